@@ -1,0 +1,307 @@
+/* jsonw.c - a writer that cannot produce invalid JSON from foreign bytes or odd numbers. */
+#include "base/jsonw.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+enum { DEPTH_MAX = 32 };
+
+void jsonw_init(struct jsonw *j, struct buf *out)
+{
+	*j = (struct jsonw){ .out = out };
+}
+
+/* What separates the next value from the one before. */
+static void separate(struct jsonw *j)
+{
+	if (j->after_key) {
+		j->after_key = false;
+		return;
+	}
+	if (j->need_comma[j->depth])
+		buf_putc(j->out, ',');
+	j->need_comma[j->depth] = true;
+}
+
+static void open_level(struct jsonw *j, char c)
+{
+	separate(j);
+	buf_putc(j->out, c);
+	/* Deeper than any document of ours: a bug, which must not become a write past need_comma. */
+	if (j->depth + 1 >= DEPTH_MAX) {
+		j->out->failed = true;
+		return;
+	}
+	j->need_comma[++j->depth] = false;
+}
+
+static void close_level(struct jsonw *j, char c)
+{
+	if (j->depth == 0) {
+		j->out->failed = true;
+		return;
+	}
+	j->depth--;
+	buf_putc(j->out, c);
+}
+
+void jsonw_object(struct jsonw *j)
+{
+	open_level(j, '{');
+}
+
+void jsonw_object_end(struct jsonw *j)
+{
+	close_level(j, '}');
+}
+
+void jsonw_array(struct jsonw *j)
+{
+	open_level(j, '[');
+}
+
+void jsonw_array_end(struct jsonw *j)
+{
+	close_level(j, ']');
+}
+
+static void put_quoted(struct buf *b, const char *text, size_t len)
+{
+	size_t i, plain = 0;
+
+	buf_putc(b, '"');
+	for (i = 0; i < len;) {
+		uint32_t code;
+		size_t bytes;
+
+		/* nearly all there is, and not worth decoding */
+		while (i < len && text[i] >= 0x20 && text[i] < 0x7f && text[i] != '"' && text[i] != '\\')
+			i++;
+		if (i == len)
+			break;
+		bytes = utf8_next(text + i, len - i, &code);
+
+		if (code >= 0x20 && code != '"' && code != '\\' && code != UTF8_INVALID) {
+			i += bytes;
+			continue;
+		}
+		buf_append(b, text + plain, i - plain);
+		if (code == UTF8_INVALID)
+			buf_puts(b, "\xef\xbf\xbd");
+		else if (code == '"' || code == '\\')
+			buf_printf(b, "\\%c", (char)code);
+		else if (code == '\n')
+			buf_puts(b, "\\n");
+		else if (code == '\t')
+			buf_puts(b, "\\t");
+		else
+			buf_printf(b, "\\u%04x", (unsigned)code);
+		i += bytes;
+		plain = i;
+	}
+	buf_append(b, text + plain, len - plain);
+	buf_putc(b, '"');
+}
+
+/*
+ * Text that needs no escapes goes out in one piece: keys and short strings are most of a long list.
+ * `tail`: what follows the closing quote, NUL: nothing. Returns 0 when the text is not so simple.
+ */
+static size_t plain_piece(const char *text, size_t len, bool comma, char tail, char piece[128])
+{
+	size_t n = 0;
+
+	if (len > 120)
+		return 0;
+	if (comma)
+		piece[n++] = ',';
+	piece[n++] = '"';
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] < 0x20 || text[i] >= 0x7f || text[i] == '"' || text[i] == '\\')
+			return 0;
+		piece[n++] = text[i];
+	}
+	piece[n++] = '"';
+	if (tail)
+		piece[n++] = tail;
+	return n;
+}
+
+/* Separate, then the quoted text and its tail. */
+static void put_text(struct jsonw *j, const char *text, size_t len, char tail)
+{
+	char piece[128];
+	bool comma = !j->after_key && j->need_comma[j->depth];
+	size_t n = plain_piece(text, len, comma, tail, piece);
+
+	if (n) {
+		if (!j->after_key)
+			j->need_comma[j->depth] = true;
+		j->after_key = false;
+		buf_append(j->out, piece, n);
+		return;
+	}
+	separate(j);
+	put_quoted(j->out, text, len);
+	if (tail)
+		buf_putc(j->out, tail);
+}
+
+void jsonw_key(struct jsonw *j, const char *key)
+{
+	put_text(j, key, strlen(key), ':');
+	j->after_key = true;
+}
+
+void jsonw_string(struct jsonw *j, const char *text)
+{
+	if (text)
+		jsonw_bytes(j, text, strlen(text));
+	else
+		jsonw_null(j);
+}
+
+void jsonw_bytes(struct jsonw *j, const void *data, size_t len)
+{
+	put_text(j, data, len, '\0');
+}
+
+void jsonw_int(struct jsonw *j, int64_t v)
+{
+	char text[24], *end = text + sizeof text, *s = end;
+	uint64_t left = v < 0 ? 0 - (uint64_t)v : (uint64_t)v;
+
+	do
+		*--s = (char)('0' + left % 10);
+	while (left /= 10);
+	if (v < 0)
+		*--s = '-';
+	separate(j);
+	buf_append(j->out, s, (size_t)(end - s));
+}
+
+void jsonw_double(struct jsonw *j, double v)
+{
+	char text[40];
+	int digits;
+
+	separate(j);
+	if (!isfinite(v)) {
+		buf_puts(j->out, "null");
+		return;
+	}
+	for (digits = 15; digits <= 17; digits++) {
+		snprintf(text, sizeof text, "%.*g", digits, v);
+		if (strtod(text, NULL) == v)
+			break;
+	}
+	buf_puts(j->out, text);
+}
+
+/* By integers: lists of ten thousand points are mostly figures, and printf would take most of the time of answering. */
+void jsonw_figure(struct jsonw *j, double v)
+{
+	static const uint64_t power[] = { 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000,
+		10000000000 };
+	double a = fabs(v), limit = 10, least = 1;
+	char text[40], *end = text + sizeof text, *s = end;
+	int decimals = 6;
+	uint64_t scaled, whole, part;
+
+	if (!isfinite(v) || v == 0 || a < 1e-4 || a >= 1e7) {
+		separate(j);
+		if (isfinite(v))
+			buf_printf(j->out, "%.7g", v == 0 ? 0.0 : v);
+		else
+			buf_puts(j->out, "null");
+		return;
+	}
+	for (; a >= limit; limit *= 10)
+		decimals--;
+	for (; a < least; least /= 10)
+		decimals++;
+	scaled = (uint64_t)(a * (double)power[decimals] + 0.5);
+	whole = scaled / power[decimals];
+	part = scaled % power[decimals];
+	for (; decimals > 0 && part % 10 == 0; decimals--)
+		part /= 10;
+	if (decimals > 0) {
+		for (; decimals > 0; decimals--, part /= 10)
+			*--s = (char)('0' + part % 10);
+		*--s = '.';
+	}
+	do
+		*--s = (char)('0' + whole % 10);
+	while (whole /= 10);
+	if (v < 0)
+		*--s = '-';
+	separate(j);
+	buf_append(j->out, s, (size_t)(end - s));
+}
+
+void jsonw_float(struct jsonw *j, float v)
+{
+	separate(j);
+	if (isfinite(v))
+		buf_printf(j->out, "%.9g", (double)v);
+	else
+		buf_puts(j->out, "null");
+}
+
+void jsonw_bool(struct jsonw *j, bool v)
+{
+	separate(j);
+	buf_puts(j->out, v ? "true" : "false");
+}
+
+void jsonw_null(struct jsonw *j)
+{
+	separate(j);
+	buf_puts(j->out, "null");
+}
+
+void jsonw_raw(struct jsonw *j, const char *text, size_t len)
+{
+	separate(j);
+	buf_append(j->out, text, len);
+}
+
+void jsonw_kv_string(struct jsonw *j, const char *key, const char *text)
+{
+	jsonw_key(j, key);
+	jsonw_string(j, text);
+}
+
+void jsonw_kv_int(struct jsonw *j, const char *key, int64_t v)
+{
+	jsonw_key(j, key);
+	jsonw_int(j, v);
+}
+
+void jsonw_kv_double(struct jsonw *j, const char *key, double v)
+{
+	jsonw_key(j, key);
+	jsonw_double(j, v);
+}
+
+void jsonw_kv_bool(struct jsonw *j, const char *key, bool v)
+{
+	jsonw_key(j, key);
+	jsonw_bool(j, v);
+}
+
+void jsonw_kv_null(struct jsonw *j, const char *key)
+{
+	jsonw_key(j, key);
+	jsonw_null(j);
+}
+
+void jsonw_kv_figure(struct jsonw *j, const char *key, double v)
+{
+	jsonw_key(j, key);
+	jsonw_figure(j, v);
+}
