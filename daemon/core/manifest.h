@@ -1,0 +1,37 @@
+/**
+ * manifest.h - `.flopwatch.yaml` at a branch's root: what travels, how it is built, where the modules come out.
+ *
+ * Without a file the defaults suit flopwatch's own repository: inputs [kernels], dir kernels, make DEVICE={device},
+ * attention at build/{device}/libattention.so, suites [ffa].
+ */
+#ifndef CORE_MANIFEST_H
+#define CORE_MANIFEST_H
+
+#include "base/yaml.h"
+
+enum { MANIFEST_LIST_MAX = 32, MANIFEST_TEXT_SIZE = 256 };
+
+struct manifest {
+	int n_inputs;
+	char input[MANIFEST_LIST_MAX][MANIFEST_TEXT_SIZE]; /* paths in the tree, relative, no ".." */
+	char dir[MANIFEST_TEXT_SIZE];                      /* where the command runs */
+	int n_command;
+	char command[MANIFEST_LIST_MAX][MANIFEST_TEXT_SIZE]; /* argument vector; "{device}" becomes cuda, cpu or sim's cpu */
+	int n_outputs;
+	char family[8][16];                 /* "attention" */
+	char output[8][MANIFEST_TEXT_SIZE]; /* path of the module, relative to dir */
+	int n_suites;
+	char suite[8][64];
+	double timeout_s; /* of the build; default 900 */
+};
+
+/** The defaults above. */
+void manifest_default(struct manifest *m);
+/** `text` NULL gives the defaults. Err: all mistakes, each with file:line:col, separated by " | ". Paths that are absolute or hold ".." are mistakes. */
+int manifest_parse(const char *text, size_t len, const char *file, struct manifest *out, struct fw_err *err);
+/** Whether `path` is relative and stays inside: no leading slash, no "..", no empty or "." part; "." alone is the root. */
+bool manifest_path_ok(const char *path);
+/** Replace "{device}" in `text`. Shape: out[size]. */
+void manifest_expand(const char *text, const char *device, char *out, size_t size);
+
+#endif

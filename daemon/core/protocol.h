@@ -1,0 +1,266 @@
+/**
+ * protocol.h - the lines between daemon and worker (protocol 1) and between worker and runner: parse and write.
+ *
+ * One LF-ended JSON object a line, UTF-8, at most PROTOCOL_LINE_MAX bytes; unknown keys are ignored, an unknown "t" is an
+ * error. Reading validates types, ranges and array lengths before anything is believed; the same parser reads all three
+ * directions and is fuzzed. ARCHITECTURE.md lists every message with an example.
+ */
+#ifndef CORE_PROTOCOL_H
+#define CORE_PROTOCOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "core/case.h"
+#include "core/manifest.h"
+#include "core/stats.h"
+#include "core/suite.h"
+
+#define PROTOCOL_VERSION    1
+#define PROTOCOL_LINE_MAX   (1u << 20)
+#define PROTOCOL_BANNER_MAX (64u << 10)  /* bytes skipped before hello */
+#define PROTOCOL_LOG_MAX    (640u << 10) /* bytes of a build log that travel, its end; their base64 fits a line */
+
+enum { PROTOCOL_SUBJECTS_MAX = 6, PROTOCOL_SAMPLES_MAX = 256, PROTOCOL_DEVICES_MAX = 16, PROTOCOL_ROLE_SIZE = 24 };
+
+enum msg_type {
+	MSG_HELLO,
+	MSG_JOB,
+	MSG_NEED,
+	MSG_TREE,
+	MSG_BUILD,
+	MSG_CHECK,
+	MSG_LAUNCH,
+	MSG_AT,
+	MSG_CELL,
+	MSG_WORK,
+	MSG_NODE,
+	MSG_FAULT,
+	MSG_DONE,
+	MSG_PING,
+	MSG_CANCEL,
+	MSG_RUN
+};
+
+struct msg_device {
+	char kind[8];  /* "cuda" "cpu" "sim" */
+	char uuid[64]; /* "GPU-..." or "cpu-<hash of model>" */
+	char name[96];
+	char driver[48];
+	char toolkit[96]; /* compiler versions that enter the build's cache key */
+	int index;
+	double power_limit_w; /* 0: unknown */
+	int cores;            /* SMs or CPU threads */
+	int64_t memory_bytes, l2_bytes;
+	double clock_max_mhz;
+};
+
+struct msg_hello {
+	int protocol;
+	char version[32];
+	char isolation[8]; /* "bwrap" or "none" */
+	int n_devices;
+	struct msg_device device[PROTOCOL_DEVICES_MAX];
+};
+
+/** One thing under test. In a job: sources to build. */
+struct msg_subject {
+	char role[PROTOCOL_ROLE_SIZE]; /* "base" "target" "anchor" "previous" "peer:<name>" */
+	char commit[65];
+	int n_inputs;
+	struct {
+		char path[MANIFEST_TEXT_SIZE];
+		char oid[65];
+	} input[MANIFEST_LIST_MAX];
+	struct manifest build; /* only dir, command, outputs, timeout_s are used */
+	char provider[48];     /* "": the module's default */
+};
+
+struct msg_limits {
+	double build_s, check_s, launch_s, budget_s;
+	int64_t log_bytes;
+};
+
+struct msg_job {
+	int64_t job;
+	int attempt;
+	char nonce[33];
+	char kind[16];   /* "change" "selfcheck"; a selfcheck is timed although both modules are equal */
+	char device[64]; /* uuid */
+	uint64_t seed;
+	bool quick; /* one launch per cell, no confirming set: a look, not a verdict */
+	int n_subjects;
+	struct msg_subject subject[PROTOCOL_SUBJECTS_MAX];
+	int n_cells;
+	struct cell *cell; /* cell[n_cells]; owned by the message */
+	struct rule rule;
+	struct msg_limits limits;
+};
+
+enum { PROTOCOL_NEED_MAX = 192 }; /* inputs of every subject */
+
+struct msg_need {
+	int n;
+	char oid[PROTOCOL_NEED_MAX][65];
+};
+struct msg_tree {
+	char oid[65];
+	int64_t bytes;
+};
+
+struct msg_build {
+	char role[PROTOCOL_ROLE_SIZE];
+	char state[8]; /* "start" "cached" "ok" "failed" */
+	int exit, signal;
+	int64_t duration_ms;
+	char module_sha256[65]; /* of the attention module; "" unless ok or cached */
+	char toolchain[96];
+	struct buf log;   /* decoded from log_b64; owned by the message */
+	char detail[256]; /* why it failed, in words */
+};
+
+struct msg_check {
+	char role[PROTOCOL_ROLE_SIZE];
+	int cell;
+	bool ok;
+	char failure[16];   /* "" or "wrong" "oob" "crash" "timeout" "unsupported" "abi" */
+	double error_ratio; /* our error over the allowed error; < 1 is accepted; -1 unknown */
+	char input_sha256[65];
+	char detail[512]; /* the worst element, or the reason */
+};
+
+struct msg_launch {
+	int launch, set;
+	uint64_t seed;
+	int n_cells;
+	int cell[SUITE_CELLS_MAX];
+};
+
+/** Where a process stands, so that its death can be blamed. */
+struct msg_at {
+	int launch, cell;              /* cell -1: none in particular */
+	char role[PROTOCOL_ROLE_SIZE]; /* "": none in particular */
+	char step[8];                  /* "load" "plan" "check" "warm" "time" "phase" */
+};
+
+struct msg_guard {
+	double power_w, temp_c, sm_mhz; /* -1: unknown */
+	uint64_t reasons;               /* clock event reasons of NVML */
+	int foreign;                    /* other processes on the device; -1: unknown */
+	char regime[16];                /* "boost" "power_limited" "" */
+};
+
+struct msg_cell {
+	int launch, set, cell, redo;
+	char series[12]; /* "device" "call" "phase" "sustained" */
+	char phase[16];  /* "run", "prepare", ...; "" unless series is "phase" */
+	char input_sha256[65];
+	int n_subjects;
+	char role[PROTOCOL_SUBJECTS_MAX][PROTOCOL_ROLE_SIZE];
+	int n;                                 /* samples of each subject */
+	float *ms[PROTOCOL_SUBJECTS_MAX];      /* ms[s][n]; owned by the message */
+	float *mhz[PROTOCOL_SUBJECTS_MAX];     /* mhz[s][n] or NULL */
+	float *host_us[PROTOCOL_SUBJECTS_MAX]; /* host time of enqueue, or NULL */
+	char order[PROTOCOL_SUBJECTS_MAX * PROTOCOL_SAMPLES_MAX +
+		   1]; /* subject of each call in time, "ABBAABBA.."; A is role[0]; "" unknown */
+	struct msg_guard guard;
+};
+
+/** What a module says it does for a cell, and what the runner saw of it. */
+struct msg_work {
+	char role[PROTOCOL_ROLE_SIZE];
+	int cell;
+	char provider[48], config[160];
+	double flops_issued, bytes_moved; /* -1 unknown */
+	int64_t tiles_total, tiles_skipped, tiles_partial, blocks_kept, workspace_bytes;
+	uint32_t phases;
+};
+
+/** One node of a captured phase. */
+struct msg_node {
+	char role[PROTOCOL_ROLE_SIZE];
+	int cell;
+	char phase[16];
+	char kernel[256]; /* "memset" and "memcpy" for such nodes */
+	int grid[3], block[3], registers, local_bytes, shared_bytes;
+};
+
+struct msg_fault {
+	int cell;                      /* -1: none in particular */
+	char role[PROTOCOL_ROLE_SIZE]; /* a subject's role, or "worker", "device" */
+	char failure[16];              /* "build" "abi" "unsupported" "crash" "wrong" "oob" "timeout" "device" "protocol" */
+	char detail[512];
+};
+
+struct msg_done {
+	double gpu_s;
+	double wall_s;
+	bool cancelled;
+};
+
+/** Worker to runner, on the runner's standard input: one process's whole task. */
+struct msg_run {
+	char mode[8];    /* "check" "launch" "capture" */
+	char device[64]; /* uuid, or "cpu:0" "cuda:0" "sim:0" */
+	int launch, set;
+	uint64_t seed;
+	int n_subjects;
+	struct {
+		char role[PROTOCOL_ROLE_SIZE];
+		char module[128];
+		char provider[48];
+	} subject[PROTOCOL_SUBJECTS_MAX];
+	int n_cells;
+	struct cell *cell; /* owned by the message */
+	int *index;        /* index[n_cells]: their numbers in the job, used in every record */
+	struct rule rule;
+	double warm_s, cell_warm_s; /* 1.5 and 0.1 on a GPU */
+	bool phases, calls;         /* also series phase and call */
+	int calls_n, warmup_n;      /* mode capture */
+};
+
+struct msg {
+	enum msg_type t;
+	union {
+		struct msg_hello hello;
+		struct msg_job *job; /* owned */
+		struct msg_need need;
+		struct msg_tree tree;
+		struct msg_build build;
+		struct msg_check check;
+		struct msg_launch *launch; /* owned */
+		struct msg_at at;
+		struct msg_cell *cell; /* owned */
+		struct msg_work work;
+		struct msg_node node;
+		struct msg_fault fault;
+		struct msg_done done;
+		struct msg_run *run; /* owned */
+	} u;
+};
+
+/** The word of "t": "hello". */
+const char *protocol_name(enum msg_type t);
+
+/**
+ * Read one line, with or without its LF. Text for people (detail, names, versions) is cleaned of control characters and cut
+ * to its field; everything that decides anything is refused unless it is exact.
+ * Err: ERR_PROTOCOL with the key that is wrong; `out` then needs no msg_fini. Own: msg_fini frees.
+ */
+int protocol_parse(const char *line, size_t len, struct msg *out, struct fw_err *err);
+void msg_fini(struct msg *m);
+
+/**
+ * Append one line with its LF. Of a build log only the last PROTOCOL_LOG_MAX bytes are written. A line that would pass
+ * PROTOCOL_LINE_MAX is left out whole and sets out->failed.
+ */
+void protocol_write(struct buf *out, const struct msg *m);
+
+/** A rule as one JSON object without LF, for storing beside a result, and back. Err: ERR_PROTOCOL. */
+void protocol_write_rule(struct buf *out, const struct rule *r);
+int protocol_parse_rule(const char *text, size_t len, struct rule *out, struct fw_err *err);
+
+#endif

@@ -1,0 +1,294 @@
+/*
+ * stats.c - estimates and the sequential decision.
+ *
+ * The procedure: trimmed mean of pair log ratios per launch, the clock of each call as control variate, one moderated variance
+ * over launches, and a three-way decision after each launch. Trimming is the only handling of outliers: nothing is ever
+ * discarded by hand. Distribution functions are in stats_dist.c.
+ */
+#include "core/stats.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MEDIAN_MAX = 4096 };
+
+#define SLOW_FACTOR 1.04
+
+void rule_default(struct rule *r, int n_cells)
+{
+	*r = (struct rule){
+		.version = 1,
+		.tau0 = 0.0025,
+		.nu0 = 6,
+		.k = n_cells <= 20   ? 3.5
+		     : n_cells <= 60 ? 3.8
+				     : 4.1,
+		.se_max = 0.0030,
+		.launches_ok_min = 2,
+		.launches_regression_min = 4,
+		.launches_max = 12,
+		.pairs_min = 4,
+		.pairs_max = 32,
+		.pair_budget_s = 0.4,
+		.beta_min = -1.1,
+		.beta_gain = 0.30,
+		.half_width_dense_pct = 0.4,
+		.half_width_sparse_pct = 0.6,
+		.confirm = true,
+	};
+}
+
+int stats_pairs(const struct rule *r, double pair_s)
+{
+	double wanted = pair_s > 0 ? r->pair_budget_s / pair_s : r->pairs_max;
+
+	if (wanted >= r->pairs_max)
+		return r->pairs_max;
+	int n = (int)(wanted / 4) * 4;
+
+	return n < r->pairs_min ? r->pairs_min : n;
+}
+
+double stats_theta(double threshold_pct)
+{
+	return -log1p(-threshold_pct / 100);
+}
+
+double stats_change_pct(double m)
+{
+	return 100 * expm1(-m) + 0.0; /* no change is 0, not -0 */
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+void stats_trimmed(const double *y, int n, double *d, double *q)
+{
+	double sorted[STATS_PAIRS_MAX];
+
+	if (n > STATS_PAIRS_MAX)
+		n = STATS_PAIRS_MAX;
+	memcpy(sorted, y, (size_t)n * sizeof *y);
+	qsort(sorted, (size_t)n, sizeof *sorted, by_value);
+
+	int g = n / 4, kept = n - 2 * g;
+	double low = sorted[g], high = sorted[n - g - 1];
+	double sum = 0, squares = 0;
+
+	for (int i = g; i < n - g; i++)
+		sum += sorted[i];
+	double winsorised_mean = (sum + g * (low + high)) / n;
+
+	for (int i = 0; i < n; i++) {
+		double v = i < g ? low : i >= n - g ? high : sorted[i];
+
+		squares += (v - winsorised_mean) * (v - winsorised_mean);
+	}
+	*d = sum / kept;
+	*q = n > 1 ? squares / (n - 1) * n / ((double)kept * kept) : 0;
+}
+
+/* One cell's pairs as logarithms. */
+struct logs {
+	int launches;
+	int n[STATS_LAUNCHES_MAX];
+	double y[STATS_LAUNCHES_MAX][STATS_PAIRS_MAX], z[STATS_LAUNCHES_MAX][STATS_PAIRS_MAX];
+	bool clocked; /* every call of every launch has its clock */
+};
+
+static void take_logs(const struct launch_pairs *launch, int n_launches, struct logs *l)
+{
+	l->launches = n_launches < STATS_LAUNCHES_MAX ? n_launches : STATS_LAUNCHES_MAX;
+	l->clocked = true;
+	for (int i = 0; i < l->launches; i++) {
+		const struct launch_pairs *p = &launch[i];
+
+		l->n[i] = p->n < STATS_PAIRS_MAX ? p->n : STATS_PAIRS_MAX;
+		for (int j = 0; j < l->n[i]; j++) {
+			bool clock = p->base_mhz && p->target_mhz && p->base_mhz[j] > 0 && p->target_mhz[j] > 0;
+
+			l->y[i][j] = log((double)p->target_ms[j]) - log((double)p->base_ms[j]);
+			l->z[i][j] = clock ? log((double)p->target_mhz[j]) - log((double)p->base_mhz[j]) : 0;
+			l->clocked = l->clocked && clock;
+		}
+	}
+}
+
+static double mean_of(const double *v, int n)
+{
+	double sum = 0;
+
+	for (int i = 0; i < n; i++)
+		sum += v[i];
+	return sum / n;
+}
+
+/* Slope of y on z after the mean of each launch is taken from both, so that only movement inside launches counts. */
+static double slope(const struct logs *l, int *freedom)
+{
+	double zz = 0, zy = 0;
+
+	*freedom = 0;
+	for (int i = 0; i < l->launches; i++) {
+		double y_mean = mean_of(l->y[i], l->n[i]), z_mean = mean_of(l->z[i], l->n[i]);
+
+		for (int j = 0; j < l->n[i]; j++) {
+			double z = l->z[i][j] - z_mean;
+
+			zz += z * z;
+			zy += z * (l->y[i][j] - y_mean);
+		}
+		*freedom += l->n[i] - 1;
+	}
+	return zz > 0 ? zy / zz : 0;
+}
+
+/* Estimate of each launch on y - beta z. Returns the mean of their variances. */
+static double estimate_all(const struct logs *l, double beta, double d[], double q[])
+{
+	double sum = 0;
+
+	for (int i = 0; i < l->launches; i++) {
+		double v[STATS_PAIRS_MAX];
+
+		for (int j = 0; j < l->n[i]; j++)
+			v[j] = l->y[i][j] - beta * l->z[i][j];
+		stats_trimmed(v, l->n[i], &d[i], &q[i]);
+		sum += q[i];
+	}
+	return l->launches ? sum / l->launches : 0;
+}
+
+void stats_launches(
+	const struct rule *r, const struct launch_pairs *launch, int n_launches, struct launch_estimate *out, double *beta)
+{
+	struct logs l;
+	double raw_d[STATS_LAUNCHES_MAX], raw_q[STATS_LAUNCHES_MAX], d[STATS_LAUNCHES_MAX], q[STATS_LAUNCHES_MAX];
+	double used = 0;
+
+	take_logs(launch, n_launches, &l);
+	double raw = estimate_all(&l, 0, raw_d, raw_q);
+
+	if (l.clocked && l.launches > 0) {
+		int freedom;
+		double b = fmin(0, fmax(r->beta_min, slope(&l, &freedom)));
+
+		/* A slope fitted to few pairs lowers their variance even when there is nothing in it. */
+		if (b < 0 && freedom > 1) {
+			double adjusted = estimate_all(&l, b, d, q) * freedom / (freedom - 1);
+
+			if (adjusted <= (1 - r->beta_gain) * raw)
+				used = b;
+		}
+	}
+	for (int i = 0; i < l.launches; i++)
+		out[i] = (struct launch_estimate){
+			.set = launch[i].set,
+			.n = l.n[i],
+			.d = used < 0 ? d[i] : raw_d[i],
+			.q = used < 0 ? q[i] : raw_q[i],
+			.d_raw = raw_d[i],
+		};
+	*beta = used;
+}
+
+void stats_combine(const struct rule *r, const struct launch_estimate *e, int n, struct estimate *out)
+{
+	double d = 0, q = 0, raw = 0, scatter = 0;
+
+	*out = (struct estimate){ .launches = n, .se = INFINITY, .ci_low = -INFINITY, .ci_high = INFINITY };
+	if (n < 1)
+		return;
+	for (int i = 0; i < n; i++) {
+		d += e[i].d;
+		q += e[i].q;
+		raw += e[i].d_raw;
+		out->pairs += e[i].n;
+	}
+	out->m = d / n;
+	out->m_raw = raw / n;
+	for (int i = 0; i < n; i++)
+		scatter += (e[i].d - out->m) * (e[i].d - out->m);
+
+	double freedom = r->nu0 + n - 1;
+	double v = (r->nu0 * (r->tau0 * r->tau0 + q / n) + scatter) / freedom;
+
+	out->se = sqrt(v / n);
+	double half = stats_t95(freedom) * out->se;
+
+	out->ci_low = out->m - half;
+	out->ci_high = out->m + half;
+}
+
+static int smaller(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+enum decision stats_decide(const struct rule *r, double theta, const struct launch_estimate *e, int n, bool *borderline)
+{
+	struct estimate all;
+	int slower = 0;
+
+	*borderline = false;
+	stats_combine(r, e, n, &all);
+	for (int i = 0; i < n; i++)
+		slower += e[i].d > theta / 2;
+	if (n < 1)
+		return DECISION_MORE;
+	if (n >= smaller(r->launches_ok_min, r->launches_max) && all.m + r->k * all.se < theta)
+		return DECISION_OK;
+	if (n >= smaller(r->launches_regression_min, r->launches_max) && all.m - r->k * all.se > theta && 4 * slower >= 3 * n)
+		return DECISION_REGRESSION;
+	if (n < r->launches_max)
+		return DECISION_MORE;
+	/* A quick look has too few launches to flip a coin on. */
+	if (all.se > r->se_max || r->launches_max < r->launches_regression_min)
+		return DECISION_UNDECIDED;
+	*borderline = true;
+	return all.m > theta ? DECISION_REGRESSION : DECISION_OK;
+}
+
+double stats_mde_pct(const struct rule *r, double theta, const struct estimate *e)
+{
+	return -100 * expm1(-(theta + r->k * e->se));
+}
+
+double stats_median(const float *v, int n)
+{
+	double sorted[MEDIAN_MAX];
+
+	if (n < 1)
+		return 0;
+	if (n > MEDIAN_MAX)
+		n = MEDIAN_MAX;
+	for (int i = 0; i < n; i++)
+		sorted[i] = (double)v[i];
+	qsort(sorted, (size_t)n, sizeof *sorted, by_value);
+	return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+}
+
+int stats_slow(const float *v, int n)
+{
+	double limit = SLOW_FACTOR * stats_median(v, n);
+	int slow = 0;
+
+	for (int i = 0; i < n; i++)
+		slow += (double)v[i] > limit;
+	return slow;
+}
+
+bool stats_tail(int base_slow, int base_total, int target_slow, int target_total)
+{
+	if (base_total < 1 || target_total < 1)
+		return false;
+	double more = (double)target_slow / target_total - (double)base_slow / base_total;
+
+	return more > 0.05 && stats_fisher(base_slow, base_total, target_slow, target_total) < 0.001;
+}

@@ -1,0 +1,144 @@
+/*
+ * verdict.c - words, and the step from launches to a word.
+ */
+#include "core/verdict.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const names[] = {
+	[VERDICT_FAILED] = "failed",
+	[VERDICT_REJECTED] = "rejected",
+	[VERDICT_REGRESSION] = "regression",
+	[VERDICT_UNDECIDED] = "undecided",
+	[VERDICT_NOT_COMPARABLE] = "not_comparable",
+	[VERDICT_IMPROVEMENT] = "improvement",
+	[VERDICT_UNCHANGED] = "unchanged",
+	[VERDICT_IDENTICAL] = "identical",
+	[VERDICT_NONE] = "none",
+};
+
+const char *verdict_name(enum verdict v)
+{
+	return (unsigned)v <= VERDICT_NONE ? names[v] : names[VERDICT_NONE];
+}
+
+enum verdict verdict_from_name(const char *name)
+{
+	for (unsigned v = 0; name && v < VERDICT_NONE; v++)
+		if (strcmp(names[v], name) == 0)
+			return (enum verdict)v;
+	return VERDICT_NONE;
+}
+
+enum verdict verdict_worse(enum verdict a, enum verdict b)
+{
+	return a < b ? a : b;
+}
+
+static void undecided(struct judgement *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void undecided(struct judgement *out, const char *format, ...)
+{
+	va_list args;
+
+	out->verdict = VERDICT_UNDECIDED;
+	va_start(args, format);
+	vsnprintf(out->reason, sizeof out->reason, format, args);
+	va_end(args);
+}
+
+static const char *plural(int n)
+{
+	return n == 1 ? "" : "es";
+}
+
+/* No decision from the launches of one set: why, and whether more of them would help. */
+static void explain_open(
+	const struct rule *r, double theta, int set, enum decision d, const struct estimate *e, struct judgement *out)
+{
+	double low = stats_change_pct(e->m + r->k * e->se), high = stats_change_pct(e->m - r->k * e->se);
+	double limit = stats_change_pct(theta);
+	const char *which = set == 2 ? "confirming set: " : "";
+
+	if (e->launches == 0)
+		undecided(out, "%snot measured yet", which);
+	else if (d == DECISION_MORE)
+		undecided(out, "%s%d of at most %d launches; change %.2f..%.2f %% has not settled against %.2f %%", which,
+			e->launches, r->launches_max, low, high, limit);
+	else if (r->launches_max < r->launches_regression_min)
+		undecided(out, "a quick look of %d launch%s; change %.2f..%.2f %% is not clear of %.2f %%", e->launches,
+			plural(e->launches), low, high, limit);
+	else
+		undecided(out, "%slaunches scatter too much: standard error %.2f %% after %d launches, %.2f %% is allowed", which,
+			100 * e->se, e->launches, 100 * r->se_max);
+	if (d == DECISION_MORE)
+		out->want_set = set;
+}
+
+/* The launches of one set. Shape: out[STATS_LAUNCHES_MAX]. */
+static int pick(const struct launch_estimate *e, int n, int set, struct launch_estimate *out)
+{
+	int kept = 0;
+
+	for (int i = 0; i < n && kept < STATS_LAUNCHES_MAX; i++)
+		if (e[i].set == set)
+			out[kept++] = e[i];
+	return kept;
+}
+
+static bool too_wide(const struct rule *r, bool sparse, const struct estimate *e)
+{
+	double half_pct = 100 * (e->ci_high - e->ci_low) / 2;
+
+	return half_pct > (sparse ? r->half_width_sparse_pct : r->half_width_dense_pct);
+}
+
+/* Set 1 saw no regression. A second set exists only where an earlier look at set 1 did. */
+static void judge_ok(const struct rule *r, double theta, bool sparse, const struct estimate *one, enum decision second,
+	bool borderline, struct judgement *out)
+{
+	if (second == DECISION_REGRESSION) {
+		undecided(out, "the first set of launches shows no regression, the confirming set does");
+		return;
+	}
+	out->verdict = one->m + r->k * one->se < -theta ? VERDICT_IMPROVEMENT : VERDICT_UNCHANGED;
+	out->flags = borderline ? VERDICT_BORDERLINE : 0;
+	out->want_precision = one->launches < r->launches_max && too_wide(r, sparse, &out->all);
+}
+
+void verdict_judge(
+	const struct rule *r, double threshold_pct, bool sparse, const struct launch_estimate *e, int n, struct judgement *out)
+{
+	struct launch_estimate set[STATS_LAUNCHES_MAX];
+	double theta = stats_theta(threshold_pct);
+	bool borderline[2] = { false, false };
+	struct estimate one, two;
+
+	*out = (struct judgement){ .verdict = VERDICT_UNDECIDED };
+	stats_combine(r, e, n, &out->all);
+	out->mde_pct = stats_mde_pct(r, theta, &out->all);
+
+	int launches = pick(e, n, 1, set);
+	enum decision first = stats_decide(r, theta, set, launches, &borderline[0]);
+
+	stats_combine(r, set, launches, &one);
+	launches = pick(e, n, 2, set);
+	enum decision second = stats_decide(r, theta, set, launches, &borderline[1]);
+
+	stats_combine(r, set, launches, &two);
+	if (first == DECISION_MORE || first == DECISION_UNDECIDED) {
+		explain_open(r, theta, 1, first, &one, out);
+	} else if (first == DECISION_OK) {
+		judge_ok(r, theta, sparse, &one, second, borderline[0], out);
+	} else if (!r->confirm || second == DECISION_REGRESSION) {
+		out->verdict = VERDICT_REGRESSION;
+		out->flags = borderline[0] || (r->confirm && borderline[1]) ? VERDICT_BORDERLINE : 0;
+	} else if (second == DECISION_OK) {
+		undecided(out, "the first set of launches shows %.2f %%, the confirming set %.2f %%", stats_change_pct(one.m),
+			stats_change_pct(two.m));
+	} else {
+		explain_open(r, theta, 2, second, &two, out);
+	}
+}

@@ -1,0 +1,54 @@
+/**
+ * verdict.h - the words for a cell and a comparison, and the step from estimates to them.
+ *
+ * The worker calls it after every launch to know what is still open; the daemon calls it again on the stored launches, and
+ * that second answer is the one that counts.
+ */
+#ifndef CORE_VERDICT_H
+#define CORE_VERDICT_H
+
+#include "core/stats.h"
+
+/** In the order in which a comparison takes its own verdict: the first that any cell has. */
+enum verdict {
+	VERDICT_FAILED,   /* class: build abi unsupported crash wrong oob timeout interrupted */
+	VERDICT_REJECTED, /* the measurement is not believed */
+	VERDICT_REGRESSION,
+	VERDICT_UNDECIDED,
+	VERDICT_NOT_COMPARABLE, /* the base is broken, or the inputs differ */
+	VERDICT_IMPROVEMENT,
+	VERDICT_UNCHANGED,
+	VERDICT_IDENTICAL, /* same module */
+	VERDICT_NONE       /* no cells yet */
+};
+
+const char *verdict_name(enum verdict v);
+/** VERDICT_NONE for an unknown word. */
+enum verdict verdict_from_name(const char *name);
+/** First in the order above. */
+enum verdict verdict_worse(enum verdict a, enum verdict b);
+
+enum { VERDICT_BORDERLINE = 1, VERDICT_TAIL = 2 };
+
+struct judgement {
+	enum verdict verdict;
+	int flags;           /* VERDICT_BORDERLINE | VERDICT_TAIL */
+	struct estimate all; /* both sets together: what is shown */
+	double beta;         /* 0; for the caller to keep what stats_launches said */
+	double mde_pct;
+	int want_set;        /* set whose next launch this cell still needs; 0 when decided */
+	bool want_precision; /* decided by set 1, but wider than the wanted half-width: worth a launch of set 1 if budget is left */
+	char reason[160];    /* why undecided, in words; "" else */
+};
+
+/**
+ * Judge a cell from its launches of set 1 and, for a would-be regression, set 2. Improvement: the interval m + k se lies
+ * below -theta. Where the rule confirms, a first set that says regression asks for a second, which is decided alone; both
+ * agree or it is undecided. While launches are still wanted the verdict is undecided with the reason in words, which is what
+ * stays when the budget ends. beta and VERDICT_TAIL are not set here: they need samples (stats_launches, stats_tail).
+ * Shape: e[n], in the order of launches, sets mixed or not. `sparse` picks the wanted half-width.
+ */
+void verdict_judge(
+	const struct rule *r, double threshold_pct, bool sparse, const struct launch_estimate *e, int n, struct judgement *out);
+
+#endif

@@ -1,0 +1,222 @@
+/* Cases: the names that history hangs on, exact areas and FLOPs, and what is refused. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "core/case.h"
+
+static struct cell dense(int32_t mask, int32_t seqlen)
+{
+	struct cell c = {
+		.direction = DIRECTION_FORWARD,
+		.threshold_pct = 1.5,
+		.attention = { .mask = mask,
+			.seqlen = seqlen,
+			.nhq = 64,
+			.nhk = 8,
+			.headdim = 128,
+			.dtype = FW_BF16,
+			.n_seqs = 1 },
+	};
+
+	c.attention.length[0] = seqlen;
+	return c;
+}
+
+static struct cell sparse(int32_t seqlen, double ratio, int32_t block)
+{
+	struct cell c = dense(FW_BLOCKS, seqlen);
+
+	c.attention.sparsity_ratio = ratio;
+	c.attention.block = block;
+	return c;
+}
+
+static struct cell varlen(int32_t mask)
+{
+	struct cell c = dense(mask, 12);
+
+	c.attention.n_seqs = 3;
+	c.attention.length[0] = 7;
+	c.attention.length[1] = 4;
+	c.attention.length[2] = 1;
+	return c;
+}
+
+static void keys(void **state)
+{
+	struct cell c = dense(FW_CAUSAL, 8192);
+
+	(void)state;
+	case_name(&c);
+	assert_string_equal(c.case_key, "attention/dense/causal/s8192/hq64/hk8/d128/bf16");
+	assert_string_equal(c.key, "attention/dense/causal/s8192/hq64/hk8/d128/bf16/forward");
+	assert_string_equal(c.group, "dense");
+	c = sparse(49152, 0.1, 64);
+	c.direction = DIRECTION_BACKWARD;
+	case_name(&c);
+	assert_string_equal(c.key, "attention/block_sparse/s49152/r0.1/b64/hq64/hk8/d128/bf16/backward");
+	assert_string_equal(c.group, "block_sparse");
+	assert_string_equal(c.mask, "block_sparse");
+	assert_string_equal(c.family, "attention");
+	c = varlen(FW_FULL);
+	case_name(&c);
+	assert_string_equal(c.case_key, "attention/dense/varlen_full/s12/hq64/hk8/d128/bf16");
+	c = varlen(FW_CAUSAL);
+	case_name(&c);
+	assert_string_equal(c.mask, "varlen_causal");
+}
+
+/* Pairs that a mask shows, counted one by one. */
+static double count_pairs(const struct attention_case *a)
+{
+	double pairs = 0;
+
+	for (int s = 0; s < a->n_seqs; s++)
+		for (int q = 0; q < a->length[s]; q++)
+			for (int k = 0; k < a->length[s]; k++)
+				pairs += a->mask == FW_FULL || k <= q;
+	return pairs;
+}
+
+static void areas_are_exact(void **state)
+{
+	struct cell cases[] = { dense(FW_FULL, 37), dense(FW_CAUSAL, 37), varlen(FW_FULL), varlen(FW_CAUSAL) };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		assert_true(case_area(&cases[i].attention) == count_pairs(&cases[i].attention));
+	struct cell c = sparse(49152, 0.1, 128);
+
+	assert_int_equal(case_kept_blocks(&c.attention), 38); /* floor(0.1 * 384) */
+	assert_true(case_area(&c.attention) == 49152.0 * 38 * 128);
+	c = sparse(6400, 0.29, 64); /* 0.29 * 100 is a hair below 29 in doubles */
+	assert_int_equal(case_kept_blocks(&c.attention), 29);
+	assert_int_equal(case_kept_blocks(&cases[0].attention), 0);
+}
+
+static void flops_of_one_call(void **state)
+{
+	struct cell c = dense(FW_CAUSAL, 8192);
+
+	(void)state;
+	assert_true(case_flops(&c) == 4.0 * (8192.0 * 8193 / 2) * 64 * 128);
+	c.direction = DIRECTION_BACKWARD;
+	assert_true(case_flops(&c) == 10.0 * (8192.0 * 8193 / 2) * 64 * 128);
+}
+
+static void problem_of_the_abi(void **state)
+{
+	struct fw_attention a;
+	struct fw_problem p;
+	struct cell c = sparse(49152, 0.5, 64);
+
+	(void)state;
+	c.direction = DIRECTION_BACKWARD;
+	case_problem(&c, &a, &p);
+	assert_int_equal(p.struct_size, sizeof p);
+	assert_int_equal(p.family, FW_ATTENTION);
+	assert_int_equal(p.direction, FW_BACKWARD);
+	assert_ptr_equal(p.attention, &a);
+	assert_null(p.linear);
+	assert_int_equal(a.struct_size, sizeof a);
+	assert_int_equal(a.total_q, 49152);
+	assert_int_equal(a.max_blocks, (int64_t)8 * 768 * 384);
+	assert_int_equal(a.block_q, 64);
+	assert_true(fabs(a.scale - 1 / sqrt(128.0)) < 1e-15);
+	c = varlen(FW_CAUSAL);
+	case_problem(&c, &a, &p);
+	assert_int_equal(a.n_seqs, 3);
+	assert_int_equal(a.max_q, 7);
+	assert_int_equal(a.max_k, 7);
+	assert_int_equal(a.max_blocks, 0);
+	assert_int_equal(p.direction, FW_FORWARD);
+}
+
+static void refuse(struct cell c, const char *words)
+{
+	struct fw_err err = { 0 };
+
+	assert_int_equal(case_check(&c, &err), -1);
+	assert_int_equal(err.code, ERR_INVALID);
+	if (!strstr(err.text, words))
+		fail_msg("\"%s\" does not say \"%s\"", err.text, words);
+}
+
+static void impossible_sizes(void **state)
+{
+	struct cell c;
+
+	(void)state;
+	c = dense(FW_FULL, 128);
+	c.attention.nhk = 7;
+	refuse(c, "no multiple of nhk 7");
+	c = dense(FW_FULL, 128);
+	c.attention.headdim = 100;
+	refuse(c, "headdim 100");
+	c = dense(FW_FULL, 0);
+	refuse(c, "seqlen 0");
+	c = dense(FW_FULL, 1 << 20);
+	refuse(c, "2^32 elements");
+	c = dense(9, 128);
+	refuse(c, "mask 9");
+	c = dense(FW_FULL, 128);
+	c.attention.dtype = FW_F32;
+	refuse(c, "f32");
+	c = dense(FW_FULL, 128);
+	c.attention.block = 64;
+	refuse(c, "dense case has no block");
+	c = dense(FW_FULL, 128);
+	c.direction = (enum direction)3;
+	refuse(c, "neither forward nor backward");
+	c = dense(FW_FULL, 128);
+	c.threshold_pct = 0;
+	refuse(c, "threshold");
+	c = varlen(FW_FULL);
+	c.attention.length[1] = 5;
+	refuse(c, "hold 13 tokens, seqlen is 12");
+	c = varlen(FW_FULL);
+	c.attention.length[2] = 0;
+	refuse(c, "sequence 2 has 0 tokens");
+	refuse(sparse(1000, 0.5, 64), "seqlen 1000 is no multiple of block size 64; use 960 or 1024");
+	refuse(sparse(64, 0.5, 128), "does not fit");
+	refuse(sparse(1024, 0, 64), "sparsity ratio");
+	refuse(sparse(1024, 1.5, 64), "sparsity ratio");
+	refuse(sparse(1024, NAN, 64), "sparsity ratio");
+	refuse(sparse(1024, 0.05, 64), "less than one of 16 blocks");
+	refuse(sparse(1 << 17, 0.5, 1), "more than");
+}
+
+static void possible_sizes(void **state)
+{
+	struct cell cases[] = { dense(FW_FULL, 8192), dense(FW_CAUSAL, 1), varlen(FW_FULL), varlen(FW_CAUSAL),
+		sparse(49152, 0.1, 64), sparse(49152, 1, 128) };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct fw_err err = { 0 };
+
+		assert_int_equal(case_check(&cases[i], &err), 0);
+		assert_int_equal(err.code, ERR_NONE);
+	}
+	assert_int_equal(case_kept_blocks(&cases[5].attention), 384);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(keys),
+		cmocka_unit_test(areas_are_exact),
+		cmocka_unit_test(flops_of_one_call),
+		cmocka_unit_test(problem_of_the_abi),
+		cmocka_unit_test(impossible_sizes),
+		cmocka_unit_test(possible_sizes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

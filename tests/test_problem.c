@@ -1,0 +1,173 @@
+/* A cell's buffers: which exist, what they hold, and whether a write into an input is noticed. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "core/inputs.h"
+#include "runner/problem.h"
+#include "runner_run.h"
+
+static const struct device_ops *const ops = &device_cpu;
+static struct device *dev;
+
+static int open_device(void **state)
+{
+	struct fw_err err = { 0 };
+	(void)state;
+	return ops->open(0, 1, &dev, &err);
+}
+
+static int close_device(void **state)
+{
+	(void)state;
+	ops->close(dev);
+	return 0;
+}
+
+static void make(struct problem *p, int32_t mask, enum direction direction, int n_seqs, const int32_t *length)
+{
+	struct fw_err err = { 0 };
+	struct cell c = small_cell(mask, direction, n_seqs, length);
+	if (problem_open(p, ops, dev, &c, &err) != 0)
+		fail_msg("%s", err.text);
+}
+
+static void forward_has_its_slots(void **state)
+{
+	static const enum problem_use want[FW_ATTENTION_SLOTS] = {
+		[FW_Q] = PROBLEM_INPUT,
+		[FW_K] = PROBLEM_INPUT,
+		[FW_V] = PROBLEM_INPUT,
+		[FW_O] = PROBLEM_OUTPUT,
+		[FW_LSE] = PROBLEM_OUTPUT,
+	};
+	const int32_t length[] = { 40 };
+	struct problem p;
+	uint16_t q[40 * 2 * 16];
+	(void)state;
+	make(&p, FW_CAUSAL, DIRECTION_FORWARD, 1, length);
+	for (int i = 0; i < FW_ATTENTION_SLOTS; i++) {
+		assert_int_equal(p.slot[i].use, want[i]);
+		assert_true((p.tensor[i].data != NULL) == (want[i] != PROBLEM_UNUSED));
+	}
+	assert_int_equal(p.tensor[FW_Q].stride[0], 32);
+	assert_int_equal(p.tensor[FW_K].stride[0], 16);
+	assert_int_equal(p.tensor[FW_LSE].stride[0], 40);
+	assert_int_equal(p.slot[FW_LSE].bytes, 2 * 40 * 4);
+	inputs_fill(42, FW_Q, 0, 40 * 2 * 16, q);
+	assert_memory_equal(p.tensor[FW_Q].data, q, sizeof(q));
+	assert_int_equal(strlen(p.input_sha256), 64);
+	problem_close(&p);
+}
+
+static void a_write_into_an_input_is_named_and_undone(void **state)
+{
+	const int32_t length[] = { 10, 6 };
+	struct problem p;
+	struct fw_err err = { 0 };
+	const char *name;
+	(void)state;
+	make(&p, FW_FULL, DIRECTION_BACKWARD, 2, length);
+	memset(p.slot[FW_O].data, 0x11, p.slot[FW_O].bytes);
+	memset(p.slot[FW_LSE].data, 0x22, p.slot[FW_LSE].bytes);
+	assert_int_equal(problem_take_forward(&p, &err), 0);
+	assert_int_equal(problem_modified(&p, &name, &err), 0);
+	assert_null(name);
+
+	static const struct {
+		int slot;
+		const char *name;
+	} inputs[] = { { FW_Q, "Q" }, { FW_O, "O" }, { FW_LSE, "LSE" }, { FW_DO, "dO" }, { FW_CU_K, "sequence offsets" } };
+	for (size_t i = 0; i < sizeof(inputs) / sizeof(inputs[0]); i++) {
+		struct problem_slot *s = &p.slot[inputs[i].slot];
+		((unsigned char *)s->data)[s->bytes - 1] ^= 0x40;
+		assert_int_equal(problem_modified(&p, &name, &err), 0);
+		assert_string_equal(name, inputs[i].name);
+		assert_int_equal(problem_restore(&p, &err), 0);
+		assert_int_equal(problem_modified(&p, &name, &err), 0);
+		assert_null(name);
+	}
+	assert_int_equal(problem_poison(&p, 0xff, &err), 0);
+	float x;
+	memset(&x, 0xff, sizeof(x));
+	assert_true(x != x);
+	assert_memory_equal(p.slot[FW_DQ].data, &x, sizeof(x));
+	problem_close(&p);
+}
+
+static int ones(const struct problem *p)
+{
+	int n = 0;
+	for (size_t i = 0; i < p->bits_bytes / 4; i++)
+		n += __builtin_popcount(p->bits[i]);
+	return n;
+}
+
+static void second_masks_have_equal_sizes(void **state)
+{
+	const int32_t one[] = { 64 }, two[] = { 10, 6 }, same[] = { 8, 8 };
+	struct problem p;
+	struct fw_err err = { 0 };
+	uint32_t bits[4];
+	(void)state;
+
+	make(&p, FW_BLOCKS, DIRECTION_FORWARD, 1, one);
+	assert_int_equal(p.bits_bytes, sizeof(bits));
+	memcpy(bits, p.bits, sizeof(bits));
+	int kept = ones(&p);
+	assert_int_equal(kept, 8);
+	assert_true(problem_has_second_mask(&p));
+	assert_int_equal(problem_second_mask(&p, &err), 0);
+	assert_int_equal(ones(&p), kept);
+	assert_memory_not_equal(p.bits, bits, sizeof(bits));
+	assert_memory_equal(p.slot[FW_BLOCK_BITS].data, p.bits, sizeof(bits));
+	problem_close(&p);
+
+	make(&p, FW_CAUSAL, DIRECTION_FORWARD, 2, two);
+	assert_true(problem_has_second_mask(&p));
+	assert_int_equal(problem_second_mask(&p, &err), 0);
+	assert_int_equal(p.cu[1], 6);
+	assert_int_equal(p.cu[2], 16);
+	assert_int_equal(((int32_t *)p.tensor[FW_CU_Q].data)[1], 6);
+	problem_close(&p);
+
+	make(&p, FW_CAUSAL, DIRECTION_FORWARD, 2, same);
+	assert_false(problem_has_second_mask(&p));
+	problem_close(&p);
+	make(&p, FW_FULL, DIRECTION_FORWARD, 1, one);
+	assert_false(problem_has_second_mask(&p));
+	problem_close(&p);
+}
+
+static void the_name_of_the_inputs_follows_them(void **state)
+{
+	const int32_t one[] = { 32 };
+	struct problem p;
+	char first[HASH_HEX];
+	struct fw_err err = { 0 };
+	(void)state;
+	make(&p, FW_FULL, DIRECTION_FORWARD, 1, one);
+	memcpy(first, p.input_sha256, sizeof(first));
+	problem_close(&p);
+	make(&p, FW_FULL, DIRECTION_FORWARD, 1, one);
+	assert_string_equal(p.input_sha256, first);
+	problem_close(&p);
+	struct cell c = small_cell(FW_FULL, DIRECTION_FORWARD, 1, one);
+	c.attention.seed++; /* the key is the same, the inputs are not */
+	assert_int_equal(problem_open(&p, ops, dev, &c, &err), 0);
+	assert_string_not_equal(p.input_sha256, first);
+	problem_close(&p);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(forward_has_its_slots),
+		cmocka_unit_test(a_write_into_an_input_is_named_and_undone),
+		cmocka_unit_test(second_masks_have_equal_sizes),
+		cmocka_unit_test(the_name_of_the_inputs_follows_them),
+	};
+	return cmocka_run_group_tests(tests, open_device, close_device);
+}

@@ -1,0 +1,270 @@
+/* From a job's commit to a plan, with real commits and the real flopwatch-git. */
+#include "fixture_daemon.h"
+
+#include "resolve.h"
+
+static struct resolve_answer last; /* plan.ask.cell is freed by the resolve */
+static int answers;
+
+static void on_answer(void *arg, struct resolve_answer *a)
+{
+	(void)arg;
+	answers++;
+	last = *a;
+	loop_stop(loop);
+}
+
+static struct resolve_answer *resolve(const struct store_job *job)
+{
+	struct resolve *r;
+	answers = 0;
+	ok(resolve_start(loop, db, config, job, on_answer, NULL, &r, &err));
+	assert_int_equal(answers, 0); /* never from inside */
+	ok(loop_run(loop, &err));
+	assert_int_equal(answers, 1);
+	return &last;
+}
+
+static struct store_job job_for(const char *branch, const char *sha)
+{
+	struct store_job j = { .id = 1, .repo = repo_id, .repo_name = "kernels", .kind = "change", .origin = "push" };
+	snprintf(j.branch, sizeof j.branch, "%s", branch);
+	snprintf(j.target_sha, sizeof j.target_sha, "%s", sha);
+	return j;
+}
+
+/* As if this commit had been measured. */
+static void judged(const char *branch, const char *sha, const char *verdict)
+{
+	struct stmt *s;
+	struct store_job j = fixture_push(branch, sha);
+	ok(db_begin(db, &err));
+	s = db_stmt(db, "INSERT INTO suite (sha, name, text, origin) VALUES ('x', 'x', '', '') ON CONFLICT DO NOTHING", &err);
+	ok(stmt_run(s, &err));
+	s = db_stmt(db,
+		"INSERT INTO comparison (job, repo, branch, kind, base_sha, target_sha, suite, rule, verdict, finished_at) "
+		"SELECT :job, :repo, :branch, 'change', '', :sha, id, '{}', :verdict, 1 FROM suite WHERE sha = 'x'",
+		&err);
+	assert_non_null(s);
+	stmt_int(s, ":job", j.id);
+	stmt_int(s, ":repo", repo_id);
+	stmt_text(s, ":branch", branch);
+	stmt_text(s, ":sha", sha);
+	stmt_text(s, ":verdict", verdict);
+	ok(stmt_run(s, &err));
+	ok(db_commit(db, &err));
+}
+
+static void expect_base(const struct store_job *j, const char *sha, const char *how, const char *kind)
+{
+	struct resolve_answer *a = resolve(j);
+	if (a->state[0])
+		fail_msg("%s: %s", a->state, a->why);
+	assert_string_equal(a->base.sha, sha);
+	assert_string_equal(a->plan.base_how, how);
+	assert_string_equal(a->plan.ask.kind, kind);
+}
+
+static void test_the_first_commit_is_its_own_base(void **state)
+{
+	(void)state;
+	char one[65];
+	fixture_commit("1", "first", one);
+	struct store_job j = job_for("main", one);
+	expect_base(&j, one, "self", "selfcheck");
+	assert_false(last.plan.identical);
+	assert_int_equal(last.n_suites, 1);
+	assert_string_equal(last.suite[0], "tiny");
+	assert_string_equal(last.target.subject, "first");
+	assert_int_equal(last.plan.ask.n_cells, 1);
+	assert_string_equal(last.plan.ask.subject[0].input[0].path, "kernels");
+	assert_int_equal(strlen(last.plan.ask.subject[0].input[0].oid), 40);
+}
+
+static void test_a_branch_takes_its_merge_base(void **state)
+{
+	(void)state;
+	char one[65], two[65], three[65];
+	fixture_commit("1", "first", one);
+	GIT("w", "checkout", "-q", "-b", "topic");
+	fixture_commit("2", "topic", two);
+	fixture_commit("3", "topic again", three);
+	GIT("w", "checkout", "-q", "main");
+	fixture_commit("4", "main went on", two);
+	struct store_job j = job_for("topic", three);
+	expect_base(&j, one, "merge-base", "change");
+	assert_string_equal(last.target.first_parent[0] ? "parent" : "", "parent");
+	assert_false(last.plan.identical);
+}
+
+static void test_equal_inputs_are_seen(void **state)
+{
+	(void)state;
+	char one[65], two[65];
+	fixture_commit("1", "first", one);
+	GIT("w", "checkout", "-q", "-b", "words");
+	gitrepo_write("w/README", "words\n");
+	fixture_commit("1", "words", two);
+	struct store_job j = job_for("words", two);
+	expect_base(&j, one, "merge-base", "change");
+	assert_true(last.plan.identical);
+}
+
+static void test_the_upstream_branch_looks_back(void **state)
+{
+	(void)state;
+	char one[65], two[65], three[65], four[65];
+	fixture_commit("1", "first", one);
+	fixture_commit("2", "second", two);
+	fixture_commit("3", "third", three);
+	struct store_job j = job_for("main", three);
+	expect_base(&j, two, "first-parent", "change"); /* nothing was judged yet */
+	judged("main", one, "unchanged");
+	expect_base(&j, one, "first-parent", "change");
+	judged("main", two, "failed"); /* of no use as a base */
+	expect_base(&j, one, "first-parent", "change");
+	judged("main", three, "regression");
+	GIT("w", "reset", "-q", "--hard", two);
+	fixture_commit("4", "rewritten", four);
+	j = job_for("main", four);
+	expect_base(&j, two, "last-judged", "change");
+}
+
+static void test_a_last_judged_commit_that_is_gone(void **state)
+{
+	(void)state;
+	char one[65], two[65];
+	fixture_commit("1", "first", one);
+	fixture_commit("2", "second", two);
+	judged("main", "0123456789012345678901234567890123456789", "unchanged");
+	struct store_job j = job_for("main", two);
+	expect_base(&j, one, "first-parent", "change");
+}
+
+static void test_a_given_base_is_kept(void **state)
+{
+	(void)state;
+	char one[65], two[65], three[65];
+	fixture_commit("1", "first", one);
+	fixture_commit("2", "second", two);
+	fixture_commit("3", "third", three);
+	struct store_job j = job_for("", three);
+	snprintf(j.base_sha, sizeof j.base_sha, "%s", one);
+	expect_base(&j, one, "given", "change");
+	snprintf(j.base_sha, sizeof j.base_sha, "%s", three);
+	expect_base(&j, three, "given", "selfcheck");
+	j.base_sha[0] = 0; /* a commit of the upstream branch, by its hash */
+	expect_base(&j, two, "first-parent", "change");
+}
+
+static void test_a_base_without_inputs_is_replaced(void **state)
+{
+	(void)state;
+	char one[65], two[65];
+	GITREPO_RUN("w", "rm", "-r", "kernels");
+	GIT("w", "add", "-A");
+	GIT("w", "commit", "-qm", "empty");
+	snprintf(one, sizeof one, "%.64s", GIT("w", "rev-parse", "HEAD"));
+	GIT("w", "checkout", "-q", "-b", "topic");
+	GITREPO_RUN("w", "mkdir", "kernels");
+	fixture_commit("1", "kernels", two);
+	struct store_job j = job_for("topic", two);
+	expect_base(&j, two, "self", "selfcheck");
+	assert_non_null(strstr(last.note, "has no kernels"));
+	snprintf(j.base_sha, sizeof j.base_sha, "%s", one); /* one that was asked for is not */
+	struct resolve_answer *a = resolve(&j);
+	assert_string_equal(a->state, "failed");
+	assert_non_null(strstr(a->why, "has no kernels"));
+}
+
+static void test_suites(void **state)
+{
+	(void)state;
+	char one[65];
+	gitrepo_write("w/.flopwatch.yaml", "flopwatch: 1\nsuites: [tiny, other]\n");
+	gitrepo_write("w/etc/suites/other.yaml", FIXTURE_SUITE);
+	fixture_commit("1", "first", one);
+	struct store_job j = job_for("main", one);
+	struct resolve_answer *a = resolve(&j);
+	assert_int_equal(a->n_suites, 2);
+	assert_string_equal(a->plan.suite_name, "tiny");
+	assert_string_equal(a->suite[1], "other");
+	snprintf(config->repo[0].suite[0], sizeof config->repo[0].suite[0], "other"); /* the configuration knows better */
+	config->repo[0].n_suites = 1;
+	a = resolve(&j);
+	assert_int_equal(a->n_suites, 1);
+	assert_string_equal(a->plan.suite_name, "other");
+	snprintf(j.suite, sizeof j.suite, "nowhere"); /* and the job best */
+	a = resolve(&j);
+	assert_string_equal(a->state, "failed");
+	assert_non_null(strstr(a->why, "there is no suite nowhere"));
+	snprintf(j.suite, sizeof j.suite, "tiny");
+	snprintf(j.cells_glob, sizeof j.cells_glob, "*/backward");
+	a = resolve(&j);
+	assert_string_equal(a->why, "no cell of suite tiny matches */backward");
+}
+
+static void test_jobs_that_end_here(void **state)
+{
+	(void)state;
+	char one[65];
+	fixture_commit("1", "words [skip flopwatch] more", one);
+	struct store_job j = job_for("main", one);
+	struct resolve_answer *a = resolve(&j);
+	assert_string_equal(a->state, "cancelled");
+	assert_string_equal(a->why, "asked to be skipped by [skip flopwatch]");
+	assert_string_equal(a->target.sha, one);
+	snprintf(j.origin, sizeof j.origin, "api"); /* a person who asks gets an answer */
+	assert_string_equal(resolve(&j)->state, "");
+	j = job_for("main", "0123456789012345678901234567890123456789");
+	a = resolve(&j);
+	assert_string_equal(a->state, "gone");
+	assert_false(a->again);
+	gitrepo_write("w/.flopwatch.yaml", "flopwatch: 2\n");
+	fixture_commit("2", "mistaken", one);
+	j = job_for("main", one);
+	a = resolve(&j);
+	assert_string_equal(a->state, "failed");
+	assert_non_null(strstr(a->why, ".flopwatch.yaml:1:12"));
+	snprintf(j.repo_name, sizeof j.repo_name, "other");
+	struct resolve *r;
+	assert_int_equal(resolve_start(loop, db, config, &j, on_answer, NULL, &r, &err), -1);
+	assert_string_equal(err.text, "repository other is not configured any more");
+}
+
+static void test_cancelling_at_any_step(void **state)
+{
+	(void)state;
+	char one[65];
+	fixture_commit("1", "first", one);
+	struct store_job j = job_for("main", one);
+	struct resolve *r;
+	answers = 0;
+	ok(resolve_start(loop, db, config, &j, on_answer, NULL, &r, &err));
+	resolve_cancel(r); /* before its first step */
+	resolve_cancel(NULL);
+	ok(resolve_start(loop, db, config, &j, on_answer, NULL, &r, &err));
+	fixture_until("SELECT 1"); /* one turn of the loop: git runs now */
+	resolve_cancel(r);
+	assert_int_equal(answers, 0);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
+
+int main(void)
+{
+	gitrepo_use_our_programs();
+	const struct CMUnitTest tests[] = {
+		CASE(test_the_first_commit_is_its_own_base),
+		CASE(test_a_branch_takes_its_merge_base),
+		CASE(test_equal_inputs_are_seen),
+		CASE(test_the_upstream_branch_looks_back),
+		CASE(test_a_last_judged_commit_that_is_gone),
+		CASE(test_a_given_base_is_kept),
+		CASE(test_a_base_without_inputs_is_replaced),
+		CASE(test_suites),
+		CASE(test_jobs_that_end_here),
+		CASE(test_cancelling_at_any_step),
+	};
+	return cmocka_run_group_tests_name("resolve", tests, NULL, NULL);
+}

@@ -1,0 +1,192 @@
+/* What a worker may say about a job: kept, replaced, or refused. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "result.h"
+
+static struct result *asked(void)
+{
+	struct plan p;
+	plan_init(&p);
+	p.ask.n_subjects = 2;
+	snprintf(p.ask.kind, sizeof p.ask.kind, "change");
+	snprintf(p.ask.subject[0].role, sizeof p.ask.subject[0].role, "base");
+	snprintf(p.ask.subject[1].role, sizeof p.ask.subject[1].role, "target");
+	p.ask.n_cells = 3;
+	p.ask.cell = calloc(3, sizeof *p.ask.cell);
+	assert_non_null(p.ask.cell);
+	struct result *r = result_new(&p);
+	assert_non_null(r);
+	assert_null(p.ask.cell);
+	plan_fini(&p);
+	return r;
+}
+
+static int add(struct result *r, const char *line, const char *complaint)
+{
+	struct msg m;
+	struct fw_err err = { 0 };
+	if (protocol_parse(line, strlen(line), &m, &err) != 0)
+		fail_msg("%s: %s", line, err.text);
+	int got = result_add(r, &m, &err);
+	msg_fini(&m);
+	if (complaint)
+		assert_string_equal(err.text, complaint);
+	else if (got != 0)
+		fail_msg("%s: %s", line, err.text);
+	return got;
+}
+
+#define LAUNCH "{\"t\":\"launch\",\"launch\":1,\"set\":1,\"seed\":\"7\",\"cells\":[0,2]}"
+#define CELL(launch, cell, ms, redo)                                                                                             \
+	"{\"t\":\"cell\",\"launch\":" launch ",\"set\":1,\"cell\":" cell ",\"series\":\"device\",\"phase\":\"\","                \
+	"\"input_sha256\":\"\",\"order\":\"ABBA\",\"n\":2,\"ms\":{\"base\":[1,2],\"target\":[" ms                                \
+	"]},\"guard\":{},\"redo\":" redo "}"
+
+static void test_messages_are_kept(void **state)
+{
+	(void)state;
+	struct result *r = asked();
+	add(r, "{\"t\":\"build\",\"role\":\"target\",\"state\":\"start\"}", NULL);
+	add(r,
+		"{\"t\":\"build\",\"role\":\"target\",\"state\":\"failed\",\"exit\":2,\"log_b64\":\"aGk=\",\"detail\":\"make: "
+		"exit 2\"}",
+		NULL);
+	assert_string_equal(r->build[0].role, "");
+	assert_string_equal(r->build[1].state, "failed");
+	assert_int_equal(r->build[1].exit, 2);
+	assert_string_equal(r->build[1].log.data, "hi");
+	add(r,
+		"{\"t\":\"check\",\"role\":\"base\",\"cell\":2,\"ok\":true,\"class\":\"\",\"input_sha256\":\"\",\"error_ratio\":"
+		"0.5}",
+		NULL);
+	assert_true(result_check(r, "base", 2)->ok);
+	assert_null(result_check(r, "base", 1));
+	assert_null(result_check(r, "target", 2));
+	add(r, LAUNCH, NULL);
+	add(r, CELL("1", "2", "3,4", "0"), NULL);
+	assert_int_equal(r->n_launches, 1);
+	assert_int_equal(r->n_cells, 1);
+	assert_true(r->cell[0]->ms[1][1] == 4);
+	add(r, "{\"t\":\"done\",\"gpu_s\":2.5,\"wall_s\":3}", NULL);
+	assert_true(r->done.gpu_s == 2.5);
+	result_free(r);
+}
+
+static void test_later_words_replace_earlier_ones(void **state)
+{
+	(void)state;
+	struct result *r = asked();
+	add(r,
+		"{\"t\":\"check\",\"role\":\"base\",\"cell\":2,\"ok\":true,\"class\":\"\",\"input_sha256\":\"\",\"error_ratio\":"
+		"0.5}",
+		NULL);
+	add(r,
+		"{\"t\":\"check\",\"role\":\"base\",\"cell\":2,\"ok\":false,\"class\":\"wrong\",\"input_sha256\":\"\",\"detail\":"
+		"\"x\"}",
+		NULL);
+	assert_int_equal(r->n_checks, 1);
+	assert_string_equal(result_check(r, "base", 2)->failure, "wrong");
+	add(r, LAUNCH, NULL);
+	add(r, CELL("1", "0", "3,4", "0"), NULL);
+	add(r, CELL("1", "0", "5,6", "1"), NULL);
+	assert_int_equal(r->n_cells, 1);
+	assert_true(r->cell[0]->ms[1][0] == 5);
+	const char *work = "{\"t\":\"work\",\"role\":\"base\",\"cell\":0,\"provider\":\"cpu\"}";
+	const char *node = "{\"t\":\"node\",\"role\":\"base\",\"cell\":0,\"phase\":\"run\",\"kernel\":\"k\",\"grid\":[1,1,1],"
+			   "\"block\":[1,1,1]}";
+	const char *other = "{\"t\":\"node\",\"role\":\"target\",\"cell\":0,\"phase\":\"run\",\"kernel\":\"o\",\"grid\":[1,1,1],"
+			    "\"block\":[1,1,1]}";
+	add(r, work, NULL);
+	add(r, node, NULL);
+	add(r, other, NULL);
+	add(r, node, NULL);
+	assert_int_equal(r->n_nodes, 3);
+	add(r, work, NULL);
+	assert_int_equal(r->n_works, 1);
+	assert_int_equal(r->n_nodes, 1);
+	assert_string_equal(r->node[0].kernel, "o");
+	for (int i = 0; i < 20; i++)
+		add(r, node, NULL);
+	assert_int_equal(r->n_nodes, 21);
+	result_free(r);
+}
+
+static void test_what_the_job_does_not_have_is_refused(void **state)
+{
+	(void)state;
+	struct result *r = asked();
+	add(r, "{\"t\":\"check\",\"role\":\"base\",\"cell\":3,\"ok\":true,\"class\":\"\",\"input_sha256\":\"\"}",
+		"check names cell 3 of 3");
+	add(r, "{\"t\":\"check\",\"role\":\"anchor\",\"cell\":0,\"ok\":true,\"class\":\"\",\"input_sha256\":\"\"}",
+		"check names the role `anchor`, which the job does not have");
+	add(r, "{\"t\":\"build\",\"role\":\"x\",\"state\":\"start\"}", "build names the role `x`, which the job does not have");
+	add(r, CELL("1", "0", "3,4", "0"), "cell names launch 1, which has not begun");
+	add(r, LAUNCH, NULL);
+	add(r, LAUNCH, "launch 1 is there twice");
+	add(r, CELL("1", "0", "3,4", "0"), NULL);
+	add(r, CELL("1", "0", "3,4", "0"), "cell 0 of launch 1 is there twice");
+	add(r, CELL("1", "7", "3,4", "0"), "cell names cell 7 of 3");
+	add(r, "{\"t\":\"fault\",\"cell\":0,\"role\":\"peer:x\",\"class\":\"crash\",\"detail\":\"\"}",
+		"fault names the role `peer:x`, which the job does not have");
+	result_free(r);
+}
+
+static void test_faults_belong_to_a_cell_or_to_all(void **state)
+{
+	(void)state;
+	struct result *r = asked();
+	add(r, "{\"t\":\"fault\",\"cell\":1,\"role\":\"target\",\"class\":\"crash\",\"detail\":\"one\"}", NULL);
+	add(r, "{\"t\":\"fault\",\"cell\":null,\"role\":\"base\",\"class\":\"abi\",\"detail\":\"all\"}", NULL);
+	add(r, "{\"t\":\"fault\",\"cell\":null,\"role\":\"device\",\"class\":\"device\",\"detail\":\"hot\"}", NULL);
+	assert_null(result_fault(r, "target", 0));
+	assert_string_equal(result_fault(r, "target", 1)->detail, "one");
+	assert_string_equal(result_fault(r, "base", 2)->detail, "all");
+	assert_string_equal(result_fault(r, "device", 0)->detail, "hot");
+	result_free(r);
+}
+
+static void test_equal_modules_are_identical_except_in_a_selfcheck(void **state)
+{
+	(void)state;
+	char line[256], sha[65];
+	memset(sha, 'a', 64);
+	sha[64] = 0;
+	for (int selfcheck = 0; selfcheck < 2; selfcheck++) {
+		struct result *r = asked();
+		result_end(r);
+		assert_string_equal(r->identical_by, "");
+		for (int i = 0; i < 2; i++) {
+			snprintf(line, sizeof line,
+				"{\"t\":\"build\",\"role\":\"%s\",\"state\":\"ok\",\"modules\":{\"attention\":\"%s\"}}",
+				i ? "target" : "base", sha);
+			add(r, line, NULL);
+		}
+		if (selfcheck)
+			snprintf(r->plan.ask.kind, sizeof r->plan.ask.kind, "selfcheck");
+		result_end(r);
+		assert_string_equal(r->identical_by, selfcheck ? "" : "module");
+		result_free(r);
+	}
+}
+
+#define CASE(name) cmocka_unit_test(name)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(test_messages_are_kept),
+		CASE(test_later_words_replace_earlier_ones),
+		CASE(test_what_the_job_does_not_have_is_refused),
+		CASE(test_faults_belong_to_a_cell_or_to_all),
+		CASE(test_equal_modules_are_identical_except_in_a_selfcheck),
+	};
+	return cmocka_run_group_tests_name("result", tests, NULL, NULL);
+}

@@ -1,0 +1,359 @@
+/* Estimates against values worked out by hand, the clock as control variate, and the sequential rule at its edges. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/stats.h"
+#include "noise.h"
+
+static void near(double value, double wanted, double error)
+{
+	if (!(fabs(value - wanted) <= error))
+		fail_msg("%.12g is not %.12g +- %g", value, wanted, error);
+}
+
+static void constants(void **state)
+{
+	struct rule r;
+
+	(void)state;
+	rule_default(&r, 20);
+	near(r.k, 3.5, 0);
+	near(r.tau0, 0.0025, 0);
+	assert_int_equal(r.launches_max, 12);
+	assert_true(r.confirm);
+	rule_default(&r, 21);
+	near(r.k, 3.8, 0);
+	rule_default(&r, 60);
+	near(r.k, 3.8, 0);
+	rule_default(&r, 61);
+	near(r.k, 4.1, 0);
+	near(stats_theta(1.5), 0.0151136, 5e-8);
+	near(stats_change_pct(stats_theta(1.5)), -1.5, 1e-12);
+	near(stats_change_pct(0), 0, 0);
+	assert_false(signbit(stats_change_pct(0)));
+	near(stats_change_pct(-log(1.02)), 2, 1e-12);
+}
+
+static void pairs_follow_the_length(void **state)
+{
+	struct rule r;
+
+	(void)state;
+	rule_default(&r, 20);
+	assert_int_equal(stats_pairs(&r, 0.2), 4);  /* a 100 ms call */
+	assert_int_equal(stats_pairs(&r, 0.04), 8); /* 10 pairs fit: down to a multiple of 4 */
+	assert_int_equal(stats_pairs(&r, 0.02), 20);
+	assert_int_equal(stats_pairs(&r, 0.001), 32);
+	assert_int_equal(stats_pairs(&r, 1e-9), 32);
+	assert_int_equal(stats_pairs(&r, 0), 32);
+	assert_int_equal(stats_pairs(&r, 1000), 4);
+}
+
+static void trimmed_by_hand(void **state)
+{
+	const double eight[] = { 8, 3, 1, 6, 2, 5, 7, 4 };
+	const double wild[] = { 3, 4, 5, 6, -1e9, 1e9, -7, 7e5 }; /* the outer two on each side do not matter */
+	const double five[] = { 1, 2, 3, 4, 100 };
+	double d, q;
+
+	(void)state;
+	stats_trimmed(eight, 8, &d, &q);
+	near(d, 4.5, 1e-15);
+	near(q, 1.0, 1e-15); /* winsorised 3 3 3 4 5 6 6 6: 14 / 7 * 8 / 16 */
+	stats_trimmed(wild, 8, &d, &q);
+	near(d, 4.5, 1e-15);
+	near(q, 1.0, 1e-15);
+	stats_trimmed(five, 5, &d, &q);
+	near(d, 3, 1e-15);
+	near(q, 4.0 / 4 * 5 / 9, 1e-15); /* winsorised 2 2 3 4 4 */
+	stats_trimmed(eight, 2, &d, &q);
+	near(d, 5.5, 1e-15);
+	near(q, 12.5 * 2 / 4, 1e-12); /* nothing trimmed: the usual variance of a mean */
+	stats_trimmed(eight, 1, &d, &q);
+	near(d, 8, 0);
+	near(q, 0, 0);
+}
+
+static void combined_by_hand(void **state)
+{
+	const struct launch_estimate e[] = { { 1, 8, 0.01, 1e-6, 0.012 }, { 1, 16, 0.02, 3e-6, 0.022 } };
+	struct estimate all;
+	struct rule r;
+
+	(void)state;
+	rule_default(&r, 20);
+	stats_combine(&r, e, 2, &all);
+	/* v = (6 (0.0025^2 + 2e-6) + 5e-5) / 7 = 9.95e-5 / 7 */
+	near(all.m, 0.015, 1e-15);
+	near(all.m_raw, 0.017, 1e-15);
+	near(all.se, sqrt(9.95e-5 / 14), 1e-12);
+	near(all.ci_low, 0.015 - 2.364624252 * all.se, 1e-10);
+	near(all.ci_high, 0.015 + 2.364624252 * all.se, 1e-10);
+	assert_int_equal(all.launches, 2);
+	assert_int_equal(all.pairs, 24);
+	near(stats_mde_pct(&r, stats_theta(1.5), &all), 100 * (1 - 0.985 * exp(-3.5 * all.se)), 1e-9);
+	stats_combine(&r, e, 0, &all);
+	assert_true(isinf(all.se));
+	near(all.m, 0, 0);
+	assert_int_equal(all.launches, 0);
+	near(stats_mde_pct(&r, stats_theta(1.5), &all), 100, 0);
+}
+
+static void quantiles_of_t(void **state)
+{
+	(void)state;
+	near(stats_t95(1), 12.706204736, 1e-7);
+	near(stats_t95(2), 4.302652730, 1e-8);
+	near(stats_t95(5), 2.570581836, 1e-8);
+	near(stats_t95(7), 2.364624252, 1e-8);
+	near(stats_t95(17), 2.109815578, 1e-8);
+	near(stats_t95(30), 2.042272456, 1e-8);
+	near(stats_t95(1e6), 1.959966, 1e-5);
+	assert_true(stats_t95(6.5) < stats_t95(6) && stats_t95(6.5) > stats_t95(7));
+	near(stats_t95(0), stats_t95(1), 0);
+}
+
+static void fisher_and_tail(void **state)
+{
+	const float calls[] = { 100, 101, 99, 100, 103.9f, 104.6f, 150, 100 };
+
+	(void)state;
+	near(stats_fisher(1, 4, 3, 4), 17.0 / 70, 1e-12); /* the lady tasting tea */
+	near(stats_fisher(0, 10, 0, 10), 1, 1e-12);
+	near(stats_fisher(5, 10, 0, 10), 1, 1e-12);
+	near(stats_fisher(0, 5, 5, 5), 1.0 / 252, 1e-12);
+	assert_int_equal(stats_slow(calls, 8), 2); /* median 100.5, limit 104.52 */
+	assert_true(stats_tail(2, 192, 24, 192));
+	assert_false(stats_tail(24, 192, 2, 192));
+	assert_false(stats_tail(10, 192, 19, 192));     /* by chance */
+	assert_false(stats_tail(0, 20000, 400, 20000)); /* sure, but two points only */
+	assert_false(stats_tail(0, 0, 0, 0));
+}
+
+static void medians(void **state)
+{
+	const float odd[] = { 3, 1, 2 }, even[] = { 4, 1, 3, 2 };
+
+	(void)state;
+	near(stats_median(odd, 3), 2, 0);
+	near(stats_median(even, 4), 2.5, 0);
+	near(stats_median(odd, 1), 3, 0);
+	near(stats_median(odd, 0), 0, 0);
+	near((double)odd[0], 3, 0); /* not sorted in place */
+}
+
+enum { PAIRS = 16 };
+
+static void estimate_cell(struct noise *n, double shift, int launches, int pairs, struct launch_estimate *e, double *beta)
+{
+	static struct noise_launch data[STATS_LAUNCHES_MAX];
+	struct launch_pairs p[STATS_LAUNCHES_MAX];
+	struct rule r;
+
+	rule_default(&r, 20);
+	for (int i = 0; i < launches; i++)
+		noise_pairs(n, shift, pairs, 1, &data[i], &p[i]);
+	stats_launches(&r, p, launches, e, beta);
+}
+
+static void clock_is_taken_out(void **state)
+{
+	struct noise n = { .state = 1, .white = 0.0005, .clock = 0.006, .launch = 0.0002, .outlier = 0 };
+	struct launch_estimate e[6];
+	double beta, ratio = 0, adjusted = 0, raw = 0;
+
+	(void)state;
+	for (int cell = 0; cell < 50; cell++) {
+		estimate_cell(&n, 0.01, 6, PAIRS, e, &beta);
+		near(beta, -1, 0.1);
+		for (int i = 0; i < 6; i++) {
+			adjusted += (e[i].d - 0.01) * (e[i].d - 0.01);
+			raw += (e[i].d_raw - 0.01) * (e[i].d_raw - 0.01);
+			ratio += e[i].q;
+		}
+	}
+	assert_true(adjusted < raw / 12); /* measured on sparse cells: 12 to 30 times less variance */
+	assert_true(ratio / 300 < 4e-7 / PAIRS * 4);
+}
+
+static void no_clock_no_beta(void **state)
+{
+	struct noise n = { .state = 2, .white = 0.005, .clock = 0 };
+	struct launch_estimate e[3];
+	double beta;
+
+	(void)state;
+	estimate_cell(&n, 0, 3, PAIRS, e, &beta);
+	near(beta, 0, 0);
+	for (int i = 0; i < 3; i++)
+		near(e[i].d, e[i].d_raw, 0);
+}
+
+/* A clock that has nothing to do with the times is not used, but for one cell in thirty by chance. */
+static void unrelated_clock(void **state)
+{
+	struct rule r;
+	int used = 0;
+
+	(void)state;
+	rule_default(&r, 20);
+	for (int cell = 0; cell < 400; cell++) {
+		struct noise n = { .state = (uint64_t)cell * 77 + 3, .white = 0.005, .clock = 0 };
+		static struct noise_launch l[4];
+		struct launch_pairs p[4];
+		struct launch_estimate e[4];
+		double beta;
+
+		for (int i = 0; i < 4; i++) {
+			noise_pairs(&n, 0, 8, 1, &l[i], &p[i]);
+			for (int j = 0; j < 8; j++) {
+				l[i].base_mhz[j] = (float)(1650 * exp(0.005 * noise_normal(&n)));
+				l[i].target_mhz[j] = (float)(1650 * exp(0.005 * noise_normal(&n)));
+			}
+			p[i].base_mhz = l[i].base_mhz;
+			p[i].target_mhz = l[i].target_mhz;
+		}
+		stats_launches(&r, p, 4, e, &beta);
+		used += beta < 0;
+	}
+	assert_true(used < 40); /* of 400 */
+}
+
+static void missing_clock_in_one_call(void **state)
+{
+	struct noise n = { .state = 4, .white = 0.0005, .clock = 0.006 };
+	struct noise_launch l[2];
+	struct launch_pairs p[2];
+	struct launch_estimate e[2];
+	struct rule r;
+	double beta;
+
+	(void)state;
+	rule_default(&r, 20);
+	noise_pairs(&n, 0, PAIRS, 1, &l[0], &p[0]);
+	noise_pairs(&n, 0, PAIRS, 1, &l[1], &p[1]);
+	stats_launches(&r, p, 2, e, &beta);
+	assert_true(beta < -0.8);
+	l[1].target_mhz[5] = 0;
+	stats_launches(&r, p, 2, e, &beta);
+	near(beta, 0, 0);
+	near(e[0].d, e[0].d_raw, 0);
+}
+
+static void equal_values(void **state)
+{
+	float ms[8], mhz[8];
+	struct launch_pairs p = { 1, 8, ms, ms, mhz, mhz };
+	struct launch_estimate e;
+	struct rule r;
+	double beta;
+
+	(void)state;
+	rule_default(&r, 20);
+	for (int i = 0; i < 8; i++)
+		ms[i] = 2.5f, mhz[i] = 1500;
+	stats_launches(&r, &p, 1, &e, &beta);
+	near(e.d, 0, 0);
+	near(e.q, 0, 0);
+	near(beta, 0, 0);
+	assert_int_equal(e.n, 8);
+}
+
+/* Launches that all say the same. */
+static enum decision decide(double d, double q, int n, bool *borderline)
+{
+	struct launch_estimate e[STATS_LAUNCHES_MAX];
+	struct rule r;
+
+	rule_default(&r, 20);
+	for (int i = 0; i < n; i++)
+		e[i] = (struct launch_estimate){ 1, 16, d, q, d };
+	return stats_decide(&r, stats_theta(1.5), e, n, borderline);
+}
+
+static void decisions(void **state)
+{
+	bool b;
+
+	(void)state;
+	assert_int_equal(decide(0, 0, 0, &b), DECISION_MORE);
+	assert_int_equal(decide(0, 0, 1, &b), DECISION_MORE); /* never before two launches */
+	assert_int_equal(decide(0, 0, 2, &b), DECISION_OK);
+	assert_int_equal(decide(-0.05, 0, 2, &b), DECISION_OK);
+	assert_int_equal(decide(0.05, 0, 3, &b), DECISION_MORE); /* never a regression before four */
+	assert_int_equal(decide(0.05, 0, 4, &b), DECISION_REGRESSION);
+	assert_false(b);
+	assert_int_equal(decide(0.0150, 0, 11, &b), DECISION_MORE);
+	assert_int_equal(decide(0.0150, 0, 12, &b), DECISION_OK);
+	assert_true(b);
+	assert_int_equal(decide(0.0152, 0, 12, &b), DECISION_REGRESSION);
+	assert_true(b);
+	assert_int_equal(decide(0.0152, 0, 13, &b), DECISION_REGRESSION); /* launches for precision do not reopen it */
+	assert_int_equal(decide(0.0152, 1e-3, 12, &b), DECISION_UNDECIDED);
+	assert_false(b);
+}
+
+/* The mean alone does not make a regression: three quarters of the launches must lean that way. */
+static void most_launches_must_agree(void **state)
+{
+	struct launch_estimate e[8];
+	struct rule r;
+	bool b;
+
+	(void)state;
+	rule_default(&r, 20);
+	r.tau0 = 1e-6;
+	r.k = 0.5;
+	for (int i = 0; i < 8; i++)
+		e[i] = (struct launch_estimate){ 1, 16, i < 3 ? 0.0 : 0.05, 0, 0 };
+	assert_int_equal(stats_decide(&r, stats_theta(1.5), e, 8, &b), DECISION_MORE);
+	e[0].d = 0.05;
+	assert_int_equal(stats_decide(&r, stats_theta(1.5), e, 8, &b), DECISION_REGRESSION);
+}
+
+static void a_quick_look(void **state)
+{
+	struct launch_estimate e = { 1, 16, 0, 0, 0 };
+	struct rule r;
+	bool b;
+
+	(void)state;
+	rule_default(&r, 20);
+	r.launches_max = 1;
+	assert_int_equal(stats_decide(&r, stats_theta(1.5), &e, 1, &b), DECISION_OK);
+	e.d = 0.05;
+	assert_int_equal(stats_decide(&r, stats_theta(1.5), &e, 1, &b), DECISION_REGRESSION);
+	e.d = 0.016;
+	assert_int_equal(stats_decide(&r, stats_theta(1.5), &e, 1, &b), DECISION_UNDECIDED);
+	assert_false(b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(constants),
+		cmocka_unit_test(pairs_follow_the_length),
+		cmocka_unit_test(trimmed_by_hand),
+		cmocka_unit_test(combined_by_hand),
+		cmocka_unit_test(quantiles_of_t),
+		cmocka_unit_test(fisher_and_tail),
+		cmocka_unit_test(medians),
+		cmocka_unit_test(clock_is_taken_out),
+		cmocka_unit_test(no_clock_no_beta),
+		cmocka_unit_test(unrelated_clock),
+		cmocka_unit_test(missing_clock_in_one_call),
+		cmocka_unit_test(equal_values),
+		cmocka_unit_test(decisions),
+		cmocka_unit_test(most_launches_must_agree),
+		cmocka_unit_test(a_quick_look),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,246 @@
+/* Suites: the shipped files resolve to the cells they promise; every mistake is found at its place. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/suite.h"
+
+static void load(const char *path, struct suite *s)
+{
+	struct fw_err err = { 0 };
+	struct buf text;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	buf_init(&text, 1 << 16);
+	assert_int_equal(buf_read_fd(&text, fd), 0);
+	close(fd);
+	if (suite_parse(text.data, text.len, path, s, &err))
+		fail_msg("%s", err.text);
+	buf_fini(&text);
+}
+
+static void parse(const char *text, struct suite *s)
+{
+	struct fw_err err = { 0 };
+
+	if (suite_parse(text, strlen(text), "s.yaml", s, &err))
+		fail_msg("%s", err.text);
+}
+
+static void ffa_is_twenty_cells(void **state)
+{
+	static const char *const keys[] = {
+		"attention/dense/full/s8192/hq64/hk8/d128/bf16/forward",
+		"attention/dense/full/s8192/hq64/hk8/d128/bf16/backward",
+		"attention/dense/causal/s8192/hq64/hk8/d128/bf16/forward",
+		"attention/dense/causal/s8192/hq64/hk8/d128/bf16/backward",
+		"attention/dense/varlen_full/s8192/hq64/hk8/d128/bf16/forward",
+		"attention/dense/varlen_full/s8192/hq64/hk8/d128/bf16/backward",
+		"attention/dense/varlen_causal/s8192/hq64/hk8/d128/bf16/forward",
+		"attention/dense/varlen_causal/s8192/hq64/hk8/d128/bf16/backward",
+		"attention/block_sparse/s49152/r0.1/b64/hq64/hk8/d128/bf16/forward",
+		"attention/block_sparse/s49152/r0.1/b64/hq64/hk8/d128/bf16/backward",
+		"attention/block_sparse/s49152/r0.1/b128/hq64/hk8/d128/bf16/forward",
+		"attention/block_sparse/s49152/r0.1/b128/hq64/hk8/d128/bf16/backward",
+		"attention/block_sparse/s49152/r0.2/b64/hq64/hk8/d128/bf16/forward",
+		"attention/block_sparse/s49152/r0.2/b64/hq64/hk8/d128/bf16/backward",
+		"attention/block_sparse/s49152/r0.2/b128/hq64/hk8/d128/bf16/forward",
+		"attention/block_sparse/s49152/r0.2/b128/hq64/hk8/d128/bf16/backward",
+		"attention/block_sparse/s49152/r0.5/b64/hq64/hk8/d128/bf16/forward",
+		"attention/block_sparse/s49152/r0.5/b64/hq64/hk8/d128/bf16/backward",
+		"attention/block_sparse/s49152/r0.5/b128/hq64/hk8/d128/bf16/forward",
+		"attention/block_sparse/s49152/r0.5/b128/hq64/hk8/d128/bf16/backward",
+	};
+	struct suite s;
+
+	(void)state;
+	load("etc/suites/ffa.yaml", &s);
+	assert_string_equal(s.name, "ffa");
+	assert_string_equal(s.family, "attention");
+	assert_true(s.budget_s == 600);
+	assert_int_equal(s.n_cells, 20);
+	for (int i = 0; i < 20; i++) {
+		assert_string_equal(s.cell[i].key, keys[i]);
+		assert_true(s.cell[i].threshold_pct == 1.5);
+		assert_int_equal(s.cell[i].attention.seed, 42);
+	}
+	assert_int_equal(s.cell[4].attention.n_seqs, 14);
+	assert_int_equal(s.cell[6].attention.n_seqs, 15);
+	assert_int_equal(s.cell[6].attention.length[3], 2823);
+	suite_fini(&s);
+	assert_null(s.cell);
+}
+
+static void small_suites_fit_a_cpu(void **state)
+{
+	static const char *const files[] = { "etc/suites/ffa-smoke.yaml", "etc/suites/demo.yaml" };
+
+	(void)state;
+	for (int f = 0; f < 2; f++) {
+		struct suite s;
+
+		load(files[f], &s);
+		assert_true(s.n_cells >= 4 && s.n_cells <= 16);
+		for (int i = 0; i < s.n_cells; i++)
+			assert_true(case_flops(&s.cell[i]) < 3e9);
+		suite_fini(&s);
+	}
+}
+
+#define HEAD                                                                                                                     \
+	"suite: s\nfamily: attention\ncommon: {nhq: 8, nhk: 2, headdim: 64}\n"                                                   \
+	"varlen: {full: [100, 28], causal: [64, 63, 1]}\n"
+
+static void thresholds_and_directions(void **state)
+{
+	struct suite s;
+
+	(void)state;
+	parse(HEAD "dense: {seqlens: [128, 256], masks: [full]}\nblock_sparse: {seqlens: [512], sparsity_ratios: [0.5], "
+		   "block_sizes: [64]}\n"
+		   "directions: [backward]\nthreshold_pct: 2\nthresholds: [{cell: '*/s128/*', pct: 3}, {cell: "
+		   "'attention/block*', pct: 4%}]\n"
+		   "seed: 9\nbudget_s: 30s\n",
+		&s);
+	assert_int_equal(s.n_cells, 3);
+	assert_int_equal(s.cell[0].direction, DIRECTION_BACKWARD);
+	assert_true(s.cell[0].threshold_pct == 3);
+	assert_true(s.cell[1].threshold_pct == 2);
+	assert_true(s.cell[2].threshold_pct == 4);
+	assert_int_equal(s.cell[2].attention.seed, 9);
+	assert_true(s.budget_s == 30);
+	suite_fini(&s);
+}
+
+static void filter_keeps_order(void **state)
+{
+	struct suite s;
+
+	(void)state;
+	load("etc/suites/ffa.yaml", &s);
+	assert_int_equal(suite_filter(&s, "*/forward"), 10);
+	assert_int_equal(suite_filter(&s, "*/dense/*"), 4);
+	assert_string_equal(s.cell[3].mask, "varlen_causal");
+	assert_int_equal(suite_filter(&s, "nothing"), 0);
+	suite_fini(&s);
+}
+
+static void hash_is_of_the_cells(void **state)
+{
+	static const char body[] = HEAD "dense: {seqlens: [128], masks: [varlen_full]}\n";
+	static const char moved[] =
+		"# a comment\ndense:\n  masks: [ varlen_full ]\n  seqlens: [128]\n" HEAD "threshold_pct: 1.5\n";
+	static const char *const others[] = {
+		HEAD "dense: {seqlens: [128], masks: [varlen_full]}\nseed: 43\n",
+		HEAD "dense: {seqlens: [128], masks: [varlen_full]}\nthreshold_pct: 1.4\n",
+		HEAD "dense: {seqlens: [128], masks: [varlen_causal]}\n",
+		"suite: s\nfamily: attention\ncommon: {nhq: 8, nhk: 2, headdim: 64}\nvarlen: {full: [28, 100]}\n"
+		"dense: {seqlens: [128], masks: [varlen_full]}\n",
+	};
+	struct suite a, b;
+	char one[65], two[65];
+
+	(void)state;
+	parse(body, &a);
+	parse(moved, &b);
+	suite_hash(&a, one);
+	suite_hash(&b, two);
+	assert_int_equal(strlen(one), 64);
+	assert_string_equal(one, two);
+	suite_fini(&b);
+	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+		parse(others[i], &b);
+		suite_hash(&b, two);
+		assert_string_not_equal(one, two);
+		suite_fini(&b);
+	}
+	suite_fini(&a);
+}
+
+static void mistake(const char *text, const char *words)
+{
+	struct suite s;
+	struct fw_err err = { 0 };
+
+	assert_int_equal(suite_parse(text, strlen(text), "s.yaml", &s, &err), -1);
+	assert_int_equal(err.code, ERR_INVALID);
+	assert_null(s.cell);
+	assert_int_equal(s.n_cells, 0);
+	if (!strstr(err.text, words))
+		fail_msg("\"%s\" does not say \"%s\"", err.text, words);
+}
+
+static void mistakes(void **state)
+{
+	(void)state;
+	mistake("", "must be a mapping");
+	mistake("- 1", "must be a mapping");
+	mistake("suite: [", "s.yaml:");
+	mistake("suite: s\nfamily: attention\n", "common is missing");
+	mistake("family: attention\ncommon: {nhq: 8, nhk: 2, headdim: 64}\n", "suite is missing");
+	mistake(HEAD, "holds no cell");
+	mistake(HEAD "dense: {seqlen: [128], masks: [full]}\n", "did you mean");
+	mistake(HEAD "dense: {seqlens: [128]}\n", "masks is missing");
+	mistake(HEAD "dense: {seqlens: [128], masks: [diagonal]}\n", "s.yaml:5:33: dense.masks[0]: \"diagonal\" is unknown");
+	mistake(HEAD "dense: {seqlens: [0], masks: [full]}\n", "dense.seqlens[0]");
+	mistake(HEAD "dense: {seqlens: [129], masks: [varlen_full]}\n",
+		"the lengths in varlen.full sum to 128, but seqlen is 129");
+	mistake(HEAD "dense: {seqlens: [128, 128], masks: [full]}\n", "appears twice");
+	mistake(HEAD "dense: {seqlens: [1.5], masks: [full]}\n", "dense.seqlens[0]");
+	mistake(HEAD "block_sparse: {seqlens: [1000], sparsity_ratios: [0.5], block_sizes: [64]}\n",
+		"no multiple of block size 64");
+	mistake(HEAD "block_sparse: {seqlens: [1024], sparsity_ratios: [1.5], block_sizes: [64]}\n", "sparsity_ratios[0]");
+	mistake(HEAD "block_sparse: {seqlens: [1024], sparsity_ratios: [0.01], block_sizes: [64]}\n",
+		"less than one of 16 blocks");
+	mistake(HEAD "block_sparse: {seqlens: [64], sparsity_ratios: [0.5], block_sizes: [128]}\n", "does not fit");
+	mistake(HEAD "dense: {seqlens: [128], masks: [full]}\ndirections: [sideways]\n", "forward or backward");
+	mistake(HEAD "dense: {seqlens: [128], masks: [full]}\nthreshold_pct: 0\n", "threshold_pct");
+	mistake(HEAD "dense: {seqlens: [128], masks: [full]}\nthresholds: [{cell: '*/nope', pct: 2}]\n", "matches no cell");
+	mistake(HEAD "dense: {seqlens: [128], masks: [full]}\nthresholds: [{cell: '*'}]\n", "pct is missing");
+	mistake("suite: s\nfamily: linear\ncommon: {nhq: 8, nhk: 2, headdim: 64}\n", "use attention");
+	mistake("suite: s\nfamily: attention\ncommon: {nhq: 8, nhk: 3, headdim: 64}\ndense: {seqlens: [128], masks: [full]}\n",
+		"nhq 8 is no multiple of nhk 3");
+	mistake("suite: s\nfamily: attention\ncommon: {nhq: 8, nhk: 2, headdim: 64}\nvarlen: {full: [128]}\n",
+		"at least two lengths");
+	mistake("suite: s\nfamily: attention\ncommon: {nhq: 8, nhk: 2, headdim: 64, dtype: fp8}\n", "use bf16");
+	mistake("suite: ../etc\nfamily: attention\ncommon: {nhq: 8, nhk: 2, headdim: 64}\n", "characters of a-z");
+	mistake("suite: s\nfamily: attention\ncommon: {nhq: 8, nhk: 2, headdim: 64}\ndense: {seqlens: [128], masks: "
+		"[varlen_full]}\n",
+		"needs the list varlen.full");
+}
+
+static void too_many_cells(void **state)
+{
+	char text[2048];
+	int n = snprintf(text, sizeof text,
+		"%sblock_sparse: {sparsity_ratios: [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1], "
+		"block_sizes: [16, 32, 64, 128], seqlens: [1280, 2560, 3840, 5120, 6400, 7680]}\n",
+		HEAD);
+
+	(void)state;
+	assert_true(n > 0 && (size_t)n < sizeof text);
+	mistake(text, "more than 400 cells");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ffa_is_twenty_cells),
+		cmocka_unit_test(small_suites_fit_a_cpu),
+		cmocka_unit_test(thresholds_and_directions),
+		cmocka_unit_test(filter_keeps_order),
+		cmocka_unit_test(hash_is_of_the_cells),
+		cmocka_unit_test(mistakes),
+		cmocka_unit_test(too_many_cells),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

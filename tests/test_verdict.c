@@ -1,0 +1,288 @@
+/* Verdicts: the words, two sets that must agree, and whole comparisons replayed on seeded noise. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/verdict.h"
+#include "noise.h"
+
+static void words(void **state)
+{
+	(void)state;
+	for (int v = VERDICT_FAILED; v < VERDICT_NONE; v++)
+		assert_int_equal(verdict_from_name(verdict_name((enum verdict)v)), v);
+	assert_string_equal(verdict_name(VERDICT_NOT_COMPARABLE), "not_comparable");
+	assert_string_equal(verdict_name((enum verdict)99), "none");
+	assert_int_equal(verdict_from_name("slower"), VERDICT_NONE);
+	assert_int_equal(verdict_from_name(NULL), VERDICT_NONE);
+	assert_int_equal(verdict_worse(VERDICT_UNCHANGED, VERDICT_REGRESSION), VERDICT_REGRESSION);
+	assert_int_equal(verdict_worse(VERDICT_IDENTICAL, VERDICT_NONE), VERDICT_IDENTICAL);
+	assert_int_equal(verdict_worse(VERDICT_REJECTED, VERDICT_FAILED), VERDICT_FAILED);
+	assert_int_equal(verdict_worse(VERDICT_UNDECIDED, VERDICT_IMPROVEMENT), VERDICT_UNDECIDED);
+}
+
+/* `one` launches of set 1 at d1, `two` of set 2 at d2. */
+static void judge(struct rule *r, int one, double d1, int two, double d2, struct judgement *out)
+{
+	struct launch_estimate e[STATS_LAUNCHES_MAX];
+
+	for (int i = 0; i < one + two; i++) {
+		double d = i < one ? d1 : d2;
+
+		e[i] = (struct launch_estimate){ .set = i < one ? 1 : 2, .n = 16, .d = d, .q = 1e-7, .d_raw = d };
+	}
+	verdict_judge(r, 1.5, false, e, one + two, out);
+}
+
+static void one_set(void **state)
+{
+	struct judgement j;
+	struct rule r;
+
+	(void)state;
+	rule_default(&r, 20);
+	judge(&r, 0, 0, 0, 0, &j);
+	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
+	assert_int_equal(j.want_set, 1);
+	assert_string_equal(j.reason, "not measured yet");
+	judge(&r, 1, 0, 0, 0, &j);
+	assert_int_equal(j.want_set, 1);
+	assert_non_null(strstr(j.reason, "1 of at most 12 launches"));
+	judge(&r, 2, 0, 0, 0, &j);
+	assert_int_equal(j.verdict, VERDICT_UNCHANGED);
+	assert_int_equal(j.want_set, 0);
+	assert_string_equal(j.reason, "");
+	assert_int_equal(j.all.launches, 2);
+	judge(&r, 3, -0.04, 0, 0, &j);
+	assert_int_equal(j.verdict, VERDICT_IMPROVEMENT);
+	assert_true(stats_change_pct(j.all.m) > 4);
+	judge(&r, 3, -0.016, 0, 0, &j); /* faster, but the interval still reaches -theta */
+	assert_int_equal(j.verdict, VERDICT_UNCHANGED);
+	judge(&r, 12, 0.0150, 0, 0, &j);
+	assert_int_equal(j.verdict, VERDICT_UNCHANGED);
+	assert_int_equal(j.flags, VERDICT_BORDERLINE);
+}
+
+static void two_sets(void **state)
+{
+	struct judgement j;
+	struct rule r;
+
+	(void)state;
+	rule_default(&r, 20);
+	judge(&r, 4, 0.04, 0, 0, &j);
+	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
+	assert_int_equal(j.want_set, 2);
+	assert_string_equal(j.reason, "confirming set: not measured yet");
+	judge(&r, 4, 0.04, 3, 0.04, &j);
+	assert_int_equal(j.want_set, 2);
+	assert_non_null(strstr(j.reason, "confirming set: 3 of at most 12 launches"));
+	judge(&r, 4, 0.04, 4, 0.04, &j);
+	assert_int_equal(j.verdict, VERDICT_REGRESSION);
+	assert_int_equal(j.flags, 0);
+	assert_int_equal(j.want_set, 0);
+	assert_int_equal(j.all.launches, 8);
+	assert_string_equal(j.reason, "");
+	judge(&r, 4, 0.04, 2, 0.0, &j); /* the second set is as good as the first */
+	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
+	assert_int_equal(j.want_set, 0);
+	assert_string_equal(j.reason, "the first set of launches shows -3.92 %, the confirming set 0.00 %");
+	judge(&r, 12, 0.0152, 4, 0.04, &j);
+	assert_int_equal(j.verdict, VERDICT_REGRESSION);
+	assert_int_equal(j.flags, VERDICT_BORDERLINE);
+	judge(&r, 4, 0.04, 12, 0.0152, &j);
+	assert_int_equal(j.verdict, VERDICT_REGRESSION);
+	assert_int_equal(j.flags, VERDICT_BORDERLINE);
+	judge(&r, 12, 0.0152, 12, 0.0150, &j);
+	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
+	judge(&r, 2, 0.0, 4, 0.04, &j); /* a first set that is judged again after its beta moved */
+	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
+	assert_int_equal(j.want_set, 0);
+}
+
+static void quick_is_a_look(void **state)
+{
+	struct judgement j;
+	struct rule r;
+
+	(void)state;
+	rule_default(&r, 20);
+	r.confirm = false;
+	r.launches_max = 1;
+	judge(&r, 1, 0.04, 0, 0, &j);
+	assert_int_equal(j.verdict, VERDICT_REGRESSION);
+	judge(&r, 1, 0.0, 0, 0, &j);
+	assert_int_equal(j.verdict, VERDICT_UNCHANGED);
+	assert_false(j.want_precision);
+	judge(&r, 1, 0.02, 0, 0, &j);
+	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
+	assert_int_equal(j.want_set, 0);
+	assert_non_null(strstr(j.reason, "quick look"));
+}
+
+static void scatter_is_no_verdict(void **state)
+{
+	struct launch_estimate e[12];
+	struct judgement j;
+	struct rule r;
+
+	(void)state;
+	rule_default(&r, 20);
+	for (int i = 0; i < 12; i++)
+		e[i] = (struct launch_estimate){ 1, 16, i % 2 ? 0.035 : -0.005, 1e-6, 0 };
+	verdict_judge(&r, 1.5, false, e, 12, &j);
+	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
+	assert_int_equal(j.want_set, 0);
+	assert_non_null(strstr(j.reason, "launches scatter too much: standard error 0.49 %"));
+}
+
+static void precision_while_budget_lasts(void **state)
+{
+	struct launch_estimate e[12];
+	struct judgement j;
+	struct rule r;
+
+	(void)state;
+	rule_default(&r, 20);
+	for (int i = 0; i < 12; i++)
+		e[i] = (struct launch_estimate){ 1, 16, i % 2 ? 0.002 : -0.002, 6e-6, 0 };
+	verdict_judge(&r, 1.5, false, e, 2, &j);
+	assert_int_equal(j.verdict, VERDICT_UNCHANGED);
+	assert_true(j.want_precision); /* half-width 0.53 %, 0.4 % is wanted of a dense cell */
+	verdict_judge(&r, 1.5, true, e, 2, &j);
+	assert_false(j.want_precision); /* and 0.6 % of a sparse one */
+	r.half_width_dense_pct = 0;
+	verdict_judge(&r, 1.5, false, e, 12, &j);
+	assert_false(j.want_precision); /* no launch beyond the last */
+}
+
+/* One cell of a comparison, launch after launch as the worker does it, up to the verdict. */
+static void run_cell(struct noise *n, const struct rule *r, double shift, int pairs, struct judgement *out)
+{
+	static struct noise_launch data[STATS_LAUNCHES_MAX];
+	struct launch_pairs p[STATS_LAUNCHES_MAX];
+	struct launch_estimate e[STATS_LAUNCHES_MAX] = { 0 };
+	double beta;
+	int launches = 0;
+
+	verdict_judge(r, 1.5, true, e, 0, out);
+	while (out->want_set && launches < STATS_LAUNCHES_MAX) {
+		noise_pairs(n, shift, pairs, out->want_set, &data[launches], &p[launches]);
+		launches++;
+		stats_launches(r, p, launches, e, &beta);
+		verdict_judge(r, 1.5, true, e, launches, out);
+	}
+	assert_int_equal(out->want_set, 0);
+	assert_int_equal(out->all.launches, launches);
+}
+
+struct tally {
+	int regression, borderline, undecided, unchanged, improvement, launches;
+};
+
+static struct tally run_cells(struct noise n, double shift, int cells, int pairs)
+{
+	struct tally t = { 0 };
+	struct rule r;
+
+	rule_default(&r, 20);
+	for (int i = 0; i < cells; i++) {
+		struct judgement j;
+
+		run_cell(&n, &r, shift, pairs, &j);
+		t.regression += j.verdict == VERDICT_REGRESSION;
+		t.undecided += j.verdict == VERDICT_UNDECIDED;
+		t.unchanged += j.verdict == VERDICT_UNCHANGED;
+		t.improvement += j.verdict == VERDICT_IMPROVEMENT;
+		t.borderline += j.flags & VERDICT_BORDERLINE ? 1 : 0;
+		t.launches += j.all.launches;
+	}
+	return t;
+}
+
+/* Scatter as it was measured: calls 0.8 %, launches 0.25 %, one outlier in 200 calls. */
+static const struct noise typical = { .state = 11, .white = 0.008, .launch = 0.0025, .outlier = 0.005 };
+/* A power-limited device: the clock moves the times, a thousandth is left without it. */
+static const struct noise clocked = { .state = 12, .white = 0.001, .launch = 0.001, .clock = 0.006, .outlier = 0.005 };
+
+static void identical_builds_raise_no_alarm(void **state)
+{
+	struct tally t;
+
+	(void)state;
+	t = run_cells(typical, 0, 2000, 16);
+	assert_int_equal(t.regression, 0);
+	assert_int_equal(t.improvement, 0);
+	assert_true(t.unchanged >= 1999);
+	assert_true(t.launches < 2000 * 3);
+	t = run_cells(clocked, 0, 2000, 4);
+	assert_int_equal(t.regression, 0);
+	assert_int_equal(t.improvement, 0);
+	assert_true(t.unchanged >= 1998); /* two outliers among four pairs of one launch leave a cell undecided */
+}
+
+static void slower_builds_are_found(void **state)
+{
+	struct tally t;
+
+	(void)state;
+	t = run_cells(typical, stats_theta(2), 300, 16);
+	assert_true(t.regression >= 297);
+	t = run_cells(typical, stats_theta(3), 300, 16);
+	assert_true(t.regression >= 299);
+	assert_int_equal(t.borderline, 0);
+	assert_true(t.launches < 300 * 10);
+	t = run_cells(clocked, stats_theta(2), 300, 4);
+	assert_true(t.regression >= 297);
+	t = run_cells(clocked, stats_theta(3), 300, 4);
+	assert_int_equal(t.regression, 300);
+}
+
+static void small_changes_stay_silent(void **state)
+{
+	struct tally t;
+
+	(void)state;
+	t = run_cells(typical, stats_theta(1.0), 500, 16);
+	assert_int_equal(t.regression, 0);
+	t = run_cells(typical, -log(1.04), 300, 16);
+	assert_int_equal(t.improvement, 300);
+}
+
+/* The clock as control variate pays in launches. */
+static void clocks_save_launches(void **state)
+{
+	struct noise blind = clocked;
+	struct tally with, without;
+
+	(void)state;
+	blind.white = sqrt(clocked.white * clocked.white + clocked.clock * clocked.clock);
+	blind.clock = 0;
+	with = run_cells(clocked, stats_theta(2.0), 200, 4);
+	without = run_cells(blind, stats_theta(2.0), 200, 4);
+	assert_true(with.launches < without.launches * 0.8);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(words),
+		cmocka_unit_test(one_set),
+		cmocka_unit_test(two_sets),
+		cmocka_unit_test(quick_is_a_look),
+		cmocka_unit_test(scatter_is_no_verdict),
+		cmocka_unit_test(precision_while_budget_lasts),
+		cmocka_unit_test(identical_builds_raise_no_alarm),
+		cmocka_unit_test(slower_builds_are_found),
+		cmocka_unit_test(small_changes_stay_silent),
+		cmocka_unit_test(clocks_save_launches),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
