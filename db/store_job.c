@@ -1,0 +1,358 @@
+/**
+ * store_job.c - the queue as rows: insert, order, states, logs, events.
+ *
+ * A job is open until its state is final, and a final state never changes: every update names the states that it may leave.
+ */
+#include "db/store_job.h"
+
+#include <string.h>
+
+#define JOB_COLUMNS                                                                                                              \
+	"j.id, j.repo, j.device, j.comparison, r.name, j.branch, j.target_sha, j.base_sha, j.base_how, j.kind, j.suite, "        \
+	"j.device_kind, j.cells_glob, j.origin, j.state, j.state_why, j.nonce, j.quick, j.priority, j.attempt, j.queued_at, "    \
+	"j.started_at, j.ended_at FROM job j JOIN repo r ON r.id = j.repo "
+
+#define RESOLVED "j.base_sha <> '' AND j.base_how <> '' AND j.suite <> '' "
+
+static void read_job(struct stmt *s, struct store_job *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->id = row_int(s, 0);
+	out->repo = row_int(s, 1);
+	out->device = row_int(s, 2);
+	out->comparison = row_int(s, 3);
+	row_copy(s, 4, out->repo_name, sizeof(out->repo_name));
+	row_copy(s, 5, out->branch, sizeof(out->branch));
+	row_copy(s, 6, out->target_sha, sizeof(out->target_sha));
+	row_copy(s, 7, out->base_sha, sizeof(out->base_sha));
+	row_copy(s, 8, out->base_how, sizeof(out->base_how));
+	row_copy(s, 9, out->kind, sizeof(out->kind));
+	row_copy(s, 10, out->suite, sizeof(out->suite));
+	row_copy(s, 11, out->device_kind, sizeof(out->device_kind));
+	row_copy(s, 12, out->cells_glob, sizeof(out->cells_glob));
+	row_copy(s, 13, out->origin, sizeof(out->origin));
+	row_copy(s, 14, out->state, sizeof(out->state));
+	row_copy(s, 15, out->state_why, sizeof(out->state_why));
+	row_copy(s, 16, out->nonce, sizeof(out->nonce));
+	out->quick = row_int(s, 17) != 0;
+	out->priority = (int)row_int(s, 18);
+	out->attempt = (int)row_int(s, 19);
+	out->queued_at = row_int(s, 20);
+	out->started_at = row_int(s, 21);
+	out->ended_at = row_int(s, 22);
+}
+
+/** 1 and the row, 0, -1. Only the first row is looked at. */
+static int first_job(struct stmt *s, struct store_job *out, struct fw_err *err)
+{
+	int r = stmt_step(s, err);
+	if (r == 1) {
+		read_job(s, out);
+		stmt_reset(s);
+	}
+	return r;
+}
+
+/** Run an update that has to hit the one row it means. */
+static int change_one(struct db *db, struct stmt *s, int64_t id, const char *what, struct fw_err *err)
+{
+	if (stmt_run(s, err))
+		return -1;
+	return db_changes(db) == 1 ? 0 : err_set(err, ERR_INVALID, "job %lld %s", (long long)id, what);
+}
+
+int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO job (repo, branch, target_sha, base_sha, base_how, kind, suite, device_kind, cells_glob, quick, "
+		"origin, "
+		"priority, queued_at) VALUES (:repo, :branch, :target, :base, :base_how, :kind, :suite, :device_kind, "
+		":cells_glob, "
+		":quick, :origin, :priority, :now)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", j->repo);
+	stmt_text(s, ":branch", j->branch);
+	stmt_text(s, ":target", j->target_sha);
+	stmt_text(s, ":base", j->base_sha);
+	stmt_text(s, ":base_how", j->base_how);
+	stmt_text(s, ":kind", j->kind[0] ? j->kind : "change");
+	stmt_text(s, ":suite", j->suite);
+	stmt_text(s, ":device_kind", j->device_kind);
+	stmt_text(s, ":cells_glob", j->cells_glob);
+	stmt_int(s, ":quick", j->quick);
+	stmt_text(s, ":origin", j->origin);
+	stmt_int(s, ":priority", j->priority);
+	stmt_int(s, ":now", now_ms);
+	if (stmt_run(s, err))
+		return -1;
+	return store_job_get(db, db_last_id(db), j, err);
+}
+
+int store_job_get(struct db *db, int64_t id, struct store_job *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT " JOB_COLUMNS "WHERE j.id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	int r = first_job(s, out, err);
+	if (r == 0)
+		return err_set(err, ERR_NOT_FOUND, "there is no job %lld", (long long)id);
+	return r < 0 ? -1 : 0;
+}
+
+int store_job_supersede(struct db *db, int64_t newer, int64_t now_ms, int *n, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"UPDATE job SET state = 'superseded', state_why = 'superseded by job ' || :newer, ended_at = :now "
+		"FROM (SELECT repo, branch, suite, target_sha FROM job WHERE id = :newer) AS n "
+		"WHERE job.repo = n.repo AND job.branch = n.branch AND job.branch <> '' AND job.state = 'queued' AND "
+		"job.id < :newer AND job.origin <> 'api' AND job.target_sha <> n.target_sha AND "
+		"(job.suite = n.suite OR job.suite = '' OR n.suite = '')",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":newer", newer);
+	stmt_int(s, ":now", now_ms);
+	if (stmt_run(s, err))
+		return -1;
+	*n = db_changes(db);
+	return 0;
+}
+
+int store_job_drop(struct db *db, int64_t repo, const char *branch, const char *state, const char *why, int64_t now_ms, int *n,
+	struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"UPDATE job SET state = :state, state_why = :why, ended_at = :now "
+		"WHERE repo = :repo AND branch = :branch AND state = 'queued' AND origin <> 'api'",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":branch", branch);
+	stmt_text(s, ":state", state);
+	stmt_text(s, ":why", why);
+	stmt_int(s, ":now", now_ms);
+	if (stmt_run(s, err))
+		return -1;
+	*n = db_changes(db);
+	return 0;
+}
+
+int store_job_waiting(struct db *db, int64_t *n, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT count(*) FROM job WHERE state = 'queued'", err);
+	if (!s || stmt_step(s, err) != 1)
+		return -1;
+	*n = row_int(s, 0);
+	stmt_reset(s);
+	return 0;
+}
+
+int store_job_exists(struct db *db, int64_t repo, const char *target_sha, const char *suite, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT 1 FROM job WHERE repo = :repo AND target_sha = :target AND quick = 0 AND cells_glob = '' AND "
+		"(:suite = '' OR suite = :suite OR suite = '') AND "
+		"state IN ('queued', 'sent', 'building', 'checking', 'measuring', 'done') LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":target", target_sha);
+	stmt_text(s, ":suite", suite ? suite : "");
+	int r = stmt_step(s, err);
+	stmt_reset(s);
+	return r;
+}
+
+int store_job_next(struct db *db, const char *device_kind, struct store_job *out, struct fw_err *err)
+{
+	/* Each "served" is one look at the end of an index; NULL (never served) sorts before every time. */
+	struct stmt *s = db_stmt(db,
+		"SELECT " JOB_COLUMNS "WHERE j.state = 'queued' AND " RESOLVED
+		"AND (j.device_kind = '' OR j.device_kind = :device_kind) "
+		"ORDER BY j.priority DESC, "
+		"(SELECT max(started_at) FROM job AS served WHERE served.repo = j.repo), "
+		"(SELECT max(started_at) FROM job AS served WHERE served.repo = j.repo AND served.branch = j.branch), j.id LIMIT "
+		"1",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":device_kind", device_kind);
+	return first_job(s, out, err);
+}
+
+int store_job_next_unresolved(struct db *db, int64_t after_id, struct store_job *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT " JOB_COLUMNS "WHERE j.state = 'queued' AND j.id > :after AND NOT (" RESOLVED ") ORDER BY j.id LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":after", after_id);
+	return first_job(s, out, err);
+}
+
+int store_job_resolve(
+	struct db *db, int64_t id, const char *base_sha, const char *how, const char *kind, const char *suite, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"UPDATE job SET base_sha = :base, base_how = :how, kind = :kind, suite = :suite WHERE id = :id AND state = "
+		"'queued'",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	stmt_text(s, ":base", base_sha);
+	stmt_text(s, ":how", how);
+	stmt_text(s, ":kind", kind);
+	stmt_text(s, ":suite", suite);
+	return change_one(db, s, id, "is not queued any more", err);
+}
+
+int store_job_send(struct db *db, int64_t id, int64_t device, const char *nonce, int64_t now_ms, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"UPDATE job SET state = 'sent', state_why = '', progress = '', attempt = attempt + 1, nonce = :nonce, device = "
+		":device, "
+		"started_at = :now WHERE id = :id AND state = 'queued'",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	if (device)
+		stmt_int(s, ":device", device);
+	stmt_text(s, ":nonce", nonce);
+	stmt_int(s, ":now", now_ms);
+	return change_one(db, s, id, "is not queued any more", err);
+}
+
+int store_job_state(struct db *db, int64_t id, const char *state, const char *why, int64_t now_ms, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"UPDATE job SET state = :state, state_why = :why, "
+		"ended_at = CASE WHEN :state IN ('queued', 'sent', 'building', 'checking', 'measuring') THEN NULL ELSE :now END "
+		"WHERE id = :id AND state IN ('queued', 'sent', 'building', 'checking', 'measuring')",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	stmt_text(s, ":state", state);
+	stmt_text(s, ":why", why ? why : "");
+	stmt_int(s, ":now", now_ms);
+	return change_one(db, s, id, "has ended already", err);
+}
+
+int store_job_progress(struct db *db, int64_t id, const char *progress_json, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "UPDATE job SET progress = :progress WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	stmt_text(s, ":progress", progress_json);
+	return stmt_run(s, err);
+}
+
+int store_job_done(struct db *db, int64_t id, int64_t comparison, int64_t now_ms, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"UPDATE job SET state = 'done', state_why = '', comparison = :comparison, ended_at = :now "
+		"WHERE id = :id AND state IN ('queued', 'sent', 'building', 'checking', 'measuring')",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	stmt_int(s, ":comparison", comparison);
+	stmt_int(s, ":now", now_ms);
+	return change_one(db, s, id, "has ended already", err);
+}
+
+int store_job_recover(struct db *db, int64_t now_ms, int *requeued, int *failed, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"UPDATE job SET state = 'failed', state_why = 'interrupted: the worker was lost ' || attempt || ' times', "
+		"progress = '', ended_at = :now WHERE state IN ('sent', 'building', 'checking', 'measuring') AND attempt >= 3",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":now", now_ms);
+	if (stmt_run(s, err))
+		return -1;
+	*failed = db_changes(db);
+	s = db_stmt(db,
+		"UPDATE job SET state = 'queued', state_why = 'interrupted, queued again', progress = '' "
+		"WHERE state IN ('sent', 'building', 'checking', 'measuring')",
+		err);
+	if (!s || stmt_run(s, err))
+		return -1;
+	*requeued = db_changes(db);
+	return 0;
+}
+
+int store_job_log(struct db *db, int64_t id, int64_t now_ms, const char *line, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "INSERT INTO job_log (job, at, line) VALUES (:job, :at, :line)", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":job", id);
+	stmt_int(s, ":at", now_ms);
+	stmt_text(s, ":line", line);
+	return stmt_run(s, err);
+}
+
+int store_event(struct db *db, int64_t now_ms, const char *kind, const char *payload, int64_t *id, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "INSERT INTO event (at, kind, payload) VALUES (:at, :kind, :payload)", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":at", now_ms);
+	stmt_text(s, ":kind", kind);
+	stmt_text(s, ":payload", payload);
+	if (stmt_run(s, err))
+		return -1;
+	if (id)
+		*id = db_last_id(db);
+	return 0;
+}
+
+int store_delivery(struct db *db, const char *id, int64_t now_ms, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "INSERT INTO delivery (id, at) VALUES (:id, :at) ON CONFLICT (id) DO NOTHING", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":id", id);
+	stmt_int(s, ":at", now_ms);
+	return stmt_run(s, err) ? -1 : db_changes(db) > 0;
+}
+
+/* Run a DELETE over :before and :limit. */
+static int prune(struct db *db, const char *sql, int64_t before, int limit, int *n, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, sql, err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":before", before);
+	stmt_int(s, ":limit", limit);
+	if (stmt_run(s, err))
+		return -1;
+	*n = db_changes(db);
+	return 0;
+}
+
+int store_event_prune(struct db *db, int64_t before, int limit, int *n, struct fw_err *err)
+{
+	/* ids grow with time, so only the oldest rows have to be looked at */
+	return prune(db,
+		"DELETE FROM event WHERE id IN (SELECT id FROM (SELECT id, at FROM event ORDER BY id LIMIT :limit) WHERE at < "
+		":before)",
+		before, limit, n, err);
+}
+
+int store_delivery_prune(struct db *db, int64_t before, int limit, int *n, struct fw_err *err)
+{
+	return prune(db, "DELETE FROM delivery WHERE id IN (SELECT id FROM delivery WHERE at < :before LIMIT :limit)", before,
+		limit, n, err);
+}

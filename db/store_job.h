@@ -1,0 +1,67 @@
+/** store_job.h - the queue: jobs, their states and logs. All calls: loop only; writes inside the caller's transaction. */
+#ifndef DB_STORE_JOB_H
+#define DB_STORE_JOB_H
+
+#include "db/db.h"
+
+struct store_job {
+	int64_t id, repo, device, comparison; /* 0: none */
+	char repo_name[128];
+	char branch[1024]; /* percent-encoded; "" none */
+	char target_sha[65], base_sha[65];
+	char base_how[16], kind[16], suite[64], device_kind[8], cells_glob[256], origin[8];
+	char state[16], state_why[512];
+	char nonce[33];
+	bool quick;
+	int priority, attempt;
+	int64_t queued_at, started_at, ended_at;
+};
+
+/** Insert a queued job (id, queued_at, state are set by the call). */
+int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct fw_err *err);
+int store_job_get(struct db *db, int64_t id, struct store_job *out, struct fw_err *err);
+/**
+ * Queued jobs of the same repo, branch and suite, with another target and older than `newer`, become superseded; a suite not
+ * known yet counts as the same. Jobs that a person asked for (origin api) stay. Returns -1 or 0; *n counts them.
+ */
+int store_job_supersede(struct db *db, int64_t newer, int64_t now_ms, int *n, struct fw_err *err);
+/** A branch is gone: its queued jobs, but those of a person, move to `state` with `why`. *n counts them. */
+int store_job_drop(struct db *db, int64_t repo, const char *branch, const char *state, const char *why, int64_t now_ms, int *n,
+	struct fw_err *err);
+/** Number of queued jobs. */
+int store_job_waiting(struct db *db, int64_t *n, struct fw_err *err);
+/**
+ * Whether a whole job (not quick, no cells left out) for this target and suite is open or done. `suite` "": any.
+ * 1 yes, 0 no, -1.
+ */
+int store_job_exists(struct db *db, int64_t repo, const char *target_sha, const char *suite, struct fw_err *err);
+/**
+ * The next queued job to run, its base and suite resolved: higher priority first, then the repository and branch that were served longest ago, then age.
+ * `device_kind`: jobs that ask for another kind are passed over. 1 found, 0 none, -1.
+ */
+int store_job_next(struct db *db, const char *device_kind, struct store_job *out, struct fw_err *err);
+/** The oldest queued job above `after_id` whose base or suite is not resolved yet. 1, 0, -1. */
+int store_job_next_unresolved(struct db *db, int64_t after_id, struct store_job *out, struct fw_err *err);
+int store_job_resolve(struct db *db, int64_t id, const char *base_sha, const char *how, const char *kind, const char *suite,
+	struct fw_err *err);
+/** queued -> sent: attempt + 1, nonce, device, started_at. Err: ERR_INVALID it is not queued any more. */
+int store_job_send(struct db *db, int64_t id, int64_t device, const char *nonce, int64_t now_ms, struct fw_err *err);
+/** Move to another state; a final one sets ended_at. Err: ERR_INVALID it has ended already. */
+int store_job_state(struct db *db, int64_t id, const char *state, const char *why, int64_t now_ms, struct fw_err *err);
+int store_job_progress(struct db *db, int64_t id, const char *progress_json, struct fw_err *err);
+/** An open job has its result. Err: ERR_INVALID it has ended already. */
+int store_job_done(struct db *db, int64_t id, int64_t comparison, int64_t now_ms, struct fw_err *err);
+/** At start: jobs left in sent..measuring go back to queued; those with attempt >= 3 become failed "interrupted". */
+int store_job_recover(struct db *db, int64_t now_ms, int *requeued, int *failed, struct fw_err *err);
+int store_job_log(struct db *db, int64_t id, int64_t now_ms, const char *line, struct fw_err *err);
+
+/** Append to `event`; its id. `payload` is JSON. */
+int store_event(struct db *db, int64_t now_ms, const char *kind, const char *payload, int64_t *id, struct fw_err *err);
+/** 1 when the delivery id is new (and now stored), 0 when seen before, -1. */
+int store_delivery(struct db *db, const char *id, int64_t now_ms, struct fw_err *err);
+
+/** Delete events, and ids of deliveries, from before `before`; at most `limit`. *n counts them. */
+int store_event_prune(struct db *db, int64_t before, int limit, int *n, struct fw_err *err);
+int store_delivery_prune(struct db *db, int64_t before, int limit, int *n, struct fw_err *err);
+
+#endif

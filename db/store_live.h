@@ -1,0 +1,76 @@
+/**
+ * store_live.h - the read side of what moves: alerts, jobs with their logs, devices, events, counts.
+ *
+ * The rules of store_view.h hold: texts of a row are valid inside the callback only, a callback must not start the same view
+ * again, lists come newest first from below `before` (0: from the newest), absent numbers are NAN, absent ids and times 0.
+ */
+#ifndef DB_STORE_LIVE_H
+#define DB_STORE_LIVE_H
+
+#include "db/db.h"
+
+enum { VIEW_LIMIT_DEFAULT = 50, VIEW_LIMIT_MAX = 500, VIEW_HISTORY_MAX = 10000 };
+
+/* ---- alerts ----------------------------------------------------------------------------------------------------------- */
+
+struct view_alert {
+	int64_t id, comparison;
+	const char *repo, *branch, *target, *subject, *state, *cells_json;
+	double worst_pct;
+	int64_t opened_at, changed_at;
+};
+typedef void view_alert_fn(void *arg, const struct view_alert *row);
+/** `state` NULL or "": all. */
+int view_alerts(struct db *db, const char *state, int64_t before, int limit, view_alert_fn *each, void *arg, struct fw_err *err);
+/** ERR_NOT_FOUND. */
+int view_alert(struct db *db, int64_t id, view_alert_fn *each, void *arg, struct fw_err *err);
+
+struct view_alert_event {
+	int64_t at;
+	const char *who, *state, *reason;
+};
+typedef void view_alert_event_fn(void *arg, const struct view_alert_event *row);
+/** Oldest first. */
+int view_alert_events(struct db *db, int64_t alert, view_alert_event_fn *each, void *arg, struct fw_err *err);
+
+/* ---- jobs, devices, events -------------------------------------------------------------------------------------------- */
+
+struct view_job {
+	int64_t id, comparison;
+	const char *repo, *branch, *target, *subject, *base, *base_how, *kind, *suite, *device_kind, *cells_glob, *origin;
+	const char *state, *state_why, *progress, *device, *verdict; /* device: uuid; verdict of its comparison */
+	bool quick;
+	int priority, attempt;
+	int64_t queued_at, started_at, ended_at;
+};
+typedef void view_job_fn(void *arg, const struct view_job *row);
+/** `state`: one state, "open" for every state before the end, NULL or "" for all. */
+int view_jobs(struct db *db, const char *state, int64_t before, int limit, view_job_fn *each, void *arg, struct fw_err *err);
+/** ERR_NOT_FOUND. */
+int view_job(struct db *db, int64_t id, view_job_fn *each, void *arg, struct fw_err *err);
+
+typedef void view_log_fn(void *arg, int64_t id, int64_t at, const char *line);
+/** Lines of a job's log with ids above `after`, oldest first. */
+int view_log(struct db *db, int64_t job, int64_t after, int limit, view_log_fn *each, void *arg, struct fw_err *err);
+
+struct view_device {
+	int64_t id, seen_at;
+	const char *uuid, *kind, *name, *state, *state_why, *driver, *toolkit, *info_json;
+	int64_t job; /* the one it works on, 0 none */
+};
+typedef void view_device_fn(void *arg, const struct view_device *row);
+int view_devices(struct db *db, view_device_fn *each, void *arg, struct fw_err *err);
+
+typedef void view_event_fn(void *arg, int64_t id, int64_t at, const char *kind, const char *payload_json);
+/** Events with ids above `after`, oldest first. */
+int view_events(struct db *db, int64_t after, int limit, view_event_fn *each, void *arg, struct fw_err *err);
+/** Id of the newest event, 0 none. */
+int view_last_event(struct db *db, int64_t *id, struct fw_err *err);
+
+/* ---- counts for /metrics ---------------------------------------------------------------------------------------------- */
+
+typedef void view_count_fn(void *arg, const char *what, const char *label, int64_t n);
+/** Rows: what "jobs" by state, "comparisons" by verdict, "alerts" by state, "outbox" by state, "repos" by state, "devices" by state. */
+int view_counts(struct db *db, view_count_fn *each, void *arg, struct fw_err *err);
+
+#endif

@@ -1,0 +1,527 @@
+/** store_result.c - a finished job's rows, and reading them back to judge again. */
+#include "db/store_result.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/jsonw.h"
+
+static void bind_id(struct stmt *s, const char *name, int64_t id) /* 0 is no row */
+{
+	if (id)
+		stmt_int(s, name, id);
+}
+
+/** Run an insert; the new row's id. */
+static int insert(struct db *db, struct stmt *s, int64_t *id, struct fw_err *err)
+{
+	if (stmt_run(s, err))
+		return -1;
+	*id = db_last_id(db);
+	return 0;
+}
+
+/* ---- builds ---------------------------------------------------------------------------------------------------------- */
+
+/** 1 and the id of the newest equal build, 0, -1. */
+static int find_build(struct db *db, const char *inputs_hash, const char *device_kind, const struct msg_build *b, int64_t *id,
+	struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT id FROM build WHERE inputs_hash = :inputs AND toolchain = :toolchain AND device_kind = :kind AND "
+		"module_sha = :module AND state = 'ok' ORDER BY id DESC LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":inputs", inputs_hash);
+	stmt_text(s, ":toolchain", b->toolchain);
+	stmt_text(s, ":kind", device_kind);
+	stmt_text(s, ":module", b->module_sha256);
+	int r = stmt_step(s, err);
+	if (r == 1)
+		*id = row_int(s, 0);
+	stmt_reset(s);
+	return r;
+}
+
+int store_build_put(struct db *db, const char *inputs_hash, const char *device_kind, const struct msg_build *b, int64_t now_ms,
+	int64_t *id, struct fw_err *err)
+{
+	if (strcmp(b->state, "cached") == 0) {
+		int found = find_build(db, inputs_hash, device_kind, b, id, err);
+		if (found)
+			return found < 0 ? -1 : 0;
+	}
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO build (inputs_hash, toolchain, device_kind, module_sha, state, exit_status, exit_signal, detail, "
+		"log, "
+		"duration_ms, built_at) VALUES (:inputs, :toolchain, :kind, :module, :state, :exit, :signal, :detail, :log, "
+		":duration, :now)",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":inputs", inputs_hash);
+	stmt_text(s, ":toolchain", b->toolchain);
+	stmt_text(s, ":kind", device_kind);
+	stmt_text(s, ":module", b->module_sha256);
+	stmt_text(s, ":state", strcmp(b->state, "failed") == 0 ? "failed" : "ok");
+	stmt_int(s, ":exit", b->exit);
+	stmt_int(s, ":signal", b->signal);
+	stmt_text(s, ":detail", b->detail);
+	stmt_blob(s, ":log", b->log.data ? b->log.data : "", b->log.len);
+	stmt_int(s, ":duration", b->duration_ms);
+	stmt_int(s, ":now", now_ms);
+	return insert(db, s, id, err);
+}
+
+/* ---- comparisons ----------------------------------------------------------------------------------------------------- */
+
+int store_comparison_insert(struct db *db, struct store_comparison *c, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO comparison (job, repo, branch, kind, base_sha, base_how, target_sha, base_build, target_build, "
+		"suite, rule, "
+		"environment, identical_by, verdict, gpu_s, wall_s, finished_at) VALUES (:job, :repo, :branch, :kind, :base, "
+		":base_how, :target, :base_build, :target_build, :suite, :rule, :environment, :identical_by, :verdict, :gpu_s, "
+		":wall_s, :finished_at)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":job", c->job);
+	stmt_int(s, ":repo", c->repo);
+	stmt_text(s, ":branch", c->branch);
+	stmt_text(s, ":kind", c->kind);
+	stmt_text(s, ":base", c->base_sha);
+	stmt_text(s, ":base_how", c->base_how);
+	stmt_text(s, ":target", c->target_sha);
+	bind_id(s, ":base_build", c->base_build);
+	bind_id(s, ":target_build", c->target_build);
+	stmt_int(s, ":suite", c->suite);
+	stmt_text(s, ":rule", c->rule_json);
+	bind_id(s, ":environment", c->environment);
+	stmt_text(s, ":identical_by", c->identical_by);
+	stmt_text(s, ":verdict", verdict_name(c->verdict));
+	stmt_double(s, ":gpu_s", c->gpu_s);
+	stmt_double(s, ":wall_s", c->wall_s);
+	stmt_int(s, ":finished_at", c->finished_at);
+	return insert(db, s, &c->id, err);
+}
+
+int store_comparison_body(struct db *db, int64_t id, const void *body, size_t len, const char *etag, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "UPDATE comparison SET body = :body, etag = :etag WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	stmt_blob(s, ":body", body, len);
+	stmt_text(s, ":etag", etag);
+	return stmt_run(s, err);
+}
+
+int store_comparison_verdict(struct db *db, int64_t id, enum verdict v, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"UPDATE comparison SET verdict = :verdict, "
+		"n_cells = (SELECT count(*) FROM cell WHERE comparison = :id), "
+		"n_regressions = (SELECT count(*) FROM cell WHERE comparison = :id AND verdict = 'regression'), "
+		"worst_pct = (SELECT min(change_pct) FROM cell WHERE comparison = :id), "
+		"worst_key = coalesce((SELECT key FROM cell WHERE comparison = :id AND change_pct IS NOT NULL "
+		"ORDER BY change_pct, n LIMIT 1), '') WHERE id = :id",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	stmt_text(s, ":verdict", verdict_name(v));
+	return stmt_run(s, err);
+}
+
+int store_comparison_get(struct db *db, int64_t id, struct store_comparison *out, struct buf *rule, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT id, job, repo, base_build, target_build, suite, environment, branch, kind, base_sha, base_how, "
+		"target_sha, "
+		"identical_by, verdict, gpu_s, wall_s, finished_at, rule FROM comparison WHERE id = :id",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	int r = stmt_step(s, err);
+	if (r == 0)
+		return err_set(err, ERR_NOT_FOUND, "there is no comparison %lld", (long long)id);
+	if (r < 0)
+		return -1;
+	*out = (struct store_comparison){ .id = row_int(s, 0),
+		.job = row_int(s, 1),
+		.repo = row_int(s, 2),
+		.base_build = row_int(s, 3),
+		.target_build = row_int(s, 4),
+		.suite = row_int(s, 5),
+		.environment = row_int(s, 6),
+		.verdict = verdict_from_name(row_text(s, 13)),
+		.gpu_s = row_double(s, 14),
+		.wall_s = row_double(s, 15),
+		.finished_at = row_int(s, 16) };
+	row_copy(s, 7, out->branch, sizeof(out->branch));
+	row_copy(s, 8, out->kind, sizeof(out->kind));
+	row_copy(s, 9, out->base_sha, sizeof(out->base_sha));
+	row_copy(s, 10, out->base_how, sizeof(out->base_how));
+	row_copy(s, 11, out->target_sha, sizeof(out->target_sha));
+	row_copy(s, 12, out->identical_by, sizeof(out->identical_by));
+	size_t start = rule->len;
+	buf_puts(rule, row_text(s, 17));
+	stmt_reset(s);
+	if (rule->failed)
+		return err_set(err, ERR_FULL, "the rule of comparison %lld is too long", (long long)id);
+	out->rule_json = rule->data + start;
+	return 0;
+}
+
+/* ---- cells ----------------------------------------------------------------------------------------------------------- */
+
+/** What judging finds, the same in insert and update. */
+static void bind_verdict(struct stmt *s, const struct store_cell *c)
+{
+	stmt_double(s, ":m", c->m);
+	stmt_double(s, ":m_raw", c->m_raw);
+	stmt_double(s, ":se", c->se);
+	stmt_double(s, ":beta", c->beta);
+	stmt_int(s, ":launches", c->launches);
+	stmt_int(s, ":samples", c->samples);
+	stmt_double(s, ":base_median", c->base_median_ms);
+	stmt_double(s, ":target_median", c->target_median_ms);
+	stmt_double(s, ":change", c->change_pct);
+	stmt_double(s, ":ci_low", c->ci_low_pct);
+	stmt_double(s, ":ci_high", c->ci_high_pct);
+	stmt_double(s, ":mde", c->mde_pct);
+	stmt_text(s, ":verdict", verdict_name(c->verdict));
+	stmt_text(s, ":failure", c->failure);
+	stmt_text(s, ":reason", c->reason);
+	stmt_int(s, ":borderline", c->borderline);
+	stmt_int(s, ":tail", c->tail);
+}
+
+int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO cell (comparison, n, key, repo, branch, target_sha, device, finished_at, group_, mask, direction, "
+		"seqlen, "
+		"block, sparsity_ratio, input_sha, flops, threshold_pct, m, m_raw, se, beta, launches, samples, base_median_ms, "
+		"target_median_ms, change_pct, ci_low_pct, ci_high_pct, mde_pct, verdict, failure, reason, borderline, tail) "
+		"SELECT p.id, :n, :key, p.repo, p.branch, p.target_sha, e.device, p.finished_at, :group, :mask, :direction, "
+		":seqlen, "
+		":block, :ratio, :input_sha, :flops, :threshold, :m, :m_raw, :se, :beta, :launches, :samples, :base_median, "
+		":target_median, :change, :ci_low, :ci_high, :mde, :verdict, :failure, :reason, :borderline, :tail "
+		"FROM comparison p LEFT JOIN environment e ON e.id = p.environment WHERE p.id = :comparison",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":comparison", c->comparison);
+	stmt_int(s, ":n", c->n);
+	stmt_text(s, ":key", c->key);
+	stmt_text(s, ":group", c->group);
+	stmt_text(s, ":mask", c->mask);
+	stmt_text(s, ":direction", c->direction);
+	stmt_int(s, ":seqlen", c->seqlen);
+	stmt_int(s, ":block", c->block);
+	stmt_double(s, ":ratio", c->sparsity_ratio);
+	stmt_text(s, ":input_sha", c->input_sha);
+	stmt_double(s, ":flops", c->flops);
+	stmt_double(s, ":threshold", c->threshold_pct);
+	bind_verdict(s, c);
+	if (insert(db, s, &c->id, err))
+		return -1;
+	return db_changes(db) == 1 ? 0 : err_set(err, ERR_NOT_FOUND, "there is no comparison %lld", (long long)c->comparison);
+}
+
+int store_cell_verdict(struct db *db, const struct store_cell *c, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"UPDATE cell SET m = :m, m_raw = :m_raw, se = :se, beta = :beta, launches = :launches, samples = :samples, "
+		"base_median_ms = :base_median, target_median_ms = :target_median, change_pct = :change, ci_low_pct = :ci_low, "
+		"ci_high_pct = :ci_high, mde_pct = :mde, verdict = :verdict, failure = :failure, reason = :reason, "
+		"borderline = :borderline, tail = :tail WHERE id = :id",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", c->id);
+	bind_verdict(s, c);
+	return stmt_run(s, err);
+}
+
+int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store_cell *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT id, comparison, n, key, input_sha, group_, mask, direction, seqlen, block, sparsity_ratio, flops, "
+		"threshold_pct, "
+		"m, m_raw, se, beta, launches, samples, base_median_ms, target_median_ms, change_pct, ci_low_pct, ci_high_pct, "
+		"mde_pct, "
+		"verdict, failure, reason, borderline, tail FROM cell WHERE comparison = :comparison AND n > :after ORDER BY n "
+		"LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":comparison", comparison);
+	stmt_int(s, ":after", after_n);
+	int r = stmt_step(s, err);
+	if (r != 1)
+		return r;
+	*out = (struct store_cell){ .id = row_int(s, 0),
+		.comparison = row_int(s, 1),
+		.n = (int)row_int(s, 2),
+		.seqlen = (int)row_int(s, 8),
+		.block = (int)row_int(s, 9),
+		.sparsity_ratio = row_double(s, 10),
+		.flops = row_double(s, 11),
+		.threshold_pct = row_double(s, 12),
+		.m = row_double(s, 13),
+		.m_raw = row_double(s, 14),
+		.se = row_double(s, 15),
+		.beta = row_double(s, 16),
+		.launches = (int)row_int(s, 17),
+		.samples = (int)row_int(s, 18),
+		.base_median_ms = row_double(s, 19),
+		.target_median_ms = row_double(s, 20),
+		.change_pct = row_double(s, 21),
+		.ci_low_pct = row_double(s, 22),
+		.ci_high_pct = row_double(s, 23),
+		.mde_pct = row_double(s, 24),
+		.verdict = verdict_from_name(row_text(s, 25)),
+		.borderline = row_int(s, 28) != 0,
+		.tail = row_int(s, 29) != 0 };
+	row_copy(s, 3, out->key, sizeof(out->key));
+	row_copy(s, 4, out->input_sha, sizeof(out->input_sha));
+	row_copy(s, 5, out->group, sizeof(out->group));
+	row_copy(s, 6, out->mask, sizeof(out->mask));
+	row_copy(s, 7, out->direction, sizeof(out->direction));
+	row_copy(s, 26, out->failure, sizeof(out->failure));
+	row_copy(s, 27, out->reason, sizeof(out->reason));
+	stmt_reset(s);
+	return 1;
+}
+
+/* ---- metrics and artifacts ------------------------------------------------------------------------------------------- */
+
+int store_metric(struct db *db, const char *owner_kind, int64_t owner, const char *name, const char *unit, double value,
+	struct fw_err *err)
+{
+	if (!isfinite(value))
+		return 0;
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO metric (owner_kind, owner, name, unit, value) VALUES (:kind, :owner, :name, :unit, :value) "
+		"ON CONFLICT (owner_kind, owner, name) DO UPDATE SET unit = excluded.unit, value = excluded.value",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":kind", owner_kind);
+	stmt_int(s, ":owner", owner);
+	stmt_text(s, ":name", name);
+	stmt_text(s, ":unit", unit);
+	stmt_double(s, ":value", value);
+	return stmt_run(s, err);
+}
+
+int store_artifact(
+	struct db *db, const char *owner_kind, int64_t owner, const char *kind, const void *bytes, size_t len, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO artifact (owner_kind, owner, kind, sha, bytes) VALUES (:owner_kind, :owner, :kind, :sha, :bytes) "
+		"ON CONFLICT (owner_kind, owner, kind) DO UPDATE SET sha = excluded.sha, bytes = excluded.bytes",
+		err);
+	if (!s)
+		return -1;
+	char sha[HASH_HEX];
+	hash_hex(bytes, len, sha);
+	stmt_text(s, ":owner_kind", owner_kind);
+	stmt_int(s, ":owner", owner);
+	stmt_text(s, ":kind", kind);
+	stmt_text(s, ":sha", sha);
+	stmt_blob(s, ":bytes", bytes, len);
+	return stmt_run(s, err);
+}
+
+/* ---- launches and samples -------------------------------------------------------------------------------------------- */
+
+int store_launch_insert(struct db *db, int64_t comparison, int n, int set, uint64_t seed, int64_t *id, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "INSERT INTO launch (comparison, n, set_, seed) VALUES (:comparison, :n, :set, :seed)", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":comparison", comparison);
+	stmt_int(s, ":n", n);
+	stmt_int(s, ":set", set);
+	stmt_int(s, ":seed", (int64_t)seed); /* SQLite has no unsigned; the bits are kept */
+	return insert(db, s, id, err);
+}
+
+static void guard_text(const struct msg_guard *g, struct buf *out)
+{
+	struct jsonw j;
+	jsonw_init(&j, out);
+	jsonw_object(&j);
+	jsonw_kv_double(&j, "power_w", g->power_w);
+	jsonw_kv_double(&j, "temp_c", g->temp_c);
+	jsonw_kv_double(&j, "sm_mhz", g->sm_mhz);
+	jsonw_kv_int(&j, "reasons", (int64_t)g->reasons);
+	jsonw_kv_int(&j, "foreign", g->foreign);
+	jsonw_kv_string(&j, "regime", g->regime);
+	jsonw_object_end(&j);
+}
+
+int store_samples_insert(struct db *db, int64_t launch, int64_t cell, const struct msg_cell *m, const struct launch_estimate *e,
+	struct fw_err *err)
+{
+	struct buf guard;
+	buf_init(&guard, 1024);
+	guard_text(&m->guard, &guard);
+	size_t bytes = (size_t)m->n * sizeof(float);
+	int r = 0;
+	for (int i = 0; i < m->n_subjects && r == 0; i++) {
+		struct stmt *s = db_stmt(db,
+			"INSERT INTO sample (launch, cell, subject, series, phase, n, ms, mhz, host_us, order_, d, q, d_raw, "
+			"guard) VALUES "
+			"(:launch, :cell, :subject, :series, :phase, :n, :ms, :mhz, :host_us, :order, :d, :q, :d_raw, :guard)",
+			err);
+		if (!s) {
+			r = -1;
+			break;
+		}
+		bool target = strcmp(m->role[i], "target") == 0;
+		stmt_int(s, ":launch", launch);
+		stmt_int(s, ":cell", cell);
+		stmt_text(s, ":subject", m->role[i]);
+		stmt_text(s, ":series", m->series);
+		stmt_text(s, ":phase", m->phase);
+		stmt_int(s, ":n", m->n);
+		stmt_blob(s, ":ms", m->ms[i], bytes);
+		stmt_blob(s, ":mhz", m->mhz[i], bytes);
+		stmt_blob(s, ":host_us", m->host_us[i], bytes);
+		if (target) {
+			stmt_text(s, ":order", m->order);
+			stmt_text(s, ":guard", guard.data);
+		} else { /* the same for every subject: once is enough */
+			stmt_text(s, ":order", "");
+			stmt_text(s, ":guard", "");
+		}
+		if (target && e) {
+			stmt_double(s, ":d", e->d);
+			stmt_double(s, ":q", e->q);
+			stmt_double(s, ":d_raw", e->d_raw);
+		}
+		r = stmt_run(s, err);
+	}
+	buf_fini(&guard);
+	return r;
+}
+
+/** Where one blob of floats stands in `values`, and how many; -1: there is none. */
+struct span {
+	long at;
+	int n;
+};
+
+static struct span take_floats(struct stmt *s, int column, struct buf *values)
+{
+	size_t len;
+	const void *data = row_blob(s, column, &len);
+	if (row_is_null(s, column))
+		return (struct span){ -1, 0 };
+	struct span span = { (long)values->len, (int)(len / sizeof(float)) };
+	buf_append(values, data, (size_t)span.n * sizeof(float));
+	return span;
+}
+
+static const float *floats_of(const struct buf *values, struct span span, int n)
+{
+	return span.at >= 0 && span.n == n ? (const float *)(const void *)(values->data + span.at) : NULL;
+}
+
+int store_cell_launches(struct db *db, int64_t cell, struct store_launches *out, struct fw_err *err)
+{
+	memset(out, 0, sizeof(*out));
+	buf_init(&out->values, 4 << 20);
+	struct span spans[STATS_LAUNCHES_MAX][4];
+	struct stmt *s = db_stmt(db,
+		"SELECT l.set_, t.n, t.d, t.q, t.d_raw, b.ms, t.ms, b.mhz, t.mhz, t.id, t.guard ->> 'reasons' FROM sample t JOIN "
+		"launch l ON l.id = t.launch "
+		"JOIN sample b ON b.launch = t.launch AND b.cell = t.cell AND b.subject = 'base' AND b.series = 'device' AND "
+		"b.phase = '' WHERE t.cell = :cell AND t.series = 'device' AND t.subject = 'target' ORDER BY l.n",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":cell", cell);
+	int r, n = 0;
+	while ((r = stmt_step(s, err)) == 1) {
+		if (n == STATS_LAUNCHES_MAX) {
+			stmt_reset(s);
+			return err_set(
+				err, ERR_INVALID, "cell %lld has more than %d launches", (long long)cell, STATS_LAUNCHES_MAX);
+		}
+		out->estimate[n] = (struct launch_estimate){ .set = (int)row_int(s, 0),
+			.n = (int)row_int(s, 1),
+			.d = row_double(s, 2),
+			.q = row_double(s, 3),
+			.d_raw = row_double(s, 4) };
+		for (int i = 0; i < 4; i++)
+			spans[n][i] = take_floats(s, 5 + i, &out->values);
+		out->sample[n] = row_int(s, 9);
+		out->reasons[n] = row_int(s, 10);
+		n++;
+	}
+	if (r < 0)
+		return -1;
+	if (out->values.failed)
+		return err_set(err, ERR_FULL, "the samples of cell %lld do not fit in memory", (long long)cell);
+	out->n = n;
+	out->raw = n > 0;
+	for (int i = 0; i < n; i++) { /* only now: the buffer has stopped moving */
+		int pairs = out->estimate[i].n;
+		out->pairs[i] = (struct launch_pairs){ .set = out->estimate[i].set,
+			.n = pairs,
+			.base_ms = floats_of(&out->values, spans[i][0], pairs),
+			.target_ms = floats_of(&out->values, spans[i][1], pairs),
+			.base_mhz = floats_of(&out->values, spans[i][2], pairs),
+			.target_mhz = floats_of(&out->values, spans[i][3], pairs) };
+		if (!out->pairs[i].base_mhz || !out->pairs[i].target_mhz)
+			out->pairs[i].base_mhz = out->pairs[i].target_mhz = NULL;
+		if (!out->pairs[i].base_ms || !out->pairs[i].target_ms)
+			out->raw = false;
+		if (!out->raw && !isfinite(out->estimate[i].d))
+			return err_set(
+				err, ERR_INVALID, "a launch of cell %lld has neither samples nor an estimate", (long long)cell);
+	}
+	return 0;
+}
+
+int store_sample_estimate(struct db *db, int64_t sample, const struct launch_estimate *e, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "UPDATE sample SET d = :d, q = :q, d_raw = :d_raw WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", sample);
+	stmt_double(s, ":d", e->d);
+	stmt_double(s, ":q", e->q);
+	stmt_double(s, ":d_raw", e->d_raw);
+	return stmt_run(s, err);
+}
+
+int store_samples_thin(struct db *db, int64_t before, int limit, int *n, struct fw_err *err)
+{
+	/* Launches and comparisons grow together, so the first launch that has to stay bounds those that may go. */
+	struct stmt *s = db_stmt(db,
+		"UPDATE sample SET ms = NULL, mhz = NULL, host_us = NULL WHERE id IN (SELECT id FROM sample WHERE ms IS NOT NULL "
+		"AND "
+		"launch < coalesce((SELECT id FROM launch WHERE comparison >= (SELECT id FROM comparison WHERE finished_at >= "
+		":before "
+		"ORDER BY finished_at LIMIT 1) ORDER BY comparison, n LIMIT 1), 9223372036854775807) ORDER BY launch LIMIT "
+		":limit)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":before", before);
+	stmt_int(s, ":limit", limit);
+	if (stmt_run(s, err))
+		return -1;
+	*n = db_changes(db);
+	return 0;
+}

@@ -1,0 +1,84 @@
+/**
+ * store_result.h - what a finished job leaves: builds, comparison, cells, launches, samples, metrics, artifacts.
+ *
+ * All calls: loop only; inside the caller's one transaction. Facts are written once; only verdicts are updated, by judging the
+ * stored samples again.
+ */
+#ifndef DB_STORE_RESULT_H
+#define DB_STORE_RESULT_H
+
+#include "core/protocol.h"
+#include "core/verdict.h"
+#include "db/db.h"
+
+struct store_comparison {
+	int64_t id, job, repo, base_build, target_build, suite, environment; /* 0: none */
+	char branch[1024], kind[16], base_sha[65], base_how[16], target_sha[65], identical_by[8];
+	const char *rule_json;
+	enum verdict verdict;
+	double gpu_s, wall_s;
+	int64_t finished_at;
+};
+
+struct store_cell {
+	int64_t id, comparison;
+	int n;
+	char key[160], input_sha[65];
+	char group[16], mask[16], direction[16]; /* what the key says */
+	int seqlen, block;
+	double sparsity_ratio;
+	double flops, threshold_pct; /* useful flops of a call; NAN for foreign benchmarks */
+	double m, m_raw, se, beta;   /* NAN: none */
+	int launches, samples;
+	double base_median_ms, target_median_ms, change_pct, ci_low_pct, ci_high_pct, mde_pct; /* NAN: none */
+	enum verdict verdict;
+	char failure[16];
+	char reason[512];
+	bool borderline, tail;
+};
+
+/** A build that said ok, cached or failed; a cached one that is stored already is found again by its inputs and module. */
+int store_build_put(struct db *db, const char *inputs_hash, const char *device_kind, const struct msg_build *b, int64_t now_ms,
+	int64_t *id, struct fw_err *err);
+/** Sets c->id. Err: a second comparison of one job does not fit in. */
+int store_comparison_insert(struct db *db, struct store_comparison *c, struct fw_err *err);
+int store_comparison_body(struct db *db, int64_t id, const void *body, size_t len, const char *etag, struct fw_err *err);
+/** Set the verdict, and count the comparison's cells: how many, how many regressions, the worst. */
+int store_comparison_verdict(struct db *db, int64_t id, enum verdict v, struct fw_err *err);
+/** As inserted, with `rule` appended (out->rule_json points into it). ERR_NOT_FOUND. */
+int store_comparison_get(struct db *db, int64_t id, struct store_comparison *out, struct buf *rule, struct fw_err *err);
+
+/** Sets c->id; repository, branch, target, device and time are copied from the comparison's row. */
+int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err);
+/** Store what judging found: everything from `m` on. */
+int store_cell_verdict(struct db *db, const struct store_cell *c, struct fw_err *err);
+/** The cell of `comparison` with the smallest n above `after_n` (-1: the first). 1, 0, -1. */
+int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store_cell *out, struct fw_err *err);
+
+int store_launch_insert(struct db *db, int64_t comparison, int n, int set, uint64_t seed, int64_t *id, struct fw_err *err);
+/** One row per subject of `m`. The launch's estimate `e` (NULL: none) stands on the row of role "target". */
+int store_samples_insert(struct db *db, int64_t launch, int64_t cell, const struct msg_cell *m, const struct launch_estimate *e,
+	struct fw_err *err);
+/** A stored cell's launches of series device, in their order: to judge again. */
+struct store_launches {
+	int n;
+	bool raw; /* pairs are there; false: thinned, only the estimates are */
+	struct launch_estimate estimate[STATS_LAUNCHES_MAX];
+	struct launch_pairs pairs[STATS_LAUNCHES_MAX]; /* point into `values` */
+	int64_t sample[STATS_LAUNCHES_MAX];            /* row of the target's samples, for store_sample_estimate */
+	int64_t reasons[STATS_LAUNCHES_MAX];           /* guard: limit reasons of the clock while it ran */
+	struct buf values;
+};
+/** Err: ERR_INVALID rows that do not fit together. Own: buf_fini(&out->values) in any case. */
+int store_cell_launches(struct db *db, int64_t cell, struct store_launches *out, struct fw_err *err);
+int store_sample_estimate(struct db *db, int64_t sample, const struct launch_estimate *e, struct fw_err *err);
+/** Drop raw times of comparisons finished before `before`, keeping each launch's estimate; at most `limit` rows. *n counts them. */
+int store_samples_thin(struct db *db, int64_t before, int limit, int *n, struct fw_err *err);
+
+/** Set a number of a thing; not finite: nothing is stored. owner_kind: cell build comparison device. */
+int store_metric(struct db *db, const char *owner_kind, int64_t owner, const char *name, const char *unit, double value,
+	struct fw_err *err);
+int store_artifact(struct db *db, const char *owner_kind, int64_t owner, const char *kind, const void *bytes, size_t len,
+	struct fw_err *err);
+
+#endif

@@ -1,0 +1,509 @@
+/**
+ * store_view.c - queries for people: lists with cursors, single things, counts.
+ *
+ * Each combination of filters has a text of its own, so that each walks exactly one index from its newest end.
+ */
+#include "db/store_view.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "db/store_page.h"
+
+/* ---- repositories, branches, commits --------------------------------------------------------------------------------- */
+
+int view_repos(struct db *db, view_repo_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT id, name, url, upstream, state, error, is_local, fetched_at, "
+		"(SELECT count(*) FROM branch_tip b WHERE b.repo = r.id AND b.watched AND NOT b.gone), "
+		"(SELECT count(*) FROM alert a WHERE a.repo = r.id AND a.state IN ('open', 'acknowledged')) FROM repo r ORDER BY "
+		"name",
+		err);
+	if (!s)
+		return -1;
+	int r;
+	while ((r = stmt_step(s, err)) == 1)
+		each(arg, &(struct view_repo){ .id = row_int(s, 0),
+				  .name = row_text(s, 1),
+				  .url = row_text(s, 2),
+				  .upstream = row_text(s, 3),
+				  .state = row_text(s, 4),
+				  .error = row_text(s, 5),
+				  .is_local = row_int(s, 6) != 0,
+				  .fetched_at = row_int(s, 7),
+				  .branches = (int)row_int(s, 8),
+				  .open_alerts = (int)row_int(s, 9) });
+	return r;
+}
+
+/** 1 and the id, 0, -1. */
+static int repo_id(struct db *db, const char *name, int64_t *id, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT id FROM repo WHERE name = :name", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":name", name);
+	int r = stmt_step(s, err);
+	if (r == 1)
+		*id = row_int(s, 0);
+	stmt_reset(s);
+	return r;
+}
+
+int view_repo_id(struct db *db, const char *name, int64_t *id, struct fw_err *err)
+{
+	int r = repo_id(db, name, id, err);
+	return r == 0 ? err_set(err, ERR_NOT_FOUND, "there is no repository %s", name) : r < 0 ? -1 : 0;
+}
+
+int view_branches(struct db *db, int64_t repo, view_branch_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT r.name, b.name, b.display, b.commit_sha, coalesce(m.subject, ''), b.watched, b.gone, b.seen_at, j.id, "
+		"j.state, "
+		"c.id, c.verdict, c.target_sha, c.worst_pct, c.finished_at FROM branch_tip b JOIN repo r ON r.id = b.repo "
+		"LEFT JOIN commit_ m ON m.repo = b.repo AND m.sha = b.commit_sha "
+		"LEFT JOIN job j ON j.id = (SELECT max(id) FROM job x WHERE x.repo = b.repo AND x.branch = b.name) "
+		"LEFT JOIN comparison c ON c.id = (SELECT max(id) FROM comparison x WHERE x.repo = b.repo AND x.branch = b.name) "
+		"WHERE b.repo = :repo AND b.gone = 0 ORDER BY b.name",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	int r;
+	while ((r = stmt_step(s, err)) == 1)
+		each(arg, &(struct view_branch){ .repo = row_text(s, 0),
+				  .name = row_text(s, 1),
+				  .display = row_text(s, 2),
+				  .commit = row_text(s, 3),
+				  .subject = row_text(s, 4),
+				  .watched = row_int(s, 5) != 0,
+				  .gone = row_int(s, 6) != 0,
+				  .seen_at = row_int(s, 7),
+				  .job = row_int(s, 8),
+				  .job_state = row_text(s, 9),
+				  .comparison = row_int(s, 10),
+				  .verdict = row_text(s, 11),
+				  .compared = row_text(s, 12),
+				  .worst_pct = row_double(s, 13),
+				  .finished_at = row_int(s, 14) });
+	return r;
+}
+
+int view_commits(struct db *db, const char *prefix, int limit, view_commit_fn *each, void *arg, struct fw_err *err)
+{
+	size_t len = strlen(prefix);
+	if (len == 0 || len > 64 || strspn(prefix, "0123456789abcdef") != len)
+		return 0;
+	char last[66]; /* 'g' comes after every hex digit */
+	memcpy(last, prefix, len);
+	last[len] = 'g';
+	last[len + 1] = 0;
+	struct stmt *s = db_stmt(db,
+		"SELECT m.repo, r.name, m.sha, m.tree, m.first_parent, m.author, m.subject, m.committed_at FROM repo r "
+		"CROSS JOIN commit_ m ON m.repo = r.id AND m.sha >= :first AND m.sha < :last ORDER BY r.id, m.sha LIMIT :limit",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":first", prefix);
+	stmt_text(s, ":last", last);
+	stmt_int(s, ":limit", store_page_size(limit, VIEW_LIMIT_MAX));
+	int r;
+	while ((r = stmt_step(s, err)) == 1)
+		each(arg, &(struct view_commit){ .repo_id = row_int(s, 0),
+				  .repo = row_text(s, 1),
+				  .sha = row_text(s, 2),
+				  .tree = row_text(s, 3),
+				  .first_parent = row_text(s, 4),
+				  .author = row_text(s, 5),
+				  .subject = row_text(s, 6),
+				  .committed_at = row_int(s, 7) });
+	return r;
+}
+
+/* ---- comparisons ----------------------------------------------------------------------------------------------------- */
+
+#define COMPARISON_SELECT                                                                                                        \
+	"SELECT c.id, c.job, r.name, c.branch, c.kind, s.name, c.verdict, c.base_sha, c.base_how, c.target_sha, "                \
+	"coalesce(m.subject, ''), c.identical_by, coalesce(d.uuid, ''), c.etag, c.n_cells, c.n_regressions, c.worst_pct, "       \
+	"c.worst_key, c.gpu_s, c.wall_s, c.finished_at, (SELECT count(*) FROM launch l WHERE l.comparison = c.id) "              \
+	"FROM comparison c JOIN repo r ON r.id = c.repo JOIN suite s ON s.id = c.suite "                                         \
+	"LEFT JOIN commit_ m ON m.repo = c.repo AND m.sha = c.target_sha "                                                       \
+	"LEFT JOIN environment e ON e.id = c.environment LEFT JOIN device d ON d.id = e.device "
+#define NEWEST "c.id < :before ORDER BY c.id DESC LIMIT :limit"
+
+static int each_comparison(struct stmt *s, view_comparison_fn *each, void *arg, struct fw_err *err)
+{
+	int r, n = 0;
+	while ((r = stmt_step(s, err)) == 1) {
+		n++;
+		each(arg, &(struct view_comparison){ .id = row_int(s, 0),
+				  .job = row_int(s, 1),
+				  .repo = row_text(s, 2),
+				  .branch = row_text(s, 3),
+				  .kind = row_text(s, 4),
+				  .suite = row_text(s, 5),
+				  .verdict = row_text(s, 6),
+				  .base = row_text(s, 7),
+				  .base_how = row_text(s, 8),
+				  .target = row_text(s, 9),
+				  .subject = row_text(s, 10),
+				  .identical_by = row_text(s, 11),
+				  .device = row_text(s, 12),
+				  .etag = row_text(s, 13),
+				  .cells = (int)row_int(s, 14),
+				  .regressions = (int)row_int(s, 15),
+				  .worst_pct = row_double(s, 16),
+				  .worst_cell = row_text(s, 17),
+				  .gpu_s = row_double(s, 18),
+				  .wall_s = row_double(s, 19),
+				  .finished_at = row_int(s, 20),
+				  .launches = (int)row_int(s, 21) });
+	}
+	return r < 0 ? -1 : n;
+}
+
+enum { BY_REPO = 1, BY_BRANCH = 2, BY_VERDICT = 4, BY_TARGET = 8 };
+
+static const struct {
+	int filters;
+	const char *sql;
+} comparison_lists[] = {
+	{ 0, COMPARISON_SELECT "WHERE " NEWEST },
+	{ BY_REPO, COMPARISON_SELECT "WHERE c.repo = :repo AND " NEWEST },
+	{ BY_REPO | BY_BRANCH, COMPARISON_SELECT "WHERE c.repo = :repo AND c.branch = :branch AND " NEWEST },
+	{ BY_VERDICT, COMPARISON_SELECT "WHERE c.verdict = :verdict AND " NEWEST },
+	{ BY_REPO | BY_VERDICT, COMPARISON_SELECT "WHERE c.repo = :repo AND c.verdict = :verdict AND " NEWEST },
+	{ BY_REPO | BY_BRANCH | BY_VERDICT,
+		COMPARISON_SELECT "WHERE c.repo = :repo AND c.branch = :branch AND c.verdict = :verdict AND " NEWEST },
+	{ BY_REPO | BY_TARGET, COMPARISON_SELECT "WHERE c.repo = :repo AND c.target_sha = :target AND " NEWEST },
+};
+
+int view_comparisons(struct db *db, const struct view_filter *f, view_comparison_fn *each, void *arg, struct fw_err *err)
+{
+	int filters = (store_page_given(f->repo) ? BY_REPO : 0) | (store_page_given(f->branch) ? BY_BRANCH : 0) |
+		      (store_page_given(f->verdict) ? BY_VERDICT : 0) | (store_page_given(f->target) ? BY_TARGET : 0);
+	const char *sql = NULL;
+	for (size_t i = 0; i < sizeof(comparison_lists) / sizeof(comparison_lists[0]); i++)
+		if (comparison_lists[i].filters == filters)
+			sql = comparison_lists[i].sql;
+	if (!sql)
+		return err_set(err, ERR_INVALID,
+			filters & BY_REPO ? "target goes with repo alone" : "branch and target need a repo beside them");
+	int64_t repo = 0;
+	if (filters & BY_REPO) {
+		int found = repo_id(db, f->repo, &repo, err);
+		if (found < 1)
+			return found;
+	}
+	struct stmt *s = db_stmt(db, sql, err);
+	if (!s)
+		return -1;
+	if (filters & BY_REPO)
+		stmt_int(s, ":repo", repo);
+	if (filters & BY_BRANCH)
+		stmt_text(s, ":branch", f->branch);
+	if (filters & BY_VERDICT)
+		stmt_text(s, ":verdict", f->verdict);
+	if (filters & BY_TARGET)
+		stmt_text(s, ":target", f->target);
+	stmt_int(s, ":before", store_page_before(f->before));
+	stmt_int(s, ":limit", store_page_size(f->limit, VIEW_LIMIT_MAX));
+	return each_comparison(s, each, arg, err) < 0 ? -1 : 0;
+}
+
+int view_comparison(struct db *db, int64_t id, view_comparison_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, COMPARISON_SELECT "WHERE c.id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	return store_page_one(each_comparison(s, each, arg, err), "comparison", id, err);
+}
+
+int view_body(struct db *db, int64_t id, struct buf *body, char *etag, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT etag, body FROM comparison WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	int r = stmt_step(s, err);
+	if (r == 1) {
+		size_t len;
+		const void *data = row_blob(s, 1, &len);
+		row_copy(s, 0, etag, 65);
+		buf_append(body, data, len);
+		stmt_reset(s);
+		if (body->failed)
+			return err_set(err, ERR_FULL, "the body of comparison %lld does not fit", (long long)id);
+	}
+	return store_page_one(r, "comparison", id, err);
+}
+
+int view_compare(struct db *db, const char *repo, const char *base, const char *target, int64_t *id, struct fw_err *err)
+{
+	int64_t repo_row;
+	if (view_repo_id(db, repo, &repo_row, err))
+		return -1;
+	struct stmt *s = db_stmt(db,
+		"SELECT id FROM comparison WHERE repo = :repo AND target_sha = :target AND base_sha = :base ORDER BY id DESC "
+		"LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo_row);
+	stmt_text(s, ":base", base);
+	stmt_text(s, ":target", target);
+	int r = stmt_step(s, err);
+	if (r == 0)
+		return err_set(err, ERR_NOT_FOUND, "%.12s and %.12s were not compared in %s", base, target, repo);
+	if (r < 0)
+		return -1;
+	*id = row_int(s, 0);
+	stmt_reset(s);
+	return 0;
+}
+
+/** Useful FLOPs in a time. Units: TFLOP/s; NAN when either is unknown. */
+static double tflops(double flops, double ms)
+{
+	return ms > 0 && flops > 0 ? flops / ms * 1e-9 : NAN;
+}
+
+int view_cells(struct db *db, int64_t comparison, view_cell_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT id, n, key, group_, mask, direction, input_sha, verdict, failure, reason, seqlen, block, sparsity_ratio, "
+		"flops, "
+		"threshold_pct, m, m_raw, se, beta, launches, samples, base_median_ms, target_median_ms, change_pct, ci_low_pct, "
+		"ci_high_pct, mde_pct, borderline, tail FROM cell WHERE comparison = :comparison ORDER BY n",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":comparison", comparison);
+	int r;
+	while ((r = stmt_step(s, err)) == 1)
+		each(arg, &(struct view_cell){ .id = row_int(s, 0),
+				  .n = (int)row_int(s, 1),
+				  .key = row_text(s, 2),
+				  .group = row_text(s, 3),
+				  .mask = row_text(s, 4),
+				  .direction = row_text(s, 5),
+				  .input_sha = row_text(s, 6),
+				  .verdict = row_text(s, 7),
+				  .failure = row_text(s, 8),
+				  .reason = row_text(s, 9),
+				  .seqlen = (int)row_int(s, 10),
+				  .block = (int)row_int(s, 11),
+				  .sparsity_ratio = row_double(s, 12),
+				  .flops = row_double(s, 13),
+				  .threshold_pct = row_double(s, 14),
+				  .m = row_double(s, 15),
+				  .m_raw = row_double(s, 16),
+				  .se = row_double(s, 17),
+				  .beta = row_double(s, 18),
+				  .launches = (int)row_int(s, 19),
+				  .samples = (int)row_int(s, 20),
+				  .base_median_ms = row_double(s, 21),
+				  .target_median_ms = row_double(s, 22),
+				  .base_tflops = tflops(row_double(s, 13), row_double(s, 21)),
+				  .target_tflops = tflops(row_double(s, 13), row_double(s, 22)),
+				  .change_pct = row_double(s, 23),
+				  .ci_low_pct = row_double(s, 24),
+				  .ci_high_pct = row_double(s, 25),
+				  .mde_pct = row_double(s, 26),
+				  .borderline = row_int(s, 27) != 0,
+				  .tail = row_int(s, 28) != 0 });
+	return r;
+}
+
+int view_metrics(struct db *db, const char *owner_kind, int64_t owner, view_metric_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s =
+		db_stmt(db, "SELECT name, unit, value FROM metric WHERE owner_kind = :kind AND owner = :owner ORDER BY id", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":kind", owner_kind);
+	stmt_int(s, ":owner", owner);
+	int r;
+	while ((r = stmt_step(s, err)) == 1)
+		each(arg, row_text(s, 0), row_text(s, 1), row_double(s, 2));
+	return r;
+}
+
+int view_artifact(struct db *db, const char *owner_kind, int64_t owner, const char *kind, struct buf *out, struct fw_err *err)
+{
+	struct stmt *s =
+		db_stmt(db, "SELECT bytes FROM artifact WHERE owner_kind = :owner_kind AND owner = :owner AND kind = :kind", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":owner_kind", owner_kind);
+	stmt_int(s, ":owner", owner);
+	stmt_text(s, ":kind", kind);
+	int r = stmt_step(s, err);
+	if (r == 0)
+		return err_set(err, ERR_NOT_FOUND, "there is no %s of %s %lld", kind, owner_kind, (long long)owner);
+	if (r < 0)
+		return -1;
+	size_t len;
+	const void *data = row_blob(s, 0, &len);
+	buf_append(out, data, len);
+	stmt_reset(s);
+	return out->failed ? err_set(err, ERR_FULL, "the %s of %s %lld do not fit", kind, owner_kind, (long long)owner) : 0;
+}
+
+int view_environment(struct db *db, int64_t comparison, view_environment_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT e.id, e.first_at, e.hash, d.uuid, d.kind, d.name, e.driver, e.toolkit, e.timing, e.isolation, "
+		"e.suite_sha, "
+		"e.power_limit_w FROM comparison c JOIN environment e ON e.id = c.environment JOIN device d ON d.id = e.device "
+		"WHERE c.id = :comparison",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":comparison", comparison);
+	int r = stmt_step(s, err);
+	if (r == 0)
+		return err_set(err, ERR_NOT_FOUND, "comparison %lld was not measured", (long long)comparison);
+	if (r < 0)
+		return -1;
+	each(arg, &(struct view_environment){ .id = row_int(s, 0),
+			  .first_at = row_int(s, 1),
+			  .hash = row_text(s, 2),
+			  .uuid = row_text(s, 3),
+			  .kind = row_text(s, 4),
+			  .name = row_text(s, 5),
+			  .driver = row_text(s, 6),
+			  .toolkit = row_text(s, 7),
+			  .timing = row_text(s, 8),
+			  .isolation = row_text(s, 9),
+			  .suite_sha = row_text(s, 10),
+			  .power_limit_w = row_double(s, 11) });
+	stmt_reset(s);
+	return 0;
+}
+
+int view_build(struct db *db, int64_t comparison, const char *side, view_build_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT b.id, b.inputs_hash, b.toolchain, b.device_kind, b.module_sha, b.state, b.detail, b.exit_status, "
+		"b.exit_signal, "
+		"b.duration_ms, b.built_at, b.log FROM comparison c JOIN build b ON b.id = CASE :side WHEN 'base' THEN "
+		"c.base_build "
+		"WHEN 'target' THEN c.target_build END WHERE c.id = :comparison",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":comparison", comparison);
+	stmt_text(s, ":side", side);
+	int r = stmt_step(s, err);
+	if (r == 0)
+		return err_set(err, ERR_NOT_FOUND, "comparison %lld has no build of its %s", (long long)comparison, side);
+	if (r < 0)
+		return -1;
+	struct view_build row = { .id = row_int(s, 0),
+		.inputs_hash = row_text(s, 1),
+		.toolchain = row_text(s, 2),
+		.device_kind = row_text(s, 3),
+		.module_sha = row_text(s, 4),
+		.state = row_text(s, 5),
+		.detail = row_text(s, 6),
+		.exit_status = (int)row_int(s, 7),
+		.exit_signal = (int)row_int(s, 8),
+		.duration_ms = row_int(s, 9),
+		.built_at = row_int(s, 10) };
+	row.log = row_blob(s, 11, &row.log_len);
+	each(arg, &row);
+	stmt_reset(s);
+	return 0;
+}
+
+/* ---- history --------------------------------------------------------------------------------------------------------- */
+
+/* Only columns of the index cell_history: one walk through it, newest first. */
+#define POINTS                                                                                                                   \
+	"SELECT comparison, finished_at, target_sha, device, flops, base_median_ms, target_median_ms, change_pct, ci_low_pct, "  \
+	"ci_high_pct, verdict, borderline FROM cell INDEXED BY cell_history WHERE key = :key AND repo = :repo AND "              \
+	"target_median_ms IS NOT NULL AND (:device = 0 OR device = :device) "
+
+/** The uuid of a device, remembered over the rows of one answer, since a history rarely has more than one. */
+struct device_name {
+	int64_t id;
+	char uuid[64];
+};
+
+static int name_device(struct db *db, struct device_name *name, int64_t id, struct fw_err *err)
+{
+	if (name->id == id)
+		return 0;
+	struct stmt *s = db_stmt(db, "SELECT uuid FROM device WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	int r = stmt_step(s, err);
+	if (r < 0)
+		return -1;
+	name->id = id;
+	row_copy(s, 0, name->uuid, sizeof(name->uuid));
+	stmt_reset(s);
+	return 0;
+}
+
+/** 1 and the id, 0, -1. */
+static int device_id(struct db *db, const char *uuid, int64_t *id, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT id FROM device WHERE uuid = :uuid", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":uuid", uuid);
+	int r = stmt_step(s, err);
+	if (r == 1)
+		*id = row_int(s, 0);
+	stmt_reset(s);
+	return r;
+}
+
+int view_history(struct db *db, const char *repo, const char *branch, const char *cell, const char *device, int limit,
+	view_point_fn *each, void *arg, struct fw_err *err)
+{
+	int64_t repo_row, device_row = 0;
+	int found = repo_id(db, repo, &repo_row, err);
+	if (found == 1 && store_page_given(device))
+		found = device_id(db, device, &device_row, err);
+	if (found < 1)
+		return found;
+	struct stmt *s = store_page_given(branch)
+				 ? db_stmt(db, POINTS "AND branch = :branch ORDER BY comparison DESC LIMIT :limit", err)
+				 : db_stmt(db, POINTS "ORDER BY comparison DESC LIMIT :limit", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":key", cell);
+	stmt_int(s, ":repo", repo_row);
+	if (store_page_given(branch))
+		stmt_text(s, ":branch", branch);
+	stmt_int(s, ":device", device_row);
+	stmt_int(s, ":limit", store_page_size(limit, VIEW_HISTORY_MAX));
+	struct device_name name = { 0 };
+	int r;
+	while ((r = stmt_step(s, err)) == 1) {
+		if (name_device(db, &name, row_int(s, 3), err)) {
+			stmt_reset(s);
+			return -1;
+		}
+		each(arg, &(struct view_point){ .comparison = row_int(s, 0),
+				  .finished_at = row_int(s, 1),
+				  .commit = row_text(s, 2),
+				  .device = name.uuid,
+				  .base_median_ms = row_double(s, 5),
+				  .median_ms = row_double(s, 6),
+				  .tflops = tflops(row_double(s, 4), row_double(s, 6)),
+				  .change_pct = row_double(s, 7),
+				  .ci_low_pct = row_double(s, 8),
+				  .ci_high_pct = row_double(s, 9),
+				  .verdict = row_text(s, 10),
+				  .borderline = row_int(s, 11) != 0 });
+	}
+	return r;
+}

@@ -1,0 +1,138 @@
+/**
+ * store_view.h - the read side for API and pages: rows as structs, handed to a callback one by one. What is stored for good
+ * is here; what is still moving (jobs, alerts, devices, events) is in store_live.h.
+ *
+ * Texts in a row are valid inside the callback only. A callback must not start the same view again (other views are fine).
+ * Lists come newest first; `before` is the last id the reader has (0: from the newest) and `limit` at most VIEW_LIMIT_MAX.
+ * Absent numbers are NAN, absent times and ids 0, absent texts "". Loop only; no call needs a transaction.
+ */
+#ifndef DB_STORE_VIEW_H
+#define DB_STORE_VIEW_H
+
+#include "db/db.h"
+#include "db/store_live.h"
+
+/* ---- repositories, branches, commits --------------------------------------------------------------------------------- */
+
+struct view_repo {
+	int64_t id;
+	const char *name, *url, *upstream, *state, *error;
+	bool is_local;
+	int64_t fetched_at;
+	int branches, open_alerts; /* branches that are watched and not gone; alerts open or acknowledged */
+};
+typedef void view_repo_fn(void *arg, const struct view_repo *row);
+/** By name. */
+int view_repos(struct db *db, view_repo_fn *each, void *arg, struct fw_err *err);
+/** Id of a repository by name. ERR_NOT_FOUND. */
+int view_repo_id(struct db *db, const char *name, int64_t *id, struct fw_err *err);
+
+struct view_branch {
+	const char *repo, *name, *display, *commit, *subject; /* name percent-encoded, display UTF-8 */
+	bool watched, gone;
+	int64_t seen_at;
+	int64_t job; /* latest of the branch, 0 none */
+	const char *job_state;
+	int64_t comparison;             /* latest of the branch, 0 none */
+	const char *verdict, *compared; /* its verdict and target commit */
+	double worst_pct;
+	int64_t finished_at;
+};
+typedef void view_branch_fn(void *arg, const struct view_branch *row);
+/** Branches of a repository that are not gone, by name. */
+int view_branches(struct db *db, int64_t repo, view_branch_fn *each, void *arg, struct fw_err *err);
+
+struct view_commit {
+	int64_t repo_id;
+	const char *repo, *sha, *tree, *first_parent, *author, *subject;
+	int64_t committed_at;
+};
+typedef void view_commit_fn(void *arg, const struct view_commit *row);
+/** Commits whose sha begins with `prefix` (lower-case hex; anything else finds none), of every repository; at most `limit`. */
+int view_commits(struct db *db, const char *prefix, int limit, view_commit_fn *each, void *arg, struct fw_err *err);
+
+/* ---- comparisons ------------------------------------------------------------------------------------------------------ */
+
+struct view_comparison {
+	int64_t id, job;
+	const char *repo, *branch, *kind, *suite, *verdict, *base, *base_how, *target, *subject; /* subject of the target */
+	const char *identical_by, *device, *etag;
+	int cells, regressions, launches;
+	double worst_pct; /* lowest change of a timed cell */
+	const char *worst_cell;
+	double gpu_s, wall_s;
+	int64_t finished_at;
+};
+typedef void view_comparison_fn(void *arg, const struct view_comparison *row);
+
+/** Which rows; NULL or "" takes any. A branch needs its repo. `target` is a whole sha and needs its repo. */
+struct view_filter {
+	const char *repo, *branch, *verdict, *target;
+	int64_t before;
+	int limit;
+};
+/** ERR_INVALID for a combination that is not offered. An unknown repo gives no rows. */
+int view_comparisons(struct db *db, const struct view_filter *f, view_comparison_fn *each, void *arg, struct fw_err *err);
+/** One row. ERR_NOT_FOUND. */
+int view_comparison(struct db *db, int64_t id, view_comparison_fn *each, void *arg, struct fw_err *err);
+/** The stored body and its ETag. Shape: etag[65]. ERR_NOT_FOUND. */
+int view_body(struct db *db, int64_t id, struct buf *body, char *etag, struct fw_err *err);
+/** Latest comparison of two commits (whole shas). ERR_NOT_FOUND. */
+int view_compare(struct db *db, const char *repo, const char *base, const char *target, int64_t *id, struct fw_err *err);
+
+struct view_cell {
+	int64_t id;
+	int n;
+	const char *key, *group, *mask, *direction, *input_sha, *verdict, *failure, *reason;
+	int seqlen, block;
+	double sparsity_ratio, flops, threshold_pct, m, m_raw, se, beta;
+	int launches, samples;
+	double base_median_ms, target_median_ms, base_tflops, target_tflops, change_pct, ci_low_pct, ci_high_pct, mde_pct;
+	bool borderline, tail;
+};
+typedef void view_cell_fn(void *arg, const struct view_cell *row);
+/** Cells of a comparison in the order of the suite. */
+int view_cells(struct db *db, int64_t comparison, view_cell_fn *each, void *arg, struct fw_err *err);
+
+typedef void view_metric_fn(void *arg, const char *name, const char *unit, double value);
+/** Numbers of a thing in the order they were stored: owner_kind "cell" "comparison" "build" "device". */
+int view_metrics(struct db *db, const char *owner_kind, int64_t owner, view_metric_fn *each, void *arg, struct fw_err *err);
+/** Appends the bytes. ERR_NOT_FOUND. */
+int view_artifact(struct db *db, const char *owner_kind, int64_t owner, const char *kind, struct buf *out, struct fw_err *err);
+
+struct view_environment {
+	int64_t id, first_at;
+	const char *hash, *uuid, *kind, *name, *driver, *toolkit, *timing, *isolation, *suite_sha;
+	double power_limit_w;
+};
+typedef void view_environment_fn(void *arg, const struct view_environment *row);
+/** Where a comparison was measured. ERR_NOT_FOUND when nothing ran. */
+int view_environment(struct db *db, int64_t comparison, view_environment_fn *each, void *arg, struct fw_err *err);
+
+struct view_build {
+	int64_t id;
+	const char *inputs_hash, *toolchain, *device_kind, *module_sha, *state, *detail;
+	int exit_status, exit_signal;
+	int64_t duration_ms, built_at;
+	const void *log;
+	size_t log_len; /* bytes of any kind */
+};
+typedef void view_build_fn(void *arg, const struct view_build *row);
+/** Build of one side of a comparison, `side` "base" or "target". ERR_NOT_FOUND when that side was not built. */
+int view_build(struct db *db, int64_t comparison, const char *side, view_build_fn *each, void *arg, struct fw_err *err);
+
+/* ---- history ---------------------------------------------------------------------------------------------------------- */
+
+struct view_point {
+	int64_t comparison, finished_at;
+	const char *commit, *device; /* device: its uuid */
+	double base_median_ms, median_ms, tflops, change_pct, ci_low_pct, ci_high_pct;
+	const char *verdict;
+	bool borderline;
+};
+typedef void view_point_fn(void *arg, const struct view_point *row);
+/** Timed points of one cell, newest first. `branch` NULL or "": every branch; `device` (uuid) likewise; limit up to VIEW_HISTORY_MAX. */
+int view_history(struct db *db, const char *repo, const char *branch, const char *cell, const char *device, int limit,
+	view_point_fn *each, void *arg, struct fw_err *err);
+
+#endif
