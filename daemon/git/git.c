@@ -1,0 +1,633 @@
+/* git.c - the only file that knows libgit2 (1.5 and later); see git.h. */
+#include "git/git.h"
+
+#include <git2.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HEX_DIGITS = 40, HEADS_LEN = 11 /* of "refs/heads/" */ };
+
+/* What a hostile or broken server may send us before we hang up. */
+static const size_t RECEIVED_MAX_BYTES = (size_t)2 << 30;
+static const unsigned OBJECTS_MAX = 20000000;
+
+static const char SNAPSHOT_REF[] = "refs/flopwatch/snapshot";
+static const char NOTES_REF[] = "refs/notes/flopwatch";
+static const char FETCH_SPEC[] = "+refs/heads/*:refs/heads/*";
+
+struct git_repo {
+	git_repository *lib;
+	char *path;
+};
+
+/* Turn libgit2's last error into ours, behind our own words. A callback of ours may have said more already: that stays. */
+static int fail(struct fw_err *err, int rc, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static int fail(struct fw_err *err, int rc, const char *format, ...)
+{
+	const git_error *last = git_error_last();
+	enum err_code code = rc == GIT_ENOTFOUND ? ERR_NOT_FOUND : rc == GIT_ELOCKED ? ERR_BUSY : ERR_IO;
+	char what[600];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(what, sizeof what, format, args);
+	va_end(args);
+	if (last && last->klass == GIT_ERROR_NOMEMORY)
+		code = ERR_FULL;
+	return err_set(err, code, "%s: %s", what, last && last->message ? last->message : "git gives no reason");
+}
+
+int git_repo_library_start(struct fw_err *err)
+{
+	static const int levels[] = { GIT_CONFIG_LEVEL_SYSTEM, GIT_CONFIG_LEVEL_GLOBAL, GIT_CONFIG_LEVEL_XDG,
+		GIT_CONFIG_LEVEL_PROGRAMDATA };
+	size_t i;
+
+	if (git_libgit2_init() < 0)
+		return fail(err, -1, "start libgit2");
+	for (i = 0; i < sizeof levels / sizeof levels[0]; i++)
+		if (git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, levels[i], "") < 0)
+			return fail(err, -1, "start libgit2");
+	/* A watched repository usually belongs to somebody else; we read objects and refs, and run nothing it names. */
+	if (git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0) < 0 || git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1) < 0)
+		return fail(err, -1, "start libgit2");
+	/* Small windows into packs, so that a limit on address space can hold. */
+	if (git_libgit2_opts(GIT_OPT_SET_MWINDOW_SIZE, (size_t)64 << 20) < 0 ||
+		git_libgit2_opts(GIT_OPT_SET_MWINDOW_MAPPED_LIMIT, (size_t)512 << 20) < 0)
+		return fail(err, -1, "start libgit2");
+#if LIBGIT2_VER_MAJOR > 1 || (LIBGIT2_VER_MAJOR == 1 && LIBGIT2_VER_MINOR >= 7)
+	if (git_libgit2_opts(GIT_OPT_SET_SERVER_TIMEOUT, 30000) < 0 ||
+		git_libgit2_opts(GIT_OPT_SET_SERVER_CONNECT_TIMEOUT, 15000) < 0)
+		return fail(err, -1, "start libgit2");
+#endif
+	return 0;
+}
+
+void git_repo_library_stop(void)
+{
+	git_libgit2_shutdown();
+}
+
+static int wrap(git_repository *lib, const char *path, struct git_repo **out, struct fw_err *err)
+{
+	struct git_repo *r = calloc(1, sizeof *r);
+
+	if (r)
+		r->path = strdup(path);
+	if (!r || !r->path) {
+		free(r);
+		git_repository_free(lib);
+		return err_set(err, ERR_FULL, "out of memory");
+	}
+	r->lib = lib;
+	*out = r;
+	return 0;
+}
+
+int git_repo_open(const char *path, bool search, struct git_repo **out, struct fw_err *err)
+{
+	git_repository *lib = NULL;
+	int rc = git_repository_open_ext(&lib, path, search ? 0 : GIT_REPOSITORY_OPEN_NO_SEARCH, NULL);
+
+	if (rc == GIT_ENOTFOUND)
+		return err_set(err, ERR_NOT_FOUND, "%s: no git repository there; check the path", path);
+	if (rc < 0)
+		return fail(err, rc, "open repository %s", path);
+	return wrap(lib, path, out, err);
+}
+
+int git_repo_create(const char *path, struct git_repo **out, struct fw_err *err)
+{
+	git_repository_init_options opts;
+	git_repository *lib = NULL;
+	int rc = git_repository_init_options_init(&opts, GIT_REPOSITORY_INIT_OPTIONS_VERSION);
+
+	if (rc < 0)
+		return fail(err, rc, "create repository %s", path);
+	opts.flags = GIT_REPOSITORY_INIT_BARE | GIT_REPOSITORY_INIT_MKPATH;
+	opts.initial_head = "main";
+	rc = git_repository_init_ext(&lib, path, &opts);
+	if (rc < 0)
+		return fail(err, rc, "create repository %s", path);
+	return wrap(lib, path, out, err);
+}
+
+void git_repo_close(struct git_repo *r)
+{
+	if (!r)
+		return;
+	git_repository_free(r->lib);
+	free(r->path);
+	free(r);
+}
+
+/* ---- hashes ---- */
+
+static int parse_oid(const char *hex, git_oid *oid, struct fw_err *err)
+{
+	if (strlen(hex) != HEX_DIGITS || strspn(hex, "0123456789abcdef") != HEX_DIGITS || git_oid_fromstr(oid, hex) < 0)
+		return err_set(err, ERR_INVALID, "`%.80s` is not a full hash (40 lower-case hex digits)", hex);
+	return 0;
+}
+
+static void format_oid(char *hex, const git_oid *oid)
+{
+	git_oid_tostr(hex, GIT_HEX, oid);
+}
+
+static int look_up_commit(struct git_repo *r, const char *sha, git_commit **out, struct fw_err *err)
+{
+	git_oid oid;
+	int rc;
+
+	if (parse_oid(sha, &oid, err) < 0)
+		return -1;
+	rc = git_commit_lookup(out, r->lib, &oid);
+	if (rc == GIT_ENOTFOUND)
+		return err_set(err, ERR_NOT_FOUND, "commit %s is not in %s; it may have been pushed away", sha, r->path);
+	return rc < 0 ? fail(err, rc, "read commit %s", sha) : 0;
+}
+
+static int look_up_tree(struct git_repo *r, const char *sha, git_tree **out, struct fw_err *err)
+{
+	git_oid oid;
+	int rc;
+
+	if (parse_oid(sha, &oid, err) < 0)
+		return -1;
+	rc = git_tree_lookup(out, r->lib, &oid);
+	if (rc == GIT_ENOTFOUND)
+		return err_set(err, ERR_NOT_FOUND, "tree %s is not in %s", sha, r->path);
+	return rc < 0 ? fail(err, rc, "read tree %s", sha) : 0;
+}
+
+/* ---- branches ---- */
+
+static void read_branch(struct git_repo *r, git_odb *odb, const char *ref, char *sha, char *problem, size_t size)
+{
+	git_oid oid;
+
+	sha[0] = problem[0] = '\0';
+	if (git_reference_name_to_id(&oid, r->lib, ref) < 0)
+		snprintf(problem, size, "%s", git_error_last() ? git_error_last()->message : "cannot be read");
+	else if (!git_odb_exists(odb, &oid))
+		snprintf(problem, size, "its commit is missing");
+	else
+		format_oid(sha, &oid);
+}
+
+int git_repo_branches(struct git_repo *r, git_branch_fn *each, void *arg, struct fw_err *err)
+{
+	git_reference_iterator *it = NULL;
+	git_odb *odb = NULL;
+	const char *ref;
+	char sha[GIT_HEX], problem[256];
+	int rc, status = -1;
+
+	if ((rc = git_repository_odb(&odb, r->lib)) < 0 || (rc = git_reference_iterator_new(&it, r->lib)) < 0) {
+		fail(err, rc, "read the refs of %s", r->path);
+		goto out;
+	}
+	while ((rc = git_reference_next_name(&ref, it)) == 0) {
+		if (strncmp(ref, "refs/heads/", HEADS_LEN) != 0)
+			continue;
+		read_branch(r, odb, ref, sha, problem, sizeof problem);
+		if (each(arg, ref + HEADS_LEN, sha, problem, err) < 0)
+			goto out;
+	}
+	status = rc == GIT_ITEROVER ? 0 : fail(err, rc, "read the refs of %s", r->path);
+out:
+	git_reference_iterator_free(it);
+	git_odb_free(odb);
+	return status;
+}
+
+int git_repo_branch(struct git_repo *r, const char *branch, char *sha, struct fw_err *err)
+{
+	struct buf ref;
+	git_oid oid;
+	int rc;
+
+	buf_init(&ref, 8192);
+	buf_printf(&ref, "refs/heads/%s", branch);
+	rc = ref.failed ? GIT_EINVALIDSPEC : git_reference_name_to_id(&oid, r->lib, ref.data);
+	buf_fini(&ref);
+	if (rc == GIT_ENOTFOUND || rc == GIT_EINVALIDSPEC)
+		return err_set(err, ERR_NOT_FOUND, "there is no branch %.200s", branch);
+	if (rc < 0)
+		return fail(err, rc, "read branch %.200s", branch);
+	format_oid(sha, &oid);
+	return 0;
+}
+
+/* ---- fetching ---- */
+
+struct transfer {
+	const char *ssh_key; /* "" none */
+	int asked;           /* times the server wanted credentials */
+	struct fw_err *err;
+};
+
+static int on_progress(const git_indexer_progress *p, void *payload)
+{
+	struct transfer *t = payload;
+
+	if (p->received_bytes <= RECEIVED_MAX_BYTES && p->total_objects <= OBJECTS_MAX)
+		return 0;
+	err_set(t->err, ERR_FULL, "the server sends more than %zu MiB or %u objects", RECEIVED_MAX_BYTES >> 20, OBJECTS_MAX);
+	return GIT_EUSER;
+}
+
+static int on_credential(git_credential **out, const char *url, const char *user, unsigned allowed, void *payload)
+{
+	struct transfer *t = payload;
+
+	(void)url;
+	if (!user)
+		user = "git";
+	/* libgit2 asks again after each refusal, for ever: once for the name, once for the key. */
+	if (++t->asked > 2)
+		return err_set(t->err, ERR_INVALID, "the server refused the key %s", t->ssh_key), GIT_EUSER;
+	if (allowed & GIT_CREDENTIAL_USERNAME)
+		return git_credential_username_new(out, user);
+	if ((allowed & GIT_CREDENTIAL_SSH_KEY) && *t->ssh_key)
+		return git_credential_ssh_key_new(out, user, NULL, t->ssh_key, "");
+	if (allowed & GIT_CREDENTIAL_SSH_KEY)
+		err_set(t->err, ERR_INVALID, "the server wants a key; set ssh_key of this repository to an ed25519 deploy key");
+	else
+		err_set(t->err, ERR_INVALID, "the server wants a password, which is not supported; use ssh:// with a deploy key");
+	return GIT_EUSER;
+}
+
+static int open_remote(struct git_repo *r, const char *url, git_remote **out, struct fw_err *err)
+{
+	int rc = git_remote_lookup(out, r->lib, "origin");
+
+	if (rc == GIT_ENOTFOUND) {
+		rc = git_remote_create_with_fetchspec(out, r->lib, "origin", url, FETCH_SPEC);
+	} else if (rc == 0 && strcmp(git_remote_url(*out) ? git_remote_url(*out) : "", url) != 0) {
+		git_remote_free(*out);
+		*out = NULL;
+		rc = git_remote_set_url(r->lib, "origin", url);
+		if (rc == 0)
+			rc = git_remote_lookup(out, r->lib, "origin");
+	}
+	return rc < 0 ? fail(err, rc, "set the url of %s", r->path) : 0;
+}
+
+static int follow_default_branch(struct git_repo *r, git_remote *remote, struct fw_err *err)
+{
+	git_buf name = GIT_BUF_INIT;
+	int rc = git_remote_default_branch(&name, remote);
+
+	/* A server without commits has none, and that is fine. */
+	if (rc == 0 && strncmp(name.ptr, "refs/heads/", HEADS_LEN) == 0)
+		rc = git_repository_set_head(r->lib, name.ptr);
+	git_buf_dispose(&name);
+	return rc < 0 && rc != GIT_ENOTFOUND ? fail(err, rc, "set HEAD of %s", r->path) : 0;
+}
+
+int git_repo_fetch(struct git_repo *r, const char *url, const char *ssh_key, struct fw_err *err)
+{
+	git_remote_connect_options connect;
+	git_fetch_options fetch;
+	struct transfer t = { .ssh_key = ssh_key ? ssh_key : "", .err = err };
+	git_remote *remote = NULL;
+	int rc, status = -1;
+
+	if ((rc = git_remote_connect_options_init(&connect, GIT_REMOTE_CONNECT_OPTIONS_VERSION)) < 0 ||
+		(rc = git_fetch_options_init(&fetch, GIT_FETCH_OPTIONS_VERSION)) < 0)
+		return fail(err, rc, "prepare to fetch from %s", url);
+	if (open_remote(r, url, &remote, err) < 0)
+		return -1;
+	connect.callbacks.credentials = on_credential;
+	connect.callbacks.transfer_progress = on_progress;
+	connect.callbacks.payload = &t;
+	connect.proxy_opts.type = GIT_PROXY_NONE;
+	connect.follow_redirects = GIT_REMOTE_REDIRECT_NONE;
+	fetch.callbacks = connect.callbacks;
+	fetch.proxy_opts = connect.proxy_opts;
+	fetch.follow_redirects = GIT_REMOTE_REDIRECT_NONE;
+	fetch.update_fetchhead = 0;
+	fetch.download_tags = GIT_REMOTE_DOWNLOAD_TAGS_NONE;
+	if ((rc = git_remote_connect_ext(remote, GIT_DIRECTION_FETCH, &connect)) < 0) {
+		fail(err, rc, "connect to %s", url);
+		goto out;
+	}
+	if ((rc = git_remote_download(remote, NULL, &fetch)) < 0) {
+		fail(err, rc, "fetch from %s", url);
+		goto out;
+	}
+	/* Old names go first: a deleted branch `a` would stand in the way of a new one `a/b`. */
+	if ((rc = git_remote_prune(remote, &connect.callbacks)) < 0 ||
+		(rc = git_remote_update_tips(remote, &connect.callbacks, 0, GIT_REMOTE_DOWNLOAD_TAGS_NONE, NULL)) < 0) {
+		fail(err, rc, "update the branches from %s", url);
+		goto out;
+	}
+	status = follow_default_branch(r, remote, err);
+out:
+	git_remote_disconnect(remote);
+	git_remote_free(remote);
+	return status;
+}
+
+/* ---- commits ---- */
+
+int git_repo_merge_base(struct git_repo *r, const char *a, const char *b, char *sha, struct fw_err *err)
+{
+	git_commit *one = NULL, *two = NULL;
+	git_oid base;
+	int rc, status = -1;
+
+	if (look_up_commit(r, a, &one, err) < 0 || look_up_commit(r, b, &two, err) < 0)
+		goto out;
+	rc = git_merge_base(&base, r->lib, git_commit_id(one), git_commit_id(two));
+	if (rc < 0 && rc != GIT_ENOTFOUND) {
+		fail(err, rc, "find the common ancestor of %s and %s", a, b);
+		goto out;
+	}
+	sha[0] = '\0';
+	if (rc == 0)
+		format_oid(sha, &base);
+	status = 0;
+out:
+	git_commit_free(one);
+	git_commit_free(two);
+	return status;
+}
+
+void git_commit_info_fini(struct git_commit_info *c)
+{
+	buf_fini(&c->author);
+	buf_fini(&c->subject);
+}
+
+int git_repo_commit(struct git_repo *r, const char *sha, struct git_commit_info *out, struct fw_err *err)
+{
+	git_commit *commit;
+	const git_signature *who;
+	const char *subject;
+	unsigned i;
+
+	if (look_up_commit(r, sha, &commit, err) < 0)
+		return -1;
+	memset(out, 0, sizeof *out);
+	format_oid(out->sha, git_commit_id(commit));
+	format_oid(out->tree, git_commit_tree_id(commit));
+	for (i = 0; i < git_commit_parentcount(commit) && i < sizeof out->parent / sizeof out->parent[0]; i++)
+		format_oid(out->parent[out->n_parents++], git_commit_parent_id(commit, i));
+	buf_init(&out->author, 1 << 20);
+	buf_init(&out->subject, 1 << 20);
+	who = git_commit_author(commit);
+	if (who)
+		buf_printf(&out->author, "%s <%s>", who->name ? who->name : "", who->email ? who->email : "");
+	subject = git_commit_summary(commit);
+	if (subject)
+		buf_puts(&out->subject, subject);
+	out->committed_at_ms = (int64_t)git_commit_time(commit);
+	/* Times are free text in git; beyond the year 9999 they are no times. */
+	if (out->committed_at_ms < 0 || out->committed_at_ms > 253402300799)
+		out->committed_at_ms = 0;
+	out->committed_at_ms *= 1000;
+	git_commit_free(commit);
+	return 0;
+}
+
+int git_repo_log(struct git_repo *r, const char *from, int count, bool first_parent,
+	int (*each)(void *arg, const char *sha, struct fw_err *err), void *arg, struct fw_err *err)
+{
+	git_revwalk *walk = NULL;
+	git_commit *start;
+	git_oid oid;
+	char sha[GIT_HEX];
+	int rc, n, status = -1;
+
+	if (look_up_commit(r, from, &start, err) < 0)
+		return -1;
+	if ((rc = git_revwalk_new(&walk, r->lib)) < 0 || (rc = git_revwalk_push(walk, git_commit_id(start))) < 0 ||
+		(rc = git_revwalk_sorting(walk, GIT_SORT_TOPOLOGICAL | GIT_SORT_TIME)) < 0 ||
+		(first_parent && (rc = git_revwalk_simplify_first_parent(walk)) < 0)) {
+		fail(err, rc, "walk from %s", from);
+		goto out;
+	}
+	for (n = 0; n < count; n++) {
+		rc = git_revwalk_next(&oid, walk);
+		if (rc == GIT_ITEROVER)
+			break;
+		if (rc < 0) {
+			fail(err, rc, "walk from %s", from);
+			goto out;
+		}
+		format_oid(sha, &oid);
+		if (each(arg, sha, err) < 0)
+			goto out;
+	}
+	status = 0;
+out:
+	git_revwalk_free(walk);
+	git_commit_free(start);
+	return status;
+}
+
+/* ---- trees and blobs ---- */
+
+static enum git_kind kind_of(const git_tree_entry *e)
+{
+	switch (git_tree_entry_filemode_raw(e) & 0170000) {
+	case 0040000:
+		return GIT_KIND_TREE;
+	case 0120000:
+		return GIT_KIND_LINK;
+	case 0160000:
+		return GIT_KIND_SUBMODULE;
+	default:
+		return git_tree_entry_filemode_raw(e) & 0100 ? GIT_KIND_EXECUTABLE : GIT_KIND_BLOB;
+	}
+}
+
+int git_repo_find(struct git_repo *r, const char *tree, const char *path, struct git_item *out, struct fw_err *err)
+{
+	git_tree *root;
+	git_tree_entry *e = NULL;
+	int rc;
+
+	out->name = NULL;
+	if (look_up_tree(r, tree, &root, err) < 0)
+		return -1;
+	if (!*path) {
+		out->kind = GIT_KIND_TREE;
+		format_oid(out->oid, git_tree_id(root));
+		git_tree_free(root);
+		return 1;
+	}
+	rc = git_tree_entry_bypath(&e, root, path);
+	git_tree_free(root);
+	if (rc == GIT_ENOTFOUND)
+		return 0;
+	if (rc < 0)
+		return fail(err, rc, "look up %s", path);
+	out->kind = kind_of(e);
+	format_oid(out->oid, git_tree_entry_id(e));
+	git_tree_entry_free(e);
+	return 1;
+}
+
+int git_repo_kind(struct git_repo *r, const char *oid, enum git_kind *out, struct fw_err *err)
+{
+	git_odb *odb = NULL;
+	git_object_t type;
+	git_oid id;
+	size_t len;
+	int rc;
+
+	if (parse_oid(oid, &id, err) < 0)
+		return -1;
+	rc = git_repository_odb(&odb, r->lib);
+	if (rc == 0)
+		rc = git_odb_read_header(&len, &type, odb, &id);
+	git_odb_free(odb);
+	if (rc == GIT_ENOTFOUND)
+		return err_set(err, ERR_NOT_FOUND, "object %s is not in %s", oid, r->path);
+	if (rc < 0)
+		return fail(err, rc, "read object %s", oid);
+	if (type != GIT_OBJECT_TREE && type != GIT_OBJECT_BLOB)
+		return err_set(err, ERR_INVALID, "object %s is a %s, not a tree or a file", oid, git_object_type2string(type));
+	*out = type == GIT_OBJECT_TREE ? GIT_KIND_TREE : GIT_KIND_BLOB;
+	return 0;
+}
+
+int git_repo_tree(struct git_repo *r, const char *tree, int (*each)(void *arg, const struct git_item *item, struct fw_err *err),
+	void *arg, struct fw_err *err)
+{
+	git_tree *t;
+	size_t i, n;
+	int status = 0;
+
+	if (look_up_tree(r, tree, &t, err) < 0)
+		return -1;
+	n = git_tree_entrycount(t);
+	for (i = 0; i < n && status == 0; i++) {
+		const git_tree_entry *e = git_tree_entry_byindex(t, i);
+		struct git_item item = { .name = git_tree_entry_name(e), .kind = kind_of(e) };
+
+		format_oid(item.oid, git_tree_entry_id(e));
+		status = each(arg, &item, err);
+	}
+	git_tree_free(t);
+	return status;
+}
+
+int git_repo_blob(struct git_repo *r, const char *oid, size_t max, struct buf *out, struct fw_err *err)
+{
+	git_blob *blob;
+	git_oid id;
+	git_object_size_t len;
+	int rc;
+
+	if (parse_oid(oid, &id, err) < 0)
+		return -1;
+	rc = git_blob_lookup(&blob, r->lib, &id);
+	if (rc == GIT_ENOTFOUND)
+		return err_set(err, ERR_NOT_FOUND, "file %s is not in %s", oid, r->path);
+	if (rc < 0)
+		return fail(err, rc, "read file %s", oid);
+	len = git_blob_rawsize(blob);
+	if (len <= max)
+		buf_append(out, git_blob_rawcontent(blob), (size_t)len);
+	git_blob_free(blob);
+	if (len > max)
+		return err_set(
+			err, ERR_FULL, "a file of %llu bytes is larger than the limit of %zu", (unsigned long long)len, max);
+	return out->failed ? err_set(err, ERR_FULL, "out of memory for a file of %llu bytes", (unsigned long long)len) : 0;
+}
+
+/* ---- what we write into repositories ---- */
+
+int git_repo_note(struct git_repo *r, const char *sha, const char *text, struct fw_err *err)
+{
+	git_commit *commit;
+	git_signature *who = NULL;
+	git_oid note;
+	int rc;
+
+	if (look_up_commit(r, sha, &commit, err) < 0)
+		return -1;
+	rc = git_signature_now(&who, "flopwatch", "flopwatch@localhost");
+	if (rc == 0)
+		rc = git_note_create(&note, r->lib, NOTES_REF, who, who, git_commit_id(commit), text, 1);
+	git_signature_free(who);
+	git_commit_free(commit);
+	return rc < 0 ? fail(err, rc, "write the note of %s in %s", sha, r->path) : 0;
+}
+
+/* The commit that HEAD names; NULL when unborn. */
+static int head_commit(struct git_repo *r, git_commit **out, struct fw_err *err)
+{
+	git_oid oid;
+	int rc = git_reference_name_to_id(&oid, r->lib, "HEAD");
+
+	*out = NULL;
+	if (rc == 0)
+		rc = git_commit_lookup(out, r->lib, &oid);
+	return rc < 0 && rc != GIT_ENOTFOUND ? fail(err, rc, "read HEAD of %s", r->path) : 0;
+}
+
+/* The worktree as a tree. The index is changed in memory only and never written. */
+static int worktree_tree(struct git_repo *r, git_tree **out, struct fw_err *err)
+{
+	git_index *index = NULL;
+	git_oid oid;
+	int rc = git_repository_index(&index, r->lib);
+
+	if (rc == 0)
+		rc = git_index_add_all(index, NULL, GIT_INDEX_ADD_DEFAULT, NULL, NULL);
+	if (rc == 0)
+		rc = git_index_write_tree(&oid, index);
+	if (rc == 0)
+		rc = git_tree_lookup(out, r->lib, &oid);
+	git_index_free(index);
+	return rc < 0 ? fail(err, rc, "store the uncommitted files of %s", r->path) : 0;
+}
+
+int git_repo_snapshot(struct git_repo *r, char *commit, char *head, struct fw_err *err)
+{
+	git_commit *parent = NULL;
+	git_tree *tree = NULL;
+	git_signature *who = NULL;
+	git_reference *ref = NULL;
+	git_oid oid;
+	int rc, status = -1;
+
+	if (git_repository_is_bare(r->lib))
+		return err_set(err, ERR_INVALID, "%s is a bare repository: there are no uncommitted files in it", r->path);
+	if (head_commit(r, &parent, err) < 0 || worktree_tree(r, &tree, err) < 0)
+		goto out;
+	head[0] = '\0';
+	if (parent)
+		format_oid(head, git_commit_id(parent));
+	if (parent && git_oid_equal(git_tree_id(tree), git_commit_tree_id(parent))) {
+		format_oid(commit, git_commit_id(parent));
+		status = 0;
+		goto out;
+	}
+	/* The parent's time, so that the same files give the same commit. */
+	rc = git_signature_new(&who, "flopwatch", "flopwatch@localhost", parent ? git_commit_time(parent) : 0, 0);
+	if (rc == 0)
+		rc = git_commit_create_v(&oid, r->lib, NULL, who, who, NULL, "uncommitted files\n", tree, parent ? 1 : 0, parent);
+	if (rc == 0)
+		rc = git_reference_create(&ref, r->lib, SNAPSHOT_REF, &oid, 1, "snapshot");
+	if (rc < 0) {
+		fail(err, rc, "store the uncommitted files of %s", r->path);
+		goto out;
+	}
+	format_oid(commit, &oid);
+	status = 0;
+out:
+	git_reference_free(ref);
+	git_signature_free(who);
+	git_tree_free(tree);
+	git_commit_free(parent);
+	return status;
+}

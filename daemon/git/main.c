@@ -1,0 +1,187 @@
+/* main.c - flopwatch-git: the verbs table, the options, and one run. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "git/git.h"
+#include "git/limits.h"
+#include "git/verbs.h"
+
+static const char USAGE[] =
+	"flopwatch-git - every git operation of flopwatch, one a run; prints JSON lines\n"
+	"\n"
+	"  tips     --repo PATH                                   branches and their commits\n"
+	"  fetch    --url URL --mirror DIR [--ssh-key FILE]       make or update a bare mirror, then as tips\n"
+	"  base     --repo PATH --target SHA [--upstream NAME | --with SHA] [--first-parents N]\n"
+	"  tree     --repo PATH --commit SHA [--blob FILE]... [--oid FILE]...\n"
+	"  tar      --repo PATH --oid OID                         a tree (or one file) as ustar\n"
+	"  log      --repo PATH --from SHA [--count N] [--first-parent]\n"
+	"  note     --repo PATH --commit SHA --file FILE          write refs/notes/flopwatch\n"
+	"  snapshot --worktree DIR                                store uncommitted files on refs/flopwatch/snapshot\n"
+	"\n"
+	"Branch names are percent-encoded, hashes are full. Exit: 0 done, 1 error, 2 usage.\n";
+
+struct verb {
+	const char *name;
+	int (*run)(const struct verb_args *a, struct fw_err *err);
+	int cpu_s;           /* processor time */
+	const char *options; /* " a b " : may be given; "!a" must be */
+};
+
+static const struct verb verbs[] = {
+	{ "tips", verb_tips, 20, " !--repo " },
+	{ "fetch", verb_fetch, 300, " !--url !--mirror --ssh-key " },
+	{ "base", verb_base, 20, " !--repo !--target --upstream --with --first-parents " },
+	{ "tree", verb_tree, 20, " !--repo !--commit --blob --oid " },
+	{ "tar", verb_tar, 60, " !--repo !--oid " },
+	{ "log", verb_log, 20, " !--repo !--from --count --first-parent " },
+	{ "note", verb_note, 20, " !--repo !--commit !--file " },
+	{ "snapshot", verb_snapshot, 60, " !--worktree " },
+};
+
+static int usage(const char *what, const char *about)
+{
+	fprintf(stderr, "flopwatch-git: %s%s%s; see --help\n", what, *about ? " " : "", about);
+	return 2;
+}
+
+static int number(const char *text, int *out)
+{
+	char *end;
+	long v = strtol(text, &end, 10);
+
+	if (end == text || *end || v < 1 || v > 100000)
+		return -1;
+	*out = (int)v;
+	return 0;
+}
+
+static int add_path(const char **list, int *n, const char *path)
+{
+	if (*n >= VERBS_PATHS_MAX)
+		return -1;
+	list[(*n)++] = path;
+	return 0;
+}
+
+/* Where the value of an option goes. */
+static int set_option(struct verb_args *a, const struct verb *verb, const char *name, const char *value)
+{
+	struct {
+		const char *name;
+		const char **place;
+	} texts[] = { { "--repo", &a->repo }, { "--url", &a->url }, { "--mirror", &a->mirror }, { "--ssh-key", &a->ssh_key },
+		{ "--target", &a->target }, { "--upstream", &a->upstream }, { "--with", &a->with }, { "--commit", &a->commit },
+		{ "--from", &a->from }, { "--file", &a->file }, { "--worktree", &a->worktree } };
+	size_t i;
+
+	for (i = 0; i < sizeof texts / sizeof texts[0]; i++)
+		if (strcmp(name, texts[i].name) == 0) {
+			*texts[i].place = value;
+			return 0;
+		}
+	if (strcmp(name, "--first-parents") == 0)
+		return number(value, &a->first_parents);
+	if (strcmp(name, "--count") == 0)
+		return number(value, &a->count);
+	if (strcmp(name, "--blob") == 0)
+		return add_path(a->blob, &a->n_blobs, value);
+	if (verb->run == verb_tar) {
+		a->oid = value;
+		return 0;
+	}
+	return add_path(a->oids, &a->n_oids, value);
+}
+
+/* Whether the verb knows this option (whole words of its list). */
+static int takes(const struct verb *verb, const char *option)
+{
+	const char *at = verb->options;
+	size_t len = strlen(option);
+
+	if (strncmp(option, "--", 2) != 0 || strchr(option, ' '))
+		return 0;
+	while ((at = strstr(at, option)) != NULL) {
+		if ((at[-1] == ' ' || at[-1] == '!') && at[len] == ' ')
+			return 1;
+		at += len;
+	}
+	return 0;
+}
+
+/* The first option that must be given and was not; NULL when all are there. */
+static const char *missing(const struct verb *verb, const char *const *argv, int argc, char *name, size_t size)
+{
+	const char *at = verb->options;
+	int i;
+
+	while ((at = strchr(at, '!')) != NULL) {
+		snprintf(name, size, "%.*s", (int)strcspn(at + 1, " "), at + 1);
+		for (i = 2; i < argc; i += 1 + (strcmp(argv[i], "--first-parent") != 0))
+			if (strcmp(argv[i], name) == 0)
+				break;
+		if (i >= argc)
+			return name;
+		at++;
+	}
+	return NULL;
+}
+
+static int parse(struct verb_args *a, const struct verb *verb, const char *const *argv, int argc)
+{
+	char name[32];
+	int i;
+
+	for (i = 2; i < argc; i++) {
+		if (!takes(verb, argv[i]))
+			return usage("unknown option", argv[i]);
+		if (strcmp(argv[i], "--first-parent") == 0) {
+			a->first_parent = true;
+			continue;
+		}
+		if (i + 1 >= argc)
+			return usage("no value after", argv[i]);
+		if (set_option(a, verb, argv[i], argv[i + 1]) < 0)
+			return usage("bad or too many values of", argv[i]);
+		i++;
+	}
+	return missing(verb, argv, argc, name, sizeof name) ? usage("missing", name) : 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct verb_args args = { 0 };
+	struct fw_err err = { 0 };
+	size_t i;
+	int status;
+
+	if (argc < 2)
+		return usage("no verb given", "");
+	if (strcmp(argv[1], "--help") == 0) {
+		fputs(USAGE, stdout);
+		return fflush(stdout) == 0 ? 0 : 1;
+	}
+	if (strcmp(argv[1], "--version") == 0) {
+		printf("flopwatch-git %s\n", FW_VERSION);
+		return fflush(stdout) == 0 ? 0 : 1;
+	}
+	for (i = 0; i < sizeof verbs / sizeof verbs[0]; i++)
+		if (strcmp(argv[1], verbs[i].name) == 0)
+			break;
+	if (i == sizeof verbs / sizeof verbs[0])
+		return usage("unknown verb", argv[1]);
+	status = parse(&args, &verbs[i], (const char *const *)argv, argc);
+	if (status)
+		return status;
+	status = limits_set(verbs[i].cpu_s, &err);
+	if (status == 0)
+		status = git_repo_library_start(&err);
+	if (status == 0) {
+		status = verbs[i].run(&args, &err);
+		git_repo_library_stop();
+	}
+	if (status < 0)
+		fprintf(stderr, "flopwatch-git: %s\n", err.text);
+	return status < 0 ? 1 : 0;
+}

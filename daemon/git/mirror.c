@@ -1,0 +1,180 @@
+/* mirror.c - keeps a mirror usable whatever moment the last run was killed at; see mirror.h. */
+#include "git/mirror.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "git/git.h"
+#include "git/url.h"
+
+/* Its presence says that the folder is ours to delete. */
+static const char MARKER[] = "/flopwatch-mirror";
+
+struct mirror {
+	const char *url, *dir, *ssh_key;
+	char fresh[PATH_MAX]; /* where a new one grows */
+	int lock_fd;
+};
+
+static int join(char *out, const char *dir, const char *rest, struct fw_err *err)
+{
+	if ((size_t)snprintf(out, PATH_MAX, "%s%s", dir, rest) >= PATH_MAX)
+		return err_set(err, ERR_INVALID, "mirror %s: path too long", dir);
+	return 0;
+}
+
+static int delete_one(const char *path, const struct stat *st, int flag, struct FTW *where)
+{
+	(void)st;
+	(void)flag;
+	(void)where;
+	return remove(path);
+}
+
+static int delete_tree(const char *path, struct fw_err *err)
+{
+	if (nftw(path, delete_one, 32, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) < 0 && errno != ENOENT)
+		return err_sys(err, "delete %s", path);
+	return 0;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t a = strlen(text), b = strlen(end);
+
+	return a >= b && strcmp(text + a - b, end) == 0;
+}
+
+/* A killed run leaves lock files, which would refuse every later run, and half of a pack. We hold the lock of the mirror: they are dead. */
+static int delete_leftover(const char *path, const struct stat *st, int flag, struct FTW *where)
+{
+	(void)st;
+	(void)where;
+	if (flag != FTW_F)
+		return 0;
+	if (ends_with(path, ".lock") || (strstr(path, "/objects/pack/") && !ends_with(path, ".pack") && !ends_with(path, ".idx")))
+		unlink(path);
+	return 0;
+}
+
+static int lock(struct mirror *m, struct fw_err *err)
+{
+	char path[PATH_MAX];
+
+	if (join(path, m->dir, ".lock", err) < 0 || join(m->fresh, m->dir, ".new", err) < 0)
+		return -1;
+	m->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (m->lock_fd < 0)
+		return err_sys(err, "lock mirror %s", m->dir);
+	if (flock(m->lock_fd, LOCK_EX | LOCK_NB) < 0)
+		return errno == EWOULDBLOCK ? err_set(err, ERR_BUSY, "mirror %s: another fetch is running", m->dir)
+					    : err_sys(err, "lock mirror %s", m->dir);
+	return 0;
+}
+
+static int write_marker(const char *dir, struct fw_err *err)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	if (join(path, dir, MARKER, err) < 0)
+		return -1;
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return err_sys(err, "create %s", path);
+	close(fd);
+	return 0;
+}
+
+/* 1 ours, 0 nothing there (or an empty folder), -1 somebody else's. */
+static int whose(const char *dir, struct fw_err *err)
+{
+	char path[PATH_MAX];
+
+	if (join(path, dir, MARKER, err) < 0)
+		return -1;
+	if (access(path, F_OK) == 0)
+		return 1;
+	if (rmdir(dir) == 0 || errno == ENOENT)
+		return 0;
+	return err_set(err, ERR_INVALID, "%s exists and is no mirror of flopwatch; move it away", dir);
+}
+
+static int note_broken(void *arg, const char *name, const char *commit, const char *problem, struct fw_err *err)
+{
+	struct git_commit_info info;
+	struct git_repo *repo = arg;
+
+	if (*problem)
+		return err_set(err, ERR_INVALID, "branch %.200s: %s", name, problem);
+	if (git_repo_commit(repo, commit, &info, err) < 0)
+		return -1;
+	git_commit_info_fini(&info);
+	return 0;
+}
+
+static int grow_new(struct mirror *m, bool replace, struct fw_err *err)
+{
+	struct git_repo *repo = NULL;
+	int status;
+
+	if (delete_tree(m->fresh, err) < 0)
+		return -1;
+	if (mkdir(m->fresh, 0700) < 0)
+		return err_sys(err, "create %s", m->fresh);
+	status = write_marker(m->fresh, err);
+	if (status == 0)
+		status = git_repo_create(m->fresh, &repo, err);
+	if (status == 0)
+		status = git_repo_fetch(repo, m->url, m->ssh_key, err);
+	git_repo_close(repo);
+	if (status == 0 && replace)
+		status = delete_tree(m->dir, err);
+	if (status == 0 && rename(m->fresh, m->dir) < 0)
+		status = err_sys(err, "rename %s to %s", m->fresh, m->dir);
+	if (status < 0)
+		delete_tree(m->fresh, NULL);
+	return status;
+}
+
+static int update(struct mirror *m, struct fw_err *err)
+{
+	struct git_repo *repo = NULL;
+	struct fw_err broken = { 0 };
+	int ours = whose(m->dir, err), status;
+
+	if (ours < 0)
+		return -1;
+	if (!ours)
+		return grow_new(m, false, err);
+	nftw(m->dir, delete_leftover, 32, FTW_PHYS | FTW_MOUNT);
+	if (git_repo_open(m->dir, false, &repo, &broken) < 0 || git_repo_branches(repo, note_broken, repo, &broken) < 0) {
+		git_repo_close(repo);
+		return grow_new(m, true, err);
+	}
+	status = git_repo_fetch(repo, m->url, m->ssh_key, err);
+	git_repo_close(repo);
+	return status;
+}
+
+int mirror_update(const char *url, const char *dir, const char *ssh_key, struct fw_err *err)
+{
+	struct mirror m = { .url = url, .dir = dir, .ssh_key = ssh_key, .lock_fd = -1 };
+	int status;
+
+	if (url_check(url, err) < 0)
+		return -1;
+	status = lock(&m, err);
+	if (status == 0)
+		status = update(&m, err);
+	if (m.lock_fd >= 0)
+		close(m.lock_fd);
+	return status;
+}

@@ -1,0 +1,14 @@
+/** mirror.h - a bare copy of a remote repository's branches that is either whole or not there. */
+#ifndef GIT_MIRROR_H
+#define GIT_MIRROR_H
+
+#include "base/err.h"
+
+/**
+ * Make or update the mirror in folder `dir`. A new one grows beside it and takes its place by a rename; what an interrupted run
+ * left behind is cleared away, and a mirror that lost objects is made anew. `ssh_key` may be NULL.
+ * Err: ERR_INVALID for a url or a folder that is not ours, ERR_BUSY while another run is at it.
+ */
+int mirror_update(const char *url, const char *dir, const char *ssh_key, struct fw_err *err);
+
+#endif

@@ -1,0 +1,77 @@
+/* url.c - an allow-list, because a URL decides what this process connects to and reads. */
+#include "git/url.h"
+
+#include <string.h>
+
+static int check_bytes(const char *url, struct fw_err *err)
+{
+	const unsigned char *c;
+
+	if (!*url)
+		return err_set(err, ERR_INVALID, "the repository's url is empty");
+	if (strlen(url) > 2000)
+		return err_set(err, ERR_INVALID, "the repository's url is longer than 2000 bytes");
+	for (c = (const unsigned char *)url; *c; c++)
+		if (*c <= 0x20 || *c == 0x7f)
+			return err_set(err, ERR_INVALID, "url %s: holds a blank or control byte; percent-encode it", url);
+	return 0;
+}
+
+/* The part between "//" and the path. `authority` ends at *path. */
+static int check_authority(const char *url, const char *authority, size_t len, int user_allowed, struct fw_err *err)
+{
+	const char *at = memchr(authority, '@', len);
+	const char *host = at ? at + 1 : authority;
+	size_t user_len = at ? (size_t)(at - authority) : 0;
+
+	if (at && memchr(authority, ':', user_len))
+		return err_set(err, ERR_INVALID, "url: a password does not belong in it; use a deploy key (ssh://) instead");
+	if (at && (!user_allowed || !user_len))
+		return err_set(err, ERR_INVALID, "url %s: a user name is only possible with ssh://", url);
+	if (host == authority + len || *host == ':' || *host == '-' || *authority == '-')
+		return err_set(err, ERR_INVALID, "url %s: has no host name", url);
+	if (memchr(host, '@', (size_t)(authority + len - host)))
+		return err_set(err, ERR_INVALID, "url %s: has more than one @", url);
+	return 0;
+}
+
+static int check_remote(const char *url, const char *rest, int is_ssh, struct fw_err *err)
+{
+	const char *path = strchr(rest, '/');
+
+	if (!path || !path[1])
+		return err_set(err, ERR_INVALID, "url %s: has no path to a repository", url);
+	if (check_authority(url, rest, (size_t)(path - rest), is_ssh, err) < 0)
+		return -1;
+	/* The path of an ssh url becomes part of a command line at the other end. */
+	if (is_ssh && (strpbrk(path, "'!`$\\\"") || path[1] == '-'))
+		return err_set(err, ERR_INVALID, "url %s: the path holds a byte that a shell would read", url);
+	return 0;
+}
+
+/* user@host:path, in plain characters only. */
+static int is_short_ssh(const char *url)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-";
+	size_t user = strspn(url, plain);
+	size_t host = url[user] == '@' ? strspn(url + user + 1, plain) : 0;
+	const char *path = url + user + 1 + host;
+
+	return user && host && url[0] != '-' && url[user + 1] != '-' && path[0] == ':' && path[1] && path[1] != '-' &&
+	       !strpbrk(path, "'!`$\\\"");
+}
+
+int url_check(const char *url, struct fw_err *err)
+{
+	if (check_bytes(url, err) < 0)
+		return -1;
+	if (url[0] == '/' || strncmp(url, "file:///", 8) == 0)
+		return 0;
+	if (strncmp(url, "https://", 8) == 0)
+		return check_remote(url, url + 8, 0, err);
+	if (strncmp(url, "ssh://", 6) == 0)
+		return check_remote(url, url + 6, 1, err);
+	if (is_short_ssh(url))
+		return 0;
+	return err_set(err, ERR_INVALID, "url %s: must be https://, ssh://, user@host:path, file:/// or an absolute path", url);
+}

@@ -1,0 +1,450 @@
+/* verbs.c - each verb: open, ask git.h, print. Everything is printed at once at the end, so that an error leaves no half answer. */
+#include "git/verbs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/jsonw.h"
+#include "git/git.h"
+#include "git/mirror.h"
+#include "git/name.h"
+#include "git/tree.h"
+
+enum {
+	OUTPUT_MAX = 256 << 20,
+	DISPLAY_MAX = 1024, /* bytes of a branch's readable form */
+	AUTHOR_MAX = 200,
+	SUBJECT_MAX = 400,
+	BLOB_MAX = 1 << 20, /* bytes of a file that is asked for by --blob: manifests and suites */
+	NOTE_MAX = 1 << 20,
+	PROBLEM_MAX = 2048
+};
+
+static int print(const struct buf *out, struct fw_err *err)
+{
+	size_t at = 0;
+
+	if (out->failed)
+		return err_set(err, ERR_FULL, "the answer is larger than %d MiB", OUTPUT_MAX >> 20);
+	while (at < out->len) {
+		ssize_t done = write(STDOUT_FILENO, out->data + at, out->len - at);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return err_sys(err, "write the answer");
+		at += (size_t)done;
+	}
+	return 0;
+}
+
+/* Open, let `body` fill the answer, print it. */
+static int answer(const char *path, bool search,
+	int (*body)(struct git_repo *, const struct verb_args *, struct buf *, struct fw_err *), const struct verb_args *a,
+	struct fw_err *err)
+{
+	struct git_repo *repo;
+	struct buf out;
+	int status;
+
+	if (git_repo_open(path, search, &repo, err) < 0)
+		return -1;
+	buf_init(&out, OUTPUT_MAX);
+	status = body(repo, a, &out, err);
+	if (status == 0)
+		status = print(&out, err);
+	buf_fini(&out);
+	git_repo_close(repo);
+	return status;
+}
+
+static void kv_sha(struct jsonw *j, const char *key, const char *sha)
+{
+	jsonw_kv_string(j, key, *sha ? sha : NULL);
+}
+
+/* ---- tips, fetch ---- */
+
+static int print_tip(void *arg, const char *name, const char *commit, const char *problem, struct fw_err *err)
+{
+	struct buf *out = arg;
+	struct buf text;
+	struct jsonw j;
+
+	(void)err;
+	buf_init(&text, 1 << 20);
+	jsonw_init(&j, out);
+	jsonw_object(&j);
+	name_encode(&text, name, strlen(name));
+	jsonw_kv_string(&j, "name", text.data);
+	buf_clear(&text);
+	name_display(&text, name, strlen(name), DISPLAY_MAX);
+	jsonw_kv_string(&j, "display", text.data);
+	jsonw_kv_string(&j, "commit", commit);
+	if (*problem)
+		jsonw_kv_string(&j, "problem", problem);
+	jsonw_object_end(&j);
+	buf_putc(out, '\n');
+	buf_fini(&text);
+	return 0;
+}
+
+static int tips_body(struct git_repo *repo, const struct verb_args *a, struct buf *out, struct fw_err *err)
+{
+	(void)a;
+	return git_repo_branches(repo, print_tip, out, err);
+}
+
+int verb_tips(const struct verb_args *a, struct fw_err *err)
+{
+	return answer(a->repo, false, tips_body, a, err);
+}
+
+int verb_fetch(const struct verb_args *a, struct fw_err *err)
+{
+	if (mirror_update(a->url, a->mirror, a->ssh_key, err) < 0)
+		return -1;
+	return answer(a->mirror, false, tips_body, a, err);
+}
+
+/* ---- base ---- */
+
+struct parents {
+	struct jsonw *json;
+	const char *not_this;
+};
+
+static int add_parent(void *arg, const char *sha, struct fw_err *err)
+{
+	struct parents *p = arg;
+
+	(void)err;
+	if (strcmp(sha, p->not_this) != 0)
+		jsonw_string(p->json, sha);
+	return 0;
+}
+
+/* Commit of the upstream branch; "" when there is no such branch. */
+static int upstream_commit(struct git_repo *repo, const char *encoded, char *sha, struct fw_err *err)
+{
+	struct fw_err why = { 0 };
+	struct buf name;
+	int status = 0;
+
+	sha[0] = '\0';
+	if (!encoded)
+		return 0;
+	buf_init(&name, 8192);
+	if (name_decode(&name, encoded) < 0)
+		status = err_set(err, ERR_INVALID, "--upstream %.200s: not a percent-encoded branch name", encoded);
+	else if (git_repo_branch(repo, name.data, sha, &why) < 0 && why.code != ERR_NOT_FOUND)
+		status = err_set(err, why.code, "%s", why.text);
+	buf_fini(&name);
+	return status;
+}
+
+/* Merge-base with a commit that may be gone by now (rewritten history): then there is none. */
+static int base_with(struct git_repo *repo, const struct verb_args *a, char *base, struct fw_err *err)
+{
+	struct git_commit_info with;
+	struct fw_err why = { 0 };
+
+	if (git_repo_commit(repo, a->with, &with, &why) < 0)
+		return why.code == ERR_NOT_FOUND ? 0 : err_set(err, why.code, "%s", why.text);
+	git_commit_info_fini(&with);
+	return git_repo_merge_base(repo, a->target, a->with, base, err);
+}
+
+static int base_body(struct git_repo *repo, const struct verb_args *a, struct buf *out, struct fw_err *err)
+{
+	struct git_commit_info target;
+	char upstream[GIT_HEX], base[GIT_HEX] = "";
+	struct parents parents = { .not_this = a->target };
+	struct jsonw j;
+
+	if (git_repo_commit(repo, a->target, &target, err) < 0)
+		return -1;
+	git_commit_info_fini(&target);
+	if (upstream_commit(repo, a->upstream, upstream, err) < 0)
+		return -1;
+	if (*upstream && git_repo_merge_base(repo, a->target, upstream, base, err) < 0)
+		return -1;
+	if (a->with && base_with(repo, a, base, err) < 0)
+		return -1;
+	jsonw_init(&j, out);
+	parents.json = &j;
+	jsonw_object(&j);
+	kv_sha(&j, "merge_base", base);
+	kv_sha(&j, "upstream", upstream);
+	jsonw_key(&j, "first_parents");
+	jsonw_array(&j);
+	if (a->first_parents > 0 && git_repo_log(repo, a->target, a->first_parents + 1, true, add_parent, &parents, err) < 0)
+		return -1;
+	jsonw_array_end(&j);
+	jsonw_object_end(&j);
+	buf_putc(out, '\n');
+	return 0;
+}
+
+int verb_base(const struct verb_args *a, struct fw_err *err)
+{
+	return answer(a->repo, false, base_body, a, err);
+}
+
+/* ---- tree, log ---- */
+
+static void kv_display(struct jsonw *j, const char *key, const struct buf *raw, size_t max)
+{
+	struct buf text;
+
+	buf_init(&text, max + 16);
+	name_display(&text, raw->data, raw->len, max);
+	jsonw_kv_string(j, key, text.data);
+	buf_fini(&text);
+}
+
+static void print_commit(struct jsonw *j, const struct git_commit_info *c)
+{
+	int i;
+
+	jsonw_kv_string(j, "commit", c->sha);
+	jsonw_kv_string(j, "tree", c->tree);
+	jsonw_key(j, "parents");
+	jsonw_array(j);
+	for (i = 0; i < c->n_parents; i++)
+		jsonw_string(j, c->parent[i]);
+	jsonw_array_end(j);
+	kv_display(j, "author", &c->author, AUTHOR_MAX);
+	kv_display(j, "subject", &c->subject, SUBJECT_MAX);
+	jsonw_kv_int(j, "committed_at_ms", c->committed_at_ms);
+}
+
+/* Relative, without "." and "..", no empty parts; "" stands for the root. */
+static int check_path(const char *path, struct fw_err *err)
+{
+	const char *at = path;
+
+	while (*at) {
+		size_t len = strcspn(at, "/");
+
+		if (!len || (len == 1 && at[0] == '.') || (len == 2 && at[0] == '.' && at[1] == '.'))
+			return err_set(
+				err, ERR_INVALID, "path `%.200s`: must be relative, without empty parts, `.` and `..`", path);
+		at += len;
+		if (*at == '/' && !*++at)
+			return err_set(err, ERR_INVALID, "path `%.200s`: must not end with a slash", path);
+	}
+	return 0;
+}
+
+static int print_blob(
+	struct git_repo *repo, struct jsonw *j, const char *tree, const char *path, struct buf *problem, struct fw_err *err)
+{
+	struct git_item item;
+	struct fw_err why = { 0 };
+	struct buf data, text;
+	int found;
+
+	if (check_path(path, err) < 0)
+		return -1;
+	found = git_repo_find(repo, tree, path, &item, err);
+	if (found < 0)
+		return -1;
+	jsonw_key(j, path);
+	if (!found || (item.kind != GIT_KIND_BLOB && item.kind != GIT_KIND_EXECUTABLE)) {
+		jsonw_null(j);
+		if (found && !problem->len)
+			buf_printf(problem, "%s is not a plain file", path);
+		return 0;
+	}
+	buf_init(&data, BLOB_MAX);
+	buf_init(&text, 2 * BLOB_MAX);
+	if (git_repo_blob(repo, item.oid, BLOB_MAX, &data, &why) == 0) {
+		buf_base64(&text, data.data, data.len);
+		jsonw_string(j, text.data);
+	} else if (why.code == ERR_FULL) {
+		jsonw_null(j);
+		if (!problem->len)
+			buf_printf(problem, "%s is larger than %d bytes", path, BLOB_MAX);
+	} else {
+		err_set(err, why.code, "%s: %s", path, why.text);
+		found = -1;
+	}
+	buf_fini(&data);
+	buf_fini(&text);
+	return found < 0 ? -1 : 0;
+}
+
+static int print_oid(
+	struct git_repo *repo, struct jsonw *j, const char *tree, const char *path, struct buf *problem, struct fw_err *err)
+{
+	struct git_item item;
+	int found;
+
+	if (check_path(path, err) < 0)
+		return -1;
+	found = git_repo_find(repo, tree, path, &item, err);
+	if (found < 0)
+		return -1;
+	jsonw_key(j, path);
+	if (!found || item.kind == GIT_KIND_SUBMODULE || item.kind == GIT_KIND_LINK) {
+		jsonw_null(j);
+		if (found && !problem->len)
+			buf_printf(problem, "%s is a %s", path,
+				item.kind == GIT_KIND_LINK ? "link; name the folder itself"
+							   : "submodule; commit the files themselves");
+		return 0;
+	}
+	jsonw_object(j);
+	jsonw_kv_string(j, "oid", item.oid);
+	jsonw_kv_string(j, "kind", item.kind == GIT_KIND_TREE ? "tree" : "blob");
+	jsonw_object_end(j);
+	return item.kind == GIT_KIND_TREE && !problem->len ? tree_check(repo, item.oid, path, problem, err) : 0;
+}
+
+static int print_asked(struct git_repo *repo, const struct verb_args *a, struct jsonw *j, const char *tree, struct buf *problem,
+	struct fw_err *err)
+{
+	int i;
+
+	jsonw_key(j, "blobs");
+	jsonw_object(j);
+	for (i = 0; i < a->n_blobs; i++)
+		if (print_blob(repo, j, tree, a->blob[i], problem, err) < 0)
+			return -1;
+	jsonw_object_end(j);
+	jsonw_key(j, "oids");
+	jsonw_object(j);
+	for (i = 0; i < a->n_oids; i++)
+		if (print_oid(repo, j, tree, a->oids[i], problem, err) < 0)
+			return -1;
+	jsonw_object_end(j);
+	jsonw_kv_string(j, "problem", problem->data);
+	return 0;
+}
+
+static int tree_body(struct git_repo *repo, const struct verb_args *a, struct buf *out, struct fw_err *err)
+{
+	struct git_commit_info info;
+	struct buf problem;
+	struct jsonw j;
+	int status;
+
+	if (git_repo_commit(repo, a->commit, &info, err) < 0)
+		return -1;
+	buf_init(&problem, PROBLEM_MAX);
+	jsonw_init(&j, out);
+	jsonw_object(&j);
+	print_commit(&j, &info);
+	status = print_asked(repo, a, &j, info.tree, &problem, err);
+	jsonw_object_end(&j);
+	buf_putc(out, '\n');
+	buf_fini(&problem);
+	git_commit_info_fini(&info);
+	return status;
+}
+
+int verb_tree(const struct verb_args *a, struct fw_err *err)
+{
+	return answer(a->repo, false, tree_body, a, err);
+}
+
+struct log_out {
+	struct git_repo *repo;
+	struct buf *out;
+};
+
+static int log_commit(void *arg, const char *sha, struct fw_err *err)
+{
+	struct log_out *l = arg;
+	struct git_commit_info info;
+	struct jsonw j;
+
+	if (git_repo_commit(l->repo, sha, &info, err) < 0)
+		return -1;
+	jsonw_init(&j, l->out);
+	jsonw_object(&j);
+	print_commit(&j, &info);
+	jsonw_object_end(&j);
+	buf_putc(l->out, '\n');
+	git_commit_info_fini(&info);
+	return 0;
+}
+
+static int log_body(struct git_repo *repo, const struct verb_args *a, struct buf *out, struct fw_err *err)
+{
+	struct log_out l = { .repo = repo, .out = out };
+
+	return git_repo_log(repo, a->from, a->count ? a->count : 100, a->first_parent, log_commit, &l, err);
+}
+
+int verb_log(const struct verb_args *a, struct fw_err *err)
+{
+	return answer(a->repo, false, log_body, a, err);
+}
+
+/* ---- tar, note, snapshot ---- */
+
+int verb_tar(const struct verb_args *a, struct fw_err *err)
+{
+	struct git_repo *repo;
+	int status;
+
+	if (git_repo_open(a->repo, false, &repo, err) < 0)
+		return -1;
+	status = tree_write(repo, a->oid, STDOUT_FILENO, err);
+	git_repo_close(repo);
+	return status;
+}
+
+static int note_body(struct git_repo *repo, const struct verb_args *a, struct buf *out, struct fw_err *err)
+{
+	struct buf text;
+	int fd = open(a->file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	int status;
+
+	(void)out;
+	if (fd < 0)
+		return err_sys(err, "open %s", a->file);
+	buf_init(&text, NOTE_MAX);
+	if (buf_read_fd(&text, fd) < 0)
+		status = err_sys(err, "read %s", a->file);
+	else if (text.failed)
+		status = err_set(err, ERR_FULL, "%s: larger than %d bytes", a->file, NOTE_MAX);
+	else if (strlen(text.data) != text.len || !text.len)
+		status = err_set(err, ERR_INVALID, "%s: a note must be text, and not empty", a->file);
+	else
+		status = git_repo_note(repo, a->commit, text.data, err);
+	close(fd);
+	buf_fini(&text);
+	return status;
+}
+
+int verb_note(const struct verb_args *a, struct fw_err *err)
+{
+	return answer(a->repo, false, note_body, a, err);
+}
+
+static int snapshot_body(struct git_repo *repo, const struct verb_args *a, struct buf *out, struct fw_err *err)
+{
+	char commit[GIT_HEX], head[GIT_HEX];
+	struct jsonw j;
+
+	(void)a;
+	if (git_repo_snapshot(repo, commit, head, err) < 0)
+		return -1;
+	jsonw_init(&j, out);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "commit", commit);
+	kv_sha(&j, "head", head);
+	jsonw_object_end(&j);
+	buf_putc(out, '\n');
+	return 0;
+}
+
+int verb_snapshot(const struct verb_args *a, struct fw_err *err)
+{
+	return answer(a->worktree, true, snapshot_body, a, err);
+}
