@@ -1,0 +1,339 @@
+/*
+ * Provider "cpu": attention in plain C with OpenMP. Chooses the instruction set, lays out the workspace, runs the phases.
+ *
+ * Phases: RANGE_MERGE builds the work lists, PREPROCESS (backward) row sums and rescaled LSE, RUN everything else. Results do
+ * not depend on the number of threads: each output element is summed by one thread in one order.
+ */
+#include "attention/cpu/cpu.h"
+#include "attention/cpu/matrix.h"
+#include "attention/providers.h"
+
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { CONFIG_SIZE = 96, ERROR_SIZE = 128, ALIGNMENT = 256, THREADS_MAX = 1024 };
+
+struct fw_plan {
+	struct attention_task task;
+	const struct attention_passes *passes;
+	struct list rows, keys;
+	int backward;
+	int bound;
+	char config[CONFIG_SIZE];
+	char error[ERROR_SIZE];
+};
+
+#define PASSES(isa_name)                                                                                                         \
+	{                                                                                                                        \
+		.isa = #isa_name, .forward_scratch = forward_scratch_##isa_name,                                                 \
+		.backward_scratch = backward_scratch_##isa_name, .forward = forward_##isa_name,                                  \
+		.preprocess = backward_preprocess_##isa_name, .backward_keys = backward_keys_##isa_name,                         \
+		.backward_rows = backward_rows_##isa_name                                                                        \
+	}
+
+/* Fastest first. */
+static const struct attention_passes all_passes[] = {
+#ifdef __x86_64__
+	PASSES(v4),
+	PASSES(v3),
+#endif
+	PASSES(base),
+};
+
+static int usable(const struct attention_passes *p)
+{
+#ifdef __x86_64__
+	__builtin_cpu_init();
+	if (!strcmp(p->isa, "v4"))
+		return __builtin_cpu_supports("x86-64-v4") != 0;
+	if (!strcmp(p->isa, "v3"))
+		return __builtin_cpu_supports("x86-64-v3") != 0;
+#endif
+	(void)p;
+	return 1;
+}
+
+static void describe(char *out, const struct attention_passes *p)
+{
+	snprintf(out, CONFIG_SIZE, "TILE_Q=%d TILE_K=%d TILE_HEADS=%d ISA=%s", TILE_Q, TILE_K, TILE_HEADS, p->isa);
+}
+
+/* The passes that `config` names, the fastest for NULL; NULL when this machine or this build has none such. */
+static const struct attention_passes *choose(const char *config)
+{
+	for (size_t i = 0; i < sizeof all_passes / sizeof all_passes[0]; i++) {
+		char text[CONFIG_SIZE];
+		describe(text, &all_passes[i]);
+		if (usable(&all_passes[i]) && (!config || !strcmp(config, text)))
+			return &all_passes[i];
+	}
+	return NULL;
+}
+
+static int refuse(char *why, size_t why_size, const char *reason)
+{
+	if (why && why_size)
+		snprintf(why, why_size, "%s", reason);
+	return FW_UNSUPPORTED;
+}
+
+static int cpu_can(const struct fw_problem *problem, char *why, size_t why_size)
+{
+	const struct fw_attention *a = problem->attention;
+	if (problem->family != FW_ATTENTION || !a)
+		return refuse(why, why_size, "cpu: only attention");
+	if (problem->direction != FW_FORWARD && problem->direction != FW_BACKWARD)
+		return refuse(why, why_size, "cpu: only forward and backward");
+	if (a->dtype != FW_BF16)
+		return refuse(why, why_size, "cpu: only bf16");
+	if (a->headdim != a->headdim_v || a->headdim % 32 || a->headdim < 32 || a->headdim > HEADDIM_MAX)
+		return refuse(why, why_size, "cpu: head dimensions must be equal, a multiple of 32, at most 128");
+	if (a->nhk < 1 || a->nhq < a->nhk || a->nhq % a->nhk)
+		return refuse(why, why_size, "cpu: query heads must be a multiple of key heads");
+	if (a->total_q < 1 || a->total_k < 1 || a->n_seqs < 1)
+		return refuse(why, why_size, "cpu: no tokens");
+	if (a->mask != FW_FULL && a->mask != FW_CAUSAL && a->mask != FW_BLOCKS)
+		return refuse(why, why_size, "cpu: unknown mask");
+	if (a->mask == FW_BLOCKS && (a->block_q < 1 || a->block_k < 1 || a->n_seqs != 1))
+		return refuse(why, why_size, "cpu: a block mask needs block sizes and one sequence");
+	return FW_OK;
+}
+
+/* Give the next array its place in the workspace that starts at `base`; 0 only to learn the size. */
+static void *place(uintptr_t *at, size_t bytes)
+{
+	void *p = (void *)*at;
+	*at += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	return p;
+}
+
+static size_t lay_out(struct fw_plan *p, uintptr_t base)
+{
+	struct attention_task *t = &p->task;
+	uintptr_t at = base;
+	p->rows.item = place(&at, (size_t)p->rows.max_items * sizeof(struct item));
+	p->rows.range = place(&at, (size_t)p->rows.max_ranges * sizeof(struct range));
+	if (p->backward) {
+		size_t rows = (size_t)t->a.nhq * (size_t)t->a.total_q;
+		p->keys.item = place(&at, (size_t)p->keys.max_items * sizeof(struct item));
+		p->keys.range = place(&at, (size_t)p->keys.max_ranges * sizeof(struct range));
+		t->lse2 = place(&at, rows * sizeof(float));
+		t->delta = place(&at, rows * sizeof(float));
+	}
+	t->scratch = place(&at, (size_t)t->threads * t->scratch_bytes);
+	return at - base;
+}
+
+static int cpu_plan(const struct fw_problem *problem, const char *config, int index, struct fw_plan **out, struct fw_info *info,
+	char *why, size_t why_size)
+{
+	int status = cpu_can(problem, why, why_size);
+	if (status != FW_OK)
+		return status;
+	const struct attention_passes *passes = choose(config);
+	if (!passes)
+		return refuse(why, why_size, "cpu: the configuration is not one of this library on this machine");
+	struct fw_plan *p = calloc(1, sizeof *p);
+	if (!p) {
+		refuse(why, why_size, "cpu: out of memory");
+		return FW_FAILED;
+	}
+	struct attention_task *t = &p->task;
+	t->a = *problem->attention;
+	t->threads = index > 0 ? index : omp_get_max_threads();
+	if (t->threads > THREADS_MAX)
+		t->threads = THREADS_MAX;
+	t->rows = &p->rows;
+	t->keys = &p->keys;
+	p->passes = passes;
+	p->backward = problem->direction == FW_BACKWARD;
+	t->scratch_bytes = p->backward ? passes->backward_scratch(&t->a) : passes->forward_scratch(&t->a);
+	lists_room(&t->a, 0, &p->rows.max_items, &p->rows.max_ranges);
+	lists_room(&t->a, 1, &p->keys.max_items, &p->keys.max_ranges);
+	describe(p->config, passes);
+
+	info->phases = FW_RANGE_MERGE | FW_RUN | (p->backward ? FW_PREPROCESS : 0);
+	info->once = 0;
+	info->workspace_bytes = lay_out(p, 0);
+	info->persist_bytes = 0;
+	info->config = p->config;
+	*out = p;
+	return FW_OK;
+}
+
+static int fail(struct fw_plan *p, int status, const char *reason)
+{
+	snprintf(p->error, sizeof p->error, "cpu: %s", reason);
+	return status;
+}
+
+static int cpu_bind(struct fw_plan *p, const struct fw_io *io)
+{
+	static const int forward[] = { FW_Q, FW_K, FW_V, FW_O, FW_LSE };
+	static const int backward[] = { FW_Q, FW_K, FW_V, FW_O, FW_LSE, FW_DO, FW_DQ, FW_DK, FW_DV };
+	const int *needed = p->backward ? backward : forward;
+	size_t n = p->backward ? sizeof backward / sizeof backward[0] : sizeof forward / sizeof forward[0];
+	const struct fw_attention *a = &p->task.a;
+
+	p->bound = 0;
+	if (io->n_slots < FW_ATTENTION_SLOTS || !io->workspace)
+		return fail(p, FW_INVALID, "bind needs every slot and a workspace");
+	for (size_t i = 0; i < n; i++) {
+		const struct fw_tensor *t = &io->slot[needed[i]];
+		if (!t->data)
+			return fail(p, FW_INVALID, "bind: a tensor is missing");
+		if (needed[i] == FW_LSE ? t->stride[1] != 1 : t->stride[2] != 1)
+			return fail(p, FW_INVALID, "bind: the innermost stride must be 1");
+	}
+	if (a->n_seqs > 1 && (!io->slot[FW_CU_Q].data || !io->slot[FW_CU_K].data))
+		return fail(p, FW_INVALID, "bind: sequence offsets are missing");
+	if (a->mask == FW_BLOCKS && !io->slot[FW_BLOCK_BITS].data)
+		return fail(p, FW_INVALID, "bind: block bits are missing");
+	memcpy(p->task.slot, io->slot, sizeof p->task.slot);
+	lay_out(p, (uintptr_t)io->workspace);
+	p->bound = 1;
+	return FW_OK;
+}
+
+static int merge_ranges(struct fw_plan *p)
+{
+	const struct attention_task *t = &p->task;
+	const int32_t *cu_q = t->slot[FW_CU_Q].data, *cu_k = t->slot[FW_CU_K].data;
+	const uint32_t *bits = t->slot[FW_BLOCK_BITS].data;
+	if (lists_build(&t->a, cu_q, cu_k, bits, 0, &p->rows))
+		return fail(p, FW_INVALID, "offsets or block bits do not fit the planned sizes");
+	if (p->backward && lists_build(&t->a, cu_q, cu_k, bits, 1, &p->keys))
+		return fail(p, FW_INVALID, "offsets or block bits do not fit the planned sizes");
+	return FW_OK;
+}
+
+static int cpu_enqueue(struct fw_plan *p, uint32_t phases, void *stream)
+{
+	(void)stream;
+	p->error[0] = 0;
+	if (!p->bound)
+		return fail(p, FW_INVALID, "enqueue before bind");
+	if (phases & FW_RANGE_MERGE) {
+		int status = merge_ranges(p);
+		if (status != FW_OK)
+			return status;
+	}
+	if (p->backward && (phases & FW_PREPROCESS))
+		p->passes->preprocess(&p->task);
+	if (phases & FW_RUN) {
+		if (!p->backward) {
+			p->passes->forward(&p->task);
+		} else {
+			p->passes->backward_keys(&p->task);
+			p->passes->backward_rows(&p->task);
+		}
+	}
+	return FW_OK;
+}
+
+/*
+ * Work of one list: every (tile, tile of its ranges) costs `products` matrix products of padded rows x TILE_K x headdim for
+ * each of `heads` query heads.
+ */
+static void count_list(const struct fw_attention *a, const struct list *l, int keys, int products, struct fw_work *out)
+{
+	int group = a->nhq / a->nhk, step = keys ? TILE_Q : TILE_K;
+	for (int32_t i = 0; i < l->n_items; i++) {
+		const struct item *item = &l->item[i];
+		for (int32_t r = 0; r < item->ranges; r++) {
+			struct range range = l->range[item->range_first + r];
+			for (int32_t at = range.begin; at < range.end; at += step) {
+				int32_t n = range.end - at < step ? range.end - at : step;
+				int32_t first_row = keys ? at : item->first, rows = keys ? n : item->count;
+				int32_t first_key = keys ? item->first : at, n_keys = keys ? item->count : n;
+				int partial = rows < TILE_Q || n_keys < TILE_K || first_row + item->diagonal < first_key + n_keys;
+				out->flops_issued +=
+					2.0 * products * round_up(rows, BLOCK_ROWS) * (double)TILE_K * a->headdim * group;
+				out->bytes_moved += 2.0 * a->headdim * 2 * (keys ? rows * group : n_keys);
+				out->tiles_total += group;
+				out->tiles_partial += partial ? group : 0;
+			}
+		}
+		/* Own rows: Q and O, or K V dK dV, or Q dO dQ; once each. */
+		out->bytes_moved += 2.0 * a->headdim * item->count * (keys ? 4 : (products == 2 ? 2 : 3) * group);
+	}
+}
+
+static int count_direction(const struct fw_attention *a, const struct fw_io *host, int keys, int products, struct fw_work *out)
+{
+	struct list l = { 0 };
+	int status = FW_FAILED;
+	lists_room(a, keys, &l.max_items, &l.max_ranges);
+	l.item = malloc((size_t)l.max_items * sizeof *l.item + 1);
+	l.range = malloc((size_t)l.max_ranges * sizeof *l.range + 1);
+	if (l.item && l.range) {
+		status = FW_INVALID;
+		if (!lists_build(
+			    a, host->slot[FW_CU_Q].data, host->slot[FW_CU_K].data, host->slot[FW_BLOCK_BITS].data, keys, &l)) {
+			count_list(a, &l, keys, products, out);
+			status = FW_OK;
+		}
+	}
+	free(l.item);
+	free(l.range);
+	return status;
+}
+
+/* Tiles that a kernel without any list would visit. */
+static int64_t all_tiles(const struct fw_attention *a)
+{
+	return (int64_t)a->nhq * ((a->total_q + TILE_Q - 1) / TILE_Q) * ((a->total_k + TILE_K - 1) / TILE_K);
+}
+
+static int cpu_count(const struct fw_problem *problem, const char *config, const struct fw_io *host, struct fw_work *out)
+{
+	(void)config;
+	const struct fw_attention *a = problem->attention;
+	int backward = problem->direction == FW_BACKWARD;
+	if (cpu_can(problem, NULL, 0) != FW_OK || host->n_slots < FW_ATTENTION_SLOTS)
+		return FW_INVALID;
+	out->flops_issued = out->bytes_moved = 0;
+	out->tiles_total = out->tiles_skipped = out->tiles_partial = out->blocks_kept = 0;
+	/* Backward multiplies 3 tiles for dQ and 4 for dK and dV. */
+	int status = count_direction(a, host, 0, backward ? 3 : 2, out);
+	if (status == FW_OK && backward)
+		status = count_direction(a, host, 1, 4, out);
+	int64_t dense = all_tiles(a) * (backward ? 2 : 1);
+	if (dense > out->tiles_total) {
+		out->tiles_skipped = dense - out->tiles_total;
+		out->tiles_total = dense;
+	}
+	if (a->mask == FW_BLOCKS) {
+		int64_t words = ((a->total_k + a->block_k - 1) / a->block_k + 31) / 32;
+		int64_t n = words * a->nhk * ((a->total_q + a->block_q - 1) / a->block_q);
+		for (int64_t i = 0; i < n; i++)
+			out->blocks_kept += __builtin_popcount(((const uint32_t *)host->slot[FW_BLOCK_BITS].data)[i]);
+	}
+	return status;
+}
+
+static const char *cpu_error(const struct fw_plan *p)
+{
+	return p->error;
+}
+
+static void cpu_destroy(struct fw_plan *p)
+{
+	free(p);
+}
+
+const struct fw_provider attention_cpu = {
+	.struct_size = sizeof attention_cpu,
+	.device = FW_CPU,
+	.family = FW_ATTENTION,
+	.flags = 0,
+	.name = "cpu",
+	.can = cpu_can,
+	.plan = cpu_plan,
+	.bind = cpu_bind,
+	.enqueue = cpu_enqueue,
+	.count = cpu_count,
+	.error = cpu_error,
+	.destroy = cpu_destroy,
+};

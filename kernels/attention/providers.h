@@ -1,0 +1,19 @@
+/**
+ * providers.h - every attention provider there is. module.c lists the ones that the built device can use.
+ */
+#ifndef ATTENTION_PROVIDERS_H
+#define ATTENTION_PROVIDERS_H
+
+#include "fw_kernel.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+extern const struct fw_provider attention_cpu;       /* "cpu", cpu/cpu.c */
+extern const struct fw_provider attention_hopper_v1; /* "hopper.v1", hopper/ */
+
+#ifdef __cplusplus
+}
+#endif
+#endif
