@@ -1,0 +1,186 @@
+/**
+ * v1.h - what the files of provider "hopper.v1" say to each other.
+ *
+ * One work list serves every mask. An outer tile is a run of tokens that one thread block owns: queries in forward, keys in
+ * backward. Its inner steps are the runs of 64 tokens of the other side that it must visit: a range for full and causal masks,
+ * a list of kept blocks otherwise. v1_lists builds tiles and lists on the device, the main kernels only walk them, so their
+ * cost follows what is kept.
+ *
+ * Rows of dQ and of the row statistics live in slots of 64 tokens that never straddle two sequences, so that backward reads
+ * and adds whole slots without looking at sequence ends.
+ */
+#ifndef ATTENTION_HOPPER_V1_H
+#define ATTENTION_HOPPER_V1_H
+
+#include <cuda_runtime.h>
+#include <stdint.h>
+
+#define V1_STEP        64         /* tokens of an inner step, and of a slot */
+#define V1_FORWARD_M   128        /* rows of a forward thread block: tokens times heads */
+#define V1_SEQS_MAX    1024       /* sequences that v1_lists can hold in shared memory */
+#define V1_TOKENS_MAX  (1 << 29)  /* so that sums of two positions fit in 32 bits */
+#define V1_NO_DIAGONAL 0x3fffffff /* "every key is left of the diagonal" */
+
+#define V1_HD static __host__ __device__ __forceinline__
+
+/** One outer tile. Units: tokens, absolute. first < 0: unused entry. */
+struct v1_tile {
+	int32_t first, end; /* own tokens [first, end) */
+	int32_t inner;      /* first token of step 0; with blocks: index of the tile's first entry in job.list */
+	int32_t inner_end;  /* tokens of the other side end here */
+	int32_t steps;
+	int32_t diagonal; /* query i sees key j when j <= i + diagonal */
+	int32_t slot;     /* backward: slot of step 0 */
+	int32_t reserved;
+};
+
+/** bf16 tensor (token, head, element), elements adjacent. Units: strides in elements. */
+struct v1_tensor {
+	void *data;
+	int64_t token, head;
+};
+
+/** A bound problem: all that the kernels need. Passed to them by value. */
+struct v1_job {
+	int32_t backward, causal;
+	int32_t block; /* tokens of a mask block, 0: no blocks */
+	int32_t nhq, nhk, group, headdim;
+	int32_t total_q, total_k, n_seqs;
+	int32_t outer_rows; /* tokens of an outer tile */
+	int32_t heads;      /* forward: query heads side by side in a thread block; outer_rows * heads = V1_FORWARD_M */
+	int32_t n_tiles;    /* entries of one tile table */
+	int32_t n_slots;    /* backward */
+	int32_t section;    /* key heads that run at a time, so that what they share stays in the L2 cache */
+	int64_t list_capacity;
+	float scale;
+	float scale_log2; /* scale * log2(e) */
+
+	struct v1_tensor q, k, v, o, grad_o, grad_q, grad_k, grad_v;
+	float *lse;
+	int64_t lse_head;
+	const int32_t *cu_q, *cu_k; /* NULL: one sequence */
+	const uint32_t *bits;
+
+	/* workspace */
+	struct v1_tile *tiles; /* [n_tiles], with blocks [nhk][n_tiles] */
+	int32_t *list;         /* [list_capacity] inner block numbers */
+	int32_t *cursor;       /* [1] used entries of list */
+	int2 *slots;           /* [n_slots] tokens [x, y) of a slot, empty when unused */
+	float2 *row_stats;     /* [nhq][n_slots * 64] LSE * log2(e), rowsum(dO * O); +inf, 0 for rows that take no part */
+	float *grad_q_sum;     /* [nhq][n_slots][64 * headdim] in the order of v1_fragment */
+};
+
+/** Bounds of one sequence. */
+struct v1_sequence {
+	int32_t q, q_end, k, k_end;
+};
+
+V1_HD int32_t v1_ceil_div(int32_t a, int32_t b)
+{
+	return (a + b - 1) / b;
+}
+
+V1_HD struct v1_sequence v1_sequence(const struct v1_job *job, const int32_t *cu_q, const int32_t *cu_k, int32_t s)
+{
+	struct v1_sequence r;
+	r.q = cu_q ? cu_q[s] : 0;
+	r.q_end = cu_q ? cu_q[s + 1] : job->total_q;
+	r.k = cu_k ? cu_k[s] : 0;
+	r.k_end = cu_k ? cu_k[s + 1] : job->total_k;
+	return r;
+}
+
+/** Outer tiles of a sequence. */
+V1_HD int32_t v1_sequence_tiles(const struct v1_job *job, const struct v1_sequence *r)
+{
+	return v1_ceil_div(job->backward ? r->k_end - r->k : r->q_end - r->q, job->outer_rows);
+}
+
+/** First slot of sequence s: floor(q / 64) + s leaves every sequence room for its last, partly filled slot. */
+V1_HD int32_t v1_first_slot(int32_t q, int32_t s)
+{
+	return q / V1_STEP + s;
+}
+
+/** Outer tile `b` of sequence `s`, mask full or causal. */
+V1_HD struct v1_tile v1_dense_tile(const struct v1_job *job, const struct v1_sequence *r, int32_t s, int32_t b)
+{
+	struct v1_tile t;
+	t.reserved = 0;
+	t.diagonal = job->causal ? r->k_end - r->q_end : V1_NO_DIAGONAL;
+	if (!job->backward) {
+		int32_t keys_end = r->k_end;
+		t.first = r->q + b * job->outer_rows;
+		t.end = t.first + job->outer_rows < r->q_end ? t.first + job->outer_rows : r->q_end;
+		if (job->causal && t.end + t.diagonal < keys_end) /* the last row sees keys up to end - 1 + diagonal */
+			keys_end = t.end + t.diagonal;
+		t.inner = r->k;
+		t.inner_end = r->k_end;
+		t.steps = keys_end > r->k ? v1_ceil_div(keys_end - r->k, V1_STEP) : 0;
+		t.slot = 0;
+	} else {
+		int32_t skipped = 0;
+		t.first = r->k + b * job->outer_rows;
+		t.end = t.first + job->outer_rows < r->k_end ? t.first + job->outer_rows : r->k_end;
+		if (job->causal && t.first - t.diagonal > r->q) /* earlier rows see none of these keys */
+			skipped = (t.first - t.diagonal - r->q) / V1_STEP;
+		t.inner = r->q + skipped * V1_STEP;
+		t.inner_end = r->q_end;
+		t.steps = t.inner < r->q_end ? v1_ceil_div(r->q_end - t.inner, V1_STEP) : 0;
+		t.slot = v1_first_slot(r->q, s) + skipped;
+	}
+	return t;
+}
+
+/** Whether a step must look at single elements: it crosses the diagonal or the end of the keys. */
+V1_HD int v1_needs_mask(int32_t q, int32_t k, int32_t keys, int32_t diagonal, int32_t k_end)
+{
+	return k + keys > k_end || k + keys - 1 > q + diagonal;
+}
+
+/** What one thread block works on. */
+struct v1_place {
+	int32_t kv_head, unit, tile;
+};
+
+/**
+ * Item `i` of the grid: sections of key heads one after the other; inside a section tile by tile (longest first), all heads of
+ * the section side by side. `units`: thread blocks that share a tile of one key head.
+ */
+V1_HD int v1_place(const struct v1_job *job, int32_t units, uint32_t i, struct v1_place *place)
+{
+	uint32_t width = (uint32_t)(job->section * units), per_section = width * (uint32_t)job->n_tiles;
+	uint32_t section = i / per_section, rest = i % per_section, column = rest % width;
+	place->tile = (int32_t)(rest / width);
+	place->kv_head = (int32_t)section * job->section + (int32_t)(column / (uint32_t)units);
+	place->unit = (int32_t)(column % (uint32_t)units);
+	return place->kv_head < job->nhk;
+}
+
+V1_HD int64_t v1_items(const struct v1_job *job, int32_t units)
+{
+	return (int64_t)v1_ceil_div(job->nhk, job->section) * job->section * units * job->n_tiles;
+}
+
+/** Thread blocks of forward that share a tile of one key head. */
+V1_HD int32_t v1_forward_units(const struct v1_job *job)
+{
+	return v1_ceil_div(job->group, job->heads);
+}
+
+/* Each launches one phase on the stream and returns what cudaGetLastError says. */
+cudaError_t v1_lists(const struct v1_job *job, cudaStream_t stream);
+cudaError_t v1_forward(const struct v1_job *job, cudaStream_t stream);
+cudaError_t v1_backward(const struct v1_job *job, cudaStream_t stream);
+cudaError_t v1_preprocess(const struct v1_job *job, cudaStream_t stream);
+cudaError_t v1_cast(const struct v1_job *job, cudaStream_t stream);
+
+/* Let the kernel that a job needs use its shared memory on the current device. */
+cudaError_t v1_forward_setup(const struct v1_job *job);
+cudaError_t v1_backward_setup(const struct v1_job *job);
+
+/** Units: bytes of dynamic shared memory. */
+int v1_forward_shared(int headdim);
+int v1_backward_shared(int headdim, int outer_rows);
+
+#endif

@@ -1,0 +1,367 @@
+/**
+ * v1_backward.cu - backward of provider "hopper.v1": dQ, dK, dV with mma.sync.
+ *
+ * A thread block owns 64 or 128 keys of one key head (2 or 4 pairs of warps) and walks every query head of the group over the
+ * 64-query steps that see these keys. So dK and dV stay in registers from the first step to the last and are written once: the
+ * same bits on every run. dQ is added to an fp32 sum in global memory, in fragment order, so that a lane adds 16 bytes at once.
+ *
+ * A step has two halves with a barrier between them. First S = Q K^T, dP = dO V^T, each warp 32 queries x 32 keys;
+ * P = exp2(S c - LSE), dS = P (dP - delta) go to shared memory. Then dV += P^T dO, dK += dS^T Q (each warp 32 keys x half of the
+ * columns) and dQ = dS K.
+ */
+#include "v1.h"
+#include "v1_mma.h"
+
+#include <math_constants.h>
+
+template <int D, int KEYS> struct backward_shared {
+	static const int row = D * 2;                  /* bytes of a row of Q, K, V, dO */
+	static const int p_row = KEYS * 2;             /* bytes of a row of P and dS */
+	static const int threads = KEYS * 2;           /* 32x32 of the 64 x KEYS scores a warp */
+	static const int step = V1_STEP * row;         /* bytes of a Q or dO tile */
+	static const int stats_step = V1_STEP * 8;     /* bytes of a step's row statistics */
+	static const int k = 0;                        /* [KEYS][D] */
+	static const int v = k + KEYS * row;           /* [KEYS][D] */
+	static const int q = v + KEYS * row;           /* [2][64][D] */
+	static const int grad_o = q + 2 * step;        /* [2][64][D] */
+	static const int p = grad_o + 2 * step;        /* [64][KEYS] */
+	static const int ds = p + V1_STEP * p_row;     /* [64][KEYS] */
+	static const int stats = ds + V1_STEP * p_row; /* [2][64] float2 */
+	static const int bytes = stats + 2 * stats_step;
+};
+
+/* Start copying ROWS rows; rows from `end` on become zeros. */
+template <int D, int ROWS, int THREADS>
+V1_DEVICE void copy_rows(uint32_t to, const __nv_bfloat16 *from, int64_t stride, int first, int end, int tid)
+{
+	const int chunks = D / 8, pass = THREADS / chunks;
+	int row = tid / chunks, chunk = tid % chunks, left = end - first - row;
+	const __nv_bfloat16 *source = from + (int64_t)(first + row) * stride + chunk * 8;
+	uint32_t target = to + row * (D * 2) + ((chunk ^ (row & 7)) << 4);
+	int64_t advance = stride * pass;
+	asm volatile("" : "+l"(advance)); /* or every multiple of it would be kept in registers through the main loop */
+#pragma unroll
+	for (int i = 0; i < ROWS / pass; i++) {
+		v1_copy16(target + i * pass * (D * 2), source, i * pass < left);
+		source += advance;
+	}
+}
+
+/* First query of a step. */
+V1_DEVICE int query_of_step(const struct v1_job &job, int inner, int step)
+{
+	if (!job.block)
+		return inner + step * V1_STEP;
+	int parts = job.block / V1_STEP; /* 1 or 2 */
+	return job.list[inner + (step >> (parts - 1))] * job.block + (step & (parts - 1)) * V1_STEP;
+}
+
+/* Start copying Q, dO and the row statistics of one step. */
+template <int D, int KEYS>
+V1_DEVICE void copy_step(
+	const struct v1_job &job, uint32_t base, uint32_t stage, int head, int query, int slot_bias, int end, int tid)
+{
+	typedef backward_shared<D, KEYS> shared;
+	copy_rows<D, V1_STEP, shared::threads>(base + shared::q + stage * shared::step,
+		(const __nv_bfloat16 *)job.q.data + head * job.q.head, job.q.token, query, end, tid);
+	copy_rows<D, V1_STEP, shared::threads>(base + shared::grad_o + stage * shared::step,
+		(const __nv_bfloat16 *)job.grad_o.data + head * job.grad_o.head, job.grad_o.token, query, end, tid);
+	if (tid < 32) {
+		const int64_t slot = (int64_t)head * job.n_slots + ((query + slot_bias) / V1_STEP);
+		v1_copy16(base + shared::stats + stage * shared::stats_step + tid * 16, job.row_stats + slot * V1_STEP + tid * 2,
+			true);
+	}
+}
+
+/* s = A B^T over D for 32 rows of A and 32 rows of B: a warp's part of S or dP. */
+template <int D> V1_DEVICE void scores(float s[2][4][4], uint32_t a_tile, uint32_t b_tile)
+{
+#pragma unroll
+	for (int m = 0; m < 2; m++)
+#pragma unroll
+		for (int n = 0; n < 4; n++)
+#pragma unroll
+			for (int i = 0; i < 4; i++)
+				s[m][n][i] = 0.0f;
+#pragma unroll
+	for (int kk = 0; kk < D / 16; kk++) {
+		uint32_t a[2][4];
+#pragma unroll
+		for (int m = 0; m < 2; m++)
+			v1_load4(a[m], (a_tile ^ (kk << 5)) + m * 16 * (D * 2));
+#pragma unroll
+		for (int n = 0; n < 2; n++) {
+			uint32_t b[4];
+			v1_load4(b, (b_tile ^ (kk << 5)) + n * 16 * (D * 2));
+#pragma unroll
+			for (int m = 0; m < 2; m++) {
+				v1_mma(s[m][2 * n], a[m], b[0], b[1]);
+				v1_mma(s[m][2 * n + 1], a[m], b[2], b[3]);
+			}
+		}
+	}
+}
+
+/* c += A^T B over 64 queries: 32 keys of P or dS, half of the columns of dO or Q. */
+template <int D, int KEYS> V1_DEVICE void transposed_product(float c[2][D / 16][4], uint32_t a_tile, uint32_t b_tile)
+{
+#pragma unroll
+	for (int kk = 0; kk < V1_STEP / 16; kk++) {
+		uint32_t a[2][4];
+#pragma unroll
+		for (int m = 0; m < 2; m++)
+			v1_load4_transposed(a[m], (a_tile ^ (m << 5)) + kk * 16 * (KEYS * 2));
+#pragma unroll
+		for (int n = 0; n < D / 32; n++) {
+			uint32_t b[4];
+			v1_load4_transposed(b, (b_tile ^ (n << 5)) + kk * 16 * (D * 2));
+#pragma unroll
+			for (int m = 0; m < 2; m++) {
+				v1_mma(c[m][2 * n], a[m], b[0], b[1]);
+				v1_mma(c[m][2 * n + 1], a[m], b[2], b[3]);
+			}
+		}
+	}
+}
+
+/* The tile of thread block `block`; first < 0: none. */
+V1_DEVICE struct v1_tile own_tile(const struct v1_job &job, unsigned block, int *kv_head)
+{
+	struct v1_place place;
+	struct v1_tile none = { -1, -1, 0, 0, 0, 0, 0, 0 };
+	if (!v1_place(&job, 1, block, &place))
+		return none;
+	*kv_head = place.kv_head;
+	return job.tiles[(job.block ? place.kv_head * job.n_tiles : 0) + place.tile];
+}
+
+/* The same again: what is rarely needed is looked up twice, because the main loop needs every register. */
+V1_DEVICE struct v1_tile own_tile_again(const struct v1_job &job, int *kv_head)
+{
+	unsigned block = blockIdx.x;
+	asm volatile("" : "+r"(block)); /* the compiler must not see that the answer is known */
+	return own_tile(job, block, kv_head);
+}
+
+template <int D, int KEYS>
+__global__ void __launch_bounds__(KEYS * 2, KEYS == 64 ? 2 : 1) v1_backward_kernel(const __grid_constant__ struct v1_job job)
+{
+	typedef backward_shared<D, KEYS> shared;
+	const int threads = shared::threads, parts = KEYS / 32; /* warps along the keys */
+	const int q_n = D / parts / 8;                          /* 8-column tiles of dQ a warp */
+	extern __shared__ __align__(1024) unsigned char memory[];
+	const uint32_t base = v1_shared_address(memory);
+	const int tid = threadIdx.x, warp = tid / 32, lane = tid % 32, g = lane / 4, t = lane % 4;
+	const int half = warp & 1, part = warp >> 1;
+
+	int kv_head = 0;
+	const struct v1_tile tile = own_tile(job, blockIdx.x, &kv_head);
+	if (tile.first < 0)
+		return;
+
+	float grad_k[2][D / 16][4], grad_v[2][D / 16][4];
+#pragma unroll
+	for (int m = 0; m < 2; m++)
+#pragma unroll
+		for (int n = 0; n < D / 16; n++)
+#pragma unroll
+			for (int i = 0; i < 4; i++)
+				grad_k[m][n][i] = grad_v[m][n][i] = 0.0f;
+
+	const int steps = tile.steps, inner = tile.inner, inner_end = tile.inner_end;
+	/* Queries from here on see all keys of the tile; a tile that is cut short is masked in every step. */
+	const int clean_from = tile.first + KEYS > tile.end ? 0x7fffffff : tile.first + KEYS - 1 - tile.diagonal;
+	const int slot_bias = job.block ? 0 : tile.slot * V1_STEP - inner; /* slot = (query + slot_bias) / 64 */
+	int remaining = steps * job.group;                                 /* steps left, this one included */
+	int head = kv_head * job.group, query = 0;                         /* of the step that is computed */
+	int next_head = head, next_step = 0, next_query = 0;               /* of the step that is copied meanwhile */
+	int ahead_query = 0; /* of the step after that: read early for its latency */
+	uint32_t stage = 0;
+
+	if (remaining > 0) {
+		copy_rows<D, KEYS, threads>(base + shared::k, (const __nv_bfloat16 *)job.k.data + kv_head * job.k.head,
+			job.k.token, tile.first, tile.end, tid);
+		copy_rows<D, KEYS, threads>(base + shared::v, (const __nv_bfloat16 *)job.v.data + kv_head * job.v.head,
+			job.v.token, tile.first, tile.end, tid);
+		next_query = query_of_step(job, inner, 0);
+		copy_step<D, KEYS>(job, base, 0, next_head, next_query, slot_bias, inner_end, tid);
+		v1_copy_commit();
+		ahead_query = query_of_step(job, inner, steps > 1 ? 1 : 0);
+	}
+
+	/* Lanes' addresses for ldmatrix: rows of 16 with chunks side by side, rows of 2 x 8 below each other; wide rows, score rows. */
+	const uint32_t wide_lane = (lane & 15) * shared::row + (((lane >> 4) ^ (lane & 7)) << 4);
+	const uint32_t tall_lane = ((lane & 7) + ((lane >> 4) << 3)) * shared::row + ((((lane >> 3) & 1) ^ (lane & 7)) << 4);
+	const uint32_t score_wide_lane = (lane & 15) * shared::p_row + (((lane >> 4) ^ (lane & 7)) << 4);
+	const uint32_t score_tall_lane =
+		((lane & 7) + ((lane >> 4) << 3)) * shared::p_row + ((((lane >> 3) & 1) ^ (lane & 7)) << 4);
+
+#pragma unroll 1
+	for (; remaining > 0; remaining--) {
+		v1_copy_wait();
+		__syncthreads(); /* this step's tiles are here, and the step before has left P, dS and the other stage */
+		head = next_head;
+		query = next_query;
+		if (remaining > 1) {
+			next_query = ahead_query;
+			if (++next_step == steps) {
+				next_step = 0;
+				next_head++;
+			}
+			copy_step<D, KEYS>(job, base, stage ^ 1, next_head, next_query, slot_bias, inner_end, tid);
+			v1_copy_commit();
+			ahead_query = query_of_step(job, inner, next_step + 1 < steps ? next_step + 1 : 0);
+		}
+
+		{
+			float s[2][4][4];
+			const uint32_t q_tile = base + shared::q + stage * shared::step + half * 32 * shared::row + wide_lane;
+			const uint32_t k_tile = base + shared::k + part * 32 * shared::row + tall_lane;
+			scores<D>(s, q_tile, k_tile);
+			if (query < clean_from) {
+				int own_head;
+				const struct v1_tile own = own_tile_again(job, &own_head);
+#pragma unroll
+				for (int r = 0; r < 4; r++) {
+					int token = query + half * 32 + r * 8 + g;
+					int last = min(own.end - 1, token + own.diagonal) - own.first - part * 32 - 2 * t;
+#pragma unroll
+					for (int n = 0; n < 4; n++)
+#pragma unroll
+						for (int e = 0; e < 2; e++)
+							if (n * 8 + e > last)
+								s[r / 2][n][(r & 1) * 2 + e] = -CUDART_INF_F;
+				}
+			}
+			const uint32_t stats = base + shared::stats + stage * shared::stats_step + (half * 32 + g) * 8;
+			const uint32_t to = (half * 32 + g) * shared::p_row + t * 4;
+			float delta[4];
+#pragma unroll
+			for (int r = 0; r < 4; r++) {
+				const float2 stat = v1_load_shared_pair(stats + r * 8 * 8);
+				const int m = r / 2, h = (r & 1) * 2;
+				delta[r] = stat.y;
+#pragma unroll
+				for (int n = 0; n < 4; n++) {
+					s[m][n][h] = v1_exp2(fmaf(s[m][n][h], job.scale_log2, -stat.x));
+					s[m][n][h + 1] = v1_exp2(fmaf(s[m][n][h + 1], job.scale_log2, -stat.x));
+					v1_store_shared(
+						base + shared::p + to + r * 8 * shared::p_row + (((part * 4 + n) ^ g) << 4),
+						v1_pack(s[m][n][h], s[m][n][h + 1]));
+				}
+			}
+			float dp[2][4][4];
+			scores<D>(dp, q_tile + (shared::grad_o - shared::q), k_tile + (shared::v - shared::k));
+#pragma unroll
+			for (int r = 0; r < 4; r++) {
+				const int m = r / 2, h = (r & 1) * 2;
+#pragma unroll
+				for (int n = 0; n < 4; n++)
+					v1_store_shared(
+						base + shared::ds + to + r * 8 * shared::p_row + (((part * 4 + n) ^ g) << 4),
+						v1_pack(s[m][n][h] * (dp[m][n][h] - delta[r]),
+							s[m][n][h + 1] * (dp[m][n][h + 1] - delta[r])));
+			}
+		}
+		__syncthreads();
+
+		{
+			const uint32_t p_tile = (base + shared::p + score_tall_lane) ^ (part << 6);
+			const uint32_t o_tile =
+				(base + shared::grad_o + stage * shared::step + wide_lane) ^ (half * (D / 16) << 4);
+			transposed_product<D, KEYS>(grad_v, p_tile, o_tile);
+			transposed_product<D, KEYS>(
+				grad_k, p_tile + (shared::ds - shared::p), o_tile - (shared::grad_o - shared::q));
+		}
+		{
+			float grad_q[2][q_n][4];
+			const uint32_t ds_tile = base + shared::ds + half * 32 * shared::p_row + score_wide_lane;
+			const uint32_t k_tile = (base + shared::k + wide_lane) ^ (part * q_n << 4);
+#pragma unroll
+			for (int m = 0; m < 2; m++)
+#pragma unroll
+				for (int n = 0; n < q_n; n++)
+#pragma unroll
+					for (int i = 0; i < 4; i++)
+						grad_q[m][n][i] = 0.0f;
+#pragma unroll
+			for (int kk = 0; kk < KEYS / 16; kk++) {
+				uint32_t a[2][4];
+#pragma unroll
+				for (int m = 0; m < 2; m++)
+					v1_load4(a[m], (ds_tile ^ (kk << 5)) + m * 16 * shared::p_row);
+#pragma unroll
+				for (int n = 0; n < q_n / 2; n++) {
+					uint32_t b[4];
+					v1_load4_transposed(b, (k_tile ^ (n << 5)) + kk * 16 * shared::row);
+#pragma unroll
+					for (int m = 0; m < 2; m++) {
+						v1_mma(grad_q[m][2 * n], a[m], b[0], b[1]);
+						v1_mma(grad_q[m][2 * n + 1], a[m], b[2], b[3]);
+					}
+				}
+			}
+			const int64_t slot = (int64_t)head * job.n_slots + ((query + slot_bias) / V1_STEP);
+			float *sum = job.grad_q_sum + slot * (V1_STEP * D) + v1_fragment(D, half * 2, part * q_n, lane);
+#pragma unroll
+			for (int m = 0; m < 2; m++)
+#pragma unroll
+				for (int n = 0; n < q_n; n++)
+					v1_add4(sum + v1_fragment(D, m, n, 0), grad_q[m][n]);
+		}
+		stage ^= 1;
+	}
+
+	const struct v1_tile own = own_tile_again(job, &kv_head);
+#pragma unroll
+	for (int r = 0; r < 4; r++) {
+		const int m = r / 2, h = (r & 1) * 2, key = own.first + part * 32 + r * 8 + g;
+		if (key >= own.end)
+			continue;
+		const int column = half * (D / 2) + t * 2;
+		__nv_bfloat16 *to_k =
+			(__nv_bfloat16 *)job.grad_k.data + key * job.grad_k.token + kv_head * job.grad_k.head + column;
+		__nv_bfloat16 *to_v =
+			(__nv_bfloat16 *)job.grad_v.data + key * job.grad_v.token + kv_head * job.grad_v.head + column;
+#pragma unroll
+		for (int n = 0; n < D / 16; n++) {
+			*(uint32_t *)(to_k + n * 8) = v1_pack(grad_k[m][n][h] * job.scale, grad_k[m][n][h + 1] * job.scale);
+			*(uint32_t *)(to_v + n * 8) = v1_pack(grad_v[m][n][h], grad_v[m][n][h + 1]);
+		}
+	}
+}
+
+int v1_backward_shared(int headdim, int outer_rows)
+{
+	if (headdim == 64)
+		return outer_rows == 64 ? backward_shared<64, 64>::bytes : backward_shared<64, 128>::bytes;
+	return outer_rows == 64 ? backward_shared<128, 64>::bytes : backward_shared<128, 128>::bytes;
+}
+
+static const void *kernel_of(const struct v1_job *job)
+{
+	if (job->headdim == 64)
+		return job->outer_rows == 64 ? (const void *)v1_backward_kernel<64, 64>
+					     : (const void *)v1_backward_kernel<64, 128>;
+	return job->outer_rows == 64 ? (const void *)v1_backward_kernel<128, 64> : (const void *)v1_backward_kernel<128, 128>;
+}
+
+cudaError_t v1_backward_setup(const struct v1_job *job)
+{
+	const int bytes = v1_backward_shared(job->headdim, job->outer_rows);
+	cudaError_t e = cudaFuncSetAttribute(kernel_of(job), cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+	if (e == cudaSuccess) /* two blocks of 64 keys need all that a multiprocessor can give as shared memory */
+		e = cudaFuncSetAttribute(
+			kernel_of(job), cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);
+	return e;
+}
+
+cudaError_t v1_backward(const struct v1_job *job, cudaStream_t stream)
+{
+	void *arguments[] = { (void *)job };
+	cudaError_t launched =
+		cudaLaunchKernel(kernel_of(job), dim3((unsigned)v1_items(job, 1)), dim3((unsigned)job->outer_rows * 2), arguments,
+			(size_t)v1_backward_shared(job->headdim, job->outer_rows), stream);
+	cudaError_t last = cudaGetLastError();
+	return launched != cudaSuccess ? launched : last;
+}

@@ -1,0 +1,179 @@
+/**
+ * v1_lists.cu - phase RANGE_MERGE of provider "hopper.v1": sequence offsets or block bits become tiles and lists.
+ *
+ * Full and causal: every thread makes one tile and finds its rank among all tiles by cost, so that long tiles start first; ties
+ * keep their order, so the table is the same on every run. Blocks: one warp walks the bits of one outer block, 32 at a time.
+ */
+#include "v1.h"
+
+enum { THREADS = 256, CHUNK = 2048, WARPS = THREADS / 32 };
+
+/* Tile number `tile` of all sequences. `first`: number of a sequence's first tile. */
+static __device__ struct v1_tile find_tile(const struct v1_job &job, const int32_t *first, int32_t tile)
+{
+	int32_t low = 0, high = job.n_seqs; /* last sequence whose first tile is <= tile: empty ones never are */
+	while (high - low > 1) {
+		int32_t middle = (low + high) / 2;
+		if (first[middle] <= tile)
+			low = middle;
+		else
+			high = middle;
+	}
+	struct v1_sequence range = v1_sequence(&job, job.cu_q, job.cu_k, low);
+	return v1_dense_tile(&job, &range, low, tile - first[low]);
+}
+
+/* Tokens of a slot. */
+static __device__ int2 find_slot(const struct v1_job &job, int32_t slot)
+{
+	int32_t low = 0, high = job.n_seqs;
+	while (high - low > 1) {
+		int32_t middle = (low + high) / 2;
+		if (v1_first_slot(job.cu_q ? job.cu_q[middle] : 0, middle) <= slot)
+			low = middle;
+		else
+			high = middle;
+	}
+	struct v1_sequence range = v1_sequence(&job, job.cu_q, job.cu_k, low);
+	int32_t begin = range.q + (slot - v1_first_slot(range.q, low)) * V1_STEP;
+	return make_int2(begin, min(begin + V1_STEP, range.q_end));
+}
+
+/* first[s] = tiles of the sequences before s, for s in 0..n_seqs. By one warp. */
+static __device__ void sum_tiles(const struct v1_job &job, int32_t *first)
+{
+	int32_t lane = threadIdx.x, total = 0;
+	for (int32_t s = 0; s < job.n_seqs; s += 32) {
+		int32_t tiles = 0;
+		if (s + lane < job.n_seqs) {
+			struct v1_sequence range = v1_sequence(&job, job.cu_q, job.cu_k, s + lane);
+			tiles = v1_sequence_tiles(&job, &range);
+		}
+		int32_t sum = tiles;
+		for (int32_t d = 1; d < 32; d *= 2) {
+			int32_t other = __shfl_up_sync(0xffffffffu, sum, d);
+			if (lane >= d)
+				sum += other;
+		}
+		if (s + lane < job.n_seqs)
+			first[s + lane] = total + sum - tiles;
+		total += __shfl_sync(0xffffffffu, sum, 31);
+	}
+	if (lane == 0)
+		first[job.n_seqs] = total;
+}
+
+static __global__ void __launch_bounds__(THREADS) v1_dense_lists_kernel(const __grid_constant__ struct v1_job job)
+{
+	__shared__ int32_t first[V1_SEQS_MAX + 1], cost[CHUNK];
+	const int32_t i = (int32_t)(blockIdx.x * THREADS + threadIdx.x);
+
+	if (threadIdx.x < 32)
+		sum_tiles(job, first);
+	__syncthreads();
+	const int32_t used = min(first[job.n_seqs], job.n_tiles);
+	struct v1_tile mine;
+	int32_t rank = 0;
+	mine.steps = 0;
+	if (i < used)
+		mine = find_tile(job, first, i);
+	for (int32_t from = 0; from < used; from += CHUNK) {
+		int32_t n = min(CHUNK, used - from);
+		for (int32_t j = threadIdx.x; j < n; j += THREADS)
+			cost[j] = find_tile(job, first, from + j).steps;
+		__syncthreads();
+		for (int32_t j = 0; j < n; j++)
+			rank += cost[j] > mine.steps || (cost[j] == mine.steps && from + j < i);
+		__syncthreads();
+	}
+	if (i < used) {
+		job.tiles[rank] = mine;
+	} else if (i < job.n_tiles) {
+		mine.first = -1;
+		job.tiles[i] = mine;
+	}
+	if (job.backward && i < job.n_slots)
+		job.slots[i] = find_slot(job, i);
+}
+
+/* Bits of 32 inner blocks from 32 * word on, the same in all lanes. Forward reads a row of the mask, backward a column. */
+static __device__ uint32_t kept_blocks(const struct v1_job &job, int32_t kv_head, int32_t outer, int32_t word, int32_t lane)
+{
+	const int32_t q_blocks = v1_ceil_div(job.total_q, job.block), k_blocks = v1_ceil_div(job.total_k, job.block);
+	const int32_t words = v1_ceil_div(k_blocks, 32);
+	const uint32_t *head = job.bits + (int64_t)kv_head * q_blocks * words;
+	bool kept = false;
+	if (!job.backward) {
+		if (word * 32 + lane < k_blocks)
+			kept = head[(int64_t)outer * words + word] >> lane & 1;
+	} else {
+		if (word * 32 + lane < q_blocks)
+			kept = head[(int64_t)(word * 32 + lane) * words + outer / 32] >> (outer % 32) & 1;
+	}
+	return __ballot_sync(0xffffffffu, kept);
+}
+
+static __global__ void __launch_bounds__(THREADS) v1_block_lists_kernel(const __grid_constant__ struct v1_job job)
+{
+	const int32_t total_outer = job.backward ? job.total_k : job.total_q,
+		      total_inner = job.backward ? job.total_q : job.total_k;
+	const int32_t outer_blocks = v1_ceil_div(total_outer, job.block),
+		      inner_words = v1_ceil_div(v1_ceil_div(total_inner, job.block), 32);
+	const int32_t lane = threadIdx.x % 32, i = (int32_t)(blockIdx.x * WARPS + threadIdx.x / 32);
+
+	if (job.backward)
+		for (int32_t slot = (int32_t)(blockIdx.x * THREADS + threadIdx.x); slot < job.n_slots;
+			slot += (int32_t)(gridDim.x * THREADS))
+			job.slots[slot] = find_slot(job, slot);
+	if (i >= outer_blocks * job.nhk)
+		return;
+	const int32_t kv_head = i / outer_blocks, outer = i % outer_blocks;
+	int32_t kept = 0;
+	for (int32_t word = 0; word < inner_words; word++)
+		kept += __popc(kept_blocks(job, kv_head, outer, word, lane));
+
+	int32_t begin = 0;
+	if (lane == 0)
+		begin = atomicAdd(job.cursor, kept);
+	begin = __shfl_sync(0xffffffffu, begin, 0);
+	if ((int64_t)begin + kept > job.list_capacity) /* more blocks than the plan was told: stay inside the buffer */
+		kept = begin < job.list_capacity ? (int32_t)(job.list_capacity - begin) : 0;
+	int32_t written = 0;
+	for (int32_t word = 0; word < inner_words; word++) {
+		uint32_t bits = kept_blocks(job, kv_head, outer, word, lane);
+		int32_t at = written + __popc(bits & ((1u << lane) - 1));
+		if ((bits >> lane & 1) && at < kept)
+			job.list[begin + at] = word * 32 + lane;
+		written += __popc(bits);
+	}
+
+	const int32_t parts = job.block / job.outer_rows; /* tiles of one block share its list */
+	if (lane < parts) {
+		struct v1_tile tile;
+		tile.first = outer * job.block + lane * job.outer_rows;
+		tile.end = min(tile.first + job.outer_rows, total_outer);
+		if (tile.first >= total_outer)
+			tile.first = -1;
+		tile.inner = begin;
+		tile.inner_end = total_inner;
+		tile.steps = kept * (job.block / V1_STEP);
+		tile.diagonal = V1_NO_DIAGONAL;
+		tile.slot = tile.reserved = 0;
+		job.tiles[(int64_t)kv_head * job.n_tiles + outer * parts + lane] = tile;
+	}
+}
+
+cudaError_t v1_lists(const struct v1_job *job, cudaStream_t stream)
+{
+	if (!job->block) {
+		const int32_t n = job->backward && job->n_slots > job->n_tiles ? job->n_slots : job->n_tiles;
+		v1_dense_lists_kernel<<<(unsigned)v1_ceil_div(n, THREADS), THREADS, 0, stream>>>(*job);
+		return cudaGetLastError();
+	}
+	cudaError_t cleared = cudaMemsetAsync(job->cursor, 0, sizeof(int32_t), stream);
+	if (cleared != cudaSuccess)
+		return cleared;
+	const int32_t outer_blocks = v1_ceil_div(job->backward ? job->total_k : job->total_q, job->block);
+	v1_block_lists_kernel<<<(unsigned)v1_ceil_div(outer_blocks * job->nhk, WARPS), THREADS, 0, stream>>>(*job);
+	return cudaGetLastError();
+}

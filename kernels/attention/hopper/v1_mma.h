@@ -1,0 +1,122 @@
+/**
+ * v1_mma.h - the few instructions that provider "hopper.v1" is made of: cp.async, ldmatrix, mma.sync, ex2, red.
+ *
+ * Tiles in shared memory are rows of bf16 in chunks of 16 bytes; chunk c of row r lies at place c ^ (r & 7), so that the eight
+ * rows of an 8x8 matrix touch all 32 banks once. Row bases are multiples of the row size (128 or 256 bytes), so that a lane's
+ * address for another chunk is one XOR and for another row of the same parity one addition.
+ *
+ * Fragments of mma.m16n8k16, lane = 4 g + t: A holds rows g, g + 8 and columns 2t, 2t + 1, + 8; B rows 2t, 2t + 1, + 8 and
+ * column g; C rows g, g + 8 and columns 2t, 2t + 1.
+ */
+#ifndef ATTENTION_HOPPER_V1_MMA_H
+#define ATTENTION_HOPPER_V1_MMA_H
+
+#include <cuda_bf16.h>
+#include <stdint.h>
+
+#define V1_DEVICE static __device__ __forceinline__
+
+V1_DEVICE uint32_t v1_shared_address(const void *p)
+{
+	return (uint32_t)__cvta_generic_to_shared(p);
+}
+
+/** 16 bytes from global to shared memory; zeros when not `valid`, and then nothing is read. */
+V1_DEVICE void v1_copy16(uint32_t to, const void *from, bool valid)
+{
+	int bytes = valid ? 16 : 0;
+	asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
+}
+
+V1_DEVICE void v1_copy_commit(void)
+{
+	asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+V1_DEVICE void v1_copy_wait(void)
+{
+	asm volatile("cp.async.wait_group 0;" ::: "memory");
+}
+
+/** Four 8x8 matrices; lane l gives the address of row l % 8 of matrix l / 8. */
+V1_DEVICE void v1_load4(uint32_t r[4], uint32_t address)
+{
+	asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+		     : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+		     : "r"(address));
+}
+
+/** As v1_load4, each matrix transposed. */
+V1_DEVICE void v1_load4_transposed(uint32_t r[4], uint32_t address)
+{
+	asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+		     : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+		     : "r"(address));
+}
+
+/** c += a b, 16x8 += 16x16 times 16x8. */
+V1_DEVICE void v1_mma(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1)
+{
+	asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, "
+		     "%2, %3};"
+		     : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+		     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+V1_DEVICE float v1_exp2(float x)
+{
+	float y;
+	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+	return y;
+}
+
+/** Two floats to bf16, `low` in the lower half. */
+V1_DEVICE uint32_t v1_pack(float low, float high)
+{
+	uint32_t r;
+	asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
+	return r;
+}
+
+V1_DEVICE void v1_store_shared(uint32_t address, uint32_t value)
+{
+	asm volatile("st.shared.b32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
+}
+
+V1_DEVICE uint4 v1_load_shared16(uint32_t address)
+{
+	uint4 r;
+	asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+		     : "=r"(r.x), "=r"(r.y), "=r"(r.z), "=r"(r.w)
+		     : "r"(address)
+		     : "memory");
+	return r;
+}
+
+V1_DEVICE float2 v1_load_shared_pair(uint32_t address)
+{
+	float2 r;
+	asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(r.x), "=f"(r.y) : "r"(address) : "memory");
+	return r;
+}
+
+/** Add four floats to global memory; the order of adds from several thread blocks is open. */
+V1_DEVICE void v1_add4(float *to, const float c[4])
+{
+#if __CUDA_ARCH__ >= 900
+	asm volatile(
+		"red.relaxed.gpu.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to), "f"(c[0]), "f"(c[1]), "f"(c[2]), "f"(c[3])
+		: "memory");
+#else
+	for (int i = 0; i < 4; i++)
+		atomicAdd(to + i, c[i]);
+#endif
+}
+
+/** Where fragment C of 16-row tile m, 8-column tile n lies in a slot's dQ sum. Units: floats; 4 a lane. */
+V1_DEVICE int v1_fragment(int headdim, int m, int n, int lane)
+{
+	return ((m * (headdim / 8) + n) * 32 + lane) * 4;
+}
+
+#endif
