@@ -1,0 +1,345 @@
+/* device_cpu.c - the host as a device: memory is malloc's, the stream is program order, marks are the raw monotonic clock. */
+#include "runner/device.h"
+
+#include <errno.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "core/inputs.h"
+
+/* Below WORTH_THREADS elements a barrier on a busy machine costs more than the work. */
+enum { ALIGN = 4096, CPU_BUFFERS_MAX = 128, SCRUB_MAX = 64 << 20, WORTH_THREADS = 1 << 19 };
+
+struct cpu_buffer {
+	unsigned char *block; /* guard zone, data, guard zone */
+	size_t bytes;         /* of data */
+};
+
+struct device {
+	int threads;
+	struct cpu_buffer buffer[CPU_BUFFERS_MAX]; /* block NULL: free entry */
+	unsigned char *scrub;
+	size_t scrub_bytes;
+	int64_t mark_ns[DEVICE_MARKS_MAX];
+};
+
+static int64_t now_ns(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static int cpu_threads(void)
+{
+	const char *text = getenv("FLOPWATCH_CPU_THREADS");
+	if (text) {
+		char *end;
+		long n = strtol(text, &end, 10);
+		if (*text && !*end && n >= 1 && n <= 1024)
+			return (int)n;
+	}
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+	return n < 1 ? 1 : (int)n;
+}
+
+/* Last-level cache; not every kernel tells. */
+static size_t cache_bytes(void)
+{
+	long l3 = sysconf(_SC_LEVEL3_CACHE_SIZE);
+	if (l3 <= 0)
+		l3 = sysconf(_SC_LEVEL2_CACHE_SIZE);
+	return l3 <= 0 ? (size_t)8 << 20 : (size_t)l3;
+}
+
+static void cpu_model(char *out, size_t size)
+{
+	snprintf(out, size, "unknown cpu");
+	FILE *f = fopen("/proc/cpuinfo", "re");
+	if (!f)
+		return;
+	char line[512];
+	while (fgets(line, sizeof(line), f)) {
+		char *colon = strchr(line, ':');
+		if (strncmp(line, "model name", 10) != 0 || !colon)
+			continue;
+		char *text = colon + 1 + strspn(colon + 1, " \t");
+		text[strcspn(text, "\n")] = '\0';
+		snprintf(out, size, "%s", text);
+		break;
+	}
+	fclose(f);
+}
+
+static int cpu_describe(int index, struct msg_device *out, struct fw_err *err)
+{
+	if (index != 0)
+		return err_set(err, ERR_NOT_FOUND, "no device cpu:%d", index);
+	memset(out, 0, sizeof(*out));
+	snprintf(out->kind, sizeof(out->kind), "cpu");
+	cpu_model(out->name, sizeof(out->name));
+	char hex[HASH_HEX];
+	hash_hex(out->name, strlen(out->name), hex);
+	snprintf(out->uuid, sizeof(out->uuid), "cpu-%.12s", hex);
+	snprintf(out->toolkit, sizeof(out->toolkit), "cpu");
+	out->cores = cpu_threads();
+	out->memory_bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+	out->l2_bytes = (int64_t)cache_bytes();
+	return 0;
+}
+
+static void cpu_close(struct device *d)
+{
+	if (!d)
+		return;
+	for (int i = 0; i < CPU_BUFFERS_MAX; i++)
+		free(d->buffer[i].block);
+	free(d->scrub);
+	free(d);
+}
+
+static int cpu_open(int index, uint64_t seed, struct device **out, struct fw_err *err)
+{
+	(void)seed;
+	if (index != 0)
+		return err_set(err, ERR_NOT_FOUND, "no device cpu:%d", index);
+	struct device *d = calloc(1, sizeof(*d));
+	if (!d)
+		return err_set(err, ERR_FULL, "no memory for the cpu device");
+	d->threads = cpu_threads();
+	omp_set_num_threads(d->threads);
+	d->scrub_bytes = 2 * cache_bytes();
+	if (d->scrub_bytes > SCRUB_MAX)
+		d->scrub_bytes = SCRUB_MAX;
+	d->scrub = malloc(d->scrub_bytes);
+	if (!d->scrub) {
+		cpu_close(d);
+		return err_set(err, ERR_FULL, "no memory for %zu bytes that displace the cache", 2 * cache_bytes());
+	}
+	*out = d;
+	return 0;
+}
+
+static int cpu_plan_index(const struct device *d)
+{
+	return d->threads;
+}
+
+static void lay_zone(unsigned char *zone)
+{
+	for (size_t i = 0; i < DEVICE_GUARD_BYTES; i++)
+		zone[i] = device_guard_byte(i);
+}
+
+static bool zone_intact(const unsigned char *zone)
+{
+	for (size_t i = 0; i < DEVICE_GUARD_BYTES; i++)
+		if (zone[i] != device_guard_byte(i))
+			return false;
+	return true;
+}
+
+static int cpu_alloc(struct device *d, size_t bytes, void **out, struct fw_err *err)
+{
+	for (int i = 0; i < CPU_BUFFERS_MAX; i++) {
+		struct cpu_buffer *b = &d->buffer[i];
+		if (b->block)
+			continue;
+		void *block;
+		if (posix_memalign(&block, ALIGN, bytes + 2 * DEVICE_GUARD_BYTES) != 0)
+			return err_set(err, ERR_FULL, "no memory for a buffer of %zu bytes", bytes);
+		b->block = block;
+		b->bytes = bytes;
+		lay_zone(b->block);
+		lay_zone(b->block + DEVICE_GUARD_BYTES + bytes);
+		*out = b->block + DEVICE_GUARD_BYTES;
+		return 0;
+	}
+	return err_set(err, ERR_FULL, "more than %d buffers", CPU_BUFFERS_MAX);
+}
+
+static void cpu_release(struct device *d, void *data)
+{
+	for (int i = 0; data && i < CPU_BUFFERS_MAX; i++) {
+		if (d->buffer[i].block && d->buffer[i].block + DEVICE_GUARD_BYTES == data) {
+			free(d->buffer[i].block);
+			d->buffer[i] = (struct cpu_buffer){ 0 };
+			return;
+		}
+	}
+}
+
+static int cpu_guards(struct device *d, void **which, struct fw_err *err)
+{
+	void *damaged = NULL;
+	for (int i = 0; i < CPU_BUFFERS_MAX; i++) {
+		struct cpu_buffer *b = &d->buffer[i];
+		if (!b->block)
+			continue;
+		unsigned char *behind = b->block + DEVICE_GUARD_BYTES + b->bytes;
+		if (zone_intact(b->block) && zone_intact(behind))
+			continue;
+		if (!damaged)
+			damaged = b->block + DEVICE_GUARD_BYTES;
+		lay_zone(b->block);
+		lay_zone(behind);
+	}
+	if (!damaged)
+		return 0;
+	*which = damaged;
+	return err_set(err, ERR_INVALID, "bytes beside a buffer were written");
+}
+
+static int cpu_copy(struct device *d, void *to, const void *from, size_t bytes, struct fw_err *err)
+{
+	(void)d, (void)err;
+	memcpy(to, from, bytes);
+	return 0;
+}
+
+static int cpu_checksum(struct device *d, const void *data, size_t bytes, uint64_t *sum, struct fw_err *err)
+{
+	(void)d, (void)err;
+	const uint16_t *half = data;
+	const int64_t n = (int64_t)(bytes / 2);
+	uint64_t total = 0;
+#pragma omp parallel for reduction(+ : total) schedule(static) if (n > WORTH_THREADS)
+	for (int64_t i = 0; i < n; i++)
+		total += inputs_mix(((uint64_t)i << 16) + half[i]);
+	*sum = total;
+	return 0;
+}
+
+static int cpu_fill_inputs(struct device *d, void *to, uint64_t seed, uint32_t tensor, size_t n, struct fw_err *err)
+{
+	(void)d, (void)err;
+	enum { CHUNK = 1 << 16 };
+	const int64_t chunks = (int64_t)((n + CHUNK - 1) / CHUNK);
+#pragma omp parallel for schedule(static) if (n > WORTH_THREADS)
+	for (int64_t c = 0; c < chunks; c++) {
+		size_t first = (size_t)c * CHUNK, left = n - first;
+		inputs_fill(seed, tensor, first, left < CHUNK ? left : CHUNK, (uint16_t *)to + first);
+	}
+	return 0;
+}
+
+static int cpu_fill_bytes(struct device *d, void *to, int value, size_t bytes, struct fw_err *err)
+{
+	(void)d, (void)err;
+	memset(to, value, bytes);
+	return 0;
+}
+
+static int cpu_scrub(struct device *d, struct fw_err *err)
+{
+	(void)err;
+	/* A volatile pass over the lines keeps the compiler from dropping a write that nobody reads. */
+	volatile unsigned char *p = d->scrub;
+	unsigned char next = (unsigned char)(p[0] + 1);
+	for (size_t i = 0; i < d->scrub_bytes; i += 64)
+		p[i] = next;
+	return 0;
+}
+
+static void *cpu_stream(struct device *d)
+{
+	(void)d;
+	return NULL;
+}
+
+static int cpu_mark(struct device *d, int slot, struct fw_err *err)
+{
+	(void)err;
+	d->mark_ns[slot] = now_ns();
+	return 0;
+}
+
+static int cpu_stamp(struct device *d, int slot, int end, struct fw_err *err)
+{
+	(void)d, (void)slot, (void)end, (void)err;
+	return 0;
+}
+
+static int cpu_wait_mark(struct device *d, int slot, struct fw_err *err)
+{
+	(void)d, (void)slot, (void)err;
+	return 0;
+}
+
+static int cpu_wait(struct device *d, struct fw_err *err)
+{
+	(void)d, (void)err;
+	return 0;
+}
+
+static float cpu_elapsed_ms(struct device *d, int from_slot, int to_slot)
+{
+	return (float)((double)(d->mark_ns[to_slot] - d->mark_ns[from_slot]) * 1e-6);
+}
+
+static float cpu_clock_mhz(struct device *d, int slot)
+{
+	(void)d, (void)slot;
+	return 0.0f;
+}
+
+static double cpu_host_us(struct device *d)
+{
+	(void)d;
+	return (double)now_ns() * 1e-3;
+}
+
+static int cpu_capture(struct device *d, int (*enqueue)(void *arg, void *stream), void *arg, device_node_fn *node, void *node_arg,
+	struct fw_err *err)
+{
+	(void)d, (void)node, (void)node_arg;
+	if (enqueue(arg, NULL) != 0)
+		return err_set(err, ERR_INVALID, "enqueue failed");
+	return 0;
+}
+
+static void cpu_profiler(struct device *d, bool start)
+{
+	(void)d, (void)start;
+}
+
+static void cpu_guard(struct device *d, struct msg_guard *out)
+{
+	(void)d;
+	*out = (struct msg_guard){ .power_w = -1, .temp_c = -1, .sm_mhz = -1, .foreign = -1 };
+}
+
+const struct device_ops device_cpu = {
+	.kind = "cpu",
+	.abi_device = FW_CPU,
+	.describe = cpu_describe,
+	.open = cpu_open,
+	.close = cpu_close,
+	.plan_index = cpu_plan_index,
+	.alloc = cpu_alloc,
+	.release = cpu_release,
+	.guards = cpu_guards,
+	.upload = cpu_copy,
+	.download = cpu_copy,
+	.checksum = cpu_checksum,
+	.fill_inputs = cpu_fill_inputs,
+	.fill_bytes = cpu_fill_bytes,
+	.copy = cpu_copy,
+	.scrub = cpu_scrub,
+	.stream = cpu_stream,
+	.mark = cpu_mark,
+	.stamp = cpu_stamp,
+	.wait_mark = cpu_wait_mark,
+	.wait = cpu_wait,
+	.elapsed_ms = cpu_elapsed_ms,
+	.clock_mhz = cpu_clock_mhz,
+	.host_us = cpu_host_us,
+	.capture = cpu_capture,
+	.profiler = cpu_profiler,
+	.guard = cpu_guard,
+};

@@ -1,0 +1,252 @@
+/*
+ * mode_check.c - acceptance of results, and the promises that timing relies on.
+ *
+ * A result is compared with the reference after each of: a plain call; a call with other bytes left in the workspace; the
+ * phases one by one; another mask of equal size on the same plan. Each of these was broken by kernels that passed the plain
+ * call and would have been timed wrongly: caches filled by the first call, work done in a phase that is not timed.
+ */
+#include "runner/mode_check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "runner/verifier.h"
+
+enum { POISON_NAN = 0xff, WORKSPACE_FIRST = 0xff, WORKSPACE_SECOND = 0xa5, WORKSPACE_THIRD = 0x3c };
+
+/* Products to compute for the second mask: it is the plan'r memory that is tested, not the arithmetic. */
+#define SECOND_MASK_VISITS 2e8
+
+/* What is known of a forward that a backward of the same case needs. */
+struct forward {
+	bool known;
+	char failure[16]; /* "" accepted */
+};
+
+struct checker {
+	struct runner *runner;
+	struct subject *subject;
+	struct forward forward[SUITE_CELLS_MAX]; /* of run->cell[i] */
+};
+
+static void report_work(struct checker *c, int i)
+{
+	struct subject *u = c->subject;
+	subject_count(u);
+	struct msg_work m = {
+		.cell = c->runner->run->index[i],
+		.flops_issued = u->has_work ? u->work.flops_issued : -1,
+		.bytes_moved = u->has_work ? u->work.bytes_moved : -1,
+		.tiles_total = u->has_work ? u->work.tiles_total : -1,
+		.tiles_skipped = u->has_work ? u->work.tiles_skipped : -1,
+		.tiles_partial = u->has_work ? u->work.tiles_partial : -1,
+		.blocks_kept = u->has_work ? u->work.blocks_kept : -1,
+		.workspace_bytes = (int64_t)u->workspace_bytes,
+		.phases = u->phases,
+	};
+	snprintf(m.role, sizeof(m.role), "%s", u->role);
+	snprintf(m.provider, sizeof(m.provider), "%s", u->provider->name);
+	snprintf(m.config, sizeof(m.config), "%s", u->config);
+	record_work(c->runner->records, &m);
+}
+
+/* One phase on its way into a graph. */
+struct capture {
+	struct checker *checker;
+	int cell;
+	uint32_t phase;
+	struct failure *failure;
+};
+
+static int capture_enqueue(void *arg, void *stream)
+{
+	struct capture *c = arg;
+	(void)stream; /* subject_enqueue takes the device'r, which is this one */
+	return subject_enqueue(c->checker->subject, c->phase, c->failure);
+}
+
+static void capture_node(
+	void *arg, const char *kernel, const int grid[3], const int block[3], int registers, int local_bytes, int shared_bytes)
+{
+	const struct capture *c = arg;
+	struct msg_node m = {
+		.cell = c->checker->runner->run->index[c->cell],
+		.grid = { grid[0], grid[1], grid[2] },
+		.block = { block[0], block[1], block[2] },
+		.registers = registers,
+		.local_bytes = local_bytes,
+		.shared_bytes = shared_bytes,
+	};
+	snprintf(m.role, sizeof(m.role), "%s", c->checker->subject->role);
+	snprintf(m.phase, sizeof(m.phase), "%s", subject_phase_name(c->phase));
+	snprintf(m.kernel, sizeof(m.kernel), "%s", kernel);
+	record_node(c->checker->runner->records, &m);
+}
+
+static int capture_phases(struct checker *c, int i, struct failure *f)
+{
+	struct runner *r = c->runner;
+	struct subject *u = c->subject;
+	/* A provider that says it synchronises cannot be captured, and is timed accordingly. */
+	if (!r->ops->queues || (u->provider->flags & FW_SYNCS))
+		return 0;
+	for (uint32_t bit = 1; bit < FW_ALL; bit <<= 1) {
+		struct failure inner = { 0 };
+		struct capture arg = { .checker = c, .cell = i, .phase = bit, .failure = &inner };
+		struct fw_err err = { 0 };
+		if (!(u->phases & bit) || r->ops->capture(r->dev, capture_enqueue, &arg, capture_node, &arg, &err) == 0)
+			continue;
+		return failure_set(f, "abi",
+			"phase %s cannot be captured into a graph: %.200s%s%.200s; enqueue must neither allocate nor synchronise",
+			subject_phase_name(bit), err.text, inner.name[0] ? ": " : "", inner.detail);
+	}
+	return 0;
+}
+
+static int second_mask(struct checker *c, struct problem *p, struct accept_result *result, struct failure *f)
+{
+	struct subject *u = c->subject;
+	struct fw_err err = { 0 };
+	struct verifier v;
+	if (!problem_has_second_mask(p))
+		return 0;
+	if (problem_second_mask(p, &err) != 0)
+		return failure_device(f, p, &err);
+	if (p->cell.direction == DIRECTION_BACKWARD) {
+		struct subject forward = { .module = u->module };
+		memcpy(forward.role, u->role, sizeof(forward.role));
+		memcpy(forward.provider_name, u->provider_name, sizeof(forward.provider_name));
+		if (subject_forward(&forward, p, f) != 0)
+			return -1;
+	}
+	if (subject_call(u, POISON_NAN, WORKSPACE_THIRD, false, f) != 0)
+		return -1;
+	int rc = verifier_open(&v, p, p->cell.direction, c->runner->run->seed, SECOND_MASK_VISITS, f);
+	if (rc == 0)
+		rc = verifier_result(&v, "with another mask of the same size on the same plan: ", result, f);
+	verifier_close(&v);
+	return rc;
+}
+
+/* The same problem under other circumstances: the same result. `result` is that of the first call that is wrong. */
+static int examine_calls(
+	struct checker *c, int i, struct verifier *v, struct problem *p, struct accept_result *result, struct failure *f)
+{
+	struct subject *u = c->subject;
+	struct accept_result other;
+	if (verifier_result(v, "", result, f) != 0)
+		return -1;
+	int rc = subject_call(u, POISON_NAN, WORKSPACE_SECOND, false, f);
+	if (rc == 0 && (rc = verifier_result(v, "with other bytes in its workspace: ", &other, f)) != 0)
+		*result = other;
+	if (rc == 0)
+		rc = subject_call(u, POISON_NAN, WORKSPACE_SECOND, true, f);
+	if (rc == 0 && (rc = verifier_result(v, "with its phases one by one: ", &other, f)) != 0)
+		*result = other;
+	if (rc == 0)
+		rc = capture_phases(c, i, f);
+	if (rc == 0)
+		rc = subject_wait(u, f);
+	if (rc == 0 && (rc = second_mask(c, p, &other, f)) != 0 && strcmp(f->name, "wrong") == 0)
+		*result = other;
+	return rc;
+}
+
+/* Everything about one cell whose inputs are there. */
+static int examine(struct checker *c, int i, struct problem *p, struct accept_result *result, struct failure *f)
+{
+	struct subject *u = c->subject;
+	struct verifier v;
+
+	runner_at(c->runner, i, u, "plan");
+	if (subject_plan(u, p, p->cell.direction, f) != 0)
+		return -1;
+	report_work(c, i);
+	runner_at(c->runner, i, u, "check");
+	if (subject_bind(u, f) != 0 || subject_call(u, POISON_NAN, WORKSPACE_FIRST, false, f) != 0)
+		return -1;
+	int rc = verifier_open(&v, p, p->cell.direction, c->runner->run->seed, 0, f);
+	if (rc == 0)
+		rc = examine_calls(c, i, &v, p, result, f);
+	verifier_close(&v);
+	return rc;
+}
+
+/* Backward starts from O and LSE of this module'r own forward, which has to be right first. */
+static int prepare_backward(struct checker *c, int i, struct problem *p, struct failure *f)
+{
+	struct runner *r = c->runner;
+	const struct forward *forward = NULL;
+	for (int k = 0; k < r->run->n_cells; k++)
+		if (c->forward[k].known && strcmp(r->run->cell[k].case_key, p->cell.case_key) == 0)
+			forward = &c->forward[k];
+	if (forward && forward->failure[0])
+		return failure_set(f, forward->failure, "backward starts from the forward's result, which was not accepted");
+	runner_at(r, i, c->subject, "plan");
+	struct failure inner = { 0 };
+	if (subject_forward(c->subject, p, &inner) != 0) {
+		f->lost = inner.lost;
+		return failure_set(f, inner.name, "its forward: %.480s", inner.detail);
+	}
+	if (forward)
+		return 0;
+	struct accept_result result;
+	struct verifier v;
+	int rc = verifier_open(&v, p, DIRECTION_FORWARD, r->run->seed, 0, f);
+	if (rc == 0)
+		rc = verifier_result(&v, "its forward: ", &result, f);
+	verifier_close(&v);
+	return rc;
+}
+
+static void check_cell(struct checker *c, int i)
+{
+	struct runner *r = c->runner;
+	const struct cell *cell = &r->run->cell[i];
+	struct msg_check m = { .cell = r->run->index[i] };
+	struct accept_result result = { .error_ratio = -1 };
+	struct failure f = { 0 };
+	struct fw_err err = { 0 };
+	struct problem p;
+
+	snprintf(m.role, sizeof(m.role), "%s", c->subject->role);
+	int rc = problem_open(&p, r->ops, r->dev, cell, &err);
+	if (rc != 0) {
+		problem_close(&p);
+		runner_error(r, i, &err);
+		return;
+	}
+	if (cell->direction == DIRECTION_BACKWARD)
+		rc = prepare_backward(c, i, &p, &f);
+	if (rc == 0)
+		rc = examine(c, i, &p, &result, &f);
+	if (cell->direction == DIRECTION_FORWARD) {
+		c->forward[i].known = true;
+		memcpy(c->forward[i].failure, f.name, sizeof(f.name));
+	}
+	memcpy(m.input_sha256, p.input_sha256, sizeof(m.input_sha256));
+	if (strcmp(f.name, "device") == 0) {
+		runner_fault(r, i, NULL, &f);
+	} else {
+		m.ok = rc == 0;
+		m.error_ratio = result.error_ratio;
+		snprintf(m.failure, sizeof(m.failure), "%s", f.name);
+		snprintf(m.detail, sizeof(m.detail), "%s", rc != 0 ? f.detail : result.detail);
+		record_check(r->records, &m);
+		r->lost = r->lost || f.lost;
+	}
+	if (!r->lost) {
+		subject_unplan(c->subject);
+		problem_close(&p);
+	}
+}
+
+int mode_check_run(struct runner *r)
+{
+	for (int k = 0; k < r->n_subjects; k++) {
+		struct checker c = { .runner = r, .subject = &r->subject[k] };
+		for (int i = 0; c.subject->loaded && i < r->run->n_cells && !r->lost; i++)
+			check_cell(&c, i);
+	}
+	return r->lost ? RUNNER_LOST : r->records->failed ? RUNNER_ERROR : 0;
+}

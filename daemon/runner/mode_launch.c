@@ -1,0 +1,219 @@
+/*
+ * mode_launch.c - a cell's way through a launch: plan in random order, one checked call of each subject alone, warm-up, the timed
+ * passes, and a last look at what the calls left behind.
+ *
+ * A subject that fails at a cell ends that cell for everybody, since a time without its partner says nothing, unless it is
+ * neither base nor target.
+ */
+#include "runner/mode_launch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "runner/verifier.h"
+#include "runner/timing.h"
+
+/* The least that reference_plan_make does: results were accepted before, this finds those that change later. */
+#define RECHECK_VISITS 1.0
+/* Rounds of the series call and phase, a share of those of the device series, at most this many. */
+enum { SIDE_SHARE = 4, SIDE_MIN = 2, SIDE_MAX = 8 };
+
+static bool is_essential(const struct subject *u)
+{
+	return strcmp(u->role, "base") == 0 || strcmp(u->role, "target") == 0;
+}
+
+/* Drop a subject that failed. Returns -1 when the cell has to end. */
+static int drop(struct timing *t, struct subject *u, const struct failure *f)
+{
+	runner_fault(t->runner, t->cell, u, f);
+	if (t->runner->lost || is_essential(u) || strcmp(f->name, "device") == 0)
+		return -1;
+	for (int k = 0; k < t->n; k++) {
+		if (t->subject[k] != u)
+			continue;
+		memmove(&t->subject[k], &t->subject[k + 1], (size_t)(t->n - k - 1) * sizeof(t->subject[0]));
+		t->n--;
+		break;
+	}
+	subject_unplan(u);
+	return t->n >= 1 ? 0 : -1;
+}
+
+/* The one whose forward everybody'r backward starts from. */
+static struct subject *base_of(struct timing *t)
+{
+	for (int k = 0; k < t->n; k++)
+		if (strcmp(t->subject[k]->role, "base") == 0)
+			return t->subject[k];
+	return t->subject[0];
+}
+
+/* A random order of those who are still in. */
+static int shuffled(struct timing *t, struct subject *out[PROTOCOL_SUBJECTS_MAX])
+{
+	int order[PROTOCOL_SUBJECTS_MAX];
+	runner_shuffle(t->runner, order, t->n);
+	for (int k = 0; k < t->n; k++)
+		out[k] = t->subject[order[k]];
+	return t->n;
+}
+
+static int plan_all(struct timing *t)
+{
+	struct subject *order[PROTOCOL_SUBJECTS_MAX];
+	if (t->problem->cell.direction == DIRECTION_BACKWARD) {
+		struct failure f = { 0 };
+		struct subject *base = base_of(t);
+		runner_at(t->runner, t->cell, base, "plan");
+		if (subject_forward(base, t->problem, &f) != 0) {
+			runner_fault(t->runner, t->cell, base, &f);
+			return -1;
+		}
+	}
+	int n = shuffled(t, order);
+	for (int k = 0; k < n; k++) {
+		struct failure f = { 0 };
+		runner_at(t->runner, t->cell, order[k], "plan");
+		if ((subject_plan(order[k], t->problem, t->problem->cell.direction, &f) != 0 ||
+			    subject_bind(order[k], &f) != 0) &&
+			drop(t, order[k], &f) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Each subject alone: who fails here is known, and its result is compared once more. */
+static int solo_calls(struct timing *t, const struct verifier *verifier)
+{
+	struct runner *r = t->runner;
+	struct subject *order[PROTOCOL_SUBJECTS_MAX];
+	int n = shuffled(t, order);
+	for (int k = 0; k < n; k++) {
+		struct failure f = { 0 };
+		struct accept_result result;
+		int poison = 1 + (int)runner_random(r, 126), fill = 1 + (int)runner_random(r, 126);
+		runner_at(r, t->cell, order[k], "warm");
+		if ((subject_call(order[k], poison, fill, false, &f) != 0 || verifier_result(verifier, "", &result, &f) != 0) &&
+			drop(t, order[k], &f) != 0)
+			return -1;
+		order[k]->pass_time = r->ops->work != NULL;
+		t->pair_ms += (double)r->ops->elapsed_ms(r->dev, 0, 1);
+	}
+	return 0;
+}
+
+/* After the timed passes: nobody wrote where he should not, and the last result is still right. */
+static int look_back(struct timing *t, const struct verifier *verifier)
+{
+	struct runner *r = t->runner;
+	struct subject *last = t->subject[t->last];
+	struct failure f = { 0 };
+	struct accept_result result;
+
+	if (last->pass_time)
+		return 0;
+	if (subject_stayed_inside(last, &f) == 0) {
+		if (verifier_result(verifier, "after the timed calls: ", &result, &f) == 0)
+			return 0;
+		runner_fault(r, t->cell, last, &f);
+		return -1;
+	}
+	/* Any of them may have done it: the zones are whole again, so whoever does it a second time is known. */
+	for (int k = 0; k < t->n; k++) {
+		struct failure again = { 0 };
+		if (subject_call(t->subject[k], 1 + (int)runner_random(r, 126), 0, false, &again) != 0) {
+			runner_fault(r, t->cell, t->subject[k], &again);
+			return -1;
+		}
+	}
+	runner_fault(r, t->cell, t->n == 1 ? last : NULL, &f);
+	return -1;
+}
+
+/* Whom a failure in an interleaved pass is put on: on a queue it shows later than it happened. */
+static void fault_of_pass(struct timing *t, struct failure *f)
+{
+	const struct runner *r = t->runner;
+	const struct subject *who = NULL;
+	for (int k = 0; k < t->n; k++)
+		if (t->n == 1 || (!r->ops->queues && strcmp(r->at_role, t->subject[k]->role) == 0))
+			who = t->subject[k];
+	runner_fault(t->runner, t->cell, who, f);
+}
+
+static int side_rounds(int rounds)
+{
+	int n = rounds / SIDE_SHARE;
+	return n < SIDE_MIN ? SIDE_MIN : n > SIDE_MAX ? SIDE_MAX : n;
+}
+
+static void time_cell(struct timing *t, const struct verifier *verifier, double warm_s)
+{
+	struct runner *r = t->runner;
+	const struct msg_run *run = r->run;
+	struct failure f = { 0 };
+
+	double until_us = r->ops->host_us(r->dev) + warm_s * 1e6;
+	if (solo_calls(t, verifier) != 0)
+		return;
+	t->start = (int)runner_random(r, (uint32_t)t->n);
+	runner_at(r, t->cell, NULL, "warm");
+	int rc = timing_warm(t, until_us, &f);
+	int rounds = timing_rounds(&run->rule, t->pair_ms, t->n);
+	if (rc == 0)
+		rc = timing_device(t, rounds, &f);
+	if (rc == 0 && look_back(t, verifier) != 0)
+		return;
+	if (rc == 0 && run->calls)
+		rc = timing_call(t, side_rounds(rounds), &f);
+	if (rc == 0 && run->phases)
+		rc = timing_phase(t, side_rounds(rounds), &f);
+	if (rc != 0)
+		fault_of_pass(t, &f);
+}
+
+static void launch_cell(struct runner *r, int i, double warm_s)
+{
+	struct problem problem;
+	struct fw_err err = { 0 };
+	struct timing t = { .runner = r, .problem = &problem, .cell = i };
+	struct verifier verifier;
+
+	runner_at(r, i, NULL, "plan");
+	for (int k = 0; k < r->n_subjects; k++)
+		t.subject[t.n++] = &r->subject[k];
+	if (problem_open(&problem, r->ops, r->dev, &r->run->cell[i], &err) != 0) {
+		runner_error(r, i, &err);
+	} else if (plan_all(&t) == 0) {
+		struct failure f = { 0 };
+		if (verifier_open(&verifier, &problem, problem.cell.direction, r->run->seed, RECHECK_VISITS, &f) != 0)
+			runner_fault(r, i, NULL, &f);
+		else
+			time_cell(&t, &verifier, warm_s);
+		verifier_close(&verifier);
+	}
+	if (r->lost)
+		return;
+	if (r->ops->wait(r->dev, &err) != 0) { /* a pass that ended early may have left calls behind */
+		r->lost = true;
+		return;
+	}
+	for (int k = 0; k < r->n_subjects; k++)
+		subject_unplan(&r->subject[k]);
+	problem_close(&problem);
+}
+
+int mode_launch_run(struct runner *r)
+{
+	const struct msg_run *run = r->run;
+	int order[SUITE_CELLS_MAX];
+
+	for (int k = 0; k < r->n_subjects; k++)
+		if (!r->subject[k].loaded)
+			return 0; /* the fault record said it all */
+	runner_shuffle(r, order, run->n_cells);
+	for (int i = 0; i < run->n_cells && !r->lost && !r->records->failed; i++)
+		launch_cell(r, order[i], i == 0 && run->warm_s > run->cell_warm_s ? run->warm_s : run->cell_warm_s);
+	return r->lost ? RUNNER_LOST : r->records->failed ? RUNNER_ERROR : 0;
+}

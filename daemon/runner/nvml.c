@@ -1,0 +1,121 @@
+/*
+ * nvml.c - NVML through dlopen, with prototypes of our own: the library comes with the driver, its header with the toolkit,
+ * and a runner has to start where neither is.
+ */
+#include "runner/nvml.h"
+
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { OK = 0, SENSOR_CORE = 0, CLOCK_SM = 1 };
+
+struct process {
+	unsigned pid;
+	unsigned long long memory_bytes;
+	unsigned gpu_instance, compute_instance;
+};
+
+static struct {
+	bool tried, ready;
+	int (*init)(void);
+	int (*driver)(char *version, unsigned size);
+	int (*by_uuid)(const char *uuid, void **device);
+	int (*power)(void *device, unsigned *mw);
+	int (*power_limit)(void *device, unsigned *mw);
+	int (*temperature)(void *device, int sensor, unsigned *c);
+	int (*clock)(void *device, int kind, unsigned *mhz);
+	int (*clock_max)(void *device, int kind, unsigned *mhz);
+	int (*reasons)(void *device, unsigned long long *bits);
+	int (*processes)(void *device, unsigned *count, struct process *out);
+	char uuid[96]; /* of the handle that was looked up last */
+	void *device;
+} nvml;
+
+/* ISO C forbids the cast from an object pointer that dlsym needs. */
+static void find(void *library, const char *name, void *function)
+{
+	void *symbol = dlsym(library, name);
+	memcpy(function, &symbol, sizeof(symbol));
+}
+
+int nvml_open(void)
+{
+	if (nvml.tried)
+		return nvml.ready ? 0 : -1;
+	nvml.tried = true;
+	void *library = dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
+	if (!library)
+		return -1;
+	find(library, "nvmlInit_v2", &nvml.init);
+	find(library, "nvmlSystemGetDriverVersion", &nvml.driver);
+	find(library, "nvmlDeviceGetHandleByUUID", &nvml.by_uuid);
+	find(library, "nvmlDeviceGetPowerUsage", &nvml.power);
+	find(library, "nvmlDeviceGetEnforcedPowerLimit", &nvml.power_limit);
+	find(library, "nvmlDeviceGetTemperature", &nvml.temperature);
+	find(library, "nvmlDeviceGetClockInfo", &nvml.clock);
+	find(library, "nvmlDeviceGetMaxClockInfo", &nvml.clock_max);
+	find(library, "nvmlDeviceGetCurrentClocksEventReasons", &nvml.reasons);
+	if (!nvml.reasons) /* its name before driver 535 */
+		find(library, "nvmlDeviceGetCurrentClocksThrottleReasons", &nvml.reasons);
+	find(library, "nvmlDeviceGetComputeRunningProcesses_v3", &nvml.processes);
+	nvml.ready = nvml.init && nvml.by_uuid && nvml.init() == OK;
+	return nvml.ready ? 0 : -1;
+}
+
+void nvml_driver(char *out, size_t size)
+{
+	*out = '\0';
+	if (nvml_open() == 0 && nvml.driver && nvml.driver(out, (unsigned)size) != OK)
+		*out = '\0';
+}
+
+static void *device_of(const char *uuid)
+{
+	if (nvml_open() != 0)
+		return NULL;
+	if (nvml.device && strcmp(uuid, nvml.uuid) == 0)
+		return nvml.device;
+	void *device;
+	if (nvml.by_uuid(uuid, &device) != OK)
+		return NULL;
+	snprintf(nvml.uuid, sizeof(nvml.uuid), "%s", uuid);
+	nvml.device = device;
+	return device;
+}
+
+void nvml_read(const char *uuid, struct nvml_reading *out)
+{
+	*out = (struct nvml_reading){ -1, -1, -1, -1, -1, -1 };
+	void *device = device_of(uuid);
+	unsigned value;
+	unsigned long long bits;
+	if (!device)
+		return;
+	if (nvml.power && nvml.power(device, &value) == OK)
+		out->power_w = value * 1e-3;
+	if (nvml.power_limit && nvml.power_limit(device, &value) == OK)
+		out->power_limit_w = value * 1e-3;
+	if (nvml.temperature && nvml.temperature(device, SENSOR_CORE, &value) == OK)
+		out->temp_c = value;
+	if (nvml.clock && nvml.clock(device, CLOCK_SM, &value) == OK)
+		out->sm_mhz = value;
+	if (nvml.clock_max && nvml.clock_max(device, CLOCK_SM, &value) == OK)
+		out->sm_max_mhz = value;
+	if (nvml.reasons && nvml.reasons(device, &bits) == OK)
+		out->reasons = (int64_t)(bits & INT64_MAX);
+}
+
+int nvml_compute_pids(const char *uuid, unsigned *pid, int max)
+{
+	void *device = device_of(uuid);
+	struct process list[NVML_PIDS_MAX];
+	unsigned n = NVML_PIDS_MAX;
+	if (!device || !nvml.processes || nvml.processes(device, &n, list) != OK)
+		return -1;
+	int found = 0;
+	for (unsigned i = 0; i < n && found < max; i++)
+		pid[found++] = list[i].pid;
+	return found;
+}

@@ -1,0 +1,87 @@
+/* record.c - one write(2) a record, through the protocol's writer. */
+#include "runner/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+int records_init(struct records *r, int fd, int launch, struct fw_err *err)
+{
+	memset(r, 0, sizeof(*r));
+	r->fd = fd;
+	r->launch = launch;
+	buf_init(&r->line, PROTOCOL_LINE_MAX);
+	if (fd >= 0 && fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
+		return err_sys(err, "descriptor %d, where records go", fd);
+	return 0;
+}
+
+void records_fini(struct records *r)
+{
+	buf_fini(&r->line);
+}
+
+static void put(struct records *r, const struct msg *m)
+{
+	if (r->fd < 0 || r->failed)
+		return;
+	buf_clear(&r->line);
+	protocol_write(&r->line, m);
+	if (r->line.failed) {
+		fprintf(stderr, "flopwatch-runner: a record does not fit a line of %u bytes and is dropped\n", PROTOCOL_LINE_MAX);
+		return;
+	}
+	for (size_t done = 0; done < r->line.len;) {
+		ssize_t n = write(r->fd, r->line.data + done, r->line.len - done);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			r->failed = true;
+			return;
+		}
+		done += (size_t)n;
+	}
+}
+
+void record_at(struct records *r, int cell, const char *role, const char *step)
+{
+	struct msg m = { .t = MSG_AT, .u.at = { .launch = r->launch, .cell = cell } };
+	snprintf(m.u.at.role, sizeof(m.u.at.role), "%s", role);
+	snprintf(m.u.at.step, sizeof(m.u.at.step), "%s", step);
+	put(r, &m);
+}
+
+void record_fault(struct records *r, int cell, const char *role, const char *failure, const char *detail)
+{
+	struct msg m = { .t = MSG_FAULT, .u.fault = { .cell = cell } };
+	snprintf(m.u.fault.role, sizeof(m.u.fault.role), "%s", role);
+	snprintf(m.u.fault.failure, sizeof(m.u.fault.failure), "%s", failure);
+	snprintf(m.u.fault.detail, sizeof(m.u.fault.detail), "%.511s", detail);
+	put(r, &m);
+}
+
+void record_check(struct records *r, const struct msg_check *check)
+{
+	struct msg m = { .t = MSG_CHECK, .u.check = *check };
+	put(r, &m);
+}
+
+void record_work(struct records *r, const struct msg_work *work)
+{
+	struct msg m = { .t = MSG_WORK, .u.work = *work };
+	put(r, &m);
+}
+
+void record_node(struct records *r, const struct msg_node *node)
+{
+	struct msg m = { .t = MSG_NODE, .u.node = *node };
+	put(r, &m);
+}
+
+void record_cell(struct records *r, struct msg_cell *cell)
+{
+	struct msg m = { .t = MSG_CELL, .u.cell = cell };
+	put(r, &m);
+}

@@ -1,0 +1,36 @@
+/**
+ * record.h - the runner's records: protocol lines on one descriptor, which is 3 in a real run.
+ *
+ * Records are written at once and whole, so that a death of this process loses none that came before it. Standard output
+ * belongs to branch code and gets nothing from here.
+ */
+#ifndef RUNNER_RECORD_H
+#define RUNNER_RECORD_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "core/protocol.h"
+
+struct records {
+	int fd; /* -1: records are dropped */
+	int launch;
+	struct buf line;
+	bool failed; /* nobody reads any more */
+};
+
+/** Use descriptor `fd`, which is then closed on exec. Err: ERR_IO it is not open. Own: records_fini; the descriptor stays open. */
+int records_init(struct records *r, int fd, int launch, struct fw_err *err);
+void records_fini(struct records *r);
+
+/** Where this process is: written before every step that branch code could die in. `role` "" when no one subject is meant. */
+void record_at(struct records *r, int cell, const char *role, const char *step);
+/** Something failed. `cell` -1: no one cell. `detail` is cut to fit. */
+void record_fault(struct records *r, int cell, const char *role, const char *failure, const char *detail);
+void record_check(struct records *r, const struct msg_check *check);
+void record_work(struct records *r, const struct msg_work *work);
+void record_node(struct records *r, const struct msg_node *node);
+/** Borrows the sample arrays. */
+void record_cell(struct records *r, struct msg_cell *cell);
+
+#endif

@@ -1,0 +1,89 @@
+/* runner.c - start and end of one runner process. */
+#include "runner/runner.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/inputs.h"
+
+uint32_t runner_random(struct runner *r, uint32_t n)
+{
+	r->random += 0x9e3779b97f4a7c15ull;
+	return (uint32_t)(((inputs_mix(r->random) >> 32) * n) >> 32);
+}
+
+void runner_shuffle(struct runner *r, int *order, int n)
+{
+	for (int i = 0; i < n; i++)
+		order[i] = i;
+	for (int i = n - 1; i > 0; i--) {
+		int j = (int)runner_random(r, (uint32_t)i + 1), other = order[j];
+		order[j] = order[i];
+		order[i] = other;
+	}
+}
+
+static int job_cell(const struct runner *r, int i)
+{
+	return i < 0 ? -1 : r->run->index[i];
+}
+
+void runner_at(struct runner *r, int i, const struct subject *subject, const char *step)
+{
+	r->at_cell = job_cell(r, i);
+	snprintf(r->at_role, sizeof(r->at_role), "%s", subject ? subject->role : "");
+	record_at(r->records, r->at_cell, r->at_role, step);
+}
+
+void runner_fault(struct runner *r, int i, const struct subject *subject, const struct failure *f)
+{
+	record_fault(r->records, job_cell(r, i), subject ? subject->role : "device", f->name, f->detail);
+	r->lost = r->lost || f->lost;
+}
+
+void runner_error(struct runner *r, int i, const struct fw_err *err)
+{
+	struct fw_err broken = { 0 };
+	record_fault(r->records, job_cell(r, i), "device", "device", err->text);
+	r->lost = r->lost || r->ops->wait(r->dev, &broken) != 0;
+}
+
+int runner_open(struct runner *r, const struct msg_run *run, struct records *records, struct fw_err *err)
+{
+	int index, order[PROTOCOL_SUBJECTS_MAX];
+
+	memset(r, 0, sizeof(*r));
+	r->run = run;
+	r->records = records;
+	r->n_subjects = run->n_subjects;
+	r->random = inputs_mix(run->seed);
+	r->at_cell = -1;
+	runner_at(r, -1, NULL, "load");
+	if (device_find(run->device, &r->ops, &index, err) != 0)
+		return -1;
+	if (r->ops->open(index, run->seed, &r->dev, err) != 0)
+		return err_context(err, "device %s", run->device);
+	runner_shuffle(r, order, run->n_subjects);
+	for (int k = 0; k < run->n_subjects; k++) {
+		struct failure f = { 0 };
+		struct subject *u = &r->subject[order[k]];
+		snprintf(u->role, sizeof(u->role), "%s", run->subject[order[k]].role);
+		runner_at(r, -1, u, "load");
+		if (subject_load(u, run->subject[order[k]].role, run->subject[order[k]].module, run->subject[order[k]].provider,
+			    &f) != 0)
+			runner_fault(r, -1, u, &f);
+	}
+	return 0;
+}
+
+void runner_close(struct runner *r)
+{
+	/* A lost context fails every further call, and the end of the process frees it all. */
+	if (r->lost)
+		return;
+	for (int i = 0; i < r->n_subjects; i++)
+		subject_unload(&r->subject[i]);
+	if (r->ops)
+		r->ops->close(r->dev);
+	memset(r, 0, sizeof(*r));
+}

@@ -1,0 +1,117 @@
+/* task.c - from a line on stdin to an exit status, also when branch code ends the process by itself. */
+#include "runner/task.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/lines.h"
+#include "core/protocol.h"
+#include "runner/mode_check.h"
+#include "runner/mode_launch.h"
+#include "runner/runner.h"
+
+enum { EXIT_NO_TASK = 2 };
+
+/* Branch code may call exit(). The process must not look finished then, and the one who called is named. */
+static struct runner *unfinished;
+
+static void at_exit(void)
+{
+	if (!unfinished)
+		return;
+	const char *role = unfinished->at_role[0] ? unfinished->at_role : "device";
+	record_fault(unfinished->records, unfinished->at_cell, role, "crash", "the module ended the process by calling exit");
+	_exit(RUNNER_ERROR);
+}
+
+/* Shape: *line is NUL-ended, `in` owns it. */
+static int read_line(int fd, struct lines *in, char **line, size_t *len, struct fw_err *err)
+{
+	char chunk[16384];
+	for (;;) {
+		if (lines_next(in, line, len) == 1)
+			return 0;
+		ssize_t n = read(fd, chunk, sizeof(chunk));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_sys(err, "standard input");
+		if (n == 0)
+			return err_set(err, ERR_PROTOCOL, "standard input ended before a whole line");
+		if (lines_feed(in, chunk, (size_t)n, err) != 0)
+			return -1;
+	}
+}
+
+static int run_mode(const struct msg_run *run, struct records *records, struct fw_err *err)
+{
+	struct runner runner;
+	int status = RUNNER_ERROR;
+	unfinished = &runner;
+	if (runner_open(&runner, run, records, err) == 0) {
+		status = strcmp(run->mode, "check") == 0 ? mode_check_run(&runner) : mode_launch_run(&runner);
+	} else {
+		record_fault(records, -1, "device", "device", err->text);
+	}
+	runner_close(&runner);
+	unfinished = NULL;
+	return status;
+}
+
+int task_run(int in_fd, int records_fd)
+{
+	struct fw_err err = { 0 };
+	struct records records;
+	struct lines in;
+	struct msg m;
+	char *line;
+	size_t len;
+	int status = EXIT_NO_TASK;
+
+	if (records_init(&records, records_fd, 0, &err) != 0) {
+		fprintf(stderr, "flopwatch-runner: %s; start it through flopwatch-worker, or with 3>FILE\n", err.text);
+		records_fini(&records);
+		return EXIT_NO_TASK;
+	}
+	lines_init(&in, PROTOCOL_LINE_MAX);
+	if (read_line(in_fd, &in, &line, &len, &err) != 0 || protocol_parse(line, len, &m, &err) != 0)
+		goto out;
+	if (m.t != MSG_RUN || strcmp(m.u.run->mode, "capture") == 0) {
+		err_set(&err, ERR_PROTOCOL, "expected a run line with mode check or launch");
+		msg_fini(&m);
+		goto out;
+	}
+	records.launch = m.u.run->launch;
+	if (atexit(at_exit) == 0)
+		status = run_mode(m.u.run, &records, &err);
+	msg_fini(&m);
+out:
+	if (err.code != ERR_NONE)
+		fprintf(stderr, "flopwatch-runner: %s\n", err.text);
+	if (records.failed)
+		fprintf(stderr, "flopwatch-runner: nobody reads the records\n");
+	lines_fini(&in);
+	records_fini(&records);
+	return status;
+}
+
+int task_list(void)
+{
+	struct msg m = { .t = MSG_HELLO };
+	struct buf line;
+	int status = RUNNER_ERROR;
+
+	m.u.hello.protocol = PROTOCOL_VERSION;
+	snprintf(m.u.hello.version, sizeof(m.u.hello.version), "%s", FW_VERSION);
+	snprintf(m.u.hello.isolation, sizeof(m.u.hello.isolation), "none");
+	m.u.hello.n_devices = device_list(m.u.hello.device, PROTOCOL_DEVICES_MAX);
+	buf_init(&line, PROTOCOL_LINE_MAX);
+	protocol_write(&line, &m);
+	if (!line.failed && fwrite(line.data, 1, line.len, stdout) == line.len && fflush(stdout) == 0)
+		status = 0;
+	buf_fini(&line);
+	return status;
+}

@@ -1,0 +1,38 @@
+/**
+ * timing.h - passes of timed calls over the subjects of one cell, interleaved.
+ *
+ * Round j lets every subject call once. Order: rounds go AB, BA, BA, AB, AB, BA, ... from a random start; with more subjects
+ * the list turns by one every second round and every other round runs it backwards, so that each drift that is linear over
+ * two rounds cancels. Every call is cold: inputs restored, outputs filled with a random byte, cache written over.
+ */
+#ifndef RUNNER_TIMING_H
+#define RUNNER_TIMING_H
+
+#include "runner/runner.h"
+
+struct timing {
+	struct runner *runner;
+	struct problem *problem;
+	int cell; /* place in run->cell */
+	int n;    /* subjects that are timed, planned and bound */
+	struct subject *subject[PROTOCOL_SUBJECTS_MAX];
+	int start;      /* who begins round 0 */
+	double pair_ms; /* device time of one round: of the solo calls, then of the last warm-up round */
+	int last;       /* whose outputs are in the buffers */
+};
+
+/** Who is k-th in round j. Returns 0..n-1. */
+int timing_turn(int n, int start, int round, int k);
+/** Rounds that the rule's budget allows for a round of `round_ms`: a multiple of 4 within the rule's limits. */
+int timing_rounds(const struct rule *r, double round_ms, int n_subjects);
+
+/** Rounds that are not recorded, at the cell's own duty cycle, until `until_us` of the device's host clock. At least one unless the cell is long. */
+int timing_warm(struct timing *t, double until_us, struct failure *f);
+/** Series device: `rounds` rounds with at least two calls queued ahead. Guards decide about a redo. Writes one record. */
+int timing_device(struct timing *t, int rounds, struct failure *f);
+/** Series call: stream idle, host clock around bind, enqueue and wait. Writes one record. */
+int timing_call(struct timing *t, int rounds, struct failure *f);
+/** Series phase: phases one by one between marks, an empty pair of marks subtracted. Writes one record a phase. */
+int timing_phase(struct timing *t, int rounds, struct failure *f);
+
+#endif
