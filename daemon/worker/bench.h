@@ -1,0 +1,112 @@
+/**
+ * bench.h - one comparison on one device while it runs: subjects, cells, what is known of each cell, and where records go.
+ *
+ * serve fills it from a job and sends records to the daemon; compare fills it from its arguments and prints a table. Checks,
+ * launches and the sequential procedure in between know only this.
+ */
+#ifndef WORKER_BENCH_H
+#define WORKER_BENCH_H
+
+#include <limits.h>
+
+#include "core/protocol.h"
+#include "core/verdict.h"
+#include "worker/cache.h"
+#include "worker/peer.h"
+#include "worker/sandbox.h"
+
+/** Take one record. Err: -1 ends the job. */
+typedef int bench_emit_fn(void *arg, const struct msg *m, struct fw_err *err);
+
+struct bench_subject {
+	char role[PROTOCOL_ROLE_SIZE];
+	char provider[48];
+	char sha256[HASH_HEX];
+	int fd;       /* sealed module; closed by bench_fini */
+	bool dropped; /* a further subject that failed: no longer part of launches */
+};
+
+/** Timings of one launch. Shape: values holds base_ms, target_ms, base_mhz, target_mhz of n each. */
+struct bench_launch {
+	int launch, set, n;
+	bool clocks;
+	float *values;
+};
+
+/** The first thing that went wrong with one side. */
+struct bench_trouble {
+	char role[PROTOCOL_ROLE_SIZE];
+	char failure[16]; /* "": nothing */
+	char detail[512];
+};
+
+enum bench_side { BENCH_BASE, BENCH_TARGET, BENCH_OUTSIDE /* the worker or the device */, BENCH_SIDES };
+
+struct bench_cell {
+	bool open; /* accepted on both sides and not failed since: may be timed */
+	bool judged;
+	struct bench_trouble trouble[BENCH_SIDES];
+	int n_launches;
+	struct bench_launch launch[STATS_LAUNCHES_MAX];
+	struct judgement judgement;
+};
+
+struct bench {
+	struct peer *peer;
+	const struct sandbox *sandbox;
+	const struct cache *cache; /* NULL: acceptance is not cached */
+	bench_emit_fn *emit;
+	void *emit_arg;
+	char runner[PATH_MAX];
+	char runner_sha[HASH_HEX];
+	struct msg_device device;
+	int n_subjects;
+	struct bench_subject subject[PROTOCOL_SUBJECTS_MAX];
+	int base, target; /* their positions */
+	int n_cells;
+	const struct cell *cells; /* borrowed */
+	struct bench_cell *cell;  /* cell[n_cells] */
+	struct rule rule;
+	struct msg_limits limits;
+	uint64_t seed;
+	bool quick;
+	bool selfcheck;   /* equal modules are timed too */
+	int launches;     /* so far */
+	double gpu_s;     /* the device was held for */
+	double started_s; /* monotonic */
+};
+
+/** Start empty: no subjects, cells `cells`. Err: out of memory, no runner program. Own: bench_fini. */
+int bench_init(struct bench *b, const struct cell *cells, int n_cells, struct fw_err *err);
+void bench_fini(struct bench *b);
+/** Add a subject; takes over `fd`. */
+int bench_subject(struct bench *b, const char *role, const char *provider, int fd, const char *sha256, struct fw_err *err);
+/** After all subjects: find base and target. Err: a side is missing. */
+int bench_ready(struct bench *b, struct fw_err *err);
+/** Base and target are the same module and provider, and this is no selfcheck: there is nothing to time. */
+bool bench_identical(const struct bench *b);
+
+int bench_send(struct bench *b, const struct msg *m, struct fw_err *err);
+/**
+ * Note what went wrong with a cell, close it, and send a fault record. Cell -1: with all; what is neither side's then spares
+ * cells that were timed.
+ */
+int bench_fault(struct bench *b, int cell, const char *role, const char *failure, const char *detail, struct fw_err *err);
+/** As bench_fault without sending: the record came from the runner and was passed on. */
+void bench_note(struct bench *b, int cell, const char *role, const char *failure, const char *detail);
+
+/**
+ * Keep the timings of a `cell` record of series device; a second one of the same launch replaces the first. 1 kept; 0 left out,
+ * because the device was held back by heat or power supply while it was timed.
+ */
+int bench_add(struct bench *b, const struct msg_cell *m, struct fw_err *err);
+/** Judge a cell anew from its launches. */
+void bench_judge(struct bench *b, int cell);
+/** What stands in the way of a cell's verdict; NULL nothing. What the target shares with its base is the base's. */
+const struct bench_trouble *bench_trouble(const struct bench *b, int cell);
+/** The word for a cell: what failed before what was measured. */
+enum verdict bench_verdict(const struct bench *b, int cell);
+/** Median ms of one side over all launches; 0 without any. */
+double bench_median_ms(const struct bench *b, int cell, bool target);
+
+#endif

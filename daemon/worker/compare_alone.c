@@ -1,0 +1,160 @@
+/* compare_alone.c - the shortest way from two shared objects to a verdict; also how the procedure is tried out by hand. */
+#include "worker/compare_alone.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/inputs.h"
+#include "core/suite.h"
+#include "worker/acceptance.h"
+#include "worker/hardware.h"
+#include "worker/measure.h"
+#include "worker/report.h"
+#include "worker/sealed.h"
+
+enum { SUITE_BYTES_MAX = 1 << 20, EXIT_REGRESSION = 3, EXIT_UNDECIDED = 7 };
+
+/* On a terminal, one line that is written over. */
+struct progress {
+	const struct bench *bench;
+	bool shown;
+	int launch;
+};
+
+static int on_record(void *arg, const struct msg *m, struct fw_err *err)
+{
+	struct progress *p = arg;
+	const struct msg_at *at = &m->u.at;
+
+	(void)err;
+	if (m->t == MSG_LAUNCH)
+		p->launch = m->u.launch->launch;
+	if (!p->shown || m->t != MSG_AT || at->cell < 0 || at->cell >= p->bench->n_cells)
+		return 0;
+	if (p->launch)
+		fprintf(stderr, "\r\033[Klaunch %d: %s %s", p->launch, at->step, p->bench->cells[at->cell].key);
+	else
+		fprintf(stderr, "\r\033[Kcheck of %s: %s", at->role, p->bench->cells[at->cell].key);
+	return 0;
+}
+
+static int read_suite(const struct compare_alone_options *o, struct suite *suite, struct fw_err *err)
+{
+	int fd = open(o->suite, O_RDONLY | O_CLOEXEC), status;
+	struct buf text;
+
+	if (fd < 0)
+		return err_sys(err, "suite %s", o->suite);
+	buf_init(&text, SUITE_BYTES_MAX);
+	status = buf_read_fd(&text, fd);
+	close(fd);
+	if (status < 0 || text.failed)
+		status = err_set(err, ERR_INVALID, "suite %s cannot be read", o->suite);
+	else
+		status = suite_parse(text.data, text.len, o->suite, suite, err);
+	buf_fini(&text);
+	if (status == 0 && o->cells && suite_filter(suite, o->cells) == 0) {
+		suite_fini(suite);
+		return err_set(err, ERR_INVALID, "no cell of %s matches \"%s\"", o->suite, o->cells);
+	}
+	return status;
+}
+
+static int add_module(struct bench *b, const char *role, const char *provider, const char *path, struct fw_err *err)
+{
+	char sha[HASH_HEX];
+	int fd = sealed_open(path, sha, err);
+
+	return fd < 0 ? -1 : bench_subject(b, role, provider, fd, sha, err);
+}
+
+/* Equal arguments give equal inputs of the procedure. */
+static uint64_t seed_of(const struct bench *b)
+{
+	uint64_t seed = 0;
+	int i;
+
+	for (i = 0; i < 16; i++)
+		seed = inputs_mix(
+			seed ^ (uint64_t)b->subject[b->base].sha256[i] << 8 ^ (uint64_t)b->subject[b->target].sha256[i]);
+	return seed;
+}
+
+static int status_of(const struct bench *b)
+{
+	enum verdict v = report_verdict(b);
+
+	if (v == VERDICT_REGRESSION)
+		return EXIT_REGRESSION;
+	if (v == VERDICT_UNDECIDED)
+		return EXIT_UNDECIDED;
+	return v == VERDICT_FAILED || v == VERDICT_REJECTED || v == VERDICT_NOT_COMPARABLE || v == VERDICT_NONE;
+}
+
+static int compare(const struct compare_alone_options *o, const struct suite *suite, const struct sandbox *sandbox,
+	const struct msg_device *device, struct fw_err *err)
+{
+	struct peer alone;
+	struct bench b;
+	struct progress progress = { .bench = &b, .shown = isatty(STDERR_FILENO) };
+	int status;
+
+	if (bench_init(&b, suite->cell, suite->n_cells, err) < 0)
+		return -1;
+	peer_init(&alone, -1, -1);
+	b.peer = &alone;
+	b.sandbox = sandbox;
+	b.device = *device;
+	b.emit = on_record;
+	b.emit_arg = &progress;
+	b.quick = o->quick;
+	rule_default(&b.rule, suite->n_cells);
+	if (o->quick) {
+		b.rule.launches_max = 1;
+		b.rule.confirm = false;
+	}
+	b.limits = (struct msg_limits){
+		.check_s = 900, .launch_s = 600, .budget_s = o->budget_s > 0 ? o->budget_s : suite->budget_s
+	};
+	status = add_module(&b, "base", o->provider_base, o->base, err);
+	if (status == 0)
+		status = add_module(&b, "target", o->provider_target, o->target, err);
+	if (status == 0)
+		status = bench_ready(&b, err);
+	if (status == 0 && !bench_identical(&b)) {
+		b.seed = seed_of(&b);
+		status = acceptance_run(&b, err);
+		if (status == 0)
+			status = measure_run(&b, err);
+	}
+	if (progress.shown)
+		fputs("\r\033[K", stderr);
+	if (status == 0) {
+		status = (o->json ? report_json : report_text)(&b, suite->name, stdout) < 0 ? err_sys(err, "standard output")
+											    : status_of(&b);
+	}
+	bench_fini(&b);
+	peer_fini(&alone);
+	return status;
+}
+
+int compare_alone_run(const struct compare_alone_options *o, struct fw_err *err)
+{
+	const struct msg_device *device = NULL;
+	struct sandbox sandbox;
+	struct msg_hello hello;
+	struct suite suite;
+	int status = -1;
+
+	if (read_suite(o, &suite, err) < 0)
+		return -1;
+	if (sandbox_open(&sandbox, o->sandbox, err) == 0 && hardware_hello(&sandbox, o->sandbox, o->device, &hello, err) == 0)
+		device = hardware_find(&hello, o->device, err);
+	if (device)
+		status = compare(o, &suite, &sandbox, device, err);
+	suite_fini(&suite);
+	return status;
+}

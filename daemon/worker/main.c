@@ -1,0 +1,178 @@
+/* main.c - flopwatch-worker: arguments and start. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "worker/compare_alone.h"
+#include "worker/peer.h"
+#include "worker/procs.h"
+#include "worker/serve.h"
+
+enum { EXIT_ERROR = 1, EXIT_USAGE = 2 };
+
+static const char usage[] =
+	"usage: flopwatch-worker serve [--cache DIR] [--sandbox auto|required|none] [--device auto|cuda|cpu|sim]\n"
+	"       flopwatch-worker compare --suite FILE --base A.so --target B.so [options]\n"
+	"       flopwatch-worker probe [--sandbox ...] [--device ...]\n"
+	"\n"
+	"serve    one job of flopwatchd over standard input and output\n"
+	"compare  check and time two modules of this machine, print the tables\n"
+	"probe    print what this worker offers and exit\n"
+	"\n"
+	"  --cache DIR        builds, modules and outcomes of checks\n"
+	"                     (default $XDG_CACHE_HOME/flopwatch, ~/.cache/flopwatch or, for root, /var/cache/flopwatch-worker)\n"
+	"  --sandbox WHEN     auto: bubblewrap where it works; required: or refuse to start; none\n"
+	"  --device D         auto, cuda, cpu, sim, or one device: cuda:0 or a uuid\n"
+	"  --suite FILE       the cells to compare on\n"
+	"  --base, --target   modules with the ABI of fw_kernel.h\n"
+	"  --base-provider, --target-provider NAME   (default: the first that can)\n"
+	"  --cells GLOB       only cells whose key matches\n"
+	"  --budget-s N       device seconds it may take (default: the suite's)\n"
+	"  --quick            one launch a cell: a look, not a verdict\n"
+	"  --json             the result as JSON\n"
+	"  --help, --version\n"
+	"\n"
+	"exit status: 0 done, 1 error, 2 usage; compare: 0 no regression, 3 regression, 7 undecided, 1 a side is broken\n";
+
+enum option_name {
+	OPT_CACHE = 256,
+	OPT_SANDBOX,
+	OPT_DEVICE,
+	OPT_SUITE,
+	OPT_BASE,
+	OPT_TARGET,
+	OPT_BASE_PROVIDER,
+	OPT_TARGET_PROVIDER,
+	OPT_CELLS,
+	OPT_BUDGET,
+	OPT_QUICK,
+	OPT_JSON,
+	OPT_HELP,
+	OPT_VERSION
+};
+
+static const struct option options[] = {
+	{ "cache", required_argument, NULL, OPT_CACHE },
+	{ "sandbox", required_argument, NULL, OPT_SANDBOX },
+	{ "device", required_argument, NULL, OPT_DEVICE },
+	{ "suite", required_argument, NULL, OPT_SUITE },
+	{ "base", required_argument, NULL, OPT_BASE },
+	{ "target", required_argument, NULL, OPT_TARGET },
+	{ "base-provider", required_argument, NULL, OPT_BASE_PROVIDER },
+	{ "target-provider", required_argument, NULL, OPT_TARGET_PROVIDER },
+	{ "cells", required_argument, NULL, OPT_CELLS },
+	{ "budget-s", required_argument, NULL, OPT_BUDGET },
+	{ "quick", no_argument, NULL, OPT_QUICK },
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "help", no_argument, NULL, OPT_HELP },
+	{ "version", no_argument, NULL, OPT_VERSION },
+	{ NULL, 0, NULL, 0 },
+};
+
+static int wrong(const char *what, const char *about)
+{
+	fprintf(stderr, "flopwatch-worker: %s%s; see flopwatch-worker --help\n", what, about);
+	return EXIT_USAGE;
+}
+
+struct arguments {
+	struct serve_options serve;
+	struct compare_alone_options compare;
+};
+
+/* -1: go on; else the exit status. */
+static int read_options(int argc, char **argv, struct arguments *a)
+{
+	char *end;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", options, NULL)) != -1) {
+		switch (c) {
+		case OPT_CACHE:
+			a->serve.cache = optarg;
+			break;
+		case OPT_SANDBOX:
+			if (sandbox_want(optarg, &a->serve.sandbox) < 0)
+				return wrong("--sandbox is auto, required or none, not ", optarg);
+			break;
+		case OPT_DEVICE:
+			a->serve.device = optarg;
+			break;
+		case OPT_SUITE:
+			a->compare.suite = optarg;
+			break;
+		case OPT_BASE:
+			a->compare.base = optarg;
+			break;
+		case OPT_TARGET:
+			a->compare.target = optarg;
+			break;
+		case OPT_BASE_PROVIDER:
+			a->compare.provider_base = optarg;
+			break;
+		case OPT_TARGET_PROVIDER:
+			a->compare.provider_target = optarg;
+			break;
+		case OPT_CELLS:
+			a->compare.cells = optarg;
+			break;
+		case OPT_BUDGET:
+			a->compare.budget_s = strtod(optarg, &end);
+			if (*end || end == optarg || !(a->compare.budget_s > 0))
+				return wrong("--budget-s takes seconds, not ", optarg);
+			break;
+		case OPT_QUICK:
+			a->compare.quick = true;
+			break;
+		case OPT_JSON:
+			a->compare.json = true;
+			break;
+		case OPT_HELP:
+			return fputs(usage, stdout) < 0 ? EXIT_ERROR : 0;
+		case OPT_VERSION:
+			return puts("flopwatch-worker " FW_VERSION) < 0 ? EXIT_ERROR : 0;
+		default:
+			return EXIT_USAGE;
+		}
+	}
+	return -1;
+}
+
+int main(int argc, char **argv)
+{
+	struct arguments a = { .serve = { .device = "auto" }, .compare = { .provider_base = "", .provider_target = "" } };
+	struct fw_err err = { 0 };
+	const char *verb;
+	int status = read_options(argc, argv, &a);
+
+	if (status >= 0)
+		return status;
+	if (optind + 1 != argc)
+		return optind < argc ? wrong("unexpected argument ", argv[optind + 1])
+				     : wrong("which of serve, compare, probe?", "");
+	verb = argv[optind];
+	log_open("flopwatch-worker", LOG_INFO);
+	peer_signals();
+	procs_adopt();
+	a.compare.device = a.serve.device;
+	a.compare.sandbox = a.serve.sandbox;
+	if (strcmp(verb, "serve") == 0) {
+		status = serve_run(&a.serve, STDIN_FILENO, STDOUT_FILENO, &err);
+	} else if (strcmp(verb, "probe") == 0) {
+		status = serve_probe(&a.serve, STDOUT_FILENO, &err);
+	} else if (strcmp(verb, "compare") == 0) {
+		if (!a.compare.suite || !a.compare.base || !a.compare.target)
+			return wrong("compare needs --suite, --base and --target", "");
+		status = compare_alone_run(&a.compare, &err);
+	} else {
+		return wrong("unknown verb ", verb);
+	}
+	if (status < 0)
+		fprintf(stderr, "flopwatch-worker: %s\n", err.text);
+	if (status < 0)
+		return err.code == ERR_INVALID ? EXIT_USAGE : EXIT_ERROR;
+	return status;
+}

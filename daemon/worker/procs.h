@@ -1,0 +1,19 @@
+/**
+ * procs.h - every process that descends from this one, by reading /proc.
+ *
+ * A process group does not hold what calls setsid, and RLIMIT_NPROC does not bind root: counting descendants finds a fork
+ * bomb, killing descendants leaves nothing behind. procs_adopt makes orphans ours, so that none escapes the count.
+ */
+#ifndef WORKER_PROCS_H
+#define WORKER_PROCS_H
+
+/** Orphaned descendants become children of this process from now on. */
+void procs_adopt(void);
+/** Number of living descendants; -1 when /proc cannot be read. */
+int procs_count(void);
+/** Threads of the whole machine, from one small file: cheap enough to ask 100 times a second. -1 unknown. */
+int procs_threads(void);
+/** SIGKILL all descendants until none is left, and reap those that are our children. Gives up after 3 s. Returns how many are left. */
+int procs_end_all(void);
+
+#endif

@@ -1,0 +1,227 @@
+/* report.c - what `compare` prints; nothing here decides anything. */
+#include "worker/report.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/jsonw.h"
+
+enum { TEXT_MAX = 4 << 20 };
+
+/* The figures of one cell. */
+struct figures {
+	enum verdict verdict;
+	bool measured;
+	double base_ms, target_ms, base_tflops, target_tflops;
+	double change_pct, low_pct, high_pct;
+};
+
+static void figures_of(const struct bench *b, int cell, struct figures *f)
+{
+	const struct bench_cell *c = &b->cell[cell];
+	double flops = case_flops(&b->cells[cell]);
+
+	*f = (struct figures){ .verdict = bench_verdict(b, cell) };
+	f->measured = c->judged && c->n_launches > 0;
+	if (!f->measured)
+		return;
+	f->base_ms = bench_median_ms(b, cell, false);
+	f->target_ms = bench_median_ms(b, cell, true);
+	f->base_tflops = flops / (f->base_ms * 1e9);
+	f->target_tflops = flops / (f->target_ms * 1e9);
+	f->change_pct = stats_change_pct(c->judgement.all.m);
+	f->low_pct = stats_change_pct(c->judgement.all.ci_high);
+	f->high_pct = stats_change_pct(c->judgement.all.ci_low);
+}
+
+enum verdict report_verdict(const struct bench *b)
+{
+	enum verdict v = VERDICT_NONE;
+	int i;
+
+	for (i = 0; i < b->n_cells; i++)
+		v = verdict_worse(v, bench_verdict(b, i));
+	return v;
+}
+
+static const char *border(const struct bench *b, int cell)
+{
+	return b->cell[cell].judged && (b->cell[cell].judgement.flags & VERDICT_BORDERLINE) ? " (borderline)" : "";
+}
+
+static void row(const struct bench *b, int cell, int width, struct buf *out)
+{
+	struct figures f;
+
+	figures_of(b, cell, &f);
+	buf_printf(out, "%-*s", width, b->cells[cell].key);
+	if (f.measured)
+		buf_printf(out, " %10.4f %10.4f %10.4g %10.4g %+8.2f %% %+8.2f .. %+6.2f", f.base_ms, f.target_ms, f.base_tflops,
+			f.target_tflops, f.change_pct, f.low_pct, f.high_pct);
+	else
+		buf_printf(out, " %10s %10s %10s %10s %10s %18s", "-", "-", "-", "-", "-", "-");
+	buf_printf(out, " %8d  %s%s\n", b->cell[cell].n_launches, verdict_name(f.verdict), border(b, cell));
+}
+
+static void table(const struct bench *b, const char *group, const char *title, int width, struct buf *out)
+{
+	bool any = false;
+	int i;
+
+	for (i = 0; i < b->n_cells; i++) {
+		if (strcmp(b->cells[i].group, group) != 0)
+			continue;
+		if (!any)
+			buf_printf(out, "%-*s %10s %10s %10s %10s %10s %18s %8s  %s\n", width, title, "base ms", "target ms",
+				"base TF/s", "target", "change", "95 % interval", "launches", "verdict");
+		any = true;
+		row(b, i, width, out);
+	}
+	if (any)
+		buf_putc(out, '\n');
+}
+
+static void warning(const struct bench *b, int cell, struct buf *out)
+{
+	const struct bench_cell *c = &b->cell[cell];
+	const struct bench_trouble *t = bench_trouble(b, cell);
+	const char *key = b->cells[cell].key;
+	struct figures f;
+
+	figures_of(b, cell, &f);
+	switch (f.verdict) {
+	case VERDICT_REGRESSION:
+		buf_printf(out,
+			"warning: %s: %.2f %% less TFLOP/s than the base (95 %% interval %+.2f .. %+.2f %%, threshold %.4g "
+			"%%)%s\n",
+			key, -f.change_pct, f.low_pct, f.high_pct, b->cells[cell].threshold_pct, border(b, cell));
+		break;
+	case VERDICT_UNDECIDED:
+		buf_printf(out, "warning: %s: undecided: %s\n", key,
+			c->judgement.reason[0] ? c->judgement.reason : "not measured within the budget");
+		break;
+	case VERDICT_FAILED:
+	case VERDICT_NOT_COMPARABLE:
+	case VERDICT_REJECTED:
+		buf_printf(out, "warning: %s: %s: %s %s: %s\n", key, verdict_name(f.verdict), t->role, t->failure, t->detail);
+		break;
+	default:
+		break;
+	}
+}
+
+static int flush(struct buf *text, FILE *out)
+{
+	int status = text->failed || fwrite(text->data, 1, text->len, out) != text->len || fflush(out) != 0 ? -1 : 0;
+
+	buf_fini(text);
+	return status;
+}
+
+int report_text(const struct bench *b, const char *suite, FILE *out)
+{
+	int width = 24, i;
+	struct buf text;
+
+	buf_init(&text, TEXT_MAX);
+	for (i = 0; i < b->n_cells; i++)
+		if ((int)strlen(b->cells[i].key) > width)
+			width = (int)strlen(b->cells[i].key);
+	table(b, "dense", "dense", width, &text);
+	table(b, "block_sparse", "block-sparse", width, &text);
+	buf_printf(&text, "%s: %s, suite %s, %d cells, %d launches, device held %.1f s of %.1f s, isolation %s\n",
+		verdict_name(report_verdict(b)), b->device.name, suite, b->n_cells, b->launches, b->gpu_s,
+		(double)clock_mono_ns() * 1e-9 - b->started_s, sandbox_isolation(b->sandbox));
+	for (i = 0; i < b->n_cells; i++)
+		warning(b, i, &text);
+	return flush(&text, out);
+}
+
+static void number(struct jsonw *j, const char *key, bool known, double value)
+{
+	if (known && isfinite(value))
+		jsonw_kv_double(j, key, value);
+	else
+		jsonw_kv_null(j, key);
+}
+
+static void side(struct jsonw *j, const char *key, const struct bench_subject *s)
+{
+	jsonw_key(j, key);
+	jsonw_object(j);
+	jsonw_kv_string(j, "module_sha256", s->sha256);
+	jsonw_kv_string(j, "provider", s->provider);
+	jsonw_object_end(j);
+}
+
+static void times(struct jsonw *j, const char *key, bool measured, double ms, double tflops)
+{
+	jsonw_key(j, key);
+	jsonw_object(j);
+	number(j, "median_ms", measured, ms);
+	number(j, "tflops", measured, tflops);
+	jsonw_object_end(j);
+}
+
+static void cell_json(const struct bench *b, int cell, struct jsonw *j)
+{
+	const struct bench_cell *c = &b->cell[cell];
+	const struct bench_trouble *t = bench_trouble(b, cell);
+	struct figures f;
+
+	figures_of(b, cell, &f);
+	jsonw_object(j);
+	jsonw_kv_string(j, "cell", b->cells[cell].key);
+	jsonw_kv_string(j, "verdict", verdict_name(f.verdict));
+	jsonw_kv_bool(j, "borderline", *border(b, cell) != '\0');
+	times(j, "base", f.measured, f.base_ms, f.base_tflops);
+	times(j, "target", f.measured, f.target_ms, f.target_tflops);
+	number(j, "change_pct", f.measured, f.change_pct);
+	number(j, "ci_low_pct", f.measured, f.low_pct);
+	number(j, "ci_high_pct", f.measured, f.high_pct);
+	number(j, "mde_pct", f.measured, c->judgement.mde_pct);
+	jsonw_kv_double(j, "threshold_pct", b->cells[cell].threshold_pct);
+	jsonw_kv_int(j, "launches", c->n_launches);
+	jsonw_kv_int(j, "samples", c->judgement.all.pairs);
+	jsonw_kv_string(j, "class", t ? t->failure : "");
+	jsonw_kv_string(j, "role", t ? t->role : "");
+	jsonw_kv_string(j, "detail", t ? t->detail : c->judgement.reason);
+	jsonw_object_end(j);
+}
+
+int report_json(const struct bench *b, const char *suite, FILE *out)
+{
+	struct jsonw j;
+	struct buf text;
+	int i;
+
+	buf_init(&text, TEXT_MAX);
+	jsonw_init(&j, &text);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "suite", suite);
+	jsonw_kv_string(&j, "verdict", verdict_name(report_verdict(b)));
+	side(&j, "base", &b->subject[b->base]);
+	side(&j, "target", &b->subject[b->target]);
+	jsonw_key(&j, "device");
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "kind", b->device.kind);
+	jsonw_kv_string(&j, "uuid", b->device.uuid);
+	jsonw_kv_string(&j, "name", b->device.name);
+	jsonw_kv_string(&j, "driver", b->device.driver);
+	jsonw_kv_string(&j, "toolkit", b->device.toolkit);
+	jsonw_object_end(&j);
+	jsonw_kv_string(&j, "isolation", sandbox_isolation(b->sandbox));
+	jsonw_kv_int(&j, "launches", b->launches);
+	jsonw_kv_double(&j, "gpu_s", b->gpu_s);
+	jsonw_kv_double(&j, "wall_s", (double)clock_mono_ns() * 1e-9 - b->started_s);
+	jsonw_key(&j, "cells");
+	jsonw_array(&j);
+	for (i = 0; i < b->n_cells; i++)
+		cell_json(b, i, &j);
+	jsonw_array_end(&j);
+	jsonw_object_end(&j);
+	buf_putc(&text, '\n');
+	return flush(&text, out);
+}

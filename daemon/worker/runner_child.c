@@ -1,0 +1,377 @@
+/*
+ * runner_child.c - branch code lives in that process, so nothing it sends is believed before the parser took it, and its end
+ * is classified from outside: signal, exit, deadline, or silence where records were due.
+ */
+#include "worker/runner_child.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/proc.h"
+#include "worker/pump.h"
+#include "worker/sealed.h"
+
+enum { FIRST_MODULE_FD = 10, RECORD_FD = 3, CHATTER_KEPT = 4096, LIST_MS = 60000, EXIT_LOST = 3 };
+
+static const size_t records_max_bytes = 64u << 20;
+
+struct child {
+	const struct runner_task *task;
+	const struct bench *bench;
+	struct runner_end *end;
+	struct lines lines;
+	size_t bytes;
+	struct msg_at last;
+	char chatter[CHATTER_KEPT]; /* the last bytes printed */
+	size_t n_chatter;
+	bool broken; /* it broke the protocol: the error is its own */
+};
+
+static void add_chatter(struct child *c, const char *data, size_t len)
+{
+	if (len >= CHATTER_KEPT) {
+		data += len - CHATTER_KEPT;
+		len = CHATTER_KEPT;
+	}
+	if (c->n_chatter + len > CHATTER_KEPT) {
+		size_t drop = c->n_chatter + len - CHATTER_KEPT;
+
+		memmove(c->chatter, c->chatter + drop, c->n_chatter - drop);
+		c->n_chatter -= drop;
+	}
+	memcpy(c->chatter + c->n_chatter, data, len);
+	c->n_chatter += len;
+}
+
+static int on_chatter(void *arg, const char *data, size_t len, struct fw_err *err)
+{
+	(void)err;
+	add_chatter(arg, data, len);
+	return 0;
+}
+
+static bool in_task(const struct runner_task *t, int cell)
+{
+	int i;
+
+	for (i = 0; i < t->n_cells; i++)
+		if (t->cell[i] == cell)
+			return true;
+	return false;
+}
+
+static bool role_in_task(const struct child *c, const char *role)
+{
+	int i;
+
+	for (i = 0; i < c->task->n_subjects; i++)
+		if (strcmp(c->bench->subject[c->task->subject[i]].role, role) == 0)
+			return true;
+	return false;
+}
+
+/* What the runner may say in this task, about whom. NULL: fine. */
+static const char *unfit(const struct child *c, const struct msg *m)
+{
+	const struct runner_task *t = c->task;
+
+	switch (m->t) {
+	case MSG_AT:
+		return (m->u.at.cell >= 0 && !in_task(t, m->u.at.cell)) || (m->u.at.role[0] && !role_in_task(c, m->u.at.role))
+			       ? "an `at` record of another task"
+			       : NULL;
+	case MSG_CHECK:
+		return !in_task(t, m->u.check.cell) || !role_in_task(c, m->u.check.role) ? "a `check` record of another task"
+											 : NULL;
+	case MSG_WORK:
+		return !in_task(t, m->u.work.cell) || !role_in_task(c, m->u.work.role) ? "a `work` record of another task" : NULL;
+	case MSG_NODE:
+		return !in_task(t, m->u.node.cell) || !role_in_task(c, m->u.node.role) ? "a `node` record of another task" : NULL;
+	case MSG_CELL:
+		return !in_task(t, m->u.cell->cell) || m->u.cell->launch != t->launch || m->u.cell->set != t->set
+			       ? "a `cell` record of another task"
+			       : NULL;
+	case MSG_FAULT:
+		return (m->u.fault.cell >= 0 && !in_task(t, m->u.fault.cell)) ||
+				       (!role_in_task(c, m->u.fault.role) && strcmp(m->u.fault.role, "device") != 0)
+			       ? "a `fault` record of another task"
+			       : NULL;
+	default:
+		return "a message that is none of a runner's";
+	}
+}
+
+static int take(struct child *c, struct msg *m, struct fw_err *err)
+{
+	const char *wrong = unfit(c, m);
+
+	if (wrong) {
+		c->broken = true;
+		return err_set(err, ERR_PROTOCOL, "the runner sent %s", wrong);
+	}
+	if (m->t == MSG_AT)
+		c->last = m->u.at;
+	c->end->records++;
+	return c->task->record(c->task->arg, m, err);
+}
+
+static int on_records(void *arg, const char *data, size_t len, struct fw_err *err)
+{
+	struct child *c = arg;
+	struct msg m;
+	char *line;
+	size_t n;
+	int status;
+
+	c->bytes += len;
+	if (c->bytes > records_max_bytes || lines_feed(&c->lines, data, len, err) < 0) {
+		c->broken = true;
+		return err_set(err, ERR_PROTOCOL, "the runner sent more than %zu MiB of records", records_max_bytes >> 20);
+	}
+	while (lines_next(&c->lines, &line, &n)) {
+		if (protocol_parse(line, n, &m, err) < 0) {
+			c->broken = true;
+			return -1;
+		}
+		status = take(c, &m, err);
+		msg_fini(&m);
+		if (status < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* The last line that was printed, cleaned: often the reason. Shape: out[size]. */
+static void last_words(const struct child *c, char *out, size_t size)
+{
+	size_t end = c->n_chatter, start, i, n = 0;
+
+	while (end > 0 && (c->chatter[end - 1] == '\n' || c->chatter[end - 1] == ' '))
+		end--;
+	for (start = end; start > 0 && c->chatter[start - 1] != '\n';)
+		start--;
+	for (i = start; i < end && n + 1 < size; i++)
+		out[n++] = c->chatter[i] >= ' ' && c->chatter[i] < 127 ? c->chatter[i] : '?';
+	out[n] = '\0';
+}
+
+static void blame(struct child *c, const char *failure, const char *what)
+{
+	struct runner_end *end = c->end;
+	char said[200];
+
+	last_words(c, said, sizeof said);
+	snprintf(end->failure, sizeof end->failure, "%s", failure);
+	snprintf(end->detail, sizeof end->detail, "%s%s%s%s%s%s", what, c->last.step[0] ? " in step " : "", c->last.step,
+		said[0] ? "; last words: \"" : "", said, said[0] ? "\"" : "");
+}
+
+static void classify(struct child *c, const struct proc_exit *given, struct fw_err *e, int status, double deadline_s)
+{
+	struct proc_exit how = *given;
+	char text[160], ended[64];
+
+	snprintf(c->end->role, sizeof c->end->role, "%s", c->last.role[0] ? c->last.role : "worker");
+	c->end->cell = c->last.cell;
+	if (status < 0) { /* the runner broke the protocol */
+		snprintf(text, sizeof text, "%.150s", e->text);
+		blame(c, "protocol", text);
+		return;
+	}
+	if (c->bench->sandbox->active && !how.timed_out && how.status > 128 && how.status < 128 + 65)
+		how = (struct proc_exit){ .status = -1, .signal = how.status - 128 };
+	if (how.timed_out) {
+		snprintf(text, sizeof text, "did not end within %.6g s", deadline_s);
+		blame(c, "timeout", text);
+	} else if (how.status != 0 && how.status != EXIT_LOST) {
+		proc_describe(&how, ended);
+		snprintf(text, sizeof text, how.signal ? "%s" : "ended the process (%s)", ended);
+		blame(c, how.signal || c->last.role[0] ? "crash" : "device", text);
+	}
+}
+
+static void fill_message(const struct bench *b, const struct runner_task *t, struct msg_run *run)
+{
+	bool gpu = strcmp(b->device.kind, "cuda") == 0, sim = strcmp(b->device.kind, "sim") == 0;
+	int i;
+
+	snprintf(run->mode, sizeof run->mode, "%s", t->mode);
+	snprintf(run->device, sizeof run->device, "%.7s:%d", b->device.kind, b->device.index);
+	run->launch = t->launch;
+	run->set = t->set;
+	run->seed = t->seed;
+	run->rule = b->rule;
+	run->phases = t->phases;
+	run->calls = t->calls;
+	run->warm_s = gpu ? 1.5 : sim ? 0 : 0.2;
+	run->cell_warm_s = gpu ? 0.1 : sim ? 0 : 0.02;
+	run->n_subjects = t->n_subjects;
+	for (i = 0; i < t->n_subjects; i++) {
+		const struct bench_subject *s = &b->subject[t->subject[i]];
+
+		snprintf(run->subject[i].role, sizeof run->subject[i].role, "%s", s->role);
+		snprintf(run->subject[i].provider, sizeof run->subject[i].provider, "%s", s->provider);
+		snprintf(run->subject[i].module, sizeof run->subject[i].module, "/proc/self/fd/%d", FIRST_MODULE_FD + i);
+	}
+	run->n_cells = t->n_cells;
+	for (i = 0; i < t->n_cells; i++) {
+		run->cell[i] = b->cells[t->cell[i]];
+		run->index[i] = t->cell[i];
+	}
+}
+
+/* The run line as a file that the child reads. */
+static int task_file(const struct bench *b, const struct runner_task *t, struct fw_err *err)
+{
+	struct msg m = { .t = MSG_RUN };
+	struct buf line;
+	int fd = -1;
+
+	buf_init(&line, PROTOCOL_LINE_MAX + 2);
+	m.u.run = calloc(1, sizeof *m.u.run);
+	if (m.u.run) {
+		m.u.run->cell = calloc((size_t)t->n_cells, sizeof *m.u.run->cell);
+		m.u.run->index = calloc((size_t)t->n_cells, sizeof *m.u.run->index);
+	}
+	if (!m.u.run || !m.u.run->cell || !m.u.run->index) {
+		err_set(err, ERR_INTERNAL, "out of memory");
+	} else {
+		fill_message(b, t, m.u.run);
+		protocol_write(&line, &m);
+		fd = line.failed ? err_set(err, ERR_INTERNAL, "the runner's task is too long for a line")
+				 : sealed_text("task", line.data, line.len, err);
+	}
+	msg_fini(&m);
+	buf_fini(&line);
+	return fd;
+}
+
+/* Without a sandbox the runner gets this; LD_LIBRARY_PATH is where a container may keep the driver's libraries. */
+struct environment {
+	const char *list[8];
+	char libraries[4096], threads[64];
+};
+
+static void fill_environment(struct environment *e)
+{
+	const char *libraries = getenv("LD_LIBRARY_PATH"), *threads = getenv("FLOPWATCH_CPU_THREADS");
+	int n = 0;
+
+	e->list[n++] = "PATH=/usr/local/bin:/usr/bin:/bin";
+	e->list[n++] = "LANG=C.UTF-8";
+	e->list[n++] = "HOME=/tmp";
+	e->list[n++] = "CUDA_CACHE_DISABLE=1";
+	e->list[n++] = "CUDA_MODULE_LOADING=EAGER";
+	if (libraries &&
+		(size_t)snprintf(e->libraries, sizeof e->libraries, "LD_LIBRARY_PATH=%s", libraries) < sizeof e->libraries)
+		e->list[n++] = e->libraries;
+	if (threads && (size_t)snprintf(e->threads, sizeof e->threads, "FLOPWATCH_CPU_THREADS=%s", threads) < sizeof e->threads)
+		e->list[n++] = e->threads;
+	e->list[n] = NULL;
+}
+
+static int run_with(
+	struct bench *b, const struct runner_task *t, struct child *c, int task_fd, struct proc_exit *how, struct fw_err *err)
+{
+	struct pump pump = { .peer = b->peer,
+		.stream = { { .read = on_chatter, .arg = c, .child_fd = 1 },
+			{ .read = on_records, .arg = c, .child_fd = RECORD_FD } },
+		.n_streams = 2,
+		.merge_stderr = true,
+		.deadline_ms = (int64_t)(t->deadline_s * 1000) };
+	struct environment env;
+	struct proc_spec spec = { .env = env.list, .fd = { { task_fd, 0 } }, .n_fd = 1 };
+	struct sandbox_argv *v = malloc(sizeof *v);
+	int status, i;
+
+	if (!v)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	fill_environment(&env);
+	for (i = 0; i < t->n_subjects; i++)
+		spec.fd[spec.n_fd++] = (struct proc_fd){ b->subject[t->subject[i]].fd, FIRST_MODULE_FD + i };
+	sandbox_run(b->sandbox, v, b->runner, strcmp(b->device.kind, "cuda") == 0);
+	spec.argv = v->arg;
+	status = sandbox_end(v, err);
+	if (status == 0)
+		status = pump_run(&pump, &spec, how, err);
+	free(v);
+	return status;
+}
+
+int runner_child_run(struct bench *b, const struct runner_task *t, struct runner_end *end, struct fw_err *err)
+{
+	struct child c = { .task = t, .bench = b, .end = end, .last = { .cell = -1 } };
+	int64_t started = clock_mono_ns();
+	struct fw_err e = { 0 };
+	struct proc_exit how;
+	int task_fd, status;
+
+	*end = (struct runner_end){ .cell = -1 };
+	task_fd = task_file(b, t, err);
+	if (task_fd < 0)
+		return -1;
+	lines_init(&c.lines, PROTOCOL_LINE_MAX);
+	status = run_with(b, t, &c, task_fd, &how, &e);
+	close(task_fd);
+	lines_fini(&c.lines);
+	end->wall_s = (double)(clock_mono_ns() - started) * 1e-9;
+	b->gpu_s += end->wall_s;
+	if (status < 0 && !c.broken)
+		return err_set(err, e.code, "%s", e.text);
+	classify(&c, &how, &e, status, t->deadline_s);
+	return 0;
+}
+
+/* The runner prints a hello line. */
+static int read_devices(const struct buf *text, struct msg_device *out, int max, struct fw_err *err)
+{
+	struct msg m;
+	int n = 0;
+
+	if (protocol_parse(text->data, text->len, &m, err) < 0)
+		return err_context(err, "flopwatch-runner --list");
+	if (m.t != MSG_HELLO)
+		n = err_set(err, ERR_PROTOCOL, "flopwatch-runner --list printed something else than a hello line");
+	else
+		for (; n < m.u.hello.n_devices && n < max; n++)
+			out[n] = m.u.hello.device[n];
+	msg_fini(&m);
+	return n;
+}
+
+int runner_child_devices(const struct sandbox *s, bool isolated, struct msg_device *out, int max, struct fw_err *err)
+{
+	static const struct sandbox open_air;
+	struct sandbox_argv *v = malloc(sizeof *v);
+	struct environment env;
+	char runner[PATH_MAX];
+	struct proc_exit how;
+	struct buf text, errors;
+	int n = -1;
+
+	if (!v)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	buf_init(&text, PROTOCOL_LINE_MAX);
+	buf_init(&errors, 4096);
+	if (proc_sibling("flopwatch-runner", runner, sizeof runner, err) < 0)
+		goto out;
+	fill_environment(&env);
+	sandbox_run(isolated ? s : &open_air, v, runner, true);
+	sandbox_arg(v, "--list");
+	if (sandbox_end(v, err) < 0 ||
+		proc_run(&(struct proc_spec){ .argv = v->arg, .env = env.list }, NULL, &text, &errors, LIST_MS, &how, err) < 0)
+		goto out;
+	errors.data[strcspn(errors.data, "\n")] = '\0';
+	if (how.status != 0 || text.failed)
+		err_set(err, ERR_IO, "%s --list: %.300s", runner, *errors.data ? errors.data : "failed without a word");
+	else
+		n = read_devices(&text, out, max, err);
+out:
+	buf_fini(&text);
+	buf_fini(&errors);
+	free(v);
+	return n;
+}

@@ -1,0 +1,60 @@
+/**
+ * sandbox.h - where branch code runs: bubblewrap with every namespace of its own, no network, no capabilities, a system that
+ * is read-only, and of our files only those that are named.
+ *
+ * Two kinds: the build's (the work folder at /job, no GPU, compilers) and the runner's (our programs, the GPU's nodes). A
+ * machine may forbid what bubblewrap needs; sandbox_open finds out by using it once.
+ */
+#ifndef WORKER_SANDBOX_H
+#define WORKER_SANDBOX_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+
+enum sandbox_want { SANDBOX_AUTO, SANDBOX_REQUIRED, SANDBOX_NONE };
+enum { SANDBOX_ARGS_MAX = 320, SANDBOX_JOB_BYTES = 64 << 10 };
+
+enum { SANDBOX_NOBODY = 65534, SANDBOX_PROCESSES = 1200 /* that a build may add to those of the machine */ };
+
+struct sandbox {
+	bool active;
+	bool drops_root; /* builds run as SANDBOX_NOBODY, because we are root; the work folder must be given to it */
+	char bwrap[PATH_MAX];
+	char cuda[PATH_MAX]; /* CUDA toolkit folder with links resolved, when it is outside /usr; "" else */
+	char why[256];       /* not active: what is missing */
+};
+
+/** An argument vector under construction; strings that it makes live in it. */
+struct sandbox_argv {
+	const char *arg[SANDBOX_ARGS_MAX];
+	int n;
+	char text[SANDBOX_JOB_BYTES];
+	size_t used;
+	bool failed;
+};
+
+/** "auto", "required", "none". Returns -1 for another word. */
+int sandbox_want(const char *word, enum sandbox_want *out);
+/** Find bubblewrap and try it. Err: ERR_UNSUPPORTED when required and not possible: one line that says which setting is missing. */
+int sandbox_open(struct sandbox *s, enum sandbox_want want, struct fw_err *err);
+/** "bwrap" or "none", as hello says it. */
+const char *sandbox_isolation(const struct sandbox *s);
+
+/**
+ * Begin the vector for a build: `job_dir` (absolute) becomes /job, the command runs in `job_dir`/`dir`. Without isolation only
+ * the number of processes is limited. Append the command with sandbox_arg, then sandbox_end.
+ */
+void sandbox_build(const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir);
+/** Begin the vector for `program` of ours: its folder (and ../lib of a bundle) visible, /dev/nvidia* when `gpu`. Includes the program as first argument. */
+void sandbox_run(const struct sandbox *s, struct sandbox_argv *v, const char *program, bool gpu);
+void sandbox_arg(struct sandbox_argv *v, const char *arg);
+/** NULL-ended argv. Err: too many or too long arguments. */
+int sandbox_end(struct sandbox_argv *v, struct fw_err *err);
+
+/** Environment of every build, NAME=value. Without isolation it is what the child gets. */
+extern const char *const sandbox_build_env[];
+
+#endif

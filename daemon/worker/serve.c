@@ -1,0 +1,395 @@
+/* serve.c - the order of a job; each step is somewhere else. */
+#include "worker/serve.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "worker/acceptance.h"
+#include "worker/build.h"
+#include "worker/hardware.h"
+#include "worker/measure.h"
+#include "worker/pump.h"
+#include "worker/sealed.h"
+#include "worker/workdir.h"
+
+enum { JOB_WAIT_MS = 3600 * 1000, TREE_WAIT_MS = 600 * 1000, LOCK_POLL_MS = 100, CACHE_KEEP = 200 };
+
+static const int64_t tree_max_bytes = 3ll << 29; /* 1.5 GiB: what unpack accepts, and its headers */
+
+struct job {
+	struct peer *peer;
+	struct cache *cache;
+	struct sandbox *sandbox;
+	const struct msg_job *ask;
+	const struct msg_device *device;
+	struct build_context build;
+	struct bench bench;
+	int trees_fd; /* folder of received archives; -1 none */
+	int lock;     /* -1 none */
+};
+
+static int send_record(void *arg, const struct msg *m, struct fw_err *err)
+{
+	return peer_send(arg, m, err);
+}
+
+static int take_lock(struct job *j, const char *name, struct fw_err *err)
+{
+	bool said = false;
+
+	for (;;) {
+		struct fw_err e = { 0 };
+
+		j->lock = cache_lock(j->cache, name, &e);
+		if (j->lock >= 0)
+			return 0;
+		if (e.code != ERR_BUSY)
+			return err_set(err, e.code, "%s", e.text);
+		if (!said)
+			log_info("lock.wait", "err=%s", log_quote(e.text));
+		said = true;
+		if (pump_sleep(j->peer, LOCK_POLL_MS, err) < 0)
+			return -1;
+	}
+}
+
+static void drop_lock(struct job *j)
+{
+	if (j->lock >= 0)
+		close(j->lock);
+	j->lock = -1;
+}
+
+/* ---- trees ---- */
+
+static bool oid_ok(const char *oid)
+{
+	size_t n = strspn(oid, "0123456789abcdef");
+
+	return oid[n] == '\0' && (n == 40 || n == 64);
+}
+
+static int open_tree(void *arg, const char *oid, struct fw_err *err)
+{
+	struct job *j = arg;
+	int fd = oid_ok(oid) ? openat(j->trees_fd, oid, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) : -1;
+
+	return fd < 0 ? err_set(err, ERR_PROTOCOL, "tree %.64s did not come", oid) : fd;
+}
+
+static bool is_listed(const struct msg_need *need, const char *oid)
+{
+	int i;
+
+	for (i = 0; i < need->n; i++)
+		if (strcmp(need->oid[i], oid) == 0)
+			return true;
+	return false;
+}
+
+static int list_needed(struct job *j, struct msg_need *need, struct fw_err *err)
+{
+	int i, k, fd;
+
+	for (i = 0; i < j->ask->n_subjects; i++) {
+		const struct msg_subject *s = &j->ask->subject[i];
+		struct msg_build known;
+		int kept = build_lookup(&j->build, s, &known, &fd);
+
+		buf_fini(&known.log);
+		if (fd >= 0)
+			close(fd);
+		for (k = 0; !kept && k < s->n_inputs; k++) {
+			if (!oid_ok(s->input[k].oid))
+				return err_set(err, ERR_PROTOCOL, "input %s has no object name", s->input[k].path);
+			if (is_listed(need, s->input[k].oid))
+				continue;
+			if (need->n == PROTOCOL_NEED_MAX)
+				return err_set(err, ERR_FULL, "more than %d inputs", PROTOCOL_NEED_MAX);
+			snprintf(need->oid[need->n], sizeof need->oid[0], "%s", s->input[k].oid);
+			need->n++;
+		}
+	}
+	return 0;
+}
+
+static int receive_tree(struct job *j, const struct msg_need *need, struct fw_err *err)
+{
+	struct msg m;
+	struct msg_tree tree = { .bytes = 0 };
+	enum msg_type type;
+	int fd, status;
+
+	if (peer_receive(j->peer, TREE_WAIT_MS, &m, err) < 0)
+		return -1;
+	type = m.t;
+	if (type == MSG_TREE)
+		tree = m.u.tree;
+	msg_fini(&m);
+	if (type != MSG_TREE || !is_listed(need, tree.oid))
+		return err_set(err, ERR_PROTOCOL, "expected a tree that was asked for");
+	if (tree.bytes < 0 || tree.bytes > tree_max_bytes)
+		return err_set(err, ERR_FULL, "tree %s is larger than %lld MiB", tree.oid, (long long)(tree_max_bytes >> 20));
+	fd = openat(j->trees_fd, tree.oid, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return err_sys(err, "store tree %s", tree.oid);
+	status = peer_payload(j->peer, tree.bytes, TREE_WAIT_MS, fd, err);
+	close(fd);
+	return status;
+}
+
+static int fetch_trees(struct job *j, struct fw_err *err)
+{
+	struct msg m = { .t = MSG_NEED };
+	int status, i;
+
+	if (list_needed(j, &m.u.need, err) < 0)
+		return -1;
+	if (m.u.need.n == 0)
+		return 0;
+	j->trees_fd = workdir_fresh(j->cache->fd, "trees", err);
+	status = j->trees_fd < 0 ? -1 : peer_send(j->peer, &m, err);
+	for (i = 0; i < m.u.need.n && status == 0; i++)
+		status = receive_tree(j, &m.u.need, err);
+	return status;
+}
+
+/* ---- builds ---- */
+
+static int send_build(struct job *j, struct msg_build *b, struct fw_err *err)
+{
+	struct msg m = { .t = MSG_BUILD, .u.build = *b };
+
+	return peer_send(j->peer, &m, err);
+}
+
+/* One subject. 1 its module is in the bench, 0 its build failed, -1 error. */
+static int build_subject(struct job *j, const struct msg_subject *s, struct fw_err *err)
+{
+	struct msg_build result;
+	int fd, kept, status;
+
+	kept = build_lookup(&j->build, s, &result, &fd);
+	status = send_build(j, &result, err); /* "cached", or "start" */
+	if (status == 0 && !kept) {
+		buf_fini(&result.log);
+		log_info("build.start", "job=%lld role=%s", (long long)j->ask->job, s->role);
+		status = build_make(&j->build, s, open_tree, j, &result, &fd, err);
+		log_info("build.end", "job=%lld role=%s state=%s dur_ms=%lld err=%s", (long long)j->ask->job, s->role,
+			result.state, (long long)result.duration_ms, log_quote(result.detail));
+		if (status == 0)
+			status = send_build(j, &result, err);
+	}
+	buf_fini(&result.log);
+	if (status < 0 || fd < 0) {
+		if (fd >= 0)
+			close(fd);
+		if (status == 0)
+			status = bench_fault(&j->bench, -1, s->role, "build", result.detail, err);
+		return status < 0 ? -1 : 0;
+	}
+	return bench_subject(&j->bench, s->role, s->provider, fd, result.module_sha256, err) < 0 ? -1 : 1;
+}
+
+/* All subjects. 1 both sides are there, 0 one of them failed to build, -1 error. */
+static int build_all(struct job *j, struct fw_err *err)
+{
+	int status, built = 1, i;
+
+	if (take_lock(j, "build", err) < 0)
+		return -1;
+	/* what a worker that crashed left behind */
+	status = workdir_remove(j->cache->fd, "job", err) < 0 || workdir_remove(j->cache->fd, "trees", err) < 0 ? -1 : 0;
+	cache_trim(j->cache, CACHE_KEEP);
+	if (status == 0)
+		status = fetch_trees(j, err);
+	for (i = 0; i < j->ask->n_subjects && status >= 0; i++) {
+		const char *role = j->ask->subject[i].role;
+
+		status = build_subject(j, &j->ask->subject[i], err);
+		if (status == 0 && (strcmp(role, "base") == 0 || strcmp(role, "target") == 0))
+			built = 0;
+	}
+	if (j->trees_fd >= 0)
+		close(j->trees_fd);
+	j->trees_fd = -1;
+	if (workdir_remove(j->cache->fd, "trees", status < 0 ? NULL : err) < 0)
+		status = -1;
+	drop_lock(j);
+	return status < 0 ? -1 : built;
+}
+
+/* ---- the job ---- */
+
+static void device_lock_name(const struct msg_device *d, char *name, size_t size)
+{
+	size_t i;
+
+	snprintf(name, size, "device-%s", d->uuid);
+	for (i = 0; name[i]; i++)
+		if (!strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-", name[i]))
+			name[i] = '_';
+}
+
+static int measure(struct job *j, struct fw_err *err)
+{
+	char name[100];
+	int status;
+
+	if (bench_ready(&j->bench, err) < 0)
+		return -1;
+	if (bench_identical(&j->bench))
+		return 0;
+	device_lock_name(j->device, name, sizeof name);
+	if (take_lock(j, name, err) < 0)
+		return -1;
+	status = acceptance_run(&j->bench, err);
+	if (status == 0)
+		status = measure_run(&j->bench, err);
+	drop_lock(j);
+	return status;
+}
+
+static int start_job(struct job *j, struct fw_err *err)
+{
+	const struct msg_job *ask = j->ask;
+	struct bench *b = &j->bench;
+
+	if (bench_init(b, ask->cell, ask->n_cells, err) < 0)
+		return -1;
+	b->peer = j->peer;
+	b->sandbox = j->sandbox;
+	b->cache = j->cache;
+	b->emit = send_record;
+	b->emit_arg = j->peer;
+	b->device = *j->device;
+	b->rule = ask->rule;
+	b->limits = ask->limits;
+	b->seed = ask->seed;
+	b->quick = ask->quick;
+	b->selfcheck = strcmp(ask->kind, "selfcheck") == 0;
+	if (b->quick) {
+		b->rule.launches_max = 1;
+		b->rule.confirm = false;
+	}
+	j->build = (struct build_context){ .peer = j->peer,
+		.cache = j->cache,
+		.sandbox = j->sandbox,
+		.timeout_s = ask->limits.build_s,
+		.log_bytes = ask->limits.log_bytes };
+	snprintf(j->build.device, sizeof j->build.device, "%s", strcmp(j->device->kind, "cuda") == 0 ? "cuda" : "cpu");
+	snprintf(j->build.toolchain, sizeof j->build.toolchain, "%s", j->device->toolkit);
+	return 0;
+}
+
+static int finish(struct job *j, int status, struct fw_err *why, struct fw_err *err)
+{
+	struct msg m = { .t = MSG_DONE };
+
+	m.u.done.gpu_s = j->bench.gpu_s;
+	m.u.done.wall_s = (double)clock_mono_ns() * 1e-9 - j->bench.started_s;
+	m.u.done.cancelled = j->peer->cancelled;
+	log_info("job.end", "job=%lld dur_ms=%.0f err=%s", (long long)j->ask->job, m.u.done.wall_s * 1e3,
+		log_quote(status < 0 ? why->text : ""));
+	if (status < 0 && why->code == ERR_PROTOCOL)
+		return err_set(err, why->code, "%s", why->text);
+	/* a trouble of ours is told as such, and the job is over; nobody may be listening any more */
+	if (status < 0 && !j->peer->cancelled)
+		(void)bench_fault(&j->bench, -1, "worker", "device", why->text, NULL);
+	if (peer_send(j->peer, &m, NULL) < 0 && !j->peer->cancelled)
+		return err_set(err, ERR_IO, "the daemon is gone");
+	return status < 0 && !j->peer->cancelled ? err_set(err, why->code, "%s", why->text) : 0;
+}
+
+static int run_job(struct peer *peer, struct cache *cache, struct sandbox *sandbox, const struct msg_hello *hello,
+	const struct msg_job *ask, struct fw_err *err)
+{
+	struct job *j = calloc(1, sizeof *j);
+	struct fw_err why = { 0 };
+	int status = -1;
+
+	if (!j)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	*j = (struct job){ .peer = peer, .cache = cache, .sandbox = sandbox, .ask = ask, .trees_fd = -1, .lock = -1 };
+	log_info("job.start", "job=%lld device=%s", (long long)ask->job, log_quote(ask->device));
+	j->bench.started_s = (double)clock_mono_ns() * 1e-9;
+	j->device = hardware_find(hello, ask->device, &why);
+	if (j->device && start_job(j, &why) == 0) {
+		status = build_all(j, &why);
+		if (status == 1)
+			status = measure(j, &why);
+	}
+	drop_lock(j);
+	j->bench.emit = send_record;
+	j->bench.emit_arg = peer;
+	status = finish(j, status, &why, err);
+	bench_fini(&j->bench);
+	free(j);
+	return status;
+}
+
+static int session(
+	struct peer *peer, struct cache *cache, struct sandbox *sandbox, const struct msg_hello *hello, struct fw_err *err)
+{
+	struct msg greeting = { .t = MSG_HELLO, .u.hello = *hello }, m;
+	struct fw_err e = { 0 };
+	int status;
+
+	if (peer_send(peer, &greeting, err) < 0)
+		return -1;
+	if (peer_receive(peer, JOB_WAIT_MS, &m, &e) < 0)
+		/* a daemon that only wanted to know what is here */
+		return peer->cancelled && peer->why.code == ERR_CANCELLED ? 0 : err_set(err, e.code, "%s", e.text);
+	if (m.t == MSG_JOB)
+		status = run_job(peer, cache, sandbox, hello, m.u.job, err);
+	else
+		status = err_set(err, ERR_PROTOCOL, "expected a job");
+	msg_fini(&m);
+	return status;
+}
+
+static int find_out(const struct serve_options *o, struct sandbox *sandbox, struct msg_hello *hello, struct fw_err *err)
+{
+	if (sandbox_open(sandbox, o->sandbox, err) < 0 || hardware_hello(sandbox, o->sandbox, o->device, hello, err) < 0)
+		return -1;
+	if (!sandbox->active)
+		log_warning("sandbox.off", "reason=%s", log_quote(sandbox->why));
+	return 0;
+}
+
+int serve_run(const struct serve_options *o, int in, int out, struct fw_err *err)
+{
+	struct sandbox sandbox;
+	struct msg_hello hello;
+	struct cache cache;
+	struct peer peer;
+	int status;
+
+	if (find_out(o, &sandbox, &hello, err) < 0 || cache_open(&cache, o->cache, err) < 0)
+		return -1;
+	peer_init(&peer, in, out);
+	status = session(&peer, &cache, &sandbox, &hello, err);
+	peer_fini(&peer);
+	cache_close(&cache);
+	return status;
+}
+
+int serve_probe(const struct serve_options *o, int out, struct fw_err *err)
+{
+	struct msg m = { .t = MSG_HELLO };
+	struct sandbox sandbox;
+	struct peer peer;
+	int status;
+
+	if (find_out(o, &sandbox, &m.u.hello, err) < 0)
+		return -1;
+	peer_init(&peer, -1, out);
+	status = peer_send(&peer, &m, err);
+	peer_fini(&peer);
+	return status;
+}

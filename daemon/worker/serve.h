@@ -1,0 +1,24 @@
+/**
+ * serve.h - one job over standard input and output: hello, job, trees, builds, checks, launches, done.
+ *
+ * Whatever ends the session (done, cancel, end of input, a broken line), everything that was started is ended and the work
+ * folder is gone when serve_run returns.
+ */
+#ifndef WORKER_SERVE_H
+#define WORKER_SERVE_H
+
+#include "base/err.h"
+#include "worker/sandbox.h"
+
+struct serve_options {
+	const char *cache;  /* NULL: the default place */
+	const char *device; /* "auto" "cuda" "cpu" "sim" */
+	enum sandbox_want sandbox;
+};
+
+/** Serve one job. Returns 0 when it was done or cancelled, -1 with `err` otherwise. */
+int serve_run(const struct serve_options *o, int in, int out, struct fw_err *err);
+/** Print the hello line and return. */
+int serve_probe(const struct serve_options *o, int out, struct fw_err *err);
+
+#endif

@@ -1,0 +1,133 @@
+/* workdir.c - rm -r for folders that a hostile build had write access to: no path is walked by name, depth costs no stack. */
+#include "worker/workdir.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { DEPTH_MAX = 32 };
+
+struct removal {
+	int root;       /* the folder being removed; what lies too deep is moved up to it */
+	unsigned moved; /* names given there so far */
+};
+
+static int open_folder(int parent, const char *name)
+{
+	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0 && errno == EACCES && fchmodat(parent, name, 0700, 0) == 0)
+		fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd;
+}
+
+static int empty_folder(struct removal *r, int fd, int depth);
+
+static int remove_entry(struct removal *r, int fd, const char *name, int depth)
+{
+	int child, status;
+
+	if (unlinkat(fd, name, 0) == 0 || errno == ENOENT)
+		return 0;
+	if (errno != EISDIR && errno != EPERM && errno != EACCES)
+		return -1;
+	if (unlinkat(fd, name, AT_REMOVEDIR) == 0)
+		return 0;
+	if (depth == DEPTH_MAX) {
+		char aside[32];
+
+		snprintf(aside, sizeof aside, "deep-%u", r->moved++);
+		if (renameat(fd, name, r->root, aside) == 0)
+			return 0;
+		return errno == ENOTEMPTY || errno == EEXIST ? 0 : -1; /* a name the build used: another round finds a free one */
+	}
+	child = open_folder(fd, name);
+	if (child < 0)
+		return -1;
+	status = empty_folder(r, child, depth + 1);
+	if (status == 0 && unlinkat(fd, name, AT_REMOVEDIR) < 0 && errno != ENOENT && errno != ENOTEMPTY)
+		status = -1;
+	return status;
+}
+
+/* Takes over `fd`. */
+static int empty_folder(struct removal *r, int fd, int depth)
+{
+	struct dirent *entry;
+	int status = 0;
+	DIR *dir;
+
+	if (fchmod(fd, 0700) < 0 && errno != EPERM) {
+		close(fd);
+		return -1;
+	}
+	dir = fdopendir(fd);
+	if (!dir) {
+		close(fd);
+		return -1;
+	}
+	while (status == 0 && (errno = 0, entry = readdir(dir)))
+		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+			status = remove_entry(r, fd, entry->d_name, depth);
+	if (status == 0 && errno)
+		status = -1;
+	closedir(dir);
+	return status;
+}
+
+int workdir_remove(int parent_fd, const char *name, struct fw_err *err)
+{
+	struct removal r = { 0 };
+	int status = 0;
+
+	if (unlinkat(parent_fd, name, 0) == 0 || errno == ENOENT)
+		return 0;
+	r.root = open_folder(parent_fd, name);
+	if (r.root < 0)
+		return err_sys(err, "remove folder %s", name);
+	/* Each round ends with less; what was moved up in one is emptied in the next. */
+	while (unlinkat(parent_fd, name, AT_REMOVEDIR) < 0 && errno != ENOENT) {
+		int fd = errno == ENOTEMPTY || errno == EEXIST ? openat(r.root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+		if (fd < 0 || empty_folder(&r, fd, 0) < 0) {
+			status = err_sys(err, "remove folder %s", name);
+			break;
+		}
+	}
+	close(r.root);
+	return status;
+}
+
+int workdir_fresh(int parent_fd, const char *name, struct fw_err *err)
+{
+	int fd;
+
+	if (workdir_remove(parent_fd, name, err) < 0)
+		return -1;
+	if (mkdirat(parent_fd, name, 0700) < 0)
+		return err_sys(err, "make folder %s", name);
+	fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? err_sys(err, "open folder %s", name) : fd;
+}
+
+static unsigned new_owner; /* nftw passes no argument */
+
+static int give_entry(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+	(void)st, (void)type, (void)where;
+	return lchown(path, new_owner, new_owner);
+}
+
+int workdir_give(const char *path, unsigned uid, struct fw_err *err)
+{
+	new_owner = uid;
+	if (nftw(path, give_entry, DEPTH_MAX, FTW_PHYS) != 0 || chmod(path, 0755) < 0)
+		return err_sys(err, "give %s to user %u", path, uid);
+	return 0;
+}
