@@ -1,0 +1,44 @@
+/* flopwatch-send: deliver one message, read as JSON from standard input. */
+#include <curl/curl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "send/send.h"
+
+int main(int argc, char **argv)
+{
+	if (argc > 1) {
+		if (strcmp(argv[1], "--version") == 0)
+			return puts("flopwatch-send " FW_VERSION) < 0;
+		bool help = strcmp(argv[1], "--help") == 0;
+		fputs("usage: flopwatch-send < delivery.json\n"
+		      "  {\"url\":\"https://...\",\"headers\":{\"Name\":\"value\"},\"body\":\"...\",\"allow_internal\":false}\n"
+		      "exit 0 delivered, 1 not, 2 the delivery is not understood\n",
+			help ? stdout : stderr);
+		return help ? 0 : 2;
+	}
+	struct buf text;
+	struct delivery delivery = { 0 };
+	struct fw_err err = { 0 };
+	buf_init(&text, 4 << 20);
+	int status = 0;
+	if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
+		err_set(&err, ERR_INTERNAL, "libcurl did not start");
+		status = 1;
+	} else if (buf_read_fd(&text, STDIN_FILENO) != 0 || text.failed) {
+		err_set(&err, ERR_INVALID, "the delivery on standard input cannot be read or is larger than 4 MiB");
+		status = 2;
+	} else if (delivery_read(text.data, text.len, &delivery, &err) != 0) {
+		status = 2;
+	} else if (send_deliver(&delivery, &err) != 0) {
+		status = 1;
+	}
+	if (status != 0)
+		fprintf(stderr, "flopwatch-send: %s\n", err.text);
+	delivery_fini(&delivery);
+	buf_fini(&text);
+	curl_global_cleanup();
+	return status;
+}

@@ -1,0 +1,37 @@
+/**
+ * send.h - one HTTP delivery to an address that an administrator configured.
+ *
+ * Guards of an outgoing call: http and https only, no redirects, absolute deadlines, a small cap on the answer, and no
+ * connection to loopback, private, link-local or otherwise internal addresses unless the delivery allows it; that is checked
+ * on the address actually connected to, so that a name which resolves differently the second time does not help.
+ */
+#ifndef SEND_SEND_H
+#define SEND_SEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/socket.h>
+
+#include "base/err.h"
+
+enum { SEND_HEADERS_MAX = 16 };
+
+struct delivery {
+	char *url;
+	char *body;
+	int n_header;
+	char *header[SEND_HEADERS_MAX]; /* "Name: value" */
+	bool allow_internal;
+};
+
+/** Read {"url","headers":{},"body","allow_internal"}. Err: ERR_INVALID naming the key. Own: delivery_fini frees. */
+int delivery_read(const char *text, size_t len, struct delivery *out, struct fw_err *err);
+void delivery_fini(struct delivery *d);
+
+/** Whether an address is not on the public internet. Shape: any sockaddr of AF_INET or AF_INET6; other families are internal. */
+bool send_is_internal(const struct sockaddr *address);
+
+/** POST it. Err: ERR_IO not delivered (also for answers other than 2xx), ERR_INVALID refused by a guard. */
+int send_deliver(const struct delivery *d, struct fw_err *err);
+
+#endif
