@@ -1,0 +1,37 @@
+/**
+ * capture.h - run a child of ours beside the loop and get what it wrote when it has ended.
+ *
+ * Its standard input, output and errors are memory files, so nothing is pumped through pipes and a child that prints without
+ * end is stopped by its own file size limit.
+ */
+#ifndef DAEMON_CAPTURE_H
+#define DAEMON_CAPTURE_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "loop.h"
+
+struct capture;
+
+/** `out`: what it printed, empty when it went to a file. `failed`: NULL when it exited 0, else its last line of errors. */
+typedef void capture_fn(void *arg, const struct buf *out, const struct fw_err *failed);
+
+struct capture_spec {
+	const char *program;     /* of ours, found by proc_sibling */
+	const char *const *args; /* after the program's name, NULL-ended */
+	const struct buf *in;    /* standard input; NULL: empty */
+	int out_fd;              /* where its output goes; -1: into memory */
+	size_t out_max;          /* bytes of output */
+	int64_t deadline_ms;
+};
+
+/**
+ * Start. The callback comes once, later, from the loop; the capture is gone when it returns.
+ * Err: -1 when the child cannot be started; the callback then never comes.
+ */
+int capture_start(
+	struct loop *l, const struct capture_spec *spec, capture_fn *fn, void *arg, struct capture **out, struct fw_err *err);
+/** Kill the child and forget the callback; accepts NULL. */
+void capture_cancel(struct capture *c);
+
+#endif

@@ -1,0 +1,75 @@
+/** config.h - flopwatchd.yml: one table row a setting, all mistakes at once, each with file:line:col. */
+#ifndef DAEMON_CONFIG_H
+#define DAEMON_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+enum { CONFIG_REPOS_MAX = 64, CONFIG_LIST_MAX = 32, CONFIG_WORKERS_MAX = 16, CONFIG_HOOKS_MAX = 8 };
+
+struct config_repo {
+	char name[128];
+	char url[1024];     /* absolute path, file://, https://, ssh:// or user@host:path */
+	bool is_local;      /* a path: read in place */
+	char upstream[256]; /* "main" */
+	int n_branches;
+	char branch[CONFIG_LIST_MAX][256]; /* globs; default "*" */
+	int n_suites;
+	char suite[8][64]; /* "": what the manifest says */
+	int64_t poll_ms;   /* remotes 60 s, local 30 s behind inotify */
+	int64_t fetch_timeout_ms;
+	char secret[256];  /* of its webhook, from secret_file; "" no webhook */
+	char ssh_key[512]; /* private key file; "" none */
+};
+
+struct config_worker {
+	char name[64];
+	int n_command;
+	char command[CONFIG_LIST_MAX][512]; /* argument vector */
+	char socket[108];                   /* or a unix socket */
+	char device[8];                     /* "auto" "cuda" "cpu" "sim" */
+};
+
+struct config_webhook {
+	char name[64];
+	char url[1024];      /* https://, or http:// */
+	bool allow_internal; /* may lead to a private address */
+};
+
+struct config {
+	char state_dir[512]; /* database, mirrors */
+	char cache_dir[512];
+	char suites_dir[512];
+	char listen_host[64];
+	int listen_port; /* 0: any; the one taken is then written to state_dir/port */
+	int n_repos;
+	struct config_repo repo[CONFIG_REPOS_MAX];
+	int n_workers;
+	struct config_worker worker[CONFIG_WORKERS_MAX];
+	int n_webhooks;
+	struct config_webhook webhook[CONFIG_HOOKS_MAX];
+	double build_s, check_s, launch_s; /* limits sent with a job */
+	int64_t job_timeout_ms;
+	int queue_max;    /* jobs that may wait */
+	char sandbox[16]; /* "auto" "required" "none": passed to workers started as children */
+};
+
+/**
+ * Read `path`. Err: ERR_INVALID with every mistake, one a line (in `mistakes`), ERR_NOT_FOUND no such file.
+ * Own: config_free, which accepts NULL. It is a megabyte, mostly untouched: never on the stack.
+ */
+int config_read(const char *path, struct config **out, struct buf *mistakes, struct fw_err *err);
+void config_free(struct config *c);
+/**
+ * Take over what may change while the daemon runs: repositories, webhooks, limits, suites_dir. Names the settings that differ
+ * but need a restart, "" none. Shape: restart[size].
+ */
+void config_update(struct config *live, const struct config *fresh, char *restart, size_t size);
+/** Position of a repository or webhook by name, -1 if there is none. */
+int config_repo_find(const struct config *c, const char *name);
+int config_webhook_find(const struct config *c, const char *name);
+
+#endif

@@ -1,0 +1,264 @@
+/* control.c - checks what was asked, writes it, wakes who acts on it. */
+#include "control.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/jsonw.h"
+#include "base/log.h"
+#include "db/store_repo.h"
+#include "gitread.h"
+#include "queue.h"
+#include "watch.h"
+
+enum { PRIORITY_ASKED = 10, ABBREVIATION_MIN = 7 };
+
+/* ---- looking things up ---------------------------------------------------------------------------------------------------------- */
+
+static int find_repo(struct control *c, const char *name, int64_t *id, struct fw_err *err)
+{
+	if (config_repo_find(c->config, name) < 0)
+		return err_set(err, ERR_NOT_FOUND, "there is no repository %.100s", name);
+	struct stmt *s = db_stmt(c->db, "SELECT id FROM repo WHERE name = :name", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":name", name);
+	int got = stmt_step(s, err);
+	if (got == 1)
+		*id = row_int(s, 0);
+	stmt_reset(s);
+	if (got == 0)
+		return err_set(err, ERR_NOT_FOUND, "repository %s was not read yet; try again in a moment", name);
+	return got == 1 ? 0 : -1;
+}
+
+static bool is_hex(const char *text, size_t min, size_t max)
+{
+	size_t n = strspn(text, "0123456789abcdef");
+	return !text[n] && n >= min && n <= max;
+}
+
+/* The one stored commit or tip that begins with `prefix`. 1, 0 none, -1 (also when there are several). */
+static int find_abbreviated(struct control *c, int64_t repo, const char *prefix, char sha[65], struct fw_err *err)
+{
+	struct stmt *s = db_stmt(c->db,
+		"SELECT sha FROM commit_ WHERE repo = :repo AND sha >= :low AND sha < :low || 'g' "
+		"UNION SELECT commit_sha FROM branch_tip WHERE repo = :repo AND commit_sha >= :low AND commit_sha < :low || 'g' "
+		"LIMIT 2",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":low", prefix);
+	int got = stmt_step(s, err), more = 0;
+	if (got == 1) {
+		snprintf(sha, 65, "%s", row_text(s, 0));
+		more = stmt_step(s, err);
+	}
+	stmt_reset(s);
+	if (more == 1)
+		return err_set(err, ERR_INVALID, "%s is the beginning of several commits; write more digits", prefix);
+	return more < 0 ? -1 : got;
+}
+
+/* A commit by hash, branch or abbreviated hash. `branch` gets the branch's encoded name, "" for a hash. */
+static int find_commit(struct control *c, int64_t repo, const char *text, char sha[65], char branch[1024], struct fw_err *err)
+{
+	struct fw_err why = { 0 };
+	bool gone = false;
+	branch[0] = 0;
+	if (is_hex(text, 40, 40) || is_hex(text, 64, 64)) {
+		snprintf(sha, 65, "%s", text);
+		return 0;
+	}
+	/* as the API shows it (encoded), or as a person writes it */
+	snprintf(branch, 1024, "%s", text);
+	for (int i = 0; i < 2; i++) {
+		if (i == 1 && gitread_encode(text, branch, 1024, err) != 0)
+			return -1;
+		if (store_tip_get(c->db, repo, branch, sha, &gone, &why) == 0 && !gone)
+			return 0;
+		if (why.code != ERR_NOT_FOUND && why.code != ERR_NONE)
+			return err_set(err, why.code, "%s", why.text);
+		err_clear(&why);
+	}
+	branch[0] = 0;
+	int got = is_hex(text, ABBREVIATION_MIN, 64) ? find_abbreviated(c, repo, text, sha, err) : 0;
+	if (got == 0)
+		return err_set(err, ERR_NOT_FOUND, "there is no branch or known commit %.100s", text);
+	return got == 1 ? 0 : -1;
+}
+
+static int count_queued(struct control *c, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(c->db, "SELECT count(*) FROM job WHERE state = 'queued'", err);
+	if (!s || stmt_step(s, err) != 1)
+		return -1;
+	int n = (int)row_int(s, 0);
+	stmt_reset(s);
+	return n;
+}
+
+/* ---- jobs ------------------------------------------------------------------------------------------------------------------------- */
+
+static int copy_word(const char *what, const char *text, char *out, size_t size, struct fw_err *err)
+{
+	for (const char *p = text ? text : ""; *p; p++)
+		if (iscntrl((unsigned char)*p) || *p == '\\')
+			return err_set(err, ERR_INVALID, "%s holds a character that cannot be there", what);
+	if (text && strlen(text) >= size)
+		return err_set(err, ERR_INVALID, "%s is longer than %zu bytes", what, size - 1);
+	snprintf(out, size, "%s", text ? text : "");
+	return 0;
+}
+
+static int read_request(struct control *c, const struct control_request *r, struct store_job *job, struct fw_err *err)
+{
+	char ignored[1024];
+	static const char *const kinds[] = { "", "cuda", "cpu", "sim" };
+	if (!r->repo || !r->repo[0] || !r->target || !r->target[0])
+		return err_set(err, ERR_INVALID, "a job needs a repo and a target");
+	if (find_repo(c, r->repo, &job->repo, err) != 0 ||
+		find_commit(c, job->repo, r->target, job->target_sha, job->branch, err) != 0)
+		return -1;
+	if (r->base && r->base[0]) {
+		if (find_commit(c, job->repo, r->base, job->base_sha, ignored, err) != 0)
+			return -1;
+		snprintf(job->base_how, sizeof job->base_how, "given");
+		job->branch[0] = 0; /* a question of its own, not part of the branch's history */
+	}
+	if (copy_word("suite", r->suite, job->suite, sizeof job->suite, err) != 0 ||
+		copy_word("device_kind", r->device_kind, job->device_kind, sizeof job->device_kind, err) != 0 ||
+		copy_word("cells", r->cells_glob, job->cells_glob, sizeof job->cells_glob, err) != 0)
+		return -1;
+	if (strchr(job->suite, '/') || job->suite[0] == '.')
+		return err_set(err, ERR_INVALID, "suite %s is not a name; e.g. ffa", job->suite);
+	bool known = false;
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		known = known || !strcmp(kinds[i], job->device_kind);
+	if (!known)
+		return err_set(err, ERR_INVALID, "device_kind %s is none of cuda, cpu, sim", job->device_kind);
+	job->quick = r->quick;
+	return 0;
+}
+
+static int insert_job(struct control *c, struct store_job *job, struct fw_err *err)
+{
+	struct ledger *g = queue_ledger(c->queue);
+	int64_t now = clock_utc_ms();
+	if (ledger_begin(g, err) != 0)
+		return -1;
+	int queued = count_queued(c, err);
+	int result = queued < 0 ? -1 : 0;
+	if (queued >= c->config->queue_max)
+		result = err_set(err, ERR_FULL, "%d jobs wait already, which is the limit (limits.queue)", queued);
+	if (result == 0)
+		result = store_job_insert(c->db, job, now, err);
+	if (result == 0)
+		result = ledger_tell(g, job, "job.queued", "queued", NULL, now, err);
+	if (result == 0)
+		result = store_job_log(c->db, job->id, now, "queued: asked for by a person", err);
+	if (ledger_end(g, result, err) != 0)
+		return -1;
+	log_info("job.queued", "job=%lld repo=%s commit=%s", (long long)job->id, log_quote(job->repo_name), job->target_sha);
+	queue_wake(c->queue);
+	return 0;
+}
+
+int control_enqueue(struct control *c, const struct control_request *request, int64_t *id, struct fw_err *err)
+{
+	struct store_job job = { .kind = "change", .origin = "api", .priority = PRIORITY_ASKED };
+	if (read_request(c, request, &job, err) != 0 || insert_job(c, &job, err) != 0)
+		return -1;
+	*id = job.id;
+	return 0;
+}
+
+int control_cancel(struct control *c, int64_t job, const char *who, struct fw_err *err)
+{
+	char why[256];
+	snprintf(why, sizeof why, "cancelled by %.200s", who);
+	return queue_cancel(c->queue, job, why, err);
+}
+
+int control_retry(struct control *c, int64_t job, int64_t *new_job, struct fw_err *err)
+{
+	struct store_job row;
+	if (store_job_get(c->db, job, &row, err) != 0)
+		return -1;
+	if (!jobstate_is_final(jobstate_from_name(row.state)))
+		return err_set(err, ERR_INVALID, "job %lld is still open: %s", (long long)job, row.state);
+	if (config_repo_find(c->config, row.repo_name) < 0)
+		return err_set(err, ERR_INVALID, "repository %s is not configured any more", row.repo_name);
+	snprintf(row.origin, sizeof row.origin, "retry");
+	row.priority = PRIORITY_ASKED;
+	if (insert_job(c, &row, err) != 0)
+		return -1;
+	*new_job = row.id;
+	return 0;
+}
+
+/* ---- devices, repositories ---------------------------------------------------------------------------------------------------------- */
+
+static int tell_device(struct control *c, const char *uuid, const char *state, const char *who, struct fw_err *err)
+{
+	struct buf text;
+	struct jsonw j;
+	buf_init(&text, 8192);
+	jsonw_init(&j, &text);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "device", uuid);
+	jsonw_kv_string(&j, "state", state);
+	jsonw_kv_string(&j, "who", who);
+	jsonw_object_end(&j);
+	int result = text.failed ? err_set(err, ERR_INVALID, "the name is too long")
+				 : store_event(c->db, clock_utc_ms(), "device.state", text.data, NULL, err);
+	buf_fini(&text);
+	return result;
+}
+
+int control_pause(struct control *c, const char *uuid, bool paused, const char *who, struct fw_err *err)
+{
+	struct ledger *g = queue_ledger(c->queue);
+	char state[16], why[256];
+	int64_t id;
+	snprintf(why, sizeof why, "%s by %.200s", paused ? "paused" : "resumed", who);
+	if (ledger_begin(g, err) != 0)
+		return -1;
+	int result = store_device_get(c->db, uuid, &id, state, err);
+	if (result == 0)
+		result = store_device_state(c->db, id, paused ? "paused" : "ok", why, err);
+	if (result == 0)
+		result = tell_device(c, uuid, paused ? "paused" : "ok", who, err);
+	if (ledger_end(g, result, err) != 0)
+		return -1;
+	log_info("device.state", "device=%s why=%s", log_quote(uuid), log_quote(why));
+	queue_wake(c->queue);
+	return 0;
+}
+
+int control_poke(struct control *c, const char *repo, struct fw_err *err)
+{
+	if (config_repo_find(c->config, repo) < 0)
+		return err_set(err, ERR_NOT_FOUND, "there is no repository %.100s", repo);
+	if (!c->watch) /* it could not be started, and is tried again by itself */
+		return err_set(err, ERR_BUSY, "no repository is watched at the moment; the log says why");
+	watch_poke(c->watch, repo);
+	return 0;
+}
+
+int control_secret(struct control *c, const char *repo, const char **secret, struct fw_err *err)
+{
+	int at = config_repo_find(c->config, repo);
+	if (at < 0 || !c->config->repo[at].secret[0])
+		return err_set(err, ERR_NOT_FOUND, "there is no webhook for %.100s", repo);
+	*secret = c->config->repo[at].secret;
+	return 0;
+}
+
+int control_health(struct control *c, struct fw_err *err)
+{
+	return queue_health(c->queue, err);
+}

@@ -1,0 +1,52 @@
+/**
+ * control.h - what the outside may ask of the running daemon: each call writes its rows and wakes whoever acts on them.
+ *
+ * Every call opens and commits its own transaction, so that it is durable when it returns 0. The web room knows nothing of
+ * the daemon: main hands it these functions as pointers. Ctx: loop only, none blocks.
+ */
+#ifndef DAEMON_CONTROL_H
+#define DAEMON_CONTROL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "config.h"
+#include "db/db.h"
+
+struct queue;
+struct watch;
+
+struct control {
+	struct db *db;
+	struct queue *queue;
+	struct watch *watch;
+	struct config *config;
+};
+
+struct control_request {
+	const char *repo;        /* name in the configuration */
+	const char *target;      /* commit (40 or 64 digits, or at least 7 that are unambiguous here) or branch */
+	const char *base;        /* likewise; NULL or "": found by the rules */
+	const char *suite;       /* NULL or "": as configured, else as the manifest says */
+	const char *device_kind; /* NULL or "": any */
+	const char *cells_glob;  /* NULL or "": all cells */
+	bool quick;
+};
+
+/** Queue a job. Err: ERR_NOT_FOUND unknown repo or branch, ERR_INVALID what is wrong with the request, ERR_FULL queue_max. */
+int control_enqueue(struct control *c, const struct control_request *request, int64_t *job, struct fw_err *err);
+/** End a job that is open. Err: ERR_NOT_FOUND, ERR_INVALID it has ended already. */
+int control_cancel(struct control *c, int64_t job, const char *who, struct fw_err *err);
+/** Queue an ended job's question again as a new job. Err: ERR_NOT_FOUND, ERR_INVALID it is still open. */
+int control_retry(struct control *c, int64_t job, int64_t *new_job, struct fw_err *err);
+/** Stop giving jobs to a device, or start again. Err: ERR_NOT_FOUND. */
+int control_pause(struct control *c, const char *uuid, bool paused, const char *who, struct fw_err *err);
+/** Look at a repository now. Err: ERR_NOT_FOUND. */
+int control_poke(struct control *c, const char *repo, struct fw_err *err);
+/** The webhook secret of a repository. Err: ERR_NOT_FOUND no such repo, or no secret: then there is no webhook. Own: the config's. */
+int control_secret(struct control *c, const char *repo, const char **secret, struct fw_err *err);
+/** 0 when the daemon can store results; -1 with the reason (disk full, ...) while it cannot. */
+int control_health(struct control *c, struct fw_err *err);
+
+#endif

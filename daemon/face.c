@@ -1,0 +1,154 @@
+/* face.c - HTTP runs on the loop like everything else: when its descriptor is ready, and when it asked to be called again. */
+#include "face.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "web/site.h"
+
+struct face {
+	struct loop *loop;
+	struct site site;
+	struct http *http;
+	struct loop_source *io, *timer;
+};
+
+/* ---- running -------------------------------------------------------------------------------------------------------------------------- */
+
+static void serve(struct face *f);
+
+static void on_timer(void *arg)
+{
+	struct face *f = arg;
+	f->timer = NULL;
+	serve(f);
+}
+
+static void serve_in(struct face *f, int64_t delay_ms)
+{
+	struct fw_err err = { 0 };
+	loop_remove(f->loop, f->timer);
+	f->timer = NULL;
+	if (loop_after(f->loop, delay_ms, on_timer, f, &f->timer, &err) != 0)
+		log_error("http.timer", "err=%s", log_quote(err.text));
+}
+
+static void serve(struct face *f)
+{
+	int64_t again_ms = http_run(f->http);
+	if (again_ms >= 0)
+		serve_in(f, again_ms);
+}
+
+static void on_ready(void *arg, uint32_t events)
+{
+	(void)events;
+	serve(arg);
+}
+
+void face_wake(struct face *f)
+{
+	http_notify(f->http);
+	serve_in(f, 0);
+}
+
+/* ---- actions -------------------------------------------------------------------------------------------------------------------------- */
+
+static int enqueue(void *arg, const struct site_request *r, int64_t *job, struct fw_err *err)
+{
+	struct control_request request = {
+		.repo = r->repo,
+		.target = r->target,
+		.base = r->base,
+		.suite = r->suite,
+		.device_kind = r->device_kind,
+		.cells_glob = r->cells_glob,
+		.quick = r->quick,
+	};
+	return control_enqueue(arg, &request, job, err);
+}
+
+static int cancel(void *arg, int64_t job, const char *who, struct fw_err *err)
+{
+	return control_cancel(arg, job, who, err);
+}
+
+static int retry(void *arg, int64_t job, int64_t *new_job, struct fw_err *err)
+{
+	return control_retry(arg, job, new_job, err);
+}
+
+static int pause_device(void *arg, const char *uuid, bool paused, const char *who, struct fw_err *err)
+{
+	return control_pause(arg, uuid, paused, who, err);
+}
+
+static int poke(void *arg, const char *repo, struct fw_err *err)
+{
+	return control_poke(arg, repo, err);
+}
+
+static int secret(void *arg, const char *repo, const char **out, struct fw_err *err)
+{
+	return control_secret(arg, repo, out, err);
+}
+
+static int health(void *arg, struct fw_err *err)
+{
+	return control_health(arg, err);
+}
+
+/* ---- starting -------------------------------------------------------------------------------------------------------------------------- */
+
+/* Where tests and scripts look for a port that was not fixed. */
+static int write_port(const struct face *f, const char *folder, struct fw_err *err)
+{
+	char path[600], text[16];
+	snprintf(path, sizeof path, "%s/port", folder);
+	int len = snprintf(text, sizeof text, "%d\n", face_port(f));
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	int result = fd >= 0 && write(fd, text, (size_t)len) == len ? 0 : err_sys(err, "cannot write %s", path);
+	if (fd >= 0)
+		close(fd);
+	return result;
+}
+
+int face_start(
+	struct loop *l, const struct config *c, struct db *db, struct control *control, struct face **out, struct fw_err *err)
+{
+	struct face *f = calloc(1, sizeof *f);
+	if (!f)
+		return err_set(err, ERR_INTERNAL, "out of memory for HTTP");
+	f->loop = l;
+	f->site.db = db;
+	f->site.backup_dir = c->state_dir;
+	f->site.act = (struct site_actions){ control, enqueue, cancel, retry, pause_device, poke, secret, health };
+	if (site_start(&f->site, c->listen_host, c->listen_port, &f->http, err) != 0 ||
+		(c->listen_port == 0 && write_port(f, c->state_dir, err) != 0) ||
+		loop_watch(l, http_fd(f->http), EPOLLIN, on_ready, f, &f->io, err) != 0) {
+		face_stop(f);
+		return -1;
+	}
+	serve_in(f, 0);
+	*out = f;
+	return 0;
+}
+
+int face_port(const struct face *f)
+{
+	return http_port(f->http);
+}
+
+void face_stop(struct face *f)
+{
+	if (!f)
+		return;
+	loop_remove(f->loop, f->io);
+	loop_remove(f->loop, f->timer);
+	http_stop(f->http);
+	free(f);
+}

@@ -1,0 +1,27 @@
+/**
+ * janitor.h - keeps the database from growing without bound: once an hour, in small steps with pauses between them.
+ *
+ * Raw times go after JANITOR_RAW_DAYS (each launch's estimate stays, so that a verdict can be reached again), events and
+ * webhook delivery ids after JANITOR_EVENT_DAYS. Everything else is kept for ever.
+ */
+#ifndef DAEMON_JANITOR_H
+#define DAEMON_JANITOR_H
+
+#include "db/db.h"
+#include "loop.h"
+
+enum { JANITOR_RAW_DAYS = 90, JANITOR_EVENT_DAYS = 7 };
+
+struct janitor;
+
+/** Start; the first round comes after an hour. Own: janitor_stop. */
+int janitor_start(struct loop *loop, struct db *db, struct janitor **out, struct fw_err *err);
+/** Accepts NULL. */
+void janitor_stop(struct janitor *j);
+
+/**
+ * One step, in a transaction of its own. Units: now_ms as clock_utc_ms. 1 there may be more to do, 0 done, -1.
+ */
+int janitor_step(struct db *db, int64_t now_ms, struct fw_err *err);
+
+#endif

@@ -1,0 +1,260 @@
+/* judge.c - a finished job in one transaction: facts first, then verdicts, then who has to know. */
+#include "judge.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/store_job.h"
+#include "db/store_repo.h"
+#include "db/store_result.h"
+#include "judge_cell.h"
+#include "judge_facts.h"
+#include "judge_news.h"
+#include "web/body.h"
+
+/* Part of every epoch: how times are taken. Another way of timing is another epoch. */
+#define TIMING_CONTRACT "1: interleaved pairs, cold cache, device marks"
+
+/* ---- the rows around the cells --------------------------------------------------------------------------------------- */
+
+static int put_environment(struct db *db, const struct result *r, int64_t now_ms, struct store_comparison *c, struct fw_err *err)
+{
+	int64_t device = r->device_id;
+	bool is_new = false;
+	if (!r->device.uuid[0])
+		return 0;
+	if (!device && store_device_put(db, &r->device, now_ms, &device, err))
+		return -1;
+	if (store_environment_put(db, device, &r->device, r->plan.suite_sha, TIMING_CONTRACT, r->isolation, now_ms,
+		    &c->environment, &is_new, err))
+		return -1;
+	return is_new ? judge_news_epoch(db, r, c->environment, now_ms, err) : 0;
+}
+
+/** Row of one side's build; 0 where nothing was built. */
+static int put_build(struct db *db, const struct result *r, const char *role, int64_t now_ms, int64_t *id, struct fw_err *err)
+{
+	int subject = result_subject(r, role);
+	const struct msg_build *b = subject >= 0 ? &r->build[subject] : NULL;
+	char inputs[65];
+	*id = 0;
+	if (!b || !b->role[0] || strcmp(b->state, "start") == 0)
+		return 0;
+	/* `sim` runs what was built for the CPU */
+	const char *kind = strcmp(r->device.kind, "cuda") == 0 ? "cuda" : "cpu";
+	plan_inputs_hash(&r->plan.ask.subject[subject], kind, inputs);
+	return store_build_put(db, inputs, kind, b, now_ms, id, err);
+}
+
+static const char *commit_of(const struct result *r, const char *role)
+{
+	int subject = result_subject(r, role);
+	return subject >= 0 ? r->plan.ask.subject[subject].commit : "";
+}
+
+static int put_comparison(struct db *db, const struct result *r, const struct store_job *job, int64_t now_ms,
+	struct store_comparison *c, struct fw_err *err)
+{
+	const struct plan *p = &r->plan;
+	struct buf rule;
+	*c = (struct store_comparison){ .job = job->id,
+		.repo = job->repo,
+		.verdict = VERDICT_NONE,
+		.gpu_s = r->done.gpu_s,
+		.wall_s = r->done.wall_s,
+		.finished_at = now_ms };
+	snprintf(c->branch, sizeof(c->branch), "%s", job->branch);
+	snprintf(c->kind, sizeof(c->kind), "%s", p->ask.kind);
+	snprintf(c->base_sha, sizeof(c->base_sha), "%s", commit_of(r, "base"));
+	snprintf(c->base_how, sizeof(c->base_how), "%s", p->base_how);
+	snprintf(c->target_sha, sizeof(c->target_sha), "%s", commit_of(r, "target"));
+	snprintf(c->identical_by, sizeof(c->identical_by), "%s", r->identical_by);
+	if (store_suite_put(db, p->suite_sha, p->suite_name, p->suite_text.data ? p->suite_text.data : "", p->suite_text.len,
+		    p->suite_origin, &c->suite, err) ||
+		put_environment(db, r, now_ms, c, err) || put_build(db, r, "base", now_ms, &c->base_build, err) ||
+		put_build(db, r, "target", now_ms, &c->target_build, err))
+		return -1;
+	buf_init(&rule, 1 << 16);
+	protocol_write_rule(&rule, &p->ask.rule);
+	c->rule_json = rule.data;
+	int rc = rule.failed ? err_set(err, ERR_INTERNAL, "the rule does not fit") : store_comparison_insert(db, c, err);
+	buf_fini(&rule);
+	c->rule_json = NULL;
+	return rc;
+}
+
+/** Rows of all launches. Shape: ids[r->n_launches]. */
+static int put_launches(struct db *db, const struct result *r, int64_t comparison, int64_t *ids, struct fw_err *err)
+{
+	for (int i = 0; i < r->n_launches; i++)
+		if (store_launch_insert(
+			    db, comparison, r->launch[i]->launch, r->launch[i]->set, r->launch[i]->seed, &ids[i], err))
+			return -1;
+	return 0;
+}
+
+/* ---- cells ----------------------------------------------------------------------------------------------------------- */
+
+static int64_t launch_row(const struct result *r, const int64_t *ids, int launch)
+{
+	for (int i = 0; i < r->n_launches; i++)
+		if (r->launch[i]->launch == launch)
+			return ids[i];
+	return 0;
+}
+
+/** The estimate that belongs to a record, NULL where it has none. */
+static const struct launch_estimate *estimate_of(const struct judge_launches *l, const struct msg_cell *m)
+{
+	for (int i = 0; i < l->n; i++)
+		if (l->message[i] == m && l->estimate[i].n > 0)
+			return &l->estimate[i];
+	return NULL;
+}
+
+static int put_samples(struct db *db, const struct result *r, int cell, int64_t cell_row, const int64_t *launches,
+	const struct judge_launches *l, struct fw_err *err)
+{
+	for (int i = 0; i < r->n_cells; i++) {
+		const struct msg_cell *m = r->cell[i];
+		if (m->cell == cell &&
+			store_samples_insert(db, launch_row(r, launches, m->launch), cell_row, m, estimate_of(l, m), err))
+			return -1;
+	}
+	return 0;
+}
+
+static int put_cells(struct db *db, const struct result *r, const struct store_comparison *c, const int64_t *launches,
+	struct judge_news *news, enum verdict *verdict, struct fw_err *err)
+{
+	*verdict = VERDICT_NONE;
+	for (int i = 0; i < r->plan.ask.n_cells; i++) {
+		struct judge_launches l;
+		struct store_cell cell;
+		judge_cell(r, i, &l, &cell);
+		cell.comparison = c->id;
+		if (store_cell_insert(db, &cell, err) || put_samples(db, r, i, cell.id, launches, &l, err) ||
+			judge_facts(db, r, i, cell.id, err))
+			return -1;
+		judge_news_cell(news, &cell);
+		*verdict = verdict_worse(*verdict, cell.verdict);
+	}
+	return 0;
+}
+
+/* ---- the transaction ------------------------------------------------------------------------------------------------- */
+
+static int finish(struct db *db, const struct config *config, const struct result *r, const struct store_job *job,
+	struct judge_news *news, int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
+{
+	struct store_comparison c;
+	int64_t *launches = calloc((size_t)r->n_launches + 1, sizeof(*launches));
+	if (!launches)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	int rc = put_comparison(db, r, job, now_ms, &c, err);
+	if (rc == 0)
+		rc = put_launches(db, r, c.id, launches, err) || put_cells(db, r, &c, launches, news, &c.verdict, err) ? -1 : 0;
+	free(launches);
+	if (rc || store_comparison_verdict(db, c.id, c.verdict, err) || store_job_done(db, job->id, c.id, now_ms, err))
+		return -1;
+	out->comparison = c.id;
+	out->verdict = c.verdict;
+	/* Half a comparison neither accuses a commit nor clears one. */
+	bool whole = strcmp(c.kind, "change") == 0 && !r->plan.ask.quick && c.branch[0];
+	if (judge_news_publish(db, config, news, job, &c, whole, now_ms, out, err))
+		return -1;
+	return body_store(db, c.id, err);
+}
+
+int judge_finish(struct db *db, const struct config *config, const struct result *r, int64_t now_ms, struct judge_outcome *out,
+	struct fw_err *err)
+{
+	struct store_job job;
+	struct judge_news news;
+	*out = (struct judge_outcome){ .verdict = VERDICT_NONE };
+	if (store_job_get(db, r->plan.ask.job, &job, err))
+		return -1;
+	judge_news_init(&news);
+	int rc = finish(db, config, r, &job, &news, now_ms, out, err);
+	judge_news_fini(&news);
+	return rc ? err_context(err, "job %lld", (long long)job.id) : 0;
+}
+
+int judge_identical(struct db *db, const struct config *config, struct plan *plan, int64_t now_ms, struct judge_outcome *out,
+	struct fw_err *err)
+{
+	struct result *r = result_new(plan);
+	if (!r)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	r->started_at = r->ended_at = now_ms;
+	snprintf(r->identical_by, sizeof(r->identical_by), "tree");
+	int rc = judge_finish(db, config, r, now_ms, out, err);
+	result_free(r);
+	return rc;
+}
+
+/* ---- again ----------------------------------------------------------------------------------------------------------- */
+
+static bool was_timed(const struct store_cell *c)
+{
+	return c->verdict == VERDICT_REGRESSION || c->verdict == VERDICT_UNDECIDED || c->verdict == VERDICT_IMPROVEMENT ||
+	       c->verdict == VERDICT_UNCHANGED;
+}
+
+static int cell_again(struct db *db, const struct rule *rule, struct store_cell *c, struct fw_err *err)
+{
+	struct store_launches stored;
+	struct judge_launches l = { 0 };
+	int rc = store_cell_launches(db, c->id, &stored, err);
+	if (rc == 0 && stored.n > 0) {
+		l.n = stored.n;
+		for (int i = 0; i < stored.n; i++) {
+			l.pairs[i] = stored.pairs[i];
+			l.estimate[i] = stored.estimate[i];
+			l.reasons[i] = stored.reasons[i];
+		}
+		judge_timings(rule, strcmp(c->group, "block_sparse") == 0, &l, c);
+		for (int i = 0; i < stored.n && rc == 0; i++)
+			rc = store_sample_estimate(db, stored.sample[i], &l.estimate[i], err);
+		if (rc == 0)
+			rc = store_cell_verdict(db, c, err);
+	}
+	buf_fini(&stored.values);
+	return rc;
+}
+
+static int all_again(
+	struct db *db, int64_t comparison, const struct rule *rule, enum verdict *verdict, bool *changed, struct fw_err *err)
+{
+	struct store_cell c = { .n = -1 };
+	int r;
+	*verdict = VERDICT_NONE;
+	while ((r = store_cell_next(db, comparison, c.n, &c, err)) == 1) {
+		enum verdict before = c.verdict;
+		if (was_timed(&c) && cell_again(db, rule, &c, err))
+			return -1;
+		*changed = *changed || c.verdict != before;
+		*verdict = verdict_worse(*verdict, c.verdict);
+	}
+	return r;
+}
+
+int judge_again(struct db *db, int64_t comparison, bool *changed, struct fw_err *err)
+{
+	struct store_comparison c;
+	struct rule rule;
+	struct buf text;
+	enum verdict verdict;
+	*changed = false;
+	buf_init(&text, 1 << 16);
+	int rc = store_comparison_get(db, comparison, &c, &text, err);
+	if (rc == 0)
+		rc = protocol_parse_rule(c.rule_json, strlen(c.rule_json), &rule, err);
+	buf_fini(&text);
+	if (rc || all_again(db, comparison, &rule, &verdict, changed, err) ||
+		store_comparison_verdict(db, comparison, verdict, err))
+		return -1;
+	return body_store(db, comparison, err);
+}

@@ -1,0 +1,337 @@
+/* judge_cell.c - from checks, faults and timings of one cell to its verdict, always by the functions of core. */
+#include "judge_cell.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Limit reasons that make times meaningless: hardware slowdown, thermal (software, hardware), power brake. */
+#define REASONS_BAD (0x8 | 0x20 | 0x40 | 0x80)
+
+enum { VALUES_MAX = 4096 }; /* as many as a median takes */
+
+static int role_in(const struct msg_cell *m, const char *role)
+{
+	for (int i = 0; i < m->n_subjects; i++)
+		if (strcmp(m->role[i], role) == 0)
+			return i;
+	return -1;
+}
+
+static bool is_series(const struct msg_cell *m, int cell, const char *series, const char *phase)
+{
+	return m->cell == cell && strcmp(m->series, series) == 0 && strcmp(m->phase, phase) == 0;
+}
+
+/* ---- timings --------------------------------------------------------------------------------------------------------- */
+
+void judge_collect(const struct result *r, int cell, struct judge_launches *out)
+{
+	memset(out, 0, sizeof(*out));
+	for (int i = 0; i < r->n_cells && out->n < STATS_LAUNCHES_MAX; i++) {
+		const struct msg_cell *m = r->cell[i];
+		int base = role_in(m, "base"), target = role_in(m, "target");
+		if (!is_series(m, cell, "device", "") || base < 0 || target < 0 || m->n < 1)
+			continue;
+		bool clocks = m->mhz[base] && m->mhz[target];
+		out->pairs[out->n] = (struct launch_pairs){ .set = m->set,
+			.n = m->n,
+			.base_ms = m->ms[base],
+			.target_ms = m->ms[target],
+			.base_mhz = clocks ? m->mhz[base] : NULL,
+			.target_mhz = clocks ? m->mhz[target] : NULL };
+		out->reasons[out->n] = (int64_t)m->guard.reasons;
+		out->message[out->n++] = m;
+	}
+}
+
+static bool believed(int64_t reasons)
+{
+	return reasons < 0 || !(reasons & REASONS_BAD);
+}
+
+static bool timed(const struct launch_pairs *p)
+{
+	return p->base_ms && p->target_ms;
+}
+
+/** Median over one side of all launches; NAN when some were thinned. */
+static double side_median(const struct judge_launches *l, bool target)
+{
+	float all[VALUES_MAX];
+	int n = 0;
+	for (int i = 0; i < l->n; i++) {
+		const float *v = target ? l->pairs[i].target_ms : l->pairs[i].base_ms;
+		if (!timed(&l->pairs[i]))
+			return NAN;
+		for (int k = 0; k < l->pairs[i].n && n < VALUES_MAX; k++)
+			all[n++] = v[k];
+	}
+	return n ? stats_median(all, n) : NAN;
+}
+
+static bool has_tail(const struct judge_launches *l)
+{
+	int base = 0, target = 0, total = 0;
+	for (int i = 0; i < l->n; i++) {
+		if (!timed(&l->pairs[i]))
+			return false;
+		base += stats_slow(l->pairs[i].base_ms, l->pairs[i].n);
+		target += stats_slow(l->pairs[i].target_ms, l->pairs[i].n);
+		total += l->pairs[i].n;
+	}
+	return stats_tail(base, total, target, total);
+}
+
+static void show_nothing(struct store_cell *c)
+{
+	c->m = c->m_raw = c->se = c->beta = NAN;
+	c->base_median_ms = c->target_median_ms = NAN;
+	c->change_pct = c->ci_low_pct = c->ci_high_pct = c->mde_pct = NAN;
+	c->launches = c->samples = 0;
+	c->borderline = c->tail = false;
+	c->failure[0] = c->reason[0] = 0;
+}
+
+static void show(const struct judgement *j, struct store_cell *c)
+{
+	c->verdict = j->verdict;
+	c->m = j->all.m;
+	c->m_raw = j->all.m_raw;
+	c->se = j->all.se;
+	c->beta = j->beta;
+	c->change_pct = stats_change_pct(j->all.m);
+	c->ci_low_pct = stats_change_pct(j->all.ci_high); /* a longer time is a lower throughput */
+	c->ci_high_pct = stats_change_pct(j->all.ci_low);
+	c->mde_pct = j->mde_pct;
+	c->launches = j->all.launches;
+	c->samples = j->all.pairs;
+	c->borderline = (j->flags & VERDICT_BORDERLINE) != 0;
+	snprintf(c->reason, sizeof(c->reason), "%s", j->reason);
+}
+
+/** Only the launches that count, their places in `from`. */
+static int sift(const struct judge_launches *l, struct judge_launches *good, int from[STATS_LAUNCHES_MAX])
+{
+	memset(good, 0, sizeof(*good));
+	for (int i = 0; i < l->n; i++)
+		if (believed(l->reasons[i])) {
+			good->pairs[good->n] = l->pairs[i];
+			good->estimate[good->n] = l->estimate[i];
+			from[good->n++] = i;
+		}
+	return good->n;
+}
+
+void judge_timings(const struct rule *rule, bool sparse, struct judge_launches *l, struct store_cell *c)
+{
+	struct judge_launches good;
+	struct judgement j;
+	int from[STATS_LAUNCHES_MAX];
+	double beta = isfinite(c->beta) ? c->beta : 0, base = c->base_median_ms, target = c->target_median_ms;
+	bool tail = c->tail, raw = true;
+	show_nothing(c);
+	if (l->n == 0) {
+		c->verdict = VERDICT_UNDECIDED;
+		snprintf(c->reason, sizeof(c->reason), "not measured");
+		return;
+	}
+	if (sift(l, &good, from) == 0) {
+		c->verdict = VERDICT_REJECTED;
+		c->launches = l->n;
+		snprintf(c->reason, sizeof(c->reason), "the device was throttled in all %d launches (limit reasons 0x%llx)", l->n,
+			(unsigned long long)l->reasons[0]);
+		return;
+	}
+	for (int i = 0; i < good.n; i++)
+		raw = raw && timed(&good.pairs[i]);
+	if (raw) {
+		stats_launches(rule, good.pairs, good.n, good.estimate, &beta);
+		for (int i = 0; i < good.n; i++)
+			l->estimate[from[i]] = good.estimate[i];
+		base = side_median(&good, false);
+		target = side_median(&good, true);
+		tail = has_tail(&good);
+	}
+	verdict_judge(rule, c->threshold_pct, sparse, good.estimate, good.n, &j);
+	j.beta = beta;
+	show(&j, c);
+	c->base_median_ms = base;
+	c->target_median_ms = target;
+	/* The flag says that the typical call did not move; where it did, slow calls are no news. */
+	c->tail = tail && c->verdict != VERDICT_REGRESSION;
+}
+
+/* ---- what went wrong ------------------------------------------------------------------------------------------------- */
+
+/** Why one side has no result for the cell; class[0] is 0 when it has. */
+struct trouble {
+	char class[16];
+	char detail[512];
+};
+
+static void set_trouble(struct trouble *t, const char *class, const char *detail)
+{
+	snprintf(t->class, sizeof(t->class), "%s", class[0] ? class : "crash");
+	snprintf(t->detail, sizeof(t->detail), "%s", detail);
+}
+
+static void find_trouble(const struct result *r, const char *role, int cell, struct trouble *out)
+{
+	int subject = result_subject(r, role);
+	const struct msg_build *b = subject >= 0 ? &r->build[subject] : NULL;
+	const struct msg_check *check = result_check(r, role, cell);
+	const struct msg_fault *fault = result_fault(r, role, cell);
+	out->class[0] = 0;
+	if (b && strcmp(b->state, "failed") == 0)
+		set_trouble(out, "build", b->detail);
+	else if (check && !check->ok)
+		set_trouble(out, check->failure, check->detail);
+	else if (fault)
+		set_trouble(out, fault->failure, fault->detail);
+}
+
+static void fail_cell(struct store_cell *c, enum verdict v, const char *class)
+{
+	show_nothing(c);
+	c->verdict = v;
+	snprintf(c->failure, sizeof(c->failure), "%s", class);
+}
+
+/** The inputs of both sides, where both told theirs; "" and true when nothing contradicts. */
+static bool same_inputs(const struct result *r, int cell, char sha[65])
+{
+	const struct msg_check *checks[] = { result_check(r, "base", cell), result_check(r, "target", cell) };
+	sha[0] = 0;
+	for (int i = 0; i < 2; i++) {
+		const char *told = checks[i] ? checks[i]->input_sha256 : "";
+		if (told[0] && sha[0] && strcmp(told, sha) != 0)
+			return false;
+		if (told[0])
+			snprintf(sha, 65, "%s", told);
+	}
+	for (int i = 0; i < r->n_cells; i++) {
+		const char *told = r->cell[i]->cell == cell ? r->cell[i]->input_sha256 : "";
+		if (told[0] && sha[0] && strcmp(told, sha) != 0)
+			return false;
+		if (told[0] && !sha[0])
+			snprintf(sha, 65, "%s", told);
+	}
+	return true;
+}
+
+/** Something that is neither side's: the worker or the device. */
+static const struct msg_fault *outer_fault(const struct result *r, int cell, bool of_this_cell)
+{
+	for (int i = 0; i < r->n_faults; i++) {
+		const struct msg_fault *f = &r->fault[i];
+		bool outer = strcmp(f->role, "worker") == 0 || strcmp(f->role, "device") == 0;
+		if (outer && (f->cell == cell || (f->cell < 0 && !of_this_cell)))
+			return f;
+	}
+	return NULL;
+}
+
+/** A cell that cannot be judged by its timings. */
+static bool judge_trouble(const struct result *r, int i, const struct judge_launches *l, struct store_cell *c)
+{
+	struct trouble base, target;
+	find_trouble(r, "base", i, &base);
+	find_trouble(r, "target", i, &target);
+	/* A trouble of the base is never the target's fault, unless they are one commit. */
+	bool itself = strcmp(r->plan.ask.kind, "selfcheck") == 0;
+	bool inherited = !itself && base.class[0] && strcmp(base.class, target.class) == 0;
+	if (target.class[0] && !inherited) {
+		fail_cell(c, VERDICT_FAILED, target.class);
+		snprintf(c->reason, sizeof(c->reason), "%s", target.detail);
+		return true;
+	}
+	if (base.class[0]) {
+		fail_cell(c, VERDICT_NOT_COMPARABLE, "");
+		snprintf(c->reason, sizeof(c->reason), "base %s%s: %.400s", base.class, inherited ? " (the target too)" : "",
+			base.detail);
+		return true;
+	}
+	if (!same_inputs(r, i, c->input_sha)) {
+		fail_cell(c, VERDICT_NOT_COMPARABLE, "");
+		c->input_sha[0] = 0;
+		snprintf(c->reason, sizeof(c->reason), "base and target were given different inputs");
+		return true;
+	}
+	const struct msg_fault *fault = outer_fault(r, i, l->n > 0);
+	if (fault) {
+		fail_cell(c, VERDICT_REJECTED, fault->failure);
+		snprintf(c->reason, sizeof(c->reason), "%s: %.480s", fault->role, fault->detail);
+	}
+	return fault != NULL;
+}
+
+void judge_cell(const struct result *r, int i, struct judge_launches *l, struct store_cell *c)
+{
+	const struct cell *cell = &r->plan.ask.cell[i];
+	const struct attention_case *a = &cell->attention;
+	*c = (struct store_cell){ .n = i,
+		.seqlen = a->seqlen,
+		.block = a->block,
+		.sparsity_ratio = a->sparsity_ratio,
+		.flops = case_flops(cell),
+		.threshold_pct = cell->threshold_pct };
+	snprintf(c->key, sizeof(c->key), "%s", cell->key);
+	snprintf(c->group, sizeof(c->group), "%s", cell->group);
+	snprintf(c->mask, sizeof(c->mask), "%s", cell->mask);
+	snprintf(c->direction, sizeof(c->direction), "%s", direction_name(cell->direction));
+	judge_collect(r, i, l);
+	if (r->identical_by[0]) {
+		show_nothing(c);
+		c->verdict = VERDICT_IDENTICAL;
+		return;
+	}
+	if (judge_trouble(r, i, l, c))
+		return;
+	judge_timings(&r->plan.ask.rule, a->mask == FW_BLOCKS, l, c);
+	if (l->n == 0)
+		snprintf(c->reason, sizeof(c->reason), "%s",
+			r->done.cancelled ? "not measured: the job was cancelled" : "not measured: the budget ended first");
+}
+
+/* ---- other series ---------------------------------------------------------------------------------------------------- */
+
+double judge_median(
+	const struct result *r, int cell, const char *series, const char *phase, const char *role, enum judge_values which)
+{
+	float all[VALUES_MAX];
+	int n = 0;
+	for (int i = 0; i < r->n_cells; i++) {
+		const struct msg_cell *m = r->cell[i];
+		int s = is_series(m, cell, series, phase) ? role_in(m, role) : -1;
+		if (s < 0)
+			continue;
+		const float *v = which == JUDGE_MS ? m->ms[s] : which == JUDGE_MHZ ? m->mhz[s] : m->host_us[s];
+		for (int k = 0; v && k < m->n && n < VALUES_MAX; k++)
+			if (which != JUDGE_MHZ || v[k] > 0) /* 0: no clock */
+				all[n++] = v[k];
+	}
+	return n ? stats_median(all, n) : NAN;
+}
+
+double judge_change_pct(const struct result *r, int cell, const char *series, const char *phase)
+{
+	double sum = 0;
+	int launches = 0;
+	for (int i = 0; i < r->n_cells; i++) {
+		const struct msg_cell *m = r->cell[i];
+		int base = role_in(m, "base"), target = role_in(m, "target"), n = 0;
+		double y[STATS_PAIRS_MAX], d, q;
+		if (!is_series(m, cell, series, phase) || base < 0 || target < 0)
+			continue;
+		for (int k = 0; k < m->n && n < STATS_PAIRS_MAX; k++)
+			if (m->ms[base][k] > 0 && m->ms[target][k] > 0)
+				y[n++] = log((double)m->ms[target][k] / (double)m->ms[base][k]);
+		if (n == 0)
+			continue;
+		stats_trimmed(y, n, &d, &q);
+		sum += d;
+		launches++;
+	}
+	return launches ? stats_change_pct(sum / launches) : NAN;
+}

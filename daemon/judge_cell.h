@@ -1,0 +1,42 @@
+/**
+ * judge_cell.h - one cell's verdict: what went wrong with it first, else what its timings say.
+ *
+ * The same steps serve a result that has just arrived and one that is read back from the database. Pure.
+ */
+#ifndef DAEMON_JUDGE_CELL_H
+#define DAEMON_JUDGE_CELL_H
+
+#include "core/stats.h"
+#include "db/store_result.h"
+#include "result.h"
+
+/** Launches of one cell, in their order. A launch that ran while the hardware held the clock back is not believed. */
+struct judge_launches {
+	int n;
+	struct launch_pairs pairs[STATS_LAUNCHES_MAX];       /* ms NULL where only the estimate is left */
+	struct launch_estimate estimate[STATS_LAUNCHES_MAX]; /* filled by judge_timings where there are pairs */
+	int64_t reasons[STATS_LAUNCHES_MAX];                 /* limit reasons of the clock */
+	const struct msg_cell *message[STATS_LAUNCHES_MAX];  /* where they came from; NULL when read back */
+};
+
+/** Collect the device series of a cell of `r`. Own: everything stays the result's. */
+void judge_collect(const struct result *r, int cell, struct judge_launches *out);
+
+/**
+ * Fill the estimates of `l` and, in `c`, everything from `m` on. A cell without launches becomes undecided, one without a
+ * launch that is believed, rejected. `quick`: no verdict by sign is expected, the rule says so itself.
+ */
+void judge_timings(const struct rule *rule, bool sparse, struct judge_launches *l, struct store_cell *c);
+
+/** Judge cell `i` of a result: fills `c` (but ids) and `l`. */
+void judge_cell(const struct result *r, int i, struct judge_launches *l, struct store_cell *c);
+
+/** Middle of a series' values over all launches of one side. Shape: `role` "base" or "target". NAN: none. */
+enum judge_values { JUDGE_MS, JUDGE_MHZ, JUDGE_HOST_US };
+double judge_median(
+	const struct result *r, int cell, const char *series, const char *phase, const char *role, enum judge_values which);
+
+/** Paired change of throughput of a series in percent: trimmed mean a launch, mean over launches. NAN: not on both sides. */
+double judge_change_pct(const struct result *r, int cell, const char *series, const char *phase);
+
+#endif

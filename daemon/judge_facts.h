@@ -1,0 +1,16 @@
+/** judge_facts.h - the numbers and texts beside a cell's verdict: phases, calls, clocks, checks, work, graph nodes. */
+#ifndef DAEMON_JUDGE_FACTS_H
+#define DAEMON_JUDGE_FACTS_H
+
+#include "db/db.h"
+#include "result.h"
+
+/**
+ * Store metrics and artifacts of cell `i` of the result as belonging to row `cell`. Names: "phase.<phase>.base_ms",
+ * ".target_ms", ".change_pct"; "call.base_us"; "enqueue.base_us"; "clock.base_mhz"; "sustained.base_ms"; "base.error_ratio";
+ * "base.flops_issued" and the other counts of work. Artifacts: "nodes" (all graph nodes of both sides) and "nodes_changed"
+ * (their numbers, and the kernels whose shape or registers differ). Inside the caller's transaction.
+ */
+int judge_facts(struct db *db, const struct result *r, int i, int64_t cell, struct fw_err *err);
+
+#endif

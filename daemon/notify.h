@@ -1,0 +1,24 @@
+/**
+ * notify.h - sends what the outbox owes, one delivery at a time by flopwatch-send; a receiver that fails is tried again after
+ * 1 minute, 4, 16 ... up to 6 hours, ten times in all. A delivery may arrive twice, with the same id, never not at all.
+ */
+#ifndef DAEMON_NOTIFY_H
+#define DAEMON_NOTIFY_H
+
+#include "config.h"
+#include "ledger.h"
+#include "loop.h"
+
+struct notify;
+
+/** Begin with what is due. Own: borrows all. */
+int notify_start(struct loop *l, const struct config *c, struct ledger *g, struct notify **out, struct fw_err *err);
+/** There may be new rows. */
+void notify_wake(struct notify *n);
+/** Accepts NULL. */
+void notify_stop(struct notify *n);
+
+/** Pause before the try after `attempts` that failed, 0: give up. Units: ms. `luck` in [0, 1) spreads them by a quarter. */
+int64_t notify_pause_ms(int attempts, double luck);
+
+#endif

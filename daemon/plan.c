@@ -1,0 +1,178 @@
+/* plan.c - the rules about whose manifest and whose suite count. */
+#include "plan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "core/suite.h"
+
+enum { SUITE_BYTES_MAX = 1 << 20 };
+
+void plan_init(struct plan *p)
+{
+	memset(p, 0, sizeof *p);
+	buf_init(&p->suite_text, SUITE_BYTES_MAX);
+}
+
+void plan_fini(struct plan *p)
+{
+	free(p->ask.cell);
+	buf_fini(&p->suite_text);
+	memset(p, 0, sizeof *p);
+}
+
+int plan_manifest(const struct gitread_commit *c, struct manifest *out, struct fw_err *err)
+{
+	const struct buf *text = gitread_blob(c, ".flopwatch.yaml");
+	if (manifest_parse(text ? text->data : NULL, text ? text->len : 0, ".flopwatch.yaml", out, err) == 0)
+		return 0;
+	return err_context(err, "commit %.12s", c->commit.sha);
+}
+
+void plan_suite_paths(const char *name, char path[2][MANIFEST_TEXT_SIZE])
+{
+	snprintf(path[0], MANIFEST_TEXT_SIZE, "etc/suites/%s.yaml", name);
+	snprintf(path[1], MANIFEST_TEXT_SIZE, ".flopwatch/suites/%s.yaml", name);
+}
+
+int plan_subject(
+	struct plan *p, int i, const char *role, const struct gitread_commit *c, const struct manifest *m, struct fw_err *err)
+{
+	struct msg_subject *s = &p->ask.subject[i];
+	memset(s, 0, sizeof *s);
+	snprintf(s->role, sizeof s->role, "%s", role);
+	snprintf(s->commit, sizeof s->commit, "%s", c->commit.sha);
+	if (c->problem[0])
+		return err_set(err, ERR_INVALID, "commit %.12s: %s", c->commit.sha, c->problem);
+	for (int k = 0; k < m->n_inputs; k++) {
+		const char *oid = "";
+		if (!gitread_oid(c, m->input[k], &oid))
+			return err_set(
+				err, ERR_INTERNAL, "input %s of commit %.12s was not asked for", m->input[k], c->commit.sha);
+		if (!*oid)
+			return err_set(
+				err, ERR_INVALID, "commit %.12s has no %s, which its inputs name", c->commit.sha, m->input[k]);
+		snprintf(s->input[k].path, sizeof s->input[k].path, "%s", m->input[k]);
+		snprintf(s->input[k].oid, sizeof s->input[k].oid, "%s", oid);
+	}
+	s->n_inputs = m->n_inputs;
+	s->build = *m;
+	if (p->ask.n_subjects <= i)
+		p->ask.n_subjects = i + 1;
+	return 0;
+}
+
+/* ---- suite ---------------------------------------------------------------------------------------------------------------- */
+
+/* 1 read, 0 absent, -1. */
+static int read_installed(const char *path, struct buf *text, struct fw_err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd < 0)
+		return err_sys(err, "cannot read the suite %s", path);
+	int got = buf_read_fd(text, fd);
+	if (got != 0)
+		err_sys(err, "cannot read the suite %s", path);
+	close(fd);
+	if (got != 0 || text->failed)
+		return err_set(err, ERR_INVALID, "the suite %s is larger than %d bytes", path, SUITE_BYTES_MAX);
+	return 1;
+}
+
+/* Find the text of suite `name`; `file` becomes its name in messages. */
+static int find_suite(struct plan *p, const struct config *config, const char *repo, const struct gitread_commit *base,
+	const char *name, char file[1024], struct fw_err *err)
+{
+	char path[2][MANIFEST_TEXT_SIZE];
+	plan_suite_paths(name, path);
+	buf_clear(&p->suite_text);
+	for (int i = 0; i < 2; i++) {
+		const struct buf *text = gitread_blob(base, path[i]);
+		if (!text)
+			continue;
+		buf_append(&p->suite_text, text->data, text->len);
+		snprintf(p->suite_origin, sizeof p->suite_origin, "%s@%s", repo, base->commit.sha);
+		snprintf(file, 1024, "%s of %.12s", path[i], base->commit.sha);
+		return 0;
+	}
+	snprintf(file, 1024, "%s/%s.yaml", config->suites_dir, name);
+	int got = read_installed(file, &p->suite_text, err);
+	if (got == 0)
+		err_set(err, ERR_NOT_FOUND, "there is no suite %s: not at %s in base %.12s, and no %s", name, path[0],
+			base->commit.sha, file);
+	snprintf(p->suite_origin, sizeof p->suite_origin, "installed");
+	return got == 1 ? 0 : -1;
+}
+
+int plan_suite(struct plan *p, const struct config *config, const char *repo, const struct gitread_commit *base, const char *name,
+	const char *cells_glob, struct fw_err *err)
+{
+	char file[1024];
+	struct suite s;
+	if (!name[0] || name[0] == '.' || strchr(name, '/'))
+		return err_set(err, ERR_INVALID, "`%s` is not the name of a suite; e.g. ffa", name);
+	if (find_suite(p, config, repo, base, name, file, err) != 0)
+		return -1;
+	if (suite_parse(p->suite_text.data, p->suite_text.len, file, &s, err) != 0)
+		return -1;
+	snprintf(p->suite_name, sizeof p->suite_name, "%s", name);
+	suite_hash(&s, p->suite_sha);
+	if (cells_glob[0] && suite_filter(&s, cells_glob) == 0) {
+		suite_fini(&s);
+		return err_set(err, ERR_INVALID, "no cell of suite %s matches %s", name, cells_glob);
+	}
+	free(p->ask.cell);
+	p->ask.cell = s.cell;
+	p->ask.n_cells = s.n_cells;
+	s.cell = NULL;
+	s.n_cells = 0;
+	p->ask.limits = (struct msg_limits){
+		.build_s = config->build_s,
+		.check_s = config->check_s,
+		.launch_s = config->launch_s,
+		.budget_s = s.budget_s,
+		.log_bytes = 512 << 10,
+	};
+	rule_default(&p->ask.rule, p->ask.n_cells);
+	suite_fini(&s);
+	return 0;
+}
+
+/* ---- what makes two sides equal -------------------------------------------------------------------------------------------- */
+
+void plan_inputs_hash(const struct msg_subject *s, const char *device_kind, char hex[65])
+{
+	struct hash_state h;
+	hash_begin(&h);
+	/* every text with its end, so that no two lists run together to the same bytes */
+	for (int i = 0; i < s->n_inputs; i++) {
+		hash_update(&h, s->input[i].path, strlen(s->input[i].path) + 1);
+		hash_update(&h, s->input[i].oid, strlen(s->input[i].oid) + 1);
+	}
+	hash_update(&h, "", 1);
+	hash_update(&h, s->build.dir, strlen(s->build.dir) + 1);
+	for (int i = 0; i < s->build.n_command; i++)
+		hash_update(&h, s->build.command[i], strlen(s->build.command[i]) + 1);
+	hash_update(&h, "", 1);
+	for (int i = 0; i < s->build.n_outputs; i++) {
+		hash_update(&h, s->build.family[i], strlen(s->build.family[i]) + 1);
+		hash_update(&h, s->build.output[i], strlen(s->build.output[i]) + 1);
+	}
+	hash_update(&h, device_kind, strlen(device_kind) + 1);
+	hash_end(&h, hex);
+}
+
+void plan_compare(struct plan *p)
+{
+	char base[65], target[65];
+	plan_inputs_hash(&p->ask.subject[0], "", base);
+	plan_inputs_hash(&p->ask.subject[1], "", target);
+	p->identical = strcmp(base, target) == 0 && strcmp(p->ask.kind, "selfcheck") != 0;
+}

@@ -1,0 +1,50 @@
+/**
+ * plan.h - from two commits to the message that asks a worker to compare them.
+ *
+ * Suite, thresholds and the list of suites come from the base; only inputs and build come from each side's own manifest.
+ */
+#ifndef DAEMON_PLAN_H
+#define DAEMON_PLAN_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "config.h"
+#include "core/protocol.h"
+#include "gitread.h"
+
+/** What a job asks for. `ask.subject[0]` is the base, `[1]` the target. */
+struct plan {
+	struct msg_job ask;     /* as sent, but for job, attempt, nonce, seed and device; ask.cell is owned by the plan */
+	char base_how[16];      /* merge-base first-parent last-judged given self */
+	char suite_name[64];    /* "ffa" */
+	char suite_sha[65];     /* of the resolved cells, before cells_glob */
+	char suite_origin[256]; /* "installed" or "<repo>@<commit>" */
+	struct buf suite_text;  /* the file as it was read */
+	bool identical;         /* same input oids and build on both sides, and no selfcheck: needs no worker */
+};
+
+void plan_init(struct plan *p);
+void plan_fini(struct plan *p);
+
+/** Manifest of a commit, from its .flopwatch.yaml (asked for as a blob) or the defaults. Err: ERR_INVALID its mistakes. */
+int plan_manifest(const struct gitread_commit *c, struct manifest *out, struct fw_err *err);
+/** Paths in a base's tree where suite `name` may stand, first wins. Shape: path[2][MANIFEST_TEXT_SIZE]. */
+void plan_suite_paths(const char *name, char path[2][MANIFEST_TEXT_SIZE]);
+/** Fill subject `i`: role, commit, inputs, build. Err: ERR_INVALID the commit lacks an input, or has a bad one. */
+int plan_subject(
+	struct plan *p, int i, const char *role, const struct gitread_commit *c, const struct manifest *m, struct fw_err *err);
+/**
+ * Fill cells, rule, limits and suite_*: suite `name` from the base's tree, else from config->suites_dir.
+ * Err: ERR_NOT_FOUND nowhere, ERR_INVALID its mistakes, or no cell matches `cells_glob`.
+ */
+int plan_suite(struct plan *p, const struct config *config, const char *repo, const struct gitread_commit *base, const char *name,
+	const char *cells_glob, struct fw_err *err);
+/** Set `identical` from the subjects and ask.kind. */
+void plan_compare(struct plan *p);
+
+/** SHA-256 over a subject's input paths and oids, its build command and outputs, and the kind of device. Shape: hex[65]. */
+void plan_inputs_hash(const struct msg_subject *s, const char *device_kind, char hex[65]);
+
+#endif

@@ -1,0 +1,468 @@
+/* resolve.c - a job's three questions to git, one after the other: the target's tree, its base, the base's tree. */
+#include "resolve.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture.h"
+#include "watch.h"
+
+enum { ARGS_MAX = 110, OUTPUT_MAX = 16 << 20, GIT_DEADLINE_MS = 60000, ASK_AGAIN_MAX = 3 };
+
+/* One side: asked for first with a guess of its inputs, and again when its manifest names others. */
+struct side {
+	struct gitread_commit *commit;
+	struct manifest manifest;
+	bool has_manifest;
+	int asked; /* times */
+};
+
+struct resolve {
+	struct loop *loop;
+	struct db *db;
+	const struct config *config;
+	const struct config_repo *repo;
+	struct store_job job;
+	resolve_fn *fn;
+	void *arg;
+	struct loop_source *start;
+	struct capture *errand;
+	char repo_path[4096];
+	char base_sha[65], last_judged[65];
+	struct side target, base;
+	struct resolve_answer answer;
+};
+
+static void resolve_free(struct resolve *r)
+{
+	gitread_commit_free(r->target.commit);
+	gitread_commit_free(r->base.commit);
+	plan_fini(&r->answer.plan);
+	free(r);
+}
+
+void resolve_cancel(struct resolve *r)
+{
+	if (!r)
+		return;
+	loop_remove(r->loop, r->start);
+	capture_cancel(r->errand);
+	resolve_free(r);
+}
+
+static void finish(struct resolve *r)
+{
+	r->fn(r->arg, &r->answer);
+	resolve_free(r);
+}
+
+static void give_up(struct resolve *r, const char *state, const char *why)
+{
+	r->answer.state = state;
+	snprintf(r->answer.why, sizeof r->answer.why, "%s", why);
+	finish(r);
+}
+
+/* git could not answer: the object is gone for good, or something may be better later. */
+static void git_failed(struct resolve *r, const struct fw_err *failed)
+{
+	bool gone = strstr(failed->text, " is not in ") != NULL; /* how flopwatch-git says that an object is absent */
+	r->answer.again = !gone && (failed->code == ERR_TIMEOUT || failed->code == ERR_INTERNAL || failed->code == ERR_FULL);
+	give_up(r, gone ? "gone" : "failed", failed->text);
+}
+
+static void refuse(struct resolve *r, const struct fw_err *err)
+{
+	r->answer.again = err->code == ERR_INTERNAL || err->code == ERR_IO || err->code == ERR_FULL;
+	give_up(r, "failed", err->text);
+}
+
+static void ask_git(struct resolve *r, const char *const *args, capture_fn *fn)
+{
+	struct fw_err err = { 0 };
+	struct capture_spec spec = {
+		.program = "flopwatch-git",
+		.args = args,
+		.out_fd = -1,
+		.out_max = OUTPUT_MAX,
+		.deadline_ms = GIT_DEADLINE_MS,
+	};
+	if (capture_start(r->loop, &spec, fn, r, &r->errand, &err) != 0)
+		refuse(r, &err);
+}
+
+/* ---- trees ------------------------------------------------------------------------------------------------------------------ */
+
+/* Suites of this job: its own, else the configured ones, else those of the base's manifest. */
+static void list_suites(struct resolve *r)
+{
+	struct resolve_answer *a = &r->answer;
+	a->n_suites = 0;
+	if (r->job.suite[0]) {
+		snprintf(a->suite[a->n_suites++], sizeof a->suite[0], "%s", r->job.suite);
+	} else if (r->repo->n_suites) {
+		for (int i = 0; i < r->repo->n_suites; i++)
+			snprintf(a->suite[a->n_suites++], sizeof a->suite[0], "%s", r->repo->suite[i]);
+	} else if (r->base.has_manifest) {
+		for (int i = 0; i < r->base.manifest.n_suites; i++)
+			snprintf(a->suite[a->n_suites++], sizeof a->suite[0], "%s", r->base.manifest.suite[i]);
+	}
+}
+
+/* Ask for a commit: its manifest, the inputs that the manifest names as far as it is known, and (base) its suites. */
+static void ask_tree(struct resolve *r, struct side *s, const char *sha, capture_fn *fn)
+{
+	const char *args[ARGS_MAX];
+	char suite_path[8][2][MANIFEST_TEXT_SIZE];
+	int n = 0;
+	struct manifest guess;
+	manifest_default(&guess);
+	const struct manifest *m = s->has_manifest ? &s->manifest : &guess;
+	args[n++] = "tree";
+	args[n++] = "--repo";
+	args[n++] = r->repo_path;
+	args[n++] = "--commit";
+	args[n++] = sha;
+	args[n++] = "--blob";
+	args[n++] = ".flopwatch.yaml";
+	for (int i = 0; i < m->n_inputs; i++) {
+		args[n++] = "--oid";
+		args[n++] = m->input[i];
+	}
+	if (s == &r->base) {
+		list_suites(r);
+		if (!r->answer.n_suites) /* not known before the manifest is */
+			for (int i = 0; i < guess.n_suites; i++)
+				snprintf(r->answer.suite[r->answer.n_suites++], sizeof r->answer.suite[0], "%s", guess.suite[i]);
+		for (int i = 0; i < r->answer.n_suites; i++) {
+			plan_suite_paths(r->answer.suite[i], suite_path[i]);
+			for (int k = 0; k < 2; k++) {
+				args[n++] = "--blob";
+				args[n++] = suite_path[i][k];
+			}
+		}
+	}
+	args[n] = NULL;
+	s->asked++;
+	ask_git(r, args, fn);
+}
+
+static bool was_asked_for(const struct gitread_commit *c, const char *path)
+{
+	for (int i = 0; i < c->n_blobs; i++)
+		if (!strcmp(c->blob[i].path, path))
+			return true;
+	return false;
+}
+
+/* Whether the answer covers all that the side's manifest and suites need. */
+static bool is_covered(struct resolve *r, const struct side *s)
+{
+	const char *oid;
+	for (int i = 0; i < s->manifest.n_inputs; i++)
+		if (!gitread_oid(s->commit, s->manifest.input[i], &oid))
+			return false;
+	if (s != &r->base)
+		return true;
+	list_suites(r);
+	for (int i = 0; i < r->answer.n_suites; i++) {
+		char path[2][MANIFEST_TEXT_SIZE];
+		plan_suite_paths(r->answer.suite[i], path);
+		if (!was_asked_for(s->commit, path[0]))
+			return false;
+	}
+	return true;
+}
+
+/* Take a `tree` answer. 1: complete, 0: asked again (or the resolve is over), -1 with err: the commit cannot be used. */
+static int take_tree(struct resolve *r, struct side *s, const struct buf *out, capture_fn *fn, struct fw_err *err)
+{
+	char sha[65];
+	gitread_commit_free(s->commit);
+	s->commit = NULL;
+	if (gitread_tree(out, &s->commit, err) != 0)
+		return -1;
+	if (plan_manifest(s->commit, &s->manifest, err) != 0)
+		return -1;
+	s->has_manifest = true;
+	if (is_covered(r, s))
+		return 1;
+	if (s->asked >= ASK_AGAIN_MAX)
+		return err_set(err, ERR_PROTOCOL, "flopwatch-git leaves out what it is asked for");
+	snprintf(sha, sizeof sha, "%s", s->commit->commit.sha);
+	ask_tree(r, s, sha, fn);
+	return 0;
+}
+
+/* ---- base ------------------------------------------------------------------------------------------------------------------- */
+
+/* Whether this commit was judged as a target and came out usable. 1, 0, -1. */
+static int is_judged(struct resolve *r, const char *sha, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(
+		r->db, "SELECT 1 FROM comparison WHERE repo = :repo AND target_sha = :sha AND verdict <> 'failed' LIMIT 1", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", r->job.repo);
+	stmt_text(s, ":sha", sha);
+	int got = stmt_step(s, err);
+	stmt_reset(s);
+	return got;
+}
+
+/* Target of the branch's latest comparison, "" none. */
+static int find_last_judged(struct resolve *r, char sha[65], struct fw_err *err)
+{
+	struct stmt *s = db_stmt(r->db,
+		"SELECT target_sha FROM comparison WHERE repo = :repo AND branch = :branch AND verdict <> 'failed' AND "
+		"target_sha <> :target ORDER BY id DESC LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", r->job.repo);
+	stmt_text(s, ":branch", r->job.branch);
+	stmt_text(s, ":target", r->job.target_sha);
+	int got = stmt_step(s, err);
+	snprintf(sha, 65, "%s", got == 1 ? row_text(s, 0) : "");
+	stmt_reset(s);
+	return got < 0 ? -1 : 0;
+}
+
+static void have_base_tree(void *arg, const struct buf *out, const struct fw_err *failed);
+
+static void use_base(struct resolve *r, const char *sha, const char *how)
+{
+	snprintf(r->base_sha, sizeof r->base_sha, "%s", sha);
+	snprintf(r->answer.plan.base_how, sizeof r->answer.plan.base_how, "%s", how);
+	bool self = !strcmp(how, "self") || (!strcmp(how, "given") && !strcmp(sha, r->job.target_sha));
+	const char *kind = self ? "selfcheck" : r->job.kind[0] ? r->job.kind : "change";
+	snprintf(r->answer.plan.ask.kind, sizeof r->answer.plan.ask.kind, "%s", kind);
+	ask_tree(r, &r->base, sha, have_base_tree);
+}
+
+/* The rules for the upstream branch, and for commits that are on it. */
+static void choose_ancestor(struct resolve *r, const struct gitread_base *b)
+{
+	struct fw_err err = { 0 };
+	bool is_followed = !r->last_judged[0];
+	for (int i = 0; i < b->n_first_parents; i++)
+		is_followed = is_followed || !strcmp(b->first_parent[i], r->last_judged);
+	if (!is_followed && b->merge_base[0] && strcmp(b->merge_base, r->job.target_sha) != 0) {
+		use_base(r, b->merge_base, "last-judged");
+		return;
+	}
+	for (int i = 0; i < b->n_first_parents; i++) {
+		int judged = is_judged(r, b->first_parent[i], &err);
+		if (judged < 0) {
+			refuse(r, &err);
+			return;
+		}
+		if (judged) {
+			use_base(r, b->first_parent[i], "first-parent");
+			return;
+		}
+	}
+	if (b->n_first_parents)
+		use_base(r, b->first_parent[0], "first-parent");
+	else
+		use_base(r, r->job.target_sha, "self");
+}
+
+static void have_ancestors(void *arg, const struct buf *out, const struct fw_err *failed)
+{
+	struct resolve *r = arg;
+	struct fw_err err = { 0 };
+	struct gitread_base *b = malloc(sizeof *b);
+	r->errand = NULL;
+	if (failed) {
+		git_failed(r, failed);
+	} else if (!b) {
+		err_set(&err, ERR_INTERNAL, "out of memory for the ancestors");
+		refuse(r, &err);
+	} else if (gitread_base(out, b, &err) != 0) {
+		refuse(r, &err);
+	} else {
+		choose_ancestor(r, b);
+	}
+	free(b);
+}
+
+static void have_merge_base(void *arg, const struct buf *out, const struct fw_err *failed)
+{
+	struct resolve *r = arg;
+	struct fw_err err = { 0 };
+	struct gitread_base *b = malloc(sizeof *b);
+	r->errand = NULL;
+	if (failed) {
+		git_failed(r, failed);
+	} else if (!b) {
+		err_set(&err, ERR_INTERNAL, "out of memory for the ancestors");
+		refuse(r, &err);
+	} else if (gitread_base(out, b, &err) != 0) {
+		refuse(r, &err);
+	} else if (!b->merge_base[0]) {
+		use_base(r, r->job.target_sha, "self");
+	} else if (!r->job.branch[0] && !strcmp(b->merge_base, r->job.target_sha)) {
+		choose_ancestor(r, b); /* asked for by commit, and it is part of the upstream branch */
+	} else {
+		use_base(r, b->merge_base, "merge-base");
+	}
+	free(b);
+}
+
+static void ask_base(struct resolve *r)
+{
+	struct fw_err err = { 0 };
+	char upstream[1024], parents[16];
+	snprintf(parents, sizeof parents, "%d", GITREAD_PARENTS_MAX);
+	if (gitread_encode(r->repo->upstream, upstream, sizeof upstream, &err) != 0) {
+		refuse(r, &err);
+		return;
+	}
+	bool is_upstream = !strcmp(r->job.branch, upstream);
+	if (is_upstream && find_last_judged(r, r->last_judged, &err) != 0) {
+		refuse(r, &err);
+		return;
+	}
+	const char *args[12] = { "base", "--repo", r->repo_path, "--target", r->job.target_sha, "--first-parents", parents };
+	int n = 7;
+	if (!is_upstream) {
+		args[n++] = "--upstream";
+		args[n++] = upstream;
+	} else if (r->last_judged[0]) {
+		args[n++] = "--with";
+		args[n++] = r->last_judged;
+	}
+	ask_git(r, args, is_upstream ? have_ancestors : have_merge_base);
+}
+
+/* ---- the steps ---------------------------------------------------------------------------------------------------------------- */
+
+/* Both trees are known: make the plan. */
+static void complete(struct resolve *r)
+{
+	struct fw_err err = { 0 };
+	struct resolve_answer *a = &r->answer;
+	struct plan *p = &a->plan;
+	p->ask.quick = r->job.quick;
+	if (plan_subject(p, 1, "target", r->target.commit, &r->target.manifest, &err) != 0 ||
+		plan_subject(p, 0, "base", r->base.commit, &r->base.manifest, &err) != 0) {
+		refuse(r, &err);
+		return;
+	}
+	if (a->n_suites == 0) {
+		give_up(r, "failed", "no suite is named: neither by the configuration nor by .flopwatch.yaml of the base");
+		return;
+	}
+	if (plan_suite(p, r->config, r->repo->name, r->base.commit, a->suite[0], r->job.cells_glob, &err) != 0) {
+		refuse(r, &err);
+		return;
+	}
+	if (r->job.quick) { /* a look, not a verdict: what one launch shows */
+		p->ask.rule.launches_max = 1;
+		p->ask.rule.confirm = false;
+	}
+	plan_compare(p);
+	finish(r);
+}
+
+/* The base cannot be used: one that a person named is an error, any other is replaced by the commit itself. */
+static void replace_base(struct resolve *r, const struct fw_err *why)
+{
+	if (!strcmp(r->answer.plan.base_how, "given") || !strcmp(r->base_sha, r->job.target_sha)) {
+		refuse(r, why);
+		return;
+	}
+	snprintf(r->answer.note, sizeof r->answer.note, "measured against itself, because its base cannot be used: %.400s",
+		why->text);
+	gitread_commit_free(r->base.commit);
+	memset(&r->base, 0, sizeof r->base);
+	use_base(r, r->job.target_sha, "self");
+}
+
+static void have_base_tree(void *arg, const struct buf *out, const struct fw_err *failed)
+{
+	struct resolve *r = arg;
+	struct fw_err err = { 0 };
+	r->errand = NULL;
+	if (failed) {
+		git_failed(r, failed);
+		return;
+	}
+	int got = take_tree(r, &r->base, out, have_base_tree, &err);
+	if (got == 0)
+		return;
+	if (r->base.commit)
+		r->answer.base = r->base.commit->commit;
+	if (got > 0) { /* see now whether its inputs are there, while it can still be replaced */
+		struct plan *p = &r->answer.plan;
+		if (plan_subject(p, 0, "base", r->base.commit, &r->base.manifest, &err) == 0) {
+			complete(r);
+			return;
+		}
+	}
+	replace_base(r, &err);
+}
+
+static bool is_skipped(const struct resolve *r)
+{
+	return !strcmp(r->job.origin, "push") && strstr(r->target.commit->commit.subject, "[skip flopwatch]");
+}
+
+static void have_target_tree(void *arg, const struct buf *out, const struct fw_err *failed)
+{
+	struct resolve *r = arg;
+	struct fw_err err = { 0 };
+	r->errand = NULL;
+	if (failed) {
+		git_failed(r, failed);
+		return;
+	}
+	int got = take_tree(r, &r->target, out, have_target_tree, &err);
+	if (got == 0)
+		return;
+	if (r->target.commit)
+		r->answer.target = r->target.commit->commit;
+	if (r->target.commit && is_skipped(r)) {
+		give_up(r, "cancelled", "asked to be skipped by [skip flopwatch]");
+		return;
+	}
+	if (got < 0 || plan_subject(&r->answer.plan, 1, "target", r->target.commit, &r->target.manifest, &err) != 0) {
+		refuse(r, &err);
+		return;
+	}
+	if (!r->job.base_sha[0])
+		ask_base(r);
+	else
+		use_base(r, r->job.base_sha, r->job.base_how[0] ? r->job.base_how : "given");
+}
+
+/* Nothing may call back before resolve_start returned, so even the first step waits for the loop. */
+static void begin(void *arg)
+{
+	struct resolve *r = arg;
+	r->start = NULL;
+	ask_tree(r, &r->target, r->job.target_sha, have_target_tree);
+}
+
+int resolve_start(struct loop *l, struct db *db, const struct config *c, const struct store_job *job, resolve_fn *fn, void *arg,
+	struct resolve **out, struct fw_err *err)
+{
+	int at = config_repo_find(c, job->repo_name);
+	if (at < 0)
+		return err_set(err, ERR_NOT_FOUND, "repository %s is not configured any more", job->repo_name);
+	struct resolve *r = calloc(1, sizeof *r);
+	if (!r)
+		return err_set(err, ERR_INTERNAL, "out of memory for a job");
+	*r = (struct resolve){ .loop = l, .db = db, .config = c, .repo = &c->repo[at], .job = *job, .fn = fn, .arg = arg };
+	plan_init(&r->answer.plan);
+	r->answer.state = "";
+	if (watch_repo_path(c, r->repo, r->repo_path, sizeof r->repo_path, err) != 0 ||
+		loop_after(l, 0, begin, r, &r->start, err) != 0) {
+		resolve_free(r);
+		return -1;
+	}
+	*out = r;
+	return 0;
+}

@@ -1,0 +1,40 @@
+/**
+ * resolve.h - turns a job row (a commit, perhaps a base and a suite) into a plan, by asking flopwatch-git in children.
+ *
+ * Base by the rules, when none was given: a branch takes its merge-base with the upstream branch; the upstream branch takes
+ * its newest first-parent ancestor with a finished comparison, else its first parent; after a force-push the merge-base with
+ * its last judged tip; without any of these the commit is measured against itself (kind selfcheck). It reads the database
+ * and writes nothing.
+ */
+#ifndef DAEMON_RESOLVE_H
+#define DAEMON_RESOLVE_H
+
+#include <stdbool.h>
+
+#include "config.h"
+#include "db/store_job.h"
+#include "loop.h"
+#include "plan.h"
+
+struct resolve;
+
+struct resolve_answer {
+	const char *state; /* "": the plan is good; else the job's final state: cancelled, failed, gone */
+	bool again;        /* state "failed" for a reason that may pass (no memory, a deadline): try later */
+	char why[1024];
+	char note[512];                   /* one line for the job's log, "" none */
+	struct plan plan;                 /* the callback may take its contents and leave it plan_init'ed */
+	struct store_commit target, base; /* sha "" while not known */
+	int n_suites;                     /* all that the commit is to be measured with; [0] is the plan's */
+	char suite[8][64];
+};
+
+typedef void resolve_fn(void *arg, struct resolve_answer *answer);
+
+/** Start. The callback comes once, later, from the loop; the resolve is gone when it returns. Own: borrows l, db, c. */
+int resolve_start(struct loop *l, struct db *db, const struct config *c, const struct store_job *job, resolve_fn *fn, void *arg,
+	struct resolve **out, struct fw_err *err);
+/** Forget it; accepts NULL. */
+void resolve_cancel(struct resolve *r);
+
+#endif
