@@ -1,0 +1,22 @@
+/** api.h - REST v1 under /api/v1 (and /healthz, /metrics), one file a resource: api_<resource>.c. */
+#ifndef WEB_API_H
+#define WEB_API_H
+
+#include "web/http.h"
+
+/* What a list may be filtered by; "open" stands for every state before the end. */
+#define API_JOB_STATES   "open queued sent building checking measuring done failed cancelled superseded gone"
+#define API_ALERT_STATES "open acknowledged accepted resolved invalid"
+#define API_VERDICTS     "failed rejected regression undecided not_comparable improvement unchanged identical"
+
+/* Every handler's `arg` is the struct site. */
+http_handler_fn api_repos, api_branches;
+http_handler_fn api_comparisons, api_comparison, api_comparison_csv, api_compare, api_commit;
+http_handler_fn api_history;
+http_handler_fn api_jobs, api_job, api_job_log, api_job_post, api_job_cancel, api_job_retry;
+http_handler_fn api_alerts, api_alert_acknowledge, api_alert_accept, api_alert_resolve, api_alert_invalidate;
+http_handler_fn api_devices, api_device_pause, api_device_resume;
+http_handler_fn api_index, api_events, api_healthz, api_metrics, api_backup;
+http_handler_fn api_hook;
+
+#endif

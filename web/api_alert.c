@@ -1,0 +1,126 @@
+/* Alerts: the list with every change of state, and the changes that a person makes. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "db/store_alert.h"
+#include "db/store_live.h"
+#include "web/answer.h"
+#include "web/api.h"
+#include "web/site.h"
+#include "web/write.h"
+
+enum { REASON_MAX = 2000 }; /* bytes */
+
+struct reading {
+	struct answer_list list;
+	struct site *site;
+	const char *repo; /* NULL: every one */
+};
+
+static void event_row(void *arg, const struct view_alert_event *row)
+{
+	struct jsonw *j = arg;
+	jsonw_object(j);
+	answer_time(j, "at", row->at);
+	jsonw_kv_string(j, "who", row->who);
+	jsonw_kv_string(j, "state", row->state);
+	answer_text(j, "reason", row->reason);
+	jsonw_object_end(j);
+}
+
+static void alert_row(void *arg, const struct view_alert *row)
+{
+	struct reading *reading = arg;
+	struct jsonw *j = &reading->list.j;
+	struct fw_err err = { 0 };
+	if (!answer_list_take(&reading->list, row->id, !reading->repo || strcmp(reading->repo, row->repo) == 0))
+		return;
+	jsonw_object(j);
+	jsonw_kv_int(j, "id", row->id);
+	jsonw_kv_string(j, "state", row->state);
+	jsonw_kv_string(j, "repo", row->repo);
+	answer_branch(j, row->branch);
+	jsonw_kv_string(j, "target", row->target);
+	answer_text(j, "subject", row->subject);
+	jsonw_kv_int(j, "comparison", row->comparison);
+	jsonw_kv_figure(j, "worst_pct", row->worst_pct);
+	jsonw_key(j, "cells");
+	jsonw_raw(j, row->cells_json, strlen(row->cells_json));
+	answer_time(j, "opened_at", row->opened_at);
+	answer_time(j, "changed_at", row->changed_at);
+	jsonw_key(j, "events");
+	jsonw_array(j);
+	if (view_alert_events(reading->site->db, row->id, event_row, j, &err) != 0)
+		j->out->failed = true;
+	jsonw_array_end(j);
+	jsonw_object_end(j);
+}
+
+void api_alerts(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct reading reading = { .site = site, .repo = http_query(r, "repo") };
+	const char *state;
+	int64_t before;
+	int result;
+	if (answer_choice(r, response, "state", API_ALERT_STATES, &state) != 0 ||
+		answer_list_begin(r, response, &reading.list, &before) != 0)
+		return;
+	do
+		result = view_alerts(site->db, state, before, reading.list.limit, alert_row, &reading, &err);
+	while (result == 0 && answer_list_more(&reading.list, &before));
+	if (result != 0)
+		answer_error(r, response, &err);
+	else
+		answer_list_end(r, response, &reading.list);
+}
+
+static void change(struct site *site, struct http_request *r, struct http_response *response, const char *state)
+{
+	struct fw_err err = { 0 };
+	struct jsonw j;
+	int64_t id = answer_path_id(r, response, "alert");
+	json_t *root = id < 0 ? NULL : write_read(r, response);
+	if (!root)
+		return;
+	const char *wrong = NULL, *reason = write_text(root, "reason", REASON_MAX, &wrong);
+	if (answer_is_form(r))
+		reason = http_form(r, "reason");
+	if (wrong || (reason && strlen(reason) > REASON_MAX)) {
+		answer_problem(r, response, 400, "reason must be a text of at most 2000 bytes");
+	} else if (db_begin(site->db, &err) != 0 ||
+		   store_alert_change(site->db, id, state, write_who(), reason ? reason : "", clock_utc_ms(), &err) != 0 ||
+		   db_commit(site->db, &err) != 0) {
+		db_rollback(site->db);
+		answer_error(r, response, &err);
+	} else if (!write_back_to(r, response, "/alerts")) {
+		answer_json(response, &j);
+		jsonw_object(&j);
+		jsonw_kv_int(&j, "id", id);
+		jsonw_kv_string(&j, "state", state);
+		jsonw_object_end(&j);
+	}
+	json_decref(root);
+}
+
+void api_alert_acknowledge(void *arg, struct http_request *r, struct http_response *response)
+{
+	change(arg, r, response, "acknowledged");
+}
+
+void api_alert_accept(void *arg, struct http_request *r, struct http_response *response)
+{
+	change(arg, r, response, "accepted");
+}
+
+void api_alert_resolve(void *arg, struct http_request *r, struct http_response *response)
+{
+	change(arg, r, response, "resolved");
+}
+
+void api_alert_invalidate(void *arg, struct http_request *r, struct http_response *response)
+{
+	change(arg, r, response, "invalid");
+}

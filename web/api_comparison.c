@@ -1,0 +1,207 @@
+/* Comparisons: lists, stored bodies, tables for spreadsheets; and commits, which are what was compared. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "db/store_view.h"
+#include "web/answer.h"
+#include "web/api.h"
+#include "web/emit.h"
+#include "web/scope.h"
+#include "web/site.h"
+
+/* ---- lists ------------------------------------------------------------------------------------------------------------ */
+
+static void write_comparison(void *arg, const struct view_comparison *row)
+{
+	struct jsonw *j = arg;
+	jsonw_object(j);
+	jsonw_kv_int(j, "id", row->id);
+	jsonw_kv_int(j, "job", row->job);
+	jsonw_kv_string(j, "repo", row->repo);
+	answer_branch(j, row->branch);
+	jsonw_kv_string(j, "kind", row->kind);
+	jsonw_kv_string(j, "suite", row->suite);
+	jsonw_kv_string(j, "verdict", row->verdict);
+	jsonw_kv_string(j, "base", row->base);
+	answer_text(j, "base_how", row->base_how);
+	jsonw_kv_string(j, "target", row->target);
+	answer_text(j, "subject", row->subject);
+	answer_text(j, "identical_by", row->identical_by);
+	answer_text(j, "device", row->device);
+	jsonw_kv_int(j, "cells", row->cells);
+	jsonw_kv_int(j, "regressions", row->regressions);
+	jsonw_kv_int(j, "launches", row->launches);
+	jsonw_kv_figure(j, "worst_pct", row->worst_pct);
+	answer_text(j, "worst_cell", row->worst_cell);
+	jsonw_kv_figure(j, "gpu_s", row->gpu_s);
+	jsonw_kv_figure(j, "wall_s", row->wall_s);
+	answer_time(j, "finished_at", row->finished_at);
+	jsonw_object_end(j);
+}
+
+static void list_row(void *arg, const struct view_comparison *row)
+{
+	struct answer_list *list = arg;
+	if (answer_list_take(list, row->id, true))
+		write_comparison(&list->j, row);
+}
+
+void api_comparisons(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct answer_list list;
+	char branch[BRANCH_KEY_MAX];
+	struct view_filter filter = { .repo = http_query(r, "repo"), .branch = scope_branch(r, branch) };
+	if (answer_choice(r, response, "verdict", API_VERDICTS, &filter.verdict) != 0 ||
+		answer_list_begin(r, response, &list, &filter.before) != 0)
+		return;
+	filter.limit = list.limit;
+	if (view_comparisons(site->db, &filter, list_row, &list, &err) != 0)
+		answer_error(r, response, &err);
+	else
+		answer_list_end(r, response, &list);
+}
+
+/* ---- one comparison --------------------------------------------------------------------------------------------------- */
+
+static void send_body(struct site *site, struct http_request *r, struct http_response *response, int64_t id)
+{
+	struct fw_err err = { 0 };
+	char etag[65];
+	if (view_body(site->db, id, &response->body, etag, &err) != 0) {
+		answer_error(r, response, &err);
+		return;
+	}
+	response->type = "application/json; charset=utf-8";
+	/* a verdict may be reached again over stored samples, so the answer is asked after, not kept for ever */
+	snprintf(response->etag, sizeof response->etag, "\"%s\"", etag);
+}
+
+void api_comparison(void *arg, struct http_request *r, struct http_response *response)
+{
+	int64_t id = answer_path_id(r, response, "comparison");
+	if (id >= 0)
+		send_body(arg, r, response, id);
+}
+
+void api_compare(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	const char *repo = http_query(r, "repo"), *base = http_query(r, "base"), *target = http_query(r, "target");
+	int64_t id;
+	if (!repo || !base || !target)
+		answer_problem(r, response, 400, "repo, base and target are needed, both commits in full");
+	else if (view_compare(site->db, repo, base, target, &id, &err) != 0)
+		answer_error(r, response, &err);
+	else
+		send_body(site, r, response, id);
+}
+
+/* ---- as a table ------------------------------------------------------------------------------------------------------- */
+
+static void csv_number(struct buf *out, double v)
+{
+	if (isfinite(v))
+		buf_printf(out, ",%.6g", v);
+	else
+		buf_putc(out, ',');
+}
+
+static void csv_row(void *arg, const struct view_cell *row)
+{
+	struct buf *out = arg;
+	emit_csv(out, row->key);
+	buf_putc(out, ',');
+	emit_csv(out, row->verdict);
+	csv_number(out, row->base_median_ms);
+	csv_number(out, row->target_median_ms);
+	csv_number(out, row->base_tflops);
+	csv_number(out, row->target_tflops);
+	csv_number(out, row->change_pct);
+	csv_number(out, row->ci_low_pct);
+	csv_number(out, row->ci_high_pct);
+	csv_number(out, row->mde_pct);
+	buf_printf(out, ",%.6g,%d,%d,%d,%d,", row->threshold_pct, row->launches, row->samples, row->borderline, row->tail);
+	emit_csv(out, row->failure);
+	buf_putc(out, ',');
+	emit_csv(out, row->reason);
+	buf_puts(out, "\r\n");
+}
+
+static void is_there(void *arg, const struct view_comparison *row)
+{
+	(void)arg, (void)row;
+}
+
+void api_comparison_csv(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	int64_t id = answer_path_id(r, response, "comparison");
+	if (id < 0)
+		return;
+	response->type = "text/csv; charset=utf-8; header=present";
+	buf_puts(&response->body, "cell,verdict,base_median_ms,target_median_ms,base_tflops,target_tflops,change_pct,ci_low_pct,"
+				  "ci_high_pct,mde_pct,threshold_pct,launches,samples,borderline,tail,failure,reason\r\n");
+	if (view_comparison(site->db, id, is_there, NULL, &err) != 0 ||
+		view_cells(site->db, id, csv_row, &response->body, &err) != 0)
+		answer_error(r, response, &err);
+}
+
+/* ---- commits ---------------------------------------------------------------------------------------------------------- */
+
+enum { COMMITS_MAX = 20 };
+
+struct commit_reading {
+	struct jsonw *j;
+	int n;
+	char sha[66], repo[128];
+};
+
+static void commit_row(void *arg, const struct view_commit *row)
+{
+	struct commit_reading *reading = arg;
+	struct jsonw *j = reading->j;
+	reading->n++;
+	snprintf(reading->sha, sizeof reading->sha, "%s", row->sha);
+	snprintf(reading->repo, sizeof reading->repo, "%s", row->repo);
+	jsonw_object(j);
+	jsonw_kv_string(j, "repo", row->repo);
+	jsonw_kv_string(j, "sha", row->sha);
+	jsonw_kv_string(j, "tree", row->tree);
+	answer_text(j, "first_parent", row->first_parent);
+	jsonw_kv_string(j, "author", row->author);
+	jsonw_kv_string(j, "subject", row->subject);
+	answer_time(j, "committed_at", row->committed_at);
+	jsonw_object_end(j);
+}
+
+/* {"commits":[every one that begins so],"comparisons":[of the only one]} */
+void api_commit(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct jsonw j;
+	struct commit_reading reading = { .j = &j };
+	answer_json(response, &j);
+	jsonw_object(&j);
+	jsonw_key(&j, "commits");
+	jsonw_array(&j);
+	int result = view_commits(site->db, http_segment(r, 0), COMMITS_MAX, commit_row, &reading, &err);
+	jsonw_array_end(&j);
+	if (result == 0 && reading.n == 0)
+		result = err_set(&err, ERR_NOT_FOUND, "no commit of a watched repository begins with these digits");
+	jsonw_key(&j, "comparisons");
+	jsonw_array(&j);
+	if (result == 0 && reading.n == 1) {
+		struct view_filter filter = { .repo = reading.repo, .target = reading.sha, .limit = VIEW_LIMIT_DEFAULT };
+		result = view_comparisons(site->db, &filter, write_comparison, &j, &err);
+	}
+	jsonw_array_end(&j);
+	jsonw_object_end(&j);
+	if (result != 0)
+		answer_error(r, response, &err);
+}

@@ -1,0 +1,134 @@
+/* The daemon itself: the list of routes, what happens now as a stream, health, counts, a copy of the database. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "db/store_live.h"
+#include "web/answer.h"
+#include "web/api.h"
+#include "web/site.h"
+
+void api_index(void *arg, struct http_request *r, struct http_response *response)
+{
+	(void)arg, (void)r;
+	static const struct {
+		const char *name, *path;
+	} links[] = {
+		{ "repos", "/api/v1/repos" },
+		{ "branches", "/api/v1/branches?repo=" },
+		{ "commit", "/api/v1/commits/{sha}" },
+		{ "comparisons", "/api/v1/comparisons?repo=&branch=&verdict=" },
+		{ "comparison", "/api/v1/comparisons/{id}" },
+		{ "comparison_csv", "/api/v1/comparisons/{id}.csv" },
+		{ "compare", "/api/v1/compare?repo=&base=&target=" },
+		{ "history", "/api/v1/history?repo=&branch=&cell=&device=" },
+		{ "alerts", "/api/v1/alerts?state=&repo=" },
+		{ "jobs", "/api/v1/jobs?state=&repo=" },
+		{ "job", "/api/v1/jobs/{id}" },
+		{ "job_log", "/api/v1/jobs/{id}/log" },
+		{ "devices", "/api/v1/devices" },
+		{ "events", "/api/v1/events" },
+	};
+	struct jsonw j;
+	answer_json(response, &j);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "version", FW_VERSION);
+	for (size_t i = 0; i < sizeof links / sizeof links[0]; i++)
+		jsonw_kv_string(&j, links[i].name, links[i].path);
+	jsonw_object_end(&j);
+}
+
+/* ---- events ----------------------------------------------------------------------------------------------------------- */
+
+enum { EVENTS_AT_ONCE = 200 };
+
+struct event_reading {
+	struct buf *out;
+	int64_t last;
+};
+
+static void event_row(void *arg, int64_t id, int64_t at, const char *kind, const char *payload)
+{
+	(void)at;
+	struct event_reading *reading = arg;
+	reading->last = id;
+	buf_printf(reading->out, "id: %lld\nevent: %s\ndata: %s\n\n", (long long)id, kind, payload);
+}
+
+static void more_events(void *arg, int64_t *cursor, struct buf *out)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct event_reading reading = { .out = out, .last = *cursor };
+	if (view_events(site->db, *cursor, EVENTS_AT_ONCE, event_row, &reading, &err) != 0)
+		out->failed = true;
+	*cursor = reading.last;
+}
+
+void api_events(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	response->type = "text/event-stream; charset=utf-8";
+	response->stream = more_events;
+	response->cursor = answer_number(http_header(r, "Last-Event-ID"));
+	if (response->cursor < 0 && view_last_event(site->db, &response->cursor, &err) != 0)
+		answer_error(r, response, &err);
+}
+
+/* ---- health and counts ------------------------------------------------------------------------------------------------ */
+
+void api_healthz(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	if (site->act.health(site->act.arg, &err) != 0) {
+		answer_problem(r, response, 503, err.text);
+		return;
+	}
+	response->type = "text/plain; charset=utf-8";
+	buf_puts(&response->body, "ok\n");
+}
+
+struct counting {
+	struct buf *out;
+	char what[32]; /* of the row before: a family's type is said once */
+};
+
+static void count_row(void *arg, const char *what, const char *label, int64_t n)
+{
+	struct counting *c = arg;
+	if (strcmp(c->what, what) != 0) {
+		snprintf(c->what, sizeof c->what, "%s", what);
+		buf_printf(c->out, "# TYPE flopwatch_%s gauge\n", what);
+	}
+	buf_printf(c->out, "flopwatch_%s{%s=\"%s\"} %lld\n", what, strcmp(what, "comparisons") == 0 ? "verdict" : "state", label,
+		(long long)n);
+}
+
+void api_metrics(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct counting counting = { .out = &response->body };
+	response->type = "text/plain; version=0.0.4; charset=utf-8";
+	buf_puts(&response->body, "# TYPE flopwatch_build_info gauge\nflopwatch_build_info{version=\"" FW_VERSION "\"} 1\n");
+	if (view_counts(site->db, count_row, &counting, &err) != 0)
+		answer_error(r, response, &err);
+}
+
+/* ---- backup ----------------------------------------------------------------------------------------------------------- */
+
+void api_backup(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	char path[600];
+	snprintf(path, sizeof path, "%s/backup-%lld.db", site->backup_dir, (long long)clock_utc_ms());
+	if (db_backup(site->db, path, &err) != 0) {
+		answer_error(r, response, &err);
+		return;
+	}
+	response->type = "application/vnd.sqlite3";
+	snprintf(response->file, sizeof response->file, "%s", path);
+}

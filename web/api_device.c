@@ -1,0 +1,66 @@
+/* Devices: what measures, and whether it may. */
+#include <string.h>
+
+#include "db/store_live.h"
+#include "web/answer.h"
+#include "web/api.h"
+#include "web/site.h"
+#include "web/write.h"
+
+static void device_row(void *arg, const struct view_device *row)
+{
+	struct jsonw *j = arg;
+	jsonw_object(j);
+	jsonw_kv_string(j, "uuid", row->uuid);
+	jsonw_kv_string(j, "kind", row->kind);
+	jsonw_kv_string(j, "name", row->name);
+	jsonw_kv_string(j, "state", row->state);
+	answer_text(j, "state_why", row->state_why);
+	answer_text(j, "driver", row->driver);
+	answer_text(j, "toolkit", row->toolkit);
+	jsonw_key(j, "info");
+	jsonw_raw(j, row->info_json, strlen(row->info_json));
+	answer_id(j, "job", row->job);
+	answer_time(j, "seen_at", row->seen_at);
+	jsonw_object_end(j);
+}
+
+void api_devices(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct jsonw j;
+	answer_items_begin(response, &j);
+	if (view_devices(site->db, device_row, &j, &err) != 0)
+		answer_error(r, response, &err);
+	else
+		answer_items_end(&j);
+}
+
+static void set_paused(struct site *site, struct http_request *r, struct http_response *response, bool paused)
+{
+	struct fw_err err = { 0 };
+	struct jsonw j;
+	const char *uuid = http_segment(r, 0);
+	if (site->act.pause(site->act.arg, uuid, paused, write_who(), &err) != 0) {
+		answer_error(r, response, &err);
+		return;
+	}
+	if (write_back_to(r, response, "/devices"))
+		return;
+	answer_json(response, &j);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "uuid", uuid);
+	jsonw_kv_bool(&j, "paused", paused);
+	jsonw_object_end(&j);
+}
+
+void api_device_pause(void *arg, struct http_request *r, struct http_response *response)
+{
+	set_paused(arg, r, response, true);
+}
+
+void api_device_resume(void *arg, struct http_request *r, struct http_response *response)
+{
+	set_paused(arg, r, response, false);
+}

@@ -1,0 +1,266 @@
+/* Jobs: the queue, one job with its log, and what a person may do with them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "db/store_view.h"
+#include "web/answer.h"
+#include "web/api.h"
+#include "web/site.h"
+#include "web/write.h"
+
+enum { TEXT_MAX = 1023 }; /* bytes of a key of a request; what is too long for its purpose the daemon refuses */
+
+/* ---- reading ---------------------------------------------------------------------------------------------------------- */
+
+static void write_progress(struct jsonw *j, const char *progress)
+{
+	jsonw_key(j, "progress");
+	if (*progress)
+		jsonw_raw(j, progress, strlen(progress));
+	else
+		jsonw_null(j);
+}
+
+static void write_job(void *arg, const struct view_job *row)
+{
+	struct jsonw *j = arg;
+	jsonw_object(j);
+	jsonw_kv_int(j, "id", row->id);
+	jsonw_kv_string(j, "repo", row->repo);
+	answer_branch(j, row->branch);
+	answer_text(j, "base", row->base);
+	answer_text(j, "base_how", row->base_how);
+	jsonw_kv_string(j, "target", row->target);
+	answer_text(j, "subject", row->subject);
+	jsonw_kv_string(j, "kind", row->kind);
+	answer_text(j, "suite", row->suite);
+	answer_text(j, "cells", row->cells_glob);
+	jsonw_kv_bool(j, "quick", row->quick);
+	answer_text(j, "device_kind", row->device_kind);
+	jsonw_kv_string(j, "origin", row->origin);
+	jsonw_kv_string(j, "state", row->state);
+	answer_text(j, "state_why", row->state_why);
+	write_progress(j, row->progress);
+	jsonw_kv_int(j, "attempt", row->attempt);
+	answer_text(j, "device", row->device);
+	answer_id(j, "comparison", row->comparison);
+	answer_text(j, "verdict", row->verdict);
+	answer_time(j, "queued_at", row->queued_at);
+	answer_time(j, "started_at", row->started_at);
+	answer_time(j, "ended_at", row->ended_at);
+	jsonw_object_end(j);
+}
+
+struct reading {
+	struct answer_list list;
+	const char *repo; /* NULL: every one */
+};
+
+static void list_row(void *arg, const struct view_job *row)
+{
+	struct reading *reading = arg;
+	if (answer_list_take(&reading->list, row->id, !reading->repo || strcmp(reading->repo, row->repo) == 0))
+		write_job(&reading->list.j, row);
+}
+
+void api_jobs(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct reading reading = { .repo = http_query(r, "repo") };
+	const char *state;
+	int64_t before;
+	int result;
+	if (answer_choice(r, response, "state", API_JOB_STATES, &state) != 0 ||
+		answer_list_begin(r, response, &reading.list, &before) != 0)
+		return;
+	do
+		result = view_jobs(site->db, state, before, reading.list.limit, list_row, &reading, &err);
+	while (result == 0 && answer_list_more(&reading.list, &before));
+	if (result != 0)
+		answer_error(r, response, &err);
+	else
+		answer_list_end(r, response, &reading.list);
+}
+
+void api_job(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct jsonw j;
+	int64_t id = answer_path_id(r, response, "job");
+	if (id < 0)
+		return;
+	answer_json(response, &j);
+	if (view_job(site->db, id, write_job, &j, &err) != 0)
+		answer_error(r, response, &err);
+}
+
+/* ---- its log ---------------------------------------------------------------------------------------------------------- */
+
+static void log_row(void *arg, int64_t id, int64_t at, const char *line)
+{
+	(void)id;
+	struct buf *out = arg;
+	char text[32];
+	clock_format(at, text);
+	buf_printf(out, "%s  %s\n", text, line);
+}
+
+struct build_reading {
+	struct buf *out;
+	const char *side;
+};
+
+static void build_log(void *arg, const struct view_build *row)
+{
+	struct build_reading *b = arg;
+	buf_printf(b->out, "\n%s build %s, %s, %lld ms", b->side, row->state, row->toolchain, (long long)row->duration_ms);
+	if (*row->detail)
+		buf_printf(b->out, ": %s", row->detail);
+	buf_putc(b->out, '\n');
+	buf_append(b->out, row->log, row->log_len);
+	if (row->log_len && ((const char *)row->log)[row->log_len - 1] != '\n')
+		buf_putc(b->out, '\n');
+}
+
+static void remember_comparison(void *arg, const struct view_job *row)
+{
+	*(int64_t *)arg = row->comparison;
+}
+
+void api_job_log(void *arg, struct http_request *r, struct http_response *response)
+{
+	static const char *const sides[] = { "base", "target" };
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	int64_t comparison = 0, id = answer_path_id(r, response, "job");
+	if (id < 0)
+		return;
+	/* bytes as the build printed them: as plain text they do nothing in a browser */
+	response->type = "text/plain; charset=utf-8";
+	int result = view_job(site->db, id, remember_comparison, &comparison, &err);
+	if (result == 0)
+		result = view_log(site->db, id, 0, VIEW_HISTORY_MAX, log_row, &response->body, &err);
+	for (int i = 0; result == 0 && comparison && i < 2; i++) {
+		struct build_reading b = { .out = &response->body, .side = sides[i] };
+		result = view_build(site->db, comparison, sides[i], build_log, &b, &err);
+		if (result != 0 && err.code == ERR_NOT_FOUND) { /* that side was not built */
+			err_clear(&err);
+			result = 0;
+		}
+	}
+	if (result != 0)
+		answer_error(r, response, &err);
+}
+
+/* ---- writing ---------------------------------------------------------------------------------------------------------- */
+
+static void answer_job(struct http_response *response, int64_t id, const char *state)
+{
+	struct jsonw j;
+	answer_json(response, &j);
+	jsonw_object(&j);
+	jsonw_kv_int(&j, "id", id);
+	jsonw_kv_string(&j, "state", state);
+	jsonw_object_end(&j);
+}
+
+static void answer_new_job(struct http_response *response, int64_t id)
+{
+	answer_job(response, id, "queued");
+	response->status = 201;
+	snprintf(response->location, sizeof response->location, "/api/v1/jobs/%lld", (long long)id);
+}
+
+/* A request that the job's state forbids is no mistake of form. */
+static void answer_refusal(struct http_request *r, struct http_response *response, const struct fw_err *err)
+{
+	if (err->code == ERR_INVALID)
+		answer_problem(r, response, 409, err->text);
+	else
+		answer_error(r, response, err);
+}
+
+/* A key that no request has, or one of another type; NULL: none. */
+static const char *read_wish(json_t *root, struct site_request *wish)
+{
+	static const char *const known[] = { "repo", "base", "target", "suite", "device", "cells", "quick" };
+	const char *key, *wrong = NULL;
+	json_t *value;
+	json_object_foreach(root, key, value)
+	{
+		bool found = false;
+		for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+			found |= strcmp(key, known[i]) == 0;
+		if (!found)
+			wrong = key;
+	}
+	const json_t *quick = json_object_get(root, "quick");
+	if (quick && !json_is_boolean(quick) && !json_is_null(quick))
+		wrong = "quick";
+	*wish = (struct site_request){
+		.repo = write_text(root, "repo", TEXT_MAX, &wrong),
+		.base = write_text(root, "base", TEXT_MAX, &wrong),
+		.target = write_text(root, "target", TEXT_MAX, &wrong),
+		.suite = write_text(root, "suite", TEXT_MAX, &wrong),
+		.device_kind = write_text(root, "device", TEXT_MAX, &wrong),
+		.cells_glob = write_text(root, "cells", TEXT_MAX, &wrong),
+		.quick = json_is_true(quick),
+	};
+	return wrong;
+}
+
+void api_job_post(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct site_request wish;
+	int64_t id;
+	char detail[256];
+	json_t *root = write_read(r, response);
+	if (!root)
+		return;
+	const char *wrong = read_wish(root, &wish);
+	if (wrong) {
+		snprintf(detail, sizeof detail,
+			"key %.60s is not known, of another type or too long; known: repo, base, target, suite, device, cells "
+			"(texts), quick (boolean)",
+			wrong);
+		answer_problem(r, response, 400, detail);
+	} else if (!wish.repo || !wish.target) {
+		answer_problem(r, response, 400, "repo and target are needed");
+	} else if (site->act.enqueue(site->act.arg, &wish, &id, &err) != 0) {
+		answer_error(r, response, &err);
+	} else {
+		answer_new_job(response, id);
+	}
+	json_decref(root);
+}
+
+void api_job_cancel(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	int64_t id = answer_path_id(r, response, "job");
+	if (id < 0)
+		return;
+	if (site->act.cancel(site->act.arg, id, write_who(), &err) != 0)
+		answer_refusal(r, response, &err);
+	else if (!write_back_to(r, response, "/jobs"))
+		answer_job(response, id, "cancelled");
+}
+
+void api_job_retry(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	int64_t new_id, id = answer_path_id(r, response, "job");
+	if (id < 0)
+		return;
+	if (site->act.retry(site->act.arg, id, &new_id, &err) != 0)
+		answer_refusal(r, response, &err);
+	else if (!write_back_to(r, response, "/jobs"))
+		answer_new_job(response, new_id);
+}

@@ -1,0 +1,396 @@
+/**
+ * body.c - one comparison as JSON, key by key in the order in which people read it.
+ *
+ * Rows become JSON in two steps: the view's callback keeps what it needs, because its texts live no longer than it does.
+ */
+#include "web/body.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/jsonw.h"
+#include "db/store_repo.h"
+#include "db/store_result.h"
+#include "db/store_view.h"
+
+enum { BODY_MAX = 8 << 20, PHASES_MAX = 32 };
+
+/** Shared by all callbacks of one body. */
+struct body {
+	struct db *db;
+	struct jsonw j;
+	struct buf environment; /* finished JSON, because the comparison's row is open while cells are read */
+	char isolation[8];
+	struct fw_err *err;
+	int failed;
+};
+
+static void text_or_null(struct jsonw *j, const char *key, const char *text)
+{
+	jsonw_kv_string(j, key, text[0] ? text : NULL);
+}
+
+/* ---- a cell's metrics ------------------------------------------------------------------------------------------------ */
+
+struct phase {
+	char name[16];
+	double base_ms, target_ms, change_pct;
+};
+
+struct figures {
+	int n_phases;
+	struct phase phase[PHASES_MAX];
+	double call_base_us, call_target_us, call_change_pct;
+	double enqueue_base_us, enqueue_target_us;
+	double clock_base_mhz, clock_target_mhz;
+	double error_base, error_target;
+	double issued_base, issued_target;
+};
+
+static const struct figures no_figures = { .call_base_us = NAN,
+	.call_target_us = NAN,
+	.call_change_pct = NAN,
+	.enqueue_base_us = NAN,
+	.enqueue_target_us = NAN,
+	.clock_base_mhz = NAN,
+	.clock_target_mhz = NAN,
+	.error_base = NAN,
+	.error_target = NAN,
+	.issued_base = NAN,
+	.issued_target = NAN };
+
+static struct phase *phase_of(struct figures *f, const char *name, size_t len)
+{
+	for (int i = 0; i < f->n_phases; i++)
+		if (strlen(f->phase[i].name) == len && memcmp(f->phase[i].name, name, len) == 0)
+			return &f->phase[i];
+	if (f->n_phases == PHASES_MAX || len >= sizeof(f->phase[0].name))
+		return NULL;
+	struct phase *p = &f->phase[f->n_phases++];
+	*p = (struct phase){ .base_ms = NAN, .target_ms = NAN, .change_pct = NAN };
+	memcpy(p->name, name, len);
+	return p;
+}
+
+/** "phase.run.base_ms" */
+static void take_phase(struct figures *f, const char *name, double value)
+{
+	const char *dot = strrchr(name, '.');
+	struct phase *p = dot ? phase_of(f, name, (size_t)(dot - name)) : NULL;
+	if (!p)
+		return;
+	if (strcmp(dot, ".base_ms") == 0)
+		p->base_ms = value;
+	else if (strcmp(dot, ".target_ms") == 0)
+		p->target_ms = value;
+	else if (strcmp(dot, ".change_pct") == 0)
+		p->change_pct = value;
+}
+
+static void take_metric(void *arg, const char *name, const char *unit, double value)
+{
+	struct figures *f = arg;
+	const struct {
+		const char *name;
+		double *to;
+	} known[] = {
+		{ "call.base_us", &f->call_base_us },
+		{ "call.target_us", &f->call_target_us },
+		{ "call.change_pct", &f->call_change_pct },
+		{ "enqueue.base_us", &f->enqueue_base_us },
+		{ "enqueue.target_us", &f->enqueue_target_us },
+		{ "clock.base_mhz", &f->clock_base_mhz },
+		{ "clock.target_mhz", &f->clock_target_mhz },
+		{ "base.error_ratio", &f->error_base },
+		{ "target.error_ratio", &f->error_target },
+		{ "base.flops_issued", &f->issued_base },
+		{ "target.flops_issued", &f->issued_target },
+	};
+	(void)unit;
+	if (strncmp(name, "phase.", 6) == 0)
+		take_phase(f, name + 6, value);
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strcmp(name, known[i].name) == 0)
+			*known[i].to = value;
+}
+
+static void pair(struct jsonw *j, const char *key, const char *unit, double base, double target)
+{
+	char name[32];
+	if (!isfinite(base) && !isfinite(target)) {
+		jsonw_kv_null(j, key);
+		return;
+	}
+	jsonw_key(j, key);
+	jsonw_object(j);
+	snprintf(name, sizeof(name), "base%s", unit);
+	jsonw_kv_figure(j, name, base);
+	snprintf(name, sizeof(name), "target%s", unit);
+	jsonw_kv_figure(j, name, target);
+	jsonw_object_end(j);
+}
+
+static void write_figures(struct jsonw *j, const struct figures *f)
+{
+	jsonw_key(j, "phases");
+	jsonw_array(j);
+	for (int i = 0; i < f->n_phases; i++) {
+		jsonw_object(j);
+		jsonw_kv_string(j, "phase", f->phase[i].name);
+		jsonw_kv_figure(j, "base_ms", f->phase[i].base_ms);
+		jsonw_kv_figure(j, "target_ms", f->phase[i].target_ms);
+		jsonw_kv_figure(j, "change_pct", f->phase[i].change_pct);
+		jsonw_object_end(j);
+	}
+	jsonw_array_end(j);
+	if (isfinite(f->call_base_us) || isfinite(f->call_target_us)) {
+		jsonw_key(j, "call");
+		jsonw_object(j);
+		jsonw_kv_figure(j, "base_us", f->call_base_us);
+		jsonw_kv_figure(j, "target_us", f->call_target_us);
+		jsonw_kv_figure(j, "change_pct", f->call_change_pct);
+		jsonw_object_end(j);
+	} else {
+		jsonw_kv_null(j, "call");
+	}
+	pair(j, "enqueue", "_us", f->enqueue_base_us, f->enqueue_target_us);
+	pair(j, "clock", "_mhz", f->clock_base_mhz, f->clock_target_mhz);
+	pair(j, "error_ratio", "", f->error_base, f->error_target);
+	pair(j, "flops_issued", "", f->issued_base, f->issued_target);
+}
+
+/* ---- cells ----------------------------------------------------------------------------------------------------------- */
+
+static void write_side(struct jsonw *j, const char *key, double median_ms, double tflops)
+{
+	jsonw_key(j, key);
+	jsonw_object(j);
+	jsonw_kv_figure(j, "median_ms", median_ms);
+	jsonw_kv_figure(j, "tflops", tflops);
+	jsonw_object_end(j);
+}
+
+static void write_flags(struct jsonw *j, const struct view_cell *c)
+{
+	jsonw_key(j, "flags");
+	jsonw_array(j);
+	if (c->borderline)
+		jsonw_string(j, "borderline");
+	if (c->tail)
+		jsonw_string(j, "tail");
+	jsonw_array_end(j);
+}
+
+static void write_nodes(struct body *b, int64_t cell)
+{
+	struct buf nodes;
+	struct fw_err err = { 0 };
+	buf_init(&nodes, BODY_MAX);
+	if (view_artifact(b->db, "cell", cell, "nodes_changed", &nodes, &err) == 0) {
+		jsonw_key(&b->j, "nodes");
+		jsonw_raw(&b->j, nodes.data, nodes.len);
+	} else {
+		jsonw_kv_null(&b->j, "nodes");
+		if (err.code != ERR_NOT_FOUND)
+			b->failed = err_set(b->err, err.code, "%s", err.text);
+	}
+	buf_fini(&nodes);
+}
+
+static void write_cell(void *arg, const struct view_cell *c)
+{
+	struct body *b = arg;
+	struct jsonw *j = &b->j;
+	struct figures f = no_figures;
+	if (b->failed || view_metrics(b->db, "cell", c->id, take_metric, &f, b->err)) {
+		b->failed = -1;
+		return;
+	}
+	jsonw_object(j);
+	jsonw_kv_string(j, "cell", c->key);
+	jsonw_kv_string(j, "verdict", c->verdict);
+	jsonw_kv_bool(j, "borderline", c->borderline);
+	write_flags(j, c);
+	text_or_null(j, "failure", c->failure);
+	text_or_null(j, "reason", c->reason);
+	jsonw_kv_string(j, "group", c->group);
+	jsonw_kv_string(j, "mask", c->mask);
+	jsonw_kv_string(j, "direction", c->direction);
+	jsonw_kv_int(j, "seqlen", c->seqlen);
+	if (c->block) {
+		jsonw_kv_int(j, "block", c->block);
+		jsonw_kv_figure(j, "sparsity_ratio", c->sparsity_ratio);
+	}
+	jsonw_kv_figure(j, "flops_useful", c->flops);
+	jsonw_kv_figure(j, "threshold_pct", c->threshold_pct);
+	write_side(j, "base", c->base_median_ms, c->base_tflops);
+	write_side(j, "target", c->target_median_ms, c->target_tflops);
+	jsonw_kv_figure(j, "change_pct", c->change_pct);
+	jsonw_kv_figure(j, "ci_low_pct", c->ci_low_pct);
+	jsonw_kv_figure(j, "ci_high_pct", c->ci_high_pct);
+	jsonw_kv_figure(j, "mde_pct", c->mde_pct);
+	jsonw_kv_figure(j, "change_raw_pct", isfinite(c->m_raw) ? stats_change_pct(c->m_raw) : NAN);
+	jsonw_kv_figure(j, "beta", c->beta);
+	jsonw_kv_int(j, "launches", c->launches);
+	jsonw_kv_int(j, "samples", c->samples);
+	write_figures(j, &f);
+	write_nodes(b, c->id);
+	jsonw_object_end(j);
+}
+
+/* ---- the comparison -------------------------------------------------------------------------------------------------- */
+
+struct side {
+	char module[65];
+	char state[8];
+};
+
+static void take_build(void *arg, const struct view_build *row)
+{
+	struct side *s = arg;
+	snprintf(s->module, sizeof(s->module), "%s", row->module_sha);
+	snprintf(s->state, sizeof(s->state), "%s", row->state);
+}
+
+/** {"commit","tree","module_sha256",...}; what is not known is null. */
+static void write_commit(struct body *b, const char *role, int64_t repo, int64_t comparison, const char *sha)
+{
+	struct side side = { .module = "" };
+	struct store_commit c = { .tree = "" };
+	struct fw_err err = { 0 };
+	if (view_build(b->db, comparison, role, take_build, &side, &err) && err.code != ERR_NOT_FOUND)
+		b->failed = err_set(b->err, err.code, "%s", err.text);
+	err_clear(&err);
+	if (store_commit_get(b->db, repo, sha, &c, &err) && err.code != ERR_NOT_FOUND)
+		b->failed = err_set(b->err, err.code, "%s", err.text);
+	jsonw_key(&b->j, role);
+	jsonw_object(&b->j);
+	jsonw_kv_string(&b->j, "commit", sha);
+	text_or_null(&b->j, "tree", c.tree);
+	text_or_null(&b->j, "module_sha256", side.module);
+	text_or_null(&b->j, "build", side.state);
+	text_or_null(&b->j, "subject", c.subject);
+	text_or_null(&b->j, "author", c.author);
+	jsonw_object_end(&b->j);
+}
+
+static void take_environment(void *arg, const struct view_environment *e)
+{
+	struct body *b = arg;
+	struct jsonw j;
+	snprintf(b->isolation, sizeof(b->isolation), "%s", e->isolation);
+	jsonw_init(&j, &b->environment);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "epoch", e->hash);
+	jsonw_kv_string(&j, "device", e->uuid);
+	jsonw_kv_string(&j, "kind", e->kind);
+	jsonw_kv_string(&j, "name", e->name);
+	text_or_null(&j, "driver", e->driver);
+	text_or_null(&j, "toolkit", e->toolkit);
+	jsonw_kv_string(&j, "timing", e->timing);
+	jsonw_kv_figure(&j, "power_limit_w", e->power_limit_w);
+	jsonw_object_end(&j);
+}
+
+static void write_environment(struct body *b, int64_t comparison)
+{
+	struct fw_err err = { 0 };
+	if (view_environment(b->db, comparison, take_environment, b, &err) && err.code != ERR_NOT_FOUND)
+		b->failed = err_set(b->err, err.code, "%s", err.text);
+	jsonw_key(&b->j, "environment");
+	if (b->environment.len)
+		jsonw_raw(&b->j, b->environment.data, b->environment.len);
+	else
+		jsonw_null(&b->j);
+}
+
+static void write_quick(void *arg, const struct view_job *row)
+{
+	struct jsonw *j = arg;
+	jsonw_kv_bool(j, "quick", row->quick);
+	text_or_null(j, "cells_glob", row->cells_glob);
+}
+
+struct head {
+	struct body *b;
+	int64_t repo;
+	const char *rule;
+};
+
+static void write_head(void *arg, const struct view_comparison *c)
+{
+	struct head *h = arg;
+	struct body *b = h->b;
+	struct jsonw *j = &b->j;
+	char at[32];
+	clock_format(c->finished_at, at);
+	jsonw_kv_int(j, "id", c->id);
+	jsonw_kv_string(j, "repo", c->repo);
+	text_or_null(j, "branch", c->branch);
+	jsonw_kv_string(j, "kind", c->kind);
+	jsonw_kv_string(j, "suite", c->suite);
+	jsonw_kv_string(j, "verdict", c->verdict);
+	text_or_null(j, "identical_by", c->identical_by);
+	jsonw_kv_int(j, "job", c->job);
+	if (view_job(b->db, c->job, write_quick, j, b->err))
+		b->failed = -1;
+	jsonw_kv_string(j, "finished_at", at);
+	text_or_null(j, "base_how", c->base_how);
+	write_commit(b, "base", h->repo, c->id, c->base);
+	write_commit(b, "target", h->repo, c->id, c->target);
+	write_environment(b, c->id);
+	jsonw_key(j, "rule");
+	jsonw_raw(j, h->rule, strlen(h->rule));
+	jsonw_kv_int(j, "launches", c->launches);
+	jsonw_kv_figure(j, "gpu_s", c->gpu_s);
+	jsonw_kv_figure(j, "wall_s", c->wall_s);
+	text_or_null(j, "isolation", b->isolation);
+	jsonw_kv_int(j, "regressions", c->regressions);
+	jsonw_kv_figure(j, "worst_pct", c->worst_pct);
+}
+
+int body_comparison(struct db *db, int64_t comparison, struct buf *out, struct fw_err *err)
+{
+	struct body b = { .db = db, .err = err };
+	struct store_comparison row;
+	struct buf rule;
+	buf_init(&rule, 1 << 16);
+	buf_init(&b.environment, 1 << 16);
+	jsonw_init(&b.j, out);
+	int r = store_comparison_get(db, comparison, &row, &rule, err);
+	if (r == 0) {
+		struct head head = { .b = &b, .repo = row.repo, .rule = row.rule_json };
+		jsonw_object(&b.j);
+		r = view_comparison(db, comparison, write_head, &head, err);
+		jsonw_key(&b.j, "cells");
+		jsonw_array(&b.j);
+		if (r == 0)
+			r = view_cells(db, comparison, write_cell, &b, err);
+		jsonw_array_end(&b.j);
+		jsonw_object_end(&b.j);
+	}
+	if (r == 0 && b.failed)
+		r = -1;
+	if (r == 0 && out->failed)
+		r = err_set(err, ERR_FULL, "the body of comparison %lld does not fit", (long long)comparison);
+	buf_fini(&rule);
+	buf_fini(&b.environment);
+	return r;
+}
+
+int body_store(struct db *db, int64_t comparison, struct fw_err *err)
+{
+	struct buf body;
+	char etag[HASH_HEX];
+	buf_init(&body, BODY_MAX);
+	int r = body_comparison(db, comparison, &body, err);
+	if (r == 0) {
+		hash_hex(body.data, body.len, etag);
+		r = store_comparison_body(db, comparison, body.data, body.len, etag, err);
+	}
+	buf_fini(&body);
+	return r;
+}

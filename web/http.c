@@ -1,0 +1,623 @@
+#include "web/http.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <microhttpd.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "web/pairs.h"
+#include "web/route.h"
+
+enum { BODY_MAX = 1 << 20, RESPONSE_MAX = 64 << 20, CONNECTION_LIMIT = 1024, STREAM_LIMIT = 128, STREAM_BACKLOG_MAX = 1 << 20 };
+#define SECOND_NS             INT64_C(1000000000)
+#define REQUEST_DEADLINE_NS   (10 * SECOND_NS) /* connect to last byte of the first request */
+#define KEEPALIVE_DEADLINE_NS (60 * SECOND_NS) /* answer to last byte of the next request */
+#define RESPONSE_DEADLINE_NS  (60 * SECOND_NS) /* request to last byte of its answer */
+#define CROWDED_DEADLINE_NS   SECOND_NS        /* what an unfinished request gets while three quarters of the places are taken */
+#define STREAM_COMMENT_NS     (15 * SECOND_NS) /* so that a client that is gone is noticed */
+
+/* A socket. Absolute deadlines, because libmicrohttpd's timeout only sees inactivity and a dripping client is never inactive. */
+struct connection {
+	struct connection *next, *previous;
+	int fd;
+	int64_t since_ns; /* of the phase it is in */
+	enum { PHASE_FIRST, PHASE_IDLE, PHASE_ANSWER, PHASE_STREAM } phase;
+};
+
+struct stream {
+	struct stream *next, *previous;
+	struct http *http;
+	struct MHD_Connection *connection;
+	void (*fill)(void *arg, int64_t *cursor, struct buf *out);
+	int64_t cursor;
+	struct buf pending;
+	int64_t comment_ns;
+	bool suspended;
+};
+
+struct http_request {
+	struct http *http;
+	struct MHD_Connection *connection;
+	bool begun;  /* the handler saw its headers */
+	int refused; /* status decided before the body, 0 none */
+	const char *method;
+	char *uri; /* raw, cut into path and query */
+	struct pairs query;
+	struct route_parts parts;
+	struct buf body;
+	char *form_text;
+	struct pairs form;
+};
+
+struct http {
+	struct http_config config;
+	struct http_route *route;
+	struct MHD_Daemon *daemon;
+	int port, fd;
+	char hosts[4][80];
+	struct connection *connections;
+	int n_connection;
+	struct stream *streams;
+	int n_stream;
+	int64_t swept_ns;
+	bool stopping;
+};
+
+/* ---- requests ---------------------------------------------------------------------------------------------------- */
+
+static void *request_new(void *arg, const char *uri, struct MHD_Connection *connection)
+{
+	struct http_request *r = calloc(1, sizeof *r);
+	if (!r)
+		return NULL;
+	r->http = arg;
+	r->connection = connection;
+	r->uri = strdup(uri ? uri : "");
+	buf_init(&r->body, BODY_MAX);
+	return r;
+}
+
+static void request_free(struct http_request *r)
+{
+	if (!r)
+		return;
+	buf_fini(&r->body);
+	free(r->uri);
+	free(r->form_text);
+	free(r);
+}
+
+struct header_count {
+	int host, length, encoding;
+};
+
+static enum MHD_Result count_header(void *arg, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	(void)kind, (void)value;
+	struct header_count *c = arg;
+	c->host += strcasecmp(name, "Host") == 0;
+	c->length += strcasecmp(name, "Content-Length") == 0;
+	c->encoding += strcasecmp(name, "Transfer-Encoding") == 0;
+	return MHD_YES;
+}
+
+/* A page of another site that makes the browser send us a write says so in these headers. */
+static bool is_cross_origin(struct http_request *r)
+{
+	const char *site = http_header(r, "Sec-Fetch-Site");
+	if (site && strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0)
+		return true;
+	const char *origin = http_header(r, "Origin");
+	if (!origin)
+		return false;
+	const char *host = http_header(r, "Host");
+	return strncmp(origin, "http://", 7) != 0 || !host || strcmp(origin + 7, host) != 0;
+}
+
+/* Everything that can be said of a request before its body. Status, 0: go on. */
+static int judge_headers(struct http_request *r)
+{
+	struct header_count count = { 0 };
+	MHD_get_connection_values(r->connection, MHD_HEADER_KIND, count_header, &count);
+	if (count.host != 1 || count.length > 1 || count.encoding > 1 || (count.length && count.encoding))
+		return 400;
+	const char *host = http_header(r, "Host");
+	bool known = false;
+	for (int i = 0; i < 4; i++)
+		known |= r->http->hosts[i][0] && strcasecmp(host, r->http->hosts[i]) == 0;
+	if (!known)
+		return 421;
+	char *question = strchr(r->uri, '?');
+	if (question) {
+		*question = '\0';
+		if (pairs_split(&r->query, question + 1) != 0)
+			return 400;
+	}
+	if (!route_is_plain(r->uri))
+		return 400;
+	const char *length = http_header(r, "Content-Length");
+	if (length && strtoull(length, NULL, 10) > BODY_MAX)
+		return 413;
+	bool is_read = strcmp(r->method, "GET") == 0 || strcmp(r->method, "HEAD") == 0;
+	if (!is_read && strcmp(r->method, "POST") != 0)
+		return 405;
+	if (!is_read && is_cross_origin(r))
+		return 403;
+	return 0;
+}
+
+/* ---- answers ----------------------------------------------------------------------------------------------------- */
+
+static void add(struct MHD_Response *m, const char *name, const char *value)
+{
+	if (MHD_add_response_header(m, name, value) != MHD_YES)
+		log_warning("http.header", "name=%s err=refused", name);
+}
+
+static struct connection *connection_of(struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	return info ? info->socket_context : NULL;
+}
+
+static ssize_t stream_read(void *arg, uint64_t position, char *out, size_t max)
+{
+	(void)position;
+	struct stream *s = arg;
+	if (s->http->stopping)
+		return MHD_CONTENT_READER_END_OF_STREAM;
+	if (s->pending.len == 0)
+		s->fill(s->http->config.arg, &s->cursor, &s->pending);
+	if (s->pending.failed)
+		return MHD_CONTENT_READER_END_OF_STREAM;
+	if (s->pending.len == 0) {
+		s->suspended = true;
+		MHD_suspend_connection(s->connection);
+		return 0;
+	}
+	size_t n = s->pending.len < max ? s->pending.len : max;
+	memcpy(out, s->pending.data, n);
+	buf_consume(&s->pending, n);
+	s->comment_ns = clock_mono_ns();
+	return (ssize_t)n;
+}
+
+static void stream_free(void *arg)
+{
+	struct stream *s = arg;
+	if (s->previous)
+		s->previous->next = s->next;
+	else
+		s->http->streams = s->next;
+	if (s->next)
+		s->next->previous = s->previous;
+	s->http->n_stream--;
+	buf_fini(&s->pending);
+	free(s);
+}
+
+static struct MHD_Response *stream_response(struct http_request *r, const struct http_response *response)
+{
+	struct stream *s = calloc(1, sizeof *s);
+	if (!s)
+		return NULL;
+	s->http = r->http;
+	s->connection = r->connection;
+	s->fill = response->stream;
+	s->cursor = response->cursor;
+	s->comment_ns = clock_mono_ns();
+	buf_init(&s->pending, STREAM_BACKLOG_MAX);
+	buf_puts(&s->pending, "retry: 3000\n\n");
+	s->next = s->http->streams;
+	if (s->next)
+		s->next->previous = s;
+	s->http->streams = s;
+	s->http->n_stream++;
+	struct MHD_Response *m = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 16384, stream_read, s, stream_free);
+	if (!m)
+		stream_free(s);
+	return m;
+}
+
+static struct MHD_Response *file_response(const char *path)
+{
+	struct stat info;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	unlink(path);
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &info) != 0) {
+		close(fd);
+		return NULL;
+	}
+	return MHD_create_response_from_fd64((uint64_t)info.st_size, fd);
+}
+
+static bool is_not_modified(const struct http_request *r, const struct http_response *response)
+{
+	const char *known = http_header(r, "If-None-Match");
+	return known && response->etag[0] && response->status == 200 &&
+	       (strcmp(known, "*") == 0 || strstr(known, response->etag));
+}
+
+static enum MHD_Result send_response(struct http_request *r, struct http_response *response)
+{
+	struct MHD_Response *m;
+	if (response->body.failed) {
+		buf_clear(&response->body);
+		response->status = 500;
+		response->stream = NULL;
+		response->etag[0] = '\0';
+		r->http->config.no_route(r->http->config.arg, r, response);
+	}
+	struct connection *c = connection_of(r->connection);
+	if (c) {
+		c->phase = response->stream ? PHASE_STREAM : PHASE_ANSWER;
+		c->since_ns = clock_mono_ns();
+	}
+	if (response->stream) {
+		m = stream_response(r, response);
+	} else if (response->file[0]) {
+		m = file_response(response->file);
+	} else {
+		/* a 304 carries the length of what it spares, so it is given the same bytes */
+		bool is_owned = response->body.cap > 0; /* an empty buf points to memory that nobody may free */
+		m = MHD_create_response_from_buffer(
+			response->body.len, response->body.data, is_owned ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
+		if (m)
+			memset(&response->body, 0, sizeof response->body);
+	}
+	buf_fini(&response->body);
+	if (!m)
+		return MHD_NO;
+	int status = is_not_modified(r, response) ? 304 : response->status;
+	add(m, "Content-Type", response->type);
+	add(m, "Cache-Control", response->cache ? response->cache : "no-cache");
+	add(m, "X-Content-Type-Options", "nosniff");
+	add(m, "Referrer-Policy", "no-referrer");
+	add(m, "Content-Security-Policy",
+		"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri "
+		"'none'; "
+		"frame-ancestors 'none'; form-action 'self'");
+	if (response->etag[0])
+		add(m, "ETag", response->etag);
+	if (response->location[0])
+		add(m, "Location", response->location);
+	if (response->allow[0])
+		add(m, "Allow", response->allow);
+	if (response->link[0])
+		add(m, "Link", response->link);
+	if (status == 503)
+		add(m, "Retry-After", "5");
+	if (response->stream)
+		add(m, "X-Accel-Buffering", "no");
+	if (r->refused)
+		add(m, "Connection", "close");
+	enum MHD_Result result = MHD_queue_response(r->connection, (unsigned)status, m);
+	MHD_destroy_response(m);
+	return result;
+}
+
+static enum MHD_Result dispatch(struct http_request *r)
+{
+	struct http *h = r->http;
+	struct http_response response = { .status = r->refused ? r->refused : 404, .type = "text/plain; charset=utf-8" };
+	buf_init(&response.body, RESPONSE_MAX);
+	if (!r->refused && r->body.failed)
+		response.status = r->refused = 413;
+	if (r->refused == 405)
+		snprintf(response.allow, sizeof response.allow, "GET, HEAD, POST");
+	const char *method = strcmp(r->method, "HEAD") == 0 ? "GET" : r->method;
+	for (int i = 0; !r->refused && i < h->config.n_route; i++) {
+		if (!route_match(h->route[i].path, r->uri, &r->parts))
+			continue;
+		if (strcmp(h->route[i].method, method) == 0) {
+			response.status = 200;
+			h->route[i].handler(h->config.arg, r, &response);
+			if (response.stream && h->n_stream >= STREAM_LIMIT) {
+				response.stream = NULL;
+				response.status = 503;
+				buf_clear(&response.body);
+				h->config.no_route(h->config.arg, r, &response);
+			}
+			return send_response(r, &response);
+		}
+		response.status = 405;
+		snprintf(response.allow, sizeof response.allow, "%s",
+			strcmp(h->route[i].method, "GET") == 0 ? "GET, HEAD" : h->route[i].method);
+	}
+	h->config.no_route(h->config.arg, r, &response);
+	return send_response(r, &response);
+}
+
+static enum MHD_Result answer(void *arg, struct MHD_Connection *connection, const char *url, const char *method,
+	const char *version, const char *upload, size_t *upload_size, void **request)
+{
+	(void)arg, (void)connection, (void)url, (void)version;
+	struct http_request *r = *request;
+	if (!r || !r->uri)
+		return MHD_NO;
+	if (!r->begun) {
+		r->begun = true;
+		r->method = method;
+		r->refused = judge_headers(r);
+		/* a refusal is answered at once: its body, if it ever comes, is not worth waiting for */
+		if (r->refused)
+			return dispatch(r);
+		return MHD_YES;
+	}
+	if (*upload_size) {
+		buf_append(&r->body, upload, *upload_size);
+		*upload_size = 0;
+		return MHD_YES;
+	}
+	return dispatch(r);
+}
+
+static void completed(void *arg, struct MHD_Connection *connection, void **request, enum MHD_RequestTerminationCode code)
+{
+	(void)arg, (void)code;
+	struct connection *c = connection_of(connection);
+	if (c) {
+		c->phase = PHASE_IDLE;
+		c->since_ns = clock_mono_ns();
+	}
+	request_free(*request);
+	*request = NULL;
+}
+
+static void connection_changed(
+	void *arg, struct MHD_Connection *connection, void **context, enum MHD_ConnectionNotificationCode code)
+{
+	struct http *h = arg;
+	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+		struct connection *c = calloc(1, sizeof *c);
+		const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+		if (!c)
+			return;
+		c->fd = info ? info->connect_fd : -1;
+		c->since_ns = clock_mono_ns();
+		c->next = h->connections;
+		if (c->next)
+			c->next->previous = c;
+		h->connections = c;
+		h->n_connection++;
+		*context = c;
+	} else if (*context) {
+		struct connection *c = *context;
+		if (c->previous)
+			c->previous->next = c->next;
+		else
+			h->connections = c->next;
+		if (c->next)
+			c->next->previous = c->previous;
+		h->n_connection--;
+		free(c);
+		*context = NULL;
+	}
+}
+
+/* ---- life -------------------------------------------------------------------------------------------------------- */
+
+static void log_library(void *arg, const char *format, va_list args)
+{
+	(void)arg;
+	char text[256];
+	vsnprintf(text, sizeof text, format, args);
+	text[strcspn(text, "\n")] = '\0';
+	log_debug("http.library", "err=%s", log_quote(text));
+}
+
+static int listen_on(const char *host, int port, struct http *h, struct fw_err *err)
+{
+	struct sockaddr_storage address = { 0 };
+	struct sockaddr_in *v4 = (struct sockaddr_in *)&address;
+	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&address;
+	socklen_t len;
+	if (inet_pton(AF_INET, host, &v4->sin_addr) == 1) {
+		v4->sin_family = AF_INET;
+		v4->sin_port = htons((uint16_t)port);
+		len = sizeof *v4;
+	} else if (inet_pton(AF_INET6, host, &v6->sin6_addr) == 1) {
+		v6->sin6_family = AF_INET6;
+		v6->sin6_port = htons((uint16_t)port);
+		len = sizeof *v6;
+	} else {
+		return err_set(err, ERR_INVALID, "cannot listen on %s: not an address; write 127.0.0.1 or ::1", host);
+	}
+	int fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return err_sys(err, "socket");
+	int on = 1;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+	if (bind(fd, (struct sockaddr *)&address, len) != 0 || listen(fd, 512) != 0) {
+		int code = errno;
+		close(fd);
+		errno = code;
+		if (code == EADDRINUSE)
+			return err_set(err, ERR_BUSY,
+				"port %d on %s is in use by another program; set another `listen` in the configuration", port,
+				host);
+		return err_sys(err, "cannot listen on %s port %d", host, port);
+	}
+	len = sizeof address;
+	if (getsockname(fd, (struct sockaddr *)&address, &len) != 0) {
+		close(fd);
+		return err_sys(err, "getsockname");
+	}
+	h->port = ntohs(address.ss_family == AF_INET ? v4->sin_port : v6->sin6_port);
+	return fd;
+}
+
+int http_start(const struct http_config *config, struct http **out, struct fw_err *err)
+{
+	struct http *h = calloc(1, sizeof *h);
+	if (!h)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	h->config = *config;
+	h->route = malloc((size_t)config->n_route * sizeof *h->route + 1);
+	int listener = h->route ? listen_on(config->host, config->port, h, err) : err_set(err, ERR_INTERNAL, "out of memory");
+	if (listener < 0) {
+		free(h->route);
+		free(h);
+		return -1;
+	}
+	memcpy(h->route, config->route, (size_t)config->n_route * sizeof *h->route);
+	/* exact names: another name that resolves to this address is somebody's trick */
+	snprintf(h->hosts[0], sizeof h->hosts[0], "127.0.0.1:%d", h->port);
+	snprintf(h->hosts[1], sizeof h->hosts[1], "localhost:%d", h->port);
+	snprintf(h->hosts[2], sizeof h->hosts[2], "[::1]:%d", h->port);
+	snprintf(h->hosts[3], sizeof h->hosts[3], strchr(config->host, ':') ? "[%s]:%d" : "%s:%d", config->host, h->port);
+	for (int i = 0; h->port == 80 && i < 4; i++)
+		*strrchr(h->hosts[i], ':') = '\0'; /* browsers leave it out */
+	h->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL, answer, h,
+		MHD_OPTION_EXTERNAL_LOGGER, log_library, NULL, MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT,
+		(unsigned)CONNECTION_LIMIT, MHD_OPTION_CONNECTION_TIMEOUT, 60u, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)65536,
+		MHD_OPTION_URI_LOG_CALLBACK, request_new, h, MHD_OPTION_NOTIFY_COMPLETED, completed, h,
+		MHD_OPTION_NOTIFY_CONNECTION, connection_changed, h, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+	const union MHD_DaemonInfo *info = h->daemon ? MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD) : NULL;
+	if (!info) {
+		if (h->daemon)
+			MHD_stop_daemon(h->daemon);
+		else
+			close(listener);
+		free(h->route);
+		free(h);
+		return err_set(err, ERR_INTERNAL, "libmicrohttpd did not start");
+	}
+	h->fd = info->epoll_fd;
+	*out = h;
+	return 0;
+}
+
+static void wake_streams(struct http *h)
+{
+	for (struct stream *s = h->streams; s; s = s->next) {
+		if (s->suspended) {
+			s->suspended = false;
+			MHD_resume_connection(s->connection);
+		}
+	}
+}
+
+void http_stop(struct http *h)
+{
+	if (!h)
+		return;
+	h->stopping = true;
+	wake_streams(h);
+	for (int i = 0; i < 8 && h->streams; i++)
+		MHD_run(h->daemon);
+	MHD_stop_daemon(h->daemon);
+	free(h->route);
+	free(h);
+}
+
+int http_port(const struct http *h)
+{
+	return h->port;
+}
+
+int http_fd(const struct http *h)
+{
+	return h->fd;
+}
+
+static int64_t deadline_of(const struct http *h, const struct connection *c)
+{
+	bool crowded = h->n_connection > CONNECTION_LIMIT * 3 / 4;
+	if (c->phase == PHASE_ANSWER)
+		return RESPONSE_DEADLINE_NS;
+	if (crowded)
+		return CROWDED_DEADLINE_NS;
+	return c->phase == PHASE_FIRST ? REQUEST_DEADLINE_NS : KEEPALIVE_DEADLINE_NS;
+}
+
+/* Once a second: end connections past their deadline, and make silent streams show whether anyone still reads. */
+static void sweep(struct http *h, int64_t now_ns)
+{
+	for (struct connection *c = h->connections; c; c = c->next)
+		if (c->phase != PHASE_STREAM && now_ns - c->since_ns > deadline_of(h, c) && c->fd >= 0)
+			shutdown(c->fd, SHUT_RDWR);
+	for (struct stream *s = h->streams; s; s = s->next) {
+		if (s->suspended && now_ns - s->comment_ns > STREAM_COMMENT_NS) {
+			buf_puts(&s->pending, ": still here\n\n");
+			s->suspended = false;
+			MHD_resume_connection(s->connection);
+		}
+	}
+}
+
+int64_t http_run(struct http *h)
+{
+	int64_t now_ns = clock_mono_ns();
+	if (h->connections && now_ns - h->swept_ns > SECOND_NS) {
+		sweep(h, now_ns);
+		h->swept_ns = now_ns;
+	}
+	if (MHD_run(h->daemon) != MHD_YES)
+		log_error("http.run", "err=failed");
+	MHD_UNSIGNED_LONG_LONG wait_ms;
+	int64_t result = MHD_get_timeout(h->daemon, &wait_ms) == MHD_YES ? (int64_t)wait_ms : -1;
+	if (h->connections && (result < 0 || result > 1000))
+		result = 1000;
+	return result;
+}
+
+void http_notify(struct http *h)
+{
+	wake_streams(h);
+}
+
+/* ---- what handlers ask ------------------------------------------------------------------------------------------- */
+
+const char *http_method(const struct http_request *r)
+{
+	return r->method;
+}
+
+const char *http_path(const struct http_request *r)
+{
+	return r->uri;
+}
+
+const char *http_segment(const struct http_request *r, int i)
+{
+	return i < r->parts.n ? r->parts.part[i] : "";
+}
+
+const char *http_query(const struct http_request *r, const char *name)
+{
+	return pairs_get(&r->query, name);
+}
+
+const char *http_header(const struct http_request *r, const char *name)
+{
+	return MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, name);
+}
+
+const char *http_body(const struct http_request *r, size_t *len)
+{
+	*len = r->body.len;
+	return r->body.data;
+}
+
+const char *http_form(struct http_request *r, const char *name)
+{
+	if (!r->form_text) {
+		r->form_text = strdup(r->body.data ? r->body.data : "");
+		if (!r->form_text || pairs_split(&r->form, r->form_text) != 0)
+			r->form.n = 0;
+	}
+	return pairs_get(&r->form, name);
+}

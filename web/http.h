@@ -1,0 +1,79 @@
+/**
+ * http.h - HTTP/1.1 on one thread (the only file that knows libmicrohttpd).
+ *
+ * The daemon's loop watches http_fd and calls http_run; handlers run inside that call and must not block. What this file
+ * decides before any handler sees a request: methods, exact Host, framing that leaves no doubt, escapes in the path, size
+ * of the body, cross-origin writes, absolute deadlines for slow clients, and how many streams may stay open.
+ */
+#ifndef WEB_HTTP_H
+#define WEB_HTTP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+struct http;
+struct http_request;
+
+struct http_response {
+	int status;         /* 200 unless the handler sets another */
+	const char *type;   /* Content-Type, a constant */
+	struct buf body;    /* what is sent */
+	char etag[80];      /* with quotes; "" none. A matching If-None-Match becomes 304 by itself */
+	const char *cache;  /* Cache-Control; NULL: no-cache */
+	char location[256]; /* "" none */
+	char allow[64];     /* with 405 */
+	char file[640];     /* a file to send instead of body; it is unlinked; "" none */
+	char link[512];     /* Link header, "" none */
+	/** Set for an event stream: append what comes after *cursor, move *cursor. Called again after every http_notify. */
+	void (*stream)(void *arg, int64_t *cursor, struct buf *out);
+	int64_t cursor;
+};
+
+typedef void http_handler_fn(void *arg, struct http_request *request, struct http_response *response);
+
+/** `path` may hold one or two "{name}" segments, given to the handler by http_segment. */
+struct http_route {
+	const char *method; /* "GET" (HEAD comes with it) or "POST" */
+	const char *path;
+	http_handler_fn *handler;
+};
+
+struct http_config {
+	const char *host; /* "127.0.0.1" or "::1" */
+	int port;         /* 0: any free one */
+	const struct http_route *route;
+	int n_route;
+	void *arg;                 /* given to every handler */
+	http_handler_fn *no_route; /* writes 404s and all refusals made here: response->status is set */
+};
+
+/** Bind and listen. Err: ERR_BUSY the port is in use. */
+int http_start(const struct http_config *config, struct http **out, struct fw_err *err);
+/** Close everything; accepts NULL. */
+void http_stop(struct http *h);
+int http_port(const struct http *h);
+/** Descriptor to watch for EPOLLIN. */
+int http_fd(const struct http *h);
+/** Serve what is ready. Returns ms until it wants to be called again, -1: only when the descriptor is ready. */
+int64_t http_run(struct http *h);
+/** New events are there: wake the streams. */
+void http_notify(struct http *h);
+
+/* What a handler may ask. All strings live until it returns. */
+const char *http_method(const struct http_request *r);
+const char *http_path(const struct http_request *r);
+/** i-th "{...}" of the route. */
+const char *http_segment(const struct http_request *r, int i);
+/** Decoded query argument, NULL if absent. */
+const char *http_query(const struct http_request *r, const char *name);
+const char *http_header(const struct http_request *r, const char *name);
+/** Body of a POST, NUL-ended. */
+const char *http_body(const struct http_request *r, size_t *len);
+/** Value of a form field of an application/x-www-form-urlencoded body, NULL if absent. Own: `r`'s until the handler returns. */
+const char *http_form(struct http_request *r, const char *name);
+
+#endif

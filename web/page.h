@@ -1,0 +1,10 @@
+/** page.h - the pages: server-drawn HTML that needs no script. Every handler's `arg` is the struct site. */
+#ifndef WEB_PAGE_H
+#define WEB_PAGE_H
+
+#include "web/http.h"
+
+http_handler_fn page_overview, page_comparisons, page_comparison, page_history, page_jobs, page_job, page_alerts, page_devices,
+	page_style;
+
+#endif

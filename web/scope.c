@@ -1,0 +1,61 @@
+/* scope.c - one reading of ?repo= and ?branch= for pages and API; see scope.h. */
+#include "web/scope.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "db/store_view.h"
+#include "web/answer.h"
+
+struct choice {
+	char name[128];
+	int n;
+};
+
+static void count_repo(void *arg, const struct view_repo *row)
+{
+	struct choice *choice = arg;
+	if (strcmp(row->state, "gone") == 0)
+		return;
+	if (choice->n++ == 0)
+		snprintf(choice->name, sizeof choice->name, "%s", row->name);
+}
+
+const char *scope_branch(struct http_request *r, char *key)
+{
+	const char *given = http_query(r, "branch");
+	if (!given || !*given)
+		return NULL;
+	branch_key(given, key);
+	return key;
+}
+
+int scope_read(struct site *site, struct http_request *r, struct http_response *response, struct scope *out)
+{
+	struct fw_err err = { 0 };
+	struct choice choice = { .n = 0 };
+	int64_t id;
+	const char *given = http_query(r, "repo");
+	if (!scope_branch(r, out->branch))
+		out->branch[0] = '\0';
+	if (given && *given) {
+		if (view_repo_id(site->db, given, &id, &err) != 0) {
+			answer_error(r, response, &err);
+			return -1;
+		}
+		snprintf(out->repo, sizeof out->repo, "%s", given);
+		return 0;
+	}
+	if (view_repos(site->db, count_repo, &choice, &err) != 0) {
+		answer_error(r, response, &err);
+		return -1;
+	}
+	if (choice.n != 1) {
+		char detail[128];
+		snprintf(detail, sizeof detail, "%d repositories are watched; say which one: repo=NAME", choice.n);
+		answer_problem(r, response, 400, detail);
+		return -1;
+	}
+	snprintf(out->repo, sizeof out->repo, "%s", choice.name);
+	return 0;
+}

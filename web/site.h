@@ -1,0 +1,38 @@
+/**
+ * site.h - flopwatchd's HTTP face: the table of routes over pages and API, started with the daemon's database and the few
+ * things that the outside may ask of it.
+ */
+#ifndef WEB_SITE_H
+#define WEB_SITE_H
+
+#include "db/db.h"
+#include "web/http.h"
+
+/** A wish for a comparison; texts "" or NULL where nothing was said. */
+struct site_request {
+	const char *repo, *base, *target, *suite, *device_kind, *cells_glob;
+	bool quick;
+};
+
+/** What main connects to the daemon's control room. Err: as control.h says. */
+struct site_actions {
+	void *arg;
+	int (*enqueue)(void *arg, const struct site_request *request, int64_t *job, struct fw_err *err);
+	int (*cancel)(void *arg, int64_t job, const char *who, struct fw_err *err);
+	int (*retry)(void *arg, int64_t job, int64_t *new_job, struct fw_err *err);
+	int (*pause)(void *arg, const char *uuid, bool paused, const char *who, struct fw_err *err);
+	int (*poke)(void *arg, const char *repo, struct fw_err *err);
+	int (*secret)(void *arg, const char *repo, const char **secret, struct fw_err *err);
+	int (*health)(void *arg, struct fw_err *err);
+};
+
+struct site {
+	struct db *db;
+	struct site_actions act;
+	const char *backup_dir; /* where a backup is made before it is sent */
+};
+
+/** Start serving. Own: `site` stays the caller's and outlives the http. Err: as http_start. */
+int site_start(struct site *site, const char *host, int port, struct http **out, struct fw_err *err);
+
+#endif
