@@ -1,0 +1,34 @@
+/**
+ * client.h - calls of the daemon's REST API.
+ *
+ * Err, the same for every call: ERR_IO the daemon cannot be reached; ERR_TIMEOUT it did not answer; ERR_NOT_FOUND, ERR_INVALID,
+ * ERR_BUSY, ERR_INTERNAL what it refused, with its own words; ERR_FULL the answer does not fit; ERR_PROTOCOL it makes no sense.
+ */
+#ifndef CLI_CLIENT_H
+#define CLI_CLIENT_H
+
+#include <jansson.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+struct client;
+
+/** `server` like "http://127.0.0.1:8451"; nothing is connected yet. Own: client_close. Err: ERR_INVALID it is no address. */
+int client_open(const char *server, struct client **out, struct fw_err *err);
+/** Accepts NULL. */
+void client_close(struct client *c);
+
+/** GET `path` (with its query) as JSON. Own: the caller's reference. */
+int client_get(struct client *c, const char *path, json_t **out, struct fw_err *err);
+/** GET raw bytes, appended to `out`. */
+int client_get_raw(struct client *c, const char *path, struct buf *out, struct fw_err *err);
+/** POST a JSON text ("" for none). `out` may be NULL. */
+int client_post(struct client *c, const char *path, const char *body, json_t **out, struct fw_err *err);
+/** POST and write the answer into `fd` as it comes; a file may be larger than memory. */
+int client_post_to_file(struct client *c, const char *path, int fd, struct fw_err *err);
+
+/** Append `text` percent-encoded as a query argument. */
+void client_argument(struct buf *out, const char *text);
+
+#endif

@@ -1,0 +1,326 @@
+/* compare, run and wait: ask for a comparison, follow its job, print what came out. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/jsonw.h"
+#include "base/proc.h"
+#include "cli/plain.h"
+#include "cli/report.h"
+#include "cli/value.h"
+#include "cli/verbs.h"
+
+/* The checkout around the current directory. */
+static int find_worktree(char *path, size_t size, struct fw_err *err)
+{
+	if (!getcwd(path, size))
+		return err_sys(err, "the current directory");
+	for (;;) {
+		char git[4200];
+		snprintf(git, sizeof git, "%s/.git", path);
+		if (access(git, F_OK) == 0)
+			return 0;
+		char *slash = strrchr(path, '/');
+		if (!slash || slash == path)
+			return err_set(err, ERR_NOT_FOUND,
+				"this is not inside a git checkout; go there, or name a branch or commit instead of \".\"");
+		*slash = '\0';
+	}
+}
+
+/* Whether the daemon reads `url` from this checkout. */
+static bool is_same_place(const char *url, const char *worktree)
+{
+	char a[4096], git[4200];
+	char *real = realpath(strncmp(url, "file://", 7) == 0 ? url + 7 : url, NULL);
+	if (!real)
+		return false;
+	snprintf(a, sizeof a, "%s", real);
+	free(real);
+	snprintf(git, sizeof git, "%s/.git", worktree);
+	return strcmp(a, worktree) == 0 || strcmp(a, git) == 0;
+}
+
+/* Which repository is meant: --repo, the one read from this checkout, or the only one. Shape: name[size]. */
+static int choose_repo(
+	struct client *c, const struct options *o, const char *worktree, char *name, size_t size, struct fw_err *err)
+{
+	if (o->repo) {
+		snprintf(name, size, "%s", o->repo);
+		return 0;
+	}
+	json_t *repos = NULL;
+	if (client_get(c, "/api/v1/repos", &repos, err) != 0)
+		return -1;
+	const json_t *items = json_object_get(repos, "items");
+	size_t i;
+	json_t *repo;
+	const json_t *found = json_array_size(items) == 1 ? json_array_get(items, 0) : NULL;
+	json_array_foreach(items, i, repo) if (worktree && is_same_place(value_text(repo, "url"), worktree)) found = repo;
+	int result = 0;
+	if (found)
+		snprintf(name, size, "%s", value_text(found, "name"));
+	else
+		result = err_set(
+			err, ERR_INVALID, "%zu repositories are watched; say which one with --repo NAME", json_array_size(items));
+	json_decref(repos);
+	return result;
+}
+
+/* Store the uncommitted files as a commit beside the branches. Shape: sha[65]. */
+static int snapshot(const char *worktree, char *sha, struct fw_err *err)
+{
+	char program[4096];
+	struct buf out, errors;
+	struct proc_exit how;
+	if (proc_sibling("flopwatch-git", program, sizeof program, err) != 0)
+		return -1;
+	buf_init(&out, 65536);
+	buf_init(&errors, 65536);
+	const char *argv[] = { program, "snapshot", "--worktree", worktree, NULL };
+	struct proc_spec spec = { .argv = argv };
+	int result = proc_run(&spec, NULL, &out, &errors, 60000, &how, err);
+	if (result == 0 && how.status != 0) {
+		errors.data[strcspn(errors.data, "\n")] = '\0';
+		result = err_set(err, ERR_INVALID, "%s", errors.len ? errors.data : "the uncommitted files could not be stored");
+	}
+	if (result == 0) {
+		json_t *answer = json_loadb(out.data, out.len, 0, NULL);
+		snprintf(sha, 65, "%.64s", value_text(answer, "commit"));
+		json_decref(answer);
+		if (!*sha)
+			result = err_set(err, ERR_PROTOCOL, "flopwatch-git snapshot gave no commit");
+	}
+	buf_fini(&out);
+	buf_fini(&errors);
+	return result;
+}
+
+static bool is_final(const char *state)
+{
+	static const char *const final[] = { "done", "failed", "cancelled", "superseded", "gone" };
+	for (size_t i = 0; i < sizeof final / sizeof final[0]; i++)
+		if (strcmp(state, final[i]) == 0)
+			return true;
+	return false;
+}
+
+/* One line about where a job is. */
+static void describe(const json_t *job, char *text, size_t size)
+{
+	const char *state = value_text(job, "state");
+	const json_t *progress = json_object_get(job, "progress");
+	long long launch = value_integer(progress, "launch");
+	const char *cell = value_text(progress, "cell"), *role = value_text(progress, "role"),
+		   *step = value_text(progress, "step");
+	if (is_final(state))
+		snprintf(text, size, "%s", state);
+	else if (strcmp(state, "measuring") == 0 && launch)
+		snprintf(text, size, "measuring, launch %lld: %s", launch, cell);
+	else
+		snprintf(
+			text, size, "%s%s%s%s%s", state, *role ? " " : "", role, *cell || *step ? ": " : "", *cell ? cell : step);
+}
+
+enum { POLL_MS = 250, RESTART_POLLS = 80 };
+
+static void pause_between_polls(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = POLL_MS * 1000000 }, NULL);
+}
+
+/* Wait until job `id` has ended. Own: *out is the caller's. Err: ERR_TIMEOUT. */
+static int follow(struct client *c, const struct options *o, long long id, json_t **out, struct fw_err *err)
+{
+	bool terminal = isatty(STDERR_FILENO) && !o->quiet, lines = o->progress;
+	int64_t end_ns = o->timeout_s ? clock_mono_ns() + (int64_t)o->timeout_s * 1000000000 : INT64_MAX;
+	char path[64], text[512], last[512] = "";
+	snprintf(path, sizeof path, "/api/v1/jobs/%lld", id);
+	for (int failures = 0;;) {
+		json_t *job = NULL;
+		if (client_get(c, path, &job, err) != 0) {
+			if (err->code != ERR_IO || ++failures > RESTART_POLLS)
+				return -1;
+			err_clear(err); /* a daemon that restarts goes on with its jobs */
+			pause_between_polls();
+			continue;
+		}
+		failures = 0;
+		bool ended = is_final(value_text(job, "state"));
+		describe(job, text, sizeof text);
+		if (strcmp(text, last) != 0) {
+			if (lines)
+				fprintf(stderr, "job %lld: ", id), plain_print(stderr, text), fputc('\n', stderr);
+			else if (terminal)
+				fprintf(stderr, "\r\033[Kjob %lld: ", id), plain_print(stderr, text);
+			snprintf(last, sizeof last, "%s", text);
+		}
+		if (ended) {
+			if (terminal && !lines)
+				fputs("\r\033[K", stderr);
+			*out = job;
+			return 0;
+		}
+		json_decref(job);
+		if (clock_mono_ns() > end_ns)
+			return err_set(err, ERR_TIMEOUT, "job %lld has not ended after %d s; it goes on: flopwatch jobs", id,
+				o->timeout_s);
+		pause_between_polls();
+	}
+}
+
+static int status_of_verdict(const char *verdict)
+{
+	if (strcmp(verdict, "regression") == 0)
+		return EXIT_REGRESSION;
+	if (strcmp(verdict, "undecided") == 0)
+		return EXIT_UNDECIDED;
+	if (strcmp(verdict, "failed") == 0 || strcmp(verdict, "rejected") == 0 || strcmp(verdict, "not_comparable") == 0)
+		return EXIT_ERROR;
+	return EXIT_OK;
+}
+
+/* Print the comparison of a job that is done, or why there is none. */
+static int conclude(struct client *c, const struct options *o, const json_t *job, struct fw_err *err)
+{
+	long long comparison = json_integer_value(json_object_get(job, "comparison"));
+	if (!comparison)
+		return err_set(err, ERR_INVALID, "job %lld is %s: %s", (long long)json_integer_value(json_object_get(job, "id")),
+			value_text(job, "state"), value_text(job, "state_why"));
+	char path[64];
+	snprintf(path, sizeof path, "/api/v1/comparisons/%lld", comparison);
+	struct buf body;
+	buf_init(&body, 64 << 20);
+	int result = client_get_raw(c, path, &body, err);
+	json_t *value = result == 0 ? json_loadb(body.data, body.len, 0, NULL) : NULL;
+	if (result == 0 && !value)
+		result = err_set(err, ERR_PROTOCOL, "the comparison is not JSON");
+	if (result == 0) {
+		if (o->json)
+			printf("%s\n", body.data);
+		else
+			report_comparison(value, stdout);
+		result = status_of_verdict(value_text(value, "verdict"));
+	}
+	json_decref(value);
+	buf_fini(&body);
+	return result;
+}
+
+static void request_body(struct buf *out, const struct options *o, const char *repo, const char *base, const char *target)
+{
+	struct jsonw j;
+	jsonw_init(&j, out);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "repo", repo);
+	if (base)
+		jsonw_kv_string(&j, "base", base);
+	jsonw_kv_string(&j, "target", target);
+	if (o->suite)
+		jsonw_kv_string(&j, "suite", o->suite);
+	if (o->cells)
+		jsonw_kv_string(&j, "cells", o->cells);
+	if (o->device)
+		jsonw_kv_string(&j, "device", o->device);
+	if (o->quick)
+		jsonw_kv_bool(&j, "quick", true);
+	jsonw_object_end(&j);
+}
+
+static int ask(struct client *c, const struct options *o, const char *base, const char *target, json_t **job, struct fw_err *err)
+{
+	char worktree[4096] = "", repo[256], sha[65];
+	bool uncommitted = strcmp(target, ".") == 0;
+	if (find_worktree(worktree, sizeof worktree, uncommitted ? err : NULL) != 0) {
+		if (uncommitted)
+			return -1;
+		worktree[0] = '\0';
+	}
+	if (choose_repo(c, o, worktree[0] ? worktree : NULL, repo, sizeof repo, err) != 0)
+		return -1;
+	if (uncommitted) {
+		if (snapshot(worktree, sha, err) != 0)
+			return -1;
+		target = sha;
+	}
+	struct buf body;
+	buf_init(&body, 65536);
+	request_body(&body, o, repo, base, target);
+	int result = client_post(c, "/api/v1/jobs", body.data, job, err);
+	buf_fini(&body);
+	return result;
+}
+
+int verb_compare(struct client *c, const struct options *o)
+{
+	struct fw_err err = { 0 };
+	json_t *asked = NULL, *job = NULL;
+	int status = -1;
+	if (ask(c, o, o->arg[0], o->arg[1], &asked, &err) == 0 &&
+		follow(c, o, json_integer_value(json_object_get(asked, "id")), &job, &err) == 0)
+		status = conclude(c, o, job, &err);
+	json_decref(asked);
+	json_decref(job);
+	return status < 0 ? verb_fail(&err) : status;
+}
+
+int verb_run(struct client *c, const struct options *o)
+{
+	struct fw_err err = { 0 };
+	json_t *job = NULL;
+	if (ask(c, o, NULL, o->arg[0], &job, &err) != 0)
+		return verb_fail(&err);
+	verb_new_job(job, o);
+	json_decref(job);
+	return EXIT_OK;
+}
+
+/* Newest job whose number, branch or target commit is `what`; *id is 0 when there is none yet. */
+static int find_job(struct client *c, const char *what, const char *repo, long long *id, struct fw_err *err)
+{
+	json_t *answer = NULL, *job;
+	size_t i;
+	*id = 0;
+	if (client_get(c, "/api/v1/jobs?limit=500", &answer, err) != 0)
+		return -1;
+	json_array_foreach(json_object_get(answer, "items"), i, job)
+	{
+		char number[24];
+		long long n = (long long)json_integer_value(json_object_get(job, "id"));
+		snprintf(number, sizeof number, "%lld", n);
+		bool is_commit = strlen(what) >= 7 && strncmp(value_text(job, "target"), what, strlen(what)) == 0;
+		bool wanted = !repo || strcmp(value_text(job, "repo"), repo) == 0;
+		if (!*id && wanted &&
+			(strcmp(number, what) == 0 || strcmp(value_text(job, "branch"), what) == 0 ||
+				strcmp(value_text(job, "branch_display"), what) == 0 || is_commit))
+			*id = n;
+	}
+	json_decref(answer);
+	if (!*id && *what && strspn(what, "0123456789") == strlen(what) && strlen(what) < 19)
+		*id = strtoll(what, NULL, 10); /* an old one */
+	return 0;
+}
+
+int verb_wait(struct client *c, const struct options *o)
+{
+	struct fw_err err = { 0 };
+	json_t *job = NULL;
+	long long id = 0;
+	int status = -1;
+	/* a push that was just made is noticed in a moment */
+	for (int i = 0; i < 50 && !id; i++) {
+		if (find_job(c, o->arg[0], o->repo, &id, &err) != 0)
+			return verb_fail(&err);
+		if (!id)
+			nanosleep(&(struct timespec){ .tv_nsec = 100 * 1000 * 1000 }, NULL);
+	}
+	if (!id)
+		err_set(&err, ERR_NOT_FOUND, "no job for %s: it is no job number, watched branch or commit", o->arg[0]);
+	else if (follow(c, o, id, &job, &err) == 0)
+		status = conclude(c, o, job, &err);
+	json_decref(job);
+	return status < 0 ? verb_fail(&err) : status;
+}

@@ -1,0 +1,306 @@
+/* Verbs that show what the daemon knows: status, jobs, log, history, alerts, devices. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/jsonw.h"
+#include "cli/plain.h"
+#include "cli/table.h"
+#include "cli/value.h"
+#include "cli/verbs.h"
+
+typedef void print_fn(const json_t *items);
+
+/* GET a list; print it as JSON or by `print`. */
+static int show(struct client *c, const struct options *o, const struct buf *path, print_fn *print)
+{
+	struct fw_err err = { 0 };
+	json_t *answer = NULL;
+	if (client_get(c, path->data, &answer, &err) != 0)
+		return verb_fail(&err);
+	if (o->json)
+		json_dumpf(answer, stdout, JSON_INDENT(2)), putchar('\n');
+	else
+		print(json_object_get(answer, "items"));
+	json_decref(answer);
+	return EXIT_OK;
+}
+
+static void add_argument(struct buf *path, const char *name, const char *value)
+{
+	if (!value)
+		return;
+	buf_printf(path, "%c%s=", strchr(path->data, '?') ? '&' : '?', name);
+	client_argument(path, value);
+}
+
+static void add_limit(struct buf *path, int limit)
+{
+	if (limit)
+		buf_printf(path, "%climit=%d", strchr(path->data, '?') ? '&' : '?', limit);
+}
+
+static void print_jobs(const json_t *items)
+{
+	static const char *const titles[] = { ">job", "repo", "branch", "base", "target", "suite", "state", "since", "why" };
+	struct table t;
+	table_init(&t, 9, titles);
+	size_t i;
+	json_t *job;
+	json_array_foreach(items, i, job)
+	{
+		const json_t *progress = json_object_get(job, "progress");
+		const char *cell = value_text(progress, "cell");
+		bool running =
+			strcmp(value_text(job, "state"), "measuring") == 0 || strcmp(value_text(job, "state"), "checking") == 0;
+		const char *ended = value_text(job, "ended_at"), *started = value_text(job, "started_at");
+		table_cell(&t, "%lld", value_integer(job, "id"));
+		table_cell(&t, "%s", value_text(job, "repo"));
+		table_cell(&t, "%s", value_branch(job));
+		table_cell(&t, "%.10s", value_text(job, "base"));
+		table_cell(&t, "%.10s", value_text(job, "target"));
+		table_cell(&t, "%s", value_text(job, "suite"));
+		table_cell(&t, "%s", value_text(job, "state"));
+		table_cell(&t, "%.19s", *ended ? ended : *started ? started : value_text(job, "queued_at"));
+		table_cell(&t, "%s", running && *cell ? cell : value_text(job, "state_why"));
+	}
+	table_print(&t, stdout);
+	table_fini(&t);
+}
+
+int verb_jobs(struct client *c, const struct options *o)
+{
+	struct buf path;
+	buf_init(&path, 4096);
+	buf_puts(&path, "/api/v1/jobs");
+	add_argument(&path, "state", o->state);
+	add_argument(&path, "repo", o->repo);
+	add_limit(&path, o->limit);
+	int status = show(c, o, &path, print_jobs);
+	buf_fini(&path);
+	return status;
+}
+
+static void print_branches(const json_t *items)
+{
+	static const char *const titles[] = { "repo", "branch", "tip", "verdict", ">comparison", "job" };
+	struct table t;
+	table_init(&t, 6, titles);
+	size_t i;
+	json_t *branch;
+	json_array_foreach(items, i, branch)
+	{
+		const json_t *job = json_object_get(branch, "job");
+		const char *verdict = value_text(branch, "verdict");
+		table_cell(&t, "%s", value_text(branch, "repo"));
+		table_cell(&t, "%s", value_text(branch, "display"));
+		table_cell(&t, "%.10s", value_text(branch, "commit"));
+		table_cell(&t, "%s", *verdict ? verdict : "-");
+		if (value_integer(branch, "comparison"))
+			table_cell(&t, "%lld", value_integer(branch, "comparison"));
+		else
+			table_cell(&t, "-");
+		if (job && value_integer(job, "id"))
+			table_cell(&t, "%lld %s", value_integer(job, "id"), value_text(job, "state"));
+		else
+			table_cell(&t, "-");
+	}
+	table_print(&t, stdout);
+	table_fini(&t);
+}
+
+static void print_repo_errors(const json_t *items)
+{
+	size_t i;
+	json_t *repo;
+	json_array_foreach(items, i, repo)
+	{
+		if (strcmp(value_text(repo, "state"), "error") == 0)
+			printf("WARNING %s: ", value_text(repo, "name")), plain_print(stdout, value_text(repo, "error")),
+				putchar('\n');
+	}
+}
+
+int verb_status(struct client *c, const struct options *o)
+{
+	struct buf path;
+	buf_init(&path, 4096);
+	buf_puts(&path, "/api/v1/branches");
+	add_argument(&path, "repo", o->repo);
+	int status = show(c, o, &path, print_branches);
+	buf_clear(&path);
+	buf_puts(&path, "/api/v1/repos");
+	if (status == EXIT_OK && !o->json)
+		status = show(c, o, &path, print_repo_errors);
+	buf_fini(&path);
+	return status;
+}
+
+int verb_log(struct client *c, const struct options *o)
+{
+	struct fw_err err = { 0 };
+	struct buf path, text;
+	buf_init(&path, 256);
+	buf_init(&text, 64 << 20);
+	buf_puts(&path, "/api/v1/jobs/");
+	client_argument(&path, o->arg[0]);
+	buf_puts(&path, "/log");
+	int result = client_get_raw(c, path.data, &text, &err);
+	if (result == 0) /* what a build printed must not steer the terminal */
+		result = plain_print_lines(stdout, text.data, text.len, &err);
+	buf_fini(&path);
+	buf_fini(&text);
+	return result == 0 ? EXIT_OK : verb_fail(&err);
+}
+
+/* A number with `digits` decimals and a unit; "-" where there is none. */
+static void number_cell(struct table *t, int digits, const char *unit, double v)
+{
+	if (isnan(v))
+		table_cell(t, "-");
+	else if (*unit)
+		table_cell(t, "%+.*f%s", digits, v, unit);
+	else
+		table_cell(t, "%.*f", digits, v);
+}
+
+static void print_points(const json_t *items)
+{
+	static const char *const titles[] = { "finished", "commit", ">ms", ">TFLOP/s", ">change", "95 % interval", "verdict",
+		">comparison" };
+	struct table t;
+	table_init(&t, 8, titles);
+	size_t i;
+	json_t *p;
+	json_array_foreach(items, i, p)
+	{
+		double ms = value_number(p, "median_ms"), tflops = value_number(p, "tflops"),
+		       change = value_number(p, "change_pct");
+		table_cell(&t, "%.19s", value_text(p, "finished_at"));
+		table_cell(&t, "%.10s", value_text(p, "commit"));
+		number_cell(&t, 4, "", ms);
+		number_cell(&t, tflops < 1 ? 4 : 1, "", tflops);
+		number_cell(&t, 2, " %", change);
+		if (isnan(value_number(p, "ci_low_pct")))
+			table_cell(&t, "-");
+		else
+			table_cell(&t, "%+.2f .. %+.2f", value_number(p, "ci_low_pct"), value_number(p, "ci_high_pct"));
+		table_cell(&t, "%s", value_text(p, "verdict"));
+		table_cell(&t, "%lld", value_integer(p, "comparison"));
+	}
+	table_print(&t, stdout);
+	table_fini(&t);
+}
+
+int verb_history(struct client *c, const struct options *o)
+{
+	struct buf path;
+	buf_init(&path, 8192);
+	buf_puts(&path, "/api/v1/history");
+	add_argument(&path, "cell", o->arg[0]);
+	add_argument(&path, "repo", o->repo);
+	add_argument(&path, "branch", o->branch);
+	add_argument(&path, "device", o->device);
+	add_limit(&path, o->limit);
+	int status = show(c, o, &path, print_points);
+	buf_fini(&path);
+	return status;
+}
+
+static void print_alerts(const json_t *items)
+{
+	static const char *const titles[] = { ">alert", "state", "repo", "branch", "commit", ">worst", ">cells", "opened",
+		">comparison" };
+	struct table t;
+	table_init(&t, 9, titles);
+	size_t i;
+	json_t *a;
+	json_array_foreach(items, i, a)
+	{
+		table_cell(&t, "%lld", value_integer(a, "id"));
+		table_cell(&t, "%s", value_text(a, "state"));
+		table_cell(&t, "%s", value_text(a, "repo"));
+		table_cell(&t, "%s", value_branch(a));
+		table_cell(&t, "%.10s", value_text(a, "target"));
+		table_cell(&t, "%+.2f %%", value_number(a, "worst_pct"));
+		table_cell(&t, "%zu", json_array_size(json_object_get(a, "cells")));
+		table_cell(&t, "%.19s", value_text(a, "opened_at"));
+		table_cell(&t, "%lld", value_integer(a, "comparison"));
+	}
+	table_print(&t, stdout);
+	table_fini(&t);
+}
+
+static int change_alert(struct client *c, const struct options *o)
+{
+	static const char *const steps[] = { "acknowledge", "accept", "resolve", "invalidate" };
+	struct fw_err err = { 0 };
+	bool known = false;
+	for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
+		known |= strcmp(o->arg[0], steps[i]) == 0;
+	if (!known || o->n_arg != 2) {
+		fputs("usage: flopwatch alerts acknowledge|accept|resolve|invalidate ID [--reason TEXT]\n", stderr);
+		return EXIT_USAGE;
+	}
+	struct buf path, request;
+	struct jsonw j;
+	buf_init(&path, 4096);
+	buf_init(&request, 65536);
+	buf_puts(&path, "/api/v1/alerts/");
+	client_argument(&path, o->arg[1]);
+	buf_printf(&path, "/%s", o->arg[0]);
+	jsonw_init(&j, &request);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "reason", o->reason ? o->reason : "");
+	jsonw_object_end(&j);
+	int result = path.failed || request.failed ? err_set(&err, ERR_INVALID, "the reason is too long")
+						   : client_post(c, path.data, request.data, NULL, &err);
+	buf_fini(&path);
+	buf_fini(&request);
+	return result == 0 ? EXIT_OK : verb_fail(&err);
+}
+
+int verb_alerts(struct client *c, const struct options *o)
+{
+	if (o->n_arg > 0)
+		return change_alert(c, o);
+	struct buf path;
+	buf_init(&path, 4096);
+	buf_puts(&path, "/api/v1/alerts");
+	add_argument(&path, "state", o->state);
+	add_argument(&path, "repo", o->repo);
+	add_limit(&path, o->limit);
+	int status = show(c, o, &path, print_alerts);
+	buf_fini(&path);
+	return status;
+}
+
+static void print_devices(const json_t *items)
+{
+	static const char *const titles[] = { "device", "kind", "name", "state", "driver", "why" };
+	struct table t;
+	table_init(&t, 6, titles);
+	size_t i;
+	json_t *d;
+	json_array_foreach(items, i, d)
+	{
+		table_cell(&t, "%s", value_text(d, "uuid"));
+		table_cell(&t, "%s", value_text(d, "kind"));
+		table_cell(&t, "%s", value_text(d, "name"));
+		table_cell(&t, "%s", value_text(d, "state"));
+		table_cell(&t, "%s", value_text(d, "driver"));
+		table_cell(&t, "%s", value_text(d, "state_why"));
+	}
+	table_print(&t, stdout);
+	table_fini(&t);
+}
+
+int verb_devices(struct client *c, const struct options *o)
+{
+	struct buf path;
+	buf_init(&path, 256);
+	buf_puts(&path, "/api/v1/devices");
+	int status = show(c, o, &path, print_devices);
+	buf_fini(&path);
+	return status;
+}

@@ -1,0 +1,177 @@
+/* report.c - see report.h. */
+#include "cli/report.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "cli/plain.h"
+#include "cli/table.h"
+#include "cli/value.h"
+
+enum { TABLES_MAX = 32, TEXT_MAX = 64 << 10 };
+
+/* One line that may hold foreign words. */
+static void line(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void line(FILE *out, const char *format, ...)
+{
+	va_list args;
+	struct buf text;
+	buf_init(&text, TEXT_MAX);
+	va_start(args, format);
+	buf_vprintf(&text, format, args);
+	va_end(args);
+	plain_print(out, text.data);
+	fputc('\n', out);
+	buf_fini(&text);
+}
+
+static void ms_cell(struct table *t, double v)
+{
+	if (isnan(v))
+		table_cell(t, "-");
+	else
+		table_cell(t, "%.*f", v < 0.1 ? 5 : v < 10 ? 4 : 2, v);
+}
+
+static void tflops_cell(struct table *t, double v)
+{
+	if (isnan(v))
+		table_cell(t, "-");
+	else
+		table_cell(t, "%.*f", v < 1 ? 4 : 1, v);
+}
+
+static void side_cells(struct table *t, const json_t *side)
+{
+	ms_cell(t, value_number(side, "median_ms"));
+	tflops_cell(t, value_number(side, "tflops"));
+}
+
+static void verdict_cell(struct table *t, const json_t *cell)
+{
+	const char *failure = value_text(cell, "failure");
+	table_cell(t, "%s%s%s%s%s", value_text(cell, "verdict"), *failure ? ": " : "", failure,
+		json_is_true(json_object_get(cell, "borderline")) ? " (borderline)" : "",
+		json_is_true(json_object_get(cell, "tail")) ? " (tail)" : "");
+}
+
+static bool is_in(const json_t *cell, const char *group, const char *direction)
+{
+	return strcmp(value_text(cell, "group"), group) == 0 && strcmp(value_text(cell, "direction"), direction) == 0;
+}
+
+static void group_table(const json_t *cells, const char *group, const char *direction, FILE *out)
+{
+	static const char *const titles[] = { "cell", ">base ms", ">TFLOP/s", ">target ms", ">TFLOP/s", ">change",
+		"95 % interval", ">launches", "verdict" };
+	struct table t;
+	table_init(&t, 9, titles);
+	size_t i;
+	json_t *cell;
+	json_array_foreach(cells, i, cell)
+	{
+		double change = value_number(cell, "change_pct"), low = value_number(cell, "ci_low_pct");
+		if (!is_in(cell, group, direction))
+			continue;
+		table_cell(&t, "%s", value_text(cell, "cell"));
+		side_cells(&t, json_object_get(cell, "base"));
+		side_cells(&t, json_object_get(cell, "target"));
+		if (isnan(change))
+			table_cell(&t, "-");
+		else
+			table_cell(&t, "%+.2f %%", change);
+		if (isnan(low))
+			table_cell(&t, "-");
+		else
+			table_cell(&t, "%+.2f .. %+.2f", low, value_number(cell, "ci_high_pct"));
+		table_cell(&t, "%lld", value_integer(cell, "launches"));
+		verdict_cell(&t, cell);
+	}
+	fputc('\n', out);
+	line(out, "%s %s", strcmp(group, "block_sparse") == 0 ? "block-sparse" : group, direction);
+	table_print(&t, out);
+	table_fini(&t);
+}
+
+/* One table for each group and direction that there is, in the order of the suite. */
+static void tables(const json_t *cells, FILE *out)
+{
+	const json_t *first[TABLES_MAX];
+	int n = 0;
+	size_t i;
+	json_t *cell;
+	json_array_foreach(cells, i, cell)
+	{
+		bool is_new = n < TABLES_MAX;
+		for (int k = 0; k < n; k++)
+			is_new = is_new && !is_in(cell, value_text(first[k], "group"), value_text(first[k], "direction"));
+		if (is_new)
+			first[n++] = cell;
+	}
+	for (int k = 0; k < n; k++)
+		group_table(cells, value_text(first[k], "group"), value_text(first[k], "direction"), out);
+}
+
+/* The phase that explains at least half of what the cell lost, when there are several. Shape: text[size], "" none. */
+static void worst_phase(const json_t *cell, char *text, size_t size)
+{
+	const json_t *phases = json_object_get(cell, "phases"), *worst = NULL;
+	double cell_ms = value_number(json_object_get(cell, "target"), "median_ms") -
+			 value_number(json_object_get(cell, "base"), "median_ms");
+	double most_ms = cell_ms / 2;
+	size_t i;
+	json_t *phase;
+	json_array_foreach(phases, i, phase)
+	{
+		double lost_ms = value_number(phase, "target_ms") - value_number(phase, "base_ms");
+		if (cell_ms > 0 && lost_ms > most_ms) {
+			most_ms = lost_ms;
+			worst = phase;
+		}
+	}
+	text[0] = '\0';
+	if (worst && json_array_size(phases) > 1)
+		snprintf(text, size, ", most of it in %s (%+.2f %%)", value_text(worst, "phase"),
+			value_number(worst, "change_pct"));
+}
+
+/* One line for a cell that a person has to look at. */
+static void warning(const json_t *cell, FILE *out)
+{
+	const char *verdict = value_text(cell, "verdict"), *reason = value_text(cell, "reason"), *name = value_text(cell, "cell");
+	const char *failure = value_text(cell, "failure");
+	char phase[128];
+	worst_phase(cell, phase, sizeof phase);
+	if (strcmp(verdict, "regression") == 0)
+		line(out, "WARNING %s lost %.2f %% TFLOP/s (threshold %.2f %%)%s%s", name, -value_number(cell, "change_pct"),
+			value_number(cell, "threshold_pct"), phase,
+			json_is_true(json_object_get(cell, "borderline")) ? ", borderline" : "");
+	else if (strcmp(verdict, "failed") == 0 || strcmp(verdict, "rejected") == 0 || strcmp(verdict, "not_comparable") == 0)
+		line(out, "WARNING %s %s: %s%s%s", name, verdict, failure, *reason && *failure ? ": " : "", reason);
+	else if (strcmp(verdict, "undecided") == 0)
+		line(out, "WARNING %s undecided: %s", name, *reason ? reason : "the interval did not clear the threshold");
+	else if (json_is_true(json_object_get(cell, "tail")))
+		line(out, "WARNING %s has more slow calls than its base", name);
+}
+
+void report_comparison(const json_t *comparison, FILE *out)
+{
+	const json_t *cells = json_object_get(comparison, "cells");
+	const char *identical = value_text(comparison, "identical_by"), *isolation = value_text(comparison, "isolation");
+	double gpu_s = value_number(comparison, "gpu_s");
+	size_t i;
+	json_t *cell;
+	line(out, "comparison %lld  %s  %s  %.12s..%.12s  verdict: %s%s%s", value_integer(comparison, "id"),
+		value_text(comparison, "repo"), value_text(comparison, "suite"),
+		value_text(json_object_get(comparison, "base"), "commit"),
+		value_text(json_object_get(comparison, "target"), "commit"), value_text(comparison, "verdict"),
+		*identical ? ", same code by " : "", identical);
+	if (!*identical)
+		tables(cells, out);
+	fputc('\n', out);
+	line(out, "%lld launches, device held %.1f s%s%s", value_integer(comparison, "launches"), isnan(gpu_s) ? 0 : gpu_s,
+		*isolation ? ", isolation " : "", isolation);
+	json_array_foreach(cells, i, cell) warning(cell, out);
+}

@@ -1,0 +1,54 @@
+/** verbs.h - the verbs of the command line; each returns the exit status of the program. */
+#ifndef CLI_VERBS_H
+#define CLI_VERBS_H
+
+#include <stdbool.h>
+
+#include "cli/client.h"
+
+enum exit_status {
+	EXIT_OK = 0,
+	EXIT_ERROR = 1,
+	EXIT_USAGE = 2,
+	EXIT_REGRESSION = 3,
+	EXIT_NOT_FOUND = 4,
+	EXIT_UNREACHABLE = 5,
+	EXIT_TIMEOUT = 6,
+	EXIT_UNDECIDED = 7
+};
+
+/** What the command line said. */
+struct options {
+	const char *server;
+	const char *repo, *suite, *cells, *branch, *device, *state, *reason; /* NULL: not given */
+	bool json, quick, progress, quiet;
+	int timeout_s; /* 0: none */
+	int limit;
+	int n_arg;
+	char **arg; /* arg[n_arg], after the verb */
+};
+
+/** Print `err` of a call to the daemon as one line on stderr; the exit status that it deserves. */
+int verb_fail(const struct fw_err *err);
+/** The same for what failed on this side (a file, a program): always EXIT_ERROR. */
+int verb_fail_here(const struct fw_err *err);
+/** Print the API's answer about a job that was just queued. */
+void verb_new_job(const json_t *job, const struct options *o);
+
+int verb_compare(struct client *c, const struct options *o);
+int verb_wait(struct client *c, const struct options *o);
+int verb_run(struct client *c, const struct options *o);
+int verb_status(struct client *c, const struct options *o);
+int verb_jobs(struct client *c, const struct options *o);
+int verb_log(struct client *c, const struct options *o);
+int verb_cancel(struct client *c, const struct options *o);
+int verb_retry(struct client *c, const struct options *o);
+int verb_history(struct client *c, const struct options *o);
+int verb_alerts(struct client *c, const struct options *o);
+int verb_devices(struct client *c, const struct options *o);
+int verb_pause(struct client *c, const struct options *o);
+int verb_resume(struct client *c, const struct options *o);
+int verb_backup(struct client *c, const struct options *o);
+int verb_config(struct client *c, const struct options *o);
+
+#endif
