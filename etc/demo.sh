@@ -1,0 +1,104 @@
+#!/bin/bash
+# The whole of flopwatch on this machine: a bare repository made from kernels/, a daemon on loopback, a pushed regression and
+# a harmless push, both judged. State lives under build/demo; the dashboard stays up unless DEMO_EXIT is set.
+set -eu
+cd "$(dirname "$0")/.."
+export LC_ALL=C.UTF-8 GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
+export GIT_AUTHOR_NAME=demo GIT_AUTHOR_EMAIL=demo@example.org GIT_COMMITTER_NAME=demo GIT_COMMITTER_EMAIL=demo@example.org
+bin=$PWD/build/bin
+state=$PWD/build/demo
+
+say() { printf '\n== %s\n' "$*"; }
+die() { printf 'demo: %s\n' "$*" >&2; tail -n 20 "$state/flopwatchd.log" >&2 || true; exit 1; }
+
+if [ -f "$state/pid" ] && kill "$(cat "$state/pid")" 2>/dev/null; then
+	for _ in $(seq 50); do kill -0 "$(cat "$state/pid")" 2>/dev/null || break; sleep 0.1; done
+fi
+rm -rf "$state"
+mkdir -p "$state"
+
+if "$bin/flopwatch-runner" --list | grep -q '^cuda'; then
+	device=cuda suite=${DEMO_SUITE:-ffa}
+else
+	device=cpu suite=${DEMO_SUITE:-demo}
+fi
+
+say "a bare repository with the kernels of this checkout ($device)"
+git init -q --bare -b main "$state/kernels.git"
+git init -q -b main "$state/work"
+git ls-files -z kernels | xargs -0 cp --parents -t "$state/work"
+git -C "$state/work" add -A
+git -C "$state/work" commit -q -m "kernels as they are"
+git -C "$state/work" remote add origin "$state/kernels.git"
+
+port=8451
+if (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; then port=0; fi
+cat >"$state/flopwatchd.yml" <<YML
+state_dir: $state/state
+cache_dir: $state/cache
+suites_dir: $PWD/etc/suites
+listen: 127.0.0.1:$port
+sandbox: auto
+workers:
+  - {name: local, command: ["$bin/flopwatch-worker", serve], device: $device}
+repos:
+  - {name: kernels, url: "$state/kernels.git", upstream: main, suites: [$suite]}
+YML
+mkdir -p "$state/state" "$state/cache"
+
+say "the daemon"
+setsid "$bin/flopwatchd" --config "$state/flopwatchd.yml" >"$state/flopwatchd.log" 2>&1 </dev/null &
+echo $! >"$state/pid"
+address=""
+for _ in $(seq 100); do
+	address=$(sed -n 's/^listening on //p' "$state/flopwatchd.log")
+	[ -z "$address" ] || break
+	kill -0 "$(cat "$state/pid")" 2>/dev/null || die "the daemon did not start"
+	sleep 0.1
+done
+[ -n "$address" ] || die "the daemon did not say where it listens"
+export FLOPWATCH_SERVER=$address
+"$bin/flopwatch" devices
+
+push() { # branch
+	git -C "$state/work" push -q origin "$1" || die "git push failed"
+}
+wait_for() { # branch; leaves the exit status in $status
+	status=0
+	"$bin/flopwatch" wait "$1" --progress --timeout 3000 || status=$?
+}
+
+say "first push of main: nothing to compare with, so it is measured against itself"
+push main
+wait_for main
+[ "$status" = 0 ] || [ "$status" = 7 ] || die "main: exit $status"
+
+say "a branch that is slower, and one that changes only a comment"
+git -C "$state/work" checkout -q -b slower
+"$PWD/etc/demo-slower.sh" "$state/work" "$device"
+git -C "$state/work" commit -q -a -m "attention: another tile shape"
+git -C "$state/work" checkout -q -b harmless main
+printf '\n/* The list is built on the device, so building it is on the clock. */\n' >>"$state/work/kernels/attention/module.c"
+git -C "$state/work" commit -q -a -m "attention: say why"
+push slower
+push harmless
+wait_for harmless
+harmless=$status
+wait_for slower
+slower=$status
+
+say "alerts"
+"$bin/flopwatch" alerts --state open
+"$bin/flopwatch" status
+open=$("$bin/flopwatch" alerts --state open | tail -n +2 | wc -l)
+
+if [ -n "${DEMO_EXIT-}" ]; then
+	kill "$(cat "$state/pid")"
+	rm -f "$state/pid"
+	[ "$harmless" = 0 ] || { echo "demo: the harmless branch ended with $harmless, not 0"; exit 1; }
+	[ "$slower" = 3 ] || { echo "demo: the slower branch ended with $slower, not 3 (regression)"; exit 1; }
+	[ "$open" = 1 ] || { echo "demo: $open alerts are open, not 1"; exit 1; }
+	say "as expected: slower is a regression with its alert, harmless is not"
+	exit 0
+fi
+say "dashboard: $FLOPWATCH_SERVER/   (stop it with: kill $(cat "$state/pid"))"

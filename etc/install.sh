@@ -1,0 +1,37 @@
+#!/bin/sh
+# `make install`: programs, units, configuration and suites into DESTDIR, in the places of the file system hierarchy.
+set -eu
+cd "$(dirname "$0")/.."
+root=${DESTDIR-}
+prefix=${PREFIX:-/usr}
+
+put() { # mode, source, folder
+	mkdir -p "$root$3"
+	install -m "$1" "$2" "$root$3/"
+}
+put 755 build/bin/flopwatch "$prefix/bin"
+put 755 build/bin/flopwatchd "$prefix/sbin"
+for program in flopwatch-git flopwatch-worker flopwatch-runner flopwatch-send; do
+	put 755 "build/bin/$program" "$prefix/libexec/flopwatch"
+done
+put 644 kernels/fw_kernel.h "$prefix/include/flopwatch"
+for suite in etc/suites/*.yaml; do put 644 "$suite" "$prefix/share/flopwatch/suites"; done
+for unit in systemd/*.service systemd/*.socket; do put 644 "$unit" /usr/lib/systemd/system; done
+put 644 systemd/flopwatch.sysusers "$prefix/lib/sysusers.d"
+mv "$root$prefix/lib/sysusers.d/flopwatch.sysusers" "$root$prefix/lib/sysusers.d/flopwatch.conf"
+put 644 systemd/flopwatch.tmpfiles "$prefix/lib/tmpfiles.d"
+mv "$root$prefix/lib/tmpfiles.d/flopwatch.tmpfiles" "$root$prefix/lib/tmpfiles.d/flopwatch.conf"
+if [ ! -e "$root/etc/flopwatch/flopwatchd.yml" ]; then # a configuration that is there is the administrator's
+	put 640 etc/flopwatchd.yml /etc/flopwatch
+fi
+put 644 README.md "$prefix/share/doc/flopwatch"
+put 644 ARCHITECTURE.md "$prefix/share/doc/flopwatch"
+if command -v scdoc >/dev/null; then
+	for page in etc/man/*.scd; do
+		name=$(basename "$page" .scd)
+		section=${name##*.}
+		mkdir -p "$root$prefix/share/man/man$section"
+		scdoc <"$page" >"$root$prefix/share/man/man$section/$name"
+	done
+fi
+echo "installed under ${root:-/}"
