@@ -1,0 +1,172 @@
+/*
+ * Runs one attention problem on a provider in host memory, for the tests of kernels and of the acceptance.
+ */
+#ifndef ATTENTION_RUN_H
+#define ATTENTION_RUN_H
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/case.h"
+#include "core/inputs.h"
+#include "kernels/fw_kernel.h"
+#include "runner/reference.h"
+
+enum { GUARD_BYTES = 256 };
+
+struct attention_run {
+	struct cell cell;
+	void *buffer[FW_ATTENTION_SLOTS]; /* each followed by GUARD_BYTES of 0xab */
+	int32_t cu[CASE_SEQS_MAX + 1];
+	uint32_t *bits;
+	size_t bits_bytes;
+};
+
+static inline size_t run_bytes(const struct attention_run *r, int slot)
+{
+	return (size_t)reference_slot_elements(&r->cell, slot) * (slot == FW_LSE ? sizeof(float) : sizeof(uint16_t));
+}
+
+/* `length` NULL: one sequence of `seqlen`; else `n_seqs` lengths that add up to it. `block` 0 unless FW_BLOCKS. */
+static inline void run_init(struct attention_run *r, int mask, int seqlen, const int *length, int n_seqs, int nhq, int nhk,
+	int headdim, int block, double ratio)
+{
+	memset(r, 0, sizeof *r);
+	struct attention_case *a = &r->cell.attention;
+	*a = (struct attention_case){ .mask = mask,
+		.seqlen = seqlen,
+		.nhq = nhq,
+		.nhk = nhk,
+		.headdim = headdim,
+		.dtype = FW_BF16,
+		.n_seqs = length ? n_seqs : 1,
+		.block = block,
+		.sparsity_ratio = ratio,
+		.seed = 42 };
+	for (int i = 0; i < a->n_seqs; i++) {
+		a->length[i] = length ? length[i] : seqlen;
+		r->cu[i + 1] = r->cu[i] + a->length[i];
+	}
+	r->cell.direction = DIRECTION_FORWARD;
+	case_name(&r->cell);
+	for (int slot = FW_Q; slot <= FW_DV; slot++) {
+		size_t bytes = run_bytes(r, slot);
+		r->buffer[slot] = malloc(bytes + GUARD_BYTES);
+		memset(r->buffer[slot], 0xff, bytes); /* NaN in bf16 and float */
+		memset((char *)r->buffer[slot] + bytes, 0xab, GUARD_BYTES);
+		if (slot == FW_Q || slot == FW_K || slot == FW_V || slot == FW_DO)
+			inputs_fill(a->seed, (uint32_t)slot, 0, bytes / sizeof(uint16_t), r->buffer[slot]);
+	}
+	if (mask == FW_BLOCKS) {
+		int blocks = seqlen / block;
+		r->bits_bytes = (size_t)nhk * (size_t)blocks * (size_t)((blocks + 31) / 32) * sizeof(uint32_t);
+		r->bits = calloc(1, r->bits_bytes);
+		inputs_block_bits(a->seed, nhk, blocks, blocks, case_kept_blocks(a), r->bits);
+	}
+}
+
+static inline void run_fini(struct attention_run *r)
+{
+	for (int slot = FW_Q; slot <= FW_DV; slot++)
+		free(r->buffer[slot]);
+	free(r->bits);
+}
+
+static inline void run_poison_outputs(struct attention_run *r)
+{
+	static const int forward[] = { FW_O, FW_LSE }, backward[] = { FW_DQ, FW_DK, FW_DV };
+	bool is_forward = r->cell.direction == DIRECTION_FORWARD;
+	for (int i = 0; i < (is_forward ? 2 : 3); i++) {
+		int slot = is_forward ? forward[i] : backward[i];
+		memset(r->buffer[slot], 0xff, run_bytes(r, slot));
+	}
+}
+
+static inline bool run_guards_intact(const struct attention_run *r)
+{
+	for (int slot = FW_Q; slot <= FW_DV; slot++)
+		for (size_t i = 0; i < GUARD_BYTES; i++)
+			if (((const unsigned char *)r->buffer[slot])[run_bytes(r, slot) + i] != 0xab)
+				return false;
+	return true;
+}
+
+static inline void run_slots(const struct attention_run *r, struct fw_tensor slot[FW_ATTENTION_SLOTS])
+{
+	const struct attention_case *a = &r->cell.attention;
+	memset(slot, 0, FW_ATTENTION_SLOTS * sizeof *slot);
+	for (int i = FW_Q; i <= FW_DV; i++) {
+		int64_t heads = i == FW_K || i == FW_V || i == FW_DK || i == FW_DV ? a->nhk : a->nhq;
+		slot[i] = (struct fw_tensor){ r->buffer[i], { heads * a->headdim, a->headdim, 1 }, FW_BF16, 0 };
+	}
+	slot[FW_LSE] = (struct fw_tensor){ r->buffer[FW_LSE], { a->seqlen, 1, 0 }, FW_F32, 0 };
+	slot[FW_CU_Q] = slot[FW_CU_K] =
+		(struct fw_tensor){ a->n_seqs > 1 ? (void *)(uintptr_t)r->cu : NULL, { 1, 0, 0 }, FW_I32, 0 };
+	slot[FW_BLOCK_BITS] = (struct fw_tensor){ r->bits, { 1, 0, 0 }, FW_U32, 0 };
+}
+
+static inline struct reference_io run_io(const struct attention_run *r)
+{
+	struct reference_io io = { .cell = &r->cell, .cu = r->cu, .block_bits = r->bits };
+	for (int slot = FW_Q; slot <= FW_DV; slot++)
+		io.host[slot] = r->buffer[slot];
+	return io;
+}
+
+/* A plan with its workspace, bound to a run's buffers. */
+struct bound_plan {
+	const struct fw_provider *provider;
+	struct fw_attention attention;
+	struct fw_problem problem;
+	struct fw_plan *plan;
+	struct fw_info info;
+	void *workspace;
+};
+
+/* Returns the provider's status. `threads` 0: as many as there are. */
+static inline int plan_bind(
+	struct bound_plan *b, const struct fw_provider *provider, struct attention_run *r, const char *config, int threads)
+{
+	struct fw_tensor slot[FW_ATTENTION_SLOTS];
+	char why[200] = "";
+	memset(b, 0, sizeof *b);
+	b->provider = provider;
+	b->info.struct_size = sizeof b->info;
+	case_problem(&r->cell, &b->attention, &b->problem);
+	int status = provider->plan(&b->problem, config, threads, &b->plan, &b->info, why, sizeof why);
+	if (status != FW_OK)
+		return status;
+	size_t bytes = (b->info.workspace_bytes + 255) / 256 * 256 + 256;
+	b->workspace = aligned_alloc(256, bytes);
+	memset(b->workspace, 0x77, bytes);
+	run_slots(r, slot);
+	struct fw_io io = { .struct_size = sizeof io, .n_slots = FW_ATTENTION_SLOTS, .slot = slot, .workspace = b->workspace };
+	return provider->bind(b->plan, &io);
+}
+
+static inline void plan_release(struct bound_plan *b)
+{
+	b->provider->destroy(b->plan);
+	free(b->workspace);
+}
+
+/* Plan, poison, compute once, release. */
+static inline int run_once(struct attention_run *r, const struct fw_provider *provider, const char *config, int threads)
+{
+	struct bound_plan b;
+	int status = plan_bind(&b, provider, r, config, threads);
+	run_poison_outputs(r);
+	if (status == FW_OK)
+		status = provider->enqueue(b.plan, FW_ALL, NULL);
+	plan_release(&b);
+	return status;
+}
+
+static inline void run_direction(struct attention_run *r, enum direction direction)
+{
+	r->cell.direction = direction;
+	case_name(&r->cell);
+}
+
+#endif

@@ -1,0 +1,179 @@
+/** fixture_result.h - results of jobs as a worker would have told them, made from seeded noise. */
+#ifndef TESTS_FIXTURE_RESULT_H
+#define TESTS_FIXTURE_RESULT_H
+
+#include "fixture_db.h"
+
+#include "judge.h"
+#include "noise.h"
+#include "result.h"
+
+/** A job of `n` cells (dense causal, then one block-sparse in four) on a branch, queued; and an empty result for it. */
+static inline struct result *fixture_result(struct fixture *f, const char *branch, unsigned base, unsigned target, int n_cells)
+{
+	struct plan plan;
+	plan_init(&plan);
+	struct msg_job *ask = &plan.ask;
+	ask->job = fixture_job(f, branch, base, target, 1000);
+	snprintf(ask->kind, sizeof(ask->kind), "change");
+	ask->n_subjects = 2;
+	snprintf(ask->subject[0].role, PROTOCOL_ROLE_SIZE, "base");
+	snprintf(ask->subject[1].role, PROTOCOL_ROLE_SIZE, "target");
+	snprintf(ask->subject[0].commit, 65, "%s", fixture_sha(base));
+	snprintf(ask->subject[1].commit, 65, "%s", fixture_sha(target));
+	ask->n_cells = n_cells;
+	ask->cell = calloc((size_t)n_cells, sizeof(*ask->cell));
+	assert_non_null(ask->cell);
+	for (int i = 0; i < n_cells; i++) {
+		struct cell *c = &ask->cell[i];
+		bool sparse = i % 4 == 3;
+		c->direction = DIRECTION_FORWARD;
+		c->threshold_pct = 1.5;
+		snprintf(c->family, sizeof(c->family), "attention");
+		c->attention = (struct attention_case){ .mask = sparse ? FW_BLOCKS : FW_CAUSAL,
+			.seqlen = 1024 * (i + 1),
+			.nhq = 4,
+			.nhk = 1,
+			.headdim = 128,
+			.dtype = FW_BF16,
+			.n_seqs = 1,
+			.length = { 1024 * (i + 1) },
+			.block = sparse ? 64 : 0,
+			.sparsity_ratio = sparse ? 0.2 : 0,
+			.seed = 42 };
+		case_name(c);
+	}
+	rule_default(&ask->rule, n_cells);
+	snprintf(plan.base_how, sizeof(plan.base_how), "merge-base");
+	snprintf(plan.suite_name, sizeof(plan.suite_name), "ffa");
+	snprintf(plan.suite_sha, sizeof(plan.suite_sha), "5a17e");
+	snprintf(plan.suite_origin, sizeof(plan.suite_origin), "installed");
+	buf_puts(&plan.suite_text, "suite: ffa\n");
+	struct result *r = result_new(&plan);
+	assert_non_null(r);
+	r->device = fixture_device();
+	r->device_id = f->device;
+	snprintf(r->isolation, sizeof(r->isolation), "none");
+	r->done = (struct msg_done){ .gpu_s = 12.5, .wall_s = 30 };
+	return r;
+}
+
+static inline void fixture_add(struct result *r, struct msg *m)
+{
+	ok(result_add(r, m, &err));
+	msg_fini(m);
+}
+
+static inline void fixture_build(struct result *r, const char *role, const char *state, const char *module)
+{
+	struct msg m = { .t = MSG_BUILD };
+	snprintf(m.u.build.role, sizeof(m.u.build.role), "%s", role);
+	snprintf(m.u.build.state, sizeof(m.u.build.state), "%s", state);
+	snprintf(m.u.build.module_sha256, sizeof(m.u.build.module_sha256), "%s", module);
+	snprintf(m.u.build.toolchain, sizeof(m.u.build.toolchain), "gcc 12.2.0");
+	m.u.build.exit = strcmp(state, "failed") == 0 ? 2 : 0;
+	if (m.u.build.exit)
+		snprintf(m.u.build.detail, sizeof(m.u.build.detail), "make: exit 2");
+	buf_init(&m.u.build.log, 4096);
+	buf_puts(&m.u.build.log, "cc -c attention.c\n");
+	fixture_add(r, &m);
+}
+
+static inline void fixture_check(struct result *r, const char *role, int cell, const char *failure, const char *input)
+{
+	struct msg m = { .t = MSG_CHECK, .u.check = { .cell = cell, .ok = !failure[0], .error_ratio = 0.31 } };
+	snprintf(m.u.check.role, sizeof(m.u.check.role), "%s", role);
+	snprintf(m.u.check.failure, sizeof(m.u.check.failure), "%s", failure);
+	snprintf(m.u.check.input_sha256, sizeof(m.u.check.input_sha256), "%s", input);
+	snprintf(m.u.check.detail, sizeof(m.u.check.detail), "worst O[17,3,64]: 0.123 for 0.124");
+	fixture_add(r, &m);
+}
+
+static inline void fixture_fault(struct result *r, const char *role, int cell, const char *failure)
+{
+	struct msg m = { .t = MSG_FAULT, .u.fault = { .cell = cell } };
+	snprintf(m.u.fault.role, sizeof(m.u.fault.role), "%s", role);
+	snprintf(m.u.fault.failure, sizeof(m.u.fault.failure), "%s", failure);
+	snprintf(m.u.fault.detail, sizeof(m.u.fault.detail), "killed by SIGSEGV");
+	fixture_add(r, &m);
+}
+
+/** Both sides built to different modules and every cell accepted. */
+static inline void fixture_accepted(struct result *r)
+{
+	static const char *const roles[] = { "base", "target" };
+	for (int s = 0; s < 2; s++) {
+		fixture_build(r, roles[s], "ok", s ? "bbbb" : "aaaa");
+		for (int i = 0; i < r->plan.ask.n_cells; i++)
+			fixture_check(r, roles[s], i, "", "feed");
+	}
+}
+
+static inline void fixture_launch(struct result *r, int launch, int set)
+{
+	struct msg m = { .t = MSG_LAUNCH };
+	m.u.launch = calloc(1, sizeof(*m.u.launch));
+	assert_non_null(m.u.launch);
+	*m.u.launch = (struct msg_launch){ .launch = launch, .set = set, .seed = UINT64_MAX - (unsigned)launch };
+	fixture_add(r, &m);
+}
+
+static inline float *fixture_copy(const float *from, int n)
+{
+	float *to = malloc((size_t)n * sizeof(*to));
+	assert_non_null(to);
+	memcpy(to, from, (size_t)n * sizeof(*to));
+	return to;
+}
+
+/** One record of 16 pairs whose target is `shift` slower (log). `reasons`: limit reasons of the clock. */
+static inline void fixture_timing(struct result *r, struct noise *noise, int launch, int set, int cell, const char *series,
+	const char *phase, double shift, uint64_t reasons)
+{
+	enum { PAIRS = 16 };
+	struct msg m = { .t = MSG_CELL };
+	struct noise_launch l;
+	struct launch_pairs p;
+	noise_pairs(noise, shift, PAIRS, set, &l, &p);
+	struct msg_cell *c = m.u.cell = calloc(1, sizeof(*m.u.cell));
+	assert_non_null(c);
+	c->launch = launch;
+	c->set = set;
+	c->cell = cell;
+	c->n_subjects = 2;
+	c->n = PAIRS;
+	snprintf(c->series, sizeof(c->series), "%s", series);
+	snprintf(c->phase, sizeof(c->phase), "%s", phase);
+	snprintf(c->input_sha256, sizeof(c->input_sha256), "feed");
+	snprintf(c->role[0], PROTOCOL_ROLE_SIZE, "base");
+	snprintf(c->role[1], PROTOCOL_ROLE_SIZE, "target");
+	c->ms[0] = fixture_copy(l.base_ms, PAIRS);
+	c->ms[1] = fixture_copy(l.target_ms, PAIRS);
+	if (p.base_mhz) {
+		c->mhz[0] = fixture_copy(l.base_mhz, PAIRS);
+		c->mhz[1] = fixture_copy(l.target_mhz, PAIRS);
+	}
+	c->guard = (struct msg_guard){ .power_w = -1, .temp_c = -1, .sm_mhz = -1, .reasons = reasons, .foreign = -1 };
+	fixture_add(r, &m);
+}
+
+/** What a worker does: 6 launches of set 1 and 6 of set 2 of every cell; cell i is shift[i] slower; calls and phases in the first. */
+static inline void fixture_measured(struct result *r, const double *shift)
+{
+	struct noise noise = { .state = 7, .white = 0.003, .launch = 0.0005, .clock = 0.004, .outlier = 0.02 };
+	fixture_accepted(r);
+	for (int launch = 1; launch <= 12; launch++) {
+		int set = launch <= 6 ? 1 : 2;
+		fixture_launch(r, launch, set);
+		for (int i = 0; i < r->plan.ask.n_cells; i++) {
+			fixture_timing(r, &noise, launch, set, i, "device", "", shift[i], 0);
+			if (launch > 1)
+				continue;
+			fixture_timing(r, &noise, launch, set, i, "call", "", shift[i], 0);
+			fixture_timing(r, &noise, launch, set, i, "phase", "prepare", 0, 0);
+			fixture_timing(r, &noise, launch, set, i, "phase", "run", shift[i], 0);
+		}
+	}
+}
+
+#endif

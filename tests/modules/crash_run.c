@@ -1,0 +1,4 @@
+/* Dies in enqueue. */
+static int *volatile nowhere = (int *)8;
+#define BEFORE_ENQUEUE(p) (*nowhere = 1)
+#include "good.c"

@@ -1,0 +1,9 @@
+/* Prepares its workspace in the first call only; wrong as soon as somebody refills it between two calls. */
+#define BEFORE_ENQUEUE(p)                                                                                                        \
+	do {                                                                                                                     \
+		if ((p)->calls == 0)                                                                                             \
+			memset((p)->spare, 0x5a, SPARE_BYTES);                                                                   \
+		if ((p)->spare[17] != 0x5a)                                                                                      \
+			(p)->a.scale = 0;                                                                                        \
+	} while (0)
+#include "good.c"

@@ -1,0 +1,128 @@
+/* runner_run.h - run a whole runner task inside a test: a `run` line in, its records out. */
+#ifndef TESTS_RUNNER_RUN_H
+#define TESTS_RUNNER_RUN_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "core/protocol.h"
+#include "runner/task.h"
+
+enum { RUN_RECORDS_MAX = 2048 };
+
+struct run_result {
+	int status;
+	struct buf text; /* all records as they were written */
+	int n;
+	struct msg record[RUN_RECORDS_MAX];
+};
+
+/* A case small enough for plain loops under a sanitizer. */
+static inline struct cell small_cell(int32_t mask, enum direction direction, int n_seqs, const int32_t *length)
+{
+	struct cell c = { .direction = direction, .threshold_pct = 1.5 };
+	struct attention_case *a = &c.attention;
+	a->mask = mask;
+	a->nhq = 2;
+	a->nhk = 1;
+	a->headdim = 16;
+	a->dtype = FW_BF16;
+	a->seed = 42;
+	a->n_seqs = n_seqs;
+	for (int i = 0; i < n_seqs; i++) {
+		a->length[i] = length[i];
+		a->seqlen += length[i];
+	}
+	if (mask == FW_BLOCKS) {
+		a->block = 16;
+		a->sparsity_ratio = 0.5;
+	}
+	snprintf(c.family, sizeof(c.family), "attention");
+	case_name(&c);
+	return c;
+}
+
+/* A run of `n_modules` modules (base, target, anchor) over cells; the caller may change it before run_task. */
+static inline struct msg_run small_run(const char *mode, const char *device, const char *const *module, int n_modules,
+	struct cell *cell, int *index, int n_cells)
+{
+	static const char *const role[] = { "base", "target", "anchor" };
+	struct msg_run run = { .launch = 1, .set = 1, .seed = 7, .n_subjects = n_modules, .n_cells = n_cells, .cell = cell };
+	snprintf(run.mode, sizeof(run.mode), "%s", mode);
+	snprintf(run.device, sizeof(run.device), "%s", device);
+	for (int i = 0; i < n_modules; i++) {
+		snprintf(run.subject[i].role, sizeof(run.subject[i].role), "%s", role[i]);
+		snprintf(run.subject[i].module, sizeof(run.subject[i].module), "build/tests/modules/%s.so", module[i]);
+	}
+	for (int i = 0; i < n_cells; i++)
+		index[i] = 10 + i;
+	run.index = index;
+	rule_default(&run.rule, n_cells);
+	run.rule.pair_budget_s = 0.01;
+	run.warm_s = 0.002;
+	run.cell_warm_s = 0.001;
+	run.phases = run.calls = true;
+	return run;
+}
+
+static inline void run_task(struct msg_run *run, struct run_result *out)
+{
+	struct msg m = { .t = MSG_RUN, .u.run = run };
+	struct buf line;
+	int in = memfd_create("in", 0), records = memfd_create("records", 0);
+
+	memset(out, 0, sizeof(*out));
+	buf_init(&line, PROTOCOL_LINE_MAX);
+	protocol_write(&line, &m);
+	if (in < 0 || records < 0 || line.failed || write(in, line.data, line.len) != (ssize_t)line.len ||
+		lseek(in, 0, SEEK_SET) != 0)
+		abort();
+	out->status = task_run(in, records);
+	buf_init(&out->text, 16u << 20);
+	if (lseek(records, 0, SEEK_SET) != 0 || buf_read_fd(&out->text, records) != 0)
+		abort();
+	for (char *at = out->text.data, *end; (end = strchr(at, '\n')); at = end + 1) {
+		struct fw_err err = { 0 };
+		if (out->n == RUN_RECORDS_MAX || protocol_parse(at, (size_t)(end - at), &out->record[out->n], &err) != 0) {
+			fprintf(stderr, "record %d: %s\n", out->n, err.text);
+			abort();
+		}
+		out->n++;
+	}
+	close(in);
+	close(records);
+	buf_fini(&line);
+}
+
+static inline void run_result_fini(struct run_result *r)
+{
+	for (int i = 0; i < r->n; i++)
+		msg_fini(&r->record[i]);
+	buf_fini(&r->text);
+}
+
+/* The only record of this type and cell number that `role` sent; NULL when there is none. */
+static inline const struct msg_check *find_check(const struct run_result *r, int cell)
+{
+	for (int i = 0; i < r->n; i++)
+		if (r->record[i].t == MSG_CHECK && r->record[i].u.check.cell == cell)
+			return &r->record[i].u.check;
+	return NULL;
+}
+
+static inline const struct msg_cell *find_series(const struct run_result *r, int cell, const char *series, const char *phase)
+{
+	for (int i = 0; i < r->n; i++) {
+		const struct msg_cell *c = r->record[i].u.cell;
+		if (r->record[i].t == MSG_CELL && c->cell == cell && strcmp(c->series, series) == 0 &&
+			strcmp(c->phase, phase) == 0)
+			return c;
+	}
+	return NULL;
+}
+
+#endif

@@ -1,0 +1,252 @@
+/** site_run.h - the whole site over a real database, asked by raw sockets from the same thread; and what it asked of the daemon. */
+#ifndef TESTS_SITE_RUN_H
+#define TESTS_SITE_RUN_H
+
+#include "fixture_db.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <strings.h>
+#include <sys/socket.h>
+
+#include "base/clock.h"
+#include "db/store_alert.h"
+#include "web/body.h"
+#include "web/site.h"
+
+/** What the site asked of the daemon, and what the daemon is to answer. */
+struct asked {
+	char what[2048];      /* one line a call */
+	struct fw_err refuse; /* code set: every call fails so */
+	const char *secret;   /* of the repository "kernels" */
+};
+
+struct run {
+	struct fixture *f;
+	struct asked asked;
+	struct site site;
+	struct http *http;
+};
+
+static inline int note(struct asked *a, struct fw_err *e, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static inline int note(struct asked *a, struct fw_err *e, const char *format, ...)
+{
+	va_list args;
+	size_t len = strlen(a->what);
+	va_start(args, format);
+	vsnprintf(a->what + len, sizeof a->what - len, format, args);
+	va_end(args);
+	return a->refuse.code ? err_set(e, a->refuse.code, "%s", a->refuse.text) : 0;
+}
+
+#define or_dash(text) ((text) && *(text) ? (text) : "-")
+static inline int act_enqueue(void *arg, const struct site_request *q, int64_t *job, struct fw_err *e)
+{
+	*job = 4711;
+	return note(arg, e, "enqueue %s %s %s %s %s %s %d\n", or_dash(q->repo), or_dash(q->base), or_dash(q->target),
+		or_dash(q->suite), or_dash(q->device_kind), or_dash(q->cells_glob), q->quick);
+}
+static inline int act_cancel(void *arg, int64_t job, const char *who, struct fw_err *e)
+{
+	return note(arg, e, "cancel %lld %s\n", (long long)job, who);
+}
+static inline int act_retry(void *arg, int64_t job, int64_t *new_job, struct fw_err *e)
+{
+	*new_job = job + 1000;
+	return note(arg, e, "retry %lld\n", (long long)job);
+}
+static inline int act_pause(void *arg, const char *uuid, bool paused, const char *who, struct fw_err *e)
+{
+	return note(arg, e, "%s %s %s\n", paused ? "pause" : "resume", uuid, who);
+}
+static inline int act_poke(void *arg, const char *repo, struct fw_err *e)
+{
+	return note(arg, e, "poke %s\n", repo);
+}
+static inline int act_secret(void *arg, const char *repo, const char **secret, struct fw_err *e)
+{
+	struct asked *a = arg;
+	if (strcmp(repo, "kernels") != 0 || !a->secret)
+		return err_set(e, ERR_NOT_FOUND, "there is no webhook for %s", repo);
+	*secret = a->secret;
+	return 0;
+}
+static inline int act_health(void *arg, struct fw_err *e)
+{
+	struct asked *a = arg;
+	return a->refuse.code ? err_set(e, a->refuse.code, "%s", a->refuse.text) : 0;
+}
+
+static inline int run_setup(void **state)
+{
+	struct run *run = calloc(1, sizeof *run);
+	void *f;
+	if (!run || fixture_setup(&f) != 0)
+		return -1;
+	run->f = f;
+	fixture_ground(run->f);
+	run->site.db = run->f->db;
+	run->site.backup_dir = run->f->folder;
+	run->site.act = (struct site_actions){ .arg = &run->asked,
+		.enqueue = act_enqueue,
+		.cancel = act_cancel,
+		.retry = act_retry,
+		.pause = act_pause,
+		.poke = act_poke,
+		.secret = act_secret,
+		.health = act_health };
+	ok(site_start(&run->site, "127.0.0.1", 0, &run->http, &err));
+	*state = run;
+	return 0;
+}
+
+static inline int run_teardown(void **state)
+{
+	struct run *run = *state;
+	void *f = run->f;
+	http_stop(run->http);
+	fixture_teardown(&f);
+	free(run);
+	return 0;
+}
+
+struct answer {
+	int status;
+	char *head, *body; /* point into `text` */
+	size_t body_len;
+	char *text;
+};
+
+/** Bytes as they are to the daemon; what it says until it closes. Own: answer_free. */
+static inline struct answer ask_raw(struct run *run, const char *request, size_t len)
+{
+	struct sockaddr_in to = { .sin_family = AF_INET,
+		.sin_port = htons((uint16_t)http_port(run->http)),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct answer a = { 0 };
+	struct buf in;
+	char piece[65536];
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	assert_true(fd >= 0);
+	if (connect(fd, (struct sockaddr *)&to, sizeof to) != 0)
+		assert_int_equal(errno, EINPROGRESS);
+	buf_init(&in, 64 << 20);
+	size_t sent = 0;
+	for (int64_t end_ns = clock_mono_ns() + INT64_C(20000000000);;) {
+		ssize_t n = sent < len ? send(fd, request + sent, len - sent, MSG_NOSIGNAL) : 0;
+		sent += n > 0 ? (size_t)n : 0;
+		http_run(run->http);
+		n = recv(fd, piece, sizeof piece, 0);
+		if (n == 0)
+			break;
+		if (n > 0)
+			buf_append(&in, piece, (size_t)n);
+		else
+			poll(&(struct pollfd){ .fd = fd, .events = POLLIN }, 1, 1);
+		if (clock_mono_ns() > end_ns)
+			fail_msg("no whole answer to: %.200s", request);
+	}
+	close(fd);
+	assert_false(in.failed);
+	char *gap = strstr(in.data, "\r\n\r\n");
+	if (!gap || sscanf(in.data, "HTTP/1.1 %d", &a.status) != 1)
+		fail_msg("no answer to: %.200s", request);
+	*gap = '\0';
+	a.text = a.head = in.data;
+	a.body = gap + 4;
+	a.body_len = in.len - (size_t)(a.body - in.data);
+	return a;
+}
+
+/** `headers` are lines that end in CRLF; `body` NULL sends none. */
+static inline struct answer ask_with(
+	struct run *run, const char *method, const char *target, const char *headers, const char *body, size_t len)
+{
+	struct buf request;
+	buf_init(&request, 4 << 20);
+	buf_printf(&request, "%s %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nConnection: close\r\n%s", method, target,
+		http_port(run->http), headers);
+	if (body)
+		buf_printf(&request, "Content-Length: %zu\r\n", len);
+	buf_puts(&request, "\r\n");
+	if (body)
+		buf_append(&request, body, len);
+	struct answer a = ask_raw(run, request.data, request.len);
+	buf_fini(&request);
+	return a;
+}
+
+static inline struct answer get(struct run *run, const char *target)
+{
+	return ask_with(run, "GET", target, "", NULL, 0);
+}
+
+static inline struct answer post(struct run *run, const char *target, const char *body)
+{
+	return ask_with(run, "POST", target, "Content-Type: application/json\r\n", body, strlen(body));
+}
+
+static inline void answer_free(struct answer *a)
+{
+	free(a->text);
+	memset(a, 0, sizeof *a);
+}
+
+/** Value of a header, "" if absent. Own: a static buffer. */
+static inline const char *header_of(const struct answer *a, const char *name)
+{
+	static char value[512];
+	for (const char *line = strstr(a->head, "\r\n"); line; line = strstr(line + 2, "\r\n")) {
+		size_t n = strlen(name);
+		if (strncasecmp(line + 2, name, n) == 0 && line[2 + n] == ':') {
+			const char *from = line + 3 + n + strspn(line + 3 + n, " ");
+			snprintf(value, sizeof value, "%.*s", (int)strcspn(from, "\r"), from);
+			return value;
+		}
+	}
+	return "";
+}
+
+/** The body as JSON (strict: valid UTF-8, no duplicate keys); frees the answer. Own: the caller's reference. */
+static inline json_t *json_of(struct answer *a)
+{
+	json_error_t where;
+	json_t *root = json_loadb(a->body, a->body_len, JSON_REJECT_DUPLICATES, &where);
+	if (!root)
+		fail_msg("%s at %d in: %.2000s", where.text, where.position, a->body);
+	answer_free(a);
+	return root;
+}
+
+/** The answer is a problem document of `status` whose detail holds `says`. Frees the answer. */
+static inline void assert_problem(struct answer a, int status, const char *says)
+{
+	if (a.status != status)
+		fail_msg("%d instead of %d: %.500s", a.status, status, a.body);
+	assert_string_equal(header_of(&a, "Content-Type"), "application/problem+json; charset=utf-8");
+	json_t *root = json_of(&a);
+	assert_int_equal(json_integer_value(json_object_get(root, "status")), status);
+	assert_true(json_is_string(json_object_get(root, "type")));
+	assert_true(json_string_length(json_object_get(root, "title")) > 0);
+	const char *detail = json_string_value(json_object_get(root, "detail"));
+	if (!detail || !strstr(detail, says))
+		fail_msg("%s does not say %s", detail ? detail : "(no detail)", says);
+	json_decref(root);
+}
+
+static inline json_t *get_json(struct run *run, const char *target)
+{
+	struct answer a = get(run, target);
+	if (a.status != 200)
+		fail_msg("%s: %d: %.500s", target, a.status, a.body);
+	return json_of(&a);
+}
+
+#define text_at(o, key) json_string_value(json_object_get(o, key))
+#define int_at(o, key)  json_integer_value(json_object_get(o, key))
+
+#endif
