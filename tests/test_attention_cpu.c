@@ -1,0 +1,458 @@
+/* The CPU kernels, built as a branch's are, against the fp64 reference: every mask, both directions, odd sizes. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <dlfcn.h>
+#include <stdio.h>
+
+#include "attention_run.h"
+#include "base/proc.h"
+#include "runner/accept.h"
+#include "tests/modules/good.c"
+
+#ifdef __SANITIZE_ADDRESS__
+#define VARIANT "san"
+#define EXTRA   "EXTRA=-O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined"
+#else
+#define VARIANT "plain"
+#define EXTRA   "EXTRA="
+#endif
+
+static const struct fw_provider *cpu;
+
+static int build_and_load(void **state)
+{
+	(void)state;
+	const char *const argv[] = { "make", "-s", "-C", "kernels", "DEVICE=cpu", "O=../build/tests/kernels-" VARIANT, EXTRA,
+		NULL };
+	struct proc_spec spec = { .argv = argv };
+	struct proc_exit how;
+	struct fw_err err = { 0 };
+	struct buf log;
+	buf_init(&log, 1 << 20);
+	if (proc_run(&spec, NULL, &log, &log, 240000, &how, &err) || how.status != 0) {
+		fprintf(stderr, "make -C kernels failed: %s%s\n", err.text, log.data);
+		return -1;
+	}
+	buf_fini(&log);
+	void *library = dlopen("build/tests/kernels-" VARIANT "/libattention.so", RTLD_NOW | RTLD_LOCAL);
+	if (!library) {
+		fprintf(stderr, "%s\n", dlerror());
+		return -1;
+	}
+	const struct fw_module *(*entry)(uint32_t) = (const struct fw_module *(*)(uint32_t))dlsym(library, "fw_entry");
+	const struct fw_module *m = entry(FW_ABI);
+	cpu = m->provider[0];
+	return m->abi == FW_ABI && m->n_providers == 1 && entry(FW_ABI + 1) == NULL ? 0 : -1;
+}
+
+static void judge(struct attention_run *r, const char *what)
+{
+	struct fw_err err = { 0 };
+	struct reference_plan plan;
+	struct reference ref;
+	struct reference_io io = run_io(r);
+	struct accept_result result;
+	assert_int_equal(reference_plan_make(&r->cell, 11, 0, &plan, &err), 0);
+	assert_int_equal(reference_compute(&reference_cpu, &plan, &io, &ref, &err), 0);
+	assert_int_equal(accept_check(&ref, &reference_cpu, &io, &result, &err), 0);
+	if (!result.ok)
+		fail_msg("%s %s: %s", r->cell.key, what, result.detail);
+	assert_true(run_guards_intact(r));
+	reference_fini(&ref);
+	reference_plan_fini(&plan);
+}
+
+/* Both directions with one configuration. */
+static void check(struct attention_run *r, const char *config, int threads)
+{
+	run_direction(r, DIRECTION_FORWARD);
+	assert_int_equal(run_once(r, cpu, config, threads), FW_OK);
+	judge(r, config ? config : "");
+	run_direction(r, DIRECTION_BACKWARD);
+	assert_int_equal(run_once(r, cpu, config, threads), FW_OK);
+	judge(r, config ? config : "");
+}
+
+static void odd_sizes(void **state)
+{
+	(void)state;
+	static const int sizes[] = { 1, 63, 64, 65, 127, 129, 200 };
+	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+		for (int mask = FW_FULL; mask <= FW_CAUSAL; mask++) {
+			struct attention_run r;
+			run_init(&r, mask, sizes[i], NULL, 1, 2, 1, i % 2 ? 64 : 128, 0, 0);
+			check(&r, NULL, 0);
+			run_fini(&r);
+		}
+}
+
+static void groups_of_heads(void **state)
+{
+	(void)state;
+	static const int heads[][2] = { { 1, 1 }, { 3, 3 }, { 4, 2 }, { 5, 1 }, { 8, 1 }, { 12, 2 } };
+	for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
+		struct attention_run r;
+		run_init(&r, FW_CAUSAL, 70, NULL, 1, heads[i][0], heads[i][1], 64, 0, 0);
+		check(&r, NULL, 0);
+		run_fini(&r);
+	}
+}
+
+static void sequences(void **state)
+{
+	(void)state;
+	static const int lengths[] = { 1, 130, 64, 2, 63, 1, 1 };
+	for (int mask = FW_FULL; mask <= FW_CAUSAL; mask++)
+		for (int d = 64; d <= 128; d += 64) {
+			struct attention_run r;
+			run_init(&r, mask, 262, lengths, 7, 4, 2, d, 0, 0);
+			check(&r, NULL, 0);
+			run_fini(&r);
+		}
+}
+
+static void blocks(void **state)
+{
+	(void)state;
+	static const struct {
+		int seqlen, block;
+		double ratio;
+	} shape[] = { { 512, 64, 0.3 }, { 512, 128, 0.5 }, { 320, 64, 1.0 }, { 240, 16, 0.2 }, { 300, 100, 0.7 } };
+	for (size_t i = 0; i < sizeof shape / sizeof shape[0]; i++) {
+		struct attention_run r;
+		run_init(&r, FW_BLOCKS, shape[i].seqlen, NULL, 1, 4, 2, i % 2 ? 128 : 64, shape[i].block, shape[i].ratio);
+		check(&r, NULL, 0);
+		run_fini(&r);
+	}
+}
+
+/* Key blocks that nobody sees and rows that see nothing. */
+static void empty_blocks(void **state)
+{
+	(void)state;
+	struct attention_run r;
+	run_init(&r, FW_BLOCKS, 256, NULL, 1, 2, 1, 64, 64, 1.0);
+	for (int row = 0; row < 4; row++)
+		r.bits[row] = row == 2 ? 0 : 0xb;
+	check(&r, NULL, 0);
+	assert_int_equal(((uint16_t *)r.buffer[FW_DK])[130 * 64], 0);
+	assert_int_equal(((uint16_t *)r.buffer[FW_DQ])[130 * 2 * 64], 0);
+	run_fini(&r);
+}
+
+/* Both directions on one provider. Own: the caller frees out[0 .. FW_DV]. */
+static void run_unequal(const struct fw_provider *which, int total_q, int total_k, void *out[FW_ATTENTION_SLOTS])
+{
+	enum { HQ = 4, HK = 2, D = 64 };
+	struct fw_attention a = { .struct_size = sizeof a,
+		.nhq = HQ,
+		.nhk = HK,
+		.headdim = D,
+		.headdim_v = D,
+		.dtype = FW_BF16,
+		.mask = FW_CAUSAL,
+		.total_q = total_q,
+		.total_k = total_k,
+		.n_seqs = 1,
+		.max_q = total_q,
+		.max_k = total_k,
+		.scale = 0.125 };
+	struct fw_tensor slot[FW_ATTENTION_SLOTS] = { 0 };
+	for (int i = FW_Q; i <= FW_DV; i++) {
+		bool keys = i == FW_K || i == FW_V || i == FW_DK || i == FW_DV, input = i <= FW_V || i == FW_DO;
+		size_t n = (size_t)(keys ? total_k * HK : total_q * HQ) * D;
+		out[i] = calloc(n, sizeof(uint16_t));
+		if (input)
+			inputs_fill(9, (uint32_t)i, 0, n, out[i]);
+		slot[i] = (struct fw_tensor){ out[i], { (keys ? HK : HQ) * D, D, 1 }, FW_BF16, 0 };
+	}
+	slot[FW_LSE] = (struct fw_tensor){ out[FW_LSE], { total_q, 1, 0 }, FW_F32, 0 };
+	for (int direction = FW_FORWARD; direction <= FW_BACKWARD; direction++) {
+		struct fw_problem p = {
+			.struct_size = sizeof p, .family = FW_ATTENTION, .direction = direction, .attention = &a
+		};
+		struct fw_info info = { .struct_size = sizeof info };
+		struct fw_plan *plan;
+		char why[200];
+		assert_int_equal(which->plan(&p, NULL, 0, &plan, &info, why, sizeof why), FW_OK);
+		void *workspace = aligned_alloc(256, (info.workspace_bytes + 255) / 256 * 256);
+		struct fw_io io = {
+			.struct_size = sizeof io, .n_slots = FW_ATTENTION_SLOTS, .slot = slot, .workspace = workspace
+		};
+		assert_int_equal(which->bind(plan, &io), FW_OK);
+		assert_int_equal(which->enqueue(plan, FW_ALL, NULL), FW_OK);
+		which->destroy(plan);
+		free(workspace);
+	}
+}
+
+/* The causal diagonal ends at the bottom right: with fewer keys than queries the first rows see nothing. */
+static void causal_with_unequal_lengths(void **state)
+{
+	(void)state;
+	static const int sizes[][2] = { { 70, 200 }, { 200, 70 }, { 1, 130 } };
+	for (size_t i = 0; i < 3; i++) {
+		void *ours[FW_ATTENTION_SLOTS] = { 0 }, *naive[FW_ATTENTION_SLOTS] = { 0 };
+		run_unequal(cpu, sizes[i][0], sizes[i][1], ours);
+		run_unequal(fw_entry(FW_ABI)->provider[0], sizes[i][0], sizes[i][1], naive);
+		for (int slot = FW_O; slot <= FW_DV; slot++) {
+			bool keys = slot == FW_DK || slot == FW_DV;
+			int n = slot == FW_LSE || slot == FW_DO ? 0 : (keys ? sizes[i][1] * 2 : sizes[i][0] * 4) * 64;
+			double error = 0, size = 1e-30;
+			for (int j = 0; j < n; j++) {
+				double x = (double)inputs_bf16_to_float(((uint16_t *)ours[slot])[j]);
+				double y = (double)inputs_bf16_to_float(((uint16_t *)naive[slot])[j]);
+				error += (x - y) * (x - y);
+				size += y * y;
+			}
+			assert_true(sqrt(error / size) < 1e-3);
+		}
+		for (int j = 0; j < sizes[i][0] * 4; j++) {
+			float x = ((float *)ours[FW_LSE])[j], y = ((float *)naive[FW_LSE])[j];
+			assert_true(x == y || fabsf(x - y) < 1e-4f);
+		}
+		for (int slot = FW_Q; slot <= FW_DV; slot++) {
+			free(ours[slot]);
+			free(naive[slot]);
+		}
+	}
+}
+
+static void large_scores(void **state)
+{
+	(void)state;
+	struct attention_run r;
+	run_init(&r, FW_CAUSAL, 150, NULL, 1, 2, 1, 64, 0, 0);
+	uint16_t *q = r.buffer[FW_Q];
+	for (size_t i = 0; i < run_bytes(&r, FW_Q) / 2; i++)
+		q[i] = inputs_float_to_bf16(inputs_bf16_to_float(q[i]) * 8);
+	check(&r, NULL, 0);
+	run_fini(&r);
+}
+
+static void every_instruction_set(void **state)
+{
+	(void)state;
+	static const char *const isas[] = { "base", "v3", "v4" };
+	struct attention_run r;
+	struct bound_plan b;
+	char config[96];
+	run_init(&r, FW_CAUSAL, 129, NULL, 1, 4, 2, 64, 0, 0);
+	int ran = 0;
+	assert_int_equal(plan_bind(&b, cpu, &r, NULL, 1), FW_OK);
+	snprintf(config, sizeof config, "%s", b.info.config);
+	plan_release(&b);
+	char *isa = strstr(config, "ISA=");
+	assert_non_null(isa);
+	for (size_t i = 0; i < 3; i++) {
+		snprintf(isa, sizeof config - (size_t)(isa - config), "ISA=%s", isas[i]);
+		run_direction(&r, DIRECTION_FORWARD);
+		int status = plan_bind(&b, cpu, &r, config, 1);
+		if (status == FW_OK) {
+			assert_string_equal(b.info.config, config);
+			plan_release(&b);
+			check(&r, config, 0);
+			ran++;
+		} else {
+			assert_int_equal(status, FW_UNSUPPORTED);
+		}
+	}
+	assert_true(ran >= 1);
+	run_fini(&r);
+}
+
+/* Copies of all outputs of a direction, to compare bits. */
+static void *outputs(const struct attention_run *r, size_t *bytes)
+{
+	static const int forward[] = { FW_O, FW_LSE }, backward[] = { FW_DQ, FW_DK, FW_DV };
+	bool is_forward = r->cell.direction == DIRECTION_FORWARD;
+	*bytes = 0;
+	char *all = NULL;
+	for (int i = 0; i < (is_forward ? 2 : 3); i++) {
+		int slot = is_forward ? forward[i] : backward[i];
+		all = realloc(all, *bytes + run_bytes(r, slot));
+		memcpy(all + *bytes, r->buffer[slot], run_bytes(r, slot));
+		*bytes += run_bytes(r, slot);
+	}
+	return all;
+}
+
+static void same_outputs(const struct attention_run *r, const void *expected)
+{
+	size_t bytes;
+	void *now = outputs(r, &bytes);
+	assert_memory_equal(now, expected, bytes);
+	free(now);
+}
+
+static void any_number_of_threads_gives_the_same_bits(void **state)
+{
+	(void)state;
+	struct attention_run r;
+	run_init(&r, FW_BLOCKS, 512, NULL, 1, 8, 2, 64, 64, 0.4);
+	for (int direction = DIRECTION_FORWARD; direction <= DIRECTION_BACKWARD; direction++) {
+		size_t bytes;
+		run_direction(&r, direction);
+		assert_int_equal(run_once(&r, cpu, NULL, 1), FW_OK);
+		void *one = outputs(&r, &bytes);
+		for (int threads = 2; threads <= 5; threads++) {
+			assert_int_equal(run_once(&r, cpu, NULL, threads), FW_OK);
+			same_outputs(&r, one);
+		}
+		free(one);
+	}
+	run_fini(&r);
+}
+
+static void phases_one_by_one_and_a_refilled_workspace(void **state)
+{
+	(void)state;
+	struct attention_run r;
+	static const int lengths[] = { 100, 1, 99 };
+	run_init(&r, FW_CAUSAL, 200, lengths, 3, 4, 2, 64, 0, 0);
+	for (int direction = DIRECTION_FORWARD; direction <= DIRECTION_BACKWARD; direction++) {
+		struct bound_plan b;
+		size_t bytes;
+		run_direction(&r, direction);
+		assert_int_equal(run_once(&r, cpu, NULL, 0), FW_OK);
+		void *at_once = outputs(&r, &bytes);
+		assert_int_equal(plan_bind(&b, cpu, &r, NULL, 0), FW_OK);
+		for (int round = 0; round < 3; round++) {
+			memset(b.workspace, 0x11 * (round + 1), b.info.workspace_bytes);
+			run_poison_outputs(&r);
+			for (uint32_t phase = 1; phase <= FW_CAST; phase <<= 1)
+				assert_int_equal(cpu->enqueue(b.plan, phase, NULL), FW_OK);
+			same_outputs(&r, at_once);
+		}
+		assert_int_equal(b.info.phases, FW_RANGE_MERGE | FW_RUN | (direction == DIRECTION_BACKWARD ? FW_PREPROCESS : 0));
+		plan_release(&b);
+		free(at_once);
+	}
+	run_fini(&r);
+}
+
+static void a_second_mask_on_the_same_plan(void **state)
+{
+	(void)state;
+	struct attention_run r;
+	run_init(&r, FW_BLOCKS, 512, NULL, 1, 2, 1, 64, 64, 0.5);
+	for (int direction = DIRECTION_FORWARD; direction <= DIRECTION_BACKWARD; direction++) {
+		struct bound_plan b;
+		run_direction(&r, direction);
+		assert_int_equal(plan_bind(&b, cpu, &r, NULL, 0), FW_OK);
+		for (uint64_t seed = 1; seed <= 2; seed++) {
+			inputs_block_bits(seed, 1, 8, 8, 4, r.bits);
+			if (direction == DIRECTION_BACKWARD) {
+				run_direction(&r, DIRECTION_FORWARD);
+				assert_int_equal(run_once(&r, cpu, NULL, 0), FW_OK);
+				run_direction(&r, DIRECTION_BACKWARD);
+			}
+			run_poison_outputs(&r);
+			assert_int_equal(cpu->enqueue(b.plan, FW_ALL, NULL), FW_OK);
+			judge(&r, "second mask");
+		}
+		plan_release(&b);
+	}
+	run_fini(&r);
+}
+
+static struct fw_work work_of(struct attention_run *r)
+{
+	struct fw_attention a;
+	struct fw_problem p;
+	struct fw_tensor slot[FW_ATTENTION_SLOTS] = { 0 };
+	struct fw_work work = { .struct_size = sizeof work };
+	case_problem(&r->cell, &a, &p);
+	slot[FW_CU_Q].data = slot[FW_CU_K].data = r->cell.attention.n_seqs > 1 ? r->cu : NULL;
+	slot[FW_BLOCK_BITS].data = r->bits;
+	struct fw_io host = { .struct_size = sizeof host, .n_slots = FW_ATTENTION_SLOTS, .slot = slot };
+	assert_int_equal(cpu->count(&p, NULL, &host, &work), FW_OK);
+	return work;
+}
+
+/* Sizes that are multiples of the tiles: issued work is the useful work, backward 7 products for 5. */
+static void counts_are_exact(void **state)
+{
+	(void)state;
+	struct attention_run r;
+	run_init(&r, FW_FULL, 256, NULL, 1, 4, 2, 64, 0, 0);
+	struct fw_work work = work_of(&r);
+	assert_true(work.flops_issued == case_flops(&r.cell));
+	assert_int_equal(work.tiles_total, 4 * 4 * 4);
+	assert_int_equal(work.tiles_partial, 0);
+	assert_int_equal(work.tiles_skipped, 0);
+	run_direction(&r, DIRECTION_BACKWARD);
+	assert_true(work_of(&r).flops_issued == case_flops(&r.cell) * 7 / 5);
+	run_fini(&r);
+
+	run_init(&r, FW_CAUSAL, 256, NULL, 1, 1, 1, 64, 0, 0);
+	work = work_of(&r);
+	assert_int_equal(work.tiles_total, 16);
+	assert_int_equal(work.tiles_skipped, 6);
+	assert_int_equal(work.tiles_partial, 4);
+	assert_true(work.flops_issued == 10 * 4.0 * 64 * 64 * 64);
+	run_fini(&r);
+
+	run_init(&r, FW_BLOCKS, 1024, NULL, 1, 4, 2, 128, 128, 0.25);
+	work = work_of(&r);
+	assert_int_equal(work.blocks_kept, 2 * 8 * 2);
+	assert_true(work.flops_issued == case_flops(&r.cell));
+	run_fini(&r);
+}
+
+static void refuses_what_it_cannot_do(void **state)
+{
+	(void)state;
+	struct attention_run r;
+	struct fw_attention a;
+	struct fw_problem p;
+	char why[200] = "";
+	run_init(&r, FW_FULL, 8, NULL, 1, 1, 1, 64, 0, 0);
+	case_problem(&r.cell, &a, &p);
+	assert_int_equal(cpu->can(&p, why, sizeof why), FW_OK);
+	a.headdim = a.headdim_v = 256;
+	assert_int_equal(cpu->can(&p, why, sizeof why), FW_UNSUPPORTED);
+	assert_string_equal(why, "cpu: head dimensions must be equal, a multiple of 32, at most 128");
+	case_problem(&r.cell, &a, &p);
+	a.dtype = FW_F16;
+	assert_int_equal(cpu->can(&p, why, sizeof why), FW_UNSUPPORTED);
+	case_problem(&r.cell, &a, &p);
+	p.direction = FW_WGRAD;
+	assert_int_equal(cpu->can(&p, why, sizeof why), FW_UNSUPPORTED);
+	run_fini(&r);
+
+	/* More blocks than the plan was told of: an error, not a write past the lists. */
+	struct bound_plan b;
+	run_init(&r, FW_BLOCKS, 512, NULL, 1, 1, 1, 64, 64, 0.25);
+	assert_int_equal(plan_bind(&b, cpu, &r, NULL, 0), FW_OK);
+	for (int i = 0; i < 8; i++)
+		r.bits[i] = 0x55;
+	assert_int_equal(cpu->enqueue(b.plan, FW_ALL, NULL), FW_INVALID);
+	assert_string_equal(cpu->error(b.plan), "cpu: offsets or block bits do not fit the planned sizes");
+	plan_release(&b);
+	run_fini(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(odd_sizes),
+		cmocka_unit_test(groups_of_heads),
+		cmocka_unit_test(sequences),
+		cmocka_unit_test(blocks),
+		cmocka_unit_test(empty_blocks),
+		cmocka_unit_test(causal_with_unequal_lengths),
+		cmocka_unit_test(large_scores),
+		cmocka_unit_test(every_instruction_set),
+		cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
+		cmocka_unit_test(phases_one_by_one_and_a_refilled_workspace),
+		cmocka_unit_test(a_second_mask_on_the_same_plan),
+		cmocka_unit_test(counts_are_exact),
+		cmocka_unit_test(refuses_what_it_cannot_do),
+	};
+	return cmocka_run_group_tests(tests, build_and_load, NULL);
+}

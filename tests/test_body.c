@@ -1,0 +1,203 @@
+/* The stored body: every key that the API promises, null where nothing is known, equal bytes for equal rows, bounded size. */
+#include "fixture_result.h"
+
+#include <jansson.h>
+#include <math.h>
+
+#include "base/hash.h"
+#include "db/store_view.h"
+#include "web/body.h"
+
+static int setup(void **state)
+{
+	if (fixture_setup(state))
+		return -1;
+	fixture_ground(*state);
+	struct fixture *f = *state;
+	ok(db_begin(f->db, &err));
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+	db_rollback(f->db);
+	return fixture_teardown(state);
+}
+
+static int64_t judged(struct fixture *f, struct result *r)
+{
+	struct judge_outcome out;
+	ok(judge_finish(f->db, NULL, r, 1763692800123, &out, &err));
+	result_free(r);
+	return out.comparison;
+}
+
+/** The stored body, parsed; its text in `text`. */
+static json_t *body_of(struct fixture *f, int64_t id, struct buf *text)
+{
+	char etag[65], hash[HASH_HEX];
+	json_error_t where;
+	buf_init(text, 8 << 20);
+	ok(view_body(f->db, id, text, etag, &err));
+	hash_hex(text->data, text->len, hash);
+	assert_string_equal(etag, hash);
+	json_t *j = json_loadb(text->data, text->len, JSON_REJECT_DUPLICATES, &where);
+	if (!j)
+		fail_msg("%s in %.200s", where.text, text->data);
+	return j;
+}
+
+static const char *text(const json_t *j, const char *key)
+{
+	const char *s = json_string_value(json_object_get(j, key));
+	return s ? s : "(none)";
+}
+
+static double number(const json_t *j, const char *key)
+{
+	const json_t *v = json_object_get(j, key);
+	return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+static bool is_null(const json_t *j, const char *key)
+{
+	return json_is_null(json_object_get(j, key));
+}
+
+static void every_promised_key_is_there(void **state)
+{
+	struct fixture *f = *state;
+	static const double shift[] = { 0.04, 0, 0, -0.04 };
+	struct store_commit c = { .author = "Ann <b>", .subject = "tile \"64\" \xff", .committed_at = 1 };
+	struct buf body;
+	snprintf(c.sha, sizeof(c.sha), "%s", fixture_sha(2));
+	snprintf(c.tree, sizeof(c.tree), "%s", fixture_sha(99));
+	ok(store_commit_put(f->db, f->repo, &c, &err));
+	struct result *r = fixture_result(f, "feature/x", 1, 2, 4);
+	fixture_measured(r, shift);
+	json_t *j = body_of(f, judged(f, r), &body);
+	assert_int_equal(number(j, "id"), 1);
+	assert_string_equal(text(j, "repo"), "kernels");
+	assert_string_equal(text(j, "branch"), "feature/x");
+	assert_string_equal(text(j, "kind"), "change");
+	assert_string_equal(text(j, "suite"), "ffa");
+	assert_string_equal(text(j, "verdict"), "regression");
+	assert_string_equal(text(j, "isolation"), "none");
+	assert_string_equal(text(j, "base_how"), "merge-base");
+	assert_string_equal(text(j, "finished_at"), "2025-11-21T02:40:00.123Z");
+	assert_int_equal(number(j, "launches"), 12);
+	assert_true(number(j, "gpu_s") == 12.5);
+	assert_int_equal(number(j, "job"), 1);
+	const json_t *base = json_object_get(j, "base"), *target = json_object_get(j, "target");
+	assert_string_equal(text(base, "commit"), fixture_sha(1));
+	assert_true(is_null(base, "tree")); /* that commit was never described */
+	assert_string_equal(text(base, "module_sha256"), "aaaa");
+	assert_string_equal(text(target, "tree"), fixture_sha(99));
+	assert_string_equal(text(target, "module_sha256"), "bbbb");
+	assert_string_equal(text(target, "subject"), "tile \"64\" \xef\xbf\xbd");
+	const json_t *environment = json_object_get(j, "environment");
+	assert_string_equal(text(environment, "device"), "sim-0");
+	assert_int_equal(number(environment, "power_limit_w"), 700);
+	assert_true(number(json_object_get(j, "rule"), "k") == 3.5);
+
+	const json_t *cells = json_object_get(j, "cells"), *slow = json_array_get(cells, 0);
+	assert_int_equal(json_array_size(cells), 4);
+	assert_string_equal(text(slow, "cell"), "attention/dense/causal/s1024/hq4/hk1/d128/bf16/forward");
+	assert_string_equal(text(slow, "verdict"), "regression");
+	assert_true(json_is_false(json_object_get(slow, "borderline")));
+	assert_true(number(slow, "change_pct") < -3.5 && number(slow, "change_pct") > -4.5);
+	assert_true(number(slow, "ci_low_pct") < number(slow, "change_pct"));
+	assert_true(number(slow, "ci_high_pct") > number(slow, "change_pct"));
+	assert_true(number(slow, "mde_pct") > 0);
+	assert_int_equal(number(slow, "launches"), 12);
+	assert_int_equal(number(slow, "samples"), 192);
+	const json_t *b = json_object_get(slow, "base"), *t = json_object_get(slow, "target");
+	double flops = number(slow, "flops_useful");
+	assert_true(fabs(number(b, "tflops") / (flops / number(b, "median_ms") * 1e-9) - 1) < 1e-5);
+	assert_true(number(t, "tflops") < number(b, "tflops"));
+	const json_t *phases = json_object_get(slow, "phases");
+	assert_int_equal(json_array_size(phases), 2);
+	assert_string_equal(text(json_array_get(phases, 0), "phase"), "prepare"); /* in the order of running */
+	assert_true(fabs(number(json_array_get(phases, 0), "change_pct")) < 1);
+	assert_true(number(json_array_get(phases, 1), "change_pct") < -3);
+	assert_true(number(json_object_get(slow, "call"), "base_us") > 1000);
+	assert_true(number(json_object_get(slow, "error_ratio"), "target") == 0.31);
+	assert_true(is_null(slow, "failure") && is_null(slow, "reason") && is_null(slow, "nodes"));
+	assert_int_equal(number(json_array_get(cells, 3), "block"), 64);
+	json_decref(j);
+	buf_fini(&body);
+}
+
+static void nothing_measured_is_null(void **state)
+{
+	struct fixture *f = *state;
+	struct buf body;
+	struct result *r = fixture_result(f, "", 1, 2, 1);
+	fixture_build(r, "base", "ok", "aaaa");
+	fixture_build(r, "target", "failed", "");
+	memset(&r->device, 0, sizeof(r->device));
+	json_t *j = body_of(f, judged(f, r), &body);
+	const json_t *cell = json_array_get(json_object_get(j, "cells"), 0);
+	assert_string_equal(text(j, "verdict"), "failed");
+	assert_true(is_null(j, "branch") && is_null(j, "environment") && is_null(j, "isolation"));
+	assert_true(is_null(json_object_get(j, "target"), "module_sha256"));
+	assert_string_equal(text(json_object_get(j, "target"), "build"), "failed");
+	assert_string_equal(text(cell, "failure"), "build");
+	assert_string_equal(text(cell, "reason"), "make: exit 2");
+	assert_true(is_null(cell, "change_pct") && is_null(cell, "ci_low_pct") && is_null(cell, "mde_pct"));
+	assert_true(is_null(json_object_get(cell, "base"), "median_ms") && is_null(json_object_get(cell, "base"), "tflops"));
+	assert_int_equal(json_array_size(json_object_get(cell, "phases")), 0);
+	assert_true(is_null(cell, "call") && is_null(cell, "clock"));
+	json_decref(j);
+	buf_fini(&body);
+}
+
+static void twenty_cells_stay_small(void **state)
+{
+	struct fixture *f = *state;
+	double shift[20];
+	struct buf body;
+	for (int i = 0; i < 20; i++)
+		shift[i] = 0.002 * i;
+	struct result *r = fixture_result(f, "main", 1, 2, 20);
+	fixture_measured(r, shift);
+	json_t *j = body_of(f, judged(f, r), &body);
+	print_message("body of 20 cells: %zu bytes\n", body.len);
+	assert_true(body.len < 40000);
+	json_decref(j);
+	buf_fini(&body);
+}
+
+static void equal_rows_give_equal_bytes(void **state)
+{
+	struct fixture *f = *state;
+	double shift = 0.01;
+	struct buf one, two;
+	struct result *r = fixture_result(f, "main", 1, 2, 1);
+	fixture_measured(r, &shift);
+	int64_t id = judged(f, r);
+	json_t *j = body_of(f, id, &one);
+	buf_init(&two, 1 << 20);
+	ok(body_comparison(f->db, id, &two, &err));
+	assert_string_equal(one.data, two.data);
+	refused(ERR_NOT_FOUND, body_comparison(f->db, 4711, &two, &err));
+	struct buf small;
+	buf_init(&small, 100);
+	refused(ERR_FULL, body_comparison(f->db, id, &small, &err));
+	json_decref(j);
+	buf_fini(&one);
+	buf_fini(&two);
+	buf_fini(&small);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(every_promised_key_is_there, setup, teardown),
+		cmocka_unit_test_setup_teardown(nothing_measured_is_null, setup, teardown),
+		cmocka_unit_test_setup_teardown(twenty_cells_stay_small, setup, teardown),
+		cmocka_unit_test_setup_teardown(equal_rows_give_equal_bytes, setup, teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,378 @@
+/* build.c: a module comes out and is found again; every way in which a build misbehaves ends with a sentence and nothing left. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+
+#include "tar_write.h"
+#include "tmp_folder.h"
+#include "worker/build.h"
+#include "worker/procs.h"
+
+static const char source[] = "__attribute__((visibility(\"default\"))) int answer(void) { return 42; }\n";
+static const char oid[] = "0123456789012345678901234567890123456789";
+
+struct scene {
+	struct tmp_folder folder;
+	struct cache cache;
+	struct sandbox sandbox;
+	struct peer peer;
+	struct build_context context;
+	struct msg_subject subject;
+	struct msg_build result;
+	struct buf tar;
+	int module;
+	int trees_asked;
+	struct fw_err err;
+};
+
+static int open_scene(void **state, enum sandbox_want want)
+{
+	struct scene *s = calloc(1, sizeof *s);
+	char dir[100];
+
+	*state = s;
+	if (!s || tmp_folder_open(&s->folder) < 0 || sandbox_open(&s->sandbox, want, &s->err) < 0)
+		return -1;
+	snprintf(dir, sizeof dir, "%s/cache", s->folder.path);
+	if (cache_open(&s->cache, dir, &s->err) < 0)
+		return -1;
+	procs_adopt();
+	peer_init(&s->peer, -1, -1);
+	buf_init(&s->tar, 1 << 20);
+	s->module = -1;
+	s->context = (struct build_context){ .peer = &s->peer,
+		.cache = &s->cache,
+		.sandbox = &s->sandbox,
+		.device = "cpu",
+		.toolchain = "gcc test",
+		.timeout_s = 60,
+		.log_bytes = 2000 };
+	snprintf(s->subject.role, sizeof s->subject.role, "target");
+	s->subject.n_inputs = 1;
+	snprintf(s->subject.input[0].path, sizeof s->subject.input[0].path, "kernels");
+	snprintf(s->subject.input[0].oid, sizeof s->subject.input[0].oid, "%s", oid);
+	manifest_default(&s->subject.build);
+	return 0;
+}
+
+static int setup(void **state)
+{
+	return open_scene(state, SANDBOX_AUTO);
+}
+
+static int setup_open(void **state)
+{
+	return open_scene(state, SANDBOX_NONE);
+}
+
+static int teardown(void **state)
+{
+	struct scene *s = *state;
+
+	if (s->module >= 0)
+		close(s->module);
+	buf_fini(&s->result.log);
+	buf_fini(&s->tar);
+	peer_fini(&s->peer);
+	cache_close(&s->cache);
+	tmp_folder_close(&s->folder);
+	free(s);
+	return 0;
+}
+
+static int give_tree(void *arg, const char *asked, struct fw_err *err)
+{
+	struct scene *s = arg;
+
+	s->trees_asked++;
+	return strcmp(asked, oid) == 0 ? tar_fd(&s->tar) : err_set(err, ERR_NOT_FOUND, "no tree %s", asked);
+}
+
+static void project(struct scene *s, const char *makefile)
+{
+	tar_file(&s->tar, "Makefile", makefile);
+	tar_file(&s->tar, "m.c", source);
+	tar_end(&s->tar);
+}
+
+static void build(struct scene *s)
+{
+	buf_fini(&s->result.log);
+	if (build_make(&s->context, &s->subject, give_tree, s, &s->result, &s->module, &s->err) < 0)
+		fail_msg("%s", s->err.text);
+}
+
+static void expect_failure(struct scene *s, const char *words)
+{
+	struct stat st;
+
+	build(s);
+	assert_string_equal(s->result.state, "failed");
+	assert_int_equal(s->module, -1);
+	assert_string_equal(s->result.module_sha256, "");
+	if (!strstr(s->result.detail, words))
+		fail_msg("\"%s\" does not say \"%s\"; log: %s", s->result.detail, words, s->result.log.data);
+	assert_int_equal(fstatat(s->cache.fd, "job", &st, AT_SYMLINK_NOFOLLOW), -1);
+	assert_int_equal(procs_count(), 0);
+}
+
+#define RULE "all:\n\tmkdir -p build/$(DEVICE)\n"
+#define LINK "\tgcc -g -shared -fPIC -o build/$(DEVICE)/libattention.so m.c\n"
+
+static void ok_then_cached(void **state)
+{
+	struct scene *s = *state;
+	char first[HASH_HEX];
+	struct stat st;
+
+	project(s, RULE LINK "\t@echo built for $(DEVICE)\n");
+	assert_int_equal(build_lookup(&s->context, &s->subject, &s->result, &s->module), 0);
+	assert_string_equal(s->result.state, "start");
+	build(s);
+	if (strcmp(s->result.state, "ok") != 0)
+		fail_msg("%s: %s", s->result.detail, s->result.log.data);
+	assert_non_null(strstr(s->result.log.data, "built for cpu"));
+	assert_int_equal(strlen(s->result.module_sha256), 64);
+	assert_true(s->module >= 0);
+	assert_int_equal(fcntl(s->module, F_GET_SEALS), F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
+	assert_int_equal(fstatat(s->cache.fd, "job", &st, AT_SYMLINK_NOFOLLOW), -1);
+	strcpy(first, s->result.module_sha256);
+	close(s->module);
+
+	buf_fini(&s->result.log);
+	assert_int_equal(build_lookup(&s->context, &s->subject, &s->result, &s->module), 1);
+	assert_string_equal(s->result.state, "cached");
+	assert_string_equal(s->result.module_sha256, first);
+	close(s->module);
+
+	/* built anew, in the same place, it is the same file */
+	build(s);
+	assert_string_equal(s->result.module_sha256, first);
+}
+
+static void damaged_module_is_built_again(void **state)
+{
+	struct scene *s = *state;
+	char name[80];
+	int fd;
+
+	project(s, RULE LINK);
+	build(s);
+	assert_string_equal(s->result.state, "ok");
+	close(s->module);
+	snprintf(name, sizeof name, "%s.so", s->result.module_sha256);
+	fd = openat(s->cache.modules_fd, name, O_WRONLY | O_CLOEXEC);
+	assert_int_equal(pwrite(fd, "X", 1, 100), 1);
+	close(fd);
+	buf_fini(&s->result.log);
+	assert_int_equal(build_lookup(&s->context, &s->subject, &s->result, &s->module), 0);
+	assert_int_equal(s->module, -1);
+}
+
+static void key_covers_what_can_change_the_result(void **state)
+{
+	struct scene *s = *state;
+	char before[HASH_HEX], key[HASH_HEX];
+	struct msg_subject other = s->subject;
+
+	build_key(&s->context, &s->subject, before);
+	snprintf(other.commit, sizeof other.commit, "c0ffee");
+	snprintf(other.role, sizeof other.role, "base");
+	build_key(&s->context, &other, key);
+	assert_string_equal(key, before); /* neither commit nor role */
+	other.input[0].oid[0] = 'f';
+	build_key(&s->context, &other, key);
+	assert_string_not_equal(key, before);
+	other = s->subject;
+	snprintf(other.build.command[1], sizeof other.build.command[1], "DEVICE={device} O=2");
+	build_key(&s->context, &other, key);
+	assert_string_not_equal(key, before);
+	snprintf(s->context.toolchain, sizeof s->context.toolchain, "gcc 13");
+	build_key(&s->context, &s->subject, key);
+	assert_string_not_equal(key, before);
+	snprintf(s->context.toolchain, sizeof s->context.toolchain, "gcc test");
+	snprintf(s->context.device, sizeof s->context.device, "cuda");
+	build_key(&s->context, &s->subject, key);
+	assert_string_not_equal(key, before);
+}
+
+static void failing_command(void **state)
+{
+	struct scene *s = *state;
+
+	project(s, "all:\n\t@echo no luck; exit 3\n");
+	expect_failure(s, "make DEVICE=cpu: exit 2");
+	assert_int_equal(s->result.exit, 2);
+	assert_non_null(strstr(s->result.log.data, "no luck"));
+}
+
+static void killed_command(void **state)
+{
+	struct scene *s = *state;
+
+	project(s, "all:\n\t@kill -KILL $$PPID\n");
+	expect_failure(s, "killed by SIGKILL");
+}
+
+static void missing_program(void **state)
+{
+	struct scene *s = *state;
+
+	project(s, RULE);
+	snprintf(s->subject.build.command[0], sizeof s->subject.build.command[0], "no-such-program");
+	build(s);
+	assert_string_equal(s->result.state, "failed");
+	assert_true(strstr(s->result.detail, "no-such-program") || strstr(s->result.log.data, "no-such-program"));
+}
+
+static void hanging_build_and_what_it_started(void **state)
+{
+	struct scene *s = *state;
+
+	project(s, "all:\n\t@setsid sleep 1000 & sleep 1000\n");
+	s->subject.build.timeout_s = 0.5;
+	expect_failure(s, "ran past 0.5 s");
+}
+
+static void endless_log(void **state)
+{
+	struct scene *s = *state;
+
+	s->context.print_max = 4 << 20;
+	project(s, "all:\n\t@echo first words; yes a line of no use | head -c 1000000000\n");
+	expect_failure(s, "build printed more than 4 MiB");
+	assert_true(s->result.log.len <= 2200);
+	assert_non_null(strstr(s->result.log.data, "first words"));
+	assert_non_null(strstr(s->result.log.data, "bytes left out"));
+}
+
+static void fork_bomb(void **state)
+{
+	struct scene *s = *state;
+
+	s->context.process_max = 100;
+	project(s, "SHELL = /bin/bash\nall:\n\t@for i in $$(seq 400); do sleep 30 & done; wait\n");
+	expect_failure(s, "build ran more than 100 processes");
+}
+
+static void large_file(void **state)
+{
+	struct scene *s = *state;
+
+	project(s, "all:\n\t@truncate -s 3G big\n");
+	expect_failure(s, "make DEVICE=cpu");
+}
+
+static void wrong_outputs(void **state)
+{
+	struct scene *s = *state;
+
+	project(s, "all:\n\t@true\n");
+	expect_failure(s, "output build/cpu/libattention.so is missing");
+	buf_clear(&s->tar);
+	project(s, RULE "\t@ln -s /etc/passwd build/cpu/libattention.so\n");
+	expect_failure(s, "symbolic link");
+	buf_clear(&s->tar);
+	project(s, RULE "\t@mkfifo build/cpu/libattention.so\n");
+	expect_failure(s, "not a regular file");
+	buf_clear(&s->tar);
+	project(s, "all:\n\t@ln -s /tmp build\n");
+	expect_failure(s, "output build/cpu/libattention.so");
+	buf_clear(&s->tar);
+	project(s, RULE "\t@touch build/cpu/libattention.so\n");
+	expect_failure(s, "is empty");
+	buf_clear(&s->tar);
+	project(s, RULE "\t@echo no elf > build/cpu/libattention.so\n");
+	expect_failure(s, "strip of the output");
+}
+
+static void hostile_archive_is_the_builds_fault(void **state)
+{
+	struct scene *s = *state;
+
+	tar_file(&s->tar, "../escape", "x");
+	tar_end(&s->tar);
+	expect_failure(s, "leads out of the tree");
+	buf_clear(&s->tar);
+	project(s, RULE);
+	snprintf(s->subject.build.dir, sizeof s->subject.build.dir, "elsewhere");
+	expect_failure(s, "folder elsewhere");
+}
+
+static void unremovable_leftovers_are_removed(void **state)
+{
+	struct scene *s = *state;
+
+	project(s, "SHELL = /bin/bash\nall:\n\t@mkdir -p x/y; touch x/y/z; chmod 0 x/y x; "
+		   "for i in {1..150}; do mkdir d; cd d; done; exit 1\n");
+	expect_failure(s, "exit 2");
+}
+
+static void missing_tree_is_ours(void **state)
+{
+	struct scene *s = *state;
+
+	snprintf(s->subject.input[0].oid, sizeof s->subject.input[0].oid, "%040d", 7);
+	assert_int_equal(build_make(&s->context, &s->subject, give_tree, s, &s->result, &s->module, &s->err), -1);
+	assert_int_equal(s->err.code, ERR_NOT_FOUND);
+}
+
+/* In the sandbox there is no network, no other folder of ours, and nothing can be written beside /job and /tmp. */
+static void the_sandbox_holds(void **state)
+{
+	struct scene *s = *state;
+	char makefile[1000];
+
+	if (!s->sandbox.active)
+		skip();
+	assert_int_equal(tmp_folder_write(&s->folder, "secret", "canary", 0644), 0);
+	snprintf(makefile, sizeof makefile,
+		"all:\n"
+		"\t@test ! -e %s/secret || echo sees-files\n"
+		"\t@test ! -e /etc/passwd || echo sees-etc\n"
+		"\t@test `ls /sys 2>/dev/null | wc -l` = 0 || echo sees-sys\n"
+		"\t@test `tail -n +3 /proc/net/dev | grep -vc lo:` = 0 || echo sees-network\n"
+		"\t@! touch /usr/planted 2>/dev/null || echo writes-usr\n"
+		"\t@test `ls -d /proc/[0-9]* | wc -l` -lt 12 || echo sees-processes\n"
+		"\t@test $$(env | grep -cvE '^(HOME|TMPDIR|PATH|LANG|SOURCE_DATE_EPOCH|CUDA_CACHE_DISABLE|PWD|SHLVL|_|OLDPWD|"
+		"MAKE.*|MFLAGS|DEVICE)=') = 0 || env\n"
+		"\t@grep -q '^CapEff:.0*$$' /proc/self/status || echo has-capabilities\n"
+		"\t@test `id -u` != 0 || test ! -x /usr/bin/setpriv || echo is-root\n"
+		"\t@test \"$$PWD\" = /job/kernels || echo wrong-place\n"
+		"\t@echo the-end; exit 1\n",
+		s->folder.path);
+	project(s, makefile);
+	build(s);
+	assert_non_null(strstr(s->result.log.data, "the-end"));
+	if (strncmp(s->result.log.data, "the-end", 7) != 0)
+		fail_msg("%s", s->result.log.data);
+}
+
+int main(void)
+{
+#define BOTH(test)                                                                                                               \
+	cmocka_unit_test_setup_teardown(test, setup, teardown), cmocka_unit_test_setup_teardown(test, setup_open, teardown)
+	const struct CMUnitTest tests[] = {
+		BOTH(ok_then_cached),
+		BOTH(failing_command),
+		BOTH(killed_command),
+		BOTH(missing_program),
+		BOTH(hanging_build_and_what_it_started),
+		BOTH(endless_log),
+		BOTH(fork_bomb),
+		BOTH(large_file),
+		BOTH(wrong_outputs),
+		BOTH(unremovable_leftovers_are_removed),
+		cmocka_unit_test_setup_teardown(damaged_module_is_built_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(key_covers_what_can_change_the_result, setup, teardown),
+		cmocka_unit_test_setup_teardown(hostile_archive_is_the_builds_fault, setup, teardown),
+		cmocka_unit_test_setup_teardown(missing_tree_is_ours, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_sandbox_holds, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,228 @@
+/* cache.c, sealed.c, workdir.c, buildlog.c: what a worker keeps on disk and in memory, and how it gets rid of it. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "tmp_folder.h"
+#include "worker/buildlog.h"
+#include "worker/cache.h"
+#include "worker/sealed.h"
+
+struct scene {
+	struct tmp_folder folder;
+	struct cache cache;
+	struct fw_err err;
+};
+
+static int setup(void **state)
+{
+	struct scene *s = calloc(1, sizeof *s);
+	char dir[100];
+
+	*state = s;
+	if (!s || tmp_folder_open(&s->folder) < 0)
+		return -1;
+	snprintf(dir, sizeof dir, "%s/a/b/cache", s->folder.path);
+	return cache_open(&s->cache, dir, &s->err);
+}
+
+static int teardown(void **state)
+{
+	struct scene *s = *state;
+
+	cache_close(&s->cache);
+	tmp_folder_close(&s->folder);
+	free(s);
+	return 0;
+}
+
+static void entries_come_back_whole(void **state)
+{
+	struct scene *s = *state;
+	struct buf b;
+
+	buf_init(&b, 100);
+	assert_int_equal(cache_get(s->cache.builds_fd, "key", &b), 0);
+	assert_int_equal(cache_put(s->cache.builds_fd, "key", "value", 5, &s->err), 0);
+	assert_int_equal(cache_get(s->cache.builds_fd, "key", &b), 1);
+	assert_string_equal(b.data, "value");
+	cache_forget(s->cache.builds_fd, "key");
+	buf_clear(&b);
+	assert_int_equal(cache_get(s->cache.builds_fd, "key", &b), 0);
+	buf_fini(&b);
+}
+
+static void modules_are_named_by_their_hash(void **state)
+{
+	struct scene *s = *state;
+	char sha[HASH_HEX], again[HASH_HEX];
+	int fd;
+
+	assert_int_equal(tmp_folder_write(&s->folder, "m", "hello\n", 0644), 0);
+	fd = openat(s->folder.fd, "m", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(cache_put_module(&s->cache, fd, 100, sha, &s->err), 0);
+	assert_string_equal(sha, "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03");
+	assert_int_equal(cache_put_module(&s->cache, fd, 5, again, &s->err), -1);
+	assert_int_equal(s->err.code, ERR_FULL);
+	close(fd);
+	fd = cache_open_module(&s->cache, sha);
+	assert_true(fd >= 0);
+	int sealed = sealed_copy(fd, "m", again, &s->err);
+
+	close(fd);
+	assert_true(sealed >= 0);
+	assert_string_equal(sha, again);
+	assert_int_equal(write(sealed, "x", 1), -1);
+	assert_int_equal(ftruncate(sealed, 0), -1);
+	assert_ptr_equal(mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, sealed, 0), MAP_FAILED);
+	close(sealed);
+}
+
+static void sealed_open_refuses_what_is_no_file(void **state)
+{
+	struct scene *s = *state;
+	char sha[HASH_HEX];
+
+	assert_int_equal(sealed_open(s->folder.path, sha, &s->err), -1);
+	assert_int_equal(s->err.code, ERR_INVALID);
+	err_clear(&s->err);
+	assert_int_equal(sealed_open("/nonexistent/module.so", sha, &s->err), -1);
+	assert_int_equal(s->err.code, ERR_NOT_FOUND);
+}
+
+static void locks_exclude_each_other(void **state)
+{
+	struct scene *s = *state;
+	int first = cache_lock(&s->cache, "build", &s->err), other;
+
+	assert_true(first >= 0);
+	assert_int_equal(cache_lock(&s->cache, "build", &s->err), -1);
+	assert_int_equal(s->err.code, ERR_BUSY);
+	err_clear(&s->err);
+	other = cache_lock(&s->cache, "device-x", &s->err);
+	assert_true(other >= 0);
+	close(other);
+	close(first);
+	first = cache_lock(&s->cache, "build", &s->err);
+	assert_true(first >= 0);
+	close(first);
+}
+
+static void trim_keeps_the_newest(void **state)
+{
+	struct scene *s = *state;
+	struct stat st;
+	char name[16];
+
+	for (int i = 0; i < 10; i++) {
+		struct timespec age[2] = { { .tv_sec = 1000 + i }, { .tv_sec = 1000 + i } };
+
+		snprintf(name, sizeof name, "k%d", i);
+		assert_int_equal(cache_put(s->cache.builds_fd, name, "x", 1, &s->err), 0);
+		assert_int_equal(utimensat(s->cache.builds_fd, name, age, 0), 0);
+	}
+	close(openat(s->cache.builds_fd, ".1-2.tmp", O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+	cache_trim(&s->cache, 3);
+	assert_int_equal(fstatat(s->cache.builds_fd, "k6", &st, 0), -1);
+	assert_int_equal(fstatat(s->cache.builds_fd, "k7", &st, 0), 0);
+	assert_int_equal(fstatat(s->cache.builds_fd, "k9", &st, 0), 0);
+	assert_int_equal(fstatat(s->cache.builds_fd, ".1-2.tmp", &st, 0), -1);
+}
+
+static void unusable_places_are_named(void **state)
+{
+	struct scene *s = *state;
+	struct cache c;
+	char dir[100];
+
+	assert_int_equal(tmp_folder_write(&s->folder, "file", "x", 0644), 0);
+	snprintf(dir, sizeof dir, "%s/file/cache", s->folder.path);
+	assert_int_equal(cache_open(&c, dir, &s->err), -1);
+	assert_non_null(strstr(s->err.text, "file/cache"));
+}
+
+static void deep_and_locked_folders_go(void **state)
+{
+	struct scene *s = *state;
+	int fd = workdir_fresh(s->folder.fd, "w", &s->err), deep;
+	struct stat st;
+
+	assert_true(fd >= 0);
+	deep = dup(fd);
+	for (int i = 0; i < 300; i++) {
+		assert_int_equal(mkdirat(deep, "d", 0700), 0);
+		int next = openat(deep, "d", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+		assert_int_equal(symlinkat("/", deep, "link"), 0);
+		close(deep);
+		deep = next;
+	}
+	close(deep);
+	assert_int_equal(mkdirat(fd, "deep-0", 0700), 0); /* a name that removal itself uses */
+	assert_int_equal(mkdirat(fd, "deep-0/x", 0), 0);
+	assert_int_equal(fchmod(fd, 0), 0);
+	close(fd);
+	assert_int_equal(workdir_remove(s->folder.fd, "w", &s->err), 0);
+	assert_int_equal(fstatat(s->folder.fd, "w", &st, AT_SYMLINK_NOFOLLOW), -1);
+	assert_int_equal(errno, ENOENT);
+	assert_int_equal(workdir_remove(s->folder.fd, "w", &s->err), 0); /* absent is fine */
+	assert_int_equal(symlinkat("/usr", s->folder.fd, "w"), 0);
+	assert_int_equal(workdir_remove(s->folder.fd, "w", &s->err), 0);
+	assert_int_equal(stat("/usr", &st), 0);
+}
+
+static void log_text(int bytes, size_t max, struct buf *out)
+{
+	struct buildlog l;
+	char c;
+
+	assert_int_equal(buildlog_init(&l, max), 0);
+	for (int i = 0; i < bytes; i++) {
+		c = (char)('a' + i % 26);
+		buildlog_add(&l, &c, 1);
+	}
+	assert_int_equal(l.total, bytes);
+	buf_clear(out);
+	buildlog_text(&l, out);
+	buildlog_fini(&l);
+}
+
+static void logs_keep_both_ends(void **state)
+{
+	struct buf b;
+
+	(void)state;
+	buf_init(&b, 1000);
+	log_text(0, 10, &b);
+	assert_string_equal(b.data, "");
+	log_text(7, 10, &b);
+	assert_string_equal(b.data, "abcdefg");
+	log_text(10, 10, &b);
+	assert_string_equal(b.data, "abcdefghij");
+	log_text(11, 10, &b);
+	assert_string_equal(b.data, "abcde\n[... 1 bytes left out ...]\nghijk");
+	log_text(26 * 40 + 3, 10, &b);
+	assert_string_equal(b.data, "abcde\n[... 1033 bytes left out ...]\nyzabc");
+	buf_fini(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(entries_come_back_whole, setup, teardown),
+		cmocka_unit_test_setup_teardown(modules_are_named_by_their_hash, setup, teardown),
+		cmocka_unit_test_setup_teardown(sealed_open_refuses_what_is_no_file, setup, teardown),
+		cmocka_unit_test_setup_teardown(locks_exclude_each_other, setup, teardown),
+		cmocka_unit_test_setup_teardown(trim_keeps_the_newest, setup, teardown),
+		cmocka_unit_test_setup_teardown(unusable_places_are_named, setup, teardown),
+		cmocka_unit_test_setup_teardown(deep_and_locked_folders_go, setup, teardown),
+		cmocka_unit_test(logs_keep_both_ends),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,144 @@
+/* Errands: what comes back from a child, how failures read, limits and deadlines. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture.h"
+
+struct errand {
+	struct loop *loop;
+	int calls;
+	char out[256];
+	struct fw_err failed;
+};
+
+static void done(void *arg, const struct buf *out, const struct fw_err *failed)
+{
+	struct errand *e = arg;
+	e->calls++;
+	assert_true(out->len < sizeof e->out);
+	memcpy(e->out, out->data, out->len + 1);
+	if (failed)
+		e->failed = *failed;
+	loop_stop(e->loop);
+}
+
+static struct errand run(const char *script, const struct buf *in, size_t out_max, int64_t deadline_ms, int out_fd)
+{
+	struct errand e = { 0 };
+	struct fw_err err = { 0 };
+	const char *args[] = { "-c", script, NULL };
+	struct capture_spec spec = {
+		.program = "sh", .args = args, .in = in, .out_fd = out_fd, .out_max = out_max, .deadline_ms = deadline_ms
+	};
+	assert_int_equal(loop_new(&e.loop, &err), 0);
+	if (capture_start(e.loop, &spec, done, &e, NULL, &err) != 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(loop_run(e.loop, &err), 0);
+	loop_free(e.loop);
+	assert_int_equal(e.calls, 1);
+	return e;
+}
+
+static void test_output_comes_back(void **state)
+{
+	(void)state;
+	struct errand e = run("echo one; echo two; echo aside >&2", NULL, 100, 0, -1);
+	assert_string_equal(e.out, "one\ntwo\n");
+	assert_int_equal(e.failed.code, ERR_NONE);
+}
+
+static void test_input_arrives(void **state)
+{
+	(void)state;
+	struct buf in;
+	buf_init(&in, 100);
+	buf_puts(&in, "said\n");
+	struct errand e = run("cat; cat", &in, 100, 0, -1);
+	assert_string_equal(e.out, "said\n");
+	buf_fini(&in);
+	e = run("cat; echo end", NULL, 100, 0, -1);
+	assert_string_equal(e.out, "end\n");
+}
+
+static void test_the_last_line_of_errors_is_the_reason(void **state)
+{
+	(void)state;
+	struct errand e = run("echo first >&2; echo 'prog: it is broken' >&2; echo >&2; exit 1", NULL, 100, 0, -1);
+	assert_int_equal(e.failed.code, ERR_IO);
+	assert_string_equal(e.failed.text, "prog: it is broken");
+	e = run("exit 3", NULL, 100, 0, -1);
+	assert_string_equal(e.failed.text, "sh: exit 3");
+	e = run("kill -9 $$", NULL, 100, 0, -1);
+	assert_string_equal(e.failed.text, "sh: killed by SIGKILL");
+}
+
+static void test_a_deadline(void **state)
+{
+	(void)state;
+	struct errand e = run("sleep 1000", NULL, 100, 20, -1);
+	assert_int_equal(e.failed.code, ERR_TIMEOUT);
+}
+
+static void test_too_much_output(void **state)
+{
+	(void)state;
+	struct errand e = run("echo 0123456789", NULL, 5, 0, -1);
+	assert_int_equal(e.failed.code, ERR_FULL);
+	assert_string_equal(e.failed.text, "sh printed more than 5 bytes");
+	e = run("exec yes", NULL, 50, 0, -1); /* ends by its file size limit */
+	assert_int_not_equal(e.failed.code, ERR_NONE);
+}
+
+static void test_output_into_a_file(void **state)
+{
+	(void)state;
+	char path[] = "/tmp/fw-capture-XXXXXX", text[8] = "";
+	int fd = mkstemp(path);
+	assert_true(fd >= 0);
+	struct errand e = run("echo kept", NULL, 100, 0, fd);
+	assert_string_equal(e.out, "");
+	assert_int_equal(pread(fd, text, 7, 0), 5);
+	assert_string_equal(text, "kept\n");
+	close(fd);
+	unlink(path);
+}
+
+static void test_a_cancelled_errand_is_silent(void **state)
+{
+	(void)state;
+	struct errand e = { 0 };
+	struct fw_err err = { 0 };
+	struct capture *c = NULL;
+	const char *args[] = { "1000", NULL }, *no_args[] = { NULL };
+	struct capture_spec spec = { .program = "sleep", .args = args, .out_fd = -1, .out_max = 10 };
+	assert_int_equal(loop_new(&e.loop, &err), 0);
+	assert_int_equal(capture_start(e.loop, &spec, done, &e, &c, &err), 0);
+	capture_cancel(c);
+	capture_cancel(NULL);
+	spec = (struct capture_spec){ .program = "no-such-program", .args = no_args, .out_fd = -1, .out_max = 10 };
+	assert_int_equal(capture_start(e.loop, &spec, done, &e, &c, &err), -1);
+	assert_int_equal(err.code, ERR_NOT_FOUND);
+	loop_free(e.loop);
+	assert_int_equal(e.calls, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_output_comes_back),
+		cmocka_unit_test(test_input_arrives),
+		cmocka_unit_test(test_the_last_line_of_errors_is_the_reason),
+		cmocka_unit_test(test_a_deadline),
+		cmocka_unit_test(test_too_much_output),
+		cmocka_unit_test(test_output_into_a_file),
+		cmocka_unit_test(test_a_cancelled_errand_is_silent),
+	};
+	return cmocka_run_group_tests_name("capture", tests, NULL, NULL);
+}

@@ -1,0 +1,120 @@
+/* A worker's words as log lines and progress. */
+#include "fixture_daemon.h"
+
+#include "chatter.h"
+
+static struct ledger ledger;
+static struct chatter chatter;
+static struct cell cells[2];
+
+static int setup(void **state)
+{
+	if (fixture_setup(state) != 0)
+		return -1;
+	ledger = (struct ledger){ .db = db };
+	chatter_init(&chatter, loop, &ledger);
+	struct store_job j = fixture_push("topic", "0123456789012345678901234567890123456789");
+	struct msg_job *ask = calloc(1, sizeof *ask);
+	if (!ask)
+		return -1;
+	snprintf(cells[0].key, sizeof cells[0].key, "first/forward");
+	snprintf(cells[1].key, sizeof cells[1].key, "second/forward");
+	ask->cell = cells;
+	ask->n_cells = 2;
+	ask->n_subjects = 2;
+	chatter_for(&chatter, &j);
+	chatter_begin(&chatter, ask);
+	free(ask);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	chatter_end(&chatter);
+	buf_fini(&chatter.lines);
+	return fixture_teardown(state);
+}
+
+static void hear(const char *line)
+{
+	struct msg m;
+	if (protocol_parse(line, strlen(line), &m, &err) != 0)
+		fail_msg("%s: %s", line, err.text);
+	chatter_hear(&chatter, &m);
+	msg_fini(&m);
+}
+
+#define CHECK(role, cell, ok, class, detail)                                                                                     \
+	"{\"t\":\"check\",\"role\":\"" role "\",\"cell\":" cell ",\"ok\":" ok                                                    \
+	",\"class\":\"" class "\",\"error_ratio\":1,"                                                                            \
+			      "\"input_sha256\":\"\",\"detail\":\"" detail "\"}"
+
+static void test_words_become_lines(void **state)
+{
+	(void)state;
+	hear("{\"t\":\"build\",\"role\":\"base\",\"state\":\"start\"}");
+	hear(CHECK("base", "0", "true", "", ""));
+	hear(CHECK("target", "1", "false", "wrong", "worst O[0]:\\n1 for 2"));
+	hear("{\"t\":\"launch\",\"launch\":1,\"set\":1,\"seed\":\"7\",\"cells\":[0,1]}");
+	hear("{\"t\":\"fault\",\"cell\":1,\"role\":\"target\",\"class\":\"crash\",\"detail\":\"SIGSEGV\"}");
+	hear("{\"t\":\"fault\",\"cell\":null,\"role\":\"device\",\"class\":\"device\",\"detail\":\"hot\"}");
+	hear("{\"t\":\"done\",\"gpu_s\":1.5,\"wall_s\":2,\"cancelled\":false}");
+	assert_int_equal(fixture_number("SELECT count(*) FROM job_log"), 0); /* not one write a word */
+	chatter_flush(&chatter);
+	assert_string_equal(fixture_text("SELECT group_concat(line, '|') FROM (SELECT line FROM job_log ORDER BY id)"),
+		"build of base begins|check of target: second/forward is wrong: worst O[0]: 1 for 2|launch 1, set 1: 2 cells|"
+		"fault of target in second/forward: crash: SIGSEGV|fault of device: device: hot|"
+		"measured: device held 1.5 s, 2.0 s in all");
+}
+
+static void test_progress_says_where_it_is(void **state)
+{
+	(void)state;
+	hear(CHECK("base", "1", "true", "", ""));
+	chatter_flush(&chatter);
+	assert_string_equal(fixture_text("SELECT progress FROM job"),
+		"{\"launch\":0,\"set\":0,\"cell\":\"second/"
+		"forward\",\"role\":\"base\",\"step\":\"check\",\"checked\":1,\"checks\":4}");
+	hear("{\"t\":\"launch\",\"launch\":3,\"set\":2,\"seed\":\"7\",\"cells\":[0]}");
+	hear("{\"t\":\"at\",\"launch\":3,\"cell\":0,\"role\":\"target\",\"step\":\"time\"}");
+	chatter_flush(&chatter);
+	assert_string_equal(fixture_text("SELECT progress FROM job"),
+		"{\"launch\":3,\"set\":2,\"cell\":\"first/"
+		"forward\",\"role\":\"target\",\"step\":\"time\",\"checked\":1,\"checks\":4}");
+	assert_int_equal(fixture_number("SELECT count(*) FROM event WHERE kind = 'job.progress'"), 2);
+	chatter_flush(&chatter); /* nothing new, nothing written */
+	assert_int_equal(fixture_number("SELECT count(*) FROM event WHERE kind = 'job.progress'"), 2);
+}
+
+static void test_many_words_are_few_writes(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 1000; i++)
+		hear("{\"t\":\"at\",\"launch\":1,\"cell\":0,\"role\":\"base\",\"step\":\"time\"}");
+	fixture_until("SELECT count(*) FROM event WHERE kind = 'job.progress'"); /* by its own timer */
+	assert_int_equal(fixture_number("SELECT count(*) FROM event WHERE kind = 'job.progress'"), 1);
+}
+
+static void test_the_end_writes_what_waits(void **state)
+{
+	(void)state;
+	hear("{\"t\":\"build\",\"role\":\"base\",\"state\":\"start\"}");
+	chatter_end(&chatter);
+	assert_int_equal(fixture_number("SELECT count(*) FROM job_log"), 1);
+	hear("{\"t\":\"build\",\"role\":\"base\",\"state\":\"start\"}"); /* of no job any more */
+	chatter_flush(&chatter);
+	assert_int_equal(fixture_number("SELECT count(*) FROM job_log"), 1);
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(test_words_become_lines),
+		CASE(test_progress_says_where_it_is),
+		CASE(test_many_words_are_few_writes),
+		CASE(test_the_end_writes_what_waits),
+	};
+	return cmocka_run_group_tests_name("chatter", tests, NULL, NULL);
+}

@@ -1,0 +1,162 @@
+/* Mode check: good modules pass with their work told; each way of being wrong has its class and its words. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "runner_run.h"
+
+static const int32_t one[] = { 48 };
+static const int32_t two[] = { 20, 28 };
+
+static void good_ones_pass(void **state)
+{
+	static struct run_result r;
+	const char *const modules[] = { "good" };
+	struct cell cell[] = {
+		small_cell(FW_FULL, DIRECTION_FORWARD, 1, one),
+		small_cell(FW_FULL, DIRECTION_BACKWARD, 1, one),
+		small_cell(FW_CAUSAL, DIRECTION_FORWARD, 2, two),
+		small_cell(FW_CAUSAL, DIRECTION_BACKWARD, 2, two),
+		small_cell(FW_BLOCKS, DIRECTION_FORWARD, 1, one),
+		small_cell(FW_BLOCKS, DIRECTION_BACKWARD, 1, one),
+	};
+	int index[6], work = 0;
+	(void)state;
+	struct msg_run run = small_run("check", "cpu", modules, 1, cell, index, 6);
+	run_task(&run, &r);
+	assert_int_equal(r.status, 0);
+	for (int i = 0; i < 6; i++) {
+		const struct msg_check *c = find_check(&r, index[i]);
+		assert_non_null(c);
+		assert_true(c->ok);
+		assert_true(c->error_ratio >= 0 && c->error_ratio <= 1);
+		assert_int_equal(strlen(c->input_sha256), 64);
+	}
+	for (int i = 0; i < r.n; i++) {
+		if (r.record[i].t != MSG_WORK)
+			continue;
+		work++;
+		assert_true(r.record[i].u.work.flops_issued > 0);
+		assert_true(r.record[i].u.work.phases & FW_RUN);
+	}
+	assert_int_equal(work, 6);
+	run_result_fini(&r);
+}
+
+static void backward_alone_checks_its_forward(void **state)
+{
+	static struct run_result r;
+	struct cell cell[] = { small_cell(FW_FULL, DIRECTION_BACKWARD, 1, one) };
+	const char *const good[] = { "good" }, *const nan[] = { "nan_result" };
+	int index[1];
+	(void)state;
+	struct msg_run run = small_run("check", "cpu", good, 1, cell, index, 1);
+	run_task(&run, &r);
+	assert_true(find_check(&r, index[0])->ok);
+	run_result_fini(&r);
+	run = small_run("check", "cpu", nan, 1, cell, index, 1);
+	run_task(&run, &r);
+	assert_false(find_check(&r, index[0])->ok);
+	assert_non_null(strstr(find_check(&r, index[0])->detail, "forward"));
+	run_result_fini(&r);
+}
+
+static void each_fault_has_its_class(void **state)
+{
+	static struct run_result r;
+	const struct {
+		const char *module, *failure, *words;
+		int cell; /* 0 forward, 1 backward */
+	} bad[] = {
+		{ "wrong_result", "wrong", "O[query 0, head 0, 1]", 0 },
+		{ "nan_result", "wrong", "nan", 0 },
+		{ "out_of_bounds", "oob", "outside O", 0 },
+		{ "stale_workspace", "wrong", "other bytes in its workspace", 0 },
+		{ "one_phase", "wrong", "one by one", 1 },
+	};
+	struct cell cell[] = {
+		small_cell(FW_CAUSAL, DIRECTION_FORWARD, 2, two),
+		small_cell(FW_CAUSAL, DIRECTION_BACKWARD, 2, two),
+	};
+	int index[2];
+	(void)state;
+	for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++) {
+		const char *const modules[] = { bad[k].module };
+		struct msg_run run = small_run("check", "cpu", modules, 1, cell, index, 2);
+		run_task(&run, &r);
+		assert_int_equal(r.status, 0);
+		const struct msg_check *c = find_check(&r, index[bad[k].cell]);
+		assert_non_null(c);
+		assert_false(c->ok);
+		assert_string_equal(c->failure, bad[k].failure);
+		if (!strstr(c->detail, bad[k].words))
+			fail_msg("%s: '%s' does not say '%s'", bad[k].module, c->detail, bad[k].words);
+		run_result_fini(&r);
+	}
+}
+
+static void a_backward_is_not_tried_on_a_wrong_forward(void **state)
+{
+	static struct run_result r;
+	const char *const modules[] = { "out_of_bounds" };
+	struct cell cell[] = {
+		small_cell(FW_FULL, DIRECTION_FORWARD, 1, one),
+		small_cell(FW_FULL, DIRECTION_BACKWARD, 1, one),
+	};
+	int index[2];
+	(void)state;
+	struct msg_run run = small_run("check", "cpu", modules, 1, cell, index, 2);
+	run_task(&run, &r);
+	const struct msg_check *c = find_check(&r, index[1]);
+	assert_non_null(c);
+	assert_string_equal(c->failure, "oob");
+	assert_non_null(strstr(c->detail, "forward"));
+	run_result_fini(&r);
+}
+
+static void an_unknown_provider_is_unsupported(void **state)
+{
+	static struct run_result r;
+	const char *const modules[] = { "good" };
+	struct cell cell[] = { small_cell(FW_FULL, DIRECTION_FORWARD, 1, one) };
+	int index[1];
+	(void)state;
+	struct msg_run run = small_run("check", "cpu", modules, 1, cell, index, 1);
+	snprintf(run.subject[0].provider, sizeof(run.subject[0].provider), "nonesuch");
+	run_task(&run, &r);
+	assert_int_equal(r.status, 0);
+	assert_string_equal(find_check(&r, index[0])->failure, "unsupported");
+	run_result_fini(&r);
+}
+
+static void nonsense_is_no_task(void **state)
+{
+	static const char *const lines[] = { "", "{\"t\":\"run\"}\n", "{\"t\":\"ping\"}\n", "not JSON\n", "{\"t\":\"run\"" };
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		int in = memfd_create("in", 0), records = memfd_create("records", 0);
+		assert_true(in >= 0 && records >= 0);
+		assert_int_equal(write(in, lines[i], strlen(lines[i])), strlen(lines[i]));
+		assert_int_equal(lseek(in, 0, SEEK_SET), 0);
+		assert_int_equal(task_run(in, records), 2);
+		assert_int_equal(lseek(records, 0, SEEK_END), 0);
+		close(in);
+		close(records);
+	}
+	assert_int_equal(task_run(STDIN_FILENO, 999), 2); /* nowhere to write records */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(good_ones_pass),
+		cmocka_unit_test(backward_alone_checks_its_forward),
+		cmocka_unit_test(each_fault_has_its_class),
+		cmocka_unit_test(a_backward_is_not_tried_on_a_wrong_forward),
+		cmocka_unit_test(an_unknown_provider_is_unsupported),
+		cmocka_unit_test(nonsense_is_no_task),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,367 @@
+/* flopwatchd.yml: what a person may write, and the exact line for each mistake. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "config.h"
+
+static char folder[] = "/tmp/fw-config-XXXXXX";
+static char path[128];
+
+static int make_folder(void **state)
+{
+	(void)state;
+	return mkdtemp(folder) ? snprintf(path, sizeof path, "%s/f.yml", folder) < 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+	(void)state;
+	char secret[160];
+	snprintf(secret, sizeof secret, "%s/secret", folder);
+	unlink(secret);
+	unlink(path);
+	return rmdir(folder);
+}
+
+static void write_file(const char *file, const char *text)
+{
+	FILE *f = fopen(file, "w");
+	assert_non_null(f);
+	assert_true(fputs(text, f) >= 0);
+	assert_int_equal(fclose(f), 0);
+}
+
+static struct config *good(const char *text)
+{
+	struct config *c = NULL;
+	struct fw_err err = { 0 };
+	struct buf mistakes;
+	buf_init(&mistakes, 65536);
+	write_file(path, text);
+	if (config_read(path, &c, &mistakes, &err) != 0)
+		fail_msg("%s: %s", err.text, mistakes.data);
+	buf_fini(&mistakes);
+	return c;
+}
+
+/* `lines` without the "FILE:" in front of each. */
+static void bad(const char *text, const char *lines)
+{
+	struct config *c = NULL;
+	struct fw_err err = { 0 };
+	struct buf mistakes, want;
+	buf_init(&mistakes, 65536);
+	buf_init(&want, 65536);
+	write_file(path, text);
+	assert_int_equal(config_read(path, &c, &mistakes, &err), -1);
+	assert_int_equal(err.code, ERR_INVALID);
+	assert_null(c);
+	for (const char *line = lines; *line;) {
+		size_t len = strcspn(line, "\n") + 1; /* every line ends in one */
+		buf_printf(&want, "%s:", path);
+		buf_append(&want, line, len);
+		line += len;
+	}
+	assert_string_equal(mistakes.data, want.data);
+	buf_fini(&mistakes);
+	buf_fini(&want);
+}
+
+static void test_an_empty_file_is_the_installed_default(void **state)
+{
+	(void)state;
+	struct config *c = good("");
+	assert_string_equal(c->state_dir, "/var/lib/flopwatch");
+	assert_string_equal(c->cache_dir, "/var/cache/flopwatch");
+	assert_string_equal(c->suites_dir, "/usr/share/flopwatch/suites");
+	assert_string_equal(c->listen_host, "127.0.0.1");
+	assert_int_equal(c->listen_port, 8451);
+	assert_string_equal(c->sandbox, "auto");
+	assert_true(c->build_s == 900 && c->check_s == 300 && c->launch_s == 300);
+	assert_int_equal(c->job_timeout_ms, 3600000);
+	assert_int_equal(c->queue_max, 10000);
+	assert_int_equal(c->n_repos, 0);
+	assert_int_equal(c->n_workers, 1);
+	assert_string_equal(c->worker[0].name, "local");
+	assert_string_equal(c->worker[0].command[0], "flopwatch-worker");
+	assert_string_equal(c->worker[0].command[1], "serve");
+	assert_int_equal(c->worker[0].n_command, 2);
+	assert_string_equal(c->worker[0].device, "auto");
+	config_free(c);
+}
+
+static void test_everything_set(void **state)
+{
+	(void)state;
+	char text[4096], secret[160];
+	snprintf(secret, sizeof secret, "%s/secret", folder);
+	write_file(secret, "It's a Secret to Everybody\n");
+	assert_int_equal(chmod(secret, 0640), 0);
+	snprintf(text, sizeof text,
+		"state_dir: /srv/fw\n"
+		"cache_dir: /srv/cache\n"
+		"suites_dir: /srv/suites\n"
+		"listen: \"[::1]:0\"\n"
+		"sandbox: required\n"
+		"limits: {build: 10 min, check: 90 s, launch: 500000 ms, job: 2 h, queue: 7}\n"
+		"workers:\n"
+		"  - {name: local, command: [flopwatch-worker, serve], device: sim}\n"
+		"  - {name: gpu, socket: /run/flopwatch/worker.sock}\n"
+		"repos:\n"
+		"  - {name: kernels, url: /srv/git/kernels.git, branches: [main, \"team/*\"], upstream: trunk, suites: [ffa, "
+		"ffa-smoke],\n"
+		"     poll: 5 s, fetch_timeout: 20 s, secret_file: %s}\n"
+		"  - {name: far, url: \"git@example.org:team/far.git\", suites: ffa}\n"
+		"webhooks:\n"
+		"  - {name: chat, url: \"https://chat.example.org/x\"}\n"
+		"  - {name: near, url: \"http://10.0.0.1/x\", allow_internal: true}\n",
+		secret);
+	struct config *c = good(text);
+	assert_string_equal(c->state_dir, "/srv/fw");
+	assert_string_equal(c->listen_host, "::1");
+	assert_int_equal(c->listen_port, 0);
+	assert_string_equal(c->sandbox, "required");
+	assert_true(c->build_s == 600 && c->check_s == 90 && c->launch_s == 500);
+	assert_int_equal(c->job_timeout_ms, 7200000);
+	assert_int_equal(c->queue_max, 7);
+	assert_int_equal(c->n_workers, 2);
+	assert_string_equal(c->worker[0].device, "sim");
+	assert_string_equal(c->worker[1].socket, "/run/flopwatch/worker.sock");
+	assert_int_equal(c->worker[1].n_command, 0);
+	assert_int_equal(c->n_repos, 2);
+	assert_true(c->repo[0].is_local);
+	assert_string_equal(c->repo[0].upstream, "trunk");
+	assert_int_equal(c->repo[0].n_branches, 2);
+	assert_string_equal(c->repo[0].branch[1], "team/*");
+	assert_int_equal(c->repo[0].n_suites, 2);
+	assert_string_equal(c->repo[0].suite[1], "ffa-smoke");
+	assert_int_equal(c->repo[0].poll_ms, 5000);
+	assert_int_equal(c->repo[0].fetch_timeout_ms, 20000);
+	assert_string_equal(c->repo[0].secret, "It's a Secret to Everybody");
+	assert_false(c->repo[1].is_local);
+	assert_string_equal(c->repo[1].upstream, "main");
+	assert_int_equal(c->repo[1].n_branches, 1);
+	assert_string_equal(c->repo[1].branch[0], "*");
+	assert_string_equal(c->repo[1].suite[0], "ffa");
+	assert_int_equal(c->repo[1].poll_ms, 60000);
+	assert_string_equal(c->repo[1].secret, "");
+	assert_int_equal(c->n_webhooks, 2);
+	assert_false(c->webhook[0].allow_internal);
+	assert_true(c->webhook[1].allow_internal);
+	assert_int_equal(config_repo_find(c, "far"), 1);
+	assert_int_equal(config_repo_find(c, "fa"), -1);
+	assert_int_equal(config_webhook_find(c, "near"), 1);
+	assert_int_equal(config_webhook_find(c, "chats"), -1);
+	config_free(c);
+	config_free(NULL);
+}
+
+static void test_all_mistakes_at_once(void **state)
+{
+	(void)state;
+	bad("stat_dir: /srv/fw\n"
+	    "listen: 0.0.0.0:8451\n"
+	    "sandbox: on\n"
+	    "limits: {build: 15, jobs: 1 h}\n"
+	    "repos:\n"
+	    "  - {name: a, url: /srv/a, branch: [main]}\n"
+	    "  - {name: a, url: \"http://example.org/a\"}\n"
+	    "  - {url: /srv/b, poll: often}\n",
+		"2:9: listen: is not a loopback address; there are no access tokens, so only this machine may ask: use "
+		"127.0.0.1:8451, behind ssh -L or a proxy that knows its users\n"
+		"3:10: sandbox: is not one of auto, required, none\n"
+		"4:17: limits.build: `15` is not a duration; write a number with its unit (ms, s, min, h), such as 30s\n"
+		"4:21: limits.jobs: unknown key; did you mean `job`?\n"
+		"6:28: repos[0].branch: unknown key; did you mean `branches`?\n"
+		"7:12: repos[1].name: there is another repository named a\n"
+		"7:20: repos[1].url: is none of: an absolute path, file://, https://, ssh://, user@host:path\n"
+		"8:5: repos[2]: needs `name`\n"
+		"8:25: repos[2].poll: `often` is not a duration; write a number with its unit (ms, s, min, h), such as 30s\n"
+		"1:1: stat_dir: unknown key; did you mean `state_dir`?\n");
+}
+
+static void test_addresses_to_listen_on(void **state)
+{
+	(void)state;
+	bad("listen: localhost:80\n", "1:9: listen: needs an address in numbers; e.g. 127.0.0.1:8451 or [::1]:8451\n");
+	bad("listen: 127.0.0.1\n", "1:9: listen: is not ADDRESS:PORT; e.g. 127.0.0.1:8451\n");
+	bad("listen: 127.0.0.1:65536\n", "1:9: listen: is not ADDRESS:PORT; e.g. 127.0.0.1:8451\n");
+	bad("listen: \"[::]:1\"\n", "1:9: listen: is not a loopback address; there are no access tokens, so only this machine "
+				    "may ask: use 127.0.0.1:1, behind ssh -L or a proxy that knows its users\n");
+	bad("listen: 192.168.1.2:8451\n", "1:9: listen: is not a loopback address; there are no access tokens, so only this "
+					  "machine may ask: use 127.0.0.1:8451, behind ssh -L or a proxy that knows its users\n");
+	struct config *c = good("listen: 127.0.0.2:1\n");
+	assert_string_equal(c->listen_host, "127.0.0.2");
+	config_free(c);
+}
+
+static void one_url(const char *url, const char *what)
+{
+	char text[512], line[512];
+	snprintf(text, sizeof text, "repos:\n  - name: a\n    url: \"%s\"\n", url);
+	if (!what) {
+		config_free(good(text));
+		return;
+	}
+	snprintf(line, sizeof line, "3:10: repos[0].url: %s\n", what);
+	bad(text, line);
+}
+
+static void test_addresses_of_repositories(void **state)
+{
+	(void)state;
+	one_url("/srv/git/a.git", NULL);
+	one_url("file:///srv/git/a.git", NULL);
+	one_url("https://example.org:8443/a.git", NULL);
+	one_url("ssh://git@example.org:2222/a.git", NULL);
+	one_url("git@example.org:team/a.git", NULL);
+	const char *none = "is none of: an absolute path, file://, https://, ssh://, user@host:path";
+	one_url("git/a.git", none);
+	one_url("http://example.org/a", none);
+	one_url("git://example.org/a", none);
+	one_url("ext::sh -c id", none);
+	one_url("a@ext::sh -c id", none);
+	one_url("git@-oProxyCommand=id:x", none);
+	one_url("git@example.org:-x", none);
+	one_url("--upload-pack=id", "begins with '-', which git would take for an option");
+	one_url("file://host/a", "needs an absolute path: file:///srv/git/name.git");
+	one_url("https://me:pw@example.org/a", "holds a password; use a key or a credential of the system instead");
+	one_url("ssh://me:pw@example.org/a", "holds a password; use a key or a credential of the system instead");
+	one_url("https://token@example.org/a", "holds a user name; use a credential of the system instead");
+	one_url("https:///a", "has no host");
+	one_url("ssh://-oProxyCommand=id/a", "has no host");
+	one_url("https://example.org", "has no path");
+	one_url("ssh://git@example.org/a'b", "holds ' or !, which some ssh servers hand to a shell");
+	one_url("git@example.org:a!b", "holds ' or !, which some ssh servers hand to a shell");
+	one_url("/srv/a\\nb", "holds a control byte");
+	one_url("", "is empty");
+}
+
+static void test_names_lists_and_shapes(void **state)
+{
+	(void)state;
+	bad("repos: {name: a}\n", "1:8: repos: is not a list; begin each entry with \"- \"\n");
+	bad("repos: [a]\n", "1:9: repos[0]: is not a mapping; e.g. {name: ...}\n");
+	bad("repos: [{name: a/b, url: /a}, {name: .git, url: /b}]\n",
+		"1:16: repos[0].name: may hold letters, digits and . _ - only, and begins with none of . -\n"
+		"1:38: repos[1].name: may hold letters, digits and . _ - only, and begins with none of . -\n");
+	bad("repos: [{name: a, url: /a, suites: [../x]}]\n",
+		"1:36: repos[0].suites: ../x is not the name of a suite; e.g. ffa\n");
+	bad("repos: [{name: a, url: /a, branches: [\"\"]}]\n", "1:39: repos[0].branches[0]: is empty\n");
+	bad("workers: [{name: a}, {name: a, command: [x], socket: /y, device: gpu}]\n",
+		"1:11: workers[0]: needs `command` or `socket`, and not both\n"
+		"1:29: workers[1].name: there is another worker named a\n"
+		"1:22: workers[1]: needs `command` or `socket`, and not both\n"
+		"1:66: workers[1].device: is not one of auto, cuda, cpu, sim\n");
+	bad("webhooks: [{name: a, url: \"ftp://x\"}, {name: a, url: \"https://x\"}]\n",
+		"1:27: webhooks[0].url: is not an https:// or http:// address\n"
+		"1:46: webhooks[1].name: there is another webhook named a\n");
+	bad("state_dir: here\n", "1:12: state_dir: is not an absolute path\n");
+	bad("limits: 15 min\n", "1:9: limits: must be a mapping (`key: value` lines)\n");
+	bad("- a\n", "1:1: is not a mapping; e.g. state_dir: /var/lib/flopwatch\n");
+	bad("repos: [\n", "2:1: did not find expected node content\n");
+}
+
+static void test_secrets(void **state)
+{
+	(void)state;
+	char secret[160], text[512], line[512];
+	snprintf(secret, sizeof secret, "%s/secret", folder);
+	snprintf(text, sizeof text, "repos: [{name: a, url: /a, secret_file: %s}]\n", secret);
+	unlink(secret);
+	snprintf(line, sizeof line, "1:41: repos[0].secret_file: cannot read %s: No such file or directory\n", secret);
+	bad(text, line);
+	write_file(secret, "correct horse\n");
+	assert_int_equal(chmod(secret, 0644), 0);
+	snprintf(line, sizeof line, "1:41: repos[0].secret_file: everybody may read or write %s; chmod 640 it\n", secret);
+	bad(text, line);
+	assert_int_equal(chmod(secret, 0600), 0);
+	write_file(secret, "short\n");
+	snprintf(line, sizeof line, "1:41: repos[0].secret_file: the secret in %s has 5 bytes; 8 to 255 are fine\n", secret);
+	bad(text, line);
+}
+
+static void test_what_may_change_at_run_time(void **state)
+{
+	(void)state;
+	char restart[128];
+	struct config *live = good("repos: [{name: a, url: /a}, {name: b, url: /b}]\n");
+	struct config *fresh = good("repos: [{name: b, url: /b, upstream: dev}]\nlimits: {job: 5 min, queue: 3}\nsuites_dir: /s\n"
+				    "webhooks: [{name: w, url: \"https://x\"}]\n");
+	config_update(live, fresh, restart, sizeof restart);
+	assert_string_equal(restart, "");
+	assert_int_equal(live->n_repos, 1);
+	assert_string_equal(live->repo[0].upstream, "dev");
+	assert_int_equal(live->job_timeout_ms, 300000);
+	assert_int_equal(live->queue_max, 3);
+	assert_string_equal(live->suites_dir, "/s");
+	assert_int_equal(config_webhook_find(live, "w"), 0);
+	config_free(fresh);
+	fresh = good("state_dir: /x\nlisten: 127.0.0.1:1\nworkers: [{name: local, command: [flopwatch-worker, serve, -x]}]\n");
+	config_update(live, fresh, restart, sizeof restart);
+	assert_string_equal(restart, "state_dir, listen, workers");
+	assert_string_equal(live->state_dir, "/var/lib/flopwatch");
+	assert_int_equal(live->n_repos, 0);
+	config_free(fresh);
+	config_free(live);
+}
+
+static void test_a_missing_file_is_named(void **state)
+{
+	(void)state;
+	struct config *c = NULL;
+	struct fw_err err = { 0 };
+	struct buf mistakes;
+	buf_init(&mistakes, 1024);
+	assert_int_equal(config_read("/nowhere/f.yml", &c, &mistakes, &err), -1);
+	assert_int_equal(err.code, ERR_NOT_FOUND);
+	assert_string_equal(err.text, "cannot read the configuration /nowhere/f.yml: No such file or directory");
+	buf_fini(&mistakes);
+}
+
+static void test_the_installed_example_is_right(void **state)
+{
+	(void)state;
+	struct config *c = NULL;
+	struct fw_err err = { 0 };
+	struct buf mistakes;
+	buf_init(&mistakes, 65536);
+	const char *root = getenv("FW_SOURCE");
+	char file[512];
+	snprintf(file, sizeof file, "%s/etc/flopwatchd.yml", root ? root : ".");
+	if (config_read(file, &c, &mistakes, &err) != 0)
+		fail_msg("%s: %s", err.text, mistakes.data);
+	assert_string_equal(c->state_dir, "/var/lib/flopwatch");
+	assert_string_equal(c->sandbox, "required");
+	assert_string_equal(c->worker[0].socket, "/run/flopwatch-worker.sock");
+	buf_fini(&mistakes);
+	config_free(c);
+}
+
+#define CASE(name) cmocka_unit_test(name)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(test_an_empty_file_is_the_installed_default),
+		CASE(test_everything_set),
+		CASE(test_all_mistakes_at_once),
+		CASE(test_addresses_to_listen_on),
+		CASE(test_addresses_of_repositories),
+		CASE(test_names_lists_and_shapes),
+		CASE(test_secrets),
+		CASE(test_what_may_change_at_run_time),
+		CASE(test_a_missing_file_is_named),
+		CASE(test_the_installed_example_is_right),
+	};
+	return cmocka_run_group_tests_name("config", tests, make_folder, remove_folder);
+}

@@ -1,0 +1,338 @@
+/* The door to SQLite: safe settings, transactions, statements, errors in words, backup. */
+#include "fixture_db.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <signal.h>
+
+#include "base/clock.h"
+
+static char text_of_pragma[64];
+
+static const char *ask(struct db *db, struct stmt *s)
+{
+	(void)db;
+	assert_non_null(s);
+	assert_int_equal(stmt_step(s, &err), 1);
+	row_copy(s, 0, text_of_pragma, sizeof(text_of_pragma));
+	stmt_reset(s);
+	return text_of_pragma;
+}
+
+static void settings_are_safe(void **state)
+{
+	struct fixture *f = *state;
+	struct stat st;
+	assert_string_equal(ask(f->db, db_stmt(f->db, "PRAGMA journal_mode", &err)), "wal");
+	assert_string_equal(ask(f->db, db_stmt(f->db, "PRAGMA synchronous", &err)), "2");
+	assert_string_equal(ask(f->db, db_stmt(f->db, "PRAGMA foreign_keys", &err)), "1");
+	assert_string_equal(ask(f->db, db_stmt(f->db, "PRAGMA trusted_schema", &err)), "0");
+	assert_string_equal(ask(f->db, db_stmt(f->db, "PRAGMA cell_size_check", &err)), "1");
+	assert_string_equal(ask(f->db, db_stmt(f->db, "PRAGMA mmap_size", &err)), "0");
+	assert_string_equal(ask(f->db, db_stmt(f->db, "PRAGMA secure_delete", &err)), "2");
+	assert_string_equal(ask(f->db, db_stmt(f->db, "PRAGMA auto_vacuum", &err)), "2");
+	assert_int_equal(stat(f->path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	refused(ERR_INTERNAL,
+		db_script(f->db, "CREATE TABLE t (a TEXT NOT NULL) STRICT; UPDATE sqlite_schema SET sql = ''", &err));
+}
+
+static void values_come_back(void **state)
+{
+	struct fixture *f = *state;
+	static const unsigned char bytes[] = { 1, 0, 255, 7 };
+	size_t len;
+	ok(db_script(f->db, "CREATE TABLE v (i INTEGER, d REAL, t TEXT, b BLOB, n REAL, e BLOB, z TEXT) STRICT", &err));
+	struct stmt *s = db_stmt(f->db, "INSERT INTO v VALUES (:i, :d, :t, :b, :n, :e, :z)", &err);
+	stmt_int(s, ":i", INT64_MIN);
+	stmt_double(s, ":d", 0.1);
+	stmt_text(s, ":t", "a'; DROP TABLE v; --");
+	stmt_blob(s, ":b", bytes, sizeof(bytes));
+	stmt_double(s, ":n", NAN);
+	stmt_blob(s, ":e", bytes, 0);
+	stmt_text(s, ":z", NULL);
+	ok(stmt_run(s, &err));
+	assert_int_equal(db_changes(f->db), 1);
+	s = db_stmt(f->db, "SELECT i, d, t, b, n, e, z FROM v", &err);
+	assert_int_equal(stmt_step(s, &err), 1);
+	assert_true(row_int(s, 0) == INT64_MIN);
+	assert_true(row_double(s, 1) == 0.1);
+	assert_string_equal(row_text(s, 2), "a'; DROP TABLE v; --");
+	assert_memory_equal(row_blob(s, 3, &len), bytes, sizeof(bytes));
+	assert_int_equal(len, sizeof(bytes));
+	assert_true(row_is_null(s, 4) && isnan(row_double(s, 4)));
+	row_blob(s, 5, &len);
+	assert_int_equal(len, 0);
+	assert_false(row_is_null(s, 5));
+	assert_string_equal(row_text(s, 6), "");
+	char cut[4];
+	row_copy(s, 2, cut, sizeof(cut));
+	assert_string_equal(cut, "a';");
+	assert_int_equal(stmt_step(s, &err), 0);
+}
+
+static void statements_are_kept(void **state)
+{
+	struct fixture *f = *state;
+	static const char sql[] = "SELECT :v";
+	struct stmt *first = db_stmt(f->db, sql, &err);
+	stmt_int(first, ":v", 7);
+	assert_int_equal(stmt_step(first, &err), 1);
+	struct stmt *second = db_stmt(f->db, sql, &err);
+	assert_ptr_equal(first, second);
+	assert_int_equal(stmt_step(second, &err), 1);
+	assert_true(row_is_null(second, 0)); /* nothing of the last use is left */
+	stmt_reset(second);
+	/* the same address with another text must not find the old statement */
+	char reused[32] = "SELECT 1";
+	struct stmt *one = db_stmt(f->db, reused, &err);
+	assert_int_equal(stmt_step(one, &err), 1);
+	assert_int_equal(row_int(one, 0), 1);
+	stmt_reset(one);
+	snprintf(reused, sizeof(reused), "SELECT 2");
+	struct stmt *two = db_stmt(f->db, reused, &err);
+	assert_int_equal(stmt_step(two, &err), 1);
+	assert_int_equal(row_int(two, 0), 2);
+	stmt_reset(two);
+	err_clear(&err);
+	assert_null(db_stmt(f->db, "SELECT 1; SELECT 2", &err));
+	assert_non_null(strstr(err.text, "test_db.c"));
+	err_clear(&err);
+	assert_null(db_stmt(f->db, "SELECT id FROM nowhere", &err));
+	assert_non_null(strstr(err.text, "nowhere"));
+}
+
+static void transactions_hold_or_vanish(void **state)
+{
+	struct fixture *f = *state;
+	ok(db_script(f->db, "CREATE TABLE t (a INTEGER) STRICT", &err));
+	ok(db_begin(f->db, &err));
+	assert_true(db_in_transaction(f->db));
+	ok(stmt_run(db_stmt(f->db, "INSERT INTO t VALUES (1)", &err), &err));
+	refused(ERR_INTERNAL, db_begin(f->db, &err)); /* they do not nest, and the message names the one that is open */
+	assert_non_null(strstr(err.text, "inside the one of"));
+	db_rollback(f->db);
+	assert_false(db_in_transaction(f->db));
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM t"), 0);
+	refused(ERR_INTERNAL, db_commit(f->db, &err));
+	ok(db_begin(f->db, &err));
+	ok(stmt_run(db_stmt(f->db, "INSERT INTO t VALUES (2)", &err), &err));
+	ok(db_commit(f->db, &err));
+	db_rollback(f->db);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM t"), 1);
+}
+
+static void rollback_ends_open_readers(void **state)
+{
+	struct fixture *f = *state;
+	ok(db_script(f->db, "CREATE TABLE t (a INTEGER) STRICT; INSERT INTO t VALUES (1), (2)", &err));
+	ok(db_begin(f->db, &err));
+	struct stmt *s = db_stmt(f->db, "SELECT a FROM t", &err);
+	assert_int_equal(stmt_step(s, &err), 1); /* and left in the middle */
+	ok(stmt_run(db_stmt(f->db, "DELETE FROM t", &err), &err));
+	db_rollback(f->db);
+	assert_false(db_in_transaction(f->db));
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM t"), 2);
+}
+
+static void errors_say_where(void **state)
+{
+	struct fixture *f = *state;
+	struct stmt *s = db_stmt(f->db, "INSERT INTO job_log (job, at, line) VALUES (77, 1, 'x')", &err);
+	refused(ERR_INTERNAL, stmt_run(s, &err));
+	assert_non_null(strstr(err.text, "test_db.c:"));
+	assert_non_null(strstr(err.text, "FOREIGN KEY"));
+	assert_null(strchr(err.text, '\n'));
+}
+
+static void second_writer_waits_and_is_told(void **state)
+{
+	struct fixture *f = *state;
+	struct db *other;
+	ok(db_open(f->path, false, &other, &err));
+	ok(stmt_run(db_stmt(other, "PRAGMA busy_timeout = 20", &err), &err));
+	ok(db_begin(f->db, &err));
+	refused(ERR_BUSY, db_begin(other, &err));
+	assert_non_null(strstr(err.text, "another process"));
+	ok(db_commit(f->db, &err));
+	ok(db_begin(other, &err));
+	db_rollback(other);
+	db_close(other);
+}
+
+static void reader_cannot_write(void **state)
+{
+	struct fixture *f = *state;
+	struct db *reader;
+	ok(db_open(f->path, true, &reader, &err));
+	assert_int_equal(stmt_step(db_stmt(reader, "SELECT 1 FROM repo", &err), &err), 0);
+	refused(ERR_IO, stmt_run(db_stmt(reader, "DELETE FROM repo", &err), &err));
+	db_close(reader);
+}
+
+static void write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	close(fd);
+}
+
+static void foreign_files_are_left_alone(void **state)
+{
+	struct fixture *f = *state;
+	struct db *db = NULL;
+	char path[128];
+	snprintf(path, sizeof(path), "%s/copy.db", f->folder);
+	write_file(path, "This is a letter, and a long one, that somebody would like to keep as it is; no database at all.");
+	refused(ERR_INVALID, db_open(path, false, &db, &err));
+	assert_null(db);
+	assert_non_null(strstr(err.text, path));
+	unlink(path);
+	/* another program's database */
+	ok(db_backup(f->db, path, &err));
+	ok(db_open(path, false, &db, &err));
+	ok(db_script(db, "PRAGMA application_id = 99", &err));
+	db_close(db);
+	refused(ERR_INVALID, db_open(path, false, &db, &err));
+	assert_non_null(strstr(err.text, "another program"));
+	refused(ERR_NOT_FOUND, db_open("/nonexistent/folder/x.db", false, &db, &err));
+}
+
+static void backup_is_whole_and_atomic(void **state)
+{
+	struct fixture *f = *state;
+	struct fixture copy = *f;
+	char part[160];
+	fixture_ground(f);
+	snprintf(copy.path, sizeof(copy.path), "%s/copy.db", f->folder);
+	snprintf(part, sizeof(part), "%s.part", copy.path);
+	write_file(copy.path, "older backup");
+	ok(db_backup(f->db, copy.path, &err));
+	assert_int_equal(access(part, F_OK), -1);
+	fixture_open(&copy);
+	ok(db_check(copy.db, &err));
+	assert_int_equal(fixture_number(&copy, "SELECT count(*) FROM repo"), 1);
+	db_close(copy.db);
+	write_file(copy.path, "older backup");
+	snprintf(part, sizeof(part), "%s/no/such/folder", f->folder);
+	refused(ERR_NOT_FOUND, db_backup(f->db, part, &err));
+}
+
+/** Fill until the limit of the file size is met: the error is clear and nothing of the transaction is left. */
+static void full_disk_is_one_clear_line(void **state)
+{
+	struct fixture *f = *state;
+	static char page[100000];
+	struct rlimit before, limit;
+	struct stat st;
+	int stored = 0, rc = 0;
+	char wal[160];
+	ok(db_script(f->db, "CREATE TABLE t (id INTEGER PRIMARY KEY, b BLOB) STRICT", &err));
+	snprintf(wal, sizeof(wal), "%s-wal", f->path);
+	assert_int_equal(stat(wal, &st), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	limit = before;
+	limit.rlim_cur = (rlim_t)st.st_size + 1000000;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	while (stored < 100 && rc == 0) {
+		err_clear(&err);
+		rc = db_begin(f->db, &err);
+		for (int i = 0; i < 2 && rc == 0; i++) {
+			struct stmt *s = db_stmt(f->db, "INSERT INTO t (b) VALUES (:b)", &err);
+			stmt_blob(s, ":b", page, sizeof(page));
+			rc = stmt_run(s, &err);
+		}
+		if (rc == 0)
+			rc = db_commit(f->db, &err);
+		stored += rc == 0;
+	}
+	setrlimit(RLIMIT_FSIZE, &before);
+	assert_int_equal(rc, -1);
+	assert_int_equal(err.code, ERR_FULL);
+	assert_non_null(strstr(err.text, "free some space"));
+	db_rollback(f->db);
+	assert_false(db_in_transaction(f->db));
+	assert_true(stored > 0);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM t"), 2 * stored);
+	/* with room again it goes on */
+	ok(db_begin(f->db, &err));
+	ok(stmt_run(db_stmt(f->db, "INSERT INTO t (b) VALUES (x'00')", &err), &err));
+	ok(db_commit(f->db, &err));
+	ok(db_check(f->db, &err));
+}
+
+static void backup_onto_a_full_disk_keeps_the_old_one(void **state)
+{
+	struct fixture *f = *state;
+	char path[128], part[160], text[8] = "";
+	struct rlimit before, limit;
+	snprintf(path, sizeof(path), "%s/copy.db", f->folder);
+	snprintf(part, sizeof(part), "%s.part", path);
+	write_file(path, "older");
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	limit = before;
+	limit.rlim_cur = 40000;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	err_clear(&err);
+	int rc = db_backup(f->db, path, &err);
+	setrlimit(RLIMIT_FSIZE, &before);
+	assert_int_equal(rc, -1);
+	assert_int_equal(err.code, ERR_FULL);
+	assert_int_equal(access(part, F_OK), -1);
+	int fd = open(path, O_RDONLY);
+	assert_int_equal(read(fd, text, sizeof(text)), 5);
+	close(fd);
+	assert_string_equal(text, "older");
+	ok(db_backup(f->db, path, &err));
+}
+
+static void damage_is_found(void **state)
+{
+	struct fixture *f = *state;
+	fixture_ground(f);
+	ok(db_begin(f->db, &err));
+	for (unsigned i = 0; i < 1000; i++)
+		fixture_job(f, "main", i, i + 1, 1);
+	ok(db_commit(f->db, &err));
+	ok(db_check(f->db, &err));
+	int64_t size;
+	ok(db_size(f->db, &size, &err));
+	assert_true(size > 4096 * 10);
+	db_close(f->db);
+	int fd = open(f->path, O_WRONLY);
+	static const char garbage[4096] = "garbage";
+	struct stat st;
+	assert_int_equal(fstat(fd, &st), 0);
+	for (off_t at = st.st_size / 2 / 4096 * 4096; at < st.st_size; at += 4096)
+		assert_int_equal(pwrite(fd, garbage, sizeof(garbage), at), sizeof(garbage));
+	close(fd);
+	/* the second half holds no schema, so that only the check can see it */
+	fixture_open(f);
+	refused(ERR_INVALID, db_check(f->db, &err));
+	assert_non_null(strstr(err.text, "restore a backup"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(settings_are_safe, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(values_come_back, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(statements_are_kept, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(transactions_hold_or_vanish, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(rollback_ends_open_readers, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(errors_say_where, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(second_writer_waits_and_is_told, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(reader_cannot_write, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(foreign_files_are_left_alone, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(backup_is_whole_and_atomic, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(full_disk_is_one_clear_line, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(backup_onto_a_full_disk_keeps_the_old_one, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(damage_is_found, fixture_setup, fixture_teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,141 @@
+/* What was acknowledged survives kill -9: none lost, none twice, none half. */
+#include "fixture_db.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/clock.h"
+
+enum { KILLS = 100 };
+
+/**
+ * The child: one transaction after the other, each writes an event numbered `next` and two log lines, and is acknowledged on
+ * the pipe after its commit.
+ */
+static void write_until_killed(const char *path, int64_t job, int64_t next, int ack)
+{
+	struct db *db;
+	struct fw_err why = { 0 };
+	if (db_open(path, false, &db, &why))
+		_exit(2);
+	for (;; next++) {
+		char payload[32], line[64];
+		snprintf(payload, sizeof(payload), "{\"n\":%lld}", (long long)next);
+		snprintf(line, sizeof(line), "%lld of a line that is long enough to matter", (long long)next);
+		if (db_begin(db, &why) || store_event(db, next, "test", payload, NULL, &why) ||
+			store_job_log(db, job, next, line, &why) || store_job_log(db, job, next, line, &why) ||
+			db_commit(db, &why))
+			_exit(3);
+		if (write(ack, &next, sizeof(next)) != sizeof(next))
+			_exit(4);
+	}
+}
+
+/** Let a child write for a while, kill it; the last number it acknowledged (`before` if none). */
+static int64_t write_and_kill(struct fixture *f, int64_t job, int64_t before, unsigned delay_us)
+{
+	int ack[2], status;
+	int64_t last = before, n;
+	assert_int_equal(pipe2(ack, O_CLOEXEC), 0);
+	fcntl(ack[1], F_SETPIPE_SZ, 1 << 20);
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0) {
+		close(ack[0]);
+		write_until_killed(f->path, job, before + 1, ack[1]);
+	}
+	close(ack[1]);
+	/* the first acknowledgement, so that every round writes something; then a random moment */
+	assert_int_equal(read(ack[0], &last, sizeof(last)), (ssize_t)sizeof(last));
+	usleep(delay_us);
+	kill(child, SIGKILL);
+	while (read(ack[0], &n, sizeof(n)) == sizeof(n))
+		last = n;
+	close(ack[0]);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status)); /* it was still writing: no error of its own */
+	return last;
+}
+
+static void acknowledged_rows_survive_kill(void **state)
+{
+	struct fixture *f = *state;
+	int64_t stored = 0, total = 0;
+	unsigned seed = 12345;
+	fixture_ground(f);
+	ok(db_begin(f->db, &err));
+	int64_t job = fixture_job(f, "main", 0, 1, 1);
+	ok(db_commit(f->db, &err));
+	db_close(f->db);
+	f->db = NULL;
+	for (int i = 0; i < KILLS; i++) {
+		int64_t acknowledged = write_and_kill(f, job, stored, (unsigned)rand_r(&seed) % 20000);
+		fixture_open(f);
+		int64_t max = fixture_number(f, "SELECT coalesce(max(at), 0) FROM event");
+		assert_true(max >= acknowledged);     /* none lost */
+		assert_true(max <= acknowledged + 1); /* one may have been committed and not told */
+		assert_int_equal(fixture_number(f, "SELECT count(*) FROM event"), max);
+		assert_int_equal(fixture_number(f, "SELECT count(DISTINCT payload) FROM event"), max); /* none twice, no hole */
+		assert_int_equal(fixture_number(f, "SELECT count(*) FROM job_log"), 2 * max);          /* none half */
+		total += max - stored;
+		stored = max;
+		if (i % 20 == 0 || i == KILLS - 1)
+			ok(db_check(f->db, &err));
+		db_close(f->db);
+		f->db = NULL;
+	}
+	assert_true(total > KILLS);
+	fixture_open(f);
+}
+
+static void interrupted_job_is_queued_once(void **state)
+{
+	struct fixture *f = *state;
+	int status, requeued, failed;
+	fixture_ground(f);
+	ok(db_begin(f->db, &err));
+	int64_t job = fixture_job(f, "main", 0, 1, 1);
+	ok(db_commit(f->db, &err));
+	db_close(f->db);
+	f->db = NULL;
+	pid_t child = fork();
+	assert_true(child >= 0);
+	if (child == 0) { /* dies in the middle of the transaction that ends the job */
+		struct fw_err why = { 0 };
+		struct db *db;
+		struct store_comparison c = { .job = job,
+			.repo = f->repo,
+			.suite = f->suite,
+			.environment = f->environment,
+			.kind = "change",
+			.rule_json = "{}",
+			.verdict = VERDICT_UNCHANGED };
+		if (db_open(f->path, false, &db, &why) || db_begin(db, &why) ||
+			store_job_send(db, job, f->device, "n", 5, &why) || db_commit(db, &why) || db_begin(db, &why) ||
+			store_comparison_insert(db, &c, &why) || store_job_done(db, job, c.id, 6, &why))
+			_exit(1);
+		kill(getpid(), SIGKILL);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status));
+	fixture_open(f);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM comparison"), 0);
+	ok(db_begin(f->db, &err));
+	ok(store_job_recover(f->db, 9, &requeued, &failed, &err));
+	ok(db_commit(f->db, &err));
+	assert_int_equal(requeued, 1);
+	assert_int_equal(failed, 0);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job WHERE state = 'queued' AND attempt = 1"), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(acknowledged_rows_survive_kill, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(interrupted_job_is_queued_once, fixture_setup, fixture_teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,403 @@
+/* The HTTP room by real sockets: every request here goes through the kernel's loopback. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "web/http.h"
+
+static struct http *http;
+static int streams_filled;
+
+static void hello(void *arg, struct http_request *r, struct http_response *response)
+{
+	(void)arg;
+	const char *name = http_query(r, "name");
+	response->type = "text/plain";
+	snprintf(response->etag, sizeof response->etag, "\"one\"");
+	buf_printf(&response->body, "hello %s", name ? name : "nobody");
+}
+
+static void echo(void *arg, struct http_request *r, struct http_response *response)
+{
+	(void)arg;
+	size_t len;
+	const char *body = http_body(r, &len);
+	const char *field = http_form(r, "a");
+	response->type = "text/plain";
+	buf_printf(&response->body, "%zu bytes, id %s, a=%s", len, http_segment(r, 0), field ? field : "-");
+	assert_true(body[len] == '\0');
+}
+
+static void export(void *arg, struct http_request *r, struct http_response *response)
+{
+	(void)arg;
+	response->type = "text/csv";
+	buf_printf(&response->body, "export of %s", http_segment(r, 0));
+}
+
+static void one(void *arg, struct http_request *r, struct http_response *response)
+{
+	(void)arg;
+	response->type = "text/plain";
+	buf_printf(&response->body, "one %s", http_segment(r, 0));
+}
+
+static void fill(void *arg, int64_t *cursor, struct buf *out)
+{
+	(void)arg;
+	while (*cursor < streams_filled)
+		buf_printf(out, "data: %lld\n\n", (long long)++*cursor);
+}
+
+static void events(void *arg, struct http_request *r, struct http_response *response)
+{
+	(void)arg, (void)r;
+	response->type = "text/event-stream";
+	response->stream = fill;
+}
+
+static void empty(void *arg, struct http_request *r, struct http_response *response)
+{
+	(void)arg, (void)r;
+	response->type = "text/plain";
+}
+
+static void refuse(void *arg, struct http_request *r, struct http_response *response)
+{
+	(void)arg, (void)r;
+	response->type = "text/plain";
+	buf_printf(&response->body, "refused %d", response->status);
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	static const struct http_route routes[] = {
+		{ "GET", "/hello", hello },
+		{ "POST", "/things/{id}/echo", echo },
+		{ "GET", "/things/{id}.csv", export },
+		{ "GET", "/things/{id}", one },
+		{ "GET", "/events", events },
+		{ "GET", "/empty", empty },
+	};
+	struct http_config config = { .host = "127.0.0.1", .route = routes, .n_route = 6, .no_route = refuse };
+	struct fw_err err = { 0 };
+	return http_start(&config, &http, &err);
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	http_stop(http);
+	return 0;
+}
+
+static int dial(void)
+{
+	struct sockaddr_in to = {
+		.sin_family = AF_INET, .sin_port = htons((uint16_t)http_port(http)), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)
+	};
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	assert_true(fd >= 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
+	return fd;
+}
+
+/* Serve until `fd` has an answer that holds `until`, or the peer closes, or 3 s. Shape: text[size]. */
+static void serve(int fd, const char *until, char *text, size_t size)
+{
+	size_t len = 0;
+	int64_t end_ns = clock_mono_ns() + INT64_C(3000000000);
+	while (clock_mono_ns() < end_ns && len + 1 < size) {
+		http_run(http);
+		ssize_t n = recv(fd, text + len, size - 1 - len, MSG_DONTWAIT);
+		if (n == 0)
+			break;
+		if (n > 0)
+			len += (size_t)n;
+		text[len] = '\0';
+		if (n > 0 && until && strstr(text, until))
+			break;
+		if (n < 0)
+			poll(&(struct pollfd){ .fd = fd, .events = POLLIN }, 1, 5);
+	}
+	text[len] = '\0';
+}
+
+/* One request on a fresh connection; `$` in it stands for the right Host line. */
+static const char *ask(const char *request)
+{
+	static char text[65536];
+	char raw[16384];
+	const char *dollar = strchr(request, '$');
+	if (dollar)
+		snprintf(raw, sizeof raw, "%.*sHost: 127.0.0.1:%d%s", (int)(dollar - request), request, http_port(http),
+			dollar + 1);
+	else
+		snprintf(raw, sizeof raw, "%s", request);
+	int fd = dial();
+	assert_int_equal(send(fd, raw, strlen(raw), MSG_NOSIGNAL), strlen(raw));
+	shutdown(fd, SHUT_WR);
+	serve(fd, NULL, text, sizeof text);
+	close(fd);
+	return text;
+}
+
+static int status_of(const char *answer)
+{
+	int status = 0;
+	return sscanf(answer, "HTTP/1.1 %d", &status) == 1 ? status : 0;
+}
+
+static void test_routes(void **state)
+{
+	(void)state;
+	const char *a = ask("GET /hello?name=a%2Fb+c HTTP/1.1\r\n$\r\nConnection: close\r\n\r\n");
+	assert_int_equal(status_of(a), 200);
+	assert_non_null(strstr(a, "hello a/b c"));
+	assert_non_null(strstr(a, "X-Content-Type-Options: nosniff"));
+	assert_non_null(strstr(a, "Content-Security-Policy: default-src 'none'"));
+	assert_non_null(strstr(ask("GET /things/17.csv HTTP/1.1\r\n$\r\nConnection: close\r\n\r\n"), "export of 17"));
+	assert_non_null(strstr(ask("GET /things/17 HTTP/1.1\r\n$\r\nConnection: close\r\n\r\n"), "one 17"));
+	a = ask("POST /things/9/echo HTTP/1.1\r\n$\r\nConnection: close\r\nContent-Length: 7\r\n\r\na=1%20x");
+	assert_non_null(strstr(a, "7 bytes, id 9, a=1 x"));
+}
+
+static void test_no_route(void **state)
+{
+	(void)state;
+	assert_int_equal(status_of(ask("GET /other HTTP/1.1\r\n$\r\nConnection: close\r\n\r\n")), 404);
+	const char *a = ask("POST /hello HTTP/1.1\r\n$\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+	assert_int_equal(status_of(a), 405);
+	assert_non_null(strstr(a, "Allow: GET, HEAD"));
+	assert_int_equal(status_of(ask("DELETE /hello HTTP/1.1\r\n$\r\nConnection: close\r\n\r\n")), 405);
+	assert_non_null(strstr(ask("PUT /hello HTTP/1.1\r\n$\r\nConnection: close\r\n\r\n"), "Allow: GET, HEAD, POST"));
+	assert_int_equal(status_of(ask("TRACE /hello HTTP/1.1\r\n$\r\nConnection: close\r\n\r\n")), 405);
+}
+
+static void test_head_and_not_modified(void **state)
+{
+	(void)state;
+	const char *a = ask("HEAD /hello HTTP/1.1\r\n$\r\nConnection: close\r\n\r\n");
+	assert_int_equal(status_of(a), 200);
+	assert_null(strstr(a, "hello nobody"));
+	a = ask("GET /hello HTTP/1.1\r\n$\r\nIf-None-Match: \"one\"\r\nConnection: close\r\n\r\n");
+	assert_int_equal(status_of(a), 304);
+	assert_null(strstr(a, "hello nobody"));
+	assert_int_equal(status_of(ask("GET /hello HTTP/1.1\r\n$\r\nIf-None-Match: \"two\"\r\nConnection: close\r\n\r\n")), 200);
+}
+
+static void test_host(void **state)
+{
+	(void)state;
+	static const char *const hosts[] = { "evil.example", "localhost.evil:80", "127.0.0.1", "127.0.0.1:1",
+		"127.0.0.1.nip.io:8451", "[::1]", "" };
+	char request[256];
+	for (size_t i = 0; i < sizeof hosts / sizeof hosts[0]; i++) {
+		snprintf(request, sizeof request, "GET /hello HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", hosts[i]);
+		assert_int_equal(status_of(ask(request)), 421);
+	}
+	assert_int_equal(status_of(ask("GET /hello HTTP/1.1\r\n$\r\nHost: evil\r\nConnection: close\r\n\r\n")), 400);
+	assert_int_equal(status_of(ask("GET /hello HTTP/1.1\r\nConnection: close\r\n\r\n")), 400);
+}
+
+static void test_framing(void **state)
+{
+	(void)state;
+	assert_int_equal(
+		status_of(ask("POST /things/1/echo HTTP/1.1\r\n$\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab")), 400);
+	assert_int_equal(
+		status_of(ask(
+			"POST /things/1/echo HTTP/1.1\r\n$\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n")),
+		400);
+	assert_int_equal(status_of(ask("POST /things/1/echo HTTP/1.1\r\n$\r\nContent-Length: 9999999999\r\n\r\nx")), 413);
+}
+
+static void test_paths(void **state)
+{
+	(void)state;
+	static const char *const paths[] = { "/%2e%2e/etc/passwd", "/../etc/passwd", "//hello", "/hello%00", "/hello%0d%0aX:%201",
+		"/a\\b", "/hello?name=%00", "/hello?name=%zz", "/hello?%" };
+	char request[256];
+	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+		snprintf(request, sizeof request, "GET %s HTTP/1.1\r\n$\r\nConnection: close\r\n\r\n", paths[i]);
+		if (status_of(ask(request)) != 400)
+			fail_msg("%s was not refused: %s", paths[i], ask(request));
+	}
+}
+
+static void test_cross_origin(void **state)
+{
+	(void)state;
+	char request[256];
+	assert_int_equal(status_of(ask("POST /things/1/echo HTTP/1.1\r\n$\r\nOrigin: https://evil.example\r\nContent-Length: "
+				       "0\r\nConnection: close\r\n\r\n")),
+		403);
+	assert_int_equal(
+		status_of(ask(
+			"POST /things/1/echo HTTP/1.1\r\n$\r\nOrigin: null\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")),
+		403);
+	assert_int_equal(status_of(ask("POST /things/1/echo HTTP/1.1\r\n$\r\nSec-Fetch-Site: cross-site\r\nContent-Length: "
+				       "0\r\nConnection: close\r\n\r\n")),
+		403);
+	snprintf(request, sizeof request,
+		"POST /things/1/echo HTTP/1.1\r\n$\r\nOrigin: http://127.0.0.1:%d\r\nContent-Length: 0\r\nConnection: "
+		"close\r\n\r\n",
+		http_port(http));
+	assert_int_equal(status_of(ask(request)), 200);
+	/* reading from another site is harmless and its answer unreadable there */
+	assert_int_equal(
+		status_of(ask("GET /hello HTTP/1.1\r\n$\r\nOrigin: https://evil.example\r\nConnection: close\r\n\r\n")), 200);
+}
+
+static void test_large_body(void **state)
+{
+	(void)state;
+	static char body[(1 << 20) + 4096], text[65536];
+	char head[256];
+	memset(body, 'x', sizeof body);
+	snprintf(head, sizeof head,
+		"POST /things/1/echo HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nTransfer-Encoding: chunked\r\nConnection: "
+		"close\r\n\r\n%zx\r\n",
+		http_port(http), sizeof body);
+	int fd = dial();
+	assert_int_equal(send(fd, head, strlen(head), MSG_NOSIGNAL), strlen(head));
+	for (size_t done = 0; done < sizeof body;) {
+		ssize_t n = send(fd, body + done, sizeof body - done, MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (n > 0)
+			done += (size_t)n;
+		else if (errno != EAGAIN)
+			break;
+		http_run(http);
+	}
+	if (send(fd, "\r\n0\r\n\r\n", 7, MSG_NOSIGNAL) < 0)
+		assert_true(errno == EPIPE || errno == ECONNRESET);
+	serve(fd, "refused", text, sizeof text);
+	close(fd);
+	assert_int_equal(status_of(text), 413);
+}
+
+static void test_stream(void **state)
+{
+	(void)state;
+	char request[128], text[4096];
+	streams_filled = 1;
+	int fd = dial();
+	snprintf(request, sizeof request, "GET /events HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n", http_port(http));
+	assert_int_equal(send(fd, request, strlen(request), MSG_NOSIGNAL), strlen(request));
+	serve(fd, "data: 1", text, sizeof text);
+	assert_non_null(strstr(text, "text/event-stream"));
+	assert_non_null(strstr(text, "data: 1"));
+	streams_filled = 3;
+	http_notify(http);
+	serve(fd, "data: 3", text, sizeof text);
+	assert_non_null(strstr(text, "data: 2"));
+	assert_non_null(strstr(text, "data: 3"));
+	close(fd);
+}
+
+static void test_empty_answer(void **state)
+{
+	(void)state;
+	const char *a = ask("GET /empty HTTP/1.1\r\n$\r\nConnection: close\r\n\r\n");
+	assert_int_equal(status_of(a), 200);
+	assert_non_null(strstr(a, "Content-Length: 0"));
+}
+
+/* Hundreds of requests that never end: once three quarters of the places are taken they have a second, not ten. */
+static void test_crowd(void **state)
+{
+	(void)state;
+	enum { CROWD = 800 };
+	static int fd[CROWD];
+	struct rlimit limit;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = limit.rlim_max < 4096 ? limit.rlim_max : 4096;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	if (limit.rlim_cur < 2 * CROWD + 64) {
+		print_message("[  SKIPPED ] too few descriptors are allowed here\n");
+		skip();
+	}
+	for (int i = 0; i < CROWD; i++) {
+		fd[i] = dial();
+		assert_int_equal(send(fd[i], "GET /hello HT", 13, MSG_NOSIGNAL), 13);
+		http_run(http);
+	}
+	int64_t start_ns = clock_mono_ns();
+	char text[4096];
+	serve(fd[0], NULL, text, sizeof text); /* until the first of them is ended, at most three seconds */
+	assert_true(clock_mono_ns() - start_ns < INT64_C(3000000000));
+	assert_int_equal(status_of(ask("GET /hello HTTP/1.1\r\n$\r\nConnection: close\r\n\r\n")), 200);
+	for (int i = 0; i < CROWD; i++)
+		close(fd[i]);
+	for (int i = 0; i < 50; i++)
+		http_run(http);
+}
+
+/* Streams have places of their own: above them the answer is to come back later. */
+static void test_stream_limit(void **state)
+{
+	(void)state;
+	enum { STREAMS = 129 };
+	int fd[STREAMS], open = 0, later = 0;
+	char request[128], text[4096];
+	streams_filled = 1;
+	snprintf(request, sizeof request, "GET /events HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n", http_port(http));
+	for (int i = 0; i < STREAMS; i++) {
+		fd[i] = dial();
+		assert_int_equal(send(fd[i], request, strlen(request), MSG_NOSIGNAL), strlen(request));
+		serve(fd[i], "\r\n\r\n", text, sizeof text);
+		open += status_of(text) == 200;
+		later += status_of(text) == 503 && strstr(text, "Retry-After: 5");
+	}
+	/* the stream of an earlier test may not be noticed as gone yet */
+	assert_in_range(open, 127, 128);
+	assert_int_equal(open + later, STREAMS);
+	assert_int_equal(status_of(ask("GET /hello HTTP/1.1\r\n$\r\nConnection: close\r\n\r\n")), 200);
+	for (int i = 0; i < STREAMS; i++)
+		close(fd[i]);
+}
+
+static void test_port_in_use(void **state)
+{
+	(void)state;
+	struct http_config config = { .host = "127.0.0.1", .port = http_port(http), .no_route = refuse };
+	struct fw_err err = { 0 };
+	struct http *second = NULL;
+	assert_int_equal(http_start(&config, &second, &err), -1);
+	assert_int_equal(err.code, ERR_BUSY);
+	assert_non_null(strstr(err.text, "is in use by another program"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_routes),
+		cmocka_unit_test(test_no_route),
+		cmocka_unit_test(test_head_and_not_modified),
+		cmocka_unit_test(test_host),
+		cmocka_unit_test(test_framing),
+		cmocka_unit_test(test_paths),
+		cmocka_unit_test(test_cross_origin),
+		cmocka_unit_test(test_large_body),
+		cmocka_unit_test(test_stream),
+		cmocka_unit_test(test_empty_answer),
+		cmocka_unit_test(test_crowd),
+		cmocka_unit_test(test_stream_limit),
+		cmocka_unit_test(test_port_in_use),
+	};
+	return cmocka_run_group_tests(tests, set_up, tear_down);
+}

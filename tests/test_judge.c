@@ -1,0 +1,503 @@
+/* A finished job becomes rows: verdicts from the samples, blame, alerts and their end, and judging again. */
+#include "fixture_result.h"
+
+#include <math.h>
+
+#include "config.h"
+#include "db/store_live.h"
+#include "db/store_view.h"
+
+static struct config *config;
+
+static int setup(void **state)
+{
+	if (fixture_setup(state))
+		return -1;
+	fixture_ground(*state);
+	config = calloc(1, sizeof(*config));
+	if (!config)
+		return -1;
+	config->n_webhooks = 2;
+	snprintf(config->webhook[0].name, sizeof(config->webhook[0].name), "chat");
+	snprintf(config->webhook[1].name, sizeof(config->webhook[1].name), "mail");
+	struct fixture *f = *state;
+	ok(db_begin(f->db, &err));
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+	db_rollback(f->db);
+	free(config);
+	return fixture_teardown(state);
+}
+
+static struct judge_outcome judged(struct fixture *f, struct result *r, int64_t now_ms)
+{
+	struct judge_outcome out;
+	ok(judge_finish(f->db, config, r, now_ms, &out, &err));
+	result_free(r);
+	return out;
+}
+
+/** Cell `n` of a comparison as stored. */
+static struct store_cell cell_of(struct fixture *f, int64_t comparison, int n)
+{
+	struct store_cell c;
+	assert_int_equal(store_cell_next(f->db, comparison, n - 1, &c, &err), 1);
+	assert_int_equal(c.n, n);
+	return c;
+}
+
+static struct judge_outcome compare(
+	struct fixture *f, const char *branch, unsigned base, unsigned target, double shift, int64_t now_ms)
+{
+	struct result *r = fixture_result(f, branch, base, target, 1);
+	fixture_measured(r, &shift);
+	return judged(f, r, now_ms);
+}
+
+static void sizes_of_change_become_words(void **state)
+{
+	struct fixture *f = *state;
+	static const double shift[] = { 0, 0.04, -0.04, 0.002 };
+	struct result *r = fixture_result(f, "main", 1, 2, 4);
+	fixture_measured(r, shift);
+	struct judge_outcome out = judged(f, r, 5000);
+	assert_int_equal(out.verdict, VERDICT_REGRESSION);
+	assert_int_equal(cell_of(f, out.comparison, 0).verdict, VERDICT_UNCHANGED);
+	assert_int_equal(cell_of(f, out.comparison, 2).verdict, VERDICT_IMPROVEMENT);
+	assert_int_equal(cell_of(f, out.comparison, 3).verdict, VERDICT_UNCHANGED);
+	struct store_cell slow = cell_of(f, out.comparison, 1);
+	assert_int_equal(slow.verdict, VERDICT_REGRESSION);
+	assert_true(fabs(slow.change_pct - stats_change_pct(0.04)) < 0.5);
+	assert_true(slow.ci_low_pct < slow.change_pct && slow.change_pct < slow.ci_high_pct);
+	assert_true(slow.change_pct < 0 && slow.ci_high_pct < 0);
+	assert_int_equal(slow.launches, 12);
+	assert_int_equal(slow.samples, 12 * 16);
+	assert_true(slow.beta < 0); /* the clock explains part of the noise */
+	assert_true(fabs(log(slow.target_median_ms / slow.base_median_ms) - 0.04) < 0.01);
+	assert_string_equal(slow.input_sha, "feed");
+	assert_true(slow.flops > 0);
+	assert_string_equal(cell_of(f, out.comparison, 3).group, "block_sparse");
+	assert_string_equal(slow.mask, "causal");
+	assert_string_equal(slow.direction, "forward");
+}
+
+static void everything_is_stored(void **state)
+{
+	struct fixture *f = *state;
+	static const double shift[] = { 0.04, 0 };
+	struct result *r = fixture_result(f, "main", 1, 2, 2);
+	fixture_measured(r, shift);
+	float first = r->cell[0]->ms[1][0], sample;
+	struct judge_outcome out = judged(f, r, 5000);
+	assert_int_equal(out.comparison, fixture_number(f, "SELECT comparison FROM job WHERE state = 'done'"));
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM build WHERE state = 'ok' AND length(log) > 0"), 2);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM launch"), 12);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM launch WHERE seed = -2 AND n = 1 AND set_ = 1"), 1);
+	/* per cell: 12 launches of two sides, call and two phases of two sides */
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM sample"), 2 * (24 + 6));
+	assert_int_equal(
+		fixture_number(f, "SELECT count(*) FROM sample WHERE d IS NOT NULL AND q > 0 AND d_raw IS NOT NULL"), 24);
+	assert_int_equal(
+		fixture_number(
+			f, "SELECT count(*) FROM sample WHERE d IS NOT NULL AND (subject <> 'target' OR series <> 'device')"),
+		0);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM sample WHERE length(ms) <> 4 * n"), 0);
+	struct stmt *s = db_stmt(f->db, "SELECT ms FROM sample WHERE subject = 'target' ORDER BY id LIMIT 1", &err);
+	size_t len;
+	assert_int_equal(stmt_step(s, &err), 1);
+	memcpy(&sample, row_blob(s, 0, &len), sizeof(sample));
+	stmt_reset(s);
+	assert_memory_equal(&sample, &first, sizeof(first)); /* the same bits */
+	assert_int_equal(fixture_number(f, "SELECT n_cells FROM comparison"), 2);
+	assert_int_equal(fixture_number(f, "SELECT n_regressions FROM comparison"), 1);
+	assert_int_equal(fixture_number(f, "SELECT worst_key = (SELECT key FROM cell WHERE n = 0) FROM comparison"), 1);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM metric WHERE name = 'phase.run.change_pct'"), 2);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM metric WHERE name = 'call.base_us' AND value > 1000"), 2);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM metric WHERE name = 'target.error_ratio' AND value = 0.31"), 2);
+	assert_int_equal(
+		fixture_number(f, "SELECT count(*) FROM event WHERE kind IN ('job.done', 'alert.opened', 'epoch.started')"), 3);
+	ok(db_commit(f->db, &err));
+	ok(db_check(f->db, &err));
+}
+
+static void regression_opens_one_alert_and_tells_all(void **state)
+{
+	struct fixture *f = *state;
+	struct judge_outcome out = compare(f, "main", 1, 2, 0.04, 5000);
+	assert_true(out.alert > 0 && out.alert_is_new);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'open'"), 1);
+	assert_int_equal(fixture_number(f, "SELECT json_array_length(cells) FROM alert"), 1);
+	assert_int_equal(fixture_number(f, "SELECT worst_pct < -3 AND worst_pct > -5 FROM alert"), 1);
+	assert_int_equal(
+		fixture_number(f, "SELECT count(*) FROM outbox WHERE kind = 'webhook' AND target IN ('chat', 'mail')"), 2);
+	assert_int_equal(fixture_number(f, "SELECT payload ->> 'event' = 'alert.opened' AND payload ->> 'comparison' = 1 AND "
+					   "payload -> 'cells' ->> 0 LIKE '%attention/dense%' FROM outbox"),
+		1);
+	/* measured again with the same answer: still one, and nobody is told twice */
+	out = compare(f, "main", 1, 2, 0.04, 6000);
+	assert_false(out.alert_is_new);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert"), 1);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM outbox"), 2);
+}
+
+static void branch_recovers_against_the_same_base(void **state)
+{
+	struct fixture *f = *state;
+	struct judge_outcome out = compare(f, "topic", 1, 2, 0.04, 5000);
+	out = compare(f, "topic", 1, 3, 0.04, 6000); /* still slow: an alert of its own */
+	assert_int_equal(out.n_recovered, 0);
+	out = compare(f, "elsewhere", 1, 4, 0, 7000); /* another branch clears nothing */
+	assert_int_equal(out.n_recovered, 0);
+	out = compare(f, "topic", 1, 5, 0, 8000);
+	assert_int_equal(out.n_recovered, 2);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'resolved'"), 2);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM event WHERE kind = 'alert.resolved'"), 2);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM outbox WHERE payload ->> 'event' = 'alert.resolved'"), 4);
+}
+
+static void main_recovers_only_when_the_loss_is_made_up(void **state)
+{
+	struct fixture *f = *state;
+	compare(f, "main", 1, 2, 0.06, 5000);
+	/* unchanged against a base that already holds the loss proves nothing */
+	assert_int_equal(compare(f, "main", 2, 3, 0, 6000).n_recovered, 0);
+	/* half of it back is not all of it */
+	assert_int_equal(compare(f, "main", 3, 4, -0.03, 7000).n_recovered, 0);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'open'"), 1);
+	assert_int_equal(compare(f, "main", 4, 5, -0.03, 8000).n_recovered, 1);
+	/* and a force-push to before the loss needs no gain */
+	compare(f, "main", 5, 6, 0.04, 9000);
+	assert_int_equal(compare(f, "main", 5, 7, 0, 10000).n_recovered, 1);
+}
+
+static void looks_accuse_nobody(void **state)
+{
+	struct fixture *f = *state;
+	double shift = 0.05;
+	struct result *r = fixture_result(f, "main", 1, 2, 1);
+	r->plan.ask.quick = true;
+	fixture_measured(r, &shift);
+	assert_int_equal(judged(f, r, 5000).verdict, VERDICT_REGRESSION);
+	assert_int_equal(compare(f, "", 1, 3, 0.05, 6000).alert, 0);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert"), 0);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM outbox"), 0);
+}
+
+static void equal_inputs_are_identical_without_a_worker(void **state)
+{
+	struct fixture *f = *state;
+	struct judge_outcome out;
+	struct result *r = fixture_result(f, "main", 1, 2, 3);
+	struct plan plan = r->plan;
+	plan_init(&r->plan);
+	result_free(r);
+	ok(judge_identical(f->db, config, &plan, 5000, &out, &err));
+	assert_null(plan.ask.cell); /* taken over */
+	assert_int_equal(out.verdict, VERDICT_IDENTICAL);
+	assert_int_equal(cell_of(f, out.comparison, 2).verdict, VERDICT_IDENTICAL);
+	assert_true(isnan(cell_of(f, out.comparison, 0).change_pct));
+	assert_int_equal(
+		fixture_number(f, "SELECT count(*) FROM comparison WHERE identical_by = 'tree' AND environment IS NULL"), 1);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job WHERE state = 'done'"), 1);
+	plan_fini(&plan);
+}
+
+static void equal_modules_are_identical(void **state)
+{
+	struct fixture *f = *state;
+	struct result *r = fixture_result(f, "main", 1, 2, 2);
+	fixture_build(r, "base", "cached", "aaaa");
+	fixture_build(r, "target", "ok", "aaaa");
+	result_end(r);
+	assert_int_equal(judged(f, r, 5000).verdict, VERDICT_IDENTICAL);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM comparison WHERE identical_by = 'module'"), 1);
+}
+
+static void broken_sides_are_blamed_rightly(void **state)
+{
+	struct fixture *f = *state;
+	struct result *r = fixture_result(f, "main", 1, 2, 2);
+	fixture_build(r, "base", "ok", "aaaa");
+	fixture_build(r, "target", "failed", "");
+	struct judge_outcome out = judged(f, r, 5000);
+	assert_int_equal(out.verdict, VERDICT_FAILED);
+	assert_string_equal(cell_of(f, out.comparison, 0).failure, "build");
+	assert_string_equal(cell_of(f, out.comparison, 1).reason, "make: exit 2");
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM build WHERE state = 'failed' AND exit_status = 2"), 1);
+
+	r = fixture_result(f, "main", 1, 3, 1);
+	fixture_build(r, "base", "failed", "");
+	fixture_build(r, "target", "ok", "bbbb");
+	out = judged(f, r, 6000);
+	assert_int_equal(out.verdict, VERDICT_NOT_COMPARABLE);
+	assert_non_null(strstr(cell_of(f, out.comparison, 0).reason, "base build: make: exit 2"));
+
+	r = fixture_result(f, "main", 1, 4, 1); /* broken alike: inherited */
+	fixture_build(r, "base", "failed", "");
+	fixture_build(r, "target", "failed", "");
+	assert_int_equal(judged(f, r, 7000).verdict, VERDICT_NOT_COMPARABLE);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert"), 0);
+
+	r = fixture_result(f, "main", 1, 5, 1); /* a commit against itself has nobody to inherit from */
+	snprintf(r->plan.ask.kind, sizeof(r->plan.ask.kind), "selfcheck");
+	fixture_build(r, "base", "failed", "");
+	fixture_build(r, "target", "failed", "");
+	out = judged(f, r, 8000);
+	assert_int_equal(out.verdict, VERDICT_FAILED);
+	assert_string_equal(cell_of(f, out.comparison, 0).failure, "build");
+}
+
+static void failures_of_a_cell(void **state)
+{
+	struct fixture *f = *state;
+	static const double shift[] = { 0, 0, 0, 0, 0.05 };
+	struct result *r = fixture_result(f, "main", 1, 2, 5);
+	fixture_measured(r, shift);
+	fixture_check(r, "target", 0, "wrong", "feed");
+	fixture_fault(r, "target", 1, "crash");
+	fixture_fault(r, "base", 2, "timeout");
+	fixture_fault(r, "device", 3, "device");
+	struct judge_outcome out = judged(f, r, 5000);
+	assert_int_equal(out.verdict, VERDICT_FAILED);
+	struct store_cell c = cell_of(f, out.comparison, 0);
+	assert_int_equal(c.verdict, VERDICT_FAILED);
+	assert_string_equal(c.failure, "wrong");
+	assert_non_null(strstr(c.reason, "O[17,3,64]"));
+	assert_true(isnan(c.change_pct)); /* wrong is worse than slow: no timing */
+	assert_string_equal(cell_of(f, out.comparison, 1).failure, "crash");
+	assert_int_equal(cell_of(f, out.comparison, 2).verdict, VERDICT_NOT_COMPARABLE);
+	assert_int_equal(cell_of(f, out.comparison, 3).verdict, VERDICT_REJECTED);
+	assert_int_equal(cell_of(f, out.comparison, 4).verdict, VERDICT_REGRESSION);
+	assert_int_equal(out.alert_is_new, 1); /* the slow cell is told although another failed */
+}
+
+static void different_inputs_are_not_compared(void **state)
+{
+	struct fixture *f = *state;
+	double shift = 0;
+	struct result *r = fixture_result(f, "main", 1, 2, 1);
+	fixture_measured(r, &shift);
+	fixture_check(r, "target", 0, "", "beef");
+	struct judge_outcome out = judged(f, r, 5000);
+	assert_int_equal(out.verdict, VERDICT_NOT_COMPARABLE);
+	assert_non_null(strstr(cell_of(f, out.comparison, 0).reason, "different inputs"));
+}
+
+static void unmeasured_cells_are_undecided(void **state)
+{
+	struct fixture *f = *state;
+	struct result *r = fixture_result(f, "main", 1, 2, 1);
+	fixture_accepted(r);
+	struct judge_outcome out = judged(f, r, 5000);
+	assert_int_equal(out.verdict, VERDICT_UNDECIDED);
+	assert_string_equal(cell_of(f, out.comparison, 0).reason, "not measured: the budget ended first");
+}
+
+static void throttled_launches_are_not_believed(void **state)
+{
+	struct fixture *f = *state;
+	struct noise noise = { .state = 9, .white = 0.002 };
+	for (int all = 0; all < 2; all++) {
+		struct result *r = fixture_result(f, "main", 1, (unsigned)(2 + all), 1);
+		fixture_accepted(r);
+		for (int launch = 1; launch <= 8; launch++) {
+			bool hot = all || launch > 4;
+			fixture_launch(r, launch, 1);
+			fixture_timing(r, &noise, launch, 1, 0, "device", "", hot ? 0.2 : 0, hot ? 0x40 : 0x4);
+		}
+		struct judge_outcome out = judged(f, r, 5000);
+		struct store_cell c = cell_of(f, out.comparison, 0);
+		assert_int_equal(c.verdict, all ? VERDICT_REJECTED : VERDICT_UNCHANGED);
+		if (all)
+			assert_non_null(strstr(c.reason, "throttled in all 8 launches"));
+		else
+			assert_int_equal(c.launches, 4);
+	}
+}
+
+static void slow_calls_more_frequent_are_flagged(void **state)
+{
+	struct fixture *f = *state;
+	struct noise noise = { .state = 11, .white = 0.001 };
+	struct result *r = fixture_result(f, "main", 1, 2, 1);
+	fixture_accepted(r);
+	for (int launch = 1; launch <= 8; launch++) {
+		fixture_launch(r, launch, 1);
+		fixture_timing(r, &noise, launch, 1, 0, "device", "", 0, 0);
+		r->cell[launch - 1]->ms[1][3] *= 1.25f;
+		r->cell[launch - 1]->ms[1][9] *= 1.25f;
+	}
+	struct judge_outcome out = judged(f, r, 5000);
+	struct store_cell c = cell_of(f, out.comparison, 0);
+	assert_int_equal(c.verdict, VERDICT_UNCHANGED);
+	assert_true(c.tail);
+}
+
+static void ended_jobs_get_no_result(void **state)
+{
+	struct fixture *f = *state;
+	double shift = 0;
+	struct judge_outcome out;
+	struct result *r = fixture_result(f, "main", 1, 2, 1);
+	fixture_measured(r, &shift);
+	ok(store_job_state(f->db, r->plan.ask.job, "cancelled", "by anna", 4000, &err));
+	ok(db_commit(f->db, &err));
+	ok(db_begin(f->db, &err));
+	refused(ERR_INVALID, judge_finish(f->db, config, r, 5000, &out, &err));
+	db_rollback(f->db);
+	result_free(r);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM comparison"), 0);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM sample"), 0);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM event"), 0);
+}
+
+static void one_job_one_comparison(void **state)
+{
+	struct fixture *f = *state;
+	double shift = 0;
+	struct judge_outcome out;
+	struct result *r = fixture_result(f, "main", 1, 2, 1);
+	fixture_measured(r, &shift);
+	ok(judge_finish(f->db, config, r, 5000, &out, &err));
+	ok(db_commit(f->db, &err));
+	ok(db_begin(f->db, &err));
+	err_clear(&err);
+	assert_int_equal(judge_finish(f->db, config, r, 5001, &out, &err), -1);
+	db_rollback(f->db);
+	result_free(r);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM comparison"), 1);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM cell"), 1);
+}
+
+static void etag_of(struct fixture *f, int64_t comparison, char etag[65])
+{
+	struct buf body;
+	buf_init(&body, 1 << 20);
+	ok(view_body(f->db, comparison, &body, etag, &err));
+	buf_fini(&body);
+}
+
+static void judging_again_says_the_same(void **state)
+{
+	struct fixture *f = *state;
+	static const double shift[] = { 0.04, 0, -0.04, 0.0145 };
+	char before[65], after[65];
+	struct store_cell cells[4];
+	bool changed;
+	int n;
+	struct result *r = fixture_result(f, "main", 1, 2, 4);
+	fixture_measured(r, shift);
+	int64_t id = judged(f, r, 5000).comparison;
+	etag_of(f, id, before);
+	for (int i = 0; i < 4; i++)
+		cells[i] = cell_of(f, id, i);
+	ok(judge_again(f->db, id, &changed, &err));
+	etag_of(f, id, after);
+	assert_false(changed);
+	assert_string_equal(before, after); /* to the last byte */
+	/* without the raw times the estimates are enough for every verdict and figure */
+	ok(store_samples_thin(f->db, 5000, 1000, &n, &err));
+	assert_int_equal(n, 0); /* not older than that */
+	ok(store_samples_thin(f->db, 5001, 10, &n, &err));
+	assert_int_equal(n, 10);
+	ok(store_samples_thin(f->db, 5001, 1000, &n, &err));
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM sample WHERE ms IS NOT NULL OR mhz IS NOT NULL"), 0);
+	ok(judge_again(f->db, id, &changed, &err));
+	etag_of(f, id, after);
+	assert_false(changed);
+	assert_string_equal(before, after);
+	for (int i = 0; i < 4; i++) {
+		struct store_cell c = cell_of(f, id, i);
+		assert_int_equal(c.verdict, cells[i].verdict);
+		assert_true(c.m == cells[i].m && c.base_median_ms == cells[i].base_median_ms);
+	}
+}
+
+static void judging_again_follows_the_rule(void **state)
+{
+	struct fixture *f = *state;
+	bool changed;
+	struct judge_outcome out = compare(f, "main", 1, 2, 0.04, 5000);
+	ok(stmt_run(db_stmt(f->db, "UPDATE cell SET threshold_pct = 10", &err), &err));
+	ok(judge_again(f->db, out.comparison, &changed, &err));
+	assert_true(changed);
+	assert_int_equal(cell_of(f, out.comparison, 0).verdict, VERDICT_UNCHANGED);
+	assert_int_equal(
+		fixture_number(f, "SELECT count(*) FROM comparison WHERE verdict = 'unchanged' AND n_regressions = 0"), 1);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'open'"), 1); /* a person's business */
+	refused(ERR_NOT_FOUND, judge_again(f->db, 4711, &changed, &err));
+}
+
+static void add_node(struct result *r, const char *role, const char *kernel, int registers)
+{
+	struct msg m = { .t = MSG_NODE,
+		.u.node = { .cell = 0, .phase = "run", .grid = { 132, 1, 1 }, .block = { 384, 1, 1 }, .registers = registers } };
+	snprintf(m.u.node.role, sizeof(m.u.node.role), "%s", role);
+	snprintf(m.u.node.kernel, sizeof(m.u.node.kernel), "%s", kernel);
+	fixture_add(r, &m);
+}
+
+static void changed_kernels_are_named(void **state)
+{
+	struct fixture *f = *state;
+	double shift = 0;
+	struct result *r = fixture_result(f, "main", 1, 2, 1);
+	fixture_measured(r, &shift);
+	static const char *const roles[] = { "base", "target" };
+	for (int i = 0; i < 2; i++) {
+		struct msg m = { .t = MSG_WORK,
+			.u.work = { .cell = 0, .flops_issued = 2e12, .bytes_moved = -1, .blocks_kept = 7 } };
+		snprintf(m.u.work.role, sizeof(m.u.work.role), "%s", roles[i]);
+		snprintf(m.u.work.provider, sizeof(m.u.work.provider), "hopper");
+		fixture_add(r, &m);
+		add_node(r, roles[i], "forward", i ? 255 : 168);
+		add_node(r, roles[i], "combine", 32);
+		add_node(r, roles[i], i ? "only_target" : "only_base", 1);
+	}
+	int64_t id = judged(f, r, 5000).comparison;
+	struct buf nodes;
+	buf_init(&nodes, 1 << 16);
+	ok(view_artifact(f->db, "cell", cell_of(f, id, 0).id, "nodes_changed", &nodes, &err));
+	assert_non_null(strstr(nodes.data, "\"changes\":3,\"base\":3,\"target\":3"));
+	assert_non_null(strstr(nodes.data, "\"forward\""));
+	assert_non_null(strstr(nodes.data, "\"registers\":255"));
+	assert_non_null(strstr(nodes.data, "\"kernel\":\"only_target\",\"base\":null"));
+	assert_null(strstr(nodes.data, "combine"));
+	buf_clear(&nodes);
+	ok(view_artifact(f->db, "cell", cell_of(f, id, 0).id, "nodes", &nodes, &err));
+	assert_non_null(strstr(nodes.data, "\"provider\":\"hopper\""));
+	assert_non_null(strstr(nodes.data, "combine"));
+	buf_fini(&nodes);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM metric WHERE name = 'base.bytes_moved'"), 0); /* -1: unknown */
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM metric WHERE name = 'base.blocks_kept' AND value = 7"), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(sizes_of_change_become_words, setup, teardown),
+		cmocka_unit_test_setup_teardown(everything_is_stored, setup, teardown),
+		cmocka_unit_test_setup_teardown(regression_opens_one_alert_and_tells_all, setup, teardown),
+		cmocka_unit_test_setup_teardown(branch_recovers_against_the_same_base, setup, teardown),
+		cmocka_unit_test_setup_teardown(main_recovers_only_when_the_loss_is_made_up, setup, teardown),
+		cmocka_unit_test_setup_teardown(looks_accuse_nobody, setup, teardown),
+		cmocka_unit_test_setup_teardown(equal_inputs_are_identical_without_a_worker, setup, teardown),
+		cmocka_unit_test_setup_teardown(equal_modules_are_identical, setup, teardown),
+		cmocka_unit_test_setup_teardown(broken_sides_are_blamed_rightly, setup, teardown),
+		cmocka_unit_test_setup_teardown(failures_of_a_cell, setup, teardown),
+		cmocka_unit_test_setup_teardown(different_inputs_are_not_compared, setup, teardown),
+		cmocka_unit_test_setup_teardown(unmeasured_cells_are_undecided, setup, teardown),
+		cmocka_unit_test_setup_teardown(throttled_launches_are_not_believed, setup, teardown),
+		cmocka_unit_test_setup_teardown(slow_calls_more_frequent_are_flagged, setup, teardown),
+		cmocka_unit_test_setup_teardown(ended_jobs_get_no_result, setup, teardown),
+		cmocka_unit_test_setup_teardown(one_job_one_comparison, setup, teardown),
+		cmocka_unit_test_setup_teardown(judging_again_says_the_same, setup, teardown),
+		cmocka_unit_test_setup_teardown(judging_again_follows_the_rule, setup, teardown),
+		cmocka_unit_test_setup_teardown(changed_kernels_are_named, setup, teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,165 @@
+/* The manifest of a branch: defaults, a whole file, and every mistake at its place. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "core/manifest.h"
+
+static void defaults(void **state)
+{
+	struct manifest m;
+	struct fw_err err = { 0 };
+
+	(void)state;
+	assert_int_equal(manifest_parse(NULL, 0, ".flopwatch.yaml", &m, &err), 0);
+	assert_int_equal(m.n_inputs, 1);
+	assert_string_equal(m.input[0], "kernels");
+	assert_string_equal(m.dir, "kernels");
+	assert_int_equal(m.n_command, 2);
+	assert_string_equal(m.command[0], "make");
+	assert_string_equal(m.command[1], "DEVICE={device}");
+	assert_string_equal(m.family[0], "attention");
+	assert_string_equal(m.output[0], "build/{device}/libattention.so");
+	assert_string_equal(m.suite[0], "ffa");
+	assert_true(m.timeout_s == 900);
+}
+
+static void a_whole_file(void **state)
+{
+	static const char text[] = "flopwatch: 1\n"
+				   "inputs: [src/kernels, cmake]\n"
+				   "build:\n"
+				   "  dir: src\n"
+				   "  command: [cmake, --build, .]\n"
+				   "  outputs: {attention: out/{device}.so, linear: out/lin.so}\n"
+				   "  timeout_s: 60\n"
+				   "suites: [ffa, ffa-smoke]\n";
+	struct manifest m;
+	struct fw_err err = { 0 };
+
+	(void)state;
+	/* braces inside a flow mapping must be quoted in YAML */
+	assert_int_equal(manifest_parse(text, strlen(text), "m.yaml", &m, &err), -1);
+	static const char good[] = "flopwatch: 1\n"
+				   "inputs: [src/kernels, cmake]\n"
+				   "build:\n"
+				   "  dir: src\n"
+				   "  command: [cmake, --build, .]\n"
+				   "  outputs: {attention: \"out/{device}.so\", linear: out/lin.so}\n"
+				   "  timeout_s: 60\n"
+				   "suites: [ffa, ffa-smoke]\n";
+
+	err_clear(&err);
+	assert_int_equal(manifest_parse(good, strlen(good), "m.yaml", &m, &err), 0);
+	assert_int_equal(m.n_inputs, 2);
+	assert_string_equal(m.input[0], "src/kernels");
+	assert_string_equal(m.input[1], "cmake");
+	assert_string_equal(m.dir, "src");
+	assert_int_equal(m.n_command, 3);
+	assert_string_equal(m.command[2], ".");
+	assert_int_equal(m.n_outputs, 2);
+	assert_string_equal(m.family[1], "linear");
+	assert_string_equal(m.output[0], "out/{device}.so");
+	assert_int_equal(m.n_suites, 2);
+	assert_true(m.timeout_s == 60);
+}
+
+static void absent_keys_keep_defaults(void **state)
+{
+	static const char text[] = "flopwatch: 1\nsuites: [demo]\nbuild: {dir: .}\n";
+	struct manifest m;
+	struct fw_err err = { 0 };
+
+	(void)state;
+	assert_int_equal(manifest_parse(text, strlen(text), "m.yaml", &m, &err), 0);
+	assert_string_equal(m.dir, ".");
+	assert_string_equal(m.command[0], "make");
+	assert_string_equal(m.input[0], "kernels");
+	assert_string_equal(m.suite[0], "demo");
+}
+
+static void mistake(const char *text, const char *words)
+{
+	struct manifest m;
+	struct fw_err err = { 0 };
+
+	assert_int_equal(manifest_parse(text, strlen(text), "m.yaml", &m, &err), -1);
+	assert_int_equal(err.code, ERR_INVALID);
+	if (!strstr(err.text, words))
+		fail_msg("\"%s\" does not say \"%s\"", err.text, words);
+}
+
+static void mistakes(void **state)
+{
+	(void)state;
+	mistake("", "must be a mapping");
+	mistake("[1, 2]", "must be a mapping");
+	mistake("suites: [ffa]", "flopwatch: is missing");
+	mistake("flopwatch: 2", "m.yaml:1:12: flopwatch: version 2 is unknown");
+	mistake("flopwatch: one", "m.yaml:1:12: flopwatch:");
+	mistake("flopwatch: 1\ninput: [kernels]", "did you mean");
+	mistake("flopwatch: 1\ninputs: [/etc]", "m.yaml:2:10: inputs[0]: must be a path inside");
+	mistake("flopwatch: 1\ninputs: [kernels, ../secret]", "inside the repository");
+	mistake("flopwatch: 1\ninputs: [a/../../b]", "inside the repository");
+	mistake("flopwatch: 1\ninputs: [kernels/]", "inside the repository");
+	mistake("flopwatch: 1\ninputs: []", "must be a list of 1 to 32");
+	mistake("flopwatch: 1\ninputs: kernels", "must be a list");
+	mistake("flopwatch: 1\nbuild: make", "must be a mapping");
+	mistake("flopwatch: 1\nbuild: {command: [\"\"]}", "must have 1 to 255 bytes");
+	mistake("flopwatch: 1\nbuild: {outputs: {Attention: a.so}}", "is no family");
+	mistake("flopwatch: 1\nbuild: {outputs: {attention: ../../lib.so}}", "inside the repository");
+	mistake("flopwatch: 1\nbuild: {outputs: [a.so]}", "must name 1 to 8 modules");
+	mistake("flopwatch: 1\nbuild: {timeout_s: 0}", "timeout_s");
+	mistake("flopwatch: 1\nbuild: {commands: [make]}", "command");
+	/* all at once */
+	mistake("flopwatch: 1\ninputs: [/a]\nbuild: {dir: /b}\n", "inputs[0]: must be a path inside");
+	mistake("flopwatch: 1\ninputs: [/a]\nbuild: {dir: /b}\n", " | m.yaml:3:14: build.dir: must be a path inside");
+}
+
+static void paths(void **state)
+{
+	static const char *const good[] = { ".", "a", "a/b", ".hidden", "a..b", "...", "-a", "a b" };
+	static const char *const bad[] = { "", "/", "/a", "a/", "..", "../a", "a/..", "a/../b", "./a", "a/./b", "a//b", "a\nb",
+		"\177" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+		assert_true(manifest_path_ok(good[i]));
+	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+		assert_false(manifest_path_ok(bad[i]));
+}
+
+static void expand(void **state)
+{
+	char out[24];
+
+	(void)state;
+	manifest_expand("build/{device}/lib{device}.so", "cpu", out, sizeof out);
+	assert_string_equal(out, "build/cpu/libcpu.so");
+	manifest_expand("{dev}{device", "cpu", out, sizeof out);
+	assert_string_equal(out, "{dev}{device");
+	manifest_expand("0123456789012345678901{device}", "cuda", out, sizeof out);
+	assert_string_equal(out, "0123456789012345678901c"); /* cut, never beyond */
+	manifest_expand("{device}", "a name that is longer than the room for it", out, sizeof out);
+	assert_int_equal(strlen(out), sizeof out - 1);
+	manifest_expand("", "cpu", out, sizeof out);
+	assert_string_equal(out, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(defaults),
+		cmocka_unit_test(a_whole_file),
+		cmocka_unit_test(absent_keys_keep_defaults),
+		cmocka_unit_test(mistakes),
+		cmocka_unit_test(paths),
+		cmocka_unit_test(expand),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,508 @@
+/*
+ * measure.c, acceptance.c, runner_child.c, bench.c with a runner made of shell: what is launched, how often, and who is
+ * blamed when a process dies, hangs or talks nonsense.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tmp_folder.h"
+#include "worker/acceptance.h"
+#include "worker/measure.h"
+#include "worker/procs.h"
+#include "worker/report.h"
+#include "worker/sealed.h"
+
+enum { CELLS = 3 };
+
+struct scene {
+	struct tmp_folder folder;
+	struct cache cache;
+	struct sandbox sandbox;
+	struct peer peer;
+	struct cell cell[CELLS];
+	struct bench bench;
+	struct fw_err err;
+	int launches, checks, faults; /* records seen */
+	struct msg_fault fault;       /* the last one */
+	struct msg_launch launch;
+};
+
+static int count(void *arg, const struct msg *m, struct fw_err *err)
+{
+	struct scene *s = arg;
+
+	(void)err;
+	s->launches += m->t == MSG_LAUNCH;
+	s->checks += m->t == MSG_CHECK;
+	s->faults += m->t == MSG_FAULT;
+	if (m->t == MSG_FAULT)
+		s->fault = m->u.fault;
+	if (m->t == MSG_LAUNCH)
+		s->launch = *m->u.launch;
+	return 0;
+}
+
+static int add_subject(struct scene *s, const char *role, const char *content)
+{
+	char sha[HASH_HEX];
+	int fd = sealed_text(role, content, strlen(content), &s->err);
+
+	hash_hex(content, strlen(content), sha);
+	return fd < 0 ? -1 : bench_subject(&s->bench, role, "", fd, sha, &s->err);
+}
+
+static int start_bench(struct scene *s)
+{
+	struct bench *b = &s->bench;
+
+	if (bench_init(b, s->cell, CELLS, &s->err) < 0)
+		return -1;
+	snprintf(b->runner, sizeof b->runner, "%s/flopwatch-runner", s->folder.path);
+	b->peer = &s->peer;
+	b->sandbox = &s->sandbox;
+	b->cache = &s->cache;
+	b->emit = count;
+	b->emit_arg = s;
+	snprintf(b->device.kind, sizeof b->device.kind, "sim");
+	rule_default(&b->rule, CELLS);
+	b->limits = (struct msg_limits){ .check_s = 30, .launch_s = 30, .budget_s = 600 };
+	return add_subject(s, "base", "b") < 0 || add_subject(s, "target", "t") < 0 ? -1 : bench_ready(b, &s->err);
+}
+
+static int setup(void **state)
+{
+	static const int masks[CELLS] = { FW_FULL, FW_CAUSAL, FW_FULL };
+	struct scene *s = calloc(1, sizeof *s);
+	char path[4200];
+
+	*state = s;
+	if (!s || tmp_folder_open(&s->folder) < 0 || cache_open(&s->cache, s->folder.path, &s->err) < 0)
+		return -1;
+	procs_adopt();
+	peer_init(&s->peer, -1, -1);
+	for (int i = 0; i < CELLS; i++) {
+		s->cell[i] = (struct cell){ .family = "attention",
+			.direction = i == 2 ? DIRECTION_BACKWARD : DIRECTION_FORWARD,
+			.threshold_pct = 1.5,
+			.attention = { .mask = masks[i],
+				.seqlen = 64,
+				.nhq = 2,
+				.nhk = 1,
+				.headdim = 64,
+				.dtype = FW_BF16,
+				.n_seqs = 1,
+				.length = { 64 },
+				.seed = 1 } };
+		case_name(&s->cell[i]);
+	}
+	/* any program of that name will do: each test writes its own */
+	if (tmp_folder_write(&s->folder, "flopwatch-runner", "#!/bin/sh\n", 0755) < 0)
+		return -1;
+	snprintf(path, sizeof path, "%s:/usr/bin:/bin", s->folder.path);
+	setenv("PATH", path, 1);
+	return start_bench(s);
+}
+
+static int teardown(void **state)
+{
+	struct scene *s = *state;
+
+	bench_fini(&s->bench);
+	cache_close(&s->cache);
+	peer_fini(&s->peer);
+	tmp_folder_close(&s->folder);
+	free(s);
+	return 0;
+}
+
+/*
+ * The runner of a test. `check` and `launch` are shell, run once per cell $i with $role (check) or the ratio of target to base
+ * in $ratio; helpers: at ROLE STEP, pass, wrong, timings.
+ */
+static void runner(struct scene *s, const char *check, const char *launch)
+{
+	struct buf b;
+
+	buf_init(&b, 1 << 16);
+	buf_printf(&b,
+		"#!/bin/bash\n"
+		"read -r line\n"
+		"[[ $line =~ '\"mode\":\"'([a-z]+) ]]; mode=${BASH_REMATCH[1]}\n"
+		"[[ $line =~ '\"launch\":'([0-9]+) ]]; launch=${BASH_REMATCH[1]}\n"
+		"[[ $line =~ '\"set\":'([0-9]+) ]]; set=${BASH_REMATCH[1]}\n"
+		"[[ $line =~ '\"role\":\"'([a-z]+) ]]; role=${BASH_REMATCH[1]}\n"
+		"echo $mode >>%s/runs\n"
+		"at() { echo "
+		"\"{\\\"t\\\":\\\"at\\\",\\\"launch\\\":$launch,\\\"cell\\\":$i,\\\"role\\\":\\\"$1\\\",\\\"step\\\":\\\"$2\\\"}"
+		"\" >&3; }\n"
+		"pass() { echo "
+		"\"{\\\"t\\\":\\\"check\\\",\\\"role\\\":\\\"$role\\\",\\\"cell\\\":$i,\\\"ok\\\":true,\\\"class\\\":\\\"\\\","
+		"\\\"error_ratio\\\":0.5,\\\"input_sha256\\\":\\\"\\\"}\" >&3; }\n"
+		"wrong() { echo "
+		"\"{\\\"t\\\":\\\"check\\\",\\\"role\\\":\\\"$role\\\",\\\"cell\\\":$i,\\\"ok\\\":false,\\\"class\\\":"
+		"\\\"wrong\\\",\\\"error_ratio\\\":9,\\\"input_sha256\\\":\\\"\\\",\\\"detail\\\":\\\"O[1]\\\"}\" >&3; }\n"
+		"fault() { echo "
+		"\"{\\\"t\\\":\\\"fault\\\",\\\"cell\\\":$i,\\\"role\\\":\\\"$1\\\",\\\"class\\\":\\\"$2\\\",\\\"detail\\\":"
+		"\\\"as told\\\"}\" >&3; }\n"
+		"timings() { b=1.0 t=$1; echo "
+		"\"{\\\"t\\\":\\\"cell\\\",\\\"launch\\\":$launch,\\\"set\\\":$set,\\\"cell\\\":$i,\\\"series\\\":\\\"device\\\","
+		"\\\"phase\\\":\\\"\\\",\\\"input_sha256\\\":\\\"\\\",\\\"order\\\":\\\"ABBAABBA\\\",\\\"n\\\":4,\\\"ms\\\":{"
+		"\\\"base\\\":[$b,$b,$b,$b],"
+		"\\\"target\\\":[$t,$t,$t,$t]},\\\"guard\\\":{\\\"power_w\\\":-1,\\\"temp_c\\\":-1,\\\"sm_mhz\\\":-1,"
+		"\\\"reasons\\\":${2:-0},"
+		"\\\"foreign\\\":-1,\\\"regime\\\":\\\"\\\"},\\\"redo\\\":0}\" >&3; }\n"
+		"for i in $(grep -oE '\"i\":[0-9]+' <<<\"$line\" | cut -d: -f2); do\n"
+		"if [ $mode = check ]; then at $role check\n%s\nelse at base time; at target time\n%s\nfi\n"
+		"done\n",
+		s->folder.path, check, launch);
+	assert_int_equal(tmp_folder_write(&s->folder, "flopwatch-runner", b.data, 0755), 0);
+	buf_fini(&b);
+}
+
+static int runs_of(struct scene *s, const char *mode)
+{
+	char text[4096];
+	const char *p = tmp_folder_read(&s->folder, "runs", text, sizeof text);
+	int n = 0;
+
+	for (; (p = strstr(p, mode)); p++)
+		n++;
+	return n;
+}
+
+static void check_all(struct scene *s)
+{
+	if (acceptance_run(&s->bench, &s->err) < 0)
+		fail_msg("%s", s->err.text);
+}
+
+static void measure_all(struct scene *s)
+{
+	if (measure_run(&s->bench, &s->err) < 0)
+		fail_msg("%s", s->err.text);
+}
+
+static void next_takes_sets_in_order(void **state)
+{
+	struct scene *s = *state;
+	struct bench *b = &s->bench;
+	int list[CELLS], set;
+
+	assert_int_equal(measure_next(b, list, &set), CELLS);
+	assert_int_equal(set, 1);
+	b->cell[0].judgement.want_set = 2;
+	b->cell[1].judgement.want_set = 0;
+	b->cell[1].judgement.want_precision = true;
+	assert_int_equal(measure_next(b, list, &set), 1);
+	assert_int_equal(list[0], 2);
+	assert_int_equal(set, 1);
+	b->cell[2].open = false;
+	assert_int_equal(measure_next(b, list, &set), 1);
+	assert_int_equal(list[0], 0);
+	assert_int_equal(set, 2);
+	b->cell[0].judgement.want_set = 0;
+	assert_int_equal(measure_next(b, list, &set), 1);
+	assert_int_equal(list[0], 1);
+	assert_int_equal(set, 1);
+	b->quick = true;
+	assert_int_equal(measure_next(b, list, &set), 0);
+}
+
+static void equal_times_are_unchanged(void **state)
+{
+	struct scene *s = *state;
+
+	runner(s, "pass", "timings 1.0");
+	check_all(s);
+	if (bench_trouble(&s->bench, 0))
+		fail_msg("%s", bench_trouble(&s->bench, 0)->detail);
+	assert_int_equal(s->checks, 2 * CELLS);
+	assert_int_equal(runs_of(s, "check"), 2);
+	measure_all(s);
+	assert_int_equal(report_verdict(&s->bench), VERDICT_UNCHANGED);
+	assert_true(s->launches >= 2);
+	assert_int_equal(s->launches, runs_of(s, "launch"));
+	assert_int_equal(s->faults, 0);
+	assert_true(s->bench.gpu_s > 0);
+}
+
+static void a_slower_target_is_confirmed(void **state)
+{
+	struct scene *s = *state;
+	int sets[3] = { 0 };
+
+	runner(s, "pass", "if [ $i = 1 ]; then timings 1.05; else timings 1.0; fi");
+	check_all(s);
+	measure_all(s);
+	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_REGRESSION);
+	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNCHANGED);
+	assert_int_equal(report_verdict(&s->bench), VERDICT_REGRESSION);
+	for (int i = 0; i < s->bench.cell[1].n_launches; i++)
+		sets[s->bench.cell[1].launch[i].set]++;
+	assert_int_equal(sets[1], s->bench.rule.launches_regression_min);
+	assert_int_equal(sets[2], s->bench.rule.launches_regression_min);
+	assert_true(s->bench.cell[0].n_launches < sets[1]);
+	assert_true(stats_change_pct(s->bench.cell[1].judgement.all.m) < -4.7);
+}
+
+static void quick_is_one_launch(void **state)
+{
+	struct scene *s = *state;
+
+	runner(s, "pass", "timings 1.05");
+	s->bench.quick = true;
+	s->bench.rule.launches_max = 1;
+	s->bench.rule.confirm = false;
+	measure_all(s);
+	assert_int_equal(s->launches, 1);
+}
+
+static void the_budget_ends_it(void **state)
+{
+	struct scene *s = *state;
+
+	runner(s, "pass", "timings 1.0");
+	s->bench.limits.budget_s = 1e-9;
+	measure_all(s);
+	assert_int_equal(s->launches, 1);
+	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNDECIDED);
+}
+
+static void wrong_results_are_not_timed(void **state)
+{
+	struct scene *s = *state;
+
+	runner(s, "if [ $i$role = 0target ] || [ $i$role = 1base ]; then wrong; else pass; fi", "timings 1.0");
+	check_all(s);
+	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_FAILED);
+	assert_string_equal(bench_trouble(&s->bench, 0)->failure, "wrong");
+	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_NOT_COMPARABLE);
+	measure_all(s);
+	assert_int_equal(s->launch.n_cells, 1);
+	assert_int_equal(s->launch.cell[0], 2);
+	assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_UNCHANGED);
+	assert_int_equal(report_verdict(&s->bench), VERDICT_FAILED);
+}
+
+static void what_both_sides_share_is_the_bases(void **state)
+{
+	struct scene *s = *state;
+
+	runner(s, "wrong", "timings 1.0");
+	check_all(s);
+	assert_int_equal(report_verdict(&s->bench), VERDICT_NOT_COMPARABLE);
+	measure_all(s);
+	assert_int_equal(s->launches, 0);
+}
+
+static void outcomes_are_kept_and_deaths_are_not(void **state)
+{
+	struct scene *s = *state;
+
+	runner(s, "if [ $i$role = 1target ]; then kill -SEGV $$; elif [ $i = 2 ]; then wrong; else pass; fi", "");
+	check_all(s);
+	assert_int_equal(runs_of(s, "check"), 3); /* the target's first process died in cell 1, a second one went on */
+	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "crash");
+	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "SIGSEGV"));
+	assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_NOT_COMPARABLE);
+	assert_int_equal(s->checks, 2 * CELLS);
+
+	bench_fini(&s->bench);
+	s->checks = 0;
+	assert_int_equal(start_bench(s), 0);
+	runner(s, "pass", "");
+	/* the same runner, as the cache sees it: only the death is tried again */
+	snprintf(s->bench.runner_sha, sizeof s->bench.runner_sha, "%s", "");
+	check_all(s);
+	assert_int_equal(s->checks, 2 * CELLS);
+	bench_fini(&s->bench);
+	s->checks = 0;
+	assert_int_equal(start_bench(s), 0);
+	snprintf(s->bench.runner_sha, sizeof s->bench.runner_sha, "%s", "");
+	int before = runs_of(s, "check");
+
+	check_all(s);
+	assert_int_equal(s->checks, 2 * CELLS);
+	assert_int_equal(runs_of(s, "check"), before);
+	assert_true(s->bench.cell[0].open);
+}
+
+static void a_hanging_check_ends(void **state)
+{
+	struct scene *s = *state;
+
+	s->bench.limits.check_s = 1;
+	runner(s, "if [ $i$role = 1target ]; then sleep 100; else pass; fi", "");
+	check_all(s);
+	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "timeout");
+	assert_string_equal(bench_trouble(&s->bench, 2)->failure, "timeout");
+	assert_non_null(strstr(bench_trouble(&s->bench, 2)->detail, "not reached"));
+	assert_true(s->bench.cell[0].open);
+	assert_int_equal(procs_count(), 0);
+}
+
+static void a_process_that_just_ends(void **state)
+{
+	struct scene *s = *state;
+
+	runner(s, "if [ $i$role = 1target ]; then exit 0; else pass; fi", "");
+	check_all(s);
+	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "crash");
+	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "exit 0"));
+	assert_true(s->bench.cell[2].open);
+}
+
+static void a_runner_that_does_nothing(void **state)
+{
+	struct scene *s = *state;
+
+	assert_int_equal(tmp_folder_write(&s->folder, "flopwatch-runner", "#!/bin/sh\necho no libraries >&2\nexit 1\n", 0755), 0);
+	check_all(s);
+	assert_int_equal(report_verdict(&s->bench), VERDICT_REJECTED);
+	assert_string_equal(s->fault.role, "device");
+	assert_non_null(strstr(s->fault.detail, "no libraries"));
+}
+
+static void nonsense_is_the_subjects(void **state)
+{
+	struct scene *s = *state;
+
+	runner(s, "if [ $i$role = 1target ]; then echo '{\"t\":\"check\"' >&3; sleep 100; else pass; fi", "");
+	check_all(s);
+	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "protocol");
+	assert_true(s->bench.cell[2].open);
+	bench_fini(&s->bench);
+	assert_int_equal(start_bench(s), 0);
+	snprintf(s->bench.runner_sha, sizeof s->bench.runner_sha, "other");
+	runner(s, "if [ $i$role = 1target ]; then role=base; pass; else pass; fi", "");
+	check_all(s);
+	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "another task"));
+}
+
+static void a_launch_that_dies_is_blamed_by_solo_checks(void **state)
+{
+	struct scene *s = *state;
+
+	char script[300];
+
+	snprintf(script, sizeof script, "if [ $i$role = 1base ] && [ -e %s/armed ]; then kill -BUS $$; else pass; fi",
+		s->folder.path);
+	runner(s, script, "if [ $i = 1 ]; then kill -SEGV $$; else timings 1.0; fi");
+	check_all(s);
+	assert_int_equal(tmp_folder_write(&s->folder, "armed", "", 0644), 0);
+	measure_all(s);
+	/* the last `at` named the target; alone it was the base that died */
+	assert_string_equal(bench_trouble(&s->bench, 1)->role, "base");
+	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "SIGBUS"));
+	assert_int_equal(s->faults, 1);
+	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNCHANGED);
+	assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_UNCHANGED);
+}
+
+static void a_death_that_nobody_repeats_is_the_last_ones(void **state)
+{
+	struct scene *s = *state;
+
+	runner(s, "pass", "if [ $i = 1 ]; then kill -SEGV $$; else timings 1.0; fi");
+	check_all(s);
+	measure_all(s);
+	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_FAILED);
+	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "alone both sides pass"));
+	assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_UNCHANGED);
+}
+
+static void a_hanging_launch_ends(void **state)
+{
+	struct scene *s = *state;
+
+	runner(s, "pass", "if [ $i = 0 ]; then setsid sleep 100; else timings 1.0; fi");
+	check_all(s);
+	s->bench.limits.launch_s = 1;
+	measure_all(s);
+	assert_string_equal(bench_trouble(&s->bench, 0)->failure, "timeout");
+	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_UNCHANGED);
+	assert_int_equal(procs_count(), 0);
+}
+
+static void a_fault_of_both_is_taken_apart(void **state)
+{
+	struct scene *s = *state;
+	char script[300];
+
+	snprintf(script, sizeof script, "if [ $i$role = 2target ] && [ -e %s/armed ]; then fault target oob; else pass; fi",
+		s->folder.path);
+	runner(s, script, "if [ $i = 2 ]; then fault device oob; else timings 1.0; fi");
+	check_all(s);
+	assert_int_equal(tmp_folder_write(&s->folder, "armed", "", 0644), 0);
+	measure_all(s);
+	assert_string_equal(bench_trouble(&s->bench, 2)->role, "target");
+	assert_string_equal(bench_trouble(&s->bench, 2)->failure, "oob");
+	assert_int_equal(s->faults, 1);
+}
+
+static void launches_that_bring_nothing_end(void **state)
+{
+	struct scene *s = *state;
+
+	runner(s, "pass", "timings 1.0 64"); /* hot: timings are left out */
+	check_all(s);
+	measure_all(s);
+	assert_int_equal(s->launches, 3);
+	assert_int_equal(report_verdict(&s->bench), VERDICT_REJECTED);
+	assert_non_null(strstr(bench_trouble(&s->bench, 0)->detail, "throttled"));
+}
+
+static void reports_say_it_all(void **state)
+{
+	struct scene *s = *state;
+	char text[16384];
+	FILE *f = tmpfile();
+
+	runner(s, "if [ $i$role = 0target ]; then wrong; else pass; fi",
+		"if [ $i = 1 ]; then timings 1.05; else timings 1.0; fi");
+	check_all(s);
+	measure_all(s);
+	assert_int_equal(report_text(&s->bench, "tiny", f), 0);
+	rewind(f);
+	text[fread(text, 1, sizeof text - 1, f)] = '\0';
+	assert_non_null(strstr(text, "warning: attention/dense/causal/s64/hq2/hk1/d64/bf16/forward: 4.76 % less"));
+	assert_non_null(strstr(text, "failed: target wrong: O[1]"));
+	rewind(f);
+	assert_int_equal(report_json(&s->bench, "tiny", f), 0);
+	rewind(f);
+	text[fread(text, 1, sizeof text - 1, f)] = '\0';
+	assert_non_null(strstr(text, "\"verdict\":\"regression\",\"borderline\":false"));
+	assert_non_null(strstr(text, "\"class\":\"wrong\",\"role\":\"target\",\"detail\":\"O[1]\""));
+	assert_non_null(strstr(text, "\"median_ms\":null"));
+	fclose(f);
+}
+
+int main(void)
+{
+#define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(next_takes_sets_in_order),
+		T(equal_times_are_unchanged),
+		T(a_slower_target_is_confirmed),
+		T(quick_is_one_launch),
+		T(the_budget_ends_it),
+		T(wrong_results_are_not_timed),
+		T(what_both_sides_share_is_the_bases),
+		T(outcomes_are_kept_and_deaths_are_not),
+		T(a_hanging_check_ends),
+		T(a_process_that_just_ends),
+		T(a_runner_that_does_nothing),
+		T(nonsense_is_the_subjects),
+		T(a_launch_that_dies_is_blamed_by_solo_checks),
+		T(a_death_that_nobody_repeats_is_the_last_ones),
+		T(a_hanging_launch_ends),
+		T(a_fault_of_both_is_taken_apart),
+		T(launches_that_bring_nothing_end),
+		T(reports_say_it_all),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,135 @@
+/* The outbox: pauses that grow, receivers that are not there, deliveries that arrive. */
+#include "fixture_daemon.h"
+
+#include <arpa/inet.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include "db/store_outbox.h"
+#include "notify.h"
+
+static struct ledger ledger;
+static struct notify *notify;
+static int listener = -1;
+static char received[4096];
+
+static int setup(void **state)
+{
+	if (fixture_setup(state) != 0)
+		return -1;
+	ledger = (struct ledger){ .db = db };
+	notify = NULL;
+	received[0] = 0;
+	snprintf(config->webhook[0].name, sizeof config->webhook[0].name, "chat");
+	config->webhook[0].allow_internal = true;
+	config->n_webhooks = 1;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	notify_stop(notify);
+	if (listener >= 0)
+		close(listener);
+	listener = -1;
+	return fixture_teardown(state);
+}
+
+static void owe(const char *target)
+{
+	ok(db_begin(db, &err));
+	ok(store_outbox_insert(db, "webhook", target, "{\"alert\":1}", clock_utc_ms(), &err));
+	ok(db_commit(db, &err));
+}
+
+/* A receiver on loopback that answers 204; its port goes into the configuration. */
+static void accept_one(void *arg, uint32_t events)
+{
+	static const char answer[] = "HTTP/1.1 204 No Content\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+	(void)arg;
+	(void)events;
+	int fd = accept(listener, NULL, NULL);
+	size_t n = 0;
+	ssize_t got;
+	assert_true(fd >= 0);
+	while (!strstr(received, "{\"alert\":1}") && (got = read(fd, received + n, sizeof received - 1 - n)) > 0) {
+		n += (size_t)got;
+		received[n] = 0;
+	}
+	assert_int_equal(write(fd, answer, sizeof answer - 1), sizeof answer - 1);
+	close(fd);
+}
+
+static int listen_anywhere(void)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t len = sizeof at;
+	listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	assert_int_equal(bind(listener, (struct sockaddr *)&at, sizeof at), 0);
+	assert_int_equal(getsockname(listener, (struct sockaddr *)&at, &len), 0);
+	snprintf(config->webhook[0].url, sizeof config->webhook[0].url, "http://127.0.0.1:%d/hook", ntohs(at.sin_port));
+	return listener;
+}
+
+static void test_pauses_grow_and_end(void **state)
+{
+	(void)state;
+	const int64_t minutes[] = { 1, 4, 16, 64, 256, 360, 360, 360, 360 };
+	for (int i = 0; i < 9; i++) {
+		assert_int_equal(notify_pause_ms(i + 1, 0), minutes[i] * 60000);
+		assert_true(notify_pause_ms(i + 1, 0.999) > minutes[i] * 45000 - 1);
+		assert_true(notify_pause_ms(i + 1, 0.999) < minutes[i] * 60000);
+	}
+	assert_int_equal(notify_pause_ms(10, 0), 0);
+}
+
+static void test_a_delivery_arrives(void **state)
+{
+	(void)state;
+	assert_int_equal(listen(listen_anywhere(), 4), 0);
+	ok(loop_watch(loop, listener, EPOLLIN, accept_one, NULL, NULL, &err));
+	ok(notify_start(loop, config, &ledger, &notify, &err));
+	owe("chat");
+	notify_wake(notify);
+	fixture_until("SELECT count(*) FROM outbox WHERE state = 'sent'");
+	assert_memory_equal(received, "POST /hook HTTP/1.1\r\n", 21);
+	assert_non_null(strstr(received, "Content-Type: application/json\r\n"));
+	assert_non_null(strstr(received, "X-Flopwatch-Delivery: 1\r\n"));
+	assert_int_equal(fixture_number("SELECT attempts FROM outbox"), 1);
+}
+
+static void test_a_receiver_that_is_not_there_is_tried_later(void **state)
+{
+	(void)state;
+	listen_anywhere(); /* bound, but it does not listen */
+	owe("chat");
+	owe("chat");
+	ok(notify_start(loop, config, &ledger, &notify, &err)); /* what is due at start goes out by itself */
+	fixture_until("SELECT count(*) = 2 FROM outbox WHERE attempts = 1");
+	assert_int_equal(fixture_number("SELECT count(*) FROM outbox WHERE state = 'waiting' AND last_error <> ''"), 2);
+	assert_true(fixture_number("SELECT min(next_at - created_at) FROM outbox") >= 45000);
+	assert_true(fixture_number("SELECT max(next_at - created_at) FROM outbox") < 120000);
+}
+
+static void test_a_receiver_that_was_removed(void **state)
+{
+	(void)state;
+	owe("other");
+	ok(notify_start(loop, config, &ledger, &notify, &err));
+	fixture_until("SELECT count(*) FROM outbox WHERE state = 'failed'");
+	assert_string_equal(fixture_text("SELECT last_error FROM outbox"), "webhook other is not configured any more");
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	gitrepo_use_our_programs();
+	const struct CMUnitTest tests[] = {
+		CASE(test_pauses_grow_and_end),
+		CASE(test_a_delivery_arrives),
+		CASE(test_a_receiver_that_is_not_there_is_tried_later),
+		CASE(test_a_receiver_that_was_removed),
+	};
+	return cmocka_run_group_tests_name("notify", tests, NULL, NULL);
+}

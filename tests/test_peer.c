@@ -1,0 +1,264 @@
+/* peer.c, pump.c, procs.c: a child is watched while the daemon is heard, and nothing survives the end of either. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "worker/procs.h"
+#include "worker/pump.h"
+
+struct scene {
+	struct peer peer;
+	int daemon; /* the other end */
+	struct fw_err err;
+	struct buf out;
+};
+
+static int setup(void **state)
+{
+	static struct scene s;
+	int pair[2];
+
+	memset(&s, 0, sizeof s);
+	*state = &s;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		return -1;
+	s.daemon = pair[1];
+	peer_init(&s.peer, pair[0], pair[0]);
+	buf_init(&s.out, 1 << 20);
+	procs_adopt();
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct scene *s = *state;
+
+	close(s->peer.in);
+	if (s->daemon >= 0)
+		close(s->daemon);
+	peer_fini(&s->peer);
+	buf_fini(&s->out);
+	return 0;
+}
+
+static void say(struct scene *s, const char *text)
+{
+	assert_int_equal(write(s->daemon, text, strlen(text)), (ssize_t)strlen(text));
+}
+
+static void lines_and_payload(void **state)
+{
+	struct scene *s = *state;
+	char text[16] = "";
+	struct msg m;
+	int file[2];
+
+	say(s, "{\"t\":\"ping\"}\n{\"t\":\"tree\",\"oid\":\"0123456789012345678901234567890123456789\",\"bytes\":7}\npay");
+	say(s, "load{\"t\":\"cancel\"}\n");
+	assert_int_equal(peer_receive(&s->peer, 1000, &m, &s->err), 0);
+	assert_int_equal(m.t, MSG_TREE);
+	assert_int_equal(pipe(file), 0);
+	assert_int_equal(peer_payload(&s->peer, m.u.tree.bytes, 1000, file[1], &s->err), 0);
+	msg_fini(&m);
+	assert_int_equal(read(file[0], text, sizeof text), 7);
+	assert_string_equal(text, "payload");
+	close(file[0]);
+	close(file[1]);
+	assert_int_equal(peer_receive(&s->peer, 1000, &m, &s->err), -1);
+	assert_int_equal(s->err.code, ERR_CANCELLED);
+}
+
+static void silence_times_out(void **state)
+{
+	struct scene *s = *state;
+	struct msg m;
+
+	assert_int_equal(peer_receive(&s->peer, 20, &m, &s->err), -1);
+	assert_int_equal(s->err.code, ERR_TIMEOUT);
+	assert_false(s->peer.cancelled);
+}
+
+static void nonsense_ends_the_session(void **state)
+{
+	struct scene *s = *state;
+	struct msg m;
+
+	say(s, "{\"t\":\"sing\"}\n");
+	assert_int_equal(peer_receive(&s->peer, 1000, &m, &s->err), -1);
+	assert_int_equal(s->err.code, ERR_PROTOCOL);
+	assert_true(s->peer.cancelled);
+}
+
+static void a_line_without_end_is_refused(void **state)
+{
+	struct scene *s = *state;
+	static char much[100000];
+	struct msg m;
+
+	memset(much, 'x', sizeof much - 1);
+	for (int i = 0; i < 11; i++) {
+		say(s, much);
+		if (peer_receive(&s->peer, i < 10 ? 1 : 1000, &m, &s->err) < 0 && s->err.code == ERR_PROTOCOL)
+			break;
+		err_clear(&s->err);
+	}
+	assert_true(s->peer.cancelled);
+}
+
+static void pings_when_due(void **state)
+{
+	struct scene *s = *state;
+	struct pollfd fd = { .fd = -1 };
+	char text[64] = "";
+
+	s->peer.next_ping_ns = clock_mono_ns() - 1;
+	assert_int_equal(peer_attend(&s->peer, &fd, &s->err), 0);
+	assert_true(read(s->daemon, text, sizeof text - 1) > 0);
+	assert_string_equal(text, "{\"t\":\"ping\"}\n");
+	assert_true(s->peer.next_ping_ns > clock_mono_ns() + 9000000000ll);
+}
+
+static void a_daemon_that_is_gone_cancels(void **state)
+{
+	static const struct msg m = { .t = MSG_PING };
+	struct scene *s = *state;
+
+	peer_signals();
+	close(s->daemon);
+	s->daemon = -1;
+	assert_int_equal(peer_send(&s->peer, &m, &s->err), -1);
+	assert_int_equal(s->err.code, ERR_CANCELLED);
+}
+
+/* ---- children ---- */
+
+static int take(void *arg, const char *data, size_t len, struct fw_err *err)
+{
+	struct scene *s = arg;
+
+	buf_append(&s->out, data, len);
+	return strstr(s->out.data, "enough") ? err_set(err, ERR_FULL, "enough is enough") : 0;
+}
+
+static int run(struct scene *s, const char *script, int64_t deadline_ms, struct proc_exit *how)
+{
+	const char *argv[] = { "sh", "-c", script, NULL };
+	struct pump pump = { .peer = &s->peer,
+		.stream = { { .read = take, .arg = s, .child_fd = 1 }, { .read = take, .arg = s, .child_fd = 7 } },
+		.n_streams = 2,
+		.merge_stderr = true,
+		.deadline_ms = deadline_ms };
+
+	buf_clear(&s->out);
+	err_clear(&s->err);
+	return pump_run(&pump, &(struct proc_spec){ .argv = argv }, how, &s->err);
+}
+
+static void every_stream_is_read_to_its_end(void **state)
+{
+	struct scene *s = *state;
+	struct proc_exit how;
+
+	assert_int_equal(run(s, "echo one; echo two >&2; echo three >&7; exit 4", 10000, &how), 0);
+	assert_int_equal(how.status, 4);
+	assert_non_null(strstr(s->out.data, "one\ntwo\n"));
+	assert_non_null(strstr(s->out.data, "three\n"));
+	assert_int_equal(run(s, "head -c 900000 /dev/zero | tr '\\0' x", 10000, &how), 0);
+	assert_int_equal(s->out.len, 900000);
+}
+
+static void the_deadline_ends_everything(void **state)
+{
+	struct scene *s = *state;
+	struct proc_exit how;
+
+	assert_int_equal(run(s, "setsid sleep 100 & (setsid sh -c 'sleep 100 & sleep 100' &) ; sleep 100", 300, &how), 0);
+	assert_true(how.timed_out);
+	assert_int_equal(procs_count(), 0);
+}
+
+static void a_child_that_leaves_others_behind(void **state)
+{
+	struct scene *s = *state;
+	struct proc_exit how;
+
+	assert_int_equal(run(s, "setsid sleep 100 & echo done", 10000, &how), 0);
+	assert_int_equal(how.status, 0);
+	assert_string_equal(s->out.data, "done\n");
+	assert_int_equal(procs_count(), 0);
+}
+
+static void a_reader_that_has_seen_enough(void **state)
+{
+	struct scene *s = *state;
+	struct proc_exit how;
+
+	assert_int_equal(run(s, "echo enough; sleep 100", 10000, &how), -1);
+	assert_string_equal(s->err.text, "enough is enough");
+	assert_int_equal(procs_count(), 0);
+}
+
+static void cancel_ends_the_child(void **state)
+{
+	struct scene *s = *state;
+	struct proc_exit how;
+
+	say(s, "{\"t\":\"cancel\"}\n");
+	assert_int_equal(run(s, "sleep 100", 60000, &how), -1);
+	assert_int_equal(s->err.code, ERR_CANCELLED);
+	assert_int_equal(procs_count(), 0);
+	assert_int_equal(pump_sleep(&s->peer, 60000, &s->err), -1);
+}
+
+static void end_of_input_ends_the_child(void **state)
+{
+	struct scene *s = *state;
+	struct proc_exit how;
+
+	close(s->daemon);
+	s->daemon = -1;
+	assert_int_equal(run(s, "sleep 100", 60000, &how), -1);
+	assert_int_equal(s->err.code, ERR_CANCELLED);
+}
+
+static void what_does_not_start_is_said(void **state)
+{
+	struct scene *s = *state;
+	struct pump pump = { .peer = &s->peer, .deadline_ms = 1000 };
+	const char *argv[] = { "/nonexistent/program", NULL };
+	struct proc_exit how;
+
+	assert_int_equal(pump_run(&pump, &(struct proc_spec){ .argv = argv }, &how, &s->err), -1);
+	assert_non_null(strstr(s->err.text, "/nonexistent/program"));
+}
+
+int main(void)
+{
+#define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(lines_and_payload),
+		T(silence_times_out),
+		T(nonsense_ends_the_session),
+		T(a_line_without_end_is_refused),
+		T(pings_when_due),
+		T(a_daemon_that_is_gone_cancels),
+		T(every_stream_is_read_to_its_end),
+		T(the_deadline_ends_everything),
+		T(a_child_that_leaves_others_behind),
+		T(a_reader_that_has_seen_enough),
+		T(cancel_ends_the_child),
+		T(end_of_input_ends_the_child),
+		T(what_does_not_start_is_said),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

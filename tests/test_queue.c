@@ -1,0 +1,320 @@
+/* Queue and slots: real commits, a real database, and shell scripts as workers that do well or badly. */
+#include "fixture_daemon.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "queue.h"
+
+#define HELLO                                                                                                                    \
+	"echo '{\"t\":\"hello\",\"protocol\":1,\"version\":\"0.1.0\",\"isolation\":\"none\",\"devices\":[{\"kind\":\"sim\","     \
+	"\"uuid\":\"sim-1\",\"name\":\"s\",\"driver\":\"\",\"toolkit\":\"x\"}]}'; read job || exit 0; "
+/* the target does not build: the shortest result there is */
+#define WORK                                                                                                                     \
+	"echo '{\"t\":\"build\",\"role\":\"base\",\"state\":\"start\"}'; "                                                       \
+	"echo '{\"t\":\"build\",\"role\":\"target\",\"state\":\"failed\",\"exit\":2,\"signal\":0,\"duration_ms\":5,"             \
+	"\"modules\":{},\"toolchain\":\"x\",\"detail\":\"make: exit 2\",\"log_b64\":\"\"}'; "                                    \
+	"echo '{\"t\":\"done\",\"gpu_s\":0,\"wall_s\":1,\"cancelled\":false}'"
+
+static struct queue *queue;
+static int drained;
+
+static int setup(void **state)
+{
+	queue = NULL;
+	drained = 0;
+	return fixture_setup(state);
+}
+
+static int teardown(void **state)
+{
+	queue_stop(queue);
+	return fixture_teardown(state);
+}
+
+static void add_worker(const char *name, const char *script)
+{
+	struct config_worker *w = &config->worker[config->n_workers++];
+	char path[64];
+	snprintf(path, sizeof path, "%s.sh", name);
+	gitrepo_write(path, script);
+	snprintf(w->name, sizeof w->name, "%s", name);
+	snprintf(w->command[0], sizeof w->command[0], "sh");
+	snprintf(w->command[1], sizeof w->command[1], "%.400s/%s", gitrepo_root, path);
+	w->n_command = 2;
+	snprintf(w->device, sizeof w->device, "auto");
+}
+
+static void begin(void)
+{
+	ok(queue_start(loop, config, db, NULL, NULL, &queue, &err));
+}
+
+static void on_drained(void *arg)
+{
+	(void)arg;
+	drained++;
+	loop_stop(loop);
+}
+
+/* main with one commit, and a branch `topic` with another; its hash. */
+static const char *topic(void)
+{
+	static char one[65], two[65];
+	fixture_commit("1", "first", one);
+	GIT("w", "checkout", "-q", "-b", "topic");
+	fixture_commit("2", "topic", two);
+	return two;
+}
+
+#define STATE_IS(state) "SELECT count(*) FROM job WHERE id = 1 AND state = '" state "'"
+
+static void test_a_job_goes_through_a_worker(void **state)
+{
+	(void)state;
+	add_worker("w", HELLO WORK);
+	fixture_push("topic", topic());
+	begin();
+	fixture_until(STATE_IS("done"));
+	assert_string_equal(fixture_text("SELECT base_how || ' ' || suite || ' ' || kind || ' ' || attempt FROM job"),
+		"merge-base tiny change 1");
+	assert_int_equal(fixture_number("SELECT length(nonce) FROM job"), 32);
+	assert_int_equal(fixture_number("SELECT count(*) FROM comparison WHERE verdict = 'failed' AND job = 1"), 1);
+	assert_int_equal(fixture_number("SELECT count(*) FROM commit_"), 2);
+	assert_string_equal(fixture_text("SELECT uuid FROM device"), "sim-1");
+	assert_string_equal(fixture_text("SELECT group_concat(line, ' | ') FROM job_log WHERE line LIKE 'build%'"),
+		"build of base begins | build of target failed after 0.0 s: make: exit 2");
+	assert_int_equal(fixture_number("SELECT count(*) FROM event WHERE kind = 'job.state' AND payload LIKE '%building%'"), 1);
+	assert_int_equal(fixture_number("SELECT json_extract(progress, '$.checks') FROM job"), 2);
+}
+
+static void test_identical_needs_no_worker(void **state)
+{
+	(void)state;
+	char one[65], two[65];
+	fixture_commit("1", "first", one);
+	GIT("w", "checkout", "-q", "-b", "words");
+	gitrepo_write("w/README", "words\n");
+	fixture_commit("1", "words", two);
+	fixture_push("words", two);
+	begin();
+	fixture_until(STATE_IS("done"));
+	assert_string_equal(fixture_text("SELECT verdict || ' ' || identical_by FROM comparison"), "identical tree");
+	assert_int_equal(fixture_number("SELECT attempt FROM job"), 0);
+}
+
+static void test_every_suite_gets_a_job(void **state)
+{
+	(void)state;
+	gitrepo_write("w/.flopwatch.yaml", "flopwatch: 1\nsuites: [tiny, other]\n");
+	gitrepo_write("w/etc/suites/other.yaml", FIXTURE_SUITE);
+	fixture_push("topic", topic());
+	begin();
+	fixture_until("SELECT count(*) = 2 AND min(base_how) <> '' FROM job");
+	assert_string_equal(fixture_text("SELECT group_concat(suite || ' ' || base_how, ', ') FROM job"),
+		"tiny merge-base, other merge-base");
+}
+
+static void test_a_newer_tip_supersedes_what_waits(void **state)
+{
+	(void)state;
+	char three[65];
+	fixture_push("topic", topic());
+	begin();
+	fixture_until("SELECT base_how <> '' FROM job WHERE id = 1");
+	fixture_commit("3", "topic again", three);
+	fixture_push("topic", three);
+	queue_wake(queue);
+	fixture_until(STATE_IS("superseded"));
+	assert_string_equal(fixture_text("SELECT state FROM job WHERE id = 2"), "queued");
+}
+
+static void test_a_worker_that_dies_three_times(void **state)
+{
+	(void)state;
+	add_worker("w", HELLO "echo 'no memory' >&2; kill -9 $$");
+	fixture_push("topic", topic());
+	begin();
+	fixture_until(STATE_IS("failed"));
+	assert_string_equal(fixture_text("SELECT state_why FROM job"),
+		"interrupted: the worker ended in the middle of the job (killed by "
+		"SIGKILL); it said: no memory (attempt 3 of 3)");
+	assert_int_equal(fixture_number("SELECT attempt FROM job"), 3);
+	assert_int_equal(fixture_number("SELECT count(*) FROM comparison"), 0);
+}
+
+static void test_a_worker_that_is_not_there_costs_nothing(void **state)
+{
+	(void)state;
+	add_worker("gone", "exit 1");
+	fixture_push("topic", topic());
+	begin();
+	fixture_until("SELECT base_how <> '' FROM job");
+	assert_string_equal(fixture_text("SELECT state || attempt FROM job"), "queued0");
+	/* says hello once, and then never again: the job was sent, and goes back uncounted */
+	char script[2048];
+	snprintf(script, sizeof script, "[ -e %.100s/said ] && exit 1; echo > %.100s/said; " HELLO WORK, gitrepo_root,
+		gitrepo_root);
+	add_worker("shy", script);
+	queue_stop(queue);
+	begin();
+	fixture_until("SELECT count(*) FROM event WHERE payload LIKE '%before its hello%'");
+	assert_string_equal(fixture_text("SELECT state || attempt FROM job"), "queued0");
+}
+
+static void test_a_paused_device_gets_nothing(void **state)
+{
+	(void)state;
+	int64_t id;
+	char word[16];
+	add_worker("w", HELLO WORK);
+	begin();
+	fixture_until("SELECT count(*) FROM device");
+	ok(db_begin(db, &err));
+	ok(store_device_get(db, "sim-1", &id, word, &err));
+	ok(store_device_state(db, id, "paused", "", &err));
+	ok(db_commit(db, &err));
+	fixture_push("topic", topic());
+	queue_wake(queue);
+	fixture_until("SELECT base_how <> '' FROM job");
+	queue_wake(queue);
+	fixture_until("SELECT 1");
+	assert_string_equal(fixture_text("SELECT state FROM job"), "queued");
+	ok(db_begin(db, &err));
+	ok(store_device_state(db, id, "ok", "", &err));
+	ok(db_commit(db, &err));
+	queue_wake(queue);
+	fixture_until(STATE_IS("done"));
+}
+
+static void test_a_device_has_one_job_at_a_time(void **state)
+{
+	(void)state;
+	char text[256], script[2048];
+	snprintf(text, sizeof text, "%.100s/busy", gitrepo_root);
+	snprintf(script, sizeof script, HELLO "mkdir %s || kill -9 $$; sleep 0.05; rmdir %s; " WORK, text, text);
+	add_worker("one", script);
+	add_worker("two", script);
+	const char *sha = topic();
+	for (int i = 0; i < 6; i++) {
+		char branch[16];
+		snprintf(branch, sizeof branch, "b%d", i);
+		fixture_push(branch, sha);
+	}
+	begin();
+	fixture_until("SELECT count(*) = 6 FROM job WHERE state = 'done'");
+	assert_int_equal(fixture_number("SELECT max(attempt) FROM job"), 1);
+}
+
+static void test_cancelling(void **state)
+{
+	(void)state;
+	add_worker("w", HELLO "echo '{\"t\":\"build\",\"role\":\"base\",\"state\":\"start\"}'; cat > /dev/null");
+	fixture_push("topic", topic());
+	begin();
+	fixture_until(STATE_IS("building"));
+	ok(queue_cancel(queue, 1, "cancelled by me", &err));
+	assert_string_equal(fixture_text("SELECT state || ': ' || state_why FROM job"), "cancelled: cancelled by me");
+	assert_int_equal(queue_cancel(queue, 1, "again", &err), -1);
+	assert_string_equal(err.text, "job 1 has ended already");
+	err_clear(&err);
+	assert_int_equal(queue_cancel(queue, 77, "x", &err), -1);
+	assert_int_equal(err.code, ERR_NOT_FOUND);
+	struct store_job waiting = fixture_push("later", fixture_text("SELECT target_sha FROM job"));
+	ok(queue_cancel(queue, waiting.id, "not needed", &err));
+	assert_string_equal(fixture_text("SELECT state FROM job WHERE id = 2"), "cancelled");
+	/* the worker has left, and the next job gets it */
+	fixture_push("third", fixture_text("SELECT target_sha FROM job"));
+	queue_wake(queue);
+	fixture_until("SELECT state = 'building' FROM job WHERE id = 3");
+}
+
+static void test_a_job_has_a_time_limit(void **state)
+{
+	(void)state;
+	config->job_timeout_ms = 100;
+	add_worker("w", HELLO "cat > /dev/null");
+	fixture_push("topic", topic());
+	begin();
+	fixture_until(STATE_IS("failed"));
+	assert_string_equal(fixture_text("SELECT state_why FROM job"), "timeout: the job ran past its limit of 0 s");
+}
+
+static void test_draining_gives_jobs_back(void **state)
+{
+	(void)state;
+	add_worker("w", HELLO "echo '{\"t\":\"build\",\"role\":\"base\",\"state\":\"start\"}'; cat > /dev/null");
+	fixture_push("topic", topic());
+	begin();
+	fixture_until(STATE_IS("building"));
+	queue_drain(queue, on_drained, NULL);
+	ok(loop_run(loop, &err));
+	assert_int_equal(drained, 1);
+	assert_string_equal(
+		fixture_text("SELECT state || ' ' || attempt || ' ' || state_why FROM job"), "queued 0 the daemon was stopped");
+}
+
+static void test_plans_can_be_forgotten(void **state)
+{
+	(void)state;
+	add_worker("w", HELLO WORK);
+	fixture_push("topic", topic());
+	begin();
+	fixture_until("SELECT 1"); /* git works on it now */
+	queue_forget_plans(queue);
+	queue_wake(queue);
+	fixture_until(STATE_IS("done"));
+	assert_int_equal(fixture_number("SELECT attempt FROM job"), 1);
+}
+
+static void test_a_repository_that_is_not_configured(void **state)
+{
+	(void)state;
+	fixture_push("topic", topic());
+	config->n_repos = 0;
+	begin();
+	fixture_until(STATE_IS("gone"));
+	assert_string_equal(fixture_text("SELECT state_why FROM job"), "repository kernels is not configured any more");
+}
+
+static void test_a_database_that_cannot_be_written(void **state)
+{
+	(void)state;
+	struct rlimit full = { 1, RLIM_INFINITY }, free_again = { RLIM_INFINITY, RLIM_INFINITY };
+	signal(SIGXFSZ, SIG_IGN);
+	begin();
+	ok(queue_health(queue, &err));
+	struct store_job j = fixture_push("topic", topic());
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &full), 0);
+	assert_int_equal(queue_cancel(queue, j.id, "x", &err), -1);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &free_again), 0);
+	struct fw_err why = { 0 };
+	assert_int_equal(queue_health(queue, &why), -1);
+	assert_memory_equal(why.text, "the database cannot be written: ", 32);
+	ok(queue_cancel(queue, j.id, "x", &err));
+	ok(queue_health(queue, &err));
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	gitrepo_use_our_programs();
+	const struct CMUnitTest tests[] = {
+		CASE(test_a_job_goes_through_a_worker),
+		CASE(test_identical_needs_no_worker),
+		CASE(test_every_suite_gets_a_job),
+		CASE(test_a_newer_tip_supersedes_what_waits),
+		CASE(test_a_worker_that_dies_three_times),
+		CASE(test_a_worker_that_is_not_there_costs_nothing),
+		CASE(test_a_paused_device_gets_nothing),
+		CASE(test_a_device_has_one_job_at_a_time),
+		CASE(test_cancelling),
+		CASE(test_a_job_has_a_time_limit),
+		CASE(test_draining_gives_jobs_back),
+		CASE(test_plans_can_be_forgotten),
+		CASE(test_a_repository_that_is_not_configured),
+		CASE(test_a_database_that_cannot_be_written),
+	};
+	return cmocka_run_group_tests_name("queue", tests, NULL, NULL);
+}

@@ -1,0 +1,114 @@
+/* Records reach their reader whole, at once, and in the protocol's form. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runner/record.h"
+
+static void read_back(int fd, struct msg *m)
+{
+	char line[8192];
+	struct fw_err err = { 0 };
+	ssize_t n = read(fd, line, sizeof(line));
+	assert_true(n > 1);
+	assert_int_equal(line[n - 1], '\n');
+	if (protocol_parse(line, (size_t)n - 1, m, &err) != 0)
+		fail_msg("%s", err.text);
+}
+
+static void what_is_written_can_be_read(void **state)
+{
+	struct records r;
+	struct fw_err err = { 0 };
+	struct msg m;
+	int fd[2];
+
+	(void)state;
+	assert_int_equal(pipe(fd), 0);
+	assert_int_equal(records_init(&r, fd[1], 7, &err), 0);
+	assert_true(fcntl(fd[1], F_GETFD) & FD_CLOEXEC); /* children of branch code do not get it */
+
+	record_at(&r, 4, "target", "time");
+	read_back(fd[0], &m);
+	assert_int_equal(m.t, MSG_AT);
+	assert_int_equal(m.u.at.launch, 7);
+	assert_string_equal(m.u.at.role, "target");
+	msg_fini(&m);
+
+	record_at(&r, -1, "", "load");
+	read_back(fd[0], &m);
+	assert_int_equal(m.u.at.cell, -1);
+	msg_fini(&m);
+
+	char detail[2000];
+	memset(detail, 'x', sizeof(detail) - 1);
+	detail[sizeof(detail) - 1] = '\0';
+	record_fault(&r, 2, "base", "crash", detail);
+	read_back(fd[0], &m);
+	assert_int_equal(m.t, MSG_FAULT);
+	assert_int_equal(strlen(m.u.fault.detail), 511);
+	msg_fini(&m);
+
+	record_fault(&r, 2, "base", "wrong", "two\nlines \"quoted\"");
+	read_back(fd[0], &m);
+	assert_string_equal(m.u.fault.failure, "wrong");
+	msg_fini(&m);
+
+	float ms[] = { 1.25f, 0.1f };
+	struct msg_cell cell = { .launch = 7, .set = 1, .series = "device", .n_subjects = 1, .role = { "base" }, .n = 2 };
+	cell.ms[0] = ms;
+	memcpy(cell.order, "AA", 3);
+	record_cell(&r, &cell);
+	read_back(fd[0], &m);
+	assert_int_equal(m.t, MSG_CELL);
+	assert_memory_equal(m.u.cell->ms[0], ms, sizeof(ms)); /* bit for bit */
+	msg_fini(&m);
+
+	records_fini(&r);
+	close(fd[0]);
+	close(fd[1]);
+}
+
+static void a_reader_that_left_is_noticed(void **state)
+{
+	struct records r;
+	struct fw_err err = { 0 };
+	int fd[2];
+
+	(void)state;
+	signal(SIGPIPE, SIG_IGN);
+	assert_int_equal(pipe(fd), 0);
+	assert_int_equal(records_init(&r, fd[1], 1, &err), 0);
+	close(fd[0]);
+	record_at(&r, 0, "base", "plan");
+	assert_true(r.failed);
+	records_fini(&r);
+	close(fd[1]);
+}
+
+static void a_closed_descriptor_is_an_error(void **state)
+{
+	struct records r;
+	struct fw_err err = { 0 };
+	(void)state;
+	assert_int_equal(records_init(&r, 999, 1, &err), -1);
+	assert_non_null(strstr(err.text, "999"));
+	records_fini(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_is_written_can_be_read),
+		cmocka_unit_test(a_reader_that_left_is_noticed),
+		cmocka_unit_test(a_closed_descriptor_is_an_error),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

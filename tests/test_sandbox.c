@@ -1,0 +1,205 @@
+/* sandbox.c: what is asked for is what is given, or one line says why not. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/proc.h"
+#include "worker/sandbox.h"
+#include "worker/toolchain.h"
+
+static int position(const struct sandbox_argv *v, const char *arg)
+{
+	for (int i = 0; i < v->n; i++)
+		if (strcmp(v->arg[i], arg) == 0)
+			return i;
+	return -1;
+}
+
+static bool has_pair(const struct sandbox_argv *v, const char *first, const char *second)
+{
+	for (int i = 0; i + 1 < v->n; i++)
+		if (strcmp(v->arg[i], first) == 0 && strcmp(v->arg[i + 1], second) == 0)
+			return true;
+	return false;
+}
+
+static void words(void **state)
+{
+	enum sandbox_want want = SANDBOX_AUTO;
+
+	(void)state;
+	assert_int_equal(sandbox_want("required", &want), 0);
+	assert_int_equal(want, SANDBOX_REQUIRED);
+	assert_int_equal(sandbox_want("none", &want), 0);
+	assert_int_equal(want, SANDBOX_NONE);
+	assert_int_equal(sandbox_want("yes", &want), -1);
+}
+
+static void build_arguments(void **state)
+{
+	struct sandbox s = { .active = true, .bwrap = "/usr/bin/bwrap", .cuda = "/opt/cuda" };
+	struct sandbox_argv *v = calloc(1, sizeof *v);
+	struct fw_err err = { 0 };
+
+	(void)state;
+	sandbox_build(&s, v, "/var/cache/x/job", "kernels");
+	sandbox_arg(v, "make");
+	assert_int_equal(sandbox_end(v, &err), 0);
+	assert_string_equal(v->arg[0], "/usr/bin/bwrap");
+	assert_true(position(v, "--unshare-all") > 0);
+	assert_true(position(v, "--die-with-parent") > 0);
+	assert_true(position(v, "--new-session") > 0);
+	assert_true(position(v, "--clearenv") > 0);
+	assert_true(has_pair(v, "--cap-drop", "ALL"));
+	assert_true(has_pair(v, "--ro-bind", "/usr"));
+	assert_true(has_pair(v, "--ro-bind", "/opt/cuda"));
+	assert_true(has_pair(v, "--bind", "/var/cache/x/job"));
+	assert_true(has_pair(v, "--chdir", "/job/kernels"));
+	assert_true(has_pair(v, "SOURCE_DATE_EPOCH", "0"));
+	assert_int_equal(position(v, "--share-net"), -1);
+	assert_int_equal(position(v, "--dev-bind"), -1);
+	assert_true(position(v, "--") > position(v, "--chdir"));
+	assert_true(position(v, "/usr/bin/setpriv") == -1);
+	assert_string_equal(v->arg[v->n - 1], "make");
+	assert_null(v->arg[v->n]);
+	free(v);
+}
+
+/* Root's builds give up root, and only they keep the capabilities that it takes. */
+static void root_becomes_nobody(void **state)
+{
+	struct sandbox s = { .active = true, .drops_root = true, .bwrap = "/usr/bin/bwrap" };
+	struct sandbox_argv *v = calloc(1, sizeof *v);
+
+	(void)state;
+	sandbox_build(&s, v, "/var/cache/x/job", "kernels");
+	assert_int_equal(position(v, "--unshare-all"), -1);
+	assert_true(position(v, "--unshare-net") > 0 && position(v, "--unshare-pid") > 0 && position(v, "--unshare-ipc") > 0);
+	assert_true(has_pair(v, "/usr/bin/setpriv", "--reuid=65534"));
+	assert_true(position(v, "--bounding-set=-all") > 0);
+	sandbox_run(&s, v, "/opt/flopwatch/flopwatch-runner", false);
+	assert_true(position(v, "--unshare-all") > 0);
+	assert_int_equal(position(v, "--cap-add"), -1);
+	free(v);
+}
+
+static void without_isolation_only_the_command_is_left(void **state)
+{
+	struct sandbox s = { .active = false };
+	struct sandbox_argv *v = calloc(1, sizeof *v);
+	struct fw_err err = { 0 };
+
+	(void)state;
+	sandbox_build(&s, v, "/job", "kernels");
+	sandbox_arg(v, "make");
+	assert_int_equal(sandbox_end(v, &err), 0);
+	assert_int_equal(position(v, "--"), -1);
+	assert_string_equal(v->arg[v->n - 1], "make");
+	assert_true(v->n <= 3); /* and the limit of processes */
+	sandbox_run(&s, v, "/opt/flopwatch/flopwatch-runner", true);
+	assert_int_equal(v->n, 1);
+	assert_string_equal(sandbox_isolation(&s), "none");
+	free(v);
+}
+
+static void too_many_arguments_are_an_error(void **state)
+{
+	struct sandbox s = { .active = false };
+	struct sandbox_argv *v = calloc(1, sizeof *v);
+	struct fw_err err = { 0 };
+
+	(void)state;
+	sandbox_build(&s, v, "/job", "kernels");
+	for (int i = 0; i < SANDBOX_ARGS_MAX; i++)
+		sandbox_arg(v, "x");
+	assert_int_equal(sandbox_end(v, &err), -1);
+	assert_int_equal(err.code, ERR_FULL);
+	free(v);
+}
+
+static void required_without_bubblewrap_says_so(void **state)
+{
+	char *before = strdup(getenv("PATH") ? getenv("PATH") : "/usr/bin:/bin");
+	struct sandbox *s = calloc(1, sizeof *s);
+	struct fw_err err = { 0 };
+
+	(void)state;
+	setenv("PATH", "/nonexistent", 1);
+	assert_int_equal(sandbox_open(s, SANDBOX_REQUIRED, &err), -1);
+	assert_int_equal(err.code, ERR_UNSUPPORTED);
+	assert_non_null(strstr(err.text, "bubblewrap is not installed"));
+	err_clear(&err);
+	assert_int_equal(sandbox_open(s, SANDBOX_AUTO, &err), 0);
+	assert_false(s->active);
+	assert_non_null(strstr(s->why, "not installed"));
+	setenv("PATH", before, 1);
+	free(before);
+	free(s);
+}
+
+/* A program of ours inside: sees itself and nothing else of ours; a signal that ends it is told as 128 + n. */
+static void a_program_runs_inside(void **state)
+{
+	struct sandbox *s = calloc(1, sizeof *s);
+	struct sandbox_argv *v = calloc(1, sizeof *v);
+	struct fw_err err = { 0 };
+	struct proc_exit how;
+	struct buf out;
+
+	(void)state;
+	assert_int_equal(sandbox_open(s, SANDBOX_AUTO, &err), 0);
+	if (!s->active) {
+		free(v);
+		free(s);
+		skip();
+	}
+	buf_init(&out, 1000);
+	setenv("FW_SECRET", "canary", 1);
+	sandbox_run(s, v, "/bin/sh", false);
+	sandbox_arg(v, "-c");
+	sandbox_arg(v, "echo ${FW_SECRET:-clean} `id -u` `ls / | tr '\\n' ' '`; kill -SEGV $$");
+	assert_int_equal(sandbox_end(v, &err), 0);
+	assert_int_equal(proc_run(&(struct proc_spec){ .argv = v->arg }, NULL, &out, &out, 10000, &how, &err), 0);
+	assert_int_equal(how.status, 128 + 11);
+	assert_true(strncmp(out.data, "clean ", 6) == 0);
+	assert_null(strstr(out.data, "home"));
+	assert_null(strstr(out.data, "root"));
+	buf_fini(&out);
+	free(v);
+	free(s);
+}
+
+static void compilers_have_versions(void **state)
+{
+	char text[96];
+
+	(void)state;
+	toolchain_describe("cpu", text, sizeof text);
+	assert_true(strncmp(text, "gcc ", 4) == 0 && text[4] >= '1' && text[4] <= '9');
+	assert_null(strchr(text, '\n'));
+	toolchain_nvcc_version("Cuda compilation tools, release 13.0, V13.0.88\nBuild cuda_13.0.r13.0\n", text, sizeof text);
+	assert_string_equal(text, "13.0.88");
+	toolchain_nvcc_version("gcc (Debian) 12.2.0", text, sizeof text);
+	assert_string_equal(text, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(words),
+		cmocka_unit_test(build_arguments),
+		cmocka_unit_test(root_becomes_nobody),
+		cmocka_unit_test(without_isolation_only_the_command_is_left),
+		cmocka_unit_test(too_many_arguments_are_an_error),
+		cmocka_unit_test(required_without_bubblewrap_says_so),
+		cmocka_unit_test(a_program_runs_inside),
+		cmocka_unit_test(compilers_have_versions),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

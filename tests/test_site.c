@@ -1,0 +1,655 @@
+/* Every route of the site over a real database: what it shows, what it refuses, what it asks of the daemon. */
+#include "site_run.h"
+
+#define CELL "attention/dense/causal/s8192/hq64/hk8/d128/bf16/forward"
+
+/* A regression of `team/a+b` with its alert, and an unchanged comparison before it. */
+static int64_t fill(struct run *run)
+{
+	static const char changed[] =
+		"{\"changed\":[{\"phase\":\"run\",\"kernel\":\"forward\",\"base\":{\"grid\":[1,1,1],\"block\":[128,1,1],"
+		"\"registers\":168,"
+		"\"local_bytes\":0,\"shared_bytes\":0},\"target\":{\"grid\":[2,1,1],\"block\":[128,1,1],\"registers\":172,"
+		"\"local_bytes\":16,\"shared_bytes\":0}},{\"phase\":\"run\",\"kernel\":\"combine\",\"base\":null,\"target\":{}}],"
+		"\"changes\":2,\"base\":3,\"target\":4}";
+	struct fixture *f = run->f;
+	struct store_commit commit = { .author = "Ada", .subject = "a faster tile", .committed_at = 5000 };
+	snprintf(commit.sha, sizeof commit.sha, "%s", fixture_sha(0xb2));
+	snprintf(commit.tree, sizeof commit.tree, "%s", fixture_sha(0x77));
+	struct store_alert alert = { .repo = f->repo,
+		.branch = "team/a%2Bb",
+		.cells_json = "[{\"cell\":\"" CELL "\",\"change_pct\":-3.1,\"borderline\":false}]",
+		.worst_pct = -3.1 };
+	snprintf(alert.target_sha, sizeof alert.target_sha, "%s", fixture_sha(0xb2));
+	bool is_new;
+	ok(db_begin(f->db, &err));
+	ok(store_commit_put(f->db, f->repo, &commit, &err));
+	ok(store_tip_put(f->db, f->repo, "team/a%2Bb", "team/a+b", fixture_sha(0xb2), true, 4000, &err));
+	ok(store_tip_put(f->db, f->repo, "main", "main", fixture_sha(0xb1), true, 4000, &err));
+	int64_t first = fixture_comparison(f, "main", 0xa1, 0xb1, VERDICT_UNCHANGED, 6000);
+	fixture_cell(f, first, 0, CELL, 0.001, VERDICT_UNCHANGED);
+	ok(store_comparison_verdict(f->db, first, VERDICT_UNCHANGED, &err));
+	ok(body_store(f->db, first, &err));
+	int64_t second = fixture_comparison(f, "team/a%2Bb", 0xb1, 0xb2, VERDICT_REGRESSION, 7000);
+	int64_t cell = fixture_cell(f, second, 0, CELL, 0.031, VERDICT_REGRESSION);
+	ok(store_metric(f->db, "cell", cell, "phase.run.base_ms", "ms", 1.66, &err));
+	ok(store_metric(f->db, "cell", cell, "phase.run.target_ms", "ms", 1.71, &err));
+	ok(store_metric(f->db, "cell", cell, "phase.run.change_pct", "pct", -2.9, &err));
+	ok(store_metric(f->db, "cell", cell, "base.error_ratio", "ratio", 0.31, &err));
+	ok(store_artifact(f->db, "cell", cell, "nodes_changed", changed, sizeof changed - 1, &err));
+	ok(store_comparison_verdict(f->db, second, VERDICT_REGRESSION, &err));
+	ok(body_store(f->db, second, &err));
+	alert.comparison = second;
+	ok(store_alert_open(f->db, &alert, 7000, &is_new, &err));
+	ok(store_job_log(f->db, 2, 6500, "queued: pushed", &err));
+	ok(store_event(f->db, 7000, "job.done", "{\"job\":2}", NULL, &err));
+	ok(db_commit(f->db, &err));
+	return second;
+}
+
+/* ---- pages ------------------------------------------------------------------------------------------------------------ */
+
+static void expect_page(struct run *run, const char *target, const char *const *words)
+{
+	struct answer a = get(run, target);
+	if (a.status != 200)
+		fail_msg("%s: %d: %.500s", target, a.status, a.body);
+	assert_string_equal(header_of(&a, "Content-Type"), "text/html; charset=utf-8");
+	assert_non_null(strstr(header_of(&a, "Content-Security-Policy"), "default-src 'none'"));
+	assert_null(strstr(a.body, "<script"));
+	assert_null(strstr(a.body, " style="));
+	assert_null(strstr(a.body, "nan"));
+	for (; *words; words++)
+		if (!strstr(a.body, *words))
+			fail_msg("%s does not show %s: %s", target, *words, a.body);
+	answer_free(&a);
+}
+
+#define WORDS(...) ((const char *const[]){ __VA_ARGS__, NULL })
+
+static void test_pages(void **state)
+{
+	struct run *run = *state;
+	expect_page(run, "/", WORDS("kernels", "Overview"));
+	expect_page(run, "/comparisons", WORDS("Comparisons"));
+	expect_page(run, "/alerts", WORDS("No alert."));
+	fill(run);
+	expect_page(run, "/",
+		WORDS("team/a+b", "href=\"/comparisons?repo=kernels&amp;branch=team%2Fa%252Bb\"", "regression", "a faster tile",
+			"1 open alert<"));
+	expect_page(run, "/comparisons", WORDS("team/a+b", "regression", "unchanged", "/comparisons/2"));
+	expect_page(run, "/comparisons?repo=kernels&branch=team/a%252Bb", WORDS("/comparisons/2"));
+	expect_page(run, "/comparisons?repo=kernels&branch=team/a%2Bb", WORDS("/comparisons/2"));
+	expect_page(run, "/comparisons/2",
+		WORDS("<th scope=row>phase.run</th><td class=n>1.66</td><td class=n>1.71</td><td>ms</td>",
+			"<th scope=row>error_ratio</th><td class=n>0.31</td><td class=n>\u2013</td><td>ratio</td>",
+			"differ: 2 of 3<",
+			"<li>run <code>forward</code> registers 168 \u2192 172 local_bytes 0 \u2192 16 another grid</li>",
+			"<code>combine</code> is new", "1 of 1 cells lost more than their threshold", "team/a+b", "Dense forward",
+			"simulated", "<dt>Isolation</dt><dd>none</dd>", "1.7100", "95 % interval", "/api/v1/comparisons/2.csv"));
+	expect_page(run, "/history", WORDS("write its key above"));
+	expect_page(
+		run, "/history?cell=" CELL, WORDS("2 points, 1 of them regressions", "<svg", "class=loss", "value=\"kernels\""));
+	expect_page(run, "/history?cell=" CELL "&branch=team/a%2Bb", WORDS("1 points, 1 of them regressions"));
+	expect_page(run, "/history?cell=other", WORDS("0 points", "No timed points yet."));
+	expect_page(run, "/jobs", WORDS("/jobs/2", "done"));
+	expect_page(run, "/jobs?state=queued", WORDS("</table>"));
+	expect_page(run, "/jobs/2", WORDS("queued: pushed", "action=\"/api/v1/jobs/2/retry\"", "Measure again"));
+	expect_page(run, "/alerts", WORDS("team/a+b", "formaction=\"/api/v1/alerts/1/accept\"", CELL));
+	expect_page(run, "/devices", WORDS("simulated", "sim-0", "action=\"/api/v1/devices/sim-0/pause\""));
+	struct answer a = get(run, "/static/style.css");
+	assert_int_equal(a.status, 200);
+	assert_string_equal(header_of(&a, "Content-Type"), "text/css; charset=utf-8");
+	assert_true(a.body_len > 1000);
+	answer_free(&a);
+}
+
+static void test_pages_refuse(void **state)
+{
+	static const struct {
+		const char *target;
+		int status;
+		const char *says;
+	} cases[] = {
+		{ "/nothing", 404, "no such address" },
+		{ "/comparisons/99", 404, "there is no comparison 99" },
+		{ "/comparisons/x", 404, "a comparison is named by its number" },
+		{ "/jobs/99", 404, "there is no job 99" },
+		{ "/jobs/-1", 404, "a job is named by its number" },
+		{ "/jobs?state=asleep", 400, "state must be one of" },
+		{ "/jobs?cursor=x", 400, "cursor must be" },
+		{ "/alerts?state=asleep", 400, "state must be one of" },
+		{ "/comparisons?verdict=good", 400, "verdict must be one of" },
+		{ "/comparisons?branch=main", 400, "need a repo" },
+		{ "/history?cell=x&repo=other", 404, "there is no repository other" },
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct answer a = get(*state, cases[i].target);
+		if (a.status != cases[i].status || !strstr(a.body, cases[i].says))
+			fail_msg("%s: %d: %s", cases[i].target, a.status, a.body);
+		assert_string_equal(header_of(&a, "Content-Type"), "text/html; charset=utf-8");
+		assert_non_null(strstr(a.body, "</html>"));
+		answer_free(&a);
+	}
+}
+
+/* More than a page of jobs: pages lead on to the older ones. */
+static void test_older(void **state)
+{
+	struct run *run = *state;
+	ok(db_begin(run->f->db, &err));
+	for (unsigned i = 0; i < 130; i++)
+		fixture_job(run->f, "main", 1, 1000 + i, 1000);
+	ok(db_commit(run->f->db, &err));
+	expect_page(run, "/jobs?state=queued", WORDS("/jobs/130", "/jobs/31\"", "href=\"/jobs?cursor=31&amp;state=queued\""));
+	struct answer a = get(run, "/jobs?cursor=31&state=queued");
+	assert_non_null(strstr(a.body, "/jobs/30\""));
+	assert_null(strstr(a.body, "/jobs/31\""));
+	assert_null(strstr(a.body, "Older"));
+	answer_free(&a);
+}
+
+/* ---- reading ---------------------------------------------------------------------------------------------------------- */
+
+static void test_api_objects(void **state)
+{
+	struct run *run = *state;
+	fill(run);
+	json_t *root = get_json(run, "/api/v1/"), *item;
+	assert_non_null(text_at(root, "version"));
+	assert_string_equal(text_at(root, "devices"), "/api/v1/devices");
+	json_decref(root);
+
+	root = get_json(run, "/api/v1/repos");
+	item = json_array_get(json_object_get(root, "items"), 0);
+	assert_string_equal(text_at(item, "name"), "kernels");
+	assert_int_equal(int_at(item, "branches"), 2);
+	assert_int_equal(int_at(item, "open_alerts"), 1);
+	assert_true(json_is_null(json_object_get(item, "fetched_at")));
+	assert_true(json_is_null(json_object_get(root, "next_cursor")));
+	json_decref(root);
+
+	root = get_json(run, "/api/v1/branches?repo=kernels");
+	item = json_array_get(json_object_get(root, "items"), 1);
+	assert_string_equal(text_at(item, "name"), "team/a%2Bb");
+	assert_string_equal(text_at(item, "display"), "team/a+b");
+	assert_string_equal(text_at(item, "verdict"), "regression");
+	assert_string_equal(text_at(json_object_get(item, "job"), "state"), "done");
+	json_decref(root);
+	root = get_json(run, "/api/v1/branches");
+	assert_int_equal(json_array_size(json_object_get(root, "items")), 2);
+	json_decref(root);
+
+	root = get_json(run, "/api/v1/jobs/2");
+	assert_string_equal(text_at(root, "state"), "done");
+	assert_string_equal(text_at(root, "branch"), "team/a%2Bb");
+	assert_string_equal(text_at(root, "branch_display"), "team/a+b");
+	assert_string_equal(text_at(root, "verdict"), "regression");
+	assert_string_equal(text_at(root, "queued_at"), "1970-01-01T00:00:07.000Z");
+	assert_true(json_is_null(json_object_get(root, "progress")));
+	json_decref(root);
+
+	root = get_json(run, "/api/v1/alerts");
+	item = json_array_get(json_object_get(root, "items"), 0);
+	assert_string_equal(text_at(item, "state"), "open");
+	assert_string_equal(text_at(json_array_get(json_object_get(item, "cells"), 0), "cell"), CELL);
+	assert_int_equal(json_array_size(json_object_get(item, "events")), 1);
+	json_decref(root);
+
+	root = get_json(run, "/api/v1/devices");
+	item = json_array_get(json_object_get(root, "items"), 0);
+	assert_string_equal(text_at(item, "uuid"), "sim-0");
+	assert_true(json_is_object(json_object_get(item, "info")));
+	json_decref(root);
+
+	char path[128];
+	snprintf(path, sizeof path, "/api/v1/commits/%s", fixture_sha(0xb2));
+	root = get_json(run, path);
+	assert_string_equal(text_at(json_array_get(json_object_get(root, "commits"), 0), "author"), "Ada");
+	assert_int_equal(json_array_size(json_object_get(root, "comparisons")), 1);
+	json_decref(root);
+
+	root = get_json(run, "/api/v1/history?cell=" CELL);
+	assert_string_equal(text_at(root, "repo"), "kernels");
+	assert_int_equal(json_array_size(json_object_get(root, "items")), 2);
+	assert_string_equal(text_at(json_array_get(json_object_get(root, "items"), 0), "verdict"), "regression");
+	json_decref(root);
+	root = get_json(run, "/api/v1/history?limit=1&repo=kernels&device=sim-0&cell=" CELL);
+	assert_int_equal(json_array_size(json_object_get(root, "items")), 1);
+	json_decref(root);
+
+	struct answer a = get(run, "/api/v1/jobs/2/log");
+	assert_string_equal(header_of(&a, "Content-Type"), "text/plain; charset=utf-8");
+	assert_non_null(strstr(a.body, "1970-01-01T00:00:06.500Z  queued: pushed\n"));
+	answer_free(&a);
+}
+
+/* The body is stored, its hash the ETag, and nothing is sent again to whom it has. */
+static void test_api_body(void **state)
+{
+	struct run *run = *state;
+	int64_t id = fill(run);
+	char path[128], etag[512], condition[600];
+	snprintf(path, sizeof path, "/api/v1/comparisons/%lld", (long long)id);
+	struct answer a = get(run, path);
+	assert_int_equal(a.status, 200);
+	snprintf(etag, sizeof etag, "%s", header_of(&a, "ETag"));
+	assert_int_equal(strlen(etag), 66);
+	json_t *root = json_of(&a);
+	assert_int_equal(int_at(root, "id"), id);
+	assert_string_equal(text_at(root, "verdict"), "regression");
+	assert_string_equal(text_at(json_array_get(json_object_get(root, "cells"), 0), "cell"), CELL);
+	json_decref(root);
+	snprintf(condition, sizeof condition, "If-None-Match: %s\r\n", etag);
+	a = ask_with(run, "GET", path, condition, NULL, 0);
+	assert_int_equal(a.status, 304);
+	assert_int_equal(a.body_len, 0);
+	assert_string_equal(header_of(&a, "ETag"), etag);
+	answer_free(&a);
+	a = ask_with(run, "GET", path, "If-None-Match: \"other\"\r\n", NULL, 0);
+	assert_int_equal(a.status, 200);
+	answer_free(&a);
+	snprintf(path, sizeof path, "/api/v1/compare?repo=kernels&base=%s&target=%s", fixture_sha(0xb1), fixture_sha(0xb2));
+	a = get(run, path);
+	assert_string_equal(header_of(&a, "ETag"), etag);
+	answer_free(&a);
+}
+
+static void test_api_csv(void **state)
+{
+	struct run *run = *state;
+	int64_t id = fill(run);
+	struct store_cell odd = { .comparison = id,
+		.n = 1,
+		.group = "dense",
+		.mask = "full",
+		.direction = "backward",
+		.flops = NAN,
+		.threshold_pct = 1.5,
+		.m = NAN,
+		.m_raw = NAN,
+		.se = NAN,
+		.beta = NAN,
+		.base_median_ms = NAN,
+		.target_median_ms = NAN,
+		.change_pct = NAN,
+		.ci_low_pct = NAN,
+		.ci_high_pct = NAN,
+		.mde_pct = NAN,
+		.verdict = VERDICT_FAILED,
+		.failure = "wrong",
+		.reason = "=cmd|' /C calc'!A0, \"quoted\"\x1b" };
+	snprintf(odd.key, sizeof odd.key, "odd/backward");
+	ok(db_begin(run->f->db, &err));
+	ok(store_cell_insert(run->f->db, &odd, &err));
+	ok(db_commit(run->f->db, &err));
+	struct answer a = get(run, "/api/v1/comparisons/2.csv");
+	assert_int_equal(a.status, 200);
+	assert_string_equal(header_of(&a, "Content-Type"), "text/csv; charset=utf-8; header=present");
+	assert_int_equal(strncmp(a.body, "cell,verdict,base_median_ms,", 28), 0);
+	assert_non_null(strstr(a.body, "\r\n" CELL ",regression,1.71,1.76301,643.275,623.933,"));
+	assert_non_null(strstr(
+		a.body, "\r\nodd/backward,failed,,,,,,,,,1.5,0,0,0,0,wrong,\"'=cmd|' /C calc'!A0, \"\"quoted\"\"\\x1b\"\r\n"));
+	answer_free(&a);
+}
+
+/* Pages of two through five comparisons, each row once, filters kept by the Link header. */
+static void test_api_paging(void **state)
+{
+	struct run *run = *state;
+	ok(db_begin(run->f->db, &err));
+	for (unsigned i = 0; i < 5; i++)
+		fixture_comparison(run->f, "main", 1, 100 + i, VERDICT_UNCHANGED, 1000 + i);
+	fixture_comparison(run->f, "other", 1, 200, VERDICT_IMPROVEMENT, 2000);
+	ok(db_commit(run->f->db, &err));
+	char target[256] = "/api/v1/comparisons?repo=kernels&branch=main&limit=2";
+	int64_t expected = 5;
+	for (int page = 0; page < 3; page++) {
+		struct answer a = get(run, target);
+		char link[512], want[512];
+		snprintf(link, sizeof link, "%s", header_of(&a, "Link"));
+		json_t *root = json_of(&a), *item;
+		const char *cursor = text_at(root, "next_cursor");
+		size_t i;
+		assert_int_equal(json_array_size(json_object_get(root, "items")), page < 2 ? 2 : 1);
+		json_array_foreach(json_object_get(root, "items"), i, item) assert_int_equal(int_at(item, "id"), expected--);
+		if (page == 2) {
+			assert_null(cursor);
+			assert_string_equal(link, "");
+		} else {
+			snprintf(target, sizeof target, "/api/v1/comparisons?cursor=%s&repo=kernels&branch=main&limit=2", cursor);
+			snprintf(want, sizeof want, "<%s>; rel=\"next\"", target);
+			assert_string_equal(link, want);
+		}
+		json_decref(root);
+	}
+	assert_int_equal(expected, 0);
+	json_t *root = get_json(run, "/api/v1/comparisons?verdict=improvement");
+	assert_int_equal(json_array_size(json_object_get(root, "items")), 1);
+	json_decref(root);
+	root = get_json(run, "/api/v1/comparisons?repo=unknown");
+	assert_int_equal(json_array_size(json_object_get(root, "items")), 0);
+	json_decref(root);
+}
+
+/* Jobs of one repository among many of another: the filter looks through more than one page of rows. */
+static void test_api_jobs_of_repo(void **state)
+{
+	struct run *run = *state;
+	struct fixture other = *run->f;
+	ok(db_begin(run->f->db, &err));
+	ok(store_repo_put(run->f->db, "far", "/srv/far.git", true, "main", &other.repo, &err));
+	int64_t wanted[3];
+	for (unsigned i = 0; i < 60; i++) {
+		int64_t id = fixture_job(i % 20 == 3 ? &other : run->f, "main", 1, 100 + i, 1000);
+		if (i % 20 == 3)
+			wanted[i / 20] = id;
+	}
+	ok(db_commit(run->f->db, &err));
+	json_t *root = get_json(run, "/api/v1/jobs?repo=far&limit=10"), *items = json_object_get(root, "items");
+	assert_int_equal(json_array_size(items), 3);
+	assert_true(json_is_null(json_object_get(root, "next_cursor")));
+	for (size_t i = 0; i < 3; i++)
+		assert_int_equal(int_at(json_array_get(items, i), "id"), wanted[2 - i]);
+	json_decref(root);
+	root = get_json(run, "/api/v1/jobs?repo=far&limit=2");
+	assert_int_equal(json_array_size(json_object_get(root, "items")), 2);
+	assert_int_equal(atoll(text_at(root, "next_cursor")), wanted[1]);
+	json_decref(root);
+	/* two repositories: a history has to say which one */
+	assert_problem(get(run, "/api/v1/history?cell=x"), 400, "2 repositories are watched");
+}
+
+static void test_api_refuses(void **state)
+{
+	static const struct {
+		const char *target;
+		int status;
+		const char *says;
+	} cases[] = {
+		{ "/api/v1/nothing", 404, "no such address" },
+		{ "/api/v1/comparisons/99", 404, "there is no comparison 99" },
+		{ "/api/v1/comparisons/abc", 404, "named by its number" },
+		{ "/api/v1/comparisons/1e3", 404, "named by its number" },
+		{ "/api/v1/comparisons/99999999999999999999", 404, "named by its number" },
+		{ "/api/v1/comparisons/99.csv", 404, "there is no comparison 99" },
+		{ "/api/v1/jobs/99", 404, "there is no job 99" },
+		{ "/api/v1/jobs/99/log", 404, "there is no job 99" },
+		{ "/api/v1/commits/abcdef", 404, "no commit" },
+		{ "/api/v1/commits/XYZ", 404, "no commit" },
+		{ "/api/v1/branches?repo=other", 404, "there is no repository other" },
+		{ "/api/v1/history", 400, "cell is needed" },
+		{ "/api/v1/history?cell=x&limit=10001", 400, "limit must be" },
+		{ "/api/v1/history?cell=x&repo=other", 404, "there is no repository other" },
+		{ "/api/v1/compare?repo=kernels", 400, "repo, base and target are needed" },
+		{ "/api/v1/compare?repo=kernels&base=1&target=2", 404, "were not compared" },
+		{ "/api/v1/comparisons?limit=0", 400, "limit must be" },
+		{ "/api/v1/comparisons?limit=501", 400, "limit must be" },
+		{ "/api/v1/comparisons?limit=4294967297", 400, "limit must be" },
+		{ "/api/v1/comparisons?limit=x", 400, "limit must be" },
+		{ "/api/v1/comparisons?cursor=-1", 400, "cursor must be" },
+		{ "/api/v1/comparisons?branch=main", 400, "need a repo" },
+		{ "/api/v1/comparisons?verdict=great", 400, "verdict must be one of" },
+		{ "/api/v1/jobs?state=great", 400, "state must be one of: open queued" },
+		{ "/api/v1/alerts?state=great", 400, "state must be one of: open acknowledged" },
+		{ "/api/v1/repos?x=%00", 400, "malformed" },
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		assert_problem(get(*state, cases[i].target), cases[i].status, cases[i].says);
+	struct answer a = ask_with(*state, "POST", "/api/v1/repos", "", "", 0);
+	assert_string_equal(header_of(&a, "Allow"), "GET, HEAD");
+	assert_problem(a, 405, "Allow header");
+	a = get(*state, "/api/v1/backup");
+	assert_string_equal(header_of(&a, "Allow"), "POST");
+	assert_problem(a, 405, "Allow header");
+	a = ask_with(*state, "DELETE", "/api/v1/jobs/1", "", NULL, 0);
+	assert_string_equal(header_of(&a, "Allow"), "GET, HEAD, POST");
+	assert_problem(a, 405, "Allow header");
+}
+
+/* ---- health, counts, events, backup ----------------------------------------------------------------------------------- */
+
+static void test_health_and_metrics(void **state)
+{
+	struct run *run = *state;
+	fill(run);
+	struct answer a = get(run, "/healthz");
+	assert_int_equal(a.status, 200);
+	assert_string_equal(a.body, "ok\n");
+	answer_free(&a);
+	a = get(run, "/metrics");
+	assert_string_equal(header_of(&a, "Content-Type"), "text/plain; version=0.0.4; charset=utf-8");
+	assert_non_null(strstr(a.body, "# TYPE flopwatch_jobs gauge\n"));
+	assert_non_null(strstr(a.body, "flopwatch_jobs{state=\"done\"} 2\n"));
+	assert_non_null(strstr(a.body, "flopwatch_comparisons{verdict=\"regression\"} 1\n"));
+	assert_non_null(strstr(a.body, "flopwatch_alerts{state=\"open\"} 1\n"));
+	answer_free(&a);
+	run->asked.refuse = (struct fw_err){ .code = ERR_FULL, .text = "the disk is full" };
+	a = get(run, "/healthz");
+	assert_string_equal(header_of(&a, "Retry-After"), "5");
+	assert_problem(a, 503, "the disk is full");
+}
+
+static void test_events(void **state)
+{
+	struct run *run = *state;
+	char text[8192] = "";
+	size_t len = 0;
+	ok(db_begin(run->f->db, &err));
+	for (int i = 1; i <= 3; i++)
+		ok(store_event(run->f->db, 1000, "job.queued", "{\"job\":1}", NULL, &err));
+	ok(db_commit(run->f->db, &err));
+	struct sockaddr_in to = { .sin_family = AF_INET,
+		.sin_port = htons((uint16_t)http_port(run->http)),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
+	char request[256];
+	snprintf(request, sizeof request, "GET /api/v1/events HTTP/1.1\r\nHost: localhost:%d\r\nLast-Event-ID: 1\r\n\r\n",
+		http_port(run->http));
+	assert_int_equal(send(fd, request, strlen(request), 0), strlen(request));
+	bool told = false;
+	for (int64_t end_ns = clock_mono_ns() + INT64_C(20000000000); clock_mono_ns() < end_ns && !strstr(text, "id: 4\n");) {
+		http_run(run->http);
+		ssize_t n = recv(fd, text + len, sizeof text - 1 - len, MSG_DONTWAIT);
+		len += n > 0 ? (size_t)n : 0;
+		text[len] = '\0';
+		if (!told && strstr(text, "id: 3\n")) {
+			ok(db_begin(run->f->db, &err));
+			ok(store_event(run->f->db, 2000, "job.done", "{\"job\":1}", NULL, &err));
+			ok(db_commit(run->f->db, &err));
+			http_notify(run->http);
+			told = true;
+		}
+		poll(&(struct pollfd){ .fd = fd, .events = POLLIN }, 1, 1);
+	}
+	close(fd);
+	assert_non_null(strstr(text, "Content-Type: text/event-stream"));
+	assert_non_null(strstr(text, "retry: 3000"));
+	assert_null(strstr(text, "id: 1\n"));
+	assert_non_null(strstr(text, "id: 2\nevent: job.queued\ndata: {\"job\":1}\n\n"));
+	assert_non_null(strstr(text, "id: 4\nevent: job.done\n"));
+}
+
+static void test_backup(void **state)
+{
+	struct run *run = *state;
+	fill(run);
+	struct answer a = ask_with(run, "POST", "/api/v1/backup", "", "", 0);
+	assert_int_equal(a.status, 200);
+	assert_string_equal(header_of(&a, "Content-Type"), "application/vnd.sqlite3");
+	char path[160];
+	snprintf(path, sizeof path, "%s/copy.db", run->f->folder);
+	FILE *file = fopen(path, "w");
+	assert_int_equal(fwrite(a.body, 1, a.body_len, file), a.body_len);
+	fclose(file);
+	answer_free(&a);
+	struct fixture copy = *run->f;
+	ok(db_open(path, true, &copy.db, &err));
+	ok(db_check(copy.db, &err));
+	assert_int_equal(fixture_number(&copy, "SELECT count(*) FROM comparison"), 2);
+	db_close(copy.db);
+	run->site.backup_dir = "/nonexistent";
+	assert_problem(ask_with(run, "POST", "/api/v1/backup", "", "", 0), 404, "/nonexistent");
+}
+
+/* ---- writing ---------------------------------------------------------------------------------------------------------- */
+
+static void test_job_post(void **state)
+{
+	struct run *run = *state;
+	struct answer a = post(run, "/api/v1/jobs",
+		"{\"repo\":\"kernels\",\"base\":\"main\",\"target\":\"x\",\"suite\":\"ffa\",\"device\":\"cuda\",\"cells\":\"*/"
+		"full/*\","
+		"\"quick\":true}");
+	assert_int_equal(a.status, 201);
+	assert_string_equal(header_of(&a, "Location"), "/api/v1/jobs/4711");
+	json_t *root = json_of(&a);
+	assert_int_equal(int_at(root, "id"), 4711);
+	assert_string_equal(text_at(root, "state"), "queued");
+	json_decref(root);
+	assert_string_equal(run->asked.what, "enqueue kernels main x ffa cuda */full/* 1\n");
+	run->asked.what[0] = '\0';
+	a = post(run, "/api/v1/jobs", "{\"repo\":\"kernels\",\"target\":\"x\",\"base\":null}");
+	assert_int_equal(a.status, 201);
+	answer_free(&a);
+	assert_string_equal(run->asked.what, "enqueue kernels - x - - - 0\n");
+	run->asked.what[0] = '\0';
+	static const struct {
+		const char *body, *says;
+	} wrong[] = {
+		{ "", "repo and target are needed" },
+		{ "{}", "repo and target are needed" },
+		{ "{\"repo\":\"kernels\"}", "repo and target are needed" },
+		{ "[]", "must be a JSON object" },
+		{ "{\"repo\":", "is not JSON: line 1" },
+		{ "{\"repo\":\"a\",\"repo\":\"b\",\"target\":\"x\"}", "is not JSON" },
+		{ "{\"repo\":7,\"target\":\"x\"}", "key repo is not known, of another type" },
+		{ "{\"repo\":\"a\",\"target\":\"x\",\"quick\":\"yes\"}", "key quick" },
+		{ "{\"repo\":\"a\",\"target\":\"x\",\"cell\":\"*\"}", "key cell " },
+		{ "{\"repo\":\"a\xff\",\"target\":\"x\"}", "is not JSON" },
+		{ "{\"repo\":\"a\\u0000b\",\"target\":\"x\"}", "is not JSON" },
+	};
+	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+		assert_problem(post(run, "/api/v1/jobs", wrong[i].body), 400, wrong[i].says);
+	struct buf large;
+	buf_init(&large, 1 << 20);
+	for (int i = 0; i < 70000; i++)
+		buf_putc(&large, ' ');
+	assert_problem(post(run, "/api/v1/jobs", large.data), 413, "64 KiB");
+	buf_clear(&large);
+	buf_puts(&large, "{\"repo\":\"");
+	for (int i = 0; i < 2000; i++)
+		buf_putc(&large, 'a');
+	buf_puts(&large, "\",\"target\":\"x\"}");
+	assert_problem(post(run, "/api/v1/jobs", large.data), 400, "key repo is not known, of another type or too long");
+	buf_fini(&large);
+	assert_string_equal(run->asked.what, "");
+}
+
+static void test_daemon_refuses(void **state)
+{
+	static const struct {
+		enum err_code code;
+		int post_status, cancel_status;
+	} codes[] = { { ERR_NOT_FOUND, 404, 404 }, { ERR_INVALID, 400, 409 }, { ERR_FULL, 503, 503 }, { ERR_BUSY, 503, 503 },
+		{ ERR_IO, 500, 500 } };
+	struct run *run = *state;
+	for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+		run->asked.refuse = (struct fw_err){ .code = codes[i].code, .text = "because <of> \"this\"" };
+		assert_problem(post(run, "/api/v1/jobs", "{\"repo\":\"a\",\"target\":\"b\"}"), codes[i].post_status,
+			"because <of> \"this\"");
+		assert_problem(post(run, "/api/v1/jobs/3/cancel", ""), codes[i].cancel_status, "because");
+		assert_problem(post(run, "/api/v1/jobs/3/retry", ""), codes[i].cancel_status, "because");
+		assert_problem(post(run, "/api/v1/devices/sim-0/pause", ""), codes[i].post_status, "because");
+	}
+}
+
+static void test_job_and_device_verbs(void **state)
+{
+	struct run *run = *state;
+	struct answer a = post(run, "/api/v1/jobs/3/cancel", "");
+	json_t *root = json_of(&a);
+	assert_string_equal(text_at(root, "state"), "cancelled");
+	json_decref(root);
+	a = post(run, "/api/v1/jobs/3/retry", "");
+	assert_int_equal(a.status, 201);
+	root = json_of(&a);
+	assert_int_equal(int_at(root, "id"), 1003);
+	json_decref(root);
+	a = post(run, "/api/v1/devices/sim-0/pause", "");
+	root = json_of(&a);
+	assert_true(json_is_true(json_object_get(root, "paused")));
+	json_decref(root);
+	/* from the page's own form: back to the page */
+	a = ask_with(run, "POST", "/api/v1/devices/sim-0/resume", "Content-Type: application/x-www-form-urlencoded\r\n", "", 0);
+	assert_int_equal(a.status, 303);
+	assert_string_equal(header_of(&a, "Location"), "/devices");
+	answer_free(&a);
+	assert_string_equal(run->asked.what, "cancel 3 local\nretry 3\npause sim-0 local\nresume sim-0 local\n");
+	assert_problem(post(run, "/api/v1/jobs/x/cancel", ""), 404, "a job is named by its number");
+	/* a page of another site cannot do it */
+	a = ask_with(run, "POST", "/api/v1/jobs/3/cancel", "Origin: http://evil.example\r\n", "", 0);
+	assert_problem(a, 403, "not from other sites");
+	assert_null(strstr(run->asked.what, "resume sim-0 local\ncancel"));
+}
+
+static void test_alert_steps(void **state)
+{
+	struct run *run = *state;
+	fill(run);
+	assert_problem(post(run, "/api/v1/alerts/99/accept", "{\"reason\":\"x\"}"), 404, "alert 99");
+	assert_problem(post(run, "/api/v1/alerts/x/accept", ""), 404, "an alert is named by its number");
+	assert_problem(post(run, "/api/v1/alerts/1/accept", "{\"reason\":7}"), 400, "reason must be a text");
+	assert_problem(post(run, "/api/v1/alerts/1/accept", "{}"), 400, "reason");
+	assert_problem(post(run, "/api/v1/alerts/1/forget", "{}"), 404, "no such address");
+	struct answer a = post(run, "/api/v1/alerts/1/acknowledge", "");
+	json_t *root = json_of(&a);
+	assert_string_equal(text_at(root, "state"), "acknowledged");
+	json_decref(root);
+	a = ask_with(run, "POST", "/api/v1/alerts/1/invalidate", "Content-Type: application/x-www-form-urlencoded\r\n",
+		"reason=a+noisy%20neighbour", 26);
+	assert_int_equal(a.status, 303);
+	assert_string_equal(header_of(&a, "Location"), "/alerts");
+	answer_free(&a);
+	root = get_json(run, "/api/v1/alerts?state=invalid&repo=kernels");
+	json_t *events = json_object_get(json_array_get(json_object_get(root, "items"), 0), "events");
+	assert_int_equal(json_array_size(events), 3);
+	assert_string_equal(text_at(json_array_get(events, 2), "reason"), "a noisy neighbour");
+	assert_string_equal(text_at(json_array_get(events, 2), "who"), "local");
+	json_decref(root);
+	/* a step that is none: a program reads a document, a person a page */
+	assert_problem(post(run, "/api/v1/alerts/1/acknowledge", ""), 400, "invalid");
+	a = ask_with(run, "POST", "/api/v1/alerts/1/acknowledge", "Content-Type: application/x-www-form-urlencoded\r\n", "", 0);
+	assert_int_equal(a.status, 400);
+	assert_string_equal(header_of(&a, "Content-Type"), "text/html; charset=utf-8");
+	answer_free(&a);
+	/* reading changes nothing */
+	a = get(run, "/api/v1/alerts/1/resolve");
+	assert_problem(a, 405, "Allow");
+}
+
+#define SITE_TEST(name) cmocka_unit_test_setup_teardown(name, run_setup, run_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		SITE_TEST(test_pages),
+		SITE_TEST(test_pages_refuse),
+		SITE_TEST(test_older),
+		SITE_TEST(test_api_objects),
+		SITE_TEST(test_api_body),
+		SITE_TEST(test_api_csv),
+		SITE_TEST(test_api_paging),
+		SITE_TEST(test_api_jobs_of_repo),
+		SITE_TEST(test_api_refuses),
+		SITE_TEST(test_health_and_metrics),
+		SITE_TEST(test_events),
+		SITE_TEST(test_backup),
+		SITE_TEST(test_job_post),
+		SITE_TEST(test_daemon_refuses),
+		SITE_TEST(test_job_and_device_verbs),
+		SITE_TEST(test_alert_steps),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

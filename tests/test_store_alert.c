@@ -1,0 +1,154 @@
+/* Alerts: the steps that are allowed, who took them, and what opens one again. (Recovery is in test_judge.) */
+#include "fixture_db.h"
+
+#include "db/store_alert.h"
+#include "db/store_live.h"
+
+static int setup(void **state)
+{
+	if (fixture_setup(state))
+		return -1;
+	fixture_ground(*state);
+	struct fixture *f = *state;
+	ok(db_begin(f->db, &err));
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+	db_rollback(f->db);
+	return fixture_teardown(state);
+}
+
+static struct store_alert open_one(struct fixture *f, unsigned target, const char *cells, bool *is_new)
+{
+	struct store_alert a = { .repo = f->repo,
+		.branch = "main",
+		.comparison = fixture_comparison(f, "main", target - 1, target, VERDICT_REGRESSION, 1),
+		.cells_json = cells,
+		.worst_pct = -3 };
+	snprintf(a.target_sha, sizeof(a.target_sha), "%s", fixture_sha(target));
+	ok(store_alert_open(f->db, &a, 10, is_new, &err));
+	return a;
+}
+
+static void check_step(struct fixture *f, int64_t id, const char *to, const char *reason, enum err_code want)
+{
+	if (want == ERR_NONE)
+		ok(store_alert_change(f->db, id, to, "anna", reason, 20, &err));
+	else
+		refused(want, store_alert_change(f->db, id, to, "anna", reason, 20, &err));
+}
+
+static void steps_go_one_way(void **state)
+{
+	struct fixture *f = *state;
+	bool is_new;
+	int64_t id = open_one(f, 2, "[]", &is_new).id;
+	check_step(f, id, "open", "", ERR_INVALID);
+	check_step(f, id, "dancing", "", ERR_INVALID);
+	check_step(f, id, "acknowledged", "", ERR_NONE);
+	check_step(f, id, "acknowledged", "", ERR_INVALID);
+	check_step(f, id, "accepted", "", ERR_INVALID); /* why? */
+	check_step(f, id, "accepted", "numerics need it", ERR_NONE);
+	check_step(f, id, "resolved", "", ERR_INVALID);
+	assert_non_null(strstr(err.text, "is accepted and cannot become resolved"));
+	check_step(f, 4711, "resolved", "", ERR_NOT_FOUND);
+	check_step(f, open_one(f, 3, "[]", &is_new).id, "invalid", NULL, ERR_INVALID);
+	check_step(f, open_one(f, 4, "[]", &is_new).id, "resolved", NULL, ERR_NONE);
+}
+
+struct events {
+	int n;
+	char text[512];
+};
+
+static void see_event(void *arg, const struct view_alert_event *row)
+{
+	struct events *e = arg;
+	size_t used = strlen(e->text);
+	snprintf(e->text + used, sizeof(e->text) - used, "%s%s %s %s", e->n ? "; " : "", row->who, row->state, row->reason);
+	e->n++;
+}
+
+static void every_step_is_told(void **state)
+{
+	struct fixture *f = *state;
+	struct events e = { 0 };
+	bool is_new;
+	int64_t id = open_one(f, 2, "[]", &is_new).id;
+	check_step(f, id, "acknowledged", "", ERR_NONE);
+	check_step(f, id, "invalid", "clock was broken", ERR_NONE);
+	ok(view_alert_events(f->db, id, see_event, &e, &err));
+	assert_string_equal(e.text, "flopwatch open ; anna acknowledged ; anna invalid clock was broken");
+}
+
+static void seen_again(void **state)
+{
+	struct fixture *f = *state;
+	bool is_new;
+	struct store_alert a = open_one(f, 2, "[{\"cell\":\"x\"}]", &is_new);
+	assert_true(is_new);
+	assert_string_equal(a.state, "open");
+	struct store_alert again = open_one(f, 2, "[{\"cell\":\"x\"},{\"cell\":\"y\"}]", &is_new);
+	assert_false(is_new);
+	assert_int_equal(again.id, a.id);
+	assert_int_equal(fixture_number(f, "SELECT json_array_length(cells) FROM alert"), 2);
+	assert_int_equal(fixture_number(f, "SELECT comparison FROM alert"), a.comparison); /* the one that opened it */
+	check_step(f, a.id, "resolved", "", ERR_NONE);
+	open_one(f, 2, "[]", &is_new); /* not over after all */
+	assert_true(is_new);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'open'"), 1);
+	check_step(f, a.id, "accepted", "needed", ERR_NONE);
+	again = open_one(f, 2, "[{\"cell\":\"z\"}]", &is_new);
+	assert_false(is_new);
+	assert_string_equal(again.state, "accepted");
+	assert_int_equal(fixture_number(f, "SELECT json_array_length(cells) FROM alert"), 0); /* as it was accepted */
+}
+
+struct list {
+	int n;
+	int64_t last;
+	char subject[64];
+};
+
+static void see_alert(void *arg, const struct view_alert *row)
+{
+	struct list *l = arg;
+	l->n++;
+	l->last = row->id;
+	snprintf(l->subject, sizeof(l->subject), "%s %s %s", row->repo, row->branch, row->state);
+}
+
+static void lists_by_state(void **state)
+{
+	struct fixture *f = *state;
+	struct list l = { 0 };
+	bool is_new;
+	for (unsigned i = 2; i < 8; i++)
+		open_one(f, i, "[]", &is_new);
+	check_step(f, 3, "resolved", "", ERR_NONE);
+	ok(view_alerts(f->db, "open", 0, 10, see_alert, &l, &err));
+	assert_int_equal(l.n, 5);
+	assert_int_equal(l.last, 1);
+	l.n = 0;
+	ok(view_alerts(f->db, NULL, 0, 4, see_alert, &l, &err));
+	assert_int_equal(l.n, 4);
+	ok(view_alerts(f->db, "", l.last, 4, see_alert, &l, &err));
+	assert_int_equal(l.n, 6);
+	ok(view_alert(f->db, 3, see_alert, &l, &err));
+	assert_string_equal(l.subject, "kernels main resolved");
+	refused(ERR_NOT_FOUND, view_alert(f->db, 99, see_alert, &l, &err));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(steps_go_one_way, setup, teardown),
+		cmocka_unit_test_setup_teardown(every_step_is_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(seen_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(lists_by_state, setup, teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

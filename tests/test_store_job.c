@@ -1,0 +1,311 @@
+/* The queue: what runs next, what is superseded, what a restart does, what an ended job refuses. */
+#include "fixture_db.h"
+
+static int setup(void **state)
+{
+	if (fixture_setup(state))
+		return -1;
+	struct fixture *f = *state;
+	fixture_ground(f);
+	ok(db_begin(f->db, &err));
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+	db_rollback(f->db);
+	return fixture_teardown(state);
+}
+
+static struct store_job job_of(struct fixture *f, int64_t id)
+{
+	struct store_job j;
+	ok(store_job_get(f->db, id, &j, &err));
+	return j;
+}
+
+static int64_t next(struct fixture *f)
+{
+	struct store_job j;
+	int r = store_job_next(f->db, "cpu", &j, &err);
+	assert_true(r >= 0);
+	return r ? j.id : 0;
+}
+
+/** Run the next job; the branch it is of. */
+static const char *serve(struct fixture *f, int64_t now_ms)
+{
+	static struct store_job j;
+	assert_int_equal(store_job_next(f->db, "cpu", &j, &err), 1);
+	ok(store_job_send(f->db, j.id, f->device, "nonce", now_ms, &err));
+	ok(store_job_state(f->db, j.id, "failed", "test", now_ms + 1, &err));
+	return j.branch;
+}
+
+static void insert_and_read_back(void **state)
+{
+	struct fixture *f = *state;
+	struct store_job j = { .repo = f->repo,
+		.branch = "a%20b",
+		.kind = "selfcheck",
+		.suite = "ffa",
+		.device_kind = "cuda",
+		.cells_glob = "*/dense/*",
+		.origin = "api",
+		.quick = true,
+		.priority = 10 };
+	snprintf(j.target_sha, sizeof(j.target_sha), "%s", fixture_sha(7));
+	ok(store_job_insert(f->db, &j, 123, &err));
+	assert_true(j.id > 0);
+	assert_string_equal(j.state, "queued");
+	assert_string_equal(j.repo_name, "kernels");
+	assert_int_equal(j.queued_at, 123);
+	struct store_job k = job_of(f, j.id);
+	assert_string_equal(k.branch, "a%20b");
+	assert_string_equal(k.cells_glob, "*/dense/*");
+	assert_string_equal(k.device_kind, "cuda");
+	assert_true(k.quick);
+	assert_int_equal(k.priority, 10);
+	refused(ERR_NOT_FOUND, store_job_get(f->db, 999, &k, &err));
+}
+
+static void unresolved_jobs_do_not_run(void **state)
+{
+	struct fixture *f = *state;
+	struct store_job j = { .repo = f->repo, .branch = "main", .origin = "push" }, found;
+	snprintf(j.target_sha, sizeof(j.target_sha), "%s", fixture_sha(1));
+	ok(store_job_insert(f->db, &j, 1, &err));
+	assert_int_equal(next(f), 0);
+	assert_int_equal(store_job_next_unresolved(f->db, 0, &found, &err), 1);
+	assert_int_equal(found.id, j.id);
+	assert_int_equal(store_job_next_unresolved(f->db, j.id, &found, &err), 0);
+	ok(store_job_resolve(f->db, j.id, fixture_sha(0), "merge-base", "change", "ffa", &err));
+	assert_int_equal(next(f), j.id);
+	assert_int_equal(store_job_next_unresolved(f->db, 0, &found, &err), 0);
+	ok(store_job_send(f->db, j.id, f->device, "n", 2, &err));
+	refused(ERR_INVALID, store_job_resolve(f->db, j.id, fixture_sha(0), "given", "change", "ffa", &err));
+}
+
+static void order_is_priority_then_longest_unserved(void **state)
+{
+	struct fixture *f = *state;
+	int64_t other;
+	ok(store_repo_put(f->db, "other", "/srv/git/other.git", true, "main", &other, &err));
+	for (unsigned i = 0; i < 3; i++)
+		fixture_job(f, "busy", i, 100 + i, 1);
+	int64_t calm = fixture_job(f, "calm", 0, 200, 2);
+	struct fixture second = *f;
+	second.repo = other;
+	fixture_job(&second, "main", 0, 300, 3);
+	/* nobody was served: the oldest; then the repository that was not; then the branch that was not */
+	assert_string_equal(serve(f, 10), "busy");
+	assert_string_equal(serve(f, 20), "main");
+	assert_int_equal(next(f), calm);
+	struct store_job urgent = job_of(f, calm);
+	urgent.priority = 10;
+	snprintf(urgent.branch, sizeof(urgent.branch), "busy");
+	snprintf(urgent.target_sha, sizeof(urgent.target_sha), "%s", fixture_sha(400));
+	snprintf(urgent.origin, sizeof(urgent.origin), "api");
+	ok(store_job_insert(f->db, &urgent, 4, &err));
+	assert_int_equal(next(f), urgent.id);
+	assert_string_equal(serve(f, 30), "busy");
+	assert_string_equal(serve(f, 40), "calm");
+	assert_string_equal(serve(f, 50), "busy");
+	assert_string_equal(serve(f, 60), "busy");
+	assert_int_equal(next(f), 0);
+}
+
+static void one_branch_cannot_starve_another(void **state)
+{
+	struct fixture *f = *state;
+	int served[3] = { 0, 0, 0 };
+	static const char *const branches[] = { "a", "b", "c" };
+	for (unsigned i = 0; i < 30; i++)
+		for (int b = 0; b < 3; b++)
+			for (int k = 0; k < (b == 0 ? 5 : 1); k++) /* `a` pushes five times as much */
+				fixture_job(f, branches[b], 0, 1000 + i * 50 + (unsigned)(b * 10 + k), 1);
+	for (int i = 0; i < 60; i++)
+		served[serve(f, 100 + i * 2)[0] - 'a']++;
+	assert_int_equal(served[0], 20);
+	assert_int_equal(served[1], 20);
+	assert_int_equal(served[2], 20);
+}
+
+static void kind_of_device_is_respected(void **state)
+{
+	struct fixture *f = *state;
+	struct store_job j = {
+		.repo = f->repo, .branch = "main", .base_how = "given", .suite = "ffa", .device_kind = "cuda", .origin = "push"
+	};
+	snprintf(j.target_sha, sizeof(j.target_sha), "%s", fixture_sha(1));
+	snprintf(j.base_sha, sizeof(j.base_sha), "%s", fixture_sha(0));
+	ok(store_job_insert(f->db, &j, 1, &err));
+	assert_int_equal(next(f), 0);
+	struct store_job found;
+	assert_int_equal(store_job_next(f->db, "cuda", &found, &err), 1);
+	assert_int_equal(found.id, j.id);
+}
+
+static void newer_tip_supersedes_queued_ones(void **state)
+{
+	struct fixture *f = *state;
+	int n;
+	int64_t running = fixture_job(f, "main", 0, 1, 1);
+	ok(store_job_send(f->db, running, f->device, "n", 2, &err));
+	int64_t old = fixture_job(f, "main", 0, 2, 3);
+	int64_t elsewhere = fixture_job(f, "dev", 0, 3, 4);
+	int64_t same = fixture_job(f, "main", 0, 9, 5); /* of the newer tip itself, another suite say */
+	struct store_job asked = job_of(f, old);
+	snprintf(asked.origin, sizeof(asked.origin), "api");
+	ok(store_job_insert(f->db, &asked, 6, &err));
+	int64_t newest = fixture_job(f, "main", 0, 9, 7);
+	ok(store_job_supersede(f->db, newest, 8, &n, &err));
+	assert_int_equal(n, 1);
+	assert_string_equal(job_of(f, running).state, "sent");
+	assert_string_equal(job_of(f, old).state, "superseded");
+	assert_int_equal(job_of(f, old).ended_at, 8);
+	assert_string_equal(job_of(f, elsewhere).state, "queued");
+	assert_string_equal(job_of(f, same).state, "queued");
+	assert_string_equal(job_of(f, asked.id).state, "queued");
+	assert_string_equal(job_of(f, newest).state, "queued");
+}
+
+static void commits_asked_for_do_not_supersede(void **state)
+{
+	struct fixture *f = *state;
+	int n;
+	fixture_job(f, "", 0, 1, 1);
+	int64_t newer = fixture_job(f, "", 0, 2, 2);
+	ok(store_job_supersede(f->db, newer, 3, &n, &err));
+	assert_int_equal(n, 0);
+}
+
+static void gone_branches_drop_their_queue(void **state)
+{
+	struct fixture *f = *state;
+	int64_t waiting;
+	int n;
+	int64_t running = fixture_job(f, "topic", 0, 1, 1);
+	ok(store_job_send(f->db, running, f->device, "n", 2, &err));
+	int64_t queued = fixture_job(f, "topic", 0, 2, 3), other = fixture_job(f, "main", 0, 3, 4);
+	struct store_job asked = job_of(f, queued);
+	snprintf(asked.origin, sizeof(asked.origin), "api");
+	ok(store_job_insert(f->db, &asked, 5, &err));
+	ok(store_job_waiting(f->db, &waiting, &err));
+	assert_int_equal(waiting, 3);
+	ok(store_job_drop(f->db, f->repo, "topic", "gone", "the branch was deleted", 6, &n, &err));
+	assert_int_equal(n, 1);
+	assert_string_equal(job_of(f, queued).state, "gone");
+	assert_string_equal(job_of(f, queued).state_why, "the branch was deleted");
+	assert_int_equal(job_of(f, queued).ended_at, 6);
+	assert_string_equal(job_of(f, running).state, "sent");
+	assert_string_equal(job_of(f, other).state, "queued");
+	assert_string_equal(job_of(f, asked.id).state, "queued");
+	ok(store_job_waiting(f->db, &waiting, &err));
+	assert_int_equal(waiting, 2);
+}
+
+static void existing_jobs_are_found(void **state)
+{
+	struct fixture *f = *state;
+	assert_int_equal(store_job_exists(f->db, f->repo, fixture_sha(5), "ffa", &err), 0);
+	int64_t id = fixture_job(f, "main", 0, 5, 1);
+	assert_int_equal(store_job_exists(f->db, f->repo, fixture_sha(5), "ffa", &err), 1);
+	assert_int_equal(store_job_exists(f->db, f->repo, fixture_sha(5), "", &err), 1);
+	assert_int_equal(store_job_exists(f->db, f->repo, fixture_sha(5), "mma", &err), 0);
+	ok(store_job_state(f->db, id, "cancelled", "by a test", 2, &err));
+	assert_int_equal(store_job_exists(f->db, f->repo, fixture_sha(5), "ffa", &err), 0);
+	struct store_job look = job_of(f, id);
+	look.quick = true;
+	ok(store_job_insert(f->db, &look, 3, &err));
+	assert_int_equal(store_job_exists(f->db, f->repo, fixture_sha(5), "ffa", &err), 0);
+}
+
+static void sending_counts_attempts(void **state)
+{
+	struct fixture *f = *state;
+	int64_t id = fixture_job(f, "main", 0, 1, 1);
+	ok(store_job_send(f->db, id, f->device, "abc", 50, &err));
+	struct store_job j = job_of(f, id);
+	assert_int_equal(j.attempt, 1);
+	assert_int_equal(j.started_at, 50);
+	assert_int_equal(j.device, f->device);
+	assert_string_equal(j.nonce, "abc");
+	assert_string_equal(j.state, "sent");
+	refused(ERR_INVALID, store_job_send(f->db, id, f->device, "abc", 51, &err));
+	ok(store_job_progress(f->db, id, "{\"launch\":2}", &err));
+	assert_int_equal(fixture_number(f, "SELECT progress ->> 'launch' FROM job WHERE id = 1"), 2);
+}
+
+static void ended_jobs_stay_ended(void **state)
+{
+	struct fixture *f = *state;
+	int64_t id = fixture_job(f, "main", 0, 1, 1);
+	ok(store_job_state(f->db, id, "cancelled", "by anna", 9, &err));
+	struct store_job j = job_of(f, id);
+	assert_int_equal(j.ended_at, 9);
+	assert_string_equal(j.state_why, "by anna");
+	refused(ERR_INVALID, store_job_state(f->db, id, "measuring", "", 10, &err));
+	refused(ERR_INVALID, store_job_done(f->db, id, 1, 10, &err));
+	refused(ERR_INVALID, store_job_state(f->db, 4711, "failed", "", 10, &err));
+	assert_string_equal(job_of(f, id).state, "cancelled");
+	refused(ERR_INTERNAL, store_job_state(f->db, fixture_job(f, "main", 0, 2, 1), "dancing", "", 10, &err));
+}
+
+static void restart_queues_again_and_gives_up_the_third_time(void **state)
+{
+	struct fixture *f = *state;
+	int requeued, failed;
+	int64_t id = fixture_job(f, "main", 0, 1, 1);
+	int64_t waiting = fixture_job(f, "dev", 0, 2, 1);
+	static const char *const lost_in[] = { "building", "measuring", "checking" };
+	for (int attempt = 1; attempt <= 3; attempt++) {
+		ok(store_job_send(f->db, id, f->device, "n", attempt * 10, &err));
+		ok(store_job_state(f->db, id, lost_in[attempt - 1], "", attempt * 10 + 1, &err));
+		ok(store_job_recover(f->db, attempt * 10 + 2, &requeued, &failed, &err));
+		assert_int_equal(requeued, attempt < 3);
+		assert_int_equal(failed, attempt == 3);
+	}
+	struct store_job j = job_of(f, id);
+	assert_string_equal(j.state, "failed");
+	assert_memory_equal(j.state_why, "interrupted", 11);
+	assert_int_equal(j.ended_at, 32);
+	assert_string_equal(job_of(f, waiting).state, "queued");
+	assert_int_equal(job_of(f, waiting).attempt, 0);
+}
+
+static void events_logs_and_deliveries(void **state)
+{
+	struct fixture *f = *state;
+	int64_t first, second, id = fixture_job(f, "main", 0, 1, 1);
+	ok(store_event(f->db, 1, "job.queued", "{}", &first, &err));
+	ok(store_event(f->db, 2, "job.sent", "{}", &second, &err));
+	assert_true(second > first);
+	ok(store_event(f->db, 2, "job.sent", "{}", NULL, &err));
+	ok(store_job_log(f->db, id, 5, "building base", &err));
+	refused(ERR_INTERNAL, store_job_log(f->db, 999, 5, "of no job", &err));
+	assert_int_equal(store_delivery(f->db, "72d3162e", 1, &err), 1);
+	assert_int_equal(store_delivery(f->db, "72d3162e", 2, &err), 0);
+	assert_int_equal(store_delivery(f->db, "72d3162f", 2, &err), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(insert_and_read_back, setup, teardown),
+		cmocka_unit_test_setup_teardown(unresolved_jobs_do_not_run, setup, teardown),
+		cmocka_unit_test_setup_teardown(order_is_priority_then_longest_unserved, setup, teardown),
+		cmocka_unit_test_setup_teardown(one_branch_cannot_starve_another, setup, teardown),
+		cmocka_unit_test_setup_teardown(kind_of_device_is_respected, setup, teardown),
+		cmocka_unit_test_setup_teardown(newer_tip_supersedes_queued_ones, setup, teardown),
+		cmocka_unit_test_setup_teardown(commits_asked_for_do_not_supersede, setup, teardown),
+		cmocka_unit_test_setup_teardown(gone_branches_drop_their_queue, setup, teardown),
+		cmocka_unit_test_setup_teardown(existing_jobs_are_found, setup, teardown),
+		cmocka_unit_test_setup_teardown(sending_counts_attempts, setup, teardown),
+		cmocka_unit_test_setup_teardown(ended_jobs_stay_ended, setup, teardown),
+		cmocka_unit_test_setup_teardown(restart_queues_again_and_gives_up_the_third_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(events_logs_and_deliveries, setup, teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

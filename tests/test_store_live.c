@@ -1,0 +1,188 @@
+/* Jobs, logs, devices, events and counts as people see them. */
+#include "fixture_db.h"
+
+#include "db/store_live.h"
+
+static int setup(void **state)
+{
+	if (fixture_setup(state))
+		return -1;
+	fixture_ground(*state);
+	struct fixture *f = *state;
+	ok(db_begin(f->db, &err));
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+	db_rollback(f->db);
+	return fixture_teardown(state);
+}
+
+struct seen {
+	int n;
+	int64_t first, last;
+	char text[256];
+};
+
+static void see_job(void *arg, const struct view_job *row)
+{
+	struct seen *s = arg;
+	if (s->n++ == 0)
+		s->first = row->id;
+	s->last = row->id;
+	snprintf(s->text, sizeof(s->text), "%s %s %s %s %s %s %s %d", row->repo, row->branch, row->state, row->state_why,
+		row->progress, row->device, row->verdict, row->attempt);
+}
+
+static void jobs_by_state(void **state)
+{
+	struct fixture *f = *state;
+	struct seen s = { 0 };
+	int64_t ids[6];
+	for (unsigned i = 0; i < 6; i++)
+		ids[i] = fixture_job(f, "main", i, i + 1, 1);
+	int64_t done = fixture_comparison(f, "dev", 8, 9, VERDICT_IMPROVEMENT, 5);
+	ok(store_job_send(f->db, ids[0], f->device, "n", 2, &err));
+	ok(store_job_state(f->db, ids[0], "measuring", "", 3, &err));
+	ok(store_job_progress(f->db, ids[0], "{\"launch\":3}", &err));
+	ok(store_job_state(f->db, ids[1], "cancelled", "by anna", 4, &err));
+	ok(view_jobs(f->db, NULL, 0, 100, see_job, &s, &err));
+	assert_int_equal(s.n, 7);
+	assert_true(s.first > s.last);
+	s = (struct seen){ 0 };
+	ok(view_jobs(f->db, "open", 0, 100, see_job, &s, &err));
+	assert_int_equal(s.n, 5);
+	s = (struct seen){ 0 };
+	ok(view_jobs(f->db, "open", 0, 2, see_job, &s, &err));
+	assert_int_equal(s.n, 2);
+	ok(view_jobs(f->db, "open", s.last, 100, see_job, &s, &err));
+	assert_int_equal(s.n, 5);
+	s = (struct seen){ 0 };
+	ok(view_jobs(f->db, "cancelled", 0, 0, see_job, &s, &err));
+	assert_int_equal(s.n, 1);
+	assert_string_equal(s.text, "kernels main cancelled by anna    0");
+	ok(view_job(f->db, ids[0], see_job, &s, &err));
+	assert_string_equal(s.text, "kernels main measuring  {\"launch\":3} sim-0  1");
+	s = (struct seen){ 0 };
+	ok(view_jobs(f->db, "done", 0, 0, see_job, &s, &err));
+	assert_string_equal(s.text, "kernels dev done    improvement 0");
+	assert_int_equal(done, 1);
+	refused(ERR_NOT_FOUND, view_job(f->db, 999, see_job, &s, &err));
+}
+
+static void see_line(void *arg, int64_t id, int64_t at, const char *line)
+{
+	struct seen *s = arg;
+	(void)at;
+	s->n++;
+	s->last = id;
+	snprintf(s->text, sizeof(s->text), "%s", line);
+}
+
+static void logs_are_followed(void **state)
+{
+	struct fixture *f = *state;
+	struct seen s = { 0 };
+	int64_t one = fixture_job(f, "main", 0, 1, 1), two = fixture_job(f, "main", 1, 2, 1);
+	for (int i = 0; i < 10; i++) {
+		char line[32];
+		snprintf(line, sizeof(line), "line %d", i);
+		ok(store_job_log(f->db, i % 2 ? one : two, i, line, &err));
+	}
+	ok(view_log(f->db, one, 0, 3, see_line, &s, &err));
+	assert_int_equal(s.n, 3);
+	assert_string_equal(s.text, "line 5");
+	ok(view_log(f->db, one, s.last, 100, see_line, &s, &err));
+	assert_int_equal(s.n, 5);
+	assert_string_equal(s.text, "line 9");
+	ok(view_log(f->db, one, s.last, 100, see_line, &s, &err));
+	assert_int_equal(s.n, 5);
+}
+
+static void see_news(void *arg, int64_t id, int64_t at, const char *kind, const char *payload)
+{
+	struct seen *s = arg;
+	(void)at;
+	s->n++;
+	s->last = id;
+	snprintf(s->text, sizeof(s->text), "%s %s", kind, payload);
+}
+
+static void events_are_followed(void **state)
+{
+	struct fixture *f = *state;
+	struct seen s = { 0 };
+	int64_t last, newest;
+	ok(view_last_event(f->db, &newest, &err));
+	assert_int_equal(newest, 0);
+	for (int i = 0; i < 5; i++)
+		ok(store_event(f->db, i, "job.sent", "{\"job\":1}", &last, &err));
+	ok(view_last_event(f->db, &newest, &err));
+	assert_int_equal(newest, last);
+	ok(view_events(f->db, last - 2, 100, see_news, &s, &err));
+	assert_int_equal(s.n, 2);
+	assert_string_equal(s.text, "job.sent {\"job\":1}");
+	ok(view_events(f->db, last, 100, see_news, &s, &err));
+	assert_int_equal(s.n, 2);
+}
+
+static void see_device(void *arg, const struct view_device *row)
+{
+	struct seen *s = arg;
+	s->n++;
+	s->last = row->job;
+	snprintf(s->text, sizeof(s->text), "%s %s %s %s", row->uuid, row->kind, row->state, row->state_why);
+}
+
+static void devices_show_their_job(void **state)
+{
+	struct fixture *f = *state;
+	struct seen s = { 0 };
+	ok(view_devices(f->db, see_device, &s, &err));
+	assert_string_equal(s.text, "sim-0 sim ok ");
+	assert_int_equal(s.last, 0);
+	int64_t id = fixture_job(f, "main", 0, 1, 1);
+	ok(store_job_send(f->db, id, f->device, "n", 2, &err));
+	ok(store_device_state(f->db, f->device, "paused", "by anna", &err));
+	ok(view_devices(f->db, see_device, &s, &err));
+	assert_string_equal(s.text, "sim-0 sim paused by anna");
+	assert_int_equal(s.last, id);
+}
+
+static void see_count(void *arg, const char *what, const char *label, int64_t n)
+{
+	struct seen *s = arg;
+	s->n++;
+	if (strcmp(what, "jobs") == 0 && strcmp(label, "queued") == 0)
+		s->first = n;
+	if (strcmp(what, "comparisons") == 0 && strcmp(label, "regression") == 0)
+		s->last = n;
+}
+
+static void counts_tell_every_state(void **state)
+{
+	struct fixture *f = *state;
+	struct seen s = { 0 };
+	for (unsigned i = 0; i < 4; i++)
+		fixture_job(f, "main", i, i + 1, 1);
+	for (unsigned i = 0; i < 3; i++)
+		fixture_comparison(f, "dev", i, i + 1, VERDICT_REGRESSION, 5);
+	ok(view_counts(f->db, see_count, &s, &err));
+	assert_int_equal(s.first, 4);
+	assert_int_equal(s.last, 3);
+	assert_int_equal(s.n, 10 + 8 + 5 + 3 + 1 + 1); /* states that nothing is in are there with 0 */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(jobs_by_state, setup, teardown),
+		cmocka_unit_test_setup_teardown(logs_are_followed, setup, teardown),
+		cmocka_unit_test_setup_teardown(events_are_followed, setup, teardown),
+		cmocka_unit_test_setup_teardown(devices_show_their_job, setup, teardown),
+		cmocka_unit_test_setup_teardown(counts_tell_every_state, setup, teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,175 @@
+/* What git and the devices told us: inserted once, brought up to date, kept through pauses. */
+#include "fixture_db.h"
+
+#include "db/store_view.h"
+
+static int setup(void **state)
+{
+	if (fixture_setup(state))
+		return -1;
+	fixture_ground(*state);
+	struct fixture *f = *state;
+	ok(db_begin(f->db, &err));
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+	db_rollback(f->db);
+	return fixture_teardown(state);
+}
+
+static void repositories_are_updated_and_retired(void **state)
+{
+	struct fixture *f = *state;
+	int64_t again, other;
+	ok(store_repo_put(f->db, "kernels", "https://example.org/k.git", false, "trunk", &again, &err));
+	assert_int_equal(again, f->repo);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM repo WHERE upstream = 'trunk' AND is_local = 0"), 1);
+	ok(store_repo_put(f->db, "other", "/x", true, "main", &other, &err));
+	assert_true(other != f->repo);
+	ok(store_repo_state(f->db, f->repo, "error", "not a repository", &err));
+	ok(store_repo_state(f->db, f->repo, "error", "not a repository", &err));
+	assert_int_equal(db_changes(f->db), 0); /* said already */
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM repo WHERE error = 'not a repository'"), 1);
+	ok(store_repo_state(f->db, f->repo, "ok", NULL, &err));
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM repo WHERE state = 'ok' AND error = ''"), 1);
+	ok(store_repo_fetched(f->db, f->repo, 77, &err));
+	assert_int_equal(fixture_number(f, "SELECT fetched_at FROM repo WHERE state = 'ok'"), 77);
+	ok(store_repo_retire(f->db, &f->repo, 1, &err));
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM repo WHERE state = 'gone' AND name = 'other'"), 1);
+	ok(store_repo_retire(f->db, NULL, 0, &err));
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM repo WHERE state = 'gone'"), 2);
+	ok(store_repo_put(f->db, "other", "/x", true, "main", &other, &err)); /* configured again */
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM repo WHERE state = 'new'"), 1);
+}
+
+static void count_tip(void *arg, const char *name, const char *sha)
+{
+	int *n = arg;
+	(*n)++;
+	assert_int_equal(strlen(sha), 40);
+	assert_true(strlen(name) > 0);
+}
+
+static void tips_come_and_go(void **state)
+{
+	struct fixture *f = *state;
+	static const char name[] = "-a%27%3B%20DROP%FF/..";
+	char sha[65];
+	bool gone;
+	int n = 0;
+	refused(ERR_NOT_FOUND, store_tip_get(f->db, f->repo, name, sha, &gone, &err));
+	ok(store_tip_put(f->db, f->repo, name, "-a'; DROP\xef\xbf\xbd/..", fixture_sha(1), true, 10, &err));
+	ok(store_tip_put(f->db, f->repo, "main", "main", fixture_sha(1), true, 10, &err));
+	ok(store_tip_get(f->db, f->repo, name, sha, &gone, &err));
+	assert_string_equal(sha, fixture_sha(1));
+	assert_false(gone);
+	ok(store_tip_put(f->db, f->repo, name, "x", fixture_sha(1), false, 20, &err));
+	assert_int_equal(fixture_number(f, "SELECT seen_at FROM branch_tip WHERE watched = 0"), 10); /* the tip did not move */
+	ok(store_tip_put(f->db, f->repo, name, "x", fixture_sha(2), true, 30, &err));
+	assert_int_equal(fixture_number(f, "SELECT seen_at FROM branch_tip WHERE name <> 'main'"), 30);
+	ok(store_tip_each(f->db, f->repo, count_tip, &n, &err));
+	assert_int_equal(n, 2);
+	ok(store_tip_gone(f->db, f->repo, name, &err));
+	n = 0;
+	ok(store_tip_each(f->db, f->repo, count_tip, &n, &err));
+	assert_int_equal(n, 1);
+	ok(store_tip_get(f->db, f->repo, name, sha, &gone, &err));
+	assert_true(gone);
+	ok(store_tip_put(f->db, f->repo, name, "x", fixture_sha(2), true, 40, &err)); /* pushed anew */
+	ok(store_tip_get(f->db, f->repo, name, sha, &gone, &err));
+	assert_false(gone);
+}
+
+static void commits_are_facts(void **state)
+{
+	struct fixture *f = *state;
+	struct store_commit c = { .author = "Ann", .subject = "first", .committed_at = 5 }, got;
+	snprintf(c.sha, sizeof(c.sha), "%s", fixture_sha(1));
+	snprintf(c.tree, sizeof(c.tree), "%s", fixture_sha(2));
+	refused(ERR_NOT_FOUND, store_commit_get(f->db, f->repo, c.sha, &got, &err));
+	ok(store_commit_put(f->db, f->repo, &c, &err));
+	snprintf(c.subject, sizeof(c.subject), "second");
+	ok(store_commit_put(f->db, f->repo, &c, &err)); /* a sha never means another commit */
+	ok(store_commit_get(f->db, f->repo, c.sha, &got, &err));
+	assert_string_equal(got.subject, "first");
+	assert_string_equal(got.tree, fixture_sha(2));
+	assert_string_equal(got.first_parent, "");
+	assert_int_equal(got.committed_at, 5);
+}
+
+static void suites_are_kept_by_their_cells(void **state)
+{
+	struct fixture *f = *state;
+	int64_t one, two;
+	ok(store_suite_put(f->db, "aa", "ffa", "suite: ffa\n", 11, "installed", &one, &err));
+	ok(store_suite_put(f->db, "aa", "ffa", "suite:   ffa\n", 13, "kernels@123", &two, &err));
+	assert_int_equal(one, two);
+	ok(store_suite_put(f->db, "bb", "ffa", "suite: ffa\n", 11, "installed", &two, &err));
+	assert_true(one != two);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM suite WHERE sha = 'aa' AND text = 'suite: ffa' || char(10)"), 1);
+}
+
+static void devices_keep_their_pause(void **state)
+{
+	struct fixture *f = *state;
+	struct msg_device d = fixture_device();
+	int64_t id;
+	char word[16];
+	ok(store_device_state(f->db, f->device, "paused", "by anna", &err));
+	snprintf(d.driver, sizeof(d.driver), "2");
+	ok(store_device_put(f->db, &d, 99, &id, &err));
+	assert_int_equal(id, f->device);
+	ok(store_device_get(f->db, "sim-0", &id, word, &err));
+	assert_string_equal(word, "paused");
+	assert_int_equal(
+		fixture_number(f, "SELECT count(*) FROM device WHERE driver = '2' AND seen_at = 99 AND info ->> 'cores' = 4"), 1);
+	ok(store_device_state(f->db, f->device, "absent", "", &err));
+	ok(store_device_put(f->db, &d, 100, &id, &err)); /* it is back */
+	ok(store_device_get(f->db, "sim-0", &id, word, &err));
+	assert_string_equal(word, "ok");
+	refused(ERR_NOT_FOUND, store_device_get(f->db, "GPU-none", &id, word, &err));
+}
+
+static int64_t epoch(struct fixture *f, const struct msg_device *d, const char *suite, const char *isolation, bool *is_new)
+{
+	int64_t id;
+	ok(store_environment_put(f->db, f->device, d, suite, "pairs", isolation, 1, &id, is_new, &err));
+	return id;
+}
+
+static void anything_that_matters_is_a_new_epoch(void **state)
+{
+	struct fixture *f = *state;
+	struct msg_device d = fixture_device();
+	bool is_new;
+	assert_int_equal(epoch(f, &d, "5a17e", "none", &is_new), f->environment);
+	assert_false(is_new);
+	epoch(f, &d, "other", "none", &is_new);
+	assert_true(is_new);
+	epoch(f, &d, "5a17e", "bwrap", &is_new);
+	assert_true(is_new);
+	d.power_limit_w = 500;
+	epoch(f, &d, "5a17e", "none", &is_new);
+	assert_true(is_new);
+	snprintf(d.toolkit, sizeof(d.toolkit), "gcc 13");
+	int64_t last = epoch(f, &d, "5a17e", "none", &is_new);
+	assert_true(is_new);
+	assert_int_equal(epoch(f, &d, "5a17e", "none", &is_new), last);
+	assert_false(is_new);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(repositories_are_updated_and_retired, setup, teardown),
+		cmocka_unit_test_setup_teardown(tips_come_and_go, setup, teardown),
+		cmocka_unit_test_setup_teardown(commits_are_facts, setup, teardown),
+		cmocka_unit_test_setup_teardown(suites_are_kept_by_their_cells, setup, teardown),
+		cmocka_unit_test_setup_teardown(devices_keep_their_pause, setup, teardown),
+		cmocka_unit_test_setup_teardown(anything_that_matters_is_a_new_epoch, setup, teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

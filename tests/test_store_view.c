@@ -1,0 +1,464 @@
+/* The read side: lists and their cursors, filters, history, and that no query reads a large table whole. */
+#include "fixture_db.h"
+
+#include <math.h>
+
+#include "base/clock.h"
+#include "db/store_alert.h"
+#include "db/store_live.h"
+#include "db/store_outbox.h"
+#include "db/store_view.h"
+
+static const char *const keys[] = { "attention/dense/causal/s8192/forward", "attention/dense/causal/s8192/backward" };
+
+static void commit(struct fixture *f, unsigned n, const char *subject)
+{
+	struct store_commit c = { .author = "Ann", .committed_at = n };
+	snprintf(c.sha, sizeof(c.sha), "%s", fixture_sha(n));
+	snprintf(c.tree, sizeof(c.tree), "%s", fixture_sha(n + 1000000));
+	snprintf(c.subject, sizeof(c.subject), "%s", subject);
+	ok(store_commit_put(f->db, f->repo, &c, &err));
+}
+
+/** `n` comparisons of main, commit i against i - 1, two cells each; every tenth a regression; every fifth of branch topic. */
+static void fill(struct fixture *f, unsigned n)
+{
+	ok(db_begin(f->db, &err));
+	for (unsigned i = 1; i <= n; i++) {
+		bool slow = i % 10 == 0;
+		enum verdict v = slow ? VERDICT_REGRESSION : VERDICT_UNCHANGED;
+		commit(f, i, "a subject");
+		int64_t id = fixture_comparison(f, i % 5 == 1 ? "topic" : "main", i - 1, i, v, 1000 + i);
+		for (int c = 0; c < 2; c++)
+			fixture_cell(f, id, c, keys[c], slow ? 0.03 : 0.0001 * i, v);
+		ok(store_comparison_verdict(f->db, id, v, &err));
+	}
+	ok(db_commit(f->db, &err));
+}
+
+static int setup(void **state)
+{
+	if (fixture_setup(state))
+		return -1;
+	fixture_ground(*state);
+	return 0;
+}
+
+/** What a list showed. */
+struct seen {
+	int n;
+	int64_t first, last;
+	char text[256];
+	double number;
+};
+
+static void see_comparison(void *arg, const struct view_comparison *row)
+{
+	struct seen *s = arg;
+	if (s->n++ == 0)
+		s->first = row->id;
+	s->last = row->id;
+	s->number = row->worst_pct;
+	snprintf(s->text, sizeof(s->text), "%s %s %s %s %s %d/%d %s", row->repo, row->branch, row->suite, row->verdict,
+		row->subject, row->regressions, row->cells, row->worst_cell);
+}
+
+static void comparisons_page_by_page(void **state)
+{
+	struct fixture *f = *state;
+	struct seen s = { 0 };
+	fill(f, 25);
+	ok(view_comparisons(f->db, &(struct view_filter){ .limit = 10 }, see_comparison, &s, &err));
+	assert_int_equal(s.n, 10);
+	assert_int_equal(s.first, 25);
+	assert_int_equal(s.last, 16);
+	ok(view_comparisons(f->db, &(struct view_filter){ .limit = 10, .before = 16 }, see_comparison, &s, &err));
+	assert_int_equal(s.last, 6);
+	ok(view_comparisons(f->db, &(struct view_filter){ .limit = 10, .before = 6 }, see_comparison, &s, &err));
+	assert_int_equal(s.n, 25);
+	assert_int_equal(s.last, 1);
+	assert_string_equal(s.text, "kernels topic ffa unchanged a subject 0/2 attention/dense/causal/s8192/forward");
+	ok(view_comparisons(f->db, &(struct view_filter){ .limit = 10, .before = 1 }, see_comparison, &s, &err));
+	assert_int_equal(s.n, 25);
+	s = (struct seen){ 0 };
+	ok(view_comparison(f->db, 20, see_comparison, &s, &err));
+	assert_string_equal(s.text, "kernels main ffa regression a subject 2/2 attention/dense/causal/s8192/forward");
+	assert_true(s.number < -2.9 && s.number > -3);
+	refused(ERR_NOT_FOUND, view_comparison(f->db, 26, see_comparison, &s, &err));
+}
+
+static int count_with(struct fixture *f, struct view_filter filter)
+{
+	struct seen s = { 0 };
+	filter.limit = VIEW_LIMIT_MAX;
+	ok(view_comparisons(f->db, &filter, see_comparison, &s, &err));
+	return s.n;
+}
+
+static void filters_combine(void **state)
+{
+	struct fixture *f = *state;
+	struct seen s = { 0 };
+	fill(f, 50);
+	assert_int_equal(count_with(f, (struct view_filter){ .repo = "kernels" }), 50);
+	assert_int_equal(count_with(f, (struct view_filter){ .repo = "nobody" }), 0);
+	assert_int_equal(count_with(f, (struct view_filter){ .repo = "kernels", .branch = "topic" }), 10);
+	assert_int_equal(count_with(f, (struct view_filter){ .verdict = "regression" }), 5);
+	assert_int_equal(count_with(f, (struct view_filter){ .repo = "kernels", .verdict = "regression" }), 5);
+	assert_int_equal(count_with(f, (struct view_filter){ .repo = "kernels", .branch = "main", .verdict = "regression" }), 5);
+	assert_int_equal(count_with(f, (struct view_filter){ .repo = "kernels", .branch = "topic", .verdict = "regression" }), 0);
+	assert_int_equal(count_with(f, (struct view_filter){ .repo = "kernels", .target = fixture_sha(7) }), 1);
+	assert_int_equal(count_with(f, (struct view_filter){ .repo = "", .branch = "", .verdict = "" }), 50);
+	refused(ERR_INVALID, view_comparisons(f->db, &(struct view_filter){ .branch = "main" }, see_comparison, &s, &err));
+	int64_t id;
+	ok(view_compare(f->db, "kernels", fixture_sha(6), fixture_sha(7), &id, &err));
+	assert_int_equal(id, 7);
+	refused(ERR_NOT_FOUND, view_compare(f->db, "kernels", fixture_sha(5), fixture_sha(7), &id, &err));
+	refused(ERR_NOT_FOUND, view_compare(f->db, "nobody", fixture_sha(6), fixture_sha(7), &id, &err));
+}
+
+static void see_commit(void *arg, const struct view_commit *row)
+{
+	struct seen *s = arg;
+	s->n++;
+	snprintf(s->text, sizeof(s->text), "%s", row->sha);
+}
+
+static void commits_are_found_by_prefix(void **state)
+{
+	struct fixture *f = *state;
+	struct seen s = { 0 };
+	ok(db_begin(f->db, &err));
+	struct store_commit c = { .committed_at = 1 };
+	static const char *const shas[] = { "abc1230000000000000000000000000000000000",
+		"abc1240000000000000000000000000000000000", "abc12fffffffffffffffffffffffffffffffffff",
+		"abd0000000000000000000000000000000000000" };
+	for (int i = 0; i < 4; i++) {
+		snprintf(c.sha, sizeof(c.sha), "%s", shas[i]);
+		ok(store_commit_put(f->db, f->repo, &c, &err));
+	}
+	ok(db_commit(f->db, &err));
+	ok(view_commits(f->db, "abc12", 10, see_commit, &s, &err));
+	assert_int_equal(s.n, 3);
+	s.n = 0;
+	ok(view_commits(f->db, "abc123", 10, see_commit, &s, &err));
+	assert_int_equal(s.n, 1);
+	assert_string_equal(s.text, shas[0]);
+	s.n = 0;
+	ok(view_commits(f->db, shas[3], 10, see_commit, &s, &err));
+	assert_int_equal(s.n, 1);
+	ok(view_commits(f->db, "abc12' OR 1", 10, see_commit, &s, &err));
+	ok(view_commits(f->db, "", 10, see_commit, &s, &err));
+	ok(view_commits(f->db, "ABC", 10, see_commit, &s, &err));
+	assert_int_equal(s.n, 1);
+}
+
+static void see_branch(void *arg, const struct view_branch *row)
+{
+	struct seen *s = arg;
+	s->n++;
+	s->last = row->comparison;
+	snprintf(s->text, sizeof(s->text), "%s %s job %lld %s comparison %lld %s", row->name, row->subject, (long long)row->job,
+		row->job_state, (long long)row->comparison, row->verdict);
+}
+
+static void see_repo(void *arg, const struct view_repo *row)
+{
+	struct seen *s = arg;
+	s->n++;
+	snprintf(s->text, sizeof(s->text), "%s %s branches %d alerts %d", row->name, row->state, row->branches, row->open_alerts);
+}
+
+static void branches_show_their_latest(void **state)
+{
+	struct fixture *f = *state;
+	struct seen s = { 0 };
+	fill(f, 12);
+	ok(db_begin(f->db, &err));
+	ok(store_tip_put(f->db, f->repo, "main", "main", fixture_sha(12), true, 5, &err));
+	ok(store_tip_put(f->db, f->repo, "new", "new", fixture_sha(12), true, 5, &err));
+	ok(store_tip_put(f->db, f->repo, "old", "old", fixture_sha(3), true, 5, &err));
+	ok(store_tip_gone(f->db, f->repo, "old", &err));
+	int64_t waiting = fixture_job(f, "main", 12, 13, 9);
+	ok(db_commit(f->db, &err));
+	ok(view_branches(f->db, f->repo, see_branch, &s, &err));
+	assert_int_equal(s.n, 2);
+	assert_string_equal(s.text, "new a subject job 0  comparison 0 ");
+	ok(db_begin(f->db, &err));
+	ok(store_tip_gone(f->db, f->repo, "new", &err));
+	ok(db_commit(f->db, &err));
+	s = (struct seen){ 0 };
+	ok(view_branches(f->db, f->repo, see_branch, &s, &err));
+	char want[128];
+	snprintf(want, sizeof(want), "main a subject job %lld queued comparison 12 unchanged", (long long)waiting);
+	assert_string_equal(s.text, want);
+	ok(view_repos(f->db, see_repo, &s, &err));
+	assert_string_equal(s.text, "kernels new branches 1 alerts 0");
+}
+
+struct history {
+	int n;
+	int64_t newest, oldest;
+	double change_pct, tflops, median_ms;
+	char commit[41], device[64], verdict[16];
+};
+
+static void see_point(void *arg, const struct view_point *row)
+{
+	struct history *h = arg;
+	if (h->n++ == 0) {
+		h->newest = row->comparison;
+		h->change_pct = row->change_pct;
+		h->tflops = row->tflops;
+		h->median_ms = row->median_ms;
+		snprintf(h->commit, sizeof(h->commit), "%s", row->commit);
+		snprintf(h->device, sizeof(h->device), "%s", row->device);
+		snprintf(h->verdict, sizeof(h->verdict), "%s", row->verdict);
+	}
+	h->oldest = row->comparison;
+}
+
+static struct history history(struct fixture *f, const char *branch, const char *device, int limit)
+{
+	struct history h = { 0 };
+	ok(view_history(f->db, "kernels", branch, keys[0], device, limit, see_point, &h, &err));
+	return h;
+}
+
+static void history_is_newest_first_and_timed_only(void **state)
+{
+	struct fixture *f = *state;
+	fill(f, 50);
+	ok(db_begin(f->db, &err));
+	int64_t failed = fixture_comparison(f, "main", 50, 51, VERDICT_FAILED, 2000);
+	struct store_cell c = { .comparison = failed, .threshold_pct = 1.5, .verdict = VERDICT_FAILED, .target_median_ms = NAN };
+	snprintf(c.key, sizeof(c.key), "%s", keys[0]);
+	ok(store_cell_insert(f->db, &c, &err));
+	ok(db_commit(f->db, &err));
+	struct history h = history(f, "main", NULL, 1000);
+	assert_int_equal(h.n, 40);
+	assert_int_equal(h.newest, 50);
+	assert_int_equal(h.oldest, 2);
+	assert_string_equal(h.commit, fixture_sha(50));
+	assert_string_equal(h.device, "sim-0");
+	assert_string_equal(h.verdict, "regression");
+	assert_true(fabs(h.median_ms - 1.71 * 1.03) < 1e-9);
+	assert_true(fabs(h.tflops - 1.1e12 / (1.71 * 1.03) * 1e-9) < 1e-6);
+	assert_int_equal(history(f, NULL, "sim-0", 1000).n, 50);
+	assert_int_equal(history(f, NULL, "", 7).n, 7);
+	assert_int_equal(history(f, "main", "GPU-unknown", 1000).n, 0);
+	assert_int_equal(history(f, "nobranch", NULL, 1000).n, 0);
+}
+
+/* ---- plans ----------------------------------------------------------------------------------------------------------- */
+
+/** Every statement of the room, taken once. */
+static void take_all_statements(struct fixture *f)
+{
+	struct seen s = { 0 };
+	struct history h = { 0 };
+	struct store_job job;
+	struct store_alert alert = { .repo = f->repo, .comparison = 10, .cells_json = "[{\"cell\":\"x\"}]", .worst_pct = -2 };
+	bool is_new;
+	int n, failed;
+	int64_t ids[STORE_ALERT_RECOVER_MAX], id;
+	struct view_filter filters[] = { { 0 }, { .repo = "kernels" }, { .repo = "kernels", .branch = "main" },
+		{ .verdict = "failed" }, { .repo = "kernels", .verdict = "failed" },
+		{ .repo = "kernels", .branch = "main", .verdict = "failed" }, { .repo = "kernels", .target = fixture_sha(3) } };
+	for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++)
+		ok(view_comparisons(f->db, &filters[i], see_comparison, &s, &err));
+	ok(view_repos(f->db, see_repo, &s, &err));
+	ok(view_branches(f->db, f->repo, see_branch, &s, &err));
+	ok(view_commits(f->db, "00000", 10, see_commit, &s, &err));
+	ok(view_comparison(f->db, 3, see_comparison, &s, &err));
+	ok(view_compare(f->db, "kernels", fixture_sha(2), fixture_sha(3), &id, &err));
+	ok(view_history(f->db, "kernels", "main", keys[0], "sim-0", 10, see_point, &h, &err));
+	ok(view_history(f->db, "kernels", NULL, keys[0], NULL, 10, see_point, &h, &err));
+	ok(db_begin(f->db, &err));
+	snprintf(alert.branch, sizeof(alert.branch), "main");
+	snprintf(alert.target_sha, sizeof(alert.target_sha), "%s", fixture_sha(10));
+	ok(store_alert_open(f->db, &alert, 1, &is_new, &err));
+	ok(store_alert_recover(f->db, 12, 1, ids, &n, &err));
+	id = fixture_job(f, "main", 0, 500, 1);
+	ok(store_job_supersede(f->db, id, 1, &n, &err));
+	assert_int_equal(store_job_exists(f->db, f->repo, fixture_sha(3), "ffa", &err), 1);
+	assert_int_equal(store_job_next(f->db, "cpu", &job, &err), 1);
+	assert_int_equal(store_job_next_unresolved(f->db, 0, &job, &err), 0);
+	ok(store_job_drop(f->db, f->repo, "main", "gone", "x", 1, &n, &err));
+	ok(store_job_waiting(f->db, &id, &err));
+	ok(store_job_recover(f->db, 1, &n, &failed, &err));
+	ok(store_samples_thin(f->db, 1000000, 500, &n, &err));
+	ok(store_comparison_verdict(f->db, 3, VERDICT_UNCHANGED, &err));
+	db_rollback(f->db);
+}
+
+static void see_nothing_alert(void *arg, const struct view_alert *row)
+{
+	(void)arg, (void)row;
+}
+static void see_nothing_event(void *arg, const struct view_alert_event *row)
+{
+	(void)arg, (void)row;
+}
+static void see_nothing_job(void *arg, const struct view_job *row)
+{
+	(void)arg, (void)row;
+}
+static void see_nothing_device(void *arg, const struct view_device *row)
+{
+	(void)arg, (void)row;
+}
+static void see_nothing_cell(void *arg, const struct view_cell *row)
+{
+	(void)arg, (void)row;
+}
+static void see_nothing_metric(void *arg, const char *name, const char *unit, double value)
+{
+	(void)arg, (void)name, (void)unit, (void)value;
+}
+static void see_nothing_log(void *arg, int64_t id, int64_t at, const char *line)
+{
+	(void)arg, (void)id, (void)at, (void)line;
+}
+static void see_nothing_news(void *arg, int64_t id, int64_t at, const char *kind, const char *payload)
+{
+	(void)arg, (void)id, (void)at, (void)kind, (void)payload;
+}
+static void see_nothing_count(void *arg, const char *what, const char *label, int64_t n)
+{
+	(void)arg, (void)what, (void)label, (void)n;
+}
+
+static void take_live_statements(struct fixture *f)
+{
+	static const char *const states[] = { NULL, "open", "done" };
+	struct store_launches launches;
+	struct store_cell cell;
+	int64_t id;
+	for (int i = 0; i < 3; i++) {
+		ok(view_alerts(f->db, states[i], 0, 10, see_nothing_alert, NULL, &err));
+		ok(view_jobs(f->db, states[i], 0, 10, see_nothing_job, NULL, &err));
+	}
+	ok(view_alert_events(f->db, 1, see_nothing_event, NULL, &err));
+	ok(view_job(f->db, 1, see_nothing_job, NULL, &err));
+	ok(view_log(f->db, 1, 0, 10, see_nothing_log, NULL, &err));
+	ok(view_devices(f->db, see_nothing_device, NULL, &err));
+	ok(view_events(f->db, 0, 10, see_nothing_news, NULL, &err));
+	ok(view_last_event(f->db, &id, &err));
+	ok(view_counts(f->db, see_nothing_count, NULL, &err));
+	ok(view_cells(f->db, 3, see_nothing_cell, NULL, &err));
+	ok(view_metrics(f->db, "cell", 1, see_nothing_metric, NULL, &err));
+	assert_int_equal(store_cell_next(f->db, 3, -1, &cell, &err), 1);
+	ok(store_cell_launches(f->db, cell.id, &launches, &err));
+	buf_fini(&launches.values);
+	ok(store_outbox_next_at(f->db, &id, &err));
+}
+
+static int scans;
+static bool print_scans = true;
+
+static void look_at_step(void *arg, const char *sql, const char *step)
+{
+	static const char *const large[] = { "job", "cell", "sample", "comparison", "event", "launch", "commit_", "job_log",
+		"metric", "artifact", "c", "j", "x", "a", "b", "l", "t", "h", "served", "alert", "alert_event", "m", "q", "p",
+		"outbox" };
+	(void)arg;
+	/* an upsert into a parent lists a walk over its children that only runs while references are broken */
+	if (strncmp(step, "SCAN ", 5) != 0 || strstr(sql, " ON CONFLICT "))
+		return;
+	for (size_t i = 0; i < sizeof(large) / sizeof(large[0]); i++) {
+		size_t len = strlen(large[i]);
+		if (strncmp(step + 5, large[i], len) == 0 && (step[5 + len] == 0 || step[5 + len] == ' ')) {
+			/* repo, branch tips, devices and lists of words are small and may be read whole */
+			if (print_scans)
+				print_error("%s\n    in %s\n", step, sql);
+			scans++;
+		}
+	}
+}
+
+static void no_query_reads_a_large_table_whole(void **state)
+{
+	struct fixture *f = *state;
+	fill(f, 30);
+	take_all_statements(f);
+	take_live_statements(f);
+	scans = 0;
+	ok(db_explain(f->db, look_at_step, NULL, &err));
+	assert_int_equal(scans, 0);
+	/* the test sees scans at all */
+	print_scans = false;
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job WHERE state_why = 'x'"), 0);
+	ok(db_explain(f->db, look_at_step, NULL, &err));
+	assert_int_equal(scans, 1);
+}
+
+static void see_step(void *arg, const char *sql, const char *step)
+{
+	bool *covered = arg;
+	if (strstr(sql, "INDEXED BY cell_history") && strstr(step, "COVERING INDEX cell_history"))
+		*covered = true;
+}
+
+static void long_history_comes_from_one_index(void **state)
+{
+	struct fixture *f = *state;
+	bool covered = false;
+	ok(db_begin(f->db, &err));
+	for (unsigned i = 1; i <= 10000; i++) {
+		int64_t id = fixture_comparison(f, "main", i - 1, i, VERDICT_UNCHANGED, i);
+		fixture_cell(f, id, 0, keys[0], 0.001, VERDICT_UNCHANGED);
+	}
+	ok(db_commit(f->db, &err));
+	int64_t best_ns = INT64_MAX;
+	for (int i = 0; i < 5; i++) {
+		int64_t before = clock_mono_ns();
+		assert_int_equal(history(f, "main", "sim-0", 10000).n, 10000);
+		int64_t took = clock_mono_ns() - before;
+		best_ns = took < best_ns ? took : best_ns;
+	}
+	print_message("history of 10000 points: %.2f ms\n", (double)best_ns / 1e6);
+	ok(db_explain(f->db, see_step, &covered, &err));
+	assert_true(covered); /* what makes it fast, whatever this machine's speed */
+}
+
+static void bodies_and_artifacts_come_back(void **state)
+{
+	struct fixture *f = *state;
+	struct buf out;
+	char etag[65];
+	fill(f, 2);
+	buf_init(&out, 1 << 20);
+	ok(db_begin(f->db, &err));
+	ok(store_comparison_body(f->db, 2, "{\"id\":2}", 8, "e7a6", &err));
+	ok(store_artifact(f->db, "cell", 3, "nodes", "[1]", 3, &err));
+	ok(store_artifact(f->db, "cell", 3, "nodes", "[2]", 3, &err));
+	ok(store_metric(f->db, "cell", 3, "x", "ms", 1, &err));
+	ok(store_metric(f->db, "cell", 3, "x", "ms", NAN, &err));
+	ok(db_commit(f->db, &err));
+	ok(view_body(f->db, 2, &out, etag, &err));
+	assert_string_equal(out.data, "{\"id\":2}");
+	assert_string_equal(etag, "e7a6");
+	refused(ERR_NOT_FOUND, view_body(f->db, 99, &out, etag, &err));
+	buf_clear(&out);
+	ok(view_artifact(f->db, "cell", 3, "nodes", &out, &err));
+	assert_string_equal(out.data, "[2]");
+	refused(ERR_NOT_FOUND, view_artifact(f->db, "cell", 4, "nodes", &out, &err));
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM metric WHERE value = 1"), 1);
+	buf_fini(&out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(comparisons_page_by_page, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(filters_combine, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(commits_are_found_by_prefix, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(branches_show_their_latest, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(history_is_newest_first_and_timed_only, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(bodies_and_artifacts_come_back, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(no_query_reads_a_large_table_whole, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(long_history_comes_from_one_index, setup, fixture_teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,500 @@
+/* Watching: real repositories, real pushes, a real loop and database; what arrives as jobs, tips, events and errors. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "gitrepo.h"
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "db/db.h"
+#include "db/migrate.h"
+#include "db/store_job.h"
+#include "db/store_repo.h"
+#include "loop.h"
+#include "tips.h"
+#include "watch.h"
+
+/* Ends a test that would hang; no assertion depends on it. */
+enum { GUARD_MS = 60000, TICK_MS = 5 };
+
+static struct loop *loop;
+static struct db *db;
+static struct watch *watch;
+static struct config config;
+static int new_jobs;
+
+static void on_new_job(void *arg)
+{
+	(void)arg;
+	new_jobs++;
+}
+
+static int setup(void **state)
+{
+	char path[PATH_MAX + 16];
+	struct fw_err err = { 0 };
+
+	if (gitrepo_setup(state) < 0)
+		return -1;
+	log_open("test_watch", LOG_ERROR);
+	memset(&config, 0, sizeof config);
+	snprintf(config.state_dir, sizeof config.state_dir, "%.400s/state", gitrepo_root);
+	config.queue_max = 1000;
+	new_jobs = 0;
+	watch = NULL;
+	if (mkdir(config.state_dir, 0700) < 0)
+		return -1;
+	snprintf(path, sizeof path, "%s/state/db", gitrepo_root);
+	if (loop_new(&loop, &err) < 0 || db_open(path, false, &db, &err) < 0 || migrate(db, &err) < 0) {
+		fprintf(stderr, "%s\n", err.text);
+		return -1;
+	}
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	watch_stop(watch);
+	loop_free(loop);
+	db_close(db);
+	return gitrepo_teardown(state);
+}
+
+/* Add root/`dir` (or file://root/dir) to the configuration; branches `glob`. */
+static void add_repo(const char *name, const char *dir, bool remote, const char *glob)
+{
+	struct config_repo *r = &config.repo[config.n_repos++];
+
+	snprintf(r->name, sizeof r->name, "%s", name);
+	snprintf(r->url, sizeof r->url, "%s%.400s/%.300s", remote ? "file://" : "", gitrepo_root, dir);
+	r->is_local = !remote;
+	snprintf(r->upstream, sizeof r->upstream, "main");
+	r->n_branches = 1;
+	snprintf(r->branch[0], sizeof r->branch[0], "%s", glob);
+	r->poll_ms = 3600000; /* so that only inotify and pokes can bring news */
+	r->fetch_timeout_ms = 60000;
+}
+
+static void begin(void)
+{
+	struct fw_err err = { 0 };
+
+	if (watch_start(loop, &config, db, on_new_job, NULL, &watch, &err) < 0)
+		fail_msg("%s", err.text);
+}
+
+/* ---- asking the database ---- */
+
+static int64_t number(const char *sql, const char *value)
+{
+	struct fw_err err = { 0 };
+	struct stmt *s = db_stmt(db, sql, &err);
+	int64_t n = -1;
+
+	if (!s)
+		fail_msg("%s", err.text);
+	if (value)
+		stmt_text(s, ":v", value);
+	if (stmt_step(s, &err) == 1)
+		n = row_int(s, 0);
+	stmt_reset(s);
+	return n;
+}
+
+static const char *text(const char *sql, const char *value)
+{
+	static char found[4096];
+	struct fw_err err = { 0 };
+	struct stmt *s = db_stmt(db, sql, &err);
+
+	if (!s)
+		fail_msg("%s", err.text);
+	if (value)
+		stmt_text(s, ":v", value);
+	found[0] = '\0';
+	if (stmt_step(s, &err) == 1)
+		snprintf(found, sizeof found, "%s", row_text(s, 0));
+	stmt_reset(s);
+	return found;
+}
+
+static int64_t jobs(void)
+{
+	return number("SELECT count(*) FROM job", NULL);
+}
+
+static const char *repo_state(const char *name)
+{
+	return text("SELECT state FROM repo WHERE name = :v", name);
+}
+
+/* ---- running the loop until something is true ---- */
+
+static struct {
+	const char *sql;
+	int64_t wanted;
+	int64_t until_ns;
+	bool late;
+} goal;
+
+static void check_goal(void *arg)
+{
+	(void)arg;
+	goal.late = clock_mono_ns() > goal.until_ns;
+	if (goal.late || number(goal.sql, NULL) == goal.wanted)
+		loop_stop(loop);
+	else
+		assert_int_equal(loop_after(loop, TICK_MS, check_goal, NULL, NULL, NULL), 0);
+}
+
+static void run_until(const char *sql, int64_t wanted)
+{
+	struct fw_err err = { 0 };
+
+	goal.sql = sql;
+	goal.wanted = wanted;
+	goal.until_ns = clock_mono_ns() + (int64_t)GUARD_MS * 1000000;
+	assert_int_equal(loop_after(loop, 0, check_goal, NULL, NULL, NULL), 0);
+	assert_int_equal(loop_run(loop, &err), 0);
+	if (goal.late)
+		fail_msg("never happened: %s = %lld (is %lld); repo errors: %s", sql, (long long)wanted,
+			(long long)number(sql, NULL), text("SELECT group_concat(error) FROM repo", NULL));
+}
+
+#define RUN_UNTIL_JOBS(n) run_until("SELECT count(*) FROM job", n)
+
+/* ---- tests ---- */
+
+static void first_sight_queues_upstream_first(void **state)
+{
+	char main_sha[65];
+
+	(void)state;
+	gitrepo_checkout("co");
+	snprintf(main_sha, sizeof main_sha, "%s", GIT("co", "rev-parse", "HEAD"));
+	GIT("co", "checkout", "-qb", "a-topic");
+	gitrepo_commit("co", "two");
+	GIT("co", "checkout", "-qb", "other/x");
+	gitrepo_commit("co", "three");
+	GIT(".", "clone", "-q", "--bare", "co", "bare.git");
+	add_repo("kernels", "bare.git", false, "a-*");
+	begin();
+	RUN_UNTIL_JOBS(2);
+	assert_int_equal(new_jobs, 1);
+	assert_string_equal(text("SELECT branch FROM job ORDER BY id", NULL), "main");
+	assert_string_equal(text("SELECT target_sha FROM job ORDER BY id", NULL), main_sha);
+	assert_string_equal(text("SELECT branch FROM job ORDER BY id DESC", NULL), "a-topic");
+	assert_string_equal(text("SELECT origin || state || kind FROM job ORDER BY id DESC", NULL), "pushqueuedchange");
+	assert_int_equal(number("SELECT count(*) FROM branch_tip", NULL), 3);
+	assert_int_equal(number("SELECT watched FROM branch_tip WHERE name = 'a-topic'", NULL), 1);
+	assert_int_equal(number("SELECT watched FROM branch_tip WHERE name = 'other/x'", NULL), 0);
+	assert_int_equal(number("SELECT count(*) FROM event WHERE kind = 'job.queued'", NULL), 2);
+	assert_int_equal(number("SELECT count(*) FROM event WHERE kind = 'branch.moved'", NULL), 3);
+	assert_int_equal(number("SELECT count(*) FROM job_log", NULL), 2);
+	assert_string_equal(repo_state("kernels"), "ok");
+}
+
+static void pushes_are_noticed_and_supersede(void **state)
+{
+	char second[65], third[65];
+
+	(void)state;
+	gitrepo_checkout("co");
+	GIT(".", "clone", "-q", "--bare", "co", "bare.git");
+	GIT("co", "remote", "add", "origin", "../bare.git");
+	add_repo("kernels", "bare.git", false, "*");
+	begin();
+	RUN_UNTIL_JOBS(1);
+	/* a branch in a new folder of refs/heads */
+	GIT("co", "checkout", "-qb", "feature/deep/x");
+	snprintf(second, sizeof second, "%s", gitrepo_commit("co", "two"));
+	GIT("co", "push", "-q", "origin", "HEAD");
+	RUN_UNTIL_JOBS(2);
+	assert_string_equal(text("SELECT target_sha FROM job WHERE branch = 'feature/deep/x'", NULL), second);
+	snprintf(third, sizeof third, "%s", gitrepo_commit("co", "three"));
+	GIT("co", "push", "-q", "origin", "HEAD");
+	RUN_UNTIL_JOBS(3);
+	assert_string_equal(text("SELECT state FROM job WHERE target_sha = :v", second), "superseded");
+	assert_string_equal(text("SELECT state FROM job WHERE target_sha = :v", third), "queued");
+	assert_string_equal(text("SELECT state FROM job WHERE branch = 'main'", NULL), "queued");
+	assert_int_equal(number("SELECT count(*) FROM job_log WHERE line LIKE '1 older queued job of%'", NULL), 1);
+	/* a force-push back to what has its job already: nothing new to measure, and what waited is not wanted any more */
+	GIT("co", "push", "-qf", "origin", "main:refs/heads/feature/deep/x");
+	run_until("SELECT count(*) FROM job WHERE state = 'superseded'", 2);
+	assert_int_equal(jobs(), 3);
+	GIT("co", "push", "-q", "origin", ":feature/deep/x");
+	run_until("SELECT gone FROM branch_tip WHERE name = 'feature/deep/x'", 1);
+	assert_int_equal(number("SELECT count(*) FROM event WHERE kind = 'branch.gone'", NULL), 1);
+	/* and again under the same name */
+	GIT("co", "push", "-q", "origin", "HEAD:feature/deep/x");
+	run_until("SELECT gone FROM branch_tip WHERE name = 'feature/deep/x'", 0);
+}
+
+static void deleted_branch_takes_its_queued_job_along(void **state)
+{
+	(void)state;
+	gitrepo_checkout("co");
+	GIT("co", "checkout", "-qb", "topic");
+	gitrepo_commit("co", "two");
+	GIT(".", "clone", "-q", "--bare", "co", "bare.git");
+	add_repo("kernels", "bare.git", false, "*");
+	begin();
+	RUN_UNTIL_JOBS(2);
+	GIT("bare.git", "update-ref", "-d", "refs/heads/topic");
+	run_until("SELECT count(*) FROM job WHERE state = 'gone'", 1);
+	assert_string_equal(text("SELECT branch FROM job WHERE state = 'gone'", NULL), "topic");
+	assert_string_equal(text("SELECT state FROM job WHERE branch = 'main'", NULL), "queued");
+}
+
+static void checkouts_worktrees_and_packed_refs(void **state)
+{
+	(void)state;
+	gitrepo_checkout("co");
+	GIT("co", "worktree", "add", "-q", "../tree", "-b", "side");
+	add_repo("checkout", "co", false, "*");
+	add_repo("worktree", "tree", false, "*");
+	begin();
+	RUN_UNTIL_JOBS(2); /* main of each; side points at the same commit */
+	gitrepo_commit("tree", "two");
+	RUN_UNTIL_JOBS(4);
+	GIT("co", "pack-refs", "--all");
+	gitrepo_commit("co", "three");
+	RUN_UNTIL_JOBS(6);
+	assert_int_equal(number("SELECT count(DISTINCT branch) FROM job", NULL), 2);
+	/* packed-refs alone changes */
+	GIT("co", "pack-refs", "--all");
+	GITREPO_RUN("co", "sed", "-i", "/refs.heads.side$/d", ".git/packed-refs");
+	run_until("SELECT count(*) FROM job WHERE state = 'gone'", 2);
+}
+
+static void bad_repositories_show_their_error_and_the_others_go_on(void **state)
+{
+	(void)state;
+	gitrepo_checkout("good");
+	GIT(".", "init", "-q", "--bare", "empty.git");
+	gitrepo_checkout("corrupt");
+	gitrepo_write("corrupt/.git/config", "[core\nnonsense");
+	gitrepo_checkout("lost");
+	GITREPO_RUN("lost", "rm", "-rf", ".git/objects");
+	GITREPO_RUN("lost", "mkdir", ".git/objects");
+	add_repo("missing", "nowhere", false, "*");
+	add_repo("empty", "empty.git", false, "*");
+	add_repo("corrupt", "corrupt", false, "*");
+	add_repo("lost", "lost", false, "*");
+	add_repo("remote", "nowhere.git", true, "*");
+	add_repo("good", "good", false, "*");
+	begin();
+	run_until("SELECT count(*) FROM repo WHERE state = 'error'", 5);
+	RUN_UNTIL_JOBS(1);
+	assert_string_equal(repo_state("good"), "ok");
+	assert_non_null(
+		strstr(text("SELECT error FROM repo WHERE name = :v", "missing"), "no git repository there; check the path"));
+	assert_non_null(strstr(text("SELECT error FROM repo WHERE name = :v", "corrupt"), "open repository"));
+	assert_non_null(strstr(text("SELECT error FROM repo WHERE name = :v", "empty"), "no branches yet"));
+	assert_non_null(strstr(text("SELECT error FROM repo WHERE name = :v", "lost"), "branch main: its commit is missing"));
+	/* what is repaired recovers by itself; the poke only saves the wait */
+	gitrepo_checkout("nowhere");
+	gitrepo_write("corrupt/.git/config", "[core]\n\tbare = false\n");
+	GIT("good", "push", "-q", "../empty.git", "main");
+	watch_poke(watch, "missing");
+	watch_poke(watch, "corrupt");
+	watch_poke(watch, "nobody");
+	RUN_UNTIL_JOBS(4);
+	assert_string_equal(repo_state("empty"), "ok");
+	assert_string_equal(repo_state("missing"), "ok");
+	assert_string_equal(repo_state("lost"), "error");
+}
+
+static void a_repository_that_is_replaced_is_watched_again(void **state)
+{
+	(void)state;
+	gitrepo_checkout("co");
+	add_repo("kernels", "co", false, "*");
+	begin();
+	RUN_UNTIL_JOBS(1);
+	GITREPO_RUN(".", "rm", "-rf", "co");
+	run_until("SELECT count(*) FROM repo WHERE state = 'error'", 1);
+	gitrepo_checkout("co");
+	gitrepo_commit("co", "new history");
+	watch_poke(watch, "kernels");
+	RUN_UNTIL_JOBS(2);
+	gitrepo_commit("co", "noticed again");
+	RUN_UNTIL_JOBS(3);
+	assert_string_equal(repo_state("kernels"), "ok");
+}
+
+static void remotes_are_mirrored(void **state)
+{
+	char sha[65];
+
+	(void)state;
+	gitrepo_checkout("co");
+	GIT(".", "clone", "-q", "--bare", "co", "bare.git");
+	add_repo("remote", "bare.git", true, "*");
+	begin();
+	RUN_UNTIL_JOBS(1);
+	assert_string_equal(GIT("state/mirrors/remote.git", "rev-parse", "main"), GIT("co", "rev-parse", "main"));
+	GIT("co", "checkout", "-qb", "topic");
+	snprintf(sha, sizeof sha, "%s", gitrepo_commit("co", "two"));
+	GIT("co", "push", "-q", "../bare.git", "topic");
+	watch_poke(watch, "remote");
+	RUN_UNTIL_JOBS(2);
+	assert_string_equal(text("SELECT target_sha FROM job ORDER BY id DESC", NULL), sha);
+	GIT("co", "commit", "-q", "--amend", "-m", "rewritten");
+	GIT("co", "push", "-qf", "../bare.git", "topic");
+	watch_poke(watch, "remote");
+	RUN_UNTIL_JOBS(3);
+	assert_string_equal(text("SELECT state FROM job WHERE target_sha = :v", sha), "superseded");
+	/* the commit that was pushed away can still be read */
+	GIT("state/mirrors/remote.git", "cat-file", "-e", sha);
+}
+
+static void hostile_names_travel_whole(void **state)
+{
+	static const char *const names[] = { "-x", "a\"b", "it's", "<b>&amp;", "50%", "a..", "x/-/y",
+		"\xe2\x80\xae"
+		"abc",
+		"\xff\xfe", "a;$(id)" };
+	char packed[20000], sha[65], longer[1100];
+	size_t i, used;
+
+	(void)state;
+	gitrepo_checkout("co");
+	snprintf(sha, sizeof sha, "%s", gitrepo_commit("co", "two"));
+	used = (size_t)snprintf(packed, sizeof packed, "# pack-refs with: peeled fully-peeled\n");
+	for (i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (strcmp(names[i], "a..") != 0) /* git itself refuses that one */
+			used += (size_t)snprintf(packed + used, sizeof packed - used, "%s refs/heads/%s\n", sha, names[i]);
+	memset(longer, 'l', sizeof longer - 1);
+	longer[sizeof longer - 1] = '\0';
+	snprintf(packed + used, sizeof packed - used, "%s refs/heads/%s\n", sha, longer);
+	gitrepo_write("co/.git/packed-refs", packed);
+	add_repo("kernels", "co", false, "*");
+	begin();
+	run_until("SELECT count(*) FROM branch_tip", 10);
+	assert_int_equal(number("SELECT count(*) FROM branch_tip WHERE name = '%FF%FE'", NULL), 1);
+	assert_string_equal(text("SELECT display FROM branch_tip WHERE name = '%FF%FE'", NULL), "\xef\xbf\xbd\xef\xbf\xbd");
+	assert_string_equal(text("SELECT display FROM branch_tip WHERE name = '%E2%80%AEabc'", NULL), "\\u202eabc");
+	assert_int_equal(number("SELECT count(*) FROM branch_tip WHERE name = '-x'", NULL), 1);
+	assert_non_null(strstr(text("SELECT error FROM repo", NULL), "too long"));
+	assert_int_equal(jobs(), 1);
+}
+
+static void globs(void **state)
+{
+	struct config_repo r = { .n_branches = 2, .branch = { "release-*", "perf/*" } };
+
+	(void)state;
+	assert_true(tips_is_watched(&r, "release-1", "release-1"));
+	assert_true(tips_is_watched(&r, "perf/a/b", "perf/a/b"));
+	assert_true(tips_is_watched(&r, "perf/%FF", "perf/?"));
+	assert_false(tips_is_watched(&r, "main", "main"));
+	assert_false(tips_is_watched(&r, "xrelease-1", "xrelease-1"));
+}
+
+static struct tips_result apply(const char *lines, int queue_max)
+{
+	struct fw_err err = { 0 };
+	struct tips_result result;
+	struct buf b;
+	int64_t id;
+
+	if (config.n_repos == 0)
+		add_repo("r", "x", false, "*");
+	assert_int_equal(store_repo_put(db, "r", "/x", true, "main", &id, &err), 0);
+	buf_init(&b, 1 << 20);
+	buf_puts(&b, lines);
+	if (tips_apply(db, &config.repo[0], id, queue_max, &b, 1000, &result, &err) < 0)
+		snprintf(result.problem, sizeof result.problem, "%s: %.400s", err_name(err.code), err.text);
+	buf_fini(&b);
+	return result;
+}
+
+#define A              "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define B              "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+#define C              "cccccccccccccccccccccccccccccccccccccccc"
+#define TIP(name, sha) "{\"name\":\"" name "\",\"display\":\"" name "\",\"commit\":\"" sha "\"}\n"
+
+static void nonsense_writes_nothing(void **state)
+{
+	static const char *const bad[] = { "hello\n", "{}\n", "[]\n", "{\"name\":1}\n", TIP("main", "xyz"), TIP("", A),
+		TIP("main", ""), "{\"name\":\"a\",\"name\":\"b\",\"display\":\"\",\"commit\":\"" A "\"}\n" };
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+		char lines[1000];
+
+		snprintf(lines, sizeof lines, TIP("main", A) "%s", bad[i]);
+		assert_memory_equal(apply(lines, 10).problem, "protocol: ", 10);
+		assert_int_equal(number("SELECT count(*) FROM branch_tip", NULL), 0);
+		assert_int_equal(jobs(), 0);
+	}
+}
+
+static void a_full_queue_is_told_and_tried_again(void **state)
+{
+	struct tips_result r;
+
+	(void)state;
+	r = apply(TIP("x", A) TIP("y", B) TIP("main", C), 2);
+	assert_int_equal(r.jobs, 2);
+	assert_int_equal(r.moved, 2);
+	assert_non_null(strstr(r.problem, "branch y: the queue is full"));
+	assert_string_equal(text("SELECT branch FROM job ORDER BY id", NULL), "main");
+	/* the same again: still full, nothing twice */
+	r = apply(TIP("x", A) TIP("y", B) TIP("main", C), 2);
+	assert_int_equal(r.jobs, 0);
+	/* with room it comes, although git has nothing new */
+	r = apply(TIP("x", A) TIP("y", B) TIP("main", C), 3);
+	assert_int_equal(r.jobs, 1);
+	assert_string_equal(r.problem, "");
+	r = apply(TIP("x", A) TIP("y", B) TIP("main", C), 3);
+	assert_int_equal(r.jobs + r.moved + r.gone, 0);
+}
+
+static void jobs_of_persons_stay(void **state)
+{
+	struct store_job j = { .branch = "x", .target_sha = A, .kind = "change", .origin = "api" };
+	struct fw_err err = { 0 };
+
+	(void)state;
+	apply(TIP("x", B), 10);
+	j.repo = number("SELECT id FROM repo", NULL);
+	assert_int_equal(store_job_insert(db, &j, 1, &err), 0);
+	apply("", 10);
+	assert_string_equal(text("SELECT state FROM job WHERE origin = 'api'", NULL), "queued");
+	assert_string_equal(text("SELECT state FROM job WHERE origin = 'push'", NULL), "gone");
+}
+
+static void repositories_no_longer_configured_are_gone(void **state)
+{
+	struct fw_err err = { 0 };
+	int64_t id;
+
+	(void)state;
+	assert_int_equal(store_repo_put(db, "old", "/old", true, "main", &id, &err), 0);
+	gitrepo_checkout("co");
+	add_repo("kernels", "co", false, "*");
+	begin();
+	assert_string_equal(repo_state("old"), "gone");
+	assert_string_equal(repo_state("kernels"), "new");
+}
+
+int main(void)
+{
+#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+	const struct CMUnitTest tests[] = { TEST(first_sight_queues_upstream_first), TEST(pushes_are_noticed_and_supersede),
+		TEST(deleted_branch_takes_its_queued_job_along), TEST(checkouts_worktrees_and_packed_refs),
+		TEST(bad_repositories_show_their_error_and_the_others_go_on),
+		TEST(a_repository_that_is_replaced_is_watched_again), TEST(remotes_are_mirrored),
+		TEST(hostile_names_travel_whole), TEST(globs), TEST(nonsense_writes_nothing),
+		TEST(a_full_queue_is_told_and_tried_again), TEST(jobs_of_persons_stay),
+		TEST(repositories_no_longer_configured_are_gone) };
+
+	gitrepo_use_our_programs();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
