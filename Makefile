@@ -1,0 +1,171 @@
+# flopwatch: `make demo` shows it, `make test` proves it, `make help` lists the rest.
+#
+# Every folder of programs becomes one archive; a program is its main.c plus the archives it may use (tests/layers.txt).
+# Variants: SANITIZE=1 builds with ASan and UBSan under build/san, WERROR=0 lets warnings pass.
+
+MAKEFLAGS += --no-builtin-rules
+.SUFFIXES:
+.DEFAULT_GOAL := all
+
+comma    := ,
+O        := $(if $(SANITIZE),build/san,build)
+CC       := gcc
+WERROR   ?= 1
+PREFIX   ?= /usr
+VERSION  := 0.1.0
+
+CFLAGS   ?= -O2 -g
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 -Wpointer-arith $(if $(filter 1,$(WERROR)),-Werror)
+HARDEN   := -fstack-protector-strong -fPIE $(if $(SANITIZE),,-D_FORTIFY_SOURCE=2)
+SAN      := $(if $(SANITIZE),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+ALL_CFLAGS = -std=c17 -D_GNU_SOURCE -DFW_VERSION='"$(VERSION)"' -Idaemon -I. $(CFLAGS) $(WARNINGS) $(HARDEN) $(SAN)
+LINK     := $(SAN) -pie -Wl,-z,relro,-z,now -Wl,--as-needed
+
+# One short line a step; V=1 shows the commands.
+say      = $(if $(V),,@echo "  $(1)  $(patsubst build/%,%,$(2))" && )
+
+# ---- CUDA, where a toolkit works -----------------------------------------------------------------------------------
+# Goals that install packages first, or build nothing, must not look before they run.
+ifneq ($(filter-out help clean format check-% test demo bench,$(or $(MAKECMDGOALS),all)),)
+include build/cuda.mak
+endif
+build/cuda.mak: etc/find-cuda.sh
+	@mkdir -p $(@D)
+	@etc/find-cuda.sh >$@.new && mv $@.new $@
+NVCC_ARCH := -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 -gencode arch=compute_90,code=compute_90
+CUDA_DEF := $(if $(NVCC),-DFW_HAVE_CUDA -I$(CUDA_DIR)/include)
+CUDA_LIB := $(if $(NVCC),-L$(CUDA_LIBRARIES) -lcudart_static -lrt)
+
+# ---- sources -------------------------------------------------------------------------------------------------------
+src      = $(filter-out $(1)/main.c,$(sort $(wildcard $(1)/*.c)))
+obj      = $(patsubst %,$(O)/obj/%.o,$(1))
+BASE_SRC   := $(call src,daemon/base)
+CORE_SRC   := $(call src,daemon/core)
+GIT_SRC    := $(call src,daemon/git)
+WORKER_SRC := $(call src,daemon/worker)
+RUNNER_SRC := $(call src,daemon/runner) $(if $(NVCC),$(sort $(wildcard daemon/runner/*.cu)))
+SEND_SRC   := $(call src,daemon/send)
+CLI_SRC    := $(call src,daemon/cli)
+DAEMON_SRC := $(call src,daemon)
+DB_SRC     := $(call src,db)
+WEB_SRC    := $(call src,web)
+EMBED      := $(sort $(wildcard db/migrations/*.sql) $(wildcard web/static/*))
+
+lib      = $(O)/lib/lib$(1).a
+LIBS     := base core git worker runner send cli daemon db web
+PROGRAMS := flopwatchd flopwatch-git flopwatch-worker flopwatch-runner flopwatch-send flopwatch
+BIN      := $(addprefix $(O)/bin/,$(PROGRAMS))
+
+# Worker, runner and CLI carry these inside, so that a GPU host needs nothing installed.
+STATIC   := $(if $(SANITIZE),-lnettle -lyaml -ljansson,-Wl$(comma)-Bstatic -lnettle -lyaml -ljansson -Wl$(comma)-Bdynamic)
+
+.PHONY: all
+all: $(BIN)
+
+$(call lib,base):   $(call obj,$(BASE_SRC))
+$(call lib,core):   $(call obj,$(CORE_SRC))
+$(call lib,git):    $(call obj,$(GIT_SRC))
+$(call lib,worker): $(call obj,$(WORKER_SRC))
+$(call lib,runner): $(call obj,$(RUNNER_SRC))
+$(call lib,send):   $(call obj,$(SEND_SRC))
+$(call lib,cli):    $(call obj,$(CLI_SRC))
+$(call lib,daemon): $(call obj,$(DAEMON_SRC))
+$(call lib,db):     $(call obj,$(DB_SRC) $(filter db/%,$(EMBED)))
+$(call lib,web):    $(call obj,$(WEB_SRC) $(filter web/%,$(EMBED)))
+
+$(O)/lib/lib%.a:
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(call say,ar ,$@)ar rcsD $@ $(filter %.o,$^)
+
+program = $(call say,ld ,$@)$(CC) $(LINK) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group
+
+$(O)/bin/flopwatchd: $(call obj,daemon/main.c) $(call lib,daemon) $(call lib,web) $(call lib,db) $(call lib,core) $(call lib,base)
+	@mkdir -p $(@D)
+	$(program) -lsqlite3 -lmicrohttpd -ljansson -lyaml -lnettle -lm
+$(O)/bin/flopwatch-git: $(call obj,daemon/git/main.c) $(call lib,git) $(call lib,base)
+	@mkdir -p $(@D)
+	$(program) -lgit2 -lnettle -lyaml
+$(O)/bin/flopwatch-worker: $(call obj,daemon/worker/main.c) $(call lib,worker) $(call lib,core) $(call lib,base)
+	@mkdir -p $(@D)
+	$(program) $(STATIC) -lm
+$(O)/bin/flopwatch-runner: $(call obj,daemon/runner/main.c) $(call lib,runner) $(call lib,core) $(call lib,base)
+	@mkdir -p $(@D)
+	$(program) $(STATIC) $(CUDA_LIB) $(if $(NVCC),-Wl$(comma)-Bstatic -lstdc++ -Wl$(comma)-Bdynamic) -fopenmp -ldl -lpthread -lm
+$(O)/bin/flopwatch-send: $(call obj,daemon/send/main.c) $(call lib,send) $(call lib,core) $(call lib,base)
+	@mkdir -p $(@D)
+	$(program) $(STATIC) -lcurl -lm
+$(O)/bin/flopwatch: $(call obj,daemon/cli/main.c) $(call lib,cli) $(call lib,core) $(call lib,base)
+	@mkdir -p $(@D)
+	$(program) $(STATIC) -lcurl -lm
+
+$(O)/obj/%.c.o: %.c
+	@mkdir -p $(@D)
+	$(call say,cc ,$<)$(CC) $(ALL_CFLAGS) $(EXTRA) -MMD -MP -c -o $@ $<
+$(O)/obj/%.cu.o: %.cu
+	@mkdir -p $(@D)
+	$(call say,nvcc,$<)$(NVCC) -O3 -std=c++17 $(NVCC_ARCH) -DFW_HAVE_CUDA -Idaemon -I. -Xcompiler -fPIE,-Wall -MD -MP -MF $(@:.o=.d) -c -o $@ $<
+# Assets become objects whose symbols carry their path: _binary_db_migrations_0001_init_sql_start.
+define embed_rule
+$(O)/obj/$(1).o: $(1)
+	@mkdir -p $$(@D)
+	$$(call say,ld ,$(1))ld -r -b binary -z noexecstack -o $$@ $$<
+endef
+$(foreach file,$(EMBED),$(eval $(call embed_rule,$(file))))
+
+$(O)/obj/daemon/runner/%.c.o: EXTRA = $(CUDA_DEF) -fopenmp
+
+-include $(wildcard $(O)/obj/*/*.d $(O)/obj/*/*/*.d $(O)/obj/*.d $(O)/tests/*.d)
+
+# ---- tests ---------------------------------------------------------------------------------------------------------
+TESTS    := $(patsubst tests/%.c,$(O)/tests/%,$(sort $(wildcard tests/test_*.c)))
+FUZZ     := $(patsubst tests/%.c,$(O)/tests/%,$(sort $(wildcard tests/fuzz_*.c)))
+TEST_LIB = $(foreach l,git worker runner send cli daemon web db core base,$(call lib,$(l)))
+
+$(O)/tests/%: tests/%.c $(foreach l,$(LIBS),$(call lib,$(l)))
+	@mkdir -p $(@D)
+	$(call say,cc ,$<)$(CC) $(ALL_CFLAGS) $(CUDA_DEF) -Itests -MMD -MP $(LINK) -o $@ $< -Wl,--start-group $(TEST_LIB) -Wl,--end-group \
+	  -lcmocka -lgit2 -lcurl -lsqlite3 -lmicrohttpd -ljansson -lyaml -lnettle $(CUDA_LIB) $(if $(NVCC),-lstdc++) -fopenmp -ldl -lpthread -lm
+
+# Modules that misbehave on purpose, and simple good ones, for the tests of worker and runner.
+MODULES  := $(patsubst tests/modules/%.c,build/tests/modules/%.so,$(sort $(wildcard tests/modules/*.c)))
+build/tests/modules/%.so: tests/modules/%.c tests/modules/good.c kernels/fw_kernel.h
+	@mkdir -p $(@D)
+	$(call say,cc ,$<)$(CC) -std=c17 -D_GNU_SOURCE -O2 -fPIC -shared -fvisibility=hidden -I. -o $@ $< -lm
+
+.PHONY: test-programs modules
+test-programs: $(TESTS) $(FUZZ)
+modules: $(MODULES)
+
+.PHONY: test check-layers check-format check-words format
+test: ## install what is missing, build, run every test
+	@etc/install-dependencies.sh test
+	@tests/run.sh
+check-layers: ## includes against tests/layers.txt
+	@tests/check-layers.sh
+check-format: ## clang-format 14
+	@tests/check-format.sh
+format: ## reformat the sources
+	@tests/check-format.sh --fix
+
+# ---- running it ----------------------------------------------------------------------------------------------------
+.PHONY: demo bench gpu-bench bundle install clean help kernels-cpu
+demo: ## a daemon, a pushed regression, a harmless push, a dashboard; DEMO_EXIT=1 ends by itself
+	@etc/install-dependencies.sh demo
+	@$(MAKE) --no-print-directory -j2 all
+	@etc/demo.sh
+bench: ## print figures, one a line
+	@etc/install-dependencies.sh test
+	@$(MAKE) --no-print-directory -j2 all
+	@tests/bench.sh
+gpu-bench: bundle ## the daemon judges real pushes on this GPU; figures under tests/data/gpu
+	@tests/gpu/daemon.sh build/bundle build/gpu-bench
+	@cp build/gpu-bench/*.jsonl tests/data/gpu/
+bundle: all ## build/bundle: programs with their libraries, for another machine
+	@etc/bundle.sh build/bundle
+install: all ## into DESTDIR, FHS places
+	@PREFIX=$(PREFIX) etc/install.sh
+clean: ## remove build/
+	rm -rf build
+help: ## this list
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
