@@ -6,6 +6,7 @@
 static const struct fw_provider *const providers[] = {
 #ifdef ATTENTION_CUDA
 	&attention_hopper_v1,
+	&attention_hopper_v0,
 #else
 	&attention_cpu,
 #endif
