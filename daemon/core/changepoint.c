@@ -1,0 +1,134 @@
+/*
+ * changepoint.c - a scan over all splits with robust levels. One outlier moves neither the scatter (a median of differences) nor
+ * a level (clipped around a median), so isolated bad points raise nothing.
+ */
+#include "core/changepoint.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ODD_MIN = 12, ODD_BEFORE = 20, CREEP_POINTS = 5 };
+
+#define SCATTER_MIN   0.0005
+#define MAD_TO_SD     1.4826
+#define ODD_SCATTERS  4.0
+#define CLIP_SCATTERS 1.5
+#define MEDIAN_FACTOR 1.253 /* standard error of a median over that of a mean, normal values */
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Shape: v[n], 0 < n <= CHANGEPOINT_POINTS_MAX; not changed. */
+static double median(const double *v, int n)
+{
+	double sorted[CHANGEPOINT_POINTS_MAX];
+
+	memcpy(sorted, v, (size_t)n * sizeof *v);
+	qsort(sorted, (size_t)n, sizeof *sorted, by_value);
+	return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+}
+
+/* Only the newest points count. */
+static const double *newest(const double *x, int *n)
+{
+	int skipped = *n > CHANGEPOINT_POINTS_MAX ? *n - CHANGEPOINT_POINTS_MAX : 0;
+
+	*n -= skipped;
+	return x + skipped;
+}
+
+double changepoint_scatter(const double *x, int n)
+{
+	double moves[CHANGEPOINT_POINTS_MAX];
+
+	x = newest(x, &n);
+	for (int i = 1; i < n; i++)
+		moves[i - 1] = fabs(x[i] - x[i - 1]);
+	return n < 2 ? SCATTER_MIN : fmax(SCATTER_MIN, MAD_TO_SD * median(moves, n - 1) / sqrt(2));
+}
+
+bool changepoint_is_odd(const double *x, int n)
+{
+	x = newest(x, &n);
+	if (n < ODD_MIN)
+		return false;
+	int before = n - 1 < ODD_BEFORE ? n - 1 : ODD_BEFORE;
+
+	return fabs(x[n - 1] - median(x + n - 1 - before, before)) > ODD_SCATTERS * changepoint_scatter(x, n);
+}
+
+static double level(const double *x, int n, double scatter)
+{
+	double middle = median(x, n), sum = 0;
+
+	for (int i = 0; i < n; i++)
+		sum += fmin(middle + CLIP_SCATTERS * scatter, fmax(middle - CLIP_SCATTERS * scatter, x[i]));
+	return sum / n;
+}
+
+/* Sum of distances from the median: what one level leaves unexplained. */
+static double unexplained(const double *x, int n)
+{
+	double middle = median(x, n), sum = 0;
+
+	for (int i = 0; i < n; i++)
+		sum += fabs(x[i] - middle);
+	return sum;
+}
+
+/* Clipped levels hardly notice a few points of the old level in the new one, so the statistic peaks early; this does not. */
+static int best_place(const double *x, int n)
+{
+	double least = INFINITY;
+	int place = -1;
+
+	for (int i = CHANGEPOINT_LEFT_MIN; i <= n - CHANGEPOINT_RIGHT_MIN; i++) {
+		double left = unexplained(x, i) + unexplained(x + i, n - i);
+
+		if (left < least) {
+			least = left;
+			place = i;
+		}
+	}
+	return place;
+}
+
+bool changepoint_find(const double *x, int n, const bool *barred, struct changepoint *out)
+{
+	const double *first = x;
+
+	x = newest(x, &n);
+	double scatter = changepoint_scatter(x, n);
+
+	*out = (struct changepoint){ .at = -1 };
+	for (int i = CHANGEPOINT_LEFT_MIN; i <= n - CHANGEPOINT_RIGHT_MIN; i++) {
+		double step = level(x + i, n - i, scatter) - level(x, i, scatter);
+		double t = fabs(step) / (scatter * sqrt(1.0 / i + 1.0 / (n - i)));
+
+		if (fabs(step) >= CHANGEPOINT_STEP_MIN)
+			out->t = fmax(out->t, t);
+	}
+	if (out->t <= CHANGEPOINT_LIMIT)
+		return false;
+	int place = best_place(x, n);
+
+	out->at = place + (int)(x - first);
+	out->step = level(x + place, n - place, scatter) - level(x, place, scatter);
+	return !barred || !barred[out->at];
+}
+
+bool changepoint_creep(const double *x, int n, double theta, double *loss)
+{
+	double scatter = changepoint_scatter(x, n);
+
+	*loss = 0;
+	if (n < CREEP_POINTS)
+		return false;
+	*loss = median(x + n - CREEP_POINTS, CREEP_POINTS);
+	return *loss - 3 * MEDIAN_FACTOR * scatter / sqrt(CREEP_POINTS) > theta;
+}

@@ -1,0 +1,48 @@
+/**
+ * changepoint.h - steps and creep in a series of log time ratios against one anchor build. Pure: no I/O, no clock, no state.
+ *
+ * A point is the log ratio of one commit's time to the anchor's: 0.01 is 1 % slower. Ratios taken side by side carry no day and no
+ * temperature, so a robust scan over all splits finds a step of one percent within two points and stays silent for tens of
+ * thousands. What it finds is a candidate: the caller has the two commits compared directly before he believes it.
+ */
+#ifndef CORE_CHANGEPOINT_H
+#define CORE_CHANGEPOINT_H
+
+#include <stdbool.h>
+
+enum {
+	CHANGEPOINT_POINTS_MAX = 60, /* looked at: the last ones since the last accepted change */
+	CHANGEPOINT_LEFT_MIN = 8,    /* points that a level needs before a step ... */
+	CHANGEPOINT_RIGHT_MIN = 3,   /* ... and after it */
+	CHANGEPOINT_PAUSE = 3        /* points to come before a split that was not confirmed is raised again */
+};
+
+#define CHANGEPOINT_STEP_MIN 0.003 /* steps below are not worth a verification */
+#define CHANGEPOINT_LIMIT    6.0   /* of the statistic */
+
+struct changepoint {
+	int at;      /* index of the first point of the new level */
+	double step; /* new level less old one, log ratio; positive = slower */
+	double t;    /* the statistic: the largest step of any split in units of its standard error */
+};
+
+/** Scatter of single points: 1.4826 median |x[i] - x[i-1]| / sqrt 2, at least 0.05 %. Shape: x[n], in the order of commits. */
+double changepoint_scatter(const double *x, int n);
+
+/** Whether the newest point lies so far (4 scatters) from the median of the 20 before it that it should be measured again. */
+bool changepoint_is_odd(const double *x, int n);
+
+/**
+ * Whether there is a step: some split's statistic passes CHANGEPOINT_LIMIT, and its place is the split that leaves the least
+ * distance from two medians. Levels are means of values clipped to 1.5 scatters around their segment's median. Only the last
+ * CHANGEPOINT_POINTS_MAX points count. Shape: x[n]; barred[n] (NULL: none) marks points at which no step is to be raised.
+ */
+bool changepoint_find(const double *x, int n, const bool *barred, struct changepoint *out);
+
+/**
+ * Whether the last five points show a loss above `theta` (log ratio) since the anchor, three standard errors of their median
+ * taken off. `loss` gets that median.
+ */
+bool changepoint_creep(const double *x, int n, double theta, double *loss);
+
+#endif
