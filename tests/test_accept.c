@@ -9,6 +9,7 @@
 
 #include "attention_run.h"
 #include "runner/accept.h"
+#include "runner/reference_math.h"
 #include "tests/modules/good.c"
 
 static const struct fw_provider *good(void)
@@ -382,6 +383,42 @@ static int read_fails(void *arg, int slot, int64_t first, size_t n, void *out, s
 	return err_set(err, ERR_IO, "no such tensor today");
 }
 
+/* Few large errors of naive code must not pay for many small ones: only the share of elements that miss tells. */
+static void many_small_misses_show(void **state)
+{
+	enum { PLACES = 64, EARLY = 8, WIDTH = 64 };
+	static uint16_t x[PLACES * WIDTH];
+	static float lse[PLACES], naive[PLACES * WIDTH], noise[PLACES * WIDTH];
+	static double exact[PLACES * WIDTH];
+	struct reference_place at[PLACES];
+	struct attention_run r;
+	(void)state;
+	run_init(&r, FW_FULL, PLACES, NULL, 1, 1, 1, WIDTH, 0, 0);
+	for (int i = 0; i < PLACES; i++) {
+		at[i] = (struct reference_place){ 0, i };
+		for (int j = 0; j < WIDTH; j++) {
+			int e = i * WIDTH + j;
+			double unit = 2.0 * ((e * 37) % 101) / 101 - 1;
+			exact[e] = (double)reference_round((float)(i < EARLY ? 2 * unit : 0.2 * unit));
+			naive[e] = (float)(exact[e] + (i < EARLY ? 0.05 : j % 16 == 0 ? 0.004 : 0));
+		}
+	}
+	struct reference ref = { .cell = &r.cell,
+		.n_tensors = 1,
+		.tensor[0] = {
+			.slot = FW_O, .n = PLACES, .width = WIDTH, .at = at, .exact = exact, .naive = naive, .noise = noise } };
+	struct reference_io io = { .cell = &r.cell, .host = { [FW_O] = x, [FW_LSE] = lse } };
+	for (int off = 0; off < 2; off++) {
+		struct accept_result result;
+		struct fw_err err = { 0 };
+		for (int e = 0; e < PLACES * WIDTH; e++)
+			x[e] = to_bf16((float)(exact[e] + (off && e >= EARLY * WIDTH ? 0.0035 : 0)));
+		assert_int_equal(accept_check(&ref, NULL, &io, &result, &err), 0);
+		assert_int_equal(result.ok, !off);
+	}
+	run_fini(&r);
+}
+
 static void reads_through_the_callback(void **state)
 {
 	(void)state;
@@ -424,6 +461,7 @@ int main(void)
 		cmocka_unit_test(a_lost_block_shows),
 		cmocka_unit_test(rows_without_keys_must_be_zero),
 		cmocka_unit_test(nonfinite_outside_the_sample),
+		cmocka_unit_test(many_small_misses_show),
 		cmocka_unit_test(reads_through_the_callback),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,6 +17,9 @@
 static const double max_factor = 2.0, floor_offset = 0.3, norm_factor = 1.1, scatter_factor = 4.0, place_factor = 4.0,
 		    lse_tolerance = 1e-3, hopeless = 1e9;
 
+/* Of the mismatch fraction; relative tolerances are in relative_tolerance(). */
+static const double mismatch_factor = 2.0, mismatch_most = 0.75, absolute_tolerance = 1e-8;
+
 /* A tensor's outputs at its places beside their reference. */
 struct compared {
 	const struct reference_tensor *t;
@@ -107,6 +110,49 @@ static double rounding_floor(double exact)
 	return fabs((double)reference_round(reference_round((float)exact + offset) - offset) - exact);
 }
 
+/* What an element may be off by, relative to its value, before it counts as a mismatch: the gradients cancel more. */
+static double relative_tolerance(int slot)
+{
+	return slot == FW_DQ ? 0.3 : slot == FW_DK ? 0.15 : 0.05;
+}
+
+/* Elements off by more than their tolerance: the kernel's, naive bf16 code's, and how many its noise makes one expect. */
+struct mismatches {
+	int kernel, naive, worst, worst_column;
+	double expected, worst_excess;
+};
+
+static void count_mismatch(struct mismatches *m, const struct reference_tensor *t, int place, int column, double error)
+{
+	size_t e = (size_t)place * (size_t)t->width + (size_t)column;
+	double exact = t->exact[e], noise = (double)t->noise[e];
+	double tolerance = absolute_tolerance + relative_tolerance(t->slot) * fabs(exact);
+	if (error > tolerance) {
+		m->kernel++;
+		if (error / tolerance > m->worst_excess) {
+			m->worst_excess = error / tolerance;
+			m->worst = place;
+			m->worst_column = column;
+		}
+	}
+	m->naive += fabs((double)t->naive[e] - exact) > tolerance;
+	if (noise > 0)
+		m->expected += erfc(tolerance / (noise * sqrt(2)));
+}
+
+/* Counts are coarse, so this criterion speaks only when it is broken and leaves the tracked ratio to the others. */
+static void compare_mismatches(const struct compared *c, const struct mismatches *m, struct accept_result *r)
+{
+	double elements = (double)c->t->n * c->t->width, expected = fmax(m->naive, m->expected);
+	double scatter = scatter_factor * sqrt(2 * expected) + c->t->width / 8.0; /* elements of a place miss together */
+	double allowed = mismatch_factor * expected + scatter;
+	allowed = fmin(allowed, mismatch_most * elements);
+	if (m->kernel > allowed)
+		note(r, c, m->kernel / fmax(allowed, 1), m->worst, m->worst_column,
+			relative_tolerance(c->t->slot) *
+				fabs(c->t->exact[(size_t)m->worst * (size_t)c->t->width + (size_t)m->worst_column]));
+}
+
 /* Sums of squares over one place or a whole tensor. */
 struct norms {
 	double error, naive, noise, rounding;
@@ -116,6 +162,7 @@ static void compare_tensor(const struct compared *c, struct accept_result *r)
 {
 	const struct reference_tensor *t = c->t;
 	struct norms all = { 0 };
+	struct mismatches mismatches = { 0 };
 	double max_naive = 0, max_floor = 0, max_error = -1;
 	int worst = 0, worst_column = 0;
 
@@ -132,6 +179,7 @@ static void compare_tensor(const struct compared *c, struct accept_result *r)
 				note(r, c, hopeless, i, j, 0);
 				return;
 			}
+			count_mismatch(&mismatches, t, i, j, error);
 			max_naive = fmax(max_naive, naive);
 			max_floor = fmax(max_floor, noise > 0 ? rounding_floor(exact) : 0);
 			if (error > place_error) {
@@ -161,6 +209,7 @@ static void compare_tensor(const struct compared *c, struct accept_result *r)
 	note(r, c, ratio_of(max_error, allowed), worst, worst_column, allowed);
 	allowed = norm_factor * sqrt(all.naive) + scatter_factor * sqrt((all.noise + all.rounding) / t->n);
 	note(r, c, ratio_of(sqrt(all.error), allowed), worst, worst_column, allowed / sqrt((double)t->n * t->width));
+	compare_mismatches(c, &mismatches, r);
 }
 
 /* NaN and Inf outside the planned places too. */
