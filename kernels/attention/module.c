@@ -5,6 +5,8 @@
 
 static const struct fw_provider *const providers[] = {
 #ifdef ATTENTION_CUDA
+	&attention_hopper,
+	&attention_hopper_v2,
 	&attention_hopper_v1,
 	&attention_hopper_v0,
 #else

@@ -11,6 +11,8 @@ extern "C" {
 #endif
 
 extern const struct fw_provider attention_cpu;       /* "cpu", cpu/cpu.c */
+extern const struct fw_provider attention_hopper;    /* "hopper", hopper/: the newest of those below */
+extern const struct fw_provider attention_hopper_v2; /* "hopper.v2", hopper/: wgmma and TMA, compute capability 9.0 */
 extern const struct fw_provider attention_hopper_v0; /* "hopper.v0", hopper/: CUDA cores */
 extern const struct fw_provider attention_hopper_v1; /* "hopper.v1", hopper/: mma.sync */
 

@@ -12,6 +12,7 @@ static int choose(const struct fw_attention *, int, const char *config, struct v
 {
 	shape->outer_rows = V1_STEP;
 	shape->heads = 1;
+	shape->step = V1_STEP;
 	snprintf(shape->config, sizeof shape->config, "BLOCK_M=64 BLOCK_N=64 STAGES=1");
 	return !config || !strcmp(config, shape->config) ? FW_OK : FW_UNSUPPORTED;
 }
@@ -31,7 +32,7 @@ static cudaError_t run(const struct v1_job *job, cudaStream_t stream)
 	return job->backward ? v0_backward(job, stream) : v0_forward(job, stream);
 }
 
-static const struct v1_kernels kernels = { "hopper.v0", choose, shared, setup, run };
+static const struct v1_kernels kernels = { "hopper.v0", sizeof(struct v1_job), choose, shared, setup, NULL, run, v1_cast };
 
 static int plan(const struct fw_problem *problem, const char *config, int index, struct fw_plan **out, struct fw_info *info,
 	char *why, size_t size)

@@ -47,6 +47,7 @@ struct v1_job {
 	int32_t nhq, nhk, group, headdim;
 	int32_t total_q, total_k, n_seqs;
 	int32_t outer_rows; /* tokens of an outer tile */
+	int32_t step;       /* tokens of the other side that a kernel multiplies at a time */
 	int32_t heads;      /* forward: query heads side by side in a thread block; outer_rows * heads = V1_FORWARD_M */
 	int32_t n_tiles;    /* entries of one tile table */
 	int32_t n_slots;    /* backward */
@@ -64,7 +65,7 @@ struct v1_job {
 	/* workspace */
 	struct v1_tile *tiles; /* [n_tiles], with blocks [nhk][n_tiles] */
 	int32_t *list;         /* [list_capacity] inner block numbers */
-	int32_t *cursor;       /* [1] used entries of list */
+	int32_t *cursor;       /* [2] used entries of list; next item of a persistent grid, 0 after v1_lists */
 	int2 *slots;           /* [n_slots] tokens [x, y) of a slot, empty when unused */
 	float2 *row_stats;     /* [nhq][n_slots * 64] LSE * log2(e), rowsum(dO * O); +inf, 0 for rows that take no part */
 	float *grad_q_sum;     /* [nhq][n_slots][64 * headdim] in the order of v1_fragment */

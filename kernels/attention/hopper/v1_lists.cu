@@ -94,6 +94,8 @@ static __global__ void __launch_bounds__(THREADS) v1_dense_lists_kernel(const __
 	}
 	if (job.backward && i < job.n_slots)
 		job.slots[i] = find_slot(job, i);
+	if (i < 2)
+		job.cursor[i] = 0;
 }
 
 /* Bits of 32 inner blocks from 32 * word on, the same in all lanes. Forward reads a row of the mask, backward a column. */
@@ -170,7 +172,7 @@ cudaError_t v1_lists(const struct v1_job *job, cudaStream_t stream)
 		v1_dense_lists_kernel<<<(unsigned)v1_ceil_div(n, THREADS), THREADS, 0, stream>>>(*job);
 		return cudaGetLastError();
 	}
-	cudaError_t cleared = cudaMemsetAsync(job->cursor, 0, sizeof(int32_t), stream);
+	cudaError_t cleared = cudaMemsetAsync(job->cursor, 0, 2 * sizeof(int32_t), stream);
 	if (cleared != cudaSuccess)
 		return cleared;
 	const int32_t outer_blocks = v1_ceil_div(job->backward ? job->total_k : job->total_q, job->block);

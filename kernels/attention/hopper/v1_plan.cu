@@ -1,5 +1,5 @@
 /**
- * v1_plan.cu - providers "hopper.v0" and "hopper.v1" behind the kernel ABI: which problems, which sizes, which workspace, which
+ * v1_plan.cu - what all hopper providers do behind the kernel ABI: which problems, which sizes, which workspace, which
  * phases.
  */
 #include "v1_provider.h"
@@ -15,7 +15,7 @@ static const int64_t l2_share_bytes = 32 << 20; /* what the heads of one section
 
 struct fw_plan {
 	const struct v1_kernels *kernels;
-	struct v1_job job;
+	struct v1_job *job; /* kernels->job_bytes, behind the plan */
 	uint32_t phases;
 	bool bound;
 	int64_t tiles_at, list_at, cursor_at, slots_at, stats_at, sum_at; /* offsets into the workspace, bytes */
@@ -118,6 +118,7 @@ static int make_job(const struct v1_kernels *kernels, const struct fw_problem *p
 	const int32_t rows = shape->outer_rows;
 	job->outer_rows = rows;
 	job->heads = shape->heads;
+	job->step = shape->step;
 	const int32_t outer = job->backward ? job->total_k : job->total_q;
 	job->n_tiles = job->block ? v1_ceil_div(outer, job->block) * (job->block / rows) : outer / rows + job->n_seqs;
 	job->n_slots = job->backward ? job->total_q / V1_STEP + job->n_seqs : 0;
@@ -128,6 +129,20 @@ static int make_job(const struct v1_kernels *kernels, const struct fw_problem *p
 	return FW_OK;
 }
 
+/* The plan and its job in one piece; tensor maps inside the job must lie on multiples of 64 bytes. */
+static struct fw_plan *make_plan(const struct v1_kernels *kernels)
+{
+	const size_t line = 64, before = (sizeof(struct fw_plan) + line - 1) / line * line;
+	const size_t bytes = before + (kernels->job_bytes + line - 1) / line * line;
+	struct fw_plan *p = (struct fw_plan *)aligned_alloc(line, bytes);
+	if (!p)
+		return NULL;
+	memset(p, 0, bytes);
+	p->kernels = kernels;
+	p->job = (struct v1_job *)((unsigned char *)p + before);
+	return p;
+}
+
 int v1_plan(const struct v1_kernels *kernels, const struct fw_problem *problem, const char *config, int index,
 	struct fw_plan **out, struct fw_info *info, char *why, size_t size)
 {
@@ -136,11 +151,10 @@ int v1_plan(const struct v1_kernels *kernels, const struct fw_problem *problem, 
 		return status;
 	if (!out || !info)
 		return say(FW_INVALID, why, size, "plan and info must not be NULL");
-	struct fw_plan *p = (struct fw_plan *)calloc(1, sizeof *p);
+	struct fw_plan *p = make_plan(kernels);
 	if (!p)
 		return say(FW_FAILED, why, size, "out of memory");
-	p->kernels = kernels;
-	struct v1_job *job = &p->job;
+	struct v1_job *job = p->job;
 	struct v1_shape shape;
 	if (make_job(kernels, problem, config, job, &shape) != FW_OK) {
 		free(p);
@@ -168,6 +182,8 @@ int v1_plan(const struct v1_kernels *kernels, const struct fw_problem *problem, 
 	if (e != cudaSuccess || !fits) {
 		free(p);
 		(void)cudaGetLastError();
+		if (e == cudaErrorNoKernelImageForDevice)
+			return say(FW_UNSUPPORTED, why, size, "%s has no code for device %d", kernels->name, index);
 		if (e != cudaSuccess)
 			return say(FW_FAILED, why, size, "device %d: %s", index, cudaGetErrorString(e));
 		return say(FW_UNSUPPORTED, why, size, "device %d has %d bytes of shared memory a block, %d are needed", index,
@@ -180,7 +196,7 @@ int v1_plan(const struct v1_kernels *kernels, const struct fw_problem *problem, 
 	p->list_at = at;
 	at = align_up(at + job->list_capacity * (int64_t)sizeof(int32_t));
 	p->cursor_at = at;
-	at = align_up(at + (job->block ? (int64_t)sizeof(int32_t) : 0));
+	at = align_up(at + 2 * (int64_t)sizeof(int32_t));
 	if (job->backward) {
 		const int64_t rows = (int64_t)job->nhq * job->n_slots * V1_STEP;
 		p->slots_at = at;
@@ -214,8 +230,8 @@ static int take_tensor(struct fw_plan *p, const struct fw_io *io, int slot, cons
 	const struct fw_tensor *t = &io->slot[slot];
 	const bool packed = t->stride[0] == 0 && t->stride[1] == 0 && t->stride[2] == 0;
 	tensor->data = t->data;
-	tensor->token = packed ? (int64_t)heads * p->job.headdim : t->stride[0];
-	tensor->head = packed ? p->job.headdim : t->stride[1];
+	tensor->token = packed ? (int64_t)heads * p->job->headdim : t->stride[0];
+	tensor->head = packed ? p->job->headdim : t->stride[1];
 	if (t->dtype != FW_BF16)
 		return say(FW_INVALID, p->error, TEXT_BYTES, "%s must be bf16", name);
 	if ((!packed && t->stride[2] != 1) || tensor->token % 8 || tensor->head % 8 || (uintptr_t)t->data % 16)
@@ -237,7 +253,7 @@ int v1_bind(struct fw_plan *p, const struct fw_io *io)
 	p->error[0] = '\0';
 	if (!io || !io->slot)
 		return say(FW_INVALID, p->error, TEXT_BYTES, "no slots");
-	struct v1_job *job = &p->job;
+	struct v1_job *job = p->job;
 	int status = take_tensor(p, io, FW_Q, "Q", job->nhq, &job->q);
 	if (status == FW_OK)
 		status = take_tensor(p, io, FW_K, "K", job->nhk, &job->k);
@@ -279,6 +295,11 @@ int v1_bind(struct fw_plan *p, const struct fw_io *io)
 	job->slots = (int2 *)(workspace + p->slots_at);
 	job->row_stats = (float2 *)(workspace + p->stats_at);
 	job->grad_q_sum = (float *)(workspace + p->sum_at);
+	if (p->kernels->bound) {
+		status = p->kernels->bound(job, p->error, TEXT_BYTES);
+		if (status != FW_OK)
+			return status;
+	}
 	p->bound = true;
 	return FW_OK;
 }
@@ -298,7 +319,7 @@ int v1_enqueue(struct fw_plan *p, uint32_t phases, void *stream_handle)
 		return say(FW_INVALID, p->error, TEXT_BYTES, "enqueue before bind");
 	p->error[0] = '\0';
 	const cudaStream_t stream = (cudaStream_t)stream_handle;
-	const struct v1_job *job = &p->job;
+	const struct v1_job *job = p->job;
 	int status = FW_OK;
 	phases &= p->phases;
 	if (status == FW_OK && phases & FW_RANGE_MERGE)
@@ -310,7 +331,7 @@ int v1_enqueue(struct fw_plan *p, uint32_t phases, void *stream_handle)
 	if (status == FW_OK && phases & FW_RUN)
 		status = launched(p, "run", p->kernels->run(job, stream));
 	if (status == FW_OK && phases & FW_CAST)
-		status = launched(p, "cast", v1_cast(job, stream));
+		status = launched(p, "cast", p->kernels->cast(job, stream));
 	return status;
 }
 
@@ -319,7 +340,9 @@ static void count_tile(
 	const struct v1_job *job, const struct v1_tile *tile, int64_t partial, int64_t dense_steps, struct fw_work *work)
 {
 	const int64_t walks = job->backward ? job->group : v1_forward_units(job);
-	const double d = job->headdim, steps = (double)walks * tile->steps, rows = tile->end - tile->first;
+	const int64_t parts = job->step / V1_STEP; /* what lists count is V1_STEP, what a kernel multiplies may be more */
+	const double d = job->headdim, rows = tile->end - tile->first;
+	const double steps = (double)walks * (double)((tile->steps + parts - 1) / parts * parts);
 	work->tiles_total += walks * dense_steps;
 	work->tiles_skipped += walks * (dense_steps - tile->steps);
 	work->tiles_partial += walks * partial;

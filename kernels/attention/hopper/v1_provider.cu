@@ -10,6 +10,7 @@
 static int choose(const struct fw_attention *a, int direction, const char *config, struct v1_shape *shape)
 {
 	int pinned = 0, used = 0;
+	shape->step = V1_STEP;
 	if (direction == FW_FORWARD) {
 		const int group = a->nhq / a->nhk;
 		shape->outer_rows = group % 2 == 0 || (a->mask == FW_BLOCKS && a->block_q == 64) ? 64 : 128;
@@ -45,7 +46,7 @@ static cudaError_t run(const struct v1_job *job, cudaStream_t stream)
 	return job->backward ? v1_backward(job, stream) : v1_forward(job, stream);
 }
 
-static const struct v1_kernels kernels = { "hopper.v1", choose, shared, setup, run };
+static const struct v1_kernels kernels = { "hopper.v1", sizeof(struct v1_job), choose, shared, setup, NULL, run, v1_cast };
 
 static int plan(const struct fw_problem *problem, const char *config, int index, struct fw_plan **out, struct fw_info *info,
 	char *why, size_t size)

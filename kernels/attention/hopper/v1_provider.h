@@ -1,7 +1,7 @@
 /**
- * v1_provider.h - the parts of a provider that v0 and v1 have in common: which problems, which workspace, which phases.
+ * v1_provider.h - the parts of a provider that all stages have in common: which problems, which workspace, which phases.
  *
- * Both walk the work list of v1.h; they differ in their two main kernels and in the tiles that these own, which is what struct
+ * All walk the work list of v1.h; they differ in their main kernels and in the tiles that these own, which is what struct
  * v1_kernels says. The functions are those of struct fw_provider, with the kernels in front where no plan carries them yet.
  */
 #ifndef ATTENTION_HOPPER_V1_PROVIDER_H
@@ -14,11 +14,13 @@
 struct v1_shape {
 	int32_t outer_rows; /* tokens: queries in forward, keys in backward */
 	int32_t heads;      /* query heads side by side in a thread block of forward; 1 in backward */
+	int32_t step;       /* tokens of the other side that are multiplied at a time: V1_STEP or a multiple */
 	char config[64];    /* the text of fw_info.config */
 };
 
 struct v1_kernels {
 	const char *name; /* of the provider */
+	size_t job_bytes; /* of its job, which begins with a struct v1_job */
 
 	/** The shape for a problem. `config`: NULL or what it must be. Err: FW_UNSUPPORTED when it cannot be that. */
 	int (*choose)(const struct fw_attention *, int direction, const char *config, struct v1_shape *);
@@ -26,11 +28,17 @@ struct v1_kernels {
 	/** Units: bytes of dynamic shared memory of the main kernel. */
 	int (*shared)(const struct v1_job *);
 
-	/** Let the main kernel use that much on the current device. */
+	/** Let the main kernel use that much on the current device. Err: cudaErrorNoKernelImageForDevice where it has no code. */
 	cudaError_t (*setup)(const struct v1_job *);
+
+	/** Addresses of the job are known now. NULL: nothing more to do. Err: an enum fw_status, and why. */
+	int (*bound)(struct v1_job *, char *why, size_t why_size);
 
 	/** Launch the main kernel: phase RUN. */
 	cudaError_t (*run)(const struct v1_job *, cudaStream_t);
+
+	/** Launch phase CAST of backward. */
+	cudaError_t (*cast)(const struct v1_job *, cudaStream_t);
 };
 
 int v1_can(const struct fw_problem *, char *why, size_t why_size);

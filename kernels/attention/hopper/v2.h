@@ -19,7 +19,6 @@ struct v2_job {
 	CUtensorMap q, k, v; /* forward: boxes of 64 queries; of 128 keys, with blocks of 64: of 64 keys and one panel */
 	CUtensorMap o;       /* forward: boxes of 64 rows, stored */
 	CUtensorMap grad_o;  /* backward: as q; there q and grad_o have boxes of 64 queries, k and v of work.outer_rows keys */
-	int32_t *ticket;     /* workspace [1]: next item of the grid, 0 before RUN */
 	int32_t processors;  /* multiprocessors: blocks of a persistent grid */
 };
 

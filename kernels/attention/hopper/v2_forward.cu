@@ -1,0 +1,549 @@
+/**
+ * v2_forward.cu - forward of provider "hopper.v2": online softmax over 128-key steps with wgmma, loads by TMA.
+ *
+ * One block a multiprocessor stays for the whole launch. Its first warp group only loads: it draws items, tells the others
+ * through a ring of two, and keeps two stages of K and V filled. The other two compute 64 rows each: the same 64 queries of two
+ * heads that share a key head (odd groups: 128 queries of one head), so that under every mask both walk the same keys.
+ *
+ * A compute group overlaps its own work: S of the next step is multiplied while P V of this step still runs, and softmax follows as
+ * soon as S is there. The two groups take turns at issuing products (named barriers), so that one's softmax runs under
+ * the other's products.
+ */
+#include "sm90.h"
+#include "v2.h"
+
+#include <math_constants.h>
+
+enum {
+	GROUP_THREADS = 128,
+	COMPUTE_GROUPS = 2,
+	THREADS = GROUP_THREADS * (1 + COMPUTE_GROUPS),
+	COMPUTE_WARPS = COMPUTE_GROUPS * 4,
+	ROWS = 64,  /* of a compute group */
+	KEYS = 128, /* of a step */
+	STAGES = 2,
+	LOADER_REGISTERS = 40,
+	COMPUTE_REGISTERS = 232,
+};
+
+/* Named barriers. */
+enum { TURN = 1, GROUP = TURN + COMPUTE_GROUPS };
+
+/* Rows grow without rescaling until a score exceeds the reference maximum by 2^8: exact after the final division, and bf16 keeps its precision. */
+#define RESCALE_ABOVE 8.0f
+
+/* What the loader tells the compute groups. */
+struct item {
+	struct v1_tile tile;
+	int32_t kv_head, unit, last, reserved;
+};
+
+template <int D> struct forward_shared {
+	static const int panels = D / 64;
+	static const int row_panel = ROWS * 128;                     /* bytes of one panel of Q or O */
+	static const int key_panel = KEYS * 128;                     /* bytes of one panel of K or V */
+	static const int rows = panels * row_panel;                  /* bytes of one group's Q or O */
+	static const int tile = panels * key_panel;                  /* bytes of a K or V stage */
+	static const int q = 0;                                      /* [COMPUTE_GROUPS] */
+	static const int o = q + COMPUTE_GROUPS * rows;              /* [COMPUTE_GROUPS] */
+	static const int k = o + COMPUTE_GROUPS * rows;              /* [STAGES] */
+	static const int v = k + STAGES * tile;                      /* [STAGES] */
+	static const int items = v + STAGES * tile;                  /* [2] struct item */
+	static const int barriers = items + 2 * sizeof(struct item); /* 8 bytes each */
+	static const int bytes = barriers + 16 * 8 + 1024;           /* 1024: dynamic shared memory may start anywhere */
+};
+
+/* Barriers, in units of 8 bytes from forward_shared::barriers. */
+enum {
+	Q_FULL,
+	Q_EMPTY,
+	K_FULL,
+	K_EMPTY = K_FULL + STAGES,
+	V_FULL = K_EMPTY + STAGES,
+	V_EMPTY = V_FULL + STAGES,
+	ITEM_FULL = V_EMPTY + STAGES,
+	ITEM_EMPTY = ITEM_FULL + 2,
+	BARRIERS = ITEM_EMPTY + 2
+};
+
+/* First keys of the two halves of a step. A pair of 64-token blocks may lack its second: then it repeats the first. */
+struct halves {
+	int first, second;
+};
+
+#ifdef SM90_CODE
+SM90_DEVICE struct halves halves_of(const struct v1_job &job, const struct v1_tile &tile, int step)
+{
+	struct halves h;
+	if (job.block == 64) {
+		h.first = job.list[tile.inner + 2 * step] * 64;
+		h.second = 2 * step + 1 < tile.steps ? job.list[tile.inner + 2 * step + 1] * 64 : h.first;
+	} else {
+		h.first = job.block ? job.list[tile.inner + step] * KEYS : tile.inner + step * KEYS;
+		h.second = h.first + 64;
+	}
+	return h;
+}
+
+template <int D>
+SM90_DEVICE void load_keys(const CUtensorMap *map, uint32_t to, uint32_t full, struct halves at, int head, int block)
+{
+	typedef forward_shared<D> shared;
+	sm90_barrier_expect(full, shared::tile);
+	if (block != 64) {
+		sm90_load(to, map, full, at.first, 0, head, SM90_EVICT_LAST);
+		return;
+	}
+#pragma unroll
+	for (int panel = 0; panel < shared::panels; panel++) {
+		sm90_load(to + panel * shared::key_panel, map, full, at.first, panel, head, SM90_EVICT_LAST);
+		sm90_load(to + panel * shared::key_panel + 64 * 128, map, full, at.second, panel, head, SM90_EVICT_LAST);
+	}
+}
+
+/* Item `i`, or the next one after it that has rows. Returns its number, `items` when there is none. */
+SM90_DEVICE uint32_t fetch_item(const struct v2_job &job, uint32_t i, uint32_t items, struct item *item)
+{
+	const struct v1_job &work = job.work;
+	while (i < items) {
+		struct v1_place place;
+		if (v1_place(&work, v1_forward_units(&work), i, &place)) {
+			item->tile = work.tiles[(work.block ? place.kv_head * work.n_tiles : 0) + place.tile];
+			item->kv_head = place.kv_head;
+			item->unit = place.unit;
+			item->last = 0;
+			if (item->tile.first >= 0)
+				return i;
+		}
+		i = gridDim.x + (uint32_t)atomicAdd(work.cursor + 1, 1);
+	}
+	return items;
+}
+
+/* The loader: one thread. V follows K one step behind, because the products do. */
+template <int D> SM90_DEVICE void load_items(const struct v2_job &job, uint32_t base, unsigned char *memory)
+{
+	typedef forward_shared<D> shared;
+	const struct v1_job &work = job.work;
+	const uint32_t barrier = base + shared::barriers;
+	const uint32_t items = (uint32_t)v1_items(&work, v1_forward_units(&work));
+	volatile struct item *ring = (volatile struct item *)(memory + shared::items);
+	uint32_t told = 0, q_loads = 0, k_loads = 0, v_loads = 0;
+
+	sm90_prefetch_map(&job.q);
+	sm90_prefetch_map(&job.k);
+	sm90_prefetch_map(&job.v);
+	struct item item;
+	uint32_t i = fetch_item(job, blockIdx.x, items, &item);
+	for (;;) {
+		const uint32_t slot = told & 1;
+		sm90_barrier_wait(barrier + (ITEM_EMPTY + slot) * 8, ((told >> 1) & 1) ^ 1);
+		ring[slot].tile.first = item.tile.first;
+		ring[slot].tile.end = item.tile.end;
+		ring[slot].tile.inner = item.tile.inner;
+		ring[slot].tile.inner_end = item.tile.inner_end;
+		ring[slot].tile.steps = item.tile.steps;
+		ring[slot].tile.diagonal = item.tile.diagonal;
+		ring[slot].kv_head = item.kv_head;
+		ring[slot].unit = item.unit;
+		ring[slot].last = i >= items;
+		sm90_barrier_arrive(barrier + (ITEM_FULL + slot) * 8);
+		told++;
+		if (i >= items)
+			return;
+
+		const struct v1_tile tile = item.tile;
+		const int kv_head = item.kv_head, head = kv_head * work.group + item.unit * work.heads;
+		int step = (tile.steps + 1) / 2 - 1;
+		struct halves at = { 0, 0 };
+		if (step >= 0) {
+			sm90_barrier_wait(barrier + Q_EMPTY * 8, (q_loads & 1) ^ 1);
+			sm90_barrier_expect(barrier + Q_FULL * 8, COMPUTE_GROUPS * shared::rows);
+#pragma unroll
+			for (int w = 0; w < COMPUTE_GROUPS; w++)
+				sm90_load(base + shared::q + w * shared::rows, &job.q, barrier + Q_FULL * 8,
+					tile.first + (work.heads == 1 ? w * ROWS : 0), 0, head + (work.heads == 1 ? 0 : w),
+					SM90_EVICT_FIRST);
+			q_loads++;
+			at = halves_of(work, tile, step);
+			sm90_barrier_wait(barrier + (K_EMPTY + k_loads % STAGES) * 8, ((k_loads / STAGES) & 1) ^ 1);
+			load_keys<D>(&job.k, base + shared::k + k_loads % STAGES * shared::tile,
+				barrier + (K_FULL + k_loads % STAGES) * 8, at, kv_head, work.block);
+			k_loads++;
+		}
+		/* Now, while the others compute: neither the ticket's nor the tile's latency shows. */
+		i = fetch_item(job, gridDim.x + (uint32_t)atomicAdd(work.cursor + 1, 1), items, &item);
+		for (; step >= 0; step--) {
+			struct halves next = at;
+			if (step > 0) {
+				next = halves_of(work, tile, step - 1);
+				sm90_barrier_wait(barrier + (K_EMPTY + k_loads % STAGES) * 8, ((k_loads / STAGES) & 1) ^ 1);
+				load_keys<D>(&job.k, base + shared::k + k_loads % STAGES * shared::tile,
+					barrier + (K_FULL + k_loads % STAGES) * 8, next, kv_head, work.block);
+				k_loads++;
+			}
+			sm90_barrier_wait(barrier + (V_EMPTY + v_loads % STAGES) * 8, ((v_loads / STAGES) & 1) ^ 1);
+			load_keys<D>(&job.v, base + shared::v + v_loads % STAGES * shared::tile,
+				barrier + (V_FULL + v_loads % STAGES) * 8, at, kv_head, work.block);
+			v_loads++;
+			at = next;
+		}
+	}
+}
+
+/* Scores of keys that a row must not see become -inf. `limit`: last column each of this thread's two rows sees, in each half. */
+SM90_DEVICE void mask_scores(float (&s)[64], const int (&limit)[2][2])
+{
+#pragma unroll
+	for (int n = 0; n < 16; n++)
+#pragma unroll
+		for (int i = 0; i < 4; i++)
+			if (n % 8 * 8 + i % 2 > limit[i / 2][n / 8])
+				s[4 * n + i] = -CUDART_INF_F;
+}
+
+/* Running softmax of this thread's two rows. Units: `reference` raw scores, `sum` of this thread's columns. */
+struct softmax {
+	float reference[2], sum[2];
+};
+
+/* s becomes exp2 of the scores; returns whether the output must be multiplied by `shrink` (the same answer in a warp). */
+SM90_DEVICE bool exponentials(float (&s)[64], struct softmax &state, float (&shrink)[2], float scale_log2)
+{
+	float top[2];
+#pragma unroll
+	for (int r = 0; r < 2; r++) {
+		float a = fmaxf(s[2 * r], s[2 * r + 1]), b = fmaxf(s[4 + 2 * r], s[5 + 2 * r]);
+#pragma unroll
+		for (int n = 2; n < 16; n += 2) {
+			a = fmaxf(a, fmaxf(s[4 * n + 2 * r], s[4 * n + 2 * r + 1]));
+			b = fmaxf(b, fmaxf(s[4 * n + 4 + 2 * r], s[4 * n + 5 + 2 * r]));
+		}
+		top[r] = fmaxf(a, b);
+		top[r] = fmaxf(top[r], __shfl_xor_sync(0xffffffffu, top[r], 1));
+		top[r] = fmaxf(top[r], __shfl_xor_sync(0xffffffffu, top[r], 2));
+	}
+	/* -inf against -inf is NaN, and NaN is not above: a row that has seen no key waits. */
+	bool grown = (top[0] - state.reference[0]) * scale_log2 > RESCALE_ABOVE ||
+		     (top[1] - state.reference[1]) * scale_log2 > RESCALE_ABOVE;
+	grown = __any_sync(0xffffffffu, grown);
+	if (grown) {
+#pragma unroll
+		for (int r = 0; r < 2; r++) {
+			const float next = fmaxf(state.reference[r], top[r]);
+			shrink[r] = next == -CUDART_INF_F ? 1.0f : sm90_exp2((state.reference[r] - next) * scale_log2);
+			state.reference[r] = next;
+			state.sum[r] *= shrink[r];
+		}
+	}
+#pragma unroll
+	for (int r = 0; r < 2; r++) {
+		const float shift = state.reference[r] == -CUDART_INF_F ? 0.0f : state.reference[r] * scale_log2;
+		float a = 0.0f, b = 0.0f;
+#pragma unroll
+		for (int n = 0; n < 16; n++) {
+			const float left = sm90_exp2(fmaf(s[4 * n + 2 * r], scale_log2, -shift));
+			const float right = sm90_exp2(fmaf(s[4 * n + 2 * r + 1], scale_log2, -shift));
+			s[4 * n + 2 * r] = left;
+			s[4 * n + 2 * r + 1] = right;
+			a += left;
+			b += right;
+		}
+		state.sum[r] += a + b;
+	}
+	return grown;
+}
+
+/* The accumulator of 16 neighbouring columns is the A operand of one product with 16 keys. */
+SM90_DEVICE void pack_scores(uint32_t (&p)[32], const float (&s)[64])
+{
+#pragma unroll
+	for (int i = 0; i < 32; i++)
+		p[i] = sm90_pack(s[2 * i], s[2 * i + 1]);
+}
+
+template <int D> SM90_DEVICE void issue_scores(float (&s)[64], uint64_t q, uint64_t k)
+{
+	typedef forward_shared<D> shared;
+	sm90_pin(s);
+	sm90_wgmma_fence();
+#pragma unroll
+	for (int kk = 0; kk < D / 16; kk++)
+		sm90_mma<0, 0>(s, q + sm90_k_offset(kk, shared::row_panel), k + sm90_k_offset(kk, shared::key_panel), kk > 0);
+	sm90_wgmma_commit();
+}
+
+template <int D> SM90_DEVICE void issue_output(float (&o)[D / 2], uint32_t (&p)[32], uint64_t v, int add)
+{
+	sm90_pin(o);
+	sm90_pin(p);
+	sm90_wgmma_fence();
+#pragma unroll
+	for (int kk = 0; kk < KEYS / 16; kk++)
+		sm90_mma<1>(o, p + 4 * kk, v + kk * SM90_ROWS_STEP, kk > 0 ? 1 : add);
+	sm90_wgmma_commit();
+}
+
+/* O leaves through shared memory: whole tiles by TMA, what ends inside a tile row by row (the next sequence follows there). */
+template <int D>
+SM90_DEVICE void store_output(const struct v2_job &job, const float (&o)[D / 2], const float (&inverse)[2], uint32_t stage,
+	int group, int first, int end, int head)
+{
+	typedef forward_shared<D> shared;
+	const int thread = threadIdx.x % GROUP_THREADS, warp = thread / 32, lane = thread % 32;
+	if (thread == 0)
+		sm90_bulk_wait_read<0>(); /* the store of the tile before */
+	sm90_named_sync(GROUP + group, GROUP_THREADS);
+	const int row = warp * 16 + lane % 16;
+#pragma unroll
+	for (int n = 0; n < D / 8; n += 2) {
+		const int chunk = n + lane / 16;
+		const uint32_t to = stage + chunk / 8 * shared::row_panel + row * 128 + (((chunk % 8) ^ (row % 8)) << 4);
+		sm90_store_matrices<0>(to, sm90_pack(o[4 * n] * inverse[0], o[4 * n + 1] * inverse[0]),
+			sm90_pack(o[4 * n + 2] * inverse[1], o[4 * n + 3] * inverse[1]),
+			sm90_pack(o[4 * n + 4] * inverse[0], o[4 * n + 5] * inverse[0]),
+			sm90_pack(o[4 * n + 6] * inverse[1], o[4 * n + 7] * inverse[1]));
+	}
+	if (end - first >= ROWS) {
+		sm90_fence_async();
+		sm90_named_sync(GROUP + group, GROUP_THREADS);
+		if (thread == 0) {
+			sm90_store(&job.o, stage, first, 0, head);
+			sm90_bulk_commit();
+		}
+		return;
+	}
+	__syncwarp();
+	const int chunks = D / 8, chunk = lane % chunks;
+	for (int r = warp * 16 + lane / chunks; r < warp * 16 + 16 && first + r < end; r += 32 / chunks) {
+		uint4 bits;
+		asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+			     : "=r"(bits.x), "=r"(bits.y), "=r"(bits.z), "=r"(bits.w)
+			     : "r"(stage + chunk / 8 * shared::row_panel + r * 128 + (((chunk % 8) ^ (r % 8)) << 4)));
+		*(uint4 *)((__nv_bfloat16 *)job.work.o.data + (first + r) * job.work.o.token + head * job.work.o.head +
+			   chunk * 8) = bits;
+	}
+}
+
+/* How far a compute group has come in the ring of K and of V. */
+struct progress {
+	uint32_t k, v;
+};
+
+/* One step but the first: products of S for this step and of P V for the one before, then softmax. */
+template <int D, bool MASKED>
+SM90_DEVICE void next_step(const struct v1_job &job, const struct v1_tile &tile, uint32_t base, int group, uint64_t q, int step,
+	int add, int last_key0, int last_key1, float (&s)[64], uint32_t (&p)[32], float (&o)[D / 2], struct softmax &state,
+	struct progress &at)
+{
+	typedef forward_shared<D> shared;
+	const uint32_t barrier = base + shared::barriers;
+	const bool speaks = threadIdx.x % 32 == 0;
+	const uint32_t k_stage = at.k % STAGES, v_stage = at.v % STAGES;
+
+	sm90_barrier_wait(barrier + (K_FULL + k_stage) * 8, (at.k / STAGES) & 1);
+	sm90_named_sync(TURN + group, COMPUTE_GROUPS * GROUP_THREADS);
+	issue_scores<D>(s, q, sm90_descriptor(base + shared::k + k_stage * shared::tile, shared::key_panel));
+	sm90_barrier_wait(barrier + (V_FULL + v_stage) * 8, (at.v / STAGES) & 1);
+	issue_output<D>(o, p, sm90_descriptor(base + shared::v + v_stage * shared::tile, shared::key_panel), add);
+	sm90_named_arrive(TURN + (group ^ 1), COMPUTE_GROUPS * GROUP_THREADS);
+
+	sm90_wgmma_wait<1>();
+	sm90_pin(s);
+	if (speaks)
+		sm90_barrier_arrive(barrier + (K_EMPTY + k_stage) * 8);
+	if (MASKED) {
+		const struct halves keys = halves_of(job, tile, step);
+		const int limit[2][2] = { { last_key0 - keys.first, last_key0 - keys.second },
+			{ last_key1 - keys.first, last_key1 - keys.second } };
+		mask_scores(s, limit);
+	}
+	float shrink[2];
+	const bool grown = exponentials(s, state, shrink, job.scale_log2);
+
+	sm90_wgmma_wait<0>();
+	sm90_pin(o);
+	sm90_pin(p);
+	if (speaks)
+		sm90_barrier_arrive(barrier + (V_EMPTY + v_stage) * 8);
+	if (grown) {
+#pragma unroll
+		for (int i = 0; i < D / 2; i++)
+			o[i] *= shrink[i / 2 % 2];
+	}
+	pack_scores(p, s);
+	at.k++;
+	at.v++;
+}
+
+template <int D> SM90_DEVICE void compute_items(const struct v2_job &job, uint32_t base, unsigned char *memory, int group)
+{
+	typedef forward_shared<D> shared;
+	const struct v1_job &work = job.work;
+	const uint32_t barrier = base + shared::barriers;
+	const int thread = threadIdx.x % GROUP_THREADS, warp = thread / 32, lane = thread % 32, g = lane / 4, t = lane % 4;
+	const bool speaks = lane == 0;
+	const uint64_t q = sm90_descriptor(base + shared::q + group * shared::rows, shared::row_panel);
+	const volatile struct item *ring = (const volatile struct item *)(memory + shared::items);
+	struct progress at = { 0, 0 };
+	uint32_t heard = 0, q_uses = 0;
+
+	if (group == 1) /* the first turn is free */
+		sm90_named_arrive(TURN, COMPUTE_GROUPS * GROUP_THREADS);
+	for (;; heard++) {
+		const uint32_t slot = heard & 1;
+		sm90_barrier_wait(barrier + (ITEM_FULL + slot) * 8, (heard >> 1) & 1);
+		struct v1_tile tile;
+		tile.first = ring[slot].tile.first;
+		tile.end = ring[slot].tile.end;
+		tile.inner = ring[slot].tile.inner;
+		tile.inner_end = ring[slot].tile.inner_end;
+		tile.steps = ring[slot].tile.steps;
+		tile.diagonal = ring[slot].tile.diagonal;
+		const int kv_head = ring[slot].kv_head, unit = ring[slot].unit, last = ring[slot].last;
+		__syncwarp();
+		if (speaks)
+			sm90_barrier_arrive(barrier + (ITEM_EMPTY + slot) * 8);
+		if (last)
+			break;
+
+		const int head = kv_head * work.group + unit * work.heads + (work.heads == 1 ? 0 : group);
+		const int first = tile.first + (work.heads == 1 ? group * ROWS : 0), row = warp * 16 + g;
+		float o[D / 2];
+		struct softmax state = { { -CUDART_INF_F, -CUDART_INF_F }, { 0.0f, 0.0f } };
+		int step = (tile.steps + 1) / 2 - 1;
+		if (step < 0) {
+#pragma unroll
+			for (int i = 0; i < D / 2; i++)
+				o[i] = 0.0f;
+		} else {
+			/* Every row of the tile sees all keys of the steps below `clean`. */
+			int clean = step; /* blocks: only the highest one may be ragged or alone in its step */
+			if (!work.block)
+				clean = max(0, min(tile.inner_end, tile.first + tile.diagonal + 1) - tile.inner) / KEYS;
+			/* Last key that this thread's rows see, less this thread's first column; a missing half is masked by its number. */
+			const int seen0 = min(tile.inner_end - 1, first + row + tile.diagonal) - 2 * t;
+			const int seen1 = min(tile.inner_end - 1, first + row + 8 + tile.diagonal) - 2 * t;
+			float s[64];
+			uint32_t p[32];
+			float shrink[2];
+
+			sm90_barrier_wait(barrier + Q_FULL * 8, q_uses & 1);
+			sm90_barrier_wait(barrier + (K_FULL + at.k % STAGES) * 8, (at.k / STAGES) & 1);
+			issue_scores<D>(
+				s, q, sm90_descriptor(base + shared::k + at.k % STAGES * shared::tile, shared::key_panel));
+			sm90_wgmma_wait<0>();
+			sm90_pin(s);
+			if (speaks)
+				sm90_barrier_arrive(barrier + (K_EMPTY + at.k % STAGES) * 8);
+			at.k++;
+			if (step >= clean) {
+				const struct halves keys = halves_of(work, tile, step);
+				const bool alone = work.block == 64 && tile.steps % 2;
+				const int limit[2][2] = { { seen0 - keys.first, alone ? -1 : seen0 - keys.second },
+					{ seen1 - keys.first, alone ? -1 : seen1 - keys.second } };
+				mask_scores(s, limit);
+			}
+			exponentials(s, state, shrink, work.scale_log2);
+			pack_scores(p, s);
+			int add = 0;
+			for (step--; step >= clean; step--, add = 1)
+				next_step<D, true>(work, tile, base, group, q, step, add, seen0, seen1, s, p, o, state, at);
+			for (; step >= 0; step--, add = 1)
+				next_step<D, false>(work, tile, base, group, q, step, add, seen0, seen1, s, p, o, state, at);
+			if (speaks)
+				sm90_barrier_arrive(barrier + Q_EMPTY * 8);
+			q_uses++;
+			sm90_barrier_wait(barrier + (V_FULL + at.v % STAGES) * 8, (at.v / STAGES) & 1);
+			issue_output<D>(
+				o, p, sm90_descriptor(base + shared::v + at.v % STAGES * shared::tile, shared::key_panel), add);
+			sm90_wgmma_wait<0>();
+			sm90_pin(o);
+			sm90_pin(p);
+			if (speaks)
+				sm90_barrier_arrive(barrier + (V_EMPTY + at.v % STAGES) * 8);
+			at.v++;
+		}
+
+		float inverse[2];
+#pragma unroll
+		for (int r = 0; r < 2; r++) {
+			float sum = state.sum[r];
+			sum += __shfl_xor_sync(0xffffffffu, sum, 1);
+			sum += __shfl_xor_sync(0xffffffffu, sum, 2);
+			inverse[r] = sum > 0.0f ? 1.0f / sum : 0.0f;
+			const int token = first + row + r * 8;
+			if (t == 0 && token < tile.end)
+				work.lse[head * work.lse_head + token] =
+					sum > 0.0f ? state.reference[r] * work.scale + logf(sum) : -CUDART_INF_F;
+		}
+		store_output<D>(job, o, inverse, base + shared::o + group * shared::rows, group, first, tile.end, head);
+	}
+	if (thread == 0)
+		sm90_bulk_wait<0>(); /* shared memory must live until the last store has read it */
+}
+#endif
+
+template <int D> static __global__ void __launch_bounds__(THREADS, 1) v2_forward_kernel(const __grid_constant__ struct v2_job job)
+{
+#ifdef SM90_CODE
+	typedef forward_shared<D> shared;
+	extern __shared__ unsigned char unaligned[];
+	unsigned char *memory = unaligned + (0u - sm90_shared(unaligned) & 1023u);
+	const uint32_t base = sm90_shared(memory), barrier = base + shared::barriers;
+
+	if (threadIdx.x == 0) {
+		sm90_barrier_init(barrier + Q_FULL * 8, 1);
+		sm90_barrier_init(barrier + Q_EMPTY * 8, COMPUTE_WARPS);
+		for (int i = 0; i < STAGES; i++) {
+			sm90_barrier_init(barrier + (K_FULL + i) * 8, 1);
+			sm90_barrier_init(barrier + (K_EMPTY + i) * 8, COMPUTE_WARPS);
+			sm90_barrier_init(barrier + (V_FULL + i) * 8, 1);
+			sm90_barrier_init(barrier + (V_EMPTY + i) * 8, COMPUTE_WARPS);
+		}
+		for (int i = 0; i < 2; i++) {
+			sm90_barrier_init(barrier + (ITEM_FULL + i) * 8, 1);
+			sm90_barrier_init(barrier + (ITEM_EMPTY + i) * 8, COMPUTE_WARPS);
+		}
+		sm90_barrier_init_done();
+	}
+	__syncthreads();
+
+	const int group = __shfl_sync(0xffffffffu, threadIdx.x / GROUP_THREADS, 0);
+	if (group == 0) {
+		sm90_registers_give<LOADER_REGISTERS>();
+		if (threadIdx.x == 0)
+			load_items<D>(job, base, memory);
+	} else {
+		sm90_registers_take<COMPUTE_REGISTERS>();
+		compute_items<D>(job, base, memory, group - 1);
+	}
+#endif
+}
+
+static const void *kernel_of(const struct v2_job *job)
+{
+	return job->work.headdim == 64 ? (const void *)v2_forward_kernel<64> : (const void *)v2_forward_kernel<128>;
+}
+
+int v2_forward_shared(int headdim)
+{
+	return headdim == 64 ? forward_shared<64>::bytes : forward_shared<128>::bytes;
+}
+
+cudaError_t v2_forward_setup(const struct v2_job *job)
+{
+	return cudaFuncSetAttribute(
+		kernel_of(job), cudaFuncAttributeMaxDynamicSharedMemorySize, v2_forward_shared(job->work.headdim));
+}
+
+cudaError_t v2_forward(const struct v2_job *job, cudaStream_t stream)
+{
+	const int64_t items = v1_items(&job->work, v1_forward_units(&job->work));
+	const unsigned blocks = (unsigned)(items < job->processors ? items : job->processors);
+	void *arguments[] = { (void *)job };
+	cudaError_t launched = cudaLaunchKernel(
+		kernel_of(job), dim3(blocks), dim3(THREADS), arguments, (size_t)v2_forward_shared(job->work.headdim), stream);
+	cudaError_t last = cudaGetLastError();
+	return launched != cudaSuccess ? launched : last;
+}
