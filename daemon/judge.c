@@ -136,9 +136,8 @@ static int put_cells(struct db *db, const struct result *r, const struct store_c
 		judge_cell(r, i, &l, &cell);
 		cell.comparison = c->id;
 		if (store_cell_insert(db, &cell, err) || put_samples(db, r, i, cell.id, launches, &l, err) ||
-			judge_facts(db, r, i, cell.id, err))
+			judge_facts(db, r, i, cell.id, err) || judge_news_cell(news, db, r, i, c, &cell, err))
 			return -1;
-		judge_news_cell(news, &cell);
 		*verdict = verdict_worse(*verdict, cell.verdict);
 	}
 	return 0;
@@ -162,8 +161,8 @@ static int finish(struct db *db, const struct config *config, const struct resul
 	out->comparison = c.id;
 	out->verdict = c.verdict;
 	/* Half a comparison neither accuses a commit nor clears one. */
-	bool whole = strcmp(c.kind, "change") == 0 && !r->plan.ask.quick && c.branch[0];
-	if (judge_news_publish(db, config, news, job, &c, whole, now_ms, out, err))
+	bool whole = strcmp(c.kind, "change") == 0 && !r->plan.ask.quick && !job->cells_glob[0] && c.branch[0];
+	if (judge_news_publish(db, config, news, r, job, &c, whole, now_ms, out, err))
 		return -1;
 	return body_store(db, c.id, err);
 }

@@ -5,53 +5,86 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "db/store_live.h"
-#include "db/store_outbox.h"
+#include "alert.h"
+#include "gitread.h"
 
 enum { NEWS_MAX = 1 << 20 };
 
 void judge_news_init(struct judge_news *n)
 {
-	*n = (struct judge_news){ .worst_pct = 0 };
-	buf_init(&n->cells, NEWS_MAX);
-	jsonw_init(&n->j, &n->cells);
-	jsonw_array(&n->j);
+	n->regressions = 0;
+	alert_cells_init(&n->lost);
+	alert_cells_init(&n->broken);
+	alert_cells_init(&n->better);
 }
 
 void judge_news_fini(struct judge_news *n)
 {
-	buf_fini(&n->cells);
+	alert_cells_fini(&n->lost);
+	alert_cells_fini(&n->broken);
+	alert_cells_fini(&n->better);
 }
 
-void judge_news_cell(struct judge_news *n, const struct store_cell *c)
+/* ---- which cells are news -------------------------------------------------------------------------------------------- */
+
+/** Whether the comparison is of the repository's upstream branch. 1, 0, -1. */
+static int is_upstream(struct db *db, const struct store_comparison *c, struct fw_err *err)
 {
-	if (c->verdict != VERDICT_REGRESSION)
-		return;
-	n->regressions++;
-	n->worst_pct = fmin(n->worst_pct, c->change_pct);
-	jsonw_object(&n->j);
-	jsonw_kv_string(&n->j, "cell", c->key);
-	jsonw_kv_double(&n->j, "change_pct", c->change_pct);
-	jsonw_kv_bool(&n->j, "borderline", c->borderline);
-	jsonw_object_end(&n->j);
+	char upstream[256], encoded[1024];
+	struct stmt *s = db_stmt(db, "SELECT upstream FROM repo WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", c->repo);
+	int r = stmt_step(s, err);
+	if (r == 1)
+		row_copy(s, 0, upstream, sizeof(upstream));
+	stmt_reset(s);
+	if (r != 1 || gitread_encode(upstream, encoded, sizeof(encoded), err))
+		return -1;
+	return strcmp(encoded, c->branch) == 0;
+}
+
+/** A loss within the threshold of what a person accepted on this branch. 1, 0, -1. */
+static int is_accepted(struct db *db, const struct store_comparison *c, const struct store_cell *cell, struct fw_err *err)
+{
+	double accepted;
+	if (!c->branch[0])
+		return 0;
+	if (store_alert_accepted(db, c->repo, c->branch, c->base_sha, cell->key, &accepted, err))
+		return -1;
+	return accepted > 0 && cell->m - accepted <= -log1p(-cell->threshold_pct / 100);
+}
+
+/** A failure on the upstream branch that is not told of yet. 1, 0, -1. */
+static int is_newly_broken(struct db *db, const struct store_comparison *c, const struct store_cell *cell, struct fw_err *err)
+{
+	int upstream = is_upstream(db, c, err);
+	if (upstream != 1)
+		return upstream;
+	int known = store_alert_covers(db, c->repo, c->branch, "broken", cell->key, c->target_sha, err);
+	return known < 0 ? -1 : !known;
+}
+
+int judge_news_cell(struct judge_news *n, struct db *db, const struct result *r, int i, const struct store_comparison *c,
+	const struct store_cell *cell, struct fw_err *err)
+{
+	int rc = 0;
+	if (cell->verdict == VERDICT_REGRESSION) {
+		n->regressions++;
+		rc = is_accepted(db, c, cell, err);
+		if (rc == 0)
+			alert_cells_add(&n->lost, r, i, cell);
+	} else if (cell->verdict == VERDICT_FAILED) {
+		rc = is_newly_broken(db, c, cell, err);
+		if (rc == 1)
+			alert_cells_add(&n->broken, r, i, cell);
+	} else if (cell->verdict == VERDICT_IMPROVEMENT) {
+		alert_cells_add(&n->better, r, i, cell);
+	}
+	return rc < 0 ? -1 : 0;
 }
 
 /* ---- messages -------------------------------------------------------------------------------------------------------- */
-
-/** Store `text` as an event, and with a config as one outbox row a webhook. */
-static int deliver(
-	struct db *db, const struct config *config, const char *kind, const struct buf *text, int64_t now_ms, struct fw_err *err)
-{
-	if (text->failed)
-		return err_set(err, ERR_FULL, "the message %s does not fit", kind);
-	if (store_event(db, now_ms, kind, text->data, NULL, err))
-		return -1;
-	for (int i = 0; config && i < config->n_webhooks; i++)
-		if (store_outbox_insert(db, "webhook", config->webhook[i].name, text->data, now_ms, err))
-			return -1;
-	return 0;
-}
 
 static int tell_job(struct db *db, const struct store_job *job, const struct store_comparison *c, const struct judge_news *n,
 	int64_t now_ms, struct fw_err *err)
@@ -71,90 +104,164 @@ static int tell_job(struct db *db, const struct store_job *job, const struct sto
 	jsonw_kv_string(&j, "branch", c->branch);
 	jsonw_kv_string(&j, "target", c->target_sha);
 	jsonw_object_end(&j);
-	int rc = deliver(db, NULL, "job.done", &text, now_ms, err);
+	int rc = alert_deliver(db, NULL, "job.done", &text, now_ms, err);
 	buf_fini(&text);
 	return rc;
 }
 
-/** An alert as its receivers read it. */
-struct alert_text {
-	struct jsonw j;
-	const struct store_comparison *by; /* comparison that opened or resolved it */
-	const char *event;
-	int64_t now_ms;
-};
-
-static void write_alert(void *arg, const struct view_alert *a)
+/** Improvements are recorded, and nobody is called for them. */
+static int tell_better(struct db *db, struct judge_news *n, const struct store_job *job, const struct store_comparison *c,
+	int64_t now_ms, struct fw_err *err)
 {
-	struct alert_text *t = arg;
-	struct jsonw *j = &t->j;
-	char at[32];
-	clock_format(t->now_ms, at);
-	jsonw_object(j);
-	jsonw_kv_string(j, "event", t->event);
-	jsonw_kv_string(j, "at", at);
-	jsonw_kv_int(j, "alert", a->id);
-	jsonw_kv_string(j, "state", a->state);
-	jsonw_kv_string(j, "repo", a->repo);
-	jsonw_kv_string(j, "branch", a->branch);
-	jsonw_kv_string(j, "target", a->target);
-	jsonw_kv_string(j, "subject", a->subject);
-	jsonw_kv_string(j, "base", t->by->base_sha);
-	jsonw_kv_int(j, "comparison", t->by->id);
-	jsonw_kv_string(j, "verdict", verdict_name(t->by->verdict));
-	jsonw_kv_double(j, "worst_pct", a->worst_pct);
-	jsonw_key(j, "cells");
-	jsonw_raw(j, a->cells_json, strlen(a->cells_json));
-	jsonw_object_end(j);
-}
-
-static int tell_alert(struct db *db, const struct config *config, int64_t alert, const char *event,
-	const struct store_comparison *c, int64_t now_ms, struct fw_err *err)
-{
-	struct alert_text t = { .by = c, .event = event, .now_ms = now_ms };
 	struct buf text;
+	struct jsonw j;
+	const char *cells, *groups;
+	if (n->better.n == 0)
+		return 0;
+	if (alert_cells_end(&n->better, &cells, &groups, err))
+		return -1;
 	buf_init(&text, NEWS_MAX);
-	jsonw_init(&t.j, &text);
-	int rc = view_alert(db, alert, write_alert, &t, err);
-	if (rc == 0)
-		rc = deliver(db, config, event, &text, now_ms, err);
+	jsonw_init(&j, &text);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "event", "improvement.found");
+	jsonw_kv_int(&j, "comparison", c->id);
+	jsonw_kv_string(&j, "repo", job->repo_name);
+	jsonw_kv_string(&j, "branch", c->branch);
+	jsonw_kv_string(&j, "target", c->target_sha);
+	jsonw_key(&j, "cells");
+	jsonw_raw(&j, cells, strlen(cells));
+	jsonw_key(&j, "groups");
+	jsonw_raw(&j, groups, strlen(groups));
+	jsonw_object_end(&j);
+	int rc = alert_deliver(db, NULL, "improvement.found", &text, now_ms, err);
 	buf_fini(&text);
 	return rc;
 }
 
 /* ---- alerts ---------------------------------------------------------------------------------------------------------- */
 
-static int open_alert(struct db *db, const struct config *config, struct judge_news *n, const struct store_comparison *c,
-	int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
+static int open_alert(struct db *db, const struct config *config, const char *kind, struct alert_cells *cells,
+	const struct store_comparison *c, const char *commit, const char *title, int64_t now_ms, struct judge_outcome *out,
+	struct fw_err *err)
 {
-	struct store_alert a = { .repo = c->repo, .comparison = c->id, .worst_pct = n->worst_pct };
-	jsonw_array_end(&n->j);
-	if (n->cells.failed)
-		return err_set(err, ERR_FULL, "the alert's cells do not fit");
-	a.cells_json = n->cells.data;
+	struct store_alert a = {
+		.repo = c->repo, .comparison = c->id, .kind = kind, .title = title, .worst_pct = cells->worst_pct
+	};
 	snprintf(a.branch, sizeof(a.branch), "%s", c->branch);
-	snprintf(a.target_sha, sizeof(a.target_sha), "%s", c->target_sha);
-	if (store_alert_open(db, &a, now_ms, &out->alert_is_new, err))
+	snprintf(a.target_sha, sizeof(a.target_sha), "%s", commit);
+	if (alert_cells_end(cells, &a.cells_json, &a.groups_json, err) ||
+		alert_open(db, config, &a, now_ms, &out->alert_is_new, err))
 		return -1;
 	out->alert = a.id;
-	return out->alert_is_new ? tell_alert(db, config, a.id, "alert.opened", c, now_ms, err) : 0;
+	return 0;
 }
 
-int judge_news_publish(struct db *db, const struct config *config, struct judge_news *n, const struct store_job *job,
-	const struct store_comparison *c, bool whole, int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
+/** Alerts of older tips say nothing that the newer one does not. */
+static int retire_older(struct db *db, const struct config *config, const struct store_comparison *c, int64_t alert,
+	int64_t now_ms, struct fw_err *err)
+{
+	int64_t older[STORE_ALERT_RECOVER_MAX];
+	int n, upstream = is_upstream(db, c, err);
+	char why[64];
+	if (upstream != 0)
+		return upstream < 0 ? -1 : 0;
+	snprintf(why, sizeof(why), "the newer tip has alert %lld", (long long)alert);
+	if (store_alert_older_tips(db, c->id, older, &n, err))
+		return -1;
+	for (int i = 0; i < n; i++)
+		if (alert_resolve(db, config, older[i], c->id, why, now_ms, err))
+			return -1;
+	return 0;
+}
+
+static int open_lost(struct db *db, const struct config *config, struct judge_news *n, const struct store_comparison *c,
+	int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
+{
+	char title[400];
+	alert_cells_title(&n->lost, title, sizeof(title));
+	if (open_alert(db, config, "regression", &n->lost, c, c->target_sha, title, now_ms, out, err))
+		return -1;
+	return retire_older(db, config, c, out->alert, now_ms, err);
+}
+
+static int open_broken(struct db *db, const struct config *config, struct judge_news *n, const struct store_comparison *c,
+	int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
+{
+	char title[600];
+	alert_cells_title(&n->broken, title, sizeof(title));
+	return open_alert(db, config, "broken", &n->broken, c, c->target_sha, title, now_ms, out, err);
+}
+
+/** Cells that the branch's comparison before this one had and this one lacks. */
+static int find_vanished(struct db *db, const struct store_comparison *c, struct alert_cells *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT k.key FROM cell k WHERE k.comparison = (SELECT p.id FROM comparison p JOIN suite t ON t.id = p.suite "
+		"JOIN suite u ON u.id = :suite JOIN job j ON j.id = p.job WHERE p.repo = :repo AND p.branch = :branch AND "
+		"p.id < :id AND p.kind IN ('change', 'selfcheck') AND t.name = u.name AND j.quick = 0 AND j.cells_glob = '' "
+		"ORDER BY p.id DESC LIMIT 1) AND NOT EXISTS (SELECT 1 FROM cell h WHERE h.comparison = :id AND h.key = k.key) "
+		"ORDER BY k.n",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", c->id);
+	stmt_int(s, ":repo", c->repo);
+	stmt_int(s, ":suite", c->suite);
+	stmt_text(s, ":branch", c->branch);
+	int r;
+	while ((r = stmt_step(s, err)) == 1)
+		alert_cells_add_key(out, row_text(s, 0), "vanished");
+	return r;
+}
+
+/** A suite is read from the base, so it is the base that took the cells out of it. */
+static int open_vanished(struct db *db, const struct config *config, const struct result *r, const struct store_comparison *c,
+	int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
+{
+	struct alert_cells gone;
+	char title[200];
+	bool installed = strcmp(r->plan.suite_origin, "installed") == 0;
+	int rc = is_upstream(db, c, err);
+	if (rc != 1)
+		return rc;
+	alert_cells_init(&gone);
+	rc = find_vanished(db, c, &gone, err);
+	if (rc == 0 && gone.n) {
+		snprintf(title, sizeof(title), "%d cell%s gone from suite %s%s", gone.n, gone.n == 1 ? " is" : "s are",
+			r->plan.suite_name, installed ? ", whose installed file changed" : "");
+		rc = open_alert(
+			db, config, "vanished", &gone, c, installed ? c->target_sha : c->base_sha, title, now_ms, out, err);
+	}
+	alert_cells_fini(&gone);
+	return rc;
+}
+
+static int end_alerts(struct db *db, const struct config *config, const struct store_comparison *c, int64_t now_ms,
+	struct judge_outcome *out, struct fw_err *err)
+{
+	char why[64];
+	snprintf(why, sizeof(why), "recovered in comparison %lld", (long long)c->id);
+	if (store_alert_recovered(db, c->id, out->recovered, &out->n_recovered, err))
+		return -1;
+	for (int i = 0; i < out->n_recovered; i++)
+		if (alert_resolve(db, config, out->recovered[i], c->id, why, now_ms, err))
+			return -1;
+	return 0;
+}
+
+int judge_news_publish(struct db *db, const struct config *config, struct judge_news *n, const struct result *r,
+	const struct store_job *job, const struct store_comparison *c, bool whole, int64_t now_ms, struct judge_outcome *out,
+	struct fw_err *err)
 {
 	if (tell_job(db, job, c, n, now_ms, err))
 		return -1;
 	if (!whole)
 		return 0;
-	if (n->regressions && open_alert(db, config, n, c, now_ms, out, err))
+	if (open_vanished(db, config, r, c, now_ms, out, err) ||
+		(n->broken.n && open_broken(db, config, n, c, now_ms, out, err)) ||
+		(n->lost.n && open_lost(db, config, n, c, now_ms, out, err)) || tell_better(db, n, job, c, now_ms, err))
 		return -1;
-	if (store_alert_recover(db, c->id, now_ms, out->recovered, &out->n_recovered, err))
-		return -1;
-	for (int i = 0; i < out->n_recovered; i++)
-		if (tell_alert(db, config, out->recovered[i], "alert.resolved", c, now_ms, err))
-			return -1;
-	return 0;
+	return end_alerts(db, config, c, now_ms, out, err);
 }
 
 int judge_news_epoch(struct db *db, const struct result *r, int64_t environment, int64_t now_ms, struct fw_err *err)
@@ -172,7 +279,7 @@ int judge_news_epoch(struct db *db, const struct result *r, int64_t environment,
 	jsonw_kv_string(&j, "toolkit", r->device.toolkit);
 	jsonw_kv_string(&j, "suite", r->plan.suite_name);
 	jsonw_object_end(&j);
-	int rc = deliver(db, NULL, "epoch.started", &text, now_ms, err);
+	int rc = alert_deliver(db, NULL, "epoch.started", &text, now_ms, err);
 	buf_fini(&text);
 	return rc;
 }

@@ -1,4 +1,9 @@
-/** store_alert.h - alerts: one per (repository, target commit), holding its cells. Loop only; inside the caller's transaction. */
+/**
+ * store_alert.h - alerts as rows. Loop only; inside the caller's transaction.
+ *
+ * One per (repository, target commit, kind), holding its cells; about a device one at a time. The daemon's alert.h opens and
+ * ends them together with the messages about it.
+ */
 #ifndef DB_STORE_ALERT_H
 #define DB_STORE_ALERT_H
 
@@ -7,16 +12,20 @@
 enum { STORE_ALERT_RECOVER_MAX = 64 };
 
 struct store_alert {
-	int64_t id, repo, comparison;
+	int64_t id, repo, device, comparison; /* 0: none */
+	const char *kind;                     /* regression creep broken vanished silent; NULL: regression */
 	char branch[1024], target_sha[65], state[16];
-	const char *cells_json; /* array of {"cell","change_pct","borderline"} */
-	double worst_pct;
+	const char *title;       /* NULL: "" */
+	const char *cells_json;  /* array of {"cell","change_pct","borderline",...} */
+	const char *groups_json; /* array of {"family","direction","phase","kernel","cells","worst_pct"}; NULL: [] */
+	double worst_pct;        /* NAN: none */
 };
 
 /**
- * Open the alert of (repo, target). One that is there stays with the comparison that opened it; its cells are brought up to
- * date while it is open or acknowledged, a resolved one opens again, and what a person accepted or called invalid stays so.
- * Sets a->id and a->state, writes an alert_event for a change of state. `is_new`: it was not open before this call.
+ * Open the alert of (repo, target, kind), or of the device. One that is there stays with the comparison that opened it; its
+ * cells are brought up to date while it is open or acknowledged, a resolved one opens again, and what a person accepted or
+ * called invalid stays so. Sets a->id and a->state, writes an alert_event for a change of state. `is_new`: it was not open
+ * before this call.
  */
 int store_alert_open(struct db *db, struct store_alert *a, int64_t now_ms, bool *is_new, struct fw_err *err);
 
@@ -27,12 +36,37 @@ int store_alert_open(struct db *db, struct store_alert *a, int64_t now_ms, bool 
 int store_alert_change(
 	struct db *db, int64_t id, const char *state, const char *who, const char *reason, int64_t now_ms, struct fw_err *err);
 
+/** Who did it, as JSON; noted among the alert's events with `reason`. */
+int store_alert_culprits(
+	struct db *db, int64_t id, const char *culprits_json, const char *reason, int64_t now_ms, struct fw_err *err);
+
 /**
- * Resolve the open and acknowledged alerts of the comparison's branch that it shows to be over: every cell of the alert was
- * measured here and is not slower any more. Where the comparison's base came before the alert's commit, not slower than it is
- * enough; where it holds the alert's commit, the significant changes since then must have made up for the loss.
- * Shape: ids[STORE_ALERT_RECOVER_MAX] of the resolved ones; more stay for the next time.
+ * Open and acknowledged alerts of the comparison's branch that it shows to be over, every cell of them measured here:
+ * - regression: not slower any more. Where the comparison's base came before the alert's commit, not slower than it is enough;
+ *   where it holds the alert's commit, the significant changes since then must have made up for the loss.
+ * - broken: no cell failed. vanished: every cell is there again.
+ * Shape: ids[STORE_ALERT_RECOVER_MAX]; more wait for the next time.
  */
-int store_alert_recover(struct db *db, int64_t comparison, int64_t now_ms, int64_t *ids, int *n, struct fw_err *err);
+int store_alert_recovered(struct db *db, int64_t comparison, int64_t *ids, int *n, struct fw_err *err);
+
+/**
+ * Open and acknowledged regressions of older tips of this comparison's branch, measured against the same base: the
+ * comparison tells all that they told. Shape as above.
+ */
+int store_alert_older_tips(struct db *db, int64_t comparison, int64_t *ids, int *n, struct fw_err *err);
+
+/**
+ * What a person has accepted of a cell on this branch, in comparisons with this same base: the log time ratio that is now
+ * expected, 0 where nothing was accepted. An accepted loss that the base holds already is no part of it.
+ */
+int store_alert_accepted(
+	struct db *db, int64_t repo, const char *branch, const char *base_sha, const char *cell, double *m, struct fw_err *err);
+
+/**
+ * Whether a cell that fails (or is gone) on this branch is known to: an alert of `kind` holds it that is open, acknowledged or
+ * accepted, about another commit than `target_sha`. 1, 0, -1.
+ */
+int store_alert_covers(struct db *db, int64_t repo, const char *branch, const char *kind, const char *cell,
+	const char *target_sha, struct fw_err *err);
 
 #endif

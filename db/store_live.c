@@ -8,9 +8,10 @@
 /* ---- alerts ---------------------------------------------------------------------------------------------------------- */
 
 #define ALERT_SELECT                                                                                                             \
-	"SELECT a.id, a.comparison, r.name, a.branch, a.target_sha, coalesce(m.subject, ''), a.state, a.cells, a.worst_pct, "    \
-	"a.opened_at, a.changed_at FROM alert a JOIN repo r ON r.id = a.repo "                                                   \
-	"LEFT JOIN commit_ m ON m.repo = a.repo AND m.sha = a.target_sha "
+	"SELECT a.id, a.comparison, coalesce(r.name, ''), a.branch, a.target_sha, coalesce(m.subject, ''), a.state, a.cells, "   \
+	"a.worst_pct, a.opened_at, a.changed_at, a.kind, a.title, coalesce(d.uuid, ''), a.grouped, a.culprits, "                 \
+	"(SELECT max(b.id) FROM bisect b WHERE b.alert = a.id) FROM alert a LEFT JOIN repo r ON r.id = a.repo "                  \
+	"LEFT JOIN device d ON d.id = a.device LEFT JOIN commit_ m ON m.repo = a.repo AND m.sha = a.target_sha "
 
 static int each_alert(struct stmt *s, view_alert_fn *each, void *arg, struct fw_err *err)
 {
@@ -27,7 +28,13 @@ static int each_alert(struct stmt *s, view_alert_fn *each, void *arg, struct fw_
 				  .cells_json = row_text(s, 7),
 				  .worst_pct = row_double(s, 8),
 				  .opened_at = row_int(s, 9),
-				  .changed_at = row_int(s, 10) });
+				  .changed_at = row_int(s, 10),
+				  .kind = row_text(s, 11),
+				  .title = row_text(s, 12),
+				  .device = row_text(s, 13),
+				  .groups_json = row_text(s, 14),
+				  .culprits_json = row_text(s, 15),
+				  .bisect = row_int(s, 16) });
 	}
 	return r < 0 ? -1 : n;
 }

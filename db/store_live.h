@@ -14,8 +14,10 @@ enum { VIEW_LIMIT_DEFAULT = 50, VIEW_LIMIT_MAX = 500, VIEW_HISTORY_MAX = 10000 }
 /* ---- alerts ----------------------------------------------------------------------------------------------------------- */
 
 struct view_alert {
-	int64_t id, comparison;
-	const char *repo, *branch, *target, *subject, *state, *cells_json;
+	int64_t id, comparison, bisect;     /* bisect: the latest search for its culprits, 0 none */
+	const char *kind, *title, *device;  /* device: uuid, of alerts about a device */
+	const char *repo, *branch, *target; /* "" where it is about a device */
+	const char *subject, *state, *cells_json, *groups_json, *culprits_json;
 	double worst_pct;
 	int64_t opened_at, changed_at;
 };

@@ -148,12 +148,13 @@ static void branch_recovers_against_the_same_base(void **state)
 {
 	struct fixture *f = *state;
 	struct judge_outcome out = compare(f, "topic", 1, 2, 0.04, 5000);
-	out = compare(f, "topic", 1, 3, 0.04, 6000); /* still slow: an alert of its own */
+	out = compare(f, "topic", 1, 3, 0.04, 6000); /* still slow: an alert of its own, in place of the older tip's */
 	assert_int_equal(out.n_recovered, 0);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'open'"), 1);
 	out = compare(f, "elsewhere", 1, 4, 0, 7000); /* another branch clears nothing */
 	assert_int_equal(out.n_recovered, 0);
 	out = compare(f, "topic", 1, 5, 0, 8000);
-	assert_int_equal(out.n_recovered, 2);
+	assert_int_equal(out.n_recovered, 1);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'resolved'"), 2);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM event WHERE kind = 'alert.resolved'"), 2);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM outbox WHERE payload ->> 'event' = 'alert.resolved'"), 4);
@@ -172,6 +173,58 @@ static void main_recovers_only_when_the_loss_is_made_up(void **state)
 	/* and a force-push to before the loss needs no gain */
 	compare(f, "main", 5, 6, 0.04, 9000);
 	assert_int_equal(compare(f, "main", 5, 7, 0, 10000).n_recovered, 1);
+}
+
+static struct judge_outcome compare_broken(struct fixture *f, const char *branch, unsigned base, unsigned target, int64_t now_ms)
+{
+	struct result *r = fixture_result(f, branch, base, target, 1);
+	fixture_build(r, "base", "ok", "aaaa");
+	fixture_build(r, "target", "failed", "");
+	return judged(f, r, now_ms);
+}
+
+static void main_is_broken_once_until_it_is_mended(void **state)
+{
+	struct fixture *f = *state;
+	assert_int_equal(compare_broken(f, "topic", 1, 9, 4000).alert, 0); /* its author's affair */
+	struct judge_outcome out = compare_broken(f, "main", 1, 2, 5000);
+	assert_true(out.alert_is_new);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'broken' AND state = 'open' AND "
+					   "grouped ->> '$[0].failure' = 'build'"),
+		1);
+	assert_int_equal(compare_broken(f, "main", 1, 3, 6000).alert, 0);      /* still broken accuses nobody else */
+	assert_int_equal(compare(f, "main", 1, 4, 0.04, 7000).n_recovered, 1); /* slower, but it builds */
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'broken' AND state = 'resolved'"), 1);
+	assert_true(compare_broken(f, "main", 4, 5, 8000).alert_is_new);
+}
+
+static void an_accepted_loss_is_the_new_level(void **state)
+{
+	struct fixture *f = *state;
+	struct judge_outcome out = compare(f, "topic", 1, 2, 0.04, 5000);
+	ok(store_alert_change(f->db, out.alert, "accepted", "anna", "numerics need it", 5500, &err));
+	assert_int_equal(compare(f, "topic", 1, 3, 0.04, 6000).alert, 0);    /* the same loss, still against the same base */
+	assert_int_equal(compare(f, "topic", 1, 3, 0.05, 6500).alert, 0);    /* within the threshold of it */
+	assert_true(compare(f, "topic", 1, 4, 0.08, 7000).alert_is_new);     /* as much again */
+	assert_true(compare(f, "elsewhere", 1, 5, 0.04, 8000).alert_is_new); /* nobody accepted it there */
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'accepted'"), 1);
+}
+
+static void rows_that_vanish_are_told(void **state)
+{
+	struct fixture *f = *state;
+	double shift[] = { 0, 0 };
+	struct result *r = fixture_result(f, "main", 1, 2, 2);
+	fixture_measured(r, shift);
+	judged(f, r, 5000);
+	struct judge_outcome out = compare(f, "main", 2, 3, 0, 6000);
+	assert_true(out.alert_is_new);
+	assert_int_equal(
+		fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'vanished' AND json_array_length(cells) = 1"), 1);
+	assert_int_equal(compare(f, "main", 3, 4, 0, 7000).alert, 0);
+	r = fixture_result(f, "main", 4, 5, 2);
+	fixture_measured(r, shift);
+	assert_int_equal(judged(f, r, 8000).n_recovered, 1);
 }
 
 static void looks_accuse_nobody(void **state)
@@ -240,7 +293,8 @@ static void broken_sides_are_blamed_rightly(void **state)
 	fixture_build(r, "base", "failed", "");
 	fixture_build(r, "target", "failed", "");
 	assert_int_equal(judged(f, r, 7000).verdict, VERDICT_NOT_COMPARABLE);
-	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert"), 0);
+	assert_int_equal(
+		fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'broken'"), 1); /* of the first, whose fault it is */
 
 	r = fixture_result(f, "main", 1, 5, 1); /* a commit against itself has nobody to inherit from */
 	snprintf(r->plan.ask.kind, sizeof(r->plan.ask.kind), "selfcheck");
@@ -484,6 +538,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(regression_opens_one_alert_and_tells_all, setup, teardown),
 		cmocka_unit_test_setup_teardown(branch_recovers_against_the_same_base, setup, teardown),
 		cmocka_unit_test_setup_teardown(main_recovers_only_when_the_loss_is_made_up, setup, teardown),
+		cmocka_unit_test_setup_teardown(main_is_broken_once_until_it_is_mended, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_accepted_loss_is_the_new_level, setup, teardown),
+		cmocka_unit_test_setup_teardown(rows_that_vanish_are_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(looks_accuse_nobody, setup, teardown),
 		cmocka_unit_test_setup_teardown(equal_inputs_are_identical_without_a_worker, setup, teardown),
 		cmocka_unit_test_setup_teardown(equal_modules_are_identical, setup, teardown),

@@ -262,6 +262,7 @@ static void take_all_statements(struct fixture *f)
 	bool is_new;
 	int n, failed;
 	int64_t ids[STORE_ALERT_RECOVER_MAX], id;
+	double accepted;
 	struct view_filter filters[] = { { 0 }, { .repo = "kernels" }, { .repo = "kernels", .branch = "main" },
 		{ .verdict = "failed" }, { .repo = "kernels", .verdict = "failed" },
 		{ .repo = "kernels", .branch = "main", .verdict = "failed" }, { .repo = "kernels", .target = fixture_sha(3) } };
@@ -278,7 +279,10 @@ static void take_all_statements(struct fixture *f)
 	snprintf(alert.branch, sizeof(alert.branch), "main");
 	snprintf(alert.target_sha, sizeof(alert.target_sha), "%s", fixture_sha(10));
 	ok(store_alert_open(f->db, &alert, 1, &is_new, &err));
-	ok(store_alert_recover(f->db, 12, 1, ids, &n, &err));
+	ok(store_alert_recovered(f->db, 12, ids, &n, &err));
+	ok(store_alert_older_tips(f->db, 12, ids, &n, &err));
+	assert_int_equal(store_alert_covers(f->db, f->repo, "main", "broken", keys[0], "x", &err), 0);
+	ok(store_alert_accepted(f->db, f->repo, "main", fixture_sha(9), keys[0], &accepted, &err));
 	id = fixture_job(f, "main", 0, 500, 1);
 	ok(store_job_supersede(f->db, id, 1, &n, &err));
 	assert_int_equal(store_job_exists(f->db, f->repo, fixture_sha(3), "ffa", &err), 1);

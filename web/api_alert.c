@@ -29,6 +29,12 @@ static void event_row(void *arg, const struct view_alert_event *row)
 	jsonw_object_end(j);
 }
 
+static void write_json(struct jsonw *j, const char *key, const char *text)
+{
+	jsonw_key(j, key);
+	jsonw_raw(j, text, strlen(text));
+}
+
 static void alert_row(void *arg, const struct view_alert *row)
 {
 	struct reading *reading = arg;
@@ -38,15 +44,20 @@ static void alert_row(void *arg, const struct view_alert *row)
 		return;
 	jsonw_object(j);
 	jsonw_kv_int(j, "id", row->id);
+	jsonw_kv_string(j, "kind", row->kind);
 	jsonw_kv_string(j, "state", row->state);
-	jsonw_kv_string(j, "repo", row->repo);
+	answer_text(j, "title", row->title);
+	answer_text(j, "repo", row->repo);
 	answer_branch(j, row->branch);
-	jsonw_kv_string(j, "target", row->target);
+	answer_text(j, "target", row->target);
 	answer_text(j, "subject", row->subject);
-	jsonw_kv_int(j, "comparison", row->comparison);
+	answer_text(j, "device", row->device);
+	answer_id(j, "comparison", row->comparison);
+	answer_id(j, "bisect", row->bisect);
 	jsonw_kv_figure(j, "worst_pct", row->worst_pct);
-	jsonw_key(j, "cells");
-	jsonw_raw(j, row->cells_json, strlen(row->cells_json));
+	write_json(j, "culprits", row->culprits_json);
+	write_json(j, "groups", row->groups_json);
+	write_json(j, "cells", row->cells_json);
 	answer_time(j, "opened_at", row->opened_at);
 	answer_time(j, "changed_at", row->changed_at);
 	jsonw_key(j, "events");

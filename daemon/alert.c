@@ -1,0 +1,130 @@
+/* alert.c - an alert's row and the message about it, always together. */
+#include "alert.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/jsonw.h"
+#include "db/store_job.h"
+#include "db/store_live.h"
+#include "db/store_outbox.h"
+#include "db/store_result.h"
+
+enum { MESSAGE_MAX = 1 << 20 };
+
+int alert_deliver(
+	struct db *db, const struct config *config, const char *kind, const struct buf *text, int64_t now_ms, struct fw_err *err)
+{
+	if (text->failed)
+		return err_set(err, ERR_FULL, "the message %s does not fit", kind);
+	if (store_event(db, now_ms, kind, text->data, NULL, err))
+		return -1;
+	for (int i = 0; config && i < config->n_webhooks; i++)
+		if (store_outbox_insert(db, "webhook", config->webhook[i].name, text->data, now_ms, err))
+			return -1;
+	return 0;
+}
+
+/* ---- the message ----------------------------------------------------------------------------------------------------- */
+
+struct message {
+	struct jsonw j;
+	struct db *db;
+	const char *event;
+	int64_t comparison; /* that this is about; 0: the one that opened the alert */
+	int64_t now_ms;
+	int failed;
+	struct fw_err *err;
+};
+
+static void write_json(struct jsonw *j, const char *key, const char *text)
+{
+	jsonw_key(j, key);
+	jsonw_raw(j, text, strlen(text));
+}
+
+/** Nothing where no comparison shows it. */
+static void write_comparison(struct message *m, int64_t id)
+{
+	struct store_comparison c;
+	struct buf rule;
+	if (!id)
+		return;
+	buf_init(&rule, 1 << 16);
+	m->failed = store_comparison_get(m->db, id, &c, &rule, m->err);
+	buf_fini(&rule);
+	if (m->failed)
+		return;
+	jsonw_kv_string(&m->j, "base", c.base_sha);
+	jsonw_kv_int(&m->j, "comparison", id);
+	jsonw_kv_string(&m->j, "verdict", verdict_name(c.verdict));
+}
+
+static void write_alert(void *arg, const struct view_alert *a)
+{
+	struct message *m = arg;
+	struct jsonw *j = &m->j;
+	char at[32];
+	clock_format(m->now_ms, at);
+	jsonw_object(j);
+	jsonw_kv_string(j, "event", m->event);
+	jsonw_kv_string(j, "at", at);
+	jsonw_kv_int(j, "alert", a->id);
+	jsonw_kv_string(j, "kind", a->kind);
+	jsonw_kv_string(j, "state", a->state);
+	jsonw_kv_string(j, "title", a->title);
+	if (a->device[0])
+		jsonw_kv_string(j, "device", a->device);
+	if (a->repo[0]) {
+		jsonw_kv_string(j, "repo", a->repo);
+		jsonw_kv_string(j, "branch", a->branch);
+		jsonw_kv_string(j, "target", a->target);
+		jsonw_kv_string(j, "subject", a->subject);
+	}
+	write_comparison(m, m->comparison ? m->comparison : a->comparison);
+	jsonw_kv_figure(j, "worst_pct", a->worst_pct);
+	write_json(j, "cells", a->cells_json);
+	write_json(j, "groups", a->groups_json);
+	write_json(j, "culprits", a->culprits_json);
+	jsonw_object_end(j);
+}
+
+static int tell(struct db *db, const struct config *config, int64_t alert, const char *event, int64_t comparison, int64_t now_ms,
+	struct fw_err *err)
+{
+	struct message m = { .db = db, .event = event, .comparison = comparison, .now_ms = now_ms, .err = err };
+	struct buf text;
+	buf_init(&text, MESSAGE_MAX);
+	jsonw_init(&m.j, &text);
+	int rc = view_alert(db, alert, write_alert, &m, err);
+	if (rc == 0)
+		rc = m.failed ? -1 : alert_deliver(db, config, event, &text, now_ms, err);
+	buf_fini(&text);
+	return rc;
+}
+
+/* ---- the steps ------------------------------------------------------------------------------------------------------- */
+
+int alert_open(struct db *db, const struct config *config, struct store_alert *a, int64_t now_ms, bool *is_new,
+	struct fw_err *err)
+{
+	if (store_alert_open(db, a, now_ms, is_new, err))
+		return -1;
+	return *is_new ? tell(db, config, a->id, "alert.opened", a->comparison, now_ms, err) : 0;
+}
+
+int alert_resolve(struct db *db, const struct config *config, int64_t id, int64_t comparison, const char *reason, int64_t now_ms,
+	struct fw_err *err)
+{
+	if (store_alert_change(db, id, "resolved", "flopwatch", reason, now_ms, err))
+		return -1;
+	return tell(db, config, id, "alert.resolved", comparison, now_ms, err);
+}
+
+int alert_name(struct db *db, const struct config *config, int64_t id, const char *culprits_json, const char *reason,
+	int64_t now_ms, struct fw_err *err)
+{
+	if (store_alert_culprits(db, id, culprits_json, reason, now_ms, err))
+		return -1;
+	return tell(db, config, id, "alert.named", 0, now_ms, err);
+}

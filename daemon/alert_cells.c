@@ -1,0 +1,192 @@
+/* alert_cells.c - which phase and which kernel a lost cell owes its loss to, and what goes together. */
+#include "alert_cells.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "judge_cell.h"
+
+enum { CELLS_BYTES_MAX = 1 << 20 };
+
+void alert_cells_init(struct alert_cells *a)
+{
+	*a = (struct alert_cells){ .worst_pct = NAN };
+	buf_init(&a->cells, CELLS_BYTES_MAX);
+	buf_init(&a->groups, CELLS_BYTES_MAX);
+	jsonw_init(&a->j, &a->cells);
+	jsonw_array(&a->j);
+}
+
+void alert_cells_fini(struct alert_cells *a)
+{
+	buf_fini(&a->cells);
+	buf_fini(&a->groups);
+}
+
+/* ---- what moved ------------------------------------------------------------------------------------------------------ */
+
+/** The phase that grew most, "" when phases were not timed or none grew. */
+static void find_phase(const struct result *r, int i, char phase[16])
+{
+	double most = 0;
+	phase[0] = 0;
+	for (int k = 0; k < r->n_cells; k++) {
+		const struct msg_cell *m = r->cell[k];
+		if (m->cell != i || strcmp(m->series, "phase") != 0)
+			continue;
+		double grown = judge_median(r, i, "phase", m->phase, "target", JUDGE_MS) -
+			       judge_median(r, i, "phase", m->phase, "base", JUDGE_MS);
+		if (grown > most) {
+			most = grown;
+			snprintf(phase, 16, "%s", m->phase);
+		}
+	}
+}
+
+static bool is_in(const struct msg_node *n, int i, const char *role, const char *phase)
+{
+	return n->cell == i && strcmp(n->role, role) == 0 && (!phase[0] || strcmp(n->phase, phase) == 0);
+}
+
+static bool base_has(const struct result *r, int i, const struct msg_node *n)
+{
+	for (int k = 0; k < r->n_nodes; k++) {
+		const struct msg_node *b = &r->node[k];
+		if (is_in(b, i, "base", n->phase) && strcmp(b->kernel, n->kernel) == 0 && b->registers == n->registers &&
+			b->local_bytes == n->local_bytes && b->shared_bytes == n->shared_bytes)
+			return true;
+	}
+	return false;
+}
+
+/** The target's kernel of that phase: the first that the base does not have as it is, else the first. */
+static void find_kernel(const struct result *r, int i, const char *phase, char kernel[ALERT_KERNEL_SIZE])
+{
+	kernel[0] = 0;
+	for (int k = 0; k < r->n_nodes; k++) {
+		const struct msg_node *n = &r->node[k];
+		if (!is_in(n, i, "target", phase))
+			continue;
+		bool changed = !base_has(r, i, n);
+		if (changed || !kernel[0])
+			snprintf(kernel, ALERT_KERNEL_SIZE, "%.*s", ALERT_KERNEL_SIZE - 1, n->kernel);
+		if (changed)
+			return;
+	}
+}
+
+/* ---- gathering ------------------------------------------------------------------------------------------------------- */
+
+static bool same_group(const struct alert_group *a, const struct alert_group *b)
+{
+	return strcmp(a->family, b->family) == 0 && strcmp(a->direction, b->direction) == 0 && strcmp(a->phase, b->phase) == 0 &&
+	       strcmp(a->kernel, b->kernel) == 0 && strcmp(a->failure, b->failure) == 0;
+}
+
+static void count_in(struct alert_cells *a, const struct alert_group *g)
+{
+	int at = 0;
+	while (at < a->n_groups && !same_group(&a->group[at], g))
+		at++;
+	if (at == ALERT_GROUPS_MAX)
+		at--;
+	if (at == a->n_groups) {
+		a->group[a->n_groups++] = *g;
+	} else {
+		a->group[at].cells++;
+		a->group[at].worst_pct = fmin(a->group[at].worst_pct, g->worst_pct);
+	}
+	a->worst_pct = fmin(a->worst_pct, g->worst_pct); /* fmin passes a NAN over */
+}
+
+static void write_group_words(struct jsonw *j, const struct alert_group *g)
+{
+	jsonw_kv_string(j, "family", g->family);
+	jsonw_kv_string(j, "direction", g->direction);
+	jsonw_kv_string(j, "phase", g->phase[0] ? g->phase : NULL);
+	jsonw_kv_string(j, "kernel", g->kernel[0] ? g->kernel : NULL);
+	if (g->failure[0])
+		jsonw_kv_string(j, "failure", g->failure);
+}
+
+void alert_cells_add(struct alert_cells *a, const struct result *r, int i, const struct store_cell *c)
+{
+	struct alert_group g = { .cells = 1, .worst_pct = c->change_pct };
+	bool failed = c->verdict == VERDICT_FAILED;
+	snprintf(g.family, sizeof(g.family), "%s", r->plan.ask.cell[i].family);
+	snprintf(g.direction, sizeof(g.direction), "%s", c->direction);
+	if (failed) {
+		snprintf(g.failure, sizeof(g.failure), "%s", c->failure);
+		if (!a->detail[0])
+			snprintf(a->detail, sizeof(a->detail), "%.190s", c->reason);
+	} else {
+		find_phase(r, i, g.phase);
+		find_kernel(r, i, g.phase, g.kernel);
+	}
+	count_in(a, &g);
+	a->n++;
+	jsonw_object(&a->j);
+	jsonw_kv_string(&a->j, "cell", c->key);
+	jsonw_kv_string(&a->j, "verdict", verdict_name(c->verdict));
+	jsonw_kv_double(&a->j, "change_pct", c->change_pct);
+	jsonw_kv_bool(&a->j, "borderline", c->borderline);
+	write_group_words(&a->j, &g);
+	if (failed)
+		jsonw_kv_string(&a->j, "reason", c->reason);
+	jsonw_object_end(&a->j);
+}
+
+void alert_cells_add_key(struct alert_cells *a, const char *key, const char *verdict)
+{
+	a->n++;
+	jsonw_object(&a->j);
+	jsonw_kv_string(&a->j, "cell", key);
+	jsonw_kv_string(&a->j, "verdict", verdict);
+	jsonw_kv_null(&a->j, "change_pct");
+	jsonw_kv_bool(&a->j, "borderline", false);
+	jsonw_object_end(&a->j);
+}
+
+int alert_cells_end(struct alert_cells *a, const char **cells_json, const char **groups_json, struct fw_err *err)
+{
+	struct jsonw j;
+	jsonw_array_end(&a->j);
+	jsonw_init(&j, &a->groups);
+	jsonw_array(&j);
+	for (int i = 0; i < a->n_groups; i++) {
+		jsonw_object(&j);
+		write_group_words(&j, &a->group[i]);
+		jsonw_kv_int(&j, "cells", a->group[i].cells);
+		jsonw_kv_double(&j, "worst_pct", a->group[i].worst_pct);
+		jsonw_object_end(&j);
+	}
+	jsonw_array_end(&j);
+	if (a->cells.failed || a->groups.failed)
+		return err_set(err, ERR_FULL, "the alert's cells do not fit");
+	*cells_json = a->cells.data;
+	*groups_json = a->groups.data;
+	return 0;
+}
+
+void alert_cells_title(const struct alert_cells *a, char *out, size_t size)
+{
+	const struct alert_group *worst = &a->group[0];
+	char more[48] = "", phase[32] = "";
+	for (int i = 1; i < a->n_groups; i++)
+		if (a->group[i].worst_pct < worst->worst_pct)
+			worst = &a->group[i];
+	if (a->n_groups > 1)
+		snprintf(more, sizeof(more), ", and %d more group%s", a->n_groups - 1, a->n_groups == 2 ? "" : "s");
+	if (worst->phase[0])
+		snprintf(phase, sizeof(phase), " (%s)", worst->phase);
+	const char *cells = worst->cells == 1 ? "cell" : "cells";
+	if (a->n_groups == 0)
+		snprintf(out, size, "%d cell%s", a->n, a->n == 1 ? "" : "s");
+	else if (worst->failure[0])
+		snprintf(out, size, "%s: %s %s, %d %s%s: %s", worst->failure, worst->family, worst->direction, worst->cells,
+			cells, more, a->detail);
+	else
+		snprintf(out, size, "%s %s%s %+.1f %% in %d %s%s", worst->family, worst->direction, phase, worst->worst_pct,
+			worst->cells, cells, more);
+}

@@ -1,0 +1,44 @@
+/**
+ * alert_cells.h - the cells of an alert while it is put together from a result: each with the phase and the kernel that moved,
+ * and gathered into groups that most likely have one cause (same family, direction, phase, kernel, class of failure).
+ */
+#ifndef DAEMON_ALERT_CELLS_H
+#define DAEMON_ALERT_CELLS_H
+
+#include "base/jsonw.h"
+#include "db/store_result.h"
+#include "result.h"
+
+enum { ALERT_GROUPS_MAX = 64, ALERT_KERNEL_SIZE = 128 };
+
+struct alert_group {
+	char family[16], direction[16];
+	char phase[16];                 /* whose time grew most; "" not known */
+	char kernel[ALERT_KERNEL_SIZE]; /* of that phase, the one that changed if one did; "" not known */
+	char failure[16];               /* "" it was slower */
+	int cells;
+	double worst_pct; /* NAN: none */
+};
+
+struct alert_cells {
+	int n;
+	double worst_pct;
+	char detail[200]; /* what the first failing cell said */
+	int n_groups;     /* further groups are counted in the last one */
+	struct alert_group group[ALERT_GROUPS_MAX];
+	struct buf cells, groups;
+	struct jsonw j;
+};
+
+void alert_cells_init(struct alert_cells *a);
+void alert_cells_fini(struct alert_cells *a);
+/** Add cell `i` of `r`, judged as `c`. */
+void alert_cells_add(struct alert_cells *a, const struct result *r, int i, const struct store_cell *c);
+/** Add a cell of which only the key is known. */
+void alert_cells_add_key(struct alert_cells *a, const char *key, const char *verdict);
+/** Finish both texts. Err: ERR_FULL they do not fit. Own: valid until alert_cells_fini. */
+int alert_cells_end(struct alert_cells *a, const char **cells_json, const char **groups_json, struct fw_err *err);
+/** One line for people: "attention forward (run) -3.1 % in 4 cells, and 2 more groups". Shape: out[size]. */
+void alert_cells_title(const struct alert_cells *a, char *out, size_t size);
+
+#endif
