@@ -158,9 +158,12 @@ bench: ## print figures, one a line
 	@etc/install-dependencies.sh test
 	@$(MAKE) --no-print-directory -j2 all
 	@tests/bench.sh
-gpu-bench: bundle ## the daemon judges real pushes on this GPU; figures under tests/data/gpu
+gpu-bench: bundle ## the daemon judges real pushes on this GPU, our kernels run beside PyTorch's; figures under tests/data/gpu
 	@tests/gpu/daemon.sh build/bundle build/gpu-bench
 	@cp build/gpu-bench/*.jsonl tests/data/gpu/
+	@$(MAKE) --no-print-directory -C kernels DEVICE=cuda
+	@tests/gpu/peers.py --out build/gpu-peers
+	@cp build/gpu-peers/* tests/data/gpu/
 bundle: all ## build/bundle: programs with their libraries, for another machine
 	@etc/bundle.sh build/bundle
 install: all ## into DESTDIR, FHS places
