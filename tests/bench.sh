@@ -10,7 +10,11 @@ work=$(mktemp -d)
 pid=
 trap '[ -z "$pid" ] || kill "$pid" 2>/dev/null || true; wait; rm -rf "$work"' EXIT
 
-make --no-print-directory -s build/tests/bench_seed
+make --no-print-directory -s build/tests/bench_seed build/tests/bench_rule
+
+# ---- the rule on recorded launches
+build/tests/bench_rule tests/data/gpu-recorded 1000
+
 mkdir -p "$work/state" "$work/cache"
 
 # ---- what storing costs

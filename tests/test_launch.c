@@ -46,13 +46,14 @@ static void rounds_follow_the_length(void **state)
 	struct rule r;
 	(void)state;
 	rule_default(&r, 20); /* 0.4 s, 4 to 32 */
-	assert_int_equal(timing_rounds(&r, 0, 2), 32);
-	assert_int_equal(timing_rounds(&r, 1, 2), 32);
-	assert_int_equal(timing_rounds(&r, 20, 2), 20);
-	assert_int_equal(timing_rounds(&r, 21, 2), 16); /* 19.05 */
-	assert_int_equal(timing_rounds(&r, 1000, 2), 4);
+	assert_int_equal(timing_rounds(&r, 0, 2, true), 32);
+	assert_int_equal(timing_rounds(&r, 1, 2, true), 32);
+	assert_int_equal(timing_rounds(&r, 20, 2, true), 20);
+	assert_int_equal(timing_rounds(&r, 21, 2, true), 16); /* 19.05 */
+	assert_int_equal(timing_rounds(&r, 1000, 2, true), 4);
+	assert_int_equal(timing_rounds(&r, 1000, 2, false), 8);
 	for (int n = 1; n <= PROTOCOL_SUBJECTS_MAX; n++)
-		assert_true(timing_rounds(&r, 0.001, n) * n * 2 <= DEVICE_MARKS_MAX);
+		assert_true(timing_rounds(&r, 0.001, n, true) * n * 2 <= DEVICE_MARKS_MAX);
 }
 
 static double median_ratio(const struct msg_cell *c, int a, int b)

@@ -47,13 +47,16 @@ static void pairs_follow_the_length(void **state)
 
 	(void)state;
 	rule_default(&r, 20);
-	assert_int_equal(stats_pairs(&r, 0.2), 4);  /* a 100 ms call */
-	assert_int_equal(stats_pairs(&r, 0.04), 8); /* 10 pairs fit: down to a multiple of 4 */
-	assert_int_equal(stats_pairs(&r, 0.02), 20);
-	assert_int_equal(stats_pairs(&r, 0.001), 32);
-	assert_int_equal(stats_pairs(&r, 1e-9), 32);
-	assert_int_equal(stats_pairs(&r, 0), 32);
-	assert_int_equal(stats_pairs(&r, 1000), 4);
+	assert_int_equal(stats_pairs(&r, 0.2, true), 4);  /* a 100 ms call */
+	assert_int_equal(stats_pairs(&r, 0.04, true), 8); /* 10 pairs fit: down to a multiple of 4 */
+	assert_int_equal(stats_pairs(&r, 0.02, true), 20);
+	assert_int_equal(stats_pairs(&r, 0.001, true), 32);
+	assert_int_equal(stats_pairs(&r, 1e-9, true), 32);
+	assert_int_equal(stats_pairs(&r, 0, true), 32);
+	assert_int_equal(stats_pairs(&r, 1000, true), 4);
+	assert_int_equal(stats_pairs(&r, 1000, false), 8); /* no clock to take out: more pairs instead */
+	r.pairs_max = 6;
+	assert_int_equal(stats_pairs(&r, 1000, false), 6);
 }
 
 static void trimmed_by_hand(void **state)

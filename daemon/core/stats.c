@@ -40,15 +40,22 @@ void rule_default(struct rule *r, int n_cells)
 	};
 }
 
-int stats_pairs(const struct rule *r, double pair_s)
+int stats_pairs_min(const struct rule *r, bool clocked)
+{
+	int least = clocked ? r->pairs_min : 2 * r->pairs_min;
+
+	return least < r->pairs_max ? least : r->pairs_max;
+}
+
+int stats_pairs(const struct rule *r, double pair_s, bool clocked)
 {
 	double wanted = pair_s > 0 ? r->pair_budget_s / pair_s : r->pairs_max;
 
 	if (wanted >= r->pairs_max)
 		return r->pairs_max;
-	int n = (int)(wanted / 4) * 4;
+	int n = (int)(wanted / 4) * 4, least = stats_pairs_min(r, clocked);
 
-	return n < r->pairs_min ? r->pairs_min : n;
+	return n < least ? least : n;
 }
 
 double stats_theta(double threshold_pct)

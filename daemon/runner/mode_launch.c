@@ -160,7 +160,7 @@ static void time_cell(struct timing *t, const struct verifier *verifier, double 
 	t->start = (int)runner_random(r, (uint32_t)t->n);
 	runner_at(r, t->cell, NULL, "warm");
 	int rc = timing_warm(t, until_us, &f);
-	int rounds = timing_rounds(&run->rule, t->pair_ms, t->n);
+	int rounds = timing_rounds(&run->rule, t->pair_ms, t->n, t->runner->ops->clocks);
 	if (rc == 0)
 		rc = timing_device(t, rounds, &f);
 	if (rc == 0 && look_back(t, verifier) != 0)

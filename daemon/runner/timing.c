@@ -32,7 +32,7 @@ int timing_turn(int n, int start, int round, int k)
 	return (start + (round >> 1) + place) % n;
 }
 
-int timing_rounds(const struct rule *r, double round_ms, int n_subjects)
+int timing_rounds(const struct rule *r, double round_ms, int n_subjects, bool clocked)
 {
 	int most = DEVICE_MARKS_MAX / (2 * n_subjects);
 	if (most > r->pairs_max)
@@ -42,7 +42,8 @@ int timing_rounds(const struct rule *r, double round_ms, int n_subjects)
 	double wanted = round_ms > 0 ? r->pair_budget_s * 1e3 / round_ms : most;
 	int n = wanted >= most ? most : (int)wanted;
 	n -= n % 4;
-	return n < r->pairs_min ? r->pairs_min : n;
+	int least = stats_pairs_min(r, clocked);
+	return n < least ? least : n;
 }
 
 /* A branch that can tell checked from timed calls can cheat: all calls get random bytes. 0x01..0x7e makes no NaN. */
