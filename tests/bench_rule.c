@@ -117,8 +117,8 @@ static int read_processes(const char *dir, const char *mode, const char *variant
 
 	memset(out, 0, PROCESSES_MAX * sizeof *out);
 	while (fgets(line, sizeof line, f)) {
-		if (sscanf(line, "%15[^,],%d,%d,%15[^,],%f", m, &proc, &cycle, v, &ms) != 5 || proc < 0 || proc >= PROCESSES_MAX ||
-			cycle < 0 || cycle >= CALLS_MAX)
+		if (sscanf(line, "%15[^,],%d,%d,%15[^,],%f", m, &proc, &cycle, v, &ms) != 5 || proc < 0 ||
+			proc >= PROCESSES_MAX || cycle < 0 || cycle >= CALLS_MAX)
 			stop("is no row of a recording", line);
 		if (strcmp(m, mode) != 0 || strcmp(v, variant) != 0)
 			continue;
@@ -147,7 +147,7 @@ struct outcome {
 	bool undecided; /* any cell is */
 	int launches;   /* processes */
 	int cell_launches, confirming;
-	double calls, gpu_s;          /* in all */
+	double calls, gpu_s;           /* in all */
 	double calls_word, gpu_word_s; /* until every cell had its word: without the launches that only narrow intervals */
 };
 
