@@ -105,8 +105,8 @@ static int tell(struct db *db, const struct config *config, int64_t alert, const
 
 /* ---- the steps ------------------------------------------------------------------------------------------------------- */
 
-int alert_open(struct db *db, const struct config *config, struct store_alert *a, int64_t now_ms, bool *is_new,
-	struct fw_err *err)
+int alert_open(
+	struct db *db, const struct config *config, struct store_alert *a, int64_t now_ms, bool *is_new, struct fw_err *err)
 {
 	if (store_alert_open(db, a, now_ms, is_new, err))
 		return -1;

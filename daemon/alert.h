@@ -14,8 +14,8 @@
  * kind, repo (or device), branch, target_sha, title and cells_json; sets a->id and a->state. `is_new`: it was not open before
  * this call, and "alert.opened" was told. `config` NULL: no webhook is.
  */
-int alert_open(struct db *db, const struct config *config, struct store_alert *a, int64_t now_ms, bool *is_new,
-	struct fw_err *err);
+int alert_open(
+	struct db *db, const struct config *config, struct store_alert *a, int64_t now_ms, bool *is_new, struct fw_err *err);
 
 /** End an open or acknowledged alert and tell "alert.resolved". `comparison` shows that it is over, 0 none. Err: ERR_INVALID. */
 int alert_resolve(struct db *db, const struct config *config, int64_t id, int64_t comparison, const char *reason, int64_t now_ms,

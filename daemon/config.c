@@ -192,15 +192,27 @@ static void read_listen(struct yaml *y, struct yaml_node *map, struct config *c)
 	bool is_v4 = !bracketed && inet_pton(AF_INET, text, &v4) == 1;
 	if (!is_v4 && !(bracketed && inet_pton(AF_INET6, text, &v6) == 1))
 		yaml_mistake(y, n, "needs an address in numbers; e.g. 127.0.0.1:8451 or [::1]:8451");
-	else if (is_v4 ? ntohl(v4.s_addr) >> 24 != 127 : !IN6_IS_ADDR_LOOPBACK(&v6))
-		yaml_mistake(y, n,
-			"is not a loopback address; there are no access tokens, so only this machine may ask: use 127.0.0.1:%ld, "
-			"behind ssh -L or a proxy that knows its users",
-			port);
 	else {
+		c->needs_token = is_v4 ? ntohl(v4.s_addr) >> 24 != 127 : !IN6_IS_ADDR_LOOPBACK(&v6);
 		snprintf(c->listen_host, sizeof c->listen_host, "%s", text);
 		c->listen_port = (int)port;
 	}
+}
+
+/* Who may ask. Another address than loopback needs tokens whatever is written here. */
+static void read_access(struct yaml *y, struct yaml_node *root, struct config *c)
+{
+	static const char *const choices[] = { "local", "token", NULL };
+	char access[16] = "";
+	read_choice(y, root, "access", choices, "local, token", access, sizeof access);
+	if (!strcmp(access, "local") && c->needs_token)
+		yaml_mistake(y, yaml_get(y, root, "access"),
+			"is local, but `listen` lets other machines in: write access: token, or listen on 127.0.0.1");
+	c->needs_token |= !strcmp(access, "token");
+	c->n_names = read_list(y, root, "names", c->name[0], sizeof c->name[0], CONFIG_LIST_MAX);
+	for (int i = 0; i < c->n_names; i++)
+		if (strpbrk(c->name[i], "/@ "))
+			yaml_mistake(y, yaml_get(y, root, "names"), "%s is not HOST or HOST:PORT", c->name[i]);
 }
 
 /* ---- sections ---------------------------------------------------------------------------------------------------------- */
@@ -366,6 +378,7 @@ static void read_all(struct yaml *y, struct config *c)
 	read_folder(y, root, "cache_dir", c->cache_dir, sizeof c->cache_dir);
 	read_folder(y, root, "suites_dir", c->suites_dir, sizeof c->suites_dir);
 	read_listen(y, root, c);
+	read_access(y, root, c);
 	read_choice(y, root, "sandbox", sandboxes, "auto, required, none", c->sandbox, sizeof c->sandbox);
 	read_limits(y, yaml_get(y, root, "limits"), c);
 	read_section(y, root, "workers", CONFIG_WORKERS_MAX, c, read_worker);
@@ -455,6 +468,10 @@ void config_update(struct config *live, const struct config *fresh, char *restar
 	name_setting(strcmp(live->cache_dir, fresh->cache_dir) != 0, "cache_dir", restart, size);
 	name_setting(strcmp(live->listen_host, fresh->listen_host) != 0 || live->listen_port != fresh->listen_port, "listen",
 		restart, size);
+	bool names = live->n_names != fresh->n_names || live->needs_token != fresh->needs_token;
+	for (int i = 0; !names && i < live->n_names; i++)
+		names = strcmp(live->name[i], fresh->name[i]) != 0;
+	name_setting(names, "access and names", restart, size);
 	name_setting(strcmp(live->sandbox, fresh->sandbox) != 0, "sandbox", restart, size);
 	name_setting(workers, "workers", restart, size);
 	/* entry by entry: the unused rest of these arrays was never touched and takes no memory */

@@ -44,7 +44,10 @@ struct config {
 	char cache_dir[512];
 	char suites_dir[512];
 	char listen_host[64];
-	int listen_port; /* 0: any; the one taken is then written to state_dir/port */
+	int listen_port;  /* 0: any; the one taken is then written to state_dir/port */
+	bool needs_token; /* required by `access: token`, and wherever other machines can reach the port */
+	int n_names;
+	char name[CONFIG_LIST_MAX][128]; /* further values of Host: "gpu1.example.org", "gpu1:8451" */
 	int n_repos;
 	struct config_repo repo[CONFIG_REPOS_MAX];
 	int n_workers;

@@ -4,15 +4,21 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/hash.h"
 #include "base/log.h"
+#include "db/store_token.h"
+#include "web/access.h"
 #include "web/site.h"
 
 struct face {
 	struct loop *loop;
 	struct site site;
+	const char *name[CONFIG_LIST_MAX + 1];
 	struct http *http;
 	struct loop_source *io, *timer;
 };
@@ -117,6 +123,29 @@ static int write_port(const struct face *f, const char *folder, struct fw_err *e
 	return result;
 }
 
+/*
+ * The first token has to come from somewhere: at every start a fresh one with scope admin is left where only the daemon's user
+ * and root can read it.
+ */
+static int write_admin_token(const struct face *f, const char *folder, struct fw_err *err)
+{
+	char path[600], part[620], token[ACCESS_TOKEN_TEXT + 1], hash[HASH_HEX];
+	snprintf(path, sizeof path, "%s/admin.token", folder);
+	snprintf(part, sizeof part, "%s.part", path);
+	if (access_new_token(token, err) != 0)
+		return -1;
+	hash_hex(token, strlen(token), hash);
+	if (store_token_replace(f->site.db, "admin.token", hash, "admin", clock_utc_ms(), err) != 0)
+		return -1;
+	memcpy(token + strlen(token), "\n", 2);
+	int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	bool written = fd >= 0 && write(fd, token, strlen(token)) == (ssize_t)strlen(token);
+	if (fd >= 0)
+		close(fd);
+	explicit_bzero(token, sizeof token);
+	return written && rename(part, path) == 0 ? 0 : err_sys(err, "cannot write %s", path);
+}
+
 int face_start(
 	struct loop *l, const struct config *c, struct db *db, struct control *control, struct face **out, struct fw_err *err)
 {
@@ -126,8 +155,13 @@ int face_start(
 	f->loop = l;
 	f->site.db = db;
 	f->site.backup_dir = c->state_dir;
+	f->site.needs_token = c->needs_token;
+	for (int i = 0; i < c->n_names; i++)
+		f->name[i] = c->name[i];
+	f->site.names = f->name;
 	f->site.act = (struct site_actions){ control, enqueue, cancel, retry, pause_device, poke, secret, health };
-	if (site_start(&f->site, c->listen_host, c->listen_port, &f->http, err) != 0 ||
+	if ((c->needs_token && write_admin_token(f, c->state_dir, err) != 0) ||
+		site_start(&f->site, c->listen_host, c->listen_port, &f->http, err) != 0 ||
 		(c->listen_port == 0 && write_port(f, c->state_dir, err) != 0) ||
 		loop_watch(l, http_fd(f->http), EPOLLIN, on_ready, f, &f->io, err) != 0) {
 		face_stop(f);

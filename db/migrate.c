@@ -15,10 +15,12 @@
 /* To add one: db/migrations/NNNN_<what>.sql, a line here, a row below. */
 EMBEDDED(0001_init);
 EMBEDDED(0002_alerts);
+EMBEDDED(0003_access);
 
 static const struct migration embedded[] = {
 	ROW(1, 0001_init),
 	ROW(2, 0002_alerts),
+	ROW(3, 0003_access),
 };
 
 static int apply(struct db *db, const struct migration *m, struct fw_err *err)

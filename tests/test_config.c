@@ -169,15 +169,13 @@ static void test_all_mistakes_at_once(void **state)
 {
 	(void)state;
 	bad("stat_dir: /srv/fw\n"
-	    "listen: 0.0.0.0:8451\n"
+	    "access: local\n"
 	    "sandbox: on\n"
 	    "limits: {build: 15, jobs: 1 h}\n"
 	    "repos:\n"
 	    "  - {name: a, url: /srv/a, branch: [main]}\n"
 	    "  - {name: a, url: \"http://example.org/a\"}\n"
 	    "  - {url: /srv/b, poll: often}\n",
-		"2:9: listen: is not a loopback address; there are no access tokens, so only this machine may ask: use "
-		"127.0.0.1:8451, behind ssh -L or a proxy that knows its users\n"
 		"3:10: sandbox: is not one of auto, required, none\n"
 		"4:17: limits.build: `15` is not a duration; write a number with its unit (ms, s, min, h), such as 30s\n"
 		"4:21: limits.jobs: unknown key; did you mean `job`?\n"
@@ -195,12 +193,21 @@ static void test_addresses_to_listen_on(void **state)
 	bad("listen: localhost:80\n", "1:9: listen: needs an address in numbers; e.g. 127.0.0.1:8451 or [::1]:8451\n");
 	bad("listen: 127.0.0.1\n", "1:9: listen: is not ADDRESS:PORT; e.g. 127.0.0.1:8451\n");
 	bad("listen: 127.0.0.1:65536\n", "1:9: listen: is not ADDRESS:PORT; e.g. 127.0.0.1:8451\n");
-	bad("listen: \"[::]:1\"\n", "1:9: listen: is not a loopback address; there are no access tokens, so only this machine "
-				    "may ask: use 127.0.0.1:1, behind ssh -L or a proxy that knows its users\n");
-	bad("listen: 192.168.1.2:8451\n", "1:9: listen: is not a loopback address; there are no access tokens, so only this "
-					  "machine may ask: use 127.0.0.1:8451, behind ssh -L or a proxy that knows its users\n");
+	bad("listen: \"[::]:1\"\naccess: local\n", "2:9: access: is local, but `listen` lets other machines in: write access: "
+						   "token, or listen on 127.0.0.1\n");
+	bad("access: everybody\n", "1:9: access: is not one of local, token\n");
+	bad("names: [\"http://gpu1\"]\n", "1:8: names: http://gpu1 is not HOST or HOST:PORT\n");
 	struct config *c = good("listen: 127.0.0.2:1\n");
 	assert_string_equal(c->listen_host, "127.0.0.2");
+	assert_false(c->needs_token);
+	config_free(c);
+	c = good("listen: 192.168.1.2:8451\nnames: [gpu1, \"gpu1:8451\"]\n");
+	assert_true(c->needs_token);
+	assert_int_equal(c->n_names, 2);
+	assert_string_equal(c->name[1], "gpu1:8451");
+	config_free(c);
+	c = good("access: token\n");
+	assert_true(c->needs_token);
 	config_free(c);
 }
 

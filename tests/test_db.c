@@ -296,7 +296,7 @@ static void damage_is_found(void **state)
 	struct fixture *f = *state;
 	fixture_ground(f);
 	ok(db_begin(f->db, &err));
-	for (unsigned i = 0; i < 1000; i++)
+	for (unsigned i = 0; i < 8000; i++)
 		fixture_job(f, "main", i, i + 1, 1);
 	ok(db_commit(f->db, &err));
 	ok(db_check(f->db, &err));
@@ -308,10 +308,10 @@ static void damage_is_found(void **state)
 	static const char garbage[4096] = "garbage";
 	struct stat st;
 	assert_int_equal(fstat(fd, &st), 0);
-	for (off_t at = st.st_size / 2 / 4096 * 4096; at < st.st_size; at += 4096)
+	for (off_t at = st.st_size / 4 * 3 / 4096 * 4096; at < st.st_size; at += 4096)
 		assert_int_equal(pwrite(fd, garbage, sizeof(garbage), at), sizeof(garbage));
 	close(fd);
-	/* the second half holds no schema, so that only the check can see it */
+	/* the last quarter holds no schema, so that only the check can see it */
 	fixture_open(f);
 	refused(ERR_INVALID, db_check(f->db, &err));
 	assert_non_null(strstr(err.text, "restore a backup"));

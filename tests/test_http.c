@@ -86,12 +86,12 @@ static int set_up(void **state)
 {
 	(void)state;
 	static const struct http_route routes[] = {
-		{ "GET", "/hello", hello },
-		{ "POST", "/things/{id}/echo", echo },
-		{ "GET", "/things/{id}.csv", export },
-		{ "GET", "/things/{id}", one },
-		{ "GET", "/events", events },
-		{ "GET", "/empty", empty },
+		{ "GET", "/hello", hello, HTTP_OPEN },
+		{ "POST", "/things/{id}/echo", echo, HTTP_OPEN },
+		{ "GET", "/things/{id}.csv", export, HTTP_OPEN },
+		{ "GET", "/things/{id}", one, HTTP_OPEN },
+		{ "GET", "/events", events, HTTP_OPEN },
+		{ "GET", "/empty", empty, HTTP_OPEN },
 	};
 	struct http_config config = { .host = "127.0.0.1", .route = routes, .n_route = 6, .no_route = refuse };
 	struct fw_err err = { 0 };

@@ -22,9 +22,9 @@ static const char *title_of(int status)
 	case 400:
 		return "The request is not understood";
 	case 401:
-		return "The signature is missing or wrong";
+		return "A signature or token is missing or wrong";
 	case 403:
-		return "Not allowed from another site";
+		return "Not allowed";
 	case 404:
 		return "There is nothing here";
 	case 405:
@@ -56,7 +56,8 @@ static const char *default_detail(int status)
 	case 413:
 		return "the body is larger than this address takes";
 	case 421:
-		return "use the address and port that the daemon printed at its start, as 127.0.0.1, localhost or [::1]";
+		return "use the address and port that the daemon printed at its start, or a name listed under `names` in its "
+		       "configuration";
 	case 503:
 		return "too many streams are open; try again in a few seconds";
 	default:

@@ -18,5 +18,6 @@ http_handler_fn api_alerts, api_alert_acknowledge, api_alert_accept, api_alert_r
 http_handler_fn api_devices, api_device_pause, api_device_resume;
 http_handler_fn api_index, api_events, api_healthz, api_metrics, api_backup;
 http_handler_fn api_hook;
+http_handler_fn api_tokens, api_token_post, api_token_revoke;
 
 #endif

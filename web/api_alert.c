@@ -102,7 +102,7 @@ static void change(struct site *site, struct http_request *r, struct http_respon
 	if (wrong || (reason && strlen(reason) > REASON_MAX)) {
 		answer_problem(r, response, 400, "reason must be a text of at most 2000 bytes");
 	} else if (db_begin(site->db, &err) != 0 ||
-		   store_alert_change(site->db, id, state, write_who(), reason ? reason : "", clock_utc_ms(), &err) != 0 ||
+		   store_alert_change(site->db, id, state, http_who(r), reason ? reason : "", clock_utc_ms(), &err) != 0 ||
 		   db_commit(site->db, &err) != 0) {
 		db_rollback(site->db);
 		answer_error(r, response, &err);

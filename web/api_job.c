@@ -246,7 +246,7 @@ void api_job_cancel(void *arg, struct http_request *r, struct http_response *res
 	int64_t id = answer_path_id(r, response, "job");
 	if (id < 0)
 		return;
-	if (site->act.cancel(site->act.arg, id, write_who(), &err) != 0)
+	if (site->act.cancel(site->act.arg, id, http_who(r), &err) != 0)
 		answer_refusal(r, response, &err);
 	else if (!write_back_to(r, response, "/jobs"))
 		answer_job(response, id, "cancelled");

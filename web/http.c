@@ -57,6 +57,7 @@ struct http_request {
 	struct buf body;
 	char *form_text;
 	struct pairs form;
+	char who[64];
 };
 
 struct http {
@@ -65,6 +66,7 @@ struct http {
 	struct MHD_Daemon *daemon;
 	int port, fd;
 	char hosts[4][80];
+	const char *const *names;
 	struct connection *connections;
 	int n_connection;
 	struct stream *streams;
@@ -83,6 +85,7 @@ static void *request_new(void *arg, const char *uri, struct MHD_Connection *conn
 	r->http = arg;
 	r->connection = connection;
 	r->uri = strdup(uri ? uri : "");
+	snprintf(r->who, sizeof r->who, "local");
 	buf_init(&r->body, BODY_MAX);
 	return r;
 }
@@ -121,7 +124,8 @@ static bool is_cross_origin(struct http_request *r)
 	if (!origin)
 		return false;
 	const char *host = http_header(r, "Host");
-	return strncmp(origin, "http://", 7) != 0 || !host || strcmp(origin + 7, host) != 0;
+	size_t scheme = strncmp(origin, "http://", 7) == 0 ? 7 : strncmp(origin, "https://", 8) == 0 ? 8 : 0;
+	return scheme == 0 || !host || strcmp(origin + scheme, host) != 0;
 }
 
 /* Everything that can be said of a request before its body. Status, 0: go on. */
@@ -135,6 +139,8 @@ static int judge_headers(struct http_request *r)
 	bool known = false;
 	for (int i = 0; i < 4; i++)
 		known |= r->http->hosts[i][0] && strcasecmp(host, r->http->hosts[i]) == 0;
+	for (const char *const *name = r->http->names; name && *name && !known; name++)
+		known = strcasecmp(host, *name) == 0;
 	if (!known)
 		return 421;
 	char *question = strchr(r->uri, '?');
@@ -297,6 +303,10 @@ static enum MHD_Result send_response(struct http_request *r, struct http_respons
 		add(m, "Allow", response->allow);
 	if (response->link[0])
 		add(m, "Link", response->link);
+	if (response->cookie[0])
+		add(m, "Set-Cookie", response->cookie);
+	if (status == 401)
+		add(m, "WWW-Authenticate", "Bearer realm=\"flopwatch\"");
 	if (status == 503)
 		add(m, "Retry-After", "5");
 	if (response->stream)
@@ -323,7 +333,9 @@ static enum MHD_Result dispatch(struct http_request *r)
 			continue;
 		if (strcmp(h->route[i].method, method) == 0) {
 			response.status = 200;
-			h->route[i].handler(h->config.arg, r, &response);
+			enum http_scope scope = h->route[i].scope;
+			if (scope == HTTP_OPEN || !h->config.guard || h->config.guard(h->config.arg, r, &response, scope))
+				h->route[i].handler(h->config.arg, r, &response);
 			if (response.stream && h->n_stream >= STREAM_LIMIT) {
 				response.stream = NULL;
 				response.status = 503;
@@ -465,6 +477,7 @@ int http_start(const struct http_config *config, struct http **out, struct fw_er
 	if (!h)
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	h->config = *config;
+	h->names = config->names;
 	h->route = malloc((size_t)config->n_route * sizeof *h->route + 1);
 	int listener = h->route ? listen_on(config->host, config->port, h, err) : err_set(err, ERR_INTERNAL, "out of memory");
 	if (listener < 0) {
@@ -604,6 +617,21 @@ const char *http_query(const struct http_request *r, const char *name)
 const char *http_header(const struct http_request *r, const char *name)
 {
 	return MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, name);
+}
+
+const char *http_cookie(const struct http_request *r, const char *name)
+{
+	return MHD_lookup_connection_value(r->connection, MHD_COOKIE_KIND, name);
+}
+
+const char *http_who(const struct http_request *r)
+{
+	return r->who;
+}
+
+void http_set_who(struct http_request *r, const char *who)
+{
+	snprintf(r->who, sizeof r->who, "%s", who);
 }
 
 const char *http_body(const struct http_request *r, size_t *len)

@@ -28,6 +28,7 @@ struct http_response {
 	char allow[64];     /* with 405 */
 	char file[640];     /* a file to send instead of body; it is unlinked; "" none */
 	char link[512];     /* Link header, "" none */
+	char cookie[256];   /* Set-Cookie, "" none */
 	/** Set for an event stream: append what comes after *cursor, move *cursor. Called again after every http_notify. */
 	void (*stream)(void *arg, int64_t *cursor, struct buf *out);
 	int64_t cursor;
@@ -35,20 +36,27 @@ struct http_response {
 
 typedef void http_handler_fn(void *arg, struct http_request *request, struct http_response *response);
 
+/** What a request needs to be allowed; each includes those before it. */
+enum http_scope { HTTP_OPEN, HTTP_READ, HTTP_TRIGGER, HTTP_ADMIN };
+
 /** `path` may hold one or two "{name}" segments, given to the handler by http_segment. */
 struct http_route {
 	const char *method; /* "GET" (HEAD comes with it) or "POST" */
 	const char *path;
 	http_handler_fn *handler;
+	enum http_scope scope;
 };
 
 struct http_config {
-	const char *host; /* "127.0.0.1" or "::1" */
+	const char *host; /* address to listen on, in numbers */
 	int port;         /* 0: any free one */
 	const struct http_route *route;
 	int n_route;
 	void *arg;                 /* given to every handler */
 	http_handler_fn *no_route; /* writes 404s and all refusals made here: response->status is set */
+	const char *const *names;  /* further values of Host that are ours, NULL-ended; NULL: none */
+	/** Asked before every handler: whether the request may have `scope`. False: the refusal is written. NULL: everybody may. */
+	bool (*guard)(void *arg, struct http_request *request, struct http_response *response, enum http_scope scope);
 };
 
 /** Bind and listen. Err: ERR_BUSY the port is in use. */
@@ -71,6 +79,10 @@ const char *http_segment(const struct http_request *r, int i);
 /** Decoded query argument, NULL if absent. */
 const char *http_query(const struct http_request *r, const char *name);
 const char *http_header(const struct http_request *r, const char *name);
+const char *http_cookie(const struct http_request *r, const char *name);
+/** Who asks, as the guard found out; "local" without one. */
+const char *http_who(const struct http_request *r);
+void http_set_who(struct http_request *r, const char *who);
 /** Body of a POST, NUL-ended. */
 const char *http_body(const struct http_request *r, size_t *len);
 /** Value of a form field of an application/x-www-form-urlencoded body, NULL if absent. Own: `r`'s until the handler returns. */

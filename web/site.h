@@ -29,7 +29,9 @@ struct site_actions {
 struct site {
 	struct db *db;
 	struct site_actions act;
-	const char *backup_dir; /* where a backup is made before it is sent */
+	const char *backup_dir;   /* where a backup is made before it is sent */
+	bool needs_token;         /* every request shows an access token, or the session of a browser that did */
+	const char *const *names; /* further values of Host that are ours, NULL-ended; NULL: none */
 };
 
 /** Start serving. Own: `site` stays the caller's and outlives the http. Err: as http_start. */

@@ -49,8 +49,3 @@ bool write_back_to(struct http_request *r, struct http_response *response, const
 	snprintf(response->location, sizeof response->location, "%s", page);
 	return true;
 }
-
-const char *write_who(void)
-{
-	return "local";
-}

@@ -18,7 +18,4 @@ const char *write_text(const json_t *root, const char *key, size_t max, const ch
 /** The request came from a page's form: answer it with the way back to `page`. False: the caller answers as an API. */
 bool write_back_to(struct http_request *r, struct http_response *response, const char *page);
 
-/** Who asks: until there are tokens, whoever can reach the loopback address. */
-const char *write_who(void);
-
 #endif

@@ -10,10 +10,11 @@ enum { ANSWER_MAX = 64 << 20, CONNECT_TIMEOUT_MS = 3000, TIMEOUT_MS = 30000, BAC
 
 struct client {
 	char server[256];
+	char bearer[256]; /* a header line, "" none */
 	CURL *curl;
 };
 
-int client_open(const char *server, struct client **out, struct fw_err *err)
+int client_open(const char *server, const char *token, struct client **out, struct fw_err *err)
 {
 	if (strncmp(server, "http://", 7) != 0 && strncmp(server, "https://", 8) != 0)
 		return err_set(err, ERR_INVALID, "server %s: must begin with http:// or https://", server);
@@ -25,6 +26,10 @@ int client_open(const char *server, struct client **out, struct fw_err *err)
 	if ((size_t)snprintf(c->server, sizeof c->server, "%s", server) >= sizeof c->server) {
 		client_close(c);
 		return err_set(err, ERR_INVALID, "server: the address is longer than %zu bytes", sizeof c->server - 1);
+	}
+	if (token && (size_t)snprintf(c->bearer, sizeof c->bearer, "Authorization: Bearer %s", token) >= sizeof c->bearer) {
+		client_close(c);
+		return err_set(err, ERR_INVALID, "the access token is too long to be one");
 	}
 	size_t len = strlen(c->server);
 	if (len && c->server[len - 1] == '/')
@@ -130,7 +135,8 @@ static int call(struct client *c, const char *method, const char *path, const ch
 	}
 	char why[CURL_ERROR_SIZE] = "";
 	sink->curl = c->curl;
-	struct curl_slist type = { .data = (char[]){ "Content-Type: application/json" }, .next = NULL };
+	struct curl_slist bearer = { .data = c->bearer, .next = NULL };
+	struct curl_slist type = { .data = (char[]){ "Content-Type: application/json" }, .next = c->bearer[0] ? &bearer : NULL };
 	struct curl_slist headers = { .data = (char[]){ "Accept: application/json" }, .next = &type };
 	bool ready = set_options(c, url.data, &headers, sink, timeout_ms, why);
 	if (ready && strcmp(method, "POST") == 0)

@@ -14,8 +14,11 @@
 
 struct client;
 
-/** `server` like "http://127.0.0.1:8451"; nothing is connected yet. Own: client_close. Err: ERR_INVALID it is no address. */
-int client_open(const char *server, struct client **out, struct fw_err *err);
+/**
+ * `server` like "http://127.0.0.1:8451"; `token` is shown with every call, NULL none. Nothing is connected yet. Own: client_close.
+ * Err: ERR_INVALID it is no address.
+ */
+int client_open(const char *server, const char *token, struct client **out, struct fw_err *err);
 /** Accepts NULL. */
 void client_close(struct client *c);
 

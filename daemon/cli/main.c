@@ -1,5 +1,6 @@
 /* flopwatch: the command line. A table of verbs, one parser of options for all of them. */
 #include <curl/curl.h>
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,8 @@ static const struct verb {
 	{ "pause", 1, 1, verb_pause, "pause DEVICE", "give a device no more jobs" },
 	{ "resume", 1, 1, verb_resume, "resume DEVICE", "give it jobs again" },
 	{ "backup", 1, 1, verb_backup, "backup FILE", "copy the daemon's database" },
+	{ "token", 1, 2, verb_token, "token add NAME --scope read|trigger|admin | token list | token revoke NAME",
+		"who may ask, where the daemon wants to know" },
 	{ "config", 1, 2, verb_config, "config check [FILE]", "read a configuration and say what is wrong" },
 };
 enum { N_VERB = sizeof verbs / sizeof verbs[0] };
@@ -44,6 +47,7 @@ static void help(FILE *out)
 	for (int i = 0; i < N_VERB; i++)
 		fprintf(out, "  %s\n      %s\n", verbs[i].usage, verbs[i].what);
 	fputs("\n  --server URL  where flopwatchd listens (or FLOPWATCH_SERVER; default http://127.0.0.1:8451)\n"
+	      "  --token-file FILE  access token on its first line (or FLOPWATCH_TOKEN), where the daemon asks for one\n"
 	      "  --json        the API's answer instead of tables      --timeout S  stop waiting after S seconds\n"
 	      "  --progress    one line a step, also in a pipe         --quiet      no progress\n"
 	      "  --limit N     at most N rows                          --help --version\n\n"
@@ -97,6 +101,8 @@ static const struct verb *find_verb(const char *name)
 
 enum {
 	OPTION_SERVER = 256,
+	OPTION_TOKEN_FILE,
+	OPTION_SCOPE,
 	OPTION_REPO,
 	OPTION_SUITE,
 	OPTION_CELLS,
@@ -116,6 +122,8 @@ enum {
 
 static const struct option long_options[] = {
 	{ "server", required_argument, NULL, OPTION_SERVER },
+	{ "token-file", required_argument, NULL, OPTION_TOKEN_FILE },
+	{ "scope", required_argument, NULL, OPTION_SCOPE },
 	{ "repo", required_argument, NULL, OPTION_REPO },
 	{ "suite", required_argument, NULL, OPTION_SUITE },
 	{ "cells", required_argument, NULL, OPTION_CELLS },
@@ -149,6 +157,12 @@ static int parse(int argc, char **argv, struct options *o)
 		switch (letter) {
 		case OPTION_SERVER:
 			o->server = optarg;
+			break;
+		case OPTION_TOKEN_FILE:
+			o->token_file = optarg;
+			break;
+		case OPTION_SCOPE:
+			o->scope = optarg;
 			break;
 		case OPTION_REPO:
 			o->repo = optarg;
@@ -206,6 +220,24 @@ static int parse(int argc, char **argv, struct options *o)
 	return 0;
 }
 
+/* The token on the first line of a file. 0, -1 and the line is printed. */
+static int read_token(const char *path, char *token, size_t size)
+{
+	FILE *f = fopen(path, "re");
+	if (!f) {
+		fprintf(stderr, "flopwatch: cannot read the token in %s: %s\n", path, strerror(errno));
+		return -1;
+	}
+	char *line = fgets(token, (int)size, f);
+	fclose(f);
+	if (line)
+		token[strcspn(token, "\r\n")] = '\0';
+	if (line && token[0])
+		return 0;
+	fprintf(stderr, "flopwatch: there is no token on the first line of %s\n", path);
+	return -1;
+}
+
 int main(int argc, char **argv)
 {
 	const char *server = getenv("FLOPWATCH_SERVER");
@@ -232,7 +264,11 @@ int main(int argc, char **argv)
 		err_set(&err, ERR_INTERNAL, "libcurl did not start");
 		return verb_fail(&err);
 	}
-	if (client_open(o.server, &client, &err) != 0) {
+	char token[200] = "";
+	const char *given = getenv("FLOPWATCH_TOKEN");
+	if (o.token_file && read_token(o.token_file, token, sizeof token) != 0)
+		return EXIT_ERROR;
+	if (client_open(o.server, token[0] ? token : given && *given ? given : NULL, &client, &err) != 0) {
 		(void)verb_fail(&err);
 		return EXIT_USAGE;
 	}

@@ -19,7 +19,7 @@ enum exit_status {
 
 /** What the command line said. */
 struct options {
-	const char *server;
+	const char *server, *token_file, *scope;
 	const char *repo, *suite, *cells, *branch, *device, *state, *reason; /* NULL: not given */
 	bool json, quick, progress, quiet;
 	int timeout_s; /* 0: none */
@@ -35,6 +35,8 @@ int verb_fail_here(const struct fw_err *err);
 /** Print the API's answer about a job that was just queued. */
 void verb_new_job(const json_t *job, const struct options *o);
 
+/* token add NAME | list | revoke NAME */
+int verb_token(struct client *c, const struct options *o);
 int verb_compare(struct client *c, const struct options *o);
 int verb_wait(struct client *c, const struct options *o);
 int verb_run(struct client *c, const struct options *o);

@@ -1,0 +1,83 @@
+/* Access tokens: add, list, revoke. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/verbs.h"
+
+static int add(struct client *c, const struct options *o)
+{
+	struct fw_err err = { 0 };
+	json_t *answer = NULL, *wish = json_pack("{s:s, s:s}", "name", o->arg[1], "scope", o->scope ? o->scope : "read");
+	char *body = wish ? json_dumps(wish, JSON_COMPACT) : NULL;
+	int result = body ? client_post(c, "/api/v1/tokens", body, &answer, &err)
+			  : err_set(&err, ERR_INVALID, "the name is not UTF-8");
+	free(body);
+	json_decref(wish);
+	if (result != 0)
+		return verb_fail(&err);
+	const char *token = json_string_value(json_object_get(answer, "token"));
+	if (o->json)
+		json_dumpf(answer, stdout, JSON_INDENT(1));
+	else
+		fputs(token ? token : "", stdout);
+	putchar('\n');
+	json_decref(answer);
+	if (!o->quiet)
+		fputs("This token is not shown again: keep it in a file that only you can read.\n", stderr);
+	return EXIT_OK;
+}
+
+static int revoke(struct client *c, const char *name)
+{
+	struct fw_err err = { 0 };
+	struct buf path;
+	buf_init(&path, 1024);
+	buf_puts(&path, "/api/v1/tokens/");
+	client_argument(&path, name);
+	buf_puts(&path, "/revoke");
+	int result = path.failed ? err_set(&err, ERR_INVALID, "no token has so long a name")
+				 : client_post(c, path.data, "", NULL, &err);
+	buf_fini(&path);
+	return result == 0 ? EXIT_OK : verb_fail(&err);
+}
+
+static int list(struct client *c, const struct options *o)
+{
+	struct fw_err err = { 0 };
+	json_t *answer, *item;
+	size_t i;
+	if (client_get(c, "/api/v1/tokens", &answer, &err) != 0)
+		return verb_fail(&err);
+	if (o->json) {
+		json_dumpf(answer, stdout, JSON_INDENT(1));
+		putchar('\n');
+	} else {
+		printf("%-24s %-8s %-20s %-20s %s\n", "name", "scope", "made", "last used", "revoked");
+		json_array_foreach(json_object_get(answer, "items"), i, item)
+		{
+			const char *text[5];
+			static const char *const keys[] = { "name", "scope", "created_at", "used_at", "revoked_at" };
+			for (int k = 0; k < 5; k++) {
+				text[k] = json_string_value(json_object_get(item, keys[k]));
+				text[k] = text[k] ? text[k] : "-";
+			}
+			printf("%-24s %-8s %-20.19s %-20.19s %.19s\n", text[0], text[1], text[2], text[3], text[4]);
+		}
+	}
+	json_decref(answer);
+	return EXIT_OK;
+}
+
+int verb_token(struct client *c, const struct options *o)
+{
+	if (strcmp(o->arg[0], "add") == 0 && o->n_arg == 2)
+		return add(c, o);
+	if (strcmp(o->arg[0], "revoke") == 0 && o->n_arg == 2)
+		return revoke(c, o->arg[1]);
+	if (strcmp(o->arg[0], "list") == 0 && o->n_arg == 1)
+		return list(c, o);
+	fputs("flopwatch: write: flopwatch token add NAME --scope read|trigger|admin, token list, or token revoke NAME\n",
+		stderr);
+	return EXIT_USAGE;
+}

@@ -1,0 +1,172 @@
+#include "db/store_token.h"
+
+#include <string.h>
+
+enum { NOTE_USE_EVERY_MS = 3600 * 1000 };
+
+enum token_scope token_scope_of(const char *word)
+{
+	static const char *const words[] = { "", "read", "trigger", "admin" };
+	for (int i = TOKEN_READ; word && i <= TOKEN_ADMIN; i++)
+		if (strcmp(word, words[i]) == 0)
+			return (enum token_scope)i;
+	return TOKEN_NONE;
+}
+
+static void read_row(struct stmt *s, struct token_row *out)
+{
+	out->id = row_int(s, 0);
+	row_copy(s, 1, out->name, sizeof out->name);
+	row_copy(s, 2, out->scope, sizeof out->scope);
+	out->created_at = row_int(s, 3);
+	out->used_at = row_int(s, 4);
+	out->revoked_at = row_int(s, 5);
+}
+
+/* 1 and the row, 0, -1. */
+static int read_one(struct stmt *s, struct token_row *out, struct fw_err *err)
+{
+	int r = stmt_step(s, err);
+	if (r != 1)
+		return r;
+	read_row(s, out);
+	stmt_reset(s);
+	return 1;
+}
+
+int store_token_insert(struct db *db, const char *name, const char *hash, const char *scope, int64_t now_ms, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO token (name, hash, scope, created_at) VALUES (:name, :hash, :scope, :now) ON CONFLICT DO NOTHING",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":name", name);
+	stmt_text(s, ":hash", hash);
+	stmt_text(s, ":scope", scope);
+	stmt_int(s, ":now", now_ms);
+	if (stmt_run(s, err) != 0)
+		return -1;
+	return db_changes(db) == 1 ? 0 : err_set(err, ERR_INVALID, "a token called %s exists; take another name", name);
+}
+
+int store_token_find(struct db *db, const char *hash, int64_t now_ms, struct token_row *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT id, name, scope, created_at, used_at, revoked_at FROM token WHERE hash = :hash AND revoked_at IS NULL",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":hash", hash);
+	int r = read_one(s, out, err);
+	if (r != 1 || now_ms - out->used_at < NOTE_USE_EVERY_MS)
+		return r;
+	s = db_stmt(db, "UPDATE token SET used_at = :now WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", out->id);
+	stmt_int(s, ":now", now_ms);
+	return stmt_run(s, err) == 0 ? 1 : -1;
+}
+
+int store_token_list(struct db *db, void (*each)(void *arg, const struct token_row *row), void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT id, name, scope, created_at, used_at, revoked_at FROM token ORDER BY name", err);
+	int r = -1;
+	while (s && (r = stmt_step(s, err)) == 1) {
+		struct token_row row;
+		read_row(s, &row);
+		each(arg, &row);
+	}
+	return r;
+}
+
+static int end_sessions(struct db *db, const char *name, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "DELETE FROM session WHERE token IN (SELECT id FROM token WHERE name = :name)", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":name", name);
+	return stmt_run(s, err);
+}
+
+static int revoke(struct db *db, const char *name, int64_t now_ms, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "UPDATE token SET revoked_at = :now WHERE name = :name AND revoked_at IS NULL", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":name", name);
+	stmt_int(s, ":now", now_ms);
+	if (stmt_run(s, err) != 0)
+		return -1;
+	if (db_changes(db) != 1)
+		return err_set(err, ERR_NOT_FOUND, "there is no token called %s that still works", name);
+	return end_sessions(db, name, err);
+}
+
+int store_token_revoke(struct db *db, const char *name, int64_t now_ms, struct fw_err *err)
+{
+	if (db_begin(db, err) != 0)
+		return -1;
+	if (revoke(db, name, now_ms, err) != 0) {
+		db_rollback(db);
+		return -1;
+	}
+	return db_commit(db, err);
+}
+
+int store_token_replace(struct db *db, const char *name, const char *hash, const char *scope, int64_t now_ms, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO token (name, hash, scope, created_at) VALUES (:name, :hash, :scope, :now) ON CONFLICT (name) DO "
+		"UPDATE "
+		"SET hash = :hash, scope = :scope, created_at = :now, used_at = NULL, revoked_at = NULL",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":name", name);
+	stmt_text(s, ":hash", hash);
+	stmt_text(s, ":scope", scope);
+	stmt_int(s, ":now", now_ms);
+	return stmt_run(s, err);
+}
+
+int store_session_insert(struct db *db, const char *hash, int64_t token, int64_t expires_at, int64_t now_ms, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "DELETE FROM session WHERE expires_at <= :now", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":now", now_ms);
+	if (stmt_run(s, err) != 0)
+		return -1;
+	s = db_stmt(db, "INSERT INTO session (hash, token, expires_at) VALUES (:hash, :token, :expires)", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":hash", hash);
+	stmt_int(s, ":token", token);
+	stmt_int(s, ":expires", expires_at);
+	return stmt_run(s, err);
+}
+
+int store_session_find(struct db *db, const char *hash, int64_t now_ms, struct token_row *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT t.id, t.name, t.scope, t.created_at, t.used_at, t.revoked_at FROM session s JOIN token t ON t.id = "
+		"s.token "
+		"WHERE s.hash = :hash AND s.expires_at > :now AND t.revoked_at IS NULL",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":hash", hash);
+	stmt_int(s, ":now", now_ms);
+	return read_one(s, out, err);
+}
+
+int store_session_end(struct db *db, const char *hash, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "DELETE FROM session WHERE hash = :hash", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":hash", hash);
+	return stmt_run(s, err);
+}

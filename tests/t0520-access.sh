@@ -1,0 +1,92 @@
+#!/bin/bash
+# Who may ask what: a real daemon that wants tokens, asked by curl and by the command line. Tokens by scope, revoked ones, a browser's
+# session, a log-out, names of the host, and nothing of all that stored in clear.
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/daemon.sh"
+
+new_repo kernels
+write_config 'workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]' \
+	"repos: [{name: kernels, url: $tmp/kernels.git}]" "access: token" "names: [gpu1.example.org]"
+start_daemon || exit 1
+port=$(cat "$tmp/state/port")
+server=http://127.0.0.1:$port
+status() { curl -s -o "$tmp/body" -D "$tmp/head" -w '%{http_code}' --max-time 10 "$@"; }
+with() { # token, curl arguments
+	local token=$1
+	shift
+	status -H "Authorization: Bearer $token" "$@"
+}
+cli() { "$bin/flopwatch" --server "$server" "$@"; }
+
+# ---- nobody without a token ----
+is "the API refuses" "$(status "$server/api/v1/repos")" 401
+like "with how to do it" "$(cat "$tmp/head")" '[Ww][Ww][Ww]-[Aa]uthenticate: Bearer'
+like "as a problem document" "$(cat "$tmp/body")" 'flopwatch token add'
+is "counts are not for everybody" "$(status "$server/metrics")" 401
+is "health is" "$(status "$server/healthz")" 200
+is "a page leads to the log-in" "$(status "$server/alerts")" 303
+like "and back" "$(cat "$tmp/head")" '[Ll]ocation: /login\?next=/alerts'
+is "a wrong token is none" "$(with fwt_0000 "$server/api/v1/repos")" 401
+is "nor is a password" "$(status -u admin:admin "$server/api/v1/repos")" 401
+is "a session out of thin air neither" "$(status -b flopwatch_session=fwt_00 "$server/api/v1/repos")" 401
+fails "the command line says so" 1 cli jobs
+like "in words" "$out" 'access token'
+
+# ---- the daemon's own, and those made with it ----
+file=$tmp/state/admin.token
+is "the daemon's token is its own" "$(stat -c %a "$file")" 600
+read_token=$(cli --token-file "$file" --quiet token add reader --scope read)
+ok "a token that may start things" cli --token-file "$file" token add pusher --scope trigger
+trigger_token=$(grep -o 'fwt_[0-9a-f]*' <<<"$out")
+fails "a name is taken once" 1 cli --token-file "$file" token add reader --scope read
+like "and says so" "$out" 'exists'
+fails "a scope that is none" 1 cli --token-file "$file" token add x --scope root
+fails "a name that is none" 1 cli --token-file "$file" token add 'a b' --scope read
+is "reading" "$(with "$read_token" "$server/api/v1/repos")" 200
+is "counts" "$(with "$read_token" "$server/metrics")" 200
+is "the command line by environment" "$(FLOPWATCH_TOKEN=$read_token "$bin/flopwatch" --server "$server" jobs >/dev/null && echo fine)" fine
+is "a reader starts nothing" "$(with "$read_token" -X POST -d '{"repo":"kernels","target":"main"}' "$server/api/v1/jobs")" 403
+like "and hears why" "$(cat "$tmp/body")" 'reader has scope read; this needs trigger'
+push kernels main
+await 20 test -n "$(sql "SELECT sha FROM commit_ LIMIT 1")"
+is "one who may, does" "$(with "$trigger_token" -H 'Content-Type: application/json' -d "{\"repo\":\"kernels\",\"target\":\"$(head_of kernels)\"}" "$server/api/v1/jobs" | cut -c1)" 2
+is "but is no admin" "$(with "$trigger_token" "$server/api/v1/tokens")" 403
+is "nor pauses devices" "$(with "$trigger_token" -X POST "$server/api/v1/devices/x/pause")" 403
+is "a hook needs its signature, not a token" "$(status -X POST "$server/api/v1/hooks/kernels")" 404
+
+# ---- a browser ----
+is "the log-in is a page" "$(status "$server/login?next=/alerts")" 200
+is "a wrong token is refused there" "$(status -d "token=fwt_1&next=/" "$server/login")" 403
+is "a right one opens a session" "$(status -c "$tmp/jar" -d "token=$read_token&next=/alerts" "$server/login")" 303
+like "that scripts cannot read" "$(cat "$tmp/head")" 'flopwatch_session=fwt_[0-9a-f]{64}; Path=/; Max-Age=[0-9]+; HttpOnly; SameSite=Strict'
+like "and leads on" "$(cat "$tmp/head")" '[Ll]ocation: /alerts'
+unlike "without the token in it" "$(cat "$tmp/jar")" "$read_token"
+is "pages open" "$(status -b "$tmp/jar" "$server/alerts")" 200
+is "what a reader may not do, a session may not" "$(status -b "$tmp/jar" -X POST "$server/api/v1/jobs" -d '{}')" 403
+is "the log-in leads nowhere else" "$(status -d "token=$read_token&next=//evil.example" "$server/login")" 303
+like "but home" "$(cat "$tmp/head")" '[Ll]ocation: /.?$'
+is "another site cannot log anybody in" "$(status -H 'Origin: https://evil.example' -d "token=$read_token" "$server/login")" 403
+session=$(awk '/flopwatch_session/ {print $7}' "$tmp/jar")
+is "the log-out" "$(status -b "$tmp/jar" -X POST "$server/logout")" 303
+is "ends the session" "$(status -b "flopwatch_session=$session" "$server/alerts")" 303
+
+# ---- names of the host ----
+is "a name from the configuration" "$(with "$read_token" -H 'Host: gpu1.example.org' "$server/api/v1/repos")" 200
+is "no other" "$(with "$read_token" -H 'Host: evil.example' "$server/api/v1/repos")" 421
+
+# ---- the end of a token ----
+status -c "$tmp/jar" -d "token=$read_token" "$server/login" >/dev/null
+ok "revoke" cli --token-file "$file" token revoke reader
+is "it works no more" "$(with "$read_token" "$server/api/v1/repos")" 401
+is "nor do its sessions" "$(status -b "$tmp/jar" "$server/alerts")" 303
+fails "once" 4 cli --token-file "$file" token revoke reader
+ok "the list" cli --token-file "$file" token list
+like "remembers it" "$out" '^reader +read .* 20[0-9-]+T'
+is "no token is stored in clear" "$(sql "SELECT count(*) FROM token WHERE hash LIKE 'fwt%'")" 0
+old=$(cat "$file")
+stop_daemon
+start_daemon || exit 1
+port=$(cat "$tmp/state/port")
+server=http://127.0.0.1:$port
+is "a restart keeps tokens" "$(with "$trigger_token" "$server/api/v1/repos")" 200
+is "and changes the daemon's own" "$(with "$old" "$server/api/v1/repos")" 401
