@@ -16,10 +16,11 @@
  */
 struct v2_job {
 	struct v1_job work;
-	CUtensorMap q, k, v; /* forward: boxes of 64 queries; of 128 keys, with blocks of 64: of 64 keys and one panel */
-	CUtensorMap o;       /* forward: boxes of 64 rows, stored */
-	CUtensorMap grad_o;  /* backward: as q; there q and grad_o have boxes of 64 queries, k and v of work.outer_rows keys */
-	int32_t processors;  /* multiprocessors: blocks of a persistent grid */
+	CUtensorMap q, k, v;        /* forward: boxes of 64 queries, of 128 keys */
+	CUtensorMap k_half, v_half; /* forward with blocks of 64: boxes of 64 keys and one panel */
+	CUtensorMap o;              /* forward: boxes of 64 rows, stored */
+	CUtensorMap grad_o; /* backward: as q; there q and grad_o have boxes of 64 queries, k and v of work.outer_rows keys */
+	int32_t processors; /* multiprocessors: blocks of a persistent grid */
 };
 
 /* Each launches one phase on the stream and returns what cudaGetLastError says. */

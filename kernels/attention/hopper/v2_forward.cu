@@ -22,8 +22,8 @@ enum {
 	ROWS = 64,  /* of a compute group */
 	KEYS = 128, /* of a step */
 	STAGES = 2,
-	LOADER_REGISTERS = 40,
-	COMPUTE_REGISTERS = 232,
+	LOADER_REGISTERS = 56,
+	COMPUTE_REGISTERS = 224,
 };
 
 /* Named barriers. */
@@ -85,19 +85,21 @@ SM90_DEVICE struct halves halves_of(const struct v1_job &job, const struct v1_ti
 	return h;
 }
 
+/* Two blocks of 64 that lie side by side are one box like any other step; with a dense mask all are. */
 template <int D>
-SM90_DEVICE void load_keys(const CUtensorMap *map, uint32_t to, uint32_t full, struct halves at, int head, int block)
+SM90_DEVICE void load_keys(
+	const CUtensorMap *whole, const CUtensorMap *half, uint32_t to, uint32_t full, struct halves at, int head)
 {
 	typedef forward_shared<D> shared;
 	sm90_barrier_expect(full, shared::tile);
-	if (block != 64) {
-		sm90_load(to, map, full, at.first, 0, head, SM90_EVICT_LAST);
+	if (at.second == at.first + 64) {
+		sm90_load(to, whole, full, at.first, 0, head, SM90_EVICT_LAST);
 		return;
 	}
 #pragma unroll
 	for (int panel = 0; panel < shared::panels; panel++) {
-		sm90_load(to + panel * shared::key_panel, map, full, at.first, panel, head, SM90_EVICT_LAST);
-		sm90_load(to + panel * shared::key_panel + 64 * 128, map, full, at.second, panel, head, SM90_EVICT_LAST);
+		sm90_load(to + panel * shared::key_panel, half, full, at.first, panel, head, SM90_EVICT_LAST);
+		sm90_load(to + panel * shared::key_panel + 64 * 128, half, full, at.second, panel, head, SM90_EVICT_LAST);
 	}
 }
 
@@ -167,8 +169,8 @@ template <int D> SM90_DEVICE void load_items(const struct v2_job &job, uint32_t 
 			q_loads++;
 			at = halves_of(work, tile, step);
 			sm90_barrier_wait(barrier + (K_EMPTY + k_loads % STAGES) * 8, ((k_loads / STAGES) & 1) ^ 1);
-			load_keys<D>(&job.k, base + shared::k + k_loads % STAGES * shared::tile,
-				barrier + (K_FULL + k_loads % STAGES) * 8, at, kv_head, work.block);
+			load_keys<D>(&job.k, &job.k_half, base + shared::k + k_loads % STAGES * shared::tile,
+				barrier + (K_FULL + k_loads % STAGES) * 8, at, kv_head);
 			k_loads++;
 		}
 		/* Now, while the others compute: neither the ticket's nor the tile's latency shows. */
@@ -178,13 +180,13 @@ template <int D> SM90_DEVICE void load_items(const struct v2_job &job, uint32_t 
 			if (step > 0) {
 				next = halves_of(work, tile, step - 1);
 				sm90_barrier_wait(barrier + (K_EMPTY + k_loads % STAGES) * 8, ((k_loads / STAGES) & 1) ^ 1);
-				load_keys<D>(&job.k, base + shared::k + k_loads % STAGES * shared::tile,
-					barrier + (K_FULL + k_loads % STAGES) * 8, next, kv_head, work.block);
+				load_keys<D>(&job.k, &job.k_half, base + shared::k + k_loads % STAGES * shared::tile,
+					barrier + (K_FULL + k_loads % STAGES) * 8, next, kv_head);
 				k_loads++;
 			}
 			sm90_barrier_wait(barrier + (V_EMPTY + v_loads % STAGES) * 8, ((v_loads / STAGES) & 1) ^ 1);
-			load_keys<D>(&job.v, base + shared::v + v_loads % STAGES * shared::tile,
-				barrier + (V_FULL + v_loads % STAGES) * 8, at, kv_head, work.block);
+			load_keys<D>(&job.v, &job.v_half, base + shared::v + v_loads % STAGES * shared::tile,
+				barrier + (V_FULL + v_loads % STAGES) * 8, at, kv_head);
 			v_loads++;
 			at = next;
 		}

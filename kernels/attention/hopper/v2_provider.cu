@@ -97,13 +97,16 @@ static int bound(struct v1_job *job, char *why, size_t size)
 		return FW_UNSUPPORTED;
 	}
 	const int panels = job->headdim / 64, q = job->total_q, k = job->total_k;
-	const bool pairs = !job->backward && job->block == 64; /* a step's halves come from two places */
-	const int key_rows = job->backward ? job->outer_rows : pairs ? 64 : job->step, key_panels = pairs ? 1 : panels;
+	const int key_rows = job->backward ? job->outer_rows : job->step;
 	int status = make_map(&wide->q, encode, &job->q, job, q, job->nhq, 64, panels, "Q", why, size);
 	if (status == FW_OK)
-		status = make_map(&wide->k, encode, &job->k, job, k, job->nhk, key_rows, key_panels, "K", why, size);
+		status = make_map(&wide->k, encode, &job->k, job, k, job->nhk, key_rows, panels, "K", why, size);
 	if (status == FW_OK)
-		status = make_map(&wide->v, encode, &job->v, job, k, job->nhk, key_rows, key_panels, "V", why, size);
+		status = make_map(&wide->v, encode, &job->v, job, k, job->nhk, key_rows, panels, "V", why, size);
+	if (status == FW_OK && !job->backward && job->block == 64)
+		status = make_map(&wide->k_half, encode, &job->k, job, k, job->nhk, 64, 1, "K", why, size);
+	if (status == FW_OK && !job->backward && job->block == 64)
+		status = make_map(&wide->v_half, encode, &job->v, job, k, job->nhk, 64, 1, "V", why, size);
 	if (status == FW_OK && !job->backward)
 		status = make_map(&wide->o, encode, &job->o, job, q, job->nhq, 64, panels, "O", why, size);
 	if (status == FW_OK && job->backward)
