@@ -9,9 +9,11 @@
 #include "db/store_job.h"
 #include "db/store_repo.h"
 #include "db/store_result.h"
+#include "epoch.h"
 #include "judge_cell.h"
 #include "judge_facts.h"
 #include "judge_news.h"
+#include "trend.h"
 #include "web/body.h"
 
 /* Part of every epoch: how times are taken. Another way of timing is another epoch. */
@@ -126,17 +128,30 @@ static int put_samples(struct db *db, const struct result *r, int cell, int64_t 
 	return 0;
 }
 
+/** Its place in the history: what the cell shows of it, and a point of the series. */
+static int put_ratio(struct db *db, const struct store_comparison *c, const struct epoch *e, const struct store_cell *cell,
+	double x, double se, struct fw_err *err)
+{
+	struct store_ratio ratio = {
+		.epoch = e->row.id, .comparison = c->id, .key = cell->key, .target_sha = c->target_sha, .x = x, .se = se
+	};
+	return isfinite(x) ? store_ratio_insert(db, &ratio, err) : 0;
+}
+
 static int put_cells(struct db *db, const struct result *r, const struct store_comparison *c, const int64_t *launches,
-	struct judge_news *news, enum verdict *verdict, struct fw_err *err)
+	const struct epoch *e, struct judge_news *news, enum verdict *verdict, struct fw_err *err)
 {
 	*verdict = VERDICT_NONE;
 	for (int i = 0; i < r->plan.ask.n_cells; i++) {
 		struct judge_launches l;
 		struct store_cell cell;
+		double x, se;
 		judge_cell(r, i, &l, &cell);
 		cell.comparison = c->id;
-		if (store_cell_insert(db, &cell, err) || put_samples(db, r, i, cell.id, launches, &l, err) ||
-			judge_facts(db, r, i, cell.id, err) || judge_news_cell(news, db, r, i, c, &cell, err))
+		epoch_cell(e, r, i, &cell, &x, &se);
+		if (put_ratio(db, c, e, &cell, x, se, err) || store_cell_insert(db, &cell, err) ||
+			put_samples(db, r, i, cell.id, launches, &l, err) || judge_facts(db, r, i, cell.id, err) ||
+			judge_news_cell(news, db, r, i, c, &cell, err))
 			return -1;
 		*verdict = verdict_worse(*verdict, cell.verdict);
 	}
@@ -149,12 +164,16 @@ static int finish(struct db *db, const struct config *config, const struct resul
 	struct judge_news *news, int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
 {
 	struct store_comparison c;
+	struct epoch epoch;
 	int64_t *launches = calloc((size_t)r->n_launches + 1, sizeof(*launches));
 	if (!launches)
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	int rc = put_comparison(db, r, job, now_ms, &c, err);
 	if (rc == 0)
-		rc = put_launches(db, r, c.id, launches, err) || put_cells(db, r, &c, launches, news, &c.verdict, err) ? -1 : 0;
+		rc = epoch_enter(db, r, job, c.environment, now_ms, &epoch, err) || put_launches(db, r, c.id, launches, err) ||
+				     put_cells(db, r, &c, launches, &epoch, news, &c.verdict, err)
+			     ? -1
+			     : 0;
 	free(launches);
 	if (rc || store_comparison_verdict(db, c.id, c.verdict, err) || store_job_done(db, job->id, c.id, now_ms, err))
 		return -1;
@@ -162,7 +181,8 @@ static int finish(struct db *db, const struct config *config, const struct resul
 	out->verdict = c.verdict;
 	/* Half a comparison neither accuses a commit nor clears one. */
 	bool whole = strcmp(c.kind, "change") == 0 && !r->plan.ask.quick && !job->cells_glob[0] && c.branch[0];
-	if (judge_news_publish(db, config, news, r, job, &c, whole, now_ms, out, err))
+	if (judge_news_publish(db, config, news, r, job, &c, whole, now_ms, out, err) ||
+		trend_follow(db, config, r, job, &c, &epoch, now_ms, err))
 		return -1;
 	return body_store(db, c.id, err);
 }

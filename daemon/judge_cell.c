@@ -25,12 +25,12 @@ static bool is_series(const struct msg_cell *m, int cell, const char *series, co
 
 /* ---- timings --------------------------------------------------------------------------------------------------------- */
 
-void judge_collect(const struct result *r, int cell, struct judge_launches *out)
+static void collect(const struct result *r, int cell, const char *against, struct judge_launches *out)
 {
 	memset(out, 0, sizeof(*out));
 	for (int i = 0; i < r->n_cells && out->n < STATS_LAUNCHES_MAX; i++) {
 		const struct msg_cell *m = r->cell[i];
-		int base = role_in(m, "base"), target = role_in(m, "target");
+		int base = role_in(m, against), target = role_in(m, "target");
 		if (!is_series(m, cell, "device", "") || base < 0 || target < 0 || m->n < 1)
 			continue;
 		bool clocks = m->mhz[base] && m->mhz[target];
@@ -43,6 +43,11 @@ void judge_collect(const struct result *r, int cell, struct judge_launches *out)
 		out->reasons[out->n] = (int64_t)m->guard.reasons;
 		out->message[out->n++] = m;
 	}
+}
+
+void judge_collect(const struct result *r, int cell, struct judge_launches *out)
+{
+	collect(r, cell, "base", out);
 }
 
 static bool believed(int64_t reasons)
@@ -121,6 +126,19 @@ static int sift(const struct judge_launches *l, struct judge_launches *good, int
 			from[good->n++] = i;
 		}
 	return good->n;
+}
+
+bool judge_estimate(const struct result *r, int cell, const char *role, struct estimate *out)
+{
+	struct judge_launches all, good;
+	int from[STATS_LAUNCHES_MAX];
+	double beta;
+	collect(r, cell, role, &all);
+	if (sift(&all, &good, from) == 0)
+		return false;
+	stats_launches(&r->plan.ask.rule, good.pairs, good.n, good.estimate, &beta);
+	stats_combine(&r->plan.ask.rule, good.estimate, good.n, out);
+	return isfinite(out->m) && isfinite(out->se);
 }
 
 void judge_timings(const struct rule *rule, bool sparse, struct judge_launches *l, struct store_cell *c)
@@ -239,7 +257,7 @@ static bool judge_trouble(const struct result *r, int i, const struct judge_laun
 	find_trouble(r, "base", i, &base);
 	find_trouble(r, "target", i, &target);
 	/* A trouble of the base is never the target's fault, unless they are one commit. */
-	bool itself = strcmp(r->plan.ask.kind, "selfcheck") == 0;
+	bool itself = protocol_is_selfcheck(r->plan.ask.kind);
 	bool inherited = !itself && base.class[0] && strcmp(base.class, target.class) == 0;
 	if (target.class[0] && !inherited) {
 		fail_cell(c, VERDICT_FAILED, target.class);

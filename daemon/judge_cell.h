@@ -28,6 +28,9 @@ void judge_collect(const struct result *r, int cell, struct judge_launches *out)
  */
 void judge_timings(const struct rule *rule, bool sparse, struct judge_launches *l, struct store_cell *c);
 
+/** Time of the target against that of `role`, all believed launches together. False: they were not timed side by side. */
+bool judge_estimate(const struct result *r, int cell, const char *role, struct estimate *out);
+
 /** Judge cell `i` of a result: fills `c` (but ids) and `l`. */
 void judge_cell(const struct result *r, int i, struct judge_launches *l, struct store_cell *c);
 

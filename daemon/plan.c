@@ -174,5 +174,5 @@ void plan_compare(struct plan *p)
 	char base[65], target[65];
 	plan_inputs_hash(&p->ask.subject[0], "", base);
 	plan_inputs_hash(&p->ask.subject[1], "", target);
-	p->identical = strcmp(base, target) == 0 && strcmp(p->ask.kind, "selfcheck") != 0;
+	p->identical = strcmp(base, target) == 0 && !protocol_is_selfcheck(p->ask.kind);
 }

@@ -14,7 +14,7 @@
 #include "core/protocol.h"
 #include "gitread.h"
 
-/** What a job asks for. `ask.subject[0]` is the base, `[1]` the target. */
+/** What a job asks for. `ask.subject[0]` is the base, `[1]` the target, `[2]`, where it is neither of them, the anchor. */
 struct plan {
 	struct msg_job ask;     /* as sent, but for job, attempt, nonce, seed and device; ask.cell is owned by the plan */
 	char base_how[16];      /* merge-base first-parent last-judged given self */
@@ -22,6 +22,9 @@ struct plan {
 	char suite_sha[65];     /* of the resolved cells, before cells_glob */
 	char suite_origin[256]; /* "installed" or "<repo>@<commit>" */
 	struct buf suite_text;  /* the file as it was read */
+	bool on_line;           /* the target is a commit of the upstream branch, measured for its history */
+	char line_branch[1024]; /* that branch, percent-encoded; "" unless on_line */
+	char anchor[65];        /* commit that it is measured against for that; "" none yet */
 	bool identical;         /* same input oids and build on both sides, and no selfcheck: needs no worker */
 };
 

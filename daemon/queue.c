@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "db/store_epoch.h"
 #include "db/store_repo.h"
 #include "judge.h"
 #include "resolve.h"
@@ -72,6 +73,9 @@ static void complain(struct queue *q, const char *event, const struct fw_err *er
 static int store_commits(struct queue *q, const struct store_job *job, const struct resolve_answer *a, struct fw_err *err)
 {
 	if (a->target.sha[0] && store_commit_put(q->ledger.db, job->repo, &a->target, err) != 0)
+		return -1;
+	if (a->n_line && store_line_put(q->ledger.db, job->repo, (const char(*)[65])a->line, a->n_line,
+				 a->n_line > GITREAD_PARENTS_MAX, err) != 0)
 		return -1;
 	return a->base.sha[0] ? store_commit_put(q->ledger.db, job->repo, &a->base, err) : 0;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "capture.h"
+#include "db/store_epoch.h"
 #include "watch.h"
 
 enum { ARGS_MAX = 110, OUTPUT_MAX = 16 << 20, GIT_DEADLINE_MS = 60000, ASK_AGAIN_MAX = 3 };
@@ -30,7 +31,7 @@ struct resolve {
 	struct capture *errand;
 	char repo_path[4096];
 	char base_sha[65], last_judged[65];
-	struct side target, base;
+	struct side target, base, anchor;
 	struct resolve_answer answer;
 };
 
@@ -38,6 +39,7 @@ static void resolve_free(struct resolve *r)
 {
 	gitread_commit_free(r->target.commit);
 	gitread_commit_free(r->base.commit);
+	gitread_commit_free(r->anchor.commit);
 	plan_fini(&r->answer.plan);
 	free(r);
 }
@@ -236,15 +238,26 @@ static void use_base(struct resolve *r, const char *sha, const char *how)
 	snprintf(r->base_sha, sizeof r->base_sha, "%s", sha);
 	snprintf(r->answer.plan.base_how, sizeof r->answer.plan.base_how, "%s", how);
 	bool self = !strcmp(how, "self") || (!strcmp(how, "given") && !strcmp(sha, r->job.target_sha));
-	const char *kind = self ? "selfcheck" : r->job.kind[0] ? r->job.kind : "change";
+	bool calibrates = !strcmp(r->job.kind, "calibrate");
+	const char *kind = self && !calibrates ? "selfcheck" : r->job.kind[0] ? r->job.kind : "change";
 	snprintf(r->answer.plan.ask.kind, sizeof r->answer.plan.ask.kind, "%s", kind);
 	ask_tree(r, &r->base, sha, have_base_tree);
+}
+
+static void note_line(struct resolve *r, const struct gitread_base *b)
+{
+	struct resolve_answer *a = &r->answer;
+	memcpy(a->line[0], r->job.target_sha, sizeof a->line[0]);
+	memcpy(a->line[1], b->first_parent, (size_t)b->n_first_parents * sizeof a->line[0]);
+	a->n_line = 1 + b->n_first_parents;
 }
 
 /* The rules for the upstream branch, and for commits that are on it. */
 static void choose_ancestor(struct resolve *r, const struct gitread_base *b)
 {
 	struct fw_err err = { 0 };
+	if (r->job.branch[0])
+		note_line(r, b);
 	bool is_followed = !r->last_judged[0];
 	for (int i = 0; i < b->n_first_parents; i++)
 		is_followed = is_followed || !strcmp(b->first_parent[i], r->last_judged);
@@ -339,6 +352,52 @@ static void ask_base(struct resolve *r)
 
 /* ---- the steps ---------------------------------------------------------------------------------------------------------------- */
 
+/* Whether the target is measured as a commit of the upstream branch, for its history. */
+static int look_at_line(struct resolve *r, struct fw_err *err)
+{
+	struct plan *p = &r->answer.plan;
+	bool fills = !strcmp(r->job.kind, "backfill") || !strcmp(r->job.kind, "anchor");
+	char upstream[sizeof p->line_branch];
+	if (gitread_encode(r->repo->upstream, upstream, sizeof upstream, err) != 0)
+		return -1;
+	p->on_line = fills || (!strcmp(r->job.branch, upstream) && !r->job.quick);
+	snprintf(p->line_branch, sizeof p->line_branch, "%s", p->on_line ? upstream : "");
+	return 0;
+}
+
+/* Only a job that has its device can know the anchor: another device is another epoch. */
+static int choose_anchor(struct resolve *r, struct fw_err *err)
+{
+	struct plan *p = &r->answer.plan;
+	p->anchor[0] = 0;
+	if (look_at_line(r, err) != 0)
+		return -1;
+	if (!p->on_line || !r->job.device)
+		return 0;
+	return store_epoch_anchor(r->db, r->job.repo, p->suite_name, r->job.device, p->anchor, err);
+}
+
+/* Without its anchor a commit is still compared with its base; only its place in the history stays open. */
+static void have_anchor_tree(void *arg, const struct buf *out, const struct fw_err *failed)
+{
+	struct resolve *r = arg;
+	struct resolve_answer *a = &r->answer;
+	struct fw_err err = { 0 };
+	r->errand = NULL;
+	int got = -1;
+	if (failed)
+		err = *failed;
+	else
+		got = take_tree(r, &r->anchor, out, have_anchor_tree, &err);
+	if (got == 0)
+		return;
+	if (got < 0 || plan_subject(&a->plan, 2, "anchor", r->anchor.commit, &r->anchor.manifest, &err) != 0) {
+		a->plan.ask.n_subjects = 2;
+		snprintf(a->note, sizeof a->note, "not measured against the anchor: %.400s", err.text);
+	}
+	finish(r);
+}
+
 /* Both trees are known: make the plan. */
 static void complete(struct resolve *r)
 {
@@ -363,8 +422,18 @@ static void complete(struct resolve *r)
 		p->ask.rule.launches_max = 1;
 		p->ask.rule.confirm = false;
 	}
+	for (int i = 0; i < p->ask.n_cells && r->job.threshold_pct > 0; i++)
+		p->ask.cell[i].threshold_pct = r->job.threshold_pct;
 	plan_compare(p);
-	finish(r);
+	if (choose_anchor(r, &err) != 0) {
+		refuse(r, &err);
+		return;
+	}
+	const char *anchor = p->anchor, *base = p->ask.subject[0].commit, *target = p->ask.subject[1].commit;
+	if (p->identical || !anchor[0] || !strcmp(anchor, base) || !strcmp(anchor, target))
+		finish(r);
+	else
+		ask_tree(r, &r->anchor, anchor, have_anchor_tree);
 }
 
 /* The base cannot be used: one that a person named is an error, any other is replaced by the commit itself. */

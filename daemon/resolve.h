@@ -13,6 +13,7 @@
 
 #include "config.h"
 #include "db/store_job.h"
+#include "gitread.h"
 #include "loop.h"
 #include "plan.h"
 
@@ -25,7 +26,9 @@ struct resolve_answer {
 	char note[512];                   /* one line for the job's log, "" none */
 	struct plan plan;                 /* the callback may take its contents and leave it plan_init'ed */
 	struct store_commit target, base; /* sha "" while not known */
-	int n_suites;                     /* all that the commit is to be measured with; [0] is the plan's */
+	int n_line;                       /* of a commit on the upstream branch: it and its first parents, newest first */
+	char line[GITREAD_PARENTS_MAX + 1][65];
+	int n_suites; /* all that the commit is to be measured with; [0] is the plan's */
 	char suite[8][64];
 };
 

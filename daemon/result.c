@@ -267,7 +267,7 @@ int result_add(struct result *r, struct msg *m, struct fw_err *err)
 void result_end(struct result *r)
 {
 	int base = result_subject(r, "base"), target = result_subject(r, "target");
-	if (base < 0 || target < 0 || r->identical_by[0] || strcmp(r->plan.ask.kind, "selfcheck") == 0)
+	if (base < 0 || target < 0 || r->identical_by[0] || protocol_is_selfcheck(r->plan.ask.kind))
 		return;
 	const char *a = r->build[base].module_sha256, *b = r->build[target].module_sha256;
 	bool same_provider = !strcmp(r->plan.ask.subject[base].provider, r->plan.ask.subject[target].provider);

@@ -441,7 +441,7 @@ int slot_claim(struct slot *s, struct fw_err *err)
 		return 0;
 	int got = choose_device(s, err);
 	if (got == 1)
-		got = store_job_next(s->host->ledger->db, s->device.kind, &s->job, err);
+		got = store_job_next(s->host->ledger->db, s->device.kind, s->device.uuid, &s->job, err);
 	if (got != 1 || mark_sent(s, err) != 0) {
 		bool failed = got < 0 || got == 1;
 		s->job.id = 0;

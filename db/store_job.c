@@ -5,12 +5,13 @@
  */
 #include "db/store_job.h"
 
+#include <math.h>
 #include <string.h>
 
 #define JOB_COLUMNS                                                                                                              \
 	"j.id, j.repo, j.device, j.comparison, r.name, j.branch, j.target_sha, j.base_sha, j.base_how, j.kind, j.suite, "        \
 	"j.device_kind, j.cells_glob, j.origin, j.state, j.state_why, j.nonce, j.quick, j.priority, j.attempt, j.queued_at, "    \
-	"j.started_at, j.ended_at FROM job j JOIN repo r ON r.id = j.repo "
+	"j.started_at, j.ended_at, j.device_uuid, j.threshold_pct, j.change_point FROM job j JOIN repo r ON r.id = j.repo "
 
 #define RESOLVED "j.base_sha <> '' AND j.base_how <> '' AND j.suite <> '' "
 
@@ -40,6 +41,9 @@ static void read_job(struct stmt *s, struct store_job *out)
 	out->queued_at = row_int(s, 20);
 	out->started_at = row_int(s, 21);
 	out->ended_at = row_int(s, 22);
+	row_copy(s, 23, out->device_uuid, sizeof(out->device_uuid));
+	out->threshold_pct = row_is_null(s, 24) ? 0 : row_double(s, 24);
+	out->change_point = row_int(s, 25);
 }
 
 /** 1 and the row, 0, -1. Only the first row is looked at. */
@@ -66,9 +70,9 @@ int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct 
 	struct stmt *s = db_stmt(db,
 		"INSERT INTO job (repo, branch, target_sha, base_sha, base_how, kind, suite, device_kind, cells_glob, quick, "
 		"origin, "
-		"priority, queued_at) VALUES (:repo, :branch, :target, :base, :base_how, :kind, :suite, :device_kind, "
-		":cells_glob, "
-		":quick, :origin, :priority, :now)",
+		"priority, device_uuid, threshold_pct, change_point, queued_at) VALUES (:repo, :branch, :target, :base, "
+		":base_how, :kind, :suite, :device_kind, :cells_glob, "
+		":quick, :origin, :priority, :device_uuid, :threshold, :change_point, :now)",
 		err);
 	if (!s)
 		return -1;
@@ -84,6 +88,10 @@ int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct 
 	stmt_int(s, ":quick", j->quick);
 	stmt_text(s, ":origin", j->origin);
 	stmt_int(s, ":priority", j->priority);
+	stmt_text(s, ":device_uuid", j->device_uuid);
+	stmt_double(s, ":threshold", j->threshold_pct > 0 ? j->threshold_pct : NAN);
+	if (j->change_point)
+		stmt_int(s, ":change_point", j->change_point);
 	stmt_int(s, ":now", now_ms);
 	if (stmt_run(s, err))
 		return -1;
@@ -108,7 +116,7 @@ int store_job_supersede(struct db *db, int64_t newer, int64_t now_ms, int *n, st
 		"UPDATE job SET state = 'superseded', state_why = 'superseded by job ' || :newer, ended_at = :now "
 		"FROM (SELECT repo, branch, suite, target_sha FROM job WHERE id = :newer) AS n "
 		"WHERE job.repo = n.repo AND job.branch = n.branch AND job.branch <> '' AND job.state = 'queued' AND "
-		"job.id < :newer AND job.origin <> 'api' AND job.target_sha <> n.target_sha AND "
+		"job.id < :newer AND job.origin IN ('push', 'retry') AND job.target_sha <> n.target_sha AND "
 		"(job.suite = n.suite OR job.suite = '' OR n.suite = '')",
 		err);
 	if (!s)
@@ -126,7 +134,7 @@ int store_job_drop(struct db *db, int64_t repo, const char *branch, const char *
 {
 	struct stmt *s = db_stmt(db,
 		"UPDATE job SET state = :state, state_why = :why, ended_at = :now "
-		"WHERE repo = :repo AND branch = :branch AND state = 'queued' AND origin <> 'api'",
+		"WHERE repo = :repo AND branch = :branch AND state = 'queued' AND origin IN ('push', 'retry')",
 		err);
 	if (!s)
 		return -1;
@@ -168,12 +176,24 @@ int store_job_exists(struct db *db, int64_t repo, const char *target_sha, const 
 	return r;
 }
 
-int store_job_next(struct db *db, const char *device_kind, struct store_job *out, struct fw_err *err)
+int store_job_open(struct db *db, int64_t *n, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(
+		db, "SELECT count(*) FROM job WHERE state IN ('queued', 'sent', 'building', 'checking', 'measuring')", err);
+	if (!s || stmt_step(s, err) != 1)
+		return -1;
+	*n = row_int(s, 0);
+	stmt_reset(s);
+	return 0;
+}
+
+int store_job_next(struct db *db, const char *device_kind, const char *device_uuid, struct store_job *out, struct fw_err *err)
 {
 	/* Each "served" is one look at the end of an index; NULL (never served) sorts before every time. */
 	struct stmt *s = db_stmt(db,
 		"SELECT " JOB_COLUMNS "WHERE j.state = 'queued' AND " RESOLVED
 		"AND (j.device_kind = '' OR j.device_kind = :device_kind) "
+		"AND (j.device_uuid = '' OR j.device_uuid = :device_uuid) "
 		"ORDER BY j.priority DESC, "
 		"(SELECT max(started_at) FROM job AS served WHERE served.repo = j.repo), "
 		"(SELECT max(started_at) FROM job AS served WHERE served.repo = j.repo AND served.branch = j.branch), j.id LIMIT "
@@ -182,6 +202,7 @@ int store_job_next(struct db *db, const char *device_kind, struct store_job *out
 	if (!s)
 		return -1;
 	stmt_text(s, ":device_kind", device_kind);
+	stmt_text(s, ":device_uuid", device_uuid);
 	return first_job(s, out, err);
 }
 

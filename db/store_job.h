@@ -9,7 +9,10 @@ struct store_job {
 	char repo_name[128];
 	char branch[1024]; /* percent-encoded; "" none */
 	char target_sha[65], base_sha[65];
-	char base_how[16], kind[16], suite[64], device_kind[8], cells_glob[256], origin[8];
+	char base_how[16], kind[16], suite[64], device_kind[8], cells_glob[256], origin[16];
+	char device_uuid[64]; /* wanted device; "" any */
+	double threshold_pct; /* in place of the suite's; not above 0: the suite's */
+	int64_t change_point; /* that asked for it; 0 none */
 	char state[16], state_why[512];
 	char nonce[33];
 	bool quick;
@@ -22,10 +25,10 @@ int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct 
 int store_job_get(struct db *db, int64_t id, struct store_job *out, struct fw_err *err);
 /**
  * Queued jobs of the same repo, branch and suite, with another target and older than `newer`, become superseded; a suite not
- * known yet counts as the same. Jobs that a person asked for (origin api) stay. Returns -1 or 0; *n counts them.
+ * known yet counts as the same. Only jobs that a push asked for (origin push, retry) go. Returns -1 or 0; *n counts them.
  */
 int store_job_supersede(struct db *db, int64_t newer, int64_t now_ms, int *n, struct fw_err *err);
-/** A branch is gone: its queued jobs, but those of a person, move to `state` with `why`. *n counts them. */
+/** A branch is gone: its queued jobs that a push asked for move to `state` with `why`. *n counts them. */
 int store_job_drop(struct db *db, int64_t repo, const char *branch, const char *state, const char *why, int64_t now_ms, int *n,
 	struct fw_err *err);
 /** Number of queued jobs. */
@@ -37,9 +40,11 @@ int store_job_waiting(struct db *db, int64_t *n, struct fw_err *err);
 int store_job_exists(struct db *db, int64_t repo, const char *target_sha, const char *suite, struct fw_err *err);
 /**
  * The next queued job to run, its base and suite resolved: higher priority first, then the repository and branch that were served longest ago, then age.
- * `device_kind`: jobs that ask for another kind are passed over. 1 found, 0 none, -1.
+ * Jobs that ask for another kind of device, or for another device, are passed over. 1 found, 0 none, -1.
  */
-int store_job_next(struct db *db, const char *device_kind, struct store_job *out, struct fw_err *err);
+int store_job_next(struct db *db, const char *device_kind, const char *device_uuid, struct store_job *out, struct fw_err *err);
+/** Jobs that are not final: queued or with a worker. */
+int store_job_open(struct db *db, int64_t *n, struct fw_err *err);
 /** The oldest queued job above `after_id` whose base or suite is not resolved yet. 1, 0, -1. */
 int store_job_next_unresolved(struct db *db, int64_t after_id, struct store_job *out, struct fw_err *err);
 int store_job_resolve(struct db *db, int64_t id, const char *base_sha, const char *how, const char *kind, const char *suite,

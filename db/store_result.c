@@ -207,11 +207,14 @@ int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
 		"INSERT INTO cell (comparison, n, key, repo, branch, target_sha, device, finished_at, group_, mask, direction, "
 		"seqlen, "
 		"block, sparsity_ratio, input_sha, flops, threshold_pct, m, m_raw, se, beta, launches, samples, base_median_ms, "
-		"target_median_ms, change_pct, ci_low_pct, ci_high_pct, mde_pct, verdict, failure, reason, borderline, tail) "
-		"SELECT p.id, :n, :key, p.repo, p.branch, p.target_sha, e.device, p.finished_at, :group, :mask, :direction, "
+		"target_median_ms, change_pct, ci_low_pct, ci_high_pct, mde_pct, verdict, failure, reason, borderline, tail, "
+		"epoch, held_ms, anchor_change_pct, anchor_ci_low_pct, anchor_ci_high_pct, tau0, blind) "
+		"SELECT p.id, :n, :key, p.repo, iif(:branch = '', p.branch, :branch), p.target_sha, e.device, p.finished_at, "
+		":group, :mask, :direction, "
 		":seqlen, "
 		":block, :ratio, :input_sha, :flops, :threshold, :m, :m_raw, :se, :beta, :launches, :samples, :base_median, "
-		":target_median, :change, :ci_low, :ci_high, :mde, :verdict, :failure, :reason, :borderline, :tail "
+		":target_median, :change, :ci_low, :ci_high, :mde, :verdict, :failure, :reason, :borderline, :tail, "
+		":epoch, :held, :anchor_change, :anchor_low, :anchor_high, :tau0, :blind "
 		"FROM comparison p LEFT JOIN environment e ON e.id = p.environment WHERE p.id = :comparison",
 		err);
 	if (!s)
@@ -228,6 +231,14 @@ int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
 	stmt_text(s, ":input_sha", c->input_sha);
 	stmt_double(s, ":flops", c->flops);
 	stmt_double(s, ":threshold", c->threshold_pct);
+	stmt_text(s, ":branch", c->history_branch);
+	bind_id(s, ":epoch", c->epoch);
+	stmt_double(s, ":held", c->epoch ? c->held_ms : NAN);
+	stmt_double(s, ":anchor_change", c->epoch ? c->anchor_change_pct : NAN);
+	stmt_double(s, ":anchor_low", c->epoch ? c->anchor_ci_low_pct : NAN);
+	stmt_double(s, ":anchor_high", c->epoch ? c->anchor_ci_high_pct : NAN);
+	stmt_double(s, ":tau0", c->tau0 > 0 ? c->tau0 : NAN);
+	stmt_int(s, ":blind", c->blind);
 	bind_verdict(s, c);
 	if (insert(db, s, &c->id, err))
 		return -1;
@@ -256,7 +267,8 @@ int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store
 		"threshold_pct, "
 		"m, m_raw, se, beta, launches, samples, base_median_ms, target_median_ms, change_pct, ci_low_pct, ci_high_pct, "
 		"mde_pct, "
-		"verdict, failure, reason, borderline, tail FROM cell WHERE comparison = :comparison AND n > :after ORDER BY n "
+		"verdict, failure, reason, borderline, tail, tau0, blind FROM cell "
+		"WHERE comparison = :comparison AND n > :after ORDER BY n "
 		"LIMIT 1",
 		err);
 	if (!s)
@@ -288,7 +300,9 @@ int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store
 		.mde_pct = row_double(s, 24),
 		.verdict = verdict_from_name(row_text(s, 25)),
 		.borderline = row_int(s, 28) != 0,
-		.tail = row_int(s, 29) != 0 };
+		.tail = row_int(s, 29) != 0,
+		.tau0 = row_double(s, 30),
+		.blind = row_int(s, 31) != 0 };
 	row_copy(s, 3, out->key, sizeof(out->key));
 	row_copy(s, 4, out->input_sha, sizeof(out->input_sha));
 	row_copy(s, 5, out->group, sizeof(out->group));

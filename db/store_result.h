@@ -35,6 +35,12 @@ struct store_cell {
 	char failure[16];
 	char reason[512];
 	bool borderline, tail;
+	char history_branch[1024]; /* branch whose history it belongs to; "": the comparison's */
+	int64_t epoch;             /* 0: none */
+	double held_ms;            /* target's median at the epoch's clock; NAN: no clock is known */
+	double anchor_change_pct, anchor_ci_low_pct, anchor_ci_high_pct; /* throughput against the anchor's; NAN: none */
+	double tau0;                                                     /* calibrated; NAN: the rule's */
+	bool blind;                                                      /* cannot see its threshold */
 };
 
 /** A build that said ok, cached or failed; a cached one that is stored already is found again by its inputs and module. */

@@ -121,18 +121,4 @@ typedef void view_build_fn(void *arg, const struct view_build *row);
 /** Build of one side of a comparison, `side` "base" or "target". ERR_NOT_FOUND when that side was not built. */
 int view_build(struct db *db, int64_t comparison, const char *side, view_build_fn *each, void *arg, struct fw_err *err);
 
-/* ---- history ---------------------------------------------------------------------------------------------------------- */
-
-struct view_point {
-	int64_t comparison, finished_at;
-	const char *commit, *device; /* device: its uuid */
-	double base_median_ms, median_ms, tflops, change_pct, ci_low_pct, ci_high_pct;
-	const char *verdict;
-	bool borderline;
-};
-typedef void view_point_fn(void *arg, const struct view_point *row);
-/** Timed points of one cell, newest first. `branch` NULL or "": every branch; `device` (uuid) likewise; limit up to VIEW_HISTORY_MAX. */
-int view_history(struct db *db, const char *repo, const char *branch, const char *cell, const char *device, int limit,
-	view_point_fn *each, void *arg, struct fw_err *err);
-
 #endif

@@ -12,6 +12,7 @@
 #include "core/inputs.h"
 #include "core/suite.h"
 #include "db/migrate.h"
+#include "db/store_epoch.h"
 #include "db/store_job.h"
 #include "db/store_repo.h"
 #include "db/store_result.h"
@@ -37,7 +38,7 @@ static double noise(uint64_t a, uint64_t b)
 
 struct world {
 	struct db *db;
-	int64_t repo, suite_id, environment, device;
+	int64_t repo, suite_id, environment, device, epoch;
 	struct suite suite;
 };
 
@@ -98,6 +99,11 @@ static void add_comparison(struct world *w, int64_t n)
 			.ci_high_pct = change + 0.3,
 			.mde_pct = 0.8,
 			.verdict = VERDICT_UNCHANGED,
+			.epoch = w->epoch,
+			.held_ms = 3.18 / (1 + change / 120),
+			.anchor_change_pct = change,
+			.anchor_ci_low_pct = change - 0.3,
+			.anchor_ci_high_pct = change + 0.3,
 			.seqlen = cell->attention.seqlen,
 			.block = cell->attention.block,
 			.sparsity_ratio = cell->attention.sparsity_ratio };
@@ -106,6 +112,8 @@ static void add_comparison(struct world *w, int64_t n)
 		snprintf(row.mask, sizeof row.mask, "%s", cell->mask);
 		snprintf(row.direction, sizeof row.direction, "%s", direction_name(cell->direction));
 		must(store_cell_insert(w->db, &row, &err));
+		must(store_ratio_insert(
+			w->db, &(struct store_ratio){ w->epoch, c.id, row.key, c.target_sha, row.m, row.se }, &err));
 		for (int l = 0; l < LAUNCHES; l++) {
 			float base[PAIRS], target[PAIRS];
 			for (int p = 0; p < PAIRS; p++) {
@@ -149,6 +157,10 @@ static void read_suite(struct world *w, const char *path)
 	must(store_device_put(w->db, &device, clock_utc_ms(), &w->device, &err));
 	must(store_environment_put(
 		w->db, w->device, &device, sha, "bench", "none", clock_utc_ms(), &w->environment, &is_new, &err));
+	struct store_epoch epoch = { .repo = w->repo, .environment = w->environment, .suite = "ffa", .held_mhz = 1650 };
+	sha_of(1, epoch.anchor_sha);
+	must(store_epoch_insert(w->db, &epoch, &err));
+	w->epoch = epoch.id;
 	buf_fini(&text);
 }
 

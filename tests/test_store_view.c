@@ -7,7 +7,7 @@
 #include "db/store_alert.h"
 #include "db/store_live.h"
 #include "db/store_outbox.h"
-#include "db/store_view.h"
+#include "db/store_history.h"
 
 static const char *const keys[] = { "attention/dense/causal/s8192/forward", "attention/dense/causal/s8192/backward" };
 
@@ -221,7 +221,7 @@ static void see_point(void *arg, const struct view_point *row)
 static struct history history(struct fixture *f, const char *branch, const char *device, int limit)
 {
 	struct history h = { 0 };
-	ok(view_history(f->db, "kernels", branch, keys[0], device, limit, see_point, &h, &err));
+	ok(view_history(f->db, &(struct view_scope){ "kernels", branch, keys[0], device }, limit, see_point, &h, &err));
 	return h;
 }
 
@@ -273,8 +273,8 @@ static void take_all_statements(struct fixture *f)
 	ok(view_commits(f->db, "00000", 10, see_commit, &s, &err));
 	ok(view_comparison(f->db, 3, see_comparison, &s, &err));
 	ok(view_compare(f->db, "kernels", fixture_sha(2), fixture_sha(3), &id, &err));
-	ok(view_history(f->db, "kernels", "main", keys[0], "sim-0", 10, see_point, &h, &err));
-	ok(view_history(f->db, "kernels", NULL, keys[0], NULL, 10, see_point, &h, &err));
+	ok(view_history(f->db, &(struct view_scope){ "kernels", "main", keys[0], "sim-0" }, 10, see_point, &h, &err));
+	ok(view_history(f->db, &(struct view_scope){ "kernels", NULL, keys[0], NULL }, 10, see_point, &h, &err));
 	ok(db_begin(f->db, &err));
 	snprintf(alert.branch, sizeof(alert.branch), "main");
 	snprintf(alert.target_sha, sizeof(alert.target_sha), "%s", fixture_sha(10));
@@ -286,7 +286,7 @@ static void take_all_statements(struct fixture *f)
 	id = fixture_job(f, "main", 0, 500, 1);
 	ok(store_job_supersede(f->db, id, 1, &n, &err));
 	assert_int_equal(store_job_exists(f->db, f->repo, fixture_sha(3), "ffa", &err), 1);
-	assert_int_equal(store_job_next(f->db, "cpu", &job, &err), 1);
+	assert_int_equal(store_job_next(f->db, "cpu", "", &job, &err), 1);
 	assert_int_equal(store_job_next_unresolved(f->db, 0, &job, &err), 0);
 	ok(store_job_drop(f->db, f->repo, "main", "gone", "x", 1, &n, &err));
 	ok(store_job_waiting(f->db, &id, &err));

@@ -1,5 +1,5 @@
-/* History: one cell over time, straight from its index. */
-#include "db/store_view.h"
+/* History: one cell over time, straight from its index, and what explains it. */
+#include "db/store_history.h"
 #include "web/answer.h"
 #include "web/api.h"
 #include "web/scope.h"
@@ -18,12 +18,88 @@ static void point_row(void *arg, const struct view_point *row)
 	jsonw_kv_figure(j, "median_ms", row->median_ms);
 	jsonw_kv_figure(j, "base_median_ms", row->base_median_ms);
 	jsonw_kv_figure(j, "tflops", row->tflops);
+	jsonw_kv_figure(j, "held_tflops", row->held_tflops);
 	jsonw_kv_figure(j, "change_pct", row->change_pct);
 	jsonw_kv_figure(j, "ci_low_pct", row->ci_low_pct);
 	jsonw_kv_figure(j, "ci_high_pct", row->ci_high_pct);
+	answer_id(j, "epoch", row->epoch);
+	jsonw_kv_figure(j, "anchor_change_pct", row->anchor_change_pct);
+	jsonw_kv_figure(j, "anchor_ci_low_pct", row->anchor_ci_low_pct);
+	jsonw_kv_figure(j, "anchor_ci_high_pct", row->anchor_ci_high_pct);
 	jsonw_kv_string(j, "verdict", row->verdict);
 	jsonw_kv_bool(j, "borderline", row->borderline);
 	jsonw_object_end(j);
+}
+
+static void epoch_row(void *arg, const struct view_epoch *row)
+{
+	struct jsonw *j = arg;
+	jsonw_object(j);
+	jsonw_kv_int(j, "id", row->id);
+	answer_time(j, "started_at", row->started_at);
+	jsonw_kv_string(j, "suite", row->suite);
+	jsonw_kv_string(j, "anchor", row->anchor);
+	jsonw_kv_string(j, "device", row->device);
+	answer_text(j, "driver", row->driver);
+	answer_text(j, "toolkit", row->toolkit);
+	jsonw_kv_string(j, "isolation", row->isolation);
+	jsonw_kv_figure(j, "held_mhz", row->held_mhz);
+	jsonw_kv_figure(j, "power_limit_w", row->power_limit_w);
+	jsonw_object_end(j);
+}
+
+static void change_row(void *arg, const struct view_change *row)
+{
+	struct jsonw *j = arg;
+	jsonw_object(j);
+	jsonw_kv_int(j, "id", row->id);
+	jsonw_kv_string(j, "kind", row->kind);
+	jsonw_kv_string(j, "origin", row->origin);
+	jsonw_kv_string(j, "state", row->state);
+	jsonw_kv_int(j, "epoch", row->epoch);
+	jsonw_kv_string(j, "before", row->before);
+	jsonw_kv_string(j, "commit", row->commit);
+	jsonw_kv_figure(j, "change_pct", row->change_pct);
+	answer_id(j, "comparison", row->comparison);
+	answer_time(j, "found_at", row->found_at);
+	answer_time(j, "decided_at", row->decided_at);
+	jsonw_object_end(j);
+}
+
+static void alert_row(void *arg, int64_t id, const char *kind, const char *state, const char *commit)
+{
+	struct jsonw *j = arg;
+	jsonw_object(j);
+	jsonw_kv_int(j, "id", id);
+	jsonw_kv_string(j, "kind", kind);
+	jsonw_kv_string(j, "state", state);
+	jsonw_kv_string(j, "commit", commit);
+	jsonw_object_end(j);
+}
+
+static void begin_list(struct jsonw *j, const char *key)
+{
+	jsonw_key(j, key);
+	jsonw_array(j);
+}
+
+/* The lists of the answer one after the other; the points last, because they are many. */
+static int write_lists(struct site *site, struct jsonw *j, const struct view_scope *of, int limit, struct fw_err *err)
+{
+	begin_list(j, "epochs");
+	if (view_epochs(site->db, of, epoch_row, j, err) != 0)
+		return -1;
+	jsonw_array_end(j);
+	begin_list(j, "change_points");
+	if (view_changes(site->db, of, change_row, j, err) != 0)
+		return -1;
+	jsonw_array_end(j);
+	begin_list(j, "alerts");
+	if (view_cell_alerts(site->db, of, alert_row, j, err) != 0)
+		return -1;
+	jsonw_array_end(j);
+	begin_list(j, "items");
+	return view_history(site->db, of, limit, point_row, j, err);
 }
 
 void api_history(void *arg, struct http_request *r, struct http_response *response)
@@ -49,9 +125,8 @@ void api_history(void *arg, struct http_request *r, struct http_response *respon
 	jsonw_object(&j);
 	jsonw_kv_string(&j, "repo", scope.repo);
 	jsonw_kv_string(&j, "cell", cell);
-	jsonw_key(&j, "items");
-	jsonw_array(&j);
-	if (view_history(site->db, scope.repo, scope.branch, cell, http_query(r, "device"), (int)limit, point_row, &j, &err) != 0)
+	struct view_scope of = { scope.repo, scope.branch, cell, http_query(r, "device") };
+	if (write_lists(site, &j, &of, (int)limit, &err) != 0)
 		answer_error(r, response, &err);
 	else
 		answer_items_end(&j);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "db/store_view.h"
+#include "db/store_history.h"
 #include "web/answer.h"
 #include "web/chart.h"
 #include "web/emit.h"
@@ -109,7 +109,8 @@ void page_history(void *arg, struct http_request *r, struct http_response *respo
 		return;
 	}
 	buf_init(&h->table, 1 << 20);
-	if (view_history(site->db, scope.repo, scope.branch, cell, device, CHART_POINTS_MAX, point_line, h, &err) != 0) {
+	struct view_scope of = { scope.repo, scope.branch, cell, device };
+	if (view_history(site->db, &of, CHART_POINTS_MAX, point_line, h, &err) != 0) {
 		answer_error(r, response, &err);
 	} else {
 		draw(out, cell, h);

@@ -203,7 +203,8 @@ static int read_subject(json_t *object, size_t at, struct msg_subject *s, struct
 
 static int read_job(json_t *object, struct msg_job *job, struct fw_err *err)
 {
-	static const char *const kinds[] = { "change", "anchor", "peer", "selfcheck", "bisect", NULL };
+	static const char *const kinds[] = { "change", "selfcheck", "calibrate", "anchor", "verify", "backfill", "peer", "bisect",
+		NULL };
 	struct fields f, l;
 
 	field_begin(&f, object, err, "job");

@@ -1,0 +1,268 @@
+/** store_epoch.c - what stands beside what: environments with an anchor, and the order of main's commits. */
+#include "db/store_epoch.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- epochs ---------------------------------------------------------------------------------------------------------- */
+
+#define EPOCH_COLUMNS "SELECT id, repo, environment, suite, anchor_sha, held_mhz, started_at FROM epoch "
+
+/** 1 and the row, 0, -1. */
+static int read_epoch(struct stmt *s, struct store_epoch *out, struct fw_err *err)
+{
+	int r = stmt_step(s, err);
+	if (r != 1)
+		return r;
+	*out = (struct store_epoch){ .id = row_int(s, 0),
+		.repo = row_int(s, 1),
+		.environment = row_int(s, 2),
+		.held_mhz = row_double(s, 5),
+		.started_at = row_int(s, 6) };
+	row_copy(s, 3, out->suite, sizeof(out->suite));
+	row_copy(s, 4, out->anchor_sha, sizeof(out->anchor_sha));
+	stmt_reset(s);
+	return 1;
+}
+
+int store_epoch_find(struct db *db, int64_t repo, int64_t environment, struct store_epoch *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, EPOCH_COLUMNS "WHERE repo = :repo AND environment = :environment", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_int(s, ":environment", environment);
+	return read_epoch(s, out, err);
+}
+
+int store_epoch_get(struct db *db, int64_t id, struct store_epoch *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, EPOCH_COLUMNS "WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	int r = read_epoch(s, out, err);
+	return r == 0 ? err_set(err, ERR_NOT_FOUND, "there is no epoch %lld", (long long)id) : r < 0 ? -1 : 0;
+}
+
+int store_epoch_anchor(struct db *db, int64_t repo, const char *suite, int64_t device, char *sha, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT e.anchor_sha FROM epoch e JOIN environment v ON v.id = e.environment "
+		"WHERE e.repo = :repo AND e.suite = :suite AND v.device = :device ORDER BY e.id DESC LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":suite", suite);
+	stmt_int(s, ":device", device);
+	int r = stmt_step(s, err);
+	sha[0] = 0;
+	if (r == 1)
+		row_copy(s, 0, sha, 65);
+	stmt_reset(s);
+	return r < 0 ? -1 : 0;
+}
+
+int store_epoch_insert(struct db *db, struct store_epoch *e, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO epoch (repo, environment, suite, anchor_sha, held_mhz, started_at) "
+		"VALUES (:repo, :environment, :suite, :anchor, :held, :started_at)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", e->repo);
+	stmt_int(s, ":environment", e->environment);
+	stmt_text(s, ":suite", e->suite);
+	stmt_text(s, ":anchor", e->anchor_sha);
+	stmt_double(s, ":held", e->held_mhz);
+	stmt_int(s, ":started_at", e->started_at);
+	if (stmt_run(s, err))
+		return -1;
+	e->id = db_last_id(db);
+	return 0;
+}
+
+int store_epoch_clock(struct db *db, int64_t id, double held_mhz, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "UPDATE epoch SET held_mhz = :held WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	stmt_double(s, ":held", held_mhz);
+	return stmt_run(s, err);
+}
+
+/* ---- the line -------------------------------------------------------------------------------------------------------- */
+
+int store_line_place(struct db *db, int64_t repo, const char *sha, int64_t *place, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT place FROM line WHERE repo = :repo AND sha = :sha AND NOT dropped", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":sha", sha);
+	int r = stmt_step(s, err);
+	*place = r == 1 ? row_int(s, 0) : 0;
+	stmt_reset(s);
+	return r < 0 ? -1 : 0;
+}
+
+static int drop_after(struct db *db, int64_t repo, int64_t place, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "UPDATE line SET dropped = 1 WHERE repo = :repo AND place > :place AND NOT dropped", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_int(s, ":place", place);
+	return stmt_run(s, err);
+}
+
+int store_line_put(struct db *db, int64_t repo, const char (*sha)[65], int n, bool is_cut, struct fw_err *err)
+{
+	int known = 0;
+	int64_t place = 0;
+	for (; known < n; known++) {
+		if (store_line_place(db, repo, sha[known], &place, err))
+			return -1;
+		if (place)
+			break;
+	}
+	if ((known < n || !is_cut) && drop_after(db, repo, place, err))
+		return -1;
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO line (repo, sha, place) "
+		"VALUES (:repo, :sha, (SELECT coalesce(max(place), 0) + 1 FROM line WHERE repo = :repo)) "
+		"ON CONFLICT (repo, sha) DO UPDATE SET place = excluded.place, dropped = 0",
+		err);
+	if (!s)
+		return -1;
+	for (int i = known - 1; i >= 0; i--) {
+		stmt_int(s, ":repo", repo);
+		stmt_text(s, ":sha", sha[i]);
+		if (stmt_run(s, err))
+			return -1;
+	}
+	return 0;
+}
+
+int store_line_unmeasured(struct db *db, int64_t repo, int64_t after, int64_t before, char *sha, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT sha, count(*) OVER () AS n, row_number() OVER (ORDER BY place) AS i FROM line l "
+		"WHERE repo = :repo AND place > :after AND place < :before AND NOT dropped AND NOT EXISTS "
+		"(SELECT 1 FROM comparison c WHERE c.repo = l.repo AND c.target_sha = l.sha) ORDER BY abs(2 * i - n - 1) LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_int(s, ":after", after);
+	stmt_int(s, ":before", before);
+	int r = stmt_step(s, err);
+	if (r == 1)
+		row_copy(s, 0, sha, 65);
+	stmt_reset(s);
+	return r;
+}
+
+/* ---- ratios ---------------------------------------------------------------------------------------------------------- */
+
+int store_ratio_insert(struct db *db, const struct store_ratio *r, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO ratio (epoch, key, target_sha, x, se, comparison) VALUES (:epoch, :key, :target, :x, :se, "
+		":comparison)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":epoch", r->epoch);
+	stmt_text(s, ":key", r->key);
+	stmt_text(s, ":target", r->target_sha);
+	stmt_double(s, ":x", r->x);
+	stmt_double(s, ":se", r->se);
+	stmt_int(s, ":comparison", r->comparison);
+	return stmt_run(s, err);
+}
+
+enum { AGAIN_MAX = 16 }; /* measurements of one commit that count */
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+static double median(double *v, int n)
+{
+	qsort(v, (size_t)n, sizeof(*v), by_value);
+	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+}
+
+static void reverse(struct store_series *s)
+{
+	for (int i = 0, k = s->n - 1; i < k; i++, k--) {
+		struct store_series_point p = s->point[i];
+		double x = s->x[i];
+		int measured = s->measured[i];
+		s->point[i] = s->point[k];
+		s->x[i] = s->x[k];
+		s->measured[i] = s->measured[k];
+		s->point[k] = p;
+		s->x[k] = x;
+		s->measured[k] = measured;
+	}
+}
+
+int store_series(
+	struct db *db, const struct store_epoch *e, const char *key, int64_t from, struct store_series *out, struct fw_err *err)
+{
+	double again[AGAIN_MAX];
+	int r;
+	memset(out, 0, sizeof(*out));
+	struct stmt *s = db_stmt(db,
+		"SELECT l.sha, l.place, r.x FROM line l INDEXED BY line_by_place CROSS JOIN ratio r INDEXED BY ratio_series "
+		"ON r.epoch = :epoch AND r.key = :key AND r.target_sha = l.sha "
+		"WHERE l.repo = :repo AND l.place >= max(:from, (SELECT max(place) FROM line WHERE repo = :repo) - :look) "
+		"AND NOT l.dropped ORDER BY l.place DESC",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":epoch", e->id);
+	stmt_text(s, ":key", key);
+	stmt_int(s, ":repo", e->repo);
+	stmt_int(s, ":from", from);
+	stmt_int(s, ":look", STORE_LINE_LOOK);
+	while ((r = stmt_step(s, err)) == 1) {
+		int64_t place = row_int(s, 1);
+		if (out->n == 0 || out->point[out->n - 1].place != place) {
+			if (out->n == CHANGEPOINT_POINTS_MAX) {
+				stmt_reset(s);
+				r = 0;
+				break;
+			}
+			row_copy(s, 0, out->point[out->n].sha, 65);
+			out->point[out->n++].place = place;
+		}
+		int *measured = &out->measured[out->n - 1];
+		if (*measured < AGAIN_MAX)
+			again[(*measured)++] = row_double(s, 2);
+		out->x[out->n - 1] = median(again, *measured);
+	}
+	reverse(out);
+	return r;
+}
+
+int store_series_count(struct db *db, int64_t epoch, const char *key, int *n, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT count(DISTINCT target_sha) FROM ratio WHERE epoch = :epoch AND key = :key", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":epoch", epoch);
+	stmt_text(s, ":key", key);
+	int r = stmt_step(s, err);
+	*n = r == 1 ? (int)row_int(s, 0) : 0;
+	stmt_reset(s);
+	return r < 0 ? -1 : 0;
+}
