@@ -149,7 +149,7 @@ format: ## reformat the sources
 	@tests/check-format.sh --fix
 
 # ---- running it ----------------------------------------------------------------------------------------------------
-.PHONY: demo bench gpu-bench bundle install clean help kernels-cpu
+.PHONY: demo bench gpu-bench gpu-check bundle install clean help kernels-cpu
 demo: ## a daemon, a pushed regression, a harmless push, a dashboard; DEMO_EXIT=1 ends by itself
 	@etc/install-dependencies.sh demo
 	@$(MAKE) --no-print-directory -j2 all
@@ -164,6 +164,13 @@ gpu-bench: bundle ## the daemon judges real pushes on this GPU, our kernels run 
 	@$(MAKE) --no-print-directory -C kernels DEVICE=cuda
 	@tests/gpu/peers.py --out build/gpu-peers
 	@cp build/gpu-peers/* tests/data/gpu/
+gpu-check: build/gpu/attention_check ## every CUDA provider against the fp64 reference, on this GPU
+	@$(MAKE) --no-print-directory -C kernels DEVICE=cuda
+	@build/gpu/attention_check kernels/build/cuda/libattention.so
+build/gpu/attention_check: tests/gpu/attention_check.cu $(wildcard tests/gpu/*.cuh) daemon/core/inputs.h kernels/fw_kernel.h
+	@[ -n "$(NVCC)" ] || { echo "no CUDA toolkit that compiles a program was found" >&2; exit 1; }
+	@mkdir -p $(@D)
+	$(call say,nvcc,$<)$(NVCC) -O3 -std=c++17 $(NVCC_ARCH) -Idaemon -I. -Xcompiler -fopenmp,-march=native -o $@ $< -ldl
 bundle: all ## build/bundle: programs with their libraries, for another machine
 	@etc/bundle.sh build/bundle
 install: all ## into DESTDIR, FHS places

@@ -17,12 +17,15 @@
 #include <string>
 #include <vector>
 
+/* What the inputs look like. Sharp: Q eight times as large, which finds errors of the running maximum. */
+enum input_kind { NORMAL, SHARP, OUTLIERS, EQUAL_KEYS };
+
 struct problem {
 	std::string name;
 	int nhq, nhk, d, mask, block;
 	std::vector<int> q_lens, k_lens;
-	double density;
-	double logit_factor; /* scale times this: large logits find errors of the running maximum */
+	double density; /* of blocks: 0 keeps none, 1 all */
+	enum input_kind inputs;
 };
 
 /* A mask of some problem: what is device data. */
@@ -32,7 +35,6 @@ struct mask {
 	int64_t blocks;
 };
 
-
 static float bf16_value(uint16_t bits)
 {
 	uint32_t u = (uint32_t)bits << 16;
@@ -41,14 +43,17 @@ static float bf16_value(uint16_t bits)
 	return f;
 }
 
-static double round_bf16(double v)
+static uint16_t bf16_bits(double v)
 {
 	float f = (float)v;
 	uint32_t u;
 	memcpy(&u, &f, 4);
-	u = (u + 0x7fffu + ((u >> 16) & 1u)) & 0xffff0000u;
-	memcpy(&f, &u, 4);
-	return f;
+	return (uint16_t)((u + 0x7fffu + ((u >> 16) & 1u)) >> 16);
+}
+
+static double round_bf16(double v)
+{
+	return bf16_value(bf16_bits(v));
 }
 
 static int total(const std::vector<int> &lens)
@@ -92,7 +97,7 @@ static struct mask make_mask(const struct problem &p, int variant)
 				inputs_mix(inputs_stream(42 + variant, INPUTS_BLOCK_STREAM + h) + (uint64_t)q * INPUTS_INCREMENT);
 			/* small masks vary the kept number from none to all, so that empty and full lists are met */
 			int kept = k_blocks > 64 ? keep : (int)(inputs_mix(row ^ 77) % (uint64_t)(2 * keep + 1));
-			if (kept > k_blocks)
+			if (kept > k_blocks || p.density >= 1.0)
 				kept = k_blocks;
 			for (int k = 0; k < k_blocks; k++)
 				order[k] = k;

@@ -1,0 +1,100 @@
+/**
+ * cudnn_api.h - the part of cuDNN's backend interface that provider "cudnn" uses, looked up at run time.
+ *
+ * Prototypes and numbers are written down here, so that building needs no header of cuDNN and the module does not depend on its
+ * library. The numbers are those of release 9; the single attention nodes exist from 9.14 on.
+ */
+#ifndef ATTENTION_CUDNN_API_H
+#define ATTENTION_CUDNN_API_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** First release whose single attention nodes are used, as cudnnGetVersion counts. */
+enum { CUDNN_OLDEST = 91400 };
+
+enum cudnn_kind {
+	CUDNN_ENGINE = 2,
+	CUDNN_ENGINE_CONFIG = 3,
+	CUDNN_ENGINE_HEURISTIC = 4,
+	CUDNN_EXECUTION_PLAN = 5,
+	CUDNN_OPERATION_GRAPH = 15,
+	CUDNN_VARIANT_PACK = 16,
+	CUDNN_TENSOR = 17,
+	CUDNN_ATTENTION_FORWARD = 41,
+	CUDNN_ATTENTION_BACKWARD = 43,
+};
+
+enum cudnn_type {
+	CUDNN_TYPE_HANDLE = 0,
+	CUDNN_TYPE_DATA_TYPE = 1,
+	CUDNN_TYPE_BOOLEAN = 2,
+	CUDNN_TYPE_INT64 = 3,
+	CUDNN_TYPE_VOID_PTR = 6,
+	CUDNN_TYPE_HEUR_MODE = 8,
+	CUDNN_TYPE_DESCRIPTOR = 15,
+};
+
+enum cudnn_attribute {
+	CUDNN_HEURISTIC_MODE = 200,
+	CUDNN_HEURISTIC_GRAPH = 201,
+	CUDNN_HEURISTIC_RESULTS = 202,
+	CUDNN_CONFIG_ENGINE = 300,
+	CUDNN_PLAN_HANDLE = 400,
+	CUDNN_PLAN_CONFIG = 401,
+	CUDNN_PLAN_WORKSPACE = 402,
+	CUDNN_GRAPH_HANDLE = 800,
+	CUDNN_GRAPH_OPERATIONS = 801,
+	CUDNN_TENSOR_ALIGNMENT = 900,
+	CUDNN_TENSOR_TYPE = 901,
+	CUDNN_TENSOR_DIMENSIONS = 902,
+	CUDNN_TENSOR_STRIDES = 903,
+	CUDNN_TENSOR_ID = 906,
+	CUDNN_TENSOR_BY_VALUE = 908,
+	CUDNN_PACK_IDS = 1000,
+	CUDNN_PACK_POINTERS = 1001,
+	CUDNN_PACK_WORKSPACE = 1003,
+	CUDNN_ENGINE_INDEX = 1301,
+	CUDNN_FORWARD_Q = 2800,
+	CUDNN_FORWARD_K = 2801,
+	CUDNN_FORWARD_V = 2802,
+	CUDNN_FORWARD_O = 2803,
+	CUDNN_FORWARD_STATS = 2804,
+	CUDNN_FORWARD_SCALE = 2805,
+	CUDNN_BACKWARD_Q = 2851,
+	CUDNN_BACKWARD_K = 2852,
+	CUDNN_BACKWARD_V = 2853,
+	CUDNN_BACKWARD_O = 2854,
+	CUDNN_BACKWARD_STATS = 2855,
+	CUDNN_BACKWARD_SCALE = 2856,
+	CUDNN_BACKWARD_DQ = 2859,
+	CUDNN_BACKWARD_DK = 2860,
+	CUDNN_BACKWARD_DV = 2861,
+	CUDNN_BACKWARD_DO = 2862,
+};
+
+enum cudnn_data { CUDNN_FLOAT = 0, CUDNN_BF16 = 9 };
+enum cudnn_heuristic { CUDNN_HEURISTIC_FALLBACK = 2, CUDNN_HEURISTIC_A = 3 };
+
+typedef void *cudnn_handle;
+typedef void *cudnn_descriptor;
+
+/** The library's functions; every int is a status, 0 is success. */
+struct cudnn_api {
+	size_t (*version)(void);
+	void (*last_error)(char *text, size_t size);
+	int (*create)(cudnn_handle *);
+	int (*destroy)(cudnn_handle);
+	int (*set_stream)(cudnn_handle, void *stream);
+	int (*make)(int kind, cudnn_descriptor *);
+	int (*drop)(cudnn_descriptor);
+	int (*finalize)(cudnn_descriptor);
+	int (*set)(cudnn_descriptor, int attribute, int type, int64_t count, const void *values);
+	int (*get)(cudnn_descriptor, int attribute, int type, int64_t wanted, int64_t *count, void *values);
+	int (*execute)(cudnn_handle, cudnn_descriptor plan, cudnn_descriptor pack);
+};
+
+/** The library, opened at the first call and kept. NULL: it is absent or too old, and `why` says so. */
+const struct cudnn_api *cudnn_api(char *why, size_t why_size);
+
+#endif
