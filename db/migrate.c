@@ -17,12 +17,14 @@ EMBEDDED(0001_init);
 EMBEDDED(0002_alerts);
 EMBEDDED(0003_access);
 EMBEDDED(0004_history);
+EMBEDDED(0005_answer);
 
 static const struct migration embedded[] = {
 	ROW(1, 0001_init),
 	ROW(2, 0002_alerts),
 	ROW(3, 0003_access),
 	ROW(4, 0004_history),
+	ROW(5, 0005_answer),
 };
 
 static int apply(struct db *db, const struct migration *m, struct fw_err *err)

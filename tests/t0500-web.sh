@@ -108,6 +108,25 @@ for host in evil.example "127.0.0.1" "localhost:$((port + 1))" "127.0.0.1.nip.io
 	is "Host $host is refused" "$(status -H "Host: $host" "$server/")" 421
 done
 is "Host localhost is not" "$(status -H "Host: localhost:$port" "$server/")" 200
+# ---- for reviews and READMEs ----
+is "a comparison as Markdown" "$(status "$server/api/v1/comparisons/$comparison.md")" 200
+like "has its type" "$(cat "$tmp/head")" '[Cc]ontent-[Tt]ype: text/markdown'
+like "begins with the verdict" "$(head -n 1 "$tmp/body")" '^\*\*flopwatch: regression\*\* in [0-9]+ of 4 cells, worst -[0-9.]+ %$'
+like "and names the cells" "$(cat "$tmp/body")" '^\| `attention/dense/full/s64/.*/forward` \| [0-9.]+ \| [0-9.]+ \| -[0-9.]+ % \| .* \*\*regression\*\*'
+is "a badge" "$(status "$server/api/v1/badge.svg?repo=kernels&branch=slow")" 200
+like "says the verdict" "$(cat "$tmp/body")" 'aria-label="flopwatch: regression -'
+is "of a branch that is there" "$(status "$server/api/v1/badge.svg?repo=kernels&branch=nobody")" 404
+
+# ---- asking twice ----
+again() { status -H 'Content-Type: application/json' -H "Idempotency-Key: $1" -d "{\"repo\":\"kernels\",\"target\":\"$2\"}" "$server/api/v1/jobs"; }
+is "a job with a key" "$(again key-1 "$slow")" 201
+first=$(jq .id "$tmp/body")
+is "asked for again" "$(again key-1 "$slow")" 201
+is "is the same job" "$(jq .id "$tmp/body")" "$first"
+like "at the same address" "$(cat "$tmp/head")" "[Ll]ocation: /api/v1/jobs/$first"
+is "the key of another request is refused" "$(again key-1 main)" 422
+is "another key is another job" "$(again key-2 "$slow" >/dev/null; [ "$(jq .id "$tmp/body")" != "$first" ] && echo yes)" yes
+
 is "another site cannot write" "$(status -X POST -H 'Origin: https://evil.example' "$server/api/v1/jobs/$job/retry")" 403
 is "nor a page without a name" "$(status -X POST -H 'Origin: null' "$server/api/v1/jobs/$job/retry")" 403
 is "nor by what browsers tell" "$(status -X POST -H 'Sec-Fetch-Site: same-site' "$server/api/v1/jobs/$job/retry")" 403

@@ -33,6 +33,8 @@ static const char *title_of(int status)
 		return "Not possible in this state";
 	case 413:
 		return "The request is too large";
+	case 422:
+		return "The request cannot be carried out";
 	case 421:
 		return "This address is not served under that name";
 	case 503:

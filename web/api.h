@@ -11,7 +11,7 @@
 
 /* Every handler's `arg` is the struct site. */
 http_handler_fn api_repos, api_branches;
-http_handler_fn api_comparisons, api_comparison, api_comparison_csv, api_compare, api_commit;
+http_handler_fn api_comparisons, api_comparison, api_comparison_csv, api_comparison_md, api_badge, api_compare, api_commit;
 http_handler_fn api_history;
 http_handler_fn api_jobs, api_job, api_job_log, api_job_post, api_job_cancel, api_job_retry;
 http_handler_fn api_alerts, api_alert_acknowledge, api_alert_accept, api_alert_resolve, api_alert_invalidate;

@@ -6,6 +6,7 @@
 #include "db/store_view.h"
 #include "web/answer.h"
 #include "web/api.h"
+#include "web/idempotent.h"
 #include "web/site.h"
 #include "web/write.h"
 
@@ -219,6 +220,8 @@ void api_job_post(void *arg, struct http_request *r, struct http_response *respo
 	struct site_request wish;
 	int64_t id;
 	char detail[256];
+	if (idempotent_replay(site, r, response))
+		return;
 	json_t *root = write_read(r, response);
 	if (!root)
 		return;
@@ -235,6 +238,7 @@ void api_job_post(void *arg, struct http_request *r, struct http_response *respo
 		answer_error(r, response, &err);
 	} else {
 		answer_new_job(response, id);
+		idempotent_keep(site, r, response);
 	}
 	json_decref(root);
 }
@@ -257,10 +261,12 @@ void api_job_retry(void *arg, struct http_request *r, struct http_response *resp
 	struct site *site = arg;
 	struct fw_err err = { 0 };
 	int64_t new_id, id = answer_path_id(r, response, "job");
-	if (id < 0)
+	if (id < 0 || idempotent_replay(site, r, response))
 		return;
-	if (site->act.retry(site->act.arg, id, &new_id, &err) != 0)
+	if (site->act.retry(site->act.arg, id, &new_id, &err) != 0) {
 		answer_refusal(r, response, &err);
-	else if (!write_back_to(r, response, "/jobs"))
+	} else if (!write_back_to(r, response, "/jobs")) {
 		answer_new_job(response, new_id);
+		idempotent_keep(site, r, response);
+	}
 }

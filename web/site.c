@@ -25,6 +25,8 @@ static const struct http_route routes[] = {
 	{ "GET", "/api/v1/commits/{sha}", api_commit, HTTP_READ },
 	{ "GET", "/api/v1/comparisons", api_comparisons, HTTP_READ },
 	{ "GET", "/api/v1/comparisons/{id}.csv", api_comparison_csv, HTTP_READ },
+	{ "GET", "/api/v1/comparisons/{id}.md", api_comparison_md, HTTP_READ },
+	{ "GET", "/api/v1/badge.svg", api_badge, HTTP_READ },
 	{ "GET", "/api/v1/comparisons/{id}", api_comparison, HTTP_READ },
 	{ "GET", "/api/v1/compare", api_compare, HTTP_READ },
 	{ "GET", "/api/v1/history", api_history, HTTP_READ },

@@ -1,0 +1,170 @@
+/* For where people already look: a comparison as Markdown for a review comment, a branch's verdict as a badge for a README. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "db/store_view.h"
+#include "web/answer.h"
+#include "web/api.h"
+#include "web/emit.h"
+#include "web/site.h"
+
+/* ---- Markdown --------------------------------------------------------------------------------------------------------- */
+
+enum { SHOWN_MAX = 60 };
+
+struct review {
+	struct buf *out;
+	int n, left_out;
+};
+
+/* Text that Markdown must not read as anything else. */
+static void plain(struct buf *out, const char *text)
+{
+	for (const char *s = text; *s; s++) {
+		if (strchr("\\`*_{}[]<>()#+-!|~&", *s))
+			buf_putc(out, '\\');
+		buf_putc(out, (unsigned char)*s < ' ' ? ' ' : *s);
+	}
+}
+
+static void cell_line(void *arg, const struct view_cell *row)
+{
+	struct review *review = arg;
+	struct buf *out = review->out;
+	if (review->n++ >= SHOWN_MAX) {
+		review->left_out++;
+		return;
+	}
+	buf_puts(out, "| `");
+	buf_puts(out, row->key);
+	buf_puts(out, "` | ");
+	if (isfinite(row->base_tflops) && isfinite(row->target_tflops))
+		buf_printf(out, "%.1f | %.1f | ", row->base_tflops, row->target_tflops);
+	else if (isfinite(row->base_median_ms) && isfinite(row->target_median_ms))
+		buf_printf(out, "%.4g ms | %.4g ms | ", row->base_median_ms, row->target_median_ms);
+	else
+		buf_puts(out, "– | – | ");
+	if (isfinite(row->change_pct))
+		buf_printf(out, "%+.2f %% | %+.2f … %+.2f %% | ", row->change_pct, row->ci_low_pct, row->ci_high_pct);
+	else
+		buf_puts(out, "– | – | ");
+	buf_printf(out, strcmp(row->verdict, "regression") == 0 ? "**%s**" : "%s", row->verdict);
+	if (row->borderline)
+		buf_puts(out, ", borderline");
+	if (row->tail)
+		buf_puts(out, ", tail");
+	if (*row->reason) {
+		buf_puts(out, ": ");
+		plain(out, row->reason);
+	}
+	buf_puts(out, " |\n");
+}
+
+static void heading(void *arg, const struct view_comparison *row)
+{
+	struct buf *out = arg;
+	buf_printf(out, "**flopwatch: %s**", row->verdict);
+	if (row->regressions)
+		buf_printf(out, " in %d of %d cells, worst %+.2f %%", row->regressions, row->cells, row->worst_pct);
+	else
+		buf_printf(out, ", %d cells", row->cells);
+	buf_printf(out, "\n\n`%.10s` against `%.10s` on ", row->target, row->base);
+	plain(out, *row->device ? row->device : "no device");
+	buf_printf(out, ", suite %s, %d launches, %.0f s of device time\n\n", row->suite, row->launches, row->gpu_s);
+	buf_puts(out, "| cell | base TFLOP/s | target TFLOP/s | change | 95 % interval | verdict |\n|---|--:|--:|--:|--:|---|\n");
+}
+
+void api_comparison_md(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct review review = { .out = &response->body };
+	int64_t id = answer_path_id(r, response, "comparison");
+	if (id < 0)
+		return;
+	response->type = "text/markdown; charset=utf-8";
+	if (view_comparison(site->db, id, heading, &response->body, &err) != 0 ||
+		view_cells(site->db, id, cell_line, &review, &err) != 0) {
+		answer_error(r, response, &err);
+		return;
+	}
+	if (review.left_out)
+		buf_printf(&response->body, "\n%d more cells: /comparisons/%lld\n", review.left_out, (long long)id);
+}
+
+/* ---- badge ------------------------------------------------------------------------------------------------------------ */
+
+static const struct {
+	const char *verdict, *sign, *colour;
+} looks[] = {
+	{ "regression", "▼", "#b42318" },
+	{ "failed", "✕", "#b42318" },
+	{ "rejected", "✕", "#b42318" },
+	{ "undecided", "?", "#8a6100" },
+	{ "not_comparable", "?", "#8a6100" },
+	{ "improvement", "▲", "#1a7f37" },
+	{ "unchanged", "=", "#1a7f37" },
+	{ "identical", "=", "#1a7f37" },
+};
+
+struct badge {
+	const char *branch;
+	char verdict[24];
+	double worst_pct;
+	bool found;
+};
+
+static void newest(void *arg, const struct view_branch *row)
+{
+	struct badge *badge = arg;
+	if (strcmp(row->name, badge->branch) != 0)
+		return;
+	badge->found = true;
+	snprintf(badge->verdict, sizeof badge->verdict, "%s", row->verdict);
+	badge->worst_pct = row->worst_pct;
+}
+
+static void draw_badge(struct buf *out, const struct badge *badge)
+{
+	const char *sign = "…", *colour = "#57606a";
+	char text[64];
+	for (size_t i = 0; i < sizeof looks / sizeof looks[0]; i++) {
+		if (strcmp(badge->verdict, looks[i].verdict) == 0) {
+			sign = looks[i].sign;
+			colour = looks[i].colour;
+		}
+	}
+	if (strcmp(badge->verdict, "regression") == 0 && isfinite(badge->worst_pct))
+		snprintf(text, sizeof text, "%s %.1f %%", badge->verdict, badge->worst_pct);
+	else
+		snprintf(text, sizeof text, "%s", badge->verdict[0] ? badge->verdict : "not yet measured");
+	const int left = 74, right = 30 + 7 * (int)strlen(text), width = left + right;
+	emit_rawf(out,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"20\" role=\"img\" aria-label=\"flopwatch: %s\">"
+		"<rect width=\"%d\" height=\"20\" rx=\"3\" fill=\"#30363d\"/><rect x=\"%d\" width=\"%d\" height=\"20\" rx=\"3\" "
+		"fill=\"%s\"/>"
+		"<g fill=\"#fff\" font-family=\"Verdana,DejaVu Sans,sans-serif\" font-size=\"11\"><text x=\"8\" "
+		"y=\"14\">flopwatch</text>"
+		"<text x=\"%d\" y=\"14\">%s %s</text></g></svg>\n",
+		width, text, width, left, right, colour, left + 8, sign, text);
+}
+
+void api_badge(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	const char *repo = http_query(r, "repo"), *branch = http_query(r, "branch");
+	struct badge badge = { .branch = branch && *branch ? branch : "main", .worst_pct = NAN };
+	int64_t id;
+	if (!repo || !*repo) {
+		answer_problem(r, response, 400, "repo is needed, and branch unless it is main");
+	} else if (view_repo_id(site->db, repo, &id, &err) != 0 || view_branches(site->db, id, newest, &badge, &err) != 0) {
+		answer_error(r, response, &err);
+	} else if (!badge.found) {
+		answer_problem(r, response, 404, "that repository has no such branch");
+	} else {
+		response->type = "image/svg+xml; charset=utf-8";
+		draw_badge(&response->body, &badge);
+	}
+}

@@ -1,0 +1,66 @@
+#include "web/idempotent.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "db/store_answer.h"
+#include "web/answer.h"
+
+enum { KEY_MAX = 128 };
+
+/* What was asked: who, where, and every byte of it. */
+static void fingerprint(const struct http_request *r, char hex[HASH_HEX])
+{
+	struct hash_state s;
+	size_t len;
+	const char *body = http_body(r, &len), *who = http_who(r), *path = http_path(r);
+	hash_begin(&s);
+	hash_update(&s, who, strlen(who) + 1);
+	hash_update(&s, path, strlen(path) + 1);
+	hash_update(&s, body, len);
+	hash_end(&s, hex);
+}
+
+bool idempotent_replay(struct site *site, struct http_request *r, struct http_response *response)
+{
+	struct fw_err err = { 0 };
+	struct store_answer kept;
+	char asked[HASH_HEX];
+	const char *key = http_header(r, "Idempotency-Key");
+	if (!key)
+		return false;
+	if (!*key || strlen(key) > KEY_MAX) {
+		answer_problem(r, response, 400, "Idempotency-Key must have 1 to 128 characters");
+		return true;
+	}
+	int found = store_answer_find(site->db, key, &kept, &response->body, &err);
+	if (found == 0)
+		return false;
+	fingerprint(r, asked);
+	if (found < 0) {
+		answer_error(r, response, &err);
+	} else if (strcmp(asked, kept.fingerprint) != 0) {
+		answer_problem(r, response, 422, "this Idempotency-Key was used for another request; take a new one");
+	} else {
+		response->status = kept.status;
+		response->type = "application/json; charset=utf-8";
+		snprintf(response->location, sizeof response->location, "%s", kept.location);
+	}
+	return true;
+}
+
+void idempotent_keep(struct site *site, struct http_request *r, const struct http_response *response)
+{
+	struct fw_err err = { 0 };
+	struct store_answer kept = { .status = response->status };
+	const char *key = http_header(r, "Idempotency-Key");
+	if (!key || response->status < 200 || response->status > 299)
+		return;
+	fingerprint(r, kept.fingerprint);
+	snprintf(kept.location, sizeof kept.location, "%s", response->location);
+	if (store_answer_keep(site->db, key, &kept, &response->body, clock_utc_ms(), &err) != 0)
+		log_warning("http.idempotent", "err=%s", log_quote(err.text));
+}
