@@ -44,7 +44,8 @@ static void check(const struct reading *r)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const char *const formats[] = { "flopwatch", "ffa", "nvbench", "google-benchmark", "hyperfine", "triton", "torchao" };
+	static const char *const formats[] = { "flopwatch", "ffa", "nvbench", "google-benchmark", "hyperfine", "triton",
+		"torchao" };
 	const char *guess = reading_guess((const char *)data, size);
 
 	must(!guess || reading_known(guess), "an unknown format is guessed");

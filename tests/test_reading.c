@@ -192,16 +192,19 @@ static void mistakes_have_a_place(void **state)
 	refused("flopwatch", "{\"cell\":\"a\",\"ms\":1e300}", "is no time");
 	refused("ffa", "a,b\n1,2\n", "out:1: has no column seqlen");
 	refused("ffa", "seqlen,direction,latency_ms\n1,fwd,2\n", "out:1: has neither mask_type");
-	refused("ffa", "seqlen,mask_type,direction,latency_ms\n8192,full,fwd,abc\n", "out:2: column latency_ms: `abc` is no number");
+	refused("ffa", "seqlen,mask_type,direction,latency_ms\n8192,full,fwd,abc\n",
+		"out:2: column latency_ms: `abc` is no number");
 	refused("ffa", "seqlen,mask_type,direction,latency_ms\n8192,full,up,1\n", "`up` is neither fwd nor bwd");
-	refused("ffa", "seqlen,mask_type,direction,latency_ms\n8192,full,fw", "out:2: has 3 cells, the header has 4; is the file cut off?");
+	refused("ffa", "seqlen,mask_type,direction,latency_ms\n8192,full,fw",
+		"out:2: has 3 cells, the header has 4; is the file cut off?");
 	refused("ffa", "seqlen,mask_type,direction,latency_ms\n8192,full,fwd,-2\n", "out:2: column latency_ms: -2 ms is no time");
 	refused("ffa", "seqlen,mask_type,direction,latency_ms\n8192,\"full,fwd,1\n", "a quoted cell has no end");
 	refused("nvbench", "{\"benchmarks\":[{\"name\":\"b\",\"states\":[{\"name\":\"s\",\"summaries\":[]}]}]}",
 		"out: benchmarks[0].states[0].summaries: holds no time");
 	refused("nvbench", "{\"benchmarks\":[{\"name\":\"b\",\"states\":{}}]}", "out: benchmarks[0].states: must be an array");
 	refused("nvbench", "{\"benchmarks\":", "is no JSON");
-	refused("google-benchmark", "{\"benchmarks\":[{\"name\":\"b\",\"real_time\":\"1\"}]}", "out: benchmarks[0].real_time: must be a number");
+	refused("google-benchmark", "{\"benchmarks\":[{\"name\":\"b\",\"real_time\":\"1\"}]}",
+		"out: benchmarks[0].real_time: must be a number");
 	refused("google-benchmark", "{\"benchmarks\":[{\"name\":\"b\",\"real_time\":1,\"time_unit\":\"h\"}]}", "`h` is unknown");
 	refused("google-benchmark", "{\"benchmarks\":[{\"name\":\"b\",\"real_time\":1,\"error_occurred\":true}]}",
 		"holds no measured row; all were skipped");
@@ -265,7 +268,8 @@ static void keys_are_clean(void **state)
 
 static void csv_by_the_book(void **state)
 {
-	static const char text[] = "\xef\xbb\xbf" "a,\"b,\"\"c\"\"\"\r\n\r\n\"x\ny\",\nlast";
+	static const char text[] = "\xef\xbb\xbf"
+				   "a,\"b,\"\"c\"\"\"\r\n\r\n\"x\ny\",\nlast";
 	struct fw_err err = { 0 };
 	struct csv c;
 
