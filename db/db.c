@@ -404,7 +404,8 @@ int64_t row_int(struct stmt *s, int column)
 
 double row_double(struct stmt *s, int column)
 {
-	return row_is_null(s, column) ? NAN : sqlite3_column_double(s->handle, column);
+	double v = sqlite3_column_double(s->handle, column);
+	return v == 0 && row_is_null(s, column) ? NAN : v; /* NULL reads as 0: the type is asked for only then */
 }
 
 const char *row_text(struct stmt *s, int column)

@@ -1,4 +1,5 @@
 /* History: one cell over time, straight from its index, and what explains it. */
+#include "base/clock.h"
 #include "db/store_history.h"
 #include "web/answer.h"
 #include "web/api.h"
@@ -7,27 +8,38 @@
 
 enum { POINTS_DEFAULT = 500 };
 
+/* Ten thousand of these make an answer, so keys go out as they are. */
+#define FIGURE(j, row, field) (jsonw_literal(j, #field), jsonw_figure(j, (row)->field))
+
 static void point_row(void *arg, const struct view_point *row)
 {
 	struct jsonw *j = arg;
+	char at[32];
+	clock_format(row->finished_at, at);
 	jsonw_object(j);
-	jsonw_kv_int(j, "comparison", row->comparison);
-	jsonw_kv_string(j, "commit", row->commit);
-	jsonw_kv_string(j, "device", row->device);
-	answer_time(j, "finished_at", row->finished_at);
-	jsonw_kv_figure(j, "median_ms", row->median_ms);
-	jsonw_kv_figure(j, "base_median_ms", row->base_median_ms);
-	jsonw_kv_figure(j, "tflops", row->tflops);
-	jsonw_kv_figure(j, "held_tflops", row->held_tflops);
-	jsonw_kv_figure(j, "change_pct", row->change_pct);
-	jsonw_kv_figure(j, "ci_low_pct", row->ci_low_pct);
-	jsonw_kv_figure(j, "ci_high_pct", row->ci_high_pct);
+	jsonw_literal(j, "comparison");
+	jsonw_int(j, row->comparison);
+	jsonw_literal(j, "commit");
+	jsonw_string(j, row->commit);
+	jsonw_literal(j, "device");
+	jsonw_string(j, row->device);
+	jsonw_literal(j, "finished_at");
+	jsonw_string(j, at);
+	FIGURE(j, row, median_ms);
+	FIGURE(j, row, base_median_ms);
+	FIGURE(j, row, tflops);
+	FIGURE(j, row, held_tflops);
+	FIGURE(j, row, change_pct);
+	FIGURE(j, row, ci_low_pct);
+	FIGURE(j, row, ci_high_pct);
 	answer_id(j, "epoch", row->epoch);
-	jsonw_kv_figure(j, "anchor_change_pct", row->anchor_change_pct);
-	jsonw_kv_figure(j, "anchor_ci_low_pct", row->anchor_ci_low_pct);
-	jsonw_kv_figure(j, "anchor_ci_high_pct", row->anchor_ci_high_pct);
-	jsonw_kv_string(j, "verdict", row->verdict);
-	jsonw_kv_bool(j, "borderline", row->borderline);
+	FIGURE(j, row, anchor_change_pct);
+	FIGURE(j, row, anchor_ci_low_pct);
+	FIGURE(j, row, anchor_ci_high_pct);
+	jsonw_literal(j, "verdict");
+	jsonw_string(j, row->verdict);
+	jsonw_literal(j, "borderline");
+	jsonw_bool(j, row->borderline);
 	jsonw_object_end(j);
 }
 

@@ -157,6 +157,15 @@ void jsonw_key(struct jsonw *j, const char *key)
 	j->after_key = true;
 }
 
+void jsonw_piece(struct jsonw *j, const char *piece, size_t len)
+{
+	size_t skip = j->need_comma[j->depth] ? 0 : 1;
+
+	j->need_comma[j->depth] = true;
+	buf_append(j->out, piece + skip, len - skip);
+	j->after_key = true;
+}
+
 void jsonw_string(struct jsonw *j, const char *text)
 {
 	if (text)
@@ -202,41 +211,42 @@ void jsonw_double(struct jsonw *j, double v)
 	buf_puts(j->out, text);
 }
 
+/* Digits of a scaled integer from the right, with a point before the last `decimals`. Returns the first character. */
+static char *put_digits(char *end, uint32_t scaled, int decimals)
+{
+	for (; decimals > 0 && scaled % 10 == 0; decimals--)
+		scaled /= 10;
+	for (;;) {
+		*--end = (char)('0' + scaled % 10);
+		scaled /= 10;
+		if (decimals > 0 && --decimals == 0)
+			*--end = '.';
+		else if (decimals == 0 && scaled == 0)
+			return end;
+	}
+}
+
 /* By integers: lists of ten thousand points are mostly figures, and printf would take most of the time of answering. */
 void jsonw_figure(struct jsonw *j, double v)
 {
-	static const uint64_t power[] = { 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000, 1000000000,
-		10000000000 };
-	double a = fabs(v), limit = 10, least = 1;
-	char text[40], *end = text + sizeof text, *s = end;
+	static const double power[] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10 };
+	double a = fabs(v);
+	char text[40], *end = text + sizeof text, *s;
 	int decimals = 6;
-	uint64_t scaled, whole, part;
 
 	if (!isfinite(v) || v == 0 || a < 1e-4 || a >= 1e7) {
 		separate(j);
 		if (isfinite(v))
 			buf_printf(j->out, "%.7g", v == 0 ? 0.0 : v);
 		else
-			buf_puts(j->out, "null");
+			buf_append(j->out, "null", 4);
 		return;
 	}
-	for (; a >= limit; limit *= 10)
+	while (a >= power[7 - decimals])
 		decimals--;
-	for (; a < least; least /= 10)
+	while (a < 1 && decimals < 10 && a * power[decimals - 6] < 1)
 		decimals++;
-	scaled = (uint64_t)(a * (double)power[decimals] + 0.5);
-	whole = scaled / power[decimals];
-	part = scaled % power[decimals];
-	for (; decimals > 0 && part % 10 == 0; decimals--)
-		part /= 10;
-	if (decimals > 0) {
-		for (; decimals > 0; decimals--, part /= 10)
-			*--s = (char)('0' + part % 10);
-		*--s = '.';
-	}
-	do
-		*--s = (char)('0' + whole % 10);
-	while (whole /= 10);
+	s = put_digits(end, (uint32_t)(a * power[decimals] + 0.5), decimals);
 	if (v < 0)
 		*--s = '-';
 	separate(j);

@@ -40,6 +40,11 @@ void jsonw_null(struct jsonw *j);
 /** Text that already is one JSON value. */
 void jsonw_raw(struct jsonw *j, const char *text, size_t len);
 
+/** A key that is a literal of ours and needs no escapes: for long lists, whose keys are most of what is written. */
+#define jsonw_literal(j, key) jsonw_piece(j, ",\"" key "\":", sizeof(",\"" key "\":") - 1)
+/** `piece`: comma, quoted key, colon. Use jsonw_literal. */
+void jsonw_piece(struct jsonw *j, const char *piece, size_t len);
+
 /* key and value in one call */
 void jsonw_kv_string(struct jsonw *j, const char *key, const char *text);
 void jsonw_kv_int(struct jsonw *j, const char *key, int64_t v);
