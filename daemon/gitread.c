@@ -154,6 +154,27 @@ bool gitread_oid(const struct gitread_commit *c, const char *path, const char **
 	return false;
 }
 
+/* ---- log ----------------------------------------------------------------------------------------------------------------- */
+
+int gitread_log(const struct buf *out, gitread_log_fn *each, void *arg, struct fw_err *err)
+{
+	struct gitread_commit *c = malloc(sizeof *c);
+	int result = c ? 0 : err_set(err, ERR_INTERNAL, "out of memory for a commit");
+	for (const char *at = out->data; result == 0 && *at;) {
+		size_t len = strcspn(at, "\n");
+		json_t *object = json_loadb(at, len, JSON_REJECT_DUPLICATES, NULL);
+		memset(c, 0, sizeof *c);
+		result = json_is_object(object) ? read_commit(object, c, err)
+						: err_set(err, ERR_PROTOCOL, "flopwatch-git printed no JSON object");
+		if (result == 0)
+			result = each(arg, &c->commit, err);
+		json_decref(object);
+		at += len + (at[len] == '\n');
+	}
+	free(c);
+	return result < 0 ? -1 : 0;
+}
+
 /* ---- base ------------------------------------------------------------------------------------------------------------------- */
 
 int gitread_base(const struct buf *out, struct gitread_base *base, struct fw_err *err)

@@ -37,6 +37,10 @@ const struct buf *gitread_blob(const struct gitread_commit *c, const char *path)
 /** Whether `path` was asked for; its oid, "" when the commit does not have it. */
 bool gitread_oid(const struct gitread_commit *c, const char *path, const char **oid);
 
+/** Verb `log`: every commit in order, until `each` returns nonzero. Err: ERR_PROTOCOL, or what `each` set (-1). */
+typedef int gitread_log_fn(void *arg, const struct store_commit *commit, struct fw_err *err);
+int gitread_log(const struct buf *out, gitread_log_fn *each, void *arg, struct fw_err *err);
+
 /** Verb `base`. */
 struct gitread_base {
 	char merge_base[65]; /* "" none */

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "alert.h"
+#include "bisect.h"
+#include "bisect_report.h"
 #include "gitread.h"
 
 enum { NEWS_MAX = 1 << 20 };
@@ -52,7 +54,7 @@ static int is_accepted(struct db *db, const struct store_comparison *c, const st
 		return 0;
 	if (store_alert_accepted(db, c->repo, c->branch, c->base_sha, cell->key, &accepted, err))
 		return -1;
-	return accepted > 0 && cell->m - accepted <= -log1p(-cell->threshold_pct / 100);
+	return accepted > 0 && cell->m - accepted <= stats_theta(cell->threshold_pct);
 }
 
 /** A failure on the upstream branch that is not told of yet. 1, 0, -1. */
@@ -140,20 +142,35 @@ static int tell_better(struct db *db, struct judge_news *n, const struct store_j
 
 /* ---- alerts ---------------------------------------------------------------------------------------------------------- */
 
-static int open_alert(struct db *db, const struct config *config, const char *kind, struct alert_cells *cells,
-	const struct store_comparison *c, const char *commit, const char *title, int64_t now_ms, struct judge_outcome *out,
-	struct fw_err *err)
+/** The culprit is named at once where the base is the target's first parent; `search`: else a search begins. */
+static int open_alert(struct db *db, const struct config *config, struct store_alert *a, const struct result *r,
+	const struct store_comparison *c, bool search, int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
 {
-	struct store_alert a = {
-		.repo = c->repo, .comparison = c->id, .kind = kind, .title = title, .worst_pct = cells->worst_pct
-	};
+	struct buf culprit;
+	buf_init(&culprit, NEWS_MAX);
+	int known = search ? bisect_report_only(db, c, a->worst_pct, a->cells_json, &culprit, err) : 0;
+	if (known == 1)
+		a->culprits_json = culprit.data;
+	int rc = known < 0 ? -1 : alert_open(db, config, a, now_ms, &out->alert_is_new, err);
+	if (rc == 0 && out->alert_is_new && search && known == 0)
+		rc = bisect_begin(db, a, c, r, now_ms, err);
+	out->alert = a->id;
+	buf_fini(&culprit);
+	return rc;
+}
+
+static int open_cells(struct db *db, const struct config *config, const char *kind, struct alert_cells *cells,
+	const struct result *r, const struct store_comparison *c, int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
+{
+	struct store_alert a = { .repo = c->repo, .comparison = c->id, .kind = kind, .worst_pct = cells->worst_pct };
+	char title[600];
+	alert_cells_title(cells, title, sizeof(title));
+	a.title = title;
 	snprintf(a.branch, sizeof(a.branch), "%s", c->branch);
-	snprintf(a.target_sha, sizeof(a.target_sha), "%s", commit);
-	if (alert_cells_end(cells, &a.cells_json, &a.groups_json, err) ||
-		alert_open(db, config, &a, now_ms, &out->alert_is_new, err))
+	snprintf(a.target_sha, sizeof(a.target_sha), "%s", c->target_sha);
+	if (alert_cells_end(cells, &a.cells_json, &a.groups_json, err))
 		return -1;
-	out->alert = a.id;
-	return 0;
+	return open_alert(db, config, &a, r, c, true, now_ms, out, err);
 }
 
 /** Alerts of older tips say nothing that the newer one does not. */
@@ -174,22 +191,12 @@ static int retire_older(struct db *db, const struct config *config, const struct
 	return 0;
 }
 
-static int open_lost(struct db *db, const struct config *config, struct judge_news *n, const struct store_comparison *c,
-	int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
+static int open_lost(struct db *db, const struct config *config, struct judge_news *n, const struct result *r,
+	const struct store_comparison *c, int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
 {
-	char title[400];
-	alert_cells_title(&n->lost, title, sizeof(title));
-	if (open_alert(db, config, "regression", &n->lost, c, c->target_sha, title, now_ms, out, err))
+	if (open_cells(db, config, "regression", &n->lost, r, c, now_ms, out, err))
 		return -1;
 	return retire_older(db, config, c, out->alert, now_ms, err);
-}
-
-static int open_broken(struct db *db, const struct config *config, struct judge_news *n, const struct store_comparison *c,
-	int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
-{
-	char title[600];
-	alert_cells_title(&n->broken, title, sizeof(title));
-	return open_alert(db, config, "broken", &n->broken, c, c->target_sha, title, now_ms, out, err);
 }
 
 /** Cells that the branch's comparison before this one had and this one lacks. */
@@ -229,8 +236,14 @@ static int open_vanished(struct db *db, const struct config *config, const struc
 	if (rc == 0 && gone.n) {
 		snprintf(title, sizeof(title), "%d cell%s gone from suite %s%s", gone.n, gone.n == 1 ? " is" : "s are",
 			r->plan.suite_name, installed ? ", whose installed file changed" : "");
-		rc = open_alert(
-			db, config, "vanished", &gone, c, installed ? c->target_sha : c->base_sha, title, now_ms, out, err);
+		struct store_alert a = {
+			.repo = c->repo, .comparison = c->id, .kind = "vanished", .title = title, .worst_pct = NAN
+		};
+		snprintf(a.branch, sizeof(a.branch), "%s", c->branch);
+		snprintf(a.target_sha, sizeof(a.target_sha), "%s", installed ? c->target_sha : c->base_sha);
+		rc = alert_cells_end(&gone, &a.cells_json, &a.groups_json, err);
+		if (rc == 0)
+			rc = open_alert(db, config, &a, r, c, false, now_ms, out, err);
 	}
 	alert_cells_fini(&gone);
 	return rc;
@@ -258,8 +271,8 @@ int judge_news_publish(struct db *db, const struct config *config, struct judge_
 	if (!whole)
 		return 0;
 	if (open_vanished(db, config, r, c, now_ms, out, err) ||
-		(n->broken.n && open_broken(db, config, n, c, now_ms, out, err)) ||
-		(n->lost.n && open_lost(db, config, n, c, now_ms, out, err)) || tell_better(db, n, job, c, now_ms, err))
+		(n->broken.n && open_cells(db, config, "broken", &n->broken, r, c, now_ms, out, err)) ||
+		(n->lost.n && open_lost(db, config, n, r, c, now_ms, out, err)) || tell_better(db, n, job, c, now_ms, err))
 		return -1;
 	return end_alerts(db, config, c, now_ms, out, err);
 }

@@ -84,6 +84,8 @@ static int store_commits(struct queue *q, const struct store_job *job, const str
 static int add_other_suites(
 	struct queue *q, const struct store_job *job, const struct resolve_answer *a, int64_t now, struct fw_err *err)
 {
+	if (!strcmp(job->kind, "bisect")) /* one search, one suite */
+		return 0;
 	for (int i = 1; i < a->n_suites; i++) {
 		int there = store_job_exists(q->ledger.db, job->repo, job->target_sha, a->suite[i], err);
 		if (there < 0)

@@ -199,11 +199,14 @@ static int take_tree(struct resolve *r, struct side *s, const struct buf *out, c
 
 /* ---- base ------------------------------------------------------------------------------------------------------------------- */
 
-/* Whether this commit was judged as a target and came out usable. 1, 0, -1. */
+/* Whether this commit was judged as a target, all of it and by its branch's own rules, and came out usable. 1, 0, -1. */
 static int is_judged(struct resolve *r, const char *sha, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(
-		r->db, "SELECT 1 FROM comparison WHERE repo = :repo AND target_sha = :sha AND verdict <> 'failed' LIMIT 1", err);
+	struct stmt *s = db_stmt(r->db,
+		"SELECT 1 FROM comparison c JOIN job j ON j.id = c.job WHERE c.repo = :repo AND c.target_sha = :sha AND "
+		"c.verdict <> 'failed' AND c.kind IN ('change', 'selfcheck') AND c.base_how <> 'given' AND j.quick = 0 AND "
+		"j.cells_glob = '' LIMIT 1",
+		err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":repo", r->job.repo);

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "bisect.h"
 #include "config.h"
 #include "control.h"
 #include "db/migrate.h"
@@ -38,6 +39,7 @@ struct server {
 	struct watch *watch;
 	struct notify *notify;
 	struct janitor *janitor;
+	struct bisects *bisects;
 	struct control control;
 	struct face *face;
 	struct loop_source *watchdog, *deadline, *watch_timer;
@@ -51,6 +53,8 @@ static void on_event(void *arg)
 		notify_wake(s->notify);
 	if (s->face)
 		face_wake(s->face);
+	if (s->bisects)
+		bisects_wake(s->bisects);
 }
 
 /* ---- repositories -------------------------------------------------------------------------------------------------------------------- */
@@ -159,6 +163,8 @@ static void end(void *arg)
 	log_info("stop", "within_ms=%d", DRAIN_MS);
 	notify_systemd("STOPPING=1");
 	stop_watch(s);
+	bisects_stop(s->bisects); /* it asks for nothing more; the next start goes on with what is open */
+	s->bisects = NULL;
 	queue_drain(s->queue, stop_loop, s);
 	if (loop_after(s->loop, DRAIN_MS, deadline_is_over, s, &s->deadline, &err) != 0)
 		loop_stop(s->loop);
@@ -260,6 +266,7 @@ static int start(struct server *s, struct fw_err *err)
 	if (face_start(s->loop, s->config, s->db, &s->control, &s->face, err) != 0 ||
 		queue_start(s->loop, s->config, s->db, on_event, s, &s->queue, err) != 0 ||
 		notify_start(s->loop, s->config, queue_ledger(s->queue), &s->notify, err) != 0 ||
+		bisects_start(s->loop, s->config, queue_ledger(s->queue), on_new_job, s, &s->bisects, err) != 0 ||
 		janitor_start(s->loop, s->db, &s->janitor, err) != 0)
 		return -1;
 	s->control = (struct control){ .db = s->db, .queue = s->queue, .config = s->config };
@@ -278,6 +285,7 @@ static void stop(struct server *s)
 	if (s->loop) {
 		stop_watch(s);
 		janitor_stop(s->janitor);
+		bisects_stop(s->bisects);
 		notify_stop(s->notify);
 		queue_stop(s->queue);
 		face_stop(s->face);

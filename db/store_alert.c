@@ -32,11 +32,12 @@ static int set_state(struct db *db, int64_t id, const char *state, int64_t now_m
 static int insert(struct db *db, struct store_alert *a, int64_t now_ms, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO alert (kind, repo, device, branch, target_sha, comparison, title, cells, grouped, worst_pct, "
+		"INSERT INTO alert (kind, repo, device, branch, target_sha, comparison, title, cells, grouped, culprits, "
+		"worst_pct, "
 		"opened_at, "
 		"changed_at) VALUES (:kind, nullif(:repo, 0), nullif(:device, 0), :branch, :target, nullif(:comparison, 0), "
 		":title, "
-		":cells, :groups, :worst, :now, :now)",
+		":cells, :groups, :culprits, :worst, :now, :now)",
 		err);
 	if (!s)
 		return -1;
@@ -49,6 +50,7 @@ static int insert(struct db *db, struct store_alert *a, int64_t now_ms, struct f
 	stmt_text(s, ":title", a->title ? a->title : "");
 	stmt_text(s, ":cells", a->cells_json);
 	stmt_text(s, ":groups", a->groups_json ? a->groups_json : "[]");
+	stmt_text(s, ":culprits", a->culprits_json ? a->culprits_json : "[]");
 	stmt_double(s, ":worst", a->worst_pct);
 	stmt_int(s, ":now", now_ms);
 	if (stmt_run(s, err))

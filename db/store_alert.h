@@ -15,10 +15,11 @@ struct store_alert {
 	int64_t id, repo, device, comparison; /* 0: none */
 	const char *kind;                     /* regression creep broken vanished silent; NULL: regression */
 	char branch[1024], target_sha[65], state[16];
-	const char *title;       /* NULL: "" */
-	const char *cells_json;  /* array of {"cell","change_pct","borderline",...} */
-	const char *groups_json; /* array of {"family","direction","phase","kernel","cells","worst_pct"}; NULL: [] */
-	double worst_pct;        /* NAN: none */
+	const char *title;         /* NULL: "" */
+	const char *cells_json;    /* array of {"cell","change_pct","borderline",...} */
+	const char *groups_json;   /* array of {"family","direction","phase","kernel","cells","worst_pct"}; NULL: [] */
+	const char *culprits_json; /* when they are known at once, as in the table; NULL: not known yet */
+	double worst_pct;          /* NAN: none */
 };
 
 /**

@@ -4,15 +4,18 @@
 
 #include "db/db.h"
 
+enum { STORE_JOB_CELLS_SIZE = 4096 };
+
 struct store_job {
 	int64_t id, repo, device, comparison; /* 0: none */
 	char repo_name[128];
 	char branch[1024]; /* percent-encoded; "" none */
 	char target_sha[65], base_sha[65];
-	char base_how[16], kind[16], suite[64], device_kind[8], cells_glob[256], origin[16];
-	char device_uuid[64]; /* wanted device; "" any */
-	double threshold_pct; /* in place of the suite's; not above 0: the suite's */
-	int64_t change_point; /* that asked for it; 0 none */
+	char base_how[16], kind[16], suite[64], device_kind[8], origin[16];
+	char cells_glob[STORE_JOB_CELLS_SIZE]; /* globs separated by spaces; "" all cells */
+	char device_uuid[64];                  /* wanted device; "" any */
+	double threshold_pct;                  /* in place of the suite's; not above 0: the suite's */
+	int64_t change_point;                  /* that asked for it; 0 none */
 	char state[16], state_why[512];
 	char nonce[33];
 	bool quick;

@@ -408,12 +408,30 @@ void suite_fini(struct suite *s)
 	*s = (struct suite){ 0 };
 }
 
-int suite_filter(struct suite *s, const char *glob)
+static bool matches_any(const char *key, const char *globs)
+{
+	char glob[CASE_KEY_SIZE];
+
+	for (const char *at = globs; *at;) {
+		size_t n = strcspn(at, " ");
+
+		if (n > 0 && n < sizeof glob) {
+			memcpy(glob, at, n);
+			glob[n] = '\0';
+			if (fnmatch(glob, key, 0) == 0)
+				return true;
+		}
+		at += n + strspn(at + n, " ");
+	}
+	return false;
+}
+
+int suite_filter(struct suite *s, const char *globs)
 {
 	int kept = 0;
 
 	for (int i = 0; i < s->n_cells; i++)
-		if (fnmatch(glob, s->cell[i].key, 0) == 0) {
+		if (matches_any(s->cell[i].key, globs)) {
 			if (kept != i)
 				s->cell[kept] = s->cell[i];
 			kept++;
