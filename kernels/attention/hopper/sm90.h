@@ -216,6 +216,7 @@ SM90_DEVICE constexpr uint32_t sm90_k_offset(int k, uint32_t panel_bytes)
 #define SM90_OUT16(d, i) SM90_OUT4(d, i), SM90_OUT4(d, i + 4), SM90_OUT4(d, i + 8), SM90_OUT4(d, i + 12)
 #define SM90_OUT32(d)    SM90_OUT16(d, 0), SM90_OUT16(d, 16)
 #define SM90_OUT64(d)    SM90_OUT16(d, 0), SM90_OUT16(d, 16), SM90_OUT16(d, 32), SM90_OUT16(d, 48)
+#define SM90_LIST16      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
 #define SM90_LIST32                                                                                                              \
 	"%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, "                                                                     \
 	"%12, %13, %14, %15, %16, %17, %18, %19, %20, %21, "                                                                     \
@@ -231,6 +232,14 @@ SM90_DEVICE constexpr uint32_t sm90_k_offset(int k, uint32_t panel_bytes)
  * runs along the stored rows). The accumulator of row g (lane / 4) and columns 8 n + 2 (lane % 4) is d[4 n], d[4 n + 1]; row g + 8
  * d[4 n + 2], d[4 n + 3]; warp w of the group owns rows 16 w to 16 w + 15.
  */
+template <int TA, int TB> SM90_DEVICE void sm90_mma(float (&d)[16], uint64_t a, uint64_t b, int add)
+{
+	asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %18, 0;\n"
+		     "wgmma.mma_async.sync.aligned.m64n32k16.f32.bf16.bf16 {" SM90_LIST16 "}, %16, %17, add, 1, 1, %19, %20;\n}"
+		     : SM90_OUT16(d, 0)
+		     : "l"(a), "l"(b), "r"(add), "n"(TA), "n"(TB));
+}
+
 template <int TA, int TB> SM90_DEVICE void sm90_mma(float (&d)[32], uint64_t a, uint64_t b, int add)
 {
 	asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %34, 0;\n"

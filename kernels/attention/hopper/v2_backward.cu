@@ -1,0 +1,501 @@
+/**
+ * v2_backward.cu - backward of provider "hopper.v2": dQ, dK, dV with wgmma and TMA.
+ *
+ * A thread block is one producer warp group, of which a single thread works, and two consumer warp groups. Blocks are persistent: they
+ * draw tiles of keys from a ticket until none is left. The producer loads K and V of a tile once, then Q, dO and row statistics of
+ * every step (64 queries of one head; all heads of the group in turn) into a ring of stages. dK and dV stay in registers over all
+ * steps and are written once: the same bits on every run. dQ is added to an fp32 sum in global memory straight from registers, in
+ * fragment order (v1_fragment), so that a warp adds 512 bytes side by side; CAST makes rows of it.
+ *
+ * A step computes the scores transposed, keys down and queries across:
+ *     S' = K Q'    P' = exp2(S' c - LSE)    dP' = V dO'    dS' = P' (dP' - delta)
+ *     dV += P' dO      dK += dS' Q      dQ = dS K
+ * because an accumulator has the layout of an A operand in registers: P' and dS' feed dV and dK without touching shared memory. Only dQ,
+ * which sums over keys and so over warps, needs dS there.
+ *
+ * Tiles of 128 keys: each consumer group owns 64 of them, both work on every step, dQ of a step is split by columns.
+ * Tiles of 64 keys: both groups own all keys, each takes every second step; they add up dK and dV at the end of the tile.
+ *
+ * The tensor cores must never wait for the exponentials. So a group of wgmmas is always queued before the warps turn to arithmetic:
+ * dP' runs during exp, dV during dS, dK and the next step's S' while dQ leaves.
+ */
+#include "v2.h"
+#include "sm90.h"
+
+#include <math_constants.h>
+
+enum { PRODUCER_THREADS = 128, GROUP_THREADS = 128, THREADS = PRODUCER_THREADS + 2 * GROUP_THREADS, GROUP_WARPS = 4 };
+enum { STEP_PANEL = V1_STEP * 128 };       /* bytes of a panel of Q and dO */
+enum { ALL_CONSUMERS = 1, OWN_GROUP = 2 }; /* named barriers; OWN_GROUP + 0 and + 1 */
+
+/* What the producer tells about a tile. */
+struct backward_item {
+	int32_t kv_head; /* < 0: no more tiles */
+	int32_t first, end;
+	int32_t total; /* steps, all heads together */
+};
+
+/* What the producer tells about a step; key and query count from the first of the tile and of the step. */
+struct backward_step {
+	int32_t row;    /* of 64 queries in grad_q_sum: head * n_slots + slot */
+	int32_t bias;   /* key sees query when key <= query + bias ... */
+	int32_t last;   /* ... and key <= last */
+	int32_t masked; /* 0: every key sees every query */
+};
+
+/* Shared memory, bytes. Tiles are panels of 64 columns (see sm90.h). */
+template <int D, int KEYS> struct backward_shared {
+	static const int stages = KEYS == 128 ? 3 : 4;
+	static const int keys_tile = KEYS * D * 2, keys_panel = KEYS * 128;
+	static const int step_tile = V1_STEP * D * 2;
+	static const int scores_tile = 64 * 128; /* dS' of 64 keys and 64 queries */
+	static const int stats_bytes = V1_STEP * (int)sizeof(float2);
+	static const int k = 0;
+	static const int v = k + keys_tile;
+	static const int q = v + keys_tile;                                        /* [stages] */
+	static const int grad_o = q + stages * step_tile;                          /* [stages] */
+	static const int ds = grad_o + stages * step_tile;                         /* 4 scores_tile: two buffers for each group */
+	static const int stats = ds + 4 * scores_tile;                             /* [stages] */
+	static const int step = stats + stages * stats_bytes;                      /* [stages] struct backward_step */
+	static const int item = step + stages * (int)sizeof(struct backward_step); /* [2] struct backward_item */
+	static const int barriers = item + 2 * (int)sizeof(struct backward_item);
+	/* Barriers, 8 bytes each. */
+	static const int keys_full = barriers;         /* K and V are here */
+	static const int keys_empty = keys_full + 8;   /* K and V may be overwritten */
+	static const int item_full = keys_empty + 8;   /* [2] */
+	static const int item_empty = item_full + 16;  /* [2] */
+	static const int q_full = item_empty + 16;     /* [stages] Q, statistics and struct backward_step are here */
+	static const int o_full = q_full + 8 * stages; /* [stages] dO is here */
+	static const int empty = o_full + 8 * stages;  /* [stages] all of a stage may be overwritten */
+	static const int bytes = empty + 8 * stages;
+};
+
+#ifdef SM90_CODE
+
+/* First query of a step. */
+SM90_DEVICE int query_of_step(const struct v1_job &job, int inner, int step)
+{
+	if (!job.block)
+		return inner + step * V1_STEP;
+	const int parts = job.block / V1_STEP; /* 1 or 2 */
+	return job.list[inner + (step >> (parts - 1))] * job.block + (step & (parts - 1)) * V1_STEP;
+}
+
+/* The first item from `ticket` on that is a tile; false: there is none. */
+SM90_DEVICE bool find_tile(const struct v1_job &work, uint32_t ticket, uint32_t items, struct v1_tile *tile, int *kv_head)
+{
+	for (; ticket < items; ticket = gridDim.x + (uint32_t)atomicAdd(work.cursor + 1, 1)) {
+		struct v1_place place;
+		if (!v1_place(&work, 1, ticket, &place))
+			continue;
+		*tile = work.tiles[(work.block ? place.kv_head * work.n_tiles : 0) + place.tile];
+		*kv_head = place.kv_head;
+		if (tile->first >= 0)
+			return true;
+	}
+	return false;
+}
+
+/* The thread that loads. A fresh barrier counts as if phase 1 had just ended, so that the first waits for "empty" pass. */
+template <int D, int KEYS> SM90_DEVICE void produce(const struct v2_job &job, unsigned char *memory, uint32_t base)
+{
+	typedef backward_shared<D, KEYS> shared;
+	const struct v1_job &work = job.work;
+	const uint32_t items = (uint32_t)v1_items(&work, 1);
+	struct v1_tile tile;
+	int kv_head = 0;
+	uint32_t at = 0, keys_phase = 0, item = 0;
+
+	sm90_prefetch_map(&job.k);
+	sm90_prefetch_map(&job.v);
+	sm90_prefetch_map(&job.q);
+	sm90_prefetch_map(&job.grad_o);
+	for (;;) {
+		const uint32_t ticket = item == 0 ? blockIdx.x : gridDim.x + (uint32_t)atomicAdd(work.cursor + 1, 1);
+		const bool more = find_tile(work, ticket, items, &tile, &kv_head);
+		const int total = more ? tile.steps * work.group : 0;
+		struct backward_item *say = (struct backward_item *)(memory + shared::item) + item % 2;
+		sm90_barrier_wait(base + shared::item_empty + item % 2 * 8, (item / 2 & 1) ^ 1);
+		say->kv_head = more ? kv_head : -1;
+		say->first = tile.first;
+		say->end = tile.end;
+		say->total = total;
+		sm90_barrier_arrive(base + shared::item_full + item % 2 * 8);
+		item++;
+		if (!more)
+			return;
+
+		/* Queries from here on see all keys of the tile; a tile that is cut short is masked in every step. */
+		const int clean_from = tile.first + KEYS > tile.end ? 0x7fffffff : tile.first + KEYS - 1 - tile.diagonal;
+		const int slot_bias = work.block ? 0 : tile.slot * V1_STEP - tile.inner; /* slot = (query + slot_bias) / 64 */
+		int head = kv_head * work.group, step = 0;
+		int next_query = total > 0 ? query_of_step(work, tile.inner, 0) : 0;
+		for (int n = 0; n < total; n++, at++) {
+			const uint32_t stage = at % shared::stages, phase = at / shared::stages & 1;
+			const int own_head = head, query = next_query;
+			if (++step == tile.steps) {
+				step = 0;
+				head++;
+			}
+			next_query = query_of_step(work, tile.inner, step); /* early: a read of the list takes a while */
+
+			const int row = own_head * work.n_slots + (query + slot_bias) / V1_STEP;
+			const uint32_t q_full = base + shared::q_full + stage * 8, o_full = base + shared::o_full + stage * 8;
+			struct backward_step *info = (struct backward_step *)(memory + shared::step) + stage;
+			sm90_barrier_wait(base + shared::empty + stage * 8, phase ^ 1);
+			info->row = row;
+			info->bias = query + tile.diagonal - tile.first;
+			info->last = tile.end - tile.first - 1;
+			info->masked = query < clean_from;
+			sm90_barrier_expect(q_full, shared::step_tile + shared::stats_bytes);
+			sm90_load(base + shared::q + stage * shared::step_tile, &job.q, q_full, query, 0, own_head,
+				SM90_EVICT_LAST);
+			sm90_load_flat(base + shared::stats + stage * shared::stats_bytes,
+				work.row_stats + (int64_t)row * V1_STEP, shared::stats_bytes, q_full);
+			if (n == 0) { /* after the first Q: the tile before may still be at work on its keys */
+				const uint32_t keys_full = base + shared::keys_full;
+				sm90_barrier_wait(base + shared::keys_empty, keys_phase ^ 1);
+				keys_phase ^= 1;
+				sm90_barrier_expect(keys_full, 2 * shared::keys_tile);
+				sm90_load(base + shared::k, &job.k, keys_full, tile.first, 0, kv_head, SM90_EVICT_FIRST);
+				sm90_load(base + shared::v, &job.v, keys_full, tile.first, 0, kv_head, SM90_EVICT_FIRST);
+			}
+			sm90_barrier_expect(o_full, shared::step_tile);
+			sm90_load(base + shared::grad_o + stage * shared::step_tile, &job.grad_o, o_full, query, 0, own_head,
+				SM90_EVICT_LAST);
+		}
+	}
+}
+
+/* d (64 x 64) = A B' over D columns, both tiles read along their rows: S' = K Q', dP' = V dO'. */
+template <int D> SM90_DEVICE void scores(float (&d)[32], uint32_t keys, uint32_t keys_panel, uint32_t step)
+{
+	const uint64_t a_tile = sm90_descriptor(keys, keys_panel), b_tile = sm90_descriptor(step, STEP_PANEL);
+#pragma unroll
+	for (int k = 0; k < D / 16; k++)
+		sm90_mma<0, 0>(d, a_tile + sm90_k_offset(k, keys_panel), b_tile + sm90_k_offset(k, STEP_PANEL), k > 0);
+}
+
+/* d (64 keys x D) += A B over 64 queries, A from registers: dV += P' dO, dK += dS' Q. */
+template <int N> SM90_DEVICE void add_to_keys(float (&d)[N], const uint32_t (&a)[16], uint32_t step)
+{
+	const uint64_t b_tile = sm90_descriptor(step, STEP_PANEL);
+#pragma unroll
+	for (int k = 0; k < V1_STEP / 16; k++)
+		sm90_mma<1>(d, a + 4 * k, b_tile + k * SM90_ROWS_STEP, 1);
+}
+
+/* d (64 queries x up to 64 columns) = dS K over KEYS keys. dS' is stored as it was computed, so A, too, is read across its rows. */
+template <int KEYS, int N> SM90_DEVICE void queries(float (&d)[N], uint32_t ds, uint32_t k)
+{
+	const uint64_t a_tile = sm90_descriptor(ds, 0), b_tile = sm90_descriptor(k, 0);
+#pragma unroll
+	for (int i = 0; i < KEYS / 16; i++)
+		sm90_mma<1, 1>(d, a_tile + i * SM90_ROWS_STEP, b_tile + i * SM90_ROWS_STEP, i > 0);
+}
+
+/* d into the sum of a step's dQ: a red.v4 is 512 bytes side by side for a warp. */
+template <int N> SM90_DEVICE void add_to_queries(float *sum, const float (&d)[N])
+{
+#pragma unroll
+	for (int i = 0; i < N / 4; i++)
+		sm90_add4(sum + i * 128, d[4 * i], d[4 * i + 1], d[4 * i + 2], d[4 * i + 3]);
+}
+
+/* Pairs of neighbours as bf16: the A operand that an accumulator is. */
+SM90_DEVICE void pack(uint32_t (&to)[16], const float (&from)[32])
+{
+#pragma unroll
+	for (int i = 0; i < 16; i++)
+		to[i] = sm90_pack(from[2 * i], from[2 * i + 1]);
+}
+
+/* Keys that must not see a query get -inf. Rows of s are keys `key` and `key` + 8, columns queries 8 n + 2 (lane % 4) + {0, 1}. */
+SM90_DEVICE void hide(float (&s)[32], const struct backward_step &step, int key, int lane)
+{
+#pragma unroll
+	for (int r = 0; r < 2; r++) {
+		const int own = key + 8 * r, first = own > step.last ? V1_STEP : own - step.bias - lane % 4 * 2;
+#pragma unroll
+		for (int n = 0; n < 8; n++)
+#pragma unroll
+			for (int e = 0; e < 2; e++)
+				if (8 * n + e < first)
+					s[4 * n + 2 * r + e] = -CUDART_INF_F;
+	}
+}
+
+/* One tensor's gradient of a warp's 16 keys: rows `key` and `key` + 8. */
+template <int N>
+SM90_DEVICE void write_keys(const struct v1_tensor &to, int kv_head, int key, int end, int lane, const float (&d)[N], float scale)
+{
+#pragma unroll
+	for (int r = 0; r < 2; r++) {
+		if (key + 8 * r >= end)
+			continue;
+		__nv_bfloat16 *row = (__nv_bfloat16 *)to.data + (key + 8 * r) * to.token + kv_head * to.head + lane % 4 * 2;
+#pragma unroll
+		for (int n = 0; n < N / 4; n++)
+			*(uint32_t *)(row + 8 * n) = sm90_pack(d[4 * n + 2 * r] * scale, d[4 * n + 2 * r + 1] * scale);
+	}
+}
+
+/* d += the same fragment of the other group, which wrote it to `from`; put() is that write. */
+template <int N> SM90_DEVICE void put(float4 *to, const float (&d)[N])
+{
+#pragma unroll
+	for (int i = 0; i < N / 4; i++)
+		to[i * GROUP_THREADS] = make_float4(d[4 * i], d[4 * i + 1], d[4 * i + 2], d[4 * i + 3]);
+}
+
+template <int N> SM90_DEVICE void take(float (&d)[N], const float4 *from)
+{
+#pragma unroll
+	for (int i = 0; i < N / 4; i++) {
+		const float4 other = from[i * GROUP_THREADS];
+		d[4 * i] += other.x;
+		d[4 * i + 1] += other.y;
+		d[4 * i + 2] += other.z;
+		d[4 * i + 3] += other.w;
+	}
+}
+
+/* Warp group `group` of the consumers. */
+template <int D, int KEYS> SM90_DEVICE void consume(const struct v2_job &job, unsigned char *memory, uint32_t base, int group)
+{
+	typedef backward_shared<D, KEYS> shared;
+	const bool split_keys = KEYS == 128;           /* else the groups split the steps */
+	const int q_columns = split_keys ? D / 2 : 64; /* of dQ that a group computes at a time ... */
+	const int q_parts = split_keys ? 1 : D / 64;   /* ... so often a step, for want of registers */
+	const int tid = threadIdx.x % GROUP_THREADS, warp = tid / 32, lane = tid % 32;
+	const int own_row = (split_keys ? group * 64 : 0) + warp * 16 + lane / 4; /* key of accumulator rows 0; + 8 */
+
+	const uint32_t own_k = base + shared::k + (split_keys ? group * 64 * 128 : 0), own_v = own_k + (shared::v - shared::k);
+	/* dQ's columns of K: with headdim 128 a panel each, with 64 half a panel. */
+	const uint32_t q_side_k =
+		base + shared::k + (split_keys ? (D == 128 ? group * shared::keys_panel : group * q_columns * 2) : 0);
+	const uint32_t ds_write = base + shared::ds + group * (split_keys ? 1 : 2) * shared::scores_tile +
+				  (warp * 16 + lane % 16) * 128 + (((lane >> 4) ^ (lane & 7)) << 4);
+	const uint32_t ds_read = base + shared::ds + (split_keys ? 0 : group * 2 * shared::scores_tile);
+	const uint32_t ds_other = (split_keys ? 2 : 1) * shared::scores_tile; /* from one buffer to the other */
+	const int q_sum_lane = (warp * (D / 8) + (split_keys ? group * (q_columns / 8) : 0)) * 128 + lane * 4;
+	uint32_t start = 0, keys_phase = 0, item = 0, buffer = 0;
+
+	for (;; item++) {
+		sm90_barrier_wait(base + shared::item_full + item % 2 * 8, item / 2 & 1);
+		const struct backward_item *own = (const struct backward_item *)(memory + shared::item) + item % 2;
+		if (own->kv_head < 0)
+			return;
+		const int total = own->total;
+		float grad_k[D / 2], grad_v[D / 2];
+#pragma unroll
+		for (int i = 0; i < D / 2; i++)
+			grad_k[i] = grad_v[i] = 0.0f;
+
+		if (total > 0) {
+			sm90_barrier_wait(base + shared::keys_full, keys_phase);
+			keys_phase ^= 1;
+		}
+#pragma unroll 1
+		for (int n = split_keys ? 0 : group; n < total; n += split_keys ? 1 : 2) {
+			const uint32_t at = start + n, stage = at % shared::stages, phase = at / shared::stages & 1;
+			const uint32_t q_tile = base + shared::q + stage * shared::step_tile,
+				       o_tile = base + shared::grad_o + stage * shared::step_tile;
+			float s[32], dp[32];
+			uint32_t p_half[16], ds_half[16];
+
+			sm90_barrier_wait(base + shared::q_full + stage * 8, phase);
+			sm90_wgmma_fence();
+			scores<D>(s, own_k, shared::keys_panel, q_tile);
+			sm90_wgmma_commit();
+			const struct backward_step *step = (const struct backward_step *)(memory + shared::step) + stage;
+			const float4 *stats = (const float4 *)(memory + shared::stats + stage * shared::stats_bytes) + lane % 4;
+			sm90_barrier_wait(base + shared::o_full + stage * 8, phase);
+			sm90_wgmma_fence();
+			scores<D>(dp, own_v, shared::keys_panel, o_tile);
+			sm90_wgmma_commit();
+
+			sm90_wgmma_wait<1>();
+			sm90_pin(s);
+			if (step->masked)
+				hide(s, *step, own_row, lane);
+#pragma unroll
+			for (int i = 0; i < 8; i++) {
+				const float4 two = stats[4 * i]; /* LSE, delta of two queries */
+				s[4 * i] = sm90_exp2(fmaf(s[4 * i], job.work.scale_log2, -two.x));
+				s[4 * i + 1] = sm90_exp2(fmaf(s[4 * i + 1], job.work.scale_log2, -two.z));
+				s[4 * i + 2] = sm90_exp2(fmaf(s[4 * i + 2], job.work.scale_log2, -two.x));
+				s[4 * i + 3] = sm90_exp2(fmaf(s[4 * i + 3], job.work.scale_log2, -two.z));
+			}
+			pack(p_half, s);
+			sm90_pin(p_half);
+			sm90_pin(grad_v);
+			sm90_wgmma_fence();
+			add_to_keys(grad_v, p_half, o_tile);
+			sm90_wgmma_commit();
+
+			sm90_wgmma_wait<1>();
+			sm90_pin(dp);
+#pragma unroll
+			for (int i = 0; i < 8; i++) { /* read again: registers are short here */
+				const float4 two = stats[4 * i];
+				dp[4 * i] = (dp[4 * i] - two.y) * s[4 * i];
+				dp[4 * i + 1] = (dp[4 * i + 1] - two.w) * s[4 * i + 1];
+				dp[4 * i + 2] = (dp[4 * i + 2] - two.y) * s[4 * i + 2];
+				dp[4 * i + 3] = (dp[4 * i + 3] - two.w) * s[4 * i + 3];
+			}
+			pack(ds_half, dp);
+#pragma unroll
+			for (int i = 0; i < 4; i++)
+				sm90_store_matrices<0>((ds_write + buffer * ds_other) ^ (i << 5), ds_half[4 * i],
+					ds_half[4 * i + 1], ds_half[4 * i + 2], ds_half[4 * i + 3]);
+			sm90_fence_async();
+			/* Two buffers: who passes here knows that dQ of the step before is done everywhere, so the other one is free. */
+			if (split_keys)
+				sm90_named_sync(ALL_CONSUMERS, 2 * GROUP_THREADS);
+			else
+				sm90_named_sync(OWN_GROUP + group, GROUP_THREADS);
+
+			float grad_q[q_columns / 2];
+			float *const sum = job.work.grad_q_sum + (int64_t)step->row * (V1_STEP * D) + q_sum_lane;
+			sm90_pin(ds_half);
+			sm90_pin(grad_k);
+			sm90_wgmma_fence();
+			queries<KEYS>(grad_q, ds_read + buffer * ds_other, q_side_k);
+			sm90_wgmma_commit();
+			add_to_keys(grad_k, ds_half, q_tile);
+			sm90_wgmma_commit();
+			sm90_wgmma_wait<1>();
+			sm90_pin(grad_v);
+			sm90_pin(p_half); /* until here dV may have been reading P' */
+			sm90_pin(grad_q);
+			add_to_queries(sum, grad_q); /* while dK is at work */
+			if (q_parts == 2) {
+				sm90_pin(grad_q);
+				sm90_wgmma_fence();
+				queries<KEYS>(grad_q, ds_read + buffer * ds_other, q_side_k + shared::keys_panel);
+				sm90_wgmma_commit();
+			}
+			sm90_wgmma_wait<q_parts - 1>();
+			sm90_pin(grad_k);
+			sm90_pin(ds_half);
+			__syncwarp(); /* the statistics have been read by all lanes */
+			if (lane == 0)
+				sm90_barrier_arrive(base + shared::empty + stage * 8);
+			if (q_parts == 2) {
+				sm90_wgmma_wait<0>();
+				sm90_pin(grad_q);
+				add_to_queries(sum + q_columns / 8 * 128, grad_q);
+			}
+			buffer ^= 1;
+		}
+		start += total;
+
+		const int kv_head = own->kv_head, key = own->first + own_row, end = own->end;
+		if (split_keys) {
+			if (total > 0 && lane == 0) /* all lanes of the warp wait for the same wgmmas */
+				sm90_barrier_arrive(base + shared::keys_empty);
+			write_keys(job.work.grad_k, kv_head, key, end, lane, grad_k, job.work.scale);
+			write_keys(job.work.grad_v, kv_head, key, end, lane, grad_v, 1.0f);
+		} else {
+			float4 *room =
+				(float4 *)(memory + shared::k) + tid; /* K and V are done with: as much as one fp32 gradient */
+			if (total > 0) {
+				sm90_named_sync(ALL_CONSUMERS, 2 * GROUP_THREADS);
+				if (group == 1)
+					put(room, grad_v);
+				sm90_named_sync(ALL_CONSUMERS, 2 * GROUP_THREADS);
+				if (group == 0)
+					take(grad_v, room);
+				sm90_named_sync(ALL_CONSUMERS, 2 * GROUP_THREADS);
+				if (group == 0)
+					put(room, grad_k);
+				sm90_named_sync(ALL_CONSUMERS, 2 * GROUP_THREADS);
+				if (group == 1)
+					take(grad_k, room);
+				sm90_fence_async();
+				__syncwarp();
+				if (lane == 0)
+					sm90_barrier_arrive(base + shared::keys_empty);
+			}
+			if (group == 0)
+				write_keys(job.work.grad_v, kv_head, key, end, lane, grad_v, 1.0f);
+			else
+				write_keys(job.work.grad_k, kv_head, key, end, lane, grad_k, job.work.scale);
+		}
+		__syncwarp();
+		if (lane == 0)
+			sm90_barrier_arrive(base + shared::item_empty + item % 2 * 8);
+	}
+}
+
+#endif
+
+template <int D, int KEYS>
+__global__ void __launch_bounds__(THREADS, 1) v2_backward_kernel(const __grid_constant__ struct v2_job job)
+{
+#ifdef SM90_CODE
+	typedef backward_shared<D, KEYS> shared;
+	extern __shared__ __align__(1024) unsigned char memory[];
+	const uint32_t base = sm90_shared(memory);
+	const int group =
+		__shfl_sync(0xffffffffu, (int)threadIdx.x / GROUP_THREADS, 0); /* so that the compiler sees one value a warp */
+
+	if (threadIdx.x == 0) {
+		const int users = KEYS == 128 ? 2 * GROUP_WARPS : GROUP_WARPS; /* warps that read a stage */
+		sm90_barrier_init(base + shared::keys_full, 1);
+		sm90_barrier_init(base + shared::keys_empty, 2 * GROUP_WARPS);
+		for (int i = 0; i < 2; i++) {
+			sm90_barrier_init(base + shared::item_full + i * 8, 1);
+			sm90_barrier_init(base + shared::item_empty + i * 8, 2 * GROUP_WARPS);
+		}
+		for (int i = 0; i < shared::stages; i++) {
+			sm90_barrier_init(base + shared::q_full + i * 8, 1);
+			sm90_barrier_init(base + shared::o_full + i * 8, 1);
+			sm90_barrier_init(base + shared::empty + i * 8, users);
+		}
+		sm90_barrier_init_done();
+	}
+	__syncthreads();
+	if (group == 0) {
+		sm90_registers_give<32>();
+		if (threadIdx.x == 0)
+			produce<D, KEYS>(job, memory, base);
+	} else {
+		sm90_registers_take<240>();
+		consume<D, KEYS>(job, memory, base, group - 1);
+	}
+#endif
+}
+
+int v2_backward_shared(int headdim, int outer_rows)
+{
+	if (headdim == 64)
+		return outer_rows == 64 ? backward_shared<64, 64>::bytes : backward_shared<64, 128>::bytes;
+	return outer_rows == 64 ? backward_shared<128, 64>::bytes : backward_shared<128, 128>::bytes;
+}
+
+static const void *kernel_of(const struct v1_job *work)
+{
+	if (work->headdim == 64)
+		return work->outer_rows == 64 ? (const void *)v2_backward_kernel<64, 64>
+					      : (const void *)v2_backward_kernel<64, 128>;
+	return work->outer_rows == 64 ? (const void *)v2_backward_kernel<128, 64> : (const void *)v2_backward_kernel<128, 128>;
+}
+
+cudaError_t v2_backward_setup(const struct v2_job *job)
+{
+	return cudaFuncSetAttribute(kernel_of(&job->work), cudaFuncAttributeMaxDynamicSharedMemorySize,
+		v2_backward_shared(job->work.headdim, job->work.outer_rows));
+}
+
+cudaError_t v2_backward(const struct v2_job *job, cudaStream_t stream)
+{
+	const int64_t items = v1_items(&job->work, 1);
+	const unsigned blocks = (unsigned)(items < job->processors ? items : job->processors);
+	void *arguments[] = { (void *)job };
+	cudaError_t launched = cudaLaunchKernel(kernel_of(&job->work), dim3(blocks), dim3(THREADS), arguments,
+		(size_t)v2_backward_shared(job->work.headdim, job->work.outer_rows), stream);
+	cudaError_t last = cudaGetLastError();
+	return launched != cudaSuccess ? launched : last;
+}

@@ -1,0 +1,48 @@
+/**
+ * v2_cast.cu - phase CAST of provider "hopper.v2": the fp32 sums of v2_backward become rows of dQ.
+ *
+ * A warp reads the fragments of 16 rows as they lie, 512 bytes at a time, and turns them into rows in shared memory.
+ */
+#include "v2.h"
+#include "v1_mma.h"
+
+enum { THREADS = 128, ROW_PAD = 16 }; /* bytes behind a row, so that the rows of a fragment lie in different banks */
+
+/* One block a slot and head, a warp for every 16 of its 64 rows. */
+template <int D> static __global__ void __launch_bounds__(THREADS) v2_cast_kernel(const __grid_constant__ struct v1_job job)
+{
+	const int row_bytes = D * 2 + ROW_PAD, chunks = D / 8, pass = 32 / chunks;
+	__shared__ __align__(16) unsigned char rows[THREADS / 32][16 * row_bytes];
+	const int slot = blockIdx.x, head = blockIdx.y, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+	const int2 tokens = job.slots[slot];
+	const float *sum = job.grad_q_sum + ((int64_t)head * job.n_slots + slot) * (V1_STEP * D);
+	unsigned char *own = rows[warp];
+
+	if (tokens.x + warp * 16 >= tokens.y)
+		return;
+#pragma unroll
+	for (int n = 0; n < D / 8; n++) {
+		const float4 v = *(const float4 *)(sum + v1_fragment(D, warp, n, lane));
+		unsigned char *to = own + lane / 4 * row_bytes + n * 16 + lane % 4 * 4;
+		*(uint32_t *)to = v1_pack(v.x * job.scale, v.y * job.scale);
+		*(uint32_t *)(to + 8 * row_bytes) = v1_pack(v.z * job.scale, v.w * job.scale);
+	}
+	__syncwarp();
+#pragma unroll
+	for (int i = 0; i < 16 / pass; i++) {
+		const int row = i * pass + lane / chunks, chunk = lane % chunks, token = tokens.x + warp * 16 + row;
+		if (token < tokens.y)
+			*(uint4 *)((__nv_bfloat16 *)job.grad_q.data + token * job.grad_q.token + head * job.grad_q.head +
+				   chunk * 8) = *(const uint4 *)(own + row * row_bytes + chunk * 16);
+	}
+}
+
+cudaError_t v2_cast(const struct v2_job *job, cudaStream_t stream)
+{
+	const dim3 grid((unsigned)job->work.n_slots, (unsigned)job->work.nhq);
+	if (job->work.headdim == 64)
+		v2_cast_kernel<64><<<grid, THREADS, 0, stream>>>(job->work);
+	else
+		v2_cast_kernel<128><<<grid, THREADS, 0, stream>>>(job->work);
+	return cudaGetLastError();
+}
