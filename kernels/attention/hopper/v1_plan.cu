@@ -122,6 +122,8 @@ static int make_job(const struct v1_kernels *kernels, const struct fw_problem *p
 	const int32_t outer = job->backward ? job->total_k : job->total_q;
 	job->n_tiles = job->block ? v1_ceil_div(outer, job->block) * (job->block / rows) : outer / rows + job->n_seqs;
 	job->n_slots = job->backward ? job->total_q / V1_STEP + job->n_seqs : 0;
+	if (job->backward && job->block) /* the last block is walked whole, even if its second half lies behind the last token */
+		job->n_slots = v1_ceil_div(job->total_q, job->block) * (job->block / V1_STEP);
 	job->list_capacity = job->block ? a.max_blocks : 0;
 	job->scale = (float)a.scale;
 	job->scale_log2 = (float)(a.scale * 1.4426950408889634);
