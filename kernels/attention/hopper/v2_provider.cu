@@ -22,14 +22,15 @@ static int choose(const struct fw_attention *a, int direction, const char *confi
 		shape->outer_rows = a->mask == FW_BLOCKS && a->block_k == 64 ? 64 : 128;
 		shape->heads = 1;
 		shape->step = V1_STEP;
-		snprintf(shape->config, sizeof shape->config, "BLOCK_M=64 BLOCK_N=%d STAGES=2 WARPGROUPS=3", shape->outer_rows);
+		snprintf(shape->config, sizeof shape->config, "BLOCK_M=64 BLOCK_N=%d STAGES=%d WARPGROUPS=3", shape->outer_rows,
+			shape->outer_rows == 64 ? 4 : 3);
 	}
 	return !config || !strcmp(config, shape->config) ? FW_OK : FW_UNSUPPORTED;
 }
 
 static int shared(const struct v1_job *job)
 {
-	return v2_forward_shared(job->headdim);
+	return job->backward ? v2_backward_shared(job->headdim, job->outer_rows) : v2_forward_shared(job->headdim);
 }
 
 static cudaError_t setup(const struct v1_job *job)
@@ -45,7 +46,7 @@ static cudaError_t setup(const struct v1_job *job)
 	if (major != 9 || minor != 0)
 		return cudaErrorNoKernelImageForDevice;
 	const struct v2_job *wide = (const struct v2_job *)job;
-	return v2_forward_setup(wide);
+	return job->backward ? v2_backward_setup(wide) : v2_forward_setup(wide);
 }
 
 typedef CUresult (*encode_tiled)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *, const cuuint64_t *,
@@ -117,12 +118,12 @@ static int bound(struct v1_job *job, char *why, size_t size)
 static cudaError_t run(const struct v1_job *job, cudaStream_t stream)
 {
 	const struct v2_job *wide = (const struct v2_job *)job;
-	return v2_forward(wide, stream);
+	return job->backward ? v2_backward(wide, stream) : v2_forward(wide, stream);
 }
 
 static cudaError_t cast(const struct v1_job *job, cudaStream_t stream)
 {
-	return v1_cast(job, stream);
+	return v2_cast((const struct v2_job *)job, stream);
 }
 
 static const struct v1_kernels kernels = { "hopper.v2", sizeof(struct v2_job), choose, shared, setup, bound, run, cast };
@@ -152,10 +153,6 @@ static int can(const struct fw_problem *problem, char *why, size_t size)
 		return FW_UNSUPPORTED;
 	}
 	const struct fw_attention *a = problem->attention;
-	if (problem->direction == FW_BACKWARD) {
-		snprintf(why, size, "only forward; backward is hopper.v1's");
-		return FW_UNSUPPORTED;
-	}
 	if (problem->direction == FW_FORWARD && a->nhq / a->nhk % 2 != 0 && a->mask == FW_BLOCKS && a->block_q == 64) {
 		snprintf(why, size, "blocks of 64 need an even number of query heads a key head");
 		return FW_UNSUPPORTED;
