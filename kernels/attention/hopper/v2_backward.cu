@@ -25,6 +25,8 @@
 #include <math_constants.h>
 
 enum { PRODUCER_THREADS = 128, GROUP_THREADS = 128, THREADS = PRODUCER_THREADS + 2 * GROUP_THREADS, GROUP_WARPS = 4 };
+/* Together no more than the launch gave: 384 threads of 168 registers are 504 for every 128 threads. More would hang. */
+enum { PRODUCER_REGISTERS = 24, CONSUMER_REGISTERS = 240 };
 enum { STEP_PANEL = V1_STEP * 128 };       /* bytes of a panel of Q and dO */
 enum { ALL_CONSUMERS = 1, OWN_GROUP = 2 }; /* named barriers; OWN_GROUP + 0 and + 1 */
 
@@ -458,11 +460,11 @@ __global__ void __launch_bounds__(THREADS, 1) v2_backward_kernel(const __grid_co
 	}
 	__syncthreads();
 	if (group == 0) {
-		sm90_registers_give<32>();
+		sm90_registers_give<PRODUCER_REGISTERS>();
 		if (threadIdx.x == 0)
 			produce<D, KEYS>(job, memory, base);
 	} else {
-		sm90_registers_take<240>();
+		sm90_registers_take<CONSUMER_REGISTERS>();
 		consume<D, KEYS>(job, memory, base, group - 1);
 	}
 #endif
