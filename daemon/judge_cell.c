@@ -260,7 +260,7 @@ static bool judge_trouble(const struct result *r, int i, const struct judge_laun
 	bool itself = protocol_is_selfcheck(r->plan.ask.kind);
 	bool inherited = !itself && base.class[0] && strcmp(base.class, target.class) == 0;
 	if (target.class[0] && !inherited) {
-		fail_cell(c, VERDICT_FAILED, target.class);
+		fail_cell(c, verdict_of_class(target.class), target.class);
 		snprintf(c->reason, sizeof(c->reason), "%s", target.detail);
 		return true;
 	}

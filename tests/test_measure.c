@@ -134,26 +134,28 @@ static void runner(struct scene *s, const char *check, const char *launch)
 		"[[ $line =~ '\"launch\":'([0-9]+) ]]; launch=${BASH_REMATCH[1]}\n"
 		"[[ $line =~ '\"set\":'([0-9]+) ]]; set=${BASH_REMATCH[1]}\n"
 		"[[ $line =~ '\"role\":\"'([a-z]+) ]]; role=${BASH_REMATCH[1]}\n"
+		"[[ $line =~ '\"seal\":\"'([0-9a-f]+) ]]; seal=${BASH_REMATCH[1]} number=0\n"
+		"say() { echo \"$seal $number $1\" >&3; number=$((number + 1)); }\n"
 		"echo $mode >>%s/runs\n"
-		"at() { echo "
+		"at() { say "
 		"\"{\\\"t\\\":\\\"at\\\",\\\"launch\\\":$launch,\\\"cell\\\":$i,\\\"role\\\":\\\"$1\\\",\\\"step\\\":\\\"$2\\\"}"
-		"\" >&3; }\n"
-		"pass() { echo "
+		"\"; }\n"
+		"pass() { say "
 		"\"{\\\"t\\\":\\\"check\\\",\\\"role\\\":\\\"$role\\\",\\\"cell\\\":$i,\\\"ok\\\":true,\\\"class\\\":\\\"\\\","
-		"\\\"error_ratio\\\":0.5,\\\"input_sha256\\\":\\\"\\\"}\" >&3; }\n"
-		"wrong() { echo "
+		"\\\"error_ratio\\\":0.5,\\\"input_sha256\\\":\\\"\\\"}\"; }\n"
+		"wrong() { say "
 		"\"{\\\"t\\\":\\\"check\\\",\\\"role\\\":\\\"$role\\\",\\\"cell\\\":$i,\\\"ok\\\":false,\\\"class\\\":"
-		"\\\"wrong\\\",\\\"error_ratio\\\":9,\\\"input_sha256\\\":\\\"\\\",\\\"detail\\\":\\\"O[1]\\\"}\" >&3; }\n"
-		"fault() { echo "
+		"\\\"wrong\\\",\\\"error_ratio\\\":9,\\\"input_sha256\\\":\\\"\\\",\\\"detail\\\":\\\"O[1]\\\"}\"; }\n"
+		"fault() { say "
 		"\"{\\\"t\\\":\\\"fault\\\",\\\"cell\\\":$i,\\\"role\\\":\\\"$1\\\",\\\"class\\\":\\\"$2\\\",\\\"detail\\\":"
-		"\\\"as told\\\"}\" >&3; }\n"
-		"timings() { b=1.0 t=$1; echo "
+		"\\\"as told\\\"}\"; }\n"
+		"timings() { b=1.0 t=$1; say "
 		"\"{\\\"t\\\":\\\"cell\\\",\\\"launch\\\":$launch,\\\"set\\\":$set,\\\"cell\\\":$i,\\\"series\\\":\\\"device\\\","
 		"\\\"phase\\\":\\\"\\\",\\\"input_sha256\\\":\\\"\\\",\\\"order\\\":\\\"ABBAABBA\\\",\\\"n\\\":4,\\\"ms\\\":{"
 		"\\\"base\\\":[$b,$b,$b,$b],"
 		"\\\"target\\\":[$t,$t,$t,$t]},\\\"guard\\\":{\\\"power_w\\\":-1,\\\"temp_c\\\":-1,\\\"sm_mhz\\\":-1,"
 		"\\\"reasons\\\":${2:-0},"
-		"\\\"foreign\\\":-1,\\\"regime\\\":\\\"\\\"},\\\"redo\\\":0}\" >&3; }\n"
+		"\\\"foreign\\\":-1,\\\"regime\\\":\\\"\\\"},\\\"redo\\\":0}\"; }\n"
 		"for i in $(grep -oE '\"i\":[0-9]+' <<<\"$line\" | cut -d: -f2); do\n"
 		"if [ $mode = check ]; then at $role check\n%s\nelse at base time; at target time\n%s\nfi\n"
 		"done\n",
@@ -370,7 +372,7 @@ static void nonsense_is_the_subjects(void **state)
 {
 	struct scene *s = *state;
 
-	runner(s, "if [ $i$role = 1target ]; then echo '{\"t\":\"check\"' >&3; sleep 100; else pass; fi", "");
+	runner(s, "if [ $i$role = 1target ]; then say '{\"t\":\"check\"'; sleep 100; else pass; fi", "");
 	check_all(s);
 	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "protocol");
 	assert_true(s->bench.cell[2].open);
@@ -380,6 +382,22 @@ static void nonsense_is_the_subjects(void **state)
 	runner(s, "if [ $i$role = 1target ]; then role=base; pass; else pass; fi", "");
 	check_all(s);
 	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "another task"));
+}
+
+static void lines_without_the_seal_are_not_the_runners(void **state)
+{
+	struct scene *s = *state;
+
+	/* the seal alone, copied from elsewhere, does not help without the number */
+	runner(s, "if [ $i$role = 1target ]; then number=5; fi; pass",
+		"if [ $i = 2 ]; then echo '{\"t\":\"ping\"}' >&3; sleep 100; else timings 1.0; fi");
+	check_all(s);
+	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "forged");
+	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_REJECTED);
+	measure_all(s);
+	assert_string_equal(bench_trouble(&s->bench, 2)->failure, "forged");
+	assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_REJECTED);
+	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNCHANGED);
 }
 
 static void a_launch_that_dies_is_blamed_by_solo_checks(void **state)
@@ -496,6 +514,7 @@ int main(void)
 		T(a_process_that_just_ends),
 		T(a_runner_that_does_nothing),
 		T(nonsense_is_the_subjects),
+		T(lines_without_the_seal_are_not_the_runners),
 		T(a_launch_that_dies_is_blamed_by_solo_checks),
 		T(a_death_that_nobody_repeats_is_the_last_ones),
 		T(a_hanging_launch_ends),

@@ -21,6 +21,7 @@
 
 #define PROTOCOL_VERSION    1
 #define PROTOCOL_LINE_MAX   (1u << 20)
+#define PROTOCOL_SEAL_MAX   40u          /* bytes before a sealed record */
 #define PROTOCOL_BANNER_MAX (64u << 10)  /* bytes skipped before hello */
 #define PROTOCOL_LOG_MAX    (640u << 10) /* bytes of a build log that travel, its end; their base64 fits a line */
 
@@ -126,7 +127,7 @@ struct msg_check {
 	char role[PROTOCOL_ROLE_SIZE];
 	int cell;
 	bool ok;
-	char failure[16];   /* "" or "wrong" "oob" "crash" "timeout" "unsupported" "abi" */
+	char failure[16];   /* "" or "wrong" "oob" "crash" "timeout" "unsupported" "abi" "escaped" "forged" */
 	double error_ratio; /* our error over the allowed error; < 1 is accepted; -1 unknown */
 	char input_sha256[65];
 	char detail[512]; /* the worst element, or the reason */
@@ -191,7 +192,8 @@ struct msg_node {
 struct msg_fault {
 	int cell;                      /* -1: none in particular */
 	char role[PROTOCOL_ROLE_SIZE]; /* a subject's role, or "worker", "device" */
-	char failure[16];              /* "build" "abi" "unsupported" "crash" "wrong" "oob" "timeout" "device" "protocol" */
+	char failure
+		[16]; /* "build" "abi" "unsupported" "crash" "wrong" "oob" "timeout" "device" "protocol", or why it is not believed */
 	char detail[512];
 };
 
@@ -207,6 +209,7 @@ struct msg_run {
 	char device[64]; /* uuid, or "cpu:0" "cuda:0" "sim:0" */
 	int launch, set;
 	uint64_t seed;
+	char seal[17]; /* "": none. Every record is preceded by it and the record's number, "SEAL 0 {...}" */
 	int n_subjects;
 	struct {
 		char role[PROTOCOL_ROLE_SIZE];

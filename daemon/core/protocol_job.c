@@ -271,6 +271,8 @@ static int read_run(json_t *object, struct msg_run *run, struct fw_err *err)
 	run->launch = (int)field_int(&f, "launch", 0, INT_MAX);
 	run->set = (int)field_int(&f, "set", 0, 2);
 	run->seed = field_u64(&f, "seed");
+	if (field_has(&f, "seal"))
+		field_token(&f, "seal", FIELD_HEX, 16, run->seal, sizeof run->seal);
 	run->warm_s = field_double(&f, "warm_s", 0, 3600);
 	run->cell_warm_s = field_double(&f, "cell_warm_s", 0, 3600);
 	run->phases = field_bool(&f, "phases");

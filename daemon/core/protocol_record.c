@@ -20,7 +20,7 @@
 #define HOST_US_MAX 1e11
 
 static const char *const failures[] = { "", "build", "abi", "unsupported", "crash", "wrong", "oob", "timeout", "device",
-	"protocol", "interrupted", NULL };
+	"protocol", "interrupted", "escaped", "clock", "roofline", "forged", NULL };
 
 static void read_role(struct fields *f, bool may_be_empty, char out[PROTOCOL_ROLE_SIZE])
 {

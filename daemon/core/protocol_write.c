@@ -175,6 +175,8 @@ static void put_run(struct jsonw *j, const struct msg_run *m)
 	jsonw_kv_int(j, "launch", m->launch);
 	jsonw_kv_int(j, "set", m->set);
 	put_u64(j, "seed", m->seed);
+	if (m->seal[0])
+		jsonw_kv_string(j, "seal", m->seal);
 	jsonw_key(j, "subjects");
 	jsonw_array(j);
 	for (int i = 0; i < m->n_subjects; i++) {

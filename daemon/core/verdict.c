@@ -33,6 +33,15 @@ enum verdict verdict_from_name(const char *name)
 	return VERDICT_NONE;
 }
 
+enum verdict verdict_of_class(const char *failure)
+{
+	static const char *const disbelief[] = { "escaped", "clock", "roofline", "forged" };
+	for (size_t i = 0; i < sizeof(disbelief) / sizeof(disbelief[0]); i++)
+		if (strcmp(failure, disbelief[i]) == 0)
+			return VERDICT_REJECTED;
+	return VERDICT_FAILED;
+}
+
 enum verdict verdict_worse(enum verdict a, enum verdict b)
 {
 	return a < b ? a : b;

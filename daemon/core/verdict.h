@@ -12,7 +12,7 @@
 /** In the order in which a comparison takes its own verdict: the first that any cell has. */
 enum verdict {
 	VERDICT_FAILED,   /* class: build abi unsupported crash wrong oob timeout interrupted */
-	VERDICT_REJECTED, /* the measurement is not believed */
+	VERDICT_REJECTED, /* the measurement is not believed; class: escaped clock roofline forged, or a trouble of the device */
 	VERDICT_REGRESSION,
 	VERDICT_UNDECIDED,
 	VERDICT_NOT_COMPARABLE, /* the base is broken, or the inputs differ */
@@ -25,6 +25,12 @@ enum verdict {
 const char *verdict_name(enum verdict v);
 /** VERDICT_NONE for an unknown word. */
 enum verdict verdict_from_name(const char *name);
+/**
+ * The verdict on a target whose trouble has this class: rejected where its times are not believed ("escaped" it worked on after
+ * its call had returned, "clock" the supervisor's clock disagrees, "roofline" faster than the device can be, "forged" it wrote
+ * records itself), failed for every other.
+ */
+enum verdict verdict_of_class(const char *failure);
 /** First in the order above. */
 enum verdict verdict_worse(enum verdict a, enum verdict b);
 

@@ -82,6 +82,11 @@ struct device_ops {
 	int (*wait_mark)(struct device *, int slot, struct fw_err *err);
 	/** Wait until everything on the stream is done. Err: ERR_INVALID a kernel failed, in words; the device is then lost to this process. */
 	int (*wait)(struct device *, struct fw_err *err);
+	/**
+	 * Wait until everything on the stream is done, then for what else this process has going on: other streams; on a CPU, other
+	 * threads for a moment. `*late_us`: how long those were busy after the stream was done. Err: as wait.
+	 */
+	int (*settle)(struct device *, double *late_us, struct fw_err *err);
 	/** After wait: ms between two marks. */
 	float (*elapsed_ms)(struct device *, int from_slot, int to_slot);
 	/** After wait: mean SM clock between the stamps of `slot`; 0 unknown. */

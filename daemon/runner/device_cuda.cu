@@ -479,6 +479,26 @@ static int cuda_wait_mark(struct device *d, int slot, struct fw_err *err)
 	return err_set(err, ERR_INVALID, "a kernel failed: %s (%s)", cudaGetErrorString(e), cudaGetErrorName(e));
 }
 
+static double cuda_host_us(struct device *d)
+{
+	struct timespec t;
+	(void)d;
+	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+
+static int cuda_settle(struct device *d, double *late_us, struct fw_err *err)
+{
+	if (cuda_wait(d, err) != 0)
+		return -1;
+	double done = cuda_host_us(d);
+	cudaError_t e = cudaDeviceSynchronize();
+	*late_us = cuda_host_us(d) - done;
+	if (e == cudaSuccess)
+		return 0;
+	return err_set(err, ERR_INVALID, "a kernel failed: %s (%s)", cudaGetErrorString(e), cudaGetErrorName(e));
+}
+
 static float cuda_elapsed_ms(struct device *d, int from_slot, int to_slot)
 {
 	float ms = 0;
@@ -512,14 +532,6 @@ static float cuda_clock_mhz(struct device *d, int slot)
 		return 0;
 	qsort(mhz, (size_t)n, sizeof(mhz[0]), compare_floats);
 	return mhz[n / 2];
-}
-
-static double cuda_host_us(struct device *d)
-{
-	struct timespec t;
-	(void)d;
-	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
 /* ---- graphs --------------------------------------------------------------------------------------------------------- */
@@ -602,6 +614,7 @@ static struct device_ops make_ops(void)
 	o.stamp = cuda_stamp;
 	o.wait_mark = cuda_wait_mark;
 	o.wait = cuda_wait;
+	o.settle = cuda_settle;
 	o.elapsed_ms = cuda_elapsed_ms;
 	o.clock_mhz = cuda_clock_mhz;
 	o.host_us = cuda_host_us;

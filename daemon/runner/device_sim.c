@@ -155,6 +155,13 @@ static int sim_wait(struct device *d, struct fw_err *err)
 	return 0;
 }
 
+static int sim_settle(struct device *d, double *late_us, struct fw_err *err)
+{
+	(void)d, (void)err;
+	*late_us = 0;
+	return 0;
+}
+
 static float sim_elapsed_ms(struct device *d, int from_slot, int to_slot)
 {
 	return (float)((d->mark_ns[to_slot] - d->mark_ns[from_slot]) * 1e-6);
@@ -220,6 +227,7 @@ const struct device_ops device_sim = {
 	.stamp = sim_stamp,
 	.wait_mark = sim_wait_mark,
 	.wait = sim_wait,
+	.settle = sim_settle,
 	.elapsed_ms = sim_elapsed_ms,
 	.clock_mhz = sim_clock_mhz,
 	.host_us = sim_host_us,

@@ -11,11 +11,15 @@
 #include <string.h>
 
 #include "runner/verifier.h"
+#include "runner/witness.h"
 
-enum { POISON_NAN = 0xff, WORKSPACE_FIRST = 0xff, WORKSPACE_SECOND = 0xa5, WORKSPACE_THIRD = 0x3c };
+enum { POISON_NAN = 0xff, POISON_PLAIN = 0x2d, WORKSPACE_FIRST = 0xff, WORKSPACE_SECOND = 0xa5, WORKSPACE_THIRD = 0x3c };
 
 /* Products to compute for the second mask: it is the plan'r memory that is tested, not the arithmetic. */
 #define SECOND_MASK_VISITS 2e8
+
+/* As few places as the acceptance takes: whether it computes at all is asked here, not how exactly. */
+#define WATCHED_VISITS 1.0
 
 /* What is known of a forward that a backward of the same case needs. */
 struct forward {
@@ -128,6 +132,17 @@ static int second_mask(struct checker *c, struct problem *p, struct accept_resul
 	return rc;
 }
 
+/* As timed calls are: some inputs differ from those of the call before, and the outputs are looked at the moment it is done. */
+static int watched_call(struct checker *c, struct problem *p, struct failure *f)
+{
+	struct witness w;
+	int rc = witness_open(&w, c->runner, p, WATCHED_VISITS, f);
+	if (rc == 0)
+		rc = witness_call(&w, c->subject, POISON_PLAIN, "with a few rows of its inputs changed: ", f);
+	witness_close(&w);
+	return rc;
+}
+
 /* The same problem under other circumstances: the same result. `result` is that of the first call that is wrong. */
 static int examine_calls(
 	struct checker *c, int i, struct verifier *v, struct problem *p, struct accept_result *result, struct failure *f)
@@ -147,6 +162,8 @@ static int examine_calls(
 		rc = capture_phases(c, i, f);
 	if (rc == 0)
 		rc = subject_wait(u, f);
+	if (rc == 0)
+		rc = watched_call(c, p, f);
 	if (rc == 0 && (rc = second_mask(c, p, &other, f)) != 0 && strcmp(f->name, "wrong") == 0)
 		*result = other;
 	return rc;

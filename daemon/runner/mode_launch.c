@@ -1,6 +1,6 @@
 /*
  * mode_launch.c - a cell's way through a launch: plan in random order, one checked call of each subject alone, warm-up, the timed
- * passes, and a last look at what the calls left behind.
+ * passes with watched calls among them, and a last watched call of each.
  *
  * A subject that fails at a cell ends that cell for everybody, since a time without its partner says nothing, unless it is
  * neither base nor target.
@@ -103,40 +103,49 @@ static int solo_calls(struct timing *t, const struct verifier *verifier)
 	return 0;
 }
 
-/* After the timed passes: nobody wrote where he should not, and the last result is still right. */
-static int look_back(struct timing *t, const struct verifier *verifier)
+/* Any of them may have written beside a buffer: the zones are whole again, so whoever does it a second time is known. */
+static void who_wrote(struct timing *t, const struct failure *f)
 {
 	struct runner *r = t->runner;
-	struct subject *last = t->subject[t->last];
-	struct failure f = { 0 };
-	struct accept_result result;
-
-	if (last->pass_time)
-		return 0;
-	if (subject_stayed_inside(last, &f) == 0) {
-		if (verifier_result(verifier, "after the timed calls: ", &result, &f) == 0)
-			return 0;
-		runner_fault(r, t->cell, last, &f);
-		return -1;
-	}
-	/* Any of them may have done it: the zones are whole again, so whoever does it a second time is known. */
-	for (int k = 0; k < t->n; k++) {
+	for (int k = 0; k < t->n && !f->lost; k++) {
 		struct failure again = { 0 };
 		if (subject_call(t->subject[k], 1 + (int)runner_random(r, 126), 0, false, &again) != 0) {
 			runner_fault(r, t->cell, t->subject[k], &again);
-			return -1;
+			return;
 		}
 	}
-	runner_fault(r, t->cell, t->n == 1 ? last : NULL, &f);
-	return -1;
+	runner_fault(r, t->cell, t->n == 1 ? t->subject[0] : NULL, f);
+}
+
+/* Each subject once more, watched: what it did in passes that nobody watched shows here. */
+static void look_back(struct timing *t)
+{
+	struct runner *r = t->runner;
+	struct subject *order[PROTOCOL_SUBJECTS_MAX];
+	int n = shuffled(t, order);
+	for (int k = 0; k < n && t->witness->active; k++) {
+		struct failure f = { 0 };
+		runner_at(r, t->cell, order[k], "check");
+		if (witness_call(t->witness, order[k], 1 + (int)runner_random(r, 126), "after the timed calls: ", &f) == 0)
+			continue;
+		if (t->witness->anyones)
+			who_wrote(t, &f);
+		else
+			runner_fault(r, t->cell, order[k], &f);
+		return;
+	}
 }
 
 /* Whom a failure in an interleaved pass is put on: on a queue it shows later than it happened. */
 static void fault_of_pass(struct timing *t, struct failure *f)
 {
 	const struct runner *r = t->runner;
-	const struct subject *who = NULL;
-	for (int k = 0; k < t->n; k++)
+	const struct subject *who = t->culprit;
+	if (t->witness->anyones) {
+		who_wrote(t, f);
+		return;
+	}
+	for (int k = 0; !who && k < t->n; k++)
 		if (t->n == 1 || (!r->ops->queues && strcmp(r->at_role, t->subject[k]->role) == 0))
 			who = t->subject[k];
 	runner_fault(t->runner, t->cell, who, f);
@@ -163,21 +172,22 @@ static void time_cell(struct timing *t, const struct verifier *verifier, double 
 	int rounds = timing_rounds(&run->rule, t->pair_ms, t->n, t->runner->ops->clocks);
 	if (rc == 0)
 		rc = timing_device(t, rounds, &f);
-	if (rc == 0 && look_back(t, verifier) != 0)
-		return;
 	if (rc == 0 && run->calls)
 		rc = timing_call(t, side_rounds(rounds), &f);
 	if (rc == 0 && run->phases)
 		rc = timing_phase(t, side_rounds(rounds), &f);
 	if (rc != 0)
 		fault_of_pass(t, &f);
+	else
+		look_back(t);
 }
 
 static void launch_cell(struct runner *r, int i, double warm_s)
 {
 	struct problem problem;
 	struct fw_err err = { 0 };
-	struct timing t = { .runner = r, .problem = &problem, .cell = i };
+	struct witness witness = { 0 };
+	struct timing t = { .runner = r, .problem = &problem, .cell = i, .witness = &witness };
 	struct verifier verifier;
 
 	runner_at(r, i, NULL, "plan");
@@ -187,7 +197,8 @@ static void launch_cell(struct runner *r, int i, double warm_s)
 		runner_error(r, i, &err);
 	} else if (plan_all(&t) == 0) {
 		struct failure f = { 0 };
-		if (verifier_open(&verifier, &problem, problem.cell.direction, r->run->seed, RECHECK_VISITS, &f) != 0)
+		if (verifier_open(&verifier, &problem, problem.cell.direction, r->run->seed, RECHECK_VISITS, &f) != 0 ||
+			witness_open(&witness, r, &problem, RECHECK_VISITS, &f) != 0)
 			runner_fault(r, i, NULL, &f);
 		else
 			time_cell(&t, &verifier, warm_s);
@@ -199,6 +210,7 @@ static void launch_cell(struct runner *r, int i, double warm_s)
 		r->lost = true;
 		return;
 	}
+	witness_close(&witness);
 	for (int k = 0; k < r->n_subjects; k++)
 		subject_unplan(&r->subject[k]);
 	problem_close(&problem);

@@ -12,10 +12,16 @@ int records_init(struct records *r, int fd, int launch, struct fw_err *err)
 	memset(r, 0, sizeof(*r));
 	r->fd = fd;
 	r->launch = launch;
-	buf_init(&r->line, PROTOCOL_LINE_MAX);
+	buf_init(&r->line, PROTOCOL_LINE_MAX + PROTOCOL_SEAL_MAX);
 	if (fd >= 0 && fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
 		return err_sys(err, "descriptor %d, where records go", fd);
 	return 0;
+}
+
+void records_seal(struct records *r, const char *seal)
+{
+	snprintf(r->seal, sizeof(r->seal), "%s", seal);
+	r->n = 0;
 }
 
 void records_fini(struct records *r)
@@ -28,6 +34,8 @@ static void put(struct records *r, const struct msg *m)
 	if (r->fd < 0 || r->failed)
 		return;
 	buf_clear(&r->line);
+	if (r->seal[0])
+		buf_printf(&r->line, "%s %llu ", r->seal, r->n++);
 	protocol_write(&r->line, m);
 	if (r->line.failed) {
 		fprintf(stderr, "flopwatch-runner: a record does not fit a line of %u bytes and is dropped\n", PROTOCOL_LINE_MAX);

@@ -2,6 +2,7 @@
 #include "runner/task.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,13 +19,25 @@ enum { EXIT_NO_TASK = 2 };
 /* Branch code may call exit(). The process must not look finished then, and the one who called is named. */
 static struct runner *unfinished;
 
-static void at_exit(void)
+static void end_unfinished(const char *detail)
 {
 	if (!unfinished)
 		return;
 	const char *role = unfinished->at_role[0] ? unfinished->at_role : "device";
-	record_fault(unfinished->records, unfinished->at_cell, role, "crash", "the module ended the process by calling exit");
+	record_fault(unfinished->records, unfinished->at_cell, role, "crash", detail);
 	_exit(RUNNER_ERROR);
+}
+
+static void at_exit(void)
+{
+	end_unfinished("the module ended the process by calling exit");
+}
+
+/* Else the process would stay for as long as any other thread does, saying nothing. */
+static void at_thread_exit(void *arg)
+{
+	(void)arg;
+	end_unfinished("the module ended the measuring thread by calling pthread_exit");
 }
 
 /* Shape: *line is NUL-ended, `in` owns it. */
@@ -49,14 +62,16 @@ static int read_line(int fd, struct lines *in, char **line, size_t *len, struct 
 static int run_mode(const struct msg_run *run, struct records *records, struct fw_err *err)
 {
 	struct runner runner;
-	int status = RUNNER_ERROR;
+	volatile int status = RUNNER_ERROR; /* pthread_cleanup_push may be made of setjmp */
 	unfinished = &runner;
+	pthread_cleanup_push(at_thread_exit, NULL);
 	if (runner_open(&runner, run, records, err) == 0) {
 		status = strcmp(run->mode, "check") == 0 ? mode_check_run(&runner) : mode_launch_run(&runner);
 	} else {
 		record_fault(records, -1, "device", "device", err->text);
 	}
 	runner_close(&runner);
+	pthread_cleanup_pop(0);
 	unfinished = NULL;
 	return status;
 }
@@ -85,6 +100,7 @@ int task_run(int in_fd, int records_fd)
 		goto out;
 	}
 	records.launch = m.u.run->launch;
+	records_seal(&records, m.u.run->seal);
 	if (atexit(at_exit) == 0)
 		status = run_mode(m.u.run, &records, &err);
 	msg_fini(&m);

@@ -58,7 +58,26 @@ static int make_cold(struct timing *t, const struct subject *u, struct fw_err *e
 	struct runner *r = t->runner;
 	if (!u->pass_time && (problem_restore(t->problem, err) != 0 || problem_poison(t->problem, random_byte(r), err) != 0))
 		return -1;
-	return r->ops->scrub(r->dev, err);
+	if (r->ops->scrub(r->dev, err) != 0)
+		return -1;
+	return u->pass_time ? 0 : witness_twist(t->witness, err);
+}
+
+/* The rounds in which a subject's call is watched: one in each half of the pass. */
+struct watched {
+	int round[PROTOCOL_SUBJECTS_MAX][2];
+};
+
+static void choose_watched(struct timing *t, int rounds, struct watched *w)
+{
+	for (int k = 0; t->witness->active && k < t->n; k++)
+		for (int half = 0; half < 2; half++)
+			w->round[k][half] = half * (rounds / 2) + (int)runner_random(t->runner, (uint32_t)(rounds - rounds / 2));
+}
+
+static bool is_watched(const struct timing *t, const struct watched *w, int who, int round)
+{
+	return t->witness->active && (round == w->round[who][0] || round == w->round[who][1]);
 }
 
 /* Where a call dies at once, say so before each; on a queue it would only cost time and blame the wrong one. */
@@ -184,17 +203,25 @@ static int device_pass(struct timing *t, int rounds, struct samples *x, struct f
 	const struct device_ops *ops = t->runner->ops;
 	struct device *dev = t->runner->dev;
 	struct fw_err err = { 0 };
+	struct watched watched;
 	int calls = 0;
 
+	choose_watched(t, rounds, &watched);
 	for (int round = 0; round < rounds; round++) {
 		for (int k = 0; k < t->n; k++, calls++) {
 			int who = timing_turn(t->n, t->start, round, k);
+			bool look = is_watched(t, &watched, who, round);
 			if (calls >= AHEAD && ops->wait_mark(dev, 2 * (calls - AHEAD) + 1, &err) != 0)
 				return device_says(t, &err, f);
 			say_at(t, t->subject[who], "time");
+			if (look && witness_before(t->witness, t->subject[who], f) != 0)
+				return -1;
 			if (timed_call(t, t->subject[who], calls, &x->host_us[who][round], f) != 0)
 				return -1;
-			t->last = who;
+			if (look && witness_after(t->witness, t->subject[who], "between the timed calls: ", f) != 0) {
+				t->culprit = t->subject[who];
+				return -1;
+			}
 		}
 	}
 	if (ops->wait(dev, &err) != 0)
@@ -266,7 +293,6 @@ static int call_pass(struct timing *t, int rounds, struct samples *x, struct fai
 			range_pop();
 			if (rc != 0)
 				return -1;
-			t->last = who;
 		}
 	}
 	return 0;
@@ -326,7 +352,6 @@ static int phase_round(struct timing *t, int round, struct phase_times *x, struc
 			if (ops->mark(dev, ++mark, &err) != 0)
 				return device_says(t, &err, f);
 		}
-		t->last = who;
 	}
 	if (ops->wait(dev, &err) != 0)
 		return device_says(t, &err, f);

@@ -3,12 +3,14 @@
  *
  * Round j lets every subject call once. Order: rounds go AB, BA, BA, AB, AB, BA, ... from a random start; with more subjects
  * the list turns by one every second round and every other round runs it backwards, so that each drift that is linear over
- * two rounds cancels. Every call is cold: inputs restored, outputs filled with a random byte, cache written over.
+ * two rounds cancels. Every call is cold: inputs restored but for a few rows, outputs filled with a random byte, cache written
+ * over. Of each subject two calls of a device pass, at random, are watched (witness.h).
  */
 #ifndef RUNNER_TIMING_H
 #define RUNNER_TIMING_H
 
 #include "runner/runner.h"
+#include "runner/witness.h"
 
 struct timing {
 	struct runner *runner;
@@ -18,7 +20,8 @@ struct timing {
 	struct subject *subject[PROTOCOL_SUBJECTS_MAX];
 	int start;      /* who begins round 0 */
 	double pair_ms; /* device time of one round: of the solo calls, then of the last warm-up round */
-	int last;       /* whose outputs are in the buffers */
+	struct witness *witness;
+	struct subject *culprit; /* whose failure ended a pass; NULL: not known */
 };
 
 /** Who is k-th in round j. Returns 0..n-1. */

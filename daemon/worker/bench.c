@@ -221,7 +221,7 @@ enum verdict bench_verdict(const struct bench *b, int cell)
 	if (bench_identical(b))
 		return VERDICT_IDENTICAL;
 	if (t == &c->trouble[BENCH_TARGET])
-		return VERDICT_FAILED;
+		return verdict_of_class(t->failure);
 	if (t == &c->trouble[BENCH_BASE])
 		return VERDICT_NOT_COMPARABLE;
 	if (t)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -28,6 +29,9 @@ struct child {
 	char chatter[CHATTER_KEPT]; /* the last bytes printed */
 	size_t n_chatter;
 	bool broken; /* it broke the protocol: the error is its own */
+	bool forged; /* ... by a line that the runner did not write */
+	char seal[17];
+	unsigned long long n_lines;
 };
 
 static void add_chatter(struct child *c, const char *data, size_t len)
@@ -118,9 +122,19 @@ static int take(struct child *c, struct msg *m, struct fw_err *err)
 	return c->task->record(c->task->arg, m, err);
 }
 
+/* The record behind its seal; NULL: not the runner's, which numbers what it writes and alone was told the seal. */
+static const char *unsealed(struct child *c, const char *line)
+{
+	char wanted[PROTOCOL_SEAL_MAX];
+	int n = snprintf(wanted, sizeof wanted, "%s %llu ", c->seal, c->n_lines++);
+
+	return strncmp(line, wanted, (size_t)n) == 0 ? line + n : NULL;
+}
+
 static int on_records(void *arg, const char *data, size_t len, struct fw_err *err)
 {
 	struct child *c = arg;
+	const char *record;
 	struct msg m;
 	char *line;
 	size_t n;
@@ -132,7 +146,12 @@ static int on_records(void *arg, const char *data, size_t len, struct fw_err *er
 		return err_set(err, ERR_PROTOCOL, "the runner sent more than %zu MiB of records", records_max_bytes >> 20);
 	}
 	while (lines_next(&c->lines, &line, &n)) {
-		if (protocol_parse(line, n, &m, err) < 0) {
+		record = unsealed(c, line);
+		if (!record) {
+			c->broken = c->forged = true;
+			return err_set(err, ERR_PROTOCOL, "branch code wrote into the runner's records");
+		}
+		if (protocol_parse(record, n - (size_t)(record - line), &m, err) < 0) {
 			c->broken = true;
 			return -1;
 		}
@@ -178,7 +197,7 @@ static void classify(struct child *c, const struct proc_exit *given, struct fw_e
 	c->end->cell = c->last.cell;
 	if (status < 0) { /* the runner broke the protocol */
 		snprintf(text, sizeof text, "%.150s", e->text);
-		blame(c, "protocol", text);
+		blame(c, c->forged ? "forged" : "protocol", text);
 		return;
 	}
 	if (c->bench->sandbox->active && !how.timed_out && how.status > 128 && how.status < 128 + 65)
@@ -193,12 +212,13 @@ static void classify(struct child *c, const struct proc_exit *given, struct fw_e
 	}
 }
 
-static void fill_message(const struct bench *b, const struct runner_task *t, struct msg_run *run)
+static void fill_message(const struct bench *b, const struct runner_task *t, const char *seal, struct msg_run *run)
 {
 	bool gpu = strcmp(b->device.kind, "cuda") == 0, sim = strcmp(b->device.kind, "sim") == 0;
 	int i;
 
 	snprintf(run->mode, sizeof run->mode, "%s", t->mode);
+	snprintf(run->seal, sizeof run->seal, "%s", seal);
 	snprintf(run->device, sizeof run->device, "%.7s:%d", b->device.kind, b->device.index);
 	run->launch = t->launch;
 	run->set = t->set;
@@ -223,8 +243,19 @@ static void fill_message(const struct bench *b, const struct runner_task *t, str
 	}
 }
 
+/* A number that branch code was not told. Shape: seal[17]. */
+static int make_seal(char *seal, struct fw_err *err)
+{
+	uint64_t secret;
+
+	if (getrandom(&secret, sizeof secret, 0) != sizeof secret)
+		return err_sys(err, "getrandom");
+	snprintf(seal, 17, "%016llx", (unsigned long long)secret);
+	return 0;
+}
+
 /* The run line as a file that the child reads. */
-static int task_file(const struct bench *b, const struct runner_task *t, struct fw_err *err)
+static int task_file(const struct bench *b, const struct runner_task *t, const char *seal, struct fw_err *err)
 {
 	struct msg m = { .t = MSG_RUN };
 	struct buf line;
@@ -239,7 +270,7 @@ static int task_file(const struct bench *b, const struct runner_task *t, struct 
 	if (!m.u.run || !m.u.run->cell || !m.u.run->index) {
 		err_set(err, ERR_INTERNAL, "out of memory");
 	} else {
-		fill_message(b, t, m.u.run);
+		fill_message(b, t, seal, m.u.run);
 		protocol_write(&line, &m);
 		fd = line.failed ? err_set(err, ERR_INTERNAL, "the runner's task is too long for a line")
 				 : sealed_text("task", line.data, line.len, err);
@@ -251,7 +282,7 @@ static int task_file(const struct bench *b, const struct runner_task *t, struct 
 
 /* Without a sandbox the runner gets this; LD_LIBRARY_PATH is where a container may keep the driver's libraries. */
 struct environment {
-	const char *list[8];
+	const char *list[12];
 	char libraries[4096], threads[64];
 };
 
@@ -265,6 +296,7 @@ static void fill_environment(struct environment *e)
 	e->list[n++] = "HOME=/tmp";
 	e->list[n++] = "CUDA_CACHE_DISABLE=1";
 	e->list[n++] = "CUDA_MODULE_LOADING=EAGER";
+	e->list[n++] = "OMP_WAIT_POLICY=passive"; /* threads that only wait must not look like work that goes on */
 	if (libraries &&
 		(size_t)snprintf(e->libraries, sizeof e->libraries, "LD_LIBRARY_PATH=%s", libraries) < sizeof e->libraries)
 		e->list[n++] = e->libraries;
@@ -310,10 +342,12 @@ int runner_child_run(struct bench *b, const struct runner_task *t, struct runner
 	int task_fd, status;
 
 	*end = (struct runner_end){ .cell = -1 };
-	task_fd = task_file(b, t, err);
+	if (make_seal(c.seal, err) < 0)
+		return -1;
+	task_fd = task_file(b, t, c.seal, err);
 	if (task_fd < 0)
 		return -1;
-	lines_init(&c.lines, PROTOCOL_LINE_MAX);
+	lines_init(&c.lines, PROTOCOL_LINE_MAX + PROTOCOL_SEAL_MAX);
 	status = run_with(b, t, &c, task_fd, &how, &e);
 	close(task_fd);
 	lines_fini(&c.lines);

@@ -236,6 +236,7 @@ void sandbox_run(const struct sandbox *s, struct sandbox_argv *v, const char *pr
 		args(v, "--setenv", "HOME", "/tmp");
 		args(v, "--setenv", "CUDA_CACHE_DISABLE", "1");
 		args(v, "--setenv", "CUDA_MODULE_LOADING", "EAGER");
+		args(v, "--setenv", "OMP_WAIT_POLICY", "passive");
 		if (getenv("FLOPWATCH_CPU_THREADS"))
 			args(v, "--setenv", "FLOPWATCH_CPU_THREADS", getenv("FLOPWATCH_CPU_THREADS"));
 		args(v, "--chdir", "/", NULL);

@@ -31,6 +31,13 @@
 #define AFTER_ENQUEUE(p) ((void)0)
 #endif
 
+#ifndef PERSIST_BYTES
+#define PERSIST_BYTES 0
+#endif
+#ifndef COMPUTE /* what enqueue does */
+#define COMPUTE(p, phases) run(p, phases)
+#endif
+
 enum { HEADDIM_MAX = 256, SPARE_BYTES = 256 };
 
 struct fw_plan {
@@ -39,6 +46,7 @@ struct fw_plan {
 	struct fw_tensor slot[FW_ATTENTION_SLOTS];
 	float *delta;         /* workspace: rowsum(dO * O), laid out as LSE */
 	unsigned char *spare; /* workspace: SPARE_BYTES more, for modules that abuse it */
+	void *persist;        /* PERSIST_BYTES kept between calls */
 	uint32_t phases;      /* of the enqueue that runs */
 	int calls;            /* enqueues so far */
 };
@@ -260,7 +268,7 @@ static int module_plan(const struct fw_problem *problem, const char *config, int
 	info->phases = FW_RUN | (p->direction == FW_BACKWARD ? FW_PREPROCESS : 0);
 	info->once = 0;
 	info->workspace_bytes = SPARE_BYTES + (uint64_t)p->a.nhq * (uint64_t)p->a.total_q * sizeof(float);
-	info->persist_bytes = 0;
+	info->persist_bytes = PERSIST_BYTES;
 	info->config = "NAIVE=1";
 	*out = p;
 	return FW_OK;
@@ -271,6 +279,7 @@ static int module_bind(struct fw_plan *p, const struct fw_io *io)
 	for (uint32_t i = 0; i < io->n_slots && i < FW_ATTENTION_SLOTS; i++)
 		p->slot[i] = io->slot[i];
 	p->spare = io->workspace;
+	p->persist = io->persist;
 	p->delta = (float *)((unsigned char *)io->workspace + SPARE_BYTES);
 	return FW_OK;
 }
@@ -280,7 +289,7 @@ static int module_enqueue(struct fw_plan *p, uint32_t phases, void *stream)
 	(void)stream;
 	p->phases = phases;
 	BEFORE_ENQUEUE(p);
-	run(p, phases);
+	COMPUTE(p, phases);
 	AFTER_ENQUEUE(p);
 	p->calls++;
 	return FW_OK;

@@ -1,0 +1,219 @@
+/* witness.c - twists, copies and sums around a watched call. */
+#include "runner/witness.h"
+
+#include <string.h>
+
+/* What may still be going on beside the stream after a call: bookkeeping of a runtime library, no kernel's work. */
+#define LATE_US 500.0
+
+static struct reference_place random_place(struct witness *w)
+{
+	const struct attention_case *a = &w->problem->cell.attention;
+	return (struct reference_place){ (int32_t)runner_random(w->runner, (uint32_t)a->nhq),
+		(int32_t)runner_random(w->runner, (uint32_t)a->seqlen) };
+}
+
+static size_t offset_of(const struct witness *w, struct reference_place at)
+{
+	return (size_t)reference_slot_offset(&w->problem->cell, w->slot, at) * sizeof(uint16_t);
+}
+
+/* Replace row `to` by any other that is not replaced itself, once only. */
+static void add_row(struct witness *w, struct twist *t, size_t to)
+{
+	size_t from = offset_of(w, random_place(w));
+	bool taken = from == to;
+	for (int i = 0; i < t->n; i++)
+		taken = taken || t->to[i] == to || t->to[i] == from || t->from[i] == to;
+	if (taken)
+		return;
+	t->to[t->n] = to;
+	t->from[t->n++] = from;
+}
+
+/* Among the places that are looked at, or no result would show it. */
+static int choose_known(struct witness *w, double visits, struct failure *f)
+{
+	struct reference_plan plan;
+	struct fw_err err = { 0 };
+	if (reference_plan_make(&w->problem->cell, w->runner->run->seed, visits, &plan, &err) != 0)
+		return failure_device(f, w->problem, &err);
+	for (int draw = 0; draw < 4 * WITNESS_ROWS && w->known.n < WITNESS_ROWS; draw++)
+		add_row(w, &w->known, offset_of(w, plan.row[runner_random(w->runner, (uint32_t)plan.n_rows)]));
+	reference_plan_fini(&plan);
+	return 0;
+}
+
+int witness_open(struct witness *w, struct runner *r, struct problem *p, double visits, struct failure *f)
+{
+	struct fw_err err = { 0 };
+	memset(w, 0, sizeof(*w));
+	w->runner = r;
+	w->problem = p;
+	w->active = !r->ops->work;
+	w->slot = p->cell.direction == DIRECTION_FORWARD ? FW_Q : FW_DO;
+	w->row_bytes = (size_t)p->cell.attention.headdim * sizeof(uint16_t);
+	if (!w->active)
+		return 0;
+	for (int i = 0; i < FW_ATTENTION_SLOTS; i++)
+		if (p->slot[i].use == PROBLEM_OUTPUT && r->ops->alloc(r->dev, p->slot[i].bytes, &w->copy[i], &err) != 0)
+			return failure_device(f, p, &err);
+	if (choose_known(w, visits, f) != 0)
+		return -1;
+	w->watching = true;
+	if (problem_restore(p, &err) != 0 || witness_twist(w, &err) != 0)
+		return failure_device(f, p, &err);
+	w->watching = false;
+	return verifier_open(&w->verifier, p, p->cell.direction, r->run->seed, visits, f);
+}
+
+void witness_close(struct witness *w)
+{
+	for (int i = 0; w->runner && i < FW_ATTENTION_SLOTS; i++)
+		w->runner->ops->release(w->runner->dev, w->copy[i]);
+	if (w->active)
+		verifier_close(&w->verifier);
+	memset(w, 0, sizeof(*w));
+}
+
+int witness_twist(struct witness *w, struct fw_err *err)
+{
+	const struct problem_slot *s = &w->problem->slot[w->slot];
+	if (!w->active)
+		return 0;
+	if (w->watching)
+		w->current = w->known;
+	else
+		w->current.n = 0;
+	for (int i = 0; i < WITNESS_ROWS && !w->watching; i++)
+		add_row(w, &w->current, offset_of(w, random_place(w)));
+	for (int i = 0; i < w->current.n; i++)
+		if (w->runner->ops->copy(w->runner->dev, (char *)s->data + w->current.to[i],
+			    (const char *)s->master + w->current.from[i], w->row_bytes, err) != 0)
+			return -1;
+	return 0;
+}
+
+static int untwist(struct witness *w, struct fw_err *err)
+{
+	const struct problem_slot *s = &w->problem->slot[w->slot];
+	for (int i = 0; i < w->current.n; i++)
+		if (w->runner->ops->copy(w->runner->dev, (char *)s->data + w->current.to[i],
+			    (const char *)s->master + w->current.to[i], w->row_bytes, err) != 0)
+			return -1;
+	return 0;
+}
+
+static int add_belonging(struct witness *w, const struct subject *owner, const void *data, size_t bytes, struct fw_err *err)
+{
+	bytes &= ~(size_t)1;
+	if (!data || bytes == 0 || w->n_belongings == WITNESS_BELONGINGS_MAX)
+		return 0;
+	w->belonging[w->n_belongings].owner = owner;
+	w->belonging[w->n_belongings].data = data;
+	w->belonging[w->n_belongings].bytes = bytes;
+	return w->runner->ops->checksum(w->runner->dev, data, bytes, &w->belonging[w->n_belongings++].sum, err);
+}
+
+int witness_before(struct witness *w, const struct subject *u, struct failure *f)
+{
+	struct runner *r = w->runner;
+	struct fw_err err = { 0 };
+	void *which = NULL;
+	if (!w->active)
+		return 0;
+	w->watching = true;
+	w->n_belongings = 0;
+	if (r->ops->guards(r->dev, &which, &err) != 0) {
+		w->anyones = which != NULL;
+		return which ? failure_set(f, "oob", "somebody wrote outside a buffer during the timed calls")
+			     : failure_device(f, w->problem, &err);
+	}
+	for (int k = 0; k < r->n_subjects; k++) {
+		const struct subject *other = &r->subject[k];
+		if (other == u || !other->plan)
+			continue;
+		if (add_belonging(w, other, other->workspace, other->workspace_bytes, &err) != 0 ||
+			add_belonging(w, other, other->persist, other->persist_bytes, &err) != 0)
+			return failure_device(f, w->problem, &err);
+	}
+	return 0;
+}
+
+/* The outputs are complete when the call is done, and nothing goes on beside it. */
+static int nothing_escaped(struct witness *w, struct failure *f)
+{
+	struct runner *r = w->runner;
+	struct problem *p = w->problem;
+	struct fw_err err = { 0 };
+	double late_us = 0;
+	for (int i = 0; i < FW_ATTENTION_SLOTS; i++)
+		if (w->copy[i] && r->ops->copy(r->dev, w->copy[i], p->slot[i].data, p->slot[i].bytes, &err) != 0)
+			return failure_device(f, p, &err);
+	if (r->ops->settle(r->dev, &late_us, &err) != 0) {
+		f->lost = true;
+		return failure_set(f, "crash", "%.500s", err.text);
+	}
+	for (int i = 0; i < FW_ATTENTION_SLOTS; i++) {
+		uint64_t then, now;
+		if (!w->copy[i])
+			continue;
+		if (r->ops->checksum(r->dev, w->copy[i], p->slot[i].bytes, &then, &err) != 0 ||
+			r->ops->checksum(r->dev, p->slot[i].data, p->slot[i].bytes, &now, &err) != 0)
+			return failure_device(f, p, &err);
+		if (then != now)
+			return failure_set(f, "escaped",
+				"%s was still being written after the call was done: part of the work is not timed",
+				reference_slot_name(i));
+	}
+	if (late_us > LATE_US)
+		return failure_set(f, "escaped",
+			"other streams or threads worked on for %.3g ms after the call was done: part of the work is not timed",
+			late_us * 1e-3);
+	return 0;
+}
+
+/* Workspaces of the others, which only their owners may touch while they are timed together. */
+static int left_alone(struct witness *w, struct failure *f)
+{
+	for (int i = 0; i < w->n_belongings; i++) {
+		struct fw_err err = { 0 };
+		uint64_t sum;
+		if (w->runner->ops->checksum(w->runner->dev, w->belonging[i].data, w->belonging[i].bytes, &sum, &err) != 0)
+			return failure_device(f, w->problem, &err);
+		if (sum != w->belonging[i].sum)
+			return failure_set(f, "oob", "wrote into the %s of %s",
+				w->belonging[i].data == w->belonging[i].owner->persist ? "persistent workspace" : "workspace",
+				w->belonging[i].owner->role);
+	}
+	return 0;
+}
+
+int witness_after(struct witness *w, struct subject *u, const char *when, struct failure *f)
+{
+	struct accept_result result;
+	struct fw_err err = { 0 };
+	if (!w->active)
+		return 0;
+	w->watching = false;
+	if (nothing_escaped(w, f) != 0 || left_alone(w, f) != 0 || verifier_result(&w->verifier, when, &result, f) != 0)
+		return -1;
+	if (untwist(w, &err) != 0)
+		return failure_device(f, w->problem, &err);
+	return subject_stayed_inside(u, f);
+}
+
+int witness_call(struct witness *w, struct subject *u, int poison, const char *when, struct failure *f)
+{
+	struct fw_err err = { 0 };
+	if (!w->active)
+		return 0;
+	if (witness_before(w, u, f) != 0)
+		return -1;
+	if (problem_restore(w->problem, &err) != 0 || problem_poison(w->problem, poison, &err) != 0 ||
+		witness_twist(w, &err) != 0)
+		return failure_device(f, w->problem, &err);
+	if (subject_enqueue(u, FW_ALL, f) != 0)
+		return -1;
+	return witness_after(w, u, when, f);
+}
