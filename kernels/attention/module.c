@@ -8,6 +8,7 @@ static const struct fw_provider *const providers[] = {
 	&attention_hopper,
 	&attention_hopper_v2,
 	&attention_hopper_v1,
+	&attention_cudnn,
 	&attention_hopper_v0,
 #else
 	&attention_cpu,

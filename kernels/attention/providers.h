@@ -15,6 +15,7 @@ extern const struct fw_provider attention_hopper;    /* "hopper", hopper/: the n
 extern const struct fw_provider attention_hopper_v2; /* "hopper.v2", hopper/: wgmma and TMA, compute capability 9.0 */
 extern const struct fw_provider attention_hopper_v0; /* "hopper.v0", hopper/: CUDA cores */
 extern const struct fw_provider attention_hopper_v1; /* "hopper.v1", hopper/: mma.sync */
+extern const struct fw_provider attention_cudnn;     /* "cudnn", cudnn/: NVIDIA's library, found at run time */
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,261 @@
+/*
+ * cudnn.c - provider "cudnn": NVIDIA's attention behind the kernel ABI, to be measured beside ours.
+ *
+ * Full mask, one sequence, bf16. The library is looked for when it is first asked for; where it is absent the answer is
+ * FW_UNSUPPORTED. plan compiles; forward is one kernel, backward is one graph of cuDNN's, so there is only phase RUN.
+ */
+#include "attention/cudnn/cudnn_graph.h"
+#include "attention/providers.h"
+
+#include <cuda_runtime_api.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ALIGNMENT = 256, TEXT_BYTES = 256, TOKENS_MAX = 1 << 24 };
+
+struct fw_plan {
+	struct cudnn_graph graph;
+	struct fw_attention attention;
+	bool backward;
+	bool bound;
+	cudnn_descriptor pack; /* of the last bind */
+	float scale, one;      /* what the graph takes by value */
+	int64_t row_sums_at, grad_q_at, cudnn_at, workspace_bytes;
+	char config[64];
+	char error[TEXT_BYTES];
+};
+
+static int say(int status, char *why, size_t why_size, const char *format, ...)
+{
+	if (why && why_size > 0) {
+		va_list arguments;
+		va_start(arguments, format);
+		vsnprintf(why, why_size, format, arguments);
+		va_end(arguments);
+	}
+	return status;
+}
+
+/* The caller's struct may be older and shorter: what it leaves out reads as 0. */
+static struct fw_attention attention_of(const struct fw_problem *problem)
+{
+	struct fw_attention a = { 0 };
+	size_t size = problem->attention->struct_size;
+	memcpy(&a, problem->attention, size < sizeof a ? size : sizeof a);
+	return a;
+}
+
+static int can(const struct fw_problem *problem, char *why, size_t size)
+{
+	if (!problem || problem->family != FW_ATTENTION || !problem->attention)
+		return say(FW_UNSUPPORTED, why, size, "only attention");
+	const struct fw_attention a = attention_of(problem);
+	if (problem->direction != FW_FORWARD && problem->direction != FW_BACKWARD)
+		return say(FW_UNSUPPORTED, why, size, "only forward and backward");
+	if (problem->flags & FW_DETERMINISTIC && problem->direction == FW_BACKWARD)
+		return say(FW_UNSUPPORTED, why, size, "cuDNN's backward as used here is not deterministic");
+	if (a.mask != FW_FULL)
+		return say(FW_UNSUPPORTED, why, size, "only the full mask: cuDNN's attention node takes no other");
+	if (a.n_seqs != 1)
+		return say(FW_UNSUPPORTED, why, size, "only one sequence");
+	if (a.dtype != FW_BF16)
+		return say(FW_UNSUPPORTED, why, size, "only bf16");
+	if ((a.headdim != 64 && a.headdim != 128) || a.headdim_v != a.headdim)
+		return say(FW_UNSUPPORTED, why, size, "only headdim 64 and 128, the same for V");
+	if (a.nhq < 1 || a.nhk < 1 || a.nhq % a.nhk)
+		return say(FW_UNSUPPORTED, why, size, "query heads must be a multiple of key heads");
+	if (a.total_q < 1 || a.total_k < 1 || a.total_q > TOKENS_MAX || a.total_k > TOKENS_MAX)
+		return say(FW_UNSUPPORTED, why, size, "1 to %d tokens", TOKENS_MAX);
+	return cudnn_api(why, size) ? FW_OK : FW_UNSUPPORTED;
+}
+
+static int64_t align_up(int64_t bytes)
+{
+	return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+/* Compile on device `index`, and leave the current device as it was. */
+static int compile_on(struct fw_plan *p, const struct cudnn_api *api, int index, int64_t engine)
+{
+	int previous = 0;
+	cudaError_t e = cudaGetDevice(&previous);
+	if (e == cudaSuccess)
+		e = cudaSetDevice(index);
+	if (e != cudaSuccess)
+		return say(FW_FAILED, p->graph.error, sizeof p->graph.error, "device %d: %s", index, cudaGetErrorString(e));
+	int status = cudnn_graph_make(&p->graph, api, &p->attention, p->backward, engine);
+	cudaSetDevice(previous);
+	(void)cudaGetLastError();
+	return status;
+}
+
+static int plan(const struct fw_problem *problem, const char *config, int index, struct fw_plan **out, struct fw_info *info,
+	char *why, size_t size)
+{
+	int status = can(problem, why, size);
+	if (status != FW_OK)
+		return status;
+	if (!out || !info)
+		return say(FW_INVALID, why, size, "plan and info must not be NULL");
+	const struct cudnn_api *api = cudnn_api(NULL, 0);
+	size_t version = 0;
+	int engine = -1, used = 0;
+	if (config && (sscanf(config, "CUDNN=%zu ENGINE=%d%n", &version, &engine, &used) != 2 || config[used] || engine < 0 ||
+			      version != api->version()))
+		return say(FW_UNSUPPORTED, why, size, "config \"%s\" is none of cudnn %zu", config, api->version());
+	struct fw_plan *p = calloc(1, sizeof *p);
+	if (!p)
+		return say(FW_FAILED, why, size, "out of memory");
+	p->attention = attention_of(problem);
+	p->backward = problem->direction == FW_BACKWARD;
+	p->scale = (float)p->attention.scale;
+	p->one = 1.0f;
+	status = compile_on(p, api, index, engine);
+	if (status != FW_OK) {
+		say(status, why, size, "%s", p->graph.error);
+		cudnn_graph_free(&p->graph);
+		free(p);
+		return status;
+	}
+
+	const int64_t rows = (int64_t)p->attention.nhq * p->attention.total_q;
+	int64_t at = 0;
+	p->row_sums_at = at;
+	at = align_up(at + (p->backward ? rows * 4 : 0));
+	p->grad_q_at = at;
+	at = align_up(at + (p->backward ? rows * p->attention.headdim * 4 : 0));
+	p->cudnn_at = at;
+	p->workspace_bytes = align_up(at + p->graph.workspace_bytes);
+	snprintf(p->config, sizeof p->config, "CUDNN=%zu ENGINE=%d", api->version(), (int)p->graph.engine);
+
+	struct fw_info answer = { .phases = FW_RUN, .workspace_bytes = (uint64_t)p->workspace_bytes, .config = p->config };
+	answer.struct_size = info->struct_size && info->struct_size < sizeof answer ? info->struct_size : (uint32_t)sizeof answer;
+	memcpy(info, &answer, answer.struct_size);
+	*out = p;
+	return FW_OK;
+}
+
+/* Strides are part of the compiled plan, so that only row-major tensors fit; 0 means row-major. */
+static int take(struct fw_plan *p, const struct fw_io *io, int slot, const char *name, void **address)
+{
+	const struct fw_attention *a = &p->attention;
+	if ((uint32_t)slot >= io->n_slots || !io->slot[slot].data)
+		return say(FW_INVALID, p->error, TEXT_BYTES, "%s is missing", name);
+	const struct fw_tensor *t = &io->slot[slot];
+	const bool of_queries = slot == FW_Q || slot == FW_O || slot == FW_DO || slot == FW_DQ;
+	const int64_t heads = of_queries ? a->nhq : a->nhk;
+	const int64_t outer = slot == FW_LSE ? a->total_q : heads * a->headdim, middle = slot == FW_LSE ? 1 : a->headdim;
+	if (t->stride[0] && (t->stride[0] != outer || t->stride[1] != middle || (slot != FW_LSE && t->stride[2] != 1)))
+		return say(FW_UNSUPPORTED, p->error, TEXT_BYTES, "%s: only row-major tensors", name);
+	if ((uintptr_t)t->data % 16)
+		return say(FW_UNSUPPORTED, p->error, TEXT_BYTES, "%s must start at a multiple of 16 bytes", name);
+	*address = t->data;
+	return FW_OK;
+}
+
+static int bind(struct fw_plan *p, const struct fw_io *io)
+{
+	static const struct {
+		int slot;
+		bool backward_only;
+		const char *name;
+	} used[] = { { FW_Q, false, "Q" }, { FW_K, false, "K" }, { FW_V, false, "V" }, { FW_O, false, "O" },
+		{ FW_LSE, false, "LSE" }, { FW_DO, true, "dO" }, { FW_DQ, true, "dQ" }, { FW_DK, true, "dK" },
+		{ FW_DV, true, "dV" } };
+	int64_t ids[CUDNN_NAMES];
+	void *addresses[CUDNN_NAMES];
+	int n = 0;
+	if (!p)
+		return FW_INVALID;
+	p->bound = false;
+	p->error[0] = '\0';
+	if (!io || !io->slot)
+		return say(FW_INVALID, p->error, TEXT_BYTES, "no slots");
+	if (p->workspace_bytes > 0 && (!io->workspace || (uintptr_t)io->workspace % ALIGNMENT))
+		return say(FW_INVALID, p->error, TEXT_BYTES, "the workspace is missing or not %d-aligned", ALIGNMENT);
+	for (size_t i = 0; i < sizeof used / sizeof used[0]; i++) {
+		if (used[i].backward_only && !p->backward)
+			continue;
+		int status = take(p, io, used[i].slot, used[i].name, &addresses[n]);
+		if (status != FW_OK)
+			return status;
+		ids[n++] = used[i].slot;
+	}
+	char *workspace = io->workspace;
+	ids[n] = CUDNN_SCALE;
+	addresses[n++] = &p->scale;
+	if (p->backward) {
+		ids[n] = CUDNN_ONE;
+		addresses[n++] = &p->one;
+		ids[n] = CUDNN_ROW_SUMS;
+		addresses[n++] = workspace + p->row_sums_at;
+		ids[n] = CUDNN_GRAD_Q_SUM;
+		addresses[n++] = workspace + p->grad_q_at;
+	}
+	void *scratch = workspace ? workspace + p->cudnn_at : NULL;
+	struct cudnn_graph *g = &p->graph;
+	if (p->pack) { /* the last descriptor that was made */
+		g->api->drop(p->pack);
+		g->n_owned--;
+		p->pack = NULL;
+	}
+	g->error[0] = '\0';
+	cudnn_descriptor pack = cudnn_graph_new(g, CUDNN_VARIANT_PACK);
+	cudnn_graph_set(g, pack, CUDNN_PACK_POINTERS, CUDNN_TYPE_VOID_PTR, n, addresses);
+	cudnn_graph_set(g, pack, CUDNN_PACK_IDS, CUDNN_TYPE_INT64, n, ids);
+	cudnn_graph_set(g, pack, CUDNN_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &scratch);
+	cudnn_graph_finish(g, pack, "addresses");
+	p->pack = pack; /* to be dropped by the next bind, also if it is unfinished */
+	p->bound = !g->error[0];
+	return p->bound ? FW_OK : say(FW_FAILED, p->error, TEXT_BYTES, "%s", g->error);
+}
+
+static int enqueue(struct fw_plan *p, uint32_t phases, void *stream)
+{
+	if (!p)
+		return FW_INVALID;
+	if (!p->bound)
+		return say(FW_INVALID, p->error, TEXT_BYTES, "enqueue before bind");
+	p->error[0] = '\0';
+	if (!(phases & FW_RUN))
+		return FW_OK;
+	const struct cudnn_api *api = p->graph.api;
+	int status = api->set_stream(p->graph.handle, stream);
+	if (status == 0)
+		status = api->execute(p->graph.handle, p->graph.plan, p->pack);
+	if (status == 0)
+		return FW_OK;
+	char text[160] = "";
+	api->last_error(text, sizeof text);
+	return say(FW_FAILED, p->error, TEXT_BYTES, "cuDNN: status %d %s", status, text);
+}
+
+static const char *error(const struct fw_plan *p)
+{
+	return p ? p->error : "";
+}
+
+static void destroy(struct fw_plan *p)
+{
+	if (p)
+		cudnn_graph_free(&p->graph);
+	free(p);
+}
+
+const struct fw_provider attention_cudnn = {
+	.struct_size = sizeof(struct fw_provider),
+	.device = FW_CUDA,
+	.family = FW_ATTENTION,
+	.flags = FW_JIT,
+	.name = "cudnn",
+	.can = can,
+	.plan = plan,
+	.bind = bind,
+	.enqueue = enqueue,
+	.count = NULL, /* what cuDNN multiplies is its own affair */
+	.error = error,
+	.destroy = destroy,
+};
