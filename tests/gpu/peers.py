@@ -216,7 +216,7 @@ def our_contender(torch, module, wanted, label, case, direction, inputs, stream)
     torch.cuda.synchronize()
 
     results = (fw.O,) if direction == FORWARD else (fw.DQ, fw.DK, fw.DV)
-    contender = Contender(label or "ours", case, direction, lambda: plan.enqueue(stream), lambda: [held[s] for s in results])
+    contender = Contender(label, case, direction, lambda: plan.enqueue(stream), lambda: [held[s] for s in results])
     contender.provider, contender.config = name, plan.config
     contender.scratch = scratch  # lives as long as what uses its addresses
     return contender
@@ -316,9 +316,11 @@ class Bench:
             case.place(torch, self.device)
             if case.tokens not in inputs:
                 inputs[case.tokens] = Inputs(torch, case.tokens, self.device)
-            makers = [(w if i else "ours", lambda w=w, i=i: our_contender(torch, self.module, w, w if i else None, case, direction,
-                                                                       inputs[case.tokens], self.stream.cuda_stream))
-                      for i, w in enumerate(wanted)]
+            makers = []
+            for i, provider in enumerate(wanted):
+                who = "module:" + provider if i else "ours"  # so that our "cudnn" is not taken for PyTorch's
+                makers.append((who, lambda provider=provider, who=who: our_contender(
+                    torch, self.module, provider, who, case, direction, inputs[case.tokens], self.stream.cuda_stream)))
             if not self.options.no_peers:
                 makers += [(p, lambda p=p: torch_contender(torch, p, torch_peers.PEERS[p], case, direction, inputs[case.tokens]))
                            for p in peers]
