@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/jsonw.h"
 #include "base/log.h"
+#include "db/store_bisect.h"
 #include "db/store_repo.h"
 #include "gitread.h"
 #include "queue.h"
@@ -197,6 +198,46 @@ int control_retry(struct control *c, int64_t job, int64_t *new_job, struct fw_er
 	if (insert_job(c, &row, err) != 0)
 		return -1;
 	*new_job = row.id;
+	return 0;
+}
+
+/* ---- searches ------------------------------------------------------------------------------------------------------------------------ */
+
+int control_bisect(struct control *c, const struct control_request *request, int64_t *id, struct fw_err *err)
+{
+	struct ledger *g = queue_ledger(c->queue);
+	struct store_job job = { .kind = "bisect" };
+	struct store_bisect b = { .origin = "api" };
+	if (!request->base || !request->base[0])
+		return err_set(err, ERR_INVALID, "a bisect needs a good commit");
+	if (read_request(c, request, &job, err) != 0)
+		return -1;
+	if (!strcmp(job.base_sha, job.target_sha))
+		return err_set(err, ERR_INVALID, "good and bad are the same commit %.12s", job.base_sha);
+	b.repo = job.repo;
+	snprintf(b.good_sha, sizeof b.good_sha, "%s", job.base_sha);
+	snprintf(b.bad_sha, sizeof b.bad_sha, "%s", job.target_sha);
+	snprintf(b.suite, sizeof b.suite, "%s", job.suite);
+	snprintf(b.device_kind, sizeof b.device_kind, "%s", job.device_kind);
+	snprintf(b.cells, sizeof b.cells, "%s", job.cells_glob);
+	if (ledger_begin(g, err) != 0 || ledger_end(g, store_bisect_insert(c->db, &b, clock_utc_ms(), err), err) != 0)
+		return -1;
+	*id = b.id;
+	return 0;
+}
+
+int control_bisect_cancel(struct control *c, int64_t id, const char *who, struct fw_err *err)
+{
+	struct ledger *g = queue_ledger(c->queue);
+	struct store_bisect b;
+	struct fw_err ended = { 0 };
+	char why[256];
+	snprintf(why, sizeof why, "cancelled by %.200s", who);
+	if (store_bisect_get(c->db, id, &b, err) != 0 || ledger_begin(g, err) != 0 ||
+		ledger_end(g, store_bisect_state(c->db, id, "cancelled", why, clock_utc_ms(), err), err) != 0)
+		return -1;
+	if (b.job && queue_cancel(c->queue, b.job, why, &ended) != 0 && ended.code != ERR_INVALID)
+		return err_set(err, ended.code, "%s", ended.text);
 	return 0;
 }
 

@@ -36,6 +36,10 @@ struct control_request {
 
 /** Queue a job. Err: ERR_NOT_FOUND unknown repo or branch, ERR_INVALID what is wrong with the request, ERR_FULL queue_max. */
 int control_enqueue(struct control *c, const struct control_request *request, int64_t *job, struct fw_err *err);
+/** Search for the culprit between request->base (good) and request->target (bad). Err: as control_enqueue. */
+int control_bisect(struct control *c, const struct control_request *request, int64_t *bisect, struct fw_err *err);
+/** End a search and the job that it waits for. Err: ERR_NOT_FOUND, ERR_INVALID it has ended already. */
+int control_bisect_cancel(struct control *c, int64_t bisect, const char *who, struct fw_err *err);
 /** End a job that is open. Err: ERR_NOT_FOUND, ERR_INVALID it has ended already. */
 int control_cancel(struct control *c, int64_t job, const char *who, struct fw_err *err);
 /** Queue an ended job's question again as a new job. Err: ERR_NOT_FOUND, ERR_INVALID it is still open. */

@@ -78,6 +78,24 @@ static int enqueue(void *arg, const struct site_request *r, int64_t *job, struct
 	return control_enqueue(arg, &request, job, err);
 }
 
+static int bisect(void *arg, const struct site_request *r, int64_t *id, struct fw_err *err)
+{
+	struct control_request request = {
+		.repo = r->repo,
+		.target = r->target,
+		.base = r->base,
+		.suite = r->suite,
+		.device_kind = r->device_kind,
+		.cells_glob = r->cells_glob,
+	};
+	return control_bisect(arg, &request, id, err);
+}
+
+static int cancel_bisect(void *arg, int64_t id, const char *who, struct fw_err *err)
+{
+	return control_bisect_cancel(arg, id, who, err);
+}
+
 static int cancel(void *arg, int64_t job, const char *who, struct fw_err *err)
 {
 	return control_cancel(arg, job, who, err);
@@ -159,7 +177,8 @@ int face_start(
 	for (int i = 0; i < c->n_names; i++)
 		f->name[i] = c->name[i];
 	f->site.names = f->name;
-	f->site.act = (struct site_actions){ control, enqueue, cancel, retry, pause_device, poke, secret, health };
+	f->site.act = (struct site_actions){ control, enqueue, cancel, retry, pause_device, poke, secret, health, bisect,
+		cancel_bisect };
 	if ((c->needs_token && write_admin_token(f, c->state_dir, err) != 0) ||
 		site_start(&f->site, c->listen_host, c->listen_port, &f->http, err) != 0 ||
 		(c->listen_port == 0 && write_port(f, c->state_dir, err) != 0) ||

@@ -116,20 +116,20 @@ await() {
 	done
 }
 job_of() { # the newest job of a commit, "" none
-	api "jobs?limit=500" | jq -r --arg sha "$1" '[.items[] | select(.target == $sha)] | max_by(.id) | .id // ""'
+	api "jobs?limit=500" | jq -r --arg sha "$1" '[.items[] | select(.target == $sha and .kind != "bisect")] | max_by(.id) | .id // ""'
 }
 has_job() {
 	[ -n "$(job_of "$1")" ]
 }
 job_ended() { # by commit
-	[[ "$(api "jobs?limit=500" | jq -r --arg sha "$1" '[.items[] | select(.target == $sha)] | max_by(.id) | .state // ""')" =~ ^(done|failed|cancelled|superseded|gone)$ ]]
+	[[ "$(api "jobs?limit=500" | jq -r --arg sha "$1" '[.items[] | select(.target == $sha and .kind != "bisect")] | max_by(.id) | .state // ""')" =~ ^(done|failed|cancelled|superseded|gone)$ ]]
 }
 job_is() { # id, state
 	[ "$(job_field "$1" state)" = "$2" ]
 }
 result_of() { # commit: state and verdict of its newest job, once it has ended
 	await 60 job_ended "$1"
-	api "jobs?limit=500" | jq -r --arg sha "$1" '[.items[] | select(.target == $sha)] | max_by(.id) | .state + " " + (.verdict // "-")'
+	api "jobs?limit=500" | jq -r --arg sha "$1" '[.items[] | select(.target == $sha and .kind != "bisect")] | max_by(.id) | .state + " " + (.verdict // "-")'
 }
 why_of() {
 	job_field "$(job_of "$1")" state_why

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "db/store_alert.h"
+#include "db/store_bisect.h"
 #include "web/body.h"
 #include "web/site.h"
 
@@ -81,6 +82,17 @@ static inline int act_health(void *arg, struct fw_err *e)
 	return a->refuse.code ? err_set(e, a->refuse.code, "%s", a->refuse.text) : 0;
 }
 
+static inline int act_bisect(void *arg, const struct site_request *r, int64_t *id, struct fw_err *e)
+{
+	*id = 5;
+	return note(arg, e, "bisect %s %s..%s suite=%s cells=%s\n", r->repo, r->base, r->target, r->suite ? r->suite : "",
+		r->cells_glob ? r->cells_glob : "");
+}
+static inline int act_cancel_bisect(void *arg, int64_t id, const char *who, struct fw_err *e)
+{
+	return note(arg, e, "cancel bisect %lld %s\n", (long long)id, who);
+}
+
 static inline int run_setup(void **state)
 {
 	struct run *run = calloc(1, sizeof *run);
@@ -98,7 +110,9 @@ static inline int run_setup(void **state)
 		.pause = act_pause,
 		.poke = act_poke,
 		.secret = act_secret,
-		.health = act_health };
+		.health = act_health,
+		.bisect = act_bisect,
+		.cancel_bisect = act_cancel_bisect };
 	ok(site_start(&run->site, "127.0.0.1", 0, &run->http, &err));
 	*state = run;
 	return 0;

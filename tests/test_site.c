@@ -594,6 +594,42 @@ static void test_job_and_device_verbs(void **state)
 	assert_null(strstr(run->asked.what, "resume sim-0 local\ncancel"));
 }
 
+static void test_bisects(void **state)
+{
+	struct run *run = *state;
+	struct fixture *f = run->f;
+	struct store_bisect b = {
+		.repo = f->repo, .origin = "api", .goal = "regression", .suite = "ffa", .cells = "a/forward b/*"
+	};
+	snprintf(b.good_sha, sizeof b.good_sha, "%s", fixture_sha(1));
+	snprintf(b.bad_sha, sizeof b.bad_sha, "%s", fixture_sha(9));
+	ok(db_begin(f->db, &err));
+	ok(store_bisect_insert(f->db, &b, 1000, &err));
+	ok(store_bisect_commit(f->db, b.id, 0, b.good_sha, &err));
+	ok(store_bisect_commit(f->db, b.id, 8, b.bad_sha, &err));
+	ok(db_commit(f->db, &err));
+	json_t *root = get_json(run, "/api/v1/bisects/1");
+	assert_string_equal(text_at(root, "state"), "listing");
+	assert_int_equal(int_at(root, "commits"), 8);
+	assert_string_equal(json_string_value(json_array_get(json_object_get(root, "cells"), 1)), "b/*");
+	assert_true(json_is_null(json_object_get(root, "ended_at")));
+	json_decref(root);
+	root = get_json(run, "/api/v1/bisects?repo=kernels&limit=1");
+	assert_int_equal(json_array_size(json_object_get(root, "items")), 1);
+	json_decref(root);
+	assert_problem(get(run, "/api/v1/bisects/2"), 404, "there is no bisect 2");
+	struct answer a = post(run, "/api/v1/bisects", "{\"repo\":\"a\",\"good\":\"b\",\"bad\":\"c\",\"cells\":\"*/forward\"}");
+	assert_int_equal(a.status, 201);
+	assert_string_equal(header_of(&a, "Location"), "/api/v1/bisects/5");
+	answer_free(&a);
+	assert_problem(post(run, "/api/v1/bisects", "{\"repo\":\"a\",\"good\":\"b\"}"), 400, "repo, good and bad are needed");
+	assert_problem(post(run, "/api/v1/bisects", "{\"repo\":\"a\",\"quick\":true}"), 400, "key quick is not known");
+	a = post(run, "/api/v1/bisects/5/cancel", "");
+	assert_int_equal(a.status, 200);
+	answer_free(&a);
+	assert_string_equal(run->asked.what, "bisect a b..c suite= cells=*/forward\ncancel bisect 5 local\n");
+}
+
 static void test_alert_steps(void **state)
 {
 	struct run *run = *state;
@@ -649,6 +685,7 @@ int main(void)
 		SITE_TEST(test_job_post),
 		SITE_TEST(test_daemon_refuses),
 		SITE_TEST(test_job_and_device_verbs),
+		SITE_TEST(test_bisects),
 		SITE_TEST(test_alert_steps),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,6 +23,8 @@ void api_index(void *arg, struct http_request *r, struct http_response *response
 		{ "compare", "/api/v1/compare?repo=&base=&target=" },
 		{ "history", "/api/v1/history?repo=&branch=&cell=&device=" },
 		{ "alerts", "/api/v1/alerts?state=&repo=" },
+		{ "bisects", "/api/v1/bisects?repo=" },
+		{ "bisect", "/api/v1/bisects/{id}" },
 		{ "jobs", "/api/v1/jobs?state=&repo=" },
 		{ "job", "/api/v1/jobs/{id}" },
 		{ "job_log", "/api/v1/jobs/{id}/log" },

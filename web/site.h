@@ -24,6 +24,9 @@ struct site_actions {
 	int (*poke)(void *arg, const char *repo, struct fw_err *err);
 	int (*secret)(void *arg, const char *repo, const char **secret, struct fw_err *err);
 	int (*health)(void *arg, struct fw_err *err);
+	/** Search the commits from request->base (good) to request->target (bad). */
+	int (*bisect)(void *arg, const struct site_request *request, int64_t *id, struct fw_err *err);
+	int (*cancel_bisect)(void *arg, int64_t id, const char *who, struct fw_err *err);
 };
 
 struct site {

@@ -8,67 +8,11 @@
 #include "base/clock.h"
 #include "base/jsonw.h"
 #include "base/proc.h"
+#include "cli/place.h"
 #include "cli/plain.h"
 #include "cli/report.h"
 #include "cli/value.h"
 #include "cli/verbs.h"
-
-/* The checkout around the current directory. */
-static int find_worktree(char *path, size_t size, struct fw_err *err)
-{
-	if (!getcwd(path, size))
-		return err_sys(err, "the current directory");
-	for (;;) {
-		char git[4200];
-		snprintf(git, sizeof git, "%s/.git", path);
-		if (access(git, F_OK) == 0)
-			return 0;
-		char *slash = strrchr(path, '/');
-		if (!slash || slash == path)
-			return err_set(err, ERR_NOT_FOUND,
-				"this is not inside a git checkout; go there, or name a branch or commit instead of \".\"");
-		*slash = '\0';
-	}
-}
-
-/* Whether the daemon reads `url` from this checkout. */
-static bool is_same_place(const char *url, const char *worktree)
-{
-	char a[4096], git[4200];
-	char *real = realpath(strncmp(url, "file://", 7) == 0 ? url + 7 : url, NULL);
-	if (!real)
-		return false;
-	snprintf(a, sizeof a, "%s", real);
-	free(real);
-	snprintf(git, sizeof git, "%s/.git", worktree);
-	return strcmp(a, worktree) == 0 || strcmp(a, git) == 0;
-}
-
-/* Which repository is meant: --repo, the one read from this checkout, or the only one. Shape: name[size]. */
-static int choose_repo(
-	struct client *c, const struct options *o, const char *worktree, char *name, size_t size, struct fw_err *err)
-{
-	if (o->repo) {
-		snprintf(name, size, "%s", o->repo);
-		return 0;
-	}
-	json_t *repos = NULL;
-	if (client_get(c, "/api/v1/repos", &repos, err) != 0)
-		return -1;
-	const json_t *items = json_object_get(repos, "items");
-	size_t i;
-	json_t *repo;
-	const json_t *found = json_array_size(items) == 1 ? json_array_get(items, 0) : NULL;
-	json_array_foreach(items, i, repo) if (worktree && is_same_place(value_text(repo, "url"), worktree)) found = repo;
-	int result = 0;
-	if (found)
-		snprintf(name, size, "%s", value_text(found, "name"));
-	else
-		result = err_set(
-			err, ERR_INVALID, "%zu repositories are watched; say which one with --repo NAME", json_array_size(items));
-	json_decref(repos);
-	return result;
-}
 
 /* Store the uncommitted files as a commit beside the branches. Shape: sha[65]. */
 static int snapshot(const char *worktree, char *sha, struct fw_err *err)
@@ -172,17 +116,6 @@ static int follow(struct client *c, const struct options *o, long long id, json_
 	}
 }
 
-static int status_of_verdict(const char *verdict)
-{
-	if (strcmp(verdict, "regression") == 0)
-		return EXIT_REGRESSION;
-	if (strcmp(verdict, "undecided") == 0)
-		return EXIT_UNDECIDED;
-	if (strcmp(verdict, "failed") == 0 || strcmp(verdict, "rejected") == 0 || strcmp(verdict, "not_comparable") == 0)
-		return EXIT_ERROR;
-	return EXIT_OK;
-}
-
 /* Print the comparison of a job that is done, or why there is none. */
 static int conclude(struct client *c, const struct options *o, const json_t *job, struct fw_err *err)
 {
@@ -203,7 +136,7 @@ static int conclude(struct client *c, const struct options *o, const json_t *job
 			printf("%s\n", body.data);
 		else
 			report_comparison(value, stdout);
-		result = status_of_verdict(value_text(value, "verdict"));
+		result = verb_status_of_verdict(value_text(value, "verdict"));
 	}
 	json_decref(value);
 	buf_fini(&body);
@@ -234,12 +167,12 @@ static int ask(struct client *c, const struct options *o, const char *base, cons
 {
 	char worktree[4096] = "", repo[256], sha[65];
 	bool uncommitted = strcmp(target, ".") == 0;
-	if (find_worktree(worktree, sizeof worktree, uncommitted ? err : NULL) != 0) {
+	if (place_worktree(worktree, sizeof worktree, uncommitted ? err : NULL) != 0) {
 		if (uncommitted)
 			return -1;
 		worktree[0] = '\0';
 	}
-	if (choose_repo(c, o, worktree[0] ? worktree : NULL, repo, sizeof repo, err) != 0)
+	if (place_repo(c, o, worktree[0] ? worktree : NULL, repo, sizeof repo, err) != 0)
 		return -1;
 	if (uncommitted) {
 		if (snapshot(worktree, sha, err) != 0)
@@ -293,6 +226,8 @@ static int find_job(struct client *c, const char *what, const char *repo, long l
 		snprintf(number, sizeof number, "%lld", n);
 		bool is_commit = strlen(what) >= 7 && strncmp(value_text(job, "target"), what, strlen(what)) == 0;
 		bool wanted = !repo || strcmp(value_text(job, "repo"), repo) == 0;
+		const char *kind = value_text(job, "kind"); /* what the daemon asks itself is nobody's to wait for by commit */
+		is_commit = is_commit && (strcmp(kind, "change") == 0 || strcmp(kind, "selfcheck") == 0);
 		if (!*id && wanted &&
 			(strcmp(number, what) == 0 || strcmp(value_text(job, "branch"), what) == 0 ||
 				strcmp(value_text(job, "branch_display"), what) == 0 || is_commit))

@@ -207,25 +207,48 @@ int verb_history(struct client *c, const struct options *o)
 	return status;
 }
 
+/* "89abcdef01", or how many commits are suspected, or that it is being searched. */
+static void culprit_cell(struct table *t, const json_t *alert)
+{
+	const json_t *culprits = json_object_get(alert, "culprits"), *first = json_array_get(culprits, 0);
+	size_t n = json_array_size(culprits);
+	char more[32] = "";
+	if (n > 1)
+		snprintf(more, sizeof more, " and %zu more", n - 1);
+	if (n == 0)
+		table_cell(t, "%s", value_integer(alert, "bisect") ? "searching" : "-");
+	else if (value_integer(first, "commits") == 1)
+		table_cell(t, "%.10s%s", value_text(first, "to"), more);
+	else
+		table_cell(t, "%.10s..%.10s%s", value_text(first, "from"), value_text(first, "to"), more);
+}
+
 static void print_alerts(const json_t *items)
 {
-	static const char *const titles[] = { ">alert", "state", "repo", "branch", "commit", ">worst", ">cells", "opened",
-		">comparison" };
+	static const char *const titles[] = { ">alert", "kind", "state", "repo", "branch", "commit", "culprit", ">worst",
+		">cells", "opened", "title" };
 	struct table t;
-	table_init(&t, 9, titles);
+	table_init(&t, 11, titles);
 	size_t i;
 	json_t *a;
 	json_array_foreach(items, i, a)
 	{
+		const json_t *worst = json_object_get(a, "worst_pct");
+		const char *device = value_text(a, "device");
 		table_cell(&t, "%lld", value_integer(a, "id"));
+		table_cell(&t, "%s", value_text(a, "kind"));
 		table_cell(&t, "%s", value_text(a, "state"));
-		table_cell(&t, "%s", value_text(a, "repo"));
+		table_cell(&t, "%s", *device ? device : value_text(a, "repo"));
 		table_cell(&t, "%s", value_branch(a));
 		table_cell(&t, "%.10s", value_text(a, "target"));
-		table_cell(&t, "%+.2f %%", value_number(a, "worst_pct"));
+		culprit_cell(&t, a);
+		if (json_is_number(worst))
+			table_cell(&t, "%+.2f %%", json_number_value(worst));
+		else
+			table_cell(&t, "-");
 		table_cell(&t, "%zu", json_array_size(json_object_get(a, "cells")));
 		table_cell(&t, "%.19s", value_text(a, "opened_at"));
-		table_cell(&t, "%lld", value_integer(a, "comparison"));
+		table_cell(&t, "%s", value_text(a, "title"));
 	}
 	table_print(&t, stdout);
 	table_fini(&t);

@@ -19,6 +19,8 @@ static const struct verb {
 		"measure TARGET against BASE and print the tables; \".\" is the uncommitted tree" },
 	{ "run", 1, 1, verb_run, "run TARGET [--repo R] [--suite S]", "queue a branch or commit against its base" },
 	{ "wait", 1, 1, verb_wait, "wait BRANCH|COMMIT|JOB [--repo R]", "wait for its newest job and print the tables" },
+	{ "bisect", 2, 3, verb_bisect, "bisect GOOD BAD [CELL] [--repo R] [--suite S]",
+		"find the commit between two that lost; CELL is a pattern, default all" },
 	{ "history", 1, 1, verb_history, "history CELL [--repo R] [--branch B] [--device UUID]", "one cell over time" },
 	{ "jobs", 0, 0, verb_jobs, "jobs [--state S] [--repo R]", "the queue and what ended lately" },
 	{ "log", 1, 1, verb_log, "log JOB", "what happened to a job, and its build logs" },

@@ -2,6 +2,7 @@
 #include "cli/verbs.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/plain.h"
 #include "cli/value.h"
@@ -38,4 +39,15 @@ void verb_new_job(const json_t *job, const struct options *o)
 	} else {
 		printf("job %lld queued; follow it with: flopwatch wait %lld\n", id, id);
 	}
+}
+
+int verb_status_of_verdict(const char *verdict)
+{
+	if (strcmp(verdict, "regression") == 0)
+		return EXIT_REGRESSION;
+	if (strcmp(verdict, "undecided") == 0)
+		return EXIT_UNDECIDED;
+	if (strcmp(verdict, "failed") == 0 || strcmp(verdict, "rejected") == 0 || strcmp(verdict, "not_comparable") == 0)
+		return EXIT_ERROR;
+	return EXIT_OK;
 }

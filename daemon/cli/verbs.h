@@ -37,6 +37,10 @@ void verb_new_job(const json_t *job, const struct options *o);
 
 /* token add NAME | list | revoke NAME */
 int verb_token(struct client *c, const struct options *o);
+/** Where a verdict leaves the program: 0, 1, 3 or 7. */
+int verb_status_of_verdict(const char *verdict);
+
+int verb_bisect(struct client *c, const struct options *o);
 int verb_compare(struct client *c, const struct options *o);
 int verb_wait(struct client *c, const struct options *o);
 int verb_run(struct client *c, const struct options *o);

@@ -1,0 +1,185 @@
+/* Searches for culprits: the list, one of them as it stands, and what a person may ask for. */
+#include <stdio.h>
+#include <string.h>
+
+#include "db/store_bisect.h"
+#include "web/answer.h"
+#include "web/api.h"
+#include "web/idempotent.h"
+#include "web/site.h"
+#include "web/write.h"
+
+enum { TEXT_MAX = 1023 }; /* bytes of a key of a request */
+
+/* ---- reading ---------------------------------------------------------------------------------------------------------- */
+
+static void write_cells(struct jsonw *j, const char *cells)
+{
+	char word[256];
+	jsonw_key(j, "cells");
+	jsonw_array(j);
+	for (const char *at = cells; *at;) {
+		size_t n = strcspn(at, " ");
+		snprintf(word, sizeof word, "%.*s", (int)n, at);
+		jsonw_string(j, word);
+		at += n + strspn(at + n, " ");
+	}
+	jsonw_array_end(j);
+}
+
+static void write_bisect(void *arg, const struct view_bisect *row)
+{
+	struct jsonw *j = arg;
+	jsonw_object(j);
+	jsonw_kv_int(j, "id", row->id);
+	jsonw_kv_string(j, "repo", row->repo);
+	jsonw_kv_string(j, "origin", row->origin);
+	answer_id(j, "alert", row->alert);
+	jsonw_kv_string(j, "good", row->good);
+	jsonw_kv_string(j, "bad", row->bad);
+	answer_text(j, "suite", row->suite);
+	answer_text(j, "device_kind", row->device_kind);
+	jsonw_kv_string(j, "state", row->state);
+	answer_text(j, "state_why", row->state_why);
+	answer_text(j, "goal", row->goal);
+	answer_text(j, "verdict", row->verdict);
+	jsonw_kv_int(j, "commits", row->commits);
+	jsonw_kv_int(j, "jobs", row->jobs);
+	answer_id(j, "job", row->job);
+	answer_id(j, "comparison", row->comparison);
+	jsonw_key(j, "culprits");
+	jsonw_raw(j, row->culprits_json, strlen(row->culprits_json));
+	write_cells(j, row->cells);
+	answer_time(j, "created_at", row->created_at);
+	answer_time(j, "ended_at", row->ended_at);
+	jsonw_object_end(j);
+}
+
+struct reading {
+	struct answer_list list;
+	const char *repo; /* NULL: every one */
+};
+
+static void list_row(void *arg, const struct view_bisect *row)
+{
+	struct reading *reading = arg;
+	if (answer_list_take(&reading->list, row->id, !reading->repo || strcmp(reading->repo, row->repo) == 0))
+		write_bisect(&reading->list.j, row);
+}
+
+void api_bisects(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct reading reading = { .repo = http_query(r, "repo") };
+	int64_t before;
+	int result;
+	if (answer_list_begin(r, response, &reading.list, &before) != 0)
+		return;
+	do
+		result = view_bisects(site->db, before, reading.list.limit, list_row, &reading, &err);
+	while (result == 0 && answer_list_more(&reading.list, &before));
+	if (result != 0)
+		answer_error(r, response, &err);
+	else
+		answer_list_end(r, response, &reading.list);
+}
+
+void api_bisect(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct jsonw j;
+	int64_t id = answer_path_id(r, response, "bisect");
+	if (id < 0)
+		return;
+	answer_json(response, &j);
+	if (view_bisect(site->db, id, write_bisect, &j, &err) != 0)
+		answer_error(r, response, &err);
+}
+
+/* ---- writing ---------------------------------------------------------------------------------------------------------- */
+
+/* A key that no request has, or one of another type; NULL: none. */
+static const char *read_wish(json_t *root, struct site_request *wish)
+{
+	static const char *const known[] = { "repo", "good", "bad", "suite", "device", "cells" };
+	const char *key, *wrong = NULL;
+	json_t *value;
+	json_object_foreach(root, key, value)
+	{
+		bool found = false;
+		for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+			found |= strcmp(key, known[i]) == 0;
+		if (!found)
+			wrong = key;
+	}
+	*wish = (struct site_request){
+		.repo = write_text(root, "repo", TEXT_MAX, &wrong),
+		.base = write_text(root, "good", TEXT_MAX, &wrong),
+		.target = write_text(root, "bad", TEXT_MAX, &wrong),
+		.suite = write_text(root, "suite", TEXT_MAX, &wrong),
+		.device_kind = write_text(root, "device", TEXT_MAX, &wrong),
+		.cells_glob = write_text(root, "cells", TEXT_MAX, &wrong),
+	};
+	return wrong;
+}
+
+void api_bisect_post(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct site_request wish;
+	struct jsonw j;
+	int64_t id;
+	char detail[256];
+	if (idempotent_replay(site, r, response))
+		return;
+	json_t *root = write_read(r, response);
+	if (!root)
+		return;
+	const char *wrong = read_wish(root, &wish);
+	if (wrong) {
+		snprintf(detail, sizeof detail,
+			"key %.60s is not known, of another type or too long; known: repo, good, bad, suite, device, cells "
+			"(texts)",
+			wrong);
+		answer_problem(r, response, 400, detail);
+	} else if (!wish.repo || !wish.base || !wish.target) {
+		answer_problem(r, response, 400, "repo, good and bad are needed");
+	} else if (site->act.bisect(site->act.arg, &wish, &id, &err) != 0) {
+		answer_error(r, response, &err);
+	} else {
+		answer_json(response, &j);
+		jsonw_object(&j);
+		jsonw_kv_int(&j, "id", id);
+		jsonw_kv_string(&j, "state", "listing");
+		jsonw_object_end(&j);
+		response->status = 201;
+		snprintf(response->location, sizeof response->location, "/api/v1/bisects/%lld", (long long)id);
+		idempotent_keep(site, r, response);
+	}
+	json_decref(root);
+}
+
+void api_bisect_cancel(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct jsonw j;
+	int64_t id = answer_path_id(r, response, "bisect");
+	if (id < 0)
+		return;
+	if (site->act.cancel_bisect(site->act.arg, id, http_who(r), &err) != 0) {
+		if (err.code == ERR_INVALID) /* its state forbids it: no mistake of form */
+			answer_problem(r, response, 409, err.text);
+		else
+			answer_error(r, response, &err);
+		return;
+	}
+	answer_json(response, &j);
+	jsonw_object(&j);
+	jsonw_kv_int(&j, "id", id);
+	jsonw_kv_string(&j, "state", "cancelled");
+	jsonw_object_end(&j);
+}
