@@ -168,9 +168,13 @@ class Inputs:
 class Contender:
     def __init__(self, who, case, direction, call, result):
         self.who, self.case, self.direction, self.call, self.result = who, case, direction, call, result
-        self.flops = case.flops(direction)
+        self.flops, self.cell = case.flops(direction), case.key(direction)
         self.name = (who, case.name)
         self.ms = []
+
+    def release(self):
+        """Let go of the buffers; what was measured stays."""
+        self.case = self.call = self.result = self.scratch = None
 
 
 def our_contender(torch, module, wanted, label, case, direction, inputs, stream):
@@ -404,17 +408,19 @@ class Bench:
         at = {c.name: c for c in found}
         self.measured[name, direction] = at
         for c in found:
-            mid, cell = statistics.median(c.ms), c.case.key(direction)
+            mid, cell, case_name = statistics.median(c.ms), c.cell, c.name[1]
             peer = c.provider if c.who == "ours" else c.who
             self.figure(f"gpu.{name}.{direction}.median", peer, mid, "ms", cell)
             self.figure(f"gpu.{name}.{direction}.rate", peer, c.flops / mid * 1e-9, "tflops", cell)
-            print(f"  {direction:8} {c.case.name:14} {peer:10} {mid:9.4f} ms {c.flops / mid * 1e-9:7.1f} TFLOP/s", flush=True)
-            self.samples.write(json.dumps({"ring": name, "direction": direction, "case": c.case.name, "cell": cell, "contender": c.who,
+            print(f"  {direction:8} {case_name:14} {peer:10} {mid:9.4f} ms {c.flops / mid * 1e-9:7.1f} TFLOP/s", flush=True)
+            self.samples.write(json.dumps({"ring": name, "direction": direction, "case": case_name, "cell": cell, "contender": c.who,
                                            "provider": c.provider, "config": c.config, "flops": c.flops, "order": "ABBA",
                                            "distance": c.distance, "ms": [float(f"{t:.9g}") for t in c.ms]}) + "\n")
         self.samples.write(json.dumps({"ring": name, "direction": direction, "rounds": n, "before": before, "during": states,
                                        "after": after}) + "\n")
         self.samples.flush()
+        for c in found:
+            c.release()
 
     # ---- the table ----
 
@@ -435,6 +441,8 @@ class Bench:
         for row in make_rows():
             found = self.quotients(row)
             if found is None:
+                if (row.ring, row.direction) in self.measured:
+                    lines.append(f"{row.text:42} {row.direction:8} not measured: a contender is missing, see above")
                 continue
             values, who, best = found
             ratio = statistics.median(values)
@@ -446,8 +454,8 @@ class Bench:
             lines.append(f"{row.text:42} {row.direction:8} {rates[0]:8.1f} {rates[1]:8.1f} {ratio:7.3f} {low:6.3f}-{high:.3f} "
                          f"{limit:>8} {goal:>5} {'met' if met else 'missed'}{' by ' + format(abs(ratio / row.required - 1), '.1%') if not met else ''}")
             name = f"gpu.{row.ring}.{row.direction}.{'time_ratio' if row.times else 'ratio'}"
-            peer = best.who if best.who != "ours" else best.case.name
-            self.figure(name, peer, ratio, "ratio", who.case.key(row.direction))
+            peer = best.who if best.who != "ours" else "ours:" + best.name[1]
+            self.figure(name, peer, ratio, "ratio", who.cell)
             bench_lines.append(f"bench {name} {peer} {ratio:.6g} ratio")
         lines.append("")
         lines.append("rates in TFLOP/s of useful work, medians; a published example, another card: forward 613 a call, 644 the kernel; "
