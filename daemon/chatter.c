@@ -104,6 +104,17 @@ static void hear_build(struct chatter *c, const struct msg_build *b)
 			b->module_sha256);
 }
 
+/* A program of its own has shown its rows: they are the cells from now on. */
+static void hear_found(struct chatter *c, const struct msg_found *m)
+{
+	free(c->key);
+	c->key = calloc((size_t)m->n + 1, sizeof *c->key);
+	c->n_cells = c->key ? m->n : 0;
+	for (int i = 0; i < c->n_cells; i++)
+		snprintf(c->key[i], sizeof c->key[i], "%s", m->cell[i].key);
+	say(c, "the benchmark writes %d rows", m->n);
+}
+
 static void hear_check(struct chatter *c, const struct msg_check *m)
 {
 	snprintf(c->role, sizeof c->role, "%s", m->role);
@@ -136,6 +147,9 @@ void chatter_hear(struct chatter *c, const struct msg *m)
 		break;
 	case MSG_CHECK:
 		hear_check(c, &m->u.check);
+		break;
+	case MSG_FOUND:
+		hear_found(c, m->u.found);
 		break;
 	case MSG_LAUNCH:
 		hear_launch(c, m->u.launch);

@@ -17,7 +17,8 @@
 #include "web/body.h"
 
 /* Part of every epoch: how times are taken. Another way of timing is another epoch. */
-#define TIMING_CONTRACT "1: interleaved pairs, cold cache, device marks"
+#define TIMING_CONTRACT  "1: interleaved pairs, cold cache, device marks"
+#define PROCESS_CONTRACT "1: processes A B B A, medians as the program tells them"
 
 /* ---- the rows around the cells --------------------------------------------------------------------------------------- */
 
@@ -29,8 +30,9 @@ static int put_environment(struct db *db, const struct result *r, int64_t now_ms
 		return 0;
 	if (!device && store_device_put(db, &r->device, now_ms, &device, err))
 		return -1;
-	if (store_environment_put(db, device, &r->device, r->plan.suite_sha, TIMING_CONTRACT, r->isolation, now_ms,
-		    &c->environment, &is_new, err))
+	if (store_environment_put(db, device, &r->device, r->plan.suite_sha,
+		    plan_is_benchmark(&r->plan) ? PROCESS_CONTRACT : TIMING_CONTRACT, r->isolation, now_ms, &c->environment,
+		    &is_new, err))
 		return -1;
 	return is_new ? judge_news_epoch(db, r, c->environment, now_ms, err) : 0;
 }
@@ -209,7 +211,7 @@ int judge_identical(struct db *db, const struct config *config, struct plan *pla
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	r->started_at = r->ended_at = now_ms;
 	snprintf(r->identical_by, sizeof(r->identical_by), "tree");
-	int rc = judge_finish(db, config, r, now_ms, out, err);
+	int rc = result_name_cell(r, err) ? -1 : judge_finish(db, config, r, now_ms, out, err);
 	result_free(r);
 	return rc;
 }

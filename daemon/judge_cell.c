@@ -31,7 +31,8 @@ static void collect(const struct result *r, int cell, const char *against, struc
 	for (int i = 0; i < r->n_cells && out->n < STATS_LAUNCHES_MAX; i++) {
 		const struct msg_cell *m = r->cell[i];
 		int base = role_in(m, against), target = role_in(m, "target");
-		if (!is_series(m, cell, "device", "") || base < 0 || target < 0 || m->n < 1)
+		bool decides = is_series(m, cell, "device", "") || is_series(m, cell, "process", "");
+		if (!decides || base < 0 || target < 0 || m->n < 1)
 			continue;
 		bool clocks = m->mhz[base] && m->mhz[target];
 		out->pairs[out->n] = (struct launch_pairs){ .set = m->set,
@@ -297,7 +298,8 @@ void judge_cell(const struct result *r, int i, struct judge_launches *l, struct 
 	snprintf(c->key, sizeof(c->key), "%s", cell->key);
 	snprintf(c->group, sizeof(c->group), "%s", cell->group);
 	snprintf(c->mask, sizeof(c->mask), "%s", cell->mask);
-	snprintf(c->direction, sizeof(c->direction), "%s", direction_name(cell->direction));
+	if (strcmp(cell->family, BENCHMARK_FAMILY) != 0)
+		snprintf(c->direction, sizeof(c->direction), "%s", direction_name(cell->direction));
 	judge_collect(r, i, l);
 	if (r->identical_by[0]) {
 		show_nothing(c);

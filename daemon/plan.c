@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
+#include "base/jsonw.h"
 #include "core/suite.h"
 
 enum { SUITE_BYTES_MAX = 1 << 20 };
@@ -145,6 +146,62 @@ int plan_suite(struct plan *p, const struct config *config, const char *repo, co
 	return 0;
 }
 
+/* ---- programs of their own ------------------------------------------------------------------------------------------------- */
+
+bool plan_is_benchmark(const struct plan *p)
+{
+	return p->ask.subject[0].run.name[0] != 0;
+}
+
+/* What the base fixes for both, as text that names it: kept as the suite. */
+static void describe(const struct benchmark *b, struct buf *out)
+{
+	struct jsonw j;
+
+	jsonw_init(&j, out);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "benchmark", b->name);
+	jsonw_kv_string(&j, "reader", b->reader);
+	jsonw_kv_string(&j, "unit", b->unit);
+	jsonw_kv_double(&j, "threshold_pct", b->threshold_pct);
+	jsonw_kv_double(&j, "timeout_s", b->timeout_s);
+	jsonw_kv_double(&j, "budget_s", b->budget_s);
+	jsonw_kv_bool(&j, "gpu", b->gpu);
+	jsonw_object_end(&j);
+}
+
+int plan_benchmark(struct plan *p, const struct config *config, const char *repo, const struct benchmark *base,
+	const struct manifest *target, struct fw_err *err)
+{
+	const struct benchmark *own = manifest_benchmark(target, base->name);
+	struct benchmark *run = &p->ask.subject[1].run;
+
+	if (!own)
+		return err_set(err, ERR_INVALID,
+			"commit %.12s: .flopwatch.yaml names no benchmark %s any more, which its base has",
+			p->ask.subject[1].commit, base->name);
+	p->ask.subject[0].run = *base;
+	*run = *own;
+	run->threshold_pct = base->threshold_pct;
+	run->timeout_s = base->timeout_s;
+	run->budget_s = base->budget_s;
+	run->gpu = base->gpu;
+	buf_clear(&p->suite_text);
+	describe(base, &p->suite_text);
+	snprintf(p->suite_name, sizeof p->suite_name, "%s", base->name);
+	snprintf(p->suite_origin, sizeof p->suite_origin, "%s@%s", repo, p->ask.subject[0].commit);
+	hash_hex(p->suite_text.data, p->suite_text.len, p->suite_sha);
+	p->ask.limits = (struct msg_limits){
+		.build_s = config->build_s,
+		.check_s = config->check_s,
+		.launch_s = config->launch_s,
+		.budget_s = base->budget_s,
+		.log_bytes = 512 << 10,
+	};
+	benchmark_rule(base, 0, &p->ask.rule);
+	return 0;
+}
+
 /* ---- what makes two sides equal -------------------------------------------------------------------------------------------- */
 
 void plan_inputs_hash(const struct msg_subject *s, const char *device_kind, char hex[65])
@@ -165,6 +222,10 @@ void plan_inputs_hash(const struct msg_subject *s, const char *device_kind, char
 		hash_update(&h, s->build.family[i], strlen(s->build.family[i]) + 1);
 		hash_update(&h, s->build.output[i], strlen(s->build.output[i]) + 1);
 	}
+	for (int i = 0; i < s->run.n_command; i++)
+		hash_update(&h, s->run.command[i], strlen(s->run.command[i]) + 1);
+	for (int i = 0; i < s->run.n_outputs; i++)
+		hash_update(&h, s->run.output[i], strlen(s->run.output[i]) + 1);
 	hash_update(&h, device_kind, strlen(device_kind) + 1);
 	hash_end(&h, hex);
 }

@@ -44,6 +44,15 @@ int plan_subject(
  */
 int plan_suite(struct plan *p, const struct config *config, const char *repo, const struct gitread_commit *base, const char *name,
 	const char *cells_glob, struct fw_err *err);
+/**
+ * As plan_suite, for benchmark `name` of the base's manifest: a program of its own, whose cells are known when it has run. Command,
+ * outputs and reader are each side's own; threshold, limits and the use of the GPU are the base's. Err: ERR_INVALID the target has no
+ * such benchmark.
+ */
+int plan_benchmark(struct plan *p, const struct config *config, const char *repo, const struct benchmark *base,
+	const struct manifest *target, struct fw_err *err);
+/** The plan measures programs of their own. */
+bool plan_is_benchmark(const struct plan *p);
 /** Set `identical` from the subjects and ask.kind. */
 void plan_compare(struct plan *p);
 

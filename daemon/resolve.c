@@ -375,7 +375,8 @@ static int choose_anchor(struct resolve *r, struct fw_err *err)
 	p->anchor[0] = 0;
 	if (look_at_line(r, err) != 0)
 		return -1;
-	if (!p->on_line || !r->job.device)
+	/* programs of their own are two in turns: there is no place for a third */
+	if (!p->on_line || !r->job.device || plan_is_benchmark(p))
 		return 0;
 	return store_epoch_anchor(r->db, r->job.repo, p->suite_name, r->job.device, p->anchor, err);
 }
@@ -417,7 +418,18 @@ static void complete(struct resolve *r)
 		give_up(r, "failed", "no suite is named: neither by the configuration nor by .flopwatch.yaml of the base");
 		return;
 	}
-	if (plan_suite(p, r->config, r->repo->name, r->base.commit, a->suite[0], r->job.cells_glob, &err) != 0) {
+	const struct benchmark *benchmark = manifest_benchmark(&r->base.manifest, a->suite[0]);
+
+	if (benchmark && r->job.cells_glob[0]) {
+		give_up(r, "failed",
+			"the cells of a benchmark that is a program of its own cannot be chosen: one run writes them all");
+		return;
+	}
+	if (benchmark && plan_benchmark(p, r->config, r->repo->name, benchmark, &r->target.manifest, &err) != 0) {
+		refuse(r, &err);
+		return;
+	}
+	if (!benchmark && plan_suite(p, r->config, r->repo->name, r->base.commit, a->suite[0], r->job.cells_glob, &err) != 0) {
 		refuse(r, &err);
 		return;
 	}

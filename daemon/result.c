@@ -239,6 +239,33 @@ static int add_fault(struct result *r, const struct msg_fault *f, struct fw_err 
 	return mine ? 0 : -1;
 }
 
+/* The rows of a program of its own become the job's cells. */
+static int add_found(struct result *r, const struct msg_found *f, struct fw_err *err)
+{
+	struct msg_job *ask = &r->plan.ask;
+	if (!plan_is_benchmark(&r->plan) || ask->n_cells > 0)
+		return err_set(err, ERR_PROTOCOL, "found names cells for a job that has its own");
+	struct cell *cells = calloc((size_t)f->n + 1, sizeof *cells);
+	if (!cells)
+		return err_set(err, ERR_INTERNAL, "out of memory for cells");
+	for (int i = 0; i < f->n; i++)
+		benchmark_cell(&ask->subject[0].run, f->cell[i].key, f->cell[i].flops, &cells[i]);
+	free(ask->cell);
+	ask->cell = cells;
+	ask->n_cells = f->n;
+	ask->rule.k = rule_k(f->n);
+	return 0;
+}
+
+int result_name_cell(struct result *r, struct fw_err *err)
+{
+	struct msg_found one = { .n = 1 };
+	if (!plan_is_benchmark(&r->plan) || r->plan.ask.n_cells > 0)
+		return 0;
+	snprintf(one.cell[0].key, sizeof one.cell[0].key, "%s", r->plan.ask.subject[0].run.name);
+	return add_found(r, &one, err);
+}
+
 int result_add(struct result *r, struct msg *m, struct fw_err *err)
 {
 	switch (m->t) {
@@ -250,6 +277,8 @@ int result_add(struct result *r, struct msg *m, struct fw_err *err)
 		return add_work(r, &m->u.work, err);
 	case MSG_NODE:
 		return add_node(r, &m->u.node, err);
+	case MSG_FOUND:
+		return add_found(r, m->u.found, err);
 	case MSG_LAUNCH:
 		return add_launch(r, m, err);
 	case MSG_CELL:
@@ -267,6 +296,7 @@ int result_add(struct result *r, struct msg *m, struct fw_err *err)
 void result_end(struct result *r)
 {
 	int base = result_subject(r, "base"), target = result_subject(r, "target");
+	(void)result_name_cell(r, NULL); /* without memory for one cell the judge fails next */
 	if (base < 0 || target < 0 || r->identical_by[0] || protocol_is_selfcheck(r->plan.ask.kind))
 		return;
 	const char *a = r->build[base].module_sha256, *b = r->build[target].module_sha256;

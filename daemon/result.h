@@ -47,12 +47,14 @@ struct result *result_new(struct plan *plan);
 void result_free(struct result *r);
 
 /**
- * Take in one message of the worker: build, check, work, node, launch, cell, fault, done. Others are ignored.
+ * Take in one message of the worker: build, found, check, work, node, launch, cell, fault, done. Others are ignored.
  * Own: takes over what `m` owns (and forgets it there).
  * Err: ERR_PROTOCOL an index, role or number that the job does not have; ERR_FULL more than RESULT_BYTES_MAX.
  */
 int result_add(struct result *r, struct msg *m, struct fw_err *err);
-/** After done: set identical_by when base and target built to the same module. */
+/** Give a program without rows (not built, not run) one cell with its name, so that there is a place to say so. */
+int result_name_cell(struct result *r, struct fw_err *err);
+/** After done: name a cell where there is none, and set identical_by when base and target built to the same module. */
 void result_end(struct result *r);
 
 #define RESULT_BYTES_MAX (256u << 20)

@@ -458,8 +458,8 @@ int store_cell_launches(struct db *db, int64_t cell, struct store_launches *out,
 	struct stmt *s = db_stmt(db,
 		"SELECT l.set_, t.n, t.d, t.q, t.d_raw, b.ms, t.ms, b.mhz, t.mhz, t.id, t.guard ->> 'reasons' FROM sample t JOIN "
 		"launch l ON l.id = t.launch "
-		"JOIN sample b ON b.launch = t.launch AND b.cell = t.cell AND b.subject = 'base' AND b.series = 'device' AND "
-		"b.phase = '' WHERE t.cell = :cell AND t.series = 'device' AND t.subject = 'target' ORDER BY l.n",
+		"JOIN sample b ON b.launch = t.launch AND b.cell = t.cell AND b.subject = 'base' AND b.series = t.series AND "
+		"b.phase = '' WHERE t.cell = :cell AND t.series IN ('device', 'process') AND t.subject = 'target' ORDER BY l.n",
 		err);
 	if (!s)
 		return -1;

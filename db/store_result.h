@@ -65,7 +65,7 @@ int store_launch_insert(struct db *db, int64_t comparison, int n, int set, uint6
 /** One row per subject of `m`. The launch's estimate `e` (NULL: none) stands on the row of role "target". */
 int store_samples_insert(struct db *db, int64_t launch, int64_t cell, const struct msg_cell *m, const struct launch_estimate *e,
 	struct fw_err *err);
-/** A stored cell's launches of series device, in their order: to judge again. */
+/** A stored cell's launches of the series that decides (device, process), in their order: to judge again. */
 struct store_launches {
 	int n;
 	bool raw; /* pairs are there; false: thinned, only the estimates are */

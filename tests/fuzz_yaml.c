@@ -74,9 +74,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 #ifndef FUZZ_SEARCH
 enum { ROUNDS = 4000, ROOM = 8192 };
 
-static const char manifest_text[] = "flopwatch: 1\ninputs: [kernels, \"third party\"]\n"
-				    "build:\n  dir: kernels\n  command: [make, \"DEVICE={device}\"]\n  outputs:\n"
-				    "    attention: build/{device}/libattention.so\n  timeout_s: 600\nsuites: [ffa]\n";
+static const char manifest_text[] =
+	"flopwatch: 1\ninputs: [kernels, \"third party\"]\n"
+	"build:\n  dir: kernels\n  command: [make, \"DEVICE={device}\"]\n  outputs:\n"
+	"    attention: build/{device}/libattention.so\n  timeout_s: 600\nsuites: [ffa]\n"
+	"benchmarks: {sums: {command: [./b, o], reader: nvbench, outputs: [o], unit: ms, gpu: true}}\n";
 static const char suite_text[] = "suite: s\nfamily: attention\ncommon: {nhq: 4, nhk: 2, headdim: 64, dtype: bf16}\n"
 				 "dense: {seqlens: [256], masks: [full, causal, varlen_full]}\n"
 				 "block_sparse: {seqlens: [512], sparsity_ratios: [0.5], block_sizes: [64]}\n"

@@ -93,6 +93,43 @@ static void mistake(const char *text, const char *words)
 		fail_msg("\"%s\" does not say \"%s\"", err.text, words);
 }
 
+static void programs(void **state)
+{
+	static const char text[] =
+		"flopwatch: 1\n"
+		"benchmarks:\n"
+		"  sums: {command: [./bench, out.json], reader: google-benchmark, outputs: [out.json], gpu: false}\n"
+		"  gemm:\n"
+		"    command: [python3, gemm.py]\n"
+		"    reader: triton\n"
+		"    unit: TFLOPS\n"
+		"    threshold_pct: 3\n"
+		"    timeout_s: 20\n"
+		"    budget_s: 90\n";
+	struct manifest m;
+	struct fw_err err = { 0 };
+
+	(void)state;
+	if (manifest_parse(text, strlen(text), "m.yaml", &m, &err))
+		fail_msg("%s", err.text);
+	assert_int_equal(m.n_benchmarks, 2);
+	assert_string_equal(m.input[0], "."); /* what the file does not say suits a repository of scripts */
+	assert_string_equal(m.dir, ".");
+	assert_int_equal(m.n_command, 0);
+	assert_int_equal(m.n_suites, 2);
+	assert_string_equal(m.suite[1], "gemm");
+	const struct benchmark *sums = manifest_benchmark(&m, "sums"), *gemm = manifest_benchmark(&m, "gemm");
+
+	assert_true(sums && gemm && !manifest_benchmark(&m, "ffa"));
+	assert_int_equal(sums->n_command, 2);
+	assert_string_equal(sums->output[0], "out.json");
+	assert_true(!sums->gpu && gemm->gpu);
+	assert_true(sums->threshold_pct == 1.5 && sums->timeout_s == 300 && sums->budget_s == 600);
+	assert_true(gemm->threshold_pct == 3 && gemm->timeout_s == 20 && gemm->budget_s == 90);
+	assert_int_equal(gemm->n_outputs, 0);
+	assert_string_equal(gemm->unit, "TFLOPS");
+}
+
 static void mistakes(void **state)
 {
 	(void)state;
@@ -115,6 +152,15 @@ static void mistakes(void **state)
 	mistake("flopwatch: 1\nbuild: {outputs: [a.so]}", "must name 1 to 8 modules");
 	mistake("flopwatch: 1\nbuild: {timeout_s: 0}", "timeout_s");
 	mistake("flopwatch: 1\nbuild: {commands: [make]}", "command");
+	mistake("flopwatch: 1\nbenchmarks: {x: {reader: ffa}}", "benchmarks.x: command is missing");
+	mistake("flopwatch: 1\nbenchmarks: {x: {command: [a]}}", "reader is missing; use one of flopwatch, ffa");
+	mistake("flopwatch: 1\nbenchmarks: {x: {command: [a], reader: xml}}",
+		"m.yaml:2:40: benchmarks.x.reader: `xml` is no format");
+	mistake("flopwatch: 1\nbenchmarks: {x: {command: [a], reader: triton, unit: miles}}", "`miles` is no unit");
+	mistake("flopwatch: 1\nbenchmarks: {x: {command: [a], reader: ffa, outputs: [../x]}}", "inside the repository");
+	mistake("flopwatch: 1\nbenchmarks: {\"a b\": {command: [a], reader: ffa}}", "is no name of a benchmark");
+	mistake("flopwatch: 1\nbenchmarks: [x]", "must name 1 to 4 benchmarks");
+	mistake("flopwatch: 1\nbenchmarks: {x: {command: [a], reader: ffa, timeout: 3}}", "did you mean");
 	/* all at once */
 	mistake("flopwatch: 1\ninputs: [/a]\nbuild: {dir: /b}\n", "inputs[0]: must be a path inside");
 	mistake("flopwatch: 1\ninputs: [/a]\nbuild: {dir: /b}\n", " | m.yaml:3:14: build.dir: must be a path inside");
@@ -156,6 +202,7 @@ int main(void)
 		cmocka_unit_test(defaults),
 		cmocka_unit_test(a_whole_file),
 		cmocka_unit_test(absent_keys_keep_defaults),
+		cmocka_unit_test(programs),
 		cmocka_unit_test(mistakes),
 		cmocka_unit_test(paths),
 		cmocka_unit_test(expand),

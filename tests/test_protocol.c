@@ -149,6 +149,48 @@ static void job(void **state)
 	msg_fini(&out);
 }
 
+static void programs(void **state)
+{
+	struct msg_job *body = calloc(1, sizeof *body);
+	struct msg in = { .t = MSG_JOB, .u.job = body }, out;
+	struct msg_found *found = calloc(1, sizeof *found);
+
+	(void)state;
+	assert_true(body && found);
+	fill_job(body, NULL);
+	body->n_cells = 0; /* they are known when it has run */
+	for (int i = 0; i < 2; i++) {
+		struct benchmark *b = &body->subject[i].run;
+
+		*b = (struct benchmark){
+			.name = "sums", .n_command = 2, .n_outputs = 1, .reader = "google-benchmark", .gpu = true
+		};
+		COPY(b->command[0], "./bench");
+		COPY(b->command[1], "out.json");
+		COPY(b->output[0], "out.json");
+		COPY(b->unit, "GB/s");
+		b->threshold_pct = 2.5;
+		b->timeout_s = 60;
+		b->budget_s = 120;
+		body->subject[i].build.n_command = 0; /* nothing to build */
+	}
+	round_trip(&in, &out);
+	assert_int_equal(out.u.job->n_cells, 0);
+	assert_memory_equal(&out.u.job->subject[1].run, &body->subject[1].run, sizeof body->subject[1].run);
+	assert_int_equal(out.u.job->subject[0].build.n_command, 0);
+	msg_fini(&out);
+	free(body);
+	found->n = 2;
+	COPY(found->cell[0].key, "sum/4096");
+	COPY(found->cell[1].key, "sum/[threads=4]/\xc3\xa9");
+	found->cell[1].flops = 1.5e12;
+	in = (struct msg){ .t = MSG_FOUND, .u.found = found };
+	round_trip(&in, &out);
+	assert_memory_equal(out.u.found, found, sizeof *found);
+	msg_fini(&out);
+	free(found);
+}
+
 static void run(void **state)
 {
 	struct cell cells[] = { a_cell(true) };
@@ -460,6 +502,8 @@ static void wrong_jobs(void **state)
 		{ "\"sparsity_ratio\":0.3", "\"sparsity_ratio\":0.31", "job.cells[1].key" },
 		{ "\"block\":64", "\"block\":1000", "job.cells[1].key: seqlen 1024 is no multiple" },
 		{ "\"seed\":\"18446744073709551615\"", "\"seed\":\"x\"", "job.cells[0].seed" },
+		{ "\"command\":[\"make\",\"DEVICE={device}\"]", "\"command\":[]", "job.subjects[0].build: has no command" },
+		{ "\"inputs\":[", "\"run\":{\"name\":\"x\"},\"inputs\":[", "job.subjects[0].run.command: is missing" },
 		{ "\"cells\":[", "\"cells\":[],\"more\":[", "job.cells: has 0 items" },
 	};
 	struct cell cells[] = { a_cell(false), a_cell(true) };
@@ -582,6 +626,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hello),
 		cmocka_unit_test(job),
+		cmocka_unit_test(programs),
 		cmocka_unit_test(run),
 		cmocka_unit_test(trees),
 		cmocka_unit_test(build),

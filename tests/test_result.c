@@ -50,6 +50,32 @@ static int add(struct result *r, const char *line, const char *complaint)
 	"\"input_sha256\":\"\",\"order\":\"ABBA\",\"n\":2,\"ms\":{\"base\":[1,2],\"target\":[" ms                                \
 	"]},\"guard\":{},\"redo\":" redo "}"
 
+static void test_rows_of_a_program_become_cells(void **state)
+{
+	(void)state;
+	struct result *r = asked();
+	add(r, "{\"t\":\"found\",\"cells\":[{\"key\":\"a\"}]}", "found names cells for a job that has its own");
+	result_free(r);
+	r = asked();
+	r->plan.ask.n_cells = 0;
+	r->plan.ask.subject[0].run = (struct benchmark){ .name = "sums", .threshold_pct = 4 };
+	add(r, "{\"t\":\"found\",\"cells\":[{\"key\":\"a\",\"flops\":2e9},{\"key\":\"b\"}]}", NULL);
+	assert_int_equal(r->plan.ask.n_cells, 2);
+	assert_string_equal(r->plan.ask.cell[1].key, "b");
+	assert_true(
+		case_flops(&r->plan.ask.cell[0]) == 2e9 && case_flops(&r->plan.ask.cell[1]) != case_flops(&r->plan.ask.cell[1]));
+	assert_true(r->plan.ask.cell[0].threshold_pct == 4);
+	add(r, "{\"t\":\"found\",\"cells\":[{\"key\":\"c\"}]}", "found names cells for a job that has its own");
+	result_free(r);
+	r = asked(); /* nothing was built: one row says so */
+	r->plan.ask.n_cells = 0;
+	r->plan.ask.subject[0].run = (struct benchmark){ .name = "sums", .threshold_pct = 4 };
+	result_end(r);
+	assert_int_equal(r->plan.ask.n_cells, 1);
+	assert_string_equal(r->plan.ask.cell[0].key, "sums");
+	result_free(r);
+}
+
 static void test_messages_are_kept(void **state)
 {
 	(void)state;
@@ -182,6 +208,7 @@ static void test_equal_modules_are_identical_except_in_a_selfcheck(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		CASE(test_rows_of_a_program_become_cells),
 		CASE(test_messages_are_kept),
 		CASE(test_later_words_replace_earlier_ones),
 		CASE(test_what_the_job_does_not_have_is_refused),

@@ -91,6 +91,9 @@ double case_area(const struct attention_case *a)
 double case_flops(const struct cell *c)
 {
 	const struct attention_case *a = &c->attention;
+
+	if (strcmp(c->family, "command") == 0)
+		return c->flops > 0 ? c->flops : NAN;
 	double forward = 4 * case_area(a) * a->nhq * a->headdim;
 
 	return c->direction == DIRECTION_BACKWARD ? 2.5 * forward : forward;

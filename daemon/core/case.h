@@ -38,6 +38,7 @@ struct cell {
 	char mask[16];   /* "full" "causal" "varlen_full" "varlen_causal" "block_sparse" */
 	enum direction direction;
 	double threshold_pct; /* TFLOP/s loss that is a regression */
+	double flops;         /* of a call of a foreign benchmark (family "command"); 0 unknown */
 	struct attention_case attention;
 };
 
@@ -49,7 +50,7 @@ void case_name(struct cell *c);
 /** Query-key pairs that one query head attends to; exact (causal of S tokens: S(S+1)/2). */
 double case_area(const struct attention_case *a);
 
-/** Useful FLOPs of one call: forward 4 * area * nhq * headdim, backward 2.5 times that. */
+/** Useful FLOPs of one call: forward 4 * area * nhq * headdim, backward 2.5 times that; of a foreign benchmark what it says, NAN unknown. */
 double case_flops(const struct cell *c);
 
 /** Kept key blocks in each row of query blocks: floor(ratio * blocks), at least 1. 0 unless FW_BLOCKS. */

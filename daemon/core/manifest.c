@@ -49,7 +49,7 @@ bool manifest_path_ok(const char *path)
 }
 
 /* Copy a string value into a field. */
-static void read_text(struct yaml *y, struct yaml_node *n, bool path, char *out, size_t size)
+void manifest_read_text(struct yaml *y, struct yaml_node *n, bool path, char *out, size_t size)
 {
 	const char *text = NULL;
 
@@ -64,7 +64,7 @@ static void read_text(struct yaml *y, struct yaml_node *n, bool path, char *out,
 }
 
 /* Shape: rows[max][size]. Returns how many; an absent list keeps the default of `n`. */
-static int read_list(struct yaml *y, struct yaml_node *list, bool path, char *rows, size_t size, int max, int n)
+int manifest_read_list(struct yaml *y, struct yaml_node *list, bool path, char *rows, size_t size, int max, int n)
 {
 	if (!list)
 		return n;
@@ -76,7 +76,7 @@ static int read_list(struct yaml *y, struct yaml_node *list, bool path, char *ro
 		char *row = rows + (size_t)i * size;
 
 		row[0] = 0;
-		read_text(y, yaml_item(y, list, i), path, row, size);
+		manifest_read_text(y, yaml_item(y, list, i), path, row, size);
 	}
 	return yaml_count(list);
 }
@@ -103,8 +103,32 @@ static void read_outputs(struct yaml *y, struct yaml_node *map, struct manifest 
 				y, path, "\"%.32s\" is no family; use a-z and _, at most %zu", family, sizeof m->family[i] - 1);
 		else
 			snprintf(m->family[i], sizeof m->family[i], "%s", family);
-		read_text(y, path, true, m->output[i], sizeof m->output[i]);
+		manifest_read_text(y, path, true, m->output[i], sizeof m->output[i]);
 	}
+}
+
+/* Programs of their own. What the file does not say suits a repository that holds nothing else. */
+static void read_benchmarks(struct yaml *y, struct yaml_node *map, struct manifest *m)
+{
+	if (!map)
+		return;
+	if (!yaml_is_map(map) || yaml_count(map) < 1 || yaml_count(map) > MANIFEST_BENCHMARKS_MAX) {
+		yaml_mistake(y, map,
+			"must name 1 to %d benchmarks, as in {vecsum: {command: [python3, bench.py], reader: flopwatch}}",
+			MANIFEST_BENCHMARKS_MAX);
+		return;
+	}
+	m->n_benchmarks = m->n_suites = yaml_count(map);
+	for (int i = 0; i < m->n_benchmarks; i++) {
+		const char *name = "";
+		struct yaml_node *node = yaml_pair(y, map, i, &name);
+
+		benchmark_read(y, node, name, &m->benchmark[i]);
+		snprintf(m->suite[i], sizeof m->suite[i], "%s", m->benchmark[i].name);
+	}
+	snprintf(m->input[0], sizeof m->input[0], ".");
+	snprintf(m->dir, sizeof m->dir, ".");
+	m->n_command = m->n_outputs = 0;
 }
 
 static void read_root(struct yaml *y, struct yaml_node *root, struct manifest *m)
@@ -117,15 +141,16 @@ static void read_root(struct yaml *y, struct yaml_node *root, struct manifest *m
 		yaml_mistake(y, root, "flopwatch: is missing; begin the file with \"flopwatch: 1\"");
 	else if (yaml_int(y, version, INT64_MIN, INT64_MAX, &v) == 0 && v != 1)
 		yaml_mistake(y, version, "version %lld is unknown; this flopwatch reads 1", (long long)v);
-	m->n_inputs =
-		read_list(y, yaml_get(y, root, "inputs"), true, m->input[0], sizeof m->input[0], MANIFEST_LIST_MAX, m->n_inputs);
-	m->n_suites = read_list(y, yaml_get(y, root, "suites"), false, m->suite[0], sizeof m->suite[0],
+	read_benchmarks(y, yaml_get(y, root, "benchmarks"), m);
+	m->n_inputs = manifest_read_list(
+		y, yaml_get(y, root, "inputs"), true, m->input[0], sizeof m->input[0], MANIFEST_LIST_MAX, m->n_inputs);
+	m->n_suites = manifest_read_list(y, yaml_get(y, root, "suites"), false, m->suite[0], sizeof m->suite[0],
 		(int)(sizeof m->suite / sizeof m->suite[0]), m->n_suites);
 	if (build && !yaml_is_map(build)) {
 		yaml_mistake(y, build, "must be a mapping with dir, command and outputs");
 	} else if (build) {
-		read_text(y, yaml_get(y, build, "dir"), true, m->dir, sizeof m->dir);
-		m->n_command = read_list(y, yaml_get(y, build, "command"), false, m->command[0], sizeof m->command[0],
+		manifest_read_text(y, yaml_get(y, build, "dir"), true, m->dir, sizeof m->dir);
+		m->n_command = manifest_read_list(y, yaml_get(y, build, "command"), false, m->command[0], sizeof m->command[0],
 			MANIFEST_LIST_MAX, m->n_command);
 		read_outputs(y, yaml_get(y, build, "outputs"), m);
 		yaml_seconds(y, yaml_get(y, build, "timeout_s"), 1, TIMEOUT_MAX_S, &m->timeout_s);
@@ -151,6 +176,14 @@ int manifest_parse(const char *text, size_t len, const char *file, struct manife
 
 	yaml_free(y);
 	return rc;
+}
+
+const struct benchmark *manifest_benchmark(const struct manifest *m, const char *name)
+{
+	for (int i = 0; i < m->n_benchmarks; i++)
+		if (strcmp(m->benchmark[i].name, name) == 0)
+			return &m->benchmark[i];
+	return NULL;
 }
 
 void manifest_expand(const char *text, const char *device, char *out, size_t size)

@@ -23,6 +23,7 @@ static const char *const names[] = {
 	[MSG_CHECK] = "check",
 	[MSG_LAUNCH] = "launch",
 	[MSG_AT] = "at",
+	[MSG_FOUND] = "found",
 	[MSG_CELL] = "cell",
 	[MSG_WORK] = "work",
 	[MSG_NODE] = "node",
@@ -143,6 +144,9 @@ void msg_fini(struct msg *m)
 		break;
 	case MSG_BUILD:
 		buf_fini(&m->u.build.log);
+		break;
+	case MSG_FOUND:
+		free(m->u.found);
 		break;
 	case MSG_LAUNCH:
 		free(m->u.launch);

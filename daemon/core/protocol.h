@@ -36,6 +36,7 @@ enum msg_type {
 	MSG_CHECK,
 	MSG_LAUNCH,
 	MSG_AT,
+	MSG_FOUND,
 	MSG_CELL,
 	MSG_WORK,
 	MSG_NODE,
@@ -78,6 +79,7 @@ struct msg_subject {
 	} input[MANIFEST_LIST_MAX];
 	struct manifest build; /* only dir, command, outputs, timeout_s are used */
 	char provider[48];     /* "": the module's default */
+	struct benchmark run;  /* a program of its own that is measured instead of a module; run.name "": none */
 };
 
 struct msg_limits {
@@ -96,7 +98,7 @@ struct msg_job {
 	int n_subjects;
 	struct msg_subject subject[PROTOCOL_SUBJECTS_MAX];
 	int n_cells;
-	struct cell *cell; /* cell[n_cells]; owned by the message */
+	struct cell *cell; /* cell[n_cells]; owned by the message; none where the subjects are programs of their own */
 	struct rule rule;
 	struct msg_limits limits;
 };
@@ -133,6 +135,15 @@ struct msg_check {
 	char detail[512]; /* the worst element, or the reason */
 };
 
+/** The rows that a benchmark of its own writes: from now on they are the job's cells. */
+struct msg_found {
+	int n;
+	struct {
+		char key[CASE_KEY_SIZE];
+		double flops; /* of a call; 0 unknown */
+	} cell[SUITE_CELLS_MAX];
+};
+
 struct msg_launch {
 	int launch, set;
 	uint64_t seed;
@@ -156,7 +167,7 @@ struct msg_guard {
 
 struct msg_cell {
 	int launch, set, cell, redo;
-	char series[12]; /* "device" "call" "phase" "sustained" */
+	char series[12]; /* "device" "call" "phase" "sustained" "process" */
 	char phase[16];  /* "run", "prepare", ...; "" unless series is "phase" */
 	char input_sha256[65];
 	int n_subjects;
@@ -234,6 +245,7 @@ struct msg {
 		struct msg_tree tree;
 		struct msg_build build;
 		struct msg_check check;
+		struct msg_found *found;   /* owned */
 		struct msg_launch *launch; /* owned */
 		struct msg_at at;
 		struct msg_cell *cell; /* owned */

@@ -102,16 +102,16 @@ static int read_cell(json_t *object, const char *message, size_t at, struct cell
 }
 
 /* Shape: *cells and, where asked for, *index hold *n items; the caller frees them also after a failure. */
-static int read_cells(struct fields *f, const char *message, struct cell **cells, int **index, int *n)
+static int read_cells(struct fields *f, const char *message, size_t min, struct cell **cells, int **index, int *n)
 {
-	json_t *list = field_array(f, "cells", 1, SUITE_CELLS_MAX);
+	json_t *list = field_array(f, "cells", min, SUITE_CELLS_MAX);
 	size_t count = json_array_size(list);
 
 	if (!list)
 		return -1;
-	*cells = calloc(count, sizeof **cells);
+	*cells = calloc(count + 1, sizeof **cells);
 	if (index)
-		*index = calloc(count, sizeof **index);
+		*index = calloc(count + 1, sizeof **index);
 	if (!*cells || (index && !*index))
 		return err_set(f->err, ERR_INTERNAL, "out of memory for %zu cells", count);
 	*n = (int)count;
@@ -164,6 +164,46 @@ static int read_outputs(struct fields *f, struct manifest *m)
 	return 0;
 }
 
+/* A list of strings below `size` bytes. Shape: rows[max][size]. Returns how many. */
+static int read_texts(struct fields *f, const char *key, size_t min, size_t max, char *rows, size_t size)
+{
+	json_t *list = field_array(f, key, min, max);
+	int n = (int)json_array_size(list);
+
+	for (int i = 0; i < n; i++) {
+		const char *text = json_string_value(json_array_get(list, (size_t)i));
+
+		if (!text || strlen(text) >= size)
+			field_fail(f, key, "item %d must be a string below %zu bytes", i, size);
+		else
+			snprintf(rows + (size_t)i * size, size, "%s", text);
+	}
+	return n;
+}
+
+/* A benchmark that is a program of its own. */
+static int read_benchmark(struct fields *f, struct benchmark *b)
+{
+	struct fields r;
+
+	if (!field_has(f, "run"))
+		return 0;
+	field_begin(&r, json_object_get(f->object, "run"), f->err, "%.50s.run", f->where);
+	field_token(&r, "name", FIELD_WORD, 1, b->name, sizeof b->name);
+	b->n_command = read_texts(&r, "command", 1, BENCHMARK_ARGS_MAX, b->command[0], sizeof b->command[0]);
+	b->n_outputs = read_texts(&r, "outputs", 0, BENCHMARK_OUTPUTS_MAX, b->output[0], sizeof b->output[0]);
+	field_token(&r, "reader", FIELD_WORD, 1, b->reader, sizeof b->reader);
+	field_token(&r, "unit", FIELD_PATH, 0, b->unit, sizeof b->unit);
+	b->threshold_pct = field_double(&r, "threshold_pct", 0.01, 99);
+	b->timeout_s = field_double(&r, "timeout_s", 0.001, SECONDS_MAX);
+	b->budget_s = field_double(&r, "budget_s", 0.001, SECONDS_MAX);
+	b->gpu = field_bool(&r, "gpu");
+	for (int i = 0; i < b->n_outputs && !r.failed; i++)
+		if (!field_is(FIELD_PATH, b->output[i]) || !manifest_path_ok(b->output[i]))
+			field_fail(&r, "outputs", "item %d must be a path that is relative and stays inside", i);
+	return r.failed ? -1 : 0;
+}
+
 static int read_build(struct fields *f, struct manifest *m)
 {
 	struct fields b;
@@ -171,18 +211,9 @@ static int read_build(struct fields *f, struct manifest *m)
 	field_begin(&b, field_object(f, "build"), f->err, "%.50s.build", f->where);
 	field_token(&b, "dir", FIELD_PATH, 1, m->dir, sizeof m->dir);
 	m->timeout_s = field_double(&b, "timeout_s", 0.001, SECONDS_MAX);
-	json_t *command = field_array(&b, "command", 1, MANIFEST_LIST_MAX);
-
 	if (!b.failed && !manifest_path_ok(m->dir))
 		field_fail(&b, "dir", "must be relative and stay inside the tree");
-	m->n_command = (int)json_array_size(command);
-	for (int i = 0; i < m->n_command; i++) {
-		const char *text = json_string_value(json_array_get(command, (size_t)i));
-
-		if (!text || strlen(text) >= sizeof m->command[i])
-			return field_fail(&b, "command", "item %d must be a string below %zu bytes", i, sizeof m->command[i]);
-		snprintf(m->command[i], sizeof m->command[i], "%s", text);
-	}
+	m->n_command = read_texts(&b, "command", 0, MANIFEST_LIST_MAX, m->command[0], sizeof m->command[0]);
 	if (b.failed)
 		return -1;
 	return read_outputs(&b, m);
@@ -196,9 +227,11 @@ static int read_subject(json_t *object, size_t at, struct msg_subject *s, struct
 	field_token(&f, "role", FIELD_WORD, 1, s->role, sizeof s->role);
 	field_digest(&f, "commit", false, true, s->commit);
 	field_token(&f, "provider", FIELD_WORD, 0, s->provider, sizeof s->provider);
-	if (f.failed || read_inputs(&f, s))
+	if (f.failed || read_inputs(&f, s) || read_benchmark(&f, &s->run) || read_build(&f, &s->build))
 		return -1;
-	return read_build(&f, &s->build);
+	if (!s->run.name[0] && s->build.n_command == 0)
+		return field_fail(&f, "build", "has no command");
+	return 0;
 }
 
 static int read_job(json_t *object, struct msg_job *job, struct fw_err *err)
@@ -242,7 +275,7 @@ static int read_job(json_t *object, struct msg_job *job, struct fw_err *err)
 	};
 	if (l.failed)
 		return -1;
-	return read_cells(&f, "job", &job->cell, NULL, &job->n_cells);
+	return read_cells(&f, "job", job->subject[0].run.name[0] ? 0 : 1, &job->cell, NULL, &job->n_cells);
 }
 
 int protocol_job_read(json_t *object, struct msg *out, struct fw_err *err)
@@ -298,7 +331,7 @@ static int read_run(json_t *object, struct msg_run *run, struct fw_err *err)
 	}
 	if (f.failed || protocol_job_read_rule(rule, "run.rule", &run->rule, err))
 		return -1;
-	return read_cells(&f, "run", &run->cell, &run->index, &run->n_cells);
+	return read_cells(&f, "run", 1, &run->cell, &run->index, &run->n_cells);
 }
 
 int protocol_job_read_run(json_t *object, struct msg *out, struct fw_err *err)

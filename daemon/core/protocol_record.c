@@ -226,6 +226,26 @@ static int read_order(struct fields *f, struct msg_cell *m)
 	return 0;
 }
 
+static int read_found(struct fields *f, struct msg_found *m)
+{
+	json_t *list = field_array(f, "cells", 1, SUITE_CELLS_MAX);
+
+	m->n = (int)json_array_size(list);
+	for (int i = 0; i < m->n; i++) {
+		struct fields c;
+
+		field_begin(&c, json_array_get(list, (size_t)i), f->err, "found.cells[%d]", i);
+		field_token(&c, "key", FIELD_PATH, 1, m->cell[i].key, sizeof m->cell[i].key);
+		m->cell[i].flops = field_double_or(&c, "flops", 0, 1e30, 0);
+		for (int other = 0; other < i && !c.failed; other++)
+			if (strcmp(m->cell[other].key, m->cell[i].key) == 0)
+				field_fail(&c, "key", "appears twice");
+		if (c.failed)
+			return -1;
+	}
+	return 0;
+}
+
 static int read_guard(struct fields *f, struct msg_guard *g)
 {
 	struct fields in;
@@ -245,7 +265,7 @@ static int read_guard(struct fields *f, struct msg_guard *g)
 
 static int read_cell(struct fields *f, struct msg_cell *m)
 {
-	static const char *const series[] = { "device", "call", "phase", "sustained", NULL };
+	static const char *const series[] = { "device", "call", "phase", "sustained", "process", NULL };
 	const char *role;
 	json_t *list;
 
@@ -361,6 +381,8 @@ static int read_body(struct fields *f, struct msg *out)
 		return read_build(f, &out->u.build);
 	case MSG_CHECK:
 		return read_check(f, &out->u.check);
+	case MSG_FOUND:
+		return read_found(f, out->u.found);
 	case MSG_LAUNCH:
 		return read_launch(f, out->u.launch);
 	case MSG_AT:
@@ -390,9 +412,12 @@ int protocol_record_read(json_t *object, struct msg *out, struct fw_err *err)
 
 	if (out->t == MSG_LAUNCH)
 		out->u.launch = calloc(1, sizeof *out->u.launch);
+	if (out->t == MSG_FOUND)
+		out->u.found = calloc(1, sizeof *out->u.found);
 	if (out->t == MSG_CELL)
 		out->u.cell = calloc(1, sizeof *out->u.cell);
-	if ((out->t == MSG_LAUNCH && !out->u.launch) || (out->t == MSG_CELL && !out->u.cell))
+	if ((out->t == MSG_LAUNCH && !out->u.launch) || (out->t == MSG_CELL && !out->u.cell) ||
+		(out->t == MSG_FOUND && !out->u.found))
 		return err_set(err, ERR_INTERNAL, "out of memory for a record");
 	field_begin(&f, object, err, "%s", protocol_name(out->t));
 	if (read_body(&f, out) || f.failed) {

@@ -104,6 +104,31 @@ static void put_cell(struct jsonw *j, const struct cell *c, int index)
 	jsonw_object_end(j);
 }
 
+static void put_texts(struct jsonw *j, const char *key, const char *rows, size_t size, int n)
+{
+	jsonw_key(j, key);
+	jsonw_array(j);
+	for (int i = 0; i < n; i++)
+		jsonw_string(j, rows + (size_t)i * size);
+	jsonw_array_end(j);
+}
+
+static void put_benchmark(struct jsonw *j, const struct benchmark *b)
+{
+	jsonw_key(j, "run");
+	jsonw_object(j);
+	jsonw_kv_string(j, "name", b->name);
+	put_texts(j, "command", b->command[0], sizeof b->command[0], b->n_command);
+	put_texts(j, "outputs", b->output[0], sizeof b->output[0], b->n_outputs);
+	jsonw_kv_string(j, "reader", b->reader);
+	jsonw_kv_string(j, "unit", b->unit);
+	jsonw_kv_double(j, "threshold_pct", b->threshold_pct);
+	jsonw_kv_double(j, "timeout_s", b->timeout_s);
+	jsonw_kv_double(j, "budget_s", b->budget_s);
+	jsonw_kv_bool(j, "gpu", b->gpu);
+	jsonw_object_end(j);
+}
+
 static void put_subject(struct jsonw *j, const struct msg_subject *s)
 {
 	jsonw_object(j);
@@ -134,6 +159,8 @@ static void put_subject(struct jsonw *j, const struct msg_subject *s)
 	jsonw_kv_double(j, "timeout_s", s->build.timeout_s);
 	jsonw_object_end(j);
 	jsonw_kv_string(j, "provider", s->provider);
+	if (s->run.name[0])
+		put_benchmark(j, &s->run);
 	jsonw_object_end(j);
 }
 
@@ -246,6 +273,19 @@ static void put_check(struct jsonw *j, const struct msg_check *m)
 	jsonw_kv_double(j, "error_ratio", m->error_ratio);
 	jsonw_kv_string(j, "input_sha256", m->input_sha256);
 	jsonw_kv_string(j, "detail", m->detail);
+}
+
+static void put_found(struct jsonw *j, const struct msg_found *m)
+{
+	jsonw_key(j, "cells");
+	jsonw_array(j);
+	for (int i = 0; i < m->n; i++) {
+		jsonw_object(j);
+		jsonw_kv_string(j, "key", m->cell[i].key);
+		jsonw_kv_double(j, "flops", m->cell[i].flops);
+		jsonw_object_end(j);
+	}
+	jsonw_array_end(j);
 }
 
 static void put_launch(struct jsonw *j, const struct msg_launch *m)
@@ -367,6 +407,9 @@ static void put_body(struct jsonw *j, const struct msg *m)
 		break;
 	case MSG_CHECK:
 		put_check(j, &m->u.check);
+		break;
+	case MSG_FOUND:
+		put_found(j, m->u.found);
 		break;
 	case MSG_LAUNCH:
 		put_launch(j, m->u.launch);

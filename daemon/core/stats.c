@@ -16,15 +16,18 @@ enum { MEDIAN_MAX = 4096 };
 
 #define SLOW_FACTOR 1.04
 
+double rule_k(int n_cells)
+{
+	return n_cells <= 20 ? 3.5 : n_cells <= 60 ? 3.8 : 4.1;
+}
+
 void rule_default(struct rule *r, int n_cells)
 {
 	*r = (struct rule){
 		.version = 1,
 		.tau0 = 0.0025,
 		.nu0 = 6,
-		.k = n_cells <= 20   ? 3.5
-		     : n_cells <= 60 ? 3.8
-				     : 4.1,
+		.k = rule_k(n_cells),
 		.se_max = 0.0030,
 		.launches_ok_min = 2,
 		.launches_regression_min = 4,

@@ -34,6 +34,9 @@ struct rule {
 /** Defaults for a comparison of `n_cells` cells. */
 void rule_default(struct rule *r, int n_cells);
 
+/** Standard errors of a decision for a comparison of `n_cells` cells: what keeps its false alarms rare. */
+double rule_k(int n_cells);
+
 /**
  * Fewest pairs of a launch: pairs_min where the clock of each call is known, twice that where it is not. On recorded launches
  * without it, 4 pairs of the long calls find a 2 % slowdown in 85 of 100 comparisons and leave one in six without a word; 8

@@ -280,12 +280,13 @@ static int print_blob(
 static int print_oid(
 	struct git_repo *repo, struct jsonw *j, const char *tree, const char *path, struct buf *problem, struct fw_err *err)
 {
+	const char *inside = strcmp(path, ".") == 0 ? "" : path; /* the whole tree */
 	struct git_item item;
 	int found;
 
-	if (check_path(path, err) < 0)
+	if (check_path(inside, err) < 0)
 		return -1;
-	found = git_repo_find(repo, tree, path, &item, err);
+	found = git_repo_find(repo, tree, inside, &item, err);
 	if (found < 0)
 		return -1;
 	jsonw_key(j, path);

@@ -30,6 +30,7 @@ static const int64_t module_max_bytes = 256ll << 20, file_max_bytes = 2ll << 30,
 
 struct run {
 	const struct build_context *context;
+	char folder[128]; /* below the cache: what the sandbox shows as /job */
 	struct buildlog log;
 	int64_t print_max;
 	int process_max;
@@ -85,6 +86,10 @@ int build_lookup(const struct build_context *c, const struct msg_subject *s, str
 
 	*module_fd = -1;
 	begin(c, s, out);
+	if (s->run.name[0]) { /* built anew for every job: what it leaves is a folder, which runs may change */
+		snprintf(out->state, sizeof out->state, "start");
+		return 0;
+	}
 	build_key(c, s, key);
 	buf_init(&entry, 1024);
 	if (cache_get(c->cache->builds_fd, key, &entry) && entry.len >= HASH_HEX - 1) {
@@ -176,14 +181,14 @@ static int run_in_sandbox(struct run *r, const struct msg_subject *s, const char
 		.tick_ms = TICK_MS,
 		.tick_arg = r };
 	struct sandbox_argv *v = malloc(sizeof *v);
-	char job[PATH_MAX + 8], cwd[PATH_MAX + MANIFEST_TEXT_SIZE + 16], ended[64];
+	char job[PATH_MAX + 136], cwd[PATH_MAX + MANIFEST_TEXT_SIZE + 144], ended[64];
 	struct proc_exit how;
 	struct fw_err e = { 0 };
 	int status;
 
 	if (!v)
 		return err_set(err, ERR_INTERNAL, "out of memory");
-	snprintf(job, sizeof job, "%s/job", c->cache->dir);
+	snprintf(job, sizeof job, "%s/%s", c->cache->dir, r->folder);
 	snprintf(cwd, sizeof cwd, "%s/%s", job, s->build.dir);
 	sandbox_build(c->sandbox, v, job, s->build.dir);
 	for (; *command; command++)
@@ -334,7 +339,7 @@ static int make(struct run *r, const struct msg_subject *s, int job_fd, build_tr
 	const struct build_context *c = r->context;
 	char word[MANIFEST_LIST_MAX][MANIFEST_TEXT_SIZE + 16];
 	const char *command[MANIFEST_LIST_MAX + 1] = { NULL };
-	char name[200], job[PATH_MAX + 8];
+	char name[200], job[PATH_MAX + 136];
 	struct stat st;
 	double timeout_s = s->build.timeout_s > 0 && s->build.timeout_s < c->timeout_s ? s->build.timeout_s : c->timeout_s;
 	int i, status = unpack_inputs(s, job_fd, tree, arg, out, err);
@@ -345,7 +350,7 @@ static int make(struct run *r, const struct msg_subject *s, int job_fd, build_tr
 		snprintf(out->detail, sizeof out->detail, "folder %.180s of the build is not among its inputs", s->build.dir);
 		return 0;
 	}
-	snprintf(job, sizeof job, "%s/job", c->cache->dir);
+	snprintf(job, sizeof job, "%s/%s", c->cache->dir, r->folder);
 	if (c->sandbox->drops_root && workdir_give(job, SANDBOX_NOBODY, err) < 0)
 		return -1;
 	for (i = 0; i < s->build.n_command; i++) {
@@ -353,8 +358,15 @@ static int make(struct run *r, const struct msg_subject *s, int job_fd, build_tr
 		command[i] = word[i];
 	}
 	command_text(c, s, name, sizeof name);
-	status = run_in_sandbox(r, s, command, name, timeout_s, out, err);
+	status = s->build.n_command == 0 ? 1 : run_in_sandbox(r, s, command, name, timeout_s, out, err);
+	if (status == 1 && s->run.name[0])
+		return workdir_hash(job_fd, out->module_sha256, err) < 0 ? -1 : 1;
 	return status <= 0 ? status : take_output(r, s, job_fd, out, module_fd, err);
+}
+
+void build_side(const struct build_context *c, const struct msg_subject *s, char name[128])
+{
+	snprintf(name, 128, "%s-%s", c->sides, s->role);
 }
 
 int build_make(const struct build_context *c, const struct msg_subject *s, build_tree_fn *tree, void *arg, struct msg_build *out,
@@ -372,11 +384,15 @@ int build_make(const struct build_context *c, const struct msg_subject *s, build
 	begin(c, s, out);
 	if (buildlog_init(&r.log, keep) < 0)
 		return err_set(err, ERR_INTERNAL, "out of memory");
-	job_fd = workdir_fresh(c->cache->fd, "job", err);
+	snprintf(r.folder, sizeof r.folder, "job");
+	if (s->run.name[0])
+		build_side(c, s, r.folder);
+	job_fd = workdir_fresh(c->cache->fd, r.folder, err);
 	status = job_fd < 0 ? -1 : make(&r, s, job_fd, tree, arg, out, module_fd, err);
 	if (job_fd >= 0)
 		close(job_fd);
-	if (workdir_remove(c->cache->fd, "job", status < 0 ? NULL : err) < 0)
+	bool stays = s->run.name[0] && status == 1;
+	if (!stays && workdir_remove(c->cache->fd, r.folder, status < 0 ? NULL : err) < 0)
 		status = -1;
 	buildlog_text(&r.log, &out->log);
 	buildlog_fini(&r.log);

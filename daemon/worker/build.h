@@ -25,6 +25,7 @@ struct build_context {
 	int64_t log_bytes; /* kept of what it prints */
 	int64_t print_max; /* bytes printed that end it; 0: 64 MiB */
 	int process_max;   /* processes at once that end it; 0: 1000 */
+	char sides[64];    /* where sides that are programs of their own are built and stay: <cache>/<sides>-<role> */
 };
 
 /** Where the archive of an input is. Returns a descriptor at offset 0 (closed by the build), or -1. */
@@ -38,9 +39,13 @@ void build_key(const struct build_context *c, const struct msg_subject *s, char 
  */
 int build_lookup(const struct build_context *c, const struct msg_subject *s, struct msg_build *out, int *module_fd);
 
+/** Name, below the cache, of the folder in which a side that is a program of its own is built and run. Shape: name[128]. */
+void build_side(const struct build_context *c, const struct msg_subject *s, char name[128]);
+
 /**
  * Build. `out` becomes "ok" (then `*module_fd` is the sealed module) or "failed" with detail; its log is owned by the caller.
- * The work folder is gone afterwards. Err: -1 only for what is not the build's fault: cancelled, a full disk, a missing tree.
+ * The work folder is gone afterwards. Of a side that is a program of its own it stays (build_side), *module_fd is -1, and the hash is
+ * that of all its files. Err: -1 only for what is not the build's fault: cancelled, a full disk, a missing tree.
  */
 int build_make(const struct build_context *c, const struct msg_subject *s, build_tree_fn *tree, void *arg, struct msg_build *out,
 	int *module_fd, struct fw_err *err);

@@ -164,25 +164,6 @@ static void process_limit(struct sandbox_argv *v)
 	args(v, prlimit_path, limit, NULL);
 }
 
-void sandbox_build(const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir)
-{
-	char inside[PATH_MAX];
-
-	begin(s, v, s->drops_root);
-	if (s->active) {
-		snprintf(inside, sizeof inside, "/job/%s", dir);
-		environment(v, sandbox_build_env);
-		args(v, "--bind", job_dir, "/job");
-		args(v, "--chdir", inside, NULL);
-		sandbox_arg(v, "--");
-	}
-	process_limit(v);
-	if (s->drops_root) {
-		args(v, setpriv, "--reuid=65534", "--regid=65534");
-		args(v, "--clear-groups", "--inh-caps=-all", "--bounding-set=-all");
-	}
-}
-
 /* The GPU: its nodes, what its driver reads below /sys, and libraries that a container brought outside the usual folders. */
 static void gpu_arguments(struct sandbox_argv *v)
 {
@@ -211,6 +192,38 @@ static void gpu_arguments(struct sandbox_argv *v)
 		libraries += n;
 		libraries += *libraries == ':';
 	}
+}
+
+/* Branch code in its work folder. */
+static void in_job(const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir, bool gpu)
+{
+	char inside[PATH_MAX];
+
+	begin(s, v, s->drops_root);
+	if (s->active) {
+		snprintf(inside, sizeof inside, "/job/%s", dir);
+		environment(v, sandbox_build_env);
+		if (gpu)
+			gpu_arguments(v);
+		args(v, "--bind", job_dir, "/job");
+		args(v, "--chdir", inside, NULL);
+		sandbox_arg(v, "--");
+	}
+	process_limit(v);
+	if (s->drops_root) {
+		args(v, setpriv, "--reuid=65534", "--regid=65534");
+		args(v, "--clear-groups", "--inh-caps=-all", "--bounding-set=-all");
+	}
+}
+
+void sandbox_build(const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir)
+{
+	in_job(s, v, job_dir, dir, false);
+}
+
+void sandbox_benchmark(const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir, bool gpu)
+{
+	in_job(s, v, job_dir, dir, gpu);
 }
 
 void sandbox_run(const struct sandbox *s, struct sandbox_argv *v, const char *program, bool gpu)

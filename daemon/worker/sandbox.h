@@ -48,6 +48,8 @@ const char *sandbox_isolation(const struct sandbox *s);
  * the number of processes is limited. Append the command with sandbox_arg, then sandbox_end.
  */
 void sandbox_build(const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir);
+/** As sandbox_build, for running what was built; with `gpu` it sees /dev/nvidia* and the driver's libraries. */
+void sandbox_benchmark(const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir, bool gpu);
 /** Begin the vector for `program` of ours: its folder (and ../lib of a bundle) visible, /dev/nvidia* when `gpu`. Includes the program as first argument. */
 void sandbox_run(const struct sandbox *s, struct sandbox_argv *v, const char *program, bool gpu);
 void sandbox_arg(struct sandbox_argv *v, const char *arg);

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "worker/acceptance.h"
 #include "worker/build.h"
+#include "worker/command.h"
 #include "worker/hardware.h"
 #include "worker/measure.h"
 #include "worker/pump.h"
@@ -29,8 +30,9 @@ struct job {
 	const struct msg_device *device;
 	struct build_context build;
 	struct bench bench;
-	int trees_fd; /* folder of received archives; -1 none */
-	int lock;     /* -1 none */
+	struct cell *cells; /* that a benchmark of its own turned out to have; NULL else */
+	int trees_fd;       /* folder of received archives; -1 none */
+	int lock;           /* -1 none */
 };
 
 static int send_record(void *arg, const struct msg *m, struct fw_err *err)
@@ -186,7 +188,7 @@ static int build_subject(struct job *j, const struct msg_subject *s, struct fw_e
 			status = send_build(j, &result, err);
 	}
 	buf_fini(&result.log);
-	if (status < 0 || fd < 0) {
+	if (status < 0 || strcmp(result.state, "failed") == 0) {
 		if (fd >= 0)
 			close(fd);
 		if (status == 0)
@@ -206,6 +208,7 @@ static int build_all(struct job *j, struct fw_err *err)
 	/* what a worker that crashed left behind */
 	status = workdir_remove(j->cache->fd, "job", err) < 0 || workdir_remove(j->cache->fd, "trees", err) < 0 ? -1 : 0;
 	cache_trim(j->cache, CACHE_KEEP);
+	command_sweep(j->cache);
 	if (status == 0)
 		status = fetch_trees(j, err);
 	for (i = 0; i < j->ask->n_subjects && status >= 0; i++) {
@@ -248,9 +251,10 @@ static int measure(struct job *j, struct fw_err *err)
 	device_lock_name(j->device, name, sizeof name);
 	if (take_lock(j, name, err) < 0)
 		return -1;
-	status = acceptance_run(&j->bench, err);
-	if (status == 0)
-		status = measure_run(&j->bench, err);
+	if (command_is(j->ask))
+		status = command_measure(&j->bench, &j->build, j->ask, &j->cells, err);
+	else
+		status = acceptance_run(&j->bench, err) < 0 || measure_run(&j->bench, err) < 0 ? -1 : 0;
 	drop_lock(j);
 	return status;
 }
@@ -283,6 +287,7 @@ static int start_job(struct job *j, struct fw_err *err)
 		.timeout_s = ask->limits.build_s,
 		.log_bytes = ask->limits.log_bytes };
 	snprintf(j->build.device, sizeof j->build.device, "%s", strcmp(j->device->kind, "cuda") == 0 ? "cuda" : "cpu");
+	command_sides(j->build.sides);
 	snprintf(j->build.toolchain, sizeof j->build.toolchain, "%s", j->device->toolkit);
 	return 0;
 }
@@ -328,7 +333,10 @@ static int run_job(struct peer *peer, struct cache *cache, struct sandbox *sandb
 	j->bench.emit = send_record;
 	j->bench.emit_arg = peer;
 	status = finish(j, status, &why, err);
+	if (command_is(ask))
+		command_clear(&j->build, ask);
 	bench_fini(&j->bench);
+	free(j->cells);
 	free(j);
 	return status;
 }

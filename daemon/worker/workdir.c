@@ -7,9 +7,12 @@
 #include <ftw.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/hash.h"
 
 enum { DEPTH_MAX = 32 };
 
@@ -130,4 +133,78 @@ int workdir_give(const char *path, unsigned uid, struct fw_err *err)
 	if (nftw(path, give_entry, DEPTH_MAX, FTW_PHYS) != 0 || chmod(path, 0755) < 0)
 		return err_sys(err, "give %s to user %u", path, uid);
 	return 0;
+}
+
+/* ---- hash ------------------------------------------------------------------------------------------------------------------ */
+
+static int visible(const struct dirent *d)
+{
+	return strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0;
+}
+
+static int by_bytes(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int hash_below(struct hash_state *h, int fd, int depth, struct fw_err *err);
+
+static int hash_entry(struct hash_state *h, int fd, const char *name, int depth, struct fw_err *err)
+{
+	char target[4096], hex[HASH_HEX];
+	struct stat st;
+	int child, status;
+
+	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return err_sys(err, "%s of the built folder", name);
+	char kind = S_ISDIR(st.st_mode) ? 'd' : S_ISLNK(st.st_mode) ? 'l' : S_ISREG(st.st_mode) ? 'f' : 'o';
+
+	hash_update(h, &kind, 1);
+	hash_update(h, name, strlen(name) + 1);
+	if (kind == 'l') {
+		ssize_t n = readlinkat(fd, name, target, sizeof target);
+
+		hash_update(h, target, n > 0 ? (size_t)n : 0);
+		return 0;
+	}
+	if (kind == 'o')
+		return 0;
+	child = openat(fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | (kind == 'd' ? O_DIRECTORY : 0));
+	if (child < 0)
+		return err_sys(err, "%s of the built folder", name);
+	status = kind == 'd' ? hash_below(h, child, depth + 1, err) : hash_fd(child, hex, err);
+	close(child);
+	if (kind == 'f' && status == 0)
+		hash_update(h, hex, HASH_HEX);
+	return status;
+}
+
+static int hash_below(struct hash_state *h, int fd, int depth, struct fw_err *err)
+{
+	struct dirent **list;
+	int n = depth < DEPTH_MAX ? scandirat(fd, ".", &list, visible, by_bytes) : 0, status = 0, i;
+
+	if (depth >= DEPTH_MAX)
+		return err_set(err, ERR_FULL, "the built folder is deeper than %d", DEPTH_MAX);
+	if (n < 0)
+		return err_sys(err, "the built folder");
+	for (i = 0; i < n; i++) {
+		if (status == 0)
+			status = hash_entry(h, fd, list[i]->d_name, depth, err);
+		free(list[i]);
+	}
+	free(list);
+	hash_update(h, "", 1); /* the end of this folder */
+	return status;
+}
+
+int workdir_hash(int fd, char sha256[65], struct fw_err *err)
+{
+	struct hash_state h;
+	int status;
+
+	hash_begin(&h);
+	status = hash_below(&h, fd, 0, err);
+	hash_end(&h, sha256);
+	return status;
 }

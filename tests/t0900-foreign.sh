@@ -1,0 +1,140 @@
+#!/bin/bash
+# Benchmarks that are programs of their own: pushed, built, run in turns, judged and shown like kernels.
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/daemon.sh"
+fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }
+comparison_of() { # by commit
+	api "comparisons/$(job_field "$(job_of "$1")" comparison)"
+}
+run_to_end() { # a commit that was pushed: its comparison in $body
+	await 120 job_ended "$1"
+	body=$(comparison_of "$1")
+}
+holds() { # filter on $body
+	[ -n "$body" ] && jq -e "$1" >/dev/null <<<"$body"
+}
+
+# ---- a C program that writes a file --------------------------------------------------------------------------------------
+git init -q --bare -b main "$tmp/sums.git"
+git init -q -b main "$tmp/sums"
+git -C "$tmp/sums" remote add origin "$tmp/sums.git"
+cp "$root/tests/foreign/bench.c" "$tmp/sums"
+echo '#define WORK 60' >"$tmp/sums/work.h"
+cat >"$tmp/sums/.flopwatch.yaml" <<'YAML'
+flopwatch: 1
+build: {dir: ., command: [gcc, -O1, -o, bench, bench.c]}
+benchmarks:
+  sums:
+    command: [./bench, out/result.json]
+    reader: google-benchmark
+    outputs: [out/result.json]
+    threshold_pct: 10
+    timeout_s: 60
+    budget_s: 60
+YAML
+mkdir "$tmp/sums/out"
+touch "$tmp/sums/out/.keep"
+commit sums "first"
+push sums main
+
+# ---- a Python program that prints lines ------------------------------------------------------------------------------------
+git init -q --bare -b main "$tmp/lines.git"
+git init -q -b main "$tmp/lines"
+git -C "$tmp/lines" remote add origin "$tmp/lines.git"
+cat >"$tmp/lines/bench.py" <<'PY'
+import json, time
+def work(n):
+    began = time.process_time()
+    sum(i * i for i in range(n))
+    return 1e3 * (time.process_time() - began)
+print(json.dumps({"cell": "squares", "ms": [work(20000) for _ in range(5)]}))
+PY
+cat >"$tmp/lines/.flopwatch.yaml" <<'YAML'
+flopwatch: 1
+benchmarks: {squares: {command: [python3, bench.py], reader: flopwatch, threshold_pct: 20, budget_s: 30}}
+YAML
+commit lines "first"
+push lines main
+
+write_config 'workers: [{name: cpu, command: [flopwatch-worker, serve], device: cpu}]' \
+	"repos: [{name: sums, url: $tmp/sums.git}, {name: lines, url: $tmp/lines.git}]"
+start_daemon || exit 1
+
+run_to_end "$(head_of sums)"
+ok "the first push is measured against itself" holds '.kind == "selfcheck" and .suite == "sums"'
+is "its rows are the cells" "$(jq -r '[.cells[].cell] | join(" ")' <<<"$body")" "sum/4096 sum/16384"
+ok "which have times and no TFLOP/s" holds 'all(.cells[]; .base.median_ms > 0 and .target.median_ms > 0 and .base.tflops == null and .flops_useful == null)'
+ok "two pairs a launch" holds 'all(.cells[]; .samples == 2 * .launches and .launches >= 2) and .rule.pairs_max == 2'
+run_to_end "$(head_of lines)"
+ok "standard output is read too, without any build" holds '.suite == "squares" and .cells[0].cell == "squares" and .cells[0].base.median_ms > 0'
+
+branch sums slower main
+echo '#define WORK 90' >"$tmp/sums/work.h"
+commit sums "half as much work again"
+push sums slower
+run_to_end "$(head_of sums)"
+ok "a program that got slower is a regression" holds '.verdict == "regression" and .regressions == 2'
+ok "by about what was added" holds 'all(.cells[]; .change_pct < -25 and .change_pct > -42)'
+ok "seen by two sets of launches" holds 'all(.cells[]; .launches >= 8)'
+is "there is an alert" "$(api alerts | jq -r '.items | length')" 1
+is "its samples are stored as what they are" "$(sql "SELECT DISTINCT series FROM sample")" process
+fails "the command line ends as for kernels" 3 fw wait slower --json
+like "in a table of its own" "$(fw wait slower)" '^sums *$'
+like "with dashes for TFLOP/s" "$(fw wait slower)" 'sum/4096 +[0-9.]+ +- +[0-9.]+ +- +-'
+
+branch sums words main
+echo 'nothing that is measured' >"$tmp/sums/README"
+sed -i 's/inputs:.*//; 1a inputs: [bench.c, work.h, out]' "$tmp/sums/.flopwatch.yaml"
+commit sums "words, and a list of inputs"
+push sums words
+run_to_end "$(head_of sums)"
+ok "a change beside the program accuses nobody" holds '.regressions == 0 and (.verdict == "unchanged" or .verdict == "undecided" or .verdict == "improvement")'
+
+# ---- programs that do not do what they should -------------------------------------------------------------------------------
+branch sums broken main
+echo '#define WORK nonsense' >"$tmp/sums/work.h"
+commit sums "does not compile"
+push sums broken
+run_to_end "$(head_of sums)"
+ok "a build that fails is the target's" holds '.verdict == "failed" and .cells[0].failure == "build" and .cells[0].cell == "sums"'
+
+branch sums crash main
+sed -i 's/double began = cpu_ms();/if (n > 5000 \&\& work < 100) return *(volatile double *)0; double began = cpu_ms();/' "$tmp/sums/bench.c"
+commit sums "crashes"
+push sums crash
+run_to_end "$(head_of sums)"
+ok "so is a crash" holds '.verdict == "failed" and .cells[0].failure == "crash"'
+like "told in words" "$(jq -r '.cells[0].reason' <<<"$body")" 'SIGSEGV'
+
+branch sums mute main
+sed -i 's/"name\\":\\"sum/"naem\\":\\"sum/' "$tmp/sums/bench.c"
+commit sums "writes something else"
+push sums mute
+run_to_end "$(head_of sums)"
+ok "and an output that cannot be read" holds '.verdict == "failed" and .cells[0].failure == "abi"'
+like "with its place" "$(jq -r '.cells[0].reason' <<<"$body")" 'out/result.json: benchmarks\[0\].real_time: has no name'
+
+branch sums fewer main
+sed -i 's/{ 1 << 12, 1 << 14 }/{ 1 << 12, 1 << 12 }/' "$tmp/sums/bench.c"
+commit sums "loses a row"
+push sums fewer
+
+run_to_end "$(head_of sums)"
+is "a row that vanishes is no silence" "$(jq -r '[.cells[] | .cell + " " + .verdict] | sort | join(", ")' <<<"$body" | grep -o 'sum/16384 failed')" "sum/16384 failed"
+
+branch sums stale main
+sed -i 's/fopen(argv\[1\], "w")/fopen("elsewhere.json", "w")/' "$tmp/sums/bench.c"
+commit sums "writes elsewhere"
+push sums stale
+run_to_end "$(head_of sums)"
+like "an output of before is not taken for a new one" "$(jq -r '.cells[0].reason' <<<"$body")" 'its output out/result.json was not written'
+
+cat >>"$tmp/sums/.flopwatch.yaml" <<'YAML'
+    speed: high
+YAML
+commit sums "a mistake in the manifest"
+push sums mistake
+await 60 job_ended "$(head_of sums)"
+like "a mistake in the manifest has its place" "$(why_of "$(head_of sums)")" '\.flopwatch\.yaml:[0-9]+:[0-9]+: .*speed'
+is "nothing is left behind in the cache" "$(find "$tmp/cache" -maxdepth 1 -name 'side-*' | wc -l)" 0
+is "one comparison of all accuses" "$(api "comparisons?verdict=regression" | jq '.items | length')" 1
