@@ -171,7 +171,7 @@ gpu-check: build/gpu/attention_check ## every CUDA provider against the fp64 ref
 build/gpu/attention_check: tests/gpu/attention_check.cu $(wildcard tests/gpu/*.cuh) daemon/core/inputs.h kernels/fw_kernel.h
 	@[ -n "$(NVCC)" ] || { echo "no CUDA toolkit that compiles a program was found" >&2; exit 1; }
 	@mkdir -p $(@D)
-	$(call say,nvcc,$<)$(NVCC) -O3 -std=c++17 $(NVCC_ARCH) -Idaemon -I. -Xcompiler -fopenmp,-march=native -o $@ $< -ldl
+	$(call say,nvcc,$<)$(NVCC) -O3 -std=c++17 $(NVCC_ARCH) -Idaemon -I. -Xcompiler -fopenmp$(if $(filter x86_64,$(shell uname -m)),$(comma)-march=x86-64-v3) -o $@ $< -ldl
 bundle: all ## build/bundle: programs with their libraries, for another machine
 	@etc/bundle.sh build/bundle
 install: all ## into DESTDIR, FHS places
