@@ -49,7 +49,8 @@ CLI_SRC    := $(call src,daemon/cli)
 DAEMON_SRC := $(call src,daemon)
 DB_SRC     := $(call src,db)
 WEB_SRC    := $(call src,web)
-EMBED      := $(sort $(wildcard db/migrations/*.sql) $(wildcard web/static/*))
+NPM        := build/npm/uplot.js build/npm/uplot.css
+EMBED      := $(sort $(wildcard db/migrations/*.sql) $(wildcard web/static/*) $(NPM))
 
 lib      = $(O)/lib/lib$(1).a
 LIBS     := base core git worker runner send cli daemon db web
@@ -71,7 +72,7 @@ $(call lib,send):   $(call obj,$(SEND_SRC))
 $(call lib,cli):    $(call obj,$(CLI_SRC))
 $(call lib,daemon): $(call obj,$(DAEMON_SRC))
 $(call lib,db):     $(call obj,$(DB_SRC) $(filter db/%,$(EMBED)))
-$(call lib,web):    $(call obj,$(WEB_SRC) $(filter web/%,$(EMBED)))
+$(call lib,web):    $(call obj,$(WEB_SRC) $(filter web/% build/npm/%,$(EMBED)))
 
 $(O)/lib/lib%.a:
 	@mkdir -p $(@D)
@@ -113,6 +114,11 @@ $(O)/obj/$(1).o: $(1)
 endef
 $(foreach file,$(EMBED),$(eval $(call embed_rule,$(file))))
 
+# The chart library, where npm has put it (`make npm`); empty without it, and pages keep the charts that the server draws.
+build/npm/uplot.%: $(wildcard web/node_modules/.package-lock.json)
+	@mkdir -p $(@D)
+	@cp web/node_modules/uplot/dist/$(if $(filter js,$*),uPlot.iife.min.js,uPlot.min.css) $@ 2>/dev/null && touch $@ || : >$@
+
 $(O)/obj/daemon/runner/%.c.o: EXTRA = $(CUDA_DEF) -fopenmp
 
 -include $(wildcard $(O)/obj/*/*.d $(O)/obj/*/*/*.d $(O)/obj/*.d $(O)/tests/*.d)
@@ -141,6 +147,7 @@ modules: $(MODULES)
 .PHONY: test check-layers check-format check-words format
 test: ## install what is missing, build, run every test
 	@etc/install-dependencies.sh test
+	@etc/install-browser.sh
 	@tests/run.sh
 check-layers: ## includes against tests/layers.txt
 	@tests/check-layers.sh
@@ -150,6 +157,13 @@ format: ## reformat the sources
 	@tests/check-format.sh --fix
 
 # ---- running it ----------------------------------------------------------------------------------------------------
+.PHONY: npm screenshots
+npm: ## the chart library and what drives the browser tests, from npm; then make again
+	@etc/install-browser.sh
+screenshots: ## every page at two widths in two lights, under build/screenshots
+	@etc/install-browser.sh
+	@$(MAKE) --no-print-directory -j2 build/tests/pages_demo
+	@tests/browser/screenshots.sh
 .PHONY: demo bench gpu-bench gpu-check bundle install clean help kernels-cpu
 demo: ## a daemon, a pushed regression, a harmless push, a dashboard; DEMO_EXIT=1 ends by itself
 	@etc/install-dependencies.sh demo

@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "db/store_token.h"
 #include "web/access.h"
+#include "web/page_cache.h"
 #include "web/site.h"
 
 struct face {
@@ -173,6 +174,7 @@ int face_start(
 	f->loop = l;
 	f->site.db = db;
 	f->site.backup_dir = c->state_dir;
+	f->site.pages = page_cache_new();
 	f->site.needs_token = c->needs_token;
 	for (int i = 0; i < c->n_names; i++)
 		f->name[i] = c->name[i];
@@ -203,5 +205,6 @@ void face_stop(struct face *f)
 	loop_remove(f->loop, f->io);
 	loop_remove(f->loop, f->timer);
 	http_stop(f->http);
+	page_cache_free(f->site.pages);
 	free(f);
 }

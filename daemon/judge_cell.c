@@ -334,14 +334,16 @@ double judge_median(
 	return n ? stats_median(all, n) : NAN;
 }
 
-double judge_change_pct(const struct result *r, int cell, const char *series, const char *phase)
+struct judge_change judge_change(const struct result *r, int cell, const char *series, const char *phase)
 {
-	double sum = 0;
+	struct judge_change out = { NAN, NAN, NAN };
+	struct launch_estimate launch[STATS_LAUNCHES_MAX];
+	struct estimate all;
 	int launches = 0;
-	for (int i = 0; i < r->n_cells; i++) {
+	for (int i = 0; i < r->n_cells && launches < STATS_LAUNCHES_MAX; i++) {
 		const struct msg_cell *m = r->cell[i];
 		int base = role_in(m, "base"), target = role_in(m, "target"), n = 0;
-		double y[STATS_PAIRS_MAX], d, q;
+		double y[STATS_PAIRS_MAX];
 		if (!is_series(m, cell, series, phase) || base < 0 || target < 0)
 			continue;
 		for (int k = 0; k < m->n && n < STATS_PAIRS_MAX; k++)
@@ -349,9 +351,18 @@ double judge_change_pct(const struct result *r, int cell, const char *series, co
 				y[n++] = log((double)m->ms[target][k] / (double)m->ms[base][k]);
 		if (n == 0)
 			continue;
-		stats_trimmed(y, n, &d, &q);
-		sum += d;
-		launches++;
+		struct launch_estimate *e = &launch[launches++];
+		*e = (struct launch_estimate){ .set = m->set, .n = n };
+		stats_trimmed(y, n, &e->d, &e->q);
+		e->d_raw = e->d;
 	}
-	return launches ? stats_change_pct(sum / launches) : NAN;
+	if (launches == 0)
+		return out;
+	stats_combine(&r->plan.ask.rule, launch, launches, &all);
+	out.change_pct = stats_change_pct(all.m);
+	if (launches > 1) {
+		out.ci_low_pct = stats_change_pct(all.ci_high); /* a longer time is a lower throughput */
+		out.ci_high_pct = stats_change_pct(all.ci_low);
+	}
+	return out;
 }

@@ -39,7 +39,14 @@ enum judge_values { JUDGE_MS, JUDGE_MHZ, JUDGE_HOST_US };
 double judge_median(
 	const struct result *r, int cell, const char *series, const char *phase, const char *role, enum judge_values which);
 
-/** Paired change of throughput of a series in percent: trimmed mean a launch, mean over launches. NAN: not on both sides. */
-double judge_change_pct(const struct result *r, int cell, const char *series, const char *phase);
+/** Change of throughput in percent with its 95 % interval; NAN where a side has no times, the ends also with one launch alone. */
+struct judge_change {
+	double change_pct, ci_low_pct, ci_high_pct;
+};
+/**
+ * The paired change of one series (and phase) of a cell, launches combined as those of a verdict are, without taking clocks out.
+ * Shape: all launches of the result.
+ */
+struct judge_change judge_change(const struct result *r, int cell, const char *series, const char *phase);
 
 #endif

@@ -41,7 +41,10 @@ static void put_series(
 		snprintf(name, sizeof(name), "%s_%s", sides[k], unit);
 		put(s, prefix, name, unit, scale * judge_median(r, i, series, phase, sides[k], JUDGE_MS));
 	}
-	put(s, prefix, "change_pct", "pct", judge_change_pct(r, i, series, phase));
+	struct judge_change change = judge_change(r, i, series, phase);
+	put(s, prefix, "change_pct", "pct", change.change_pct);
+	put(s, prefix, "ci_low_pct", "pct", change.ci_low_pct);
+	put(s, prefix, "ci_high_pct", "pct", change.ci_high_pct);
 }
 
 /** Every phase once, in the order of the records, which is the order of running. */

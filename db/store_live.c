@@ -64,6 +64,16 @@ int view_alert(struct db *db, int64_t id, view_alert_fn *each, void *arg, struct
 	return store_page_one(each_alert(s, each, arg, err), "alert", id, err);
 }
 
+int view_alert_of(struct db *db, const char *repo, const char *target, view_alert_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, ALERT_SELECT "WHERE r.name = :repo AND a.target_sha = :target", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":repo", repo);
+	stmt_text(s, ":target", target);
+	return each_alert(s, each, arg, err) < 0 ? -1 : 0;
+}
+
 int view_alert_events(struct db *db, int64_t alert, view_alert_event_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, "SELECT at, who, state, reason FROM alert_event WHERE alert = :alert ORDER BY id", err);
@@ -138,6 +148,27 @@ int view_jobs(struct db *db, const char *state, int64_t before, int limit, view_
 	if (store_page_given(state) && !open)
 		stmt_text(s, ":state", state);
 	stmt_int(s, ":before", store_page_before(before));
+	stmt_int(s, ":limit", store_page_size(limit, VIEW_LIMIT_MAX));
+	return each_job(s, each, arg, err) < 0 ? -1 : 0;
+}
+
+int view_waiting(struct db *db, int limit, view_job_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, JOB_SELECT "WHERE j.state = 'queued' ORDER BY j.priority DESC, j.id LIMIT :limit", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":limit", store_page_size(limit, VIEW_LIMIT_MAX));
+	return each_job(s, each, arg, err) < 0 ? -1 : 0;
+}
+
+int view_jobs_of(struct db *db, int64_t repo, const char *target, int limit, view_job_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s =
+		db_stmt(db, JOB_SELECT "WHERE j.repo = :repo AND j.target_sha = :target ORDER BY j.id DESC LIMIT :limit", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":target", target);
 	stmt_int(s, ":limit", store_page_size(limit, VIEW_LIMIT_MAX));
 	return each_job(s, each, arg, err) < 0 ? -1 : 0;
 }

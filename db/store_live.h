@@ -26,6 +26,8 @@ typedef void view_alert_fn(void *arg, const struct view_alert *row);
 int view_alerts(struct db *db, const char *state, int64_t before, int limit, view_alert_fn *each, void *arg, struct fw_err *err);
 /** ERR_NOT_FOUND. */
 int view_alert(struct db *db, int64_t id, view_alert_fn *each, void *arg, struct fw_err *err);
+/** The alert that a commit opened, if it did. */
+int view_alert_of(struct db *db, const char *repo, const char *target, view_alert_fn *each, void *arg, struct fw_err *err);
 
 struct view_alert_event {
 	int64_t at;
@@ -48,6 +50,10 @@ struct view_job {
 typedef void view_job_fn(void *arg, const struct view_job *row);
 /** `state`: one state, "open" for every state before the end, NULL or "" for all. */
 int view_jobs(struct db *db, const char *state, int64_t before, int limit, view_job_fn *each, void *arg, struct fw_err *err);
+/** Queued jobs by priority, then by age: about the order in which they get a device, which branches take in turns. */
+int view_waiting(struct db *db, int limit, view_job_fn *each, void *arg, struct fw_err *err);
+/** Jobs of a commit (whole sha), newest first. */
+int view_jobs_of(struct db *db, int64_t repo, const char *target, int limit, view_job_fn *each, void *arg, struct fw_err *err);
 /** ERR_NOT_FOUND. */
 int view_job(struct db *db, int64_t id, view_job_fn *each, void *arg, struct fw_err *err);
 

@@ -62,10 +62,11 @@ again=$(curl -sN --max-time 1 -H "Last-Event-ID: $((last - 1))" "$server/api/v1/
 is "a client that comes back gets what it missed" "$(grep -m1 '^id: ' <<<"$again")" "id: $last"
 
 # ---- pages ----
-for path in / /comparisons "/comparisons/$comparison" /jobs "/jobs/$job" /alerts /devices /history \
+for path in / /comparisons "/comparisons/$comparison" /jobs "/jobs/$job" /alerts /devices /history /heat /help /api "/commits/$slow" \
+	"/comparisons/$comparison?open=0.1.2.3" "/comparisons/$comparison?q=%3Cscript%3E\&sort=-change" "/search?q=%3Cimg%20src=x%3E" \
 	"/history?cell=attention/dense/full/s64/hq2/hk1/d64/bf16/forward&repo=kernels"; do
 	page "$path"
-	lacks "$path has no script" '<script'
+	is "$path has no script but ours" "$(grep -o '<script[^>]*>' "$tmp/body" | grep -cvE '^<script( type=module)? src="/static/[a-z]+\.js\?v=[0-9a-f]+">$')" 0
 	lacks "$path has no element of a branch's name" '<img'
 	lacks "$path has no style of its own" 'style='
 	ok "$path is UTF-8 without direction marks" python3 -c "

@@ -58,36 +58,82 @@ static int count(const char *needle)
 	return n;
 }
 
+static struct chart_point points[5], others[2];
+
+static struct chart a_chart(const char *summary, int n)
+{
+	for (int i = 0; i < 5; i++) {
+		points[i] = (struct chart_point){
+			.y = i == 2 ? NAN : 600 + i, .low = NAN, .high = NAN, .at = 1000 * i, .comparison = i
+		};
+		snprintf(points[i].label, sizeof points[i].label, "<p%d>", i);
+	}
+	struct chart c = { .n_lines = 1, .unit = "TFLOP/s", .summary = summary };
+	c.line[0].point = points;
+	c.line[0].n = n;
+	return c;
+}
+
 static void test_chart(void **state)
 {
 	(void)state;
-	static struct chart_point points[5];
-	for (int i = 0; i < 5; i++) {
-		points[i].y = i == 2 ? NAN : 600 + i;
-		snprintf(points[i].label, sizeof points[i].label, "<p%d>", i);
-	}
+	struct chart chart = a_chart("a & b", 5);
 	points[3].is_loss = true;
 	buf_clear(&out);
-	chart_line(&out, points, 5, "TFLOP/s", "a & b");
+	chart_draw(&out, &chart);
 	assert_int_equal(count("<circle"), 3);
 	assert_int_equal(count("class=loss"), 1);
 	assert_int_equal(count("&lt;p"), 4);
+	assert_int_equal(count("href=\"/comparisons/"), 3); /* the first belongs to none */
 	assert_int_equal(count("<figcaption>a &amp; b</figcaption>"), 1);
-	const char *line = strstr(out.data, "class=line d=\"");
+	assert_int_equal(count("data-chart"), 0);
+	const char *line = strstr(out.data, "class=\"line l0\" d=\"");
 	assert_non_null(line);
 	int moves = 0;
-	for (const char *s = line + 14; *s != '"'; s++)
+	for (const char *s = line + 19; *s != '"'; s++)
 		moves += *s == 'M';
 	assert_int_equal(moves, 2); /* the gap is not joined */
+	chart = a_chart("none", 0);
 	buf_clear(&out);
-	chart_line(&out, points, 0, "TFLOP/s", "none");
+	chart_draw(&out, &chart);
 	assert_int_equal(count("No timed points yet"), 1);
+	chart = a_chart("one", 1);
 	points[0].y = 5;
 	buf_clear(&out);
-	chart_line(&out, points, 1, "TFLOP/s", "one");
+	chart_draw(&out, &chart);
 	assert_int_equal(count("<circle"), 1);
 	assert_int_equal(count("nan"), 0);
 	assert_int_equal(count("inf"), 0);
+}
+
+/* A second line, intervals, and marks on both axes. */
+static void test_chart_lines(void **state)
+{
+	(void)state;
+	for (int by_date = 0; by_date < 2; by_date++) {
+		struct chart chart = a_chart("two", 5);
+		for (int i = 0; i < 5; i++) {
+			points[i].low = points[i].y - 1;
+			points[i].high = points[i].y + 1;
+		}
+		others[0] = points[0];
+		others[1] = points[4];
+		chart.line[1].point = others;
+		chart.line[1].n = chart.n_lines = 2;
+		snprintf(chart.line[1].name, sizeof chart.line[1].name, "a<b");
+		chart.by_date = by_date;
+		chart.mark[0] = (struct chart_mark){ .at = 2500, .tone = "bad", .label = "step" };
+		chart.mark[1] = (struct chart_mark){ .at = 999999, .tone = "", .label = "later" };
+		chart.n_marks = 2;
+		buf_clear(&out);
+		chart_draw(&out, &chart);
+		assert_int_equal(count("<path class=\"line l"), 4); /* with the key's */
+		assert_int_equal(count("class=band"), 2);           /* on both sides of the gap */
+		assert_int_equal(count("a&lt;b"), 1);
+		assert_int_equal(count("class=\"mark bad\""), 1);
+		assert_int_equal(count(">later<"), 0); /* beyond the newest push */
+		assert_int_equal(count("nan"), 0);
+	}
 }
 
 int main(void)
@@ -97,6 +143,7 @@ int main(void)
 		cmocka_unit_test(test_argument),
 		cmocka_unit_test(test_csv),
 		cmocka_unit_test(test_chart),
+		cmocka_unit_test(test_chart_lines),
 	};
 	buf_init(&out, 1 << 20);
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);

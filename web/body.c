@@ -37,7 +37,7 @@ static void text_or_null(struct jsonw *j, const char *key, const char *text)
 
 struct phase {
 	char name[16];
-	double base_ms, target_ms, change_pct;
+	double base_ms, target_ms, change_pct, ci_low_pct, ci_high_pct;
 };
 
 struct figures {
@@ -48,6 +48,9 @@ struct figures {
 	double clock_base_mhz, clock_target_mhz;
 	double error_base, error_target;
 	double issued_base, issued_target;
+	double bytes_base, bytes_target;
+	double workspace_base, workspace_target;
+	double kept; /* blocks of a sparse mask, as the target counted them */
 };
 
 static const struct figures no_figures = { .call_base_us = NAN,
@@ -60,7 +63,12 @@ static const struct figures no_figures = { .call_base_us = NAN,
 	.error_base = NAN,
 	.error_target = NAN,
 	.issued_base = NAN,
-	.issued_target = NAN };
+	.issued_target = NAN,
+	.bytes_base = NAN,
+	.bytes_target = NAN,
+	.workspace_base = NAN,
+	.workspace_target = NAN,
+	.kept = NAN };
 
 static struct phase *phase_of(struct figures *f, const char *name, size_t len)
 {
@@ -70,7 +78,7 @@ static struct phase *phase_of(struct figures *f, const char *name, size_t len)
 	if (f->n_phases == PHASES_MAX || len >= sizeof(f->phase[0].name))
 		return NULL;
 	struct phase *p = &f->phase[f->n_phases++];
-	*p = (struct phase){ .base_ms = NAN, .target_ms = NAN, .change_pct = NAN };
+	*p = (struct phase){ .base_ms = NAN, .target_ms = NAN, .change_pct = NAN, .ci_low_pct = NAN, .ci_high_pct = NAN };
 	memcpy(p->name, name, len);
 	return p;
 }
@@ -88,6 +96,10 @@ static void take_phase(struct figures *f, const char *name, double value)
 		p->target_ms = value;
 	else if (strcmp(dot, ".change_pct") == 0)
 		p->change_pct = value;
+	else if (strcmp(dot, ".ci_low_pct") == 0)
+		p->ci_low_pct = value;
+	else if (strcmp(dot, ".ci_high_pct") == 0)
+		p->ci_high_pct = value;
 }
 
 static void take_metric(void *arg, const char *name, const char *unit, double value)
@@ -108,6 +120,11 @@ static void take_metric(void *arg, const char *name, const char *unit, double va
 		{ "target.error_ratio", &f->error_target },
 		{ "base.flops_issued", &f->issued_base },
 		{ "target.flops_issued", &f->issued_target },
+		{ "base.bytes_moved", &f->bytes_base },
+		{ "target.bytes_moved", &f->bytes_target },
+		{ "base.workspace_bytes", &f->workspace_base },
+		{ "target.workspace_bytes", &f->workspace_target },
+		{ "target.blocks_kept", &f->kept },
 	};
 	(void)unit;
 	if (strncmp(name, "phase.", 6) == 0)
@@ -143,6 +160,8 @@ static void write_figures(struct jsonw *j, const struct figures *f)
 		jsonw_kv_figure(j, "base_ms", f->phase[i].base_ms);
 		jsonw_kv_figure(j, "target_ms", f->phase[i].target_ms);
 		jsonw_kv_figure(j, "change_pct", f->phase[i].change_pct);
+		jsonw_kv_figure(j, "ci_low_pct", f->phase[i].ci_low_pct);
+		jsonw_kv_figure(j, "ci_high_pct", f->phase[i].ci_high_pct);
 		jsonw_object_end(j);
 	}
 	jsonw_array_end(j);
@@ -160,6 +179,9 @@ static void write_figures(struct jsonw *j, const struct figures *f)
 	pair(j, "clock", "_mhz", f->clock_base_mhz, f->clock_target_mhz);
 	pair(j, "error_ratio", "", f->error_base, f->error_target);
 	pair(j, "flops_issued", "", f->issued_base, f->issued_target);
+	pair(j, "moved", "_bytes", f->bytes_base, f->bytes_target);
+	pair(j, "workspace", "_bytes", f->workspace_base, f->workspace_target);
+	jsonw_kv_figure(j, "blocks_kept", f->kept);
 }
 
 /* ---- cells ----------------------------------------------------------------------------------------------------------- */

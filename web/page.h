@@ -4,7 +4,7 @@
 
 #include "web/http.h"
 
-http_handler_fn page_overview, page_comparisons, page_comparison, page_history, page_jobs, page_job, page_alerts, page_devices,
-	page_style;
+http_handler_fn page_overview, page_comparisons, page_comparison, page_history, page_heat, page_commit, page_jobs, page_job;
+http_handler_fn page_alerts, page_devices, page_help, page_api, page_search;
 
 #endif

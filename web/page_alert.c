@@ -1,4 +1,4 @@
-/* Alerts: each with its cells, its changes of state, and the next steps. */
+/* Alerts: what was lost, who is to blame as far as is known, every change of state, and the next steps. */
 #include <jansson.h>
 #include <math.h>
 #include <string.h>
@@ -11,26 +11,7 @@
 #include "web/page.h"
 #include "web/site.h"
 
-static void alert_cells(struct buf *out, const char *repo, const char *branch, const char *cells_json)
-{
-	size_t i;
-	json_t *cell, *cells = json_loads(cells_json, 0, NULL);
-	emit_raw(out, "<ul>");
-	json_array_foreach(cells, i, cell)
-	{
-		const json_t *change = json_object_get(cell, "change_pct");
-		const char *key = json_string_value(json_object_get(cell, "cell"));
-		emit_raw(out, "<li>");
-		layout_change(out, json_is_number(change) ? json_number_value(change) : NAN);
-		emit_raw(out, " ");
-		layout_cell_link(out, repo, branch, key ? key : "");
-		emit_raw(out, json_is_true(json_object_get(cell, "borderline")) ? " borderline</li>" : "</li>");
-	}
-	emit_raw(out, "</ul>");
-	json_decref(cells);
-}
-
-enum { ROWS = 100 };
+enum { ROWS = 50, CELLS_SHOWN = 8 };
 
 struct alert_page {
 	struct buf *out;
@@ -38,6 +19,96 @@ struct alert_page {
 	int n;
 	int64_t last;
 };
+
+static double number(const json_t *o, const char *key)
+{
+	const json_t *v = json_object_get(o, key);
+	return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+static const char *text(const json_t *o, const char *key)
+{
+	const char *t = json_string_value(json_object_get(o, key));
+	return t ? t : "";
+}
+
+static void cell_item(struct buf *out, const struct view_alert *row, const json_t *cell)
+{
+	emit_raw(out, "<li>");
+	layout_change(out, number(cell, "change_pct"));
+	emit_raw(out, " ");
+	layout_cell_link(out, row->repo, row->branch, text(cell, "cell"));
+	emit_raw(out, json_is_true(json_object_get(cell, "borderline")) ? " <small>borderline</small></li>" : "</li>");
+}
+
+static void alert_cells(struct buf *out, const struct view_alert *row)
+{
+	size_t i;
+	json_t *cell, *cells = json_loads(row->cells_json, 0, NULL);
+	size_t n = json_array_size(cells);
+	if (n) {
+		emit_rawf(out, "<details id=cells-%lld%s><summary>%zu cell%s</summary><ul>", (long long)row->id,
+			n <= CELLS_SHOWN ? " open" : "", n, n == 1 ? "" : "s");
+		json_array_foreach(cells, i, cell) cell_item(out, row, cell);
+		emit_raw(out, "</ul></details>");
+	}
+	json_decref(cells);
+}
+
+/* What the lost cells have in common: one line a group. */
+static void alert_groups(struct buf *out, const struct view_alert *row)
+{
+	size_t i;
+	json_t *group, *groups = json_loads(row->groups_json, 0, NULL);
+	json_array_foreach(groups, i, group)
+	{
+		emit_raw(out, i == 0 ? "<ul><li>" : "<li>");
+		layout_change(out, number(group, "worst_pct"));
+		emit_raw(out, " at worst in ");
+		emit_text(out, text(group, "family"));
+		emit_raw(out, " ");
+		emit_text(out, text(group, "direction"));
+		if (*text(group, "phase")) {
+			emit_raw(out, ", phase <b>");
+			emit_text(out, text(group, "phase"));
+			emit_raw(out, "</b>");
+		}
+		if (*text(group, "kernel")) {
+			emit_raw(out, ", kernel <code>");
+			emit_text(out, text(group, "kernel"));
+			emit_raw(out, "</code>");
+		}
+		const json_t *cells = json_object_get(group, "cells");
+		int n = json_is_array(cells) ? (int)json_array_size(cells) : (int)json_integer_value(cells);
+		emit_rawf(out, " <span class=dim>(%d cell%s)</span></li>", n, n == 1 ? "" : "s");
+	}
+	if (json_array_size(groups))
+		emit_raw(out, "</ul>");
+	json_decref(groups);
+}
+
+static void alert_culprits(struct buf *out, const struct view_alert *row)
+{
+	size_t i, k;
+	json_t *culprit, *commit, *culprits = json_loads(row->culprits_json, 0, NULL);
+	json_array_foreach(culprits, i, culprit)
+	{
+		const json_t *commits = json_object_get(culprit, "commits");
+		emit_raw(out, "<p><b>Culprit:</b> ");
+		if (json_array_size(commits) == 0 && *text(culprit, "to"))
+			layout_commit(out, text(culprit, "to"));
+		json_array_foreach(commits, k, commit)
+		{
+			const char *sha = json_is_string(commit) ? json_string_value(commit) : text(commit, "commit");
+			emit_raw(out, k ? ", " : json_array_size(commits) > 1 ? "one of " : "");
+			layout_commit(out, sha);
+			emit_raw(out, " ");
+			emit_text(out, json_is_string(commit) ? "" : text(commit, "subject"));
+		}
+		emit_raw(out, "</p>");
+	}
+	json_decref(culprits);
+}
 
 static void alert_event_line(void *arg, const struct view_alert_event *row)
 {
@@ -55,42 +126,88 @@ static void alert_event_line(void *arg, const struct view_alert_event *row)
 	emit_raw(out, "</li>");
 }
 
-static void alert_section(void *arg, const struct view_alert *row)
+static void next_steps(struct buf *out, int64_t id)
 {
 	static const struct {
-		const char *verb, *label;
-	} steps[] = { { "acknowledge", "Acknowledge" }, { "accept", "Accept the new level" }, { "resolve", "Resolve" },
-		{ "invalidate", "Not real" } };
+		const char *verb, *label, *title;
+	} steps[] = { { "acknowledge", "Acknowledge", "somebody looks at it" },
+		{ "accept", "Accept the new level", "the loss is wanted; it counts as the base from now on" },
+		{ "resolve", "Resolve", "it is over" }, { "invalidate", "Not real", "the measurement was wrong" } };
+	emit_rawf(out,
+		"<form method=post class=filter><label class=grow>Reason <input name=reason maxlength=2000 id=why-%lld></label>",
+		(long long)id);
+	for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
+		emit_rawf(out, "<button title=\"%s\" formaction=\"/api/v1/alerts/%lld/%s\">%s</button>", steps[i].title,
+			(long long)id, steps[i].verb, steps[i].label);
+	emit_raw(out, "</form>");
+}
+
+static void alert_head(struct buf *out, const struct view_alert *row)
+{
+	emit_rawf(out, "<section class=card id=a%lld><h2>", (long long)row->id);
+	layout_verdict(out, row->state);
+	emit_rawf(out, " <a href=\"#a%lld\">Alert %lld</a> <small>", (long long)row->id, (long long)row->id);
+	emit_text(out, row->kind);
+	emit_raw(out, "</small> ");
+	if (isfinite(row->worst_pct))
+		layout_change(out, row->worst_pct);
+	emit_raw(out, "</h2>");
+	if (*row->title) {
+		emit_raw(out, "<p class=lead>");
+		emit_text(out, row->title);
+		emit_raw(out, "</p>");
+	}
+	emit_raw(out, "<p>");
+	if (*row->repo) {
+		emit_text(out, row->repo);
+		emit_raw(out, " ");
+		layout_branch(out, row->branch);
+		emit_raw(out, " ");
+		layout_commit(out, row->target);
+		emit_raw(out, " ");
+		emit_text(out, row->subject);
+	} else {
+		emit_raw(out, "device <a href=/devices>");
+		emit_text(out, row->device);
+		emit_raw(out, "</a>");
+	}
+	if (row->comparison)
+		emit_rawf(out, " <a href=\"/comparisons/%lld\">comparison %lld</a>", (long long)row->comparison,
+			(long long)row->comparison);
+	if (row->bisect)
+		emit_rawf(out, " <span class=dim>search for the culprit %lld</span>", (long long)row->bisect);
+	emit_raw(out, "</p>");
+}
+
+static void alert_section(void *arg, const struct view_alert *row)
+{
 	struct alert_page *page = arg;
 	struct buf *out = page->out;
 	struct fw_err err = { 0 };
 	page->n++;
 	page->last = row->id;
-	emit_rawf(out, "<section class=alert><h2>Alert %lld: ", (long long)row->id);
-	emit_text(out, row->repo);
-	emit_raw(out, " ");
-	layout_branch(out, row->branch);
-	emit_raw(out, "</h2><p>");
-	layout_verdict(out, row->state);
-	emit_raw(out, " ");
-	layout_sha(out, row->target);
-	emit_raw(out, " ");
-	emit_text(out, row->subject);
-	emit_rawf(out, " <a href=\"/comparisons/%lld\">comparison %lld</a></p>", (long long)row->comparison,
-		(long long)row->comparison);
-	alert_cells(out, row->repo, row->branch, row->cells_json);
-	emit_raw(out, "<ol class=events>");
+	alert_head(out, row);
+	alert_culprits(out, row);
+	alert_groups(out, row);
+	alert_cells(out, row);
+	emit_raw(out, "<ol class=life>");
 	if (view_alert_events(page->site->db, row->id, alert_event_line, out, &err) != 0)
 		out->failed = true;
 	emit_raw(out, "</ol>");
-	if (strcmp(row->state, "open") == 0 || strcmp(row->state, "acknowledged") == 0) {
-		emit_raw(out, "<form method=post class=filter><label>Reason <input name=reason maxlength=2000></label> ");
-		for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
-			emit_rawf(out, "<button formaction=\"/api/v1/alerts/%lld/%s\">%s</button> ", (long long)row->id,
-				steps[i].verb, steps[i].label);
-		emit_raw(out, "</form>");
-	}
+	if (strcmp(row->state, "open") == 0 || strcmp(row->state, "acknowledged") == 0)
+		next_steps(out, row->id);
 	emit_raw(out, "</section>\n");
+}
+
+static void state_tabs(struct buf *out, const char *state)
+{
+	static const char *const states[] = { "open", "acknowledged", "accepted", "resolved", "invalid" };
+	emit_rawf(out, "<nav class=tabs aria-label=\"Alerts by state\"><a href=/alerts%s>all</a>",
+		state ? "" : " aria-current=true");
+	for (size_t i = 0; i < sizeof states / sizeof states[0]; i++)
+		emit_rawf(out, "<a href=\"/alerts?state=%s\"%s>%s</a>", states[i],
+			state && strcmp(state, states[i]) == 0 ? " aria-current=true" : "", states[i]);
+	emit_raw(out, "</nav>\n");
 }
 
 void page_alerts(void *arg, struct http_request *r, struct http_response *response)
@@ -103,13 +220,17 @@ void page_alerts(void *arg, struct http_request *r, struct http_response *respon
 	if (answer_choice(r, response, "state", API_ALERT_STATES, &state) != 0 || answer_cursor(r, response, &before) != 0)
 		return;
 	layout_begin(response, "Alerts", "alerts");
+	layout_follow(page.out, "alert.");
+	state_tabs(page.out, state);
+	layout_live(page.out, "alerts", "The alerts changed");
 	if (view_alerts(site->db, state, before, ROWS, alert_section, &page, &err) != 0) {
 		answer_error(r, response, &err);
 		return;
 	}
 	if (page.n == 0)
-		emit_raw(&response->body,
-			"<p class=lead>No alert. One opens for every commit with a cell that lost more than its threshold.</p>");
-	layout_older(&response->body, r, page.n, ROWS, page.last);
-	layout_end(response);
+		layout_empty(page.out, "good", state ? "No alert in this state." : "No alert.",
+			"One opens for every commit with a cell that lost more than its threshold.");
+	layout_older(page.out, r, page.n, ROWS, page.last);
+	emit_raw(page.out, "</div>");
+	layout_end_data(response, "/api/v1/alerts");
 }

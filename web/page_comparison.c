@@ -1,200 +1,305 @@
-/* One comparison: verdict sentence, where it was measured, both sides, a table for each group and direction. */
+/* One comparison: the sentence, both sides, what differs around them, the tables, the sums. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "db/store_view.h"
 #include "web/answer.h"
-#include "web/branch.h"
-#include "web/details.h"
+#include "web/comparison_detail.h"
+#include "web/comparison_table.h"
 #include "web/emit.h"
 #include "web/layout.h"
 #include "web/page.h"
+#include "web/page_cache.h"
 #include "web/site.h"
 
-enum { TABLES_MAX = 32 };
+/* ---- the sentence ----------------------------------------------------------------------------------------------------- */
 
-struct drawing {
-	struct buf *out;
-	char repo[128], branch[BRANCH_KEY_MAX];
-	int n_table; /* a group and a direction each, in the order of the suite */
-	struct {
-		char group[16], direction[16];
-	} table[TABLES_MAX];
-	int drawn; /* the table whose rows are wanted */
-	struct db *db;
-};
+static int count(const struct comparison *c, const char *verdict)
+{
+	int n = 0;
+	for (int i = 0; i < c->n_cells; i++)
+		n += strcmp(c->cell[i].verdict, verdict) == 0;
+	return n;
+}
+
+static const struct comparison_cell *worst(const struct comparison *c, const char *verdict)
+{
+	const struct comparison_cell *w = NULL;
+	for (int i = 0; i < c->n_cells; i++)
+		if (strcmp(c->cell[i].verdict, verdict) == 0 && (!w || c->cell[i].change_pct < w->change_pct))
+			w = &c->cell[i];
+	return w;
+}
+
+static void name_cell(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
+{
+	emit_rawf(out, "<a href=\"#c%d\">", cell->n);
+	layout_case(out, cell->key, cell->mask, cell->seqlen, cell->block, cell->sparsity_ratio);
+	emit_raw(out, " ");
+	emit_text(out, cell->direction);
+	emit_raw(out, "</a>");
+	(void)c;
+}
+
+static void regression_sentence(struct buf *out, const struct comparison *c)
+{
+	const struct comparison_cell *w = worst(c, "regression");
+	emit_rawf(out, "%d of %d cells lost more than their threshold", count(c, "regression"), c->n_cells);
+	if (!w)
+		return;
+	const char *cause = comparison_cause(w);
+	emit_raw(out, "; the worst is ");
+	layout_change(out, w->change_pct);
+	emit_raw(out, " in ");
+	name_cell(out, c, w);
+	if (cause) {
+		emit_raw(out, ", where phase <b>");
+		emit_text(out, cause);
+		emit_raw(out, "</b> moved");
+	}
+	if (w->borderline)
+		emit_raw(out, " (borderline: decided by its sign at the last launch)");
+}
+
+/* The first sentence a person reads. */
+static void sentence(struct buf *out, const struct comparison *c)
+{
+	emit_raw(out, "<p class=lead>");
+	layout_verdict(out, c->verdict);
+	emit_raw(out, " ");
+	if (strcmp(c->verdict, "regression") == 0)
+		regression_sentence(out, c);
+	else if (*c->identical_by)
+		emit_rawf(out, "Both sides are the same %s, so nothing was timed",
+			strcmp(c->identical_by, "tree") == 0 ? "source tree" : "compiled module");
+	else if (strcmp(c->verdict, "unchanged") == 0)
+		emit_rawf(out, "None of %d cells lost more than its threshold", c->n_cells);
+	else if (strcmp(c->verdict, "improvement") == 0)
+		emit_rawf(out, "%d of %d cells are faster by more than their threshold, and none lost", count(c, "improvement"),
+			c->n_cells);
+	else if (strcmp(c->verdict, "undecided") == 0)
+		emit_rawf(out, "%d of %d cells could not be decided within the budget; open one to see what would decide it",
+			count(c, "undecided"), c->n_cells);
+	else if (strcmp(c->verdict, "failed") == 0)
+		emit_rawf(out, "%d of %d cells of the target failed, so they were not timed", count(c, "failed"), c->n_cells);
+	else if (strcmp(c->verdict, "rejected") == 0)
+		emit_rawf(out, "The measurement of %d of %d cells is not believed", count(c, "rejected"), c->n_cells);
+	else if (strcmp(c->verdict, "not_comparable") == 0)
+		emit_rawf(out, "%d of %d cells have nothing to be compared with; the reasons stand in their rows",
+			count(c, "not_comparable"), c->n_cells);
+	emit_raw(out, ".</p>\n");
+}
+
+/* ---- head ------------------------------------------------------------------------------------------------------------- */
+
+static void side(struct buf *out, const struct comparison *c, const char *role, const char *title)
+{
+	const json_t *o = json_object_get(c->body, role);
+	const char *module = comparison_text(o, "module_sha256"), *how = comparison_text(c->body, "base_how");
+	emit_rawf(out, "<section class=card><h3>%s", title);
+	if (strcmp(role, "base") == 0 && *how) {
+		emit_raw(out, " <small>found by ");
+		emit_text(out, how);
+		emit_raw(out, "</small>");
+	}
+	emit_raw(out, "</h3><p>");
+	layout_commit(out, comparison_text(o, "commit"));
+	emit_raw(out, " ");
+	emit_text(out, comparison_text(o, "subject"));
+	emit_raw(out, "</p><dl class=facts><dt>Author</dt><dd>");
+	emit_text(out, *comparison_text(o, "author") ? comparison_text(o, "author") : "\u2013");
+	emit_raw(out, "</dd><dt>Module</dt><dd>");
+	if (*module)
+		layout_sha(out, module);
+	else
+		emit_raw(out, "\u2013");
+	emit_raw(out, " ");
+	emit_text(out, comparison_text(o, "build"));
+	emit_raw(out, "</dd></dl></section>\n");
+}
 
 static void fact(struct buf *out, const char *name, const char *value)
 {
-	if (!value || !*value)
+	if (!*value)
 		return;
 	emit_rawf(out, "<dt>%s</dt><dd>", name);
 	emit_text(out, value);
 	emit_raw(out, "</dd>");
 }
 
-/* The first sentence a person reads. */
-static void sentence(struct buf *out, const struct view_comparison *row)
+/* What both sides shared, and what differs: a verdict holds only where the first list is the whole environment. */
+static void environment(struct buf *out, const struct comparison *c)
 {
-	emit_raw(out, "<p class=lead>");
-	layout_verdict(out, row->verdict);
-	if (strcmp(row->verdict, "regression") == 0) {
-		emit_rawf(out, " %d of %d cells lost more than their threshold; the worst is ", row->regressions, row->cells);
-		layout_change(out, row->worst_pct);
-		emit_raw(out, " in ");
-		layout_cell_link(out, row->repo, row->branch, row->worst_cell);
-		emit_raw(out, ".");
-	} else if (*row->identical_by) {
-		emit_rawf(out, " Both sides are the same %s, so nothing was timed.",
-			strcmp(row->identical_by, "tree") == 0 ? "source tree" : "compiled module");
-	} else if (strcmp(row->verdict, "unchanged") == 0) {
-		emit_rawf(out, " None of %d cells lost more than its threshold.", row->cells);
-	} else if (strcmp(row->verdict, "undecided") == 0) {
-		emit_raw(out, " At least one cell could not be decided within the budget; the reasons stand in its row.");
+	const json_t *e = c->environment;
+	const char *base = comparison_text(json_object_get(c->body, "base"), "module_sha256");
+	const char *target = comparison_text(json_object_get(c->body, "target"), "module_sha256");
+	double limit_w = comparison_number(e, "power_limit_w");
+	emit_raw(out, "<section class=card><h3>Same for both sides</h3><dl class=facts>");
+	fact(out, "Device", comparison_text(e, "name"));
+	fact(out, "Driver", comparison_text(e, "driver"));
+	fact(out, "Toolkit", comparison_text(e, "toolkit"));
+	if (limit_w > 0)
+		emit_rawf(out, "<dt>Power limit</dt><dd>%.0f W</dd>", limit_w);
+	fact(out, "Timing", comparison_text(e, "timing"));
+	fact(out, "Isolation", comparison_text(c->body, "isolation"));
+	fact(out, "Suite", c->suite);
+	if (!e)
+		emit_raw(out, "<dt>Device</dt><dd>\u2013 nothing ran</dd>");
+	emit_raw(out, "<dt>Differs</dt><dd>");
+	if (*c->identical_by)
+		emit_raw(out, "nothing");
+	else if (*base && strcmp(base, target) == 0)
+		emit_raw(out, "nothing: both sides compiled to the same module");
+	else
+		emit_raw(out, "source and module");
+	emit_raw(out, "</dd></dl></section>\n");
+}
+
+static void run_facts(struct buf *out, const struct comparison *c)
+{
+	const char *at = comparison_text(c->body, "finished_at");
+	emit_rawf(out,
+		"<section class=card><h3>Run</h3><dl class=facts><dt>Job</dt><dd><a href=\"/jobs/%lld\">%lld</a>, with builds "
+		"and "
+		"log</dd>",
+		(long long)c->job, (long long)c->job);
+	emit_raw(out, "<dt>Device held</dt><dd>");
+	layout_duration(out, comparison_number(c->body, "gpu_s"));
+	emit_raw(out, " of ");
+	layout_duration(out, comparison_number(c->body, "wall_s"));
+	emit_rawf(out, ", %lld launches</dd><dt>Finished</dt><dd><time>%.10s %.5s</time> UTC</dd>",
+		(long long)json_integer_value(json_object_get(c->body, "launches")), at, strlen(at) > 15 ? at + 11 : "");
+	if (c->alert.id) {
+		emit_rawf(out, "<dt>Alert</dt><dd><a href=\"/alerts#a%lld\">", (long long)c->alert.id);
+		layout_verdict(out, c->alert.state);
+		emit_raw(out, "</a></dd>");
 	}
+	emit_raw(out, "<dt>Last push</dt><dd>");
+	if (c->near.previous) {
+		bool comparable = strcmp(c->previous_base, c->base) == 0 || strcmp(c->previous_target, c->base) == 0;
+		const char *epoch = comparison_text(c->environment, "epoch");
+		emit_rawf(
+			out, "<a href=\"/comparisons/%lld\">%lld</a> ", (long long)c->near.previous, (long long)c->near.previous);
+		layout_verdict(out, c->previous_verdict);
+		if (!comparable)
+			emit_raw(out, "<br>had another base, so the two are not set against each other");
+		if (*epoch && *c->previous_epoch && strcmp(epoch, c->previous_epoch) != 0)
+			emit_raw(out, "<br><span class=warn>! measured in another environment</span>");
+	} else {
+		emit_raw(out, "\u2013 the first of this branch and suite");
+	}
+	emit_raw(out, "</dd></dl></section>\n");
+}
+
+static void tally(struct buf *out, const struct comparison *c, const struct comparison_view *view)
+{
+	static const char *const verdicts[] = { "failed", "rejected", "regression", "undecided", "not_comparable", "improvement",
+		"unchanged", "identical" };
+	emit_rawf(out, "<nav class=tabs aria-label=\"Cells by verdict\"><a href=\"/comparisons/%lld\"%s>all %d</a>",
+		(long long)c->id, *view->show ? "" : " aria-current=true", c->n_cells);
+	for (size_t i = 0; i < sizeof verdicts / sizeof verdicts[0]; i++) {
+		int n = count(c, verdicts[i]);
+		if (!n)
+			continue;
+		emit_rawf(out, "<a href=\"/comparisons/%lld?show=%s\"%s>", (long long)c->id, verdicts[i],
+			strcmp(view->show, verdicts[i]) == 0 ? " aria-current=true" : "");
+		for (const char *s = verdicts[i]; *s; s++)
+			buf_putc(out, *s == '_' ? ' ' : *s);
+		emit_rawf(out, " %d</a>", n);
+	}
+	emit_raw(out, "</nav>\n");
+}
+
+static void tools(struct buf *out, const struct comparison *c, const struct comparison_view *view)
+{
+	char id[24];
+	snprintf(id, sizeof id, "%lld", (long long)c->job);
+	emit_rawf(out,
+		"<form class=filter action=\"/comparisons/%lld\"><label class=grow>Filter cells <input type=search name=q "
+		"data-filter "
+		"value=\"",
+		(long long)c->id);
+	emit_attribute(out, view->find);
+	emit_rawf(out,
+		"\"></label><button>Filter</button><a class=button href=\"/api/v1/comparisons/%lld.csv\">CSV</a><a class=button "
+		"href=\"/api/v1/comparisons/%lld\">JSON</a></form>",
+		(long long)c->id, (long long)c->id);
+	emit_raw(out, "<div class=row>");
+	layout_button(out, "jobs", id, "retry", "Measure again");
+	if (c->near.previous)
+		emit_rawf(out, "<a rel=prev href=\"/comparisons/%lld\">\u2190 comparison %lld</a>", (long long)c->near.previous,
+			(long long)c->near.previous);
+	if (c->near.next)
+		emit_rawf(out, "<a rel=next href=\"/comparisons/%lld\">comparison %lld \u2192</a>", (long long)c->near.next,
+			(long long)c->near.next);
+	emit_raw(out, "</div>\n");
+}
+
+static void crumbs(struct buf *out, const struct comparison *c)
+{
+	emit_raw(out, "<p class=dim><a href=\"/comparisons?repo=");
+	emit_argument(out, c->repo);
+	emit_raw(out, "\">");
+	emit_text(out, c->repo);
+	emit_raw(out, "</a>");
+	if (*c->branch) {
+		emit_raw(out, " / <a href=\"/comparisons?repo=");
+		emit_argument(out, c->repo);
+		emit_raw(out, "&amp;branch=");
+		emit_argument(out, c->branch);
+		emit_raw(out, "\">");
+		layout_branch(out, c->branch);
+		emit_raw(out, "</a>");
+	}
+	if (strcmp(c->kind, "change") != 0) {
+		emit_raw(out, ", a ");
+		emit_text(out, c->kind);
+	}
+	if (json_is_true(json_object_get(c->body, "quick")))
+		emit_raw(out, ", a quick look");
 	emit_raw(out, "</p>\n");
 }
 
-static void head(void *arg, const struct view_comparison *row)
+/* ---- the page --------------------------------------------------------------------------------------------------------- */
+
+static const char *asked(struct http_request *r, const char *name)
 {
-	struct drawing *d = arg;
-	struct buf *out = d->out;
-	snprintf(d->repo, sizeof d->repo, "%s", row->repo);
-	snprintf(d->branch, sizeof d->branch, "%s", row->branch);
-	sentence(out, row);
-	emit_raw(out, "<dl class=facts>");
-	fact(out, "Repository", row->repo);
-	if (*row->branch) {
-		emit_raw(out, "<dt>Branch</dt><dd>");
-		layout_branch(out, row->branch);
-		emit_raw(out, "</dd>");
+	const char *value = http_query(r, name);
+	return value ? value : "";
+}
+
+static bool is_plain(const struct comparison_view *view)
+{
+	return !*view->show && !*view->find && !*view->sort && !*view->open;
+}
+
+static int draw(
+	struct site *site, struct http_response *response, int64_t id, const struct comparison_view *view, struct fw_err *err)
+{
+	struct comparison c;
+	struct buf *out = &response->body;
+	char title[64], data[64];
+	int result = comparison_read(site->db, id, &c, err);
+	if (result == 0) {
+		snprintf(title, sizeof title, "Comparison %lld", (long long)id);
+		snprintf(data, sizeof data, "/api/v1/comparisons/%lld", (long long)id);
+		layout_begin(response, title, "comparisons");
+		layout_follow(out, "alert. job.done");
+		crumbs(out, &c);
+		sentence(out, &c);
+		emit_raw(out, "<div class=cards>");
+		side(out, &c, "base", "Base");
+		side(out, &c, "target", "Target");
+		environment(out, &c);
+		run_facts(out, &c);
+		emit_raw(out, "</div>\n");
+		tools(out, &c, view);
+		tally(out, &c, view);
+		result = comparison_tables(out, &c, view, comparison_detail, site->db, err);
+		comparison_summary(out, &c);
+		layout_end_data(response, data);
 	}
-	fact(out, "Target", row->target);
-	fact(out, "Subject", row->subject);
-	fact(out, "Base", row->base);
-	fact(out, "Base found by", row->base_how);
-	fact(out, "Suite", row->suite);
-	emit_rawf(out, "<dt>Device held</dt><dd>%.1f s of %.1f s, %d launches</dd><dt>Finished</dt><dd>", row->gpu_s, row->wall_s,
-		row->launches);
-	layout_time(out, row->finished_at);
-	emit_rawf(out,
-		"</dd><dt>Data</dt><dd><a href=\"/api/v1/comparisons/%lld\">JSON</a> <a "
-		"href=\"/api/v1/comparisons/%lld.csv\">CSV</a> <a href=\"/jobs/%lld\">job %lld with its builds</a></dd>\n",
-		(long long)row->id, (long long)row->id, (long long)row->job, (long long)row->job);
-}
-
-static void environment_facts(void *arg, const struct view_environment *row)
-{
-	struct buf *out = ((struct drawing *)arg)->out;
-	emit_raw(out, "<dt>Device</dt><dd>");
-	emit_text(out, row->name);
-	emit_raw(out, " <small>");
-	emit_text(out, row->uuid);
-	emit_raw(out, "</small></dd>");
-	fact(out, "Driver", row->driver);
-	fact(out, "Toolkit", row->toolkit);
-	fact(out, "Isolation", row->isolation);
-}
-
-static void module_fact(void *arg, const struct view_build *row)
-{
-	fact(((struct drawing *)arg)->out, "Module", row->module_sha);
-}
-
-/* What not every comparison has: one found identical by its tree was neither built nor measured. */
-static int optional_facts(struct site *site, int64_t id, struct drawing *d, struct fw_err *err)
-{
-	struct fw_err why = { 0 };
-	if (view_environment(site->db, id, environment_facts, d, &why) != 0 && why.code != ERR_NOT_FOUND)
-		return err_set(err, why.code, "%s", why.text);
-	err_clear(&why);
-	if (view_build(site->db, id, "target", module_fact, d, &why) != 0 && why.code != ERR_NOT_FOUND)
-		return err_set(err, why.code, "%s", why.text);
-	return 0;
-}
-
-/* The tables that there will be. */
-static void note_table(void *arg, const struct view_cell *row)
-{
-	struct drawing *d = arg;
-	for (int i = 0; i < d->n_table; i++)
-		if (strcmp(row->group, d->table[i].group) == 0 && strcmp(row->direction, d->table[i].direction) == 0)
-			return;
-	if (d->n_table == TABLES_MAX)
-		return;
-	snprintf(d->table[d->n_table].group, sizeof d->table[0].group, "%s", row->group);
-	snprintf(d->table[d->n_table++].direction, sizeof d->table[0].direction, "%s", row->direction);
-}
-
-static void cell_line(void *arg, const struct view_cell *row)
-{
-	struct drawing *d = arg;
-	struct buf *out = d->out;
-	struct fw_err err = { 0 };
-	if (strcmp(row->group, d->table[d->drawn].group) != 0 || strcmp(row->direction, d->table[d->drawn].direction) != 0)
-		return;
-	emit_raw(out, "<tr><th scope=row>");
-	layout_cell_link(out, d->repo, d->branch, row->key);
-	emit_raw(out, "</th><td class=n>");
-	layout_ms(out, row->base_median_ms);
-	emit_raw(out, "</td><td class=n>");
-	layout_tflops(out, row->base_tflops);
-	emit_raw(out, "</td><td class=n>");
-	layout_ms(out, row->target_median_ms);
-	emit_raw(out, "</td><td class=n>");
-	layout_tflops(out, row->target_tflops);
-	emit_raw(out, "</td><td class=n>");
-	layout_change(out, row->change_pct);
-	emit_raw(out, "</td><td class=n>");
-	if (isfinite(row->ci_low_pct))
-		emit_rawf(out, "%+.2f \u2026 %+.2f", row->ci_low_pct, row->ci_high_pct);
-	else
-		emit_raw(out, "\u2013");
-	emit_raw(out, "</td><td class=n>");
-	if (isfinite(row->mde_pct))
-		emit_rawf(out, "%.2f\u00a0%%", row->mde_pct);
-	else
-		emit_raw(out, "\u2013");
-	emit_rawf(out, "</td><td class=n>%d</td><td>", row->launches);
-	layout_verdict(out, row->verdict);
-	if (row->borderline)
-		emit_raw(out, " borderline");
-	if (row->tail)
-		emit_raw(out, " more slow calls");
-	if (*row->failure) {
-		emit_raw(out, " ");
-		emit_text(out, row->failure);
-	}
-	if (*row->reason) {
-		emit_raw(out, "<br><small>");
-		emit_text(out, row->reason);
-		emit_raw(out, "</small>");
-	}
-	if (details_cell(out, d->db, row->id, &err) != 0)
-		out->failed = true;
-	emit_raw(out, "</td></tr>\n");
-}
-
-static int draw_table(struct site *site, int64_t id, struct drawing *d, struct fw_err *err)
-{
-	static const char *const columns[] = { "Cell", ">Base ms", ">TFLOP/s", ">Target ms", ">TFLOP/s", ">Change",
-		">95 % interval", ">Sees from", ">Launches", "Verdict" };
-	const char *group = d->table[d->drawn].group;
-	emit_raw(d->out, "<section><h2>");
-	if (strcmp(group, "dense") == 0)
-		emit_raw(d->out, "Dense");
-	else if (strcmp(group, "block_sparse") == 0)
-		emit_raw(d->out, "Block-sparse");
-	else
-		emit_text(d->out, group);
-	emit_raw(d->out, " ");
-	emit_text(d->out, d->table[d->drawn].direction);
-	emit_raw(d->out, "</h2>");
-	layout_table(d->out, 10, columns);
-	int result = view_cells(site->db, id, cell_line, d, err);
-	layout_table_end(d->out);
-	emit_raw(d->out, "</section>\n");
+	comparison_free(&c);
 	return result;
 }
 
@@ -202,23 +307,25 @@ void page_comparison(void *arg, struct http_request *r, struct http_response *re
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	struct drawing d = { .out = &response->body, .db = site->db };
+	struct comparison_view view = {
+		.show = asked(r, "show"), .find = asked(r, "q"), .sort = asked(r, "sort"), .open = asked(r, "open")
+	};
+	char stamp[PAGE_STAMP_MAX];
 	int64_t id = answer_path_id(r, response, "comparison");
-	char title[64];
 	if (id < 0)
 		return;
-	snprintf(title, sizeof title, "Comparison %lld", (long long)id);
-	layout_begin(response, title, "comparisons");
-	int result = view_comparison(site->db, id, head, &d, &err);
-	if (result == 0)
-		result = optional_facts(site, id, &d, &err);
-	emit_raw(d.out, "</dl>\n");
-	if (result == 0)
-		result = view_cells(site->db, id, note_table, &d, &err);
-	for (; result == 0 && d.drawn < d.n_table; d.drawn++)
-		result = draw_table(site, id, &d, &err);
-	if (result != 0)
+	if (page_stamp(site->db, id, stamp, &err) != 0) {
 		answer_error(r, response, &err);
-	else
-		layout_end(response);
+		return;
+	}
+	if (is_plain(&view) && page_cache_get(site->pages, id, stamp, &response->body)) {
+		response->type = "text/html; charset=utf-8";
+	} else if (draw(site, response, id, &view, &err) != 0) {
+		answer_error(r, response, &err);
+		return;
+	} else if (is_plain(&view)) {
+		page_cache_put(site->pages, id, stamp, &response->body);
+	}
+	if (is_plain(&view))
+		snprintf(response->etag, sizeof response->etag, "\"%s\"", stamp);
 }

@@ -1,4 +1,5 @@
-/* The list of comparisons, newest first. */
+/* The list of comparisons, newest first, by repository, branch and verdict. */
+#include <stdio.h>
 #include <string.h>
 
 #include "db/store_view.h"
@@ -7,6 +8,7 @@
 #include "web/emit.h"
 #include "web/layout.h"
 #include "web/page.h"
+#include "web/picker.h"
 #include "web/scope.h"
 #include "web/site.h"
 
@@ -24,32 +26,54 @@ static void comparison_line(void *arg, const struct view_comparison *row)
 	struct buf *out = d->out;
 	d->n++;
 	d->last = row->id;
-	emit_rawf(
-		out, "<tr><th scope=row><a href=\"/comparisons/%lld\">%lld</a></th><td>", (long long)row->id, (long long)row->id);
+	emit_rawf(out, "<tr><th scope=row class=n><a href=\"/comparisons/%lld\">%lld</a></th><td><a href=\"/comparisons/%lld\">",
+		(long long)row->id, (long long)row->id, (long long)row->id);
 	layout_verdict(out, row->verdict);
-	emit_raw(out, "</td><td>");
-	emit_text(out, row->repo);
-	emit_raw(out, "</td><td>");
-	layout_branch(out, row->branch);
-	emit_raw(out, "</td><td>");
-	layout_sha(out, row->base);
-	emit_raw(out, "\u2026");
-	layout_sha(out, row->target);
-	emit_raw(out, " ");
-	emit_text(out, row->subject);
-	emit_raw(out, "</td><td>");
-	emit_text(out, row->suite);
-	emit_raw(out, "</td><td class=n>");
+	emit_raw(out, "</a></td><td class=n>");
 	layout_change(out, row->worst_pct);
 	emit_raw(out, "</td><td>");
+	layout_branch(out, row->branch);
+	if (strcmp(row->kind, "change") != 0) {
+		emit_raw(out, " <small>");
+		emit_text(out, row->kind);
+		emit_raw(out, "</small>");
+	}
+	emit_raw(out, "</td><td class=w><span class=commit>");
+	layout_commit(out, row->target);
+	emit_raw(out, " ");
+	emit_text(out, row->subject);
+	emit_raw(out, "</span></td><td class=w>");
+	layout_commit(out, row->base);
+	emit_raw(out, "</td><td class=w>");
+	emit_text(out, row->repo);
+	emit_raw(out, "</td><td class=w>");
+	emit_text(out, row->suite);
+	emit_raw(out, "</td><td class=w>");
 	layout_time(out, row->finished_at);
 	emit_raw(out, "</td></tr>\n");
 }
 
+static int filter_form(struct site *site, struct buf *out, const struct view_filter *filter, struct fw_err *err)
+{
+	emit_raw(out, "<form class=filter action=/comparisons>");
+	int result = picker_repo(out, site->db, filter->repo, true, err);
+	if (result == 0)
+		result = picker_branch(out, site->db, filter->repo, "branch", "Branch", filter->branch, "all", err);
+	emit_raw(out, "<label>Verdict <select name=verdict data-go>");
+	layout_option(out, "", "all", filter->verdict);
+	for (const char *word = API_VERDICTS; *word; word += strcspn(word, " "), word += *word == ' ') {
+		char one[32];
+		snprintf(one, sizeof one, "%.*s", (int)strcspn(word, " "), word);
+		layout_option(out, one, NULL, filter->verdict);
+	}
+	emit_raw(out, "</select></label><button>Show</button></form>\n");
+	return result;
+}
+
 void page_comparisons(void *arg, struct http_request *r, struct http_response *response)
 {
-	static const char *const columns[] = { "No.", "Verdict", "Repository", "Branch", "Commits", "Suite", ">Worst cell",
-		"Finished (UTC)" };
+	static const char *const columns[] = { ">No.", "Verdict", ">Worst cell", "Branch", "~Target", "~Base", "~Repository",
+		"~Suite", "~Finished (UTC)" };
 	struct site *site = arg;
 	struct fw_err err = { 0 };
 	struct drawing d = { .out = &response->body };
@@ -59,12 +83,21 @@ void page_comparisons(void *arg, struct http_request *r, struct http_response *r
 		answer_cursor(r, response, &filter.before) != 0)
 		return;
 	layout_begin(response, "Comparisons", "comparisons");
-	layout_table(d.out, 8, columns);
-	if (view_comparisons(site->db, &filter, comparison_line, &d, &err) != 0) {
+	layout_follow(d.out, "job.done");
+	int result = filter_form(site, d.out, &filter, &err);
+	layout_live(d.out, "list", "A comparison finished");
+	layout_table(d.out, 9, columns);
+	if (result == 0)
+		result = view_comparisons(site->db, &filter, comparison_line, &d, &err);
+	if (result != 0) {
 		answer_error(r, response, &err);
 		return;
 	}
 	layout_table_end(d.out);
+	if (d.n == 0)
+		layout_empty(d.out, "", "No comparison yet.",
+			"One comes with every push of a watched branch, or by <code>flopwatch compare BASE TARGET</code>.");
 	layout_older(d.out, r, d.n, ROWS, d.last);
-	layout_end(response);
+	emit_raw(d.out, "</div>");
+	layout_end_data(response, "/api/v1/comparisons");
 }

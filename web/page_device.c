@@ -1,54 +1,160 @@
-/* Devices: what measures, its state, and the switch for it. */
+/* Devices: what measures, how it fares, what it was last seen doing, and the switch for it. */
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "db/store_view.h"
+#include "base/clock.h"
+#include "db/store_show.h"
 #include "web/answer.h"
 #include "web/emit.h"
 #include "web/layout.h"
 #include "web/page.h"
 #include "web/site.h"
 
-static void device_line(void *arg, const struct view_device *row)
+struct drawing {
+	struct buf *out;
+	struct site *site;
+	int n;
+};
+
+static double number(const json_t *o, const char *key)
 {
-	struct buf *out = arg;
-	emit_raw(out, "<tr><th scope=row>");
+	const json_t *v = json_object_get(o, key);
+	return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+/* A figure of a device, or a dash with its reason. Not known is written as -1 by a guard and as 0 by a device that says hello. */
+static void figure(struct buf *out, const char *name, double v, const char *unit, double from)
+{
+	emit_rawf(out, "<dt>%s</dt><dd>", name);
+	if (isfinite(v) && v >= from)
+		emit_rawf(out, "%.4g\u00a0%s", v, unit);
+	else
+		emit_raw(out, "<span class=dim>\u2013 not reported</span>");
+	emit_raw(out, "</dd>");
+}
+
+/* Limit reasons as NVML names them; the bits that say nothing bad come last. */
+static void reasons(struct buf *out, const json_t *guard)
+{
+	static const struct {
+		long bit;
+		const char *name;
+	} known[] = { { 0x8, "hardware slowdown" }, { 0x20, "software thermal" }, { 0x40, "hardware thermal" },
+		{ 0x80, "power brake" }, { 0x4, "power cap" }, { 0x2, "clocks set by hand" }, { 0x100, "display clocks" },
+		{ 0x10, "synchronised boost" }, { 0x1, "idle" } };
+	long bits = (long)json_integer_value(json_object_get(guard, "reasons"));
+	bool any = false;
+	emit_raw(out, "<dt>Limited by</dt><dd>");
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+		if (!(bits & known[i].bit))
+			continue;
+		emit_rawf(out, "%s%s", any ? ", " : "", known[i].name);
+		any = true;
+	}
+	emit_raw(out, any ? "</dd>" : "nothing</dd>");
+}
+
+static void last_seen_doing(struct drawing *d, int64_t device)
+{
+	struct buf text;
+	struct fw_err err = { 0 };
+	buf_init(&text, 1 << 16);
+	if (view_last_guard(d->site->db, device, &text, &err) != 0)
+		d->out->failed = true;
+	json_t *guard = text.len ? json_loads(text.data, 0, NULL) : NULL;
+	if (guard) {
+		const char *regime = json_string_value(json_object_get(guard, "regime"));
+		figure(d->out, "SM clock at its last launch", number(guard, "sm_mhz"), "MHz", 1);
+		figure(d->out, "Power then", number(guard, "power_w"), "W", 0);
+		figure(d->out, "Temperature then", number(guard, "temp_c"), "\u00b0C", 0);
+		reasons(d->out, guard);
+		if (regime && *regime) {
+			emit_raw(d->out, "<dt>Regime</dt><dd>");
+			for (const char *s = regime; *s; s++)
+				buf_putc(d->out, *s == '_' ? ' ' : *s >= 'a' && *s <= 'z' ? *s : '?');
+			emit_raw(d->out, "</dd>");
+		}
+		figure(d->out, "Other processes then", number(guard, "foreign"), "", 0);
+	} else {
+		emit_raw(d->out, "<dt>Last launch</dt><dd class=dim>\u2013 none yet</dd>");
+	}
+	json_decref(guard);
+	buf_fini(&text);
+}
+
+static void hardware(struct buf *out, const char *info_json)
+{
+	json_t *info = json_loads(info_json, 0, NULL);
+	figure(out, "Cores", number(info, "cores"), "", 1);
+	figure(out, "Memory", number(info, "memory_bytes") / (1 << 30), "GiB", 1e-3);
+	figure(out, "L2 cache", number(info, "l2_bytes") / (1 << 20), "MiB", 1e-3);
+	figure(out, "Highest clock", number(info, "clock_max_mhz"), "MHz", 1);
+	figure(out, "Power limit", number(info, "power_limit_w"), "W", 1);
+	json_decref(info);
+}
+
+static void device_card(void *arg, const struct view_device *row)
+{
+	struct drawing *d = arg;
+	struct buf *out = d->out;
+	d->n++;
+	emit_raw(out, "<section class=card><h3>");
 	emit_text(out, row->name);
-	emit_raw(out, "<br><small>");
-	emit_text(out, row->uuid);
-	emit_raw(out, "</small></th><td>");
-	emit_text(out, row->kind);
-	emit_raw(out, "</td><td>");
-	layout_verdict(out, row->state);
 	emit_raw(out, " ");
-	emit_text(out, row->state_why);
-	emit_raw(out, "</td><td>");
-	emit_text(out, row->driver);
-	emit_raw(out, "</td><td>");
-	emit_text(out, row->toolkit);
-	emit_raw(out, "</td><td>");
+	layout_verdict(out, row->state);
+	emit_raw(out, "</h3><p class=dim>");
+	emit_text(out, row->kind);
+	emit_raw(out, " <code>");
+	emit_text(out, row->uuid);
+	emit_raw(out, "</code></p>");
+	if (*row->state_why) {
+		emit_raw(out, "<p class=\"banner warn\">");
+		emit_text(out, row->state_why);
+		emit_raw(out, "</p>");
+	}
+	emit_raw(out, "<dl class=facts><dt>Works on</dt><dd>");
 	if (row->job)
 		emit_rawf(out, "<a href=\"/jobs/%lld\">job %lld</a>", (long long)row->job, (long long)row->job);
-	emit_raw(out, "</td><td>");
+	else
+		emit_raw(out, "nothing");
+	emit_raw(out, "</dd><dt>Last heard of</dt><dd>");
 	layout_time(out, row->seen_at);
-	emit_raw(out, "</td><td>");
+	emit_raw(out, " (");
+	layout_duration(out, (double)(clock_utc_ms() - row->seen_at) / 1000);
+	emit_raw(out, " ago)</dd><dt>Driver</dt><dd>");
+	emit_text(out, *row->driver ? row->driver : "\u2013");
+	emit_raw(out, "</dd><dt>Toolkit</dt><dd>");
+	emit_text(out, *row->toolkit ? row->toolkit : "\u2013");
+	emit_raw(out, "</dd>");
+	hardware(out, row->info_json);
+	last_seen_doing(d, row->id);
+	emit_raw(out, "</dl><div class=row>");
 	if (strcmp(row->state, "paused") == 0)
 		layout_button(out, "devices", row->uuid, "resume", "Resume");
 	else if (strcmp(row->state, "ok") == 0)
 		layout_button(out, "devices", row->uuid, "pause", "Pause");
-	emit_raw(out, "</td></tr>\n");
+	emit_raw(out, "</div></section>\n");
 }
 
 void page_devices(void *arg, struct http_request *r, struct http_response *response)
 {
-	static const char *const columns[] = { "Device", "Kind", "State", "Driver", "Toolkit", "Job", "Seen (UTC)", "Action" };
 	struct site *site = arg;
 	struct fw_err err = { 0 };
+	struct drawing d = { .out = &response->body, .site = site };
 	layout_begin(response, "Devices", "devices");
-	layout_table(&response->body, 8, columns);
-	if (view_devices(site->db, device_line, &response->body, &err) != 0) {
+	layout_follow(d.out, "device. job.state job.done");
+	layout_live(d.out, "devices", "A device changed");
+	emit_raw(d.out, "<div class=\"cards wide\">");
+	if (view_devices(site->db, device_card, &d, &err) != 0) {
 		answer_error(r, response, &err);
 		return;
 	}
-	layout_table_end(&response->body);
-	layout_end(response);
+	emit_raw(d.out, "</div>");
+	if (d.n == 0)
+		layout_empty(d.out, "", "No device has reported yet.",
+			"Workers stand under <code>workers</code> in flopwatchd.yml; they say what they have.");
+	emit_raw(d.out, "</div>");
+	layout_end_data(response, "/api/v1/devices");
 }

@@ -1,10 +1,11 @@
 /* Jobs: the queue and what ended lately; one job with its log and its builds. */
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "db/store_view.h"
+#include "db/store_show.h"
 #include "web/answer.h"
 #include "web/api.h"
 #include "web/emit.h"
@@ -12,93 +13,271 @@
 #include "web/page.h"
 #include "web/site.h"
 
-static bool is_open(const char *state)
+static const char *const stages[] = { "queued", "sent", "building", "checking", "measuring" };
+enum { STAGES = sizeof stages / sizeof stages[0] };
+
+/* -1: the job has ended. */
+static int stage_of(const char *state)
 {
-	static const char *const open[] = { "queued", "sent", "building", "checking", "measuring" };
-	for (size_t i = 0; i < sizeof open / sizeof open[0]; i++)
-		if (strcmp(state, open[i]) == 0)
-			return true;
-	return false;
+	for (int i = 0; i < STAGES; i++)
+		if (strcmp(state, stages[i]) == 0)
+			return i;
+	return -1;
 }
 
-static void progress_text(struct buf *out, const char *progress)
+static void progress_text(struct buf *out, const json_t *p)
 {
-	json_t *p = progress && *progress ? json_loads(progress, 0, NULL) : NULL;
 	const char *cell = json_string_value(json_object_get(p, "cell")), *step = json_string_value(json_object_get(p, "step"));
-	json_int_t launch = json_integer_value(json_object_get(p, "launch"));
+	json_int_t launch = json_integer_value(json_object_get(p, "launch")), set = json_integer_value(json_object_get(p, "set"));
 	if (launch)
-		emit_rawf(out, "launch %lld ", (long long)launch);
+		emit_rawf(out, "launch %lld%s ", (long long)launch, set == 2 ? " (confirming)" : "");
+	if (step) {
+		emit_text(out, step);
+		emit_raw(out, " ");
+	}
 	if (cell)
 		emit_text(out, cell);
-	if (step) {
-		emit_raw(out, " ");
-		emit_text(out, step);
-	}
-	json_decref(p);
 }
+
+/* How long such jobs take: seconds, 0 unknown. */
+static double usual_s(struct site *site, const struct view_job *row)
+{
+	struct fw_err err = { 0 };
+	double s = 0;
+	if (!*row->suite || row->quick || *row->cells_glob || view_usual_s(site->db, row->suite, row->device_kind, &s, &err) != 0)
+		return 0;
+	return s;
+}
+
+/* ---- the queue -------------------------------------------------------------------------------------------------------- */
 
 enum { ROWS = 100 };
 
 struct drawing {
+	struct site *site;
 	struct buf *out;
-	int n;
+	int n, seen;
+	bool skip_open; /* they stand above */
 	int64_t last;
+	double ahead_s; /* until the running jobs and those before are done, as far as that is known */
+	bool unknown;
 };
 
-static void job_line(void *arg, const struct view_job *row)
+static void job_name(struct buf *out, const struct view_job *row)
+{
+	emit_text(out, row->repo);
+	if (*row->branch) {
+		emit_raw(out, " <b>");
+		layout_branch(out, row->branch);
+		emit_raw(out, "</b>");
+	}
+	emit_raw(out, " ");
+	layout_commit(out, row->target);
+	emit_raw(out, " ");
+	emit_text(out, row->subject);
+}
+
+static void stage_list(struct buf *out, const char *state)
+{
+	int at = stage_of(state);
+	emit_raw(out, "<ol class=steps>");
+	for (int i = 0; i < STAGES; i++)
+		emit_rawf(out, "<li class=%s>%s</li>", i < at ? "past" : i == at ? "now" : "next", stages[i]);
+	emit_raw(out, "</ol>");
+}
+
+/* Checks are counted; launches are not known beforehand, so that the usual time is what measuring is held against. */
+static void progress_bar(struct buf *out, const struct view_job *row, const json_t *p, double elapsed_s, double usual)
+{
+	json_int_t checked = json_integer_value(json_object_get(p, "checked")),
+		   checks = json_integer_value(json_object_get(p, "checks"));
+	if (strcmp(row->state, "checking") == 0 && checks > 0)
+		emit_rawf(out, "<progress max=%lld value=%lld aria-label=\"checks done\"></progress>", (long long)checks,
+			(long long)checked);
+	else if (usual > 0)
+		emit_rawf(out, "<progress max=100 value=%.0f aria-label=\"share of the usual time\"></progress>",
+			fmin(99, 100 * elapsed_s / usual));
+	else
+		emit_raw(out, "<progress aria-label=\"at work\"></progress>");
+}
+
+static void running_card(void *arg, const struct view_job *row)
 {
 	struct drawing *d = arg;
 	struct buf *out = d->out;
+	char id[24];
+	if (stage_of(row->state) < 1)
+		return;
+	json_t *p = *row->progress ? json_loads(row->progress, 0, NULL) : NULL;
+	double elapsed_s = row->started_at ? (double)(clock_utc_ms() - row->started_at) / 1000 : 0, usual = usual_s(d->site, row);
+	snprintf(id, sizeof id, "%lld", (long long)row->id);
 	d->n++;
+	emit_rawf(out, "<section class=card><h3><a href=\"/jobs/%s\">Job %s</a> ", id, id);
+	layout_verdict(out, row->state);
+	emit_raw(out, "</h3><p>");
+	job_name(out, row);
+	emit_raw(out, "</p>");
+	stage_list(out, row->state);
+	progress_bar(out, row, p, elapsed_s, usual);
+	emit_raw(out, "<p><small>");
+	progress_text(out, p);
+	emit_raw(out, "<br>running for ");
+	layout_duration(out, elapsed_s);
+	if (usual > 0) {
+		emit_raw(out,
+			elapsed_s > 1.5 * usual ? ", <b class=warn>! longer than usual</b>, which is " : "; such jobs take ");
+		layout_duration(out, usual);
+		if (elapsed_s < usual) {
+			emit_raw(out, ", so done in about ");
+			layout_duration(out, usual - elapsed_s);
+		}
+		d->ahead_s += fmax(0, usual - elapsed_s);
+	} else {
+		d->unknown = true;
+		emit_raw(out, "; no such job has ended yet, so no estimate");
+	}
+	emit_raw(out, "</small></p>");
+	layout_button(out, "jobs", id, "cancel", "Cancel");
+	emit_raw(out, "</section>\n");
+	json_decref(p);
+}
+
+static void waiting_line(void *arg, const struct view_job *row)
+{
+	struct drawing *d = arg;
+	struct buf *out = d->out;
+	char id[24];
+	double usual = usual_s(d->site, row);
+	snprintf(id, sizeof id, "%lld", (long long)row->id);
+	emit_rawf(out, "<tr><td class=n>%d</td><th scope=row><a href=\"/jobs/%s\">%s</a></th><td>", ++d->n, id, id);
+	job_name(out, row);
+	emit_raw(out, "</td><td class=\"w wrap\">");
+	emit_text(out, *row->state_why ? row->state_why : "waits for a device");
+	emit_raw(out, "</td><td class=w>");
+	layout_time(out, row->queued_at);
+	emit_raw(out, "</td><td class=n>");
+	if (usual > 0 && !d->unknown) {
+		emit_raw(out, "about ");
+		layout_duration(out, d->ahead_s);
+	} else {
+		emit_raw(out, "\u2013");
+	}
+	d->ahead_s += usual;
+	d->unknown |= usual <= 0;
+	emit_raw(out, "</td><td>");
+	layout_button(out, "jobs", id, "cancel", "Cancel");
+	emit_raw(out, "</td></tr>\n");
+}
+
+static void ended_line(void *arg, const struct view_job *row)
+{
+	struct drawing *d = arg;
+	struct buf *out = d->out;
 	d->last = row->id;
+	d->seen++;
+	if (d->skip_open && stage_of(row->state) >= 0)
+		return;
+	d->n++;
 	emit_rawf(out, "<tr><th scope=row><a href=\"/jobs/%lld\">%lld</a></th><td>", (long long)row->id, (long long)row->id);
 	layout_verdict(out, row->state);
-	emit_raw(out, "</td><td>");
-	emit_text(out, row->repo);
-	emit_raw(out, "</td><td>");
-	layout_branch(out, row->branch);
-	emit_raw(out, "</td><td>");
-	layout_sha(out, row->target);
-	emit_raw(out, " ");
-	emit_text(out, row->subject);
-	emit_raw(out, "</td><td>");
-	emit_text(out, row->suite);
 	emit_raw(out, "</td><td>");
 	if (row->comparison) {
 		emit_rawf(out, "<a href=\"/comparisons/%lld\">", (long long)row->comparison);
 		layout_verdict(out, row->verdict);
 		emit_raw(out, "</a>");
-	} else if (is_open(row->state)) {
-		progress_text(out, row->progress);
 	} else {
+		emit_raw(out, "<span class=why>");
 		emit_text(out, row->state_why);
+		emit_raw(out, "</span>");
 	}
-	emit_raw(out, "</td><td>");
+	emit_raw(out, "</td><td><span class=commit>");
+	job_name(out, row);
+	emit_raw(out, "</span></td><td class=w>");
+	emit_text(out, row->suite);
+	emit_raw(out, "</td><td class=\"n w\">");
+	if (row->started_at && row->ended_at)
+		layout_duration(out, (double)(row->ended_at - row->started_at) / 1000);
+	emit_raw(out, "</td><td class=w>");
 	layout_time(out, row->ended_at ? row->ended_at : row->queued_at);
 	emit_raw(out, "</td></tr>\n");
 }
 
+static int draw_running(struct drawing *d, struct fw_err *err)
+{
+	emit_raw(d->out, "<h2>Running</h2><div class=cards>");
+	if (view_jobs(d->site->db, "open", 0, 100, running_card, d, err) != 0)
+		return -1;
+	emit_raw(d->out, "</div>");
+	if (d->n == 0)
+		layout_empty(d->out, "good", "Nothing runs.", "The next push of a watched branch starts at once.");
+	return 0;
+}
+
+static int draw_waiting(struct drawing *d, struct fw_err *err)
+{
+	static const char *const columns[] = { ">Place", "Job", "For", "~Why it waits", "~Queued (UTC)", ">Starts in", "" };
+	struct buf *page = d->out, rows;
+	buf_init(&rows, 4 << 20);
+	d->n = 0;
+	d->out = &rows;
+	int result = view_waiting(d->site->db, 100, waiting_line, d, err);
+	d->out = page;
+	if (d->n) {
+		emit_raw(page, "<h2>Waiting</h2>");
+		layout_table(page, 7, columns);
+		buf_append(page, rows.data, rows.len);
+		layout_table_end(page);
+	}
+	buf_fini(&rows);
+	return result;
+}
+
+static int draw_ended(struct drawing *d, struct http_request *r, const char *state, int64_t before, struct fw_err *err)
+{
+	static const char *const columns[] = { "Job", "State", "Outcome", "For", "~Suite", "~>Took", "~Ended (UTC)" };
+	d->n = 0;
+	layout_table(d->out, 7, columns);
+	if (view_jobs(d->site->db, state, before, ROWS, ended_line, d, err) != 0)
+		return -1;
+	layout_table_end(d->out);
+	if (d->n == 0)
+		layout_empty(d->out, "", "No job here.", NULL);
+	layout_older(d->out, r, d->seen, ROWS, d->last);
+	return 0;
+}
+
 void page_jobs(void *arg, struct http_request *r, struct http_response *response)
 {
-	static const char *const columns[] = { "Job", "State", "Repository", "Branch", "Target", "Suite", "Outcome",
-		"Since (UTC)" };
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	struct drawing d = { .out = &response->body };
+	struct drawing d = { .site = site, .out = &response->body };
 	const char *state;
 	int64_t before;
 	if (answer_choice(r, response, "state", API_JOB_STATES, &state) != 0 || answer_cursor(r, response, &before) != 0)
 		return;
-	layout_begin(response, "Jobs", "jobs");
-	layout_table(d.out, 8, columns);
-	if (view_jobs(site->db, state, before, ROWS, job_line, &d, &err) != 0) {
-		answer_error(r, response, &err);
-		return;
+	bool is_whole = !state && !before;
+	int result = 0;
+	layout_begin(response, "Queue", "jobs");
+	layout_follow(d.out, "job.");
+	emit_raw(d.out, "<noscript><p><small>This page does not refresh by itself without scripts.</small></p></noscript>");
+	layout_live(d.out, "queue", "The queue moved");
+	d.skip_open = is_whole;
+	if (is_whole)
+		result = draw_running(&d, &err) || draw_waiting(&d, &err) ? -1 : 0;
+	if (result == 0) {
+		emit_raw(d.out, "<h2>");
+		emit_text(d.out, state ? state : "Lately");
+		emit_raw(d.out, "</h2>");
+		result = draw_ended(&d, r, state, before, &err);
 	}
-	layout_table_end(d.out);
-	layout_older(d.out, r, d.n, ROWS, d.last);
-	layout_end(response);
+	emit_raw(d.out, "</div>");
+	if (result != 0)
+		answer_error(r, response, &err);
+	else
+		layout_end_data(response, "/api/v1/jobs");
 }
+
+/* ---- one job ---------------------------------------------------------------------------------------------------------- */
 
 enum { LOG_LINES = 2000, BUILD_LOG_BYTES = 32768 }; /* shown here; all of it is behind the link */
 
@@ -108,51 +287,74 @@ struct job_page {
 	const char *side;
 };
 
+static void fact(struct buf *out, const char *name, const char *value)
+{
+	emit_rawf(out, "<dt>%s</dt><dd>", name);
+	emit_text(out, *value ? value : "\u2013");
+	emit_raw(out, "</dd>");
+}
+
+static void moment(struct buf *out, const char *name, int64_t at)
+{
+	emit_rawf(out, "<dt>%s</dt><dd>", name);
+	layout_time(out, at);
+	emit_raw(out, "</dd>");
+}
+
 static void job_facts(void *arg, const struct view_job *row)
 {
 	struct job_page *page = arg;
 	struct buf *out = page->out;
 	char id[24];
+	bool is_open = stage_of(row->state) >= 0;
 	snprintf(id, sizeof id, "%lld", (long long)row->id);
 	page->comparison = row->comparison;
+	layout_live(out, "job", row->state);
 	emit_raw(out, "<p class=lead>");
 	layout_verdict(out, row->state);
 	emit_raw(out, " ");
 	emit_text(out, row->state_why);
-	if (is_open(row->state))
-		progress_text(out, row->progress);
-	if (row->comparison)
-		emit_rawf(out, " <a href=\"/comparisons/%lld\">comparison %lld</a>", (long long)row->comparison,
-			(long long)row->comparison);
-	emit_raw(out, "</p><p>");
-	if (is_open(row->state))
-		layout_button(out, "jobs", id, "cancel", "Cancel");
-	else
-		layout_button(out, "jobs", id, "retry", "Measure again");
-	emit_raw(out, "</p><dl class=facts><dt>Repository</dt><dd>");
-	emit_text(out, row->repo);
-	emit_raw(out, "</dd><dt>Branch</dt><dd>");
+	if (row->comparison) {
+		emit_rawf(out, " <a href=\"/comparisons/%lld\">", (long long)row->comparison);
+		layout_verdict(out, row->verdict);
+		emit_rawf(out, " comparison %lld</a>", (long long)row->comparison);
+	}
+	emit_raw(out, "</p>");
+	if (is_open) {
+		json_t *p = *row->progress ? json_loads(row->progress, 0, NULL) : NULL;
+		stage_list(out, row->state);
+		emit_raw(out, "<p><small>");
+		progress_text(out, p);
+		emit_raw(out, "</small></p>");
+		json_decref(p);
+	}
+	emit_raw(out, "<div class=row>");
+	layout_button(out, "jobs", id, is_open ? "cancel" : "retry", is_open ? "Cancel" : "Measure again");
+	emit_raw(out, "</div><dl class=\"facts card\">");
+	fact(out, "Repository", row->repo);
+	emit_raw(out, "<dt>Branch</dt><dd>");
 	layout_branch(out, row->branch);
 	emit_raw(out, "</dd><dt>Target</dt><dd>");
-	emit_text(out, row->target);
-	emit_raw(out, "</dd><dt>Subject</dt><dd>");
+	layout_commit(out, row->target);
+	emit_raw(out, " ");
 	emit_text(out, row->subject);
 	emit_raw(out, "</dd><dt>Base</dt><dd>");
-	emit_text(out, row->base);
+	if (*row->base)
+		layout_commit(out, row->base);
 	emit_raw(out, " ");
-	emit_text(out, row->base_how);
-	emit_raw(out, "</dd><dt>Suite</dt><dd>");
-	emit_text(out, row->suite);
-	emit_rawf(out, "</dd><dt>Attempt</dt><dd>%d</dd><dt>Queued</dt><dd>", row->attempt);
-	layout_time(out, row->queued_at);
-	emit_raw(out, "</dd><dt>Started</dt><dd>");
-	layout_time(out, row->started_at);
-	emit_raw(out, "</dd><dt>Ended</dt><dd>");
-	layout_time(out, row->ended_at);
+	emit_text(out, *row->base ? row->base_how : "\u2013 not found yet");
+	emit_raw(out, "</dd>");
+	fact(out, "Suite", row->suite);
+	fact(out, "Device", row->device);
+	fact(out, "Asked for by", row->origin);
+	emit_rawf(out, "<dt>Attempt</dt><dd>%d</dd>", row->attempt);
+	moment(out, "Queued", row->queued_at);
+	moment(out, "Started", row->started_at);
+	moment(out, "Ended", row->ended_at);
 	emit_rawf(out,
-		"</dd><dt>Data</dt><dd><a href=\"/api/v1/jobs/%lld\">JSON</a> <a href=\"/api/v1/jobs/%lld/log\">log with "
-		"builds</a></dd></dl>\n",
-		(long long)row->id, (long long)row->id);
+		"<dt>Data</dt><dd><a href=\"/api/v1/jobs/%s\">JSON</a>, <a href=\"/api/v1/jobs/%s/log\">log with "
+		"builds</a></dd></dl></div>\n",
+		id, id);
 }
 
 static void log_line(void *arg, int64_t id, int64_t at, const char *line)
@@ -183,39 +385,49 @@ static void build_section(void *arg, const struct view_build *row)
 	emit_text(out, row->toolchain);
 	emit_raw(out, " ");
 	emit_text(out, row->detail);
-	emit_raw(out, "</p><pre class=log>");
+	emit_raw(out, "</p><pre class=log tabindex=0>");
 	emit_text(out, tail.data);
 	emit_raw(out, "</pre>\n");
 	buf_fini(&tail);
 }
 
-void page_job(void *arg, struct http_request *r, struct http_response *response)
+static int draw_builds(struct site *site, struct job_page *page, struct fw_err *err)
 {
 	static const char *const sides[] = { "base", "target" };
+	for (int i = 0; page->comparison && i < 2; i++) {
+		struct fw_err why = { 0 };
+		page->side = sides[i];
+		/* a side that was not built has nothing to show */
+		if (view_build(site->db, page->comparison, sides[i], build_section, page, &why) != 0 && why.code != ERR_NOT_FOUND)
+			return err_set(err, why.code, "%s", why.text);
+	}
+	return 0;
+}
+
+void page_job(void *arg, struct http_request *r, struct http_response *response)
+{
 	struct site *site = arg;
 	struct fw_err err = { 0 };
 	struct job_page page = { .out = &response->body };
 	int64_t id = answer_path_id(r, response, "job");
-	char title[64];
+	char title[64], data[64];
 	if (id < 0)
 		return;
 	snprintf(title, sizeof title, "Job %lld", (long long)id);
+	snprintf(data, sizeof data, "/api/v1/jobs/%lld", (long long)id);
 	layout_begin(response, title, "jobs");
+	layout_follow(page.out, "job.");
 	int result = view_job(site->db, id, job_facts, &page, &err);
-	emit_raw(page.out, "<h2>Log</h2><pre class=log>");
-	if (result == 0)
+	if (result == 0) {
+		layout_live(page.out, "log", NULL);
+		emit_raw(page.out, "<h2>Log</h2><pre class=log tabindex=0>");
 		result = view_log(site->db, id, 0, LOG_LINES, log_line, page.out, &err);
-	emit_raw(page.out, "</pre>\n");
-	for (int i = 0; result == 0 && page.comparison && i < 2; i++) {
-		page.side = sides[i];
-		result = view_build(site->db, page.comparison, sides[i], build_section, &page, &err);
-		if (result != 0 && err.code == ERR_NOT_FOUND) { /* that side was not built */
-			err_clear(&err);
-			result = 0;
-		}
+		emit_raw(page.out, "</pre></div>\n");
 	}
+	if (result == 0)
+		result = draw_builds(site, &page, &err);
 	if (result != 0)
 		answer_error(r, response, &err);
 	else
-		layout_end(response);
+		layout_end_data(response, data);
 }

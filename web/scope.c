@@ -59,3 +59,34 @@ int scope_read(struct site *site, struct http_request *r, struct http_response *
 	snprintf(out->repo, sizeof out->repo, "%s", choice.name);
 	return 0;
 }
+
+struct offer {
+	struct scope *scope;
+	bool wants_branch;
+};
+
+static void take_offer(void *arg, const struct view_repo *row)
+{
+	struct offer *o = arg;
+	bool is_first = !o->scope->repo[0] && strcmp(row->state, "gone") != 0;
+	if (is_first)
+		snprintf(o->scope->repo, sizeof o->scope->repo, "%s", row->name);
+	if (o->wants_branch && strcmp(o->scope->repo, row->name) == 0)
+		branch_key(row->upstream, o->scope->branch);
+}
+
+int scope_offer(struct site *site, struct http_request *r, struct http_response *response, struct scope *out)
+{
+	struct fw_err err = { 0 };
+	int64_t id;
+	const char *given = http_query(r, "repo");
+	struct offer offer = { .scope = out, .wants_branch = !scope_branch(r, out->branch) };
+	snprintf(out->repo, sizeof out->repo, "%s", given ? given : "");
+	if (offer.wants_branch)
+		out->branch[0] = '\0';
+	if ((!out->repo[0] || view_repo_id(site->db, out->repo, &id, &err) == 0) &&
+		view_repos(site->db, take_offer, &offer, &err) == 0)
+		return 0;
+	answer_error(r, response, &err);
+	return -1;
+}

@@ -4,6 +4,7 @@
 #include "web/answer.h"
 #include "web/api.h"
 #include "web/page.h"
+#include "web/static.h"
 
 static const struct http_route routes[] = {
 	{ "GET", "/", page_overview, HTTP_READ },
@@ -14,7 +15,12 @@ static const struct http_route routes[] = {
 	{ "GET", "/jobs/{id}", page_job, HTTP_READ },
 	{ "GET", "/alerts", page_alerts, HTTP_READ },
 	{ "GET", "/devices", page_devices, HTTP_READ },
-	{ "GET", "/static/style.css", page_style, HTTP_OPEN },
+	{ "GET", "/heat", page_heat, HTTP_READ },
+	{ "GET", "/commits/{sha}", page_commit, HTTP_READ },
+	{ "GET", "/help", page_help, HTTP_READ },
+	{ "GET", "/api", page_api, HTTP_READ },
+	{ "GET", "/search", page_search, HTTP_READ },
+	{ "GET", "/static/{file}", page_static, HTTP_OPEN },
 	{ "GET", "/login", page_login, HTTP_OPEN },
 	{ "POST", "/login", page_login_post, HTTP_OPEN },
 	{ "POST", "/logout", page_logout, HTTP_OPEN },

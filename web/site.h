@@ -14,6 +14,8 @@ struct site_request {
 	bool quick;
 };
 
+struct page_cache;
+
 /** What main connects to the daemon's control room. Err: as control.h says. */
 struct site_actions {
 	void *arg;
@@ -34,6 +36,7 @@ struct site {
 	struct site_actions act;
 	const char *backup_dir;   /* where a backup is made before it is sent */
 	bool needs_token;         /* every request shows an access token, or the session of a browser that did */
+	struct page_cache *pages; /* drawn comparisons; NULL: each is drawn anew */
 	const char *const *names; /* further values of Host that are ours, NULL-ended; NULL: none */
 };
 

@@ -1,0 +1,213 @@
+/** store_show.c - queries behind single pages; each walks an index from its newest end and reads only what is drawn. */
+#include "db/store_show.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/stats.h"
+#include "db/store_page.h"
+
+enum { GRID_MAX = 100 };
+
+/** One number that a query about (repo, branch, suite) gives, 0 none. */
+static int neighbour(struct db *db, const char *sql, int64_t comparison, int64_t *id, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, sql, err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", comparison);
+	int r = stmt_step(s, err);
+	*id = r == 1 ? row_int(s, 0) : 0;
+	if (r == 1)
+		stmt_reset(s);
+	return r < 0 ? -1 : 0;
+}
+
+#define NEAR(order)                                                                                                              \
+	"SELECT x.id FROM comparison c JOIN comparison x ON x.repo = c.repo AND x.branch = c.branch AND x.id " order " LIMIT 1"
+
+int view_near(struct db *db, int64_t comparison, struct view_near *out, struct fw_err *err)
+{
+	*out = (struct view_near){ 0 };
+	if (neighbour(db, NEAR("< c.id AND x.suite = c.suite WHERE c.id = :id AND c.branch <> '' ORDER BY x.id DESC"), comparison,
+		    &out->previous, err))
+		return -1;
+	return neighbour(db, NEAR("> c.id AND x.suite = c.suite WHERE c.id = :id AND c.branch <> '' ORDER BY x.id"), comparison,
+		&out->next, err);
+}
+
+int view_page_state(struct db *db, int64_t comparison, char *out, size_t size, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT c.id || ' ' || c.etag || ' ' || c.verdict || ' ' || coalesce((SELECT group_concat(a.state || "
+		"a.changed_at) FROM alert a "
+		"WHERE a.repo = c.repo AND a.target_sha = c.target_sha), '') || ' ' || coalesce((SELECT x.id FROM comparison x "
+		"WHERE x.repo = c.repo AND x.branch = c.branch AND x.branch <> '' AND x.id > c.id ORDER BY x.id LIMIT 1), 0) "
+		"FROM comparison c WHERE c.id = :id",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", comparison);
+	int r = stmt_step(s, err);
+	if (r == 1) {
+		row_copy(s, 0, out, size);
+		stmt_reset(s);
+	}
+	return store_page_one(r, "comparison", comparison, err);
+}
+
+static double tflops(double flops, double ms)
+{
+	return ms > 0 && flops > 0 ? flops / ms * 1e-9 : NAN;
+}
+
+int view_grid(struct db *db, const char *repo, const char *branch, int n, view_grid_fn *each, void *arg, struct fw_err *err)
+{
+	int64_t repo_row;
+	if (view_repo_id(db, repo, &repo_row, err))
+		return -1;
+	struct stmt *s = db_stmt(db,
+		"WITH newest(id, suite) AS MATERIALIZED (SELECT id, suite FROM comparison WHERE repo = :repo AND branch = "
+		":branch ORDER BY id DESC LIMIT :n) "
+		"SELECT c.id, c.finished_at, c.target_sha, coalesce(m.subject, ''), c.kind, x.n, x.key, x.group_, x.mask, "
+		"x.direction, x.verdict, x.seqlen, x.block, x.sparsity_ratio, x.flops, x.target_median_ms, x.change_pct "
+		"FROM newest w CROSS JOIN comparison c ON c.id = w.id CROSS JOIN cell x ON x.comparison = c.id "
+		"LEFT JOIN commit_ m ON m.repo = c.repo AND m.sha = c.target_sha "
+		"WHERE w.suite = (SELECT suite FROM newest ORDER BY id DESC LIMIT 1) ORDER BY c.id DESC, x.n",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo_row);
+	stmt_text(s, ":branch", branch);
+	stmt_int(s, ":n", store_page_size(n, GRID_MAX));
+	int r;
+	while ((r = stmt_step(s, err)) == 1)
+		each(arg, &(struct view_grid){ .comparison = row_int(s, 0),
+				  .finished_at = row_int(s, 1),
+				  .target = row_text(s, 2),
+				  .subject = row_text(s, 3),
+				  .kind = row_text(s, 4),
+				  .n = (int)row_int(s, 5),
+				  .key = row_text(s, 6),
+				  .group = row_text(s, 7),
+				  .mask = row_text(s, 8),
+				  .direction = row_text(s, 9),
+				  .verdict = row_text(s, 10),
+				  .seqlen = (int)row_int(s, 11),
+				  .block = (int)row_int(s, 12),
+				  .sparsity_ratio = row_double(s, 13),
+				  .tflops = tflops(row_double(s, 14), row_double(s, 15)),
+				  .target_median_ms = row_double(s, 15),
+				  .change_pct = row_double(s, 16) });
+	return r;
+}
+
+/** Mean of the clocks that are known. Units: MHz; NAN when none is. */
+static double mean_mhz(struct stmt *s, int column)
+{
+	size_t len;
+	const unsigned char *data = row_blob(s, column, &len);
+	double sum = 0;
+	int n = 0;
+	for (size_t i = 0; i + sizeof(float) <= len; i += sizeof(float)) {
+		float v;
+		memcpy(&v, data + i, sizeof v);
+		if (v > 0) {
+			sum += (double)v;
+			n++;
+		}
+	}
+	return n ? sum / n : NAN;
+}
+
+int view_launches(struct db *db, int64_t cell, view_launch_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT l.n, l.set_, t.n, t.d, t.d_raw, b.mhz, t.mhz, t.order_, t.guard FROM sample t JOIN launch l ON l.id = "
+		"t.launch LEFT JOIN sample b ON b.launch = t.launch AND b.cell = t.cell AND b.series = t.series AND b.phase = "
+		"t.phase AND b.subject = 'base' WHERE t.cell = :cell AND t.series = 'device' AND t.subject = 'target' ORDER BY "
+		"l.n",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":cell", cell);
+	int r;
+	while ((r = stmt_step(s, err)) == 1) {
+		double d = row_double(s, 3), raw = row_double(s, 4);
+		each(arg, &(struct view_launch){ .launch = (int)row_int(s, 0),
+				  .set = (int)row_int(s, 1),
+				  .pairs = (int)row_int(s, 2),
+				  .change_pct = isfinite(d) ? stats_change_pct(d) : NAN,
+				  .change_raw_pct = isfinite(raw) ? stats_change_pct(raw) : NAN,
+				  .base_mhz = mean_mhz(s, 5),
+				  .target_mhz = mean_mhz(s, 6),
+				  .order = row_text(s, 7),
+				  .guard_json = row_text(s, 8) });
+	}
+	return r;
+}
+
+int view_usual_s(struct db *db, const char *suite, const char *device_kind, double *usual_s, struct fw_err *err)
+{
+	enum { LAST = 20 };
+	float seconds[LAST];
+	int n = 0, r;
+	struct stmt *s = db_stmt(db,
+		"SELECT j.ended_at - j.started_at FROM job j JOIN device d ON d.id = j.device WHERE j.state = 'done' AND j.suite "
+		"= :suite AND (:kind = '' OR d.kind = :kind) AND NOT j.quick AND j.cells_glob = '' AND j.started_at > 0 "
+		"ORDER BY j.id DESC LIMIT 20",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":suite", suite);
+	stmt_text(s, ":kind", device_kind);
+	while ((r = stmt_step(s, err)) == 1)
+		if (n < LAST)
+			seconds[n++] = (float)row_int(s, 0) / 1000;
+	*usual_s = n ? stats_median(seconds, n) : 0;
+	return r;
+}
+
+int view_last_guard(struct db *db, int64_t device, struct buf *guard_json, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT t.guard FROM launch l CROSS JOIN comparison c ON c.id = l.comparison CROSS JOIN environment e ON e.id = "
+		"c.environment CROSS JOIN sample t ON t.launch = l.id WHERE e.device = :device AND t.guard <> '' ORDER BY l.id "
+		"DESC "
+		"LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":device", device);
+	int r = stmt_step(s, err);
+	if (r == 1) {
+		buf_puts(guard_json, row_text(s, 0));
+		stmt_reset(s);
+	}
+	return r < 0 ? -1 : 0;
+}
+
+int view_cell_keys(struct db *db, const char *repo, const char *branch, view_word_fn *each, void *arg, struct fw_err *err)
+{
+	int64_t repo_row;
+	if (view_repo_id(db, repo, &repo_row, err))
+		return -1;
+	struct stmt *s = store_page_given(branch)
+				 ? db_stmt(db,
+					   "SELECT key FROM cell WHERE comparison = (SELECT max(id) FROM comparison WHERE repo = "
+					   ":repo AND branch = :branch) ORDER BY n",
+					   err)
+				 : db_stmt(db,
+					   "SELECT key FROM cell WHERE comparison = (SELECT max(id) FROM comparison WHERE repo = "
+					   ":repo) ORDER BY n",
+					   err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo_row);
+	if (store_page_given(branch))
+		stmt_text(s, ":branch", branch);
+	int r;
+	while ((r = stmt_step(s, err)) == 1)
+		each(arg, row_text(s, 0));
+	return r;
+}

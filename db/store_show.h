@@ -1,0 +1,57 @@
+/**
+ * store_show.h - the read side that only pages need: what lies around a comparison, a branch's cells side by side over its last
+ * comparisons, a cell's launches one by one, how long jobs take, what a device was seen doing.
+ *
+ * The rules of store_view.h hold: texts of a row are valid inside the callback only, absent numbers are NAN, absent ids 0.
+ */
+#ifndef DB_STORE_SHOW_H
+#define DB_STORE_SHOW_H
+
+#include "db/store_view.h"
+
+/** Neighbours of a comparison among those of its branch and suite, 0 none. `previous` is what the push before it gave. */
+struct view_near {
+	int64_t previous, next;
+};
+/** ERR_NOT_FOUND: no such comparison. */
+int view_near(struct db *db, int64_t comparison, struct view_near *out, struct fw_err *err);
+
+/**
+ * Everything that a comparison's page shows and that may still change, as a line of text: its body's hash, its alert, the push
+ * after it. Shape: out[size]. ERR_NOT_FOUND.
+ */
+int view_page_state(struct db *db, int64_t comparison, char *out, size_t size, struct fw_err *err);
+
+struct view_grid {
+	int64_t comparison, finished_at;
+	const char *target, *subject, *kind;
+	int n; /* place in the suite */
+	const char *key, *group, *mask, *direction, *verdict;
+	int seqlen, block;
+	double sparsity_ratio, tflops, target_median_ms, change_pct;
+};
+typedef void view_grid_fn(void *arg, const struct view_grid *row);
+/** Cells of the last `n` comparisons of a branch, newest comparison first, each in the order of its suite. n <= 100. */
+int view_grid(struct db *db, const char *repo, const char *branch, int n, view_grid_fn *each, void *arg, struct fw_err *err);
+
+struct view_launch {
+	int launch, set, pairs;
+	double change_pct, change_raw_pct; /* of throughput, with and without the clocks taken out */
+	double base_mhz, target_mhz;       /* means over the launch's calls; NAN unknown */
+	const char *order, *guard_json;    /* order of the calls, "ABBA..." */
+};
+typedef void view_launch_fn(void *arg, const struct view_launch *row);
+/** Launches of a cell's deciding series, in the order they ran. */
+int view_launches(struct db *db, int64_t cell, view_launch_fn *each, void *arg, struct fw_err *err);
+
+/** Median of what the last 20 finished jobs of this suite and kind of device took, from start to end. Units: s. 0: unknown. */
+int view_usual_s(struct db *db, const char *suite, const char *device_kind, double *usual_s, struct fw_err *err);
+
+/** The newest record of what a device was seen doing while it measured. Appends the guard's JSON; nothing when there is none. */
+int view_last_guard(struct db *db, int64_t device, struct buf *guard_json, struct fw_err *err);
+
+typedef void view_word_fn(void *arg, const char *word);
+/** Keys of the cells of a branch's newest comparison; branch NULL or "": of the repository's. */
+int view_cell_keys(struct db *db, const char *repo, const char *branch, view_word_fn *each, void *arg, struct fw_err *err);
+
+#endif

@@ -1,0 +1,27 @@
+#!/bin/sh
+# Fetch what drives the pages in a real browser (Chromium and node from the distribution, three modules from npm) and the chart
+# library that make embeds. Nothing depends on it: what cannot be had is said, the tests that want it are skipped, exit 0.
+set -u
+cd "$(dirname "$0")/.." || exit 0
+
+say() { echo "flopwatch: $1; browser tests are skipped, charts stay as the server draws them"; exit 0; }
+
+missing=""
+for program in chromium node npm; do
+	command -v "$program" >/dev/null || missing="$missing $program"
+done
+if [ -n "$missing" ]; then
+	packages=$(echo "$missing" | sed 's/node/nodejs/')
+	sudo=""
+	[ "$(id -u)" = 0 ] || sudo="sudo -n"
+	command -v apt-get >/dev/null || say "no apt-get to install$packages"
+	echo "installing:$packages"
+	# shellcheck disable=SC2086
+	timeout 300 $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $packages >/dev/null 2>&1 ||
+		say "could not install$packages"
+fi
+for folder in web tests/browser; do
+	[ -f "$folder/node_modules/.package-lock.json" ] && continue
+	timeout 120 npm install --prefix "$folder" --no-package-lock --no-audit --no-fund --loglevel=error >/dev/null 2>&1 ||
+		say "npm could not install the modules of $folder"
+done

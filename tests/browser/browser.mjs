@@ -1,0 +1,55 @@
+// What the tests and the screenshots share: a browser that talks to nobody but the daemon, and the list of pages.
+import { existsSync } from "node:fs";
+import { chromium } from "playwright-core";
+
+const places = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+
+export function openBrowser() {
+	const executablePath = places.find((place) => place && existsSync(place));
+	if (!executablePath) throw new Error("no chromium; install the package or set CHROMIUM");
+	return chromium.launch({
+		executablePath,
+		args: ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+			"--disable-component-update", "--disable-sync", "--disable-dev-shm-usage"],
+	});
+}
+
+export async function json(address) {
+	const answer = await fetch(address);
+	if (!answer.ok) throw new Error(`${address}: ${answer.status}`);
+	return answer.json();
+}
+
+// A comparison worth looking at: a regression if there is one.
+export async function chooseCell(server) {
+	const { items } = await json(`${server}/api/v1/comparisons?limit=100`);
+	const comparison = items.find((c) => c.verdict === "regression") ?? items[0];
+	const { cells } = await json(`${server}/api/v1/comparisons/${comparison.id}`);
+	return { comparison, cell: cells.find((c) => c.verdict === "regression") ?? cells[0], items };
+}
+
+export async function pagesOf(server, { comparison, cell, items }) {
+	const history = `/history?repo=${comparison.repo}&cell=${encodeURIComponent(cell.cell)}`;
+	const pages = {
+		overview: "/",
+		comparisons: "/comparisons",
+		comparison: `/comparisons/${comparison.id}`,
+		history: `${history}&branch=main&overlay=${encodeURIComponent(comparison.branch)}`,
+		"history-cells": "/history",
+		heat: "/heat",
+		commit: `/commits/${comparison.target}`,
+		alerts: "/alerts",
+		queue: "/jobs",
+		job: `/jobs/${comparison.job}`,
+		devices: "/devices",
+		help: "/help",
+		api: "/api",
+		search: "/search?q=attention",
+		nothing: "/nothing",
+	};
+	for (const verdict of ["undecided", "failed", "improvement", "identical"]) {
+		const other = items.find((c) => c.verdict === verdict);
+		if (other) pages[`comparison-${verdict}`] = `/comparisons/${other.id}`;
+	}
+	return pages;
+}

@@ -1,0 +1,398 @@
+/*
+ * The site over a database that tells a story, for screenshots and for looking at pages: 24 pushes of main, a branch that lost
+ * speed, one that gained, one undecided, one that fails, a running and two waiting jobs. Everything goes through the real judge;
+ * the times are device `sim`'s. Usage: pages_demo FOLDER [PORT]; prints "listening on http://..." and serves until killed.
+ */
+#include "fixture_result.h"
+
+#include <poll.h>
+#include <signal.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "core/suite.h"
+#include "web/page_cache.h"
+#include "web/site.h"
+
+enum { PAIRS = 12, LAUNCHES = 4, MAIN_PUSHES = 24, HOUR_MS = 3600 * 1000 };
+
+struct story {
+	struct fixture f;
+	struct suite suite;
+	struct noise noise;
+	int64_t now_ms;
+	char suite_text[8192];
+	unsigned commits;
+};
+
+static struct story story;
+
+static const char *sha_of(unsigned n)
+{
+	static char text[4][65];
+	static unsigned turn;
+	char *t = text[turn++ % 4];
+	unsigned long long mixed = (n + 1) * 0x9e3779b97f4a7c15ull;
+	snprintf(t, 65, "%016llx%016llx%08llx", mixed, mixed * 0xbf58476d1ce4e5b9ull, (mixed >> 7) & 0xffffffff);
+	return t;
+}
+
+static void add_commit(unsigned n, unsigned parent, const char *author, const char *subject)
+{
+	struct store_commit c = { .committed_at = story.now_ms - HOUR_MS / 4 };
+	snprintf(c.sha, sizeof c.sha, "%s", sha_of(n));
+	snprintf(c.tree, sizeof c.tree, "%s", sha_of(n + 5000));
+	snprintf(c.first_parent, sizeof c.first_parent, "%s", sha_of(parent));
+	snprintf(c.author, sizeof c.author, "%s", author);
+	snprintf(c.subject, sizeof c.subject, "%s", subject);
+	ok(store_commit_put(story.f.db, story.f.repo, &c, &err));
+}
+
+static int64_t add_job(const char *branch, unsigned base, unsigned target, const char *how)
+{
+	struct store_job j = { .repo = story.f.repo, .kind = "change", .suite = "ffa", .origin = "push" };
+	snprintf(j.base_how, sizeof j.base_how, "%s", how);
+	snprintf(j.branch, sizeof j.branch, "%s", branch);
+	snprintf(j.base_sha, sizeof j.base_sha, "%s", sha_of(base));
+	snprintf(j.target_sha, sizeof j.target_sha, "%s", sha_of(target));
+	ok(store_job_insert(story.f.db, &j, story.now_ms - 90 * 1000, &err));
+	return j.id;
+}
+
+static struct result *begin(const char *branch, unsigned base, unsigned target, const char *how)
+{
+	struct plan plan;
+	plan_init(&plan);
+	struct msg_job *ask = &plan.ask;
+	ask->job = add_job(branch, base, target, how);
+	snprintf(ask->kind, sizeof ask->kind, "change");
+	ask->n_subjects = 2;
+	snprintf(ask->subject[0].role, PROTOCOL_ROLE_SIZE, "base");
+	snprintf(ask->subject[1].role, PROTOCOL_ROLE_SIZE, "target");
+	snprintf(ask->subject[0].commit, 65, "%s", sha_of(base));
+	snprintf(ask->subject[1].commit, 65, "%s", sha_of(target));
+	ask->n_cells = story.suite.n_cells;
+	ask->cell = calloc((size_t)ask->n_cells, sizeof *ask->cell);
+	memcpy(ask->cell, story.suite.cell, (size_t)ask->n_cells * sizeof *ask->cell);
+	rule_default(&ask->rule, ask->n_cells);
+	snprintf(plan.base_how, sizeof plan.base_how, "%s", how);
+	snprintf(plan.suite_name, sizeof plan.suite_name, "ffa");
+	suite_hash(&story.suite, plan.suite_sha);
+	snprintf(plan.suite_origin, sizeof plan.suite_origin, "installed");
+	buf_puts(&plan.suite_text, story.suite_text);
+	struct result *r = result_new(&plan);
+	assert_non_null(r);
+	r->device = fixture_device();
+	snprintf(r->device.name, sizeof r->device.name, "simulated NVIDIA H200");
+	r->device.cores = 132;
+	r->device.memory_bytes = INT64_C(141) << 30;
+	r->device.l2_bytes = 50 << 20;
+	r->device.clock_max_mhz = 1980;
+	snprintf(r->isolation, sizeof r->isolation, "bwrap");
+	return r;
+}
+
+static bool is_sparse(const struct cell *c)
+{
+	return c->attention.mask == FW_BLOCKS;
+}
+
+/* What such a cell takes about. Units: ms. */
+static double usual_ms(const struct cell *c)
+{
+	bool back = c->direction == DIRECTION_BACKWARD;
+	double tflops = is_sparse(c) ? (c->attention.block == 64 ? 330 : 430) * (back ? 0.8 : 1) : back ? 540 : 640;
+	return case_flops(c) / tflops * 1e-9 + 0.02;
+}
+
+static void add_timing(
+	struct result *r, int launch, int set, int i, const char *series, const char *phase, double share, double d)
+{
+	struct noise *n = &story.noise;
+	double ms = usual_ms(&r->plan.ask.cell[i]) * share, offset = 0.0004 * noise_normal(n);
+	struct msg m = { .t = MSG_CELL };
+	struct msg_cell *c = m.u.cell = calloc(1, sizeof *c);
+	*c = (struct msg_cell){ .launch = launch, .set = set, .cell = i, .n_subjects = 2, .n = PAIRS };
+	snprintf(c->series, sizeof c->series, "%s", series);
+	snprintf(c->phase, sizeof c->phase, "%s", phase);
+	snprintf(c->input_sha256, sizeof c->input_sha256, "feed");
+	for (int s = 0; s < 2; s++) {
+		snprintf(c->role[s], PROTOCOL_ROLE_SIZE, "%s", s ? "target" : "base");
+		c->ms[s] = calloc(PAIRS, sizeof(float));
+		c->mhz[s] = calloc(PAIRS, sizeof(float));
+		c->host_us[s] = calloc(PAIRS, sizeof(float));
+		for (int k = 0; k < PAIRS; k++) {
+			double clock = 0.006 * noise_normal(n);
+			c->mhz[s][k] = (float)(1712 * exp(clock));
+			c->ms[s][k] = (float)(ms * exp((s ? d + offset : 0) - clock + 0.001 * noise_normal(n)));
+			c->host_us[s][k] = (float)(9.2 + 0.4 * noise_uniform(n));
+		}
+	}
+	for (int k = 0; k < 2 * PAIRS; k++)
+		c->order[k] = "ABBA"[k % 4];
+	c->guard = (struct msg_guard){
+		.power_w = 684, .temp_c = 61, .sm_mhz = 1712, .reasons = 0x4, .foreign = 0, .regime = "power_limited"
+	};
+	fixture_add(r, &m);
+}
+
+static void add_work(struct result *r, int i, int side, bool slower)
+{
+	const struct cell *c = &r->plan.ask.cell[i];
+	const char *role = side ? "target" : "base";
+	struct msg m = { .t = MSG_WORK,
+		.u.work = { .cell = i,
+			.flops_issued = case_flops(c) * 1.07,
+			.bytes_moved = 2.1e9,
+			.workspace_bytes = 64 << 20,
+			.blocks_kept = -1 } };
+	snprintf(m.u.work.role, PROTOCOL_ROLE_SIZE, "%s", role);
+	snprintf(m.u.work.provider, sizeof m.u.work.provider, "hopper.v2");
+	snprintf(m.u.work.config, sizeof m.u.work.config, "tile 128x128 stages %d", side && slower ? 3 : 2);
+	fixture_add(r, &m);
+	static const char *const kernels[] = { "prepare_lists", "attention_main", "cast_output" };
+	static const char *const phases[] = { "prepare", "run", "cast" };
+	for (int k = 0; k < 3; k++) {
+		struct msg node = { .t = MSG_NODE,
+			.u.node = { .cell = i,
+				.grid = { 132, 1, 1 },
+				.block = { k == 1 ? 384 : 256, 1, 1 },
+				.registers = k == 1 ? (side && slower ? 168 : 160) : 32,
+				.shared_bytes = k == 1 ? 213000 : 0,
+				.local_bytes = k == 1 && side && slower ? 48 : 0 } };
+		snprintf(node.u.node.role, PROTOCOL_ROLE_SIZE, "%s", role);
+		snprintf(node.u.node.phase, sizeof node.u.node.phase, "%s", phases[k]);
+		snprintf(node.u.node.kernel, sizeof node.u.node.kernel, "%s", kernels[k]);
+		fixture_add(r, &node);
+	}
+}
+
+/* Cells slower by d(i), log; `launch_noise` makes a cell hard to decide. */
+static void measured(struct result *r, double (*d)(const struct cell *), double launch_noise)
+{
+	char module[65];
+	for (int s = 0; s < 2; s++) {
+		snprintf(module, sizeof module, "%.40s%.24s", sha_of((unsigned)r->plan.ask.job * 2 + (unsigned)s + 900),
+			sha_of(7));
+		fixture_build(r, s ? "target" : "base", "ok", module);
+		for (int i = 0; i < r->plan.ask.n_cells; i++) {
+			fixture_check(r, s ? "target" : "base", i, "", "feed");
+			add_work(r, i, s, d(&r->plan.ask.cell[i]) > 0.01);
+		}
+	}
+	for (int launch = 1; launch <= 2 * LAUNCHES; launch++) {
+		int set = launch <= LAUNCHES ? 1 : 2;
+		fixture_launch(r, launch, set);
+		for (int i = 0; i < r->plan.ask.n_cells; i++) {
+			double loss = d(&r->plan.ask.cell[i]),
+			       shift = loss + (loss != 0 ? launch_noise * noise_normal(&story.noise) : 0);
+			if (set == 2 && loss <= 0.01)
+				continue;
+			add_timing(r, launch, set, i, "device", "", 1, shift);
+			add_timing(r, launch, set, i, "phase", "prepare", 0.03, 0);
+			add_timing(r, launch, set, i, "phase", "run", 0.92, shift * 1.05);
+			add_timing(r, launch, set, i, "phase", "cast", 0.04, 0);
+			if (launch <= 2)
+				add_timing(r, launch, set, i, "call", "", 1.02, shift);
+		}
+	}
+}
+
+static int64_t finish(struct result *r)
+{
+	struct judge_outcome outcome;
+	int64_t job = r->plan.ask.job;
+	char text[256];
+	r->done = (struct msg_done){ .gpu_s = 52 + 6 * noise_uniform(&story.noise), .wall_s = 68 };
+	result_end(r);
+	ok(judge_finish(story.f.db, NULL, r, story.now_ms, &outcome, &err));
+	result_free(r);
+	snprintf(text, sizeof text,
+		"UPDATE job SET device = (SELECT max(id) FROM device), started_at = %lld, ended_at = %lld WHERE id = %lld",
+		(long long)story.now_ms - 74000, (long long)story.now_ms, (long long)job);
+	ok(db_script(story.f.db, text, &err));
+	return outcome.alert;
+}
+
+static double nothing(const struct cell *c)
+{
+	(void)c;
+	return 0.0002 * noise_normal(&story.noise);
+}
+static double sparse_backward(const struct cell *c)
+{
+	return is_sparse(c) && c->direction == DIRECTION_BACKWARD ? (c->attention.block == 64 ? 0.041 : 0.023) : nothing(c);
+}
+static double faster(const struct cell *c)
+{
+	return is_sparse(c) ? nothing(c) : -0.034;
+}
+static double hard_to_tell(const struct cell *c)
+{
+	return is_sparse(c) && c->attention.block == 128 ? 0.0145 : nothing(c);
+}
+static double loss_on_main(const struct cell *c)
+{
+	return is_sparse(c) ? nothing(c) : 0.028;
+}
+static double repair_on_main(const struct cell *c)
+{
+	return is_sparse(c) ? nothing(c) : -0.027;
+}
+
+static void tip(const char *key, const char *display, unsigned n)
+{
+	ok(store_tip_put(story.f.db, story.f.repo, key, display, sha_of(n), true, story.now_ms, &err));
+}
+
+static int64_t judged(const char *branch, unsigned base, unsigned target, const char *how, double (*d)(const struct cell *),
+	double launch_noise)
+{
+	struct result *r = begin(branch, base, target, how);
+	measured(r, d, launch_noise);
+	return finish(r);
+}
+
+static void pushes_of_main(void)
+{
+	static const char *const subjects[] = { "attention: keep scores in registers", "list building: one pass fewer",
+		"backward: name the stages", "tests: more ragged lengths", "forward: prefetch the next key block",
+		"docs: say what a tile is" };
+	for (int i = 1; i <= MAIN_PUSHES; i++) {
+		story.now_ms += 5 * HOUR_MS;
+		add_commit((unsigned)i, (unsigned)i - 1, i % 3 ? "Ada Brandt" : "Noor Haddad",
+			i == 9    ? "forward: wider tiles"
+			: i == 12 ? "forward: narrow the tiles again"
+				  : subjects[i % 6]);
+		if (i == 5 || i == 17) { /* only words changed */
+			struct result *r = begin("main", (unsigned)i - 1, (unsigned)i, "last-judged");
+			snprintf(r->identical_by, sizeof r->identical_by, "tree");
+			r->device.uuid[0] = '\0';
+			finish(r);
+			continue;
+		}
+		judged("main", (unsigned)i - 1, (unsigned)i, "last-judged",
+			i == 9    ? loss_on_main
+			: i == 12 ? repair_on_main
+				  : nothing,
+			0.0004);
+	}
+	tip("main", "main", MAIN_PUSHES);
+}
+
+static void branches(void)
+{
+	unsigned top = MAIN_PUSHES;
+	story.now_ms += HOUR_MS;
+	add_commit(101, top, "Ada Brandt", "backward: three stages for the sparse path");
+	judged("ada/three-stages", top, 101, "merge-base", sparse_backward, 0.0004);
+	story.now_ms += HOUR_MS;
+	add_commit(102, 101, "Ada Brandt", "backward: three stages, smaller tiles");
+	tip("ada/three-stages", "ada/three-stages", 102);
+	judged("ada/three-stages", top, 102, "merge-base", sparse_backward, 0.0004);
+	story.now_ms += HOUR_MS;
+	add_commit(103, top, "Noor Haddad", "forward: swizzle the key tiles");
+	tip("noor/swizzle", "noor/swizzle", 103);
+	judged("noor/swizzle", top, 103, "merge-base", faster, 0.0004);
+	story.now_ms += HOUR_MS;
+	add_commit(104, top, "Kim Osei", "cache hints on value loads");
+	tip("kim/cache-hints", "kim/cache-hints", 104);
+	judged("kim/cache-hints", top, 104, "merge-base", hard_to_tell, 0.0022);
+	story.now_ms += HOUR_MS;
+	add_commit(105, top, "Kim Osei", "one accumulator for both halves");
+	tip("kim/accumulator", "kim/accumulator", 105);
+	struct result *r = begin("kim/accumulator", top, 105, "merge-base");
+	fixture_build(r, "base", "ok", sha_of(700));
+	fixture_build(r, "target", "ok", sha_of(701));
+	for (int i = 0; i < r->plan.ask.n_cells; i++) {
+		fixture_check(r, "base", i, "", "feed");
+		fixture_check(r, "target", i, "wrong", "feed");
+	}
+	finish(r);
+}
+
+static void queue(void)
+{
+	char text[768];
+	story.now_ms = clock_utc_ms();
+	int64_t running = add_job("noor/swizzle", MAIN_PUSHES, 103, "merge-base");
+	(void)add_job("kim/cache-hints", MAIN_PUSHES, 104, "merge-base");
+	(void)add_job("kim/accumulator", MAIN_PUSHES, 105, "merge-base");
+	snprintf(text, sizeof text,
+		"UPDATE job SET state = 'measuring', device = (SELECT max(id) FROM device), started_at = %lld, attempt = 1, "
+		"progress = "
+		"'{\"launch\":3,\"set\":1,\"cell\":\"%s\",\"role\":\"target\",\"step\":\"time\",\"checked\":40,\"checks\":40}' "
+		"WHERE id = %lld; "
+		"UPDATE device SET seen_at = %lld",
+		(long long)story.now_ms - 41000, story.suite.cell[3].key, (long long)running, (long long)story.now_ms - 2000);
+	ok(db_script(story.f.db, text, &err));
+	ok(store_job_log(story.f.db, running, story.now_ms - 40000, "base built from cache", &err));
+	ok(store_job_log(story.f.db, running, story.now_ms - 20000, "20 cells of both sides accepted", &err));
+}
+
+static void tell(const char *folder)
+{
+	struct fixture *f = &story.f;
+	FILE *file = fopen("etc/suites/ffa.yaml", "re");
+	size_t n = file ? fread(story.suite_text, 1, sizeof story.suite_text - 1, file) : 0;
+	if (file)
+		fclose(file);
+	ok(suite_parse(story.suite_text, n, "etc/suites/ffa.yaml", &story.suite, &err));
+	snprintf(f->path, sizeof f->path, "%s/flopwatch.db", folder);
+	fixture_open(f);
+	ok(migrate(f->db, &err));
+	story.noise = (struct noise){ .state = 20 };
+	story.now_ms = clock_utc_ms() - (MAIN_PUSHES + 2) * INT64_C(5) * HOUR_MS;
+	ok(db_begin(f->db, &err));
+	ok(store_repo_put(f->db, "kernels", "/srv/git/kernels.git", true, "main", &f->repo, &err));
+	ok(db_commit(f->db, &err));
+	ok(db_begin(f->db, &err));
+	add_commit(0, 9999, "Ada Brandt", "first kernels");
+	pushes_of_main();
+	branches();
+	queue();
+	ok(db_commit(f->db, &err));
+}
+
+/* ---- serving ---------------------------------------------------------------------------------------------------------- */
+
+static int no_enqueue(void *arg, const struct site_request *q, int64_t *job, struct fw_err *e)
+{
+	(void)arg, (void)q, (void)job;
+	return err_set(e, ERR_BUSY, "this is a demonstration; nothing is measured");
+}
+static int no_cancel(void *arg, int64_t job, const char *who, struct fw_err *e)
+{
+	(void)arg, (void)job, (void)who;
+	return err_set(e, ERR_BUSY, "this is a demonstration; nothing is measured");
+}
+static int no_retry(void *arg, int64_t job, int64_t *new_job, struct fw_err *e)
+{
+	(void)arg, (void)job, (void)new_job;
+	return err_set(e, ERR_BUSY, "this is a demonstration; nothing is measured");
+}
+static int healthy(void *arg, struct fw_err *e)
+{
+	(void)arg, (void)e;
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2) {
+		fputs("usage: pages_demo FOLDER [PORT]\n", stderr);
+		return 2;
+	}
+	struct http *http;
+	tell(argv[1]);
+	struct site site = { .db = story.f.db, .backup_dir = argv[1], .pages = page_cache_new() };
+	site.act = (struct site_actions){ .enqueue = no_enqueue, .cancel = no_cancel, .retry = no_retry, .health = healthy };
+	ok(site_start(&site, "127.0.0.1", argc > 2 ? atoi(argv[2]) : 0, &http, &err));
+	printf("listening on http://127.0.0.1:%d\n", http_port(http));
+	fflush(stdout);
+	for (;;) {
+		int64_t wait_ms = http_run(http);
+		poll(&(struct pollfd){ .fd = http_fd(http), .events = POLLIN }, 1,
+			wait_ms < 0 || wait_ms > 500 ? 500 : (int)wait_ms);
+	}
+}

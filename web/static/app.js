@@ -1,0 +1,63 @@
+// What every page gets on top of the HTML that already works: the light switch, copy buttons, and the modules it has a use for.
+import { followPage } from "./live.js";
+import { enhanceTables } from "./table.js";
+import { listenToKeys } from "./keys.js";
+
+const themes = ["auto", "light", "dark"];
+
+function switchLight() {
+	const button = document.querySelector("[data-switch=light]");
+	if (!button) return;
+	const root = document.documentElement;
+	const show = () => {
+		const now = root.dataset.theme ?? "auto";
+		button.textContent = { auto: "\u25d0", light: "\u25cb", dark: "\u25cf" }[now];
+		button.title = button.ariaLabel = `Light: ${now}. Press for ${themes[(themes.indexOf(now) + 1) % 3]}`;
+	};
+	button.hidden = false;
+	button.addEventListener("click", () => {
+		const next = themes[(themes.indexOf(root.dataset.theme ?? "auto") + 1) % 3];
+		if (next === "auto") delete root.dataset.theme;
+		else root.dataset.theme = next;
+		try {
+			if (next === "auto") localStorage.removeItem("light");
+			else localStorage.setItem("light", next);
+		} catch { /* it lasts as long as the page */ }
+		show();
+		document.dispatchEvent(new Event("light"));
+	});
+	show();
+}
+
+function copyOnClick() {
+	document.addEventListener("click", async (event) => {
+		const button = event.target.closest("[data-copy]");
+		if (!button) return;
+		const text = button.parentElement.querySelector("pre, code").textContent;
+		try {
+			await navigator.clipboard.writeText(text);
+			button.textContent = "Copied";
+		} catch {
+			button.textContent = "Not allowed";
+		}
+		setTimeout(() => { button.textContent = "Copy"; }, 1500);
+	});
+}
+
+// Everything that a region replaced by newer HTML needs again.
+function enhance(root) {
+	for (const element of root.querySelectorAll("[data-copy], [data-js]")) element.hidden = false;
+	enhanceTables(root);
+	const charts = root.querySelectorAll("[data-chart]");
+	if (charts.length) import("./chart.js").then(({ drawCharts }) => drawCharts(charts));
+}
+
+switchLight();
+copyOnClick();
+enhance(document);
+document.addEventListener("replaced", (event) => enhance(event.target));
+document.addEventListener("change", (event) => {
+	if (event.target.matches("select[data-go]")) event.target.form.requestSubmit();
+});
+listenToKeys();
+followPage();

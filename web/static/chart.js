@@ -1,0 +1,133 @@
+// The livelier history: zoom by dragging, a cursor that keys move, a click that opens the comparison. Where the chart library was
+// not built in, or the points cannot be had, the server's drawing simply stays.
+
+const version = document.querySelector('meta[name="uplot"]');
+let library;
+
+function load() {
+	library ??= new Promise((done, failed) => {
+		const [js, css] = version.content.split(" ");
+		document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: css }));
+		document.head.append(Object.assign(document.createElement("script"), { src: js, onload: done, onerror: failed }));
+	});
+	return library;
+}
+
+const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+// A canvas needs a colour that is already decided between light and dark.
+function ink(name) {
+	const probe = Object.assign(document.createElement("span"), { hidden: true });
+	probe.style.color = colour(name);
+	document.body.append(probe);
+	const decided = getComputedStyle(probe).color;
+	probe.remove();
+	return decided;
+}
+
+async function pointsOf(address) {
+	const answer = await fetch(`${address}&limit=10000`);
+	if (!answer.ok) throw new Error(`${answer.status}`);
+	return (await answer.json()).items.reverse(); // oldest first
+}
+
+// One x for all lines: time, or the place of a push counted from the newest, so that lines end together.
+function join(lines, field, byDate) {
+	const longest = Math.max(...lines.map((l) => l.length));
+	const places = new Map();
+	lines.forEach((line, k) => line.forEach((p, i) => {
+		const x = byDate ? Date.parse(p.finished_at) / 1000 : longest - line.length + i;
+		if (!places.has(x)) places.set(x, []);
+		places.get(x)[k] = p;
+	}));
+	const xs = [...places.keys()].sort((a, b) => a - b);
+	const points = lines.map((_, k) => xs.map((x) => places.get(x)[k]));
+	return { xs, points, ys: points.map((line) => line.map((p) => p?.[field] ?? null)) };
+}
+
+// The ends of a point's interval, in the unit that is shown.
+function ends(p, field) {
+	if (!p || p[field] == null || p.ci_low_pct == null || p.change_pct == null) return [null, null];
+	const low = 1 + p.ci_low_pct / 100, high = 1 + p.ci_high_pct / 100, change = 1 + p.change_pct / 100;
+	if (field === "change_pct") return [p.ci_low_pct, p.ci_high_pct];
+	if (field === "median_ms") return [p[field] * change / high, p[field] * change / low];
+	return [p[field] * low / change, p[field] * high / change];
+}
+
+function describe(p, field, unit) {
+	if (!p) return "no point";
+	const change = p.change_pct == null ? "" : `, ${p.change_pct > 0 ? "+" : "\u2212"}${Math.abs(p.change_pct).toFixed(2)} % against its base`;
+	return `${p.commit.slice(0, 10)}: ${p[field]?.toPrecision(5) ?? "not timed"} ${unit}${change}, ${p.verdict.replace("_", " ")}`;
+}
+
+async function draw(figure) {
+	const { field, unit, axis } = figure.dataset, byDate = axis === "date";
+	const names = [...figure.querySelectorAll(".chart-key")].map((k) => k.textContent.trim());
+	const lines = await Promise.all(figure.dataset.chart.split(" ").map(pointsOf));
+	await load();
+	if (!lines[0].length) return;
+	const { xs, points, ys } = join(lines, field, byDate);
+	const edges = points[0].map((p) => ends(p, field));
+	const strokes = ["--link", "--bad", "--warn"].map(ink), grid = { stroke: ink("--line"), width: 1 }, dim = ink("--dim");
+	const say = Object.assign(document.createElement("p"), { className: "dim", ariaLive: "polite" });
+	say.textContent = "Drag to zoom, double-click to see all, arrow keys to step, Enter or a click to open.";
+	const place = document.createElement("div");
+	const show = (i) => { if (i != null) say.textContent = describe(points.find((l) => l[i])?.[i], field, unit); };
+	const open = (i) => {
+		const p = points.find((l) => l[i])?.[i];
+		if (p) location.href = `/comparisons/${p.comparison}`;
+	};
+	const loss = (u) => { // what was lost: a triangle that points down, besides the line
+		const { ctx } = u;
+		ctx.save();
+		ctx.fillStyle = strokes[1];
+		points[0].forEach((p, i) => {
+			if (p?.verdict !== "regression" || ys[0][i] == null || xs[i] < u.scales.x.min || xs[i] > u.scales.x.max) return;
+			const x = u.valToPos(xs[i], "x", true), y = u.valToPos(ys[0][i], "y", true), r = 6 * devicePixelRatio;
+			ctx.beginPath();
+			ctx.moveTo(x, y + r);
+			ctx.lineTo(x + r, y - r);
+			ctx.lineTo(x - r, y - r);
+			ctx.fill();
+		});
+		ctx.restore();
+	};
+	const hidden = { stroke: "transparent", points: { show: false } };
+	const chart = new window.uPlot({
+		width: figure.clientWidth, height: 340,
+		scales: { x: { time: byDate } },
+		legend: { show: false },
+		cursor: { points: { size: 9 } },
+		bands: [{ series: [lines.length + 2, lines.length + 1], fill: strokes[0].replace("rgb(", "rgba(").replace(")", ", .14)") }],
+		axes: [
+			{ stroke: dim, grid: { show: false }, ticks: grid, values: byDate ? undefined : (_, v) => v.map((x) => (Number.isInteger(x) ? points[0][xs.indexOf(x)]?.commit.slice(0, 7) ?? "" : "")), space: 70 },
+			{ stroke: dim, grid, ticks: grid, size: 64, label: unit, labelSize: 18 },
+		],
+		series: [{}, ...lines.map((_, k) => ({ label: names[k] ?? "", stroke: strokes[k % 3], width: 1.75, dash: [[], [7, 3], [2, 3]][k % 3], points: { show: xs.length < 120, size: 6, fill: strokes[k % 3] } })), { ...hidden }, { ...hidden }],
+		hooks: { draw: [loss], setCursor: [(u) => show(u.cursor.idx)] },
+	}, [xs, ...ys, edges.map((e) => e[0]), edges.map((e) => e[1])], place);
+	figure.querySelector("svg.chart[role]").replaceWith(place);
+	place.after(say);
+	let at = xs.length - 1;
+	Object.assign(chart.root, { tabIndex: 0, role: "application", ariaLabel: `${figure.querySelector("figcaption").textContent}. Arrow keys step through the points.` });
+	chart.root.addEventListener("keydown", (event) => {
+		const step = { ArrowLeft: -1, ArrowRight: 1, Home: -xs.length, End: xs.length }[event.key];
+		if (event.key === "Enter") open(at);
+		if (step === undefined) return;
+		event.preventDefault();
+		at = Math.max(0, Math.min(xs.length - 1, at + step));
+		chart.setCursor({ left: chart.valToPos(xs[at], "x"), top: chart.valToPos(ys[0][at] ?? 0, "y") });
+		show(at);
+	});
+	let pressed;
+	chart.over.addEventListener("mousedown", (event) => { pressed = event.clientX; });
+	chart.over.addEventListener("click", (event) => { // a drag is a zoom, not a click
+		if (Math.abs(event.clientX - pressed) < 4 && chart.cursor.idx != null) open(chart.cursor.idx);
+	});
+	new ResizeObserver(() => chart.setSize({ width: figure.clientWidth, height: 340 })).observe(figure);
+	document.addEventListener("light", () => location.reload(), { once: true });
+}
+
+export function drawCharts(figures) {
+	if (!version) return;
+	for (const figure of figures) draw(figure).catch(() => { /* the server's drawing stays */ });
+}

@@ -1,0 +1,112 @@
+// Live updates: the server's events say that something moved, and the page fetches itself again and puts in what changed.
+// The HTML of the server stays the only place that knows how things look.
+
+const POLL_MS = 15000, GATHER_MS = 300, SPEAK_MS = 5000;
+
+let source, timer, poll, wanted = [], loading = false, again = false, spokeAt = 0;
+
+function tell(state, text) {
+	const light = document.querySelector(".live");
+	if (!light) return;
+	light.hidden = false;
+	light.dataset.state = state;
+	light.textContent = text;
+}
+
+// Read aloud what a region wants said, but not more often than a person can listen.
+function speak(text) {
+	const voice = document.getElementById("voice");
+	if (!voice || !text || Date.now() - spokeAt < SPEAK_MS) return;
+	spokeAt = Date.now();
+	voice.textContent = text;
+}
+
+function isBusy(region) { // somebody writes in it
+	const active = document.activeElement;
+	return active && region.contains(active) && active.matches("input, textarea, select");
+}
+
+function put(fresh) {
+	for (const region of document.querySelectorAll("[data-live]")) {
+		const next = fresh.getElementById(region.id);
+		if (!next) {
+			location.reload(); // the page has become another one, such as a job that ended
+			return;
+		}
+		if (next.innerHTML === region.dataset.drawn || isBusy(region)) continue;
+		const open = [...region.querySelectorAll("details[open][id]")].map((d) => d.id);
+		const focus = document.activeElement?.id;
+		region.dataset.drawn = next.innerHTML;
+		region.replaceChildren(...document.importNode(next, true).childNodes);
+		for (const id of open) document.getElementById(id)?.setAttribute("open", "");
+		if (focus) document.getElementById(focus)?.focus();
+		region.dispatchEvent(new Event("replaced", { bubbles: true }));
+		speak(next.dataset.say);
+	}
+}
+
+async function refresh() {
+	if (loading) {
+		again = true;
+		return;
+	}
+	loading = true;
+	const main = document.getElementById("main");
+	main.setAttribute("aria-busy", "true");
+	try {
+		const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+		if (answer.ok) put(new DOMParser().parseFromString(await answer.text(), "text/html"));
+		main.classList.toggle("stale", !answer.ok);
+	} catch {
+		main.classList.add("stale");
+	}
+	main.removeAttribute("aria-busy");
+	loading = false;
+	if (again) {
+		again = false;
+		soon();
+	}
+}
+
+function soon() {
+	clearTimeout(timer);
+	timer = setTimeout(refresh, GATHER_MS);
+}
+
+const kinds = ["job.queued", "job.state", "job.progress", "job.done", "job.failed", "job.superseded", "alert.opened",
+	"alert.changed", "alert.resolved", "device.state", "branch.moved", "branch.gone", "epoch.started", "resync"];
+
+function open() {
+	if (source) return;
+	source = new EventSource("/api/v1/events");
+	source.onopen = () => {
+		clearInterval(poll);
+		poll = undefined;
+		tell("live", "live");
+		soon(); // what happened while nobody listened
+	};
+	source.onerror = () => {
+		tell("lost", source.readyState === EventSource.CLOSED ? "polling" : "reconnecting");
+		poll ??= setInterval(refresh, POLL_MS);
+	};
+	source.onmessage = soon;
+	for (const kind of kinds)
+		if (kind === "resync" || wanted.some((w) => kind.startsWith(w))) source.addEventListener(kind, soon);
+}
+
+function close() { // a hidden tab gives its connection back: browsers grant six a site
+	source?.close();
+	source = undefined;
+	clearInterval(poll);
+	poll = undefined;
+	tell("off", "paused");
+}
+
+export function followPage() {
+	const mark = document.querySelector("[data-follow]");
+	if (!mark) return;
+	wanted = mark.dataset.follow.split(" ");
+	document.addEventListener("visibilitychange", () => (document.hidden ? close() : open()));
+	window.addEventListener("pagehide", close);
+	if (!document.hidden) open();
+}
