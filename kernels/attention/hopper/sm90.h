@@ -311,4 +311,24 @@ SM90_DEVICE void sm90_add4(float *to, float a, float b, float c, float d)
 	asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to), "f"(a), "f"(b), "f"(c), "f"(d) : "memory");
 }
 
+/* ---- order between thread blocks ---- */
+
+SM90_DEVICE int32_t sm90_load_acquire(const int32_t *from)
+{
+	int32_t value;
+	asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(value) : "l"(from) : "memory");
+	return value;
+}
+
+SM90_DEVICE void sm90_add_release(int32_t *to, int32_t value)
+{
+	asm volatile("red.release.gpu.global.add.s32 [%0], %1;" ::"l"(to), "r"(value) : "memory");
+}
+
+/** What this thread did to memory comes before what the device sees of it after the next barrier. */
+SM90_DEVICE void sm90_fence_device()
+{
+	asm volatile("fence.acq_rel.gpu;" ::: "memory");
+}
+
 #endif

@@ -31,7 +31,7 @@ struct v1_tile {
 	int32_t steps;
 	int32_t diagonal; /* query i sees key j when j <= i + diagonal */
 	int32_t slot;     /* backward: slot of step 0 */
-	int32_t reserved;
+	int32_t order;    /* backward: tiles that see the same queries and have smaller keys */
 };
 
 /** bf16 tensor (token, head, element), elements adjacent. Units: strides in elements. */
@@ -51,6 +51,7 @@ struct v1_job {
 	int32_t heads;      /* forward: query heads side by side in a thread block; outer_rows * heads = V1_FORWARD_M */
 	int32_t n_tiles;    /* entries of one tile table */
 	int32_t n_slots;    /* backward */
+	int32_t ordered;    /* backward: dQ is summed in a fixed order */
 	int32_t section;    /* key heads that run at a time, so that what they share stays in the L2 cache */
 	int64_t list_capacity;
 	float scale;
@@ -65,10 +66,12 @@ struct v1_job {
 	/* workspace */
 	struct v1_tile *tiles; /* [n_tiles], with blocks [nhk][n_tiles] */
 	int32_t *list;         /* [list_capacity] inner block numbers */
+	int32_t *ranks;        /* [list_capacity] when ordered: key blocks of the same row of the mask that come before */
 	int32_t *cursor;       /* [2] used entries of list; next item of a persistent grid, 0 after v1_lists */
 	int2 *slots;           /* [n_slots] tokens [x, y) of a slot, empty when unused */
 	float2 *row_stats;     /* [nhq][n_slots * 64] LSE * log2(e), rowsum(dO * O); +inf, 0 for rows that take no part */
 	float *grad_q_sum;     /* [nhq][n_slots][64 * headdim] in the order of v1_fragment */
+	int32_t *turns;        /* [nhq][n_slots] when ordered: additions to a slot's sum so far */
 };
 
 /** Bounds of one sequence. */
@@ -107,7 +110,7 @@ V1_HD int32_t v1_first_slot(int32_t q, int32_t s)
 V1_HD struct v1_tile v1_dense_tile(const struct v1_job *job, const struct v1_sequence *r, int32_t s, int32_t b)
 {
 	struct v1_tile t;
-	t.reserved = 0;
+	t.order = b;
 	t.diagonal = job->causal ? r->k_end - r->q_end : V1_NO_DIAGONAL;
 	if (!job->backward) {
 		int32_t keys_end = r->k_end;

@@ -115,6 +115,18 @@ static __device__ uint32_t kept_blocks(const struct v1_job &job, int32_t kv_head
 	return __ballot_sync(0xffffffffu, kept);
 }
 
+/* Kept key blocks before `k_block` in row `q_block` of the mask: the turn of that pair when dQ is summed in order. */
+static __device__ int32_t rank_in_row(const struct v1_job &job, int32_t kv_head, int32_t q_block, int32_t k_block)
+{
+	const int32_t q_blocks = v1_ceil_div(job.total_q, job.block), k_blocks = v1_ceil_div(job.total_k, job.block);
+	const int32_t words = v1_ceil_div(k_blocks, 32);
+	const uint32_t *row = job.bits + ((int64_t)kv_head * q_blocks + q_block) * words;
+	int32_t rank = __popc(row[k_block / 32] & ((1u << k_block % 32) - 1));
+	for (int32_t word = 0; word < k_block / 32; word++)
+		rank += __popc(row[word]);
+	return rank;
+}
+
 static __global__ void __launch_bounds__(THREADS) v1_block_lists_kernel(const __grid_constant__ struct v1_job job)
 {
 	const int32_t total_outer = job.backward ? job.total_k : job.total_q,
@@ -144,8 +156,11 @@ static __global__ void __launch_bounds__(THREADS) v1_block_lists_kernel(const __
 	for (int32_t word = 0; word < inner_words; word++) {
 		uint32_t bits = kept_blocks(job, kv_head, outer, word, lane);
 		int32_t at = written + __popc(bits & ((1u << lane) - 1));
-		if ((bits >> lane & 1) && at < kept)
+		if ((bits >> lane & 1) && at < kept) {
 			job.list[begin + at] = word * 32 + lane;
+			if (job.ordered)
+				job.ranks[begin + at] = rank_in_row(job, kv_head, word * 32 + lane, outer);
+		}
 		written += __popc(bits);
 	}
 
@@ -160,7 +175,8 @@ static __global__ void __launch_bounds__(THREADS) v1_block_lists_kernel(const __
 		tile.inner_end = total_inner;
 		tile.steps = kept * (job.block / V1_STEP);
 		tile.diagonal = V1_NO_DIAGONAL;
-		tile.slot = tile.reserved = 0;
+		tile.slot = 0;
+		tile.order = lane;
 		job.tiles[(int64_t)kv_head * job.n_tiles + outer * parts + lane] = tile;
 	}
 }

@@ -18,8 +18,10 @@ struct fw_plan {
 	struct v1_job *job; /* kernels->job_bytes, behind the plan */
 	uint32_t phases;
 	bool bound;
-	int64_t tiles_at, list_at, cursor_at, slots_at, stats_at, sum_at; /* offsets into the workspace, bytes */
-	int64_t sum_bytes, workspace_bytes;
+	/* Offsets into the workspace, bytes. */
+	int64_t tiles_at, list_at, ranks_at, cursor_at, slots_at, stats_at, sum_at, turns_at;
+	int64_t zeroed_bytes; /* from sum_at on, by PREPARE */
+	int64_t workspace_bytes;
 	char config[64];
 	char error[TEXT_BYTES];
 };
@@ -46,14 +48,15 @@ static struct fw_attention attention_of(const struct fw_problem *problem)
 	return a;
 }
 
-int v1_can(const struct fw_problem *problem, char *why, size_t size)
+/* `ordered`: the kernels can sum dQ in a fixed order. */
+static int can(const struct fw_problem *problem, bool ordered, char *why, size_t size)
 {
 	if (!problem || problem->family != FW_ATTENTION || !problem->attention)
 		return say(FW_UNSUPPORTED, why, size, "only attention");
 	const struct fw_attention a = attention_of(problem);
 	if (problem->direction != FW_FORWARD && problem->direction != FW_BACKWARD)
 		return say(FW_UNSUPPORTED, why, size, "only forward and backward");
-	if (problem->flags & FW_DETERMINISTIC && problem->direction == FW_BACKWARD)
+	if (problem->flags & FW_DETERMINISTIC && problem->direction == FW_BACKWARD && !ordered)
 		return say(FW_UNSUPPORTED, why, size, "dQ is summed in an open order, so backward is not deterministic");
 	if (a.dtype != FW_BF16)
 		return say(FW_UNSUPPORTED, why, size, "only bf16");
@@ -78,6 +81,16 @@ int v1_can(const struct fw_problem *problem, char *why, size_t size)
 		return say(FW_UNSUPPORTED, why, size, "only masks full, causal and blocks");
 	}
 	return FW_OK;
+}
+
+int v1_can(const struct fw_problem *problem, char *why, size_t size)
+{
+	return can(problem, false, why, size);
+}
+
+int v1_can_ordered(const struct fw_problem *problem, char *why, size_t size)
+{
+	return can(problem, true, why, size);
 }
 
 static int64_t align_up(int64_t bytes)
@@ -106,6 +119,7 @@ static int make_job(const struct v1_kernels *kernels, const struct fw_problem *p
 		return status;
 	memset(job, 0, sizeof *job);
 	job->backward = problem->direction == FW_BACKWARD;
+	job->ordered = job->backward && problem->flags & FW_DETERMINISTIC;
 	job->causal = a.mask == FW_CAUSAL;
 	job->block = a.mask == FW_BLOCKS ? a.block_q : 0;
 	job->nhq = a.nhq;
@@ -148,7 +162,7 @@ static struct fw_plan *make_plan(const struct v1_kernels *kernels)
 int v1_plan(const struct v1_kernels *kernels, const struct fw_problem *problem, const char *config, int index,
 	struct fw_plan **out, struct fw_info *info, char *why, size_t size)
 {
-	int status = v1_can(problem, why, size);
+	int status = can(problem, kernels->ordered, why, size);
 	if (status != FW_OK)
 		return status;
 	if (!out || !info)
@@ -197,6 +211,8 @@ int v1_plan(const struct v1_kernels *kernels, const struct fw_problem *problem, 
 	at = align_up(at + (int64_t)job->n_tiles * (job->block ? job->nhk : 1) * (int64_t)sizeof(struct v1_tile));
 	p->list_at = at;
 	at = align_up(at + job->list_capacity * (int64_t)sizeof(int32_t));
+	p->ranks_at = at;
+	at = align_up(at + (job->ordered ? job->list_capacity * (int64_t)sizeof(int32_t) : 0));
 	p->cursor_at = at;
 	at = align_up(at + 2 * (int64_t)sizeof(int32_t));
 	if (job->backward) {
@@ -206,8 +222,10 @@ int v1_plan(const struct v1_kernels *kernels, const struct fw_problem *problem, 
 		p->stats_at = at;
 		at = align_up(at + rows * (int64_t)sizeof(float2));
 		p->sum_at = at;
-		p->sum_bytes = rows * job->headdim * (int64_t)sizeof(float);
-		at = align_up(at + p->sum_bytes);
+		at = align_up(at + rows * job->headdim * (int64_t)sizeof(float));
+		p->turns_at = at;
+		at = align_up(at + (job->ordered ? rows / V1_STEP * (int64_t)sizeof(int32_t) : 0));
+		p->zeroed_bytes = at - p->sum_at;
 	}
 	p->workspace_bytes = at;
 	p->phases = job->backward ? FW_RANGE_MERGE | FW_PREPARE | FW_PREPROCESS | FW_RUN | FW_CAST : FW_RANGE_MERGE | FW_RUN;
@@ -293,10 +311,12 @@ int v1_bind(struct fw_plan *p, const struct fw_io *io)
 	unsigned char *workspace = (unsigned char *)io->workspace;
 	job->tiles = (struct v1_tile *)(workspace + p->tiles_at);
 	job->list = (int32_t *)(workspace + p->list_at);
+	job->ranks = (int32_t *)(workspace + p->ranks_at);
 	job->cursor = (int32_t *)(workspace + p->cursor_at);
 	job->slots = (int2 *)(workspace + p->slots_at);
 	job->row_stats = (float2 *)(workspace + p->stats_at);
 	job->grad_q_sum = (float *)(workspace + p->sum_at);
+	job->turns = (int32_t *)(workspace + p->turns_at);
 	if (p->kernels->bound) {
 		status = p->kernels->bound(job, p->error, TEXT_BYTES);
 		if (status != FW_OK)
@@ -327,7 +347,7 @@ int v1_enqueue(struct fw_plan *p, uint32_t phases, void *stream_handle)
 	if (status == FW_OK && phases & FW_RANGE_MERGE)
 		status = launched(p, "range_merge", v1_lists(job, stream));
 	if (status == FW_OK && phases & FW_PREPARE)
-		status = launched(p, "prepare", cudaMemsetAsync(job->grad_q_sum, 0, (size_t)p->sum_bytes, stream));
+		status = launched(p, "prepare", cudaMemsetAsync(job->grad_q_sum, 0, (size_t)p->zeroed_bytes, stream));
 	if (status == FW_OK && phases & FW_PREPROCESS)
 		status = launched(p, "preprocess", v1_preprocess(job, stream));
 	if (status == FW_OK && phases & FW_RUN)
@@ -425,7 +445,7 @@ int v1_count(const struct v1_kernels *kernels, const struct fw_problem *problem,
 {
 	struct v1_job job;
 	struct v1_shape shape;
-	if (v1_can(problem, NULL, 0) != FW_OK || make_job(kernels, problem, config, &job, &shape) != FW_OK)
+	if (can(problem, kernels->ordered, NULL, 0) != FW_OK || make_job(kernels, problem, config, &job, &shape) != FW_OK)
 		return FW_UNSUPPORTED;
 	if (!host || !host->slot || !work)
 		return FW_INVALID;

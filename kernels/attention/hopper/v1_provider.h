@@ -39,9 +39,14 @@ struct v1_kernels {
 
 	/** Launch phase CAST of backward. */
 	cudaError_t (*cast)(const struct v1_job *, cudaStream_t);
+
+	/** Whether backward takes FW_DETERMINISTIC: then job.ordered asks the main kernel to add to dQ in a fixed order. */
+	bool ordered;
 };
 
 int v1_can(const struct fw_problem *, char *why, size_t why_size);
+/** The same for kernels that are `ordered`. */
+int v1_can_ordered(const struct fw_problem *, char *why, size_t why_size);
 int v1_plan(const struct v1_kernels *, const struct fw_problem *, const char *config, int index, struct fw_plan **,
 	struct fw_info *, char *why, size_t why_size);
 int v1_bind(struct fw_plan *, const struct fw_io *);

@@ -43,6 +43,8 @@ struct backward_step {
 	int32_t bias;   /* key sees query when key <= query + bias ... */
 	int32_t last;   /* ... and key <= last */
 	int32_t masked; /* 0: every key sees every query */
+	int32_t turn;   /* deterministic: additions to this row of grad_q_sum that come first */
+	int32_t reserved[3];
 };
 
 /* Shared memory, bytes. Tiles are panels of 64 columns (see sm90.h). */
@@ -74,6 +76,18 @@ template <int D, int KEYS> struct backward_shared {
 
 #ifdef SM90_CODE
 
+/* Deterministic: additions to a step's dQ from tiles of smaller keys. */
+template <int KEYS> SM90_DEVICE int turn_of_step(const struct v1_job &job, const struct v1_tile &tile, int step)
+{
+	const int adders = KEYS == 128 ? 2 : 1; /* groups that add to one row a tile */
+	if (!job.block)
+		return tile.order * adders;
+	if (job.cursor[0] > job.list_capacity) /* the lists were cut short: turns would never come */
+		return 0;
+	const int rank = job.ranks[tile.inner + (step >> (job.block / V1_STEP - 1))];
+	return (rank * (job.block / KEYS) + tile.order) * adders;
+}
+
 /* First query of a step. */
 SM90_DEVICE int query_of_step(const struct v1_job &job, int inner, int step)
 {
@@ -99,7 +113,7 @@ SM90_DEVICE bool find_tile(const struct v1_job &work, uint32_t ticket, uint32_t 
 }
 
 /* The thread that loads. A fresh barrier counts as if phase 1 had just ended, so that the first waits for "empty" pass. */
-template <int D, int KEYS> SM90_DEVICE void produce(const struct v2_job &job, unsigned char *memory, uint32_t base)
+template <int D, int KEYS, bool ORDERED> SM90_DEVICE void produce(const struct v2_job &job, unsigned char *memory, uint32_t base)
 {
 	typedef backward_shared<D, KEYS> shared;
 	const struct v1_job &work = job.work;
@@ -134,7 +148,7 @@ template <int D, int KEYS> SM90_DEVICE void produce(const struct v2_job &job, un
 		int next_query = total > 0 ? query_of_step(work, tile.inner, 0) : 0;
 		for (int n = 0; n < total; n++, at++) {
 			const uint32_t stage = at % shared::stages, phase = at / shared::stages & 1;
-			const int own_head = head, query = next_query;
+			const int own_head = head, query = next_query, turn = ORDERED ? turn_of_step<KEYS>(work, tile, step) : 0;
 			if (++step == tile.steps) {
 				step = 0;
 				head++;
@@ -149,6 +163,7 @@ template <int D, int KEYS> SM90_DEVICE void produce(const struct v2_job &job, un
 			info->bias = query + tile.diagonal - tile.first;
 			info->last = tile.end - tile.first - 1;
 			info->masked = query < clean_from;
+			info->turn = turn;
 			sm90_barrier_expect(q_full, shared::step_tile + shared::stats_bytes);
 			sm90_load(base + shared::q + stage * shared::step_tile, &job.q, q_full, query, 0, own_head,
 				SM90_EVICT_LAST);
@@ -202,6 +217,24 @@ template <int N> SM90_DEVICE void add_to_queries(float *sum, const float (&d)[N]
 #pragma unroll
 	for (int i = 0; i < N / 4; i++)
 		sm90_add4(sum + i * 128, d[4 * i], d[4 * i + 1], d[4 * i + 2], d[4 * i + 3]);
+}
+
+/* Deterministic: wait until `turn` additions to a row are done. By one warp group. */
+SM90_DEVICE void await_turn(const int32_t *done, int turn, int tid, int barrier)
+{
+	if (tid == 0)
+		while (sm90_load_acquire(done) < turn)
+			;
+	sm90_named_sync(barrier, GROUP_THREADS);
+}
+
+/* Deterministic: say that this group's addition is done. */
+SM90_DEVICE void end_turn(int32_t *done, int tid, int barrier)
+{
+	sm90_fence_device();
+	sm90_named_sync(barrier, GROUP_THREADS);
+	if (tid == 0)
+		sm90_add_release(done, 1);
 }
 
 /* Pairs of neighbours as bf16: the A operand that an accumulator is. */
@@ -263,7 +296,8 @@ template <int N> SM90_DEVICE void take(float (&d)[N], const float4 *from)
 }
 
 /* Warp group `group` of the consumers. */
-template <int D, int KEYS> SM90_DEVICE void consume(const struct v2_job &job, unsigned char *memory, uint32_t base, int group)
+template <int D, int KEYS, bool ORDERED>
+SM90_DEVICE void consume(const struct v2_job &job, unsigned char *memory, uint32_t base, int group)
 {
 	typedef backward_shared<D, KEYS> shared;
 	const bool split_keys = KEYS == 128;           /* else the groups split the steps */
@@ -282,6 +316,7 @@ template <int D, int KEYS> SM90_DEVICE void consume(const struct v2_job &job, un
 	const uint32_t ds_other = (split_keys ? 2 : 1) * shared::scores_tile; /* from one buffer to the other */
 	const int q_sum_lane = (warp * (D / 8) + (split_keys ? group * (q_columns / 8) : 0)) * 128 + lane * 4;
 	uint32_t start = 0, keys_phase = 0, item = 0, buffer = 0;
+	int added_to = -1; /* deterministic: row whose turn is to be ended */
 
 	for (;; item++) {
 		sm90_barrier_wait(base + shared::item_full + item % 2 * 8, item / 2 & 1);
@@ -371,6 +406,12 @@ template <int D, int KEYS> SM90_DEVICE void consume(const struct v2_job &job, un
 			sm90_pin(grad_v);
 			sm90_pin(p_half); /* until here dV may have been reading P' */
 			sm90_pin(grad_q);
+			if (ORDERED) {
+				if (added_to >= 0) /* only now, so that nobody waits for the addition itself */
+					end_turn(job.work.turns + added_to, tid, OWN_GROUP + group);
+				added_to = step->row;
+				await_turn(job.work.turns + added_to, step->turn, tid, OWN_GROUP + group);
+			}
 			add_to_queries(sum, grad_q); /* while dK is at work */
 			if (q_parts == 2) {
 				sm90_pin(grad_q);
@@ -392,6 +433,9 @@ template <int D, int KEYS> SM90_DEVICE void consume(const struct v2_job &job, un
 			buffer ^= 1;
 		}
 		start += total;
+		if (ORDERED && added_to >= 0)
+			end_turn(job.work.turns + added_to, tid, OWN_GROUP + group);
+		added_to = -1;
 
 		const int kv_head = own->kv_head, key = own->first + own_row, end = own->end;
 		if (split_keys) {
@@ -433,7 +477,7 @@ template <int D, int KEYS> SM90_DEVICE void consume(const struct v2_job &job, un
 
 #endif
 
-template <int D, int KEYS>
+template <int D, int KEYS, bool ORDERED>
 __global__ void __launch_bounds__(THREADS, 1) v2_backward_kernel(const __grid_constant__ struct v2_job job)
 {
 #ifdef SM90_CODE
@@ -462,10 +506,10 @@ __global__ void __launch_bounds__(THREADS, 1) v2_backward_kernel(const __grid_co
 	if (group == 0) {
 		sm90_registers_give<PRODUCER_REGISTERS>();
 		if (threadIdx.x == 0)
-			produce<D, KEYS>(job, memory, base);
+			produce<D, KEYS, ORDERED>(job, memory, base);
 	} else {
 		sm90_registers_take<CONSUMER_REGISTERS>();
-		consume<D, KEYS>(job, memory, base, group - 1);
+		consume<D, KEYS, ORDERED>(job, memory, base, group - 1);
 	}
 #endif
 }
@@ -477,12 +521,16 @@ int v2_backward_shared(int headdim, int outer_rows)
 	return outer_rows == 64 ? backward_shared<128, 64>::bytes : backward_shared<128, 128>::bytes;
 }
 
+template <int D, int KEYS> static const void *kernel_of_shape(const struct v1_job *work)
+{
+	return work->ordered ? (const void *)v2_backward_kernel<D, KEYS, true> : (const void *)v2_backward_kernel<D, KEYS, false>;
+}
+
 static const void *kernel_of(const struct v1_job *work)
 {
 	if (work->headdim == 64)
-		return work->outer_rows == 64 ? (const void *)v2_backward_kernel<64, 64>
-					      : (const void *)v2_backward_kernel<64, 128>;
-	return work->outer_rows == 64 ? (const void *)v2_backward_kernel<128, 64> : (const void *)v2_backward_kernel<128, 128>;
+		return work->outer_rows == 64 ? kernel_of_shape<64, 64>(work) : kernel_of_shape<64, 128>(work);
+	return work->outer_rows == 64 ? kernel_of_shape<128, 64>(work) : kernel_of_shape<128, 128>(work);
 }
 
 cudaError_t v2_backward_setup(const struct v2_job *job)

@@ -126,7 +126,7 @@ static cudaError_t cast(const struct v1_job *job, cudaStream_t stream)
 	return v2_cast((const struct v2_job *)job, stream);
 }
 
-static const struct v1_kernels kernels = { "hopper.v2", sizeof(struct v2_job), choose, shared, setup, bound, run, cast };
+static const struct v1_kernels kernels = { "hopper.v2", sizeof(struct v2_job), choose, shared, setup, bound, run, cast, true };
 
 static int plan(const struct fw_problem *problem, const char *config, int index, struct fw_plan **out, struct fw_info *info,
 	char *why, size_t size)
@@ -141,7 +141,7 @@ static int count(const struct fw_problem *problem, const char *config, const str
 
 static int can(const struct fw_problem *problem, char *why, size_t size)
 {
-	const int status = v1_can(problem, why, size);
+	const int status = v1_can_ordered(problem, why, size);
 	int device = 0, major = 0, minor = 0;
 	if (status != FW_OK)
 		return status;
