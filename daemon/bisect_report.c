@@ -138,3 +138,27 @@ int bisect_report_only(struct db *db, const struct store_comparison *c, double w
 		rc = err_set(err, ERR_FULL, "the culprit of an alert does not fit");
 	return rc ? -1 : 1;
 }
+
+int bisect_report_range(struct db *db, int64_t repo, const char *from_sha, const char *to_sha, int commits, double change_pct,
+	int64_t comparison, const char *cell, struct buf *out, struct fw_err *err)
+{
+	struct culprit c = {
+		.commits = commits, .confirmed = comparison != 0, .change_pct = change_pct, .comparison = comparison
+	};
+	struct jsonw j;
+	snprintf(c.from, sizeof(c.from), "%s", from_sha);
+	snprintf(c.to, sizeof(c.to), "%s", to_sha);
+	jsonw_init(&j, out);
+	jsonw_array(&j);
+	jsonw_object(&j);
+	int rc = write_culprit(db, &j, repo, &c, err);
+	jsonw_key(&j, "cells");
+	jsonw_array(&j);
+	jsonw_string(&j, cell);
+	jsonw_array_end(&j);
+	jsonw_object_end(&j);
+	jsonw_array_end(&j);
+	if (rc == 0 && out->failed)
+		rc = err_set(err, ERR_FULL, "the culprit of an alert does not fit");
+	return rc;
+}

@@ -8,6 +8,7 @@
 #include "alert.h"
 #include "base/jsonw.h"
 #include "core/stats.h"
+#include "trend_name.h"
 
 enum { PRIORITY_VERIFY = -2, PRIORITY_BACKFILL = -10, PAIRS = 3, MESSAGE_MAX = 1 << 16 };
 
@@ -270,9 +271,16 @@ static int raise_alert(const struct trend *t, const struct store_change *c, stru
 	struct store_alert a = { .repo = c->repo, .comparison = c->comparison, .kind = kind };
 	double pct = stats_change_pct(c->step);
 	char title[256];
-	struct buf cells;
+	struct store_change told = *c; /* creep of several cells is one alert, at the commit where the first was seen */
+	struct buf cells, culprits;
+	if (is_creep && trend_name_open_creep(t, c->repo, told.commit_sha, err) < 0)
+		return -1;
 	buf_init(&cells, MESSAGE_MAX);
-	int rc = gather_cells(t, c, kind, &cells, err) || read_around(t, c, kind, a.branch, &a.worst_pct, err) ? -1 : 0;
+	buf_init(&culprits, MESSAGE_MAX);
+	int rc = gather_cells(t, &told, kind, &cells, err) || read_around(t, &told, kind, a.branch, &a.worst_pct, err) ||
+				 trend_name(t, c, &culprits, err)
+			 ? -1
+			 : 0;
 	if (is_creep)
 		snprintf(title, sizeof(title), "%.2f %% lost since the anchor %.12s, although no commit lost that much", -pct,
 			c->before_sha);
@@ -280,11 +288,13 @@ static int raise_alert(const struct trend *t, const struct store_change *c, stru
 		snprintf(title, sizeof(title), "%.2f %% lost at %.12s, seen in the history", -pct, c->commit_sha);
 	a.title = title;
 	a.cells_json = cells.data;
+	a.culprits_json = culprits.data;
 	a.worst_pct = isfinite(a.worst_pct) ? fmin(a.worst_pct, pct) : pct;
-	snprintf(a.target_sha, sizeof(a.target_sha), "%s", c->commit_sha);
+	snprintf(a.target_sha, sizeof(a.target_sha), "%s", told.commit_sha);
 	if (rc == 0)
 		rc = alert_open(t->db, t->config, &a, t->now_ms, &is_new, err);
 	buf_fini(&cells);
+	buf_fini(&culprits);
 	return rc;
 }
 
