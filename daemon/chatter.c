@@ -160,6 +160,10 @@ void chatter_hear(struct chatter *c, const struct msg *m)
 		snprintf(c->step, sizeof c->step, "%s", m->u.at.step);
 		mark_dirty(c);
 		break;
+	case MSG_NOTE:
+		say(c, "%s%s%s%s%s", m->u.note.role, m->u.note.role[0] ? ": " : "", m->u.note.text,
+			m->u.note.cell >= 0 ? ", in " : "", m->u.note.cell >= 0 ? cell_key(c, m->u.note.cell) : "");
+		break;
 	case MSG_FAULT:
 		say(c, "fault of %s%s%s: %s: %s", m->u.fault.role, m->u.fault.cell >= 0 ? " in " : "",
 			cell_key(c, m->u.fault.cell), m->u.fault.failure, m->u.fault.detail);

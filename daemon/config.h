@@ -55,6 +55,7 @@ struct config {
 	int n_webhooks;
 	struct config_webhook webhook[CONFIG_HOOKS_MAX];
 	double build_s, check_s, launch_s; /* limits sent with a job */
+	double wait_s;                     /* likewise: for other processes to leave the device */
 	int64_t job_timeout_ms;
 	int queue_max;    /* jobs that may wait */
 	char sandbox[16]; /* "auto" "required" "none": passed to workers started as children */

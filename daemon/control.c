@@ -6,11 +6,12 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/jsonw.h"
 #include "base/log.h"
 #include "db/store_bisect.h"
 #include "db/store_repo.h"
+#include "devicestate.h"
 #include "gitread.h"
+#include "judge.h"
 #include "queue.h"
 #include "watch.h"
 
@@ -243,41 +244,29 @@ int control_bisect_cancel(struct control *c, int64_t id, const char *who, struct
 
 /* ---- devices, repositories ---------------------------------------------------------------------------------------------------------- */
 
-static int tell_device(struct control *c, const char *uuid, const char *state, const char *who, struct fw_err *err)
-{
-	struct buf text;
-	struct jsonw j;
-	buf_init(&text, 8192);
-	jsonw_init(&j, &text);
-	jsonw_object(&j);
-	jsonw_kv_string(&j, "device", uuid);
-	jsonw_kv_string(&j, "state", state);
-	jsonw_kv_string(&j, "who", who);
-	jsonw_object_end(&j);
-	int result = text.failed ? err_set(err, ERR_INVALID, "the name is too long")
-				 : store_event(c->db, clock_utc_ms(), "device.state", text.data, NULL, err);
-	buf_fini(&text);
-	return result;
-}
-
 int control_pause(struct control *c, const char *uuid, bool paused, const char *who, struct fw_err *err)
 {
 	struct ledger *g = queue_ledger(c->queue);
-	char state[16], why[256];
+	char before[16], why[256];
 	int64_t id;
-	snprintf(why, sizeof why, "%s by %.200s", paused ? "paused" : "resumed", who);
-	if (ledger_begin(g, err) != 0)
+	if (store_device_get(c->db, uuid, &id, before, err) != 0)
 		return -1;
-	int result = store_device_get(c->db, uuid, &id, state, err);
-	if (result == 0)
-		result = store_device_state(c->db, id, paused ? "paused" : "ok", why, err);
-	if (result == 0)
-		result = tell_device(c, uuid, paused ? "paused" : "ok", who, err);
-	if (ledger_end(g, result, err) != 0)
+	bool broken = strcmp(before, "quarantined") == 0 || strcmp(before, "canary") == 0;
+	if (broken && paused)
+		return err_set(err, ERR_INVALID, "device %.64s is %s and gets no jobs", uuid, before);
+	snprintf(why, sizeof why, "%s by %.200s", broken ? "a canary was asked for" : paused ? "paused" : "resumed", who);
+	if (devicestate_set(g, uuid, broken ? "canary" : paused ? "paused" : "ok", why, who, err) != 0)
 		return -1;
-	log_info("device.state", "device=%s why=%s", log_quote(uuid), log_quote(why));
 	queue_wake(c->queue);
 	return 0;
+}
+
+int control_judge(struct control *c, int64_t comparison, bool *changed, struct fw_err *err)
+{
+	struct ledger *g = queue_ledger(c->queue);
+	if (ledger_begin(g, err) != 0)
+		return -1;
+	return ledger_end(g, judge_again(c->db, comparison, changed, err), err);
 }
 
 int control_poke(struct control *c, const char *repo, struct fw_err *err)

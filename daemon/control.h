@@ -44,8 +44,13 @@ int control_bisect_cancel(struct control *c, int64_t bisect, const char *who, st
 int control_cancel(struct control *c, int64_t job, const char *who, struct fw_err *err);
 /** Queue an ended job's question again as a new job. Err: ERR_NOT_FOUND, ERR_INVALID it is still open. */
 int control_retry(struct control *c, int64_t job, int64_t *new_job, struct fw_err *err);
-/** Stop giving jobs to a device, or start again. Err: ERR_NOT_FOUND. */
+/**
+ * Stop giving jobs to a device, or start again. One that is quarantined has to pass a canary first, which this asks for.
+ * Err: ERR_NOT_FOUND, ERR_INVALID it is quarantined already.
+ */
 int control_pause(struct control *c, const char *uuid, bool paused, const char *who, struct fw_err *err);
+/** Judge a comparison again from its stored samples. `changed`: some verdict became another. Err: ERR_NOT_FOUND. */
+int control_judge(struct control *c, int64_t comparison, bool *changed, struct fw_err *err);
 /** Look at a repository now. Err: ERR_NOT_FOUND. */
 int control_poke(struct control *c, const char *repo, struct fw_err *err);
 /** The webhook secret of a repository. Err: ERR_NOT_FOUND no such repo, or no secret: then there is no webhook. Own: the config's. */

@@ -112,6 +112,11 @@ static int pause_device(void *arg, const char *uuid, bool paused, const char *wh
 	return control_pause(arg, uuid, paused, who, err);
 }
 
+static int judge(void *arg, int64_t comparison, bool *changed, struct fw_err *err)
+{
+	return control_judge(arg, comparison, changed, err);
+}
+
 static int poke(void *arg, const char *repo, struct fw_err *err)
 {
 	return control_poke(arg, repo, err);
@@ -180,7 +185,7 @@ int face_start(
 		f->name[i] = c->name[i];
 	f->site.names = f->name;
 	f->site.act = (struct site_actions){ control, enqueue, cancel, retry, pause_device, poke, secret, health, bisect,
-		cancel_bisect };
+		cancel_bisect, judge };
 	if ((c->needs_token && write_admin_token(f, c->state_dir, err) != 0) ||
 		site_start(&f->site, c->listen_host, c->listen_port, &f->http, err) != 0 ||
 		(c->listen_port == 0 && write_port(f, c->state_dir, err) != 0) ||

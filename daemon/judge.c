@@ -110,21 +110,23 @@ static int64_t launch_row(const struct result *r, const int64_t *ids, int launch
 }
 
 /** The estimate that belongs to a record, NULL where it has none. */
-static const struct launch_estimate *estimate_of(const struct judge_launches *l, const struct msg_cell *m)
+static const struct launch_estimate *estimate_of(const struct judge_timed *t, const struct msg_cell *m)
 {
-	for (int i = 0; i < l->n; i++)
-		if (l->message[i] == m && l->estimate[i].n > 0)
-			return &l->estimate[i];
+	const struct judge_launches *const all[] = { &t->decides, &t->bursts, &t->call };
+	for (int k = 0; k < 3; k++)
+		for (int i = 0; i < all[k]->n; i++)
+			if (all[k]->message[i] == m && all[k]->estimate[i].n > 0)
+				return &all[k]->estimate[i];
 	return NULL;
 }
 
 static int put_samples(struct db *db, const struct result *r, int cell, int64_t cell_row, const int64_t *launches,
-	const struct judge_launches *l, struct fw_err *err)
+	const struct judge_timed *t, struct fw_err *err)
 {
 	for (int i = 0; i < r->n_cells; i++) {
 		const struct msg_cell *m = r->cell[i];
 		if (m->cell == cell &&
-			store_samples_insert(db, launch_row(r, launches, m->launch), cell_row, m, estimate_of(l, m), err))
+			store_samples_insert(db, launch_row(r, launches, m->launch), cell_row, m, estimate_of(t, m), err))
 			return -1;
 	}
 	return 0;
@@ -145,19 +147,44 @@ static int put_cells(struct db *db, const struct result *r, const struct store_c
 {
 	*verdict = VERDICT_NONE;
 	for (int i = 0; i < r->plan.ask.n_cells; i++) {
-		struct judge_launches l;
+		struct judge_timed t;
 		struct store_cell cell;
 		double x, se;
-		judge_cell(r, i, &l, &cell);
+		judge_cell(r, i, &t, &cell);
 		cell.comparison = c->id;
 		epoch_cell(e, r, i, &cell, &x, &se);
 		if (put_ratio(db, c, e, &cell, x, se, err) || store_cell_insert(db, &cell, err) ||
-			put_samples(db, r, i, cell.id, launches, &l, err) || judge_facts(db, r, i, cell.id, err) ||
-			judge_news_cell(news, db, r, i, c, &cell, err))
+			put_samples(db, r, i, cell.id, launches, &t, err) || judge_facts(db, r, i, cell.id, err) ||
+			judge_facts_timed(db, cell.id, &t, err) || judge_news_cell(news, db, r, i, c, &cell, err))
 			return -1;
 		*verdict = verdict_worse(*verdict, cell.verdict);
 	}
 	return 0;
+}
+
+/** What was noted while it ran, for the body: [{"cell","role","text"}]. */
+static int put_notes(struct db *db, const struct result *r, int64_t comparison, struct fw_err *err)
+{
+	struct buf text;
+	struct jsonw j;
+	if (r->n_notes == 0)
+		return 0;
+	buf_init(&text, 1 << 17);
+	jsonw_init(&j, &text);
+	jsonw_array(&j);
+	for (int i = 0; i < r->n_notes; i++) {
+		const struct msg_note *n = &r->note[i];
+		jsonw_object(&j);
+		jsonw_kv_string(&j, "cell", n->cell >= 0 ? r->plan.ask.cell[n->cell].key : NULL);
+		jsonw_kv_string(&j, "role", n->role);
+		jsonw_kv_string(&j, "text", n->text);
+		jsonw_object_end(&j);
+	}
+	jsonw_array_end(&j);
+	int rc = text.failed ? err_set(err, ERR_FULL, "the notes of a comparison do not fit")
+			     : store_artifact(db, "comparison", comparison, "notes", text.data, text.len, err);
+	buf_fini(&text);
+	return rc;
 }
 
 /* ---- the transaction ------------------------------------------------------------------------------------------------- */
@@ -177,6 +204,8 @@ static int finish(struct db *db, const struct config *config, const struct resul
 			     ? -1
 			     : 0;
 	free(launches);
+	if (rc == 0)
+		rc = put_notes(db, r, c.id, err);
 	if (rc || store_comparison_verdict(db, c.id, c.verdict, err) || store_job_done(db, job->id, c.id, now_ms, err))
 		return -1;
 	out->comparison = c.id;
@@ -224,25 +253,48 @@ static bool was_timed(const struct store_cell *c)
 	       c->verdict == VERDICT_UNCHANGED;
 }
 
+/** Launches of one series as judging wants them. Own: `l` points into `stored`. */
+static void take_stored(const struct store_launches *stored, struct judge_launches *l)
+{
+	l->n = stored->n;
+	memcpy(l->pairs, stored->pairs, sizeof(l->pairs));
+	memcpy(l->estimate, stored->estimate, sizeof(l->estimate));
+	memcpy(l->guard, stored->guard, sizeof(l->guard));
+}
+
+static int put_estimates(struct db *db, const struct store_launches *stored, const struct judge_launches *l, struct fw_err *err)
+{
+	for (int i = 0; i < l->n; i++)
+		if (isfinite(l->estimate[i].d) && store_sample_estimate(db, stored->sample[i], &l->estimate[i], err))
+			return -1;
+	return 0;
+}
+
 static int cell_again(struct db *db, const struct rule *rule, struct store_cell *c, struct fw_err *err)
 {
-	struct store_launches stored;
-	struct judge_launches l = { 0 };
-	int rc = store_cell_launches(db, c->id, &stored, err);
-	if (rc == 0 && stored.n > 0) {
-		l.n = stored.n;
-		for (int i = 0; i < stored.n; i++) {
-			l.pairs[i] = stored.pairs[i];
-			l.estimate[i] = stored.estimate[i];
-			l.reasons[i] = stored.reasons[i];
-		}
-		judge_timings(rule, strcmp(c->group, "block_sparse") == 0, &l, c);
-		for (int i = 0; i < stored.n && rc == 0; i++)
-			rc = store_sample_estimate(db, stored.sample[i], &l.estimate[i], err);
-		if (rc == 0)
-			rc = store_cell_verdict(db, c, err);
+	bool by_call = strcmp(c->series, "call") == 0;
+	const char *const series[] = { c->series[0] ? c->series : "device", "sustained", "call" };
+	struct store_launches stored[3];
+	struct judge_timed t;
+	struct judge_launches *const to[] = { &t.decides, &t.bursts, &t.call };
+	int n = by_call ? 2 : 3, rc = 0;
+	judge_timed_init(&t);
+	memset(stored, 0, sizeof(stored));
+	for (int k = 0; k < n && rc == 0; k++) {
+		rc = store_cell_launches(db, c->id, series[k], &stored[k], err);
+		take_stored(&stored[k], to[k]);
 	}
-	buf_fini(&stored.values);
+	if (rc == 0 && t.decides.n > 0) {
+		if (!by_call)
+			memcpy(t.enqueue_us, stored[0].host_us, sizeof(t.enqueue_us));
+		judge_timings(rule, strcmp(c->group, "block_sparse") == 0, &t, c);
+		for (int k = 0; k < n && rc == 0; k++)
+			rc = put_estimates(db, &stored[k], to[k], err);
+		if (rc == 0)
+			rc = store_cell_verdict(db, c, err) || judge_facts_timed(db, c->id, &t, err) ? -1 : 0;
+	}
+	for (int k = 0; k < n; k++)
+		buf_fini(&stored[k].values);
 	return rc;
 }
 

@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Limit reasons that make times meaningless: hardware slowdown, thermal (software, hardware), power brake. */
-#define REASONS_BAD (0x8 | 0x20 | 0x40 | 0x80)
+#include "core/guard.h"
 
 enum { VALUES_MAX = 4096 }; /* as many as a median takes */
 
@@ -25,14 +24,12 @@ static bool is_series(const struct msg_cell *m, int cell, const char *series, co
 
 /* ---- timings --------------------------------------------------------------------------------------------------------- */
 
-static void collect(const struct result *r, int cell, const char *against, struct judge_launches *out)
+static void collect(const struct result *r, int cell, const char *series, const char *against, struct judge_launches *out)
 {
-	memset(out, 0, sizeof(*out));
 	for (int i = 0; i < r->n_cells && out->n < STATS_LAUNCHES_MAX; i++) {
 		const struct msg_cell *m = r->cell[i];
 		int base = role_in(m, against), target = role_in(m, "target");
-		bool decides = is_series(m, cell, "device", "") || is_series(m, cell, "process", "");
-		if (!decides || base < 0 || target < 0 || m->n < 1)
+		if (!is_series(m, cell, series, "") || base < 0 || target < 0 || m->n < 1)
 			continue;
 		bool clocks = m->mhz[base] && m->mhz[target];
 		out->pairs[out->n] = (struct launch_pairs){ .set = m->set,
@@ -41,19 +38,29 @@ static void collect(const struct result *r, int cell, const char *against, struc
 			.target_ms = m->ms[target],
 			.base_mhz = clocks ? m->mhz[base] : NULL,
 			.target_mhz = clocks ? m->mhz[target] : NULL };
-		out->reasons[out->n] = (int64_t)m->guard.reasons;
+		out->guard[out->n] = m->guard;
 		out->message[out->n++] = m;
 	}
 }
 
-void judge_collect(const struct result *r, int cell, struct judge_launches *out)
+void judge_timed_init(struct judge_timed *t)
 {
-	collect(r, cell, "base", out);
+	memset(t, 0, sizeof(*t));
+	t->enqueue_us[0] = t->enqueue_us[1] = NAN;
+	t->slow_pct[0] = t->slow_pct[1] = NAN;
 }
 
-static bool believed(int64_t reasons)
+void judge_collect(const struct result *r, int cell, struct judge_timed *out)
 {
-	return reasons < 0 || !(reasons & REASONS_BAD);
+	const char *decide = r->plan.ask.cell[cell].decide;
+	bool by_call = strcmp(decide, "call") == 0;
+	judge_timed_init(out);
+	collect(r, cell, decide[0] ? decide : "device", "base", &out->decides);
+	collect(r, cell, "sustained", "base", &out->bursts);
+	if (!by_call)
+		collect(r, cell, "call", "base", &out->call);
+	out->enqueue_us[0] = judge_median(r, cell, "device", "", "base", JUDGE_HOST_US);
+	out->enqueue_us[1] = judge_median(r, cell, "device", "", "target", JUDGE_HOST_US);
 }
 
 static bool timed(const struct launch_pairs *p)
@@ -76,16 +83,19 @@ static double side_median(const struct judge_launches *l, bool target)
 	return n ? stats_median(all, n) : NAN;
 }
 
-static bool has_tail(const struct judge_launches *l)
+/** Slow calls became more frequent. Fills the shares; leaves them, and `before`, where samples were thinned. */
+static bool has_tail(const struct judge_launches *l, bool before, double slow_pct[2])
 {
 	int base = 0, target = 0, total = 0;
 	for (int i = 0; i < l->n; i++) {
 		if (!timed(&l->pairs[i]))
-			return false;
+			return before;
 		base += stats_slow(l->pairs[i].base_ms, l->pairs[i].n);
 		target += stats_slow(l->pairs[i].target_ms, l->pairs[i].n);
 		total += l->pairs[i].n;
 	}
+	slow_pct[0] = 100.0 * base / total;
+	slow_pct[1] = 100.0 * target / total;
 	return stats_tail(base, total, target, total);
 }
 
@@ -96,6 +106,7 @@ static void show_nothing(struct store_cell *c)
 	c->change_pct = c->ci_low_pct = c->ci_high_pct = c->mde_pct = NAN;
 	c->launches = c->samples = 0;
 	c->borderline = c->tail = false;
+	c->flags = 0;
 	c->failure[0] = c->reason[0] = 0;
 }
 
@@ -112,73 +123,121 @@ static void show(const struct judgement *j, struct store_cell *c)
 	c->mde_pct = j->mde_pct;
 	c->launches = j->all.launches;
 	c->samples = j->all.pairs;
-	c->borderline = (j->flags & VERDICT_BORDERLINE) != 0;
+	c->borderline = (j->flags & FLAG_BORDERLINE) != 0;
+	c->flags = j->flags & ~(FLAG_BORDERLINE | FLAG_TAIL);
 	snprintf(c->reason, sizeof(c->reason), "%s", j->reason);
 }
 
-/** Only the launches that count, their places in `from`. */
-static int sift(const struct judge_launches *l, struct judge_launches *good, int from[STATS_LAUNCHES_MAX])
+/** Only the launches that count, their places in `from`; why the last of the others does not, in words. */
+static int sift(
+	const struct judge_launches *l, struct judge_launches *good, int from[STATS_LAUNCHES_MAX], char why[GUARD_WHY_SIZE])
 {
 	memset(good, 0, sizeof(*good));
-	for (int i = 0; i < l->n; i++)
-		if (believed(l->reasons[i])) {
-			good->pairs[good->n] = l->pairs[i];
-			good->estimate[good->n] = l->estimate[i];
-			from[good->n++] = i;
+	for (int i = 0; i < l->n; i++) {
+		char reason[GUARD_WHY_SIZE];
+		if (guard_discards(&l->guard[i], reason)) {
+			memcpy(why, reason, sizeof(reason));
+			continue;
 		}
+		good->pairs[good->n] = l->pairs[i];
+		good->estimate[good->n] = l->estimate[i];
+		from[good->n++] = i;
+	}
 	return good->n;
 }
 
 bool judge_estimate(const struct result *r, int cell, const char *role, struct estimate *out)
 {
-	struct judge_launches all, good;
+	struct judge_launches all = { .n = 0 }, good;
+	char why[GUARD_WHY_SIZE];
 	int from[STATS_LAUNCHES_MAX];
 	double beta;
-	collect(r, cell, role, &all);
-	if (sift(&all, &good, from) == 0)
+	collect(r, cell, "device", role, &all);
+	if (sift(&all, &good, from, why) == 0)
 		return false;
 	stats_launches(&r->plan.ask.rule, good.pairs, good.n, good.estimate, &beta);
 	stats_combine(&r->plan.ask.rule, good.estimate, good.n, out);
 	return isfinite(out->m) && isfinite(out->se);
 }
 
-void judge_timings(const struct rule *rule, bool sparse, struct judge_launches *l, struct store_cell *c)
+/** Estimate anew where every launch still has its samples. Returns whether they have. */
+static bool estimate(
+	const struct rule *rule, struct judge_launches *l, struct judge_launches *good, const int *from, double *beta)
+{
+	for (int i = 0; i < good->n; i++)
+		if (!timed(&good->pairs[i]))
+			return false;
+	stats_launches(rule, good->pairs, good->n, good->estimate, beta);
+	for (int i = 0; i < good->n; i++)
+		l->estimate[from[i]] = good->estimate[i];
+	return true;
+}
+
+/** What bursts say: the raw ratio, since another clock is what they are run for. */
+static void judge_bursts(const struct rule *rule, double threshold_pct, bool sparse, struct judge_timed *t)
+{
+	struct judge_launches good;
+	struct rule raw = *rule;
+	char why[GUARD_WHY_SIZE];
+	int from[STATS_LAUNCHES_MAX];
+	double beta = 0;
+	raw.beta_min = 0;
+	if (sift(&t->bursts, &good, from, why) == 0)
+		return;
+	estimate(&raw, &t->bursts, &good, from, &beta);
+	verdict_judge(&raw, threshold_pct, sparse, good.estimate, good.n, &t->sustained);
+}
+
+/** FLAG_CALL and FLAG_ENQUEUE. `before`: what they were, kept where samples were thinned. */
+static int host_flags(const struct rule *rule, struct judge_timed *t, int before)
+{
+	struct judge_launches good;
+	struct estimate e;
+	char why[GUARD_WHY_SIZE];
+	int from[STATS_LAUNCHES_MAX];
+	double beta = 0;
+	bool enqueue_known = isfinite(t->enqueue_us[0]) && isfinite(t->enqueue_us[1]);
+	sift(&t->call, &good, from, why);
+	estimate(rule, &t->call, &good, from, &beta);
+	stats_combine(rule, good.estimate, good.n, &e);
+	return flag_call(&e) | (enqueue_known ? flag_enqueue(t->enqueue_us[0], t->enqueue_us[1]) : before & FLAG_ENQUEUE);
+}
+
+void judge_timings(const struct rule *rule, bool sparse, struct judge_timed *t, struct store_cell *c)
 {
 	struct judge_launches good;
 	struct judgement j;
-	int from[STATS_LAUNCHES_MAX];
+	char why[GUARD_WHY_SIZE];
+	int from[STATS_LAUNCHES_MAX], flags = c->flags;
 	double beta = isfinite(c->beta) ? c->beta : 0, base = c->base_median_ms, target = c->target_median_ms;
-	bool tail = c->tail, raw = true;
+	bool tail = c->tail;
 	show_nothing(c);
-	if (l->n == 0) {
+	if (t->decides.n == 0) {
 		c->verdict = VERDICT_UNDECIDED;
 		snprintf(c->reason, sizeof(c->reason), "not measured");
 		return;
 	}
-	if (sift(l, &good, from) == 0) {
+	if (sift(&t->decides, &good, from, why) == 0) {
 		c->verdict = VERDICT_REJECTED;
-		c->launches = l->n;
-		snprintf(c->reason, sizeof(c->reason), "the device was throttled in all %d launches (limit reasons 0x%llx)", l->n,
-			(unsigned long long)l->reasons[0]);
+		c->launches = t->decides.n;
+		snprintf(c->reason, sizeof(c->reason), "not measured: in all %d launches %s", t->decides.n, why);
 		return;
 	}
-	for (int i = 0; i < good.n; i++)
-		raw = raw && timed(&good.pairs[i]);
-	if (raw) {
-		stats_launches(rule, good.pairs, good.n, good.estimate, &beta);
-		for (int i = 0; i < good.n; i++)
-			l->estimate[from[i]] = good.estimate[i];
+	if (estimate(rule, &t->decides, &good, from, &beta)) {
 		base = side_median(&good, false);
 		target = side_median(&good, true);
-		tail = has_tail(&good);
+		tail = has_tail(&good, tail, t->slow_pct);
 	}
 	verdict_judge(rule, c->threshold_pct, sparse, good.estimate, good.n, &j);
 	j.beta = beta;
+	judge_bursts(rule, c->threshold_pct, sparse, t);
+	verdict_sustained(&j, &t->sustained);
+	j.flags |= host_flags(rule, t, flags);
 	show(&j, c);
 	c->base_median_ms = base;
 	c->target_median_ms = target;
 	/* The flag says that the typical call did not move; where it did, slow calls are no news. */
-	c->tail = tail && c->verdict != VERDICT_REGRESSION;
+	c->tail = tail && (c->verdict != VERDICT_REGRESSION || (j.flags & FLAG_SUSTAINED));
 }
 
 /* ---- what went wrong ------------------------------------------------------------------------------------------------- */
@@ -252,7 +311,7 @@ static const struct msg_fault *outer_fault(const struct result *r, int cell, boo
 }
 
 /** A cell that cannot be judged by its timings. */
-static bool judge_trouble(const struct result *r, int i, const struct judge_launches *l, struct store_cell *c)
+static bool judge_trouble(const struct result *r, int i, const struct judge_timed *t, struct store_cell *c)
 {
 	struct trouble base, target;
 	find_trouble(r, "base", i, &base);
@@ -277,7 +336,7 @@ static bool judge_trouble(const struct result *r, int i, const struct judge_laun
 		snprintf(c->reason, sizeof(c->reason), "base and target were given different inputs");
 		return true;
 	}
-	const struct msg_fault *fault = outer_fault(r, i, l->n > 0);
+	const struct msg_fault *fault = outer_fault(r, i, t->decides.n > 0);
 	if (fault) {
 		fail_cell(c, VERDICT_REJECTED, fault->failure);
 		snprintf(c->reason, sizeof(c->reason), "%s: %.480s", fault->role, fault->detail);
@@ -285,7 +344,7 @@ static bool judge_trouble(const struct result *r, int i, const struct judge_laun
 	return fault != NULL;
 }
 
-void judge_cell(const struct result *r, int i, struct judge_launches *l, struct store_cell *c)
+void judge_cell(const struct result *r, int i, struct judge_timed *t, struct store_cell *c)
 {
 	const struct cell *cell = &r->plan.ask.cell[i];
 	const struct attention_case *a = &cell->attention;
@@ -300,16 +359,17 @@ void judge_cell(const struct result *r, int i, struct judge_launches *l, struct 
 	snprintf(c->mask, sizeof(c->mask), "%s", cell->mask);
 	if (strcmp(cell->family, BENCHMARK_FAMILY) != 0)
 		snprintf(c->direction, sizeof(c->direction), "%s", direction_name(cell->direction));
-	judge_collect(r, i, l);
+	snprintf(c->series, sizeof(c->series), "%s", cell->decide[0] ? cell->decide : "device");
+	judge_collect(r, i, t);
 	if (r->identical_by[0]) {
 		show_nothing(c);
 		c->verdict = VERDICT_IDENTICAL;
 		return;
 	}
-	if (judge_trouble(r, i, l, c))
+	if (judge_trouble(r, i, t, c))
 		return;
-	judge_timings(&r->plan.ask.rule, a->mask == FW_BLOCKS, l, c);
-	if (l->n == 0)
+	judge_timings(&r->plan.ask.rule, a->mask == FW_BLOCKS, t, c);
+	if (t->decides.n == 0)
 		snprintf(c->reason, sizeof(c->reason), "%s",
 			r->done.cancelled ? "not measured: the job was cancelled" : "not measured: the budget ended first");
 }

@@ -7,32 +7,46 @@
 #define DAEMON_JUDGE_CELL_H
 
 #include "core/stats.h"
+#include "core/verdict.h"
 #include "db/store_result.h"
 #include "result.h"
 
-/** Launches of one cell, in their order. A launch that ran while the hardware held the clock back is not believed. */
+/** Launches of one cell in one series, in their order. One whose guard readings discard its times is not believed. */
 struct judge_launches {
 	int n;
 	struct launch_pairs pairs[STATS_LAUNCHES_MAX];       /* ms NULL where only the estimate is left */
 	struct launch_estimate estimate[STATS_LAUNCHES_MAX]; /* filled by judge_timings where there are pairs */
-	int64_t reasons[STATS_LAUNCHES_MAX];                 /* limit reasons of the clock */
-	const struct msg_cell *message[STATS_LAUNCHES_MAX];  /* where they came from; NULL when read back */
+	struct msg_guard guard[STATS_LAUNCHES_MAX];
+	const struct msg_cell *message[STATS_LAUNCHES_MAX]; /* where they came from; NULL when read back */
 };
 
-/** Collect the device series of a cell of `r`. Own: everything stays the result's. */
-void judge_collect(const struct result *r, int cell, struct judge_launches *out);
+/** All timings of one cell that its verdict and its flags come from, and what judging them found beside the row. */
+struct judge_timed {
+	struct judge_launches decides; /* of the series that decides */
+	struct judge_launches bursts;  /* series sustained */
+	struct judge_launches call;    /* series call, where it does not decide */
+	double enqueue_us[2];          /* median, base and target; NAN unknown */
+
+	struct judgement sustained; /* found: what the bursts say; all.launches 0: nothing */
+	double slow_pct[2];         /* found: share of slow calls, base and target; NAN unknown */
+};
+
+/** Begin with nothing: no launches, no host times. */
+void judge_timed_init(struct judge_timed *t);
+/** Collect what a result has of a cell. Own: everything stays the result's. */
+void judge_collect(const struct result *r, int cell, struct judge_timed *out);
 
 /**
- * Fill the estimates of `l` and, in `c`, everything from `m` on. A cell without launches becomes undecided, one without a
- * launch that is believed, rejected. `quick`: no verdict by sign is expected, the rule says so itself.
+ * Fill the estimates of `t` and, in `c`, everything from `m` on. A cell without launches becomes undecided, one without a
+ * launch that is believed, rejected. Flags that need samples which were thinned stay as they are in `c`.
  */
-void judge_timings(const struct rule *rule, bool sparse, struct judge_launches *l, struct store_cell *c);
+void judge_timings(const struct rule *rule, bool sparse, struct judge_timed *t, struct store_cell *c);
 
 /** Time of the target against that of `role`, all believed launches together. False: they were not timed side by side. */
 bool judge_estimate(const struct result *r, int cell, const char *role, struct estimate *out);
 
-/** Judge cell `i` of a result: fills `c` (but ids) and `l`. */
-void judge_cell(const struct result *r, int i, struct judge_launches *l, struct store_cell *c);
+/** Judge cell `i` of a result: fills `c` (but ids) and `t`. */
+void judge_cell(const struct result *r, int i, struct judge_timed *t, struct store_cell *c);
 
 /** Middle of a series' values over all launches of one side. Shape: `role` "base" or "target". NAN: none. */
 enum judge_values { JUDGE_MS, JUDGE_MHZ, JUDGE_HOST_US };

@@ -72,6 +72,43 @@ static void put_device_extras(struct sink *s, const struct result *r, int i)
 	}
 }
 
+/** Medians of the bursts: time, the clock that each side settled at, energy of a call. Their change comes from judging. */
+static void put_bursts(struct sink *s, const struct result *r, int i)
+{
+	for (int k = 0; k < 2; k++) {
+		char name[32];
+		double sum_j = 0;
+		int n = 0;
+		snprintf(name, sizeof(name), "%s_ms", sides[k]);
+		put(s, "sustained", name, "ms", judge_median(r, i, "sustained", "", sides[k], JUDGE_MS));
+		snprintf(name, sizeof(name), "%s_mhz", sides[k]);
+		put(s, "sustained_clock", name, "mhz", judge_median(r, i, "sustained", "", sides[k], JUDGE_MHZ));
+		for (int c = 0; c < r->n_cells; c++)
+			for (int m = 0; r->cell[c]->cell == i && m < r->cell[c]->n_subjects; m++)
+				if (strcmp(r->cell[c]->role[m], sides[k]) == 0 && r->cell[c]->energy_j[m] > 0) {
+					sum_j += r->cell[c]->energy_j[m];
+					n++;
+				}
+		snprintf(name, sizeof(name), "%s_j", sides[k]);
+		put(s, "energy", name, "j", n ? sum_j / n : NAN);
+	}
+}
+
+int judge_facts_timed(struct db *db, int64_t cell, const struct judge_timed *t, struct fw_err *err)
+{
+	struct sink s = { .db = db, .cell = cell, .err = err };
+	const struct judgement *j = &t->sustained;
+	if (j->all.launches > 0) {
+		put(&s, "sustained", "change_pct", "pct", stats_change_pct(j->all.m));
+		put(&s, "sustained", "ci_low_pct", "pct", stats_change_pct(j->all.ci_high));
+		put(&s, "sustained", "ci_high_pct", "pct", stats_change_pct(j->all.ci_low));
+		put(&s, "sustained", "launches", "count", j->all.launches);
+	}
+	put(&s, "slow_calls", "base_pct", "pct", t->slow_pct[0]);
+	put(&s, "slow_calls", "target_pct", "pct", t->slow_pct[1]);
+	return s.failed;
+}
+
 /* ---- checks and work ------------------------------------------------------------------------------------------------- */
 
 static double known(double v) /* -1: unknown */
@@ -257,7 +294,7 @@ int judge_facts(struct db *db, const struct result *r, int i, int64_t cell, stru
 	struct sink s = { .db = db, .cell = cell, .err = err };
 	put_phases(&s, r, i);
 	put_series(&s, r, i, "call", "", "us", 1000);
-	put_series(&s, r, i, "sustained", "", "ms", 1);
+	put_bursts(&s, r, i);
 	put_device_extras(&s, r, i);
 	for (int k = 0; k < 2; k++)
 		put_side(&s, r, i, sides[k]);

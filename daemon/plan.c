@@ -139,6 +139,7 @@ int plan_suite(struct plan *p, const struct config *config, const char *repo, co
 		.check_s = config->check_s,
 		.launch_s = config->launch_s,
 		.budget_s = s.budget_s,
+		.wait_s = config->wait_s,
 		.log_bytes = 512 << 10,
 	};
 	rule_default(&p->ask.rule, p->ask.n_cells);

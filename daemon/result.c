@@ -35,6 +35,7 @@ void result_free(struct result *r)
 	free(r->launch);
 	free(r->cell);
 	free(r->fault);
+	free(r->note);
 	plan_fini(&r->plan);
 	free(r);
 }
@@ -266,6 +267,18 @@ int result_name_cell(struct result *r, struct fw_err *err)
 	return add_found(r, &one, err);
 }
 
+static int add_note(struct result *r, const struct msg_note *n, struct fw_err *err)
+{
+	if (check_cell(r, n->cell, true, "note", err) != 0)
+		return -1;
+	if (r->n_notes == RESULT_NOTES_MAX)
+		return 0;
+	struct msg_note *mine = grow(r, (void **)&r->note, &r->n_notes, sizeof *n, 0, err);
+	if (mine)
+		*mine = *n;
+	return mine ? 0 : -1;
+}
+
 int result_add(struct result *r, struct msg *m, struct fw_err *err)
 {
 	switch (m->t) {
@@ -285,6 +298,8 @@ int result_add(struct result *r, struct msg *m, struct fw_err *err)
 		return add_cell(r, m, err);
 	case MSG_FAULT:
 		return add_fault(r, &m->u.fault, err);
+	case MSG_NOTE:
+		return add_note(r, &m->u.note, err);
 	case MSG_DONE:
 		r->done = m->u.done;
 		return 0;

@@ -30,13 +30,14 @@ struct result {
 	/* last word on each subject's build; build[i].role is "" when it was not heard of */
 	struct msg_build build[PROTOCOL_SUBJECTS_MAX];
 
-	int n_checks, n_works, n_nodes, n_launches, n_cells, n_faults;
+	int n_checks, n_works, n_nodes, n_launches, n_cells, n_faults, n_notes;
 	struct msg_check *check;    /* in order of arrival; a later one for the same role and cell replaces the earlier */
 	struct msg_work *work;      /* likewise */
 	struct msg_node *node;      /* in order of the graph; new work of a role and cell replaces its nodes */
 	struct msg_launch **launch; /* launch numbers are unique */
 	struct msg_cell **cell;     /* timings: unique by launch, cell, series, phase; a redo replaces */
 	struct msg_fault *fault;
+	struct msg_note *note; /* at most RESULT_NOTES_MAX, the first ones */
 
 	struct msg_done done; /* of the worker; zeros when nothing ran */
 	size_t bytes;         /* memory held, to refuse a worker that never stops */
@@ -56,6 +57,8 @@ int result_add(struct result *r, struct msg *m, struct fw_err *err);
 int result_name_cell(struct result *r, struct fw_err *err);
 /** After done: name a cell where there is none, and set identical_by when base and target built to the same module. */
 void result_end(struct result *r);
+
+enum { RESULT_NOTES_MAX = 64 };
 
 #define RESULT_BYTES_MAX (256u << 20)
 

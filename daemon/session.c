@@ -32,7 +32,7 @@ enum {
 };
 static const size_t tree_bytes_max = (size_t)1 << 30;
 
-enum phase { PHASE_BANNER, PHASE_READY, PHASE_JOB, PHASE_ENDING };
+enum phase { PHASE_BANNER, PHASE_READY, PHASE_CANARY, PHASE_JOB, PHASE_ENDING };
 
 struct session {
 	struct loop *loop;
@@ -248,7 +248,7 @@ static int refill(struct session *s)
 
 static void pump(struct session *s)
 {
-	while (s->phase == PHASE_JOB) {
+	while (s->phase == PHASE_JOB || s->phase == PHASE_CANARY) {
 		if (s->out.len) {
 			ssize_t n = send(s->fd, s->out.data, s->out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
 			if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
@@ -323,8 +323,13 @@ static void take_word(struct session *s, struct msg *m)
 	struct fw_err err = { 0 };
 	if (m->t == MSG_PING)
 		return;
-	if (s->phase != PHASE_JOB || m->t == MSG_HELLO || m->t == MSG_JOB || m->t == MSG_TREE || m->t == MSG_CANCEL ||
-		m->t == MSG_RUN) {
+	if (s->phase == PHASE_CANARY && m->t == MSG_STATE) {
+		s->hooks->word(s->arg, m);
+		begin_end(s, SESSION_CANCELLED, "");
+		return;
+	}
+	if (s->phase != PHASE_JOB || m->t == MSG_CANARY || m->t == MSG_HELLO || m->t == MSG_JOB || m->t == MSG_TREE ||
+		m->t == MSG_CANCEL || m->t == MSG_RUN) {
 		lose(s, "the worker sent a message out of place");
 		return;
 	}
@@ -398,7 +403,9 @@ static void input_ended(struct session *s)
 	loop_remove(s->loop, s->io);
 	s->io = NULL;
 	s->end_of_input = true;
-	lose(s, s->phase == PHASE_BANNER ? "the worker ended before its hello" : "the worker ended in the middle of the job");
+	lose(s, s->phase == PHASE_BANNER   ? "the worker ended before its hello"
+		: s->phase == PHASE_CANARY ? "the worker ended before the canary's answer"
+					   : "the worker ended in the middle of the job");
 	end_if_gone(s);
 }
 
@@ -547,6 +554,19 @@ int session_send(struct session *s, struct plan *plan, const char *repo_path, co
 	s->result->device = *device;
 	memcpy(s->repo_path, repo_path, strlen(repo_path) + 1);
 	s->phase = PHASE_JOB;
+	s->heard_ns = clock_mono_ns();
+	pump(s);
+	return 0;
+}
+
+int session_canary(struct session *s, const char *uuid, struct fw_err *err)
+{
+	struct msg m = { .t = MSG_CANARY };
+	if (s->phase != PHASE_READY)
+		return err_set(err, ERR_INTERNAL, "worker %s is not ready for a canary", s->worker->name);
+	snprintf(m.u.canary.device, sizeof m.u.canary.device, "%s", uuid);
+	write_line(s, &m);
+	s->phase = PHASE_CANARY;
 	s->heard_ns = clock_mono_ns();
 	pump(s);
 	return 0;

@@ -39,6 +39,8 @@ int session_open(struct loop *l, const struct config *c, const struct config_wor
  */
 int session_send(
 	struct session *s, struct plan *plan, const char *repo_path, const struct msg_device *device, struct fw_err *err);
+/** After hello, instead of a job: have it try a device. Its answer is one word, MSG_STATE, after which it leaves. Err: not ready. */
+int session_canary(struct session *s, const char *uuid, struct fw_err *err);
 /** Tell the worker to end, and end it by force after 5 s; accepts one that is ending already. */
 void session_cancel(struct session *s);
 /** Kill it at once, without a hook. Not from inside a hook; accepts NULL. */

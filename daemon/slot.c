@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "chatter.h"
 #include "db/store_repo.h"
+#include "devicestate.h"
 #include "judge.h"
 #include "session.h"
 #include "watch.h"
@@ -24,6 +25,7 @@ enum phase {
 	PHASE_PLANNING, /* has a job, asks git for its inputs */
 	PHASE_OPENING,  /* has a plan, waits for the worker's hello */
 	PHASE_RUNNING,  /* the worker has the job */
+	PHASE_CANARY,   /* no job: a device that was quarantined is tried */
 	PHASE_LEAVING,  /* the job is over for us, the worker not yet */
 	PHASE_STORING   /* owes the database something that it did not take */
 };
@@ -44,6 +46,8 @@ struct slot {
 	enum jobstate state;
 	struct msg_device device;
 	int64_t device_id;
+	bool canary_ok;
+	char canary_why[400];
 	struct plan plan;
 	char repo_path[4096];
 	struct chatter chatter;
@@ -60,6 +64,7 @@ struct slot {
 
 static void ask(struct slot *s);
 static void settle(struct slot *s);
+static const struct session_hooks hooks;
 
 static void set_timer(struct slot *s, int64_t delay_ms, loop_timer_fn *fn)
 {
@@ -279,12 +284,64 @@ static void send_job(struct slot *s, const struct msg_hello *hello)
 	s->phase = PHASE_RUNNING;
 }
 
+/* ---- a device that was quarantined ---------------------------------------------------------------------------------------------- */
+
+static void send_canary(struct slot *s, const struct msg_hello *hello)
+{
+	struct fw_err err = { 0 };
+	if (!find_device(hello, s->device.uuid))
+		err_set(&err, ERR_NOT_FOUND, "worker %s does not have it any more", s->worker->name);
+	else if (session_canary(s->session, s->device.uuid, &err) == 0)
+		return;
+	snprintf(s->canary_why, sizeof s->canary_why, "%.300s", err.text);
+	session_cancel(s->session);
+}
+
+static void hear_canary(struct slot *s, const struct msg_state *state)
+{
+	s->canary_ok = state->ok;
+	snprintf(s->canary_why, sizeof s->canary_why, "%s", state->detail);
+}
+
+/* Its answer, or the lack of one, is the device's new state. */
+static void end_canary(struct slot *s, const char *why)
+{
+	char text[700];
+	if (s->canary_ok)
+		snprintf(text, sizeof text, "its canary passed");
+	else
+		snprintf(text, sizeof text, "its canary failed: %.600s", s->canary_why[0] ? s->canary_why : why);
+	devicestate_tell(s->host->ledger, s->device.uuid, s->canary_ok ? "ok" : "quarantined", text);
+	go_free(s);
+}
+
+static void begin_canary(struct slot *s)
+{
+	struct fw_err err = { 0 };
+	s->canary_ok = false;
+	s->canary_why[0] = 0;
+	s->phase = PHASE_CANARY;
+	if (session_open(s->host->loop, s->host->config, s->worker, &hooks, s, &s->session, &err) != 0) {
+		s->is_suspect = true;
+		end_canary(s, err.text);
+	}
+}
+
+/* The worker has found that the device does not recover. The job is not at fault, but may be what breaks it: it counts. */
+static void quarantine(struct slot *s, const char *why)
+{
+	devicestate_tell(s->host->ledger, s->device.uuid, "quarantined", why);
+	lose_worker(s, why);
+}
+
 static void on_hello(void *arg, const struct msg_hello *hello)
 {
 	struct slot *s = arg;
 	take_devices(s, hello);
 	if (s->phase == PHASE_OPENING)
 		send_job(s, hello);
+	else if (s->phase == PHASE_CANARY)
+		send_canary(s, hello);
 	else
 		session_cancel(s->session);
 }
@@ -293,8 +350,15 @@ static void on_word(void *arg, const struct msg *m)
 {
 	struct slot *s = arg;
 	enum jobstate_event on = JOBSTATE_EVENTS;
+	if (s->phase == PHASE_CANARY && m->t == MSG_STATE)
+		hear_canary(s, &m->u.state);
 	if (s->phase != PHASE_RUNNING)
 		return;
+	if (m->t == MSG_FAULT && strcmp(m->u.fault.role, "device") == 0 && strcmp(m->u.fault.failure, "lost") == 0) {
+		chatter_hear(&s->chatter, m);
+		quarantine(s, m->u.fault.detail);
+		return;
+	}
 	if (m->t == MSG_BUILD)
 		on = JOBSTATE_ON_BUILD;
 	else if (m->t == MSG_CHECK)
@@ -320,6 +384,8 @@ static void on_end(void *arg, enum session_end how, struct result *result, const
 		go_free(s);
 	} else if (phase == PHASE_ASKING) {
 		go_down(s, why);
+	} else if (phase == PHASE_CANARY) {
+		end_canary(s, why);
 	} else if (phase == PHASE_OPENING) { /* it never said hello: that is not the job's fault */
 		s->is_suspect = true;
 		finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, why);
@@ -392,6 +458,23 @@ static void on_plan(void *arg, struct resolve_answer *a)
 	}
 }
 
+/* A free device of any kind whose canary was asked for. 1, 0, -1. */
+static int choose_canary(struct slot *s, struct fw_err *err)
+{
+	for (int i = 0; i < s->hello.n_devices; i++) {
+		char state[16];
+		if (s->host->is_taken(s->host->arg, s->hello.device[i].uuid))
+			continue;
+		if (store_device_get(s->host->ledger->db, s->hello.device[i].uuid, &s->device_id, state, err) != 0)
+			return -1;
+		if (!strcmp(state, "canary")) {
+			s->device = s->hello.device[i];
+			return 1;
+		}
+	}
+	return 0;
+}
+
 /* First device of the wanted kind that is in order and free. 1, 0, -1. `auto` is the kind that the worker names first. */
 static int choose_device(struct slot *s, struct fw_err *err)
 {
@@ -439,7 +522,12 @@ int slot_claim(struct slot *s, struct fw_err *err)
 {
 	if (s->phase != PHASE_FREE)
 		return 0;
-	int got = choose_device(s, err);
+	int got = choose_canary(s, err);
+	if (got == 1)
+		begin_canary(s);
+	if (got != 0)
+		return got < 0 ? -1 : 0;
+	got = choose_device(s, err);
 	if (got == 1)
 		got = store_job_next(s->host->ledger->db, s->device.kind, s->device.uuid, &s->job, err);
 	if (got != 1 || mark_sent(s, err) != 0) {
@@ -496,7 +584,7 @@ int64_t slot_job(const struct slot *s)
 
 const char *slot_device(const struct slot *s)
 {
-	return s->job.id ? s->device.uuid : "";
+	return s->job.id || s->phase == PHASE_CANARY ? s->device.uuid : "";
 }
 
 bool slot_is_busy(const struct slot *s)

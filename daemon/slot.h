@@ -35,7 +35,7 @@ void slot_free(struct slot *s);
 int slot_claim(struct slot *s, struct fw_err *err);
 /** Job at work, 0 none. */
 int64_t slot_job(const struct slot *s);
-/** Device at work; "" none. */
+/** Device at work or under trial; "" none. */
 const char *slot_device(const struct slot *s);
 /** Whether anything of it still runs. */
 bool slot_is_busy(const struct slot *s);

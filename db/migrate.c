@@ -18,6 +18,7 @@ EMBEDDED(0002_alerts);
 EMBEDDED(0003_access);
 EMBEDDED(0004_history);
 EMBEDDED(0005_answer);
+EMBEDDED(0006_flags);
 
 static const struct migration embedded[] = {
 	ROW(1, 0001_init),
@@ -25,6 +26,7 @@ static const struct migration embedded[] = {
 	ROW(3, 0003_access),
 	ROW(4, 0004_history),
 	ROW(5, 0005_answer),
+	ROW(6, 0006_flags),
 };
 
 static int apply(struct db *db, const struct migration *m, struct fw_err *err)

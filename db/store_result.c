@@ -6,6 +6,7 @@
 
 #include "base/hash.h"
 #include "base/jsonw.h"
+#include "core/guard.h"
 
 static void bind_id(struct stmt *s, const char *name, int64_t id) /* 0 is no row */
 {
@@ -199,6 +200,9 @@ static void bind_verdict(struct stmt *s, const struct store_cell *c)
 	stmt_text(s, ":reason", c->reason);
 	stmt_int(s, ":borderline", c->borderline);
 	stmt_int(s, ":tail", c->tail);
+	char words[FLAG_WORDS_SIZE];
+	flag_words(c->flags, words);
+	stmt_text(s, ":flags", words);
 }
 
 int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
@@ -208,13 +212,14 @@ int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
 		"seqlen, "
 		"block, sparsity_ratio, input_sha, flops, threshold_pct, m, m_raw, se, beta, launches, samples, base_median_ms, "
 		"target_median_ms, change_pct, ci_low_pct, ci_high_pct, mde_pct, verdict, failure, reason, borderline, tail, "
-		"epoch, held_ms, anchor_change_pct, anchor_ci_low_pct, anchor_ci_high_pct, tau0, blind) "
+		"epoch, held_ms, anchor_change_pct, anchor_ci_low_pct, anchor_ci_high_pct, tau0, blind, "
+		"flags, series) "
 		"SELECT p.id, :n, :key, p.repo, iif(:branch = '', p.branch, :branch), p.target_sha, e.device, p.finished_at, "
 		":group, :mask, :direction, "
 		":seqlen, "
 		":block, :ratio, :input_sha, :flops, :threshold, :m, :m_raw, :se, :beta, :launches, :samples, :base_median, "
 		":target_median, :change, :ci_low, :ci_high, :mde, :verdict, :failure, :reason, :borderline, :tail, "
-		":epoch, :held, :anchor_change, :anchor_low, :anchor_high, :tau0, :blind "
+		":epoch, :held, :anchor_change, :anchor_low, :anchor_high, :tau0, :blind, :flags, :series "
 		"FROM comparison p LEFT JOIN environment e ON e.id = p.environment WHERE p.id = :comparison",
 		err);
 	if (!s)
@@ -239,6 +244,7 @@ int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
 	stmt_double(s, ":anchor_high", c->epoch ? c->anchor_ci_high_pct : NAN);
 	stmt_double(s, ":tau0", c->tau0 > 0 ? c->tau0 : NAN);
 	stmt_int(s, ":blind", c->blind);
+	stmt_text(s, ":series", c->series[0] ? c->series : "device");
 	bind_verdict(s, c);
 	if (insert(db, s, &c->id, err))
 		return -1;
@@ -251,7 +257,7 @@ int store_cell_verdict(struct db *db, const struct store_cell *c, struct fw_err 
 		"UPDATE cell SET m = :m, m_raw = :m_raw, se = :se, beta = :beta, launches = :launches, samples = :samples, "
 		"base_median_ms = :base_median, target_median_ms = :target_median, change_pct = :change, ci_low_pct = :ci_low, "
 		"ci_high_pct = :ci_high, mde_pct = :mde, verdict = :verdict, failure = :failure, reason = :reason, "
-		"borderline = :borderline, tail = :tail WHERE id = :id",
+		"borderline = :borderline, tail = :tail, flags = :flags WHERE id = :id",
 		err);
 	if (!s)
 		return -1;
@@ -267,7 +273,7 @@ int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store
 		"threshold_pct, "
 		"m, m_raw, se, beta, launches, samples, base_median_ms, target_median_ms, change_pct, ci_low_pct, ci_high_pct, "
 		"mde_pct, "
-		"verdict, failure, reason, borderline, tail, tau0, blind FROM cell "
+		"verdict, failure, reason, borderline, tail, tau0, blind, flags, series FROM cell "
 		"WHERE comparison = :comparison AND n > :after ORDER BY n "
 		"LIMIT 1",
 		err);
@@ -302,7 +308,8 @@ int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store
 		.borderline = row_int(s, 28) != 0,
 		.tail = row_int(s, 29) != 0,
 		.tau0 = row_double(s, 30),
-		.blind = row_int(s, 31) != 0 };
+		.blind = row_int(s, 31) != 0,
+		.flags = flag_parse(row_text(s, 32)) };
 	row_copy(s, 3, out->key, sizeof(out->key));
 	row_copy(s, 4, out->input_sha, sizeof(out->input_sha));
 	row_copy(s, 5, out->group, sizeof(out->group));
@@ -310,6 +317,7 @@ int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store
 	row_copy(s, 7, out->direction, sizeof(out->direction));
 	row_copy(s, 26, out->failure, sizeof(out->failure));
 	row_copy(s, 27, out->reason, sizeof(out->reason));
+	row_copy(s, 33, out->series, sizeof(out->series));
 	stmt_reset(s);
 	return 1;
 }
@@ -368,26 +376,14 @@ int store_launch_insert(struct db *db, int64_t comparison, int n, int set, uint6
 	return insert(db, s, id, err);
 }
 
-static void guard_text(const struct msg_guard *g, struct buf *out)
-{
-	struct jsonw j;
-	jsonw_init(&j, out);
-	jsonw_object(&j);
-	jsonw_kv_double(&j, "power_w", g->power_w);
-	jsonw_kv_double(&j, "temp_c", g->temp_c);
-	jsonw_kv_double(&j, "sm_mhz", g->sm_mhz);
-	jsonw_kv_int(&j, "reasons", (int64_t)g->reasons);
-	jsonw_kv_int(&j, "foreign", g->foreign);
-	jsonw_kv_string(&j, "regime", g->regime);
-	jsonw_object_end(&j);
-}
-
 int store_samples_insert(struct db *db, int64_t launch, int64_t cell, const struct msg_cell *m, const struct launch_estimate *e,
 	struct fw_err *err)
 {
 	struct buf guard;
+	struct jsonw j;
 	buf_init(&guard, 1024);
-	guard_text(&m->guard, &guard);
+	jsonw_init(&j, &guard);
+	protocol_put_guard(&j, &m->guard);
 	size_t bytes = (size_t)m->n * sizeof(float);
 	int r = 0;
 	for (int i = 0; i < m->n_subjects && r == 0; i++) {
@@ -450,20 +446,38 @@ static const float *floats_of(const struct buf *values, struct span span, int n)
 	return span.at >= 0 && span.n == n ? (const float *)(const void *)(values->data + span.at) : NULL;
 }
 
-int store_cell_launches(struct db *db, int64_t cell, struct store_launches *out, struct fw_err *err)
+/** Median of one side's host times over all launches; NAN where some are not known any more. Shape: spans[n]. */
+static double host_median(const struct store_launches *l, const struct span *spans)
+{
+	float all[STATS_LAUNCHES_MAX * STATS_PAIRS_MAX];
+	int n = 0;
+	for (int i = 0; i < l->n; i++) {
+		const float *v = floats_of(&l->values, spans[i], l->estimate[i].n);
+		if (!v)
+			return NAN;
+		for (int k = 0; k < l->estimate[i].n && n < (int)(sizeof(all) / sizeof(all[0])); k++)
+			all[n++] = v[k];
+	}
+	return n ? stats_median(all, n) : NAN;
+}
+
+int store_cell_launches(struct db *db, int64_t cell, const char *series, struct store_launches *out, struct fw_err *err)
 {
 	memset(out, 0, sizeof(*out));
 	buf_init(&out->values, 4 << 20);
-	struct span spans[STATS_LAUNCHES_MAX][4];
+	struct span spans[STATS_LAUNCHES_MAX][4], host[2][STATS_LAUNCHES_MAX];
 	struct stmt *s = db_stmt(db,
-		"SELECT l.set_, t.n, t.d, t.q, t.d_raw, b.ms, t.ms, b.mhz, t.mhz, t.id, t.guard ->> 'reasons' FROM sample t JOIN "
+		"SELECT l.set_, t.n, t.d, t.q, t.d_raw, b.ms, t.ms, b.mhz, t.mhz, b.host_us, "
+		"t.host_us, t.id, t.guard ->> 'reasons', t.guard ->> 'foreign', t.guard ->> 'xid', t.guard ->> 'ecc' FROM sample "
+		"t JOIN "
 		"launch l ON l.id = t.launch "
 		"JOIN sample b ON b.launch = t.launch AND b.cell = t.cell AND b.subject = 'base' AND b.series = t.series AND "
-		"b.phase = '' WHERE t.cell = :cell AND t.series IN ('device', 'process') AND t.subject = 'target' ORDER BY l.n",
+		"b.phase = '' WHERE t.cell = :cell AND t.series = :series AND t.subject = 'target' ORDER BY l.n",
 		err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":cell", cell);
+	stmt_text(s, ":series", series);
 	int r, n = 0;
 	while ((r = stmt_step(s, err)) == 1) {
 		if (n == STATS_LAUNCHES_MAX) {
@@ -478,8 +492,14 @@ int store_cell_launches(struct db *db, int64_t cell, struct store_launches *out,
 			.d_raw = row_double(s, 4) };
 		for (int i = 0; i < 4; i++)
 			spans[n][i] = take_floats(s, 5 + i, &out->values);
-		out->sample[n] = row_int(s, 9);
-		out->reasons[n] = row_int(s, 10);
+		for (int i = 0; i < 2; i++)
+			host[i][n] = take_floats(s, 9 + i, &out->values);
+		out->sample[n] = row_int(s, 11);
+		guard_unknown(&out->guard[n]);
+		out->guard[n].reasons = (uint64_t)row_int(s, 12);
+		out->guard[n].foreign = row_is_null(s, 13) ? -1 : (int)row_int(s, 13);
+		out->guard[n].xid = (int)row_int(s, 14);
+		out->guard[n].ecc = (int)row_int(s, 15);
 		n++;
 	}
 	if (r < 0)
@@ -504,6 +524,8 @@ int store_cell_launches(struct db *db, int64_t cell, struct store_launches *out,
 			return err_set(
 				err, ERR_INVALID, "a launch of cell %lld has neither samples nor an estimate", (long long)cell);
 	}
+	for (int i = 0; i < 2; i++)
+		out->host_us[i] = host_median(out, host[i]);
 	return 0;
 }
 

@@ -41,6 +41,8 @@ struct store_cell {
 	double anchor_change_pct, anchor_ci_low_pct, anchor_ci_high_pct; /* throughput against the anchor's; NAN: none */
 	double tau0;                                                     /* calibrated; NAN: the rule's */
 	bool blind;                                                      /* cannot see its threshold */
+	int flags;                                                       /* core/flag.h: those without a column of their own */
+	char series[12];                                                 /* that decides: "device" "call"; "" is device */
 };
 
 /** A build that said ok, cached or failed; a cached one that is stored already is found again by its inputs and module. */
@@ -65,18 +67,19 @@ int store_launch_insert(struct db *db, int64_t comparison, int n, int set, uint6
 /** One row per subject of `m`. The launch's estimate `e` (NULL: none) stands on the row of role "target". */
 int store_samples_insert(struct db *db, int64_t launch, int64_t cell, const struct msg_cell *m, const struct launch_estimate *e,
 	struct fw_err *err);
-/** A stored cell's launches of the series that decides (device, process), in their order: to judge again. */
+/** A stored cell's launches of one series, in their order: to judge again. */
 struct store_launches {
 	int n;
 	bool raw; /* pairs are there; false: thinned, only the estimates are */
 	struct launch_estimate estimate[STATS_LAUNCHES_MAX];
 	struct launch_pairs pairs[STATS_LAUNCHES_MAX]; /* point into `values` */
 	int64_t sample[STATS_LAUNCHES_MAX];            /* row of the target's samples, for store_sample_estimate */
-	int64_t reasons[STATS_LAUNCHES_MAX];           /* guard: limit reasons of the clock while it ran */
+	struct msg_guard guard[STATS_LAUNCHES_MAX];    /* what decides whether a launch is believed; the rest is unknown */
+	double host_us[2];                             /* median host time of enqueue, base and target; NAN unknown */
 	struct buf values;
 };
 /** Err: ERR_INVALID rows that do not fit together. Own: buf_fini(&out->values) in any case. */
-int store_cell_launches(struct db *db, int64_t cell, struct store_launches *out, struct fw_err *err);
+int store_cell_launches(struct db *db, int64_t cell, const char *series, struct store_launches *out, struct fw_err *err);
 int store_sample_estimate(struct db *db, int64_t sample, const struct launch_estimate *e, struct fw_err *err);
 /** Drop raw times of comparisons finished before `before`, keeping each launch's estimate; at most `limit` rows. *n counts them. */
 int store_samples_thin(struct db *db, int64_t before, int limit, int *n, struct fw_err *err);

@@ -11,7 +11,7 @@
 #   sql TEXT                  asks the database directly
 #
 # The module under test is tests/modules/good.c, compiled with the work factor that kernels/factor holds: on device `sim` that
-# is its speed. kernels/recipe is a shell command that the build runs first.
+# is its speed; kernels/flags holds more for the compiler, e.g. a CONFIG that device `sim` reads. kernels/recipe is a shell command that the build runs first.
 export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=tester GIT_AUTHOR_EMAIL=t@example.org
 export GIT_COMMITTER_NAME=tester GIT_COMMITTER_EMAIL=t@example.org
 daemon_pid=""
@@ -24,11 +24,12 @@ new_repo() {
 	cp "$root/kernels/fw_kernel.h" "$root/tests/modules/good.c" "$dir/kernels"
 	echo 1.0 >"$dir/kernels/factor"
 	echo : >"$dir/kernels/recipe"
+	: >"$dir/kernels/flags"
 	cat >"$dir/kernels/Makefile" <<'MAKE'
 all:
 	mkdir -p build/$(DEVICE)
 	sh recipe
-	gcc -std=gnu17 -O1 -fPIC -shared -fvisibility=hidden -DWORK_FACTOR=$(shell cat factor) -I.. -o build/$(DEVICE)/libattention.so good.c -lm
+	gcc -std=gnu17 -O1 -fPIC -shared -fvisibility=hidden -DWORK_FACTOR=$(shell cat factor) $(shell cat flags) -I.. -o build/$(DEVICE)/libattention.so good.c -lm
 MAKE
 	cat >"$dir/.flopwatch.yaml" <<'YAML'
 flopwatch: 1

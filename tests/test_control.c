@@ -89,16 +89,16 @@ static void test_a_base_and_what_to_measure(void **state)
 static void test_bad_questions(void **state)
 {
 	(void)state;
-	char glob[300];
+	char glob[STORE_JOB_CELLS_SIZE + 2];
 	memset(glob, '*', sizeof glob - 1);
-	glob[299] = 0;
+	glob[sizeof glob - 1] = 0;
 	refused((struct control_request){ .target = NULL }, ERR_INVALID, "a job needs a repo and a target");
 	refused((struct control_request){ .repo = "other", .target = two }, ERR_NOT_FOUND, "there is no repository other");
 	refused((struct control_request){ .target = two, .suite = "../etc/passwd" }, ERR_INVALID,
 		"suite ../etc/passwd is not a name; e.g. ffa");
 	refused((struct control_request){ .target = two, .device_kind = "tpu" }, ERR_INVALID,
 		"device_kind tpu is none of cuda, cpu, sim");
-	refused((struct control_request){ .target = two, .cells_glob = glob }, ERR_INVALID, "cells is longer than 255 bytes");
+	refused((struct control_request){ .target = two, .cells_glob = glob }, ERR_INVALID, "cells is longer than 4095 bytes");
 	refused((struct control_request){ .target = two, .cells_glob = "a\nb" }, ERR_INVALID,
 		"cells holds a character that cannot be there");
 	config->queue_max = 0;

@@ -12,12 +12,13 @@
 
 static void an_unknown_gpu_is_unknown(void **state)
 {
-	struct nvml_reading r = { 1, 1, 1, 1, 1, 1 };
+	struct nvml_reading r = { 1, 1, 1, 1, 1, 1, 1, 1 };
 	unsigned pid[NVML_PIDS_MAX];
 	(void)state;
 	nvml_read("GPU-00000000-0000-0000-0000-000000000000", &r);
 	assert_true(r.power_w < 0 && r.power_limit_w < 0 && r.temp_c < 0 && r.sm_mhz < 0 && r.sm_max_mhz < 0);
-	assert_int_equal(r.reasons, -1);
+	assert_true(r.reasons == -1 && r.ecc == -1 && !(r.energy_j > 0));
+	assert_int_equal(nvml_xid("GPU-00000000-0000-0000-0000-000000000000"), 0);
 	assert_int_equal(nvml_compute_pids("GPU-00000000-0000-0000-0000-000000000000", pid, NVML_PIDS_MAX), -1);
 }
 

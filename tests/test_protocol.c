@@ -116,7 +116,7 @@ static void fill_job(struct msg_job *job, struct cell *cells)
 	job->cell = cells;
 	job->n_cells = 2;
 	rule_default(&job->rule, 2);
-	job->limits = (struct msg_limits){ 900, 300, 300, 600.5, 1 << 20 };
+	job->limits = (struct msg_limits){ 900, 300, 300, 600.5, 120, 1 << 20 };
 }
 
 static void job(void **state)

@@ -55,7 +55,7 @@ static void make_plan(struct plan *p)
 	p->ask.cell = s.cell;
 	p->ask.n_cells = s.n_cells;
 	rule_default(&p->ask.rule, s.n_cells);
-	p->ask.limits = (struct msg_limits){ 900, 300, 300, 600, 1000 };
+	p->ask.limits = (struct msg_limits){ 900, 300, 300, 600, 60, 1000 };
 }
 
 static void on_hello(void *arg, const struct msg_hello *h)

@@ -122,7 +122,7 @@ static void samples_come_back_bit_for_bit(void **state)
 		struct result *r = fixture_result(f, "main", 1, 2, 1);
 		int64_t cell = put_timings(f, r, clocks);
 		struct store_launches l;
-		ok(store_cell_launches(f->db, cell, &l, &err));
+		ok(store_cell_launches(f->db, cell, "device", &l, &err));
 		assert_int_equal(l.n, 3);
 		assert_true(l.raw);
 		for (int i = 0; i < 3; i++) {
@@ -136,7 +136,7 @@ static void samples_come_back_bit_for_bit(void **state)
 			else
 				assert_null(l.pairs[i].base_mhz);
 			assert_true(l.estimate[i].d == 0.01 * (i + 1) && l.estimate[i].d_raw == 0.02 * (i + 1));
-			assert_int_equal(l.reasons[i], i == 1 ? 0x44 : 0);
+			assert_int_equal((int)l.guard[i].reasons, i == 1 ? 0x44 : 0);
 		}
 		buf_fini(&l.values);
 		result_free(r);
@@ -154,7 +154,7 @@ static void thinning_keeps_the_estimates(void **state)
 	assert_int_equal(n, 0);
 	ok(store_samples_thin(f->db, 78, 100, &n, &err));
 	assert_int_equal(n, 6);
-	ok(store_cell_launches(f->db, cell, &l, &err));
+	ok(store_cell_launches(f->db, cell, "device", &l, &err));
 	assert_int_equal(l.n, 3);
 	assert_false(l.raw);
 	assert_null(l.pairs[1].base_ms);
@@ -162,11 +162,11 @@ static void thinning_keeps_the_estimates(void **state)
 	buf_fini(&l.values);
 	struct launch_estimate changed = { .d = 0.5, .q = 0.25, .d_raw = 0.125 };
 	ok(store_sample_estimate(f->db, l.sample[0], &changed, &err));
-	ok(store_cell_launches(f->db, cell, &l, &err));
+	ok(store_cell_launches(f->db, cell, "device", &l, &err));
 	assert_true(l.estimate[0].d == 0.5 && l.estimate[0].q == 0.25 && l.estimate[0].d_raw == 0.125);
 	buf_fini(&l.values);
 	ok(stmt_run(db_stmt(f->db, "UPDATE sample SET d = NULL", &err), &err));
-	refused(ERR_INVALID, store_cell_launches(f->db, cell, &l, &err));
+	refused(ERR_INVALID, store_cell_launches(f->db, cell, "device", &l, &err));
 	buf_fini(&l.values);
 	result_free(r);
 }

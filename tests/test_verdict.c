@@ -66,7 +66,7 @@ static void one_set(void **state)
 	assert_int_equal(j.verdict, VERDICT_UNCHANGED);
 	judge(&r, 12, 0.0150, 0, 0, &j);
 	assert_int_equal(j.verdict, VERDICT_UNCHANGED);
-	assert_int_equal(j.flags, VERDICT_BORDERLINE);
+	assert_int_equal(j.flags, FLAG_BORDERLINE);
 }
 
 static void two_sets(void **state)
@@ -95,10 +95,10 @@ static void two_sets(void **state)
 	assert_string_equal(j.reason, "the first set of launches shows -3.92 %, the confirming set 0.00 %");
 	judge(&r, 12, 0.0152, 4, 0.04, &j);
 	assert_int_equal(j.verdict, VERDICT_REGRESSION);
-	assert_int_equal(j.flags, VERDICT_BORDERLINE);
+	assert_int_equal(j.flags, FLAG_BORDERLINE);
 	judge(&r, 4, 0.04, 12, 0.0152, &j);
 	assert_int_equal(j.verdict, VERDICT_REGRESSION);
-	assert_int_equal(j.flags, VERDICT_BORDERLINE);
+	assert_int_equal(j.flags, FLAG_BORDERLINE);
 	judge(&r, 12, 0.0152, 12, 0.0150, &j);
 	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
 	judge(&r, 2, 0.0, 4, 0.04, &j); /* a first set that is judged again after its beta moved */
@@ -200,7 +200,7 @@ static struct tally run_cells(struct noise n, double shift, int cells, int pairs
 		t.undecided += j.verdict == VERDICT_UNDECIDED;
 		t.unchanged += j.verdict == VERDICT_UNCHANGED;
 		t.improvement += j.verdict == VERDICT_IMPROVEMENT;
-		t.borderline += j.flags & VERDICT_BORDERLINE ? 1 : 0;
+		t.borderline += j.flags & FLAG_BORDERLINE ? 1 : 0;
 		t.launches += j.all.launches;
 	}
 	return t;

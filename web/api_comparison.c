@@ -205,3 +205,23 @@ void api_commit(void *arg, struct http_request *r, struct http_response *respons
 	if (result != 0)
 		answer_error(r, response, &err);
 }
+
+void api_comparison_judge(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct jsonw j;
+	bool changed;
+	int64_t id = answer_path_id(r, response, "comparison");
+	if (id < 0)
+		return;
+	if (site->act.judge(site->act.arg, id, &changed, &err) != 0) {
+		answer_error(r, response, &err);
+		return;
+	}
+	answer_json(response, &j);
+	jsonw_object(&j);
+	jsonw_kv_int(&j, "id", id);
+	jsonw_kv_bool(&j, "changed", changed);
+	jsonw_object_end(&j);
+}

@@ -37,6 +37,18 @@ void api_devices(void *arg, struct http_request *r, struct http_response *respon
 		answer_items_end(&j);
 }
 
+struct wanted {
+	const char *uuid;
+	struct jsonw *j;
+};
+
+static void write_state(void *arg, const struct view_device *row)
+{
+	struct wanted *w = arg;
+	if (strcmp(row->uuid, w->uuid) == 0)
+		jsonw_kv_string(w->j, "state", row->state);
+}
+
 static void set_paused(struct site *site, struct http_request *r, struct http_response *response, bool paused)
 {
 	struct fw_err err = { 0 };
@@ -52,6 +64,9 @@ static void set_paused(struct site *site, struct http_request *r, struct http_re
 	jsonw_object(&j);
 	jsonw_kv_string(&j, "uuid", uuid);
 	jsonw_kv_bool(&j, "paused", paused);
+	struct wanted wanted = { .uuid = uuid, .j = &j };
+	if (view_devices(site->db, write_state, &wanted, &err) != 0)
+		answer_error(r, response, &err);
 	jsonw_object_end(&j);
 }
 

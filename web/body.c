@@ -51,6 +51,11 @@ struct figures {
 	double bytes_base, bytes_target;
 	double workspace_base, workspace_target;
 	double kept; /* blocks of a sparse mask, as the target counted them */
+	double slow_base_pct, slow_target_pct;
+	struct {
+		double base_ms, target_ms, change_pct, ci_low_pct, ci_high_pct, launches;
+		double base_mhz, target_mhz, base_j, target_j;
+	} sustained;
 };
 
 static const struct figures no_figures = { .call_base_us = NAN,
@@ -68,7 +73,10 @@ static const struct figures no_figures = { .call_base_us = NAN,
 	.bytes_target = NAN,
 	.workspace_base = NAN,
 	.workspace_target = NAN,
-	.kept = NAN };
+	.kept = NAN,
+	.slow_base_pct = NAN,
+	.slow_target_pct = NAN,
+	.sustained = { NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN } };
 
 static struct phase *phase_of(struct figures *f, const char *name, size_t len)
 {
@@ -125,6 +133,18 @@ static void take_metric(void *arg, const char *name, const char *unit, double va
 		{ "base.workspace_bytes", &f->workspace_base },
 		{ "target.workspace_bytes", &f->workspace_target },
 		{ "target.blocks_kept", &f->kept },
+		{ "slow_calls.base_pct", &f->slow_base_pct },
+		{ "slow_calls.target_pct", &f->slow_target_pct },
+		{ "sustained.base_ms", &f->sustained.base_ms },
+		{ "sustained.target_ms", &f->sustained.target_ms },
+		{ "sustained.change_pct", &f->sustained.change_pct },
+		{ "sustained.ci_low_pct", &f->sustained.ci_low_pct },
+		{ "sustained.ci_high_pct", &f->sustained.ci_high_pct },
+		{ "sustained.launches", &f->sustained.launches },
+		{ "sustained_clock.base_mhz", &f->sustained.base_mhz },
+		{ "sustained_clock.target_mhz", &f->sustained.target_mhz },
+		{ "energy.base_j", &f->sustained.base_j },
+		{ "energy.target_j", &f->sustained.target_j },
 	};
 	(void)unit;
 	if (strncmp(name, "phase.", 6) == 0)
@@ -147,6 +167,27 @@ static void pair(struct jsonw *j, const char *key, const char *unit, double base
 	jsonw_kv_figure(j, name, base);
 	snprintf(name, sizeof(name), "target%s", unit);
 	jsonw_kv_figure(j, name, target);
+	jsonw_object_end(j);
+}
+
+static void write_sustained(struct jsonw *j, const struct figures *f)
+{
+	if (!isfinite(f->sustained.change_pct)) {
+		jsonw_kv_null(j, "sustained");
+		return;
+	}
+	jsonw_key(j, "sustained");
+	jsonw_object(j);
+	jsonw_kv_figure(j, "base_ms", f->sustained.base_ms);
+	jsonw_kv_figure(j, "target_ms", f->sustained.target_ms);
+	jsonw_kv_figure(j, "change_pct", f->sustained.change_pct);
+	jsonw_kv_figure(j, "ci_low_pct", f->sustained.ci_low_pct);
+	jsonw_kv_figure(j, "ci_high_pct", f->sustained.ci_high_pct);
+	jsonw_kv_figure(j, "launches", f->sustained.launches);
+	jsonw_kv_figure(j, "base_mhz", f->sustained.base_mhz);
+	jsonw_kv_figure(j, "target_mhz", f->sustained.target_mhz);
+	jsonw_kv_figure(j, "base_j", f->sustained.base_j);
+	jsonw_kv_figure(j, "target_j", f->sustained.target_j);
 	jsonw_object_end(j);
 }
 
@@ -175,6 +216,8 @@ static void write_figures(struct jsonw *j, const struct figures *f)
 	} else {
 		jsonw_kv_null(j, "call");
 	}
+	write_sustained(j, f);
+	pair(j, "slow_calls", "_pct", f->slow_base_pct, f->slow_target_pct);
 	pair(j, "enqueue", "_us", f->enqueue_base_us, f->enqueue_target_us);
 	pair(j, "clock", "_mhz", f->clock_base_mhz, f->clock_target_mhz);
 	pair(j, "error_ratio", "", f->error_base, f->error_target);
@@ -203,23 +246,29 @@ static void write_flags(struct jsonw *j, const struct view_cell *c)
 		jsonw_string(j, "borderline");
 	if (c->tail)
 		jsonw_string(j, "tail");
+	for (const char *word = c->flags; *word; word += strspn(word, " ")) {
+		size_t len = strcspn(word, " ");
+		jsonw_bytes(j, word, len);
+		word += len;
+	}
 	jsonw_array_end(j);
 }
 
-static void write_nodes(struct body *b, int64_t cell)
+/** A stored JSON text under `key`, null where there is none. */
+static void write_artifact(struct body *b, const char *key, const char *owner_kind, int64_t owner, const char *kind)
 {
-	struct buf nodes;
+	struct buf text;
 	struct fw_err err = { 0 };
-	buf_init(&nodes, BODY_MAX);
-	if (view_artifact(b->db, "cell", cell, "nodes_changed", &nodes, &err) == 0) {
-		jsonw_key(&b->j, "nodes");
-		jsonw_raw(&b->j, nodes.data, nodes.len);
+	buf_init(&text, BODY_MAX);
+	if (view_artifact(b->db, owner_kind, owner, kind, &text, &err) == 0) {
+		jsonw_key(&b->j, key);
+		jsonw_raw(&b->j, text.data, text.len);
 	} else {
-		jsonw_kv_null(&b->j, "nodes");
+		jsonw_kv_null(&b->j, key);
 		if (err.code != ERR_NOT_FOUND)
 			b->failed = err_set(b->err, err.code, "%s", err.text);
 	}
-	buf_fini(&nodes);
+	buf_fini(&text);
 }
 
 static void write_cell(void *arg, const struct view_cell *c)
@@ -236,6 +285,7 @@ static void write_cell(void *arg, const struct view_cell *c)
 	jsonw_kv_string(j, "verdict", c->verdict);
 	jsonw_kv_bool(j, "borderline", c->borderline);
 	write_flags(j, c);
+	jsonw_kv_string(j, "series", c->series);
 	text_or_null(j, "failure", c->failure);
 	text_or_null(j, "reason", c->reason);
 	jsonw_kv_string(j, "group", c->group);
@@ -259,7 +309,7 @@ static void write_cell(void *arg, const struct view_cell *c)
 	jsonw_kv_int(j, "launches", c->launches);
 	jsonw_kv_int(j, "samples", c->samples);
 	write_figures(j, &f);
-	write_nodes(b, c->id);
+	write_artifact(b, "nodes", "cell", c->id, "nodes_changed");
 	jsonw_object_end(j);
 }
 
@@ -370,6 +420,7 @@ static void write_head(void *arg, const struct view_comparison *c)
 	jsonw_kv_figure(j, "gpu_s", c->gpu_s);
 	jsonw_kv_figure(j, "wall_s", c->wall_s);
 	text_or_null(j, "isolation", b->isolation);
+	write_artifact(b, "notes", "comparison", c->id, "notes");
 	jsonw_kv_int(j, "regressions", c->regressions);
 	jsonw_kv_figure(j, "worst_pct", c->worst_pct);
 }

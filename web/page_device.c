@@ -131,7 +131,9 @@ static void device_card(void *arg, const struct view_device *row)
 	hardware(out, row->info_json);
 	last_seen_doing(d, row->id);
 	emit_raw(out, "</dl><div class=row>");
-	if (strcmp(row->state, "paused") == 0)
+	if (strcmp(row->state, "quarantined") == 0)
+		layout_button(out, "devices", row->uuid, "resume", "Try with a canary");
+	else if (strcmp(row->state, "paused") == 0)
 		layout_button(out, "devices", row->uuid, "resume", "Resume");
 	else if (strcmp(row->state, "ok") == 0)
 		layout_button(out, "devices", row->uuid, "pause", "Pause");

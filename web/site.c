@@ -56,6 +56,7 @@ static const struct http_route routes[] = {
 	{ "POST", "/api/v1/alerts/{id}/invalidate", api_alert_invalidate, HTTP_TRIGGER },
 	{ "POST", "/api/v1/devices/{uuid}/pause", api_device_pause, HTTP_ADMIN },
 	{ "POST", "/api/v1/devices/{uuid}/resume", api_device_resume, HTTP_ADMIN },
+	{ "POST", "/api/v1/comparisons/{id}/judge", api_comparison_judge, HTTP_ADMIN },
 	{ "POST", "/api/v1/backup", api_backup, HTTP_ADMIN },
 	{ "POST", "/api/v1/hooks/{repo}", api_hook, HTTP_OPEN }, /* signed */
 	{ "GET", "/api/v1/tokens", api_tokens, HTTP_ADMIN },

@@ -29,6 +29,7 @@ struct site_actions {
 	/** Search the commits from request->base (good) to request->target (bad). */
 	int (*bisect)(void *arg, const struct site_request *request, int64_t *id, struct fw_err *err);
 	int (*cancel_bisect)(void *arg, int64_t id, const char *who, struct fw_err *err);
+	int (*judge)(void *arg, int64_t comparison, bool *changed, struct fw_err *err);
 };
 
 struct site {

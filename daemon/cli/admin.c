@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/proc.h"
+#include "cli/value.h"
 #include "cli/verbs.h"
 
 enum { CHECK_TIMEOUT_MS = 10000 };
@@ -53,7 +54,14 @@ int verb_pause(struct client *c, const struct options *o)
 
 int verb_resume(struct client *c, const struct options *o)
 {
-	return post(c, "devices", o->arg[0], "resume");
+	struct fw_err err = { 0 };
+	json_t *answer = NULL;
+	if (post_to(c, "devices", o->arg[0], "resume", &answer, &err) != 0)
+		return verb_fail(&err);
+	if (strcmp(value_text(answer, "state"), "canary") == 0)
+		printf("it was quarantined: a canary tries it now; flopwatch devices shows the outcome\n");
+	json_decref(answer);
+	return EXIT_OK;
 }
 
 /* Written beside the file and renamed over it, so that a backup that is there is a whole one. */

@@ -31,7 +31,9 @@ static const struct verb {
 		"losses that wait for a person" },
 	{ "devices", 0, 0, verb_devices, "devices", "what measures" },
 	{ "pause", 1, 1, verb_pause, "pause DEVICE", "give a device no more jobs" },
-	{ "resume", 1, 1, verb_resume, "resume DEVICE", "give it jobs again" },
+	{ "resume", 1, 1, verb_resume, "resume DEVICE", "give it jobs again; one that is quarantined is tried first" },
+	{ "judge", 0, 1, verb_judge, "judge --again [COMPARISON]",
+		"compute verdicts anew from stored samples, of one comparison or of all history" },
 	{ "backup", 1, 1, verb_backup, "backup FILE", "copy the daemon's database" },
 	{ "token", 1, 2, verb_token, "token add NAME --scope read|trigger|admin | token list | token revoke NAME",
 		"who may ask, where the daemon wants to know" },
@@ -117,6 +119,7 @@ enum {
 	OPTION_JSON,
 	OPTION_QUICK,
 	OPTION_PROGRESS,
+	OPTION_AGAIN,
 	OPTION_QUIET,
 	OPTION_HELP,
 	OPTION_VERSION
@@ -137,6 +140,7 @@ static const struct option long_options[] = {
 	{ "limit", required_argument, NULL, OPTION_LIMIT },
 	{ "json", no_argument, NULL, OPTION_JSON },
 	{ "quick", no_argument, NULL, OPTION_QUICK },
+	{ "again", no_argument, NULL, OPTION_AGAIN },
 	{ "progress", no_argument, NULL, OPTION_PROGRESS },
 	{ "quiet", no_argument, NULL, OPTION_QUIET },
 	{ "help", no_argument, NULL, OPTION_HELP },
@@ -192,6 +196,9 @@ static int parse(int argc, char **argv, struct options *o)
 			break;
 		case OPTION_QUICK:
 			o->quick = true;
+			break;
+		case OPTION_AGAIN:
+			o->again = true;
 			break;
 		case OPTION_PROGRESS:
 			o->progress = true;

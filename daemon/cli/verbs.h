@@ -21,7 +21,7 @@ enum exit_status {
 struct options {
 	const char *server, *token_file, *scope;
 	const char *repo, *suite, *cells, *branch, *device, *state, *reason; /* NULL: not given */
-	bool json, quick, progress, quiet;
+	bool json, quick, progress, quiet, again;
 	int timeout_s; /* 0: none */
 	int limit;
 	int n_arg;
@@ -54,6 +54,7 @@ int verb_alerts(struct client *c, const struct options *o);
 int verb_devices(struct client *c, const struct options *o);
 int verb_pause(struct client *c, const struct options *o);
 int verb_resume(struct client *c, const struct options *o);
+int verb_judge(struct client *c, const struct options *o);
 int verb_backup(struct client *c, const struct options *o);
 int verb_config(struct client *c, const struct options *o);
 

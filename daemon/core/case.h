@@ -39,6 +39,8 @@ struct cell {
 	enum direction direction;
 	double threshold_pct; /* TFLOP/s loss that is a regression */
 	double flops;         /* of a call of a foreign benchmark (family "command"); 0 unknown */
+	char decide
+		[8]; /* series that decides: "device", "call" where host time is part of the promise, "process"; "" is device */
 	struct attention_case attention;
 };
 

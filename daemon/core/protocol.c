@@ -32,6 +32,9 @@ static const char *const names[] = {
 	[MSG_PING] = "ping",
 	[MSG_CANCEL] = "cancel",
 	[MSG_RUN] = "run",
+	[MSG_NOTE] = "note",
+	[MSG_STATE] = "state",
+	[MSG_CANARY] = "canary",
 };
 
 enum { NAMES = sizeof names / sizeof names[0] };
@@ -139,6 +142,7 @@ void msg_fini(struct msg *m)
 		if (m->u.run) {
 			free(m->u.run->cell);
 			free(m->u.run->index);
+			free(m->u.run->burst);
 		}
 		free(m->u.run);
 		break;

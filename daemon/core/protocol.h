@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/jsonw.h"
 #include "core/case.h"
 #include "core/manifest.h"
 #include "core/stats.h"
@@ -44,7 +45,10 @@ enum msg_type {
 	MSG_DONE,
 	MSG_PING,
 	MSG_CANCEL,
-	MSG_RUN
+	MSG_RUN,
+	MSG_NOTE,
+	MSG_STATE,
+	MSG_CANARY
 };
 
 struct msg_device {
@@ -84,6 +88,7 @@ struct msg_subject {
 
 struct msg_limits {
 	double build_s, check_s, launch_s, budget_s;
+	double wait_s; /* for other processes to leave the device; 600 unless said */
 	int64_t log_bytes;
 };
 
@@ -162,6 +167,8 @@ struct msg_guard {
 	double power_w, temp_c, sm_mhz; /* -1: unknown */
 	uint64_t reasons;               /* clock event reasons of NVML */
 	int foreign;                    /* other processes on the device; -1: unknown */
+	int xid, ecc;                   /* since the reading before: last XID, memory errors that were not corrected; 0: none */
+	double energy_j;                /* used while the times were taken; -1: unknown */
 	char regime[16];                /* "boost" "power_limited" "" */
 };
 
@@ -172,10 +179,11 @@ struct msg_cell {
 	char input_sha256[65];
 	int n_subjects;
 	char role[PROTOCOL_SUBJECTS_MAX][PROTOCOL_ROLE_SIZE];
-	int n;                                 /* samples of each subject */
-	float *ms[PROTOCOL_SUBJECTS_MAX];      /* ms[s][n]; owned by the message */
-	float *mhz[PROTOCOL_SUBJECTS_MAX];     /* mhz[s][n] or NULL */
-	float *host_us[PROTOCOL_SUBJECTS_MAX]; /* host time of enqueue, or NULL */
+	int n;                                  /* samples of each subject */
+	float *ms[PROTOCOL_SUBJECTS_MAX];       /* ms[s][n]; owned by the message */
+	float *mhz[PROTOCOL_SUBJECTS_MAX];      /* mhz[s][n] or NULL */
+	float *host_us[PROTOCOL_SUBJECTS_MAX];  /* host time of enqueue, or NULL */
+	double energy_j[PROTOCOL_SUBJECTS_MAX]; /* of a call, series sustained; 0: unknown */
 	char order[PROTOCOL_SUBJECTS_MAX * PROTOCOL_SAMPLES_MAX +
 		   1]; /* subject of each call in time, "ABBAABBA.."; A is role[0]; "" unknown */
 	struct msg_guard guard;
@@ -214,9 +222,29 @@ struct msg_done {
 	bool cancelled;
 };
 
+/** Something that people should know and that decides nothing: a wait, what a module left behind. */
+struct msg_note {
+	int cell;                      /* -1: none in particular */
+	char role[PROTOCOL_ROLE_SIZE]; /* whose doing; "" nobody's */
+	char text[400];
+};
+
+/** How a device is: whether somebody else uses it (what "idle"), whether it still computes and times rightly ("canary"). */
+struct msg_state {
+	char what[8];
+	bool ok;
+	struct msg_guard guard;
+	char detail[400]; /* what is wrong with it; "" when ok */
+};
+
+/** Daemon to worker instead of a job: try the device with something small and known. The answer is a state. */
+struct msg_canary {
+	char device[64]; /* uuid */
+};
+
 /** Worker to runner, on the runner's standard input: one process's whole task. */
 struct msg_run {
-	char mode[8];    /* "check" "launch" "capture" */
+	char mode[8];    /* "check" "launch" "capture"; "idle" and "canary" have neither subjects nor cells */
 	char device[64]; /* uuid, or "cpu:0" "cuda:0" "sim:0" */
 	int launch, set;
 	uint64_t seed;
@@ -234,6 +262,9 @@ struct msg_run {
 	double warm_s, cell_warm_s; /* 1.5 and 0.1 on a GPU */
 	bool phases, calls;         /* also series phase and call */
 	int calls_n, warmup_n;      /* mode capture */
+	bool only_bursts;           /* no series but sustained */
+	bool *burst;                /* burst[n_cells]: also series sustained; owned by the message */
+	char guards[2048];          /* devices sim and cpu: readings that a test wants to see (runner/guard_script.h) */
 };
 
 struct msg {
@@ -254,6 +285,9 @@ struct msg {
 		struct msg_fault fault;
 		struct msg_done done;
 		struct msg_run *run; /* owned */
+		struct msg_note note;
+		struct msg_state state;
+		struct msg_canary canary;
 	} u;
 };
 
@@ -276,6 +310,9 @@ void msg_fini(struct msg *m);
  * PROTOCOL_LINE_MAX is left out whole and sets out->failed.
  */
 void protocol_write(struct buf *out, const struct msg *m);
+
+/** A reading as one JSON object, as it stands in a record and beside a stored sample. */
+void protocol_put_guard(struct jsonw *j, const struct msg_guard *g);
 
 /** A rule as one JSON object without LF, for storing beside a result, and back. Err: ERR_PROTOCOL. */
 void protocol_write_rule(struct buf *out, const struct rule *r);

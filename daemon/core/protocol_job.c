@@ -65,6 +65,7 @@ static int read_cell(json_t *object, const char *message, size_t at, struct cell
 	static const char *const masks[] = { "full", "causal", "varlen_full", "varlen_causal", "block_sparse", NULL };
 	static const char *const directions[] = { "forward", "backward", NULL };
 	static const char *const dtypes[] = { "bf16", NULL };
+	static const char *const decides[] = { "device", "call", NULL };
 	struct attention_case *a = &c->attention;
 	struct fw_err why = { 0 };
 	struct fields f;
@@ -86,6 +87,8 @@ static int read_cell(json_t *object, const char *message, size_t at, struct cell
 	a->block = (int32_t)field_int(&f, "block", 0, INT32_MAX);
 	a->sparsity_ratio = field_double(&f, "sparsity_ratio", 0, 1);
 	a->seed = field_u64(&f, "seed");
+	if (field_has(&f, "decide"))
+		field_word(&f, "decide", decides, c->decide, sizeof c->decide);
 	read_lengths(&f, a);
 	if (index)
 		*index = (int)field_int(&f, "i", 0, SUITE_CELLS_MAX - 1);
@@ -271,6 +274,7 @@ static int read_job(json_t *object, struct msg_job *job, struct fw_err *err)
 		.check_s = field_double(&l, "check_s", 0.001, SECONDS_MAX),
 		.launch_s = field_double(&l, "launch_s", 0.001, SECONDS_MAX),
 		.budget_s = field_double(&l, "budget_s", 0.001, SECONDS_MAX),
+		.wait_s = field_double_or(&l, "wait_s", 0, SECONDS_MAX, 600),
 		.log_bytes = field_int(&l, "log_bytes", 0, 64 << 20),
 	};
 	if (l.failed)
@@ -293,13 +297,46 @@ int protocol_job_read(json_t *object, struct msg *out, struct fw_err *err)
 	return 0;
 }
 
+static void read_guards(struct fields *f, struct msg_run *run)
+{
+	const char *text = json_string_value(json_object_get(f->object, "guards"));
+
+	if (text && strlen(text) >= sizeof run->guards)
+		field_fail(f, "guards", "is longer than %zu bytes", sizeof run->guards - 1);
+	else if (text)
+		snprintf(run->guards, sizeof run->guards, "%s", text);
+}
+
+/* Job's numbers of the cells that also run in bursts. */
+static int read_bursts(struct fields *f, struct msg_run *run)
+{
+	run->burst = calloc((size_t)run->n_cells + 1, sizeof *run->burst);
+	if (!run->burst)
+		return err_set(f->err, ERR_INTERNAL, "out of memory for %d cells", run->n_cells);
+	if (!field_has(f, "bursts"))
+		return 0;
+	json_t *list = field_array(f, "bursts", 0, SUITE_CELLS_MAX);
+
+	for (size_t k = 0; k < json_array_size(list); k++) {
+		json_t *v = json_array_get(list, k);
+		bool known = false;
+
+		for (int i = 0; i < run->n_cells; i++)
+			if (json_is_integer(v) && json_integer_value(v) == run->index[i])
+				known = run->burst[i] = true;
+		if (!known)
+			return field_fail(f, "bursts", "item %zu is the number of none of its cells", k);
+	}
+	return list ? 0 : -1;
+}
+
 static int read_run(json_t *object, struct msg_run *run, struct fw_err *err)
 {
-	static const char *const modes[] = { "check", "launch", "capture", NULL };
+	static const char *const modes[] = { "check", "launch", "capture", "idle", "canary", NULL };
 	struct fields f;
 
 	field_begin(&f, object, err, "run");
-	field_word(&f, "mode", modes, run->mode, sizeof run->mode);
+	size_t least = field_word(&f, "mode", modes, run->mode, sizeof run->mode) < 3; /* of subjects and of cells */
 	field_token(&f, "device", FIELD_WORD, 1, run->device, sizeof run->device);
 	run->launch = (int)field_int(&f, "launch", 0, INT_MAX);
 	run->set = (int)field_int(&f, "set", 0, 2);
@@ -312,7 +349,9 @@ static int read_run(json_t *object, struct msg_run *run, struct fw_err *err)
 	run->calls = field_bool(&f, "calls");
 	run->calls_n = (int)field_int_or(&f, "calls_n", 0, 1000000, 0);
 	run->warmup_n = (int)field_int_or(&f, "warmup_n", 0, 1000000, 0);
-	json_t *subjects = field_array(&f, "subjects", 1, PROTOCOL_SUBJECTS_MAX);
+	run->only_bursts = field_bool_or(&f, "only_bursts", false);
+	read_guards(&f, run);
+	json_t *subjects = field_array(&f, "subjects", least, PROTOCOL_SUBJECTS_MAX);
 	json_t *rule = field_object(&f, "rule");
 
 	for (size_t i = 0; i < json_array_size(subjects); i++) {
@@ -331,7 +370,9 @@ static int read_run(json_t *object, struct msg_run *run, struct fw_err *err)
 	}
 	if (f.failed || protocol_job_read_rule(rule, "run.rule", &run->rule, err))
 		return -1;
-	return read_cells(&f, "run", 1, &run->cell, &run->index, &run->n_cells);
+	if (read_cells(&f, "run", least, &run->cell, &run->index, &run->n_cells))
+		return -1;
+	return read_bursts(&f, run);
 }
 
 int protocol_job_read_run(json_t *object, struct msg *out, struct fw_err *err)
@@ -343,6 +384,7 @@ int protocol_job_read_run(json_t *object, struct msg *out, struct fw_err *err)
 	if (read_run(object, run, err)) {
 		free(run->cell);
 		free(run->index);
+		free(run->burst);
 		free(run);
 		return -1;
 	}

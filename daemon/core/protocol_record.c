@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "core/field.h"
+#include "core/guard.h"
 
 #define BYTES_MAX   (INT64_C(1) << 50)
 #define COUNT_MAX   (INT64_C(1) << 53)
@@ -20,7 +21,7 @@
 #define HOST_US_MAX 1e11
 
 static const char *const failures[] = { "", "build", "abi", "unsupported", "crash", "wrong", "oob", "timeout", "device",
-	"protocol", "interrupted", "escaped", "clock", "roofline", "forged", NULL };
+	"protocol", "interrupted", "escaped", "clock", "roofline", "forged", "lost", NULL };
 
 static void read_role(struct fields *f, bool may_be_empty, char out[PROTOCOL_ROLE_SIZE])
 {
@@ -208,6 +209,19 @@ static int read_column(struct fields *f, const char *key, const struct msg_cell 
 	return column ? 0 : -1;
 }
 
+/* Optional: a number under each role. */
+static int read_energy(struct fields *f, struct msg_cell *m)
+{
+	struct fields in;
+
+	if (!field_has(f, "energy_j"))
+		return 0;
+	field_begin(&in, json_object_get(f->object, "energy_j"), f->err, "cell.energy_j");
+	for (int s = 0; s < m->n_subjects && !in.failed; s++)
+		m->energy_j[s] = field_double_or(&in, m->role[s], 0, 1e9, 0);
+	return in.failed ? -1 : 0;
+}
+
 static int read_order(struct fields *f, struct msg_cell *m)
 {
 	int count[PROTOCOL_SUBJECTS_MAX] = { 0 };
@@ -250,7 +264,7 @@ static int read_guard(struct fields *f, struct msg_guard *g)
 {
 	struct fields in;
 
-	*g = (struct msg_guard){ .power_w = -1, .temp_c = -1, .sm_mhz = -1, .foreign = -1 };
+	guard_unknown(g);
 	if (!field_has(f, "guard"))
 		return 0;
 	field_begin(&in, json_object_get(f->object, "guard"), f->err, "cell.guard");
@@ -259,6 +273,9 @@ static int read_guard(struct fields *f, struct msg_guard *g)
 	g->sm_mhz = field_double_or(&in, "sm_mhz", -1, MHZ_MAX, -1);
 	g->reasons = (uint64_t)field_int_or(&in, "reasons", 0, INT64_MAX, 0);
 	g->foreign = (int)field_int_or(&in, "foreign", -1, INT_MAX, -1);
+	g->xid = (int)field_int_or(&in, "xid", 0, 100000, 0);
+	g->ecc = (int)field_int_or(&in, "ecc", 0, INT_MAX, 0);
+	g->energy_j = field_double_or(&in, "energy_j", -1, 1e12, -1);
 	field_text(&in, "regime", g->regime, sizeof g->regime);
 	return in.failed ? -1 : 0;
 }
@@ -296,7 +313,7 @@ static int read_cell(struct fields *f, struct msg_cell *m)
 	}
 	if (read_column(f, "mhz", m, MHZ_MAX, m->mhz) || read_column(f, "host_us", m, HOST_US_MAX, m->host_us))
 		return -1;
-	if (read_order(f, m))
+	if (read_order(f, m) || read_energy(f, m))
 		return -1;
 	return read_guard(f, &m->guard);
 }
@@ -353,6 +370,24 @@ static int read_fault(struct fields *f, struct msg_fault *m)
 	return 0;
 }
 
+static int read_note(struct fields *f, struct msg_note *m)
+{
+	m->cell = read_cell_or_none(f);
+	read_role(f, true, m->role);
+	field_text(f, "text", m->text, sizeof m->text);
+	return 0;
+}
+
+static int read_state(struct fields *f, struct msg_state *m)
+{
+	static const char *const whats[] = { "idle", "canary", NULL };
+
+	field_word(f, "what", whats, m->what, sizeof m->what);
+	m->ok = field_bool(f, "ok");
+	field_text(f, "detail", m->detail, sizeof m->detail);
+	return read_guard(f, &m->guard);
+}
+
 static int read_done(struct fields *f, struct msg_done *m)
 {
 	m->gpu_s = field_double(f, "gpu_s", 0, 1e9);
@@ -397,6 +432,13 @@ static int read_body(struct fields *f, struct msg *out)
 		return read_fault(f, &out->u.fault);
 	case MSG_DONE:
 		return read_done(f, &out->u.done);
+	case MSG_NOTE:
+		return read_note(f, &out->u.note);
+	case MSG_STATE:
+		return read_state(f, &out->u.state);
+	case MSG_CANARY:
+		field_token(f, "device", FIELD_WORD, 1, out->u.canary.device, sizeof out->u.canary.device);
+		return 0;
 	case MSG_JOB: /* protocol_job.c reads these */
 	case MSG_RUN:
 	case MSG_PING:

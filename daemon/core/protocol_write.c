@@ -88,6 +88,8 @@ static void put_cell(struct jsonw *j, const struct cell *c, int index)
 	jsonw_kv_string(j, "mask", c->mask);
 	jsonw_kv_string(j, "direction", direction_name(c->direction));
 	jsonw_kv_double(j, "threshold_pct", c->threshold_pct);
+	if (c->decide[0])
+		jsonw_kv_string(j, "decide", c->decide);
 	jsonw_kv_int(j, "seqlen", a->seqlen);
 	jsonw_kv_int(j, "nhq", a->nhq);
 	jsonw_kv_int(j, "nhk", a->nhk);
@@ -191,6 +193,7 @@ static void put_job(struct jsonw *j, const struct msg_job *m)
 	jsonw_kv_double(j, "check_s", m->limits.check_s);
 	jsonw_kv_double(j, "launch_s", m->limits.launch_s);
 	jsonw_kv_double(j, "budget_s", m->limits.budget_s);
+	jsonw_kv_double(j, "wait_s", m->limits.wait_s);
 	jsonw_kv_int(j, "log_bytes", m->limits.log_bytes);
 	jsonw_object_end(j);
 }
@@ -227,6 +230,15 @@ static void put_run(struct jsonw *j, const struct msg_run *m)
 	jsonw_kv_bool(j, "calls", m->calls);
 	jsonw_kv_int(j, "calls_n", m->calls_n);
 	jsonw_kv_int(j, "warmup_n", m->warmup_n);
+	jsonw_kv_bool(j, "only_bursts", m->only_bursts);
+	jsonw_key(j, "bursts");
+	jsonw_array(j);
+	for (int i = 0; m->burst && i < m->n_cells; i++)
+		if (m->burst[i])
+			jsonw_int(j, m->index[i]);
+	jsonw_array_end(j);
+	if (m->guards[0])
+		jsonw_kv_string(j, "guards", m->guards);
 }
 
 static void put_need(struct jsonw *j, const struct msg_need *m)
@@ -323,6 +335,39 @@ static void put_column(struct jsonw *j, const char *key, const struct msg_cell *
 	jsonw_object_end(j);
 }
 
+void protocol_put_guard(struct jsonw *j, const struct msg_guard *g)
+{
+	jsonw_object(j);
+	jsonw_kv_double(j, "power_w", g->power_w);
+	jsonw_kv_double(j, "temp_c", g->temp_c);
+	jsonw_kv_double(j, "sm_mhz", g->sm_mhz);
+	jsonw_kv_int(j, "reasons", (int64_t)g->reasons);
+	jsonw_kv_int(j, "foreign", g->foreign);
+	if (g->xid)
+		jsonw_kv_int(j, "xid", g->xid);
+	if (g->ecc)
+		jsonw_kv_int(j, "ecc", g->ecc);
+	if (g->energy_j >= 0)
+		jsonw_kv_double(j, "energy_j", g->energy_j);
+	jsonw_kv_string(j, "regime", g->regime);
+	jsonw_object_end(j);
+}
+
+static void put_energy(struct jsonw *j, const struct msg_cell *m)
+{
+	bool any = false;
+
+	for (int s = 0; s < m->n_subjects; s++)
+		any = any || m->energy_j[s] > 0;
+	if (!any)
+		return;
+	jsonw_key(j, "energy_j");
+	jsonw_object(j);
+	for (int s = 0; s < m->n_subjects; s++)
+		jsonw_kv_double(j, m->role[s], m->energy_j[s]);
+	jsonw_object_end(j);
+}
+
 static void put_samples(struct jsonw *j, const struct msg_cell *m)
 {
 	jsonw_kv_int(j, "launch", m->launch);
@@ -336,15 +381,9 @@ static void put_samples(struct jsonw *j, const struct msg_cell *m)
 	put_column(j, "ms", m, m->ms);
 	put_column(j, "mhz", m, m->mhz);
 	put_column(j, "host_us", m, m->host_us);
+	put_energy(j, m);
 	jsonw_key(j, "guard");
-	jsonw_object(j);
-	jsonw_kv_double(j, "power_w", m->guard.power_w);
-	jsonw_kv_double(j, "temp_c", m->guard.temp_c);
-	jsonw_kv_double(j, "sm_mhz", m->guard.sm_mhz);
-	jsonw_kv_int(j, "reasons", (int64_t)m->guard.reasons);
-	jsonw_kv_int(j, "foreign", m->guard.foreign);
-	jsonw_kv_string(j, "regime", m->guard.regime);
-	jsonw_object_end(j);
+	protocol_put_guard(j, &m->guard);
 	jsonw_kv_int(j, "redo", m->redo);
 }
 
@@ -442,6 +481,21 @@ static void put_body(struct jsonw *j, const struct msg *m)
 		break;
 	case MSG_RUN:
 		put_run(j, m->u.run);
+		break;
+	case MSG_NOTE:
+		put_cell_number(j, m->u.note.cell);
+		jsonw_kv_string(j, "role", m->u.note.role);
+		jsonw_kv_string(j, "text", m->u.note.text);
+		break;
+	case MSG_STATE:
+		jsonw_kv_string(j, "what", m->u.state.what);
+		jsonw_kv_bool(j, "ok", m->u.state.ok);
+		jsonw_key(j, "guard");
+		protocol_put_guard(j, &m->u.state.guard);
+		jsonw_kv_string(j, "detail", m->u.state.detail);
+		break;
+	case MSG_CANARY:
+		jsonw_kv_string(j, "device", m->u.canary.device);
 		break;
 	case MSG_PING:
 	case MSG_CANCEL:

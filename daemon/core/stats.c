@@ -14,7 +14,10 @@
 
 enum { MEDIAN_MAX = 4096 };
 
-#define SLOW_FACTOR 1.04
+#define SLOW_FACTOR  1.04
+#define TAIL_MORE    0.05 /* of share */
+#define TAIL_P       0.001
+#define TAIL_SUSPECT 0.05
 
 double rule_k(int n_cells)
 {
@@ -294,11 +297,24 @@ int stats_slow(const float *v, int n)
 	return slow;
 }
 
-bool stats_tail(int base_slow, int base_total, int target_slow, int target_total)
+/* p of slow calls having become more frequent; 1 where the share did not grow enough. */
+static double tail_p(int base_slow, int base_total, int target_slow, int target_total)
 {
 	if (base_total < 1 || target_total < 1)
-		return false;
+		return 1;
 	double more = (double)target_slow / target_total - (double)base_slow / base_total;
 
-	return more > 0.05 && stats_fisher(base_slow, base_total, target_slow, target_total) < 0.001;
+	return more > TAIL_MORE ? stats_fisher(base_slow, base_total, target_slow, target_total) : 1;
+}
+
+bool stats_tail(int base_slow, int base_total, int target_slow, int target_total)
+{
+	return tail_p(base_slow, base_total, target_slow, target_total) < TAIL_P;
+}
+
+bool stats_tail_open(int base_slow, int base_total, int target_slow, int target_total)
+{
+	double p = tail_p(base_slow, base_total, target_slow, target_total);
+
+	return p >= TAIL_P && p < TAIL_SUSPECT;
 }

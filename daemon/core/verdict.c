@@ -113,7 +113,7 @@ static void judge_ok(const struct rule *r, double theta, bool sparse, const stru
 		return;
 	}
 	out->verdict = one->m + r->k * one->se < -theta ? VERDICT_IMPROVEMENT : VERDICT_UNCHANGED;
-	out->flags = borderline ? VERDICT_BORDERLINE : 0;
+	out->flags |= borderline ? FLAG_BORDERLINE : 0;
 	out->want_precision = one->launches < r->launches_max && too_wide(r, sparse, &out->all);
 }
 
@@ -128,6 +128,7 @@ void verdict_judge(
 	*out = (struct judgement){ .verdict = VERDICT_UNDECIDED };
 	stats_combine(r, e, n, &out->all);
 	out->mde_pct = stats_mde_pct(r, theta, &out->all);
+	out->flags = flag_clock(&out->all);
 
 	int launches = pick(e, n, 1, set);
 	enum decision first = stats_decide(r, theta, set, launches, &borderline[0]);
@@ -143,11 +144,20 @@ void verdict_judge(
 		judge_ok(r, theta, sparse, &one, second, borderline[0], out);
 	} else if (!r->confirm || second == DECISION_REGRESSION) {
 		out->verdict = VERDICT_REGRESSION;
-		out->flags = borderline[0] || (r->confirm && borderline[1]) ? VERDICT_BORDERLINE : 0;
+		out->flags |= borderline[0] || (r->confirm && borderline[1]) ? FLAG_BORDERLINE : 0;
 	} else if (second == DECISION_OK) {
 		undecided(out, "the first set of launches shows %.2f %%, the confirming set %.2f %%", stats_change_pct(one.m),
 			stats_change_pct(two.m));
 	} else {
 		explain_open(r, theta, 2, second, &two, out);
 	}
+}
+
+void verdict_sustained(struct judgement *j, const struct judgement *sustained)
+{
+	if (sustained->all.launches == 0 || sustained->verdict != VERDICT_REGRESSION || j->verdict == VERDICT_REGRESSION)
+		return;
+	j->verdict = VERDICT_REGRESSION;
+	j->flags = (j->flags & ~FLAG_BORDERLINE) | FLAG_SUSTAINED | (sustained->flags & FLAG_BORDERLINE);
+	j->reason[0] = '\0';
 }

@@ -7,6 +7,7 @@
 #ifndef CORE_VERDICT_H
 #define CORE_VERDICT_H
 
+#include "core/flag.h"
 #include "core/stats.h"
 
 /** In the order in which a comparison takes its own verdict: the first that any cell has. */
@@ -34,11 +35,9 @@ enum verdict verdict_of_class(const char *failure);
 /** First in the order above. */
 enum verdict verdict_worse(enum verdict a, enum verdict b);
 
-enum { VERDICT_BORDERLINE = 1, VERDICT_TAIL = 2 };
-
 struct judgement {
 	enum verdict verdict;
-	int flags;           /* VERDICT_BORDERLINE | VERDICT_TAIL */
+	int flags;           /* FLAG_BORDERLINE, FLAG_CLOCK */
 	struct estimate all; /* both sets together: what is shown */
 	double beta;         /* 0; for the caller to keep what stats_launches said */
 	double mde_pct;
@@ -51,10 +50,16 @@ struct judgement {
  * Judge a cell from its launches of set 1 and, for a would-be regression, set 2. Improvement: the interval m + k se lies
  * below -theta. Where the rule confirms, a first set that says regression asks for a second, which is decided alone; both
  * agree or it is undecided. While launches are still wanted the verdict is undecided with the reason in words, which is what
- * stays when the budget ends. beta and VERDICT_TAIL are not set here: they need samples (stats_launches, stats_tail).
+ * stays when the budget ends. beta and the other flags are not set here: they need samples.
  * Shape: e[n], in the order of launches, sets mixed or not. `sparse` picks the wanted half-width.
  */
 void verdict_judge(
 	const struct rule *r, double threshold_pct, bool sparse, const struct launch_estimate *e, int n, struct judgement *out);
+
+/**
+ * What bursts say beside the pairs: a sustained regression makes any cell one, flagged as such unless the pairs show it too.
+ * `sustained` was judged by verdict_judge from the launches' bursts; without any it says nothing.
+ */
+void verdict_sustained(struct judgement *j, const struct judgement *sustained);
 
 #endif

@@ -22,6 +22,23 @@ extern "C" {
 
 struct device;
 
+/**
+ * What a call does to device sim: its work, and what else a fixture says about itself (sim_traits.h). Zeros: nothing special.
+ * A slow call takes `slow_factor` times as long; `slow_share` of all calls are slow.
+ */
+struct device_work {
+	double flops, power_w, host_us, slow_share, slow_factor;
+};
+
+/** A setting, or memory that is in use beside our own. Within `slack` of its old value it has not changed. */
+struct device_setting {
+	const char *name;
+	int64_t value, slack;
+	bool can_set;
+};
+
+enum { DEVICE_SETTINGS_MAX = 8 };
+
 /** One node of a captured phase, as struct msg_node tells it. */
 typedef void device_node_fn(
 	void *arg, const char *kernel, const int grid[3], const int block[3], int registers, int local_bytes, int shared_bytes);
@@ -93,8 +110,8 @@ struct device_ops {
 	float (*clock_mhz)(struct device *, int slot);
 	/** The clock that host time is read from; sim's own moves with its work. Units: us, any origin. */
 	double (*host_us)(struct device *);
-	/** sim only (NULL elsewhere): pass the time that a call of so many FLOPs takes. */
-	void (*work)(struct device *, double flops);
+	/** sim only (NULL elsewhere): pass the time that a call takes, on the device and on the host that enqueues it. */
+	void (*work)(struct device *, const struct device_work *);
 
 	/**
 	 * Capture what `enqueue(arg, stream)` puts on the stream into a graph, report its nodes, throw it away. A device without
@@ -105,8 +122,16 @@ struct device_ops {
 
 	/** Start and stop of a profiler's range. */
 	void (*profiler)(struct device *, bool start);
-	/** Power, temperature, clock, limit reasons, foreign processes; unknown is -1. */
+	/** Power, temperature, clock, limit reasons, foreign processes, XIDs, memory errors; what is unknown is left as it is. */
 	void (*guard)(struct device *, struct msg_guard *out);
+	/** Processes on device `index`, which this process has not opened, and who they are. -1: unknown. NULL: nobody can tell. */
+	int (*others)(int index, char *who, size_t size);
+	/** Energy used so far, any origin. -1: unknown. NULL: nobody can tell. Units: J. */
+	double (*energy_j)(struct device *);
+	/** Settings that outlive a module's calls and change what later ones cost. Shape: out[DEVICE_SETTINGS_MAX]. Returns their number. */
+	int (*settings)(struct device *, struct device_setting *out);
+	/** Set setting `which` back. Nothing happens where that cannot be done. */
+	void (*set_back)(struct device *, int which, int64_t value);
 };
 
 /** "cuda:0", "cpu:0", "cpu", "sim:0" or a uuid. Err: ERR_NOT_FOUND, saying which devices there are. */

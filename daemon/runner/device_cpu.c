@@ -2,6 +2,8 @@
 #include "runner/device.h"
 
 #include <errno.h>
+#include <fenv.h>
+#include <malloc.h>
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +16,14 @@
 #include "core/inputs.h"
 
 /* Below WORTH_THREADS elements a barrier on a busy machine costs more than the work. */
-enum { ALIGN = 4096, CPU_BUFFERS_MAX = 128, SCRUB_MAX = 64 << 20, WORTH_THREADS = 1 << 19, NAP_NS = 2000000 };
+enum {
+	ALIGN = 4096,
+	CPU_BUFFERS_MAX = 128,
+	SCRUB_MAX = 64 << 20,
+	WORTH_THREADS = 1 << 19,
+	NAP_NS = 2000000,
+	HEAP_SLACK = 1 << 20
+};
 
 struct cpu_buffer {
 	unsigned char *block; /* guard zone, data, guard zone */
@@ -332,8 +341,59 @@ static void cpu_profiler(struct device *d, bool start)
 
 static void cpu_guard(struct device *d, struct msg_guard *out)
 {
+	(void)d, (void)out; /* no driver to ask */
+}
+
+enum { SETTING_THREADS, SETTING_ROUNDING, SETTING_DENORMALS, SETTING_HEAP, SETTINGS };
+
+/* Flush-to-zero and denormals-are-zero make later arithmetic faster, whoever's it is. */
+#ifdef __SSE2__
+#define DENORMAL_BITS 0x8040u
+static int64_t denormals(void)
+{
+	return __builtin_ia32_stmxcsr() & DENORMAL_BITS;
+}
+
+static void set_denormals(int64_t value)
+{
+	__builtin_ia32_ldmxcsr((__builtin_ia32_stmxcsr() & ~DENORMAL_BITS) | (unsigned)value);
+}
+#else
+static int64_t denormals(void)
+{
+	return 0;
+}
+
+static void set_denormals(int64_t value)
+{
+	(void)value;
+}
+#endif
+
+static int cpu_settings(struct device *d, struct device_setting *out)
+{
+	struct mallinfo2 heap = mallinfo2();
+	int64_t ours = 0;
+	for (int i = 0; i < CPU_BUFFERS_MAX; i++)
+		if (d->buffer[i].block)
+			ours += (int64_t)d->buffer[i].bytes + 2 * DEVICE_GUARD_BYTES;
+	out[SETTING_THREADS] = (struct device_setting){ "OpenMP threads", omp_get_max_threads(), 0, true };
+	out[SETTING_ROUNDING] = (struct device_setting){ "rounding mode", fegetround(), 0, true };
+	out[SETTING_DENORMALS] = (struct device_setting){ "denormal flags", denormals(), 0, true };
+	out[SETTING_HEAP] =
+		(struct device_setting){ "heap bytes", (int64_t)(heap.uordblks + heap.hblkhd) - ours, HEAP_SLACK, false };
+	return SETTINGS;
+}
+
+static void cpu_set_back(struct device *d, int which, int64_t value)
+{
 	(void)d;
-	*out = (struct msg_guard){ .power_w = -1, .temp_c = -1, .sm_mhz = -1, .foreign = -1 };
+	if (which == SETTING_THREADS)
+		omp_set_num_threads((int)value);
+	else if (which == SETTING_ROUNDING)
+		fesetround((int)value);
+	else if (which == SETTING_DENORMALS)
+		set_denormals(value);
 }
 
 const struct device_ops device_cpu = {
@@ -365,4 +425,6 @@ const struct device_ops device_cpu = {
 	.capture = cpu_capture,
 	.profiler = cpu_profiler,
 	.guard = cpu_guard,
+	.settings = cpu_settings,
+	.set_back = cpu_set_back,
 };

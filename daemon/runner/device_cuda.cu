@@ -20,6 +20,7 @@
 extern "C" {
 #include "runner/device.h"
 
+#include "core/guard.h"
 #include "core/inputs.h"
 #include "runner/nvml.h"
 }
@@ -29,6 +30,7 @@ enum { CUDA_BLOCKS_MAX = 128, STAMP_WIDTH = 512, THREADS = 256, GRID_MAX = 4096 
 
 static const size_t granularity = (size_t)2 << 20;   /* of cudaMalloc */
 static const size_t cached_max = (size_t)24 << 30;   /* released memory that is kept */
+static const int64_t memory_slack = 64 << 20;        /* the driver's own needs while modules come and go */
 static const size_t zone_bytes = DEVICE_GUARD_BYTES; /* of one guard zone */
 
 struct block {
@@ -52,6 +54,7 @@ struct device {
 	unsigned *damaged;         /* [2 * CUDA_BLOCKS_MAX], on the device */
 	unsigned long long *total; /* of a checksum, on the device */
 	unsigned pid;              /* our own as the driver counts it; 0 unknown */
+	int64_t ecc;               /* memory errors at the last reading; -1 unknown */
 };
 
 /* ---- kernels -------------------------------------------------------------------------------------------------------- */
@@ -247,6 +250,7 @@ static int cuda_open(int index, uint64_t seed, struct device **out, struct fw_er
 		return err_set(err, ERR_FULL, "no memory for the device");
 	d->index = index;
 	d->sms = about.cores;
+	d->ecc = -1;
 	snprintf(d->uuid, sizeof(d->uuid), "%s", about.uuid);
 	if (make_context(d, err) != 0 || make_resources(d, (size_t)about.l2_bytes, err) != 0) {
 		cuda_close(d);
@@ -572,7 +576,6 @@ static void cuda_guard(struct device *d, struct msg_guard *out)
 	unsigned pid[NVML_PIDS_MAX];
 	nvml_read(d->uuid, &now);
 	int n = nvml_compute_pids(d->uuid, pid, NVML_PIDS_MAX);
-	memset(out, 0, sizeof(*out));
 	out->power_w = now.power_w;
 	out->temp_c = now.temp_c;
 	out->sm_mhz = now.sm_mhz;
@@ -584,7 +587,78 @@ static void cuda_guard(struct device *d, struct msg_guard *out)
 			out->foreign += pid[i] != d->pid;
 	}
 	if (now.reasons >= 0)
-		snprintf(out->regime, sizeof(out->regime), "%s", now.reasons & NVML_REASON_POWER_CAP ? "power_limited" : "boost");
+		snprintf(out->regime, sizeof(out->regime), "%s", now.reasons & GUARD_POWER_CAP ? "power_limited" : "boost");
+	out->energy_j = now.energy_j;
+	out->xid = nvml_xid(d->uuid);
+	if (now.ecc >= 0 && d->ecc >= 0 && now.ecc > d->ecc)
+		out->ecc = (int)(now.ecc - d->ecc);
+	d->ecc = now.ecc;
+}
+
+static double cuda_energy_j(struct device *d)
+{
+	return nvml_energy_j(d->uuid);
+}
+
+static int cuda_others(int index, char *who, size_t size)
+{
+	struct msg_device about;
+	struct fw_err err = {};
+	unsigned pid[NVML_PIDS_MAX];
+	size_t used = 0;
+	who[0] = 0;
+	if (cuda_describe(index, &about, &err) != 0)
+		return -1;
+	int n = nvml_compute_pids(about.uuid, pid, NVML_PIDS_MAX);
+	for (int i = 0; i < n && used + 24 < size; i++)
+		used += (size_t)snprintf(who + used, size - used, "%spid %u", i ? ", " : "", pid[i]);
+	return n;
+}
+
+/* Limits of the context, and memory in use that is not ours. */
+static const enum cudaLimit limits[] = { cudaLimitPersistingL2CacheSize, cudaLimitStackSize, cudaLimitMallocHeapSize,
+	cudaLimitPrintfFifoSize };
+static const char *const limit_names[] = { "persisting L2 bytes", "stack bytes of a thread", "malloc heap bytes",
+	"printf buffer bytes" };
+enum { LIMITS = sizeof(limits) / sizeof(limits[0]) };
+
+static int cuda_settings(struct device *d, struct device_setting *out)
+{
+	size_t value, free_bytes, total_bytes;
+	int64_t ours = 0;
+	for (int i = 0; i < LIMITS; i++) {
+		if (cudaDeviceGetLimit(&value, limits[i]) != cudaSuccess) {
+			cudaGetLastError();
+			value = 0;
+		}
+		out[i].name = limit_names[i];
+		out[i].value = (int64_t)value;
+		out[i].slack = 0;
+		out[i].can_set = true;
+	}
+	for (int i = 0; i < CUDA_BLOCKS_MAX; i++)
+		if (d->block[i].base)
+			ours += (int64_t)d->block[i].capacity;
+	if (cudaMemGetInfo(&free_bytes, &total_bytes) != cudaSuccess) {
+		cudaGetLastError();
+		return LIMITS;
+	}
+	out[LIMITS].name = "bytes of device memory";
+	out[LIMITS].value = (int64_t)(total_bytes - free_bytes) - ours;
+	out[LIMITS].slack = memory_slack;
+	out[LIMITS].can_set = false;
+	return LIMITS + 1;
+}
+
+static void cuda_set_back(struct device *d, int which, int64_t value)
+{
+	(void)d;
+	if (which >= LIMITS)
+		return;
+	if (limits[which] == cudaLimitPersistingL2CacheSize && cudaCtxResetPersistingL2Cache() != cudaSuccess)
+		cudaGetLastError();
+	if (cudaDeviceSetLimit(limits[which], (size_t)value) != cudaSuccess)
+		cudaGetLastError();
 }
 
 /* C++17 has no designated initialisers. */
@@ -621,6 +695,10 @@ static struct device_ops make_ops(void)
 	o.capture = cuda_capture;
 	o.profiler = cuda_profiler;
 	o.guard = cuda_guard;
+	o.others = cuda_others;
+	o.energy_j = cuda_energy_j;
+	o.settings = cuda_settings;
+	o.set_back = cuda_set_back;
 	return o;
 }
 

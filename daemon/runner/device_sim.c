@@ -4,6 +4,10 @@
  * Modules compute on the CPU, but time passes only through work(): FLOPs at a fixed rate, times the noise of one recorded
  * call. The noise comes in runs of neighbouring calls, so that drift and outliers are those of a real GPU, and depends on the
  * launch's seed and the number of calls so far, never on whose call it is.
+ *
+ * Two clocks run: the device's, which work and scrubs move, and the host's, which runs ahead of it until it waits. A call that
+ * names its power draw moves the device's clock: a governor holds the mean draw of the last SETTLE_MS at the power limit, with
+ * power taken as the cube of the clock.
  */
 #include "runner/device.h"
 
@@ -21,14 +25,21 @@ enum { RUN_OF_CALLS = 64 }; /* neighbours in the trace that follow each other he
 #define FLOPS_PER_NS 100.0 /* a call of the smoke suite takes milliseconds */
 #define SCRUB_NS     1e6
 #define LEAST_FLOPS  1000.0
+#define HOST_US      3.0   /* of an enqueue */
+#define LIMIT_W      700.0 /* that of the GPU in the trace, which was at it */
+#define SETTLE_MS    20.0
+#define IDLE_W       90.0
 
 struct device {
 	struct device *host; /* device_cpu's; owns memory and computes */
 	uint64_t seed;
 	uint64_t calls;
 	unsigned at;     /* place in the trace */
-	double now_ns;   /* the only clock here */
+	double now_ns;   /* the device's clock */
+	double host_ns;  /* the host's */
 	double call_mhz; /* of the last call */
+	double draw_w;   /* mean of the last calls at the trace's clock */
+	double energy_j;
 	double mark_ns[DEVICE_MARKS_MAX];
 	float stamp_mhz[DEVICE_STAMPS_MAX];
 };
@@ -63,6 +74,7 @@ static int sim_open(int index, uint64_t seed, struct device **out, struct fw_err
 	if (!d)
 		return err_set(err, ERR_FULL, "no memory for the simulated device");
 	d->seed = seed;
+	d->draw_w = LIMIT_W;
 	if (device_cpu.open(0, seed, &d->host, err) != 0) {
 		sim_close(d);
 		return -1;
@@ -119,6 +131,7 @@ static int sim_scrub(struct device *d, struct fw_err *err)
 {
 	(void)err;
 	d->now_ns += SCRUB_NS;
+	d->energy_j += IDLE_W * SCRUB_NS * 1e-9;
 	return 0;
 }
 
@@ -145,13 +158,15 @@ static int sim_stamp(struct device *d, int slot, int end, struct fw_err *err)
 
 static int sim_wait_mark(struct device *d, int slot, struct fw_err *err)
 {
-	(void)d, (void)slot, (void)err;
+	(void)err;
+	d->host_ns = fmax(d->host_ns, d->mark_ns[slot]);
 	return 0;
 }
 
 static int sim_wait(struct device *d, struct fw_err *err)
 {
-	(void)d, (void)err;
+	(void)err;
+	d->host_ns = fmax(d->host_ns, d->now_ns);
 	return 0;
 }
 
@@ -174,18 +189,34 @@ static float sim_clock_mhz(struct device *d, int slot)
 
 static double sim_host_us(struct device *d)
 {
-	return d->now_ns * 1e-3;
+	return d->host_ns * 1e-3;
 }
 
-static void sim_work(struct device *d, double flops)
+/* The clock that the governor allows, over that of the trace. */
+static double governed(struct device *d, double power_w, double ms)
 {
+	double share = 1 - exp(-ms / SETTLE_MS);
+	d->draw_w += share * (power_w - d->draw_w);
+	return cbrt(LIMIT_W / d->draw_w);
+}
+
+static void sim_work(struct device *d, const struct device_work *w)
+{
+	d->host_ns += (w->host_us > 0 ? w->host_us : HOST_US) * 1e3;
+	d->now_ns = fmax(d->now_ns, d->host_ns); /* a queue that ran dry */
 	if (d->calls % RUN_OF_CALLS == 0)
 		d->at = (unsigned)(inputs_mix(d->seed + inputs_mix(d->calls)) % SIM_TRACE_CALLS);
 	else
 		d->at = (d->at + 1) % SIM_TRACE_CALLS;
 	d->calls++;
-	d->now_ns += fmax(flops, LEAST_FLOPS) / FLOPS_PER_NS * exp(sim_trace[d->at].log_e5 * 1e-5);
-	d->call_mhz = sim_trace[d->at].mhz;
+	double ns = fmax(w->flops, LEAST_FLOPS) / FLOPS_PER_NS * exp(sim_trace[d->at].log_e5 * 1e-5);
+	double chance = (double)(inputs_mix(d->seed ^ inputs_mix(d->calls + 0x51)) >> 11) * 0x1p-53;
+	if (chance < w->slow_share)
+		ns *= w->slow_factor;
+	double power_w = w->power_w > 0 ? w->power_w : LIMIT_W, clock = governed(d, power_w, ns * 1e-6);
+	d->now_ns += ns / clock;
+	d->energy_j += power_w * clock * clock * clock * ns / clock * 1e-9;
+	d->call_mhz = sim_trace[d->at].mhz * clock;
 }
 
 static int sim_capture(struct device *d, int (*enqueue)(void *arg, void *stream), void *arg, device_node_fn *node, void *node_arg,
@@ -201,7 +232,25 @@ static void sim_profiler(struct device *d, bool start)
 
 static void sim_guard(struct device *d, struct msg_guard *out)
 {
-	*out = (struct msg_guard){ .power_w = -1, .temp_c = -1, .sm_mhz = d->call_mhz > 0 ? d->call_mhz : -1, .foreign = -1 };
+	out->sm_mhz = d->call_mhz > 0 ? d->call_mhz : -1;
+	out->power_w = d->calls ? fmin(d->draw_w, LIMIT_W) : -1;
+	out->energy_j = d->energy_j;
+	snprintf(out->regime, sizeof(out->regime), "%s", d->draw_w < LIMIT_W ? "boost" : "power_limited");
+}
+
+static double sim_energy_j(struct device *d)
+{
+	return d->energy_j;
+}
+
+static int sim_settings(struct device *d, struct device_setting *out)
+{
+	return device_cpu.settings(d->host, out);
+}
+
+static void sim_set_back(struct device *d, int which, int64_t value)
+{
+	device_cpu.set_back(d->host, which, value);
 }
 
 const struct device_ops device_sim = {
@@ -235,4 +284,7 @@ const struct device_ops device_sim = {
 	.capture = sim_capture,
 	.profiler = sim_profiler,
 	.guard = sim_guard,
+	.energy_j = sim_energy_j,
+	.settings = sim_settings,
+	.set_back = sim_set_back,
 };

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runner/burst.h"
+#include "runner/leftover.h"
 #include "runner/verifier.h"
 #include "runner/timing.h"
 
@@ -75,9 +77,12 @@ static int plan_all(struct timing *t)
 	for (int k = 0; k < n; k++) {
 		struct failure f = { 0 };
 		runner_at(t->runner, t->cell, order[k], "plan");
-		if ((subject_plan(order[k], t->problem, t->problem->cell.direction, &f) != 0 ||
-			    subject_bind(order[k], &f) != 0) &&
-			drop(t, order[k], &f) != 0)
+		t->runner->held[order[k] - t->runner->subject] = 0;
+		leftover_enter(t->runner);
+		bool planned = subject_plan(order[k], t->problem, t->problem->cell.direction, &f) == 0 &&
+			       subject_bind(order[k], &f) == 0;
+		leftover_leave(t->runner, t->cell, order[k], false);
+		if (!planned && drop(t, order[k], &f) != 0)
 			return -1;
 	}
 	return 0;
@@ -94,8 +99,10 @@ static int solo_calls(struct timing *t, const struct verifier *verifier)
 		struct accept_result result;
 		int poison = 1 + (int)runner_random(r, 126), fill = 1 + (int)runner_random(r, 126);
 		runner_at(r, t->cell, order[k], "warm");
-		if ((subject_call(order[k], poison, fill, false, &f) != 0 || verifier_result(verifier, "", &result, &f) != 0) &&
-			drop(t, order[k], &f) != 0)
+		leftover_enter(r);
+		bool called = subject_call(order[k], poison, fill, false, &f) == 0;
+		leftover_leave(r, t->cell, order[k], false);
+		if ((!called || verifier_result(verifier, "", &result, &f) != 0) && drop(t, order[k], &f) != 0)
 			return -1;
 		order[k]->pass_time = r->ops->work != NULL;
 		t->pair_ms += (double)r->ops->elapsed_ms(r->dev, 0, 1);
@@ -157,6 +164,17 @@ static int side_rounds(int rounds)
 	return n < SIDE_MIN ? SIDE_MIN : n > SIDE_MAX ? SIDE_MAX : n;
 }
 
+/* The series beside the device's; in full where it is the one that decides. */
+static int time_aside(struct timing *t, struct failure *f)
+{
+	const struct msg_run *run = t->runner->run;
+	int rounds = timing_rounds(&run->rule, t->pair_ms, t->n, t->runner->ops->clocks);
+	bool decides = strcmp(run->cell[t->cell].decide, "call") == 0;
+	if ((run->calls || decides) && timing_call(t, decides ? rounds : side_rounds(rounds), f) != 0)
+		return -1;
+	return run->phases ? timing_phase(t, side_rounds(rounds), f) : 0;
+}
+
 static void time_cell(struct timing *t, const struct verifier *verifier, double warm_s)
 {
 	struct runner *r = t->runner;
@@ -169,13 +187,12 @@ static void time_cell(struct timing *t, const struct verifier *verifier, double 
 	t->start = (int)runner_random(r, (uint32_t)t->n);
 	runner_at(r, t->cell, NULL, "warm");
 	int rc = timing_warm(t, until_us, &f);
-	int rounds = timing_rounds(&run->rule, t->pair_ms, t->n, t->runner->ops->clocks);
-	if (rc == 0)
-		rc = timing_device(t, rounds, &f);
-	if (rc == 0 && run->calls)
-		rc = timing_call(t, side_rounds(rounds), &f);
-	if (rc == 0 && run->phases)
-		rc = timing_phase(t, side_rounds(rounds), &f);
+	if (rc == 0 && !run->only_bursts)
+		rc = timing_device(t, timing_rounds(&run->rule, t->pair_ms, t->n, r->ops->clocks), &f);
+	if (rc == 0 && !run->only_bursts)
+		rc = time_aside(t, &f);
+	if (rc == 0 && run->burst && run->burst[t->cell])
+		rc = burst_run(t, &f);
 	if (rc != 0)
 		fault_of_pass(t, &f);
 	else
@@ -211,8 +228,11 @@ static void launch_cell(struct runner *r, int i, double warm_s)
 		return;
 	}
 	witness_close(&witness);
-	for (int k = 0; k < r->n_subjects; k++)
+	for (int k = 0; k < r->n_subjects; k++) {
+		leftover_enter(r);
 		subject_unplan(&r->subject[k]);
+		leftover_leave(r, i, &r->subject[k], true);
+	}
 	problem_close(&problem);
 }
 

@@ -9,11 +9,17 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { OK = 0, SENSOR_CORE = 0, CLOCK_SM = 1 };
+enum { OK = 0, SENSOR_CORE = 0, CLOCK_SM = 1, ECC_UNCORRECTED = 1, ECC_VOLATILE = 0, EVENT_XID = 8, EVENTS_MAX = 64 };
 
 struct process {
 	unsigned pid;
 	unsigned long long memory_bytes;
+	unsigned gpu_instance, compute_instance;
+};
+
+struct event {
+	void *device;
+	unsigned long long kind, data;
 	unsigned gpu_instance, compute_instance;
 };
 
@@ -29,6 +35,12 @@ static struct {
 	int (*clock_max)(void *device, int kind, unsigned *mhz);
 	int (*reasons)(void *device, unsigned long long *bits);
 	int (*processes)(void *device, unsigned *count, struct process *out);
+	int (*energy)(void *device, unsigned long long *mj);
+	int (*ecc)(void *device, int kind, int counter, unsigned long long *count);
+	int (*set_create)(void **set);
+	int (*listen)(void *device, unsigned long long kinds, void *set);
+	int (*wait)(void *set, struct event *out, unsigned timeout_ms);
+	void *events;  /* of `device`; NULL: not listening */
 	char uuid[96]; /* of the handle that was looked up last */
 	void *device;
 } nvml;
@@ -60,6 +72,11 @@ int nvml_open(void)
 	if (!nvml.reasons) /* its name before driver 535 */
 		find(library, "nvmlDeviceGetCurrentClocksThrottleReasons", &nvml.reasons);
 	find(library, "nvmlDeviceGetComputeRunningProcesses_v3", &nvml.processes);
+	find(library, "nvmlDeviceGetTotalEnergyConsumption", &nvml.energy);
+	find(library, "nvmlDeviceGetTotalEccErrors", &nvml.ecc);
+	find(library, "nvmlEventSetCreate", &nvml.set_create);
+	find(library, "nvmlDeviceRegisterEvents", &nvml.listen);
+	find(library, "nvmlEventSetWait_v2", &nvml.wait);
 	nvml.ready = nvml.init && nvml.by_uuid && nvml.init() == OK;
 	return nvml.ready ? 0 : -1;
 }
@@ -82,12 +99,13 @@ static void *device_of(const char *uuid)
 		return NULL;
 	snprintf(nvml.uuid, sizeof(nvml.uuid), "%s", uuid);
 	nvml.device = device;
+	nvml.events = NULL;
 	return device;
 }
 
 void nvml_read(const char *uuid, struct nvml_reading *out)
 {
-	*out = (struct nvml_reading){ -1, -1, -1, -1, -1, -1 };
+	*out = (struct nvml_reading){ -1, -1, -1, -1, -1, -1, -1, -1 };
 	void *device = device_of(uuid);
 	unsigned value;
 	unsigned long long bits;
@@ -105,6 +123,37 @@ void nvml_read(const char *uuid, struct nvml_reading *out)
 		out->sm_max_mhz = value;
 	if (nvml.reasons && nvml.reasons(device, &bits) == OK)
 		out->reasons = (int64_t)(bits & INT64_MAX);
+	if (nvml.energy && nvml.energy(device, &bits) == OK)
+		out->energy_j = (double)bits * 1e-3;
+	if (nvml.ecc && nvml.ecc(device, ECC_UNCORRECTED, ECC_VOLATILE, &bits) == OK)
+		out->ecc = (int64_t)(bits & INT64_MAX);
+}
+
+double nvml_energy_j(const char *uuid)
+{
+	unsigned long long mj;
+	void *device = device_of(uuid);
+	return device && nvml.energy && nvml.energy(device, &mj) == OK ? (double)mj * 1e-3 : -1;
+}
+
+int nvml_xid(const char *uuid)
+{
+	void *device = device_of(uuid);
+	int last = 0;
+	if (!device || !nvml.set_create || !nvml.listen || !nvml.wait)
+		return 0;
+	if (!nvml.events) {
+		if (nvml.set_create(&nvml.events) != OK)
+			nvml.events = NULL;
+		else if (nvml.listen(device, EVENT_XID, nvml.events) != OK)
+			nvml.wait = NULL; /* this driver does not tell us */
+		return 0;
+	}
+	struct event e = { 0 };
+	for (int n = 0; n < EVENTS_MAX && nvml.wait(nvml.events, &e, 0) == OK; n++)
+		if (e.kind == EVENT_XID)
+			last = (int)e.data;
+	return last;
 }
 
 int nvml_compute_pids(const char *uuid, unsigned *pid, int max)

@@ -13,19 +13,12 @@ extern "C" {
 
 enum { NVML_PIDS_MAX = 64 };
 
-/** Limit reasons of a GPU's clocks, as the driver numbers them. */
-enum {
-	NVML_REASON_POWER_CAP = 0x4,
-	NVML_REASON_HW_SLOWDOWN = 0x8,
-	NVML_REASON_SW_THERMAL = 0x20,
-	NVML_REASON_HW_THERMAL = 0x40,
-	NVML_REASON_POWER_BRAKE = 0x80
-};
-
 /** One reading. Units in the names; -1: unknown. */
 struct nvml_reading {
 	double power_w, power_limit_w, temp_c, sm_mhz, sm_max_mhz;
-	int64_t reasons; /* -1: unknown */
+	double energy_j; /* since the driver was loaded */
+	int64_t reasons; /* core/guard.h names the bits */
+	int64_t ecc;     /* memory errors since the driver was loaded that were not corrected */
 };
 
 /** Load the library once. Returns 0, or -1 when it is absent; every other function then answers "unknown". */
@@ -36,6 +29,11 @@ void nvml_driver(char *out, size_t size);
 void nvml_read(const char *uuid, struct nvml_reading *out);
 /** Processes with a compute context on it. Shape: pid[max]. Returns their number, -1 unknown. */
 int nvml_compute_pids(const char *uuid, unsigned *pid, int max);
+
+/** Energy used since the driver was loaded; -1 unknown. Units: J. Cheaper than a whole reading. */
+double nvml_energy_j(const char *uuid);
+/** The last XID that the driver reported for it since the call before; 0 none. The first call begins to listen. */
+int nvml_xid(const char *uuid);
 
 #ifdef __cplusplus
 }

@@ -88,6 +88,20 @@ void record_node(struct records *r, const struct msg_node *node)
 	put(r, &m);
 }
 
+void record_state(struct records *r, const struct msg_state *state)
+{
+	struct msg m = { .t = MSG_STATE, .u.state = *state };
+	put(r, &m);
+}
+
+void record_note(struct records *r, int cell, const char *role, const char *text)
+{
+	struct msg m = { .t = MSG_NOTE, .u.note = { .cell = cell } };
+	snprintf(m.u.note.role, sizeof(m.u.note.role), "%s", role);
+	snprintf(m.u.note.text, sizeof(m.u.note.text), "%s", text);
+	put(r, &m);
+}
+
 void record_cell(struct records *r, struct msg_cell *cell)
 {
 	struct msg m = { .t = MSG_CELL, .u.cell = cell };

@@ -34,6 +34,9 @@ void record_fault(struct records *r, int cell, const char *role, const char *fai
 void record_check(struct records *r, const struct msg_check *check);
 void record_work(struct records *r, const struct msg_work *work);
 void record_node(struct records *r, const struct msg_node *node);
+void record_state(struct records *r, const struct msg_state *state);
+/** Something to know that decides nothing. `cell` -1: no one cell; `role` "": nobody's doing. */
+void record_note(struct records *r, int cell, const char *role, const char *text);
 /** Borrows the sample arrays. */
 void record_cell(struct records *r, struct msg_cell *cell);
 

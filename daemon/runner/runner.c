@@ -4,7 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/guard.h"
 #include "core/inputs.h"
+#include "runner/guard_script.h"
+#include "runner/leftover.h"
 
 uint32_t runner_random(struct runner *r, uint32_t n)
 {
@@ -33,6 +36,15 @@ void runner_at(struct runner *r, int i, const struct subject *subject, const cha
 	r->at_cell = job_cell(r, i);
 	snprintf(r->at_role, sizeof(r->at_role), "%s", subject ? subject->role : "");
 	record_at(r->records, r->at_cell, r->at_role, step);
+}
+
+void runner_guard(struct runner *r, int i, int pass, struct msg_guard *out)
+{
+	struct guard_moment now = { .at = "time", .launch = r->run->launch, .cell = job_cell(r, i), .pass = pass };
+	guard_unknown(out);
+	r->ops->guard(r->dev, out);
+	if (r->run->guards[0] && strcmp(r->ops->kind, "cuda") != 0 && guard_script_apply(r->run->guards, &now, out))
+		r->lost = true;
 }
 
 void runner_fault(struct runner *r, int i, const struct subject *subject, const struct failure *f)
@@ -69,9 +81,11 @@ int runner_open(struct runner *r, const struct msg_run *run, struct records *rec
 		struct subject *u = &r->subject[order[k]];
 		snprintf(u->role, sizeof(u->role), "%s", run->subject[order[k]].role);
 		runner_at(r, -1, u, "load");
+		leftover_enter(r);
 		if (subject_load(u, run->subject[order[k]].role, run->subject[order[k]].module, run->subject[order[k]].provider,
 			    &f) != 0)
 			runner_fault(r, -1, u, &f);
+		leftover_leave(r, -1, u, false);
 	}
 	return 0;
 }

@@ -21,10 +21,13 @@ struct runner {
 	const struct device_ops *ops;
 	struct device *dev;
 	int n_subjects;
-	struct subject subject[PROTOCOL_SUBJECTS_MAX]; /* in the run'r order; `loaded` false after a fault */
-	uint64_t random;                               /* state of runner_random */
-	bool lost;                                     /* nothing more can run in this process */
-	int at_cell;                                   /* as in the last `at` record */
+	struct subject subject[PROTOCOL_SUBJECTS_MAX];      /* in the run'r order; `loaded` false after a fault */
+	uint64_t random;                                    /* state of runner_random */
+	struct device_setting setting[DEVICE_SETTINGS_MAX]; /* before the code of one module runs alone (leftover.h) */
+	int n_settings;
+	int64_t held[PROTOCOL_SUBJECTS_MAX]; /* bytes that each subject holds beside what it asked us for */
+	bool lost;                           /* nothing more can run in this process */
+	int at_cell;                         /* as in the last `at` record */
 	char at_role[PROTOCOL_ROLE_SIZE];
 };
 
@@ -42,6 +45,8 @@ void runner_shuffle(struct runner *r, int *order, int n);
 
 /** Record where we are. `i` is a place in run->cell (-1: none), `subject` NULL when no one is meant. */
 void runner_at(struct runner *r, int i, const struct subject *subject, const char *step);
+/** What the device's driver says now, beside pass `pass` of cell place `i`; notes a lost device. */
+void runner_guard(struct runner *r, int i, int pass, struct msg_guard *out);
 /** Record a failure of a subject (NULL: nobody in particular) in cell place `i`; notes a lost device. */
 void runner_fault(struct runner *r, int i, const struct subject *subject, const struct failure *f);
 /** Record a failure of our own work on cell place `i`; notes a lost device. */

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runner/sim_traits.h"
+
 /* sim: share of a call's time that each phase other than the main kernel takes. */
 #define SIM_SIDE_PHASE 0.02
 
@@ -196,7 +198,9 @@ int subject_enqueue(struct subject *s, uint32_t phases, struct failure *f)
 {
 	const struct problem *p = s->problem;
 	if (s->pass_time && p->ops->work) {
-		p->ops->work(p->dev, phases == FW_ALL ? s->flops : flops_of(s, phases));
+		struct device_work work = { .flops = phases == FW_ALL ? s->flops : flops_of(s, phases) };
+		sim_traits_read(s->config, &work);
+		p->ops->work(p->dev, &work);
 		return 0;
 	}
 	int status = s->provider->enqueue(s->plan, phases, p->ops->stream(p->dev));

@@ -11,6 +11,7 @@
 #include "base/lines.h"
 #include "core/protocol.h"
 #include "runner/mode_check.h"
+#include "runner/mode_device.h"
 #include "runner/mode_launch.h"
 #include "runner/runner.h"
 
@@ -63,6 +64,10 @@ static int run_mode(const struct msg_run *run, struct records *records, struct f
 {
 	struct runner runner;
 	volatile int status = RUNNER_ERROR; /* pthread_cleanup_push may be made of setjmp */
+	if (strcmp(run->mode, "idle") == 0)
+		return mode_idle_run(run, records);
+	if (strcmp(run->mode, "canary") == 0)
+		return mode_canary_run(run, records);
 	unfinished = &runner;
 	pthread_cleanup_push(at_thread_exit, NULL);
 	if (runner_open(&runner, run, records, err) == 0) {
@@ -95,7 +100,7 @@ int task_run(int in_fd, int records_fd)
 	if (read_line(in_fd, &in, &line, &len, &err) != 0 || protocol_parse(line, len, &m, &err) != 0)
 		goto out;
 	if (m.t != MSG_RUN || strcmp(m.u.run->mode, "capture") == 0) {
-		err_set(&err, ERR_PROTOCOL, "expected a run line with mode check or launch");
+		err_set(&err, ERR_PROTOCOL, "expected a run line with mode check, launch, idle or canary");
 		msg_fini(&m);
 		goto out;
 	}

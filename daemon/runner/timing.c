@@ -5,18 +5,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/guard.h"
 #include "runner/range.h"
 
 enum {
-	AHEAD = 6,    /* calls in flight: two hide the host, more only deepen the queue */
 	REDO_MAX = 3, /* passes thrown away because the device was disturbed */
 	PHASES = 6,
 	LONG_CELL = 4 /* a cell whose round takes this many warm-ups is warm after its solo calls */
 };
 
-/* Limit reasons that make times meaningless: hardware slowdown, thermal (software, hardware), power brake. */
-#define REASONS_BAD (0x8ull | 0x20ull | 0x40ull | 0x80ull)
-#define LEAST_MS    1e-6f /* a time that rounds to nothing is still a time */
+#define LEAST_MS 1e-6f /* a time that rounds to nothing is still a time */
 
 /* One series being collected. Shape: [subject][round]. */
 struct samples {
@@ -92,8 +90,7 @@ static int device_says(struct timing *t, const struct fw_err *err, struct failur
 	return failure_device(f, t->problem, err);
 }
 
-/* Call number `c` of a pass: marks 2c and 2c + 1. */
-static int timed_call(struct timing *t, struct subject *u, int c, float *host_us, struct failure *f)
+int timing_one(struct timing *t, struct subject *u, int c, float *host_us, struct failure *f)
 {
 	const struct device_ops *ops = t->runner->ops;
 	struct device *dev = t->runner->dev;
@@ -113,7 +110,7 @@ static int timed_call(struct timing *t, struct subject *u, int c, float *host_us
 	return 0;
 }
 
-static float at_least(float ms)
+float timing_at_least(float ms)
 {
 	return ms > LEAST_MS ? ms : LEAST_MS;
 }
@@ -130,7 +127,7 @@ int timing_warm(struct timing *t, double until_us, struct failure *f)
 		for (int k = 0; k < t->n; k++) {
 			struct subject *u = t->subject[timing_turn(t->n, t->start, round, k)];
 			say_at(t, u, "warm");
-			if (timed_call(t, u, k, &host_us, f) != 0)
+			if (timing_one(t, u, k, &host_us, f) != 0)
 				return -1;
 		}
 		struct fw_err err = { 0 };
@@ -144,18 +141,7 @@ int timing_warm(struct timing *t, double until_us, struct failure *f)
 	}
 }
 
-/* The worst of two readings, for the worst is what may have touched the times between them. */
-static void merge_guard(struct msg_guard *g, const struct msg_guard *after)
-{
-	g->reasons |= after->reasons;
-	g->foreign = after->foreign > g->foreign ? after->foreign : g->foreign;
-	g->power_w = after->power_w > g->power_w ? after->power_w : g->power_w;
-	g->temp_c = after->temp_c > g->temp_c ? after->temp_c : g->temp_c;
-	g->sm_mhz = after->sm_mhz > 0 ? after->sm_mhz : g->sm_mhz;
-	memcpy(g->regime, after->regime, sizeof(g->regime));
-}
-
-static void begin_record(const struct timing *t, struct msg_cell *m, const char *series, const char *phase, int rounds)
+void timing_begin_record(const struct timing *t, struct msg_cell *m, const char *series, const char *phase, int rounds)
 {
 	const struct msg_run *run = t->runner->run;
 	memset(m, 0, sizeof(*m));
@@ -166,7 +152,7 @@ static void begin_record(const struct timing *t, struct msg_cell *m, const char 
 	snprintf(m->phase, sizeof(m->phase), "%s", phase);
 	memcpy(m->input_sha256, t->problem->input_sha256, sizeof(m->input_sha256));
 	m->n = rounds;
-	m->guard = (struct msg_guard){ .power_w = -1, .temp_c = -1, .sm_mhz = -1, .foreign = -1 };
+	guard_unknown(&m->guard);
 }
 
 /* Letters of m->order: subjects of the record, in its own numbering. `number[r]` -1: subject r is not in it. */
@@ -181,6 +167,14 @@ static void write_order(const struct timing *t, struct msg_cell *m, const int *n
 		}
 	}
 	m->order[at] = '\0';
+}
+
+int timing_lost(struct timing *t, struct failure *f)
+{
+	if (!t->runner->lost)
+		return 0;
+	f->lost = true;
+	return failure_set(f, "crash", "the device's context is gone");
 }
 
 static void write_series(struct timing *t, struct msg_cell *m, struct samples *x, bool mhz, bool host_us)
@@ -211,12 +205,12 @@ static int device_pass(struct timing *t, int rounds, struct samples *x, struct f
 		for (int k = 0; k < t->n; k++, calls++) {
 			int who = timing_turn(t->n, t->start, round, k);
 			bool look = is_watched(t, &watched, who, round);
-			if (calls >= AHEAD && ops->wait_mark(dev, 2 * (calls - AHEAD) + 1, &err) != 0)
+			if (calls >= TIMING_AHEAD && ops->wait_mark(dev, 2 * (calls - TIMING_AHEAD) + 1, &err) != 0)
 				return device_says(t, &err, f);
 			say_at(t, t->subject[who], "time");
 			if (look && witness_before(t->witness, t->subject[who], f) != 0)
 				return -1;
-			if (timed_call(t, t->subject[who], calls, &x->host_us[who][round], f) != 0)
+			if (timing_one(t, t->subject[who], calls, &x->host_us[who][round], f) != 0)
 				return -1;
 			if (look && witness_after(t->witness, t->subject[who], "between the timed calls: ", f) != 0) {
 				t->culprit = t->subject[who];
@@ -230,7 +224,7 @@ static int device_pass(struct timing *t, int rounds, struct samples *x, struct f
 	for (int round = 0; round < rounds; round++) {
 		for (int k = 0; k < t->n; k++, calls++) {
 			int who = timing_turn(t->n, t->start, round, k);
-			x->ms[who][round] = at_least(ops->elapsed_ms(dev, 2 * calls, 2 * calls + 1));
+			x->ms[who][round] = timing_at_least(ops->elapsed_ms(dev, 2 * calls, 2 * calls + 1));
 			x->mhz[who][round] = ops->clock_mhz(dev, calls);
 		}
 	}
@@ -241,6 +235,7 @@ int timing_device(struct timing *t, int rounds, struct failure *f)
 {
 	const struct device_ops *ops = t->runner->ops;
 	struct msg_guard before, after;
+	char why[GUARD_WHY_SIZE];
 	struct msg_cell *m = calloc(1, sizeof(*m));
 	struct samples *x = calloc(1, sizeof(*x));
 	int rc = -1;
@@ -249,19 +244,21 @@ int timing_device(struct timing *t, int rounds, struct failure *f)
 		failure_set(f, "device", "no memory for samples");
 		goto out;
 	}
-	begin_record(t, m, "device", "", rounds);
+	timing_begin_record(t, m, "device", "", rounds);
 	runner_at(t->runner, t->cell, NULL, "time");
 	for (m->redo = 0;; m->redo++) {
-		ops->guard(t->runner->dev, &before);
+		runner_guard(t->runner, t->cell, m->redo, &before);
 		if (device_pass(t, rounds, x, f) != 0)
 			goto out;
-		ops->guard(t->runner->dev, &after);
-		merge_guard(&before, &after);
-		if ((!(before.reasons & REASONS_BAD) && before.foreign <= 0) || m->redo >= REDO_MAX)
+		runner_guard(t->runner, t->cell, m->redo, &after);
+		guard_merge(&before, &after);
+		if (timing_lost(t, f) != 0)
+			goto out;
+		if (!guard_discards(&before, why) || m->redo >= REDO_MAX)
 			break;
 	}
 	m->guard = before;
-	write_series(t, m, x, ops->clocks, ops->queues); /* without a queue enqueue is the call */
+	write_series(t, m, x, ops->clocks, ops->queues || ops->work); /* without a queue enqueue is the call */
 	rc = 0;
 out:
 	free(m);
@@ -289,7 +286,7 @@ static int call_pass(struct timing *t, int rounds, struct samples *x, struct fai
 				rc = subject_enqueue(u, FW_ALL, f);
 			if (rc == 0)
 				rc = subject_wait(u, f);
-			x->ms[who][round] = at_least((float)((ops->host_us(dev) - began) * 1e-3));
+			x->ms[who][round] = timing_at_least((float)((ops->host_us(dev) - began) * 1e-3));
 			range_pop();
 			if (rc != 0)
 				return -1;
@@ -311,7 +308,7 @@ int timing_call(struct timing *t, int rounds, struct failure *f)
 	runner_at(t->runner, t->cell, NULL, "time");
 	if (call_pass(t, rounds, x, f) != 0)
 		goto out;
-	begin_record(t, m, "call", "", rounds);
+	timing_begin_record(t, m, "call", "", rounds);
 	write_series(t, m, x, false, false);
 	rc = 0;
 out:
@@ -371,7 +368,7 @@ static int phase_round(struct timing *t, int round, struct phase_times *x, struc
 static void write_phase(struct timing *t, struct msg_cell *m, struct phase_times *x, int b, int rounds, float empty)
 {
 	int number[PROTOCOL_SUBJECTS_MAX];
-	begin_record(t, m, "phase", subject_phase_name(1u << b), rounds);
+	timing_begin_record(t, m, "phase", subject_phase_name(1u << b), rounds);
 	for (int who = 0; who < t->n; who++) {
 		number[who] = -1;
 		if (!(t->subject[who]->phases & (1u << b)))
@@ -380,7 +377,7 @@ static void write_phase(struct timing *t, struct msg_cell *m, struct phase_times
 		memcpy(m->role[k], t->subject[who]->role, sizeof(m->role[k]));
 		m->ms[k] = x->ms[b][who];
 		for (int round = 0; round < rounds; round++)
-			m->ms[k][round] = at_least(m->ms[k][round] - empty);
+			m->ms[k][round] = timing_at_least(m->ms[k][round] - empty);
 	}
 	if (m->n_subjects == 0)
 		return;

@@ -24,6 +24,9 @@ struct timing {
 	struct subject *culprit; /* whose failure ended a pass; NULL: not known */
 };
 
+/** Calls in flight: two hide the host, more only deepen the queue. */
+enum { TIMING_AHEAD = 6 };
+
 /** Who is k-th in round j. Returns 0..n-1. */
 int timing_turn(int n, int start, int round, int k);
 /** Rounds that the rule's budget allows for a round of `round_ms`: a multiple of 4 within the rule's limits. */
@@ -37,5 +40,16 @@ int timing_device(struct timing *t, int rounds, struct failure *f);
 int timing_call(struct timing *t, int rounds, struct failure *f);
 /** Series phase: phases one by one between marks, an empty pair of marks subtracted. Writes one record a phase. */
 int timing_phase(struct timing *t, int rounds, struct failure *f);
+
+/* What every pass is made of. */
+
+/** One cold call, between marks 2c and 2c + 1 and in stamp c; `host_us` gets the host's time of enqueue. */
+int timing_one(struct timing *t, struct subject *u, int c, float *host_us, struct failure *f);
+/** A time that is one: what rounds to nothing becomes the least there is. */
+float timing_at_least(float ms);
+/** Fill what every record of this cell has. */
+void timing_begin_record(const struct timing *t, struct msg_cell *m, const char *series, const char *phase, int rounds);
+/** -1 with `f` when a reading has shown that the device's context is gone. */
+int timing_lost(struct timing *t, struct failure *f);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "worker/canary.h"
 #include "worker/runner_child.h"
 
 enum { ENTRY_MAX = 256 << 10 };
@@ -106,6 +107,7 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 			x->all_failed = true;
 		return bench_send(x->bench, m, err);
 	case MSG_AT:
+	case MSG_NOTE:
 		return bench_send(x->bench, m, err);
 	default:
 		return err_set(err, ERR_PROTOCOL, "the runner sent timings during a check");
@@ -247,6 +249,10 @@ static int examine(struct examination *x, int subject, struct fw_err *err)
 		status = runner_child_run(b, &task, &end, err);
 		left_s -= end.wall_s;
 		if (status == 0)
+			status = canary_after(b, &end, err);
+		if (status == 0 && b->lost)
+			break;
+		if (status == 0)
 			status = settle(x, &end, list, n, err);
 	}
 	free(list);
@@ -278,7 +284,7 @@ int acceptance_run(struct bench *b, struct fw_err *err)
 {
 	int i;
 
-	for (i = 0; i < b->n_subjects; i++)
+	for (i = 0; i < b->n_subjects && !b->lost; i++)
 		if (examine_subject(b, i, err) < 0)
 			return -1;
 	return 0;

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/proc.h"
+#include "core/guard.h"
 
 int bench_init(struct bench *b, const struct cell *cells, int n_cells, struct fw_err *err)
 {
@@ -35,8 +36,10 @@ void bench_fini(struct bench *b)
 		if (b->subject[i].fd >= 0)
 			close(b->subject[i].fd);
 	for (i = 0; b->cell && i < b->n_cells; i++)
-		for (j = 0; j < b->cell[i].n_launches; j++)
+		for (j = 0; j < STATS_LAUNCHES_MAX; j++) {
 			free(b->cell[i].launch[j].values);
+			free(b->cell[i].burst[j].values);
+		}
 	free(b->cell);
 	memset(b, 0, sizeof *b);
 }
@@ -129,7 +132,7 @@ int bench_fault(struct bench *b, int cell, const char *role, const char *failure
 	return bench_send(b, &m, err);
 }
 
-static int role_index(const struct msg_cell *m, const char *role)
+int bench_role(const struct msg_cell *m, const char *role)
 {
 	int i;
 
@@ -139,30 +142,30 @@ static int role_index(const struct msg_cell *m, const char *role)
 	return -1;
 }
 
-/* Clock limit reasons of NVML that make times meaningless: hardware slowdown, both thermal ones, power brake. */
-static const uint64_t reasons_bad = 0x8 | 0x20 | 0x40 | 0x80;
-
-int bench_add(struct bench *b, const struct msg_cell *m, struct fw_err *err)
+bool bench_decides(const struct bench *b, const struct msg_cell *m)
 {
-	int base = role_index(m, "base"), target = role_index(m, "target");
-	struct bench_cell *c = &b->cell[m->cell];
-	struct bench_launch *l = c->n_launches ? &c->launch[c->n_launches - 1] : NULL;
+	const char *decide = b->cells[m->cell].decide;
+
+	return strcmp(m->series, decide[0] ? decide : "device") == 0;
+}
+
+int bench_keep(struct bench_launch *list, int *n_list, const struct msg_cell *m, struct fw_err *err)
+{
+	int base = bench_role(m, "base"), target = bench_role(m, "target");
+	struct bench_launch *l = *n_list ? &list[*n_list - 1] : NULL;
 	size_t n = (size_t)(m->n < STATS_PAIRS_MAX ? m->n : STATS_PAIRS_MAX), bytes = n * sizeof(float);
 
 	if (base < 0 || target < 0 || n == 0)
 		return err_set(err, ERR_PROTOCOL, "the runner sent timings without both sides");
-	if (m->guard.reasons & reasons_bad)
-		return 0;
 	if (!l || l->launch != m->launch) {
-		if (c->n_launches == STATS_LAUNCHES_MAX)
+		if (*n_list == STATS_LAUNCHES_MAX)
 			return err_set(err, ERR_PROTOCOL, "more than %d launches of one cell", STATS_LAUNCHES_MAX);
-		l = &c->launch[c->n_launches++];
-		*l = (struct bench_launch){ 0 };
+		l = &list[(*n_list)++];
 	}
 	free(l->values);
 	*l = (struct bench_launch){ .launch = m->launch, .set = m->set, .n = (int)n, .values = calloc(4 * n, sizeof(float)) };
 	if (!l->values) {
-		c->n_launches--;
+		(*n_list)--;
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	}
 	memcpy(l->values, m->ms[base], bytes);
@@ -172,19 +175,31 @@ int bench_add(struct bench *b, const struct msg_cell *m, struct fw_err *err)
 		memcpy(l->values + 2 * n, m->mhz[base], bytes);
 		memcpy(l->values + 3 * n, m->mhz[target], bytes);
 	}
-	return 1;
+	return 0;
 }
 
-void bench_judge(struct bench *b, int cell)
+int bench_add(struct bench *b, const struct msg_cell *m, struct fw_err *err)
 {
-	struct bench_cell *c = &b->cell[cell];
+	struct bench_cell *c = &b->cell[m->cell];
+	char why[GUARD_WHY_SIZE];
+
+	if (bench_role(m, "base") < 0 || bench_role(m, "target") < 0)
+		return err_set(err, ERR_PROTOCOL, "the runner sent timings without both sides");
+	if (guard_discards(&m->guard, why)) {
+		c->discarded++;
+		return 0;
+	}
+	return bench_keep(c->launch, &c->n_launches, m, err) < 0 ? -1 : 1;
+}
+
+/* Estimates of a list of launches. Shape: e[n]. */
+static void estimate(const struct rule *r, const struct bench_launch *list, int n, struct launch_estimate *e, double *beta)
+{
 	struct launch_pairs pairs[STATS_LAUNCHES_MAX];
-	struct launch_estimate e[STATS_LAUNCHES_MAX];
-	double beta = 0;
 	int i;
 
-	for (i = 0; i < c->n_launches; i++) {
-		const struct bench_launch *l = &c->launch[i];
+	for (i = 0; i < n; i++) {
+		const struct bench_launch *l = &list[i];
 		const float *v = l->values;
 
 		pairs[i] = (struct launch_pairs){ .set = l->set,
@@ -194,11 +209,26 @@ void bench_judge(struct bench *b, int cell)
 			.base_mhz = l->clocks ? v + 2 * l->n : NULL,
 			.target_mhz = l->clocks ? v + 3 * l->n : NULL };
 	}
-	stats_launches(&b->rule, pairs, c->n_launches, e, &beta);
-	verdict_judge(&b->rule, b->cells[cell].threshold_pct, b->cells[cell].attention.mask == FW_BLOCKS, e, c->n_launches,
-		&c->judgement);
+	stats_launches(r, pairs, n, e, beta);
+}
+
+void bench_judge(struct bench *b, int cell)
+{
+	struct bench_cell *c = &b->cell[cell];
+	bool sparse = b->cells[cell].attention.mask == FW_BLOCKS;
+	struct launch_estimate e[STATS_LAUNCHES_MAX];
+	struct rule raw = b->rule;
+	double beta = 0, none;
+
+	estimate(&b->rule, c->launch, c->n_launches, e, &beta);
+	verdict_judge(&b->rule, b->cells[cell].threshold_pct, sparse, e, c->n_launches, &c->judgement);
 	c->judgement.beta = beta;
-	c->judged = true;
+	raw.beta_min = 0; /* in bursts another clock is what counts */
+	estimate(&raw, c->burst, c->n_bursts, e, &none);
+	verdict_judge(&raw, b->cells[cell].threshold_pct, sparse, e, c->n_bursts, &c->sustained);
+	verdict_sustained(&c->judgement, &c->sustained);
+	c->judgement.flags |= bench_tail(b, cell) ? FLAG_TAIL : 0;
+	c->judged = c->judged || c->n_launches > 0;
 }
 
 const struct bench_trouble *bench_trouble(const struct bench *b, int cell)
@@ -227,6 +257,40 @@ enum verdict bench_verdict(const struct bench *b, int cell)
 	if (t)
 		return VERDICT_REJECTED;
 	return c->judged ? c->judgement.verdict : VERDICT_UNDECIDED;
+}
+
+/* Slow calls of each side over all launches. Returns the calls of a side. */
+static int count_slow(const struct bench_cell *c, int slow[2])
+{
+	int total = 0, i;
+
+	slow[0] = slow[1] = 0;
+	for (i = 0; i < c->n_launches; i++) {
+		const struct bench_launch *l = &c->launch[i];
+
+		slow[0] += stats_slow(l->values, l->n);
+		slow[1] += stats_slow(l->values + l->n, l->n);
+		total += l->n;
+	}
+	return total;
+}
+
+bool bench_tail(const struct bench *b, int cell)
+{
+	const struct bench_cell *c = &b->cell[cell];
+	int slow[2], total = count_slow(c, slow);
+
+	return (c->judgement.verdict != VERDICT_REGRESSION || (c->judgement.flags & FLAG_SUSTAINED)) &&
+	       stats_tail(slow[0], total, slow[1], total);
+}
+
+bool bench_tail_open(const struct bench *b, int cell)
+{
+	const struct bench_cell *c = &b->cell[cell];
+	int slow[2], total = count_slow(c, slow);
+
+	return c->judgement.want_set == 0 && c->judgement.verdict != VERDICT_REGRESSION && c->n_launches < b->rule.launches_max &&
+	       stats_tail_open(slow[0], total, slow[1], total);
 }
 
 double bench_median_ms(const struct bench *b, int cell, bool target)

@@ -40,6 +40,8 @@ struct bench_trouble {
 	char detail[512];
 };
 
+enum { BENCH_NOTES_MAX = 32 };
+
 enum bench_side { BENCH_BASE, BENCH_TARGET, BENCH_OUTSIDE /* the worker or the device */, BENCH_SIDES };
 
 struct bench_cell {
@@ -47,8 +49,12 @@ struct bench_cell {
 	bool judged;
 	struct bench_trouble trouble[BENCH_SIDES];
 	int n_launches;
-	struct bench_launch launch[STATS_LAUNCHES_MAX];
-	struct judgement judgement;
+	struct bench_launch launch[STATS_LAUNCHES_MAX]; /* of the series that decides */
+	int n_bursts;
+	struct bench_launch burst[STATS_LAUNCHES_MAX]; /* series sustained */
+	struct judgement judgement;                    /* what pairs and bursts say together */
+	struct judgement sustained;                    /* what bursts say alone */
+	int discarded;                                 /* launches whose times the device's readings void */
 };
 
 struct bench {
@@ -70,7 +76,13 @@ struct bench {
 	struct msg_limits limits;
 	uint64_t seed;
 	bool quick;
-	bool selfcheck;   /* equal modules are timed too */
+	bool selfcheck; /* equal modules are timed too */
+	bool bursts[2]; /* forward, backward: its cells run in bursts, because power draw differs */
+	bool set_begun[3];
+	bool lost;   /* the device is broken: nothing runs on it any more */
+	int n_noted; /* notes passed on, each once */
+	char noted[BENCH_NOTES_MAX][64];
+	int idle_looks;   /* at who else is on the device, so far */
 	int launches;     /* so far */
 	double gpu_s;     /* the device was held for */
 	double started_s; /* monotonic */
@@ -95,10 +107,13 @@ int bench_fault(struct bench *b, int cell, const char *role, const char *failure
 /** As bench_fault without sending: the record came from the runner and was passed on. */
 void bench_note(struct bench *b, int cell, const char *role, const char *failure, const char *detail);
 
-/**
- * Keep the timings of a `cell` record of series device; a second one of the same launch replaces the first. 1 kept; 0 left out,
- * because the device was held back by heat or power supply while it was timed.
- */
+/** Place of a role among the subjects of a record; -1 none. */
+int bench_role(const struct msg_cell *m, const char *role);
+/** Whether a record is of the series that decides its cell. */
+bool bench_decides(const struct bench *b, const struct msg_cell *m);
+/** Append the timings of a record to a list; a second one of the same launch replaces the first. Shape: list[STATS_LAUNCHES_MAX]. */
+int bench_keep(struct bench_launch *list, int *n, const struct msg_cell *m, struct fw_err *err);
+/** Keep the timings of a `cell` record of the series that decides. 1 kept; 0 left out, for the device's readings void them. */
 int bench_add(struct bench *b, const struct msg_cell *m, struct fw_err *err);
 /** Judge a cell anew from its launches. */
 void bench_judge(struct bench *b, int cell);
@@ -106,6 +121,10 @@ void bench_judge(struct bench *b, int cell);
 const struct bench_trouble *bench_trouble(const struct bench *b, int cell);
 /** The word for a cell: what failed before what was measured. */
 enum verdict bench_verdict(const struct bench *b, int cell);
+/** Slow calls became more frequent, while the typical call did not get slower. */
+bool bench_tail(const struct bench *b, int cell);
+/** It looks so, but more launches are needed to say it. */
+bool bench_tail_open(const struct bench *b, int cell);
 /** Median ms of one side over all launches; 0 without any. */
 double bench_median_ms(const struct bench *b, int cell, bool target);
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "core/guard.h"
 #include "core/inputs.h"
 #include "worker/command_run.h"
 #include "worker/measure.h"
@@ -207,7 +208,7 @@ static int add_cell(
 	*c = (struct msg_cell){
 		.launch = b->launches, .set = set, .cell = cell, .series = "process", .n_subjects = SIDES, .n = BENCHMARK_PAIRS
 	};
-	c->guard = (struct msg_guard){ .power_w = -1, .temp_c = -1, .sm_mhz = -1, .foreign = -1 };
+	guard_unknown(&c->guard);
 	for (int side = BASE; side < SIDES; side++) {
 		snprintf(c->role[side], sizeof c->role[side], "%s", m->side[side]->role);
 		c->ms[side] = calloc(BENCHMARK_PAIRS, sizeof(float));

@@ -32,6 +32,9 @@ static int on_record(void *arg, const struct msg *m, struct fw_err *err)
 	(void)err;
 	if (m->t == MSG_LAUNCH)
 		p->launch = m->u.launch->launch;
+	if (m->t == MSG_NOTE)
+		fprintf(stderr, "%snote: %s%s%s\n", p->shown ? "\r\033[K" : "", m->u.note.role, *m->u.note.role ? ": " : "",
+			m->u.note.text);
 	if (!p->shown || m->t != MSG_AT || at->cell < 0 || at->cell >= p->bench->n_cells)
 		return 0;
 	if (p->launch)
@@ -117,7 +120,7 @@ static int compare(const struct compare_alone_options *o, const struct suite *su
 		b.rule.confirm = false;
 	}
 	b.limits = (struct msg_limits){
-		.check_s = 900, .launch_s = 600, .budget_s = o->budget_s > 0 ? o->budget_s : suite->budget_s
+		.check_s = 900, .launch_s = 600, .wait_s = 600, .budget_s = o->budget_s > 0 ? o->budget_s : suite->budget_s
 	};
 	status = add_module(&b, "base", o->provider_base, o->base, err);
 	if (status == 0)

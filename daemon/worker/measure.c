@@ -6,18 +6,32 @@
 #include <string.h>
 
 #include "core/inputs.h"
+#include "core/guard.h"
 #include "worker/acceptance.h"
+#include "worker/canary.h"
 #include "worker/runner_child.h"
+#include "worker/sustain.h"
 
-enum { EMPTY_LAUNCHES_MAX = 3 };
+enum { EMPTY_LAUNCHES_MAX = 3, DISCARDED_MAX = 3 };
 
 struct launch_state {
 	struct bench *bench;
 	int launch, set;
 	int timed, throttled, faults; /* cells with new timings, with timings left out; faults told by the runner */
 	bool *seen;                   /* seen[n_cells]: timed or faulted in this launch */
+	bool foreign;                 /* another process was on the device */
+	int xid;                      /* that the driver reported; 0 none */
+	char why[GUARD_WHY_SIZE];     /* why times were left out, the last reason */
 	int suspect;                  /* cell of a failure that the runner could put on no side; -1 none */
 	struct msg_fault suspicion;
+};
+
+/* The next launch. Shape: all arrays have a place for every cell. */
+struct order {
+	int n, set;
+	int *cell, *spare;
+	bool *burst;
+	bool only_bursts;
 };
 
 int measure_next(const struct bench *b, int *list, int *set)
@@ -38,9 +52,66 @@ int measure_next(const struct bench *b, int *list, int *set)
 	}
 	*set = 1;
 	for (n = 0, i = 0; i < b->n_cells && !b->quick; i++)
-		if (b->cell[i].open && b->cell[i].judgement.want_set == 0 && b->cell[i].judgement.want_precision)
+		if (b->cell[i].open && b->cell[i].judgement.want_set == 0 &&
+			(b->cell[i].judgement.want_precision || bench_tail_open(b, i)))
 			list[n++] = i;
 	return n;
+}
+
+/* A cell whose times are void launch after launch is given up: what it has is all it gets. */
+static int give_up(struct bench *b, int cell, const char *reason, struct fw_err *err)
+{
+	struct msg m = { .t = MSG_NOTE, .u.note = { .cell = cell, .role = "device" } };
+	char why[200];
+
+	if (b->cell[cell].discarded < DISCARDED_MAX)
+		return 0;
+	snprintf(why, sizeof why, "not measured: %s, in %d launches", reason, b->cell[cell].discarded);
+	if (b->cell[cell].n_launches == 0)
+		return bench_fault(b, cell, "device", "device", why, err);
+	b->cell[cell].open = false;
+	snprintf(
+		m.u.note.text, sizeof m.u.note.text, "%s; it is judged by the %d launches before", why, b->cell[cell].n_launches);
+	return bench_send(b, &m, err);
+}
+
+static int take_timings(struct launch_state *l, const struct msg_cell *m, struct fw_err *err)
+{
+	struct bench *b = l->bench;
+	bool decides = bench_decides(b, m), sustained = strcmp(m->series, "sustained") == 0;
+	char why[GUARD_WHY_SIZE];
+	int kept = decides ? bench_add(b, m, err) : sustained ? sustain_add(b, m, err) : 0;
+
+	if (kept < 0)
+		return -1;
+	if (decides && kept)
+		bench_judge(b, m->cell);
+	if (!decides && !sustained)
+		return 0;
+	l->seen[m->cell] = true;
+	l->timed += kept;
+	if (!guard_discards(&m->guard, why))
+		return 0;
+	l->throttled++;
+	l->foreign = l->foreign || m->guard.foreign > 0;
+	l->xid = m->guard.xid ? m->guard.xid : l->xid;
+	memcpy(l->why, why, sizeof l->why);
+	return decides ? give_up(b, m->cell, why, err) : 0;
+}
+
+/* What a module leaves behind it leaves at every plan: said once. Numbers may differ. */
+static bool is_news(struct bench *b, const struct msg_note *note)
+{
+	char gist[sizeof b->noted[0]];
+	int i;
+
+	snprintf(gist, sizeof gist, "%s %.*s", note->role, (int)strcspn(note->text, "0123456789"), note->text);
+	for (i = 0; i < b->n_noted; i++)
+		if (strcmp(b->noted[i], gist) == 0)
+			return false;
+	if (b->n_noted < BENCH_NOTES_MAX)
+		memcpy(b->noted[b->n_noted++], gist, sizeof gist);
+	return true;
 }
 
 static int take_record(void *arg, struct msg *m, struct fw_err *err)
@@ -48,16 +119,11 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 	struct launch_state *l = arg;
 	struct bench *b = l->bench;
 
-	if (m->t == MSG_CELL && strcmp(m->u.cell->series, "device") == 0) {
-		int kept = bench_add(b, m->u.cell, err);
-
-		if (kept < 0)
+	if (m->t == MSG_NOTE && !is_news(b, &m->u.note)) {
+		return 0;
+	} else if (m->t == MSG_CELL) {
+		if (take_timings(l, m->u.cell, err) < 0)
 			return -1;
-		if (kept)
-			bench_judge(b, m->u.cell->cell);
-		l->seen[m->u.cell->cell] = true;
-		l->timed += kept;
-		l->throttled += !kept;
 	} else if (m->t == MSG_FAULT && m->u.fault.cell >= 0 && strcmp(m->u.fault.role, "device") == 0 &&
 		   strcmp(m->u.fault.failure, "device") != 0 && l->suspect < 0) {
 		/* kernels of both sides were in flight: held back until it is known whose it was */
@@ -136,16 +202,48 @@ static int announce(struct bench *b, const struct runner_task *t, struct fw_err 
 	return status;
 }
 
-/* One launch. 1 it brought something, 0 nothing, -1 error. `why` keeps the last reason for nothing. */
-static int launch(struct bench *b, const int *list, int n, int set, char *why, size_t size, struct fw_err *err)
+/* After a launch: is the device still fit, and free? */
+static int look_after(struct launch_state *l, const struct runner_end *end, struct fw_err *err)
 {
-	struct launch_state state = { .bench = b, .launch = ++b->launches, .set = set, .suspect = -1 };
+	struct bench *b = l->bench;
+	char why[80];
+
+	if (guard_xid_breaks(l->xid)) {
+		snprintf(why, sizeof why, "the driver reported XID %d", l->xid);
+		return canary_lost(b, why, err);
+	}
+	if (canary_after(b, end, err) < 0)
+		return -1;
+	return l->foreign && canary_wait_idle(b, err) < 0 ? -1 : 0;
+}
+
+static int run_launch(struct launch_state *state, struct runner_task *task, struct runner_end *end, struct fw_err *err)
+{
+	struct bench *b = state->bench;
+	int status = announce(b, task, err);
+
+	if (status == 0)
+		status = runner_child_run(b, task, end, err);
+	b->set_begun[task->set] = true;
+	if (status == 0)
+		status = look_after(state, end, err);
+	if (status == 0 && !b->lost)
+		status = settle(state, end, task->cell, task->n_cells, err);
+	return status;
+}
+
+/* One launch. 1 it brought something, 0 nothing, -1 error. `why` keeps the last reason for nothing. */
+static int launch(struct bench *b, const struct order *o, char *why, size_t size, struct fw_err *err)
+{
+	struct launch_state state = { .bench = b, .launch = ++b->launches, .set = o->set, .suspect = -1 };
 	struct runner_task task = { .mode = "launch",
 		.launch = state.launch,
-		.set = set,
+		.set = o->set,
 		.seed = inputs_mix(b->seed + (uint64_t)state.launch),
-		.n_cells = n,
-		.cell = list,
+		.n_cells = o->n,
+		.cell = o->cell,
+		.burst = o->burst,
+		.only_bursts = o->only_bursts,
 		.phases = state.launch == 1,
 		.calls = state.launch == 1,
 		.deadline_s = b->limits.launch_s,
@@ -162,38 +260,64 @@ static int launch(struct bench *b, const int *list, int n, int set, char *why, s
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	for (i = 0; i < b->n_cells; i++)
 		before += b->cell[i].open;
-	status = announce(b, &task, err);
-	if (status == 0)
-		status = runner_child_run(b, &task, &end, err);
-	if (status == 0)
-		status = settle(&state, &end, list, n, err);
+	status = run_launch(&state, &task, &end, err);
 	free(state.seen);
 	if (status < 0)
 		return -1;
 	for (i = 0; i < b->n_cells; i++)
 		after += b->cell[i].open;
-	snprintf(why, size, "%s",
-		end.failure[0]    ? end.detail
-		: state.throttled ? "the device was throttled in every launch"
-				  : "launches bring no timings");
+	snprintf(why, size, "%s", end.failure[0] ? end.detail : state.throttled ? state.why : "launches bring no timings");
 	return state.timed > 0 || after < before;
+}
+
+/* What to launch next: pairs first, then bursts, then launches for width alone. Returns the number of cells. */
+static int next(const struct bench *b, struct order *o)
+{
+	int i;
+
+	o->only_bursts = false;
+	o->n = measure_next(b, o->cell, &o->set);
+	if (o->n == 0 || b->cell[o->cell[0]].judgement.want_set == 0) {
+		int set, n = sustain_next(b, o->spare, &set);
+
+		if (n > 0) {
+			memcpy(o->cell, o->spare, (size_t)n * sizeof *o->cell);
+			o->n = n;
+			o->set = set;
+			o->only_bursts = true;
+		}
+	}
+	for (i = 0; i < o->n; i++)
+		o->burst[i] = sustain_wants(b, o->cell[i], o->set);
+	return o->n;
+}
+
+static int run_all(struct bench *b, struct order *o, struct fw_err *err)
+{
+	int empty = 0, status = canary_wait_idle(b, err), i;
+	char why[512] = "";
+
+	while (status >= 0 && !b->lost && empty < EMPTY_LAUNCHES_MAX && next(b, o) > 0) {
+		if (b->launches > 0 && b->gpu_s >= b->limits.budget_s)
+			break; /* what is open stays undecided, and says so */
+		status = launch(b, o, why, sizeof why, err);
+		empty = status == 0 ? empty + 1 : 0;
+		for (i = 0; i < o->n && empty == EMPTY_LAUNCHES_MAX && !o->only_bursts && status >= 0; i++)
+			status = bench_fault(b, o->cell[i], "device", "device", why, err);
+	}
+	return status < 0 ? -1 : 0;
 }
 
 int measure_run(struct bench *b, struct fw_err *err)
 {
-	int *list = calloc((size_t)b->n_cells + 1, sizeof *list), n, set, empty = 0, status = 0, i;
-	char why[512] = "";
+	size_t n = (size_t)b->n_cells + 1;
+	struct order o = {
+		.cell = calloc(n, sizeof *o.cell), .spare = calloc(n, sizeof *o.spare), .burst = calloc(n, sizeof *o.burst)
+	};
+	int status = o.cell && o.spare && o.burst ? run_all(b, &o, err) : err_set(err, ERR_INTERNAL, "out of memory");
 
-	if (!list)
-		return err_set(err, ERR_INTERNAL, "out of memory");
-	while (status >= 0 && empty < EMPTY_LAUNCHES_MAX && (n = measure_next(b, list, &set)) > 0) {
-		if (b->launches > 0 && b->gpu_s >= b->limits.budget_s)
-			break; /* what is open stays undecided, and says so */
-		status = launch(b, list, n, set, why, sizeof why, err);
-		empty = status == 0 ? empty + 1 : 0;
-		for (i = 0; i < n && empty == EMPTY_LAUNCHES_MAX && status >= 0; i++)
-			status = bench_fault(b, list[i], "device", "device", why, err);
-	}
-	free(list);
-	return status < 0 ? -1 : 0;
+	free(o.cell);
+	free(o.spare);
+	free(o.burst);
+	return status;
 }

@@ -46,9 +46,24 @@ enum verdict report_verdict(const struct bench *b)
 	return v;
 }
 
+static int flags_of(const struct bench *b, int cell)
+{
+	return b->cell[cell].judged ? b->cell[cell].judgement.flags : 0;
+}
+
 static const char *border(const struct bench *b, int cell)
 {
-	return b->cell[cell].judged && (b->cell[cell].judgement.flags & VERDICT_BORDERLINE) ? " (borderline)" : "";
+	return flags_of(b, cell) & FLAG_BORDERLINE ? " (borderline)" : "";
+}
+
+/* Every flag in brackets behind the verdict. */
+static void put_flags(const struct bench *b, int cell, struct buf *out)
+{
+	char words[FLAG_WORDS_SIZE];
+
+	flag_words(flags_of(b, cell), words);
+	if (words[0])
+		buf_printf(out, " (%s)", words);
 }
 
 static void row(const struct bench *b, int cell, int width, struct buf *out)
@@ -62,7 +77,9 @@ static void row(const struct bench *b, int cell, int width, struct buf *out)
 			f.target_tflops, f.change_pct, f.low_pct, f.high_pct);
 	else
 		buf_printf(out, " %10s %10s %10s %10s %10s %18s", "-", "-", "-", "-", "-", "-");
-	buf_printf(out, " %8d  %s%s\n", b->cell[cell].n_launches, verdict_name(f.verdict), border(b, cell));
+	buf_printf(out, " %8d  %s", b->cell[cell].n_launches, verdict_name(f.verdict));
+	put_flags(b, cell, out);
+	buf_putc(out, '\n');
 }
 
 static void table(const struct bench *b, const char *group, const char *title, int width, struct buf *out)
@@ -91,8 +108,19 @@ static void warning(const struct bench *b, int cell, struct buf *out)
 	struct figures f;
 
 	figures_of(b, cell, &f);
+	if (flags_of(b, cell) & FLAG_TAIL)
+		buf_printf(out, "warning: %s: the typical call is as before, but more calls are slow\n", key);
 	switch (f.verdict) {
 	case VERDICT_REGRESSION:
+		if (flags_of(b, cell) & FLAG_SUSTAINED) {
+			buf_printf(out,
+				"warning: %s: %.2f %% less TFLOP/s than the base once clocks settle (95 %% interval %+.2f .. "
+				"%+.2f %%); at "
+				"equal clocks %+.2f %%\n",
+				key, -stats_change_pct(c->sustained.all.m), stats_change_pct(c->sustained.all.ci_high),
+				stats_change_pct(c->sustained.all.ci_low), f.change_pct);
+			break;
+		}
 		buf_printf(out,
 			"warning: %s: %.2f %% less TFLOP/s than the base (95 %% interval %+.2f .. %+.2f %%, threshold %.4g "
 			"%%)%s\n",
@@ -169,6 +197,7 @@ static void cell_json(const struct bench *b, int cell, struct jsonw *j)
 {
 	const struct bench_cell *c = &b->cell[cell];
 	const struct bench_trouble *t = bench_trouble(b, cell);
+	char words[FLAG_WORDS_SIZE];
 	struct figures f;
 
 	figures_of(b, cell, &f);
@@ -176,11 +205,15 @@ static void cell_json(const struct bench *b, int cell, struct jsonw *j)
 	jsonw_kv_string(j, "cell", b->cells[cell].key);
 	jsonw_kv_string(j, "verdict", verdict_name(f.verdict));
 	jsonw_kv_bool(j, "borderline", *border(b, cell) != '\0');
+	flag_words(flags_of(b, cell), words);
+	jsonw_kv_string(j, "flags", words);
 	times(j, "base", f.measured, f.base_ms, f.base_tflops);
 	times(j, "target", f.measured, f.target_ms, f.target_tflops);
 	number(j, "change_pct", f.measured, f.change_pct);
 	number(j, "ci_low_pct", f.measured, f.low_pct);
 	number(j, "ci_high_pct", f.measured, f.high_pct);
+	number(j, "change_raw_pct", f.measured, stats_change_pct(c->judgement.all.m_raw));
+	number(j, "sustained_pct", c->n_bursts > 0, stats_change_pct(c->sustained.all.m));
 	number(j, "mde_pct", f.measured, c->judgement.mde_pct);
 	jsonw_kv_double(j, "threshold_pct", b->cells[cell].threshold_pct);
 	jsonw_kv_int(j, "launches", c->n_launches);

@@ -103,6 +103,12 @@ static const char *unfit(const struct child *c, const struct msg *m)
 				       (!role_in_task(c, m->u.fault.role) && strcmp(m->u.fault.role, "device") != 0)
 			       ? "a `fault` record of another task"
 			       : NULL;
+	case MSG_NOTE:
+		return (m->u.note.cell >= 0 && !in_task(t, m->u.note.cell)) || !role_in_task(c, m->u.note.role)
+			       ? "a `note` record of another task"
+			       : NULL;
+	case MSG_STATE:
+		return strcmp(m->u.state.what, t->mode) != 0 ? "a `state` record of another task" : NULL;
 	default:
 		return "a message that is none of a runner's";
 	}
@@ -205,11 +211,25 @@ static void classify(struct child *c, const struct proc_exit *given, struct fw_e
 	if (how.timed_out) {
 		snprintf(text, sizeof text, "did not end within %.6g s", deadline_s);
 		blame(c, "timeout", text);
-	} else if (how.status != 0 && how.status != EXIT_LOST) {
+	} else if (how.status == EXIT_LOST) {
+		c->end->lost = true;
+	} else if (how.status != 0) {
 		proc_describe(&how, ended);
 		snprintf(text, sizeof text, how.signal ? "%s" : "ended the process (%s)", ended);
 		blame(c, how.signal || c->last.role[0] ? "crash" : "device", text);
 	}
+}
+
+/* What tests want devices without a driver to read (runner/guard_script.h); nothing of it is a time. */
+static void read_guards(char *out, size_t size)
+{
+	const char *path = getenv("FLOPWATCH_SIM_GUARD");
+	FILE *f = path ? fopen(path, "re") : NULL;
+
+	if (!f)
+		return;
+	out[fread(out, 1, size - 1, f)] = '\0';
+	fclose(f);
 }
 
 static void fill_message(const struct bench *b, const struct runner_task *t, const char *seal, struct msg_run *run)
@@ -226,6 +246,9 @@ static void fill_message(const struct bench *b, const struct runner_task *t, con
 	run->rule = b->rule;
 	run->phases = t->phases;
 	run->calls = t->calls;
+	run->only_bursts = t->only_bursts;
+	if (!gpu)
+		read_guards(run->guards, sizeof run->guards);
 	run->warm_s = gpu ? 1.5 : sim ? 0 : 0.2;
 	run->cell_warm_s = gpu ? 0.1 : sim ? 0 : 0.02;
 	run->n_subjects = t->n_subjects;
@@ -240,6 +263,7 @@ static void fill_message(const struct bench *b, const struct runner_task *t, con
 	for (i = 0; i < t->n_cells; i++) {
 		run->cell[i] = b->cells[t->cell[i]];
 		run->index[i] = t->cell[i];
+		run->burst[i] = t->burst && t->burst[i];
 	}
 }
 
@@ -264,10 +288,11 @@ static int task_file(const struct bench *b, const struct runner_task *t, const c
 	buf_init(&line, PROTOCOL_LINE_MAX + 2);
 	m.u.run = calloc(1, sizeof *m.u.run);
 	if (m.u.run) {
-		m.u.run->cell = calloc((size_t)t->n_cells, sizeof *m.u.run->cell);
-		m.u.run->index = calloc((size_t)t->n_cells, sizeof *m.u.run->index);
+		m.u.run->cell = calloc((size_t)t->n_cells + 1, sizeof *m.u.run->cell);
+		m.u.run->index = calloc((size_t)t->n_cells + 1, sizeof *m.u.run->index);
+		m.u.run->burst = calloc((size_t)t->n_cells + 1, sizeof *m.u.run->burst);
 	}
-	if (!m.u.run || !m.u.run->cell || !m.u.run->index) {
+	if (!m.u.run || !m.u.run->cell || !m.u.run->index || !m.u.run->burst) {
 		err_set(err, ERR_INTERNAL, "out of memory");
 	} else {
 		fill_message(b, t, seal, m.u.run);

@@ -11,14 +11,15 @@
 typedef int runner_record_fn(void *arg, struct msg *m, struct fw_err *err);
 
 struct runner_task {
-	const char *mode; /* "check" "launch" */
+	const char *mode; /* "check" "launch", "idle" "canary" without subjects and cells */
 	int launch, set;
 	uint64_t seed;
 	int n_subjects;
 	int subject[PROTOCOL_SUBJECTS_MAX]; /* positions in the bench */
 	int n_cells;
 	const int *cell; /* positions in the bench */
-	bool phases, calls;
+	bool phases, calls, only_bursts;
+	const bool *burst; /* burst[n_cells]: also in bursts; NULL none */
 	double deadline_s;
 	runner_record_fn *record;
 	void *arg;
@@ -32,6 +33,7 @@ struct runner_end {
 	char detail[512];
 	double wall_s;
 	int records; /* taken */
+	bool lost;   /* the device's context was */
 };
 
 /** Run one process. Adds its wall time to the bench. Err: -1 when cancelled, when it cannot be started, or the caller refused a record. */

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "worker/acceptance.h"
 #include "worker/build.h"
+#include "worker/canary.h"
 #include "worker/command.h"
 #include "worker/hardware.h"
 #include "worker/measure.h"
@@ -341,6 +342,26 @@ static int run_job(struct peer *peer, struct cache *cache, struct sandbox *sandb
 	return status;
 }
 
+/* Instead of a job: is the device fit for one? The answer is one `state`. */
+static int run_canary(struct peer *peer, struct sandbox *sandbox, const struct msg_hello *hello, const struct msg_canary *ask,
+	struct fw_err *err)
+{
+	const struct msg_device *device = hardware_find(hello, ask->device, err);
+	struct msg m = { .t = MSG_STATE };
+	struct bench b;
+	int status;
+
+	if (!device || bench_init(&b, NULL, 0, err) < 0)
+		return -1;
+	b.peer = peer;
+	b.sandbox = sandbox;
+	b.device = *device;
+	rule_default(&b.rule, 1);
+	status = canary_run(&b, &m.u.state, err);
+	bench_fini(&b);
+	return status < 0 ? -1 : peer_send(peer, &m, err);
+}
+
 static int session(
 	struct peer *peer, struct cache *cache, struct sandbox *sandbox, const struct msg_hello *hello, struct fw_err *err)
 {
@@ -353,7 +374,9 @@ static int session(
 	if (peer_receive(peer, JOB_WAIT_MS, &m, &e) < 0)
 		/* a daemon that only wanted to know what is here */
 		return peer->cancelled && peer->why.code == ERR_CANCELLED ? 0 : err_set(err, e.code, "%s", e.text);
-	if (m.t == MSG_JOB)
+	if (m.t == MSG_CANARY)
+		status = run_canary(peer, sandbox, hello, &m.u.canary, err);
+	else if (m.t == MSG_JOB)
 		status = run_job(peer, cache, sandbox, hello, m.u.job, err);
 	else
 		status = err_set(err, ERR_PROTOCOL, "expected a job");

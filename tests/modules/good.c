@@ -18,6 +18,9 @@
 #ifndef WORK_FACTOR
 #define WORK_FACTOR 1.0
 #endif
+#ifndef CONFIG /* told as the plan's configuration; device `sim` reads the words SIM_... in it */
+#define CONFIG "NAIVE=1"
+#endif
 #ifndef MODULE_ABI
 #define MODULE_ABI FW_ABI
 #endif
@@ -269,7 +272,7 @@ static int module_plan(const struct fw_problem *problem, const char *config, int
 	info->once = 0;
 	info->workspace_bytes = SPARE_BYTES + (uint64_t)p->a.nhq * (uint64_t)p->a.total_q * sizeof(float);
 	info->persist_bytes = PERSIST_BYTES;
-	info->config = "NAIVE=1";
+	info->config = CONFIG;
 	*out = p;
 	return FW_OK;
 }

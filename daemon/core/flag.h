@@ -1,0 +1,35 @@
+/**
+ * flag.h - what a person has to know about a cell beside its verdict, as bits and as words. Pure.
+ */
+#ifndef CORE_FLAG_H
+#define CORE_FLAG_H
+
+#include <stddef.h>
+
+#include "core/stats.h"
+
+enum {
+	FLAG_BORDERLINE = 1, /* decided at the last launch, by sign */
+	FLAG_TAIL = 2,       /* the typical call is as before, slow calls became more frequent */
+	FLAG_SUSTAINED = 4,  /* a regression of bursts, in which each side settles at the clock that its own power draw allows */
+	FLAG_CALL = 8,       /* a call from an idle stream, host time included, became slower */
+	FLAG_ENQUEUE = 16,   /* enqueue costs the host more */
+	FLAG_CLOCK = 32,     /* the change at equal clocks and the raw one differ */
+	FLAG_END = 64
+};
+
+enum { FLAG_WORDS_SIZE = 64 };
+
+/** The words of all flags, separated by single spaces. Shape: out[FLAG_WORDS_SIZE]. */
+void flag_words(int flags, char out[FLAG_WORDS_SIZE]);
+/** The other way; what is no flag is left out. */
+int flag_parse(const char *words);
+
+/** FLAG_CALL where host time included lost more than 1.5 % and the interval excludes no loss. */
+int flag_call(const struct estimate *call);
+/** FLAG_ENQUEUE where enqueue became longer by more than 2 us and by more than 10 %. Units: us; NAN: unknown. */
+int flag_enqueue(double base_us, double target_us);
+/** FLAG_CLOCK where the change with and without the clock's adjustment lie more than 0.3 points apart. */
+int flag_clock(const struct estimate *e);
+
+#endif

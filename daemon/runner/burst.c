@@ -1,0 +1,188 @@
+/*
+ * burst.c - four bursts by the host's clock. Of the timed half the last calls are kept, in a ring of marks. The driver's energy counter moves
+ * in steps of some ten milliseconds, so power is taken between two of its steps and energy of a call from power and pace.
+ */
+#include "runner/burst.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/guard.h"
+
+enum { BURSTS = 4, KEPT_MAX = STATS_PAIRS_MAX / 2, REDO_MAX = 3 };
+
+#define BURST_US 0.4e6
+
+/* One burst, of one side. */
+struct burst {
+	int calls, kept;
+	float ms[KEPT_MAX], mhz[KEPT_MAX]; /* the last `kept` calls, in order */
+	double half_us;                    /* of the timed half */
+	double energy_j;                   /* of a call; 0 unknown */
+};
+
+/* The energy counter's first and last step that were seen. */
+struct meter {
+	double last_j, first_us, first_j, end_us, end_j;
+	int steps;
+};
+
+struct side {
+	float ms[2 * KEPT_MAX], mhz[2 * KEPT_MAX];
+};
+
+static void read_meter(struct timing *t, struct meter *m)
+{
+	const struct device_ops *ops = t->runner->ops;
+	if (!ops->energy_j)
+		return;
+	double now_j = ops->energy_j(t->runner->dev), now_us = ops->host_us(t->runner->dev);
+	if (now_j > m->last_j && m->last_j >= 0) {
+		if (m->steps++ == 0) {
+			m->first_us = now_us;
+			m->first_j = now_j;
+		}
+		m->end_us = now_us;
+		m->end_j = now_j;
+	}
+	m->last_j = now_j;
+}
+
+/* Calls of one side until `until_us`, two or more in flight. Returns how many, -1 with `f`. */
+static int calls_until(struct timing *t, struct subject *u, double until_us, struct meter *meter, struct failure *f)
+{
+	const struct device_ops *ops = t->runner->ops;
+	struct device *dev = t->runner->dev;
+	struct fw_err err = { 0 };
+	int n = 0;
+	do {
+		float host_us;
+		int slot = n % KEPT_MAX;
+		if (n >= TIMING_AHEAD && ops->wait_mark(dev, 2 * ((n - TIMING_AHEAD) % KEPT_MAX) + 1, &err) != 0)
+			return failure_device(f, t->problem, &err);
+		if (timing_one(t, u, slot, &host_us, f) != 0)
+			return -1;
+		n++;
+		read_meter(t, meter);
+	} while (ops->host_us(dev) < until_us);
+	if (ops->wait(dev, &err) != 0)
+		return failure_device(f, t->problem, &err);
+	read_meter(t, meter);
+	return n;
+}
+
+static int run_burst(struct timing *t, struct subject *u, struct burst *b, struct failure *f)
+{
+	const struct device_ops *ops = t->runner->ops;
+	struct device *dev = t->runner->dev;
+	struct meter settling = { .last_j = -1 }, meter = { .last_j = -1 };
+	double began_us = ops->host_us(dev);
+
+	if (calls_until(t, u, began_us + BURST_US / 2, &settling, f) < 0)
+		return -1;
+	double half_us = ops->host_us(dev);
+	b->calls = calls_until(t, u, half_us + BURST_US / 2, &meter, f);
+	if (b->calls < 0)
+		return -1;
+	b->half_us = ops->host_us(dev) - half_us;
+	b->kept = b->calls < KEPT_MAX ? b->calls : KEPT_MAX;
+	for (int i = 0; i < b->kept; i++) {
+		int slot = (b->calls - b->kept + i) % KEPT_MAX;
+		b->ms[i] = ops->elapsed_ms(dev, 2 * slot, 2 * slot + 1);
+		b->mhz[i] = ops->clock_mhz(dev, slot);
+	}
+	b->energy_j = 0;
+	if (meter.steps > 1 && meter.end_us > meter.first_us)
+		b->energy_j = (meter.end_j - meter.first_j) / (meter.end_us - meter.first_us) * b->half_us / b->calls;
+	return 0;
+}
+
+/* Bursts 0 and 3 are base's, 1 and 2 target's: equally many of the last calls of each. Returns samples a side. */
+static int gather(const struct burst b[BURSTS], struct side side[2], double energy_j[2])
+{
+	static const int of[2][2] = { { 0, 3 }, { 1, 2 } };
+	int n = KEPT_MAX;
+	for (int i = 0; i < BURSTS; i++)
+		n = b[i].kept < n ? b[i].kept : n;
+	for (int s = 0; s < 2; s++) {
+		double both = 0;
+		for (int h = 0; h < 2; h++) {
+			const struct burst *from = &b[of[s][h]];
+			memcpy(side[s].ms + h * n, from->ms + from->kept - n, (size_t)n * sizeof(float));
+			memcpy(side[s].mhz + h * n, from->mhz + from->kept - n, (size_t)n * sizeof(float));
+			both += from->energy_j;
+		}
+		energy_j[s] = b[of[s][0]].energy_j > 0 && b[of[s][1]].energy_j > 0 ? both / 2 : 0;
+	}
+	return 2 * n;
+}
+
+static void write_record(struct timing *t, struct msg_cell *m, struct side side[2], const double energy_j[2])
+{
+	static const char *const role[] = { "base", "target" };
+	int n = m->n;
+	m->n_subjects = 2;
+	for (int s = 0; s < 2; s++) {
+		snprintf(m->role[s], sizeof(m->role[s]), "%s", role[s]);
+		for (int i = 0; i < n; i++)
+			side[s].ms[i] = timing_at_least(side[s].ms[i]);
+		m->ms[s] = side[s].ms;
+		m->mhz[s] = t->runner->ops->clocks ? side[s].mhz : NULL;
+		m->energy_j[s] = energy_j[s];
+	}
+	for (int i = 0; i < 2 * n; i++)
+		m->order[i] = i < n / 2 || i >= n / 2 + n ? 'A' : 'B';
+	m->order[2 * n] = '\0';
+	record_cell(t->runner->records, m);
+}
+
+static struct subject *with_role(struct timing *t, const char *role)
+{
+	for (int k = 0; k < t->n; k++)
+		if (strcmp(t->subject[k]->role, role) == 0)
+			return t->subject[k];
+	return NULL;
+}
+
+int burst_run(struct timing *t, struct failure *f)
+{
+	struct subject *base = with_role(t, "base"), *target = with_role(t, "target");
+	struct msg_guard guard;
+	struct msg_cell *m = calloc(1, sizeof(*m));
+	struct burst *b = calloc(BURSTS, sizeof(*b));
+	struct side *side = calloc(2, sizeof(*side));
+	double energy_j[2];
+	int rc = -1;
+
+	if (!m || !b || !side || !base || !target) {
+		failure_set(f, "device", base && target ? "no memory for samples" : "bursts need a base and a target");
+		goto out;
+	}
+	struct subject *const order[BURSTS] = { base, target, target, base };
+	runner_at(t->runner, t->cell, NULL, "time");
+	int redo = 0;
+	for (bool again = true; again; redo += again) {
+		struct msg_guard after;
+		char why[GUARD_WHY_SIZE];
+		runner_guard(t->runner, t->cell, redo, &guard);
+		for (int i = 0; i < BURSTS; i++)
+			if (run_burst(t, order[i], &b[i], f) != 0)
+				goto out;
+		runner_guard(t->runner, t->cell, redo, &after);
+		guard_merge(&guard, &after);
+		if (timing_lost(t, f) != 0)
+			goto out;
+		again = guard_discards(&guard, why) && redo < REDO_MAX;
+	}
+	timing_begin_record(t, m, "sustained", "", gather(b, side, energy_j));
+	m->redo = redo;
+	m->guard = guard;
+	write_record(t, m, side, energy_j);
+	rc = 0;
+out:
+	free(m);
+	free(b);
+	free(side);
+	return rc;
+}

@@ -1,0 +1,29 @@
+/**
+ * canary.h - questions about the device itself: does it still work, and is anybody else on it?
+ */
+#ifndef WORKER_CANARY_H
+#define WORKER_CANARY_H
+
+#include "worker/bench.h"
+#include "worker/runner_child.h"
+
+/**
+ * Let the device do something small whose result is known, and time it against itself; twice more when it fails. 1 it passed,
+ * 0 it did not, with the reason in `state`; -1 error.
+ */
+int canary_run(struct bench *b, struct msg_state *state, struct fw_err *err);
+/**
+ * After a process ended: where the device may have been hurt, try it. One that stays broken is reported as a fault of class
+ * "lost", closes every cell and sets b->lost: nothing is timed on it any more.
+ */
+int canary_after(struct bench *b, const struct runner_end *end, struct fw_err *err);
+/** Tell that the device is broken. Ends all work on it. */
+int canary_lost(struct bench *b, const char *why, struct fw_err *err);
+
+/**
+ * Wait until no other process computes on the device, telling so in notes. 1 it is free, 0 the limit wait_s ran out: every open
+ * cell has its fault then; -1 error.
+ */
+int canary_wait_idle(struct bench *b, struct fw_err *err);
+
+#endif

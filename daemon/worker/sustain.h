@@ -1,0 +1,19 @@
+/**
+ * sustain.h - which cells run in bursts: four sentinels in the first launch of each set, and all cells of a direction in which
+ * a sentinel's sides settle at different clocks or take different energy, until their sustained change is judged.
+ */
+#ifndef WORKER_SUSTAIN_H
+#define WORKER_SUSTAIN_H
+
+#include "worker/bench.h"
+
+/** Whether bursts say anything here: the device has a clock that follows its power, and this is no quick look. */
+bool sustain_possible(const struct bench *b);
+/** Keep a `cell` record of series sustained, judge the cell anew, and note whether its direction needs bursts. 1 kept, 0 discarded. */
+int sustain_add(struct bench *b, const struct msg_cell *m, struct fw_err *err);
+/** Whether cell `cell` runs in bursts in the coming launch of `set`. */
+bool sustain_wants(const struct bench *b, int cell, int set);
+/** Cells for a launch of bursts alone, and its set; 0: none is needed. Pure. Shape: list[n_cells]. */
+int sustain_next(const struct bench *b, int *list, int *set);
+
+#endif
