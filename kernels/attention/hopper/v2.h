@@ -16,8 +16,10 @@
  */
 struct v2_job {
 	struct v1_job work;
+	struct v1_job rows;         /* where dQ is a pass of its own: the work list of its rows */
 	CUtensorMap q, k, v;        /* forward: boxes of 64 queries, of 128 keys */
 	CUtensorMap k_half, v_half; /* forward with blocks of 64: boxes of 64 keys and one panel */
+	CUtensorMap walk_k, walk_v; /* dQ pass: boxes of 128 keys */
 	CUtensorMap o;              /* forward: boxes of 64 rows, stored */
 	CUtensorMap grad_o; /* backward: as q; there q and grad_o have boxes of 64 queries, k and v of work.outer_rows keys */
 	int32_t processors; /* multiprocessors: blocks of a persistent grid */
@@ -28,9 +30,12 @@ cudaError_t v2_forward(const struct v2_job *job, cudaStream_t stream);
 cudaError_t v2_backward(const struct v2_job *job, cudaStream_t stream);
 cudaError_t v2_cast(const struct v2_job *job, cudaStream_t stream); /* fp32 sums in the order of v2_backward become dQ */
 
+cudaError_t v2_grad_q(const struct v2_job *job, cudaStream_t stream);
+
 /* Let the kernel that a job needs use its shared memory on the current device. */
 cudaError_t v2_forward_setup(const struct v2_job *job);
 cudaError_t v2_backward_setup(const struct v2_job *job);
+cudaError_t v2_grad_q_setup(const struct v2_job *job);
 
 /** Units: bytes of dynamic shared memory. */
 int v2_forward_shared(int headdim);

@@ -9,19 +9,9 @@
  * soon as S is there. The two groups take turns at issuing products (named barriers), so that one's softmax runs under
  * the other's products.
  */
-#include "sm90.h"
-#include "v2.h"
-
-#include <math_constants.h>
+#include "v2_walk.h"
 
 enum {
-	GROUP_THREADS = 128,
-	COMPUTE_GROUPS = 2,
-	THREADS = GROUP_THREADS * (1 + COMPUTE_GROUPS),
-	COMPUTE_WARPS = COMPUTE_GROUPS * 4,
-	ROWS = 64,  /* of a compute group */
-	KEYS = 128, /* of a step */
-	STAGES = 2,
 	LOADER_REGISTERS = 56,
 	COMPUTE_REGISTERS = 224,
 };
@@ -32,25 +22,15 @@ enum { TURN = 1, GROUP = TURN + COMPUTE_GROUPS };
 /* Rows grow without rescaling until a score exceeds the reference maximum by 2^8: exact after the final division, and bf16 keeps its precision. */
 #define RESCALE_ABOVE 8.0f
 
-/* What the loader tells the compute groups. */
-struct item {
-	struct v1_tile tile;
-	int32_t kv_head, unit, last, reserved;
-};
-
-template <int D> struct forward_shared {
-	static const int panels = D / 64;
-	static const int row_panel = ROWS * 128;                     /* bytes of one panel of Q or O */
-	static const int key_panel = KEYS * 128;                     /* bytes of one panel of K or V */
-	static const int rows = panels * row_panel;                  /* bytes of one group's Q or O */
-	static const int tile = panels * key_panel;                  /* bytes of a K or V stage */
-	static const int q = 0;                                      /* [COMPUTE_GROUPS] */
-	static const int o = q + COMPUTE_GROUPS * rows;              /* [COMPUTE_GROUPS] */
-	static const int k = o + COMPUTE_GROUPS * rows;              /* [STAGES] */
-	static const int v = k + STAGES * tile;                      /* [STAGES] */
-	static const int items = v + STAGES * tile;                  /* [2] struct item */
-	static const int barriers = items + 2 * sizeof(struct item); /* 8 bytes each */
-	static const int bytes = barriers + 16 * 8 + 1024;           /* 1024: dynamic shared memory may start anywhere */
+template <int D> struct forward_shared : walk_tiles<D> {
+	typedef walk_tiles<D> tiles;
+	static const int q = 0;                                /* [COMPUTE_GROUPS] */
+	static const int o = q + COMPUTE_GROUPS * tiles::rows; /* [COMPUTE_GROUPS] */
+	static const int k = o + COMPUTE_GROUPS * tiles::rows; /* [STAGES] */
+	static const int v = k + STAGES * tiles::tile;         /* [STAGES] */
+	static const int items = v + STAGES * tiles::tile;     /* [2] */
+	static const int barriers = items + 2 * ITEM_BYTES;    /* 8 bytes each */
+	static const int bytes = barriers + 16 * 8 + 1024;     /* 1024: dynamic shared memory may start anywhere */
 };
 
 /* Barriers, in units of 8 bytes from forward_shared::barriers. */
@@ -66,62 +46,7 @@ enum {
 	BARRIERS = ITEM_EMPTY + 2
 };
 
-/* First keys of the two halves of a step. A pair of 64-token blocks may lack its second: then it repeats the first. */
-struct halves {
-	int first, second;
-};
-
 #ifdef SM90_CODE
-SM90_DEVICE struct halves halves_of(const struct v1_job &job, const struct v1_tile &tile, int step)
-{
-	struct halves h;
-	if (job.block == 64) {
-		h.first = job.list[tile.inner + 2 * step] * 64;
-		h.second = 2 * step + 1 < tile.steps ? job.list[tile.inner + 2 * step + 1] * 64 : h.first;
-	} else {
-		h.first = job.block ? job.list[tile.inner + step] * KEYS : tile.inner + step * KEYS;
-		h.second = h.first + 64;
-	}
-	return h;
-}
-
-/* Two blocks of 64 that lie side by side are one box like any other step; with a dense mask all are. */
-template <int D>
-SM90_DEVICE void load_keys(
-	const CUtensorMap *whole, const CUtensorMap *half, uint32_t to, uint32_t full, struct halves at, int head)
-{
-	typedef forward_shared<D> shared;
-	sm90_barrier_expect(full, shared::tile);
-	if (at.second == at.first + 64) {
-		sm90_load(to, whole, full, at.first, 0, head, SM90_EVICT_LAST);
-		return;
-	}
-#pragma unroll
-	for (int panel = 0; panel < shared::panels; panel++) {
-		sm90_load(to + panel * shared::key_panel, half, full, at.first, panel, head, SM90_EVICT_LAST);
-		sm90_load(to + panel * shared::key_panel + 64 * 128, half, full, at.second, panel, head, SM90_EVICT_LAST);
-	}
-}
-
-/* Item `i`, or the next one after it that has rows. Returns its number, `items` when there is none. */
-SM90_DEVICE uint32_t fetch_item(const struct v2_job &job, uint32_t i, uint32_t items, struct item *item)
-{
-	const struct v1_job &work = job.work;
-	while (i < items) {
-		struct v1_place place;
-		if (v1_place(&work, v1_forward_units(&work), i, &place)) {
-			item->tile = work.tiles[(work.block ? place.kv_head * work.n_tiles : 0) + place.tile];
-			item->kv_head = place.kv_head;
-			item->unit = place.unit;
-			item->last = 0;
-			if (item->tile.first >= 0)
-				return i;
-		}
-		i = gridDim.x + (uint32_t)atomicAdd(work.cursor + 1, 1);
-	}
-	return items;
-}
-
 /* The loader: one thread. V follows K one step behind, because the products do. */
 template <int D> SM90_DEVICE void load_items(const struct v2_job &job, uint32_t base, unsigned char *memory)
 {
@@ -129,26 +54,17 @@ template <int D> SM90_DEVICE void load_items(const struct v2_job &job, uint32_t 
 	const struct v1_job &work = job.work;
 	const uint32_t barrier = base + shared::barriers;
 	const uint32_t items = (uint32_t)v1_items(&work, v1_forward_units(&work));
-	volatile struct item *ring = (volatile struct item *)(memory + shared::items);
 	uint32_t told = 0, q_loads = 0, k_loads = 0, v_loads = 0;
 
 	sm90_prefetch_map(&job.q);
 	sm90_prefetch_map(&job.k);
 	sm90_prefetch_map(&job.v);
 	struct item item;
-	uint32_t i = fetch_item(job, blockIdx.x, items, &item);
+	uint32_t i = fetch_item(work, blockIdx.x, items, &item);
 	for (;;) {
 		const uint32_t slot = told & 1;
 		sm90_barrier_wait(barrier + (ITEM_EMPTY + slot) * 8, ((told >> 1) & 1) ^ 1);
-		ring[slot].tile.first = item.tile.first;
-		ring[slot].tile.end = item.tile.end;
-		ring[slot].tile.inner = item.tile.inner;
-		ring[slot].tile.inner_end = item.tile.inner_end;
-		ring[slot].tile.steps = item.tile.steps;
-		ring[slot].tile.diagonal = item.tile.diagonal;
-		ring[slot].kv_head = item.kv_head;
-		ring[slot].unit = item.unit;
-		ring[slot].last = i >= items;
+		tell_item(memory + shared::items + slot * ITEM_BYTES, item, i >= items);
 		sm90_barrier_arrive(barrier + (ITEM_FULL + slot) * 8);
 		told++;
 		if (i >= items)
@@ -174,7 +90,7 @@ template <int D> SM90_DEVICE void load_items(const struct v2_job &job, uint32_t 
 			k_loads++;
 		}
 		/* Now, while the others compute: neither the ticket's nor the tile's latency shows. */
-		i = fetch_item(job, gridDim.x + (uint32_t)atomicAdd(work.cursor + 1, 1), items, &item);
+		i = fetch_item(work, gridDim.x + (uint32_t)atomicAdd(work.cursor + 1, 1), items, &item);
 		for (; step >= 0; step--) {
 			struct halves next = at;
 			if (step > 0) {
@@ -191,17 +107,6 @@ template <int D> SM90_DEVICE void load_items(const struct v2_job &job, uint32_t 
 			at = next;
 		}
 	}
-}
-
-/* Scores of keys that a row must not see become -inf. `limit`: last column each of this thread's two rows sees, in each half. */
-SM90_DEVICE void mask_scores(float (&s)[64], const int (&limit)[2][2])
-{
-#pragma unroll
-	for (int n = 0; n < 16; n++)
-#pragma unroll
-		for (int i = 0; i < 4; i++)
-			if (n % 8 * 8 + i % 2 > limit[i / 2][n / 8])
-				s[4 * n + i] = -CUDART_INF_F;
 }
 
 /* Running softmax of this thread's two rows. Units: `reference` raw scores, `sum` of this thread's columns. */
@@ -264,69 +169,6 @@ SM90_DEVICE void pack_scores(uint32_t (&p)[32], const float (&s)[64])
 		p[i] = sm90_pack(s[2 * i], s[2 * i + 1]);
 }
 
-template <int D> SM90_DEVICE void issue_scores(float (&s)[64], uint64_t q, uint64_t k)
-{
-	typedef forward_shared<D> shared;
-	sm90_pin(s);
-	sm90_wgmma_fence();
-#pragma unroll
-	for (int kk = 0; kk < D / 16; kk++)
-		sm90_mma<0, 0>(s, q + sm90_k_offset(kk, shared::row_panel), k + sm90_k_offset(kk, shared::key_panel), kk > 0);
-	sm90_wgmma_commit();
-}
-
-template <int D> SM90_DEVICE void issue_output(float (&o)[D / 2], uint32_t (&p)[32], uint64_t v, int add)
-{
-	sm90_pin(o);
-	sm90_pin(p);
-	sm90_wgmma_fence();
-#pragma unroll
-	for (int kk = 0; kk < KEYS / 16; kk++)
-		sm90_mma<1>(o, p + 4 * kk, v + kk * SM90_ROWS_STEP, kk > 0 ? 1 : add);
-	sm90_wgmma_commit();
-}
-
-/* O leaves through shared memory: whole tiles by TMA, what ends inside a tile row by row (the next sequence follows there). */
-template <int D>
-SM90_DEVICE void store_output(const struct v2_job &job, const float (&o)[D / 2], const float (&inverse)[2], uint32_t stage,
-	int group, int first, int end, int head)
-{
-	typedef forward_shared<D> shared;
-	const int thread = threadIdx.x % GROUP_THREADS, warp = thread / 32, lane = thread % 32;
-	if (thread == 0)
-		sm90_bulk_wait_read<0>(); /* the store of the tile before */
-	sm90_named_sync(GROUP + group, GROUP_THREADS);
-	const int row = warp * 16 + lane % 16;
-#pragma unroll
-	for (int n = 0; n < D / 8; n += 2) {
-		const int chunk = n + lane / 16;
-		const uint32_t to = stage + chunk / 8 * shared::row_panel + row * 128 + (((chunk % 8) ^ (row % 8)) << 4);
-		sm90_store_matrices<0>(to, sm90_pack(o[4 * n] * inverse[0], o[4 * n + 1] * inverse[0]),
-			sm90_pack(o[4 * n + 2] * inverse[1], o[4 * n + 3] * inverse[1]),
-			sm90_pack(o[4 * n + 4] * inverse[0], o[4 * n + 5] * inverse[0]),
-			sm90_pack(o[4 * n + 6] * inverse[1], o[4 * n + 7] * inverse[1]));
-	}
-	if (end - first >= ROWS) {
-		sm90_fence_async();
-		sm90_named_sync(GROUP + group, GROUP_THREADS);
-		if (thread == 0) {
-			sm90_store(&job.o, stage, first, 0, head);
-			sm90_bulk_commit();
-		}
-		return;
-	}
-	__syncwarp();
-	const int chunks = D / 8, chunk = lane % chunks;
-	for (int r = warp * 16 + lane / chunks; r < warp * 16 + 16 && first + r < end; r += 32 / chunks) {
-		uint4 bits;
-		asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
-			     : "=r"(bits.x), "=r"(bits.y), "=r"(bits.z), "=r"(bits.w)
-			     : "r"(stage + chunk / 8 * shared::row_panel + r * 128 + (((chunk % 8) ^ (r % 8)) << 4)));
-		*(uint4 *)((__nv_bfloat16 *)job.work.o.data + (first + r) * job.work.o.token + head * job.work.o.head +
-			   chunk * 8) = bits;
-	}
-}
-
 /* How far a compute group has come in the ring of K and of V. */
 struct progress {
 	uint32_t k, v;
@@ -386,7 +228,6 @@ template <int D> SM90_DEVICE void compute_items(const struct v2_job &job, uint32
 	const int thread = threadIdx.x % GROUP_THREADS, warp = thread / 32, lane = thread % 32, g = lane / 4, t = lane % 4;
 	const bool speaks = lane == 0;
 	const uint64_t q = sm90_descriptor(base + shared::q + group * shared::rows, shared::row_panel);
-	const volatile struct item *ring = (const volatile struct item *)(memory + shared::items);
 	struct progress at = { 0, 0 };
 	uint32_t heard = 0, q_uses = 0;
 
@@ -395,18 +236,14 @@ template <int D> SM90_DEVICE void compute_items(const struct v2_job &job, uint32
 	for (;; heard++) {
 		const uint32_t slot = heard & 1;
 		sm90_barrier_wait(barrier + (ITEM_FULL + slot) * 8, (heard >> 1) & 1);
-		struct v1_tile tile;
-		tile.first = ring[slot].tile.first;
-		tile.end = ring[slot].tile.end;
-		tile.inner = ring[slot].tile.inner;
-		tile.inner_end = ring[slot].tile.inner_end;
-		tile.steps = ring[slot].tile.steps;
-		tile.diagonal = ring[slot].tile.diagonal;
-		const int kv_head = ring[slot].kv_head, unit = ring[slot].unit, last = ring[slot].last;
+		struct item item;
+		hear_item(memory + shared::items + slot * ITEM_BYTES, &item);
+		const struct v1_tile &tile = item.tile;
+		const int kv_head = item.kv_head, unit = item.unit;
 		__syncwarp();
 		if (speaks)
 			sm90_barrier_arrive(barrier + (ITEM_EMPTY + slot) * 8);
-		if (last)
+		if (item.last)
 			break;
 
 		const int head = kv_head * work.group + unit * work.heads + (work.heads == 1 ? 0 : group);
@@ -479,7 +316,8 @@ template <int D> SM90_DEVICE void compute_items(const struct v2_job &job, uint32
 				work.lse[head * work.lse_head + token] =
 					sum > 0.0f ? state.reference[r] * work.scale + logf(sum) : -CUDART_INF_F;
 		}
-		store_output<D>(job, o, inverse, base + shared::o + group * shared::rows, group, first, tile.end, head);
+		store_rows<D>(&job.o, work.o, o, inverse, base + shared::o + group * shared::rows, GROUP + group, first, tile.end,
+			head);
 	}
 	if (thread == 0)
 		sm90_bulk_wait<0>(); /* shared memory must live until the last store has read it */

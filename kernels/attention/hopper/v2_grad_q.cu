@@ -1,0 +1,273 @@
+/**
+ * v2_grad_q.cu - dQ of provider "hopper.v2" as a pass of its own, for masks of small blocks.
+ *
+ * Beside dK and dV, dQ is summed in global memory: 32 KB a step, which blocks of 64 keys earn with half the products of blocks of
+ * 128. Here rows own their dQ and walk over their keys as forward does, so nothing is added in memory and the order is fixed; S and dP
+ * are multiplied once more, 7 products instead of 5.
+ *
+ *     S = Q K'    P = exp2(S c - LSE)    dP = dO V'    dS = P (dP - delta)    dQ += dS K
+ *
+ * dS has the layout of an A operand already. S of the next step is queued behind dQ of this one, so that the tensor cores have
+ * work while the exponentials are taken.
+ */
+#include "v2_walk.h"
+
+enum { LOADER_REGISTERS = 56, COMPUTE_REGISTERS = 224, OWN_GROUP = 1 /* named barriers 1 and 2 */ };
+
+template <int D> struct grad_q_shared : walk_tiles<D> {
+	typedef walk_tiles<D> tiles;
+	static const int q = 0;                                     /* [COMPUTE_GROUPS] */
+	static const int grad_o = q + COMPUTE_GROUPS * tiles::rows; /* [COMPUTE_GROUPS] */
+	static const int k = grad_o + COMPUTE_GROUPS * tiles::rows; /* [STAGES] */
+	static const int v = k + STAGES * tiles::tile;              /* [STAGES] */
+	static const int out = v + STAGES * tiles::tile;            /* [COMPUTE_GROUPS] */
+	static const int items = out + COMPUTE_GROUPS * tiles::rows; /* [2] */
+	static const int barriers = items + 2 * ITEM_BYTES;         /* 8 bytes each */
+	static const int bytes = barriers + 16 * 8 + 1024;          /* 1024: dynamic shared memory may start anywhere */
+};
+
+enum {
+	ROWS_FULL,
+	ROWS_EMPTY,
+	K_FULL,
+	K_EMPTY = K_FULL + STAGES,
+	V_FULL = K_EMPTY + STAGES,
+	V_EMPTY = V_FULL + STAGES,
+	ITEM_FULL = V_EMPTY + STAGES,
+	ITEM_EMPTY = ITEM_FULL + 2
+};
+
+#ifdef SM90_CODE
+/* The loader: one thread. */
+template <int D> SM90_DEVICE void load_items(const struct v2_job &job, uint32_t base, unsigned char *memory)
+{
+	typedef grad_q_shared<D> shared;
+	const struct v1_job &walk = job.rows;
+	const uint32_t barrier = base + shared::barriers;
+	const uint32_t items = (uint32_t)v1_items(&walk, v1_forward_units(&walk));
+	uint32_t told = 0, row_loads = 0, loads = 0;
+
+	sm90_prefetch_map(&job.q);
+	sm90_prefetch_map(&job.grad_o);
+	sm90_prefetch_map(&job.walk_k);
+	sm90_prefetch_map(&job.walk_v);
+	struct item item;
+	uint32_t i = fetch_item(walk, blockIdx.x, items, &item);
+	for (;;) {
+		const uint32_t slot = told & 1;
+		sm90_barrier_wait(barrier + (ITEM_EMPTY + slot) * 8, ((told >> 1) & 1) ^ 1);
+		tell_item(memory + shared::items + slot * ITEM_BYTES, item, i >= items);
+		sm90_barrier_arrive(barrier + (ITEM_FULL + slot) * 8);
+		told++;
+		if (i >= items)
+			return;
+
+		const struct v1_tile tile = item.tile;
+		const int kv_head = item.kv_head, head = kv_head * walk.group + item.unit * walk.heads;
+		const int steps = (tile.steps + 1) / 2;
+		if (steps > 0) {
+			sm90_barrier_wait(barrier + ROWS_EMPTY * 8, (row_loads & 1) ^ 1);
+			sm90_barrier_expect(barrier + ROWS_FULL * 8, 2 * COMPUTE_GROUPS * shared::rows);
+#pragma unroll
+			for (int w = 0; w < COMPUTE_GROUPS; w++) {
+				const int token = tile.first + (walk.heads == 1 ? w * ROWS : 0), h = head + (walk.heads == 1 ? 0 : w);
+				sm90_load(base + shared::q + w * shared::rows, &job.q, barrier + ROWS_FULL * 8, token, 0, h,
+					SM90_EVICT_FIRST);
+				sm90_load(base + shared::grad_o + w * shared::rows, &job.grad_o, barrier + ROWS_FULL * 8, token, 0, h,
+					SM90_EVICT_FIRST);
+			}
+			row_loads++;
+		}
+		for (int step = steps - 1; step >= 0; step--, loads++) {
+			const struct halves at = halves_of(walk, tile, step);
+			const uint32_t stage = loads % STAGES, parity = ((loads / STAGES) & 1) ^ 1;
+			sm90_barrier_wait(barrier + (K_EMPTY + stage) * 8, parity);
+			load_keys<D>(&job.walk_k, &job.k_half, base + shared::k + stage * shared::tile, barrier + (K_FULL + stage) * 8,
+				at, kv_head);
+			sm90_barrier_wait(barrier + (V_EMPTY + stage) * 8, parity);
+			load_keys<D>(&job.walk_v, &job.v_half, base + shared::v + stage * shared::tile, barrier + (V_FULL + stage) * 8,
+				at, kv_head);
+		}
+		i = fetch_item(walk, gridDim.x + (uint32_t)atomicAdd(walk.cursor + 1, 1), items, &item);
+	}
+}
+
+/*
+ * S of a step is in flight: queue dP behind it and turn both into dS, the A operand of dQ. `stat`: LSE and delta of this thread's two
+ * rows. `left`, `right`: last columns that they see in the halves of the step.
+ */
+template <int D, bool MASKED>
+SM90_DEVICE void finish_step(float (&s)[64], uint32_t (&ds)[32], uint64_t grad_o, const float2 (&stat)[2], float scale_log2, int left,
+	int right, uint32_t base, uint32_t uses, bool speaks)
+{
+	typedef grad_q_shared<D> shared;
+	const uint32_t barrier = base + shared::barriers, stage = uses % STAGES;
+	float dp[64];
+	sm90_barrier_wait(barrier + (V_FULL + stage) * 8, (uses / STAGES) & 1);
+	issue_scores<D>(dp, grad_o, sm90_descriptor(base + shared::v + stage * shared::tile, shared::key_panel));
+	sm90_wgmma_wait<1>();
+	sm90_pin(s);
+	if (MASKED) {
+		const int limit[2][2] = { { left, right }, { left, right } };
+		mask_scores(s, limit);
+	}
+#pragma unroll
+	for (int i = 0; i < 64; i++)
+		s[i] = sm90_exp2(fmaf(s[i], scale_log2, -stat[i / 2 % 2].x));
+	sm90_wgmma_wait<0>();
+	sm90_pin(dp);
+	if (speaks)
+		sm90_barrier_arrive(barrier + (V_EMPTY + stage) * 8);
+#pragma unroll
+	for (int i = 0; i < 32; i++) {
+		const float delta = stat[i % 2].y;
+		ds[i] = sm90_pack(s[2 * i] * (dp[2 * i] - delta), s[2 * i + 1] * (dp[2 * i + 1] - delta));
+	}
+}
+
+template <int D> SM90_DEVICE void compute_items(const struct v2_job &job, uint32_t base, unsigned char *memory, int group)
+{
+	typedef grad_q_shared<D> shared;
+	const struct v1_job &walk = job.rows;
+	const uint32_t barrier = base + shared::barriers;
+	const int thread = threadIdx.x % GROUP_THREADS, warp = thread / 32, lane = thread % 32, g = lane / 4, t = lane % 4;
+	const bool speaks = lane == 0;
+	const uint64_t q = sm90_descriptor(base + shared::q + group * shared::rows, shared::row_panel);
+	const uint64_t grad_o = sm90_descriptor(base + shared::grad_o + group * shared::rows, shared::row_panel);
+	uint32_t uses = 0, row_uses = 0;
+
+	for (uint32_t heard = 0;; heard++) {
+		const uint32_t slot = heard & 1;
+		sm90_barrier_wait(barrier + (ITEM_FULL + slot) * 8, (heard >> 1) & 1);
+		struct item item;
+		hear_item(memory + shared::items + slot * ITEM_BYTES, &item);
+		const struct v1_tile &tile = item.tile;
+		__syncwarp();
+		if (speaks)
+			sm90_barrier_arrive(barrier + (ITEM_EMPTY + slot) * 8);
+		if (item.last)
+			break;
+
+		const int head = item.kv_head * walk.group + item.unit * walk.heads + (walk.heads == 1 ? 0 : group);
+		const int first = tile.first + (walk.heads == 1 ? group * ROWS : 0), row = warp * 16 + g;
+		const int steps = (tile.steps + 1) / 2;
+		float dq[D / 2];
+		if (steps == 0) {
+#pragma unroll
+			for (int i = 0; i < D / 2; i++)
+				dq[i] = 0.0f;
+		} else {
+			/* one sequence, so that slots of 64 rows are just blocks of rows */
+			const float2 *stats = job.work.row_stats + ((int64_t)head * job.work.n_slots + first / ROWS) * ROWS + row;
+			const float2 stat[2] = { stats[0], stats[8] };
+			const int seen = tile.inner_end - 1 - 2 * t;
+			uint32_t ds[32];
+			float s[64];
+
+			sm90_barrier_wait(barrier + ROWS_FULL * 8, row_uses & 1);
+			sm90_barrier_wait(barrier + (K_FULL + uses % STAGES) * 8, (uses / STAGES) & 1);
+			issue_scores<D>(
+				s, q, sm90_descriptor(base + shared::k + uses % STAGES * shared::tile, shared::key_panel));
+			/* only the highest step may be ragged or alone in its step */
+			const struct halves keys = halves_of(walk, tile, steps - 1);
+			const int left = seen - keys.first, right = walk.block == 64 && tile.steps % 2 ? -1 : seen - keys.second;
+			finish_step<D, true>(s, ds, grad_o, stat, walk.scale_log2, left, right, base, uses, speaks);
+#pragma unroll 1
+			for (int step = steps - 2; step >= 0; step--) {
+				issue_output<D>(dq, ds,
+					sm90_descriptor(base + shared::k + uses % STAGES * shared::tile, shared::key_panel),
+					step < steps - 2);
+				const uint32_t next = (uses + 1) % STAGES;
+				sm90_barrier_wait(barrier + (K_FULL + next) * 8, ((uses + 1) / STAGES) & 1);
+				issue_scores<D>(s, q, sm90_descriptor(base + shared::k + next * shared::tile, shared::key_panel));
+				sm90_wgmma_wait<1>();
+				sm90_pin(dq);
+				sm90_pin(ds);
+				if (speaks)
+					sm90_barrier_arrive(barrier + (K_EMPTY + uses % STAGES) * 8);
+				uses++;
+				finish_step<D, false>(s, ds, grad_o, stat, walk.scale_log2, 0, 0, base, uses, speaks);
+			}
+			issue_output<D>(dq, ds,
+				sm90_descriptor(base + shared::k + uses % STAGES * shared::tile, shared::key_panel), steps > 1);
+			sm90_wgmma_wait<0>();
+			sm90_pin(dq);
+			sm90_pin(ds);
+			if (speaks) {
+				sm90_barrier_arrive(barrier + (K_EMPTY + uses % STAGES) * 8);
+				sm90_barrier_arrive(barrier + ROWS_EMPTY * 8);
+			}
+			uses++;
+			row_uses++;
+		}
+		const float factor[2] = { walk.scale, walk.scale };
+		store_rows<D>(&job.o, job.work.grad_q, dq, factor, base + shared::out + group * shared::rows, OWN_GROUP + group, first,
+			tile.end, head);
+	}
+	if (thread == 0)
+		sm90_bulk_wait<0>(); /* shared memory must live until the last store has read it */
+}
+#endif
+
+template <int D> static __global__ void __launch_bounds__(THREADS, 1) v2_grad_q_kernel(const __grid_constant__ struct v2_job job)
+{
+#ifdef SM90_CODE
+	typedef grad_q_shared<D> shared;
+	extern __shared__ unsigned char unaligned[];
+	unsigned char *memory = unaligned + ((0u - sm90_shared(unaligned)) & 1023u);
+	const uint32_t base = sm90_shared(memory), barrier = base + shared::barriers;
+
+	if (threadIdx.x == 0) {
+		sm90_barrier_init(barrier + ROWS_FULL * 8, 1);
+		sm90_barrier_init(barrier + ROWS_EMPTY * 8, COMPUTE_WARPS);
+		for (int i = 0; i < STAGES; i++) {
+			sm90_barrier_init(barrier + (K_FULL + i) * 8, 1);
+			sm90_barrier_init(barrier + (K_EMPTY + i) * 8, COMPUTE_WARPS);
+			sm90_barrier_init(barrier + (V_FULL + i) * 8, 1);
+			sm90_barrier_init(barrier + (V_EMPTY + i) * 8, COMPUTE_WARPS);
+		}
+		for (int i = 0; i < 2; i++) {
+			sm90_barrier_init(barrier + (ITEM_FULL + i) * 8, 1);
+			sm90_barrier_init(barrier + (ITEM_EMPTY + i) * 8, COMPUTE_WARPS);
+		}
+		sm90_barrier_init_done();
+	}
+	__syncthreads();
+
+	const int group = __shfl_sync(0xffffffffu, threadIdx.x / GROUP_THREADS, 0);
+	if (group == 0) {
+		sm90_registers_give<LOADER_REGISTERS>();
+		if (threadIdx.x == 0)
+			load_items<D>(job, base, memory);
+	} else {
+		sm90_registers_take<COMPUTE_REGISTERS>();
+		compute_items<D>(job, base, memory, group - 1);
+	}
+#endif
+}
+
+static const void *kernel_of(const struct v2_job *job)
+{
+	return job->work.headdim == 64 ? (const void *)v2_grad_q_kernel<64> : (const void *)v2_grad_q_kernel<128>;
+}
+
+static int shared_bytes(const struct v2_job *job)
+{
+	return job->work.headdim == 64 ? grad_q_shared<64>::bytes : grad_q_shared<128>::bytes;
+}
+
+cudaError_t v2_grad_q_setup(const struct v2_job *job)
+{
+	return cudaFuncSetAttribute(kernel_of(job), cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes(job));
+}
+
+cudaError_t v2_grad_q(const struct v2_job *job, cudaStream_t stream)
+{
+	const int64_t items = v1_items(&job->rows, v1_forward_units(&job->rows));
+	const unsigned blocks = (unsigned)(items < job->processors ? items : job->processors);
+	void *arguments[] = { (void *)job };
+	cudaError_t launched =
+		cudaLaunchKernel(kernel_of(job), dim3(blocks), dim3(THREADS), arguments, (size_t)shared_bytes(job), stream);
+	cudaError_t last = cudaGetLastError();
+	return launched != cudaSuccess ? launched : last;
+}

@@ -1,0 +1,205 @@
+/**
+ * v2_walk.h - what forward and the dQ kernel of provider "hopper.v2" have in common: blocks that own 64 queries of two heads (odd
+ * groups: 128 of one) and walk over the keys that these see, 128 at a time.
+ *
+ * A persistent block has three warp groups. The first only loads: it draws items, tells them to the others through a ring of two
+ * and keeps the stages of K and V filled. The other two compute 64 rows each.
+ */
+#ifndef ATTENTION_HOPPER_V2_WALK_H
+#define ATTENTION_HOPPER_V2_WALK_H
+
+#include "sm90.h"
+#include "v2.h"
+
+#include <math_constants.h>
+
+enum {
+	GROUP_THREADS = 128,
+	COMPUTE_GROUPS = 2,
+	THREADS = GROUP_THREADS * (1 + COMPUTE_GROUPS),
+	COMPUTE_WARPS = COMPUTE_GROUPS * 4,
+	ROWS = 64,  /* of a compute group */
+	KEYS = 128, /* of a step */
+	STAGES = 2,
+	ITEM_BYTES = 64, /* of a place in the ring */
+};
+
+/** Sizes of tiles in shared memory, bytes. */
+template <int D> struct walk_tiles {
+	static const int panels = D / 64;
+	static const int row_panel = ROWS * 128;    /* one panel of a group's Q, dO or output */
+	static const int key_panel = KEYS * 128;    /* one panel of K or V */
+	static const int rows = panels * row_panel; /* one group's Q, dO or output */
+	static const int tile = panels * key_panel; /* a K or V stage */
+};
+
+/** What the loader tells the compute groups. */
+struct item {
+	struct v1_tile tile;
+	int32_t kv_head, unit, last, reserved;
+};
+
+/** First keys of the two halves of a step. A pair of 64-token blocks may lack its second: then it repeats the first. */
+struct halves {
+	int first, second;
+};
+
+#ifdef SM90_CODE
+SM90_DEVICE struct halves halves_of(const struct v1_job &job, const struct v1_tile &tile, int step)
+{
+	struct halves h;
+	if (job.block == 64) {
+		h.first = job.list[tile.inner + 2 * step] * 64;
+		h.second = 2 * step + 1 < tile.steps ? job.list[tile.inner + 2 * step + 1] * 64 : h.first;
+	} else {
+		h.first = job.block ? job.list[tile.inner + step] * KEYS : tile.inner + step * KEYS;
+		h.second = h.first + 64;
+	}
+	return h;
+}
+
+/** Load a step of K or V. Two blocks of 64 that lie side by side are one box like any other step; with a dense mask all are. */
+template <int D>
+SM90_DEVICE void load_keys(
+	const CUtensorMap *whole, const CUtensorMap *half, uint32_t to, uint32_t full, struct halves at, int head)
+{
+	typedef walk_tiles<D> tiles;
+	sm90_barrier_expect(full, tiles::tile);
+	if (at.second == at.first + 64) {
+		sm90_load(to, whole, full, at.first, 0, head, SM90_EVICT_LAST);
+		return;
+	}
+#pragma unroll
+	for (int panel = 0; panel < tiles::panels; panel++) {
+		sm90_load(to + panel * tiles::key_panel, half, full, at.first, panel, head, SM90_EVICT_LAST);
+		sm90_load(to + panel * tiles::key_panel + 64 * 128, half, full, at.second, panel, head, SM90_EVICT_LAST);
+	}
+}
+
+/** Item `i` of the grid, or the next one drawn after it that has rows. Returns its number, `items` when there is none. */
+SM90_DEVICE uint32_t fetch_item(const struct v1_job &job, uint32_t i, uint32_t items, struct item *item)
+{
+	while (i < items) {
+		struct v1_place place;
+		if (v1_place(&job, v1_forward_units(&job), i, &place)) {
+			item->tile = job.tiles[(job.block ? place.kv_head * job.n_tiles : 0) + place.tile];
+			item->kv_head = place.kv_head;
+			item->unit = place.unit;
+			item->last = 0;
+			if (item->tile.first >= 0)
+				return i;
+		}
+		i = gridDim.x + (uint32_t)atomicAdd(job.cursor + 1, 1);
+	}
+	return items;
+}
+
+/** The loader writes a place of the ring, one barrier arrival later the others may read it. */
+SM90_DEVICE void tell_item(unsigned char *place, const struct item &item, bool last)
+{
+	volatile struct item *to = (volatile struct item *)place;
+	to->tile.first = item.tile.first;
+	to->tile.end = item.tile.end;
+	to->tile.inner = item.tile.inner;
+	to->tile.inner_end = item.tile.inner_end;
+	to->tile.steps = item.tile.steps;
+	to->tile.diagonal = item.tile.diagonal;
+	to->kv_head = item.kv_head;
+	to->unit = item.unit;
+	to->last = last;
+}
+
+SM90_DEVICE void hear_item(const unsigned char *place, struct item *item)
+{
+	const volatile struct item *from = (const volatile struct item *)place;
+	item->tile.first = from->tile.first;
+	item->tile.end = from->tile.end;
+	item->tile.inner = from->tile.inner;
+	item->tile.inner_end = from->tile.inner_end;
+	item->tile.steps = from->tile.steps;
+	item->tile.diagonal = from->tile.diagonal;
+	item->kv_head = from->kv_head;
+	item->unit = from->unit;
+	item->last = from->last;
+}
+
+/** Scores of keys that a row must not see become -inf. `limit`: last column each of this thread's two rows sees, in each half. */
+SM90_DEVICE void mask_scores(float (&s)[64], const int (&limit)[2][2])
+{
+#pragma unroll
+	for (int n = 0; n < 16; n++)
+#pragma unroll
+		for (int i = 0; i < 4; i++)
+			if (n % 8 * 8 + i % 2 > limit[i / 2][n / 8])
+				s[4 * n + i] = -CUDART_INF_F;
+}
+
+/** Queue s = rows keys^T as one group. */
+template <int D> SM90_DEVICE void issue_scores(float (&s)[64], uint64_t rows, uint64_t keys)
+{
+	typedef walk_tiles<D> tiles;
+	sm90_pin(s);
+	sm90_wgmma_fence();
+#pragma unroll
+	for (int kk = 0; kk < D / 16; kk++)
+		sm90_mma<0, 0>(s, rows + sm90_k_offset(kk, tiles::row_panel), keys + sm90_k_offset(kk, tiles::key_panel), kk > 0);
+	sm90_wgmma_commit();
+}
+
+/** Queue o (+)= p keys as one group; p holds a packed accumulator. */
+template <int D> SM90_DEVICE void issue_output(float (&o)[D / 2], uint32_t (&p)[32], uint64_t keys, int add)
+{
+	sm90_pin(o);
+	sm90_pin(p);
+	sm90_wgmma_fence();
+#pragma unroll
+	for (int kk = 0; kk < KEYS / 16; kk++)
+		sm90_mma<1>(o, p + 4 * kk, keys + kk * SM90_ROWS_STEP, kk > 0 ? 1 : add);
+	sm90_wgmma_commit();
+}
+
+/**
+ * Rows of a group leave as bf16, times `factor`, through `stage` in shared memory: whole tiles by TMA, what ends inside a tile row by
+ * row (the next sequence follows there). `barrier`: a named barrier of this group.
+ */
+template <int D>
+SM90_DEVICE void store_rows(const CUtensorMap *map, const struct v1_tensor &tensor, const float (&o)[D / 2],
+	const float (&factor)[2], uint32_t stage, int barrier, int first, int end, int head)
+{
+	typedef walk_tiles<D> tiles;
+	const int thread = threadIdx.x % GROUP_THREADS, warp = thread / 32, lane = thread % 32;
+	if (thread == 0)
+		sm90_bulk_wait_read<0>(); /* the store of the tile before */
+	sm90_named_sync(barrier, GROUP_THREADS);
+	const int row = warp * 16 + lane % 16;
+#pragma unroll
+	for (int n = 0; n < D / 8; n += 2) {
+		const int chunk = n + lane / 16;
+		const uint32_t to = stage + chunk / 8 * tiles::row_panel + row * 128 + (((chunk % 8) ^ (row % 8)) << 4);
+		sm90_store_matrices<0>(to, sm90_pack(o[4 * n] * factor[0], o[4 * n + 1] * factor[0]),
+			sm90_pack(o[4 * n + 2] * factor[1], o[4 * n + 3] * factor[1]),
+			sm90_pack(o[4 * n + 4] * factor[0], o[4 * n + 5] * factor[0]),
+			sm90_pack(o[4 * n + 6] * factor[1], o[4 * n + 7] * factor[1]));
+	}
+	if (end - first >= ROWS) {
+		sm90_fence_async();
+		sm90_named_sync(barrier, GROUP_THREADS);
+		if (thread == 0) {
+			sm90_store(map, stage, first, 0, head);
+			sm90_bulk_commit();
+		}
+		return;
+	}
+	__syncwarp();
+	const int chunks = D / 8, chunk = lane % chunks;
+	for (int r = warp * 16 + lane / chunks; r < warp * 16 + 16 && first + r < end; r += 32 / chunks) {
+		uint4 bits;
+		asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+			     : "=r"(bits.x), "=r"(bits.y), "=r"(bits.z), "=r"(bits.w)
+			     : "r"(stage + chunk / 8 * tiles::row_panel + r * 128 + (((chunk % 8) ^ (r % 8)) << 4)));
+		*(uint4 *)((__nv_bfloat16 *)tensor.data + (first + r) * tensor.token + head * tensor.head + chunk * 8) = bits;
+	}
+}
+#endif
+
+#endif
