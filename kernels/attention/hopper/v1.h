@@ -51,6 +51,8 @@ struct v1_job {
 	int32_t heads;      /* forward: query heads side by side in a thread block; outer_rows * heads = V1_FORWARD_M */
 	int32_t n_tiles;    /* entries of one tile table */
 	int32_t n_slots;    /* backward */
+	int32_t apart;      /* backward: every query head of a group has its own sums of dK and dV, CAST adds them up */
+	int32_t passes;     /* backward: 2 when dQ is a pass of its own */
 	int32_t ordered;    /* backward: dQ is summed in a fixed order */
 	int32_t section;    /* key heads that run at a time, so that what they share stays in the L2 cache */
 	int64_t list_capacity;
@@ -70,6 +72,7 @@ struct v1_job {
 	int32_t *cursor;       /* [2] used entries of list; next item of a persistent grid, 0 after v1_lists */
 	int2 *slots;           /* [n_slots] tokens [x, y) of a slot, empty when unused */
 	float2 *row_stats;     /* [nhq][n_slots * 64] LSE * log2(e), rowsum(dO * O); +inf, 0 for rows that take no part */
+	unsigned char *extra;  /* what a stage has of its own, see struct v1_kernels */
 	float *grad_q_sum;     /* [nhq][n_slots][64 * headdim] in the order of v1_fragment */
 	int32_t *turns;        /* [nhq][n_slots] when ordered: additions to a slot's sum so far */
 };

@@ -19,10 +19,10 @@ struct fw_plan {
 	uint32_t phases;
 	bool bound;
 	/* Offsets into the workspace, bytes. */
-	int64_t tiles_at, list_at, ranks_at, cursor_at, slots_at, stats_at, sum_at, turns_at;
+	int64_t tiles_at, list_at, ranks_at, cursor_at, slots_at, stats_at, sum_at, turns_at, extra_at;
 	int64_t zeroed_bytes; /* from sum_at on, by PREPARE */
 	int64_t workspace_bytes;
-	char config[64];
+	char config[80];
 	char error[TEXT_BYTES];
 };
 
@@ -119,7 +119,7 @@ static int make_job(const struct v1_kernels *kernels, const struct fw_problem *p
 		return status;
 	memset(job, 0, sizeof *job);
 	job->backward = problem->direction == FW_BACKWARD;
-	job->ordered = job->backward && problem->flags & FW_DETERMINISTIC;
+	job->ordered = job->backward && problem->flags & FW_DETERMINISTIC && shape->passes != 2;
 	job->causal = a.mask == FW_CAUSAL;
 	job->block = a.mask == FW_BLOCKS ? a.block_q : 0;
 	job->nhq = a.nhq;
@@ -133,6 +133,8 @@ static int make_job(const struct v1_kernels *kernels, const struct fw_problem *p
 	job->outer_rows = rows;
 	job->heads = shape->heads;
 	job->step = shape->step;
+	job->apart = shape->apart;
+	job->passes = shape->passes;
 	const int32_t outer = job->backward ? job->total_k : job->total_q;
 	job->n_tiles = job->block ? v1_ceil_div(outer, job->block) * (job->block / rows) : outer / rows + job->n_seqs;
 	job->n_slots = job->backward ? job->total_q / V1_STEP + job->n_seqs : 0;
@@ -222,13 +224,17 @@ int v1_plan(const struct v1_kernels *kernels, const struct fw_problem *problem, 
 		p->stats_at = at;
 		at = align_up(at + rows * (int64_t)sizeof(float2));
 		p->sum_at = at;
-		at = align_up(at + rows * job->headdim * (int64_t)sizeof(float));
+		at = align_up(at + (job->passes == 2 ? 0 : rows * job->headdim * (int64_t)sizeof(float)));
 		p->turns_at = at;
 		at = align_up(at + (job->ordered ? rows / V1_STEP * (int64_t)sizeof(int32_t) : 0));
 		p->zeroed_bytes = at - p->sum_at;
 	}
+	p->extra_at = at;
+	at = align_up(at + (kernels->extra ? kernels->extra(job) : 0));
 	p->workspace_bytes = at;
-	p->phases = job->backward ? FW_RANGE_MERGE | FW_PREPARE | FW_PREPROCESS | FW_RUN | FW_CAST : FW_RANGE_MERGE | FW_RUN;
+	p->phases = FW_RANGE_MERGE | FW_RUN;
+	if (job->backward)
+		p->phases |= FW_PREPROCESS | (p->zeroed_bytes ? FW_PREPARE | FW_CAST : 0) | (job->apart ? FW_CAST : 0);
 	snprintf(p->config, sizeof p->config, "%s", shape.config);
 
 	struct fw_info answer;
@@ -317,6 +323,7 @@ int v1_bind(struct fw_plan *p, const struct fw_io *io)
 	job->row_stats = (float2 *)(workspace + p->stats_at);
 	job->grad_q_sum = (float *)(workspace + p->sum_at);
 	job->turns = (int32_t *)(workspace + p->turns_at);
+	job->extra = workspace + p->extra_at;
 	if (p->kernels->bound) {
 		status = p->kernels->bound(job, p->error, TEXT_BYTES);
 		if (status != FW_OK)
@@ -345,7 +352,7 @@ int v1_enqueue(struct fw_plan *p, uint32_t phases, void *stream_handle)
 	int status = FW_OK;
 	phases &= p->phases;
 	if (status == FW_OK && phases & FW_RANGE_MERGE)
-		status = launched(p, "range_merge", v1_lists(job, stream));
+		status = launched(p, "range_merge", p->kernels->lists(job, stream));
 	if (status == FW_OK && phases & FW_PREPARE)
 		status = launched(p, "prepare", cudaMemsetAsync(job->grad_q_sum, 0, (size_t)p->zeroed_bytes, stream));
 	if (status == FW_OK && phases & FW_PREPROCESS)
@@ -372,7 +379,7 @@ static void count_tile(
 		work->flops_issued += steps * 2 * 2.0 * job->outer_rows * job->heads * V1_STEP * d;
 		work->bytes_moved += job->group * rows * (2 * d * 2 + 4) + steps * V1_STEP * d * 2 * 2;
 	} else { /* K, V, dK, dV once; Q, dO, statistics and the addition to dQ every step */
-		work->flops_issued += steps * 5 * 2.0 * V1_STEP * job->outer_rows * d;
+		work->flops_issued += steps * (job->passes == 2 ? 7 : 5) * 2.0 * V1_STEP * job->outer_rows * d;
 		work->bytes_moved += rows * d * 2 * 4 + steps * V1_STEP * (d * (2 + 2 + 4) + 8);
 	}
 }

@@ -46,7 +46,8 @@ static cudaError_t run(const struct v1_job *job, cudaStream_t stream)
 	return job->backward ? v1_backward(job, stream) : v1_forward(job, stream);
 }
 
-static const struct v1_kernels kernels = { "hopper.v1", sizeof(struct v1_job), choose, shared, setup, NULL, run, v1_cast };
+static const struct v1_kernels kernels = { "hopper.v1", sizeof(struct v1_job), choose, shared, setup, NULL, v1_lists, NULL, run,
+	v1_cast, false };
 
 static int plan(const struct fw_problem *problem, const char *config, int index, struct fw_plan **out, struct fw_info *info,
 	char *why, size_t size)

@@ -15,7 +15,9 @@ struct v1_shape {
 	int32_t outer_rows; /* tokens: queries in forward, keys in backward */
 	int32_t heads;      /* query heads side by side in a thread block of forward; 1 in backward */
 	int32_t step;       /* tokens of the other side that are multiplied at a time: V1_STEP or a multiple */
-	char config[64];    /* the text of fw_info.config */
+	bool apart;         /* as in struct v1_job */
+	int32_t passes;
+	char config[80]; /* the text of fw_info.config */
 };
 
 struct v1_kernels {
@@ -30,6 +32,12 @@ struct v1_kernels {
 
 	/** Let the main kernel use that much on the current device. Err: cudaErrorNoKernelImageForDevice where it has no code. */
 	cudaError_t (*setup)(const struct v1_job *);
+
+	/** Units: bytes of workspace that it needs beside what all stages do; job->extra. NULL: none. */
+	int64_t (*extra)(const struct v1_job *);
+
+	/** Launch phase RANGE_MERGE. */
+	cudaError_t (*lists)(const struct v1_job *, cudaStream_t);
 
 	/** Addresses of the job are known now. NULL: nothing more to do. Err: an enum fw_status, and why. */
 	int (*bound)(struct v1_job *, char *why, size_t why_size);

@@ -30,11 +30,16 @@ enum { PRODUCER_REGISTERS = 24, CONSUMER_REGISTERS = 240 };
 enum { STEP_PANEL = V1_STEP * 128 };       /* bytes of a panel of Q and dO */
 enum { ALL_CONSUMERS = 1, OWN_GROUP = 2 }; /* named barriers; OWN_GROUP + 0 and + 1 */
 
+/* What becomes of dQ: another pass makes it, it is added up in any order, or from smaller to larger keys. */
+enum queries { ELSEWHERE, ADDED, IN_ORDER };
+
 /* What the producer tells about a tile. */
 struct backward_item {
 	int32_t kv_head; /* < 0: no more tiles */
 	int32_t first, end;
-	int32_t total; /* steps, all heads together */
+	int32_t total; /* steps, all its heads together */
+	int32_t sums;  /* heads apart: place in grad_kv */
+	int32_t reserved[3];
 };
 
 /* What the producer tells about a step; key and query count from the first of the tile and of the step. */
@@ -74,6 +79,12 @@ template <int D, int KEYS> struct backward_shared {
 	static const int bytes = empty + 8 * stages;
 };
 
+/* Items of the grid: tiles of all key heads, or of all query heads. */
+V1_HD int64_t items_of(const struct v1_job &work)
+{
+	return work.apart ? (int64_t)work.nhq * work.n_tiles : v1_items(&work, 1);
+}
+
 #ifdef SM90_CODE
 
 /* Deterministic: additions to a step's dQ from tiles of smaller keys. */
@@ -97,15 +108,28 @@ SM90_DEVICE int query_of_step(const struct v1_job &job, int inner, int step)
 	return job.list[inner + (step >> (parts - 1))] * job.block + (step & (parts - 1)) * V1_STEP;
 }
 
+/*
+ * Heads apart: all tiles of one query head, then those of the next, so that Q, dO and dQ of just that head are in use at a time and stay in
+ * the L2 cache.
+ */
+SM90_DEVICE void place_apart(const struct v1_job &work, uint32_t i, struct v1_place *place)
+{
+	const int head = (int)(i / (uint32_t)work.n_tiles);
+	place->tile = (int)(i % (uint32_t)work.n_tiles);
+	place->kv_head = head / work.group;
+	place->unit = head % work.group;
+}
+
 /* The first item from `ticket` on that is a tile; false: there is none. */
-SM90_DEVICE bool find_tile(const struct v1_job &work, uint32_t ticket, uint32_t items, struct v1_tile *tile, int *kv_head)
+SM90_DEVICE bool find_tile(
+	const struct v1_job &work, uint32_t ticket, uint32_t items, struct v1_tile *tile, struct v1_place *place)
 {
 	for (; ticket < items; ticket = gridDim.x + (uint32_t)atomicAdd(work.cursor + 1, 1)) {
-		struct v1_place place;
-		if (!v1_place(&work, 1, ticket, &place))
+		if (work.apart)
+			place_apart(work, ticket, place);
+		else if (!v1_place(&work, 1, ticket, place))
 			continue;
-		*tile = work.tiles[(work.block ? place.kv_head * work.n_tiles : 0) + place.tile];
-		*kv_head = place.kv_head;
+		*tile = work.tiles[(work.block ? place->kv_head * work.n_tiles : 0) + place->tile];
 		if (tile->first >= 0)
 			return true;
 	}
@@ -113,13 +137,14 @@ SM90_DEVICE bool find_tile(const struct v1_job &work, uint32_t ticket, uint32_t 
 }
 
 /* The thread that loads. A fresh barrier counts as if phase 1 had just ended, so that the first waits for "empty" pass. */
-template <int D, int KEYS, bool ORDERED> SM90_DEVICE void produce(const struct v2_job &job, unsigned char *memory, uint32_t base)
+template <int D, int KEYS, enum queries QUERIES>
+SM90_DEVICE void produce(const struct v2_job &job, unsigned char *memory, uint32_t base)
 {
 	typedef backward_shared<D, KEYS> shared;
 	const struct v1_job &work = job.work;
-	const uint32_t items = (uint32_t)v1_items(&work, 1);
+	const uint32_t items = (uint32_t)items_of(work);
 	struct v1_tile tile;
-	int kv_head = 0;
+	struct v1_place place = { 0, 0, 0 };
 	uint32_t at = 0, keys_phase = 0, item = 0;
 
 	sm90_prefetch_map(&job.k);
@@ -128,14 +153,16 @@ template <int D, int KEYS, bool ORDERED> SM90_DEVICE void produce(const struct v
 	sm90_prefetch_map(&job.grad_o);
 	for (;;) {
 		const uint32_t ticket = item == 0 ? blockIdx.x : gridDim.x + (uint32_t)atomicAdd(work.cursor + 1, 1);
-		const bool more = find_tile(work, ticket, items, &tile, &kv_head);
-		const int total = more ? tile.steps * work.group : 0;
+		const bool more = find_tile(work, ticket, items, &tile, &place);
+		const int kv_head = place.kv_head, first_head = kv_head * work.group + (work.apart ? place.unit : 0);
+		const int total = more ? tile.steps * (work.apart ? 1 : work.group) : 0;
 		struct backward_item *say = (struct backward_item *)(memory + shared::item) + item % 2;
 		sm90_barrier_wait(base + shared::item_empty + item % 2 * 8, (item / 2 & 1) ^ 1);
 		say->kv_head = more ? kv_head : -1;
 		say->first = tile.first;
 		say->end = tile.end;
 		say->total = total;
+		say->sums = first_head * work.n_tiles + place.tile;
 		sm90_barrier_arrive(base + shared::item_full + item % 2 * 8);
 		item++;
 		if (!more)
@@ -144,11 +171,12 @@ template <int D, int KEYS, bool ORDERED> SM90_DEVICE void produce(const struct v
 		/* Queries from here on see all keys of the tile; a tile that is cut short is masked in every step. */
 		const int clean_from = tile.first + KEYS > tile.end ? 0x7fffffff : tile.first + KEYS - 1 - tile.diagonal;
 		const int slot_bias = work.block ? 0 : tile.slot * V1_STEP - tile.inner; /* slot = (query + slot_bias) / 64 */
-		int head = kv_head * work.group, step = 0;
+		int head = first_head, step = 0;
 		int next_query = total > 0 ? query_of_step(work, tile.inner, 0) : 0;
 		for (int n = 0; n < total; n++, at++) {
 			const uint32_t stage = at % shared::stages, phase = at / shared::stages & 1;
-			const int own_head = head, query = next_query, turn = ORDERED ? turn_of_step<KEYS>(work, tile, step) : 0;
+			const int own_head = head, query = next_query,
+				  turn = QUERIES == IN_ORDER ? turn_of_step<KEYS>(work, tile, step) : 0;
 			if (++step == tile.steps) {
 				step = 0;
 				head++;
@@ -296,7 +324,7 @@ template <int N> SM90_DEVICE void take(float (&d)[N], const float4 *from)
 }
 
 /* Warp group `group` of the consumers. */
-template <int D, int KEYS, bool ORDERED>
+template <int D, int KEYS, enum queries QUERIES>
 SM90_DEVICE void consume(const struct v2_job &job, unsigned char *memory, uint32_t base, int group)
 {
 	typedef backward_shared<D, KEYS> shared;
@@ -382,67 +410,89 @@ SM90_DEVICE void consume(const struct v2_job &job, unsigned char *memory, uint32
 				dp[4 * i + 3] = (dp[4 * i + 3] - two.w) * s[4 * i + 3];
 			}
 			pack(ds_half, dp);
+			if (QUERIES != ELSEWHERE) {
 #pragma unroll
-			for (int i = 0; i < 4; i++)
-				sm90_store_matrices<0>((ds_write + buffer * ds_other) ^ (i << 5), ds_half[4 * i],
-					ds_half[4 * i + 1], ds_half[4 * i + 2], ds_half[4 * i + 3]);
-			sm90_fence_async();
-			/* Two buffers: who passes here knows that dQ of the step before is done everywhere, so the other one is free. */
-			if (split_keys)
-				sm90_named_sync(ALL_CONSUMERS, 2 * GROUP_THREADS);
-			else
-				sm90_named_sync(OWN_GROUP + group, GROUP_THREADS);
+				for (int i = 0; i < 4; i++)
+					sm90_store_matrices<0>((ds_write + buffer * ds_other) ^ (i << 5), ds_half[4 * i],
+						ds_half[4 * i + 1], ds_half[4 * i + 2], ds_half[4 * i + 3]);
+				sm90_fence_async();
+				/* Two buffers: who passes here knows that dQ of the step before is done everywhere, so the other one is free. */
+				if (split_keys)
+					sm90_named_sync(ALL_CONSUMERS, 2 * GROUP_THREADS);
+				else
+					sm90_named_sync(OWN_GROUP + group, GROUP_THREADS);
 
-			float grad_q[q_columns / 2];
-			float *const sum = job.work.grad_q_sum + (int64_t)step->row * (V1_STEP * D) + q_sum_lane;
-			sm90_pin(ds_half);
-			sm90_pin(grad_k);
-			sm90_wgmma_fence();
-			queries<KEYS>(grad_q, ds_read + buffer * ds_other, q_side_k);
-			sm90_wgmma_commit();
-			add_to_keys(grad_k, ds_half, q_tile);
-			sm90_wgmma_commit();
-			sm90_wgmma_wait<1>();
-			sm90_pin(grad_v);
-			sm90_pin(p_half); /* until here dV may have been reading P' */
-			sm90_pin(grad_q);
-			if (ORDERED) {
-				if (added_to >= 0) /* only now, so that nobody waits for the addition itself */
-					end_turn(job.work.turns + added_to, tid, OWN_GROUP + group);
-				added_to = step->row;
-				await_turn(job.work.turns + added_to, step->turn, tid, OWN_GROUP + group);
-			}
-			add_to_queries(sum, grad_q); /* while dK is at work */
-			if (q_parts == 2) {
-				sm90_pin(grad_q);
+				float grad_q[q_columns / 2];
+				float *const sum = job.work.grad_q_sum + (int64_t)step->row * (V1_STEP * D) + q_sum_lane;
+				sm90_pin(ds_half);
+				sm90_pin(grad_k);
 				sm90_wgmma_fence();
-				queries<KEYS>(grad_q, ds_read + buffer * ds_other, q_side_k + shared::keys_panel);
+				queries<KEYS>(grad_q, ds_read + buffer * ds_other, q_side_k);
 				sm90_wgmma_commit();
-			}
-			sm90_wgmma_wait<q_parts - 1>();
-			sm90_pin(grad_k);
-			sm90_pin(ds_half);
-			__syncwarp(); /* the statistics have been read by all lanes */
-			if (lane == 0)
-				sm90_barrier_arrive(base + shared::empty + stage * 8);
-			if (q_parts == 2) {
-				sm90_wgmma_wait<0>();
+				add_to_keys(grad_k, ds_half, q_tile);
+				sm90_wgmma_commit();
+				sm90_wgmma_wait<1>();
+				sm90_pin(grad_v);
+				sm90_pin(p_half); /* until here dV may have been reading P' */
 				sm90_pin(grad_q);
-				add_to_queries(sum + q_columns / 8 * 128, grad_q);
+				if (QUERIES == IN_ORDER) {
+					if (added_to >= 0) /* only now, so that nobody waits for the addition itself */
+						end_turn(job.work.turns + added_to, tid, OWN_GROUP + group);
+					added_to = step->row;
+					await_turn(job.work.turns + added_to, step->turn, tid, OWN_GROUP + group);
+				}
+				add_to_queries(sum, grad_q); /* while dK is at work */
+				if (q_parts == 2) {
+					sm90_pin(grad_q);
+					sm90_wgmma_fence();
+					queries<KEYS>(grad_q, ds_read + buffer * ds_other, q_side_k + shared::keys_panel);
+					sm90_wgmma_commit();
+				}
+				sm90_wgmma_wait<q_parts - 1>();
+				sm90_pin(grad_k);
+				sm90_pin(ds_half);
+				__syncwarp(); /* the statistics have been read by all lanes */
+				if (lane == 0)
+					sm90_barrier_arrive(base + shared::empty + stage * 8);
+				if (q_parts == 2) {
+					sm90_wgmma_wait<0>();
+					sm90_pin(grad_q);
+					add_to_queries(sum + q_columns / 8 * 128, grad_q);
+				}
+			} else {
+				sm90_pin(ds_half);
+				sm90_pin(grad_k);
+				sm90_wgmma_fence();
+				add_to_keys(grad_k, ds_half, q_tile);
+				sm90_wgmma_commit();
+				sm90_wgmma_wait<0>();
+				sm90_pin(grad_v);
+				sm90_pin(p_half);
+				sm90_pin(grad_k);
+				sm90_pin(ds_half);
+				__syncwarp(); /* the statistics have been read by all lanes */
+				if (lane == 0)
+					sm90_barrier_arrive(base + shared::empty + stage * 8);
 			}
 			buffer ^= 1;
 		}
 		start += total;
-		if (ORDERED && added_to >= 0)
+		if (QUERIES == IN_ORDER && added_to >= 0)
 			end_turn(job.work.turns + added_to, tid, OWN_GROUP + group);
 		added_to = -1;
 
 		const int kv_head = own->kv_head, key = own->first + own_row, end = own->end;
+		float4 *const sums = (float4 *)job.grad_kv + (int64_t)own->sums * (2 * KEYS * D / 4) + tid;
 		if (split_keys) {
 			if (total > 0 && lane == 0) /* all lanes of the warp wait for the same wgmmas */
 				sm90_barrier_arrive(base + shared::keys_empty);
-			write_keys(job.work.grad_k, kv_head, key, end, lane, grad_k, job.work.scale);
-			write_keys(job.work.grad_v, kv_head, key, end, lane, grad_v, 1.0f);
+			if (job.work.apart) {
+				put(sums + group * (64 * D / 4), grad_v);
+				put(sums + (KEYS + group * 64) * D / 4, grad_k);
+			} else {
+				write_keys(job.work.grad_k, kv_head, key, end, lane, grad_k, job.work.scale);
+				write_keys(job.work.grad_v, kv_head, key, end, lane, grad_v, 1.0f);
+			}
 		} else {
 			float4 *room =
 				(float4 *)(memory + shared::k) + tid; /* K and V are done with: as much as one fp32 gradient */
@@ -464,7 +514,11 @@ SM90_DEVICE void consume(const struct v2_job &job, unsigned char *memory, uint32
 				if (lane == 0)
 					sm90_barrier_arrive(base + shared::keys_empty);
 			}
-			if (group == 0)
+			if (job.work.apart && group == 0)
+				put(sums, grad_v);
+			else if (job.work.apart)
+				put(sums + KEYS * D / 4, grad_k);
+			else if (group == 0)
 				write_keys(job.work.grad_v, kv_head, key, end, lane, grad_v, 1.0f);
 			else
 				write_keys(job.work.grad_k, kv_head, key, end, lane, grad_k, job.work.scale);
@@ -477,7 +531,7 @@ SM90_DEVICE void consume(const struct v2_job &job, unsigned char *memory, uint32
 
 #endif
 
-template <int D, int KEYS, bool ORDERED>
+template <int D, int KEYS, enum queries QUERIES>
 __global__ void __launch_bounds__(THREADS, 1) v2_backward_kernel(const __grid_constant__ struct v2_job job)
 {
 #ifdef SM90_CODE
@@ -506,10 +560,10 @@ __global__ void __launch_bounds__(THREADS, 1) v2_backward_kernel(const __grid_co
 	if (group == 0) {
 		sm90_registers_give<PRODUCER_REGISTERS>();
 		if (threadIdx.x == 0)
-			produce<D, KEYS, ORDERED>(job, memory, base);
+			produce<D, KEYS, QUERIES>(job, memory, base);
 	} else {
 		sm90_registers_take<CONSUMER_REGISTERS>();
-		consume<D, KEYS, ORDERED>(job, memory, base, group - 1);
+		consume<D, KEYS, QUERIES>(job, memory, base, group - 1);
 	}
 #endif
 }
@@ -523,7 +577,10 @@ int v2_backward_shared(int headdim, int outer_rows)
 
 template <int D, int KEYS> static const void *kernel_of_shape(const struct v1_job *work)
 {
-	return work->ordered ? (const void *)v2_backward_kernel<D, KEYS, true> : (const void *)v2_backward_kernel<D, KEYS, false>;
+	if (work->passes == 2)
+		return (const void *)v2_backward_kernel<D, KEYS, ELSEWHERE>;
+	return work->ordered ? (const void *)v2_backward_kernel<D, KEYS, IN_ORDER>
+			     : (const void *)v2_backward_kernel<D, KEYS, ADDED>;
 }
 
 static const void *kernel_of(const struct v1_job *work)
@@ -541,7 +598,7 @@ cudaError_t v2_backward_setup(const struct v2_job *job)
 
 cudaError_t v2_backward(const struct v2_job *job, cudaStream_t stream)
 {
-	const int64_t items = v1_items(&job->work, 1);
+	const int64_t items = items_of(job->work);
 	const unsigned blocks = (unsigned)(items < job->processors ? items : job->processors);
 	void *arguments[] = { (void *)job };
 	cudaError_t launched = cudaLaunchKernel(kernel_of(&job->work), dim3(blocks), dim3(THREADS), arguments,

@@ -1,5 +1,6 @@
 /**
- * v2_cast.cu - phase CAST of provider "hopper.v2": the fp32 sums of v2_backward become rows of dQ.
+ * v2_cast.cu - phase CAST of provider "hopper.v2": the fp32 sums of v2_backward become rows of dQ and, where the query heads of a group
+ * were summed apart, of dK and dV.
  *
  * A warp reads the fragments of 16 rows as they lie, 512 bytes at a time, and turns them into rows in shared memory.
  */
@@ -44,5 +45,52 @@ cudaError_t v2_cast(const struct v2_job *job, cudaStream_t stream)
 		v2_cast_kernel<64><<<grid, THREADS, 0, stream>>>(job->work);
 	else
 		v2_cast_kernel<128><<<grid, THREADS, 0, stream>>>(job->work);
+	return cudaGetLastError();
+}
+
+/*
+ * 64 keys of one key head and one of dV, dK a block. A thread adds up what the same thread of v2_backward wrote for every head of the group,
+ * first head first: equal bits on every run.
+ */
+template <int D>
+static __global__ void __launch_bounds__(THREADS)
+	v2_cast_keys_kernel(const __grid_constant__ struct v1_job job, const float *grad_kv)
+{
+	const int parts = job.outer_rows / 64, place = blockIdx.x / parts, part = blockIdx.x % parts, kv_head = blockIdx.y,
+		  which = blockIdx.z;
+	const struct v1_tile tile = job.tiles[(job.block ? kv_head * job.n_tiles : 0) + place];
+	if (tile.first < 0)
+		return;
+	const int64_t tile_floats = (int64_t)2 * job.outer_rows * D, head_floats = tile_floats * job.n_tiles;
+	const float *from = grad_kv + (int64_t)kv_head * job.group * head_floats + place * tile_floats +
+			    ((int64_t)which * job.outer_rows + part * 64) * D + threadIdx.x * 4;
+	const float scale = which ? job.scale : 1.0f;
+	const struct v1_tensor &to = which ? job.grad_k : job.grad_v;
+	const int lane = threadIdx.x % 32, key = tile.first + part * 64 + threadIdx.x / 32 * 16 + lane / 4;
+	__nv_bfloat16 *row = (__nv_bfloat16 *)to.data + key * to.token + kv_head * to.head + lane % 4 * 2;
+#pragma unroll 4
+	for (int n = 0; n < D / 8; n++) {
+		float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+		for (int head = 0; head < job.group; head++) {
+			const float4 v = *(const float4 *)(from + head * head_floats + n * THREADS * 4);
+			sum.x += v.x;
+			sum.y += v.y;
+			sum.z += v.z;
+			sum.w += v.w;
+		}
+		if (key < tile.end)
+			*(uint32_t *)(row + 8 * n) = v1_pack(sum.x * scale, sum.y * scale);
+		if (key + 8 < tile.end)
+			*(uint32_t *)(row + 8 * to.token + 8 * n) = v1_pack(sum.z * scale, sum.w * scale);
+	}
+}
+
+cudaError_t v2_cast_keys(const struct v2_job *job, cudaStream_t stream)
+{
+	const dim3 grid((unsigned)(job->work.n_tiles * (job->work.outer_rows / 64)), (unsigned)job->work.nhk, 2);
+	if (job->work.headdim == 64)
+		v2_cast_keys_kernel<64><<<grid, THREADS, 0, stream>>>(job->work, job->grad_kv);
+	else
+		v2_cast_keys_kernel<128><<<grid, THREADS, 0, stream>>>(job->work, job->grad_kv);
 	return cudaGetLastError();
 }

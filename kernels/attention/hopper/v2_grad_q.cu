@@ -16,14 +16,14 @@ enum { LOADER_REGISTERS = 56, COMPUTE_REGISTERS = 224, OWN_GROUP = 1 /* named ba
 
 template <int D> struct grad_q_shared : walk_tiles<D> {
 	typedef walk_tiles<D> tiles;
-	static const int q = 0;                                     /* [COMPUTE_GROUPS] */
-	static const int grad_o = q + COMPUTE_GROUPS * tiles::rows; /* [COMPUTE_GROUPS] */
-	static const int k = grad_o + COMPUTE_GROUPS * tiles::rows; /* [STAGES] */
-	static const int v = k + STAGES * tiles::tile;              /* [STAGES] */
-	static const int out = v + STAGES * tiles::tile;            /* [COMPUTE_GROUPS] */
+	static const int q = 0;                                      /* [COMPUTE_GROUPS] */
+	static const int grad_o = q + COMPUTE_GROUPS * tiles::rows;  /* [COMPUTE_GROUPS] */
+	static const int k = grad_o + COMPUTE_GROUPS * tiles::rows;  /* [STAGES] */
+	static const int v = k + STAGES * tiles::tile;               /* [STAGES] */
+	static const int out = v + STAGES * tiles::tile;             /* [COMPUTE_GROUPS] */
 	static const int items = out + COMPUTE_GROUPS * tiles::rows; /* [2] */
-	static const int barriers = items + 2 * ITEM_BYTES;         /* 8 bytes each */
-	static const int bytes = barriers + 16 * 8 + 1024;          /* 1024: dynamic shared memory may start anywhere */
+	static const int barriers = items + 2 * ITEM_BYTES;          /* 8 bytes each */
+	static const int bytes = barriers + 16 * 8 + 1024;           /* 1024: dynamic shared memory may start anywhere */
 };
 
 enum {
@@ -70,11 +70,12 @@ template <int D> SM90_DEVICE void load_items(const struct v2_job &job, uint32_t 
 			sm90_barrier_expect(barrier + ROWS_FULL * 8, 2 * COMPUTE_GROUPS * shared::rows);
 #pragma unroll
 			for (int w = 0; w < COMPUTE_GROUPS; w++) {
-				const int token = tile.first + (walk.heads == 1 ? w * ROWS : 0), h = head + (walk.heads == 1 ? 0 : w);
+				const int token = tile.first + (walk.heads == 1 ? w * ROWS : 0),
+					  h = head + (walk.heads == 1 ? 0 : w);
 				sm90_load(base + shared::q + w * shared::rows, &job.q, barrier + ROWS_FULL * 8, token, 0, h,
 					SM90_EVICT_FIRST);
-				sm90_load(base + shared::grad_o + w * shared::rows, &job.grad_o, barrier + ROWS_FULL * 8, token, 0, h,
-					SM90_EVICT_FIRST);
+				sm90_load(base + shared::grad_o + w * shared::rows, &job.grad_o, barrier + ROWS_FULL * 8, token,
+					0, h, SM90_EVICT_FIRST);
 			}
 			row_loads++;
 		}
@@ -82,11 +83,11 @@ template <int D> SM90_DEVICE void load_items(const struct v2_job &job, uint32_t 
 			const struct halves at = halves_of(walk, tile, step);
 			const uint32_t stage = loads % STAGES, parity = ((loads / STAGES) & 1) ^ 1;
 			sm90_barrier_wait(barrier + (K_EMPTY + stage) * 8, parity);
-			load_keys<D>(&job.walk_k, &job.k_half, base + shared::k + stage * shared::tile, barrier + (K_FULL + stage) * 8,
-				at, kv_head);
+			load_keys<D>(&job.walk_k, &job.k_half, base + shared::k + stage * shared::tile,
+				barrier + (K_FULL + stage) * 8, at, kv_head);
 			sm90_barrier_wait(barrier + (V_EMPTY + stage) * 8, parity);
-			load_keys<D>(&job.walk_v, &job.v_half, base + shared::v + stage * shared::tile, barrier + (V_FULL + stage) * 8,
-				at, kv_head);
+			load_keys<D>(&job.walk_v, &job.v_half, base + shared::v + stage * shared::tile,
+				barrier + (V_FULL + stage) * 8, at, kv_head);
 		}
 		i = fetch_item(walk, gridDim.x + (uint32_t)atomicAdd(walk.cursor + 1, 1), items, &item);
 	}
@@ -97,8 +98,8 @@ template <int D> SM90_DEVICE void load_items(const struct v2_job &job, uint32_t 
  * rows. `left`, `right`: last columns that they see in the halves of the step.
  */
 template <int D, bool MASKED>
-SM90_DEVICE void finish_step(float (&s)[64], uint32_t (&ds)[32], uint64_t grad_o, const float2 (&stat)[2], float scale_log2, int left,
-	int right, uint32_t base, uint32_t uses, bool speaks)
+SM90_DEVICE void finish_step(float (&s)[64], uint32_t (&ds)[32], uint64_t grad_o, const float2 (&stat)[2], float scale_log2,
+	int left, int right, uint32_t base, uint32_t uses, bool speaks)
 {
 	typedef grad_q_shared<D> shared;
 	const uint32_t barrier = base + shared::barriers, stage = uses % STAGES;
@@ -201,8 +202,8 @@ template <int D> SM90_DEVICE void compute_items(const struct v2_job &job, uint32
 			row_uses++;
 		}
 		const float factor[2] = { walk.scale, walk.scale };
-		store_rows<D>(&job.o, job.work.grad_q, dq, factor, base + shared::out + group * shared::rows, OWN_GROUP + group, first,
-			tile.end, head);
+		store_rows<D>(&job.o, job.work.grad_q, dq, factor, base + shared::out + group * shared::rows, OWN_GROUP + group,
+			first, tile.end, head);
 	}
 	if (thread == 0)
 		sm90_bulk_wait<0>(); /* shared memory must live until the last store has read it */

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+static const int64_t l2_bytes = 80 << 20; /* what may be in use before too little of it stays in a cache of 50 to 60 MB */
+
 /* Two heads share a tile of 64 queries where the group allows it: then every mask and short sequences fill whole tiles. */
 static int choose(const struct fw_attention *a, int direction, const char *config, struct v1_shape *shape)
 {
@@ -18,13 +20,27 @@ static int choose(const struct fw_attention *a, int direction, const char *confi
 		shape->heads = V1_FORWARD_M / shape->outer_rows;
 		shape->step = 128;
 		snprintf(shape->config, sizeof shape->config, "BLOCK_M=128 BLOCK_N=128 STAGES=2 WARPGROUPS=3");
-	} else {
-		shape->outer_rows = a->mask == FW_BLOCKS && a->block_k == 64 ? 64 : 128;
-		shape->heads = 1;
-		shape->step = V1_STEP;
-		snprintf(shape->config, sizeof shape->config, "BLOCK_M=64 BLOCK_N=%d STAGES=%d WARPGROUPS=3", shape->outer_rows,
-			shape->outer_rows == 64 ? 4 : 3);
+		return !config || !strcmp(config, shape->config) ? FW_OK : FW_UNSUPPORTED;
 	}
+	const bool small = a->mask == FW_BLOCKS && a->block_k == 64;
+	/*
+	 * Heads apart cost a pass over fp32 sums and pay twice: what the steps of a key head read and add to stays in the cache, and
+	 * there are more and shorter items, which triangles need to fill the last wave.
+	 */
+	const int64_t in_use = (int64_t)a->total_q * group * a->headdim * (2 + 2 + (small ? 0 : 4));
+	int apart = group > 1 && (in_use > l2_bytes || (a->mask == FW_CAUSAL && a->n_seqs == 1));
+	int passes = small && group % 2 == 0 ? 2 : 1;
+	if (config && sscanf(config, "%*s %*s %*s %*s APART=%d PASSES=%d", &apart, &passes) != 2)
+		return FW_UNSUPPORTED;
+	if ((apart != 0 && apart != 1) || passes < 1 || passes > 2 || (passes == 2 && (a->mask != FW_BLOCKS || group % 2 != 0)))
+		return FW_UNSUPPORTED;
+	shape->outer_rows = small ? 64 : 128;
+	shape->heads = 1;
+	shape->step = V1_STEP;
+	shape->apart = apart;
+	shape->passes = passes;
+	snprintf(shape->config, sizeof shape->config, "BLOCK_M=64 BLOCK_N=%d STAGES=%d WARPGROUPS=3 APART=%d PASSES=%d",
+		shape->outer_rows, small ? 4 : 3, apart, passes);
 	return !config || !strcmp(config, shape->config) ? FW_OK : FW_UNSUPPORTED;
 }
 
@@ -46,7 +62,65 @@ static cudaError_t setup(const struct v1_job *job)
 	if (major != 9 || minor != 0)
 		return cudaErrorNoKernelImageForDevice;
 	const struct v2_job *wide = (const struct v2_job *)job;
-	return job->backward ? v2_backward_setup(wide) : v2_forward_setup(wide);
+	if (!job->backward)
+		return v2_forward_setup(wide);
+	e = v2_backward_setup(wide);
+	return e == cudaSuccess && job->passes == 2 ? v2_grad_q_setup(wide) : e;
+}
+
+/* Places in job->extra. Units: bytes. */
+struct room {
+	int64_t grad_kv, tiles, list, cursor, bytes;
+};
+
+static int64_t align_up(int64_t bytes)
+{
+	return (bytes + 255) / 256 * 256;
+}
+
+/* The work list of the dQ pass: the same mask, walked by rows. */
+static struct v1_job rows_of(const struct v1_job *job)
+{
+	struct v1_job rows = *job;
+	rows.backward = rows.apart = 0;
+	rows.outer_rows = job->group % 2 == 0 ? 64 : 128;
+	rows.heads = V1_FORWARD_M / rows.outer_rows;
+	rows.step = 128;
+	rows.n_tiles = v1_ceil_div(job->total_q, job->block) * (job->block / rows.outer_rows);
+	rows.section = 1;
+	return rows;
+}
+
+static struct room room_of(const struct v1_job *job)
+{
+	struct room room = { 0, 0, 0, 0, 0 };
+	int64_t at = 0;
+	if (!job->backward)
+		return room;
+	if (job->apart)
+		at = align_up((int64_t)job->nhq * job->n_tiles * 2 * job->outer_rows * job->headdim * (int64_t)sizeof(float));
+	if (job->passes == 2) {
+		const struct v1_job rows = rows_of(job);
+		room.tiles = at;
+		at = align_up(at + (int64_t)rows.n_tiles * rows.nhk * (int64_t)sizeof(struct v1_tile));
+		room.list = at;
+		at = align_up(at + rows.list_capacity * (int64_t)sizeof(int32_t));
+		room.cursor = at;
+		at = align_up(at + 2 * (int64_t)sizeof(int32_t));
+	}
+	room.bytes = at;
+	return room;
+}
+
+static int64_t extra(const struct v1_job *job)
+{
+	return room_of(job).bytes;
+}
+
+static cudaError_t lists(const struct v1_job *job, cudaStream_t stream)
+{
+	cudaError_t e = v1_lists(job, stream);
+	return e == cudaSuccess && job->passes == 2 ? v1_lists(&((const struct v2_job *)job)->rows, stream) : e;
 }
 
 typedef CUresult (*encode_tiled)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *, const cuuint64_t *,
@@ -97,6 +171,15 @@ static int bound(struct v1_job *job, char *why, size_t size)
 		snprintf(why, size, "the driver has no cuTensorMapEncodeTiled");
 		return FW_UNSUPPORTED;
 	}
+	const struct room room = room_of(job);
+	wide->grad_kv = (float *)(job->extra + room.grad_kv);
+	const bool walks = !job->backward || job->passes == 2; /* rows over keys */
+	if (job->passes == 2) {
+		wide->rows = rows_of(job);
+		wide->rows.tiles = (struct v1_tile *)(job->extra + room.tiles);
+		wide->rows.list = (int32_t *)(job->extra + room.list);
+		wide->rows.cursor = (int32_t *)(job->extra + room.cursor);
+	}
 	const int panels = job->headdim / 64, q = job->total_q, k = job->total_k;
 	const int key_rows = job->backward ? job->outer_rows : job->step;
 	int status = make_map(&wide->q, encode, &job->q, job, q, job->nhq, 64, panels, "Q", why, size);
@@ -104,10 +187,16 @@ static int bound(struct v1_job *job, char *why, size_t size)
 		status = make_map(&wide->k, encode, &job->k, job, k, job->nhk, key_rows, panels, "K", why, size);
 	if (status == FW_OK)
 		status = make_map(&wide->v, encode, &job->v, job, k, job->nhk, key_rows, panels, "V", why, size);
-	if (status == FW_OK && !job->backward && job->block == 64)
+	if (status == FW_OK && walks && job->block == 64)
 		status = make_map(&wide->k_half, encode, &job->k, job, k, job->nhk, 64, 1, "K", why, size);
-	if (status == FW_OK && !job->backward && job->block == 64)
+	if (status == FW_OK && walks && job->block == 64)
 		status = make_map(&wide->v_half, encode, &job->v, job, k, job->nhk, 64, 1, "V", why, size);
+	if (status == FW_OK && job->passes == 2)
+		status = make_map(&wide->walk_k, encode, &job->k, job, k, job->nhk, 128, panels, "K", why, size);
+	if (status == FW_OK && job->passes == 2)
+		status = make_map(&wide->walk_v, encode, &job->v, job, k, job->nhk, 128, panels, "V", why, size);
+	if (status == FW_OK && job->passes == 2)
+		status = make_map(&wide->o, encode, &job->grad_q, job, q, job->nhq, 64, panels, "dQ", why, size);
 	if (status == FW_OK && !job->backward)
 		status = make_map(&wide->o, encode, &job->o, job, q, job->nhq, 64, panels, "O", why, size);
 	if (status == FW_OK && job->backward)
@@ -118,15 +207,21 @@ static int bound(struct v1_job *job, char *why, size_t size)
 static cudaError_t run(const struct v1_job *job, cudaStream_t stream)
 {
 	const struct v2_job *wide = (const struct v2_job *)job;
-	return job->backward ? v2_backward(wide, stream) : v2_forward(wide, stream);
+	if (!job->backward)
+		return v2_forward(wide, stream);
+	cudaError_t e = v2_backward(wide, stream);
+	return e == cudaSuccess && job->passes == 2 ? v2_grad_q(wide, stream) : e;
 }
 
 static cudaError_t cast(const struct v1_job *job, cudaStream_t stream)
 {
-	return v2_cast((const struct v2_job *)job, stream);
+	const struct v2_job *wide = (const struct v2_job *)job;
+	cudaError_t e = job->passes == 2 ? cudaSuccess : v2_cast(wide, stream);
+	return e == cudaSuccess && job->apart ? v2_cast_keys(wide, stream) : e;
 }
 
-static const struct v1_kernels kernels = { "hopper.v2", sizeof(struct v2_job), choose, shared, setup, bound, run, cast, true };
+static const struct v1_kernels kernels = { "hopper.v2", sizeof(struct v2_job), choose, shared, setup, extra, lists, bound, run,
+	cast, true };
 
 static int plan(const struct fw_problem *problem, const char *config, int index, struct fw_plan **out, struct fw_info *info,
 	char *why, size_t size)
