@@ -16,18 +16,14 @@
  * Tiles of 128 keys: each consumer group owns 64 of them, both work on every step, dQ of a step is split by columns.
  * Tiles of 64 keys: both groups own all keys, each takes every second step; they add up dK and dV at the end of the tile.
  *
- * The tensor cores must never wait for the exponentials. So a group of wgmmas is always queued before the warps turn to arithmetic:
- * dP' runs during exp, dV during dS, dK and the next step's S' while dQ leaves.
+ * The tensor cores must never wait for the exponentials. So a product is always queued before the warps turn to arithmetic: dP' runs
+ * during exp, dV during dS, dK while dQ leaves.
  */
-#include "v2.h"
-#include "sm90.h"
+#include "v2_backward_step.h"
 
-#include <math_constants.h>
-
-enum { PRODUCER_THREADS = 128, GROUP_THREADS = 128, THREADS = PRODUCER_THREADS + 2 * GROUP_THREADS, GROUP_WARPS = 4 };
+enum { PRODUCER_THREADS = 128, THREADS = PRODUCER_THREADS + 2 * GROUP_THREADS, GROUP_WARPS = 4 };
 /* Together no more than the launch gave: 384 threads of 168 registers are 504 for every 128 threads. More would hang. */
 enum { PRODUCER_REGISTERS = 24, CONSUMER_REGISTERS = 240 };
-enum { STEP_PANEL = V1_STEP * 128 };       /* bytes of a panel of Q and dO */
 enum { ALL_CONSUMERS = 1, OWN_GROUP = 2 }; /* named barriers; OWN_GROUP + 0 and + 1 */
 
 /* What becomes of dQ: another pass makes it, it is added up in any order, or from smaller to larger keys. */
@@ -39,16 +35,6 @@ struct backward_item {
 	int32_t first, end;
 	int32_t total; /* steps, all its heads together */
 	int32_t sums;  /* heads apart: place in grad_kv */
-	int32_t reserved[3];
-};
-
-/* What the producer tells about a step; key and query count from the first of the tile and of the step. */
-struct backward_step {
-	int32_t row;    /* of 64 queries in grad_q_sum: head * n_slots + slot */
-	int32_t bias;   /* key sees query when key <= query + bias ... */
-	int32_t last;   /* ... and key <= last */
-	int32_t masked; /* 0: every key sees every query */
-	int32_t turn;   /* deterministic: additions to this row of grad_q_sum that come first */
 	int32_t reserved[3];
 };
 
@@ -212,41 +198,6 @@ SM90_DEVICE void produce(const struct v2_job &job, unsigned char *memory, uint32
 	}
 }
 
-/* d (64 x 64) = A B' over D columns, both tiles read along their rows: S' = K Q', dP' = V dO'. */
-template <int D> SM90_DEVICE void scores(float (&d)[32], uint32_t keys, uint32_t keys_panel, uint32_t step)
-{
-	const uint64_t a_tile = sm90_descriptor(keys, keys_panel), b_tile = sm90_descriptor(step, STEP_PANEL);
-#pragma unroll
-	for (int k = 0; k < D / 16; k++)
-		sm90_mma<0, 0>(d, a_tile + sm90_k_offset(k, keys_panel), b_tile + sm90_k_offset(k, STEP_PANEL), k > 0);
-}
-
-/* d (64 keys x D) += A B over 64 queries, A from registers: dV += P' dO, dK += dS' Q. */
-template <int N> SM90_DEVICE void add_to_keys(float (&d)[N], const uint32_t (&a)[16], uint32_t step)
-{
-	const uint64_t b_tile = sm90_descriptor(step, STEP_PANEL);
-#pragma unroll
-	for (int k = 0; k < V1_STEP / 16; k++)
-		sm90_mma<1>(d, a + 4 * k, b_tile + k * SM90_ROWS_STEP, 1);
-}
-
-/* d (64 queries x up to 64 columns) = dS K over KEYS keys. dS' is stored as it was computed, so A, too, is read across its rows. */
-template <int KEYS, int N> SM90_DEVICE void queries(float (&d)[N], uint32_t ds, uint32_t k)
-{
-	const uint64_t a_tile = sm90_descriptor(ds, 0), b_tile = sm90_descriptor(k, 0);
-#pragma unroll
-	for (int i = 0; i < KEYS / 16; i++)
-		sm90_mma<1, 1>(d, a_tile + i * SM90_ROWS_STEP, b_tile + i * SM90_ROWS_STEP, i > 0);
-}
-
-/* d into the sum of a step's dQ: a red.v4 is 512 bytes side by side for a warp. */
-template <int N> SM90_DEVICE void add_to_queries(float *sum, const float (&d)[N])
-{
-#pragma unroll
-	for (int i = 0; i < N / 4; i++)
-		sm90_add4(sum + i * 128, d[4 * i], d[4 * i + 1], d[4 * i + 2], d[4 * i + 3]);
-}
-
 /* Deterministic: wait until `turn` additions to a row are done. By one warp group. */
 SM90_DEVICE void await_turn(const int32_t *done, int turn, int tid, int barrier)
 {
@@ -263,64 +214,6 @@ SM90_DEVICE void end_turn(int32_t *done, int tid, int barrier)
 	sm90_named_sync(barrier, GROUP_THREADS);
 	if (tid == 0)
 		sm90_add_release(done, 1);
-}
-
-/* Pairs of neighbours as bf16: the A operand that an accumulator is. */
-SM90_DEVICE void pack(uint32_t (&to)[16], const float (&from)[32])
-{
-#pragma unroll
-	for (int i = 0; i < 16; i++)
-		to[i] = sm90_pack(from[2 * i], from[2 * i + 1]);
-}
-
-/* Keys that must not see a query get -inf. Rows of s are keys `key` and `key` + 8, columns queries 8 n + 2 (lane % 4) + {0, 1}. */
-SM90_DEVICE void hide(float (&s)[32], const struct backward_step &step, int key, int lane)
-{
-#pragma unroll
-	for (int r = 0; r < 2; r++) {
-		const int own = key + 8 * r, first = own > step.last ? V1_STEP : own - step.bias - lane % 4 * 2;
-#pragma unroll
-		for (int n = 0; n < 8; n++)
-#pragma unroll
-			for (int e = 0; e < 2; e++)
-				if (8 * n + e < first)
-					s[4 * n + 2 * r + e] = -CUDART_INF_F;
-	}
-}
-
-/* One tensor's gradient of a warp's 16 keys: rows `key` and `key` + 8. */
-template <int N>
-SM90_DEVICE void write_keys(const struct v1_tensor &to, int kv_head, int key, int end, int lane, const float (&d)[N], float scale)
-{
-#pragma unroll
-	for (int r = 0; r < 2; r++) {
-		if (key + 8 * r >= end)
-			continue;
-		__nv_bfloat16 *row = (__nv_bfloat16 *)to.data + (key + 8 * r) * to.token + kv_head * to.head + lane % 4 * 2;
-#pragma unroll
-		for (int n = 0; n < N / 4; n++)
-			*(uint32_t *)(row + 8 * n) = sm90_pack(d[4 * n + 2 * r] * scale, d[4 * n + 2 * r + 1] * scale);
-	}
-}
-
-/* d += the same fragment of the other group, which wrote it to `from`; put() is that write. */
-template <int N> SM90_DEVICE void put(float4 *to, const float (&d)[N])
-{
-#pragma unroll
-	for (int i = 0; i < N / 4; i++)
-		to[i * GROUP_THREADS] = make_float4(d[4 * i], d[4 * i + 1], d[4 * i + 2], d[4 * i + 3]);
-}
-
-template <int N> SM90_DEVICE void take(float (&d)[N], const float4 *from)
-{
-#pragma unroll
-	for (int i = 0; i < N / 4; i++) {
-		const float4 other = from[i * GROUP_THREADS];
-		d[4 * i] += other.x;
-		d[4 * i + 1] += other.y;
-		d[4 * i + 2] += other.z;
-		d[4 * i + 3] += other.w;
-	}
 }
 
 /* Warp group `group` of the consumers. */
