@@ -180,7 +180,7 @@ void chart_draw(struct buf *out, const struct chart *chart)
 	if (chart->data) {
 		emit_raw(out, " data-chart=\"");
 		emit_attribute(out, chart->data);
-		emit_rawf(out, "\" data-field=%s data-unit=\"", chart->field);
+		emit_rawf(out, "\" data-field=%s data-scale=%.9g data-unit=\"", chart->field, chart->scale);
 		emit_attribute(out, chart->unit);
 		emit_rawf(out, "\" data-axis=%s", chart->by_date ? "date" : "push");
 	}
@@ -192,7 +192,7 @@ void chart_draw(struct buf *out, const struct chart *chart)
 		return;
 	}
 	key(out, chart);
-	emit_rawf(out, "<svg class=chart viewBox=\"0 0 %d %d\" role=img aria-label=\"", WIDTH, HEIGHT);
+	emit_rawf(out, "<svg class=chart viewBox=\"0 0 %d %d\" role=group aria-label=\"", WIDTH, HEIGHT);
 	emit_attribute(out, chart->summary);
 	emit_raw(out, "\">");
 	axes(out, &s, chart->unit);

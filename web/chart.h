@@ -40,7 +40,8 @@ struct chart {
 	const char *unit;
 	const char *summary; /* the text for those who do not see the picture */
 	const char *data;    /* address of the points as JSON, for a script; NULL none */
-	const char *field;   /* of those points */
+	const char *field;   /* of those points, times `scale` */
+	double scale;
 };
 
 /** Draw. The y axis spans the values, does not start at 0 and says so. */

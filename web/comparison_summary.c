@@ -113,13 +113,14 @@ static void fits(struct buf *out, const struct comparison *c)
 		if (!is_first || n < 2)
 			continue;
 		if (!begun)
-			emit_raw(out, "<div><div class=scroll><table><caption>Sparse cells as a line, t = a + b \u00d7 kept "
-				      "blocks: what a "
-				      "call costs at all, and what a block costs</caption><thead><tr><th scope=col>Line</th><th "
-				      "scope=col "
-				      "class=n>Base a, ms</th><th scope=col class=n>b, ns</th><th scope=col class=n>Target a, "
-				      "ms</th><th "
-				      "scope=col class=n>b, ns</th></tr></thead><tbody>\n");
+			emit_raw(out,
+				"<div><div class=scroll tabindex=0><table><caption>Sparse cells as a line, t = a + b \u00d7 kept "
+				"blocks: what a "
+				"call costs at all, and what a block costs</caption><thead><tr><th scope=col>Line</th><th "
+				"scope=col "
+				"class=n>Base a, ms</th><th scope=col class=n>b, ns</th><th scope=col class=n>Target a, "
+				"ms</th><th "
+				"scope=col class=n>b, ns</th></tr></thead><tbody>\n");
 		begun = true;
 		emit_rawf(out, "<tr><th scope=row>block %d, ", like->block);
 		emit_text(out, like->direction);

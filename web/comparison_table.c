@@ -175,7 +175,7 @@ static void head(struct buf *out, const struct comparison *c, const struct shape
 		{ "Launches", "", "n w", "fresh processes that timed both sides" },
 	};
 	bool falling = *sort == '-';
-	emit_raw(out, "<div class=scroll><table data-sorts data-filters><thead><tr>");
+	emit_raw(out, "<div class=scroll tabindex=0><table data-sorts data-filters><thead><tr>");
 	for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
 		if ((i == 8 && !s->has_peak) || (i == 9 && !s->has_since))
 			continue;

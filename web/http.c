@@ -290,7 +290,8 @@ static enum MHD_Result send_response(struct http_request *r, struct http_respons
 	add(m, "Content-Type", response->type);
 	add(m, "Cache-Control", response->cache ? response->cache : "no-cache");
 	add(m, "X-Content-Type-Options", "nosniff");
-	add(m, "Referrer-Policy", "no-referrer");
+	add(m, "Referrer-Policy",
+		"same-origin"); /* with "no-referrer" the forms of our own pages would come from "Origin: null" */
 	add(m, "Content-Security-Policy",
 		"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri "
 		"'none'; "

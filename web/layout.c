@@ -246,7 +246,7 @@ void layout_branch(struct buf *out, const char *key)
 
 void layout_table(struct buf *out, int n, const char *const *columns)
 {
-	emit_raw(out, "<div class=scroll><table><thead><tr>");
+	emit_raw(out, "<div class=scroll tabindex=0><table><thead><tr>");
 	for (int i = 0; i < n; i++) {
 		const char *name = columns[i];
 		bool is_wide = *name == '~', is_number = name[is_wide] == '>';

@@ -95,7 +95,8 @@ static void square(struct buf *out, const char *verdict, double pct)
 
 static void draw(struct buf *out, const struct heat *h, const char *repo, const char *branch)
 {
-	emit_raw(out, "<div class=scroll><table class=heat><caption>Oldest push to the left. A figure is the change against the "
+	emit_raw(out, "<div class=scroll tabindex=0><table class=heat><caption>Oldest push to the left. A figure is the change "
+		      "against the "
 		      "base where "
 		      "one was called: \u2212 slower, + faster, in percent. \u00b7 unchanged, \u2261 identical, ? undecided, "
 		      "\u2715 failed.</caption>"

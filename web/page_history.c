@@ -1,4 +1,5 @@
 /* History of one cell: a chart, other branches over it, and the same points as a table; without a cell, the cells to choose from. */
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +10,7 @@
 #include "db/store_show.h"
 #include "web/answer.h"
 #include "web/chart.h"
+#include "web/derive.h"
 #include "web/emit.h"
 #include "web/layout.h"
 #include "web/page.h"
@@ -20,8 +22,11 @@ static const struct metric {
 	const char *name, *label, *unit, *field;
 } metrics[] = {
 	{ "tflops", "Throughput", "TFLOP/s", "tflops" },
+	{ "held", "At the held clock", "TFLOP/s at the clock of its environment", "held_tflops" },
+	{ "anchor", "Against the anchor", "% against the anchor", "anchor_change_pct" },
+	{ "peak", "Share of peak", "% of peak at the held clock", "held_tflops" },
+	{ "change", "Against its base", "% against the base", "change_pct" },
 	{ "ms", "Time", "ms", "median_ms" },
-	{ "change", "Change against base", "% against the base", "change_pct" },
 };
 enum { METRICS = sizeof metrics / sizeof metrics[0] };
 
@@ -29,32 +34,45 @@ struct history {
 	struct chart_point point[CHART_LINES_MAX][CHART_POINTS_MAX];
 	struct chart chart;
 	const struct metric *metric;
+	char device[64]; /* of the newest environment */
+	double held_mhz;
+	double scale; /* of the metric's field: 1, or what makes it a share of peak; NAN unknown */
 	int losses;
 	struct buf table;
 };
 
 /* ---- points ----------------------------------------------------------------------------------------------------------- */
 
-static double value_of(const struct metric *metric, const struct view_point *row)
+static bool is_metric(const struct metric *metric, const char *name)
 {
-	return strcmp(metric->name, "ms") == 0       ? row->median_ms
-	       : strcmp(metric->name, "change") == 0 ? row->change_pct
-						     : row->tflops;
+	return strcmp(metric->name, name) == 0;
 }
 
-/* The interval is one of the change, so that of a throughput or a time follows it. */
+static double value_of(const struct metric *metric, const struct view_point *row)
+{
+	return is_metric(metric, "ms")       ? row->median_ms
+	       : is_metric(metric, "change") ? row->change_pct
+	       : is_metric(metric, "anchor") ? row->anchor_change_pct
+	       : is_metric(metric, "tflops") ? row->tflops
+					     : row->held_tflops;
+}
+
+/* Except against the anchor, the interval is one of the change, so that of a throughput or a time follows it. */
 static void set_interval(struct chart_point *p, const struct metric *metric, const struct view_point *row)
 {
 	double low = 1 + row->ci_low_pct / 100, high = 1 + row->ci_high_pct / 100, change = 1 + row->change_pct / 100;
-	if (strcmp(metric->name, "change") == 0) {
+	if (is_metric(metric, "change")) {
 		p->low = row->ci_low_pct;
 		p->high = row->ci_high_pct;
-	} else if (strcmp(metric->name, "ms") == 0) {
-		p->low = row->median_ms * change / high;
-		p->high = row->median_ms * change / low;
+	} else if (is_metric(metric, "anchor")) {
+		p->low = row->anchor_ci_low_pct;
+		p->high = row->anchor_ci_high_pct;
+	} else if (is_metric(metric, "ms")) {
+		p->low = p->y * change / high;
+		p->high = p->y * change / low;
 	} else {
-		p->low = row->tflops * low / change;
-		p->high = row->tflops * high / change;
+		p->low = p->y * low / change;
+		p->high = p->y * high / change;
 	}
 }
 
@@ -83,7 +101,7 @@ static void take_point(void *arg, const struct view_point *row)
 	if (line->n == CHART_POINTS_MAX)
 		return;
 	struct chart_point *p = &line->point[line->n++];
-	p->y = value_of(h->metric, row);
+	p->y = h->scale * value_of(h->metric, row);
 	set_interval(p, h->metric, row);
 	p->at = row->finished_at;
 	p->comparison = row->comparison;
@@ -128,6 +146,99 @@ static int add_line(struct site *site, struct history *h, const struct asked *a,
 	int result = view_history(site->db, &of, CHART_POINTS_MAX, take_point, h, err);
 	reverse(line);
 	return result;
+}
+
+/* ---- events ----------------------------------------------------------------------------------------------------------- */
+
+static struct chart_mark *new_mark(struct history *h, int64_t at, const char *tone)
+{
+	if (h->chart.n_marks == CHART_MARKS_MAX || at == 0)
+		return NULL;
+	struct chart_mark *m = &h->chart.mark[h->chart.n_marks++];
+	*m = (struct chart_mark){ .at = at, .tone = tone };
+	return m;
+}
+
+static void take_epoch(void *arg, const struct view_epoch *row)
+{
+	struct chart_mark *m = new_mark(arg, row->started_at, "");
+	if (m)
+		snprintf(m->label, sizeof m->label, "environment: driver %.32s, %.32s, anchor %.10s", row->driver, row->toolkit,
+			row->anchor);
+}
+
+/* When the commit that a finding names was first shown: found by its comparison among the points. */
+static int64_t time_of(const struct history *h, const char *commit)
+{
+	const struct chart_line *line = &h->chart.line[0];
+	for (int i = 0; i < line->n; i++)
+		if (strncmp(line->point[i].label, commit, 10) == 0)
+			return line->point[i].at;
+	return 0;
+}
+
+static void take_change(void *arg, const struct view_change *row)
+{
+	struct history *h = arg;
+	struct chart_mark *m = new_mark(h, time_of(h, row->commit), row->change_pct < 0 ? "bad" : "good");
+	if (m)
+		snprintf(m->label, sizeof m->label, "%.16s of %+.2f %% at %.10s, %.16s", row->kind, row->change_pct, row->commit,
+			row->state);
+}
+
+static void take_alert(void *arg, int64_t id, const char *kind, const char *state, const char *commit)
+{
+	struct history *h = arg;
+	struct chart_mark *m = new_mark(h, time_of(h, commit), "bad");
+	if (m)
+		snprintf(m->label, sizeof m->label, "alert %lld, %.16s, %.16s", (long long)id, kind, state);
+}
+
+static int add_marks(struct site *site, struct history *h, const struct asked *a, struct fw_err *err)
+{
+	struct view_scope of = { a->scope.repo, a->scope.branch, a->cell, a->device };
+	return view_epochs(site->db, &of, take_epoch, h, err) || view_changes(site->db, &of, take_change, h, err) ||
+			       view_cell_alerts(site->db, &of, take_alert, h, err)
+		       ? -1
+		       : 0;
+}
+
+struct peak {
+	struct history *h;
+	const char *uuid;
+};
+
+/* Held figures of a device as a share of its peak; the clock is that of the newest environment. */
+static void take_device(void *arg, const struct view_device *row)
+{
+	struct peak *p = arg;
+	if (strcmp(row->uuid, p->uuid) != 0)
+		return;
+	json_t *info = json_loads(row->info_json, 0, NULL);
+	p->h->scale = (double)json_integer_value(json_object_get(info, "cores"));
+	const struct chip *chip = derive_chip(row->name);
+	p->h->scale = chip ? 100 / derive_peak_tflops(chip, (int)p->h->scale, p->h->held_mhz) : NAN;
+	json_decref(info);
+}
+
+static void take_held(void *arg, const struct view_epoch *row)
+{
+	struct history *h = arg;
+	h->held_mhz = row->held_mhz;
+	snprintf(h->device, sizeof h->device, "%s", row->device);
+}
+
+static int find_scale(struct site *site, struct history *h, const struct asked *a, struct fw_err *err)
+{
+	struct view_scope of = { a->scope.repo, a->scope.branch, a->cell, a->device };
+	struct peak p = { h, h->device };
+	h->scale = 1;
+	if (!is_metric(h->metric, "peak"))
+		return 0;
+	h->scale = NAN;
+	if (view_epochs(site->db, &of, take_held, h, err) != 0)
+		return -1;
+	return h->device[0] ? view_devices(site->db, take_device, &p, err) : 0;
 }
 
 /* ---- the form --------------------------------------------------------------------------------------------------------- */
@@ -217,6 +328,38 @@ static int offer_cells(struct site *site, struct buf *out, const struct asked *a
 
 /* ---- the page --------------------------------------------------------------------------------------------------------- */
 
+/* Points, but none of this figure: say what it needs. */
+static void why_empty(struct buf *out, const struct history *h)
+{
+	const struct chart_line *line = &h->chart.line[0];
+	for (int i = 0; i < line->n; i++)
+		if (isfinite(line->point[i].y))
+			return;
+	if (line->n == 0)
+		return;
+	if (is_metric(h->metric, "anchor"))
+		emit_raw(out, "<p>No push of this cell was measured against an anchor yet.</p>");
+	else if (is_metric(h->metric, "peak"))
+		emit_raw(out, "<p>The peak of this device is not known, or no clock was held yet.</p>");
+	else if (is_metric(h->metric, "held"))
+		emit_raw(out, "<p>The device shows no clock of a call, or no environment holds one yet.</p>");
+}
+
+static void list_marks(struct buf *out, const struct history *h)
+{
+	if (h->chart.n_marks == 0)
+		return;
+	emit_raw(out, "<ul class=life>");
+	for (int i = 0; i < h->chart.n_marks; i++) {
+		emit_raw(out, "<li>");
+		layout_time(out, h->chart.mark[i].at);
+		emit_raw(out, " ");
+		emit_text(out, h->chart.mark[i].label);
+		emit_raw(out, "</li>");
+	}
+	emit_raw(out, "</ul>\n");
+}
+
 static void draw(struct buf *out, const struct asked *a, struct history *h, const char *data)
 {
 	static const char *const columns[] = { "Finished (UTC)", "Commit", "~>ms", ">TFLOP/s", ">Change", "Verdict" };
@@ -231,8 +374,11 @@ static void draw(struct buf *out, const struct asked *a, struct history *h, cons
 	h->chart.summary = summary;
 	h->chart.data = data;
 	h->chart.field = h->metric->field;
+	h->chart.scale = h->scale;
 	h->chart.by_date = strcmp(a->axis, "date") == 0;
 	chart_draw(out, &h->chart);
+	why_empty(out, h);
+	list_marks(out, h);
 	if (line->n) {
 		emit_raw(out, "<h2>The same as a table</h2>");
 		layout_table(out, 6, columns);
@@ -251,7 +397,11 @@ static int show(struct site *site, struct buf *out, const struct asked *a, const
 	h->metric = metric;
 	buf_init(&h->table, 1 << 20);
 	buf_init(&all, 16384);
-	int result = add_line(site, h, a, a->scope.branch, err);
+	int result = find_scale(site, h, a, err);
+	if (result == 0)
+		result = add_line(site, h, a, a->scope.branch, err);
+	if (result == 0)
+		result = add_marks(site, h, a, err);
 	api_address(data, a, a->scope.branch);
 	buf_append(&all, data->data, data->len);
 	if (result == 0 && a->overlay[0]) {

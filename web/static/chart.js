@@ -24,14 +24,25 @@ function ink(name) {
 	return decided;
 }
 
-async function pointsOf(address) {
+async function historyOf(address) {
 	const answer = await fetch(`${address}&limit=10000`);
 	if (!answer.ok) throw new Error(`${answer.status}`);
-	return (await answer.json()).items.reverse(); // oldest first
+	const history = await answer.json();
+	history.items.reverse(); // oldest first
+	return history;
+}
+
+// Where something happened besides the points: another environment, a step or a creep that was found.
+function marksOf({ items, epochs = [], change_points = [] }, place) {
+	const marks = [];
+	const at = (find) => { const i = items.findIndex(find); return i < 0 ? undefined : place(items[i]); };
+	for (const e of epochs) marks.push({ x: at((p) => p.epoch === e.id), tone: "--warn", text: "another environment" });
+	for (const c of change_points) marks.push({ x: at((p) => p.commit === c.commit), tone: c.change_pct < 0 ? "--bad" : "--good", text: c.kind });
+	return marks.filter((m) => m.x !== undefined);
 }
 
 // One x for all lines: time, or the place of a push counted from the newest, so that lines end together.
-function join(lines, field, byDate) {
+function join(lines, field, scale, byDate) {
 	const longest = Math.max(...lines.map((l) => l.length));
 	const places = new Map();
 	lines.forEach((line, k) => line.forEach((p, i) => {
@@ -41,37 +52,38 @@ function join(lines, field, byDate) {
 	}));
 	const xs = [...places.keys()].sort((a, b) => a - b);
 	const points = lines.map((_, k) => xs.map((x) => places.get(x)[k]));
-	return { xs, points, ys: points.map((line) => line.map((p) => p?.[field] ?? null)) };
+	return { xs, points, ys: points.map((line) => line.map((p) => (p?.[field] == null ? null : p[field] * scale))) };
 }
 
 // The ends of a point's interval, in the unit that is shown.
-function ends(p, field) {
+function ends(p, field, scale) {
 	if (!p || p[field] == null || p.ci_low_pct == null || p.change_pct == null) return [null, null];
 	const low = 1 + p.ci_low_pct / 100, high = 1 + p.ci_high_pct / 100, change = 1 + p.change_pct / 100;
 	if (field === "change_pct") return [p.ci_low_pct, p.ci_high_pct];
+	if (field === "anchor_change_pct") return [p.anchor_ci_low_pct, p.anchor_ci_high_pct];
 	if (field === "median_ms") return [p[field] * change / high, p[field] * change / low];
-	return [p[field] * low / change, p[field] * high / change];
+	return [scale * p[field] * low / change, scale * p[field] * high / change];
 }
 
-function describe(p, field, unit) {
+function describe(p, field, scale, unit) {
 	if (!p) return "no point";
 	const change = p.change_pct == null ? "" : `, ${p.change_pct > 0 ? "+" : "\u2212"}${Math.abs(p.change_pct).toFixed(2)} % against its base`;
-	return `${p.commit.slice(0, 10)}: ${p[field]?.toPrecision(5) ?? "not timed"} ${unit}${change}, ${p.verdict.replace("_", " ")}`;
+	return `${p.commit.slice(0, 10)}: ${p[field] == null ? "not known" : (scale * p[field]).toPrecision(5)} ${unit}${change}, ${p.verdict.replace("_", " ")}`;
 }
 
 async function draw(figure) {
-	const { field, unit, axis } = figure.dataset, byDate = axis === "date";
+	const { field, unit, axis } = figure.dataset, byDate = axis === "date", scale = Number(figure.dataset.scale);
 	const names = [...figure.querySelectorAll(".chart-key")].map((k) => k.textContent.trim());
-	const lines = await Promise.all(figure.dataset.chart.split(" ").map(pointsOf));
+	const histories = await Promise.all(figure.dataset.chart.split(" ").map(historyOf)), lines = histories.map((h) => h.items);
 	await load();
 	if (!lines[0].length) return;
-	const { xs, points, ys } = join(lines, field, byDate);
-	const edges = points[0].map((p) => ends(p, field));
+	const { xs, points, ys } = join(lines, field, scale, byDate);
+	const edges = points[0].map((p) => ends(p, field, scale));
 	const strokes = ["--link", "--bad", "--warn"].map(ink), grid = { stroke: ink("--line"), width: 1 }, dim = ink("--dim");
 	const say = Object.assign(document.createElement("p"), { className: "dim", ariaLive: "polite" });
 	say.textContent = "Drag to zoom, double-click to see all, arrow keys to step, Enter or a click to open.";
 	const place = document.createElement("div");
-	const show = (i) => { if (i != null) say.textContent = describe(points.find((l) => l[i])?.[i], field, unit); };
+	const show = (i) => { if (i != null) say.textContent = describe(points.find((l) => l[i])?.[i], field, scale, unit); };
 	const open = (i) => {
 		const p = points.find((l) => l[i])?.[i];
 		if (p) location.href = `/comparisons/${p.comparison}`;
@@ -91,6 +103,23 @@ async function draw(figure) {
 		});
 		ctx.restore();
 	};
+	const happened = marksOf(histories[0], (p) => xs[points[0].indexOf(p)]);
+	const marks = (u) => {
+		const { ctx } = u, { left, top, width, height } = u.bbox;
+		ctx.save();
+		for (const { x, tone, text } of happened) {
+			const at = u.valToPos(x, "x", true);
+			if (at < left || at > left + width) continue;
+			ctx.strokeStyle = ctx.fillStyle = ink(tone);
+			ctx.setLineDash([4 * devicePixelRatio, 3 * devicePixelRatio]);
+			ctx.beginPath();
+			ctx.moveTo(at, top);
+			ctx.lineTo(at, top + height);
+			ctx.stroke();
+			ctx.fillText(text, at + 4, top + 12 * devicePixelRatio);
+		}
+		ctx.restore();
+	};
 	const hidden = { stroke: "transparent", points: { show: false } };
 	const chart = new window.uPlot({
 		width: figure.clientWidth, height: 340,
@@ -103,9 +132,9 @@ async function draw(figure) {
 			{ stroke: dim, grid, ticks: grid, size: 64, label: unit, labelSize: 18 },
 		],
 		series: [{}, ...lines.map((_, k) => ({ label: names[k] ?? "", stroke: strokes[k % 3], width: 1.75, dash: [[], [7, 3], [2, 3]][k % 3], points: { show: xs.length < 120, size: 6, fill: strokes[k % 3] } })), { ...hidden }, { ...hidden }],
-		hooks: { draw: [loss], setCursor: [(u) => show(u.cursor.idx)] },
+		hooks: { draw: [loss, marks], setCursor: [(u) => show(u.cursor.idx)], setScale: [(u, key) => { if (key === "x") figure.dataset.shown = `${u.scales.x.min} ${u.scales.x.max}`; }] },
 	}, [xs, ...ys, edges.map((e) => e[0]), edges.map((e) => e[1])], place);
-	figure.querySelector("svg.chart[role]").replaceWith(place);
+	figure.querySelector("svg[role]").replaceWith(place);
 	place.after(say);
 	let at = xs.length - 1;
 	Object.assign(chart.root, { tabIndex: 0, role: "application", ariaLabel: `${figure.querySelector("figcaption").textContent}. Arrow keys step through the points.` });

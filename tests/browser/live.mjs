@@ -1,0 +1,161 @@
+// A person at work, with scripts: sees a push go from queued to its alert, acknowledges it, filters, sorts, opens, zooms, exports.
+// Usage: node live.mjs SERVER PUSH, where PUSH is a script that pushes a slower branch `slow`.
+import { execFileSync } from "node:child_process";
+import { json, openBrowser } from "./browser.mjs";
+import { end, result, test } from "./tap.mjs";
+
+const [server, push] = process.argv.slice(2);
+const browser = await openBrowser();
+const context = await browser.newContext({ viewport: { width: 1280, height: 900 } });
+await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+const errors = [];
+context.on("weberror", (error) => errors.push(error.error().message));
+const query = (page, name) => new URL(page.url()).searchParams.get(name);
+
+// ---- live: nothing is reloaded by hand from here on
+const queue = await context.newPage(), overview = await context.newPage(), alerts = await context.newPage();
+await queue.goto(`${server}/jobs`);
+await overview.goto(server);
+await alerts.goto(`${server}/alerts`);
+await test("the page says that it is live", () => queue.locator(".live[data-state=live]").waitFor({ timeout: 10000 }));
+await test("there is no alert yet", () => alerts.getByText("No alert.").waitFor({ timeout: 5000 }));
+await queue.evaluate(() => { // every stage that the queue shows, as it shows it
+	window.seen = new Set();
+	const look = () => document.querySelectorAll("#queue .v").forEach((v) => window.seen.add(v.textContent));
+	new MutationObserver(look).observe(document.body, { subtree: true, childList: true });
+	look();
+});
+for (const page of [queue, overview, alerts]) await page.bringToFront();
+execFileSync("bash", [push], { stdio: "inherit" });
+await test("the queue shows the pushed branch at work", () => queue.locator("#queue .card, #queue tr", { hasText: "slow" }).first().waitFor({ timeout: 20000 }));
+await test("and its verdict, by itself", () => queue.locator("#queue tr", { hasText: "slow" }).filter({ hasText: "regression" }).first().waitFor({ timeout: 60000 }));
+const seen = await queue.evaluate(() => [...window.seen].join(" "));
+result(/building|checking|measuring|sent/.test(seen), "stages were seen on the way", seen);
+await test("the overview has the regression", () => overview.locator("#overview tr", { hasText: "slow" }).filter({ hasText: "regression" }).waitFor({ timeout: 10000 }));
+await test("the alert appears by itself", () => alerts.locator("section.card", { hasText: "slow" }).waitFor({ timeout: 10000 }));
+await queue.close();
+await overview.close();
+
+// ---- acknowledge
+await test("a person acknowledges it, with a reason", async () => {
+	await alerts.fill("input[name=reason]", "the tile is on purpose");
+	await alerts.getByRole("button", { name: "Acknowledge" }).click();
+	await alerts.locator("section.card .life", { hasText: "the tile is on purpose" }).waitFor({ timeout: 10000 });
+});
+const alert = (await json(`${server}/api/v1/alerts`)).items[0];
+result(alert.state === "acknowledged", "and the API says so", JSON.stringify(alert.events));
+
+// ---- one comparison
+const page = await context.newPage();
+const path = `/comparisons/${alert.comparison}`;
+await page.goto(`${server}${path}?open=none`);
+await test("a filter leaves the rows that fit, and stands in the address", async () => {
+	await page.fill("input[data-filter]", "causal backward");
+	const keys = await page.locator("tr[data-key]:visible").evaluateAll((all) => all.map((tr) => tr.dataset.key));
+	return keys.length > 0 && keys.every((k) => k.includes("causal") && k.includes("backward")) && query(page, "q") === "causal backward";
+});
+await test("the address alone brings the same view", async () => {
+	await page.reload();
+	return await page.locator("tr[data-key]:visible").count() === 1;
+});
+await page.goto(`${server}${path}?open=none`);
+await test("a head sorts, both ways", async () => {
+	const values = () => page.locator("table[data-sorts]").first().locator("tbody tr td:nth-child(3)").evaluateAll((all) => all.map((td) => Number(td.dataset.v)));
+	await page.getByRole("columnheader", { name: "Change" }).first().click();
+	const rising = await values();
+	const word = await page.getByRole("columnheader", { name: "Change" }).first().getAttribute("aria-sort");
+	await page.getByRole("columnheader", { name: "Change" }).first().click();
+	const falling = await values();
+	const sorted = (v) => [...v].sort((a, b) => a - b);
+	return word === "ascending" && String(rising) === String(sorted(rising)) && String(falling) === String(sorted(falling).reverse()) && query(page, "sort") === "-change";
+});
+await test("a row opens in place and closes again", async () => {
+	const link = page.locator("a[data-open]").first();
+	await link.click();
+	await page.locator("td.open").waitFor({ timeout: 5000 });
+	const open = query(page, "open");
+	const text = await page.locator("td.open").innerText();
+	await link.click();
+	return /^\d+$/.test(open) && /Throughput[\s\S]*Phases[\s\S]*Launches[\s\S]*Kernels/.test(text) && await page.locator("td.open").count() === 0;
+});
+await test("a command is copied", async () => {
+	await page.locator("a[data-open]").first().click();
+	await page.locator("td.open [data-copy]").first().click();
+	return (await page.evaluate(() => navigator.clipboard.readText())).startsWith("flopwatch compare ");
+});
+await test("the table is exported", async () => {
+	const [download] = await Promise.all([
+		page.waitForEvent("download", { timeout: 5000 }).catch(() => null),
+		page.getByRole("link", { name: "CSV" }).click(),
+	]);
+	const text = download ? await (await fetch(download.url())).text() : await page.locator("body").innerText();
+	return text.startsWith("cell,verdict,") && text.split("\r\n").length >= 5;
+});
+
+// ---- history
+const { cells } = await json(`${server}/api/v1${path}`);
+await page.goto(`${server}/history?repo=kernels&cell=${encodeURIComponent(cells[0].cell)}`);
+if (await page.locator('meta[name="uplot"]').count()) {
+	await test("the chart becomes one that zooms", async () => {
+		await page.locator(".u-over").waitFor({ timeout: 10000 });
+		const before = await page.locator("[data-chart]").getAttribute("data-shown");
+		const box = await page.locator(".u-over").boundingBox();
+		await page.mouse.move(box.x + box.width * 0.4, box.y + 50);
+		await page.mouse.down();
+		await page.mouse.move(box.x + box.width * 0.9, box.y + 60, { steps: 5 });
+		await page.mouse.up();
+		await page.waitForFunction((old) => document.querySelector("[data-chart]").dataset.shown !== old, before, { timeout: 5000 });
+	});
+	await test("keys step through its points, and Enter opens one", async () => {
+		await page.reload();
+		await page.locator(".uplot").focus();
+		await page.keyboard.press("Home");
+		await page.getByText(/^[0-9a-f]{10}: /).waitFor({ timeout: 5000 });
+		await page.keyboard.press("Enter");
+		await page.waitForURL(/\/comparisons\/\d+$/, { timeout: 5000 });
+	});
+} else {
+	console.log("# the chart library is not built in; pages keep the drawing of the server");
+	await test("the server's drawing stays", async () => await page.locator("svg.chart[role]").count() === 1);
+}
+
+// ---- light, keys
+await test("the light is chosen and stays chosen", async () => {
+	await page.goto(server);
+	await page.locator("[data-switch=light]").click();
+	await page.locator("[data-switch=light]").click();
+	await page.reload();
+	return await page.evaluate(() => document.documentElement.dataset.theme) === "dark";
+});
+await test("the keyboard finds, walks and goes", async () => {
+	await page.keyboard.press("/");
+	const found = await page.evaluate(() => document.activeElement.name);
+	await page.evaluate(() => document.activeElement.blur());
+	await page.keyboard.press("j");
+	const row = await page.locator("tr.at").count();
+	await page.keyboard.press("?");
+	const help = await page.locator("dialog#keys").evaluate((d) => d.open);
+	await page.keyboard.press("Escape");
+	await page.keyboard.press("g");
+	await page.keyboard.press("d");
+	await page.waitForURL(/\/devices$/, { timeout: 5000 });
+	return found === "q" && row === 1 && help;
+});
+await test("a commit is found by its digits", async () => {
+	await page.fill(".find input", alert.target.slice(0, 8));
+	await page.press(".find input", "Enter");
+	await page.waitForURL(/\/commits\/[0-9a-f]{40}$/, { timeout: 5000 });
+});
+
+// ---- the same steps without scripts
+const plain = await (await browser.newContext({ javaScriptEnabled: false })).newPage();
+await test("without scripts the alert is resolved by a form", async () => {
+	await plain.goto(`${server}/alerts?state=acknowledged`);
+	await plain.fill("input[name=reason]", "done by hand");
+	await plain.getByRole("button", { name: "Resolve" }).click();
+	await plain.waitForURL(/\/alerts/, { timeout: 5000 });
+	return (await json(`${server}/api/v1/alerts`)).items[0].state === "resolved";
+});
+result(errors.length === 0, "no script failed on the way", errors.join("\n"));
+await browser.close();
+end();

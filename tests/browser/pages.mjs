@@ -1,0 +1,90 @@
+// Every page with scripts on and off: it answers, asks nobody else, breaks no policy, has no serious accessibility finding, keeps
+// its budget, and is whole without scripts. Usage: node pages.mjs SERVER
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { chooseCell, openBrowser, pagesOf } from "./browser.mjs";
+import { end, result, test } from "./tap.mjs";
+
+const server = process.argv[2];
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const browser = await openBrowser();
+const pages = await pagesOf(server, await chooseCell(server));
+
+function watch(page) { // what must not happen: errors, refusals of the policy, requests to anybody else
+	const seen = [];
+	page.on("pageerror", (error) => seen.push(`error: ${error.message}`));
+	page.on("console", (message) => message.type() === "error" && !/status of 404/.test(message.text()) && seen.push(message.text()));
+	page.on("request", (request) => !request.url().startsWith(server) && seen.push(`foreign request: ${request.url()}`));
+	return seen;
+}
+
+async function findings(page) {
+	await page.evaluate(axe);
+	const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+	return violations
+		.filter((v) => v.impact === "serious" || v.impact === "critical")
+		.map((v) => `${v.id} (${v.impact}): ${v.nodes.slice(0, 3).map((node) => node.html.slice(0, 160)).join(" | ")}`);
+}
+
+for (const [width, colorScheme] of [[1280, "light"], [1280, "dark"], [360, "light"]]) {
+	const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
+	for (const [name, path] of Object.entries(pages)) {
+		const page = await context.newPage();
+		const seen = watch(page);
+		await page.goto(server + path);
+		if (path.startsWith("/history?")) await page.locator(".uplot, svg.chart").first().waitFor();
+		const serious = await findings(page);
+		result(serious.length === 0, `${name} at ${width} ${colorScheme}: axe finds nothing serious`, serious.join("\n"));
+		result(seen.length === 0, `${name} at ${width} ${colorScheme}: no error, no policy broken, nobody else asked`, seen.join("\n"));
+		const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+		result(wide <= 0, `${name} at ${width} ${colorScheme}: nothing sticks out to the side`, `${wide} px`);
+		await page.close();
+	}
+	await context.close();
+}
+
+const plain = await browser.newContext({ javaScriptEnabled: false });
+for (const [name, path] of Object.entries(pages)) {
+	const page = await plain.newPage();
+	const answer = await page.goto(server + path);
+	const wanted = name === "nothing" ? 404 : 200;
+	const headings = await page.locator("h1").count();
+	const buttons = await page.locator("[data-copy]:visible, [data-js]:visible, [data-switch]:visible").count();
+	result(answer.status() === wanted && headings === 1 && buttons === 0, `${name} without scripts: there, one heading, no dead button`,
+		`status ${answer.status()}, ${headings} headings, ${buttons} dead buttons`);
+	await page.close();
+}
+await test("without scripts a history is a drawing and a table", async () => {
+	const page = await plain.newPage();
+	await page.goto(server + pages.history);
+	return await page.locator("svg.chart[role] circle, svg.chart[role] .loss").count() > 0 && await page.locator("tbody tr").count() > 0;
+});
+await test("without scripts a row opens by its link", async () => {
+	const page = await plain.newPage();
+	await page.goto(`${server}${pages.comparison}?open=none`);
+	if (await page.locator("td.open").count()) return false;
+	await page.locator("a[data-open]").first().click();
+	return await page.locator("td.open").count() === 1;
+});
+await test("without scripts the filter is a form", async () => {
+	const page = await plain.newPage();
+	await page.goto(server + pages.comparison);
+	await page.fill("input[data-filter]", "causal backward");
+	await page.press("input[data-filter]", "Enter");
+	const rows = await page.locator("tr[data-key]").evaluateAll((all) => all.map((tr) => tr.dataset.key));
+	return rows.length > 0 && rows.every((key) => key.includes("causal") && key.includes("backward"));
+});
+await plain.close();
+
+await test("the first page with everything is at most 150 kB, a comparison at most 60 kB", async () => {
+	const page = await browser.newPage();
+	let bytes = 0;
+	page.on("response", async (r) => { bytes += (await r.body().catch(() => Buffer.alloc(0))).length; });
+	await page.goto(server);
+	await page.waitForTimeout(500);
+	const comparison = (await (await fetch(server + pages.comparison)).text()).length;
+	console.log(`# first page ${bytes} bytes, comparison ${comparison} bytes`);
+	return bytes <= 150000 && comparison <= 60000;
+});
+await browser.close();
+end();
