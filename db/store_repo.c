@@ -238,6 +238,8 @@ int store_device_put(struct db *db, const struct msg_device *d, int64_t now_ms, 
 	jsonw_kv_int(&j, "l2_bytes", d->l2_bytes);
 	jsonw_kv_double(&j, "power_limit_w", d->power_limit_w);
 	jsonw_kv_double(&j, "clock_max_mhz", d->clock_max_mhz);
+	jsonw_kv_double(&j, "peak_tflops", d->peak_tflops);
+	jsonw_kv_double(&j, "peak_gb_s", d->peak_gb_s);
 	jsonw_object_end(&j);
 	struct stmt *s = db_stmt(db,
 		"INSERT INTO device (uuid, kind, name, driver, toolkit, info, seen_at) "

@@ -37,6 +37,7 @@ caught cheat_leave good 'failed crash' 'ended the measuring thread by calling pt
 caught cheat_records good 'rejected forged' "wrote into the runner's records"
 caught cheat_scribble good 'failed oob' '^wrote into its input V'
 caught cheat_workspace good 'failed oob' '^wrote into the workspace of base'
+caught cheat_clock good 'rejected clock' "by the supervisor's clock\$"
 
 # ---- ten honest ones ----
 believed() { # base, module

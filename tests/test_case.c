@@ -148,6 +148,19 @@ static void refuse(struct cell c, const char *words)
 		fail_msg("\"%s\" does not say \"%s\"", err.text, words);
 }
 
+static void bytes_count_what_nobody_can_leave_out(void **state)
+{
+	struct cell c = dense(FW_CAUSAL, 8192), b = sparse(8192, 0.5, 64);
+	double query = 2.0 * 8192 * 64 * 128, key = 2.0 * 8192 * 8 * 128, lse = 4.0 * 8192 * 64;
+
+	(void)state;
+	assert_true(case_bytes(&c) == 2 * query + 2 * key + lse);
+	assert_true(case_bytes(&b) == 2 * query + lse); /* a key block may be kept nowhere */
+	c.direction = b.direction = DIRECTION_BACKWARD;
+	assert_true(case_bytes(&c) == 3 * query + 4 * key);
+	assert_true(case_bytes(&b) == 3 * query + 2 * key);
+}
+
 static void impossible_sizes(void **state)
 {
 	struct cell c;
@@ -214,6 +227,7 @@ int main(void)
 		cmocka_unit_test(areas_are_exact),
 		cmocka_unit_test(flops_of_one_call),
 		cmocka_unit_test(problem_of_the_abi),
+		cmocka_unit_test(bytes_count_what_nobody_can_leave_out),
 		cmocka_unit_test(impossible_sizes),
 		cmocka_unit_test(possible_sizes),
 	};

@@ -461,6 +461,37 @@ static void a_fault_of_both_is_taken_apart(void **state)
 	assert_int_equal(s->faults, 1);
 }
 
+static void a_base_that_fails_beside_the_target_is_not_blamed(void **state)
+{
+	struct scene *s = *state;
+
+	runner(s, "pass", "if [ $i = 1 ]; then fault base wrong; else timings 1.0; fi");
+	check_all(s);
+	measure_all(s);
+	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_REJECTED);
+	assert_string_equal(bench_trouble(&s->bench, 1)->role, "device");
+	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "base: as told; alone both sides pass"));
+	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNCHANGED);
+}
+
+static void nothing_is_faster_than_the_device(void **state)
+{
+	struct scene *s = *state;
+	struct cell *c = &s->cell[0];
+
+	runner(s, "pass", "timings 0.1");
+	check_all(s);
+	/* the base's 1 ms is just possible, the target's 0.1 ms is not; backward takes 2.5 times as much and is not for either */
+	s->bench.device.peak_tflops = case_flops(c) / 1e9;
+	s->bench.cell[2].open = false;
+	measure_all(s);
+	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_REJECTED);
+	assert_string_equal(bench_trouble(&s->bench, 0)->failure, "roofline");
+	assert_string_equal(bench_trouble(&s->bench, 0)->role, "target");
+	assert_non_null(strstr(bench_trouble(&s->bench, 0)->detail, "cannot do it in less than 0.9 ms"));
+	assert_int_equal(s->launches, 1);
+}
+
 static void launches_that_bring_nothing_end(void **state)
 {
 	struct scene *s = *state;
@@ -520,6 +551,8 @@ int main(void)
 		T(a_death_that_nobody_repeats_is_the_last_ones),
 		T(a_hanging_launch_ends),
 		T(a_fault_of_both_is_taken_apart),
+		T(a_base_that_fails_beside_the_target_is_not_blamed),
+		T(nothing_is_faster_than_the_device),
 		T(launches_that_bring_nothing_end),
 		T(reports_say_it_all),
 	};

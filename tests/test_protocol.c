@@ -296,6 +296,7 @@ static void records(void **state)
 			.registers = 168 } };
 	struct msg fault = { .t = MSG_FAULT,
 		.u.fault = { .cell = -1, .role = "worker", .failure = "timeout", .detail = "stalled" } };
+	struct msg audit = { .t = MSG_AUDIT, .u.audit = { .cell = 7, .role = "target", .calls = 36, .done = true, .ms = 12.25 } };
 	struct msg done = { .t = MSG_DONE, .u.done = { .gpu_s = 12.5, .wall_s = 30.125, .cancelled = true } };
 	struct msg_launch body = { .launch = 4, .set = 2, .seed = 99, .n_cells = 2, .cell = { 0, 399 } };
 	struct msg launch = { .t = MSG_LAUNCH, .u.launch = &body }, out;
@@ -312,6 +313,10 @@ static void records(void **state)
 	assert_true(out.u.work.bytes_moved == -1);
 	round_trip(&node, &out);
 	assert_int_equal(out.u.node.grid[2], 3);
+	round_trip(&audit, &out);
+	assert_int_equal(out.u.audit.calls, 36);
+	assert_true(out.u.audit.done);
+	assert_true(out.u.audit.ms == 12.25);
 	round_trip(&fault, &out);
 	assert_int_equal(out.u.fault.cell, -1);
 	assert_string_equal(out.u.fault.failure, "timeout");

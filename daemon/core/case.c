@@ -7,6 +7,7 @@
 #include "core/case.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -97,6 +98,17 @@ double case_flops(const struct cell *c)
 	double forward = 4 * case_area(a) * a->nhq * a->headdim;
 
 	return c->direction == DIRECTION_BACKWARD ? 2.5 * forward : forward;
+}
+
+double case_bytes(const struct cell *c)
+{
+	const struct attention_case *a = &c->attention;
+	bool backward = c->direction == DIRECTION_BACKWARD, blocks = a->mask == FW_BLOCKS;
+	double query = 2.0 * a->seqlen * a->nhq * a->headdim, key = 2.0 * a->seqlen * a->nhk * a->headdim;
+	double inputs = (backward ? 2 : 1) * query + (blocks ? 0 : 2 * key); /* Q, dO; K, V */
+	double outputs = backward ? query + 2 * key : query + 4.0 * a->seqlen * a->nhq;
+
+	return inputs + outputs;
 }
 
 void case_problem(const struct cell *c, struct fw_attention *out_attention, struct fw_problem *out)

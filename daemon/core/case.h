@@ -55,6 +55,12 @@ double case_area(const struct attention_case *a);
 /** Useful FLOPs of one call: forward 4 * area * nhq * headdim, backward 2.5 times that; of a foreign benchmark what it says, NAN unknown. */
 double case_flops(const struct cell *c);
 
+/**
+ * Bytes that every implementation moves at least: each token's inputs read and outputs written once. Keys and values of a block
+ * mask, which may leave some out, are not counted.
+ */
+double case_bytes(const struct cell *c);
+
 /** Kept key blocks in each row of query blocks: floor(ratio * blocks), at least 1. 0 unless FW_BLOCKS. */
 int case_kept_blocks(const struct attention_case *a);
 

@@ -35,6 +35,7 @@ static const char *const names[] = {
 	[MSG_NOTE] = "note",
 	[MSG_STATE] = "state",
 	[MSG_CANARY] = "canary",
+	[MSG_AUDIT] = "audit",
 };
 
 enum { NAMES = sizeof names / sizeof names[0] };

@@ -48,7 +48,8 @@ enum msg_type {
 	MSG_RUN,
 	MSG_NOTE,
 	MSG_STATE,
-	MSG_CANARY
+	MSG_CANARY,
+	MSG_AUDIT
 };
 
 struct msg_device {
@@ -62,6 +63,7 @@ struct msg_device {
 	int cores;            /* SMs or CPU threads */
 	int64_t memory_bytes, l2_bytes;
 	double clock_max_mhz;
+	double peak_tflops, peak_gb_s; /* nothing on it is faster: dense bf16, and its memory; 0: unknown */
 };
 
 struct msg_hello {
@@ -242,9 +244,18 @@ struct msg_canary {
 	char device[64]; /* uuid */
 };
 
+/** Runner to worker in an audit: a batch of calls is ready and waits for its go, or is done. */
+struct msg_audit {
+	int cell;
+	char role[PROTOCOL_ROLE_SIZE];
+	int calls;
+	bool done;
+	double ms; /* of a done one: device time of all its calls */
+};
+
 /** Worker to runner, on the runner's standard input: one process's whole task. */
 struct msg_run {
-	char mode[8];    /* "check" "launch" "capture"; "idle" and "canary" have neither subjects nor cells */
+	char mode[8];    /* "check" "launch" "capture" "audit"; "idle" and "canary" have neither subjects nor cells */
 	char device[64]; /* uuid, or "cpu:0" "cuda:0" "sim:0" */
 	int launch, set;
 	uint64_t seed;
@@ -288,6 +299,7 @@ struct msg {
 		struct msg_note note;
 		struct msg_state state;
 		struct msg_canary canary;
+		struct msg_audit audit;
 	} u;
 };
 

@@ -332,7 +332,7 @@ static int read_bursts(struct fields *f, struct msg_run *run)
 
 static int read_run(json_t *object, struct msg_run *run, struct fw_err *err)
 {
-	static const char *const modes[] = { "check", "launch", "capture", "idle", "canary", NULL };
+	static const char *const modes[] = { "check", "launch", "capture", "audit", "idle", "canary", NULL };
 	struct fields f;
 
 	field_begin(&f, object, err, "run");

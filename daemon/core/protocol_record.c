@@ -54,6 +54,8 @@ static void read_device(struct fields *f, struct msg_device *d)
 	d->memory_bytes = field_int_or(f, "memory_bytes", 0, BYTES_MAX, 0);
 	d->l2_bytes = field_int_or(f, "l2_bytes", 0, BYTES_MAX, 0);
 	d->clock_max_mhz = field_double_or(f, "clock_max_mhz", 0, MHZ_MAX, 0);
+	d->peak_tflops = field_double_or(f, "peak_tflops", 0, 1e9, 0);
+	d->peak_gb_s = field_double_or(f, "peak_gb_s", 0, 1e9, 0);
 }
 
 static int read_hello(struct fields *f, struct msg_hello *h)
@@ -388,6 +390,19 @@ static int read_state(struct fields *f, struct msg_state *m)
 	return read_guard(f, &m->guard);
 }
 
+static int read_audit(struct fields *f, struct msg_audit *m)
+{
+	static const char *const states[] = { "ready", "done", NULL };
+	char state[8];
+
+	m->cell = read_cell_number(f);
+	read_role(f, false, m->role);
+	m->calls = (int)field_int(f, "calls", 1, 1000000);
+	m->done = field_word(f, "state", states, state, sizeof state) == 1;
+	m->ms = field_double_or(f, "ms", 0, MS_MAX, 0);
+	return 0;
+}
+
 static int read_done(struct fields *f, struct msg_done *m)
 {
 	m->gpu_s = field_double(f, "gpu_s", 0, 1e9);
@@ -428,6 +443,8 @@ static int read_body(struct fields *f, struct msg *out)
 		return read_work(f, &out->u.work);
 	case MSG_NODE:
 		return read_node(f, &out->u.node);
+	case MSG_AUDIT:
+		return read_audit(f, &out->u.audit);
 	case MSG_FAULT:
 		return read_fault(f, &out->u.fault);
 	case MSG_DONE:

@@ -48,6 +48,8 @@ static void put_hello(struct jsonw *j, const struct msg_hello *m)
 		jsonw_kv_int(j, "l2_bytes", d->l2_bytes);
 		jsonw_kv_double(j, "power_limit_w", d->power_limit_w);
 		jsonw_kv_double(j, "clock_max_mhz", d->clock_max_mhz);
+		jsonw_kv_double(j, "peak_tflops", d->peak_tflops);
+		jsonw_kv_double(j, "peak_gb_s", d->peak_gb_s);
 		jsonw_object_end(j);
 	}
 	jsonw_array_end(j);
@@ -496,6 +498,13 @@ static void put_body(struct jsonw *j, const struct msg *m)
 		break;
 	case MSG_CANARY:
 		jsonw_kv_string(j, "device", m->u.canary.device);
+		break;
+	case MSG_AUDIT:
+		put_cell_number(j, m->u.audit.cell);
+		jsonw_kv_string(j, "role", m->u.audit.role);
+		jsonw_kv_int(j, "calls", m->u.audit.calls);
+		jsonw_kv_string(j, "state", m->u.audit.done ? "done" : "ready");
+		jsonw_kv_double(j, "ms", m->u.audit.ms);
 		break;
 	case MSG_PING:
 	case MSG_CANCEL:

@@ -133,6 +133,17 @@ static void format_uuid(const cudaUUID_t *uuid, char *out, size_t size)
 		b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
 }
 
+/* Dense bf16 FLOPs of one SM in one cycle, by compute capability; the most that is known for those that are not. Source: NVIDIA's
+ * architecture white papers. */
+static double sm_flops(int major, int minor)
+{
+	if (major < 8)
+		return 1024;
+	if (major == 8)
+		return minor == 0 ? 2048 : 1024;
+	return major == 9 ? 4096 : 16384;
+}
+
 static int cuda_describe(int index, struct msg_device *out, struct fw_err *err)
 {
 	int n = 0, driver = 0, clock_khz = 0;
@@ -164,6 +175,11 @@ static int cuda_describe(int index, struct msg_device *out, struct fw_err *err)
 		out->clock_max_mhz = now.sm_max_mhz;
 	else if (cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, index) == cudaSuccess)
 		out->clock_max_mhz = clock_khz * 1e-3;
+	int memory_khz = 0, bus_bits = 0;
+	out->peak_tflops = out->cores * sm_flops(prop.major, prop.minor) * out->clock_max_mhz * 1e-6;
+	if (cudaDeviceGetAttribute(&memory_khz, cudaDevAttrMemoryClockRate, index) == cudaSuccess &&
+		cudaDeviceGetAttribute(&bus_bits, cudaDevAttrGlobalMemoryBusWidth, index) == cudaSuccess)
+		out->peak_gb_s = 2.0 * memory_khz * (bus_bits / 8) * 1e-6; /* both edges of the clock */
 	return 0;
 }
 

@@ -102,6 +102,12 @@ void record_note(struct records *r, int cell, const char *role, const char *text
 	put(r, &m);
 }
 
+void record_audit(struct records *r, const struct msg_audit *audit)
+{
+	struct msg m = { .t = MSG_AUDIT, .u.audit = *audit };
+	put(r, &m);
+}
+
 void record_cell(struct records *r, struct msg_cell *cell)
 {
 	struct msg m = { .t = MSG_CELL, .u.cell = cell };

@@ -37,6 +37,7 @@ void record_node(struct records *r, const struct msg_node *node);
 void record_state(struct records *r, const struct msg_state *state);
 /** Something to know that decides nothing. `cell` -1: no one cell; `role` "": nobody's doing. */
 void record_note(struct records *r, int cell, const char *role, const char *text);
+void record_audit(struct records *r, const struct msg_audit *audit);
 /** Borrows the sample arrays. */
 void record_cell(struct records *r, struct msg_cell *cell);
 

@@ -10,6 +10,7 @@
 
 #include "base/lines.h"
 #include "core/protocol.h"
+#include "runner/mode_audit.h"
 #include "runner/mode_check.h"
 #include "runner/mode_device.h"
 #include "runner/mode_launch.h"
@@ -71,7 +72,9 @@ static int run_mode(const struct msg_run *run, struct records *records, struct f
 	unfinished = &runner;
 	pthread_cleanup_push(at_thread_exit, NULL);
 	if (runner_open(&runner, run, records, err) == 0) {
-		status = strcmp(run->mode, "check") == 0 ? mode_check_run(&runner) : mode_launch_run(&runner);
+		status = strcmp(run->mode, "check") == 0   ? mode_check_run(&runner)
+			 : strcmp(run->mode, "audit") == 0 ? mode_audit_run(&runner)
+							   : mode_launch_run(&runner);
 	} else {
 		record_fault(records, -1, "device", "device", err->text);
 	}
@@ -100,7 +103,7 @@ int task_run(int in_fd, int records_fd)
 	if (read_line(in_fd, &in, &line, &len, &err) != 0 || protocol_parse(line, len, &m, &err) != 0)
 		goto out;
 	if (m.t != MSG_RUN || strcmp(m.u.run->mode, "capture") == 0) {
-		err_set(&err, ERR_PROTOCOL, "expected a run line with mode check, launch, idle or canary");
+		err_set(&err, ERR_PROTOCOL, "expected a run line with mode check, launch, audit, idle or canary");
 		msg_fini(&m);
 		goto out;
 	}

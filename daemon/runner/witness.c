@@ -51,6 +51,7 @@ int witness_open(struct witness *w, struct runner *r, struct problem *p, double 
 	w->runner = r;
 	w->problem = p;
 	w->active = !r->ops->work;
+	w->rows = WITNESS_ROWS;
 	w->slot = p->cell.direction == DIRECTION_FORWARD ? FW_Q : FW_DO;
 	w->row_bytes = (size_t)p->cell.attention.headdim * sizeof(uint16_t);
 	if (!w->active)
@@ -85,7 +86,7 @@ int witness_twist(struct witness *w, struct fw_err *err)
 		w->current = w->known;
 	else
 		w->current.n = 0;
-	for (int i = 0; i < WITNESS_ROWS && !w->watching; i++)
+	for (int i = 0; i < w->rows && !w->watching; i++)
 		add_row(w, &w->current, offset_of(w, random_place(w)));
 	for (int i = 0; i < w->current.n; i++)
 		if (w->runner->ops->copy(w->runner->dev, (char *)s->data + w->current.to[i],
@@ -94,7 +95,7 @@ int witness_twist(struct witness *w, struct fw_err *err)
 	return 0;
 }
 
-static int untwist(struct witness *w, struct fw_err *err)
+int witness_untwist(struct witness *w, struct fw_err *err)
 {
 	const struct problem_slot *s = &w->problem->slot[w->slot];
 	for (int i = 0; i < w->current.n; i++)
@@ -198,7 +199,7 @@ int witness_after(struct witness *w, struct subject *u, const char *when, struct
 	w->watching = false;
 	if (nothing_escaped(w, f) != 0 || left_alone(w, f) != 0 || verifier_result(&w->verifier, when, &result, f) != 0)
 		return -1;
-	if (untwist(w, &err) != 0)
+	if (witness_untwist(w, &err) != 0)
 		return failure_device(f, w->problem, &err);
 	return subject_stayed_inside(u, f);
 }

@@ -33,6 +33,7 @@ struct witness {
 	bool anyones;  /* what witness_before found may be of any subject that ran since the last look */
 	int slot;      /* of the tensor that is twisted */
 	size_t row_bytes;
+	int rows;                 /* replaced for a call that is not watched: WITNESS_ROWS, unless the caller wants fewer */
 	struct twist known;       /* what `verifier` was made with */
 	struct twist current;     /* what the next call gets, or the last one got */
 	struct verifier verifier; /* of the known twist */
@@ -57,6 +58,8 @@ void witness_close(struct witness *w);
 int witness_before(struct witness *w, const struct subject *u, struct failure *f);
 /** Asynchronous, after problem_restore: replace rows for the next call, known ones when it is watched, else random ones. */
 int witness_twist(struct witness *w, struct fw_err *err);
+/** Asynchronous: the rows of the last twist as they were. */
+int witness_untwist(struct witness *w, struct fw_err *err);
 /** After the watched call, before anything else is asked of the device. `when` begins what is said of a wrong result. Err: it is `u`'s. */
 int witness_after(struct witness *w, struct subject *u, const char *when, struct failure *f);
 /** One whole watched call, not timed. */

@@ -8,7 +8,9 @@
 #include "core/inputs.h"
 #include "core/guard.h"
 #include "worker/acceptance.h"
+#include "worker/audit.h"
 #include "worker/canary.h"
+#include "worker/roofline.h"
 #include "worker/runner_child.h"
 #include "worker/sustain.h"
 
@@ -114,6 +116,37 @@ static bool is_news(struct bench *b, const struct msg_note *note)
 	return true;
 }
 
+/*
+ * Kernels of both sides were in flight; or the base, which passed its check, fails beside the target: that may be the target's
+ * doing, who shares its memory.
+ */
+static bool is_suspicion(const struct msg_fault *f)
+{
+	if (strcmp(f->role, "device") == 0)
+		return strcmp(f->failure, "device") != 0;
+	return strcmp(f->role, "base") == 0 &&
+	       (strcmp(f->failure, "wrong") == 0 || strcmp(f->failure, "oob") == 0 || strcmp(f->failure, "escaped") == 0);
+}
+
+/* A side whose typical call is faster than the device can be. 1 after a fault, else 0. */
+static int refuse_impossible(struct bench *b, const struct msg_cell *m, struct fw_err *err)
+{
+	double floor_ms = roofline_floor_ms(&b->device, &b->cells[m->cell]), ms;
+	char text[256];
+	int s;
+
+	for (s = 0; s < m->n_subjects; s++) {
+		ms = (double)stats_median(m->ms[s], m->n);
+		if (ms >= floor_ms)
+			continue;
+		snprintf(text, sizeof text,
+			"a call of %.4g ms: the device cannot do it in less than %.4g ms (%.4g TFLOP/s, %.4g GB/s)", ms, floor_ms,
+			b->device.peak_tflops, b->device.peak_gb_s);
+		return bench_fault(b, m->cell, m->role[s], "roofline", text, err) < 0 ? -1 : 1;
+	}
+	return 0;
+}
+
 static int take_record(void *arg, struct msg *m, struct fw_err *err)
 {
 	struct launch_state *l = arg;
@@ -122,11 +155,16 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 	if (m->t == MSG_NOTE && !is_news(b, &m->u.note)) {
 		return 0;
 	} else if (m->t == MSG_CELL) {
+		int impossible = strcmp(m->u.cell->series, "device") == 0 ? refuse_impossible(b, m->u.cell, err) : 0;
+
+		if (impossible) {
+			l->seen[m->u.cell->cell] = true;
+			return impossible < 0 ? -1 : 0;
+		}
 		if (take_timings(l, m->u.cell, err) < 0)
 			return -1;
-	} else if (m->t == MSG_FAULT && m->u.fault.cell >= 0 && strcmp(m->u.fault.role, "device") == 0 &&
-		   strcmp(m->u.fault.failure, "device") != 0 && l->suspect < 0) {
-		/* kernels of both sides were in flight: held back until it is known whose it was */
+	} else if (m->t == MSG_FAULT && m->u.fault.cell >= 0 && is_suspicion(&m->u.fault) && l->suspect < 0) {
+		/* held back until it is known whose it was */
 		l->suspect = m->u.fault.cell;
 		l->suspicion = m->u.fault;
 		l->seen[l->suspect] = true;
@@ -164,8 +202,13 @@ static int settle(struct launch_state *l, struct runner_end *end, const int *lis
 	struct bench *b = l->bench;
 	int missing = -1, i;
 
-	if (l->suspect >= 0)
-		return blame(b, l->suspect, "device", l->suspicion.failure, l->suspicion.detail, err);
+	if (l->suspect >= 0) {
+		char how[512];
+
+		snprintf(
+			how, sizeof how, "%s%.500s", strcmp(l->suspicion.role, "base") == 0 ? "base: " : "", l->suspicion.detail);
+		return blame(b, l->suspect, "device", l->suspicion.failure, how, err);
+	}
 	for (i = 0; i < n; i++)
 		if (!l->seen[list[i]] && b->cell[list[i]].open && (missing < 0 || list[i] == end->cell))
 			missing = list[i];
@@ -319,5 +362,5 @@ int measure_run(struct bench *b, struct fw_err *err)
 	free(o.cell);
 	free(o.spare);
 	free(o.burst);
-	return status;
+	return status < 0 || b->lost ? status : audit_run(b, err);
 }

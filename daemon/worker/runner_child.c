@@ -15,7 +15,7 @@
 #include "worker/pump.h"
 #include "worker/sealed.h"
 
-enum { FIRST_MODULE_FD = 10, RECORD_FD = 3, CHATTER_KEPT = 4096, LIST_MS = 60000, EXIT_LOST = 3 };
+enum { FIRST_MODULE_FD = 10, RECORD_FD = 3, GO_FD = 4, CHATTER_KEPT = 4096, LIST_MS = 60000, EXIT_LOST = 3 };
 
 static const size_t records_max_bytes = 64u << 20;
 
@@ -97,6 +97,10 @@ static const char *unfit(const struct child *c, const struct msg *m)
 	case MSG_CELL:
 		return !in_task(t, m->u.cell->cell) || m->u.cell->launch != t->launch || m->u.cell->set != t->set
 			       ? "a `cell` record of another task"
+			       : NULL;
+	case MSG_AUDIT:
+		return strcmp(t->mode, "audit") != 0 || !in_task(t, m->u.audit.cell) || !role_in_task(c, m->u.audit.role)
+			       ? "an `audit` record of another task"
 			       : NULL;
 	case MSG_FAULT:
 		return (m->u.fault.cell >= 0 && !in_task(t, m->u.fault.cell)) ||
@@ -349,6 +353,8 @@ static int run_with(
 	fill_environment(&env);
 	for (i = 0; i < t->n_subjects; i++)
 		spec.fd[spec.n_fd++] = (struct proc_fd){ b->subject[t->subject[i]].fd, FIRST_MODULE_FD + i };
+	if (strcmp(t->mode, "audit") == 0)
+		spec.fd[spec.n_fd++] = (struct proc_fd){ t->go_fd, GO_FD };
 	sandbox_run(b->sandbox, v, b->runner, strcmp(b->device.kind, "cuda") == 0);
 	spec.argv = v->arg;
 	status = sandbox_end(v, err);

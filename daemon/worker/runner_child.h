@@ -11,7 +11,7 @@
 typedef int runner_record_fn(void *arg, struct msg *m, struct fw_err *err);
 
 struct runner_task {
-	const char *mode; /* "check" "launch", "idle" "canary" without subjects and cells */
+	const char *mode; /* "check" "launch" "audit", "idle" "canary" without subjects and cells */
 	int launch, set;
 	uint64_t seed;
 	int n_subjects;
@@ -21,6 +21,7 @@ struct runner_task {
 	bool phases, calls, only_bursts;
 	const bool *burst; /* burst[n_cells]: also in bursts; NULL none */
 	double deadline_s;
+	int go_fd; /* audit: where the runner reads its goes */
 	runner_record_fn *record;
 	void *arg;
 };
