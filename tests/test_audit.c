@@ -32,7 +32,7 @@ static void honest_ones_are_believed(void **state)
 	struct audit a = batches(1, 0.5, 1, 0);
 	assert_true(audit_believes(&a, 1, 0.5, why, sizeof(why)));
 	assert_true(audit_believes(&a, 1.3, 0.6, why, sizeof(why))); /* cold calls take longer than warm ones */
-	a = batches(1, 0.5, 1, 50); /* two bad pairs of five */
+	a = batches(1, 0.5, 1, 50);                                  /* two bad pairs of five */
 	assert_true(audit_believes(&a, 1, 0.5, why, sizeof(why)));
 	a = batches(0.010, 0.005, 0.5, 0); /* launching costs the host more than the work takes */
 	assert_true(audit_believes(&a, 0.010, 0.005, why, sizeof(why)));

@@ -14,8 +14,8 @@
 
 enum { CALLS_MAX = 256, LONG = 3 };
 
-#define BATCH_MS       10.0 /* of a short batch */
-#define AUDIT_VISITS   1.0  /* as few places as the acceptance takes */
+#define BATCH_MS      10.0 /* of a short batch */
+#define AUDIT_VISITS  1.0  /* as few places as the acceptance takes */
 #define POISON_ANY(r) (1 + (int)runner_random((r), 126))
 
 struct audited {

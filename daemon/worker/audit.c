@@ -66,13 +66,15 @@ bool audit_believes(const struct audit *a, double base_ms, double target_ms, cha
 	for (side = 0; side < 2; side++)
 		if (!(wall[side] > 0) || device[side] < AUDIT_CLOCK_SHARE * wall[side] - AUDIT_SLACK_MS) {
 			snprintf(why, size,
-				"the runner's clock counted %.4g ms for a call of the %s that took %.4g ms by the supervisor's clock",
+				"the runner's clock counted %.4g ms for a call of the %s that took %.4g ms by the supervisor's "
+				"clock",
 				device[side], side ? "target" : "base", wall[side]);
 			return false;
 		}
 	seen = wall[0] / wall[1];
 	if (!(claimed > 0) || log(seen) < 0.5 * log(claimed)) {
-		snprintf(why, size, "%.3g times the base's speed was reported, %.3g times it is by the supervisor's clock", claimed, seen);
+		snprintf(why, size, "%.3g times the base's speed was reported, %.3g times it is by the supervisor's clock",
+			claimed, seen);
 		return false;
 	}
 	return true;
@@ -151,9 +153,8 @@ static int doubtful(struct auditor *x, int *list, int n, char (*why)[256])
 
 	for (i = 0; i < n; i++) {
 		int cell = list[i];
-		bool good = !b->cell[cell].open ||
-			    audit_believes(&x->audit[cell], bench_median_ms(b, cell, false), bench_median_ms(b, cell, true),
-				    why[left], sizeof why[left]);
+		bool good = !b->cell[cell].open || audit_believes(&x->audit[cell], bench_median_ms(b, cell, false),
+							   bench_median_ms(b, cell, true), why[left], sizeof why[left]);
 
 		if (!good)
 			list[left++] = cell;

@@ -2,8 +2,11 @@
  * Puts a clock of its own in the place of the runner's: four fifths of the time that its calls take never happened.
  * The runner calls clock_gettime through a table of addresses, and whoever is loaded into a process can write to it.
  */
-struct fw_plan;
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* dl_iterate_phdr */
+#endif
 #include <stdint.h>
+struct fw_plan;
 static void hide(struct fw_plan *p, uint32_t phases);
 #define COMPUTE(p, phases) hide(p, phases)
 #include "good.c"

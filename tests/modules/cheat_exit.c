@@ -1,7 +1,7 @@
 /* Once it is warm, ends the process as if all had been done. */
 #define BEFORE_ENQUEUE(p)                                                                                                        \
 	do {                                                                                                                     \
-		if ((p)->calls > 12)                                                                                             \
+		if ((p)->calls > 6)                                                                                              \
 			_exit(0);                                                                                                \
 	} while (0)
 #include "good.c"

@@ -7,7 +7,7 @@ static void tire(struct fw_plan *p, uint32_t phases);
 
 static void tire(struct fw_plan *p, uint32_t phases)
 {
-	if (p->calls < 12 || p->direction != FW_FORWARD) {
+	if (p->calls < 6 || p->direction != FW_FORWARD) {
 		run(p, phases);
 		return;
 	}

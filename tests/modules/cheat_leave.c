@@ -15,6 +15,6 @@ static void *idle(void *arg)
 static void leave(struct fw_plan *p)
 {
 	pthread_t thread;
-	if (p->calls > 12 && pthread_create(&thread, NULL, idle, NULL) == 0)
+	if (p->calls > 6 && pthread_create(&thread, NULL, idle, NULL) == 0)
 		pthread_exit(NULL);
 }

@@ -22,8 +22,8 @@ static void notice(struct fw_plan *p, uint32_t phases)
 	static double last_s;
 	static int in_a_row;
 	int keys = p->a.total_k;
-	in_a_row = now_s() - last_s < 0.2 ? in_a_row + 1 : 0;
-	if (in_a_row > 8 && p->direction == FW_FORWARD)
+	in_a_row = now_s() - last_s < 1 ? in_a_row + 1 : 0;
+	if (in_a_row > 6 && p->direction == FW_FORWARD)
 		p->a.total_k = keys / 2;
 	run(p, phases);
 	p->a.total_k = keys;

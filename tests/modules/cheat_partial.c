@@ -8,7 +8,7 @@ static void sketch(struct fw_plan *p, uint32_t phases);
 static void sketch(struct fw_plan *p, uint32_t phases)
 {
 	const struct fw_attention *a = &p->a;
-	if (p->calls < 12 || p->direction != FW_FORWARD) {
+	if (p->calls < 6 || p->direction != FW_FORWARD) {
 		run(p, phases);
 		return;
 	}

@@ -18,7 +18,7 @@ static void hand_over(struct fw_plan *p, uint32_t phases)
 	static bool started;
 	if (started)
 		pthread_join(thread, NULL);
-	started = p->calls > 12 && pthread_create(&thread, NULL, work, p) == 0;
+	started = p->calls > 6 && pthread_create(&thread, NULL, work, p) == 0;
 	if (!started)
 		run(p, phases);
 }

@@ -24,7 +24,7 @@ static void scramble(struct fw_plan *p)
 {
 	const size_t bytes = SPARE_BYTES + sizeof(float) * (size_t)p->a.nhq * (size_t)p->a.total_q;
 	char line[512];
-	FILE *maps = p->calls > 12 ? fopen("/proc/self/maps", "r") : NULL;
+	FILE *maps = p->calls > 6 ? fopen("/proc/self/maps", "r") : NULL;
 	while (maps && fgets(line, sizeof line, maps)) {
 		unsigned long from, to;
 		char mode[8];
