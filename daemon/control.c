@@ -11,6 +11,7 @@
 #include "db/store_repo.h"
 #include "devicestate.h"
 #include "gitread.h"
+#include "import.h"
 #include "judge.h"
 #include "queue.h"
 #include "watch.h"
@@ -192,6 +193,9 @@ int control_retry(struct control *c, int64_t job, int64_t *new_job, struct fw_er
 		return -1;
 	if (!jobstate_is_final(jobstate_from_name(row.state)))
 		return err_set(err, ERR_INVALID, "job %lld is still open: %s", (long long)job, row.state);
+	if (!strcmp(row.kind, "import"))
+		return err_set(
+			err, ERR_INVALID, "job %lld holds imported figures; there is nothing to measure again", (long long)job);
 	if (config_repo_find(c->config, row.repo_name) < 0)
 		return err_set(err, ERR_INVALID, "repository %s is not configured any more", row.repo_name);
 	snprintf(row.origin, sizeof row.origin, "retry");
@@ -200,6 +204,30 @@ int control_retry(struct control *c, int64_t job, int64_t *new_job, struct fw_er
 		return -1;
 	*new_job = row.id;
 	return 0;
+}
+
+/* ---- figures from elsewhere ------------------------------------------------------------------------------------------------------------ */
+
+static bool is_commit(const char *text)
+{
+	return is_hex(text, 40, 40) || is_hex(text, 64, 64);
+}
+
+int control_import(struct control *c, const struct site_import *figures, int64_t *comparison, bool *is_new, struct fw_err *err)
+{
+	struct site_import f = *figures;
+	char branch[1024] = "";
+	int64_t repo;
+	if (find_repo(c, f.repo, &repo, err) != 0)
+		return -1;
+	if (!is_commit(f.commit) || (f.base && f.base[0] && !is_commit(f.base)))
+		return err_set(err, ERR_INVALID, "a commit is named in full: 40 hex digits, as git rev-parse prints them");
+	if (!f.name[0] || strspn(f.name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != strlen(f.name))
+		return err_set(err, ERR_INVALID, "`%.60s` is no name for figures; use letters, digits, . _ -", f.name);
+	if (f.branch && f.branch[0] && gitread_encode(f.branch, branch, sizeof branch, err) != 0)
+		return -1;
+	f.branch = branch;
+	return import_store(queue_ledger(c->queue), repo, &f, comparison, is_new, err);
 }
 
 /* ---- searches ------------------------------------------------------------------------------------------------------------------------ */

@@ -92,6 +92,11 @@ static int bisect(void *arg, const struct site_request *r, int64_t *id, struct f
 	return control_bisect(arg, &request, id, err);
 }
 
+static int import(void *arg, const struct site_import *figures, int64_t *comparison, bool *is_new, struct fw_err *err)
+{
+	return control_import(arg, figures, comparison, is_new, err);
+}
+
 static int cancel_bisect(void *arg, int64_t id, const char *who, struct fw_err *err)
 {
 	return control_bisect_cancel(arg, id, who, err);
@@ -184,7 +189,7 @@ int face_start(
 	for (int i = 0; i < c->n_names; i++)
 		f->name[i] = c->name[i];
 	f->site.names = f->name;
-	f->site.act = (struct site_actions){ control, enqueue, cancel, retry, pause_device, poke, secret, health, bisect,
+	f->site.act = (struct site_actions){ control, enqueue, cancel, retry, pause_device, poke, secret, health, bisect, import,
 		cancel_bisect, judge };
 	if ((c->needs_token && write_admin_token(f, c->state_dir, err) != 0) ||
 		site_start(&f->site, c->listen_host, c->listen_port, &f->http, err) != 0 ||

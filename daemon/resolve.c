@@ -420,11 +420,8 @@ static void complete(struct resolve *r)
 	}
 	const struct benchmark *benchmark = manifest_benchmark(&r->base.manifest, a->suite[0]);
 
-	if (benchmark && r->job.cells_glob[0]) {
-		give_up(r, "failed",
-			"the cells of a benchmark that is a program of its own cannot be chosen: one run writes them all");
-		return;
-	}
+	if (benchmark && r->job.cells_glob[0])
+		snprintf(a->note, sizeof a->note, "all rows are measured: one run of a program of its own writes them all");
 	if (benchmark && plan_benchmark(p, r->config, r->repo->name, benchmark, &r->target.manifest, &err) != 0) {
 		refuse(r, &err);
 		return;

@@ -88,6 +88,14 @@ static inline int act_bisect(void *arg, const struct site_request *r, int64_t *i
 	return note(arg, e, "bisect %s %s..%s suite=%s cells=%s\n", r->repo, r->base, r->target, r->suite ? r->suite : "",
 		r->cells_glob ? r->cells_glob : "");
 }
+static inline int act_import(void *arg, const struct site_import *figures, int64_t *comparison, bool *is_new, struct fw_err *e)
+{
+	*comparison = 77;
+	*is_new = figures->n != 2;
+	return note(arg, e, "import %s %s %s %s %s %d %s %g %g\n", or_dash(figures->repo), or_dash(figures->branch),
+		or_dash(figures->commit), or_dash(figures->base), or_dash(figures->name), figures->n, figures->row[0].cell,
+		figures->row[0].base_ms, figures->row[0].target_ms);
+}
 static inline int act_cancel_bisect(void *arg, int64_t id, const char *who, struct fw_err *e)
 {
 	return note(arg, e, "cancel bisect %lld %s\n", (long long)id, who);
@@ -112,6 +120,7 @@ static inline int run_setup(void **state)
 		.secret = act_secret,
 		.health = act_health,
 		.bisect = act_bisect,
+		.import = act_import,
 		.cancel_bisect = act_cancel_bisect };
 	ok(site_start(&run->site, "127.0.0.1", 0, &run->http, &err));
 	*state = run;

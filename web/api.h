@@ -13,6 +13,8 @@
 http_handler_fn api_repos, api_branches;
 http_handler_fn api_comparisons, api_comparison, api_comparison_csv, api_comparison_md, api_badge, api_compare, api_commit;
 http_handler_fn api_comparison_judge;
+http_handler_fn api_comparison_ffa;
+http_handler_fn api_import_post;
 http_handler_fn api_history;
 http_handler_fn api_jobs, api_job, api_job_log, api_job_post, api_job_cancel, api_job_retry;
 http_handler_fn api_bisects, api_bisect, api_bisect_post, api_bisect_cancel;

@@ -20,6 +20,7 @@ void api_index(void *arg, struct http_request *r, struct http_response *response
 		{ "comparisons", "/api/v1/comparisons?repo=&branch=&verdict=" },
 		{ "comparison", "/api/v1/comparisons/{id}" },
 		{ "comparison_csv", "/api/v1/comparisons/{id}.csv" },
+		{ "comparison_ffa", "/api/v1/comparisons/{id}/ffa/{file}.csv" },
 		{ "compare", "/api/v1/compare?repo=&base=&target=" },
 		{ "history", "/api/v1/history?repo=&branch=&cell=&device=" },
 		{ "alerts", "/api/v1/alerts?state=&repo=" },

@@ -16,6 +16,18 @@ struct site_request {
 
 struct page_cache;
 
+/** Figures that somebody else measured. `base_ms` 0: of the target alone. Times are medians; tflops 0: unknown. */
+struct site_import_row {
+	const char *cell;
+	double base_ms, target_ms, base_tflops, target_tflops;
+};
+struct site_import {
+	const char *repo, *branch, *commit, *base; /* branch and base NULL: none; commits in full */
+	const char *name;                          /* what it is stored under, where a suite's name stands */
+	int n;
+	const struct site_import_row *row; /* row[n] */
+};
+
 /** What main connects to the daemon's control room. Err: as control.h says. */
 struct site_actions {
 	void *arg;
@@ -28,6 +40,8 @@ struct site_actions {
 	int (*health)(void *arg, struct fw_err *err);
 	/** Search the commits from request->base (good) to request->target (bad). */
 	int (*bisect)(void *arg, const struct site_request *request, int64_t *id, struct fw_err *err);
+	/** Store figures. `is_new` false: the same were stored before, as `comparison`. */
+	int (*import)(void *arg, const struct site_import *figures, int64_t *comparison, bool *is_new, struct fw_err *err);
 	int (*cancel_bisect)(void *arg, int64_t id, const char *who, struct fw_err *err);
 	int (*judge)(void *arg, int64_t comparison, bool *changed, struct fw_err *err);
 };

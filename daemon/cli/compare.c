@@ -9,6 +9,7 @@
 #include "base/jsonw.h"
 #include "base/proc.h"
 #include "cli/place.h"
+#include "cli/files.h"
 #include "cli/plain.h"
 #include "cli/report.h"
 #include "cli/value.h"
@@ -189,6 +190,8 @@ static int ask(struct client *c, const struct options *o, const char *base, cons
 
 int verb_compare(struct client *c, const struct options *o)
 {
+	if (files_are(o->arg[0], o->arg[1]))
+		return verb_compare_files(o);
 	struct fw_err err = { 0 };
 	json_t *asked = NULL, *job = NULL;
 	int status = -1;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/verbs.h"
+#include "core/reading.h"
 
 static const struct verb {
 	const char *name;
@@ -17,10 +18,16 @@ static const struct verb {
 	{ "status", 0, 0, verb_status, "status [--repo R]", "branches, their verdicts and jobs" },
 	{ "compare", 2, 2, verb_compare, "compare BASE TARGET [--repo R] [--suite S] [--cells GLOB] [--quick]",
 		"measure TARGET against BASE and print the tables; \".\" is the uncommitted tree" },
+	{ "compare", 2, 2, verb_compare, "compare FILE FILE [--format F] [--unit U]",
+		"show two benchmark outputs side by side, without the daemon and without a verdict" },
 	{ "run", 1, 1, verb_run, "run TARGET [--repo R] [--suite S]", "queue a branch or commit against its base" },
 	{ "wait", 1, 1, verb_wait, "wait BRANCH|COMMIT|JOB [--repo R]", "wait for its newest job and print the tables" },
 	{ "bisect", 2, 3, verb_bisect, "bisect GOOD BAD [CELL] [--repo R] [--suite S]",
 		"find the commit between two that lost; CELL is a pattern, default all" },
+	{ "import", 1, 2, verb_import,
+		"import FILE [BASE_FILE] --repo R --commit SHA [--base SHA] [--branch B] [--suite NAME] [--format F]",
+		"store what another benchmark wrote; the same again stores nothing" },
+	{ "export", 1, 2, verb_export, "export COMPARISON [DIR]", "write a comparison as MagiAttention's CSV files" },
 	{ "history", 1, 1, verb_history, "history CELL [--repo R] [--branch B] [--device UUID]", "one cell over time" },
 	{ "jobs", 0, 0, verb_jobs, "jobs [--state S] [--repo R]", "the queue and what ended lately" },
 	{ "log", 1, 1, verb_log, "log JOB", "what happened to a job, and its build logs" },
@@ -54,6 +61,7 @@ static void help(FILE *out)
 	      "  --token-file FILE  access token on its first line (or FLOPWATCH_TOKEN), where the daemon asks for one\n"
 	      "  --json        the API's answer instead of tables      --timeout S  stop waiting after S seconds\n"
 	      "  --progress    one line a step, also in a pipe         --quiet      no progress\n"
+	      "  --format F    what a file holds: " READING_FORMATS "\n"
 	      "  --limit N     at most N rows                          --help --version\n\n"
 	      "exit status: 0 no regression, 1 error, 2 usage, 3 regression, 4 not found, 5 daemon unreachable, 6 timeout, 7 "
 	      "undecided\n",
@@ -108,6 +116,10 @@ enum {
 	OPTION_TOKEN_FILE,
 	OPTION_SCOPE,
 	OPTION_REPO,
+	OPTION_FORMAT,
+	OPTION_UNIT,
+	OPTION_COMMIT,
+	OPTION_BASE,
 	OPTION_SUITE,
 	OPTION_CELLS,
 	OPTION_BRANCH,
@@ -130,6 +142,10 @@ static const struct option long_options[] = {
 	{ "token-file", required_argument, NULL, OPTION_TOKEN_FILE },
 	{ "scope", required_argument, NULL, OPTION_SCOPE },
 	{ "repo", required_argument, NULL, OPTION_REPO },
+	{ "format", required_argument, NULL, OPTION_FORMAT },
+	{ "unit", required_argument, NULL, OPTION_UNIT },
+	{ "commit", required_argument, NULL, OPTION_COMMIT },
+	{ "base", required_argument, NULL, OPTION_BASE },
 	{ "suite", required_argument, NULL, OPTION_SUITE },
 	{ "cells", required_argument, NULL, OPTION_CELLS },
 	{ "branch", required_argument, NULL, OPTION_BRANCH },
@@ -172,6 +188,18 @@ static int parse(int argc, char **argv, struct options *o)
 			break;
 		case OPTION_REPO:
 			o->repo = optarg;
+			break;
+		case OPTION_FORMAT:
+			o->format = optarg;
+			break;
+		case OPTION_UNIT:
+			o->unit = optarg;
+			break;
+		case OPTION_COMMIT:
+			o->commit = optarg;
+			break;
+		case OPTION_BASE:
+			o->base = optarg;
 			break;
 		case OPTION_SUITE:
 			o->suite = optarg;

@@ -20,6 +20,7 @@ enum exit_status {
 /** What the command line said. */
 struct options {
 	const char *server, *token_file, *scope;
+	const char *format, *unit, *commit, *base;                           /* NULL: not given */
 	const char *repo, *suite, *cells, *branch, *device, *state, *reason; /* NULL: not given */
 	bool json, quick, progress, quiet, again;
 	int timeout_s; /* 0: none */
@@ -42,6 +43,10 @@ int verb_status_of_verdict(const char *verdict);
 
 int verb_bisect(struct client *c, const struct options *o);
 int verb_compare(struct client *c, const struct options *o);
+/** compare on two files; needs no daemon. */
+int verb_compare_files(const struct options *o);
+int verb_import(struct client *c, const struct options *o);
+int verb_export(struct client *c, const struct options *o);
 int verb_wait(struct client *c, const struct options *o);
 int verb_run(struct client *c, const struct options *o);
 int verb_status(struct client *c, const struct options *o);

@@ -1,0 +1,102 @@
+#!/bin/bash
+# Files of foreign benchmarks: compared without a daemon, imported once, and MagiAttention's CSV written from a comparison.
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/daemon.sh"
+fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }
+data=$root/tests/data/readers
+
+# ---- two files, no daemon --------------------------------------------------------------------------------------------------
+sed 's/3.5861,613.2000/3.7000,594.3000/' "$data/ffa-dense.csv" >"$tmp/slower.csv"
+fails "a slower row ends with 7" 7 "$bin/flopwatch" compare "$data/ffa-dense.csv" "$tmp/slower.csv"
+like "the table shows it" "$out" 'ffa/dense/full/s8192/forward +3\.5861 +613\.2 +3\.7 +594\.3 +-3\.08 % +1/1'
+like "in words, too" "$out" 'ffa/dense/full/s8192/forward took 3\.18 % more time'
+like "and says what two files cannot say" "$out" 'This is no verdict: each file is one run'
+ok "equal files end with 0" "$bin/flopwatch" compare "$data/nvbench.json" "$data/nvbench.json"
+head -n 3 "$data/ffa-dense.csv" >"$tmp/fewer.csv"
+fails "a row that vanished is no silence" 7 "$bin/flopwatch" compare "$data/ffa-dense.csv" "$tmp/fewer.csv"
+like "but a warning" "$out" "WARNING ffa/dense/causal/s8192/forward is not in $tmp/fewer.csv"
+ok "old and new columns name a case alike" "$bin/flopwatch" compare "$data/ffa-block-sparse-old.csv" "$data/ffa-block-sparse.csv"
+like "so that they meet" "$out" 'ffa/block_sparse/s49152/r0\.1/b64/forward +23 '
+ok "--json" "$bin/flopwatch" compare "$data/hyperfine.json" "$data/hyperfine.json" --json
+is "is JSON without a verdict" "$(jq -c '[.format, .verdict, .cells[0].change_pct]' <<<"$out")" '["hyperfine",null,0]'
+head -c 300 "$data/nvbench.json" >"$tmp/cut.json"
+fails "a file that is cut off" 1 "$bin/flopwatch" compare "$data/nvbench.json" "$tmp/cut.json"
+like "has its place" "$out" "^flopwatch: $tmp/cut.json:[0-9]+: is no JSON: .*cut off"
+fails "a triton file without a unit" 1 "$bin/flopwatch" compare "$data/triton-old.csv" "$data/triton-old.csv"
+like "asks for one" "$out" 'does not say what its numbers are; give a unit'
+ok "which can be given" "$bin/flopwatch" compare "$data/triton-old.csv" "$data/triton-old.csv" --unit GB/s
+echo hello >"$tmp/text"
+fails "no format at all" 1 "$bin/flopwatch" compare "$tmp/text" "$tmp/text"
+like "lists those that are read" "$out" 'say which with --format: flopwatch, ffa, nvbench'
+
+# ---- import ------------------------------------------------------------------------------------------------------------------
+new_repo kernels
+write_config
+start_daemon || exit 1
+push kernels main
+first=$(head_of kernels)
+is "a comparison of our own" "$(result_of "$first")" "done unchanged"
+other=$(printf '%040d' 7)
+fails "import says what is missing" 2 fw import "$data/ffa-dense.csv"
+ok "import of absolute figures" fw import "$data/ffa-dense.csv" --repo kernels --commit "$first"
+like "stores them" "$out" '^4 rows stored as comparison 2$'
+ok "the same again" fw import "$data/ffa-dense.csv" --repo kernels --commit "$first"
+like "stores nothing" "$out" '^4 rows were stored before as comparison 2$'
+is "one comparison holds them" "$(sql "SELECT count(*) FROM comparison WHERE kind = 'import'")" 1
+body=$(api comparisons/2)
+is "with the file's own TFLOP/s" "$(jq -c '[.kind, .suite, .verdict, .cells[0].cell, .cells[0].target.median_ms, (.cells[0].target.tflops | round), .cells[0].base.median_ms]' <<<"$body")" \
+	'["import","ffa","undecided","ffa/dense/full/s8192/forward",3.5861,613,null]'
+ok "import of two files" fw import "$tmp/slower.csv" "$data/ffa-dense.csv" --repo kernels --commit "$first" --base "$other" --branch main --suite theirs
+body=$(api comparisons/3)
+is "has a change and no verdict" "$(jq -c '[.branch, .suite, .cells[0].verdict, (.cells[0].change_pct * 100 | round), .cells[0].reason]' <<<"$body")" \
+	'["main","theirs","undecided",-308,"imported: two figures without their scatter cannot show a change of 1.5 %"]'
+is "nobody is accused" "$(api alerts | jq '.items | length')" 0
+fails "a commit is named in full" 1 fw import "$data/ffa-dense.csv" --repo kernels --commit "${first:0:12}"
+like "as git prints it" "$out" '40 hex digits'
+fails "a repository that is not there" 4 fw import "$data/ffa-dense.csv" --repo nothing --commit "$first"
+is "rows are checked" "$(post imports '{"repo":"kernels","commit":"'"$first"'","name":"x","rows":[{"cell":"a","ms":-1}]}' | jq -r .detail | cut -d: -f1)" "rows[0].ms"
+is "also their names" "$(post imports '{"repo":"kernels","commit":"'"$first"'","name":"x","rows":[{"cell":"a","ms":1},{"cell":"a","ms":1}]}' | jq -r .detail | cut -d: -f1)" "rows[1].cell (it appears twice)"
+fails "imported figures cannot be measured again" 1 fw retry 2
+
+# ---- export ------------------------------------------------------------------------------------------------------------------
+branch kernels slow main
+cat >"$tmp/kernels/etc/suites/tiny.yaml" <<'YAML'
+suite: tiny
+family: attention
+common: {nhq: 2, nhk: 1, headdim: 64, dtype: bf16}
+dense: {seqlens: [64], masks: [causal]}
+block_sparse: {seqlens: [128], sparsity_ratios: [0.5], block_sizes: [32]}
+directions: [forward, backward]
+seed: 42
+threshold_pct: 1.5
+budget_s: 60
+YAML
+commit kernels "sparse cells, too"
+push kernels main
+await 60 job_ended "$(head_of kernels)"
+branch kernels team/slow main
+echo 1.05 >"$tmp/kernels/kernels/factor"
+git -C "$tmp/kernels" checkout -q slow -- etc
+commit kernels "slower"
+fails "a comparison with dense and block-sparse cells" 3 sh -c "git -C '$tmp/kernels' push -q --force origin HEAD:refs/heads/team/slow; git -C '$tmp/kernels' push -q --force origin slow:refs/heads/base; sleep 1; '$bin/flopwatch' --server 'http://127.0.0.1:$(port)' compare base team/slow --timeout 100 --quiet"
+id=$(api "comparisons?verdict=regression" | jq '.items[0].id')
+mkdir "$tmp/ffa"
+ok "export" fw export "$id" "$tmp/ffa"
+name=$(api "comparisons/$id" | jq -r '.branch // .target.commit[0:12]' | sed 's/%2F/-/; s,/,-,')
+base=$(api "comparisons/$id" | jq -r '.base.commit[0:12]')
+is "writes six files" "$(cd "$tmp/ffa" && printf '%s\n' * | sort)" "$(printf '%s.csv\n' "compare_${base}_${name}_"{block_sparse,dense} profile_{block_sparse,dense}_{"$base","$name"} | sort)"
+timings=fwd_range_merge_ms,fwd_sparse_load_preprocess_ms,fwd_prepare_ms,fwd_run_ms,fwd_fill_ms,fwd_cast_ms,bwd_range_merge_ms,bwd_prepare_ms,bwd_preprocess_ms,bwd_run_ms,bwd_cast_ms
+is "dense columns" "$(head -n 1 "$tmp/ffa/profile_dense_$base.csv")" "seqlen,mask_type,direction,latency_ms,tflops_per_sec,$timings"
+is "block-sparse columns" "$(head -n 1 "$tmp/ffa/profile_block_sparse_$base.csv")" \
+	"seqlen,sparsity_ratio,q_block_size,k_block_size,swap_ab,pack_gqa,sparse_load,kblockm,kblockn,direction,latency_ms,tflops_per_sec,$timings"
+like "a forward row leaves the other direction's cells empty" "$(sed -n 2p "$tmp/ffa/profile_dense_$base.csv")" '^64,causal,fwd,[0-9]+\.[0-9]{4},[0-9]+\.[0-9]{4},(-?[0-9.]+,){6},,,,$'
+like "a backward row likewise" "$(sed -n 3p "$tmp/ffa/profile_dense_$base.csv")" '^64,causal,bwd,[0-9.]+,[0-9.]+,,,,,,,(-?[0-9.]+,){4}-?[0-9.]+$'
+like "an absent phase is -1" "$(sed -n 2p "$tmp/ffa/profile_dense_$base.csv")" ',-1\.0000,'
+like "sparse rows" "$(sed -n 2p "$tmp/ffa/profile_block_sparse_$name.csv")" '^128,0\.5,32,32,False,False,False,32,32,fwd,'
+is "latency is that of the call" "$(sed -n 2p "$tmp/ffa/profile_dense_$name.csv" | cut -d, -f4)" "$(api "comparisons/$id" | jq -r '.cells[0].call.target_us / 1000' | xargs printf '%.4f')"
+like "the comparison begins with tflops_per_sec" "$(head -n 1 "$tmp/ffa/compare_${base}_${name}_dense.csv")" '^mask_type,direction,seqlen,tflops_per_sec_baseline,tflops_per_sec_target,tflops_per_sec_improvement\(%\),fwd_range_merge_ms_baseline,'
+like "the sparse one with latency_ms" "$(head -n 1 "$tmp/ffa/compare_${base}_${name}_block_sparse.csv")" '^seqlen,sparsity_ratio,block_size,direction,latency_ms_baseline,'
+like "and shows the loss" "$(sed -n 2p "$tmp/ffa/compare_${base}_${name}_dense.csv" | cut -d, -f6)" '^-[3-6]\.'
+fails "what was written can be compared as files" 7 "$bin/flopwatch" compare "$tmp/ffa/profile_dense_$base.csv" "$tmp/ffa/profile_dense_$name.csv"
+fails "a comparison that is not there" 4 fw export 999 "$tmp/ffa"
+is "nor a file" "$(api "comparisons/$id/ffa/other.csv" | jq .status)" 404
