@@ -346,9 +346,10 @@ static void read_limits(struct yaml *y, struct yaml_node *map, struct config *c)
 		{ "launch", 1000, 24 * HOUR_MS, 5 * MINUTE_MS },
 		{ "job", 1000, 7 * 24 * (int64_t)HOUR_MS, HOUR_MS },
 		{ "wait", 0, 24 * HOUR_MS, 10 * MINUTE_MS },
+		{ "silence", 1000, 7 * 24 * (int64_t)HOUR_MS, 15 * MINUTE_MS },
 	};
-	int64_t ms[5], queue_max = 10000;
-	for (int i = 0; i < 5; i++) {
+	int64_t ms[6], queue_max = 10000;
+	for (int i = 0; i < 6; i++) {
 		ms[i] = row[i].normal_ms;
 		yaml_duration_ms(y, yaml_get(y, map, row[i].key), row[i].min_ms, row[i].max_ms, &ms[i]);
 	}
@@ -359,6 +360,7 @@ static void read_limits(struct yaml *y, struct yaml_node *map, struct config *c)
 	c->launch_s = (double)ms[2] / 1e3;
 	c->job_timeout_ms = ms[3];
 	c->wait_s = (double)ms[4] / 1e3;
+	c->silence_ms = ms[5];
 	c->queue_max = (int)queue_max;
 }
 
@@ -489,6 +491,7 @@ void config_update(struct config *live, const struct config *fresh, char *restar
 	live->launch_s = fresh->launch_s;
 	live->wait_s = fresh->wait_s;
 	live->job_timeout_ms = fresh->job_timeout_ms;
+	live->silence_ms = fresh->silence_ms;
 	live->queue_max = fresh->queue_max;
 }
 

@@ -57,8 +57,9 @@ struct config {
 	double build_s, check_s, launch_s; /* limits sent with a job */
 	double wait_s;                     /* likewise: for other processes to leave the device */
 	int64_t job_timeout_ms;
-	int queue_max;    /* jobs that may wait */
-	char sandbox[16]; /* "auto" "required" "none": passed to workers started as children */
+	int64_t silence_ms; /* a device of which nothing is heard for so long, while jobs wait, has fallen silent */
+	int queue_max;      /* jobs that may wait */
+	char sandbox[16];   /* "auto" "required" "none": passed to workers started as children */
 };
 
 /**

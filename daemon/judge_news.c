@@ -9,6 +9,7 @@
 #include "bisect.h"
 #include "bisect_report.h"
 #include "gitread.h"
+#include "judge_costs.h"
 
 enum { NEWS_MAX = 1 << 20 };
 
@@ -272,7 +273,8 @@ int judge_news_publish(struct db *db, const struct config *config, struct judge_
 		return 0;
 	if (open_vanished(db, config, r, c, now_ms, out, err) ||
 		(n->broken.n && open_cells(db, config, "broken", &n->broken, r, c, now_ms, out, err)) ||
-		(n->lost.n && open_lost(db, config, n, r, c, now_ms, out, err)) || tell_better(db, n, job, c, now_ms, err))
+		(n->lost.n && open_lost(db, config, n, r, c, now_ms, out, err)) || judge_costs(db, r, job, c->id, now_ms, err) ||
+		tell_better(db, n, job, c, now_ms, err))
 		return -1;
 	return end_alerts(db, config, c, now_ms, out, err);
 }

@@ -25,6 +25,7 @@
 #include "notify.h"
 #include "notify_systemd.h"
 #include "queue.h"
+#include "silence.h"
 #include "watch.h"
 
 enum { DRAIN_MS = 4000, WATCH_AGAIN_MS = 30000, LOCK_TRIES = 10 };
@@ -40,6 +41,7 @@ struct server {
 	struct notify *notify;
 	struct janitor *janitor;
 	struct bisects *bisects;
+	struct silence *silence;
 	struct control control;
 	struct face *face;
 	struct loop_source *watchdog, *deadline, *watch_timer;
@@ -267,6 +269,7 @@ static int start(struct server *s, struct fw_err *err)
 		queue_start(s->loop, s->config, s->db, on_event, s, &s->queue, err) != 0 ||
 		notify_start(s->loop, s->config, queue_ledger(s->queue), &s->notify, err) != 0 ||
 		bisects_start(s->loop, s->config, queue_ledger(s->queue), on_new_job, s, &s->bisects, err) != 0 ||
+		silence_start(s->loop, s->config, queue_ledger(s->queue), &s->silence, err) != 0 ||
 		janitor_start(s->loop, s->db, &s->janitor, err) != 0)
 		return -1;
 	s->control = (struct control){ .db = s->db, .queue = s->queue, .config = s->config };
@@ -286,6 +289,7 @@ static void stop(struct server *s)
 		stop_watch(s);
 		janitor_stop(s->janitor);
 		bisects_stop(s->bisects);
+		silence_stop(s->silence);
 		notify_stop(s->notify);
 		queue_stop(s->queue);
 		face_stop(s->face);

@@ -50,6 +50,8 @@ like "its title names what moved" "$(api "alerts?limit=500" | jq -r ".items[] | 
 is "its cells are grouped by direction" "$(api "alerts?limit=500" | jq -c ".items[] | select(.id == $alert) | [.groups[] | [.direction, .cells]]")" '[["forward",2],["backward",2]]'
 is "webhook receivers would hear of both" "$(sql "SELECT count(*) FROM event WHERE kind IN ('alert.opened', 'alert.named')")" 2
 
+is "the work that it claims more is an event" "$(sql "SELECT payload ->> 'what' FROM event WHERE kind = 'cost.up'")" flops_issued
+
 # ---- two culprits, one of them behind a commit that does not build ----
 factor 1.05 "two-1"
 factor 1.10 "two-2"
@@ -162,6 +164,28 @@ push kernels long
 tip=$(head_of kernels)
 is "what goes beyond it" "$(result_of "$tip")" "done regression"
 unlike "is one" "$(alert_of "$tip" regression)" '^$'
+# ---- a device that falls silent ----
+stop_daemon
+printf '#!/bin/sh\nexit 3\n' >"$tmp/worker"
+chmod +x "$tmp/worker"
+repos="repos: [{name: kernels, url: $tmp/kernels.git}]"
+write_config "workers: [{name: sim, command: [$tmp/worker]}]" "$repos" "limits: {silence: 1 s}"
+start
+branch kernels quiet "$last"
+factor 1.21 "nobody measures it"
+push kernels quiet
+silent_is() { [ "$(sql "SELECT group_concat(state) FROM alert WHERE kind = 'silent'")" = "$1" ]; }
+await 20 silent_is open
+like "a device of which nothing is heard while jobs wait is an alert" "$(api 'alerts?state=open' | jq -r '.items[] | select(.kind == "silent") | .title')" 'device sim-0 has said nothing for [0-9]+ s, and 1 jobs wait'
+is "about the device" "$(api 'alerts?state=open' | jq -r '.items[] | select(.kind == "silent") | "\(.device) \(.repo)"')" "sim-0 null"
+like "the page shows it" "$(curl -s "http://127.0.0.1:$(port)/alerts")" 'sim-0 has said nothing'
+like "and the command line" "$("$bin/flopwatch" alerts --state open)" 'silent +open +sim-0'
+stop_daemon
+write_config "workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]" "$repos" "limits: {silence: 1 s}"
+start
+await 20 silent_is resolved
+is "which ends when it is heard again" $? 0
+
 is "the database is sound" "$(sql 'PRAGMA foreign_key_check')" ""
 stop_daemon
 is "the daemon ends in order" $? 0

@@ -226,6 +226,49 @@ static void rows_that_vanish_are_told(void **state)
 	assert_int_equal(judged(f, r, 8000).n_recovered, 1);
 }
 
+static void fixture_work(
+	struct result *r, const char *role, int cell, double flops, int64_t workspace, int nodes, int local_bytes)
+{
+	struct msg m = { .t = MSG_WORK, .u.work = { .cell = cell, .flops_issued = flops, .workspace_bytes = workspace } };
+	snprintf(m.u.work.role, sizeof(m.u.work.role), "%s", role);
+	fixture_add(r, &m);
+	for (int i = 0; i < nodes; i++) {
+		struct msg n = { .t = MSG_NODE, .u.node = { .cell = cell, .local_bytes = local_bytes } };
+		snprintf(n.u.node.role, sizeof(n.u.node.role), "%s", role);
+		snprintf(n.u.node.phase, sizeof(n.u.node.phase), "run");
+		snprintf(n.u.node.kernel, sizeof(n.u.node.kernel), "attention_%d", i);
+		fixture_add(r, &n);
+	}
+}
+
+static void costs_that_no_clock_shows_are_events(void **state)
+{
+	struct fixture *f = *state;
+	double shift[] = { 0, 0.04 };
+	struct result *r = fixture_result(f, "main", 1, 2, 2);
+	fixture_measured(r, shift);
+	r->check[result_check(r, "target", 1) - r->check].error_ratio = 0.36; /* 0.31 in the base */
+	fixture_work(r, "base", 0, 1e9, 1024, 1, 0);
+	fixture_work(r, "target", 0, 1e9, 1024, 1, 0);
+	fixture_work(r, "base", 1, 1e9, 1024, 1, 0);
+	fixture_work(r, "target", 1, 1.1e9, 2048, 2, 64);
+	struct judge_outcome out = judged(f, r, 5000);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM event WHERE kind = 'cost.up'"), 5);
+	assert_int_equal(
+		fixture_number(f,
+			"SELECT count(*) FROM event WHERE kind = 'cost.up' AND json_array_length(payload, '$.cells') = 1 "
+			"AND payload ->> '$.cells[0].cell' LIKE '%s2048%'"),
+		5);
+	assert_int_equal(
+		fixture_number(f, "SELECT payload ->> '$.cells[0].target' FROM event WHERE payload ->> 'what' = 'local_bytes'"),
+		128);
+	/* the alert names the kernel that is new */
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE grouped ->> '$[0].kernel' = 'attention_0' AND "
+					   "grouped ->> '$[0].phase' = 'run' AND title LIKE 'attention forward (run) -_.% %'"),
+		1);
+	assert_true(out.alert_is_new);
+}
+
 static void looks_accuse_nobody(void **state)
 {
 	struct fixture *f = *state;
@@ -540,6 +583,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(main_is_broken_once_until_it_is_mended, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_accepted_loss_is_the_new_level, setup, teardown),
 		cmocka_unit_test_setup_teardown(rows_that_vanish_are_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(costs_that_no_clock_shows_are_events, setup, teardown),
 		cmocka_unit_test_setup_teardown(looks_accuse_nobody, setup, teardown),
 		cmocka_unit_test_setup_teardown(equal_inputs_are_identical_without_a_worker, setup, teardown),
 		cmocka_unit_test_setup_teardown(equal_modules_are_identical, setup, teardown),

@@ -87,24 +87,31 @@ static void alert_groups(struct buf *out, const struct view_alert *row)
 	json_decref(groups);
 }
 
+/* Who did it: a commit, or the range that is as narrow as could be measured. */
 static void alert_culprits(struct buf *out, const struct view_alert *row)
 {
-	size_t i, k;
-	json_t *culprit, *commit, *culprits = json_loads(row->culprits_json, 0, NULL);
+	size_t i;
+	json_t *culprit, *culprits = json_loads(row->culprits_json, 0, NULL);
 	json_array_foreach(culprits, i, culprit)
 	{
-		const json_t *commits = json_object_get(culprit, "commits");
+		json_int_t commits = json_integer_value(json_object_get(culprit, "commits"));
+		json_int_t comparison = json_integer_value(json_object_get(culprit, "comparison"));
 		emit_raw(out, "<p><b>Culprit:</b> ");
-		if (json_array_size(commits) == 0 && *text(culprit, "to"))
-			layout_commit(out, text(culprit, "to"));
-		json_array_foreach(commits, k, commit)
-		{
-			const char *sha = json_is_string(commit) ? json_string_value(commit) : text(commit, "commit");
-			emit_raw(out, k ? ", " : json_array_size(commits) > 1 ? "one of " : "");
-			layout_commit(out, sha);
-			emit_raw(out, " ");
-			emit_text(out, json_is_string(commit) ? "" : text(commit, "subject"));
+		if (commits > 1) {
+			emit_rawf(out, "one of %lld commits after ", (long long)commits);
+			layout_commit(out, text(culprit, "from"));
+			emit_raw(out, " up to ");
 		}
+		layout_commit(out, text(culprit, "to"));
+		emit_raw(out, " ");
+		emit_text(out, text(culprit, "subject"));
+		if (json_is_number(json_object_get(culprit, "change_pct"))) {
+			emit_raw(out, " ");
+			layout_change(out, number(culprit, "change_pct"));
+		}
+		if (comparison)
+			emit_rawf(out, " <a href=\"/comparisons/%lld\">comparison %lld</a>", (long long)comparison,
+				(long long)comparison);
 		emit_raw(out, "</p>");
 	}
 	json_decref(culprits);
