@@ -217,10 +217,11 @@ static void check_provider(const struct fw_provider *v, struct setup *u, const c
 		int backward, flags;
 		const char *config;
 	} variants[] = { { 0, 0, only_config }, { 1, 0, only_config }, { 1, 0, "BLOCK_M=64 BLOCK_N=64 STAGES=2" },
-		{ 1, 0, "BLOCK_M=64 BLOCK_N=128 STAGES=3 WARPGROUPS=3 APART=1 PASSES=1" },
-		{ 1, 0, "BLOCK_M=64 BLOCK_N=128 STAGES=3 WARPGROUPS=3 APART=1 PASSES=2" },
-		{ 1, 0, "BLOCK_M=64 BLOCK_N=64 STAGES=4 WARPGROUPS=3 APART=1 PASSES=1" },
-		{ 1, 0, "BLOCK_M=64 BLOCK_N=64 STAGES=4 WARPGROUPS=3 APART=1 PASSES=2" },
+		{ 1, 0, "BLOCK_M=64 BLOCK_N=128 STAGES=3 WARPGROUPS=3 PARTS=2 PASSES=1" },
+		{ 1, 0, "BLOCK_M=64 BLOCK_N=128 STAGES=3 WARPGROUPS=3 PARTS=2 PASSES=2" },
+		{ 1, 0, "BLOCK_M=64 BLOCK_N=64 STAGES=4 WARPGROUPS=3 PARTS=2 PASSES=1" },
+		{ 1, 0, "BLOCK_M=64 BLOCK_N=64 STAGES=4 WARPGROUPS=3 PARTS=2 PASSES=2" },
+		{ 1, 0, "BLOCK_M=64 BLOCK_N=128 STAGES=3 WARPGROUPS=3 PARTS=1 PASSES=1" },
 
 		{ 1, FW_DETERMINISTIC, NULL } };
 	for (const struct variant &w : variants) {

@@ -13,6 +13,7 @@ static int choose(const struct fw_attention *, int, const char *config, struct v
 	shape->outer_rows = V1_STEP;
 	shape->heads = 1;
 	shape->step = V1_STEP;
+	shape->parts = shape->passes = 1;
 	snprintf(shape->config, sizeof shape->config, "BLOCK_M=64 BLOCK_N=64 STAGES=1");
 	return !config || !strcmp(config, shape->config) ? FW_OK : FW_UNSUPPORTED;
 }

@@ -51,10 +51,10 @@ struct v1_job {
 	int32_t heads;      /* forward: query heads side by side in a thread block; outer_rows * heads = V1_FORWARD_M */
 	int32_t n_tiles;    /* entries of one tile table */
 	int32_t n_slots;    /* backward */
-	int32_t apart;      /* backward: every query head of a group has its own sums of dK and dV, CAST adds them up */
-	int32_t passes;     /* backward: 2 when dQ is a pass of its own */
-	int32_t ordered;    /* backward: dQ is summed in a fixed order */
-	int32_t section;    /* key heads that run at a time, so that what they share stays in the L2 cache */
+	int32_t parts; /* backward: the heads of a group are walked in so many parts with sums of their own, which CAST adds up */
+	int32_t passes;  /* backward: 2 when dQ is a pass of its own */
+	int32_t ordered; /* backward: dQ is summed in a fixed order */
+	int32_t section; /* key heads that run at a time, so that what they share stays in the L2 cache */
 	int64_t list_capacity;
 	float scale;
 	float scale_log2; /* scale * log2(e) */
@@ -67,7 +67,7 @@ struct v1_job {
 
 	/* workspace */
 	struct v1_tile *tiles; /* [n_tiles], with blocks [nhk][n_tiles] */
-	int32_t *list;         /* [list_capacity] inner block numbers */
+	int32_t *list;         /* [list_capacity] inner block numbers, see v1_listed_block */
 	int32_t *ranks;        /* [list_capacity] when ordered: key blocks of the same row of the mask that come before */
 	int32_t *cursor;       /* [2] used entries of list; next item of a persistent grid, 0 after v1_lists */
 	int2 *slots;           /* [n_slots] tokens [x, y) of a slot, empty when unused */
@@ -76,6 +76,26 @@ struct v1_job {
 	float *grad_q_sum;     /* [nhq][n_slots][64 * headdim] in the order of v1_fragment */
 	int32_t *turns;        /* [nhq][n_slots] when ordered: additions to a slot's sum so far */
 };
+
+/**
+ * A backward tile may cover two mask blocks side by side: then the list holds every block that either of them sees, and two bits above the
+ * number say which of them does not.
+ */
+V1_HD int32_t v1_listed_block(int32_t entry)
+{
+	return entry & 0x0fffffff;
+}
+
+V1_HD int32_t v1_missing_halves(int32_t entry)
+{
+	return entry >> 28 & 3;
+}
+
+/** Tokens of the outer side that share a list: a mask block, or a tile that covers two. */
+V1_HD int32_t v1_list_rows(const struct v1_job *job)
+{
+	return job->outer_rows > job->block ? job->outer_rows : job->block;
+}
 
 /** Bounds of one sequence. */
 struct v1_sequence {

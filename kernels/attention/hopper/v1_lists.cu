@@ -98,32 +98,50 @@ static __global__ void __launch_bounds__(THREADS) v1_dense_lists_kernel(const __
 		job.cursor[i] = 0;
 }
 
-/* Bits of 32 inner blocks from 32 * word on, the same in all lanes. Forward reads a row of the mask, backward a column. */
-static __device__ uint32_t kept_blocks(const struct v1_job &job, int32_t kv_head, int32_t outer, int32_t word, int32_t lane)
+/*
+ * Bits of 32 inner blocks from 32 * word on, the same in all lanes. Forward reads a row of the mask, backward a column, or two that share a
+ * list; then `missing` says which of them does not see this lane's block.
+ */
+static __device__ uint32_t kept_blocks(
+	const struct v1_job &job, int32_t kv_head, int32_t outer, int32_t word, int32_t lane, int32_t *missing)
 {
 	const int32_t q_blocks = v1_ceil_div(job.total_q, job.block), k_blocks = v1_ceil_div(job.total_k, job.block);
 	const int32_t words = v1_ceil_div(k_blocks, 32);
 	const uint32_t *head = job.bits + (int64_t)kv_head * q_blocks * words;
 	bool kept = false;
+	*missing = 0;
 	if (!job.backward) {
 		if (word * 32 + lane < k_blocks)
 			kept = head[(int64_t)outer * words + word] >> lane & 1;
 	} else {
+		const bool pair = job.outer_rows > job.block;
+		const int32_t column = pair ? 2 * outer : outer, all = pair ? 3 : 1;
+		int32_t seen = 0;
 		if (word * 32 + lane < q_blocks)
-			kept = head[(int64_t)(word * 32 + lane) * words + outer / 32] >> (outer % 32) & 1;
+			seen = head[(int64_t)(word * 32 + lane) * words + column / 32] >> (column % 32) & all;
+		if (pair && column + 1 >= k_blocks)
+			seen &= 1;
+		kept = seen != 0;
+		*missing = all & ~seen;
 	}
 	return __ballot_sync(0xffffffffu, kept);
 }
 
-/* Kept key blocks before `k_block` in row `q_block` of the mask: the turn of that pair when dQ is summed in order. */
-static __device__ int32_t rank_in_row(const struct v1_job &job, int32_t kv_head, int32_t q_block, int32_t k_block)
+/* Lists of smaller keys that hold query block `q_block`, too: the turn of list `outer` when dQ is summed in order. */
+static __device__ int32_t rank_in_row(const struct v1_job &job, int32_t kv_head, int32_t q_block, int32_t outer)
 {
+	const bool pair = job.outer_rows > job.block;
+	const int32_t k_block = pair ? 2 * outer : outer;
 	const int32_t q_blocks = v1_ceil_div(job.total_q, job.block), k_blocks = v1_ceil_div(job.total_k, job.block);
 	const int32_t words = v1_ceil_div(k_blocks, 32);
 	const uint32_t *row = job.bits + ((int64_t)kv_head * q_blocks + q_block) * words;
-	int32_t rank = __popc(row[k_block / 32] & ((1u << k_block % 32) - 1));
-	for (int32_t word = 0; word < k_block / 32; word++)
-		rank += __popc(row[word]);
+	int32_t rank = 0;
+	for (int32_t word = 0; word <= k_block / 32; word++) {
+		uint32_t seen = row[word];
+		if (pair)
+			seen = (seen | seen >> 1) & 0x55555555u;
+		rank += __popc(word < k_block / 32 ? seen : seen & ((1u << k_block % 32) - 1));
+	}
 	return rank;
 }
 
@@ -131,7 +149,7 @@ static __global__ void __launch_bounds__(THREADS) v1_block_lists_kernel(const __
 {
 	const int32_t total_outer = job.backward ? job.total_k : job.total_q,
 		      total_inner = job.backward ? job.total_q : job.total_k;
-	const int32_t outer_blocks = v1_ceil_div(total_outer, job.block),
+	const int32_t shared = v1_list_rows(&job), outer_blocks = v1_ceil_div(total_outer, shared),
 		      inner_words = v1_ceil_div(v1_ceil_div(total_inner, job.block), 32);
 	const int32_t lane = threadIdx.x % 32, i = (int32_t)(blockIdx.x * WARPS + threadIdx.x / 32);
 
@@ -142,9 +160,9 @@ static __global__ void __launch_bounds__(THREADS) v1_block_lists_kernel(const __
 	if (i >= outer_blocks * job.nhk)
 		return;
 	const int32_t kv_head = i / outer_blocks, outer = i % outer_blocks;
-	int32_t kept = 0;
+	int32_t kept = 0, missing;
 	for (int32_t word = 0; word < inner_words; word++)
-		kept += __popc(kept_blocks(job, kv_head, outer, word, lane));
+		kept += __popc(kept_blocks(job, kv_head, outer, word, lane, &missing));
 
 	int32_t begin = 0;
 	if (lane == 0)
@@ -154,20 +172,20 @@ static __global__ void __launch_bounds__(THREADS) v1_block_lists_kernel(const __
 		kept = begin < job.list_capacity ? (int32_t)(job.list_capacity - begin) : 0;
 	int32_t written = 0;
 	for (int32_t word = 0; word < inner_words; word++) {
-		uint32_t bits = kept_blocks(job, kv_head, outer, word, lane);
+		uint32_t bits = kept_blocks(job, kv_head, outer, word, lane, &missing);
 		int32_t at = written + __popc(bits & ((1u << lane) - 1));
 		if ((bits >> lane & 1) && at < kept) {
-			job.list[begin + at] = word * 32 + lane;
+			job.list[begin + at] = word * 32 + lane | missing << 28;
 			if (job.ordered)
 				job.ranks[begin + at] = rank_in_row(job, kv_head, word * 32 + lane, outer);
 		}
 		written += __popc(bits);
 	}
 
-	const int32_t parts = job.block / job.outer_rows; /* tiles of one block share its list */
+	const int32_t parts = shared / job.outer_rows; /* tiles of one block share its list */
 	if (lane < parts) {
 		struct v1_tile tile;
-		tile.first = outer * job.block + lane * job.outer_rows;
+		tile.first = outer * shared + lane * job.outer_rows;
 		tile.end = min(tile.first + job.outer_rows, total_outer);
 		if (tile.first >= total_outer)
 			tile.first = -1;
@@ -191,7 +209,7 @@ cudaError_t v1_lists(const struct v1_job *job, cudaStream_t stream)
 	cudaError_t cleared = cudaMemsetAsync(job->cursor, 0, 2 * sizeof(int32_t), stream);
 	if (cleared != cudaSuccess)
 		return cleared;
-	const int32_t outer_blocks = v1_ceil_div(job->backward ? job->total_k : job->total_q, job->block);
+	const int32_t outer_blocks = v1_ceil_div(job->backward ? job->total_k : job->total_q, v1_list_rows(job));
 	v1_block_lists_kernel<<<(unsigned)v1_ceil_div(outer_blocks * job->nhk, WARPS), THREADS, 0, stream>>>(*job);
 	return cudaGetLastError();
 }

@@ -133,10 +133,11 @@ static int make_job(const struct v1_kernels *kernels, const struct fw_problem *p
 	job->outer_rows = rows;
 	job->heads = shape->heads;
 	job->step = shape->step;
-	job->apart = shape->apart;
+	job->parts = shape->parts;
 	job->passes = shape->passes;
 	const int32_t outer = job->backward ? job->total_k : job->total_q;
-	job->n_tiles = job->block ? v1_ceil_div(outer, job->block) * (job->block / rows) : outer / rows + job->n_seqs;
+	const int32_t shared = v1_list_rows(job);
+	job->n_tiles = job->block ? v1_ceil_div(outer, shared) * (shared / rows) : outer / rows + job->n_seqs;
 	job->n_slots = job->backward ? job->total_q / V1_STEP + job->n_seqs : 0;
 	if (job->backward && job->block) /* the last block is walked whole, even if its second half lies behind the last token */
 		job->n_slots = v1_ceil_div(job->total_q, job->block) * (job->block / V1_STEP);
@@ -234,7 +235,7 @@ int v1_plan(const struct v1_kernels *kernels, const struct fw_problem *problem, 
 	p->workspace_bytes = at;
 	p->phases = FW_RANGE_MERGE | FW_RUN;
 	if (job->backward)
-		p->phases |= FW_PREPROCESS | (p->zeroed_bytes ? FW_PREPARE | FW_CAST : 0) | (job->apart ? FW_CAST : 0);
+		p->phases |= FW_PREPROCESS | (p->zeroed_bytes ? FW_PREPARE | FW_CAST : 0) | (job->parts > 1 ? FW_CAST : 0);
 	snprintf(p->config, sizeof p->config, "%s", shape.config);
 
 	struct fw_info answer;
@@ -395,7 +396,7 @@ static int64_t count_bits(const uint32_t *words, int32_t n_bits)
 static void count_blocks(const struct v1_job *job, const uint32_t *bits, struct fw_work *work)
 {
 	const int32_t q_blocks = v1_ceil_div(job->total_q, job->block), k_blocks = v1_ceil_div(job->total_k, job->block);
-	const int32_t words = v1_ceil_div(k_blocks, 32), outer_blocks = job->backward ? k_blocks : q_blocks;
+	const int32_t words = v1_ceil_div(k_blocks, 32), shared = v1_list_rows(job), own_blocks = shared / job->block;
 	const int32_t outer_total = job->backward ? job->total_k : job->total_q, parts = job->block / V1_STEP;
 	const int32_t inner_steps = parts * (job->backward ? q_blocks : k_blocks);
 	for (int32_t kv_head = 0; kv_head < job->nhk; kv_head++) {
@@ -403,12 +404,12 @@ static void count_blocks(const struct v1_job *job, const uint32_t *bits, struct 
 		for (int32_t q = 0; q < q_blocks; q++)
 			work->blocks_kept += count_bits(head + (int64_t)q * words, k_blocks);
 		for (int32_t i = 0; i < job->n_tiles; i++) {
-			const int32_t outer = i / (job->block / job->outer_rows);
+			const int32_t outer = i / (shared / job->outer_rows);
 			struct v1_tile tile;
 			memset(&tile, 0, sizeof tile);
 			tile.first = i * job->outer_rows;
 			tile.end = tile.first + job->outer_rows < outer_total ? tile.first + job->outer_rows : outer_total;
-			if (outer >= outer_blocks || tile.first >= outer_total)
+			if (tile.first >= outer_total)
 				continue;
 			int64_t kept = 0, partial = 0;
 			if (!job->backward) {
@@ -417,9 +418,13 @@ static void count_blocks(const struct v1_job *job, const uint32_t *bits, struct 
 					head[(int64_t)outer * words + (k_blocks - 1) / 32] >> ((k_blocks - 1) % 32) & 1)
 					partial = parts - job->total_k % job->block / V1_STEP;
 			} else {
-				for (int32_t q = 0; q < q_blocks; q++)
-					kept += head[(int64_t)q * words + outer / 32] >> (outer % 32) & 1;
-				partial = tile.end - tile.first < job->outer_rows ? kept * parts : 0;
+				const int32_t first = outer * own_blocks, all = own_blocks == 2 && first + 1 < k_blocks ? 3 : 1;
+				for (int32_t q = 0; q < q_blocks; q++) {
+					const int32_t seen = head[(int64_t)q * words + first / 32] >> (first % 32) & all;
+					kept += seen != 0;
+					partial += seen != 0 && seen != all;
+				}
+				partial = tile.end - tile.first < job->outer_rows ? kept * parts : partial * parts;
 			}
 			tile.steps = (int32_t)(kept * parts);
 			count_tile(job, &tile, partial, inner_steps, work);

@@ -11,6 +11,7 @@ static int choose(const struct fw_attention *a, int direction, const char *confi
 {
 	int pinned = 0, used = 0;
 	shape->step = V1_STEP;
+	shape->parts = shape->passes = 1;
 	if (direction == FW_FORWARD) {
 		const int group = a->nhq / a->nhk;
 		shape->outer_rows = group % 2 == 0 || (a->mask == FW_BLOCKS && a->block_q == 64) ? 64 : 128;

@@ -15,7 +15,7 @@ struct v1_shape {
 	int32_t outer_rows; /* tokens: queries in forward, keys in backward */
 	int32_t heads;      /* query heads side by side in a thread block of forward; 1 in backward */
 	int32_t step;       /* tokens of the other side that are multiplied at a time: V1_STEP or a multiple */
-	bool apart;         /* as in struct v1_job */
+	int32_t parts;      /* as in struct v1_job */
 	int32_t passes;
 	char config[80]; /* the text of fw_info.config */
 };

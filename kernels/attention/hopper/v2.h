@@ -16,9 +16,9 @@
  */
 struct v2_job {
 	struct v1_job work;
-	float *grad_kv;             /* heads apart: [nhq][n_tiles][2: dV, dK][outer_rows * headdim] in the order of v2_backward */
-	struct v1_job rows;         /* where dQ is a pass of its own: the work list of its rows */
-	CUtensorMap q, k, v;        /* forward: boxes of 64 queries, of 128 keys */
+	float *grad_kv;      /* in parts: [nhk * parts][n_tiles][2: dV, dK][outer_rows * headdim] in the order of v2_backward */
+	struct v1_job rows;  /* where dQ is a pass of its own: the work list of its rows */
+	CUtensorMap q, k, v; /* forward: boxes of 64 queries, of 128 keys */
 	CUtensorMap k_half, v_half; /* forward with blocks of 64: boxes of 64 keys and one panel */
 	CUtensorMap walk_k, walk_v; /* dQ pass: boxes of 128 keys */
 	CUtensorMap o;              /* forward: boxes of 64 rows, stored */
@@ -32,7 +32,7 @@ cudaError_t v2_backward(const struct v2_job *job, cudaStream_t stream);
 cudaError_t v2_cast(const struct v2_job *job, cudaStream_t stream); /* fp32 sums in the order of v2_backward become dQ */
 
 cudaError_t v2_grad_q(const struct v2_job *job, cudaStream_t stream);    /* dQ, where it is a pass of its own */
-cudaError_t v2_cast_keys(const struct v2_job *job, cudaStream_t stream); /* sums of query heads apart become dK and dV */
+cudaError_t v2_cast_keys(const struct v2_job *job, cudaStream_t stream); /* sums of parts become dK and dV */
 
 /* Let the kernel that a job needs use its shared memory on the current device. */
 cudaError_t v2_forward_setup(const struct v2_job *job);

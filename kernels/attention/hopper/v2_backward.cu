@@ -34,7 +34,7 @@ struct backward_item {
 	int32_t kv_head; /* < 0: no more tiles */
 	int32_t first, end;
 	int32_t total; /* steps, all its heads together */
-	int32_t sums;  /* heads apart: place in grad_kv */
+	int32_t sums;  /* in parts: place in grad_kv */
 	int32_t reserved[3];
 };
 
@@ -65,10 +65,10 @@ template <int D, int KEYS> struct backward_shared {
 	static const int bytes = empty + 8 * stages;
 };
 
-/* Items of the grid: tiles of all key heads, or of all query heads. */
+/* Items of the grid: tiles of all key heads, in each of its parts. */
 V1_HD int64_t items_of(const struct v1_job &work)
 {
-	return work.apart ? (int64_t)work.nhq * work.n_tiles : v1_items(&work, 1);
+	return work.parts > 1 ? (int64_t)work.nhk * work.parts * work.n_tiles : v1_items(&work, 1);
 }
 
 #ifdef SM90_CODE
@@ -82,28 +82,32 @@ template <int KEYS> SM90_DEVICE int turn_of_step(const struct v1_job &job, const
 	if (job.cursor[0] > job.list_capacity) /* the lists were cut short: turns would never come */
 		return 0;
 	const int rank = job.ranks[tile.inner + (step >> (job.block / V1_STEP - 1))];
-	return (rank * (job.block / KEYS) + tile.order) * adders;
+	return (rank * (job.block > KEYS ? job.block / KEYS : 1) + tile.order) * adders;
 }
 
-/* First query of a step. */
-SM90_DEVICE int query_of_step(const struct v1_job &job, int inner, int step)
+/* First query of a step, and which halves of the tile do not see it. */
+struct visit {
+	int query, missing;
+};
+
+SM90_DEVICE struct visit visit_of_step(const struct v1_job &job, int inner, int step)
 {
 	if (!job.block)
-		return inner + step * V1_STEP;
-	const int parts = job.block / V1_STEP; /* 1 or 2 */
-	return job.list[inner + (step >> (parts - 1))] * job.block + (step & (parts - 1)) * V1_STEP;
+		return { inner + step * V1_STEP, 0 };
+	const int parts = job.block / V1_STEP, entry = job.list[inner + (step >> (parts - 1))]; /* parts: 1 or 2 */
+	return { v1_listed_block(entry) * job.block + (step & (parts - 1)) * V1_STEP, v1_missing_halves(entry) };
 }
 
 /*
- * Heads apart: all tiles of one query head, then those of the next, so that Q, dO and dQ of just that head are in use at a time and stay in
- * the L2 cache.
+ * In parts: all tiles of some query heads, then those of the next, so that Q, dO and dQ of just these heads are in use at a time and stay
+ * in the L2 cache.
  */
-SM90_DEVICE void place_apart(const struct v1_job &work, uint32_t i, struct v1_place *place)
+SM90_DEVICE void place_in_parts(const struct v1_job &work, uint32_t i, struct v1_place *place)
 {
-	const int head = (int)(i / (uint32_t)work.n_tiles);
+	const int part = (int)(i / (uint32_t)work.n_tiles);
 	place->tile = (int)(i % (uint32_t)work.n_tiles);
-	place->kv_head = head / work.group;
-	place->unit = head % work.group;
+	place->kv_head = part / work.parts;
+	place->unit = part % work.parts;
 }
 
 /* The first item from `ticket` on that is a tile; false: there is none. */
@@ -111,8 +115,8 @@ SM90_DEVICE bool find_tile(
 	const struct v1_job &work, uint32_t ticket, uint32_t items, struct v1_tile *tile, struct v1_place *place)
 {
 	for (; ticket < items; ticket = gridDim.x + (uint32_t)atomicAdd(work.cursor + 1, 1)) {
-		if (work.apart)
-			place_apart(work, ticket, place);
+		if (work.parts > 1)
+			place_in_parts(work, ticket, place);
 		else if (!v1_place(&work, 1, ticket, place))
 			continue;
 		*tile = work.tiles[(work.block ? place->kv_head * work.n_tiles : 0) + place->tile];
@@ -140,15 +144,15 @@ SM90_DEVICE void produce(const struct v2_job &job, unsigned char *memory, uint32
 	for (;;) {
 		const uint32_t ticket = item == 0 ? blockIdx.x : gridDim.x + (uint32_t)atomicAdd(work.cursor + 1, 1);
 		const bool more = find_tile(work, ticket, items, &tile, &place);
-		const int kv_head = place.kv_head, first_head = kv_head * work.group + (work.apart ? place.unit : 0);
-		const int total = more ? tile.steps * (work.apart ? 1 : work.group) : 0;
+		const int kv_head = place.kv_head, part = kv_head * work.parts + place.unit, heads = work.group / work.parts;
+		const int first_head = part * heads, total = more ? tile.steps * heads : 0;
 		struct backward_item *say = (struct backward_item *)(memory + shared::item) + item % 2;
 		sm90_barrier_wait(base + shared::item_empty + item % 2 * 8, (item / 2 & 1) ^ 1);
 		say->kv_head = more ? kv_head : -1;
 		say->first = tile.first;
 		say->end = tile.end;
 		say->total = total;
-		say->sums = first_head * work.n_tiles + place.tile;
+		say->sums = part * work.n_tiles + place.tile;
 		sm90_barrier_arrive(base + shared::item_full + item % 2 * 8);
 		item++;
 		if (!more)
@@ -158,16 +162,18 @@ SM90_DEVICE void produce(const struct v2_job &job, unsigned char *memory, uint32
 		const int clean_from = tile.first + KEYS > tile.end ? 0x7fffffff : tile.first + KEYS - 1 - tile.diagonal;
 		const int slot_bias = work.block ? 0 : tile.slot * V1_STEP - tile.inner; /* slot = (query + slot_bias) / 64 */
 		int head = first_head, step = 0;
-		int next_query = total > 0 ? query_of_step(work, tile.inner, 0) : 0;
+		struct visit next = { 0, 0 };
+		if (total > 0)
+			next = visit_of_step(work, tile.inner, 0);
 		for (int n = 0; n < total; n++, at++) {
 			const uint32_t stage = at % shared::stages, phase = at / shared::stages & 1;
-			const int own_head = head, query = next_query,
+			const int own_head = head, query = next.query, missing = next.missing,
 				  turn = QUERIES == IN_ORDER ? turn_of_step<KEYS>(work, tile, step) : 0;
 			if (++step == tile.steps) {
 				step = 0;
 				head++;
 			}
-			next_query = query_of_step(work, tile.inner, step); /* early: a read of the list takes a while */
+			next = visit_of_step(work, tile.inner, step); /* early: a read of the list takes a while */
 
 			const int row = own_head * work.n_slots + (query + slot_bias) / V1_STEP;
 			const uint32_t q_full = base + shared::q_full + stage * 8, o_full = base + shared::o_full + stage * 8;
@@ -176,7 +182,8 @@ SM90_DEVICE void produce(const struct v2_job &job, unsigned char *memory, uint32
 			info->row = row;
 			info->bias = query + tile.diagonal - tile.first;
 			info->last = tile.end - tile.first - 1;
-			info->masked = query < clean_from;
+			info->masked = query < clean_from || missing;
+			info->missing = missing;
 			info->turn = turn;
 			sm90_barrier_expect(q_full, shared::step_tile + shared::stats_bytes);
 			sm90_load(base + shared::q + stage * shared::step_tile, &job.q, q_full, query, 0, own_head,
@@ -379,7 +386,7 @@ SM90_DEVICE void consume(const struct v2_job &job, unsigned char *memory, uint32
 		if (split_keys) {
 			if (total > 0 && lane == 0) /* all lanes of the warp wait for the same wgmmas */
 				sm90_barrier_arrive(base + shared::keys_empty);
-			if (job.work.apart) {
+			if (job.work.parts > 1) {
 				put(sums + group * (64 * D / 4), grad_v);
 				put(sums + (KEYS + group * 64) * D / 4, grad_k);
 			} else {
@@ -407,9 +414,9 @@ SM90_DEVICE void consume(const struct v2_job &job, unsigned char *memory, uint32
 				if (lane == 0)
 					sm90_barrier_arrive(base + shared::keys_empty);
 			}
-			if (job.work.apart && group == 0)
+			if (job.work.parts > 1 && group == 0)
 				put(sums, grad_v);
-			else if (job.work.apart)
+			else if (job.work.parts > 1)
 				put(sums + KEYS * D / 4, grad_k);
 			else if (group == 0)
 				write_keys(job.work.grad_v, kv_head, key, end, lane, grad_v, 1.0f);

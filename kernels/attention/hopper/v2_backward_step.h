@@ -16,12 +16,13 @@ enum { STEP_PANEL = V1_STEP * 128 }; /* bytes of a panel of Q and dO */
 
 /* What the producer tells about a step; key and query count from the first of the tile and of the step. */
 struct backward_step {
-	int32_t row;    /* of 64 queries in grad_q_sum: head * n_slots + slot */
-	int32_t bias;   /* key sees query when key <= query + bias ... */
-	int32_t last;   /* ... and key <= last */
-	int32_t masked; /* 0: every key sees every query */
-	int32_t turn;   /* deterministic: additions to this row of grad_q_sum that come first */
-	int32_t reserved[3];
+	int32_t row;     /* of 64 queries in grad_q_sum: head * n_slots + slot */
+	int32_t bias;    /* key sees query when key <= query + bias ... */
+	int32_t last;    /* ... and key <= last */
+	int32_t masked;  /* 0: every key sees every query */
+	int32_t turn;    /* deterministic: additions to this row of grad_q_sum that come first */
+	int32_t missing; /* bit h: keys 64 h to 64 h + 63 of the tile do not see these queries */
+	int32_t reserved[2];
 };
 
 #ifdef SM90_CODE
@@ -74,7 +75,9 @@ SM90_DEVICE void hide(float (&s)[32], const struct backward_step &step, int key,
 {
 #pragma unroll
 	for (int r = 0; r < 2; r++) {
-		const int own = key + 8 * r, first = own > step.last ? V1_STEP : own - step.bias - lane % 4 * 2;
+		const int own = key + 8 * r;
+		const bool blind = own > step.last || step.missing >> own / 64 & 1;
+		const int first = blind ? V1_STEP : own - step.bias - lane % 4 * 2;
 #pragma unroll
 		for (int n = 0; n < 8; n++)
 #pragma unroll

@@ -1,6 +1,6 @@
 /**
- * v2_cast.cu - phase CAST of provider "hopper.v2": the fp32 sums of v2_backward become rows of dQ and, where the query heads of a group
- * were summed apart, of dK and dV.
+ * v2_cast.cu - phase CAST of provider "hopper.v2": the fp32 sums of v2_backward become rows of dQ and, where a group was walked in
+ * parts, of dK and dV.
  *
  * A warp reads the fragments of 16 rows as they lie, 512 bytes at a time, and turns them into rows in shared memory.
  */
@@ -49,8 +49,8 @@ cudaError_t v2_cast(const struct v2_job *job, cudaStream_t stream)
 }
 
 /*
- * 64 keys of one key head and one of dV, dK a block. A thread adds up what the same thread of v2_backward wrote for every head of the group,
- * first head first: equal bits on every run.
+ * 64 keys of one key head and one of dV, dK a block. A thread adds up what the same thread of v2_backward wrote for every part, first
+ * part first: equal bits on every run.
  */
 template <int D>
 static __global__ void __launch_bounds__(THREADS)
@@ -61,8 +61,8 @@ static __global__ void __launch_bounds__(THREADS)
 	const struct v1_tile tile = job.tiles[(job.block ? kv_head * job.n_tiles : 0) + place];
 	if (tile.first < 0)
 		return;
-	const int64_t tile_floats = (int64_t)2 * job.outer_rows * D, head_floats = tile_floats * job.n_tiles;
-	const float *from = grad_kv + (int64_t)kv_head * job.group * head_floats + place * tile_floats +
+	const int64_t tile_floats = (int64_t)2 * job.outer_rows * D, part_floats = tile_floats * job.n_tiles;
+	const float *from = grad_kv + (int64_t)kv_head * job.parts * part_floats + place * tile_floats +
 			    ((int64_t)which * job.outer_rows + part * 64) * D + threadIdx.x * 4;
 	const float scale = which ? job.scale : 1.0f;
 	const struct v1_tensor &to = which ? job.grad_k : job.grad_v;
@@ -71,8 +71,8 @@ static __global__ void __launch_bounds__(THREADS)
 #pragma unroll 4
 	for (int n = 0; n < D / 8; n++) {
 		float4 sum = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
-		for (int head = 0; head < job.group; head++) {
-			const float4 v = *(const float4 *)(from + head * head_floats + n * THREADS * 4);
+		for (int i = 0; i < job.parts; i++) {
+			const float4 v = *(const float4 *)(from + i * part_floats + n * THREADS * 4);
 			sum.x += v.x;
 			sum.y += v.y;
 			sum.z += v.z;

@@ -91,20 +91,22 @@ template <int D> SM90_DEVICE void load_items(const struct v2_job &job, uint32_t 
 		}
 		/* Now, while the others compute: neither the ticket's nor the tile's latency shows. */
 		i = fetch_item(work, gridDim.x + (uint32_t)atomicAdd(work.cursor + 1, 1), items, &item);
+		struct halves next = step > 0 ? halves_of(work, tile, step - 1) : at;
 		for (; step >= 0; step--) {
-			struct halves next = at;
 			if (step > 0) {
-				next = halves_of(work, tile, step - 1);
 				sm90_barrier_wait(barrier + (K_EMPTY + k_loads % STAGES) * 8, ((k_loads / STAGES) & 1) ^ 1);
 				load_keys<D>(&job.k, &job.k_half, base + shared::k + k_loads % STAGES * shared::tile,
 					barrier + (K_FULL + k_loads % STAGES) * 8, next, kv_head);
 				k_loads++;
 			}
+			/* the list is read while V waits, a step before it is needed */
+			const struct halves after = step > 1 ? halves_of(work, tile, step - 2) : next;
 			sm90_barrier_wait(barrier + (V_EMPTY + v_loads % STAGES) * 8, ((v_loads / STAGES) & 1) ^ 1);
 			load_keys<D>(&job.v, &job.v_half, base + shared::v + v_loads % STAGES * shared::tile,
 				barrier + (V_FULL + v_loads % STAGES) * 8, at, kv_head);
 			v_loads++;
 			at = next;
+			next = after;
 		}
 	}
 }

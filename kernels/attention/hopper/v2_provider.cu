@@ -9,6 +9,26 @@
 
 static const int64_t l2_bytes = 80 << 20; /* what may be in use before too little of it stays in a cache of 50 to 60 MB */
 
+static bool is_nearly_full(const struct fw_attention *a)
+{
+	const double rows = v1_ceil_div(a->total_q, a->block_q), columns = v1_ceil_div(a->total_k, a->block_k);
+	return (double)a->max_blocks > 0.84 * rows * columns * a->nhk;
+}
+
+/*
+ * Parts cost a pass over fp32 sums and pay twice: what the steps of a key head read and add to stays in the cache, and there are more and
+ * shorter items, which triangles and short sequences need to fill the last wave.
+ */
+static int choose_parts(const struct fw_attention *a, int group, int passes)
+{
+	const int64_t in_use = (int64_t)a->total_q * group * a->headdim * (2 + 2 + (passes == 2 ? 0 : 4));
+	if (in_use > l2_bytes)
+		return group;
+	if (a->mask == FW_CAUSAL)
+		return group % 2 ? group : group / 2;
+	return 1;
+}
+
 /* Two heads share a tile of 64 queries where the group allows it: then every mask and short sequences fill whole tiles. */
 static int choose(const struct fw_attention *a, int direction, const char *config, struct v1_shape *shape)
 {
@@ -23,24 +43,22 @@ static int choose(const struct fw_attention *a, int direction, const char *confi
 		return !config || !strcmp(config, shape->config) ? FW_OK : FW_UNSUPPORTED;
 	}
 	const bool small = a->mask == FW_BLOCKS && a->block_k == 64;
-	/*
-	 * Heads apart cost a pass over fp32 sums and pay twice: what the steps of a key head read and add to stays in the cache, and
-	 * there are more and shorter items, which triangles need to fill the last wave.
-	 */
-	const int64_t in_use = (int64_t)a->total_q * group * a->headdim * (2 + 2 + (small ? 0 : 4));
-	int apart = group > 1 && (in_use > l2_bytes || (a->mask == FW_CAUSAL && a->n_seqs == 1));
-	int passes = small && group % 2 == 0 ? 2 : 1;
-	if (config && sscanf(config, "%*s %*s %*s %*s APART=%d PASSES=%d", &apart, &passes) != 2)
+	/* Blocks of 64 that are nearly all kept cost less as tiles of 128 keys, of which a half is masked now and then. */
+	int rows = small && !is_nearly_full(a) ? 64 : 128, passes = rows == 64 && group % 2 == 0 ? 2 : 1;
+	int parts = choose_parts(a, group, passes);
+	if (config && sscanf(config, "BLOCK_M=64 BLOCK_N=%d %*s %*s PARTS=%d PASSES=%d", &rows, &parts, &passes) != 3)
 		return FW_UNSUPPORTED;
-	if ((apart != 0 && apart != 1) || passes < 1 || passes > 2 || (passes == 2 && (a->mask != FW_BLOCKS || group % 2 != 0)))
+	if ((rows != 64 && rows != 128) || (rows == 64 && !small) || parts < 1 || group % parts)
 		return FW_UNSUPPORTED;
-	shape->outer_rows = small ? 64 : 128;
+	if (passes != 1 && (passes != 2 || a->mask != FW_BLOCKS || group % 2 != 0 || (small && rows == 128)))
+		return FW_UNSUPPORTED;
+	shape->outer_rows = rows;
 	shape->heads = 1;
 	shape->step = V1_STEP;
-	shape->apart = apart;
+	shape->parts = parts;
 	shape->passes = passes;
-	snprintf(shape->config, sizeof shape->config, "BLOCK_M=64 BLOCK_N=%d STAGES=%d WARPGROUPS=3 APART=%d PASSES=%d",
-		shape->outer_rows, small ? 4 : 3, apart, passes);
+	snprintf(shape->config, sizeof shape->config, "BLOCK_M=64 BLOCK_N=%d STAGES=%d WARPGROUPS=3 PARTS=%d PASSES=%d", rows,
+		rows == 64 ? 4 : 3, parts, passes);
 	return !config || !strcmp(config, shape->config) ? FW_OK : FW_UNSUPPORTED;
 }
 
@@ -82,7 +100,8 @@ static int64_t align_up(int64_t bytes)
 static struct v1_job rows_of(const struct v1_job *job)
 {
 	struct v1_job rows = *job;
-	rows.backward = rows.apart = 0;
+	rows.backward = 0;
+	rows.parts = 1;
 	rows.outer_rows = job->group % 2 == 0 ? 64 : 128;
 	rows.heads = V1_FORWARD_M / rows.outer_rows;
 	rows.step = 128;
@@ -97,8 +116,9 @@ static struct room room_of(const struct v1_job *job)
 	int64_t at = 0;
 	if (!job->backward)
 		return room;
-	if (job->apart)
-		at = align_up((int64_t)job->nhq * job->n_tiles * 2 * job->outer_rows * job->headdim * (int64_t)sizeof(float));
+	if (job->parts > 1)
+		at = align_up((int64_t)job->nhk * job->parts * job->n_tiles * 2 * job->outer_rows * job->headdim *
+			      (int64_t)sizeof(float));
 	if (job->passes == 2) {
 		const struct v1_job rows = rows_of(job);
 		room.tiles = at;
@@ -217,7 +237,7 @@ static cudaError_t cast(const struct v1_job *job, cudaStream_t stream)
 {
 	const struct v2_job *wide = (const struct v2_job *)job;
 	cudaError_t e = job->passes == 2 ? cudaSuccess : v2_cast(wide, stream);
-	return e == cudaSuccess && job->apart ? v2_cast_keys(wide, stream) : e;
+	return e == cudaSuccess && job->parts > 1 ? v2_cast_keys(wide, stream) : e;
 }
 
 static const struct v1_kernels kernels = { "hopper.v2", sizeof(struct v2_job), choose, shared, setup, extra, lists, bound, run,
