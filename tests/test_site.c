@@ -94,6 +94,7 @@ static void test_pages(void **state)
 	expect_page(run, "/search?q=team", WORDS("branch <a"));
 	expect_page(run, "/search?q=zebra", WORDS("Nothing goes by that name."));
 	expect_page(run, "/help", WORDS("A worked example", "regression", "would have called any loss"));
+	expect_page(run, "/bisects", WORDS("No search yet."));
 	expect_page(run, "/api", WORDS("/api/v1/history"));
 	expect_page(run, "/history", WORDS("Which cell?", CELL));
 	expect_page(
@@ -123,6 +124,9 @@ static void test_pages_refuse(void **state)
 		{ "/comparisons/99", 404, "there is no comparison 99" },
 		{ "/comparisons/x", 404, "a comparison is named by its number" },
 		{ "/jobs/99", 404, "there is no job 99" },
+		{ "/bisects/99", 404, "99" },
+		{ "/commits/abcdef", 404, "no commit that flopwatch has seen" },
+		{ "/heat?repo=other", 404, "there is no repository other" },
 		{ "/jobs/-1", 404, "a job is named by its number" },
 		{ "/jobs?state=asleep", 400, "state must be one of" },
 		{ "/jobs?cursor=x", 400, "cursor must be" },

@@ -101,11 +101,11 @@ static void draw_login(struct http_response *response, const char *next, const c
 	emit_raw(out, "<p class=lead>This dashboard is reachable from other machines, so it asks who you are. "
 		      "Somebody with an admin token makes yours: <code>flopwatch token add NAME --scope trigger</code>.</p>");
 	if (complaint) {
-		emit_raw(out, "<p role=alert>");
+		emit_raw(out, "<p class=banner role=alert>");
 		emit_text(out, complaint);
 		emit_raw(out, "</p>");
 	}
-	emit_raw(out, "<form method=post action=/login><input type=hidden name=next value=\"");
+	emit_raw(out, "<form method=post action=/login class=filter><input type=hidden name=next value=\"");
 	emit_text(out, next);
 	emit_raw(out, "\"><label>Access token <input type=password name=token required autocomplete=current-password></label> "
 		      "<button>Log in</button></form>");

@@ -177,6 +177,8 @@ void api_bisect_cancel(void *arg, struct http_request *r, struct http_response *
 			answer_error(r, response, &err);
 		return;
 	}
+	if (write_back_to(r, response, "/bisects"))
+		return;
 	answer_json(response, &j);
 	jsonw_object(&j);
 	jsonw_kv_int(&j, "id", id);

@@ -60,14 +60,6 @@ static struct comparison_cell read_cell(const json_t *o, int n)
 	};
 }
 
-static bool has_flag(const json_t *cell, const char *flag)
-{
-	size_t i;
-	const json_t *item, *flags = json_object_get(cell, "flags");
-	json_array_foreach(flags, i, item) if (json_is_string(item) && strcmp(json_string_value(item), flag) == 0) return true;
-	return false;
-}
-
 static int read_cells(struct comparison *c, struct fw_err *err)
 {
 	const json_t *cells = json_object_get(c->body, "cells");
@@ -76,11 +68,8 @@ static int read_cells(struct comparison *c, struct fw_err *err)
 	c->cell = calloc((size_t)c->n_cells + 1, sizeof *c->cell);
 	if (!c->cell)
 		return err_set(err, ERR_INTERNAL, "out of memory");
-	for (int i = 0; i < c->n_cells; i++) {
-		const json_t *o = json_array_get(cells, (size_t)i);
-		c->cell[i] = read_cell(o, i);
-		c->cell[i].tail = has_flag(o, "tail");
-	}
+	for (int i = 0; i < c->n_cells; i++)
+		c->cell[i] = read_cell(json_array_get(cells, (size_t)i), i);
 	return 0;
 }
 

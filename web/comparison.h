@@ -24,7 +24,7 @@ struct comparison_cell {
 	int seqlen, block, launches, samples;
 	double sparsity_ratio, threshold_pct, base_ms, target_ms, base_tflops, target_tflops;
 	double change_pct, ci_low_pct, ci_high_pct, mde_pct, base_mhz, target_mhz;
-	bool borderline, tail;
+	bool borderline;
 	double previous_pct;       /* change of this cell in the push before, against its own base; NAN unknown */
 	double since_previous_pct; /* change since the push before; NAN where the two have no base in common */
 };

@@ -72,6 +72,10 @@ static void times(struct buf *out, const struct comparison *c, const struct comp
 	pair_row(out, "of peak at that clock", "%", peak_base, peak_target, NAN, "%.1f", "this device\u2019s peak is not known");
 	pair_row(out, "sustained", "ms", of_side(cell, "sustained", "base_ms"), of_side(cell, "sustained", "target_ms"),
 		of_side(cell, "sustained", "change_pct"), "", "not timed in bursts");
+	pair_row(out, "energy of a call in bursts", "J", of_side(cell, "sustained", "base_j"),
+		of_side(cell, "sustained", "target_j"), NAN, "", "not timed in bursts, or the device counts no energy");
+	pair_row(out, "slow calls", "%", of_side(cell, "slow_calls", "base_pct"), of_side(cell, "slow_calls", "target_pct"), NAN,
+		"%.1f", "not counted");
 	pair_row(out, "whole call, host clock", "\u00b5s", of_side(cell, "call", "base_us"), of_side(cell, "call", "target_us"),
 		of_side(cell, "call", "change_pct"), "%.1f", "not timed from the host");
 	pair_row(out, "enqueue, host", "\u00b5s", of_side(cell, "enqueue", "base_us"), of_side(cell, "enqueue", "target_us"), NAN,

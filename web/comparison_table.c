@@ -206,6 +206,27 @@ static void number(struct buf *out, double v, const char *class)
 		emit_rawf(out, "<td class=\"%s\">", class);
 }
 
+/* What a person has to know beside the verdict, each word with what it means. */
+static void flags(struct buf *out, const struct comparison_cell *cell)
+{
+	static const struct {
+		const char *word, *label, *meaning;
+	} known[] = {
+		{ "borderline", "borderline", "decided by its sign at the last launch" },
+		{ "tail", "more slow calls", "the typical call did not move, slow calls became more frequent" },
+		{ "sustained", "slower in bursts", "back to back, at the clock that each side's own power draw allows, it lost" },
+		{ "call", "slower from the host", "a call from an idle stream, host time included, became slower" },
+		{ "enqueue", "enqueue costs more", "the host works longer to start it" },
+		{ "clock", "raw change differs", "without taking the clocks out, the change is another one" },
+	};
+	size_t i;
+	const json_t *flag, *list = json_object_get(cell->json, "flags");
+	json_array_foreach(
+		list, i, flag) for (size_t k = 0; k < sizeof known / sizeof known[0];
+				    k++) if (json_is_string(flag) && strcmp(json_string_value(flag), known[k].word) == 0)
+		emit_rawf(out, " <small title=\"%s\">%s</small>", known[k].meaning, known[k].label);
+}
+
 static void verdict(struct buf *out, const struct comparison_cell *cell)
 {
 	emit_raw(out, "<td>");
@@ -214,11 +235,7 @@ static void verdict(struct buf *out, const struct comparison_cell *cell)
 		emit_raw(out, " ");
 		emit_text(out, cell->failure);
 	}
-	if (cell->borderline)
-		emit_raw(out, " <small title=\"decided by its sign at the last launch\">borderline</small>");
-	if (cell->tail)
-		emit_raw(out, " <small title=\"the typical call did not move, slow calls became more frequent\">more slow "
-			      "calls</small>");
+	flags(out, cell);
 	if (*cell->reason) {
 		emit_raw(out, "<span class=why>");
 		emit_text(out, cell->reason);

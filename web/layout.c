@@ -117,6 +117,7 @@ static const struct word {
 	{ "open", "\u25cf", "bad" },
 	{ "error", "\u2715", "bad" },
 	{ "quarantined", "\u2715", "bad" },
+	{ "canary", "\u25d0", "warn" },
 	{ "absent", "\u25cb", "warn" },
 	{ "undecided", "?", "warn" },
 	{ "not_comparable", "\u2260", "warn" },
@@ -135,6 +136,7 @@ static const struct word {
 	{ "building", "\u25b8", "good" },
 	{ "checking", "\u25b8", "good" },
 	{ "measuring", "\u25b8", "good" },
+	{ "listing", "\u25b8", "good" },
 };
 
 static const struct word *word_of(const char *word)

@@ -182,7 +182,8 @@ static void alert_head(struct buf *out, const struct view_alert *row)
 		emit_rawf(out, " <a href=\"/comparisons/%lld\">comparison %lld</a>", (long long)row->comparison,
 			(long long)row->comparison);
 	if (row->bisect)
-		emit_rawf(out, " <span class=dim>search for the culprit %lld</span>", (long long)row->bisect);
+		emit_rawf(out, " <a href=\"/bisects/%lld\">search %lld for the culprit</a>", (long long)row->bisect,
+			(long long)row->bisect);
 	emit_raw(out, "</p>");
 }
 
@@ -214,7 +215,7 @@ static void state_tabs(struct buf *out, const char *state)
 	for (size_t i = 0; i < sizeof states / sizeof states[0]; i++)
 		emit_rawf(out, "<a href=\"/alerts?state=%s\"%s>%s</a>", states[i],
 			state && strcmp(state, states[i]) == 0 ? " aria-current=true" : "", states[i]);
-	emit_raw(out, "</nav>\n");
+	emit_raw(out, "<a href=/bisects>searches for culprits</a></nav>\n");
 }
 
 void page_alerts(void *arg, struct http_request *r, struct http_response *response)

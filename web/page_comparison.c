@@ -191,6 +191,28 @@ static void run_facts(struct buf *out, const struct comparison *c)
 	emit_raw(out, "</dd></dl></section>\n");
 }
 
+/* What was noted while it ran. */
+static void notes(struct buf *out, const struct comparison *c)
+{
+	size_t i;
+	const json_t *note, *list = json_object_get(c->body, "notes");
+	if (json_array_size(list) == 0)
+		return;
+	emit_rawf(out, "<details class=card id=notes><summary>%zu thing%s noted while it ran</summary><ul>",
+		json_array_size(list), json_array_size(list) == 1 ? "" : "s");
+	json_array_foreach(list, i, note)
+	{
+		emit_raw(out, "<li>");
+		emit_text(out, comparison_text(note, "role"));
+		emit_raw(out, " ");
+		emit_text(out, comparison_text(note, "cell"));
+		emit_raw(out, " ");
+		emit_text(out, comparison_text(note, "text"));
+		emit_raw(out, "</li>");
+	}
+	emit_raw(out, "</ul></details>\n");
+}
+
 static void tally(struct buf *out, const struct comparison *c, const struct comparison_view *view)
 {
 	static const char *const verdicts[] = { "failed", "rejected", "regression", "undecided", "not_comparable", "improvement",
@@ -293,6 +315,7 @@ static int draw(
 		environment(out, &c);
 		run_facts(out, &c);
 		emit_raw(out, "</div>\n");
+		notes(out, &c);
 		tools(out, &c, view);
 		tally(out, &c, view);
 		result = comparison_tables(out, &c, view, comparison_detail, site->db, err);

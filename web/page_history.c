@@ -78,7 +78,7 @@ static void set_interval(struct chart_point *p, const struct metric *metric, con
 
 static void table_row(struct buf *out, const struct view_point *row)
 {
-	emit_raw(out, "<tr><td>");
+	emit_raw(out, "<tr><td class=w>");
 	layout_time(out, row->finished_at);
 	emit_raw(out, "</td><td>");
 	layout_commit(out, row->commit);
@@ -362,7 +362,7 @@ static void list_marks(struct buf *out, const struct history *h)
 
 static void draw(struct buf *out, const struct asked *a, struct history *h, const char *data)
 {
-	static const char *const columns[] = { "Finished (UTC)", "Commit", "~>ms", ">TFLOP/s", ">Change", "Verdict" };
+	static const char *const columns[] = { "~Finished (UTC)", "Commit", "~>ms", ">TFLOP/s", ">Change", "Verdict" };
 	char summary[400];
 	const struct chart_line *line = &h->chart.line[0];
 	int at = snprintf(summary, sizeof summary, "%.200s: %d point%s, %d of them regressions", a->cell, line->n,

@@ -66,6 +66,11 @@ struct drawing {
 static void job_name(struct buf *out, const struct view_job *row)
 {
 	emit_text(out, row->repo);
+	if (strcmp(row->kind, "change") != 0 && *row->kind) {
+		emit_raw(out, " <span class=\"v plain\">");
+		emit_text(out, row->kind);
+		emit_raw(out, "</span>");
+	}
 	if (*row->branch) {
 		emit_raw(out, " <b>");
 		layout_branch(out, row->branch);
@@ -178,7 +183,8 @@ static void ended_line(void *arg, const struct view_job *row)
 	if (d->skip_open && stage_of(row->state) >= 0)
 		return;
 	d->n++;
-	emit_rawf(out, "<tr><th scope=row><a href=\"/jobs/%lld\">%lld</a></th><td>", (long long)row->id, (long long)row->id);
+	emit_rawf(out, "<tr><th scope=row><a href=\"/jobs/%lld\">%lld</a></th><td class=w>", (long long)row->id,
+		(long long)row->id);
 	layout_verdict(out, row->state);
 	emit_raw(out, "</td><td>");
 	if (row->comparison) {
@@ -186,6 +192,7 @@ static void ended_line(void *arg, const struct view_job *row)
 		layout_verdict(out, row->verdict);
 		emit_raw(out, "</a>");
 	} else {
+		layout_verdict(out, row->state);
 		emit_raw(out, "<span class=why>");
 		emit_text(out, row->state_why);
 		emit_raw(out, "</span>");
@@ -234,7 +241,7 @@ static int draw_waiting(struct drawing *d, struct fw_err *err)
 
 static int draw_ended(struct drawing *d, struct http_request *r, const char *state, int64_t before, struct fw_err *err)
 {
-	static const char *const columns[] = { "Job", "State", "Outcome", "For", "~Suite", "~>Took", "~Ended (UTC)" };
+	static const char *const columns[] = { "Job", "~State", "Outcome", "For", "~Suite", "~>Took", "~Ended (UTC)" };
 	d->n = 0;
 	layout_table(d->out, 7, columns);
 	if (view_jobs(d->site->db, state, before, ROWS, ended_line, d, err) != 0)

@@ -14,6 +14,8 @@ static const struct http_route routes[] = {
 	{ "GET", "/jobs", page_jobs, HTTP_READ },
 	{ "GET", "/jobs/{id}", page_job, HTTP_READ },
 	{ "GET", "/alerts", page_alerts, HTTP_READ },
+	{ "GET", "/bisects", page_bisects, HTTP_READ },
+	{ "GET", "/bisects/{id}", page_bisect, HTTP_READ },
 	{ "GET", "/devices", page_devices, HTTP_READ },
 	{ "GET", "/heat", page_heat, HTTP_READ },
 	{ "GET", "/commits/{sha}", page_commit, HTTP_READ },

@@ -1,9 +1,9 @@
 // Live updates: the server's events say that something moved, and the page fetches itself again and puts in what changed.
 // The HTML of the server stays the only place that knows how things look.
 
-const POLL_MS = 15000, GATHER_MS = 300, SPEAK_MS = 5000;
+const POLL_MS = 15000, GATHER_MS = 250, REST_MS = 1500, SPEAK_MS = 5000;
 
-let source, timer, poll, wanted = [], loading = false, again = false, spokeAt = 0;
+let source, timer, poll, wanted = [], loading = false, again = false, spokeAt = 0, drawnAt = 0;
 
 function tell(state, text) {
 	const light = document.querySelector(".live");
@@ -62,19 +62,21 @@ async function refresh() {
 	}
 	main.removeAttribute("aria-busy");
 	loading = false;
+	drawnAt = Date.now();
 	if (again) {
 		again = false;
 		soon();
 	}
 }
 
+// Events come in bursts; a page that is drawn too often costs the daemon time that measuring may need.
 function soon() {
 	clearTimeout(timer);
-	timer = setTimeout(refresh, GATHER_MS);
+	timer = setTimeout(refresh, Math.max(GATHER_MS, drawnAt + REST_MS - Date.now()));
 }
 
-const kinds = ["job.queued", "job.state", "job.progress", "job.done", "job.failed", "job.superseded", "alert.opened",
-	"alert.changed", "alert.resolved", "device.state", "branch.moved", "branch.gone", "epoch.started", "resync"];
+const kinds = ["job.queued", "job.state", "job.progress", "job.done", "alert.opened", "alert.named", "alert.changed", "alert.resolved",
+	"bisect.ended", "device.state", "branch.moved", "branch.gone", "epoch.started", "epoch.anchored", "resync"];
 
 function open() {
 	if (source) return;
