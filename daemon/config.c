@@ -364,6 +364,18 @@ static void read_limits(struct yaml *y, struct yaml_node *map, struct config *c)
 	c->queue_max = (int)queue_max;
 }
 
+static void read_calibrate(struct yaml *y, struct yaml_node *map, struct config *c)
+{
+	c->calibrate_every_ms = 24 * (int64_t)HOUR_MS;
+	if (map && !yaml_is_map(map)) {
+		yaml_mistake(y, map, "is not a mapping; e.g. {idle: true, every: 24h}");
+		return;
+	}
+	yaml_bool(y, yaml_get(y, map, "idle"), &c->calibrate_idle);
+	yaml_duration_ms(y, yaml_get(y, map, "every"), 1000, 365 * 24 * (int64_t)HOUR_MS, &c->calibrate_every_ms);
+	yaml_finish(y, map);
+}
+
 static void read_all(struct yaml *y, struct config *c)
 {
 	static const char *const sandboxes[] = { "auto", "required", "none", NULL };
@@ -385,6 +397,7 @@ static void read_all(struct yaml *y, struct config *c)
 	read_access(y, root, c);
 	read_choice(y, root, "sandbox", sandboxes, "auto, required, none", c->sandbox, sizeof c->sandbox);
 	read_limits(y, yaml_get(y, root, "limits"), c);
+	read_calibrate(y, yaml_get(y, root, "calibrate"), c);
 	read_section(y, root, "workers", CONFIG_WORKERS_MAX, c, read_worker);
 	read_section(y, root, "repos", CONFIG_REPOS_MAX, c, read_repo);
 	read_section(y, root, "webhooks", CONFIG_HOOKS_MAX, c, read_webhook);
@@ -493,6 +506,8 @@ void config_update(struct config *live, const struct config *fresh, char *restar
 	live->job_timeout_ms = fresh->job_timeout_ms;
 	live->silence_ms = fresh->silence_ms;
 	live->queue_max = fresh->queue_max;
+	live->calibrate_idle = fresh->calibrate_idle;
+	live->calibrate_every_ms = fresh->calibrate_every_ms;
 }
 
 int config_repo_find(const struct config *c, const char *name)

@@ -57,9 +57,11 @@ struct config {
 	double build_s, check_s, launch_s; /* limits sent with a job */
 	double wait_s;                     /* likewise: for other processes to leave the device */
 	int64_t job_timeout_ms;
-	int64_t silence_ms; /* a device of which nothing is heard for so long, while jobs wait, has fallen silent */
-	int queue_max;      /* jobs that may wait */
-	char sandbox[16];   /* "auto" "required" "none": passed to workers started as children */
+	int64_t silence_ms;  /* a device of which nothing is heard for so long, while jobs wait, has fallen silent */
+	int queue_max;       /* jobs that may wait */
+	bool calibrate_idle; /* run A/A comparisons while nothing waits, on each device every so often */
+	int64_t calibrate_every_ms;
+	char sandbox[16]; /* "auto" "required" "none": passed to workers started as children */
 };
 
 /**
@@ -69,7 +71,7 @@ struct config {
 int config_read(const char *path, struct config **out, struct buf *mistakes, struct fw_err *err);
 void config_free(struct config *c);
 /**
- * Take over what may change while the daemon runs: repositories, webhooks, limits, suites_dir. Names the settings that differ
+ * Take over what may change while the daemon runs: repositories, webhooks, limits, calibrate, suites_dir. Names the settings that differ
  * but need a restart, "" none. Shape: restart[size].
  */
 void config_update(struct config *live, const struct config *fresh, char *restart, size_t size);

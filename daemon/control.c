@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "calibrate.h"
 #include "db/store_bisect.h"
 #include "db/store_repo.h"
 #include "devicestate.h"
@@ -176,6 +177,49 @@ int control_enqueue(struct control *c, const struct control_request *request, in
 	if (read_request(c, request, &job, err) != 0 || insert_job(c, &job, err) != 0)
 		return -1;
 	*id = job.id;
+	return 0;
+}
+
+/* A kind of device, or one device by its uuid. */
+static int read_device(struct control *c, const char *text, struct store_job *job, struct fw_err *err)
+{
+	char state[16];
+	int64_t id;
+	if (!text || !*text)
+		return 0;
+	if (!strcmp(text, "cuda") || !strcmp(text, "cpu") || !strcmp(text, "sim"))
+		return copy_word("device", text, job->device_kind, sizeof job->device_kind, err);
+	if (copy_word("device", text, job->device_uuid, sizeof job->device_uuid, err) != 0)
+		return -1;
+	return store_device_get(c->db, job->device_uuid, &id, state, err);
+}
+
+int control_calibrate(struct control *c, const struct control_request *request, int runs, int64_t *jobs, struct fw_err *err)
+{
+	struct store_job wish = { .origin = "api", .priority = PRIORITY_ASKED };
+	bool named = request->repo && request->repo[0];
+	if (!named && c->config->n_repos != 1)
+		return err_set(err, ERR_INVALID, "there are %d repositories; name one", c->config->n_repos);
+	const char *name = named ? request->repo : c->config->repo[0].name;
+	if (find_repo(c, name, &wish.repo, err) != 0 ||
+		copy_word("suite", request->suite, wish.suite, sizeof wish.suite, err) != 0 ||
+		read_device(c, request->device_kind, &wish, err) != 0)
+		return -1;
+	struct ledger *g = queue_ledger(c->queue);
+	const char *upstream = c->config->repo[config_repo_find(c->config, name)].upstream;
+	int result = 0;
+	if (ledger_begin(g, err) != 0)
+		return -1;
+	for (int i = 0; i < runs && result == 0; i++) {
+		struct store_job job = wish;
+		result = calibrate_enqueue(c->db, upstream, &job, clock_utc_ms(), err);
+		if (result == 0)
+			result = ledger_tell(g, &job, "job.queued", "queued", NULL, clock_utc_ms(), err);
+		jobs[i] = job.id;
+	}
+	if (ledger_end(g, result, err) != 0)
+		return -1;
+	queue_wake(c->queue);
 	return 0;
 }
 

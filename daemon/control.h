@@ -46,6 +46,11 @@ struct site_import;
  * repo, ERR_INVALID a commit that is no whole object name, a branch that is no name.
  */
 int control_import(struct control *c, const struct site_import *figures, int64_t *comparison, bool *is_new, struct fw_err *err);
+/**
+ * Queue `runs` comparisons of the upstream branch's tip with itself. Of `request` repo (may be missing where there is only one),
+ * suite and device_kind count, which may name one device by its uuid. Shape: jobs[runs]. Err: as control_enqueue.
+ */
+int control_calibrate(struct control *c, const struct control_request *request, int runs, int64_t *jobs, struct fw_err *err);
 /** End a job that is open. Err: ERR_NOT_FOUND, ERR_INVALID it has ended already. */
 int control_cancel(struct control *c, int64_t job, const char *who, struct fw_err *err);
 /** Queue an ended job's question again as a new job. Err: ERR_NOT_FOUND, ERR_INVALID it is still open. */

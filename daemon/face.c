@@ -65,9 +65,9 @@ void face_wake(struct face *f)
 
 /* ---- actions -------------------------------------------------------------------------------------------------------------------------- */
 
-static int enqueue(void *arg, const struct site_request *r, int64_t *job, struct fw_err *err)
+static struct control_request request_of(const struct site_request *r)
 {
-	struct control_request request = {
+	return (struct control_request){
 		.repo = r->repo,
 		.target = r->target,
 		.base = r->base,
@@ -76,19 +76,23 @@ static int enqueue(void *arg, const struct site_request *r, int64_t *job, struct
 		.cells_glob = r->cells_glob,
 		.quick = r->quick,
 	};
+}
+
+static int enqueue(void *arg, const struct site_request *r, int64_t *job, struct fw_err *err)
+{
+	struct control_request request = request_of(r);
 	return control_enqueue(arg, &request, job, err);
+}
+
+static int calibrate(void *arg, const struct site_request *r, int runs, int64_t *jobs, struct fw_err *err)
+{
+	struct control_request request = request_of(r);
+	return control_calibrate(arg, &request, runs, jobs, err);
 }
 
 static int bisect(void *arg, const struct site_request *r, int64_t *id, struct fw_err *err)
 {
-	struct control_request request = {
-		.repo = r->repo,
-		.target = r->target,
-		.base = r->base,
-		.suite = r->suite,
-		.device_kind = r->device_kind,
-		.cells_glob = r->cells_glob,
-	};
+	struct control_request request = request_of(r);
 	return control_bisect(arg, &request, id, err);
 }
 
@@ -189,8 +193,8 @@ int face_start(
 	for (int i = 0; i < c->n_names; i++)
 		f->name[i] = c->name[i];
 	f->site.names = f->name;
-	f->site.act = (struct site_actions){ control, enqueue, cancel, retry, pause_device, poke, secret, health, bisect, import,
-		cancel_bisect, judge };
+	f->site.act = (struct site_actions){ control, enqueue, calibrate, cancel, retry, pause_device, poke, secret, health,
+		bisect, import, cancel_bisect, judge };
 	if ((c->needs_token && write_admin_token(f, c->state_dir, err) != 0) ||
 		site_start(&f->site, c->listen_host, c->listen_port, &f->http, err) != 0 ||
 		(c->listen_port == 0 && write_port(f, c->state_dir, err) != 0) ||

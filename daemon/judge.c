@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calibrate.h"
 #include "db/store_job.h"
 #include "db/store_repo.h"
 #include "db/store_result.h"
@@ -153,6 +154,8 @@ static int put_cells(struct db *db, const struct result *r, const struct store_c
 		judge_cell(r, i, &t, &cell);
 		cell.comparison = c->id;
 		epoch_cell(e, r, i, &cell, &x, &se);
+		if (calibrate_learn(db, r, c->environment, &t.decides, &cell, c->finished_at, err))
+			return -1;
 		if (put_ratio(db, c, e, &cell, x, se, err) || store_cell_insert(db, &cell, err) ||
 			put_samples(db, r, i, cell.id, launches, &t, err) || judge_facts(db, r, i, cell.id, err) ||
 			judge_facts_timed(db, cell.id, &t, err) || judge_news_cell(news, db, r, i, c, &cell, err))

@@ -203,14 +203,31 @@ static int host_flags(const struct rule *rule, struct judge_timed *t, int before
 	return flag_call(&e) | (enqueue_known ? flag_enqueue(t->enqueue_us[0], t->enqueue_us[1]) : before & FLAG_ENQUEUE);
 }
 
-void judge_timings(const struct rule *rule, bool sparse, struct judge_timed *t, struct store_cell *c)
+/** A blind cell says what it saw, but calls nobody. */
+static void keep_silent(struct store_cell *c)
 {
+	c->flags |= c->blind ? FLAG_BLIND : 0;
+	if (!c->blind || c->verdict != VERDICT_REGRESSION)
+		return;
+	c->verdict = VERDICT_UNDECIDED;
+	c->borderline = false;
+	snprintf(c->reason, sizeof(c->reason),
+		"blind: launches of this cell scatter too much here to call a loss of %.2f %%; these show %.2f %%",
+		c->threshold_pct, c->change_pct);
+}
+
+void judge_timings(const struct rule *general, bool sparse, struct judge_timed *t, struct store_cell *c)
+{
+	struct rule calibrated = *general;
+	const struct rule *rule = &calibrated;
 	struct judge_launches good;
 	struct judgement j;
 	char why[GUARD_WHY_SIZE];
 	int from[STATS_LAUNCHES_MAX], flags = c->flags;
 	double beta = isfinite(c->beta) ? c->beta : 0, base = c->base_median_ms, target = c->target_median_ms;
 	bool tail = c->tail;
+	if (c->tau0 > 0)
+		calibrated.tau0 = c->tau0;
 	show_nothing(c);
 	if (t->decides.n == 0) {
 		c->verdict = VERDICT_UNDECIDED;
@@ -236,6 +253,7 @@ void judge_timings(const struct rule *rule, bool sparse, struct judge_timed *t, 
 	show(&j, c);
 	c->base_median_ms = base;
 	c->target_median_ms = target;
+	keep_silent(c);
 	/* The flag says that the typical call did not move; where it did, slow calls are no news. */
 	c->tail = tail && (c->verdict != VERDICT_REGRESSION || (j.flags & FLAG_SUSTAINED));
 }
@@ -353,6 +371,8 @@ void judge_cell(const struct result *r, int i, struct judge_timed *t, struct sto
 		.block = a->block,
 		.sparsity_ratio = a->sparsity_ratio,
 		.flops = case_flops(cell),
+		.tau0 = cell->tau0,
+		.blind = cell->blind,
 		.threshold_pct = cell->threshold_pct };
 	snprintf(c->key, sizeof(c->key), "%s", cell->key);
 	snprintf(c->group, sizeof(c->group), "%s", cell->group);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "calibrate.h"
 #include "capture.h"
 #include "db/store_epoch.h"
 #include "watch.h"
@@ -437,7 +438,7 @@ static void complete(struct resolve *r)
 	for (int i = 0; i < p->ask.n_cells && r->job.threshold_pct > 0; i++)
 		p->ask.cell[i].threshold_pct = r->job.threshold_pct;
 	plan_compare(p);
-	if (choose_anchor(r, &err) != 0) {
+	if (calibrate_plan(r->db, p, r->job.device, &err) != 0 || choose_anchor(r, &err) != 0) {
 		refuse(r, &err);
 		return;
 	}

@@ -20,6 +20,7 @@
 #include "db/migrate.h"
 #include "db/store_job.h"
 #include "face.h"
+#include "idle.h"
 #include "janitor.h"
 #include "loop.h"
 #include "notify.h"
@@ -40,6 +41,7 @@ struct server {
 	struct watch *watch;
 	struct notify *notify;
 	struct janitor *janitor;
+	struct idle *idle;
 	struct bisects *bisects;
 	struct silence *silence;
 	struct control control;
@@ -165,6 +167,8 @@ static void end(void *arg)
 	log_info("stop", "within_ms=%d", DRAIN_MS);
 	notify_systemd("STOPPING=1");
 	stop_watch(s);
+	idle_stop(s->idle);
+	s->idle = NULL;
 	bisects_stop(s->bisects); /* it asks for nothing more; the next start goes on with what is open */
 	s->bisects = NULL;
 	queue_drain(s->queue, stop_loop, s);
@@ -270,7 +274,8 @@ static int start(struct server *s, struct fw_err *err)
 		notify_start(s->loop, s->config, queue_ledger(s->queue), &s->notify, err) != 0 ||
 		bisects_start(s->loop, s->config, queue_ledger(s->queue), on_new_job, s, &s->bisects, err) != 0 ||
 		silence_start(s->loop, s->config, queue_ledger(s->queue), &s->silence, err) != 0 ||
-		janitor_start(s->loop, s->db, &s->janitor, err) != 0)
+		janitor_start(s->loop, s->db, &s->janitor, err) != 0 ||
+		idle_start(s->loop, s->config, queue_ledger(s->queue), on_new_job, s, &s->idle, err) != 0)
 		return -1;
 	s->control = (struct control){ .db = s->db, .queue = s->queue, .config = s->config };
 	if (start_watch(s, err) != 0)
@@ -288,6 +293,7 @@ static void stop(struct server *s)
 	if (s->loop) {
 		stop_watch(s);
 		janitor_stop(s->janitor);
+		idle_stop(s->idle);
 		bisects_stop(s->bisects);
 		silence_stop(s->silence);
 		notify_stop(s->notify);

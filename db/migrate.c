@@ -19,6 +19,7 @@ EMBEDDED(0003_access);
 EMBEDDED(0004_history);
 EMBEDDED(0005_answer);
 EMBEDDED(0006_flags);
+EMBEDDED(0007_calibration);
 
 static const struct migration embedded[] = {
 	ROW(1, 0001_init),
@@ -27,6 +28,7 @@ static const struct migration embedded[] = {
 	ROW(4, 0004_history),
 	ROW(5, 0005_answer),
 	ROW(6, 0006_flags),
+	ROW(7, 0007_calibration),
 };
 
 static int apply(struct db *db, const struct migration *m, struct fw_err *err)

@@ -11,9 +11,9 @@ fails "no configuration" 2 "$bin/flopwatchd"
 fails "an unknown option" 2 "$bin/flopwatchd" --force
 fails "a configuration that is not there" 2 "$bin/flopwatchd" --config "$tmp/none.yml"
 like "it is named" "$out" "cannot read the configuration $tmp/none.yml: No such file"
-printf 'listen: 0.0.0.0:1\nrepo: []\nlimits: {build: 3}\n' >"$tmp/bad.yml"
+printf 'listen: everywhere\nrepo: []\nlimits: {build: 3}\n' >"$tmp/bad.yml"
 fails "--check-config of a bad file" 2 "$bin/flopwatchd" --check-config --config "$tmp/bad.yml"
-like "every mistake with its place: the address" "$out" 'bad.yml:1:9: listen: is not a loopback address'
+like "every mistake with its place: the address" "$out" 'bad.yml:1:9: listen: is not ADDRESS:PORT'
 like "the key" "$out" 'bad.yml:2:1: repo: unknown key; did you mean .repos.'
 like "the unit" "$out" 'bad.yml:3:17: limits.build: .3. is not a duration'
 fails "starting with it starts nothing" 2 "$bin/flopwatchd" --config "$tmp/bad.yml"

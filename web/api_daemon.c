@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "db/store_calibration.h"
 #include "db/store_live.h"
 #include "web/answer.h"
 #include "web/api.h"
@@ -109,6 +110,37 @@ static void count_row(void *arg, const char *what, const char *label, int64_t n)
 		(long long)n);
 }
 
+/* One family over all devices at a time, as the format wants it. */
+struct device_figures {
+	struct db *db;
+	struct buf *out;
+	struct fw_err *err;
+	bool alarms, failed;
+};
+
+static void device_figure(void *arg, const struct view_device *row)
+{
+	struct device_figures *d = arg;
+	struct view_false_alarms f;
+	d->failed = d->failed || view_false_alarms(d->db, row->id, &f, d->err) != 0;
+	if (!d->failed)
+		buf_printf(d->out, "flopwatch_aa_%s_total{device=\"%s\"} %d\n", d->alarms ? "alarms" : "comparisons", row->uuid,
+			d->alarms ? f.alarms : f.comparisons);
+}
+
+/* Comparisons of equal builds, and those of them that would have alerted: the false-alarm rate is measured, not claimed. */
+static int write_false_alarms(struct db *db, struct buf *out, struct fw_err *err)
+{
+	struct device_figures d = { .db = db, .out = out, .err = err };
+	for (int i = 0; i < 2 && !d.failed; i++) {
+		d.alarms = i == 1;
+		buf_printf(out, "# TYPE flopwatch_aa_%s_total counter\n", d.alarms ? "alarms" : "comparisons");
+		if (view_devices(db, device_figure, &d, err) != 0)
+			return -1;
+	}
+	return d.failed ? -1 : 0;
+}
+
 void api_metrics(void *arg, struct http_request *r, struct http_response *response)
 {
 	struct site *site = arg;
@@ -116,7 +148,7 @@ void api_metrics(void *arg, struct http_request *r, struct http_response *respon
 	struct counting counting = { .out = &response->body };
 	response->type = "text/plain; version=0.0.4; charset=utf-8";
 	buf_puts(&response->body, "# TYPE flopwatch_build_info gauge\nflopwatch_build_info{version=\"" FW_VERSION "\"} 1\n");
-	if (view_counts(site->db, count_row, &counting, &err) != 0)
+	if (view_counts(site->db, count_row, &counting, &err) != 0 || write_false_alarms(site->db, &response->body, &err) != 0)
 		answer_error(r, response, &err);
 }
 

@@ -1,15 +1,45 @@
 /* Devices: what measures, and whether it may. */
+#include <math.h>
 #include <string.h>
 
+#include "db/store_calibration.h"
 #include "db/store_live.h"
 #include "web/answer.h"
 #include "web/api.h"
 #include "web/site.h"
 #include "web/write.h"
 
+/* A list of devices under way; each row has a view of its own to ask. */
+struct listing {
+	struct jsonw j;
+	struct db *db;
+	struct fw_err *err;
+	bool failed;
+};
+
+/* What comparisons of equal builds have shown: how often this device cries wolf. */
+static void write_false_alarms(struct jsonw *j, const struct view_false_alarms *f)
+{
+	jsonw_key(j, "aa");
+	jsonw_object(j);
+	jsonw_kv_int(j, "comparisons", f->comparisons);
+	jsonw_kv_int(j, "alarms", f->alarms);
+	jsonw_kv_figure(j, "alarm_rate_pct", f->comparisons ? 100.0 * f->alarms / f->comparisons : NAN);
+	jsonw_kv_figure(j, "alarm_rate_upper_pct", f->upper_pct);
+	jsonw_kv_int(j, "cells", f->cells);
+	jsonw_kv_int(j, "blind", f->blind);
+	answer_time(j, "last_at", f->last_at);
+	jsonw_object_end(j);
+}
+
 static void device_row(void *arg, const struct view_device *row)
 {
-	struct jsonw *j = arg;
+	struct listing *l = arg;
+	struct jsonw *j = &l->j;
+	struct view_false_alarms f;
+	l->failed = l->failed || view_false_alarms(l->db, row->id, &f, l->err) != 0;
+	if (l->failed)
+		return;
 	jsonw_object(j);
 	jsonw_kv_string(j, "uuid", row->uuid);
 	jsonw_kv_string(j, "kind", row->kind);
@@ -22,6 +52,7 @@ static void device_row(void *arg, const struct view_device *row)
 	jsonw_raw(j, row->info_json, strlen(row->info_json));
 	answer_id(j, "job", row->job);
 	answer_time(j, "seen_at", row->seen_at);
+	write_false_alarms(j, &f);
 	jsonw_object_end(j);
 }
 
@@ -29,12 +60,12 @@ void api_devices(void *arg, struct http_request *r, struct http_response *respon
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	struct jsonw j;
-	answer_items_begin(response, &j);
-	if (view_devices(site->db, device_row, &j, &err) != 0)
+	struct listing l = { .db = site->db, .err = &err };
+	answer_items_begin(response, &l.j);
+	if (view_devices(site->db, device_row, &l, &err) != 0 || l.failed)
 		answer_error(r, response, &err);
 	else
-		answer_items_end(&j);
+		answer_items_end(&l.j);
 }
 
 struct wanted {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "db/store_calibration.h"
 #include "db/store_show.h"
 #include "web/answer.h"
 #include "web/emit.h"
@@ -111,6 +112,26 @@ static void hardware(struct buf *out, const char *info_json)
 	json_decref(info);
 }
 
+/* How often equal builds were called different here, and which cells cannot be told apart at all. */
+static void false_alarms(struct drawing *d, int64_t device)
+{
+	struct view_false_alarms f;
+	struct fw_err err = { 0 };
+	if (view_false_alarms(d->site->db, device, &f, &err) != 0) {
+		d->out->failed = true;
+		return;
+	}
+	emit_raw(d->out, "<dt>False alarms</dt><dd>");
+	if (f.comparisons)
+		emit_rawf(
+			d->out, "%d of %d comparisons of equal builds; below %.1f\u00a0%%", f.alarms, f.comparisons, f.upper_pct);
+	else
+		emit_raw(d->out, "<span class=dim>\u2013 not measured; <code>flopwatch calibrate</code> does</span>");
+	emit_raw(d->out, "</dd>");
+	if (f.cells)
+		emit_rawf(d->out, "<dt>Calibrated</dt><dd>%d cells, %d of them blind</dd>", f.cells, f.blind);
+}
+
 static void device_card(void *arg, const struct view_device *row)
 {
 	struct drawing *d = arg;
@@ -147,6 +168,7 @@ static void device_card(void *arg, const struct view_device *row)
 	hardware(out, row->info_json);
 	false_alarms(d, row->id);
 	last_seen_doing(d, row->id);
+	false_alarms(d, row->id);
 	emit_raw(out, "</dl><div class=row>");
 	if (strcmp(row->state, "quarantined") == 0)
 		layout_button(out, "devices", row->uuid, "resume", "Try with a canary");

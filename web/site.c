@@ -46,9 +46,11 @@ static const struct http_route routes[] = {
 	{ "GET", "/api/v1/jobs/{id}", api_job, HTTP_READ },
 	{ "GET", "/api/v1/jobs/{id}/log", api_job_log, HTTP_READ },
 	{ "GET", "/api/v1/devices", api_devices, HTTP_READ },
+	{ "GET", "/api/v1/calibration", api_calibration, HTTP_READ },
 	{ "GET", "/api/v1/events", api_events, HTTP_READ },
 
 	{ "POST", "/api/v1/jobs", api_job_post, HTTP_TRIGGER },
+	{ "POST", "/api/v1/calibrate", api_calibrate, HTTP_TRIGGER },
 	{ "POST", "/api/v1/jobs/{id}/cancel", api_job_cancel, HTTP_TRIGGER },
 	{ "POST", "/api/v1/jobs/{id}/retry", api_job_retry, HTTP_TRIGGER },
 	{ "POST", "/api/v1/imports", api_import_post, HTTP_TRIGGER },

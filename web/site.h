@@ -28,10 +28,14 @@ struct site_import {
 	const struct site_import_row *row; /* row[n] */
 };
 
+enum { SITE_CALIBRATIONS = 2, SITE_CALIBRATIONS_MAX = 50 }; /* A/A comparisons asked for at once */
+
 /** What main connects to the daemon's control room. Err: as control.h says. */
 struct site_actions {
 	void *arg;
 	int (*enqueue)(void *arg, const struct site_request *request, int64_t *job, struct fw_err *err);
+	/** `runs` comparisons of main with itself; the request's device_kind may also name one device. Shape: jobs[runs]. */
+	int (*calibrate)(void *arg, const struct site_request *request, int runs, int64_t *jobs, struct fw_err *err);
 	int (*cancel)(void *arg, int64_t job, const char *who, struct fw_err *err);
 	int (*retry)(void *arg, int64_t job, int64_t *new_job, struct fw_err *err);
 	int (*pause)(void *arg, const char *uuid, bool paused, const char *who, struct fw_err *err);

@@ -41,6 +41,8 @@ static const struct verb {
 	{ "resume", 1, 1, verb_resume, "resume DEVICE", "give it jobs again; one that is quarantined is tried first" },
 	{ "judge", 0, 1, verb_judge, "judge --again [COMPARISON]",
 		"compute verdicts anew from stored samples, of one comparison or of all history" },
+	{ "calibrate", 0, 1, verb_calibrate, "calibrate [show] [--repo R] [--suite S] [--device UUID|cuda|cpu|sim] [--runs N]",
+		"compare main with itself, to learn how much each cell scatters; show: what is known" },
 	{ "backup", 1, 1, verb_backup, "backup FILE", "copy the daemon's database" },
 	{ "token", 1, 2, verb_token, "token add NAME --scope read|trigger|admin | token list | token revoke NAME",
 		"who may ask, where the daemon wants to know" },
@@ -127,6 +129,7 @@ enum {
 	OPTION_STATE,
 	OPTION_REASON,
 	OPTION_TIMEOUT,
+	OPTION_RUNS,
 	OPTION_LIMIT,
 	OPTION_JSON,
 	OPTION_QUICK,
@@ -153,6 +156,7 @@ static const struct option long_options[] = {
 	{ "state", required_argument, NULL, OPTION_STATE },
 	{ "reason", required_argument, NULL, OPTION_REASON },
 	{ "timeout", required_argument, NULL, OPTION_TIMEOUT },
+	{ "runs", required_argument, NULL, OPTION_RUNS },
 	{ "limit", required_argument, NULL, OPTION_LIMIT },
 	{ "json", no_argument, NULL, OPTION_JSON },
 	{ "quick", no_argument, NULL, OPTION_QUICK },
@@ -237,6 +241,9 @@ static int parse(int argc, char **argv, struct options *o)
 		case OPTION_TIMEOUT:
 			o->timeout_s = number(optarg);
 			break;
+		case OPTION_RUNS:
+			o->runs = number(optarg);
+			break;
 		case OPTION_LIMIT:
 			o->limit = number(optarg);
 			break;
@@ -250,8 +257,8 @@ static int parse(int argc, char **argv, struct options *o)
 			return -1;
 		}
 	}
-	if (o->timeout_s < 0 || o->limit < 0) {
-		fputs("flopwatch: --timeout and --limit take a whole number above 0\n", stderr);
+	if (o->timeout_s < 0 || o->limit < 0 || o->runs < 0) {
+		fputs("flopwatch: --timeout, --limit and --runs take a whole number above 0\n", stderr);
 		return -1;
 	}
 	return 0;

@@ -24,6 +24,7 @@ struct options {
 	const char *repo, *suite, *cells, *branch, *device, *state, *reason; /* NULL: not given */
 	bool json, quick, progress, quiet, again;
 	int timeout_s; /* 0: none */
+	int runs;      /* 0: the daemon's */
 	int limit;
 	int n_arg;
 	char **arg; /* arg[n_arg], after the verb */
@@ -61,6 +62,7 @@ int verb_pause(struct client *c, const struct options *o);
 int verb_resume(struct client *c, const struct options *o);
 int verb_judge(struct client *c, const struct options *o);
 int verb_backup(struct client *c, const struct options *o);
+int verb_calibrate(struct client *c, const struct options *o);
 int verb_config(struct client *c, const struct options *o);
 
 #endif

@@ -7,6 +7,7 @@
 #ifndef CORE_CASE_H
 #define CORE_CASE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -41,6 +42,8 @@ struct cell {
 	double flops;         /* of a call of a foreign benchmark (family "command"); 0 unknown */
 	char decide
 		[8]; /* series that decides: "device", "call" where host time is part of the promise, "process"; "" is device */
+	double tau0; /* calibrated scatter between launches, log ratio; 0: the rule's */
+	bool blind;  /* scatters so much that losses near the threshold cannot be seen: none is called */
 	struct attention_case attention;
 };
 

@@ -10,7 +10,7 @@
 #define ENQUEUE_RATIO   1.10
 #define CLOCK_APART_PCT 0.3
 
-static const char *const words_of[] = { "borderline", "tail", "sustained", "call", "enqueue", "clock" };
+static const char *const words_of[] = { "borderline", "tail", "sustained", "call", "enqueue", "clock", "blind" };
 
 enum { WORDS = sizeof words_of / sizeof words_of[0] };
 

@@ -15,7 +15,8 @@ enum {
 	FLAG_CALL = 8,       /* a call from an idle stream, host time included, became slower */
 	FLAG_ENQUEUE = 16,   /* enqueue costs the host more */
 	FLAG_CLOCK = 32,     /* the change at equal clocks and the raw one differ */
-	FLAG_END = 64
+	FLAG_BLIND = 64,     /* launches scatter too much to see the threshold: no loss is called */
+	FLAG_END = 128
 };
 
 enum { FLAG_WORDS_SIZE = 64 };

@@ -92,6 +92,8 @@ static void put_cell(struct jsonw *j, const struct cell *c, int index)
 	jsonw_kv_double(j, "threshold_pct", c->threshold_pct);
 	if (c->decide[0])
 		jsonw_kv_string(j, "decide", c->decide);
+	if (c->tau0 > 0)
+		jsonw_kv_double(j, "tau0", c->tau0);
 	jsonw_kv_int(j, "seqlen", a->seqlen);
 	jsonw_kv_int(j, "nhq", a->nhq);
 	jsonw_kv_int(j, "nhk", a->nhk);

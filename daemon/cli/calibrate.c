@@ -1,0 +1,103 @@
+/* Calibration: ask for comparisons of equal builds, and what they have shown. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/jsonw.h"
+#include "cli/table.h"
+#include "cli/value.h"
+#include "cli/verbs.h"
+
+static void print_cells(const json_t *items)
+{
+	static const char *const titles[] = { "cell", ">A/A", ">alarms", ">launches", ">scatter", ">smallest loss", "" };
+	struct table t;
+	size_t i;
+	json_t *c;
+	table_init(&t, 7, titles);
+	json_array_foreach(items, i, c)
+	{
+		table_cell(&t, "%s", value_text(c, "cell"));
+		table_cell(&t, "%lld", value_integer(c, "comparisons"));
+		table_cell(&t, "%lld", value_integer(c, "alarms"));
+		table_cell(&t, "%lld", value_integer(c, "launches"));
+		table_cell(&t, "%.2f %%", value_number(c, "tau_pct"));
+		table_cell(&t, "%.2f %%", value_number(c, "mde_pct"));
+		table_cell(&t, "%s", json_is_true(json_object_get(c, "blind")) ? "blind" : "");
+	}
+	table_print(&t, stdout);
+	table_fini(&t);
+}
+
+static int show(struct client *c, const struct options *o)
+{
+	struct fw_err err = { 0 };
+	struct buf path;
+	json_t *answer = NULL;
+	buf_init(&path, 1024);
+	buf_puts(&path, "/api/v1/calibration?device=");
+	client_argument(&path, o->device ? o->device : "");
+	int result = client_get(c, path.data, &answer, &err);
+	buf_fini(&path);
+	if (result != 0)
+		return verb_fail(&err);
+	const json_t *items = json_object_get(answer, "items");
+	if (o->json) {
+		json_dumpf(answer, stdout, JSON_INDENT(2));
+		putchar('\n');
+	} else if (json_array_size(items) == 0) {
+		puts("nothing was calibrated yet; write: flopwatch calibrate");
+	} else {
+		print_cells(items);
+	}
+	json_decref(answer);
+	return EXIT_OK;
+}
+
+static void write_wish(struct buf *out, const struct options *o)
+{
+	struct jsonw j;
+	jsonw_init(&j, out);
+	jsonw_object(&j);
+	if (o->repo)
+		jsonw_kv_string(&j, "repo", o->repo);
+	if (o->suite)
+		jsonw_kv_string(&j, "suite", o->suite);
+	if (o->device)
+		jsonw_kv_string(&j, "device", o->device);
+	if (o->runs)
+		jsonw_kv_int(&j, "runs", o->runs);
+	jsonw_object_end(&j);
+}
+
+int verb_calibrate(struct client *c, const struct options *o)
+{
+	struct fw_err err = { 0 };
+	struct buf wish;
+	json_t *answer = NULL, *id;
+	size_t i;
+	if (o->n_arg == 1 && strcmp(o->arg[0], "show") == 0)
+		return show(c, o);
+	if (o->n_arg == 1) {
+		fputs("usage: flopwatch calibrate [show] [--repo R] [--suite S] [--device UUID] [--runs N]\n", stderr);
+		return EXIT_USAGE;
+	}
+	buf_init(&wish, 4096);
+	write_wish(&wish, o);
+	int result = wish.failed ? err_set(&err, ERR_INVALID, "a name is too long")
+				 : client_post(c, "/api/v1/calibrate", wish.data, &answer, &err);
+	buf_fini(&wish);
+	if (result != 0)
+		return verb_fail(&err);
+	if (o->json) {
+		json_dumpf(answer, stdout, JSON_INDENT(2));
+		putchar('\n');
+	}
+	json_array_foreach(json_object_get(answer, "jobs"), i, id)
+	{
+		if (!o->json)
+			printf("job %lld queued; follow it with: flopwatch wait %lld\n", (long long)json_integer_value(id),
+				(long long)json_integer_value(id));
+	}
+	json_decref(answer);
+	return EXIT_OK;
+}

@@ -1,0 +1,20 @@
+/** idle.h - what the daemon does by itself while nothing waits: calibrations, and change points whose jobs brought nothing. */
+#ifndef DAEMON_IDLE_H
+#define DAEMON_IDLE_H
+
+#include "config.h"
+#include "ledger.h"
+#include "loop.h"
+
+struct idle;
+
+/** Begin; `wake(arg)` is called after jobs were queued. Own: borrows all of them until idle_stop. */
+int idle_start(struct loop *l, const struct config *c, struct ledger *g, void (*wake)(void *arg), void *arg, struct idle **out,
+	struct fw_err *err);
+/** Accepts NULL. */
+void idle_stop(struct idle *i);
+
+/** One look, for tests: how many jobs it queued, -1. */
+int idle_step(const struct config *c, struct ledger *g, int64_t now_ms, struct fw_err *err);
+
+#endif

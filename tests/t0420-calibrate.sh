@@ -1,0 +1,83 @@
+#!/bin/bash
+# Calibration on device sim: A/A comparisons by hand and while idle, what they teach the rule, and a cell that cannot see.
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/daemon.sh"
+
+fw() {
+	"$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"
+}
+calibrated() { # runs
+	fw calibrate --runs "$1" >"$tmp/queued" && await 60 no_job_is_open
+}
+no_job_is_open() {
+	[ "$(sql "SELECT count(*) FROM job WHERE state IN ('queued','sent','building','checking','measuring')")" = 0 ]
+}
+main_is() { # work factor
+	echo "$1" >"$tmp/kernels/kernels/factor"
+	commit kernels "factor $1"
+	push kernels main
+	await 60 job_ended "$(head_of kernels)"
+}
+
+new_repo kernels
+sed -i 's/masks: \[full, causal\]/masks: [full]/' "$tmp/kernels/etc/suites/tiny.yaml"
+git -C "$tmp/kernels" add -A
+git -C "$tmp/kernels" commit -q --amend -m "two cells"
+write_config
+start_daemon
+cell=attention/dense/full/s64/hq2/hk1/d64/bf16/forward
+
+fails "without a branch there is nothing to calibrate" 4 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" calibrate
+push kernels main
+main=$(head_of kernels)
+await 60 job_ended "$main"
+ok "calibrate queues two comparisons" fw calibrate
+is "of main with itself" "$(sql "SELECT DISTINCT kind || ' ' || (base_sha = target_sha) || ' ' || (target_sha = '$main') FROM job WHERE origin = 'api'")" "calibrate 1 1"
+await 60 no_job_is_open
+is "they are timed although both modules are equal" "$(sql "SELECT count(*) FROM comparison WHERE kind = 'calibrate' AND identical_by = '' AND verdict = 'unchanged'")" 2
+is "in at least six launches a cell" "$(sql "SELECT min(launches) >= 6 FROM cell c JOIN comparison p ON p.id = c.comparison WHERE p.kind = 'calibrate'")" 1
+is "the API tells each cell's scatter and what it can see" \
+	"$(api calibration | jq -c --arg c "$cell" '.items[] | select(.cell == $c) | [.comparisons, .alarms, .launches >= 12, .tau_pct >= 0 and .tau_pct < 1, .mde_pct > 1.5 and .mde_pct < 3, .blind]')" \
+	"[3,0,true,true,true,false]"
+is "and the device's false alarms" "$(api devices | jq -c '.items[0].aa | [.comparisons, .alarms, .alarm_rate_pct, .cells, .blind, .alarm_rate_upper_pct > 60]')" "[3,0,0,2,0,true]"
+curl -s "http://127.0.0.1:$(port)/metrics" >"$tmp/metrics"
+like "they stand in /metrics" "$(cat "$tmp/metrics")" 'flopwatch_aa_comparisons_total\{device="[^"]+"\} 3'
+like "with the alarms" "$(cat "$tmp/metrics")" 'flopwatch_aa_alarms_total\{device="[^"]+"\} 0'
+curl -s "http://127.0.0.1:$(port)/devices" >"$tmp/page"
+like "and on the page of devices" "$(cat "$tmp/page")" '0 of 3'
+like "the command line shows the cells" "$(fw calibrate show)" "$cell +3 +0 +1[0-9]"
+fails "a device that was never seen" 4 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" calibrate --device GPU-none
+fails "a number of runs that makes no sense" 1 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" calibrate --runs 1000
+is "a calibration is nobody's history" "$(api 'branches?repo=kernels' | jq -r '.items[0].verdict')" unchanged
+
+# ---- the rule learns
+main_is 1.0001
+is "the next comparison uses the measured scatter, within its bounds" \
+	"$(sql "SELECT min(tau0 BETWEEN 0.001 AND 0.005) FROM cell c JOIN comparison p ON p.id = c.comparison WHERE p.kind = 'change'")" 1
+
+# ---- while nothing waits
+stop_daemon
+printf 'calibrate: {idle: true, every: 1s}\n' >>"$tmp/c.yml"
+start_daemon
+idle_calibration_is_done() {
+	[ "$(sql "SELECT count(*) FROM job WHERE origin = 'idle' AND kind = 'calibrate' AND state = 'done'")" -ge 1 ]
+}
+ok "an idle device calibrates itself" await 60 idle_calibration_is_done
+is "after everybody else" "$(sql "SELECT DISTINCT priority < 0 FROM job WHERE origin = 'idle'")" 1
+stop_daemon
+sed -i '/^calibrate/d' "$tmp/c.yml"
+start_daemon
+await 60 no_job_is_open
+
+# ---- a cell whose launches scatter by several per cent, because its speed depends on where it was loaded
+main_is "'(1.0+0.015*(((unsigned long)(void*)sequence_of>>12)%64))'"
+calibrated 3
+is "it is called blind" "$(api calibration | jq -c --arg c "$cell" '.items[] | select(.cell == $c) | [.blind, .mde_pct > 2]')" "[true,true]"
+is "which the device tells" "$(api devices | jq '.items[0].aa.blind')" 2
+alerts=$(sql "SELECT count(*) FROM alert")
+main_is "'(3+0.015*(((unsigned long)(void*)sequence_of>>12)%64))'"
+is "it calls nobody" "$(sql "SELECT verdict FROM comparison ORDER BY id DESC LIMIT 1") $(sql "SELECT count(*) FROM alert")" "undecided $alerts"
+like "and says why" "$(sql "SELECT reason FROM cell ORDER BY id DESC LIMIT 1")" '^blind: launches of this cell scatter too much'
+is "also in the comparison" "$(api "comparisons/$(sql 'SELECT max(id) FROM comparison')" | jq -c '[.cells[].flags | index("blind") != null] | unique')" "[true]"
+stop_daemon
+is "the daemon ends in order" $? 0
