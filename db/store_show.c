@@ -168,24 +168,6 @@ int view_usual_s(struct db *db, const char *suite, const char *device_kind, doub
 	return r;
 }
 
-int view_aa(struct db *db, int64_t device, struct view_aa *out, struct fw_err *err)
-{
-	*out = (struct view_aa){ 0 };
-	struct stmt *s = db_stmt(db,
-		"SELECT count(*), coalesce(sum(c.n_cells), 0), coalesce(sum(c.n_regressions), 0) FROM environment e CROSS JOIN "
-		"comparison c ON c.environment = e.id AND c.kind IN ('selfcheck', 'calibrate') WHERE e.device = :device",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":device", device);
-	int r = stmt_step(s, err);
-	if (r == 1) {
-		*out = (struct view_aa){ row_int(s, 0), row_int(s, 1), row_int(s, 2) };
-		stmt_reset(s);
-	}
-	return r < 0 ? -1 : 0;
-}
-
 int view_last_guard(struct db *db, int64_t device, struct buf *guard_json, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,

@@ -47,12 +47,6 @@ int view_launches(struct db *db, int64_t cell, view_launch_fn *each, void *arg, 
 /** Median of what the last 20 finished jobs of this suite and kind of device took, from start to end. Units: s. 0: unknown. */
 int view_usual_s(struct db *db, const char *suite, const char *device_kind, double *usual_s, struct fw_err *err);
 
-/** Comparisons of something with itself on a device: how often they called a difference that cannot be there. */
-struct view_aa {
-	int64_t comparisons, cells, regressions;
-};
-int view_aa(struct db *db, int64_t device, struct view_aa *out, struct fw_err *err);
-
 /** The newest record of what a device was seen doing while it measured. Appends the guard's JSON; nothing when there is none. */
 int view_last_guard(struct db *db, int64_t device, struct buf *guard_json, struct fw_err *err);
 

@@ -85,22 +85,6 @@ static void last_seen_doing(struct drawing *d, int64_t device)
 	buf_fini(&text);
 }
 
-/* The rate of false alarms that this device has shown, in its own comparisons of a thing with itself. */
-static void false_alarms(struct drawing *d, int64_t device)
-{
-	struct view_aa aa;
-	struct fw_err err = { 0 };
-	if (view_aa(d->site->db, device, &aa, &err) != 0)
-		d->out->failed = true;
-	else if (aa.cells)
-		emit_rawf(d->out,
-			"<dt>False alarms</dt><dd>%lld of %lld cells (%.2g %%), in %lld comparisons of a commit with itself</dd>",
-			(long long)aa.regressions, (long long)aa.cells, 100 * (double)aa.regressions / (double)aa.cells,
-			(long long)aa.comparisons);
-	else
-		emit_raw(d->out, "<dt>False alarms</dt><dd class=dim>\u2013 nothing was compared with itself here yet</dd>");
-}
-
 static void hardware(struct buf *out, const char *info_json)
 {
 	json_t *info = json_loads(info_json, 0, NULL);
@@ -168,7 +152,6 @@ static void device_card(void *arg, const struct view_device *row)
 	hardware(out, row->info_json);
 	false_alarms(d, row->id);
 	last_seen_doing(d, row->id);
-	false_alarms(d, row->id);
 	emit_raw(out, "</dl><div class=row>");
 	if (strcmp(row->state, "quarantined") == 0)
 		layout_button(out, "devices", row->uuid, "resume", "Try with a canary");
