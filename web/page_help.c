@@ -90,7 +90,9 @@ void page_help(void *arg, struct http_request *r, struct http_response *response
 	emit_raw(out, "<h2>The words</h2><dl class=\"facts card\">");
 	verdict_item(out, "failed",
 		"the target does not build, crashes, or its results are wrong. Wrong is worse than slow: nothing is timed");
-	verdict_item(out, "rejected", "it was timed, but the device was throttled or shared, so the times are not believed");
+	verdict_item(out, "rejected",
+		"it was timed, but the times are not believed: the device was throttled or shared, work escaped the clock, or a "
+		"clock outside disagrees");
 	verdict_item(out, "regression", "it lost more than its threshold, and a second set of launches says so too");
 	verdict_item(out, "undecided", "the interval still covers the threshold; its row says what would decide it");
 	verdict_item(out, "not_comparable", "the base is broken, or the two were given different inputs");
