@@ -1,0 +1,190 @@
+/* The line of main through force-pushes, series with commits measured again, skipped commits, and rows of change points. */
+#include "fixture_db.h"
+
+#include "db/store_change.h"
+#include "db/store_epoch.h"
+
+static const char key[] = "attention/dense/full/s64/hq2/hk1/d64/bf16/forward";
+
+static int setup(void **state)
+{
+	if (fixture_setup(state))
+		return -1;
+	fixture_ground(*state);
+	struct fixture *f = *state;
+	ok(db_begin(f->db, &err));
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+	db_rollback(f->db);
+	return fixture_teardown(state);
+}
+
+/** The line as main has it: commits newest first, ended by 0. */
+static void line(struct fixture *f, const unsigned *commits, bool is_cut)
+{
+	char sha[32][65];
+	int n = 0;
+	for (; commits[n]; n++)
+		snprintf(sha[n], 65, "%s", fixture_sha(commits[n]));
+	ok(store_line_put(f->db, f->repo, (const char(*)[65])sha, n, is_cut, &err));
+}
+#define LINE(f, ...) line(f, (const unsigned[]){ __VA_ARGS__, 0 }, false)
+
+static int64_t place(struct fixture *f, unsigned commit)
+{
+	int64_t p;
+	ok(store_line_place(f->db, f->repo, fixture_sha(commit), &p, &err));
+	return p;
+}
+
+static struct store_epoch epoch(struct fixture *f)
+{
+	struct store_epoch e = {
+		.repo = f->repo, .environment = f->environment, .suite = "ffa", .held_mhz = 1650, .started_at = 1
+	};
+	snprintf(e.anchor_sha, sizeof(e.anchor_sha), "%s", fixture_sha(1));
+	ok(store_epoch_insert(f->db, &e, &err));
+	return e;
+}
+
+static void measured(struct fixture *f, const struct store_epoch *e, unsigned commit, double x)
+{
+	int64_t comparison = fixture_comparison(f, "main", 1, commit, VERDICT_UNCHANGED, 1000 + commit);
+	ok(store_ratio_insert(f->db, &(struct store_ratio){ e->id, comparison, key, fixture_sha(commit), x, 0.001 }, &err));
+}
+
+static void line_follows_pushes_and_force_pushes(void **state)
+{
+	struct fixture *f = *state;
+	LINE(f, 2, 1);
+	LINE(f, 4, 3, 2, 1);
+	assert_true(place(f, 1) > 0 && place(f, 1) < place(f, 2) && place(f, 2) < place(f, 3) && place(f, 3) < place(f, 4));
+	int64_t two = place(f, 2);
+	LINE(f, 4, 3, 2, 1); /* again: nothing moves */
+	assert_int_equal(place(f, 2), two);
+	LINE(f, 5, 2, 1); /* 3 and 4 are cut off */
+	assert_int_equal(place(f, 3), 0);
+	assert_int_equal(place(f, 4), 0);
+	assert_true(place(f, 5) > two);
+	LINE(f, 4, 3, 2, 1); /* and back */
+	assert_true(place(f, 3) > two && place(f, 4) > place(f, 3));
+	assert_int_equal(place(f, 5), 0);
+	/* a list that ends early says nothing about what it does not show */
+	line(f, (const unsigned[]){ 9, 8, 0 }, true);
+	assert_true(place(f, 4) > 0 && place(f, 9) > place(f, 8) && place(f, 8) > place(f, 4));
+	LINE(f, 20); /* another history */
+	assert_int_equal(place(f, 9), 0);
+}
+
+static void series_in_the_order_of_commits(void **state)
+{
+	struct fixture *f = *state;
+	struct store_epoch e = epoch(f);
+	struct store_series s;
+	int n;
+	LINE(f, 5, 4, 3, 2, 1);
+	measured(f, &e, 5, 0.05);
+	measured(f, &e, 2, 0.02);
+	measured(f, &e, 3, 0.09); /* far off: measured twice more, and the median counts */
+	measured(f, &e, 3, 0.03);
+	measured(f, &e, 3, 0.031);
+	ok(store_series(f->db, &e, key, 0, &s, &err));
+	assert_int_equal(s.n, 3);
+	assert_string_equal(s.point[0].sha, fixture_sha(2));
+	assert_string_equal(s.point[2].sha, fixture_sha(5));
+	assert_true(s.x[1] > 0.0309 && s.x[1] < 0.0311);
+	assert_int_equal(s.measured[1], 3);
+	ok(store_series(f->db, &e, key, place(f, 3), &s, &err));
+	assert_int_equal(s.n, 2);
+	ok(store_series_count(f->db, e.id, key, &n, &err));
+	assert_int_equal(n, 3);
+	LINE(f, 6, 2, 1); /* what a force-push cut off is no part of it */
+	ok(store_series(f->db, &e, key, 0, &s, &err));
+	assert_int_equal(s.n, 1);
+}
+
+static void middle_of_the_skipped_commits(void **state)
+{
+	struct fixture *f = *state;
+	struct store_epoch e = epoch(f);
+	char sha[65];
+	LINE(f, 7, 6, 5, 4, 3, 2, 1);
+	measured(f, &e, 1, 0);
+	measured(f, &e, 7, 0.01);
+	assert_int_equal(store_line_unmeasured(f->db, f->repo, place(f, 1), place(f, 7), sha, &err), 1);
+	assert_string_equal(sha, fixture_sha(4));
+	measured(f, &e, 4, 0.01);
+	assert_int_equal(store_line_unmeasured(f->db, f->repo, place(f, 1), place(f, 4), sha, &err), 1);
+	measured(f, &e, 2, 0);
+	measured(f, &e, 3, 0);
+	assert_int_equal(store_line_unmeasured(f->db, f->repo, place(f, 1), place(f, 4), sha, &err), 0);
+}
+
+static struct store_change change(
+	struct fixture *f, const struct store_epoch *e, const char *kind, const char *state, unsigned commit, double step)
+{
+	struct store_change c = { .repo = f->repo, .epoch = e->id, .step = step, .points = 12, .found_at = 1 };
+	snprintf(c.key, sizeof(c.key), "%s", key);
+	snprintf(c.kind, sizeof(c.kind), "%s", kind);
+	snprintf(c.origin, sizeof(c.origin), "series");
+	snprintf(c.state, sizeof(c.state), "%s", state);
+	snprintf(c.before_sha, sizeof(c.before_sha), "%s", fixture_sha(commit - 1));
+	snprintf(c.commit_sha, sizeof(c.commit_sha), "%s", fixture_sha(commit));
+	ok(store_change_insert(f->db, &c, &err));
+	return c;
+}
+
+static void change_points(void **state)
+{
+	struct fixture *f = *state;
+	struct store_epoch e = epoch(f);
+	struct store_change c, found;
+	double explained;
+	int64_t from;
+	LINE(f, 9, 8, 7, 6, 5, 4, 3, 2, 1);
+	assert_int_equal(store_change_is_open(f->db, e.id, key, &err), 0);
+	c = change(f, &e, "step", "candidate", 5, 0.01);
+	assert_int_equal(store_change_is_open(f->db, e.id, key, &err), 1);
+	/* its job is under way, or not any more */
+	struct store_job job = {
+		.repo = f->repo, .kind = "verify", .origin = "trend", .change_point = c.id, .threshold_pct = 0.5
+	};
+	ok(store_job_insert(f->db, &job, 1, &err));
+	assert_true(job.threshold_pct > 0.49 && job.change_point == c.id);
+	assert_int_equal(store_change_orphan(f->db, 0, &found, &err), 0);
+	ok(store_job_state(f->db, job.id, "failed", "no worker", 2, &err));
+	assert_int_equal(store_change_orphan(f->db, 0, &found, &err), 1);
+	assert_int_equal(found.id, c.id);
+	/* dropped: not again before there are more points */
+	snprintf(c.state, sizeof(c.state), "dropped");
+	ok(store_change_update(f->db, &c, &err));
+	assert_int_equal(store_change_is_barred(f->db, e.id, key, fixture_sha(5), 12 - CHANGEPOINT_PAUSE, &err), 1);
+	assert_int_equal(store_change_is_barred(f->db, e.id, key, fixture_sha(5), 15 - CHANGEPOINT_PAUSE, &err), 0);
+	assert_int_equal(store_change_is_barred(f->db, e.id, key, fixture_sha(6), 0, &err), 0);
+	/* a loss, a gain larger than it, a loss: only the last is left to explain anything */
+	change(f, &e, "step", "confirmed", 3, 0.02);
+	change(f, &e, "step", "confirmed", 7, 0.004);
+	change(f, &e, "step", "confirmed", 6, -0.05);
+	ok(store_change_explained(f->db, e.id, key, &explained, &err));
+	assert_true(explained > 0.0039 && explained < 0.0041);
+	ok(store_change_from(f->db, e.id, key, &from, &err));
+	assert_int_equal(from, place(f, 7));
+	assert_int_equal(store_change_has_creep(f->db, e.id, key, &err), 0);
+	change(f, &e, "creep", "confirmed", 8, 0.02);
+	assert_int_equal(store_change_has_creep(f->db, e.id, key, &err), 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(line_follows_pushes_and_force_pushes, setup, teardown),
+		cmocka_unit_test_setup_teardown(series_in_the_order_of_commits, setup, teardown),
+		cmocka_unit_test_setup_teardown(middle_of_the_skipped_commits, setup, teardown),
+		cmocka_unit_test_setup_teardown(change_points, setup, teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
