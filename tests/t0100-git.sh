@@ -69,7 +69,8 @@ is "oid of a file" "$(j '.oids["kernels/a"]|.oid+.kind')" "$(git -C co rev-parse
 is "oid of the root" "$(j '.oids[""].oid')" "$(j .tree)"
 is "absent oid is null" "$(j .oids.nope)" null
 is "no problem" "$(j .problem)" ""
-for path in ../x /etc/passwd a//b a/ . ./a kernels/../a; do fails "path $path is refused" 1 "$git_" tree --repo co --commit "$second" --oid "$path"; done
+for path in ../x /etc/passwd a//b a/ ./a kernels/../a; do fails "path $path is refused" 1 "$git_" tree --repo co --commit "$second" --oid "$path"; done
+is "path . is the whole tree" "$("$git_" tree --repo co --commit "$second" --oid . | jq -r '.oids["."].oid == .tree and .oids["."].kind == "tree"')" true
 ok "subject with markup" "$git_" tree --repo co --commit "$first"
 is "comes as it is" "$(j .subject)" 'first: <script>alert(1)</script>'
 
