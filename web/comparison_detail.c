@@ -8,6 +8,7 @@
 #include "web/emit.h"
 #include "web/layout.h"
 #include "web/mark.h"
+#include "web/strip.h"
 
 enum { NODES_MAX_BYTES = 4 << 20, NODES_SHOWN = 12 };
 
@@ -380,6 +381,16 @@ static void how_sure(struct buf *out, const struct comparison_cell *cell)
 	layout_signed(out, cell->ci_high_pct, 2);
 	emit_rawf(out, ", threshold %.3g %%, sees losses from %.2f %%; %d launches, %d pairs.</p>", cell->threshold_pct,
 		cell->mde_pct, cell->launches, cell->samples);
+	const json_t *bursts = json_object_get(cell->json, "sustained");
+	if (!json_is_object(bursts))
+		return;
+	emit_raw(out, "<p>In bursts, each side at the clock that its own power draw allows: ");
+	layout_change(out, comparison_number(bursts, "change_pct"));
+	emit_raw(out, " with a 95 % interval of ");
+	layout_signed(out, comparison_number(bursts, "ci_low_pct"), 2);
+	emit_raw(out, " \u2026 ");
+	layout_signed(out, comparison_number(bursts, "ci_high_pct"), 2);
+	emit_raw(out, ".</p>");
 }
 
 struct finding {
@@ -418,6 +429,9 @@ int comparison_detail(
 	phases(out, cell);
 	int result = launches(db, out, cell, found.id, err);
 	emit_raw(out, "</div></div>");
+	const char *series = comparison_text(cell->json, "series");
+	if (result == 0)
+		result = strip_draw(out, db, found.id, *series ? series : "device", err);
 	if (result == 0)
 		result = kernels(db, out, c, found.id, err);
 	commands(out, c, cell);

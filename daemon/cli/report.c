@@ -52,9 +52,20 @@ static void side_cells(struct table *t, const json_t *side)
 static void verdict_cell(struct table *t, const json_t *cell)
 {
 	const char *failure = value_text(cell, "failure");
-	table_cell(t, "%s%s%s%s%s", value_text(cell, "verdict"), *failure ? ": " : "", failure,
-		json_is_true(json_object_get(cell, "borderline")) ? " (borderline)" : "",
-		json_is_true(json_object_get(cell, "tail")) ? " (tail)" : "");
+	const json_t *flags = json_object_get(cell, "flags"), *flag;
+	char words[128] = "";
+	size_t i, used = 0;
+	json_array_foreach(flags, i, flag) if (used < sizeof words) used +=
+		(size_t)snprintf(words + used, sizeof words - used, "%s%s", used ? " " : " (", json_string_value(flag));
+	table_cell(t, "%s%s%s%s%s", value_text(cell, "verdict"), *failure ? ": " : "", failure, words, used ? ")" : "");
+}
+
+static bool has_flag(const json_t *cell, const char *name)
+{
+	const json_t *flags = json_object_get(cell, "flags"), *flag;
+	size_t i;
+	json_array_foreach(flags, i, flag) if (strcmp(json_string_value(flag), name) == 0) return true;
+	return false;
 }
 
 static bool is_in(const json_t *cell, const char *group, const char *direction)
@@ -144,7 +155,10 @@ static void warning(const json_t *cell, FILE *out)
 	const char *failure = value_text(cell, "failure");
 	char phase[128];
 	worst_phase(cell, phase, sizeof phase);
-	if (strcmp(verdict, "regression") == 0)
+	if (has_flag(cell, "sustained"))
+		line(out, "WARNING %s lost %.2f %% TFLOP/s once clocks settle under its power draw (at equal clocks %+.2f %%)",
+			name, -value_number(json_object_get(cell, "sustained"), "change_pct"), value_number(cell, "change_pct"));
+	else if (strcmp(verdict, "regression") == 0)
 		line(out, "WARNING %s lost %.2f %% TFLOP/s (threshold %.2f %%)%s%s", name, -value_number(cell, "change_pct"),
 			value_number(cell, "threshold_pct"), phase,
 			json_is_true(json_object_get(cell, "borderline")) ? ", borderline" : "");
@@ -152,8 +166,15 @@ static void warning(const json_t *cell, FILE *out)
 		line(out, "WARNING %s %s: %s%s%s", name, verdict, failure, *reason && *failure ? ": " : "", reason);
 	else if (strcmp(verdict, "undecided") == 0)
 		line(out, "WARNING %s undecided: %s", name, *reason ? reason : "the interval did not clear the threshold");
-	else if (json_is_true(json_object_get(cell, "tail")))
+	if (has_flag(cell, "tail"))
 		line(out, "WARNING %s has more slow calls than its base", name);
+	if (has_flag(cell, "call"))
+		line(out, "WARNING %s: a call from an idle stream, host time included, lost %.2f %%", name,
+			-value_number(json_object_get(cell, "call"), "change_pct"));
+	if (has_flag(cell, "enqueue"))
+		line(out, "WARNING %s: enqueue takes the host %.1f us instead of %.1f us", name,
+			value_number(json_object_get(cell, "enqueue"), "target_us"),
+			value_number(json_object_get(cell, "enqueue"), "base_us"));
 }
 
 void report_comparison(const json_t *comparison, FILE *out)

@@ -17,7 +17,7 @@ enum { MEDIAN_MAX = 4096 };
 #define SLOW_FACTOR  1.04
 #define TAIL_MORE    0.05 /* of share */
 #define TAIL_P       0.001
-#define TAIL_SUSPECT 0.05
+#define TAIL_SUSPECT 0.1
 
 double rule_k(int n_cells)
 {

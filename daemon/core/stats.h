@@ -115,7 +115,7 @@ double stats_fisher(int base_slow, int base_total, int target_slow, int target_t
 /** Whether slow calls became more frequent: Fisher p < 0.001 and more than 5 points of share. Counts over all launches. */
 bool stats_tail(int base_slow, int base_total, int target_slow, int target_total);
 
-/** Whether slow calls look more frequent, p < 0.05 at the same difference, without being called so yet: worth more launches. */
+/** Whether slow calls look more frequent, p < 0.1 at the same difference, without being called so yet: worth more launches. */
 bool stats_tail_open(int base_slow, int base_total, int target_slow, int target_total);
 
 #endif

@@ -32,6 +32,8 @@ static int on_record(void *arg, const struct msg *m, struct fw_err *err)
 	(void)err;
 	if (m->t == MSG_LAUNCH)
 		p->launch = m->u.launch->launch;
+	if (m->t == MSG_FAULT && strcmp(m->u.fault.failure, "lost") == 0)
+		fprintf(stderr, "%snote: device: %s\n", p->shown ? "\r\033[K" : "", m->u.fault.detail);
 	if (m->t == MSG_NOTE)
 		fprintf(stderr, "%snote: %s%s%s\n", p->shown ? "\r\033[K" : "", m->u.note.role, *m->u.note.role ? ": " : "",
 			m->u.note.text);

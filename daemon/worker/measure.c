@@ -180,7 +180,8 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 }
 
 /* Something failed while both sides ran: one check of each alone tells whose fault it was. */
-static int blame(struct bench *b, int cell, const char *role, const char *what, const char *how, struct fw_err *err)
+static int blame(
+	struct bench *b, int cell, const char *role, const char *what, const char *how, bool was_lost, struct fw_err *err)
 {
 	char failure[16], detail[512], text[512];
 	int side[2] = { b->base, b->target }, i, status;
@@ -192,6 +193,8 @@ static int blame(struct bench *b, int cell, const char *role, const char *what, 
 		if (status == 1)
 			return bench_fault(b, cell, b->subject[side[i]].role, failure, detail, err);
 	}
+	if (was_lost && ++b->cell[cell].discarded < DISCARDED_MAX)
+		return 0; /* the device was lost to neither of them, and works again: the next launch shows */
 	snprintf(text, sizeof text, "%.400s; alone both sides pass their check", how);
 	return bench_fault(b, cell, role, what, text, err);
 }
@@ -207,7 +210,7 @@ static int settle(struct launch_state *l, struct runner_end *end, const int *lis
 
 		snprintf(
 			how, sizeof how, "%s%.500s", strcmp(l->suspicion.role, "base") == 0 ? "base: " : "", l->suspicion.detail);
-		return blame(b, l->suspect, "device", l->suspicion.failure, how, err);
+		return blame(b, l->suspect, "device", l->suspicion.failure, how, end->lost, err);
 	}
 	for (i = 0; i < n; i++)
 		if (!l->seen[list[i]] && b->cell[list[i]].open && (missing < 0 || list[i] == end->cell))
@@ -224,7 +227,7 @@ static int settle(struct launch_state *l, struct runner_end *end, const int *lis
 		return 0; /* nobody was named: counted as an empty launch */
 	if (end->cell >= 0 && end->cell != missing)
 		return 0;
-	return blame(b, missing, end->role, end->failure, end->detail, err);
+	return blame(b, missing, end->role, end->failure, end->detail, false, err);
 }
 
 static int announce(struct bench *b, const struct runner_task *t, struct fw_err *err)

@@ -1,0 +1,126 @@
+/* Words of flags, and the bounds from which on host time, clocks and bursts are worth one. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "core/verdict.h"
+
+static void words_go_both_ways(void **state)
+{
+	char words[FLAG_WORDS_SIZE];
+	(void)state;
+	for (int flags = 0; flags < FLAG_END; flags++) {
+		flag_words(flags, words);
+		assert_int_equal(flag_parse(words), flags);
+	}
+	flag_words(FLAG_TAIL | FLAG_CLOCK, words);
+	assert_string_equal(words, "tail clock");
+	assert_int_equal(flag_parse(""), 0);
+	assert_int_equal(flag_parse("tails  call nothing"), FLAG_CALL);
+}
+
+static struct estimate estimate_of(double loss_pct, double half)
+{
+	double m = stats_theta(loss_pct);
+	return (struct estimate){ .launches = 1, .m = m, .m_raw = m, .ci_low = m - half, .ci_high = m + half };
+}
+
+static void host_time_is_flagged_when_it_surely_grew(void **state)
+{
+	(void)state;
+	struct estimate small = estimate_of(1.4, 0.001), sure = estimate_of(1.6, 0.01), unsure = estimate_of(3, 0.05),
+			none = { 0 };
+	assert_int_equal(flag_call(&small), 0);
+	assert_int_equal(flag_call(&sure), FLAG_CALL);
+	assert_int_equal(flag_call(&unsure), 0);
+	assert_int_equal(flag_call(&none), 0);
+	assert_int_equal(flag_enqueue(5, 7.1), FLAG_ENQUEUE);
+	assert_int_equal(flag_enqueue(5, 6.9), 0);   /* 2 us or less */
+	assert_int_equal(flag_enqueue(30, 32.5), 0); /* 10 % or less */
+	assert_int_equal(flag_enqueue(7.1, 5), 0);
+	assert_int_equal(flag_enqueue(NAN, 50), 0);
+}
+
+static void raw_and_adjusted_may_lie_apart(void **state)
+{
+	(void)state;
+	struct estimate e = estimate_of(1, 0.001);
+	assert_int_equal(flag_clock(&e), 0);
+	e.m_raw = stats_theta(1.29);
+	assert_int_equal(flag_clock(&e), 0);
+	e.m_raw = stats_theta(1.31);
+	assert_int_equal(flag_clock(&e), FLAG_CLOCK);
+	e.m_raw = stats_theta(0.69);
+	assert_int_equal(flag_clock(&e), FLAG_CLOCK);
+}
+
+/* Launches that all say the same. */
+static struct judgement judged(double loss_pct, int sets)
+{
+	struct launch_estimate e[2 * STATS_LAUNCHES_MAX];
+	struct judgement j;
+	struct rule r;
+	int n = 0;
+	rule_default(&r, 20);
+	for (int set = 1; set <= sets; set++)
+		for (int i = 0; i < 4; i++, n++)
+			e[n] = (struct launch_estimate){
+				.set = set, .n = 8, .d = stats_theta(loss_pct), .q = 1e-8, .d_raw = stats_theta(loss_pct)
+			};
+	verdict_judge(&r, 1.5, false, e, n, &j);
+	return j;
+}
+
+static void bursts_make_a_regression_of_what_pairs_do_not_see(void **state)
+{
+	(void)state;
+	struct judgement pairs = judged(0, 1), bursts = judged(5, 2);
+	assert_int_equal(pairs.verdict, VERDICT_UNCHANGED);
+	assert_int_equal(bursts.verdict, VERDICT_REGRESSION);
+	verdict_sustained(&pairs, &bursts);
+	assert_int_equal(pairs.verdict, VERDICT_REGRESSION);
+	assert_int_equal(pairs.flags & FLAG_SUSTAINED, FLAG_SUSTAINED);
+
+	pairs = judged(0, 1);
+	bursts = judged(5, 1); /* not confirmed yet */
+	verdict_sustained(&pairs, &bursts);
+	assert_int_equal(pairs.verdict, VERDICT_UNCHANGED);
+
+	pairs = judged(4, 2);
+	bursts = judged(5, 2);
+	verdict_sustained(&pairs, &bursts);
+	assert_int_equal(pairs.flags & FLAG_SUSTAINED, 0); /* the pairs say it by themselves */
+
+	struct judgement nothing = { .verdict = VERDICT_REGRESSION };
+	pairs = judged(0, 1);
+	verdict_sustained(&pairs, &nothing);
+	assert_int_equal(pairs.verdict, VERDICT_UNCHANGED);
+}
+
+static void a_tail_is_suspected_before_it_is_called(void **state)
+{
+	(void)state;
+	assert_false(stats_tail(2, 32, 6, 32));
+	assert_true(stats_tail_open(2, 100, 9, 100));
+	assert_false(stats_tail(2, 100, 9, 100));
+	assert_true(stats_tail(10, 500, 45, 500));
+	assert_false(stats_tail_open(10, 500, 45, 500));
+	assert_false(stats_tail_open(10, 500, 12, 500));
+	assert_false(stats_tail_open(0, 0, 0, 0));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(words_go_both_ways),
+		cmocka_unit_test(host_time_is_flagged_when_it_surely_grew),
+		cmocka_unit_test(raw_and_adjusted_may_lie_apart),
+		cmocka_unit_test(bursts_make_a_regression_of_what_pairs_do_not_see),
+		cmocka_unit_test(a_tail_is_suspected_before_it_is_called),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

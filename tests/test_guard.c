@@ -1,0 +1,235 @@
+/* Readings of a device: what voids times, how two are merged, and how a test writes them down. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "core/guard.h"
+#include "runner/guard_script.h"
+#include "runner_run.h"
+
+static void reasons_that_void_times(void **state)
+{
+	char why[GUARD_WHY_SIZE];
+	struct msg_guard g;
+	(void)state;
+	guard_unknown(&g);
+	assert_false(guard_discards(&g, why));
+	assert_string_equal(why, "");
+	g.reasons = GUARD_POWER_CAP | 0x1; /* idle and power cap are everyday */
+	g.temp_c = 95;
+	g.foreign = 0;
+	assert_false(guard_discards(&g, why));
+	for (unsigned bit = 1; bit <= 0x200; bit <<= 1) {
+		bool bad = bit == GUARD_HW_SLOWDOWN || bit == GUARD_SW_THERMAL || bit == GUARD_HW_THERMAL ||
+			   bit == GUARD_POWER_BRAKE;
+		g.reasons = bit;
+		assert_int_equal(guard_discards(&g, why), bad);
+	}
+	g.reasons = 0;
+	g.foreign = 1;
+	assert_true(guard_discards(&g, why));
+	assert_string_equal(why, "1 other process used the device");
+	g.foreign = -1;
+	g.ecc = 2;
+	assert_true(guard_discards(&g, why));
+	g.xid = 43;
+	assert_true(guard_discards(&g, why));
+	assert_string_equal(why, "the driver reported XID 43");
+}
+
+static void xids_of_branches_and_of_devices(void **state)
+{
+	(void)state;
+	assert_false(guard_xid_breaks(0));
+	assert_false(guard_xid_breaks(13)); /* a kernel's illegal address */
+	assert_false(guard_xid_breaks(31));
+	assert_false(guard_xid_breaks(43));
+	assert_true(guard_xid_breaks(79)); /* fallen off the bus */
+	assert_true(guard_xid_breaks(119));
+}
+
+static void the_worst_of_two_readings(void **state)
+{
+	struct msg_guard a, b;
+	(void)state;
+	guard_unknown(&a);
+	guard_unknown(&b);
+	a.power_w = 690;
+	b.power_w = 500;
+	b.temp_c = 71;
+	a.energy_j = 100;
+	b.energy_j = 130;
+	b.reasons = 4;
+	b.xid = 31;
+	b.ecc = 1;
+	b.foreign = 2;
+	guard_merge(&a, &b);
+	assert_true(a.power_w > 689 && a.temp_c > 70 && a.energy_j > 29 && a.energy_j < 31);
+	assert_int_equal(a.reasons, 4);
+	assert_int_equal(a.foreign, 2);
+	assert_int_equal(a.xid, 31);
+	assert_int_equal(a.ecc, 1);
+}
+
+static void scripts_say_when(void **state)
+{
+	const char *script =
+		"launch=2 cell=1 pass=0-1 reasons=0x20 temp_c=93.5\nat=idle launch=1-3 foreign=2\nat=canary lost=1\n";
+	struct msg_guard g;
+	(void)state;
+	guard_unknown(&g);
+	assert_false(guard_script_apply(script, &(struct guard_moment){ "time", 1, 1, 0 }, &g));
+	assert_int_equal(g.reasons, 0);
+	guard_script_apply(script, &(struct guard_moment){ "time", 2, 1, 2 }, &g);
+	assert_int_equal(g.reasons, 0);
+	guard_script_apply(script, &(struct guard_moment){ "time", 2, 1, 1 }, &g);
+	assert_int_equal(g.reasons, 0x20);
+	assert_true(g.temp_c > 93);
+	guard_script_apply(script, &(struct guard_moment){ "idle", 4, 0, 0 }, &g);
+	assert_int_equal(g.foreign, -1);
+	guard_script_apply(script, &(struct guard_moment){ "idle", 3, 0, 0 }, &g);
+	assert_int_equal(g.foreign, 2);
+	assert_true(guard_script_apply(script, &(struct guard_moment){ "canary", 1, 0, 0 }, &g));
+	assert_false(guard_script_apply("=\n\n x =1 launch\n", &(struct guard_moment){ "time", 1, 0, 0 }, &g));
+}
+
+/* One launch of one cell on device sim under a script. */
+static void launch(const char *script, struct run_result *r)
+{
+	const char *const modules[] = { "good", "good" };
+	const int32_t one[] = { 32 };
+	static struct cell cell[1];
+	static int index[1];
+	cell[0] = small_cell(FW_FULL, DIRECTION_FORWARD, 1, one);
+	struct msg_run run = small_run("launch", "sim", modules, 2, cell, index, 1);
+	run.phases = run.calls = false;
+	snprintf(run.guards, sizeof(run.guards), "%s", script);
+	run_task(&run, r);
+}
+
+static void a_bad_pass_is_taken_again(void **state)
+{
+	static struct run_result r;
+	char why[GUARD_WHY_SIZE];
+	(void)state;
+	launch("pass=0-1 reasons=0x40", &r);
+	const struct msg_cell *m = find_series(&r, 10, "device", "");
+	assert_non_null(m);
+	assert_int_equal(m->redo, 2);
+	assert_false(guard_discards(&m->guard, why));
+	run_result_fini(&r);
+	launch("reasons=0x40", &r); /* three times, then told as it is */
+	m = find_series(&r, 10, "device", "");
+	assert_int_equal(m->redo, 3);
+	assert_true(guard_discards(&m->guard, why));
+	run_result_fini(&r);
+}
+
+static void a_lost_context_ends_the_launch(void **state)
+{
+	static struct run_result r;
+	(void)state;
+	launch("lost=1", &r);
+	assert_int_equal(r.status, 3);
+	assert_null(find_series(&r, 10, "device", ""));
+	assert_int_equal(r.record[r.n - 1].t, MSG_FAULT);
+	run_result_fini(&r);
+}
+
+static void questions_about_the_device(void **state)
+{
+	static const struct {
+		const char *mode, *device, *script;
+		bool ok;
+	} row[] = {
+		{ "canary", "sim", "", true },
+		{ "canary", "cpu", "", true },
+		{ "canary", "sim", "at=canary lost=1", false },
+		{ "canary", "sim", "at=canary pass=1 xid=79", false },
+		{ "canary", "cuda:99", "", false },
+		{ "idle", "sim", "", true },
+		{ "idle", "cpu", "at=idle launch=1 foreign=3", false },
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		static struct run_result r;
+		struct msg_run run = small_run(row[i].mode, row[i].device, NULL, 0, NULL, NULL, 0);
+		snprintf(run.guards, sizeof(run.guards), "%s", row[i].script);
+		run_task(&run, &r);
+		assert_int_equal(r.status, 0);
+		assert_int_equal(r.n, 1);
+		assert_int_equal(r.record[0].t, MSG_STATE);
+		assert_string_equal(r.record[0].u.state.what, row[i].mode);
+		assert_int_equal(r.record[0].u.state.ok, row[i].ok);
+		run_result_fini(&r);
+	}
+}
+
+static void leftovers_are_named(void **state)
+{
+	static struct run_result r;
+	const char *const modules[] = { "good", "leftover" };
+	const int32_t one[] = { 32 };
+	struct cell cell[] = { small_cell(FW_FULL, DIRECTION_FORWARD, 1, one) };
+	int index[1], rounding = 0;
+	(void)state;
+	struct msg_run run = small_run("launch", "sim", modules, 2, cell, index, 1);
+	run.phases = run.calls = false;
+	run_task(&run, &r);
+	for (int i = 0; i < r.n; i++) {
+		if (r.record[i].t != MSG_NOTE)
+			continue;
+		assert_string_equal(r.record[i].u.note.role, "target");
+		rounding += strstr(r.record[i].u.note.text, "rounding mode") != NULL;
+	}
+	assert_int_equal(rounding, 1);
+	assert_non_null(find_series(&r, 10, "device", ""));
+	run_result_fini(&r);
+}
+
+static void bursts_settle_at_clocks_of_their_own(void **state)
+{
+	static struct run_result r;
+	const char *const modules[] = { "good", "hungry" };
+	const int32_t one[] = { 128 };
+	struct cell cell[] = { small_cell(FW_FULL, DIRECTION_BACKWARD, 1, one) };
+	bool burst[] = { true };
+	int index[1];
+	(void)state;
+	cell[0].attention.nhq = 8;
+	cell[0].attention.headdim = 64;
+	case_name(&cell[0]);
+	struct msg_run run = small_run("launch", "sim", modules, 2, cell, index, 1);
+	run.phases = run.calls = false;
+	run.burst = burst;
+	run_task(&run, &r);
+	const struct msg_cell *m = find_series(&r, 10, "sustained", "");
+	assert_non_null(m);
+	assert_int_equal(m->n % 2, 0);
+	assert_int_equal(strlen(m->order), 2 * m->n);
+	assert_true(m->order[0] == 'A' && m->order[m->n] == 'B' && m->order[2 * m->n - 1] == 'A');
+	double base = stats_median(m->mhz[0], m->n), target = stats_median(m->mhz[1], m->n);
+	assert_true(target < 0.985 * base);
+	assert_true(m->energy_j[0] > 0 && m->energy_j[1] > 0);
+	run_result_fini(&r);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reasons_that_void_times),
+		cmocka_unit_test(xids_of_branches_and_of_devices),
+		cmocka_unit_test(the_worst_of_two_readings),
+		cmocka_unit_test(scripts_say_when),
+		cmocka_unit_test(a_bad_pass_is_taken_again),
+		cmocka_unit_test(a_lost_context_ends_the_launch),
+		cmocka_unit_test(questions_about_the_device),
+		cmocka_unit_test(leftovers_are_named),
+		cmocka_unit_test(bursts_settle_at_clocks_of_their_own),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
