@@ -20,6 +20,7 @@ EMBEDDED(0004_history);
 EMBEDDED(0005_answer);
 EMBEDDED(0006_flags);
 EMBEDDED(0007_calibration);
+EMBEDDED(0008_peer);
 
 static const struct migration embedded[] = {
 	ROW(1, 0001_init),
@@ -29,6 +30,7 @@ static const struct migration embedded[] = {
 	ROW(5, 0005_answer),
 	ROW(6, 0006_flags),
 	ROW(7, 0007_calibration),
+	ROW(8, 0008_peer),
 };
 
 static int apply(struct db *db, const struct migration *m, struct fw_err *err)

@@ -168,6 +168,27 @@ int view_usual_s(struct db *db, const char *suite, const char *device_kind, doub
 	return r;
 }
 
+int view_peer_ms(struct db *db, const char *repo, const char *key, double *peer_ms, struct fw_err *err)
+{
+	*peer_ms = NAN;
+	struct stmt *s = db_stmt(db,
+		"SELECT x.base_median_ms FROM comparison c CROSS JOIN cell x ON x.comparison = c.id AND x.key = :key WHERE "
+		"c.kind = "
+		"'peer' AND c.repo = (SELECT id FROM repo WHERE name = :repo) AND x.base_median_ms > 0 ORDER BY c.id DESC LIMIT "
+		"1",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":key", key);
+	stmt_text(s, ":repo", repo);
+	int r = stmt_step(s, err);
+	if (r == 1) {
+		*peer_ms = row_double(s, 0);
+		stmt_reset(s);
+	}
+	return r < 0 ? -1 : 0;
+}
+
 int view_last_guard(struct db *db, int64_t device, struct buf *guard_json, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,

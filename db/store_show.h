@@ -47,6 +47,11 @@ int view_launches(struct db *db, int64_t cell, view_launch_fn *each, void *arg, 
 /** Median of what the last 20 finished jobs of this suite and kind of device took, from start to end. Units: s. 0: unknown. */
 int view_usual_s(struct db *db, const char *suite, const char *device_kind, double *usual_s, struct fw_err *err);
 
+/**
+ * What a cell took by the newest comparison against a peer (kind peer, the peer as base). Units: ms; NAN when there is none.
+ */
+int view_peer_ms(struct db *db, const char *repo, const char *key, double *peer_ms, struct fw_err *err);
+
 /** The newest record of what a device was seen doing while it measured. Appends the guard's JSON; nothing when there is none. */
 int view_last_guard(struct db *db, int64_t device, struct buf *guard_json, struct fw_err *err);
 

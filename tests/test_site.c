@@ -87,6 +87,7 @@ static void test_pages(void **state)
 			"<dt>Isolation</dt><dd>none</dd>", "1.7100", "95 % interval", "/api/v1/comparisons/2.csv",
 			"aria-expanded=true", "numerical error", "0.31", "No phase is named as the cause", "<th scope=row>run",
 			"1.66", "flopwatch-runner --capture", "ncu --set full"));
+	expect_page(run, "/comparisons/2", WORDS("no peer was timed for this cell"));
 	expect_page(run, "/comparisons/2?open=none", WORDS("aria-expanded=false"));
 	expect_page(run, "/comparisons/2?show=regression&sort=-change&q=causal", WORDS("aria-sort=descending", "id=c0"));
 	expect_page(run, "/comparisons/2?q=sparse", WORDS("No cell fits."));
@@ -111,6 +112,20 @@ static void test_pages(void **state)
 	assert_string_equal(header_of(&a, "Content-Type"), "text/css; charset=utf-8");
 	assert_true(a.body_len > 1000);
 	answer_free(&a);
+}
+
+static void test_page_peer(void **state)
+{
+	struct run *run = *state;
+	fill(run);
+	ok(db_begin(run->f->db, &err)); /* a peer that takes half as long as the base */
+	int64_t peer = fixture_comparison(run->f, "", 0xcd, 0xb1, VERDICT_REGRESSION, 8000);
+	fixture_cell(run->f, peer, 0, CELL, 0.7, VERDICT_REGRESSION);
+	ok(db_script(run->f->db,
+		"UPDATE comparison SET kind = 'peer' WHERE id = 3; UPDATE cell SET base_median_ms = 0.855 WHERE comparison = 3",
+		&err));
+	ok(db_commit(run->f->db, &err));
+	expect_page(run, "/comparisons/2?open=0", WORDS("<td class=n>50.0</td><td class=n>48.5</td>"));
 }
 
 static void test_pages_refuse(void **state)
@@ -683,6 +698,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		SITE_TEST(test_pages),
+		SITE_TEST(test_page_peer),
 		SITE_TEST(test_pages_refuse),
 		SITE_TEST(test_older),
 		SITE_TEST(test_api_objects),

@@ -52,7 +52,7 @@ static double rate(double count, double ms, double unit)
 	return ms > 0 ? count / ms * 1e3 / unit : NAN;
 }
 
-static void times(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
+static void times(struct buf *out, const struct comparison *c, const struct comparison_cell *cell, double peer_ms)
 {
 	static const char *const columns[] = { "", ">Base", ">Target", ">Change" };
 	double issued_base = of_side(cell, "flops_issued", "base"), issued_target = of_side(cell, "flops_issued", "target");
@@ -71,6 +71,8 @@ static void times(struct buf *out, const struct comparison *c, const struct comp
 		"%.0f", "the module does not count bytes");
 	pair_row(out, "SM clock", "MHz", cell->base_mhz, cell->target_mhz, NAN, "%.0f", "the device shows no clock of a call");
 	pair_row(out, "of peak at that clock", "%", peak_base, peak_target, NAN, "%.1f", "this device\u2019s peak is not known");
+	pair_row(out, "of the peer\u2019s speed", "%", 100 * peer_ms / cell->base_ms, 100 * peer_ms / cell->target_ms, NAN,
+		"%.1f", "no peer was timed for this cell");
 	pair_row(out, "sustained", "ms", of_side(cell, "sustained", "base_ms"), of_side(cell, "sustained", "target_ms"),
 		of_side(cell, "sustained", "change_pct"), "", "not timed in bursts");
 	pair_row(out, "energy of a call in bursts", "J", of_side(cell, "sustained", "base_j"),
@@ -410,7 +412,8 @@ int comparison_detail(
 {
 	struct db *db = arg;
 	struct finding found = { .n = cell->n };
-	if (view_cells(db, c->id, find_row, &found, err) != 0)
+	double peer_ms;
+	if (view_cells(db, c->id, find_row, &found, err) != 0 || view_peer_ms(db, c->repo, cell->key, &peer_ms, err) != 0)
 		return -1;
 	emit_raw(out, "<div class=row><b>");
 	layout_cell_link(out, c->repo, c->branch, cell->key);
@@ -424,7 +427,7 @@ int comparison_detail(
 	how_sure(out, cell);
 	what_decides(out, c, cell);
 	emit_raw(out, "<div class=\"cards wide\">");
-	times(out, c, cell);
+	times(out, c, cell, peer_ms);
 	emit_raw(out, "<div>");
 	phases(out, cell);
 	int result = launches(db, out, cell, found.id, err);

@@ -162,6 +162,46 @@ static void device_card(void *arg, const struct view_device *row)
 	emit_raw(out, "</div></section>\n");
 }
 
+/* What equal builds have shown of each cell: how small a loss can be seen, and where none can. */
+static void calibration_line(void *arg, const struct view_calibration *row)
+{
+	struct drawing *d = arg;
+	struct buf *out = d->out;
+	d->n++;
+	emit_raw(out, "<tr><th scope=row class=wrap>");
+	emit_text(out, row->cell);
+	emit_raw(out, "</th><td class=w>");
+	emit_text(out, row->device);
+	emit_rawf(out, "</td><td class=\"n w\">%d</td><td class=\"n w\">%d</td><td class=n>%.2f\u00a0%%</td><td>",
+		row->comparisons, row->alarms, row->mde_pct);
+	if (row->blind)
+		emit_raw(out, "<span class=\"v warn\"><i aria-hidden=true>?</i>blind</span>");
+	else
+		emit_raw(out, "<span class=\"v plain\"><i aria-hidden=true>\u2713</i>sees</span>");
+	emit_raw(out, "</td></tr>\n");
+}
+
+static int draw_calibration(struct drawing *d, struct fw_err *err)
+{
+	static const char *const columns[] = { "Cell", "~Device", "~>Comparisons", "~>False alarms", ">Sees from", "" };
+	struct buf *page = d->out, rows;
+	buf_init(&rows, 4 << 20);
+	d->out = &rows;
+	d->n = 0;
+	int result = view_calibrations(d->site->db, NULL, calibration_line, d, err);
+	d->out = page;
+	if (d->n) {
+		emit_raw(page,
+			"<h2>Calibration</h2><p>Equal builds were timed beside each other. A blind cell scatters more than its "
+			"threshold.</p>");
+		layout_table(page, 6, columns);
+		buf_append(page, rows.data, rows.len);
+		layout_table_end(page);
+	}
+	buf_fini(&rows);
+	return result;
+}
+
 void page_devices(void *arg, struct http_request *r, struct http_response *response)
 {
 	struct site *site = arg;
@@ -179,6 +219,10 @@ void page_devices(void *arg, struct http_request *r, struct http_response *respo
 	if (d.n == 0)
 		layout_empty(d.out, "", "No device has reported yet.",
 			"Workers stand under <code>workers</code> in flopwatchd.yml; they say what they have.");
+	if (draw_calibration(&d, &err) != 0) {
+		answer_error(r, response, &err);
+		return;
+	}
 	emit_raw(d.out, "</div>");
 	layout_end_data(response, "/api/v1/devices");
 }
