@@ -1,12 +1,18 @@
 #!/bin/bash
 # Make the attention kernels of a checkout really slower, in their source. CPU: a register block of one row and small tiles.
-# CUDA: the forward kernel multiplies some score tiles that nobody needs. Results stay right.
-# Usage: demo-slower.sh CHECKOUT cpu|cuda [NEEDLESS]   NEEDLESS: extra products a step, of 256 that are needed
+# CUDA: forward does some of its tiles twice (hopper.v2), or multiplies score tiles that nobody needs (hopper.v1). Results stay right.
+# Usage: demo-slower.sh CHECKOUT cpu|cuda [NEEDLESS]   NEEDLESS: tiles done twice, or needless products a step, of 256
 set -eu
 tree=$1 device=$2 needless=${3:-64}
 case "$device" in
 cuda)
-	file=$tree/kernels/attention/hopper/v1_forward.cu
+	hopper=$tree/kernels/attention/hopper all='v1_items(\&job, v1_forward_units(\&job))'
+	sed -i "s/v1_place(&job, v1_forward_units(&job), i, &place)/v1_place(\&job, v1_forward_units(\&job), i % (uint32_t)$all, \&place)/" "$hopper/v2_walk.h"
+	sed -i "s/= (uint32_t)v1_items(&work, v1_forward_units(&work));/= (uint32_t)(v1_items(\&work, v1_forward_units(\&work)) * (256 + $needless) \/ 256);/" \
+		"$hopper/v2_forward.cu"
+	grep -q 'i % (uint32_t)v1_items' "$hopper/v2_walk.h"
+	grep -q "(256 + $needless)" "$hopper/v2_forward.cu"
+	file=$hopper/v1_forward.cu
 	awk -v n="$needless" '
 		/float s\[M_TILES\]\[N_TILES\]\[4\];/ && !done {
 			print "\t\t{"
