@@ -431,10 +431,10 @@ int comparison_detail(
 	emit_raw(out, "<div>");
 	phases(out, cell);
 	int result = launches(db, out, cell, found.id, err);
-	emit_raw(out, "</div></div>");
 	const char *series = comparison_text(cell->json, "series");
 	if (result == 0)
 		result = strip_draw(out, db, found.id, *series ? series : "device", err);
+	emit_raw(out, "</div></div>");
 	if (result == 0)
 		result = kernels(db, out, c, found.id, err);
 	commands(out, c, cell);
