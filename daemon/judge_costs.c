@@ -71,6 +71,13 @@ static double error_ratio(const struct result *r, int cell, const char *role)
 	return c && c->ok ? known(c->error_ratio) : NAN;
 }
 
+/** 1 where two calls on the same inputs gave different bits. */
+static double unrepeatable(const struct result *r, int cell, const char *role)
+{
+	const struct msg_check *c = result_check(r, role, cell);
+	return c && c->repeats[0] ? strcmp(c->repeats, "differs") == 0 : NAN;
+}
+
 static const struct cost {
 	const char *what, *unit;
 	cost_fn *of;
@@ -81,6 +88,7 @@ static const struct cost {
 	{ "workspace_bytes", "bytes", workspace_bytes, 1 },
 	{ "flops_issued", "count", flops_issued, ISSUED_GROWS },
 	{ "error_ratio", "ratio", error_ratio, ERROR_GROWS },
+	{ "unrepeatable", "count", unrepeatable, 1 },
 };
 
 static int write_cells(struct jsonw *j, const struct result *r, const struct cost *c)

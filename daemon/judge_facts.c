@@ -130,6 +130,8 @@ static void put_side(struct sink *s, const struct result *r, int i, const char *
 	const struct msg_work *w = work_of(r, role, i);
 	if (check)
 		put(s, role, "error_ratio", "ratio", known(check->error_ratio));
+	if (check && check->repeats[0])
+		put(s, role, "repeatable", "count", strcmp(check->repeats, "same") == 0);
 	if (!w)
 		return;
 	put(s, role, "flops_issued", "count", known(w->flops_issued));

@@ -54,6 +54,9 @@ ok "and its run ends with 0" is $status 0
 ok "nothing of the runner's is on stdout" test ! -s "$tmp/out"
 ok "cell numbers are the job's" records '[.[] | select(.t == "check") | .cell] == [3, 4]'
 
+ok "and gives the same bits again" records 'all(.[] | select(.t == "check"); .repeats == "same")'
+run check cpu unsteady
+ok "one that does not is accepted too, and told" records '[.[] | select(.t == "check")] | length == 2 and all(.ok and .repeats == "differs")'
 run check cpu chatter
 ok "what branch code prints is no record" records '[.[] | select(.t == "check")] | length == 2 and all(.role == "base")'
 ok "and stays on stdout" grep -q '"role":"target"' "$tmp/out"

@@ -138,6 +138,7 @@ struct msg_check {
 	bool ok;
 	char failure[16];   /* "" or "wrong" "oob" "crash" "timeout" "unsupported" "abi" "escaped" "forged" */
 	double error_ratio; /* our error over the allowed error; < 1 is accepted; -1 unknown */
+	char repeats[8];    /* whether two calls on the same inputs gave the same bits: "same" "differs"; "" unknown */
 	char input_sha256[65];
 	char detail[512]; /* the worst element, or the reason */
 };

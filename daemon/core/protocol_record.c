@@ -23,6 +23,8 @@
 static const char *const failures[] = { "", "build", "abi", "unsupported", "crash", "wrong", "oob", "timeout", "device",
 	"protocol", "interrupted", "escaped", "clock", "roofline", "forged", "lost", NULL };
 
+static const char *const repeats[] = { "", "same", "differs", NULL };
+
 static void read_role(struct fields *f, bool may_be_empty, char out[PROTOCOL_ROLE_SIZE])
 {
 	field_token(f, "role", FIELD_WORD, may_be_empty ? 0 : 1, out, PROTOCOL_ROLE_SIZE);
@@ -137,6 +139,8 @@ static int read_check(struct fields *f, struct msg_check *m)
 	int failure = field_word(f, "class", failures, m->failure, sizeof m->failure);
 	m->error_ratio = field_double_or(f, "error_ratio", -1, HUGE_VAL, -1);
 	field_digest(f, "input_sha256", true, true, m->input_sha256);
+	if (json_object_get(f->object, "repeats"))
+		field_word(f, "repeats", repeats, m->repeats, sizeof m->repeats);
 	field_text(f, "detail", m->detail, sizeof m->detail);
 	if (!f->failed && m->ok != (failure == 0))
 		return field_fail(f, "class", m->ok ? "must be empty when ok" : "must be named when not ok");

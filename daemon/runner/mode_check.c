@@ -30,6 +30,7 @@ struct forward {
 struct checker {
 	struct runner *runner;
 	struct subject *subject;
+	const char *repeats;                     /* of the cell that is checked: "same" "differs", "" unknown */
 	struct forward forward[SUITE_CELLS_MAX]; /* of run->cell[i] */
 };
 
@@ -143,6 +144,21 @@ static int watched_call(struct checker *c, struct problem *p, struct failure *f)
 	return rc;
 }
 
+/* A second call on the same inputs, with other bytes in the workspace: whether it gives the same bits is told, not judged. */
+static int call_again(struct checker *c, struct problem *p, struct failure *f)
+{
+	struct fw_err err = { 0 };
+	uint64_t first, second;
+	if (problem_outputs_sum(p, &first, &err) != 0)
+		return failure_device(f, p, &err);
+	if (subject_call(c->subject, POISON_NAN, WORKSPACE_SECOND, false, f) != 0)
+		return -1;
+	if (problem_outputs_sum(p, &second, &err) != 0)
+		return failure_device(f, p, &err);
+	c->repeats = first == second ? "same" : "differs";
+	return 0;
+}
+
 /* The same problem under other circumstances: the same result. `result` is that of the first call that is wrong. */
 static int examine_calls(
 	struct checker *c, int i, struct verifier *v, struct problem *p, struct accept_result *result, struct failure *f)
@@ -151,7 +167,7 @@ static int examine_calls(
 	struct accept_result other;
 	if (verifier_result(v, "", result, f) != 0)
 		return -1;
-	int rc = subject_call(u, POISON_NAN, WORKSPACE_SECOND, false, f);
+	int rc = call_again(c, p, f);
 	if (rc == 0 && (rc = verifier_result(v, "with other bytes in its workspace: ", &other, f)) != 0)
 		*result = other;
 	if (rc == 0)
@@ -226,6 +242,7 @@ static void check_cell(struct checker *c, int i)
 	struct fw_err err = { 0 };
 	struct problem p;
 
+	c->repeats = "";
 	snprintf(m.role, sizeof(m.role), "%s", c->subject->role);
 	int rc = problem_open(&p, r->ops, r->dev, cell, &err);
 	if (rc != 0) {
@@ -247,6 +264,7 @@ static void check_cell(struct checker *c, int i)
 	} else {
 		m.ok = rc == 0;
 		m.error_ratio = result.error_ratio;
+		snprintf(m.repeats, sizeof(m.repeats), "%s", rc == 0 ? c->repeats : "");
 		snprintf(m.failure, sizeof(m.failure), "%s", f.name);
 		snprintf(m.detail, sizeof(m.detail), "%s", rc != 0 ? f.detail : result.detail);
 		record_check(r->records, &m);

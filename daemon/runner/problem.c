@@ -283,6 +283,20 @@ int problem_modified(struct problem *p, const char **name, struct fw_err *err)
 	return 0;
 }
 
+int problem_outputs_sum(struct problem *p, uint64_t *sum, struct fw_err *err)
+{
+	*sum = 0;
+	for (int i = 0; i < FW_ATTENTION_SLOTS; i++) {
+		uint64_t one;
+		if (p->slot[i].use != PROBLEM_OUTPUT)
+			continue;
+		if (p->ops->checksum(p->dev, p->slot[i].data, p->slot[i].bytes, &one, err) != 0)
+			return -1;
+		*sum = inputs_mix(*sum + one);
+	}
+	return 0;
+}
+
 const char *problem_name(const struct problem *p, const void *data)
 {
 	for (int i = 0; i < FW_ATTENTION_SLOTS; i++) {

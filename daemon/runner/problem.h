@@ -64,6 +64,8 @@ int problem_poison(struct problem *p, int value, struct fw_err *err);
 int problem_take_forward(struct problem *p, struct fw_err *err);
 /** Wait; NULL when all inputs are as they were, else the name of the first that was written. */
 int problem_modified(struct problem *p, const char **name, struct fw_err *err);
+/** Wait; one sum over the bytes of all outputs. */
+int problem_outputs_sum(struct problem *p, uint64_t *sum, struct fw_err *err);
 /** "O", "block bits", ... of a buffer's address; NULL: none of this problem's. */
 const char *problem_name(const struct problem *p, const void *data);
 
