@@ -35,7 +35,7 @@ PUSH
 passed() { # name, script, arguments...
 	local name=$1 status line
 	shift
-	timeout -k 5 240 node "$root/tests/browser/$1" "http://127.0.0.1:$(port)" "${@:2}" >"$tmp/browser.log" 2>&1
+	timeout -k 5 270 node "$root/tests/browser/$1" "http://127.0.0.1:$(port)" "${@:2}" >"$tmp/browser.log" 2>&1
 	status=$?
 	while IFS= read -r line; do
 		case "$line" in

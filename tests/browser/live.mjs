@@ -17,8 +17,8 @@ const queue = await context.newPage(), overview = await context.newPage(), alert
 await queue.goto(`${server}/jobs`);
 await overview.goto(server);
 await alerts.goto(`${server}/alerts`);
-await test("the page says that it is live", () => queue.locator(".live[data-state=live]").waitFor({ timeout: 10000 }));
-await test("there is no alert yet", () => alerts.getByText("No alert.").waitFor({ timeout: 5000 }));
+await test("the page says that it is live", () => queue.locator(".live[data-state=live]").waitFor({ timeout: 30000 }));
+await test("there is no alert yet", () => alerts.getByText("No alert.").waitFor({ timeout: 20000 }));
 await queue.evaluate(() => { // every stage that the queue shows, as it shows it
 	window.seen = new Set();
 	const look = () => document.querySelectorAll("#queue .v").forEach((v) => window.seen.add(v.textContent));
@@ -27,12 +27,12 @@ await queue.evaluate(() => { // every stage that the queue shows, as it shows it
 });
 for (const page of [queue, overview, alerts]) await page.bringToFront();
 execFileSync("bash", [push], { stdio: "inherit" });
-await test("the queue shows the pushed branch at work", () => queue.locator("#queue .card, #queue tr", { hasText: "slow" }).first().waitFor({ timeout: 20000 }));
-await test("and its verdict, by itself", () => queue.locator("#queue tr", { hasText: "slow" }).filter({ hasText: "regression" }).first().waitFor({ timeout: 60000 }));
+await test("the queue shows the pushed branch at work", () => queue.locator("#queue .card, #queue tr", { hasText: "slow" }).first().waitFor({ timeout: 60000 }));
+await test("and its verdict, by itself", () => queue.locator("#queue tr", { hasText: "slow" }).filter({ hasText: "regression" }).first().waitFor({ timeout: 120000 }));
 const seen = await queue.evaluate(() => [...window.seen].join(" "));
 result(/building|checking|measuring|sent/.test(seen), "stages were seen on the way", seen);
-await test("the overview has the regression", () => overview.locator("#overview tr", { hasText: "slow" }).filter({ hasText: "regression" }).waitFor({ timeout: 10000 }));
-await test("the alert appears by itself", () => alerts.locator("section.card", { hasText: "slow" }).waitFor({ timeout: 10000 }));
+await test("the overview has the regression", () => overview.locator("#overview tr", { hasText: "slow" }).filter({ hasText: "regression" }).waitFor({ timeout: 30000 }));
+await test("the alert appears by itself", () => alerts.locator("section.card", { hasText: "slow" }).waitFor({ timeout: 30000 }));
 await queue.close();
 await overview.close();
 
@@ -40,7 +40,7 @@ await overview.close();
 await test("a person acknowledges it, with a reason", async () => {
 	await alerts.fill("input[name=reason]", "the tile is on purpose");
 	await alerts.getByRole("button", { name: "Acknowledge" }).click();
-	await alerts.locator("section.card .life", { hasText: "the tile is on purpose" }).waitFor({ timeout: 10000 });
+	await alerts.locator("section.card .life", { hasText: "the tile is on purpose" }).waitFor({ timeout: 30000 });
 });
 const alert = (await json(`${server}/api/v1/alerts`)).items[0];
 result(alert.state === "acknowledged", "and the API says so", JSON.stringify(alert.events));
@@ -72,7 +72,7 @@ await test("a head sorts, both ways", async () => {
 await test("a row opens in place and closes again", async () => {
 	const link = page.locator("a[data-open]").first();
 	await link.click();
-	await page.locator("td.open").waitFor({ timeout: 5000 });
+	await page.locator("td.open").waitFor({ timeout: 20000 });
 	const open = query(page, "open");
 	const text = await page.locator("td.open").innerText();
 	await link.click();
@@ -85,7 +85,7 @@ await test("a command is copied", async () => {
 });
 await test("the table is exported", async () => {
 	const [download] = await Promise.all([
-		page.waitForEvent("download", { timeout: 5000 }).catch(() => null),
+		page.waitForEvent("download", { timeout: 20000 }).catch(() => null),
 		page.getByRole("link", { name: "CSV" }).click(),
 	]);
 	const text = download ? await (await fetch(download.url())).text() : await page.locator("body").innerText();
@@ -97,22 +97,22 @@ const { cells } = await json(`${server}/api/v1${path}`);
 await page.goto(`${server}/history?repo=kernels&cell=${encodeURIComponent(cells[0].cell)}`);
 if (await page.locator('meta[name="uplot"]').count()) {
 	await test("the chart becomes one that zooms", async () => {
-		await page.locator(".u-over").waitFor({ timeout: 10000 });
+		await page.locator(".u-over").waitFor({ timeout: 30000 });
 		const before = await page.locator("[data-chart]").getAttribute("data-shown");
 		const box = await page.locator(".u-over").boundingBox();
 		await page.mouse.move(box.x + box.width * 0.4, box.y + 50);
 		await page.mouse.down();
 		await page.mouse.move(box.x + box.width * 0.9, box.y + 60, { steps: 5 });
 		await page.mouse.up();
-		await page.waitForFunction((old) => document.querySelector("[data-chart]").dataset.shown !== old, before, { timeout: 5000 });
+		await page.waitForFunction((old) => document.querySelector("[data-chart]").dataset.shown !== old, before, { timeout: 20000 });
 	});
 	await test("keys step through its points, and Enter opens one", async () => {
 		await page.reload();
 		await page.locator(".uplot").focus();
 		await page.keyboard.press("Home");
-		await page.getByText(/^[0-9a-f]{10}: /).waitFor({ timeout: 5000 });
+		await page.getByText(/^[0-9a-f]{10}: /).waitFor({ timeout: 20000 });
 		await page.keyboard.press("Enter");
-		await page.waitForURL(/\/comparisons\/\d+$/, { timeout: 5000 });
+		await page.waitForURL(/\/comparisons\/\d+$/, { timeout: 20000 });
 	});
 } else {
 	console.log("# the chart library is not built in; pages keep the drawing of the server");
@@ -138,13 +138,13 @@ await test("the keyboard finds, walks and goes", async () => {
 	await page.keyboard.press("Escape");
 	await page.keyboard.press("g");
 	await page.keyboard.press("d");
-	await page.waitForURL(/\/devices$/, { timeout: 5000 });
+	await page.waitForURL(/\/devices$/, { timeout: 20000 });
 	return found === "q" && row === 1 && help;
 });
 await test("a commit is found by its digits", async () => {
 	await page.fill(".find input", alert.target.slice(0, 8));
 	await page.press(".find input", "Enter");
-	await page.waitForURL(/\/commits\/[0-9a-f]{40}$/, { timeout: 5000 });
+	await page.waitForURL(/\/commits\/[0-9a-f]{40}$/, { timeout: 20000 });
 });
 
 // ---- the same steps without scripts
@@ -153,7 +153,7 @@ await test("without scripts the alert is resolved by a form", async () => {
 	await plain.goto(`${server}/alerts?state=acknowledged`);
 	await plain.fill("input[name=reason]", "done by hand");
 	await plain.getByRole("button", { name: "Resolve" }).click();
-	await plain.waitForURL(/\/alerts/, { timeout: 5000 });
+	await plain.waitForURL(/\/alerts/, { timeout: 20000 });
 	return (await json(`${server}/api/v1/alerts`)).items[0].state === "resolved";
 });
 result(errors.length === 0, "no script failed on the way", errors.join("\n"));
