@@ -218,9 +218,13 @@ static void test_pages(void **state)
 	for (int p = 0; p < N_PAYLOAD; p++) {
 		draw(payloads[p], hostile);
 		for (int i = 0; i < N_PAGE; i++) {
+			size_t same = 0; /* what comes before the difference says where it is */
+			while (plain[i].data[same] && plain[i].data[same] == hostile[i].data[same])
+				same++;
 			if (strcmp(plain[i].data, hostile[i].data) != 0)
-				fail_msg("%s with %s has other elements: %s instead of %s", pages[i], payloads[p],
-					hostile[i].data, plain[i].data);
+				fail_msg("%s with %s has other elements: %.200s instead of %.200s", pages[i], payloads[p],
+					hostile[i].data + (same > 100 ? same - 100 : 0),
+					plain[i].data + (same > 100 ? same - 100 : 0));
 			buf_fini(&hostile[i]);
 		}
 	}

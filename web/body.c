@@ -36,7 +36,7 @@ static void text_or_null(struct jsonw *j, const char *key, const char *text)
 /* ---- a cell's metrics ------------------------------------------------------------------------------------------------ */
 
 struct phase {
-	char name[16];
+	char name[128];
 	double base_ms, target_ms, change_pct, ci_low_pct, ci_high_pct;
 };
 
