@@ -27,6 +27,7 @@ set -eu
 cd "$tmp/kernels"
 git checkout -q -B slow main
 echo 1.06 >kernels/factor
+echo 'sleep 4' >kernels/recipe # long enough for a person to see it built
 git commit -qam "kernels: another tile"
 git push -q origin HEAD:refs/heads/slow
 PUSH

@@ -103,9 +103,9 @@ void answer_problem(struct http_request *r, struct http_response *response, int 
 		return;
 	}
 	layout_begin(response, title_of(status), "");
-	emit_raw(&response->body, "<p class=lead>");
+	emit_raw(&response->body, "<div class=\"empty bad\"><p class=lead>");
 	emit_text(&response->body, detail);
-	emit_raw(&response->body, "</p>");
+	emit_rawf(&response->body, "</p><p>Status %d. <a href=\"/\">Overview</a>, <a href=/help>help</a></p></div>", status);
 	layout_end(response);
 }
 
