@@ -17,7 +17,7 @@
 int alert_open(
 	struct db *db, const struct config *config, struct store_alert *a, int64_t now_ms, bool *is_new, struct fw_err *err);
 
-/** End an open or acknowledged alert and tell "alert.resolved". `comparison` shows that it is over, 0 none. Err: ERR_INVALID. */
+/** End an open or acknowledged alert and tell "alert.resolved". `comparison` shows that it is over, 0 none. Err: ERR_CONFLICT. */
 int alert_resolve(struct db *db, const struct config *config, int64_t id, int64_t comparison, const char *reason, int64_t now_ms,
 	struct fw_err *err);
 

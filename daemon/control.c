@@ -63,7 +63,7 @@ static int find_abbreviated(struct control *c, int64_t repo, const char *prefix,
 	}
 	stmt_reset(s);
 	if (more == 1)
-		return err_set(err, ERR_INVALID, "%s is the beginning of several commits; write more digits", prefix);
+		return err_set(err, ERR_CONFLICT, "%s is the beginning of several commits; write more digits", prefix);
 	return more < 0 ? -1 : got;
 }
 
@@ -236,12 +236,12 @@ int control_retry(struct control *c, int64_t job, int64_t *new_job, struct fw_er
 	if (store_job_get(c->db, job, &row, err) != 0)
 		return -1;
 	if (!jobstate_is_final(jobstate_from_name(row.state)))
-		return err_set(err, ERR_INVALID, "job %lld is still open: %s", (long long)job, row.state);
+		return err_set(err, ERR_CONFLICT, "job %lld is still open: %s", (long long)job, row.state);
 	if (!strcmp(row.kind, "import"))
 		return err_set(
-			err, ERR_INVALID, "job %lld holds imported figures; there is nothing to measure again", (long long)job);
+			err, ERR_CONFLICT, "job %lld holds imported figures; there is nothing to measure again", (long long)job);
 	if (config_repo_find(c->config, row.repo_name) < 0)
-		return err_set(err, ERR_INVALID, "repository %s is not configured any more", row.repo_name);
+		return err_set(err, ERR_CONFLICT, "repository %s is not configured any more", row.repo_name);
 	snprintf(row.origin, sizeof row.origin, "retry");
 	row.priority = PRIORITY_ASKED;
 	if (insert_job(c, &row, err) != 0)
@@ -309,7 +309,7 @@ int control_bisect_cancel(struct control *c, int64_t id, const char *who, struct
 	if (store_bisect_get(c->db, id, &b, err) != 0 || ledger_begin(g, err) != 0 ||
 		ledger_end(g, store_bisect_state(c->db, id, "cancelled", why, clock_utc_ms(), err), err) != 0)
 		return -1;
-	if (b.job && queue_cancel(c->queue, b.job, why, &ended) != 0 && ended.code != ERR_INVALID)
+	if (b.job && queue_cancel(c->queue, b.job, why, &ended) != 0 && ended.code != ERR_CONFLICT)
 		return err_set(err, ended.code, "%s", ended.text);
 	return 0;
 }
@@ -325,7 +325,7 @@ int control_pause(struct control *c, const char *uuid, bool paused, const char *
 		return -1;
 	bool broken = strcmp(before, "quarantined") == 0 || strcmp(before, "canary") == 0;
 	if (broken && paused)
-		return err_set(err, ERR_INVALID, "device %.64s is %s and gets no jobs", uuid, before);
+		return err_set(err, ERR_CONFLICT, "device %.64s is %s and gets no jobs", uuid, before);
 	snprintf(why, sizeof why, "%s by %.200s", broken ? "a canary was asked for" : paused ? "paused" : "resumed", who);
 	if (devicestate_set(g, uuid, broken ? "canary" : paused ? "paused" : "ok", why, who, err) != 0)
 		return -1;

@@ -34,11 +34,11 @@ struct control_request {
 	bool quick;
 };
 
-/** Queue a job. Err: ERR_NOT_FOUND unknown repo or branch, ERR_INVALID what is wrong with the request, ERR_FULL queue_max. */
+/** Queue a job. Err: ERR_NOT_FOUND unknown repo or branch, ERR_CONFLICT digits that begin several commits, ERR_INVALID what is wrong with the request, ERR_FULL queue_max. */
 int control_enqueue(struct control *c, const struct control_request *request, int64_t *job, struct fw_err *err);
 /** Search for the culprit between request->base (good) and request->target (bad). Err: as control_enqueue. */
 int control_bisect(struct control *c, const struct control_request *request, int64_t *bisect, struct fw_err *err);
-/** End a search and the job that it waits for. Err: ERR_NOT_FOUND, ERR_INVALID it has ended already. */
+/** End a search and the job that it waits for. Err: ERR_NOT_FOUND, ERR_CONFLICT it has ended already. */
 int control_bisect_cancel(struct control *c, int64_t bisect, const char *who, struct fw_err *err);
 struct site_import;
 /**
@@ -51,13 +51,13 @@ int control_import(struct control *c, const struct site_import *figures, int64_t
  * suite and device_kind count, which may name one device by its uuid. Shape: jobs[runs]. Err: as control_enqueue.
  */
 int control_calibrate(struct control *c, const struct control_request *request, int runs, int64_t *jobs, struct fw_err *err);
-/** End a job that is open. Err: ERR_NOT_FOUND, ERR_INVALID it has ended already. */
+/** End a job that is open. Err: ERR_NOT_FOUND, ERR_CONFLICT it has ended already. */
 int control_cancel(struct control *c, int64_t job, const char *who, struct fw_err *err);
-/** Queue an ended job's question again as a new job. Err: ERR_NOT_FOUND, ERR_INVALID it is still open. */
+/** Queue an ended job's question again as a new job. Err: ERR_NOT_FOUND, ERR_CONFLICT it is still open. */
 int control_retry(struct control *c, int64_t job, int64_t *new_job, struct fw_err *err);
 /**
  * Stop giving jobs to a device, or start again. One that is quarantined has to pass a canary first, which this asks for.
- * Err: ERR_NOT_FOUND, ERR_INVALID it is quarantined already.
+ * Err: ERR_NOT_FOUND, ERR_CONFLICT it is quarantined already.
  */
 int control_pause(struct control *c, const char *uuid, bool paused, const char *who, struct fw_err *err);
 /** Judge a comparison again from its stored samples. `changed`: some verdict became another. Err: ERR_NOT_FOUND. */

@@ -28,7 +28,7 @@ struct judge_outcome {
  * Store and judge the result of the job `r->plan.ask.job`: suite, environment, builds, comparison, cells, launches, samples,
  * metrics, graph nodes, verdicts, alert or recovery, outbox rows for every webhook of `config` (NULL: none), events, the job's
  * state done, body and ETag. Alerts are only opened and resolved by whole comparisons of a branch (kind change, not quick).
- * Err: -1 and the caller rolls back; ERR_INVALID the job has ended meanwhile.
+ * Err: -1 and the caller rolls back; ERR_CONFLICT the job has ended meanwhile.
  */
 int judge_finish(struct db *db, const struct config *config, const struct result *r, int64_t now_ms, struct judge_outcome *out,
 	struct fw_err *err);

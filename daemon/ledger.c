@@ -107,7 +107,7 @@ int ledger_release(struct ledger *g, const struct store_job *job, const char *wh
 	if (stmt_run(s, err) != 0)
 		return -1;
 	if (db_changes(g->db) != 1)
-		return err_set(err, ERR_INVALID, "job %lld has ended already", (long long)job->id);
+		return err_set(err, ERR_CONFLICT, "job %lld has ended already", (long long)job->id);
 	return tell_state(g, job, "queued", why, now_ms, err);
 }
 

@@ -28,7 +28,7 @@ int ledger_end(struct ledger *g, int result, struct fw_err *err);
 bool ledger_is_outage(const struct fw_err *err);
 
 /* Inside a transaction. */
-/** Move a job and tell: state, event "job.state" and (with a reason) a log line. Err: ERR_INVALID it has ended already. */
+/** Move a job and tell: state, event "job.state" and (with a reason) a log line. Err: ERR_CONFLICT it has ended already. */
 int ledger_move(
 	struct ledger *g, const struct store_job *job, enum jobstate to, const char *why, int64_t now_ms, struct fw_err *err);
 /** Back to queued without counting the attempt. */

@@ -156,7 +156,7 @@ static void on_answer(void *arg, struct resolve_answer *a)
 		arrange_again(q);
 	} else if (ledger_begin(&q->ledger, &err) != 0 ||
 		   ledger_end(&q->ledger, write_answer(q, &job, a, &outcome, &err), &err) != 0) {
-		if (err.code != ERR_INVALID) /* else it has ended meanwhile: superseded, or cancelled */
+		if (err.code != ERR_CONFLICT) /* else it has ended meanwhile: superseded, or cancelled */
 			complain(q, "job.resolve", &err);
 	} else if (identical) {
 		log_info("job.done", "job=%lld repo=%s branch=%s comparison=%lld verdict=%s", (long long)job.id,
@@ -304,7 +304,7 @@ int queue_cancel(struct queue *q, int64_t job, const char *why, struct fw_err *e
 			return slot_cancel(q->slot[i], why, err);
 	enum jobstate from = jobstate_from_name(row.state);
 	if (jobstate_is_final(from))
-		return err_set(err, ERR_INVALID, "job %lld has ended already: %s", (long long)job, row.state);
+		return err_set(err, ERR_CONFLICT, "job %lld has ended already: %s", (long long)job, row.state);
 	return ledger_move_now(&q->ledger, &row, jobstate_next(from, JOBSTATE_ON_CANCEL), why, err);
 }
 

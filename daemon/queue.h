@@ -17,7 +17,7 @@ int queue_start(struct loop *l, struct config *c, struct db *db, void (*on_event
 	struct fw_err *err);
 /** There may be new jobs, or a device may have come back. */
 void queue_wake(struct queue *q);
-/** End an open job as cancelled. Err: ERR_NOT_FOUND, ERR_INVALID it has ended already. */
+/** End an open job as cancelled. Err: ERR_NOT_FOUND, ERR_CONFLICT it has ended already. */
 int queue_cancel(struct queue *q, int64_t job, const char *why, struct fw_err *err);
 /**
  * Before the configuration's repositories change: forget all work in git. Jobs that were being planned go back to queued;

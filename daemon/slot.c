@@ -595,7 +595,7 @@ bool slot_is_busy(const struct slot *s)
 int slot_cancel(struct slot *s, const char *why, struct fw_err *err)
 {
 	if (s->phase == PHASE_LEAVING || s->phase == PHASE_STORING)
-		return err_set(err, ERR_INVALID, "job %lld has ended already", (long long)s->job.id);
+		return err_set(err, ERR_CONFLICT, "job %lld has ended already", (long long)s->job.id);
 	/* written first: what a person was told must be so even if the power fails now */
 	if (ledger_move_now(s->host->ledger, &s->job, jobstate_next(s->state, JOBSTATE_ON_CANCEL), why, err) != 0)
 		return -1;

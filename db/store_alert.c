@@ -147,7 +147,7 @@ int store_alert_change(
 	row_copy(s, 0, from, sizeof(from));
 	stmt_reset(s);
 	if (!allowed(from, state))
-		return err_set(err, ERR_INVALID, "alert %lld is %s and cannot become %s", (long long)id, from, state);
+		return err_set(err, ERR_CONFLICT, "alert %lld is %s and cannot become %s", (long long)id, from, state);
 	bool reason_due = strcmp(state, "accepted") == 0 || strcmp(state, "invalid") == 0;
 	if (reason_due && (!reason || !reason[0]))
 		return err_set(err, ERR_INVALID, "alert %lld: give a reason to call it %s", (long long)id, state);

@@ -32,7 +32,7 @@ int store_alert_open(struct db *db, struct store_alert *a, int64_t now_ms, bool 
 
 /**
  * Change state with who and why: open to acknowledged, accepted, resolved, invalid; acknowledged to the latter three.
- * Err: ERR_NOT_FOUND; ERR_INVALID another step, or no reason where one is due (accepted, invalid).
+ * Err: ERR_NOT_FOUND; ERR_CONFLICT another step, ERR_INVALID no reason where one is due (accepted, invalid).
  */
 int store_alert_change(
 	struct db *db, int64_t id, const char *state, const char *who, const char *reason, int64_t now_ms, struct fw_err *err);

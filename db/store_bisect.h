@@ -22,7 +22,7 @@ int store_bisect_insert(struct db *db, struct store_bisect *b, int64_t now_ms, s
 int store_bisect_get(struct db *db, int64_t id, struct store_bisect *out, struct fw_err *err);
 /** The oldest search above `after_id` that has not ended. 1, 0, -1. */
 int store_bisect_next_open(struct db *db, int64_t after_id, struct store_bisect *out, struct fw_err *err);
-/** A final state (done failed cancelled) sets ended_at. Err: ERR_INVALID it has ended already. */
+/** A final state (done failed cancelled) sets ended_at. Err: ERR_CONFLICT it has ended already. */
 int store_bisect_state(struct db *db, int64_t id, const char *state, const char *why, int64_t now_ms, struct fw_err *err);
 /** Store what both ends said: goal, cells, verdict, comparison and suite of `b`. */
 int store_bisect_goal(struct db *db, const struct store_bisect *b, struct fw_err *err);

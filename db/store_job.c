@@ -62,7 +62,7 @@ static int change_one(struct db *db, struct stmt *s, int64_t id, const char *wha
 {
 	if (stmt_run(s, err))
 		return -1;
-	return db_changes(db) == 1 ? 0 : err_set(err, ERR_INVALID, "job %lld %s", (long long)id, what);
+	return db_changes(db) == 1 ? 0 : err_set(err, ERR_CONFLICT, "job %lld %s", (long long)id, what);
 }
 
 int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct fw_err *err)

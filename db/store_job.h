@@ -52,12 +52,12 @@ int store_job_open(struct db *db, int64_t *n, struct fw_err *err);
 int store_job_next_unresolved(struct db *db, int64_t after_id, struct store_job *out, struct fw_err *err);
 int store_job_resolve(struct db *db, int64_t id, const char *base_sha, const char *how, const char *kind, const char *suite,
 	struct fw_err *err);
-/** queued -> sent: attempt + 1, nonce, device, started_at. Err: ERR_INVALID it is not queued any more. */
+/** queued -> sent: attempt + 1, nonce, device, started_at. Err: ERR_CONFLICT it is not queued any more. */
 int store_job_send(struct db *db, int64_t id, int64_t device, const char *nonce, int64_t now_ms, struct fw_err *err);
-/** Move to another state; a final one sets ended_at. Err: ERR_INVALID it has ended already. */
+/** Move to another state; a final one sets ended_at. Err: ERR_CONFLICT it has ended already. */
 int store_job_state(struct db *db, int64_t id, const char *state, const char *why, int64_t now_ms, struct fw_err *err);
 int store_job_progress(struct db *db, int64_t id, const char *progress_json, struct fw_err *err);
-/** An open job has its result. Err: ERR_INVALID it has ended already. */
+/** An open job has its result. Err: ERR_CONFLICT it has ended already. */
 int store_job_done(struct db *db, int64_t id, int64_t comparison, int64_t now_ms, struct fw_err *err);
 /** At start: jobs left in sent..measuring go back to queued; those with attempt >= 3 become failed "interrupted". */
 int store_job_recover(struct db *db, int64_t now_ms, int *requeued, int *failed, struct fw_err *err);

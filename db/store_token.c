@@ -47,7 +47,7 @@ int store_token_insert(struct db *db, const char *name, const char *hash, const 
 	stmt_int(s, ":now", now_ms);
 	if (stmt_run(s, err) != 0)
 		return -1;
-	return db_changes(db) == 1 ? 0 : err_set(err, ERR_INVALID, "a token called %s exists; take another name", name);
+	return db_changes(db) == 1 ? 0 : err_set(err, ERR_CONFLICT, "a token called %s exists; take another name", name);
 }
 
 int store_token_find(struct db *db, const char *hash, int64_t now_ms, struct token_row *out, struct fw_err *err)

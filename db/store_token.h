@@ -17,7 +17,7 @@ struct token_row {
 /** "read", "trigger", "admin"; TOKEN_NONE for any other word. */
 enum token_scope token_scope_of(const char *word);
 
-/** Err: ERR_INVALID a token of that name exists. */
+/** Err: ERR_CONFLICT a token of that name exists. */
 int store_token_insert(struct db *db, const char *name, const char *hash, const char *scope, int64_t now_ms, struct fw_err *err);
 /** The token with this hash that is not revoked; its use is noted once an hour. 1, 0, -1. */
 int store_token_find(struct db *db, const char *hash, int64_t now_ms, struct token_row *out, struct fw_err *err);

@@ -46,13 +46,13 @@ static void steps_go_one_way(void **state)
 	struct fixture *f = *state;
 	bool is_new;
 	int64_t id = open_one(f, 2, "[]", &is_new).id;
-	check_step(f, id, "open", "", ERR_INVALID);
-	check_step(f, id, "dancing", "", ERR_INVALID);
+	check_step(f, id, "open", "", ERR_CONFLICT);
+	check_step(f, id, "dancing", "", ERR_CONFLICT);
 	check_step(f, id, "acknowledged", "", ERR_NONE);
-	check_step(f, id, "acknowledged", "", ERR_INVALID);
+	check_step(f, id, "acknowledged", "", ERR_CONFLICT);
 	check_step(f, id, "accepted", "", ERR_INVALID); /* why? */
 	check_step(f, id, "accepted", "numerics need it", ERR_NONE);
-	check_step(f, id, "resolved", "", ERR_INVALID);
+	check_step(f, id, "resolved", "", ERR_CONFLICT);
 	assert_non_null(strstr(err.text, "is accepted and cannot become resolved"));
 	check_step(f, 4711, "resolved", "", ERR_NOT_FOUND);
 	check_step(f, open_one(f, 3, "[]", &is_new).id, "invalid", NULL, ERR_INVALID);

@@ -84,7 +84,7 @@ static void unresolved_jobs_do_not_run(void **state)
 	assert_int_equal(next(f), j.id);
 	assert_int_equal(store_job_next_unresolved(f->db, 0, &found, &err), 0);
 	ok(store_job_send(f->db, j.id, f->device, "n", 2, &err));
-	refused(ERR_INVALID, store_job_resolve(f->db, j.id, fixture_sha(0), "given", "change", "ffa", &err));
+	refused(ERR_CONFLICT, store_job_resolve(f->db, j.id, fixture_sha(0), "given", "change", "ffa", &err));
 }
 
 static void order_is_priority_then_longest_unserved(void **state)
@@ -233,7 +233,7 @@ static void sending_counts_attempts(void **state)
 	assert_int_equal(j.device, f->device);
 	assert_string_equal(j.nonce, "abc");
 	assert_string_equal(j.state, "sent");
-	refused(ERR_INVALID, store_job_send(f->db, id, f->device, "abc", 51, &err));
+	refused(ERR_CONFLICT, store_job_send(f->db, id, f->device, "abc", 51, &err));
 	ok(store_job_progress(f->db, id, "{\"launch\":2}", &err));
 	assert_int_equal(fixture_number(f, "SELECT progress ->> 'launch' FROM job WHERE id = 1"), 2);
 }
@@ -246,9 +246,9 @@ static void ended_jobs_stay_ended(void **state)
 	struct store_job j = job_of(f, id);
 	assert_int_equal(j.ended_at, 9);
 	assert_string_equal(j.state_why, "by anna");
-	refused(ERR_INVALID, store_job_state(f->db, id, "measuring", "", 10, &err));
-	refused(ERR_INVALID, store_job_done(f->db, id, 1, 10, &err));
-	refused(ERR_INVALID, store_job_state(f->db, 4711, "failed", "", 10, &err));
+	refused(ERR_CONFLICT, store_job_state(f->db, id, "measuring", "", 10, &err));
+	refused(ERR_CONFLICT, store_job_done(f->db, id, 1, 10, &err));
+	refused(ERR_CONFLICT, store_job_state(f->db, 4711, "failed", "", 10, &err));
 	assert_string_equal(job_of(f, id).state, "cancelled");
 	refused(ERR_INTERNAL, store_job_state(f->db, fixture_job(f, "main", 0, 2, 1), "dancing", "", 10, &err));
 }

@@ -98,6 +98,8 @@ const char *err_name(enum err_code code)
 		return "invalid";
 	case ERR_NOT_FOUND:
 		return "not_found";
+	case ERR_CONFLICT:
+		return "conflict";
 	case ERR_BUSY:
 		return "busy";
 	case ERR_TIMEOUT:

@@ -15,7 +15,8 @@ enum err_code {
 	ERR_INTERNAL, /* our own fault, or one that no caller tells apart */
 	ERR_INVALID,  /* what a person or a peer gave us is wrong */
 	ERR_NOT_FOUND,
-	ERR_BUSY, /* again later */
+	ERR_CONFLICT, /* the thing's state forbids it: it has ended, it exists already */
+	ERR_BUSY,     /* again later */
 	ERR_TIMEOUT,
 	ERR_IO,       /* the operating system said no */
 	ERR_FULL,     /* a limit of ours or a full disk */
