@@ -184,7 +184,8 @@ static void test_no_route(void **state)
 	assert_int_equal(status_of(a), 405);
 	assert_non_null(strstr(a, "Allow: GET, HEAD"));
 	assert_int_equal(status_of(ask("DELETE /hello HTTP/1.1\r\n$\r\nConnection: close\r\n\r\n")), 405);
-	assert_non_null(strstr(ask("PUT /hello HTTP/1.1\r\n$\r\nConnection: close\r\n\r\n"), "Allow: GET, HEAD, POST"));
+	assert_non_null(strstr(ask("PUT /hello HTTP/1.1\r\n$\r\nConnection: close\r\n\r\n"), "Allow: GET, HEAD\r\n"));
+	assert_int_equal(status_of(ask("PUT /other HTTP/1.1\r\n$\r\nConnection: close\r\n\r\n")), 404);
 	assert_int_equal(status_of(ask("TRACE /hello HTTP/1.1\r\n$\r\nConnection: close\r\n\r\n")), 405);
 }
 

@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "web/media.h"
 #include "web/pairs.h"
 #include "web/route.h"
 
@@ -128,6 +129,11 @@ static bool is_cross_origin(struct http_request *r)
 	return scheme == 0 || !host || strcmp(origin + scheme, host) != 0;
 }
 
+static bool is_read(const struct http_request *r)
+{
+	return strcmp(r->method, "GET") == 0 || strcmp(r->method, "HEAD") == 0;
+}
+
 /* Everything that can be said of a request before its body. Status, 0: go on. */
 static int judge_headers(struct http_request *r)
 {
@@ -154,12 +160,11 @@ static int judge_headers(struct http_request *r)
 	const char *length = http_header(r, "Content-Length");
 	if (length && strtoull(length, NULL, 10) > BODY_MAX)
 		return 413;
-	bool is_read = strcmp(r->method, "GET") == 0 || strcmp(r->method, "HEAD") == 0;
-	if (!is_read && strcmp(r->method, "POST") != 0)
+	if (is_read(r))
+		return 0;
+	if (strcmp(r->method, "POST") != 0)
 		return 405;
-	if (!is_read && is_cross_origin(r))
-		return 403;
-	return 0;
+	return is_cross_origin(r) ? 403 : 0;
 }
 
 /* ---- answers ----------------------------------------------------------------------------------------------------- */
@@ -288,6 +293,7 @@ static enum MHD_Result send_response(struct http_request *r, struct http_respons
 		return MHD_NO;
 	int status = is_not_modified(r, response) ? 304 : response->status;
 	add(m, "Content-Type", response->type);
+	add(m, "Vary", "Accept");
 	add(m, "Cache-Control", response->cache ? response->cache : "no-cache");
 	add(m, "X-Content-Type-Options", "nosniff");
 	add(m, "Referrer-Policy",
@@ -319,6 +325,37 @@ static enum MHD_Result send_response(struct http_request *r, struct http_respons
 	return result;
 }
 
+/* Another method was meant: which ones the address has. 404 where there is no such address at all. */
+static int refuse_method(struct http_request *r, struct http_response *response)
+{
+	bool has_get = false, has_post = false;
+	for (int i = 0; i < r->http->config.n_route; i++) {
+		const struct http_route *route = &r->http->route[i];
+		if (!route_match(route->path, r->uri, &r->parts))
+			continue;
+		has_get |= strcmp(route->method, "GET") == 0;
+		has_post |= strcmp(route->method, "POST") == 0;
+	}
+	snprintf(response->allow, sizeof response->allow, "%s%s%s", has_get ? "GET, HEAD" : "", has_get && has_post ? ", " : "",
+		has_post ? "POST" : "");
+	return has_get || has_post ? 405 : 404;
+}
+
+/* The handler has answered; where the reader cannot take that form, a refusal takes its place. Only of reads: they changed nothing. */
+static void judge_form(struct http_request *r, struct http_response *response)
+{
+	if (!is_read(r) || response->status != 200 || media_quality(http_header(r, "Accept"), response->type) > 0)
+		return;
+	response->status = 406;
+	response->stream = NULL;
+	response->etag[0] = response->link[0] = '\0';
+	if (response->file[0])
+		unlink(response->file);
+	response->file[0] = '\0';
+	buf_clear(&response->body);
+	r->http->config.no_route(r->http->config.arg, r, response);
+}
+
 static enum MHD_Result dispatch(struct http_request *r)
 {
 	struct http *h = r->http;
@@ -326,8 +363,6 @@ static enum MHD_Result dispatch(struct http_request *r)
 	buf_init(&response.body, RESPONSE_MAX);
 	if (!r->refused && r->body.failed)
 		response.status = r->refused = 413;
-	if (r->refused == 405)
-		snprintf(response.allow, sizeof response.allow, "GET, HEAD, POST");
 	const char *method = strcmp(r->method, "HEAD") == 0 ? "GET" : r->method;
 	for (int i = 0; !r->refused && i < h->config.n_route; i++) {
 		if (!route_match(h->route[i].path, r->uri, &r->parts))
@@ -337,6 +372,7 @@ static enum MHD_Result dispatch(struct http_request *r)
 			enum http_scope scope = h->route[i].scope;
 			if (scope == HTTP_OPEN || !h->config.guard || h->config.guard(h->config.arg, r, &response, scope))
 				h->route[i].handler(h->config.arg, r, &response);
+			judge_form(r, &response);
 			if (response.stream && h->n_stream >= STREAM_LIMIT) {
 				response.stream = NULL;
 				response.status = 503;
@@ -346,9 +382,9 @@ static enum MHD_Result dispatch(struct http_request *r)
 			return send_response(r, &response);
 		}
 		response.status = 405;
-		snprintf(response.allow, sizeof response.allow, "%s",
-			strcmp(h->route[i].method, "GET") == 0 ? "GET, HEAD" : h->route[i].method);
 	}
+	if (response.status == 405)
+		response.status = refuse_method(r, &response);
 	h->config.no_route(h->config.arg, r, &response);
 	return send_response(r, &response);
 }
