@@ -50,7 +50,7 @@ DAEMON_SRC := $(call src,daemon)
 DB_SRC     := $(call src,db)
 WEB_SRC    := $(call src,web)
 NPM        := build/npm/uplot.js build/npm/uplot.css
-EMBED      := $(sort $(wildcard db/migrations/*.sql) $(wildcard web/static/*) $(NPM))
+EMBED      := $(sort $(wildcard db/migrations/*.sql) $(wildcard web/static/* web/openapi/*) $(NPM))
 
 lib      = $(O)/lib/lib$(1).a
 LIBS     := base core git worker runner send cli daemon db web

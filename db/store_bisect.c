@@ -116,7 +116,7 @@ int store_bisect_state(struct db *db, int64_t id, const char *state, const char 
 	stmt_int(s, ":now", now_ms);
 	if (stmt_run(s, err))
 		return -1;
-	return db_changes(db) == 1 ? 0 : err_set(err, ERR_INVALID, "bisect %lld has ended already", (long long)id);
+	return db_changes(db) == 1 ? 0 : err_set(err, ERR_CONFLICT, "bisect %lld has ended already", (long long)id);
 }
 
 int store_bisect_goal(struct db *db, const struct store_bisect *b, struct fw_err *err)
@@ -316,7 +316,7 @@ int view_bisects(struct db *db, int64_t before, int limit, view_bisect_fn *each,
 	if (!s)
 		return -1;
 	stmt_int(s, ":before", store_page_before(before));
-	stmt_int(s, ":limit", store_page_size(limit, VIEW_LIMIT_MAX));
+	stmt_int(s, ":limit", store_page_size(limit, VIEW_ROWS_MAX));
 	return each_bisect(s, each, arg, err) < 0 ? -1 : 0;
 }
 

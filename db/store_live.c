@@ -51,7 +51,7 @@ int view_alerts(struct db *db, const char *state, int64_t before, int limit, vie
 	if (store_page_given(state))
 		stmt_text(s, ":state", state);
 	stmt_int(s, ":before", store_page_before(before));
-	stmt_int(s, ":limit", store_page_size(limit, VIEW_LIMIT_MAX));
+	stmt_int(s, ":limit", store_page_size(limit, VIEW_ROWS_MAX));
 	return each_alert(s, each, arg, err) < 0 ? -1 : 0;
 }
 
@@ -148,7 +148,7 @@ int view_jobs(struct db *db, const char *state, int64_t before, int limit, view_
 	if (store_page_given(state) && !open)
 		stmt_text(s, ":state", state);
 	stmt_int(s, ":before", store_page_before(before));
-	stmt_int(s, ":limit", store_page_size(limit, VIEW_LIMIT_MAX));
+	stmt_int(s, ":limit", store_page_size(limit, VIEW_ROWS_MAX));
 	return each_job(s, each, arg, err) < 0 ? -1 : 0;
 }
 
@@ -157,7 +157,7 @@ int view_waiting(struct db *db, int limit, view_job_fn *each, void *arg, struct 
 	struct stmt *s = db_stmt(db, JOB_SELECT "WHERE j.state = 'queued' ORDER BY j.priority DESC, j.id LIMIT :limit", err);
 	if (!s)
 		return -1;
-	stmt_int(s, ":limit", store_page_size(limit, VIEW_LIMIT_MAX));
+	stmt_int(s, ":limit", store_page_size(limit, VIEW_ROWS_MAX));
 	return each_job(s, each, arg, err) < 0 ? -1 : 0;
 }
 
@@ -169,7 +169,7 @@ int view_jobs_of(struct db *db, int64_t repo, const char *target, int limit, vie
 		return -1;
 	stmt_int(s, ":repo", repo);
 	stmt_text(s, ":target", target);
-	stmt_int(s, ":limit", store_page_size(limit, VIEW_LIMIT_MAX));
+	stmt_int(s, ":limit", store_page_size(limit, VIEW_ROWS_MAX));
 	return each_job(s, each, arg, err) < 0 ? -1 : 0;
 }
 
@@ -231,7 +231,7 @@ int view_events(struct db *db, int64_t after, int limit, view_event_fn *each, vo
 	if (!s)
 		return -1;
 	stmt_int(s, ":after", after);
-	stmt_int(s, ":limit", store_page_size(limit, VIEW_LIMIT_MAX));
+	stmt_int(s, ":limit", store_page_size(limit, VIEW_ROWS_MAX));
 	int r;
 	while ((r = stmt_step(s, err)) == 1)
 		each(arg, row_int(s, 0), row_int(s, 1), row_text(s, 2), row_text(s, 3));

@@ -9,7 +9,8 @@
 
 #include "db/db.h"
 
-enum { VIEW_LIMIT_DEFAULT = 50, VIEW_LIMIT_MAX = 500, VIEW_HISTORY_MAX = 10000 };
+/* A reader asks for up to VIEW_LIMIT_MAX rows; a view gives one more, which says whether others follow. */
+enum { VIEW_LIMIT_DEFAULT = 50, VIEW_LIMIT_MAX = 500, VIEW_ROWS_MAX = VIEW_LIMIT_MAX + 1, VIEW_HISTORY_MAX = 10000 };
 
 /* ---- alerts ----------------------------------------------------------------------------------------------------------- */
 

@@ -108,7 +108,7 @@ int view_commits(struct db *db, const char *prefix, int limit, view_commit_fn *e
 		return -1;
 	stmt_text(s, ":first", prefix);
 	stmt_text(s, ":last", last);
-	stmt_int(s, ":limit", store_page_size(limit, VIEW_LIMIT_MAX));
+	stmt_int(s, ":limit", store_page_size(limit, VIEW_ROWS_MAX));
 	int r;
 	while ((r = stmt_step(s, err)) == 1)
 		each(arg, &(struct view_commit){ .repo_id = row_int(s, 0),
@@ -209,7 +209,7 @@ int view_comparisons(struct db *db, const struct view_filter *f, view_comparison
 	if (filters & BY_TARGET)
 		stmt_text(s, ":target", f->target);
 	stmt_int(s, ":before", store_page_before(f->before));
-	stmt_int(s, ":limit", store_page_size(f->limit, VIEW_LIMIT_MAX));
+	stmt_int(s, ":limit", store_page_size(f->limit, VIEW_ROWS_MAX));
 	return each_comparison(s, each, arg, err) < 0 ? -1 : 0;
 }
 

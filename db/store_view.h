@@ -3,7 +3,7 @@
  * is here; what is still moving (jobs, alerts, devices, events) is in store_live.h.
  *
  * Texts in a row are valid inside the callback only. A callback must not start the same view again (other views are fine).
- * Lists come newest first; `before` is the last id the reader has (0: from the newest) and `limit` at most VIEW_LIMIT_MAX.
+ * Lists come newest first; `before` is the last id the reader has (0: from the newest) and `limit` at most VIEW_ROWS_MAX.
  * Absent numbers are NAN, absent times and ids 0, absent texts "". Loop only; no call needs a transaction.
  */
 #ifndef DB_STORE_VIEW_H

@@ -429,8 +429,11 @@ static void test_api_refuses(void **state)
 	a = get(*state, "/api/v1/backup");
 	assert_string_equal(header_of(&a, "Allow"), "POST");
 	assert_problem(a, 405, "Allow header");
-	a = ask_with(*state, "DELETE", "/api/v1/jobs/1", "", NULL, 0);
+	a = ask_with(*state, "DELETE", "/api/v1/jobs", "", NULL, 0);
 	assert_string_equal(header_of(&a, "Allow"), "GET, HEAD, POST");
+	assert_problem(a, 405, "Allow header");
+	a = ask_with(*state, "PUT", "/api/v1/jobs/1", "", NULL, 0);
+	assert_string_equal(header_of(&a, "Allow"), "GET, HEAD");
 	assert_problem(a, 405, "Allow header");
 }
 
@@ -578,17 +581,17 @@ static void test_daemon_refuses(void **state)
 {
 	static const struct {
 		enum err_code code;
-		int post_status, cancel_status;
-	} codes[] = { { ERR_NOT_FOUND, 404, 404 }, { ERR_INVALID, 400, 409 }, { ERR_FULL, 503, 503 }, { ERR_BUSY, 503, 503 },
-		{ ERR_IO, 500, 500 } };
+		int status;
+	} codes[] = { { ERR_NOT_FOUND, 404 }, { ERR_INVALID, 400 }, { ERR_CONFLICT, 409 }, { ERR_FULL, 503 }, { ERR_BUSY, 503 },
+		{ ERR_IO, 500 } };
 	struct run *run = *state;
 	for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
 		run->asked.refuse = (struct fw_err){ .code = codes[i].code, .text = "because <of> \"this\"" };
-		assert_problem(post(run, "/api/v1/jobs", "{\"repo\":\"a\",\"target\":\"b\"}"), codes[i].post_status,
-			"because <of> \"this\"");
-		assert_problem(post(run, "/api/v1/jobs/3/cancel", ""), codes[i].cancel_status, "because");
-		assert_problem(post(run, "/api/v1/jobs/3/retry", ""), codes[i].cancel_status, "because");
-		assert_problem(post(run, "/api/v1/devices/sim-0/pause", ""), codes[i].post_status, "because");
+		assert_problem(
+			post(run, "/api/v1/jobs", "{\"repo\":\"a\",\"target\":\"b\"}"), codes[i].status, "because <of> \"this\"");
+		assert_problem(post(run, "/api/v1/jobs/3/cancel", ""), codes[i].status, "because");
+		assert_problem(post(run, "/api/v1/jobs/3/retry", ""), codes[i].status, "because");
+		assert_problem(post(run, "/api/v1/devices/sim-0/pause", ""), codes[i].status, "because");
 	}
 }
 
@@ -682,9 +685,9 @@ static void test_alert_steps(void **state)
 	assert_string_equal(text_at(json_array_get(events, 2), "who"), "local");
 	json_decref(root);
 	/* a step that is none: a program reads a document, a person a page */
-	assert_problem(post(run, "/api/v1/alerts/1/acknowledge", ""), 400, "invalid");
+	assert_problem(post(run, "/api/v1/alerts/1/acknowledge", ""), 409, "invalid");
 	a = ask_with(run, "POST", "/api/v1/alerts/1/acknowledge", "Content-Type: application/x-www-form-urlencoded\r\n", "", 0);
-	assert_int_equal(a.status, 400);
+	assert_int_equal(a.status, 409);
 	assert_string_equal(header_of(&a, "Content-Type"), "text/html; charset=utf-8");
 	answer_free(&a);
 	/* reading changes nothing */

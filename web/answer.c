@@ -29,10 +29,14 @@ static const char *title_of(int status)
 		return "There is nothing here";
 	case 405:
 		return "This address does not take that method";
+	case 406:
+		return "Not in that form";
 	case 409:
 		return "Not possible in this state";
 	case 413:
 		return "The request is too large";
+	case 415:
+		return "The body has a type that is not taken";
 	case 422:
 		return "The request cannot be carried out";
 	case 421:
@@ -55,6 +59,8 @@ static const char *default_detail(int status)
 		return "no such address; / is the overview and /api/v1/ the list of routes";
 	case 405:
 		return "see the Allow header for the methods of this address";
+	case 406:
+		return "the Accept header rules out every form that this address has";
 	case 413:
 		return "the body is larger than this address takes";
 	case 421:
@@ -77,6 +83,8 @@ static bool is_for_programs(const struct http_request *r)
 {
 	const char *path = http_path(r);
 	if (strcmp(path, "/metrics") == 0 || strcmp(path, "/healthz") == 0)
+		return true;
+	if (strncmp(path, "/api/v1/hooks/", 14) == 0) /* some forges send forms */
 		return true;
 	return strncmp(path, "/api/", 5) == 0 && !answer_is_form(r);
 }
@@ -116,6 +124,8 @@ void answer_error(struct http_request *r, struct http_response *response, const 
 		status = 404;
 	else if (err->code == ERR_INVALID)
 		status = 400;
+	else if (err->code == ERR_CONFLICT)
+		status = 409;
 	else if (err->code == ERR_BUSY || err->code == ERR_FULL || err->code == ERR_TIMEOUT)
 		status = 503;
 	answer_problem(r, response, status, err->text);
@@ -247,15 +257,19 @@ int answer_list_begin(struct http_request *r, struct http_response *response, st
 	if (answer_cursor(r, response, before) != 0)
 		return -1;
 	list->limit = (int)limit;
+	list->rows = list->limit + 1;
 	answer_items_begin(response, &list->j);
 	return 0;
 }
 
 bool answer_list_take(struct answer_list *list, int64_t id, bool wanted)
 {
-	if (list->n == list->limit)
-		return false;
 	list->read++;
+	list->seen = id;
+	if (list->n == list->limit) {
+		list->more |= wanted;
+		return false;
+	}
 	list->last = id;
 	list->n += wanted;
 	return wanted;
@@ -263,25 +277,25 @@ bool answer_list_take(struct answer_list *list, int64_t id, bool wanted)
 
 bool answer_list_more(struct answer_list *list, int64_t *before)
 {
-	if (list->read < list->limit || list->n == list->limit)
+	if (list->read < list->rows || list->more)
 		return false;
 	list->scanned += list->read;
 	list->read = 0;
 	list->cut = list->scanned >= SCAN_MAX;
-	*before = list->last;
+	*before = list->seen;
 	return !list->cut;
 }
 
 void answer_list_end(struct http_request *r, struct http_response *response, struct answer_list *list)
 {
 	jsonw_array_end(&list->j);
-	/* a full list may be the last one: then the next is empty, which costs less than counting */
-	if (list->n == list->limit || list->cut) {
+	if (list->more || list->cut) {
+		int64_t from = list->more ? list->last : list->seen;
 		char cursor[24];
 		struct buf next;
 		buf_init(&next, sizeof response->link - 16);
-		answer_next(&next, r, list->last);
-		snprintf(cursor, sizeof cursor, "%lld", (long long)list->last);
+		answer_next(&next, r, from);
+		snprintf(cursor, sizeof cursor, "%lld", (long long)from);
 		jsonw_kv_string(&list->j, "next_cursor", cursor);
 		if (!next.failed)
 			snprintf(response->link, sizeof response->link, "<%s>; rel=\"next\"", next.data);

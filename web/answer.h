@@ -17,7 +17,7 @@ void answer_json(struct http_response *response, struct jsonw *j);
  */
 void answer_problem(struct http_request *r, struct http_response *response, int status, const char *detail);
 
-/** The status that an error deserves: not found 404, invalid 400, busy, full and timeout 503, else 500. */
+/** The status that an error deserves: not found 404, invalid 400, conflict 409, busy, full and timeout 503, else 500. */
 void answer_error(struct http_request *r, struct http_response *response, const struct fw_err *err);
 /** The body came from a form of a page, whose reader wants a page as answer. */
 bool answer_is_form(const struct http_request *r);
@@ -34,15 +34,18 @@ void answer_branch(struct jsonw *j, const char *key);
 /** A list under way: {"items":[ ... ],"next_cursor":...}. */
 struct answer_list {
 	struct jsonw j;
-	int limit, n; /* rows wanted, rows written */
+	int limit, n; /* objects wanted, objects written */
+	int rows;     /* to ask a view for at once: one more than wanted shows whether there are more */
 	int read;     /* rows of the page that was asked for last, written or not */
 	int scanned;  /* rows of the pages before it */
+	bool more;    /* a row was left over */
 	bool cut;     /* enough was looked at: the reader may go on from here */
-	int64_t last; /* id of the last row: the cursor */
+	int64_t seen; /* id of the last row that was looked at */
+	int64_t last; /* id of the last one that was not left over: the cursor */
 };
 /** Read ?limit= and ?cursor= and begin. Err: -1 and the problem is written. Shape: *before gets the cursor, 0 none. */
 int answer_list_begin(struct http_request *r, struct http_response *response, struct answer_list *list, int64_t *before);
-/** For each row the view gives: whether to write its object. `wanted`: what the view could not filter by itself. */
+/** For each of the `rows` that the view gives: whether to write its object. `wanted`: what the view could not filter by itself. */
 bool answer_list_take(struct answer_list *list, int64_t id, bool wanted);
 /** After a page of rows: whether another is needed to fill the list. Then *before is where it goes on. */
 bool answer_list_more(struct answer_list *list, int64_t *before);

@@ -80,7 +80,7 @@ void api_alerts(void *arg, struct http_request *r, struct http_response *respons
 		answer_list_begin(r, response, &reading.list, &before) != 0)
 		return;
 	do
-		result = view_alerts(site->db, state, before, reading.list.limit, alert_row, &reading, &err);
+		result = view_alerts(site->db, state, before, reading.list.rows, alert_row, &reading, &err);
 	while (result == 0 && answer_list_more(&reading.list, &before));
 	if (result != 0)
 		answer_error(r, response, &err);

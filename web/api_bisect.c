@@ -77,7 +77,7 @@ void api_bisects(void *arg, struct http_request *r, struct http_response *respon
 	if (answer_list_begin(r, response, &reading.list, &before) != 0)
 		return;
 	do
-		result = view_bisects(site->db, before, reading.list.limit, list_row, &reading, &err);
+		result = view_bisects(site->db, before, reading.list.rows, list_row, &reading, &err);
 	while (result == 0 && answer_list_more(&reading.list, &before));
 	if (result != 0)
 		answer_error(r, response, &err);
@@ -171,10 +171,7 @@ void api_bisect_cancel(void *arg, struct http_request *r, struct http_response *
 	if (id < 0)
 		return;
 	if (site->act.cancel_bisect(site->act.arg, id, http_who(r), &err) != 0) {
-		if (err.code == ERR_INVALID) /* its state forbids it: no mistake of form */
-			answer_problem(r, response, 409, err.text);
-		else
-			answer_error(r, response, &err);
+		answer_error(r, response, &err);
 		return;
 	}
 	if (write_back_to(r, response, "/bisects"))

@@ -5,6 +5,7 @@
 #include "db/store_calibration.h"
 #include "web/answer.h"
 #include "web/api.h"
+#include "web/idempotent.h"
 #include "web/site.h"
 #include "web/write.h"
 
@@ -80,6 +81,8 @@ void api_calibrate(void *arg, struct http_request *r, struct http_response *resp
 	int64_t jobs[SITE_CALIBRATIONS_MAX];
 	char detail[200];
 	int runs;
+	if (idempotent_replay(site, r, response))
+		return;
 	json_t *root = write_read(r, response);
 	if (!root)
 		return;
@@ -94,6 +97,7 @@ void api_calibrate(void *arg, struct http_request *r, struct http_response *resp
 		answer_error(r, response, &err);
 	} else {
 		answer_jobs(response, jobs, runs);
+		idempotent_keep(site, r, response);
 	}
 	json_decref(root);
 }

@@ -7,6 +7,7 @@
 #include "web/answer.h"
 #include "web/api.h"
 #include "web/emit.h"
+#include "web/media.h"
 #include "web/scope.h"
 #include "web/site.h"
 
@@ -57,7 +58,7 @@ void api_comparisons(void *arg, struct http_request *r, struct http_response *re
 	if (answer_choice(r, response, "verdict", API_VERDICTS, &filter.verdict) != 0 ||
 		answer_list_begin(r, response, &list, &filter.before) != 0)
 		return;
-	filter.limit = list.limit;
+	filter.limit = list.rows;
 	if (view_comparisons(site->db, &filter, list_row, &list, &err) != 0)
 		answer_error(r, response, &err);
 	else
@@ -65,6 +66,8 @@ void api_comparisons(void *arg, struct http_request *r, struct http_response *re
 }
 
 /* ---- one comparison --------------------------------------------------------------------------------------------------- */
+
+enum { VERSION_MIN = 10 }; /* digits of a body's hash in ?v= */
 
 static void send_body(struct site *site, struct http_request *r, struct http_response *response, int64_t id)
 {
@@ -75,12 +78,26 @@ static void send_body(struct site *site, struct http_request *r, struct http_res
 		return;
 	}
 	response->type = "application/json; charset=utf-8";
-	/* a verdict may be reached again over stored samples, so the answer is asked after, not kept for ever */
 	snprintf(response->etag, sizeof response->etag, "\"%s\"", etag);
+	/* a verdict may be reached again over stored samples, so only an address that names these very bytes is kept for ever */
+	const char *version = http_query(r, "v");
+	if (version && strlen(version) >= VERSION_MIN && strncmp(etag, version, strlen(version)) == 0)
+		response->cache = "private, max-age=31536000, immutable";
 }
 
 void api_comparison(void *arg, struct http_request *r, struct http_response *response)
 {
+	const char *accept = http_header(r, "Accept");
+	double json = media_quality(accept, "application/json"), csv = media_quality(accept, "text/csv"),
+	       markdown = media_quality(accept, "text/markdown");
+	if (csv > json && csv >= markdown) {
+		api_comparison_csv(arg, r, response);
+		return;
+	}
+	if (markdown > json) {
+		api_comparison_md(arg, r, response);
+		return;
+	}
 	int64_t id = answer_path_id(r, response, "comparison");
 	if (id >= 0)
 		send_body(arg, r, response, id);

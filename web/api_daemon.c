@@ -15,6 +15,7 @@ void api_index(void *arg, struct http_request *r, struct http_response *response
 	static const struct {
 		const char *name, *path;
 	} links[] = {
+		{ "openapi", "/api/v1/openapi.json" },
 		{ "repos", "/api/v1/repos" },
 		{ "branches", "/api/v1/branches?repo=" },
 		{ "commit", "/api/v1/commits/{sha}" },
@@ -22,6 +23,8 @@ void api_index(void *arg, struct http_request *r, struct http_response *response
 		{ "comparison", "/api/v1/comparisons/{id}" },
 		{ "comparison_csv", "/api/v1/comparisons/{id}.csv" },
 		{ "comparison_ffa", "/api/v1/comparisons/{id}/ffa/{file}.csv" },
+		{ "comparison_md", "/api/v1/comparisons/{id}.md" },
+		{ "badge", "/api/v1/badge.svg?repo=&branch=" },
 		{ "compare", "/api/v1/compare?repo=&base=&target=" },
 		{ "history", "/api/v1/history?repo=&branch=&cell=&device=" },
 		{ "alerts", "/api/v1/alerts?state=&repo=" },
@@ -32,6 +35,7 @@ void api_index(void *arg, struct http_request *r, struct http_response *response
 		{ "job_log", "/api/v1/jobs/{id}/log" },
 		{ "devices", "/api/v1/devices" },
 		{ "events", "/api/v1/events" },
+		{ "metrics", "/metrics" },
 	};
 	struct jsonw j;
 	answer_json(response, &j);

@@ -11,6 +11,7 @@
 #include "core/suite.h"
 #include "web/answer.h"
 #include "web/api.h"
+#include "web/idempotent.h"
 #include "web/site.h"
 #include "web/write.h"
 
@@ -76,6 +77,7 @@ static void store(struct site *site, struct http_request *r, struct http_respons
 	jsonw_object_end(&j);
 	response->status = is_new ? 201 : 200;
 	snprintf(response->location, sizeof response->location, "/api/v1/comparisons/%lld", (long long)id);
+	idempotent_keep(site, r, response);
 }
 
 void api_import_post(void *arg, struct http_request *r, struct http_response *response)
@@ -83,6 +85,8 @@ void api_import_post(void *arg, struct http_request *r, struct http_response *re
 	size_t len;
 	const char *body = http_body(r, &len), *wrong = NULL;
 	char why[256] = "";
+	if (!write_is_json(r, response) || idempotent_replay(arg, r, response))
+		return;
 	json_t *root = len <= BODY_BYTES_MAX ? json_loadb(body, len, JSON_REJECT_DUPLICATES, NULL) : NULL;
 	const json_t *rows = json_object_get(root, "rows");
 	struct site_import figures = { .repo = write_text(root, "repo", TEXT_MAX, &wrong),

@@ -77,7 +77,7 @@ void api_jobs(void *arg, struct http_request *r, struct http_response *response)
 		answer_list_begin(r, response, &reading.list, &before) != 0)
 		return;
 	do
-		result = view_jobs(site->db, state, before, reading.list.limit, list_row, &reading, &err);
+		result = view_jobs(site->db, state, before, reading.list.rows, list_row, &reading, &err);
 	while (result == 0 && answer_list_more(&reading.list, &before));
 	if (result != 0)
 		answer_error(r, response, &err);
@@ -175,15 +175,6 @@ static void answer_new_job(struct http_response *response, int64_t id)
 	snprintf(response->location, sizeof response->location, "/api/v1/jobs/%lld", (long long)id);
 }
 
-/* A request that the job's state forbids is no mistake of form. */
-static void answer_refusal(struct http_request *r, struct http_response *response, const struct fw_err *err)
-{
-	if (err->code == ERR_INVALID)
-		answer_problem(r, response, 409, err->text);
-	else
-		answer_error(r, response, err);
-}
-
 /* A key that no request has, or one of another type; NULL: none. */
 static const char *read_wish(json_t *root, struct site_request *wish)
 {
@@ -251,7 +242,7 @@ void api_job_cancel(void *arg, struct http_request *r, struct http_response *res
 	if (id < 0)
 		return;
 	if (site->act.cancel(site->act.arg, id, http_who(r), &err) != 0)
-		answer_refusal(r, response, &err);
+		answer_error(r, response, &err);
 	else if (!write_back_to(r, response, "/jobs"))
 		answer_job(response, id, "cancelled");
 }
@@ -264,7 +255,7 @@ void api_job_retry(void *arg, struct http_request *r, struct http_response *resp
 	if (id < 0 || idempotent_replay(site, r, response))
 		return;
 	if (site->act.retry(site->act.arg, id, &new_id, &err) != 0) {
-		answer_refusal(r, response, &err);
+		answer_error(r, response, &err);
 	} else if (!write_back_to(r, response, "/jobs")) {
 		answer_new_job(response, new_id);
 		idempotent_keep(site, r, response);

@@ -47,6 +47,11 @@ void api_token_post(void *arg, struct http_request *r, struct http_response *res
 	struct site *site = arg;
 	struct fw_err err = { 0 };
 	char token[ACCESS_TOKEN_TEXT], hash[HASH_HEX];
+	if (http_header(r, "Idempotency-Key")) {
+		answer_problem(
+			r, response, 400, "a new token takes no Idempotency-Key: an answer that holds a secret is not kept");
+		return;
+	}
 	json_t *root = write_read(r, response);
 	if (!root)
 		return;

@@ -28,6 +28,7 @@ static const struct http_route routes[] = {
 	{ "POST", "/logout", page_logout, HTTP_OPEN },
 
 	{ "GET", "/api/v1/", api_index, HTTP_READ },
+	{ "GET", "/api/v1/openapi.json", api_openapi, HTTP_READ },
 	{ "GET", "/api/v1/repos", api_repos, HTTP_READ },
 	{ "GET", "/api/v1/branches", api_branches, HTTP_READ },
 	{ "GET", "/api/v1/commits/{sha}", api_commit, HTTP_READ },

@@ -3,16 +3,30 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "web/answer.h"
 
 enum { OBJECT_MAX = 64 << 10 }; /* bytes; every object here is a handful of short texts */
+
+bool write_is_json(struct http_request *r, struct http_response *response)
+{
+	size_t len;
+	const char *type = http_header(r, "Content-Type");
+	http_body(r, &len);
+	if (len == 0 || !type || answer_is_form(r) || strncasecmp(type, "application/json", 16) == 0)
+		return true;
+	answer_problem(r, response, 415, "send JSON, with Content-Type: application/json");
+	return false;
+}
 
 json_t *write_read(struct http_request *r, struct http_response *response)
 {
 	size_t len;
 	const char *body = http_body(r, &len);
 	json_error_t where = { 0 };
+	if (!write_is_json(r, response))
+		return NULL;
 	if (len == 0 || answer_is_form(r))
 		return json_object();
 	if (len > OBJECT_MAX) {

@@ -6,6 +6,9 @@
 
 #include "web/http.h"
 
+/** Whether the body, if there is one, says that it is JSON or a form. False: the problem (415) is written. */
+bool write_is_json(struct http_request *r, struct http_response *response);
+
 /**
  * The body's JSON object; an empty body and a form are an empty object. Err: NULL and the problem is written.
  * Own: the caller's reference.

@@ -137,7 +137,7 @@ static int call(struct client *c, const char *method, const char *path, const ch
 	sink->curl = c->curl;
 	struct curl_slist bearer = { .data = c->bearer, .next = NULL };
 	struct curl_slist type = { .data = (char[]){ "Content-Type: application/json" }, .next = c->bearer[0] ? &bearer : NULL };
-	struct curl_slist headers = { .data = (char[]){ "Accept: application/json" }, .next = &type };
+	struct curl_slist headers = { .data = (char[]){ "Accept: application/json, */*;q=0.5" }, .next = &type };
 	bool ready = set_options(c, url.data, &headers, sink, timeout_ms, why);
 	if (ready && strcmp(method, "POST") == 0)
 		ready = curl_easy_setopt(c->curl, CURLOPT_POSTFIELDSIZE, (long)strlen(body)) == CURLE_OK &&

@@ -1,0 +1,460 @@
+#!/usr/bin/env python3
+"""The API's description against the API: every route is described, every described answer is what the daemon says.
+
+    openapi.py routes  SITE_C FOLDER         the table of routes and the document's parts name the same, with the same scopes
+    openapi.py replay  SERVER FACTS          every path with every argument, and every error, of a daemon with data
+    openapi.py refuse  SERVER READ_TOKEN     401 without a token, 403 with one that may only read
+
+Prints one TAP line a check, without the plan. FACTS is JSON: {"repo","branch","base","target","regression","job","alert","alert2",
+"alert3","bisect","cell","device","secret"}.
+"""
+import hashlib, hmac, http.client, json, re, socket, sys, urllib.error, urllib.parse, urllib.request
+
+from jsonschema import Draft202012Validator
+
+count = bad = 0
+
+
+def check(good, name, detail=""):
+    global count, bad
+    count += 1
+    bad += not good
+    print(("ok" if good else "not ok"), count, "-", name)
+    if not good:
+        for line in str(detail).splitlines()[:12]:
+            print("#", line[:600])
+    return good
+
+
+# ---- the document ---------------------------------------------------------------------------------------------------
+
+METHODS = ("get", "post")
+
+
+def operations(document):
+    for path, item in document["paths"].items():
+        for method in METHODS:
+            if method in item:
+                yield method, path, item[method]
+
+
+def resolve(document, node):
+    while isinstance(node, dict) and "$ref" in node:
+        at = document
+        for key in node["$ref"].removeprefix("#/").split("/"):
+            at = at[key]
+        node = at
+    return node
+
+
+def parameters(document, operation):
+    return [resolve(document, p) for p in operation.get("parameters", [])]
+
+
+def references(node):
+    if isinstance(node, dict):
+        if isinstance(node.get("$ref"), str):
+            yield node["$ref"]
+        for value in node.values():
+            yield from references(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from references(value)
+
+
+def strict(node):
+    """The same schema, but a key that it does not name is a mistake: readers may ignore it, the description may not."""
+    if isinstance(node, list):
+        return [strict(v) for v in node]
+    if not isinstance(node, dict):
+        return node
+    out = {k: strict(v) for k, v in node.items()}
+    if isinstance(out.get("properties"), dict) and "required" in out and "additionalProperties" not in out:
+        out["additionalProperties"] = False
+    return out
+
+
+def validator(document, schema):
+    return Draft202012Validator({"components": strict(document["components"]), **strict(schema)})
+
+
+def mistakes(document, schema, value):
+    found = sorted(validator(document, schema).iter_errors(value), key=lambda e: list(e.path))
+    return "\n".join("/".join(map(str, e.path)) + ": " + e.message[:300] for e in found)
+
+
+def routes(site_c, folder):
+    document = {part: json.load(open(f"{folder}/{part}.json", encoding="utf-8")) for part in ("info", "paths", "components")}
+    table = {}
+    for method, path, scope in re.findall(r'{ "(GET|POST)", "([^"]+)", \w+, HTTP_(\w+) }', open(site_c).read()):
+        if path.startswith("/api/") or path in ("/healthz", "/metrics"):
+            table[method.lower(), path] = scope.lower()
+    described = {(m, p): o for m, p, o in operations(document)}
+    check(len(table) > 20, "the table of routes is read")
+    check(not set(table) - set(described), "every route is described", set(table) - set(described))
+    check(not set(described) - set(table), "everything described is a route", set(described) - set(table))
+    wrong = []
+    for key, operation in described.items():
+        says = operation["security"][0]["bearer"][0] if operation["security"] else "open"
+        if says != table.get(key, says):
+            wrong.append((key, says, table[key]))
+    check(not wrong, "scopes are those of the table", wrong)
+    ids = [o["operationId"] for o in described.values()]
+    check(len(set(ids)) == len(ids), "every operation has a name of its own")
+    wrong = [(m, p) for m, p, o in operations(document)
+             if set(re.findall(r"{(\w+)}", p)) != {q["name"] for q in parameters(document, o) if q["in"] == "path"}]
+    check(not wrong, "every part of a path is a parameter", wrong)
+    check(all(o["tags"] and o["summary"] for _, _, o in operations(document)), "every operation has its place and says what it does")
+    used = set(references(document))
+    parts = {f"#/components/{kind}/{name}" for kind in ("schemas", "parameters", "responses") for name in document["components"][kind]}
+    check(used == parts, "every part is used, and there", used ^ parts)
+    try:
+        for schema in document["components"]["schemas"].values():
+            Draft202012Validator.check_schema(schema)
+        check(True, "schemas are JSON Schema 2020-12")
+    except Exception as e:
+        check(False, "schemas are JSON Schema 2020-12", e)
+    wrong = []
+    for _, path, operation in operations(document):
+        body = operation.get("requestBody", {}).get("content", {}).get("application/json")
+        if body and "example" in body:
+            wrong += [path + " " + m for m in mistakes(document, body["schema"], body["example"]).splitlines()]
+    for name, answer in document["components"]["responses"].items():
+        for part in answer["content"].values():
+            if "example" in part:
+                wrong += [name + " " + m for m in mistakes(document, part["schema"], part["example"]).splitlines()]
+    check(not wrong, "examples fit their schemas", "\n".join(wrong))
+
+
+# ---- asking ---------------------------------------------------------------------------------------------------------
+
+
+class Answer:
+    def __init__(self, status, headers, body):
+        self.status, self.headers, self.body = status, headers, body
+        self.type = (headers.get("Content-Type") or "").split(";")[0]
+
+
+class NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *args):
+        return None
+
+
+opener = urllib.request.build_opener(NoRedirect)
+
+
+def announce(server, method, path, headers):
+    connection = http.client.HTTPConnection(server.removeprefix("http://"), timeout=20)
+    connection.putrequest(method.upper(), path)
+    for name, value in headers.items():
+        connection.putheader(name, value)
+    connection.endheaders()
+    r = connection.getresponse()
+    a = Answer(r.status, r.headers, r.read())
+    connection.close()
+    return a
+
+
+def ask(server, method, path, body=None, headers=None):
+    headers = dict(headers or {})
+    if isinstance(body, (dict, list)):
+        body = json.dumps(body).encode()
+    if body is not None:
+        headers.setdefault("Content-Type", "application/json")
+    if "Content-Length" in headers:  # more than will come: it has to be refused before
+        return announce(server, method, path, headers)
+    request = urllib.request.Request(server + path, method=method.upper(), headers=headers, data=body)
+    try:
+        with opener.open(request, timeout=20) as r:
+            if r.headers.get("Content-Type", "").startswith("text/event-stream"):
+                return Answer(r.status, r.headers, r.read1(200))
+            return Answer(r.status, r.headers, r.read())
+    except urllib.error.HTTPError as e:
+        return Answer(e.code, e.headers, e.read())
+
+
+class Replay:
+    def __init__(self, server, document):
+        self.server, self.document, self.seen = server, document, set()
+
+    def expect(self, method, path, query="", status=200, body=None, headers=None, **segments):
+        """One request; its status must be the expected and documented one, its body as described. Its JSON, or its text."""
+        operation = self.document["paths"][path][method]
+        target = path
+        for name, value in segments.items():
+            target = target.replace("{" + name + "}", urllib.parse.quote(str(value), safe=""))
+        a = ask(self.server, method, target + ("?" + query if query else ""), body, headers)
+        name = f"{method} {target}{'?' + query if query else ''} is {status}"
+        described = resolve(self.document, operation["responses"].get(str(a.status)))
+        self.seen.add((method, path, a.status))
+        if a.status != status or described is None:
+            check(False, name, f"{a.status}, described: {sorted(operation['responses'])}\n{a.body[:500]!r}")
+            return None
+        if "content" not in described:
+            check(a.body == b"", name, a.body[:100])
+            return None
+        wrong, value = "", a.body.decode("utf-8", "replace")
+        if a.type not in described["content"]:
+            wrong = f"it is {a.type}"
+        elif a.type.endswith("json"):
+            value = json.loads(a.body)
+            wrong = mistakes(self.document, described["content"][a.type]["schema"], value)
+        for header in described.get("headers", {}):
+            if header in ("ETag", "Location") and not a.headers.get(header):
+                wrong += f"\nno {header}"
+        check(not wrong, name, wrong)
+        if status == 200 and a.headers.get("ETag"):
+            self.again(method, path, target, query, a.headers["ETag"])
+        if method == "get" and status == 200 and a.type != "text/event-stream":
+            self.head(path, target, query, a)
+        return value
+
+    def again(self, method, path, target, query, etag):
+        b = ask(self.server, method, target + ("?" + query if query else ""), headers={"If-None-Match": etag})
+        self.seen.add((method, path, b.status))
+        check(b.status == 304 and b.body == b"" and b.headers["ETag"] == etag, f"{target}?{query} is not sent twice", b.status)
+
+    def head(self, path, target, query, a):
+        b = ask(self.server, "HEAD", target + ("?" + query if query else ""))
+        same = b.status == a.status and b.body == b"" and b.headers["Content-Type"] == a.headers["Content-Type"]
+        # what is drawn at each request may have changed in between
+        same = same and (path == "/metrics" or b.headers["Content-Length"] == a.headers["Content-Length"])
+        check(same, f"head {target}?{query} is the same without a body", f"{b.status} {b.headers}")
+
+    # ---- every GET with every argument ----
+
+    def value_of(self, facts, parameter, schema):
+        known = {"repo": facts["repo"], "branch": facts["branch"], "base": facts["base"], "target": facts["target"],
+                 "cell": facts["cell"], "device": facts["device"], "limit": 1, "sha": facts["target"][:12]}
+        if parameter["name"] in known:
+            return [known[parameter["name"]]]
+        if "enum" in schema:
+            return schema["enum"]
+        return ["1"]
+
+    def gets(self, facts):
+        ids = {"comparisons": facts["regression"], "jobs": facts["job"], "bisects": facts["bisect"], "alerts": facts["alert"]}
+        for method, path, operation in operations(self.document):
+            if method != "get":
+                continue
+            needed, optional, segments = {}, [], [{}]
+            for p in parameters(self.document, operation):
+                values = self.value_of(facts, p, resolve(self.document, p["schema"]))
+                if p["in"] == "path":
+                    if p["name"] == "id":
+                        values = [ids[path.split("/")[3]]]
+                    segments = [dict(s, **{p["name"]: v}) for s in segments for v in values]
+                elif p["in"] == "query" and p.get("required"):
+                    needed[p["name"]] = values[0]
+                elif p["in"] == "query":
+                    optional += [{p["name"]: v} for v in values]
+            for s in segments:
+                self.expect(method, path, urllib.parse.urlencode(needed), **s)
+            for o in optional:
+                extra = {"repo": facts["repo"]} if "branch" in o else {}
+                self.expect(method, path, urllib.parse.urlencode({**needed, **extra, **o}), **segments[0])
+
+    def pages(self, facts):
+        """A list cut at every row is the same list, and its end is known."""
+        for path in ("/api/v1/comparisons", "/api/v1/jobs", "/api/v1/alerts", "/api/v1/bisects"):
+            whole = json.loads(ask(self.server, "GET", path + "?limit=500").body)["items"]
+            rows, query = [], "?limit=1"
+            for _ in range(len(whole) + 2):
+                a = ask(self.server, "GET", path + query)
+                page = json.loads(a.body)
+                rows += [r["id"] for r in page["items"]]
+                link = re.match(r'<([^>]+)>; rel="next"$', a.headers.get("Link") or "")
+                if bool(link) != (page["next_cursor"] is not None) or not link:
+                    break
+                query = link[1].removeprefix(path)
+            check(rows == [r["id"] for r in whole] and page["next_cursor"] is None and page["items"] and not link,
+                  f"{path}, row by row, is the same list and ends with its last row", rows)
+
+    # ---- every error, and every POST ----
+
+    def gets_refused(self, facts):
+        nothing = {"id": 999999, "sha": "ffffffffffff", "uuid": "nobody", "name": "nobody", "repo": "nobody", "file": "nothing"}
+        for method, path, operation in operations(self.document):
+            if method != "get":
+                continue
+            segments = {n: nothing[n] for n in re.findall(r"{(\w+)}", path)}
+            needed, wrong = {}, []
+            for p in parameters(self.document, operation):
+                schema = resolve(self.document, p["schema"])
+                if p["in"] != "query":
+                    continue
+                if p.get("required"):
+                    needed[p["name"]] = self.value_of(facts, p, schema)[0]
+                if "enum" in schema or schema.get("type") == "integer" or p["name"] == "cursor":
+                    wrong.append((p["name"], "asleep"))
+                if schema.get("type") == "integer":
+                    wrong += [(p["name"], 0), (p["name"], schema["maximum"] + 1)]
+            if segments and "404" in operation["responses"]:
+                self.expect(method, path, urllib.parse.urlencode(needed), 404, **segments)
+            for name, value in wrong:
+                self.expect(method, path, urllib.parse.urlencode({**needed, name: value}), 400)
+            for name in needed:
+                self.expect(method, path, urllib.parse.urlencode({k: v for k, v in needed.items() if k != name}), 400)
+        self.expect("get", "/api/v1/comparisons", "branch=main", 400)
+        for path, query in (("branches", ""), ("history", "&cell=x"), ("badge.svg", ""), ("compare", f"&base={'0' * 40}&target={'1' * 40}")):
+            self.expect("get", "/api/v1/" + path, "repo=nobody" + query, 404)
+        self.expect("get", "/api/v1/badge.svg", f"repo={facts['repo']}&branch=nobody", 404)
+
+    def once(self, path, body, facts, **segments):
+        """A POST with an Idempotency-Key happens once."""
+        key = {"Idempotency-Key": path.replace("/", "-")}
+        first = self.expect("post", path, status=201, body=body, headers=key, **segments)
+        check(first is not None and self.expect("post", path, status=201, body=body, headers=key, **segments) == first,
+              f"post {path} with the same key is answered the same")
+        self.expect("post", path, status=422, body={**(body or {}), "repo": "another"}, headers=key, **segments)
+        self.expect("post", path, status=400, body=body, headers={"Idempotency-Key": "k" * 129}, **segments)
+        return first
+
+    def posts(self, facts):
+        v1, repo = "/api/v1/", facts["repo"]
+        for method, path, operation in operations(self.document):  # what all of them refuse alike
+            if method != "post" or path == v1 + "hooks/{repo}":
+                continue
+            segments = {n: {"id": 999999}.get(n, "nobody") for n in re.findall(r"{(\w+)}", path)}
+            if "404" in operation["responses"] and segments:
+                self.expect("post", path, status=404, body={"reason": "none"}, **segments)
+            if "requestBody" in operation:
+                self.expect("post", path, status=400, body=b"{", headers={"Content-Type": "application/json"}, **segments)
+                self.expect("post", path, status=415, body=b"<a/>", headers={"Content-Type": "application/xml"}, **segments)
+            if "413" in operation["responses"]:
+                self.expect("post", path, status=413, headers={"Content-Length": str(2 << 20)})
+        job = self.once(v1 + "jobs", {"repo": repo, "target": facts["target"], "base": facts["base"], "quick": True}, facts)
+        self.expect("post", v1 + "jobs", status=400, body={"repo": repo})
+        self.expect("post", v1 + "jobs", status=400, body={"repo": repo, "target": facts["target"], "colour": "red"})
+        self.expect("post", v1 + "jobs", status=404, body={"repo": "nobody", "target": facts["target"]})
+        self.expect("post", v1 + "jobs/{id}/cancel", body={}, id=job["id"])
+        self.expect("post", v1 + "jobs/{id}/cancel", status=409, body={}, id=facts["job"])
+        other = self.once(v1 + "jobs/{id}/retry", {}, facts, id=facts["job"])
+        self.expect("post", v1 + "jobs/{id}/retry", status=409, body={}, id=other["id"])
+        self.expect("post", v1 + "jobs/{id}/cancel", body={}, id=other["id"])
+        search = self.once(v1 + "bisects", {"repo": repo, "good": facts["base"], "bad": facts["target"]}, facts)
+        self.expect("post", v1 + "bisects", status=400, body={"repo": repo})
+        self.expect("post", v1 + "bisects", status=404, body={"repo": "nobody", "good": facts["base"], "bad": facts["target"]})
+        self.expect("post", v1 + "bisects/{id}/cancel", body={}, id=search["id"])
+        self.expect("post", v1 + "bisects/{id}/cancel", status=409, body={}, id=search["id"])
+        self.once(v1 + "calibrate", {"repo": repo, "runs": 1}, facts)
+        self.expect("post", v1 + "calibrate", status=400, body={"repo": repo, "runs": 0})
+        self.expect("post", v1 + "calibrate", status=404, body={"repo": "nobody"})
+        figures = {"repo": repo, "commit": facts["target"], "name": "elsewhere", "rows": [{"cell": "copy/forward", "ms": 0.25}]}
+        self.once(v1 + "imports", figures, facts)
+        self.expect("post", v1 + "imports", body=figures)
+        self.expect("post", v1 + "imports", status=404, body={**figures, "repo": "nobody"})
+        self.expect("post", v1 + "comparisons/{id}/judge", body={}, id=facts["regression"])
+        change = lambda which, verb, status, **body: self.expect("post", f"{v1}alerts/{{id}}/{verb}", status=status, body=body, id=facts[which])
+        change("alert", "acknowledge", 200)
+        change("alert", "accept", 400)
+        change("alert", "accept", 200, reason="meant")
+        change("alert2", "resolve", 200, reason="over")
+        change("alert3", "invalidate", 200, reason="noise")
+        for verb in ("acknowledge", "accept", "resolve", "invalidate"):
+            change("alert", verb, 409, reason="again")
+            change("alert", verb, 400, reason=5)
+        for verb in ("pause", "resume"):
+            self.expect("post", f"{v1}devices/{{uuid}}/{verb}", body={}, uuid=facts["device"])
+        token = self.expect("post", v1 + "tokens", status=201, body={"name": "ci", "scope": "read"})
+        check(token is not None and token["token"] not in str(ask(self.server, "GET", v1 + "tokens").body), "a token is shown once")
+        self.expect("get", v1 + "tokens")
+        self.expect("post", v1 + "tokens", status=409, body={"name": "ci", "scope": "read"})
+        self.expect("post", v1 + "tokens", status=400, body={"name": "a b", "scope": "read"})
+        self.expect("post", v1 + "tokens", status=400, body={"name": "d", "scope": "read"}, headers={"Idempotency-Key": "x"})
+        self.expect("post", v1 + "tokens/{name}/revoke", body={}, name="ci")
+        self.expect("post", v1 + "backup", body={})
+        self.hooks(facts)
+
+    def hooks(self, facts):
+        path, body = "/api/v1/hooks/{repo}", b'{"ref":"refs/heads/main"}'
+        signed = {"X-Hub-Signature-256": "sha256=" + hmac.new(facts["secret"].encode(), body, hashlib.sha256).hexdigest(),
+                  "Content-Type": "application/json"}
+        self.expect("post", path, status=404, body=body, repo="nobody")
+        self.expect("post", path, status=401, body=body, repo=facts["repo"])
+        self.expect("post", path, status=400, body=body, headers={**signed, "X-GitHub-Delivery": "d" * 300}, repo=facts["repo"])
+        self.expect("post", path, status=200, body=body, headers={**signed, "X-GitHub-Event": "ping"}, repo=facts["repo"])
+        self.expect("post", path, status=202, body=body, headers={**signed, "X-GitHub-Delivery": "1"}, repo=facts["repo"])
+
+    def forms(self, facts):
+        """Methods and forms that an address does not have."""
+        for method, path, status in (("POST", "/api/v1/repos", 405), ("GET", "/api/v1/backup", 405), ("DELETE", "/api/v1/jobs/1", 405),
+                                     ("PUT", "/api/v1/jobs", 405), ("OPTIONS", "/api/v1/jobs", 405)):
+            a = ask(self.server, method, path, b"" if method == "POST" else None)
+            check(a.status == status and a.headers["Allow"] and not mistakes(self.document, PROBLEM, json.loads(a.body)),
+                  f"{method} {path} is {status} and says what is allowed", f"{a.status} {a.headers} {a.body}")
+        a = ask(self.server, "PUT", "/api/v1/jobs")
+        check(a.headers["Allow"] == "GET, HEAD, POST", "Allow lists what is there", a.headers["Allow"])
+        path = f"/api/v1/comparisons/{facts['regression']}"
+        for accept, kind in (("*/*", "application/json"), ("text/csv", "text/csv"), ("text/markdown", "text/markdown"),
+                             ("text/html;q=0.5, application/*", "application/json"), ("application/json;q=0, text/csv", "text/csv")):
+            a = ask(self.server, "GET", path, headers={"Accept": accept})
+            check(a.status == 200 and a.type == kind and "Accept" in (a.headers["Vary"] or ""), f"{path} as {accept} is {kind}", a.type)
+        self.expect("get", "/api/v1/comparisons/{id}", status=406, headers={"Accept": "image/png"}, id=facts["regression"])
+        for target in ("/api/v1/jobs", "/metrics"):
+            a = ask(self.server, "GET", target, headers={"Accept": "image/png"})
+            check(a.status == 406 and a.type == "application/problem+json", f"{target} as a picture is 406", a.status)
+
+    def crowd(self):
+        """More readers of events than there is room for are told so, and room is free again after them."""
+        host, port = self.server.removeprefix("http://").split(":")
+        sockets = []
+        for _ in range(128):
+            s = socket.create_connection((host, int(port)))
+            s.sendall(f"GET /api/v1/events HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
+            sockets.append(s)
+        heads = [s.recv(300) for s in sockets]
+        check(all(h.startswith(b"HTTP/1.1 200") for h in heads), "128 read events at once")
+        self.expect("get", "/api/v1/events", status=503)
+        for s in sockets:
+            s.close()
+
+
+PROBLEM = {"$ref": "#/components/schemas/problem"}
+
+# What a test cannot bring about from outside.
+ELSEWHERE = {("get", "/healthz", 503), ("post", "/api/v1/jobs", 503), ("post", "/api/v1/calibrate", 503),
+             ("post", "/api/v1/bisects", 503)}
+
+
+def replay(server, facts):
+    document = json.loads(ask(server, "GET", "/api/v1/openapi.json").body)
+    r = Replay(server, document)
+    r.gets(facts)
+    r.pages(facts)
+    r.gets_refused(facts)
+    r.posts(facts)
+    r.forms(facts)
+    r.crowd()
+    left = [(m, p, int(s)) for m, p, o in operations(document) for s in o["responses"]
+            if (int(s) not in (401, 403) or not o["security"]) and (m, p, int(s)) not in r.seen | ELSEWHERE]
+    check(not left, "every described answer was seen", left)
+
+
+def refuse(server, token):
+    document = json.loads(ask(server, "GET", "/api/v1/openapi.json", headers={"Authorization": "Bearer " + token}).body)
+    for method, path, operation in operations(document):
+        if not operation["security"]:
+            continue
+        target = re.sub(r"{\w+}", "1", path)
+        body = {} if method == "post" else None
+        a = ask(server, method, target, body)
+        check(a.status == 401 and a.headers["WWW-Authenticate"] and not mistakes(document, PROBLEM, json.loads(a.body)),
+              f"{method} {path} without a token is 401", a.status)
+        if operation["security"][0]["bearer"][0] != "read":
+            a = ask(server, method, target, body, {"Authorization": "Bearer " + token})
+            check(a.status == 403 and not mistakes(document, PROBLEM, json.loads(a.body)), f"{method} {path} by a reader is 403", a.status)
+
+
+def main():
+    what, where, more = sys.argv[1:4]
+    if what == "routes":
+        routes(where, more)
+    elif what == "replay":
+        replay(where, json.load(open(more)))
+    else:
+        refuse(where, more)
+    sys.exit(bad > 0)
+
+
+main()
