@@ -244,8 +244,9 @@ static void tools(struct buf *out, const struct comparison *c, const struct comp
 	emit_attribute(out, view->find);
 	emit_rawf(out,
 		"\"></label><button>Filter</button><a class=button href=\"/api/v1/comparisons/%lld.csv\">CSV</a><a class=button "
+		"href=\"/api/v1/comparisons/%lld.md\" title=\"to paste into a review\">Markdown</a><a class=button "
 		"href=\"/api/v1/comparisons/%lld\">JSON</a></form>",
-		(long long)c->id, (long long)c->id);
+		(long long)c->id, (long long)c->id, (long long)c->id);
 	emit_raw(out, "<div class=row>");
 	layout_button(out, "jobs", id, "retry", "Measure again");
 	if (c->near.previous)

@@ -130,7 +130,9 @@ void page_api(void *arg, struct http_request *r, struct http_response *response)
 	struct buf *out = &response->body;
 	layout_begin(response, "API", "");
 	emit_raw(out, "<p class=lead>Everything on these pages comes from the same addresses as JSON. The index is at <a "
-		      "href=\"/api/v1/\">/api/v1/</a>.</p><p>Lists are <code>{\"items\":[],\"next_cursor\":null}</code>: pass "
+		      "href=\"/api/v1/\">/api/v1/</a>, the whole of it described as <a "
+		      "href=\"/api/v1/openapi.json\">OpenAPI</a>.</p><p>Lists are "
+		      "<code>{\"items\":[],\"next_cursor\":null}</code>: pass "
 		      "<code>cursor</code> on for the next page. Refusals are problem documents (RFC 9457). A finished "
 		      "comparison has an ETag. "
 		      "Times are UTC, and every number names its unit.</p>");
@@ -139,12 +141,16 @@ void page_api(void *arg, struct http_request *r, struct http_response *response)
 	route(out, "GET", "/api/v1/branches?repo=", "branches with verdict and job");
 	route(out, "GET", "/api/v1/commits/{sha}", "a commit by seven digits or more, and its comparisons");
 	route(out, "GET", "/api/v1/comparisons?repo=&amp;branch=&amp;verdict=", "comparisons, newest first");
-	route(out, "GET", "/api/v1/comparisons/{id}", "one, with every cell; <code>.csv</code> as a table");
+	route(out, "GET", "/api/v1/comparisons/{id}",
+		"one, with every cell; <code>.csv</code> as a table, <code>.md</code> for a review");
+	route(out, "GET", "/api/v1/badge.svg?repo=&amp;branch=", "the latest verdict as a picture");
 	route(out, "GET", "/api/v1/compare?repo=&amp;base=&amp;target=", "the newest comparison of two commits");
 	route(out, "GET", "/api/v1/history?repo=&amp;branch=&amp;cell=&amp;device=", "one cell over time");
 	route(out, "GET", "/api/v1/alerts?state=", "alerts with their life");
 	route(out, "GET", "/api/v1/jobs?state=", "the queue; <code>/jobs/{id}</code> one, <code>/jobs/{id}/log</code> its log");
+	route(out, "GET", "/api/v1/bisects", "searches for culprits; <code>/bisects/{id}</code> one");
 	route(out, "GET", "/api/v1/devices", "what measures");
+	route(out, "GET", "/api/v1/calibration", "what equal builds have shown of each cell");
 	route(out, "GET", "/api/v1/events", "what happens, as it happens (server-sent events)");
 	route(out, "POST", "/api/v1/jobs", "<code>{\"repo\", \"base\", \"target\", \"suite\"}</code>: measure two commits");
 	route(out, "POST", "/api/v1/jobs/{id}/cancel", "or <code>retry</code>");
