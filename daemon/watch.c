@@ -149,6 +149,7 @@ static void set_problem(struct watched *r, const char *problem)
 	}
 	snprintf(r->problem, sizeof r->problem, "%s", problem);
 	if (store_repo_state(r->watch->db, r->id, *problem ? "error" : "ok", problem, &err) < 0 ||
+		(*problem && store_repo_failed(r->watch->db, r->id, &err) < 0) ||
 		(!*problem && store_repo_fetched(r->watch->db, r->id, clock_utc_ms(), &err) < 0))
 		log_error("repo.state", "repo=%s err=%s", log_quote(r->conf->name), log_quote(err.text));
 }

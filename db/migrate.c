@@ -21,6 +21,7 @@ EMBEDDED(0005_answer);
 EMBEDDED(0006_flags);
 EMBEDDED(0007_calibration);
 EMBEDDED(0008_peer);
+EMBEDDED(0009_fetches);
 
 static const struct migration embedded[] = {
 	ROW(1, 0001_init),
@@ -31,6 +32,7 @@ static const struct migration embedded[] = {
 	ROW(6, 0006_flags),
 	ROW(7, 0007_calibration),
 	ROW(8, 0008_peer),
+	ROW(9, 0009_fetches),
 };
 
 static int apply(struct db *db, const struct migration *m, struct fw_err *err)

@@ -238,12 +238,14 @@ int view_events(struct db *db, int64_t after, int limit, view_event_fn *each, vo
 	return r;
 }
 
-int view_last_event(struct db *db, int64_t *id, struct fw_err *err)
+int view_event_ends(struct db *db, int64_t *first, int64_t *last, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT coalesce(max(id), 0) FROM event", err);
+	struct stmt *s =
+		db_stmt(db, "SELECT coalesce((SELECT min(id) FROM event), 0), coalesce((SELECT max(id) FROM event), 0)", err);
 	if (!s || stmt_step(s, err) != 1)
 		return -1;
-	*id = row_int(s, 0);
+	*first = row_int(s, 0);
+	*last = row_int(s, 1);
 	stmt_reset(s);
 	return 0;
 }

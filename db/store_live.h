@@ -73,8 +73,8 @@ int view_devices(struct db *db, view_device_fn *each, void *arg, struct fw_err *
 typedef void view_event_fn(void *arg, int64_t id, int64_t at, const char *kind, const char *payload_json);
 /** Events with ids above `after`, oldest first. */
 int view_events(struct db *db, int64_t after, int limit, view_event_fn *each, void *arg, struct fw_err *err);
-/** Id of the newest event, 0 none. */
-int view_last_event(struct db *db, int64_t *id, struct fw_err *err);
+/** Ids of the oldest event that is kept and of the newest, 0 none. */
+int view_event_ends(struct db *db, int64_t *first, int64_t *last, struct fw_err *err);
 
 /* ---- counts for /metrics ---------------------------------------------------------------------------------------------- */
 

@@ -70,6 +70,15 @@ int store_repo_state(struct db *db, int64_t repo, const char *state, const char 
 	return stmt_run(s, err);
 }
 
+int store_repo_failed(struct db *db, int64_t repo, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "UPDATE repo SET fetch_failures = fetch_failures + 1 WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", repo);
+	return stmt_run(s, err);
+}
+
 int store_repo_fetched(struct db *db, int64_t repo, int64_t now_ms, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, "UPDATE repo SET fetched_at = :now WHERE id = :id", err);

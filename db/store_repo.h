@@ -20,6 +20,8 @@ int store_repo_retire(struct db *db, const int64_t *ids, int n, struct fw_err *e
 int store_repo_state(struct db *db, int64_t repo, const char *state, const char *error, struct fw_err *err);
 /** The repository was read just now without an error. */
 int store_repo_fetched(struct db *db, int64_t repo, int64_t now_ms, struct fw_err *err);
+/** It could not be read, once more. */
+int store_repo_failed(struct db *db, int64_t repo, struct fw_err *err);
 
 /** Stored tip of a branch. ERR_NOT_FOUND when it was never seen. Shape: sha[65]. */
 int store_tip_get(struct db *db, int64_t repo, const char *name, char *sha, bool *gone, struct fw_err *err);

@@ -348,7 +348,7 @@ static void take_live_statements(struct fixture *f)
 	ok(view_log(f->db, 1, 0, 10, see_nothing_log, NULL, &err));
 	ok(view_devices(f->db, see_nothing_device, NULL, &err));
 	ok(view_events(f->db, 0, 10, see_nothing_news, NULL, &err));
-	ok(view_last_event(f->db, &id, &err));
+	ok(view_event_ends(f->db, &(int64_t){ 0 }, &id, &err));
 	ok(view_counts(f->db, see_nothing_count, NULL, &err));
 	ok(view_cells(f->db, 3, see_nothing_cell, NULL, &err));
 	ok(view_metrics(f->db, "cell", 1, see_nothing_metric, NULL, &err));

@@ -1,9 +1,8 @@
-/* The daemon itself: the list of routes, what happens now as a stream, health, counts, a copy of the database. */
+/* The daemon itself: the list of routes, what happens now as a stream, health, a copy of the database. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "db/store_calibration.h"
 #include "db/store_live.h"
 #include "web/answer.h"
 #include "web/api.h"
@@ -79,12 +78,20 @@ void api_events(void *arg, struct http_request *r, struct http_response *respons
 	struct fw_err err = { 0 };
 	response->type = "text/event-stream; charset=utf-8";
 	response->stream = more_events;
-	response->cursor = answer_number(http_header(r, "Last-Event-ID"));
-	if (response->cursor < 0 && view_last_event(site->db, &response->cursor, &err) != 0)
+	int64_t first, last, seen = answer_number(http_header(r, "Last-Event-ID"));
+	if (view_event_ends(site->db, &first, &last, &err) != 0) {
 		answer_error(r, response, &err);
+		return;
+	}
+	response->cursor = seen >= 0 ? seen : last;
+	/* what the reader missed is not kept any more, or he read another database: he has to read everything again */
+	if (seen >= 0 && (seen + 1 < first || seen > last)) {
+		response->cursor = last;
+		buf_printf(&response->body, "id: %lld\nevent: resync\ndata: {}\n\n", (long long)last);
+	}
 }
 
-/* ---- health and counts ------------------------------------------------------------------------------------------------ */
+/* ---- health ----------------------------------------------------------------------------------------------------------- */
 
 void api_healthz(void *arg, struct http_request *r, struct http_response *response)
 {
@@ -96,64 +103,6 @@ void api_healthz(void *arg, struct http_request *r, struct http_response *respon
 	}
 	response->type = "text/plain; charset=utf-8";
 	buf_puts(&response->body, "ok\n");
-}
-
-struct counting {
-	struct buf *out;
-	char what[32]; /* of the row before: a family's type is said once */
-};
-
-static void count_row(void *arg, const char *what, const char *label, int64_t n)
-{
-	struct counting *c = arg;
-	if (strcmp(c->what, what) != 0) {
-		snprintf(c->what, sizeof c->what, "%s", what);
-		buf_printf(c->out, "# TYPE flopwatch_%s gauge\n", what);
-	}
-	buf_printf(c->out, "flopwatch_%s{%s=\"%s\"} %lld\n", what, strcmp(what, "comparisons") == 0 ? "verdict" : "state", label,
-		(long long)n);
-}
-
-/* One family over all devices at a time, as the format wants it. */
-struct device_figures {
-	struct db *db;
-	struct buf *out;
-	struct fw_err *err;
-	bool alarms, failed;
-};
-
-static void device_figure(void *arg, const struct view_device *row)
-{
-	struct device_figures *d = arg;
-	struct view_false_alarms f;
-	d->failed = d->failed || view_false_alarms(d->db, row->id, &f, d->err) != 0;
-	if (!d->failed)
-		buf_printf(d->out, "flopwatch_aa_%s_total{device=\"%s\"} %d\n", d->alarms ? "alarms" : "comparisons", row->uuid,
-			d->alarms ? f.alarms : f.comparisons);
-}
-
-/* Comparisons of equal builds, and those of them that would have alerted: the false-alarm rate is measured, not claimed. */
-static int write_false_alarms(struct db *db, struct buf *out, struct fw_err *err)
-{
-	struct device_figures d = { .db = db, .out = out, .err = err };
-	for (int i = 0; i < 2 && !d.failed; i++) {
-		d.alarms = i == 1;
-		buf_printf(out, "# TYPE flopwatch_aa_%s_total counter\n", d.alarms ? "alarms" : "comparisons");
-		if (view_devices(db, device_figure, &d, err) != 0)
-			return -1;
-	}
-	return d.failed ? -1 : 0;
-}
-
-void api_metrics(void *arg, struct http_request *r, struct http_response *response)
-{
-	struct site *site = arg;
-	struct fw_err err = { 0 };
-	struct counting counting = { .out = &response->body };
-	response->type = "text/plain; version=0.0.4; charset=utf-8";
-	buf_puts(&response->body, "# TYPE flopwatch_build_info gauge\nflopwatch_build_info{version=\"" FW_VERSION "\"} 1\n");
-	if (view_counts(site->db, count_row, &counting, &err) != 0 || write_false_alarms(site->db, &response->body, &err) != 0)
-		answer_error(r, response, &err);
 }
 
 /* ---- backup ----------------------------------------------------------------------------------------------------------- */

@@ -18,6 +18,7 @@
 #include "web/media.h"
 #include "web/pairs.h"
 #include "web/route.h"
+#include "web/tally.h"
 
 enum { BODY_MAX = 1 << 20, RESPONSE_MAX = 64 << 20, CONNECTION_LIMIT = 1024, STREAM_LIMIT = 128, STREAM_BACKLOG_MAX = 1 << 20 };
 #define SECOND_NS             INT64_C(1000000000)
@@ -50,6 +51,7 @@ struct http_request {
 	struct http *http;
 	struct MHD_Connection *connection;
 	bool begun;  /* the handler saw its headers */
+	int route;   /* its place in the table, n_route none */
 	int refused; /* status decided before the body, 0 none */
 	const char *method;
 	char *uri; /* raw, cut into path and query */
@@ -64,6 +66,7 @@ struct http_request {
 struct http {
 	struct http_config config;
 	struct http_route *route;
+	struct tally *tally; /* of answers */
 	struct MHD_Daemon *daemon;
 	int port, fd;
 	char hosts[4][80];
@@ -86,6 +89,7 @@ static void *request_new(void *arg, const char *uri, struct MHD_Connection *conn
 	r->http = arg;
 	r->connection = connection;
 	r->uri = strdup(uri ? uri : "");
+	r->route = r->http->config.n_route;
 	snprintf(r->who, sizeof r->who, "local");
 	buf_init(&r->body, BODY_MAX);
 	return r;
@@ -229,6 +233,7 @@ static struct MHD_Response *stream_response(struct http_request *r, const struct
 	s->comment_ns = clock_mono_ns();
 	buf_init(&s->pending, STREAM_BACKLOG_MAX);
 	buf_puts(&s->pending, "retry: 3000\n\n");
+	buf_append(&s->pending, response->body.data, response->body.len);
 	s->next = s->http->streams;
 	if (s->next)
 		s->next->previous = s;
@@ -292,6 +297,7 @@ static enum MHD_Result send_response(struct http_request *r, struct http_respons
 	if (!m)
 		return MHD_NO;
 	int status = is_not_modified(r, response) ? 304 : response->status;
+	tally_add(r->http->tally, r->route, status);
 	add(m, "Content-Type", response->type);
 	add(m, "Vary", "Accept");
 	add(m, "Cache-Control", response->cache ? response->cache : "no-cache");
@@ -369,6 +375,7 @@ static enum MHD_Result dispatch(struct http_request *r)
 			continue;
 		if (strcmp(h->route[i].method, method) == 0) {
 			response.status = 200;
+			r->route = i;
 			enum http_scope scope = h->route[i].scope;
 			if (scope == HTTP_OPEN || !h->config.guard || h->config.guard(h->config.arg, r, &response, scope))
 				h->route[i].handler(h->config.arg, r, &response);
@@ -516,8 +523,11 @@ int http_start(const struct http_config *config, struct http **out, struct fw_er
 	h->config = *config;
 	h->names = config->names;
 	h->route = malloc((size_t)config->n_route * sizeof *h->route + 1);
-	int listener = h->route ? listen_on(config->host, config->port, h, err) : err_set(err, ERR_INTERNAL, "out of memory");
+	h->tally = tally_new(config->n_route);
+	int listener = h->route && h->tally ? listen_on(config->host, config->port, h, err)
+					    : err_set(err, ERR_INTERNAL, "out of memory");
 	if (listener < 0) {
+		tally_free(h->tally);
 		free(h->route);
 		free(h);
 		return -1;
@@ -541,6 +551,7 @@ int http_start(const struct http_config *config, struct http **out, struct fw_er
 			MHD_stop_daemon(h->daemon);
 		else
 			close(listener);
+		tally_free(h->tally);
 		free(h->route);
 		free(h);
 		return err_set(err, ERR_INTERNAL, "libmicrohttpd did not start");
@@ -569,6 +580,7 @@ void http_stop(struct http *h)
 	for (int i = 0; i < 8 && h->streams; i++)
 		MHD_run(h->daemon);
 	MHD_stop_daemon(h->daemon);
+	tally_free(h->tally);
 	free(h->route);
 	free(h);
 }
@@ -627,6 +639,25 @@ int64_t http_run(struct http *h)
 void http_notify(struct http *h)
 {
 	wake_streams(h);
+}
+
+struct counting {
+	const struct http *http;
+	http_count_fn *each;
+	void *arg;
+};
+
+static void count_row(void *arg, int route, int status, uint64_t n)
+{
+	const struct counting *c = arg;
+	bool known = route < c->http->config.n_route;
+	c->each(c->arg, known ? c->http->route[route].method : "", known ? c->http->route[route].path : "", status, n);
+}
+
+void http_each_count(const struct http_request *r, http_count_fn *each, void *arg)
+{
+	struct counting c = { r->http, each, arg };
+	tally_each(r->http->tally, count_row, &c);
 }
 
 /* ---- what handlers ask ------------------------------------------------------------------------------------------- */

@@ -21,7 +21,7 @@ struct http_request;
 struct http_response {
 	int status;         /* 200 unless the handler sets another */
 	const char *type;   /* Content-Type, a constant */
-	struct buf body;    /* what is sent */
+	struct buf body;    /* what is sent; of a stream, what it begins with */
 	char etag[80];      /* with quotes; "" none. A matching If-None-Match becomes 304 by itself */
 	const char *cache;  /* Cache-Control; NULL: no-cache */
 	char location[256]; /* "" none */
@@ -83,6 +83,9 @@ const char *http_cookie(const struct http_request *r, const char *name);
 /** Who asks, as the guard found out; "local" without one. */
 const char *http_who(const struct http_request *r);
 void http_set_who(struct http_request *r, const char *who);
+typedef void http_count_fn(void *arg, const char *method, const char *route, int status, uint64_t n);
+/** Requests answered so far by route ("" none) and status. */
+void http_each_count(const struct http_request *r, http_count_fn *each, void *arg);
 /** Body of a POST, NUL-ended. */
 const char *http_body(const struct http_request *r, size_t *len);
 /** Value of a form field of an application/x-www-form-urlencoded body, NULL if absent. Own: `r`'s until the handler returns. */
