@@ -106,10 +106,12 @@ static void test_comparison(void **state)
 {
 	(void)state;
 	report(HEAD "\"verdict\":\"regression\",\"identical_by\":null,\"cells\":[" CELL("dense", "forward", "d/full",
-		"\"verdict\":\"regression\",\"borderline\":true,\"phases\":[{\"phase\":\"list\",\"base_ms\":0.1,\"target_ms\":0."
+		"\"verdict\":\"regression\",\"borderline\":true,\"flags\":[\"borderline\"],\"phases\":[{\"phase\":\"list\","
+		"\"base_ms\":0.1,\"target_ms\":0."
 		"1,\"change_pct\":0},{\"phase\":\"run\",\"base_ms\":1.61,\"target_ms\":1.65,\"change_pct\":-2.42},{\"phase\":"
 		"\"x\",\"base_ms\":null,\"target_ms\":1}]," TIMED) "," CELL("dense", "backward", "d/full",
-		"\"verdict\":\"unchanged\",\"tail\":true," TIMED) "," CELL("block_sparse", "forward", "s/r0.1",
+		"\"verdict\":\"unchanged\",\"tail\":true,\"flags\":[\"tail\"]," TIMED) "," CELL("block_sparse", "forward",
+		"s/r0.1",
 		"\"verdict\":\"failed\",\"failure\":\"wrong\",\"reason\":\"worst O[17,3,64]\",\"base\":{},\"target\":null,"
 		"\"change_pct\":null") "," CELL("linear", "dgrad", "l/1", "\"verdict\":\"undecided\"," TIMED) "," CELL("dense",
 		"forward", "d/causal", "\"verdict\":\"improvement\"," TIMED) "," CELL("dense", "forward", "d/varlen",
