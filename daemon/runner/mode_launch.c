@@ -29,7 +29,7 @@ static bool is_essential(const struct subject *u)
 static int drop(struct timing *t, struct subject *u, const struct failure *f)
 {
 	runner_fault(t->runner, t->cell, u, f);
-	if (t->runner->lost || is_essential(u) || strcmp(f->name, "device") == 0)
+	if (t->runner->lost || is_essential(u))
 		return -1;
 	for (int k = 0; k < t->n; k++) {
 		if (t->subject[k] != u)

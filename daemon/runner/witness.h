@@ -5,7 +5,8 @@
  * nothing and makes every remembered result wrong. A few calls of a pass are watched. They are timed like all others, on
  * replaced rows whose results are known, and then:
  *   their outputs are copied at the moment when the device says that they are done, and must stay like that once everything
- *   that the module may have started on the side has ended ("escaped");
+ *   that the module may have started on the side has ended ("escaped"); work that goes on beside it counts when it does so in
+ *   one call after the other;
  *   their results must be right ("wrong": skipped, cached, computed in part, computed only when somebody seems to look);
  *   guard zones, inputs, and the workspaces of the other subjects must be as they were ("oob").
  *

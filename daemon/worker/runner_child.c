@@ -108,7 +108,8 @@ static const char *unfit(const struct child *c, const struct msg *m)
 			       ? "a `fault` record of another task"
 			       : NULL;
 	case MSG_NOTE:
-		return (m->u.note.cell >= 0 && !in_task(t, m->u.note.cell)) || !role_in_task(c, m->u.note.role)
+		return (m->u.note.cell >= 0 && !in_task(t, m->u.note.cell)) ||
+				       (!role_in_task(c, m->u.note.role) && strcmp(m->u.note.role, "device") != 0)
 			       ? "a `note` record of another task"
 			       : NULL;
 	case MSG_STATE:
