@@ -10,9 +10,10 @@
 
 #include "core/guard.h"
 
-enum { BURSTS = 4, KEPT_MAX = STATS_PAIRS_MAX / 2, REDO_MAX = 3 };
+enum { BURSTS = 4, KEPT_MAX = STATS_PAIRS_MAX / 2, REDO_MAX = 3, AHEAD_MIN = 2, CALLS_MIN = 2 };
 
 #define BURST_US 0.4e6
+#define QUEUE_US 2e4 /* of calls ahead, which the burst outlasts its end by */
 
 /* One burst, of one side. */
 struct burst {
@@ -49,26 +50,43 @@ static void read_meter(struct timing *t, struct meter *m)
 	m->last_j = now_j;
 }
 
-/* Calls of one side until `until_us`, two or more in flight. Returns how many, -1 with `f`. */
-static int calls_until(struct timing *t, struct subject *u, double until_us, struct meter *meter, struct failure *f)
+/* Calls in flight: two hide the host, and six of a quarter of a second each would make the burst four times as long. */
+static int calls_ahead(double call_us)
+{
+	int n = call_us * TIMING_AHEAD > QUEUE_US ? (int)(QUEUE_US / call_us) : TIMING_AHEAD;
+	return n < AHEAD_MIN ? AHEAD_MIN : n;
+}
+
+static int wait_for_call(struct timing *t, int call, struct meter *meter, struct failure *f)
+{
+	struct fw_err err = { 0 };
+	if (t->runner->ops->wait_mark(t->runner->dev, 2 * (call % KEPT_MAX) + 1, &err) != 0)
+		return failure_device(f, t->problem, &err);
+	read_meter(t, meter);
+	return 0;
+}
+
+/* Calls of one side, two or more in flight, that end at `until_us`; at least `least`. Returns how many, -1 with `f`. */
+static int calls_until(struct timing *t, struct subject *u, double until_us, int least, struct meter *meter, struct failure *f)
 {
 	const struct device_ops *ops = t->runner->ops;
 	struct device *dev = t->runner->dev;
 	struct fw_err err = { 0 };
-	int n = 0;
-	do {
+	double call_us = t->pair_ms * 1e3 / t->n;
+	int n = 0, done = 0, ahead = calls_ahead(call_us);
+	for (; n < least || ops->host_us(dev) + (n - done) * call_us < until_us; n++) {
 		float host_us;
-		int slot = n % KEPT_MAX;
-		if (n >= TIMING_AHEAD && ops->wait_mark(dev, 2 * ((n - TIMING_AHEAD) % KEPT_MAX) + 1, &err) != 0)
-			return failure_device(f, t->problem, &err);
-		if (timing_one(t, u, slot, &host_us, f) != 0)
+		if (n - done >= ahead && wait_for_call(t, done++, meter, f) != 0)
 			return -1;
-		n++;
+		if (timing_one(t, u, n % KEPT_MAX, &host_us, f) != 0)
+			return -1;
 		read_meter(t, meter);
-	} while (ops->host_us(dev) < until_us);
+	}
+	while (done < n)
+		if (wait_for_call(t, done++, meter, f) != 0)
+			return -1;
 	if (ops->wait(dev, &err) != 0)
 		return failure_device(f, t->problem, &err);
-	read_meter(t, meter);
 	return n;
 }
 
@@ -79,10 +97,10 @@ static int run_burst(struct timing *t, struct subject *u, struct burst *b, struc
 	struct meter settling = { .last_j = -1 }, meter = { .last_j = -1 };
 	double began_us = ops->host_us(dev);
 
-	if (calls_until(t, u, began_us + BURST_US / 2, &settling, f) < 0)
+	if (calls_until(t, u, began_us + BURST_US / 2, 1, &settling, f) < 0)
 		return -1;
 	double half_us = ops->host_us(dev);
-	b->calls = calls_until(t, u, half_us + BURST_US / 2, &meter, f);
+	b->calls = calls_until(t, u, half_us + BURST_US / 2, CALLS_MIN, &meter, f);
 	if (b->calls < 0)
 		return -1;
 	b->half_us = ops->host_us(dev) - half_us;
