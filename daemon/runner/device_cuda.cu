@@ -30,7 +30,7 @@ enum { CUDA_BLOCKS_MAX = 128, STAMP_WIDTH = 512, THREADS = 256, GRID_MAX = 4096 
 
 static const size_t granularity = (size_t)2 << 20;   /* of cudaMalloc */
 static const size_t cached_max = (size_t)24 << 30;   /* released memory that is kept */
-static const int64_t memory_slack = 64 << 20;        /* the driver's own needs while modules come and go */
+static const int64_t memory_slack = 512 << 20;       /* the driver's own: modules' code, local memory of all threads */
 static const size_t zone_bytes = DEVICE_GUARD_BYTES; /* of one guard zone */
 
 struct block {
@@ -140,7 +140,7 @@ static double sm_flops(int major, int minor)
 	if (major < 8)
 		return 1024;
 	if (major == 8)
-		return minor == 0 ? 2048 : 1024;
+		return minor == 0 || minor == 7 ? 2048 : 1024;
 	return major == 9 ? 4096 : 16384;
 }
 
@@ -206,25 +206,6 @@ static void cuda_close(struct device *d)
 	free(d);
 }
 
-/* In a pid namespace the driver may list us under another number: the one that our context added. */
-static unsigned own_pid(const unsigned *before, int n_before, const unsigned *after, int n_after)
-{
-	unsigned fresh = 0;
-	int n_fresh = 0;
-	for (int i = 0; i < n_after; i++) {
-		if (after[i] == (unsigned)getpid())
-			return after[i];
-		bool seen = false;
-		for (int k = 0; k < n_before; k++)
-			seen = seen || before[k] == after[i];
-		if (!seen) {
-			fresh = after[i];
-			n_fresh++;
-		}
-	}
-	return n_fresh == 1 ? fresh : 0;
-}
-
 static int make_context(struct device *d, struct fw_err *err)
 {
 	unsigned before[NVML_PIDS_MAX], after[NVML_PIDS_MAX];
@@ -232,8 +213,7 @@ static int make_context(struct device *d, struct fw_err *err)
 	TRY(cudaSetDevice(d->index), "cannot use the device");
 	TRY(cudaFree(NULL), "cannot make a context on the device");
 	int n_after = nvml_compute_pids(d->uuid, after, NVML_PIDS_MAX);
-	if (n_before >= 0 && n_after >= 0)
-		d->pid = own_pid(before, n_before, after, n_after);
+	d->pid = nvml_own_pid((unsigned)getpid(), before, n_before, after, n_after);
 	/* A window of persisting L2 lines would survive the scrub. A device without that limit has no such windows. */
 	if (cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 0) != cudaSuccess)
 		cudaGetLastError();
@@ -631,11 +611,10 @@ static int cuda_others(int index, char *who, size_t size)
 	return n;
 }
 
-/* Limits of the context, and memory in use that is not ours. */
-static const enum cudaLimit limits[] = { cudaLimitPersistingL2CacheSize, cudaLimitStackSize, cudaLimitMallocHeapSize,
-	cudaLimitPrintfFifoSize };
-static const char *const limit_names[] = { "persisting L2 bytes", "stack bytes of a thread", "malloc heap bytes",
-	"printf buffer bytes" };
+/* Limits of the context, and memory in use that is not ours. The stack's limit is left out: the driver raises it by itself for
+ * a kernel that needs more. */
+static const enum cudaLimit limits[] = { cudaLimitPersistingL2CacheSize, cudaLimitMallocHeapSize, cudaLimitPrintfFifoSize };
+static const char *const limit_names[] = { "persisting L2 bytes", "malloc heap bytes", "printf buffer bytes" };
 enum { LIMITS = sizeof(limits) / sizeof(limits[0]) };
 
 static int cuda_settings(struct device *d, struct device_setting *out)

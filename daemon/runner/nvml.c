@@ -5,6 +5,7 @@
 #include "runner/nvml.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -35,6 +36,7 @@ static struct {
 	int (*clock_max)(void *device, int kind, unsigned *mhz);
 	int (*reasons)(void *device, unsigned long long *bits);
 	int (*processes)(void *device, unsigned *count, struct process *out);
+	int (*process_name)(unsigned pid, char *name, unsigned size);
 	int (*energy)(void *device, unsigned long long *mj);
 	int (*ecc)(void *device, int kind, int counter, unsigned long long *count);
 	int (*set_create)(void **set);
@@ -72,6 +74,7 @@ int nvml_open(void)
 	if (!nvml.reasons) /* its name before driver 535 */
 		find(library, "nvmlDeviceGetCurrentClocksThrottleReasons", &nvml.reasons);
 	find(library, "nvmlDeviceGetComputeRunningProcesses_v3", &nvml.processes);
+	find(library, "nvmlSystemGetProcessName", &nvml.process_name);
 	find(library, "nvmlDeviceGetTotalEnergyConsumption", &nvml.energy);
 	find(library, "nvmlDeviceGetTotalEccErrors", &nvml.ecc);
 	find(library, "nvmlEventSetCreate", &nvml.set_create);
@@ -156,6 +159,18 @@ int nvml_xid(const char *uuid)
 	return last;
 }
 
+/* It holds a context for its clients from the first of them on, and does nothing by itself. */
+static bool is_mps_server(unsigned pid)
+{
+	static const char server[] = "nvidia-cuda-mps-server";
+	char name[PATH_MAX] = "";
+	if (!nvml.process_name || nvml.process_name(pid, name, sizeof(name)) != OK)
+		return false;
+	name[sizeof(name) - 1] = '\0';
+	const char *slash = strrchr(name, '/');
+	return strncmp(slash ? slash + 1 : name, server, sizeof(server) - 1) == 0;
+}
+
 int nvml_compute_pids(const char *uuid, unsigned *pid, int max)
 {
 	void *device = device_of(uuid);
@@ -165,6 +180,25 @@ int nvml_compute_pids(const char *uuid, unsigned *pid, int max)
 		return -1;
 	int found = 0;
 	for (unsigned i = 0; i < n && found < max; i++)
-		pid[found++] = list[i].pid;
+		if (!is_mps_server(list[i].pid))
+			pid[found++] = list[i].pid;
 	return found;
+}
+
+unsigned nvml_own_pid(unsigned own, const unsigned *before, int n_before, const unsigned *after, int n_after)
+{
+	unsigned fresh = 0;
+	int n_fresh = 0;
+	for (int i = 0; i < n_after && n_before >= 0; i++) {
+		bool seen = false;
+		for (int k = 0; k < n_before; k++)
+			seen = seen || before[k] == after[i];
+		if (seen) /* also where it has our number: somebody of another namespace */
+			continue;
+		if (after[i] == own)
+			return own;
+		fresh = after[i];
+		n_fresh++;
+	}
+	return n_fresh == 1 ? fresh : 0;
 }

@@ -27,8 +27,13 @@ int nvml_open(void);
 void nvml_driver(char *out, size_t size);
 /** Read the GPU with this UUID ("GPU-..."). */
 void nvml_read(const char *uuid, struct nvml_reading *out);
-/** Processes with a compute context on it. Shape: pid[max]. Returns their number, -1 unknown. */
+/** Processes with a compute context on it, but for the servers of MPS, whose clients are listed too. Shape: pid[max]. Returns their number, -1 unknown. */
 int nvml_compute_pids(const char *uuid, unsigned *pid, int max);
+/**
+ * The caller, process `own`, among those listed after it made its context: a pid namespace may give it another number. 0: which
+ * one it is cannot be told. Shape: before[n_before], after[n_after]; a negative number is an unknown list.
+ */
+unsigned nvml_own_pid(unsigned own, const unsigned *before, int n_before, const unsigned *after, int n_after);
 
 /** Energy used since the driver was loaded; -1 unknown. Units: J. Cheaper than a whole reading. */
 double nvml_energy_j(const char *uuid);
