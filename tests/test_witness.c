@@ -83,7 +83,7 @@ static void one_interruption_is_nobodys_fault(void **state)
 		assert_int_equal(watch(late, -1, &f, &copies, text, sizeof(text)), 0);
 		assert_string_equal(f.name, "");
 		assert_int_equal(odd.settles, late + 1); /* looked at again only where there is doubt */
-		assert_int_equal(copies, 2);		 /* O and LSE */
+		assert_int_equal(copies, 2);             /* O and LSE */
 		assert_null(strstr(text, "no memory"));
 	}
 }

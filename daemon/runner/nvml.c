@@ -10,7 +10,16 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { OK = 0, SENSOR_CORE = 0, CLOCK_SM = 1, ECC_UNCORRECTED = 1, ECC_VOLATILE = 0, EVENT_XID = 8, EVENTS_MAX = 64 };
+enum {
+	OK = 0,
+	INSUFFICIENT_SIZE = 7,
+	SENSOR_CORE = 0,
+	CLOCK_SM = 1,
+	ECC_UNCORRECTED = 1,
+	ECC_VOLATILE = 0,
+	EVENT_XID = 8,
+	EVENTS_MAX = 64
+};
 
 struct process {
 	unsigned pid;
@@ -176,7 +185,12 @@ int nvml_compute_pids(const char *uuid, unsigned *pid, int max)
 	void *device = device_of(uuid);
 	struct process list[NVML_PIDS_MAX];
 	unsigned n = NVML_PIDS_MAX;
-	if (!device || !nvml.processes || nvml.processes(device, &n, list) != OK)
+	int status = device && nvml.processes ? nvml.processes(device, &n, list) : -1;
+	if (status == INSUFFICIENT_SIZE) { /* who they are it does not say then, but that they are there */
+		memset(pid, 0, (size_t)max * sizeof(*pid));
+		return max;
+	}
+	if (status != OK)
 		return -1;
 	int found = 0;
 	for (unsigned i = 0; i < n && found < max; i++)

@@ -1,0 +1,109 @@
+/*
+ * Stands in for the driver's monitoring library where there is no GPU: once loaded, its soname answers for the real one. What it
+ * tells is what a test wrote into `fake_nvml`. One GPU, "GPU-fake"; it has no function that reads a clock limit or a temperature.
+ */
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+enum { OK = 0, NOT_SUPPORTED = 3, NOT_FOUND = 6, TOO_SMALL = 7, TIMEOUT = 10, ROOM = 16 };
+
+struct process {
+	unsigned pid;
+	unsigned long long memory_bytes;
+	unsigned gpu_instance, compute_instance;
+};
+
+struct event {
+	void *device;
+	unsigned long long kind, data;
+	unsigned gpu_instance, compute_instance;
+};
+
+EXPORT struct fake_nvml {
+	int n_processes, no_list, no_ecc, no_events;
+	unsigned pid[ROOM], mps_server; /* a pid of the list; 0 none */
+	unsigned long long reasons, energy_mj, ecc;
+	int n_events;
+	unsigned long long event_kind[ROOM], event_data[ROOM];
+} fake_nvml;
+
+static int gpu, set;
+
+EXPORT int nvmlInit_v2(void)
+{
+	return OK;
+}
+
+EXPORT int nvmlDeviceGetHandleByUUID(const char *uuid, void **device)
+{
+	*device = &gpu;
+	return strcmp(uuid, "GPU-fake") == 0 ? OK : NOT_FOUND;
+}
+
+EXPORT int nvmlDeviceGetPowerUsage(void *device, unsigned *mw)
+{
+	*mw = 699500;
+	return device == &gpu ? OK : NOT_FOUND;
+}
+
+EXPORT int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned long long *bits) /* as before driver 535 */
+{
+	*bits = fake_nvml.reasons;
+	return device == &gpu ? OK : NOT_FOUND;
+}
+
+EXPORT int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *mj)
+{
+	*mj = fake_nvml.energy_mj;
+	return device == &gpu ? OK : NOT_FOUND;
+}
+
+EXPORT int nvmlDeviceGetTotalEccErrors(void *device, int kind, int counter, unsigned long long *count)
+{
+	*count = fake_nvml.ecc;
+	return device != &gpu || kind != 1 || counter != 0 || fake_nvml.no_ecc ? NOT_SUPPORTED : OK;
+}
+
+EXPORT int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned *count, struct process *out)
+{
+	unsigned n = (unsigned)fake_nvml.n_processes, room = *count;
+	if (device != &gpu || fake_nvml.no_list)
+		return NOT_SUPPORTED;
+	*count = n;
+	if (n > room)
+		return TOO_SMALL;
+	for (unsigned i = 0; i < n; i++)
+		out[i] = (struct process){ .pid = fake_nvml.pid[i % ROOM], .memory_bytes = 1 << 20, .gpu_instance = -1u };
+	return OK;
+}
+
+EXPORT int nvmlSystemGetProcessName(unsigned pid, char *name, unsigned size)
+{
+	static const char server[] = "/usr/bin/nvidia-cuda-mps-server", other[] = "/home/nvidia-cuda-mps-server/train";
+	const char *text = pid == fake_nvml.mps_server ? server : other;
+	if (pid == 0 || size <= strlen(text))
+		return NOT_FOUND;
+	strcpy(name, text);
+	return OK;
+}
+
+EXPORT int nvmlEventSetCreate(void **out)
+{
+	*out = &set;
+	return OK;
+}
+
+EXPORT int nvmlDeviceRegisterEvents(void *device, unsigned long long kinds, void *which)
+{
+	return device != &gpu || which != &set || kinds != 8 || fake_nvml.no_events ? NOT_SUPPORTED : OK;
+}
+
+EXPORT int nvmlEventSetWait_v2(void *which, struct event *out, unsigned timeout_ms)
+{
+	if (which != &set || timeout_ms != 0 || fake_nvml.n_events == 0)
+		return TIMEOUT;
+	fake_nvml.n_events--;
+	*out = (struct event){ &gpu, fake_nvml.event_kind[fake_nvml.n_events], fake_nvml.event_data[fake_nvml.n_events], 0, 0 };
+	return OK;
+}
