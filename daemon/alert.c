@@ -1,6 +1,7 @@
 /* alert.c - an alert's row and the message about it, always together. */
 #include "alert.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -19,8 +20,10 @@ int alert_deliver(
 		return err_set(err, ERR_FULL, "the message %s does not fit", kind);
 	if (store_event(db, now_ms, kind, text->data, NULL, err))
 		return -1;
+	bool is_alert = strncmp(kind, "alert.", 6) == 0;
 	for (int i = 0; config && i < config->n_webhooks; i++)
-		if (store_outbox_insert(db, "webhook", config->webhook[i].name, text->data, now_ms, err))
+		if ((is_alert || config->webhook[i].comparisons) &&
+			store_outbox_insert(db, "webhook", config->webhook[i].name, text->data, now_ms, err))
 			return -1;
 	return 0;
 }
@@ -30,6 +33,7 @@ int alert_deliver(
 struct message {
 	struct jsonw j;
 	struct db *db;
+	const struct config *config;
 	const char *event;
 	int64_t comparison; /* that this is about; 0: the one that opened the alert */
 	int64_t now_ms;
@@ -60,6 +64,16 @@ static void write_comparison(struct message *m, int64_t id)
 	jsonw_kv_string(&m->j, "verdict", verdict_name(c.verdict));
 }
 
+static void write_url(struct message *m, int64_t comparison)
+{
+	char url[640];
+	if (comparison)
+		snprintf(url, sizeof url, "%s/comparisons/%lld", m->config->public_url, (long long)comparison);
+	else
+		snprintf(url, sizeof url, "%s/alerts", m->config->public_url);
+	jsonw_kv_string(&m->j, "url", url);
+}
+
 static void write_alert(void *arg, const struct view_alert *a)
 {
 	struct message *m = arg;
@@ -82,6 +96,8 @@ static void write_alert(void *arg, const struct view_alert *a)
 		jsonw_kv_string(j, "subject", a->subject);
 	}
 	write_comparison(m, m->comparison ? m->comparison : a->comparison);
+	if (m->config && m->config->public_url[0])
+		write_url(m, a->comparison);
 	jsonw_kv_figure(j, "worst_pct", a->worst_pct);
 	write_json(j, "cells", a->cells_json);
 	write_json(j, "groups", a->groups_json);
@@ -92,7 +108,7 @@ static void write_alert(void *arg, const struct view_alert *a)
 static int tell(struct db *db, const struct config *config, int64_t alert, const char *event, int64_t comparison, int64_t now_ms,
 	struct fw_err *err)
 {
-	struct message m = { .db = db, .event = event, .comparison = comparison, .now_ms = now_ms, .err = err };
+	struct message m = { .db = db, .config = config, .event = event, .comparison = comparison, .now_ms = now_ms, .err = err };
 	struct buf text;
 	buf_init(&text, MESSAGE_MAX);
 	jsonw_init(&m.j, &text);

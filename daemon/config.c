@@ -218,11 +218,11 @@ static void read_access(struct yaml *y, struct yaml_node *root, struct config *c
 /* ---- sections ---------------------------------------------------------------------------------------------------------- */
 
 /* A secret stands in a file of its own, so that the configuration can be shown to people. */
-static void read_secret(struct yaml *y, struct yaml_node *map, char *secret, size_t size)
+static void read_secret(struct yaml *y, struct yaml_node *map, const char *key, char *secret, size_t size)
 {
 	char path[512] = "", text[512];
-	read_folder(y, map, "secret_file", path, sizeof path);
-	struct yaml_node *n = yaml_get(y, map, "secret_file");
+	read_folder(y, map, key, path, sizeof path);
+	struct yaml_node *n = yaml_get(y, map, key);
 	if (path[0] != '/')
 		return;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -247,8 +247,61 @@ static void read_secret(struct yaml *y, struct yaml_node *map, char *secret, siz
 		memcpy(secret, text, strlen(text) + 1);
 }
 
+/* An address for HTTP, whose slashes at the end go. */
+static void read_web_url(struct yaml *y, struct yaml_node *map, const char *key, char *out, size_t size)
+{
+	if (!read_text(y, map, key, out, size))
+		return;
+	if (!after_prefix(out, "https://") && !after_prefix(out, "http://"))
+		yaml_mistake(y, yaml_get(y, map, key), "is not an https:// or http:// address");
+	for (size_t n = strlen(out); n && out[n - 1] == '/'; n--)
+		out[n - 1] = '\0';
+}
+
+static bool is_project(const char *text)
+{
+	bool slash = false;
+	for (const char *c = text; *c; c++) {
+		slash |= *c == '/';
+		if (!isalnum((unsigned char)*c) && !strchr("._-/", *c))
+			return false;
+	}
+	return slash && !strstr(text, "..") && !strstr(text, "//") && text[0] != '/' && text[strlen(text) - 1] != '/';
+}
+
+static void read_status(struct yaml *y, struct yaml_node *map, struct config_status *s)
+{
+	static const char *const kinds[] = { "github", "gitlab", "gitea", "forgejo", NULL };
+	if (!map)
+		return;
+	if (!yaml_is_map(map)) {
+		yaml_mistake(
+			y, map, "is not a mapping; e.g. {kind: github, project: owner/name, token_file: /etc/flopwatch/token}");
+		return;
+	}
+	if (!yaml_get(y, map, "kind"))
+		yaml_mistake(y, map, "needs `kind`");
+	read_choice(y, map, "kind", kinds, "github, gitlab, gitea, forgejo", s->kind, sizeof s->kind);
+	read_web_url(y, map, "api", s->api, sizeof s->api);
+	if (!s->api[0] && !strcmp(s->kind, "github"))
+		snprintf(s->api, sizeof s->api, "https://api.github.com");
+	else if (!s->api[0] && !strcmp(s->kind, "gitlab"))
+		snprintf(s->api, sizeof s->api, "https://gitlab.com/api/v4");
+	else if (!s->api[0] && s->kind[0])
+		yaml_mistake(y, map, "needs `api`; e.g. https://git.example.org/api/v1");
+	read_required(y, map, "project", s->project, sizeof s->project);
+	if (s->project[0] && !is_project(s->project))
+		yaml_mistake(y, yaml_get(y, map, "project"), "is not OWNER/NAME");
+	if (!yaml_get(y, map, "token_file"))
+		yaml_mistake(y, map, "needs `token_file`, a file with the forge's access token on its first line");
+	read_secret(y, map, "token_file", s->token, sizeof s->token);
+	yaml_bool(y, yaml_get(y, map, "allow_internal"), &s->allow_internal);
+	yaml_finish(y, map);
+}
+
 static void read_repo(struct yaml *y, struct yaml_node *map, struct config *c)
 {
+	static const char *const notes[] = { "none", "write", "push", NULL };
 	struct config_repo *r = &c->repo[c->n_repos];
 	memset(r, 0, sizeof *r);
 	read_name(y, map, r->name, sizeof r->name);
@@ -272,10 +325,16 @@ static void read_repo(struct yaml *y, struct yaml_node *map, struct config *c)
 	yaml_duration_ms(y, yaml_get(y, map, "poll"), 1000, 24 * HOUR_MS, &r->poll_ms);
 	r->fetch_timeout_ms = 2 * MINUTE_MS;
 	yaml_duration_ms(y, yaml_get(y, map, "fetch_timeout"), 1000, HOUR_MS, &r->fetch_timeout_ms);
-	read_secret(y, map, r->secret, sizeof r->secret);
+	read_secret(y, map, "secret_file", r->secret, sizeof r->secret);
 	read_folder(y, map, "ssh_key", r->ssh_key, sizeof r->ssh_key);
 	if (r->ssh_key[0] == '/' && access(r->ssh_key, R_OK) != 0)
 		yaml_mistake(y, yaml_get(y, map, "ssh_key"), "cannot read %s: %s", r->ssh_key, strerror(errno));
+	read_status(y, yaml_get(y, map, "status"), &r->status);
+	snprintf(r->notes, sizeof r->notes, "none");
+	read_choice(y, map, "notes", notes, "none, write, push", r->notes, sizeof r->notes);
+	if (r->is_local && !strcmp(r->notes, "push"))
+		yaml_mistake(
+			y, yaml_get(y, map, "notes"), "is push, but this repository is read in place: write puts them there");
 	c->n_repos++;
 }
 
@@ -300,6 +359,7 @@ static void read_worker(struct yaml *y, struct yaml_node *map, struct config *c)
 
 static void read_webhook(struct yaml *y, struct yaml_node *map, struct config *c)
 {
+	static const char *const kinds[] = { "webhook", "slack", NULL };
 	struct config_webhook *w = &c->webhook[c->n_webhooks];
 	memset(w, 0, sizeof *w);
 	read_name(y, map, w->name, sizeof w->name);
@@ -308,6 +368,10 @@ static void read_webhook(struct yaml *y, struct yaml_node *map, struct config *c
 	read_required(y, map, "url", w->url, sizeof w->url);
 	if (w->url[0] && !after_prefix(w->url, "https://") && !after_prefix(w->url, "http://"))
 		yaml_mistake(y, yaml_get(y, map, "url"), "is not an https:// or http:// address");
+	snprintf(w->kind, sizeof w->kind, "webhook");
+	read_choice(y, map, "kind", kinds, "webhook, slack", w->kind, sizeof w->kind);
+	read_secret(y, map, "secret_file", w->secret, sizeof w->secret);
+	yaml_bool(y, yaml_get(y, map, "comparisons"), &w->comparisons);
 	yaml_bool(y, yaml_get(y, map, "allow_internal"), &w->allow_internal);
 	c->n_webhooks++;
 }
@@ -395,6 +459,7 @@ static void read_all(struct yaml *y, struct config *c)
 	read_folder(y, root, "suites_dir", c->suites_dir, sizeof c->suites_dir);
 	read_listen(y, root, c);
 	read_access(y, root, c);
+	read_web_url(y, root, "public_url", c->public_url, sizeof c->public_url);
 	read_choice(y, root, "sandbox", sandboxes, "auto, required, none", c->sandbox, sizeof c->sandbox);
 	read_limits(y, yaml_get(y, root, "limits"), c);
 	read_calibrate(y, yaml_get(y, root, "calibrate"), c);
@@ -455,7 +520,10 @@ void config_free(struct config *c)
 	if (!c)
 		return;
 	for (int i = 0; i < c->n_repos; i++)
-		explicit_bzero(c->repo[i].secret, sizeof c->repo[i].secret);
+		explicit_bzero(c->repo[i].secret, sizeof c->repo[i].secret),
+			explicit_bzero(c->repo[i].status.token, sizeof c->repo[i].status.token);
+	for (int i = 0; i < c->n_webhooks; i++)
+		explicit_bzero(c->webhook[i].secret, sizeof c->webhook[i].secret);
 	free(c);
 }
 
@@ -498,6 +566,7 @@ void config_update(struct config *live, const struct config *fresh, char *restar
 	for (int i = 0; i < fresh->n_webhooks; i++)
 		live->webhook[i] = fresh->webhook[i];
 	live->n_webhooks = fresh->n_webhooks;
+	memcpy(live->public_url, fresh->public_url, sizeof live->public_url);
 	memcpy(live->suites_dir, fresh->suites_dir, sizeof live->suites_dir);
 	live->build_s = fresh->build_s;
 	live->check_s = fresh->check_s;

@@ -8,7 +8,17 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-enum { CONFIG_REPOS_MAX = 64, CONFIG_LIST_MAX = 32, CONFIG_WORKERS_MAX = 16, CONFIG_HOOKS_MAX = 8 };
+enum { CONFIG_SECRET_SIZE = 256 };
+enum { CONFIG_REPOS_MAX = 64, CONFIG_LIST_MAX = 32, CONFIG_WORKERS_MAX = 16, CONFIG_HOOKS_MAX = 32 };
+
+/** Where a forge takes statuses of commits. */
+struct config_status {
+	char kind[12];                  /* "github" "gitlab" "gitea" "forgejo"; "" nowhere */
+	char api[512];                  /* "https://api.github.com", "https://git.example.org/api/v1" */
+	char project[256];              /* "owner/name" */
+	char token[CONFIG_SECRET_SIZE]; /* from token_file */
+	bool allow_internal;            /* may lead to a private address */
+};
 
 struct config_repo {
 	char name[128];
@@ -21,8 +31,10 @@ struct config_repo {
 	char suite[8][64]; /* "": what the manifest says */
 	int64_t poll_ms;   /* remotes 60 s, local 30 s behind inotify */
 	int64_t fetch_timeout_ms;
-	char secret[256];  /* of its webhook, from secret_file; "" no webhook */
-	char ssh_key[512]; /* private key file; "" none */
+	char secret[CONFIG_SECRET_SIZE]; /* of its webhook, from secret_file; "" no webhook */
+	char ssh_key[512];               /* private key file; "" none */
+	struct config_status status;
+	char notes[8]; /* git notes on judged commits: "none", "write" (in place or in the mirror), "push" */
 };
 
 struct config_worker {
@@ -35,8 +47,11 @@ struct config_worker {
 
 struct config_webhook {
 	char name[64];
-	char url[1024];      /* https://, or http:// */
-	bool allow_internal; /* may lead to a private address */
+	char url[1024];                  /* https://, or http:// */
+	char kind[12];                   /* "webhook": our JSON; "slack": {"text"} */
+	char secret[CONFIG_SECRET_SIZE]; /* signs each delivery; "" unsigned */
+	bool comparisons;                /* is told of finished comparisons too, not only of alerts */
+	bool allow_internal;             /* may lead to a private address */
 };
 
 struct config {
@@ -44,8 +59,9 @@ struct config {
 	char cache_dir[512];
 	char suites_dir[512];
 	char listen_host[64];
-	int listen_port;  /* 0: any; the one taken is then written to state_dir/port */
-	bool needs_token; /* required by `access: token`, and wherever other machines can reach the port */
+	int listen_port;      /* 0: any; the one taken is then written to state_dir/port */
+	bool needs_token;     /* required by `access: token`, and wherever other machines can reach the port */
+	char public_url[512]; /* where people reach the pages, without a slash at its end; "" not known */
 	int n_names;
 	char name[CONFIG_LIST_MAX][128]; /* further values of Host: "gpu1.example.org", "gpu1:8451" */
 	int n_repos;

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "calibrate.h"
 #include "db/store_bisect.h"
+#include "db/store_outbox.h"
 #include "db/store_repo.h"
 #include "devicestate.h"
 #include "gitread.h"
@@ -339,6 +340,14 @@ int control_judge(struct control *c, int64_t comparison, bool *changed, struct f
 	if (ledger_begin(g, err) != 0)
 		return -1;
 	return ledger_end(g, judge_again(c->db, comparison, changed, err), err);
+}
+
+int control_redeliver(struct control *c, int64_t delivery, struct fw_err *err)
+{
+	struct ledger *g = queue_ledger(c->queue);
+	if (ledger_begin(g, err) != 0)
+		return -1;
+	return ledger_end(g, store_outbox_again(c->db, delivery, clock_utc_ms(), err), err);
 }
 
 int control_poke(struct control *c, const char *repo, struct fw_err *err)

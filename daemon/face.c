@@ -126,6 +126,11 @@ static int judge(void *arg, int64_t comparison, bool *changed, struct fw_err *er
 	return control_judge(arg, comparison, changed, err);
 }
 
+static int redeliver(void *arg, int64_t delivery, struct fw_err *err)
+{
+	return control_redeliver(arg, delivery, err);
+}
+
 static int poke(void *arg, const char *repo, struct fw_err *err)
 {
 	return control_poke(arg, repo, err);
@@ -190,11 +195,12 @@ int face_start(
 	f->site.backup_dir = c->state_dir;
 	f->site.pages = page_cache_new();
 	f->site.needs_token = c->needs_token;
+	f->site.public_url = c->public_url;
 	for (int i = 0; i < c->n_names; i++)
 		f->name[i] = c->name[i];
 	f->site.names = f->name;
 	f->site.act = (struct site_actions){ control, enqueue, calibrate, cancel, retry, pause_device, poke, secret, health,
-		bisect, import, cancel_bisect, judge };
+		bisect, import, cancel_bisect, judge, redeliver };
 	if ((c->needs_token && write_admin_token(f, c->state_dir, err) != 0) ||
 		site_start(&f->site, c->listen_host, c->listen_port, &f->http, err) != 0 ||
 		(c->listen_port == 0 && write_port(f, c->state_dir, err) != 0) ||

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "db/store_job.h"
+#include "db/store_outbox.h"
 #include "db/store_result.h"
 
 enum { STEP_ROWS = 500, STEP_PAUSE_MS = 1000, ROUND_MS = 3600 * 1000 };
@@ -19,16 +20,18 @@ struct janitor {
 int janitor_step(struct db *db, int64_t now_ms, struct fw_err *err)
 {
 	int64_t old_event = now_ms - JANITOR_EVENT_DAYS * DAY_MS;
-	int samples, events, deliveries;
+	int samples, events, deliveries, sent;
 	if (db_begin(db, err) != 0)
 		return -1;
 	if (store_samples_thin(db, now_ms - JANITOR_RAW_DAYS * DAY_MS, STEP_ROWS, &samples, err) != 0 ||
 		store_event_prune(db, old_event, STEP_ROWS, &events, err) != 0 ||
-		store_delivery_prune(db, old_event, STEP_ROWS, &deliveries, err) != 0 || db_commit(db, err) != 0) {
+		store_delivery_prune(db, old_event, STEP_ROWS, &deliveries, err) != 0 ||
+		store_outbox_prune(db, now_ms - JANITOR_RAW_DAYS * DAY_MS, STEP_ROWS, &sent, err) != 0 ||
+		db_commit(db, err) != 0) {
 		db_rollback(db);
 		return -1;
 	}
-	return samples == STEP_ROWS || events == STEP_ROWS || deliveries == STEP_ROWS;
+	return samples == STEP_ROWS || events == STEP_ROWS || deliveries == STEP_ROWS || sent == STEP_ROWS;
 }
 
 static void on_timer(void *arg)

@@ -1,7 +1,8 @@
 /**
  * janitor.h - keeps the database from growing without bound: once an hour, in small steps with pauses between them.
  *
- * Raw times go after JANITOR_RAW_DAYS (each launch's estimate stays, so that a verdict can be reached again), events and
+ * Raw times go after JANITOR_RAW_DAYS (each launch's estimate stays, so that a verdict can be reached again) and so does the log of
+ * deliveries, events and
  * webhook delivery ids after JANITOR_EVENT_DAYS. Everything else is kept for ever.
  */
 #ifndef DAEMON_JANITOR_H

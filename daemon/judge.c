@@ -11,9 +11,11 @@
 #include "db/store_repo.h"
 #include "db/store_result.h"
 #include "epoch.h"
+#include "gitnote.h"
 #include "judge_cell.h"
 #include "judge_facts.h"
 #include "judge_news.h"
+#include "status.h"
 #include "trend.h"
 #include "web/body.h"
 
@@ -216,7 +218,8 @@ static int finish(struct db *db, const struct config *config, const struct resul
 	/* Half a comparison neither accuses a commit nor clears one. */
 	bool whole = strcmp(c.kind, "change") == 0 && !r->plan.ask.quick && !job->cells_glob[0] && c.branch[0];
 	if (judge_news_publish(db, config, news, r, job, &c, whole, now_ms, out, err) ||
-		trend_follow(db, config, r, job, &c, &epoch, now_ms, err))
+		trend_follow(db, config, r, job, &c, &epoch, now_ms, err) || status_verdict(db, config, job, &c, now_ms, err) ||
+		gitnote_owe(db, config, job, &c, now_ms, err))
 		return -1;
 	return body_store(db, c.id, err);
 }

@@ -10,6 +10,7 @@
 #include "bisect_report.h"
 #include "gitread.h"
 #include "judge_costs.h"
+#include "status.h"
 
 enum { NEWS_MAX = 1 << 20 };
 
@@ -89,8 +90,8 @@ int judge_news_cell(struct judge_news *n, struct db *db, const struct result *r,
 
 /* ---- messages -------------------------------------------------------------------------------------------------------- */
 
-static int tell_job(struct db *db, const struct store_job *job, const struct store_comparison *c, const struct judge_news *n,
-	int64_t now_ms, struct fw_err *err)
+static int tell_job(struct db *db, const struct config *config, const struct store_job *job, const struct store_comparison *c,
+	const struct judge_news *n, int64_t now_ms, struct fw_err *err)
 {
 	struct buf text;
 	struct jsonw j;
@@ -106,8 +107,13 @@ static int tell_job(struct db *db, const struct store_job *job, const struct sto
 	jsonw_kv_string(&j, "repo", job->repo_name);
 	jsonw_kv_string(&j, "branch", c->branch);
 	jsonw_kv_string(&j, "target", c->target_sha);
+	if (config && config->public_url[0]) {
+		char url[640];
+		snprintf(url, sizeof url, "%s/comparisons/%lld", config->public_url, (long long)c->id);
+		jsonw_kv_string(&j, "url", url);
+	}
 	jsonw_object_end(&j);
-	int rc = alert_deliver(db, NULL, "job.done", &text, now_ms, err);
+	int rc = alert_deliver(db, status_is_told(job) ? config : NULL, "job.done", &text, now_ms, err);
 	buf_fini(&text);
 	return rc;
 }
@@ -267,7 +273,7 @@ int judge_news_publish(struct db *db, const struct config *config, struct judge_
 	const struct store_job *job, const struct store_comparison *c, bool whole, int64_t now_ms, struct judge_outcome *out,
 	struct fw_err *err)
 {
-	if (tell_job(db, job, c, n, now_ms, err))
+	if (tell_job(db, config, job, c, n, now_ms, err))
 		return -1;
 	if (!whole)
 		return 0;

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/jsonw.h"
 #include "base/log.h"
+#include "status.h"
 
 enum { EVENT_BYTES_MAX = 64 << 10 };
 
@@ -90,6 +91,8 @@ int ledger_move(
 		return -1;
 	log_info("job.state", "job=%lld repo=%s branch=%s state=%s why=%s", (long long)job->id, log_quote(job->repo_name),
 		log_quote(job->branch), jobstate_name(to), log_quote(why));
+	if (status_job(g->db, g->config, job, NULL, jobstate_name(to), why, now_ms, err) != 0)
+		return -1;
 	return tell_state(g, job, jobstate_name(to), why, now_ms, err);
 }
 

@@ -8,12 +8,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "config.h"
 #include "db/db.h"
 #include "db/store_job.h"
 #include "jobstate.h"
 
 struct ledger {
 	struct db *db;
+	const struct config *config; /* whom to tell; NULL: nobody */
 	void (*on_event)(void *arg); /* called after a transaction that may have written events; may be NULL */
 	void *arg;
 	bool is_broken; /* the last write failed for a reason that is not the job's */

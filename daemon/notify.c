@@ -1,41 +1,45 @@
-/* notify.c - the outbox, row by row. */
+/* notify.c - the outbox, row by row: a few at once, one at a time to each receiver. */
 #include "notify.h"
 
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
 #include "base/clock.h"
-#include "base/jsonw.h"
 #include "base/log.h"
 #include "capture.h"
 #include "db/store_outbox.h"
+#include "deliver.h"
 
-enum { ATTEMPTS_MAX = 10, MINUTE_MS = 60000, MOST_MS = 6 * 60 * MINUTE_MS, SEND_DEADLINE_MS = 30000, PAYLOAD_MAX = 1 << 20 };
+enum { AT_ONCE = STORE_OUTBOX_BUSY_MAX, MINUTE_MS = 60000, SEND_DEADLINE_MS = 30000, NOTE_DEADLINE_MS = 120000 };
+enum { PAYLOAD_MAX = 1 << 20, ANSWER_MAX = 4096, RETRY_AFTER_MAX_S = 3600 };
+
+/* A row that is under way. */
+struct errand {
+	struct notify *notify;
+	struct capture *sending; /* NULL: free */
+	struct store_outbox row;
+	int64_t began_at;
+};
 
 struct notify {
 	struct loop *loop;
 	const struct config *config;
 	struct ledger *ledger;
 	struct loop_source *timer;
-	struct capture *sending;
-	int64_t row; /* being sent */
-	int attempts;
-	char target[64];
+	struct errand errand[AT_ONCE];
 };
 
 static void look(void *arg);
 
 int64_t notify_pause_ms(int attempts, double luck)
 {
-	int64_t pause = MINUTE_MS;
-	if (attempts >= ATTEMPTS_MAX)
+	static const int64_t pause_ms[] = { 5000, MINUTE_MS, 5 * MINUTE_MS, 10 * MINUTE_MS, 20 * MINUTE_MS, 25 * MINUTE_MS };
+	if (attempts < 1 || attempts > (int)(sizeof pause_ms / sizeof pause_ms[0]))
 		return 0;
-	for (int i = 1; i < attempts && pause < MOST_MS; i++)
-		pause *= 4;
-	if (pause > MOST_MS)
-		pause = MOST_MS;
+	int64_t pause = pause_ms[attempts - 1];
 	return pause - (int64_t)(luck * 0.25 * (double)pause);
 }
 
@@ -50,8 +54,7 @@ static void look_in(struct notify *n, int64_t delay_ms)
 
 void notify_wake(struct notify *n)
 {
-	if (!n->sending)
-		look_in(n, 0);
+	look_in(n, 0);
 }
 
 static double luck(void)
@@ -60,93 +63,119 @@ static double luck(void)
 	return getrandom(&random, sizeof random, GRND_NONBLOCK) == sizeof random ? (double)random / 4294967296.0 : 0.0;
 }
 
-static void settle(struct notify *n, const struct fw_err *failed, bool again)
+/* ---- after an attempt -------------------------------------------------------------------------------------------------- */
+
+/* How an attempt ended is written; a row whose end cannot be written goes out once more, with the same id. */
+static void settle(
+	struct notify *n, const struct store_outbox *row, const struct store_attempt *attempt, int retry_after_s, bool again)
 {
 	struct fw_err err = { 0 };
-	int attempts = n->attempts + 1;
+	int attempts = row->attempts + 1;
 	int64_t pause = again ? notify_pause_ms(attempts, luck()) : 0;
-	int64_t next_at = failed && pause ? clock_utc_ms() + pause : 0;
-	if (failed)
-		log_warning("notify.failed", "to=%s delivery=%lld attempt=%d again_s=%lld err=%s", log_quote(n->target),
-			(long long)n->row, attempts, (long long)(pause / 1000), log_quote(failed->text));
+	if (pause && pause < (int64_t)retry_after_s * 1000)
+		pause = (int64_t)retry_after_s * 1000;
+	int64_t next_at = attempt->error && pause ? clock_utc_ms() + pause : 0;
+	if (attempt->error)
+		log_warning("notify.failed", "kind=%s to=%s delivery=%lld attempt=%d status=%d again_s=%lld err=%s", row->kind,
+			log_quote(row->target), (long long)row->id, attempts, attempt->status, (long long)(pause / 1000),
+			log_quote(attempt->error));
 	else
-		log_info("notify.sent", "to=%s delivery=%lld attempt=%d", log_quote(n->target), (long long)n->row, attempts);
+		log_info("notify.sent", "kind=%s to=%s delivery=%lld attempt=%d", row->kind, log_quote(row->target),
+			(long long)row->id, attempts);
 	int result = ledger_begin(n->ledger, &err);
 	if (result == 0)
-		result = ledger_end(n->ledger,
-			store_outbox_result(n->ledger->db, n->row, !failed, failed ? failed->text : NULL, next_at, &err), &err);
-	look_in(n, result == 0 ? 0 : MINUTE_MS); /* not written: it is sent once more, with the same id */
+		result = ledger_end(n->ledger, store_outbox_result(n->ledger->db, row->id, attempt, next_at, &err), &err);
+	look_in(n, result == 0 ? 0 : MINUTE_MS);
+}
+
+/* What flopwatch-send found out; flopwatch-git prints nothing. */
+static void read_answer(const struct buf *out, struct store_attempt *attempt, int *retry_after_s)
+{
+	json_t *answer = json_loadb(out->data, out->len, JSON_DISABLE_EOF_CHECK, NULL);
+	json_int_t wait_s = json_integer_value(json_object_get(answer, "retry_after_s"));
+	attempt->status = (int)json_integer_value(json_object_get(answer, "status"));
+	*retry_after_s = wait_s < 0 ? 0 : wait_s > RETRY_AFTER_MAX_S ? RETRY_AFTER_MAX_S : (int)wait_s;
+	json_decref(answer);
 }
 
 static void is_sent(void *arg, const struct buf *out, const struct fw_err *failed)
 {
-	struct notify *n = arg;
-	(void)out;
-	n->sending = NULL;
-	settle(n, failed, true);
+	struct errand *e = arg;
+	struct store_outbox row = e->row;
+	struct store_attempt attempt = { .at = e->began_at, .error = failed ? failed->text : NULL };
+	int retry_after_s = 0;
+	attempt.duration_ms = clock_utc_ms() - e->began_at;
+	read_answer(out, &attempt, &retry_after_s);
+	e->sending = NULL;
+	/* 410: the receiver wants nothing of this any more */
+	settle(e->notify, &row, &attempt, retry_after_s, attempt.status != 410);
 }
 
-static void write_delivery(struct buf *out, const struct notify *n, const struct config_webhook *to, const struct buf *payload)
-{
-	struct jsonw j;
-	char id[32];
-	snprintf(id, sizeof id, "%lld", (long long)n->row);
-	jsonw_init(&j, out);
-	jsonw_object(&j);
-	jsonw_kv_string(&j, "url", to->url);
-	jsonw_key(&j, "headers");
-	jsonw_object(&j);
-	jsonw_kv_string(&j, "Content-Type", "application/json");
-	jsonw_kv_string(&j, "X-Flopwatch-Delivery", id);
-	jsonw_object_end(&j);
-	jsonw_kv_string(&j, "body", payload->data);
-	jsonw_kv_bool(&j, "allow_internal", to->allow_internal);
-	jsonw_object_end(&j);
-}
+/* ---- sending ----------------------------------------------------------------------------------------------------------- */
 
-static void send_row(struct notify *n, const struct buf *payload)
+static void send_row(struct errand *e, const struct buf *payload)
 {
-	static const char *const no_args[] = { NULL };
+	struct notify *n = e->notify;
 	struct fw_err err = { 0 };
-	struct buf in;
-	int at = config_webhook_find(n->config, n->target);
-	if (at < 0) {
-		err_set(&err, ERR_NOT_FOUND, "webhook %s is not configured any more", n->target);
-		settle(n, &err, false);
-		return;
+	struct deliver what;
+	e->began_at = clock_utc_ms();
+	struct store_attempt failed = { .at = e->began_at };
+	if (deliver_prepare(n->config, &e->row, payload, e->began_at, &what, &err) != 0) {
+		failed.error = err.text;
+		settle(n, &e->row, &failed, 0, false);
+	} else {
+		struct capture_spec spec = {
+			.program = what.program,
+			.args = what.args,
+			.in = &what.in,
+			.out_fd = -1,
+			/* the limit on output is one on files: git writes objects */
+			.out_max = strcmp(what.program, "flopwatch-git") == 0 ? (size_t)1 << 30 : ANSWER_MAX,
+			.deadline_ms = strcmp(what.program, "flopwatch-git") == 0 ? NOTE_DEADLINE_MS : SEND_DEADLINE_MS,
+		};
+		if (capture_start(n->loop, &spec, is_sent, e, &e->sending, &err) != 0) {
+			failed.error = err.text;
+			settle(n, &e->row, &failed, 0, true);
+		}
 	}
-	buf_init(&in, 4 * PAYLOAD_MAX);
-	write_delivery(&in, n, &n->config->webhook[at], payload);
-	struct capture_spec spec = {
-		.program = "flopwatch-send",
-		.args = no_args,
-		.in = &in,
-		.out_fd = -1,
-		.out_max = 4096,
-		.deadline_ms = SEND_DEADLINE_MS,
-	};
-	if (capture_start(n->loop, &spec, is_sent, n, &n->sending, &err) != 0)
-		settle(n, &err, true);
-	buf_fini(&in);
+	deliver_fini(&what);
 }
 
-/* Send the next row that is due, else sleep until one is. */
+static struct errand *free_errand(struct notify *n, char (*busy)[160], int *n_busy)
+{
+	struct errand *found = NULL;
+	*n_busy = 0;
+	for (int i = 0; i < AT_ONCE; i++) {
+		struct errand *e = &n->errand[i];
+		if (e->sending)
+			snprintf(busy[(*n_busy)++], 160, "%s %s", e->row.kind, e->row.target);
+		else
+			found = e;
+	}
+	return found;
+}
+
+/* Send what is due to receivers that are free, then sleep until more is. */
 static void look(void *arg)
 {
 	struct notify *n = arg;
 	struct fw_err err = { 0 };
 	struct buf payload;
-	char kind[32];
+	struct errand *e;
+	char busy[AT_ONCE][160];
+	int n_busy, got = 1;
 	int64_t now = clock_utc_ms(), next_at = 0;
 	n->timer = NULL;
 	buf_init(&payload, PAYLOAD_MAX);
-	int got = store_outbox_due(
-		n->ledger->db, now, &n->row, kind, sizeof kind, n->target, sizeof n->target, &payload, &n->attempts, &err);
-	if (got == 1)
-		send_row(n, &payload);
-	else if (got < 0 || store_outbox_next_at(n->ledger->db, &next_at, &err) != 0)
+	while (got == 1 && !n->timer && (e = free_errand(n, busy, &n_busy))) {
+		buf_clear(&payload);
+		got = store_outbox_due(n->ledger->db, now, (const char(*)[160])busy, n_busy, &e->row, &payload, &err);
+		if (got == 1)
+			send_row(e, &payload); /* one that ends at once sets the timer */
+	}
+	if (got < 0 || (!n->timer && store_outbox_next_at(n->ledger->db, now, &next_at, &err) != 0))
 		look_in(n, MINUTE_MS); /* the ledger says what is wrong with the database */
-	else if (next_at)
+	else if (!n->timer && next_at)
 		look_in(n, next_at - now);
 	buf_fini(&payload);
 }
@@ -157,6 +186,8 @@ int notify_start(struct loop *l, const struct config *c, struct ledger *g, struc
 	if (!n)
 		return err_set(err, ERR_INTERNAL, "out of memory for deliveries");
 	*n = (struct notify){ .loop = l, .config = c, .ledger = g };
+	for (int i = 0; i < AT_ONCE; i++)
+		n->errand[i].notify = n;
 	look_in(n, 0);
 	*out = n;
 	return 0;
@@ -167,6 +198,7 @@ void notify_stop(struct notify *n)
 	if (!n)
 		return;
 	loop_remove(n->loop, n->timer);
-	capture_cancel(n->sending);
+	for (int i = 0; i < AT_ONCE; i++)
+		capture_cancel(n->errand[i].sending);
 	free(n);
 }

@@ -1,6 +1,7 @@
 /**
- * notify.h - sends what the outbox owes, one delivery at a time by flopwatch-send; a receiver that fails is tried again after
- * 1 minute, 4, 16 ... up to 6 hours, ten times in all. A delivery may arrive twice, with the same id, never not at all.
+ * notify.h - sends what the outbox owes by flopwatch-send and flopwatch-git, one delivery at a time to each receiver, a few
+ * receivers at once. One that fails is tried again six times over about an hour, or when it says itself (Retry-After). A delivery
+ * may arrive twice, with the same id; each attempt is a row.
  */
 #ifndef DAEMON_NOTIFY_H
 #define DAEMON_NOTIFY_H

@@ -13,6 +13,7 @@
 #include "judge.h"
 #include "resolve.h"
 #include "slot.h"
+#include "status.h"
 
 enum { RESOLVES_MAX = 4, LOOK_AGAIN_MS = 30000 };
 static const unsigned long long disk_free_min_bytes = 64ull << 20;
@@ -99,6 +100,15 @@ static int add_other_suites(
 	return 0;
 }
 
+/* This one waits, and those whose place it takes wait no more. */
+static int tell_forge(struct queue *q, const struct store_job *job, const char *suite, int64_t now, struct fw_err *err)
+{
+	int at = config_repo_find(q->config, job->repo_name);
+	if (at >= 0 && status_superseded(q->ledger.db, &q->config->repo[at], job->id, now, err) != 0)
+		return -1;
+	return status_job(q->ledger.db, q->config, job, suite, "queued", "", now, err);
+}
+
 static int write_resolved(struct queue *q, const struct store_job *job, struct resolve_answer *a, int64_t now, struct fw_err *err)
 {
 	struct plan *p = &a->plan;
@@ -107,7 +117,8 @@ static int write_resolved(struct queue *q, const struct store_job *job, struct r
 	const char *base = p->ask.subject[0].commit;
 	if (store_job_resolve(q->ledger.db, job->id, base, p->base_how, p->ask.kind, a->suite[0], err) != 0 ||
 		add_other_suites(q, job, a, now, err) != 0 ||
-		(!strcmp(job->origin, "push") && store_job_supersede(q->ledger.db, job->id, now, &superseded, err) != 0))
+		(!strcmp(job->origin, "push") && store_job_supersede(q->ledger.db, job->id, now, &superseded, err) != 0) ||
+		tell_forge(q, job, a->suite[0], now, err) != 0)
 		return -1;
 	snprintf(line, sizeof line, "base %.12s (%s), suite %s from %.200s", base, p->base_how, a->suite[0], p->suite_origin);
 	if (store_job_log(q->ledger.db, job->id, now, line, err) != 0)
@@ -279,7 +290,7 @@ int queue_start(struct loop *l, struct config *c, struct db *db, void (*on_event
 		return err_set(err, ERR_INTERNAL, "out of memory for the queue");
 	q->loop = l;
 	q->config = c;
-	q->ledger = (struct ledger){ .db = db, .on_event = on_event, .arg = arg };
+	q->ledger = (struct ledger){ .db = db, .config = c, .on_event = on_event, .arg = arg };
 	q->host = (struct slot_host){ l, c, &q->ledger, q, slot_changed, device_is_taken };
 	for (int i = 0; i < c->n_workers; i++) {
 		q->slot[i] = slot_new(&q->host, &c->worker[i]);

@@ -10,6 +10,7 @@
 #include "base/jsonw.h"
 #include "db/store_job.h"
 #include "db/store_repo.h"
+#include "status.h"
 
 enum { NAME_SIZE = 1024 /* as a job's branch */, DISPLAY_SIZE = 2048, SHORT_SHA = 12 };
 
@@ -222,7 +223,8 @@ static int write_job(struct apply *a, const struct tip *t)
 	snprintf(job.branch, sizeof job.branch, "%s", t->name);
 	snprintf(job.target_sha, sizeof job.target_sha, "%s", t->sha);
 	if (store_job_insert(a->db, &job, a->now_ms, a->err) < 0 ||
-		store_job_supersede(a->db, job.id, a->now_ms, &superseded, a->err) < 0)
+		store_job_supersede(a->db, job.id, a->now_ms, &superseded, a->err) < 0 ||
+		status_superseded(a->db, a->conf, job.id, a->now_ms, a->err) < 0)
 		return -1;
 	if (*t->before)
 		snprintf(line, sizeof line, "queued: branch %.300s moved from %.*s to %.*s", t->display, SHORT_SHA, t->before,

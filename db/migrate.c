@@ -22,6 +22,7 @@ EMBEDDED(0006_flags);
 EMBEDDED(0007_calibration);
 EMBEDDED(0008_peer);
 EMBEDDED(0009_fetches);
+EMBEDDED(0010_deliveries);
 
 static const struct migration embedded[] = {
 	ROW(1, 0001_init),
@@ -33,6 +34,7 @@ static const struct migration embedded[] = {
 	ROW(7, 0007_calibration),
 	ROW(8, 0008_peer),
 	ROW(9, 0009_fetches),
+	ROW(10, 0010_deliveries),
 };
 
 static int apply(struct db *db, const struct migration *m, struct fw_err *err)

@@ -345,6 +345,7 @@ class Replay:
         self.expect("post", v1 + "imports", body=figures)
         self.expect("post", v1 + "imports", status=404, body={**figures, "repo": "nobody"})
         self.expect("post", v1 + "comparisons/{id}/judge", body={}, id=facts["regression"])
+        self.expect("post", v1 + "deliveries/{id}/redeliver", body={}, id=1)
         change = lambda which, verb, status, **body: self.expect("post", f"{v1}alerts/{{id}}/{verb}", status=status, body=body, id=facts[which])
         change("alert", "acknowledge", 200)
         change("alert", "accept", 400)

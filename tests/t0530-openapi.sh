@@ -33,7 +33,8 @@ new_repo kernels
 echo "It's a Secret to Everybody" >"$tmp/secret"
 chmod 600 "$tmp/secret"
 write_config 'workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]' \
-	"repos: [{name: kernels, url: $tmp/kernels.git, secret_file: $tmp/secret}]"
+	"repos: [{name: kernels, url: $tmp/kernels.git, secret_file: $tmp/secret}]" \
+	'webhooks: [{name: nobody, url: "http://127.0.0.1:1/"}]'
 start_daemon || exit 1
 factor() { # factor, message
 	echo "$1" >"$tmp/kernels/kernels/factor"

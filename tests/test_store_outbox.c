@@ -7,27 +7,27 @@
 static int64_t due(struct fixture *f, int64_t now, char *what, size_t size, int *attempts)
 {
 	struct buf payload;
-	char kind[16], target[64];
-	int64_t id = 0;
+	struct store_outbox row = { 0 };
 	buf_init(&payload, 1 << 16);
-	int r = store_outbox_due(f->db, now, &id, kind, sizeof(kind), target, sizeof(target), &payload, attempts, &err);
+	int r = store_outbox_due(f->db, now, NULL, 0, &row, &payload, &err);
 	assert_true(r >= 0);
-	snprintf(what, size, "%s %s %s", kind, target, payload.data);
+	snprintf(what, size, "%s %s %s", row.kind, row.target, payload.data);
+	*attempts = row.attempts;
 	buf_fini(&payload);
-	return r ? id : 0;
+	return r ? row.id : 0;
 }
 
 static int64_t next_at(struct fixture *f)
 {
 	int64_t at;
-	ok(store_outbox_next_at(f->db, &at, &err));
+	ok(store_outbox_next_at(f->db, 0, &at, &err));
 	return at;
 }
 
 static void rows_wait_are_tried_and_end(void **state)
 {
 	struct fixture *f = *state;
-	char what[128];
+	char what[300];
 	int attempts;
 	assert_int_equal(next_at(f), 0);
 	ok(store_outbox_insert(f->db, "webhook", "chat", "{\"a\":1}", 100, &err));
@@ -37,15 +37,15 @@ static void rows_wait_are_tried_and_end(void **state)
 	int64_t first = due(f, 1000, what, sizeof(what), &attempts);
 	assert_string_equal(what, "webhook chat {\"a\":1}");
 	assert_int_equal(attempts, 0);
-	ok(store_outbox_result(f->db, first, false, "connection refused", 5000, &err));
+	ok(store_outbox_result(f->db, first, &(struct store_attempt){ 1000, 7, 0, "connection refused" }, 5000, &err));
 	int64_t second = due(f, 1000, what, sizeof(what), &attempts);
 	assert_string_equal(what, "webhook mail {\"b\":2}");
-	ok(store_outbox_result(f->db, second, true, NULL, 0, &err));
+	ok(store_outbox_result(f->db, second, &(struct store_attempt){ 1000, 3, 204, NULL }, 0, &err));
 	assert_int_equal(due(f, 1000, what, sizeof(what), &attempts), 0);
 	assert_int_equal(next_at(f), 5000);
 	assert_int_equal(due(f, 5000, what, sizeof(what), &attempts), first);
 	assert_int_equal(attempts, 1);
-	ok(store_outbox_result(f->db, first, false, "gone", 0, &err));
+	ok(store_outbox_result(f->db, first, &(struct store_attempt){ 5000, 9, 500, "gone" }, 0, &err));
 	assert_int_equal(due(f, INT64_MAX, what, sizeof(what), &attempts), 0);
 	assert_int_equal(next_at(f), 0);
 	assert_int_equal(
@@ -54,10 +54,83 @@ static void rows_wait_are_tried_and_end(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM outbox WHERE state = 'sent' AND last_error = ''"), 1);
 }
 
+/** Owe a word about a commit. */
+static void say(struct fixture *f, const char *word)
+{
+	ok(store_outbox_replace(f->db, "status", "kernels", "89ab flopwatch/ffa", word, 100, &err));
+}
+
+static void only_the_newest_word_counts(void **state)
+{
+	struct fixture *f = *state;
+	char what[300];
+	int attempts;
+	say(f, "\"queued\"");
+	say(f, "\"queued\"");
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM outbox"), 1);
+	say(f, "\"running\"");
+	ok(store_outbox_replace(f->db, "status", "kernels", "cdef flopwatch/ffa", "\"queued\"", 100, &err));
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM outbox WHERE state = 'superseded'"), 1);
+	int64_t id = due(f, 100, what, sizeof(what), &attempts);
+	assert_string_equal(what, "status kernels \"running\"");
+	/* it is on its way while the next word comes, fails, and is not tried again */
+	say(f, "\"failure\"");
+	ok(store_outbox_result(f->db, id, &(struct store_attempt){ 100, 1, 500, "500" }, 5000, &err));
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM outbox WHERE state = 'superseded'"), 2);
+	ok(store_outbox_replace(f->db, "status", "kernels", "cdef flopwatch/ffa", "\"running\"", 100, &err));
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM outbox WHERE state = 'waiting'"), 2);
+}
+
+static void one_at_a_time_to_each(void **state)
+{
+	struct fixture *f = *state;
+	struct store_outbox row;
+	struct buf payload;
+	const char busy[1][160] = { "webhook chat" };
+	buf_init(&payload, 1 << 16);
+	ok(store_outbox_insert(f->db, "webhook", "chat", "1", 100, &err));
+	assert_int_equal(store_outbox_due(f->db, 100, busy, 1, &row, &payload, &err), 0);
+	ok(store_outbox_insert(f->db, "webhook", "mail", "2", 100, &err));
+	assert_int_equal(store_outbox_due(f->db, 100, busy, 1, &row, &payload, &err), 1);
+	assert_string_equal(row.target, "mail");
+	assert_int_equal(strncmp(row.message_id, "msg_", 4), 0);
+	assert_int_equal(strlen(row.message_id), 36);
+	buf_fini(&payload);
+}
+
+static void count_attempt(void *arg, const struct store_attempt *row)
+{
+	int *sum = arg;
+	*sum += row->status + (int)row->duration_ms;
+}
+
+static void again_and_gone(void **state)
+{
+	struct fixture *f = *state;
+	int n, sum = 0;
+	ok(store_outbox_insert(f->db, "webhook", "chat", "1", 100, &err));
+	assert_int_equal(store_outbox_again(f->db, 7, 100, &err), -1);
+	assert_int_equal(err.code, ERR_NOT_FOUND);
+	ok(store_outbox_result(f->db, 1, &(struct store_attempt){ 100, 5, 410, "gone" }, 0, &err));
+	ok(store_outbox_again(f->db, 1, 200, &err));
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM outbox WHERE state = 'waiting' AND attempts = 0"), 1);
+	ok(store_outbox_result(f->db, 1, &(struct store_attempt){ 200, 5, 200, NULL }, 0, &err));
+	ok(view_attempts(f->db, 1, count_attempt, &sum, &err));
+	assert_int_equal(sum, 410 + 5 + 200 + 5);
+	ok(store_outbox_prune(f->db, 100, 10, &n, &err));
+	assert_int_equal(n, 0);
+	ok(store_outbox_prune(f->db, 101, 10, &n, &err));
+	assert_int_equal(n, 1);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM outbox_attempt"), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(rows_wait_are_tried_and_end, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(only_the_newest_word_counts, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(one_at_a_time_to_each, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(again_and_gone, fixture_setup, fixture_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

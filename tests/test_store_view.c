@@ -355,7 +355,7 @@ static void take_live_statements(struct fixture *f)
 	assert_int_equal(store_cell_next(f->db, 3, -1, &cell, &err), 1);
 	ok(store_cell_launches(f->db, cell.id, "device", &launches, &err));
 	buf_fini(&launches.values);
-	ok(store_outbox_next_at(f->db, &id, &err));
+	ok(store_outbox_next_at(f->db, 0, &id, &err));
 }
 
 static int scans;

@@ -5,9 +5,10 @@
 #include "web/http.h"
 
 /* What a list may be filtered by; "open" stands for every state before the end. */
-#define API_JOB_STATES   "open queued sent building checking measuring done failed cancelled superseded gone"
-#define API_ALERT_STATES "open acknowledged accepted resolved invalid"
-#define API_VERDICTS     "failed rejected regression undecided not_comparable improvement unchanged identical"
+#define API_JOB_STATES      "open queued sent building checking measuring done failed cancelled superseded gone"
+#define API_ALERT_STATES    "open acknowledged accepted resolved invalid"
+#define API_VERDICTS        "failed rejected regression undecided not_comparable improvement unchanged identical"
+#define API_DELIVERY_STATES "waiting sent failed superseded"
 
 /* Every handler's `arg` is the struct site. */
 http_handler_fn api_repos, api_branches;
@@ -22,6 +23,7 @@ http_handler_fn api_alerts, api_alert_acknowledge, api_alert_accept, api_alert_r
 http_handler_fn api_calibration, api_calibrate;
 http_handler_fn api_devices, api_device_pause, api_device_resume;
 http_handler_fn api_index, api_openapi, api_events, api_healthz, api_metrics, api_backup;
+http_handler_fn api_deliveries, api_redeliver;
 http_handler_fn api_hook;
 http_handler_fn api_tokens, api_token_post, api_token_revoke;
 

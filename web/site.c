@@ -21,6 +21,9 @@ static const struct http_route routes[] = {
 	{ "GET", "/commits/{sha}", page_commit, HTTP_READ },
 	{ "GET", "/help", page_help, HTTP_READ },
 	{ "GET", "/api", page_api, HTTP_READ },
+	{ "GET", "/deliveries", page_deliveries, HTTP_READ },
+	{ "GET", "/alerts.atom", feed_alerts, HTTP_READ },
+	{ "GET", "/comparisons.atom", feed_comparisons, HTTP_READ },
 	{ "GET", "/search", page_search, HTTP_READ },
 	{ "GET", "/static/{file}", page_static, HTTP_OPEN },
 	{ "GET", "/login", page_login, HTTP_OPEN },
@@ -64,6 +67,8 @@ static const struct http_route routes[] = {
 	{ "POST", "/api/v1/devices/{uuid}/pause", api_device_pause, HTTP_ADMIN },
 	{ "POST", "/api/v1/devices/{uuid}/resume", api_device_resume, HTTP_ADMIN },
 	{ "POST", "/api/v1/comparisons/{id}/judge", api_comparison_judge, HTTP_ADMIN },
+	{ "GET", "/api/v1/deliveries", api_deliveries, HTTP_READ },
+	{ "POST", "/api/v1/deliveries/{id}/redeliver", api_redeliver, HTTP_TRIGGER },
 	{ "POST", "/api/v1/backup", api_backup, HTTP_ADMIN },
 	{ "POST", "/api/v1/hooks/{repo}", api_hook, HTTP_OPEN }, /* signed */
 	{ "GET", "/api/v1/tokens", api_tokens, HTTP_ADMIN },

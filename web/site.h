@@ -48,6 +48,7 @@ struct site_actions {
 	int (*import)(void *arg, const struct site_import *figures, int64_t *comparison, bool *is_new, struct fw_err *err);
 	int (*cancel_bisect)(void *arg, int64_t id, const char *who, struct fw_err *err);
 	int (*judge)(void *arg, int64_t comparison, bool *changed, struct fw_err *err);
+	int (*redeliver)(void *arg, int64_t delivery, struct fw_err *err);
 };
 
 struct site {
@@ -56,6 +57,7 @@ struct site {
 	const char *backup_dir;   /* where a backup is made before it is sent */
 	bool needs_token;         /* every request shows an access token, or the session of a browser that did */
 	struct page_cache *pages; /* drawn comparisons; NULL: each is drawn anew */
+	const char *public_url;   /* where people reach the pages; NULL or "": as the request came */
 	const char *const *names; /* further values of Host that are ours, NULL-ended; NULL: none */
 };
 

@@ -36,6 +36,8 @@ static const struct verb {
 	{ "alerts", 0, 2, verb_alerts,
 		"alerts [--state S] [--repo R] | alerts acknowledge|accept|resolve|invalidate ID --reason TEXT",
 		"losses that wait for a person" },
+	{ "deliveries", 0, 0, verb_deliveries, "deliveries [--state S]", "who was told what, and how each attempt ended" },
+	{ "redeliver", 1, 1, verb_redeliver, "redeliver DELIVERY", "send it again, under the same id" },
 	{ "devices", 0, 0, verb_devices, "devices", "what measures" },
 	{ "pause", 1, 1, verb_pause, "pause DEVICE", "give a device no more jobs" },
 	{ "resume", 1, 1, verb_resume, "resume DEVICE", "give it jobs again; one that is quarantined is tried first" },

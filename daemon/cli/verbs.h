@@ -57,6 +57,8 @@ int verb_cancel(struct client *c, const struct options *o);
 int verb_retry(struct client *c, const struct options *o);
 int verb_history(struct client *c, const struct options *o);
 int verb_alerts(struct client *c, const struct options *o);
+int verb_deliveries(struct client *c, const struct options *o);
+int verb_redeliver(struct client *c, const struct options *o);
 int verb_devices(struct client *c, const struct options *o);
 int verb_pause(struct client *c, const struct options *o);
 int verb_resume(struct client *c, const struct options *o);

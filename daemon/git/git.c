@@ -14,7 +14,7 @@ static const size_t RECEIVED_MAX_BYTES = (size_t)2 << 30;
 static const unsigned OBJECTS_MAX = 20000000;
 
 static const char SNAPSHOT_REF[] = "refs/flopwatch/snapshot";
-static const char NOTES_REF[] = "refs/notes/flopwatch";
+#define NOTES_REF "refs/notes/flopwatch"
 static const char FETCH_SPEC[] = "+refs/heads/*:refs/heads/*";
 
 struct git_repo {
@@ -560,6 +560,78 @@ int git_repo_note(struct git_repo *r, const char *sha, const char *text, struct 
 	git_signature_free(who);
 	git_commit_free(commit);
 	return rc < 0 ? fail(err, rc, "write the note of %s in %s", sha, r->path) : 0;
+}
+
+/* A connection for the notes alone, with the same care as every other one. */
+static int notes_remote(struct git_repo *r, const char *url, struct transfer *t, git_remote **remote, git_remote_callbacks *calls,
+	struct fw_err *err)
+{
+	int rc = git_remote_init_callbacks(calls, GIT_REMOTE_CALLBACKS_VERSION);
+
+	if (rc == 0)
+		rc = git_remote_create_anonymous(remote, r->lib, url);
+	calls->credentials = on_credential;
+	calls->transfer_progress = on_progress;
+	calls->payload = t;
+	return rc < 0 ? fail(err, rc, "prepare the notes of %s", url) : 0;
+}
+
+int git_repo_notes_fetch(struct git_repo *r, const char *url, const char *ssh_key, struct fw_err *err)
+{
+	char spec[] = "+" NOTES_REF ":" NOTES_REF, *specs[] = { spec };
+	const git_strarray refs = { specs, 1 };
+	struct transfer t = { .ssh_key = ssh_key ? ssh_key : "", .err = err };
+	git_remote *remote = NULL;
+	git_fetch_options options;
+	int rc = git_fetch_options_init(&options, GIT_FETCH_OPTIONS_VERSION);
+
+	if (rc < 0)
+		return fail(err, rc, "prepare to fetch from %s", url);
+	if (notes_remote(r, url, &t, &remote, &options.callbacks, err) < 0)
+		return -1;
+	options.proxy_opts.type = GIT_PROXY_NONE;
+	options.follow_redirects = GIT_REMOTE_REDIRECT_NONE;
+	options.download_tags = GIT_REMOTE_DOWNLOAD_TAGS_NONE;
+	options.update_fetchhead = 0;
+	rc = git_remote_fetch(remote, &refs, &options, NULL);
+	git_remote_free(remote);
+	if (rc < 0 && err->code) /* a callback knows better */
+		return -1;
+	return rc < 0 ? fail(err, rc, "fetch the notes from %s", url) : 0;
+}
+
+/* The server's word about one ref that was pushed; NULL: it took it. */
+static int on_pushed(const char *ref, const char *refusal, void *payload)
+{
+	struct transfer *t = payload;
+
+	if (!refusal)
+		return 0;
+	err_set(t->err, ERR_BUSY, "the server did not take %s: %s", ref, refusal);
+	return GIT_EUSER;
+}
+
+int git_repo_notes_push(struct git_repo *r, const char *url, const char *ssh_key, struct fw_err *err)
+{
+	char spec[] = NOTES_REF ":" NOTES_REF, *specs[] = { spec };
+	const git_strarray refs = { specs, 1 };
+	struct transfer t = { .ssh_key = ssh_key ? ssh_key : "", .err = err };
+	git_remote *remote = NULL;
+	git_push_options options;
+	int rc = git_push_options_init(&options, GIT_PUSH_OPTIONS_VERSION);
+
+	if (rc < 0)
+		return fail(err, rc, "prepare to push to %s", url);
+	if (notes_remote(r, url, &t, &remote, &options.callbacks, err) < 0)
+		return -1;
+	options.callbacks.push_update_reference = on_pushed;
+	options.proxy_opts.type = GIT_PROXY_NONE;
+	options.follow_redirects = GIT_REMOTE_REDIRECT_NONE;
+	rc = git_remote_push(remote, &refs, &options);
+	git_remote_free(remote);
+	if (rc < 0 && err->code)
+		return -1;
+	return rc < 0 ? fail(err, rc, "push the notes to %s", url) : 0;
 }
 
 /* The commit that HEAD names; NULL when unborn. */

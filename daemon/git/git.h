@@ -72,6 +72,10 @@ int git_repo_tree(struct git_repo *r, const char *tree, int (*each)(void *arg, c
 /** Append a blob. Err: ERR_FULL when it is larger than `max` bytes. */
 int git_repo_blob(struct git_repo *r, const char *oid, size_t max, struct buf *out, struct fw_err *err);
 
+/** Bring refs/notes/flopwatch of `url` here, in place of ours; one that does not have it leaves ours. */
+int git_repo_notes_fetch(struct git_repo *r, const char *url, const char *ssh_key, struct fw_err *err);
+/** Push it there. Err: ERR_BUSY somebody else's came first: fetch, write and push again. */
+int git_repo_notes_push(struct git_repo *r, const char *url, const char *ssh_key, struct fw_err *err);
 /** Write `text` as the note of a commit on refs/notes/flopwatch, replacing an older one. */
 int git_repo_note(struct git_repo *r, const char *sha, const char *text, struct fw_err *err);
 /**

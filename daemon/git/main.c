@@ -17,7 +17,7 @@ static const char USAGE[] =
 	"  tree     --repo PATH --commit SHA [--blob FILE]... [--oid FILE]...\n"
 	"  tar      --repo PATH --oid OID                         a tree (or one file) as ustar\n"
 	"  log      --repo PATH --from SHA [--count N] [--first-parent]\n"
-	"  note     --repo PATH --commit SHA --file FILE          write refs/notes/flopwatch\n"
+	"  note     --repo PATH --commit SHA --file FILE [--push URL [--ssh-key FILE]]  write refs/notes/flopwatch, and push it\n"
 	"  snapshot --worktree DIR                                store uncommitted files on refs/flopwatch/snapshot\n"
 	"\n"
 	"Branch names are percent-encoded, hashes are full. Exit: 0 done, 1 error, 2 usage.\n";
@@ -36,7 +36,7 @@ static const struct verb verbs[] = {
 	{ "tree", verb_tree, 20, " !--repo !--commit --blob --oid " },
 	{ "tar", verb_tar, 60, " !--repo !--oid " },
 	{ "log", verb_log, 20, " !--repo !--from --count --first-parent " },
-	{ "note", verb_note, 20, " !--repo !--commit !--file " },
+	{ "note", verb_note, 60, " !--repo !--commit !--file --push --ssh-key " },
 	{ "snapshot", verb_snapshot, 60, " !--worktree " },
 };
 
@@ -73,7 +73,7 @@ static int set_option(struct verb_args *a, const struct verb *verb, const char *
 		const char **place;
 	} texts[] = { { "--repo", &a->repo }, { "--url", &a->url }, { "--mirror", &a->mirror }, { "--ssh-key", &a->ssh_key },
 		{ "--target", &a->target }, { "--upstream", &a->upstream }, { "--with", &a->with }, { "--commit", &a->commit },
-		{ "--from", &a->from }, { "--file", &a->file }, { "--worktree", &a->worktree } };
+		{ "--from", &a->from }, { "--file", &a->file }, { "--worktree", &a->worktree }, { "--push", &a->push } };
 	size_t i;
 
 	for (i = 0; i < sizeof texts / sizeof texts[0]; i++)

@@ -11,6 +11,7 @@
 #include "git/mirror.h"
 #include "git/name.h"
 #include "git/tree.h"
+#include "git/url.h"
 
 enum {
 	OUTPUT_MAX = 256 << 20,
@@ -400,6 +401,17 @@ int verb_tar(const struct verb_args *a, struct fw_err *err)
 	return status;
 }
 
+/* Others write notes too: what the other side has comes first, ours goes on top of it. */
+static int write_note(struct git_repo *repo, const struct verb_args *a, const char *text, struct fw_err *err)
+{
+	if (!a->push)
+		return git_repo_note(repo, a->commit, text, err);
+	if (url_check(a->push, err) < 0 || git_repo_notes_fetch(repo, a->push, a->ssh_key, err) < 0 ||
+		git_repo_note(repo, a->commit, text, err) < 0)
+		return -1;
+	return git_repo_notes_push(repo, a->push, a->ssh_key, err);
+}
+
 static int note_body(struct git_repo *repo, const struct verb_args *a, struct buf *out, struct fw_err *err)
 {
 	struct buf text;
@@ -417,7 +429,7 @@ static int note_body(struct git_repo *repo, const struct verb_args *a, struct bu
 	else if (strlen(text.data) != text.len || !text.len)
 		status = err_set(err, ERR_INVALID, "%s: a note must be text, and not empty", a->file);
 	else
-		status = git_repo_note(repo, a->commit, text.data, err);
+		status = write_note(repo, a, text.data, err);
 	close(fd);
 	buf_fini(&text);
 	return status;

@@ -5,7 +5,23 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/jsonw.h"
 #include "send/send.h"
+
+static void print_answer(const struct send_answer *answer)
+{
+	struct buf line;
+	struct jsonw j;
+	buf_init(&line, 256);
+	jsonw_init(&j, &line);
+	jsonw_object(&j);
+	jsonw_kv_int(&j, "status", answer->status);
+	jsonw_kv_int(&j, "duration_ms", answer->duration_ms);
+	jsonw_kv_int(&j, "retry_after_s", answer->retry_after_s);
+	jsonw_object_end(&j);
+	puts(line.data);
+	buf_fini(&line);
+}
 
 int main(int argc, char **argv)
 {
@@ -15,12 +31,14 @@ int main(int argc, char **argv)
 		bool help = strcmp(argv[1], "--help") == 0;
 		fputs("usage: flopwatch-send < delivery.json\n"
 		      "  {\"url\":\"https://...\",\"headers\":{\"Name\":\"value\"},\"body\":\"...\",\"allow_internal\":false}\n"
+		      "prints {\"status\":200,\"duration_ms\":12,\"retry_after_s\":0}, status 0 without an answer\n"
 		      "exit 0 delivered, 1 not, 2 the delivery is not understood\n",
 			help ? stdout : stderr);
 		return help ? 0 : 2;
 	}
 	struct buf text;
 	struct delivery delivery = { 0 };
+	struct send_answer answer = { 0 };
 	struct fw_err err = { 0 };
 	buf_init(&text, 4 << 20);
 	int status = 0;
@@ -32,8 +50,9 @@ int main(int argc, char **argv)
 		status = 2;
 	} else if (delivery_read(text.data, text.len, &delivery, &err) != 0) {
 		status = 2;
-	} else if (send_deliver(&delivery, &err) != 0) {
-		status = 1;
+	} else {
+		status = send_deliver(&delivery, &answer, &err) == 0 ? 0 : 1;
+		print_answer(&answer);
 	}
 	if (status != 0)
 		fprintf(stderr, "flopwatch-send: %s\n", err.text);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONNECT_TIMEOUT_MS = 5000, TIMEOUT_MS = 15000, ANSWER_MAX = 1 << 20 };
+enum { CONNECT_TIMEOUT_MS = 5000, TIMEOUT_MS = 15000, ANSWER_MAX = 1 << 20, RETRY_AFTER_MAX_S = 3600 };
 
 /* "Name: value" lines of an object of texts. */
 static int read_headers(json_t *headers, struct delivery *out, struct fw_err *err)
@@ -194,8 +194,22 @@ static int judge(CURL *curl, CURLcode code, const struct guard *guard, const cha
 	return err_set(err, ERR_IO, "%s", why[0] ? why : curl_easy_strerror(code));
 }
 
-int send_deliver(const struct delivery *d, struct fw_err *err)
+/* A receiver that answers 429 or 503 may say how long it wants to be left alone. */
+static void take_answer(CURL *curl, struct send_answer *answer)
 {
+	long status = 0;
+	curl_off_t us = 0, wait_s = 0;
+	if (curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK)
+		answer->status = (int)status;
+	if (curl_easy_getinfo(curl, CURLINFO_TOTAL_TIME_T, &us) == CURLE_OK)
+		answer->duration_ms = (int)(us / 1000);
+	if (curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &wait_s) == CURLE_OK && wait_s > 0)
+		answer->retry_after_s = wait_s < RETRY_AFTER_MAX_S ? (int)wait_s : RETRY_AFTER_MAX_S;
+}
+
+int send_deliver(const struct delivery *d, struct send_answer *answer, struct fw_err *err)
+{
+	*answer = (struct send_answer){ 0 };
 	/* lists on the stack: libcurl only reads them */
 	struct curl_slist headers[SEND_HEADERS_MAX + 1] = { { .data = (char[]){ "Expect:" } } };
 	for (int i = 0; i < d->n_header; i++) {
@@ -209,6 +223,7 @@ int send_deliver(const struct delivery *d, struct fw_err *err)
 	char why[CURL_ERROR_SIZE] = "";
 	int result = set_options(curl, d, headers, &guard, why) ? judge(curl, curl_easy_perform(curl), &guard, why, err)
 								: err_set(err, ERR_INTERNAL, "libcurl refused an option");
+	take_answer(curl, answer);
 	curl_easy_cleanup(curl);
 	return result;
 }

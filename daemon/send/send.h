@@ -3,7 +3,7 @@
  *
  * Guards of an outgoing call: http and https only, no redirects, absolute deadlines, a small cap on the answer, and no
  * connection to loopback, private, link-local or otherwise internal addresses unless the delivery allows it; that is checked
- * on the address actually connected to, so that a name which resolves differently the second time does not help.
+ * on every address that is connected to, when it is, so that a name which resolves differently the second time does not help.
  */
 #ifndef SEND_SEND_H
 #define SEND_SEND_H
@@ -31,7 +31,14 @@ void delivery_fini(struct delivery *d);
 /** Whether an address is not on the public internet. Shape: any sockaddr of AF_INET or AF_INET6; other families are internal. */
 bool send_is_internal(const struct sockaddr *address);
 
+/** What came of a delivery, also of one that failed. */
+struct send_answer {
+	int status;        /* of HTTP; 0: no answer */
+	int duration_ms;   /* from the first look-up of the name to the end */
+	int retry_after_s; /* when the receiver wants to be asked again; 0: it did not say */
+};
+
 /** POST it. Err: ERR_IO not delivered (also for answers other than 2xx), ERR_INVALID refused by a guard. */
-int send_deliver(const struct delivery *d, struct fw_err *err);
+int send_deliver(const struct delivery *d, struct send_answer *answer, struct fw_err *err);
 
 #endif

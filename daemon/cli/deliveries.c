@@ -1,0 +1,63 @@
+/* deliveries, redeliver: who was told what, and telling them again. */
+#include <string.h>
+
+#include "cli/table.h"
+#include "cli/value.h"
+#include "cli/verbs.h"
+
+static void print_deliveries(const json_t *items)
+{
+	static const char *const titles[] = { ">delivery", "kind", "to", "state", ">attempts", "~written", "~last error" };
+	struct table t;
+	table_init(&t, 7, titles);
+	size_t i;
+	json_t *d;
+	json_array_foreach(items, i, d)
+	{
+		table_cell(&t, "%lld", value_integer(d, "id"));
+		table_cell(&t, "%s", value_text(d, "kind"));
+		table_cell(&t, "%s", value_text(d, "target"));
+		table_cell(&t, "%s", value_text(d, "state"));
+		table_cell(&t, "%zu", json_array_size(json_object_get(d, "log")));
+		table_cell(&t, "%.19s", value_text(d, "created_at"));
+		table_cell(&t, "%s", value_text(d, "last_error"));
+	}
+	table_print(&t, stdout);
+	table_fini(&t);
+}
+
+int verb_deliveries(struct client *c, const struct options *o)
+{
+	struct fw_err err = { 0 };
+	struct buf path;
+	json_t *answer = NULL;
+	buf_init(&path, 4096);
+	buf_printf(&path, "/api/v1/deliveries?limit=%d", o->limit ? o->limit : 50);
+	if (o->state) {
+		buf_puts(&path, "&state=");
+		client_argument(&path, o->state);
+	}
+	int result = client_get(c, path.data, &answer, &err);
+	buf_fini(&path);
+	if (result != 0)
+		return verb_fail(&err);
+	if (o->json)
+		json_dumpf(answer, stdout, JSON_INDENT(2)), putchar('\n');
+	else
+		print_deliveries(json_object_get(answer, "items"));
+	json_decref(answer);
+	return EXIT_OK;
+}
+
+int verb_redeliver(struct client *c, const struct options *o)
+{
+	struct fw_err err = { 0 };
+	struct buf path;
+	buf_init(&path, 4096);
+	buf_puts(&path, "/api/v1/deliveries/");
+	client_argument(&path, o->arg[0]);
+	buf_puts(&path, "/redeliver");
+	int result = client_post(c, path.data, "", NULL, &err);
+	buf_fini(&path);
+	return result == 0 ? EXIT_OK : verb_fail(&err);
+}
