@@ -447,7 +447,7 @@ static void ended_jobs_get_no_result(void **state)
 	ok(store_job_state(f->db, r->plan.ask.job, "cancelled", "by anna", 4000, &err));
 	ok(db_commit(f->db, &err));
 	ok(db_begin(f->db, &err));
-	refused(ERR_INVALID, judge_finish(f->db, config, r, 5000, &out, &err));
+	refused(ERR_CONFLICT, judge_finish(f->db, config, r, 5000, &out, &err));
 	db_rollback(f->db);
 	result_free(r);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM comparison"), 0);

@@ -54,7 +54,7 @@ static void test_what_has_ended_does_not_move(void **state)
 	struct store_job j = new_job();
 	ok(ledger_move_now(&g, &j, JOBSTATE_CANCELLED, "", &err));
 	assert_int_equal(ledger_move_now(&g, &j, JOBSTATE_FAILED, "late", &err), -1);
-	assert_int_equal(err.code, ERR_INVALID);
+	assert_int_equal(err.code, ERR_CONFLICT);
 	assert_false(g.is_broken);
 	assert_string_equal(fixture_text("SELECT state FROM job"), "cancelled");
 	assert_int_equal(fixture_number("SELECT count(*) FROM job_log"), 0);
@@ -72,7 +72,7 @@ static void test_a_release_does_not_count_the_attempt(void **state)
 	assert_string_equal(fixture_text("SELECT state || attempt || state_why FROM job"), "queued0stopped");
 	ok(ledger_begin(&g, &err));
 	assert_int_equal(ledger_end(&g, ledger_release(&g, &j, "again", 9, &err), &err), -1);
-	assert_int_equal(err.code, ERR_INVALID);
+	assert_int_equal(err.code, ERR_CONFLICT);
 }
 
 static void test_a_failed_step_leaves_nothing(void **state)
