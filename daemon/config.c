@@ -428,6 +428,17 @@ static void read_limits(struct yaml *y, struct yaml_node *map, struct config *c)
 	c->queue_max = (int)queue_max;
 }
 
+static void read_cores(struct yaml *y, struct yaml_node *map, struct config *c)
+{
+	if (map && !yaml_is_map(map)) {
+		yaml_mistake(y, map, "is not a mapping; e.g. cores: {measure: auto}");
+		return;
+	}
+	read_text(y, map, "measure", c->measure_cores, sizeof c->measure_cores);
+	if (!cores_is_plan(c->measure_cores))
+		yaml_mistake(y, yaml_get(y, map, "measure"), "is neither auto, shared nor a list of cores as 2-7,10");
+}
+
 static void read_calibrate(struct yaml *y, struct yaml_node *map, struct config *c)
 {
 	c->calibrate_every_ms = 24 * (int64_t)HOUR_MS;
@@ -450,6 +461,7 @@ static void read_all(struct yaml *y, struct config *c)
 	snprintf(c->listen_host, sizeof c->listen_host, "127.0.0.1");
 	c->listen_port = 8451;
 	snprintf(c->sandbox, sizeof c->sandbox, "auto");
+	snprintf(c->measure_cores, sizeof c->measure_cores, "auto");
 	if (root && !yaml_is_map(root)) {
 		yaml_mistake(y, root, "is not a mapping; e.g. state_dir: /var/lib/flopwatch");
 		return;
@@ -463,6 +475,7 @@ static void read_all(struct yaml *y, struct config *c)
 	read_choice(y, root, "sandbox", sandboxes, "auto, required, none", c->sandbox, sizeof c->sandbox);
 	read_limits(y, yaml_get(y, root, "limits"), c);
 	read_calibrate(y, yaml_get(y, root, "calibrate"), c);
+	read_cores(y, yaml_get(y, root, "cores"), c);
 	read_section(y, root, "workers", CONFIG_WORKERS_MAX, c, read_worker);
 	read_section(y, root, "repos", CONFIG_REPOS_MAX, c, read_repo);
 	read_section(y, root, "webhooks", CONFIG_HOOKS_MAX, c, read_webhook);
@@ -558,6 +571,7 @@ void config_update(struct config *live, const struct config *fresh, char *restar
 		names = strcmp(live->name[i], fresh->name[i]) != 0;
 	name_setting(names, "access and names", restart, size);
 	name_setting(strcmp(live->sandbox, fresh->sandbox) != 0, "sandbox", restart, size);
+	name_setting(strcmp(live->measure_cores, fresh->measure_cores) != 0, "cores", restart, size);
 	name_setting(workers, "workers", restart, size);
 	/* entry by entry: the unused rest of these arrays was never touched and takes no memory */
 	for (int i = 0; i < fresh->n_repos; i++)

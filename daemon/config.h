@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/cores.h"
 #include "base/err.h"
 
 enum { CONFIG_SECRET_SIZE = 256 };
@@ -77,7 +78,9 @@ struct config {
 	int queue_max;       /* jobs that may wait */
 	bool calibrate_idle; /* run A/A comparisons while nothing waits, on each device every so often */
 	int64_t calibrate_every_ms;
-	char sandbox[16]; /* "auto" "required" "none": passed to workers started as children */
+	char measure_cores[CORES_TEXT]; /* what cores_plan is asked for */
+	struct cores cores;             /* what came of it, at the start */
+	char sandbox[16];               /* "auto" "required" "none": passed to workers started as children */
 };
 
 /**

@@ -69,6 +69,7 @@ static int start(
 		.env = env,
 		.fd = { { line, 0 }, { line, 1 }, { errors, 2 } },
 		.n_fd = 3,
+		.cores = c->cores.apart ? &c->cores.measure : NULL,
 	};
 	return proc_spawn(&spec, &out->child, err);
 }

@@ -262,11 +262,29 @@ static void pet_watchdog(void *arg)
 		log_error("watchdog.timer", "err=%s", log_quote(err.text));
 }
 
+/* Before anything is started, so that children that do not measure serve as well. */
+static int divide_cores(struct config *config, struct fw_err *err)
+{
+	struct fw_err refused = { 0 };
+	char measure[CORES_TEXT], serve[CORES_TEXT];
+	if (cores_plan(config->measure_cores, &config->cores, err) != 0)
+		return -1;
+	if (!config->cores.apart)
+		return 0;
+	cores_text(&config->cores.measure, measure);
+	cores_text(&config->cores.serve, serve);
+	if (cores_use(&config->cores.serve, &refused) != 0)
+		log_warning("cores", "measure=%s serve=%s err=%s", measure, serve, log_quote(refused.text));
+	else
+		log_info("cores", "measure=%s serve=%s", measure, serve);
+	return 0;
+}
+
 static int start(struct server *s, struct fw_err *err)
 {
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes shall fail a write, not end the daemon */
-	if (open_state(s, err) != 0 || loop_new(&s->loop, err) != 0)
+	if (divide_cores(s->config, err) != 0 || open_state(s, err) != 0 || loop_new(&s->loop, err) != 0)
 		return -1;
 	/* the port before the workers: a second start on it must not disturb anything */
 	if (face_start(s->loop, s->config, s->db, &s->control, &s->face, err) != 0 ||

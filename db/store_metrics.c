@@ -6,7 +6,8 @@ int view_durations(struct db *db, struct view_durations *out, struct fw_err *err
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT count(*), coalesce(sum(d), 0), sum(d <= 1), sum(d <= 5), sum(d <= 15), sum(d <= 30), sum(d <= 60), "
-		"sum(d <= 120), sum(d <= 300), sum(d <= 600), sum(d <= 1800), sum(d <= 3600) FROM (SELECT (ended_at - started_at) / "
+		"sum(d <= 120), sum(d <= 300), sum(d <= 600), sum(d <= 1800), sum(d <= 3600) FROM (SELECT (ended_at - "
+		"started_at) / "
 		"1000.0 AS d FROM job WHERE state IN ('done', 'failed') AND started_at IS NOT NULL AND ended_at >= started_at)",
 		err);
 	if (!s || stmt_step(s, err) != 1)

@@ -242,7 +242,8 @@ static void write_process(struct buf *out)
 	getrlimit(RLIMIT_NOFILE, &files);
 	const double page = (double)sysconf(_SC_PAGESIZE);
 	process_value(out, "cpu_seconds_total", "counter", "User and system time of the daemon.",
-		(double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) + (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec) * 1e-6);
+		(double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) +
+			(double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec) * 1e-6);
 	process_value(out, "resident_memory_bytes", "gauge", "Resident memory of the daemon.", (double)resident * page);
 	process_value(out, "virtual_memory_bytes", "gauge", "Virtual memory of the daemon.", (double)pages * page);
 	process_value(out, "open_fds", "gauge", "Open descriptors of the daemon.", open_descriptors());

@@ -168,6 +168,8 @@ static _Noreturn void child_start(
 	child_descriptors(spec, report);
 	if (spec->cwd && chdir(spec->cwd) < 0)
 		child_fail(report, "chdir");
+	if (spec->cores) /* a machine that has not got them any more: better slower than not at all */
+		sched_setaffinity(0, sizeof *spec->cores, spec->cores);
 	umask(022);
 	set_limit(RLIMIT_FSIZE, spec->file_size_bytes);
 	set_limit(RLIMIT_AS, spec->address_space_bytes);

@@ -8,6 +8,7 @@
 #ifndef BASE_PROC_H
 #define BASE_PROC_H
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -29,6 +30,7 @@ struct proc_spec {
 	int64_t address_space_bytes; /* RLIMIT_AS; 0: no limit; never for a CUDA process */
 	int cpu_s;                   /* RLIMIT_CPU; 0: no limit */
 	bool keep_on_parent_death;
+	const cpu_set_t *cores; /* that it may use; NULL: the parent's */
 };
 
 struct proc {

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cores.h"
 #include "base/log.h"
 #include "worker/compare_alone.h"
 #include "worker/peer.h"
@@ -15,6 +16,7 @@ enum { EXIT_ERROR = 1, EXIT_USAGE = 2 };
 
 static const char usage[] =
 	"usage: flopwatch-worker serve [--cache DIR] [--sandbox auto|required|none] [--device auto|cuda|cpu|sim]\n"
+	"                             [--cores auto|shared|LIST]\n"
 	"       flopwatch-worker compare --suite FILE --base A.so --target B.so [options]\n"
 	"       flopwatch-worker probe [--sandbox ...] [--device ...]\n"
 	"\n"
@@ -24,6 +26,7 @@ static const char usage[] =
 	"\n"
 	"  --cache DIR        builds, modules and outcomes of checks\n"
 	"                     (default $XDG_CACHE_HOME/flopwatch, ~/.cache/flopwatch or, for root, /var/cache/flopwatch-worker)\n"
+	"  --cores WHICH      that measure: auto leaves one to others where there are four or more; shared (default); a list\n"
 	"  --sandbox WHEN     auto: bubblewrap where it works; required: or refuse to start; none\n"
 	"  --device D         auto, cuda, cpu, sim, or one device: cuda:0 or a uuid\n"
 	"  --suite FILE       the cells to compare on\n"
@@ -40,6 +43,7 @@ static const char usage[] =
 enum option_name {
 	OPT_CACHE = 256,
 	OPT_SANDBOX,
+	OPT_CORES,
 	OPT_DEVICE,
 	OPT_SUITE,
 	OPT_BASE,
@@ -58,6 +62,7 @@ static const struct option options[] = {
 	{ "cache", required_argument, NULL, OPT_CACHE },
 	{ "sandbox", required_argument, NULL, OPT_SANDBOX },
 	{ "device", required_argument, NULL, OPT_DEVICE },
+	{ "cores", required_argument, NULL, OPT_CORES },
 	{ "suite", required_argument, NULL, OPT_SUITE },
 	{ "base", required_argument, NULL, OPT_BASE },
 	{ "target", required_argument, NULL, OPT_TARGET },
@@ -86,6 +91,8 @@ struct arguments {
 /* -1: go on; else the exit status. */
 static int read_options(int argc, char **argv, struct arguments *a)
 {
+	struct fw_err err = { 0 };
+	struct cores cores;
 	char *end;
 	int c;
 
@@ -100,6 +107,10 @@ static int read_options(int argc, char **argv, struct arguments *a)
 			break;
 		case OPT_DEVICE:
 			a->serve.device = optarg;
+			break;
+		case OPT_CORES:
+			if (cores_plan(optarg, &cores, &err) != 0 || cores_use(&cores.measure, &err) != 0)
+				return wrong(err.text, "");
 			break;
 		case OPT_SUITE:
 			a->compare.suite = optarg;

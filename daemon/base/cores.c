@@ -1,0 +1,128 @@
+#include "base/cores.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A number below CPU_SETSIZE; -1. */
+static int number(const char **at)
+{
+	char *end;
+	if (!isdigit((unsigned char)**at))
+		return -1;
+	long v = strtol(*at, &end, 10);
+	*at = end;
+	return v < CPU_SETSIZE ? (int)v : -1;
+}
+
+/* "0,2-7" into a set. False: it is no such list. */
+static bool read_list(const char *text, cpu_set_t *set)
+{
+	CPU_ZERO(set);
+	for (const char *at = text;;) {
+		int first = number(&at), last = first;
+		if (*at == '-') {
+			at++;
+			last = number(&at);
+		}
+		if (first < 0 || last < first)
+			return false;
+		for (int i = first; i <= last; i++)
+			CPU_SET(i, set);
+		if (*at == '\0')
+			return true;
+		if (*at++ != ',')
+			return false;
+	}
+}
+
+bool cores_is_plan(const char *text)
+{
+	cpu_set_t ignored;
+	return strcmp(text, "auto") == 0 || strcmp(text, "shared") == 0 || read_list(text, &ignored);
+}
+
+/* The threads of one core share what it computes with: both serve, or both measure. Unknown: the core alone. */
+static void add_siblings(int core, cpu_set_t *set)
+{
+	char path[96], text[CORES_TEXT] = "";
+	cpu_set_t siblings;
+	CPU_SET(core, set);
+	snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", core);
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return;
+	if (fgets(text, sizeof text, file)) {
+		text[strcspn(text, "\n")] = '\0';
+		if (read_list(text, &siblings))
+			CPU_OR(set, set, &siblings);
+	}
+	fclose(file);
+}
+
+static int plan_auto(const cpu_set_t *allowed, struct cores *out)
+{
+	int first = 0;
+	if (CPU_COUNT(allowed) < CORES_APART_MIN)
+		return 0;
+	while (!CPU_ISSET(first, allowed))
+		first++;
+	CPU_ZERO(&out->serve);
+	add_siblings(first, &out->serve);
+	CPU_AND(&out->serve, &out->serve, allowed);
+	CPU_XOR(&out->measure, allowed, &out->serve);
+	out->apart = CPU_COUNT(&out->measure) > 0;
+	if (!out->apart)
+		out->measure = out->serve = *allowed;
+	return 0;
+}
+
+int cores_plan(const char *how, struct cores *out, struct fw_err *err)
+{
+	cpu_set_t allowed, both;
+	char ours[CORES_TEXT];
+	CPU_ZERO(&allowed);
+	if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+		return err_sys(err, "cannot ask which cores there are");
+	*out = (struct cores){ .measure = allowed, .serve = allowed };
+	if (strcmp(how, "shared") == 0)
+		return 0;
+	if (strcmp(how, "auto") == 0)
+		return plan_auto(&allowed, out);
+	if (!read_list(how, &out->measure))
+		return err_set(err, ERR_INVALID, "cores: %s is neither auto, shared nor a list as 2-7,10", how);
+	cores_text(&allowed, ours);
+	CPU_AND(&both, &out->measure, &allowed);
+	if (!CPU_EQUAL(&both, &out->measure))
+		return err_set(err, ERR_INVALID, "cores: %s names a core that is not among ours, %s", how, ours);
+	CPU_XOR(&out->serve, &allowed, &out->measure);
+	if (CPU_COUNT(&out->serve) == 0)
+		return err_set(err, ERR_INVALID, "cores: %s leaves none of %s to serve", how, ours);
+	out->apart = true;
+	return 0;
+}
+
+int cores_use(const cpu_set_t *set, struct fw_err *err)
+{
+	return sched_setaffinity(0, sizeof *set, set) == 0 ? 0 : err_sys(err, "cannot keep to the cores that are meant");
+}
+
+void cores_text(const cpu_set_t *set, char text[CORES_TEXT])
+{
+	size_t used = 0;
+	text[0] = '\0';
+	for (int i = 0; i < CPU_SETSIZE; i++) {
+		if (!CPU_ISSET(i, set))
+			continue;
+		int last = i;
+		while (last + 1 < CPU_SETSIZE && CPU_ISSET(last + 1, set))
+			last++;
+		int n = last > i ? snprintf(text + used, CORES_TEXT - used, "%s%d-%d", used ? "," : "", i, last)
+				 : snprintf(text + used, CORES_TEXT - used, "%s%d", used ? "," : "", i);
+		if (n < 0 || used + (size_t)n >= CORES_TEXT)
+			return;
+		used += (size_t)n;
+		i = last;
+	}
+}

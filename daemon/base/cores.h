@@ -1,0 +1,35 @@
+/**
+ * cores.h - which cores measure and which serve, so that whoever looks at pages does not disturb what is being timed.
+ */
+#ifndef BASE_CORES_H
+#define BASE_CORES_H
+
+#include <sched.h>
+#include <stdbool.h>
+
+#include "base/err.h"
+
+enum { CORES_TEXT = 512, CORES_APART_MIN = 4 };
+
+struct cores {
+	cpu_set_t measure, serve; /* both all that is allowed where they are not apart */
+	bool apart;
+};
+
+/**
+ * Divide the cores that this process may use. `how`: "auto" leaves the first core with its hyperthreads to serve where there are at
+ * least CORES_APART_MIN, and keeps nothing apart where there are fewer; "shared" keeps nothing apart; else the list of cores
+ * that measure, as "2-7,10". Err: ERR_INVALID no such list, a core that is not ours, none left to serve.
+ */
+int cores_plan(const char *how, struct cores *out, struct fw_err *err);
+
+/** Let this process, and what it starts from now on, use `set` alone. Err: ERR_IO the system refuses. */
+int cores_use(const cpu_set_t *set, struct fw_err *err);
+
+/** Whether `text` could be given to cores_plan, on whatever machine. */
+bool cores_is_plan(const char *text);
+
+/** As a list: "0,2-7". Shape: text[CORES_TEXT]. */
+void cores_text(const cpu_set_t *set, char text[CORES_TEXT]);
+
+#endif
