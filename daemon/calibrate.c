@@ -28,7 +28,8 @@ int calibrate_plan(struct db *db, struct plan *plan, int64_t device, struct fw_e
 			return -1;
 		double tau0 = calibration_tau0(&known.pooled, rule->tau0);
 		c->tau0 = tau0 < rule->tau0 || tau0 > rule->tau0 ? tau0 : 0;
-		c->blind = !calibration_sees(&known.pooled, rule, stats_theta(c->threshold_pct), &mde_pct);
+		bool sees = calibration_sees(&known.pooled, rule, stats_theta(c->threshold_pct), &mde_pct);
+		c->blind_pct = sees ? 0 : mde_pct;
 	}
 	return 0;
 }

@@ -203,17 +203,17 @@ static int host_flags(const struct rule *rule, struct judge_timed *t, int before
 	return flag_call(&e) | (enqueue_known ? flag_enqueue(t->enqueue_us[0], t->enqueue_us[1]) : before & FLAG_ENQUEUE);
 }
 
-/** A blind cell says what it saw, but calls nobody. */
+/** A blind cell says what it saw, and calls only what is larger than the losses that its scatter alone can show. */
 static void keep_silent(struct store_cell *c)
 {
-	c->flags |= c->blind ? FLAG_BLIND : 0;
-	if (!c->blind || c->verdict != VERDICT_REGRESSION)
+	c->flags |= c->blind_pct > 0 ? FLAG_BLIND : 0;
+	if (c->verdict != VERDICT_REGRESSION || c->blind_pct <= -c->change_pct)
 		return;
 	c->verdict = VERDICT_UNDECIDED;
 	c->borderline = false;
 	snprintf(c->reason, sizeof(c->reason),
-		"blind: launches of this cell scatter too much here to call a loss of %.2f %%; these show %.2f %%",
-		c->threshold_pct, c->change_pct);
+		"blind: launches of this cell scatter too much here to call a loss below %.1f %%; these show %.2f %%",
+		c->blind_pct, c->change_pct);
 }
 
 void judge_timings(const struct rule *general, bool sparse, struct judge_timed *t, struct store_cell *c)
@@ -372,7 +372,7 @@ void judge_cell(const struct result *r, int i, struct judge_timed *t, struct sto
 		.sparsity_ratio = a->sparsity_ratio,
 		.flops = case_flops(cell),
 		.tau0 = cell->tau0,
-		.blind = cell->blind,
+		.blind_pct = cell->blind_pct,
 		.threshold_pct = cell->threshold_pct };
 	snprintf(c->key, sizeof(c->key), "%s", cell->key);
 	snprintf(c->group, sizeof(c->group), "%s", cell->group);

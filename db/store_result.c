@@ -212,7 +212,7 @@ int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
 		"seqlen, "
 		"block, sparsity_ratio, input_sha, flops, threshold_pct, m, m_raw, se, beta, launches, samples, base_median_ms, "
 		"target_median_ms, change_pct, ci_low_pct, ci_high_pct, mde_pct, verdict, failure, reason, borderline, tail, "
-		"epoch, held_ms, anchor_change_pct, anchor_ci_low_pct, anchor_ci_high_pct, tau0, blind, "
+		"epoch, held_ms, anchor_change_pct, anchor_ci_low_pct, anchor_ci_high_pct, tau0, blind_pct, "
 		"flags, series) "
 		"SELECT p.id, :n, :key, p.repo, iif(:branch = '', p.branch, :branch), p.target_sha, e.device, p.finished_at, "
 		":group, :mask, :direction, "
@@ -243,7 +243,7 @@ int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
 	stmt_double(s, ":anchor_low", c->epoch ? c->anchor_ci_low_pct : NAN);
 	stmt_double(s, ":anchor_high", c->epoch ? c->anchor_ci_high_pct : NAN);
 	stmt_double(s, ":tau0", c->tau0 > 0 ? c->tau0 : NAN);
-	stmt_int(s, ":blind", c->blind);
+	stmt_double(s, ":blind", c->blind_pct);
 	stmt_text(s, ":series", c->series[0] ? c->series : "device");
 	bind_verdict(s, c);
 	if (insert(db, s, &c->id, err))
@@ -273,7 +273,7 @@ int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store
 		"threshold_pct, "
 		"m, m_raw, se, beta, launches, samples, base_median_ms, target_median_ms, change_pct, ci_low_pct, ci_high_pct, "
 		"mde_pct, "
-		"verdict, failure, reason, borderline, tail, tau0, blind, flags, series FROM cell "
+		"verdict, failure, reason, borderline, tail, tau0, blind_pct, flags, series FROM cell "
 		"WHERE comparison = :comparison AND n > :after ORDER BY n "
 		"LIMIT 1",
 		err);
@@ -308,7 +308,7 @@ int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store
 		.borderline = row_int(s, 28) != 0,
 		.tail = row_int(s, 29) != 0,
 		.tau0 = row_double(s, 30),
-		.blind = row_int(s, 31) != 0,
+		.blind_pct = row_double(s, 31),
 		.flags = flag_parse(row_text(s, 32)) };
 	row_copy(s, 3, out->key, sizeof(out->key));
 	row_copy(s, 4, out->input_sha, sizeof(out->input_sha));

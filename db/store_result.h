@@ -40,9 +40,9 @@ struct store_cell {
 	double held_ms;            /* target's median at the epoch's clock; NAN: no clock is known */
 	double anchor_change_pct, anchor_ci_low_pct, anchor_ci_high_pct; /* throughput against the anchor's; NAN: none */
 	double tau0;                                                     /* calibrated; NAN: the rule's */
-	bool blind;                                                      /* cannot see its threshold */
-	int flags;                                                       /* core/flag.h: those without a column of their own */
-	char series[12];                                                 /* that decides: "device" "call"; "" is device */
+	double blind_pct; /* cannot see its threshold, only losses above this; 0: sees */
+	int flags;        /* core/flag.h: those without a column of their own */
+	char series[12];  /* that decides: "device" "call"; "" is device */
 };
 
 /** A build that said ok, cached or failed; a cached one that is stored already is found again by its inputs and module. */

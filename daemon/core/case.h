@@ -43,7 +43,7 @@ struct cell {
 	char decide
 		[8]; /* series that decides: "device", "call" where host time is part of the promise, "process"; "" is device */
 	double tau0; /* calibrated scatter between launches, log ratio; 0: the rule's */
-	bool blind;  /* scatters so much that losses near the threshold cannot be seen: none is called */
+	double blind_pct; /* scatters so much that only losses above this are called; 0: it sees its threshold */
 	struct attention_case attention;
 };
 

@@ -88,7 +88,7 @@ ALTER TABLE cell ADD COLUMN anchor_change_pct REAL;              -- throughput a
 ALTER TABLE cell ADD COLUMN anchor_ci_low_pct REAL;
 ALTER TABLE cell ADD COLUMN anchor_ci_high_pct REAL;
 ALTER TABLE cell ADD COLUMN tau0 REAL;                           -- calibrated; NULL: the rule's
-ALTER TABLE cell ADD COLUMN blind INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE cell ADD COLUMN blind_pct REAL NOT NULL DEFAULT 0; -- cannot see its threshold, only losses above this; 0: sees
 
 DROP INDEX cell_history;
 CREATE INDEX cell_history ON cell(key, repo, branch, comparison, device, target_sha, finished_at, flops, base_median_ms,
