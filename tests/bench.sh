@@ -39,6 +39,8 @@ listen: 127.0.0.1:0
 sandbox: auto
 workers:
   - {name: local, command: ["$bin/flopwatch-worker", serve], device: sim}
+  - {name: cpu, command: ["$bin/flopwatch-worker", serve], device: cpu}
+cores: {measure: $([ "$(nproc)" -lt 2 ] && echo shared || echo "\"$(($(nproc) / 2))-$(($(nproc) - 1))\"")}
 repos:
   - {name: kernels, url: "$work/kernels.git", upstream: main, branches: [main, "branch-*"], suites: [demo]}
 YML
@@ -85,9 +87,14 @@ echo "bench push.to_queued $(median "${queued[@]}") ms"
 echo "bench push.to_identical $(median "${identical[@]}") ms"
 
 # ---- reading with 16 connections
-load() { # name, path
-	wrk -t1 -c16 -d10s --latency "$server$2" >"$work/wrk"
-	python3 - "$1" "$work/wrk" <<'PY'
+target() { # name, comparison, bound: beside a figure, what it is meant to be
+	echo "bench $1 target $2 $3"
+}
+load() { # name, path, header...
+	local name=$1 path=$2
+	shift 2
+	wrk -t1 -c16 -d10s --latency "$@" "$server$path" >"$work/wrk"
+	python3 - "$name" "$work/wrk" <<'PY'
 import re, sys
 text = open(sys.argv[2]).read()
 unit = {"us": 1e-3, "ms": 1.0, "s": 1e3}
@@ -98,9 +105,76 @@ for q in ("50", "99"):
     print("bench %s_p%s %.6g ms" % (sys.argv[1], q, float(value) * unit[u]))
 print("bench %s_rate %.6g per_s" % (sys.argv[1], float(re.search(r"Requests/sec:\s+([\d.]+)", text).group(1))))
 PY
-	echo "bench $1_size $(curl -s "$server$2" | wc -c) bytes"
+	echo "bench ${name}_size $(curl -s "$@" "$server$path" | wc -c) bytes"
 }
-load http.comparison "/api/v1/comparisons/$((n / 2))"
+json=/api/v1/comparisons/$((n / 2))
+load http.comparison "$json"
+target http.comparison_p99 2 ms
+target http.comparison_rate 20000 per_s
+load http.not_modified "$json" -H "If-None-Match: $(curl -s -o /dev/null -D - "$server$json" | tr -d '\r' | sed -n 's/^ETag: //p')"
+target http.not_modified_rate 50000 per_s
 load http.page "/comparisons/$((n / 2))"
-best=$(for _ in 1 2 3 4 5 6 7; do curl -s -o /dev/null -w '%{time_total}\n' "$server/api/v1/history?repo=kernels&branch=main&limit=10000&cell=$cell"; done | sort -n | sed -n 4p)
+target http.page_p99 3 ms
+target http.page_size 60000 bytes
+history="/api/v1/history?repo=kernels&branch=main&limit=10000&cell=$cell"
+best=$(for _ in 1 2 3 4 5 6 7; do curl -s -o /dev/null -w '%{time_total}\n' "$server$history"; done | sort -n | sed -n 4p)
 echo "bench http.history_10000 $(python3 -c "print('%.6g' % (1000 * $best))") ms"
+target http.history_10000 10 ms
+echo "bench http.history_points $(curl -s "$server$history" | grep -o '"comparison":' | wc -l) count"
+
+# ---- the first page with everything that it asks for, as it travels
+first=$(curl -s "$server/" | grep -oE '(src|href)="?/static/[^" >]+' | grep -oE '/static/.*' | sort -u)
+total=$(curl -s "$server/" | wc -c)
+for asset in $first; do total=$((total + $(curl -s "$server$asset" | wc -c))); done
+echo "bench http.first_page_total $total bytes"
+target http.first_page_total 150000 bytes
+
+# ---- what readers do to a job: main beside itself on this CPU, while nobody looks and before 100 readers of events and 50 clients
+measured() { # the cells of one comparison of main with itself: change and interval
+	local job
+	job=$(curl -s -X POST -H 'Content-Type: application/json' -d '{"repo":"kernels","device":"cpu","runs":1}' "$server/api/v1/calibrate" | grep -oE '[0-9]+' | head -n 1)
+	for _ in $(seq 900); do curl -s "$server/api/v1/jobs/$job" | grep -qE '"state":"(done|failed|cancelled)"' && break; sleep 0.2; done
+	curl -s "$server/api/v1/comparisons/$(curl -s "$server/api/v1/jobs/$job" | grep -oE '"comparison":[0-9]+' | grep -oE '[0-9]+')" |
+		python3 -c "import json, sys; print(json.dumps([[c['change_pct'], c['ci_low_pct'], c['ci_high_pct']] for c in json.load(sys.stdin)['cells']]))"
+}
+quiet=$(measured)
+python3 - "$server" "$work/enough" <<'PY' &
+import os, socket, sys, threading, time
+host, port = sys.argv[1].removeprefix("http://").split(":")
+readers = []
+for _ in range(100):
+    s = socket.create_connection((host, int(port)))
+    s.sendall(f"GET /api/v1/events HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
+    s.setblocking(False)
+    readers.append(s)
+def client(i):
+    paths = ["/", "/api/v1/jobs", "/comparisons", "/api/v1/comparisons/%d" % (i + 1), "/alerts"]
+    s = socket.create_connection((host, int(port)))
+    while not os.path.exists(sys.argv[2]):
+        s.sendall(f"GET {paths[i % 5]} HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
+        got = b""
+        while b"\r\n\r\n" not in got:
+            got += s.recv(65536)
+        head, _, body = got.partition(b"\r\n\r\n")
+        left = int(next(l for l in head.split(b"\r\n") if l.lower().startswith(b"content-length")).split(b":")[1]) - len(body)
+        while left > 0:
+            left -= len(s.recv(65536))
+        time.sleep(0.1)
+clients = [threading.Thread(target=client, args=(i,)) for i in range(50)]
+[c.start() for c in clients]
+[c.join() for c in clients]
+PY
+crowd=$!
+sleep 2
+crowded=$(measured)
+touch "$work/enough"
+wait "$crowd"
+python3 - "$quiet" "$crowded" <<'PY'
+import json, sys
+quiet, crowded = json.loads(sys.argv[1]), json.loads(sys.argv[2])
+timed = [(q, c) for q, c in zip(quiet, crowded) if q[0] is not None and c[0] is not None]
+print("bench crowd.cells %d count" % len(timed))
+print("bench crowd.cells_apart %d count" % sum(c[1] > q[2] or c[2] < q[1] for q, c in timed))
+print("bench crowd.widest_shift %.6g pct" % max([abs(c[0] - q[0]) for q, c in timed] or [0]))
+PY
+target crowd.cells_apart 0 count

@@ -9,6 +9,7 @@ Prints one TAP line a check, without the plan. FACTS is JSON: {"repo","branch","
 "alert3","bisect","cell","device","secret"}.
 """
 import hashlib, hmac, http.client, json, re, socket, sys, urllib.error, urllib.parse, urllib.request
+import xml.etree.ElementTree
 
 from jsonschema import Draft202012Validator
 
@@ -202,6 +203,12 @@ class Replay:
         for header in described.get("headers", {}):
             if header in ("ETag", "Location") and not a.headers.get(header):
                 wrong += f"\nno {header}"
+        if a.type == "image/svg+xml":
+            try:
+                picture = xml.etree.ElementTree.fromstring(a.body)
+                wrong += "" if picture.tag == "{http://www.w3.org/2000/svg}svg" else picture.tag
+            except xml.etree.ElementTree.ParseError as e:
+                wrong += f"not XML: {e}"
         check(not wrong, name, wrong)
         if status == 200 and a.headers.get("ETag"):
             self.again(method, path, target, query, a.headers["ETag"])
@@ -296,7 +303,7 @@ class Replay:
             for name in needed:
                 self.expect(method, path, urllib.parse.urlencode({k: v for k, v in needed.items() if k != name}), 400)
         self.expect("get", "/api/v1/comparisons", "branch=main", 400)
-        for path, query in (("branches", ""), ("history", "&cell=x"), ("badge.svg", ""), ("compare", f"&base={'0' * 40}&target={'1' * 40}")):
+        for path, query in (("branches", ""), ("history", "&cell=x"), ("history.svg", "&cell=x"), ("badge.svg", ""), ("compare", f"&base={'0' * 40}&target={'1' * 40}")):
             self.expect("get", "/api/v1/" + path, "repo=nobody" + query, 404)
         self.expect("get", "/api/v1/badge.svg", f"repo={facts['repo']}&branch=nobody", 404)
 

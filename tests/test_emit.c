@@ -82,7 +82,7 @@ static void test_chart(void **state)
 	buf_clear(&out);
 	chart_draw(&out, &chart);
 	assert_int_equal(count("<circle"), 3);
-	assert_int_equal(count("class=loss"), 1);
+	assert_int_equal(count("class=\"loss\""), 1);
 	assert_int_equal(count("&lt;p"), 4);
 	assert_int_equal(count("href=\"/comparisons/"), 3); /* the first belongs to none */
 	assert_int_equal(count("<figcaption>a &amp; b</figcaption>"), 1);
@@ -128,7 +128,7 @@ static void test_chart_lines(void **state)
 		buf_clear(&out);
 		chart_draw(&out, &chart);
 		assert_int_equal(count("<path class=\"line l"), 4); /* with the key's */
-		assert_int_equal(count("class=band"), 2);           /* on both sides of the gap */
+		assert_int_equal(count("class=\"band\""), 2);       /* on both sides of the gap */
 		assert_int_equal(count("a&lt;b"), 1);
 		assert_int_equal(count("class=\"mark bad\""), 1);
 		assert_int_equal(count(">later<"), 0); /* beyond the newest push */

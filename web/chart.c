@@ -71,12 +71,14 @@ static void axes(struct buf *out, const struct scale *s, const char *unit)
 	double step = tick_step(s->high - s->low);
 	int digits = step >= 1 ? 0 : (int)fmin(9, ceil(-log10(step)));
 	for (double t = ceil(s->low / step) * step; t <= s->high; t += step)
-		emit_rawf(out, "<path class=grid d=\"M%d %.1fH%d\"/><text class=tick x=%d y=%.1f>%.*f</text>", LEFT, y_of(s, t),
-			WIDTH - RIGHT, LEFT - 8, y_of(s, t) + 4, digits, fabs(t) < step / 1e6 ? 0 : t);
+		emit_rawf(out, "<path class=\"grid\" d=\"M%d %.1fH%d\"/><text class=\"tick\" x=\"%d\" y=\"%.1f\">%.*f</text>",
+			LEFT, y_of(s, t), WIDTH - RIGHT, LEFT - 8, y_of(s, t) + 4, digits, fabs(t) < step / 1e6 ? 0 : t);
 	char first[32], last[32];
 	clock_format(s->first_at, first);
 	clock_format(s->last_at, last);
-	emit_rawf(out, "<text x=%d y=%d>%.10s</text><text class=tick x=%d y=%d>%.10s</text><text text-anchor=middle x=%d y=%d>",
+	emit_rawf(out,
+		"<text x=\"%d\" y=\"%d\">%.10s</text><text class=\"tick\" x=\"%d\" y=\"%d\">%.10s</text><text "
+		"text-anchor=\"middle\" x=\"%d\" y=\"%d\">",
 		LEFT, HEIGHT - BOTTOM + 18, first, WIDTH - RIGHT, HEIGHT - BOTTOM + 18, last, (LEFT + WIDTH - RIGHT) / 2,
 		HEIGHT - 8);
 	emit_text(out, unit);
@@ -92,7 +94,7 @@ static void band(struct buf *out, const struct scale *s, const struct chart_line
 		while (end < line->n && isfinite(line->point[end].y) && isfinite(line->point[end].low))
 			end++;
 		if (end - i > 1) {
-			emit_raw(out, "<path class=band d=\"");
+			emit_raw(out, "<path class=\"band\" d=\"");
 			for (int k = i; k < end; k++)
 				emit_rawf(out, "%c%.1f %.1f", k == i ? 'M' : 'L', x_of(s, line, k), y_of(s, line->point[k].high));
 			for (int k = end - 1; k >= i; k--)
@@ -123,9 +125,9 @@ static void draw_line(struct buf *out, const struct scale *s, const struct chart
 		if (p->comparison)
 			emit_rawf(out, "<a href=\"/comparisons/%lld\">", (long long)p->comparison);
 		if (p->is_loss)
-			emit_rawf(out, "<path class=loss d=\"M%.1f %.1fl7 -11h-14z\"><title>", x, y + 5);
+			emit_rawf(out, "<path class=\"loss\" d=\"M%.1f %.1fl7 -11h-14z\"><title>", x, y + 5);
 		else
-			emit_rawf(out, "<circle class=\"dot d%d\" cx=%.1f cy=%.1f r=3.5><title>", index, x, y);
+			emit_rawf(out, "<circle class=\"dot d%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"><title>", index, x, y);
 		emit_text(out, p->label);
 		emit_raw(out, p->is_loss ? "</title></path>" : "</title></circle>");
 		if (p->comparison)
@@ -173,6 +175,39 @@ static void key(struct buf *out, const struct chart *chart)
 	emit_raw(out, "</div>");
 }
 
+/* Attributes stand in quotes in here: it has to be XML too. */
+static void picture(struct buf *out, const struct scale *s, const struct chart *chart)
+{
+	axes(out, s, chart->unit);
+	marks(out, s, chart);
+	for (int i = chart->n_lines - 1; i >= 0; i--)
+		draw_line(out, s, &chart->line[i], i);
+}
+
+void chart_image(struct buf *out, const struct chart *chart)
+{
+	struct scale s = scale_of(chart);
+	emit_rawf(out,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" "
+		"aria-label=\"",
+		WIDTH, HEIGHT, WIDTH, HEIGHT);
+	emit_attribute(out, chart->summary);
+	emit_raw(out,
+		"\"><style>text{font:12px sans-serif;fill:#57606a}.tick{text-anchor:end}.grid{stroke:#d0d7de}"
+		".line{fill:none;stroke:#0b57b7;stroke-width:1.75}.l1{stroke:#a3401a;stroke-dasharray:7 3}.dot{fill:#0b57b7}"
+		".d1,.loss{fill:#a3401a}.band{fill:#0b57b7;opacity:.14}.mark{stroke:#8a6100;stroke-dasharray:4 3}"
+		".bad{stroke:#a3401a}</style>");
+	emit_rawf(out, "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/><title>", WIDTH, HEIGHT);
+	emit_text(out, chart->summary);
+	emit_raw(out, "</title>");
+	if (isfinite(s.low))
+		picture(out, &s, chart);
+	else
+		emit_rawf(
+			out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">No timed points yet.</text>", WIDTH / 2, HEIGHT / 2);
+	emit_raw(out, "</svg>\n");
+}
+
 void chart_draw(struct buf *out, const struct chart *chart)
 {
 	struct scale s = scale_of(chart);
@@ -195,9 +230,6 @@ void chart_draw(struct buf *out, const struct chart *chart)
 	emit_rawf(out, "<svg class=chart viewBox=\"0 0 %d %d\" role=group aria-label=\"", WIDTH, HEIGHT);
 	emit_attribute(out, chart->summary);
 	emit_raw(out, "\">");
-	axes(out, &s, chart->unit);
-	marks(out, &s, chart);
-	for (int i = chart->n_lines - 1; i >= 0; i--)
-		draw_line(out, &s, &chart->line[i], i);
+	picture(out, &s, chart);
 	emit_raw(out, "</svg></figure>\n");
 }

@@ -46,5 +46,7 @@ struct chart {
 
 /** Draw. The y axis spans the values, does not start at 0 and says so. */
 void chart_draw(struct buf *out, const struct chart *chart);
+/** The same as an SVG file with colours of its own, for a README. */
+void chart_image(struct buf *out, const struct chart *chart);
 
 #endif

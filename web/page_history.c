@@ -9,6 +9,7 @@
 #include "db/store_history.h"
 #include "db/store_show.h"
 #include "web/answer.h"
+#include "web/api.h"
 #include "web/chart.h"
 #include "web/derive.h"
 #include "web/emit.h"
@@ -38,6 +39,7 @@ struct history {
 	double held_mhz;
 	double scale; /* of the metric's field: 1, or what makes it a share of peak; NAN unknown */
 	int losses;
+	char summary[400];
 	struct buf table;
 };
 
@@ -360,31 +362,41 @@ static void list_marks(struct buf *out, const struct history *h)
 	emit_raw(out, "</ul>\n");
 }
 
-static void draw(struct buf *out, const struct asked *a, struct history *h, const char *data)
+/* What the chart is of, in words too. */
+static void label(struct history *h, const struct asked *a)
 {
-	static const char *const columns[] = { "~Finished (UTC)", "Commit", "~>ms", ">TFLOP/s", ">Change", "Verdict" };
-	char summary[400];
 	const struct chart_line *line = &h->chart.line[0];
-	int at = snprintf(summary, sizeof summary, "%.200s: %d point%s, %d of them regressions", a->cell, line->n,
+	int at = snprintf(h->summary, sizeof h->summary, "%.200s: %d point%s, %d of them regressions", a->cell, line->n,
 		line->n == 1 ? "" : "s", h->losses);
 	if (line->n > 1 && isfinite(line->point[0].y) && isfinite(line->point[line->n - 1].y))
-		snprintf(summary + at, sizeof summary - (size_t)at, "; first %.4g, last %.4g %s", line->point[0].y,
+		snprintf(h->summary + at, sizeof h->summary - (size_t)at, "; first %.4g, last %.4g %s", line->point[0].y,
 			line->point[line->n - 1].y, h->metric->unit);
 	h->chart.unit = h->metric->unit;
-	h->chart.summary = summary;
-	h->chart.data = data;
+	h->chart.summary = h->summary;
 	h->chart.field = h->metric->field;
 	h->chart.scale = h->scale;
 	h->chart.by_date = strcmp(a->axis, "date") == 0;
+}
+
+static void draw(struct buf *out, const struct asked *a, struct history *h, const char *data)
+{
+	static const char *const columns[] = { "~Finished (UTC)", "Commit", "~>ms", ">TFLOP/s", ">Change", "Verdict" };
+	label(h, a);
+	h->chart.data = data;
 	chart_draw(out, &h->chart);
 	why_empty(out, h);
 	list_marks(out, h);
-	if (line->n) {
+	if (h->chart.line[0].n) {
 		emit_raw(out, "<h2>The same as a table</h2>");
 		layout_table(out, 6, columns);
 		buf_append(out, h->table.data, h->table.len);
 		layout_table_end(out);
 	}
+}
+
+static int collect(struct site *site, struct history *h, const struct asked *a, struct fw_err *err)
+{
+	return find_scale(site, h, a, err) || add_line(site, h, a, a->scope.branch, err) || add_marks(site, h, a, err) ? -1 : 0;
 }
 
 static int show(struct site *site, struct buf *out, const struct asked *a, const struct metric *metric, struct buf *data,
@@ -397,11 +409,7 @@ static int show(struct site *site, struct buf *out, const struct asked *a, const
 	h->metric = metric;
 	buf_init(&h->table, 1 << 20);
 	buf_init(&all, 16384);
-	int result = find_scale(site, h, a, err);
-	if (result == 0)
-		result = add_line(site, h, a, a->scope.branch, err);
-	if (result == 0)
-		result = add_marks(site, h, a, err);
+	int result = collect(site, h, a, err);
 	api_address(data, a, a->scope.branch);
 	buf_append(&all, data->data, data->len);
 	if (result == 0 && a->overlay[0]) {
@@ -423,6 +431,40 @@ static const struct metric *metric_of(const char *name)
 		if (strcmp(metrics[i].name, name) == 0)
 			return &metrics[i];
 	return &metrics[0];
+}
+
+void api_history_svg(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct asked a = { .cell = http_query(r, "cell"), .device = http_query(r, "device"), .axis = "push" };
+	const char *axis, *metric;
+	if (!a.cell || !*a.cell) {
+		answer_problem(r, response, 400,
+			"cell is needed, a key such as attention/dense/causal/s8192/hq64/hk8/d128/bf16/forward");
+		return;
+	}
+	if (answer_choice(r, response, "axis", "push date", &axis) != 0 ||
+		answer_choice(r, response, "metric", "tflops held anchor peak change ms", &metric) != 0 ||
+		scope_read(site, r, response, &a.scope) != 0)
+		return;
+	a.axis = axis ? axis : "push";
+	struct history *h = calloc(1, sizeof *h);
+	if (!h) {
+		answer_problem(r, response, 503, "out of memory");
+		return;
+	}
+	h->metric = metric_of(metric);
+	buf_init(&h->table, 1 << 20);
+	if (collect(site, h, &a, &err) != 0) {
+		answer_error(r, response, &err);
+	} else {
+		label(h, &a);
+		response->type = "image/svg+xml; charset=utf-8";
+		chart_image(&response->body, &h->chart);
+	}
+	buf_fini(&h->table);
+	free(h);
 }
 
 void page_history(void *arg, struct http_request *r, struct http_response *response)

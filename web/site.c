@@ -43,6 +43,7 @@ static const struct http_route routes[] = {
 	{ "GET", "/api/v1/comparisons/{id}", api_comparison, HTTP_READ },
 	{ "GET", "/api/v1/compare", api_compare, HTTP_READ },
 	{ "GET", "/api/v1/history", api_history, HTTP_READ },
+	{ "GET", "/api/v1/history.svg", api_history_svg, HTTP_READ },
 	{ "GET", "/api/v1/alerts", api_alerts, HTTP_READ },
 	{ "GET", "/api/v1/bisects", api_bisects, HTTP_READ },
 	{ "GET", "/api/v1/bisects/{id}", api_bisect, HTTP_READ },
