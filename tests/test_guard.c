@@ -169,6 +169,8 @@ static void questions_about_the_device(void **state)
 		{ "canary", "cpu", "", true },
 		{ "canary", "sim", "at=canary lost=1", false },
 		{ "canary", "sim", "at=canary pass=1 xid=79", false },
+		{ "canary", "sim", "at=canary foreign=2", true }, /* who shares a device does not make it unfit */
+		{ "canary", "sim", "at=canary foreign=2 reasons=0x40", false },
 		{ "canary", "cuda:99", "", false },
 		{ "idle", "sim", "", true },
 		{ "idle", "cpu", "at=idle launch=1 foreign=3", false },
