@@ -34,4 +34,15 @@ if command -v scdoc >/dev/null; then
 		scdoc <"$page" >"$root$prefix/share/man/man$section/$name"
 	done
 fi
+for verb in $(build/bin/flopwatch completion verbs); do
+	command -v scdoc >/dev/null || break
+	build/bin/flopwatch completion "man:$verb" | scdoc >"$root$prefix/share/man/man1/flopwatch-$verb.1"
+done
+for shell in bash:bash-completion/completions/flopwatch zsh:zsh/vendor-completions/_flopwatch fish:fish/vendor_completions.d/flopwatch.fish; do
+	file=$root$prefix/share/${shell#*:}
+	mkdir -p "$(dirname "$file")"
+	build/bin/flopwatch completion "${shell%%:*}" >"$file"
+	chmod 644 "$file"
+done
+put 755 etc/pre-push "$prefix/share/doc/flopwatch/examples"
 echo "installed under ${root:-/}"

@@ -168,6 +168,109 @@ wait "$waiter"
 is "wait goes on over a restart" "$?" 3
 like "to the verdict" "$(cat "$tmp/waited")" 'verdict: regression'
 
+# ---- on a terminal ----
+on_terminal() { # columns, command...: what a person sees
+	python3 "$root/tests/on_terminal.py" "$@"
+}
+fwt() { on_terminal "$1" "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "${@:2}"; }
+widest() { sed 's/\x1b\[[0-9;]*[mKJH]//g' <<<"$1" | tr -d '\r' | wc -L; }
+for columns in 120 80 60 40; do
+	for what in jobs alerts status devices "history $cell" "wait slow"; do
+		# shellcheck disable=SC2086 # words on purpose
+		seen=$(TERM=xterm fwt $columns $what --quiet | grep -v -e '^WARNING' -e ' launches, device held' -e '^comparison ')
+		ok "$what fits $columns columns" test "$(widest "$seen")" -gt 10 -a "$(widest "$seen")" -le $columns
+	done
+done
+like "a wide terminal shows intervals" "$(fwt 160 wait slow --quiet)" '95 % interval'
+unlike "a narrow one leaves them out" "$(fwt 50 wait slow --quiet)" '95 % interval'
+like "but never the verdict" "$(NO_COLOR=1 fwt 50 wait slow --quiet)" '% +regression'
+esc=$(printf '\033')
+like "verdicts are coloured" "$(TERM=xterm fwt 120 status)" "$esc\[31mregression$esc\[0m"
+unlike "not with NO_COLOR" "$(TERM=xterm NO_COLOR=1 fwt 120 status)" "$esc\[3"
+unlike "not on a dumb terminal" "$(TERM=dumb fwt 120 status)" "$esc\[3"
+unlike "not with --color never" "$(TERM=xterm fwt 120 status --color never)" "$esc\[3"
+unlike "and not in a pipe" "$(TERM=xterm fw status)" "$esc"
+like "where --color always gives them" "$(fw status --color always)" "$esc\[31mregression"
+fails "--color sometimes" 2 fw status --color sometimes
+fw pause sim-0
+waiting=$(fw run slow --json | jq -r .id)
+out=$(on_terminal 100 --interrupts 2 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" wait "$waiting")
+is "the second Ctrl-C ends it with 130" "$(tail -n 1 <<<"$out")" "exit 130"
+like "the first says what happens" "$out" "job $waiting goes on without us; Ctrl-C again stops waiting, flopwatch cancel $waiting ends it"
+ok "the job goes on" job_is "$waiting" queued
+
+# ---- watch ----
+fw watch --timeout 60 >"$tmp/watched" 2>&1 &
+watcher=$!
+on_terminal 100 --interrupts 1 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" watch >"$tmp/watched.terminal" 2>&1 &
+watcher2=$!
+sleep 1
+fw resume sim-0
+fw wait "$waiting" --timeout 60 >"$tmp/waited" 2>"$tmp/steps"
+is "wait in a pipe ends with the verdict" $? 3
+seen_done() { grep -q "job.done job $waiting" "$tmp/watched"; }
+ok "watch in a pipe has a line an event" await 10 seen_done
+like "with the step" "$(cat "$tmp/watched")" "^[0-9:]{8} job.state job $waiting ${slow:0:10} kernels (slow )?measuring"
+kill -INT "$watcher"
+wait "$watcher"
+wait "$watcher2"
+like "watch on a terminal draws the queue" "$(cat "$tmp/watched.terminal")" '1 open job, [0-9]+ open alert'
+is "and ends with Ctrl-C" "$(tail -n 1 "$tmp/watched.terminal")" "exit 0"
+
+# ---- open, doctor, help ----
+server=http://127.0.0.1:$(port)
+is "open" "$(fw open)" "$server/"
+is "open comparison" "$(fw open comparison 1)" "$server/comparisons/1"
+is "open job" "$(fw open job "$waiting")" "$server/jobs/$waiting"
+is "open cell" "$(fw open cell 'a/b c' --branch slow)" "$server/history?cell=a%2Fb%20c&branch=slow"
+fails "open of what is not there" 4 fw open comparison 4711
+fails "open of another kind" 2 fw open window 3
+ok "doctor" fw doctor
+like "sees the daemon" "$out" "^ok    daemon      $server answers"
+like "and its repositories" "$out" '^ok    repository  kernels is read'
+like "and says what to do about what is missing" "$out" '^ +-> '
+ok "doctor --json" fw doctor --json
+ok "is JSON" json '.ok and (.checks | length) > 4 and all(.checks[]; .health == "ok" or .advice)'
+fails "doctor without a daemon" 1 "$bin/flopwatch" --server http://127.0.0.1:1 doctor
+like "says how to start it" "$out" 'systemctl start flopwatchd'
+for verb in $(fw completion verbs); do
+	ok "$verb --help" fw "$verb" --help
+	like "$verb begins with an example" "$(sed -n 3p <<<"$out")" "^  .*flopwatch $verb"
+done
+is "help VERB is VERB --help" "$(fw help wait)" "$(fw wait --help)"
+fails "help of none" 2 fw help wiat
+
+# ---- completions ----
+completes() { # words: what bash offers for the last one
+	bash -c 'source <("$0" completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _flopwatch; echo "${COMPREPLY[*]}"' "$bin/flopwatch" flopwatch "$@"
+}
+is "a verb" "$(completes wa)" "wait watch"
+is "after an option with a value" "$(completes --server http://x ca)" "cancel calibrate"
+like "options of a verb" "$(completes wait --)" '--repo --timeout --progress .*--json'
+unlike "and not those of others" "$(completes wait --)" '--scope'
+is "words of an option" "$(completes jobs --state m)" "measuring"
+is "words of a verb" "$(completes alerts ac)" "acknowledge accept"
+is "files" "$(cd "$root/etc/suites" && completes import ffa-s)" "ffa-smoke.yaml"
+is "verbs of help" "$(completes help doc)" "doctor"
+for shell in zsh fish; do
+	ok "completion $shell" fw completion $shell
+	for verb in $(fw completion verbs); do grep -q -- "$verb" <<<"$out" || tap_result 1 "$shell knows $verb"; done
+	if command -v $shell >/dev/null; then
+		ok "$shell reads it" "$shell" -n <(printf '%s\n' "$out")
+	else
+		skip "$shell reads it" "$shell is not installed"
+	fi
+done
+fails "completion of another shell" 2 fw completion tcsh
+
+# ---- the hook for git ----
+install -m 755 "$root/etc/pre-push" "$tmp/kernels/.git/hooks/pre-push"
+try_push() { FLOPWATCH="$bin/flopwatch" FLOPWATCH_SERVER=$server git -C "$tmp/kernels" push -q "$tmp/kernels.git" "$1"; }
+ok "a push without a loss goes through" try_push main
+fails "one that lost is stopped" 1 try_push slow
+like "and says how to go on" "$out" 'git push --no-verify'
+ok "and it is not there" test -z "$(git -C "$tmp/kernels.git" branch --list slow)"
+
 # ---- backup ----
 ok "backup" fw backup "$tmp/copy.db"
 is "it is sound" "$(sqlite3 "$tmp/copy.db" 'PRAGMA integrity_check')" ok

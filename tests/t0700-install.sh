@@ -11,7 +11,8 @@ done
 for file in usr/include/flopwatch/fw_kernel.h usr/share/flopwatch/suites/ffa.yaml usr/share/flopwatch/suites/ffa-smoke.yaml \
 	usr/lib/sysusers.d/flopwatch.conf usr/lib/tmpfiles.d/flopwatch.conf usr/share/doc/flopwatch/README.md \
 	usr/lib/systemd/system/flopwatchd.service usr/lib/systemd/system/flopwatch-worker@.service \
-	usr/lib/systemd/system/flopwatch-worker.socket; do
+	usr/lib/systemd/system/flopwatch-worker.socket usr/share/bash-completion/completions/flopwatch \
+	usr/share/zsh/vendor-completions/_flopwatch usr/share/fish/vendor_completions.d/flopwatch.fish; do
 	is "$file is a file" "$(stat -c %a "$dest/$file")" 644
 done
 is "the configuration is for its readers" "$(stat -c %a "$dest/etc/flopwatch/flopwatchd.yml")" 640
@@ -32,7 +33,8 @@ like "and says what there is" "$out" '"t":"hello"'
 
 # ---- man pages ----
 if command -v scdoc >/dev/null; then
-	for page in man1/flopwatch.1 man8/flopwatchd.8 man8/flopwatch-worker.8; do
+	for page in man1/flopwatch.1 man1/flopwatch-wait.1 man5/flopwatchd.yml.5 man8/flopwatchd.8 man8/flopwatch-worker.8 man8/flopwatch-runner.8 \
+		man8/flopwatch-git.8 man8/flopwatch-send.8; do
 		ok "$page is there" test -s "$dest/usr/share/man/$page"
 		if command -v man >/dev/null && command -v groff >/dev/null; then
 			warnings=$(man --warnings -E UTF-8 -l -Tutf8 -Z "$dest/usr/share/man/$page" 2>&1 >"$tmp/page")
@@ -42,8 +44,8 @@ if command -v scdoc >/dev/null; then
 			skip "$page renders" "man or groff is not installed"
 		fi
 	done
-	for verb in $("$bin/flopwatch" --help | sed -nE 's/^  ([a-z]+)( .*)?$/\1/p' | sort -u); do
-		[ "$verb" = flopwatch ] && continue
+	for verb in $("$bin/flopwatch" completion verbs); do
+		ok "flopwatch-$verb(1) is there" grep -q "flopwatch-$verb - " "$dest/usr/share/man/man1/flopwatch-$verb.1"
 		like "flopwatch(1) knows $verb" "$(cat "$root/etc/man/flopwatch.1.scd")" "\*$verb[* ]"
 	done
 else

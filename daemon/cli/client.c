@@ -46,6 +46,19 @@ void client_close(struct client *c)
 	free(c);
 }
 
+int client_again(const struct client *c, struct client **out, struct fw_err *err)
+{
+	int result = client_open(c->server, NULL, out, err);
+	if (result == 0)
+		memcpy((*out)->bearer, c->bearer, sizeof c->bearer);
+	return result;
+}
+
+const char *client_server(const struct client *c)
+{
+	return c->server;
+}
+
 /* Where an answer goes: a refusal is always collected, because its words are the error. */
 struct sink {
 	CURL *curl;
@@ -207,4 +220,81 @@ void client_argument(struct buf *out, const char *text)
 		else
 			buf_printf(out, "%%%02X", *s);
 	}
+}
+
+/* ---- events ------------------------------------------------------------------------------------------------------------ */
+
+struct stream {
+	struct buf text; /* what has come of a line */
+	char kind[64];
+	long long *last;
+	stream_fn *each;
+	stream_idle_fn *idle;
+	void *arg;
+	bool ended;
+};
+
+static void take_line(struct stream *s, const char *line)
+{
+	if (strncmp(line, "id: ", 4) == 0) {
+		*s->last = strtoll(line + 4, NULL, 10);
+	} else if (strncmp(line, "event: ", 7) == 0) {
+		snprintf(s->kind, sizeof s->kind, "%s", line + 7);
+	} else if (strncmp(line, "data: ", 6) == 0) {
+		json_t *data = json_loads(line + 6, 0, NULL);
+		s->ended = s->ended || s->each(s->arg, s->kind, data) != 0;
+		json_decref(data);
+	}
+}
+
+static size_t take_events(char *data, size_t size, size_t n, void *arg)
+{
+	struct stream *s = arg;
+	char *end;
+	buf_append(&s->text, data, size * n);
+	while (!s->text.failed && !s->ended && (end = memchr(s->text.data, '\n', s->text.len))) {
+		*end = '\0';
+		take_line(s, s->text.data);
+		buf_consume(&s->text, (size_t)(end - s->text.data) + 1);
+	}
+	return s->text.failed || s->ended ? 0 : size * n;
+}
+
+static int while_waiting(void *arg, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+{
+	struct stream *s = arg;
+	(void)a, (void)b, (void)c, (void)d;
+	s->ended = s->ended || s->idle(s->arg) != 0;
+	return s->ended;
+}
+
+int client_stream(struct client *c, long long *last, stream_fn *each, stream_idle_fn *idle, void *arg, struct fw_err *err)
+{
+	struct stream s = { .last = last, .each = each, .idle = idle, .arg = arg };
+	struct buf url, nothing;
+	char why[CURL_ERROR_SIZE] = "", from[64];
+	snprintf(from, sizeof from, "Last-Event-ID: %lld", *last);
+	struct curl_slist bearer = { .data = c->bearer };
+	struct curl_slist resume = { .data = from, .next = c->bearer[0] ? &bearer : NULL };
+	struct curl_slist accept = { .data = (char[]){ "Accept: text/event-stream" }, .next = *last ? &resume : resume.next };
+	buf_init(&s.text, 4 << 20);
+	buf_init(&url, 4096);
+	buf_init(&nothing, 64);
+	buf_printf(&url, "%s/api/v1/events", c->server);
+	struct sink sink = { .curl = c->curl, .text = &nothing, .fd = -1 };
+	bool ready = set_options(c, url.data, &accept, &sink, 0, why) &&
+		     curl_easy_setopt(c->curl, CURLOPT_WRITEFUNCTION, take_events) == CURLE_OK &&
+		     curl_easy_setopt(c->curl, CURLOPT_WRITEDATA, &s) == CURLE_OK &&
+		     curl_easy_setopt(c->curl, CURLOPT_FAILONERROR, 1L) == CURLE_OK &&
+		     curl_easy_setopt(c->curl, CURLOPT_NOPROGRESS, 0L) == CURLE_OK &&
+		     curl_easy_setopt(c->curl, CURLOPT_XFERINFOFUNCTION, while_waiting) == CURLE_OK &&
+		     curl_easy_setopt(c->curl, CURLOPT_XFERINFODATA, &s) == CURLE_OK;
+	CURLcode code = ready ? curl_easy_perform(c->curl) : CURLE_FAILED_INIT;
+	int result = s.ended            ? 0
+		     : code == CURLE_OK ? err_set(err, ERR_IO, "%s ended the stream of events", c->server)
+					: explain(c, code, &sink, why, err);
+	buf_fini(&s.text);
+	buf_fini(&url);
+	buf_fini(&nothing);
+	return result;
 }

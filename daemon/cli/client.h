@@ -19,6 +19,10 @@ struct client;
  * Err: ERR_INVALID it is no address.
  */
 int client_open(const char *server, const char *token, struct client **out, struct fw_err *err);
+/** A second connection to the same daemon. Own: client_close. */
+int client_again(const struct client *c, struct client **out, struct fw_err *err);
+/** Its address, without a slash at the end. Own: the client's. */
+const char *client_server(const struct client *c);
 /** Accepts NULL. */
 void client_close(struct client *c);
 
@@ -30,6 +34,17 @@ int client_get_raw(struct client *c, const char *path, struct buf *out, struct f
 int client_post(struct client *c, const char *path, const char *body, json_t **out, struct fw_err *err);
 /** POST and write the answer into `fd` as it comes; a file may be larger than memory. */
 int client_post_to_file(struct client *c, const char *path, int fd, struct fw_err *err);
+
+/** One event; `data` is its JSON. Nonzero ends the stream. */
+typedef int stream_fn(void *arg, const char *kind, const json_t *data);
+/** Called about once a second, also while nothing comes. Nonzero ends the stream. */
+typedef int stream_idle_fn(void *arg);
+
+/**
+ * Follow /api/v1/events from now on until a callback ends it (0) or the daemon is gone (-1). *last is the id to go on from, 0: now;
+ * it is kept up to date, so that a call after a daemon's restart misses nothing.
+ */
+int client_stream(struct client *c, long long *last, stream_fn *each, stream_idle_fn *idle, void *arg, struct fw_err *err);
 
 /** Append `text` percent-encoded as a query argument. */
 void client_argument(struct buf *out, const char *text);

@@ -10,6 +10,7 @@
 #include "base/proc.h"
 #include "cli/place.h"
 #include "cli/files.h"
+#include "cli/interrupt.h"
 #include "cli/plain.h"
 #include "cli/report.h"
 #include "cli/value.h"
@@ -70,7 +71,7 @@ static void describe(const json_t *job, char *text, size_t size)
 			text, size, "%s%s%s%s%s", state, *role ? " " : "", role, *cell || *step ? ": " : "", *cell ? cell : step);
 }
 
-enum { POLL_MS = 250, RESTART_POLLS = 80 };
+enum { PROGRESS_AFTER_NS = 1000000000, POLL_MS = 250, RESTART_POLLS = 80 };
 
 static void pause_between_polls(void)
 {
@@ -80,9 +81,11 @@ static void pause_between_polls(void)
 /* Wait until job `id` has ended. Own: *out is the caller's. Err: ERR_TIMEOUT. */
 static int follow(struct client *c, const struct options *o, long long id, json_t **out, struct fw_err *err)
 {
-	bool terminal = isatty(STDERR_FILENO) && !o->quiet, lines = o->progress;
+	bool terminal = isatty(STDERR_FILENO) && !o->quiet && !o->progress, lines = o->progress || (!terminal && !o->quiet);
+	int64_t quiet_until_ns = o->progress ? 0 : clock_mono_ns() + PROGRESS_AFTER_NS;
 	int64_t end_ns = o->timeout_s ? clock_mono_ns() + (int64_t)o->timeout_s * 1000000000 : INT64_MAX;
 	char path[64], text[512], last[512] = "";
+	interrupt_arm();
 	snprintf(path, sizeof path, "/api/v1/jobs/%lld", id);
 	for (int failures = 0;;) {
 		json_t *job = NULL;
@@ -96,7 +99,11 @@ static int follow(struct client *c, const struct options *o, long long id, json_
 		failures = 0;
 		bool ended = is_final(value_text(job, "state"));
 		describe(job, text, sizeof text);
-		if (strcmp(text, last) != 0) {
+		if (interrupt_came())
+			fprintf(stderr,
+				"%sjob %lld goes on without us; Ctrl-C again stops waiting, flopwatch cancel %lld ends it\n",
+				terminal ? "\r\033[K" : "", id, id);
+		if (strcmp(text, last) != 0 && clock_mono_ns() >= quiet_until_ns) {
 			if (lines)
 				fprintf(stderr, "job %lld: ", id), plain_print(stderr, text), fputc('\n', stderr);
 			else if (terminal)
@@ -104,7 +111,7 @@ static int follow(struct client *c, const struct options *o, long long id, json_
 			snprintf(last, sizeof last, "%s", text);
 		}
 		if (ended) {
-			if (terminal && !lines)
+			if (terminal)
 				fputs("\r\033[K", stderr);
 			*out = job;
 			return 0;
@@ -248,8 +255,9 @@ int verb_wait(struct client *c, const struct options *o)
 	json_t *job = NULL;
 	long long id = 0;
 	int status = -1;
-	/* a push that was just made is noticed in a moment */
-	for (int i = 0; i < 50 && !id; i++) {
+	/* a push that was just made is noticed in a moment, on a remote repository with its next poll */
+	int tries = o->timeout_s * 10 > 50 ? o->timeout_s * 10 : 50;
+	for (int i = 0; i < tries && !id; i++) {
 		if (find_job(c, o->arg[0], o->repo, &id, &err) != 0)
 			return verb_fail(&err);
 		if (!id)

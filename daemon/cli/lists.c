@@ -42,7 +42,7 @@ static void add_limit(struct buf *path, int limit)
 
 static void print_jobs(const json_t *items)
 {
-	static const char *const titles[] = { ">job", "repo", "branch", "base", "target", "suite", "state", "since", "why" };
+	static const char *const titles[] = { ">job", "~repo", "branch", "~base", "target", "~suite", "state", "~since", "~why" };
 	struct table t;
 	table_init(&t, 9, titles);
 	size_t i;
@@ -83,7 +83,7 @@ int verb_jobs(struct client *c, const struct options *o)
 
 static void print_branches(const json_t *items)
 {
-	static const char *const titles[] = { "repo", "branch", "tip", "verdict", ">comparison", "job" };
+	static const char *const titles[] = { "~repo", "branch", "tip", "verdict", "~>comparison", "~job" };
 	struct table t;
 	table_init(&t, 6, titles);
 	size_t i;
@@ -166,8 +166,8 @@ static void number_cell(struct table *t, int digits, const char *unit, double v)
 
 static void print_points(const json_t *items)
 {
-	static const char *const titles[] = { "finished", "commit", ">ms", ">TFLOP/s", ">change", "95 % interval", "verdict",
-		">comparison" };
+	static const char *const titles[] = { "~finished", "commit", "~>ms", ">TFLOP/s", ">change", "~95 % interval", "verdict",
+		"~>comparison" };
 	struct table t;
 	table_init(&t, 8, titles);
 	size_t i;
@@ -225,8 +225,8 @@ static void culprit_cell(struct table *t, const json_t *alert)
 
 static void print_alerts(const json_t *items)
 {
-	static const char *const titles[] = { ">alert", "kind", "state", "repo", "branch", "commit", "culprit", ">worst",
-		">cells", "opened", "title" };
+	static const char *const titles[] = { ">alert", "~kind", "state", "~repo", "branch", "~commit", "~culprit", ">worst",
+		"~>cells", "~opened", "~title" };
 	struct table t;
 	table_init(&t, 11, titles);
 	size_t i;
@@ -300,7 +300,7 @@ int verb_alerts(struct client *c, const struct options *o)
 
 static void print_devices(const json_t *items)
 {
-	static const char *const titles[] = { "device", "kind", "name", "state", "driver", "why" };
+	static const char *const titles[] = { "device", "kind", "~name", "state", "~driver", "~why" };
 	struct table t;
 	table_init(&t, 6, titles);
 	size_t i;

@@ -1,4 +1,4 @@
-/* flopwatch: the command line. A table of verbs, one parser of options for all of them. */
+/* flopwatch: the command line. One parser of options for all verbs of the catalog. */
 #include <curl/curl.h>
 #include <errno.h>
 #include <getopt.h>
@@ -6,114 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/verbs.h"
-#include "core/reading.h"
-
-static const struct verb {
-	const char *name;
-	int min_arg, max_arg;
-	int (*run)(struct client *, const struct options *);
-	const char *usage, *what;
-} verbs[] = {
-	{ "status", 0, 0, verb_status, "status [--repo R]", "branches, their verdicts and jobs" },
-	{ "compare", 2, 2, verb_compare, "compare BASE TARGET [--repo R] [--suite S] [--cells GLOB] [--quick]",
-		"measure TARGET against BASE and print the tables; \".\" is the uncommitted tree" },
-	{ "compare", 2, 2, verb_compare, "compare FILE FILE [--format F] [--unit U]",
-		"show two benchmark outputs side by side, without the daemon and without a verdict" },
-	{ "run", 1, 1, verb_run, "run TARGET [--repo R] [--suite S]", "queue a branch or commit against its base" },
-	{ "wait", 1, 1, verb_wait, "wait BRANCH|COMMIT|JOB [--repo R]", "wait for its newest job and print the tables" },
-	{ "bisect", 2, 3, verb_bisect, "bisect GOOD BAD [CELL] [--repo R] [--suite S]",
-		"find the commit between two that lost; CELL is a pattern, default all" },
-	{ "import", 1, 2, verb_import,
-		"import FILE [BASE_FILE] --repo R --commit SHA [--base SHA] [--branch B] [--suite NAME] [--format F]",
-		"store what another benchmark wrote; the same again stores nothing" },
-	{ "export", 1, 2, verb_export, "export COMPARISON [DIR]", "write a comparison as MagiAttention's CSV files" },
-	{ "history", 1, 1, verb_history, "history CELL [--repo R] [--branch B] [--device UUID]", "one cell over time" },
-	{ "jobs", 0, 0, verb_jobs, "jobs [--state S] [--repo R]", "the queue and what ended lately" },
-	{ "log", 1, 1, verb_log, "log JOB", "what happened to a job, and its build logs" },
-	{ "cancel", 1, 1, verb_cancel, "cancel JOB", "end a job" },
-	{ "retry", 1, 1, verb_retry, "retry JOB", "queue the same comparison again" },
-	{ "alerts", 0, 2, verb_alerts,
-		"alerts [--state S] [--repo R] | alerts acknowledge|accept|resolve|invalidate ID --reason TEXT",
-		"losses that wait for a person" },
-	{ "deliveries", 0, 0, verb_deliveries, "deliveries [--state S]", "who was told what, and how each attempt ended" },
-	{ "redeliver", 1, 1, verb_redeliver, "redeliver DELIVERY", "send it again, under the same id" },
-	{ "devices", 0, 0, verb_devices, "devices", "what measures" },
-	{ "pause", 1, 1, verb_pause, "pause DEVICE", "give a device no more jobs" },
-	{ "resume", 1, 1, verb_resume, "resume DEVICE", "give it jobs again; one that is quarantined is tried first" },
-	{ "judge", 0, 1, verb_judge, "judge --again [COMPARISON]",
-		"compute verdicts anew from stored samples, of one comparison or of all history" },
-	{ "calibrate", 0, 1, verb_calibrate, "calibrate [show] [--repo R] [--suite S] [--device UUID|cuda|cpu|sim] [--runs N]",
-		"compare main with itself, to learn how much each cell scatters; show: what is known" },
-	{ "backup", 1, 1, verb_backup, "backup FILE", "copy the daemon's database" },
-	{ "token", 1, 2, verb_token, "token add NAME --scope read|trigger|admin | token list | token revoke NAME",
-		"who may ask, where the daemon wants to know" },
-	{ "config", 1, 2, verb_config, "config check [FILE]", "read a configuration and say what is wrong" },
-};
-enum { N_VERB = sizeof verbs / sizeof verbs[0] };
-
-static void help(FILE *out)
-{
-	fputs("flopwatch, regression tracking for GPU kernels\n\n"
-	      "  flopwatch compare main my-branch      measure a branch against main\n"
-	      "  flopwatch compare main . --quick      a first look at the uncommitted tree\n"
-	      "  flopwatch status                      every branch with its verdict\n\n",
-		out);
-	for (int i = 0; i < N_VERB; i++)
-		fprintf(out, "  %s\n      %s\n", verbs[i].usage, verbs[i].what);
-	fputs("\n  --server URL  where flopwatchd listens (or FLOPWATCH_SERVER; default http://127.0.0.1:8451)\n"
-	      "  --token-file FILE  access token on its first line (or FLOPWATCH_TOKEN), where the daemon asks for one\n"
-	      "  --json        the API's answer instead of tables      --timeout S  stop waiting after S seconds\n"
-	      "  --progress    one line a step, also in a pipe         --quiet      no progress\n"
-	      "  --format F    what a file holds: " READING_FORMATS "\n"
-	      "  --limit N     at most N rows                          --help --version\n\n"
-	      "exit status: 0 no regression, 1 error, 2 usage, 3 regression, 4 not found, 5 daemon unreachable, 6 timeout, 7 "
-	      "undecided\n",
-		out);
-}
-
-/* Letters to add, drop or change between two words. */
-static int distance(const char *a, const char *b)
-{
-	int row[64];
-	int n = (int)strlen(b);
-	if (n > 62)
-		return 99;
-	for (int j = 0; j <= n; j++)
-		row[j] = j;
-	for (int i = 1; a[i - 1]; i++) {
-		int corner = row[0];
-		row[0] = i;
-		for (int j = 1; j <= n; j++) {
-			int best = corner + (a[i - 1] != b[j - 1]);
-			corner = row[j];
-			if (row[j] + 1 < best)
-				best = row[j] + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			row[j] = best;
-		}
-	}
-	return row[n];
-}
-
-static const struct verb *find_verb(const char *name)
-{
-	const struct verb *nearest = NULL;
-	int least = 3;
-	for (int i = 0; i < N_VERB; i++) {
-		int d = distance(name, verbs[i].name);
-		if (d == 0)
-			return &verbs[i];
-		if (d < least) {
-			least = d;
-			nearest = &verbs[i];
-		}
-	}
-	fprintf(stderr, "flopwatch: there is no verb %s%s%s%s; see flopwatch --help\n", name, nearest ? "; did you mean " : "",
-		nearest ? nearest->name : "", nearest ? "?" : "");
-	return NULL;
-}
+#include "cli/catalog.h"
+#include "cli/help.h"
+#include "cli/terminal.h"
 
 enum {
 	OPTION_SERVER = 256,
@@ -138,6 +33,8 @@ enum {
 	OPTION_PROGRESS,
 	OPTION_AGAIN,
 	OPTION_QUIET,
+	OPTION_COLOR,
+	OPTION_BROWSER,
 	OPTION_HELP,
 	OPTION_VERSION
 };
@@ -165,6 +62,8 @@ static const struct option long_options[] = {
 	{ "again", no_argument, NULL, OPTION_AGAIN },
 	{ "progress", no_argument, NULL, OPTION_PROGRESS },
 	{ "quiet", no_argument, NULL, OPTION_QUIET },
+	{ "color", required_argument, NULL, OPTION_COLOR },
+	{ "browser", no_argument, NULL, OPTION_BROWSER },
 	{ "help", no_argument, NULL, OPTION_HELP },
 	{ "version", no_argument, NULL, OPTION_VERSION },
 	{ 0 },
@@ -178,10 +77,10 @@ static int number(const char *text)
 	return *text && !*end && v > 0 && v < 1000000 ? (int)v : -1;
 }
 
-/* 0 go on, 1 help or version was printed, -1 usage. */
+/* 0 go on, 1 the version was printed, -1 usage. */
 static int parse(int argc, char **argv, struct options *o)
 {
-	for (int letter; (letter = getopt_long(argc, argv, "", long_options, NULL)) != -1;) {
+	for (int letter; (letter = getopt_long(argc, argv, "h", long_options, NULL)) != -1;) {
 		switch (letter) {
 		case OPTION_SERVER:
 			o->server = optarg;
@@ -249,9 +148,18 @@ static int parse(int argc, char **argv, struct options *o)
 		case OPTION_LIMIT:
 			o->limit = number(optarg);
 			break;
+		case OPTION_COLOR:
+			if (terminal_choose(optarg) == 0)
+				break;
+			fputs("flopwatch: --color takes auto, always or never\n", stderr);
+			return -1;
+		case OPTION_BROWSER:
+			o->browser = true;
+			break;
+		case 'h':
 		case OPTION_HELP:
-			help(stdout);
-			return 1;
+			o->help = true;
+			break;
 		case OPTION_VERSION:
 			puts("flopwatch " FW_VERSION);
 			return 1;
@@ -284,6 +192,15 @@ static int read_token(const char *path, char *token, size_t size)
 	return -1;
 }
 
+static const struct catalog_verb *find_verb(const char *name)
+{
+	const struct catalog_verb *verb = catalog_find(name), *nearest = verb ? NULL : catalog_nearest(name);
+	if (!verb)
+		fprintf(stderr, "flopwatch: there is no verb %s%s%s%s; see flopwatch --help\n", name,
+			nearest ? "; did you mean " : "", nearest ? nearest->name : "", nearest ? "?" : "");
+	return verb;
+}
+
 int main(int argc, char **argv)
 {
 	const char *server = getenv("FLOPWATCH_SERVER");
@@ -292,16 +209,21 @@ int main(int argc, char **argv)
 	if (parsed != 0)
 		return parsed > 0 ? EXIT_OK : EXIT_USAGE;
 	if (optind == argc) {
-		help(stderr);
-		return EXIT_USAGE;
+		help_all(o.help ? stdout : stderr);
+		return o.help ? EXIT_OK : EXIT_USAGE;
 	}
-	const struct verb *verb = find_verb(argv[optind]);
+	const struct catalog_verb *verb = find_verb(argv[optind]);
 	if (!verb)
 		return EXIT_USAGE;
 	o.n_arg = argc - optind - 1;
 	o.arg = argv + optind + 1;
+	if (o.help) {
+		help_verb(verb, stdout);
+		return EXIT_OK;
+	}
 	if (o.n_arg < verb->min_arg || o.n_arg > verb->max_arg) {
-		fprintf(stderr, "usage: flopwatch %s\n", verb->usage);
+		fprintf(stderr, "usage: flopwatch %.*s\nsee flopwatch help %s\n", (int)strcspn(verb->usage, "\n"), verb->usage,
+			verb->name);
 		return EXIT_USAGE;
 	}
 	struct fw_err err = { 0 };

@@ -75,8 +75,8 @@ static bool is_in(const json_t *cell, const char *group, const char *direction)
 
 static void group_table(const json_t *cells, const char *group, const char *direction, FILE *out)
 {
-	static const char *const titles[] = { "cell", ">base ms", ">TFLOP/s", ">target ms", ">TFLOP/s", ">change",
-		"95 % interval", ">launches", "verdict" };
+	static const char *const titles[] = { "cell", "~>base ms", "~>TFLOP/s", "~>target ms", ">TFLOP/s", ">change",
+		"~95 % interval", "~>launches", "verdict" };
 	struct table t;
 	table_init(&t, 9, titles);
 	size_t i;

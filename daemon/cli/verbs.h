@@ -14,7 +14,8 @@ enum exit_status {
 	EXIT_NOT_FOUND = 4,
 	EXIT_UNREACHABLE = 5,
 	EXIT_TIMEOUT = 6,
-	EXIT_UNDECIDED = 7
+	EXIT_UNDECIDED = 7,
+	EXIT_INTERRUPTED = 130
 };
 
 /** What the command line said. */
@@ -22,7 +23,7 @@ struct options {
 	const char *server, *token_file, *scope;
 	const char *format, *unit, *commit, *base;                           /* NULL: not given */
 	const char *repo, *suite, *cells, *branch, *device, *state, *reason; /* NULL: not given */
-	bool json, quick, progress, quiet, again;
+	bool json, quick, progress, quiet, again, browser, help;
 	int timeout_s; /* 0: none */
 	int runs;      /* 0: the daemon's */
 	int limit;
@@ -65,6 +66,11 @@ int verb_resume(struct client *c, const struct options *o);
 int verb_judge(struct client *c, const struct options *o);
 int verb_backup(struct client *c, const struct options *o);
 int verb_calibrate(struct client *c, const struct options *o);
+int verb_watch(struct client *c, const struct options *o);
+int verb_open(struct client *c, const struct options *o);
+int verb_doctor(struct client *c, const struct options *o);
+int verb_completion(struct client *c, const struct options *o);
+int verb_help(struct client *c, const struct options *o);
 int verb_config(struct client *c, const struct options *o);
 
 #endif

@@ -1,0 +1,182 @@
+/* catalog.c - the tables; see catalog.h. */
+#include "cli/catalog.h"
+
+#include <string.h>
+
+#include "core/reading.h"
+
+#define JOB_STATES      "open queued sent building checking measuring done failed cancelled superseded gone"
+#define DELIVERY_STATES "waiting sent failed superseded"
+
+const struct catalog_option catalog_options[] = {
+	{ "repo", "NAME", "the repository, where several are watched", CATALOG_NONE, "", false },
+	{ "suite", "NAME", "the suite, where a repository has several", CATALOG_NONE, "", false },
+	{ "cells", "GLOB", "only cells whose key fits: '*/causal/*/forward'", CATALOG_NONE, "", false },
+	{ "branch", "NAME", "of this branch", CATALOG_NONE, "", false },
+	{ "device", "UUID", "on this device, or kind of device: cuda, cpu, sim", CATALOG_NONE, "", false },
+	{ "state", "STATE", "in this state", CATALOG_WORDS, JOB_STATES " acknowledged accepted resolved invalid waiting", false },
+	{ "limit", "N", "at most N rows", CATALOG_NONE, "", false },
+	{ "quick", NULL, "one launch a cell: a first look, not a verdict", CATALOG_NONE, "", false },
+	{ "timeout", "S", "stop waiting after S seconds; the job goes on", CATALOG_NONE, "", false },
+	{ "progress", NULL, "one line a step, from the first moment on", CATALOG_NONE, "", false },
+	{ "reason", "TEXT", "why, for the alert's history", CATALOG_NONE, "", false },
+	{ "runs", "N", "how many comparisons", CATALOG_NONE, "", false },
+	{ "again", NULL, "from stored samples", CATALOG_NONE, "", false },
+	{ "commit", "SHA", "the commit that was measured, in full", CATALOG_NONE, "", false },
+	{ "base", "SHA", "the commit it is compared with, in full", CATALOG_NONE, "", false },
+	{ "format", "F", "what a file holds: " READING_FORMATS, CATALOG_WORDS,
+		"flopwatch ffa nvbench google-benchmark hyperfine triton torchao", false },
+	{ "unit", "U", "of a triton file whose columns do not say: ms us ns s TFLOPS GB/s", CATALOG_WORDS, "ms us ns s TFLOPS GB/s",
+		false },
+	{ "scope", "SCOPE", "what a token allows: read, trigger or admin", CATALOG_WORDS, "read trigger admin", false },
+	{ "browser", NULL, "open the address too, with xdg-open", CATALOG_NONE, "", false },
+	{ "server", "URL", "where flopwatchd listens (or FLOPWATCH_SERVER); default http://127.0.0.1:8451", CATALOG_NONE, "", true },
+	{ "token-file", "FILE", "access token on its first line (or FLOPWATCH_TOKEN)", CATALOG_FILE, "", true },
+	{ "json", NULL, "the API's answer instead of tables", CATALOG_NONE, "", true },
+	{ "color", "WHEN", "auto (default: on a terminal, without NO_COLOR), always or never", CATALOG_WORDS, "auto always never", true },
+	{ "quiet", NULL, "no progress", CATALOG_NONE, "", true },
+	{ "help", NULL, "this text", CATALOG_NONE, "", true },
+	{ "version", NULL, "the version", CATALOG_NONE, "", true },
+	{ 0 },
+};
+
+const struct catalog_verb catalog_verbs[] = {
+	{ "status", 0, 0, verb_status, "status", "branches, their verdicts and jobs", "", "repo",
+		"flopwatch status  # every watched branch with its tip and verdict", CATALOG_NONE, "" },
+	{ "compare", 2, 2, verb_compare, "compare BASE TARGET\ncompare FILE FILE", "measure TARGET against BASE and print the tables",
+		"BASE and TARGET are branches or commits. A TARGET of \".\" is the uncommitted tree of the checkout around you, which "
+		"must be the one the daemon reads. With two files it shows two benchmark outputs side by side, without the daemon "
+		"and without a verdict: status 7 when a row took over 1.5 % more time or is missing, else 0.",
+		"repo suite cells device quick timeout progress format unit",
+		"flopwatch compare main my-branch  # measure a branch against main\n"
+		"flopwatch compare main . --quick  # a first look at the uncommitted tree\n"
+		"flopwatch compare before.csv after.csv --format ffa  # two files, no daemon",
+		CATALOG_FILE, "" },
+	{ "run", 1, 1, verb_run, "run TARGET", "queue a branch or commit against its base, and do not wait", "",
+		"repo suite cells device quick", "flopwatch run my-branch  # prints the job", CATALOG_NONE, "" },
+	{ "wait", 1, 1, verb_wait, "wait BRANCH|COMMIT|JOB", "wait for its newest job and print the tables",
+		"For scripts and hooks: the exit status is the verdict. A push that the daemon has not seen yet is waited for, five "
+		"seconds or as long as --timeout says.",
+		"repo timeout progress",
+		"flopwatch wait my-branch  # 0 no regression, 3 regression, 7 undecided\n"
+		"flopwatch wait \"$(git rev-parse HEAD)\" --timeout 900 --quiet  # in a hook",
+		CATALOG_NONE, "" },
+	{ "watch", 0, 0, verb_watch, "watch", "follow jobs and alerts as they happen",
+		"On a terminal it redraws what is running; in a pipe it writes one line an event. Ends with Ctrl-C or after --timeout.",
+		"repo timeout limit", "flopwatch watch  # what happens now\nflopwatch watch | tee log  # a line an event", CATALOG_NONE,
+		"" },
+	{ "open", 0, 2, verb_open, "open [comparison|job|alert|commit|cell|device ID]", "print the address of a page",
+		"Without an argument that of the dashboard.", "repo branch browser",
+		"flopwatch open comparison 17  # http://127.0.0.1:8451/comparisons/17\n"
+		"flopwatch open cell attention/dense/full/s8192/hq64/hk8/d128/bf16/forward --browser",
+		CATALOG_WORDS, "comparison job alert commit cell device" },
+	{ "bisect", 2, 3, verb_bisect, "bisect GOOD BAD [CELL]", "find the commit between two that lost",
+		"Along first parents; CELL is a pattern, default all. Ends with 3 where throughput was lost, with 1 where a build or "
+		"result broke.",
+		"repo suite device timeout progress", "flopwatch bisect v1.4 main '*/causal/*'  # who slowed it down", CATALOG_NONE, "" },
+	{ "import", 1, 2, verb_import, "import FILE [BASE_FILE]", "store what another benchmark wrote",
+		"As a comparison of kind import, whose cells are undecided by nature. The same again stores nothing.",
+		"repo commit base branch suite format unit",
+		"flopwatch import after.json before.json --repo kernels --commit \"$(git rev-parse HEAD)\"  # with a base", CATALOG_FILE,
+		"" },
+	{ "export", 1, 2, verb_export, "export COMPARISON [DIR]", "write a comparison as MagiAttention's CSV files", "", "",
+		"flopwatch export 17 out  # profile_dense_<branch>.csv and others", CATALOG_NONE, "" },
+	{ "history", 1, 1, verb_history, "history CELL", "one cell over time", "", "repo branch device limit",
+		"flopwatch history attention/dense/full/s8192/hq64/hk8/d128/bf16/forward --branch main", CATALOG_NONE, "" },
+	{ "jobs", 0, 0, verb_jobs, "jobs", "the queue and what ended lately", "", "state repo limit",
+		"flopwatch jobs --state open  # what waits and what runs", CATALOG_NONE, "" },
+	{ "log", 1, 1, verb_log, "log JOB", "what happened to a job, and its build logs", "", "", "flopwatch log 12", CATALOG_NONE,
+		"" },
+	{ "cancel", 1, 1, verb_cancel, "cancel JOB", "end a job", "", "", "flopwatch cancel 12", CATALOG_NONE, "" },
+	{ "retry", 1, 1, verb_retry, "retry JOB", "queue the same comparison again", "", "", "flopwatch retry 12", CATALOG_NONE, "" },
+	{ "alerts", 0, 2, verb_alerts, "alerts\nalerts acknowledge|accept|resolve|invalidate ID", "losses that wait for a person",
+		"accept and invalidate want a --reason.", "state repo limit reason",
+		"flopwatch alerts --state open\nflopwatch alerts accept 3 --reason 'wider tiles, worth it'", CATALOG_WORDS,
+		"acknowledge accept resolve invalidate" },
+	{ "deliveries", 0, 0, verb_deliveries, "deliveries", "who was told what, and how each attempt ended", "", "state limit",
+		"flopwatch deliveries --state failed  # receivers that heard nothing", CATALOG_NONE, "" },
+	{ "redeliver", 1, 1, verb_redeliver, "redeliver DELIVERY", "send it again, under the same id", "", "",
+		"flopwatch redeliver 42", CATALOG_NONE, "" },
+	{ "devices", 0, 0, verb_devices, "devices", "what measures", "", "", "flopwatch devices", CATALOG_NONE, "" },
+	{ "pause", 1, 1, verb_pause, "pause DEVICE", "give a device no more jobs", "", "", "flopwatch pause GPU-1a2b", CATALOG_NONE, "" },
+	{ "resume", 1, 1, verb_resume, "resume DEVICE", "give it jobs again; one that is quarantined is tried first", "", "",
+		"flopwatch resume GPU-1a2b", CATALOG_NONE, "" },
+	{ "judge", 0, 1, verb_judge, "judge --again [COMPARISON]", "compute verdicts anew from stored samples",
+		"Of one comparison or of all history.", "again", "flopwatch judge --again 17", CATALOG_NONE, "" },
+	{ "calibrate", 0, 1, verb_calibrate, "calibrate [show]", "compare main with itself, to learn how much each cell scatters",
+		"show: what is known.", "repo suite device runs", "flopwatch calibrate --runs 3\nflopwatch calibrate show", CATALOG_WORDS,
+		"show" },
+	{ "doctor", 0, 0, verb_doctor, "doctor", "is everything there that measuring needs, and what to do if not",
+		"Looks at this machine and at the daemon: GPU and driver, nvcc, performance counters, sandbox, disk, clock, the daemon "
+		"and its repositories. Status 1 when something fails, else 0.",
+		"", "flopwatch doctor  # a line a question: ok, warn or fail", CATALOG_NONE, "" },
+	{ "backup", 1, 1, verb_backup, "backup FILE", "copy the daemon's database", "", "", "flopwatch backup flopwatch-$(date +%F).db",
+		CATALOG_FILE, "" },
+	{ "token", 1, 2, verb_token, "token add NAME\ntoken list\ntoken revoke NAME", "who may ask, where the daemon wants to know",
+		"add wants a --scope; the token is shown this once.", "scope", "flopwatch token add alice --scope trigger", CATALOG_WORDS,
+		"add list revoke" },
+	{ "config", 1, 2, verb_config, "config check [FILE]", "read a configuration and say what is wrong", "", "",
+		"flopwatch config check  # /etc/flopwatch/flopwatchd.yml", CATALOG_WORDS, "check" },
+	{ "completion", 1, 1, verb_completion, "completion bash|zsh|fish", "completions for a shell, to source or install", "", "",
+		"source <(flopwatch completion bash)", CATALOG_WORDS, "bash zsh fish" },
+	{ "help", 0, 1, verb_help, "help [VERB]", "this, or what a verb does and takes", "", "", "flopwatch help wait", CATALOG_NONE, "" },
+	{ 0 },
+};
+
+/* Letters to add, drop or change between two words. */
+static int distance(const char *a, const char *b)
+{
+	int row[64];
+	int n = (int)strlen(b);
+	if (n > 62)
+		return 99;
+	for (int j = 0; j <= n; j++)
+		row[j] = j;
+	for (int i = 1; a[i - 1]; i++) {
+		int corner = row[0];
+		row[0] = i;
+		for (int j = 1; j <= n; j++) {
+			int best = corner + (a[i - 1] != b[j - 1]);
+			corner = row[j];
+			if (row[j] + 1 < best)
+				best = row[j] + 1;
+			if (row[j - 1] + 1 < best)
+				best = row[j - 1] + 1;
+			row[j] = best;
+		}
+	}
+	return row[n];
+}
+
+const struct catalog_verb *catalog_find(const char *name)
+{
+	for (const struct catalog_verb *v = catalog_verbs; v->name; v++)
+		if (strcmp(v->name, name) == 0)
+			return v;
+	return NULL;
+}
+
+const struct catalog_verb *catalog_nearest(const char *name)
+{
+	const struct catalog_verb *nearest = NULL;
+	int least = 3;
+	for (const struct catalog_verb *v = catalog_verbs; v->name; v++) {
+		int d = distance(name, v->name);
+		if (d < least) {
+			least = d;
+			nearest = v;
+		}
+	}
+	return nearest;
+}
+
+bool catalog_takes(const struct catalog_verb *verb, const struct catalog_option *option)
+{
+	size_t len = strlen(option->name);
+	if (option->everywhere)
+		return true;
+	for (const char *at = verb->options; (at = strstr(at, option->name)); at += len)
+		if ((at == verb->options || at[-1] == ' ') && (at[len] == ' ' || !at[len]))
+			return true;
+	return false;
+}

@@ -1,0 +1,47 @@
+/**
+ * catalog.h - every verb and option of the command line, once: the parser, --help, man pages and completions all read these tables.
+ */
+#ifndef CLI_CATALOG_H
+#define CLI_CATALOG_H
+
+#include <stdbool.h>
+
+#include "cli/verbs.h"
+
+/** What a word of the command line may be, for completion. */
+enum catalog_kind { CATALOG_NONE, CATALOG_FILE, CATALOG_WORDS };
+
+struct catalog_option {
+	const char *name;   /* without the dashes */
+	const char *value;  /* "FILE"; NULL: it takes none */
+	const char *what;   /* one line for people */
+	enum catalog_kind kind;
+	const char *words; /* with CATALOG_WORDS: separated by spaces */
+	bool everywhere;   /* every verb takes it */
+};
+
+struct catalog_verb {
+	const char *name;
+	int min_arg, max_arg;
+	int (*run)(struct client *, const struct options *);
+	const char *usage;   /* after "flopwatch "; further ways on further lines */
+	const char *what;    /* one line */
+	const char *more;    /* a paragraph or several, "" none */
+	const char *options; /* names, separated by spaces, beside those that every verb takes */
+	const char *example; /* lines "command  # what it does" */
+	enum catalog_kind kind;
+	const char *words; /* first arguments, with CATALOG_WORDS */
+};
+
+/** NULL-ended by name: the entry after the last has no name. */
+extern const struct catalog_verb catalog_verbs[];
+extern const struct catalog_option catalog_options[];
+
+/** Exact; NULL: none. */
+const struct catalog_verb *catalog_find(const char *name);
+/** The verb that `name` was probably meant to be; NULL: none is near. */
+const struct catalog_verb *catalog_nearest(const char *name);
+/** Whether the verb takes this option. */
+bool catalog_takes(const struct catalog_verb *verb, const struct catalog_option *option);
+
+#endif
