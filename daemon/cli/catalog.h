@@ -12,9 +12,9 @@
 enum catalog_kind { CATALOG_NONE, CATALOG_FILE, CATALOG_WORDS };
 
 struct catalog_option {
-	const char *name;   /* without the dashes */
-	const char *value;  /* "FILE"; NULL: it takes none */
-	const char *what;   /* one line for people */
+	const char *name;  /* without the dashes */
+	const char *value; /* "FILE"; NULL: it takes none */
+	const char *what;  /* one line for people */
 	enum catalog_kind kind;
 	const char *words; /* with CATALOG_WORDS: separated by spaces */
 	bool everywhere;   /* every verb takes it */

@@ -65,7 +65,8 @@ static void bash(FILE *out)
 		option_names(v, out);
 		fputs("' -- \"$word\"))\n", out);
 		if (v->kind == CATALOG_WORDS)
-			fprintf(out, "\t\telif [[ $previous == %s ]]; then COMPREPLY=($(compgen -W '%s' -- \"$word\"))\n", v->name, v->words);
+			fprintf(out, "\t\telif [[ $previous == %s ]]; then COMPREPLY=($(compgen -W '%s' -- \"$word\"))\n",
+				v->name, v->words);
 		if (v->kind == CATALOG_FILE)
 			fputs("\t\telse COMPREPLY=($(compgen -f -- \"$word\"))\n", out);
 		if (strcmp(v->name, "help") == 0) {
@@ -108,7 +109,9 @@ static void zsh_option(const struct catalog_option *o, FILE *out)
 
 static void zsh(FILE *out)
 {
-	fputs("#compdef flopwatch\n# made by: flopwatch completion zsh\n_flopwatch() {\n\tlocal context state line\n\tlocal -a verbs\n\tverbs=(\n", out);
+	fputs("#compdef flopwatch\n# made by: flopwatch completion zsh\n_flopwatch() {\n\tlocal context state line\n\tlocal -a "
+	      "verbs\n\tverbs=(\n",
+		out);
 	for (const struct catalog_verb *v = catalog_verbs; v->name; v++) {
 		fprintf(out, "\t\t'%s:", v->name);
 		quoted(out, v->what, ":");
@@ -118,7 +121,9 @@ static void zsh(FILE *out)
 	for (const struct catalog_option *o = catalog_options; o->name; o++)
 		if (o->everywhere)
 			zsh_option(o, out);
-	fputs(" '1:verb:->verb' '*::argument:->argument'\n\tcase $state in\n\tverb) _describe verb verbs ;;\n\targument)\n\t\tcase $line[1] in\n", out);
+	fputs(" '1:verb:->verb' '*::argument:->argument'\n\tcase $state in\n\tverb) _describe verb verbs "
+	      ";;\n\targument)\n\t\tcase $line[1] in\n",
+		out);
 	for (const struct catalog_verb *v = catalog_verbs; v->name; v++) {
 		fprintf(out, "\t\t%s) _arguments", v->name);
 		for (const struct catalog_option *o = catalog_options; o->name; o++)
@@ -175,7 +180,8 @@ int verb_completion(struct client *c, const struct options *o)
 		zsh(stdout);
 	else if (strcmp(shell, "fish") == 0)
 		fish(stdout);
-	else if (strncmp(shell, "man:", 4) == 0 && catalog_find(shell + 4)) /* for etc/install.sh: the source of flopwatch-VERB(1) */
+	else if (strncmp(shell, "man:", 4) == 0 &&
+		 catalog_find(shell + 4)) /* for etc/install.sh: the source of flopwatch-VERB(1) */
 		help_man(catalog_find(shell + 4), stdout);
 	else if (strcmp(shell, "verbs") == 0)
 		verb_names(stdout), putchar('\n');

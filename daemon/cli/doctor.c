@@ -90,8 +90,10 @@ static void look_at_devices(struct doctor *d)
 		say(d, WARN, "GPU", "fine where another machine measures; else install the driver", "none on this machine");
 	bool sandboxed = strcmp(value_text(hello, "isolation"), "bwrap") == 0;
 	say(d, sandboxed ? OK : WARN, "sandbox",
-		sandboxed ? "" : "install bubblewrap, and allow user namespaces (kernel.unprivileged_userns_clone, AppArmor)", "%s",
-		sandboxed ? "bubblewrap works" : "bubblewrap is not there or may not make namespaces: results say isolation none");
+		sandboxed ? "" : "install bubblewrap, and allow user namespaces (kernel.unprivileged_userns_clone, AppArmor)",
+		"%s",
+		sandboxed ? "bubblewrap works"
+			  : "bubblewrap is not there or may not make namespaces: results say isolation none");
 	json_decref(hello);
 	buf_fini(&out);
 }
@@ -110,7 +112,8 @@ static void look_at_nvcc(struct doctor *d)
 	if (found)
 		say(d, OK, "nvcc", "", "%.*s", release ? (int)strcspn(release, "\n") : 5, release ? release : "found");
 	else
-		say(d, WARN, "nvcc", "where CUDA kernels are built: install the CUDA toolkit, and put nvcc into PATH", "not found");
+		say(d, WARN, "nvcc", "where CUDA kernels are built: install the CUDA toolkit, and put nvcc into PATH",
+			"not found");
 	buf_fini(&out);
 }
 
@@ -126,7 +129,8 @@ static void look_at_counters(struct doctor *d)
 		closed = closed || strstr(line, "RmProfilingAdminOnly: 1");
 	fclose(f);
 	if (closed && geteuid() != 0)
-		say(d, WARN, "counters", "for ncu: options nvidia NVreg_RestrictProfilingToAdminUsers=0 in /etc/modprobe.d, and reboot",
+		say(d, WARN, "counters",
+			"for ncu: options nvidia NVreg_RestrictProfilingToAdminUsers=0 in /etc/modprobe.d, and reboot",
 			"the driver gives performance counters to root alone");
 	else
 		say(d, OK, "counters", "", "ncu may read them");
@@ -140,8 +144,12 @@ static void look_at_disk(struct doctor *d)
 		if (statvfs(folders[i], &fs) != 0)
 			continue; /* not used here */
 		unsigned long long mib = (unsigned long long)fs.f_bavail * fs.f_frsize >> 20;
-		say(d, mib < DISK_FAIL_MIB ? FAIL : mib < DISK_WARN_MIB ? WARN : OK, "disk",
-			mib < DISK_WARN_MIB ? "make room; with less than 64 MiB no job begins" : "", "%llu MiB free in %s", mib, folders[i]);
+		say(d,
+			mib < DISK_FAIL_MIB   ? FAIL
+			: mib < DISK_WARN_MIB ? WARN
+					      : OK,
+			"disk", mib < DISK_WARN_MIB ? "make room; with less than 64 MiB no job begins" : "",
+			"%llu MiB free in %s", mib, folders[i]);
 	}
 }
 
@@ -150,7 +158,8 @@ static void look_at_clock(struct doctor *d)
 	struct timex clock = { .modes = 0 };
 	int state = adjtimex(&clock);
 	if (state == TIME_ERROR || (clock.status & STA_UNSYNC))
-		say(d, WARN, "clock", "start systemd-timesyncd or chrony; times of day and signatures depend on it", "nobody sets it");
+		say(d, WARN, "clock", "start systemd-timesyncd or chrony; times of day and signatures depend on it",
+			"nobody sets it");
 	else
 		say(d, OK, "clock", "", "synchronised");
 }
@@ -164,8 +173,8 @@ static void look_at_repos(struct doctor *d, const json_t *repos)
 	json_array_foreach(json_object_get(repos, "items"), i, repo)
 	{
 		bool broken = strcmp(value_text(repo, "state"), "error") == 0;
-		say(d, broken ? FAIL : OK, "repository", broken ? "mend its url, key or permissions; flopwatch config check" : "", "%s%s%s",
-			value_text(repo, "name"), broken ? ": " : " is read", broken ? value_text(repo, "error") : "");
+		say(d, broken ? FAIL : OK, "repository", broken ? "mend its url, key or permissions; flopwatch config check" : "",
+			"%s%s%s", value_text(repo, "name"), broken ? ": " : " is read", broken ? value_text(repo, "error") : "");
 	}
 	if (i == 0)
 		say(d, WARN, "repository", "add one under repos: in flopwatchd.yml", "none is watched");
@@ -180,7 +189,8 @@ static void look_at_daemon_devices(struct doctor *d, const json_t *devices)
 		const char *state = value_text(device, "state");
 		bool good = strcmp(state, "ok") == 0;
 		say(d, good ? OK : WARN, "device", good ? "" : "flopwatch resume DEVICE gives it jobs again", "%s is %s%s%s",
-			value_text(device, "uuid"), state, *value_text(device, "state_why") ? ": " : "", value_text(device, "state_why"));
+			value_text(device, "uuid"), state, *value_text(device, "state_why") ? ": " : "",
+			value_text(device, "state_why"));
 	}
 	if (i == 0)
 		say(d, WARN, "device", "look at workers: in flopwatchd.yml; a device shows up when its worker has said hello",
@@ -195,11 +205,13 @@ static void look_at_daemon(struct doctor *d)
 	buf_init(&text, 1 << 16);
 	if (client_get_raw(d->c, "/healthz", &text, &err) != 0) {
 		bool away = err.code == ERR_IO || err.code == ERR_TIMEOUT;
-		say(d, FAIL, "daemon", away ? "start it: systemctl start flopwatchd; or say where it is with --server" : "see its journal", "%s",
+		say(d, FAIL, "daemon",
+			away ? "start it: systemctl start flopwatchd; or say where it is with --server" : "see its journal", "%s",
 			err.text);
-	} else if (client_get(d->c, "/api/v1/repos", &repos, &err) != 0 || client_get(d->c, "/api/v1/devices", &devices, &err) != 0) {
-		say(d, FAIL, "daemon", "show it an access token: --token-file FILE", "%s answers, but not to us: %s", client_server(d->c),
-			err.text);
+	} else if (client_get(d->c, "/api/v1/repos", &repos, &err) != 0 ||
+		   client_get(d->c, "/api/v1/devices", &devices, &err) != 0) {
+		say(d, FAIL, "daemon", "show it an access token: --token-file FILE", "%s answers, but not to us: %s",
+			client_server(d->c), err.text);
 	} else {
 		say(d, OK, "daemon", "", "%s answers and can store results", client_server(d->c));
 		look_at_repos(d, repos);
