@@ -200,7 +200,7 @@ like "the first says what happens" "$out" "job $waiting goes on without us; Ctrl
 ok "the job goes on" job_is "$waiting" queued
 
 # ---- watch ----
-fw watch --timeout 60 >"$tmp/watched" 2>&1 &
+"$bin/flopwatch" --server "http://127.0.0.1:$(port)" watch --timeout 60 >"$tmp/watched" 2>&1 &
 watcher=$!
 on_terminal 100 --interrupts 1 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" watch >"$tmp/watched.terminal" 2>&1 &
 watcher2=$!
