@@ -121,11 +121,14 @@ static void test_everything_set(void **state)
 		"  - {name: kernels, url: /srv/git/kernels.git, branches: [main, \"team/*\"], upstream: trunk, suites: [ffa, "
 		"ffa-smoke],\n"
 		"     poll: 5 s, fetch_timeout: 20 s, secret_file: %s}\n"
-		"  - {name: far, url: \"git@example.org:team/far.git\", suites: ffa}\n"
+		"  - {name: far, url: \"git@example.org:team/far.git\", suites: ffa, notes: push, status: {kind: github, "
+		"project: "
+		"team/far, token_file: %s}}\n"
+		"public_url: https://bench.example.org//\n"
 		"webhooks:\n"
-		"  - {name: chat, url: \"https://chat.example.org/x\"}\n"
+		"  - {name: chat, url: \"https://chat.example.org/x\", kind: slack, comparisons: true}\n"
 		"  - {name: near, url: \"http://10.0.0.1/x\", allow_internal: true}\n",
-		secret);
+		secret, secret);
 	struct config *c = good(text);
 	assert_string_equal(c->state_dir, "/srv/fw");
 	assert_string_equal(c->listen_host, "::1");
@@ -158,6 +161,15 @@ static void test_everything_set(void **state)
 	assert_int_equal(c->n_webhooks, 2);
 	assert_false(c->webhook[0].allow_internal);
 	assert_true(c->webhook[1].allow_internal);
+	assert_string_equal(c->webhook[0].kind, "slack");
+	assert_string_equal(c->webhook[1].kind, "webhook");
+	assert_true(c->webhook[0].comparisons && !c->webhook[1].comparisons);
+	assert_string_equal(c->public_url, "https://bench.example.org");
+	assert_string_equal(c->repo[0].notes, "none");
+	assert_string_equal(c->repo[0].status.kind, "");
+	assert_string_equal(c->repo[1].notes, "push");
+	assert_string_equal(c->repo[1].status.api, "https://api.github.com");
+	assert_string_equal(c->repo[1].status.token, "It's a Secret to Everybody");
 	assert_int_equal(config_repo_find(c, "far"), 1);
 	assert_int_equal(config_repo_find(c, "fa"), -1);
 	assert_int_equal(config_webhook_find(c, "near"), 1);
@@ -273,6 +285,14 @@ static void test_names_lists_and_shapes(void **state)
 	bad("webhooks: [{name: a, url: \"ftp://x\"}, {name: a, url: \"https://x\"}]\n",
 		"1:27: webhooks[0].url: is not an https:// or http:// address\n"
 		"1:46: webhooks[1].name: there is another webhook named a\n");
+	bad("webhooks: [{name: a, url: \"https://x\", kind: mail}]\npublic_url: bench\n",
+		"2:13: public_url: is not an https:// or http:// address\n"
+		"1:46: webhooks[0].kind: is not one of webhook, slack\n");
+	bad("repos: [{name: a, url: /a, notes: push, status: {kind: gitea, project: ../x}}]\n",
+		"1:49: repos[0].status: needs `api`; e.g. https://git.example.org/api/v1\n"
+		"1:72: repos[0].status.project: is not OWNER/NAME\n"
+		"1:49: repos[0].status: needs `token_file`, a file with the forge's access token on its first line\n"
+		"1:35: repos[0].notes: is push, but this repository is read in place: write puts them there\n");
 	bad("state_dir: here\n", "1:12: state_dir: is not an absolute path\n");
 	bad("limits: 15 min\n", "1:9: limits: must be a mapping (`key: value` lines)\n");
 	bad("- a\n", "1:1: is not a mapping; e.g. state_dir: /var/lib/flopwatch\n");

@@ -1,0 +1,123 @@
+/* What a forge is asked, word by word, and how a webhook is signed. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "deliver.h"
+#include "forge.h"
+
+static struct fw_err err;
+
+/** The request for one word; its address in `address`. Own: the caller's reference. */
+static json_t *request(const char *kind, const char *state, const char *description, char *address, size_t size)
+{
+	struct config_status forge = { .api = "https://forge.example/api" };
+	struct forge_word word = { "89ab", state, "flopwatch/ffa", description, "https://bench.example/jobs/7" };
+	struct buf url, body;
+	buf_init(&url, 4096);
+	buf_init(&body, 4096);
+	snprintf(forge.kind, sizeof forge.kind, "%s", kind);
+	snprintf(forge.project, sizeof forge.project, "team/sub/kernels");
+	assert_int_equal(forge_request(&forge, &word, &url, &body, &err), 0);
+	snprintf(address, size, "%s", url.data);
+	json_t *root = json_loadb(body.data, body.len, 0, NULL);
+	assert_non_null(root);
+	buf_fini(&url);
+	buf_fini(&body);
+	return root;
+}
+
+static void test_each_forge_has_its_words(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *ours, *github, *gitlab, *gitea;
+	} words[] = {
+		{ "pending", "pending", "pending", "pending" },
+		{ "running", "pending", "running", "pending" },
+		{ "success", "success", "success", "success" },
+		{ "failure", "failure", "failed", "failure" },
+		{ "neutral", "success", "canceled", "warning" },
+		{ "error", "error", "failed", "error" },
+		{ "cancelled", "error", "canceled", "warning" },
+	};
+	static const char *const kinds[] = { "github", "gitlab", "gitea", "forgejo" };
+	char address[256];
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+		for (int k = 0; k < 4; k++) {
+			const char *theirs = k == 0 ? words[i].github : k == 1 ? words[i].gitlab : words[i].gitea;
+			json_t *root = request(kinds[k], words[i].ours, "x", address, sizeof address);
+			assert_string_equal(json_string_value(json_object_get(root, "state")), theirs);
+			assert_string_equal(
+				json_string_value(json_object_get(root, k == 1 ? "name" : "context")), "flopwatch/ffa");
+			assert_string_equal(
+				address, k == 1 ? "https://forge.example/api/projects/team%2Fsub%2Fkernels/statuses/89ab"
+						: "https://forge.example/api/repos/team/sub/kernels/statuses/89ab");
+			json_decref(root);
+		}
+}
+
+static void test_a_description_is_cut_between_characters(void **state)
+{
+	(void)state;
+	char address[256], text[4 * 200 + 1] = "";
+	for (int n = 139; n <= 142; n++) {
+		text[0] = '\0';
+		for (int i = 0; i < n; i++)
+			strcat(text, "\u00fc");
+		json_t *root = request("github", "failure", text, address, sizeof address);
+		const char *got = json_string_value(json_object_get(root, "description"));
+		size_t shown = 0;
+		for (const char *c = got; *c; c++)
+			shown += ((unsigned char)*c & 0xc0) != 0x80;
+		assert_int_equal(shown, n <= 140 ? n : 140);
+		assert_int_equal(strstr(got, "\u2026") != NULL, n > 140);
+		json_decref(root);
+	}
+}
+
+static void test_an_unknown_state(void **state)
+{
+	(void)state;
+	struct config_status forge = { .kind = "github" };
+	struct forge_word word = { "89ab", "happy", "", "", "" };
+	struct buf out;
+	buf_init(&out, 4096);
+	assert_int_equal(forge_request(&forge, &word, &out, &out, &err), -1);
+	assert_int_equal(err.code, ERR_INVALID);
+	buf_fini(&out);
+}
+
+/* The example of the Standard Webhooks specification's libraries. */
+static void test_signature(void **state)
+{
+	(void)state;
+	struct buf body, out;
+	buf_init(&body, 4096);
+	buf_init(&out, 4096);
+	buf_puts(&body, "{\"test\": 2432232314}");
+	assert_int_equal(deliver_sign("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_p5jXN8AQM9LWM0D4loKWxJek", 1614265330, &body,
+				 &out, &err),
+		0);
+	assert_string_equal(out.data, "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=");
+	assert_int_equal(deliver_sign("whsec_?", "a", 1, &body, &out, &err), -1);
+	buf_fini(&body);
+	buf_fini(&out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_each_forge_has_its_words),
+		cmocka_unit_test(test_a_description_is_cut_between_characters),
+		cmocka_unit_test(test_an_unknown_state),
+		cmocka_unit_test(test_signature),
+	};
+	return cmocka_run_group_tests_name("forge", tests, NULL, NULL);
+}
