@@ -10,7 +10,7 @@ work=$(mktemp -d)
 pid=
 trap '[ -z "$pid" ] || kill "$pid" 2>/dev/null || true; wait; rm -rf "$work"' EXIT
 
-make --no-print-directory -s build/tests/bench_seed build/tests/bench_rule build/tests/bench_clock
+make --no-print-directory -s build/tests/bench_seed build/tests/bench_rule build/tests/bench_load build/tests/modules/good.so build/tests/bench_clock
 
 # ---- the rule on recorded launches
 build/tests/bench_rule tests/data/gpu-recorded 1000
@@ -27,7 +27,8 @@ cell=$(awk '/^cell/ { print $2 }' "$work/seed.txt")
 git init -q --bare -b main "$work/kernels.git"
 git init -q -b main "$work/tree"
 mkdir -p "$work/tree/kernels"
-printf 'all:\n\tmkdir -p build/cpu\n\tcp %s build/cpu/libattention.so\n' "$PWD/build/tests/modules/good.so" >"$work/tree/kernels/Makefile"
+cp build/tests/modules/good.so "$work/tree/kernels/made.so"
+printf 'all:\n\tmkdir -p build/cpu\n\tcp made.so build/cpu/libattention.so\n' >"$work/tree/kernels/Makefile"
 echo one >"$work/tree/README"
 git -C "$work/tree" add -A
 git -C "$work/tree" commit -qm one
@@ -90,10 +91,9 @@ echo "bench push.to_identical $(median "${identical[@]}") ms"
 target() { # name, comparison, bound: beside a figure, what it is meant to be
 	echo "bench $1 target $2 $3"
 }
-load() { # name, path, header...
+load() { # name, path
 	local name=$1 path=$2
-	shift 2
-	wrk -t1 -c16 -d10s --latency "$@" "$server$path" >"$work/wrk"
+	wrk -t1 -c16 -d10s --latency "$server$path" >"$work/wrk"
 	python3 - "$name" "$work/wrk" <<'PY'
 import re, sys
 text = open(sys.argv[2]).read()
@@ -105,13 +105,14 @@ for q in ("50", "99"):
     print("bench %s_p%s %.6g ms" % (sys.argv[1], q, float(value) * unit[u]))
 print("bench %s_rate %.6g per_s" % (sys.argv[1], float(re.search(r"Requests/sec:\s+([\d.]+)", text).group(1))))
 PY
-	echo "bench ${name}_size $(curl -s "$@" "$server$path" | wc -c) bytes"
+	echo "bench ${name}_size $(curl -s "$server$path" | wc -c) bytes"
 }
 json=/api/v1/comparisons/$((n / 2))
 load http.comparison "$json"
 target http.comparison_p99 2 ms
 target http.comparison_rate 20000 per_s
-load http.not_modified "$json" -H "If-None-Match: $(curl -s -o /dev/null -D - "$server$json" | tr -d '\r' | sed -n 's/^ETag: //p')"
+build/tests/bench_load http.not_modified "${server##*:}" 16 10 "$json" \
+	"If-None-Match: $(curl -s -o /dev/null -D - "$server$json" | tr -d '\r' | sed -n 's/^ETag: //p')"
 target http.not_modified_rate 50000 per_s
 load http.page "/comparisons/$((n / 2))"
 target http.page_p99 3 ms
