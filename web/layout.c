@@ -30,6 +30,7 @@ void layout_begin(struct http_response *response, const char *title, const char 
 		      "content=\"width=device-width,initial-scale=1\"><meta name=color-scheme content=\"light dark\">"
 		      "<link rel=icon href=/static/icon.svg>");
 	emit_rawf(out, "<link rel=stylesheet href=\"%s\">", static_address("style.css"));
+	emit_raw(out, "<link rel=alternate type=\"application/atom+xml\" title=\"flopwatch: alerts\" href=\"/alerts.atom\">");
 	emit_rawf(out, "<script src=\"%s\"></script>", static_address("theme.js"));
 	if (static_has("uplot.js")) {
 		emit_rawf(out, "<meta name=uplot content=\"%s", static_address("uplot.js"));
@@ -62,7 +63,8 @@ void layout_end_data(struct http_response *response, const char *data)
 		emit_raw(out, "\">This page as JSON</a>");
 	}
 	emit_raw(out,
-		"<a href=/api>API</a><a href=/metrics>Metrics</a><button class=quiet data-keys data-js hidden>Keys: "
+		"<a href=/api>API</a><a href=/metrics>Metrics</a><a href=/deliveries>Deliveries</a><button class=quiet data-keys "
+		"data-js hidden>Keys: "
 		"<kbd>?</kbd></button></footer><div id=voice class=gone role=status></div>"
 		"<dialog id=keys aria-label=Keys><h2>Keys</h2><dl class=facts><dt><kbd>/</kbd><dd>find or filter<dt><kbd>j</kbd> "
 		"<kbd>k</kbd><dd>next, previous row<dt><kbd>Enter</kbd><dd>open it<dt><kbd>[</kbd> <kbd>]</kbd><dd>previous, "

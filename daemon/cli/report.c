@@ -56,7 +56,7 @@ static void verdict_cell(struct table *t, const json_t *cell)
 	char words[128] = "";
 	size_t i, used = 0;
 	json_array_foreach(flags, i, flag) if (used < sizeof words) used +=
-		(size_t)snprintf(words + used, sizeof words - used, "%s%s", used ? " " : " (", json_string_value(flag));
+		(size_t)snprintf(words + used, sizeof words - used, "%s%s", used ? ", " : " (", json_string_value(flag));
 	table_cell(t, "%s%s%s%s%s", value_text(cell, "verdict"), *failure ? ": " : "", failure, words, used ? ")" : "");
 }
 
