@@ -257,6 +257,18 @@ static const struct msg_device *find_device(const struct msg_hello *hello, const
 	return NULL;
 }
 
+/* Seeds are drawn, but for device sim under FLOPWATCH_SIM_SEED: tests ask it for the same times at every run. */
+static uint64_t seed_of(const struct msg_device *d, int64_t job)
+{
+	uint64_t seed;
+	const char *fixed = strcmp(d->kind, "sim") == 0 ? getenv("FLOPWATCH_SIM_SEED") : NULL;
+	if (fixed)
+		return strtoull(fixed, NULL, 10) + (uint64_t)job * UINT64_C(0x9e3779b97f4a7c15);
+	if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed)
+		seed = (uint64_t)clock_mono_ns();
+	return seed;
+}
+
 static void send_job(struct slot *s, const struct msg_hello *hello)
 {
 	struct fw_err err = { 0 };
@@ -273,8 +285,7 @@ static void send_job(struct slot *s, const struct msg_hello *hello)
 	ask_for->attempt = s->job.attempt;
 	snprintf(ask_for->nonce, sizeof ask_for->nonce, "%s", s->job.nonce);
 	snprintf(ask_for->device, sizeof ask_for->device, "%s", d->uuid);
-	if (getrandom(&ask_for->seed, sizeof ask_for->seed, GRND_NONBLOCK) != sizeof ask_for->seed)
-		ask_for->seed = (uint64_t)clock_mono_ns();
+	ask_for->seed = seed_of(d, s->job.id);
 	s->device = *d;
 	chatter_begin(&s->chatter, ask_for);
 	if (session_send(s->session, &s->plan, s->repo_path, d, &err) != 0) {

@@ -14,6 +14,7 @@
 # is its speed; kernels/flags holds more for the compiler, e.g. a CONFIG that device `sim` reads. kernels/recipe is a shell command that the build runs first.
 export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_AUTHOR_NAME=tester GIT_AUTHOR_EMAIL=t@example.org
 export GIT_COMMITTER_NAME=tester GIT_COMMITTER_EMAIL=t@example.org
+export FLOPWATCH_SIM_SEED=${FLOPWATCH_SIM_SEED:-6} # the same noise at every run
 daemon_pid=""
 
 new_repo() {
