@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "core/suite.h"
 
 static void load(const char *path, struct suite *s)
@@ -178,6 +179,18 @@ static void mistake(const char *text, const char *words)
 		fail_msg("\"%s\" does not say \"%s\"", err.text, words);
 }
 
+static void many_thresholds(void)
+{
+	struct buf text;
+
+	buf_init(&text, 1 << 20);
+	buf_puts(&text, HEAD "dense: {seqlens: [128], masks: [full]}\nthresholds:\n");
+	for (int i = 0; i <= SUITE_CELLS_MAX; i++)
+		buf_puts(&text, "  - {cell: '*', pct: 2}\n");
+	mistake(text.data, "must be a list of at most");
+	buf_fini(&text);
+}
+
 static void mistakes(void **state)
 {
 	(void)state;
@@ -205,6 +218,7 @@ static void mistakes(void **state)
 	mistake(HEAD "dense: {seqlens: [128], masks: [full]}\nthreshold_pct: 0\n", "threshold_pct");
 	mistake(HEAD "dense: {seqlens: [128], masks: [full]}\nthresholds: [{cell: '*/nope', pct: 2}]\n", "matches no cell");
 	mistake(HEAD "dense: {seqlens: [128], masks: [full]}\nthresholds: [{cell: '*'}]\n", "pct is missing");
+	many_thresholds();
 	mistake("suite: s\nfamily: linear\ncommon: {nhq: 8, nhk: 2, headdim: 64}\n", "use attention");
 	mistake("suite: s\nfamily: attention\ncommon: {nhq: 8, nhk: 3, headdim: 64}\ndense: {seqlens: [128], masks: [full]}\n",
 		"nhq 8 is no multiple of nhk 3");

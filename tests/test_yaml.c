@@ -213,11 +213,32 @@ static void hostile_documents_are_mistakes(void **state)
 	yaml_free(y);
 }
 
+/* Nobody reads the thousandth mistake, and looking for it would take the square of the keys: minutes for a file of a branch. */
+static void a_long_file_of_unknown_keys_ends_soon(void **state)
+{
+	struct buf text;
+	struct yaml *y;
+
+	(void)state;
+	buf_init(&text, 2 << 20);
+	for (int i = 0; i < 90000; i++)
+		buf_printf(&text, "k%x:\n", (unsigned)i);
+	y = yaml_new(text.data, text.len, "f.yml");
+	yaml_get(y, yaml_root(y), "known");
+	yaml_finish(y, yaml_root(y));
+	assert_in_range(yaml_mistakes(y), 50, 100);
+	assert_non_null(strstr(yaml_mistake_text(y), "f.yml:50:1: k31: unknown key"));
+	assert_null(strstr(yaml_mistake_text(y), "f.yml:51:"));
+	yaml_free(y);
+	buf_fini(&text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(reads_a_tree), cmocka_unit_test(all_mistakes_with_their_places),
 		cmocka_unit_test(wrong_kinds_are_mistakes), cmocka_unit_test(numbers_to_their_last_character),
-		cmocka_unit_test(good_values), cmocka_unit_test(hostile_documents_are_mistakes) };
+		cmocka_unit_test(good_values), cmocka_unit_test(hostile_documents_are_mistakes),
+		cmocka_unit_test(a_long_file_of_unknown_keys_ends_soon) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

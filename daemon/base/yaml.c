@@ -21,7 +21,7 @@ static void mistake_at(struct yaml *y, int line, int column, const char *path, c
 	buf_printf(&y->mistakes, "%s:%d:%d: %s%s%s\n", y->file, line, column, path, *path ? ": " : "", what);
 }
 
-/* "build.command[2]" of a node; the start is cut when it does not fit. */
+/* "build.command[2]" of a node; the end is cut when it does not fit. */
 static void node_path(const struct yaml_node *n, char *path, size_t size)
 {
 	const struct yaml_node *chain[DEPTH_MAX + 2];
@@ -395,7 +395,8 @@ void yaml_finish(struct yaml *y, struct yaml_node *map)
 
 	if (!map || map->kind != YAML_MAP)
 		return;
-	for (n = map->first_child; n; n = n->next) {
+	/* Every key beyond those that are known is a mistake: past the last that is told, a long file must not cost the square of its keys. */
+	for (n = map->first_child; n && y->n_mistakes <= MISTAKES_MAX; n = n->next) {
 		for (other = map->first_child; other != n; other = other->next)
 			if (strcmp(other->key, n->key) == 0)
 				break;

@@ -308,8 +308,8 @@ static void read_thresholds(struct draft *d, struct yaml_node *root)
 {
 	struct yaml_node *list = yaml_get(d->y, root, "thresholds");
 
-	if (list && !yaml_is_list(list)) {
-		yaml_mistake(d->y, list, "must be a list of {cell: GLOB, pct: NUMBER}");
+	if (list && (!yaml_is_list(list) || yaml_count(list) > SUITE_CELLS_MAX)) {
+		yaml_mistake(d->y, list, "must be a list of at most %d {cell: GLOB, pct: NUMBER}", SUITE_CELLS_MAX);
 		return;
 	}
 	for (int i = 0; i < yaml_count(list); i++) {
