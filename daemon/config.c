@@ -99,10 +99,12 @@ static int read_list(struct yaml *y, struct yaml_node *map, const char *key, cha
 		return 0;
 	if (!yaml_is_list(n))
 		return read_node(y, n, out, size) ? 1 : 0;
-	if (yaml_count(n) > max) {
+	if (yaml_count(n) > max)
 		yaml_mistake(y, n, "has %d entries; at most %d", yaml_count(n), max);
+	if (yaml_count(n) == 0)
+		yaml_mistake(y, n, "is empty; name at least one, or leave `%s` out", key);
+	if (yaml_count(n) > max)
 		return 0;
-	}
 	int count = 0;
 	for (int i = 0; i < yaml_count(n); i++)
 		if (read_node(y, yaml_item(y, n, i), out + (size_t)count * size, size))
@@ -437,6 +439,7 @@ static void read_cores(struct yaml *y, struct yaml_node *map, struct config *c)
 	read_text(y, map, "measure", c->measure_cores, sizeof c->measure_cores);
 	if (!cores_is_plan(c->measure_cores))
 		yaml_mistake(y, yaml_get(y, map, "measure"), "is neither auto, shared nor a list of cores as 2-7,10");
+	yaml_finish(y, map);
 }
 
 static void read_calibrate(struct yaml *y, struct yaml_node *map, struct config *c)
@@ -479,6 +482,9 @@ static void read_all(struct yaml *y, struct config *c)
 	read_section(y, root, "workers", CONFIG_WORKERS_MAX, c, read_worker);
 	read_section(y, root, "repos", CONFIG_REPOS_MAX, c, read_repo);
 	read_section(y, root, "webhooks", CONFIG_HOOKS_MAX, c, read_webhook);
+	if (yaml_is_list(yaml_get(y, root, "workers")) && yaml_count(yaml_get(y, root, "workers")) == 0)
+		yaml_mistake(y, yaml_get(y, root, "workers"),
+			"is empty, so nothing would ever be measured; name one, or leave `workers` out");
 	yaml_finish(y, root);
 	if (!yaml_get(y, root, "workers")) {
 		struct config_worker *w = &c->worker[c->n_workers++];

@@ -277,6 +277,11 @@ static void test_names_lists_and_shapes(void **state)
 	bad("repos: [{name: a, url: /a, suites: [../x]}]\n",
 		"1:36: repos[0].suites: ../x is not the name of a suite; e.g. ffa\n");
 	bad("repos: [{name: a, url: /a, branches: [\"\"]}]\n", "1:39: repos[0].branches[0]: is empty\n");
+	bad("repos: [{name: a, url: /a, branches: []}]\nworkers: [{name: a, command: []}]\n",
+		"2:30: workers[0].command: is empty; name at least one, or leave `command` out\n"
+		"1:38: repos[0].branches: is empty; name at least one, or leave `branches` out\n");
+	bad("workers: []\n", "1:10: workers: is empty, so nothing would ever be measured; name one, or leave `workers` out\n");
+	bad("cores: {mesure: shared}\n", "1:9: cores.mesure: unknown key; did you mean `measure`?\n");
 	bad("workers: [{name: a}, {name: a, command: [x], socket: /y, device: gpu}]\n",
 		"1:11: workers[0]: needs `command` or `socket`, and not both\n"
 		"1:29: workers[1].name: there is another worker named a\n"
