@@ -286,9 +286,9 @@ static void choose_ancestor(struct resolve *r, const struct gitread_base *b)
 		use_base(r, r->job.target_sha, "self");
 }
 
-static void have_ancestors(void *arg, const struct buf *out, const struct fw_err *failed)
+/* What `flopwatch-git base` said. Own: free. NULL: it cannot be used, and the resolve is over. */
+static struct gitread_base *take_base(struct resolve *r, const struct buf *out, const struct fw_err *failed)
 {
-	struct resolve *r = arg;
 	struct fw_err err = { 0 };
 	struct gitread_base *b = malloc(sizeof *b);
 	r->errand = NULL;
@@ -300,31 +300,33 @@ static void have_ancestors(void *arg, const struct buf *out, const struct fw_err
 	} else if (gitread_base(out, b, &err) != 0) {
 		refuse(r, &err);
 	} else {
-		choose_ancestor(r, b);
+		return b;
 	}
+	free(b);
+	return NULL;
+}
+
+static void have_ancestors(void *arg, const struct buf *out, const struct fw_err *failed)
+{
+	struct resolve *r = arg;
+	struct gitread_base *b = take_base(r, out, failed);
+	if (b)
+		choose_ancestor(r, b);
 	free(b);
 }
 
 static void have_merge_base(void *arg, const struct buf *out, const struct fw_err *failed)
 {
 	struct resolve *r = arg;
-	struct fw_err err = { 0 };
-	struct gitread_base *b = malloc(sizeof *b);
-	r->errand = NULL;
-	if (failed) {
-		git_failed(r, failed);
-	} else if (!b) {
-		err_set(&err, ERR_INTERNAL, "out of memory for the ancestors");
-		refuse(r, &err);
-	} else if (gitread_base(out, b, &err) != 0) {
-		refuse(r, &err);
-	} else if (!b->merge_base[0]) {
+	struct gitread_base *b = take_base(r, out, failed);
+	if (!b)
+		return;
+	if (!b->merge_base[0])
 		use_base(r, r->job.target_sha, "self");
-	} else if (!r->job.branch[0] && !strcmp(b->merge_base, r->job.target_sha)) {
+	else if (!r->job.branch[0] && !strcmp(b->merge_base, r->job.target_sha))
 		choose_ancestor(r, b); /* asked for by commit, and it is part of the upstream branch */
-	} else {
+	else
 		use_base(r, b->merge_base, "merge-base");
-	}
 	free(b);
 }
 
