@@ -1,9 +1,8 @@
 /** store_outbox.c - deliveries that are owed: when, how often tried, how each try and all of it ended. */
 #include "db/store_outbox.h"
 
+#include "db/store_live.h"
 #include "db/store_page.h"
-
-enum { DELIVERIES_MAX = 500 };
 
 static int insert(struct db *db, const char *kind, const char *target, const char *subject, const char *payload, int64_t now_ms,
 	struct fw_err *err)
@@ -179,7 +178,7 @@ int view_deliveries(
 		return -1;
 	stmt_int(s, ":before", store_page_before(before));
 	stmt_text(s, ":state", state ? state : "");
-	stmt_int(s, ":n", store_page_size(limit, DELIVERIES_MAX));
+	stmt_int(s, ":n", store_page_size(limit, VIEW_ROWS_MAX));
 	int r;
 	while ((r = stmt_step(s, err)) == 1)
 		each(arg, &(struct view_delivery){ .id = row_int(s, 0),

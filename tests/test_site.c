@@ -1,6 +1,8 @@
 /* Every route of the site over a real database: what it shows, what it refuses, what it asks of the daemon. */
 #include "site_run.h"
 
+#include "db/store_outbox.h"
+
 #define CELL "attention/dense/causal/s8192/hq64/hk8/d128/bf16/forward"
 
 /* A regression of `team/a+b` with its alert, and an unchanged comparison before it. */
@@ -221,6 +223,18 @@ static void test_api_objects(void **state)
 	assert_string_equal(text_at(item, "state"), "open");
 	assert_string_equal(text_at(json_array_get(json_object_get(item, "cells"), 0), "cell"), CELL);
 	assert_int_equal(json_array_size(json_object_get(item, "events")), 1);
+	json_decref(root);
+
+	for (int i = 0; i < 3; i++)
+		ok(store_outbox_insert(run->f->db, "webhook", i == 1 ? "second" : "other", "{}", 7000 + i, &err));
+	root = get_json(run, "/api/v1/deliveries?limit=1");
+	assert_string_equal(text_at(root, "next_cursor"), "3");
+	json_decref(root);
+	root = get_json(run, "/api/v1/deliveries?limit=1&cursor=3");
+	assert_string_equal(text_at(json_array_get(json_object_get(root, "items"), 0), "target"), "second");
+	json_decref(root);
+	root = get_json(run, "/api/v1/deliveries?limit=2&cursor=3");
+	assert_true(json_is_null(json_object_get(root, "next_cursor")));
 	json_decref(root);
 
 	root = get_json(run, "/api/v1/devices");

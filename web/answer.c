@@ -256,14 +256,16 @@ int answer_list_begin(struct http_request *r, struct http_response *response, st
 	}
 	if (answer_cursor(r, response, before) != 0)
 		return -1;
+	list->repo = http_query(r, "repo");
 	list->limit = (int)limit;
 	list->rows = list->limit + 1;
 	answer_items_begin(response, &list->j);
 	return 0;
 }
 
-bool answer_list_take(struct answer_list *list, int64_t id, bool wanted)
+bool answer_list_take(struct answer_list *list, int64_t id, const char *repo)
 {
+	bool wanted = !repo || !list->repo || strcmp(repo, list->repo) == 0;
 	list->read++;
 	list->seen = id;
 	if (list->n == list->limit) {
@@ -286,8 +288,13 @@ bool answer_list_more(struct answer_list *list, int64_t *before)
 	return !list->cut;
 }
 
-void answer_list_end(struct http_request *r, struct http_response *response, struct answer_list *list)
+void answer_list_end(
+	struct http_request *r, struct http_response *response, struct answer_list *list, int result, const struct fw_err *err)
 {
+	if (result != 0) {
+		answer_error(r, response, err);
+		return;
+	}
 	jsonw_array_end(&list->j);
 	if (list->more || list->cut) {
 		int64_t from = list->more ? list->last : list->seen;

@@ -34,22 +34,25 @@ void answer_branch(struct jsonw *j, const char *key);
 /** A list under way: {"items":[ ... ],"next_cursor":...}. */
 struct answer_list {
 	struct jsonw j;
-	int limit, n; /* objects wanted, objects written */
-	int rows;     /* to ask a view for at once: one more than wanted shows whether there are more */
-	int read;     /* rows of the page that was asked for last, written or not */
-	int scanned;  /* rows of the pages before it */
-	bool more;    /* a row was left over */
-	bool cut;     /* enough was looked at: the reader may go on from here */
-	int64_t seen; /* id of the last row that was looked at */
-	int64_t last; /* id of the last one that was not left over: the cursor */
+	const char *repo; /* ?repo=, NULL: every one */
+	int limit, n;     /* objects wanted, objects written */
+	int rows;         /* to ask a view for at once: one more than wanted shows whether there are more */
+	int read;         /* rows of the page that was asked for last, written or not */
+	int scanned;      /* rows of the pages before it */
+	bool more;        /* a row was left over */
+	bool cut;         /* enough was looked at: the reader may go on from here */
+	int64_t seen;     /* id of the last row that was looked at */
+	int64_t last;     /* id of the last one that was not left over: the cursor */
 };
-/** Read ?limit= and ?cursor= and begin. Err: -1 and the problem is written. Shape: *before gets the cursor, 0 none. */
+/** Read ?limit=, ?cursor= and ?repo= and begin. Err: -1 and the problem is written. Shape: *before gets the cursor, 0 none. */
 int answer_list_begin(struct http_request *r, struct http_response *response, struct answer_list *list, int64_t *before);
-/** For each of the `rows` that the view gives: whether to write its object. `wanted`: what the view could not filter by itself. */
-bool answer_list_take(struct answer_list *list, int64_t id, bool wanted);
+/** For each of the `rows` that the view gives: whether to write its object. `repo`: whose it is, NULL where the view has filtered. */
+bool answer_list_take(struct answer_list *list, int64_t id, const char *repo);
 /** After a page of rows: whether another is needed to fill the list. Then *before is where it goes on. */
 bool answer_list_more(struct answer_list *list, int64_t *before);
-void answer_list_end(struct http_request *r, struct http_response *response, struct answer_list *list);
+/** The end, or `err` as the answer where `result` (of the view) is not 0. */
+void answer_list_end(
+	struct http_request *r, struct http_response *response, struct answer_list *list, int result, const struct fw_err *err);
 
 /** A list that is always whole: {"items":[...],"next_cursor":null}. */
 void answer_items_begin(struct http_response *response, struct jsonw *j);

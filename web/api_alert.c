@@ -15,7 +15,6 @@ enum { REASON_MAX = 2000 }; /* bytes */
 struct reading {
 	struct answer_list list;
 	struct site *site;
-	const char *repo; /* NULL: every one */
 };
 
 static void event_row(void *arg, const struct view_alert_event *row)
@@ -40,7 +39,7 @@ static void alert_row(void *arg, const struct view_alert *row)
 	struct reading *reading = arg;
 	struct jsonw *j = &reading->list.j;
 	struct fw_err err = { 0 };
-	if (!answer_list_take(&reading->list, row->id, !reading->repo || strcmp(reading->repo, row->repo) == 0))
+	if (!answer_list_take(&reading->list, row->id, row->repo))
 		return;
 	jsonw_object(j);
 	jsonw_kv_int(j, "id", row->id);
@@ -72,7 +71,7 @@ void api_alerts(void *arg, struct http_request *r, struct http_response *respons
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	struct reading reading = { .site = site, .repo = http_query(r, "repo") };
+	struct reading reading = { .site = site };
 	const char *state;
 	int64_t before;
 	int result;
@@ -82,10 +81,7 @@ void api_alerts(void *arg, struct http_request *r, struct http_response *respons
 	do
 		result = view_alerts(site->db, state, before, reading.list.rows, alert_row, &reading, &err);
 	while (result == 0 && answer_list_more(&reading.list, &before));
-	if (result != 0)
-		answer_error(r, response, &err);
-	else
-		answer_list_end(r, response, &reading.list);
+	answer_list_end(r, response, &reading.list, result, &err);
 }
 
 static void change(struct site *site, struct http_request *r, struct http_response *response, const char *state)

@@ -55,34 +55,26 @@ static void write_bisect(void *arg, const struct view_bisect *row)
 	jsonw_object_end(j);
 }
 
-struct reading {
-	struct answer_list list;
-	const char *repo; /* NULL: every one */
-};
-
 static void list_row(void *arg, const struct view_bisect *row)
 {
-	struct reading *reading = arg;
-	if (answer_list_take(&reading->list, row->id, !reading->repo || strcmp(reading->repo, row->repo) == 0))
-		write_bisect(&reading->list.j, row);
+	struct answer_list *list = arg;
+	if (answer_list_take(list, row->id, row->repo))
+		write_bisect(&list->j, row);
 }
 
 void api_bisects(void *arg, struct http_request *r, struct http_response *response)
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	struct reading reading = { .repo = http_query(r, "repo") };
+	struct answer_list list;
 	int64_t before;
 	int result;
-	if (answer_list_begin(r, response, &reading.list, &before) != 0)
+	if (answer_list_begin(r, response, &list, &before) != 0)
 		return;
 	do
-		result = view_bisects(site->db, before, reading.list.rows, list_row, &reading, &err);
-	while (result == 0 && answer_list_more(&reading.list, &before));
-	if (result != 0)
-		answer_error(r, response, &err);
-	else
-		answer_list_end(r, response, &reading.list);
+		result = view_bisects(site->db, before, list.rows, list_row, &list, &err);
+	while (result == 0 && answer_list_more(&list, &before));
+	answer_list_end(r, response, &list, result, &err);
 }
 
 void api_bisect(void *arg, struct http_request *r, struct http_response *response)

@@ -44,7 +44,7 @@ static void write_comparison(void *arg, const struct view_comparison *row)
 static void list_row(void *arg, const struct view_comparison *row)
 {
 	struct answer_list *list = arg;
-	if (answer_list_take(list, row->id, true))
+	if (answer_list_take(list, row->id, NULL))
 		write_comparison(&list->j, row);
 }
 
@@ -59,10 +59,7 @@ void api_comparisons(void *arg, struct http_request *r, struct http_response *re
 		answer_list_begin(r, response, &list, &filter.before) != 0)
 		return;
 	filter.limit = list.rows;
-	if (view_comparisons(site->db, &filter, list_row, &list, &err) != 0)
-		answer_error(r, response, &err);
-	else
-		answer_list_end(r, response, &list);
+	answer_list_end(r, response, &list, view_comparisons(site->db, &filter, list_row, &list, &err), &err);
 }
 
 /* ---- one comparison --------------------------------------------------------------------------------------------------- */

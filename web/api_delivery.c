@@ -28,7 +28,7 @@ static void delivery_row(void *arg, const struct view_delivery *row)
 	struct reading *reading = arg;
 	struct jsonw *j = &reading->list.j;
 	struct fw_err err = { 0 };
-	if (!answer_list_take(&reading->list, row->id, true))
+	if (!answer_list_take(&reading->list, row->id, NULL))
 		return;
 	jsonw_object(j);
 	jsonw_kv_int(j, "id", row->id);
@@ -60,10 +60,8 @@ void api_deliveries(void *arg, struct http_request *r, struct http_response *res
 	if (answer_choice(r, response, "state", API_DELIVERY_STATES, &state) != 0 ||
 		answer_list_begin(r, response, &reading.list, &before) != 0)
 		return;
-	if (view_deliveries(site->db, state, before, reading.list.limit, delivery_row, &reading, &err) != 0)
-		answer_error(r, response, &err);
-	else
-		answer_list_end(r, response, &reading.list);
+	int result = view_deliveries(site->db, state, before, reading.list.rows, delivery_row, &reading, &err);
+	answer_list_end(r, response, &reading.list, result, &err);
 }
 
 void api_redeliver(void *arg, struct http_request *r, struct http_response *response)

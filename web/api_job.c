@@ -53,36 +53,28 @@ static void write_job(void *arg, const struct view_job *row)
 	jsonw_object_end(j);
 }
 
-struct reading {
-	struct answer_list list;
-	const char *repo; /* NULL: every one */
-};
-
 static void list_row(void *arg, const struct view_job *row)
 {
-	struct reading *reading = arg;
-	if (answer_list_take(&reading->list, row->id, !reading->repo || strcmp(reading->repo, row->repo) == 0))
-		write_job(&reading->list.j, row);
+	struct answer_list *list = arg;
+	if (answer_list_take(list, row->id, row->repo))
+		write_job(&list->j, row);
 }
 
 void api_jobs(void *arg, struct http_request *r, struct http_response *response)
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	struct reading reading = { .repo = http_query(r, "repo") };
+	struct answer_list list;
 	const char *state;
 	int64_t before;
 	int result;
 	if (answer_choice(r, response, "state", API_JOB_STATES, &state) != 0 ||
-		answer_list_begin(r, response, &reading.list, &before) != 0)
+		answer_list_begin(r, response, &list, &before) != 0)
 		return;
 	do
-		result = view_jobs(site->db, state, before, reading.list.rows, list_row, &reading, &err);
-	while (result == 0 && answer_list_more(&reading.list, &before));
-	if (result != 0)
-		answer_error(r, response, &err);
-	else
-		answer_list_end(r, response, &reading.list);
+		result = view_jobs(site->db, state, before, list.rows, list_row, &list, &err);
+	while (result == 0 && answer_list_more(&list, &before));
+	answer_list_end(r, response, &list, result, &err);
 }
 
 void api_job(void *arg, struct http_request *r, struct http_response *response)
