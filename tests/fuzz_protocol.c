@@ -2,30 +2,12 @@
  * fuzz_protocol.c - any bytes through the parser; what it accepts must survive writing and reading unchanged.
  *
  * As a test it replays the files and folders given as arguments (tests/data/fuzz/protocol by default). To search, in bash:
- *   clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. \
+ *   clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. -Itests \
  *     -o build/fuzz_protocol tests/fuzz_protocol.c daemon/{base,core}/[a-z]*.c -ljansson -lyaml -lnettle -lm
  *   mkdir -p build/corpus && build/fuzz_protocol -max_len=4096 build/corpus tests/data/fuzz/protocol
  */
-#include <dirent.h>
-#include <fcntl.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "core/protocol.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool good, const char *what)
-{
-	if (good)
-		return;
-	fprintf(stderr, "%s\n", what);
-	abort();
-}
+#include "fuzz_replay.h"
 
 static void rewrite(const struct msg *m)
 {
@@ -70,69 +52,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 }
 
 #ifndef FUZZ_SEARCH
-static int failures, count;
-
-/* Reaching the next line at all is what is tested: a finding aborts. */
-static void replay_file(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	struct buf bytes;
-
-	buf_init(&bytes, 4u << 20);
-	bool read = fd >= 0 && buf_read_fd(&bytes, fd) == 0;
-
-	if (fd >= 0)
-		close(fd);
-	if (read) {
-		/* an exact copy, so that a sanitizer sees a read beyond its end */
-		uint8_t *copy = malloc(bytes.len ? bytes.len : 1);
-
-		must(copy != NULL, "out of memory");
-		memcpy(copy, bytes.data, bytes.len);
-		LLVMFuzzerTestOneInput(copy, bytes.len);
-		free(copy);
-	}
-	buf_fini(&bytes);
-	count++;
-	failures += !read;
-	printf("%s %d - %s\n", read ? "ok" : "not ok", count, path);
-	fflush(stdout);
-}
-
-static int visible(const struct dirent *d)
-{
-	return d->d_name[0] != '.';
-}
-
-static void replay(const char *path)
-{
-	struct dirent **entry;
-	struct stat st;
-
-	if (stat(path, &st) || !S_ISDIR(st.st_mode)) {
-		replay_file(path);
-		return;
-	}
-	int n = scandir(path, &entry, visible, alphasort);
-
-	for (int i = 0; i < n; i++) {
-		char name[4096];
-
-		snprintf(name, sizeof name, "%s/%s", path, entry[i]->d_name);
-		replay_file(name);
-		free(entry[i]);
-	}
-	if (n >= 0)
-		free(entry);
-}
-
 int main(int argc, char **argv)
 {
-	for (int i = 1; i < argc; i++)
-		replay(argv[i]);
-	if (argc < 2)
-		replay("tests/data/fuzz/protocol");
-	printf("1..%d\n", count);
-	return failures > 0 || count == 0;
+	static const char *const folders[] = { "tests/data/fuzz/protocol", NULL };
+
+	return fuzz_replay_main(argc, argv, folders);
 }
 #endif

@@ -6,22 +6,12 @@
  *     -o build/fuzz_unpack tests/fuzz_unpack.c daemon/worker/{unpack,workdir}.c daemon/base/[a-z]*.c -lyaml -lnettle
  */
 #include <dirent.h>
-#include <stdint.h>
 
 #include "core/inputs.h"
+#include "fuzz_replay.h"
 #include "tar_write.h"
 #include "tmp_folder.h"
 #include "worker/unpack.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool good, const char *what)
-{
-	if (good)
-		return;
-	fprintf(stderr, "%s\n", what);
-	abort();
-}
 
 /* Every link below `fd` ends inside `root`. Reading through one that leaves it is what a build could do. */
 static void check_links(int fd, const char *root, int depth)

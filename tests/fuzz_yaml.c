@@ -2,28 +2,14 @@
  * fuzz_yaml.c - the two YAML files that a branch may bring, its manifest and its suite, as any bytes.
  *
  * As a test it reads good files and mutates them, a fixed number of times from a fixed seed; a finding aborts. To search, in bash:
- *   clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. \
+ *   clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. -Itests \
  *     -o build/fuzz_yaml tests/fuzz_yaml.c daemon/{base,core}/[a-z]*.c -ljansson -lyaml -lnettle -lm
  *   mkdir -p build/corpus-yaml && build/fuzz_yaml -max_len=4096 build/corpus-yaml etc/suites
  */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/yaml.h"
 #include "core/manifest.h"
 #include "core/suite.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void must(bool good, const char *what)
-{
-	if (good)
-		return;
-	fprintf(stderr, "%s\n", what);
-	abort();
-}
+#include "fuzz_replay.h"
 
 static void check_refusal(const struct fw_err *err)
 {
