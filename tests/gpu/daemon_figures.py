@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Figures of comparisons that a daemon made on a GPU: OUT/NAME.json become OUT/<device>-<date>-<WHAT>.jsonl, the timed calls in
+OUT/flopwatch.db become OUT/<device>-<date>-<WHAT>-samples.jsonl. The series that decides alone.
+
+    daemon_figures.py OUT WHAT COMMIT NAME...
+"""
+import datetime
+import json
+import sqlite3
+import struct
+import sys
+
+
+def figures(name, body, line):
+    line(f"{name}.gpu", body["gpu_s"], "s")
+    line(f"{name}.wall", body.get("wall_s"), "s")
+    line(f"{name}.launches", body["launches"], "count")
+    for cell in body["cells"]:
+        for side in ("base", "target"):
+            line(f"{name}.{side}_median", cell[side]["median_ms"], "ms", cell["cell"])
+        line(f"{name}.target_tflops", cell["target"]["tflops"], "tflops", cell["cell"])
+        line(f"{name}.change", cell["change_pct"], "pct", cell["cell"])
+        line(f"{name}.ci_low", cell["ci_low_pct"], "pct", cell["cell"])
+        line(f"{name}.ci_high", cell["ci_high_pct"], "pct", cell["cell"])
+
+
+def write_samples(db, path):
+    def floats(blob):
+        return None if blob is None else [float("%.6g" % v) for v in struct.unpack("<%df" % (len(blob) // 4), blob)]
+    query = ("SELECT iif(c.kind IN ('selfcheck', 'calibrate'), c.kind || '-' || c.id, c.branch), l.n, l.set_, e.key, s.subject, s.order_, "
+             "s.ms, s.mhz, s.guard FROM sample s JOIN launch l ON l.id = s.launch JOIN cell e ON e.id = s.cell "
+             "JOIN comparison c ON c.id = l.comparison WHERE s.series = 'device' ORDER BY c.id, l.n, e.n, s.subject")
+    with open(path, "w") as f:
+        for name, launch, set_, cell, subject, order, ms, mhz, guard in db.execute(query):
+            row = {"comparison": name, "launch": launch, "set": set_, "cell": cell, "subject": subject, "order": order or None,
+                   "ms": floats(ms), "mhz": floats(mhz)}
+            if subject == "target":
+                row["guard"] = json.loads(guard) if guard else None
+            f.write(json.dumps(row, separators=(",", ":")) + "\n")
+
+
+def main():
+    out, what, commit, names = sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]
+    now = datetime.datetime.now(datetime.timezone.utc)
+    lines, device = [], "gpu"
+    for name in names:
+        with open(f"{out}/{name}.json") as f:
+            body = json.load(f)
+        env = body.get("environment") or {}
+        device = env.get("name") or device
+
+        def line(bench, value, unit, cell=None):
+            if value is not None:
+                lines.append({"bench": f"{what}.{bench}", "peer": None, "value": value, "unit": unit, "cell": cell, "device": device,
+                              "driver": env.get("driver"), "toolkit": env.get("toolkit"), "commit": commit,
+                              "at": now.isoformat(timespec="seconds")})
+        figures(name, body, line)
+    slug = "".join(c if c.isalnum() else "-" for c in str(device).lower()).strip("-") or "gpu"
+    stem = f"{out}/{slug}-{now:%Y-%m-%d}-{what}"
+    with open(stem + ".jsonl", "w") as f:
+        for entry in lines:
+            f.write(json.dumps(entry) + "\n")
+            if entry["cell"] is None:
+                print("bench", entry["bench"], "%.6g" % entry["value"], entry["unit"])
+    with sqlite3.connect(f"{out}/flopwatch.db") as db:
+        write_samples(db, stem + "-samples.jsonl")
+
+
+main()
