@@ -1,4 +1,5 @@
 /* main.c - flopwatch-worker: arguments and start. */
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include "base/cores.h"
 #include "base/log.h"
 #include "worker/compare_alone.h"
+#include "worker/kernelcode.h"
 #include "worker/peer.h"
 #include "worker/procs.h"
 #include "worker/serve.h"
@@ -19,10 +21,12 @@ static const char usage[] =
 	"                             [--cores auto|shared|LIST]\n"
 	"       flopwatch-worker compare --suite FILE --base A.so --target B.so [options]\n"
 	"       flopwatch-worker probe [--sandbox ...] [--device ...]\n"
+	"       flopwatch-worker kernels MODULE.so\n"
 	"\n"
 	"serve    one job of flopwatchd over standard input and output\n"
 	"compare  check and time two modules of this machine, print the tables\n"
 	"probe    print what this worker offers and exit\n"
+	"kernels  print the CUDA kernels in a module, each with a hash of its compiled code\n"
 	"\n"
 	"  --cache DIR        builds, modules and outcomes of checks\n"
 	"                     (default $XDG_CACHE_HOME/flopwatch, ~/.cache/flopwatch or, for root, /var/cache/flopwatch-worker)\n"
@@ -152,6 +156,25 @@ static int read_options(int argc, char **argv, struct arguments *a)
 	return -1;
 }
 
+static int print_kernel(void *arg, int sm, const char *symbol, const char code_sha256[HASH_HEX], struct fw_err *err)
+{
+	(void)arg;
+	return printf("sm_%d %s %s\n", sm, code_sha256, symbol) < 0 ? err_sys(err, "standard output") : 0;
+}
+
+static int print_kernels(const char *path)
+{
+	struct fw_err err = { 0 };
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int rc = fd < 0 ? err_sys(&err, "cannot be read") : kernelcode_each(fd, print_kernel, NULL, &err);
+	if (fd >= 0)
+		close(fd);
+	if (rc == 0 && fflush(stdout) == 0)
+		return 0;
+	fprintf(stderr, "flopwatch-worker: %s: %s\n", path, rc ? err.text : "standard output is gone");
+	return EXIT_ERROR;
+}
+
 int main(int argc, char **argv)
 {
 	struct arguments a = { .serve = { .device = "auto" }, .compare = { .provider_base = "", .provider_target = "" } };
@@ -161,9 +184,11 @@ int main(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
+	if (optind + 2 == argc && strcmp(argv[optind], "kernels") == 0)
+		return print_kernels(argv[optind + 1]);
 	if (optind + 1 != argc)
 		return optind < argc ? wrong("unexpected argument ", argv[optind + 1])
-				     : wrong("which of serve, compare, probe?", "");
+				     : wrong("which of serve, compare, probe, kernels?", "");
 	verb = argv[optind];
 	log_open("flopwatch-worker", LOG_INFO);
 	peer_signals();
@@ -178,6 +203,8 @@ int main(int argc, char **argv)
 		if (!a.compare.suite || !a.compare.base || !a.compare.target)
 			return wrong("compare needs --suite, --base and --target", "");
 		status = compare_alone_run(&a.compare, &err);
+	} else if (strcmp(verb, "kernels") == 0) {
+		return wrong("kernels needs a module", "");
 	} else {
 		return wrong("unknown verb ", verb);
 	}
