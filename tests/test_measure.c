@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "cubin_write.h"
 #include "tmp_folder.h"
 #include "worker/acceptance.h"
 #include "worker/measure.h"
@@ -28,6 +29,8 @@ struct scene {
 	int launches, checks, faults; /* records seen */
 	struct msg_fault fault;       /* the last one */
 	struct msg_launch launch;
+	int nodes;
+	struct msg_node node[2]; /* of the target's cell 0, in order */
 };
 
 static int count(void *arg, const struct msg *m, struct fw_err *err)
@@ -42,19 +45,26 @@ static int count(void *arg, const struct msg *m, struct fw_err *err)
 		s->fault = m->u.fault;
 	if (m->t == MSG_LAUNCH)
 		s->launch = *m->u.launch;
+	if (m->t == MSG_NODE && m->u.node.cell == 0 && m->u.node.role[0] == 't')
+		s->node[s->nodes++ % 2] = m->u.node;
 	return 0;
+}
+
+static int add_module(struct scene *s, const char *role, const char *content, size_t len)
+{
+	char sha[HASH_HEX];
+	int fd = sealed_text(role, content, len, &s->err);
+
+	hash_hex(content, len, sha);
+	return fd < 0 ? -1 : bench_subject(&s->bench, role, "", fd, sha, &s->err);
 }
 
 static int add_subject(struct scene *s, const char *role, const char *content)
 {
-	char sha[HASH_HEX];
-	int fd = sealed_text(role, content, strlen(content), &s->err);
-
-	hash_hex(content, strlen(content), sha);
-	return fd < 0 ? -1 : bench_subject(&s->bench, role, "", fd, sha, &s->err);
+	return add_module(s, role, content, strlen(content));
 }
 
-static int start_bench(struct scene *s)
+static int open_bench(struct scene *s)
 {
 	struct bench *b = &s->bench;
 
@@ -69,6 +79,15 @@ static int start_bench(struct scene *s)
 	snprintf(b->device.kind, sizeof b->device.kind, "sim");
 	rule_default(&b->rule, CELLS);
 	b->limits = (struct msg_limits){ .check_s = 30, .launch_s = 30, .budget_s = 600 };
+	return 0;
+}
+
+static int start_bench(struct scene *s)
+{
+	struct bench *b = &s->bench;
+
+	if (open_bench(s) < 0)
+		return -1;
 	return add_subject(s, "base", "b") < 0 || add_subject(s, "target", "t") < 0 ? -1 : bench_ready(b, &s->err);
 }
 
@@ -400,6 +419,64 @@ static void lines_without_the_seal_are_not_the_runners(void **state)
 	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNCHANGED);
 }
 
+/* A module with the kernel "forward", for sm_90. */
+static void write_module(struct buf *out)
+{
+	static const char body[64] = "instructions";
+	struct buf code, entries, section;
+	struct elf_write w;
+
+	buf_init(&code, 1 << 16);
+	buf_init(&entries, 1 << 16);
+	buf_init(&section, 1 << 16);
+	elf_begin(&w);
+	elf_add(&w, ".text.forward", SHT_PROGBITS, 0, body, sizeof body);
+	elf_end(&w, &code);
+	fatbin_entry(&entries, FATBIN_KIND_CODE, 90, 0, code.data, code.len, 0);
+	fatbin_container(&section, &entries);
+	elf_begin(&w);
+	elf_add(&w, ".nv_fatbin", SHT_PROGBITS, 0, section.data, section.len);
+	elf_end(&w, out);
+	buf_fini(&code);
+	buf_fini(&entries);
+	buf_fini(&section);
+}
+
+static void the_code_of_kernels_is_read_from_the_module(void **state)
+{
+	struct scene *s = *state;
+	static const char lie[] = "1111111111111111111111111111111111111111111111111111111111111111";
+	char script[1200], known[HASH_HEX], unknown[HASH_HEX];
+	struct buf module;
+
+	hash_hex("forward", 7, known);
+	hash_hex("backward", 8, unknown);
+	snprintf(script, sizeof script,
+		"node() { say "
+		"'{\"t\":\"node\",\"role\":\"'$role'\",\"cell\":'$i',\"phase\":\"run\",\"kernel\":\"k\",\"grid\":[1,1,1],"
+		"\"block\":[1,1,1],\"sm\":90,\"symbol_sha256\":\"'$1'\",\"code_sha256\":\"%s\"}'; }\nnode %s; node %s; pass",
+		lie, known, unknown);
+	runner(s, script, "");
+	buf_init(&module, 1 << 18);
+	write_module(&module);
+	for (int again = 0; again < 2; again++) { /* the second time the records come from the cache */
+		bench_fini(&s->bench);
+		assert_int_equal(open_bench(s), 0);
+		assert_int_equal(add_subject(s, "base", "no ELF file"), 0);
+		assert_int_equal(add_module(s, "target", module.data, module.len), 0);
+		assert_int_equal(bench_ready(&s->bench, &s->err), 0);
+		s->nodes = 0;
+		check_all(s);
+		assert_int_equal(s->nodes, 2);
+		assert_int_equal(strlen(s->node[0].code_sha256), 64);
+		assert_string_not_equal(s->node[0].code_sha256, lie);
+		assert_string_equal(s->node[0].symbol_sha256, "");
+		assert_string_equal(s->node[1].code_sha256, "");
+	}
+	assert_int_equal(runs_of(s, "check"), 2);
+	buf_fini(&module);
+}
+
 static void a_launch_that_dies_is_blamed_by_solo_checks(void **state)
 {
 	struct scene *s = *state;
@@ -547,6 +624,7 @@ int main(void)
 		T(a_runner_that_does_nothing),
 		T(nonsense_is_the_subjects),
 		T(lines_without_the_seal_are_not_the_runners),
+		T(the_code_of_kernels_is_read_from_the_module),
 		T(a_launch_that_dies_is_blamed_by_solo_checks),
 		T(a_death_that_nobody_repeats_is_the_last_ones),
 		T(a_hanging_launch_ends),

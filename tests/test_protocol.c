@@ -293,7 +293,10 @@ static void records(void **state)
 			.kernel = "_Z3fwdv",
 			.grid = { 1, 2, 3 },
 			.block = { 128, 1, 1 },
-			.registers = 168 } };
+			.registers = 168,
+			.sm = 90,
+			.symbol_sha256 = SHA256,
+			.code_sha256 = SHA256 } };
 	struct msg fault = { .t = MSG_FAULT,
 		.u.fault = { .cell = -1, .role = "worker", .failure = "timeout", .detail = "stalled" } };
 	struct msg audit = { .t = MSG_AUDIT, .u.audit = { .cell = 7, .role = "target", .calls = 36, .done = true, .ms = 12.25 } };
@@ -313,6 +316,9 @@ static void records(void **state)
 	assert_true(out.u.work.bytes_moved == -1);
 	round_trip(&node, &out);
 	assert_int_equal(out.u.node.grid[2], 3);
+	assert_int_equal(out.u.node.sm, 90);
+	assert_string_equal(out.u.node.symbol_sha256, SHA256);
+	assert_string_equal(out.u.node.code_sha256, SHA256);
 	round_trip(&audit, &out);
 	assert_int_equal(out.u.audit.calls, 36);
 	assert_true(out.u.audit.done);
@@ -443,6 +449,9 @@ static void wrong_records(void **state)
 	refuse("{\"t\":\"node\",\"role\":\"base\",\"cell\":0,\"phase\":\"run\",\"grid\":[1,1],\"block\":[1,1,1]}", "node.grid");
 	refuse("{\"t\":\"node\",\"role\":\"base\",\"cell\":0,\"phase\":\"run\",\"grid\":[1,1,1],\"block\":[1,-1,1]}",
 		"node.block: item 1");
+	refuse("{\"t\":\"node\",\"role\":\"base\",\"cell\":0,\"phase\":\"run\",\"grid\":[1,1,1],\"block\":[1,1,1],"
+	       "\"code_sha256\":\"abc\"}",
+		"node.code_sha256");
 	refuse("{\"t\":\"fault\",\"cell\":null,\"role\":\"base\",\"class\":\"\",\"detail\":\"\"}", "fault.class");
 	refuse("{\"t\":\"fault\",\"cell\":-2,\"role\":\"base\",\"class\":\"crash\"}", "fault.cell");
 	refuse("{\"t\":\"done\",\"gpu_s\":-1}", "done.gpu_s");

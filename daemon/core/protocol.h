@@ -209,6 +209,9 @@ struct msg_node {
 	char phase[16];
 	char kernel[256]; /* "memset" and "memcpy" for such nodes */
 	int grid[3], block[3], registers, local_bytes, shared_bytes;
+	int sm;                 /* what its code was compiled for: 90; 0 unknown */
+	char symbol_sha256[65]; /* runner to worker: of its mangled name; "" unknown */
+	char code_sha256[65];   /* worker to daemon: of its compiled code (core/cubin.h); "" unknown */
 };
 
 struct msg_fault {

@@ -364,6 +364,11 @@ static int read_node(struct fields *f, struct msg_node *m)
 	m->registers = (int)field_int_or(f, "registers", 0, INT_MAX, 0);
 	m->local_bytes = (int)field_int_or(f, "local_bytes", 0, INT_MAX, 0);
 	m->shared_bytes = (int)field_int_or(f, "shared_bytes", 0, INT_MAX, 0);
+	m->sm = (int)field_int_or(f, "sm", 0, 9999, 0);
+	if (field_has(f, "symbol_sha256"))
+		field_digest(f, "symbol_sha256", true, false, m->symbol_sha256);
+	if (field_has(f, "code_sha256"))
+		field_digest(f, "code_sha256", true, false, m->code_sha256);
 	return read_triple(f, "grid", m->grid) || read_triple(f, "block", m->block) ? -1 : 0;
 }
 

@@ -429,6 +429,12 @@ static void put_node(struct jsonw *j, const struct msg_node *m)
 	jsonw_kv_int(j, "registers", m->registers);
 	jsonw_kv_int(j, "local_bytes", m->local_bytes);
 	jsonw_kv_int(j, "shared_bytes", m->shared_bytes);
+	if (m->sm)
+		jsonw_kv_int(j, "sm", m->sm);
+	if (m->symbol_sha256[0])
+		jsonw_kv_string(j, "symbol_sha256", m->symbol_sha256);
+	if (m->code_sha256[0])
+		jsonw_kv_string(j, "code_sha256", m->code_sha256);
 }
 
 static void put_body(struct jsonw *j, const struct msg *m)

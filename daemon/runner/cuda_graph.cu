@@ -61,28 +61,39 @@ static int attribute_of(const struct graph_functions *g, CUfunction_attribute wh
 	return value;
 }
 
+static void report_other(const char *what, device_node_fn *report, void *arg)
+{
+	struct device_node n = {};
+	n.kernel = what;
+	report(arg, &n);
+}
+
 static void report_kernel(const struct graph_functions *g, cudaGraphNode_t node, device_node_fn *report, void *arg)
 {
 	CUDA_KERNEL_NODE_PARAMS p;
 	memset(&p, 0, sizeof(p));
-	int none[3] = { 0, 0, 0 };
 	if (!g->params || g->params((CUgraphNode)node, &p) != CUDA_SUCCESS) {
-		report(arg, "kernel", none, none, 0, 0, 0);
+		report_other("kernel", report, arg);
 		return;
 	}
 	CUfunction function = p.func;
 	if (!function && p.kern && (!g->function_of || g->function_of(&function, p.kern) != CUDA_SUCCESS))
 		function = NULL;
 	const char *mangled = NULL;
-	if (!g->name || !function || g->name(&mangled, function) != CUDA_SUCCESS || !mangled)
-		mangled = "kernel";
+	if (!g->name || !function || g->name(&mangled, function) != CUDA_SUCCESS)
+		mangled = NULL;
 	int status = -1;
-	char *plain = abi::__cxa_demangle(mangled, NULL, NULL, &status);
-	const int grid[3] = { (int)p.gridDimX, (int)p.gridDimY, (int)p.gridDimZ };
-	const int block[3] = { (int)p.blockDimX, (int)p.blockDimY, (int)p.blockDimZ };
-	report(arg, status == 0 && plain ? plain : mangled, grid, block, attribute_of(g, CU_FUNC_ATTRIBUTE_NUM_REGS, function),
-		attribute_of(g, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, function),
-		attribute_of(g, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function) + (int)p.sharedMemBytes);
+	char *plain = mangled ? abi::__cxa_demangle(mangled, NULL, NULL, &status) : NULL;
+	struct device_node n = {};
+	n.kernel = status == 0 && plain ? plain : mangled ? mangled : "kernel";
+	n.symbol = mangled;
+	n.sm = attribute_of(g, CU_FUNC_ATTRIBUTE_BINARY_VERSION, function);
+	n.grid[0] = (int)p.gridDimX, n.grid[1] = (int)p.gridDimY, n.grid[2] = (int)p.gridDimZ;
+	n.block[0] = (int)p.blockDimX, n.block[1] = (int)p.blockDimY, n.block[2] = (int)p.blockDimZ;
+	n.registers = attribute_of(g, CU_FUNC_ATTRIBUTE_NUM_REGS, function);
+	n.local_bytes = attribute_of(g, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, function);
+	n.shared_bytes = attribute_of(g, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function) + (int)p.sharedMemBytes;
+	report(arg, &n);
 	free(plain);
 }
 
@@ -99,7 +110,6 @@ int cuda_graph_report(cudaGraph_t graph, device_node_fn *report, void *arg, stru
 	cudaError_t e = cudaGraphGetNodes(graph, node, &n);
 	find_graph_functions(&functions);
 	for (size_t i = 0; e == cudaSuccess && i < n; i++) {
-		const int none[3] = { 0, 0, 0 };
 		cudaGraphNodeType type;
 		e = cudaGraphNodeGetType(node[i], &type);
 		if (e != cudaSuccess)
@@ -107,13 +117,13 @@ int cuda_graph_report(cudaGraph_t graph, device_node_fn *report, void *arg, stru
 		if (type == cudaGraphNodeTypeKernel)
 			report_kernel(&functions, node[i], report, arg);
 		else if (type == cudaGraphNodeTypeMemset)
-			report(arg, "memset", none, none, 0, 0, 0);
+			report_other("memset", report, arg);
 		else if (type == cudaGraphNodeTypeMemcpy)
-			report(arg, "memcpy", none, none, 0, 0, 0);
+			report_other("memcpy", report, arg);
 		else if (type == cudaGraphNodeTypeHost)
-			report(arg, "host function", none, none, 0, 0, 0);
+			report_other("host function", report, arg);
 		else
-			report(arg, "other", none, none, 0, 0, 0);
+			report_other("other", report, arg);
 	}
 	free(node);
 	return e == cudaSuccess ? 0 : cuda_graph_fail(e, "cannot read the captured graph", err);

@@ -39,9 +39,14 @@ struct device_setting {
 
 enum { DEVICE_SETTINGS_MAX = 8 };
 
-/** One node of a captured phase, as struct msg_node tells it. */
-typedef void device_node_fn(
-	void *arg, const char *kernel, const int grid[3], const int block[3], int registers, int local_bytes, int shared_bytes);
+/** One node of a captured phase, as struct msg_node tells it. Strings are the caller's. */
+struct device_node {
+	const char *kernel; /* for people */
+	const char *symbol; /* as the compiler mangled it; NULL: no kernel, or unknown */
+	int sm;             /* what its code was compiled for: 90; 0 unknown */
+	int grid[3], block[3], registers, local_bytes, shared_bytes;
+};
+typedef void device_node_fn(void *arg, const struct device_node *node);
 
 /** Slots of marks and of stamps, and the bytes of a guard zone. */
 enum { DEVICE_MARKS_MAX = 1024, DEVICE_STAMPS_MAX = DEVICE_MARKS_MAX / 2, DEVICE_GUARD_BYTES = 4096 };

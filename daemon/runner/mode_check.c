@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "runner/verifier.h"
 #include "runner/witness.h"
 
@@ -70,21 +71,23 @@ static int capture_enqueue(void *arg, void *stream)
 	return subject_enqueue(c->checker->subject, c->phase, c->failure);
 }
 
-static void capture_node(
-	void *arg, const char *kernel, const int grid[3], const int block[3], int registers, int local_bytes, int shared_bytes)
+static void capture_node(void *arg, const struct device_node *node)
 {
 	const struct capture *c = arg;
 	struct msg_node m = {
 		.cell = c->checker->runner->run->index[c->cell],
-		.grid = { grid[0], grid[1], grid[2] },
-		.block = { block[0], block[1], block[2] },
-		.registers = registers,
-		.local_bytes = local_bytes,
-		.shared_bytes = shared_bytes,
+		.grid = { node->grid[0], node->grid[1], node->grid[2] },
+		.block = { node->block[0], node->block[1], node->block[2] },
+		.registers = node->registers,
+		.local_bytes = node->local_bytes,
+		.shared_bytes = node->shared_bytes,
+		.sm = node->sm,
 	};
 	snprintf(m.role, sizeof(m.role), "%s", c->checker->subject->role);
 	snprintf(m.phase, sizeof(m.phase), "%s", subject_phase_name(c->phase));
-	snprintf(m.kernel, sizeof(m.kernel), "%s", kernel);
+	snprintf(m.kernel, sizeof(m.kernel), "%s", node->kernel);
+	if (node->symbol)
+		hash_hex(node->symbol, strlen(node->symbol), m.symbol_sha256);
 	record_node(c->checker->runner->records, &m);
 }
 

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/proc.h"
 #include "core/guard.h"
+#include "worker/kernelcode.h"
 
 int bench_init(struct bench *b, const struct cell *cells, int n_cells, struct fw_err *err)
 {
@@ -32,9 +33,11 @@ void bench_fini(struct bench *b)
 {
 	int i, j;
 
-	for (i = 0; i < b->n_subjects; i++)
+	for (i = 0; i < b->n_subjects; i++) {
 		if (b->subject[i].fd >= 0)
 			close(b->subject[i].fd);
+		kernelcode_free(b->subject[i].code);
+	}
 	for (i = 0; b->cell && i < b->n_cells; i++)
 		for (j = 0; j < STATS_LAUNCHES_MAX; j++) {
 			free(b->cell[i].launch[j].values);

@@ -22,7 +22,9 @@ struct bench_subject {
 	char role[PROTOCOL_ROLE_SIZE];
 	char provider[48];
 	char sha256[HASH_HEX];
-	int fd;       /* sealed module; closed by bench_fini */
+	int fd;                  /* sealed module; closed by bench_fini */
+	struct kernelcode *code; /* of that module, once it was asked for; freed by bench_fini */
+	bool code_read;
 	bool dropped; /* a further subject that failed: no longer part of launches */
 };
 
