@@ -54,7 +54,7 @@ static bool base_has(const struct result *r, int i, const struct msg_node *n)
 	for (int k = 0; k < r->n_nodes; k++) {
 		const struct msg_node *b = &r->node[k];
 		if (is_in(b, i, "base", n->phase) && strcmp(b->kernel, n->kernel) == 0 && b->registers == n->registers &&
-			b->local_bytes == n->local_bytes && b->shared_bytes == n->shared_bytes)
+			b->local_bytes == n->local_bytes && b->shared_bytes == n->shared_bytes && result_same_code(b, n))
 			return true;
 	}
 	return false;

@@ -161,6 +161,7 @@ static void write_shape(struct jsonw *j, const struct msg_node *n)
 	jsonw_kv_int(j, "registers", n->registers);
 	jsonw_kv_int(j, "local_bytes", n->local_bytes);
 	jsonw_kv_int(j, "shared_bytes", n->shared_bytes);
+	jsonw_kv_string(j, "code_sha256", n->code_sha256[0] ? n->code_sha256 : NULL);
 }
 
 static bool is_node(const struct msg_node *n, int cell, const char *role)
@@ -250,7 +251,7 @@ static void write_changes(struct jsonw *j, const struct result *r, int i)
 			n[side]++;
 			const struct msg_node *other = counterpart(r, k, sides[!side]);
 			/* a pair is told once, by its base */
-			if (other && (side == 1 || same_shape(&r->node[k], other)))
+			if (other && (side == 1 || (same_shape(&r->node[k], other) && result_same_code(&r->node[k], other))))
 				continue;
 			if (changed++ < CHANGED_MAX)
 				write_change(j, side ? other : &r->node[k], side ? &r->node[k] : other);

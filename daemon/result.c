@@ -319,3 +319,8 @@ void result_end(struct result *r)
 	if (a[0] && same_provider && !strcmp(a, b))
 		snprintf(r->identical_by, sizeof r->identical_by, "module");
 }
+
+bool result_same_code(const struct msg_node *a, const struct msg_node *b)
+{
+	return !a->code_sha256[0] || !b->code_sha256[0] || strcmp(a->code_sha256, b->code_sha256) == 0;
+}

@@ -69,4 +69,7 @@ const struct msg_check *result_check(const struct result *r, const char *role, i
 /** First fault that touches (cell, role): one of that cell or of no cell in particular. NULL if none. */
 const struct msg_fault *result_fault(const struct result *r, const char *role, int cell);
 
+/** Whether two kernels' compiled code is not known to differ. */
+bool result_same_code(const struct msg_node *a, const struct msg_node *b);
+
 #endif

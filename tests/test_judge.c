@@ -532,12 +532,14 @@ static void judging_again_follows_the_rule(void **state)
 	refused(ERR_NOT_FOUND, judge_again(f->db, 4711, &changed, &err));
 }
 
-static void add_node(struct result *r, const char *role, const char *kernel, int registers)
+static void add_node(struct result *r, const char *role, const char *kernel, int registers, unsigned code)
 {
 	struct msg m = { .t = MSG_NODE,
 		.u.node = { .cell = 0, .phase = "run", .grid = { 132, 1, 1 }, .block = { 384, 1, 1 }, .registers = registers } };
 	snprintf(m.u.node.role, sizeof(m.u.node.role), "%s", role);
 	snprintf(m.u.node.kernel, sizeof(m.u.node.kernel), "%s", kernel);
+	if (code)
+		snprintf(m.u.node.code_sha256, sizeof(m.u.node.code_sha256), "%064x", code);
 	fixture_add(r, &m);
 }
 
@@ -554,19 +556,25 @@ static void changed_kernels_are_named(void **state)
 		snprintf(m.u.work.role, sizeof(m.u.work.role), "%s", roles[i]);
 		snprintf(m.u.work.provider, sizeof(m.u.work.provider), "hopper");
 		fixture_add(r, &m);
-		add_node(r, roles[i], "forward", i ? 255 : 168);
-		add_node(r, roles[i], "combine", 32);
-		add_node(r, roles[i], i ? "only_target" : "only_base", 1);
+		add_node(r, roles[i], "forward", i ? 255 : 168, 0);
+		add_node(r, roles[i], "combine", 32, 0xc0);
+		add_node(r, roles[i], "cast", 32, 0xca + (unsigned)i);
+		add_node(r, roles[i], "lists", 32, i ? 0xab : 0); /* code known on one side: nothing is said */
+		add_node(r, roles[i], i ? "only_target" : "only_base", 1, 0);
 	}
 	int64_t id = judged(f, r, 5000).comparison;
 	struct buf nodes;
 	buf_init(&nodes, 1 << 16);
 	ok(view_artifact(f->db, "cell", cell_of(f, id, 0).id, "nodes_changed", &nodes, &err));
-	assert_non_null(strstr(nodes.data, "\"changes\":3,\"base\":3,\"target\":3"));
+	assert_non_null(strstr(nodes.data, "\"changes\":4,\"base\":5,\"target\":5"));
 	assert_non_null(strstr(nodes.data, "\"forward\""));
 	assert_non_null(strstr(nodes.data, "\"registers\":255"));
 	assert_non_null(strstr(nodes.data, "\"kernel\":\"only_target\",\"base\":null"));
 	assert_null(strstr(nodes.data, "combine"));
+	assert_null(strstr(nodes.data, "lists"));
+	assert_non_null(
+		strstr(nodes.data, "\"kernel\":\"cast\",\"base\":{\"grid\":[132,1,1],\"block\":[384,1,1],\"registers\":32,"
+				   "\"local_bytes\":0,\"shared_bytes\":0,\"code_sha256\":\"0000"));
 	buf_clear(&nodes);
 	ok(view_artifact(f->db, "cell", cell_of(f, id, 0).id, "nodes", &nodes, &err));
 	assert_non_null(strstr(nodes.data, "\"provider\":\"hopper\""));

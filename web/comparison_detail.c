@@ -203,14 +203,21 @@ static int threads_of(const json_t *node)
 	return n > 0 && n <= 1024 ? (int)n : 0;
 }
 
-/* The node of the other side that stands in the same place. */
-static const json_t *same_place(const json_t *nodes, const json_t *node, size_t at)
+static bool same_kernel(const json_t *a, const json_t *b)
 {
-	const json_t *other = json_array_get(nodes, at);
-	if (!other || strcmp(comparison_text(other, "kernel"), comparison_text(node, "kernel")) != 0 ||
-		strcmp(comparison_text(other, "phase"), comparison_text(node, "phase")) != 0)
-		return NULL;
-	return other;
+	return strcmp(comparison_text(a, "kernel"), comparison_text(b, "kernel")) == 0 &&
+	       strcmp(comparison_text(a, "phase"), comparison_text(b, "phase")) == 0;
+}
+
+/* The node of the base that stands where node `at` of the target does: same kernel and phase, equally often before. */
+static const json_t *same_place(const json_t *base_nodes, const json_t *nodes, size_t at)
+{
+	const json_t *node = json_array_get(nodes, at), *other;
+	size_t nth = 0, i;
+	for (i = 0; i < at; i++)
+		nth += same_kernel(json_array_get(nodes, i), node);
+	json_array_foreach(base_nodes, i, other) if (same_kernel(other, node) && nth-- == 0) return other;
+	return NULL;
 }
 
 /* "168", or "168 \u2192 172" where the sides differ. */
@@ -223,13 +230,30 @@ static void both(struct buf *out, const char *class, long base, long target, boo
 		emit_rawf(out, "%ld</td>", target);
 }
 
+/* Whether the compiled code is the same; the hashes that say so are the cell's title. */
+static void code_cell(struct buf *out, const json_t *node, const json_t *base, bool same_module)
+{
+	const char *code = comparison_text(node, "code_sha256"), *base_code = base ? comparison_text(base, "code_sha256") : "";
+	if (!base) {
+		emit_raw(out, "<td>\u2013</td>");
+	} else if (*code && *base_code) {
+		bool same = strcmp(code, base_code) == 0;
+		emit_rawf(
+			out, "<td title=\"code %.12s, in the base %.12s\">%s</td>", code, base_code, same ? "yes" : "<b>no</b>");
+	} else if (same_module) {
+		emit_raw(out, "<td title=\"both sides are the same module\">yes</td>");
+	} else {
+		emit_raw(out, "<td><span title=\"its code is not in the module's file, or packed in a way that cannot be read: "
+			      "a library's kernel, or one that is compiled while it runs\">not known</span></td>");
+	}
+}
+
 static void kernel_row(struct buf *out, const struct comparison *c, const json_t *node, const json_t *base, bool same_module)
 {
 	int now = derive_blocks_per_sm(c->chip, threads_of(node), (int)whole(node, "registers"), whole(node, "shared_bytes"));
 	int was =
 		base ? derive_blocks_per_sm(c->chip, threads_of(base), (int)whole(base, "registers"), whole(base, "shared_bytes"))
 		     : 0;
-	const char *code = comparison_text(node, "code_sha256"), *base_code = base ? comparison_text(base, "code_sha256") : "";
 	emit_raw(out, "<tr><th scope=row class=wrap><code>");
 	emit_text(out, comparison_text(node, "kernel"));
 	emit_raw(out, "</code> <span class=dim>");
@@ -244,11 +268,8 @@ static void kernel_row(struct buf *out, const struct comparison *c, const json_t
 		both(out, "n w", was, now, base && was);
 	else
 		emit_raw(out, "<td class=\"n w\">\u2013</td>");
-	emit_rawf(out, "<td>%s</td></tr>\n",
-		same_module           ? "yes"
-		: !base               ? "no"
-		: *code && *base_code ? strcmp(code, base_code) == 0 ? "yes" : "no"
-				      : "<span title=\"the device code of a kernel is not hashed by itself\">\u2013</span>");
+	code_cell(out, node, base, same_module);
+	emit_raw(out, "</tr>\n");
 }
 
 static void config_line(struct buf *out, const char *side, const json_t *nodes)
@@ -274,12 +295,15 @@ static void draw_kernels(struct buf *out, const struct comparison *c, const json
 	config_line(out, "Target runs", target);
 	emit_raw(out, "</dl>");
 	if (json_array_size(nodes) == 0) {
-		emit_raw(out, "<p><small>No kernels are known: only a CUDA graph shows them.</small></p>");
+		emit_rawf(out,
+			"<p><small>No kernels are known: only a CUDA graph shows them. What is compared here is the module as a "
+			"whole: %s.</small></p>",
+			same_module ? "both sides are the same" : "the sides differ");
 		return;
 	}
 	layout_table(out, 8, columns);
 	json_array_foreach(nodes, i, node) if (i < NODES_SHOWN)
-		kernel_row(out, c, node, same_place(base_nodes, node, i), same_module);
+		kernel_row(out, c, node, same_place(base_nodes, nodes, i), same_module);
 	layout_table_end(out);
 	if (json_array_size(nodes) > NODES_SHOWN)
 		emit_rawf(out, "<p><small>The first %d of %zu.</small></p>", NODES_SHOWN, json_array_size(nodes));
