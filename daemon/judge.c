@@ -15,6 +15,7 @@
 #include "judge_cell.h"
 #include "judge_facts.h"
 #include "judge_news.h"
+#include "judge_throttle.h"
 #include "status.h"
 #include "trend.h"
 #include "web/body.h"
@@ -205,7 +206,8 @@ static int finish(struct db *db, const struct config *config, const struct resul
 	int rc = put_comparison(db, r, job, now_ms, &c, err);
 	if (rc == 0)
 		rc = epoch_enter(db, r, job, c.environment, now_ms, &epoch, err) || put_launches(db, r, c.id, launches, err) ||
-				     put_cells(db, r, &c, launches, &epoch, news, &c.verdict, err)
+				     put_cells(db, r, &c, launches, &epoch, news, &c.verdict, err) ||
+				     judge_throttle(db, r, c.environment, err)
 			     ? -1
 			     : 0;
 	free(launches);

@@ -23,6 +23,7 @@ EMBEDDED(0007_calibration);
 EMBEDDED(0008_peer);
 EMBEDDED(0009_fetches);
 EMBEDDED(0010_deliveries);
+EMBEDDED(0011_throttle);
 
 static const struct migration embedded[] = {
 	ROW(1, 0001_init),
@@ -35,6 +36,7 @@ static const struct migration embedded[] = {
 	ROW(8, 0008_peer),
 	ROW(9, 0009_fetches),
 	ROW(10, 0010_deliveries),
+	ROW(11, 0011_throttle),
 };
 
 static int apply(struct db *db, const struct migration *m, struct fw_err *err)

@@ -284,8 +284,8 @@ int view_counts(struct db *db, view_count_fn *each, void *arg, struct fw_err *er
 				COUNT_BY("alert", "state", "('open'), ('acknowledged'), ('accepted'), ('resolved'), ('invalid')"),
 				err),
 			"alerts", each, arg, err) ||
-		count_rows(db_stmt(db, COUNT_BY("outbox", "state", "('waiting'), ('sent'), ('failed')"), err), "outbox", each,
-			arg, err))
+		count_rows(db_stmt(db, COUNT_BY("outbox", "state", "('waiting'), ('sent'), ('failed'), ('superseded')"), err),
+			"deliveries", each, arg, err))
 		return -1;
 	if (count_rows(db_stmt(db, "SELECT state, count(*) FROM repo GROUP BY state", err), "repos", each, arg, err))
 		return -1;

@@ -31,6 +31,10 @@ ok "and not long ago" test "$(value process_start_time_seconds | cut -d. -f1)" -
 is "descriptors are those of the process" "$(value process_max_fds)" "$(awk '/Max open files/ { print $4 }' "/proc/$daemon_pid/limits")"
 like "false alarms are counted" "$figures" 'flopwatch_aa_alarms_total\{device="sim-0"\} 0'
 
+like "clocks that were never held back are counted, too" "$figures" 'flopwatch_gpu_throttle_seconds_total\{gpu="sim-0",reason="hw_thermal"\} 0$'
+is "every reason that limits is there" "$(grep -c '^flopwatch_gpu_throttle_seconds_total{gpu="sim-0"' <<<"$figures")" 7
+is "deliveries are counted by state" "$(grep -oE 'flopwatch_deliveries\{state="[a-z]+"' <<<"$figures" | cut -d'"' -f2 | tr '\n' ' ')" "failed sent superseded waiting "
+
 # ---- events ----
 stop_daemon
 sqlite3 "$tmp/state/flopwatch.db" "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60)

@@ -401,6 +401,7 @@ static void throttled_launches_are_not_believed(void **state)
 {
 	struct fixture *f = *state;
 	struct noise noise = { .state = 9, .white = 0.002 };
+	double held_s[2] = { 0 }; /* by heat, by the power cap */
 	for (int all = 0; all < 2; all++) {
 		struct result *r = fixture_result(f, "main", 1, (unsigned)(2 + all), 1);
 		fixture_accepted(r);
@@ -408,6 +409,8 @@ static void throttled_launches_are_not_believed(void **state)
 			bool hot = all || launch > 4;
 			fixture_launch(r, launch, 1);
 			fixture_timing(r, &noise, launch, 1, 0, "device", "", hot ? 0.2 : 0, hot ? 0x40 : 0x4);
+			for (int i = 0; i < 2 * r->cell[launch - 1]->n; i++)
+				held_s[!hot] += (double)r->cell[launch - 1]->ms[i % 2][i / 2] / 1e3;
 		}
 		struct judge_outcome out = judged(f, r, 5000);
 		struct store_cell c = cell_of(f, out.comparison, 0);
@@ -417,6 +420,17 @@ static void throttled_launches_are_not_believed(void **state)
 		else
 			assert_int_equal(c.launches, 4);
 	}
+	/* how long, for those who watch: of void launches, too */
+	char sql[200];
+	static const char *const reasons[] = { "hw_thermal", "sw_power_cap" };
+	assert_true(held_s[0] > 0 && held_s[1] > 0);
+	for (int k = 0; k < 2; k++) {
+		snprintf(sql, sizeof(sql),
+			"SELECT count(*) FROM device_throttle WHERE reason = '%s' AND abs(seconds - %.17g) < 1e-9", reasons[k],
+			held_s[k]);
+		assert_int_equal(fixture_number(f, sql), 1);
+	}
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM device_throttle"), 2);
 }
 
 static void slow_calls_more_frequent_are_flagged(void **state)

@@ -7,6 +7,7 @@
 #include "db/store_alert.h"
 #include "db/store_live.h"
 #include "db/store_outbox.h"
+#include "db/store_throttle.h"
 #include "db/store_history.h"
 
 static const char *const keys[] = { "attention/dense/causal/s8192/forward", "attention/dense/causal/s8192/backward" };
@@ -333,6 +334,11 @@ static void see_nothing_count(void *arg, const char *what, const char *label, in
 	(void)arg, (void)what, (void)label, (void)n;
 }
 
+static void see_nothing_throttle(void *arg, const char *device_uuid, const char *reason, double seconds)
+{
+	(void)arg, (void)device_uuid, (void)reason, (void)seconds;
+}
+
 static void take_live_statements(struct fixture *f)
 {
 	static const char *const states[] = { NULL, "open", "done" };
@@ -350,6 +356,7 @@ static void take_live_statements(struct fixture *f)
 	ok(view_events(f->db, 0, 10, see_nothing_news, NULL, &err));
 	ok(view_event_ends(f->db, &(int64_t){ 0 }, &id, &err));
 	ok(view_counts(f->db, see_nothing_count, NULL, &err));
+	ok(view_throttle(f->db, see_nothing_throttle, NULL, &err));
 	ok(view_cells(f->db, 3, see_nothing_cell, NULL, &err));
 	ok(view_metrics(f->db, "cell", 1, see_nothing_metric, NULL, &err));
 	assert_int_equal(store_cell_next(f->db, 3, -1, &cell, &err), 1);

@@ -14,6 +14,7 @@
 #include "db/store_live.h"
 #include "db/store_metrics.h"
 #include "db/store_show.h"
+#include "db/store_throttle.h"
 #include "web/answer.h"
 #include "web/api.h"
 #include "web/site.h"
@@ -164,6 +165,14 @@ static void aa_alarms(void *arg, const struct view_device *row)
 	aa_row(arg, row, "aa_alarms_total", true);
 }
 
+static void throttle_row(void *arg, const char *device_uuid, const char *reason, double seconds)
+{
+	struct metrics *m = arg;
+	buf_puts(m->out, "flopwatch_gpu_throttle_seconds_total{gpu=\"");
+	put_label(m->out, device_uuid);
+	buf_printf(m->out, "\",reason=\"%s\"} %.15g\n", reason, seconds);
+}
+
 static int write_devices(struct metrics *m)
 {
 	for (size_t i = 0; i < sizeof gauges / sizeof gauges[0]; i++) {
@@ -172,6 +181,10 @@ static int write_devices(struct metrics *m)
 		if (view_devices(m->db, gauge_row, m, m->err) != 0 || m->failed)
 			return -1;
 	}
+	family(m, "gpu_throttle_seconds_total", "counter",
+		"Device time of timed calls while the driver gave this reason for lower clocks, before or after them.");
+	if (view_throttle(m->db, throttle_row, m, m->err) != 0)
+		return -1;
 	/* the false-alarm rate is measured, not claimed */
 	family(m, "aa_comparisons_total", "counter", "Comparisons of equal builds.");
 	if (view_devices(m->db, aa_comparisons, m, m->err) != 0)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "core/guard.h"
 #include "db/store_calibration.h"
 #include "db/store_show.h"
 #include "web/answer.h"
@@ -36,22 +37,16 @@ static void figure(struct buf *out, const char *name, double v, const char *unit
 	emit_raw(out, "</dd>");
 }
 
-/* Limit reasons as NVML names them; the bits that say nothing bad come last. */
+/* The bits that say nothing bad come last. */
 static void reasons(struct buf *out, const json_t *guard)
 {
-	static const struct {
-		long bit;
-		const char *name;
-	} known[] = { { 0x8, "hardware slowdown" }, { 0x20, "software thermal" }, { 0x40, "hardware thermal" },
-		{ 0x80, "power brake" }, { 0x4, "power cap" }, { 0x2, "clocks set by hand" }, { 0x100, "display clocks" },
-		{ 0x10, "synchronised boost" }, { 0x1, "idle" } };
-	long bits = (long)json_integer_value(json_object_get(guard, "reasons"));
+	uint64_t bits = (uint64_t)json_integer_value(json_object_get(guard, "reasons"));
 	bool any = false;
 	emit_raw(out, "<dt>Limited by</dt><dd>");
-	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-		if (!(bits & known[i].bit))
+	for (int i = 0; i < GUARD_REASONS; i++) {
+		if (!(bits & guard_reason[i].bit))
 			continue;
-		emit_rawf(out, "%s%s", any ? ", " : "", known[i].name);
+		emit_rawf(out, "%s%s", any ? ", " : "", guard_reason[i].words);
 		any = true;
 	}
 	emit_raw(out, any ? "</dd>" : "nothing</dd>");

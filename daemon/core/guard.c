@@ -4,6 +4,18 @@
 #include <stdio.h>
 #include <string.h>
 
+const struct guard_reason guard_reason[GUARD_REASONS] = {
+	{ GUARD_HW_SLOWDOWN, "hw_slowdown", "hardware slowdown", true },
+	{ GUARD_SW_THERMAL, "sw_thermal", "software thermal", true },
+	{ GUARD_HW_THERMAL, "hw_thermal", "hardware thermal", true },
+	{ GUARD_POWER_BRAKE, "hw_power_brake", "power brake", true },
+	{ GUARD_POWER_CAP, "sw_power_cap", "power cap", true },
+	{ 0x2, "applications_clocks", "clocks set by hand", false },
+	{ 0x100, "display_clocks", "display clocks", true },
+	{ 0x10, "sync_boost", "synchronised boost", true },
+	{ 0x1, "gpu_idle", "idle", false },
+};
+
 void guard_unknown(struct msg_guard *g)
 {
 	*g = (struct msg_guard){ .power_w = -1, .temp_c = -1, .sm_mhz = -1, .foreign = -1, .energy_j = -1 };

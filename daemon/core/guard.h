@@ -18,6 +18,15 @@ enum {
 	GUARD_POWER_BRAKE = 0x80
 };
 
+struct guard_reason {
+	uint64_t bit;
+	const char *name, *words; /* "sw_thermal", "software thermal" */
+	bool limits;              /* clocks are below what they could be */
+};
+enum { GUARD_REASONS = 9 };
+/** All of them, the worst first. */
+extern const struct guard_reason guard_reason[GUARD_REASONS];
+
 enum { GUARD_WHY_SIZE = 96 };
 
 /** A reading without knowledge. */
