@@ -17,7 +17,9 @@ fi
 rm -rf "$state"
 mkdir -p "$state"
 
-if "$bin/flopwatch-runner" --list | grep -q '^cuda'; then
+has_device() { "$bin/flopwatch-runner" --list | grep -q "\"kind\":\"$1\""; }
+has_device cpu || { echo "demo: flopwatch-runner --list names no CPU" >&2; exit 1; }
+if has_device cuda; then
 	device=cuda suite=${DEMO_SUITE:-ffa}
 else
 	device=cpu suite=${DEMO_SUITE:-demo}
