@@ -16,9 +16,9 @@ static const char usage[] =
 
 enum { OPT_CHECK = 256, OPT_VERSION };
 
-static int usage_error(const char *what)
+static int usage_error(const char *what, const char *word)
 {
-	fprintf(stderr, "flopwatchd: %s\n%s", what, usage);
+	fprintf(stderr, "flopwatchd: %s%s\n%s", what, word, usage);
 	return 2;
 }
 
@@ -65,13 +65,13 @@ int main(int argc, char **argv)
 		case OPT_VERSION:
 			return puts("flopwatchd " FW_VERSION) < 0;
 		default:
-			return usage_error("an option is not known, or lacks its value");
+			return usage_error("an option that is not known, or lacks its value: ", argv[optind - 1]);
 		}
 	}
 	if (optind < argc)
-		return usage_error("there are words that belong to no option");
+		return usage_error("this belongs to no option: ", argv[optind]);
 	if (!path)
-		return usage_error("--config FILE is missing");
+		return usage_error("--config FILE is missing", "");
 	if (check)
 		return check_config(path);
 	log_open("flopwatchd", getenv("FLOPWATCH_DEBUG") ? LOG_DEBUG : LOG_INFO);

@@ -55,6 +55,11 @@ int plan_subject(
 		if (!gitread_oid(c, m->input[k], &oid))
 			return err_set(
 				err, ERR_INTERNAL, "input %s of commit %.12s was not asked for", m->input[k], c->commit.sha);
+		if (!*oid && !gitread_blob(c, ".flopwatch.yaml"))
+			return err_set(err, ERR_INVALID,
+				"commit %.12s has neither .flopwatch.yaml, which says what is built and measured, nor %s, which "
+				"would be built without one",
+				c->commit.sha, m->input[k]);
 		if (!*oid)
 			return err_set(
 				err, ERR_INVALID, "commit %.12s has no %s, which its inputs name", c->commit.sha, m->input[k]);

@@ -229,7 +229,8 @@ static void claim_all(struct queue *q)
 	bool was_full = q->is_full;
 	q->is_full = is_disk_full(q);
 	if (q->is_full && !was_full)
-		log_error("disk.full", "dir=%s", log_quote(q->config->state_dir));
+		log_error("disk.full", "dir=%s free_below_mib=%llu err=\"no job begins before space is freed\"",
+			log_quote(q->config->state_dir), disk_free_min_bytes >> 20);
 	if (q->is_full) {
 		arrange_again(q);
 		return;

@@ -212,7 +212,7 @@ static int lock_state(struct server *s, struct fw_err *err)
 	snprintf(path, sizeof path, "%s/lock", s->config->state_dir);
 	s->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (s->lock_fd < 0)
-		return err_sys(err, "cannot open %s", path);
+		return err_sys(err, "cannot write in the state_dir, which must belong to the user of flopwatchd: %s", path);
 	if (take_lock(s->lock_fd) != 0) {
 		ssize_t n = read(s->lock_fd, pid, sizeof pid - 1);
 		pid[n > 0 ? n : 0] = 0;
@@ -244,11 +244,17 @@ static int open_state(struct server *s, struct fw_err *err)
 {
 	char path[600];
 	umask(0077);
-	if (make_folder(s->config->state_dir, err) != 0 || make_folder(s->config->cache_dir, err) != 0 || lock_state(s, err) != 0)
+	if (make_folder(s->config->state_dir, err) != 0)
+		return err_context(err, "state_dir");
+	if (make_folder(s->config->cache_dir, err) != 0)
+		return err_context(err, "cache_dir");
+	if (lock_state(s, err) != 0)
 		return -1;
 	snprintf(path, sizeof path, "%s/flopwatch.db", s->config->state_dir);
-	if (db_open(path, false, &s->db, err) != 0 || migrate(s->db, err) != 0)
+	if (db_open(path, false, &s->db, err) != 0)
 		return -1;
+	if (migrate(s->db, err) != 0)
+		return err_context(err, "%s", path);
 	return recover(s, err);
 }
 

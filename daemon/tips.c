@@ -299,6 +299,20 @@ static int apply_gone(struct apply *a, struct tip *t)
 	return write_event(a, "branch.gone", t, 0);
 }
 
+/* Without it no branch has a base, and each would be measured against itself for ever. */
+static void look_for_upstream(struct apply *a)
+{
+	int i;
+
+	for (i = 0; i < a->now.n; i++)
+		if (a->now.tip[i].is_upstream)
+			return;
+	if (a->now.n && !a->result->problem[0])
+		snprintf(a->result->problem, sizeof a->result->problem,
+			"there is no branch %.200s to compare others with; push it, or set `upstream` of this repository",
+			a->conf->upstream);
+}
+
 static int write_difference(struct apply *a)
 {
 	int i;
@@ -329,6 +343,7 @@ static int write_difference(struct apply *a)
 		if (*t->sha && strcmp(t->sha, t->before) != 0 && apply_moved(a, t) < 0)
 			return -1;
 	}
+	look_for_upstream(a);
 	return 0;
 }
 

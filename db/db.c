@@ -144,7 +144,7 @@ static int pragma_int(struct db *db, const char *sql, int64_t *out, struct fw_er
 }
 
 /** A file of somebody else's must not be written to: our mark, or nothing at all, has to be inside. */
-static int claim(struct db *db, bool read_only, const char *path, struct fw_err *err)
+static int claim(struct db *db, bool read_only, struct fw_err *err)
 {
 	int64_t id = 0, pages = 0;
 	if (pragma_int(db, "PRAGMA application_id", &id, err) || pragma_int(db, "PRAGMA page_count", &pages, err))
@@ -152,9 +152,9 @@ static int claim(struct db *db, bool read_only, const char *path, struct fw_err 
 	if (id == APPLICATION_ID)
 		return 0;
 	if (id != 0 || pages != 0)
-		return err_set(err, ERR_INVALID, "%s is a database of another program; name another file", path);
+		return err_set(err, ERR_INVALID, "it is a database of another program; move it away or name another place");
 	if (read_only)
-		return err_set(err, ERR_INVALID, "%s is empty; start flopwatchd once to make it", path);
+		return err_set(err, ERR_INVALID, "it is empty; start flopwatchd once to make it");
 	/* before the first table, or never */
 	if (pragma(db, "PRAGMA auto_vacuum = INCREMENTAL", NULL, err))
 		return -1;
@@ -162,7 +162,7 @@ static int claim(struct db *db, bool read_only, const char *path, struct fw_err 
 }
 _Static_assert(APPLICATION_ID == 1719100264, "the pragma above spells the number out");
 
-static int configure(struct db *db, bool read_only, const char *path, struct fw_err *err)
+static int configure(struct db *db, bool read_only, struct fw_err *err)
 {
 	sqlite3 *h = db->handle;
 	sqlite3_extended_result_codes(h, 1);
@@ -175,7 +175,7 @@ static int configure(struct db *db, bool read_only, const char *path, struct fw_
 	if (pragma(db, "PRAGMA mmap_size = 0", NULL, err) || pragma(db, "PRAGMA cell_size_check = ON", NULL, err) ||
 		pragma(db, "PRAGMA temp_store = MEMORY", NULL, err) || pragma(db, "PRAGMA cache_size = -4096", NULL, err))
 		return -1;
-	if (claim(db, read_only, path, err))
+	if (claim(db, read_only, err))
 		return -1;
 	if (read_only)
 		return pragma(db, "PRAGMA query_only = ON", NULL, err);
@@ -209,7 +209,7 @@ int db_open(const char *path, bool read_only, struct db **out, struct fw_err *er
 			fail(db, rc, __FILE__, __LINE__, err);
 		else
 			err_set(err, ERR_INTERNAL, "out of memory");
-	} else if (configure(db, read_only, path, err) == 0) {
+	} else if (configure(db, read_only, err) == 0) {
 		*out = db;
 		return 0;
 	}

@@ -22,6 +22,6 @@ if [ -n "$missing" ]; then
 fi
 for folder in web tests/browser; do
 	[ -f "$folder/node_modules/.package-lock.json" ] && continue
-	timeout 120 npm install --prefix "$folder" --no-package-lock --no-audit --no-fund --loglevel=error >/dev/null 2>&1 ||
-		say "npm could not install the modules of $folder"
+	log=$(timeout 120 npm install --prefix "$folder" --no-package-lock --no-audit --no-fund --loglevel=error 2>&1) ||
+		say "npm could not install the modules of $folder ($(echo "$log" | grep -m 1 -E 'code|reason|not found' || echo "no word in 120 s"))"
 done

@@ -90,7 +90,7 @@ static void test_a_subject_needs_its_inputs(void **state)
 	struct manifest m;
 	plan_init(&p);
 	manifest_default(&m);
-	struct gitread_commit *c = commit_with("", NULL, OID);
+	struct gitread_commit *c = commit_with(".flopwatch.yaml", "flopwatch: 1\n", OID);
 	assert_int_equal(plan_subject(&p, 1, "target", c, &m, &err), 0);
 	assert_string_equal(p.ask.subject[1].role, "target");
 	assert_string_equal(p.ask.subject[1].commit, SHA);
@@ -103,6 +103,12 @@ static void test_a_subject_needs_its_inputs(void **state)
 	c->problem[0] = c->oid[0].oid[0] = 0;
 	assert_int_equal(plan_subject(&p, 1, "target", c, &m, &err), -1);
 	assert_string_equal(err.text, "commit aaaaaaaaaaaa has no kernels, which its inputs name");
+	err_clear(&err);
+	c->blob[0].present = false;
+	assert_int_equal(plan_subject(&p, 1, "target", c, &m, &err), -1);
+	assert_string_equal(err.text,
+		"commit aaaaaaaaaaaa has neither .flopwatch.yaml, which says what is built and measured, nor "
+		"kernels, which would be built without one");
 	err_clear(&err);
 	c->n_oids = 0;
 	assert_int_equal(plan_subject(&p, 1, "target", c, &m, &err), -1);

@@ -456,6 +456,19 @@ static void a_full_queue_is_told_and_tried_again(void **state)
 	assert_int_equal(r.jobs + r.moved + r.gone, 0);
 }
 
+static void a_missing_upstream_branch_is_told(void **state)
+{
+	struct tips_result r;
+
+	(void)state;
+	r = apply(TIP("x", A), 10);
+	assert_int_equal(r.jobs, 1);
+	assert_string_equal(
+		r.problem, "there is no branch main to compare others with; push it, or set `upstream` of this repository");
+	assert_string_equal(apply(TIP("x", A) TIP("main", B), 10).problem, "");
+	assert_string_equal(apply("", 10).problem, "");
+}
+
 static void jobs_of_persons_stay(void **state)
 {
 	struct store_job j = { .branch = "x", .target_sha = A, .kind = "change", .origin = "api" };
@@ -492,7 +505,7 @@ int main(void)
 		TEST(bad_repositories_show_their_error_and_the_others_go_on),
 		TEST(a_repository_that_is_replaced_is_watched_again), TEST(remotes_are_mirrored),
 		TEST(hostile_names_travel_whole), TEST(globs), TEST(nonsense_writes_nothing),
-		TEST(a_full_queue_is_told_and_tried_again), TEST(jobs_of_persons_stay),
+		TEST(a_full_queue_is_told_and_tried_again), TEST(a_missing_upstream_branch_is_told), TEST(jobs_of_persons_stay),
 		TEST(repositories_no_longer_configured_are_gone) };
 
 	gitrepo_use_our_programs();
