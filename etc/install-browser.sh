@@ -21,7 +21,7 @@ if [ -n "$missing" ]; then
 		say "could not install$packages"
 fi
 for folder in web tests/browser; do
-	[ -f "$folder/node_modules/.package-lock.json" ] && continue
+	[ "$folder/node_modules/.package-lock.json" -nt "$folder/package.json" ] && continue
 	log=$(timeout 120 npm install --prefix "$folder" --no-package-lock --no-audit --no-fund --loglevel=error 2>&1) ||
 		say "npm could not install the modules of $folder ($(echo "$log" | grep -m 1 -E 'code|reason|not found' || echo "no word in 120 s"))"
 done
