@@ -12,24 +12,15 @@
 #include <string.h>
 
 #include "noise.h"
+#include "recorded.h"
 #include "worker/bench.h"
 #include "worker/measure.h"
 
-enum { KERNELS_MAX = 16, LAUNCHES_MAX = 16, PAIRS_MAX = 32, BLOCK = 4, SUITE_CELLS = 20, CALLS_MAX = 256, PROCESSES_MAX = 8 };
+enum { SUITE_CELLS = 20, CALLS_MAX = 256, PROCESSES_MAX = 8 };
 
 static const double threshold_pct = 1.5, budget_s = 600;
 /* What a launch costs beside its pairs: warm-up of the process and of each cell, as the worker asks the runner for. */
 static const double warm_s = 1.5, cell_warm_s = 0.1;
-
-struct kernel {
-	char name[48];
-	int n_launches;
-	struct {
-		int n;
-		float a[PAIRS_MAX], b[PAIRS_MAX];
-	} launch[LAUNCHES_MAX];
-	double ms; /* median call */
-};
 
 /* Processes that ran one variant after the other, or several variants in turn. */
 struct process {
@@ -37,15 +28,8 @@ struct process {
 	float ms[CALLS_MAX];
 };
 
-static struct kernel kernel[KERNELS_MAX];
-static int n_kernels;
+static struct recording recording;
 static struct noise dice = { .state = 20260922 };
-
-static void stop(const char *what, const char *name)
-{
-	fprintf(stderr, "bench_rule: %s: %s\n", name, what);
-	exit(1);
-}
 
 static int draw(int n)
 {
@@ -54,64 +38,11 @@ static int draw(int n)
 
 /* ---- the recording --------------------------------------------------------------------------------------------------- */
 
-static struct kernel *kernel_named(const char *name)
-{
-	for (int i = 0; i < n_kernels; i++)
-		if (strcmp(kernel[i].name, name) == 0)
-			return &kernel[i];
-	return NULL;
-}
-
-static FILE *open_data(const char *dir, const char *name, char line[256])
-{
-	char path[4096];
-	snprintf(path, sizeof path, "%s/%s", dir, name);
-	FILE *f = fopen(path, "r");
-	if (!f || !fgets(line, 256, f))
-		stop("cannot be read", path);
-	return f;
-}
-
-static void read_launches(const char *dir)
-{
-	char line[256], name[48], first;
-	FILE *f = open_data(dir, "h200-launches.csv", line);
-	int launch, pair;
-	float a, b;
-
-	while (fgets(line, sizeof line, f)) {
-		if (sscanf(line, "%47[^,],%d,%d,%c,%f,%f", name, &launch, &pair, &first, &a, &b) != 6 || launch < 0 ||
-			launch >= LAUNCHES_MAX || pair < 0 || pair >= PAIRS_MAX)
-			stop("is no row of a recording", line);
-		struct kernel *k = kernel_named(name);
-		if (!k && n_kernels == KERNELS_MAX)
-			stop("is one kernel too many", name);
-		if (!k) {
-			k = &kernel[n_kernels++];
-			snprintf(k->name, sizeof k->name, "%s", name);
-		}
-		k->launch[launch].a[pair] = a;
-		k->launch[launch].b[pair] = b;
-		k->launch[launch].n = pair + 1;
-		if (k->n_launches <= launch)
-			k->n_launches = launch + 1;
-	}
-	fclose(f);
-	for (int i = 0; i < n_kernels; i++) {
-		float all[LAUNCHES_MAX * PAIRS_MAX];
-		int n = 0;
-		for (int l = 0; l < kernel[i].n_launches; l++)
-			for (int p = 0; p < kernel[i].launch[l].n; p++)
-				all[n++] = kernel[i].launch[l].a[p];
-		kernel[i].ms = stats_median(all, n);
-	}
-}
-
 /* All processes of one variant. Shape: out[PROCESSES_MAX]. Returns how many. */
 static int read_processes(const char *dir, const char *mode, const char *variant, struct process *out)
 {
 	char line[256], m[16], v[16];
-	FILE *f = open_data(dir, "h200-processes.csv", line);
+	FILE *f = recorded_open(dir, "h200-processes.csv", line);
 	int proc, cycle, n = 0;
 	float ms;
 
@@ -119,7 +50,7 @@ static int read_processes(const char *dir, const char *mode, const char *variant
 	while (fgets(line, sizeof line, f)) {
 		if (sscanf(line, "%15[^,],%d,%d,%15[^,],%f", m, &proc, &cycle, v, &ms) != 5 || proc < 0 ||
 			proc >= PROCESSES_MAX || cycle < 0 || cycle >= CALLS_MAX)
-			stop("is no row of a recording", line);
+			recorded_stop("is no row of a recording", line);
 		if (strcmp(m, mode) != 0 || strcmp(v, variant) != 0)
 			continue;
 		out[proc].ms[cycle] = ms;
@@ -128,7 +59,7 @@ static int read_processes(const char *dir, const char *mode, const char *variant
 	}
 	fclose(f);
 	if (n < 2)
-		stop("has fewer than two processes in the recording", variant);
+		recorded_stop("has fewer than two processes in the recording", variant);
 	return n;
 }
 
@@ -151,20 +82,6 @@ struct outcome {
 	double calls_word, gpu_word_s; /* until every cell had its word: without the launches that only narrow intervals */
 };
 
-/* Fill one record: at most `wanted` pairs of one launch of `k`, its target `slower` times as long. */
-static void play(const struct kernel *k, int wanted, double slower, struct msg_cell *m)
-{
-	int from = draw(k->n_launches), recorded = k->launch[from].n, n = wanted < recorded ? wanted : recorded;
-	int start = draw((recorded - n) / BLOCK + 1) * BLOCK, base = draw(2);
-	const float *ms[2] = { k->launch[from].a + start, k->launch[from].b + start };
-
-	m->n = n;
-	for (int p = 0; p < n; p++) {
-		m->ms[0][p] = ms[base][p];
-		m->ms[1][p] = (float)(slower * (double)ms[!base][p]);
-	}
-}
-
 static bool open_verdict(const struct bench *b)
 {
 	for (int i = 0; i < b->n_cells; i++)
@@ -175,7 +92,7 @@ static bool open_verdict(const struct bench *b)
 
 static void launch(struct bench *b, const int *list, int n, int set, int slowed, double slower, struct outcome *out)
 {
-	float values[2][PAIRS_MAX];
+	float values[2][RECORDED_PAIRS_MAX];
 	struct msg_cell m = { .set = set, .launch = ++b->launches, .n_subjects = 2, .role = { "base", "target" } };
 	bool for_a_word = open_verdict(b);
 	struct fw_err err;
@@ -184,13 +101,13 @@ static void launch(struct bench *b, const int *list, int n, int set, int slowed,
 	for (int s = 0; s < 2; s++)
 		m.ms[s] = values[s];
 	for (int i = 0; i < n; i++) {
-		const struct kernel *k = kernel_named(suite[list[i]]);
+		const struct recorded *k = recorded_named(&recording, suite[list[i]]);
 		int pairs = stats_pairs(&b->rule, 2 * k->ms / 1000, false);
 
 		m.cell = list[i];
-		play(k, pairs, list[i] == slowed ? slower : 1, &m);
+		m.n = recorded_play(k, &dice, pairs, list[i] == slowed ? slower : 1, values[0], values[1]);
 		if (bench_add(b, &m, &err) < 0)
-			stop(err.text, suite[list[i]]);
+			recorded_stop(err.text, suite[list[i]]);
 		bench_judge(b, list[i]);
 		calls += 2 * m.n;
 		gpu_s += cell_warm_s + 2 * m.n * k->ms / 1000;
@@ -240,7 +157,7 @@ static struct outcome compare(int slowed, double slower)
 /* ---- the naive rule ------------------------------------------------------------------------------------------------------ */
 
 /* Mean of `calls` calls of one side in a process of its own: blocks of one recorded launch, which is not `other`. */
-static double mean_ms(const struct kernel *k, int calls, int other, int *from)
+static double mean_ms(const struct recorded *k, int calls, int other, int *from)
 {
 	double sum = 0;
 
@@ -248,9 +165,9 @@ static double mean_ms(const struct kernel *k, int calls, int other, int *from)
 		*from = draw(k->n_launches);
 	while (*from == other);
 	const float *v = draw(2) ? k->launch[*from].a : k->launch[*from].b;
-	for (int c = 0; c < calls; c += BLOCK) {
-		int block = draw(k->launch[*from].n / BLOCK) * BLOCK;
-		for (int i = 0; i < BLOCK; i++)
+	for (int c = 0; c < calls; c += RECORDED_BLOCK) {
+		int block = draw(k->launch[*from].n / RECORDED_BLOCK) * RECORDED_BLOCK;
+		for (int i = 0; i < RECORDED_BLOCK; i++)
 			sum += (double)v[block + i];
 	}
 	return sum / calls;
@@ -268,7 +185,7 @@ static bool naive_compare(int calls, int slowed, double slower, bool *alarm)
 
 	*alarm = false;
 	for (int i = 0; i < SUITE_CELLS; i++) {
-		const struct kernel *k = kernel_named(suite[i]);
+		const struct recorded *k = recorded_named(&recording, suite[i]);
 		int first, second;
 		double base = mean_ms(k, calls, -1, &first), target = mean_ms(k, calls, first, &second);
 		bool accused = naive_alarm(base, i == slowed ? slower * target : target);
@@ -285,7 +202,7 @@ static double naive_gpu_s(int calls)
 	double sum = 0;
 
 	for (int i = 0; i < SUITE_CELLS; i++)
-		sum += 4 * calls * kernel_named(suite[i])->ms / 1000;
+		sum += 4 * calls * recorded_named(&recording, suite[i])->ms / 1000;
 	return sum;
 }
 
@@ -406,7 +323,7 @@ static void real_slowdown(const char *dir, const char *base, const char *target,
 	int found = 0;
 
 	if (read_processes(dir, "inter", target, b) != processes)
-		stop("has other processes than its base", target);
+		recorded_stop("has other processes than its base", target);
 	for (int i = 0; i < n; i++) {
 		struct rule r;
 		struct judgement j = { .want_set = 1 };
@@ -416,14 +333,14 @@ static void real_slowdown(const char *dir, const char *base, const char *target,
 		rule_default(&r, SUITE_CELLS);
 		while (j.want_set != 0 && launches < STATS_LAUNCHES_MAX) {
 			int p = draw(processes);
-			double y[PAIRS_MAX];
-			for (int k = 0; k < PAIRS_MAX; k += BLOCK) {
-				int block = draw(a[p].n / BLOCK) * BLOCK;
-				for (int c = 0; c < BLOCK; c++)
+			double y[RECORDED_PAIRS_MAX];
+			for (int k = 0; k < RECORDED_PAIRS_MAX; k += RECORDED_BLOCK) {
+				int block = draw(a[p].n / RECORDED_BLOCK) * RECORDED_BLOCK;
+				for (int c = 0; c < RECORDED_BLOCK; c++)
 					y[k + c] = log((double)b[p].ms[block + c] / (double)a[p].ms[block + c]);
 			}
-			e[launches] = (struct launch_estimate){ .set = j.want_set, .n = PAIRS_MAX };
-			stats_trimmed(y, PAIRS_MAX, &e[launches].d, &e[launches].q);
+			e[launches] = (struct launch_estimate){ .set = j.want_set, .n = RECORDED_PAIRS_MAX };
+			stats_trimmed(y, RECORDED_PAIRS_MAX, &e[launches].d, &e[launches].q);
 			e[launches].d_raw = e[launches].d;
 			launches++;
 			verdict_judge(&r, threshold_pct, false, e, launches, &j);
@@ -441,10 +358,10 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: bench_rule DIR COMPARISONS (at least %d)\n", SUITE_CELLS);
 		return 2;
 	}
-	read_launches(argv[1]);
+	recorded_read(argv[1], &recording);
 	for (int i = 0; i < SUITE_CELLS; i++)
-		if (!kernel_named(suite[i]))
-			stop("is not in the recording", suite[i]);
+		if (!recorded_named(&recording, suite[i]))
+			recorded_stop("is not in the recording", suite[i]);
 	identical_builds(n);
 	planted(n, 1.0, "1_0");
 	planted(n, 1.5, "1_5");
