@@ -10,7 +10,10 @@
 #include "core/stats.h"
 #include "trend_name.h"
 
-enum { PRIORITY_VERIFY = -2, PRIORITY_BACKFILL = -10, PAIRS = 3, MESSAGE_MAX = 1 << 16 };
+enum { PRIORITY_VERIFY = -2, PRIORITY_BACKFILL = -10, MESSAGE_MAX = 1 << 16 };
+
+/* A part of the step that two commits may have between them by chance. */
+#define SHARE_NONE 0.35
 
 /* ---- questions ------------------------------------------------------------------------------------------------------- */
 
@@ -40,12 +43,12 @@ int trend_enqueue(const struct trend *t, const struct store_epoch *e, struct sto
 		       : 0;
 }
 
-/** Half the step is the threshold: on one side of it the commits are equal, on the other they differ as the series says. */
+/** `step`: what is expected between the two. Half of it is the threshold: on one side of it they are equal, on the other they are not. */
 static int ask(const struct trend *t, const struct store_change *c, const struct store_epoch *e, const char *kind, int priority,
-	const char *base, const char *target, const char *why, struct fw_err *err)
+	double step, const char *base, const char *target, const char *why, struct fw_err *err)
 {
 	struct store_job job = {
-		.priority = priority, .change_point = c->id, .threshold_pct = -stats_change_pct(fabs(c->step) / 2)
+		.priority = priority, .change_point = c->id, .threshold_pct = -stats_change_pct(fabs(step) / 2)
 	};
 	snprintf(job.kind, sizeof(job.kind), "%s", kind);
 	snprintf(job.origin, sizeof(job.origin), "%s", strcmp(kind, "verify") == 0 ? "trend" : "backfill");
@@ -55,16 +58,33 @@ static int ask(const struct trend *t, const struct store_change *c, const struct
 	return trend_enqueue(t, e, &job, why, err);
 }
 
-/** The pair to compare in attempt `tried`: around the step, before it, after it. False: the series has none such. */
+/** The series between the confirmed steps around a change point. */
+static int read_segment(const struct trend *t, const struct store_change *c, const struct store_epoch *e, struct store_series *s,
+	struct fw_err *err)
+{
+	int64_t from, to;
+	if (store_change_segment(t->db, c, &from, &to, err) || store_series(t->db, e, c->key, from, s, err))
+		return -1;
+	while (to && s->n && s->point[s->n - 1].place >= to)
+		s->n--;
+	return 0;
+}
+
+/** Where a commit stands in the series, -1. */
+static int point_of(const struct store_series *s, const char *sha)
+{
+	for (int i = 0; i < s->n; i++)
+		if (strcmp(s->point[i].sha, sha) == 0)
+			return i;
+	return -1;
+}
+
+/** The first of the two points to compare in attempt `tried`. False: the series has none such, or too few after it. */
 static bool choose_pair(const struct store_series *s, const struct store_change *c, int tried, int *first)
 {
-	static const int offset[PAIRS] = { -1, -2, 0 };
-	for (int i = 0; i < s->n; i++)
-		if (strcmp(s->point[i].sha, c->commit_sha) == 0) {
-			*first = i + offset[tried];
-			return *first >= 0 && *first + 1 < s->n;
-		}
-	return false;
+	int at = point_of(s, c->commit_sha);
+	*first = at + changepoint_pair(tried);
+	return at >= 0 && *first >= 0 && *first + 1 <= s->n - CHANGEPOINT_RIGHT_MIN;
 }
 
 static int drop(const struct trend *t, struct store_change *c, struct fw_err *err)
@@ -79,16 +99,17 @@ int trend_verify(const struct trend *t, struct store_change *c, const struct sto
 	struct store_series s;
 	char why[160];
 	int first = 0;
-	if (store_series(t->db, e, c->key, 0, &s, err))
+	if (read_segment(t, c, e, &s, err))
 		return -1;
-	while (c->tried < PAIRS && !choose_pair(&s, c, c->tried, &first))
+	while (c->tried < CHANGEPOINT_PAIRS && !choose_pair(&s, c, c->tried, &first))
 		c->tried++;
-	if (c->tried == PAIRS)
+	if (c->tried == CHANGEPOINT_PAIRS)
 		return drop(t, c, err);
 	snprintf(why, sizeof(why), "queued: the history shows a step of %+.2f %% near %.12s", stats_change_pct(c->step),
 		c->commit_sha);
 	return store_change_update(t->db, c, err) ||
-			       ask(t, c, e, "verify", PRIORITY_VERIFY, s.point[first].sha, s.point[first + 1].sha, why, err)
+			       ask(t, c, e, "verify", PRIORITY_VERIFY, changepoint_step(s.x, s.n, first + 1), s.point[first].sha,
+				       s.point[first + 1].sha, why, err)
 		       ? -1
 		       : 0;
 }
@@ -116,7 +137,8 @@ static int place(const struct trend *t, struct store_change *c, const struct sto
 	snprintf(c->state, sizeof(c->state), "placing");
 	snprintf(why, sizeof(why), "queued: a step lies between %.12s and %.12s, and this commit was skipped", c->before_sha,
 		c->commit_sha);
-	return store_change_update(t->db, c, err) || ask(t, c, e, "backfill", PRIORITY_BACKFILL, c->before_sha, middle, why, err)
+	return store_change_update(t->db, c, err) ||
+			       ask(t, c, e, "backfill", PRIORITY_BACKFILL, c->step, c->before_sha, middle, why, err)
 		       ? -1
 		       : 0;
 }
@@ -134,15 +156,26 @@ static int find_cell(struct db *db, int64_t comparison, const char *key, struct 
 	return r;
 }
 
-static bool shows_step(const struct store_change *c, const struct store_cell *cell)
+/** Whether both commits were timed. */
+static bool is_timed(const struct store_cell *cell)
 {
-	return cell->verdict == (c->step > 0 ? VERDICT_REGRESSION : VERDICT_IMPROVEMENT);
+	return isfinite(cell->m) && isfinite(cell->se) && cell->verdict != VERDICT_FAILED && cell->verdict != VERDICT_REJECTED;
+}
+
+/** Judged by the series as it is now: points that came meanwhile tell a slope from a step. */
+static bool confirms(const struct store_series *s, const struct store_comparison *by, const struct store_cell *cell)
+{
+	int at = point_of(s, by->target_sha);
+	return at > 0 && is_timed(cell) && changepoint_confirms(changepoint_step(s->x, s->n, at), cell->m, cell->se);
 }
 
 static int take_verify(const struct trend *t, struct store_change *c, const struct store_epoch *e,
 	const struct store_comparison *by, const struct store_cell *cell, struct fw_err *err)
 {
-	if (!shows_step(c, cell)) {
+	struct store_series s;
+	if (read_segment(t, c, e, &s, err))
+		return -1;
+	if (!confirms(&s, by, cell)) {
 		c->tried++;
 		return trend_verify(t, c, e, err);
 	}
@@ -153,14 +186,20 @@ static int take_verify(const struct trend *t, struct store_change *c, const stru
 	return place(t, c, e, err);
 }
 
+/** The commit in the middle has nearly all of the step, or nearly none of it; else several commits have a part, and nobody is singled out. */
 static int take_backfill(const struct trend *t, struct store_change *c, const struct store_epoch *e,
 	const struct store_comparison *by, const struct store_cell *cell, struct fw_err *err)
 {
-	if (shows_step(c, cell)) {
+	double share = is_timed(cell) ? cell->m / c->step : cell->verdict == VERDICT_IDENTICAL ? 0 : NAN;
+	if (share > SHARE_NONE && share < 1 - SHARE_NONE)
+		return confirm(t, c, err);
+	if (share >= 1 - SHARE_NONE) {
 		snprintf(c->commit_sha, sizeof(c->commit_sha), "%s", by->target_sha);
+		c->step = cell->m;
 		c->comparison = by->id;
-	} else if (cell->verdict == VERDICT_UNCHANGED || cell->verdict == VERDICT_IDENTICAL) {
+	} else if (share <= SHARE_NONE) {
 		snprintf(c->before_sha, sizeof(c->before_sha), "%s", by->target_sha);
+		c->step -= share != 0 && fabs(cell->m) > 2 * cell->se ? cell->m : 0;
 	}
 	return place(t, c, e, err);
 }
@@ -266,7 +305,8 @@ static int read_around(const struct trend *t, const struct store_change *c, cons
 
 static int raise_alert(const struct trend *t, const struct store_change *c, struct fw_err *err)
 {
-	bool is_creep = strcmp(c->kind, "creep") == 0, is_new;
+	bool is_creep = strcmp(c->kind, "creep") == 0, is_new, range;
+	int64_t before, commit;
 	const char *kind = is_creep ? "creep" : "regression";
 	struct store_alert a = { .repo = c->repo, .comparison = c->comparison, .kind = kind };
 	double pct = stats_change_pct(c->step);
@@ -275,6 +315,10 @@ static int raise_alert(const struct trend *t, const struct store_change *c, stru
 	struct buf cells, culprits;
 	if (is_creep && trend_name_open_creep(t, c->repo, told.commit_sha, err) < 0)
 		return -1;
+	if (store_line_place(t->db, c->repo, c->before_sha, &before, err) ||
+		store_line_place(t->db, c->repo, c->commit_sha, &commit, err))
+		return -1;
+	range = before && commit > before + 1;
 	buf_init(&cells, MESSAGE_MAX);
 	buf_init(&culprits, MESSAGE_MAX);
 	int rc = gather_cells(t, &told, kind, &cells, err) || read_around(t, &told, kind, a.branch, &a.worst_pct, err) ||
@@ -285,7 +329,9 @@ static int raise_alert(const struct trend *t, const struct store_change *c, stru
 		snprintf(title, sizeof(title), "%.2f %% lost since the anchor %.12s, although no commit lost that much", -pct,
 			c->before_sha);
 	else
-		snprintf(title, sizeof(title), "%.2f %% lost at %.12s, seen in the history", -pct, c->commit_sha);
+		snprintf(title, sizeof(title), "%.2f %% lost %s%.12s%s%.12s, seen in the history", -pct,
+			range ? "between " : "at ", range ? c->before_sha : c->commit_sha, range ? " and " : "",
+			range ? c->commit_sha : "");
 	a.title = title;
 	a.cells_json = cells.data;
 	a.culprits_json = culprits.data;

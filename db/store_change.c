@@ -142,6 +142,30 @@ int store_change_from(struct db *db, int64_t epoch, const char *key, int64_t *pl
 	return r < 0 ? -1 : 0;
 }
 
+int store_change_segment(struct db *db, const struct store_change *change, int64_t *from, int64_t *to, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT max(iif(l.place < here.place, l.place, 0)), min(iif(l.place > here.place, l.place, NULL)) "
+		"FROM line here LEFT JOIN change_point c ON c.epoch = :epoch AND c.key = :key AND c.state = 'confirmed' AND "
+		"c.kind = 'step' LEFT JOIN line l ON l.repo = c.repo AND l.sha = c.commit_sha AND NOT l.dropped "
+		"WHERE here.repo = :repo AND here.sha = :commit",
+		err);
+	*from = *to = 0;
+	if (!s)
+		return -1;
+	stmt_int(s, ":epoch", change->epoch);
+	stmt_text(s, ":key", change->key);
+	stmt_int(s, ":repo", change->repo);
+	stmt_text(s, ":commit", change->commit_sha);
+	int r = stmt_step(s, err);
+	if (r == 1) {
+		*from = row_int(s, 0);
+		*to = row_int(s, 1);
+	}
+	stmt_reset(s);
+	return r < 0 ? -1 : 0;
+}
+
 int store_change_explained(struct db *db, int64_t epoch, const char *key, double *step, struct fw_err *err)
 {
 	int r;

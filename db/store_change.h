@@ -26,6 +26,8 @@ int store_change_is_open(struct db *db, int64_t epoch, const char *key, struct f
 int store_change_orphan(struct db *db, int64_t after, struct store_change *out, struct fw_err *err);
 /** Place on the line where the newest confirmed step of this cell begins; 0 none. */
 int store_change_from(struct db *db, int64_t epoch, const char *key, int64_t *place, struct fw_err *err);
+/** Places where the level around a change point begins (0: the line's) and where the next one begins (0: none does), by confirmed steps. */
+int store_change_segment(struct db *db, const struct store_change *change, int64_t *from, int64_t *to, struct fw_err *err);
 /** Sum of the confirmed steps of this cell in the order of commits, never below 0: the loss that is explained. Log ratio. */
 int store_change_explained(struct db *db, int64_t epoch, const char *key, double *step, struct fw_err *err);
 /** Whether a step at this commit was dropped when the series had more than `points` points. 1, 0, -1. */

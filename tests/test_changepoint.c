@@ -118,6 +118,9 @@ static void odd_points_are_named(void **state)
 	assert_false(changepoint_is_odd(x, 40));
 	x[39] = 0.02;
 	assert_true(changepoint_is_odd(x, 40));
+	x[38] = 0.02; /* its neighbour says the same */
+	assert_false(changepoint_is_odd(x, 40));
+	x[38] = 0;
 	assert_true(changepoint_is_odd(x + 28, 12));
 	assert_false(changepoint_is_odd(x + 29, 11)); /* too few to know */
 }
@@ -128,12 +131,65 @@ static void creep_by_hand(void **state)
 
 	(void)state;
 	for (int i = 0; i < 20; i++)
-		x[i] = 0.001 * i; /* 0 .. 1.9 %: scatter 0.105 %, so 0.176 % are taken off */
-	assert_true(changepoint_creep(x, 20, 0.015, &loss));
+		x[i] = 0.001 * i; /* 0 .. 1.9 %: scatter 0.105 %, so 0.141 % are taken off the last five */
+	assert_true(changepoint_creep(x, 20, 0.0155, &loss));
 	near(loss, 0.017, 1e-12);
-	assert_false(changepoint_creep(x, 20, 0.0155, &loss));
+	assert_false(changepoint_creep(x, 20, 0.0156, &loss));
 	assert_false(changepoint_creep(x, 18, 0.015, &loss));
 	assert_false(changepoint_creep(x, 4, 0.0001, &loss));
+}
+
+/* What five noisy points cannot say, twenty can. */
+static void more_points_say_more(void **state)
+{
+	double x[20], loss;
+
+	(void)state;
+	for (int i = 0; i < 20; i++)
+		x[i] = 0.018 + (i % 2 ? 0.0015 : -0.0015); /* scatter 0.315 % */
+	assert_false(changepoint_creep(x, 8, 0.015, &loss));
+	assert_true(changepoint_creep(x, 20, 0.015, &loss));
+	near(loss, 0.018, 1e-12);
+}
+
+static void neighbours_confirm_a_step(void **state)
+{
+	double x[24];
+
+	(void)state;
+	zigzag(x, 24, 16, 0.01);
+	near(changepoint_step(x, 24, 16), 0.01, 1e-4);
+	assert_true(changepoint_step(x, 24, 17) < 0.0105);
+	near(changepoint_step(x, 24, 24), 0, 0);
+	assert_int_equal(changepoint_pair(0), -1); /* around the candidate first */
+	assert_true(changepoint_confirms(0.01, 0.0095, 0.001));
+	assert_true(changepoint_confirms(-0.01, -0.0095, 0.001));
+	assert_false(changepoint_confirms(0.01, -0.0095, 0.001));
+	assert_false(changepoint_confirms(0.01, 0.0075, 0.001)); /* may be half of it, or less */
+	assert_false(changepoint_confirms(0.004, 0.0029, 0.0001));
+}
+
+/* A slope is never a step: no neighbours lie as far apart as the levels. */
+static void a_slope_is_no_step(void **state)
+{
+	double x[60];
+	struct changepoint c;
+	int candidates = 0;
+
+	(void)state;
+	memset(x, 0, sizeof x);
+	for (int i = 20; i < 28; i++)
+		x[i] = x[i - 1] + 0.0025;
+	for (int i = 28; i < 60; i++)
+		x[i] = x[27];
+	for (int n = 20; n < 60; n++)
+		for (int tried = 0; changepoint_find(x, n, NULL, &c) && tried < CHANGEPOINT_PAIRS; tried++) {
+			int second = c.at + changepoint_pair(tried) + 1;
+			candidates++;
+			if (second <= n - CHANGEPOINT_RIGHT_MIN)
+				assert_false(changepoint_confirms(changepoint_step(x, n, second), x[second] - x[second - 1], 0));
+		}
+	assert_true(candidates > 0);
 }
 
 /* A measurement of a commit; `wild`: now and then it is 1..3 % off. */
@@ -217,6 +273,9 @@ int main(void)
 		cmocka_unit_test(barred_splits_are_not_raised),
 		cmocka_unit_test(odd_points_are_named),
 		cmocka_unit_test(creep_by_hand),
+		cmocka_unit_test(more_points_say_more),
+		cmocka_unit_test(neighbours_confirm_a_step),
+		cmocka_unit_test(a_slope_is_no_step),
 		cmocka_unit_test(silent_on_noise_with_outliers),
 		cmocka_unit_test(finds_steps_soon),
 	};

@@ -8,13 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ODD_MIN = 12, ODD_BEFORE = 20, CREEP_POINTS = 5 };
+enum { ODD_MIN = 12, ODD_BEFORE = 20 };
 
-#define SCATTER_MIN   0.0005
-#define MAD_TO_SD     1.4826
-#define ODD_SCATTERS  4.0
-#define CLIP_SCATTERS 1.5
-#define MEDIAN_FACTOR 1.253 /* standard error of a median over that of a mean, normal values */
+#define SCATTER_MIN    0.0005
+#define MAD_TO_SD      1.4826
+#define ODD_SCATTERS   4.0
+#define CLIP_SCATTERS  1.5
+#define CONFIRM_ERRORS 3.0
+#define CREEP_ERRORS   3.0
 
 static int by_value(const void *a, const void *b)
 {
@@ -58,8 +59,9 @@ bool changepoint_is_odd(const double *x, int n)
 	if (n < ODD_MIN)
 		return false;
 	int before = n - 1 < ODD_BEFORE ? n - 1 : ODD_BEFORE;
+	double limit = ODD_SCATTERS * changepoint_scatter(x, n);
 
-	return fabs(x[n - 1] - median(x + n - 1 - before, before)) > ODD_SCATTERS * changepoint_scatter(x, n);
+	return fabs(x[n - 1] - median(x + n - 1 - before, before)) > limit && fabs(x[n - 1] - x[n - 2]) > limit;
 }
 
 static double level(const double *x, int n, double scatter)
@@ -87,7 +89,7 @@ static int best_place(const double *x, int n)
 	double least = INFINITY;
 	int place = -1;
 
-	for (int i = CHANGEPOINT_LEFT_MIN; i <= n - CHANGEPOINT_RIGHT_MIN; i++) {
+	for (int i = CHANGEPOINT_LEFT_MIN; i < n; i++) {
 		double left = unexplained(x, i) + unexplained(x + i, n - i);
 
 		if (left < least) {
@@ -96,6 +98,19 @@ static int best_place(const double *x, int n)
 		}
 	}
 	return place;
+}
+
+double changepoint_step(const double *x, int n, int at)
+{
+	int given = n;
+
+	x = newest(x, &n);
+	at -= given - n;
+	if (at < 1 || at >= n)
+		return 0;
+	double scatter = changepoint_scatter(x, n);
+
+	return level(x + at, n - at, scatter) - level(x, at, scatter);
 }
 
 bool changepoint_find(const double *x, int n, const bool *barred, struct changepoint *out)
@@ -118,17 +133,40 @@ bool changepoint_find(const double *x, int n, const bool *barred, struct changep
 	int place = best_place(x, n);
 
 	out->at = place + (int)(x - first);
-	out->step = level(x + place, n - place, scatter) - level(x, place, scatter);
-	return !barred || !barred[out->at];
+	out->step = changepoint_step(x, n, place);
+	return place <= n - CHANGEPOINT_RIGHT_MIN && (!barred || !barred[out->at]);
+}
+
+int changepoint_pair(int tried)
+{
+	static const int offset[CHANGEPOINT_PAIRS] = { -1, -2, 0 };
+
+	return offset[tried];
+}
+
+bool changepoint_confirms(double step, double m, double se)
+{
+	double seen = step > 0 ? m : -m;
+
+	return seen >= CHANGEPOINT_STEP_MIN && seen - CONFIRM_ERRORS * se > fabs(step) / 2;
 }
 
 bool changepoint_creep(const double *x, int n, double theta, double *loss)
 {
+	static const int windows[] = { 5, 8, 12, 20 };
 	double scatter = changepoint_scatter(x, n);
 
 	*loss = 0;
-	if (n < CREEP_POINTS)
-		return false;
-	*loss = median(x + n - CREEP_POINTS, CREEP_POINTS);
-	return *loss - 3 * MEDIAN_FACTOR * scatter / sqrt(CREEP_POINTS) > theta;
+	for (size_t i = 0; i < sizeof windows / sizeof *windows && windows[i] <= n; i++) {
+		int w = windows[i];
+		double lost = level(x + n - w, w, scatter);
+
+		if (i == 0)
+			*loss = lost;
+		if (lost - CREEP_ERRORS * scatter / sqrt(w) > theta) {
+			*loss = lost;
+			return true;
+		}
+	}
+	return false;
 }

@@ -14,7 +14,8 @@ enum {
 	CHANGEPOINT_POINTS_MAX = 60, /* looked at: the last ones since the last accepted change */
 	CHANGEPOINT_LEFT_MIN = 8,    /* points that a level needs before a step ... */
 	CHANGEPOINT_RIGHT_MIN = 3,   /* ... and after it */
-	CHANGEPOINT_PAUSE = 3        /* points to come before a split that was not confirmed is raised again */
+	CHANGEPOINT_PAUSE = 3,       /* points to come before a split that was not confirmed is raised again */
+	CHANGEPOINT_PAIRS = 3        /* neighbours compared directly for a candidate */
 };
 
 #define CHANGEPOINT_STEP_MIN 0.003 /* steps below are not worth a verification */
@@ -29,19 +30,35 @@ struct changepoint {
 /** Scatter of single points: 1.4826 median |x[i] - x[i-1]| / sqrt 2, at least 0.05 %. Shape: x[n], in the order of commits. */
 double changepoint_scatter(const double *x, int n);
 
-/** Whether the newest point lies so far (4 scatters) from the median of the 20 before it that it should be measured again. */
+/**
+ * Whether the newest point lies so far (4 scatters) both from the median of the 20 before it and from its neighbour that it should
+ * be measured again: a commit beside it that has the same value has measured it already.
+ */
 bool changepoint_is_odd(const double *x, int n);
 
 /**
  * Whether there is a step: some split's statistic passes CHANGEPOINT_LIMIT, and its place is the split that leaves the least
- * distance from two medians. Levels are means of values clipped to 1.5 scatters around their segment's median. Only the last
- * CHANGEPOINT_POINTS_MAX points count. Shape: x[n]; barred[n] (NULL: none) marks points at which no step is to be raised.
+ * distance from two medians. Levels are means of values clipped to 1.5 scatters around their segment's median. A place with too
+ * few points after it waits for more. Only the last CHANGEPOINT_POINTS_MAX points count. Shape: x[n]; barred[n] (NULL: none) marks
+ * points at which no step is to be raised.
  */
 bool changepoint_find(const double *x, int n, const bool *barred, struct changepoint *out);
 
+/** New level less old one where the series is split at `at`; 0 where a side is empty. Shape: x[n], 0 < at < n. */
+double changepoint_step(const double *x, int n, int at);
+
+/** Which neighbours are compared directly in attempt `tried`: where the first of them stands, counted from the candidate. */
+int changepoint_pair(int tried);
+
 /**
- * Whether the last five points show a loss above `theta` (log ratio) since the anchor, three standard errors of their median
- * taken off. `loss` gets that median.
+ * Whether two neighbours show the step that the series has between them: their log ratio `m`, three standard errors taken off, is
+ * more than half of it. Where many commits lost a little each, the levels lie further apart than any two neighbours.
+ */
+bool changepoint_confirms(double step, double m, double se);
+
+/**
+ * Whether the newest points show a loss above `theta` (log ratio) since the anchor: the level of the last 5, 8, 12 or 20, three
+ * standard errors taken off. `loss` gets that level.
  */
 bool changepoint_creep(const double *x, int n, double theta, double *loss);
 

@@ -1,0 +1,316 @@
+/*
+ * Operating characteristics of the history's method: simulated histories of main whose noise is that of recorded launches. How
+ * often a step is confirmed that is none, how many planted steps are found, how late and where, and what becomes of creep.
+ *
+ * A commit is compared with its parent and with the anchor by the sequential rule; what is out of line is measured again, the series is
+ * scanned, a candidate's neighbours are compared directly, creep is looked for: core's own code, in the order in which the daemon
+ * asks it. A launch is drawn from tests/data/gpu-recorded, as in bench_rule. Usage: bench_trend DIR
+ * HISTORIES (of each kind).
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/changepoint.h"
+#include "core/verdict.h"
+#include "noise.h"
+#include "recorded.h"
+
+enum { COMMITS_MAX = 64, STEP_AT = 20, STEP_COMMITS = 32, CREEP_FROM = 12, STILL = 12 };
+
+static const double threshold_pct = 1.5;
+
+static struct recording recording;
+static struct noise dice = { .state = 20261122 };
+
+/* The kernels of a suite: what is left out are a copy and a product of matrices. */
+static const char *const kernels[] = { "dense_full_forward", "dense_full_backward", "dense_causal_forward",
+	"dense_causal_backward", "varlen_full_forward", "varlen_full_backward", "varlen_causal_forward", "varlen_causal_backward",
+	"sparse_r0.1_b128_forward", "sparse_r0.1_b128_backward", "sparse_r0.2_b128_forward", "sparse_r0.2_b128_backward" };
+enum { KERNELS = sizeof kernels / sizeof kernels[0] };
+
+struct found {
+	int before, commit; /* last of the old level, first of the new one */
+	int seen;           /* newest commit when it was found */
+	double step;
+	bool at_once; /* by the commit's own comparison */
+};
+
+struct history {
+	const struct recorded *kernel;
+	int n;                     /* commits so far */
+	double level[COMMITS_MAX]; /* the truth: log time against the anchor, which is commit 0 */
+	double x[COMMITS_MAX];     /* measured; the median of `measured` values */
+	int measured[COMMITS_MAX];
+	int dropped_at[COMMITS_MAX]; /* points there were when a step at this commit was not confirmed; 0 never */
+	int from;                    /* the series begins anew there */
+	int n_found;
+	struct found found[COMMITS_MAX];
+	int creep;      /* newest commit when creep was told; -1 never */
+	int candidates; /* steps that were looked into */
+	int launches;   /* of all that the history asked for by itself */
+};
+
+/* ---- measuring ----------------------------------------------------------------------------------------------------------- */
+
+struct answer {
+	struct judgement judgement;
+	struct estimate anchor; /* the third subject's, where one ran */
+	int launches;
+};
+
+static struct launch_estimate launch(const struct recorded *k, const struct rule *r, double shift, int set)
+{
+	float base[RECORDED_PAIRS_MAX], target[RECORDED_PAIRS_MAX];
+	struct launch_pairs pairs = { .set = set, .base_ms = base, .target_ms = target };
+	struct launch_estimate e;
+	double beta;
+
+	pairs.n = recorded_play(k, &dice, stats_pairs(r, 2 * k->ms / 1000, false), exp(shift), base, target);
+	stats_launches(r, &pairs, 1, &e, &beta);
+	return e;
+}
+
+/* One comparison by the sequential rule, the anchor timed in the same launches. */
+static struct answer compare(const struct recorded *k, double base, double target, double pct)
+{
+	struct launch_estimate e[STATS_LAUNCHES_MAX], anchor[STATS_LAUNCHES_MAX];
+	struct answer a = { .judgement = { .want_set = 1 } };
+	bool sparse = strncmp(k->name, "sparse", 6) == 0;
+	struct rule r;
+
+	rule_default(&r, 20);
+	while ((a.judgement.want_set || a.judgement.want_precision) && a.launches < STATS_LAUNCHES_MAX) {
+		int set = a.judgement.want_set ? a.judgement.want_set : 1;
+		e[a.launches] = launch(k, &r, target - base, set);
+		anchor[a.launches] = launch(k, &r, target, set);
+		a.launches++;
+		verdict_judge(&r, pct, sparse, e, a.launches, &a.judgement);
+	}
+	stats_combine(&r, anchor, a.launches, &a.anchor);
+	return a;
+}
+
+static double median_of_three(double a, double b, double c)
+{
+	return fmax(fmin(a, b), fmin(fmax(a, b), c));
+}
+
+static void measure_again(struct history *h, int i)
+{
+	double again[2];
+
+	for (int k = 0; k < 2; k++) {
+		struct answer a = compare(h->kernel, 0, h->level[i], threshold_pct);
+		again[k] = a.judgement.all.m;
+		h->launches += a.launches;
+	}
+	h->x[i] = median_of_three(h->x[i], again[0], again[1]);
+	h->measured[i] = 3;
+}
+
+/* ---- looking back -------------------------------------------------------------------------------------------------------- */
+
+static void note(struct history *h, int before, int commit, double step, bool at_once)
+{
+	h->found[h->n_found++] =
+		(struct found){ .before = before, .commit = commit, .seen = h->n - 1, .step = step, .at_once = at_once };
+	if (commit > h->from)
+		h->from = commit;
+}
+
+static void look_for_step(struct history *h)
+{
+	bool barred[COMMITS_MAX];
+	struct changepoint found;
+	int n = h->n - h->from;
+
+	for (int i = 0; i < n; i++)
+		barred[i] = h->dropped_at[h->from + i] > h->n - CHANGEPOINT_PAUSE;
+	if (!changepoint_find(h->x + h->from, n, barred, &found))
+		return;
+	int at = h->from + found.at;
+	h->candidates++;
+	for (int tried = 0; tried < CHANGEPOINT_PAIRS; tried++) {
+		int first = at + changepoint_pair(tried);
+		if (first < 0 || first + 1 > h->n - CHANGEPOINT_RIGHT_MIN)
+			continue;
+		double step = changepoint_step(h->x + h->from, n, first + 1 - h->from);
+		struct answer a = compare(h->kernel, h->level[first], h->level[first + 1], -stats_change_pct(fabs(step) / 2));
+		h->launches += a.launches;
+		if (changepoint_confirms(step, a.judgement.all.m, a.judgement.all.se)) {
+			note(h, first, first + 1, a.judgement.all.m, false);
+			return;
+		}
+	}
+	h->dropped_at[at] = h->n;
+}
+
+static void look_for_creep(struct history *h)
+{
+	double explained = 0, loss;
+	int first = h->n > CHANGEPOINT_POINTS_MAX ? h->n - CHANGEPOINT_POINTS_MAX : 0;
+
+	for (int i = 0; i < h->n_found; i++)
+		explained = fmax(0, explained + h->found[i].step);
+	if (changepoint_creep(h->x + first, h->n - first, stats_theta(threshold_pct) + explained, &loss))
+		h->creep = h->n - 1;
+}
+
+/* One commit more. */
+static void grow(struct history *h)
+{
+	int i = h->n++;
+	struct answer a = compare(h->kernel, i ? h->level[i - 1] : 0, h->level[i], threshold_pct);
+	bool moved = a.judgement.verdict == VERDICT_REGRESSION || a.judgement.verdict == VERDICT_IMPROVEMENT;
+
+	h->x[i] = a.anchor.m;
+	h->measured[i] = 1;
+	if (moved)
+		note(h, i - 1, i, a.judgement.all.m, true);
+	if (i > 0 && changepoint_is_odd(h->x + h->from, h->n - h->from))
+		measure_again(h, i);
+	look_for_step(h);
+	if (h->creep < 0)
+		look_for_creep(h);
+}
+
+static void begin(struct history *h, int which)
+{
+	*h = (struct history){ .kernel = recorded_named(&recording, kernels[which % KERNELS]), .creep = -1 };
+	if (!h->kernel)
+		recorded_stop("is not in the recording", kernels[which % KERNELS]);
+}
+
+/* ---- figures ------------------------------------------------------------------------------------------------------------- */
+
+static void figure(const char *name, double value, const char *unit)
+{
+	printf("bench trend.%s %.6g %s\n", name, value, unit);
+}
+
+static void figure_of(const char *group, const char *name, double value, const char *unit)
+{
+	char full[96];
+	snprintf(full, sizeof full, "%s.%s", group, name);
+	figure(full, value, unit);
+}
+
+static void no_change(int histories)
+{
+	int commits = 0, steps = 0, at_once = 0, candidates = 0, creeps = 0, launches = 0;
+	struct history h;
+
+	for (int k = 0; k < histories; k++) {
+		begin(&h, k);
+		while (h.n < COMMITS_MAX)
+			grow(&h);
+		commits += h.n;
+		candidates += h.candidates;
+		creeps += h.creep >= 0;
+		launches += h.launches;
+		for (int i = 0; i < h.n_found; i++) {
+			at_once += h.found[i].at_once;
+			steps += !h.found[i].at_once;
+		}
+	}
+	figure("no_change.commits", commits, "count");
+	figure("no_change.false_steps_per_1000", 1000.0 * steps / commits, "count");
+	figure("no_change.false_regressions_per_1000", 1000.0 * at_once / commits, "count");
+	figure("no_change.false_creep_per_1000", 1000.0 * creeps / commits, "count");
+	figure("no_change.candidates_per_1000", 1000.0 * candidates / commits, "count");
+	figure("no_change.launches_per_1000", 1000.0 * launches / commits, "count");
+}
+
+static void planted(int histories, double pct, const char *name)
+{
+	int found = 0, at_once = 0, wrong = 0, late = 0, of_kernel[KERNELS] = { 0 }, tried[KERNELS] = { 0 };
+	double worst = 100;
+	struct history h;
+
+	for (int k = 0; k < histories; k++) {
+		bool hit = false;
+		begin(&h, k);
+		for (int i = STEP_AT; i < COMMITS_MAX; i++)
+			h.level[i] = stats_theta(pct);
+		while (h.n < STEP_AT + STEP_COMMITS)
+			grow(&h);
+		for (int i = 0; i < h.n_found; i++) {
+			bool right = h.found[i].commit == STEP_AT;
+			if (right && !hit) {
+				found++;
+				late += h.found[i].seen - STEP_AT;
+				at_once += h.found[i].at_once;
+			}
+			hit = hit || right;
+			wrong += !right;
+		}
+		of_kernel[k % KERNELS] += hit;
+		tried[k % KERNELS]++;
+	}
+	for (int k = 0; k < KERNELS; k++)
+		worst = fmin(worst, tried[k] ? 100.0 * of_kernel[k] / tried[k] : 100);
+	figure_of(name, "found", 100.0 * found / histories, "pct");
+	figure_of(name, "found.worst_cell", worst, "pct");
+	figure_of(name, "found_by_its_comparison", 100.0 * at_once / histories, "pct");
+	figure_of(name, "commits_later", found ? (double)late / found : NAN, "count");
+	figure_of(name, "other_commit_accused", wrong, "count");
+}
+
+/* `commits` lose `pct` each; `before`: a step that comes, and is told, before them. */
+static void creep(int histories, double before, double pct, int commits, const char *name)
+{
+	int told = 0, late = 0, accused = 0, launches = 0, of_kernel[KERNELS] = { 0 }, tried[KERNELS] = { 0 };
+	double worst = 100;
+	struct history h;
+
+	for (int k = 0; k < histories; k++) {
+		begin(&h, k);
+		int from = before > 0 ? STEP_AT + CREEP_FROM : CREEP_FROM;
+		for (int i = 1; i < COMMITS_MAX; i++)
+			h.level[i] = h.level[i - 1] + (i >= from && i < from + commits ? stats_theta(pct) : 0) +
+				     (i == STEP_AT ? stats_theta(before) : 0);
+		while (h.n < from + commits + STILL)
+			grow(&h);
+		told += h.creep >= 0;
+		late += h.creep >= 0 ? h.creep - (from + commits - 1) : 0;
+		for (int i = 0, any = 0; i < h.n_found; i++) {
+			accused += !any && h.found[i].commit >= from;
+			any = any || h.found[i].commit >= from;
+		}
+		launches += h.launches;
+		of_kernel[k % KERNELS] += h.creep >= 0;
+		tried[k % KERNELS]++;
+	}
+	for (int k = 0; k < KERNELS; k++)
+		worst = fmin(worst, tried[k] ? 100.0 * of_kernel[k] / tried[k] : 100);
+	figure_of(name, "found", 100.0 * told / histories, "pct");
+	figure_of(name, "found.worst_cell", worst, "pct");
+	figure_of(name, "commits_after_its_last", told ? (double)late / told : NAN, "count");
+	figure_of(name, "taken_for_a_step", 100.0 * accused / histories, "pct");
+	figure_of(name, "launches", (double)launches / histories, "count");
+}
+
+enum { SCENARIOS = 8 };
+
+int main(int argc, char **argv)
+{
+	int n = argc == 3 ? atoi(argv[2]) : 0;
+
+	if (n < KERNELS) {
+		fprintf(stderr, "usage: bench_trend DIR HISTORIES (at least %d)\n", KERNELS);
+		return 2;
+	}
+	recorded_read(argv[1], &recording);
+	figure("histories", SCENARIOS * n, "count");
+	no_change(n);
+	planted(n, 0.5, "step_0_5");
+	planted(n, 1.0, "step_1_0");
+	planted(n, 1.5, "step_1_5");
+	planted(n, 2.0, "step_2_0");
+	planted(n, 3.0, "step_3_0");
+	creep(n, 0, 0.25, 8, "creep_8_of_0_25");
+	creep(n, 1.0, 0.25, 8, "creep_8_of_0_25_after_a_step");
+	return 0;
+}
