@@ -86,7 +86,7 @@ $(O)/bin/flopwatchd: $(call obj,daemon/main.c) $(call lib,daemon) $(call lib,web
 	$(program) -lsqlite3 -lmicrohttpd -ljansson -lyaml -lnettle -lm
 $(O)/bin/flopwatch-git: $(call obj,daemon/git/main.c) $(call lib,git) $(call lib,base)
 	@mkdir -p $(@D)
-	$(program) -lgit2 -lnettle -lyaml
+	$(program) -lgit2 -lnettle -lyaml -lm
 $(O)/bin/flopwatch-worker: $(call obj,daemon/worker/main.c) $(call lib,worker) $(call lib,core) $(call lib,base)
 	@mkdir -p $(@D)
 	$(program) $(STATIC) -lm

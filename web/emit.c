@@ -5,13 +5,29 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "base/utf8.h"
+
+/* How many characters at the beginning need neither escaping nor decoding, which is nearly always all of them. */
+static size_t plain_length(const char *text, size_t len)
+{
+	size_t n = 0;
+	while (n < len && text[n] >= 0x20 && text[n] < 0x7f && text[n] != '&' && text[n] != '<' && text[n] != '>' &&
+		text[n] != '"' && text[n] != '\'')
+		n++;
+	return n;
+}
 
 static void escape(struct buf *out, const char *text, bool attribute)
 {
 	size_t left = text ? strlen(text) : 0;
 	for (size_t len; left; text += len, left -= len) {
 		uint32_t c;
+		len = plain_length(text, left);
+		if (len) {
+			buf_append(out, text, len);
+			continue;
+		}
 		len = utf8_next(text, left, &c);
 		if (c == UTF8_INVALID)
 			buf_puts(out, "\xef\xbf\xbd");
@@ -37,11 +53,92 @@ void emit_raw(struct buf *out, const char *markup)
 	buf_puts(out, markup);
 }
 
+/* ---- markup with values ------------------------------------------------------------------------------------------------ */
+
+static void put_whole(struct buf *out, long long v)
+{
+	char text[24], *end = text + sizeof text, *s = end;
+	unsigned long long left = v < 0 ? 0 - (unsigned long long)v : (unsigned long long)v;
+	do
+		*--s = (char)('0' + left % 10);
+	while (left /= 10);
+	if (v < 0)
+		*--s = '-';
+	buf_append(out, s, (size_t)(end - s));
+}
+
+/*
+ * One conversion, `format` behind its '%'. Returns what follows it, NULL for one that is left to printf. These few are nearly
+ * all that pages use, and a page has a thousand of them.
+ */
+static const char *put_value(struct buf *out, const char *format, va_list *args)
+{
+	char text[DECIMAL_MAX];
+	int precision = -1, longs = 0;
+	if (*format == '.') {
+		format++;
+		precision = 0;
+		if (*format == '*') {
+			precision = va_arg(*args, int);
+			format++;
+		}
+		for (; *format >= '0' && *format <= '9'; format++)
+			precision = precision * 10 + (*format - '0');
+	}
+	for (; *format == 'l'; format++)
+		longs++;
+	if (longs && *format != 'd')
+		return NULL;
+	size_t len = 0;
+	switch (*format) {
+	case '%':
+		buf_putc(out, '%');
+		return format + 1;
+	case 'c':
+		buf_putc(out, (char)va_arg(*args, int));
+		return format + 1;
+	case 'd':
+		if (precision >= 0)
+			return NULL;
+		put_whole(out, longs == 2 ? va_arg(*args, long long) : longs == 1 ? va_arg(*args, long) : va_arg(*args, int));
+		return format + 1;
+	case 's': {
+		const char *value = va_arg(*args, const char *);
+		buf_append(out, value, precision < 0 ? strlen(value) : strnlen(value, (size_t)precision));
+		return format + 1;
+	}
+	case 'f':
+		len = decimal_fixed(text, va_arg(*args, double), precision < 0 ? 6 : precision);
+		break;
+	case 'g':
+		len = decimal_general(text, va_arg(*args, double), precision < 0 ? 6 : precision);
+		break;
+	default:
+		break;
+	}
+	buf_append(out, text, len);
+	return len ? format + 1 : NULL;
+}
+
 void emit_rawf(struct buf *out, const char *format, ...)
 {
-	va_list args;
+	va_list args, again;
+	size_t begin = out->len;
 	va_start(args, format);
-	buf_vprintf(out, format, args);
+	va_copy(again, args);
+	for (const char *at = format; at;) {
+		size_t plain = strcspn(at, "%");
+		buf_append(out, at, plain);
+		at += plain;
+		if (!*at)
+			break;
+		at = put_value(out, at + 1, &args);
+		if (!at && !out->failed) {
+			out->len = begin;
+			buf_vprintf(out, format, again);
+		}
+	}
+	va_end(again);
 	va_end(args);
 }
 

@@ -82,19 +82,22 @@ void buf_putc(struct buf *b, char c)
 
 void buf_vprintf(struct buf *b, const char *format, va_list args)
 {
+	size_t room = b->failed || b->cap == 0 ? 0 : b->cap - b->len;
 	va_list again;
 	int len;
 
+	/* nearly always there is room, and it is written at once */
 	va_copy(again, args);
-	len = vsnprintf(NULL, 0, format, again);
+	len = vsnprintf(room ? b->data + b->len : NULL, room, format, again);
 	va_end(again);
-	if (len < 0) {
+	if (len < 0 || reserve(b, (size_t)len) < 0) {
 		b->failed = true;
+		if (room)
+			b->data[b->len] = '\0';
 		return;
 	}
-	if (reserve(b, (size_t)len) < 0)
-		return;
-	vsnprintf(b->data + b->len, (size_t)len + 1, format, args);
+	if ((size_t)len >= room)
+		vsnprintf(b->data + b->len, (size_t)len + 1, format, args);
 	b->len += (size_t)len;
 }
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "base/utf8.h"
 
 enum { DEPTH_MAX = 32 };
@@ -211,46 +212,18 @@ void jsonw_double(struct jsonw *j, double v)
 	buf_puts(j->out, text);
 }
 
-/* Digits of a scaled integer from the right, with a point before the last `decimals`. Returns the first character. */
-static char *put_digits(char *end, uint32_t scaled, int decimals)
-{
-	for (; decimals > 0 && scaled % 10 == 0; decimals--)
-		scaled /= 10;
-	for (;;) {
-		*--end = (char)('0' + scaled % 10);
-		scaled /= 10;
-		if (decimals > 0 && --decimals == 0)
-			*--end = '.';
-		else if (decimals == 0 && scaled == 0)
-			return end;
-	}
-}
-
-/* By integers: lists of ten thousand points are mostly figures, and printf would take most of the time of answering. */
 void jsonw_figure(struct jsonw *j, double v)
 {
-	static const double power[] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10 };
-	double a = fabs(v);
-	char text[40], *end = text + sizeof text, *s;
-	int decimals = 6;
+	char text[DECIMAL_MAX];
+	size_t len = decimal_general(text, v == 0 ? 0.0 : v, 7);
 
-	if (!isfinite(v) || v == 0 || a < 1e-4 || a >= 1e7) {
-		separate(j);
-		if (isfinite(v))
-			buf_printf(j->out, "%.7g", v == 0 ? 0.0 : v);
-		else
-			buf_append(j->out, "null", 4);
-		return;
-	}
-	while (a >= power[7 - decimals])
-		decimals--;
-	while (a < 1 && decimals < 10 && a * power[decimals - 6] < 1)
-		decimals++;
-	s = put_digits(end, (uint32_t)(a * power[decimals] + 0.5), decimals);
-	if (v < 0)
-		*--s = '-';
 	separate(j);
-	buf_append(j->out, s, (size_t)(end - s));
+	if (len)
+		buf_append(j->out, text, len);
+	else if (isfinite(v))
+		buf_printf(j->out, "%.7g", v);
+	else
+		buf_append(j->out, "null", 4);
 }
 
 void jsonw_float(struct jsonw *j, float v)
