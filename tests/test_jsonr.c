@@ -1,0 +1,178 @@
+/* JSON read in place: what jsonw wrote comes back equal; what is no JSON is found out, and nothing is read beyond its end. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/jsonr.h"
+#include "base/jsonw.h"
+
+struct story {
+	const char *name, *missing, *nothing, *words;
+	double ratio, absent, inner_ms;
+	int count;
+	int64_t id;
+	bool yes, no;
+	struct jsonr_span list;
+	int items;
+};
+
+static void count_items(struct jsonr *r, void *into)
+{
+	struct story *s = into;
+	if (!jsonr_array(r))
+		return;
+	for (; jsonr_item(r); s->items++)
+		jsonr_value(r);
+}
+
+#define FIELD(name, as, member)                                                                                                  \
+	{                                                                                                                        \
+		.key = name, .kind = as, .offset = offsetof(struct story, member)                                                \
+	}
+static const struct jsonr_field inner[] = { FIELD("ms", JSONR_NUMBER, inner_ms), { .key = NULL } };
+static const struct jsonr_field fields[] = { FIELD("name", JSONR_TEXT, name), FIELD("missing", JSONR_TEXT, missing),
+	FIELD("nothing", JSONR_TEXT, nothing), FIELD("words", JSONR_WORDS, words), FIELD("ratio", JSONR_NUMBER, ratio),
+	FIELD("absent", JSONR_NUMBER, absent), { .key = "deeper", .kind = JSONR_OBJECT, .inner = inner },
+	FIELD("count", JSONR_WHOLE, count), FIELD("id", JSONR_ID, id), FIELD("yes", JSONR_TRUE, yes), FIELD("no", JSONR_TRUE, no),
+	FIELD("list", JSONR_SPAN, list), { .key = "items", .kind = JSONR_OTHER, .read = count_items }, { .key = NULL } };
+
+static char room[4096];
+
+/* From memory of exactly its size, so that a sanitizer sees a byte too far. */
+static struct story read_story(const char *text, size_t len, bool *failed)
+{
+	struct story s = { .missing = "unset", .nothing = "unset", .words = "unset", .absent = NAN };
+	struct jsonr r;
+	char *exact = malloc(len + (len == 0));
+	assert_non_null(exact);
+	memcpy(exact, text, len);
+	jsonr_init(&r, exact, len, room);
+	jsonr_object(&r, fields, &s);
+	*failed = r.failed;
+	assert_true(r.at <= r.end);
+	assert_true(r.room <= room + len);
+	free(exact);
+	return s;
+}
+
+static void write_story(struct buf *b)
+{
+	struct jsonw j;
+	jsonw_init(&j, b);
+	jsonw_object(&j);
+	jsonw_kv_int(&j, "id", 9007199254740991 - 1);
+	jsonw_kv_string(&j, "unknown", "}]\\\"");
+	jsonw_kv_string(&j, "name", "line\nta\tb \"quoted\" \\ \x01 gr\u00fc\u00df");
+	jsonw_kv_null(&j, "nothing");
+	jsonw_key(&j, "words");
+	jsonw_array(&j);
+	jsonw_string(&j, "tail");
+	jsonw_int(&j, 3);
+	jsonw_string(&j, "call");
+	jsonw_array_end(&j);
+	jsonw_kv_double(&j, "ratio", 0.1);
+	jsonw_key(&j, "deeper");
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "name", "another");
+	jsonw_kv_figure(&j, "ms", -3.166493);
+	jsonw_object_end(&j);
+	jsonw_kv_int(&j, "count", -42);
+	jsonw_kv_bool(&j, "yes", true);
+	jsonw_kv_bool(&j, "no", false);
+	jsonw_key(&j, "list");
+	jsonw_array(&j);
+	jsonw_string(&j, "]");
+	jsonw_array(&j);
+	jsonw_array_end(&j);
+	jsonw_array_end(&j);
+	jsonw_key(&j, "items");
+	jsonw_array(&j);
+	for (int i = 0; i < 5; i++) {
+		jsonw_object(&j);
+		jsonw_kv_int(&j, "i", i);
+		jsonw_object_end(&j);
+	}
+	jsonw_array_end(&j);
+	jsonw_object_end(&j);
+	assert_false(b->failed);
+}
+
+static void test_reads_back(void **state)
+{
+	struct buf b;
+	bool failed;
+	(void)state;
+	buf_init(&b, 1 << 16);
+	write_story(&b);
+	struct story s = read_story(b.data, b.len, &failed);
+	assert_false(failed);
+	assert_string_equal(s.name, "line\nta\tb \"quoted\" \\ \x01 gr\u00fc\u00df");
+	assert_string_equal(s.missing, "unset");
+	assert_string_equal(s.nothing, "unset");
+	assert_string_equal(s.words, "tail call");
+	assert_true(s.ratio == 0.1);
+	assert_true(isnan(s.absent));
+	assert_true(s.inner_ms == -3.166493);
+	assert_int_equal(s.count, -42);
+	assert_true(s.id == 9007199254740991 - 1);
+	assert_true(s.yes && !s.no);
+	assert_int_equal(s.list.len, strlen("[\"]\",[]]"));
+	assert_int_equal(s.items, 5);
+	buf_fini(&b);
+}
+
+static void test_numbers(void **state)
+{
+	static const char *const texts[] = { "0", "-0.5", "3.166493", "2.199023e+12", "1e-7", "123456789012345",
+		"1234567890123456789", "0.000123456789012345678", "0.1", "1.7976931348623157e308" };
+	(void)state;
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+		char text[64];
+		bool failed;
+		int len = snprintf(text, sizeof text, "{\"ratio\": %s}", texts[i]);
+		struct story s = read_story(text, (size_t)len, &failed);
+		assert_false(failed);
+		assert_true(s.ratio == strtod(texts[i], NULL));
+	}
+}
+
+/* Cut off anywhere, and with any byte turned into another: an answer, or `failed`, and never a byte outside. */
+static void test_broken(void **state)
+{
+	struct buf b;
+	bool failed;
+	(void)state;
+	buf_init(&b, 1 << 16);
+	write_story(&b);
+	for (size_t len = 0; len < b.len; len++) {
+		(void)read_story(b.data, len, &failed);
+		assert_true(failed);
+	}
+	for (size_t i = 0; i < b.len; i++) {
+		char kept = b.data[i];
+		for (const char *c = "\"\\{}[],:u0 n"; *c; c++) {
+			b.data[i] = *c;
+			(void)read_story(b.data, b.len, &failed);
+		}
+		b.data[i] = kept;
+	}
+	char deep[200];
+	memset(deep, '[', sizeof deep);
+	(void)read_story(deep, sizeof deep, &failed);
+	assert_true(failed);
+	buf_fini(&b);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(test_reads_back), cmocka_unit_test(test_numbers),
+		cmocka_unit_test(test_broken) };
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
