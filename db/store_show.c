@@ -9,51 +9,65 @@
 
 enum { GRID_MAX = 100 };
 
-/** One number that a query about (repo, branch, suite) gives, 0 none. */
-static int neighbour(struct db *db, const char *sql, int64_t comparison, int64_t *id, struct fw_err *err)
+int view_around(struct db *db, int64_t comparison, struct view_around *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, sql, err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", comparison);
-	int r = stmt_step(s, err);
-	*id = r == 1 ? row_int(s, 0) : 0;
-	if (r == 1)
-		stmt_reset(s);
-	return r < 0 ? -1 : 0;
-}
-
-#define NEAR(order)                                                                                                              \
-	"SELECT x.id FROM comparison c JOIN comparison x ON x.repo = c.repo AND x.branch = c.branch AND x.id " order " LIMIT 1"
-
-int view_near(struct db *db, int64_t comparison, struct view_near *out, struct fw_err *err)
-{
-	*out = (struct view_near){ 0 };
-	if (neighbour(db, NEAR("< c.id AND x.suite = c.suite WHERE c.id = :id AND c.branch <> '' ORDER BY x.id DESC"), comparison,
-		    &out->previous, err))
-		return -1;
-	return neighbour(db, NEAR("> c.id AND x.suite = c.suite WHERE c.id = :id AND c.branch <> '' ORDER BY x.id"), comparison,
-		&out->next, err);
-}
-
-int view_page_state(struct db *db, int64_t comparison, char *out, size_t size, struct fw_err *err)
-{
+	*out = (struct view_around){ .previous = 0 };
 	struct stmt *s = db_stmt(db,
-		"SELECT c.id || ' ' || c.etag || ' ' || c.verdict || ' ' || coalesce((SELECT group_concat(a.state || "
-		"a.changed_at) FROM alert a "
-		"WHERE a.repo = c.repo AND a.target_sha = c.target_sha), '') || ' ' || coalesce((SELECT x.id FROM comparison x "
-		"WHERE x.repo = c.repo AND x.branch = c.branch AND x.branch <> '' AND x.id > c.id ORDER BY x.id LIMIT 1), 0) "
-		"FROM comparison c WHERE c.id = :id",
+		"SELECT c.etag, c.verdict, p.id, p.base_sha, p.target_sha, p.verdict, e.hash, p.etag, a.id, a.state, "
+		"(SELECT x.id FROM comparison x WHERE x.repo = c.repo AND x.branch = c.branch AND x.branch <> '' AND x.id > c.id "
+		"AND x.suite = c.suite ORDER BY x.id LIMIT 1), "
+		"(SELECT max(x.id) FROM comparison x WHERE x.repo = c.repo AND x.kind = 'peer') "
+		"FROM comparison c LEFT JOIN comparison p ON p.id = (SELECT x.id FROM comparison x WHERE x.repo = c.repo AND "
+		"x.branch = c.branch AND x.branch <> '' AND x.id < c.id AND x.suite = c.suite ORDER BY x.id DESC LIMIT 1) "
+		"LEFT JOIN environment e ON e.id = p.environment "
+		"LEFT JOIN alert a ON a.id = (SELECT max(y.id) FROM alert y WHERE y.repo = c.repo AND y.target_sha = "
+		"c.target_sha) "
+		"WHERE c.id = :id",
 		err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", comparison);
 	int r = stmt_step(s, err);
 	if (r == 1) {
-		row_copy(s, 0, out, size);
+		row_copy(s, 0, out->etag, sizeof out->etag);
+		row_copy(s, 1, out->verdict, sizeof out->verdict);
+		out->previous = row_int(s, 2);
+		row_copy(s, 3, out->previous_base, sizeof out->previous_base);
+		row_copy(s, 4, out->previous_target, sizeof out->previous_target);
+		row_copy(s, 5, out->previous_verdict, sizeof out->previous_verdict);
+		row_copy(s, 6, out->previous_epoch, sizeof out->previous_epoch);
+		row_copy(s, 7, out->previous_etag, sizeof out->previous_etag);
+		out->alert = row_int(s, 8);
+		row_copy(s, 9, out->alert_state, sizeof out->alert_state);
+		out->next = row_int(s, 10);
+		out->peer = row_int(s, 11);
 		stmt_reset(s);
 	}
 	return store_page_one(r, "comparison", comparison, err);
+}
+
+int view_cell_changes(struct db *db, int64_t comparison, view_cell_change_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT key, change_pct FROM cell WHERE comparison = :comparison", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":comparison", comparison);
+	int r;
+	while ((r = stmt_step(s, err)) == 1)
+		each(arg, row_text(s, 0), row_double(s, 1));
+	return r;
+}
+
+int view_device_info(struct db *db, const char *uuid, view_info_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT info FROM device WHERE uuid = :uuid", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":uuid", uuid);
+	int r;
+	while ((r = stmt_step(s, err)) == 1)
+		each(arg, row_text(s, 0));
+	return r;
 }
 
 static double tflops(double flops, double ms)
@@ -71,8 +85,8 @@ int view_grid(struct db *db, const char *repo, const char *branch, int n, view_g
 		":branch ORDER BY id DESC LIMIT :n) "
 		"SELECT c.id, c.finished_at, c.target_sha, coalesce(m.subject, ''), c.kind, x.n, x.key, x.group_, x.mask, "
 		"x.direction, x.verdict, x.seqlen, x.block, x.sparsity_ratio, x.flops, x.target_median_ms, x.change_pct "
-		"FROM newest w CROSS JOIN comparison c ON c.id = w.id CROSS JOIN cell x ON x.comparison = c.id "
-		"LEFT JOIN commit_ m ON m.repo = c.repo AND m.sha = c.target_sha "
+		"FROM newest w CROSS JOIN comparison c ON c.id = w.id "
+		"LEFT JOIN commit_ m ON m.repo = c.repo AND m.sha = c.target_sha CROSS JOIN cell x ON x.comparison = c.id "
 		"WHERE w.suite = (SELECT suite FROM newest ORDER BY id DESC LIMIT 1) ORDER BY c.id DESC, x.n",
 		err);
 	if (!s)

@@ -9,18 +9,25 @@
 
 #include "db/store_view.h"
 
-/** Neighbours of a comparison among those of its branch and suite, 0 none. `previous` is what the push before it gave. */
-struct view_near {
-	int64_t previous, next;
+/** What lies around a comparison, and may change after it was finished. Ids 0 and texts "": there is none. */
+struct view_around {
+	char etag[65], verdict[24];
+	int64_t previous, next; /* neighbours among those of its branch and suite; `previous` is what the push before it gave */
+	char previous_base[65], previous_target[65], previous_verdict[24], previous_epoch[65], previous_etag[65];
+	int64_t alert; /* the newest of its target */
+	char alert_state[16];
+	int64_t peer; /* the repository's newest comparison with a peer */
 };
 /** ERR_NOT_FOUND: no such comparison. */
-int view_near(struct db *db, int64_t comparison, struct view_near *out, struct fw_err *err);
+int view_around(struct db *db, int64_t comparison, struct view_around *out, struct fw_err *err);
 
-/**
- * Everything that a comparison's page shows and that may still change, as a line of text: its body's hash, its alert, the push
- * after it. Shape: out[size]. ERR_NOT_FOUND.
- */
-int view_page_state(struct db *db, int64_t comparison, char *out, size_t size, struct fw_err *err);
+typedef void view_cell_change_fn(void *arg, const char *key, double change_pct);
+/** The change of every cell of a comparison, in no order. */
+int view_cell_changes(struct db *db, int64_t comparison, view_cell_change_fn *each, void *arg, struct fw_err *err);
+
+typedef void view_info_fn(void *arg, const char *info_json);
+/** What a device says about itself; nothing for one that is not known. */
+int view_device_info(struct db *db, const char *uuid, view_info_fn *each, void *arg, struct fw_err *err);
 
 struct view_grid {
 	int64_t comparison, finished_at;

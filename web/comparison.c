@@ -1,7 +1,7 @@
 #include "web/comparison.h"
 
 #include <math.h>
-#include <stdio.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,166 +19,208 @@ const char *comparison_text(const json_t *object, const char *key)
 	return text ? text : "";
 }
 
-static int whole(const json_t *object, const char *key)
+/* ---- the body --------------------------------------------------------------------------------------------------------- */
+
+/* Lists are in the order in which body.c writes. */
+#define CELL(name, as, member)                                                                                                   \
+	{                                                                                                                        \
+		.key = name, .kind = as, .offset = offsetof(struct comparison_cell, member)                                      \
+	}
+#define HEAD(name, as, member)                                                                                                   \
+	{                                                                                                                        \
+		.key = name, .kind = as, .offset = offsetof(struct comparison, member)                                           \
+	}
+#define INNER(name, list)                                                                                                        \
+	{                                                                                                                        \
+		.key = name, .kind = JSONR_OBJECT, .inner = list                                                                 \
+	}
+#define LAST                                                                                                                     \
+	{                                                                                                                        \
+		.key = NULL                                                                                                      \
+	}
+
+static const struct jsonr_field cell_base[] = { CELL("median_ms", JSONR_NUMBER, base_ms),
+	CELL("tflops", JSONR_NUMBER, base_tflops), LAST };
+static const struct jsonr_field cell_target[] = { CELL("median_ms", JSONR_NUMBER, target_ms),
+	CELL("tflops", JSONR_NUMBER, target_tflops), LAST };
+static const struct jsonr_field cell_clock[] = { CELL("base_mhz", JSONR_NUMBER, base_mhz),
+	CELL("target_mhz", JSONR_NUMBER, target_mhz), LAST };
+static const struct jsonr_field cell_fields[] = { CELL("cell", JSONR_TEXT, key), CELL("verdict", JSONR_TEXT, verdict),
+	CELL("borderline", JSONR_TRUE, borderline), CELL("flags", JSONR_WORDS, flags), CELL("failure", JSONR_TEXT, failure),
+	CELL("reason", JSONR_TEXT, reason), CELL("group", JSONR_TEXT, group), CELL("mask", JSONR_TEXT, mask),
+	CELL("direction", JSONR_TEXT, direction), CELL("seqlen", JSONR_WHOLE, seqlen), CELL("block", JSONR_WHOLE, block),
+	CELL("sparsity_ratio", JSONR_NUMBER, sparsity_ratio), CELL("threshold_pct", JSONR_NUMBER, threshold_pct),
+	INNER("base", cell_base), INNER("target", cell_target), CELL("change_pct", JSONR_NUMBER, change_pct),
+	CELL("ci_low_pct", JSONR_NUMBER, ci_low_pct), CELL("ci_high_pct", JSONR_NUMBER, ci_high_pct),
+	CELL("mde_pct", JSONR_NUMBER, mde_pct), CELL("launches", JSONR_WHOLE, launches), CELL("samples", JSONR_WHOLE, samples),
+	INNER("clock", cell_clock), CELL("blocks_kept", JSONR_NUMBER, blocks_kept), LAST };
+
+#define SIDE(side)                                                                                                               \
+	{                                                                                                                        \
+		HEAD("commit", JSONR_TEXT, side.commit), HEAD("module_sha256", JSONR_TEXT, side.module_sha256),                  \
+			HEAD("build", JSONR_TEXT, side.build), HEAD("subject", JSONR_TEXT, side.subject),                        \
+			HEAD("author", JSONR_TEXT, side.author), LAST                                                            \
+	}
+static const struct jsonr_field base_side[] = SIDE(base), target_side[] = SIDE(target);
+static const struct jsonr_field environment_fields[] = { HEAD("epoch", JSONR_TEXT, environment.epoch),
+	HEAD("device", JSONR_TEXT, environment.device), HEAD("name", JSONR_TEXT, environment.name),
+	HEAD("driver", JSONR_TEXT, environment.driver), HEAD("toolkit", JSONR_TEXT, environment.toolkit),
+	HEAD("timing", JSONR_TEXT, environment.timing), HEAD("power_limit_w", JSONR_NUMBER, environment.power_limit_w), LAST };
+static const struct jsonr_field rule_fields[] = { HEAD("k", JSONR_NUMBER, rule_k), LAST };
+
+static const struct comparison_cell no_cell = { .key = "",
+	.verdict = "",
+	.group = "",
+	.mask = "",
+	.direction = "",
+	.failure = "",
+	.reason = "",
+	.flags = "",
+	.sparsity_ratio = NAN,
+	.threshold_pct = NAN,
+	.base_ms = NAN,
+	.target_ms = NAN,
+	.base_tflops = NAN,
+	.target_tflops = NAN,
+	.change_pct = NAN,
+	.ci_low_pct = NAN,
+	.ci_high_pct = NAN,
+	.mde_pct = NAN,
+	.base_mhz = NAN,
+	.target_mhz = NAN,
+	.blocks_kept = NAN,
+	.since_previous_pct = NAN };
+
+static const struct comparison no_comparison = { .repo = "",
+	.branch = "",
+	.kind = "",
+	.verdict = "",
+	.suite = "",
+	.identical_by = "",
+	.base_how = "",
+	.isolation = "",
+	.finished_at = "",
+	.base = { "", "", "", "", "" },
+	.target = { "", "", "", "", "" },
+	.environment = { "", "", "", "", "", "", NAN },
+	.gpu_s = NAN,
+	.wall_s = NAN,
+	.rule_k = NAN,
+	.notes = { "", 0 } };
+
+/* The body's list of cells; the ones after COMPARISON_CELLS_MAX are left out. */
+static void read_cells(struct jsonr *r, void *into)
 {
-	return (int)json_integer_value(json_object_get(object, key));
+	struct comparison *c = into;
+	int room = 0;
+	if (!jsonr_array(r))
+		return;
+	while (jsonr_item(r)) {
+		if (c->n_cells == room && room < COMPARISON_CELLS_MAX) {
+			room = room ? 2 * room : 32;
+			struct comparison_cell *cell = realloc(c->cell, (size_t)room * sizeof *cell);
+			if (!cell) {
+				r->failed = true;
+				return;
+			}
+			c->cell = cell;
+		}
+		if (c->n_cells == room) {
+			jsonr_value(r);
+			continue;
+		}
+		struct comparison_cell *cell = &c->cell[c->n_cells];
+		const char *begin = r->at;
+		*cell = no_cell;
+		cell->n = c->n_cells++;
+		jsonr_object(r, cell_fields, cell);
+		cell->text = (struct jsonr_span){ begin, (size_t)(r->at - begin) };
+	}
 }
 
-static struct comparison_cell read_cell(const json_t *o, int n)
-{
-	const json_t *base = json_object_get(o, "base"), *target = json_object_get(o, "target"),
-		     *clock = json_object_get(o, "clock");
-	return (struct comparison_cell){
-		.json = o,
-		.n = n,
-		.key = comparison_text(o, "cell"),
-		.verdict = comparison_text(o, "verdict"),
-		.group = comparison_text(o, "group"),
-		.mask = comparison_text(o, "mask"),
-		.direction = comparison_text(o, "direction"),
-		.failure = comparison_text(o, "failure"),
-		.reason = comparison_text(o, "reason"),
-		.seqlen = whole(o, "seqlen"),
-		.block = whole(o, "block"),
-		.launches = whole(o, "launches"),
-		.samples = whole(o, "samples"),
-		.sparsity_ratio = comparison_number(o, "sparsity_ratio"),
-		.threshold_pct = comparison_number(o, "threshold_pct"),
-		.base_ms = comparison_number(base, "median_ms"),
-		.target_ms = comparison_number(target, "median_ms"),
-		.base_tflops = comparison_number(base, "tflops"),
-		.target_tflops = comparison_number(target, "tflops"),
-		.change_pct = comparison_number(o, "change_pct"),
-		.ci_low_pct = comparison_number(o, "ci_low_pct"),
-		.ci_high_pct = comparison_number(o, "ci_high_pct"),
-		.mde_pct = comparison_number(o, "mde_pct"),
-		.base_mhz = comparison_number(clock, "base_mhz"),
-		.target_mhz = comparison_number(clock, "target_mhz"),
-		.borderline = json_is_true(json_object_get(o, "borderline")),
-		.previous_pct = NAN,
-		.since_previous_pct = NAN,
-	};
-}
+static const struct jsonr_field fields[] = { HEAD("repo", JSONR_TEXT, repo), HEAD("branch", JSONR_TEXT, branch),
+	HEAD("kind", JSONR_TEXT, kind), HEAD("suite", JSONR_TEXT, suite), HEAD("verdict", JSONR_TEXT, verdict),
+	HEAD("identical_by", JSONR_TEXT, identical_by), HEAD("job", JSONR_ID, job), HEAD("quick", JSONR_TRUE, quick),
+	HEAD("finished_at", JSONR_TEXT, finished_at), HEAD("base_how", JSONR_TEXT, base_how), INNER("base", base_side),
+	INNER("target", target_side), INNER("environment", environment_fields), INNER("rule", rule_fields),
+	HEAD("launches", JSONR_WHOLE, launches), HEAD("gpu_s", JSONR_NUMBER, gpu_s), HEAD("wall_s", JSONR_NUMBER, wall_s),
+	HEAD("isolation", JSONR_TEXT, isolation), HEAD("notes", JSONR_SPAN, notes), HEAD("regressions", JSONR_WHOLE, regressions),
+	{ .key = "cells", .kind = JSONR_OTHER, .read = read_cells }, LAST };
 
-static int read_cells(struct comparison *c, struct fw_err *err)
+static int read_body(struct comparison *c, struct fw_err *err)
 {
-	const json_t *cells = json_object_get(c->body, "cells");
-	size_t n = json_array_size(cells);
-	c->n_cells = n < COMPARISON_CELLS_MAX ? (int)n : COMPARISON_CELLS_MAX;
-	c->cell = calloc((size_t)c->n_cells + 1, sizeof *c->cell);
-	if (!c->cell)
+	struct jsonr r;
+	c->room = malloc(c->body.len + 1);
+	if (!c->room)
 		return err_set(err, ERR_INTERNAL, "out of memory");
-	for (int i = 0; i < c->n_cells; i++)
-		c->cell[i] = read_cell(json_array_get(cells, (size_t)i), i);
-	return 0;
+	jsonr_init(&r, c->body.data, c->body.len, c->room);
+	jsonr_object(&r, fields, c);
+	return r.failed ? err_set(err, ERR_INTERNAL, "the stored body of comparison %lld cannot be read", (long long)c->id) : 0;
+}
+
+const json_t *comparison_open(struct comparison_cell *cell)
+{
+	if (!cell->json)
+		cell->json = json_loadb(cell->text.text, cell->text.len, 0, NULL);
+	return cell->json;
 }
 
 /* ---- around it -------------------------------------------------------------------------------------------------------- */
 
-static void take_previous(void *arg, const struct view_comparison *row)
-{
-	struct comparison *c = arg;
-	snprintf(c->previous_base, sizeof c->previous_base, "%s", row->base);
-	snprintf(c->previous_target, sizeof c->previous_target, "%s", row->target);
-	snprintf(c->previous_verdict, sizeof c->previous_verdict, "%s", row->verdict);
-}
-
-static void take_epoch(void *arg, const struct view_environment *row)
-{
-	struct comparison *c = arg;
-	snprintf(c->previous_epoch, sizeof c->previous_epoch, "%s", row->hash);
-}
-
-/* Both pushes against one base: their ratio is the change between them. The base itself was the push before: so is ours. */
-static void take_previous_cell(void *arg, const struct view_cell *row)
+/* Both pushes against one base: their ratio is the change between them. */
+static void take_previous_cell(void *arg, const char *key, double change_pct)
 {
 	struct comparison *c = arg;
 	for (int i = 0; i < c->n_cells; i++) {
 		struct comparison_cell *cell = &c->cell[i];
-		if (strcmp(cell->key, row->key) != 0)
+		if (strcmp(cell->key, key) != 0)
 			continue;
-		cell->previous_pct = row->change_pct;
-		if (strcmp(c->previous_target, c->base) == 0)
-			cell->since_previous_pct = cell->change_pct;
-		else if (strcmp(c->previous_base, c->base) == 0)
-			cell->since_previous_pct = 100 * ((1 + cell->change_pct / 100) / (1 + row->change_pct / 100) - 1);
+		cell->since_previous_pct = 100 * ((1 + cell->change_pct / 100) / (1 + change_pct / 100) - 1);
 		return;
 	}
 }
 
-static void take_alert(void *arg, const struct view_alert *row)
+static int read_since_previous(struct db *db, struct comparison *c, struct fw_err *err)
 {
-	struct comparison *c = arg;
-	c->alert.id = row->id;
-	snprintf(c->alert.state, sizeof c->alert.state, "%s", row->state);
-}
-
-static int read_around(struct db *db, struct comparison *c, struct fw_err *err)
-{
-	struct fw_err why = { 0 };
-	if (view_near(db, c->id, &c->near, err) || view_alert_of(db, c->repo, c->target, take_alert, c, err))
-		return -1;
-	if (!c->near.previous)
-		return 0;
-	if (view_comparison(db, c->near.previous, take_previous, c, err) ||
-		view_cells(db, c->near.previous, take_previous_cell, c, err))
-		return -1;
-	if (view_environment(db, c->near.previous, take_epoch, c, &why) && why.code != ERR_NOT_FOUND)
-		return err_set(err, why.code, "%s", why.text);
+	const struct view_around *around = c->around;
+	/* the base itself was the push before: what changed since the base changed since then */
+	if (around->previous && strcmp(around->previous_target, c->base.commit) == 0)
+		for (int i = 0; i < c->n_cells; i++)
+			c->cell[i].since_previous_pct = c->cell[i].change_pct;
+	else if (around->previous && strcmp(around->previous_base, c->base.commit) == 0)
+		return view_cell_changes(db, around->previous, take_previous_cell, c, err);
 	return 0;
 }
 
-static void take_cores(void *arg, const struct view_device *row)
+static void take_cores(void *arg, const char *info_json)
 {
 	struct comparison *c = arg;
-	if (strcmp(row->uuid, comparison_text(c->environment, "device")) != 0)
-		return;
-	json_t *info = json_loads(row->info_json, 0, NULL);
-	c->cores = whole(info, "cores");
+	json_t *info = json_loads(info_json, 0, NULL);
+	c->cores = (int)json_integer_value(json_object_get(info, "cores"));
 	json_decref(info);
 }
 
-int comparison_read(struct db *db, int64_t id, struct comparison *out, struct fw_err *err)
+int comparison_read(struct db *db, int64_t id, const struct view_around *around, struct comparison *out, struct fw_err *err)
 {
-	struct buf text;
 	char etag[65];
-	*out = (struct comparison){ .id = id };
-	buf_init(&text, BODY_MAX);
-	int result = view_body(db, id, &text, etag, err);
-	if (result == 0) {
-		out->body = json_loadb(text.data, text.len, 0, NULL);
-		if (!out->body)
-			result = err_set(err, ERR_INTERNAL, "the stored body of comparison %lld is not JSON", (long long)id);
-	}
-	buf_fini(&text);
-	if (result)
+	*out = no_comparison;
+	out->id = id;
+	out->around = around;
+	buf_init(&out->body, BODY_MAX);
+	if (view_body(db, id, &out->body, etag, err) || read_body(out, err) || read_since_previous(db, out, err))
 		return -1;
-	out->job = json_integer_value(json_object_get(out->body, "job"));
-	out->repo = comparison_text(out->body, "repo");
-	out->branch = comparison_text(out->body, "branch");
-	out->kind = comparison_text(out->body, "kind");
-	out->verdict = comparison_text(out->body, "verdict");
-	out->suite = comparison_text(out->body, "suite");
-	out->identical_by = comparison_text(out->body, "identical_by");
-	out->base = comparison_text(json_object_get(out->body, "base"), "commit");
-	out->target = comparison_text(json_object_get(out->body, "target"), "commit");
-	out->regressions = whole(out->body, "regressions");
-	const json_t *environment = json_object_get(out->body, "environment");
-	out->environment = json_is_object(environment) ? environment : NULL;
-	if (read_cells(out, err) || read_around(db, out, err))
-		return -1;
-	if (out->environment) {
-		out->chip = derive_chip(comparison_text(out->environment, "name"));
-		return out->chip ? view_devices(db, take_cores, out, err) : 0;
-	}
-	return 0;
+	out->chip = *out->environment.epoch ? derive_chip(out->environment.name) : NULL;
+	return out->chip ? view_device_info(db, out->environment.device, take_cores, out, err) : 0;
 }
 
 void comparison_free(struct comparison *c)
 {
-	json_decref(c->body);
+	for (int i = 0; i < c->n_cells; i++)
+		json_decref(c->cell[i].json);
 	free(c->cell);
-	*c = (struct comparison){ 0 };
+	free(c->room);
+	buf_fini(&c->body);
+	*c = no_comparison;
 }
 
 /* ---- answers ---------------------------------------------------------------------------------------------------------- */
@@ -188,10 +230,10 @@ double comparison_peak_pct(const struct comparison *c, double tflops, double mhz
 	return 100 * tflops / derive_peak_tflops(c->chip, c->cores, mhz);
 }
 
-const char *comparison_cause(const struct comparison_cell *cell)
+const char *comparison_cause(struct comparison_cell *cell)
 {
 	size_t i;
-	const json_t *phase, *phases = json_object_get(cell->json, "phases");
+	const json_t *phase, *phases = json_object_get(comparison_open(cell), "phases");
 	const char *cause = NULL;
 	double moved_ms = cell->target_ms - cell->base_ms, most = 0;
 	json_array_foreach(phases, i, phase)

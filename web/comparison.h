@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/jsonr.h"
 #include "db/db.h"
 #include "db/store_show.h"
 #include "web/derive.h"
@@ -18,37 +19,49 @@
 enum { COMPARISON_CELLS_MAX = 512 };
 
 struct comparison_cell {
-	const json_t *json;
-	int n; /* place in the suite */
+	struct jsonr_span text; /* the cell in the body */
+	json_t *json;           /* all of it, once it was opened */
+	int n;                  /* place in the suite */
 	const char *key, *verdict, *group, *mask, *direction, *failure, *reason;
+	const char *flags; /* words with spaces between */
 	int seqlen, block, launches, samples;
 	double sparsity_ratio, threshold_pct, base_ms, target_ms, base_tflops, target_tflops;
-	double change_pct, ci_low_pct, ci_high_pct, mde_pct, base_mhz, target_mhz;
+	double change_pct, ci_low_pct, ci_high_pct, mde_pct, base_mhz, target_mhz, blocks_kept;
 	bool borderline;
-	double previous_pct;       /* change of this cell in the push before, against its own base; NAN unknown */
 	double since_previous_pct; /* change since the push before; NAN where the two have no base in common */
 };
 
-struct comparison {
-	json_t *body;
-	int64_t id, job, finished_at;
-	const char *repo, *branch, *kind, *verdict, *suite, *identical_by, *base, *target;
-	const json_t *environment; /* NULL: nothing ran */
-	const struct chip *chip;   /* NULL: not known */
-	int cores;                 /* of the device, 0 unknown */
-	int regressions, n_cells;
-	struct comparison_cell *cell; /* in the order of the suite */
-	struct view_near near;
-	char previous_base[65], previous_target[65], previous_verdict[24], previous_epoch[65];
-	struct {
-		int64_t id;
-		char state[16];
-	} alert; /* id 0: none */
+struct comparison_side {
+	const char *commit, *module_sha256, *build, *subject, *author;
 };
 
-/** Read a comparison. Own: comparison_free, also after an error. Err: ERR_NOT_FOUND. */
-int comparison_read(struct db *db, int64_t id, struct comparison *out, struct fw_err *err);
+/** Texts are "" and numbers NAN where the body has none. */
+struct comparison {
+	struct buf body; /* as stored */
+	char *room;      /* the texts below */
+	int64_t id, job;
+	const char *repo, *branch, *kind, *verdict, *suite, *identical_by, *base_how, *isolation, *finished_at;
+	struct comparison_side base, target;
+	struct {
+		const char *epoch, *device, *name, *driver, *toolkit, *timing; /* epoch "": nothing ran */
+		double power_limit_w;
+	} environment;
+	double gpu_s, wall_s, rule_k;
+	bool quick;
+	struct jsonr_span notes;
+	const struct chip *chip; /* NULL: not known */
+	int cores;               /* of the device, 0 unknown */
+	int regressions, launches, n_cells;
+	struct comparison_cell *cell; /* in the order of the suite */
+	const struct view_around *around;
+};
+
+/** Read a comparison. Own: comparison_free, also after an error; `around` stays the caller's. Err: ERR_NOT_FOUND. */
+int comparison_read(struct db *db, int64_t id, const struct view_around *around, struct comparison *out, struct fw_err *err);
 void comparison_free(struct comparison *c);
+
+/** All that the body holds about a cell, for what shows more than a row. Own: the cell's. NULL: it is no JSON. */
+const json_t *comparison_open(struct comparison_cell *cell);
 
 /** A number of an object, NAN when absent or null; a text, "" likewise. */
 double comparison_number(const json_t *object, const char *key);
@@ -61,6 +74,6 @@ double comparison_peak_pct(const struct comparison *c, double tflops, double mhz
  * The phase that moved: its own interval leaves out 0 and it covers at least half of the cell's change. NULL: none can be named.
  * Own: the body's.
  */
-const char *comparison_cause(const struct comparison_cell *cell);
+const char *comparison_cause(struct comparison_cell *cell);
 
 #endif

@@ -91,7 +91,7 @@ static void times(struct buf *out, const struct comparison *c, const struct comp
 	emit_raw(out, "</div>");
 }
 
-static void phases(struct buf *out, const struct comparison_cell *cell)
+static void phases(struct buf *out, struct comparison_cell *cell)
 {
 	static const char *const columns[] = { "Phase", ">Base ms", ">Target ms", ">Change", "~>95 % interval" };
 	const json_t *phase, *list = json_object_get(cell->json, "phases");
@@ -287,8 +287,8 @@ static void draw_kernels(struct buf *out, const struct comparison *c, const json
 		"~>CTAs/SM", "Same code?" };
 	const json_t *base = json_object_get(sides, "base"), *target = json_object_get(sides, "target");
 	const json_t *node, *nodes = json_object_get(target, "nodes"), *base_nodes = json_object_get(base, "nodes");
-	const char *module = comparison_text(json_object_get(c->body, "target"), "module_sha256");
-	bool same_module = *module && strcmp(module, comparison_text(json_object_get(c->body, "base"), "module_sha256")) == 0;
+	const char *module = c->target.module_sha256;
+	bool same_module = *module && strcmp(module, c->base.module_sha256) == 0;
 	size_t i;
 	emit_raw(out, "<dl class=facts>");
 	config_line(out, "Base runs", base);
@@ -334,9 +334,8 @@ static int kernels(struct db *db, struct buf *out, const struct comparison *c, i
 /* What would decide it: launches until k standard errors clear the nearer edge of the threshold. */
 static void what_decides(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
 {
-	const json_t *rule = json_object_get(c->body, "rule");
-	double k = comparison_number(rule, "k"), theta = stats_theta(cell->threshold_pct), m = -log1p(cell->change_pct / 100);
-	double total = comparison_number(c->body, "launches"), held_s = comparison_number(c->body, "gpu_s");
+	double k = c->rule_k, theta = stats_theta(cell->threshold_pct), m = -log1p(cell->change_pct / 100);
+	double total = c->launches, held_s = c->gpu_s;
 	double half = (log1p(cell->ci_high_pct / 100) - log1p(cell->ci_low_pct / 100)) / 2;
 	if (strcmp(cell->verdict, "undecided") != 0)
 		return;
@@ -374,7 +373,7 @@ static void commands(struct buf *out, const struct comparison *c, const struct c
 	buf_init(&text, 8192);
 	buf_init(&capture, 8192);
 	emit_raw(out, "<div><h3>Look closer</h3>");
-	buf_printf(&text, "flopwatch compare %.12s %.12s --repo ", c->base, c->target);
+	buf_printf(&text, "flopwatch compare %.12s %.12s --repo ", c->base.commit, c->target.commit);
 	shell_word(&text, c->repo);
 	buf_puts(&text, " \\\n  --cells ");
 	shell_word(&text, cell->key);
@@ -431,14 +430,14 @@ static void find_row(void *arg, const struct view_cell *row)
 		f->id = row->id;
 }
 
-int comparison_detail(
-	void *arg, struct buf *out, const struct comparison *c, const struct comparison_cell *cell, struct fw_err *err)
+int comparison_detail(void *arg, struct buf *out, const struct comparison *c, struct comparison_cell *cell, struct fw_err *err)
 {
 	struct db *db = arg;
 	struct finding found = { .n = cell->n };
 	double peer_ms;
 	if (view_cells(db, c->id, find_row, &found, err) != 0 || view_peer_ms(db, c->repo, cell->key, &peer_ms, err) != 0)
 		return -1;
+	comparison_open(cell);
 	emit_raw(out, "<div class=row><b>");
 	layout_cell_link(out, c->repo, c->branch, cell->key);
 	emit_raw(out, "</b> <a class=button href=\"/history?cell=");

@@ -5,7 +5,6 @@
 #include "web/comparison.h"
 
 /** Draw. Shape: `arg` the struct db. Err: the database's. */
-int comparison_detail(
-	void *arg, struct buf *out, const struct comparison *c, const struct comparison_cell *cell, struct fw_err *err);
+int comparison_detail(void *arg, struct buf *out, const struct comparison *c, struct comparison_cell *cell, struct fw_err *err);
 
 #endif

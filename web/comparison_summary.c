@@ -69,9 +69,8 @@ static void totals(struct buf *out, const struct comparison *c)
 /* Kept blocks of a sparse cell: as the module counted them, else by the definition of the mask, which keeps floor(ratio x columns). */
 static double blocks_of(const struct comparison_cell *cell)
 {
-	double counted = comparison_number(cell->json, "blocks_kept");
-	if (isfinite(counted) && counted > 0)
-		return counted;
+	if (isfinite(cell->blocks_kept) && cell->blocks_kept > 0)
+		return cell->blocks_kept;
 	double columns = cell->block ? floor((double)cell->seqlen / cell->block) : 0;
 	return columns * floor(cell->sparsity_ratio * columns);
 }

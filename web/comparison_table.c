@@ -49,7 +49,7 @@ static bool is_shown(const struct comparison_cell *cell, const struct comparison
 {
 	if (strcmp(view->show, "changed") == 0 ? is_quiet(cell->verdict) : *view->show && strcmp(view->show, cell->verdict) != 0)
 		return false;
-	return holds_words(cell, view->find);
+	return !*view->find || holds_words(cell, view->find);
 }
 
 static double sort_value(const struct comparison_cell *cell, const char *by)
@@ -219,12 +219,13 @@ static void flags(struct buf *out, const struct comparison_cell *cell)
 		{ "enqueue", "enqueue costs more", "the host works longer to start it" },
 		{ "clock", "raw change differs", "without taking the clocks out, the change is another one" },
 	};
-	size_t i;
-	const json_t *flag, *list = json_object_get(cell->json, "flags");
-	json_array_foreach(
-		list, i, flag) for (size_t k = 0; k < sizeof known / sizeof known[0];
-				    k++) if (json_is_string(flag) && strcmp(json_string_value(flag), known[k].word) == 0)
-		emit_rawf(out, " <small title=\"%s\">%s</small>", known[k].meaning, known[k].label);
+	for (const char *word = cell->flags; *word; word += strspn(word, " ")) {
+		size_t len = strcspn(word, " ");
+		for (size_t k = 0; k < sizeof known / sizeof known[0]; k++)
+			if (strlen(known[k].word) == len && memcmp(word, known[k].word, len) == 0)
+				emit_rawf(out, " <small title=\"%s\">%s</small>", known[k].meaning, known[k].label);
+		word += len;
+	}
 }
 
 static void verdict(struct buf *out, const struct comparison_cell *cell)
@@ -306,7 +307,7 @@ static void geomean_row(struct buf *out, const struct rows *rows, const struct s
 
 int comparison_tables(struct buf *out, const struct comparison *c, const struct comparison_view *view,
 	int (*draw_open)(
-		void *arg, struct buf *out, const struct comparison *c, const struct comparison_cell *cell, struct fw_err *err),
+		void *arg, struct buf *out, const struct comparison *c, struct comparison_cell *cell, struct fw_err *err),
 	void *arg, struct fw_err *err)
 {
 	struct shape shape = shape_of(c);
@@ -330,7 +331,7 @@ int comparison_tables(struct buf *out, const struct comparison *c, const struct 
 			row(out, c, &shape, rows->row[k], open);
 			if (open) {
 				emit_rawf(out, "<tr data-of=c%d><td class=open colspan=%d>", rows->row[k]->n, shape.columns);
-				result = draw_open(arg, out, c, rows->row[k], err);
+				result = draw_open(arg, out, c, &c->cell[rows->row[k]->n], err);
 				emit_raw(out, "</td></tr>\n");
 			}
 		}

@@ -15,7 +15,7 @@ struct comparison_view {
 /** All tables. `draw_open` is asked for what stands under an opened row. Err: what it said. */
 int comparison_tables(struct buf *out, const struct comparison *c, const struct comparison_view *view,
 	int (*draw_open)(
-		void *arg, struct buf *out, const struct comparison *c, const struct comparison_cell *cell, struct fw_err *err),
+		void *arg, struct buf *out, const struct comparison *c, struct comparison_cell *cell, struct fw_err *err),
 	void *arg, struct fw_err *err);
 
 /** Forward and backward together, geometric means and the line through the sparse cells; all without a verdict. */

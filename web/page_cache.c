@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "db/store_show.h"
 #include "web/static.h"
 
 enum { PAGES_MAX = 256 };
@@ -41,17 +40,16 @@ void page_cache_free(struct page_cache *cache)
 	free(cache);
 }
 
-int page_stamp(struct db *db, int64_t comparison, char *stamp, struct fw_err *err)
+void page_stamp(int64_t comparison, const struct view_around *around, char *stamp)
 {
-	char text[512], hex[HASH_HEX];
-	if (view_page_state(db, comparison, text, sizeof text, err) != 0)
-		return -1;
+	char text[1024], hex[HASH_HEX];
 	/* another build of flopwatch may draw the same facts another way */
-	size_t len = strlen(text);
-	snprintf(text + len, sizeof text - len, " " FW_VERSION " %s", static_address("style.css"));
-	hash_hex(text, strlen(text), hex);
+	int len = snprintf(text, sizeof text, "%lld %s %s %lld %s %s %s %lld %lld %s %lld " FW_VERSION " %s",
+		(long long)comparison, around->etag, around->verdict, (long long)around->previous, around->previous_etag,
+		around->previous_verdict, around->previous_epoch, (long long)around->next, (long long)around->alert,
+		around->alert_state, (long long)around->peer, static_address("style.css"));
+	hash_hex(text, (size_t)len, hex);
 	memcpy(stamp, hex, PAGE_STAMP_MAX);
-	return 0;
 }
 
 bool page_cache_get(struct page_cache *cache, int64_t id, const char *stamp, struct buf *out)

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
-#include "db/db.h"
+#include "db/store_show.h"
 
 enum { PAGE_STAMP_MAX = 65, PAGE_CACHE_BYTES = 4 << 20 };
 
@@ -19,8 +19,8 @@ struct page_cache;
 struct page_cache *page_cache_new(void);
 void page_cache_free(struct page_cache *cache);
 
-/** What a comparison's page depends on, as a hash. Shape: stamp[PAGE_STAMP_MAX]. ERR_NOT_FOUND: no such comparison. */
-int page_stamp(struct db *db, int64_t comparison, char *stamp, struct fw_err *err);
+/** What a comparison's page depends on, as a hash. Shape: stamp[PAGE_STAMP_MAX]. */
+void page_stamp(int64_t comparison, const struct view_around *around, char *stamp);
 
 /** Append the page drawn for this stamp. False: it is not there. */
 bool page_cache_get(struct page_cache *cache, int64_t id, const char *stamp, struct buf *out);

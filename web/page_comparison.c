@@ -22,9 +22,9 @@ static int count(const struct comparison *c, const char *verdict)
 	return n;
 }
 
-static const struct comparison_cell *worst(const struct comparison *c, const char *verdict)
+static struct comparison_cell *worst(const struct comparison *c, const char *verdict)
 {
-	const struct comparison_cell *w = NULL;
+	struct comparison_cell *w = NULL;
 	for (int i = 0; i < c->n_cells; i++)
 		if (strcmp(c->cell[i].verdict, verdict) == 0 && (!w || c->cell[i].change_pct < w->change_pct))
 			w = &c->cell[i];
@@ -43,7 +43,7 @@ static void name_cell(struct buf *out, const struct comparison *c, const struct 
 
 static void regression_sentence(struct buf *out, const struct comparison *c)
 {
-	const struct comparison_cell *w = worst(c, "regression");
+	struct comparison_cell *w = worst(c, "regression");
 	emit_rawf(out, "%d of %d cells lost more than their threshold", count(c, "regression"), c->n_cells);
 	if (!w)
 		return;
@@ -92,29 +92,27 @@ static void sentence(struct buf *out, const struct comparison *c)
 
 /* ---- head ------------------------------------------------------------------------------------------------------------- */
 
-static void side(struct buf *out, const struct comparison *c, const char *role, const char *title)
+static void side(struct buf *out, const struct comparison_side *side, const char *title, const char *how)
 {
-	const json_t *o = json_object_get(c->body, role);
-	const char *module = comparison_text(o, "module_sha256"), *how = comparison_text(c->body, "base_how");
 	emit_rawf(out, "<section class=card><h3>%s", title);
-	if (strcmp(role, "base") == 0 && *how) {
+	if (*how) {
 		emit_raw(out, " <small>found by ");
 		emit_text(out, how);
 		emit_raw(out, "</small>");
 	}
 	emit_raw(out, "</h3><p>");
-	layout_commit(out, comparison_text(o, "commit"));
+	layout_commit(out, side->commit);
 	emit_raw(out, " ");
-	emit_text(out, comparison_text(o, "subject"));
+	emit_text(out, side->subject);
 	emit_raw(out, "</p><dl class=facts><dt>Author</dt><dd>");
-	emit_text(out, *comparison_text(o, "author") ? comparison_text(o, "author") : "\u2013");
+	emit_text(out, *side->author ? side->author : "\u2013");
 	emit_raw(out, "</dd><dt>Module</dt><dd>");
-	if (*module)
-		layout_sha(out, module);
+	if (*side->module_sha256)
+		layout_sha(out, side->module_sha256);
 	else
 		emit_raw(out, "\u2013");
 	emit_raw(out, " ");
-	emit_text(out, comparison_text(o, "build"));
+	emit_text(out, side->build);
 	emit_raw(out, "</dd></dl></section>\n");
 }
 
@@ -130,20 +128,18 @@ static void fact(struct buf *out, const char *name, const char *value)
 /* What both sides shared, and what differs: a verdict holds only where the first list is the whole environment. */
 static void environment(struct buf *out, const struct comparison *c)
 {
-	const json_t *e = c->environment;
-	const char *base = comparison_text(json_object_get(c->body, "base"), "module_sha256");
-	const char *target = comparison_text(json_object_get(c->body, "target"), "module_sha256");
-	double limit_w = comparison_number(e, "power_limit_w");
+	const char *base = c->base.module_sha256, *target = c->target.module_sha256;
+	double limit_w = c->environment.power_limit_w;
 	emit_raw(out, "<section class=card><h3>Same for both sides</h3><dl class=facts>");
-	fact(out, "Device", comparison_text(e, "name"));
-	fact(out, "Driver", comparison_text(e, "driver"));
-	fact(out, "Toolkit", comparison_text(e, "toolkit"));
+	fact(out, "Device", c->environment.name);
+	fact(out, "Driver", c->environment.driver);
+	fact(out, "Toolkit", c->environment.toolkit);
 	if (limit_w > 0)
 		emit_rawf(out, "<dt>Power limit</dt><dd>%.0f W</dd>", limit_w);
-	fact(out, "Timing", comparison_text(e, "timing"));
-	fact(out, "Isolation", comparison_text(c->body, "isolation"));
+	fact(out, "Timing", c->environment.timing);
+	fact(out, "Isolation", c->isolation);
 	fact(out, "Suite", c->suite);
-	if (!e)
+	if (!*c->environment.epoch)
 		emit_raw(out, "<dt>Device</dt><dd>\u2013 nothing ran</dd>");
 	emit_raw(out, "<dt>Differs</dt><dd>");
 	if (*c->identical_by)
@@ -157,33 +153,35 @@ static void environment(struct buf *out, const struct comparison *c)
 
 static void run_facts(struct buf *out, const struct comparison *c)
 {
-	const char *at = comparison_text(c->body, "finished_at");
+	const struct view_around *around = c->around;
+	const char *at = c->finished_at;
 	emit_rawf(out,
 		"<section class=card><h3>Run</h3><dl class=facts><dt>Job</dt><dd><a href=\"/jobs/%lld\">%lld</a>, with builds "
 		"and "
 		"log</dd>",
 		(long long)c->job, (long long)c->job);
 	emit_raw(out, "<dt>Device held</dt><dd>");
-	layout_duration(out, comparison_number(c->body, "gpu_s"));
+	layout_duration(out, c->gpu_s);
 	emit_raw(out, " of ");
-	layout_duration(out, comparison_number(c->body, "wall_s"));
-	emit_rawf(out, ", %lld launches</dd><dt>Finished</dt><dd><time>%.10s %.5s</time> UTC</dd>",
-		(long long)json_integer_value(json_object_get(c->body, "launches")), at, strlen(at) > 15 ? at + 11 : "");
-	if (c->alert.id) {
-		emit_rawf(out, "<dt>Alert</dt><dd><a href=\"/alerts#a%lld\">", (long long)c->alert.id);
-		layout_verdict(out, c->alert.state);
+	layout_duration(out, c->wall_s);
+	emit_rawf(out, ", %d launches</dd><dt>Finished</dt><dd><time>%.10s %.5s</time> UTC</dd>", c->launches, at,
+		strlen(at) > 15 ? at + 11 : "");
+	if (around->alert) {
+		emit_rawf(out, "<dt>Alert</dt><dd><a href=\"/alerts#a%lld\">", (long long)around->alert);
+		layout_verdict(out, around->alert_state);
 		emit_raw(out, "</a></dd>");
 	}
 	emit_raw(out, "<dt>Last push</dt><dd>");
-	if (c->near.previous) {
-		bool comparable = strcmp(c->previous_base, c->base) == 0 || strcmp(c->previous_target, c->base) == 0;
-		const char *epoch = comparison_text(c->environment, "epoch");
-		emit_rawf(
-			out, "<a href=\"/comparisons/%lld\">%lld</a> ", (long long)c->near.previous, (long long)c->near.previous);
-		layout_verdict(out, c->previous_verdict);
+	if (around->previous) {
+		bool comparable = strcmp(around->previous_base, c->base.commit) == 0 ||
+				  strcmp(around->previous_target, c->base.commit) == 0;
+		const char *epoch = c->environment.epoch;
+		emit_rawf(out, "<a href=\"/comparisons/%lld\">%lld</a> ", (long long)c->around->previous,
+			(long long)c->around->previous);
+		layout_verdict(out, around->previous_verdict);
 		if (!comparable)
 			emit_raw(out, "<br>had another base, so the two are not set against each other");
-		if (*epoch && *c->previous_epoch && strcmp(epoch, c->previous_epoch) != 0)
+		if (*epoch && *around->previous_epoch && strcmp(epoch, around->previous_epoch) != 0)
 			emit_raw(out, "<br><span class=warn>! measured in another environment</span>");
 	} else {
 		emit_raw(out, "\u2013 the first of this branch and suite");
@@ -195,9 +193,12 @@ static void run_facts(struct buf *out, const struct comparison *c)
 static void notes(struct buf *out, const struct comparison *c)
 {
 	size_t i;
-	const json_t *note, *list = json_object_get(c->body, "notes");
-	if (json_array_size(list) == 0)
+	const json_t *note;
+	json_t *list = c->notes.len > 2 ? json_loadb(c->notes.text, c->notes.len, 0, NULL) : NULL;
+	if (json_array_size(list) == 0) {
+		json_decref(list);
 		return;
+	}
 	emit_rawf(out, "<details class=card id=notes><summary>%zu thing%s noted while it ran</summary><ul>",
 		json_array_size(list), json_array_size(list) == 1 ? "" : "s");
 	json_array_foreach(list, i, note)
@@ -211,6 +212,7 @@ static void notes(struct buf *out, const struct comparison *c)
 		emit_raw(out, "</li>");
 	}
 	emit_raw(out, "</ul></details>\n");
+	json_decref(list);
 }
 
 static void tally(struct buf *out, const struct comparison *c, const struct comparison_view *view)
@@ -249,12 +251,12 @@ static void tools(struct buf *out, const struct comparison *c, const struct comp
 		(long long)c->id, (long long)c->id, (long long)c->id);
 	emit_raw(out, "<div class=row>");
 	layout_button(out, "jobs", id, "retry", "Measure again");
-	if (c->near.previous)
-		emit_rawf(out, "<a rel=prev href=\"/comparisons/%lld\">\u2190 comparison %lld</a>", (long long)c->near.previous,
-			(long long)c->near.previous);
-	if (c->near.next)
-		emit_rawf(out, "<a rel=next href=\"/comparisons/%lld\">comparison %lld \u2192</a>", (long long)c->near.next,
-			(long long)c->near.next);
+	if (c->around->previous)
+		emit_rawf(out, "<a rel=prev href=\"/comparisons/%lld\">\u2190 comparison %lld</a>",
+			(long long)c->around->previous, (long long)c->around->previous);
+	if (c->around->next)
+		emit_rawf(out, "<a rel=next href=\"/comparisons/%lld\">comparison %lld \u2192</a>", (long long)c->around->next,
+			(long long)c->around->next);
 	emit_raw(out, "</div>\n");
 }
 
@@ -278,7 +280,7 @@ static void crumbs(struct buf *out, const struct comparison *c)
 		emit_raw(out, ", a ");
 		emit_text(out, c->kind);
 	}
-	if (json_is_true(json_object_get(c->body, "quick")))
+	if (c->quick)
 		emit_raw(out, ", a quick look");
 	emit_raw(out, "</p>\n");
 }
@@ -296,13 +298,13 @@ static bool is_plain(const struct comparison_view *view)
 	return !*view->show && !*view->find && !*view->sort && !*view->open;
 }
 
-static int draw(
-	struct site *site, struct http_response *response, int64_t id, const struct comparison_view *view, struct fw_err *err)
+static int draw(struct site *site, struct http_response *response, int64_t id, const struct view_around *around,
+	const struct comparison_view *view, struct fw_err *err)
 {
 	struct comparison c;
 	struct buf *out = &response->body;
 	char title[64], data[64];
-	int result = comparison_read(site->db, id, &c, err);
+	int result = comparison_read(site->db, id, around, &c, err);
 	if (result == 0) {
 		snprintf(title, sizeof title, "Comparison %lld", (long long)id);
 		snprintf(data, sizeof data, "/api/v1/comparisons/%lld", (long long)id);
@@ -311,8 +313,8 @@ static int draw(
 		crumbs(out, &c);
 		sentence(out, &c);
 		emit_raw(out, "<div class=cards>");
-		side(out, &c, "base", "Base");
-		side(out, &c, "target", "Target");
+		side(out, &c.base, "Base", c.base_how);
+		side(out, &c.target, "Target", "");
 		environment(out, &c);
 		run_facts(out, &c);
 		emit_raw(out, "</div>\n");
@@ -334,17 +336,19 @@ void page_comparison(void *arg, struct http_request *r, struct http_response *re
 	struct comparison_view view = {
 		.show = asked(r, "show"), .find = asked(r, "q"), .sort = asked(r, "sort"), .open = asked(r, "open")
 	};
+	struct view_around around;
 	char stamp[PAGE_STAMP_MAX];
 	int64_t id = answer_path_id(r, response, "comparison");
 	if (id < 0)
 		return;
-	if (page_stamp(site->db, id, stamp, &err) != 0) {
+	if (view_around(site->db, id, &around, &err) != 0) {
 		answer_error(r, response, &err);
 		return;
 	}
+	page_stamp(id, &around, stamp);
 	if (is_plain(&view) && page_cache_get(site->pages, id, stamp, &response->body)) {
 		response->type = "text/html; charset=utf-8";
-	} else if (draw(site, response, id, &view, &err) != 0) {
+	} else if (draw(site, response, id, &around, &view, &err) != 0) {
 		answer_error(r, response, &err);
 		return;
 	} else if (is_plain(&view)) {
