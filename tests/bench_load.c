@@ -1,6 +1,8 @@
 /*
- * Ask one address over and over on several connections and print how long answers took: bench_load NAME PORT CONNECTIONS SECONDS
- * PATH [HEADER]. Beside wrk because a 304 carries the length of a body that does not follow, for which wrk waits for ever.
+ * Ask for pages over and over on several connections and print how long answers took: bench_load NAME PORT CONNECTIONS SECONDS
+ * PATH [HEADER]. One "{1-10000}" in PATH stands for a number of that range, drawn anew for every request, so that what is
+ * measured is not the one answer that every cache holds. Beside wrk because a 304 carries the length of a body that does not
+ * follow, for which wrk waits for ever.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -15,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "core/inputs.h"
 
 enum { CONNECTIONS_MAX = 64, HEAD_MAX = 4096, SAMPLES_MAX = 4 << 20 };
 
@@ -26,9 +29,10 @@ struct client {
 	long left; /* bytes of the body still to come; -1: the head is not whole yet */
 };
 
-static char request[HEAD_MAX];
+static char before[HEAD_MAX], after[HEAD_MAX]; /* the request, around the drawn number */
+static uint64_t first_number, n_numbers;       /* n_numbers 0: none is drawn */
 static float *took_ms;
-static size_t n_took;
+static size_t n_took, n_bytes;
 
 static void fail(const char *what)
 {
@@ -36,9 +40,19 @@ static void fail(const char *what)
 	exit(1);
 }
 
+static size_t next_request(char request[2 * HEAD_MAX])
+{
+	static uint64_t drawn;
+	if (n_numbers == 0)
+		return (size_t)snprintf(request, 2 * HEAD_MAX, "%s%s", before, after);
+	uint64_t number = first_number + inputs_mix(++drawn) % n_numbers;
+	return (size_t)snprintf(request, 2 * HEAD_MAX, "%s%llu%s", before, (unsigned long long)number, after);
+}
+
 static void ask(struct client *c)
 {
-	size_t len = strlen(request);
+	char request[2 * HEAD_MAX];
+	size_t len = next_request(request);
 	c->head_len = 0;
 	c->left = -1;
 	c->sent_ns = clock_mono_ns();
@@ -64,6 +78,7 @@ static void begin_body(struct client *c, const char *end)
 		exit(1);
 	}
 	c->left = status == 304 || !length ? 0 : atol(length + 18) - got;
+	n_bytes += status == 304 || !length ? 0 : (size_t)atol(length + 18);
 }
 
 static void take(struct client *c)
@@ -104,6 +119,21 @@ static int by_time(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+static void plan(const char *path, const char *port, const char *header)
+{
+	const char *open = strchr(path, '{'), *close = open ? strchr(open, '}') : NULL;
+	unsigned long long first, last;
+	if (close && sscanf(open, "{%llu-%llu}", &first, &last) == 2 && first <= last) {
+		first_number = first;
+		n_numbers = last - first + 1;
+	} else {
+		open = close = NULL;
+	}
+	snprintf(before, sizeof before, "GET %.*s", open ? (int)(open - path) : (int)strlen(path), path);
+	snprintf(after, sizeof after, "%s HTTP/1.1\r\nHost: 127.0.0.1:%s\r\n%s%s\r\n", close ? close + 1 : "", port, header,
+		*header ? "\r\n" : "");
+}
+
 int main(int argc, char **argv)
 {
 	static struct client client[CONNECTIONS_MAX];
@@ -114,8 +144,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	took_ms = malloc(SAMPLES_MAX * sizeof *took_ms);
-	snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n%s%s\r\n", argv[5], port,
-		argc > 6 ? argv[6] : "", argc > 6 ? "\r\n" : "");
+	plan(argv[5], argv[2], argc > 6 ? argv[6] : "");
 	for (int i = 0; i < n && took_ms; i++) {
 		client[i].fd = reach(port);
 		ready[i] = (struct pollfd){ .fd = client[i].fd, .events = POLLIN };
@@ -138,6 +167,8 @@ int main(int argc, char **argv)
 	printf("bench %s_p50 %.6g ms\n", argv[1], (double)took_ms[n_took / 2]);
 	printf("bench %s_p99 %.6g ms\n", argv[1], (double)took_ms[n_took * 99 / 100]);
 	printf("bench %s_rate %.6g per_s\n", argv[1], (double)n_took / seconds);
+	if (n_bytes)
+		printf("bench %s_size %.6g bytes\n", argv[1], (double)n_bytes / (double)n_took);
 	free(took_ms);
 	return 0;
 }
