@@ -50,13 +50,16 @@ static int memory_file_of(const struct buf *in, struct fw_err *err)
 	return fd;
 }
 
-/* The last line is the one that says why: programs of ours print exactly one. */
+/* The last line is the one that says why: programs of ours print exactly one, and their own name in front tells a reader nothing. */
 static void last_line(struct buf *text, struct fw_err *err, const char *program, const struct proc_exit *how)
 {
 	while (text->len && (text->data[text->len - 1] == '\n' || text->data[text->len - 1] == '\r'))
 		text->data[--text->len] = 0;
 	const char *line = strrchr(text->data, '\n');
 	line = line ? line + 1 : text->data;
+	size_t name = strlen(program);
+	if (strncmp(line, program, name) == 0 && strncmp(line + name, ": ", 2) == 0)
+		line += name + 2;
 	char ended[64];
 	proc_describe(how, ended);
 	if (how->timed_out)

@@ -181,8 +181,7 @@ static void on_tips(void *arg, const struct buf *out, const struct fw_err *faile
 		tips_apply(w->db, r->conf, r->id, w->conf->queue_max, out, clock_utc_ms(), &result, &err);
 	keep_notice(r);
 	if (err.code) {
-		/* the child's line begins with its name, which tells a reader nothing */
-		set_problem(r, strncmp(err.text, "flopwatch-git: ", 15) == 0 ? err.text + 15 : err.text);
+		set_problem(r, err.text);
 		plan_after_failure(r);
 	} else {
 		r->failures = 0;

@@ -80,8 +80,7 @@ git -C "$tmp/kernels" checkout -q slow -- etc
 commit kernels "slower"
 fails "a comparison with dense and block-sparse cells" 3 sh -c "git -C '$tmp/kernels' push -q --force origin HEAD:refs/heads/team/slow; git -C '$tmp/kernels' push -q --force origin slow:refs/heads/base; sleep 1; '$bin/flopwatch' --server 'http://127.0.0.1:$(port)' compare base team/slow --timeout 100 --quiet"
 id=$(api "comparisons?verdict=regression" | jq '.items[0].id')
-mkdir "$tmp/ffa"
-ok "export" fw export "$id" "$tmp/ffa"
+ok "export makes its folder" fw export "$id" "$tmp/ffa"
 name=$(api "comparisons/$id" | jq -r '.branch // .target.commit[0:12]' | sed 's/%2F/-/; s,/,-,')
 base=$(api "comparisons/$id" | jq -r '.base.commit[0:12]')
 is "writes six files" "$(cd "$tmp/ffa" && printf '%s\n' * | sort)" "$(printf '%s.csv\n' "compare_${base}_${name}_"{block_sparse,dense} profile_{block_sparse,dense}_{"$base","$name"} | sort)"
@@ -99,4 +98,6 @@ like "the sparse one with latency_ms" "$(head -n 1 "$tmp/ffa/compare_${base}_${n
 like "and shows the loss" "$(sed -n 2p "$tmp/ffa/compare_${base}_${name}_dense.csv" | cut -d, -f6)" '^-[3-6]\.'
 fails "what was written can be compared as files" 7 "$bin/flopwatch" compare "$tmp/ffa/profile_dense_$base.csv" "$tmp/ffa/profile_dense_$name.csv"
 fails "a comparison that is not there" 4 fw export 999 "$tmp/ffa"
+fails "a folder in one that is not there" 1 fw export "$id" "$tmp/no/where"
+like "is told as that" "$out" 'cannot make the folder .*/no/where: No such file'
 is "nor a file" "$(api "comparisons/$id/ffa/other.csv" | jq .status)" 404

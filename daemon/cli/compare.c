@@ -205,6 +205,8 @@ int verb_compare(struct client *c, const struct options *o)
 	if (ask(c, o, o->arg[0], o->arg[1], &asked, &err) == 0 &&
 		follow(c, o, json_integer_value(json_object_get(asked, "id")), &job, &err) == 0)
 		status = conclude(c, o, job, &err);
+	if (status < 0 && strcmp(o->arg[1], ".") == 0 && strcmp(value_text(job, "state"), "gone") == 0)
+		err_context(&err, "this checkout is not the one that the daemon reads; push a branch and name that instead of .");
 	json_decref(asked);
 	json_decref(job);
 	return status < 0 ? verb_fail(&err) : status;

@@ -299,6 +299,10 @@ int verb_export(struct client *c, const struct options *o)
 	buf_init(&text, 64 << 20);
 	buf_printf(&path, "/api/v1/comparisons/%s", id);
 	rc = client_get(c, path.data, &comparison, &err);
+	if (rc == 0 && mkdir(dir, 0777) != 0 && errno != EEXIST) {
+		err_sys(&err, "cannot make the folder %s", dir);
+		rc = verb_fail_here(&err);
+	}
 	if (rc == 0) {
 		char sha[13];
 		snprintf(sha, sizeof sha, "%.12s", value_text(json_object_get(comparison, "base"), "commit"));
