@@ -90,9 +90,14 @@ static void system_folder(struct sandbox_argv *v, const char *path)
 	}
 }
 
+/* Shown already, also where a link leads there: bubblewrap mounts nothing over a link such as /bin. */
 static bool below_usr(const char *path)
 {
-	return strncmp(path, "/usr/", 5) == 0;
+	char real[PATH_MAX];
+
+	if (!realpath(path, real))
+		snprintf(real, sizeof real, "%s", path);
+	return strncmp(real, "/usr/", 5) == 0 || strcmp(real, "/usr") == 0;
 }
 
 static void begin(const struct sandbox *s, struct sandbox_argv *v, bool as_nobody)
@@ -186,7 +191,7 @@ static void gpu_arguments(struct sandbox_argv *v)
 
 		if (*libraries == '/' && n < sizeof dir) {
 			snprintf(dir, sizeof dir, "%.*s", (int)n, libraries);
-			if (!below_usr(dir) && strcmp(dir, "/usr") != 0)
+			if (!below_usr(dir))
 				args(v, "--ro-bind-try", dir, dir);
 		}
 		libraries += n;
