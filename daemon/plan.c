@@ -202,6 +202,7 @@ int plan_benchmark(struct plan *p, const struct config *config, const char *repo
 		.check_s = config->check_s,
 		.launch_s = config->launch_s,
 		.budget_s = base->budget_s,
+		.wait_s = config->wait_s,
 		.log_bytes = 512 << 10,
 	};
 	benchmark_rule(base, 0, &p->ask.rule);

@@ -77,7 +77,17 @@ new_repo kernels
 printf '#!/bin/sh\nexport FLOPWATCH_SIM_GUARD=%s\nexec "%s" "$@"\n' "$guards" "$worker" >"$tmp/worker"
 chmod +x "$tmp/worker"
 : >"$guards"
-write_config "workers: [{name: sim, command: [$tmp/worker, serve], device: sim}]" "repos: [{name: kernels, url: $tmp/kernels.git}]"
+new_lines() { # a benchmark that is a program of its own
+	git init -q --bare -b main "$tmp/lines.git"
+	git init -q -b main "$tmp/lines"
+	git -C "$tmp/lines" remote add origin "$tmp/lines.git"
+	echo 'echo "{\"cell\":\"one\",\"ms\":[1.0,1.0]}"' >"$tmp/lines/bench.sh"
+	printf 'flopwatch: 1\nbenchmarks: {one: {command: [sh, bench.sh], reader: flopwatch, budget_s: 30}}\n' >"$tmp/lines/.flopwatch.yaml"
+	commit lines "first"
+}
+new_lines
+write_config "workers: [{name: sim, command: [$tmp/worker, serve], device: sim}]" \
+	"repos: [{name: kernels, url: $tmp/kernels.git}, {name: lines, url: $tmp/lines.git}]"
 start_daemon
 is "the daemon starts" $? 0
 push kernels main
@@ -135,6 +145,13 @@ like "judges every comparison and changes none" "$out" '^[0-9]+ judged again, 0 
 is "not one byte of their bodies" "$(sql 'SELECT group_concat(etag) FROM (SELECT etag FROM comparison ORDER BY id)')" "$before"
 fails "judge of one that is not there" 4 "$bin/flopwatch" judge --again 99999
 fails "judge alone says what to write" 2 "$bin/flopwatch" judge
+
+# ---- a program of its own ----
+echo 'at=idle launch=1-2 foreign=2' >"$guards"
+push lines main
+is "a program of its own is measured" "$(result_of "$(head_of lines)" | cut -d' ' -f1)" done
+like "when the others have left the device" "$(body_of "$(head_of lines)" | jq -c '[.notes[].text]')" 'waiting for 2 other processes on sim-0; 0 of at most 600 s'
+: >"$guards"
 
 # ---- quarantine ----
 device_state() { api devices | jq -r '.items[] | select(.kind == "sim") | .state'; }

@@ -13,6 +13,7 @@
 
 #include "core/guard.h"
 #include "core/inputs.h"
+#include "worker/canary.h"
 #include "worker/command_run.h"
 #include "worker/measure.h"
 #include "worker/workdir.h"
@@ -264,7 +265,7 @@ int command_measure(
 	struct bench *b, const struct build_context *c, const struct msg_job *ask, struct cell **cells, struct fw_err *err)
 {
 	struct command m = { .bench = b, .build = c, .ask = ask };
-	int list[SUITE_CELLS_MAX], n, set, status;
+	int list[SUITE_CELLS_MAX], n, set, status = 1;
 
 	*cells = NULL;
 	for (int i = 0; i < ask->n_subjects; i++) {
@@ -275,7 +276,10 @@ int command_measure(
 	}
 	if (!m.side[BASE] || !m.side[TARGET])
 		return err_set(err, ERR_PROTOCOL, "a comparison needs a base and a target");
-	status = discover(&m, cells, err);
+	if (m.side[BASE]->run.gpu)
+		status = canary_wait_idle(b, err);
+	if (status == 1)
+		status = discover(&m, cells, err);
 	while (status == 1 && (n = measure_next(b, list, &set)) > 0) {
 		if (b->launches > 0 && b->gpu_s >= b->limits.budget_s)
 			break; /* what is open stays undecided, and says so */
