@@ -12,7 +12,7 @@
 #include "base/clock.h"
 
 enum source_kind { SOURCE_FD, SOURCE_TIMER, SOURCE_CHILD };
-enum { HOOKS_MAX = 8, SIGNALS_MAX = 65, BATCH = 64, NOT_IN_HEAP = -1 };
+enum { SIGNALS_MAX = 65, BATCH = 64, NOT_IN_HEAP = -1 };
 
 struct loop_source {
 	enum source_kind kind;
@@ -45,8 +45,6 @@ struct loop {
 	int64_t armed_ns; /* what timer_fd is set to; 0: not set */
 	sigset_t signals;
 	struct hook on_signal[SIGNALS_MAX];
-	struct hook before_wait[HOOKS_MAX];
-	int n_before_wait;
 	bool stopped;
 };
 
@@ -324,14 +322,6 @@ void loop_remove(struct loop *l, struct loop_source *s)
 	source_retire(l, s);
 }
 
-int loop_before_wait(struct loop *l, loop_timer_fn *fn, void *arg)
-{
-	if (l->n_before_wait == HOOKS_MAX)
-		return -1;
-	l->before_wait[l->n_before_wait++] = (struct hook){ fn, arg };
-	return 0;
-}
-
 /* ---- running ----------------------------------------------------------------------------------------------------------- */
 
 static void arm(struct loop *l)
@@ -395,10 +385,6 @@ int loop_run(struct loop *l, struct fw_err *err)
 	struct epoll_event batch[BATCH];
 	l->stopped = false;
 	while (!l->stopped) {
-		for (int i = 0; i < l->n_before_wait && !l->stopped; i++)
-			l->before_wait[i].fn(l->before_wait[i].arg);
-		if (l->stopped)
-			break;
 		sweep(l);
 		arm(l);
 		int n = epoll_wait(l->epoll_fd, batch, BATCH, -1);

@@ -43,7 +43,5 @@ int loop_child(struct loop *l, struct proc p, int64_t deadline_ms, loop_child_fn
 int loop_signal(struct loop *l, int signal, loop_timer_fn *fn, void *arg, struct fw_err *err);
 /** Forget a source; accepts NULL. A child is killed first; it is waited for without blocking, and without its callback. */
 void loop_remove(struct loop *l, struct loop_source *s);
-/** Called before every wait, e.g. to let another library run. At most 8; they stay. Err: -1 when there are more. */
-int loop_before_wait(struct loop *l, loop_timer_fn *fn, void *arg);
 
 #endif

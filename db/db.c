@@ -465,15 +465,6 @@ int db_script(struct db *db, const char *sql, struct fw_err *err)
 	return rc == SQLITE_OK ? 0 : fail(db, rc, __FILE__, __LINE__, err);
 }
 
-int db_size(struct db *db, int64_t *bytes, struct fw_err *err)
-{
-	int64_t pages, size;
-	if (pragma_int(db, "PRAGMA page_count", &pages, err) || pragma_int(db, "PRAGMA page_size", &size, err))
-		return -1;
-	*bytes = pages * size;
-	return 0;
-}
-
 static int explain(
 	struct db *db, const char *sql, void (*each)(void *arg, const char *sql, const char *step), void *arg, struct fw_err *err)
 {

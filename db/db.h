@@ -72,8 +72,6 @@ int db_version(struct db *db, int *version, struct fw_err *err);
 int db_set_version(struct db *db, int version, struct fw_err *err);
 /** Run a whole script of statements (migrations only). */
 int db_script(struct db *db, const char *sql, struct fw_err *err);
-/** Pages of the file times their size, log not counted. */
-int db_size(struct db *db, int64_t *bytes, struct fw_err *err);
 /** Tell the query plan of every statement taken so far, one step a call. For tests: nothing may read a large table whole. */
 int db_explain(struct db *db, void (*each)(void *arg, const char *sql, const char *step), void *arg, struct fw_err *err);
 /** SQLite's own check of the whole file, and of all references. Err: ERR_INVALID with the first finding. */

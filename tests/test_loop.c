@@ -276,27 +276,6 @@ static void test_a_removed_child_is_killed_and_reaped_silently(void **state)
 	assert_int_equal(waitpid(p.pid, NULL, WNOHANG), -1); /* no zombie */
 }
 
-static void hook(void *arg)
-{
-	struct fixture *f = arg;
-	if (f->count++ == 2)
-		loop_stop(f->loop);
-	else
-		after(f, 0, note_a);
-}
-
-static void test_hooks_run_before_every_wait(void **state)
-{
-	struct fixture *f = *state;
-	assert_int_equal(loop_before_wait(f->loop, hook, f), 0);
-	run(f);
-	assert_int_equal(f->count, 3);
-	assert_string_equal(f->seen, "aa");
-	for (int i = 1; i < 8; i++)
-		assert_int_equal(loop_before_wait(f->loop, hook, f), 0);
-	assert_int_equal(loop_before_wait(f->loop, hook, f), -1);
-}
-
 #define CASE(name) cmocka_unit_test_setup_teardown(name, start, stop)
 
 int main(void)
@@ -313,7 +292,6 @@ int main(void)
 		CASE(test_a_child_that_ends_is_reported),
 		CASE(test_a_child_past_its_deadline_is_killed),
 		CASE(test_a_removed_child_is_killed_and_reaped_silently),
-		CASE(test_hooks_run_before_every_wait),
 	};
 	return cmocka_run_group_tests_name("loop", tests, NULL, NULL);
 }

@@ -662,11 +662,6 @@ void http_each_count(const struct http_request *r, http_count_fn *each, void *ar
 
 /* ---- what handlers ask ------------------------------------------------------------------------------------------- */
 
-const char *http_method(const struct http_request *r)
-{
-	return r->method;
-}
-
 const char *http_path(const struct http_request *r)
 {
 	return r->uri;

@@ -72,7 +72,6 @@ int64_t http_run(struct http *h);
 void http_notify(struct http *h);
 
 /* What a handler may ask. All strings live until it returns. */
-const char *http_method(const struct http_request *r);
 const char *http_path(const struct http_request *r);
 /** i-th "{...}" of the route. */
 const char *http_segment(const struct http_request *r, int i);

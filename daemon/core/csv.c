@@ -99,11 +99,3 @@ int csv_next(struct csv *c, struct fw_err *err)
 		c->cell[i] = c->bytes.data + start[i];
 	return 1;
 }
-
-int csv_find(const struct csv *c, const char *name)
-{
-	for (int i = 0; i < c->n; i++)
-		if (strcmp(c->cell[i], name) == 0)
-			return i;
-	return -1;
-}

@@ -32,7 +32,5 @@ void csv_fini(struct csv *c);
  * the next call.
  */
 int csv_next(struct csv *c, struct fw_err *err);
-/** Position of the cell that reads `name` in the current row, -1 none. */
-int csv_find(const struct csv *c, const char *name);
 
 #endif

@@ -57,9 +57,7 @@ int stats_pairs(const struct rule *r, double pair_s, bool clocked)
 {
 	double wanted = pair_s > 0 ? r->pair_budget_s / pair_s : r->pairs_max;
 
-	if (wanted >= r->pairs_max)
-		return r->pairs_max;
-	int n = (int)(wanted / 4) * 4, least = stats_pairs_min(r, clocked);
+	int n = (wanted < r->pairs_max ? (int)wanted : r->pairs_max) / 4 * 4, least = stats_pairs_min(r, clocked);
 
 	return n < least ? least : n;
 }

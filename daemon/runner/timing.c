@@ -32,16 +32,8 @@ int timing_turn(int n, int start, int round, int k)
 
 int timing_rounds(const struct rule *r, double round_ms, int n_subjects, bool clocked)
 {
-	int most = DEVICE_MARKS_MAX / (2 * n_subjects);
-	if (most > r->pairs_max)
-		most = r->pairs_max;
-	if (most > STATS_PAIRS_MAX)
-		most = STATS_PAIRS_MAX;
-	double wanted = round_ms > 0 ? r->pair_budget_s * 1e3 / round_ms : most;
-	int n = wanted >= most ? most : (int)wanted;
-	n -= n % 4;
-	int least = stats_pairs_min(r, clocked);
-	return n < least ? least : n;
+	int most = DEVICE_MARKS_MAX / (2 * n_subjects), n = stats_pairs(r, round_ms * 1e-3, clocked);
+	return n > most ? most - most % 4 : n;
 }
 
 /* A branch that can tell checked from timed calls can cheat: all calls get random bytes. 0x01..0x7e makes no NaN. */
