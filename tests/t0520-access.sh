@@ -62,11 +62,16 @@ like "that scripts cannot read" "$(cat "$tmp/head")" 'flopwatch_session=fwt_[0-9
 like "and leads on" "$(cat "$tmp/head")" '[Ll]ocation: /alerts'
 unlike "without the token in it" "$(cat "$tmp/jar")" "$read_token"
 is "pages open" "$(status -b "$tmp/jar" "$server/alerts")" 200
+like "and offer to log out" "$(cat "$tmp/body")" '<form method=post action=/logout><button[^>]*>Log out</button></form>'
+is "the log-in page does not" "$(curl -s -b "$tmp/jar" "$server/login" | grep -c /logout)" 0
 is "what a reader may not do, a session may not" "$(status -b "$tmp/jar" -X POST "$server/api/v1/jobs" -d '{}')" 403
 is "the log-in leads nowhere else" "$(status -d "token=$read_token&next=//evil.example" "$server/login")" 303
 like "but home" "$(cat "$tmp/head")" '[Ll]ocation: /.?$'
 is "another site cannot log anybody in" "$(status -H 'Origin: https://evil.example' -d "token=$read_token" "$server/login")" 403
 session=$(awk '/flopwatch_session/ {print $7}' "$tmp/jar")
+is "another site cannot log anybody out" "$(status -b "$tmp/jar" -H 'Origin: https://evil.example' -X POST "$server/logout")" 403
+is "nor can a link" "$(status -b "$tmp/jar" "$server/logout")" 405
+is "the session is still there" "$(status -b "$tmp/jar" "$server/alerts")" 200
 is "the log-out" "$(status -b "$tmp/jar" -X POST "$server/logout")" 303
 is "ends the session" "$(status -b "flopwatch_session=$session" "$server/alerts")" 303
 

@@ -84,6 +84,7 @@ bool access_allows(void *arg, struct http_request *r, struct http_response *resp
 		return false;
 	}
 	http_set_who(r, row.name);
+	response->logged_in = true;
 	return true;
 }
 

@@ -29,6 +29,7 @@ struct http_response {
 	char file[640];     /* a file to send instead of body; it is unlinked; "" none */
 	char link[512];     /* Link header, "" none */
 	char cookie[256];   /* Set-Cookie, "" none */
+	bool logged_in;     /* set by the guard: a page offers to log out */
 	/** Set for an event stream: append what comes after *cursor, move *cursor. Called again after every http_notify. */
 	void (*stream)(void *arg, int64_t *cursor, struct buf *out);
 	int64_t cursor;

@@ -48,7 +48,10 @@ void layout_begin(struct http_response *response, const char *title, const char 
 	emit_raw(out,
 		"</nav><form class=find role=search action=/search><input type=search name=q placeholder=\"commit, branch, "
 		"cell\" aria-label=\"Find a commit, branch or cell\"></form><span class=live hidden></span><button class=quiet "
-		"data-switch=light hidden></button></header>\n<main id=main><h1>");
+		"data-switch=light hidden></button>");
+	if (response->logged_in)
+		emit_raw(out, "<form method=post action=/logout><button class=quiet>Log out</button></form>");
+	emit_raw(out, "</header>\n<main id=main><h1>");
 	emit_text(out, title);
 	emit_raw(out, "</h1>\n");
 }
