@@ -35,7 +35,8 @@ struct message {
 	struct db *db;
 	const struct config *config;
 	const char *event;
-	int64_t comparison; /* that this is about; 0: the one that opened the alert */
+	int64_t comparison;       /* that this is about; 0: the one that opened the alert */
+	const char *who, *reason; /* who changed its state, and why; NULL: nobody did */
 	int64_t now_ms;
 	int failed;
 	struct fw_err *err;
@@ -64,13 +65,10 @@ static void write_comparison(struct message *m, int64_t id)
 	jsonw_kv_string(&m->j, "verdict", verdict_name(c.verdict));
 }
 
-static void write_url(struct message *m, int64_t comparison)
+static void write_url(struct message *m, int64_t alert)
 {
 	char url[640];
-	if (comparison)
-		snprintf(url, sizeof url, "%s/comparisons/%lld", m->config->public_url, (long long)comparison);
-	else
-		snprintf(url, sizeof url, "%s/alerts", m->config->public_url);
+	snprintf(url, sizeof url, "%s/alerts/%lld", m->config->public_url, (long long)alert);
 	jsonw_kv_string(&m->j, "url", url);
 }
 
@@ -86,6 +84,10 @@ static void write_alert(void *arg, const struct view_alert *a)
 	jsonw_kv_int(j, "alert", a->id);
 	jsonw_kv_string(j, "kind", a->kind);
 	jsonw_kv_string(j, "state", a->state);
+	if (m->who) {
+		jsonw_kv_string(j, "by", m->who);
+		jsonw_kv_string(j, "reason", m->reason);
+	}
 	jsonw_kv_string(j, "title", a->title);
 	if (a->device[0])
 		jsonw_kv_string(j, "device", a->device);
@@ -97,7 +99,7 @@ static void write_alert(void *arg, const struct view_alert *a)
 	}
 	write_comparison(m, m->comparison ? m->comparison : a->comparison);
 	if (m->config && m->config->public_url[0])
-		write_url(m, a->comparison);
+		write_url(m, a->id);
 	jsonw_kv_figure(j, "worst_pct", a->worst_pct);
 	write_json(j, "cells", a->cells_json);
 	write_json(j, "groups", a->groups_json);
@@ -105,16 +107,14 @@ static void write_alert(void *arg, const struct view_alert *a)
 	jsonw_object_end(j);
 }
 
-static int tell(struct db *db, const struct config *config, int64_t alert, const char *event, int64_t comparison, int64_t now_ms,
-	struct fw_err *err)
+static int tell(struct message *m, int64_t alert)
 {
-	struct message m = { .db = db, .config = config, .event = event, .comparison = comparison, .now_ms = now_ms, .err = err };
 	struct buf text;
 	buf_init(&text, MESSAGE_MAX);
-	jsonw_init(&m.j, &text);
-	int rc = view_alert(db, alert, write_alert, &m, err);
+	jsonw_init(&m->j, &text);
+	int rc = view_alert(m->db, alert, write_alert, m, m->err);
 	if (rc == 0)
-		rc = m.failed ? -1 : alert_deliver(db, config, event, &text, now_ms, err);
+		rc = m->failed ? -1 : alert_deliver(m->db, m->config, m->event, &text, m->now_ms, m->err);
 	buf_fini(&text);
 	return rc;
 }
@@ -126,15 +126,35 @@ int alert_open(
 {
 	if (store_alert_open(db, a, now_ms, is_new, err))
 		return -1;
-	return *is_new ? tell(db, config, a->id, "alert.opened", a->comparison, now_ms, err) : 0;
+	struct message m = {
+		.db = db, .config = config, .event = "alert.opened", .comparison = a->comparison, .now_ms = now_ms, .err = err
+	};
+	return *is_new ? tell(&m, a->id) : 0;
 }
 
 int alert_resolve(struct db *db, const struct config *config, int64_t id, int64_t comparison, const char *reason, int64_t now_ms,
 	struct fw_err *err)
 {
-	if (store_alert_change(db, id, "resolved", "flopwatch", reason, now_ms, err))
-		return -1;
-	return tell(db, config, id, "alert.resolved", comparison, now_ms, err);
+	struct message m = { .db = db,
+		.config = config,
+		.event = "alert.resolved",
+		.comparison = comparison,
+		.who = "flopwatch",
+		.reason = reason,
+		.now_ms = now_ms,
+		.err = err };
+	return store_alert_change(db, id, "resolved", m.who, reason, now_ms, err) ? -1 : tell(&m, id);
+}
+
+int alert_change(struct db *db, const struct config *config, int64_t id, const char *state, const char *who, const char *reason,
+	int64_t now_ms, struct fw_err *err)
+{
+	char event[32];
+	struct message m = {
+		.db = db, .config = config, .event = event, .who = who, .reason = reason, .now_ms = now_ms, .err = err
+	};
+	snprintf(event, sizeof event, "alert.%s", state);
+	return store_alert_change(db, id, state, who, reason, now_ms, err) ? -1 : tell(&m, id);
 }
 
 int alert_name(struct db *db, const struct config *config, int64_t id, const char *culprits_json, const char *reason,
@@ -142,5 +162,6 @@ int alert_name(struct db *db, const struct config *config, int64_t id, const cha
 {
 	if (store_alert_culprits(db, id, culprits_json, reason, now_ms, err))
 		return -1;
-	return tell(db, config, id, "alert.named", 0, now_ms, err);
+	struct message m = { .db = db, .config = config, .event = "alert.named", .now_ms = now_ms, .err = err };
+	return tell(&m, id);
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "alert.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "calibrate.h"
@@ -340,6 +341,14 @@ int control_judge(struct control *c, int64_t comparison, bool *changed, struct f
 	if (ledger_begin(g, err) != 0)
 		return -1;
 	return ledger_end(g, judge_again(c->db, comparison, changed, err), err);
+}
+
+int control_alert(struct control *c, int64_t alert, const char *state, const char *who, const char *reason, struct fw_err *err)
+{
+	struct ledger *g = queue_ledger(c->queue);
+	if (ledger_begin(g, err) != 0)
+		return -1;
+	return ledger_end(g, alert_change(c->db, c->config, alert, state, who, reason, clock_utc_ms(), err), err);
 }
 
 int control_redeliver(struct control *c, int64_t delivery, struct fw_err *err)

@@ -88,11 +88,16 @@ static void slack_body(const json_t *m, struct buf *out)
 		buf_printf(&text, "*%s*", text_of(m, "verdict"));
 	else
 		buf_printf(&text, "*%s* %s", text_of(m, "kind"), strncmp(event, "alert.", 6) == 0 ? event + 6 : event);
+	/* what ends by itself is not said to end by anybody */
+	if (*text_of(m, "by") && strcmp(text_of(m, "by"), "flopwatch") != 0)
+		buf_puts(&text, " by "), slack_text(&text, text_of(m, "by"));
 	slack_place(&text, m);
 	if (*text_of(m, "title"))
 		buf_puts(&text, ": "), slack_text(&text, text_of(m, "title"));
 	if (json_is_number(worst))
 		buf_printf(&text, ", worst %+.2f %%", json_number_value(worst));
+	if (*text_of(m, "reason"))
+		buf_puts(&text, " ("), slack_text(&text, text_of(m, "reason")), buf_putc(&text, ')');
 	if (*text_of(m, "url"))
 		buf_printf(&text, " <%s|look>", text_of(m, "url"));
 	jsonw_init(&j, out);

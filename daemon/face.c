@@ -131,6 +131,11 @@ static int redeliver(void *arg, int64_t delivery, struct fw_err *err)
 	return control_redeliver(arg, delivery, err);
 }
 
+static int alert(void *arg, int64_t id, const char *state, const char *who, const char *reason, struct fw_err *err)
+{
+	return control_alert(arg, id, state, who, reason, err);
+}
+
 static int poke(void *arg, const char *repo, struct fw_err *err)
 {
 	return control_poke(arg, repo, err);
@@ -200,7 +205,7 @@ int face_start(
 		f->name[i] = c->name[i];
 	f->site.names = f->name;
 	f->site.act = (struct site_actions){ control, enqueue, calibrate, cancel, retry, pause_device, poke, secret, health,
-		bisect, import, cancel_bisect, judge, redeliver };
+		bisect, import, cancel_bisect, judge, redeliver, alert };
 	if ((c->needs_token && write_admin_token(f, c->state_dir, err) != 0) ||
 		site_start(&f->site, c->listen_host, c->listen_port, &f->http, err) != 0 ||
 		(c->listen_port == 0 && write_port(f, c->state_dir, err) != 0) ||

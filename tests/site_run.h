@@ -24,6 +24,7 @@ struct asked {
 	char what[2048];      /* one line a call */
 	struct fw_err refuse; /* code set: every call fails so */
 	const char *secret;   /* of the repository "kernels" */
+	struct db *db;        /* where steps with alerts are written, as the daemon does */
 };
 
 struct run {
@@ -101,6 +102,17 @@ static inline int act_cancel_bisect(void *arg, int64_t id, const char *who, stru
 	return note(arg, e, "cancel bisect %lld %s\n", (long long)id, who);
 }
 
+static inline int act_alert(void *arg, int64_t id, const char *state, const char *who, const char *reason, struct fw_err *e)
+{
+	struct asked *a = arg;
+	if (db_begin(a->db, e) != 0)
+		return -1;
+	if (store_alert_change(a->db, id, state, who, reason, 9000, e) == 0)
+		return db_commit(a->db, e);
+	db_rollback(a->db);
+	return -1;
+}
+
 static inline int run_setup(void **state)
 {
 	struct run *run = calloc(1, sizeof *run);
@@ -109,7 +121,7 @@ static inline int run_setup(void **state)
 		return -1;
 	run->f = f;
 	fixture_ground(run->f);
-	run->site.db = run->f->db;
+	run->site.db = run->asked.db = run->f->db;
 	run->site.backup_dir = run->f->folder;
 	run->site.act = (struct site_actions){ .arg = &run->asked,
 		.enqueue = act_enqueue,
@@ -121,7 +133,8 @@ static inline int run_setup(void **state)
 		.health = act_health,
 		.bisect = act_bisect,
 		.import = act_import,
-		.cancel_bisect = act_cancel_bisect };
+		.cancel_bisect = act_cancel_bisect,
+		.alert = act_alert };
 	ok(site_start(&run->site, "127.0.0.1", 0, &run->http, &err));
 	*state = run;
 	return 0;

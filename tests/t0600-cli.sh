@@ -226,6 +226,7 @@ server=http://127.0.0.1:$(port)
 is "open" "$(fw open)" "$server/"
 is "open comparison" "$(fw open comparison 1)" "$server/comparisons/1"
 is "open job" "$(fw open job "$waiting")" "$server/jobs/$waiting"
+is "open alert" "$(fw open alert 1)" "$server/alerts/1"
 is "open cell" "$(fw open cell 'a/b c' --branch slow)" "$server/history?cell=a%2Fb%20c&branch=slow"
 fails "open of what is not there" 4 fw open comparison 4711
 fails "open of another kind" 2 fw open window 3

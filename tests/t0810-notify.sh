@@ -96,9 +96,9 @@ want = "v1," + base64.b64encode(hmac.new(key, signed, hashlib.sha256).digest()).
 assert h["webhook-signature"] == want, (h["webhook-signature"], want)
 assert abs(int(h["webhook-timestamp"]) - time.time()) < 300
 PY
-like "it links to the comparison" "$(jq -r '.body | fromjson | .event + " " + .url' "$tmp/message")" '^alert.opened https://bench.example.org/comparisons/[0-9]+$'
+like "it links to the alert" "$(jq -r '.body | fromjson | .event + " " + .url' "$tmp/message")" '^alert.opened https://bench.example.org/alerts/[0-9]+$'
 is "without a secret there is no signature" "$(got /late | jq -r '.headers | has("webhook-signature")' | sort -u)" false
-like "Slack gets a sentence" "$(got /chat | jq -r '.body | fromjson | .text')" "^\*regression\* opened (hub|lab|tea) slow ${slow:0:10} \"slower &amp; &lt;b&gt;\": .*, worst -[45]\.[0-9]+ % <https://bench.example.org/comparisons/[0-9]+\|look>"
+like "Slack gets a sentence" "$(got /chat | jq -r '.body | fromjson | .text')" "^\*regression\* opened (hub|lab|tea) slow ${slow:0:10} \"slower &amp; &lt;b&gt;\": .*, worst -[45]\.[0-9]+ % <https://bench.example.org/alerts/[0-9]+\|look>"
 is "and hears of comparisons where it asked to" "$(got /chat | jq -r '.body | fromjson | .text' | grep -c '^\*unchanged\*')" 3
 
 # ---- statuses ----
@@ -133,15 +133,41 @@ await 60 noted "$fast"
 like "the next note is pushed on top" "$(cat "$tmp/note")" '^tiny: improvement against'
 is "and theirs is still there" "$(git -C "$tmp/far.git" notes --ref flopwatch show "$(git -C "$tmp/far.git" rev-parse "$slow^{tree}")")" "from a person"
 
+# ---- what people do with an alert ----
+alerts=$(api 'alerts?limit=10')
+step() { # verb, reason, repository: says the status
+	curl -s -o "$tmp/answer" -w '%{http_code}' -H 'Content-Type: application/json' -d "{\"reason\":\"$2\"}" \
+		"http://127.0.0.1:$(port)/api/v1/alerts/$(jq ".items[] | select(.repo == \"$3\") | .id" <<<"$alerts")/$1"
+}
+told() { got /late | jq -c '.body | fromjson | select(.event == "'"$1"'") | [.alert, .state, .by, .reason]'; }
+written() { sql "SELECT count(*) FROM outbox WHERE payload ->> 'event' = '$1'"; }
+receivers=$(sql "SELECT count(DISTINCT target) FROM outbox WHERE kind = 'webhook'")
+is "acknowledge" "$(step acknowledge 'I am on it' hub)" 200
+is "accept" "$(step accept 'the & price of <safety>' lab)" 200
+is "not real" "$(step invalidate 'the fan was off' tea)" 200
+is "a second answer is refused" "$(step accept 'again' lab)" 409
+is "and told to nobody" "$(written alert.accepted)" "$receivers"
+is "every receiver is owed one word of each" "$(written alert.acknowledged) $(written alert.invalid)" "$receivers $receivers"
+heard() { [ -n "$(told "$1")" ]; }
+for event in acknowledged accepted invalid; do
+	ok "alert.$event arrives" await 20 heard "alert.$event"
+done
+hub=$(jq '.items[] | select(.repo == "hub") | .id' <<<"$alerts")
+is "it says who and why" "$(told alert.acknowledged)" "[$hub,\"acknowledged\",\"local\",\"I am on it\"]"
+heard_chat() { got /chat | jq -r '.body | fromjson | .text' | grep -q "^\*regression\* accepted"; }
+ok "Slack hears of it" await 20 heard_chat
+like "in a sentence" "$(got /chat | jq -r '.body | fromjson | .text' | grep '^.regression. accepted')" \
+	"^\*regression\* accepted by local lab slow .* \(the &amp; price of &lt;safety&gt;\) <https://bench.example.org/alerts/[0-9]+\|look>"
+
 # ---- log, page and again ----
 id=$(api 'deliveries?limit=500' | jq '[.items[] | select(.target == "late")][0].id')
-times=$(got /late | wc -l)
+times=$(got /late | wc -l) messages=$(got /late | ids | wc -l)
 ok "flopwatch deliveries" "$bin/flopwatch" --server "http://127.0.0.1:$(port)" deliveries
 like "shows who was told" "$out" 'webhook +late +sent'
 ok "flopwatch redeliver" "$bin/flopwatch" --server "http://127.0.0.1:$(port)" redeliver "$id"
 more() { [ "$(got /late | wc -l)" -gt "$times" ]; }
 ok "sends it again" await 10 more
-is "under the same id" "$(got /late | ids | wc -l)" 3
+is "under the same id" "$(got /late | ids | wc -l)" "$messages"
 fails "redeliver none" 4 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" redeliver 99999
 like "the page shows attempts and a button" "$(curl -s "http://127.0.0.1:$(port)/deliveries")" 'HTTP 302.*/redeliver'
 is "its button leads back" "$(curl -s -o "$tmp/page" -w '%{http_code} %{redirect_url}' -X POST -H 'Content-Type: application/x-www-form-urlencoded' "http://127.0.0.1:$(port)/api/v1/deliveries/$id/redeliver")" "303 http://127.0.0.1:$(port)/deliveries"
@@ -166,6 +192,7 @@ for e in entries:
     assert e.find(a + "link").get("href").startswith("https://bench.example.org/")
     assert e.find(a + "summary").text
 assert stamp.match(feed.find(a + "updated").text)
+assert "alerts.atom" not in sys.argv[1] or all("/alerts/" in e.find(a + "link").get("href") for e in entries)
 assert any("slower & <b>" in e.find(a + "summary").text for e in entries)
 PY
 done

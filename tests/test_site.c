@@ -81,6 +81,10 @@ static void test_pages(void **state)
 	expect_page(run, "/",
 		WORDS("team/a+b", "href=\"/comparisons?repo=kernels&amp;branch=team%2Fa%252Bb\"", "regression", "a faster tile",
 			"1 open alert<"));
+	expect_page(run, "/alerts", WORDS("href=\"/alerts/1\"", "Acknowledge"));
+	expect_page(run, "/alerts/1",
+		WORDS("<h1>Alert 1</h1>", "a faster tile", "Acknowledge", "name=back value=\"/alerts/1\"", "/api/v1/alerts/1",
+			"/comparisons/2"));
 	expect_page(run, "/comparisons", WORDS("team/a+b", "regression", "unchanged", "/comparisons/2"));
 	expect_page(run, "/comparisons?repo=kernels&branch=team/a%252Bb", WORDS("/comparisons/2"));
 	expect_page(run, "/comparisons?repo=kernels&branch=team/a%2Bb", WORDS("/comparisons/2"));
@@ -148,6 +152,8 @@ static void test_pages_refuse(void **state)
 		{ "/jobs?state=asleep", 400, "state must be one of" },
 		{ "/jobs?cursor=x", 400, "cursor must be" },
 		{ "/alerts?state=asleep", 400, "state must be one of" },
+		{ "/alerts/99", 404, "there is no alert 99" },
+		{ "/alerts/x", 404, "an alert is named by its number" },
 		{ "/comparisons?verdict=good", 400, "verdict must be one of" },
 		{ "/comparisons?branch=main", 400, "need a repo" },
 		{ "/history?cell=x&repo=other", 404, "there is no repository other" },
@@ -691,6 +697,10 @@ static void test_alert_steps(void **state)
 		"reason=a+noisy%20neighbour", 26);
 	assert_int_equal(a.status, 303);
 	assert_string_equal(header_of(&a, "Location"), "/alerts");
+	answer_free(&a);
+	a = ask_with(run, "POST", "/api/v1/alerts/1/invalidate", "Content-Type: application/x-www-form-urlencoded\r\n",
+		"back=/alerts/1&reason=x", 23);
+	assert_int_equal(a.status, 409); /* once is enough */
 	answer_free(&a);
 	root = get_json(run, "/api/v1/alerts?state=invalid&repo=kernels");
 	json_t *events = json_object_get(json_array_get(json_object_get(root, "items"), 0), "events");

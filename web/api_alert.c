@@ -1,10 +1,9 @@
-/* Alerts: the list with every change of state, and the changes that a person makes. */
+/* Alerts: the list and each one, with every change of state, and the changes that a person makes. */
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "db/store_alert.h"
 #include "db/store_live.h"
+#include "web/access.h"
 #include "web/answer.h"
 #include "web/api.h"
 #include "web/site.h"
@@ -34,13 +33,9 @@ static void write_json(struct jsonw *j, const char *key, const char *text)
 	jsonw_raw(j, text, strlen(text));
 }
 
-static void alert_row(void *arg, const struct view_alert *row)
+static void put_alert(struct jsonw *j, struct site *site, const struct view_alert *row)
 {
-	struct reading *reading = arg;
-	struct jsonw *j = &reading->list.j;
 	struct fw_err err = { 0 };
-	if (!answer_list_take(&reading->list, row->id, row->repo))
-		return;
 	jsonw_object(j);
 	jsonw_kv_int(j, "id", row->id);
 	jsonw_kv_string(j, "kind", row->kind);
@@ -61,10 +56,17 @@ static void alert_row(void *arg, const struct view_alert *row)
 	answer_time(j, "changed_at", row->changed_at);
 	jsonw_key(j, "events");
 	jsonw_array(j);
-	if (view_alert_events(reading->site->db, row->id, event_row, j, &err) != 0)
+	if (view_alert_events(site->db, row->id, event_row, j, &err) != 0)
 		j->out->failed = true;
 	jsonw_array_end(j);
 	jsonw_object_end(j);
+}
+
+static void list_row(void *arg, const struct view_alert *row)
+{
+	struct reading *reading = arg;
+	if (answer_list_take(&reading->list, row->id, row->repo))
+		put_alert(&reading->list.j, reading->site, row);
 }
 
 void api_alerts(void *arg, struct http_request *r, struct http_response *response)
@@ -79,9 +81,39 @@ void api_alerts(void *arg, struct http_request *r, struct http_response *respons
 		answer_list_begin(r, response, &reading.list, &before) != 0)
 		return;
 	do
-		result = view_alerts(site->db, state, before, reading.list.rows, alert_row, &reading, &err);
+		result = view_alerts(site->db, state, before, reading.list.rows, list_row, &reading, &err);
 	while (result == 0 && answer_list_more(&reading.list, &before));
 	answer_list_end(r, response, &reading.list, result, &err);
+}
+
+struct one {
+	struct jsonw j;
+	struct site *site;
+};
+
+static void one_row(void *arg, const struct view_alert *row)
+{
+	struct one *one = arg;
+	put_alert(&one->j, one->site, row);
+}
+
+void api_alert(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct one one = { .site = arg };
+	struct fw_err err = { 0 };
+	int64_t id = answer_path_id(r, response, "alert");
+	if (id < 0)
+		return;
+	answer_json(response, &one.j);
+	if (view_alert(one.site->db, id, one_row, &one, &err) != 0)
+		answer_error(r, response, &err);
+}
+
+/* The page whose button it was: that of the alert says so, else the list's. */
+static const char *back_of(struct http_request *r)
+{
+	const char *back = http_form(r, "back");
+	return back ? access_next(back) : "/alerts";
 }
 
 static void change(struct site *site, struct http_request *r, struct http_response *response, const char *state)
@@ -97,12 +129,9 @@ static void change(struct site *site, struct http_request *r, struct http_respon
 		reason = http_form(r, "reason");
 	if (wrong || (reason && strlen(reason) > REASON_MAX)) {
 		answer_problem(r, response, 400, "reason must be a text of at most 2000 bytes");
-	} else if (db_begin(site->db, &err) != 0 ||
-		   store_alert_change(site->db, id, state, http_who(r), reason ? reason : "", clock_utc_ms(), &err) != 0 ||
-		   db_commit(site->db, &err) != 0) {
-		db_rollback(site->db);
+	} else if (site->act.alert(site->act.arg, id, state, http_who(r), reason ? reason : "", &err) != 0) {
 		answer_error(r, response, &err);
-	} else if (!write_back_to(r, response, "/alerts")) {
+	} else if (!write_back_to(r, response, answer_is_form(r) ? back_of(r) : "")) {
 		answer_json(response, &j);
 		jsonw_object(&j);
 		jsonw_kv_int(&j, "id", id);

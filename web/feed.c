@@ -95,7 +95,7 @@ static void alert_entry(void *arg, const struct view_alert *row)
 	char page[64];
 	if (f->repo && *f->repo && strcmp(f->repo, row->repo) != 0)
 		return;
-	snprintf(page, sizeof page, row->comparison ? "/comparisons/%lld" : "/alerts", (long long)row->comparison);
+	snprintf(page, sizeof page, "/alerts/%lld", (long long)row->id);
 	entry(f, "alert", row->id, page, row->changed_at);
 	emit_text(out, row->kind);
 	emit_raw(out, " ");

@@ -1,6 +1,7 @@
 /* Alerts: what was lost, who is to blame as far as is known, every change of state, and the next steps. */
 #include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "db/store_view.h"
@@ -16,6 +17,7 @@ enum { ROWS = 50, CELLS_SHOWN = 8 };
 struct alert_page {
 	struct buf *out;
 	struct site *site;
+	bool alone; /* the page is about this one */
 	int n;
 	int64_t last;
 };
@@ -133,7 +135,7 @@ static void alert_event_line(void *arg, const struct view_alert_event *row)
 	emit_raw(out, "</li>");
 }
 
-static void next_steps(struct buf *out, int64_t id)
+static void next_steps(struct buf *out, int64_t id, bool alone)
 {
 	static const struct {
 		const char *verb, *label, *title;
@@ -143,17 +145,22 @@ static void next_steps(struct buf *out, int64_t id)
 	emit_rawf(out,
 		"<form method=post class=filter><label class=grow>Reason <input name=reason maxlength=2000 id=why-%lld></label>",
 		(long long)id);
+	if (alone) /* where the button leads back to */
+		emit_rawf(out, "<input type=hidden name=back value=\"/alerts/%lld\">", (long long)id);
 	for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
 		emit_rawf(out, "<button title=\"%s\" formaction=\"/api/v1/alerts/%lld/%s\">%s</button>", steps[i].title,
 			(long long)id, steps[i].verb, steps[i].label);
 	emit_raw(out, "</form>");
 }
 
-static void alert_head(struct buf *out, const struct view_alert *row)
+static void alert_head(struct buf *out, const struct view_alert *row, bool alone)
 {
 	emit_rawf(out, "<section class=card id=a%lld><h2>", (long long)row->id);
 	layout_verdict(out, row->state);
-	emit_rawf(out, " <a href=\"#a%lld\">Alert %lld</a> <small>", (long long)row->id, (long long)row->id);
+	if (alone)
+		emit_raw(out, " <small>");
+	else
+		emit_rawf(out, " <a href=\"/alerts/%lld\">Alert %lld</a> <small>", (long long)row->id, (long long)row->id);
 	emit_text(out, row->kind);
 	emit_raw(out, "</small> ");
 	if (isfinite(row->worst_pct))
@@ -194,7 +201,7 @@ static void alert_section(void *arg, const struct view_alert *row)
 	struct fw_err err = { 0 };
 	page->n++;
 	page->last = row->id;
-	alert_head(out, row);
+	alert_head(out, row, page->alone);
 	alert_culprits(out, row);
 	alert_groups(out, row);
 	alert_cells(out, row);
@@ -203,7 +210,7 @@ static void alert_section(void *arg, const struct view_alert *row)
 		out->failed = true;
 	emit_raw(out, "</ol>");
 	if (strcmp(row->state, "open") == 0 || strcmp(row->state, "acknowledged") == 0)
-		next_steps(out, row->id);
+		next_steps(out, row->id, page->alone);
 	emit_raw(out, "</section>\n");
 }
 
@@ -241,4 +248,26 @@ void page_alerts(void *arg, struct http_request *r, struct http_response *respon
 	layout_older(page.out, r, page.n, ROWS, page.last);
 	emit_raw(page.out, "</div>");
 	layout_end_data(response, "/api/v1/alerts");
+}
+
+void page_alert(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct fw_err err = { 0 };
+	struct alert_page page = { .out = &response->body, .site = arg, .alone = true };
+	char title[48], data[64];
+	int64_t id = answer_path_id(r, response, "alert");
+	if (id < 0)
+		return;
+	snprintf(title, sizeof title, "Alert %lld", (long long)id);
+	snprintf(data, sizeof data, "/api/v1/alerts/%lld", (long long)id);
+	layout_begin(response, title, "alerts");
+	layout_follow(page.out, "alert.");
+	emit_raw(page.out, "<p><a href=/alerts>All alerts</a></p>");
+	layout_live(page.out, "alert", "The alert changed");
+	if (view_alert(page.site->db, id, alert_section, &page, &err) != 0) {
+		answer_error(r, response, &err);
+		return;
+	}
+	emit_raw(page.out, "</div>");
+	layout_end_data(response, data);
 }

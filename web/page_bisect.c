@@ -129,7 +129,7 @@ static void facts(void *arg, const struct view_bisect *row)
 	emit_text(out, row->suite);
 	emit_raw(out, "</dd>");
 	if (row->alert)
-		emit_rawf(out, "<dt>For</dt><dd><a href=\"/alerts#a%lld\">alert %lld</a></dd>", (long long)row->alert,
+		emit_rawf(out, "<dt>For</dt><dd><a href=\"/alerts/%lld\">alert %lld</a></dd>", (long long)row->alert,
 			(long long)row->alert);
 	if (row->comparison)
 		emit_rawf(out, "<dt>Both ends</dt><dd><a href=\"/comparisons/%lld\">comparison %lld</a></dd>",

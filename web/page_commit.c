@@ -77,8 +77,8 @@ static void job_row(void *arg, const struct view_job *row)
 static void alert_banner(void *arg, const struct view_alert *row)
 {
 	struct buf *out = arg;
-	emit_rawf(out, "<p class=\"banner warn\"><a href=\"/alerts#a%lld\">Alert %lld</a> ", (long long)row->id,
-		(long long)row->id);
+	emit_rawf(
+		out, "<p class=\"banner warn\"><a href=\"/alerts/%lld\">Alert %lld</a> ", (long long)row->id, (long long)row->id);
 	layout_verdict(out, row->state);
 	emit_raw(out, " its worst cell: ");
 	layout_change(out, row->worst_pct);

@@ -167,7 +167,7 @@ static void run_facts(struct buf *out, const struct comparison *c)
 	emit_rawf(out, ", %d launches</dd><dt>Finished</dt><dd><time>%.10s %.5s</time> UTC</dd>", c->launches, at,
 		strlen(at) > 15 ? at + 11 : "");
 	if (around->alert) {
-		emit_rawf(out, "<dt>Alert</dt><dd><a href=\"/alerts#a%lld\">", (long long)around->alert);
+		emit_rawf(out, "<dt>Alert</dt><dd><a href=\"/alerts/%lld\">", (long long)around->alert);
 		layout_verdict(out, around->alert_state);
 		emit_raw(out, "</a></dd>");
 	}

@@ -146,7 +146,7 @@ void page_api(void *arg, struct http_request *r, struct http_response *response)
 	route(out, "GET", "/api/v1/badge.svg?repo=&amp;branch=", "the latest verdict as a picture");
 	route(out, "GET", "/api/v1/compare?repo=&amp;base=&amp;target=", "the newest comparison of two commits");
 	route(out, "GET", "/api/v1/history?repo=&amp;branch=&amp;cell=&amp;device=", "one cell over time");
-	route(out, "GET", "/api/v1/alerts?state=", "alerts with their life");
+	route(out, "GET", "/api/v1/alerts?state=", "alerts with their life; <code>/alerts/{id}</code> one");
 	route(out, "GET", "/api/v1/jobs?state=", "the queue; <code>/jobs/{id}</code> one, <code>/jobs/{id}/log</code> its log");
 	route(out, "GET", "/api/v1/bisects", "searches for culprits; <code>/bisects/{id}</code> one");
 	route(out, "GET", "/api/v1/devices", "what measures");

@@ -49,6 +49,8 @@ struct site_actions {
 	int (*cancel_bisect)(void *arg, int64_t id, const char *who, struct fw_err *err);
 	int (*judge)(void *arg, int64_t comparison, bool *changed, struct fw_err *err);
 	int (*redeliver)(void *arg, int64_t delivery, struct fw_err *err);
+	/** A person's step with an alert; `state` acknowledged, accepted, resolved or invalid, `reason` "" none. */
+	int (*alert)(void *arg, int64_t id, const char *state, const char *who, const char *reason, struct fw_err *err);
 };
 
 struct site {

@@ -16,7 +16,7 @@ static const struct {
 	{ "comparison", "/comparisons/", "/api/v1/comparisons/" },
 	{ "job", "/jobs/", "/api/v1/jobs/" },
 	{ "commit", "/commits/", "/api/v1/commits/" },
-	{ "alert", "/alerts", "" },
+	{ "alert", "/alerts/", "/api/v1/alerts/" },
 	{ "device", "/devices", "" },
 	{ "cell", "/history?cell=", "" },
 };

@@ -75,7 +75,8 @@ function soon() {
 	timer = setTimeout(refresh, Math.max(GATHER_MS, drawnAt + REST_MS - Date.now()));
 }
 
-const kinds = ["job.queued", "job.state", "job.progress", "job.done", "alert.opened", "alert.named", "alert.changed", "alert.resolved",
+const kinds = ["job.queued", "job.state", "job.progress", "job.done", "alert.opened", "alert.named", "alert.acknowledged", "alert.accepted",
+	"alert.invalid", "alert.resolved",
 	"bisect.ended", "device.state", "branch.moved", "branch.gone", "epoch.started", "epoch.anchored", "resync"];
 
 function open() {
