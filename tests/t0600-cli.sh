@@ -68,6 +68,14 @@ run fw wait "${slow:0:10}" --timeout 100 --quiet --json
 is "a commit's digits do too" "$status" 3
 ok "--json is the API's body" json '.verdict == "regression" and (.cells | length) == 4'
 fails "a branch that is not there" 4 fw wait nothing-like-it
+branches_are() { [ "$(api branches | jq '.items | length')" = "$1" ]; }
+git -C "$tmp/kernels" branch again "$main"
+await 10 branches_are 4
+run fw wait again --timeout 2 --quiet
+is "a new branch at a commit that was measured has its verdict" "$status" 0
+like "which is that of the commit" "$out" "^comparison [0-9]+  kernels  tiny  ${main:0:12}\.\."
+git -C "$tmp/kernels" branch -q -D again
+await 10 branches_are 3
 fails "a job that is not there" 4 fw wait 999
 
 # ---- compare ----

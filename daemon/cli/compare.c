@@ -223,6 +223,22 @@ int verb_run(struct client *c, const struct options *o)
 	return EXIT_OK;
 }
 
+/* The commit that a branch points at, "" where there is no such branch. Shape: sha[65]. */
+static int find_tip(struct client *c, const char *branch, const char *repo, char *sha, struct fw_err *err)
+{
+	json_t *answer = NULL, *item;
+	size_t i;
+	sha[0] = '\0';
+	if (client_get(c, "/api/v1/branches", &answer, err) != 0)
+		return -1;
+	json_array_foreach(json_object_get(answer, "items"), i,
+		item) if ((!repo || strcmp(value_text(item, "repo"), repo) == 0) &&
+			  (strcmp(value_text(item, "name"), branch) == 0 || strcmp(value_text(item, "display"), branch) == 0))
+		snprintf(sha, 65, "%s", value_text(item, "commit"));
+	json_decref(answer);
+	return 0;
+}
+
 /* Newest job whose number, branch or target commit is `what`; *id is 0 when there is none yet. */
 static int find_job(struct client *c, const char *what, const char *repo, long long *id, struct fw_err *err)
 {
@@ -265,6 +281,10 @@ int verb_wait(struct client *c, const struct options *o)
 		if (!id)
 			nanosleep(&(struct timespec){ .tv_nsec = 100 * 1000 * 1000 }, NULL);
 	}
+	/* a new branch at a commit that was measured before gets no job of its own */
+	char sha[65];
+	if (!id && (find_tip(c, o->arg[0], o->repo, sha, &err) != 0 || (*sha && find_job(c, sha, o->repo, &id, &err) != 0)))
+		return verb_fail(&err);
 	if (!id)
 		err_set(&err, ERR_NOT_FOUND, "no job for %s: it is no job number, watched branch or commit", o->arg[0]);
 	else if (follow(c, o, id, &job, &err) == 0)

@@ -194,5 +194,12 @@ void report_comparison(const json_t *comparison, FILE *out)
 	fputc('\n', out);
 	line(out, "%lld launches, device held %.1f s%s%s", value_integer(comparison, "launches"), isnan(gpu_s) ? 0 : gpu_s,
 		*isolation ? ", isolation " : "", isolation);
-	json_array_foreach(cells, i, cell) warning(cell, out);
+	bool build = false;
+	json_array_foreach(cells, i, cell)
+	{
+		warning(cell, out);
+		build = build || strcmp(value_text(cell, "failure"), "build") == 0;
+	}
+	if (build)
+		line(out, "flopwatch log %lld shows what the build printed", value_integer(comparison, "job"));
 }

@@ -226,9 +226,10 @@ static int run_in_sandbox(struct run *r, const struct msg_subject *s, const char
 		snprintf(out->detail, sizeof out->detail, "%.120s: ran past %.6g s and was ended", name, timeout_s);
 	else
 		snprintf(out->detail, sizeof out->detail, "%.120s: %s%s", name, ended,
-			how.signal == 25   ? " (a file grew beyond 2 GiB)"
-			: how.signal == 24 ? " (CPU time used up)"
-					   : "");
+			how.signal == 25    ? " (a file grew beyond 2 GiB)"
+			: how.signal == 24  ? " (CPU time used up)"
+			: how.status == 127 ? " (a program was not found)"
+					    : "");
 	return 0;
 }
 
@@ -290,6 +291,9 @@ static int take_output(
 	close(fd);
 	/* Hostile bytes meet the tool inside the sandbox; names, build id and compiler notes differ between equal builds. */
 	status = run_in_sandbox(r, s, strip, "strip of the output", STRIP_MS / 1000.0, out, err);
+	if (status == 0 && out->exit > 0)
+		snprintf(out->detail, sizeof out->detail, "output %.160s is no shared object: strip refuses it, exit %d", shown,
+			out->exit);
 	if (status <= 0)
 		return status;
 	fd = open_output(job_fd, path, out, shown);
