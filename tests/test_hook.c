@@ -164,6 +164,14 @@ static void test_replay(void **state)
 	refused_hook(run, hook(run, "X-Hub-Signature-256: sha256=0\r\nX-GitHub-Delivery: third\r\n", "Hello, World!"));
 	accepted(run, hook(run, "X-Hub-Signature-256: sha256=" VECTOR "\r\nX-GitHub-Delivery: third\r\n", "Hello, World!"),
 		"poke kernels\n");
+	/* nor does one that could not be followed: its sender tries again */
+	static const char late[] = "X-Hub-Signature-256: sha256=" VECTOR "\r\nX-GitHub-Delivery: late\r\n";
+	run->asked.refuse = (struct fw_err){ .code = ERR_BUSY, .text = "no repository is watched at the moment" };
+	assert_problem(hook(run, late, "Hello, World!"), 503, "no repository is watched");
+	run->asked.refuse = (struct fw_err){ 0 };
+	run->asked.what[0] = '\0';
+	accepted(run, hook(run, late, "Hello, World!"), "poke kernels\n");
+	accepted(run, hook(run, late, "Hello, World!"), "");
 	char headers[512];
 	int n = snprintf(headers, sizeof headers, "X-Hub-Signature-256: sha256=" VECTOR "\r\nX-GitHub-Delivery: ");
 	memset(headers + n, 'a', 201);

@@ -84,6 +84,26 @@ static const char *delivery_id(struct http_request *r)
 	return NULL;
 }
 
+/*
+ * Look now, unless this delivery was seen before. 1 looked, 0 seen before, -1: nothing is remembered, so that the sender's next
+ * try is not taken for an echo.
+ */
+static int look_once(struct site *site, const char *repo, const char *id, struct fw_err *err)
+{
+	char key[400];
+	if (!id)
+		return site->act.poke(site->act.arg, repo, err) == 0 ? 1 : -1;
+	snprintf(key, sizeof key, "%s/%s", repo, id);
+	if (db_begin(site->db, err) != 0)
+		return -1;
+	int is_new = store_delivery(site->db, key, clock_utc_ms(), err);
+	if (is_new < 0 || (is_new && site->act.poke(site->act.arg, repo, err) != 0) || db_commit(site->db, err) != 0) {
+		db_rollback(site->db);
+		return -1;
+	}
+	return is_new;
+}
+
 void api_hook(void *arg, struct http_request *r, struct http_response *response)
 {
 	struct site *site = arg;
@@ -107,18 +127,8 @@ void api_hook(void *arg, struct http_request *r, struct http_response *response)
 		answer_problem(r, response, 400, "the delivery id is longer than 200 bytes");
 		return;
 	}
-	int is_new = 1;
-	if (id) {
-		char key[400];
-		snprintf(key, sizeof key, "%s/%s", repo, id);
-		is_new = db_begin(site->db, &err) == 0 ? store_delivery(site->db, key, clock_utc_ms(), &err) : -1;
-		if (is_new < 0 || db_commit(site->db, &err) != 0) {
-			db_rollback(site->db);
-			answer_error(r, response, &err);
-			return;
-		}
-	}
-	if (is_new && site->act.poke(site->act.arg, repo, &err) != 0) {
+	int is_new = look_once(site, repo, id, &err);
+	if (is_new < 0) {
 		answer_error(r, response, &err);
 		return;
 	}
