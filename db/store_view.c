@@ -61,7 +61,7 @@ int view_branches(struct db *db, int64_t repo, view_branch_fn *each, void *arg, 
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT r.name, b.name, b.display, b.commit_sha, coalesce(m.subject, ''), b.watched, b.gone, b.seen_at, j.id, "
-		"j.state, "
+		"j.state, coalesce(j.progress, ''), "
 		"c.id, c.verdict, c.target_sha, c.worst_pct, c.finished_at FROM branch_tip b JOIN repo r ON r.id = b.repo "
 		"LEFT JOIN commit_ m ON m.repo = b.repo AND m.sha = b.commit_sha "
 		"LEFT JOIN job j ON j.id = (SELECT max(id) FROM job x WHERE x.repo = b.repo AND x.branch = b.name) "
@@ -83,11 +83,12 @@ int view_branches(struct db *db, int64_t repo, view_branch_fn *each, void *arg, 
 				  .seen_at = row_int(s, 7),
 				  .job = row_int(s, 8),
 				  .job_state = row_text(s, 9),
-				  .comparison = row_int(s, 10),
-				  .verdict = row_text(s, 11),
-				  .compared = row_text(s, 12),
-				  .worst_pct = row_double(s, 13),
-				  .finished_at = row_int(s, 14) });
+				  .job_progress = row_text(s, 10),
+				  .comparison = row_int(s, 11),
+				  .verdict = row_text(s, 12),
+				  .compared = row_text(s, 13),
+				  .worst_pct = row_double(s, 14),
+				  .finished_at = row_int(s, 15) });
 	return r;
 }
 

@@ -31,10 +31,10 @@ struct view_branch {
 	const char *repo, *name, *display, *commit, *subject; /* name percent-encoded, display UTF-8 */
 	bool watched, gone;
 	int64_t seen_at;
-	int64_t job; /* latest of the branch, 0 none */
-	const char *job_state;
-	int64_t comparison;             /* latest of the branch, 0 none */
-	const char *verdict, *compared; /* its verdict and target commit */
+	int64_t job;                          /* latest of the branch, 0 none */
+	const char *job_state, *job_progress; /* progress: JSON, "" none yet */
+	int64_t comparison;                   /* latest of the branch, 0 none */
+	const char *verdict, *compared;       /* its verdict and target commit */
 	double worst_pct;
 	int64_t finished_at;
 };

@@ -1,4 +1,5 @@
 /* Overview: is anything wrong, what does each branch say, and how does every cell of the upstream branch fare. */
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,6 +68,22 @@ struct branches {
 	int n;
 };
 
+/* How far its job is: static/live.js writes the same words when an event says so. */
+static void job_progress(struct buf *out, int64_t job, const char *progress_json)
+{
+	json_t *p = *progress_json ? json_loads(progress_json, 0, NULL) : NULL;
+	json_int_t launch = json_integer_value(json_object_get(p, "launch")), set = json_integer_value(json_object_get(p, "set")),
+		   checks = json_integer_value(json_object_get(p, "checks"));
+	emit_rawf(out, " <small class=dim data-progress=%lld>", (long long)job);
+	if (launch)
+		emit_rawf(out, "launch %lld%s", (long long)launch, set == 2 ? ", confirming" : "");
+	else if (checks)
+		emit_rawf(out, "%lld of %lld checks", (long long)json_integer_value(json_object_get(p, "checked")),
+			(long long)checks);
+	emit_raw(out, "</small>");
+	json_decref(p);
+}
+
 static void branch_line(void *arg, const struct view_branch *row)
 {
 	struct branches *b = arg;
@@ -100,6 +117,8 @@ static void branch_line(void *arg, const struct view_branch *row)
 	if (row->job && strcmp(row->job_state, "done") != 0) {
 		emit_rawf(out, "<a href=\"/jobs/%lld\">job %lld</a> ", (long long)row->job, (long long)row->job);
 		layout_verdict(out, row->job_state);
+		if (strcmp(row->job_state, "checking") == 0 || strcmp(row->job_state, "measuring") == 0)
+			job_progress(out, row->job, row->job_progress);
 	}
 	emit_raw(out, "</td><td class=w>");
 	layout_time(out, row->finished_at);

@@ -25,6 +25,14 @@ await queue.evaluate(() => { // every stage that the queue shows, as it shows it
 	new MutationObserver(look).observe(document.body, { subtree: true, childList: true });
 	look();
 });
+await overview.evaluate(() => { // how far the job is, without the page being drawn anew: its nodes stay the same
+	window.steps = new Set();
+	const look = (records) => {
+		for (const { target } of records)
+			if (target instanceof Element && target.matches("[data-progress]")) window.steps.add(target.textContent);
+	};
+	new MutationObserver(look).observe(document.body, { subtree: true, childList: true });
+});
 for (const page of [queue, overview, alerts]) await page.bringToFront();
 execFileSync("bash", [push], { stdio: "inherit" });
 await test("the queue shows the pushed branch at work", () => queue.locator("#queue .card, #queue tr", { hasText: "slow" }).first().waitFor({ timeout: 60000 }));
@@ -32,6 +40,8 @@ await test("and its verdict, by itself", () => queue.locator("#queue tr", { hasT
 const seen = await queue.evaluate(() => [...window.seen].join(" "));
 result(/building|checking|measuring|sent/.test(seen), "stages were seen on the way", seen);
 await test("the overview has the regression", () => overview.locator("#overview tr", { hasText: "slow" }).filter({ hasText: "regression" }).waitFor({ timeout: 30000 }));
+const steps = await overview.evaluate(() => [...window.steps]);
+result(steps.some((s) => /^(launch \d+(, confirming)?|\d+ of \d+ checks)$/.test(s)), "and had said how far its job was", JSON.stringify(steps));
 await test("the alert appears by itself", () => alerts.locator("section.card", { hasText: "slow" }).waitFor({ timeout: 30000 }));
 await queue.close();
 await overview.close();

@@ -75,6 +75,13 @@ function soon() {
 	timer = setTimeout(refresh, Math.max(GATHER_MS, drawnAt + REST_MS - Date.now()));
 }
 
+// What a running job says of itself is only put in place: drawing the page anew for it would cost more than it tells.
+function putProgress(event) {
+	const { job, progress: p } = JSON.parse(event.data);
+	const words = p.launch ? `launch ${p.launch}${p.set === 2 ? ", confirming" : ""}` : p.checks ? `${p.checked} of ${p.checks} checks` : "";
+	for (const place of document.querySelectorAll(`[data-progress="${job}"]`)) place.textContent = words;
+}
+
 const kinds = ["job.queued", "job.state", "job.progress", "job.done", "alert.opened", "alert.named", "alert.acknowledged", "alert.accepted",
 	"alert.invalid", "alert.resolved",
 	"bisect.ended", "device.state", "branch.moved", "branch.gone", "epoch.started", "epoch.anchored", "resync"];
@@ -93,6 +100,7 @@ function open() {
 		poll ??= setInterval(refresh, POLL_MS);
 	};
 	source.onmessage = soon;
+	source.addEventListener("job.progress", putProgress);
 	for (const kind of kinds)
 		if (kind === "resync" || wanted.some((w) => kind.startsWith(w))) source.addEventListener(kind, soon);
 }
