@@ -47,6 +47,8 @@ export async function pagesOf(server, { comparison, cell, items }) {
 		search: "/search?q=attention",
 		nothing: "/nothing",
 	};
+	const [alert] = (await json(`${server}/api/v1/alerts?limit=1`)).items;
+	if (alert) pages.alert = `/alerts/${alert.id}`;
 	for (const verdict of ["undecided", "failed", "improvement", "identical"]) {
 		const other = items.find((c) => c.verdict === verdict);
 		if (other) pages[`comparison-${verdict}`] = `/comparisons/${other.id}`;
