@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "db/store_token.h"
+#include "queue.h"
 #include "web/access.h"
 #include "web/page_cache.h"
 #include "web/site.h"
@@ -151,6 +152,12 @@ static int health(void *arg, struct fw_err *err)
 	return control_health(arg, err);
 }
 
+static void workers(void *arg, site_worker_fn *each, void *to)
+{
+	const struct control *c = arg;
+	queue_workers(c->queue, each, to);
+}
+
 /* ---- starting -------------------------------------------------------------------------------------------------------------------------- */
 
 /* Where tests and scripts look for a port that was not fixed. */
@@ -205,7 +212,7 @@ int face_start(
 		f->name[i] = c->name[i];
 	f->site.names = f->name;
 	f->site.act = (struct site_actions){ control, enqueue, calibrate, cancel, retry, pause_device, poke, secret, health,
-		bisect, import, cancel_bisect, judge, redeliver, alert };
+		bisect, import, cancel_bisect, judge, redeliver, alert, workers };
 	if ((c->needs_token && write_admin_token(f, c->state_dir, err) != 0) ||
 		site_start(&f->site, c->listen_host, c->listen_port, &f->http, err) != 0 ||
 		(c->listen_port == 0 && write_port(f, c->state_dir, err) != 0) ||

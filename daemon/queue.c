@@ -14,6 +14,7 @@
 #include "resolve.h"
 #include "slot.h"
 #include "status.h"
+#include "web/site.h"
 
 enum { RESOLVES_MAX = 4, LOOK_AGAIN_MS = 30000 };
 static const unsigned long long disk_free_min_bytes = 64ull << 20;
@@ -368,6 +369,15 @@ int queue_health(struct queue *q, struct fw_err *err)
 		return err_set(
 			err, ERR_FULL, "less than %llu MiB are free in %s", disk_free_min_bytes >> 20, q->config->state_dir);
 	return 0;
+}
+
+void queue_workers(const struct queue *q, site_worker_fn *each, void *to)
+{
+	for (int i = 0; i < q->n_slots; i++) {
+		struct site_worker w;
+		slot_tell(q->slot[i], &w);
+		each(to, &w);
+	}
 }
 
 struct ledger *queue_ledger(struct queue *q)

@@ -30,6 +30,9 @@ void queue_drain(struct queue *q, void (*done)(void *arg), void *arg);
 void queue_stop(struct queue *q);
 /** 0, or -1 with why results cannot be stored. */
 int queue_health(struct queue *q, struct fw_err *err);
+struct site_worker;
+/** Each worker as it stands. */
+void queue_workers(const struct queue *q, void (*each)(void *to, const struct site_worker *worker), void *to);
 struct ledger *queue_ledger(struct queue *q);
 
 #endif

@@ -15,6 +15,7 @@
 #include "judge.h"
 #include "session.h"
 #include "watch.h"
+#include "web/site.h"
 
 enum { STORE_AGAIN_MS = 5000, DOWN_FIRST_MS = 2000, DOWN_MOST_MS = 300000, LOST_PAUSE_MS = 1000 };
 
@@ -40,6 +41,7 @@ struct slot {
 	struct msg_hello hello;
 	bool has_hello;
 	int failures;    /* of the worker, in a row */
+	char why[400];   /* the last one */
 	bool is_suspect; /* ask it again before it gets another job */
 
 	struct store_job job; /* id 0: none */
@@ -89,6 +91,7 @@ static void go_down(struct slot *s, const char *why)
 	int64_t pause = (int64_t)DOWN_FIRST_MS << (s->failures < 8 ? s->failures : 8);
 	s->phase = PHASE_DOWN;
 	s->has_hello = false;
+	snprintf(s->why, sizeof s->why, "%s", why);
 	if (s->failures++ == 0)
 		log_warning("worker.down", "worker=%s err=%s", s->worker->name, log_quote(why));
 	set_timer(s, pause < DOWN_MOST_MS ? pause : DOWN_MOST_MS, ask_again);
@@ -596,6 +599,22 @@ int64_t slot_job(const struct slot *s)
 const char *slot_device(const struct slot *s)
 {
 	return s->job.id || s->phase == PHASE_CANARY ? s->device.uuid : "";
+}
+
+void slot_tell(const struct slot *s, struct site_worker *out)
+{
+	bool asks = s->phase == PHASE_DOWN || s->phase == PHASE_ASKING, down = asks && s->failures > 0;
+	*out = (struct site_worker){
+		.name = s->worker->name,
+		.state = down                     ? "down"
+			 : asks                   ? "starting"
+			 : s->phase == PHASE_FREE ? "free"
+						  : "busy",
+		.why = down ? s->why : "",
+		.version = s->has_hello ? s->hello.version : "",
+		.device = slot_device(s),
+		.job = s->job.id,
+	};
 }
 
 bool slot_is_busy(const struct slot *s)

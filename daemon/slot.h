@@ -37,6 +37,9 @@ int slot_claim(struct slot *s, struct fw_err *err);
 int64_t slot_job(const struct slot *s);
 /** Device at work or under trial; "" none. */
 const char *slot_device(const struct slot *s);
+struct site_worker;
+/** How its worker stands. Own: texts point into the slot. */
+void slot_tell(const struct slot *s, struct site_worker *out);
 /** Whether anything of it still runs. */
 bool slot_is_busy(const struct slot *s);
 /** End its job as cancelled. Err: the database. */

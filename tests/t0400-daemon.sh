@@ -259,10 +259,14 @@ unlucky=$(head_of kernels)
 await 10 has_job "$unlucky"
 await 10 grep -q 'worker.down.*before its hello' "$tmp/log"
 is "a worker that never says hello costs no attempt" "$(job_field "$(job_of "$unlucky")" 'state + " " + (.attempt | tostring)')" "queued 0"
+like "the list of workers says why" "$(api workers | jq -c '.items[]')" '"name":"bad","state":"down","why":"the worker ended before its hello \(exit 3\)'
+like "so do the pages" "$(curl -s "http://127.0.0.1:$(port)/")" 'Worker <b>bad</b> is down and is tried again: the worker ended before its hello'
+like "and the command line" "$("$bin/flopwatch" --server "http://127.0.0.1:$(port)" status)" 'WARNING worker bad is down: the worker ended before'
 stop_daemon
 write_config
 start_daemon
 is "and another one measures the job" "$(result_of "$unlucky")" "done improvement"
+like "which is free then" "$(api workers | jq -c '[.items[] | [.name, .state, .why, .job]]')" '^\[\["sim","(free|busy)",null,'
 
 # ---- workers that are elsewhere ----
 stop_daemon

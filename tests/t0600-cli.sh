@@ -241,6 +241,7 @@ fails "open of another kind" 2 fw open window 3
 ok "doctor" fw doctor
 like "sees the daemon" "$out" "^ok    daemon      $server answers"
 like "and its repositories" "$out" '^ok    repository  kernels is read'
+like "and its workers" "$out" '^ok    worker      sim is (free|busy)'
 like "and says what to do about what is missing" "$out" '^ +-> '
 ok "doctor --json" fw doctor --json
 ok "is JSON" json '.ok and (.checks | length) > 4 and all(.checks[]; .health == "ok" or .advice)'

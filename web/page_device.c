@@ -197,6 +197,24 @@ static int draw_calibration(struct drawing *d, struct fw_err *err)
 	return result;
 }
 
+static void worker_banner(void *to, const struct site_worker *w)
+{
+	struct buf *out = to;
+	if (strcmp(w->state, "down") != 0)
+		return;
+	emit_raw(out, "<p class=\"banner warn\" role=status>Worker <b>");
+	emit_text(out, w->name);
+	emit_raw(out, "</b> is down and is tried again: ");
+	emit_text(out, w->why);
+	emit_raw(out, ".</p>");
+}
+
+void page_worker_banners(struct site *site, struct buf *out)
+{
+	if (site->act.workers)
+		site->act.workers(site->act.arg, worker_banner, out);
+}
+
 void page_devices(void *arg, struct http_request *r, struct http_response *response)
 {
 	struct site *site = arg;
@@ -205,6 +223,7 @@ void page_devices(void *arg, struct http_request *r, struct http_response *respo
 	layout_begin(response, "Devices", "devices");
 	layout_follow(d.out, "device. job.state job.done");
 	layout_live(d.out, "devices", "A device changed");
+	page_worker_banners(site, d.out);
 	emit_raw(d.out, "<div class=\"cards wide\">");
 	if (view_devices(site->db, device_card, &d, &err) != 0) {
 		answer_error(r, response, &err);

@@ -297,6 +297,7 @@ void page_overview(void *arg, struct http_request *r, struct http_response *resp
 	struct devices devices = { .out = out };
 	if (result == 0)
 		result = view_devices(site->db, device_banner, &devices, &err);
+	page_worker_banners(site, out);
 	if (devices.n == 0)
 		emit_raw(out, "<p class=\"banner warn\" role=status>No device has reported yet, so nothing can be measured. "
 			      "Workers stand "

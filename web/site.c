@@ -53,6 +53,7 @@ static const struct http_route routes[] = {
 	{ "GET", "/api/v1/jobs/{id}", api_job, HTTP_READ },
 	{ "GET", "/api/v1/jobs/{id}/log", api_job_log, HTTP_READ },
 	{ "GET", "/api/v1/devices", api_devices, HTTP_READ },
+	{ "GET", "/api/v1/workers", api_workers, HTTP_READ },
 	{ "GET", "/api/v1/calibration", api_calibration, HTTP_READ },
 	{ "GET", "/api/v1/events", api_events, HTTP_READ },
 

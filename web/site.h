@@ -28,6 +28,17 @@ struct site_import {
 	const struct site_import_row *row; /* row[n] */
 };
 
+/** A configured worker as it stands. All texts live for the call. */
+struct site_worker {
+	const char *name;
+	const char *state;   /* "down" "starting" "free" "busy" */
+	const char *why;     /* it is down; "" else */
+	const char *version; /* "" before its first hello */
+	const char *device;  /* it works on; "" none */
+	int64_t job;         /* 0 none */
+};
+typedef void site_worker_fn(void *to, const struct site_worker *worker);
+
 enum { SITE_CALIBRATIONS = 2, SITE_CALIBRATIONS_MAX = 50 }; /* A/A comparisons asked for at once */
 
 /** What main connects to the daemon's control room. Err: as control.h says. */
@@ -51,6 +62,8 @@ struct site_actions {
 	int (*redeliver)(void *arg, int64_t delivery, struct fw_err *err);
 	/** A person's step with an alert; `state` acknowledged, accepted, resolved or invalid, `reason` "" none. */
 	int (*alert)(void *arg, int64_t id, const char *state, const char *who, const char *reason, struct fw_err *err);
+	/** Each worker of the configuration, in its order. */
+	void (*workers)(void *arg, site_worker_fn *each, void *to);
 };
 
 struct site {

@@ -119,8 +119,7 @@ const struct catalog_verb catalog_verbs[] = {
 		CATALOG_WORDS, "show" },
 	{ "doctor", 0, 0, verb_doctor, "doctor", "is everything there that measuring needs, and what to do if not",
 		"Looks at this machine and at the daemon: GPU and driver, nvcc, performance counters, sandbox, disk, clock, the "
-		"daemon "
-		"and its repositories. Status 1 when something fails, else 0.",
+		"daemon, its repositories and its workers. Status 1 when something fails, else 0.",
 		"", "flopwatch doctor  # a line a question: ok, warn or fail", CATALOG_NONE, "" },
 	{ "backup", 1, 1, verb_backup, "backup FILE", "copy the daemon's database", "", "",
 		"flopwatch backup flopwatch-$(date +%F).db", CATALOG_FILE, "" },

@@ -197,11 +197,25 @@ static void look_at_daemon_devices(struct doctor *d, const json_t *devices)
 			"the daemon has heard of none");
 }
 
+static void look_at_workers(struct doctor *d, const json_t *workers)
+{
+	size_t i;
+	json_t *worker;
+	json_array_foreach(json_object_get(workers, "items"), i, worker)
+	{
+		bool down = strcmp(value_text(worker, "state"), "down") == 0;
+		say(d, down ? FAIL : OK, "worker",
+			down ? "mend its command or socket under workers: in flopwatchd.yml; it is tried again" : "",
+			"%s is %s%s%s", value_text(worker, "name"), value_text(worker, "state"), down ? ": " : "",
+			value_text(worker, "why"));
+	}
+}
+
 static void look_at_daemon(struct doctor *d)
 {
 	struct fw_err err = { 0 };
 	struct buf text;
-	json_t *repos = NULL, *devices = NULL;
+	json_t *repos = NULL, *devices = NULL, *workers = NULL;
 	buf_init(&text, 1 << 16);
 	if (client_get_raw(d->c, "/healthz", &text, &err) != 0) {
 		bool away = err.code == ERR_IO || err.code == ERR_TIMEOUT;
@@ -215,10 +229,13 @@ static void look_at_daemon(struct doctor *d)
 	} else {
 		say(d, OK, "daemon", "", "%s answers and can store results", client_server(d->c));
 		look_at_repos(d, repos);
+		if (client_get(d->c, "/api/v1/workers", &workers, &err) == 0) /* a daemon of before has no such list */
+			look_at_workers(d, workers);
 		look_at_daemon_devices(d, devices);
 	}
 	json_decref(repos);
 	json_decref(devices);
+	json_decref(workers);
 	buf_fini(&text);
 }
 

@@ -121,6 +121,18 @@ static void print_repo_errors(const json_t *items)
 	}
 }
 
+static void print_worker_errors(const json_t *items)
+{
+	size_t i;
+	json_t *worker;
+	json_array_foreach(items, i, worker)
+	{
+		if (strcmp(value_text(worker, "state"), "down") == 0)
+			printf("WARNING worker %s is down: ", value_text(worker, "name")),
+				plain_print(stdout, value_text(worker, "why")), putchar('\n');
+	}
+}
+
 int verb_status(struct client *c, const struct options *o)
 {
 	struct buf path;
@@ -132,6 +144,11 @@ int verb_status(struct client *c, const struct options *o)
 	buf_puts(&path, "/api/v1/repos");
 	if (status == EXIT_OK && !o->json)
 		status = show(c, o, &path, print_repo_errors);
+	json_t *workers = NULL;
+	struct fw_err ignored = { 0 }; /* a daemon of before has no such list */
+	if (status == EXIT_OK && !o->json && client_get(c, "/api/v1/workers", &workers, &ignored) == 0)
+		print_worker_errors(json_object_get(workers, "items"));
+	json_decref(workers);
 	buf_fini(&path);
 	return status;
 }
