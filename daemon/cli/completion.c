@@ -21,6 +21,17 @@ static void option_names(const struct catalog_verb *verb, FILE *out)
 		}
 }
 
+/* Options that may stand before the verb and are followed by a value, which is not the verb. */
+static void value_options(const char *between, FILE *out)
+{
+	const char *gap = "";
+	for (const struct catalog_option *o = catalog_options; o->name; o++)
+		if (o->value && o->everywhere) {
+			fprintf(out, "%s--%s", gap, o->name);
+			gap = between;
+		}
+}
+
 /* ---- bash -------------------------------------------------------------------------------------------------------------- */
 
 static void bash_values(FILE *out)
@@ -47,12 +58,7 @@ static void bash(FILE *out)
 	      "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n\t\tcase ${COMP_WORDS[i]} in\n",
 		out);
 	fputs("\t\t", out);
-	const char *gap = "";
-	for (const struct catalog_option *o = catalog_options; o->name; o++)
-		if (o->value && o->everywhere) {
-			fprintf(out, "%s--%s", gap, o->name);
-			gap = "|";
-		}
+	value_options("|", out);
 	fputs(") ((i++)) ;;\n\t\t-*) ;;\n\t\t*) verb=${COMP_WORDS[i]}; break ;;\n\t\tesac\n\tdone\n", out);
 	bash_values(out);
 	fputs("\tcase $verb in\n\t'')\n\t\tif [[ $word == -* ]]; then COMPREPLY=($(compgen -W '", out);
@@ -109,19 +115,18 @@ static void zsh_option(const struct catalog_option *o, FILE *out)
 
 static void zsh(FILE *out)
 {
-	fputs("#compdef flopwatch\n# made by: flopwatch completion zsh\n_flopwatch() {\n\tlocal context state line\n\tlocal -a "
-	      "verbs\n\tverbs=(\n",
+	fputs("#compdef flopwatch\n# made by: flopwatch completion zsh\n_flopwatch_verbs() {\n\tlocal -a verbs\n\tverbs=(\n",
 		out);
 	for (const struct catalog_verb *v = catalog_verbs; v->name; v++) {
 		fprintf(out, "\t\t'%s:", v->name);
 		quoted(out, v->what, ":");
 		fputs("'\n", out);
 	}
-	fputs("\t)\n\t_arguments -C", out);
+	fputs("\t)\n\t_describe verb verbs\n}\n_flopwatch() {\n\tlocal context state line\n\t_arguments -C", out);
 	for (const struct catalog_option *o = catalog_options; o->name; o++)
 		if (o->everywhere)
 			zsh_option(o, out);
-	fputs(" '1:verb:->verb' '*::argument:->argument'\n\tcase $state in\n\tverb) _describe verb verbs "
+	fputs(" '1:verb:->verb' '*::argument:->argument'\n\tcase $state in\n\tverb) _flopwatch_verbs "
 	      ";;\n\targument)\n\t\tcase $line[1] in\n",
 		out);
 	for (const struct catalog_verb *v = catalog_verbs; v->name; v++) {
@@ -131,6 +136,8 @@ static void zsh(FILE *out)
 				zsh_option(o, out);
 		if (v->kind == CATALOG_WORDS)
 			fprintf(out, " '1:word:(%s)'", v->words);
+		if (strcmp(v->name, "help") == 0)
+			fputs(" '1:verb:_flopwatch_verbs'", out);
 		fputs(v->kind == CATALOG_FILE ? " '*:file:_files' ;;\n" : " ;;\n", out);
 	}
 	fputs("\t\tesac ;;\n\tesac\n}\n_flopwatch \"$@\"\n", out);
@@ -140,10 +147,12 @@ static void fish_option(const struct catalog_option *o, const char *when, FILE *
 {
 	fprintf(out, "complete -c flopwatch%s -l %s -d '", when, o->name);
 	quoted(out, o->what, "\\");
-	fprintf(out, "'%s", o->value ? " -r" : "");
+	fputs("'", out);
 	if (o->kind == CATALOG_FILE)
-		fputs(" -F", out);
-	else if (o->kind == CATALOG_WORDS)
+		fputs(" -r -F", out);
+	else if (o->value)
+		fputs(" -x", out); /* a value that is no file */
+	if (o->kind == CATALOG_WORDS)
 		fprintf(out, " -a '%s'", o->words);
 	fputc('\n', out);
 }
@@ -151,15 +160,38 @@ static void fish_option(const struct catalog_option *o, const char *when, FILE *
 static void fish(FILE *out)
 {
 	char when[128];
-	fputs("# made by: flopwatch completion fish\ncomplete -c flopwatch -f\n", out);
+	fputs("# made by: flopwatch completion fish\n"
+	      "# The verb on the command line, if there is one.\n"
+	      "function __flopwatch_verb\n"
+	      "    set -l value no\n"
+	      "    for word in (commandline -opc)[2..-1]\n"
+	      "        if test $value = yes\n"
+	      "            set value no\n"
+	      "            continue\n"
+	      "        end\n"
+	      "        switch $word\n"
+	      "            case ",
+		out);
+	value_options(" ", out);
+	fputs("\n                set value yes\n"
+	      "            case '-*'\n"
+	      "            case '*'\n"
+	      "                echo $word\n"
+	      "                return\n"
+	      "        end\n"
+	      "    end\n"
+	      "    return 1\n"
+	      "end\n"
+	      "complete -c flopwatch -f\n",
+		out);
 	for (const struct catalog_option *o = catalog_options; o->name; o++)
 		if (o->everywhere)
 			fish_option(o, "", out);
 	for (const struct catalog_verb *v = catalog_verbs; v->name; v++) {
-		fprintf(out, "complete -c flopwatch -n __fish_use_subcommand -a %s -d '", v->name);
+		fprintf(out, "complete -c flopwatch -n 'not __flopwatch_verb >/dev/null' -a %s -d '", v->name);
 		quoted(out, v->what, "\\");
 		fputs("'\n", out);
-		snprintf(when, sizeof when, " -n '__fish_seen_subcommand_from %s'", v->name);
+		snprintf(when, sizeof when, " -n 'contains %s (__flopwatch_verb)'", v->name);
 		for (const struct catalog_option *o = catalog_options; o->name; o++)
 			if (!o->everywhere && catalog_takes(v, o))
 				fish_option(o, when, out);
@@ -167,6 +199,11 @@ static void fish(FILE *out)
 			fprintf(out, "complete -c flopwatch%s -a '%s'\n", when, v->words);
 		if (v->kind == CATALOG_FILE)
 			fprintf(out, "complete -c flopwatch%s -F\n", when);
+		if (strcmp(v->name, "help") == 0) {
+			fprintf(out, "complete -c flopwatch%s -a '", when);
+			verb_names(out);
+			fputs("'\n", out);
+		}
 	}
 }
 
