@@ -9,6 +9,11 @@ put() { # mode, source, folder
 	mkdir -p "$root$3"
 	install -m "$1" "$2" "$root$3/"
 }
+put_text() { # mode, source, folder, name: a text that names our places below /usr
+	mkdir -p "$root$3"
+	sed -E "s,/usr/(sbin|libexec/flopwatch|share/flopwatch),$prefix/\\1,g" "$2" >"$root$3/$4"
+	chmod "$1" "$root$3/$4"
+}
 put 755 build/bin/flopwatch "$prefix/bin"
 put 755 build/bin/flopwatchd "$prefix/sbin"
 for program in flopwatch-git flopwatch-worker flopwatch-runner flopwatch-send; do
@@ -16,13 +21,12 @@ for program in flopwatch-git flopwatch-worker flopwatch-runner flopwatch-send; d
 done
 put 644 kernels/fw_kernel.h "$prefix/include/flopwatch"
 for suite in etc/suites/*.yaml; do put 644 "$suite" "$prefix/share/flopwatch/suites"; done
-for unit in systemd/*.service systemd/*.socket; do put 644 "$unit" /usr/lib/systemd/system; done
-put 644 systemd/flopwatch.sysusers "$prefix/lib/sysusers.d"
-mv "$root$prefix/lib/sysusers.d/flopwatch.sysusers" "$root$prefix/lib/sysusers.d/flopwatch.conf"
-put 644 systemd/flopwatch.tmpfiles "$prefix/lib/tmpfiles.d"
-mv "$root$prefix/lib/tmpfiles.d/flopwatch.tmpfiles" "$root$prefix/lib/tmpfiles.d/flopwatch.conf"
+# systemd looks here whatever the prefix is
+for unit in systemd/*.service systemd/*.socket; do put_text 644 "$unit" /usr/lib/systemd/system "$(basename "$unit")"; done
+put_text 644 systemd/flopwatch.sysusers /usr/lib/sysusers.d flopwatch.conf
+put_text 644 systemd/flopwatch.tmpfiles /usr/lib/tmpfiles.d flopwatch.conf
 if [ ! -e "$root/etc/flopwatch/flopwatchd.yml" ]; then # a configuration that is there is the administrator's
-	put 640 etc/flopwatchd.yml /etc/flopwatch
+	put_text 640 etc/flopwatchd.yml /etc/flopwatch flopwatchd.yml
 fi
 put 644 README.md "$prefix/share/doc/flopwatch"
 put 644 ARCHITECTURE.md "$prefix/share/doc/flopwatch"
@@ -46,3 +50,4 @@ for shell in bash:bash-completion/completions/flopwatch zsh:zsh/vendor-completio
 done
 put 755 etc/pre-push "$prefix/share/doc/flopwatch/examples"
 echo "installed under ${root:-/}"
+[ -n "$root" ] || echo "next, as root: systemd-sysusers && systemd-tmpfiles --create && systemctl daemon-reload && systemctl enable --now flopwatch-worker.socket flopwatchd"

@@ -24,6 +24,9 @@ ok "installing again" install_into "$dest"
 is "keeps the administrator's configuration" "$(tail -n 1 "$dest/etc/flopwatch/flopwatchd.yml")" "# mine"
 ok "with another prefix" env PREFIX=/opt/flopwatch make --no-print-directory -s -C "$root" install DESTDIR="$tmp/opt" PREFIX=/opt/flopwatch
 ok "programs go there" test -x "$tmp/opt/opt/flopwatch/bin/flopwatch"
+is "and the units know it" "$(grep -ho '^ExecStart=[^ ]*' "$tmp/opt"/usr/lib/systemd/system/*.service | sort | paste -sd' ')" \
+	"ExecStart=/opt/flopwatch/libexec/flopwatch/flopwatch-worker ExecStart=/opt/flopwatch/sbin/flopwatchd"
+like "so does the configuration" "$(cat "$tmp/opt/etc/flopwatch/flopwatchd.yml")" '^suites_dir: /opt/flopwatch/share/flopwatch/suites '
 
 # ---- the installed programs ----
 ok "the CLI finds the daemon beside it" env PATH=/usr/bin:/bin "$dest/usr/bin/flopwatch" config check "$dest/etc/flopwatch/flopwatchd.yml"
@@ -77,6 +80,13 @@ fails "and the check would see a bare one" 1 security 5 flopwatchd.service
 if command -v systemd-sysusers >/dev/null; then
 	ok "users are understood" systemd-sysusers --dry-run "$dest/usr/lib/sysusers.d/flopwatch.conf"
 	like "both of them" "$out" 'flopwatch-run'
+	if [ "$(id -u)" = 0 ] && command -v systemd-tmpfiles >/dev/null; then
+		ok "they are made" systemd-sysusers --root="$dest"
+		ok "and their folders" systemd-tmpfiles --root="$dest" --create
+		is "the daemon's user may read its configuration" "$(stat -c '%u:%g %a' "$dest/etc/flopwatch/flopwatchd.yml")" "0:$(sed -n 's/^flopwatch:[^:]*:\([0-9]*\).*/\1/p' "$dest/etc/group") 640"
+	else
+		skip "they are made" "only root makes users"
+	fi
 else
 	skip "users are understood" "systemd-sysusers is not installed"
 fi
