@@ -58,6 +58,23 @@ int view_cell_changes(struct db *db, int64_t comparison, view_cell_change_fn *ea
 	return r;
 }
 
+int view_cell_id(struct db *db, int64_t comparison, const char *key, int64_t *id, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT id FROM cell WHERE comparison = :comparison AND key = :key", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":comparison", comparison);
+	stmt_text(s, ":key", key);
+	int r = stmt_step(s, err);
+	if (r == 0)
+		return err_set(err, ERR_NOT_FOUND, "comparison %lld has no cell %s", (long long)comparison, key);
+	if (r < 0)
+		return -1;
+	*id = row_int(s, 0);
+	stmt_reset(s);
+	return 0;
+}
+
 int view_device_info(struct db *db, const char *uuid, view_info_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, "SELECT info FROM device WHERE uuid = :uuid", err);

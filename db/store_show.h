@@ -25,6 +25,9 @@ typedef void view_cell_change_fn(void *arg, const char *key, double change_pct);
 /** The change of every cell of a comparison, in no order. */
 int view_cell_changes(struct db *db, int64_t comparison, view_cell_change_fn *each, void *arg, struct fw_err *err);
 
+/** A cell's row by its key. ERR_NOT_FOUND. */
+int view_cell_id(struct db *db, int64_t comparison, const char *key, int64_t *id, struct fw_err *err);
+
 typedef void view_info_fn(void *arg, const char *info_json);
 /** What a device says about itself; nothing for one that is not known. */
 int view_device_info(struct db *db, const char *uuid, view_info_fn *each, void *arg, struct fw_err *err);

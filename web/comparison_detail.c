@@ -418,24 +418,12 @@ static void how_sure(struct buf *out, const struct comparison_cell *cell)
 	emit_raw(out, ".</p>");
 }
 
-struct finding {
-	int n;
-	int64_t id;
-};
-
-static void find_row(void *arg, const struct view_cell *row)
-{
-	struct finding *f = arg;
-	if (row->n == f->n)
-		f->id = row->id;
-}
-
 int comparison_detail(void *arg, struct buf *out, const struct comparison *c, struct comparison_cell *cell, struct fw_err *err)
 {
 	struct db *db = arg;
-	struct finding found = { .n = cell->n };
+	int64_t id;
 	double peer_ms;
-	if (view_cells(db, c->id, find_row, &found, err) != 0 || view_peer_ms(db, c->repo, cell->key, &peer_ms, err) != 0)
+	if (view_cell_id(db, c->id, cell->key, &id, err) != 0 || view_peer_ms(db, c->repo, cell->key, &peer_ms, err) != 0)
 		return -1;
 	comparison_open(cell);
 	emit_raw(out, "<div class=row><b>");
@@ -453,13 +441,13 @@ int comparison_detail(void *arg, struct buf *out, const struct comparison *c, st
 	times(out, c, cell, peer_ms);
 	emit_raw(out, "<div>");
 	phases(out, cell);
-	int result = launches(db, out, cell, found.id, err);
+	int result = launches(db, out, cell, id, err);
 	const char *series = comparison_text(cell->json, "series");
 	if (result == 0)
-		result = strip_draw(out, db, found.id, *series ? series : "device", err);
+		result = strip_draw(out, db, id, *series ? series : "device", err);
 	emit_raw(out, "</div></div>");
 	if (result == 0)
-		result = kernels(db, out, c, found.id, err);
+		result = kernels(db, out, c, id, err);
 	commands(out, c, cell);
 	return result;
 }

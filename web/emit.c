@@ -127,9 +127,9 @@ void emit_rawf(struct buf *out, const char *format, ...)
 	va_start(args, format);
 	va_copy(again, args);
 	for (const char *at = format; at;) {
-		size_t plain = strcspn(at, "%");
-		buf_append(out, at, plain);
-		at += plain;
+		const char *value = strchrnul(at, '%');
+		buf_append(out, at, (size_t)(value - at));
+		at = value;
 		if (!*at)
 			break;
 		at = put_value(out, at + 1, &args);

@@ -11,7 +11,7 @@
 #include "base/buf.h"
 #include "db/store_show.h"
 
-enum { PAGE_STAMP_MAX = 65, PAGE_CACHE_BYTES = 4 << 20 };
+enum { PAGE_STAMP_MAX = 65, PAGE_CACHE_BYTES = 2 << 20 };
 
 struct page_cache;
 
