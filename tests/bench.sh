@@ -1,5 +1,5 @@
 #!/bin/bash
-# Figures of the daemon, one a line: `bench NAME VALUE UNIT`. Real daemon, real database, real pushes, wrk as the load.
+# Figures of the daemon, one a line: `bench NAME VALUE UNIT`. Real daemon, real database, real pushes, real connections.
 set -eu
 cd "$(dirname "$0")/.."
 export LC_ALL=C.UTF-8 GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
@@ -11,6 +11,10 @@ pid=
 trap '[ -z "$pid" ] || kill "$pid" 2>/dev/null || true; wait; rm -rf "$work"' EXIT
 
 make --no-print-directory -s build/tests/bench_seed build/tests/bench_rule build/tests/bench_trend build/tests/bench_load build/tests/modules/good.so build/tests/bench_clock
+
+target() { # name, comparison, bound: beside a figure, what it is meant to be
+	echo "bench $1 target $2 $3"
+}
 
 # ---- the rule on recorded launches
 build/tests/bench_rule tests/data/gpu-recorded 1000
@@ -53,15 +57,18 @@ server="http://127.0.0.1:$(cat "$work/state/port")"
 sleep 2
 
 git -C "$work/tree" push -q "$work/kernels.git" HEAD:refs/heads/main
-"$bin/flopwatch" --server "$server" wait main --timeout 300 >/dev/null || true
+"$bin/flopwatch" --server "$server" wait "$(git -C "$work/tree" rev-parse HEAD)" --timeout 300 >/dev/null || true
 
-# ---- at rest: twenty seconds of nothing
-ticks() { awk '{ print $14 + $15 }' "/proc/$pid/stat"; }
-before=$(ticks)
-sleep 20
-after=$(ticks)
-echo "bench daemon.rest_cpu $(python3 -c "print('%.6g' % (100 * ($after - $before) / $(getconf CLK_TCK) / 20))") pct"
+# ---- at rest: a minute of nothing; what the daemon and the children that it waited for took of one core
+ran_ns() { echo $(($(cut -d' ' -f1 "/proc/$pid/schedstat") + 1000000000 / $(getconf CLK_TCK) * $(awk '{ print $16 + $17 }' "/proc/$pid/stat"))); }
+sleep 5
+before=$(ran_ns)
+sleep 60
+after=$(ran_ns)
+echo "bench daemon.rest_cpu $(python3 -c "print('%.6g' % (100 * ($after - $before) / 60e9))") pct"
+target daemon.rest_cpu 0.1 pct
 echo "bench daemon.rest_resident $(awk '/VmRSS/ { print $2 * 1024 }' "/proc/$pid/status") bytes"
+target daemon.rest_resident 20000000 bytes
 
 # ---- push to queued, and unchanged inputs to identical
 field() { curl -s "$server/api/v1/jobs?limit=500" | python3 -c "
@@ -89,38 +96,32 @@ echo "bench push.to_queued $(median "${queued[@]}") ms"
 echo "bench push.to_identical $(median "${identical[@]}") ms"
 
 # ---- reading with 16 connections
-target() { # name, comparison, bound: beside a figure, what it is meant to be
-	echo "bench $1 target $2 $3"
-}
-load() { # name, path
-	local name=$1 path=$2
-	wrk -t1 -c16 -d10s --latency "$server$path" >"$work/wrk"
-	python3 - "$name" "$work/wrk" <<'PY'
-import re, sys
-text = open(sys.argv[2]).read()
-unit = {"us": 1e-3, "ms": 1.0, "s": 1e3}
-if re.search(r"Non-2xx", text):
-    sys.exit("wrk saw errors:\n" + text)
-for q in ("50", "99"):
-    value, u = re.search(q + r"%\s+([\d.]+)(us|ms|s)", text).groups()
-    print("bench %s_p%s %.6g ms" % (sys.argv[1], q, float(value) * unit[u]))
-print("bench %s_rate %.6g per_s" % (sys.argv[1], float(re.search(r"Requests/sec:\s+([\d.]+)", text).group(1))))
-PY
-	echo "bench ${name}_size $(curl -s "$server$path" | wc -c) bytes"
+load() { # name, path, header; "{1-9}" in the path is another number at every request
+	build/tests/bench_load "$1" "${server##*:}" 16 10 "$2" ${3:+"$3"}
 }
 json=/api/v1/comparisons/$((n / 2))
-load http.comparison "$json"
+load http.comparison "/api/v1/comparisons/{1-$n}"
 target http.comparison_p99 2 ms
 target http.comparison_rate 20000 per_s
-build/tests/bench_load http.not_modified "${server##*:}" 16 10 "$json" \
-	"If-None-Match: $(curl -s -o /dev/null -D - "$server$json" | tr -d '\r' | sed -n 's/^ETag: //p')"
+load http.comparison_hot "$json"
+load http.not_modified "$json" "If-None-Match: $(curl -s -o /dev/null -D - "$server$json" | tr -d '\r' | sed -n 's/^ETag: //p')"
 target http.not_modified_rate 50000 per_s
-load http.page "/comparisons/$((n / 2))"
+load http.page "/comparisons/{1-$n}"
 target http.page_p99 3 ms
 target http.page_size 60000 bytes
+load http.page_lost "/comparisons/{1-$((n / 10))}0" # a lost cell's row is open
+load http.page_hot "/comparisons/$((n / 2))"
+load http.first_page /
+echo "bench daemon.loaded_resident $(awk '/VmRSS/ { print $2 * 1024 }' "/proc/$pid/status") bytes" # every cache is full
 history="/api/v1/history?repo=kernels&branch=main&limit=10000&cell=$cell"
-best=$(for _ in 1 2 3 4 5 6 7; do curl -s -o /dev/null -w '%{time_total}\n' "$server$history"; done | sort -n | sed -n 4p)
-echo "bench http.history_10000 $(python3 -c "print('%.6g' % (1000 * $best))") ms"
+times=$(for key in $(curl -s "$server$json" | grep -oE '"cell":"[^"]+"' | cut -d'"' -f4); do
+	for _ in 1 2 3; do curl -s -o /dev/null -w '%{time_total}\n' "$server/api/v1/history?repo=kernels&branch=main&limit=10000&cell=$key"; done
+done)
+echo "$times" | python3 -c "
+import statistics, sys
+ms = [1000 * float(line) for line in sys.stdin]
+print('bench http.history_10000 %.6g ms' % statistics.median(ms))
+print('bench http.history_10000_max %.6g ms' % max(ms))"
 target http.history_10000 10 ms
 echo "bench http.history_points $(curl -s "$server$history" | grep -o '"comparison":' | wc -l) count"
 
@@ -131,52 +132,6 @@ for asset in $first; do total=$((total + $(curl -s "$server$asset" | wc -c))); d
 echo "bench http.first_page_total $total bytes"
 target http.first_page_total 150000 bytes
 
-# ---- what readers do to a job: main beside itself on this CPU, while nobody looks and before 100 readers of events and 50 clients
-measured() { # the cells of one comparison of main with itself: change and interval
-	local job
-	job=$(curl -s -X POST -H 'Content-Type: application/json' -d '{"repo":"kernels","device":"cpu","runs":1}' "$server/api/v1/calibrate" | grep -oE '[0-9]+' | head -n 1)
-	for _ in $(seq 900); do curl -s "$server/api/v1/jobs/$job" | grep -qE '"state":"(done|failed|cancelled)"' && break; sleep 0.2; done
-	curl -s "$server/api/v1/comparisons/$(curl -s "$server/api/v1/jobs/$job" | grep -oE '"comparison":[0-9]+' | grep -oE '[0-9]+')" |
-		python3 -c "import json, sys; print(json.dumps([[c['change_pct'], c['ci_low_pct'], c['ci_high_pct']] for c in json.load(sys.stdin)['cells']]))"
-}
-quiet=$(measured)
-python3 - "$server" "$work/enough" <<'PY' &
-import os, socket, sys, threading, time
-host, port = sys.argv[1].removeprefix("http://").split(":")
-readers = []
-for _ in range(100):
-    s = socket.create_connection((host, int(port)))
-    s.sendall(f"GET /api/v1/events HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
-    s.setblocking(False)
-    readers.append(s)
-def client(i):
-    paths = ["/", "/api/v1/jobs", "/comparisons", "/api/v1/comparisons/%d" % (i + 1), "/alerts"]
-    s = socket.create_connection((host, int(port)))
-    while not os.path.exists(sys.argv[2]):
-        s.sendall(f"GET {paths[i % 5]} HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
-        got = b""
-        while b"\r\n\r\n" not in got:
-            got += s.recv(65536)
-        head, _, body = got.partition(b"\r\n\r\n")
-        left = int(next(l for l in head.split(b"\r\n") if l.lower().startswith(b"content-length")).split(b":")[1]) - len(body)
-        while left > 0:
-            left -= len(s.recv(65536))
-        time.sleep(0.1)
-clients = [threading.Thread(target=client, args=(i,)) for i in range(50)]
-[c.start() for c in clients]
-[c.join() for c in clients]
-PY
-crowd=$!
-sleep 2
-crowded=$(measured)
-touch "$work/enough"
-wait "$crowd"
-python3 - "$quiet" "$crowded" <<'PY'
-import json, sys
-quiet, crowded = json.loads(sys.argv[1]), json.loads(sys.argv[2])
-timed = [(q, c) for q, c in zip(quiet, crowded) if q[0] is not None and c[0] is not None]
-print("bench crowd.cells %d count" % len(timed))
-print("bench crowd.cells_apart %d count" % sum(c[1] > q[2] or c[2] < q[1] for q, c in timed))
-print("bench crowd.widest_shift %.6g pct" % max([abs(c[0] - q[0]) for q, c in timed] or [0]))
-PY
+# ---- what readers do to a job: main beside itself on this CPU, while nobody looks and before 100 readers of events and 50 browsers
+tests/crowd.py "$server" --device cpu --cores "$(awk '/^Cpus_allowed_list/ { print $2 }' "/proc/$pid/status")"
 target crowd.cells_apart 0 count

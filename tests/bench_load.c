@@ -1,8 +1,7 @@
 /*
  * Ask for pages over and over on several connections and print how long answers took: bench_load NAME PORT CONNECTIONS SECONDS
  * PATH [HEADER]. One "{1-10000}" in PATH stands for a number of that range, drawn anew for every request, so that what is
- * measured is not the one answer that every cache holds. Beside wrk because a 304 carries the length of a body that does not
- * follow, for which wrk waits for ever.
+ * measured is not the one answer that every cache holds.
  */
 #include <arpa/inet.h>
 #include <errno.h>

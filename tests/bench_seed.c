@@ -1,6 +1,7 @@
 /*
- * Fill a database for the benchmarks: N comparisons of 20 cells, each with 4 launches and its stored body, each in one
- * transaction, as the daemon would store them. Prints how fast that went. Usage: bench_seed DB SUITE N
+ * Fill a database for the benchmarks: N comparisons of 20 cells, each with 4 launches, the figures that a GPU's cell has and
+ * its stored body, each in one transaction, as the daemon would store them; in every tenth one cell is lost, whose row is open
+ * on the page. Prints how fast that went. Usage: bench_seed DB SUITE N
  */
 #include <math.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@
 #include "db/store_result.h"
 #include "web/body.h"
 
-enum { LAUNCHES = 4, PAIRS = 16 };
+enum { LAUNCHES = 4, PAIRS = 16, LOSS_EVERY = 10 };
 
 static struct fw_err err;
 
@@ -49,8 +50,55 @@ static void sha_of(int64_t n, char sha[65])
 	snprintf(sha, 65, "%.40s", hex);
 }
 
+/* What a GPU's cell has beside its verdict: phases, clocks, host times, errors, work. */
+static void add_figures(struct world *w, int64_t cell, double change)
+{
+	static const char *const phases[] = { "lists", "run", "combine" };
+	static const struct {
+		const char *name, *unit;
+		double value;
+	} figures[] = { { "call.base_us", "us", 3201.7 }, { "call.target_us", "us", 3204.1 }, { "call.change_pct", "pct", -0.07 },
+		{ "enqueue.base_us", "us", 11.3 }, { "enqueue.target_us", "us", 11.4 }, { "clock.base_mhz", "mhz", 1755 },
+		{ "clock.target_mhz", "mhz", 1752.5 }, { "base.error_ratio", "ratio", 0.31 },
+		{ "target.error_ratio", "ratio", 0.31 }, { "base.flops_issued", "count", 2.4e12 },
+		{ "target.flops_issued", "count", 2.4e12 }, { "base.bytes_moved", "bytes", 1.2e9 },
+		{ "target.bytes_moved", "bytes", 1.2e9 }, { "base.workspace_bytes", "bytes", 4194304 },
+		{ "target.workspace_bytes", "bytes", 4194304 }, { "target.blocks_kept", "count", 58880 },
+		{ "slow_calls.base_pct", "pct", 0.8 }, { "slow_calls.target_pct", "pct", 0.9 } };
+	for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++)
+		must(store_metric(w->db, "cell", cell, figures[i].name, figures[i].unit, figures[i].value, &err));
+	for (size_t i = 0; i < sizeof phases / sizeof phases[0]; i++) {
+		const struct {
+			const char *name, *unit;
+			double value;
+		} of_phase[] = { { "base_ms", "ms", 1.05 }, { "target_ms", "ms", 1.05 / (1 + change / 100) },
+			{ "change_pct", "pct", change }, { "ci_low_pct", "pct", change - 0.4 },
+			{ "ci_high_pct", "pct", change + 0.4 } };
+		for (size_t k = 0; k < sizeof of_phase / sizeof of_phase[0]; k++) {
+			char name[64];
+			snprintf(name, sizeof name, "phase.%s.%s", phases[i], of_phase[k].name);
+			must(store_metric(w->db, "cell", cell, name, of_phase[k].unit, of_phase[k].value, &err));
+		}
+	}
+}
+
+/* What an opened row shows beside. */
+static void add_kernels(struct world *w, int64_t cell)
+{
+	static const char node[] = "{\"phase\":\"run\",\"kernel\":\"attention_forward\",\"grid\":[132,1,1],\"block\":[384,1,1],"
+				   "\"registers\":168,\"local_bytes\":0,\"shared_bytes\":230400}";
+	char text[2048];
+	int len = snprintf(text, sizeof text,
+		"{\"base\":{\"provider\":\"hopper\",\"config\":\"tile 128x128\",\"nodes\":[%s,%s]},"
+		"\"target\":{\"provider\":\"hopper\",\"config\":\"tile 128x128\",\"nodes\":[%s,%s]}}",
+		node, node, node, node);
+	must(store_artifact(w->db, "cell", cell, "nodes", text, (size_t)len, &err));
+}
+
 static void add_comparison(struct world *w, int64_t n)
 {
+	bool lost = n % LOSS_EVERY == 0; /* one cell of it */
+	enum verdict verdict = lost ? VERDICT_REGRESSION : VERDICT_UNCHANGED;
 	int64_t now = clock_utc_ms(), launch[LAUNCHES];
 	struct store_commit commit = { .author = "bench", .committed_at = now };
 	sha_of(n, commit.sha);
@@ -65,8 +113,8 @@ static void add_comparison(struct world *w, int64_t n)
 		.branch = "main",
 		.kind = "change",
 		.base_how = "last-judged",
-		.rule_json = "{}",
-		.verdict = VERDICT_UNCHANGED,
+		.rule_json = "{\"k\":3.5,\"launches_min\":2,\"launches_max\":12}",
+		.verdict = verdict,
 		.gpu_s = 40,
 		.wall_s = 60,
 		.finished_at = now };
@@ -81,7 +129,8 @@ static void add_comparison(struct world *w, int64_t n)
 		must(store_launch_insert(w->db, c.id, l + 1, 1, (uint64_t)n * LAUNCHES + (uint64_t)l, &launch[l], &err));
 	for (int i = 0; i < w->suite.n_cells; i++) {
 		const struct cell *cell = &w->suite.cell[i];
-		double change = 100 * (noise((uint64_t)n, (uint64_t)i) - 1);
+		bool is_loss = lost && i == n / LOSS_EVERY % w->suite.n_cells;
+		double change = 100 * (noise((uint64_t)n, (uint64_t)i) - 1) - (is_loss ? 3 : 0);
 		struct store_cell row = { .comparison = c.id,
 			.n = i,
 			.flops = case_flops(cell),
@@ -98,7 +147,7 @@ static void add_comparison(struct world *w, int64_t n)
 			.ci_low_pct = change - 0.3,
 			.ci_high_pct = change + 0.3,
 			.mde_pct = 0.8,
-			.verdict = VERDICT_UNCHANGED,
+			.verdict = is_loss ? VERDICT_REGRESSION : VERDICT_UNCHANGED,
 			.epoch = w->epoch,
 			.held_ms = 3.18 / (1 + change / 120),
 			.anchor_change_pct = change,
@@ -112,6 +161,9 @@ static void add_comparison(struct world *w, int64_t n)
 		snprintf(row.mask, sizeof row.mask, "%s", cell->mask);
 		snprintf(row.direction, sizeof row.direction, "%s", direction_name(cell->direction));
 		must(store_cell_insert(w->db, &row, &err));
+		add_figures(w, row.id, change);
+		if (is_loss)
+			add_kernels(w, row.id);
 		must(store_ratio_insert(
 			w->db, &(struct store_ratio){ w->epoch, c.id, row.key, c.target_sha, row.m, row.se }, &err));
 		for (int l = 0; l < LAUNCHES; l++) {
@@ -132,7 +184,7 @@ static void add_comparison(struct world *w, int64_t n)
 			must(store_samples_insert(w->db, launch[l], row.id, &m, &e, &err));
 		}
 	}
-	must(store_comparison_verdict(w->db, c.id, VERDICT_UNCHANGED, &err));
+	must(store_comparison_verdict(w->db, c.id, verdict, &err));
 	must(body_store(w->db, c.id, &err));
 	must(store_job_done(w->db, job.id, c.id, now, &err));
 	must(db_commit(w->db, &err));
@@ -152,7 +204,7 @@ static void read_suite(struct world *w, const char *path)
 	must(suite_parse(text.data, text.len, path, &w->suite, &err));
 	suite_hash(&w->suite, sha);
 	must(store_suite_put(w->db, sha, w->suite.name, text.data, text.len, "installed", &w->suite_id, &err));
-	struct msg_device device = { .kind = "sim", .uuid = "sim-0", .name = "benchmark" };
+	struct msg_device device = { .kind = "sim", .uuid = "sim-0", .name = "NVIDIA H200", .cores = 132 };
 	bool is_new;
 	must(store_device_put(w->db, &device, clock_utc_ms(), &w->device, &err));
 	must(store_environment_put(
