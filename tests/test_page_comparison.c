@@ -22,6 +22,7 @@ static void put_kernels(struct fixture *f, int64_t cell)
 	write_kernel(&text, "step_kernel", fixture_sha(0x12));
 	write_kernel(&text, "step_kernel", fixture_sha(0x13));
 	write_kernel(&text, "library_kernel", NULL);
+	write_kernel(&text, "gone_kernel", fixture_sha(0x16));
 	buf_puts(&text, "]},\"target\":{\"provider\":\"hopper\",\"nodes\":[");
 	write_kernel(&text, "added_kernel", fixture_sha(0x14));
 	write_kernel(&text, "lists_kernel", fixture_sha(0x11));
@@ -74,6 +75,8 @@ static void kernels_are_compared_one_by_one(void **state)
 	assert_int_equal(a.status, 200);
 	expect_code(a.body, "added_kernel", 0, "\u2013");
 	assert_non_null(strstr(a.body, "not in the base"));
+	expect_code(a.body, "gone_kernel", 0, "\u2013");
+	assert_non_null(strstr(a.body, "not in the target"));
 	expect_code(a.body, "lists_kernel", 0, "yes");
 	expect_code(a.body, "step_kernel", 0, "yes");
 	expect_code(a.body, "step_kernel", 1, "no");

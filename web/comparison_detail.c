@@ -209,14 +209,14 @@ static bool same_kernel(const json_t *a, const json_t *b)
 	       strcmp(comparison_text(a, "phase"), comparison_text(b, "phase")) == 0;
 }
 
-/* The node of the base that stands where node `at` of the target does: same kernel and phase, equally often before. */
-static const json_t *same_place(const json_t *base_nodes, const json_t *nodes, size_t at)
+/* The node of the other side that stands where node `at` does: same kernel and phase, equally often before. */
+static const json_t *same_place(const json_t *others, const json_t *nodes, size_t at)
 {
 	const json_t *node = json_array_get(nodes, at), *other;
 	size_t nth = 0, i;
 	for (i = 0; i < at; i++)
 		nth += same_kernel(json_array_get(nodes, i), node);
-	json_array_foreach(base_nodes, i, other) if (same_kernel(other, node) && nth-- == 0) return other;
+	json_array_foreach(others, i, other) if (same_kernel(other, node) && nth-- == 0) return other;
 	return NULL;
 }
 
@@ -248,17 +248,34 @@ static void code_cell(struct buf *out, const json_t *node, const json_t *base, b
 	}
 }
 
+static void kernel_name(struct buf *out, const json_t *node, const char *remark)
+{
+	emit_raw(out, "<tr><th scope=row class=wrap><code>");
+	emit_text(out, comparison_text(node, "kernel"));
+	emit_raw(out, "</code> <span class=dim>");
+	emit_text(out, comparison_text(node, "phase"));
+	emit_rawf(out, "</span>%s</th>", remark);
+}
+
+/* A kernel that the base ran and the target does not. */
+static void gone_row(struct buf *out, const json_t *node)
+{
+	kernel_name(out, node, " <small>not in the target</small>");
+	triple(out, json_object_get(node, "grid"));
+	triple(out, json_object_get(node, "block"));
+	both(out, "n", 0, whole(node, "registers"), false);
+	both(out, "n w", 0, whole(node, "local_bytes"), false);
+	both(out, "n w", 0, whole(node, "shared_bytes"), false);
+	emit_raw(out, "<td class=\"n w\">\u2013</td><td>\u2013</td></tr>\n");
+}
+
 static void kernel_row(struct buf *out, const struct comparison *c, const json_t *node, const json_t *base, bool same_module)
 {
 	int now = derive_blocks_per_sm(c->chip, threads_of(node), (int)whole(node, "registers"), whole(node, "shared_bytes"));
 	int was =
 		base ? derive_blocks_per_sm(c->chip, threads_of(base), (int)whole(base, "registers"), whole(base, "shared_bytes"))
 		     : 0;
-	emit_raw(out, "<tr><th scope=row class=wrap><code>");
-	emit_text(out, comparison_text(node, "kernel"));
-	emit_raw(out, "</code> <span class=dim>");
-	emit_text(out, comparison_text(node, "phase"));
-	emit_raw(out, base ? "</span></th>" : "</span> <small>not in the base</small></th>");
+	kernel_name(out, node, base ? "" : " <small>not in the base</small>");
 	triple(out, json_object_get(node, "grid"));
 	triple(out, json_object_get(node, "block"));
 	both(out, "n", whole(base, "registers"), whole(node, "registers"), base);
@@ -304,6 +321,7 @@ static void draw_kernels(struct buf *out, const struct comparison *c, const json
 	layout_table(out, 8, columns);
 	json_array_foreach(nodes, i, node) if (i < NODES_SHOWN)
 		kernel_row(out, c, node, same_place(base_nodes, nodes, i), same_module);
+	json_array_foreach(base_nodes, i, node) if (i < NODES_SHOWN && !same_place(nodes, base_nodes, i)) gone_row(out, node);
 	layout_table_end(out);
 	if (json_array_size(nodes) > NODES_SHOWN)
 		emit_rawf(out, "<p><small>The first %d of %zu.</small></p>", NODES_SHOWN, json_array_size(nodes));

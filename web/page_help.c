@@ -110,6 +110,11 @@ void page_help(void *arg, struct http_request *r, struct http_response *response
 		"<dt>TFLOP/s</dt><dd>useful FLOPs, counted by flopwatch from the case; issued ones are the module\u2019s own "
 		"claim</dd>"
 		"<dt>% peak</dt><dd>of the tensor cores\u2019 peak at the clock that was held, not at the one on the box</dd>"
+		"<dt>Same code?</dt><dd>of a kernel: its instructions and those of the functions that it calls, the constants "
+		"that "
+		"the compiler made for it, and the sizes of its parameters and of static memory, as they stand in the two "
+		"modules\u2019 "
+		"files; initial contents of variables do not count</dd>"
 		"<dt>Phase</dt><dd>named as the one that moved only if its own interval leaves out 0 and it covers half of the "
 		"change</dd></dl>");
 	layout_end(response);
