@@ -26,10 +26,12 @@ static bool was_timed(const struct result *r, const char *role)
 	return false;
 }
 
-/** The role that ran the anchor's build; "" none. A commit measured against itself has its base there. */
+static const char *const roles[] = { "base",
+	"anchor" }; /* that may run an anchor's build: of a commit measured against itself it is the base */
+
+/** The role that ran the anchor's build; "" none. */
 static const char *role_of(const struct result *r, const char *anchor)
 {
-	static const char *const roles[] = { "base", "anchor" };
 	for (int i = 0; i < 2; i++)
 		if (strcmp(commit_of(r, roles[i]), anchor) == 0 && was_timed(r, roles[i]))
 			return roles[i];
@@ -108,6 +110,20 @@ static int begin(struct db *db, const struct result *r, const struct store_job *
 	return role_of(r, pinned)[0] ? 0 : measure_anchor(db, r, job, e, err);
 }
 
+/** The role that stands for the anchor: the one of today, or for a job that began before it an earlier one. */
+static int choose_against(struct db *db, const struct result *r, struct epoch *e, struct fw_err *err)
+{
+	e->against = role_of(r, e->row.anchor_sha);
+	for (int i = 0; i < 2 && !e->against[0]; i++) {
+		const char *sha = commit_of(r, roles[i]);
+		int had = sha[0] && was_timed(r, roles[i]) ? store_epoch_had(db, &e->row, sha, err) : 0;
+		if (had < 0)
+			return -1;
+		e->against = had ? roles[i] : "";
+	}
+	return 0;
+}
+
 int epoch_enter(struct db *db, const struct result *r, const struct store_job *job, int64_t environment, int64_t now_ms,
 	struct epoch *out, struct fw_err *err)
 {
@@ -129,9 +145,7 @@ int epoch_enter(struct db *db, const struct result *r, const struct store_job *j
 		if (store_epoch_clock(db, out->row.id, out->row.held_mhz, err))
 			return -1;
 	}
-	if (out->row.id && r->plan.on_line)
-		out->against = role_of(r, out->row.anchor_sha);
-	return 0;
+	return out->row.id && r->plan.on_line ? choose_against(db, r, out, err) : 0;
 }
 
 /* ---- cells ----------------------------------------------------------------------------------------------------------- */
@@ -142,22 +156,29 @@ static double at_clock(double ms, double beta, double mhz, double held_mhz)
 	return isfinite(mhz) && isfinite(held_mhz) && mhz > 0 ? ms * exp(-beta * log(mhz / held_mhz)) : NAN;
 }
 
-void epoch_cell(const struct epoch *e, const struct result *r, int cell, struct store_cell *c, double *x, double *se)
+int epoch_cell(struct db *db, const struct epoch *e, const struct result *r, int cell, struct store_cell *c, double *x,
+	double *se, struct fw_err *err)
 {
 	struct estimate estimate;
+	double anchor_x, anchor_se;
 	*x = *se = NAN;
 	snprintf(c->history_branch, sizeof(c->history_branch), "%s", r->plan.line_branch);
 	c->held_ms = c->anchor_change_pct = c->anchor_ci_low_pct = c->anchor_ci_high_pct = NAN;
 	c->epoch = isfinite(c->target_median_ms) ? e->row.id : 0;
 	if (!c->epoch)
-		return;
+		return 0;
 	c->held_ms = at_clock(c->target_median_ms, isfinite(c->beta) ? c->beta : 0,
 		judge_median(r, cell, "device", "", "target", JUDGE_MHZ), e->row.held_mhz);
 	if (!e->against[0] || !judge_estimate(r, cell, e->against, &estimate))
-		return;
-	*x = estimate.m;
-	*se = estimate.se;
-	c->anchor_change_pct = stats_change_pct(estimate.m);
-	c->anchor_ci_low_pct = stats_change_pct(estimate.ci_high);
-	c->anchor_ci_high_pct = stats_change_pct(estimate.ci_low);
+		return 0;
+	int known = store_chain_get(db, &e->row, commit_of(r, e->against), c->key, &anchor_x, &anchor_se, err);
+	if (known < 1)
+		return known;
+	*x = estimate.m + anchor_x;
+	*se = hypot(estimate.se, anchor_se);
+	double half = (estimate.ci_high - estimate.m) * (estimate.se > 0 ? *se / estimate.se : 1);
+	c->anchor_change_pct = stats_change_pct(*x);
+	c->anchor_ci_low_pct = stats_change_pct(*x + half);
+	c->anchor_ci_high_pct = stats_change_pct(*x - half);
+	return 0;
 }

@@ -26,7 +26,11 @@ struct epoch {
 int epoch_enter(struct db *db, const struct result *r, const struct store_job *job, int64_t environment, int64_t now_ms,
 	struct epoch *out, struct fw_err *err);
 
-/** Fill a judged cell's history: epoch, time at the held clock, and change against the anchor. `x` and `se`: NAN without a ratio. */
-void epoch_cell(const struct epoch *e, const struct result *r, int cell, struct store_cell *c, double *x, double *se);
+/**
+ * Fill a judged cell's history: epoch, time at the held clock, and change against the epoch's first anchor, to which later ones are
+ * chained with their error. `x` and `se`: NAN without a ratio.
+ */
+int epoch_cell(struct db *db, const struct epoch *e, const struct result *r, int cell, struct store_cell *c, double *x,
+	double *se, struct fw_err *err);
 
 #endif

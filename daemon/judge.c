@@ -156,8 +156,8 @@ static int put_cells(struct db *db, const struct result *r, const struct store_c
 		double x, se;
 		judge_cell(r, i, &t, &cell);
 		cell.comparison = c->id;
-		epoch_cell(e, r, i, &cell, &x, &se);
-		if (calibrate_learn(db, r, c->environment, &t.decides, &cell, c->finished_at, err))
+		if (epoch_cell(db, e, r, i, &cell, &x, &se, err) ||
+			calibrate_learn(db, r, c->environment, &t.decides, &cell, c->finished_at, err))
 			return -1;
 		if (put_ratio(db, c, e, &cell, x, se, err) || store_cell_insert(db, &cell, err) ||
 			put_samples(db, r, i, cell.id, launches, &t, err) || judge_facts(db, r, i, cell.id, err) ||
@@ -220,7 +220,7 @@ static int finish(struct db *db, const struct config *config, const struct resul
 	/* Half a comparison neither accuses a commit nor clears one. */
 	bool whole = strcmp(c.kind, "change") == 0 && !r->plan.ask.quick && !job->cells_glob[0] && c.branch[0];
 	if (judge_news_publish(db, config, news, r, job, &c, whole, now_ms, out, err) ||
-		trend_follow(db, config, r, job, &c, &epoch, now_ms, err) || status_verdict(db, config, job, &c, now_ms, err) ||
+		trend_follow(db, config, job, &c, &epoch, now_ms, err) || status_verdict(db, config, job, &c, now_ms, err) ||
 		gitnote_owe(db, config, job, &c, now_ms, err))
 		return -1;
 	return body_store(db, c.id, err);

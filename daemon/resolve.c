@@ -8,6 +8,7 @@
 #include "calibrate.h"
 #include "capture.h"
 #include "db/store_epoch.h"
+#include "reanchor.h"
 #include "watch.h"
 
 enum { ARGS_MAX = 110, OUTPUT_MAX = 16 << 20, GIT_DEADLINE_MS = 60000, ASK_AGAIN_MAX = 3 };
@@ -435,6 +436,10 @@ static void complete(struct resolve *r)
 	}
 	if (r->job.quick) { /* a look, not a verdict: what one launch shows */
 		p->ask.rule.launches_max = 1;
+		p->ask.rule.confirm = false;
+	}
+	if (!strcmp(r->job.origin, REANCHOR_ORIGIN)) { /* a measurement that many others will stand on */
+		p->ask.rule.launches_ok_min = p->ask.rule.launches_regression_min = p->ask.rule.launches_max;
 		p->ask.rule.confirm = false;
 	}
 	for (int i = 0; i < p->ask.n_cells && r->job.threshold_pct > 0; i++)

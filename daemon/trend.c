@@ -1,12 +1,16 @@
-/* trend.c - one point more in a series, and what follows from it. The scan is in core, the rows in db, the jobs' answers in trend_place.c. */
+/*
+ * trend.c - one point more in a series, and what follows from it. The scan is in core, the rows in db, the jobs' answers in
+ * trend_place.c, creep and the end of losses in trend_end.c, nearer anchors in reanchor.c.
+ */
 #include "trend.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "core/stats.h"
 #include "db/store_change.h"
+#include "reanchor.h"
+#include "trend_end.h"
 #include "trend_place.h"
 
 enum { PRIORITY_REMEASURE = -1, REMEASURES = 2 };
@@ -22,7 +26,9 @@ struct point {
 /** A change point of this cell, not stored yet. */
 static struct store_change change_of(const struct point *p, const char *kind, const char *origin, const char *state, double step)
 {
-	struct store_change c = { .repo = p->epoch->repo, .epoch = p->epoch->id, .step = step, .found_at = p->t->now_ms };
+	struct store_change c = {
+		.repo = p->epoch->repo, .epoch = p->epoch->id, .step = step, .level = NAN, .found_at = p->t->now_ms
+	};
 	if (strcmp(state, "confirmed") == 0) {
 		c.comparison = p->c->id;
 		c.decided_at = p->t->now_ms;
@@ -44,6 +50,13 @@ static void between(struct store_change *c, const char *before, const char *comm
 static int note_seen(const struct point *p, struct fw_err *err)
 {
 	struct store_change change = change_of(p, "step", "comparison", "confirmed", p->cell->m);
+	struct store_series s;
+	int64_t from;
+	if (store_change_from(p->t->db, p->epoch->id, p->cell->key, &from, err) ||
+		store_series(p->t->db, p->epoch, p->cell->key, from, &s, err))
+		return -1;
+	bool is_in = s.n && strcmp(s.point[s.n - 1].sha, p->c->target_sha) == 0;
+	change.level = changepoint_level(s.x, is_in ? s.n - 1 : s.n);
 	between(&change, p->c->base_sha, p->c->target_sha);
 	return store_change_insert(p->t->db, &change, err);
 }
@@ -129,24 +142,6 @@ static int look_for_step(const struct point *p, const struct store_series *s, st
 	return trend_verify(p->t, &change, p->epoch, err);
 }
 
-static int look_for_creep(const struct point *p, struct fw_err *err)
-{
-	struct store_series s;
-	double explained, loss;
-	int told = store_change_has_creep(p->t->db, p->epoch->id, p->cell->key, err);
-	if (told)
-		return told < 0 ? -1 : 0;
-	if (store_series(p->t->db, p->epoch, p->cell->key, 0, &s, err) ||
-		store_change_explained(p->t->db, p->epoch->id, p->cell->key, &explained, err))
-		return -1;
-	if (!changepoint_creep(s.x, s.n, stats_theta(p->cell->threshold_pct) + explained, &loss))
-		return 0;
-	struct store_change change = change_of(p, "creep", "series", "confirmed", loss - explained);
-	change.points = s.n;
-	between(&change, p->epoch->anchor_sha, s.point[s.n - 1].sha);
-	return store_change_insert(p->t->db, &change, err) || trend_tell(p->t, &change, err) ? -1 : 0;
-}
-
 static int look(const struct point *p, struct fw_err *err)
 {
 	struct store_series s;
@@ -159,7 +154,11 @@ static int look(const struct point *p, struct fw_err *err)
 	int settled = is_settled(p, &s, err);
 	if (settled < 1)
 		return settled;
-	return look_for_step(p, &s, err) || look_for_creep(p, err) ? -1 : 0;
+	return look_for_step(p, &s, err) || trend_creep(p->t, p->epoch, p->cell, err) ||
+			       trend_end(p->t, p->c->id, p->epoch, p->cell, &s, err) ||
+			       reanchor_ask(p->t, p->epoch, p->cell->key, &s, err)
+		       ? -1
+		       : 0;
 }
 
 static int follow_cells(const struct trend *t, const struct store_comparison *c, const struct epoch *e, struct fw_err *err)
@@ -178,14 +177,18 @@ static int follow_cells(const struct trend *t, const struct store_comparison *c,
 	return r;
 }
 
-int trend_follow(struct db *db, const struct config *config, const struct result *r, const struct store_job *job,
-	const struct store_comparison *c, const struct epoch *e, int64_t now_ms, struct fw_err *err)
+int trend_follow(struct db *db, const struct config *config, const struct store_job *job, const struct store_comparison *c,
+	const struct epoch *e, int64_t now_ms, struct fw_err *err)
 {
 	struct trend t = { .db = db, .config = config, .now_ms = now_ms };
-	(void)r;
 	if (job->change_point && trend_answer(&t, job, c, err))
 		return -1;
-	return e->against[0] ? follow_cells(&t, c, e, err) : 0;
+	if (!e->against[0])
+		return 0;
+	if (follow_cells(&t, c, e, err))
+		return -1;
+	/* last: all before it looked from the anchor that was */
+	return strcmp(job->origin, REANCHOR_ORIGIN) == 0 ? reanchor_take(&t, job, c, &e->row, err) : 0;
 }
 
 int trend_resume(struct db *db, const struct config *config, int64_t now_ms, struct fw_err *err)

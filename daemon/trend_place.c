@@ -116,8 +116,12 @@ int trend_verify(const struct trend *t, struct store_change *c, const struct sto
 
 /* ---- placing --------------------------------------------------------------------------------------------------------- */
 
-static int confirm(const struct trend *t, struct store_change *c, struct fw_err *err)
+static int confirm(const struct trend *t, struct store_change *c, const struct store_epoch *e, struct fw_err *err)
 {
+	struct store_series s;
+	if (read_segment(t, c, e, &s, err))
+		return -1;
+	c->level = changepoint_level(s.x, point_of(&s, c->before_sha) + 1);
 	snprintf(c->state, sizeof(c->state), "confirmed");
 	c->decided_at = t->now_ms;
 	return store_change_update(t->db, c, err) || trend_tell(t, c, err) ? -1 : 0;
@@ -133,7 +137,7 @@ static int place(const struct trend *t, struct store_change *c, const struct sto
 		return -1;
 	int found = before && commit ? store_line_unmeasured(t->db, c->repo, before, commit, middle, err) : 0;
 	if (found < 1)
-		return found < 0 ? -1 : confirm(t, c, err);
+		return found < 0 ? -1 : confirm(t, c, e, err);
 	snprintf(c->state, sizeof(c->state), "placing");
 	snprintf(why, sizeof(why), "queued: a step lies between %.12s and %.12s, and this commit was skipped", c->before_sha,
 		c->commit_sha);
@@ -192,7 +196,7 @@ static int take_backfill(const struct trend *t, struct store_change *c, const st
 {
 	double share = is_timed(cell) ? cell->m / c->step : cell->verdict == VERDICT_IDENTICAL ? 0 : NAN;
 	if (share > SHARE_NONE && share < 1 - SHARE_NONE)
-		return confirm(t, c, err);
+		return confirm(t, c, e, err);
 	if (share >= 1 - SHARE_NONE) {
 		snprintf(c->commit_sha, sizeof(c->commit_sha), "%s", by->target_sha);
 		c->step = cell->m;
@@ -229,7 +233,7 @@ int trend_go_on(const struct trend *t, struct store_change *c, struct fw_err *er
 		return trend_verify(t, c, &epoch, err);
 	}
 	/* the commit in the middle cannot be measured, so the range stays as it is */
-	return strcmp(c->state, "placing") == 0 ? confirm(t, c, err) : 0;
+	return strcmp(c->state, "placing") == 0 ? confirm(t, c, &epoch, err) : 0;
 }
 
 /* ---- telling --------------------------------------------------------------------------------------------------------- */
@@ -254,15 +258,15 @@ static int tell_event(const struct trend *t, const struct store_change *c, struc
 	return rc;
 }
 
-/** The alert's cells with this one: those it has already (none: []), and this one unless it is among them. */
+/** The alert's cells with this one as it is now: those it has already (none: []), and this one. */
 static int gather_cells(
 	const struct trend *t, const struct store_change *c, const char *kind, struct buf *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(t->db,
 		"WITH had AS (SELECT coalesce((SELECT cells FROM alert WHERE repo = :repo AND target_sha = :target AND kind = "
 		":kind AND state IN ('open', 'acknowledged')), '[]') AS cells) "
-		"SELECT iif(EXISTS (SELECT 1 FROM json_each(cells) WHERE value ->> 'cell' = :key), cells, json_insert(cells, "
-		"'$[#]', json_object('cell', :key, 'change_pct', :change, 'borderline', json('false')))) FROM had",
+		"SELECT json_insert((SELECT json_group_array(json(value)) FROM json_each(cells) WHERE value ->> 'cell' <> :key), "
+		"'$[#]', json_object('cell', :key, 'change_pct', :change, 'borderline', json('false'))) FROM had",
 		err);
 	if (!s)
 		return -1;
@@ -303,7 +307,7 @@ static int read_around(const struct trend *t, const struct store_change *c, cons
 	return r < 0 ? -1 : 0;
 }
 
-static int raise_alert(const struct trend *t, const struct store_change *c, struct fw_err *err)
+int trend_alert(const struct trend *t, struct store_change *c, struct fw_err *err)
 {
 	bool is_creep = strcmp(c->kind, "creep") == 0, is_new, range;
 	int64_t before, commit;
@@ -341,12 +345,13 @@ static int raise_alert(const struct trend *t, const struct store_change *c, stru
 		rc = alert_open(t->db, t->config, &a, t->now_ms, &is_new, err);
 	buf_fini(&cells);
 	buf_fini(&culprits);
-	return rc;
+	c->alert = a.id;
+	return rc ? -1 : store_change_update(t->db, c, err);
 }
 
-int trend_tell(const struct trend *t, const struct store_change *c, struct fw_err *err)
+int trend_tell(const struct trend *t, struct store_change *c, struct fw_err *err)
 {
 	if (tell_event(t, c, err))
 		return -1;
-	return c->step > 0 ? raise_alert(t, c, err) : 0;
+	return c->step > 0 ? trend_alert(t, c, err) : 0;
 }

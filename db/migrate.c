@@ -24,6 +24,7 @@ EMBEDDED(0008_peer);
 EMBEDDED(0009_fetches);
 EMBEDDED(0010_deliveries);
 EMBEDDED(0011_throttle);
+EMBEDDED(0012_anchors);
 
 static const struct migration embedded[] = {
 	ROW(1, 0001_init),
@@ -37,6 +38,7 @@ static const struct migration embedded[] = {
 	ROW(9, 0009_fetches),
 	ROW(10, 0010_deliveries),
 	ROW(11, 0011_throttle),
+	ROW(12, 0012_anchors),
 };
 
 static int apply(struct db *db, const struct migration *m, struct fw_err *err)

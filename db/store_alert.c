@@ -200,6 +200,7 @@ static const char sql_recovered[] =
 	"SELECT a.id " OPEN_ALERTS_OF_BRANCH "AND CASE a.kind "
 	"WHEN 'regression' THEN EXISTS (SELECT 1 FROM comparison o WHERE o.id = a.comparison AND o.kind = 'change' AND "
 	"o.target_sha = a.target_sha AND o.n_regressions > 0) AND NOT EXISTS ("
+	"SELECT 1 FROM change_point p WHERE p.alert = a.id AND p.ended_at IS NULL) AND NOT EXISTS ("
 	"SELECT 1 FROM json_each(a.cells) w LEFT JOIN cell c ON c.comparison = x.id AND c.key = w.value ->> 'cell' "
 	"WHERE c.id IS NULL OR c.verdict NOT IN ('improvement', 'unchanged', 'identical') OR ("
 	"(x.base_sha = a.target_sha OR EXISTS (SELECT 1 FROM comparison b WHERE b.repo = x.repo AND b.target_sha = x.base_sha "

@@ -45,7 +45,8 @@ int store_alert_culprits(
  * Open and acknowledged alerts of the comparison's branch that it shows to be over, every cell of them measured here:
  * - regression: not slower any more. Where the comparison's base came before the alert's commit, not slower than it is enough;
  *   where it holds the alert's commit, the significant changes since then must have made up for the loss.
- *   One that a comparison did not call, because the history found it, is not judged by comparisons either.
+ *   One that a comparison did not call, because the history found it, is not judged by comparisons either, and one that the
+ *   history has added cells to lasts as long as those.
  * - broken: no cell failed. vanished: every cell is there again.
  * Shape: ids[STORE_ALERT_RECOVER_MAX]; more wait for the next time.
  */

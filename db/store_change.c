@@ -5,7 +5,7 @@
 
 #define CHANGE_COLUMNS                                                                                                           \
 	"SELECT c.id, c.repo, c.epoch, c.comparison, c.key, c.kind, c.origin, c.before_sha, c.commit_sha, c.step, c.state, "     \
-	"c.tried, c.points, c.found_at, c.decided_at FROM change_point c "
+	"c.tried, c.points, c.found_at, c.decided_at, c.alert, c.level, c.ended_at FROM change_point c "
 
 /** 1 and the row, 0, -1. */
 static int read_change(struct stmt *s, struct store_change *out, struct fw_err *err)
@@ -21,7 +21,10 @@ static int read_change(struct stmt *s, struct store_change *out, struct fw_err *
 		.tried = (int)row_int(s, 11),
 		.points = (int)row_int(s, 12),
 		.found_at = row_int(s, 13),
-		.decided_at = row_int(s, 14) };
+		.decided_at = row_int(s, 14),
+		.alert = row_int(s, 15),
+		.level = row_double(s, 16),
+		.ended_at = row_int(s, 17) };
 	row_copy(s, 4, out->key, sizeof(out->key));
 	row_copy(s, 5, out->kind, sizeof(out->kind));
 	row_copy(s, 6, out->origin, sizeof(out->origin));
@@ -44,14 +47,19 @@ static void bind_changing(struct stmt *s, const struct store_change *c)
 		stmt_int(s, ":comparison", c->comparison);
 	if (c->decided_at)
 		stmt_int(s, ":decided_at", c->decided_at);
+	if (c->alert)
+		stmt_int(s, ":alert", c->alert);
+	stmt_double(s, ":level", c->level);
+	if (c->ended_at)
+		stmt_int(s, ":ended_at", c->ended_at);
 }
 
 int store_change_insert(struct db *db, struct store_change *c, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"INSERT INTO change_point (repo, epoch, key, kind, origin, before_sha, commit_sha, step, state, tried, points, "
-		"comparison, found_at, decided_at) VALUES (:repo, :epoch, :key, :kind, :origin, :before, :commit, :step, :state, "
-		":tried, :points, :comparison, :found_at, :decided_at)",
+		"comparison, found_at, decided_at, alert, level, ended_at) VALUES (:repo, :epoch, :key, :kind, :origin, :before, "
+		":commit, :step, :state, :tried, :points, :comparison, :found_at, :decided_at, :alert, :level, :ended_at)",
 		err);
 	if (!s)
 		return -1;
@@ -82,7 +90,8 @@ int store_change_update(struct db *db, const struct store_change *c, struct fw_e
 {
 	struct stmt *s = db_stmt(db,
 		"UPDATE change_point SET before_sha = :before, commit_sha = :commit, step = :step, state = :state, tried = "
-		":tried, points = :points, comparison = :comparison, decided_at = :decided_at WHERE id = :id",
+		":tried, points = :points, comparison = :comparison, decided_at = :decided_at, alert = :alert, level = :level, "
+		"ended_at = :ended_at WHERE id = :id",
 		err);
 	if (!s)
 		return -1;
@@ -166,21 +175,33 @@ int store_change_segment(struct db *db, const struct store_change *change, int64
 	return r < 0 ? -1 : 0;
 }
 
-int store_change_explained(struct db *db, int64_t epoch, const char *key, double *step, struct fw_err *err)
+/* Change points of one cell in all epochs of the same repository, suite and device as :epoch, on the line, as c, o, l. */
+#define OF_THIS_DEVICE                                                                                                           \
+	"FROM epoch e JOIN environment v ON v.id = e.environment JOIN change_point c ON c.repo = e.repo AND c.key = :key AND "   \
+	"c.state = 'confirmed' JOIN epoch o ON o.id = c.epoch AND o.suite = e.suite JOIN environment w ON w.id = o.environment " \
+	"AND w.device = v.device JOIN line l ON l.repo = c.repo AND l.sha = c.commit_sha AND NOT l.dropped "                     \
+	"WHERE e.id = :epoch "
+
+int store_change_explained(struct db *db, const struct store_epoch *e, const char *key, double *x, struct fw_err *err)
 {
 	int r;
+	/* one commit that two epochs tell of counts once, as the newer one has it: max() picks the row that the others come from */
 	struct stmt *s = db_stmt(db,
-		"SELECT c.step FROM change_point c JOIN line l ON l.repo = c.repo AND l.sha = c.commit_sha "
-		"WHERE c.epoch = :epoch AND c.key = :key AND c.state = 'confirmed' AND c.kind = 'step' AND NOT l.dropped "
-		"ORDER BY l.place",
+		"SELECT c.step, max(c.id) " OF_THIS_DEVICE
+		"AND l.place > coalesce((SELECT a.place FROM line a WHERE a.repo = e.repo AND a.sha = e.first_sha AND NOT "
+		"a.dropped), 0) AND iif(c.kind = 'step', c.ended_at IS NULL OR EXISTS (SELECT 1 FROM change_point g JOIN line h "
+		"ON h.repo = g.repo AND h.sha = g.commit_sha AND NOT h.dropped WHERE g.epoch = c.epoch AND g.key = c.key AND "
+		"g.kind = 'step' AND g.state = 'confirmed' AND g.step <= -c.step / 2 AND h.place > l.place), "
+		"c.ended_at IS NULL AND EXISTS (SELECT 1 FROM alert t WHERE t.id = c.alert AND "
+		"t.state IN ('accepted', 'invalid', 'resolved'))) GROUP BY c.kind, c.commit_sha ORDER BY l.place",
 		err);
-	*step = 0;
+	*x = 0;
 	if (!s)
 		return -1;
-	stmt_int(s, ":epoch", epoch);
+	stmt_int(s, ":epoch", e->id);
 	stmt_text(s, ":key", key);
 	while ((r = stmt_step(s, err)) == 1)
-		*step = fmax(0, *step + row_double(s, 0));
+		*x = fmax(0, *x + row_double(s, 0));
 	return r;
 }
 
@@ -197,13 +218,46 @@ int store_change_is_barred(struct db *db, int64_t epoch, const char *key, const 
 	return any_of_cell(s, epoch, key, err);
 }
 
-int store_change_has_creep(struct db *db, int64_t epoch, const char *key, struct fw_err *err)
+int store_change_creep(struct db *db, const struct store_epoch *e, const char *key, struct store_change *out, struct fw_err *err)
 {
-	return any_of_cell(
-		db_stmt(db,
-			"SELECT 1 FROM epoch e JOIN epoch o ON o.repo = e.repo AND o.suite = e.suite AND o.anchor_sha = "
-			"e.anchor_sha "
-			"JOIN change_point c ON c.epoch = o.id AND c.key = :key AND c.kind = 'creep' WHERE e.id = :epoch LIMIT 1",
-			err),
-		epoch, key, err);
+	struct stmt *s = db_stmt(db,
+		CHANGE_COLUMNS "WHERE c.id = (SELECT max(c.id) " OF_THIS_DEVICE
+			       "AND c.kind = 'creep' AND c.ended_at IS NULL AND NOT EXISTS (SELECT 1 FROM alert t WHERE t.id = "
+			       "c.alert AND t.state IN ('accepted', 'invalid', 'resolved')))",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":epoch", e->id);
+	stmt_text(s, ":key", key);
+	return read_change(s, out, err);
+}
+
+int store_change_lasting(
+	struct db *db, const struct store_epoch *e, const char *key, int64_t after, struct store_change *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		CHANGE_COLUMNS "WHERE c.id = (SELECT min(c.id) " OF_THIS_DEVICE
+			       "AND c.step > 0 AND c.ended_at IS NULL AND c.id > :after)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":epoch", e->id);
+	stmt_text(s, ":key", key);
+	stmt_int(s, ":after", after);
+	return read_change(s, out, err);
+}
+
+int store_change_alert_over(struct db *db, int64_t alert, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT 1 FROM alert a WHERE a.id = :alert AND a.state IN ('open', 'acknowledged') AND NOT EXISTS "
+		"(SELECT 1 FROM change_point c WHERE c.alert = a.id AND c.ended_at IS NULL) AND NOT EXISTS "
+		"(SELECT 1 FROM comparison o WHERE o.id = a.comparison AND o.kind = 'change' AND o.n_regressions > 0)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":alert", alert);
+	int r = stmt_step(s, err);
+	stmt_reset(s);
+	return r;
 }

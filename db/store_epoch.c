@@ -7,7 +7,7 @@
 
 /* ---- epochs ---------------------------------------------------------------------------------------------------------- */
 
-#define EPOCH_COLUMNS "SELECT id, repo, environment, suite, anchor_sha, held_mhz, started_at FROM epoch "
+#define EPOCH_COLUMNS "SELECT id, repo, environment, suite, anchor_sha, held_mhz, started_at, first_sha FROM epoch "
 
 /** 1 and the row, 0, -1. */
 static int read_epoch(struct stmt *s, struct store_epoch *out, struct fw_err *err)
@@ -22,6 +22,7 @@ static int read_epoch(struct stmt *s, struct store_epoch *out, struct fw_err *er
 		.started_at = row_int(s, 6) };
 	row_copy(s, 3, out->suite, sizeof(out->suite));
 	row_copy(s, 4, out->anchor_sha, sizeof(out->anchor_sha));
+	row_copy(s, 7, out->first_sha, sizeof(out->first_sha));
 	stmt_reset(s);
 	return 1;
 }
@@ -68,8 +69,8 @@ int store_epoch_anchor(struct db *db, int64_t repo, const char *suite, int64_t d
 int store_epoch_insert(struct db *db, struct store_epoch *e, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO epoch (repo, environment, suite, anchor_sha, held_mhz, started_at) "
-		"VALUES (:repo, :environment, :suite, :anchor, :held, :started_at)",
+		"INSERT INTO epoch (repo, environment, suite, anchor_sha, first_sha, held_mhz, started_at) "
+		"VALUES (:repo, :environment, :suite, :anchor, :anchor, :held, :started_at)",
 		err);
 	if (!s)
 		return -1;
@@ -82,6 +83,7 @@ int store_epoch_insert(struct db *db, struct store_epoch *e, struct fw_err *err)
 	if (stmt_run(s, err))
 		return -1;
 	e->id = db_last_id(db);
+	memcpy(e->first_sha, e->anchor_sha, sizeof(e->first_sha));
 	return 0;
 }
 
@@ -93,6 +95,69 @@ int store_epoch_clock(struct db *db, int64_t id, double held_mhz, struct fw_err 
 	stmt_int(s, ":id", id);
 	stmt_double(s, ":held", held_mhz);
 	return stmt_run(s, err);
+}
+
+int store_epoch_reanchor(struct db *db, int64_t id, const char *anchor_sha, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "UPDATE epoch SET anchor_sha = :anchor WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":anchor", anchor_sha);
+	stmt_int(s, ":id", id);
+	return stmt_run(s, err);
+}
+
+int store_chain_insert(struct db *db, const struct store_chain *c, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT OR REPLACE INTO chain (epoch, anchor_sha, key, x, se, comparison) VALUES (:epoch, :anchor, :key, :x, "
+		":se, "
+		":comparison)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":epoch", c->epoch);
+	stmt_text(s, ":anchor", c->anchor_sha);
+	stmt_text(s, ":key", c->key);
+	stmt_double(s, ":x", c->x);
+	stmt_double(s, ":se", c->se);
+	stmt_int(s, ":comparison", c->comparison);
+	return stmt_run(s, err);
+}
+
+int store_chain_get(struct db *db, const struct store_epoch *e, const char *anchor_sha, const char *key, double *x, double *se,
+	struct fw_err *err)
+{
+	*x = *se = 0;
+	if (strcmp(anchor_sha, e->first_sha) == 0)
+		return 1;
+	struct stmt *s = db_stmt(db, "SELECT x, se FROM chain WHERE epoch = :epoch AND anchor_sha = :anchor AND key = :key", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":epoch", e->id);
+	stmt_text(s, ":anchor", anchor_sha);
+	stmt_text(s, ":key", key);
+	int r = stmt_step(s, err);
+	if (r == 1) {
+		*x = row_double(s, 0);
+		*se = row_double(s, 1);
+	}
+	stmt_reset(s);
+	return r;
+}
+
+int store_epoch_had(struct db *db, const struct store_epoch *e, const char *sha, struct fw_err *err)
+{
+	if (strcmp(sha, e->first_sha) == 0)
+		return 1;
+	struct stmt *s = db_stmt(db, "SELECT 1 FROM chain WHERE epoch = :epoch AND anchor_sha = :anchor LIMIT 1", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":epoch", e->id);
+	stmt_text(s, ":anchor", sha);
+	int r = stmt_step(s, err);
+	stmt_reset(s);
+	return r;
 }
 
 /* ---- the line -------------------------------------------------------------------------------------------------------- */
@@ -184,6 +249,24 @@ int store_ratio_insert(struct db *db, const struct store_ratio *r, struct fw_err
 	stmt_double(s, ":se", r->se);
 	stmt_int(s, ":comparison", r->comparison);
 	return stmt_run(s, err);
+}
+
+int store_ratio_of(struct db *db, int64_t epoch, const char *key, int64_t comparison, double *x, double *se, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(
+		db, "SELECT x, se FROM ratio WHERE epoch = :epoch AND key = :key AND comparison = :comparison LIMIT 1", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":epoch", epoch);
+	stmt_text(s, ":key", key);
+	stmt_int(s, ":comparison", comparison);
+	int r = stmt_step(s, err);
+	if (r == 1) {
+		*x = row_double(s, 0);
+		*se = row_double(s, 1);
+	}
+	stmt_reset(s);
+	return r;
 }
 
 enum { AGAIN_MAX = 16 }; /* measurements of one commit that count */

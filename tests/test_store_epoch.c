@@ -1,6 +1,9 @@
 /* The line of main through force-pushes, series with commits measured again, skipped commits, and rows of change points. */
 #include "fixture_db.h"
 
+#include <math.h>
+
+#include "db/store_alert.h"
 #include "db/store_change.h"
 #include "db/store_epoch.h"
 
@@ -169,13 +172,119 @@ static void change_points(void **state)
 	change(f, &e, "step", "confirmed", 3, 0.02);
 	change(f, &e, "step", "confirmed", 7, 0.004);
 	change(f, &e, "step", "confirmed", 6, -0.05);
-	ok(store_change_explained(f->db, e.id, key, &explained, &err));
+	ok(store_change_explained(f->db, &e, key, &explained, &err));
 	assert_true(explained > 0.0039 && explained < 0.0041);
 	ok(store_change_from(f->db, e.id, key, &from, &err));
 	assert_int_equal(from, place(f, 7));
-	assert_int_equal(store_change_has_creep(f->db, e.id, key, &err), 0);
-	change(f, &e, "creep", "confirmed", 8, 0.02);
-	assert_int_equal(store_change_has_creep(f->db, e.id, key, &err), 1);
+}
+
+/** An alert of kind creep in this state. Returns its id. */
+static int64_t creep_alert(struct fixture *f, unsigned commit, const char *state)
+{
+	struct store_alert a = { .repo = f->repo, .kind = "creep", .title = "lost", .cells_json = "[]", .worst_pct = -2 };
+	bool is_new;
+	snprintf(a.target_sha, sizeof(a.target_sha), "%s", fixture_sha(commit));
+	ok(store_alert_open(f->db, &a, 1, &is_new, &err));
+	if (strcmp(state, "open") != 0)
+		ok(store_alert_change(f->db, a.id, state, "me", "so it is", 2, &err));
+	return a.id;
+}
+
+static double explained(struct fixture *f, const struct store_epoch *e)
+{
+	double x;
+	ok(store_change_explained(f->db, e, key, &x, &err));
+	return x;
+}
+
+static void accepted_creep_is_expected(void **state)
+{
+	struct fixture *f = *state;
+	struct store_epoch e = epoch(f);
+	struct store_change c, found;
+	LINE(f, 9, 8, 7, 6, 5, 4, 3, 2, 1);
+	assert_int_equal(store_change_creep(f->db, &e, key, &found, &err), 0);
+	change(f, &e, "step", "confirmed", 3, 0.01);
+	c = change(f, &e, "creep", "confirmed", 5, 0.02);
+	c.alert = creep_alert(f, 5, "open");
+	ok(store_change_update(f->db, &c, &err));
+	/* told, and nobody has answered */
+	assert_int_equal(store_change_creep(f->db, &e, key, &found, &err), 1);
+	assert_int_equal(found.id, c.id);
+	assert_true(fabs(explained(f, &e) - 0.01) < 1e-9);
+	ok(store_alert_change(f->db, c.alert, "accepted", "me", "worth it", 3, &err));
+	assert_int_equal(store_change_creep(f->db, &e, key, &found, &err), 0);
+	assert_true(fabs(explained(f, &e) - 0.03) < 1e-9);
+	/* gone again: nothing of it is expected any more */
+	c.ended_at = 4;
+	ok(store_change_update(f->db, &c, &err));
+	assert_true(fabs(explained(f, &e) - 0.01) < 1e-9);
+	/* a nearer anchor is chained to the first one, which stays what losses are counted from */
+	ok(store_epoch_reanchor(f->db, e.id, fixture_sha(4), &err));
+	assert_true(fabs(explained(f, &e) - 0.01) < 1e-9);
+}
+
+/** A step that ended is expected no more, but a gain that made up for it takes it off once, not twice. */
+static void ended_steps_are_not_expected(void **state)
+{
+	struct fixture *f = *state;
+	struct store_epoch e = epoch(f);
+	LINE(f, 9, 8, 7, 6, 5, 4, 3, 2, 1);
+	change(f, &e, "step", "confirmed", 3, 0.02);
+	struct store_change c = change(f, &e, "step", "confirmed", 5, 0.01);
+	c.ended_at = 6;
+	ok(store_change_update(f->db, &c, &err));
+	assert_true(fabs(explained(f, &e) - 0.02) < 1e-9);
+	change(f, &e, "step", "confirmed", 7, -0.01);
+	assert_true(fabs(explained(f, &e) - 0.02) < 1e-9);
+}
+
+static void losses_last_until_they_end(void **state)
+{
+	struct fixture *f = *state;
+	struct store_epoch e = epoch(f);
+	struct store_change c, found;
+	LINE(f, 9, 8, 7, 6, 5, 4, 3, 2, 1);
+	c = change(f, &e, "creep", "confirmed", 5, 0.02);
+	c.alert = creep_alert(f, 5, "open");
+	c.level = 0.001;
+	ok(store_change_update(f->db, &c, &err));
+	change(f, &e, "step", "dropped", 6, 0.02);
+	change(f, &e, "step", "confirmed", 7, -0.02);
+	assert_int_equal(store_change_lasting(f->db, &e, key, 0, &found, &err), 1);
+	assert_int_equal(found.id, c.id);
+	assert_true(fabs(found.level - 0.001) < 1e-9);
+	assert_int_equal(store_change_lasting(f->db, &e, key, found.id, &found, &err), 0);
+	assert_int_equal(store_change_alert_over(f->db, c.alert, &err), 0);
+	c.ended_at = 9;
+	ok(store_change_update(f->db, &c, &err));
+	assert_int_equal(store_change_lasting(f->db, &e, key, 0, &found, &err), 0);
+	assert_int_equal(store_change_alert_over(f->db, c.alert, &err), 1);
+	ok(store_alert_change(f->db, c.alert, "accepted", "me", "worth it", 3, &err));
+	assert_int_equal(store_change_alert_over(f->db, c.alert, &err), 0);
+}
+
+static void anchors_are_chained(void **state)
+{
+	struct fixture *f = *state;
+	struct store_epoch e = epoch(f);
+	double x, se;
+	int64_t comparison = fixture_comparison(f, "main", 1, 5, VERDICT_REGRESSION, 1);
+	assert_string_equal(e.first_sha, fixture_sha(1));
+	assert_int_equal(store_chain_get(f->db, &e, fixture_sha(1), key, &x, &se, &err), 1);
+	assert_true(fabs(x) < 1e-12 && fabs(se) < 1e-12);
+	assert_int_equal(store_chain_get(f->db, &e, fixture_sha(5), key, &x, &se, &err), 0);
+	assert_int_equal(store_epoch_had(f->db, &e, fixture_sha(5), &err), 0);
+	ok(store_chain_insert(f->db, &(struct store_chain){ e.id, comparison, fixture_sha(5), key, 0.06, 0.0005 }, &err));
+	ok(store_epoch_reanchor(f->db, e.id, fixture_sha(5), &err));
+	ok(store_epoch_get(f->db, e.id, &e, &err));
+	assert_string_equal(e.anchor_sha, fixture_sha(5));
+	assert_string_equal(e.first_sha, fixture_sha(1));
+	assert_int_equal(store_chain_get(f->db, &e, fixture_sha(5), key, &x, &se, &err), 1);
+	assert_true(fabs(x - 0.06) < 1e-12 && fabs(se - 0.0005) < 1e-12);
+	assert_int_equal(store_chain_get(f->db, &e, fixture_sha(5), "another", &x, &se, &err), 0);
+	assert_int_equal(store_epoch_had(f->db, &e, fixture_sha(5), &err), 1);
+	assert_int_equal(store_epoch_had(f->db, &e, fixture_sha(1), &err), 1);
 }
 
 int main(void)
@@ -185,6 +294,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(series_in_the_order_of_commits, setup, teardown),
 		cmocka_unit_test_setup_teardown(middle_of_the_skipped_commits, setup, teardown),
 		cmocka_unit_test_setup_teardown(change_points, setup, teardown),
+		cmocka_unit_test_setup_teardown(accepted_creep_is_expected, setup, teardown),
+		cmocka_unit_test_setup_teardown(ended_steps_are_not_expected, setup, teardown),
+		cmocka_unit_test_setup_teardown(losses_last_until_they_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(anchors_are_chained, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

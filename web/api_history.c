@@ -51,6 +51,7 @@ static void epoch_row(void *arg, const struct view_epoch *row)
 	answer_time(j, "started_at", row->started_at);
 	jsonw_kv_string(j, "suite", row->suite);
 	jsonw_kv_string(j, "anchor", row->anchor);
+	jsonw_kv_string(j, "first_anchor", row->first_anchor);
 	jsonw_kv_string(j, "device", row->device);
 	answer_text(j, "driver", row->driver);
 	answer_text(j, "toolkit", row->toolkit);

@@ -8,14 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ODD_MIN = 12, ODD_BEFORE = 20 };
+enum { ODD_MIN = 12, ODD_BEFORE = 20, FAR_POINTS = 5 };
 
 #define SCATTER_MIN    0.0005
 #define MAD_TO_SD      1.4826
 #define ODD_SCATTERS   4.0
 #define CLIP_SCATTERS  1.5
 #define CONFIRM_ERRORS 3.0
-#define CREEP_ERRORS   3.0
+#define LEVEL_ERRORS   3.0
 
 static int by_value(const void *a, const void *b)
 {
@@ -151,6 +151,12 @@ bool changepoint_confirms(double step, double m, double se)
 	return seen >= CHANGEPOINT_STEP_MIN && seen - CONFIRM_ERRORS * se > fabs(step) / 2;
 }
 
+/* Level of the newest `w` points; its standard error is scatter / sqrt(w). */
+static double newest_level(const double *x, int n, int w, double scatter)
+{
+	return level(x + n - w, w, scatter);
+}
+
 bool changepoint_creep(const double *x, int n, double theta, double *loss)
 {
 	static const int windows[] = { 5, 8, 12, 20 };
@@ -158,15 +164,35 @@ bool changepoint_creep(const double *x, int n, double theta, double *loss)
 
 	*loss = 0;
 	for (size_t i = 0; i < sizeof windows / sizeof *windows && windows[i] <= n; i++) {
-		int w = windows[i];
-		double lost = level(x + n - w, w, scatter);
-
-		if (i == 0)
-			*loss = lost;
-		if (lost - CREEP_ERRORS * scatter / sqrt(w) > theta) {
-			*loss = lost;
+		*loss = newest_level(x, n, windows[i], scatter);
+		if (*loss - LEVEL_ERRORS * scatter / sqrt(windows[i]) > theta)
 			return true;
-		}
 	}
 	return false;
+}
+
+bool changepoint_is_below(const double *x, int n, int since, double limit)
+{
+	static const int windows[] = { 3, 5, 8 };
+	double scatter = changepoint_scatter(x, n);
+
+	for (size_t i = 0; i < sizeof windows / sizeof *windows && windows[i] <= n - since; i++)
+		if (newest_level(x, n, windows[i], scatter) + LEVEL_ERRORS * scatter / sqrt(windows[i]) < limit)
+			return true;
+	return false;
+}
+
+double changepoint_level(const double *x, int n)
+{
+	int w = n < CHANGEPOINT_LEFT_MIN ? n : CHANGEPOINT_LEFT_MIN;
+
+	return n < 1 ? NAN : newest_level(x, n, w, changepoint_scatter(x, n));
+}
+
+bool changepoint_is_far(const double *x, int n, double anchor)
+{
+	for (int i = n - FAR_POINTS; i < n; i++)
+		if (i < 0 || fabs(x[i] - anchor) <= CHANGEPOINT_FAR)
+			return false;
+	return true;
 }

@@ -20,6 +20,7 @@ enum {
 
 #define CHANGEPOINT_STEP_MIN 0.003 /* steps below are not worth a verification */
 #define CHANGEPOINT_LIMIT    6.0   /* of the statistic */
+#define CHANGEPOINT_FAR      0.05  /* from its anchor a series needs a nearer one */
 
 struct changepoint {
 	int at;      /* index of the first point of the new level */
@@ -61,5 +62,14 @@ bool changepoint_confirms(double step, double m, double se);
  * standard errors taken off. `loss` gets that level.
  */
 bool changepoint_creep(const double *x, int n, double theta, double *loss);
+
+/** Whether the points from `since` on lie below `limit`: the level of the last 3, 5 or 8 of them, three standard errors added. */
+bool changepoint_is_below(const double *x, int n, int since, double limit);
+
+/** Mean of the newest points (8, or as many as there are), clipped as levels are; NAN without any. */
+double changepoint_level(const double *x, int n);
+
+/** Whether the last five points all lie further than CHANGEPOINT_FAR from `anchor`, where the anchor lies in this series. */
+bool changepoint_is_far(const double *x, int n, double anchor);
 
 #endif

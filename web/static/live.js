@@ -84,7 +84,7 @@ function putProgress(event) {
 
 const kinds = ["job.queued", "job.state", "job.progress", "job.done", "alert.opened", "alert.named", "alert.acknowledged", "alert.accepted",
 	"alert.invalid", "alert.resolved",
-	"bisect.ended", "device.state", "branch.moved", "branch.gone", "epoch.started", "epoch.anchored", "resync"];
+	"bisect.ended", "device.state", "branch.moved", "branch.gone", "epoch.started", "epoch.anchored", "epoch.reanchored", "resync"];
 
 function open() {
 	if (source) return;
