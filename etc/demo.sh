@@ -1,12 +1,13 @@
 #!/bin/bash
 # The whole of flopwatch on this machine: a bare repository made from kernels/, a daemon on loopback, a pushed regression and
 # a harmless push, both judged. State lives under build/demo; the dashboard stays up unless DEMO_EXIT is set.
+# DEMO_DIR: state elsewhere. DEMO_DEVICE: cpu or cuda instead of what is there. DEMO_SUITE: another suite.
 set -eu
 cd "$(dirname "$0")/.."
 export LC_ALL=C.UTF-8 GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
 export GIT_AUTHOR_NAME=demo GIT_AUTHOR_EMAIL=demo@example.org GIT_COMMITTER_NAME=demo GIT_COMMITTER_EMAIL=demo@example.org
 bin=$PWD/build/bin
-state=$PWD/build/demo
+state=${DEMO_DIR:-$PWD/build/demo}
 
 say() { printf '\n== %s\n' "$*"; }
 die() { printf 'demo: %s\n' "$*" >&2; tail -n 20 "$state/flopwatchd.log" >&2 || true; exit 1; }
@@ -19,11 +20,9 @@ mkdir -p "$state"
 
 has_device() { "$bin/flopwatch-runner" --list | grep -q "\"kind\":\"$1\""; }
 has_device cpu || { echo "demo: flopwatch-runner --list names no CPU" >&2; exit 1; }
-if has_device cuda; then
-	device=cuda suite=${DEMO_SUITE:-ffa}
-else
-	device=cpu suite=${DEMO_SUITE:-demo}
-fi
+device=${DEMO_DEVICE:-cpu}
+[ -n "${DEMO_DEVICE-}" ] || ! has_device cuda || device=cuda
+if [ "$device" = cuda ]; then suite=${DEMO_SUITE:-ffa}; else suite=${DEMO_SUITE:-demo}; fi
 
 say "a bare repository with the kernels of this checkout ($device)"
 git init -q --bare -b main "$state/kernels.git"
