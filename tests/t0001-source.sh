@@ -28,7 +28,12 @@ pairs() { # every .c but main.c has its header
 	done
 }
 check "rooms include only what tests/layers.txt allows" tests/check-layers.sh
-check "clang-format finds nothing to change" tests/check-format.sh
+if command -v clang-format-14 >/dev/null; then
+	check "clang-format finds nothing to change" tests/check-format.sh
+else
+	n=$((n + 1))
+	echo "ok $n - clang-format finds nothing to change # SKIP clang-format-14 is not installed"
+fi
 check "no file is longer than 800 lines" long_files
 check "no shell, no unbounded string calls" shell_calls
 check "nothing unfinished" unfinished
