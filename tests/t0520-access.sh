@@ -72,8 +72,20 @@ session=$(awk '/flopwatch_session/ {print $7}' "$tmp/jar")
 is "another site cannot log anybody out" "$(status -b "$tmp/jar" -H 'Origin: https://evil.example' -X POST "$server/logout")" 403
 is "nor can a link" "$(status -b "$tmp/jar" "$server/logout")" 405
 is "the session is still there" "$(status -b "$tmp/jar" "$server/alerts")" 200
+listen() { # file, curl arguments: events until somebody ends them
+	curl -sN --max-time 60 "${@:2}" "$server/api/v1/events" >"$1"
+	echo "ended with $?" >>"$1"
+}
+listen "$tmp/listener" -b "$tmp/jar" &
+listen "$tmp/other" -H "Authorization: Bearer $trigger_token" &
+await 10 grep -q '^retry' "$tmp/listener"
+await 10 grep -q '^retry' "$tmp/other"
 is "the log-out" "$(status -b "$tmp/jar" -X POST "$server/logout")" 303
 is "ends the session" "$(status -b "flopwatch_session=$session" "$server/alerts")" 303
+ok "and what it was listening to" await 10 grep -q 'ended with 0' "$tmp/listener"
+is "it cannot listen again" "$(status -b "flopwatch_session=$session" "$server/api/v1/events")" 401
+listen "$tmp/other" -H "Authorization: Bearer $trigger_token" &
+ok "others can" await 10 grep -q '^retry' "$tmp/other"
 
 # ---- names of the host ----
 is "a name from the configuration" "$(with "$read_token" -H 'Host: gpu1.example.org' "$server/api/v1/repos")" 200

@@ -171,6 +171,7 @@ void page_logout(void *arg, struct http_request *r, struct http_response *respon
 			answer_error(r, response, &err);
 			return;
 		}
+		http_end_streams(r);
 	}
 	snprintf(response->cookie, sizeof response->cookie, "%s=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict", session_cookie);
 	response->status = 303;

@@ -90,6 +90,7 @@ void api_token_revoke(void *arg, struct http_request *r, struct http_response *r
 		answer_error(r, response, &err);
 		return;
 	}
+	http_end_streams(r);
 	answer_json(response, &j);
 	jsonw_object(&j);
 	jsonw_kv_string(&j, "name", name);

@@ -44,7 +44,7 @@ struct stream {
 	int64_t cursor;
 	struct buf pending;
 	int64_t comment_ns;
-	bool suspended;
+	bool suspended, ended;
 };
 
 struct http_request {
@@ -189,7 +189,7 @@ static ssize_t stream_read(void *arg, uint64_t position, char *out, size_t max)
 {
 	(void)position;
 	struct stream *s = arg;
-	if (s->http->stopping)
+	if (s->http->stopping || s->ended)
 		return MHD_CONTENT_READER_END_OF_STREAM;
 	if (s->pending.len == 0)
 		s->fill(s->http->config.arg, &s->cursor, &s->pending);
@@ -639,6 +639,13 @@ int64_t http_run(struct http *h)
 void http_notify(struct http *h)
 {
 	wake_streams(h);
+}
+
+void http_end_streams(const struct http_request *r)
+{
+	for (struct stream *s = r->http->streams; s; s = s->next)
+		s->ended = true;
+	wake_streams(r->http);
 }
 
 struct counting {

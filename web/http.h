@@ -83,6 +83,8 @@ const char *http_cookie(const struct http_request *r, const char *name);
 /** Who asks, as the guard found out; "local" without one. */
 const char *http_who(const struct http_request *r);
 void http_set_who(struct http_request *r, const char *who);
+/** End all streams, because somebody may no longer read: whoever may comes back and goes on where he was. */
+void http_end_streams(const struct http_request *r);
 typedef void http_count_fn(void *arg, const char *method, const char *route, int status, uint64_t n);
 /** Requests answered so far by route ("" none) and status. */
 void http_each_count(const struct http_request *r, http_count_fn *each, void *arg);
