@@ -323,6 +323,8 @@ static void read_repo(struct yaml *y, struct yaml_node *map, struct config *c)
 	for (int i = 0; i < r->n_suites; i++)
 		if (strchr(r->suite[i], '/') || r->suite[i][0] == '.')
 			yaml_mistake(y, yaml_get(y, map, "suites"), "%s is not the name of a suite; e.g. ffa", r->suite[i]);
+	r->has_peers = yaml_get(y, map, "peers") != NULL;
+	peers_read(y, yaml_get(y, map, "peers"), &r->peers);
 	r->poll_ms = r->is_local ? 30000 : 60000;
 	yaml_duration_ms(y, yaml_get(y, map, "poll"), 1000, 24 * HOUR_MS, &r->poll_ms);
 	r->fetch_timeout_ms = 2 * MINUTE_MS;

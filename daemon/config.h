@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/cores.h"
 #include "base/err.h"
+#include "core/peers.h"
 
 enum { CONFIG_SECRET_SIZE = 256 };
 enum { CONFIG_REPOS_MAX = 64, CONFIG_LIST_MAX = 32, CONFIG_WORKERS_MAX = 16, CONFIG_HOOKS_MAX = 32 };
@@ -30,7 +31,9 @@ struct config_repo {
 	char branch[CONFIG_LIST_MAX][256]; /* globs; default "*" */
 	int n_suites;
 	char suite[8][64]; /* "": what the manifest says */
-	int64_t poll_ms;   /* remotes 60 s, local 30 s behind inotify */
+	bool has_peers;    /* else the manifest says */
+	struct peers peers;
+	int64_t poll_ms; /* remotes 60 s, local 30 s behind inotify */
 	int64_t fetch_timeout_ms;
 	char secret[CONFIG_SECRET_SIZE]; /* of its webhook, from secret_file; "" no webhook */
 	char ssh_key[512];               /* private key file; "" none */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/jsonw.h"
+#include "core/standing.h"
 #include "judge_cell.h"
 
 enum { EVENT_MAX = 1 << 16, PRIORITY_ANCHOR = -1 };
@@ -128,7 +129,8 @@ int epoch_enter(struct db *db, const struct result *r, const struct store_job *j
 	struct epoch *out, struct fw_err *err)
 {
 	*out = (struct epoch){ .against = "", .clock_mhz = clock_of(r) };
-	if (!environment || !was_timed(r, "target"))
+	/* beside a peer, base and target are one commit by two providers: nobody's place in the history */
+	if (!environment || !was_timed(r, "target") || strcmp(r->plan.ask.kind, "peer") == 0)
 		return 0;
 	int found = store_epoch_find(db, job->repo, environment, &out->row, err);
 	if (found < 0)
@@ -150,12 +152,6 @@ int epoch_enter(struct db *db, const struct result *r, const struct store_job *j
 
 /* ---- cells ----------------------------------------------------------------------------------------------------------- */
 
-/** Time at another clock, as far as the clock explains this cell's times (beta). */
-static double at_clock(double ms, double beta, double mhz, double held_mhz)
-{
-	return isfinite(mhz) && isfinite(held_mhz) && mhz > 0 ? ms * exp(-beta * log(mhz / held_mhz)) : NAN;
-}
-
 int epoch_cell(struct db *db, const struct epoch *e, const struct result *r, int cell, struct store_cell *c, double *x,
 	double *se, struct fw_err *err)
 {
@@ -167,7 +163,7 @@ int epoch_cell(struct db *db, const struct epoch *e, const struct result *r, int
 	c->epoch = isfinite(c->target_median_ms) ? e->row.id : 0;
 	if (!c->epoch)
 		return 0;
-	c->held_ms = at_clock(c->target_median_ms, isfinite(c->beta) ? c->beta : 0,
+	c->held_ms = standing_at_clock(c->target_median_ms, isfinite(c->beta) ? c->beta : 0,
 		judge_median(r, cell, "device", "", "target", JUDGE_MHZ), e->row.held_mhz);
 	if (!e->against[0] || !judge_estimate(r, cell, e->against, &estimate))
 		return 0;

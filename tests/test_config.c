@@ -274,6 +274,8 @@ static void test_names_lists_and_shapes(void **state)
 	bad("repos: [{name: a/b, url: /a}, {name: .git, url: /b}]\n",
 		"1:16: repos[0].name: may hold letters, digits and . _ - only, and begins with none of . -\n"
 		"1:38: repos[1].name: may hold letters, digits and . _ - only, and begins with none of . -\n");
+	bad("repos: [{name: a, url: /a, peers: [cudnn, x@y]}]\n",
+		"1:43: repos[0].peers[1]: names no kind of device after the @; it is cuda, cpu or sim\n");
 	bad("repos: [{name: a, url: /a, suites: [../x]}]\n",
 		"1:36: repos[0].suites: ../x is not the name of a suite; e.g. ffa\n");
 	bad("repos: [{name: a, url: /a, branches: [\"\"]}]\n", "1:39: repos[0].branches[0]: is empty\n");

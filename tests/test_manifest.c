@@ -26,6 +26,9 @@ static void defaults(void **state)
 	assert_string_equal(m.output[0], "build/{device}/libattention.so");
 	assert_string_equal(m.suite[0], "ffa");
 	assert_true(m.timeout_s == 900);
+	assert_int_equal(m.peers.n, 1);
+	assert_string_equal(m.peers.of[0].provider, "cudnn");
+	assert_string_equal(m.peers.of[0].device, "cuda");
 }
 
 static void a_whole_file(void **state)
@@ -77,6 +80,7 @@ static void absent_keys_keep_defaults(void **state)
 	(void)state;
 	assert_int_equal(manifest_parse(text, strlen(text), "m.yaml", &m, &err), 0);
 	assert_string_equal(m.dir, ".");
+	assert_int_equal(m.peers.n, 0); /* another build is another module */
 	assert_string_equal(m.command[0], "make");
 	assert_string_equal(m.input[0], "kernels");
 	assert_string_equal(m.suite[0], "demo");

@@ -26,6 +26,7 @@ void manifest_default(struct manifest *m)
 		.n_suites = 1,
 		.suite = { "ffa" },
 		.timeout_s = TIMEOUT_DEFAULT_S,
+		.peers = { .n = 1, .of = { { "cudnn", "cuda" } } },
 	};
 }
 
@@ -142,6 +143,9 @@ static void read_root(struct yaml *y, struct yaml_node *root, struct manifest *m
 	else if (yaml_int(y, version, INT64_MIN, INT64_MAX, &v) == 0 && v != 1)
 		yaml_mistake(y, version, "version %lld is unknown; this flopwatch reads 1", (long long)v);
 	read_benchmarks(y, yaml_get(y, root, "benchmarks"), m);
+	if (build || m->n_benchmarks)
+		m->peers.n = 0; /* the default is a provider of our own modules */
+	peers_read(y, yaml_get(y, root, "peers"), &m->peers);
 	m->n_inputs = manifest_read_list(
 		y, yaml_get(y, root, "inputs"), true, m->input[0], sizeof m->input[0], MANIFEST_LIST_MAX, m->n_inputs);
 	m->n_suites = manifest_read_list(y, yaml_get(y, root, "suites"), false, m->suite[0], sizeof m->suite[0],

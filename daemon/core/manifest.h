@@ -7,13 +7,15 @@
  * With them the defaults are inputs [.], dir ., no build, and the benchmarks as suites.
  *
  * Without a file the defaults suit flopwatch's own repository: inputs [kernels], dir kernels, make DEVICE={device},
- * attention at build/{device}/libattention.so, suites [ffa].
+ * attention at build/{device}/libattention.so, suites [ffa], peers [cudnn@cuda]. A file that says how to build, or names
+ * benchmarks, has the peers that it names.
  */
 #ifndef CORE_MANIFEST_H
 #define CORE_MANIFEST_H
 
 #include "base/yaml.h"
 #include "core/benchmark.h"
+#include "core/peers.h"
 
 enum { MANIFEST_LIST_MAX = 32, MANIFEST_TEXT_SIZE = 256, MANIFEST_BENCHMARKS_MAX = 4 };
 
@@ -31,6 +33,7 @@ struct manifest {
 	double timeout_s; /* of the build; default 900 */
 	int n_benchmarks;
 	struct benchmark benchmark[MANIFEST_BENCHMARKS_MAX];
+	struct peers peers; /* whom the upstream branch is measured beside */
 };
 
 /** The defaults above. */

@@ -1,0 +1,155 @@
+/* Percent of a peer's speed by three roads, names of peers, and times at another clock. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "core/peers.h"
+#include "core/standing.h"
+
+static void near(double got, double wanted)
+{
+	assert_true(fabs(got - wanted) < 1e-9 * fabs(wanted));
+}
+
+/* A target that takes `times` as long as its base, known to `half` in the logarithm. */
+static struct standing_pair pair(double times, double half)
+{
+	double m = log(times);
+	return (struct standing_pair){ m, 100 * expm1(-m - half), 100 * expm1(-m + half) };
+}
+
+static void side_by_side(void **state)
+{
+	struct standing_pair beside = pair(1.25, 0.01);
+	struct standing s = standing_paired(&beside);
+	(void)state;
+	near(s.pct, 80);
+	near(s.ci_low_pct, 80 * exp(-0.01));
+	near(s.ci_high_pct, 80 * exp(0.01));
+}
+
+static void over_a_base(void **state)
+{
+	struct standing_pair base = pair(1.25, 0.03), target = pair(0.5, 0.04);
+	struct standing s = standing_chained(&base, &target);
+	(void)state;
+	near(s.pct, 160);
+	near(s.ci_low_pct, 160 * exp(-0.05)); /* 3 and 4 at right angles */
+	near(s.ci_high_pct, 160 * exp(0.05));
+	struct standing_pair unknown = { NAN, NAN, NAN };
+	assert_true(isnan(standing_chained(&base, &unknown).pct));
+}
+
+static void from_other_times(void **state)
+{
+	(void)state;
+	near(standing_scaled(1.5, 3).pct, 50);
+	assert_true(isnan(standing_scaled(1.5, 3).ci_low_pct));
+	assert_true(isnan(standing_scaled(NAN, 3).pct));
+	assert_true(isnan(standing_scaled(1.5, 0).pct));
+}
+
+static void at_another_clock(void **state)
+{
+	(void)state;
+	near(standing_at_clock(2, -1, 1500, 1800), 2 * 1500 / 1800.0); /* all of it scales with the clock */
+	near(standing_at_clock(2, 0, 1500, 1800), 2);
+	assert_true(isnan(standing_at_clock(2, -1, NAN, 1800)));
+	assert_true(isnan(standing_at_clock(2, -1, 1500, NAN)));
+}
+
+static void names_go_both_ways(void **state)
+{
+	struct peers p = { .n = 0 };
+	char text[PEERS_TEXT_SIZE];
+	(void)state;
+	peers_parse("cudnn@cuda naive  hopper.v1", &p);
+	assert_int_equal(p.n, 3);
+	assert_string_equal(p.of[0].provider, "cudnn");
+	assert_string_equal(p.of[0].device, "cuda");
+	assert_string_equal(p.of[2].provider, "hopper.v1");
+	peers_write(&p, text);
+	assert_string_equal(text, "cudnn@cuda naive hopper.v1");
+	assert_int_equal(peers_next(&p, 0, "cpu"), 1);
+	assert_int_equal(peers_next(&p, 0, "cuda"), 0);
+	assert_int_equal(peers_next(&p, 3, "cuda"), 3);
+	peers_parse("cudnn@gpu a/b", &p);
+	assert_int_equal(p.n, 0);
+	peers_write(&p, text);
+	assert_string_equal(text, "");
+	assert_false(peers_is_provider(""));
+	assert_false(peers_is_provider("a b"));
+}
+
+static void all_that_fit_are_written(void **state)
+{
+	struct peers p = { .n = PEERS_MAX };
+	struct peers back;
+	char text[PEERS_TEXT_SIZE];
+	(void)state;
+	for (int i = 0; i < PEERS_MAX; i++) {
+		memset(p.of[i].provider, 'a' + i, sizeof p.of[i].provider - 1);
+		p.of[i].provider[sizeof p.of[i].provider - 1] = 0;
+		strcpy(p.of[i].device, "cuda");
+	}
+	peers_write(&p, text);
+	peers_parse(text, &back);
+	assert_int_equal(back.n, PEERS_MAX);
+	assert_string_equal(back.of[7].provider, p.of[7].provider);
+}
+
+static void lists_of_a_file(const char *text, const char *peers, const char *mistake)
+{
+	struct peers p = { .n = 1, .of = { { "kept", "" } } };
+	char line[PEERS_TEXT_SIZE];
+	struct yaml *y = yaml_new(text, strlen(text), "f");
+	peers_read(y, yaml_get(y, yaml_root(y), "peers"), &p);
+	if (*mistake)
+		assert_non_null(strstr(yaml_mistake_text(y), mistake));
+	else
+		assert_int_equal(yaml_mistakes(y), 0);
+	peers_write(&p, line);
+	assert_string_equal(line, peers);
+	yaml_free(y);
+}
+
+static void in_a_file(void **state)
+{
+	(void)state;
+	lists_of_a_file("peers: [cudnn@cuda, naive]\n", "cudnn@cuda naive", "");
+	lists_of_a_file("peers: cudnn\n", "cudnn", "");
+	lists_of_a_file("peers: []\n", "", "");
+	lists_of_a_file("other: 1\n", "kept", "");
+	lists_of_a_file("peers: [\"a b\"]\n", "", "f:1:9: peers[0]: is no provider");
+	lists_of_a_file("peers: [a@]\n", "", "names no kind of device after the @");
+	lists_of_a_file("peers: [a, a@cpu]\n", "a", "f:1:12: peers[1]: is named twice");
+	lists_of_a_file("peers: [a,b,c,d,e,f,g,h,i]\n", "a b c d e f g h", "is one too many");
+}
+
+static void words_beside_a_peer(void **state)
+{
+	(void)state;
+	assert_string_equal(peers_word("peer", "regression"), "slower");
+	assert_string_equal(peers_word("peer", "failed"), "failed");
+	assert_string_equal(peers_word("change", "regression"), "regression");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(side_by_side),
+		cmocka_unit_test(over_a_base),
+		cmocka_unit_test(from_other_times),
+		cmocka_unit_test(at_another_clock),
+		cmocka_unit_test(names_go_both_ways),
+		cmocka_unit_test(all_that_fit_are_written),
+		cmocka_unit_test(in_a_file),
+		cmocka_unit_test(words_beside_a_peer),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
