@@ -16,6 +16,7 @@
 #include "gitread.h"
 #include "import.h"
 #include "judge.h"
+#include "peerjobs.h"
 #include "queue.h"
 #include "watch.h"
 
@@ -120,6 +121,30 @@ static int copy_word(const char *what, const char *text, char *out, size_t size,
 	return 0;
 }
 
+/* One side by its name is another question than a branch's own. Both sides of one commit, unless a base was given. */
+static int read_providers(const struct control_request *r, struct store_job *job, struct fw_err *err)
+{
+	const char *const names[] = { r->base_provider ? r->base_provider : "", r->target_provider ? r->target_provider : "" };
+	for (int i = 0; i < 2; i++)
+		if (names[i][0] && !peers_is_provider(names[i]))
+			return err_set(err, ERR_INVALID, "`%.60s` is no name of a provider; e.g. cudnn", names[i]);
+	snprintf(job->base_provider, sizeof job->base_provider, "%s", names[0]);
+	snprintf(job->target_provider, sizeof job->target_provider, "%s", names[1]);
+	if (!strcmp(names[0], names[1]) && !names[0][0])
+		return 0;
+	if (!job->base_sha[0]) {
+		if (!strcmp(names[0], names[1]))
+			return err_set(err, ERR_INVALID,
+				"a commit is not compared with itself by one provider; give a base, or two providers");
+		snprintf(job->base_sha, sizeof job->base_sha, "%s", job->target_sha);
+		snprintf(job->base_how, sizeof job->base_how, "given");
+		job->branch[0] = 0;
+	}
+	if (strcmp(names[0], names[1]))
+		snprintf(job->kind, sizeof job->kind, "peer");
+	return 0;
+}
+
 static int read_request(struct control *c, const struct control_request *r, struct store_job *job, struct fw_err *err)
 {
 	char ignored[1024];
@@ -147,7 +172,7 @@ static int read_request(struct control *c, const struct control_request *r, stru
 	if (!known)
 		return err_set(err, ERR_INVALID, "device_kind %s is none of cuda, cpu, sim", job->device_kind);
 	job->quick = r->quick;
-	return 0;
+	return read_providers(r, job, err);
 }
 
 static int insert_job(struct control *c, struct store_job *job, struct fw_err *err)
@@ -224,6 +249,82 @@ int control_calibrate(struct control *c, const struct control_request *request, 
 	queue_wake(c->queue);
 	return 0;
 }
+
+/* ---- beside peers ----------------------------------------------------------------------------------------------------------------------- */
+
+/* What the manifest named, as the newest comparison of the upstream branch that holds it. */
+static int read_named(struct control *c, const struct config_repo *repo, int64_t id, struct peers *out, struct fw_err *err)
+{
+	char branch[1024];
+	struct stmt *s = db_stmt(c->db,
+		"SELECT peers FROM job WHERE repo = :repo AND branch = :branch AND state = 'done' ORDER BY id DESC LIMIT 1", err);
+	if (!s || gitread_encode(repo->upstream, branch, sizeof branch, err) != 0)
+		return -1;
+	stmt_int(s, ":repo", id);
+	stmt_text(s, ":branch", branch);
+	int got = stmt_step(s, err);
+	if (got == 1)
+		peers_parse(row_text(s, 0), out);
+	stmt_reset(s);
+	return got < 0 ? -1 : 0;
+}
+
+static int choose_peers(struct control *c, const struct config_repo *repo, const struct control_request *r,
+	const struct store_job *job, struct peers *out, struct fw_err *err)
+{
+	*out = repo->peers;
+	if (job->base_provider[0]) {
+		*out = (struct peers){ .n = 1 };
+		snprintf(out->of[0].provider, sizeof out->of[0].provider, "%s", job->base_provider);
+	} else if (!repo->has_peers && read_named(c, repo, job->repo, out, err) != 0) {
+		return -1;
+	}
+	if (out->n == 0)
+		return err_set(err, ERR_INVALID,
+			"no peers of %.100s are known; name one (--provider cudnn), or write `peers: [cudnn]` into its "
+			".flopwatch.yaml or "
+			"flopwatchd.yml",
+			r->repo);
+	return 0;
+}
+
+int control_peer(struct control *c, const struct control_request *request, int64_t *jobs, int *n, struct fw_err *err)
+{
+	struct control_request r = *request;
+	struct store_job wish = { .kind = "peer", .origin = "api", .priority = PRIORITY_ASKED };
+	struct ledger *g = queue_ledger(c->queue);
+	struct peers peers;
+	if ((!r.repo || !r.repo[0]) && c->config->n_repos == 1)
+		r.repo = c->config->repo[0].name;
+	if (r.repo && r.repo[0] && find_repo(c, r.repo, &wish.repo, err) != 0)
+		return -1;
+	int at = r.repo ? config_repo_find(c->config, r.repo) : -1;
+	if (at >= 0 && (!r.target || !r.target[0]))
+		r.target = c->config->repo[at].upstream;
+	r.base = NULL;
+	r.device_kind = NULL; /* may name one device, which read_request does not know */
+	if (read_request(c, &r, &wish, err) != 0 || read_device(c, request->device_kind, &wish, err) != 0 ||
+		choose_peers(c, &c->config->repo[at], &r, &wish, &peers, err) != 0)
+		return -1;
+	wish.branch[0] = 0;
+	if (ledger_begin(g, err) != 0)
+		return -1;
+	int64_t now = clock_utc_ms();
+	int result = peerjobs_ask(c->db, &wish, &peers, now, jobs, err);
+	for (int i = 0; i < peers.n && result == 0; i++) {
+		struct store_job job;
+		result = store_job_get(c->db, jobs[i], &job, err);
+		if (result == 0)
+			result = ledger_tell(g, &job, "job.queued", "queued", NULL, now, err);
+	}
+	if (ledger_end(g, result, err) != 0)
+		return -1;
+	*n = peers.n;
+	queue_wake(c->queue);
+	return 0;
+}
+
+/* ---- jobs, once they are there ------------------------------------------------------------------------------------------------------------ */
 
 int control_cancel(struct control *c, int64_t job, const char *who, struct fw_err *err)
 {

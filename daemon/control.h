@@ -31,6 +31,7 @@ struct control_request {
 	const char *suite;       /* NULL or "": as configured, else as the manifest says */
 	const char *device_kind; /* NULL or "": any */
 	const char *cells_glob;  /* NULL or "": all cells */
+	const char *base_provider, *target_provider; /* NULL or "": the module's default */
 	bool quick;
 };
 
@@ -51,6 +52,12 @@ int control_import(struct control *c, const struct site_import *figures, int64_t
  * suite and device_kind count, which may name one device by its uuid. Shape: jobs[runs]. Err: as control_enqueue.
  */
 int control_calibrate(struct control *c, const struct control_request *request, int runs, int64_t *jobs, struct fw_err *err);
+/**
+ * Queue request->target (missing: the upstream branch) beside its peers: request->base_provider, else those of the configuration, else
+ * those that the manifest named when the upstream branch was compared last. Suite and device_kind as for control_calibrate.
+ * Shape: jobs[PEERS_MAX], *n of them. Err: as control_enqueue, ERR_INVALID no peer is known.
+ */
+int control_peer(struct control *c, const struct control_request *request, int64_t *jobs, int *n, struct fw_err *err);
 /** End a job that is open. Err: ERR_NOT_FOUND, ERR_CONFLICT it has ended already. */
 int control_cancel(struct control *c, int64_t job, const char *who, struct fw_err *err);
 /** Queue an ended job's question again as a new job. Err: ERR_NOT_FOUND, ERR_CONFLICT it is still open. */

@@ -75,6 +75,8 @@ static struct control_request request_of(const struct site_request *r)
 		.suite = r->suite,
 		.device_kind = r->device_kind,
 		.cells_glob = r->cells_glob,
+		.base_provider = r->base_provider,
+		.target_provider = r->target_provider,
 		.quick = r->quick,
 	};
 }
@@ -89,6 +91,12 @@ static int calibrate(void *arg, const struct site_request *r, int runs, int64_t 
 {
 	struct control_request request = request_of(r);
 	return control_calibrate(arg, &request, runs, jobs, err);
+}
+
+static int peer(void *arg, const struct site_request *r, int64_t *jobs, int *n, struct fw_err *err)
+{
+	struct control_request request = request_of(r);
+	return control_peer(arg, &request, jobs, n, err);
 }
 
 static int bisect(void *arg, const struct site_request *r, int64_t *id, struct fw_err *err)
@@ -212,7 +220,7 @@ int face_start(
 		f->name[i] = c->name[i];
 	f->site.names = f->name;
 	f->site.act = (struct site_actions){ control, enqueue, calibrate, cancel, retry, pause_device, poke, secret, health,
-		bisect, import, cancel_bisect, judge, redeliver, alert, workers };
+		bisect, import, cancel_bisect, judge, redeliver, alert, workers, peer };
 	if ((c->needs_token && write_admin_token(f, c->state_dir, err) != 0) ||
 		site_start(&f->site, c->listen_host, c->listen_port, &f->http, err) != 0 ||
 		(c->listen_port == 0 && write_port(f, c->state_dir, err) != 0) ||

@@ -9,9 +9,10 @@
 #include "base/log.h"
 #include "calibrate.h"
 #include "db/store_calibration.h"
+#include "peerjobs.h"
 #include "trend.h"
 
-enum { LOOK_MIN_MS = 1000, LOOK_MAX_MS = 60000, PRIORITY_IDLE = -20, DEVICES_MAX = 64 };
+enum { LOOK_MIN_MS = 1000, LOOK_MAX_MS = 10000, PRIORITY_IDLE = -20, DEVICES_MAX = 64 };
 
 struct idle {
 	struct loop *loop;
@@ -52,21 +53,20 @@ static int find_repo(struct db *db, const char *name, int64_t *id, struct fw_err
 	return r;
 }
 
-/** Queue what is due for one repository. The count, -1. */
+/** Queue the calibrations that are due for one repository. The count, -1. */
 static int calibrate_repo(
-	const struct config *c, const struct config_repo *repo, struct db *db, int64_t now_ms, struct fw_err *err)
+	const struct config *c, const struct config_repo *repo, int64_t id, struct db *db, int64_t now_ms, struct fw_err *err)
 {
 	char uuid[DEVICES_MAX][64];
-	int64_t id = 0, asked;
-	int queued = 0, found = find_repo(db, repo->name, &id, err);
-	int devices = found == 1 ? list_devices(db, id, uuid, err) : found;
+	int64_t asked;
+	int queued = 0, devices = list_devices(db, id, uuid, err);
 	for (int i = 0; i < devices; i++) {
 		struct store_job job = { .repo = id, .origin = "idle", .priority = PRIORITY_IDLE };
 		if (store_calibration_asked(db, id, uuid[i], &asked, err))
 			return -1;
 		if (asked && now_ms - asked < c->calibrate_every_ms)
 			continue;
-		snprintf(job.device_uuid, sizeof(job.device_uuid), "%s", uuid[i]);
+		snprintf(job.device_uuid, sizeof(job.device_uuid), "%.63s", uuid[i]);
 		if (calibrate_enqueue(db, repo->upstream, &job, now_ms, err) == 0) {
 			queued++;
 			continue;
@@ -78,15 +78,26 @@ static int calibrate_repo(
 	return devices < 0 ? -1 : queued;
 }
 
-/** Inside a transaction. The count of calibrations, -1. */
+/** Peers before calibrations, which may come again and again. The count, -1. */
+static int fill_repo(const struct config *c, const struct config_repo *repo, struct db *db, int64_t now_ms, struct fw_err *err)
+{
+	int64_t id = 0;
+	int found = find_repo(db, repo->name, &id, err);
+	int queued = found == 1 ? peerjobs_due(db, repo, id, now_ms, err) : found;
+	if (queued < 0 || !c->calibrate_idle || queued > 0)
+		return queued;
+	return calibrate_repo(c, repo, id, db, now_ms, err);
+}
+
+/** Inside a transaction. The count of jobs, -1. */
 static int look(const struct config *c, struct db *db, int64_t now_ms, struct fw_err *err)
 {
 	int64_t open;
 	int queued = 0;
 	if (trend_resume(db, c, now_ms, err) || store_job_open(db, &open, err))
 		return -1;
-	for (int i = 0; i < c->n_repos && c->calibrate_idle && open == 0; i++) {
-		int n = calibrate_repo(c, &c->repo[i], db, now_ms, err);
+	for (int i = 0; i < c->n_repos && open == 0; i++) {
+		int n = fill_repo(c, &c->repo[i], db, now_ms, err);
 		if (n < 0)
 			return -1;
 		queued += n;

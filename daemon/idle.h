@@ -1,4 +1,7 @@
-/** idle.h - what the daemon does by itself while nothing waits: calibrations, and change points whose jobs brought nothing. */
+/**
+ * idle.h - what the daemon does by itself while nothing waits: the upstream branch beside its peers, calibrations, and change points
+ * whose jobs brought nothing.
+ */
 #ifndef DAEMON_IDLE_H
 #define DAEMON_IDLE_H
 

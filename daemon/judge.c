@@ -16,6 +16,7 @@
 #include "judge_facts.h"
 #include "judge_news.h"
 #include "judge_throttle.h"
+#include "peerjobs.h"
 #include "status.h"
 #include "trend.h"
 #include "web/body.h"
@@ -223,7 +224,7 @@ static int finish(struct db *db, const struct config *config, const struct resul
 		trend_follow(db, config, job, &c, &epoch, now_ms, err) || status_verdict(db, config, job, &c, now_ms, err) ||
 		gitnote_owe(db, config, job, &c, now_ms, err))
 		return -1;
-	return body_store(db, c.id, err);
+	return body_store(db, c.id, err) || peerjobs_tell(db, c.id, err) ? -1 : 0;
 }
 
 int judge_finish(struct db *db, const struct config *config, const struct result *r, int64_t now_ms, struct judge_outcome *out,
@@ -337,5 +338,5 @@ int judge_again(struct db *db, int64_t comparison, bool *changed, struct fw_err 
 	if (rc || all_again(db, comparison, &rule, &verdict, changed, err) ||
 		store_comparison_verdict(db, comparison, verdict, err))
 		return -1;
-	return body_store(db, comparison, err);
+	return body_store(db, comparison, err) || peerjobs_tell(db, comparison, err) ? -1 : 0;
 }

@@ -328,6 +328,19 @@ static const struct msg_fault *outer_fault(const struct result *r, int cell, boo
 	return NULL;
 }
 
+static bool is_beside_peer(const struct result *r)
+{
+	return strcmp(r->plan.ask.kind, "peer") == 0;
+}
+
+/** What a side is called: beside a peer by the provider that was asked for. */
+static const char *name_of(const struct result *r, const char *role)
+{
+	int subject = result_subject(r, role);
+	bool is_named = is_beside_peer(r) && subject >= 0 && r->plan.ask.subject[subject].provider[0];
+	return is_named ? r->plan.ask.subject[subject].provider : role;
+}
+
 /** A cell that cannot be judged by its timings. */
 static bool judge_trouble(const struct result *r, int i, const struct judge_timed *t, struct store_cell *c)
 {
@@ -337,6 +350,13 @@ static bool judge_trouble(const struct result *r, int i, const struct judge_time
 	/* A trouble of the base is never the target's fault, unless they are one commit. */
 	bool itself = protocol_is_selfcheck(r->plan.ask.kind);
 	bool inherited = !itself && base.class[0] && strcmp(base.class, target.class) == 0;
+	/* Of two providers one may do more than the other. */
+	bool apart = is_beside_peer(r) && strcmp(target.class, "unsupported") == 0 && !base.class[0];
+	if (apart) {
+		fail_cell(c, VERDICT_NOT_COMPARABLE, "");
+		snprintf(c->reason, sizeof(c->reason), "%s unsupported: %.400s", name_of(r, "target"), target.detail);
+		return true;
+	}
 	if (target.class[0] && !inherited) {
 		fail_cell(c, verdict_of_class(target.class), target.class);
 		snprintf(c->reason, sizeof(c->reason), "%s", target.detail);
@@ -344,8 +364,8 @@ static bool judge_trouble(const struct result *r, int i, const struct judge_time
 	}
 	if (base.class[0]) {
 		fail_cell(c, VERDICT_NOT_COMPARABLE, "");
-		snprintf(c->reason, sizeof(c->reason), "base %s%s: %.400s", base.class, inherited ? " (the target too)" : "",
-			base.detail);
+		snprintf(c->reason, sizeof(c->reason), "%s %s%s: %.400s", name_of(r, "base"), base.class,
+			inherited ? " (the target too)" : "", base.detail);
 		return true;
 	}
 	if (!same_inputs(r, i, c->input_sha)) {

@@ -242,5 +242,6 @@ void plan_compare(struct plan *p)
 	char base[65], target[65];
 	plan_inputs_hash(&p->ask.subject[0], "", base);
 	plan_inputs_hash(&p->ask.subject[1], "", target);
-	p->identical = strcmp(base, target) == 0 && !protocol_is_selfcheck(p->ask.kind);
+	bool same_provider = strcmp(p->ask.subject[0].provider, p->ask.subject[1].provider) == 0;
+	p->identical = strcmp(base, target) == 0 && same_provider && !protocol_is_selfcheck(p->ask.kind);
 }

@@ -25,7 +25,7 @@ struct plan {
 	bool on_line;           /* the target is a commit of the upstream branch, measured for its history */
 	char line_branch[1024]; /* that branch, percent-encoded; "" unless on_line */
 	char anchor[65];        /* commit that it is measured against for that; "" none yet */
-	bool identical;         /* same input oids and build on both sides, and no selfcheck: needs no worker */
+	bool identical;         /* same input oids, build and provider on both sides, and no selfcheck: needs no worker */
 };
 
 void plan_init(struct plan *p);

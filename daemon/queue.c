@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "db/store_epoch.h"
+#include "db/store_peer.h"
 #include "db/store_repo.h"
 #include "judge.h"
 #include "resolve.h"
@@ -89,8 +90,9 @@ static int add_other_suites(
 	if (!strcmp(job->kind, "bisect")) /* one search, one suite */
 		return 0;
 	for (int i = 1; i < a->n_suites; i++) {
-		bool calibrates = !strcmp(job->kind, "calibrate"); /* of a commit that was measured long ago */
-		int there = calibrates ? 0 : store_job_exists(q->ledger.db, job->repo, job->target_sha, a->suite[i], err);
+		/* of a commit that was measured long ago */
+		bool again = !strcmp(job->kind, "calibrate") || !strcmp(job->kind, "peer");
+		int there = again ? 0 : store_job_exists(q->ledger.db, job->repo, job->target_sha, a->suite[i], err);
 		if (there < 0)
 			return -1;
 		struct store_job more = *job;
@@ -110,6 +112,14 @@ static int tell_forge(struct queue *q, const struct store_job *job, const char *
 	return status_job(q->ledger.db, q->config, job, suite, "queued", "", now, err);
 }
 
+/* For the day when nothing waits. */
+static int keep_peers(struct queue *q, const struct store_job *job, const struct peers *peers, struct fw_err *err)
+{
+	char text[PEERS_TEXT_SIZE];
+	peers_write(peers, text);
+	return text[0] ? store_peer_names(q->ledger.db, job->id, text, err) : 0;
+}
+
 static int write_resolved(struct queue *q, const struct store_job *job, struct resolve_answer *a, int64_t now, struct fw_err *err)
 {
 	struct plan *p = &a->plan;
@@ -117,11 +127,13 @@ static int write_resolved(struct queue *q, const struct store_job *job, struct r
 	int superseded;
 	const char *base = p->ask.subject[0].commit;
 	if (store_job_resolve(q->ledger.db, job->id, base, p->base_how, p->ask.kind, a->suite[0], err) != 0 ||
-		add_other_suites(q, job, a, now, err) != 0 ||
+		keep_peers(q, job, &a->peers, err) != 0 || add_other_suites(q, job, a, now, err) != 0 ||
 		(!strcmp(job->origin, "push") && store_job_supersede(q->ledger.db, job->id, now, &superseded, err) != 0) ||
 		tell_forge(q, job, a->suite[0], now, err) != 0)
 		return -1;
-	snprintf(line, sizeof line, "base %.12s (%s), suite %s from %.200s", base, p->base_how, a->suite[0], p->suite_origin);
+	const char *by = p->ask.subject[0].provider;
+	snprintf(line, sizeof line, "base %.12s (%s)%s%s, suite %s from %.200s", base, p->base_how, by[0] ? " by " : "", by,
+		a->suite[0], p->suite_origin);
 	if (store_job_log(q->ledger.db, job->id, now, line, err) != 0)
 		return -1;
 	return ledger_tell(&q->ledger, job, "job.resolved", "queued", NULL, now, err);

@@ -243,8 +243,8 @@ static void use_base(struct resolve *r, const char *sha, const char *how)
 	snprintf(r->base_sha, sizeof r->base_sha, "%s", sha);
 	snprintf(r->answer.plan.base_how, sizeof r->answer.plan.base_how, "%s", how);
 	bool self = !strcmp(how, "self") || (!strcmp(how, "given") && !strcmp(sha, r->job.target_sha));
-	bool calibrates = !strcmp(r->job.kind, "calibrate");
-	const char *kind = self && !calibrates ? "selfcheck" : r->job.kind[0] ? r->job.kind : "change";
+	bool is_itself = !strcmp(r->job.kind, "calibrate") || !strcmp(r->job.kind, "peer"); /* also on one commit */
+	const char *kind = self && !is_itself ? "selfcheck" : r->job.kind[0] ? r->job.kind : "change";
 	snprintf(r->answer.plan.ask.kind, sizeof r->answer.plan.ask.kind, "%s", kind);
 	ask_tree(r, &r->base, sha, have_base_tree);
 }
@@ -413,6 +413,7 @@ static void complete(struct resolve *r)
 	struct resolve_answer *a = &r->answer;
 	struct plan *p = &a->plan;
 	p->ask.quick = r->job.quick;
+	a->peers = r->base.manifest.peers;
 	if (plan_subject(p, 1, "target", r->target.commit, &r->target.manifest, &err) != 0 ||
 		plan_subject(p, 0, "base", r->base.commit, &r->base.manifest, &err) != 0) {
 		refuse(r, &err);
@@ -423,6 +424,13 @@ static void complete(struct resolve *r)
 		return;
 	}
 	const struct benchmark *benchmark = manifest_benchmark(&r->base.manifest, a->suite[0]);
+
+	snprintf(p->ask.subject[0].provider, sizeof p->ask.subject[0].provider, "%s", r->job.base_provider);
+	snprintf(p->ask.subject[1].provider, sizeof p->ask.subject[1].provider, "%s", r->job.target_provider);
+	if (benchmark && (r->job.base_provider[0] || r->job.target_provider[0])) {
+		give_up(r, "failed", "a program of its own has no providers; they are ways of a module to compute a cell");
+		return;
+	}
 
 	if (benchmark && r->job.cells_glob[0])
 		snprintf(a->note, sizeof a->note, "all rows are measured: one run of a program of its own writes them all");
@@ -442,6 +450,8 @@ static void complete(struct resolve *r)
 		p->ask.rule.launches_ok_min = p->ask.rule.launches_regression_min = p->ask.rule.launches_max;
 		p->ask.rule.confirm = false;
 	}
+	if (!strcmp(p->ask.kind, "peer")) /* how far behind, not whether somebody has to be called */
+		p->ask.rule.confirm = false;
 	for (int i = 0; i < p->ask.n_cells && r->job.threshold_pct > 0; i++)
 		p->ask.cell[i].threshold_pct = r->job.threshold_pct;
 	plan_compare(p);

@@ -28,7 +28,8 @@ struct resolve_answer {
 	struct store_commit target, base; /* sha "" while not known */
 	int n_line;                       /* of a commit on the upstream branch: it and its first parents, newest first */
 	char line[GITREAD_PARENTS_MAX + 1][65];
-	int n_suites; /* all that the commit is to be measured with; [0] is the plan's */
+	struct peers peers; /* that the base names */
+	int n_suites;       /* all that the commit is to be measured with; [0] is the plan's */
 	char suite[8][64];
 };
 

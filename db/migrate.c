@@ -25,6 +25,7 @@ EMBEDDED(0009_fetches);
 EMBEDDED(0010_deliveries);
 EMBEDDED(0011_throttle);
 EMBEDDED(0012_anchors);
+EMBEDDED(0013_peer_jobs);
 
 static const struct migration embedded[] = {
 	ROW(1, 0001_init),
@@ -39,6 +40,7 @@ static const struct migration embedded[] = {
 	ROW(10, 0010_deliveries),
 	ROW(11, 0011_throttle),
 	ROW(12, 0012_anchors),
+	ROW(13, 0013_peer_jobs),
 };
 
 static int apply(struct db *db, const struct migration *m, struct fw_err *err)

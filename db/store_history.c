@@ -72,9 +72,13 @@ int view_history(struct db *db, const struct view_scope *of, int limit, view_poi
 	int found = find_rows(db, of, &repo, &device, err);
 	if (found < 1)
 		return found;
-	struct stmt *s = store_page_given(of->branch)
-				 ? db_stmt(db, POINTS "AND branch = :branch ORDER BY comparison DESC LIMIT :limit", err)
-				 : db_stmt(db, POINTS "ORDER BY comparison DESC LIMIT :limit", err);
+	struct stmt *s =
+		store_page_given(of->branch)
+			? db_stmt(db, POINTS "AND branch = :branch ORDER BY comparison DESC LIMIT :limit", err)
+			: db_stmt(db,
+				  POINTS "AND comparison NOT IN (SELECT id FROM comparison WHERE kind = 'peer' AND repo = "
+					 ":repo) ORDER BY comparison DESC LIMIT :limit",
+				  err);
 	if (!s)
 		return -1;
 	stmt_text(s, ":key", of->cell);

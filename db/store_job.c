@@ -11,7 +11,8 @@
 #define JOB_COLUMNS                                                                                                              \
 	"j.id, j.repo, j.device, j.comparison, r.name, j.branch, j.target_sha, j.base_sha, j.base_how, j.kind, j.suite, "        \
 	"j.device_kind, j.cells_glob, j.origin, j.state, j.state_why, j.nonce, j.quick, j.priority, j.attempt, j.queued_at, "    \
-	"j.started_at, j.ended_at, j.device_uuid, j.threshold_pct, j.change_point FROM job j JOIN repo r ON r.id = j.repo "
+	"j.started_at, j.ended_at, j.device_uuid, j.threshold_pct, j.change_point, j.base_provider, "                            \
+	"j.target_provider, j.peers FROM job j JOIN repo r ON r.id = j.repo "
 
 #define RESOLVED "j.base_sha <> '' AND j.base_how <> '' AND j.suite <> '' "
 
@@ -44,6 +45,9 @@ static void read_job(struct stmt *s, struct store_job *out)
 	row_copy(s, 23, out->device_uuid, sizeof(out->device_uuid));
 	out->threshold_pct = row_is_null(s, 24) ? 0 : row_double(s, 24);
 	out->change_point = row_int(s, 25);
+	row_copy(s, 26, out->base_provider, sizeof(out->base_provider));
+	row_copy(s, 27, out->target_provider, sizeof(out->target_provider));
+	row_copy(s, 28, out->peers, sizeof(out->peers));
 }
 
 /** 1 and the row, 0, -1. Only the first row is looked at. */
@@ -70,9 +74,10 @@ int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct 
 	struct stmt *s = db_stmt(db,
 		"INSERT INTO job (repo, branch, target_sha, base_sha, base_how, kind, suite, device_kind, cells_glob, quick, "
 		"origin, "
-		"priority, device_uuid, threshold_pct, change_point, queued_at) VALUES (:repo, :branch, :target, :base, "
+		"priority, device_uuid, threshold_pct, change_point, base_provider, target_provider, queued_at) VALUES (:repo, "
+		":branch, :target, :base, "
 		":base_how, :kind, :suite, :device_kind, :cells_glob, "
-		":quick, :origin, :priority, :device_uuid, :threshold, :change_point, :now)",
+		":quick, :origin, :priority, :device_uuid, :threshold, :change_point, :base_provider, :target_provider, :now)",
 		err);
 	if (!s)
 		return -1;
@@ -90,6 +95,8 @@ int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct 
 	stmt_int(s, ":priority", j->priority);
 	stmt_text(s, ":device_uuid", j->device_uuid);
 	stmt_double(s, ":threshold", j->threshold_pct > 0 ? j->threshold_pct : NAN);
+	stmt_text(s, ":base_provider", j->base_provider);
+	stmt_text(s, ":target_provider", j->target_provider);
 	if (j->change_point)
 		stmt_int(s, ":change_point", j->change_point);
 	stmt_int(s, ":now", now_ms);
@@ -162,7 +169,9 @@ int store_job_waiting(struct db *db, int64_t *n, struct fw_err *err)
 int store_job_exists(struct db *db, int64_t repo, const char *target_sha, const char *suite, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT 1 FROM job WHERE repo = :repo AND target_sha = :target AND quick = 0 AND cells_glob = '' AND "
+		"SELECT 1 FROM job WHERE repo = :repo AND target_sha = :target AND quick = 0 AND cells_glob = '' AND kind <> "
+		"'peer' "
+		"AND "
 		"(:suite = '' OR suite = :suite OR suite = '') AND "
 		"state IN ('queued', 'sent', 'building', 'checking', 'measuring', 'done') LIMIT 1",
 		err);

@@ -12,10 +12,12 @@ struct store_job {
 	char branch[1024]; /* percent-encoded; "" none */
 	char target_sha[65], base_sha[65];
 	char base_how[16], kind[16], suite[64], device_kind[8], origin[16];
-	char cells_glob[STORE_JOB_CELLS_SIZE]; /* globs separated by spaces; "" all cells */
-	char device_uuid[64];                  /* wanted device; "" any */
-	double threshold_pct;                  /* in place of the suite's; not above 0: the suite's */
-	int64_t change_point;                  /* that asked for it; 0 none */
+	char base_provider[48], target_provider[48]; /* asked for by name; "": the module's default */
+	char peers[512];                             /* that the base's manifest names, as core/peers.h writes them */
+	char cells_glob[STORE_JOB_CELLS_SIZE];       /* globs separated by spaces; "" all cells */
+	char device_uuid[64];                        /* wanted device; "" any */
+	double threshold_pct;                        /* in place of the suite's; not above 0: the suite's */
+	int64_t change_point;                        /* that asked for it; 0 none */
 	char state[16], state_why[512];
 	char nonce[33];
 	bool quick;
@@ -37,7 +39,7 @@ int store_job_drop(struct db *db, int64_t repo, const char *branch, const char *
 /** Number of queued jobs. */
 int store_job_waiting(struct db *db, int64_t *n, struct fw_err *err);
 /**
- * Whether a whole job (not quick, no cells left out) for this target and suite is open or done. `suite` "": any.
+ * Whether a whole job (not quick, no cells left out, not beside a peer) for this target and suite is open or done. `suite` "": any.
  * 1 yes, 0 no, -1.
  */
 int store_job_exists(struct db *db, int64_t repo, const char *target_sha, const char *suite, struct fw_err *err);

@@ -44,6 +44,7 @@ struct view_job {
 	int64_t id, comparison;
 	const char *repo, *branch, *target, *subject, *base, *base_how, *kind, *suite, *device_kind, *cells_glob, *origin;
 	const char *state, *state_why, *progress, *device, *verdict; /* device: uuid; verdict of its comparison */
+	const char *base_provider, *target_provider;                 /* asked for by name; "": the module's default */
 	bool quick;
 	int priority, attempt;
 	int64_t queued_at, started_at, ended_at;

@@ -15,13 +15,12 @@ int view_around(struct db *db, int64_t comparison, struct view_around *out, stru
 	struct stmt *s = db_stmt(db,
 		"SELECT c.etag, c.verdict, p.id, p.base_sha, p.target_sha, p.verdict, e.hash, p.etag, a.id, a.state, "
 		"(SELECT x.id FROM comparison x WHERE x.repo = c.repo AND x.branch = c.branch AND x.branch <> '' AND x.id > c.id "
-		"AND x.suite = c.suite ORDER BY x.id LIMIT 1), "
-		"(SELECT max(x.id) FROM comparison x WHERE x.repo = c.repo AND x.kind = 'peer') "
+		"AND x.suite = c.suite ORDER BY x.id LIMIT 1) "
 		"FROM comparison c LEFT JOIN comparison p ON p.id = (SELECT x.id FROM comparison x WHERE x.repo = c.repo AND "
 		"x.branch = c.branch AND x.branch <> '' AND x.id < c.id AND x.suite = c.suite ORDER BY x.id DESC LIMIT 1) "
 		"LEFT JOIN environment e ON e.id = p.environment "
 		"LEFT JOIN alert a ON a.id = (SELECT max(y.id) FROM alert y WHERE y.repo = c.repo AND y.target_sha = "
-		"c.target_sha) "
+		"c.target_sha AND c.kind <> 'peer') "
 		"WHERE c.id = :id",
 		err);
 	if (!s)
@@ -40,7 +39,6 @@ int view_around(struct db *db, int64_t comparison, struct view_around *out, stru
 		out->alert = row_int(s, 8);
 		row_copy(s, 9, out->alert_state, sizeof out->alert_state);
 		out->next = row_int(s, 10);
-		out->peer = row_int(s, 11);
 		stmt_reset(s);
 	}
 	return store_page_one(r, "comparison", comparison, err);
@@ -185,7 +183,8 @@ int view_usual_s(struct db *db, const char *suite, const char *device_kind, doub
 	int n = 0, r;
 	struct stmt *s = db_stmt(db,
 		"SELECT j.ended_at - j.started_at FROM job j JOIN device d ON d.id = j.device WHERE j.state = 'done' AND j.suite "
-		"= :suite AND (:kind = '' OR d.kind = :kind) AND NOT j.quick AND j.cells_glob = '' AND j.started_at > 0 "
+		"= :suite AND j.kind <> 'peer' AND (:kind = '' OR d.kind = :kind) AND NOT j.quick AND j.cells_glob = '' AND "
+		"j.started_at > 0 "
 		"ORDER BY j.id DESC LIMIT 20",
 		err);
 	if (!s)
@@ -197,27 +196,6 @@ int view_usual_s(struct db *db, const char *suite, const char *device_kind, doub
 			seconds[n++] = (float)row_int(s, 0) / 1000;
 	*usual_s = n ? stats_median(seconds, n) : 0;
 	return r;
-}
-
-int view_peer_ms(struct db *db, const char *repo, const char *key, double *peer_ms, struct fw_err *err)
-{
-	*peer_ms = NAN;
-	struct stmt *s = db_stmt(db,
-		"SELECT x.base_median_ms FROM comparison c CROSS JOIN cell x ON x.comparison = c.id AND x.key = :key WHERE "
-		"c.kind = "
-		"'peer' AND c.repo = (SELECT id FROM repo WHERE name = :repo) AND x.base_median_ms > 0 ORDER BY c.id DESC LIMIT "
-		"1",
-		err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":key", key);
-	stmt_text(s, ":repo", repo);
-	int r = stmt_step(s, err);
-	if (r == 1) {
-		*peer_ms = row_double(s, 0);
-		stmt_reset(s);
-	}
-	return r < 0 ? -1 : 0;
 }
 
 int view_last_guard(struct db *db, int64_t device, struct buf *guard_json, struct fw_err *err)

@@ -14,9 +14,8 @@ struct view_around {
 	char etag[65], verdict[24];
 	int64_t previous, next; /* neighbours among those of its branch and suite; `previous` is what the push before it gave */
 	char previous_base[65], previous_target[65], previous_verdict[24], previous_epoch[65], previous_etag[65];
-	int64_t alert; /* the newest of its target */
+	int64_t alert; /* the newest of its target; 0 also for a comparison against a peer, which calls nobody */
 	char alert_state[16];
-	int64_t peer; /* the repository's newest comparison with a peer */
 };
 /** ERR_NOT_FOUND: no such comparison. */
 int view_around(struct db *db, int64_t comparison, struct view_around *out, struct fw_err *err);
@@ -56,11 +55,6 @@ int view_launches(struct db *db, int64_t cell, view_launch_fn *each, void *arg, 
 
 /** Median of what the last 20 finished jobs of this suite and kind of device took, from start to end. Units: s. 0: unknown. */
 int view_usual_s(struct db *db, const char *suite, const char *device_kind, double *usual_s, struct fw_err *err);
-
-/**
- * What a cell took by the newest comparison against a peer (kind peer, the peer as base). Units: ms; NAN when there is none.
- */
-int view_peer_ms(struct db *db, const char *repo, const char *key, double *peer_ms, struct fw_err *err);
 
 /** The newest record of what a device was seen doing while it measured. Appends the guard's JSON; nothing when there is none. */
 int view_last_guard(struct db *db, int64_t device, struct buf *guard_json, struct fw_err *err);

@@ -248,8 +248,8 @@ int view_compare(struct db *db, const char *repo, const char *base, const char *
 	if (view_repo_id(db, repo, &repo_row, err))
 		return -1;
 	struct stmt *s = db_stmt(db,
-		"SELECT id FROM comparison WHERE repo = :repo AND target_sha = :target AND base_sha = :base ORDER BY id DESC "
-		"LIMIT 1",
+		"SELECT id FROM comparison WHERE repo = :repo AND target_sha = :target AND base_sha = :base AND kind <> 'peer' "
+		"ORDER BY id DESC LIMIT 1",
 		err);
 	if (!s)
 		return -1;

@@ -77,7 +77,7 @@ int view_comparisons(struct db *db, const struct view_filter *f, view_comparison
 int view_comparison(struct db *db, int64_t id, view_comparison_fn *each, void *arg, struct fw_err *err);
 /** The stored body and its ETag. Shape: etag[65]. ERR_NOT_FOUND. */
 int view_body(struct db *db, int64_t id, struct buf *body, char *etag, struct fw_err *err);
-/** Latest comparison of two commits (whole shas). ERR_NOT_FOUND. */
+/** Latest comparison of two commits (whole shas), not against a peer. ERR_NOT_FOUND. */
 int view_compare(struct db *db, const char *repo, const char *base, const char *target, int64_t *id, struct fw_err *err);
 
 struct view_cell {

@@ -347,6 +347,10 @@ class Replay:
         self.once(v1 + "calibrate", {"repo": repo, "runs": 1}, facts)
         self.expect("post", v1 + "calibrate", status=400, body={"repo": repo, "runs": 0})
         self.expect("post", v1 + "calibrate", status=404, body={"repo": "nobody"})
+        self.once(v1 + "peers", {"repo": repo, "target": facts["target"], "provider": "naive"}, facts)
+        self.expect("post", v1 + "peers", status=400, body={"repo": repo, "provider": "no name"})
+        self.expect("post", v1 + "peers", status=400, body={"repo": repo, "target": facts["target"]})
+        self.expect("post", v1 + "peers", status=404, body={"repo": "nobody"})
         figures = {"repo": repo, "commit": facts["target"], "name": "elsewhere", "rows": [{"cell": "copy/forward", "ms": 0.25}]}
         self.once(v1 + "imports", figures, facts)
         self.expect("post", v1 + "imports", body=figures)
@@ -421,7 +425,7 @@ class Replay:
 PROBLEM = {"$ref": "#/components/schemas/problem"}
 
 # What a test cannot bring about from outside.
-ELSEWHERE = {("get", "/healthz", 503), ("post", "/api/v1/jobs", 503), ("post", "/api/v1/calibrate", 503),
+ELSEWHERE = {("get", "/healthz", 503), ("post", "/api/v1/jobs", 503), ("post", "/api/v1/calibrate", 503), ("post", "/api/v1/peers", 503),
              ("post", "/api/v1/bisects", 503)}
 
 

@@ -62,7 +62,7 @@ again=$(curl -sN --max-time 1 -H "Last-Event-ID: $((last - 1))" "$server/api/v1/
 is "a client that comes back gets what it missed" "$(grep -m1 '^id: ' <<<"$again")" "id: $last"
 
 # ---- pages ----
-for path in / /comparisons "/comparisons/$comparison" /jobs "/jobs/$job" /alerts /devices /history /heat /help /api "/commits/$slow" \
+for path in / /comparisons "/comparisons/$comparison" /jobs "/jobs/$job" /alerts /devices /history /heat /peers /help /api "/commits/$slow" \
 	"/comparisons/$comparison?open=0.1.2.3" "/comparisons/$comparison?q=%3Cscript%3E\&sort=-change" "/search?q=%3Cimg%20src=x%3E" \
 	"/history?cell=attention/dense/full/s64/hq2/hk1/d64/bf16/forward&repo=kernels"; do
 	page "$path"

@@ -61,6 +61,9 @@ is "and it is known who did it" "$(api alerts | jq -r '[.items[] | select(.branc
 no_job() { [ "$(api 'jobs?state=open' | jq '.items | length')" = 0 ]; }
 await 30 no_job
 job=$(job_of "$target")
+like "a peer is asked for" "$(post peers '{"repo": "kernels", "provider": "naive"}')" '"jobs":\[[0-9]+\]'
+await 60 no_job
+is "and stands beside main" "$(api "comparisons/$(job_field "$job" comparison)" | jq -c '[.cells[].peers[].basis] | unique')" '["paired"]'
 alert() { api alerts | jq --arg name "$1" '.items[] | select(.branch == $name) | .id'; }
 jq -n --arg base "$base" --arg target "$target" --argjson job "$job" --argjson comparison "$(job_field "$job" comparison)" \
 	--argjson alert "$(alert main)" --argjson alert2 "$(alert other)" --argjson alert3 "$(alert third)" \

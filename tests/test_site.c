@@ -126,12 +126,23 @@ static void test_page_peer(void **state)
 	fill(run);
 	ok(db_begin(run->f->db, &err)); /* a peer that takes half as long as the base */
 	int64_t peer = fixture_comparison(run->f, "", 0xcd, 0xb1, VERDICT_REGRESSION, 8000);
-	fixture_cell(run->f, peer, 0, CELL, 0.7, VERDICT_REGRESSION);
+	fixture_cell(run->f, peer, 0, CELL, 0.69314718, VERDICT_REGRESSION);
 	ok(db_script(run->f->db,
-		"UPDATE comparison SET kind = 'peer' WHERE id = 3; UPDATE cell SET base_median_ms = 0.855 WHERE comparison = 3",
+		"INSERT INTO build(id, inputs_hash, toolchain, device_kind, module_sha, state, built_at) VALUES "
+		"(90, 'i', 'gcc', 'cpu', 'm1', 'ok', 1), (91, 'j', 'gcc', 'cpu', 'm2', 'ok', 1);"
+		"UPDATE comparison SET base_build = 90, target_build = 91 WHERE id = 2;"
+		"UPDATE comparison SET kind = 'peer', base_build = 90, target_build = 90 WHERE id = 3;"
+		"UPDATE job SET kind = 'peer', base_provider = 'fast' WHERE comparison = 3",
 		&err));
+	ok(body_store(run->f->db, 2, &err));
+	ok(body_store(run->f->db, 3, &err));
 	ok(db_commit(run->f->db, &err));
-	expect_page(run, "/comparisons/2?open=0", WORDS("<td class=n>50.0</td><td class=n>48.5</td>"));
+	expect_page(run, "/comparisons/2?open=0",
+		WORDS("of the speed of fast", "<td class=n>50.0</td><td class=n>48.5</td>", "over the base, timed beside it in",
+			"% fast</th>", " of its speed, geometric mean of 1 cell;"));
+	expect_page(run, "/comparisons/3", WORDS("slower", "Beside <b>fast</b>, of 1 cell the default provider has 1 slower"));
+	expect_page(run, "/peers", WORDS("kernels beside fast", "<b>50.0"));
+	expect_page(run, "/peers?repo=nobody", WORDS("Nothing was measured beside a peer yet."));
 }
 
 static void test_pages_refuse(void **state)

@@ -6,6 +6,7 @@
 #include "db/store_view.h"
 #include "web/answer.h"
 #include "web/api.h"
+#include "web/comparison_peer.h"
 #include "web/emit.h"
 #include "web/media.h"
 #include "web/scope.h"
@@ -124,9 +125,31 @@ static void csv_number(struct buf *out, double v)
 		buf_putc(out, ',');
 }
 
+/* A table under way; `c` knows what is said of peers. */
+struct csv {
+	struct buf *out;
+	const struct comparison *c;
+	int n, n_peers;
+	const char *peer[COMPARISON_PEERS_MAX];
+};
+
+/* What is known of each peer: four columns. */
+static void csv_peers(struct csv *t, int n)
+{
+	for (int i = 0; i < t->n_peers; i++) {
+		const struct comparison_peer *peer = n < t->c->n_cells ? comparison_peer(&t->c->cell[n], t->peer[i]) : NULL;
+		csv_number(t->out, peer ? peer->target_pct : NAN);
+		csv_number(t->out, peer ? peer->ci_low_pct : NAN);
+		csv_number(t->out, peer ? peer->ci_high_pct : NAN);
+		buf_putc(t->out, ',');
+		emit_csv(t->out, peer ? peer->basis : "");
+	}
+}
+
 static void csv_row(void *arg, const struct view_cell *row)
 {
-	struct buf *out = arg;
+	struct csv *t = arg;
+	struct buf *out = t->out;
 	emit_csv(out, row->key);
 	buf_putc(out, ',');
 	emit_csv(out, row->verdict);
@@ -142,26 +165,44 @@ static void csv_row(void *arg, const struct view_cell *row)
 	emit_csv(out, row->failure);
 	buf_putc(out, ',');
 	emit_csv(out, row->reason);
+	csv_peers(t, t->n++);
 	buf_puts(out, "\r\n");
 }
 
-static void is_there(void *arg, const struct view_comparison *row)
+static void csv_head(struct csv *t)
 {
-	(void)arg, (void)row;
+	static const char *const columns[] = { "pct", "ci_low_pct", "ci_high_pct", "basis" };
+	buf_puts(t->out, "cell,verdict,base_median_ms,target_median_ms,base_tflops,target_tflops,change_pct,ci_low_pct,"
+			 "ci_high_pct,mde_pct,threshold_pct,launches,samples,borderline,tail,failure,reason");
+	for (int i = 0; i < t->n_peers; i++)
+		for (size_t k = 0; k < sizeof columns / sizeof columns[0]; k++) {
+			buf_puts(t->out, ",of_"); /* a provider's name holds nothing that a table would read */
+			buf_puts(t->out, t->peer[i]);
+			buf_putc(t->out, '_');
+			buf_puts(t->out, columns[k]);
+		}
+	buf_puts(t->out, "\r\n");
 }
 
 void api_comparison_csv(void *arg, struct http_request *r, struct http_response *response)
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
+	struct view_around alone = { .previous = 0 };
+	struct comparison c;
+	struct csv t = { .out = &response->body, .c = &c };
 	int64_t id = answer_path_id(r, response, "comparison");
 	if (id < 0)
 		return;
 	response->type = "text/csv; charset=utf-8; header=present";
-	buf_puts(&response->body, "cell,verdict,base_median_ms,target_median_ms,base_tflops,target_tflops,change_pct,ci_low_pct,"
-				  "ci_high_pct,mde_pct,threshold_pct,launches,samples,borderline,tail,failure,reason\r\n");
-	if (view_comparison(site->db, id, is_there, NULL, &err) != 0 ||
-		view_cells(site->db, id, csv_row, &response->body, &err) != 0)
+	int result = comparison_read(site->db, id, &alone, &c, &err);
+	if (result == 0) {
+		t.n_peers = comparison_peers(&c, t.peer);
+		csv_head(&t);
+		result = view_cells(site->db, id, csv_row, &t, &err);
+	}
+	comparison_free(&c);
+	if (result != 0)
 		answer_error(r, response, &err);
 }
 

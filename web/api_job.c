@@ -37,6 +37,8 @@ static void write_job(void *arg, const struct view_job *row)
 	jsonw_kv_string(j, "kind", row->kind);
 	answer_text(j, "suite", row->suite);
 	answer_text(j, "cells", row->cells_glob);
+	answer_text(j, "base_provider", row->base_provider);
+	answer_text(j, "target_provider", row->target_provider);
 	jsonw_kv_bool(j, "quick", row->quick);
 	answer_text(j, "device_kind", row->device_kind);
 	jsonw_kv_string(j, "origin", row->origin);
@@ -170,7 +172,8 @@ static void answer_new_job(struct http_response *response, int64_t id)
 /* A key that no request has, or one of another type; NULL: none. */
 static const char *read_wish(json_t *root, struct site_request *wish)
 {
-	static const char *const known[] = { "repo", "base", "target", "suite", "device", "cells", "quick" };
+	static const char *const known[] = { "repo", "base", "target", "suite", "device", "cells", "quick", "base_provider",
+		"target_provider" };
 	const char *key, *wrong = NULL;
 	json_t *value;
 	json_object_foreach(root, key, value)
@@ -191,6 +194,8 @@ static const char *read_wish(json_t *root, struct site_request *wish)
 		.suite = write_text(root, "suite", TEXT_MAX, &wrong),
 		.device_kind = write_text(root, "device", TEXT_MAX, &wrong),
 		.cells_glob = write_text(root, "cells", TEXT_MAX, &wrong),
+		.base_provider = write_text(root, "base_provider", TEXT_MAX, &wrong),
+		.target_provider = write_text(root, "target_provider", TEXT_MAX, &wrong),
 		.quick = json_is_true(quick),
 	};
 	return wrong;
@@ -211,8 +216,8 @@ void api_job_post(void *arg, struct http_request *r, struct http_response *respo
 	const char *wrong = read_wish(root, &wish);
 	if (wrong) {
 		snprintf(detail, sizeof detail,
-			"key %.60s is not known, of another type or too long; known: repo, base, target, suite, device, cells "
-			"(texts), quick (boolean)",
+			"key %.60s is not known, of another type or too long; known: repo, base, target, suite, device, cells, "
+			"base_provider, target_provider (texts), quick (boolean)",
 			wrong);
 		answer_problem(r, response, 400, detail);
 	} else if (!wish.repo || !wish.target) {

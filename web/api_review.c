@@ -3,10 +3,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/peers.h"
 #include "db/store_view.h"
 #include "web/answer.h"
 #include "web/api.h"
+#include "web/comparison_peer.h"
 #include "web/emit.h"
+#include "web/layout.h"
 #include "web/site.h"
 
 /* ---- Markdown --------------------------------------------------------------------------------------------------------- */
@@ -15,7 +18,9 @@ enum { SHOWN_MAX = 60 };
 
 struct review {
 	struct buf *out;
-	int n, left_out;
+	const struct comparison *c;
+	int n, left_out, n_peers;
+	const char *peer[COMPARISON_PEERS_MAX];
 };
 
 /* Text that Markdown must not read as anything else. */
@@ -32,7 +37,8 @@ static void cell_line(void *arg, const struct view_cell *row)
 {
 	struct review *review = arg;
 	struct buf *out = review->out;
-	if (review->n++ >= SHOWN_MAX) {
+	int n = review->n++;
+	if (n >= SHOWN_MAX) {
 		review->left_out++;
 		return;
 	}
@@ -49,7 +55,14 @@ static void cell_line(void *arg, const struct view_cell *row)
 		buf_printf(out, "%+.2f %% | %+.2f … %+.2f %% | ", row->change_pct, row->ci_low_pct, row->ci_high_pct);
 	else
 		buf_puts(out, "– | – | ");
-	buf_printf(out, strcmp(row->verdict, "regression") == 0 ? "**%s**" : "%s", row->verdict);
+	for (int i = 0; i < review->n_peers; i++) {
+		const struct comparison_peer *peer =
+			n < review->c->n_cells ? comparison_peer(&review->c->cell[n], review->peer[i]) : NULL;
+		double pct = peer ? peer->target_pct : NAN;
+		buf_printf(out, isfinite(pct) ? "%.1f | " : "– | ", pct);
+	}
+	const char *word = peers_word(review->c->kind, row->verdict);
+	buf_printf(out, strcmp(word, "regression") == 0 ? "**%s**" : "%s", word);
 	if (row->borderline)
 		buf_puts(out, ", borderline");
 	if (row->tail)
@@ -61,31 +74,57 @@ static void cell_line(void *arg, const struct view_cell *row)
 	buf_puts(out, " |\n");
 }
 
+static void table_head(const struct review *review)
+{
+	struct buf *out = review->out;
+	buf_puts(out, "| cell | base TFLOP/s | target TFLOP/s | change | 95 % interval | ");
+	for (int i = 0; i < review->n_peers; i++)
+		buf_puts(out, "% of "), plain(out, review->peer[i]), buf_puts(out, " | ");
+	buf_puts(out, "verdict |\n|---|--:|--:|--:|--:|");
+	for (int i = 0; i < review->n_peers; i++)
+		buf_puts(out, "--:|");
+	buf_puts(out, "---|\n");
+}
+
 static void heading(void *arg, const struct view_comparison *row)
 {
-	struct buf *out = arg;
-	buf_printf(out, "**flopwatch: %s**", row->verdict);
-	if (row->regressions)
+	const struct review *review = arg;
+	struct buf *out = review->out;
+	const char *peer = comparison_is_beside_peer(review->c) ? review->c->base.provider : "";
+	buf_printf(out, "**flopwatch: %s**", peers_word(row->kind, row->verdict));
+	if (*peer)
+		buf_puts(out, " beside "), plain(out, peer);
+	else if (row->regressions)
 		buf_printf(out, " in %d of %d cells, worst %+.2f %%", row->regressions, row->cells, row->worst_pct);
 	else
 		buf_printf(out, ", %d cells", row->cells);
 	buf_printf(out, "\n\n`%.10s` against `%.10s` on ", row->target, row->base);
 	plain(out, *row->device ? row->device : "no device");
 	buf_printf(out, ", suite %s, %d launches, %.0f s of device time\n\n", row->suite, row->launches, row->gpu_s);
-	buf_puts(out, "| cell | base TFLOP/s | target TFLOP/s | change | 95 % interval | verdict |\n|---|--:|--:|--:|--:|---|\n");
+	table_head(review);
 }
 
 void api_comparison_md(void *arg, struct http_request *r, struct http_response *response)
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	struct review review = { .out = &response->body };
+	struct view_around alone = { .previous = 0 };
+	struct comparison c;
+	struct review review = { .out = &response->body, .c = &c };
 	int64_t id = answer_path_id(r, response, "comparison");
 	if (id < 0)
 		return;
 	response->type = "text/markdown; charset=utf-8";
-	if (view_comparison(site->db, id, heading, &response->body, &err) != 0 ||
-		view_cells(site->db, id, cell_line, &review, &err) != 0) {
+	int result = comparison_read(site->db, id, &alone, &c, &err);
+	if (result == 0) {
+		review.n_peers = comparison_peers(&c, review.peer);
+		result = view_comparison(site->db, id, heading, &review, &err) ||
+					 view_cells(site->db, id, cell_line, &review, &err)
+				 ? -1
+				 : 0;
+	}
+	comparison_free(&c);
+	if (result != 0) {
 		answer_error(r, response, &err);
 		return;
 	}

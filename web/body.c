@@ -12,6 +12,8 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/jsonw.h"
+#include "core/standing.h"
+#include "db/store_peer.h"
 #include "db/store_repo.h"
 #include "db/store_result.h"
 #include "db/store_view.h"
@@ -24,6 +26,9 @@ struct body {
 	struct jsonw j;
 	struct buf environment; /* finished JSON, because the comparison's row is open while cells are read */
 	char isolation[8];
+	char provider[2][48]; /* asked for by name, base and target */
+	int n_sources;        /* comparisons against peers that say something about this one */
+	struct store_peer_source source[STORE_PEER_SOURCES_MAX];
 	struct fw_err *err;
 	int failed;
 };
@@ -271,6 +276,65 @@ static void write_artifact(struct body *b, const char *key, const char *owner_ki
 	buf_fini(&text);
 }
 
+/** How fast both sides of a cell are beside a peer, from one comparison against it; false: it says nothing of this cell. */
+static bool stand(struct body *b, const struct view_cell *c, const struct store_peer_source *source, struct standing *base,
+	struct standing *target)
+{
+	struct store_peer_cell peer;
+	int there = b->failed ? 0 : store_peer_cell(b->db, source->comparison, c->key, &peer, b->err);
+	struct standing_pair beside = { peer.m, peer.ci_low_pct, peer.ci_high_pct },
+			     own = { c->m, c->ci_low_pct, c->ci_high_pct };
+	double held_ms = NAN;
+	*base = *target = (struct standing){ NAN, NAN, NAN };
+	if (there == 1 && source->basis == STORE_PEER_SCALED && store_peer_held_ms(b->db, c->id, &held_ms, b->err))
+		there = -1;
+	if (there < 0)
+		b->failed = -1;
+	if (there < 1)
+		return false;
+	if (source->basis == STORE_PEER_PAIRED) {
+		*target = standing_paired(&beside);
+	} else if (source->basis == STORE_PEER_CHAINED) {
+		*base = standing_paired(&beside);
+		*target = standing_chained(&beside, &own);
+	} else if (isfinite(held_ms) && isfinite(peer.held_base_ms)) {
+		*target = standing_scaled(peer.held_base_ms, held_ms);
+	} else {
+		*target = standing_scaled(peer.base_ms, c->target_median_ms);
+	}
+	if (!isfinite(base->pct) && isfinite(c->m)) /* what the target lost, the base had */
+		base->pct = target->pct * exp(c->m);
+	return isfinite(target->pct);
+}
+
+/** Of each peer the best that is known. */
+static void write_peers(struct body *b, const struct view_cell *c)
+{
+	static const char *const words[] = { "paired", "chained", "scaled" };
+	const char *done = "";
+	struct standing base, target;
+	struct jsonw *j = &b->j;
+	jsonw_key(j, "peers");
+	jsonw_array(j);
+	for (int i = 0; i < b->n_sources; i++) {
+		const struct store_peer_source *s = &b->source[i];
+		if (strcmp(done, s->provider) == 0 || !stand(b, c, s, &base, &target))
+			continue;
+		done = s->provider;
+		jsonw_object(j);
+		jsonw_kv_string(j, "provider", s->provider);
+		jsonw_kv_int(j, "comparison", s->comparison);
+		jsonw_kv_string(j, "commit", s->target_sha);
+		jsonw_kv_string(j, "basis", words[s->basis]);
+		jsonw_kv_figure(j, "base_pct", base.pct);
+		jsonw_kv_figure(j, "target_pct", target.pct);
+		jsonw_kv_figure(j, "ci_low_pct", target.ci_low_pct);
+		jsonw_kv_figure(j, "ci_high_pct", target.ci_high_pct);
+		jsonw_object_end(j);
+	}
+	jsonw_array_end(j);
+}
+
 static void write_cell(void *arg, const struct view_cell *c)
 {
 	struct body *b = arg;
@@ -309,6 +373,7 @@ static void write_cell(void *arg, const struct view_cell *c)
 	jsonw_kv_int(j, "launches", c->launches);
 	jsonw_kv_int(j, "samples", c->samples);
 	write_figures(j, &f);
+	write_peers(b, c);
 	write_artifact(b, "nodes", "cell", c->id, "nodes_changed");
 	jsonw_object_end(j);
 }
@@ -328,7 +393,8 @@ static void take_build(void *arg, const struct view_build *row)
 }
 
 /** {"commit","tree","module_sha256",...}; what is not known is null. */
-static void write_commit(struct body *b, const char *role, int64_t repo, int64_t comparison, const char *sha)
+static void write_commit(
+	struct body *b, const char *role, const char *provider, int64_t repo, int64_t comparison, const char *sha)
 {
 	struct side side = { .module = "" };
 	struct store_commit c = { .tree = "" };
@@ -344,6 +410,7 @@ static void write_commit(struct body *b, const char *role, int64_t repo, int64_t
 	text_or_null(&b->j, "tree", c.tree);
 	text_or_null(&b->j, "module_sha256", side.module);
 	text_or_null(&b->j, "build", side.state);
+	text_or_null(&b->j, "provider", provider);
 	text_or_null(&b->j, "subject", c.subject);
 	text_or_null(&b->j, "author", c.author);
 	jsonw_object_end(&b->j);
@@ -379,11 +446,13 @@ static void write_environment(struct body *b, int64_t comparison)
 		jsonw_null(&b->j);
 }
 
-static void write_quick(void *arg, const struct view_job *row)
+static void take_job(void *arg, const struct view_job *row)
 {
-	struct jsonw *j = arg;
-	jsonw_kv_bool(j, "quick", row->quick);
-	text_or_null(j, "cells_glob", row->cells_glob);
+	struct body *b = arg;
+	jsonw_kv_bool(&b->j, "quick", row->quick);
+	text_or_null(&b->j, "cells_glob", row->cells_glob);
+	snprintf(b->provider[0], sizeof(b->provider[0]), "%s", row->base_provider);
+	snprintf(b->provider[1], sizeof(b->provider[1]), "%s", row->target_provider);
 }
 
 struct head {
@@ -407,12 +476,12 @@ static void write_head(void *arg, const struct view_comparison *c)
 	jsonw_kv_string(j, "verdict", c->verdict);
 	text_or_null(j, "identical_by", c->identical_by);
 	jsonw_kv_int(j, "job", c->job);
-	if (view_job(b->db, c->job, write_quick, j, b->err))
+	if (view_job(b->db, c->job, take_job, b, b->err))
 		b->failed = -1;
 	jsonw_kv_string(j, "finished_at", at);
 	text_or_null(j, "base_how", c->base_how);
-	write_commit(b, "base", h->repo, c->id, c->base);
-	write_commit(b, "target", h->repo, c->id, c->target);
+	write_commit(b, "base", b->provider[0], h->repo, c->id, c->base);
+	write_commit(b, "target", b->provider[1], h->repo, c->id, c->target);
 	write_environment(b, c->id);
 	jsonw_key(j, "rule");
 	jsonw_raw(j, h->rule, strlen(h->rule));
@@ -434,6 +503,8 @@ int body_comparison(struct db *db, int64_t comparison, struct buf *out, struct f
 	buf_init(&b.environment, 1 << 16);
 	jsonw_init(&b.j, out);
 	int r = store_comparison_get(db, comparison, &row, &rule, err);
+	if (r == 0 && (b.n_sources = store_peer_sources(db, comparison, b.source, err)) < 0)
+		r = -1;
 	if (r == 0) {
 		struct head head = { .b = &b, .repo = row.repo, .rule = row.rule_json };
 		jsonw_object(&b.j);

@@ -45,6 +45,32 @@ static const struct jsonr_field cell_target[] = { CELL("median_ms", JSONR_NUMBER
 	CELL("tflops", JSONR_NUMBER, target_tflops), LAST };
 static const struct jsonr_field cell_clock[] = { CELL("base_mhz", JSONR_NUMBER, base_mhz),
 	CELL("target_mhz", JSONR_NUMBER, target_mhz), LAST };
+#define PEER(name, as, member)                                                                                                   \
+	{                                                                                                                        \
+		.key = name, .kind = as, .offset = offsetof(struct comparison_peer, member)                                      \
+	}
+static const struct jsonr_field peer_fields[] = { PEER("provider", JSONR_TEXT, provider),
+	PEER("comparison", JSONR_ID, comparison), PEER("commit", JSONR_TEXT, commit), PEER("basis", JSONR_TEXT, basis),
+	PEER("base_pct", JSONR_NUMBER, base_pct), PEER("target_pct", JSONR_NUMBER, target_pct),
+	PEER("ci_low_pct", JSONR_NUMBER, ci_low_pct), PEER("ci_high_pct", JSONR_NUMBER, ci_high_pct), LAST };
+
+/* A cell's figures beside peers; the ones after COMPARISON_PEERS_MAX are left out. */
+static void read_peers(struct jsonr *r, void *into)
+{
+	struct comparison_cell *cell = into;
+	if (!jsonr_array(r))
+		return;
+	while (jsonr_item(r)) {
+		if (cell->n_peers == COMPARISON_PEERS_MAX) {
+			jsonr_value(r);
+			continue;
+		}
+		struct comparison_peer *peer = &cell->peer[cell->n_peers++];
+		*peer = (struct comparison_peer){ "", "", "", 0, NAN, NAN, NAN, NAN };
+		jsonr_object(r, peer_fields, peer);
+	}
+}
+
 static const struct jsonr_field cell_fields[] = { CELL("cell", JSONR_TEXT, key), CELL("verdict", JSONR_TEXT, verdict),
 	CELL("borderline", JSONR_TRUE, borderline), CELL("flags", JSONR_WORDS, flags), CELL("failure", JSONR_TEXT, failure),
 	CELL("reason", JSONR_TEXT, reason), CELL("group", JSONR_TEXT, group), CELL("mask", JSONR_TEXT, mask),
@@ -53,13 +79,14 @@ static const struct jsonr_field cell_fields[] = { CELL("cell", JSONR_TEXT, key),
 	INNER("base", cell_base), INNER("target", cell_target), CELL("change_pct", JSONR_NUMBER, change_pct),
 	CELL("ci_low_pct", JSONR_NUMBER, ci_low_pct), CELL("ci_high_pct", JSONR_NUMBER, ci_high_pct),
 	CELL("mde_pct", JSONR_NUMBER, mde_pct), CELL("launches", JSONR_WHOLE, launches), CELL("samples", JSONR_WHOLE, samples),
-	INNER("clock", cell_clock), CELL("blocks_kept", JSONR_NUMBER, blocks_kept), LAST };
+	INNER("clock", cell_clock), CELL("blocks_kept", JSONR_NUMBER, blocks_kept),
+	{ .key = "peers", .kind = JSONR_OTHER, .read = read_peers }, LAST };
 
 #define SIDE(side)                                                                                                               \
 	{                                                                                                                        \
 		HEAD("commit", JSONR_TEXT, side.commit), HEAD("module_sha256", JSONR_TEXT, side.module_sha256),                  \
-			HEAD("build", JSONR_TEXT, side.build), HEAD("subject", JSONR_TEXT, side.subject),                        \
-			HEAD("author", JSONR_TEXT, side.author), LAST                                                            \
+			HEAD("build", JSONR_TEXT, side.build), HEAD("provider", JSONR_TEXT, side.provider),                      \
+			HEAD("subject", JSONR_TEXT, side.subject), HEAD("author", JSONR_TEXT, side.author), LAST                 \
 	}
 static const struct jsonr_field base_side[] = SIDE(base), target_side[] = SIDE(target);
 static const struct jsonr_field environment_fields[] = { HEAD("epoch", JSONR_TEXT, environment.epoch),
@@ -100,8 +127,8 @@ static const struct comparison no_comparison = { .repo = "",
 	.base_how = "",
 	.isolation = "",
 	.finished_at = "",
-	.base = { "", "", "", "", "" },
-	.target = { "", "", "", "", "" },
+	.base = { "", "", "", "", "", "" },
+	.target = { "", "", "", "", "", "" },
 	.environment = { "", "", "", "", "", "", NAN },
 	.gpu_s = NAN,
 	.wall_s = NAN,

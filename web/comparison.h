@@ -18,6 +18,15 @@
 
 enum { COMPARISON_CELLS_MAX = 512 };
 
+enum { COMPARISON_PEERS_MAX = 3 }; /* that a page shows */
+
+/** How fast a cell is beside a peer, and what says so. */
+struct comparison_peer {
+	const char *provider, *commit, *basis;
+	int64_t comparison;
+	double base_pct, target_pct, ci_low_pct, ci_high_pct;
+};
+
 struct comparison_cell {
 	struct jsonr_span text; /* the cell in the body */
 	json_t *json;           /* all of it, once it was opened */
@@ -28,11 +37,13 @@ struct comparison_cell {
 	double sparsity_ratio, threshold_pct, base_ms, target_ms, base_tflops, target_tflops;
 	double change_pct, ci_low_pct, ci_high_pct, mde_pct, base_mhz, target_mhz, blocks_kept;
 	bool borderline;
+	int n_peers;
+	struct comparison_peer peer[COMPARISON_PEERS_MAX];
 	double since_previous_pct; /* change since the push before; NAN where the two have no base in common */
 };
 
 struct comparison_side {
-	const char *commit, *module_sha256, *build, *subject, *author;
+	const char *commit, *module_sha256, *build, *provider, *subject, *author;
 };
 
 /** Texts are "" and numbers NAN where the body has none. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/stats.h"
+#include "web/comparison_peer.h"
 #include "web/emit.h"
 #include "web/layout.h"
 #include "web/mark.h"
@@ -52,7 +53,7 @@ static double rate(double count, double ms, double unit)
 	return ms > 0 ? count / ms * 1e3 / unit : NAN;
 }
 
-static void times(struct buf *out, const struct comparison *c, const struct comparison_cell *cell, double peer_ms)
+static void times(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
 {
 	static const char *const columns[] = { "", ">Base", ">Target", ">Change" };
 	double issued_base = of_side(cell, "flops_issued", "base"), issued_target = of_side(cell, "flops_issued", "target");
@@ -71,8 +72,7 @@ static void times(struct buf *out, const struct comparison *c, const struct comp
 		"%.0f", "the module does not count bytes");
 	pair_row(out, "SM clock", "MHz", cell->base_mhz, cell->target_mhz, NAN, "%.0f", "the device shows no clock of a call");
 	pair_row(out, "of peak at that clock", "%", peak_base, peak_target, NAN, "%.1f", "this device\u2019s peak is not known");
-	pair_row(out, "of the peer\u2019s speed", "%", 100 * peer_ms / cell->base_ms, 100 * peer_ms / cell->target_ms, NAN,
-		"%.1f", "no peer was timed for this cell");
+	comparison_peer_rows(out, cell);
 	pair_row(out, "sustained", "ms", of_side(cell, "sustained", "base_ms"), of_side(cell, "sustained", "target_ms"),
 		of_side(cell, "sustained", "change_pct"), "", "not timed in bursts");
 	pair_row(out, "energy of a call in bursts", "J", of_side(cell, "sustained", "base_j"),
@@ -440,8 +440,7 @@ int comparison_detail(void *arg, struct buf *out, const struct comparison *c, st
 {
 	struct db *db = arg;
 	int64_t id;
-	double peer_ms;
-	if (view_cell_id(db, c->id, cell->key, &id, err) != 0 || view_peer_ms(db, c->repo, cell->key, &peer_ms, err) != 0)
+	if (view_cell_id(db, c->id, cell->key, &id, err) != 0)
 		return -1;
 	comparison_open(cell);
 	emit_raw(out, "<div class=row><b>");
@@ -456,7 +455,7 @@ int comparison_detail(void *arg, struct buf *out, const struct comparison *c, st
 	how_sure(out, cell);
 	what_decides(out, c, cell);
 	emit_raw(out, "<div class=\"cards wide\">");
-	times(out, c, cell, peer_ms);
+	times(out, c, cell);
 	emit_raw(out, "<div>");
 	phases(out, cell);
 	int result = launches(db, out, cell, id, err);

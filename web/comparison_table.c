@@ -1,3 +1,4 @@
+#include "core/peers.h"
 #include "web/comparison_table.h"
 
 #include <ctype.h>
@@ -6,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "web/comparison_peer.h"
 #include "web/emit.h"
 #include "web/layout.h"
 #include "web/mark.h"
@@ -134,6 +136,8 @@ static bool is_open(const struct comparison *c, const struct comparison_cell *ce
 /* Columns that not every comparison has. */
 struct shape {
 	bool has_peak, has_since;
+	int n_peers;
+	const char *peer[COMPARISON_PEERS_MAX];
 	int columns;
 	double scale_pct; /* of the drawn intervals, shared by all tables of the page */
 };
@@ -151,7 +155,8 @@ static struct shape shape_of(const struct comparison *c)
 		if (isfinite(cell->threshold_pct))
 			threshold = fmax(threshold, cell->threshold_pct);
 	}
-	s.columns += s.has_peak + s.has_since;
+	s.n_peers = comparison_peers(c, s.peer);
+	s.columns += s.has_peak + s.has_since + s.n_peers;
 	/* the threshold stays visible: a change of half the speed must not squeeze the others into one point */
 	s.scale_pct = fmin(fmax(most * 1.05, threshold * 1.6), fmax(threshold, 0.5) * 2.2);
 	return s;
@@ -177,6 +182,12 @@ static void head(struct buf *out, const struct comparison *c, const struct shape
 	bool falling = *sort == '-';
 	emit_raw(out, "<div class=scroll tabindex=0><table data-sorts data-filters><thead><tr>");
 	for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++) {
+		for (int k = 0; i == 9 && k < s->n_peers; k++) {
+			emit_raw(out, "<th scope=col class=\"n w\" title=\"throughput of the target in percent of this "
+				      "peer\u2019s\">% ");
+			emit_text(out, s->peer[k]);
+			emit_raw(out, "</th>");
+		}
 		if ((i == 8 && !s->has_peak) || (i == 9 && !s->has_since))
 			continue;
 		const char *by = columns[i].by;
@@ -228,10 +239,10 @@ static void flags(struct buf *out, const struct comparison_cell *cell)
 	}
 }
 
-static void verdict(struct buf *out, const struct comparison_cell *cell)
+static void verdict(struct buf *out, const char *kind, const struct comparison_cell *cell)
 {
 	emit_raw(out, "<td>");
-	layout_verdict(out, cell->verdict);
+	layout_verdict(out, peers_word(kind, cell->verdict));
 	if (*cell->failure) {
 		emit_raw(out, " ");
 		emit_text(out, cell->failure);
@@ -254,12 +265,12 @@ static void row(struct buf *out, const struct comparison *c, const struct shape 
 		cell->n, open ? "true" : "false", (long long)c->id, cell->n, cell->n);
 	layout_case(out, cell->key, cell->mask, cell->seqlen, cell->block, cell->sparsity_ratio);
 	emit_raw(out, "</a></th>");
-	verdict(out, cell);
+	verdict(out, c->kind, cell);
 	number(out, cell->change_pct, "n");
 	layout_change(out, cell->change_pct);
 	emit_raw(out, "</td><td class=\"n w\">");
-	mark_interval(out, layout_tone(cell->verdict), cell->change_pct, cell->ci_low_pct, cell->ci_high_pct, cell->threshold_pct,
-		s->scale_pct);
+	mark_interval(out, layout_tone(peers_word(c->kind, cell->verdict)), cell->change_pct, cell->ci_low_pct, cell->ci_high_pct,
+		cell->threshold_pct, s->scale_pct);
 	if (isfinite(cell->ci_low_pct)) {
 		emit_raw(out, "\u2002");
 		layout_signed(out, cell->ci_low_pct, 2);
@@ -283,6 +294,8 @@ static void row(struct buf *out, const struct comparison *c, const struct shape 
 	if (s->has_peak) {
 		emit_rawf(out, isfinite(peak_pct) ? "<td class=\"n w\">%.1f</td>" : "<td class=\"n w\">\u2013</td>", peak_pct);
 	}
+	for (int k = 0; k < s->n_peers; k++)
+		comparison_peer_column(out, cell, s->peer[k]);
 	if (s->has_since) {
 		emit_raw(out, "<td class=\"n w\">");
 		layout_change(out, cell->since_previous_pct);

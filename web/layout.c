@@ -19,6 +19,7 @@ void layout_begin(struct http_response *response, const char *title, const char 
 		{ "comparisons", "/comparisons", "Comparisons" },
 		{ "history", "/history", "History" },
 		{ "heat", "/heat", "Heat map" },
+		{ "peers", "/peers", "Peers" },
 		{ "alerts", "/alerts", "Alerts" },
 		{ "jobs", "/jobs", "Queue" },
 		{ "devices", "/devices", "Devices" },
@@ -131,6 +132,10 @@ static const struct word {
 	{ "improvement", "\u25b2", "good" },
 	{ "unchanged", "=", "plain" },
 	{ "identical", "\u2261", "plain" },
+	{ "slower", "\u25bd", "plain" }, /* than a peer: a fact, not an alarm */
+	{ "faster", "\u25b3", "plain" },
+	{ "level", "=", "plain" },
+	{ "no_pair", "\u2260", "plain" },
 	{ "done", "\u2713", "plain" },
 	{ "ok", "\u2713", "good" },
 	{ "resolved", "\u2713", "good" },

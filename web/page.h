@@ -5,7 +5,7 @@
 #include "web/http.h"
 
 http_handler_fn page_overview, page_comparisons, page_comparison, page_history, page_heat, page_commit, page_jobs, page_job;
-http_handler_fn page_alerts, page_alert, page_bisects, page_bisect, page_devices, page_help, page_api, page_search;
+http_handler_fn page_alerts, page_alert, page_bisects, page_bisect, page_devices, page_peers, page_help, page_api, page_search;
 http_handler_fn page_deliveries;
 struct site;
 /** A banner for each worker that is down, with the reason. */

@@ -44,10 +44,10 @@ void page_stamp(int64_t comparison, const struct view_around *around, char *stam
 {
 	char text[1024], hex[HASH_HEX];
 	/* another build of flopwatch may draw the same facts another way */
-	int len = snprintf(text, sizeof text, "%lld %s %s %lld %s %s %s %lld %lld %s %lld " FW_VERSION " %s",
-		(long long)comparison, around->etag, around->verdict, (long long)around->previous, around->previous_etag,
-		around->previous_verdict, around->previous_epoch, (long long)around->next, (long long)around->alert,
-		around->alert_state, (long long)around->peer, static_address("style.css"));
+	int len = snprintf(text, sizeof text, "%lld %s %s %lld %s %s %s %lld %lld %s " FW_VERSION " %s", (long long)comparison,
+		around->etag, around->verdict, (long long)around->previous, around->previous_etag, around->previous_verdict,
+		around->previous_epoch, (long long)around->next, (long long)around->alert, around->alert_state,
+		static_address("style.css"));
 	hash_hex(text, (size_t)len, hex);
 	memcpy(stamp, hex, PAGE_STAMP_MAX);
 }

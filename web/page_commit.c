@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/peers.h"
 #include "db/store_view.h"
 #include "web/answer.h"
 #include "web/emit.h"
@@ -43,7 +44,7 @@ static void comparison_row(void *arg, const struct view_comparison *row)
 	struct buf *out = arg;
 	emit_rawf(
 		out, "<tr><th scope=row><a href=\"/comparisons/%lld\">%lld</a></th><td>", (long long)row->id, (long long)row->id);
-	layout_verdict(out, row->verdict);
+	layout_verdict(out, peers_word(row->kind, row->verdict));
 	emit_raw(out, "</td><td class=n>");
 	layout_change(out, row->worst_pct);
 	emit_raw(out, "</td><td>");

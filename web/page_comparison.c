@@ -3,8 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/peers.h"
 #include "web/answer.h"
 #include "web/comparison_detail.h"
+#include "web/comparison_peer.h"
 #include "web/comparison_table.h"
 #include "web/emit.h"
 #include "web/layout.h"
@@ -65,9 +67,11 @@ static void regression_sentence(struct buf *out, const struct comparison *c)
 static void sentence(struct buf *out, const struct comparison *c)
 {
 	emit_raw(out, "<p class=lead>");
-	layout_verdict(out, c->verdict);
+	layout_verdict(out, peers_word(c->kind, c->verdict));
 	emit_raw(out, " ");
-	if (strcmp(c->verdict, "regression") == 0)
+	if (comparison_is_beside_peer(c))
+		comparison_peer_sentence(out, c);
+	else if (strcmp(c->verdict, "regression") == 0)
 		regression_sentence(out, c);
 	else if (*c->identical_by)
 		emit_rawf(out, "Both sides are the same %s, so nothing was timed",
@@ -92,6 +96,15 @@ static void sentence(struct buf *out, const struct comparison *c)
 
 /* ---- head ------------------------------------------------------------------------------------------------------------- */
 
+static void fact(struct buf *out, const char *name, const char *value)
+{
+	if (!*value)
+		return;
+	emit_rawf(out, "<dt>%s</dt><dd>", name);
+	emit_text(out, value);
+	emit_raw(out, "</dd>");
+}
+
 static void side(struct buf *out, const struct comparison_side *side, const char *title, const char *how)
 {
 	emit_rawf(out, "<section class=card><h3>%s", title);
@@ -113,16 +126,9 @@ static void side(struct buf *out, const struct comparison_side *side, const char
 		emit_raw(out, "\u2013");
 	emit_raw(out, " ");
 	emit_text(out, side->build);
-	emit_raw(out, "</dd></dl></section>\n");
-}
-
-static void fact(struct buf *out, const char *name, const char *value)
-{
-	if (!*value)
-		return;
-	emit_rawf(out, "<dt>%s</dt><dd>", name);
-	emit_text(out, value);
 	emit_raw(out, "</dd>");
+	fact(out, "Provider", side->provider);
+	emit_raw(out, "</dl></section>\n");
 }
 
 /* What both sides shared, and what differs: a verdict holds only where the first list is the whole environment. */
@@ -144,6 +150,8 @@ static void environment(struct buf *out, const struct comparison *c)
 	emit_raw(out, "<dt>Differs</dt><dd>");
 	if (*c->identical_by)
 		emit_raw(out, "nothing");
+	else if (comparison_is_beside_peer(c))
+		emit_raw(out, *base && strcmp(base, target) == 0 ? "the provider alone" : "the provider, source and module");
 	else if (*base && strcmp(base, target) == 0)
 		emit_raw(out, "nothing: both sides compiled to the same module");
 	else
@@ -227,7 +235,7 @@ static void tally(struct buf *out, const struct comparison *c, const struct comp
 			continue;
 		emit_rawf(out, "<a href=\"/comparisons/%lld?show=%s\"%s>", (long long)c->id, verdicts[i],
 			strcmp(view->show, verdicts[i]) == 0 ? " aria-current=true" : "");
-		for (const char *s = verdicts[i]; *s; s++)
+		for (const char *s = peers_word(c->kind, verdicts[i]); *s; s++)
 			buf_putc(out, *s == '_' ? ' ' : *s);
 		emit_rawf(out, " %d</a>", n);
 	}
@@ -313,10 +321,12 @@ static int draw(struct site *site, struct http_response *response, int64_t id, c
 		crumbs(out, &c);
 		sentence(out, &c);
 		emit_raw(out, "<div class=cards>");
-		side(out, &c.base, "Base", c.base_how);
+		bool beside_peer = comparison_is_beside_peer(&c);
+		side(out, &c.base, beside_peer ? "Peer" : "Base", beside_peer ? "" : c.base_how);
 		side(out, &c.target, "Target", "");
 		environment(out, &c);
 		run_facts(out, &c);
+		comparison_peer_card(out, &c);
 		emit_raw(out, "</div>\n");
 		notes(out, &c);
 		tools(out, &c, view);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/peers.h"
 #include "db/store_view.h"
 #include "web/answer.h"
 #include "web/api.h"
@@ -28,7 +29,7 @@ static void comparison_line(void *arg, const struct view_comparison *row)
 	d->last = row->id;
 	emit_rawf(out, "<tr><th scope=row class=n><a href=\"/comparisons/%lld\">%lld</a></th><td><a href=\"/comparisons/%lld\">",
 		(long long)row->id, (long long)row->id, (long long)row->id);
-	layout_verdict(out, row->verdict);
+	layout_verdict(out, peers_word(row->kind, row->verdict));
 	emit_raw(out, "</a></td><td class=n>");
 	layout_change(out, row->worst_pct);
 	emit_raw(out, "</td><td>");

@@ -115,6 +115,12 @@ void page_help(void *arg, struct http_request *r, struct http_response *response
 		"the compiler made for it, and the sizes of its parameters and of static memory, as they stand in the two "
 		"modules\u2019 "
 		"files; initial contents of variables do not count</dd>"
+		"<dt>% of a peer</dt><dd>throughput beside another provider of a module that is a yardstick (<a "
+		"href=/peers>Peers</a>). "
+		"<i>Paired</i>: this target was timed side by side with it. <i>Chained</i>: its base was, and the two ratios are "
+		"multiplied. <i>Scaled</i>: another module was, in the same environment; times are divided, at one clock where "
+		"it is "
+		"known, and there is no interval. No verdict follows from it</dd>"
 		"<dt>Phase</dt><dd>named as the one that moved only if its own interval leaves out 0 and it covers half of the "
 		"change</dd></dl>");
 	layout_end(response);
@@ -156,8 +162,11 @@ void page_api(void *arg, struct http_request *r, struct http_response *response)
 	route(out, "GET", "/api/v1/bisects", "searches for culprits; <code>/bisects/{id}</code> one");
 	route(out, "GET", "/api/v1/devices", "what measures");
 	route(out, "GET", "/api/v1/calibration", "what equal builds have shown of each cell");
+	route(out, "GET", "/api/v1/peers?repo=&amp;device=", "how fast repositories are beside their peers");
 	route(out, "GET", "/api/v1/events", "what happens, as it happens (server-sent events)");
 	route(out, "POST", "/api/v1/jobs", "<code>{\"repo\", \"base\", \"target\", \"suite\"}</code>: measure two commits");
+	route(out, "POST", "/api/v1/peers",
+		"<code>{\"repo\", \"target\", \"provider\"}</code>: measure a commit beside its peers");
 	route(out, "POST", "/api/v1/jobs/{id}/cancel", "or <code>retry</code>");
 	route(out, "POST", "/api/v1/alerts/{id}/acknowledge",
 		"or <code>accept</code>, <code>resolve</code>, <code>invalidate</code>, with "

@@ -11,6 +11,7 @@
 /** A wish for a comparison; texts "" or NULL where nothing was said. */
 struct site_request {
 	const char *repo, *base, *target, *suite, *device_kind, *cells_glob;
+	const char *base_provider, *target_provider;
 	bool quick;
 };
 
@@ -39,6 +40,7 @@ struct site_worker {
 };
 typedef void site_worker_fn(void *to, const struct site_worker *worker);
 
+enum { SITE_PEERS_MAX = 8 };
 enum { SITE_CALIBRATIONS = 2, SITE_CALIBRATIONS_MAX = 50 }; /* A/A comparisons asked for at once */
 
 /** What main connects to the daemon's control room. Err: as control.h says. */
@@ -64,6 +66,11 @@ struct site_actions {
 	int (*alert)(void *arg, int64_t id, const char *state, const char *who, const char *reason, struct fw_err *err);
 	/** Each worker of the configuration, in its order. */
 	void (*workers)(void *arg, site_worker_fn *each, void *to);
+	/**
+	 * The target, missing: the upstream branch, beside base_provider, missing: each of the repository's peers; device_kind as above.
+	 * Shape: jobs[SITE_PEERS_MAX], *n of them.
+	 */
+	int (*peer)(void *arg, const struct site_request *request, int64_t *jobs, int *n, struct fw_err *err);
 };
 
 struct site {

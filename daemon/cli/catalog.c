@@ -21,6 +21,10 @@ const struct catalog_option catalog_options[] = {
 	{ "progress", NULL, "one line a step, from the first moment on", CATALOG_NONE, "", false },
 	{ "reason", "TEXT", "why, for the alert's history", CATALOG_NONE, "", false },
 	{ "runs", "N", "how many comparisons", CATALOG_NONE, "", false },
+	{ "provider", "NAME", "the module's provider that is the peer; default: the repository's peers", CATALOG_NONE, "",
+		false },
+	{ "base-provider", "NAME", "run the base by this provider of its module", CATALOG_NONE, "", false },
+	{ "target-provider", "NAME", "run the target by this provider of its module", CATALOG_NONE, "", false },
 	{ "again", NULL, "from stored samples", CATALOG_NONE, "", false },
 	{ "commit", "SHA", "the commit that was measured, in full", CATALOG_NONE, "", false },
 	{ "base", "SHA", "the commit it is compared with, in full", CATALOG_NONE, "", false },
@@ -51,10 +55,12 @@ const struct catalog_verb catalog_verbs[] = {
 		"which "
 		"must be the one the daemon reads. With two files it shows two benchmark outputs side by side, without the "
 		"daemon "
-		"and without a verdict: status 7 when a row took over 1.5 % more time or is missing, else 0.",
-		"repo suite cells device quick timeout progress format unit",
+		"and without a verdict: status 7 when a row took over 1.5 % more time or is missing, else 0.\nSides by two "
+		"providers are set beside each other: nobody is called, and being slower is status 0.",
+		"repo suite cells device quick timeout progress format unit base-provider target-provider",
 		"flopwatch compare main my-branch  # measure a branch against main\n"
 		"flopwatch compare main . --quick  # a first look at the uncommitted tree\n"
+		"flopwatch compare main main --base-provider hopper.v1  # one commit, two stages\n"
 		"flopwatch compare before.csv after.csv --format ffa  # two files, no daemon",
 		CATALOG_FILE, "" },
 	{ "run", 1, 1, verb_run, "run TARGET", "queue a branch or commit against its base, and do not wait", "",
@@ -116,6 +122,17 @@ const struct catalog_verb catalog_verbs[] = {
 		"Of one comparison or of all history.", "again", "flopwatch judge --again 17", CATALOG_NONE, "" },
 	{ "calibrate", 0, 1, verb_calibrate, "calibrate [show]", "compare main with itself, to learn how much each cell scatters",
 		"show: what is known.", "repo suite device runs", "flopwatch calibrate --runs 3\nflopwatch calibrate show",
+		CATALOG_WORDS, "show" },
+	{ "peer", 0, 1, verb_peer, "peer [BRANCH|COMMIT]\npeer show",
+		"measure a branch beside its peers, such as NVIDIA's library",
+		"Queues one comparison a peer: the same commit by another provider of its module. The daemon does so by itself "
+		"with "
+		"the upstream branch, while nothing waits, for the peers in flopwatchd.yml or .flopwatch.yaml. show: how fast "
+		"each "
+		"repository is beside its peers.",
+		"repo suite device cells provider",
+		"flopwatch peer  # main beside the repository's peers\nflopwatch peer my-branch --provider cudnn\nflopwatch peer "
+		"show",
 		CATALOG_WORDS, "show" },
 	{ "doctor", 0, 0, verb_doctor, "doctor", "is everything there that measuring needs, and what to do if not",
 		"Looks at this machine and at the daemon: GPU and driver, nvcc, performance counters, sandbox, disk, clock, the "

@@ -144,7 +144,9 @@ static int conclude(struct client *c, const struct options *o, const json_t *job
 			printf("%s\n", body.data);
 		else
 			report_comparison(value, stdout);
-		result = verb_status_of_verdict(value_text(value, "verdict"));
+		bool beside_peer = strcmp(value_text(value, "kind"), "peer") == 0,
+		     failed = strcmp(value_text(value, "verdict"), "failed") == 0;
+		result = beside_peer && !failed ? EXIT_OK : verb_status_of_verdict(value_text(value, "verdict"));
 	}
 	json_decref(value);
 	buf_fini(&body);
@@ -166,6 +168,10 @@ static void request_body(struct buf *out, const struct options *o, const char *r
 		jsonw_kv_string(&j, "cells", o->cells);
 	if (o->device)
 		jsonw_kv_string(&j, "device", o->device);
+	if (o->base_provider)
+		jsonw_kv_string(&j, "base_provider", o->base_provider);
+	if (o->target_provider)
+		jsonw_kv_string(&j, "target_provider", o->target_provider);
 	if (o->quick)
 		jsonw_kv_bool(&j, "quick", true);
 	jsonw_object_end(&j);

@@ -28,6 +28,9 @@ enum {
 	OPTION_TIMEOUT,
 	OPTION_RUNS,
 	OPTION_LIMIT,
+	OPTION_PROVIDER,
+	OPTION_BASE_PROVIDER,
+	OPTION_TARGET_PROVIDER,
 	OPTION_JSON,
 	OPTION_QUICK,
 	OPTION_PROGRESS,
@@ -57,6 +60,9 @@ static const struct option long_options[] = {
 	{ "timeout", required_argument, NULL, OPTION_TIMEOUT },
 	{ "runs", required_argument, NULL, OPTION_RUNS },
 	{ "limit", required_argument, NULL, OPTION_LIMIT },
+	{ "provider", required_argument, NULL, OPTION_PROVIDER },
+	{ "base-provider", required_argument, NULL, OPTION_BASE_PROVIDER },
+	{ "target-provider", required_argument, NULL, OPTION_TARGET_PROVIDER },
 	{ "json", no_argument, NULL, OPTION_JSON },
 	{ "quick", no_argument, NULL, OPTION_QUICK },
 	{ "again", no_argument, NULL, OPTION_AGAIN },
@@ -147,6 +153,15 @@ static int parse(int argc, char **argv, struct options *o)
 			break;
 		case OPTION_LIMIT:
 			o->limit = number(optarg);
+			break;
+		case OPTION_PROVIDER:
+			o->provider = optarg;
+			break;
+		case OPTION_BASE_PROVIDER:
+			o->base_provider = optarg;
+			break;
+		case OPTION_TARGET_PROVIDER:
+			o->target_provider = optarg;
 			break;
 		case OPTION_COLOR:
 			if (terminal_choose(optarg) == 0)

@@ -9,6 +9,7 @@
 #include "cli/plain.h"
 #include "cli/table.h"
 #include "cli/value.h"
+#include "core/peers.h"
 
 enum { TABLES_MAX = 32, TEXT_MAX = 64 << 10 };
 
@@ -49,7 +50,23 @@ static void side_cells(struct table *t, const json_t *side)
 	tflops_cell(t, value_number(side, "tflops"));
 }
 
-static void verdict_cell(struct table *t, const json_t *cell)
+/* The target's speed beside each peer: "97.3 % of cudnn", with a sign where it is not from side by side. */
+static void peer_cell(struct table *t, const json_t *cell)
+{
+	char text[256] = "";
+	size_t i, used = 0;
+	json_t *peer;
+	json_array_foreach(json_object_get(cell, "peers"), i, peer)
+	{
+		double pct = value_number(peer, "target_pct");
+		if (!isnan(pct) && used < sizeof text)
+			used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%.1f %% of %s", used ? ", " : "",
+				strcmp(value_text(peer, "basis"), "scaled") == 0 ? "~" : "", pct, value_text(peer, "provider"));
+	}
+	table_cell(t, "%s", text);
+}
+
+static void verdict_cell(struct table *t, const char *kind, const json_t *cell)
 {
 	const char *failure = value_text(cell, "failure");
 	const json_t *flags = json_object_get(cell, "flags"), *flag;
@@ -57,7 +74,8 @@ static void verdict_cell(struct table *t, const json_t *cell)
 	size_t i, used = 0;
 	json_array_foreach(flags, i, flag) if (used < sizeof words) used +=
 		(size_t)snprintf(words + used, sizeof words - used, "%s%s", used ? ", " : " (", json_string_value(flag));
-	table_cell(t, "%s%s%s%s%s", value_text(cell, "verdict"), *failure ? ": " : "", failure, words, used ? ")" : "");
+	table_cell(t, "%s%s%s%s%s", peers_word(kind, value_text(cell, "verdict")), *failure ? ": " : "", failure, words,
+		used ? ")" : "");
 }
 
 static bool has_flag(const json_t *cell, const char *name)
@@ -73,12 +91,21 @@ static bool is_in(const json_t *cell, const char *group, const char *direction)
 	return strcmp(value_text(cell, "group"), group) == 0 && strcmp(value_text(cell, "direction"), direction) == 0;
 }
 
-static void group_table(const json_t *cells, const char *group, const char *direction, FILE *out)
+static bool has_peers(const json_t *cells)
+{
+	size_t i;
+	json_t *cell;
+	json_array_foreach(cells, i, cell) if (json_array_size(json_object_get(cell, "peers"))) return true;
+	return false;
+}
+
+static void group_table(const json_t *cells, const char *kind, const char *group, const char *direction, FILE *out)
 {
 	static const char *const titles[] = { "cell", "~>base ms", "~>TFLOP/s", "~>target ms", ">TFLOP/s", ">change",
-		"~95 % interval", "~>launches", "verdict" };
+		"~95 % interval", "~>launches", "verdict", "~peer" };
 	struct table t;
-	table_init(&t, 9, titles);
+	bool peers = has_peers(cells);
+	table_init(&t, peers ? 10 : 9, titles);
 	size_t i;
 	json_t *cell;
 	json_array_foreach(cells, i, cell)
@@ -98,7 +125,9 @@ static void group_table(const json_t *cells, const char *group, const char *dire
 		else
 			table_cell(&t, "%+.2f .. %+.2f", low, value_number(cell, "ci_high_pct"));
 		table_cell(&t, "%lld", value_integer(cell, "launches"));
-		verdict_cell(&t, cell);
+		verdict_cell(&t, kind, cell);
+		if (peers)
+			peer_cell(&t, cell);
 	}
 	fputc('\n', out);
 	line(out, "%s %s", strcmp(group, "block_sparse") == 0 ? "block-sparse" : group, direction);
@@ -107,7 +136,7 @@ static void group_table(const json_t *cells, const char *group, const char *dire
 }
 
 /* One table for each group and direction that there is, in the order of the suite. */
-static void tables(const json_t *cells, FILE *out)
+static void tables(const json_t *cells, const char *kind, FILE *out)
 {
 	const json_t *first[TABLES_MAX];
 	int n = 0;
@@ -122,7 +151,7 @@ static void tables(const json_t *cells, FILE *out)
 			first[n++] = cell;
 	}
 	for (int k = 0; k < n; k++)
-		group_table(cells, value_text(first[k], "group"), value_text(first[k], "direction"), out);
+		group_table(cells, kind, value_text(first[k], "group"), value_text(first[k], "direction"), out);
 }
 
 /* The phase that explains at least half of what the cell lost, when there are several. Shape: text[size], "" none. */
@@ -177,6 +206,13 @@ static void warning(const json_t *cell, FILE *out)
 			value_number(json_object_get(cell, "enqueue"), "base_us"));
 }
 
+/* What is worth a warning although nobody is called: beside a peer being slower is not. */
+static bool is_trouble(const json_t *cell)
+{
+	const char *verdict = value_text(cell, "verdict");
+	return strcmp(verdict, "failed") == 0 || strcmp(verdict, "rejected") == 0 || strcmp(verdict, "not_comparable") == 0;
+}
+
 void report_comparison(const json_t *comparison, FILE *out)
 {
 	const json_t *cells = json_object_get(comparison, "cells");
@@ -184,20 +220,26 @@ void report_comparison(const json_t *comparison, FILE *out)
 	double gpu_s = value_number(comparison, "gpu_s");
 	size_t i;
 	json_t *cell;
-	line(out, "comparison %lld  %s  %s  %.12s..%.12s  verdict: %s%s%s", value_integer(comparison, "id"),
+	bool beside_peer = strcmp(value_text(comparison, "kind"), "peer") == 0;
+	const char *peer = value_text(json_object_get(comparison, "base"), "provider");
+	line(out, "comparison %lld  %s  %s  %.12s..%.12s  %s: %s%s%s", value_integer(comparison, "id"),
 		value_text(comparison, "repo"), value_text(comparison, "suite"),
 		value_text(json_object_get(comparison, "base"), "commit"),
-		value_text(json_object_get(comparison, "target"), "commit"), value_text(comparison, "verdict"),
+		value_text(json_object_get(comparison, "target"), "commit"), beside_peer ? "beside" : "verdict",
+		!beside_peer ? value_text(comparison, "verdict")
+		: *peer      ? peer
+			     : "the default provider",
 		*identical ? ", same code by " : "", identical);
 	if (!*identical)
-		tables(cells, out);
+		tables(cells, value_text(comparison, "kind"), out);
 	fputc('\n', out);
 	line(out, "%lld launches, device held %.1f s%s%s", value_integer(comparison, "launches"), isnan(gpu_s) ? 0 : gpu_s,
 		*isolation ? ", isolation " : "", isolation);
 	bool build = false;
 	json_array_foreach(cells, i, cell)
 	{
-		warning(cell, out);
+		if (!beside_peer || is_trouble(cell))
+			warning(cell, out);
 		build = build || strcmp(value_text(cell, "failure"), "build") == 0;
 	}
 	if (build)

@@ -23,6 +23,7 @@ struct options {
 	const char *server, *token_file, *scope;
 	const char *format, *unit, *commit, *base;                           /* NULL: not given */
 	const char *repo, *suite, *cells, *branch, *device, *state, *reason; /* NULL: not given */
+	const char *provider, *base_provider, *target_provider;              /* NULL: not given */
 	bool json, quick, progress, quiet, again, browser, help;
 	int timeout_s; /* 0: none */
 	int runs;      /* 0: the daemon's */
@@ -66,6 +67,8 @@ int verb_resume(struct client *c, const struct options *o);
 int verb_judge(struct client *c, const struct options *o);
 int verb_backup(struct client *c, const struct options *o);
 int verb_calibrate(struct client *c, const struct options *o);
+/** peer [TARGET] | show */
+int verb_peer(struct client *c, const struct options *o);
 int verb_watch(struct client *c, const struct options *o);
 int verb_open(struct client *c, const struct options *o);
 int verb_doctor(struct client *c, const struct options *o);

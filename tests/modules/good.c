@@ -3,7 +3,7 @@
  *
  * Every element is computed by plain loops over the keys (or queries) that it sees. The other modules here include this file
  * and replace one of the hooks below, so that each misbehaves in exactly one way. WORK_FACTOR scales the claimed work:
- * device `sim` takes its times from it.
+ * device `sim` takes its times from it. With YARDSTICK_FACTOR there is a second provider, to be a peer.
  */
 #include "kernels/fw_kernel.h"
 
@@ -363,11 +363,46 @@ static const struct fw_provider provider = {
 	.destroy = module_destroy,
 };
 
+#ifdef YARDSTICK_FACTOR /* a second provider with a speed of its own, which does no causal backward */
+static int yardstick_can(const struct fw_problem *problem, char *why, size_t why_size)
+{
+	int status = module_can(problem, why, why_size);
+	if (status != FW_OK || problem->direction != FW_BACKWARD || problem->attention->mask != FW_CAUSAL)
+		return status;
+	if (why_size)
+		snprintf(why, why_size, "no causal backward");
+	return FW_UNSUPPORTED;
+}
+
+static int yardstick_count(const struct fw_problem *problem, const char *config, const struct fw_io *host, struct fw_work *out)
+{
+	int status = module_count(problem, config, host, out);
+	out->flops_issued *= YARDSTICK_FACTOR / (WORK_FACTOR);
+	return status;
+}
+
+static const struct fw_provider yardstick = {
+	.struct_size = sizeof yardstick,
+	.device = FW_CPU,
+	.family = FW_ATTENTION,
+	.flags = 0,
+	.name = "yardstick",
+	.can = yardstick_can,
+	.plan = module_plan,
+	.bind = module_bind,
+	.enqueue = module_enqueue,
+	.count = yardstick_count,
+	.error = module_error,
+	.destroy = module_destroy,
+};
+static const struct fw_provider *const providers[] = { &provider, &yardstick };
+#else
 static const struct fw_provider *const providers[] = { &provider };
+#endif
 static const struct fw_module module = {
 	.abi = MODULE_ABI,
 	.struct_size = sizeof module,
-	.n_providers = 1,
+	.n_providers = sizeof providers / sizeof providers[0],
 	.build = "naive loops for tests",
 	.provider = providers,
 };
