@@ -1,3 +1,4 @@
+/* janitor.c - old rows go first, then the room that they leave. */
 #include "janitor.h"
 
 #include <stdlib.h>
@@ -31,7 +32,9 @@ int janitor_step(struct db *db, int64_t now_ms, struct fw_err *err)
 		db_rollback(db);
 		return -1;
 	}
-	return samples == STEP_ROWS || events == STEP_ROWS || deliveries == STEP_ROWS || sent == STEP_ROWS;
+	if (samples == STEP_ROWS || events == STEP_ROWS || deliveries == STEP_ROWS || sent == STEP_ROWS)
+		return 1;
+	return db_shrink(db, err);
 }
 
 static void on_timer(void *arg)

@@ -2,8 +2,8 @@
  * janitor.h - keeps the database from growing without bound: once an hour, in small steps with pauses between them.
  *
  * Raw times go after JANITOR_RAW_DAYS (each launch's estimate stays, so that a verdict can be reached again) and so does the log of
- * deliveries, events and
- * webhook delivery ids after JANITOR_EVENT_DAYS. Everything else is kept for ever.
+ * deliveries, events and webhook delivery ids after JANITOR_EVENT_DAYS. Everything else is kept for ever. Where much of the file is
+ * free afterwards, it shrinks.
  */
 #ifndef DAEMON_JANITOR_H
 #define DAEMON_JANITOR_H

@@ -459,6 +459,18 @@ int db_set_version(struct db *db, int version, struct fw_err *err)
 	return pragma(db, sql, NULL, err);
 }
 
+int db_shrink(struct db *db, struct fw_err *err)
+{
+	_Static_assert(DB_SHRINK_PAGES == 512, "the pragma below spells the number out");
+	int64_t pages, empty;
+	if (pragma_int(db, "PRAGMA page_count", &pages, err) || pragma_int(db, "PRAGMA freelist_count", &empty, err))
+		return -1;
+	/* what is free is used again soon: only where much of it lies idle is the file worth moving */
+	if (empty < DB_SHRINK_PAGES || empty < pages / 10)
+		return 0;
+	return pragma(db, "PRAGMA incremental_vacuum(512)", NULL, err) ? -1 : 1;
+}
+
 int db_script(struct db *db, const char *sql, struct fw_err *err)
 {
 	int rc = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);

@@ -15,6 +15,8 @@
 #include "base/buf.h"
 #include "base/err.h"
 
+enum { DB_SHRINK_PAGES = 512 };
+
 struct db;
 struct stmt;
 
@@ -70,6 +72,8 @@ int db_backup(struct db *db, const char *path, struct fw_err *err);
 /** Schema version as stored, 0 in a new file; and set it (migrations only). */
 int db_version(struct db *db, int *version, struct fw_err *err);
 int db_set_version(struct db *db, int version, struct fw_err *err);
+/** Give up to DB_SHRINK_PAGES free pages back to the file system where a tenth of the file is free. 1 more could go, 0 done, -1. */
+int db_shrink(struct db *db, struct fw_err *err);
 /** Run a whole script of statements (migrations only). */
 int db_script(struct db *db, const char *sql, struct fw_err *err);
 /** Tell the query plan of every statement taken so far, one step a call. For tests: nothing may read a large table whole. */
