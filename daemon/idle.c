@@ -53,18 +53,30 @@ static int find_repo(struct db *db, const char *name, int64_t *id, struct fw_err
 	return r;
 }
 
+/** Nothing waits for it, and its last calibration is long enough ago. 1, 0, -1. */
+static int is_due(const struct config *c, struct db *db, int64_t repo, const char *uuid, int64_t now_ms, struct fw_err *err)
+{
+	int64_t asked;
+	int wanted = store_job_wants_device(db, uuid, err);
+	if (wanted)
+		return wanted < 0 ? -1 : 0;
+	if (store_calibration_asked(db, repo, uuid, &asked, err))
+		return -1;
+	return !asked || now_ms - asked >= c->calibrate_every_ms;
+}
+
 /** Queue the calibrations that are due for one repository. The count, -1. */
 static int calibrate_repo(
 	const struct config *c, const struct config_repo *repo, int64_t id, struct db *db, int64_t now_ms, struct fw_err *err)
 {
 	char uuid[DEVICES_MAX][64];
-	int64_t asked;
 	int queued = 0, devices = list_devices(db, id, uuid, err);
 	for (int i = 0; i < devices; i++) {
 		struct store_job job = { .repo = id, .origin = "idle", .priority = PRIORITY_IDLE };
-		if (store_calibration_asked(db, id, uuid[i], &asked, err))
+		int due = is_due(c, db, id, uuid[i], now_ms, err);
+		if (due < 0)
 			return -1;
-		if (asked && now_ms - asked < c->calibrate_every_ms)
+		if (!due)
 			continue;
 		snprintf(job.device_uuid, sizeof(job.device_uuid), "%.63s", uuid[i]);
 		if (calibrate_enqueue(db, repo->upstream, &job, now_ms, err) == 0) {
@@ -92,11 +104,10 @@ static int fill_repo(const struct config *c, const struct config_repo *repo, str
 /** Inside a transaction. The count of jobs, -1. */
 static int look(const struct config *c, struct db *db, int64_t now_ms, struct fw_err *err)
 {
-	int64_t open;
 	int queued = 0;
-	if (trend_resume(db, c, now_ms, err) || store_job_open(db, &open, err))
+	if (trend_resume(db, c, now_ms, err))
 		return -1;
-	for (int i = 0; i < c->n_repos && open == 0; i++) {
+	for (int i = 0; i < c->n_repos; i++) {
 		int n = fill_repo(c, &c->repo[i], db, now_ms, err);
 		if (n < 0)
 			return -1;

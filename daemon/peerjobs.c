@@ -85,7 +85,8 @@ int peerjobs_due(struct db *db, const struct config_repo *repo, int64_t repo_id,
 		store_peer_targets(db, repo_id, branch, take_target, &targets, err))
 		return -1;
 	for (int i = 0; i < targets.n; i++) {
-		int n = complete(db, repo, repo_id, &targets.of[i], now_ms, err);
+		int wanted = store_job_wants_device(db, targets.of[i].uuid, err);
+		int n = wanted ? (wanted < 0 ? -1 : 0) : complete(db, repo, repo_id, &targets.of[i], now_ms, err);
 		if (n < 0)
 			return -1;
 		queued += n;

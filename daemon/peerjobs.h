@@ -9,7 +9,7 @@
 #include "db/store_job.h"
 
 /**
- * Queue what is due: the newest measured commit of the upstream branch on each device beside each peer of the configuration, else
+ * Queue what is due: the newest measured commit of the upstream branch, on each device that nothing waits for, beside each peer of the configuration, else
  * of its base's manifest, once a module and environment. The count, -1.
  */
 int peerjobs_due(struct db *db, const struct config_repo *repo, int64_t repo_id, int64_t now_ms, struct fw_err *err);

@@ -185,15 +185,19 @@ int store_job_exists(struct db *db, int64_t repo, const char *target_sha, const 
 	return r;
 }
 
-int store_job_open(struct db *db, int64_t *n, struct fw_err *err)
+int store_job_wants_device(struct db *db, const char *device_uuid, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(
-		db, "SELECT count(*) FROM job WHERE state IN ('queued', 'sent', 'building', 'checking', 'measuring')", err);
-	if (!s || stmt_step(s, err) != 1)
+	struct stmt *s = db_stmt(db,
+		"SELECT 1 FROM job j JOIN device d ON d.uuid = :device WHERE (j.state IN ('sent', 'building', 'checking', "
+		"'measuring') AND j.device = d.id) OR (j.state = 'queued' AND j.device_uuid IN ('', d.uuid) AND "
+		"j.device_kind IN ('', d.kind)) LIMIT 1",
+		err);
+	if (!s)
 		return -1;
-	*n = row_int(s, 0);
+	stmt_text(s, ":device", device_uuid);
+	int r = stmt_step(s, err);
 	stmt_reset(s);
-	return 0;
+	return r;
 }
 
 int store_job_next(struct db *db, const char *device_kind, const char *device_uuid, struct store_job *out, struct fw_err *err)

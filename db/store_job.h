@@ -48,8 +48,8 @@ int store_job_exists(struct db *db, int64_t repo, const char *target_sha, const 
  * Jobs that ask for another kind of device, or for another device, are passed over. 1 found, 0 none, -1.
  */
 int store_job_next(struct db *db, const char *device_kind, const char *device_uuid, struct store_job *out, struct fw_err *err);
-/** Jobs that are not final: queued or with a worker. */
-int store_job_open(struct db *db, int64_t *n, struct fw_err *err);
+/** Whether a job runs on this device, or waits and may run on it. What waits for another device alone does not count. 1, 0, -1. */
+int store_job_wants_device(struct db *db, const char *device_uuid, struct fw_err *err);
 /** The oldest queued job above `after_id` whose base or suite is not resolved yet. 1, 0, -1. */
 int store_job_next_unresolved(struct db *db, int64_t after_id, struct store_job *out, struct fw_err *err);
 int store_job_resolve(struct db *db, int64_t id, const char *base_sha, const char *how, const char *kind, const char *suite,

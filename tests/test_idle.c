@@ -1,0 +1,149 @@
+/* What the daemon asks for while a device has nothing to do, beside devices that are busy, gone or paused. */
+#include "fixture_db.h"
+
+#include "idle.h"
+
+#include "db/store_epoch.h"
+
+enum { EVERY_MS = 60000 };
+
+static struct config *config;
+static struct ledger ledger;
+
+/** A second device that this repository was measured on; `ground` knows the first, sim-0. Returns its row. */
+static int64_t other_device(struct fixture *f)
+{
+	struct msg_device d = fixture_device();
+	struct store_epoch e = { .repo = f->repo, .suite = "ffa", .started_at = 1 };
+	int64_t id;
+	bool is_new;
+	snprintf(d.uuid, sizeof(d.uuid), "sim-1");
+	ok(store_device_put(f->db, &d, 1000, &id, &err));
+	ok(store_environment_put(f->db, id, &d, "5a17e", "pairs", "none", 1000, &e.environment, &is_new, &err));
+	snprintf(e.anchor_sha, sizeof(e.anchor_sha), "%s", fixture_sha(1));
+	ok(store_epoch_insert(f->db, &e, &err));
+	return id;
+}
+
+static int setup(void **state)
+{
+	if (fixture_setup(state))
+		return -1;
+	fixture_ground(*state);
+	struct fixture *f = *state;
+	struct store_epoch e = { .repo = f->repo, .environment = f->environment, .suite = "ffa", .started_at = 1 };
+	snprintf(e.anchor_sha, sizeof(e.anchor_sha), "%s", fixture_sha(1));
+	ok(db_begin(f->db, &err));
+	ok(store_epoch_insert(f->db, &e, &err));
+	ok(store_tip_put(f->db, f->repo, "main", "main", fixture_sha(7), true, 1000, &err));
+	other_device(f);
+	ok(db_commit(f->db, &err));
+	config = calloc(1, sizeof(*config));
+	if (!config)
+		return -1;
+	config->calibrate_idle = true;
+	config->calibrate_every_ms = EVERY_MS;
+	config->n_repos = 1;
+	snprintf(config->repo[0].name, sizeof(config->repo[0].name), "kernels");
+	snprintf(config->repo[0].upstream, sizeof(config->repo[0].upstream), "main");
+	ledger = (struct ledger){ .db = f->db };
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	free(config);
+	return fixture_teardown(state);
+}
+
+static int look(int64_t now_ms)
+{
+	int queued = idle_step(config, &ledger, now_ms, &err);
+	if (queued < 0)
+		fail_msg("%s", err.text);
+	return queued;
+}
+
+/** Jobs of this state that ask for the device. */
+static int64_t jobs_for(struct fixture *f, const char *uuid, const char *state)
+{
+	struct stmt *s = db_stmt(
+		f->db, "SELECT count(*) FROM job WHERE device_uuid = :uuid AND state = :state AND kind = 'calibrate'", &err);
+	stmt_text(s, ":uuid", uuid);
+	stmt_text(s, ":state", state);
+	assert_int_equal(stmt_step(s, &err), 1);
+	int64_t n = row_int(s, 0);
+	stmt_reset(s);
+	return n;
+}
+
+static void finish(struct fixture *f, const char *uuid)
+{
+	struct stmt *s = db_stmt(f->db, "UPDATE job SET state = 'done' WHERE device_uuid = :uuid", &err);
+	ok(db_begin(f->db, &err));
+	stmt_text(s, ":uuid", uuid);
+	ok(stmt_run(s, &err));
+	ok(db_commit(f->db, &err));
+}
+
+static void every_device_in_its_time(void **state)
+{
+	struct fixture *f = *state;
+	assert_int_equal(look(1000), 2);
+	assert_int_equal(look(2000), 0); /* they wait */
+	finish(f, "sim-0");
+	finish(f, "sim-1");
+	assert_int_equal(look(1000 + EVERY_MS - 1), 0);
+	assert_int_equal(look(1000 + EVERY_MS), 2);
+	config->calibrate_idle = false;
+	finish(f, "sim-0");
+	assert_int_equal(look(1000 + 9 * EVERY_MS), 0);
+}
+
+/* The one that left keeps its job waiting, once; the other goes on. */
+static void a_device_that_left_holds_nobody_up(void **state)
+{
+	struct fixture *f = *state;
+	assert_int_equal(look(1000), 2);
+	for (int i = 1; i <= 3; i++) {
+		finish(f, "sim-0");
+		assert_int_equal(look(1000 + i * EVERY_MS), 1);
+	}
+	assert_int_equal(jobs_for(f, "sim-0", "done"), 3);
+	assert_int_equal(jobs_for(f, "sim-1", "queued"), 1);
+}
+
+static void work_goes_first(void **state)
+{
+	struct fixture *f = *state;
+	ok(db_begin(f->db, &err));
+	int64_t anybody = fixture_job(f, "feature", 1, 2, 500);
+	ok(db_commit(f->db, &err));
+	assert_int_equal(look(1000), 0); /* it may run on either */
+	ok(db_begin(f->db, &err));
+	ok(store_job_send(f->db, anybody, f->device, "nonce", 1500, &err));
+	ok(db_commit(f->db, &err));
+	assert_int_equal(look(2000), 1); /* now only one of them has something to do */
+	assert_int_equal(jobs_for(f, "sim-1", "queued"), 1);
+}
+
+static void paused_devices_are_left_alone(void **state)
+{
+	struct fixture *f = *state;
+	ok(db_begin(f->db, &err));
+	ok(store_device_state(f->db, f->device, "paused", "by hand", &err));
+	ok(db_commit(f->db, &err));
+	assert_int_equal(look(1000), 1);
+	assert_int_equal(jobs_for(f, "sim-0", "queued"), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(every_device_in_its_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_device_that_left_holds_nobody_up, setup, teardown),
+		cmocka_unit_test_setup_teardown(work_goes_first, setup, teardown),
+		cmocka_unit_test_setup_teardown(paused_devices_are_left_alone, setup, teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
