@@ -16,7 +16,7 @@ rm -rf "$to.new/kernels/build"
 
 for program in "$to.new"/bin/*; do
 	ldd "$program" | awk '/=> \// { print $3 }'
-done | sort -u | grep -vE '/(libc|libm|libdl|libpthread|librt|libresolv|ld-linux[^/]*|libgcc_s|libgomp)\.so' | while read -r library; do
+done | sort -u | grep -vE '/(libc|libm|libdl|libpthread|librt|libresolv|ld-linux[^/]*|libgcc_s)\.so' | while read -r library; do
 	cp -L "$library" "$to.new/lib/"
 done
 for file in "$to.new"/bin/* "$to.new"/lib/*; do
