@@ -69,6 +69,8 @@ static int tell(struct db *db, const struct result *r, const struct store_job *j
 	jsonw_kv_string(&j, "device", r->device.uuid);
 	jsonw_kv_string(&j, "driver", r->device.driver);
 	jsonw_kv_string(&j, "toolkit", r->device.toolkit);
+	if (r->device.cudnn[0])
+		jsonw_kv_string(&j, "cudnn", r->device.cudnn);
 	jsonw_kv_string(&j, "anchor", e->anchor_sha);
 	jsonw_kv_bool(&j, "carried", carried);
 	jsonw_object_end(&j);

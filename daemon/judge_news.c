@@ -298,6 +298,8 @@ int judge_news_epoch(struct db *db, const struct result *r, int64_t environment,
 	jsonw_kv_string(&j, "name", r->device.name);
 	jsonw_kv_string(&j, "driver", r->device.driver);
 	jsonw_kv_string(&j, "toolkit", r->device.toolkit);
+	if (r->device.cudnn[0])
+		jsonw_kv_string(&j, "cudnn", r->device.cudnn);
 	jsonw_kv_string(&j, "suite", r->plan.suite_name);
 	jsonw_object_end(&j);
 	int rc = alert_deliver(db, NULL, "epoch.started", &text, now_ms, err);

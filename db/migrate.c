@@ -26,6 +26,7 @@ EMBEDDED(0010_deliveries);
 EMBEDDED(0011_throttle);
 EMBEDDED(0012_anchors);
 EMBEDDED(0013_peer_jobs);
+EMBEDDED(0014_cudnn);
 
 static const struct migration embedded[] = {
 	ROW(1, 0001_init),
@@ -41,6 +42,7 @@ static const struct migration embedded[] = {
 	ROW(11, 0011_throttle),
 	ROW(12, 0012_anchors),
 	ROW(13, 0013_peer_jobs),
+	ROW(14, 0014_cudnn),
 };
 
 static int apply(struct db *db, const struct migration *m, struct fw_err *err)

@@ -63,7 +63,7 @@ int store_calibration_environment(struct db *db, int64_t device, const char *sui
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT e.id FROM environment e JOIN device d ON d.id = e.device AND d.driver = e.driver AND d.toolkit = "
-		"e.toolkit WHERE e.device = :device AND e.suite_sha = :suite ORDER BY e.id DESC LIMIT 1",
+		"e.toolkit AND d.cudnn = e.cudnn WHERE e.device = :device AND e.suite_sha = :suite ORDER BY e.id DESC LIMIT 1",
 		err);
 	if (!s)
 		return -1;
@@ -134,7 +134,8 @@ int view_false_alarms(struct db *db, int64_t device, struct view_false_alarms *o
 	s = r < 0 ? NULL
 		  : db_stmt(db,
 			    "SELECT count(*), total(k.blind) FROM device d JOIN environment e ON e.device = d.id AND e.driver = "
-			    "d.driver AND e.toolkit = d.toolkit JOIN calibration k ON k.environment = e.id WHERE d.id = :device "
+			    "d.driver AND e.toolkit = d.toolkit AND e.cudnn = d.cudnn JOIN calibration k ON k.environment = e.id "
+			    "WHERE d.id = :device "
 			    "AND "
 			    "NOT EXISTS (SELECT 1 FROM environment n WHERE n.device = d.id AND n.suite_sha = e.suite_sha AND "
 			    "n.id > "
@@ -157,6 +158,7 @@ int view_calibrations(struct db *db, const char *device, view_calibration_fn *ea
 	struct stmt *s = db_stmt(db,
 		"SELECT d.uuid, k.key, k.comparisons, k.alarms, k.launches, k.tau, k.mde_pct, k.blind, k.updated_at "
 		"FROM device d JOIN environment e ON e.device = d.id AND e.driver = d.driver AND e.toolkit = d.toolkit "
+		"AND e.cudnn = d.cudnn "
 		"JOIN calibration k ON k.environment = e.id WHERE (:device = '' OR d.uuid = :device) AND NOT EXISTS "
 		"(SELECT 1 FROM environment n WHERE n.device = d.id AND n.suite_sha = e.suite_sha AND n.id > e.id) "
 		"ORDER BY d.uuid, k.key, k.environment",

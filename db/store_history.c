@@ -135,7 +135,8 @@ int view_epochs(struct db *db, const struct view_scope *of, view_epoch_fn *each,
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT e.id, e.started_at, e.suite, e.anchor_sha, d.uuid, v.driver, v.toolkit, v.isolation, e.held_mhz, "
-		"v.power_limit_w, e.first_sha FROM epoch e JOIN environment v ON v.id = e.environment JOIN device d ON d.id = "
+		"v.power_limit_w, e.first_sha, v.cudnn FROM epoch e JOIN environment v ON v.id = e.environment JOIN device d ON "
+		"d.id = "
 		"v.device "
 		"WHERE e.repo = :repo AND (:device = 0 OR v.device = :device) AND "
 		"EXISTS (SELECT 1 FROM ratio r WHERE r.epoch = e.id AND r.key = :key) ORDER BY e.id",
@@ -152,7 +153,8 @@ int view_epochs(struct db *db, const struct view_scope *of, view_epoch_fn *each,
 				  .isolation = row_text(s, 7),
 				  .held_mhz = row_double(s, 8),
 				  .power_limit_w = row_double(s, 9),
-				  .first_anchor = row_text(s, 10) });
+				  .first_anchor = row_text(s, 10),
+				  .cudnn = row_text(s, 11) });
 	return r;
 }
 

@@ -24,7 +24,7 @@ int view_history(struct db *db, const struct view_scope *of, int limit, view_poi
 
 struct view_epoch {
 	int64_t id, started_at;
-	const char *suite, *anchor, *device, *driver, *toolkit, *isolation;
+	const char *suite, *anchor, *device, *driver, *toolkit, *cudnn, *isolation;
 	const char *first_anchor; /* that ratios are stated against; `anchor` is the one that commits are timed beside */
 	double held_mhz, power_limit_w;
 };

@@ -205,7 +205,7 @@ int view_log(struct db *db, int64_t job, int64_t after, int limit, view_log_fn *
 int view_devices(struct db *db, view_device_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT d.id, d.seen_at, d.uuid, d.kind, d.name, d.state, d.state_why, d.driver, d.toolkit, d.info, "
+		"SELECT d.id, d.seen_at, d.uuid, d.kind, d.name, d.state, d.state_why, d.driver, d.toolkit, d.info, d.cudnn, "
 		"(SELECT j.id FROM job j WHERE j.state IN ('sent', 'building', 'checking', 'measuring') AND j.device = d.id "
 		"LIMIT 1) "
 		"FROM device d ORDER BY d.kind, d.name, d.uuid",
@@ -224,7 +224,8 @@ int view_devices(struct db *db, view_device_fn *each, void *arg, struct fw_err *
 				  .driver = row_text(s, 7),
 				  .toolkit = row_text(s, 8),
 				  .info_json = row_text(s, 9),
-				  .job = row_int(s, 10) });
+				  .cudnn = row_text(s, 10),
+				  .job = row_int(s, 11) });
 	return r;
 }
 

@@ -65,7 +65,7 @@ int view_log(struct db *db, int64_t job, int64_t after, int limit, view_log_fn *
 
 struct view_device {
 	int64_t id, seen_at;
-	const char *uuid, *kind, *name, *state, *state_why, *driver, *toolkit, *info_json;
+	const char *uuid, *kind, *name, *state, *state_why, *driver, *toolkit, *cudnn, *info_json;
 	int64_t job; /* the one it works on, 0 none */
 };
 typedef void view_device_fn(void *arg, const struct view_device *row);

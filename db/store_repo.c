@@ -251,10 +251,10 @@ int store_device_put(struct db *db, const struct msg_device *d, int64_t now_ms, 
 	jsonw_kv_double(&j, "peak_gb_s", d->peak_gb_s);
 	jsonw_object_end(&j);
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO device (uuid, kind, name, driver, toolkit, info, seen_at) "
-		"VALUES (:uuid, :kind, :name, :driver, :toolkit, :info, :now) "
+		"INSERT INTO device (uuid, kind, name, driver, toolkit, cudnn, info, seen_at) "
+		"VALUES (:uuid, :kind, :name, :driver, :toolkit, :cudnn, :info, :now) "
 		"ON CONFLICT (uuid) DO UPDATE SET kind = excluded.kind, name = excluded.name, driver = excluded.driver, "
-		"toolkit = excluded.toolkit, info = excluded.info, seen_at = excluded.seen_at, "
+		"toolkit = excluded.toolkit, cudnn = excluded.cudnn, info = excluded.info, seen_at = excluded.seen_at, "
 		"state = CASE state WHEN 'absent' THEN 'ok' ELSE state END, "
 		"state_why = CASE state WHEN 'absent' THEN '' ELSE state_why END RETURNING id",
 		err);
@@ -265,6 +265,7 @@ int store_device_put(struct db *db, const struct msg_device *d, int64_t now_ms, 
 		stmt_text(s, ":name", d->name);
 		stmt_text(s, ":driver", d->driver);
 		stmt_text(s, ":toolkit", d->toolkit);
+		stmt_text(s, ":cudnn", d->cudnn);
 		stmt_text(s, ":info", info.data);
 		stmt_int(s, ":now", now_ms);
 		if (stmt_step(s, err) == 1) {
@@ -311,6 +312,8 @@ static void environment_hash(
 	buf_init(&text, 1 << 16);
 	buf_printf(&text, "%s\n%s\n%s\n%s\n%s\n%s\n%.17g\n", d->uuid, d->driver, d->toolkit, suite_sha, timing, isolation,
 		d->power_limit_w);
+	if (d->cudnn[0]) /* environments that were known before it was asked for keep their hash where there is none */
+		buf_printf(&text, "cudnn %s\n", d->cudnn);
 	hash_hex(text.data, text.len, hex);
 	buf_fini(&text);
 }
@@ -325,8 +328,9 @@ int store_environment_put(struct db *db, int64_t device, const struct msg_device
 	if (found)
 		return found < 0 ? -1 : 0;
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO environment (device, hash, driver, toolkit, suite_sha, timing, power_limit_w, isolation, first_at) "
-		"VALUES (:device, :hash, :driver, :toolkit, :suite_sha, :timing, :power, :isolation, :now)",
+		"INSERT INTO environment (device, hash, driver, toolkit, cudnn, suite_sha, timing, power_limit_w, isolation, "
+		"first_at) "
+		"VALUES (:device, :hash, :driver, :toolkit, :cudnn, :suite_sha, :timing, :power, :isolation, :now)",
 		err);
 	if (!s)
 		return -1;
@@ -334,6 +338,7 @@ int store_environment_put(struct db *db, int64_t device, const struct msg_device
 	stmt_text(s, ":hash", hash);
 	stmt_text(s, ":driver", d->driver);
 	stmt_text(s, ":toolkit", d->toolkit);
+	stmt_text(s, ":cudnn", d->cudnn);
 	stmt_text(s, ":suite_sha", suite_sha);
 	stmt_text(s, ":timing", timing);
 	if (d->power_limit_w > 0)

@@ -361,7 +361,8 @@ int view_environment(struct db *db, int64_t comparison, view_environment_fn *eac
 	struct stmt *s = db_stmt(db,
 		"SELECT e.id, e.first_at, e.hash, d.uuid, d.kind, d.name, e.driver, e.toolkit, e.timing, e.isolation, "
 		"e.suite_sha, "
-		"e.power_limit_w FROM comparison c JOIN environment e ON e.id = c.environment JOIN device d ON d.id = e.device "
+		"e.power_limit_w, e.cudnn FROM comparison c JOIN environment e ON e.id = c.environment JOIN device d ON d.id = "
+		"e.device "
 		"WHERE c.id = :comparison",
 		err);
 	if (!s)
@@ -383,7 +384,8 @@ int view_environment(struct db *db, int64_t comparison, view_environment_fn *eac
 			  .timing = row_text(s, 8),
 			  .isolation = row_text(s, 9),
 			  .suite_sha = row_text(s, 10),
-			  .power_limit_w = row_double(s, 11) });
+			  .power_limit_w = row_double(s, 11),
+			  .cudnn = row_text(s, 12) });
 	stmt_reset(s);
 	return 0;
 }

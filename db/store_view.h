@@ -103,7 +103,7 @@ int view_artifact(struct db *db, const char *owner_kind, int64_t owner, const ch
 
 struct view_environment {
 	int64_t id, first_at;
-	const char *hash, *uuid, *kind, *name, *driver, *toolkit, *timing, *isolation, *suite_sha;
+	const char *hash, *uuid, *kind, *name, *driver, *toolkit, *cudnn, *timing, *isolation, *suite_sha;
 	double power_limit_w;
 };
 typedef void view_environment_fn(void *arg, const struct view_environment *row);

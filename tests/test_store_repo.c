@@ -159,6 +159,10 @@ static void anything_that_matters_is_a_new_epoch(void **state)
 	assert_true(is_new);
 	assert_int_equal(epoch(f, &d, "5a17e", "none", &is_new), last);
 	assert_false(is_new);
+	snprintf(d.cudnn, sizeof(d.cudnn), "9.13.2");
+	assert_true(epoch(f, &d, "5a17e", "none", &is_new) != last);
+	assert_true(is_new);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM environment WHERE cudnn = '9.13.2'"), 1);
 }
 
 int main(void)

@@ -48,6 +48,7 @@ static void device_row(void *arg, const struct view_device *row)
 	answer_text(j, "state_why", row->state_why);
 	answer_text(j, "driver", row->driver);
 	answer_text(j, "toolkit", row->toolkit);
+	answer_text(j, "cudnn", row->cudnn);
 	jsonw_key(j, "info");
 	jsonw_raw(j, row->info_json, strlen(row->info_json));
 	answer_id(j, "job", row->job);

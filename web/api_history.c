@@ -55,6 +55,7 @@ static void epoch_row(void *arg, const struct view_epoch *row)
 	jsonw_kv_string(j, "device", row->device);
 	answer_text(j, "driver", row->driver);
 	answer_text(j, "toolkit", row->toolkit);
+	answer_text(j, "cudnn", row->cudnn);
 	jsonw_kv_string(j, "isolation", row->isolation);
 	jsonw_kv_figure(j, "held_mhz", row->held_mhz);
 	jsonw_kv_figure(j, "power_limit_w", row->power_limit_w);

@@ -429,6 +429,7 @@ static void take_environment(void *arg, const struct view_environment *e)
 	jsonw_kv_string(&j, "name", e->name);
 	text_or_null(&j, "driver", e->driver);
 	text_or_null(&j, "toolkit", e->toolkit);
+	text_or_null(&j, "cudnn", e->cudnn);
 	jsonw_kv_string(&j, "timing", e->timing);
 	jsonw_kv_figure(&j, "power_limit_w", e->power_limit_w);
 	jsonw_object_end(&j);

@@ -140,6 +140,7 @@ static void environment(struct buf *out, const struct comparison *c)
 	fact(out, "Device", c->environment.name);
 	fact(out, "Driver", c->environment.driver);
 	fact(out, "Toolkit", c->environment.toolkit);
+	fact(out, "cuDNN", c->environment.cudnn);
 	if (limit_w > 0)
 		emit_rawf(out, "<dt>Power limit</dt><dd>%.0f W</dd>", limit_w);
 	fact(out, "Timing", c->environment.timing);

@@ -143,6 +143,10 @@ static void device_card(void *arg, const struct view_device *row)
 	emit_text(out, *row->driver ? row->driver : "\u2013");
 	emit_raw(out, "</dd><dt>Toolkit</dt><dd>");
 	emit_text(out, *row->toolkit ? row->toolkit : "\u2013");
+	if (*row->cudnn) {
+		emit_raw(out, "</dd><dt>cuDNN</dt><dd>");
+		emit_text(out, row->cudnn);
+	}
 	emit_raw(out, "</dd>");
 	hardware(out, row->info_json);
 	false_alarms(d, row->id);

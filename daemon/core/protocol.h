@@ -58,6 +58,7 @@ struct msg_device {
 	char name[96];
 	char driver[48];
 	char toolkit[96]; /* compiler versions that enter the build's cache key */
+	char cudnn[24];   /* version that modules find; "" none */
 	int index;
 	double power_limit_w; /* 0: unknown */
 	int cores;            /* SMs or CPU threads */

@@ -42,6 +42,8 @@ static void put_hello(struct jsonw *j, const struct msg_hello *m)
 		jsonw_kv_string(j, "name", d->name);
 		jsonw_kv_string(j, "driver", d->driver);
 		jsonw_kv_string(j, "toolkit", d->toolkit);
+		if (d->cudnn[0])
+			jsonw_kv_string(j, "cudnn", d->cudnn);
 		jsonw_kv_int(j, "index", d->index);
 		jsonw_kv_int(j, "cores", d->cores);
 		jsonw_kv_int(j, "memory_bytes", d->memory_bytes);

@@ -10,6 +10,7 @@
 
 #include "base/lines.h"
 #include "core/protocol.h"
+#include "runner/cudnn_version.h"
 #include "runner/mode_audit.h"
 #include "runner/mode_check.h"
 #include "runner/mode_device.h"
@@ -132,6 +133,9 @@ int task_list(void)
 	snprintf(m.u.hello.version, sizeof(m.u.hello.version), "%s", FW_VERSION);
 	snprintf(m.u.hello.isolation, sizeof(m.u.hello.isolation), "none");
 	m.u.hello.n_devices = device_list(m.u.hello.device, PROTOCOL_DEVICES_MAX);
+	for (int i = 0; i < m.u.hello.n_devices; i++)
+		if (strcmp(m.u.hello.device[i].kind, "cuda") == 0)
+			cudnn_version(m.u.hello.device[i].cudnn, sizeof(m.u.hello.device[i].cudnn));
 	buf_init(&line, PROTOCOL_LINE_MAX);
 	protocol_write(&line, &m);
 	if (!line.failed && fwrite(line.data, 1, line.len, stdout) == line.len && fflush(stdout) == 0)
