@@ -203,17 +203,23 @@ static int host_flags(const struct rule *rule, struct judge_timed *t, int before
 	return flag_call(&e) | (enqueue_known ? flag_enqueue(t->enqueue_us[0], t->enqueue_us[1]) : before & FLAG_ENQUEUE);
 }
 
-/** A blind cell says what it saw, and calls only what is larger than the losses that its scatter alone can show. */
-static void keep_silent(struct store_cell *c)
+/**
+ * A blind cell says what it saw, and calls only what is larger than the losses that its scatter alone can show. A sustained loss is one of
+ * the bursts, not of the pairs.
+ */
+static void keep_silent(const struct judge_timed *t, struct store_cell *c)
 {
-	c->flags |= c->blind_pct > 0 ? FLAG_BLIND : 0;
-	if (c->verdict != VERDICT_REGRESSION || c->blind_pct <= -c->change_pct)
+	double change_pct = c->flags & FLAG_SUSTAINED ? stats_change_pct(t->sustained.all.m) : c->change_pct;
+	if (!(c->blind_pct > 0))
+		return;
+	c->flags |= FLAG_BLIND;
+	if (c->verdict != VERDICT_REGRESSION || c->blind_pct <= -change_pct)
 		return;
 	c->verdict = VERDICT_UNDECIDED;
 	c->borderline = false;
 	snprintf(c->reason, sizeof(c->reason),
 		"blind: launches of this cell scatter too much here to call a loss below %.1f %%; these show %.2f %%",
-		c->blind_pct, c->change_pct);
+		c->blind_pct, change_pct);
 }
 
 void judge_timings(const struct rule *general, bool sparse, struct judge_timed *t, struct store_cell *c)
@@ -253,7 +259,7 @@ void judge_timings(const struct rule *general, bool sparse, struct judge_timed *
 	show(&j, c);
 	c->base_median_ms = base;
 	c->target_median_ms = target;
-	keep_silent(c);
+	keep_silent(t, c);
 	/* The flag says that the typical call did not move; where it did, slow calls are no news. */
 	c->tail = tail && (c->verdict != VERDICT_REGRESSION || (j.flags & FLAG_SUSTAINED));
 }

@@ -433,6 +433,30 @@ static void throttled_launches_are_not_believed(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM device_throttle"), 2);
 }
 
+/* A loss of the bursts is one, whichever way the pairs lean; a blind cell measures it by the bursts, too. */
+static void sustained_losses_are_called(void **state)
+{
+	struct fixture *f = *state;
+	for (int k = 0; k < 3; k++) {
+		struct noise noise = { .state = 13, .white = 0.001 };
+		struct result *r = fixture_result(f, "main", 1, (unsigned)(2 + k), 1);
+		r->plan.ask.cell[0].blind_pct = k == 1 ? 3 : k == 2 ? 6 : 0;
+		fixture_accepted(r);
+		for (int launch = 1; launch <= 12; launch++) {
+			int set = launch > 6 ? 2 : 1;
+			fixture_launch(r, launch, set);
+			fixture_timing(r, &noise, launch, set, 0, "device", "", -0.002, 0);
+			fixture_timing(r, &noise, launch, set, 0, "sustained", "", 0.045, 0);
+		}
+		struct store_cell c = cell_of(f, judged(f, r, 5000).comparison, 0);
+		assert_int_equal(c.verdict, k == 2 ? VERDICT_UNDECIDED : VERDICT_REGRESSION);
+		assert_true(c.flags & FLAG_SUSTAINED);
+		assert_true(!(c.flags & FLAG_BLIND) == (k == 0));
+		if (k == 2)
+			assert_non_null(strstr(c.reason, "these show -4.4"));
+	}
+}
+
 static void slow_calls_more_frequent_are_flagged(void **state)
 {
 	struct fixture *f = *state;
@@ -618,6 +642,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(different_inputs_are_not_compared, setup, teardown),
 		cmocka_unit_test_setup_teardown(unmeasured_cells_are_undecided, setup, teardown),
 		cmocka_unit_test_setup_teardown(throttled_launches_are_not_believed, setup, teardown),
+		cmocka_unit_test_setup_teardown(sustained_losses_are_called, setup, teardown),
 		cmocka_unit_test_setup_teardown(slow_calls_more_frequent_are_flagged, setup, teardown),
 		cmocka_unit_test_setup_teardown(ended_jobs_get_no_result, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_job_one_comparison, setup, teardown),
