@@ -147,7 +147,8 @@ static void add_work(struct result *r, int i, int side, bool slower)
 			.workspace_bytes = 64 << 20,
 			.blocks_kept = -1 } };
 	snprintf(m.u.work.role, PROTOCOL_ROLE_SIZE, "%s", role);
-	snprintf(m.u.work.provider, sizeof m.u.work.provider, "hopper.v2");
+	const char *named = r->plan.ask.subject[side].provider;
+	snprintf(m.u.work.provider, sizeof m.u.work.provider, "%s", *named ? named : "hopper.v2");
 	snprintf(m.u.work.config, sizeof m.u.work.config, "tile 128x128 stages %d", side && slower ? 3 : 2);
 	fixture_add(r, &m);
 	static const char *const kernels[] = { "prepare_lists", "attention_main", "cast_output" };
@@ -171,17 +172,37 @@ static void add_work(struct result *r, int i, int side, bool slower)
 	}
 }
 
+/* The peer of this story knows no block masks. */
+static bool lacks(const struct result *r, int i)
+{
+	return strcmp(r->plan.ask.kind, "peer") == 0 && is_sparse(&r->plan.ask.cell[i]);
+}
+
+static void refuse(struct result *r, int i)
+{
+	struct msg m = { .t = MSG_CHECK, .u.check = { .cell = i, .error_ratio = -1 } };
+	snprintf(m.u.check.role, sizeof m.u.check.role, "base");
+	snprintf(m.u.check.failure, sizeof m.u.check.failure, "unsupported");
+	snprintf(m.u.check.detail, sizeof m.u.check.detail, "no block masks");
+	fixture_add(r, &m);
+}
+
 /* Cells slower by d(i), log; `launch_noise` makes a cell hard to decide. */
 static void measured(struct result *r, double (*d)(const struct cell *), double launch_noise)
 {
 	char module[65];
 	for (int s = 0; s < 2; s++) {
-		snprintf(module, sizeof module, "%.40s%.24s", sha_of((unsigned)r->plan.ask.job * 2 + (unsigned)s + 900),
-			sha_of(7));
+		/* one commit, one module */
+		snprintf(module, sizeof module, "%.32s%.32s", r->plan.ask.subject[s].commit + 8, sha_of(7));
 		fixture_build(r, s ? "target" : "base", "ok", module);
 		for (int i = 0; i < r->plan.ask.n_cells; i++) {
-			fixture_check(r, s ? "target" : "base", i, "", "feed");
-			add_work(r, i, s, d(&r->plan.ask.cell[i]) > 0.01);
+			bool cannot = s == 0 && lacks(r, i);
+			if (cannot)
+				refuse(r, i);
+			else
+				fixture_check(r, s ? "target" : "base", i, "", "feed");
+			if (!cannot)
+				add_work(r, i, s, d(&r->plan.ask.cell[i]) > 0.01);
 		}
 	}
 	for (int launch = 1; launch <= 2 * LAUNCHES; launch++) {
@@ -190,7 +211,7 @@ static void measured(struct result *r, double (*d)(const struct cell *), double 
 		for (int i = 0; i < r->plan.ask.n_cells; i++) {
 			double loss = d(&r->plan.ask.cell[i]),
 			       shift = loss + (loss != 0 ? launch_noise * noise_normal(&story.noise) : 0);
-			if (set == 2 && loss <= 0.01)
+			if ((set == 2 && loss <= 0.01) || lacks(r, i))
 				continue;
 			add_timing(r, launch, set, i, "device", "", 1, shift);
 			add_timing(r, launch, set, i, "phase", "prepare", 0.03, 0);
@@ -257,6 +278,26 @@ static int64_t judged(const char *branch, unsigned base, unsigned target, const 
 	return finish(r);
 }
 
+static double beside_cudnn(const struct cell *c)
+{
+	return c->direction == DIRECTION_BACKWARD ? -0.034 : c->attention.mask == FW_CAUSAL ? -0.105 : 0.027;
+}
+
+static void measured_beside_peer(unsigned commit)
+{
+	char text[160];
+	story.now_ms += HOUR_MS / 2;
+	struct result *r = begin("", commit, commit, "given");
+	snprintf(r->plan.ask.kind, sizeof r->plan.ask.kind, "peer");
+	r->plan.ask.rule.confirm = false;
+	snprintf(r->plan.ask.subject[0].provider, sizeof r->plan.ask.subject[0].provider, "cudnn");
+	snprintf(text, sizeof text, "UPDATE job SET kind = 'peer', origin = 'idle', base_provider = 'cudnn' WHERE id = %lld",
+		(long long)r->plan.ask.job);
+	ok(db_script(story.f.db, text, &err));
+	measured(r, beside_cudnn, 0.0004);
+	finish(r);
+}
+
 static void pushes_of_main(void)
 {
 	static const char *const subjects[] = { "attention: keep scores in registers", "list building: one pass fewer",
@@ -280,6 +321,8 @@ static void pushes_of_main(void)
 			: i == 12 ? repair_on_main
 				  : nothing,
 			0.0004);
+		if (i % 4 == 0)
+			measured_beside_peer((unsigned)i);
 	}
 	tip("main", "main", MAIN_PUSHES);
 }

@@ -61,6 +61,8 @@ is "no place in the history" "$(sql "SELECT (SELECT count(*) FROM ratio WHERE co
 cell=attention/dense/full/s64/hq2/hk1/d64/bf16/forward
 is "also not in that of all branches" "$(api "history?repo=kernels&cell=$cell&branch=" | jq -c --argjson p "$peer" '[.points[]?, .items[]? | select(.comparison == $p)] | length')" 0
 is "no commit status and no note" "$(sql "SELECT count(*) FROM outbox")" 0
+like "no regression in the metrics" "$(page metrics)" 'flopwatch_comparisons\{verdict="regression"\} 0'
+fails "and nothing in the feed" 1 grep -q "comparisons/$peer" <(page comparisons.atom)
 is "main's verdict stays" "$(api 'branches?repo=kernels' | jq -r '.items[0] | .verdict + " " + (.comparison | tostring)')" "unchanged $first"
 is "two commits were compared by the other comparison" "$(api "compare?repo=kernels&base=$main&target=$main" | jq .id)" "$first"
 

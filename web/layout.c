@@ -73,7 +73,8 @@ void layout_end_data(struct http_response *response, const char *data)
 		"<dialog id=keys aria-label=Keys><h2>Keys</h2><dl class=facts><dt><kbd>/</kbd><dd>find or filter<dt><kbd>j</kbd> "
 		"<kbd>k</kbd><dd>next, previous row<dt><kbd>Enter</kbd><dd>open it<dt><kbd>[</kbd> <kbd>]</kbd><dd>previous, "
 		"next "
-		"comparison<dt><kbd>g</kbd> then <kbd>o c h m a q d</kbd><dd>overview, comparisons, history, heat map, alerts, "
+		"comparison<dt><kbd>g</kbd> then <kbd>o c h m p a q d</kbd><dd>overview, comparisons, history, heat map, peers, "
+		"alerts, "
 		"queue, devices<dt><kbd>?</kbd><dd>this</dl><form method=dialog><p><label><input type=checkbox> keys are "
 		"on</label></p><button>Close</button></form></dialog></body></html>\n");
 }

@@ -58,7 +58,7 @@ static void take(void *arg, const struct view_peer *row)
 /* Throughput where the FLOPs are known, else the time. */
 static void speed(struct buf *out, double tflops, double ms)
 {
-	emit_raw(out, "<td class=n>");
+	emit_raw(out, "<td class=\"n w\">");
 	if (isfinite(tflops)) {
 		layout_tflops(out, tflops);
 	} else if (isfinite(ms)) {
@@ -70,17 +70,23 @@ static void speed(struct buf *out, double tflops, double ms)
 	emit_raw(out, "</td>");
 }
 
+struct lines {
+	struct buf *out;
+	int64_t comparison;
+};
+
 static void cell_line(void *arg, const struct view_cell *row)
 {
-	struct buf *out = arg;
-	const char *word = peers_word("peer", row->verdict);
-	emit_raw(out, "<tr><th scope=row>");
+	const struct lines *lines = arg;
+	struct buf *out = lines->out;
+	emit_rawf(out, "<tr><th scope=row><a href=\"/comparisons/%lld?open=%d#c%d\">", (long long)lines->comparison, row->n,
+		row->n);
 	comparison_group(out, row->group);
 	emit_raw(out, " ");
 	layout_case(out, row->key, row->mask, row->seqlen, row->block, row->sparsity_ratio);
 	emit_raw(out, " ");
 	emit_text(out, row->direction);
-	emit_raw(out, "</th>");
+	emit_raw(out, "</a></th>");
 	speed(out, row->target_tflops, row->target_median_ms);
 	speed(out, row->base_tflops, row->base_median_ms);
 	if (isfinite(row->change_pct))
@@ -88,7 +94,7 @@ static void cell_line(void *arg, const struct view_cell *row)
 			row->change_pct, 100 + row->change_pct, 100 + row->ci_low_pct, 100 + row->ci_high_pct);
 	else
 		emit_raw(out, "<td class=n>\u2013</td><td class=\"n w\">\u2013</td><td>");
-	layout_verdict(out, word);
+	layout_verdict(out, peers_word("peer", row->verdict));
 	if (*row->reason) {
 		emit_raw(out, "<span class=why>");
 		emit_text(out, row->reason);
@@ -141,9 +147,10 @@ static void before(struct drawing *d, const struct beside *now)
 
 static int draw_peer(struct drawing *d, const struct beside *b, struct fw_err *err)
 {
-	static const char *const columns[] = { "Cell", ">Ours, TFLOP/s", ">Peer, TFLOP/s", ">Of its speed", "~>95 % interval",
+	static const char *const columns[] = { "Cell", "~>Ours, TFLOP/s", "~>Peer, TFLOP/s", ">Of its speed", "~>95 % interval",
 		"" };
 	struct buf *out = d->out;
+	struct lines lines = { out, b->id };
 	emit_raw(out, "<section><h2>");
 	emit_text(out, b->repo);
 	emit_raw(out, " beside ");
@@ -167,7 +174,7 @@ static int draw_peer(struct drawing *d, const struct beside *b, struct fw_err *e
 	emit_raw(out, " UTC</p>");
 	before(d, b);
 	layout_table(out, 6, columns);
-	int result = view_cells(d->site->db, b->id, cell_line, out, err);
+	int result = view_cells(d->site->db, b->id, cell_line, &lines, err);
 	layout_table_end(out);
 	emit_raw(out, "</section>\n");
 	return result;

@@ -37,6 +37,7 @@ export async function pagesOf(server, { comparison, cell, items }) {
 		history: `${history}&branch=main&overlay=${encodeURIComponent(comparison.branch)}`,
 		"history-cells": "/history",
 		heat: "/heat",
+		peers: "/peers",
 		commit: `/commits/${comparison.target}`,
 		alerts: "/alerts",
 		queue: "/jobs",
