@@ -31,7 +31,7 @@ block_sparse: {seqlens: [49152], sparsity_ratios: [0.1], block_sizes: [128]}
 directions: [forward, backward]
 seed: 42
 threshold_pct: 1.5
-budget_s: 60
+budget_s: 30
 YML
 daemon_repository "$state/tree/kernels" "$state/tree/etc"
 daemon_start "$out/daemon.log" "$suite"
