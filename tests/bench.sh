@@ -125,10 +125,11 @@ print('bench http.history_10000_max %.6g ms' % max(ms))"
 target http.history_10000 10 ms
 echo "bench http.history_points $(curl -s "$server$history" | grep -o '"comparison":' | wc -l) count"
 
-# ---- the first page with everything that it asks for, as it travels
+# ---- the first page with everything that it asks for, modules of its scripts included, as it travels
 first=$(curl -s "$server/" | grep -oE '(src|href)="?/static/[^" >]+' | grep -oE '/static/.*' | sort -u)
+modules=$(for asset in $first; do curl -s "$server$asset" | grep -oE 'from "\./[^"]+' | sed 's,.*\./,/static/,'; done)
 total=$(curl -s "$server/" | wc -c)
-for asset in $first; do total=$((total + $(curl -s "$server$asset" | wc -c))); done
+for asset in $first $modules; do total=$((total + $(curl -s "$server$asset" | wc -c))); done
 echo "bench http.first_page_total $total bytes"
 target http.first_page_total 150000 bytes
 
