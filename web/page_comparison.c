@@ -356,7 +356,7 @@ void page_comparison(void *arg, struct http_request *r, struct http_response *re
 		answer_error(r, response, &err);
 		return;
 	}
-	page_stamp(id, &around, stamp);
+	page_stamp(id, &around, response->logged_in, stamp);
 	if (is_plain(&view) && page_cache_get(site->pages, id, stamp, &response->body)) {
 		response->type = "text/html; charset=utf-8";
 	} else if (draw(site, response, id, &around, &view, &err) != 0) {
