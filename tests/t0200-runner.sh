@@ -33,7 +33,7 @@ task() {
 			{ role: ["base", "target", "anchor"][.key], module: "\($dir)/\(.value).so", provider: "" }],
 		  cells: [cell("full"; "forward"; []; 3), cell("varlen_causal"; "backward"; [50, 40, 6]; 4)],
 		  rule: { version: 1, tau0: 0.0025, nu0: 6, k: 3.5, se_max: 0.003, launches_ok_min: 2, launches_regression_min: 4,
-			launches_max: 12, pairs_min: 4, pairs_max: 32, pair_budget_s: 0.02, beta_min: -1.1, beta_gain: 0.3,
+			launches_max: 12, pairs_min: 4, pairs_max: 32, pair_budget_s: 0.02, beta_min: -1.1,
 			half_width_dense_pct: 0.4, half_width_sparse_pct: 0.6, confirm: true },
 		  warm_s: 0.002, cell_warm_s: 0.001, phases: true, calls: true }' --args "$@"
 }

@@ -381,8 +381,8 @@ static void rules(void **state)
 	protocol_write_rule(&again, &out);
 	assert_string_equal(text.data, again.data);
 	buf_fini(&again);
-	assert_int_equal(protocol_parse_rule("{\"version\":2}", 13, &out, &err), -1);
-	assert_string_equal(err.text, "rule.version: 2 is outside 1..1");
+	assert_int_equal(protocol_parse_rule("{\"version\":3}", 13, &out, &err), -1);
+	assert_string_equal(err.text, "rule.version: 3 is outside 1..2");
 	buf_fini(&text);
 }
 

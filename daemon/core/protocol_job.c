@@ -19,7 +19,7 @@ int protocol_job_read_rule(json_t *object, const char *where, struct rule *out, 
 
 	field_begin(&f, object, err, "%s", where);
 	*out = (struct rule){
-		.version = (int)field_int(&f, "version", 1, 1),
+		.version = (int)field_int(&f, "version", 1, 2),
 		.tau0 = field_double(&f, "tau0", 1e-9, 1),
 		.nu0 = field_double(&f, "nu0", 1e-9, 1e6),
 		.k = field_double(&f, "k", 1e-3, 100),
@@ -31,7 +31,6 @@ int protocol_job_read_rule(json_t *object, const char *where, struct rule *out, 
 		.pairs_max = (int)field_int(&f, "pairs_max", 1, STATS_PAIRS_MAX),
 		.pair_budget_s = field_double(&f, "pair_budget_s", 1e-6, SECONDS_MAX),
 		.beta_min = field_double(&f, "beta_min", -2, 0),
-		.beta_gain = field_double(&f, "beta_gain", 0, 1),
 		.half_width_dense_pct = field_double(&f, "half_width_dense_pct", 0, 100),
 		.half_width_sparse_pct = field_double(&f, "half_width_sparse_pct", 0, 100),
 		.confirm = field_bool(&f, "confirm"),

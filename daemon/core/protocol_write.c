@@ -72,7 +72,6 @@ static void put_rule(struct jsonw *j, const struct rule *r)
 	jsonw_kv_int(j, "pairs_max", r->pairs_max);
 	jsonw_kv_double(j, "pair_budget_s", r->pair_budget_s);
 	jsonw_kv_double(j, "beta_min", r->beta_min);
-	jsonw_kv_double(j, "beta_gain", r->beta_gain);
 	jsonw_kv_double(j, "half_width_dense_pct", r->half_width_dense_pct);
 	jsonw_kv_double(j, "half_width_sparse_pct", r->half_width_sparse_pct);
 	jsonw_kv_bool(j, "confirm", r->confirm);

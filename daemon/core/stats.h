@@ -15,7 +15,7 @@ enum { STATS_PAIRS_MAX = 64, STATS_LAUNCHES_MAX = 32 };
 
 /** Constants of the procedure; they travel with the job and are stored with the result. */
 struct rule {
-	int version;                 /* 1 */
+	int version;                 /* 2 */
 	double tau0;                 /* prior launch scatter, log ratio; 0.0025 */
 	double nu0;                  /* weight of that prior in launches; 6 */
 	double k;                    /* standard errors of a decision; 3.5 up to 20 cells, 3.8 up to 60, 4.1 beyond */
@@ -25,8 +25,7 @@ struct rule {
 	int launches_max;            /* 12, per set */
 	int pairs_min, pairs_max;    /* 4, 32; pairs_min where the clock of each call is known, see stats_pairs_min */
 	double pair_budget_s;        /* pairs = this / time of a pair, multiple of 4; 0.4 */
-	double beta_min;             /* clip of beta; -1.1 */
-	double beta_gain;            /* use beta when it lowers the trimmed variance by this share; 0.30 */
+	double beta_min;             /* beta lies between this and 0; -1.1. 0: clocks are not taken out */
 	double half_width_dense_pct, half_width_sparse_pct; /* go on to this 95 % half-width while budget is left; 0.4, 0.6 */
 	bool confirm;                                       /* a regression needs a second set of launches; true */
 };
@@ -63,7 +62,7 @@ struct launch_estimate {
 	int set;
 	int n;        /* pairs */
 	double d;     /* trimmed mean, clock-adjusted */
-	double q;     /* variance of d */
+	double q;     /* variance of d, with what is not known of beta */
 	double d_raw; /* trimmed mean without adjustment */
 };
 
@@ -71,9 +70,9 @@ struct launch_estimate {
 void stats_trimmed(const double *y, int n, double *d, double *q);
 
 /**
- * Estimate every launch of a cell with one beta for all: least squares on launch-centred pairs, clipped to [beta_min, 0],
- * 0 where it does not lower the mean trimmed variance by beta_gain after the degree of freedom it costs. A clock that is
- * missing anywhere in a launch makes beta 0 for the cell, so that launches stay comparable.
+ * Estimate every launch of a cell with one beta for all: least squares on launch-centred pairs, drawn towards the middle of
+ * [beta_min, 0] as far as they leave it open. What stays open widens each launch by its own difference of clocks: a ratio that the
+ * clock might explain is not called. A clock that is missing anywhere makes beta 0 for the cell, so that launches stay comparable.
  * Shape: out[n_launches], n_launches <= STATS_LAUNCHES_MAX; each n <= STATS_PAIRS_MAX. What lies beyond is left out.
  */
 void stats_launches(
