@@ -294,8 +294,11 @@ static int cell_again(struct db *db, const struct rule *rule, struct store_cell 
 		take_stored(&stored[k], to[k]);
 	}
 	if (rc == 0 && t.decides.n > 0) {
-		if (!by_call)
-			memcpy(t.enqueue_us, stored[0].host_us, sizeof(t.enqueue_us));
+		if (!by_call) {
+			t.host.n = stored[0].n;
+			memcpy(t.host.pairs, stored[0].host, sizeof(t.host.pairs));
+			memcpy(t.host.guard, stored[0].guard, sizeof(t.host.guard));
+		}
 		judge_timings(rule, strcmp(c->group, "block_sparse") == 0, &t, c);
 		for (int k = 0; k < n && rc == 0; k++)
 			rc = put_estimates(db, &stored[k], to[k], err);

@@ -24,18 +24,20 @@ static bool is_series(const struct msg_cell *m, int cell, const char *series, co
 
 /* ---- timings --------------------------------------------------------------------------------------------------------- */
 
-static void collect(const struct result *r, int cell, const char *series, const char *against, struct judge_launches *out)
+/* `host`: the host's time of enqueue in place of the device's of the call. */
+static void collect(
+	const struct result *r, int cell, const char *series, const char *against, bool host, struct judge_launches *out)
 {
 	for (int i = 0; i < r->n_cells && out->n < STATS_LAUNCHES_MAX; i++) {
 		const struct msg_cell *m = r->cell[i];
 		int base = role_in(m, against), target = role_in(m, "target");
 		if (!is_series(m, cell, series, "") || base < 0 || target < 0 || m->n < 1)
 			continue;
-		bool clocks = m->mhz[base] && m->mhz[target];
+		bool clocks = !host && m->mhz[base] && m->mhz[target];
 		out->pairs[out->n] = (struct launch_pairs){ .set = m->set,
 			.n = m->n,
-			.base_ms = m->ms[base],
-			.target_ms = m->ms[target],
+			.base_ms = host ? m->host_us[base] : m->ms[base],
+			.target_ms = host ? m->host_us[target] : m->ms[target],
 			.base_mhz = clocks ? m->mhz[base] : NULL,
 			.target_mhz = clocks ? m->mhz[target] : NULL };
 		out->guard[out->n] = m->guard;
@@ -46,7 +48,6 @@ static void collect(const struct result *r, int cell, const char *series, const 
 void judge_timed_init(struct judge_timed *t)
 {
 	memset(t, 0, sizeof(*t));
-	t->enqueue_us[0] = t->enqueue_us[1] = NAN;
 	t->slow_pct[0] = t->slow_pct[1] = NAN;
 }
 
@@ -55,12 +56,12 @@ void judge_collect(const struct result *r, int cell, struct judge_timed *out)
 	const char *decide = r->plan.ask.cell[cell].decide;
 	bool by_call = strcmp(decide, "call") == 0;
 	judge_timed_init(out);
-	collect(r, cell, decide[0] ? decide : "device", "base", &out->decides);
-	collect(r, cell, "sustained", "base", &out->bursts);
+	collect(r, cell, decide[0] ? decide : "device", "base", false, &out->decides);
+	collect(r, cell, "sustained", "base", false, &out->bursts);
 	if (!by_call)
-		collect(r, cell, "call", "base", &out->call);
-	out->enqueue_us[0] = judge_median(r, cell, "device", "", "base", JUDGE_HOST_US);
-	out->enqueue_us[1] = judge_median(r, cell, "device", "", "target", JUDGE_HOST_US);
+		collect(r, cell, "call", "base", false, &out->call);
+	if (!by_call)
+		collect(r, cell, "device", "base", true, &out->host);
 }
 
 static bool timed(const struct launch_pairs *p)
@@ -152,7 +153,7 @@ bool judge_estimate(const struct result *r, int cell, const char *role, struct e
 	char why[GUARD_WHY_SIZE];
 	int from[STATS_LAUNCHES_MAX];
 	double beta;
-	collect(r, cell, "device", role, &all);
+	collect(r, cell, "device", role, false, &all);
 	if (sift(&all, &good, from, why) == 0)
 		return false;
 	stats_launches(&r->plan.ask.rule, good.pairs, good.n, good.estimate, &beta);
@@ -188,19 +189,34 @@ static void judge_bursts(const struct rule *rule, double threshold_pct, bool spa
 	verdict_judge(&raw, threshold_pct, sparse, good.estimate, good.n, &t->sustained);
 }
 
-/** FLAG_CALL and FLAG_ENQUEUE. `before`: what they were, kept where samples were thinned. */
-static int host_flags(const struct rule *rule, struct judge_timed *t, int before)
+static int call_flag(const struct rule *rule, struct judge_timed *t)
 {
 	struct judge_launches good;
 	struct estimate e;
 	char why[GUARD_WHY_SIZE];
 	int from[STATS_LAUNCHES_MAX];
 	double beta = 0;
-	bool enqueue_known = isfinite(t->enqueue_us[0]) && isfinite(t->enqueue_us[1]);
 	sift(&t->call, &good, from, why);
 	estimate(rule, &t->call, &good, from, &beta);
 	stats_combine(rule, good.estimate, good.n, &e);
-	return flag_call(&e) | (enqueue_known ? flag_enqueue(t->enqueue_us[0], t->enqueue_us[1]) : before & FLAG_ENQUEUE);
+	return flag_call(&e);
+}
+
+/** `before`: what it was, kept where samples were thinned. */
+static int enqueue_flag(const struct rule *rule, struct judge_timed *t, int before)
+{
+	struct judge_launches good;
+	struct rule host = *rule;
+	struct estimate e;
+	char why[GUARD_WHY_SIZE];
+	int from[STATS_LAUNCHES_MAX];
+	double beta = 0;
+	host.tau0 = FLAG_HOST_TAU0;
+	host.beta_min = 0;
+	if (sift(&t->host, &good, from, why) == 0 || !estimate(&host, &t->host, &good, from, &beta))
+		return before & FLAG_ENQUEUE;
+	stats_combine(&host, good.estimate, good.n, &e);
+	return flag_enqueue(side_median(&good, false), side_median(&good, true), e.m - host.k * e.se);
 }
 
 /**
@@ -255,7 +271,7 @@ void judge_timings(const struct rule *general, bool sparse, struct judge_timed *
 	j.beta = beta;
 	judge_bursts(rule, c->threshold_pct, sparse, t);
 	verdict_sustained(&j, &t->sustained);
-	j.flags |= host_flags(rule, t, flags);
+	j.flags |= call_flag(rule, t) | enqueue_flag(rule, t, flags);
 	show(&j, c);
 	c->base_median_ms = base;
 	c->target_median_ms = target;

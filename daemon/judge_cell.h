@@ -25,7 +25,7 @@ struct judge_timed {
 	struct judge_launches decides; /* of the series that decides */
 	struct judge_launches bursts;  /* series sustained */
 	struct judge_launches call;    /* series call, where it does not decide */
-	double enqueue_us[2];          /* median, base and target; NAN unknown */
+	struct judge_launches host;    /* the host's time of enqueue, us in place of ms, where the device decides */
 
 	struct judgement sustained; /* found: what the bursts say; all.launches 0: nothing */
 	double slow_pct[2];         /* found: share of slow calls, base and target; NAN unknown */

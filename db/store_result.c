@@ -446,26 +446,11 @@ static const float *floats_of(const struct buf *values, struct span span, int n)
 	return span.at >= 0 && span.n == n ? (const float *)(const void *)(values->data + span.at) : NULL;
 }
 
-/** Median of one side's host times over all launches; NAN where some are not known any more. Shape: spans[n]. */
-static double host_median(const struct store_launches *l, const struct span *spans)
-{
-	float all[STATS_LAUNCHES_MAX * STATS_PAIRS_MAX];
-	int n = 0;
-	for (int i = 0; i < l->n; i++) {
-		const float *v = floats_of(&l->values, spans[i], l->estimate[i].n);
-		if (!v)
-			return NAN;
-		for (int k = 0; k < l->estimate[i].n && n < (int)(sizeof(all) / sizeof(all[0])); k++)
-			all[n++] = v[k];
-	}
-	return n ? stats_median(all, n) : NAN;
-}
-
 int store_cell_launches(struct db *db, int64_t cell, const char *series, struct store_launches *out, struct fw_err *err)
 {
 	memset(out, 0, sizeof(*out));
 	buf_init(&out->values, 4 << 20);
-	struct span spans[STATS_LAUNCHES_MAX][4], host[2][STATS_LAUNCHES_MAX];
+	struct span spans[STATS_LAUNCHES_MAX][6];
 	struct stmt *s = db_stmt(db,
 		"SELECT l.set_, t.n, t.d, t.q, t.d_raw, b.ms, t.ms, b.mhz, t.mhz, b.host_us, "
 		"t.host_us, t.id, t.guard ->> 'reasons', t.guard ->> 'foreign', t.guard ->> 'xid', t.guard ->> 'ecc' FROM sample "
@@ -490,10 +475,8 @@ int store_cell_launches(struct db *db, int64_t cell, const char *series, struct 
 			.d = row_double(s, 2),
 			.q = row_double(s, 3),
 			.d_raw = row_double(s, 4) };
-		for (int i = 0; i < 4; i++)
+		for (int i = 0; i < 6; i++)
 			spans[n][i] = take_floats(s, 5 + i, &out->values);
-		for (int i = 0; i < 2; i++)
-			host[i][n] = take_floats(s, 9 + i, &out->values);
 		out->sample[n] = row_int(s, 11);
 		guard_unknown(&out->guard[n]);
 		out->guard[n].reasons = (uint64_t)row_int(s, 12);
@@ -516,6 +499,10 @@ int store_cell_launches(struct db *db, int64_t cell, const char *series, struct 
 			.target_ms = floats_of(&out->values, spans[i][1], pairs),
 			.base_mhz = floats_of(&out->values, spans[i][2], pairs),
 			.target_mhz = floats_of(&out->values, spans[i][3], pairs) };
+		out->host[i] = (struct launch_pairs){ .set = out->estimate[i].set,
+			.n = pairs,
+			.base_ms = floats_of(&out->values, spans[i][4], pairs),
+			.target_ms = floats_of(&out->values, spans[i][5], pairs) };
 		if (!out->pairs[i].base_mhz || !out->pairs[i].target_mhz)
 			out->pairs[i].base_mhz = out->pairs[i].target_mhz = NULL;
 		if (!out->pairs[i].base_ms || !out->pairs[i].target_ms)
@@ -524,8 +511,6 @@ int store_cell_launches(struct db *db, int64_t cell, const char *series, struct 
 			return err_set(
 				err, ERR_INVALID, "a launch of cell %lld has neither samples nor an estimate", (long long)cell);
 	}
-	for (int i = 0; i < 2; i++)
-		out->host_us[i] = host_median(out, host[i]);
 	return 0;
 }
 

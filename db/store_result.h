@@ -75,7 +75,7 @@ struct store_launches {
 	struct launch_pairs pairs[STATS_LAUNCHES_MAX]; /* point into `values` */
 	int64_t sample[STATS_LAUNCHES_MAX];            /* row of the target's samples, for store_sample_estimate */
 	struct msg_guard guard[STATS_LAUNCHES_MAX];    /* what decides whether a launch is believed; the rest is unknown */
-	double host_us[2];                             /* median host time of enqueue, base and target; NAN unknown */
+	struct launch_pairs host[STATS_LAUNCHES_MAX];  /* the host's time of enqueue in us in place of ms; NULL where unknown */
 	struct buf values;
 };
 /** Err: ERR_INVALID rows that do not fit together. Own: buf_fini(&out->values) in any case. */

@@ -38,11 +38,12 @@ static void host_time_is_flagged_when_it_surely_grew(void **state)
 	assert_int_equal(flag_call(&sure), FLAG_CALL);
 	assert_int_equal(flag_call(&unsure), 0);
 	assert_int_equal(flag_call(&none), 0);
-	assert_int_equal(flag_enqueue(5, 7.1), FLAG_ENQUEUE);
-	assert_int_equal(flag_enqueue(5, 6.9), 0);   /* 2 us or less */
-	assert_int_equal(flag_enqueue(30, 32.5), 0); /* 10 % or less */
-	assert_int_equal(flag_enqueue(7.1, 5), 0);
-	assert_int_equal(flag_enqueue(NAN, 50), 0);
+	assert_int_equal(flag_enqueue(5, 7.1, 0.1), FLAG_ENQUEUE);
+	assert_int_equal(flag_enqueue(5, 7.1, -0.1), 0);  /* launches do not agree */
+	assert_int_equal(flag_enqueue(5, 6.9, 0.1), 0);   /* 2 us or less */
+	assert_int_equal(flag_enqueue(30, 32.5, 0.1), 0); /* 10 % or less */
+	assert_int_equal(flag_enqueue(7.1, 5, 0.1), 0);
+	assert_int_equal(flag_enqueue(NAN, 50, 0.1), 0);
 }
 
 static void raw_and_adjusted_may_lie_apart(void **state)

@@ -46,9 +46,9 @@ int flag_call(const struct estimate *call)
 	return slower ? FLAG_CALL : 0;
 }
 
-int flag_enqueue(double base_us, double target_us)
+int flag_enqueue(double base_us, double target_us, double at_least)
 {
-	bool more = target_us - base_us > ENQUEUE_MORE_US && target_us > ENQUEUE_RATIO * base_us;
+	bool more = target_us - base_us > ENQUEUE_MORE_US && target_us > ENQUEUE_RATIO * base_us && at_least > 0;
 
 	return more ? FLAG_ENQUEUE : 0; /* NAN compares false */
 }

@@ -28,8 +28,13 @@ int flag_parse(const char *words);
 
 /** FLAG_CALL where host time included lost more than 1.5 % and the interval excludes no loss. */
 int flag_call(const struct estimate *call);
-/** FLAG_ENQUEUE where enqueue became longer by more than 2 us and by more than 10 %. Units: us; NAN: unknown. */
-int flag_enqueue(double base_us, double target_us);
+/** Scatter of the host's time between launches of the same code, as a log ratio: caches and placement differ from process to process. */
+#define FLAG_HOST_TAU0 0.05
+/**
+ * FLAG_ENQUEUE where enqueue became longer by more than 2 us and by more than 10 %, and launches agree on it. Units: medians in us,
+ * NAN: unknown; `at_least` the log ratio that its standard errors leave.
+ */
+int flag_enqueue(double base_us, double target_us, double at_least);
 /** FLAG_CLOCK where the change with and without the clock's adjustment lie more than 0.3 points apart. */
 int flag_clock(const struct estimate *e);
 
