@@ -13,6 +13,8 @@
 enum { BURSTS = 4, KEPT_MAX = STATS_PAIRS_MAX / 2, REDO_MAX = 3, AHEAD_MIN = 2, CALLS_MIN = 2 };
 
 #define BURST_US 0.4e6
+#define SETTLE_US                                                                                                                \
+	0.6e6        /* before the first burst: a GPU that comes from rest runs above its power limit's clock for about so long */
 #define QUEUE_US 2e4 /* of calls ahead, which the burst outlasts its end by */
 
 /* One burst, of one side. */
@@ -116,10 +118,10 @@ static int run_burst(struct timing *t, struct subject *u, struct burst *b, struc
 	return 0;
 }
 
-/* Bursts 0 and 3 are base's, 1 and 2 target's: equally many of the last calls of each. Returns samples a side. */
-static int gather(const struct burst b[BURSTS], struct side side[2], double energy_j[2])
+/* Bursts 0 and 3 belong to side `first`, 1 and 2 to the other: equally many of the last calls of each. Returns samples a side. */
+static int gather(const struct burst b[BURSTS], int first, struct side side[2], double energy_j[2])
 {
-	static const int of[2][2] = { { 0, 3 }, { 1, 2 } };
+	const int of[2][2] = { { first ? 1 : 0, first ? 2 : 3 }, { first ? 0 : 1, first ? 3 : 2 } };
 	int n = KEPT_MAX;
 	for (int i = 0; i < BURSTS; i++)
 		n = b[i].kept < n ? b[i].kept : n;
@@ -136,7 +138,7 @@ static int gather(const struct burst b[BURSTS], struct side side[2], double ener
 	return 2 * n;
 }
 
-static void write_record(struct timing *t, struct msg_cell *m, struct side side[2], const double energy_j[2])
+static void write_record(struct timing *t, struct msg_cell *m, int first, struct side side[2], const double energy_j[2])
 {
 	static const char *const role[] = { "base", "target" };
 	int n = m->n;
@@ -150,9 +152,21 @@ static void write_record(struct timing *t, struct msg_cell *m, struct side side[
 		m->energy_j[s] = energy_j[s];
 	}
 	for (int i = 0; i < 2 * n; i++)
-		m->order[i] = i < n / 2 || i >= n / 2 + n ? 'A' : 'B';
+		m->order[i] = (i < n / 2 || i >= n / 2 + n) == (first == 0) ? 'A' : 'B';
 	m->order[2 * n] = '\0';
 	record_cell(t->runner->records, m);
+}
+
+/* Both sides in turns, untimed, until the clock has come down to what the power limit allows. */
+static int settle(struct timing *t, struct subject *const side[2], struct failure *f)
+{
+	const struct device_ops *ops = t->runner->ops;
+	struct meter unread = { .last_j = -1 };
+	double until_us = ops->host_us(t->runner->dev) + SETTLE_US;
+	for (int i = 0; ops->host_us(t->runner->dev) < until_us; i ^= 1)
+		if (calls_until(t, side[i], ops->host_us(t->runner->dev) + SETTLE_US / 6, 1, &unread, f) < 0)
+			return -1;
+	return 0;
 }
 
 static struct subject *with_role(struct timing *t, const char *role)
@@ -177,13 +191,17 @@ int burst_run(struct timing *t, struct failure *f)
 		failure_set(f, "device", base && target ? "no memory for samples" : "bursts need a base and a target");
 		goto out;
 	}
-	struct subject *const order[BURSTS] = { base, target, target, base };
+	struct subject *const sides[2] = { base, target };
+	int first = (int)runner_random(t->runner, 2); /* whoever comes first may find the device cooler */
+	struct subject *const order[BURSTS] = { sides[first], sides[!first], sides[!first], sides[first] };
 	runner_at(t->runner, t->cell, NULL, "time");
 	int redo = 0;
 	for (bool again = true; again; redo += again) {
 		struct msg_guard after;
 		char why[GUARD_WHY_SIZE];
 		runner_guard(t->runner, t->cell, redo, &guard);
+		if (settle(t, sides, f) != 0)
+			goto out;
 		for (int i = 0; i < BURSTS; i++)
 			if (run_burst(t, order[i], &b[i], f) != 0)
 				goto out;
@@ -193,10 +211,10 @@ int burst_run(struct timing *t, struct failure *f)
 			goto out;
 		again = guard_discards(&guard, why) && redo < REDO_MAX;
 	}
-	timing_begin_record(t, m, "sustained", "", gather(b, side, energy_j));
+	timing_begin_record(t, m, "sustained", "", gather(b, first, side, energy_j));
 	m->redo = redo;
 	m->guard = guard;
-	write_record(t, m, side, energy_j);
+	write_record(t, m, first, side, energy_j);
 	rc = 0;
 out:
 	free(m);

@@ -1,8 +1,9 @@
 /**
  * burst.h - series sustained: one side at a time for a while, so that each settles at the clock that its own power draw allows.
  *
- * Pairs share one clock and give the ratio at equal clocks; bursts A B B A give the ratio that lasts. Both are true. The first
- * half of a burst lets clock and heat settle, the second is timed; the order takes out what is linear in time.
+ * Pairs share one clock and give the ratio at equal clocks; bursts A B B A, or B A A B by chance, give the ratio that lasts. Both are
+ * true. Before them both sides run in turns until the clock has settled under load; the first half of a burst lets it settle under that
+ * side's power, the second is timed. The order takes out what is linear in time, and chance over launches what is not.
  */
 #ifndef RUNNER_BURST_H
 #define RUNNER_BURST_H

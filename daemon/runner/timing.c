@@ -11,7 +11,7 @@
 enum {
 	REDO_MAX = 3, /* passes thrown away because the device was disturbed */
 	PHASES = 6,
-	LONG_CELL = 4 /* a cell whose round takes this many warm-ups is warm after its solo calls */
+	LONG_CELL = 2 /* a cell whose round takes this many warm-ups is warm after its solo calls */
 };
 
 #define LEAST_MS 1e-6f /* a time that rounds to nothing is still a time */

@@ -2,9 +2,12 @@
 #include "worker/sustain.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/guard.h"
+
+enum { AGREE = 2 }; /* launches of a sentinel that have to lean the same way */
 
 #define CLOCK_APART  0.01 /* of the clocks that both sides settle at */
 #define ENERGY_APART 0.03 /* of the energy of a call */
@@ -32,9 +35,42 @@ static bool is_sentinel(const struct bench *b, int cell)
 	return longest == cell;
 }
 
-static bool apart(double base, double target, double limit)
+static int sign_beyond(double log_ratio, double limit)
 {
-	return base > 0 && target > 0 && fabs(log(target / base)) > limit;
+	return log_ratio > limit ? 1 : log_ratio < -limit ? -1 : 0;
+}
+
+/*
+ * The side that draws more power in these bursts: 1 target, -1 base, 0 neither. Clocks count only when they lie further apart than the two
+ * bursts of one side do: what wanders is the device.
+ */
+static int draws_more(const struct msg_cell *m, int base, int target)
+{
+	const float *a = m->mhz[base], *b = m->mhz[target];
+	int half = m->n / 2, lean = 0;
+
+	if (a && b && half > 0) {
+		double a1 = log(stats_median(a, half)), a2 = log(stats_median(a + half, half)), b1 = log(stats_median(b, half)),
+		       b2 = log(stats_median(b + half, half)), wander = fmax(fabs(a2 - a1), fabs(b2 - b1));
+
+		lean = sign_beyond((a1 + a2 - b1 - b2) / 2, fmax(CLOCK_APART, wander)); /* more power is a lower clock */
+	}
+	if (lean == 0 && m->energy_j[base] > 0 && m->energy_j[target] > 0)
+		lean = sign_beyond(log(m->energy_j[target] / m->energy_j[base]), ENERGY_APART);
+	return lean;
+}
+
+/* One launch that leans may be the device's doing; the next has to agree before a whole direction is run in bursts. */
+static bool leans(const struct bench_cell *c)
+{
+	return c->n_bursts > 0 && abs(c->leans) == c->n_bursts;
+}
+
+static bool wants_second(const struct bench *b, int cell)
+{
+	const struct bench_cell *c = &b->cell[cell];
+
+	return c->open && !b->bursts[b->cells[cell].direction == DIRECTION_BACKWARD] && leans(c) && c->n_bursts < AGREE;
 }
 
 int sustain_add(struct bench *b, const struct msg_cell *m, struct fw_err *err)
@@ -48,10 +84,8 @@ int sustain_add(struct bench *b, const struct msg_cell *m, struct fw_err *err)
 	if (bench_keep(c->burst, &c->n_bursts, m, err) < 0)
 		return -1;
 	bench_judge(b, m->cell);
-	if (m->mhz[base] && m->mhz[target] &&
-		apart(stats_median(m->mhz[base], m->n), stats_median(m->mhz[target], m->n), CLOCK_APART))
-		b->bursts[b->cells[m->cell].direction == DIRECTION_BACKWARD] = true;
-	if (apart(m->energy_j[base], m->energy_j[target], ENERGY_APART))
+	c->leans += draws_more(m, base, target);
+	if (c->n_bursts >= AGREE && leans(c))
 		b->bursts[b->cells[m->cell].direction == DIRECTION_BACKWARD] = true;
 	return 1;
 }
@@ -73,7 +107,7 @@ bool sustain_wants(const struct bench *b, int cell, int set)
 {
 	if (!sustain_possible(b))
 		return false;
-	return wanted_set(b, cell) == set || (!b->set_begun[set] && is_sentinel(b, cell));
+	return wanted_set(b, cell) == set || (!b->set_begun[set] && is_sentinel(b, cell)) || wants_second(b, cell);
 }
 
 int sustain_next(const struct bench *b, int *list, int *set)
@@ -82,7 +116,7 @@ int sustain_next(const struct bench *b, int *list, int *set)
 
 	for (want = 1; want <= 2 && n == 0 && sustain_possible(b); want++)
 		for (i = 0, *set = want; i < b->n_cells; i++)
-			if (wanted_set(b, i) == want)
+			if (wanted_set(b, i) == want || (want == 1 && b->cell[i].judgement.want_set == 0 && wants_second(b, i)))
 				list[n++] = i;
 	return n;
 }

@@ -1,6 +1,6 @@
 /**
  * sustain.h - which cells run in bursts: four sentinels in the first launch of each set, and all cells of a direction in which
- * a sentinel's sides settle at different clocks or take different energy, until their sustained change is judged.
+ * a sentinel's sides settle at different clocks or take different energy in two launches, until their sustained change is judged.
  */
 #ifndef WORKER_SUSTAIN_H
 #define WORKER_SUSTAIN_H
