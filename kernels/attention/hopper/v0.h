@@ -120,7 +120,7 @@ V0_DEVICE int v0_token_of_step(const struct v1_job &job, int inner, int step)
 	if (!job.block)
 		return inner + step * V1_STEP;
 	const int parts = job.block / V1_STEP;
-	return job.list[inner + step / parts] * job.block + step % parts * V1_STEP;
+	return job.list[~inner + step / parts] * job.block + step % parts * V1_STEP;
 }
 
 /* As the functions of v1.h. */

@@ -26,13 +26,19 @@
 /** One outer tile. Units: tokens, absolute. first < 0: unused entry. */
 struct v1_tile {
 	int32_t first, end; /* own tokens [first, end) */
-	int32_t inner;      /* first token of step 0; with blocks: index of the tile's first entry in job.list */
+	int32_t inner;      /* first token of step 0; of a list: ~index of the tile's first entry in job.list */
 	int32_t inner_end;  /* tokens of the other side end here */
 	int32_t steps;
 	int32_t diagonal; /* query i sees key j when j <= i + diagonal */
 	int32_t slot;     /* backward: slot of step 0 */
 	int32_t order;    /* backward: tiles that see the same queries and have smaller keys */
 };
+
+/** Whether the steps of a tile are a list, not a run of tokens. */
+V1_HD int v1_is_list(int32_t inner)
+{
+	return inner < 0;
+}
 
 /** bf16 tensor (token, head, element), elements adjacent. Units: strides in elements. */
 struct v1_tensor {
@@ -54,6 +60,7 @@ struct v1_job {
 	int32_t parts; /* backward: the heads of a group are walked in so many parts with sums of their own, which CAST adds up */
 	int32_t passes;  /* backward: 2 when dQ is a pass of its own */
 	int32_t ordered; /* backward: dQ is summed in a fixed order */
+	int32_t runs;    /* kept blocks that lie side by side are walked as a run of tokens, as under a full mask */
 	int32_t section; /* key heads that run at a time, so that what they share stays in the L2 cache */
 	int64_t list_capacity;
 	float scale;

@@ -53,7 +53,7 @@ V1_DEVICE int query_of_step(const struct v1_job &job, int inner, int step)
 	if (!job.block)
 		return inner + step * V1_STEP;
 	int parts = job.block / V1_STEP; /* 1 or 2 */
-	return job.list[inner + (step >> (parts - 1))] * job.block + (step & (parts - 1)) * V1_STEP;
+	return job.list[~inner + (step >> (parts - 1))] * job.block + (step & (parts - 1)) * V1_STEP;
 }
 
 /* Start copying Q, dO and the row statistics of one step. */

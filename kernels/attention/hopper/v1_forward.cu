@@ -27,7 +27,7 @@ V1_DEVICE int key_of_step(const struct v1_job &job, int inner, int step)
 	if (!job.block)
 		return inner + step * V1_STEP;
 	int parts = job.block / V1_STEP; /* 1 or 2 */
-	return job.list[inner + (step >> (parts - 1))] * job.block + (step & (parts - 1)) * V1_STEP;
+	return job.list[~inner + (step >> (parts - 1))] * job.block + (step & (parts - 1)) * V1_STEP;
 }
 
 /* Where a block's rows are; keys below clean_end are seen by all of them. In shared memory, because the main loop needs every register. */

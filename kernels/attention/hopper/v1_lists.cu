@@ -1,8 +1,9 @@
 /**
- * v1_lists.cu - phase RANGE_MERGE of provider "hopper.v1": sequence offsets or block bits become tiles and lists.
+ * v1_lists.cu - phase RANGE_MERGE of all hopper providers: sequence offsets or block bits become tiles and lists.
  *
  * Full and causal: every thread makes one tile and finds its rank among all tiles by cost, so that long tiles start first; ties
- * keep their order, so the table is the same on every run. Blocks: one warp walks the bits of one outer block, 32 at a time.
+ * keep their order, so the table is the same on every run. Blocks: one warp walks the bits of one outer block, 32 at a
+ * time; where kept blocks lie side by side a stage may walk them as a run, without a list.
  */
 #include "v1.h"
 
@@ -160,9 +161,18 @@ static __global__ void __launch_bounds__(THREADS) v1_block_lists_kernel(const __
 	if (i >= outer_blocks * job.nhk)
 		return;
 	const int32_t kv_head = i / outer_blocks, outer = i % outer_blocks;
-	int32_t kept = 0, missing;
-	for (int32_t word = 0; word < inner_words; word++)
-		kept += __popc(kept_blocks(job, kv_head, outer, word, lane, &missing));
+	int32_t kept = 0, first = 0, end = 0, missing;
+	bool run = job.runs;
+	for (int32_t word = 0; word < inner_words; word++) {
+		const uint32_t bits = kept_blocks(job, kv_head, outer, word, lane, &missing);
+		if (bits) {
+			first = kept ? first : word * 32 + __ffs((int)bits) - 1;
+			end = word * 32 + 32 - __clz((int)bits);
+			kept += __popc(bits);
+			run = run && !__any_sync(0xffffffffu, bits >> lane & 1 && missing);
+		}
+	}
+	run = run && end - first == kept;
 
 	int32_t begin = 0;
 	if (lane == 0)
@@ -171,7 +181,7 @@ static __global__ void __launch_bounds__(THREADS) v1_block_lists_kernel(const __
 	if ((int64_t)begin + kept > job.list_capacity) /* more blocks than the plan was told: stay inside the buffer */
 		kept = begin < job.list_capacity ? (int32_t)(job.list_capacity - begin) : 0;
 	int32_t written = 0;
-	for (int32_t word = 0; word < inner_words; word++) {
+	for (int32_t word = 0; word < inner_words && !run; word++) {
 		uint32_t bits = kept_blocks(job, kv_head, outer, word, lane, &missing);
 		int32_t at = written + __popc(bits & ((1u << lane) - 1));
 		if ((bits >> lane & 1) && at < kept) {
@@ -189,8 +199,8 @@ static __global__ void __launch_bounds__(THREADS) v1_block_lists_kernel(const __
 		tile.end = min(tile.first + job.outer_rows, total_outer);
 		if (tile.first >= total_outer)
 			tile.first = -1;
-		tile.inner = begin;
-		tile.inner_end = total_inner;
+		tile.inner = run ? first * job.block : ~begin;
+		tile.inner_end = run ? min(end * job.block, total_inner) : total_inner;
 		tile.steps = kept * (job.block / V1_STEP);
 		tile.diagonal = V1_NO_DIAGONAL;
 		tile.slot = 0;

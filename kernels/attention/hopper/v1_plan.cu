@@ -135,6 +135,7 @@ static int make_job(const struct v1_kernels *kernels, const struct fw_problem *p
 	job->step = shape->step;
 	job->parts = shape->parts;
 	job->passes = shape->passes;
+	job->runs = shape->runs && !job->ordered;
 	const int32_t outer = job->backward ? job->total_k : job->total_q;
 	const int32_t shared = v1_list_rows(job);
 	job->n_tiles = job->block ? v1_ceil_div(outer, shared) * (shared / rows) : outer / rows + job->n_seqs;

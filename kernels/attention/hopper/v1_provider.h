@@ -17,6 +17,7 @@ struct v1_shape {
 	int32_t step;       /* tokens of the other side that are multiplied at a time: V1_STEP or a multiple */
 	int32_t parts;      /* as in struct v1_job */
 	int32_t passes;
+	bool runs;       /* its kernels can walk kept blocks that lie side by side as a run */
 	char config[80]; /* the text of fw_info.config */
 };
 

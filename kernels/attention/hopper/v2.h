@@ -39,6 +39,18 @@ cudaError_t v2_forward_setup(const struct v2_job *job);
 cudaError_t v2_backward_setup(const struct v2_job *job);
 cudaError_t v2_grad_q_setup(const struct v2_job *job);
 
+/** Launch a persistent kernel: as many blocks as there are multiprocessors, or items. Units: `shared` bytes. */
+static inline cudaError_t v2_launch(
+	const struct v2_job *job, const void *kernel, int64_t items, int threads, int shared, cudaStream_t stream)
+{
+	const unsigned blocks = (unsigned)(items < job->processors ? items : job->processors);
+	void *arguments[] = { (void *)job };
+	const cudaError_t launched =
+		cudaLaunchKernel(kernel, dim3(blocks), dim3((unsigned)threads), arguments, (size_t)shared, stream);
+	const cudaError_t last = cudaGetLastError();
+	return launched != cudaSuccess ? launched : last;
+}
+
 /** Units: bytes of dynamic shared memory. */
 int v2_forward_shared(int headdim);
 int v2_backward_shared(int headdim, int outer_rows);

@@ -81,7 +81,7 @@ template <int KEYS> SM90_DEVICE int turn_of_step(const struct v1_job &job, const
 		return tile.order * adders;
 	if (job.cursor[0] > job.list_capacity) /* the lists were cut short: turns would never come */
 		return 0;
-	const int rank = job.ranks[tile.inner + (step >> (job.block / V1_STEP - 1))];
+	const int rank = job.ranks[~tile.inner + (step >> (job.block / V1_STEP - 1))];
 	return (rank * (job.block > KEYS ? job.block / KEYS : 1) + tile.order) * adders;
 }
 
@@ -92,9 +92,9 @@ struct visit {
 
 SM90_DEVICE struct visit visit_of_step(const struct v1_job &job, int inner, int step)
 {
-	if (!job.block)
+	if (!v1_is_list(inner))
 		return { inner + step * V1_STEP, 0 };
-	const int parts = job.block / V1_STEP, entry = job.list[inner + (step >> (parts - 1))]; /* parts: 1 or 2 */
+	const int parts = job.block / V1_STEP, entry = job.list[~inner + (step >> (parts - 1))]; /* parts: 1 or 2 */
 	return { v1_listed_block(entry) * job.block + (step & (parts - 1)) * V1_STEP, v1_missing_halves(entry) };
 }
 
@@ -498,11 +498,6 @@ cudaError_t v2_backward_setup(const struct v2_job *job)
 
 cudaError_t v2_backward(const struct v2_job *job, cudaStream_t stream)
 {
-	const int64_t items = items_of(job->work);
-	const unsigned blocks = (unsigned)(items < job->processors ? items : job->processors);
-	void *arguments[] = { (void *)job };
-	cudaError_t launched = cudaLaunchKernel(kernel_of(&job->work), dim3(blocks), dim3(THREADS), arguments,
-		(size_t)v2_backward_shared(job->work.headdim, job->work.outer_rows), stream);
-	cudaError_t last = cudaGetLastError();
-	return launched != cudaSuccess ? launched : last;
+	const int shared = v2_backward_shared(job->work.headdim, job->work.outer_rows);
+	return v2_launch(job, kernel_of(&job->work), items_of(job->work), THREADS, shared, stream);
 }

@@ -11,11 +11,6 @@
  */
 #include "v2_walk.h"
 
-enum {
-	LOADER_REGISTERS = 56,
-	COMPUTE_REGISTERS = 224,
-};
-
 /* Named barriers. */
 enum { TURN = 1, GROUP = TURN + COMPUTE_GROUPS };
 
@@ -31,19 +26,6 @@ template <int D> struct forward_shared : walk_tiles<D> {
 	static const int items = v + STAGES * tiles::tile;     /* [2] */
 	static const int barriers = items + 2 * ITEM_BYTES;    /* 8 bytes each */
 	static const int bytes = barriers + 16 * 8 + 1024;     /* 1024: dynamic shared memory may start anywhere */
-};
-
-/* Barriers, in units of 8 bytes from forward_shared::barriers. */
-enum {
-	Q_FULL,
-	Q_EMPTY,
-	K_FULL,
-	K_EMPTY = K_FULL + STAGES,
-	V_FULL = K_EMPTY + STAGES,
-	V_EMPTY = V_FULL + STAGES,
-	ITEM_FULL = V_EMPTY + STAGES,
-	ITEM_EMPTY = ITEM_FULL + 2,
-	BARRIERS = ITEM_EMPTY + 2
 };
 
 #ifdef SM90_CODE
@@ -75,11 +57,11 @@ template <int D> SM90_DEVICE void load_items(const struct v2_job &job, uint32_t 
 		int step = (tile.steps + 1) / 2 - 1;
 		struct halves at = { 0, 0 };
 		if (step >= 0) {
-			sm90_barrier_wait(barrier + Q_EMPTY * 8, (q_loads & 1) ^ 1);
-			sm90_barrier_expect(barrier + Q_FULL * 8, COMPUTE_GROUPS * shared::rows);
+			sm90_barrier_wait(barrier + ROWS_EMPTY * 8, (q_loads & 1) ^ 1);
+			sm90_barrier_expect(barrier + ROWS_FULL * 8, COMPUTE_GROUPS * shared::rows);
 #pragma unroll
 			for (int w = 0; w < COMPUTE_GROUPS; w++)
-				sm90_load(base + shared::q + w * shared::rows, &job.q, barrier + Q_FULL * 8,
+				sm90_load(base + shared::q + w * shared::rows, &job.q, barrier + ROWS_FULL * 8,
 					tile.first + (work.heads == 1 ? w * ROWS : 0), 0, head + (work.heads == 1 ? 0 : w),
 					SM90_EVICT_FIRST);
 			q_loads++;
@@ -259,8 +241,8 @@ template <int D> SM90_DEVICE void compute_items(const struct v2_job &job, uint32
 				o[i] = 0.0f;
 		} else {
 			/* Every row of the tile sees all keys of the steps below `clean`. */
-			int clean = step; /* blocks: only the highest one may be ragged or alone in its step */
-			if (!work.block)
+			int clean = step; /* a list: only the highest one may be ragged or alone in its step */
+			if (!v1_is_list(tile.inner))
 				clean = max(0, min(tile.inner_end, tile.first + tile.diagonal + 1) - tile.inner) / KEYS;
 			/* Last key that this thread's rows see, less this thread's first column; a missing half is masked by its number. */
 			const int seen0 = min(tile.inner_end - 1, first + row + tile.diagonal) - 2 * t;
@@ -269,7 +251,7 @@ template <int D> SM90_DEVICE void compute_items(const struct v2_job &job, uint32
 			uint32_t p[32];
 			float shrink[2];
 
-			sm90_barrier_wait(barrier + Q_FULL * 8, q_uses & 1);
+			sm90_barrier_wait(barrier + ROWS_FULL * 8, q_uses & 1);
 			sm90_barrier_wait(barrier + (K_FULL + at.k % STAGES) * 8, (at.k / STAGES) & 1);
 			issue_scores<D>(
 				s, q, sm90_descriptor(base + shared::k + at.k % STAGES * shared::tile, shared::key_panel));
@@ -280,7 +262,7 @@ template <int D> SM90_DEVICE void compute_items(const struct v2_job &job, uint32
 			at.k++;
 			if (step >= clean) {
 				const struct halves keys = halves_of(work, tile, step);
-				const bool alone = work.block == 64 && tile.steps % 2;
+				const bool alone = v1_is_list(tile.inner) && work.block == 64 && tile.steps % 2;
 				const int limit[2][2] = { { seen0 - keys.first, alone ? -1 : seen0 - keys.second },
 					{ seen1 - keys.first, alone ? -1 : seen1 - keys.second } };
 				mask_scores(s, limit);
@@ -293,7 +275,7 @@ template <int D> SM90_DEVICE void compute_items(const struct v2_job &job, uint32
 			for (; step >= 0; step--, add = 1)
 				next_step<D, false>(work, tile, base, group, q, step, add, seen0, seen1, s, p, o, state, at);
 			if (speaks)
-				sm90_barrier_arrive(barrier + Q_EMPTY * 8);
+				sm90_barrier_arrive(barrier + ROWS_EMPTY * 8);
 			q_uses++;
 			sm90_barrier_wait(barrier + (V_FULL + at.v % STAGES) * 8, (at.v / STAGES) & 1);
 			issue_output<D>(
@@ -332,24 +314,9 @@ template <int D> static __global__ void __launch_bounds__(THREADS, 1) v2_forward
 	typedef forward_shared<D> shared;
 	extern __shared__ unsigned char unaligned[];
 	unsigned char *memory = unaligned + (0u - sm90_shared(unaligned) & 1023u);
-	const uint32_t base = sm90_shared(memory), barrier = base + shared::barriers;
+	const uint32_t base = sm90_shared(memory);
 
-	if (threadIdx.x == 0) {
-		sm90_barrier_init(barrier + Q_FULL * 8, 1);
-		sm90_barrier_init(barrier + Q_EMPTY * 8, COMPUTE_WARPS);
-		for (int i = 0; i < STAGES; i++) {
-			sm90_barrier_init(barrier + (K_FULL + i) * 8, 1);
-			sm90_barrier_init(barrier + (K_EMPTY + i) * 8, COMPUTE_WARPS);
-			sm90_barrier_init(barrier + (V_FULL + i) * 8, 1);
-			sm90_barrier_init(barrier + (V_EMPTY + i) * 8, COMPUTE_WARPS);
-		}
-		for (int i = 0; i < 2; i++) {
-			sm90_barrier_init(barrier + (ITEM_FULL + i) * 8, 1);
-			sm90_barrier_init(barrier + (ITEM_EMPTY + i) * 8, COMPUTE_WARPS);
-		}
-		sm90_barrier_init_done();
-	}
-	__syncthreads();
+	begin_barriers(base + shared::barriers);
 
 	const int group = __shfl_sync(0xffffffffu, threadIdx.x / GROUP_THREADS, 0);
 	if (group == 0) {
@@ -382,10 +349,5 @@ cudaError_t v2_forward_setup(const struct v2_job *job)
 cudaError_t v2_forward(const struct v2_job *job, cudaStream_t stream)
 {
 	const int64_t items = v1_items(&job->work, v1_forward_units(&job->work));
-	const unsigned blocks = (unsigned)(items < job->processors ? items : job->processors);
-	void *arguments[] = { (void *)job };
-	cudaError_t launched = cudaLaunchKernel(
-		kernel_of(job), dim3(blocks), dim3(THREADS), arguments, (size_t)v2_forward_shared(job->work.headdim), stream);
-	cudaError_t last = cudaGetLastError();
-	return launched != cudaSuccess ? launched : last;
+	return v2_launch(job, kernel_of(job), items, THREADS, v2_forward_shared(job->work.headdim), stream);
 }

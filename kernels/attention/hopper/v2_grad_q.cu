@@ -12,7 +12,7 @@
  */
 #include "v2_walk.h"
 
-enum { LOADER_REGISTERS = 56, COMPUTE_REGISTERS = 224, OWN_GROUP = 1 /* named barriers 1 and 2 */ };
+enum { OWN_GROUP = 1 /* named barriers 1 and 2 */ };
 
 template <int D> struct grad_q_shared : walk_tiles<D> {
 	typedef walk_tiles<D> tiles;
@@ -24,17 +24,6 @@ template <int D> struct grad_q_shared : walk_tiles<D> {
 	static const int items = out + COMPUTE_GROUPS * tiles::rows; /* [2] */
 	static const int barriers = items + 2 * ITEM_BYTES;          /* 8 bytes each */
 	static const int bytes = barriers + 16 * 8 + 1024;           /* 1024: dynamic shared memory may start anywhere */
-};
-
-enum {
-	ROWS_FULL,
-	ROWS_EMPTY,
-	K_FULL,
-	K_EMPTY = K_FULL + STAGES,
-	V_FULL = K_EMPTY + STAGES,
-	V_EMPTY = V_FULL + STAGES,
-	ITEM_FULL = V_EMPTY + STAGES,
-	ITEM_EMPTY = ITEM_FULL + 2
 };
 
 #ifdef SM90_CODE
@@ -171,7 +160,8 @@ template <int D> SM90_DEVICE void compute_items(const struct v2_job &job, uint32
 				s, q, sm90_descriptor(base + shared::k + uses % STAGES * shared::tile, shared::key_panel));
 			/* only the highest step may be ragged or alone in its step */
 			const struct halves keys = halves_of(walk, tile, steps - 1);
-			const int left = seen - keys.first, right = walk.block == 64 && tile.steps % 2 ? -1 : seen - keys.second;
+			const bool alone = v1_is_list(tile.inner) && walk.block == 64 && tile.steps % 2;
+			const int left = seen - keys.first, right = alone ? -1 : seen - keys.second;
 			finish_step<D, true>(s, ds, grad_o, stat, walk.scale_log2, left, right, base, uses, speaks);
 #pragma unroll 1
 			for (int step = steps - 2; step >= 0; step--) {
@@ -216,24 +206,9 @@ template <int D> static __global__ void __launch_bounds__(THREADS, 1) v2_grad_q_
 	typedef grad_q_shared<D> shared;
 	extern __shared__ unsigned char unaligned[];
 	unsigned char *memory = unaligned + ((0u - sm90_shared(unaligned)) & 1023u);
-	const uint32_t base = sm90_shared(memory), barrier = base + shared::barriers;
+	const uint32_t base = sm90_shared(memory);
 
-	if (threadIdx.x == 0) {
-		sm90_barrier_init(barrier + ROWS_FULL * 8, 1);
-		sm90_barrier_init(barrier + ROWS_EMPTY * 8, COMPUTE_WARPS);
-		for (int i = 0; i < STAGES; i++) {
-			sm90_barrier_init(barrier + (K_FULL + i) * 8, 1);
-			sm90_barrier_init(barrier + (K_EMPTY + i) * 8, COMPUTE_WARPS);
-			sm90_barrier_init(barrier + (V_FULL + i) * 8, 1);
-			sm90_barrier_init(barrier + (V_EMPTY + i) * 8, COMPUTE_WARPS);
-		}
-		for (int i = 0; i < 2; i++) {
-			sm90_barrier_init(barrier + (ITEM_FULL + i) * 8, 1);
-			sm90_barrier_init(barrier + (ITEM_EMPTY + i) * 8, COMPUTE_WARPS);
-		}
-		sm90_barrier_init_done();
-	}
-	__syncthreads();
+	begin_barriers(base + shared::barriers);
 
 	const int group = __shfl_sync(0xffffffffu, threadIdx.x / GROUP_THREADS, 0);
 	if (group == 0) {
@@ -265,10 +240,5 @@ cudaError_t v2_grad_q_setup(const struct v2_job *job)
 cudaError_t v2_grad_q(const struct v2_job *job, cudaStream_t stream)
 {
 	const int64_t items = v1_items(&job->rows, v1_forward_units(&job->rows));
-	const unsigned blocks = (unsigned)(items < job->processors ? items : job->processors);
-	void *arguments[] = { (void *)job };
-	cudaError_t launched =
-		cudaLaunchKernel(kernel_of(job), dim3(blocks), dim3(THREADS), arguments, (size_t)shared_bytes(job), stream);
-	cudaError_t last = cudaGetLastError();
-	return launched != cudaSuccess ? launched : last;
+	return v2_launch(job, kernel_of(job), items, THREADS, shared_bytes(job), stream);
 }

@@ -33,6 +33,7 @@ static int choose_parts(const struct fw_attention *a, int group, int passes)
 static int choose(const struct fw_attention *a, int direction, const char *config, struct v1_shape *shape)
 {
 	const int group = a->nhq / a->nhk;
+	shape->runs = true;
 	if (direction == FW_FORWARD) {
 		if (group % 2 != 0 && a->mask == FW_BLOCKS && a->block_q == 64)
 			return FW_UNSUPPORTED; /* 128 rows of one head would straddle two blocks */
@@ -102,6 +103,7 @@ static struct v1_job rows_of(const struct v1_job *job)
 	struct v1_job rows = *job;
 	rows.backward = 0;
 	rows.parts = 1;
+	rows.runs = 1;
 	rows.outer_rows = job->group % 2 == 0 ? 64 : 128;
 	rows.heads = V1_FORWARD_M / rows.outer_rows;
 	rows.step = 128;

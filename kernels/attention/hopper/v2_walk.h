@@ -22,6 +22,21 @@ enum {
 	KEYS = 128, /* of a step */
 	STAGES = 2,
 	ITEM_BYTES = 64, /* of a place in the ring */
+	LOADER_REGISTERS = 56,
+	COMPUTE_REGISTERS = 224,
+};
+
+/* Barriers in shared memory, 8 bytes each. */
+enum {
+	ROWS_FULL, /* a tile's Q, and what else it has of rows */
+	ROWS_EMPTY,
+	K_FULL,
+	K_EMPTY = K_FULL + STAGES,
+	V_FULL = K_EMPTY + STAGES,
+	V_EMPTY = V_FULL + STAGES,
+	ITEM_FULL = V_EMPTY + STAGES,
+	ITEM_EMPTY = ITEM_FULL + 2,
+	BARRIERS = ITEM_EMPTY + 2
 };
 
 /** Sizes of tiles in shared memory, bytes. */
@@ -45,14 +60,28 @@ struct halves {
 };
 
 #ifdef SM90_CODE
+/** By all threads, before roles part. One thread fills, every compute warp empties. */
+SM90_DEVICE void begin_barriers(uint32_t barrier)
+{
+	if (threadIdx.x == 0) {
+		for (int i = 0; i < BARRIERS; i++) {
+			const bool full = i == ROWS_FULL || (i >= K_FULL && i < K_EMPTY) || (i >= V_FULL && i < V_EMPTY) ||
+					  (i >= ITEM_FULL && i < ITEM_EMPTY);
+			sm90_barrier_init(barrier + i * 8, full ? 1 : COMPUTE_WARPS);
+		}
+		sm90_barrier_init_done();
+	}
+	__syncthreads();
+}
+
 SM90_DEVICE struct halves halves_of(const struct v1_job &job, const struct v1_tile &tile, int step)
 {
 	struct halves h;
-	if (job.block == 64) {
-		h.first = job.list[tile.inner + 2 * step] * 64;
-		h.second = 2 * step + 1 < tile.steps ? job.list[tile.inner + 2 * step + 1] * 64 : h.first;
+	if (v1_is_list(tile.inner) && job.block == 64) {
+		h.first = job.list[~tile.inner + 2 * step] * 64;
+		h.second = 2 * step + 1 < tile.steps ? job.list[~tile.inner + 2 * step + 1] * 64 : h.first;
 	} else {
-		h.first = job.block ? job.list[tile.inner + step] * KEYS : tile.inner + step * KEYS;
+		h.first = v1_is_list(tile.inner) ? job.list[~tile.inner + step] * KEYS : tile.inner + step * KEYS;
 		h.second = h.first + 64;
 	}
 	return h;
