@@ -26,14 +26,16 @@ static void words_go_both_ways(void **state)
 static struct estimate estimate_of(double loss_pct, double half)
 {
 	double m = stats_theta(loss_pct);
-	return (struct estimate){ .launches = 1, .m = m, .m_raw = m, .ci_low = m - half, .ci_high = m + half };
+	return (struct estimate){ .launches = 1, .pairs = 4, .m = m, .m_raw = m, .ci_low = m - half, .ci_high = m + half };
 }
 
 static void host_time_is_flagged_when_it_surely_grew(void **state)
 {
 	(void)state;
 	struct estimate small = estimate_of(1.4, 0.001), sure = estimate_of(1.6, 0.01), unsure = estimate_of(3, 0.05),
-			none = { 0 };
+			none = { 0 }, few = sure;
+	few.pairs = 3;
+	assert_int_equal(flag_call(&few), 0);
 	assert_int_equal(flag_call(&small), 0);
 	assert_int_equal(flag_call(&sure), FLAG_CALL);
 	assert_int_equal(flag_call(&unsure), 0);

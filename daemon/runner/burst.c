@@ -1,9 +1,11 @@
 /*
  * burst.c - four bursts by the host's clock. Of the timed half the last calls are kept, in a ring of marks. The driver's energy counter moves
- * in steps of some ten milliseconds, so power is taken between two of its steps and energy of a call from power and pace.
+ * in coarse steps, so power is taken between two of them and energy of a call from power and pace; on an H200 that scatters by a fifth from
+ * burst to burst, so it is told only where both bursts of a side agree.
  */
 #include "runner/burst.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,15 +16,15 @@ enum { BURSTS = 4, KEPT_MAX = STATS_PAIRS_MAX / 2, REDO_MAX = 3, AHEAD_MIN = 2, 
 
 #define BURST_US 0.4e6
 #define SETTLE_US                                                                                                                \
-	0.6e6        /* before the first burst: a GPU that comes from rest runs above its power limit's clock for about so long */
-#define QUEUE_US 2e4 /* of calls ahead, which the burst outlasts its end by */
+	0.6e6 /* before the first burst: a GPU that comes from rest runs above its power limit's clock for about so long */
+#define ENERGY_AGREES 0.03
+#define QUEUE_US      2e4 /* of calls ahead, which the burst outlasts its end by */
 
 /* One burst, of one side. */
 struct burst {
 	int calls, kept;
 	float ms[KEPT_MAX], mhz[KEPT_MAX]; /* the last `kept` calls, in order */
-	double half_us;                    /* of the timed half */
-	double energy_j;                   /* of a call; 0 unknown */
+	double energy_j;                   /* of a call, the settling half included; 0 unknown */
 };
 
 /* The energy counter's first and last step that were seen. */
@@ -96,16 +98,16 @@ static int run_burst(struct timing *t, struct subject *u, struct burst *b, struc
 {
 	const struct device_ops *ops = t->runner->ops;
 	struct device *dev = t->runner->dev;
-	struct meter settling = { .last_j = -1 }, meter = { .last_j = -1 };
+	struct meter meter = { .last_j = -1 };
 	double began_us = ops->host_us(dev);
+	int settling = calls_until(t, u, began_us + BURST_US / 2, 1, &meter, f);
 
-	if (calls_until(t, u, began_us + BURST_US / 2, 1, &settling, f) < 0)
+	if (settling < 0)
 		return -1;
-	double half_us = ops->host_us(dev);
-	b->calls = calls_until(t, u, half_us + BURST_US / 2, CALLS_MIN, &meter, f);
+	b->calls = calls_until(t, u, ops->host_us(dev) + BURST_US / 2, CALLS_MIN, &meter, f);
 	if (b->calls < 0)
 		return -1;
-	b->half_us = ops->host_us(dev) - half_us;
+	double burst_us = ops->host_us(dev) - began_us;
 	b->kept = b->calls < KEPT_MAX ? b->calls : KEPT_MAX;
 	for (int i = 0; i < b->kept; i++) {
 		int slot = (b->calls - b->kept + i) % KEPT_MAX;
@@ -114,8 +116,14 @@ static int run_burst(struct timing *t, struct subject *u, struct burst *b, struc
 	}
 	b->energy_j = 0;
 	if (meter.steps > 1 && meter.end_us > meter.first_us)
-		b->energy_j = (meter.end_j - meter.first_j) / (meter.end_us - meter.first_us) * b->half_us / b->calls;
+		b->energy_j = (meter.end_j - meter.first_j) / (meter.end_us - meter.first_us) * burst_us / (settling + b->calls);
 	return 0;
+}
+
+/* Energy of a call from two bursts; 0 where one is not known or they do not agree. */
+static double agreed_energy(double a, double b)
+{
+	return a > 0 && b > 0 && fabs(log(a / b)) < ENERGY_AGREES ? (a + b) / 2 : 0;
 }
 
 /* Bursts 0 and 3 belong to side `first`, 1 and 2 to the other: equally many of the last calls of each. Returns samples a side. */
@@ -126,14 +134,12 @@ static int gather(const struct burst b[BURSTS], int first, struct side side[2], 
 	for (int i = 0; i < BURSTS; i++)
 		n = b[i].kept < n ? b[i].kept : n;
 	for (int s = 0; s < 2; s++) {
-		double both = 0;
 		for (int h = 0; h < 2; h++) {
 			const struct burst *from = &b[of[s][h]];
 			memcpy(side[s].ms + h * n, from->ms + from->kept - n, (size_t)n * sizeof(float));
 			memcpy(side[s].mhz + h * n, from->mhz + from->kept - n, (size_t)n * sizeof(float));
-			both += from->energy_j;
 		}
-		energy_j[s] = b[of[s][0]].energy_j > 0 && b[of[s][1]].energy_j > 0 ? both / 2 : 0;
+		energy_j[s] = agreed_energy(b[of[s][0]].energy_j, b[of[s][1]].energy_j);
 	}
 	return 2 * n;
 }
