@@ -20,7 +20,7 @@
 /* Rounds of the series call and phase, a share of those of the device series, at most this many. */
 enum { SIDE_SHARE = 4, SIDE_MIN = 2, SIDE_MAX = 8 };
 
-#define LONG_CALL_MS 40 /* microseconds of the host are nothing beside it, and two rounds show its phases no better than one */
+#define LONG_CALL_MS 40 /* beside it microseconds of the host are nothing: one round shows as much as many */
 
 static bool is_essential(const struct subject *u)
 {
@@ -160,12 +160,15 @@ static void fault_of_pass(struct timing *t, struct failure *f)
 	runner_fault(t->runner, t->cell, who, f);
 }
 
-static int side_rounds(const struct timing *t, int rounds)
+static int side_rounds(int rounds)
 {
 	int n = rounds / SIDE_SHARE;
-	if (t->pair_ms > LONG_CALL_MS * t->n)
-		return 1;
 	return n < SIDE_MIN ? SIDE_MIN : n > SIDE_MAX ? SIDE_MAX : n;
+}
+
+static int call_rounds(const struct timing *t, int rounds)
+{
+	return t->pair_ms > LONG_CALL_MS * t->n ? 1 : side_rounds(rounds);
 }
 
 /* The series beside the device's; in full where it is the one that decides. */
@@ -174,9 +177,9 @@ static int time_aside(struct timing *t, struct failure *f)
 	const struct msg_run *run = t->runner->run;
 	int rounds = timing_rounds(&run->rule, t->pair_ms, t->n, t->runner->ops->clocks);
 	bool decides = strcmp(run->cell[t->cell].decide, "call") == 0;
-	if ((run->calls || decides) && timing_call(t, decides ? rounds : side_rounds(t, rounds), f) != 0)
+	if ((run->calls || decides) && timing_call(t, decides ? rounds : call_rounds(t, rounds), f) != 0)
 		return -1;
-	return run->phases ? timing_phase(t, side_rounds(t, rounds), f) : 0;
+	return run->phases ? timing_phase(t, side_rounds(rounds), f) : 0;
 }
 
 static void time_cell(struct timing *t, const struct verifier *verifier, double warm_s)

@@ -49,10 +49,14 @@ YML
 	[ -n "$FLOPWATCH_SERVER" ]
 }
 
-# BRANCH OUT: wait for its verdict; what a person sees and what the API serves go to OUT/BRANCH.{txt,json}.
+# BRANCH OUT [SECONDS]: wait for its verdict; what a person sees and what the API serves go to OUT/BRANCH.{txt,json}. 1: none came in time.
 daemon_judge() {
 	local status=0
-	flopwatch wait "$1" --quiet --timeout 1500 >"$2/$1.txt" || status=$?
+	flopwatch wait "$1" --quiet --timeout "${3:-1500}" >"$2/$1.txt" || status=$?
+	echo "$1: exit $status after $SECONDS s"
+	if [ $status = 6 ]; then
+		rm -f "$2/$1.txt"
+		return 1
+	fi
 	flopwatch wait "$1" --quiet --json >"$2/$1.json" || true
-	echo "$1: exit $status"
 }

@@ -4,6 +4,7 @@
 # Usage: tests/gpu/verdicts.sh BUNDLE OUT [SUITE] [TWINS] [NEEDLESS...]     default: ffa 5 3 5 8
 #   NEEDLESS: tiles of 256 that forward does twice; 3, 5 and 8 are 1, 2 and 3 % slower.
 #   MODULES: folder with base.so, twin.so and slower-N.so, stripped
+#   LIMIT_S: what is not judged by then is left out
 # OUT gets <device>-<date>-verdicts.jsonl, every comparison as text and JSON, and the database with every timed call.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -47,17 +48,22 @@ push() { # BRANCH MODULE
 	git push -q origin "$1"
 	branches="$branches $1"
 }
+for n in "$@"; do push "slower-$n" "$state/modules/slower-$n.so"; done
 for i in $(seq "$twins"); do
 	LC_ALL=C sed "s/twin 0,/twin $i,/" "$state/modules/twin.so" >"$state/twin-$i.so"
 	push "twin-$i" "$state/twin-$i.so"
 done
-for n in "$@"; do push "slower-$n" "$state/modules/slower-$n.so"; done
-daemon_judge main "$out"
-for branch in $branches; do
-	daemon_judge "$branch" "$out"
+judged=
+for branch in main $branches; do
+	left=$((${LIMIT_S:-86400} - SECONDS))
+	if [ $left -lt 1 ] || ! daemon_judge "$branch" "$out" "$left"; then
+		echo "$branch: not judged within $LIMIT_S s"
+		break
+	fi
+	judged="$judged $branch"
 	tail -n 3 "$out/$branch.txt"
 done
 flopwatch alerts | tee "$out/alerts.txt"
 flopwatch backup "$out/flopwatch.db"
 # shellcheck disable=SC2086
-"$root/tests/gpu/daemon_figures.py" "$out" verdicts "$(git -C "$root" rev-parse --verify -q HEAD 2>/dev/null || echo unknown)" main $branches
+"$root/tests/gpu/daemon_figures.py" "$out" verdicts "$(git -C "$root" rev-parse --verify -q HEAD 2>/dev/null || echo unknown)" $judged

@@ -1,0 +1,155 @@
+/* sustain.c: which cells run in bursts, by what the bursts of sentinels showed. Clocks and energies as an H200 gave them. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/guard.h"
+#include "worker/sustain.h"
+
+enum { FORWARD_DENSE, FORWARD_SPARSE, BACKWARD_DENSE, BACKWARD_SPARSE, FORWARD_SHORT, CELLS, PER_BURST = 2 };
+
+struct scene {
+	struct cell cell[CELLS];
+	struct bench_cell state[CELLS];
+	struct bench bench;
+};
+
+static struct scene s;
+
+/* Nothing measured yet. */
+static void begin(void)
+{
+	for (int i = 0; i < CELLS; i++)
+		for (int k = 0; k < s.state[i].n_bursts; k++)
+			free(s.state[i].burst[k].values);
+	memset(&s, 0, sizeof(s));
+	for (int i = 0; i < CELLS; i++) {
+		struct attention_case *a = &s.cell[i].attention;
+		bool sparse = i == FORWARD_SPARSE || i == BACKWARD_SPARSE;
+		a->seqlen = i == FORWARD_SHORT ? 1024 : 8192;
+		a->nhq = a->nhk = 8;
+		a->headdim = 128;
+		a->n_seqs = 1;
+		a->length[0] = a->seqlen;
+		a->mask = sparse ? FW_BLOCKS : FW_FULL;
+		a->block = sparse ? 128 : 0;
+		a->sparsity_ratio = sparse ? 0.5 : 0;
+		s.cell[i].direction = i == BACKWARD_DENSE || i == BACKWARD_SPARSE ? DIRECTION_BACKWARD : DIRECTION_FORWARD;
+		s.cell[i].threshold_pct = 1.5;
+		s.state[i].open = true;
+	}
+	s.bench.n_cells = CELLS;
+	s.bench.cells = s.cell;
+	s.bench.cell = s.state;
+	snprintf(s.bench.device.kind, sizeof s.bench.device.kind, "cuda");
+	rule_default(&s.bench.rule, CELLS);
+}
+
+/* Bursts with these clocks, two calls each. Units: MHz, J. */
+static void add(int cell, const float base[2], const float target[2], double base_j, double target_j)
+{
+	float ms[2][2 * PER_BURST], mhz[2][2 * PER_BURST];
+	struct msg_cell m = { .launch = s.state[cell].n_bursts + 1, .set = 1, .cell = cell, .series = "sustained", .n_subjects = 2, .n = 2 * PER_BURST };
+	struct fw_err err = { 0 };
+	guard_unknown(&m.guard);
+	snprintf(m.role[0], sizeof m.role[0], "base");
+	snprintf(m.role[1], sizeof m.role[1], "target");
+	for (int k = 0; k < 2 * PER_BURST; k++) {
+		mhz[0][k] = base[k / PER_BURST];
+		mhz[1][k] = target[k / PER_BURST];
+		ms[0][k] = 3000 / mhz[0][k];
+		ms[1][k] = 3000 / mhz[1][k];
+	}
+	for (int i = 0; i < 2; i++) {
+		m.ms[i] = ms[i];
+		m.mhz[i] = mhz[i];
+	}
+	m.energy_j[0] = base_j;
+	m.energy_j[1] = target_j;
+	assert_int_equal(sustain_add(&s.bench, &m, &err), 1);
+	s.state[cell].judgement.want_set = 0; /* as if its pairs were settled */
+}
+
+static void sentinels_are_the_longest(void **state)
+{
+	(void)state;
+	begin();
+	for (int i = 0; i < CELLS; i++)
+		assert_int_equal(sustain_wants(&s.bench, i, 1), i != FORWARD_SHORT);
+	s.bench.set_begun[1] = true;
+	for (int i = 0; i < CELLS; i++)
+		assert_false(sustain_wants(&s.bench, i, 1));
+}
+
+/* One kernel twice: clocks of bursts wander by some percent, more between two of one side than between sides. */
+static void a_wandering_clock_is_nobodys(void **state)
+{
+	static const float base[][2] = { { 1568, 1667 }, { 1395, 1454 }, { 1378, 1465 }, { 1575, 1730 }, { 1406, 1439 } },
+			   target[][2] = { { 1622, 1630 }, { 1452, 1380 }, { 1449, 1391 }, { 1597, 1633 }, { 1409, 1402 } };
+	(void)state;
+	for (int i = 0; i < 5; i++) {
+		begin();
+		add(BACKWARD_DENSE, base[i], target[i], 0, 0);
+		assert_int_equal(s.state[BACKWARD_DENSE].leans, 0);
+		s.bench.set_begun[1] = true;
+		assert_false(sustain_wants(&s.bench, BACKWARD_DENSE, 1));
+	}
+	begin();
+}
+
+static void two_launches_have_to_agree(void **state)
+{
+	static const float as_before[2] = { 1665, 1668 }, lower[2] = { 1630, 1626 };
+	int list[CELLS], set;
+	(void)state;
+	begin();
+	add(FORWARD_DENSE, as_before, lower, 0, 0);
+	s.bench.set_begun[1] = true;
+	assert_int_equal(s.state[FORWARD_DENSE].leans, 1);
+	assert_true(sustain_wants(&s.bench, FORWARD_DENSE, 1));
+	assert_false(sustain_wants(&s.bench, FORWARD_SHORT, 1));
+	assert_int_equal(sustain_next(&s.bench, list, &set), 1);
+	assert_int_equal(list[0], FORWARD_DENSE);
+	add(FORWARD_DENSE, as_before, lower, 0, 0);
+	assert_true(s.bench.bursts[0] && !s.bench.bursts[1]);
+	assert_true(sustain_wants(&s.bench, FORWARD_SHORT, 1));
+	assert_false(sustain_wants(&s.bench, BACKWARD_DENSE, 1));
+	begin();
+	add(FORWARD_DENSE, as_before, lower, 0, 0);
+	add(FORWARD_DENSE, lower, as_before, 0, 0);
+	s.bench.set_begun[1] = true;
+	assert_false(s.bench.bursts[0]);
+	assert_false(sustain_wants(&s.bench, FORWARD_DENSE, 1));
+	begin();
+}
+
+static void energy_counts_where_it_is_known(void **state)
+{
+	static const float same[2] = { 1700, 1700 };
+	(void)state;
+	begin();
+	add(BACKWARD_SPARSE, same, same, 50, 51);
+	assert_int_equal(s.state[BACKWARD_SPARSE].leans, 0);
+	begin();
+	for (int i = 0; i < 2; i++)
+		add(BACKWARD_SPARSE, same, same, 50, 52);
+	assert_true(s.bench.bursts[1]);
+	begin();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sentinels_are_the_longest),
+		cmocka_unit_test(a_wandering_clock_is_nobodys),
+		cmocka_unit_test(two_launches_have_to_agree),
+		cmocka_unit_test(energy_counts_where_it_is_known),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
