@@ -166,7 +166,7 @@ screenshots: ## every page at two widths in two lights, under build/screenshots
 	@etc/install-browser.sh
 	@$(MAKE) --no-print-directory -j2 build/tests/pages_demo
 	@tests/browser/screenshots.sh
-.PHONY: demo bench gpu-bench gpu-check bundle install clean help kernels-cpu
+.PHONY: demo bench gpu-bench gpu-verdicts gpu-demo gpu-check bundle install clean help kernels-cpu
 demo: ## a daemon, a pushed regression, a harmless push, a dashboard; DEMO_EXIT=1 ends by itself
 	@etc/install-dependencies.sh demo
 	@$(MAKE) --no-print-directory -j2 all
@@ -175,12 +175,15 @@ bench: ## print figures, one a line
 	@etc/install-dependencies.sh test
 	@$(MAKE) --no-print-directory -j2 all
 	@tests/bench.sh
-gpu-bench: bundle ## the daemon judges real pushes on this GPU, our kernels run beside PyTorch's; figures under tests/data/gpu
-	@tests/gpu/daemon.sh build/bundle build/gpu-bench
-	@cp build/gpu-bench/*.jsonl tests/data/gpu/
-	@$(MAKE) --no-print-directory -C kernels DEVICE=cuda
-	@tests/gpu/peers.py --out build/gpu-peers
-	@cp build/gpu-peers/* tests/data/gpu/
+gpu-bench: ## our kernels beside PyTorch's on this GPU, one table; figures under tests/data/gpu. MODULE=x.so PEERS="options of peers.py"
+	@[ -n "$(MODULE)" ] || $(MAKE) --no-print-directory -C kernels DEVICE=cuda
+	@tests/gpu/peers.py $(or $(MODULE),kernels/build/cuda/libattention.so) --out build/gpu-bench $(PEERS)
+	@cp build/gpu-bench/* tests/data/gpu/
+gpu-verdicts: bundle ## the daemon judges equal and slower kernels on this GPU; figures under tests/data/gpu. MODULES=folder of built ones
+	@MODULES=$(MODULES) tests/gpu/verdicts.sh build/bundle build/gpu-verdicts
+	@cp build/gpu-verdicts/*.jsonl tests/data/gpu/
+gpu-demo: bundle ## the daemon builds and judges real pushes on this GPU
+	@tests/gpu/daemon.sh build/bundle build/gpu-demo
 gpu-check: build/gpu/attention_check ## every CUDA provider against the fp64 reference, on this GPU
 	@$(MAKE) --no-print-directory -C kernels DEVICE=cuda
 	@build/gpu/attention_check kernels/build/cuda/libattention.so
