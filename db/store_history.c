@@ -162,7 +162,7 @@ int view_changes(struct db *db, const struct view_scope *of, view_change_fn *eac
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT c.id, c.epoch, c.comparison, c.found_at, c.decided_at, c.kind, c.origin, c.state, c.before_sha, "
-		"c.commit_sha, c.step FROM epoch e JOIN environment v ON v.id = e.environment "
+		"c.commit_sha, c.step, c.ended_at, c.alert FROM epoch e JOIN environment v ON v.id = e.environment "
 		"JOIN change_point c ON c.epoch = e.id AND c.key = :key "
 		"WHERE e.repo = :repo AND (:device = 0 OR v.device = :device) AND c.state <> 'dropped' ORDER BY c.id",
 		err);
@@ -178,7 +178,9 @@ int view_changes(struct db *db, const struct view_scope *of, view_change_fn *eac
 				  .state = row_text(s, 7),
 				  .before = row_text(s, 8),
 				  .commit = row_text(s, 9),
-				  .change_pct = stats_change_pct(row_double(s, 10)) });
+				  .change_pct = stats_change_pct(row_double(s, 10)),
+				  .ended_at = row_int(s, 11),
+				  .alert = row_int(s, 12) });
 	return r;
 }
 

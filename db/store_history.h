@@ -34,6 +34,7 @@ int view_epochs(struct db *db, const struct view_scope *of, view_epoch_fn *each,
 
 struct view_change {
 	int64_t id, epoch, comparison, found_at, decided_at;
+	int64_t ended_at, alert; /* later commits made up for it; the alert that tells of it; 0: none */
 	const char *kind, *origin, *state, *before, *commit;
 	double change_pct;
 };

@@ -59,6 +59,7 @@ ok "when main is back its alert ends by itself" until_sql 14 1.0 "SELECT state =
 like "and says why" "$(sql "SELECT reason FROM alert_event WHERE alert = $history AND state = 'resolved'")" "^recovered: the history is back"
 is "flopwatch did it" "$(sql "SELECT who FROM alert_event WHERE alert = $history AND state = 'resolved'")" flopwatch
 is "its message went out once" "$(sql "SELECT count(*) FROM event WHERE kind = 'alert.resolved' AND payload ->> 'alert' = $history")" 1
+is "the history says when" "$(api "history?repo=kernels&branch=main&cell=$cell" | jq --argjson alert "$history" '[.change_points[] | select(.alert == $alert) | .ended_at != null]' | tr -d ' \n')" "[true]"
 is "nobody else is accused" "$(sql "SELECT count(*) FROM alert")" 1
 
 # ---- creep that is accepted, and more of it ----

@@ -77,6 +77,8 @@ static void change_row(void *arg, const struct view_change *row)
 	answer_id(j, "comparison", row->comparison);
 	answer_time(j, "found_at", row->found_at);
 	answer_time(j, "decided_at", row->decided_at);
+	answer_time(j, "ended_at", row->ended_at);
+	answer_id(j, "alert", row->alert);
 	jsonw_object_end(j);
 }
 
