@@ -55,7 +55,12 @@ static void begin(void)
 static void add(int cell, const float base[2], const float target[2], double base_j, double target_j)
 {
 	float ms[2][2 * PER_BURST], mhz[2][2 * PER_BURST];
-	struct msg_cell m = { .launch = s.state[cell].n_bursts + 1, .set = 1, .cell = cell, .series = "sustained", .n_subjects = 2, .n = 2 * PER_BURST };
+	struct msg_cell m = { .launch = s.state[cell].n_bursts + 1,
+		.set = 1,
+		.cell = cell,
+		.series = "sustained",
+		.n_subjects = 2,
+		.n = 2 * PER_BURST };
 	struct fw_err err = { 0 };
 	guard_unknown(&m.guard);
 	snprintf(m.role[0], sizeof m.role[0], "base");
