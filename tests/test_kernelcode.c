@@ -175,6 +175,17 @@ static void numbers_of_a_file_in_names_do_not_count(void **state)
 	assert_string_equal(code_of(&x, a.alpha), code_of(&y, b.alpha));
 }
 
+static void kernels_private_to_a_file_keep_their_name(void **state)
+{
+	(void)state;
+	assert_string_equal(cubin_plain_symbol("__nv_static_25__c65a33c0_4_s_cu__Z3go2Pf__Z2skPf"), "_Z2skPf");
+	static const char *const others[] = { "_Z2skPf", "plain", "", "__nv_static_", "__nv_static_x", "__nv_static_25",
+		"__nv_static_25_short", "__nv_static_5_abcdef_Z", "__nv_static_6_abcdef", "__nv_static_6_abcdef_",
+		"__nv_static_0__x", "__nv_static_99999999999999999999_x" };
+	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+		assert_ptr_equal(cubin_plain_symbol(others[i]), others[i]);
+}
+
 static void functions_that_call_each_other_end(void **state)
 {
 	(void)state;
@@ -447,6 +458,7 @@ int main(void)
 		cmocka_unit_test(what_belongs_to_a_kernel_counts),
 		cmocka_unit_test(what_belongs_to_others_does_not),
 		cmocka_unit_test(numbers_of_a_file_in_names_do_not_count),
+		cmocka_unit_test(kernels_private_to_a_file_keep_their_name),
 		cmocka_unit_test(functions_that_call_each_other_end),
 		cmocka_unit_test(work_has_an_end),
 		cmocka_unit_test(kernels_are_found_by_symbol_and_architecture),

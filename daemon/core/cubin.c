@@ -94,6 +94,20 @@ static void feed_name(struct image *m, struct hash_state *h, const char *name)
 	feed(m, h, from, strlen(from) + 1);
 }
 
+/* "__nv_static_25__c65a33c0_4_s_cu__Z3go2Pf__Z2skPf": the length of the mark and what goes with it, both, and the symbol. */
+const char *cubin_plain_symbol(const char *symbol)
+{
+	static const char prefix[] = "__nv_static_";
+	char *end;
+	if (strncmp(symbol, prefix, sizeof(prefix) - 1) != 0)
+		return symbol;
+	const char *digits = symbol + sizeof(prefix) - 1;
+	unsigned long n = *digits >= '1' && *digits <= '9' ? strtoul(digits, &end, 10) : 0;
+	if (n == 0 || *end != '_' || n >= strlen(end + 1) || end[1 + n] != '_' || !end[2 + n])
+		return symbol;
+	return end + 2 + n;
+}
+
 /* The symbol of a text section; NULL: it is none of a function. */
 static const char *symbol_of(const struct elf_section *s)
 {

@@ -15,6 +15,12 @@
 #include "base/err.h"
 #include "base/hash.h"
 
+/**
+ * The symbol that people know a kernel by. One that is private to its file gets the file's name and a number of its source in
+ * front where device code is linked, which change with the file; without them it can be demangled and found again. Own: `symbol`'s.
+ */
+const char *cubin_plain_symbol(const char *symbol);
+
 /** Take one function: its symbol, as the compiler mangled it, and the hash of its code. Err: -1 ends the reading. */
 typedef int cubin_fn(void *arg, const char *symbol, const char code_sha256[HASH_HEX], struct fw_err *err);
 

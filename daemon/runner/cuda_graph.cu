@@ -14,6 +14,7 @@
 #include <stdbool.h>
 
 extern "C" {
+#include "core/cubin.h"
 #include "runner/device.h"
 }
 #include "runner/cuda_graph.cuh"
@@ -83,9 +84,10 @@ static void report_kernel(const struct graph_functions *g, cudaGraphNode_t node,
 	if (!g->name || !function || g->name(&mangled, function) != CUDA_SUCCESS)
 		mangled = NULL;
 	int status = -1;
-	char *plain = mangled ? abi::__cxa_demangle(mangled, NULL, NULL, &status) : NULL;
+	const char *known = mangled ? cubin_plain_symbol(mangled) : "kernel";
+	char *plain = mangled ? abi::__cxa_demangle(known, NULL, NULL, &status) : NULL;
 	struct device_node n = {};
-	n.kernel = status == 0 && plain ? plain : mangled ? mangled : "kernel";
+	n.kernel = status == 0 && plain ? plain : known;
 	n.symbol = mangled;
 	n.sm = attribute_of(g, CU_FUNC_ATTRIBUTE_BINARY_VERSION, function);
 	n.grid[0] = (int)p.gridDimX, n.grid[1] = (int)p.gridDimY, n.grid[2] = (int)p.gridDimZ;
