@@ -137,6 +137,58 @@ static void paused_devices_are_left_alone(void **state)
 	assert_int_equal(jobs_for(f, "sim-0", "queued"), 0);
 }
 
+/** A comparison of main on sim-0, whose base names peers. */
+static void main_was_judged(struct fixture *f, const char *peers)
+{
+	struct msg_build b = { .state = "ok", .toolchain = "gcc", .module_sha256 = "m1" };
+	int64_t build, comparison;
+	ok(db_begin(f->db, &err));
+	comparison = fixture_comparison(f, "main", 6, 7, VERDICT_UNCHANGED, 900);
+	ok(store_build_put(f->db, "inputs", "cpu", &b, 900, &build, &err));
+	struct stmt *s = db_stmt(f->db, "UPDATE comparison SET target_build = :build WHERE id = :id", &err);
+	stmt_int(s, ":build", build);
+	stmt_int(s, ":id", comparison);
+	ok(stmt_run(s, &err));
+	s = db_stmt(f->db, "UPDATE job SET peers = :peers WHERE comparison = :id", &err);
+	stmt_text(s, ":peers", peers);
+	stmt_int(s, ":id", comparison);
+	ok(stmt_run(s, &err));
+	ok(db_commit(f->db, &err));
+}
+
+static void peers_are_asked_for_once_and_first(void **state)
+{
+	struct fixture *f = *state;
+	struct store_job job;
+	main_was_judged(f, "naive fast@sim cudnn@cuda");
+	assert_int_equal(look(1000), 2); /* both that a simulated device has, and no calibration yet */
+	assert_int_equal(jobs_for(f, "sim-0", "queued"), 0);
+	assert_int_equal(store_job_next_unresolved(f->db, 0, &job, &err), 0); /* nothing is left to find out */
+	assert_int_equal(store_job_next(f->db, "sim", "sim-0", &job, &err), 1);
+	assert_string_equal(job.kind, "peer");
+	assert_string_equal(job.base_provider, "naive");
+	assert_string_equal(job.target_provider, "");
+	assert_string_equal(job.base_sha, job.target_sha);
+	assert_string_equal(job.branch, "");
+	finish(f, "sim-0");
+	config->calibrate_idle = false;
+	assert_int_equal(look(2000), 0);
+}
+
+static void the_configuration_knows_better(void **state)
+{
+	struct fixture *f = *state;
+	main_was_judged(f, "naive");
+	config->calibrate_idle = false;
+	config->repo[0].has_peers = true;
+	assert_int_equal(look(1000), 0);
+	peers_parse("other cudnn@cuda", &config->repo[0].peers);
+	assert_int_equal(look(2000), 1);
+	finish(f, "sim-0");
+	config->repo[0].has_peers = false;
+	assert_int_equal(look(3000), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -144,6 +196,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_device_that_left_holds_nobody_up, setup, teardown),
 		cmocka_unit_test_setup_teardown(work_goes_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(paused_devices_are_left_alone, setup, teardown),
+		cmocka_unit_test_setup_teardown(peers_are_asked_for_once_and_first, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_configuration_knows_better, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

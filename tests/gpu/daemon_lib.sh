@@ -35,7 +35,7 @@ sandbox: auto
 workers:
   - {name: gpu, command: ${WORKER:-["$bundle/bin/flopwatch-worker", serve]}, device: ${DEVICE:-cuda}}
 repos:
-  - {name: kernels, url: "$state/kernels.git", upstream: main, suites: [$2]}
+  - {name: kernels, url: "$state/kernels.git", upstream: main, suites: [$2], peers: []}
 ${3:-}
 YML
 	flopwatchd --config "$state/c.yml" >"$1" 2>&1 &
