@@ -12,9 +12,11 @@ state=${DEMO_DIR:-$PWD/build/demo}
 say() { printf '\n== %s\n' "$*"; }
 die() { printf 'demo: %s\n' "$*" >&2; tail -n 20 "$state/flopwatchd.log" >&2 || true; exit 1; }
 
-if [ -f "$state/pid" ] && kill "$(cat "$state/pid")" 2>/dev/null; then
-	for _ in $(seq 50); do kill -0 "$(cat "$state/pid")" 2>/dev/null || break; sleep 0.1; done
-fi
+stop_daemon() { # and see it end; 1: there was none
+	kill "$(cat "$state/pid")" 2>/dev/null || return 1
+	for _ in $(seq 100); do kill -0 "$(cat "$state/pid")" 2>/dev/null || break; sleep 0.1; done
+}
+if [ -f "$state/pid" ]; then stop_daemon || :; fi # one that was left running
 rm -rf "$state"
 mkdir -p "$state"
 
@@ -94,7 +96,7 @@ say "alerts"
 open=$("$bin/flopwatch" alerts --state open | tail -n +2 | wc -l)
 
 if [ -n "${DEMO_EXIT-}" ]; then
-	kill "$(cat "$state/pid")"
+	stop_daemon || :
 	rm -f "$state/pid"
 	[ "$harmless" = 0 ] || { echo "demo: the harmless branch ended with $harmless, not 0"; exit 1; }
 	[ "$slower" = 3 ] || { echo "demo: the slower branch ended with $slower, not 3 (regression)"; exit 1; }
