@@ -27,6 +27,7 @@ EMBEDDED(0011_throttle);
 EMBEDDED(0012_anchors);
 EMBEDDED(0013_peer_jobs);
 EMBEDDED(0014_cudnn);
+EMBEDDED(0015_peer_verdicts);
 
 static const struct migration embedded[] = {
 	ROW(1, 0001_init),
@@ -43,6 +44,7 @@ static const struct migration embedded[] = {
 	ROW(12, 0012_anchors),
 	ROW(13, 0013_peer_jobs),
 	ROW(14, 0014_cudnn),
+	ROW(15, 0015_peer_verdicts),
 };
 
 static int apply(struct db *db, const struct migration *m, struct fw_err *err)

@@ -272,7 +272,7 @@ static int count_rows(struct stmt *s, const char *what, view_count_fn *each, voi
 /* Those against peers are left out: there a loss is nobody's. They are few, and the index of them is walked. */
 #define COUNT_COMPARISONS(words)                                                                                                 \
 	"WITH w(word) AS (VALUES " words ") SELECT word, (SELECT count(*) FROM comparison WHERE verdict = word) - (SELECT "      \
-	"count(*) FROM comparison INDEXED BY comparison_peer WHERE kind = 'peer' AND verdict = word) FROM w"
+	"count(*) FROM comparison INDEXED BY comparison_peer_verdict WHERE kind = 'peer' AND verdict = word) FROM w"
 
 int view_counts(struct db *db, view_count_fn *each, void *arg, struct fw_err *err)
 {
