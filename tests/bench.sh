@@ -19,7 +19,7 @@ target() { # name, comparison, bound: beside a figure, what it is meant to be
 # ---- the rule on recorded launches
 build/tests/bench_rule tests/data/gpu-recorded 1000
 build/tests/bench_trend tests/data/gpu-recorded 300
-build/tests/bench_clock tests/data/gpu/h200-2026-11-21-daemon-samples.jsonl
+build/tests/bench_clock tests/data/gpu/h200-2026-11-21-verdicts-samples.jsonl
 
 mkdir -p "$work/state" "$work/cache"
 

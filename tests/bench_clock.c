@@ -92,7 +92,7 @@ static int read_samples(const char *path)
 		const char *comparison = json_string_value(json_object_get(row, "comparison"));
 		const char *key = json_string_value(json_object_get(row, "cell"));
 		const char *subject = json_string_value(json_object_get(row, "subject"));
-		struct cell *c = comparison && key && subject && strcmp(comparison, "slower") != 0 ? cell_named(key) : NULL;
+		struct cell *c = comparison && key && subject && strncmp(comparison, "slower", 6) != 0 ? cell_named(key) : NULL;
 		if (c && c->n_launches < LAUNCHES_MAX && strcmp(subject, "base") == 0)
 			read_side(row, &c->base[c->n_launches]);
 		else if (c && c->n_launches < LAUNCHES_MAX && strcmp(subject, "target") == 0)

@@ -2,7 +2,8 @@
 # What the verdict is worth on this GPU: pushes whose module differs from main's in a text alone must not alarm, pushes whose forward kernel does
 # a few tiles twice must be judged as slow as they are. Modules are built beforehand (or taken from MODULES), not while the GPU is held.
 # Usage: tests/gpu/verdicts.sh BUNDLE OUT [SUITE] [TWINS] [NEEDLESS...]     default: ffa 5 3 5 8
-#   NEEDLESS: tiles of 256 that forward does twice; 3, 5 and 8 are 1, 2 and 3 % slower.
+#   NEEDLESS: tiles of 256 that forward does twice. On an H200 3 are 1.7 to 2.7 % slower under masks whose tiles cost the same, since the last
+#   wave of blocks grows, too, 5 are 2.5 to 3.5 %, 8 are 3.6 to 4.6 %; causal and varlen masks lose two to three times that.
 #   MODULES: folder with base.so, twin.so and slower-N.so, stripped
 #   LIMIT_S: what is not judged by then is left out
 # OUT gets <device>-<date>-verdicts.jsonl, every comparison as text and JSON, and the database with every timed call.
