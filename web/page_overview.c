@@ -117,7 +117,8 @@ static void branch_line(void *arg, const struct view_branch *row)
 	if (row->job && strcmp(row->job_state, "done") != 0) {
 		emit_rawf(out, "<a href=\"/jobs/%lld\">job %lld</a> ", (long long)row->job, (long long)row->job);
 		layout_verdict(out, row->job_state);
-		job_progress(out, row->job, row->job_progress); /* in any state: a short job is over before the page is drawn again */
+		job_progress(
+			out, row->job, row->job_progress); /* in any state: a short job is over before the page is drawn again */
 	}
 	emit_raw(out, "</td><td class=w>");
 	layout_time(out, row->finished_at);

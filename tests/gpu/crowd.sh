@@ -2,6 +2,7 @@
 # What a crowd of readers does to a job on this machine: 100 readers of events and 50 browsers, while main is compared with itself.
 # Usage: tests/gpu/crowd.sh BUNDLE OUT [SUITE]     default: a few cells of ffa
 #   DEVICE: cuda (default) cpu sim
+#   CORES: which measure, where "auto" keeps none apart because there are too few
 #   MODULES: folder with base.so, stripped; without it the kernels of the bundle are built before anything is measured
 # OUT gets <device>-<date>-crowd.jsonl and the daemon's log.
 set -eu
@@ -34,7 +35,7 @@ threshold_pct: 1.5
 budget_s: 30
 YML
 daemon_repository "$state/tree/kernels" "$state/tree/etc"
-daemon_start "$out/daemon.log" "$suite"
+daemon_start "$out/daemon.log" "$suite" "${CORES:+cores: {measure: \"$CORES\"\}}"
 git push -q origin main
 daemon_judge main "$out"
 "$root/tests/crowd.py" "$FLOPWATCH_SERVER" --cores "$(awk '/^Cpus_allowed_list/ { print $2 }' "/proc/$daemon_pid/status")" \
