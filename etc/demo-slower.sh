@@ -1,19 +1,38 @@
 #!/bin/bash
 # Make the attention kernels of a checkout really slower, in their source. CPU: a register block of one row and small tiles.
-# CUDA: forward does some of its tiles twice (hopper.v2), or multiplies score tiles that nobody needs (hopper.v1). Results stay right.
-# Usage: demo-slower.sh CHECKOUT cpu|cuda [NEEDLESS]   NEEDLESS: tiles done twice, or needless products a step, of 256
+# CUDA: forward multiplies the scores of NEEDLESS of 1,000 steps twice (hopper.v2), or has a like number of products that nobody reads
+# (hopper.v1). Results keep every bit.
+# Usage: demo-slower.sh CHECKOUT cpu|cuda [NEEDLESS]     default: 500
 set -eu
-tree=$1 device=$2 needless=${3:-64}
+tree=$1 device=$2 needless=${3:-500}
+
+# FILE SCRIPT: edit by awk; fails when SCRIPT does.
+edit() {
+	awk -v n="$needless" "$2" "$1" >"$1.new"
+	mv "$1.new" "$1"
+}
+
 case "$device" in
 cuda)
-	hopper=$tree/kernels/attention/hopper all='v1_items(\&job, v1_forward_units(\&job))'
-	sed -i "s/v1_place(&job, v1_forward_units(&job), i, &place)/v1_place(\&job, v1_forward_units(\&job), i % (uint32_t)$all, \&place)/" "$hopper/v2_walk.h"
-	sed -i "s/= (uint32_t)v1_items(&work, v1_forward_units(&work));/= (uint32_t)(v1_items(\&work, v1_forward_units(\&work)) * (256 + $needless) \/ 256);/" \
-		"$hopper/v2_forward.cu"
-	grep -q 'i % (uint32_t)v1_items' "$hopper/v2_walk.h"
-	grep -q "(256 + $needless)" "$hopper/v2_forward.cu"
-	file=$hopper/v1_forward.cu
-	awk -v n="$needless" '
+	edit "$tree/kernels/attention/hopper/v2_forward.cu" '
+		{
+			places += gsub(/issue_scores<D>\(/, "needless_scores<D>(at.credit, ")
+			places += sub(/^\tuint32_t k, v;$/, "\tuint32_t k, v, credit;")
+		}
+		/^\/\* Running softmax of this thread/ {
+			places++
+			print "/* Scores of one step, and of some steps a second time. */"
+			print "template <int D> SM90_DEVICE void needless_scores(uint32_t &credit, float (&s)[64], uint64_t rows, uint64_t keys)\n{"
+			print "\tissue_scores<D>(s, rows, keys);"
+			print "\tcredit += " n ";"
+			print "\tif (credit >= 1000) {"
+			print "\t\tcredit -= 1000;"
+			print "\t\tissue_scores<D>(s, rows, keys);"
+			print "\t}\n}\n"
+		}
+		{ print }
+		END { exit places != 4 }'
+	edit "$tree/kernels/attention/hopper/v1_forward.cu" '
 		/float s\[M_TILES\]\[N_TILES\]\[4\];/ && !done {
 			print "\t\t{"
 			print "\t\t\tuint32_t rows[4], keys[4];"
@@ -21,7 +40,7 @@ cuda)
 			print "\t\t\tv1_load4(rows, q_lane);"
 			print "\t\t\tv1_load4(keys, k_lane + stage);"
 			print "#pragma unroll"
-			print "\t\t\tfor (int i = 0; i < " n "; i++)"
+			print "\t\t\tfor (int i = 0; i < " int(n * 256 / 1000) "; i++)"
 			print "\t\t\t\tv1_mma(again[i & 3], rows, keys[i & 1], keys[2 + (i & 1)]);"
 			print "\t\t\tif (again[0][0] + again[1][0] + again[2][0] + again[3][0] == 1e30f) /* never, but the compiler cannot know */"
 			print "\t\t\t\trow_sum[0] = 0;"
@@ -29,8 +48,7 @@ cuda)
 			done = 1
 		}
 		{ print }
-		END { exit !done }' "$file" >"$file.new"
-	mv "$file.new" "$file"
+		END { exit !done }'
 	;;
 cpu)
 	file=$tree/kernels/attention/cpu/tile.h
