@@ -107,6 +107,13 @@ static void checksum_sees_values_and_places(void **state)
 	p[4] = swap;
 	assert_int_equal(ops->checksum(d, p, 2000, &other, &err), 0);
 	assert_true(first != other);
+	assert_int_equal(ops->checksum(d, p, 1994, &first, &err), 0); /* ends inside a word of 8 bytes */
+	p[996] ^= 1;
+	assert_int_equal(ops->checksum(d, p, 1994, &other, &err), 0);
+	assert_true(first != other);
+	p[997] ^= 1;
+	assert_int_equal(ops->checksum(d, p, 1994, &first, &err), 0);
+	assert_true(first == other);
 	ops->release(d, p);
 }
 

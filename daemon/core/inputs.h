@@ -34,6 +34,12 @@ INPUTS_FN uint64_t inputs_mix(uint64_t x)
 	return x ^ (x >> 31);
 }
 
+/** What 8 bytes at place `i` of a buffer add to its checksum; the last of them may be less, filled up with zeros. */
+INPUTS_FN uint64_t inputs_summand(uint64_t bytes, uint64_t i)
+{
+	return inputs_mix(bytes + i * INPUTS_INCREMENT);
+}
+
 /** Start value of one tensor's stream. `tensor` is its slot number in the kernel ABI. */
 INPUTS_FN uint64_t inputs_stream(uint64_t seed, uint32_t tensor)
 {

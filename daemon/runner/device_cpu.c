@@ -245,13 +245,14 @@ static int cpu_copy(struct device *d, void *to, const void *from, size_t bytes, 
 static int cpu_checksum(struct device *d, const void *data, size_t bytes, uint64_t *sum, struct fw_err *err)
 {
 	(void)d, (void)err;
-	const uint16_t *half = data;
-	const int64_t n = (int64_t)(bytes / 2);
-	uint64_t total = 0;
+	const uint64_t *word = data;
+	const int64_t n = (int64_t)(bytes / sizeof(*word));
+	uint64_t total = 0, rest = 0;
 #pragma omp parallel for reduction(+ : total) schedule(static) if (n > WORTH_THREADS)
 	for (int64_t i = 0; i < n; i++)
-		total += inputs_mix(((uint64_t)i << 16) + half[i]);
-	*sum = total;
+		total += inputs_summand(word[i], (uint64_t)i);
+	memcpy(&rest, word + n, bytes % sizeof(*word));
+	*sum = total + inputs_summand(rest, (uint64_t)n);
 	return 0;
 }
 

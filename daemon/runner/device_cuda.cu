@@ -65,11 +65,19 @@ static __global__ void fill_inputs_kernel(uint16_t *to, uint64_t stream, size_t 
 		to[i] = inputs_element(stream, i);
 }
 
-static __global__ void checksum_kernel(const uint16_t *data, size_t n, unsigned long long *total)
+static __global__ void checksum_kernel(const uint64_t *data, size_t bytes, unsigned long long *total)
 {
+	const size_t n = bytes / sizeof(*data), first = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
 	unsigned long long sum = 0;
-	for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x)
-		sum += inputs_mix(((uint64_t)i << 16) + data[i]);
+#pragma unroll 4
+	for (size_t i = first; i < n; i += (size_t)gridDim.x * blockDim.x)
+		sum += inputs_summand(data[i], i);
+	if (first == 0) {
+		uint64_t rest = 0;
+		for (size_t i = n * sizeof(*data); i < bytes; i++)
+			rest |= (uint64_t)((const unsigned char *)data)[i] << i % sizeof(*data) * 8;
+		sum += inputs_summand(rest, n);
+	}
 	for (int lane = 16; lane > 0; lane >>= 1)
 		sum += __shfl_down_sync(0xffffffffu, sum, lane);
 	if (threadIdx.x % 32 == 0)
@@ -412,7 +420,7 @@ static int cuda_checksum(struct device *d, const void *data, size_t bytes, uint6
 {
 	unsigned long long total;
 	TRY(cudaMemsetAsync(d->total, 0, sizeof(*d->total), d->stream), "cannot sum up a buffer");
-	checksum_kernel<<<grid_for(bytes / 2), THREADS, 0, d->stream>>>((const uint16_t *)data, bytes / 2, d->total);
+	checksum_kernel<<<grid_for(bytes / 8), THREADS, 0, d->stream>>>((const uint64_t *)data, bytes, d->total);
 	TRY(cudaGetLastError(), "cannot sum up a buffer");
 	if (cuda_download(d, &total, d->total, sizeof(total), err) != 0)
 		return -1;
