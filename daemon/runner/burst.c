@@ -12,11 +12,11 @@
 
 #include "core/guard.h"
 
-enum { BURSTS = 4, KEPT_MAX = STATS_PAIRS_MAX / 2, REDO_MAX = 3, AHEAD_MIN = 2, CALLS_MIN = 2 };
+enum { BURSTS = 4, KEPT_MAX = STATS_PAIRS_MAX / 2, REDO_MAX = 3, AHEAD_MIN = 2 };
 
 #define BURST_US 0.4e6
 #define SETTLE_US                                                                                                                \
-	0.6e6 /* before the first burst: a GPU that comes from rest runs above its power limit's clock for about so long */
+	0.6e6 /* of both sides in turns before the first burst: a GPU that comes from rest runs above its power limit's clock for about so long */
 #define ENERGY_AGREES 0.03
 #define QUEUE_US      2e4 /* of calls ahead, which the burst outlasts its end by */
 
@@ -70,15 +70,15 @@ static int wait_for_call(struct timing *t, int call, struct meter *meter, struct
 	return 0;
 }
 
-/* Calls of one side, two or more in flight, that end at `until_us`; at least `least`. Returns how many, -1 with `f`. */
-static int calls_until(struct timing *t, struct subject *u, double until_us, int least, struct meter *meter, struct failure *f)
+/* Calls of one side, two or more in flight, that end nearest to `until_us`; at least one. Returns how many, -1 with `f`. */
+static int calls_until(struct timing *t, struct subject *u, double until_us, struct meter *meter, struct failure *f)
 {
 	const struct device_ops *ops = t->runner->ops;
 	struct device *dev = t->runner->dev;
 	struct fw_err err = { 0 };
 	double call_us = t->pair_ms * 1e3 / t->n;
 	int n = 0, done = 0, ahead = calls_ahead(call_us);
-	for (; n < least || ops->host_us(dev) + (n - done) * call_us < until_us; n++) {
+	for (; n < 1 || ops->host_us(dev) + (n - done + 0.5) * call_us < until_us; n++) {
 		float host_us;
 		if (n - done >= ahead && wait_for_call(t, done++, meter, f) != 0)
 			return -1;
@@ -100,11 +100,11 @@ static int run_burst(struct timing *t, struct subject *u, struct burst *b, struc
 	struct device *dev = t->runner->dev;
 	struct meter meter = { .last_j = -1 };
 	double began_us = ops->host_us(dev);
-	int settling = calls_until(t, u, began_us + BURST_US / 2, 1, &meter, f);
+	int settling = calls_until(t, u, began_us + BURST_US / 2, &meter, f);
 
 	if (settling < 0)
 		return -1;
-	b->calls = calls_until(t, u, ops->host_us(dev) + BURST_US / 2, CALLS_MIN, &meter, f);
+	b->calls = calls_until(t, u, ops->host_us(dev) + BURST_US / 2, &meter, f);
 	if (b->calls < 0)
 		return -1;
 	double burst_us = ops->host_us(dev) - began_us;
@@ -163,14 +163,13 @@ static void write_record(struct timing *t, struct msg_cell *m, int first, struct
 	record_cell(t->runner->records, m);
 }
 
-/* Both sides in turns, untimed, until the clock has come down to what the power limit allows. */
-static int settle(struct timing *t, struct subject *const side[2], struct failure *f)
+/* Both sides in turns, untimed, until `until_us`, when the clock has come down to what the power limit allows. */
+static int settle(struct timing *t, struct subject *const side[2], double until_us, struct failure *f)
 {
 	const struct device_ops *ops = t->runner->ops;
 	struct meter unread = { .last_j = -1 };
-	double until_us = ops->host_us(t->runner->dev) + SETTLE_US;
 	for (int i = 0; ops->host_us(t->runner->dev) < until_us; i ^= 1)
-		if (calls_until(t, side[i], ops->host_us(t->runner->dev) + SETTLE_US / 6, 1, &unread, f) < 0)
+		if (calls_until(t, side[i], fmin(until_us, ops->host_us(t->runner->dev) + SETTLE_US / 6), &unread, f) < 0)
 			return -1;
 	return 0;
 }
@@ -183,7 +182,7 @@ static struct subject *with_role(struct timing *t, const char *role)
 	return NULL;
 }
 
-int burst_run(struct timing *t, struct failure *f)
+int burst_run(struct timing *t, double busy_since_us, struct failure *f)
 {
 	struct subject *base = with_role(t, "base"), *target = with_role(t, "target");
 	struct msg_guard guard;
@@ -206,7 +205,7 @@ int burst_run(struct timing *t, struct failure *f)
 		struct msg_guard after;
 		char why[GUARD_WHY_SIZE];
 		runner_guard(t->runner, t->cell, redo, &guard);
-		if (settle(t, sides, f) != 0)
+		if (settle(t, sides, busy_since_us + SETTLE_US, f) != 0)
 			goto out;
 		for (int i = 0; i < BURSTS; i++)
 			if (run_burst(t, order[i], &b[i], f) != 0)
@@ -216,6 +215,7 @@ int burst_run(struct timing *t, struct failure *f)
 		if (timing_lost(t, f) != 0)
 			goto out;
 		again = guard_discards(&guard, why) && redo < REDO_MAX;
+		busy_since_us = t->runner->ops->host_us(t->runner->dev);
 	}
 	timing_begin_record(t, m, "sustained", "", gather(b, first, side, energy_j));
 	m->redo = redo;

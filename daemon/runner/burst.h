@@ -10,7 +10,10 @@
 
 #include "runner/timing.h"
 
-/** Bursts of base and target, both of which have to be among the subjects. Guards decide about a redo. Writes one record. */
-int burst_run(struct timing *t, struct failure *f);
+/**
+ * Bursts of base and target, both of which have to be among the subjects. Guards decide about a redo. Writes one record. `busy_since_us`, of
+ * the device's host clock: since when both have run in turns.
+ */
+int burst_run(struct timing *t, double busy_since_us, struct failure *f);
 
 #endif

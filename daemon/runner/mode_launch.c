@@ -20,7 +20,7 @@
 /* Rounds of the series call and phase, a share of those of the device series, at most this many. */
 enum { SIDE_SHARE = 4, SIDE_MIN = 2, SIDE_MAX = 8 };
 
-#define LONG_CALL_MS 40 /* beside it microseconds of the host are nothing: one round shows as much as many */
+#define LONG_CALL_MS 32 /* beside it microseconds of the host are nothing: one round shows as much as many */
 
 static bool is_essential(const struct subject *u)
 {
@@ -166,44 +166,68 @@ static int side_rounds(int rounds)
 	return n < SIDE_MIN ? SIDE_MIN : n > SIDE_MAX ? SIDE_MAX : n;
 }
 
-static int call_rounds(const struct timing *t, int rounds)
-{
-	return t->pair_ms > LONG_CALL_MS * t->n ? 1 : side_rounds(rounds);
-}
+/* What a launch does with a cell beside the pass that counts. */
+struct aside {
+	bool decides; /* the series call does, in full */
+	bool burst, calls, phases;
+	bool long_call;
+};
 
-/* The series beside the device's; in full where it is the one that decides. */
-static int time_aside(struct timing *t, struct failure *f)
+static void plan_aside(const struct timing *t, struct aside *a)
 {
 	const struct msg_run *run = t->runner->run;
-	int rounds = timing_rounds(&run->rule, t->pair_ms, t->n, t->runner->ops->clocks);
-	bool decides = strcmp(run->cell[t->cell].decide, "call") == 0;
-	if ((run->calls || decides) && timing_call(t, decides ? rounds : call_rounds(t, rounds), f) != 0)
+	bool pass = !run->only_bursts;
+	a->burst = run->burst && run->burst[t->cell];
+	a->decides = pass && strcmp(run->cell[t->cell].decide, "call") == 0;
+	a->calls = pass && run->calls && !a->decides;
+	a->phases = pass && run->phases;
+	a->long_call = t->pair_ms > LONG_CALL_MS * t->n;
+}
+
+/* The series beside the device's. A long call is worth timing once only, so the last look at each subject is that, too. */
+static int time_aside(struct timing *t, const struct aside *a, int rounds, bool *looked, struct failure *f)
+{
+	int few = a->long_call ? 1 : side_rounds(rounds);
+	if (a->decides && timing_call(t, rounds, false, f) != 0)
 		return -1;
-	return run->phases ? timing_phase(t, side_rounds(rounds), f) : 0;
+	if (a->calls && !a->long_call && timing_call(t, few, false, f) != 0)
+		return -1;
+	if (a->phases && timing_phase(t, few, f) != 0)
+		return -1;
+	*looked = *looked || (a->calls && a->long_call);
+	return a->calls && a->long_call ? timing_call(t, few, true, f) : 0;
+}
+
+static int time_passes(struct timing *t, double busy_since_us, bool *looked, struct failure *f)
+{
+	const struct runner *r = t->runner;
+	int rounds = timing_rounds(&r->run->rule, t->pair_ms, t->n, r->ops->clocks);
+	struct aside a;
+	plan_aside(t, &a);
+	*looked = !r->run->only_bursts && !a.decides && !a.calls && !a.phases && !a.burst;
+	if (!r->run->only_bursts && timing_device(t, rounds, *looked, f) != 0)
+		return -1;
+	if (a.burst &&
+		burst_run(t, busy_since_us, f) != 0) /* while the device is warm: the series aside leave it idle between calls */
+		return -1;
+	return time_aside(t, &a, rounds, looked, f);
 }
 
 static void time_cell(struct timing *t, const struct verifier *verifier, double warm_s)
 {
 	struct runner *r = t->runner;
-	const struct msg_run *run = r->run;
 	struct failure f = { 0 };
+	bool looked = false;
 
 	double until_us = r->ops->host_us(r->dev) + warm_s * 1e6;
 	if (solo_calls(t, verifier) != 0)
 		return;
 	t->start = (int)runner_random(r, (uint32_t)t->n);
 	runner_at(r, t->cell, NULL, "warm");
-	int rc = timing_warm(t, until_us, &f);
-	if (rc == 0 && !run->only_bursts)
-		rc = timing_device(t, timing_rounds(&run->rule, t->pair_ms, t->n, r->ops->clocks), &f);
-	if (rc == 0 && run->burst &&
-		run->burst[t->cell]) /* while the device is warm: the series aside leave it idle between calls */
-		rc = burst_run(t, &f);
-	if (rc == 0 && !run->only_bursts)
-		rc = time_aside(t, &f);
-	if (rc != 0)
+	double busy_since_us = r->ops->host_us(r->dev);
+	if (timing_warm(t, until_us, &f) != 0 || time_passes(t, busy_since_us, &looked, &f) != 0)
 		fault_of_pass(t, &f);
-	else
+	else if (!looked)
 		look_back(t);
 }
 

@@ -10,11 +10,11 @@
 
 enum {
 	REDO_MAX = 3, /* passes thrown away because the device was disturbed */
-	PHASES = 6,
-	LONG_CELL = 2 /* a cell whose round takes this many warm-ups is warm after its solo calls */
+	PHASES = 6
 };
 
-#define LEAST_MS 1e-6f /* a time that rounds to nothing is still a time */
+#define LONG_SHARE 0.7   /* of a cell's warm-up: a round that takes as long leaves it warm after the solo calls */
+#define LEAST_MS   1e-6f /* a time that rounds to nothing is still a time */
 
 /* One series being collected. Shape: [subject][round]. */
 struct samples {
@@ -53,21 +53,22 @@ static int make_cold(struct timing *t, const struct subject *u, struct fw_err *e
 	return u->pass_time ? 0 : witness_twist(t->witness, err);
 }
 
-/* The rounds in which a subject's call is watched: one in each half of the pass. */
+/* The rounds in which a subject's call is watched: one in each half of the pass, perhaps the last one, too. */
 struct watched {
-	int round[PROTOCOL_SUBJECTS_MAX][2];
+	int round[PROTOCOL_SUBJECTS_MAX][2], last;
 };
 
-static void choose_watched(struct timing *t, int rounds, struct watched *w)
+static void choose_watched(struct timing *t, int rounds, bool last, struct watched *w)
 {
 	for (int k = 0; t->witness->active && k < t->n; k++)
 		for (int half = 0; half < 2; half++)
 			w->round[k][half] = half * (rounds / 2) + (int)runner_random(t->runner, (uint32_t)(rounds - rounds / 2));
+	w->last = last ? rounds - 1 : -1;
 }
 
 static bool is_watched(const struct timing *t, const struct watched *w, int who, int round)
 {
-	return t->witness->active && (round == w->round[who][0] || round == w->round[who][1]);
+	return t->witness->active && (round == w->round[who][0] || round == w->round[who][1] || round == w->last);
 }
 
 /* Where a call dies at once, say so before each; on a queue it would only cost time and blame the wrong one. */
@@ -112,7 +113,7 @@ int timing_warm(struct timing *t, double until_us, struct failure *f)
 	const struct device_ops *ops = t->runner->ops;
 	struct device *dev = t->runner->dev;
 	double want_ms = (until_us - ops->host_us(dev)) * 1e-3;
-	if (t->pair_ms > LONG_CELL * t->runner->run->cell_warm_s * 1e3 && want_ms <= 0)
+	if (t->pair_ms > LONG_SHARE * t->runner->run->cell_warm_s * 1e3 && want_ms <= 0)
 		return 0;
 	for (int round = 0;; round++) {
 		float host_us;
@@ -184,7 +185,15 @@ static void write_series(struct timing *t, struct msg_cell *m, struct samples *x
 	record_cell(t->runner->records, m);
 }
 
-static int device_pass(struct timing *t, int rounds, struct samples *x, struct failure *f)
+static int look_after(struct timing *t, struct subject *u, const char *when, struct failure *f)
+{
+	if (witness_after(t->witness, u, when, f) == 0)
+		return 0;
+	t->culprit = u;
+	return -1;
+}
+
+static int device_pass(struct timing *t, int rounds, bool last, struct samples *x, struct failure *f)
 {
 	const struct device_ops *ops = t->runner->ops;
 	struct device *dev = t->runner->dev;
@@ -192,7 +201,7 @@ static int device_pass(struct timing *t, int rounds, struct samples *x, struct f
 	struct watched watched;
 	int calls = 0;
 
-	choose_watched(t, rounds, &watched);
+	choose_watched(t, rounds, last, &watched);
 	for (int round = 0; round < rounds; round++) {
 		for (int k = 0; k < t->n; k++, calls++) {
 			int who = timing_turn(t->n, t->start, round, k);
@@ -204,10 +213,8 @@ static int device_pass(struct timing *t, int rounds, struct samples *x, struct f
 				return -1;
 			if (timing_one(t, t->subject[who], calls, &x->host_us[who][round], f) != 0)
 				return -1;
-			if (look && witness_after(t->witness, t->subject[who], "between the timed calls: ", f) != 0) {
-				t->culprit = t->subject[who];
+			if (look && look_after(t, t->subject[who], "between the timed calls: ", f) != 0)
 				return -1;
-			}
 		}
 	}
 	if (ops->wait(dev, &err) != 0)
@@ -223,7 +230,7 @@ static int device_pass(struct timing *t, int rounds, struct samples *x, struct f
 	return 0;
 }
 
-int timing_device(struct timing *t, int rounds, struct failure *f)
+int timing_device(struct timing *t, int rounds, bool last, struct failure *f)
 {
 	const struct device_ops *ops = t->runner->ops;
 	struct msg_guard before, after;
@@ -240,7 +247,7 @@ int timing_device(struct timing *t, int rounds, struct failure *f)
 	runner_at(t->runner, t->cell, NULL, "time");
 	for (m->redo = 0;; m->redo++) {
 		runner_guard(t->runner, t->cell, m->redo, &before);
-		if (device_pass(t, rounds, x, f) != 0)
+		if (device_pass(t, rounds, last, x, f) != 0)
 			goto out;
 		runner_guard(t->runner, t->cell, m->redo, &after);
 		guard_merge(&before, &after);
@@ -258,7 +265,7 @@ out:
 	return rc;
 }
 
-static int call_pass(struct timing *t, int rounds, struct samples *x, struct failure *f)
+static int call_pass(struct timing *t, int rounds, bool watched, struct samples *x, struct failure *f)
 {
 	const struct device_ops *ops = t->runner->ops;
 	struct device *dev = t->runner->dev;
@@ -268,6 +275,8 @@ static int call_pass(struct timing *t, int rounds, struct samples *x, struct fai
 			int who = timing_turn(t->n, t->start, round, k);
 			struct subject *u = t->subject[who];
 			struct fw_err err = { 0 };
+			if (watched && witness_before(t->witness, u, f) != 0)
+				return -1;
 			if (make_cold(t, u, &err) != 0 || ops->wait(dev, &err) != 0)
 				return device_says(t, &err, f);
 			say_at(t, u, "time");
@@ -280,14 +289,14 @@ static int call_pass(struct timing *t, int rounds, struct samples *x, struct fai
 				rc = subject_wait(u, f);
 			x->ms[who][round] = timing_at_least((float)((ops->host_us(dev) - began) * 1e-3));
 			range_pop();
-			if (rc != 0)
+			if (rc != 0 || (watched && look_after(t, u, "after the timed calls: ", f) != 0))
 				return -1;
 		}
 	}
 	return 0;
 }
 
-int timing_call(struct timing *t, int rounds, struct failure *f)
+int timing_call(struct timing *t, int rounds, bool watched, struct failure *f)
 {
 	struct msg_cell *m = calloc(1, sizeof(*m));
 	struct samples *x = calloc(1, sizeof(*x));
@@ -298,7 +307,7 @@ int timing_call(struct timing *t, int rounds, struct failure *f)
 		goto out;
 	}
 	runner_at(t->runner, t->cell, NULL, "time");
-	if (call_pass(t, rounds, x, f) != 0)
+	if (call_pass(t, rounds, watched, x, f) != 0)
 		goto out;
 	timing_begin_record(t, m, "call", "", rounds);
 	write_series(t, m, x, false, false);

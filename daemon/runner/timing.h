@@ -4,7 +4,7 @@
  * Round j lets every subject call once. Order: rounds go AB, BA, BA, AB, AB, BA, ... from a random start; with more subjects
  * the list turns by one every second round and every other round runs it backwards, so that each drift that is linear over
  * two rounds cancels. Every call is cold: inputs restored but for a few rows, outputs filled with a random byte, cache written
- * over. Of each subject two calls of a device pass, at random, are watched (witness.h).
+ * over. Of each subject two calls of a device pass, at random, are watched (witness.h), and the last one where nothing comes after it.
  */
 #ifndef RUNNER_TIMING_H
 #define RUNNER_TIMING_H
@@ -34,10 +34,10 @@ int timing_rounds(const struct rule *r, double round_ms, int n_subjects, bool cl
 
 /** Rounds that are not recorded, at the cell's own duty cycle, until `until_us` of the device's host clock. At least one unless the cell is long. */
 int timing_warm(struct timing *t, double until_us, struct failure *f);
-/** Series device: `rounds` rounds with at least two calls queued ahead. Guards decide about a redo. Writes one record. */
-int timing_device(struct timing *t, int rounds, struct failure *f);
-/** Series call: stream idle, host clock around bind, enqueue and wait. Writes one record. */
-int timing_call(struct timing *t, int rounds, struct failure *f);
+/** Series device: `rounds` rounds with at least two calls queued ahead. Guards decide about a redo. Writes one record. `last`: nothing follows. */
+int timing_device(struct timing *t, int rounds, bool last, struct failure *f);
+/** Series call: stream idle, host clock around bind, enqueue and wait. Writes one record. `watched`: every call is. */
+int timing_call(struct timing *t, int rounds, bool watched, struct failure *f);
 /** Series phase: phases one by one between marks, an empty pair of marks subtracted. Writes one record a phase. */
 int timing_phase(struct timing *t, int rounds, struct failure *f);
 

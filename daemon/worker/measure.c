@@ -290,7 +290,7 @@ static int launch(struct bench *b, const struct order *o, char *why, size_t size
 		.cell = o->cell,
 		.burst = o->burst,
 		.only_bursts = o->only_bursts,
-		.phases = state.launch == 1,
+		.phases = state.launch == 1 || (o->set == 2 && !b->set_begun[2]), /* once more where a loss is about to be told */
 		.calls = state.launch == 1,
 		.deadline_s = b->limits.launch_s,
 		.record = take_record,

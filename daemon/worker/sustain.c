@@ -107,7 +107,7 @@ bool sustain_wants(const struct bench *b, int cell, int set)
 {
 	if (!sustain_possible(b))
 		return false;
-	return wanted_set(b, cell) == set || (!b->set_begun[set] && is_sentinel(b, cell)) || wants_second(b, cell);
+	return wanted_set(b, cell) == set || (set == 1 && !b->set_begun[1] && is_sentinel(b, cell)) || wants_second(b, cell);
 }
 
 int sustain_next(const struct bench *b, int *list, int *set)
