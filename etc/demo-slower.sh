@@ -14,24 +14,33 @@ edit() {
 
 case "$device" in
 cuda)
+	# How many is told at run time: the machine code is the same for every number, 0 included.
+	edit "$tree/kernels/attention/hopper/v2.h" '
+		/^struct v2_job \{/ { inside = 1 }
+		inside && /^};/ { print "\tuint32_t needless; /* of 1,000 steps, whose scores are multiplied twice */"; inside = 0; done = 1 }
+		{ print }
+		END { exit !done }'
 	edit "$tree/kernels/attention/hopper/v2_forward.cu" '
 		{
-			places += gsub(/issue_scores<D>\(/, "needless_scores<D>(at.credit, ")
-			places += sub(/^\tuint32_t k, v;$/, "\tuint32_t k, v, credit;")
+			places += gsub(/issue_scores<D>\(/, "needless_scores<D>(at, ")
+			places += sub(/^\tuint32_t k, v;$/, "\tuint32_t k, v, needless, credit;")
+			places += sub(/struct progress at = \{ 0, 0 \};/, "struct progress at = { 0, 0, job.needless, 0 };")
+			places += sub(/v2_launch\(job,/, "v2_launch(\\&with,")
 		}
-		/^\/\* Running softmax of this thread/ {
+		/^\/\* One step but the first/ {
 			places++
 			print "/* Scores of one step, and of some steps a second time. */"
-			print "template <int D> SM90_DEVICE void needless_scores(uint32_t &credit, float (&s)[64], uint64_t rows, uint64_t keys)\n{"
+			print "template <int D> SM90_DEVICE void needless_scores(struct progress &at, float (&s)[64], uint64_t rows, uint64_t keys)\n{"
 			print "\tissue_scores<D>(s, rows, keys);"
-			print "\tcredit += " n ";"
-			print "\tif (credit >= 1000) {"
-			print "\t\tcredit -= 1000;"
+			print "\tat.credit += at.needless;"
+			print "\tif (at.credit >= 1000) {"
+			print "\t\tat.credit -= 1000;"
 			print "\t\tissue_scores<D>(s, rows, keys);"
 			print "\t}\n}\n"
 		}
+		/^\treturn v2_launch\(/ { print "\tstruct v2_job with = *job;\n\twith.needless = " n ";" }
 		{ print }
-		END { exit places != 4 }'
+		END { exit places != 6 }'
 	edit "$tree/kernels/attention/hopper/v1_forward.cu" '
 		/float s\[M_TILES\]\[N_TILES\]\[4\];/ && !done {
 			print "\t\t{"

@@ -9,7 +9,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 . "$root/tests/gpu/daemon_lib.sh"
 daemon_prepare "$1"
 mkdir -p "$2"
-out=$(cd "$2" && pwd) suite=${3:-ffa} needless=${4:-8}
+out=$(cd "$2" && pwd) suite=${3:-ffa} needless=${4:-250}
 daemon_repository "$bundle/kernels"
 daemon_start "$out/daemon.log" "$suite"
 
@@ -17,7 +17,7 @@ git push -q origin main
 daemon_judge main "$out"
 git checkout -q -b slower
 "$root/etc/demo-slower.sh" "$state/work" cuda "$needless"
-git commit -q -a -m "attention: needless products in forward"
+git commit -q -a -m "attention: scores twice in forward"
 git checkout -q -b harmless main
 # another text in the module: other bytes, so that it is timed, and the same kernels
 sed -i 's/\.build = "/.build = "harmless, /' kernels/attention/module.c
