@@ -18,6 +18,7 @@ enum { BURSTS = 4, KEPT_MAX = STATS_PAIRS_MAX / 2, REDO_MAX = 3, AHEAD_MIN = 2 }
 #define SETTLE_US                                                                                                                \
 	0.6e6 /* of both sides in turns before the first burst: a GPU that comes from rest runs above its power limit's clock for about so long */
 #define ENERGY_AGREES 0.03
+#define METER_US      8e3 /* between two readings: one takes 3 to 7 ms of the host, which has calls to queue */
 #define QUEUE_US      2e4 /* of calls ahead, which the burst outlasts its end by */
 
 /* One burst, of one side. */
@@ -27,9 +28,9 @@ struct burst {
 	double energy_j;                   /* of a call, the settling half included; 0 unknown */
 };
 
-/* The energy counter's first and last step that were seen. */
+/* The energy counter's first and last step that were seen. Begins with last_j = -1. */
 struct meter {
-	double last_j, first_us, first_j, end_us, end_j;
+	double read_us, last_j, first_us, first_j, end_us, end_j;
 	int steps;
 };
 
@@ -37,12 +38,15 @@ struct side {
 	float ms[2 * KEPT_MAX], mhz[2 * KEPT_MAX];
 };
 
+/* `m` NULL: nobody asks. */
 static void read_meter(struct timing *t, struct meter *m)
 {
 	const struct device_ops *ops = t->runner->ops;
-	if (!ops->energy_j)
+	double now_us = ops->host_us(t->runner->dev);
+	if (!m || !ops->energy_j || (m->last_j >= 0 && now_us < m->read_us + METER_US))
 		return;
-	double now_j = ops->energy_j(t->runner->dev), now_us = ops->host_us(t->runner->dev);
+	double now_j = ops->energy_j(t->runner->dev);
+	m->read_us = now_us = ops->host_us(t->runner->dev);
 	if (now_j > m->last_j && m->last_j >= 0) {
 		if (m->steps++ == 0) {
 			m->first_us = now_us;
@@ -167,9 +171,8 @@ static void write_record(struct timing *t, struct msg_cell *m, int first, struct
 static int settle(struct timing *t, struct subject *const side[2], double until_us, struct failure *f)
 {
 	const struct device_ops *ops = t->runner->ops;
-	struct meter unread = { .last_j = -1 };
 	for (int i = 0; ops->host_us(t->runner->dev) < until_us; i ^= 1)
-		if (calls_until(t, side[i], fmin(until_us, ops->host_us(t->runner->dev) + SETTLE_US / 6), &unread, f) < 0)
+		if (calls_until(t, side[i], fmin(until_us, ops->host_us(t->runner->dev) + SETTLE_US / 6), NULL, f) < 0)
 			return -1;
 	return 0;
 }

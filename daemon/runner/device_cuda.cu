@@ -176,11 +176,11 @@ static int cuda_describe(int index, struct msg_device *out, struct fw_err *err)
 	out->cores = prop.multiProcessorCount;
 	out->memory_bytes = (int64_t)prop.totalGlobalMem;
 	out->l2_bytes = prop.l2CacheSize;
-	struct nvml_reading now;
-	nvml_read(out->uuid, &now);
-	out->power_limit_w = now.power_limit_w > 0 ? now.power_limit_w : 0;
-	if (now.sm_max_mhz > 0)
-		out->clock_max_mhz = now.sm_max_mhz;
+	double power_w, sm_mhz;
+	nvml_limits(out->uuid, &power_w, &sm_mhz);
+	out->power_limit_w = power_w > 0 ? power_w : 0;
+	if (sm_mhz > 0)
+		out->clock_max_mhz = sm_mhz;
 	else if (cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, index) == cudaSuccess)
 		out->clock_max_mhz = clock_khz * 1e-3;
 	int memory_khz = 0, bus_bits = 0;

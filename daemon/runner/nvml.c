@@ -117,7 +117,7 @@ static void *device_of(const char *uuid)
 
 void nvml_read(const char *uuid, struct nvml_reading *out)
 {
-	*out = (struct nvml_reading){ -1, -1, -1, -1, -1, -1, -1, -1 };
+	*out = (struct nvml_reading){ -1, -1, -1, -1, -1, -1 };
 	void *device = device_of(uuid);
 	unsigned value;
 	unsigned long long bits;
@@ -125,20 +125,27 @@ void nvml_read(const char *uuid, struct nvml_reading *out)
 		return;
 	if (nvml.power && nvml.power(device, &value) == OK)
 		out->power_w = value * 1e-3;
-	if (nvml.power_limit && nvml.power_limit(device, &value) == OK)
-		out->power_limit_w = value * 1e-3;
 	if (nvml.temperature && nvml.temperature(device, SENSOR_CORE, &value) == OK)
 		out->temp_c = value;
 	if (nvml.clock && nvml.clock(device, CLOCK_SM, &value) == OK)
 		out->sm_mhz = value;
-	if (nvml.clock_max && nvml.clock_max(device, CLOCK_SM, &value) == OK)
-		out->sm_max_mhz = value;
 	if (nvml.reasons && nvml.reasons(device, &bits) == OK)
 		out->reasons = (int64_t)(bits & INT64_MAX);
 	if (nvml.energy && nvml.energy(device, &bits) == OK)
 		out->energy_j = (double)bits * 1e-3;
 	if (nvml.ecc && nvml.ecc(device, ECC_UNCORRECTED, ECC_VOLATILE, &bits) == OK)
 		out->ecc = (int64_t)(bits & INT64_MAX);
+}
+
+void nvml_limits(const char *uuid, double *power_w, double *sm_mhz)
+{
+	void *device = device_of(uuid);
+	unsigned value;
+	*power_w = *sm_mhz = -1;
+	if (device && nvml.power_limit && nvml.power_limit(device, &value) == OK)
+		*power_w = value * 1e-3;
+	if (device && nvml.clock_max && nvml.clock_max(device, CLOCK_SM, &value) == OK)
+		*sm_mhz = value;
 }
 
 double nvml_energy_j(const char *uuid)

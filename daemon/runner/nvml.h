@@ -15,7 +15,7 @@ enum { NVML_PIDS_MAX = 64 };
 
 /** One reading. Units in the names; -1: unknown. */
 struct nvml_reading {
-	double power_w, power_limit_w, temp_c, sm_mhz, sm_max_mhz;
+	double power_w, temp_c, sm_mhz;
 	double energy_j; /* since the driver was loaded */
 	int64_t reasons; /* core/guard.h names the bits */
 	int64_t ecc;     /* memory errors since the driver was loaded that were not corrected */
@@ -25,8 +25,10 @@ struct nvml_reading {
 int nvml_open(void);
 /** Driver version. Shape: out[size]; "" unknown. */
 void nvml_driver(char *out, size_t size);
-/** Read the GPU with this UUID ("GPU-..."). */
+/** Read the GPU with this UUID ("GPU-..."). Takes some 10 ms on an H200. */
 void nvml_read(const char *uuid, struct nvml_reading *out);
+/** What it is held to. Units: W, MHz; -1 unknown. */
+void nvml_limits(const char *uuid, double *power_w, double *sm_mhz);
 /** Processes with a compute context on it, but for the servers of MPS, whose clients are listed too. Shape: pid[max]. Returns their number, -1 unknown. */
 int nvml_compute_pids(const char *uuid, unsigned *pid, int max);
 /**
@@ -35,7 +37,7 @@ int nvml_compute_pids(const char *uuid, unsigned *pid, int max);
  */
 unsigned nvml_own_pid(unsigned own, const unsigned *before, int n_before, const unsigned *after, int n_after);
 
-/** Energy used since the driver was loaded; -1 unknown. Units: J. Cheaper than a whole reading. */
+/** Energy used since the driver was loaded; -1 unknown. Units: J. Takes 3 to 7 ms on an H200. */
 double nvml_energy_j(const char *uuid);
 /** The last XID that the driver reported for it since the call before; 0 none. The first call begins to listen. */
 int nvml_xid(const char *uuid);
