@@ -6,7 +6,6 @@
 #include <string.h>
 
 #define CALL_LOSS_PCT   1.5
-#define CALL_PAIRS_MIN  4 /* long calls have fewer: there the clock moves more than any host could */
 #define ENQUEUE_MORE_US 2.0
 #define ENQUEUE_RATIO   1.10
 #define CLOCK_APART_PCT 0.3
@@ -42,7 +41,7 @@ int flag_parse(const char *words)
 
 int flag_call(const struct estimate *call)
 {
-	bool slower = call->pairs >= CALL_PAIRS_MIN && stats_change_pct(call->m) < -CALL_LOSS_PCT && call->ci_low > 0;
+	bool slower = call->pairs >= FLAG_CALL_PAIRS_MIN && stats_change_pct(call->m) < -CALL_LOSS_PCT && call->ci_low > 0;
 
 	return slower ? FLAG_CALL : 0;
 }

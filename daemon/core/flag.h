@@ -26,7 +26,9 @@ void flag_words(int flags, char out[FLAG_WORDS_SIZE]);
 /** The other way; what is no flag is left out. */
 int flag_parse(const char *words);
 
-/** FLAG_CALL where host time included lost more than 1.5 %, the interval excludes no loss, and there are four pairs or more. */
+/** Fewer pairs of whole calls warn of nothing: long calls have few, and there the clock moves more than any host could. */
+enum { FLAG_CALL_PAIRS_MIN = 4 };
+/** FLAG_CALL where host time included lost more than 1.5 %, the interval excludes no loss, and there are pairs enough. */
 int flag_call(const struct estimate *call);
 /** Scatter of the host's time between launches of the same code, as a log ratio: caches and placement differ from process to process. */
 #define FLAG_HOST_TAU0 0.05

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/flag.h"
 #include "runner/burst.h"
 #include "runner/leftover.h"
 #include "runner/verifier.h"
@@ -19,8 +20,6 @@
 #define RECHECK_VISITS 1.0
 /* Rounds of the series call and phase, a share of those of the device series, at most this many. */
 enum { SIDE_SHARE = 4, SIDE_MIN = 2, SIDE_MAX = 8 };
-
-#define LONG_CALL_MS 32 /* beside it microseconds of the host are nothing: one round shows as much as many */
 
 static bool is_essential(const struct subject *u)
 {
@@ -173,7 +172,7 @@ struct aside {
 	bool long_call;
 };
 
-static void plan_aside(const struct timing *t, struct aside *a)
+static void plan_aside(const struct timing *t, int rounds, struct aside *a)
 {
 	const struct msg_run *run = t->runner->run;
 	bool pass = !run->only_bursts;
@@ -181,10 +180,10 @@ static void plan_aside(const struct timing *t, struct aside *a)
 	a->decides = pass && strcmp(run->cell[t->cell].decide, "call") == 0;
 	a->calls = pass && run->calls && !a->decides;
 	a->phases = pass && run->phases;
-	a->long_call = t->pair_ms > LONG_CALL_MS * t->n;
+	a->long_call = t->runner->ops->clocks && side_rounds(rounds) < FLAG_CALL_PAIRS_MIN;
 }
 
-/* The series beside the device's. A long call is worth timing once only, so the last look at each subject is that, too. */
+/* The series beside the device's. Too few rounds for a warning are as good as one, and then that is the last look at each subject, too. */
 static int time_aside(struct timing *t, const struct aside *a, int rounds, bool *looked, struct failure *f)
 {
 	int few = a->long_call ? 1 : side_rounds(rounds);
@@ -203,7 +202,7 @@ static int time_passes(struct timing *t, double busy_since_us, bool *looked, str
 	const struct runner *r = t->runner;
 	int rounds = timing_rounds(&r->run->rule, t->pair_ms, t->n, r->ops->clocks);
 	struct aside a;
-	plan_aside(t, &a);
+	plan_aside(t, rounds, &a);
 	*looked = !r->run->only_bursts && !a.decides && !a.calls && !a.phases && !a.burst;
 	if (!r->run->only_bursts && timing_device(t, rounds, *looked, f) != 0)
 		return -1;

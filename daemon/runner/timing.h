@@ -27,6 +27,13 @@ struct timing {
 /** Calls in flight: two hide the host, more only deepen the queue. */
 enum { TIMING_AHEAD = 6 };
 
+/** One series being collected. Shape: [subject][round]. */
+struct samples {
+	float ms[PROTOCOL_SUBJECTS_MAX][PROTOCOL_SAMPLES_MAX];
+	float mhz[PROTOCOL_SUBJECTS_MAX][PROTOCOL_SAMPLES_MAX];
+	float host_us[PROTOCOL_SUBJECTS_MAX][PROTOCOL_SAMPLES_MAX];
+};
+
 /** Who is k-th in round j. Returns 0..n-1. */
 int timing_turn(int n, int start, int round, int k);
 /** Rounds that the rule's budget allows for a round of `round_ms`: a multiple of 4 within the rule's limits. */
@@ -36,19 +43,29 @@ int timing_rounds(const struct rule *r, double round_ms, int n_subjects, bool cl
 int timing_warm(struct timing *t, double until_us, struct failure *f);
 /** Series device: `rounds` rounds with at least two calls queued ahead. Guards decide about a redo. Writes one record. `last`: nothing follows. */
 int timing_device(struct timing *t, int rounds, bool last, struct failure *f);
-/** Series call: stream idle, host clock around bind, enqueue and wait. Writes one record. `watched`: every call is. */
+/** Series call: stream idle, host clock around bind, enqueue and wait, the SM clock between stamps outside of that. Writes one record. `watched`: every call is. */
 int timing_call(struct timing *t, int rounds, bool watched, struct failure *f);
 /** Series phase: phases one by one between marks, an empty pair of marks subtracted. Writes one record a phase. */
 int timing_phase(struct timing *t, int rounds, struct failure *f);
 
 /* What every pass is made of. */
 
+/** Everything of a call before its time begins. A subject that only lets time pass touches no buffer. */
+int timing_cold(struct timing *t, const struct subject *u, struct fw_err *err);
+/** Where a call dies at once, say so before each; on a queue it would only cost time and blame the wrong one. */
+void timing_say_at(struct timing *t, const struct subject *u, const char *step);
+/** The end of a watched call. -1 with `f`, and t->culprit. `when` goes in front of what is wrong. */
+int timing_look(struct timing *t, struct subject *u, const char *when, struct failure *f);
 /** One cold call, between marks 2c and 2c + 1 and in stamp c; `host_us` gets the host's time of enqueue. */
 int timing_one(struct timing *t, struct subject *u, int c, float *host_us, struct failure *f);
 /** A time that is one: what rounds to nothing becomes the least there is. */
 float timing_at_least(float ms);
 /** Fill what every record of this cell has. */
 void timing_begin_record(const struct timing *t, struct msg_cell *m, const char *series, const char *phase, int rounds);
+/** Letters of m->order: subjects of the record, in its own numbering. `number[r]` -1: subject r is not in it. */
+void timing_write_order(const struct timing *t, struct msg_cell *m, const int *number, int rounds);
+/** A begun record of all subjects. */
+void timing_write_series(struct timing *t, struct msg_cell *m, struct samples *x, bool mhz, bool host_us);
 /** -1 with `f` when a reading has shown that the device's context is gone. */
 int timing_lost(struct timing *t, struct failure *f);
 
