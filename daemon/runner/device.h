@@ -102,6 +102,8 @@ struct device_ops {
 	int (*stamp)(struct device *, int slot, int end, struct fw_err *err);
 	/** Wait until the stream has passed a mark. */
 	int (*wait_mark)(struct device *, int slot, struct fw_err *err);
+	/** Whether wait_mark would return at once. NULL where it always would. */
+	bool (*passed_mark)(struct device *, int slot);
 	/** Wait until everything on the stream is done. Err: ERR_INVALID a kernel failed, in words; the device is then lost to this process. */
 	int (*wait)(struct device *, struct fw_err *err);
 	/**

@@ -487,6 +487,11 @@ static int cuda_wait_mark(struct device *d, int slot, struct fw_err *err)
 	return err_set(err, ERR_INVALID, "a kernel failed: %s (%s)", cudaGetErrorString(e), cudaGetErrorName(e));
 }
 
+static bool cuda_passed_mark(struct device *d, int slot)
+{
+	return cudaEventQuery(d->event[slot]) != cudaErrorNotReady; /* an error is wait_mark's to tell */
+}
+
 static double cuda_host_us(struct device *d)
 {
 	struct timespec t;
@@ -690,6 +695,7 @@ static struct device_ops make_ops(void)
 	o.mark = cuda_mark;
 	o.stamp = cuda_stamp;
 	o.wait_mark = cuda_wait_mark;
+	o.passed_mark = cuda_passed_mark;
 	o.wait = cuda_wait;
 	o.settle = cuda_settle;
 	o.elapsed_ms = cuda_elapsed_ms;

@@ -7,7 +7,8 @@
 #include "core/guard.h"
 #include "runner/range.h"
 
-#define LONG_SHARE 0.7   /* of a cell's warm-up: a round that takes as long leaves it warm after the solo calls */
+#define LONG_SHARE 0.7   /* of a cell's warm-up: a round that takes as long leaves it warm after the solo calls, */
+#define REST_SHARE 0.25  /* if what is left of the warm-up is less than this of a round */
 #define LEAST_MS   1e-6f /* a time that rounds to nothing is still a time */
 
 int timing_turn(int n, int start, int round, int k)
@@ -74,7 +75,7 @@ int timing_warm(struct timing *t, double until_us, struct failure *f)
 	const struct device_ops *ops = t->runner->ops;
 	struct device *dev = t->runner->dev;
 	double want_ms = (until_us - ops->host_us(dev)) * 1e-3;
-	if (t->pair_ms > LONG_SHARE * t->runner->run->cell_warm_s * 1e3 && want_ms <= 0)
+	if (t->pair_ms > LONG_SHARE * t->runner->run->cell_warm_s * 1e3 && want_ms <= REST_SHARE * t->pair_ms)
 		return 0;
 	for (int round = 0;; round++) {
 		float host_us;

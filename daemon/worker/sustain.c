@@ -10,6 +10,7 @@
 enum { AGREE = 2 }; /* launches of a sentinel that have to lean the same way */
 
 #define CLOCK_APART  0.01 /* of the clocks that both sides settle at */
+#define BEYOND       1.5  /* times what the two bursts of one side differ by: what wanders is the device */
 #define ENERGY_APART 0.03 /* of the energy of a call */
 
 bool sustain_possible(const struct bench *b)
@@ -41,8 +42,8 @@ static int sign_beyond(double log_ratio, double limit)
 }
 
 /*
- * The side that draws more power in these bursts: 1 target, -1 base, 0 neither. Clocks count only when they lie further apart than the two
- * bursts of one side do: what wanders is the device.
+ * The side that draws more power in these bursts: 1 target, -1 base, 0 neither. Clocks count only when they lie well further apart than the two
+ * bursts of one side do.
  */
 static int draws_more(const struct msg_cell *m, int base, int target)
 {
@@ -53,7 +54,7 @@ static int draws_more(const struct msg_cell *m, int base, int target)
 		double a1 = log(stats_median(a, half)), a2 = log(stats_median(a + half, half)), b1 = log(stats_median(b, half)),
 		       b2 = log(stats_median(b + half, half)), wander = fmax(fabs(a2 - a1), fabs(b2 - b1));
 
-		lean = sign_beyond((a1 + a2 - b1 - b2) / 2, fmax(CLOCK_APART, wander)); /* more power is a lower clock */
+		lean = sign_beyond((a1 + a2 - b1 - b2) / 2, fmax(CLOCK_APART, BEYOND * wander)); /* more power is a lower clock */
 	}
 	if (lean == 0 && m->energy_j[base] > 0 && m->energy_j[target] > 0)
 		lean = sign_beyond(log(m->energy_j[target] / m->energy_j[base]), ENERGY_APART);
