@@ -2,8 +2,8 @@
 # What the verdict is worth on this GPU: pushes whose module differs from main's in a text alone must not alarm, pushes whose forward kernel
 # multiplies some scores twice must be judged as slow as they are. The machine code is the same in all of them; how many scores, they say at
 # run time. Modules are built beforehand (or taken from MODULES), not while the GPU is held.
-# Usage: tests/gpu/verdicts.sh BUNDLE OUT [SUITE] [TWINS] [NEEDLESS...]     default: ffa 5 33 67 100
-#   NEEDLESS: scores of 1,000 that forward multiplies twice; 33 are some 1 % of its time
+# Usage: tests/gpu/verdicts.sh BUNDLE OUT [SUITE] [TWINS] [NEEDLESS...]     default: ffa 5 22 80 100
+#   NEEDLESS: scores of 1,000 that forward multiplies twice; on an H200 22 are 0.5 to 1.1 % of its time, 80 are 1.9 to 3.1, 100 are 2.5 to 3.6
 #   MODULES: folder with base.so, twin.so and slower-N.so, stripped
 #   LIMIT_S: what is not judged by then is left out
 # OUT gets <device>-<date>-verdicts.jsonl, every comparison as text and JSON, and the database with every timed call.
@@ -13,7 +13,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 daemon_prepare "$1"
 mkdir -p "$2"
 out=$(cd "$2" && pwd) suite=${3:-ffa} twins=${4:-5}
-[ $# -le 4 ] && set -- 33 67 100 || shift 4
+[ $# -le 4 ] && set -- 22 80 100 || shift 4
 
 # NAME NEEDLESS: a module of the kernels.
 build() {
