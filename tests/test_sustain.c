@@ -100,7 +100,7 @@ static void a_wandering_clock_is_nobodys(void **state)
 			   target[][2] = { { 1622, 1630 }, { 1452, 1380 }, { 1449, 1391 }, { 1597, 1633 }, { 1409, 1402 },
 				   { 1467, 1439 }, { 1443, 1412 }, { 1440, 1400 }, { 1443, 1486 } };
 	(void)state;
-	for (int i = 0; i < 5; i++) {
+	for (int i = 0; i < (int)(sizeof base / sizeof base[0]); i++) {
 		begin();
 		add(BACKWARD_DENSE, base[i], target[i], 0, 0);
 		assert_int_equal(s.state[BACKWARD_DENSE].leans, 0);
