@@ -1,5 +1,5 @@
 /**
- * sustain.h - which cells run in bursts: four sentinels in the first launch of each set, and all cells of a direction in which
+ * sustain.h - which cells run in bursts: four sentinels in the first launch, and all cells of a direction in which
  * a sentinel's sides settle at different clocks or take different energy in two launches, until their sustained change is judged.
  */
 #ifndef WORKER_SUSTAIN_H
