@@ -168,6 +168,37 @@ void answer_branch(struct jsonw *j, const char *key)
 	buf_fini(&text);
 }
 
+void answer_state(struct http_response *response, int64_t id, const char *state)
+{
+	struct jsonw j;
+	answer_json(response, &j);
+	jsonw_object(&j);
+	jsonw_kv_int(&j, "id", id);
+	jsonw_kv_string(&j, "state", state);
+	jsonw_object_end(&j);
+}
+
+void answer_new(struct http_response *response, const char *collection, int64_t id, const char *state)
+{
+	answer_state(response, id, state);
+	response->status = 201;
+	snprintf(response->location, sizeof response->location, "/api/v1/%s/%lld", collection, (long long)id);
+}
+
+void answer_new_jobs(struct http_response *response, const int64_t *jobs, int n)
+{
+	struct jsonw j;
+	answer_json(response, &j);
+	jsonw_object(&j);
+	jsonw_key(&j, "jobs");
+	jsonw_array(&j);
+	for (int i = 0; i < n; i++)
+		jsonw_int(&j, jobs[i]);
+	jsonw_array_end(&j);
+	jsonw_object_end(&j);
+	response->status = 201;
+}
+
 int64_t answer_number(const char *text)
 {
 	char *end;

@@ -31,6 +31,13 @@ void answer_id(struct jsonw *j, const char *key, int64_t id);
 /** "branch" (its key) and "branch_display" (what people read); both null for "". */
 void answer_branch(struct jsonw *j, const char *key);
 
+/** {"id":ID,"state":STATE}: where a thing stands after what was asked of it. */
+void answer_state(struct http_response *response, int64_t id, const char *state);
+/** The same of a thing that was just made: 201, with its address /api/v1/COLLECTION/ID. */
+void answer_new(struct http_response *response, const char *collection, int64_t id, const char *state);
+/** Jobs that were queued together: 201, {"jobs":[ID,...]}. Shape: jobs[n]. */
+void answer_new_jobs(struct http_response *response, const int64_t *jobs, int n);
+
 /** A list under way: {"items":[ ... ],"next_cursor":...}. */
 struct answer_list {
 	struct jsonw j;

@@ -119,7 +119,6 @@ static const char *back_of(struct http_request *r)
 static void change(struct site *site, struct http_request *r, struct http_response *response, const char *state)
 {
 	struct fw_err err = { 0 };
-	struct jsonw j;
 	int64_t id = answer_path_id(r, response, "alert");
 	json_t *root = id < 0 ? NULL : write_read(r, response);
 	if (!root)
@@ -132,11 +131,7 @@ static void change(struct site *site, struct http_request *r, struct http_respon
 	} else if (site->act.alert(site->act.arg, id, state, http_who(r), reason ? reason : "", &err) != 0) {
 		answer_error(r, response, &err);
 	} else if (!write_back_to(r, response, answer_is_form(r) ? back_of(r) : "")) {
-		answer_json(response, &j);
-		jsonw_object(&j);
-		jsonw_kv_int(&j, "id", id);
-		jsonw_kv_string(&j, "state", state);
-		jsonw_object_end(&j);
+		answer_state(response, id, state);
 	}
 	json_decref(root);
 }

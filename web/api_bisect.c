@@ -122,7 +122,6 @@ void api_bisect_post(void *arg, struct http_request *r, struct http_response *re
 	struct site *site = arg;
 	struct fw_err err = { 0 };
 	struct site_request wish;
-	struct jsonw j;
 	int64_t id;
 	char detail[256];
 	if (idempotent_replay(site, r, response))
@@ -142,13 +141,7 @@ void api_bisect_post(void *arg, struct http_request *r, struct http_response *re
 	} else if (site->act.bisect(site->act.arg, &wish, &id, &err) != 0) {
 		answer_error(r, response, &err);
 	} else {
-		answer_json(response, &j);
-		jsonw_object(&j);
-		jsonw_kv_int(&j, "id", id);
-		jsonw_kv_string(&j, "state", "listing");
-		jsonw_object_end(&j);
-		response->status = 201;
-		snprintf(response->location, sizeof response->location, "/api/v1/bisects/%lld", (long long)id);
+		answer_new(response, "bisects", id, "listing");
 		idempotent_keep(site, r, response);
 	}
 	json_decref(root);
@@ -158,19 +151,11 @@ void api_bisect_cancel(void *arg, struct http_request *r, struct http_response *
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	struct jsonw j;
 	int64_t id = answer_path_id(r, response, "bisect");
 	if (id < 0)
 		return;
-	if (site->act.cancel_bisect(site->act.arg, id, http_who(r), &err) != 0) {
+	if (site->act.cancel_bisect(site->act.arg, id, http_who(r), &err) != 0)
 		answer_error(r, response, &err);
-		return;
-	}
-	if (write_back_to(r, response, "/bisects"))
-		return;
-	answer_json(response, &j);
-	jsonw_object(&j);
-	jsonw_kv_int(&j, "id", id);
-	jsonw_kv_string(&j, "state", "cancelled");
-	jsonw_object_end(&j);
+	else if (!write_back_to(r, response, "/bisects"))
+		answer_state(response, id, "cancelled");
 }

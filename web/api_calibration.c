@@ -59,20 +59,6 @@ static const char *read_wish(json_t *root, struct site_request *wish, int *runs)
 	return wrong;
 }
 
-static void answer_jobs(struct http_response *response, const int64_t *jobs, int n)
-{
-	struct jsonw j;
-	answer_json(response, &j);
-	jsonw_object(&j);
-	jsonw_key(&j, "jobs");
-	jsonw_array(&j);
-	for (int i = 0; i < n; i++)
-		jsonw_int(&j, jobs[i]);
-	jsonw_array_end(&j);
-	jsonw_object_end(&j);
-	response->status = 201;
-}
-
 void api_calibrate(void *arg, struct http_request *r, struct http_response *response)
 {
 	struct site *site = arg;
@@ -96,7 +82,7 @@ void api_calibrate(void *arg, struct http_request *r, struct http_response *resp
 	} else if (site->act.calibrate(site->act.arg, &wish, runs, jobs, &err) != 0) {
 		answer_error(r, response, &err);
 	} else {
-		answer_jobs(response, jobs, runs);
+		answer_new_jobs(response, jobs, runs);
 		idempotent_keep(site, r, response);
 	}
 	json_decref(root);

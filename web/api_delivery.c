@@ -68,17 +68,11 @@ void api_redeliver(void *arg, struct http_request *r, struct http_response *resp
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	struct jsonw j;
 	int64_t id = answer_path_id(r, response, "delivery");
 	if (id < 0)
 		return;
-	if (site->act.redeliver(site->act.arg, id, &err) != 0) {
+	if (site->act.redeliver(site->act.arg, id, &err) != 0)
 		answer_error(r, response, &err);
-	} else if (!write_back_to(r, response, "/deliveries")) {
-		answer_json(response, &j);
-		jsonw_object(&j);
-		jsonw_kv_int(&j, "id", id);
-		jsonw_kv_string(&j, "state", "waiting");
-		jsonw_object_end(&j);
-	}
+	else if (!write_back_to(r, response, "/deliveries"))
+		answer_state(response, id, "waiting");
 }

@@ -152,23 +152,6 @@ void api_job_log(void *arg, struct http_request *r, struct http_response *respon
 
 /* ---- writing ---------------------------------------------------------------------------------------------------------- */
 
-static void answer_job(struct http_response *response, int64_t id, const char *state)
-{
-	struct jsonw j;
-	answer_json(response, &j);
-	jsonw_object(&j);
-	jsonw_kv_int(&j, "id", id);
-	jsonw_kv_string(&j, "state", state);
-	jsonw_object_end(&j);
-}
-
-static void answer_new_job(struct http_response *response, int64_t id)
-{
-	answer_job(response, id, "queued");
-	response->status = 201;
-	snprintf(response->location, sizeof response->location, "/api/v1/jobs/%lld", (long long)id);
-}
-
 /* A key that no request has, or one of another type; NULL: none. */
 static const char *read_wish(json_t *root, struct site_request *wish)
 {
@@ -225,7 +208,7 @@ void api_job_post(void *arg, struct http_request *r, struct http_response *respo
 	} else if (site->act.enqueue(site->act.arg, &wish, &id, &err) != 0) {
 		answer_error(r, response, &err);
 	} else {
-		answer_new_job(response, id);
+		answer_new(response, "jobs", id, "queued");
 		idempotent_keep(site, r, response);
 	}
 	json_decref(root);
@@ -241,7 +224,7 @@ void api_job_cancel(void *arg, struct http_request *r, struct http_response *res
 	if (site->act.cancel(site->act.arg, id, http_who(r), &err) != 0)
 		answer_error(r, response, &err);
 	else if (!write_back_to(r, response, "/jobs"))
-		answer_job(response, id, "cancelled");
+		answer_state(response, id, "cancelled");
 }
 
 void api_job_retry(void *arg, struct http_request *r, struct http_response *response)
@@ -254,7 +237,7 @@ void api_job_retry(void *arg, struct http_request *r, struct http_response *resp
 	if (site->act.retry(site->act.arg, id, &new_id, &err) != 0) {
 		answer_error(r, response, &err);
 	} else if (!write_back_to(r, response, "/jobs")) {
-		answer_new_job(response, new_id);
+		answer_new(response, "jobs", new_id, "queued");
 		idempotent_keep(site, r, response);
 	}
 }

@@ -67,20 +67,6 @@ static const char *read_wish(json_t *root, struct site_request *wish)
 	return wrong;
 }
 
-static void answer_jobs(struct http_response *response, const int64_t *jobs, int n)
-{
-	struct jsonw j;
-	answer_json(response, &j);
-	jsonw_object(&j);
-	jsonw_key(&j, "jobs");
-	jsonw_array(&j);
-	for (int i = 0; i < n; i++)
-		jsonw_int(&j, jobs[i]);
-	jsonw_array_end(&j);
-	jsonw_object_end(&j);
-	response->status = 201;
-}
-
 void api_peer_post(void *arg, struct http_request *r, struct http_response *response)
 {
 	struct site *site = arg;
@@ -104,7 +90,7 @@ void api_peer_post(void *arg, struct http_request *r, struct http_response *resp
 	} else if (site->act.peer(site->act.arg, &wish, jobs, &n, &err) != 0) {
 		answer_error(r, response, &err);
 	} else {
-		answer_jobs(response, jobs, n);
+		answer_new_jobs(response, jobs, n);
 		idempotent_keep(site, r, response);
 	}
 	json_decref(root);
