@@ -9,8 +9,6 @@
 #include "web/site.h"
 #include "web/write.h"
 
-enum { TEXT_MAX = 1023 }; /* bytes of a key of a request */
-
 /* ---- reading ---------------------------------------------------------------------------------------------------------- */
 
 static void write_cells(struct jsonw *j, const char *cells)
@@ -92,51 +90,19 @@ void api_bisect(void *arg, struct http_request *r, struct http_response *respons
 
 /* ---- writing ---------------------------------------------------------------------------------------------------------- */
 
-/* A key that no request has, or one of another type; NULL: none. */
-static const char *read_wish(json_t *root, struct site_request *wish)
-{
-	static const char *const known[] = { "repo", "good", "bad", "suite", "device", "cells" };
-	const char *key, *wrong = NULL;
-	json_t *value;
-	json_object_foreach(root, key, value)
-	{
-		bool found = false;
-		for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-			found |= strcmp(key, known[i]) == 0;
-		if (!found)
-			wrong = key;
-	}
-	*wish = (struct site_request){
-		.repo = write_text(root, "repo", TEXT_MAX, &wrong),
-		.base = write_text(root, "good", TEXT_MAX, &wrong),
-		.target = write_text(root, "bad", TEXT_MAX, &wrong),
-		.suite = write_text(root, "suite", TEXT_MAX, &wrong),
-		.device_kind = write_text(root, "device", TEXT_MAX, &wrong),
-		.cells_glob = write_text(root, "cells", TEXT_MAX, &wrong),
-	};
-	return wrong;
-}
-
 void api_bisect_post(void *arg, struct http_request *r, struct http_response *response)
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	struct site_request wish;
+	struct site_request wish = { 0 };
+	const struct write_key known[] = { { "repo", .text = &wish.repo }, { "good", .text = &wish.base },
+		{ "bad", .text = &wish.target }, { "suite", .text = &wish.suite }, { "device", .text = &wish.device_kind },
+		{ "cells", .text = &wish.cells_glob }, { 0 } };
 	int64_t id;
-	char detail[256];
-	if (idempotent_replay(site, r, response))
-		return;
-	json_t *root = write_read(r, response);
+	json_t *root = idempotent_replay(site, r, response) ? NULL : write_take(r, response, known);
 	if (!root)
 		return;
-	const char *wrong = read_wish(root, &wish);
-	if (wrong) {
-		snprintf(detail, sizeof detail,
-			"key %.60s is not known, of another type or too long; known: repo, good, bad, suite, device, cells "
-			"(texts)",
-			wrong);
-		answer_problem(r, response, 400, detail);
-	} else if (!wish.repo || !wish.base || !wish.target) {
+	if (!wish.repo || !wish.base || !wish.target) {
 		answer_problem(r, response, 400, "repo, good and bad are needed");
 	} else if (site->act.bisect(site->act.arg, &wish, &id, &err) != 0) {
 		answer_error(r, response, &err);

@@ -1,5 +1,4 @@
 /* Jobs: the queue, one job with its log, and what a person may do with them. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -9,8 +8,6 @@
 #include "web/idempotent.h"
 #include "web/site.h"
 #include "web/write.h"
-
-enum { TEXT_MAX = 1023 }; /* bytes of a key of a request; what is too long for its purpose the daemon refuses */
 
 /* ---- reading ---------------------------------------------------------------------------------------------------------- */
 
@@ -152,58 +149,20 @@ void api_job_log(void *arg, struct http_request *r, struct http_response *respon
 
 /* ---- writing ---------------------------------------------------------------------------------------------------------- */
 
-/* A key that no request has, or one of another type; NULL: none. */
-static const char *read_wish(json_t *root, struct site_request *wish)
-{
-	static const char *const known[] = { "repo", "base", "target", "suite", "device", "cells", "quick", "base_provider",
-		"target_provider" };
-	const char *key, *wrong = NULL;
-	json_t *value;
-	json_object_foreach(root, key, value)
-	{
-		bool found = false;
-		for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-			found |= strcmp(key, known[i]) == 0;
-		if (!found)
-			wrong = key;
-	}
-	const json_t *quick = json_object_get(root, "quick");
-	if (quick && !json_is_boolean(quick) && !json_is_null(quick))
-		wrong = "quick";
-	*wish = (struct site_request){
-		.repo = write_text(root, "repo", TEXT_MAX, &wrong),
-		.base = write_text(root, "base", TEXT_MAX, &wrong),
-		.target = write_text(root, "target", TEXT_MAX, &wrong),
-		.suite = write_text(root, "suite", TEXT_MAX, &wrong),
-		.device_kind = write_text(root, "device", TEXT_MAX, &wrong),
-		.cells_glob = write_text(root, "cells", TEXT_MAX, &wrong),
-		.base_provider = write_text(root, "base_provider", TEXT_MAX, &wrong),
-		.target_provider = write_text(root, "target_provider", TEXT_MAX, &wrong),
-		.quick = json_is_true(quick),
-	};
-	return wrong;
-}
-
 void api_job_post(void *arg, struct http_request *r, struct http_response *response)
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	struct site_request wish;
+	struct site_request wish = { 0 };
+	const struct write_key known[] = { { "repo", .text = &wish.repo }, { "base", .text = &wish.base },
+		{ "target", .text = &wish.target }, { "suite", .text = &wish.suite }, { "device", .text = &wish.device_kind },
+		{ "cells", .text = &wish.cells_glob }, { "base_provider", .text = &wish.base_provider },
+		{ "target_provider", .text = &wish.target_provider }, { "quick", .flag = &wish.quick }, { 0 } };
 	int64_t id;
-	char detail[256];
-	if (idempotent_replay(site, r, response))
-		return;
-	json_t *root = write_read(r, response);
+	json_t *root = idempotent_replay(site, r, response) ? NULL : write_take(r, response, known);
 	if (!root)
 		return;
-	const char *wrong = read_wish(root, &wish);
-	if (wrong) {
-		snprintf(detail, sizeof detail,
-			"key %.60s is not known, of another type or too long; known: repo, base, target, suite, device, cells, "
-			"base_provider, target_provider (texts), quick (boolean)",
-			wrong);
-		answer_problem(r, response, 400, detail);
-	} else if (!wish.repo || !wish.target) {
+	if (!wish.repo || !wish.target) {
 		answer_problem(r, response, 400, "repo and target are needed");
 	} else if (site->act.enqueue(site->act.arg, &wish, &id, &err) != 0) {
 		answer_error(r, response, &err);

@@ -7,7 +7,7 @@
 
 #include "web/answer.h"
 
-enum { OBJECT_MAX = 64 << 10 }; /* bytes; every object here is a handful of short texts */
+enum { OBJECT_MAX = 64 << 10, TEXT_MAX = 1023 }; /* bytes; every object here is a handful of short texts */
 
 bool write_is_json(struct http_request *r, struct http_response *response)
 {
@@ -45,6 +45,62 @@ json_t *write_read(struct http_request *r, struct http_response *response)
 	json_decref(root);
 	answer_problem(r, response, 400, detail);
 	return NULL;
+}
+
+static bool take(const struct write_key *key, const json_t *value)
+{
+	if (key->number) {
+		json_int_t v = json_is_integer(value) ? json_integer_value(value) : 0;
+		*key->number = v >= 1 && v <= key->number_max ? (int)v : 0;
+		return *key->number != 0;
+	}
+	if (json_is_null(value))
+		return true;
+	if (key->flag) {
+		*key->flag = json_is_true(value);
+		return json_is_boolean(value);
+	}
+	*key->text = json_string_value(value);
+	return *key->text && json_string_length(value) <= TEXT_MAX;
+}
+
+/* `key`: what `name` is among the known ones, the nameless end where it is none. */
+static void refuse(struct http_request *r, struct http_response *response, const char *name, const struct write_key *key,
+	const struct write_key *known)
+{
+	struct buf detail;
+	buf_init(&detail, 1024);
+	buf_printf(&detail, "key %.60s is not known, of another type or %s; known: ", name,
+		key->number ? "out of range" : "too long");
+	for (const struct write_key *k = known; k->name; k++) {
+		buf_printf(&detail, "%s%s", k == known ? "" : ", ", k->name);
+		if (k->text && !k[1].text)
+			buf_puts(&detail, " (texts)");
+		else if (k->flag)
+			buf_puts(&detail, " (boolean)");
+		else if (k->number)
+			buf_printf(&detail, " (1 to %d)", k->number_max);
+	}
+	answer_problem(r, response, 400, detail.data);
+	buf_fini(&detail);
+}
+
+json_t *write_take(struct http_request *r, struct http_response *response, const struct write_key *known)
+{
+	json_t *root = write_read(r, response), *value;
+	const char *name;
+	json_object_foreach(root, name, value)
+	{
+		const struct write_key *key = known;
+		while (key->name && strcmp(key->name, name) != 0)
+			key++;
+		if (key->name && take(key, value))
+			continue;
+		refuse(r, response, name, key, known);
+		json_decref(root);
+		return NULL;
+	}
+	return root;
 }
 
 const char *write_text(const json_t *root, const char *key, size_t max, const char **wrong)

@@ -3,6 +3,7 @@
 #define WEB_WRITE_H
 
 #include <jansson.h>
+#include <stdbool.h>
 
 #include "web/http.h"
 
@@ -14,6 +15,21 @@ bool write_is_json(struct http_request *r, struct http_response *response);
  * Own: the caller's reference.
  */
 json_t *write_read(struct http_request *r, struct http_response *response);
+
+/** A key that a request's object may have. Its value goes to the one place that is given. */
+struct write_key {
+	const char *name;  /* NULL ends a list of them; texts stand first */
+	const char **text; /* at most 1023 bytes; what is too long for its purpose the daemon refuses */
+	bool *flag;
+	int *number, number_max; /* from 1 */
+};
+
+/**
+ * write_read, and every value of the object into its place; what is absent (or null, of a text or flag) leaves its place as it
+ * is. Own: the caller's reference; the texts are the object's. Err: NULL and the problem, which names a key that cannot be taken
+ * and lists the known ones, is written.
+ */
+json_t *write_take(struct http_request *r, struct http_response *response, const struct write_key *known);
 
 /** A key's text, NULL if absent or null. One that is no text or longer than `max` bytes sets *wrong to its key. */
 const char *write_text(const json_t *root, const char *key, size_t max, const char **wrong);
