@@ -139,8 +139,7 @@ static int conclude(const struct options *o, const json_t *bisect, struct fw_err
 	const json_t *culprits = json_object_get(bisect, "culprits");
 	const char *state = value_text(bisect, "state");
 	if (o->json) {
-		json_dumpf(bisect, stdout, JSON_INDENT(2));
-		putchar('\n');
+		verb_print_json(bisect);
 	} else if (strcmp(state, "done") == 0) {
 		printf("bisect %lld  %s  %.12s..%.12s  %lld commits, %lld measurements: ", value_integer(bisect, "id"),
 			value_text(bisect, "repo"), value_text(bisect, "good"), value_text(bisect, "bad"),

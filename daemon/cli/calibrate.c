@@ -30,27 +30,13 @@ static void print_cells(const json_t *items)
 
 static int show(struct client *c, const struct options *o)
 {
-	struct fw_err err = { 0 };
 	struct buf path;
-	json_t *answer = NULL;
 	buf_init(&path, 1024);
-	buf_puts(&path, "/api/v1/calibration?device=");
-	client_argument(&path, o->device ? o->device : "");
-	int result = client_get(c, path.data, &answer, &err);
+	buf_puts(&path, "/api/v1/calibration");
+	client_query(&path, "device", o->device);
+	int status = verb_show(c, o, &path, print_cells, "nothing was calibrated yet; write: flopwatch calibrate");
 	buf_fini(&path);
-	if (result != 0)
-		return verb_fail(&err);
-	const json_t *items = json_object_get(answer, "items");
-	if (o->json) {
-		json_dumpf(answer, stdout, JSON_INDENT(2));
-		putchar('\n');
-	} else if (json_array_size(items) == 0) {
-		puts("nothing was calibrated yet; write: flopwatch calibrate");
-	} else {
-		print_cells(items);
-	}
-	json_decref(answer);
-	return EXIT_OK;
+	return status;
 }
 
 static void write_wish(struct buf *out, const struct options *o)
@@ -71,10 +57,7 @@ static void write_wish(struct buf *out, const struct options *o)
 
 int verb_calibrate(struct client *c, const struct options *o)
 {
-	struct fw_err err = { 0 };
 	struct buf wish;
-	json_t *answer = NULL, *id;
-	size_t i;
 	if (o->n_arg == 1 && strcmp(o->arg[0], "show") == 0)
 		return show(c, o);
 	if (o->n_arg == 1) {
@@ -83,21 +66,7 @@ int verb_calibrate(struct client *c, const struct options *o)
 	}
 	buf_init(&wish, 4096);
 	write_wish(&wish, o);
-	int result = wish.failed ? err_set(&err, ERR_INVALID, "a name is too long")
-				 : client_post(c, "/api/v1/calibrate", wish.data, &answer, &err);
+	int status = verb_ask_jobs(c, o, "/api/v1/calibrate", &wish);
 	buf_fini(&wish);
-	if (result != 0)
-		return verb_fail(&err);
-	if (o->json) {
-		json_dumpf(answer, stdout, JSON_INDENT(2));
-		putchar('\n');
-	}
-	json_array_foreach(json_object_get(answer, "jobs"), i, id)
-	{
-		if (!o->json)
-			printf("job %lld queued; follow it with: flopwatch wait %lld\n", (long long)json_integer_value(id),
-				(long long)json_integer_value(id));
-	}
-	json_decref(answer);
-	return EXIT_OK;
+	return status;
 }

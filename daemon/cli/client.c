@@ -222,6 +222,14 @@ void client_argument(struct buf *out, const char *text)
 	}
 }
 
+void client_query(struct buf *path, const char *name, const char *value)
+{
+	if (!value)
+		return;
+	buf_printf(path, "%c%s=", strchr(path->data, '?') ? '&' : '?', name);
+	client_argument(path, value);
+}
+
 /* ---- events ------------------------------------------------------------------------------------------------------------ */
 
 struct stream {

@@ -48,5 +48,7 @@ int client_stream(struct client *c, long long *last, stream_fn *each, stream_idl
 
 /** Append `text` percent-encoded as a query argument. */
 void client_argument(struct buf *out, const char *text);
+/** Append NAME=value to the query of `path`; nothing where `value` is NULL. */
+void client_query(struct buf *path, const char *name, const char *value);
 
 #endif

@@ -1,6 +1,4 @@
 /* deliveries, redeliver: who was told what, and telling them again. */
-#include <string.h>
-
 #include "cli/table.h"
 #include "cli/value.h"
 #include "cli/verbs.h"
@@ -28,25 +26,13 @@ static void print_deliveries(const json_t *items)
 
 int verb_deliveries(struct client *c, const struct options *o)
 {
-	struct fw_err err = { 0 };
 	struct buf path;
-	json_t *answer = NULL;
 	buf_init(&path, 4096);
 	buf_printf(&path, "/api/v1/deliveries?limit=%d", o->limit ? o->limit : 50);
-	if (o->state) {
-		buf_puts(&path, "&state=");
-		client_argument(&path, o->state);
-	}
-	int result = client_get(c, path.data, &answer, &err);
+	client_query(&path, "state", o->state);
+	int status = verb_show(c, o, &path, print_deliveries, NULL);
 	buf_fini(&path);
-	if (result != 0)
-		return verb_fail(&err);
-	if (o->json)
-		json_dumpf(answer, stdout, JSON_INDENT(2)), putchar('\n');
-	else
-		print_deliveries(json_object_get(answer, "items"));
-	json_decref(answer);
-	return EXIT_OK;
+	return status;
 }
 
 int verb_redeliver(struct client *c, const struct options *o)

@@ -227,7 +227,7 @@ int verb_import(struct client *c, const struct options *o)
 	int rc = client_post(c, "/api/v1/imports", body.data, &answer, &err);
 	buf_fini(&body);
 	if (rc == 0 && o->json)
-		json_dumpf(answer, stdout, JSON_INDENT(2)), putchar('\n');
+		verb_print_json(answer);
 	else if (rc == 0)
 		printf("%d rows %s as comparison %lld\n", target.n_rows,
 			json_is_true(json_object_get(answer, "new")) ? "stored" : "were stored before",

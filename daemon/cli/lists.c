@@ -9,31 +9,6 @@
 #include "cli/value.h"
 #include "cli/verbs.h"
 
-typedef void print_fn(const json_t *items);
-
-/* GET a list; print it as JSON or by `print`. */
-static int show(struct client *c, const struct options *o, const struct buf *path, print_fn *print)
-{
-	struct fw_err err = { 0 };
-	json_t *answer = NULL;
-	if (client_get(c, path->data, &answer, &err) != 0)
-		return verb_fail(&err);
-	if (o->json)
-		json_dumpf(answer, stdout, JSON_INDENT(2)), putchar('\n');
-	else
-		print(json_object_get(answer, "items"));
-	json_decref(answer);
-	return EXIT_OK;
-}
-
-static void add_argument(struct buf *path, const char *name, const char *value)
-{
-	if (!value)
-		return;
-	buf_printf(path, "%c%s=", strchr(path->data, '?') ? '&' : '?', name);
-	client_argument(path, value);
-}
-
 static void add_limit(struct buf *path, int limit)
 {
 	if (limit)
@@ -73,10 +48,10 @@ int verb_jobs(struct client *c, const struct options *o)
 	struct buf path;
 	buf_init(&path, 4096);
 	buf_puts(&path, "/api/v1/jobs");
-	add_argument(&path, "state", o->state);
-	add_argument(&path, "repo", o->repo);
+	client_query(&path, "state", o->state);
+	client_query(&path, "repo", o->repo);
 	add_limit(&path, o->limit);
-	int status = show(c, o, &path, print_jobs);
+	int status = verb_show(c, o, &path, print_jobs, NULL);
 	buf_fini(&path);
 	return status;
 }
@@ -138,12 +113,12 @@ int verb_status(struct client *c, const struct options *o)
 	struct buf path;
 	buf_init(&path, 4096);
 	buf_puts(&path, "/api/v1/branches");
-	add_argument(&path, "repo", o->repo);
-	int status = show(c, o, &path, print_branches);
+	client_query(&path, "repo", o->repo);
+	int status = verb_show(c, o, &path, print_branches, NULL);
 	buf_clear(&path);
 	buf_puts(&path, "/api/v1/repos");
 	if (status == EXIT_OK && !o->json)
-		status = show(c, o, &path, print_repo_errors);
+		status = verb_show(c, o, &path, print_repo_errors, NULL);
 	json_t *workers = NULL;
 	struct fw_err ignored = { 0 }; /* a daemon of before has no such list */
 	if (status == EXIT_OK && !o->json && client_get(c, "/api/v1/workers", &workers, &ignored) == 0)
@@ -214,12 +189,12 @@ int verb_history(struct client *c, const struct options *o)
 	struct buf path;
 	buf_init(&path, 8192);
 	buf_puts(&path, "/api/v1/history");
-	add_argument(&path, "cell", o->arg[0]);
-	add_argument(&path, "repo", o->repo);
-	add_argument(&path, "branch", o->branch);
-	add_argument(&path, "device", o->device);
+	client_query(&path, "cell", o->arg[0]);
+	client_query(&path, "repo", o->repo);
+	client_query(&path, "branch", o->branch);
+	client_query(&path, "device", o->device);
 	add_limit(&path, o->limit);
-	int status = show(c, o, &path, print_points);
+	int status = verb_show(c, o, &path, print_points, NULL);
 	buf_fini(&path);
 	return status;
 }
@@ -307,10 +282,10 @@ int verb_alerts(struct client *c, const struct options *o)
 	struct buf path;
 	buf_init(&path, 4096);
 	buf_puts(&path, "/api/v1/alerts");
-	add_argument(&path, "state", o->state);
-	add_argument(&path, "repo", o->repo);
+	client_query(&path, "state", o->state);
+	client_query(&path, "repo", o->repo);
 	add_limit(&path, o->limit);
-	int status = show(c, o, &path, print_alerts);
+	int status = verb_show(c, o, &path, print_alerts, NULL);
 	buf_fini(&path);
 	return status;
 }
@@ -340,7 +315,7 @@ int verb_devices(struct client *c, const struct options *o)
 	struct buf path;
 	buf_init(&path, 256);
 	buf_puts(&path, "/api/v1/devices");
-	int status = show(c, o, &path, print_devices);
+	int status = verb_show(c, o, &path, print_devices, NULL);
 	buf_fini(&path);
 	return status;
 }

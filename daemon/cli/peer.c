@@ -40,29 +40,15 @@ static void print_peers(const json_t *items)
 
 static int show(struct client *c, const struct options *o)
 {
-	struct fw_err err = { 0 };
 	struct buf path;
-	json_t *answer = NULL;
 	buf_init(&path, 1024);
-	buf_puts(&path, "/api/v1/peers?repo=");
-	client_argument(&path, o->repo ? o->repo : "");
-	buf_puts(&path, "&device=");
-	client_argument(&path, o->device ? o->device : "");
-	int result = client_get(c, path.data, &answer, &err);
+	buf_puts(&path, "/api/v1/peers");
+	client_query(&path, "repo", o->repo);
+	client_query(&path, "device", o->device);
+	int status = verb_show(
+		c, o, &path, print_peers, "nothing was measured beside a peer yet; write: flopwatch peer --provider NAME");
 	buf_fini(&path);
-	if (result != 0)
-		return verb_fail(&err);
-	const json_t *items = json_object_get(answer, "items");
-	if (o->json) {
-		json_dumpf(answer, stdout, JSON_INDENT(2));
-		putchar('\n');
-	} else if (json_array_size(items) == 0) {
-		puts("nothing was measured beside a peer yet; write: flopwatch peer --provider NAME");
-	} else {
-		print_peers(items);
-	}
-	json_decref(answer);
-	return EXIT_OK;
+	return status;
 }
 
 static void write_wish(struct buf *out, const struct options *o, const char *repo)
@@ -89,8 +75,6 @@ int verb_peer(struct client *c, const struct options *o)
 	struct fw_err err = { 0 };
 	struct buf wish;
 	char worktree[4096] = "", repo[256];
-	json_t *answer = NULL, *id;
-	size_t i;
 	if (o->n_arg == 1 && strcmp(o->arg[0], "show") == 0)
 		return show(c, o);
 	bool here = place_worktree(worktree, sizeof worktree, NULL) == 0;
@@ -98,21 +82,7 @@ int verb_peer(struct client *c, const struct options *o)
 		return verb_fail(&err);
 	buf_init(&wish, 65536);
 	write_wish(&wish, o, repo);
-	int result = wish.failed ? err_set(&err, ERR_INVALID, "a name is too long")
-				 : client_post(c, "/api/v1/peers", wish.data, &answer, &err);
+	int status = verb_ask_jobs(c, o, "/api/v1/peers", &wish);
 	buf_fini(&wish);
-	if (result != 0)
-		return verb_fail(&err);
-	if (o->json) {
-		json_dumpf(answer, stdout, JSON_INDENT(2));
-		putchar('\n');
-	}
-	json_array_foreach(json_object_get(answer, "jobs"), i, id)
-	{
-		if (!o->json)
-			printf("job %lld queued; follow it with: flopwatch wait %lld\n", (long long)json_integer_value(id),
-				(long long)json_integer_value(id));
-	}
-	json_decref(answer);
-	return EXIT_OK;
+	return status;
 }

@@ -1,4 +1,4 @@
-/* verbs.c - what several verbs end with: an error as one line and its exit status, a job that was queued. */
+/* verbs.c - what several verbs end with: an error as one line and its exit status, a list, jobs that were queued. */
 #include "cli/verbs.h"
 
 #include <stdio.h>
@@ -30,15 +30,61 @@ int verb_fail_here(const struct fw_err *err)
 	return EXIT_ERROR;
 }
 
+void verb_print_json(const json_t *answer)
+{
+	json_dumpf(answer, stdout, JSON_INDENT(2));
+	putchar('\n');
+}
+
+int verb_show(struct client *c, const struct options *o, const struct buf *path, verb_print_fn *print, const char *none)
+{
+	struct fw_err err = { 0 };
+	json_t *answer = NULL;
+	int result = path->failed ? err_set(&err, ERR_INVALID, "a name is too long") : client_get(c, path->data, &answer, &err);
+	if (result != 0)
+		return verb_fail(&err);
+	const json_t *items = json_object_get(answer, "items");
+	if (o->json)
+		verb_print_json(answer);
+	else if (none && json_array_size(items) == 0)
+		puts(none);
+	else
+		print(items);
+	json_decref(answer);
+	return EXIT_OK;
+}
+
+static void print_queued(long long id)
+{
+	printf("job %lld queued; follow it with: flopwatch wait %lld\n", id, id);
+}
+
 void verb_new_job(const json_t *job, const struct options *o)
 {
-	long long id = value_integer(job, "id");
-	if (o->json) {
-		json_dumpf(job, stdout, JSON_INDENT(2));
-		putchar('\n');
-	} else {
-		printf("job %lld queued; follow it with: flopwatch wait %lld\n", id, id);
+	if (o->json)
+		verb_print_json(job);
+	else
+		print_queued(value_integer(job, "id"));
+}
+
+int verb_ask_jobs(struct client *c, const struct options *o, const char *path, const struct buf *wish)
+{
+	struct fw_err err = { 0 };
+	json_t *answer = NULL, *id;
+	size_t i;
+	int result =
+		wish->failed ? err_set(&err, ERR_INVALID, "a name is too long") : client_post(c, path, wish->data, &answer, &err);
+	if (result != 0)
+		return verb_fail(&err);
+	if (o->json)
+		verb_print_json(answer);
+	json_array_foreach(json_object_get(answer, "jobs"), i, id)
+	{
+		if (!o->json)
+			print_queued(json_integer_value(id));
 	}
+	json_decref(answer);
+	return EXIT_OK;
 }
 
 int verb_status_of_verdict(const char *verdict)

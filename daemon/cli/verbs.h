@@ -36,8 +36,15 @@ struct options {
 int verb_fail(const struct fw_err *err);
 /** The same for what failed on this side (a file, a program): always EXIT_ERROR. */
 int verb_fail_here(const struct fw_err *err);
+/** Print an answer of the API as it is, for --json. */
+void verb_print_json(const json_t *answer);
+typedef void verb_print_fn(const json_t *items);
+/** GET the list at `path` and print it: as it is with --json, as the line `none` (NULL: no such line) where it is empty, else by `print`. */
+int verb_show(struct client *c, const struct options *o, const struct buf *path, verb_print_fn *print, const char *none);
 /** Print the API's answer about a job that was just queued. */
 void verb_new_job(const json_t *job, const struct options *o);
+/** POST `wish` to `path` and print the jobs that were queued by it. */
+int verb_ask_jobs(struct client *c, const struct options *o, const char *path, const struct buf *wish);
 
 /* token add NAME | list | revoke NAME */
 int verb_token(struct client *c, const struct options *o);
