@@ -22,6 +22,12 @@ compare() { # script of readings, target, more options
 	FLOPWATCH_SIM_GUARD=$guards "$worker" compare --suite "$tmp/tiny.yaml" --device sim --base "$modules/good.so" \
 		--target "$modules/$2.so" "${@:3}"
 }
+sed 's/^directions/decide: call\n&/' "$tmp/tiny.yaml" >"$tmp/calls.yaml"
+calls_compare() { # script of readings, more options: equal modules, whole calls decide
+	printf '%s\n' "$1" >"$guards"
+	FLOPWATCH_SIM_GUARD=$guards "$worker" compare --suite "$tmp/calls.yaml" --device sim --base "$modules/good.so" \
+		--target "$modules/../same.so" --cells "$cell" "${@:2}"
+}
 cp "$modules/good.so" "$modules/../same.so" 2>/dev/null && printf x >>"$modules/../same.so"
 cell='*full*forward'
 flag_of() { jq -r --arg k "$1" '.cells[] | select(.cell | contains($k)) | .flags' <<<"$out"; }
@@ -33,10 +39,14 @@ ok "a power cap is normal" compare 'reasons=0x4 power_w=699' ../same --cells "$c
 is "and nothing is thrown away" "$(jq -r '.cells[0].verdict, .launches - .cells[0].launches' <<<"$out" | tr '\n' ' ')" "unchanged 0 "
 ok "a launch under heat" compare 'launch=1 reasons=0x40 temp_c=93' ../same --cells "$cell" --json
 is "is left out" "$(jq -r '.cells[0].verdict, .launches - .cells[0].launches' <<<"$out" | tr '\n' ' ')" "unchanged 1 "
+ok "a series that decides, under heat for a launch" calls_compare 'launch=1 reasons=0x40 temp_c=93' --json
+is "is left out too" "$(jq -r '.cells[0].verdict, .launches - .cells[0].launches' <<<"$out" | tr '\n' ' ')" "unchanged 1 "
 for reading in 'reasons=0x8:a hardware slowdown' 'reasons=0x20:heat held' 'reasons=0x80:the power brake' 'foreign=2:2 other processes' \
 	'xid=31:reported XID 31' 'ecc=1:memory errors were not corrected'; do
 	fails "${reading%%:*} in every pass" 1 compare "${reading%%:*}" ../same --cells "$cell"
 	like "${reading%%:*}: unmeasured, with the reason" "$out" "rejected: device device: not measured: .*${reading#*:}.*, in 3 launches"
+	fails "${reading%%:*} where whole calls decide" 1 calls_compare "${reading%%:*}"
+	like "${reading%%:*}: their times are void, too" "$out" "rejected: device device: not measured: .*${reading#*:}.*, in 3 launches"
 done
 fails "one cell of two" 1 compare 'cell=0 reasons=0x8' ../same --cells '*full*'
 like "the other is measured" "$out" 'backward .* unchanged'
@@ -49,6 +59,8 @@ like "and then measured" "$out" 'unchanged'
 # ---- a device that breaks ----
 fails "an XID that means a broken device" 7 compare 'launch=2 xid=79' ../same --cells "$cell"
 like "ends all work on it, visibly" "$out" '^note: device: the driver reported XID 79'
+fails "one that shows while whole calls decide" 1 calls_compare 'xid=79'
+like "ends all work on it as well" "$out" 'device lost: the driver reported XID 79'
 ok "a context that is lost once" compare 'launch=1 lost=1' ../same --cells "$cell"
 like "the canary passes, and the next launches measure" "$out" '^unchanged: simulated device'
 fails "one that stays lost" 1 compare $'launch=1 lost=1\nat=canary lost=1' ../same --cells "$cell"
@@ -119,7 +131,7 @@ commit kernels "the suite says that calls decide"
 push kernels calls
 calls=$(head_of kernels)
 is "a suite may let calls decide" "$(result_of "$calls" | cut -d' ' -f1)" done
-branch kernels host2 calls
+branch kernels host2 "$calls"
 echo "'-DCONFIG=\"SIM_HOST_US=60\"'" >"$tmp/kernels/kernels/flags"
 commit kernels "a slower host side"
 push kernels host2

@@ -187,14 +187,14 @@ static void plan_aside(const struct timing *t, int rounds, struct aside *a)
 static int time_aside(struct timing *t, const struct aside *a, int rounds, bool *looked, struct failure *f)
 {
 	int few = a->long_call ? 1 : side_rounds(rounds);
-	if (a->decides && timing_call(t, rounds, false, f) != 0)
+	if (a->decides && timing_call(t, rounds, TIMING_GUARDED, f) != 0)
 		return -1;
-	if (a->calls && !a->long_call && timing_call(t, few, false, f) != 0)
+	if (a->calls && !a->long_call && timing_call(t, few, 0, f) != 0)
 		return -1;
 	if (a->phases && timing_phase(t, few, f) != 0)
 		return -1;
 	*looked = *looked || (a->calls && a->long_call);
-	return a->calls && a->long_call ? timing_call(t, few, true, f) : 0;
+	return a->calls && a->long_call ? timing_call(t, few, TIMING_WATCHED, f) : 0;
 }
 
 static int time_passes(struct timing *t, double busy_since_us, bool *looked, struct failure *f)

@@ -7,6 +7,8 @@
 #include "core/guard.h"
 #include "runner/range.h"
 
+enum { REDO_MAX = 3 }; /* passes thrown away because the device was disturbed */
+
 #define LONG_SHARE 0.7   /* of a cell's warm-up: a round that takes as long leaves it warm after the solo calls, */
 #define REST_SHARE 0.25  /* if what is left of the warm-up is less than this of a round */
 #define LEAST_MS   1e-6f /* a time that rounds to nothing is still a time */
@@ -129,6 +131,22 @@ int timing_lost(struct timing *t, struct failure *f)
 		return 0;
 	f->lost = true;
 	return failure_set(f, "crash", "the device's context is gone");
+}
+
+int timing_guarded(struct timing *t, timing_pass_fn *run, struct timing_pass *p, struct samples *x, struct failure *f)
+{
+	struct msg_guard after;
+	char why[GUARD_WHY_SIZE];
+	for (p->redo = 0;; p->redo++) {
+		if (run(t, p, x, f) != 0)
+			return -1;
+		runner_guard(t->runner, t->cell, p->redo, &after);
+		guard_merge(&p->guard, &after);
+		if (timing_lost(t, f) != 0)
+			return -1;
+		if (!guard_discards(&p->guard, why) || p->redo >= REDO_MAX)
+			return 0;
+	}
 }
 
 void timing_write_series(struct timing *t, struct msg_cell *m, struct samples *x, bool mhz, bool host_us)

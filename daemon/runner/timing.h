@@ -41,10 +41,12 @@ int timing_rounds(const struct rule *r, double round_ms, int n_subjects, bool cl
 
 /** Rounds that are not recorded, at the cell's own duty cycle, until `until_us` of the device's host clock. At least one unless the cell is long. */
 int timing_warm(struct timing *t, double until_us, struct failure *f);
-/** Series device: `rounds` rounds with at least two calls queued ahead. Guards decide about a redo. Writes one record. `last`: nothing follows. */
+/** Series device: `rounds` rounds with at least two calls queued ahead, guarded. Writes one record. `last`: nothing follows. */
 int timing_device(struct timing *t, int rounds, bool last, struct failure *f);
-/** Series call: stream idle, host clock around bind, enqueue and wait, the SM clock between stamps outside of that. Writes one record. `watched`: every call is. */
-int timing_call(struct timing *t, int rounds, bool watched, struct failure *f);
+/** How whole calls are timed: every one of them watched; between readings of the device, as times are that decide. */
+enum { TIMING_WATCHED = 1, TIMING_GUARDED = 2 };
+/** Series call: stream idle, host clock around bind, enqueue and wait, the SM clock between stamps outside of that. Writes one record. */
+int timing_call(struct timing *t, int rounds, unsigned how, struct failure *f);
 /** Series phase: phases one by one between marks, an empty pair of marks subtracted. Writes one record a phase. */
 int timing_phase(struct timing *t, int rounds, struct failure *f);
 
@@ -58,6 +60,16 @@ void timing_say_at(struct timing *t, const struct subject *u, const char *step);
 int timing_look(struct timing *t, struct subject *u, const char *when, struct failure *f);
 /** One cold call, between marks 2c and 2c + 1 and in stamp c; `host_us` gets the host's time of enqueue. */
 int timing_one(struct timing *t, struct subject *u, int c, float *host_us, struct failure *f);
+/** One pass over all rounds, and the readings of the device around it. */
+struct timing_pass {
+	int rounds, redo; /* passes before this one that readings made void */
+	bool last;        /* of series device: nothing follows */
+	unsigned how;     /* of series call */
+	struct msg_guard guard;
+};
+typedef int timing_pass_fn(struct timing *t, struct timing_pass *p, struct samples *x, struct failure *f);
+/** A pass, which takes the first reading itself; again while the readings make it void, three times at most: what is void then says so in p->guard. */
+int timing_guarded(struct timing *t, timing_pass_fn *run, struct timing_pass *p, struct samples *x, struct failure *f);
 /** A time that is one: what rounds to nothing becomes the least there is. */
 float timing_at_least(float ms);
 /** Fill what every record of this cell has. */

@@ -1,4 +1,4 @@
-/* timing_aside.c - the passes beside the one that decides: whole calls from an idle stream, and phase by phase. */
+/* timing_aside.c - passes from an idle stream: whole calls, which decide where the suite says so, and phase by phase. */
 #include "runner/timing.h"
 
 #include <stdlib.h>
@@ -8,12 +8,15 @@
 
 enum { PHASES = 6 };
 
-static int call_pass(struct timing *t, int rounds, bool watched, struct samples *x, struct failure *f)
+static int call_pass(struct timing *t, struct timing_pass *p, struct samples *x, struct failure *f)
 {
 	const struct device_ops *ops = t->runner->ops;
 	struct device *dev = t->runner->dev;
+	bool watched = p->how & TIMING_WATCHED;
 
-	for (int round = 0, calls = 0; round < rounds; round++) {
+	if (p->how & TIMING_GUARDED)
+		runner_guard(t->runner, t->cell, p->redo, &p->guard);
+	for (int round = 0, calls = 0; round < p->rounds; round++) {
 		for (int k = 0; k < t->n; k++, calls++) {
 			int who = timing_turn(t->n, t->start, round, k);
 			struct subject *u = t->subject[who];
@@ -42,8 +45,9 @@ static int call_pass(struct timing *t, int rounds, bool watched, struct samples 
 	return 0;
 }
 
-int timing_call(struct timing *t, int rounds, bool watched, struct failure *f)
+int timing_call(struct timing *t, int rounds, unsigned how, struct failure *f)
 {
+	struct timing_pass pass = { .rounds = rounds, .how = how };
 	struct msg_cell *m = calloc(1, sizeof(*m));
 	struct samples *x = calloc(1, sizeof(*x));
 	int rc = -1;
@@ -53,9 +57,15 @@ int timing_call(struct timing *t, int rounds, bool watched, struct failure *f)
 		goto out;
 	}
 	runner_at(t->runner, t->cell, NULL, "time");
-	if (call_pass(t, rounds, watched, x, f) != 0)
-		goto out;
 	timing_begin_record(t, m, "call", "", rounds);
+	if (how & TIMING_GUARDED) {
+		if (timing_guarded(t, call_pass, &pass, x, f) != 0)
+			goto out;
+		m->redo = pass.redo;
+		m->guard = pass.guard;
+	} else if (call_pass(t, &pass, x, f) != 0) {
+		goto out;
+	}
 	timing_write_series(t, m, x, t->runner->ops->clocks, false);
 	rc = 0;
 out:

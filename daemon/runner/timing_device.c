@@ -3,12 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/guard.h"
-
-enum {
-	REDO_MAX = 3,    /* passes thrown away because the device was disturbed */
-	GUARD_BEHIND = 2 /* calls queued, behind which a reading takes place */
-};
+enum { GUARD_BEHIND = 2 }; /* calls queued, behind which a reading takes place */
 
 #define UNSEEN_MS 20 /* a reading takes some 15 ms, which two calls of this length hide */
 
@@ -30,14 +25,7 @@ static bool is_watched(const struct timing *t, const struct watched *w, int who,
 	return t->witness->active && (round == w->round[who][0] || round == w->round[who][1] || round == w->last);
 }
 
-/* One device pass: what is asked for, and the readings around it. */
-struct pass {
-	int rounds, redo;
-	bool last;
-	struct msg_guard guard;
-};
-
-static int device_pass(struct timing *t, struct pass *p, struct samples *x, struct failure *f)
+static int device_pass(struct timing *t, struct timing_pass *p, struct samples *x, struct failure *f)
 {
 	const struct device_ops *ops = t->runner->ops;
 	struct device *dev = t->runner->dev;
@@ -79,9 +67,7 @@ static int device_pass(struct timing *t, struct pass *p, struct samples *x, stru
 int timing_device(struct timing *t, int rounds, bool last, struct failure *f)
 {
 	const struct device_ops *ops = t->runner->ops;
-	struct pass pass = { .rounds = rounds, .last = last };
-	struct msg_guard after;
-	char why[GUARD_WHY_SIZE];
+	struct timing_pass pass = { .rounds = rounds, .last = last };
 	struct msg_cell *m = calloc(1, sizeof(*m));
 	struct samples *x = calloc(1, sizeof(*x));
 	int rc = -1;
@@ -92,16 +78,8 @@ int timing_device(struct timing *t, int rounds, bool last, struct failure *f)
 	}
 	timing_begin_record(t, m, "device", "", rounds);
 	runner_at(t->runner, t->cell, NULL, "time");
-	for (;; pass.redo++) {
-		if (device_pass(t, &pass, x, f) != 0)
-			goto out;
-		runner_guard(t->runner, t->cell, pass.redo, &after);
-		guard_merge(&pass.guard, &after);
-		if (timing_lost(t, f) != 0)
-			goto out;
-		if (!guard_discards(&pass.guard, why) || pass.redo >= REDO_MAX)
-			break;
-	}
+	if (timing_guarded(t, device_pass, &pass, x, f) != 0)
+		goto out;
 	m->redo = pass.redo;
 	m->guard = pass.guard;
 	timing_write_series(t, m, x, ops->clocks, ops->queues || ops->work); /* without a queue enqueue is the call */

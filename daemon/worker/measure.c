@@ -82,21 +82,22 @@ static int take_timings(struct launch_state *l, const struct msg_cell *m, struct
 	struct bench *b = l->bench;
 	bool decides = bench_decides(b, m), sustained = strcmp(m->series, "sustained") == 0;
 	char why[GUARD_WHY_SIZE];
+	bool disturbed = guard_discards(&m->guard, why);
 	int kept = decides ? bench_add(b, m, err) : sustained ? sustain_add(b, m, err) : 0;
 
 	if (kept < 0)
 		return -1;
 	if (decides && kept)
 		bench_judge(b, m->cell);
+	l->foreign = l->foreign || m->guard.foreign > 0;
+	l->xid = m->guard.xid ? m->guard.xid : l->xid;
 	if (!decides && !sustained)
 		return 0;
 	l->seen[m->cell] = true;
 	l->timed += kept;
-	if (!guard_discards(&m->guard, why))
+	if (!disturbed)
 		return 0;
 	l->throttled++;
-	l->foreign = l->foreign || m->guard.foreign > 0;
-	l->xid = m->guard.xid ? m->guard.xid : l->xid;
 	memcpy(l->why, why, sizeof l->why);
 	return decides ? give_up(b, m->cell, why, err) : 0;
 }
