@@ -51,12 +51,18 @@ void judge_timed_init(struct judge_timed *t)
 	t->slow_pct[0] = t->slow_pct[1] = NAN;
 }
 
-void judge_collect(const struct result *r, int cell, struct judge_timed *out)
+const char *judge_series(const struct result *r, int cell)
 {
 	const char *decide = r->plan.ask.cell[cell].decide;
-	bool by_call = strcmp(decide, "call") == 0;
+	return decide[0] ? decide : "device";
+}
+
+void judge_collect(const struct result *r, int cell, struct judge_timed *out)
+{
+	const char *decides = judge_series(r, cell);
+	bool by_call = strcmp(decides, "call") == 0;
 	judge_timed_init(out);
-	collect(r, cell, decide[0] ? decide : "device", "base", false, &out->decides);
+	collect(r, cell, decides, "base", false, &out->decides);
 	collect(r, cell, "sustained", "base", false, &out->bursts);
 	if (!by_call)
 		collect(r, cell, "call", "base", false, &out->call);
@@ -153,7 +159,7 @@ bool judge_estimate(const struct result *r, int cell, const char *role, struct e
 	char why[GUARD_WHY_SIZE];
 	int from[STATS_LAUNCHES_MAX];
 	double beta;
-	collect(r, cell, "device", role, false, &all);
+	collect(r, cell, judge_series(r, cell), role, false, &all);
 	if (sift(&all, &good, from, why) == 0)
 		return false;
 	stats_launches(&r->plan.ask.rule, good.pairs, good.n, good.estimate, &beta);
@@ -421,7 +427,7 @@ void judge_cell(const struct result *r, int i, struct judge_timed *t, struct sto
 	snprintf(c->mask, sizeof(c->mask), "%s", cell->mask);
 	if (strcmp(cell->family, BENCHMARK_FAMILY) != 0)
 		snprintf(c->direction, sizeof(c->direction), "%s", direction_name(cell->direction));
-	snprintf(c->series, sizeof(c->series), "%s", cell->decide[0] ? cell->decide : "device");
+	snprintf(c->series, sizeof(c->series), "%s", judge_series(r, i));
 	judge_collect(r, i, t);
 	if (r->identical_by[0]) {
 		show_nothing(c);

@@ -33,6 +33,8 @@ struct judge_timed {
 
 /** Begin with nothing: no launches, no host times. */
 void judge_timed_init(struct judge_timed *t);
+/** Name of the series that decides a cell: "device" unless the suite, or a program of its own, says otherwise. Own: the result's. */
+const char *judge_series(const struct result *r, int cell);
 /** Collect what a result has of a cell. Own: everything stays the result's. */
 void judge_collect(const struct result *r, int cell, struct judge_timed *out);
 
@@ -42,7 +44,7 @@ void judge_collect(const struct result *r, int cell, struct judge_timed *out);
  */
 void judge_timings(const struct rule *rule, bool sparse, struct judge_timed *t, struct store_cell *c);
 
-/** Time of the target against that of `role`, all believed launches together. False: they were not timed side by side. */
+/** Time of the target against that of `role` in the series that decides, all believed launches together. False: they were not timed side by side. */
 bool judge_estimate(const struct result *r, int cell, const char *role, struct estimate *out);
 
 /** Judge cell `i` of a result: fills `c` (but ids) and `t`. */

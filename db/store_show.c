@@ -154,8 +154,9 @@ int view_launches(struct db *db, int64_t cell, view_launch_fn *each, void *arg, 
 	struct stmt *s = db_stmt(db,
 		"SELECT l.n, l.set_, t.n, t.d, t.d_raw, b.mhz, t.mhz, t.order_, t.guard FROM sample t JOIN launch l ON l.id = "
 		"t.launch LEFT JOIN sample b ON b.launch = t.launch AND b.cell = t.cell AND b.series = t.series AND b.phase = "
-		"t.phase AND b.subject = 'base' WHERE t.cell = :cell AND t.series = 'device' AND t.subject = 'target' ORDER BY "
-		"l.n",
+		"t.phase AND b.subject = 'base' WHERE t.cell = :cell AND t.series = (SELECT series FROM cell WHERE id = :cell) "
+		"AND "
+		"t.subject = 'target' ORDER BY l.n",
 		err);
 	if (!s)
 		return -1;
