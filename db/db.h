@@ -67,8 +67,13 @@ void row_copy(struct stmt *s, int column, char *out, size_t size);
 
 int64_t db_last_id(struct db *db);
 int db_changes(struct db *db);
-/** Copy the whole database to `path` (temp file, then rename) with the online backup API. Err: ERR_IO, ERR_FULL. */
+/**
+ * Copy the whole database, as it is now, to `path`: at PATH.part first, flushed, then renamed. Other connections read and write
+ * meanwhile. Ctx: takes as long as the disk does, so never on the daemon's loop. Err: ERR_IO, ERR_FULL.
+ */
 int db_backup(struct db *db, const char *path, struct fw_err *err);
+/** Remove what a db_backup to `path` left that was killed. */
+void db_backup_discard(const char *path);
 /** Schema version as stored, 0 in a new file; and set it (migrations only). */
 int db_version(struct db *db, int *version, struct fw_err *err);
 int db_set_version(struct db *db, int version, struct fw_err *err);
