@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <microhttpd.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,18 +23,20 @@
 
 enum { BODY_MAX = 1 << 20, RESPONSE_MAX = 64 << 20, CONNECTION_LIMIT = 1024, STREAM_LIMIT = 128, STREAM_BACKLOG_MAX = 1 << 20 };
 #define SECOND_NS             INT64_C(1000000000)
-#define REQUEST_DEADLINE_NS   (10 * SECOND_NS) /* connect to last byte of the first request */
-#define KEEPALIVE_DEADLINE_NS (60 * SECOND_NS) /* answer to last byte of the next request */
-#define RESPONSE_DEADLINE_NS  (60 * SECOND_NS) /* request to last byte of its answer */
-#define CROWDED_DEADLINE_NS   SECOND_NS        /* what an unfinished request gets while three quarters of the places are taken */
-#define STREAM_COMMENT_NS     (15 * SECOND_NS) /* so that a client that is gone is noticed */
+#define REQUEST_DEADLINE_NS   (10 * SECOND_NS)  /* connect to last byte of the first request */
+#define KEEPALIVE_DEADLINE_NS (60 * SECOND_NS)  /* answer to last byte of the next request */
+#define RESPONSE_DEADLINE_NS  (60 * SECOND_NS)  /* request to last byte of its answer */
+#define FILE_DEADLINE_NS      (600 * SECOND_NS) /* the same for a file, which may be large */
+#define CROWDED_DEADLINE_NS   SECOND_NS         /* what an unfinished request gets while three quarters of the places are taken */
+#define STREAM_COMMENT_NS     (15 * SECOND_NS)  /* so that a client that is gone is noticed */
 
 /* A socket. Absolute deadlines, because libmicrohttpd's timeout only sees inactivity and a dripping client is never inactive. */
 struct connection {
 	struct connection *next, *previous;
 	int fd;
 	int64_t since_ns; /* of the phase it is in */
-	enum { PHASE_FIRST, PHASE_IDLE, PHASE_ANSWER, PHASE_STREAM } phase;
+	enum { PHASE_FIRST, PHASE_IDLE, PHASE_REST, PHASE_ANSWER, PHASE_FILE, PHASE_STREAM } phase;
+	struct http_request *resting; /* suspended until its answer is there; NULL none */
 };
 
 struct stream {
@@ -61,6 +64,8 @@ struct http_request {
 	char *form_text;
 	struct pairs form;
 	char who[64];
+	http_handler_fn *later; /* what to ask for the answer, NULL: it has been given */
+	bool abandoned;         /* whoever asked hung up */
 };
 
 struct http {
@@ -278,7 +283,7 @@ static enum MHD_Result send_response(struct http_request *r, struct http_respons
 	}
 	struct connection *c = connection_of(r->connection);
 	if (c) {
-		c->phase = response->stream ? PHASE_STREAM : PHASE_ANSWER;
+		c->phase = response->stream ? PHASE_STREAM : response->file[0] ? PHASE_FILE : PHASE_ANSWER;
 		c->since_ns = clock_mono_ns();
 	}
 	if (response->stream) {
@@ -362,6 +367,39 @@ static void judge_form(struct http_request *r, struct http_response *response)
 	r->http->config.no_route(r->http->config.arg, r, response);
 }
 
+static void forget_later(struct http_request *r)
+{
+	if (r->later)
+		r->later(r->http->config.arg, r, NULL);
+	r->later = NULL;
+}
+
+/* Until http_notify. libmicrohttpd then asks for the answer again. */
+static enum MHD_Result rest(struct http_request *r, struct http_response *response)
+{
+	struct connection *c = connection_of(r->connection);
+	buf_fini(&response->body);
+	r->later = response->later;
+	if (!c || r->http->stopping)
+		return MHD_NO;
+	c->phase = PHASE_REST;
+	c->resting = r;
+	MHD_suspend_connection(r->connection);
+	return MHD_YES;
+}
+
+static enum MHD_Result ask_again(struct http_request *r)
+{
+	struct http_response response = { .status = 200, .type = "text/plain; charset=utf-8" };
+	http_handler_fn *later = r->later;
+	if (r->abandoned)
+		return MHD_NO;
+	buf_init(&response.body, RESPONSE_MAX);
+	r->later = NULL;
+	later(r->http->config.arg, r, &response);
+	return response.later ? rest(r, &response) : send_response(r, &response);
+}
+
 static enum MHD_Result dispatch(struct http_request *r)
 {
 	struct http *h = r->http;
@@ -379,6 +417,8 @@ static enum MHD_Result dispatch(struct http_request *r)
 			enum http_scope scope = h->route[i].scope;
 			if (scope == HTTP_OPEN || !h->config.guard || h->config.guard(h->config.arg, r, &response, scope))
 				h->route[i].handler(h->config.arg, r, &response);
+			if (response.later)
+				return rest(r, &response);
 			judge_form(r, &response);
 			if (response.stream && h->n_stream >= STREAM_LIMIT) {
 				response.stream = NULL;
@@ -417,7 +457,7 @@ static enum MHD_Result answer(void *arg, struct MHD_Connection *connection, cons
 		*upload_size = 0;
 		return MHD_YES;
 	}
-	return dispatch(r);
+	return r->later ? ask_again(r) : dispatch(r);
 }
 
 static void completed(void *arg, struct MHD_Connection *connection, void **request, enum MHD_RequestTerminationCode code)
@@ -428,6 +468,8 @@ static void completed(void *arg, struct MHD_Connection *connection, void **reque
 		c->phase = PHASE_IDLE;
 		c->since_ns = clock_mono_ns();
 	}
+	if (*request)
+		forget_later(*request);
 	request_free(*request);
 	*request = NULL;
 }
@@ -561,6 +603,13 @@ int http_start(const struct http_config *config, struct http **out, struct fw_er
 	return 0;
 }
 
+static void wake_resting(struct connection *c)
+{
+	struct MHD_Connection *connection = c->resting->connection;
+	c->resting = NULL;
+	MHD_resume_connection(connection);
+}
+
 static void wake_streams(struct http *h)
 {
 	for (struct stream *s = h->streams; s; s = s->next) {
@@ -571,13 +620,21 @@ static void wake_streams(struct http *h)
 	}
 }
 
+static void wake_all(struct http *h)
+{
+	wake_streams(h);
+	for (struct connection *c = h->connections; c; c = c->next)
+		if (c->resting)
+			wake_resting(c);
+}
+
 void http_stop(struct http *h)
 {
 	if (!h)
 		return;
 	h->stopping = true;
-	wake_streams(h);
-	for (int i = 0; i < 8 && h->streams; i++)
+	wake_all(h);
+	for (int i = 0; i < 8 && h->connections; i++)
 		MHD_run(h->daemon);
 	MHD_stop_daemon(h->daemon);
 	tally_free(h->tally);
@@ -598,6 +655,10 @@ int http_fd(const struct http *h)
 static int64_t deadline_of(const struct http *h, const struct connection *c)
 {
 	bool crowded = h->n_connection > CONNECTION_LIMIT * 3 / 4;
+	if (c->phase == PHASE_STREAM || c->phase == PHASE_REST)
+		return INT64_MAX;
+	if (c->phase == PHASE_FILE)
+		return FILE_DEADLINE_NS;
 	if (c->phase == PHASE_ANSWER)
 		return RESPONSE_DEADLINE_NS;
 	if (crowded)
@@ -605,12 +666,24 @@ static int64_t deadline_of(const struct http *h, const struct connection *c)
 	return c->phase == PHASE_FIRST ? REQUEST_DEADLINE_NS : KEEPALIVE_DEADLINE_NS;
 }
 
-/* Once a second: end connections past their deadline, and make silent streams show whether anyone still reads. */
+/* libmicrohttpd does not look at a connection that rests. */
+static bool has_hung_up(const struct connection *c)
+{
+	struct pollfd p = { .fd = c->fd, .events = POLLRDHUP };
+	return c->fd >= 0 && poll(&p, 1, 0) > 0;
+}
+
+/* Once a second: end connections past their deadline, and see whether anyone still reads silent streams and awaits what comes later. */
 static void sweep(struct http *h, int64_t now_ns)
 {
-	for (struct connection *c = h->connections; c; c = c->next)
-		if (c->phase != PHASE_STREAM && now_ns - c->since_ns > deadline_of(h, c) && c->fd >= 0)
+	for (struct connection *c = h->connections; c; c = c->next) {
+		if (now_ns - c->since_ns > deadline_of(h, c) && c->fd >= 0)
 			shutdown(c->fd, SHUT_RDWR);
+		if (c->resting && has_hung_up(c)) {
+			c->resting->abandoned = true;
+			wake_resting(c);
+		}
+	}
 	for (struct stream *s = h->streams; s; s = s->next) {
 		if (s->suspended && now_ns - s->comment_ns > STREAM_COMMENT_NS) {
 			buf_puts(&s->pending, ": still here\n\n");
@@ -638,7 +711,7 @@ int64_t http_run(struct http *h)
 
 void http_notify(struct http *h)
 {
-	wake_streams(h);
+	wake_all(h);
 }
 
 void http_end_streams(const struct http_request *r)

@@ -33,6 +33,11 @@ struct http_response {
 	/** Set for an event stream: append what comes after *cursor, move *cursor. Called again after every http_notify. */
 	void (*stream)(void *arg, int64_t *cursor, struct buf *out);
 	int64_t cursor;
+	/**
+	 * Set where the answer comes later: the connection rests, and this is called like a handler after every http_notify until it
+	 * leaves `later` unset. `response` NULL: nobody waits any more, and it is not called again.
+	 */
+	void (*later)(void *arg, struct http_request *request, struct http_response *response);
 };
 
 typedef void http_handler_fn(void *arg, struct http_request *request, struct http_response *response);
@@ -62,14 +67,14 @@ struct http_config {
 
 /** Bind and listen. Err: ERR_BUSY the port is in use. */
 int http_start(const struct http_config *config, struct http **out, struct fw_err *err);
-/** Close everything; accepts NULL. */
+/** Close everything; answers that rest are asked for a last time. Accepts NULL. */
 void http_stop(struct http *h);
 int http_port(const struct http *h);
 /** Descriptor to watch for EPOLLIN. */
 int http_fd(const struct http *h);
 /** Serve what is ready. Returns ms until it wants to be called again, -1: only when the descriptor is ready. */
 int64_t http_run(struct http *h);
-/** New events are there: wake the streams. */
+/** Something is new: wake the streams, and the answers that come later. */
 void http_notify(struct http *h);
 
 /* What a handler may ask. All strings live until it returns. */
