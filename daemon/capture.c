@@ -120,7 +120,9 @@ int capture_start(
 	if (spec->in && (in_fd = memory_file_of(spec->in, err)) < 0)
 		goto end;
 	/* twice the errors: they are written to a file of the same kind, and the limit is one for all */
-	struct proc_spec run = { .argv = argv, .file_size_bytes = (int64_t)spec->out_max + 2 * ERRORS_MAX };
+	struct proc_spec run = { .argv = argv };
+	if (!spec->writes_files)
+		run.file_size_bytes = (int64_t)spec->out_max + 2 * ERRORS_MAX;
 	if (in_fd >= 0)
 		run.fd[run.n_fd++] = (struct proc_fd){ in_fd, 0 };
 	run.fd[run.n_fd++] = (struct proc_fd){ spec->out_fd < 0 ? c->out_fd : spec->out_fd, 1 };

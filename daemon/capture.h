@@ -22,6 +22,7 @@ struct capture_spec {
 	const struct buf *in;    /* standard input; NULL: empty */
 	int out_fd;              /* where its output goes; -1: into memory */
 	size_t out_max;          /* bytes of output */
+	bool writes_files;       /* of its own, which no limit shall cut */
 	int64_t deadline_ms;
 };
 

@@ -14,6 +14,7 @@
 #include "config.h"
 #include "db/db.h"
 
+struct backup;
 struct queue;
 struct watch;
 
@@ -22,6 +23,7 @@ struct control {
 	struct queue *queue;
 	struct watch *watch;
 	struct config *config;
+	struct backup *backup;
 };
 
 struct control_request {

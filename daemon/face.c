@@ -8,6 +8,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "backup.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
@@ -166,6 +167,24 @@ static void workers(void *arg, site_worker_fn *each, void *to)
 	queue_workers(c->queue, each, to);
 }
 
+static int backup(void *arg, struct fw_err *err)
+{
+	const struct control *c = arg;
+	return backup_begin(c->backup, err);
+}
+
+static int take_backup(void *arg, char *path, size_t size, struct fw_err *err)
+{
+	const struct control *c = arg;
+	return backup_take(c->backup, path, size, err);
+}
+
+static void cancel_backup(void *arg)
+{
+	const struct control *c = arg;
+	backup_cancel(c->backup);
+}
+
 /* ---- starting -------------------------------------------------------------------------------------------------------------------------- */
 
 /* Where tests and scripts look for a port that was not fixed. */
@@ -212,7 +231,6 @@ int face_start(
 		return err_set(err, ERR_INTERNAL, "out of memory for HTTP");
 	f->loop = l;
 	f->site.db = db;
-	f->site.backup_dir = c->state_dir;
 	f->site.pages = page_cache_new();
 	f->site.needs_token = c->needs_token;
 	f->site.public_url = c->public_url;
@@ -220,7 +238,7 @@ int face_start(
 		f->name[i] = c->name[i];
 	f->site.names = f->name;
 	f->site.act = (struct site_actions){ control, enqueue, calibrate, cancel, retry, pause_device, poke, secret, health,
-		bisect, import, cancel_bisect, judge, redeliver, alert, workers, peer };
+		bisect, import, cancel_bisect, judge, redeliver, alert, workers, peer, backup, take_backup, cancel_backup };
 	if ((c->needs_token && write_admin_token(f, c->state_dir, err) != 0) ||
 		site_start(&f->site, c->listen_host, c->listen_port, &f->http, err) != 0 ||
 		(c->listen_port == 0 && write_port(f, c->state_dir, err) != 0) ||

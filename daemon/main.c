@@ -3,18 +3,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "backup.h"
 #include "base/log.h"
 #include "config.h"
 #include "server.h"
 
 static const char usage[] =
 	"usage: flopwatchd --config FILE [--check-config]\n"
+	"       flopwatchd --backup DATABASE FILE\n"
 	"  --config FILE   settings, see the commented flopwatchd.yml\n"
 	"  --check-config  say every mistake in FILE and exit\n"
+	"  --backup        copy DATABASE, in use or not, to FILE and exit; the daemon does it so for `flopwatch backup`\n"
 	"  --help, --version\n"
 	"Signals: HUP reads FILE again, TERM ends in order. Exit 0 done, 1 error, 2 usage or configuration.\n";
 
-enum { OPT_CHECK = 256, OPT_VERSION };
+enum { OPT_CHECK = 256, OPT_BACKUP, OPT_VERSION };
 
 static int usage_error(const char *what, const char *word)
 {
@@ -44,12 +47,13 @@ int main(int argc, char **argv)
 	static const struct option options[] = {
 		{ "config", required_argument, NULL, 'c' },
 		{ "check-config", no_argument, NULL, OPT_CHECK },
+		{ "backup", no_argument, NULL, OPT_BACKUP },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, OPT_VERSION },
 		{ 0 },
 	};
 	const char *path = NULL;
-	bool check = false;
+	bool check = false, backup = false;
 	int option;
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "c:h", options, NULL)) != -1) {
@@ -60,6 +64,9 @@ int main(int argc, char **argv)
 		case OPT_CHECK:
 			check = true;
 			break;
+		case OPT_BACKUP:
+			backup = true;
+			break;
 		case 'h':
 			return fputs(usage, stdout) < 0;
 		case OPT_VERSION:
@@ -68,6 +75,10 @@ int main(int argc, char **argv)
 			return usage_error("an option that is not known, or lacks its value: ", argv[optind - 1]);
 		}
 	}
+	if (backup && !path && argc - optind == 2)
+		return backup_run(argv[optind], argv[optind + 1]);
+	if (backup)
+		return usage_error("--backup stands alone, with DATABASE and FILE after it", "");
 	if (optind < argc)
 		return usage_error("this belongs to no option: ", argv[optind]);
 	if (!path)

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "backup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "bisect.h"
@@ -44,6 +45,7 @@ struct server {
 	struct idle *idle;
 	struct bisects *bisects;
 	struct silence *silence;
+	struct backup *backup;
 	struct control control;
 	struct face *face;
 	struct loop_source *watchdog, *deadline, *watch_timer;
@@ -59,6 +61,13 @@ static void on_event(void *arg)
 		face_wake(s->face);
 	if (s->bisects)
 		bisects_wake(s->bisects);
+}
+
+static void on_backup(void *arg)
+{
+	struct server *s = arg;
+	if (s->face)
+		face_wake(s->face);
 }
 
 /* ---- repositories -------------------------------------------------------------------------------------------------------------------- */
@@ -167,6 +176,7 @@ static void end(void *arg)
 	log_info("stop", "within_ms=%d", DRAIN_MS);
 	notify_systemd("STOPPING=1");
 	stop_watch(s);
+	backup_stop(s->backup);
 	idle_stop(s->idle);
 	s->idle = NULL;
 	bisects_stop(s->bisects); /* it asks for nothing more; the next start goes on with what is open */
@@ -299,9 +309,10 @@ static int start(struct server *s, struct fw_err *err)
 		bisects_start(s->loop, s->config, queue_ledger(s->queue), on_new_job, s, &s->bisects, err) != 0 ||
 		silence_start(s->loop, s->config, queue_ledger(s->queue), &s->silence, err) != 0 ||
 		janitor_start(s->loop, s->db, &s->janitor, err) != 0 ||
+		backup_new(s->loop, s->config->state_dir, on_backup, s, &s->backup, err) != 0 ||
 		idle_start(s->loop, s->config, queue_ledger(s->queue), on_new_job, s, &s->idle, err) != 0)
 		return -1;
-	s->control = (struct control){ .db = s->db, .queue = s->queue, .config = s->config };
+	s->control = (struct control){ .db = s->db, .queue = s->queue, .config = s->config, .backup = s->backup };
 	if (start_watch(s, err) != 0)
 		return -1;
 	if (loop_signal(s->loop, SIGTERM, end, s, err) != 0 || loop_signal(s->loop, SIGINT, end, s, err) != 0 ||
@@ -322,8 +333,10 @@ static void stop(struct server *s)
 		silence_stop(s->silence);
 		notify_stop(s->notify);
 		queue_stop(s->queue);
+		backup_stop(s->backup);
 		face_stop(s->face);
 		loop_free(s->loop);
+		backup_free(s->backup);
 	}
 	db_close(s->db);
 	if (s->lock_fd >= 0)

@@ -42,15 +42,15 @@ static inline const char *gitrepo_run_env(const char *dir, int must, int *status
 		"GIT_ALLOW_PROTOCOL=file", NULL };
 	struct proc_spec spec = { .argv = argv, .env = env, .cwd = cwd };
 	struct proc_exit how;
-	struct fw_err err = { 0 };
+	struct fw_err why = { 0 };
 	struct buf out;
 
 	snprintf(path, sizeof path, "PATH=%s", getenv("PATH"));
 	snprintf(home, sizeof home, "HOME=%s", gitrepo_root);
 	snprintf(cwd, sizeof cwd, "%s/%s", gitrepo_root, dir);
 	buf_init(&out, sizeof text - 1);
-	if (proc_run(&spec, NULL, &out, &out, 60000, &how, &err) < 0)
-		fail_msg("%s", err.text);
+	if (proc_run(&spec, NULL, &out, &out, 60000, &how, &why) < 0)
+		fail_msg("%s", why.text);
 	memcpy(text, out.data, out.len + 1);
 	if (out.len && text[out.len - 1] == '\n')
 		text[out.len - 1] = '\0';

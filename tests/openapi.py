@@ -426,7 +426,7 @@ PROBLEM = {"$ref": "#/components/schemas/problem"}
 
 # What a test cannot bring about from outside.
 ELSEWHERE = {("get", "/healthz", 503), ("post", "/api/v1/jobs", 503), ("post", "/api/v1/calibrate", 503), ("post", "/api/v1/peers", 503),
-             ("post", "/api/v1/bisects", 503)}
+             ("post", "/api/v1/bisects", 503), ("post", "/api/v1/backup", 409), ("post", "/api/v1/backup", 503)}
 
 
 def replay(server, facts):

@@ -432,7 +432,7 @@ int main(int argc, char **argv)
 	}
 	struct http *http;
 	tell(argv[1]);
-	struct site site = { .db = story.f.db, .backup_dir = argv[1], .pages = page_cache_new() };
+	struct site site = { .db = story.f.db, .pages = page_cache_new() };
 	site.act = (struct site_actions){ .enqueue = no_enqueue, .cancel = no_cancel, .retry = no_retry, .health = healthy };
 	ok(site_start(&site, "127.0.0.1", argc > 2 ? atoi(argv[2]) : 0, &http, &err));
 	printf("listening on http://127.0.0.1:%d\n", http_port(http));

@@ -25,6 +25,8 @@ struct asked {
 	struct fw_err refuse; /* code set: every call fails so */
 	const char *secret;   /* of the repository "kernels" */
 	struct db *db;        /* where steps with alerts are written, as the daemon does */
+	char backup[160];     /* where a backup lies when backup_is_whole */
+	bool backup_is_whole;
 };
 
 struct run {
@@ -113,6 +115,23 @@ static inline int act_alert(void *arg, int64_t id, const char *state, const char
 	return -1;
 }
 
+static inline int act_backup(void *arg, struct fw_err *e)
+{
+	return note(arg, e, "backup\n");
+}
+static inline int act_backup_take(void *arg, char *path, size_t size, struct fw_err *e)
+{
+	struct asked *a = arg;
+	if (!a->backup_is_whole)
+		return a->refuse.code ? err_set(e, a->refuse.code, "%s", a->refuse.text) : 1;
+	snprintf(path, size, "%s", a->backup);
+	return 0;
+}
+static inline void act_backup_cancel(void *arg)
+{
+	note(arg, NULL, "cancel backup\n");
+}
+
 static inline int run_setup(void **state)
 {
 	struct run *run = calloc(1, sizeof *run);
@@ -122,7 +141,7 @@ static inline int run_setup(void **state)
 	run->f = f;
 	fixture_ground(run->f);
 	run->site.db = run->asked.db = run->f->db;
-	run->site.backup_dir = run->f->folder;
+	snprintf(run->asked.backup, sizeof run->asked.backup, "%s/backup.download", run->f->folder);
 	run->site.act = (struct site_actions){ .arg = &run->asked,
 		.enqueue = act_enqueue,
 		.cancel = act_cancel,
@@ -134,7 +153,10 @@ static inline int run_setup(void **state)
 		.bisect = act_bisect,
 		.import = act_import,
 		.cancel_bisect = act_cancel_bisect,
-		.alert = act_alert };
+		.alert = act_alert,
+		.backup = act_backup,
+		.backup_take = act_backup_take,
+		.backup_cancel = act_backup_cancel };
 	ok(site_start(&run->site, "127.0.0.1", 0, &run->http, &err));
 	*state = run;
 	return 0;
@@ -157,19 +179,25 @@ struct answer {
 	char *text;
 };
 
-/** Bytes as they are to the daemon; what it says until it closes. Own: answer_free. */
-static inline struct answer ask_raw(struct run *run, const char *request, size_t len)
+/** A connection that does not wait. Own: the caller closes it. */
+static inline int dial(struct run *run)
 {
 	struct sockaddr_in to = { .sin_family = AF_INET,
 		.sin_port = htons((uint16_t)http_port(run->http)),
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	struct answer a = { 0 };
-	struct buf in;
-	char piece[65536];
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
 	assert_true(fd >= 0);
 	if (connect(fd, (struct sockaddr *)&to, sizeof to) != 0)
 		assert_int_equal(errno, EINPROGRESS);
+	return fd;
+}
+
+/** Bytes as they are to the daemon; what it says until it closes. Closes `fd`. Own: answer_free. */
+static inline struct answer ask_on(struct run *run, int fd, const char *request, size_t len)
+{
+	struct answer a = { 0 };
+	struct buf in;
+	char piece[65536];
 	buf_init(&in, 64 << 20);
 	size_t sent = 0;
 	for (int64_t end_ns = clock_mono_ns() + INT64_C(20000000000);;) {
@@ -196,6 +224,11 @@ static inline struct answer ask_raw(struct run *run, const char *request, size_t
 	a.body = gap + 4;
 	a.body_len = in.len - (size_t)(a.body - in.data);
 	return a;
+}
+
+static inline struct answer ask_raw(struct run *run, const char *request, size_t len)
+{
+	return ask_on(run, dial(run), request, len);
 }
 
 /** `headers` are lines that end in CRLF; `body` NULL sends none. */

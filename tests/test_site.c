@@ -532,13 +532,46 @@ static void test_events(void **state)
 	assert_non_null(strstr(text, "id: 4\nevent: job.done\n"));
 }
 
+/* Asks for a backup and serves until the daemon was asked. Own: the caller's connection, on which nothing has come yet. */
+static int begin_backup(struct run *run)
+{
+	char request[128], byte;
+	int fd = dial(run);
+	int len = snprintf(request, sizeof request,
+		"POST /api/v1/backup HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nConnection: close\r\n\r\n", http_port(run->http));
+	assert_true(poll(&(struct pollfd){ .fd = fd, .events = POLLOUT }, 1, 20000) == 1);
+	assert_int_equal(send(fd, request, (size_t)len, 0), len);
+	while (!run->asked.what[0])
+		http_run(run->http);
+	assert_string_equal(run->asked.what, "backup\n");
+	assert_int_equal(recv(fd, &byte, 1, 0), -1);
+	return fd;
+}
+
 static void test_backup(void **state)
 {
 	struct run *run = *state;
 	fill(run);
-	struct answer a = ask_with(run, "POST", "/api/v1/backup", "", "", 0);
+	/* while it is made others are answered, and whoever waits for it is not, however often something else is new */
+	int fd = begin_backup(run);
+	http_notify(run->http);
+	struct answer a = get(run, "/healthz");
+	assert_int_equal(a.status, 200);
+	answer_free(&a);
+	run->asked.refuse = (struct fw_err){ .code = ERR_CONFLICT, .text = "one is being made" };
+	assert_problem(ask_with(run, "POST", "/api/v1/backup", "", "", 0), 409, "one is being made");
+	run->asked.refuse.code = ERR_NONE;
+	char byte;
+	assert_int_equal(recv(fd, &byte, 1, 0), -1);
+	assert_int_equal(errno, EAGAIN);
+	ok(db_backup(run->f->db, run->asked.backup, &err));
+	run->asked.backup_is_whole = true;
+	http_notify(run->http);
+	a = ask_on(run, fd, "", 0);
 	assert_int_equal(a.status, 200);
 	assert_string_equal(header_of(&a, "Content-Type"), "application/vnd.sqlite3");
+	assert_int_equal(access(run->asked.backup, F_OK), -1);
+	assert_string_equal(run->asked.what, "backup\nbackup\n");
 	char path[160];
 	snprintf(path, sizeof path, "%s/copy.db", run->f->folder);
 	FILE *file = fopen(path, "w");
@@ -550,8 +583,49 @@ static void test_backup(void **state)
 	ok(db_check(copy.db, &err));
 	assert_int_equal(fixture_number(&copy, "SELECT count(*) FROM comparison"), 2);
 	db_close(copy.db);
-	run->site.backup_dir = "/nonexistent";
-	assert_problem(ask_with(run, "POST", "/api/v1/backup", "", "", 0), 404, "/nonexistent");
+}
+
+static void test_backup_that_fails(void **state)
+{
+	struct run *run = *state;
+	int fd = begin_backup(run);
+	run->asked.refuse = (struct fw_err){ .code = ERR_FULL, .text = "the disk is full" };
+	http_notify(run->http);
+	assert_problem(ask_on(run, fd, "", 0), 503, "the disk is full");
+	assert_string_equal(run->asked.what, "backup\n");
+}
+
+static void test_backup_that_nobody_waits_for(void **state)
+{
+	struct run *run = *state;
+	close(begin_backup(run));
+	for (int64_t end_ns = clock_mono_ns() + INT64_C(20000000000);
+		!strstr(run->asked.what, "cancel") && clock_mono_ns() < end_ns;)
+		poll(NULL, 0, http_run(run->http) ? 10 : 0);
+	assert_string_equal(run->asked.what, "backup\ncancel backup\n");
+}
+
+static void test_backup_when_the_daemon_ends(void **state)
+{
+	struct run *run = *state;
+	char text[4096] = "";
+	int fd = begin_backup(run);
+	run->asked.refuse = (struct fw_err){ .code = ERR_BUSY, .text = "it is stopping" };
+	http_stop(run->http);
+	run->http = NULL;
+	assert_true(recv(fd, text, sizeof text - 1, 0) > 0);
+	assert_non_null(strstr(text, "HTTP/1.1 503 "));
+	assert_non_null(strstr(text, "it is stopping"));
+	close(fd);
+	/* and where it has nothing to say, nobody waits any more */
+	ok(site_start(&run->site, "127.0.0.1", 0, &run->http, &err));
+	run->asked.refuse.code = ERR_NONE;
+	run->asked.what[0] = '\0';
+	fd = begin_backup(run);
+	http_stop(run->http);
+	run->http = NULL;
+	assert_string_equal(run->asked.what, "backup\ncancel backup\n");
+	close(fd);
 }
 
 /* ---- writing ---------------------------------------------------------------------------------------------------------- */
@@ -748,6 +822,9 @@ int main(void)
 		SITE_TEST(test_health_and_metrics),
 		SITE_TEST(test_events),
 		SITE_TEST(test_backup),
+		SITE_TEST(test_backup_that_fails),
+		SITE_TEST(test_backup_that_nobody_waits_for),
+		SITE_TEST(test_backup_when_the_daemon_ends),
 		SITE_TEST(test_job_post),
 		SITE_TEST(test_daemon_refuses),
 		SITE_TEST(test_job_and_device_verbs),

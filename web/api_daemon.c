@@ -1,8 +1,6 @@
 /* The daemon itself: the list of routes, what happens now as a stream, health, a copy of the database. */
-#include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
 #include "db/store_live.h"
 #include "web/answer.h"
 #include "web/api.h"
@@ -107,16 +105,29 @@ void api_healthz(void *arg, struct http_request *r, struct http_response *respon
 
 /* ---- backup ----------------------------------------------------------------------------------------------------------- */
 
+static void backup_later(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	if (!response) {
+		site->act.backup_cancel(site->act.arg);
+		return;
+	}
+	int state = site->act.backup_take(site->act.arg, response->file, sizeof response->file, &err);
+	if (state < 0)
+		answer_error(r, response, &err);
+	else if (state > 0)
+		response->later = backup_later;
+	else
+		response->type = "application/vnd.sqlite3";
+}
+
 void api_backup(void *arg, struct http_request *r, struct http_response *response)
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	char path[600];
-	snprintf(path, sizeof path, "%s/backup-%lld.db", site->backup_dir, (long long)clock_utc_ms());
-	if (db_backup(site->db, path, &err) != 0) {
+	if (site->act.backup(site->act.arg, &err) != 0)
 		answer_error(r, response, &err);
-		return;
-	}
-	response->type = "application/vnd.sqlite3";
-	snprintf(response->file, sizeof response->file, "%s", path);
+	else
+		response->later = backup_later;
 }

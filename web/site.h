@@ -71,12 +71,17 @@ struct site_actions {
 	 * Shape: jobs[SITE_PEERS_MAX], *n of them.
 	 */
 	int (*peer)(void *arg, const struct site_request *request, int64_t *jobs, int *n, struct fw_err *err);
+	/** Begin to copy the database beside everything else; site's owner calls http_notify at its end. Err: ERR_CONFLICT one is being made. */
+	int (*backup)(void *arg, struct fw_err *err);
+	/** 1 it is being made, 0 it is whole, lies at `path` and is the caller's, -1 it failed. */
+	int (*backup_take)(void *arg, char *path, size_t size, struct fw_err *err);
+	/** Nobody waits for it any more. */
+	void (*backup_cancel)(void *arg);
 };
 
 struct site {
 	struct db *db;
 	struct site_actions act;
-	const char *backup_dir;   /* where a backup is made before it is sent */
 	bool needs_token;         /* every request shows an access token, or the session of a browser that did */
 	struct page_cache *pages; /* drawn comparisons; NULL: each is drawn anew */
 	const char *public_url;   /* where people reach the pages; NULL or "": as the request came */
