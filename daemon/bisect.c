@@ -159,10 +159,8 @@ static int is_pointless(struct bisects *b, const struct store_bisect *row, struc
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", row->alert);
-	int r = stmt_step(s, err);
-	int invalid = r == 1 && row_int(s, 0);
-	stmt_reset(s);
-	return r < 0 ? -1 : invalid;
+	int64_t invalid = 0;
+	return stmt_first_int(s, &invalid, err) < 0 ? -1 : invalid != 0;
 }
 
 static int step(struct bisects *b, struct store_bisect *row, int64_t now, struct fw_err *err)

@@ -101,11 +101,8 @@ static int find_commit(struct control *c, int64_t repo, const char *text, char s
 static int count_queued(struct control *c, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(c->db, "SELECT count(*) FROM job WHERE state = 'queued'", err);
-	if (!s || stmt_step(s, err) != 1)
-		return -1;
-	int n = (int)row_int(s, 0);
-	stmt_reset(s);
-	return n;
+	int64_t n;
+	return s && stmt_first_int(s, &n, err) == 1 ? (int)n : -1;
 }
 
 /* ---- jobs ------------------------------------------------------------------------------------------------------------------------- */

@@ -46,11 +46,7 @@ static int find_repo(struct db *db, const char *name, int64_t *id, struct fw_err
 	if (!s)
 		return -1;
 	stmt_text(s, ":name", name);
-	int r = stmt_step(s, err);
-	if (r == 1)
-		*id = row_int(s, 0);
-	stmt_reset(s);
-	return r;
+	return stmt_first_int(s, id, err);
 }
 
 /** Nothing waits for it, and its last calibration is long enough ago. 1, 0, -1. */

@@ -53,11 +53,7 @@ static int find(struct db *db, int64_t repo, const char *nonce, int64_t *compari
 		return -1;
 	stmt_int(s, ":repo", repo);
 	stmt_text(s, ":nonce", nonce);
-	int got = stmt_step(s, err);
-	if (got == 1)
-		*comparison = row_int(s, 0);
-	stmt_reset(s);
-	return got;
+	return stmt_first_int(s, comparison, err);
 }
 
 /* A job that ended when it began. */

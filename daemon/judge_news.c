@@ -39,11 +39,7 @@ static int is_upstream(struct db *db, const struct store_comparison *c, struct f
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", c->repo);
-	int r = stmt_step(s, err);
-	if (r == 1)
-		row_copy(s, 0, upstream, sizeof(upstream));
-	stmt_reset(s);
-	if (r != 1 || gitread_encode(upstream, encoded, sizeof(encoded), err))
+	if (stmt_first_text(s, upstream, sizeof(upstream), err) != 1 || gitread_encode(upstream, encoded, sizeof(encoded), err))
 		return -1;
 	return strcmp(encoded, c->branch) == 0;
 }

@@ -23,10 +23,8 @@ static int last_asked(const struct trend *t, const struct store_epoch *e, int64_
 	stmt_text(s, ":origin", REANCHOR_ORIGIN);
 	stmt_text(s, ":suite", e->suite);
 	stmt_int(s, ":environment", e->environment);
-	int r = stmt_step(s, err);
-	*place = r == 1 ? row_int(s, 0) : 0;
-	stmt_reset(s);
-	return r < 0 ? -1 : 0;
+	*place = 0;
+	return stmt_first_int(s, place, err) < 0 ? -1 : 0;
 }
 
 int reanchor_ask(

@@ -213,9 +213,7 @@ static int is_judged(struct resolve *r, const char *sha, struct fw_err *err)
 		return -1;
 	stmt_int(s, ":repo", r->job.repo);
 	stmt_text(s, ":sha", sha);
-	int got = stmt_step(s, err);
-	stmt_reset(s);
-	return got;
+	return stmt_any(s, err);
 }
 
 /* Target of the branch's latest comparison, "" none. */
@@ -230,10 +228,8 @@ static int find_last_judged(struct resolve *r, char sha[65], struct fw_err *err)
 	stmt_int(s, ":repo", r->job.repo);
 	stmt_text(s, ":branch", r->job.branch);
 	stmt_text(s, ":target", r->job.target_sha);
-	int got = stmt_step(s, err);
-	snprintf(sha, 65, "%s", got == 1 ? row_text(s, 0) : "");
-	stmt_reset(s);
-	return got < 0 ? -1 : 0;
+	sha[0] = 0;
+	return stmt_first_text(s, sha, 65, err) < 0 ? -1 : 0;
 }
 
 static void have_base_tree(void *arg, const struct buf *out, const struct fw_err *failed);

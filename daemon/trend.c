@@ -75,9 +75,7 @@ static int is_on_its_way(const struct point *p, const char *sha, struct fw_err *
 	stmt_int(s, ":repo", p->epoch->repo);
 	stmt_text(s, ":target", sha);
 	stmt_text(s, ":key", p->cell->key);
-	int r = stmt_step(s, err);
-	stmt_reset(s);
-	return r;
+	return stmt_any(s, err);
 }
 
 /** The newest point lies far off: twice more, and the median of the three counts. */

@@ -82,9 +82,9 @@ static int count_commits(const struct trend *t, const struct store_change *c, in
 	stmt_int(s, ":repo", c->repo);
 	stmt_text(s, ":commit", c->commit_sha);
 	stmt_text(s, ":before", c->before_sha);
-	int r = stmt_step(s, err);
-	*commits = r == 1 && row_int(s, 0) > 0 ? (int)row_int(s, 0) : 1;
-	stmt_reset(s);
+	int64_t n = 0;
+	int r = stmt_first_int(s, &n, err);
+	*commits = n > 0 ? (int)n : 1;
 	return r < 0 ? -1 : 0;
 }
 
@@ -108,9 +108,5 @@ int trend_name_open_creep(const struct trend *t, int64_t repo, char *sha, struct
 	if (!s)
 		return -1;
 	stmt_int(s, ":repo", repo);
-	int r = stmt_step(s, err);
-	if (r == 1)
-		row_copy(s, 0, sha, 65);
-	stmt_reset(s);
-	return r;
+	return stmt_first_text(s, sha, 65, err);
 }

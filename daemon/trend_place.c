@@ -25,11 +25,7 @@ static int device_of(struct db *db, int64_t environment, char *uuid, struct fw_e
 	if (!s)
 		return -1;
 	stmt_int(s, ":environment", environment);
-	int r = stmt_step(s, err);
-	if (r == 1)
-		row_copy(s, 0, uuid, 64);
-	stmt_reset(s);
-	return r < 0 ? -1 : 0;
+	return stmt_first_text(s, uuid, 64, err) < 0 ? -1 : 0;
 }
 
 int trend_enqueue(const struct trend *t, const struct store_epoch *e, struct store_job *job, const char *why, struct fw_err *err)

@@ -370,6 +370,14 @@ void stmt_null(struct stmt *s, const char *name)
 	(void)sqlite3_bind_null(s->handle, parameter(s, name));
 }
 
+void stmt_int_or_null(struct stmt *s, const char *name, int64_t v)
+{
+	if (v)
+		stmt_int(s, name, v);
+	else
+		stmt_null(s, name);
+}
+
 int stmt_step(struct stmt *s, struct fw_err *err)
 {
 	errno = 0;
@@ -387,6 +395,48 @@ int stmt_run(struct stmt *s, struct fw_err *err)
 	int r;
 	while ((r = stmt_step(s, err)) == 1)
 		;
+	return r;
+}
+
+int stmt_insert(struct stmt *s, int64_t *id, struct fw_err *err)
+{
+	if (stmt_run(s, err))
+		return -1;
+	if (id)
+		*id = sqlite3_last_insert_rowid(s->db->handle);
+	return 0;
+}
+
+int stmt_run_count(struct stmt *s, int *n, struct fw_err *err)
+{
+	if (stmt_run(s, err))
+		return -1;
+	*n = db_changes(s->db);
+	return 0;
+}
+
+int stmt_any(struct stmt *s, struct fw_err *err)
+{
+	int r = stmt_step(s, err);
+	stmt_reset(s);
+	return r;
+}
+
+int stmt_first_int(struct stmt *s, int64_t *v, struct fw_err *err)
+{
+	int r = stmt_step(s, err);
+	if (r == 1)
+		*v = row_int(s, 0);
+	stmt_reset(s);
+	return r;
+}
+
+int stmt_first_text(struct stmt *s, char *out, size_t size, struct fw_err *err)
+{
+	int r = stmt_step(s, err);
+	if (r == 1)
+		row_copy(s, 0, out, size);
+	stmt_reset(s);
 	return r;
 }
 
@@ -429,11 +479,6 @@ bool row_is_null(struct stmt *s, int column)
 void row_copy(struct stmt *s, int column, char *out, size_t size)
 {
 	snprintf(out, size, "%s", row_text(s, column));
-}
-
-int64_t db_last_id(struct db *db)
-{
-	return sqlite3_last_insert_rowid(db->handle);
 }
 
 int db_changes(struct db *db)

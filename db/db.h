@@ -48,11 +48,20 @@ void stmt_double(struct stmt *s, const char *name, double v);    /* not finite: 
 void stmt_text(struct stmt *s, const char *name, const char *v); /* NULL: NULL */
 void stmt_blob(struct stmt *s, const char *name, const void *v, size_t len);
 void stmt_null(struct stmt *s, const char *name);
+void stmt_int_or_null(struct stmt *s, const char *name, int64_t v); /* 0, no row and no time: NULL */
 
 /** 1 a row, 0 done (the statement is reset), -1 error. */
 int stmt_step(struct stmt *s, struct fw_err *err);
 /** Step a statement that gives no rows to its end. */
 int stmt_run(struct stmt *s, struct fw_err *err);
+/** stmt_run of an INSERT of one row; *id is the row's (NULL: not asked for). */
+int stmt_insert(struct stmt *s, int64_t *id, struct fw_err *err);
+/** stmt_run; *n counts the rows that were changed. */
+int stmt_run_count(struct stmt *s, int *n, struct fw_err *err);
+/** Whether there is a row, and what its first column holds: 1, 0 none (the place is left as it was), -1. The statement is reset. */
+int stmt_any(struct stmt *s, struct fw_err *err);
+int stmt_first_int(struct stmt *s, int64_t *v, struct fw_err *err);
+int stmt_first_text(struct stmt *s, char *out, size_t size, struct fw_err *err); /* cut to fit */
 /** Give up reading before the last row. */
 void stmt_reset(struct stmt *s);
 
@@ -65,7 +74,7 @@ bool row_is_null(struct stmt *s, int column);
 /** Copy a text, cut to fit. */
 void row_copy(struct stmt *s, int column, char *out, size_t size);
 
-int64_t db_last_id(struct db *db);
+/** Rows that the latest statement changed. */
 int db_changes(struct db *db);
 /**
  * Copy the whole database, as it is now, to `path`: at PATH.part first, flushed, then renamed. Other connections read and write

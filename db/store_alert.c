@@ -53,9 +53,8 @@ static int insert(struct db *db, struct store_alert *a, int64_t now_ms, struct f
 	stmt_text(s, ":culprits", a->culprits_json ? a->culprits_json : "[]");
 	stmt_double(s, ":worst", a->worst_pct);
 	stmt_int(s, ":now", now_ms);
-	if (stmt_run(s, err))
+	if (stmt_insert(s, &a->id, err))
 		return -1;
-	a->id = db_last_id(db);
 	memcpy(a->state, "open", 5);
 	return add_event(db, a->id, now_ms, "flopwatch", "open", "", err);
 }
@@ -271,7 +270,5 @@ int store_alert_covers(struct db *db, int64_t repo, const char *branch, const ch
 	stmt_text(s, ":kind", kind);
 	stmt_text(s, ":target", target_sha);
 	stmt_text(s, ":cell", cell);
-	int r = stmt_step(s, err);
-	stmt_reset(s);
-	return r;
+	return stmt_any(s, err);
 }

@@ -63,10 +63,7 @@ int store_bisect_insert(struct db *db, struct store_bisect *b, int64_t now_ms, s
 	stmt_text(s, ":verdict", b->verdict);
 	stmt_int(s, ":comparison", b->comparison);
 	stmt_int(s, ":now", now_ms);
-	if (stmt_run(s, err))
-		return -1;
-	b->id = db_last_id(db);
-	return 0;
+	return stmt_insert(s, &b->id, err);
 }
 
 /** 1 and the row, 0, -1. */
@@ -165,10 +162,10 @@ int store_bisect_last(struct db *db, int64_t id, int *n, struct fw_err *err)
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", id);
-	int r = stmt_step(s, err);
+	int64_t last;
+	int r = stmt_first_int(s, &last, err);
 	if (r == 1)
-		*n = (int)row_int(s, 0);
-	stmt_reset(s);
+		*n = (int)last;
 	return r == 0 ? err_set(err, ERR_NOT_FOUND, "bisect %lld has no commits yet", (long long)id) : r < 0 ? -1 : 0;
 }
 
@@ -179,10 +176,7 @@ int store_bisect_sha(struct db *db, int64_t id, int n, char *sha, struct fw_err 
 		return -1;
 	stmt_int(s, ":id", id);
 	stmt_int(s, ":n", n);
-	int r = stmt_step(s, err);
-	if (r == 1)
-		row_copy(s, 0, sha, 65);
-	stmt_reset(s);
+	int r = stmt_first_text(s, sha, 65, err);
 	return r == 0 ? err_set(err, ERR_NOT_FOUND, "bisect %lld has no commit %d", (long long)id, n) : r < 0 ? -1 : 0;
 }
 

@@ -69,10 +69,8 @@ int store_calibration_environment(struct db *db, int64_t device, const char *sui
 		return -1;
 	stmt_int(s, ":device", device);
 	stmt_text(s, ":suite", suite_sha);
-	int r = stmt_step(s, err);
-	*environment = r == 1 ? row_int(s, 0) : 0;
-	stmt_reset(s);
-	return r < 0 ? -1 : 0;
+	*environment = 0;
+	return stmt_first_int(s, environment, err) < 0 ? -1 : 0;
 }
 
 int store_calibration_asked(struct db *db, int64_t repo, const char *device_uuid, int64_t *at, struct fw_err *err)
@@ -85,10 +83,8 @@ int store_calibration_asked(struct db *db, int64_t repo, const char *device_uuid
 		return -1;
 	stmt_int(s, ":repo", repo);
 	stmt_text(s, ":device", device_uuid);
-	int r = stmt_step(s, err);
-	*at = r == 1 ? row_int(s, 0) : 0;
-	stmt_reset(s);
-	return r < 0 ? -1 : 0;
+	*at = 0;
+	return stmt_first_int(s, at, err) < 0 ? -1 : 0;
 }
 
 /* ---- for people ------------------------------------------------------------------------------------------------------ */

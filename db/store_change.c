@@ -43,15 +43,11 @@ static void bind_changing(struct stmt *s, const struct store_change *c)
 	stmt_text(s, ":state", c->state);
 	stmt_int(s, ":tried", c->tried);
 	stmt_int(s, ":points", c->points);
-	if (c->comparison)
-		stmt_int(s, ":comparison", c->comparison);
-	if (c->decided_at)
-		stmt_int(s, ":decided_at", c->decided_at);
-	if (c->alert)
-		stmt_int(s, ":alert", c->alert);
+	stmt_int_or_null(s, ":comparison", c->comparison);
+	stmt_int_or_null(s, ":decided_at", c->decided_at);
+	stmt_int_or_null(s, ":alert", c->alert);
 	stmt_double(s, ":level", c->level);
-	if (c->ended_at)
-		stmt_int(s, ":ended_at", c->ended_at);
+	stmt_int_or_null(s, ":ended_at", c->ended_at);
 }
 
 int store_change_insert(struct db *db, struct store_change *c, struct fw_err *err)
@@ -70,10 +66,7 @@ int store_change_insert(struct db *db, struct store_change *c, struct fw_err *er
 	stmt_text(s, ":origin", c->origin);
 	stmt_int(s, ":found_at", c->found_at);
 	bind_changing(s, c);
-	if (stmt_run(s, err))
-		return -1;
-	c->id = db_last_id(db);
-	return 0;
+	return stmt_insert(s, &c->id, err);
 }
 
 int store_change_get(struct db *db, int64_t id, struct store_change *out, struct fw_err *err)
@@ -107,9 +100,7 @@ static int any_of_cell(struct stmt *s, int64_t epoch, const char *key, struct fw
 		return -1;
 	stmt_int(s, ":epoch", epoch);
 	stmt_text(s, ":key", key);
-	int r = stmt_step(s, err);
-	stmt_reset(s);
-	return r;
+	return stmt_any(s, err);
 }
 
 int store_change_is_open(struct db *db, int64_t epoch, const char *key, struct fw_err *err)
@@ -145,10 +136,8 @@ int store_change_from(struct db *db, int64_t epoch, const char *key, int64_t *pl
 		return -1;
 	stmt_int(s, ":epoch", epoch);
 	stmt_text(s, ":key", key);
-	int r = stmt_step(s, err);
-	*place = r == 1 ? row_int(s, 0) : 0;
-	stmt_reset(s);
-	return r < 0 ? -1 : 0;
+	*place = 0;
+	return stmt_first_int(s, place, err) < 0 ? -1 : 0;
 }
 
 int store_change_segment(struct db *db, const struct store_change *change, int64_t *from, int64_t *to, struct fw_err *err)
@@ -257,7 +246,5 @@ int store_change_alert_over(struct db *db, int64_t alert, struct fw_err *err)
 	if (!s)
 		return -1;
 	stmt_int(s, ":alert", alert);
-	int r = stmt_step(s, err);
-	stmt_reset(s);
-	return r;
+	return stmt_any(s, err);
 }

@@ -58,12 +58,8 @@ int store_epoch_anchor(struct db *db, int64_t repo, const char *suite, int64_t d
 	stmt_int(s, ":repo", repo);
 	stmt_text(s, ":suite", suite);
 	stmt_int(s, ":device", device);
-	int r = stmt_step(s, err);
 	sha[0] = 0;
-	if (r == 1)
-		row_copy(s, 0, sha, 65);
-	stmt_reset(s);
-	return r < 0 ? -1 : 0;
+	return stmt_first_text(s, sha, 65, err) < 0 ? -1 : 0;
 }
 
 int store_epoch_insert(struct db *db, struct store_epoch *e, struct fw_err *err)
@@ -80,9 +76,8 @@ int store_epoch_insert(struct db *db, struct store_epoch *e, struct fw_err *err)
 	stmt_text(s, ":anchor", e->anchor_sha);
 	stmt_double(s, ":held", e->held_mhz);
 	stmt_int(s, ":started_at", e->started_at);
-	if (stmt_run(s, err))
+	if (stmt_insert(s, &e->id, err))
 		return -1;
-	e->id = db_last_id(db);
 	memcpy(e->first_sha, e->anchor_sha, sizeof(e->first_sha));
 	return 0;
 }
@@ -155,9 +150,7 @@ int store_epoch_had(struct db *db, const struct store_epoch *e, const char *sha,
 		return -1;
 	stmt_int(s, ":epoch", e->id);
 	stmt_text(s, ":anchor", sha);
-	int r = stmt_step(s, err);
-	stmt_reset(s);
-	return r;
+	return stmt_any(s, err);
 }
 
 /* ---- the line -------------------------------------------------------------------------------------------------------- */
@@ -169,10 +162,8 @@ int store_line_place(struct db *db, int64_t repo, const char *sha, int64_t *plac
 		return -1;
 	stmt_int(s, ":repo", repo);
 	stmt_text(s, ":sha", sha);
-	int r = stmt_step(s, err);
-	*place = r == 1 ? row_int(s, 0) : 0;
-	stmt_reset(s);
-	return r < 0 ? -1 : 0;
+	*place = 0;
+	return stmt_first_int(s, place, err) < 0 ? -1 : 0;
 }
 
 static int drop_after(struct db *db, int64_t repo, int64_t place, struct fw_err *err)
@@ -226,11 +217,7 @@ int store_line_unmeasured(struct db *db, int64_t repo, int64_t after, int64_t be
 	stmt_int(s, ":repo", repo);
 	stmt_int(s, ":after", after);
 	stmt_int(s, ":before", before);
-	int r = stmt_step(s, err);
-	if (r == 1)
-		row_copy(s, 0, sha, 65);
-	stmt_reset(s);
-	return r;
+	return stmt_first_text(s, sha, 65, err);
 }
 
 /* ---- ratios ---------------------------------------------------------------------------------------------------------- */
@@ -345,8 +332,8 @@ int store_series_count(struct db *db, int64_t epoch, const char *key, int *n, st
 		return -1;
 	stmt_int(s, ":epoch", epoch);
 	stmt_text(s, ":key", key);
-	int r = stmt_step(s, err);
-	*n = r == 1 ? (int)row_int(s, 0) : 0;
-	stmt_reset(s);
+	int64_t count = 0;
+	int r = stmt_first_int(s, &count, err);
+	*n = (int)count;
 	return r < 0 ? -1 : 0;
 }

@@ -43,11 +43,7 @@ static int id_of(struct stmt *s, const char *name, int64_t *id, struct fw_err *e
 	if (!s)
 		return -1;
 	stmt_text(s, ":name", name);
-	int r = stmt_step(s, err);
-	if (r == 1)
-		*id = row_int(s, 0);
-	stmt_reset(s);
-	return r;
+	return stmt_first_int(s, id, err);
 }
 
 /** Rows that a scope names; device 0: any. 1, 0 one of them is not known, -1. */

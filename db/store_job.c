@@ -97,12 +97,11 @@ int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct 
 	stmt_double(s, ":threshold", j->threshold_pct > 0 ? j->threshold_pct : NAN);
 	stmt_text(s, ":base_provider", j->base_provider);
 	stmt_text(s, ":target_provider", j->target_provider);
-	if (j->change_point)
-		stmt_int(s, ":change_point", j->change_point);
+	stmt_int_or_null(s, ":change_point", j->change_point);
 	stmt_int(s, ":now", now_ms);
-	if (stmt_run(s, err))
+	if (stmt_insert(s, &j->id, err))
 		return -1;
-	return store_job_get(db, db_last_id(db), j, err);
+	return store_job_get(db, j->id, j, err);
 }
 
 int store_job_get(struct db *db, int64_t id, struct store_job *out, struct fw_err *err)
@@ -130,10 +129,7 @@ int store_job_supersede(struct db *db, int64_t newer, int64_t now_ms, int *n, st
 		return -1;
 	stmt_int(s, ":newer", newer);
 	stmt_int(s, ":now", now_ms);
-	if (stmt_run(s, err))
-		return -1;
-	*n = db_changes(db);
-	return 0;
+	return stmt_run_count(s, n, err);
 }
 
 int store_job_drop(struct db *db, int64_t repo, const char *branch, const char *state, const char *why, int64_t now_ms, int *n,
@@ -150,20 +146,13 @@ int store_job_drop(struct db *db, int64_t repo, const char *branch, const char *
 	stmt_text(s, ":state", state);
 	stmt_text(s, ":why", why);
 	stmt_int(s, ":now", now_ms);
-	if (stmt_run(s, err))
-		return -1;
-	*n = db_changes(db);
-	return 0;
+	return stmt_run_count(s, n, err);
 }
 
 int store_job_waiting(struct db *db, int64_t *n, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, "SELECT count(*) FROM job WHERE state = 'queued'", err);
-	if (!s || stmt_step(s, err) != 1)
-		return -1;
-	*n = row_int(s, 0);
-	stmt_reset(s);
-	return 0;
+	return s && stmt_first_int(s, n, err) == 1 ? 0 : -1;
 }
 
 int store_job_exists(struct db *db, int64_t repo, const char *target_sha, const char *suite, struct fw_err *err)
@@ -180,9 +169,7 @@ int store_job_exists(struct db *db, int64_t repo, const char *target_sha, const 
 	stmt_int(s, ":repo", repo);
 	stmt_text(s, ":target", target_sha);
 	stmt_text(s, ":suite", suite ? suite : "");
-	int r = stmt_step(s, err);
-	stmt_reset(s);
-	return r;
+	return stmt_any(s, err);
 }
 
 int store_job_wants_device(struct db *db, const char *device_uuid, struct fw_err *err)
@@ -195,9 +182,7 @@ int store_job_wants_device(struct db *db, const char *device_uuid, struct fw_err
 	if (!s)
 		return -1;
 	stmt_text(s, ":device", device_uuid);
-	int r = stmt_step(s, err);
-	stmt_reset(s);
-	return r;
+	return stmt_any(s, err);
 }
 
 int store_job_next(struct db *db, const char *device_kind, const char *device_uuid, struct store_job *out, struct fw_err *err)
@@ -257,8 +242,7 @@ int store_job_send(struct db *db, int64_t id, int64_t device, const char *nonce,
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", id);
-	if (device)
-		stmt_int(s, ":device", device);
+	stmt_int_or_null(s, ":device", device);
 	stmt_text(s, ":nonce", nonce);
 	stmt_int(s, ":now", now_ms);
 	return change_one(db, s, id, "is not queued any more", err);
@@ -345,11 +329,7 @@ int store_event(struct db *db, int64_t now_ms, const char *kind, const char *pay
 	stmt_int(s, ":at", now_ms);
 	stmt_text(s, ":kind", kind);
 	stmt_text(s, ":payload", payload);
-	if (stmt_run(s, err))
-		return -1;
-	if (id)
-		*id = db_last_id(db);
-	return 0;
+	return stmt_insert(s, id, err);
 }
 
 int store_delivery(struct db *db, const char *id, int64_t now_ms, struct fw_err *err)
@@ -370,10 +350,7 @@ static int prune(struct db *db, const char *sql, int64_t before, int limit, int 
 		return -1;
 	stmt_int(s, ":before", before);
 	stmt_int(s, ":limit", limit);
-	if (stmt_run(s, err))
-		return -1;
-	*n = db_changes(db);
-	return 0;
+	return stmt_run_count(s, n, err);
 }
 
 int store_event_prune(struct db *db, int64_t before, int limit, int *n, struct fw_err *err)

@@ -35,11 +35,7 @@ int view_fetches(struct db *db, view_fetch_fn *each, void *arg, struct fw_err *e
 static int pragma(struct db *db, const char *sql, int64_t *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, sql, err);
-	if (!s || stmt_step(s, err) != 1)
-		return -1;
-	*out = row_int(s, 0);
-	stmt_reset(s);
-	return 0;
+	return s && stmt_first_int(s, out, err) == 1 ? 0 : -1;
 }
 
 int view_size(struct db *db, int64_t *bytes, struct fw_err *err)

@@ -42,12 +42,8 @@ static int is_said(
 	stmt_text(s, ":target", target);
 	stmt_text(s, ":subject", subject);
 	stmt_text(s, ":payload", payload);
-	int r = stmt_step(s, err);
-	if (r == 1) {
-		r = row_int(s, 0) != 0;
-		stmt_reset(s);
-	}
-	return r;
+	int64_t is_this = 0;
+	return stmt_first_int(s, &is_this, err) < 0 ? -1 : is_this != 0;
 }
 
 int store_outbox_replace(struct db *db, const char *kind, const char *target, const char *subject, const char *payload,
@@ -101,11 +97,7 @@ int store_outbox_next_at(struct db *db, int64_t after, int64_t *at, struct fw_er
 	if (!s)
 		return -1;
 	stmt_int(s, ":after", after);
-	if (stmt_step(s, err) != 1)
-		return -1;
-	*at = row_int(s, 0);
-	stmt_reset(s);
-	return 0;
+	return stmt_first_int(s, at, err) == 1 ? 0 : -1;
 }
 
 static int note_attempt(struct db *db, int64_t id, const struct store_attempt *a, struct fw_err *err)
@@ -161,10 +153,7 @@ int store_outbox_prune(struct db *db, int64_t before, int limit, int *n, struct 
 		return -1;
 	stmt_int(s, ":before", before);
 	stmt_int(s, ":limit", limit);
-	if (stmt_run(s, err))
-		return -1;
-	*n = db_changes(db);
-	return 0;
+	return stmt_run_count(s, n, err);
 }
 
 int view_deliveries(

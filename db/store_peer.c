@@ -67,10 +67,8 @@ int store_peer_known(
 	stmt_text(s, ":device", target->device_uuid);
 	stmt_int(s, ":environment", target->environment);
 	stmt_text(s, ":module", target->module_sha);
-	int r = stmt_step(s, err);
-	int known = r == 1 ? row_int(s, 0) != 0 : -1;
-	stmt_reset(s);
-	return known;
+	int64_t known;
+	return stmt_first_int(s, &known, err) == 1 ? known != 0 : -1;
 }
 
 int store_peer_names(struct db *db, int64_t job, const char *peers, struct fw_err *err)

@@ -204,12 +204,7 @@ static int id_by_text(struct stmt *s, const char *parameter, const char *value, 
 	if (!s)
 		return -1;
 	stmt_text(s, parameter, value);
-	int r = stmt_step(s, err);
-	if (r == 1) {
-		*id = row_int(s, 0);
-		stmt_reset(s);
-	}
-	return r;
+	return stmt_first_int(s, id, err);
 }
 
 int store_suite_put(struct db *db, const char *sha, const char *name, const char *text, size_t len, const char *origin,
@@ -227,10 +222,7 @@ int store_suite_put(struct db *db, const char *sha, const char *name, const char
 	stmt_text(s, ":name", name);
 	stmt_blob(s, ":text", text, len);
 	stmt_text(s, ":origin", origin);
-	if (stmt_run(s, err))
-		return -1;
-	*id = db_last_id(db);
-	return 0;
+	return stmt_insert(s, id, err);
 }
 
 /* ---- devices and environments ---------------------------------------------------------------------------------------- */
@@ -345,8 +337,5 @@ int store_environment_put(struct db *db, int64_t device, const struct msg_device
 		stmt_double(s, ":power", d->power_limit_w);
 	stmt_text(s, ":isolation", isolation);
 	stmt_int(s, ":now", now_ms);
-	if (stmt_run(s, err))
-		return -1;
-	*id = db_last_id(db);
-	return 0;
+	return stmt_insert(s, id, err);
 }

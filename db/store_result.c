@@ -8,21 +8,6 @@
 #include "base/jsonw.h"
 #include "core/guard.h"
 
-static void bind_id(struct stmt *s, const char *name, int64_t id) /* 0 is no row */
-{
-	if (id)
-		stmt_int(s, name, id);
-}
-
-/** Run an insert; the new row's id. */
-static int insert(struct db *db, struct stmt *s, int64_t *id, struct fw_err *err)
-{
-	if (stmt_run(s, err))
-		return -1;
-	*id = db_last_id(db);
-	return 0;
-}
-
 /* ---- builds ---------------------------------------------------------------------------------------------------------- */
 
 /** 1 and the id of the newest equal build, 0, -1. */
@@ -39,11 +24,7 @@ static int find_build(struct db *db, const char *inputs_hash, const char *device
 	stmt_text(s, ":toolchain", b->toolchain);
 	stmt_text(s, ":kind", device_kind);
 	stmt_text(s, ":module", b->module_sha256);
-	int r = stmt_step(s, err);
-	if (r == 1)
-		*id = row_int(s, 0);
-	stmt_reset(s);
-	return r;
+	return stmt_first_int(s, id, err);
 }
 
 int store_build_put(struct db *db, const char *inputs_hash, const char *device_kind, const struct msg_build *b, int64_t now_ms,
@@ -73,7 +54,7 @@ int store_build_put(struct db *db, const char *inputs_hash, const char *device_k
 	stmt_blob(s, ":log", b->log.data ? b->log.data : "", b->log.len);
 	stmt_int(s, ":duration", b->duration_ms);
 	stmt_int(s, ":now", now_ms);
-	return insert(db, s, id, err);
+	return stmt_insert(s, id, err);
 }
 
 /* ---- comparisons ----------------------------------------------------------------------------------------------------- */
@@ -96,17 +77,17 @@ int store_comparison_insert(struct db *db, struct store_comparison *c, struct fw
 	stmt_text(s, ":base", c->base_sha);
 	stmt_text(s, ":base_how", c->base_how);
 	stmt_text(s, ":target", c->target_sha);
-	bind_id(s, ":base_build", c->base_build);
-	bind_id(s, ":target_build", c->target_build);
+	stmt_int_or_null(s, ":base_build", c->base_build);
+	stmt_int_or_null(s, ":target_build", c->target_build);
 	stmt_int(s, ":suite", c->suite);
 	stmt_text(s, ":rule", c->rule_json);
-	bind_id(s, ":environment", c->environment);
+	stmt_int_or_null(s, ":environment", c->environment);
 	stmt_text(s, ":identical_by", c->identical_by);
 	stmt_text(s, ":verdict", verdict_name(c->verdict));
 	stmt_double(s, ":gpu_s", c->gpu_s);
 	stmt_double(s, ":wall_s", c->wall_s);
 	stmt_int(s, ":finished_at", c->finished_at);
-	return insert(db, s, &c->id, err);
+	return stmt_insert(s, &c->id, err);
 }
 
 int store_comparison_body(struct db *db, int64_t id, const void *body, size_t len, const char *etag, struct fw_err *err)
@@ -237,7 +218,7 @@ int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
 	stmt_double(s, ":flops", c->flops);
 	stmt_double(s, ":threshold", c->threshold_pct);
 	stmt_text(s, ":branch", c->history_branch);
-	bind_id(s, ":epoch", c->epoch);
+	stmt_int_or_null(s, ":epoch", c->epoch);
 	stmt_double(s, ":held", c->epoch ? c->held_ms : NAN);
 	stmt_double(s, ":anchor_change", c->epoch ? c->anchor_change_pct : NAN);
 	stmt_double(s, ":anchor_low", c->epoch ? c->anchor_ci_low_pct : NAN);
@@ -246,7 +227,7 @@ int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
 	stmt_double(s, ":blind", c->blind_pct);
 	stmt_text(s, ":series", c->series[0] ? c->series : "device");
 	bind_verdict(s, c);
-	if (insert(db, s, &c->id, err))
+	if (stmt_insert(s, &c->id, err))
 		return -1;
 	return db_changes(db) == 1 ? 0 : err_set(err, ERR_NOT_FOUND, "there is no comparison %lld", (long long)c->comparison);
 }
@@ -373,7 +354,7 @@ int store_launch_insert(struct db *db, int64_t comparison, int n, int set, uint6
 	stmt_int(s, ":n", n);
 	stmt_int(s, ":set", set);
 	stmt_int(s, ":seed", (int64_t)seed); /* SQLite has no unsigned; the bits are kept */
-	return insert(db, s, id, err);
+	return stmt_insert(s, id, err);
 }
 
 int store_samples_insert(struct db *db, int64_t launch, int64_t cell, const struct msg_cell *m, const struct launch_estimate *e,
@@ -541,8 +522,5 @@ int store_samples_thin(struct db *db, int64_t before, int limit, int *n, struct 
 		return -1;
 	stmt_int(s, ":before", before);
 	stmt_int(s, ":limit", limit);
-	if (stmt_run(s, err))
-		return -1;
-	*n = db_changes(db);
-	return 0;
+	return stmt_run_count(s, n, err);
 }

@@ -63,14 +63,10 @@ int view_cell_id(struct db *db, int64_t comparison, const char *key, int64_t *id
 		return -1;
 	stmt_int(s, ":comparison", comparison);
 	stmt_text(s, ":key", key);
-	int r = stmt_step(s, err);
-	if (r == 0)
-		return err_set(err, ERR_NOT_FOUND, "comparison %lld has no cell %s", (long long)comparison, key);
-	if (r < 0)
-		return -1;
-	*id = row_int(s, 0);
-	stmt_reset(s);
-	return 0;
+	int r = stmt_first_int(s, id, err);
+	return r == 0  ? err_set(err, ERR_NOT_FOUND, "comparison %lld has no cell %s", (long long)comparison, key)
+	       : r < 0 ? -1
+		       : 0;
 }
 
 int view_device_info(struct db *db, const char *uuid, view_info_fn *each, void *arg, struct fw_err *err)

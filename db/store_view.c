@@ -44,11 +44,7 @@ static int repo_id(struct db *db, const char *name, int64_t *id, struct fw_err *
 	if (!s)
 		return -1;
 	stmt_text(s, ":name", name);
-	int r = stmt_step(s, err);
-	if (r == 1)
-		*id = row_int(s, 0);
-	stmt_reset(s);
-	return r;
+	return stmt_first_int(s, id, err);
 }
 
 int view_repo_id(struct db *db, const char *name, int64_t *id, struct fw_err *err)
@@ -256,14 +252,10 @@ int view_compare(struct db *db, const char *repo, const char *base, const char *
 	stmt_int(s, ":repo", repo_row);
 	stmt_text(s, ":base", base);
 	stmt_text(s, ":target", target);
-	int r = stmt_step(s, err);
-	if (r == 0)
-		return err_set(err, ERR_NOT_FOUND, "%.12s and %.12s were not compared in %s", base, target, repo);
-	if (r < 0)
-		return -1;
-	*id = row_int(s, 0);
-	stmt_reset(s);
-	return 0;
+	int r = stmt_first_int(s, id, err);
+	return r == 0  ? err_set(err, ERR_NOT_FOUND, "%.12s and %.12s were not compared in %s", base, target, repo)
+	       : r < 0 ? -1
+		       : 0;
 }
 
 /** Useful FLOPs in a time. Units: TFLOP/s; NAN when either is unknown. */
