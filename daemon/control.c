@@ -28,17 +28,10 @@ static int find_repo(struct control *c, const char *name, int64_t *id, struct fw
 {
 	if (config_repo_find(c->config, name) < 0)
 		return err_set(err, ERR_NOT_FOUND, "there is no repository %.100s", name);
-	struct stmt *s = db_stmt(c->db, "SELECT id FROM repo WHERE name = :name", err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":name", name);
-	int got = stmt_step(s, err);
-	if (got == 1)
-		*id = row_int(s, 0);
-	stmt_reset(s);
-	if (got == 0)
+	int found = store_repo_find(c->db, name, id, err);
+	if (found == 0)
 		return err_set(err, ERR_NOT_FOUND, "repository %s was not read yet; try again in a moment", name);
-	return got == 1 ? 0 : -1;
+	return found == 1 ? 0 : -1;
 }
 
 static bool is_hex(const char *text, size_t min, size_t max)
@@ -96,13 +89,6 @@ static int find_commit(struct control *c, int64_t repo, const char *text, char s
 	if (got == 0)
 		return err_set(err, ERR_NOT_FOUND, "there is no branch or known commit %.100s", text);
 	return got == 1 ? 0 : -1;
-}
-
-static int count_queued(struct control *c, struct fw_err *err)
-{
-	struct stmt *s = db_stmt(c->db, "SELECT count(*) FROM job WHERE state = 'queued'", err);
-	int64_t n;
-	return s && stmt_first_int(s, &n, err) == 1 ? (int)n : -1;
 }
 
 /* ---- jobs ------------------------------------------------------------------------------------------------------------------------- */
@@ -178,10 +164,10 @@ static int insert_job(struct control *c, struct store_job *job, struct fw_err *e
 	int64_t now = clock_utc_ms();
 	if (ledger_begin(g, err) != 0)
 		return -1;
-	int queued = count_queued(c, err);
-	int result = queued < 0 ? -1 : 0;
-	if (queued >= c->config->queue_max)
-		result = err_set(err, ERR_FULL, "%d jobs wait already, which is the limit (limits.queue)", queued);
+	int64_t waiting;
+	int result = store_job_waiting(c->db, &waiting, err);
+	if (result == 0 && waiting >= c->config->queue_max)
+		result = err_set(err, ERR_FULL, "%lld jobs wait already, which is the limit (limits.queue)", (long long)waiting);
 	if (result == 0)
 		result = store_job_insert(c->db, job, now, err);
 	if (result == 0)

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "calibrate.h"
 #include "db/store_calibration.h"
+#include "db/store_repo.h"
 #include "peerjobs.h"
 #include "trend.h"
 
@@ -38,15 +39,6 @@ static int list_devices(struct db *db, int64_t repo, char uuid[][64], struct fw_
 	while ((r = stmt_step(s, err)) == 1)
 		row_copy(s, 0, uuid[n++], 64);
 	return r < 0 ? -1 : n;
-}
-
-static int find_repo(struct db *db, const char *name, int64_t *id, struct fw_err *err)
-{
-	struct stmt *s = db_stmt(db, "SELECT id FROM repo WHERE name = :name AND state <> 'gone'", err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":name", name);
-	return stmt_first_int(s, id, err);
 }
 
 /** Nothing waits for it, and its last calibration is long enough ago. 1, 0, -1. */
@@ -90,7 +82,7 @@ static int calibrate_repo(
 static int fill_repo(const struct config *c, const struct config_repo *repo, struct db *db, int64_t now_ms, struct fw_err *err)
 {
 	int64_t id = 0;
-	int found = find_repo(db, repo->name, &id, err);
+	int found = store_repo_find(db, repo->name, &id, err);
 	int queued = found == 1 ? peerjobs_due(db, repo, id, now_ms, err) : found;
 	if (queued < 0 || !c->calibrate_idle || queued > 0)
 		return queued;

@@ -6,6 +6,7 @@
 
 #include "core/stats.h"
 #include "db/store_page.h"
+#include "db/store_repo.h"
 
 /* Only columns of the index cell_history: one walk through it, newest first. */
 #define POINTS                                                                                                                   \
@@ -37,23 +38,18 @@ static int name_device(struct db *db, struct device_name *name, int64_t id, stru
 	return 0;
 }
 
-/** 1 and the id of the row that has this unique name, 0, -1. */
-static int id_of(struct stmt *s, const char *name, int64_t *id, struct fw_err *err)
-{
-	if (!s)
-		return -1;
-	stmt_text(s, ":name", name);
-	return stmt_first_int(s, id, err);
-}
-
 /** Rows that a scope names; device 0: any. 1, 0 one of them is not known, -1. */
 static int find_rows(struct db *db, const struct view_scope *of, int64_t *repo, int64_t *device, struct fw_err *err)
 {
 	*device = 0;
-	int found = id_of(db_stmt(db, "SELECT id FROM repo WHERE name = :name", err), of->repo, repo, err);
-	if (found == 1 && store_page_given(of->device))
-		found = id_of(db_stmt(db, "SELECT id FROM device WHERE uuid = :name", err), of->device, device, err);
-	return found;
+	int found = store_repo_find(db, of->repo, repo, err);
+	if (found != 1 || !store_page_given(of->device))
+		return found;
+	struct stmt *s = db_stmt(db, "SELECT id FROM device WHERE uuid = :uuid", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":uuid", of->device);
+	return stmt_first_int(s, device, err);
 }
 
 /** Useful FLOPs in a time. Units: TFLOP/s; NAN when either is unknown. */

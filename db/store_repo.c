@@ -31,6 +31,15 @@ int store_repo_put(
 	return stmt_run(s, err);
 }
 
+int store_repo_find(struct db *db, const char *name, int64_t *id, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT id FROM repo WHERE name = :name", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":name", name);
+	return stmt_first_int(s, id, err);
+}
+
 int store_repo_retire(struct db *db, const int64_t *ids, int n, struct fw_err *err)
 {
 	struct buf list;

@@ -14,6 +14,8 @@ struct store_commit {
 /** Make or update a configured repository; its id. */
 int store_repo_put(
 	struct db *db, const char *name, const char *url, bool is_local, const char *upstream, int64_t *id, struct fw_err *err);
+/** By its name: 1 and its id, 0 there is none, -1. */
+int store_repo_find(struct db *db, const char *name, int64_t *id, struct fw_err *err);
 /** Repositories not in ids[n] become state gone. */
 int store_repo_retire(struct db *db, const int64_t *ids, int n, struct fw_err *err);
 /** state "ok" or "error" with its text. An unchanged state writes nothing. */

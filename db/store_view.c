@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "db/store_page.h"
+#include "db/store_repo.h"
 
 /* ---- repositories, branches, commits --------------------------------------------------------------------------------- */
 
@@ -37,19 +38,9 @@ int view_repos(struct db *db, view_repo_fn *each, void *arg, struct fw_err *err)
 	return r;
 }
 
-/** 1 and the id, 0, -1. */
-static int repo_id(struct db *db, const char *name, int64_t *id, struct fw_err *err)
-{
-	struct stmt *s = db_stmt(db, "SELECT id FROM repo WHERE name = :name", err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":name", name);
-	return stmt_first_int(s, id, err);
-}
-
 int view_repo_id(struct db *db, const char *name, int64_t *id, struct fw_err *err)
 {
-	int r = repo_id(db, name, id, err);
+	int r = store_repo_find(db, name, id, err);
 	return r == 0 ? err_set(err, ERR_NOT_FOUND, "there is no repository %s", name) : r < 0 ? -1 : 0;
 }
 
@@ -190,7 +181,7 @@ int view_comparisons(struct db *db, const struct view_filter *f, view_comparison
 			filters & BY_REPO ? "target goes with repo alone" : "branch and target need a repo beside them");
 	int64_t repo = 0;
 	if (filters & BY_REPO) {
-		int found = repo_id(db, f->repo, &repo, err);
+		int found = store_repo_find(db, f->repo, &repo, err);
 		if (found < 1)
 			return found;
 	}
