@@ -57,9 +57,12 @@ static void take_point(void *arg, const struct store_bisect_point *p)
 		t->threshold = stats_theta(p->threshold_pct);
 	struct bisect_direct d = { p->base_n, p->target_n, p->verdict == VERDICT_REGRESSION, p->change_pct, p->comparison };
 	bisect_direct_put(t, &d);
-	if (p->base_n == 0)
-		t->point[p->target_n] =
-			s->certain ? bisect_failed_point(p->verdict) : bisect_timed_point(p->verdict, p->m, p->se, t->threshold);
+	struct bisect_point point =
+		s->certain ? bisect_failed_point(p->verdict) : bisect_timed_point(p->verdict, p->m, p->se, t->threshold);
+	/* what could not be measured once, under heat for instance, is worth a job of ours; take_ended_job ends it */
+	bool may_pass = point.state == BISECT_SKIPPED && (p->verdict == VERDICT_REJECTED || p->verdict == VERDICT_UNDECIDED);
+	if (p->base_n == 0 && !may_pass)
+		t->point[p->target_n] = point;
 }
 
 /** A job of ours that ended has said all that it will say. */

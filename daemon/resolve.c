@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ancestor.h"
 #include "calibrate.h"
 #include "capture.h"
+#include "db/store_base.h"
 #include "db/store_epoch.h"
 #include "reanchor.h"
 #include "watch.h"
@@ -33,6 +35,8 @@ struct resolve {
 	struct capture *errand;
 	char repo_path[4096];
 	char base_sha[65], last_judged[65];
+	struct gitread_base *ancestors; /* of a commit on the upstream branch whose base is to be found; own */
+	bool is_chosen_again;
 	struct side target, base, anchor;
 	struct resolve_answer answer;
 };
@@ -43,6 +47,7 @@ static void resolve_free(struct resolve *r)
 	gitread_commit_free(r->base.commit);
 	gitread_commit_free(r->anchor.commit);
 	plan_fini(&r->answer.plan);
+	free(r->ancestors);
 	free(r);
 }
 
@@ -201,37 +206,6 @@ static int take_tree(struct resolve *r, struct side *s, const struct buf *out, c
 
 /* ---- base ------------------------------------------------------------------------------------------------------------------- */
 
-/* Whether this commit was judged as a target, all of it and by its branch's own rules, and came out usable. 1, 0, -1. */
-static int is_judged(struct resolve *r, const char *sha, struct fw_err *err)
-{
-	struct stmt *s = db_stmt(r->db,
-		"SELECT 1 FROM comparison c JOIN job j ON j.id = c.job WHERE c.repo = :repo AND c.target_sha = :sha AND "
-		"c.verdict <> 'failed' AND c.kind IN ('change', 'selfcheck') AND c.base_how <> 'given' AND j.quick = 0 AND "
-		"j.cells_glob = '' LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", r->job.repo);
-	stmt_text(s, ":sha", sha);
-	return stmt_any(s, err);
-}
-
-/* Target of the branch's latest comparison, "" none. */
-static int find_last_judged(struct resolve *r, char sha[65], struct fw_err *err)
-{
-	struct stmt *s = db_stmt(r->db,
-		"SELECT target_sha FROM comparison WHERE repo = :repo AND branch = :branch AND verdict <> 'failed' AND "
-		"target_sha <> :target ORDER BY id DESC LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", r->job.repo);
-	stmt_text(s, ":branch", r->job.branch);
-	stmt_text(s, ":target", r->job.target_sha);
-	sha[0] = 0;
-	return stmt_first_text(s, sha, 65, err) < 0 ? -1 : 0;
-}
-
 static void have_base_tree(void *arg, const struct buf *out, const struct fw_err *failed);
 
 static void use_base(struct resolve *r, const char *sha, const char *how)
@@ -253,34 +227,61 @@ static void note_line(struct resolve *r, const struct gitread_base *b)
 	a->n_line = 1 + b->n_first_parents;
 }
 
+/* The suite that the commit will be measured with, as far as it is known: which is the base's to say, and the target's mostly agrees. */
+static const char *likely_suite(const struct resolve *r)
+{
+	if (r->job.suite[0])
+		return r->job.suite;
+	if (r->repo->n_suites)
+		return r->repo->suite[0];
+	return r->target.manifest.n_suites ? r->target.manifest.suite[0] : "";
+}
+
+static int find_ancestor(struct resolve *r, const char *suite, struct ancestor *out, struct fw_err *err)
+{
+	char upstream[1024];
+	struct ancestor_ask ask = { .repo = r->job.repo,
+		.branch = upstream,
+		.target = r->job.target_sha,
+		.suite = suite,
+		.last_judged = r->last_judged };
+	if (gitread_encode(r->repo->upstream, upstream, sizeof upstream, err) != 0)
+		return -1;
+	return ancestor_choose(r->db, &ask, r->ancestors, out, err);
+}
+
 /* The rules for the upstream branch, and for commits that are on it. */
-static void choose_ancestor(struct resolve *r, const struct gitread_base *b)
+static void choose_ancestor(struct resolve *r)
 {
 	struct fw_err err = { 0 };
+	struct ancestor base;
 	if (r->job.branch[0])
-		note_line(r, b);
-	bool is_followed = !r->last_judged[0];
-	for (int i = 0; i < b->n_first_parents; i++)
-		is_followed = is_followed || !strcmp(b->first_parent[i], r->last_judged);
-	if (!is_followed && b->merge_base[0] && strcmp(b->merge_base, r->job.target_sha) != 0) {
-		use_base(r, b->merge_base, "last-judged");
-		return;
-	}
-	for (int i = 0; i < b->n_first_parents; i++) {
-		int judged = is_judged(r, b->first_parent[i], &err);
-		if (judged < 0) {
-			refuse(r, &err);
-			return;
-		}
-		if (judged) {
-			use_base(r, b->first_parent[i], "first-parent");
-			return;
-		}
-	}
-	if (b->n_first_parents)
-		use_base(r, b->first_parent[0], "first-parent");
+		note_line(r, r->ancestors);
+	if (find_ancestor(r, likely_suite(r), &base, &err) != 0)
+		refuse(r, &err);
 	else
-		use_base(r, r->job.target_sha, "self");
+		use_base(r, base.sha, base.how);
+}
+
+/* The base may name another suite than the one it was chosen by: then, once, the one to choose is what that suite knows. Whether it goes on from there. */
+static bool choose_again(struct resolve *r)
+{
+	struct fw_err err = { 0 };
+	struct ancestor base;
+	list_suites(r);
+	if (!r->ancestors || r->is_chosen_again || !r->answer.n_suites || !strcmp(r->answer.suite[0], likely_suite(r)))
+		return false;
+	r->is_chosen_again = true;
+	if (find_ancestor(r, r->answer.suite[0], &base, &err) != 0) {
+		refuse(r, &err);
+		return true;
+	}
+	if (!strcmp(base.sha, r->base_sha))
+		return false;
+	gitread_commit_free(r->base.commit);
+	memset(&r->base, 0, sizeof r->base);
+	use_base(r, base.sha, base.how);
+	return true;
 }
 
 /* What `flopwatch-git base` said. Own: free. NULL: it cannot be used, and the resolve is over. */
@@ -306,10 +307,9 @@ static struct gitread_base *take_base(struct resolve *r, const struct buf *out, 
 static void have_ancestors(void *arg, const struct buf *out, const struct fw_err *failed)
 {
 	struct resolve *r = arg;
-	struct gitread_base *b = take_base(r, out, failed);
-	if (b)
-		choose_ancestor(r, b);
-	free(b);
+	r->ancestors = take_base(r, out, failed);
+	if (r->ancestors)
+		choose_ancestor(r);
 }
 
 static void have_merge_base(void *arg, const struct buf *out, const struct fw_err *failed)
@@ -318,10 +318,13 @@ static void have_merge_base(void *arg, const struct buf *out, const struct fw_er
 	struct gitread_base *b = take_base(r, out, failed);
 	if (!b)
 		return;
+	if (b->merge_base[0] && !r->job.branch[0] && !strcmp(b->merge_base, r->job.target_sha)) {
+		r->ancestors = b; /* asked for by commit, and it is part of the upstream branch */
+		choose_ancestor(r);
+		return;
+	}
 	if (!b->merge_base[0])
 		use_base(r, r->job.target_sha, "self");
-	else if (!r->job.branch[0] && !strcmp(b->merge_base, r->job.target_sha))
-		choose_ancestor(r, b); /* asked for by commit, and it is part of the upstream branch */
 	else
 		use_base(r, b->merge_base, "merge-base");
 	free(b);
@@ -337,7 +340,7 @@ static void ask_base(struct resolve *r)
 		return;
 	}
 	bool is_upstream = !strcmp(r->job.branch, upstream);
-	if (is_upstream && find_last_judged(r, r->last_judged, &err) != 0) {
+	if (is_upstream && store_base_last(r->db, r->job.repo, r->job.branch, r->job.target_sha, r->last_judged, &err) != 0) {
 		refuse(r, &err);
 		return;
 	}
@@ -490,6 +493,8 @@ static void have_base_tree(void *arg, const struct buf *out, const struct fw_err
 		return;
 	if (r->base.commit)
 		r->answer.base = r->base.commit->commit;
+	if (got > 0 && choose_again(r))
+		return;
 	if (got > 0) { /* see now whether its inputs are there, while it can still be replaced */
 		struct plan *p = &r->answer.plan;
 		if (plan_subject(p, 0, "base", r->base.commit, &r->base.manifest, &err) == 0) {

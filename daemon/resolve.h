@@ -2,8 +2,8 @@
  * resolve.h - turns a job row (a commit, perhaps a base and a suite) into a plan, by asking flopwatch-git in children.
  *
  * Base by the rules, when none was given: a branch takes its merge-base with the upstream branch; the upstream branch takes
- * its newest first-parent ancestor with a finished comparison, else its first parent; after a force-push the merge-base with
- * its last judged tip; without any of these the commit is measured against itself (kind selfcheck). It reads the database
+ * its newest first-parent ancestor whose own comparison left nothing open (ancestor.h), else its first parent; after a force-push
+ * the merge-base with its last judged tip; without any of these the commit is measured against itself (kind selfcheck). It reads the database
  * and writes nothing.
  */
 #ifndef DAEMON_RESOLVE_H

@@ -33,26 +33,51 @@ static struct store_job job_for(const char *branch, const char *sha)
 	return j;
 }
 
-/* As if this commit had been measured. */
-static void judged(const char *branch, const char *sha, const char *verdict)
+/* A cell of the latest comparison; `ms` 0: it was not measured. */
+static void cell(const char *verdict, double ms)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO cell (comparison, n, key, repo, branch, target_sha, finished_at, threshold_pct, verdict, "
+		"target_median_ms) "
+		"SELECT id, 0, 'k', repo, branch, target_sha, 1, 1.5, :verdict, nullif(:ms, 0.0) FROM comparison ORDER BY id "
+		"DESC "
+		"LIMIT 1",
+		&err);
+	assert_non_null(s);
+	stmt_text(s, ":verdict", verdict);
+	stmt_double(s, ":ms", ms);
+	ok(stmt_run(s, &err));
+}
+
+/* As if this commit had been measured, beside `base`. */
+static void judged_by(const char *suite, const char *branch, const char *base, const char *sha, const char *verdict)
 {
 	struct stmt *s;
 	struct store_job j = fixture_push(branch, sha);
 	ok(db_begin(db, &err));
-	s = db_stmt(db, "INSERT INTO suite (sha, name, text, origin) VALUES ('x', 'x', '', '') ON CONFLICT DO NOTHING", &err);
+	s = db_stmt(
+		db, "INSERT INTO suite (sha, name, text, origin) VALUES (:suite, :suite, '', '') ON CONFLICT DO NOTHING", &err);
+	stmt_text(s, ":suite", suite);
 	ok(stmt_run(s, &err));
 	s = db_stmt(db,
 		"INSERT INTO comparison (job, repo, branch, kind, base_sha, target_sha, suite, rule, verdict, finished_at) "
-		"SELECT :job, :repo, :branch, 'change', '', :sha, id, '{}', :verdict, 1 FROM suite WHERE sha = 'x'",
+		"SELECT :job, :repo, :branch, 'change', :base, :sha, id, '{}', :verdict, 1 FROM suite WHERE sha = :suite",
 		&err);
 	assert_non_null(s);
 	stmt_int(s, ":job", j.id);
 	stmt_int(s, ":repo", repo_id);
 	stmt_text(s, ":branch", branch);
+	stmt_text(s, ":base", base);
 	stmt_text(s, ":sha", sha);
+	stmt_text(s, ":suite", suite);
 	stmt_text(s, ":verdict", verdict);
 	ok(stmt_run(s, &err));
 	ok(db_commit(db, &err));
+}
+
+static void judged(const char *branch, const char *sha, const char *verdict)
+{
+	judged_by("x", branch, "", sha, verdict);
 }
 
 static void expect_base(const struct store_job *j, const char *sha, const char *how, const char *kind)
@@ -128,6 +153,74 @@ static void test_the_upstream_branch_looks_back(void **state)
 	fixture_commit("4", "rewritten", four);
 	j = job_for("main", four);
 	expect_base(&j, two, "last-judged", "change");
+}
+
+/* What nobody could measure is no base: its loss would never be compared with anything. */
+static void test_an_open_commit_is_passed_over(void **state)
+{
+	(void)state;
+	char one[65], two[65], three[65], four[65];
+	fixture_commit("1", "first", one);
+	fixture_commit("2", "second", two);
+	fixture_commit("3", "third", three);
+	fixture_commit("4", "fourth", four);
+	struct store_job j = job_for("main", four);
+	judged_by("tiny", "main", one, two, "rejected");
+	cell("rejected", 0);
+	expect_base(&j, one, "first-parent", "change"); /* none in sight is settled: the one that it was held against */
+	judged("main", one, "unchanged");
+	expect_base(&j, one, "first-parent", "change");
+	judged_by("tiny", "main", one, three, "regression"); /* one cell has its word, another none */
+	cell("undecided", 0);
+	expect_base(&j, one, "first-parent", "change");
+	judged_by("tiny", "main", one, two, "unchanged"); /* the second look */
+	cell("unchanged", 1);
+	expect_base(&j, two, "first-parent", "change");
+	judged_by("other", "main", one, three, "unchanged"); /* another suite says nothing of this one */
+	cell("unchanged", 1);
+	expect_base(&j, two, "first-parent", "change");
+	judged_by("tiny", "topic", one, three, "unchanged"); /* nor do those who are told of a branch */
+	cell("unchanged", 1);
+	expect_base(&j, two, "first-parent", "change");
+	judged_by("tiny", "main", two, three, "not_comparable"); /* the first that works again */
+	cell("not_comparable", 0);
+	expect_base(&j, three, "first-parent", "change");
+}
+
+/* Honest times that decide nothing hold the base back, but not for good. */
+static void test_a_hopeless_cell_is_let_go(void **state)
+{
+	(void)state;
+	char one[65], two[65], three[65];
+	fixture_commit("1", "first", one);
+	fixture_commit("2", "second", two);
+	fixture_commit("3", "third", three);
+	struct store_job j = job_for("main", three);
+	judged_by("tiny", "main", one, one, "unchanged");
+	for (int i = 1; i <= 6; i++) {
+		judged_by("tiny", "main", one, two, "undecided");
+		cell("undecided", 1);
+		expect_base(&j, i < 6 ? one : two, "first-parent", "change");
+	}
+}
+
+/* After a force-push the merge-base stands for the tip that is gone, if that one told its loss. */
+static void test_a_rewritten_tip_that_was_not_measured(void **state)
+{
+	(void)state;
+	char one[65], two[65], three[65], four[65];
+	fixture_commit("1", "first", one);
+	fixture_commit("2", "second", two);
+	fixture_commit("3", "third", three);
+	judged_by("tiny", "main", one, one, "unchanged");
+	judged_by("tiny", "main", one, two, "rejected");
+	cell("rejected", 0);
+	judged_by("tiny", "main", one, three, "rejected");
+	cell("rejected", 0);
+	GIT("w", "reset", "-q", "--hard", two);
+	fixture_commit("4", "rewritten", four);
+	struct store_job j = job_for("main", four);
+	expect_base(&j, one, "last-judged", "change");
 }
 
 static void test_a_last_judged_commit_that_is_gone(void **state)
@@ -259,6 +352,9 @@ int main(void)
 		CASE(test_a_branch_takes_its_merge_base),
 		CASE(test_equal_inputs_are_seen),
 		CASE(test_the_upstream_branch_looks_back),
+		CASE(test_an_open_commit_is_passed_over),
+		CASE(test_a_hopeless_cell_is_let_go),
+		CASE(test_a_rewritten_tip_that_was_not_measured),
 		CASE(test_a_last_judged_commit_that_is_gone),
 		CASE(test_a_given_base_is_kept),
 		CASE(test_a_base_without_inputs_is_replaced),
