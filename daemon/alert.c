@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "alert_cells.h"
 #include "base/clock.h"
 #include "base/jsonw.h"
 #include "db/store_job.h"
@@ -121,15 +122,41 @@ static int tell(struct message *m, int64_t alert)
 
 /* ---- the steps ------------------------------------------------------------------------------------------------------- */
 
+/** Title, groups and worst loss over the cells of all comparisons that the alert has. A title for which they say nothing stays. */
+static int describe(struct db *db, int64_t id, struct fw_err *err)
+{
+	struct alert_cells cells;
+	struct buf text;
+	char title[600] = "";
+	const char *own, *groups;
+	buf_init(&text, MESSAGE_MAX);
+	alert_cells_init(&cells);
+	int rc = store_alert_cells(db, id, &text, err);
+	if (rc == 0) {
+		alert_cells_count(&cells, text.data);
+		if (cells.n_groups)
+			alert_cells_title(&cells, title, sizeof title);
+		rc = alert_cells_end(&cells, &own, &groups, err);
+	}
+	if (rc == 0)
+		rc = store_alert_describe(db, id, title, groups, cells.worst_pct, err);
+	alert_cells_fini(&cells);
+	buf_fini(&text);
+	return rc;
+}
+
 int alert_open(
 	struct db *db, const struct config *config, struct store_alert *a, int64_t now_ms, bool *is_new, struct fw_err *err)
 {
-	if (store_alert_open(db, a, now_ms, is_new, err))
+	if (store_alert_open(db, a, now_ms, is_new, err) || (a->n_kept && describe(db, a->id, err)))
 		return -1;
-	struct message m = {
-		.db = db, .config = config, .event = "alert.opened", .comparison = a->comparison, .now_ms = now_ms, .err = err
-	};
-	return *is_new ? tell(&m, a->id) : 0;
+	struct message m = { .db = db,
+		.config = config,
+		.event = *is_new ? "alert.opened" : "alert.extended",
+		.comparison = a->comparison,
+		.now_ms = now_ms,
+		.err = err };
+	return *is_new || a->n_news ? tell(&m, a->id) : 0;
 }
 
 int alert_resolve(struct db *db, const struct config *config, int64_t id, int64_t comparison, const char *reason, int64_t now_ms,

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <jansson.h>
+
 #include "judge_cell.h"
 
 enum { CELLS_BYTES_MAX = 1 << 20 };
@@ -128,6 +130,8 @@ void alert_cells_add(struct alert_cells *a, const struct result *r, int i, const
 	a->n++;
 	jsonw_object(&a->j);
 	jsonw_kv_string(&a->j, "cell", c->key);
+	jsonw_kv_string(&a->j, "suite", r->plan.suite_name);
+	jsonw_kv_int(&a->j, "comparison", c->comparison);
 	jsonw_kv_string(&a->j, "verdict", verdict_name(c->verdict));
 	jsonw_kv_double(&a->j, "change_pct", c->change_pct);
 	jsonw_kv_bool(&a->j, "borderline", c->borderline);
@@ -137,15 +141,46 @@ void alert_cells_add(struct alert_cells *a, const struct result *r, int i, const
 	jsonw_object_end(&a->j);
 }
 
-void alert_cells_add_key(struct alert_cells *a, const char *key, const char *verdict)
+void alert_cells_add_key(struct alert_cells *a, const char *suite, const char *key, const char *verdict)
 {
 	a->n++;
 	jsonw_object(&a->j);
 	jsonw_kv_string(&a->j, "cell", key);
+	jsonw_kv_string(&a->j, "suite", suite);
 	jsonw_kv_string(&a->j, "verdict", verdict);
 	jsonw_kv_null(&a->j, "change_pct");
 	jsonw_kv_bool(&a->j, "borderline", false);
 	jsonw_object_end(&a->j);
+}
+
+static const char *text_of(const json_t *cell, const char *key)
+{
+	const char *text = json_string_value(json_object_get(cell, key));
+	return text ? text : "";
+}
+
+void alert_cells_count(struct alert_cells *a, const char *cells_json)
+{
+	size_t i;
+	json_t *cell, *cells = json_loads(cells_json, 0, NULL);
+	json_array_foreach(cells, i, cell)
+	{
+		const json_t *change = json_object_get(cell, "change_pct");
+		struct alert_group g = { .cells = 1, .worst_pct = json_is_number(change) ? json_number_value(change) : NAN };
+		snprintf(g.family, sizeof(g.family), "%s", text_of(cell, "family"));
+		snprintf(g.direction, sizeof(g.direction), "%s", text_of(cell, "direction"));
+		snprintf(g.phase, sizeof(g.phase), "%s", text_of(cell, "phase"));
+		snprintf(g.kernel, sizeof(g.kernel), "%s", text_of(cell, "kernel"));
+		snprintf(g.failure, sizeof(g.failure), "%s", text_of(cell, "failure"));
+		if (g.failure[0] && !a->detail[0])
+			snprintf(a->detail, sizeof(a->detail), "%.190s", text_of(cell, "reason"));
+		if (json_object_get(cell, "family")) /* the history knows none */
+			count_in(a, &g);
+		else
+			a->worst_pct = fmin(a->worst_pct, g.worst_pct);
+		a->n++;
+	}
+	json_decref(cells);
 }
 
 int alert_cells_end(struct alert_cells *a, const char **cells_json, const char **groups_json, struct fw_err *err)

@@ -34,8 +34,10 @@ void alert_cells_init(struct alert_cells *a);
 void alert_cells_fini(struct alert_cells *a);
 /** Add cell `i` of `r`, judged as `c`. */
 void alert_cells_add(struct alert_cells *a, const struct result *r, int i, const struct store_cell *c);
-/** Add a cell of which only the key is known. */
-void alert_cells_add_key(struct alert_cells *a, const char *key, const char *verdict);
+/** Add a cell of which only suite and key are known. */
+void alert_cells_add_key(struct alert_cells *a, const char *suite, const char *key, const char *verdict);
+/** Count the cells of an alert as stored, for their groups, title and worst loss. Only for describing: alert_cells_end gives no cells. */
+void alert_cells_count(struct alert_cells *a, const char *cells_json);
 /** Finish both texts. Err: ERR_FULL they do not fit. Own: valid until alert_cells_fini. */
 int alert_cells_end(struct alert_cells *a, const char **cells_json, const char **groups_json, struct fw_err *err);
 /** One line for people: "attention forward (run) -3.1 % in 4 cells, and 2 more groups". Shape: out[size]. */

@@ -45,23 +45,25 @@ static int is_upstream(struct db *db, const struct store_comparison *c, struct f
 }
 
 /** A loss within the threshold of what a person accepted on this branch. 1, 0, -1. */
-static int is_accepted(struct db *db, const struct store_comparison *c, const struct store_cell *cell, struct fw_err *err)
+static int is_accepted(
+	struct db *db, const char *suite, const struct store_comparison *c, const struct store_cell *cell, struct fw_err *err)
 {
 	double accepted;
 	if (!c->branch[0])
 		return 0;
-	if (store_alert_accepted(db, c->repo, c->branch, c->base_sha, cell->key, &accepted, err))
+	if (store_alert_accepted(db, c->repo, c->branch, c->base_sha, suite, cell->key, &accepted, err))
 		return -1;
 	return accepted > 0 && cell->m - accepted <= stats_theta(cell->threshold_pct);
 }
 
 /** A failure on the upstream branch that is not told of yet. 1, 0, -1. */
-static int is_newly_broken(struct db *db, const struct store_comparison *c, const struct store_cell *cell, struct fw_err *err)
+static int is_newly_broken(
+	struct db *db, const char *suite, const struct store_comparison *c, const struct store_cell *cell, struct fw_err *err)
 {
 	int upstream = is_upstream(db, c, err);
 	if (upstream != 1)
 		return upstream;
-	int known = store_alert_covers(db, c->repo, c->branch, "broken", cell->key, c->target_sha, err);
+	int known = store_alert_covers(db, c->repo, c->branch, "broken", suite, cell->key, c->target_sha, err);
 	return known < 0 ? -1 : !known;
 }
 
@@ -71,11 +73,11 @@ int judge_news_cell(struct judge_news *n, struct db *db, const struct result *r,
 	int rc = 0;
 	if (cell->verdict == VERDICT_REGRESSION) {
 		n->regressions++;
-		rc = is_accepted(db, c, cell, err);
+		rc = is_accepted(db, r->plan.suite_name, c, cell, err);
 		if (rc == 0)
 			alert_cells_add(&n->lost, r, i, cell);
 	} else if (cell->verdict == VERDICT_FAILED) {
-		rc = is_newly_broken(db, c, cell, err);
+		rc = is_newly_broken(db, r->plan.suite_name, c, cell, err);
 		if (rc == 1)
 			alert_cells_add(&n->broken, r, i, cell);
 	} else if (cell->verdict == VERDICT_IMPROVEMENT) {
@@ -146,7 +148,7 @@ static int tell_better(struct db *db, struct judge_news *n, const struct store_j
 
 /* ---- alerts ---------------------------------------------------------------------------------------------------------- */
 
-/** The culprit is named at once where the base is the target's first parent; `search`: else a search begins. */
+/** The culprit of these cells is named at once where the base is the target's first parent; `search`: else a search begins. */
 static int open_alert(struct db *db, const struct config *config, struct store_alert *a, const struct result *r,
 	const struct store_comparison *c, bool search, int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
 {
@@ -156,7 +158,7 @@ static int open_alert(struct db *db, const struct config *config, struct store_a
 	if (known == 1)
 		a->culprits_json = culprit.data;
 	int rc = known < 0 ? -1 : alert_open(db, config, a, now_ms, &out->alert_is_new, err);
-	if (rc == 0 && out->alert_is_new && search && known == 0)
+	if (rc == 0 && (out->alert_is_new || a->n_news) && search && known == 0)
 		rc = bisect_begin(db, a, c, r, now_ms, err);
 	out->alert = a->id;
 	buf_fini(&culprit);
@@ -177,15 +179,19 @@ static int open_cells(struct db *db, const struct config *config, const char *ki
 	return open_alert(db, config, &a, r, c, true, now_ms, out, err);
 }
 
-/** Alerts of older tips say nothing that the newer one does not. */
-static int retire_older(struct db *db, const struct config *config, const struct store_comparison *c, int64_t alert,
-	int64_t now_ms, struct fw_err *err)
+/** Alerts of older tips say nothing that the newer one does not, once all suites have spoken. */
+static int retire_older(
+	struct db *db, const struct config *config, const struct store_comparison *c, int64_t now_ms, struct fw_err *err)
 {
-	int64_t older[STORE_ALERT_RECOVER_MAX];
+	int64_t older[STORE_ALERT_RECOVER_MAX], alert;
 	int n, upstream = is_upstream(db, c, err);
 	char why[64];
 	if (upstream != 0)
 		return upstream < 0 ? -1 : 0;
+	if (store_alert_live(db, c->repo, c->target_sha, "regression", &alert, err))
+		return -1;
+	if (!alert)
+		return 0;
 	snprintf(why, sizeof(why), "the newer tip has alert %lld", (long long)alert);
 	if (store_alert_older_tips(db, c->id, older, &n, err))
 		return -1;
@@ -195,16 +201,9 @@ static int retire_older(struct db *db, const struct config *config, const struct
 	return 0;
 }
 
-static int open_lost(struct db *db, const struct config *config, struct judge_news *n, const struct result *r,
-	const struct store_comparison *c, int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
-{
-	if (open_cells(db, config, "regression", &n->lost, r, c, now_ms, out, err))
-		return -1;
-	return retire_older(db, config, c, out->alert, now_ms, err);
-}
-
 /** Cells that the branch's comparison before this one had and this one lacks. */
-static int find_vanished(struct db *db, const struct store_comparison *c, struct alert_cells *out, struct fw_err *err)
+static int find_vanished(
+	struct db *db, const char *suite, const struct store_comparison *c, struct alert_cells *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT k.key FROM cell k WHERE k.comparison = (SELECT p.id FROM comparison p JOIN suite t ON t.id = p.suite "
@@ -221,7 +220,7 @@ static int find_vanished(struct db *db, const struct store_comparison *c, struct
 	stmt_text(s, ":branch", c->branch);
 	int r;
 	while ((r = stmt_step(s, err)) == 1)
-		alert_cells_add_key(out, row_text(s, 0), "vanished");
+		alert_cells_add_key(out, suite, row_text(s, 0), "vanished");
 	return r;
 }
 
@@ -236,7 +235,7 @@ static int open_vanished(struct db *db, const struct config *config, const struc
 	if (rc != 1)
 		return rc;
 	alert_cells_init(&gone);
-	rc = find_vanished(db, c, &gone, err);
+	rc = find_vanished(db, r->plan.suite_name, c, &gone, err);
 	if (rc == 0 && gone.n) {
 		snprintf(title, sizeof(title), "%d cell%s gone from suite %s%s", gone.n, gone.n == 1 ? " is" : "s are",
 			r->plan.suite_name, installed ? ", whose installed file changed" : "");
@@ -276,7 +275,8 @@ int judge_news_publish(struct db *db, const struct config *config, struct judge_
 		return 0;
 	if (open_vanished(db, config, r, c, now_ms, out, err) ||
 		(n->broken.n && open_cells(db, config, "broken", &n->broken, r, c, now_ms, out, err)) ||
-		(n->lost.n && open_lost(db, config, n, r, c, now_ms, out, err)) || judge_costs(db, r, job, c->id, now_ms, err) ||
+		(n->lost.n && open_cells(db, config, "regression", &n->lost, r, c, now_ms, out, err)) ||
+		retire_older(db, config, c, now_ms, err) || judge_costs(db, r, job, c->id, now_ms, err) ||
 		tell_better(db, n, job, c, now_ms, err))
 		return -1;
 	return end_alerts(db, config, c, now_ms, out, err);

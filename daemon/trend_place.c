@@ -254,51 +254,39 @@ static int tell_event(const struct trend *t, const struct store_change *c, struc
 	return rc;
 }
 
-/** The alert's cells with this one as it is now: those it has already (none: []), and this one. */
-static int gather_cells(
-	const struct trend *t, const struct store_change *c, const char *kind, struct buf *out, struct fw_err *err)
+/** The cell as an alert holds it. */
+static int write_cell(const struct trend *t, const struct store_change *c, struct buf *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(t->db,
-		"WITH had AS (SELECT coalesce((SELECT cells FROM alert WHERE repo = :repo AND target_sha = :target AND kind = "
-		":kind AND state IN ('open', 'acknowledged')), '[]') AS cells) "
-		"SELECT json_insert((SELECT json_group_array(json(value)) FROM json_each(cells) WHERE value ->> 'cell' <> :key), "
-		"'$[#]', json_object('cell', :key, 'change_pct', :change, 'borderline', json('false'))) FROM had",
-		err);
-	if (!s)
+	struct store_epoch epoch;
+	struct jsonw j;
+	if (store_epoch_get(t->db, c->epoch, &epoch, err))
 		return -1;
-	stmt_int(s, ":repo", c->repo);
-	stmt_text(s, ":target", c->commit_sha);
-	stmt_text(s, ":kind", kind);
-	stmt_text(s, ":key", c->key);
-	stmt_double(s, ":change", stats_change_pct(c->step));
-	int r = stmt_step(s, err);
-	if (r == 1)
-		buf_puts(out, row_text(s, 0));
-	stmt_reset(s);
-	return r < 0 ? -1 : out->failed ? err_set(err, ERR_FULL, "the alert's cells do not fit") : 0;
+	jsonw_init(&j, out);
+	jsonw_array(&j);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "cell", c->key);
+	jsonw_kv_string(&j, "suite", epoch.suite);
+	jsonw_kv_double(&j, "change_pct", stats_change_pct(c->step));
+	jsonw_kv_bool(&j, "borderline", false);
+	jsonw_object_end(&j);
+	jsonw_array_end(&j);
+	return out->failed ? err_set(err, ERR_FULL, "the alert's cell does not fit") : 0;
 }
 
-/** Upstream branch of a repository as jobs name it, and the worst change that its alert of this commit holds. */
-static int read_around(const struct trend *t, const struct store_change *c, const char *kind, char branch[1024], double *worst,
-	struct fw_err *err)
+/** Upstream branch of a repository as jobs name it. */
+static int read_upstream(const struct trend *t, int64_t repo, char branch[1024], struct fw_err *err)
 {
 	struct stmt *s = db_stmt(t->db,
-		"SELECT coalesce((SELECT b.name FROM branch_tip b WHERE b.repo = r.id AND b.display = r.upstream), r.upstream), "
-		"(SELECT worst_pct FROM alert a WHERE a.repo = r.id AND a.target_sha = :target AND a.kind = :kind) "
+		"SELECT coalesce((SELECT b.name FROM branch_tip b WHERE b.repo = r.id AND b.display = r.upstream), r.upstream) "
 		"FROM repo r WHERE r.id = :repo",
 		err);
 	if (!s)
 		return -1;
-	stmt_int(s, ":repo", c->repo);
-	stmt_text(s, ":target", c->commit_sha);
-	stmt_text(s, ":kind", kind);
+	stmt_int(s, ":repo", repo);
 	int r = stmt_step(s, err);
 	branch[0] = 0;
-	*worst = NAN;
-	if (r == 1) {
+	if (r == 1)
 		row_copy(s, 0, branch, 1024);
-		*worst = row_double(s, 1);
-	}
 	stmt_reset(s);
 	return r < 0 ? -1 : 0;
 }
@@ -321,8 +309,7 @@ int trend_alert(const struct trend *t, struct store_change *c, struct fw_err *er
 	range = before && commit > before + 1;
 	buf_init(&cells, MESSAGE_MAX);
 	buf_init(&culprits, MESSAGE_MAX);
-	int rc = gather_cells(t, &told, kind, &cells, err) || read_around(t, &told, kind, a.branch, &a.worst_pct, err) ||
-				 trend_name(t, c, &culprits, err)
+	int rc = write_cell(t, c, &cells, err) || read_upstream(t, c->repo, a.branch, err) || trend_name(t, c, &culprits, err)
 			 ? -1
 			 : 0;
 	if (is_creep)
@@ -335,7 +322,7 @@ int trend_alert(const struct trend *t, struct store_change *c, struct fw_err *er
 	a.title = title;
 	a.cells_json = cells.data;
 	a.culprits_json = culprits.data;
-	a.worst_pct = isfinite(a.worst_pct) ? fmin(a.worst_pct, pct) : pct;
+	a.worst_pct = pct;
 	snprintf(a.target_sha, sizeof(a.target_sha), "%s", told.commit_sha);
 	if (rc == 0)
 		rc = alert_open(t->db, t->config, &a, t->now_ms, &is_new, err);

@@ -28,6 +28,7 @@ EMBEDDED(0012_anchors);
 EMBEDDED(0013_peer_jobs);
 EMBEDDED(0014_cudnn);
 EMBEDDED(0015_peer_verdicts);
+EMBEDDED(0016_answered);
 
 static const struct migration embedded[] = {
 	ROW(1, 0001_init),
@@ -45,6 +46,7 @@ static const struct migration embedded[] = {
 	ROW(13, 0013_peer_jobs),
 	ROW(14, 0014_cudnn),
 	ROW(15, 0015_peer_verdicts),
+	ROW(16, 0016_answered),
 };
 
 static int apply(struct db *db, const struct migration *m, struct fw_err *err)

@@ -209,6 +209,109 @@ static void an_accepted_loss_is_the_new_level(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'accepted'"), 1);
 }
 
+/* ---- two suites of one repository; both have a cell of the same key ---------------------------------------------------- */
+
+static struct result *of_suite(struct result *r, const char *suite)
+{
+	snprintf(r->plan.suite_name, sizeof(r->plan.suite_name), "%s", suite);
+	snprintf(r->plan.suite_sha, sizeof(r->plan.suite_sha), "5a17e%s", suite);
+	return r;
+}
+
+static struct judge_outcome compare_suite(
+	struct fixture *f, const char *suite, const char *branch, unsigned base, unsigned target, double shift, int64_t now_ms)
+{
+	struct result *r = of_suite(fixture_result(f, branch, base, target, 1), suite);
+	fixture_measured(r, &shift);
+	return judged(f, r, now_ms);
+}
+
+static void a_suite_that_lost_nothing_clears_nothing(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const suites[][2] = { { "ffa", "other" }, { "other", "ffa" } };
+	for (unsigned order = 0, n = 1; order < 2; order++, n += 10) {
+		struct judge_outcome out[2];
+		for (unsigned i = 0; i < 2; i++) {
+			bool lost = strcmp(suites[order][i], "ffa") == 0;
+			out[i] = compare_suite(f, suites[order][i], "main", n, n + 1, lost ? 0.06 : 0, 5000);
+			assert_int_equal(out[i].alert_is_new, lost);
+		}
+		for (unsigned i = 0; i < 2; i++) /* each beside a base that holds the loss */
+			assert_int_equal(compare_suite(f, suites[order][i], "main", n + 1, n + 2, 0, 6000).n_recovered, 0);
+		assert_int_equal(compare_suite(f, "other", "main", n + 2, n + 3, -0.06, 7000).n_recovered, 0);
+		assert_int_equal(compare_suite(f, "ffa", "main", n + 2, n + 3, -0.06, 7000).n_recovered, 1);
+	}
+}
+
+static void an_alert_holds_the_cells_of_all_suites(void **state)
+{
+	struct fixture *f = *state;
+	struct judge_outcome first = compare_suite(f, "ffa", "main", 1, 2, 0.04, 5000);
+	struct judge_outcome second = compare_suite(f, "other", "main", 1, 2, 0.06, 5100);
+	assert_int_equal(second.alert, first.alert);
+	assert_false(second.alert_is_new);
+	assert_int_equal(fixture_number(f, "SELECT json_array_length(cells) FROM alert"), 2);
+	assert_int_equal(fixture_number(f, "SELECT grouped ->> '$[0].cells' FROM alert"), 2);
+	assert_int_equal(fixture_number(f, "SELECT title LIKE '%-5._ % in 2 cells' AND worst_pct < -5 FROM alert"), 1);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert_event WHERE reason = '1 more cell, by comparison 2'"), 1);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM outbox WHERE payload ->> 'event' = 'alert.extended' AND "
+					   "json_array_length(payload, '$.cells') = 2"),
+		2);
+	compare_suite(f, "other", "main", 1, 2, 0.06, 5200); /* measured again: nothing that is not known */
+	assert_int_equal(fixture_number(f, "SELECT json_array_length(cells) FROM alert"), 2);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM outbox WHERE payload ->> 'event' = 'alert.extended'"), 2);
+	/* one suite is well again, the other is not */
+	assert_int_equal(compare_suite(f, "ffa", "main", 2, 3, 0, 6000).n_recovered, 0);
+	assert_int_equal(compare_suite(f, "other", "main", 2, 3, -0.06, 6000).n_recovered, 0);
+	assert_int_equal(compare_suite(f, "ffa", "main", 3, 4, -0.04, 7000).n_recovered, 1);
+}
+
+static void what_breaks_in_two_suites_is_mended_in_both(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const suites[] = { "ffa", "other" };
+	for (int i = 0; i < 2; i++) {
+		struct result *r = of_suite(fixture_result(f, "main", 1, 2, 1), suites[i]);
+		fixture_build(r, "base", "ok", "aaaa");
+		fixture_build(r, "target", "failed", "");
+		assert_int_equal(judged(f, r, 5000).alert_is_new, i == 0);
+	}
+	assert_int_equal(fixture_number(f, "SELECT json_array_length(cells) FROM alert WHERE kind = 'broken'"), 2);
+	assert_int_equal(compare_suite(f, "ffa", "main", 1, 3, 0, 6000).n_recovered, 0);
+	assert_int_equal(compare_suite(f, "other", "main", 1, 3, 0, 6000).n_recovered, 1);
+}
+
+static void a_loss_that_nobody_saw_is_not_answered(void **state)
+{
+	struct fixture *f = *state;
+	struct judge_outcome out = compare_suite(f, "ffa", "topic", 1, 2, 0.04, 5000), more;
+	ok(store_alert_change(f->db, out.alert, "accepted", "anna", "numerics need it", 5500, &err));
+	assert_int_equal(compare_suite(f, "ffa", "topic", 1, 2, 0.04, 6000).alert, 0);
+	more = compare_suite(f, "other", "topic", 1, 2, 0.06, 6000); /* of the same commit */
+	assert_true(more.alert_is_new && more.alert != out.alert);
+	assert_int_equal(fixture_number(f, "SELECT cells ->> '$[0].suite' = 'other' FROM alert WHERE state = 'open' AND "
+					   "json_array_length(cells) = 1"),
+		1);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'accepted'"), 1);
+	ok(store_alert_change(f->db, more.alert, "resolved", "anna", "", 6500, &err));
+	assert_true(compare_suite(f, "other", "topic", 1, 2, 0.06, 7000).alert_is_new);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert"), 2);
+}
+
+static void a_newer_tip_says_it_all_once_every_suite_has(void **state)
+{
+	struct fixture *f = *state;
+	compare_suite(f, "ffa", "topic", 1, 2, 0.04, 5000);
+	compare_suite(f, "other", "topic", 1, 2, 0.04, 5000);
+	compare_suite(f, "ffa", "topic", 1, 3, 0.04, 6000);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'open'"), 2);
+	compare_suite(f, "other", "topic", 1, 3, 0, 6000);
+	assert_int_equal(
+		fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'open' AND json_array_length(cells) = 1"), 1);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert_event WHERE reason LIKE 'the newer tip has alert %'"), 1);
+}
+
 static void rows_that_vanish_are_told(void **state)
 {
 	struct fixture *f = *state;
@@ -632,6 +735,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(main_recovers_only_when_the_loss_is_made_up, setup, teardown),
 		cmocka_unit_test_setup_teardown(main_is_broken_once_until_it_is_mended, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_accepted_loss_is_the_new_level, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_suite_that_lost_nothing_clears_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_alert_holds_the_cells_of_all_suites, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_breaks_in_two_suites_is_mended_in_both, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_loss_that_nobody_saw_is_not_answered, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_newer_tip_says_it_all_once_every_suite_has, setup, teardown),
 		cmocka_unit_test_setup_teardown(rows_that_vanish_are_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(costs_that_no_clock_shows_are_events, setup, teardown),
 		cmocka_unit_test_setup_teardown(looks_accuse_nobody, setup, teardown),

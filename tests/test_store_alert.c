@@ -94,17 +94,44 @@ static void seen_again(void **state)
 	struct store_alert again = open_one(f, 2, "[{\"cell\":\"x\"},{\"cell\":\"y\"}]", &is_new);
 	assert_false(is_new);
 	assert_int_equal(again.id, a.id);
+	assert_int_equal(again.n_kept, 0);
+	assert_int_equal(again.n_news, 1);
 	assert_int_equal(fixture_number(f, "SELECT json_array_length(cells) FROM alert"), 2);
 	assert_int_equal(fixture_number(f, "SELECT comparison FROM alert"), a.comparison); /* the one that opened it */
 	check_step(f, a.id, "resolved", "", ERR_NONE);
-	open_one(f, 2, "[]", &is_new); /* not over after all */
+	open_one(f, 2, "[{\"cell\":\"y\"}]", &is_new); /* not over after all */
 	assert_true(is_new);
-	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'open'"), 1);
+	assert_int_equal(
+		fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'open' AND json_array_length(cells) = 1"), 1);
 	check_step(f, a.id, "accepted", "needed", ERR_NONE);
-	again = open_one(f, 2, "[{\"cell\":\"z\"}]", &is_new);
+	again = open_one(f, 2, "[{\"cell\":\"y\"}]", &is_new);
 	assert_false(is_new);
 	assert_string_equal(again.state, "accepted");
-	assert_int_equal(fixture_number(f, "SELECT json_array_length(cells) FROM alert"), 0); /* as it was accepted */
+	assert_int_equal(again.id, a.id);
+	again = open_one(f, 2, "[{\"cell\":\"y\"},{\"cell\":\"z\"}]", &is_new);
+	assert_true(is_new);
+	assert_int_equal(fixture_number(f, "SELECT json_array_length(cells) FROM alert WHERE state = 'accepted'"), 1);
+	assert_int_equal(fixture_number(f, "SELECT cells ->> '$[0].cell' = 'z' FROM alert WHERE state = 'open'"), 1);
+}
+
+static void culprits_of_several_searches(void **state)
+{
+	struct fixture *f = *state;
+	bool is_new;
+	int64_t id = open_one(f, 2, "[]", &is_new).id;
+	static const char *const found[] = {
+		"[{\"from\":\"a\",\"to\":\"c\",\"change_pct\":-2,\"cells\":[\"x\",\"y\"]}]",
+		"[{\"from\":\"a\",\"to\":\"c\",\"change_pct\":-3,\"cells\":[\"z\"]}]",
+		"[{\"from\":\"b\",\"to\":\"c\",\"change_pct\":-2,\"cells\":[\"x\"]}]",
+	};
+	for (int i = 0; i < 3; i++)
+		ok(store_alert_culprits(f->db, id, found[i], "found", 20, &err));
+	assert_int_equal(fixture_number(f, "SELECT json_array_length(culprits) FROM alert"), 2);
+	assert_int_equal(
+		fixture_number(f, "SELECT culprits -> '$[0].cells' = '[\"y\",\"z\"]' AND culprits ->> '$[0].change_pct' = -3 "
+				  "FROM alert"),
+		1);
+	assert_int_equal(fixture_number(f, "SELECT culprits ->> '$[1].from' = 'b' FROM alert"), 1);
 }
 
 struct list {
@@ -148,6 +175,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(steps_go_one_way, setup, teardown),
 		cmocka_unit_test_setup_teardown(every_step_is_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(seen_again, setup, teardown),
+		cmocka_unit_test_setup_teardown(culprits_of_several_searches, setup, teardown),
 		cmocka_unit_test_setup_teardown(lists_by_state, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

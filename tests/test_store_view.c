@@ -282,8 +282,8 @@ static void take_all_statements(struct fixture *f)
 	ok(store_alert_open(f->db, &alert, 1, &is_new, &err));
 	ok(store_alert_recovered(f->db, 12, ids, &n, &err));
 	ok(store_alert_older_tips(f->db, 12, ids, &n, &err));
-	assert_int_equal(store_alert_covers(f->db, f->repo, "main", "broken", keys[0], "x", &err), 0);
-	ok(store_alert_accepted(f->db, f->repo, "main", fixture_sha(9), keys[0], &accepted, &err));
+	assert_int_equal(store_alert_covers(f->db, f->repo, "main", "broken", "tiny", keys[0], "x", &err), 0);
+	ok(store_alert_accepted(f->db, f->repo, "main", fixture_sha(9), "tiny", keys[0], &accepted, &err));
 	id = fixture_job(f, "main", 0, 500, 1);
 	ok(store_job_supersede(f->db, id, 1, &n, &err));
 	assert_int_equal(store_job_exists(f->db, f->repo, fixture_sha(3), "ffa", &err), 1);

@@ -40,6 +40,10 @@ static void cell_item(struct buf *out, const struct view_alert *row, const json_
 	layout_change(out, number(cell, "change_pct"));
 	emit_raw(out, " ");
 	layout_cell_link(out, row->repo, row->branch, text(cell, "cell"));
+	json_int_t comparison = json_integer_value(json_object_get(cell, "comparison"));
+	if (comparison && comparison != row->comparison) /* of another suite than the one that opened it */
+		emit_rawf(out, " <small><a href=\"/comparisons/%lld\">comparison %lld</a></small>", (long long)comparison,
+			(long long)comparison);
 	emit_raw(out, json_is_true(json_object_get(cell, "borderline")) ? " <small>borderline</small></li>" : "</li>");
 }
 

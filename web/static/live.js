@@ -82,7 +82,7 @@ function putProgress(event) {
 	for (const place of document.querySelectorAll(`[data-progress="${job}"]`)) place.textContent = words;
 }
 
-const kinds = ["job.queued", "job.state", "job.progress", "job.done", "alert.opened", "alert.named", "alert.acknowledged", "alert.accepted",
+const kinds = ["job.queued", "job.state", "job.progress", "job.done", "alert.opened", "alert.extended", "alert.named", "alert.acknowledged", "alert.accepted",
 	"alert.invalid", "alert.resolved",
 	"bisect.ended", "device.state", "branch.moved", "branch.gone", "epoch.started", "epoch.anchored", "epoch.reanchored", "resync"];
 
