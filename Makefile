@@ -138,6 +138,7 @@ MODULES  := $(patsubst tests/modules/%.c,build/tests/modules/%.so,$(sort $(wildc
 build/tests/modules/honest_openmp.so: MODULE_FLAGS := -fopenmp
 build/tests/modules/fake_cudnn.so: MODULE_FLAGS := -Wl,-soname,libcudnn.so.9
 build/tests/modules/fake_nvml.so: MODULE_FLAGS := -Wl,-soname,libnvidia-ml.so.1
+build/tests/modules/long_tail.so: tests/modules/long.c
 build/tests/modules/%.so: tests/modules/%.c tests/modules/good.c kernels/fw_kernel.h
 	@mkdir -p $(@D)
 	$(call say,cc ,$<)$(CC) -std=c17 -D_GNU_SOURCE -O2 -fPIC -shared -fvisibility=hidden -I. $(MODULE_FLAGS) -o $@ $< -lm

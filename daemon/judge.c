@@ -12,7 +12,7 @@
 #include "db/store_result.h"
 #include "epoch.h"
 #include "gitnote.h"
-#include "judge_cell.h"
+#include "judge_groups.h"
 #include "judge_facts.h"
 #include "judge_news.h"
 #include "judge_throttle.h"
@@ -150,12 +150,15 @@ static int put_ratio(struct db *db, const struct store_comparison *c, const stru
 static int put_cells(struct db *db, const struct result *r, const struct store_comparison *c, const int64_t *launches,
 	const struct epoch *e, struct judge_news *news, enum verdict *verdict, struct fw_err *err)
 {
+	struct judge_groups groups;
+	judge_groups_of_result(r, &groups);
 	*verdict = VERDICT_NONE;
 	for (int i = 0; i < r->plan.ask.n_cells; i++) {
 		struct judge_timed t;
 		struct store_cell cell;
 		double x, se;
 		judge_cell(r, i, &t, &cell);
+		judge_groups_flag(&groups, &t, &cell);
 		cell.comparison = c->id;
 		if (epoch_cell(db, e, r, i, &cell, &x, &se, err) ||
 			calibrate_learn(db, r, c->environment, &t.decides, &cell, c->finished_at, err))
@@ -279,46 +282,96 @@ static int put_estimates(struct db *db, const struct store_launches *stored, con
 	return 0;
 }
 
-static int cell_again(struct db *db, const struct rule *rule, struct store_cell *c, struct fw_err *err)
+/** What a stored cell was timed by, and its verdict anew. */
+struct again {
+	int n_series;
+	struct store_launches stored[3];
+	struct judge_timed timed;
+};
+
+static void again_fini(struct again *a)
+{
+	for (int k = 0; k < a->n_series; k++)
+		buf_fini(&a->stored[k].values);
+}
+
+static struct judge_launches *again_series(struct again *a, int k)
+{
+	return k == 0 ? &a->timed.decides : k == 1 ? &a->timed.bursts : &a->timed.call;
+}
+
+/** Read and judge. Own: again_fini, also after an error. */
+static int read_again(struct db *db, const struct rule *rule, struct store_cell *c, struct again *a, struct fw_err *err)
 {
 	bool by_call = strcmp(c->series, "call") == 0;
 	const char *const series[] = { c->series[0] ? c->series : "device", "sustained", "call" };
-	struct store_launches stored[3];
-	struct judge_timed t;
-	struct judge_launches *const to[] = { &t.decides, &t.bursts, &t.call };
-	int n = by_call ? 2 : 3, rc = 0;
-	judge_timed_init(&t);
-	memset(stored, 0, sizeof(stored));
-	for (int k = 0; k < n && rc == 0; k++) {
-		rc = store_cell_launches(db, c->id, series[k], &stored[k], err);
-		take_stored(&stored[k], to[k]);
+	struct judge_timed *t = &a->timed;
+	memset(a, 0, sizeof(*a));
+	judge_timed_init(t);
+	while (a->n_series < (by_call ? 2 : 3)) {
+		int k = a->n_series++;
+		if (store_cell_launches(db, c->id, series[k], &a->stored[k], err) != 0)
+			return -1;
+		take_stored(&a->stored[k], again_series(a, k));
 	}
-	if (rc == 0 && t.decides.n > 0) {
-		if (!by_call) {
-			t.host.n = stored[0].n;
-			memcpy(t.host.pairs, stored[0].host, sizeof(t.host.pairs));
-			memcpy(t.host.guard, stored[0].guard, sizeof(t.host.guard));
-		}
-		judge_timings(rule, strcmp(c->group, "block_sparse") == 0, &t, c);
-		for (int k = 0; k < n && rc == 0; k++)
-			rc = put_estimates(db, &stored[k], to[k], err);
+	if (t->decides.n == 0)
+		return 0;
+	if (!by_call) {
+		t->host.n = a->stored[0].n;
+		memcpy(t->host.pairs, a->stored[0].host, sizeof(t->host.pairs));
+		memcpy(t->host.guard, a->stored[0].guard, sizeof(t->host.guard));
+	}
+	judge_timings(rule, strcmp(c->group, "block_sparse") == 0, t, c);
+	return 0;
+}
+
+static int cell_again(
+	struct db *db, const struct rule *rule, const struct judge_groups *groups, struct store_cell *c, struct fw_err *err)
+{
+	struct again a;
+	int rc = read_again(db, rule, c, &a, err);
+	if (rc == 0 && a.timed.decides.n > 0) {
+		judge_groups_flag(groups, &a.timed, c);
+		for (int k = 0; k < a.n_series && rc == 0; k++)
+			rc = put_estimates(db, &a.stored[k], again_series(&a, k), err);
 		if (rc == 0)
-			rc = store_cell_verdict(db, c, err) || judge_facts_timed(db, c->id, &t, err) ? -1 : 0;
+			rc = store_cell_verdict(db, c, err) || judge_facts_timed(db, c->id, &a.timed, err) ? -1 : 0;
 	}
-	for (int k = 0; k < n; k++)
-		buf_fini(&stored[k].values);
+	again_fini(&a);
 	return rc;
+}
+
+static int groups_again(
+	struct db *db, int64_t comparison, const struct rule *rule, struct judge_groups *groups, struct fw_err *err)
+{
+	struct store_cell c = { .n = -1 };
+	int r;
+	groups->n = 0;
+	while ((r = store_cell_next(db, comparison, c.n, &c, err)) == 1) {
+		struct again a;
+		int rc = was_timed(&c) ? read_again(db, rule, &c, &a, err) : 1;
+		if (rc == 0)
+			judge_groups_add(groups, &c, &a.timed);
+		if (rc <= 0)
+			again_fini(&a);
+		if (rc < 0)
+			return -1;
+	}
+	return r;
 }
 
 static int all_again(
 	struct db *db, int64_t comparison, const struct rule *rule, enum verdict *verdict, bool *changed, struct fw_err *err)
 {
 	struct store_cell c = { .n = -1 };
+	struct judge_groups groups;
 	int r;
 	*verdict = VERDICT_NONE;
+	if (groups_again(db, comparison, rule, &groups, err) != 0)
+		return -1;
 	while ((r = store_cell_next(db, comparison, c.n, &c, err)) == 1) {
 		enum verdict before = c.verdict;
-		if (was_timed(&c) && cell_again(db, rule, &c, err))
+		if (was_timed(&c) && cell_again(db, rule, &groups, &c, err))
 			return -1;
 		*changed = *changed || c.verdict != before;
 		*verdict = verdict_worse(*verdict, c.verdict);

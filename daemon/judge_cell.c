@@ -48,7 +48,6 @@ static void collect(
 void judge_timed_init(struct judge_timed *t)
 {
 	memset(t, 0, sizeof(*t));
-	t->slow_pct[0] = t->slow_pct[1] = NAN;
 }
 
 const char *judge_series(const struct result *r, int cell)
@@ -88,22 +87,6 @@ static double side_median(const struct judge_launches *l, bool target)
 			all[n++] = v[k];
 	}
 	return n ? stats_median(all, n) : NAN;
-}
-
-/** Slow calls became more frequent. Fills the shares; leaves them, and `before`, where samples were thinned. */
-static bool has_tail(const struct judge_launches *l, bool before, double slow_pct[2])
-{
-	int base = 0, target = 0, total = 0;
-	for (int i = 0; i < l->n; i++) {
-		if (!timed(&l->pairs[i]))
-			return before;
-		base += stats_slow(l->pairs[i].base_ms, l->pairs[i].n);
-		target += stats_slow(l->pairs[i].target_ms, l->pairs[i].n);
-		total += l->pairs[i].n;
-	}
-	slow_pct[0] = 100.0 * base / total;
-	slow_pct[1] = 100.0 * target / total;
-	return stats_tail(base, total, target, total);
 }
 
 static void show_nothing(struct store_cell *c)
@@ -271,7 +254,8 @@ void judge_timings(const struct rule *general, bool sparse, struct judge_timed *
 	if (estimate(rule, &t->decides, &good, from, &beta)) {
 		base = side_median(&good, false);
 		target = side_median(&good, true);
-		tail = has_tail(&good, tail, t->slow_pct);
+		for (int i = 0; i < good.n; i++)
+			tail_count(&t->tail, &good.pairs[i], beta);
 	}
 	verdict_judge(rule, c->threshold_pct, sparse, good.estimate, good.n, &j);
 	j.beta = beta;
@@ -282,8 +266,14 @@ void judge_timings(const struct rule *general, bool sparse, struct judge_timed *
 	c->base_median_ms = base;
 	c->target_median_ms = target;
 	keep_silent(t, c);
-	/* The flag says that the typical call did not move; where it did, slow calls are no news. */
-	c->tail = tail && (c->verdict != VERDICT_REGRESSION || (j.flags & FLAG_SUSTAINED));
+	c->tail = tail;
+	judge_tail(t, &t->tail, c);
+}
+
+void judge_tail(const struct judge_timed *t, const struct tail *group, struct store_cell *c)
+{
+	bool moved = c->verdict == VERDICT_REGRESSION && !(c->flags & FLAG_SUSTAINED);
+	c->tail = !moved && (t->tail.total > 0 ? tail_is(&t->tail, group) : c->tail);
 }
 
 /* ---- what went wrong ------------------------------------------------------------------------------------------------- */

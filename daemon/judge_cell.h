@@ -7,6 +7,7 @@
 #define DAEMON_JUDGE_CELL_H
 
 #include "core/stats.h"
+#include "core/tail.h"
 #include "core/verdict.h"
 #include "db/store_result.h"
 #include "result.h"
@@ -28,7 +29,7 @@ struct judge_timed {
 	struct judge_launches host;    /* the host's time of enqueue, us in place of ms, where the device decides */
 
 	struct judgement sustained; /* found: what the bursts say; all.launches 0: nothing */
-	double slow_pct[2];         /* found: share of slow calls, base and target; NAN unknown */
+	struct tail tail;           /* found: slow calls of the series that decides; total 0: unknown */
 };
 
 /** Begin with nothing: no launches, no host times. */
@@ -43,6 +44,12 @@ void judge_collect(const struct result *r, int cell, struct judge_timed *out);
  * launch that is believed, rejected. Flags that need samples which were thinned stay as they are in `c`.
  */
 void judge_timings(const struct rule *rule, bool sparse, struct judge_timed *t, struct store_cell *c);
+
+/**
+ * Set `c->tail` by the cell's own slow calls and those of its group, which the caller has pooled. Stays as it is where samples were thinned,
+ * and false where the typical call got slower: there slow calls are no news.
+ */
+void judge_tail(const struct judge_timed *t, const struct tail *group, struct store_cell *c);
 
 /** Time of the target against that of `role` in the series that decides, all believed launches together. False: they were not timed side by side. */
 bool judge_estimate(const struct result *r, int cell, const char *role, struct estimate *out);

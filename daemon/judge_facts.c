@@ -104,8 +104,8 @@ int judge_facts_timed(struct db *db, int64_t cell, const struct judge_timed *t, 
 		put(&s, "sustained", "ci_high_pct", "pct", stats_change_pct(j->all.ci_low));
 		put(&s, "sustained", "launches", "count", j->all.launches);
 	}
-	put(&s, "slow_calls", "base_pct", "pct", t->slow_pct[0]);
-	put(&s, "slow_calls", "target_pct", "pct", t->slow_pct[1]);
+	put(&s, "slow_calls", "base_pct", "pct", t->tail.total ? 100.0 * t->tail.slow[0] / t->tail.total : NAN);
+	put(&s, "slow_calls", "target_pct", "pct", t->tail.total ? 100.0 * t->tail.slow[1] / t->tail.total : NAN);
 	return s.failed;
 }
 

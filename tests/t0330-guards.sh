@@ -81,6 +81,12 @@ ok "a target that is slow in one call of ten" compare '' tail --json
 is "is unchanged" "$(jq -r '[.cells[].verdict] | unique | join(" ")' <<<"$out")" unchanged
 is "and flagged in at least four of six cells" "$(jq '[.cells[] | select(.flags == "tail")] | length >= 4' <<<"$out")" true
 like "the table says so" "$(compare '' tail 2>&1)" 'unchanged \(tail\)'
+sed 's/^dense.*//; s/\[0.5\], block_sizes: \[64\]/[0.5, 0.75], block_sizes: [16, 32, 64]/; s/^directions.*/directions: [forward]/' "$tmp/tiny.yaml" >"$tmp/long.yaml"
+out=$("$worker" compare --suite "$tmp/long.yaml" --device sim --base "$modules/long.so" --target "$modules/long_tail.so" --json)
+is "calls too long to be made often show it together" "$(jq '[.cells[] | select(.flags | contains("tail"))] | length >= 4' <<<"$out")" true
+cp "$modules/long.so" "$modules/../same_long.so" && printf x >>"$modules/../same_long.so"
+out=$("$worker" compare --suite "$tmp/long.yaml" --device sim --base "$modules/long.so" --target "$modules/../same_long.so" --json)
+is "and equal ones show none" "$(jq -r '[.cells[].flags] | unique | join(",")' <<<"$out")" ""
 ok "equal modules" compare '' ../same --json
 is "have no flags" "$(jq -r '[.cells[].flags] | unique | join(",")' <<<"$out")" ""
 

@@ -104,18 +104,6 @@ static void bursts_make_a_regression_of_what_pairs_do_not_see(void **state)
 	assert_int_equal(pairs.verdict, VERDICT_UNCHANGED);
 }
 
-static void a_tail_is_suspected_before_it_is_called(void **state)
-{
-	(void)state;
-	assert_false(stats_tail(2, 32, 6, 32));
-	assert_true(stats_tail_open(2, 100, 9, 100));
-	assert_false(stats_tail(2, 100, 9, 100));
-	assert_true(stats_tail(10, 500, 45, 500));
-	assert_false(stats_tail_open(10, 500, 45, 500));
-	assert_false(stats_tail_open(10, 500, 12, 500));
-	assert_false(stats_tail_open(0, 0, 0, 0));
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -123,7 +111,6 @@ int main(void)
 		cmocka_unit_test(host_time_is_flagged_when_it_surely_grew),
 		cmocka_unit_test(raw_and_adjusted_may_lie_apart),
 		cmocka_unit_test(bursts_make_a_regression_of_what_pairs_do_not_see),
-		cmocka_unit_test(a_tail_is_suspected_before_it_is_called),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

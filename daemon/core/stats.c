@@ -16,11 +16,7 @@ enum { MEDIAN_MAX = 4096 };
 
 #define REST_SD                                                                                                                  \
 	0.001 /* of y - beta z, and as how many pairs this counts: seen on an H200 for calls above 1 ms, 0.0001 to 0.002 */
-#define REST_PRIOR   2
-#define SLOW_FACTOR  1.04
-#define TAIL_MORE    0.05 /* of share */
-#define TAIL_P       0.001
-#define TAIL_SUSPECT 0.1
+#define REST_PRIOR 2
 
 double rule_k(int n_cells)
 {
@@ -275,36 +271,4 @@ double stats_median(const float *v, int n)
 		sorted[i] = (double)v[i];
 	qsort(sorted, (size_t)n, sizeof *sorted, by_value);
 	return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
-}
-
-int stats_slow(const float *v, int n)
-{
-	double limit = SLOW_FACTOR * stats_median(v, n);
-	int slow = 0;
-
-	for (int i = 0; i < n; i++)
-		slow += (double)v[i] > limit;
-	return slow;
-}
-
-/* p of slow calls having become more frequent; 1 where the share did not grow enough. */
-static double tail_p(int base_slow, int base_total, int target_slow, int target_total)
-{
-	if (base_total < 1 || target_total < 1)
-		return 1;
-	double more = (double)target_slow / target_total - (double)base_slow / base_total;
-
-	return more > TAIL_MORE ? stats_fisher(base_slow, base_total, target_slow, target_total) : 1;
-}
-
-bool stats_tail(int base_slow, int base_total, int target_slow, int target_total)
-{
-	return tail_p(base_slow, base_total, target_slow, target_total) < TAIL_P;
-}
-
-bool stats_tail_open(int base_slow, int base_total, int target_slow, int target_total)
-{
-	double p = tail_p(base_slow, base_total, target_slow, target_total);
-
-	return p >= TAIL_P && p < TAIL_SUSPECT;
 }

@@ -105,16 +105,7 @@ double stats_t95(double degrees);
 /** Median of values. Shape: v[n], not changed; n <= 4096. 0 for n = 0. */
 double stats_median(const float *v, int n);
 
-/** Slow calls: how many lie above 1.04 times the median of v. Shape: v[n], one side of one launch. */
-int stats_slow(const float *v, int n);
-
 /** Fisher's exact test on slow calls: the one-sided p that target has more than base by chance. */
 double stats_fisher(int base_slow, int base_total, int target_slow, int target_total);
-
-/** Whether slow calls became more frequent: Fisher p < 0.001 and more than 5 points of share. Counts over all launches. */
-bool stats_tail(int base_slow, int base_total, int target_slow, int target_total);
-
-/** Whether slow calls look more frequent, p < 0.1 at the same difference, without being called so yet: worth more launches. */
-bool stats_tail_open(int base_slow, int base_total, int target_slow, int target_total);
 
 #endif

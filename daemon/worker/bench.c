@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/proc.h"
 #include "core/guard.h"
+#include "core/tail.h"
 #include "worker/kernelcode.h"
 
 int bench_init(struct bench *b, const struct cell *cells, int n_cells, struct fw_err *err)
@@ -195,23 +196,26 @@ int bench_add(struct bench *b, const struct msg_cell *m, struct fw_err *err)
 	return bench_keep(c->launch, &c->n_launches, m, err) < 0 ? -1 : 1;
 }
 
+static struct launch_pairs pairs_of(const struct bench_launch *l)
+{
+	const float *v = l->values;
+
+	return (struct launch_pairs){ .set = l->set,
+		.n = l->n,
+		.base_ms = v,
+		.target_ms = v + l->n,
+		.base_mhz = l->clocks ? v + 2 * l->n : NULL,
+		.target_mhz = l->clocks ? v + 3 * l->n : NULL };
+}
+
 /* Estimates of a list of launches. Shape: e[n]. */
 static void estimate(const struct rule *r, const struct bench_launch *list, int n, struct launch_estimate *e, double *beta)
 {
 	struct launch_pairs pairs[STATS_LAUNCHES_MAX];
 	int i;
 
-	for (i = 0; i < n; i++) {
-		const struct bench_launch *l = &list[i];
-		const float *v = l->values;
-
-		pairs[i] = (struct launch_pairs){ .set = l->set,
-			.n = l->n,
-			.base_ms = v,
-			.target_ms = v + l->n,
-			.base_mhz = l->clocks ? v + 2 * l->n : NULL,
-			.target_mhz = l->clocks ? v + 3 * l->n : NULL };
-	}
+	for (i = 0; i < n; i++)
+		pairs[i] = pairs_of(&list[i]);
 	stats_launches(r, pairs, n, e, beta);
 }
 
@@ -233,7 +237,6 @@ void bench_judge(struct bench *b, int cell)
 	estimate(&raw, c->burst, c->n_bursts, e, &none);
 	verdict_judge(&raw, b->cells[cell].threshold_pct, sparse, e, c->n_bursts, &c->sustained);
 	verdict_sustained(&c->judgement, &c->sustained);
-	c->judgement.flags |= bench_tail(b, cell) ? FLAG_TAIL : 0;
 	c->judged = c->judged || c->n_launches > 0;
 }
 
@@ -265,38 +268,48 @@ enum verdict bench_verdict(const struct bench *b, int cell)
 	return c->judged ? c->judgement.verdict : VERDICT_UNDECIDED;
 }
 
-/* Slow calls of each side over all launches. Returns the calls of a side. */
-static int count_slow(const struct bench_cell *c, int slow[2])
+/* Slow calls over all launches of a cell, and of all cells that run the same kernel. */
+static void count_slow(const struct bench *b, int cell, struct tail *own, struct tail *group)
 {
-	int total = 0, i;
+	bool sparse = b->cells[cell].attention.mask == FW_BLOCKS;
+	int i, j;
 
-	slow[0] = slow[1] = 0;
-	for (i = 0; i < c->n_launches; i++) {
-		const struct bench_launch *l = &c->launch[i];
+	*own = *group = (struct tail){ .total = 0 };
+	for (i = 0; i < b->n_cells; i++) {
+		const struct bench_cell *c = &b->cell[i];
+		struct tail t = { .total = 0 };
 
-		slow[0] += stats_slow(l->values, l->n);
-		slow[1] += stats_slow(l->values + l->n, l->n);
-		total += l->n;
+		if (b->cells[i].direction != b->cells[cell].direction || (b->cells[i].attention.mask == FW_BLOCKS) != sparse)
+			continue;
+		for (j = 0; j < c->n_launches; j++) {
+			struct launch_pairs pairs = pairs_of(&c->launch[j]);
+
+			tail_count(&t, &pairs, c->judgement.beta);
+		}
+		tail_pool(group, &t);
+		if (i == cell)
+			*own = t;
 	}
-	return total;
 }
 
 bool bench_tail(const struct bench *b, int cell)
 {
 	const struct bench_cell *c = &b->cell[cell];
-	int slow[2], total = count_slow(c, slow);
+	struct tail own, group;
 
-	return (c->judgement.verdict != VERDICT_REGRESSION || (c->judgement.flags & FLAG_SUSTAINED)) &&
-	       stats_tail(slow[0], total, slow[1], total);
+	count_slow(b, cell, &own, &group);
+	return (c->judgement.verdict != VERDICT_REGRESSION || (c->judgement.flags & FLAG_SUSTAINED)) && tail_is(&own, &group);
 }
 
 bool bench_tail_open(const struct bench *b, int cell)
 {
 	const struct bench_cell *c = &b->cell[cell];
-	int slow[2], total = count_slow(c, slow);
+	struct tail own, group;
 
-	return c->judgement.want_set == 0 && c->judgement.verdict != VERDICT_REGRESSION && c->n_launches < b->rule.launches_max &&
-	       stats_tail_open(slow[0], total, slow[1], total);
+	if (c->judgement.want_set != 0 || c->judgement.verdict == VERDICT_REGRESSION || c->n_launches >= b->rule.launches_max)
+		return false;
+	count_slow(b, cell, &own, &group);
+	return tail_is_open(&own, &group);
 }
 
 double bench_median_ms(const struct bench *b, int cell, bool target)

@@ -48,7 +48,7 @@ enum verdict report_verdict(const struct bench *b)
 
 static int flags_of(const struct bench *b, int cell)
 {
-	return b->cell[cell].judged ? b->cell[cell].judgement.flags : 0;
+	return b->cell[cell].judged ? b->cell[cell].judgement.flags | (bench_tail(b, cell) ? FLAG_TAIL : 0) : 0;
 }
 
 static const char *border(const struct bench *b, int cell)

@@ -1,0 +1,27 @@
+/**
+ * judge_groups.h - cells that run the same kernel: one direction of the dense or of the sparse ones. What a cell is called too rarely to
+ * show, its group may. Pure.
+ */
+#ifndef DAEMON_JUDGE_GROUPS_H
+#define DAEMON_JUDGE_GROUPS_H
+
+#include "judge_cell.h"
+
+enum { JUDGE_GROUPS_MAX = 16 }; /* cells beyond them stand for themselves */
+
+struct judge_groups {
+	int n;
+	struct {
+		char group[16], direction[16];
+		struct tail tail;
+	} of[JUDGE_GROUPS_MAX];
+};
+
+/** Add a judged cell. Begin with n = 0. */
+void judge_groups_add(struct judge_groups *g, const struct store_cell *c, const struct judge_timed *t);
+/** Pool all cells of a result. */
+void judge_groups_of_result(const struct result *r, struct judge_groups *g);
+/** Flag a judged cell by its group, once all cells have been added. */
+void judge_groups_flag(const struct judge_groups *g, const struct judge_timed *t, struct store_cell *c);
+
+#endif
