@@ -170,6 +170,27 @@ push lines main
 is "a program of its own is measured" "$(result_of "$(head_of lines)" | cut -d' ' -f1)" done
 like "when the others have left the device" "$(body_of "$(head_of lines)" | jq -c '[.notes[].text]')" 'waiting for 2 other processes on sim-0; 0 of at most 600 s'
 : >"$guards"
+lines() { # script of readings, subject: a commit on branch work, measured under them; its first cell
+	echo "$1" >"$guards"
+	echo "# $2" >>"$tmp/lines/bench.sh"
+	commit lines "$2"
+	push lines work
+	result_of "$(head_of lines)"
+}
+lost_launches() { body_of "$(head_of lines)" | jq -r '.launches - .cells[0].launches'; }
+why_lines() { body_of "$(head_of lines)" | jq -r '.cells[0].reason'; }
+is "a reading in a first round, which is taken again" "$(lines 'launch=1 pass=0 reasons=0x20' once) $(lost_launches)" "done unchanged 0"
+is "heat in a whole launch" "$(lines 'launch=2 reasons=0x40' launch) $(lost_launches)" "done unchanged 1"
+is "a slowdown in every round" "$(lines 'reasons=0x8' always)" "done rejected"
+like "is no measurement" "$(why_lines)" 'not measured: a hardware slowdown .*, in 3 launches'
+is "others on the device while programs run" "$(lines 'foreign=2' crowd)" "done rejected"
+like "are named" "$(why_lines)" 'not measured: 2 other processes used the device, in 3 launches'
+sed -i 's/budget_s: 30/&, gpu: false/' "$tmp/lines/.flopwatch.yaml"
+commit lines "it uses no GPU"
+push lines main
+result_of "$(head_of lines)" >/dev/null
+is "what uses no GPU is not asked about one" "$(lines 'reasons=0x8' cpu)" "done unchanged"
+: >"$guards"
 
 # ---- quarantine ----
 device_state() { api devices | jq -r '.items[] | select(.kind == "sim") | .state'; }

@@ -236,7 +236,7 @@ struct msg_note {
 	char text[400];
 };
 
-/** How a device is: whether somebody else uses it (what "idle"), whether it still computes and times rightly ("canary"). */
+/** How a device is: whether somebody else uses it (what "idle"), what else it says of itself ("guard"), whether it still computes and times rightly ("canary"). */
 struct msg_state {
 	char what[8];
 	bool ok;
@@ -260,9 +260,10 @@ struct msg_audit {
 
 /** Worker to runner, on the runner's standard input: one process's whole task. */
 struct msg_run {
-	char mode[8];    /* "check" "launch" "capture" "audit"; "idle" and "canary" have neither subjects nor cells */
+	char mode[8];    /* "check" "launch" "capture" "audit"; "idle" "guard" "canary" have neither subjects nor cells */
 	char device[64]; /* uuid, or "cpu:0" "cuda:0" "sim:0" */
 	int launch, set;
+	int pass; /* mode guard: times of this launch that readings made void before */
 	uint64_t seed;
 	char seal[17]; /* "": none. Every record is preceded by it and the record's number, "SEAL 0 {...}" */
 	int n_subjects;

@@ -332,7 +332,7 @@ static int read_bursts(struct fields *f, struct msg_run *run)
 
 static int read_run(json_t *object, struct msg_run *run, struct fw_err *err)
 {
-	static const char *const modes[] = { "check", "launch", "capture", "audit", "idle", "canary", NULL };
+	static const char *const modes[] = { "check", "launch", "capture", "audit", "idle", "guard", "canary", NULL };
 	struct fields f;
 
 	field_begin(&f, object, err, "run");
@@ -340,6 +340,7 @@ static int read_run(json_t *object, struct msg_run *run, struct fw_err *err)
 	field_token(&f, "device", FIELD_WORD, 1, run->device, sizeof run->device);
 	run->launch = (int)field_int(&f, "launch", 0, INT_MAX);
 	run->set = (int)field_int(&f, "set", 0, 2);
+	run->pass = (int)field_int_or(&f, "pass", 0, INT_MAX, 0);
 	run->seed = field_u64(&f, "seed");
 	if (field_has(&f, "seal"))
 		field_token(&f, "seal", FIELD_HEX, 16, run->seal, sizeof run->seal);

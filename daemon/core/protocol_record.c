@@ -392,7 +392,7 @@ static int read_note(struct fields *f, struct msg_note *m)
 
 static int read_state(struct fields *f, struct msg_state *m)
 {
-	static const char *const whats[] = { "idle", "canary", NULL };
+	static const char *const whats[] = { "idle", "guard", "canary", NULL };
 
 	field_word(f, "what", whats, m->what, sizeof m->what);
 	m->ok = field_bool(f, "ok");

@@ -209,6 +209,8 @@ static void put_run(struct jsonw *j, const struct msg_run *m)
 	jsonw_kv_string(j, "device", m->device);
 	jsonw_kv_int(j, "launch", m->launch);
 	jsonw_kv_int(j, "set", m->set);
+	if (m->pass)
+		jsonw_kv_int(j, "pass", m->pass);
 	put_u64(j, "seed", m->seed);
 	if (m->seal[0])
 		jsonw_kv_string(j, "seal", m->seal);

@@ -131,8 +131,11 @@ struct device_ops {
 	void (*profiler)(struct device *, bool start);
 	/** Power, temperature, clock, limit reasons, foreign processes, XIDs, memory errors; what is unknown is left as it is. */
 	void (*guard)(struct device *, struct msg_guard *out);
-	/** Processes on device `index`, which this process has not opened, and who they are. -1: unknown. NULL: nobody can tell. */
-	int (*others)(int index, char *who, size_t size);
+	/**
+	 * Readings of device `index`, which this process has not opened: all processes on it are foreign, `who` says which they are, and
+	 * memory errors are counted from the driver's start. NULL: nobody can tell.
+	 */
+	void (*look)(int index, struct msg_guard *out, char *who, size_t size);
 	/** Energy used so far, any origin. -1: unknown. NULL: nobody can tell. Units: J. */
 	double (*energy_j)(struct device *);
 	/** Settings that outlive a module's calls and change what later ones cost. Shape: out[DEVICE_SETTINGS_MAX]. Returns their number. */

@@ -579,25 +579,31 @@ static void cuda_profiler(struct device *d, bool start)
 		cudaGetLastError(); /* no profiler attached */
 }
 
+/* What the driver says of a device, but for its processes, XIDs and errors. */
+static void take_reading(const struct nvml_reading *now, struct msg_guard *out)
+{
+	out->power_w = now->power_w;
+	out->temp_c = now->temp_c;
+	out->sm_mhz = now->sm_mhz;
+	out->reasons = now->reasons < 0 ? 0 : (uint64_t)now->reasons;
+	if (now->reasons >= 0)
+		snprintf(out->regime, sizeof(out->regime), "%s", now->reasons & GUARD_POWER_CAP ? "power_limited" : "boost");
+	out->energy_j = now->energy_j;
+}
+
 static void cuda_guard(struct device *d, struct msg_guard *out)
 {
 	struct nvml_reading now;
 	unsigned pid[NVML_PIDS_MAX];
 	nvml_read(d->uuid, &now);
 	int n = nvml_compute_pids(d->uuid, pid, NVML_PIDS_MAX);
-	out->power_w = now.power_w;
-	out->temp_c = now.temp_c;
-	out->sm_mhz = now.sm_mhz;
-	out->reasons = now.reasons < 0 ? 0 : (uint64_t)now.reasons;
+	take_reading(&now, out);
 	out->foreign = -1;
 	if (n >= 0 && d->pid != 0) {
 		out->foreign = 0;
 		for (int i = 0; i < n; i++)
 			out->foreign += pid[i] != d->pid;
 	}
-	if (now.reasons >= 0)
-		snprintf(out->regime, sizeof(out->regime), "%s", now.reasons & GUARD_POWER_CAP ? "power_limited" : "boost");
-	out->energy_j = now.energy_j;
 	out->xid = nvml_xid(d->uuid);
 	if (now.ecc >= 0 && d->ecc >= 0 && now.ecc > d->ecc)
 		out->ecc = (int)(now.ecc - d->ecc);
@@ -609,19 +615,23 @@ static double cuda_energy_j(struct device *d)
 	return nvml_energy_j(d->uuid);
 }
 
-static int cuda_others(int index, char *who, size_t size)
+static void cuda_look(int index, struct msg_guard *out, char *who, size_t size)
 {
+	struct nvml_reading now;
 	struct msg_device about;
 	struct fw_err err = {};
 	unsigned pid[NVML_PIDS_MAX];
 	size_t used = 0;
 	who[0] = 0;
 	if (cuda_describe(index, &about, &err) != 0)
-		return -1;
+		return;
+	nvml_read(about.uuid, &now);
+	take_reading(&now, out);
+	out->ecc = now.ecc > 0 ? (int)(now.ecc < INT_MAX ? now.ecc : INT_MAX) : 0;
 	int n = nvml_compute_pids(about.uuid, pid, NVML_PIDS_MAX);
 	for (int i = 0; i < n && used + 24 < size; i++)
 		used += (size_t)snprintf(who + used, size - used, "%spid %u", i ? ", " : "", pid[i]);
-	return n;
+	out->foreign = n;
 }
 
 /* Limits of the context, and memory in use that is not ours. The stack's limit is left out: the driver raises it by itself for
@@ -704,7 +714,7 @@ static struct device_ops make_ops(void)
 	o.capture = cuda_capture;
 	o.profiler = cuda_profiler;
 	o.guard = cuda_guard;
-	o.others = cuda_others;
+	o.look = cuda_look;
 	o.energy_j = cuda_energy_j;
 	o.settings = cuda_settings;
 	o.set_back = cuda_set_back;

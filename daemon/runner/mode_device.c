@@ -136,21 +136,23 @@ int mode_canary_run(const struct msg_run *run, struct records *records)
 	return records->failed ? RUNNER_ERROR : 0;
 }
 
-int mode_idle_run(const struct msg_run *run, struct records *records)
+int mode_look_run(const struct msg_run *run, struct records *records)
 {
-	struct msg_state state = { .what = "idle" };
+	bool waits = strcmp(run->mode, "idle") == 0;
+	struct guard_moment now = { .at = waits ? "idle" : "time", .launch = run->launch, .cell = -1, .pass = run->pass };
+	struct msg_state state = { .ok = false };
 	const struct device_ops *ops;
 	struct fw_err err = { 0 };
 	int index;
+	snprintf(state.what, sizeof(state.what), "%s", run->mode);
 	guard_unknown(&state.guard);
 	if (device_find(run->device, &ops, &index, &err) != 0) {
 		snprintf(state.detail, sizeof(state.detail), "%.399s", err.text);
 	} else {
-		if (ops->others)
-			state.guard.foreign = ops->others(index, state.detail, sizeof(state.detail));
+		if (ops->look)
+			ops->look(index, &state.guard, state.detail, sizeof(state.detail));
 		if (strcmp(ops->kind, "cuda") != 0)
-			guard_script_apply(
-				run->guards, &(struct guard_moment){ .at = "idle", .launch = run->launch }, &state.guard);
+			guard_script_apply(run->guards, &now, &state.guard);
 		state.ok = state.guard.foreign <= 0;
 	}
 	record_state(records, &state);

@@ -66,8 +66,8 @@ static int run_mode(const struct msg_run *run, struct records *records, struct f
 {
 	struct runner runner;
 	volatile int status = RUNNER_ERROR; /* pthread_cleanup_push may be made of setjmp */
-	if (strcmp(run->mode, "idle") == 0)
-		return mode_idle_run(run, records);
+	if (strcmp(run->mode, "idle") == 0 || strcmp(run->mode, "guard") == 0)
+		return mode_look_run(run, records);
 	if (strcmp(run->mode, "canary") == 0)
 		return mode_canary_run(run, records);
 	unfinished = &runner;
@@ -104,7 +104,7 @@ int task_run(int in_fd, int records_fd)
 	if (read_line(in_fd, &in, &line, &len, &err) != 0 || protocol_parse(line, len, &m, &err) != 0)
 		goto out;
 	if (m.t != MSG_RUN || strcmp(m.u.run->mode, "capture") == 0) {
-		err_set(&err, ERR_PROTOCOL, "expected a run line with mode check, launch, audit, idle or canary");
+		err_set(&err, ERR_PROTOCOL, "expected a run line with mode check, launch, audit, idle, guard or canary");
 		msg_fini(&m);
 		goto out;
 	}

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "core/guard.h"
 #include "worker/pump.h"
 
 enum { TRIES = 3, AGAIN_MS = 1000, POLL_MS = 1000, PAUSE_SIM_MS = 20, SAY_S = 60, QUESTION_S = 60 };
@@ -22,19 +23,25 @@ static int take_state(void *arg, struct msg *m, struct fw_err *err)
 }
 
 /* One process. Its end without an answer is an answer too. */
-static int ask(struct bench *b, const char *what, int number, struct msg_state *state, struct fw_err *err)
+static int ask(struct bench *b, const char *what, int number, int pass, struct msg_state *state, struct fw_err *err)
 {
-	struct runner_task task = {
-		.mode = what, .launch = number, .seed = b->seed, .deadline_s = QUESTION_S, .record = take_state, .arg = state
-	};
+	struct runner_task task = { .mode = what,
+		.launch = number,
+		.pass = pass,
+		.seed = b->seed,
+		.deadline_s = QUESTION_S,
+		.record = take_state,
+		.arg = state };
 	struct runner_end end;
 
 	*state = (struct msg_state){ .ok = false };
 	if (runner_child_run(b, &task, &end, err) < 0)
 		return -1;
-	if (!state->what[0])
+	if (!state->what[0]) {
+		guard_unknown(&state->guard);
 		snprintf(state->detail, sizeof state->detail, "no answer: %.380s",
 			end.failure[0] ? end.detail : "the process ended too early");
+	}
 	snprintf(state->what, sizeof state->what, "%s", what);
 	return 0;
 }
@@ -50,7 +57,7 @@ int canary_run(struct bench *b, struct msg_state *state, struct fw_err *err)
 	int i;
 
 	for (i = 0; i < TRIES; i++) {
-		if ((i > 0 && pump_sleep(b->peer, pause_ms(b, AGAIN_MS), err) < 0) || ask(b, "canary", i + 1, state, err) < 0)
+		if ((i > 0 && pump_sleep(b->peer, pause_ms(b, AGAIN_MS), err) < 0) || ask(b, "canary", i + 1, 0, state, err) < 0)
 			return -1;
 		log_info("canary", "device=%s ok=%d err=%s", log_quote(b->device.uuid), state->ok, log_quote(state->detail));
 		if (state->ok)
@@ -83,6 +90,47 @@ int canary_after(struct bench *b, const struct runner_end *end, struct fw_err *e
 	return canary_lost(b, why, err);
 }
 
+/* Only a GPU has a driver to ask; tests say what others would read. */
+static bool can_tell(const struct bench *b)
+{
+	return strcmp(b->device.kind, "cuda") == 0 || getenv("FLOPWATCH_SIM_GUARD");
+}
+
+int canary_guard(struct bench *b, int pass, struct msg_guard *out, struct fw_err *err)
+{
+	struct msg_state state;
+	int i, errors;
+
+	guard_unknown(out);
+	if (!can_tell(b))
+		return 0;
+	for (i = 0; i < TRIES; i++) {
+		if ((i > 0 && pump_sleep(b->peer, pause_ms(b, AGAIN_MS), err) < 0) ||
+			ask(b, "guard", b->launches, pass, &state, err) < 0)
+			return -1;
+		if (state.guard.foreign <= 0)
+			break; /* else a process that has just ended may still be listed */
+	}
+	*out = state.guard;
+	if (strcmp(b->device.kind, "cuda") == 0) { /* counted since the driver's start */
+		errors = out->ecc;
+		out->ecc = b->guarded && errors > b->ecc ? errors - b->ecc : 0;
+		b->ecc = errors;
+		b->guarded = true;
+	}
+	return 0;
+}
+
+int canary_xid(struct bench *b, int xid, struct fw_err *err)
+{
+	char why[80];
+
+	if (b->lost || !guard_xid_breaks(xid))
+		return 0;
+	snprintf(why, sizeof why, "the driver reported XID %d", xid);
+	return canary_lost(b, why, err);
+}
+
 static int say_waiting(struct bench *b, const struct msg_state *state, double waited_s, struct fw_err *err)
 {
 	struct msg m = { .t = MSG_NOTE, .u.note = { .cell = -1 } };
@@ -100,10 +148,10 @@ int canary_wait_idle(struct bench *b, struct fw_err *err)
 	struct msg_state state;
 	char why[200];
 
-	if (strcmp(b->device.kind, "cuda") != 0 && !getenv("FLOPWATCH_SIM_GUARD"))
-		return 1; /* nobody could tell */
+	if (!can_tell(b))
+		return 1;
 	for (;;) {
-		if (ask(b, "idle", ++b->idle_looks, &state, err) < 0)
+		if (ask(b, "idle", ++b->idle_looks, 0, &state, err) < 0)
 			return -1;
 		if (state.ok || state.guard.foreign <= 0) /* free, or nobody can tell */
 			return 1;

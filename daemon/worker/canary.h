@@ -19,7 +19,14 @@ int canary_run(struct bench *b, struct msg_state *state, struct fw_err *err);
 int canary_after(struct bench *b, const struct runner_end *end, struct fw_err *err);
 /** Tell that the device is broken. Ends all work on it. */
 int canary_lost(struct bench *b, const char *why, struct fw_err *err);
+/** The driver reported this XID: where it means broken hardware, tell. 0 none. */
+int canary_xid(struct bench *b, int xid, struct fw_err *err);
 
+/**
+ * What the device says of itself now, from a process that is not on it; nothing known where nobody can tell. To be read before and after
+ * times that other programs take, `pass` times of which were void before. Memory errors are those since the reading before.
+ */
+int canary_guard(struct bench *b, int pass, struct msg_guard *out, struct fw_err *err);
 /**
  * Wait until no other process computes on the device, telling so in notes. 1 it is free, 0 the limit wait_s ran out: every open
  * cell has its fault then; -1 error.

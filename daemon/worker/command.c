@@ -11,14 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/guard.h"
-#include "core/inputs.h"
 #include "worker/canary.h"
-#include "worker/command_run.h"
+#include "worker/command_launch.h"
 #include "worker/measure.h"
 #include "worker/workdir.h"
 
-enum { BASE, TARGET, SIDES, PROCESSES = 2 * SIDES };
+enum { BASE = COMMAND_BASE, TARGET = COMMAND_TARGET, PAIR };
 
 static const char prefix[] = "side-";
 
@@ -61,22 +59,6 @@ void command_clear(const struct build_context *c, const struct msg_job *ask)
 	}
 }
 
-struct command {
-	struct bench *bench;
-	const struct build_context *build;
-	const struct msg_job *ask;
-	const struct msg_subject *side[SIDES];
-};
-
-static int tell(struct command *m, int side, const char *step, struct fw_err *err)
-{
-	struct msg at = { .t = MSG_AT, .u.at = { .launch = m->bench->launches, .cell = -1 } };
-
-	snprintf(at.u.at.role, sizeof at.u.at.role, "%s", m->side[side]->role);
-	snprintf(at.u.at.step, sizeof at.u.at.step, "%s", step);
-	return bench_send(m->bench, &at, err);
-}
-
 /* ---- the cells ----------------------------------------------------------------------------------------------------------- */
 
 static double flops_of(const struct reading_row *row)
@@ -88,7 +70,7 @@ static double flops_of(const struct reading_row *row)
 static int collect(
 	struct command *m, const struct reading *base, const struct reading *target, struct msg_found *found, struct fw_err *err)
 {
-	for (int side = BASE; side < SIDES; side++) {
+	for (int side = BASE; side < PAIR; side++) {
 		const struct reading *r = side == BASE ? base : target;
 
 		for (int i = 0; i < r->n_rows; i++) {
@@ -138,7 +120,7 @@ static int note_absent(struct command *m, const struct reading *base, const stru
 	struct bench *b = m->bench;
 
 	for (int i = 0; i < b->n_cells; i++)
-		for (int side = BASE; side < SIDES; side++)
+		for (int side = BASE; side < PAIR; side++)
 			if (!reading_find(side == BASE ? base : target, b->cells[i].key) &&
 				bench_fault(b, i, m->side[side]->role, "unsupported", "the benchmark does not write this row",
 					err) < 0)
@@ -146,16 +128,16 @@ static int note_absent(struct command *m, const struct reading *base, const stru
 	return 0;
 }
 
-/* Run both sides once. 1 and the cells, 0 too many of them, -1. */
+/* Run every side once. 1 and the cells, 0 too many of them, -1. */
 static int discover(struct command *m, struct cell **cells, struct fw_err *err)
 {
-	struct reading reading[SIDES] = { 0 };
-	struct command_trouble trouble[SIDES];
+	struct reading reading[COMMAND_SIDES_MAX] = { 0 };
+	struct command_trouble trouble[COMMAND_SIDES_MAX];
 	struct msg message = { .t = MSG_FOUND, .u.found = calloc(1, sizeof(struct msg_found)) };
-	int ran[SIDES] = { 0 }, status = message.u.found ? 0 : err_set(err, ERR_INTERNAL, "out of memory");
+	int ran[COMMAND_SIDES_MAX] = { 0 }, status = message.u.found ? 0 : err_set(err, ERR_INTERNAL, "out of memory");
 
-	for (int side = BASE; side < SIDES && status == 0; side++) {
-		status = tell(m, side, "check", err);
+	for (int side = BASE; side < m->n_sides && status == 0; side++) {
+		status = command_tell(m, side, "check", err);
 		if (status == 0)
 			ran[side] = command_run(m->bench, m->build, m->side[side], &reading[side], &trouble[side], err);
 		status = ran[side] < 0 ? -1 : status;
@@ -164,126 +146,34 @@ static int discover(struct command *m, struct cell **cells, struct fw_err *err)
 		status = collect(m, &reading[BASE], &reading[TARGET], message.u.found, err);
 	if (status == 1 && message.u.found->n > 0)
 		status = make_cells(m, message.u.found, cells, err) < 0 || bench_send(m->bench, &message, err) < 0 ? -1 : 1;
-	for (int side = BASE; side < SIDES && status == 1; side++)
-		if (!ran[side] &&
-			bench_fault(m->bench, -1, m->side[side]->role, trouble[side].failure, trouble[side].detail, err) < 0)
+	for (int side = m->n_sides - 1; side >= BASE && status == 1; side--)
+		if (!ran[side] && command_failed(m, side, &trouble[side], err) < 0)
 			status = -1;
 	if (status == 1 && ran[BASE] && ran[TARGET] && note_absent(m, &reading[BASE], &reading[TARGET], err) < 0)
 		status = -1;
-	reading_fini(&reading[BASE]);
-	reading_fini(&reading[TARGET]);
+	for (int side = BASE; side < COMMAND_SIDES_MAX; side++)
+		reading_fini(&reading[side]);
 	msg_fini(&message);
-	return status;
-}
-
-/* ---- launches ------------------------------------------------------------------------------------------------------------ */
-
-static int announce(struct command *m, const int *list, int n, int set, uint64_t seed, struct fw_err *err)
-{
-	struct msg message = { .t = MSG_LAUNCH, .u.launch = calloc(1, sizeof(struct msg_launch)) };
-
-	if (!message.u.launch)
-		return err_set(err, ERR_INTERNAL, "out of memory");
-	message.u.launch->launch = m->bench->launches;
-	message.u.launch->set = set;
-	message.u.launch->seed = seed;
-	message.u.launch->n_cells = n;
-	memcpy(message.u.launch->cell, list, (size_t)n * sizeof *list);
-	int status = bench_send(m->bench, &message, err);
-
-	msg_fini(&message);
-	return status;
-}
-
-/* One cell of a launch: the medians of its four processes are two pairs. */
-static int add_cell(
-	struct command *m, int cell, int set, const int order[PROCESSES], const struct reading *reading, struct fw_err *err)
-{
-	struct bench *b = m->bench;
-	struct msg message = { .t = MSG_CELL, .u.cell = calloc(1, sizeof(struct msg_cell)) };
-	struct msg_cell *c = message.u.cell;
-	int taken[SIDES] = { 0, 0 }, status = 0;
-
-	if (!c)
-		return err_set(err, ERR_INTERNAL, "out of memory");
-	*c = (struct msg_cell){
-		.launch = b->launches, .set = set, .cell = cell, .series = "process", .n_subjects = SIDES, .n = BENCHMARK_PAIRS
-	};
-	guard_unknown(&c->guard);
-	for (int side = BASE; side < SIDES; side++) {
-		snprintf(c->role[side], sizeof c->role[side], "%s", m->side[side]->role);
-		c->ms[side] = calloc(BENCHMARK_PAIRS, sizeof(float));
-		status = c->ms[side] ? status : err_set(err, ERR_INTERNAL, "out of memory");
-	}
-	for (int p = 0; p < PROCESSES && status == 0; p++) {
-		const struct reading_row *row = reading_find(&reading[p], b->cells[cell].key);
-
-		c->order[p] = order[p] == BASE ? 'A' : 'B';
-		if (row)
-			c->ms[order[p]][taken[order[p]]++] = (float)row->median_ms;
-		else
-			status = bench_fault(b, cell, m->side[order[p]]->role, "abi",
-					 "a later run of the benchmark did not write this row", err) < 0
-					 ? -1
-					 : 1;
-	}
-	if (status == 0 && bench_add(b, c, err) < 0)
-		status = -1;
-	if (status == 0) {
-		bench_judge(b, cell);
-		status = bench_send(b, &message, err);
-	}
-	msg_fini(&message);
-	return status < 0 ? -1 : 0;
-}
-
-static int launch(struct command *m, const int *list, int n, int set, struct fw_err *err)
-{
-	struct bench *b = m->bench;
-	uint64_t seed = inputs_mix(b->seed + (uint64_t)++b->launches);
-	int first = (int)(seed & 1), order[PROCESSES] = { first, !first, !first, first };
-	struct reading reading[PROCESSES] = { 0 };
-	struct command_trouble trouble;
-	int status = announce(m, list, n, set, seed, err), ran = 1;
-
-	for (int p = 0; p < PROCESSES && status == 0 && ran == 1; p++) {
-		status = tell(m, order[p], "time", err);
-		if (status == 0)
-			ran = command_run(b, m->build, m->side[order[p]], &reading[p], &trouble, err);
-		if (ran == 0)
-			status = bench_fault(b, -1, m->side[order[p]]->role, trouble.failure, trouble.detail, err);
-		status = ran < 0 ? -1 : status;
-	}
-	for (int i = 0; i < n && status == 0 && ran == 1; i++)
-		status = add_cell(m, list[i], set, order, reading, err);
-	for (int p = 0; p < PROCESSES; p++)
-		reading_fini(&reading[p]);
 	return status;
 }
 
 int command_measure(
 	struct bench *b, const struct build_context *c, const struct msg_job *ask, struct cell **cells, struct fw_err *err)
 {
-	struct command m = { .bench = b, .build = c, .ask = ask };
+	struct command m = { .bench = b, .build = c };
 	int list[SUITE_CELLS_MAX], n, set, status = 1;
 
 	*cells = NULL;
-	for (int i = 0; i < ask->n_subjects; i++) {
-		if (strcmp(ask->subject[i].role, "base") == 0)
-			m.side[BASE] = &ask->subject[i];
-		else if (strcmp(ask->subject[i].role, "target") == 0)
-			m.side[TARGET] = &ask->subject[i];
-	}
-	if (!m.side[BASE] || !m.side[TARGET])
-		return err_set(err, ERR_PROTOCOL, "a comparison needs a base and a target");
+	if (command_open(&m, ask, err) < 0)
+		return -1;
 	if (m.side[BASE]->run.gpu)
 		status = canary_wait_idle(b, err);
 	if (status == 1)
 		status = discover(&m, cells, err);
-	while (status == 1 && (n = measure_next(b, list, &set)) > 0) {
+	while (status == 1 && !b->lost && (n = measure_next(b, list, &set)) > 0) {
 		if (b->launches > 0 && b->gpu_s >= b->limits.budget_s)
 			break; /* what is open stays undecided, and says so */
-		if (launch(&m, list, n, set, err) < 0)
+		if (command_launch(&m, list, n, set, err) < 0)
 			status = -1;
 	}
 	return status < 0 ? -1 : 0;

@@ -60,8 +60,7 @@ int measure_next(const struct bench *b, int *list, int *set)
 	return n;
 }
 
-/* A cell whose times are void launch after launch is given up: what it has is all it gets. */
-static int give_up(struct bench *b, int cell, const char *reason, struct fw_err *err)
+int measure_void(struct bench *b, int cell, const char *reason, struct fw_err *err)
 {
 	struct msg m = { .t = MSG_NOTE, .u.note = { .cell = cell, .role = "device" } };
 	char why[200];
@@ -99,7 +98,7 @@ static int take_timings(struct launch_state *l, const struct msg_cell *m, struct
 		return 0;
 	l->throttled++;
 	memcpy(l->why, why, sizeof l->why);
-	return decides ? give_up(b, m->cell, why, err) : 0;
+	return decides ? measure_void(b, m->cell, why, err) : 0;
 }
 
 /* What a module leaves behind it leaves at every plan: said once. Numbers may differ. */
@@ -253,13 +252,8 @@ static int announce(struct bench *b, const struct runner_task *t, struct fw_err 
 static int look_after(struct launch_state *l, const struct runner_end *end, struct fw_err *err)
 {
 	struct bench *b = l->bench;
-	char why[80];
 
-	if (guard_xid_breaks(l->xid)) {
-		snprintf(why, sizeof why, "the driver reported XID %d", l->xid);
-		return canary_lost(b, why, err);
-	}
-	if (canary_after(b, end, err) < 0)
+	if (canary_xid(b, l->xid, err) < 0 || canary_after(b, end, err) < 0)
 		return -1;
 	return l->foreign && canary_wait_idle(b, err) < 0 ? -1 : 0;
 }

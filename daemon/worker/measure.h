@@ -17,4 +17,10 @@ int measure_run(struct bench *b, struct fw_err *err);
 /** Which cells the next launch takes, and for which set; 0 when nothing is left to do. Pure. Shape: list[n_cells]. */
 int measure_next(const struct bench *b, int *list, int *set);
 
+/**
+ * A launch of this cell was void, for `reason`. After the third the cell is given up: what it has is all it gets, and one that has
+ * nothing is unmeasured.
+ */
+int measure_void(struct bench *b, int cell, const char *reason, struct fw_err *err);
+
 #endif

@@ -247,6 +247,7 @@ static void fill_message(const struct bench *b, const struct runner_task *t, con
 	snprintf(run->device, sizeof run->device, "%.7s:%d", b->device.kind, b->device.index);
 	run->launch = t->launch;
 	run->set = t->set;
+	run->pass = t->pass;
 	run->seed = t->seed;
 	run->rule = b->rule;
 	run->phases = t->phases;

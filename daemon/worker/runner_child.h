@@ -11,8 +11,9 @@
 typedef int runner_record_fn(void *arg, struct msg *m, struct fw_err *err);
 
 struct runner_task {
-	const char *mode; /* "check" "launch" "audit", "idle" "canary" without subjects and cells */
+	const char *mode; /* "check" "launch" "audit", "idle" "guard" "canary" without subjects and cells */
 	int launch, set;
+	int pass; /* guard: times that were void before */
 	uint64_t seed;
 	int n_subjects;
 	int subject[PROTOCOL_SUBJECTS_MAX]; /* positions in the bench */
