@@ -11,7 +11,7 @@ struct search {
 	const struct ancestor_ask *ask;
 	const struct gitread_base *line;
 	bool is_rewritten;
-	int from;            /* the first of the line that may be a base */
+	int from; /* the first of the line that may be a base */
 	struct ancestor *out;
 };
 

@@ -9,8 +9,9 @@ struct ancestor_ask {
 	int64_t repo;
 	const char *branch; /* the upstream branch, percent-encoded */
 	const char *target;
-	const char *suite;       /* that it will be measured with; "" any */
-	const char *last_judged; /* target of the branch's latest comparison, "" none; another history than `line` is a force-push */
+	const char *suite; /* that it will be measured with; "" any */
+	const char
+		*last_judged; /* target of the branch's latest comparison, "" none; another history than `line` is a force-push */
 };
 
 struct ancestor {

@@ -8,6 +8,7 @@
 #include "alert.h"
 #include "bisect.h"
 #include "bisect_report.h"
+#include "db/store_base.h"
 #include "gitread.h"
 #include "judge_costs.h"
 #include "status.h"
@@ -56,6 +57,18 @@ static int is_accepted(
 	return accepted > 0 && cell->m - accepted <= stats_theta(cell->threshold_pct);
 }
 
+/** A loss on the upstream branch that an older commit showed against the same base. 1, 0, -1. */
+static int is_told(struct db *db, const struct store_comparison *c, const struct store_cell *cell, struct fw_err *err)
+{
+	struct store_base_told told;
+	int upstream = is_upstream(db, c, err);
+	if (upstream != 1)
+		return upstream;
+	if (store_base_told(db, c->id, cell->key, &told, err))
+		return -1;
+	return told.m > 0 && cell->m - told.m <= stats_theta(cell->threshold_pct);
+}
+
 /** A failure on the upstream branch that is not told of yet. 1, 0, -1. */
 static int is_newly_broken(
 	struct db *db, const char *suite, const struct store_comparison *c, const struct store_cell *cell, struct fw_err *err)
@@ -74,6 +87,8 @@ int judge_news_cell(struct judge_news *n, struct db *db, const struct result *r,
 	if (cell->verdict == VERDICT_REGRESSION) {
 		n->regressions++;
 		rc = is_accepted(db, r->plan.suite_name, c, cell, err);
+		if (rc == 0)
+			rc = is_told(db, c, cell, err);
 		if (rc == 0)
 			alert_cells_add(&n->lost, r, i, cell);
 	} else if (cell->verdict == VERDICT_FAILED) {

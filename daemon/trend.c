@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/stats.h"
+#include "db/store_base.h"
 #include "db/store_change.h"
 #include "reanchor.h"
 #include "trend_end.h"
@@ -46,18 +48,26 @@ static void between(struct store_change *c, const char *before, const char *comm
 	snprintf(c->commit_sha, sizeof(c->commit_sha), "%.64s", commit);
 }
 
-/** A significant change against the base is known at once; the series begins anew there. */
+/**
+ * A significant change against the base is known at once; the series begins anew there. What an older commit showed against
+ * the same base is a step at that one already.
+ */
 static int note_seen(const struct point *p, struct fw_err *err)
 {
-	struct store_change change = change_of(p, "step", "comparison", "confirmed", p->cell->m);
+	struct store_base_told told;
 	struct store_series s;
 	int64_t from;
+	if (store_base_told(p->t->db, p->c->id, p->cell->key, &told, err))
+		return -1;
+	if (told.m != 0 && fabs(p->cell->m - told.m) <= stats_theta(p->cell->threshold_pct))
+		return 0;
+	struct store_change change = change_of(p, "step", "comparison", "confirmed", p->cell->m - told.m);
 	if (store_change_from(p->t->db, p->epoch->id, p->cell->key, &from, err) ||
 		store_series(p->t->db, p->epoch, p->cell->key, from, &s, err))
 		return -1;
 	bool is_in = s.n && strcmp(s.point[s.n - 1].sha, p->c->target_sha) == 0;
 	change.level = changepoint_level(s.x, is_in ? s.n - 1 : s.n);
-	between(&change, p->c->base_sha, p->c->target_sha);
+	between(&change, told.m != 0 ? told.sha : p->c->base_sha, p->c->target_sha);
 	return store_change_insert(p->t->db, &change, err);
 }
 

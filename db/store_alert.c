@@ -378,7 +378,11 @@ static const char sql_recovered[] =
 	"h.comparison BETWEEN a.comparison AND y.id AND h.verdict IN ('regression', 'improvement') AND "
 	"h.comparison = (SELECT max(l.id) FROM comparison l JOIN suite t ON t.id = l.suite JOIN cell k ON k.comparison = l.id "
 	"AND k.key = h.key WHERE l.repo = x.repo AND l.target_sha = h.target_sha AND l.branch = x.branch AND "
-	"t.name = v.suite)), 0) > -ln(1 - c.threshold_pct / 100))) "
+	"t.name = v.suite) AND NOT EXISTS (SELECT 1 FROM comparison q JOIN comparison n ON n.repo = q.repo AND n.branch = "
+	"q.branch AND n.base_sha = q.base_sha AND n.kind = 'change' AND n.id > q.id AND n.id <= y.id JOIN suite z ON "
+	"z.id = n.suite AND z.name = v.suite JOIN cell d ON d.comparison = n.id AND d.key = h.key AND d.verdict IN "
+	"('regression', 'improvement', 'unchanged', 'identical') WHERE q.id = h.comparison)), 0) > -ln(1 - c.threshold_pct / "
+	"100))) "
 	"WHEN 'broken' THEN NOT EXISTS (SELECT 1 " LATEST_CELLS
 	"WHERE c.id IS NULL OR c.verdict NOT IN ('improvement', 'unchanged', 'identical', 'regression', 'undecided')) "
 	"WHEN 'vanished' THEN NOT EXISTS (SELECT 1 " LATEST_CELLS "WHERE c.id IS NULL) "

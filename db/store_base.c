@@ -4,7 +4,8 @@
 /* The last words on cell k of comparison c: were they all undecided, by times? One walk through the index cell_history. */
 #define HOPELESS                                                                                                                 \
 	"(SELECT count(*) FROM (SELECT h.verdict, h.target_median_ms FROM cell h WHERE h.key = k.key AND h.repo = c.repo AND "   \
-	"h.branch = c.branch AND h.comparison <= c.id ORDER BY h.comparison DESC LIMIT :tries) AS w "                            \
+	"h.branch = c.branch AND h.comparison <= c.id AND EXISTS (SELECT 1 FROM comparison o JOIN job g ON g.id = o.job WHERE "  \
+	"o.id = h.comparison AND g.quick = 0) ORDER BY h.comparison DESC LIMIT :tries) AS w "                                    \
 	"WHERE w.verdict = 'undecided' AND w.target_median_ms IS NOT NULL) = :tries"
 
 static const char sql_word[] =
@@ -50,4 +51,29 @@ int store_base_last(struct db *db, int64_t repo, const char *branch, const char 
 	stmt_text(s, ":but", but);
 	sha[0] = 0;
 	return stmt_first_text(s, sha, 65, err) < 0 ? -1 : 0;
+}
+
+int store_base_told(struct db *db, int64_t comparison, const char *key, struct store_base_told *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT iif(k.verdict IN ('regression', 'improvement'), k.m, 0.0), p.target_sha FROM comparison c "
+		"JOIN comparison p ON p.repo = c.repo AND p.branch = c.branch AND p.base_sha = c.base_sha AND p.id < c.id AND "
+		"p.target_sha <> c.target_sha AND p.kind = 'change' JOIN suite t ON t.id = p.suite JOIN suite u ON u.id = "
+		"c.suite AND "
+		"u.name = t.name JOIN job j ON j.id = p.job AND j.quick = 0 AND j.cells_glob = '' "
+		"JOIN cell k ON k.comparison = p.id AND k.key = :key AND k.verdict IN ('regression', 'improvement', 'unchanged', "
+		"'identical') WHERE c.id = :comparison AND c.branch <> '' ORDER BY p.id DESC LIMIT 1",
+		err);
+	*out = (struct store_base_told){ .m = 0 };
+	if (!s)
+		return -1;
+	stmt_int(s, ":comparison", comparison);
+	stmt_text(s, ":key", key);
+	int r = stmt_step(s, err);
+	if (r == 1) {
+		out->m = row_double(s, 0);
+		row_copy(s, 1, out->sha, sizeof(out->sha));
+	}
+	stmt_reset(s);
+	return r < 0 ? -1 : 0;
 }

@@ -7,7 +7,7 @@
 enum store_base_word {
 	STORE_BASE_UNKNOWN, /* never compared, or only by a look that is no verdict (quick, some cells, a base that a person gave) */
 	STORE_BASE_OPEN,    /* compared, but what it lost has not been told in every cell */
-	STORE_BASE_SETTLED  /* every cell has its word, so nothing is lost by comparing later commits with this one */
+	STORE_BASE_SETTLED /* every cell has its word, so nothing is lost by comparing later commits with this one */
 };
 
 /** Comparisons in a row that left a cell undecided; then it is not waited for any longer. */
@@ -32,5 +32,17 @@ int store_base_get(struct db *db, int64_t repo, const char *branch, const char *
 	struct fw_err *err);
 /** Target of the branch's latest comparison that has not failed, other than `but`; "" none. Shape: sha[65]. */
 int store_base_last(struct db *db, int64_t repo, const char *branch, const char *but, char *sha, struct fw_err *err);
+
+/** What an earlier commit of the branch showed against the same base. */
+struct store_base_told {
+	double m;     /* log ratio of its time to the base's, positive slower; 0: nothing significant, or there is none such */
+	char sha[65]; /* that commit; "" none */
+};
+/**
+ * Several commits are held against one base where those between were open, or came while it was measured. What the newest earlier one
+ * of them showed in this cell has been told already; only what goes beyond it is news. Whole comparisons of the branch and suite of `comparison`
+ * count. Err: -1.
+ */
+int store_base_told(struct db *db, int64_t comparison, const char *key, struct store_base_told *out, struct fw_err *err);
 
 #endif
