@@ -34,7 +34,7 @@ int devicestate_set(struct ledger *g, const char *uuid, const char *state, const
 		return -1;
 	int result = store_device_get(g->db, uuid, &id, before, err);
 	if (result == 0)
-		result = store_device_state(g->db, id, state, why, err);
+		result = store_device_state(g->db, id, state, why, clock_utc_ms(), err);
 	if (result == 0)
 		result = tell(g, uuid, state, why, who, err);
 	if (ledger_end(g, result, err) != 0)

@@ -1,4 +1,4 @@
-/* silence.c - a query for devices that should be heard, and one for those that are heard again. */
+/* silence.c - queries for devices that should be heard or mended, and for those that are heard again or back. */
 #include "silence.h"
 
 #include <math.h>
@@ -9,7 +9,12 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-enum { LOOKS = 4 /* in the time that counts as silence */, PAUSE_MIN_MS = 250, PAUSE_MAX_MS = 60000, AT_ONCE_MAX = 16 };
+enum {
+	LOOKS = 4 /* in the time that counts as silence */,
+	PAUSE_MIN_MS = 250,
+	PAUSE_MAX_MS = 5000 /* a quarantine is told soon */,
+	AT_ONCE_MAX = 16
+};
 
 struct silence {
 	struct loop *loop;
@@ -20,18 +25,20 @@ struct silence {
 
 struct found {
 	int64_t id; /* of the device, or of the alert that is over */
-	char title[256];
+	char title[768];
 };
 
 #define HAS_JOB "EXISTS (SELECT 1 FROM job j WHERE j.state IN ('sent', 'building', 'checking', 'measuring') AND j.device = d.id) "
+
+/* Queued jobs `j` that device `d` could run. */
+#define FITS "j.state = 'queued' AND j.device_kind IN ('', d.kind) AND coalesce(j.device_uuid, '') IN ('', d.uuid) "
 
 /** Shape: out[AT_ONCE_MAX]; more wait for the next look. */
 static int find_silent(struct db *db, int64_t since, int64_t now_ms, struct found *out, int *n, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT * FROM (SELECT d.id, d.uuid, d.seen_at, (SELECT count(*) FROM job j WHERE j.state = 'queued' AND "
-		"j.queued_at < :since AND j.device_kind IN ('', d.kind) AND coalesce(j.device_uuid, '') IN ('', d.uuid)) AS "
-		"waiting "
+		"SELECT * FROM (SELECT d.id, d.uuid, d.seen_at, (SELECT count(*) FROM job j WHERE " FITS
+		"AND j.queued_at < :since) AS waiting "
 		"FROM device d WHERE d.state = 'ok' AND d.seen_at < :since AND NOT " HAS_JOB
 		"AND NOT EXISTS (SELECT 1 FROM alert a WHERE a.device = d.id AND a.kind = 'silent' AND "
 		"a.state IN ('open', 'acknowledged', 'accepted'))) WHERE waiting > 0 LIMIT :limit",
@@ -63,32 +70,109 @@ static int find_heard(struct db *db, struct found *out, int *n, struct fw_err *e
 	if (!s)
 		return -1;
 	stmt_int(s, ":limit", AT_ONCE_MAX);
-	while ((r = stmt_step(s, err)) == 1)
-		out[(*n)++].id = row_int(s, 0);
+	while ((r = stmt_step(s, err)) == 1) {
+		out[*n].id = row_int(s, 0);
+		snprintf(out[*n].title, sizeof out[*n].title, "the device is heard again, or is not in use");
+		++*n;
+	}
 	return r;
+}
+
+/**
+ * Devices that are quarantined while jobs wait for them: for a while already, or no other device can take them. Not what a person
+ * has answered since it was quarantined. Shape: out[AT_ONCE_MAX].
+ */
+static int find_quarantined(struct db *db, int64_t since, struct found *out, int *n, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT * FROM (SELECT d.id, d.uuid, d.state_why, (SELECT count(*) FROM job j WHERE " FITS
+		"AND (j.queued_at < :since OR NOT EXISTS (SELECT 1 FROM device o WHERE o.state = 'ok' AND o.seen_at >= :since "
+		"AND "
+		"j.device_kind IN ('', o.kind) AND coalesce(j.device_uuid, '') IN ('', o.uuid)))) AS waiting "
+		"FROM device d WHERE d.state = 'quarantined' AND NOT EXISTS (SELECT 1 FROM alert a WHERE a.device = d.id AND "
+		"a.kind = 'quarantined' AND (a.state IN ('open', 'acknowledged') OR (a.changed_at >= d.state_at AND (SELECT "
+		"e.who FROM alert_event e WHERE e.alert = a.id ORDER BY e.id DESC LIMIT 1) <> 'flopwatch')))) "
+		"WHERE waiting > 0 LIMIT :limit",
+		err);
+	int r;
+	*n = 0;
+	if (!s)
+		return -1;
+	stmt_int(s, ":since", since);
+	stmt_int(s, ":limit", AT_ONCE_MAX);
+	while ((r = stmt_step(s, err)) == 1) {
+		struct found *f = &out[(*n)++];
+		long long waiting = row_int(s, 3);
+		f->id = row_int(s, 0);
+		snprintf(f->title, sizeof f->title, "device %.128s is quarantined: %.512s; %lld job%s", row_text(s, 1),
+			row_text(s, 2), waiting, waiting == 1 ? " waits" : "s wait");
+	}
+	return r;
+}
+
+/** Alerts about devices that are back, or for which nothing waits any more. */
+static int find_back(struct db *db, struct found *out, int *n, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT a.id, CASE WHEN d.state <> 'quarantined' THEN 'the device is ' || iif(d.state = 'ok', 'back', d.state) "
+		"ELSE "
+		"'nothing waits for the device any more' END FROM alert a JOIN device d ON d.id = a.device "
+		"WHERE a.kind = 'quarantined' AND a.state IN ('open', 'acknowledged') AND (d.state <> 'quarantined' OR NOT "
+		"EXISTS "
+		"(SELECT 1 FROM job j WHERE " FITS ")) ORDER BY a.id LIMIT :limit",
+		err);
+	int r;
+	*n = 0;
+	if (!s)
+		return -1;
+	stmt_int(s, ":limit", AT_ONCE_MAX);
+	while ((r = stmt_step(s, err)) == 1) {
+		out[*n].id = row_int(s, 0);
+		row_copy(s, 1, out[*n].title, sizeof out[*n].title);
+		++*n;
+	}
+	return r;
+}
+
+static int open_all(struct db *db, const struct config *config, const char *kind, const struct found *found, int n,
+	int64_t now_ms, struct fw_err *err)
+{
+	for (int i = 0; i < n; i++) {
+		bool is_new;
+		struct store_alert a = {
+			.device = found[i].id, .kind = kind, .title = found[i].title, .cells_json = "[]", .worst_pct = NAN
+		};
+		if (alert_open(db, config, &a, now_ms, &is_new, err) != 0)
+			return -1;
+		log_warning("device.alert", "alert=%lld kind=%s what=%s", (long long)a.id, kind, log_quote(found[i].title));
+	}
+	return 0;
+}
+
+/** Each with its title as the reason. */
+static int end_all(
+	struct db *db, const struct config *config, const struct found *found, int n, int64_t now_ms, struct fw_err *err)
+{
+	for (int i = 0; i < n; i++)
+		if (alert_resolve(db, config, found[i].id, 0, found[i].title, now_ms, err) != 0)
+			return -1;
+	return 0;
 }
 
 int silence_look(struct db *db, const struct config *config, int64_t now_ms, int *changed, struct fw_err *err)
 {
 	struct found found[AT_ONCE_MAX];
-	int n;
-	bool is_new;
+	int64_t since = now_ms - config->silence_ms;
+	int heard, back, silent, quarantined;
 	*changed = 0;
-	if (find_heard(db, found, &n, err) != 0)
+	if (find_heard(db, found, &heard, err) != 0 || end_all(db, config, found, heard, now_ms, err) != 0 ||
+		find_back(db, found, &back, err) != 0 || end_all(db, config, found, back, now_ms, err) != 0 ||
+		find_silent(db, since, now_ms, found, &silent, err) != 0 ||
+		open_all(db, config, "silent", found, silent, now_ms, err) != 0 ||
+		find_quarantined(db, since, found, &quarantined, err) != 0 ||
+		open_all(db, config, "quarantined", found, quarantined, now_ms, err) != 0)
 		return -1;
-	for (int i = 0; i < n; i++, (*changed)++)
-		if (alert_resolve(db, config, found[i].id, 0, "the device is heard again, or was paused", now_ms, err) != 0)
-			return -1;
-	if (find_silent(db, now_ms - config->silence_ms, now_ms, found, &n, err) != 0)
-		return -1;
-	for (int i = 0; i < n; i++, (*changed)++) {
-		struct store_alert a = {
-			.device = found[i].id, .kind = "silent", .title = found[i].title, .cells_json = "[]", .worst_pct = NAN
-		};
-		if (alert_open(db, config, &a, now_ms, &is_new, err) != 0)
-			return -1;
-		log_warning("device.silent", "alert=%lld what=%s", (long long)a.id, log_quote(found[i].title));
-	}
+	*changed = heard + back + silent + quarantined;
 	return 0;
 }
 

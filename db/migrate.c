@@ -29,6 +29,7 @@ EMBEDDED(0013_peer_jobs);
 EMBEDDED(0014_cudnn);
 EMBEDDED(0015_peer_verdicts);
 EMBEDDED(0016_answered);
+EMBEDDED(0017_state_at);
 
 static const struct migration embedded[] = {
 	ROW(1, 0001_init),
@@ -47,6 +48,7 @@ static const struct migration embedded[] = {
 	ROW(14, 0014_cudnn),
 	ROW(15, 0015_peer_verdicts),
 	ROW(16, 0016_answered),
+	ROW(17, 0017_state_at),
 };
 
 static int apply(struct db *db, const struct migration *m, struct fw_err *err)

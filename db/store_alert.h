@@ -15,7 +15,7 @@ enum { STORE_ALERT_RECOVER_MAX = 64 };
 
 struct store_alert {
 	int64_t id, repo, device, comparison; /* 0: none */
-	const char *kind;                     /* regression creep broken vanished silent; NULL: regression */
+	const char *kind;                     /* regression creep broken vanished silent quarantined; NULL: regression */
 	char branch[1024], target_sha[65], state[16];
 	const char *title;         /* NULL: "" */
 	const char *cells_json;    /* array of {"cell","suite","change_pct","borderline",...}; without a suite: of any */

@@ -278,13 +278,14 @@ int store_device_put(struct db *db, const struct msg_device *d, int64_t now_ms, 
 	return r;
 }
 
-int store_device_state(struct db *db, int64_t device, const char *state, const char *why, struct fw_err *err)
+int store_device_state(struct db *db, int64_t device, const char *state, const char *why, int64_t now_ms, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "UPDATE device SET state = :state, state_why = :why WHERE id = :id", err);
+	struct stmt *s = db_stmt(db, "UPDATE device SET state = :state, state_why = :why, state_at = :now WHERE id = :id", err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", device);
 	stmt_text(s, ":state", state);
+	stmt_int(s, ":now", now_ms);
 	stmt_text(s, ":why", why ? why : "");
 	return stmt_run(s, err);
 }

@@ -207,6 +207,10 @@ like "with the reason" "$(api devices | jq -r '.items[] | select(.kind == "sim")
 is "as an event" "$(sql "SELECT count(*) FROM event WHERE kind = 'device.state' AND payload ->> 'state' = 'quarantined'")" 1
 await 10 job_is "$(job_of "$lost")" queued
 is "its job waits" "$(job_field "$(job_of "$lost")" state)" queued
+quarantine_alerts() { api alerts | jq -r '[.items[] | select(.kind == "quarantined") | "\(.state) \(.title)"] | join("; ")'; }
+is_told() { quarantine_alerts | grep -q "$1"; }
+await 30 is_told '^open'
+like "an alert tells why, and that a job waits" "$(quarantine_alerts)" '^open device sim-0 is quarantined: .*fails its canary: its context is lost; 1 job waits$'
 ok "resume asks for a canary" "$bin/flopwatch" resume sim-0
 like "and says so" "$out" 'a canary tries it now'
 failed_again() { [ "$(sql "SELECT count(*) FROM event WHERE kind = 'device.state' AND payload ->> 'state' = 'quarantined'")" = 2 ]; }
@@ -218,3 +222,5 @@ ok "resume when the fault is gone" "$bin/flopwatch" resume sim-0
 await 20 device_is ok
 is "the canary passes and it is back" "$(device_state)" ok
 is "and the job is measured" "$(result_of "$lost")" "done unchanged"
+await 30 is_told '^resolved'
+like "the alert is over" "$(quarantine_alerts)" '^resolved device sim-0 '

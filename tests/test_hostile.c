@@ -91,7 +91,7 @@ static void fill(struct run *run, const char *text)
 	ok(store_tip_put(f->db, f->repo, branch, text, fixture_sha(0xb2), true, 4000, &err));
 	ok(store_repo_state(f->db, f->repo, "error", text, &err));
 	ok(store_device_put(f->db, &device, 2000, &f->device, &err));
-	ok(store_device_state(f->db, f->device, "paused", text, &err));
+	ok(store_device_state(f->db, f->device, "paused", text, 1, &err));
 	c.job = fixture_job(f, branch, 0xb1, 0xb2, 6000);
 	snprintf(c.branch, sizeof c.branch, "%s", branch);
 	snprintf(c.base_sha, sizeof c.base_sha, "%s", fixture_sha(0xb1));

@@ -145,7 +145,7 @@ static void devices_show_their_job(void **state)
 	assert_int_equal(s.last, 0);
 	int64_t id = fixture_job(f, "main", 0, 1, 1);
 	ok(store_job_send(f->db, id, f->device, "n", 2, &err));
-	ok(store_device_state(f->db, f->device, "paused", "by anna", &err));
+	ok(store_device_state(f->db, f->device, "paused", "by anna", 1, &err));
 	ok(view_devices(f->db, see_device, &s, &err));
 	assert_string_equal(s.text, "sim-0 sim paused by anna");
 	assert_int_equal(s.last, id);
