@@ -2,12 +2,13 @@
 #include "judge_costs.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "alert.h"
 #include "base/jsonw.h"
 
-enum { EVENT_BYTES_MAX = 1 << 20 };
+enum { TEXT_BYTES_MAX = 1 << 20 };
 
 #define ERROR_GROWS  1.10  /* further from the reference than this many times the base */
 #define ISSUED_GROWS 1.001 /* claims are printed and read again: more than the last digits */
@@ -91,44 +92,90 @@ static const struct cost {
 	{ "unrepeatable", "count", unrepeatable, 1 },
 };
 
-static int write_cells(struct jsonw *j, const struct result *r, const struct cost *c)
+enum { COSTS = sizeof(costs) / sizeof(costs[0]) };
+
+/** A cell in which a cost grew. */
+struct grown {
+	int cell;
+	double base, target;
+};
+
+static int by_growth(const void *a, const void *b)
+{
+	const struct grown *x = a, *y = b;
+	double left = x->target * y->base, right = y->target * x->base; /* ratios, of which a base may be 0 */
+	return left != right ? (left < right) - (left > right) : x->cell - y->cell;
+}
+
+/** Shape: out[n_cells], most first. Returns how many. */
+static int find_grown(const struct result *r, const struct cost *c, struct grown *out)
 {
 	int n = 0;
 	for (int i = 0; i < r->plan.ask.n_cells; i++) {
 		double base = c->of(r, i, "base"), target = c->of(r, i, "target");
-		if (!isfinite(base) || !isfinite(target) || target <= base * c->grows)
-			continue;
-		jsonw_object(j);
-		jsonw_kv_string(j, "cell", r->plan.ask.cell[i].key);
-		jsonw_kv_figure(j, "base", base);
-		jsonw_kv_figure(j, "target", target);
-		jsonw_object_end(j);
-		n++;
+		if (isfinite(base) && isfinite(target) && target > base * c->grows)
+			out[n++] = (struct grown){ i, base, target };
 	}
+	qsort(out, (size_t)n, sizeof(*out), by_growth);
 	return n;
 }
 
+/** "what", "unit" and "cells" of an object that is open. */
+static void write_cost(struct jsonw *j, const struct result *r, const struct cost *c, const struct grown *grown, int n)
+{
+	jsonw_kv_string(j, "what", c->what);
+	jsonw_kv_string(j, "unit", c->unit);
+	jsonw_key(j, "cells");
+	jsonw_array(j);
+	for (int i = 0; i < n; i++) {
+		jsonw_object(j);
+		jsonw_kv_string(j, "cell", r->plan.ask.cell[grown[i].cell].key);
+		jsonw_kv_figure(j, "base", grown[i].base);
+		jsonw_kv_figure(j, "target", grown[i].target);
+		jsonw_object_end(j);
+	}
+	jsonw_array_end(j);
+}
+
 static int tell(struct db *db, const struct result *r, const struct store_job *job, int64_t comparison, const struct cost *c,
-	int64_t now_ms, struct fw_err *err)
+	const struct grown *grown, int n, int64_t now_ms, struct fw_err *err)
 {
 	struct buf text;
 	struct jsonw j;
-	buf_init(&text, EVENT_BYTES_MAX);
+	buf_init(&text, TEXT_BYTES_MAX);
 	jsonw_init(&j, &text);
 	jsonw_object(&j);
 	jsonw_kv_string(&j, "event", "cost.up");
-	jsonw_kv_string(&j, "what", c->what);
-	jsonw_kv_string(&j, "unit", c->unit);
 	jsonw_kv_int(&j, "comparison", comparison);
 	jsonw_kv_string(&j, "repo", job->repo_name);
 	jsonw_kv_string(&j, "branch", job->branch);
 	jsonw_kv_string(&j, "target", job->target_sha);
-	jsonw_key(&j, "cells");
-	jsonw_array(&j);
-	int n = write_cells(&j, r, c);
-	jsonw_array_end(&j);
+	write_cost(&j, r, c, grown, n);
 	jsonw_object_end(&j);
-	int rc = n ? alert_deliver(db, NULL, "cost.up", &text, now_ms, err) : 0;
+	int rc = alert_deliver(db, NULL, "cost.up", &text, now_ms, err);
+	buf_fini(&text);
+	return rc;
+}
+
+/** For the comparison's body: [{"what","unit","cells"}]. */
+static int keep(struct db *db, const struct result *r, int64_t comparison, struct grown *grown, struct fw_err *err)
+{
+	struct buf text;
+	struct jsonw j;
+	buf_init(&text, TEXT_BYTES_MAX);
+	jsonw_init(&j, &text);
+	jsonw_array(&j);
+	for (size_t i = 0; i < COSTS; i++) {
+		int n = find_grown(r, &costs[i], grown);
+		if (n == 0)
+			continue;
+		jsonw_object(&j);
+		write_cost(&j, r, &costs[i], grown, n);
+		jsonw_object_end(&j);
+	}
+	jsonw_array_end(&j);
+	int rc = text.failed ? err_set(err, ERR_FULL, "the costs of a comparison do not fit")
+			     : store_artifact(db, "comparison", comparison, "costs", text.data, text.len, err);
 	buf_fini(&text);
 	return rc;
 }
@@ -136,8 +183,13 @@ static int tell(struct db *db, const struct result *r, const struct store_job *j
 int judge_costs(struct db *db, const struct result *r, const struct store_job *job, int64_t comparison, int64_t now_ms,
 	struct fw_err *err)
 {
-	for (size_t i = 0; i < sizeof(costs) / sizeof(costs[0]); i++)
-		if (tell(db, r, job, comparison, &costs[i], now_ms, err))
-			return -1;
-	return 0;
+	struct grown *grown = calloc((size_t)r->plan.ask.n_cells + 1, sizeof(*grown));
+	int rc = grown ? keep(db, r, comparison, grown, err) : err_set(err, ERR_INTERNAL, "out of memory");
+	for (size_t i = 0; i < COSTS && rc == 0; i++) {
+		int n = find_grown(r, &costs[i], grown);
+		if (n > 0)
+			rc = tell(db, r, job, comparison, &costs[i], grown, n, now_ms, err);
+	}
+	free(grown);
+	return rc ? -1 : 0;
 }

@@ -259,7 +259,7 @@ static void identical_builds(int n)
 static void planted(int n, double pct, const char *level)
 {
 	int found = 0, naive20 = 0, naive100 = 0, others = 0, of_cell[SUITE_CELLS] = { 0 }, tried[SUITE_CELLS] = { 0 };
-	double slower = 1 + pct / 100, gpu_s = 0, worst = 100;
+	double slower = 1 + pct / 100, gpu_s = 0, processes = 0, calls = 0, worst = 100;
 	char name[64];
 
 	for (int i = 0; i < n; i++) {
@@ -271,6 +271,8 @@ static void planted(int n, double pct, const char *level)
 		tried[slowed]++;
 		others += o.alarm && !o.found;
 		gpu_s += o.gpu_s;
+		processes += o.launches;
+		calls += o.calls;
 		naive20 += naive_compare(20, slowed, slower, &alarm);
 		naive100 += naive_compare(100, slowed, slower, &alarm);
 	}
@@ -287,6 +289,10 @@ static void planted(int n, double pct, const char *level)
 	figure(name, "flopwatch", others, "count");
 	snprintf(name, sizeof name, "found.%s.gpu_time", level);
 	figure(name, "flopwatch", 1000 * gpu_s / n, "ms");
+	snprintf(name, sizeof name, "found.%s.processes", level);
+	figure(name, "flopwatch", processes / n, "count");
+	snprintf(name, sizeof name, "found.%s.calls_a_cell", level);
+	figure(name, "flopwatch", calls / n / SUITE_CELLS, "count");
 }
 
 static double window_mean(const struct process *p, int from, int calls)

@@ -51,6 +51,10 @@ is "its cells are grouped by direction" "$(api "alerts?limit=500" | jq -c ".item
 is "webhook receivers would hear of both" "$(sql "SELECT count(*) FROM event WHERE kind IN ('alert.opened', 'alert.named')")" 2
 
 is "the work that it claims more is an event" "$(sql "SELECT payload ->> 'what' FROM event WHERE kind = 'cost.up'")" flops_issued
+costly=$(sql "SELECT payload ->> 'comparison' FROM event WHERE kind = 'cost.up' LIMIT 1")
+is "which its comparison says, too" "$(api "comparisons/$costly" | jq -c '[.costs[] | .what, (.cells | length)]')" '["flops_issued",4]'
+like "its page" "$(curl -s "$FLOPWATCH_SERVER/comparisons/$costly")" 'flops_issued in 4 cells, most: [0-9.e+]* instead of [0-9.e+]* count in attention/'
+like "and the command line" "$("$bin/flopwatch" wait main --quiet 2>&1)" '^WARNING more flops_issued in 4 cells, most in attention/'
 
 # ---- two culprits, one of them behind a commit that does not build ----
 factor 1.05 "two-1"

@@ -491,6 +491,7 @@ static void write_head(void *arg, const struct view_comparison *c)
 	jsonw_kv_figure(j, "wall_s", c->wall_s);
 	text_or_null(j, "isolation", b->isolation);
 	write_artifact(b, "notes", "comparison", c->id, "notes");
+	write_artifact(b, "costs", "comparison", c->id, "costs");
 	jsonw_kv_int(j, "regressions", c->regressions);
 	jsonw_kv_figure(j, "worst_pct", c->worst_pct);
 }

@@ -134,7 +134,8 @@ static const struct comparison no_comparison = { .repo = "",
 	.gpu_s = NAN,
 	.wall_s = NAN,
 	.rule_k = NAN,
-	.notes = { "", 0 } };
+	.notes = { "", 0 },
+	.costs = { "", 0 } };
 
 /* The body's list of cells; the ones after COMPARISON_CELLS_MAX are left out. */
 static void read_cells(struct jsonr *r, void *into)
@@ -172,8 +173,8 @@ static const struct jsonr_field fields[] = { HEAD("repo", JSONR_TEXT, repo), HEA
 	HEAD("finished_at", JSONR_TEXT, finished_at), HEAD("base_how", JSONR_TEXT, base_how), INNER("base", base_side),
 	INNER("target", target_side), INNER("environment", environment_fields), INNER("rule", rule_fields),
 	HEAD("launches", JSONR_WHOLE, launches), HEAD("gpu_s", JSONR_NUMBER, gpu_s), HEAD("wall_s", JSONR_NUMBER, wall_s),
-	HEAD("isolation", JSONR_TEXT, isolation), HEAD("notes", JSONR_SPAN, notes), HEAD("regressions", JSONR_WHOLE, regressions),
-	{ .key = "cells", .kind = JSONR_OTHER, .read = read_cells }, LAST };
+	HEAD("isolation", JSONR_TEXT, isolation), HEAD("notes", JSONR_SPAN, notes), HEAD("costs", JSONR_SPAN, costs),
+	HEAD("regressions", JSONR_WHOLE, regressions), { .key = "cells", .kind = JSONR_OTHER, .read = read_cells }, LAST };
 
 static int read_body(struct comparison *c, struct fw_err *err)
 {

@@ -59,7 +59,7 @@ struct comparison {
 	} environment;
 	double gpu_s, wall_s, rule_k;
 	bool quick;
-	struct jsonr_span notes;
+	struct jsonr_span notes, costs;
 	const struct chip *chip; /* NULL: not known */
 	int cores;               /* of the device, 0 unknown */
 	int regressions, launches, n_cells;

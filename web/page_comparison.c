@@ -224,6 +224,34 @@ static void notes(struct buf *out, const struct comparison *c)
 	json_decref(list);
 }
 
+/* What the target has more of than time: one line a kind, with the cell where it grew most. */
+static void costs(struct buf *out, const struct comparison *c)
+{
+	size_t i;
+	const json_t *cost;
+	json_t *list = c->costs.len > 2 ? json_loadb(c->costs.text, c->costs.len, 0, NULL) : NULL;
+	if (json_array_size(list) == 0) {
+		json_decref(list);
+		return;
+	}
+	emit_raw(out, "<section class=card id=costs><h2>More than before, beside time</h2><ul>");
+	json_array_foreach(list, i, cost)
+	{
+		const json_t *cells = json_object_get(cost, "cells"), *most = json_array_get(cells, 0);
+		size_t n = json_array_size(cells);
+		emit_raw(out, "<li>");
+		emit_text(out, comparison_text(cost, "what"));
+		emit_rawf(out, " in %zu cell%s, most: %.6g instead of %.6g ", n, n == 1 ? "" : "s",
+			json_number_value(json_object_get(most, "target")), json_number_value(json_object_get(most, "base")));
+		emit_text(out, comparison_text(cost, "unit"));
+		emit_raw(out, " in ");
+		emit_text(out, comparison_text(most, "cell"));
+		emit_raw(out, "</li>");
+	}
+	emit_raw(out, "</ul></section>\n");
+	json_decref(list);
+}
+
 static void tally(struct buf *out, const struct comparison *c, const struct comparison_view *view)
 {
 	static const char *const verdicts[] = { "failed", "rejected", "regression", "undecided", "not_comparable", "improvement",
@@ -329,6 +357,7 @@ static int draw(struct site *site, struct http_response *response, int64_t id, c
 		run_facts(out, &c);
 		comparison_peer_card(out, &c);
 		emit_raw(out, "</div>\n");
+		costs(out, &c);
 		notes(out, &c);
 		tools(out, &c, view);
 		tally(out, &c, view);

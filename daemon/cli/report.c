@@ -206,6 +206,21 @@ static void warning(const json_t *cell, FILE *out)
 			value_number(json_object_get(cell, "enqueue"), "base_us"));
 }
 
+/* Beside time: a line a kind, with the cell where it grew most. */
+static void warn_of_costs(const json_t *comparison, FILE *out)
+{
+	size_t i;
+	const json_t *cost;
+	json_array_foreach(json_object_get(comparison, "costs"), i, cost)
+	{
+		const json_t *cells = json_object_get(cost, "cells"), *most = json_array_get(cells, 0);
+		size_t n = json_array_size(cells);
+		line(out, "WARNING more %s in %zu cell%s, most in %s: %.6g instead of %.6g %s", value_text(cost, "what"), n,
+			n == 1 ? "" : "s", value_text(most, "cell"), value_number(most, "target"), value_number(most, "base"),
+			value_text(cost, "unit"));
+	}
+}
+
 /* What is worth a warning although nobody is called: beside a peer being slower is not. */
 static bool is_trouble(const json_t *cell)
 {
@@ -242,6 +257,7 @@ void report_comparison(const json_t *comparison, FILE *out)
 			warning(cell, out);
 		build = build || strcmp(value_text(cell, "failure"), "build") == 0;
 	}
+	warn_of_costs(comparison, out);
 	if (build)
 		line(out, "flopwatch log %lld shows what the build printed", value_integer(comparison, "job"));
 }

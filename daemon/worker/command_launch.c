@@ -15,7 +15,7 @@ enum { ROUNDS = BENCHMARK_PAIRS, REDO_MAX = 3 };
 /* One launch being taken. Shape: reading[round][side]. */
 struct taken {
 	struct command *command;
-	int set, first, redo;                                   /* who begins; rounds thrown away */
+	int set, first, redo;                              /* who begins; rounds thrown away */
 	int n_ran[ROUNDS], ran[ROUNDS][COMMAND_SIDES_MAX]; /* sides in the order in which they ran */
 	struct reading reading[ROUNDS][COMMAND_SIDES_MAX];
 	struct msg_guard guard; /* of the rounds that were kept */
