@@ -15,20 +15,20 @@ enum { DEADLINE_MS = 600000, PRINTED_MAX = 1024 };
 
 struct backup {
 	struct loop *loop;
-	char database[600], path[600];
+	char database[600], path[600], old[620];
 	loop_timer_fn *fn;
 	void *arg;
 	enum { IDLE, MAKING, WHOLE, FAILED } state;
-	struct capture *child;
+	struct capture *child, *removal;
 	struct fw_err why; /* it failed */
 	bool stopping;
 };
 
-/* The whole copy as well: nobody will come for it. */
 static void discard(struct backup *b)
 {
 	db_backup_discard(b->path);
 	unlink(b->path);
+	unlink(b->old);
 }
 
 int backup_new(struct loop *l, const char *state_dir, loop_timer_fn *fn, void *arg, struct backup **out, struct fw_err *err)
@@ -39,6 +39,7 @@ int backup_new(struct loop *l, const char *state_dir, loop_timer_fn *fn, void *a
 	*b = (struct backup){ .loop = l, .fn = fn, .arg = arg };
 	snprintf(b->database, sizeof b->database, "%s/flopwatch.db", state_dir);
 	snprintf(b->path, sizeof b->path, "%s/backup.download", state_dir);
+	snprintf(b->old, sizeof b->old, "%s.old", b->path);
 	discard(b);
 	*out = b;
 	return 0;
@@ -72,7 +73,6 @@ int backup_begin(struct backup *b, struct fw_err *err)
 		return err_set(err, ERR_BUSY, "flopwatchd is stopping; ask again when it runs");
 	if (b->state != IDLE)
 		return err_set(err, ERR_CONFLICT, "a backup is being made already; ask again when it is done");
-	discard(b);
 	if (capture_start(b->loop, &spec, ended, b, &b->child, err) != 0)
 		return -1;
 	b->state = MAKING;
@@ -83,20 +83,47 @@ int backup_take(struct backup *b, char *path, size_t size, struct fw_err *err)
 {
 	if (b->state == MAKING)
 		return 1;
-	bool is_whole = b->state == WHOLE;
-	b->state = IDLE;
-	if (!is_whole)
+	if (b->state != WHOLE)
 		return err_set(err, b->why.code, "%s", b->why.text);
 	snprintf(path, size, "%s", b->path);
 	return 0;
 }
 
-void backup_cancel(struct backup *b)
+static void removed(void *arg, const struct buf *out, const struct fw_err *failed)
+{
+	(void)out;
+	struct backup *b = arg;
+	b->removal = NULL;
+	if (failed)
+		log_error("backup.remove", "err=%s", log_quote(failed->text));
+}
+
+/* By a child: the file system takes its time to free a large file, too. Under another name, so that the next copy may begin. */
+static void remove_whole(struct backup *b)
+{
+	const char *const args[] = { "-f", b->old, NULL };
+	struct capture_spec spec = { .program = "rm", .args = args, .out_fd = -1, .deadline_ms = DEADLINE_MS };
+	struct fw_err err = { 0 };
+	capture_cancel(b->removal);
+	b->removal = NULL;
+	if (b->stopping || rename(b->path, b->old) != 0 || capture_start(b->loop, &spec, removed, b, &b->removal, &err) != 0)
+		discard(b);
+}
+
+static void give_up(struct backup *b)
 {
 	capture_cancel(b->child);
 	b->child = NULL;
-	b->state = IDLE;
 	discard(b);
+}
+
+void backup_over(struct backup *b)
+{
+	if (b->state == MAKING)
+		give_up(b);
+	else if (b->state == WHOLE)
+		remove_whole(b);
+	b->state = IDLE;
 }
 
 void backup_stop(struct backup *b)
@@ -104,9 +131,11 @@ void backup_stop(struct backup *b)
 	if (!b)
 		return;
 	b->stopping = true;
+	capture_cancel(b->removal); /* backup_free removes it */
+	b->removal = NULL;
 	if (b->state != MAKING)
 		return;
-	backup_cancel(b);
+	give_up(b);
 	b->state = FAILED;
 	b->why = (struct fw_err){ .code = ERR_BUSY,
 		.text = "flopwatchd stopped before the backup was done; ask again when it runs" };

@@ -2,7 +2,7 @@
  * backup.h - a copy of the database for whoever asked; one at a time.
  *
  * A child makes it beside the loop: it reads the database as it was at one moment while the daemon goes on writing, and it is
- * there whole or not at all. Until it is taken it lies in state_dir; what a killed daemon left of one goes at the next start.
+ * there whole or not at all. It lies in state_dir until it is over; what a killed daemon left of one goes at the next start.
  */
 #ifndef DAEMON_BACKUP_H
 #define DAEMON_BACKUP_H
@@ -18,14 +18,11 @@ struct backup;
 int backup_new(struct loop *l, const char *state_dir, loop_timer_fn *fn, void *arg, struct backup **out, struct fw_err *err);
 /** Begin. Err: ERR_CONFLICT one is being made, ERR_BUSY the daemon stops. */
 int backup_begin(struct backup *b, struct fw_err *err);
-/**
- * 1 it is being made, 0 it is whole, lies at `path` and is the caller's, -1 it failed. After 0 and -1 another may begin.
- * Err: ERR_FULL no room for it, ERR_TIMEOUT, ERR_BUSY the daemon stops, ERR_IO.
- */
+/** 1 it is being made, 0 it is whole and lies at `path`, -1 it failed. Err: ERR_FULL no room for it, ERR_TIMEOUT, ERR_BUSY the daemon stops, ERR_IO. */
 int backup_take(struct backup *b, char *path, size_t size, struct fw_err *err);
-/** Give up what is being made. */
-void backup_cancel(struct backup *b);
-/** The daemon stops: as backup_cancel, and no other may begin. Accepts NULL. */
+/** Nobody needs it any more, in whatever state it is. Another may begin. */
+void backup_over(struct backup *b);
+/** The daemon stops: what is being made has failed, and no other may begin. Accepts NULL. */
 void backup_stop(struct backup *b);
 /** Remove what is there. After loop_free, which waits for the child. Accepts NULL. */
 void backup_free(struct backup *b);

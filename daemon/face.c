@@ -179,10 +179,10 @@ static int take_backup(void *arg, char *path, size_t size, struct fw_err *err)
 	return backup_take(c->backup, path, size, err);
 }
 
-static void cancel_backup(void *arg)
+static void backup_is_over(void *arg)
 {
 	const struct control *c = arg;
-	backup_cancel(c->backup);
+	backup_over(c->backup);
 }
 
 /* ---- starting -------------------------------------------------------------------------------------------------------------------------- */
@@ -238,7 +238,7 @@ int face_start(
 		f->name[i] = c->name[i];
 	f->site.names = f->name;
 	f->site.act = (struct site_actions){ control, enqueue, calibrate, cancel, retry, pause_device, poke, secret, health,
-		bisect, import, cancel_bisect, judge, redeliver, alert, workers, peer, backup, take_backup, cancel_backup };
+		bisect, import, cancel_bisect, judge, redeliver, alert, workers, peer, backup, take_backup, backup_is_over };
 	if ((c->needs_token && write_admin_token(f, c->state_dir, err) != 0) ||
 		site_start(&f->site, c->listen_host, c->listen_port, &f->http, err) != 0 ||
 		(c->listen_port == 0 && write_port(f, c->state_dir, err) != 0) ||

@@ -127,9 +127,11 @@ static inline int act_backup_take(void *arg, char *path, size_t size, struct fw_
 	snprintf(path, size, "%s", a->backup);
 	return 0;
 }
-static inline void act_backup_cancel(void *arg)
+static inline void act_backup_over(void *arg)
 {
-	note(arg, NULL, "cancel backup\n");
+	struct asked *a = arg;
+	unlink(a->backup);
+	note(a, NULL, "backup over\n");
 }
 
 static inline int run_setup(void **state)
@@ -156,7 +158,7 @@ static inline int run_setup(void **state)
 		.alert = act_alert,
 		.backup = act_backup,
 		.backup_take = act_backup_take,
-		.backup_cancel = act_backup_cancel };
+		.backup_over = act_backup_over };
 	ok(site_start(&run->site, "127.0.0.1", 0, &run->http, &err));
 	*state = run;
 	return 0;

@@ -318,6 +318,7 @@ ok "backup" fw backup "$tmp/copy.db"
 is "it is sound" "$(sqlite3 "$tmp/copy.db" 'PRAGMA integrity_check')" ok
 is "and holds what the daemon has" "$(sqlite3 "$tmp/copy.db" 'SELECT count(*) FROM comparison')" "$(sql 'SELECT count(*) FROM comparison')"
 is "for its owner alone" "$(stat -c %a "$tmp/copy.db")" 600
-is "and nothing is left behind" "$(find "$tmp" -name '*.part' -o -name 'backup*')" ""
+nothing_left() { [ -z "$(find "$tmp" -name '*.part' -o -name 'backup*')" ]; }
+ok "and nothing is left behind" await 20 nothing_left
 fails "backup into a folder that is not there" 1 fw backup "$tmp/none/copy.db"
 like "says so" "$out" "cannot write $tmp/none/copy.db.part: No such file"

@@ -42,6 +42,7 @@ static int tear_down(void **state)
 {
 	struct bench *b = *state;
 	void *f = b->f;
+	backup_stop(b->backup);
 	loop_free(b->loop);
 	backup_free(b->backup);
 	fixture_teardown(&f);
@@ -87,7 +88,16 @@ static bool has_traces(const struct bench *b)
 {
 	return is_there(b, "backup.download") || is_there(b, "backup.download.part") ||
 	       is_there(b, "backup.download.part-journal") || is_there(b, "backup.download.part-wal") ||
-	       is_there(b, "backup.download.part-shm");
+	       is_there(b, "backup.download.part-shm") || is_there(b, "backup.download.old");
+}
+
+static void look_for_traces(void *arg)
+{
+	struct bench *b = arg;
+	if (has_traces(b))
+		ok(loop_after(b->loop, 5, look_for_traces, b, NULL, &err));
+	else
+		loop_stop(b->loop);
 }
 
 /* Without end to the commits: a copy that began anew at each of them would never be done. */
@@ -112,23 +122,26 @@ static void test_beside_a_writer(void **state)
 	assert_true(pairs <= fixture_number(b->f, "SELECT count(*) FROM one"));
 	assert_int_equal(fixture_number(&copy, "SELECT count(*) FROM ballast"), PORTIONS * PORTION_BYTES / BLOB_BYTES);
 	db_close(copy.db);
-	assert_int_equal(unlink(b->path), 0);
-	ok(backup_begin(b->backup, &err));
+	backup_over(b->backup);
+	ok(backup_begin(b->backup, &err)); /* at once, while the old one is still being removed */
 	ok(loop_run(b->loop, &err));
 	ok(backup_take(b->backup, b->path, sizeof b->path, &err));
+	ok(access(b->path, R_OK));
+	backup_over(b->backup);
+	ok(loop_after(b->loop, 0, look_for_traces, b, NULL, &err));
+	ok(loop_run(b->loop, &err));
 }
 
-static void test_cancelled(void **state)
+static void test_given_up(void **state)
 {
 	struct bench *b = *state;
 	fill(b);
 	ok(backup_begin(b->backup, &err));
-	backup_cancel(b->backup);
+	backup_over(b->backup);
 	ok(backup_begin(b->backup, &err));
 	ok(loop_run(b->loop, &err));
 	assert_int_equal(b->ended, 1);
-	backup_cancel(b->backup); /* nobody came for it */
-	assert_false(has_traces(b));
+	backup_over(b->backup); /* nobody came for it */
 	ok(backup_begin(b->backup, &err));
 	backup_stop(b->backup);
 	assert_int_equal(b->ended, 2);
@@ -160,6 +173,8 @@ static void test_no_room(void **state)
 	refused(ERR_FULL, backup_take(b->backup, b->path, sizeof b->path, &err));
 	assert_non_null(strstr(err.text, "free some space"));
 	assert_false(has_traces(b));
+	refused(ERR_CONFLICT, backup_begin(b->backup, &err)); /* whoever waited has not been told */
+	backup_over(b->backup);
 	ok(backup_begin(b->backup, &err));
 	ok(loop_run(b->loop, &err));
 	ok(backup_take(b->backup, b->path, sizeof b->path, &err));
@@ -169,7 +184,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_beside_a_writer, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_cancelled, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_given_up, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_no_room, set_up, tear_down),
 	};
 	gitrepo_use_our_programs();

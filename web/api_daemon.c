@@ -110,7 +110,7 @@ static void backup_later(void *arg, struct http_request *r, struct http_response
 	struct site *site = arg;
 	struct fw_err err = { 0 };
 	if (!response) {
-		site->act.backup_cancel(site->act.arg);
+		site->act.backup_over(site->act.arg);
 		return;
 	}
 	int state = site->act.backup_take(site->act.arg, response->file, sizeof response->file, &err);

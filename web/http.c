@@ -64,7 +64,7 @@ struct http_request {
 	char *form_text;
 	struct pairs form;
 	char who[64];
-	http_handler_fn *later; /* what to ask for the answer, NULL: it has been given */
+	http_handler_fn *later; /* what to ask for the answer, and to tell of the end; NULL: the handler answered */
 	bool abandoned;         /* whoever asked hung up */
 };
 
@@ -254,7 +254,6 @@ static struct MHD_Response *file_response(const char *path)
 {
 	struct stat info;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	unlink(path);
 	if (fd < 0)
 		return NULL;
 	if (fstat(fd, &info) != 0) {
@@ -360,18 +359,9 @@ static void judge_form(struct http_request *r, struct http_response *response)
 	response->status = 406;
 	response->stream = NULL;
 	response->etag[0] = response->link[0] = '\0';
-	if (response->file[0])
-		unlink(response->file);
 	response->file[0] = '\0';
 	buf_clear(&response->body);
 	r->http->config.no_route(r->http->config.arg, r, response);
-}
-
-static void forget_later(struct http_request *r)
-{
-	if (r->later)
-		r->later(r->http->config.arg, r, NULL);
-	r->later = NULL;
 }
 
 /* Until http_notify. libmicrohttpd then asks for the answer again. */
@@ -391,12 +381,10 @@ static enum MHD_Result rest(struct http_request *r, struct http_response *respon
 static enum MHD_Result ask_again(struct http_request *r)
 {
 	struct http_response response = { .status = 200, .type = "text/plain; charset=utf-8" };
-	http_handler_fn *later = r->later;
 	if (r->abandoned)
 		return MHD_NO;
 	buf_init(&response.body, RESPONSE_MAX);
-	r->later = NULL;
-	later(r->http->config.arg, r, &response);
+	r->later(r->http->config.arg, r, &response);
 	return response.later ? rest(r, &response) : send_response(r, &response);
 }
 
@@ -468,9 +456,10 @@ static void completed(void *arg, struct MHD_Connection *connection, void **reque
 		c->phase = PHASE_IDLE;
 		c->since_ns = clock_mono_ns();
 	}
-	if (*request)
-		forget_later(*request);
-	request_free(*request);
+	struct http_request *r = *request;
+	if (r && r->later)
+		r->later(r->http->config.arg, r, NULL);
+	request_free(r);
 	*request = NULL;
 }
 

@@ -26,7 +26,7 @@ struct http_response {
 	const char *cache;  /* Cache-Control; NULL: no-cache */
 	char location[256]; /* "" none */
 	char allow[64];     /* with 405 */
-	char file[640];     /* a file to send instead of body; it is unlinked; "" none */
+	char file[640];     /* a file to send instead of body; "" none */
 	char link[512];     /* Link header, "" none */
 	char cookie[256];   /* Set-Cookie, "" none */
 	bool logged_in;     /* set by the guard: a page offers to log out */
@@ -35,7 +35,7 @@ struct http_response {
 	int64_t cursor;
 	/**
 	 * Set where the answer comes later: the connection rests, and this is called like a handler after every http_notify until it
-	 * leaves `later` unset. `response` NULL: nobody waits any more, and it is not called again.
+	 * leaves `later` unset. A last time with `response` NULL: the request is over, answered or not.
 	 */
 	void (*later)(void *arg, struct http_request *request, struct http_response *response);
 };

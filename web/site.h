@@ -73,10 +73,10 @@ struct site_actions {
 	int (*peer)(void *arg, const struct site_request *request, int64_t *jobs, int *n, struct fw_err *err);
 	/** Begin to copy the database beside everything else; site's owner calls http_notify at its end. Err: ERR_CONFLICT one is being made. */
 	int (*backup)(void *arg, struct fw_err *err);
-	/** 1 it is being made, 0 it is whole, lies at `path` and is the caller's, -1 it failed. */
+	/** 1 it is being made, 0 it is whole and lies at `path`, -1 it failed. */
 	int (*backup_take)(void *arg, char *path, size_t size, struct fw_err *err);
-	/** Nobody waits for it any more. */
-	void (*backup_cancel)(void *arg);
+	/** It was sent, or nobody waits for it any more. */
+	void (*backup_over)(void *arg);
 };
 
 struct site {
