@@ -116,7 +116,7 @@ void alert_cells_add(struct alert_cells *a, const struct result *r, int i, const
 {
 	struct alert_group g = { .cells = 1, .worst_pct = c->change_pct };
 	bool failed = c->verdict == VERDICT_FAILED;
-	snprintf(g.family, sizeof(g.family), "%s", r->plan.ask.cell[i].family);
+	snprintf(g.family, sizeof(g.family), "%s", plan_is_benchmark(&r->plan) ? r->plan.suite_name : r->plan.ask.cell[i].family);
 	snprintf(g.direction, sizeof(g.direction), "%s", c->direction);
 	if (failed) {
 		snprintf(g.failure, sizeof(g.failure), "%s", c->failure);
@@ -215,13 +215,14 @@ void alert_cells_title(const struct alert_cells *a, char *out, size_t size)
 		snprintf(more, sizeof(more), ", and %d more group%s", a->n_groups - 1, a->n_groups == 2 ? "" : "s");
 	if (worst->phase[0])
 		snprintf(phase, sizeof(phase), " (%s)", worst->phase);
+	const char *gap = worst->direction[0] ? " " : "";
 	const char *cells = worst->cells == 1 ? "cell" : "cells";
 	if (a->n_groups == 0)
 		snprintf(out, size, "%d cell%s", a->n, a->n == 1 ? "" : "s");
 	else if (worst->failure[0])
-		snprintf(out, size, "%s: %s %s, %d %s%s: %s", worst->failure, worst->family, worst->direction, worst->cells,
+		snprintf(out, size, "%s: %s%s%s, %d %s%s: %s", worst->failure, worst->family, gap, worst->direction, worst->cells,
 			cells, more, a->detail);
 	else
-		snprintf(out, size, "%s %s%s %+.1f %% in %d %s%s", worst->family, worst->direction, phase, worst->worst_pct,
+		snprintf(out, size, "%s%s%s%s %+.1f %% in %d %s%s", worst->family, gap, worst->direction, phase, worst->worst_pct,
 			worst->cells, cells, more);
 }

@@ -12,7 +12,7 @@
 enum { ALERT_GROUPS_MAX = 64, ALERT_KERNEL_SIZE = 128 };
 
 struct alert_group {
-	char family[16], direction[16];
+	char family[64], direction[16]; /* of a program of its own its name, and "" */
 	char phase[16];                 /* whose time grew most; "" not known */
 	char kernel[ALERT_KERNEL_SIZE]; /* of that phase, the one that changed if one did; "" not known */
 	char failure[16];               /* "" it was slower */

@@ -17,12 +17,13 @@ static const char *commit_of(const struct result *r, const char *role)
 	return subject >= 0 ? r->plan.ask.subject[subject].commit : "";
 }
 
-/** Whether any call of this role was timed. */
+/** Whether this role was timed in the series that decides. */
 static bool was_timed(const struct result *r, const char *role)
 {
 	for (int i = 0; i < r->n_cells; i++)
 		for (int k = 0; k < r->cell[i]->n_subjects; k++)
-			if (strcmp(r->cell[i]->series, "device") == 0 && strcmp(r->cell[i]->role[k], role) == 0)
+			if (strcmp(r->cell[i]->series, judge_series(r, r->cell[i]->cell)) == 0 &&
+				strcmp(r->cell[i]->role[k], role) == 0)
 				return true;
 	return false;
 }

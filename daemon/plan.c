@@ -176,22 +176,28 @@ static void describe(const struct benchmark *b, struct buf *out)
 	jsonw_object_end(&j);
 }
 
-int plan_benchmark(struct plan *p, const struct config *config, const char *repo, const struct benchmark *base,
-	const struct manifest *target, struct fw_err *err)
+int plan_run(struct plan *p, int i, const struct manifest *own, struct fw_err *err)
 {
-	const struct benchmark *own = manifest_benchmark(target, base->name);
-	struct benchmark *run = &p->ask.subject[1].run;
+	const struct benchmark *base = &p->ask.subject[0].run, *found = manifest_benchmark(own, base->name);
+	struct benchmark *run = &p->ask.subject[i].run;
 
-	if (!own)
-		return err_set(err, ERR_INVALID,
-			"commit %.12s: .flopwatch.yaml names no benchmark %s any more, which its base has",
-			p->ask.subject[1].commit, base->name);
-	p->ask.subject[0].run = *base;
-	*run = *own;
+	if (!found)
+		return err_set(err, ERR_INVALID, "commit %.12s: .flopwatch.yaml names no benchmark %s%s",
+			p->ask.subject[i].commit, base->name, i == 1 ? " any more, which its base has" : "");
+	*run = *found;
 	run->threshold_pct = base->threshold_pct;
 	run->timeout_s = base->timeout_s;
 	run->budget_s = base->budget_s;
 	run->gpu = base->gpu;
+	return 0;
+}
+
+int plan_benchmark(struct plan *p, const struct config *config, const char *repo, const struct benchmark *base,
+	const struct manifest *target, struct fw_err *err)
+{
+	p->ask.subject[0].run = *base;
+	if (plan_run(p, 1, target, err) != 0)
+		return -1;
 	buf_clear(&p->suite_text);
 	describe(base, &p->suite_text);
 	snprintf(p->suite_name, sizeof p->suite_name, "%s", base->name);

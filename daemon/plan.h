@@ -51,6 +51,11 @@ int plan_suite(struct plan *p, const struct config *config, const char *repo, co
  */
 int plan_benchmark(struct plan *p, const struct config *config, const char *repo, const struct benchmark *base,
 	const struct manifest *target, struct fw_err *err);
+/**
+ * What subject `i` runs, from its own manifest; what judges is the base's. After plan_benchmark, which does this for base and target.
+ * Err: ERR_INVALID it has no such benchmark.
+ */
+int plan_run(struct plan *p, int i, const struct manifest *own, struct fw_err *err);
 /** The plan measures programs of their own. */
 bool plan_is_benchmark(const struct plan *p);
 /** Set `identical` from the subjects and ask.kind. */

@@ -378,8 +378,7 @@ static int choose_anchor(struct resolve *r, struct fw_err *err)
 	p->anchor[0] = 0;
 	if (look_at_line(r, err) != 0)
 		return -1;
-	/* programs of their own are two in turns: there is no place for a third */
-	if (!p->on_line || !r->job.device || plan_is_benchmark(p))
+	if (!p->on_line || !r->job.device)
 		return 0;
 	return store_epoch_anchor(r->db, r->job.repo, p->suite_name, r->job.device, p->anchor, err);
 }
@@ -398,7 +397,8 @@ static void have_anchor_tree(void *arg, const struct buf *out, const struct fw_e
 		got = take_tree(r, &r->anchor, out, have_anchor_tree, &err);
 	if (got == 0)
 		return;
-	if (got < 0 || plan_subject(&a->plan, 2, "anchor", r->anchor.commit, &r->anchor.manifest, &err) != 0) {
+	if (got < 0 || plan_subject(&a->plan, 2, "anchor", r->anchor.commit, &r->anchor.manifest, &err) != 0 ||
+		(plan_is_benchmark(&a->plan) && plan_run(&a->plan, 2, &r->anchor.manifest, &err) != 0)) {
 		a->plan.ask.n_subjects = 2;
 		snprintf(a->note, sizeof a->note, "not measured against the anchor: %.400s", err.text);
 	}
@@ -453,6 +453,8 @@ static void complete(struct resolve *r)
 		p->ask.rule.confirm = false;
 	for (int i = 0; i < p->ask.n_cells && r->job.threshold_pct > 0; i++)
 		p->ask.cell[i].threshold_pct = r->job.threshold_pct;
+	for (int i = 0; benchmark && i < p->ask.n_subjects && r->job.threshold_pct > 0; i++)
+		p->ask.subject[i].run.threshold_pct = r->job.threshold_pct;
 	plan_compare(p);
 	if (calibrate_plan(r->db, p, r->job.device, &err) != 0 || choose_anchor(r, &err) != 0) {
 		refuse(r, &err);
