@@ -12,7 +12,7 @@
 #include "core/guard.h"
 #include "worker/sustain.h"
 
-enum { FORWARD_DENSE, FORWARD_SPARSE, BACKWARD_DENSE, BACKWARD_SPARSE, FORWARD_SHORT, CELLS, PER_BURST = 2 };
+enum { FORWARD_DENSE, FORWARD_SPARSE, BACKWARD_DENSE, BACKWARD_SPARSE, FORWARD_SHORT, CELLS, PER_BURST = 2, PAIRS = 16 };
 
 struct scene {
 	struct cell cell[CELLS];
@@ -25,9 +25,12 @@ static struct scene s;
 /* Nothing measured yet. */
 static void begin(void)
 {
-	for (int i = 0; i < CELLS; i++)
+	for (int i = 0; i < CELLS; i++) {
 		for (int k = 0; k < s.state[i].n_bursts; k++)
 			free(s.state[i].burst[k].values);
+		for (int k = 0; k < s.state[i].n_launches; k++)
+			free(s.state[i].launch[k].values);
+	}
 	memset(&s, 0, sizeof(s));
 	for (int i = 0; i < CELLS; i++) {
 		struct attention_case *a = &s.cell[i].attention;
@@ -51,8 +54,23 @@ static void begin(void)
 	rule_default(&s.bench.rule, CELLS);
 }
 
-/* Bursts with these clocks, two calls each. Units: MHz, J. */
-static void add(int cell, const float base[2], const float target[2], double base_j, double target_j)
+/* A launch of pairs, in which both sides are equal. */
+static void add_pairs(int cell)
+{
+	float ms[PAIRS];
+	struct msg_cell m = { .launch = 1, .set = 1, .cell = cell, .series = "device", .n_subjects = 2, .n = PAIRS };
+	struct fw_err err = { 0 };
+	guard_unknown(&m.guard);
+	snprintf(m.role[0], sizeof m.role[0], "base");
+	snprintf(m.role[1], sizeof m.role[1], "target");
+	for (int k = 0; k < PAIRS; k++)
+		ms[k] = 2 + (float)(k % 3) / 1000;
+	m.ms[0] = m.ms[1] = ms;
+	assert_int_equal(bench_add(&s.bench, &m, &err), 1);
+}
+
+/* Bursts with these clocks and times, two calls each. Units: MHz, ms, J. */
+static void add_timed(int cell, const float clock[2][2], const float time[2][2], double base_j, double target_j)
 {
 	float ms[2][2 * PER_BURST], mhz[2][2 * PER_BURST];
 	struct msg_cell m = { .launch = s.state[cell].n_bursts + 1,
@@ -65,13 +83,13 @@ static void add(int cell, const float base[2], const float target[2], double bas
 	guard_unknown(&m.guard);
 	snprintf(m.role[0], sizeof m.role[0], "base");
 	snprintf(m.role[1], sizeof m.role[1], "target");
-	for (int k = 0; k < 2 * PER_BURST; k++) {
-		mhz[0][k] = base[k / PER_BURST];
-		mhz[1][k] = target[k / PER_BURST];
-		ms[0][k] = 3000 / mhz[0][k];
-		ms[1][k] = 3000 / mhz[1][k];
-	}
+	if (s.state[cell].n_launches == 0)
+		add_pairs(cell);
 	for (int i = 0; i < 2; i++) {
+		for (int k = 0; k < 2 * PER_BURST; k++) {
+			mhz[i][k] = clock[i][k / PER_BURST];
+			ms[i][k] = time[i][k / PER_BURST];
+		}
 		m.ms[i] = ms[i];
 		m.mhz[i] = mhz[i];
 	}
@@ -79,6 +97,14 @@ static void add(int cell, const float base[2], const float target[2], double bas
 	m.energy_j[1] = target_j;
 	assert_int_equal(sustain_add(&s.bench, &m, &err), 1);
 	s.state[cell].judgement.want_set = 0; /* as if its pairs were settled */
+}
+
+/* Times as the clocks make them, which is how they are where nothing but the clock moves. */
+static void add(int cell, const float base[2], const float target[2], double base_j, double target_j)
+{
+	const float clock[2][2] = { { base[0], base[1] }, { target[0], target[1] } };
+	const float time[2][2] = { { 3000 / base[0], 3000 / base[1] }, { 3000 / target[0], 3000 / target[1] } };
+	add_timed(cell, clock, time, base_j, target_j);
 }
 
 static void sentinels_are_the_longest(void **state)
@@ -150,6 +176,28 @@ static void energy_counts_where_it_is_known(void **state)
 	begin();
 }
 
+/* Clocks that were read beside the calls wander and tell nothing, but bursts lose what pairs do not. */
+static void times_count_beside_the_pairs(void **state)
+{
+	static const float wandering[2][2] = { { 1575, 1650 }, { 1531, 1600 } },
+			   slower[2][2] = { { 3.37F, 3.38F }, { 3.65F, 3.66F } },
+			   scattered[2][2] = { { 3.37F, 3.57F }, { 3.65F, 3.66F } },
+			   little[2][2] = { { 3.37F, 3.38F }, { 3.41F, 3.42F } };
+	(void)state;
+	begin();
+	add_timed(BACKWARD_DENSE, wandering, slower, 0, 0);
+	assert_int_equal(s.state[BACKWARD_DENSE].leans, 1);
+	s.bench.set_begun[1] = true;
+	assert_true(sustain_wants(&s.bench, BACKWARD_DENSE, 1));
+	begin();
+	add_timed(BACKWARD_DENSE, wandering, scattered, 0, 0);
+	assert_int_equal(s.state[BACKWARD_DENSE].leans, 0);
+	begin();
+	add_timed(BACKWARD_DENSE, wandering, little, 0, 0);
+	assert_int_equal(s.state[BACKWARD_DENSE].leans, 0); /* below the threshold of the cell */
+	begin();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -157,6 +205,7 @@ int main(void)
 		cmocka_unit_test(a_wandering_clock_is_nobodys),
 		cmocka_unit_test(two_launches_have_to_agree),
 		cmocka_unit_test(energy_counts_where_it_is_known),
+		cmocka_unit_test(times_count_beside_the_pairs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,24 +41,48 @@ static int sign_beyond(double log_ratio, double limit)
 	return log_ratio > limit ? 1 : log_ratio < -limit ? -1 : 0;
 }
 
-/*
- * The side that draws more power in these bursts: 1 target, -1 base, 0 neither. Clocks count only when they lie well further apart than the two
- * bursts of one side do.
- */
+/* Log ratio of the sides' bursts, b over a, and how far two bursts of one side lie apart. Shape: a[n], b[n], the first burst in the first half. */
+struct apart {
+	double ratio, wander;
+};
+
+static struct apart apart(const float *a, const float *b, int n)
+{
+	int half = n / 2;
+	double a1 = log(stats_median(a, half)), a2 = log(stats_median(a + half, half)), b1 = log(stats_median(b, half)),
+	       b2 = log(stats_median(b + half, half));
+
+	return (struct apart){ (b1 + b2 - a1 - a2) / 2, fmax(fabs(a2 - a1), fabs(b2 - b1)) };
+}
+
+/* The side that draws more power in these bursts: 1 target, -1 base, 0 neither. What counts lies well further apart than two bursts of one side. */
 static int draws_more(const struct msg_cell *m, int base, int target)
 {
-	const float *a = m->mhz[base], *b = m->mhz[target];
-	int half = m->n / 2, lean = 0;
+	int lean = 0;
 
-	if (a && b && half > 0) {
-		double a1 = log(stats_median(a, half)), a2 = log(stats_median(a + half, half)), b1 = log(stats_median(b, half)),
-		       b2 = log(stats_median(b + half, half)), wander = fmax(fabs(a2 - a1), fabs(b2 - b1));
+	if (m->mhz[base] && m->mhz[target] && m->n > 1) {
+		struct apart clock = apart(m->mhz[target], m->mhz[base], m->n); /* more power is a lower clock */
 
-		lean = sign_beyond((a1 + a2 - b1 - b2) / 2, fmax(CLOCK_APART, BEYOND * wander)); /* more power is a lower clock */
+		lean = sign_beyond(clock.ratio, fmax(CLOCK_APART, BEYOND * clock.wander));
 	}
 	if (lean == 0 && m->energy_j[base] > 0 && m->energy_j[target] > 0)
 		lean = sign_beyond(log(m->energy_j[target] / m->energy_j[base]), ENERGY_APART);
 	return lean;
+}
+
+/*
+ * The side that is slower in these bursts than its pairs say, by more than a regression takes: as above. Clocks that wander can hide what power
+ * does to them, and not every device tells its energy.
+ */
+static int slower_than_in_pairs(const struct bench *b, const struct msg_cell *m, int base, int target)
+{
+	const struct estimate *pairs = &b->cell[m->cell].judgement.all;
+
+	if (pairs->launches == 0 || m->n < 2)
+		return 0;
+	struct apart time = apart(m->ms[base], m->ms[target], m->n);
+
+	return sign_beyond(time.ratio - pairs->m, fmax(stats_theta(b->cells[m->cell].threshold_pct), BEYOND * time.wander));
 }
 
 /* One launch that leans may be the device's doing; the next has to agree before a whole direction is run in bursts. */
@@ -85,7 +109,8 @@ int sustain_add(struct bench *b, const struct msg_cell *m, struct fw_err *err)
 	if (bench_keep(c->burst, &c->n_bursts, m, err) < 0)
 		return -1;
 	bench_judge(b, m->cell);
-	c->leans += draws_more(m, base, target);
+	int lean = draws_more(m, base, target);
+	c->leans += lean ? lean : slower_than_in_pairs(b, m, base, target);
 	if (c->n_bursts >= AGREE && leans(c))
 		b->bursts[b->cells[m->cell].direction == DIRECTION_BACKWARD] = true;
 	return 1;
