@@ -7,7 +7,7 @@
 
 #include "core/stats.h"
 
-/* How narrow a point has to be: this many standard errors within half the threshold, where a stretch is divided. */
+/* How narrow a point has to be: this many standard errors within half the threshold, where a stretch is divided, or within half of a larger change. */
 #define SE_WITHIN 2.5
 /* The share of a loss without a culprit that the range told of it has to hold. */
 #define RANGE_HOLDS 0.9
@@ -18,7 +18,7 @@ struct bisect_point bisect_timed_point(enum verdict v, double m, double se, doub
 	if (v == VERDICT_IDENTICAL)
 		p.state = BISECT_KNOWN;
 	bool timed = v == VERDICT_REGRESSION || v == VERDICT_UNDECIDED || v == VERDICT_IMPROVEMENT || v == VERDICT_UNCHANGED;
-	if (timed && isfinite(m) && isfinite(se) && SE_WITHIN * se < threshold / 2)
+	if (timed && isfinite(m) && isfinite(se) && SE_WITHIN * se < fmax(threshold, fabs(m)) / 2)
 		p = (struct bisect_point){ .state = BISECT_KNOWN, .m = m };
 	return p;
 }

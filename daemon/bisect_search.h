@@ -59,7 +59,7 @@ struct bisect_finding {
 	int64_t comparison; /* of `from` and `to`, 0 none */
 };
 
-/** How a measured cell places a commit: usable when its interval is narrow enough for the threshold. `m`, `se` NAN: not timed. */
+/** How a measured cell places a commit: usable when its interval is narrow enough for the threshold, or for a change beyond it. `m`, `se` NAN: not timed. */
 struct bisect_point bisect_timed_point(enum verdict v, double m, double se, double threshold);
 /** How a cell places a commit where failing is what is looked for: m is 1 where it failed. */
 struct bisect_point bisect_failed_point(enum verdict v);

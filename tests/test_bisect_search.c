@@ -168,6 +168,9 @@ static void wide_intervals_do_not_place_a_commit(void **state)
 	double threshold = stats_theta(1.5);
 	assert_int_equal(bisect_timed_point(VERDICT_UNDECIDED, 0.015, 0.002, threshold).state, BISECT_KNOWN);
 	assert_int_equal(bisect_timed_point(VERDICT_UNDECIDED, 0.015, 0.004, threshold).state, BISECT_SKIPPED);
+	assert_int_equal(
+		bisect_timed_point(VERDICT_REGRESSION, 0.08, 0.004, threshold).state, BISECT_KNOWN); /* large beside it */
+	assert_int_equal(bisect_timed_point(VERDICT_REGRESSION, 0.08, 0.04, threshold).state, BISECT_SKIPPED);
 	assert_int_equal(bisect_timed_point(VERDICT_REJECTED, 0.015, 0.001, threshold).state, BISECT_SKIPPED);
 	assert_int_equal(bisect_timed_point(VERDICT_NOT_COMPARABLE, NAN, NAN, threshold).state, BISECT_SKIPPED);
 	assert_true(bisect_timed_point(VERDICT_IDENTICAL, NAN, NAN, threshold).m == 0);
