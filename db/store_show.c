@@ -173,6 +173,17 @@ int view_launches(struct db *db, int64_t cell, view_launch_fn *each, void *arg, 
 	return r;
 }
 
+int view_call_pairs(struct db *db, int64_t cell, int64_t *pairs, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT total(n) FROM sample WHERE cell = :cell AND series = 'call' AND phase = '' AND subject = 'target'", err);
+	*pairs = 0;
+	if (!s)
+		return -1;
+	stmt_int(s, ":cell", cell);
+	return stmt_first_int(s, pairs, err) < 0 ? -1 : 0;
+}
+
 int view_usual_s(struct db *db, const char *suite, const char *device_kind, double *usual_s, struct fw_err *err)
 {
 	enum { LAST = 20 };

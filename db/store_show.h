@@ -52,6 +52,8 @@ struct view_launch {
 typedef void view_launch_fn(void *arg, const struct view_launch *row);
 /** Launches of a cell's deciding series, in the order they ran. */
 int view_launches(struct db *db, int64_t cell, view_launch_fn *each, void *arg, struct fw_err *err);
+/** Pairs of whole calls that were timed of a cell, all launches together. */
+int view_call_pairs(struct db *db, int64_t cell, int64_t *pairs, struct fw_err *err);
 
 /** Median of what the last 20 finished jobs of this suite and kind of device took, from start to end. Units: s. 0: unknown. */
 int view_usual_s(struct db *db, const char *suite, const char *device_kind, double *usual_s, struct fw_err *err);

@@ -146,6 +146,16 @@ await 60 job_is "$host2" done
 is "then the same change is a regression" "$(job_field "$host2" verdict)" regression
 is "of series call" "$(api "comparisons/$(job_field "$host2" comparison)" | jq -r '[.cells[].series] | unique | join(" ")')" call
 
+branch kernels long main
+echo 2000 >"$tmp/kernels/kernels/factor"
+commit kernels "calls that are so long that they are few"
+push kernels long
+is "long calls" "$(result_of "$(head_of kernels)")" "done regression"
+page=$(curl -s "http://127.0.0.1:$(port)/comparisons/$(job_field "$(job_of "$(head_of kernels)")" comparison)?open=0")
+like "the page says that they are too few to warn of" "$page" 'Whole calls: 1 pair, too few for a warning, which takes 4'
+page=$(curl -s "http://127.0.0.1:$(port)/comparisons/$(job_field "$(job_of "$host")" comparison)?open=0")
+unlike "and only there" "$page" 'too few for a warning'
+
 branch kernels hungry main
 echo "'-DCONFIG=\"SIM_POWER_W=900\"' -DPADDING" >"$tmp/kernels/kernels/flags"
 sed -i 's/seqlens: \[64\]/seqlens: [512]/' "$tmp/kernels/etc/suites/tiny.yaml"

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/flag.h"
 #include "core/stats.h"
 #include "web/comparison_peer.h"
 #include "web/emit.h"
@@ -59,6 +60,7 @@ static const char *time_of_series(const char *series)
 	return strcmp(series, "call") == 0 ? "whole call" : strcmp(series, "process") == 0 ? "time" : "device time";
 }
 
+/* Its card stays open for what there is to say of the figures. */
 static void times(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
 {
 	static const char *const columns[] = { "", ">Base", ">Target", ">Change" };
@@ -94,7 +96,20 @@ static void times(struct buf *out, const struct comparison *c, const struct comp
 	pair_row(out, "workspace", "MB", of_side(cell, "workspace", "base_bytes") / 1e6,
 		of_side(cell, "workspace", "target_bytes") / 1e6, NAN, "", "not said");
 	layout_table_end(out);
-	emit_raw(out, "</div>");
+}
+
+/* Long cells have few whole calls, and a loss of those is shown without a flag. */
+static int few_calls(struct db *db, struct buf *out, int64_t id, struct fw_err *err)
+{
+	int64_t pairs;
+	if (view_call_pairs(db, id, &pairs, err) != 0)
+		return -1;
+	if (pairs > 0 && pairs < FLAG_CALL_PAIRS_MIN)
+		emit_rawf(out,
+			"<p><small>Whole calls: %lld pair%s, too few for a warning, which takes %d; calls of this cell are "
+			"long.</small></p>",
+			(long long)pairs, pairs == 1 ? "" : "s", FLAG_CALL_PAIRS_MIN);
+	return 0;
 }
 
 static void phases(struct buf *out, struct comparison_cell *cell)
@@ -462,9 +477,11 @@ int comparison_detail(void *arg, struct buf *out, const struct comparison *c, st
 	what_decides(out, c, cell);
 	emit_raw(out, "<div class=\"cards wide\">");
 	times(out, c, cell);
-	emit_raw(out, "<div>");
+	int result = few_calls(db, out, id, err);
+	emit_raw(out, "</div><div>");
 	phases(out, cell);
-	int result = launches(db, out, cell, id, err);
+	if (result == 0)
+		result = launches(db, out, cell, id, err);
 	const char *series = comparison_text(cell->json, "series");
 	if (result == 0)
 		result = strip_draw(out, db, id, *series ? series : "device", err);
