@@ -1,11 +1,12 @@
 #!/bin/bash
 # The history of programs of their own: main's commits run beside base and anchor in turns, and a step too small for one comparison is
-# found among them.
+# found among them. An anchor that does not run any more stands in nobody's way.
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/daemon.sh"
 
 takes() { # ms, subject: a commit on main, pushed and judged
 	printf 'echo "{\\"cell\\":\\"sum\\",\\"ms\\":[%s,%s,%s]}"\n' "$1" "$1" "$1" >"$tmp/lines/bench.sh"
+	[ "$2" != first ] || echo "[ ! -e $tmp/broken ] || exit 3" >>"$tmp/lines/bench.sh"
 	echo "# $2" >>"$tmp/lines/bench.sh"
 	commit lines "$2"
 	push lines main
@@ -19,7 +20,7 @@ git init -q --bare -b main "$tmp/lines.git"
 git init -q -b main "$tmp/lines"
 git -C "$tmp/lines" remote add origin "$tmp/lines.git"
 printf 'flopwatch: 1\nbenchmarks: {one: {command: [sh, bench.sh], reader: flopwatch, budget_s: 30}}\n' >"$tmp/lines/.flopwatch.yaml"
-write_config "workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]" \
+write_config "sandbox: none" "workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]" \
 	"repos: [{name: lines, url: $tmp/lines.git}]"
 start_daemon
 is "the first commit is measured" "$(takes 1.000 first)" "done unchanged"
@@ -51,6 +52,10 @@ is "by two commits compared directly, with half of it as threshold" \
 	"$(sql "SELECT count(*) > 0 AND min(c.threshold_pct) > 0.3 AND max(c.threshold_pct) < 0.9 FROM comparison k JOIN cell c ON c.comparison = k.id WHERE k.kind = 'verify'")" 1
 like "and told" "$(sql "SELECT title FROM alert")" "^[01]\.[0-9]+ % lost at ${step:0:12}, seen in the history$"
 
+touch "$tmp/broken"
+is "an anchor that does not run any more costs no verdict" "$(takes 1.013 "the anchor fails now")" "done unchanged"
+is "only the place in the history" "$(sql "SELECT count(*) FROM ratio WHERE target_sha = '$(head_of lines)'")" 0
+rm "$tmp/broken"
 like "a loss is told by the benchmark's name" "$(takes 1.2 "much slower" && sql "SELECT title FROM alert ORDER BY id DESC LIMIT 1")" \
 	"one -1[0-9.]+ % in 1 cell$"
 stop_daemon
