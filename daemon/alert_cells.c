@@ -141,16 +141,28 @@ void alert_cells_add(struct alert_cells *a, const struct result *r, int i, const
 	jsonw_object_end(&a->j);
 }
 
-void alert_cells_add_key(struct alert_cells *a, const char *suite, const char *key, const char *verdict)
+static void add_key(struct alert_cells *a, const char *suite, const char *key, const char *verdict, int64_t comparison)
 {
 	a->n++;
 	jsonw_object(&a->j);
 	jsonw_kv_string(&a->j, "cell", key);
 	jsonw_kv_string(&a->j, "suite", suite);
+	if (comparison)
+		jsonw_kv_int(&a->j, "comparison", comparison);
 	jsonw_kv_string(&a->j, "verdict", verdict);
 	jsonw_kv_null(&a->j, "change_pct");
 	jsonw_kv_bool(&a->j, "borderline", false);
 	jsonw_object_end(&a->j);
+}
+
+void alert_cells_add_key(struct alert_cells *a, const char *suite, const char *key, const char *verdict)
+{
+	add_key(a, suite, key, verdict, 0);
+}
+
+void alert_cells_add_lost(struct alert_cells *a, const char *suite, const char *key, int64_t comparison)
+{
+	add_key(a, suite, key, "vanished", comparison);
 }
 
 static const char *text_of(const json_t *cell, const char *key)

@@ -12,6 +12,7 @@
 #include "db/store_peer.h"
 #include "db/store_repo.h"
 #include "judge.h"
+#include "plan_news.h"
 #include "resolve.h"
 #include "slot.h"
 #include "status.h"
@@ -154,6 +155,8 @@ static int write_answer(
 	if (store_commits(q, job, a, err) != 0)
 		return -1;
 	if (a->note[0] && store_job_log(q->ledger.db, job->id, now, a->note, err) != 0)
+		return -1;
+	if (plan_news(q->ledger.db, q->config, job, a, now, err) != 0)
 		return -1;
 	if (a->state[0]) {
 		enum jobstate to = jobstate_next(JOBSTATE_QUEUED, end_of(a->state));

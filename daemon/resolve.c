@@ -405,6 +405,27 @@ static void have_anchor_tree(void *arg, const struct buf *out, const struct fw_e
 	finish(r);
 }
 
+/* The base cannot be used: one that a person named is an error, any other is replaced by the commit itself. */
+static void replace_base(struct resolve *r, const struct fw_err *why)
+{
+	if (!strcmp(r->answer.plan.base_how, "given") || !strcmp(r->base_sha, r->job.target_sha)) {
+		refuse(r, why);
+		return;
+	}
+	snprintf(r->answer.note, sizeof r->answer.note, "measured against itself, because its base cannot be used: %.400s",
+		why->text);
+	gitread_commit_free(r->base.commit);
+	memset(&r->base, 0, sizeof r->base);
+	use_base(r, r->job.target_sha, "self");
+}
+
+static void note_suites(const struct resolve *r, const struct side *side, struct resolve_suites *out)
+{
+	out->n = r->repo->n_suites ? 0 : side->manifest.n_suites;
+	for (int i = 0; i < out->n; i++)
+		snprintf(out->name[i], sizeof out->name[i], "%s", side->manifest.suite[i]);
+}
+
 /* Both trees are known: make the plan. */
 static void complete(struct resolve *r)
 {
@@ -413,6 +434,8 @@ static void complete(struct resolve *r)
 	struct plan *p = &a->plan;
 	p->ask.quick = r->job.quick;
 	a->peers = r->base.manifest.peers;
+	note_suites(r, &r->base, &a->before);
+	note_suites(r, &r->target, &a->after);
 	if (plan_subject(p, 1, "target", r->target.commit, &r->target.manifest, &err) != 0 ||
 		plan_subject(p, 0, "base", r->base.commit, &r->base.manifest, &err) != 0) {
 		refuse(r, &err);
@@ -438,7 +461,11 @@ static void complete(struct resolve *r)
 		return;
 	}
 	if (!benchmark && plan_suite(p, r->config, r->repo->name, r->base.commit, a->suite[0], r->job.cells_glob, &err) != 0) {
-		refuse(r, &err);
+		bool is_wrong = err.code == ERR_NOT_FOUND || err.code == ERR_INVALID; /* and the next commit may have mended it */
+		if (is_wrong && !r->job.cells_glob[0])
+			replace_base(r, &err);
+		else
+			refuse(r, &err);
 		return;
 	}
 	if (r->job.quick) { /* a look, not a verdict: what one launch shows */
@@ -465,20 +492,6 @@ static void complete(struct resolve *r)
 		finish(r);
 	else
 		ask_tree(r, &r->anchor, anchor, have_anchor_tree);
-}
-
-/* The base cannot be used: one that a person named is an error, any other is replaced by the commit itself. */
-static void replace_base(struct resolve *r, const struct fw_err *why)
-{
-	if (!strcmp(r->answer.plan.base_how, "given") || !strcmp(r->base_sha, r->job.target_sha)) {
-		refuse(r, why);
-		return;
-	}
-	snprintf(r->answer.note, sizeof r->answer.note, "measured against itself, because its base cannot be used: %.400s",
-		why->text);
-	gitread_commit_free(r->base.commit);
-	memset(&r->base, 0, sizeof r->base);
-	use_base(r, r->job.target_sha, "self");
 }
 
 static void have_base_tree(void *arg, const struct buf *out, const struct fw_err *failed)

@@ -19,6 +19,11 @@
 
 struct resolve;
 
+struct resolve_suites {
+	int n;
+	char name[8][64];
+};
+
 struct resolve_answer {
 	const char *state; /* "": the plan is good; else the job's final state: cancelled, failed, gone */
 	bool again;        /* state "failed" for a reason that may pass (no memory, a deadline): try later */
@@ -31,6 +36,7 @@ struct resolve_answer {
 	struct peers peers; /* that the base names */
 	int n_suites;       /* all that the commit is to be measured with; [0] is the plan's */
 	char suite[8][64];
+	struct resolve_suites before, after; /* that the manifests of base and target name; none where the configuration does */
 };
 
 typedef void resolve_fn(void *arg, struct resolve_answer *answer);

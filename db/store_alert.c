@@ -333,7 +333,8 @@ int store_alert_culprits(
 
 #define OPEN_ALERTS_OF_BRANCH                                                                                                    \
 	"FROM comparison x JOIN alert a ON a.repo = x.repo AND a.branch = x.branch "                                             \
-	"WHERE x.id = :comparison AND x.branch <> '' AND a.state IN ('open', 'acknowledged') AND a.comparison <> x.id "
+	"WHERE x.id = :comparison AND x.branch <> '' AND a.state IN ('open', 'acknowledged') AND coalesce(a.comparison, 0) <> "  \
+	"x.id "
 
 static int read_ids(struct stmt *s, int64_t comparison, int64_t *ids, int *n, struct fw_err *err)
 {
@@ -356,7 +357,8 @@ static int read_ids(struct stmt *s, int64_t comparison, int64_t *ids, int *n, st
 
 /* The cells `c` of alert `a` (key and suite in `v`) as the branch's latest whole comparison `y` of their suite has them. */
 #define LATEST_CELLS                                                                                                             \
-	"FROM (SELECT w.value ->> 'cell' AS key, " SUITE_OF_CELL "AS suite FROM json_each(a.cells) w) v "                        \
+	"FROM (SELECT w.value ->> 'cell' AS key, w.value ->> 'comparison' AS told, " SUITE_OF_CELL                               \
+	"AS suite FROM json_each(a.cells) w) v "                                                                                 \
 	"LEFT JOIN comparison y ON y.id = (SELECT p.id FROM comparison p JOIN suite t ON t.id = p.suite JOIN job j ON "          \
 	"j.id = p.job WHERE p.repo = a.repo AND p.branch = a.branch AND p.id <= x.id AND p.kind = 'change' AND t.name = "        \
 	"v.suite AND j.quick = 0 AND j.cells_glob = '' ORDER BY p.id DESC LIMIT 1) "                                             \
@@ -383,9 +385,10 @@ static const char sql_recovered[] =
 	"z.id = n.suite AND z.name = v.suite JOIN cell d ON d.comparison = n.id AND d.key = h.key AND d.verdict IN "
 	"('regression', 'improvement', 'unchanged', 'identical') WHERE q.id = h.comparison)), 0) > -ln(1 - c.threshold_pct / "
 	"100))) "
-	"WHEN 'broken' THEN NOT EXISTS (SELECT 1 " LATEST_CELLS
+	"WHEN 'broken' THEN a.cells <> '[]' AND NOT EXISTS (SELECT 1 " LATEST_CELLS
 	"WHERE c.id IS NULL OR c.verdict NOT IN ('improvement', 'unchanged', 'identical', 'regression', 'undecided')) "
-	"WHEN 'vanished' THEN NOT EXISTS (SELECT 1 " LATEST_CELLS "WHERE c.id IS NULL) "
+	"WHEN 'vanished' THEN NOT EXISTS (SELECT 1 " LATEST_CELLS
+	"WHERE c.id IS NULL OR y.id <= v.told OR (v.told AND y.target_sha = a.target_sha)) "
 	"ELSE 0 END ORDER BY a.id LIMIT :limit";
 
 int store_alert_recovered(struct db *db, int64_t comparison, int64_t *ids, int *n, struct fw_err *err)

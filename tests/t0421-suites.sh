@@ -1,5 +1,6 @@
 #!/bin/bash
-# Two suites of one repository on device sim: one commit has one alert, with the cells of both and the culprits of both.
+# Two suites of one repository on device sim: one commit has one alert, with the cells of both and the culprits of both. Then what
+# comes before any measurement: a suite that main does not name any more, and a manifest of which no plan can be made.
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/daemon.sh"
 
@@ -50,5 +51,50 @@ is "an unchanged commit ends nothing" "$(alerts)" "regression: open: other 2, ti
 factor "1.0"
 pushed
 is "all of it is" "$(alerts)" "regression: resolved: other 2, tiny 4"
+
+# ---- a manifest that names less, then nothing that there is, then everything again ----
+suites() { sed -i "s/suites: .*/suites: [$1]/" "$tmp/kernels/.flopwatch.yaml"; }
+news() { # of this part
+	api alerts | jq -rc '[.items[] | select(.kind == "vanished" or .kind == "broken") | "\(.kind) \(.state)"] | join(", ")'
+}
+title_of() { api alerts | jq -r --arg kind "$1" '[.items[] | select(.kind == $kind)][0].title'; }
+has_failed() { [ "$(sql "SELECT count(*) FROM job WHERE target_sha = '$(head_of kernels)' AND state = 'failed'")" = 1 ]; }
+suites tiny
+factor "1.0003"
+pushed # by the suites of its base, which has both
+is "a suite that main drops is told" "$(news)" "vanished open"
+is "with the cells that are not measured any more" "$(api alerts | jq -c '.items[] | select(.kind == "vanished") | [.title, .target == "'"$(head_of kernels)"'", (.cells | length)]')" '["suite other is gone: .flopwatch.yaml does not name it any more, so 2 cells are not measured",true,2]'
+factor "1.0004"
+pushed 1
+is "the next commit neither tells it again nor ends it" "$(news)" "vanished open"
+suites "tiny, other"
+factor "1.0005"
+pushed 1
+is "it ends when a commit names the suite again" "$(news)" "vanished resolved"
+
+suites nosuch
+factor "1.0006"
+pushed 2
+factor "1.0007"
+push kernels main
+await 60 has_failed
+is "a commit of which no plan can be made is told" "$(news)" "broken open, vanished open, vanished resolved"
+like "with the reason" "$(title_of broken)" '^cannot be measured: there is no suite nosuch: '
+echo 'speed: high' >>"$tmp/kernels/.flopwatch.yaml"
+factor "1.0008"
+push kernels main
+await 60 has_failed
+is "the next one that is wrong accuses nobody else" "$(news)" "broken open, vanished open, vanished resolved"
+sed -i '/^speed/d' "$tmp/kernels/.flopwatch.yaml"
+suites "tiny, other"
+factor "1.0009"
+await_end() { [ "$(sql "SELECT group_concat(DISTINCT kind || ' ' || verdict) FROM comparison WHERE target_sha = '$(head_of kernels)'")" = "selfcheck unchanged" ]; }
+push kernels main
+ok "a commit that mends it is measured again, though its base cannot be" await 60 await_end
+is "and everything is over" "$(news)" "broken resolved, vanished resolved, vanished resolved"
+factor "1.08"
+pushed
+is "the commit after it is compared with it" "$(sql "SELECT count(*) FROM comparison WHERE target_sha = '$(head_of kernels)' AND kind = 'change' AND verdict = 'regression'")" 2
+is "and has the only alert that is open" "$(api 'alerts?state=open' | jq '.items | length')" 1
 
 stop_daemon
