@@ -76,8 +76,8 @@ static int is_told(struct db *db, const struct store_job *job, struct fw_err *er
 	return r;
 }
 
-static int tell_no_plan(
-	struct db *db, const struct config *config, const struct store_job *job, const char *why, int64_t now_ms, struct fw_err *err)
+static int tell_no_plan(struct db *db, const struct config *config, const struct store_job *job, const char *why, int64_t now_ms,
+	struct fw_err *err)
 {
 	char title[1100];
 	bool is_new;
@@ -94,7 +94,8 @@ static int end_no_plan(
 {
 	char why[96];
 	struct stmt *s = db_stmt(db,
-		"SELECT a.id FROM alert a WHERE " OPEN_BEFORE "AND a.kind = 'broken' AND a.comparison IS NULL AND a.cells = '[]'", err);
+		"SELECT a.id FROM alert a WHERE " OPEN_BEFORE "AND a.kind = 'broken' AND a.comparison IS NULL AND a.cells = '[]'",
+		err);
 	snprintf(why, sizeof why, "commit %.12s can be measured", job->target_sha);
 	return s ? end_all(db, config, s, job, why, now_ms, err) : -1;
 }
@@ -124,7 +125,8 @@ static int gather(struct db *db, const struct store_job *job, const char *suite,
 	stmt_text(s, ":suite", suite);
 	int r;
 	while ((r = stmt_step(s, err)) == 1) {
-		int known = store_alert_covers(db, job->repo, job->branch, "vanished", suite, row_text(s, 0), job->target_sha, err);
+		int known =
+			store_alert_covers(db, job->repo, job->branch, "vanished", suite, row_text(s, 0), job->target_sha, err);
 		if (known < 0)
 			break;
 		if (!known)
@@ -143,11 +145,14 @@ static int tell_lost(struct db *db, const struct config *config, const struct st
 	alert_cells_init(&gone);
 	int rc = gather(db, job, suite, &gone, err);
 	if (rc == 0 && gone.n) {
-		snprintf(title, sizeof title, "suite %.64s is gone: .flopwatch.yaml does not name it any more, so %d cell%s measured",
-			suite, gone.n, gone.n == 1 ? " is not" : "s are not");
+		snprintf(title, sizeof title,
+			"suite %.64s is gone: .flopwatch.yaml does not name it any more, so %d cell%s measured", suite, gone.n,
+			gone.n == 1 ? " is not" : "s are not");
 		struct store_alert a = alert_of(job, "vanished", title);
-		rc = alert_cells_end(&gone, &a.cells_json, &a.groups_json, err) || alert_open(db, config, &a, now_ms, &is_new, err) ? -1
-																    : 0;
+		rc = alert_cells_end(&gone, &a.cells_json, &a.groups_json, err) ||
+				     alert_open(db, config, &a, now_ms, &is_new, err)
+			     ? -1
+			     : 0;
 	}
 	alert_cells_fini(&gone);
 	return rc;
@@ -167,8 +172,10 @@ static int end_lost(struct db *db, const struct config *config, const struct sto
 		jsonw_string(&j, after->name[i]);
 	jsonw_array_end(&j);
 	struct stmt *s = db_stmt(db,
-		"SELECT a.id FROM alert a WHERE " OPEN_BEFORE "AND a.kind = 'vanished' AND a.cells <> '[]' AND NOT EXISTS (SELECT 1 "
-		"FROM json_each(a.cells) w WHERE w.value ->> 'comparison' IS NULL OR w.value ->> 'suite' NOT IN (SELECT value FROM "
+		"SELECT a.id FROM alert a WHERE " OPEN_BEFORE
+		"AND a.kind = 'vanished' AND a.cells <> '[]' AND NOT EXISTS (SELECT 1 "
+		"FROM json_each(a.cells) w WHERE w.value ->> 'comparison' IS NULL OR w.value ->> 'suite' NOT IN (SELECT value "
+		"FROM "
 		"json_each(:suites)))",
 		err);
 	if (s)
@@ -179,8 +186,8 @@ static int end_lost(struct db *db, const struct config *config, const struct sto
 	return rc;
 }
 
-int plan_news(struct db *db, const struct config *config, const struct store_job *job, const struct resolve_answer *a, int64_t now_ms,
-	struct fw_err *err)
+int plan_news(struct db *db, const struct config *config, const struct store_job *job, const struct resolve_answer *a,
+	int64_t now_ms, struct fw_err *err)
 {
 	int news = is_news(config, job, err);
 	bool is_failed = strcmp(a->state, "failed") == 0, is_lost = false;

@@ -11,7 +11,7 @@
  * Tell what the answer to `job` means: a plan that cannot be made, or suites that the base names and the target does not. What a later
  * commit mends ends. Jobs that are not pushes to the upstream branch are nobody's news. Err: -1 and the caller rolls back.
  */
-int plan_news(struct db *db, const struct config *config, const struct store_job *job, const struct resolve_answer *a, int64_t now_ms,
-	struct fw_err *err);
+int plan_news(struct db *db, const struct config *config, const struct store_job *job, const struct resolve_answer *a,
+	int64_t now_ms, struct fw_err *err);
 
 #endif

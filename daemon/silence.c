@@ -10,10 +10,11 @@
 #include "base/log.h"
 
 enum {
-	LOOKS = 4 /* in the time that counts as silence */,
+	LOOKS = 4, /* in the time that counts as silence */
 	PAUSE_MIN_MS = 250,
-	PAUSE_MAX_MS = 5000 /* a quarantine is told soon */,
-	AT_ONCE_MAX = 16
+	PAUSE_MAX_MS = 60000,
+	GLANCE_MS = 5000, /* is a device quarantined? */
+	AT_ONCE_MAX = 16,
 };
 
 struct silence {
@@ -21,6 +22,7 @@ struct silence {
 	const struct config *config;
 	struct ledger *ledger;
 	struct loop_source *timer;
+	int64_t due_ms; /* the next look; a device that is quarantined is looked at sooner */
 };
 
 struct found {
@@ -182,17 +184,33 @@ static int64_t pause_of(const struct silence *s)
 	return pause < PAUSE_MIN_MS ? PAUSE_MIN_MS : pause > PAUSE_MAX_MS ? PAUSE_MAX_MS : pause;
 }
 
+/** Whether a quarantine is to be told or is over. Only reads: a transaction that writes nothing would say that the disk is well. */
+static bool is_quarantine_news(const struct silence *s, int64_t now_ms)
+{
+	struct found found[AT_ONCE_MAX];
+	struct fw_err err = { 0 };
+	int told = 0, back = 0;
+	int rc = find_quarantined(s->ledger->db, now_ms - s->config->silence_ms, found, &told, &err) ||
+		 find_back(s->ledger->db, found, &back, &err);
+	err_clear(&err);
+	return rc == 0 && told + back > 0;
+}
+
 static void look(void *arg)
 {
 	struct silence *s = arg;
 	struct fw_err err = { 0 };
 	int changed;
 	s->timer = NULL;
-	if (ledger_begin(s->ledger, &err) != 0 ||
-		ledger_end(s->ledger, silence_look(s->ledger->db, s->config, clock_utc_ms(), &changed, &err), &err) != 0)
-		log_warning("device.silence", "err=%s", log_quote(err.text));
+	int64_t now_ms = clock_utc_ms(), pause_ms = pause_of(s);
+	if (now_ms >= s->due_ms || s->due_ms > now_ms + pause_ms || is_quarantine_news(s, now_ms)) {
+		s->due_ms = now_ms + pause_ms;
+		if (ledger_begin(s->ledger, &err) != 0 ||
+			ledger_end(s->ledger, silence_look(s->ledger->db, s->config, now_ms, &changed, &err), &err) != 0)
+			log_warning("device.silence", "err=%s", log_quote(err.text));
+	}
 	err_clear(&err);
-	if (loop_after(s->loop, pause_of(s), look, s, &s->timer, &err) != 0)
+	if (loop_after(s->loop, pause_ms < GLANCE_MS ? pause_ms : GLANCE_MS, look, s, &s->timer, &err) != 0)
 		log_error("device.timer", "err=%s", log_quote(err.text));
 }
 
@@ -201,8 +219,8 @@ int silence_start(struct loop *l, const struct config *c, struct ledger *g, stru
 	struct silence *s = calloc(1, sizeof *s);
 	if (!s)
 		return err_set(err, ERR_INTERNAL, "out of memory");
-	*s = (struct silence){ .loop = l, .config = c, .ledger = g };
-	if (loop_after(l, pause_of(s), look, s, &s->timer, err) != 0) {
+	*s = (struct silence){ .loop = l, .config = c, .ledger = g, .due_ms = clock_utc_ms() };
+	if (loop_after(l, pause_of(s) < GLANCE_MS ? pause_of(s) : GLANCE_MS, look, s, &s->timer, err) != 0) {
 		free(s);
 		return -1;
 	}
