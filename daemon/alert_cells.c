@@ -83,7 +83,7 @@ static void find_kernel(const struct result *r, int i, const char *phase, char k
 static bool same_group(const struct alert_group *a, const struct alert_group *b)
 {
 	return strcmp(a->family, b->family) == 0 && strcmp(a->direction, b->direction) == 0 && strcmp(a->phase, b->phase) == 0 &&
-	       strcmp(a->kernel, b->kernel) == 0 && strcmp(a->failure, b->failure) == 0;
+	       strcmp(a->kernel, b->kernel) == 0 && strcmp(a->failure, b->failure) == 0 && a->is_sustained == b->is_sustained;
 }
 
 static void count_in(struct alert_cells *a, const struct alert_group *g)
@@ -110,11 +110,13 @@ static void write_group_words(struct jsonw *j, const struct alert_group *g)
 	jsonw_kv_string(j, "kernel", g->kernel[0] ? g->kernel : NULL);
 	if (g->failure[0])
 		jsonw_kv_string(j, "failure", g->failure);
+	if (g->is_sustained)
+		jsonw_kv_bool(j, "sustained", true);
 }
 
 void alert_cells_add(struct alert_cells *a, const struct result *r, int i, const struct store_cell *c)
 {
-	struct alert_group g = { .cells = 1, .worst_pct = c->change_pct };
+	struct alert_group g = { .cells = 1, .worst_pct = c->decided_pct, .is_sustained = c->is_sustained };
 	bool failed = c->verdict == VERDICT_FAILED;
 	snprintf(g.family, sizeof(g.family), "%s", plan_is_benchmark(&r->plan) ? r->plan.suite_name : r->plan.ask.cell[i].family);
 	snprintf(g.direction, sizeof(g.direction), "%s", c->direction);
@@ -123,7 +125,8 @@ void alert_cells_add(struct alert_cells *a, const struct result *r, int i, const
 		if (!a->detail[0])
 			snprintf(a->detail, sizeof(a->detail), "%.190s", c->reason);
 	} else {
-		find_phase(r, i, g.phase);
+		if (!g.is_sustained)
+			find_phase(r, i, g.phase);
 		find_kernel(r, i, g.phase, g.kernel);
 	}
 	count_in(a, &g);
@@ -133,7 +136,7 @@ void alert_cells_add(struct alert_cells *a, const struct result *r, int i, const
 	jsonw_kv_string(&a->j, "suite", r->plan.suite_name);
 	jsonw_kv_int(&a->j, "comparison", c->comparison);
 	jsonw_kv_string(&a->j, "verdict", verdict_name(c->verdict));
-	jsonw_kv_double(&a->j, "change_pct", c->change_pct);
+	jsonw_kv_double(&a->j, "change_pct", c->decided_pct);
 	jsonw_kv_bool(&a->j, "borderline", c->borderline);
 	write_group_words(&a->j, &g);
 	if (failed)
@@ -225,8 +228,8 @@ void alert_cells_title(const struct alert_cells *a, char *out, size_t size)
 			worst = &a->group[i];
 	if (a->n_groups > 1)
 		snprintf(more, sizeof(more), ", and %d more group%s", a->n_groups - 1, a->n_groups == 2 ? "" : "s");
-	if (worst->phase[0])
-		snprintf(phase, sizeof(phase), " (%s)", worst->phase);
+	if (worst->phase[0] || worst->is_sustained)
+		snprintf(phase, sizeof(phase), " (%s)", worst->is_sustained ? "sustained" : worst->phase);
 	const char *gap = worst->direction[0] ? " " : "";
 	const char *cells = worst->cells == 1 ? "cell" : "cells";
 	if (a->n_groups == 0)

@@ -1,6 +1,6 @@
 /**
  * alert_cells.h - the cells of an alert while it is put together from a result: each with the phase and the kernel that moved,
- * and gathered into groups that most likely have one cause (same family, direction, phase, kernel, class of failure).
+ * and gathered into groups that most likely have one cause (same family, direction, phase, kernel, class of failure, and all of them in bursts or in pairs).
  */
 #ifndef DAEMON_ALERT_CELLS_H
 #define DAEMON_ALERT_CELLS_H
@@ -16,6 +16,7 @@ struct alert_group {
 	char phase[16];                 /* whose time grew most; "" not known */
 	char kernel[ALERT_KERNEL_SIZE]; /* of that phase, the one that changed if one did; "" not known */
 	char failure[16];               /* "" it was slower */
+	bool is_sustained; /* slower in bursts, at the clock that its power draw allows; phases say nothing of that */
 	int cells;
 	double worst_pct; /* NAN: none */
 };

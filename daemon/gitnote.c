@@ -45,7 +45,8 @@ static int write_cells(struct db *db, int64_t comparison, struct buf *text, stru
 {
 	int r;
 	struct stmt *s = db_stmt(db,
-		"SELECT key, verdict, failure, change_pct, ci_low_pct, ci_high_pct FROM cell WHERE comparison = :id AND verdict "
+		"SELECT key, verdict, failure, change_pct, ci_low_pct, ci_high_pct, decided_by, decided_pct FROM cell WHERE "
+		"comparison = :id AND verdict "
 		"NOT IN ('unchanged', 'identical') ORDER BY n LIMIT 200",
 		err);
 	if (!s)
@@ -56,6 +57,8 @@ static int write_cells(struct db *db, int64_t comparison, struct buf *text, stru
 		buf_printf(text, "  %s: %s", row_text(s, 0), row_text(s, 1));
 		if (row_text(s, 2)[0])
 			buf_printf(text, " (%s)", row_text(s, 2));
+		if (row_text(s, 6)[0])
+			buf_printf(text, " %+.2f %% sustained, at equal clocks", row_double(s, 7));
 		if (isfinite(change))
 			buf_printf(text, " %+.2f %% (%+.2f .. %+.2f)", change, row_double(s, 4), row_double(s, 5));
 		buf_putc(text, '\n');

@@ -101,13 +101,13 @@ static int put_cell(
 	bool both = row->base_ms > 0 && row->target_ms > 0;
 	/* FLOPs of a call follow from either side's rate */
 	double flops = row->target_tflops > 0 ? row->target_tflops * row->target_ms : row->base_tflops * row->base_ms;
-	c.m = c.m_raw = c.se = c.beta = c.ci_low_pct = c.ci_high_pct = c.mde_pct = NAN;
+	c.m = c.m_raw = c.se = c.beta = c.decided_m = c.decided_se = c.ci_low_pct = c.ci_high_pct = c.mde_pct = NAN;
 	snprintf(c.key, sizeof c.key, "%s", row->cell);
 	snprintf(c.group, sizeof c.group, "%.15s", name);
 	c.flops = or_none(flops * 1e9);
 	c.base_median_ms = or_none(row->base_ms);
 	c.target_median_ms = or_none(row->target_ms);
-	c.change_pct = both ? 100 * (row->base_ms / row->target_ms - 1) : NAN;
+	c.change_pct = c.decided_pct = both ? 100 * (row->base_ms / row->target_ms - 1) : NAN;
 	snprintf(c.reason, sizeof c.reason, "%s",
 		both                  ? "imported: two figures without their scatter cannot show a change of 1.5 %"
 		: row->target_ms == 0 ? "imported: the target has no such row"

@@ -94,6 +94,8 @@ static void show_nothing(struct store_cell *c)
 	c->m = c->m_raw = c->se = c->beta = NAN;
 	c->base_median_ms = c->target_median_ms = NAN;
 	c->change_pct = c->ci_low_pct = c->ci_high_pct = c->mde_pct = NAN;
+	c->decided_m = c->decided_se = c->decided_pct = NAN;
+	c->is_sustained = false;
 	c->launches = c->samples = 0;
 	c->borderline = c->tail = false;
 	c->flags = 0;
@@ -116,6 +118,21 @@ static void show(const struct judgement *j, struct store_cell *c)
 	c->borderline = (j->flags & FLAG_BORDERLINE) != 0;
 	c->flags = j->flags & ~(FLAG_BORDERLINE | FLAG_TAIL);
 	snprintf(c->reason, sizeof(c->reason), "%s", j->reason);
+}
+
+/**
+ * What the verdict stands for from here on. Pairs that show no change leave it to the bursts whether there is one: a loss is flagged, and a
+ * gain is what takes such a loss back.
+ */
+static void decide(const struct judgement *pairs, const struct judgement *bursts, struct store_cell *c)
+{
+	bool lost = (c->flags & FLAG_SUSTAINED) != 0;
+	bool gained = c->verdict == VERDICT_UNCHANGED && bursts->all.launches > 0 && bursts->verdict == VERDICT_IMPROVEMENT;
+	const struct estimate *e = lost || gained ? &bursts->all : &pairs->all;
+	c->is_sustained = lost || gained;
+	c->decided_m = e->m;
+	c->decided_se = e->se;
+	c->decided_pct = stats_change_pct(e->m);
 }
 
 /** Only the launches that count, their places in `from`; why the last of the others does not, in words. */
@@ -208,23 +225,19 @@ static int enqueue_flag(const struct rule *rule, struct judge_timed *t, int befo
 	return flag_enqueue(side_median(&good, false), side_median(&good, true), e.m - host.k * e.se);
 }
 
-/**
- * A blind cell says what it saw, and calls only what is larger than the losses that its scatter alone can show. A sustained loss is one of
- * the bursts, not of the pairs.
- */
-static void keep_silent(const struct judge_timed *t, struct store_cell *c)
+/** A blind cell says what it saw, and calls only what is larger than the losses that its scatter alone can show. */
+static void keep_silent(struct store_cell *c)
 {
-	double change_pct = c->flags & FLAG_SUSTAINED ? stats_change_pct(t->sustained.all.m) : c->change_pct;
 	if (!(c->blind_pct > 0))
 		return;
 	c->flags |= FLAG_BLIND;
-	if (c->verdict != VERDICT_REGRESSION || c->blind_pct <= -change_pct)
+	if (c->verdict != VERDICT_REGRESSION || c->blind_pct <= -c->decided_pct)
 		return;
 	c->verdict = VERDICT_UNDECIDED;
 	c->borderline = false;
 	snprintf(c->reason, sizeof(c->reason),
 		"blind: launches of this cell scatter too much here to call a loss below %.1f %%; these show %.2f %%",
-		c->blind_pct, change_pct);
+		c->blind_pct, c->decided_pct);
 }
 
 void judge_timings(const struct rule *general, bool sparse, struct judge_timed *t, struct store_cell *c)
@@ -263,9 +276,10 @@ void judge_timings(const struct rule *general, bool sparse, struct judge_timed *
 	verdict_sustained(&j, &t->sustained);
 	j.flags |= call_flag(rule, t) | enqueue_flag(rule, t, flags);
 	show(&j, c);
+	decide(&j, &t->sustained, c);
 	c->base_median_ms = base;
 	c->target_median_ms = target;
-	keep_silent(t, c);
+	keep_silent(c);
 	c->tail = tail;
 	judge_tail(t, &t->tail, c);
 }

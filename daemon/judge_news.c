@@ -54,7 +54,7 @@ static int is_accepted(
 		return 0;
 	if (store_alert_accepted(db, c->repo, c->branch, c->base_sha, suite, cell->key, &accepted, err))
 		return -1;
-	return accepted > 0 && cell->m - accepted <= stats_theta(cell->threshold_pct);
+	return accepted > 0 && cell->decided_m - accepted <= stats_theta(cell->threshold_pct);
 }
 
 /** A loss on the upstream branch that an older commit showed against the same base. 1, 0, -1. */

@@ -140,7 +140,7 @@ static int describe(struct db *db, const struct store_comparison *c, char *text,
 {
 	const char *verdict = verdict_name(c->verdict);
 	struct stmt *s = db_stmt(db,
-		"SELECT (SELECT count(*) FROM cell WHERE comparison = :id), count(*), min(change_pct), key, reason FROM cell "
+		"SELECT (SELECT count(*) FROM cell WHERE comparison = :id), count(*), min(decided_pct), key, reason FROM cell "
 		"WHERE comparison = :id AND verdict = :verdict",
 		err);
 	if (!s)

@@ -30,6 +30,7 @@ EMBEDDED(0014_cudnn);
 EMBEDDED(0015_peer_verdicts);
 EMBEDDED(0016_answered);
 EMBEDDED(0017_state_at);
+EMBEDDED(0018_decided);
 
 static const struct migration embedded[] = {
 	ROW(1, 0001_init),
@@ -49,6 +50,7 @@ static const struct migration embedded[] = {
 	ROW(15, 0015_peer_verdicts),
 	ROW(16, 0016_answered),
 	ROW(17, 0017_state_at),
+	ROW(18, 0018_decided),
 };
 
 static int apply(struct db *db, const struct migration *m, struct fw_err *err)

@@ -202,7 +202,7 @@ int store_bisect_wait(struct db *db, int64_t id, int64_t job, int base_n, int ta
 
 /* ---- what is known --------------------------------------------------------------------------------------------------- */
 
-/** Rows of (base_n, target_n, comparison, key, verdict, m, se, change_pct, threshold_pct). */
+/** Rows of (base_n, target_n, comparison, key, verdict, decided_m, decided_se, decided_pct, threshold_pct). */
 static int each_point(struct stmt *s, store_bisect_point_fn *each, void *arg, struct fw_err *err)
 {
 	int r;
@@ -222,7 +222,8 @@ static int each_point(struct stmt *s, store_bisect_point_fn *each, void *arg, st
 int store_bisect_points(struct db *db, const struct store_bisect *b, store_bisect_point_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT o.n, k.n, x.id, c.key, c.verdict, c.m, c.se, c.change_pct, c.threshold_pct FROM bisect_commit k "
+		"SELECT o.n, k.n, x.id, c.key, c.verdict, c.decided_m, c.decided_se, c.decided_pct, c.threshold_pct "
+		"FROM bisect_commit k "
 		"JOIN comparison x INDEXED BY comparison_by_pair ON x.repo = :repo AND x.target_sha = k.sha "
 		"JOIN bisect_commit o ON o.bisect = k.bisect AND o.sha = x.base_sha "
 		"JOIN suite u ON u.id = x.suite JOIN job j ON j.id = x.job LEFT JOIN environment e ON e.id = x.environment "
@@ -258,7 +259,8 @@ int store_bisect_ended_jobs(struct db *db, int64_t id, store_bisect_job_fn *each
 int store_bisect_cells(struct db *db, int64_t comparison, store_bisect_point_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT 0, 0, c.comparison, c.key, c.verdict, c.m, c.se, c.change_pct, c.threshold_pct FROM cell c "
+		"SELECT 0, 0, c.comparison, c.key, c.verdict, c.decided_m, c.decided_se, c.decided_pct, c.threshold_pct FROM "
+		"cell c "
 		"WHERE c.comparison = :id ORDER BY c.n",
 		err);
 	if (!s)

@@ -107,9 +107,9 @@ int store_comparison_verdict(struct db *db, int64_t id, enum verdict v, struct f
 		"UPDATE comparison SET verdict = :verdict, "
 		"n_cells = (SELECT count(*) FROM cell WHERE comparison = :id), "
 		"n_regressions = (SELECT count(*) FROM cell WHERE comparison = :id AND verdict = 'regression'), "
-		"worst_pct = (SELECT min(change_pct) FROM cell WHERE comparison = :id), "
-		"worst_key = coalesce((SELECT key FROM cell WHERE comparison = :id AND change_pct IS NOT NULL "
-		"ORDER BY change_pct, n LIMIT 1), '') WHERE id = :id",
+		"worst_pct = (SELECT min(decided_pct) FROM cell WHERE comparison = :id), "
+		"worst_key = coalesce((SELECT key FROM cell WHERE comparison = :id AND decided_pct IS NOT NULL "
+		"ORDER BY decided_pct, n LIMIT 1), '') WHERE id = :id",
 		err);
 	if (!s)
 		return -1;
@@ -168,6 +168,10 @@ static void bind_verdict(struct stmt *s, const struct store_cell *c)
 	stmt_double(s, ":m_raw", c->m_raw);
 	stmt_double(s, ":se", c->se);
 	stmt_double(s, ":beta", c->beta);
+	stmt_text(s, ":decided_by", c->is_sustained ? "sustained" : "");
+	stmt_double(s, ":decided_m", c->decided_m);
+	stmt_double(s, ":decided_se", c->decided_se);
+	stmt_double(s, ":decided_pct", c->decided_pct);
 	stmt_int(s, ":launches", c->launches);
 	stmt_int(s, ":samples", c->samples);
 	stmt_double(s, ":base_median", c->base_median_ms);
@@ -194,13 +198,14 @@ int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
 		"block, sparsity_ratio, input_sha, flops, threshold_pct, m, m_raw, se, beta, launches, samples, base_median_ms, "
 		"target_median_ms, change_pct, ci_low_pct, ci_high_pct, mde_pct, verdict, failure, reason, borderline, tail, "
 		"epoch, held_ms, anchor_change_pct, anchor_ci_low_pct, anchor_ci_high_pct, tau0, blind_pct, "
-		"flags, series) "
+		"flags, series, decided_by, decided_m, decided_se, decided_pct) "
 		"SELECT p.id, :n, :key, p.repo, iif(:branch = '', p.branch, :branch), p.target_sha, e.device, p.finished_at, "
 		":group, :mask, :direction, "
 		":seqlen, "
 		":block, :ratio, :input_sha, :flops, :threshold, :m, :m_raw, :se, :beta, :launches, :samples, :base_median, "
 		":target_median, :change, :ci_low, :ci_high, :mde, :verdict, :failure, :reason, :borderline, :tail, "
-		":epoch, :held, :anchor_change, :anchor_low, :anchor_high, :tau0, :blind, :flags, :series "
+		":epoch, :held, :anchor_change, :anchor_low, :anchor_high, :tau0, :blind, :flags, :series, "
+		":decided_by, :decided_m, :decided_se, :decided_pct "
 		"FROM comparison p LEFT JOIN environment e ON e.id = p.environment WHERE p.id = :comparison",
 		err);
 	if (!s)
@@ -238,7 +243,8 @@ int store_cell_verdict(struct db *db, const struct store_cell *c, struct fw_err 
 		"UPDATE cell SET m = :m, m_raw = :m_raw, se = :se, beta = :beta, launches = :launches, samples = :samples, "
 		"base_median_ms = :base_median, target_median_ms = :target_median, change_pct = :change, ci_low_pct = :ci_low, "
 		"ci_high_pct = :ci_high, mde_pct = :mde, verdict = :verdict, failure = :failure, reason = :reason, "
-		"borderline = :borderline, tail = :tail, flags = :flags WHERE id = :id",
+		"borderline = :borderline, tail = :tail, flags = :flags, decided_by = :decided_by, decided_m = :decided_m, "
+		"decided_se = :decided_se, decided_pct = :decided_pct WHERE id = :id",
 		err);
 	if (!s)
 		return -1;
@@ -254,7 +260,8 @@ int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store
 		"threshold_pct, "
 		"m, m_raw, se, beta, launches, samples, base_median_ms, target_median_ms, change_pct, ci_low_pct, ci_high_pct, "
 		"mde_pct, "
-		"verdict, failure, reason, borderline, tail, tau0, blind_pct, flags, series FROM cell "
+		"verdict, failure, reason, borderline, tail, tau0, blind_pct, flags, series, decided_by, decided_m, decided_se, "
+		"decided_pct FROM cell "
 		"WHERE comparison = :comparison AND n > :after ORDER BY n "
 		"LIMIT 1",
 		err);
@@ -290,7 +297,11 @@ int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store
 		.tail = row_int(s, 29) != 0,
 		.tau0 = row_double(s, 30),
 		.blind_pct = row_double(s, 31),
-		.flags = flag_parse(row_text(s, 32)) };
+		.flags = flag_parse(row_text(s, 32)),
+		.is_sustained = row_text(s, 34)[0] != 0,
+		.decided_m = row_double(s, 35),
+		.decided_se = row_double(s, 36),
+		.decided_pct = row_double(s, 37) };
 	row_copy(s, 3, out->key, sizeof(out->key));
 	row_copy(s, 4, out->input_sha, sizeof(out->input_sha));
 	row_copy(s, 5, out->group, sizeof(out->group));

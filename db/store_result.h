@@ -27,8 +27,10 @@ struct store_cell {
 	char group[16], mask[16], direction[16]; /* what the key says */
 	int seqlen, block;
 	double sparsity_ratio;
-	double flops, threshold_pct; /* useful flops of a call; NAN for foreign benchmarks */
-	double m, m_raw, se, beta;   /* NAN: none */
+	double flops, threshold_pct;               /* useful flops of a call; NAN for foreign benchmarks */
+	double m, m_raw, se, beta;                 /* NAN: none */
+	bool is_sustained;                         /* bursts decided; else the pairs did */
+	double decided_m, decided_se, decided_pct; /* m, se and change_pct of what decided; NAN: none */
 	int launches, samples;
 	double base_median_ms, target_median_ms, change_pct, ci_low_pct, ci_high_pct, mde_pct; /* NAN: none */
 	enum verdict verdict;

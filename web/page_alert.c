@@ -44,6 +44,7 @@ static void cell_item(struct buf *out, const struct view_alert *row, const json_
 	if (comparison && comparison != row->comparison) /* of another suite than the one that opened it */
 		emit_rawf(out, " <small><a href=\"/comparisons/%lld\">comparison %lld</a></small>", (long long)comparison,
 			(long long)comparison);
+	emit_raw(out, json_is_true(json_object_get(cell, "sustained")) ? " <small>sustained</small>" : "");
 	emit_raw(out, json_is_true(json_object_get(cell, "borderline")) ? " <small>borderline</small></li>" : "</li>");
 }
 
@@ -74,6 +75,8 @@ static void alert_groups(struct buf *out, const struct view_alert *row)
 		emit_text(out, text(group, "family"));
 		emit_raw(out, " ");
 		emit_text(out, text(group, "direction"));
+		if (json_is_true(json_object_get(group, "sustained")))
+			emit_raw(out, ", once clocks settle under its power draw");
 		if (*text(group, "phase")) {
 			emit_raw(out, ", phase <b>");
 			emit_text(out, text(group, "phase"));

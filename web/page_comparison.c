@@ -24,11 +24,23 @@ static int count(const struct comparison *c, const char *verdict)
 	return n;
 }
 
+static bool is_sustained(const struct comparison_cell *cell)
+{
+	return strstr(cell->flags, "sustained") != NULL;
+}
+
+/** The change that the verdict stands for: of the bursts where only they lost, else of the pairs. */
+static double decided_pct(struct comparison_cell *cell)
+{
+	return is_sustained(cell) ? comparison_number(json_object_get(comparison_open(cell), "sustained"), "change_pct")
+				  : cell->change_pct;
+}
+
 static struct comparison_cell *worst(const struct comparison *c, const char *verdict)
 {
 	struct comparison_cell *w = NULL;
 	for (int i = 0; i < c->n_cells; i++)
-		if (strcmp(c->cell[i].verdict, verdict) == 0 && (!w || c->cell[i].change_pct < w->change_pct))
+		if (strcmp(c->cell[i].verdict, verdict) == 0 && (!w || decided_pct(&c->cell[i]) < decided_pct(w)))
 			w = &c->cell[i];
 	return w;
 }
@@ -49,10 +61,10 @@ static void regression_sentence(struct buf *out, const struct comparison *c)
 	emit_rawf(out, "%d of %d cells lost more than their threshold", count(c, "regression"), c->n_cells);
 	if (!w)
 		return;
-	const char *cause = comparison_cause(w);
+	const char *cause = is_sustained(w) ? NULL : comparison_cause(w);
 	emit_raw(out, "; the worst is ");
-	layout_change(out, w->change_pct);
-	emit_raw(out, " in ");
+	layout_change(out, decided_pct(w));
+	emit_raw(out, is_sustained(w) ? " in bursts, once clocks settle under its power draw, in " : " in ");
 	name_cell(out, c, w);
 	if (cause) {
 		emit_raw(out, ", where phase <b>");
