@@ -10,25 +10,10 @@
 
 enum { CHECK_TIMEOUT_MS = 10000 };
 
-/* POST collection/id/verb. `answer` may be NULL. */
-static int post_to(
-	struct client *c, const char *collection, const char *id, const char *verb, json_t **answer, struct fw_err *err)
-{
-	struct buf path;
-	buf_init(&path, 4096);
-	buf_printf(&path, "/api/v1/%s/", collection);
-	client_argument(&path, id);
-	buf_printf(&path, "/%s", verb);
-	int result = path.failed ? err_set(err, ERR_INVALID, "%.40s...: no such name", id)
-				 : client_post(c, path.data, "", answer, err);
-	buf_fini(&path);
-	return result;
-}
-
 static int post(struct client *c, const char *collection, const char *id, const char *verb)
 {
 	struct fw_err err = { 0 };
-	return post_to(c, collection, id, verb, NULL, &err) == 0 ? EXIT_OK : verb_fail(&err);
+	return client_post_step(c, collection, id, verb, "", NULL, &err) == 0 ? EXIT_OK : verb_fail(&err);
 }
 
 int verb_cancel(struct client *c, const struct options *o)
@@ -40,7 +25,7 @@ int verb_retry(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
 	json_t *job = NULL;
-	if (post_to(c, "jobs", o->arg[0], "retry", &job, &err) != 0)
+	if (client_post_step(c, "jobs", o->arg[0], "retry", "", &job, &err) != 0)
 		return verb_fail(&err);
 	verb_new_job(job, o);
 	json_decref(job);
@@ -56,7 +41,7 @@ int verb_resume(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
 	json_t *answer = NULL;
-	if (post_to(c, "devices", o->arg[0], "resume", &answer, &err) != 0)
+	if (client_post_step(c, "devices", o->arg[0], "resume", "", &answer, &err) != 0)
 		return verb_fail(&err);
 	if (strcmp(value_text(answer, "state"), "canary") == 0)
 		printf("it was quarantined: a canary tries it now; flopwatch devices shows the outcome\n");

@@ -202,6 +202,20 @@ int client_post(struct client *c, const char *path, const char *body, json_t **o
 	return result;
 }
 
+int client_post_step(struct client *c, const char *collection, const char *id, const char *step, const char *body, json_t **out,
+	struct fw_err *err)
+{
+	struct buf path;
+	buf_init(&path, 4096);
+	buf_printf(&path, "/api/v1/%s/", collection);
+	client_argument(&path, id);
+	buf_printf(&path, "/%s", step);
+	int result =
+		path.failed ? err_set(err, ERR_INVALID, "%.40s...: no such name", id) : client_post(c, path.data, body, out, err);
+	buf_fini(&path);
+	return result;
+}
+
 int client_post_to_file(struct client *c, const char *path, int fd, struct fw_err *err)
 {
 	struct buf refusal;

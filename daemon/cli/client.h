@@ -32,6 +32,12 @@ int client_get(struct client *c, const char *path, json_t **out, struct fw_err *
 int client_get_raw(struct client *c, const char *path, struct buf *out, struct fw_err *err);
 /** POST a JSON text ("" for none). `out` may be NULL. */
 int client_post(struct client *c, const char *path, const char *body, json_t **out, struct fw_err *err);
+/**
+ * POST a JSON text to /api/v1/COLLECTION/ID/STEP: what a person does with one thing. `out` may be NULL. Err: ERR_INVALID too when
+ * `id` is too long for an address.
+ */
+int client_post_step(struct client *c, const char *collection, const char *id, const char *step, const char *body, json_t **out,
+	struct fw_err *err);
 /** POST and write the answer into `fd` as it comes; a file may be larger than memory. */
 int client_post_to_file(struct client *c, const char *path, int fd, struct fw_err *err);
 

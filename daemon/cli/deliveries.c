@@ -38,12 +38,5 @@ int verb_deliveries(struct client *c, const struct options *o)
 int verb_redeliver(struct client *c, const struct options *o)
 {
 	struct fw_err err = { 0 };
-	struct buf path;
-	buf_init(&path, 4096);
-	buf_puts(&path, "/api/v1/deliveries/");
-	client_argument(&path, o->arg[0]);
-	buf_puts(&path, "/redeliver");
-	int result = client_post(c, path.data, "", NULL, &err);
-	buf_fini(&path);
-	return result == 0 ? EXIT_OK : verb_fail(&err);
+	return client_post_step(c, "deliveries", o->arg[0], "redeliver", "", NULL, &err) == 0 ? EXIT_OK : verb_fail(&err);
 }

@@ -257,20 +257,15 @@ static int change_alert(struct client *c, const struct options *o)
 		fputs("usage: flopwatch alerts acknowledge|accept|resolve|invalidate ID [--reason TEXT]\n", stderr);
 		return EXIT_USAGE;
 	}
-	struct buf path, request;
+	struct buf request;
 	struct jsonw j;
-	buf_init(&path, 4096);
 	buf_init(&request, 65536);
-	buf_puts(&path, "/api/v1/alerts/");
-	client_argument(&path, o->arg[1]);
-	buf_printf(&path, "/%s", o->arg[0]);
 	jsonw_init(&j, &request);
 	jsonw_object(&j);
 	jsonw_kv_string(&j, "reason", o->reason ? o->reason : "");
 	jsonw_object_end(&j);
-	int result = path.failed || request.failed ? err_set(&err, ERR_INVALID, "the reason is too long")
-						   : client_post(c, path.data, request.data, NULL, &err);
-	buf_fini(&path);
+	int result = request.failed ? err_set(&err, ERR_INVALID, "the reason is too long")
+				    : client_post_step(c, "alerts", o->arg[1], o->arg[0], request.data, NULL, &err);
 	buf_fini(&request);
 	return result == 0 ? EXIT_OK : verb_fail(&err);
 }

@@ -31,15 +31,7 @@ static int add(struct client *c, const struct options *o)
 static int revoke(struct client *c, const char *name)
 {
 	struct fw_err err = { 0 };
-	struct buf path;
-	buf_init(&path, 1024);
-	buf_puts(&path, "/api/v1/tokens/");
-	client_argument(&path, name);
-	buf_puts(&path, "/revoke");
-	int result = path.failed ? err_set(&err, ERR_INVALID, "no token has so long a name")
-				 : client_post(c, path.data, "", NULL, &err);
-	buf_fini(&path);
-	return result == 0 ? EXIT_OK : verb_fail(&err);
+	return client_post_step(c, "tokens", name, "revoke", "", NULL, &err) == 0 ? EXIT_OK : verb_fail(&err);
 }
 
 static int list(struct client *c, const struct options *o)
