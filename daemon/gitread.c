@@ -1,12 +1,13 @@
 /* gitread.c - JSON lines of flopwatch-git become structs; whatever is missing or of another type is a protocol error. */
 #include "gitread.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <jansson.h>
+
+#include "base/percent.h"
 
 enum { BLOB_BYTES_MAX = 1 << 20 };
 
@@ -200,16 +201,11 @@ int gitread_base(const struct buf *out, struct gitread_base *base, struct fw_err
 
 int gitread_encode(const char *name, char *out, size_t size, struct fw_err *err)
 {
-	size_t n = 0;
-	for (const char *c = name; *c; c++) {
-		bool plain = isalnum((unsigned char)*c) || strchr("-._~/", *c);
-		if (n + 4 > size)
-			return err_set(err, ERR_FULL, "the branch name is longer than %zu bytes when encoded", size);
-		if (plain)
-			out[n++] = *c;
-		else
-			n += (size_t)snprintf(out + n, 4, "%%%02X", (unsigned char)*c);
-	}
-	out[n] = 0;
-	return 0;
+	struct buf text;
+	buf_init(&text, size - 1);
+	percent_encode(&text, name, strlen(name), "-._~/");
+	int result = text.failed ? err_set(err, ERR_FULL, "the branch name is longer than %zu bytes when encoded", size) : 0;
+	snprintf(out, size, "%s", text.data);
+	buf_fini(&text);
+	return result;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/decimal.h"
+#include "base/percent.h"
 #include "base/utf8.h"
 
 /* How many characters at the beginning need neither escaping nor decoding, which is nearly always all of them. */
@@ -154,14 +155,8 @@ void emit_attribute(struct buf *out, const char *text)
 
 void emit_argument(struct buf *out, const char *text)
 {
-	for (const unsigned char *s = (const unsigned char *)(text ? text : ""); *s; s++) {
-		bool plain =
-			(*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9') || strchr("-._~", *s);
-		if (plain)
-			buf_putc(out, (char)*s);
-		else
-			buf_printf(out, "%%%02X", *s);
-	}
+	if (text)
+		percent_encode(out, text, strlen(text), "-._~");
 }
 
 /* A spreadsheet runs what begins like a formula, unless it is a number. */

@@ -4,14 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
+#include "base/percent.h"
 
 /* '+' is a space. */
 static int decode(char *text)
@@ -22,10 +15,10 @@ static int decode(char *text)
 			*to++ = *from == '+' ? ' ' : *from;
 			continue;
 		}
-		int high = hex_value(from[1]), low = high < 0 ? -1 : hex_value(from[2]);
-		if (low < 0 || (high == 0 && low == 0))
+		int byte = percent_byte(from);
+		if (byte <= 0)
 			return -1;
-		*to++ = (char)(high << 4 | low);
+		*to++ = (char)byte;
 		from += 2;
 	}
 	*to = '\0';

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/percent.h"
+
 enum { ANSWER_MAX = 64 << 20, CONNECT_TIMEOUT_MS = 3000, TIMEOUT_MS = 30000, BACKUP_TIMEOUT_MS = 600000 };
 
 struct client {
@@ -228,12 +230,7 @@ int client_post_to_file(struct client *c, const char *path, int fd, struct fw_er
 
 void client_argument(struct buf *out, const char *text)
 {
-	for (const unsigned char *s = (const unsigned char *)text; *s; s++) {
-		if ((*s >= 'a' && *s <= 'z') || (*s >= 'A' && *s <= 'Z') || (*s >= '0' && *s <= '9') || strchr("-._~", *s))
-			buf_putc(out, (char)*s);
-		else
-			buf_printf(out, "%%%02X", *s);
-	}
+	percent_encode(out, text, strlen(text), "-._~");
 }
 
 void client_query(struct buf *path, const char *name, const char *value)

@@ -4,50 +4,26 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/percent.h"
 #include "base/utf8.h"
-
-static int is_kept(unsigned char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c && strchr("-._~/", c));
-}
 
 void name_encode(struct buf *out, const char *bytes, size_t len)
 {
-	size_t i;
-
-	for (i = 0; i < len; i++) {
-		unsigned char c = (unsigned char)bytes[i];
-
-		if (is_kept(c))
-			buf_putc(out, (char)c);
-		else
-			buf_printf(out, "%%%02X", c);
-	}
-}
-
-static int hex_value(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+	percent_encode(out, bytes, len, "-._~/");
 }
 
 int name_decode(struct buf *out, const char *encoded)
 {
 	while (*encoded) {
-		int high, low;
+		int byte = percent_byte(encoded);
 
 		if (*encoded != '%') {
 			buf_putc(out, *encoded++);
 			continue;
 		}
-		high = hex_value(encoded[1]);
-		low = high < 0 ? -1 : hex_value(encoded[2]);
-		if (low < 0 || (high == 0 && low == 0))
+		if (byte <= 0)
 			return -1;
-		buf_putc(out, (char)(high << 4 | low));
+		buf_putc(out, (char)byte);
 		encoded += 3;
 	}
 	return out->failed ? -1 : 0;

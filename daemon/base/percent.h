@@ -1,0 +1,13 @@
+/** percent.h - bytes as %XX, as addresses and the names of branches write them. */
+#ifndef BASE_PERCENT_H
+#define BASE_PERCENT_H
+
+#include "base/buf.h"
+
+/** Append letters, digits and the characters of `kept` as they are, every other byte as %XX. */
+void percent_encode(struct buf *out, const char *bytes, size_t len, const char *kept);
+
+/** The byte that a %XX at `at` (any text) stands for; -1: no such thing is there. */
+int percent_byte(const char *at);
+
+#endif
