@@ -56,7 +56,8 @@ const char *judge_series(const struct result *r, int cell)
 	return decide[0] ? decide : "device";
 }
 
-void judge_collect(const struct result *r, int cell, struct judge_timed *out)
+/* Collect what a result has of a cell. Own: everything stays the result's. */
+static void collect_all(const struct result *r, int cell, struct judge_timed *out)
 {
 	const char *decides = judge_series(r, cell);
 	bool by_call = strcmp(decides, "call") == 0;
@@ -432,7 +433,7 @@ void judge_cell(const struct result *r, int i, struct judge_timed *t, struct sto
 	if (strcmp(cell->family, BENCHMARK_FAMILY) != 0)
 		snprintf(c->direction, sizeof(c->direction), "%s", direction_name(cell->direction));
 	snprintf(c->series, sizeof(c->series), "%s", judge_series(r, i));
-	judge_collect(r, i, t);
+	collect_all(r, i, t);
 	if (r->identical_by[0]) {
 		show_nothing(c);
 		c->verdict = VERDICT_IDENTICAL;

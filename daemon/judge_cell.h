@@ -36,8 +36,6 @@ struct judge_timed {
 void judge_timed_init(struct judge_timed *t);
 /** Name of the series that decides a cell: "device" unless the suite, or a program of its own, says otherwise. Own: the result's. */
 const char *judge_series(const struct result *r, int cell);
-/** Collect what a result has of a cell. Own: everything stays the result's. */
-void judge_collect(const struct result *r, int cell, struct judge_timed *out);
 
 /**
  * Fill the estimates of `t` and, in `c`, everything from `m` on. A cell without launches becomes undecided, one without a

@@ -334,6 +334,11 @@ static int parameter(struct stmt *s, const char *name)
 }
 
 /* A bind can only fail for want of memory or for size; the value then is NULL, and NOT NULL columns refuse it. */
+static void bind_null(struct stmt *s, const char *name)
+{
+	(void)sqlite3_bind_null(s->handle, parameter(s, name));
+}
+
 void stmt_int(struct stmt *s, const char *name, int64_t v)
 {
 	(void)sqlite3_bind_int64(s->handle, parameter(s, name), v);
@@ -344,7 +349,7 @@ void stmt_double(struct stmt *s, const char *name, double v)
 	if (isfinite(v))
 		(void)sqlite3_bind_double(s->handle, parameter(s, name), v);
 	else
-		stmt_null(s, name);
+		bind_null(s, name);
 }
 
 void stmt_text(struct stmt *s, const char *name, const char *v)
@@ -352,22 +357,17 @@ void stmt_text(struct stmt *s, const char *name, const char *v)
 	if (v)
 		(void)sqlite3_bind_text(s->handle, parameter(s, name), v, -1, SQLITE_TRANSIENT);
 	else
-		stmt_null(s, name);
+		bind_null(s, name);
 }
 
 void stmt_blob(struct stmt *s, const char *name, const void *v, size_t len)
 {
 	if (!v)
-		stmt_null(s, name);
+		bind_null(s, name);
 	else if (len == 0)
 		(void)sqlite3_bind_zeroblob(s->handle, parameter(s, name), 0);
 	else
 		(void)sqlite3_bind_blob64(s->handle, parameter(s, name), v, len, SQLITE_TRANSIENT);
-}
-
-void stmt_null(struct stmt *s, const char *name)
-{
-	(void)sqlite3_bind_null(s->handle, parameter(s, name));
 }
 
 void stmt_int_or_null(struct stmt *s, const char *name, int64_t v)
@@ -375,7 +375,7 @@ void stmt_int_or_null(struct stmt *s, const char *name, int64_t v)
 	if (v)
 		stmt_int(s, name, v);
 	else
-		stmt_null(s, name);
+		bind_null(s, name);
 }
 
 int stmt_step(struct stmt *s, struct fw_err *err)

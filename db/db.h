@@ -47,7 +47,6 @@ void stmt_int(struct stmt *s, const char *name, int64_t v);
 void stmt_double(struct stmt *s, const char *name, double v);    /* not finite: NULL */
 void stmt_text(struct stmt *s, const char *name, const char *v); /* NULL: NULL */
 void stmt_blob(struct stmt *s, const char *name, const void *v, size_t len);
-void stmt_null(struct stmt *s, const char *name);
 void stmt_int_or_null(struct stmt *s, const char *name, int64_t v); /* 0, no row and no time: NULL */
 
 /** 1 a row, 0 done (the statement is reset), -1 error. */

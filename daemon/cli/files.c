@@ -14,10 +14,12 @@
 #include "cli/table.h"
 #include "cli/value.h"
 #include "cli/verbs.h"
+#include "core/reading.h"
 
 #define THRESHOLD_PCT 1.5
 
-int files_read(const char *path, const char *format, const char *unit, struct reading *out, struct fw_err *err)
+/* A benchmark's output. `format` NULL: the one that it looks like. Own: reading_fini. */
+static int read_output(const char *path, const char *format, const char *unit, struct reading *out, struct fw_err *err)
 {
 	struct buf text;
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -131,9 +133,9 @@ int verb_compare_files(const struct options *o)
 	struct fw_err err = { 0 };
 	struct reading base, target;
 	int beyond = 0, common = 0;
-	if (files_read(o->arg[0], o->format, o->unit, &base, &err) != 0)
+	if (read_output(o->arg[0], o->format, o->unit, &base, &err) != 0)
 		return verb_fail_here(&err);
-	if (files_read(o->arg[1], o->format ? o->format : base.format, o->unit, &target, &err) != 0) {
+	if (read_output(o->arg[1], o->format ? o->format : base.format, o->unit, &target, &err) != 0) {
 		reading_fini(&base);
 		return verb_fail_here(&err);
 	}
@@ -216,9 +218,9 @@ int verb_import(struct client *c, const struct options *o)
 		fputs("flopwatch: say what was measured: --repo NAME --commit SHA\n", stderr);
 		return EXIT_USAGE;
 	}
-	if (files_read(o->arg[0], o->format, o->unit, &target, &err) != 0)
+	if (read_output(o->arg[0], o->format, o->unit, &target, &err) != 0)
 		return verb_fail_here(&err);
-	if (o->n_arg == 2 && files_read(o->arg[1], o->format ? o->format : target.format, o->unit, &base, &err) != 0) {
+	if (o->n_arg == 2 && read_output(o->arg[1], o->format ? o->format : target.format, o->unit, &base, &err) != 0) {
 		reading_fini(&target);
 		return verb_fail_here(&err);
 	}

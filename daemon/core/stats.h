@@ -23,7 +23,7 @@ struct rule {
 	int launches_ok_min;         /* 2 */
 	int launches_regression_min; /* 4 */
 	int launches_max;            /* 12, per set */
-	int pairs_min, pairs_max;    /* 4, 32; pairs_min where the clock of each call is known, see stats_pairs_min */
+	int pairs_min, pairs_max;    /* 4, 32; pairs_min where the clock of each call is known, else twice that */
 	double pair_budget_s;        /* pairs = this / time of a pair, multiple of 4; 0.4 */
 	double beta_min;             /* beta lies between this and 0; -1.1. 0: clocks are not taken out */
 	double half_width_dense_pct, half_width_sparse_pct; /* go on to this 95 % half-width while budget is left; 0.4, 0.6 */
@@ -35,13 +35,6 @@ void rule_default(struct rule *r, int n_cells);
 
 /** Standard errors of a decision for a comparison of `n_cells` cells: what keeps its false alarms rare. */
 double rule_k(int n_cells);
-
-/**
- * Fewest pairs of a launch: pairs_min where the clock of each call is known, twice that where it is not. On recorded launches
- * without it, 4 pairs of the long calls find a 2 % slowdown in 85 of 100 comparisons and leave one in six without a word; 8
- * find 99.6 and leave none, in less device time, because fewer launches are needed (tests/bench_rule.c).
- */
-int stats_pairs_min(const struct rule *r, bool clocked);
 
 /** Pairs of one launch for a cell whose pair takes `pair_s`: pair_budget_s / pair_s, a multiple of 4, within the limits. */
 int stats_pairs(const struct rule *r, double pair_s, bool clocked);

@@ -13,7 +13,8 @@ enum { AGREE = 2 }; /* launches of a sentinel that have to lean the same way */
 #define BEYOND       1.5  /* times what the two bursts of one side differ by: what wanders is the device */
 #define ENERGY_APART 0.03 /* of the energy of a call */
 
-bool sustain_possible(const struct bench *b)
+/* Whether bursts say anything here: the device has a clock that follows its power, and this is no quick look. */
+static bool is_possible(const struct bench *b)
 {
 	return !b->quick && strcmp(b->device.kind, "cpu") != 0;
 }
@@ -131,7 +132,7 @@ static int wanted_set(const struct bench *b, int cell)
 
 bool sustain_wants(const struct bench *b, int cell, int set)
 {
-	if (!sustain_possible(b))
+	if (!is_possible(b))
 		return false;
 	return wanted_set(b, cell) == set || (set == 1 && !b->set_begun[1] && is_sentinel(b, cell)) || wants_second(b, cell);
 }
@@ -140,7 +141,7 @@ int sustain_next(const struct bench *b, int *list, int *set)
 {
 	int n = 0, want, i;
 
-	for (want = 1; want <= 2 && n == 0 && sustain_possible(b); want++)
+	for (want = 1; want <= 2 && n == 0 && is_possible(b); want++)
 		for (i = 0, *set = want; i < b->n_cells; i++)
 			if (wanted_set(b, i) == want || (want == 1 && b->cell[i].judgement.want_set == 0 && wants_second(b, i)))
 				list[n++] = i;

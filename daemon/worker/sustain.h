@@ -7,8 +7,6 @@
 
 #include "worker/bench.h"
 
-/** Whether bursts say anything here: the device has a clock that follows its power, and this is no quick look. */
-bool sustain_possible(const struct bench *b);
 /** Keep a `cell` record of series sustained, judge the cell anew, and note whether its direction needs bursts. 1 kept, 0 discarded. */
 int sustain_add(struct bench *b, const struct msg_cell *m, struct fw_err *err);
 /** Whether cell `cell` runs in bursts in the coming launch of `set`. */

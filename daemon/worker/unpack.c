@@ -20,7 +20,7 @@ enum { BLOCK = 512, CHUNK = 64 << 10, PATH_SIZE = 1024, DEPTH_MAX = 64 };
 /* One moment for all files: make must not see one source as newer than another, and __TIMESTAMP__ must not differ. */
 static const struct timespec fixed_time = { .tv_sec = 946684800 };
 
-const struct unpack_limits unpack_limits_default = { .file_bytes = 512ll << 20, .total_bytes = 1ll << 30, .entries = 100000 };
+static const struct unpack_limits default_limits = { .file_bytes = 512ll << 20, .total_bytes = 1ll << 30, .entries = 100000 };
 
 struct reader {
 	int fd, root_fd;
@@ -306,7 +306,7 @@ static int lift_blob(struct reader *r, struct fw_err *err)
 
 int unpack_tar(int tar_fd, int root_fd, const char *path, const struct unpack_limits *limits, struct fw_err *err)
 {
-	struct reader r = { .fd = tar_fd, .root_fd = root_fd, .path = path, .limits = limits ? limits : &unpack_limits_default };
+	struct reader r = { .fd = tar_fd, .root_fd = root_fd, .path = path, .limits = limits ? limits : &default_limits };
 	static const unsigned char zero[BLOCK];
 	unsigned char header[BLOCK];
 	char folder[PATH_SIZE] = "";

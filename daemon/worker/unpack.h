@@ -19,13 +19,11 @@ struct unpack_limits {
 	int entries;
 };
 
-/** 512 MiB a file, 1 GiB in all, 100,000 entries. */
-extern const struct unpack_limits unpack_limits_default;
-
 /**
  * Unpack `tar_fd`, from its current offset, at `path` (relative, no "..") below the directory `root_fd`; missing parents of `path` are made.
  * An archive that is nothing but one file named "blob" is the content of a single file: it becomes `path` itself.
- * Links may point anywhere inside root_fd. Err: ERR_INVALID names the entry; what was made until then stays.
+ * Links may point anywhere inside root_fd. `limits` NULL: 512 MiB a file, 1 GiB in all, 100,000 entries.
+ * Err: ERR_INVALID names the entry; what was made until then stays.
  */
 int unpack_tar(int tar_fd, int root_fd, const char *path, const struct unpack_limits *limits, struct fw_err *err);
 
