@@ -117,7 +117,7 @@ static void write_group_words(struct jsonw *j, const struct alert_group *g)
 void alert_cells_add(struct alert_cells *a, const struct result *r, int i, const struct store_cell *c)
 {
 	struct alert_group g = { .cells = 1, .worst_pct = c->decided_pct, .is_sustained = c->is_sustained };
-	bool failed = c->verdict == VERDICT_FAILED;
+	bool failed = c->verdict == VERDICT_FAILED || c->verdict == VERDICT_REJECTED;
 	snprintf(g.family, sizeof(g.family), "%s", plan_is_benchmark(&r->plan) ? r->plan.suite_name : r->plan.ask.cell[i].family);
 	snprintf(g.direction, sizeof(g.direction), "%s", c->direction);
 	if (failed) {

@@ -17,7 +17,7 @@ enum { NEWS_MAX = 1 << 20 };
 
 void judge_news_init(struct judge_news *n)
 {
-	n->regressions = 0;
+	n->regressions = n->failures = 0;
 	alert_cells_init(&n->lost);
 	alert_cells_init(&n->broken);
 	alert_cells_init(&n->better);
@@ -80,6 +80,13 @@ static int is_newly_broken(
 	return known < 0 ? -1 : !known;
 }
 
+/** Whether the target fails, or does what makes its times unbelievable; heat and broken devices are nobody's fault. */
+static bool is_its_fault(const struct store_cell *cell)
+{
+	return cell->verdict == VERDICT_FAILED ||
+	       (cell->verdict == VERDICT_REJECTED && verdict_of_class(cell->failure) == VERDICT_REJECTED);
+}
+
 int judge_news_cell(struct judge_news *n, struct db *db, const struct result *r, int i, const struct store_comparison *c,
 	const struct store_cell *cell, struct fw_err *err)
 {
@@ -91,10 +98,11 @@ int judge_news_cell(struct judge_news *n, struct db *db, const struct result *r,
 			rc = is_told(db, c, cell, err);
 		if (rc == 0)
 			alert_cells_add(&n->lost, r, i, cell);
-	} else if (cell->verdict == VERDICT_FAILED) {
+	} else if (is_its_fault(cell)) {
 		rc = is_newly_broken(db, r->plan.suite_name, c, cell, err);
 		if (rc == 1)
 			alert_cells_add(&n->broken, r, i, cell);
+		n->failures += rc == 1 && cell->verdict == VERDICT_FAILED;
 	} else if (cell->verdict == VERDICT_IMPROVEMENT) {
 		alert_cells_add(&n->better, r, i, cell);
 	}
@@ -181,7 +189,8 @@ static int open_alert(struct db *db, const struct config *config, struct store_a
 }
 
 static int open_cells(struct db *db, const struct config *config, const char *kind, struct alert_cells *cells,
-	const struct result *r, const struct store_comparison *c, int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
+	const struct result *r, const struct store_comparison *c, bool search, int64_t now_ms, struct judge_outcome *out,
+	struct fw_err *err)
 {
 	struct store_alert a = { .repo = c->repo, .comparison = c->id, .kind = kind, .worst_pct = cells->worst_pct };
 	char title[600];
@@ -191,7 +200,7 @@ static int open_cells(struct db *db, const struct config *config, const char *ki
 	snprintf(a.target_sha, sizeof(a.target_sha), "%s", c->target_sha);
 	if (alert_cells_end(cells, &a.cells_json, &a.groups_json, err))
 		return -1;
-	return open_alert(db, config, &a, r, c, true, now_ms, out, err);
+	return open_alert(db, config, &a, r, c, search, now_ms, out, err);
 }
 
 /** Alerts of older tips say nothing that the newer one does not, once all suites have spoken. */
@@ -289,8 +298,8 @@ int judge_news_publish(struct db *db, const struct config *config, struct judge_
 	if (!whole)
 		return 0;
 	if (open_vanished(db, config, r, c, now_ms, out, err) ||
-		(n->broken.n && open_cells(db, config, "broken", &n->broken, r, c, now_ms, out, err)) ||
-		(n->lost.n && open_cells(db, config, "regression", &n->lost, r, c, now_ms, out, err)) ||
+		(n->broken.n && open_cells(db, config, "broken", &n->broken, r, c, n->failures > 0, now_ms, out, err)) ||
+		(n->lost.n && open_cells(db, config, "regression", &n->lost, r, c, true, now_ms, out, err)) ||
 		retire_older(db, config, c, now_ms, err) || judge_costs(db, r, job, c->id, now_ms, err) ||
 		tell_better(db, n, job, c, now_ms, err))
 		return -1;

@@ -10,6 +10,7 @@
 /** What a comparison's cells have brought so far. */
 struct judge_news {
 	int regressions; /* all, those too that were accepted */
+	int failures;    /* newly broken cells that failed; others are not believed, and no search can tell where that began */
 	struct alert_cells lost, broken, better;
 };
 

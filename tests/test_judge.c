@@ -198,6 +198,25 @@ static void main_is_broken_once_until_it_is_mended(void **state)
 	assert_true(compare_broken(f, "main", 4, 5, 8000).alert_is_new);
 }
 
+static void main_that_is_not_believed_is_told(void **state)
+{
+	struct fixture *f = *state;
+	for (int i = 0; i < 3; i++) { /* a branch, main, and main beside a device that went wrong */
+		struct result *r = fixture_result(f, i ? "main" : "topic", 1, 2 + (unsigned)i, 1);
+		fixture_accepted(r);
+		fixture_fault(r, i == 2 ? "device" : "target", 0, i == 2 ? "device" : "forged");
+		assert_int_equal(judged(f, r, 5000).verdict, VERDICT_REJECTED);
+		assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert"), i > 0);
+	}
+	assert_int_equal(
+		fixture_number(f,
+			"SELECT kind = 'broken' AND title LIKE 'forged: attention forward, 1 cell: %killed by SIGSEGV' AND "
+			"cells ->> '$[0].verdict' = 'rejected' FROM alert"),
+		1);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM bisect"), 0);
+	assert_int_equal(compare(f, "main", 1, 6, 0, 6000).n_recovered, 1);
+}
+
 static void an_accepted_loss_is_the_new_level(void **state)
 {
 	struct fixture *f = *state;
@@ -802,6 +821,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(branch_recovers_against_the_same_base, setup, teardown),
 		cmocka_unit_test_setup_teardown(main_recovers_only_when_the_loss_is_made_up, setup, teardown),
 		cmocka_unit_test_setup_teardown(main_is_broken_once_until_it_is_mended, setup, teardown),
+		cmocka_unit_test_setup_teardown(main_that_is_not_believed_is_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_accepted_loss_is_the_new_level, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_suite_that_lost_nothing_clears_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_alert_holds_the_cells_of_all_suites, setup, teardown),
