@@ -187,6 +187,7 @@ void alert_cells_count(struct alert_cells *a, const char *cells_json)
 		snprintf(g.phase, sizeof(g.phase), "%s", text_of(cell, "phase"));
 		snprintf(g.kernel, sizeof(g.kernel), "%s", text_of(cell, "kernel"));
 		snprintf(g.failure, sizeof(g.failure), "%s", text_of(cell, "failure"));
+		g.is_sustained = json_is_true(json_object_get(cell, "sustained"));
 		if (g.failure[0] && !a->detail[0])
 			snprintf(a->detail, sizeof(a->detail), "%.190s", text_of(cell, "reason"));
 		if (json_object_get(cell, "family")) /* the history knows none */
