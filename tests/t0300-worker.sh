@@ -94,10 +94,10 @@ like "with its reason" "$(detail target)" 'make DEVICE=cpu: exit 2'
 like "and its log" "$(jq -rs '[.[] | select(.state == "failed")][0].log_b64' "$said" | base64 -d)" 'no luck today'
 is "nothing was timed" "$(timed) $(done_)" "0 1"
 clean "after a failed build"
-project hanging good "setsid sleep 1234 & sleep 1234"
+project hanging good "setsid sleep 1234.$$ & sleep 1234.$$"
 ok "a hanging build" serve --timeout 1 good hanging
 like "is ended" "$(detail target)" 'ran past 1 s'
-is "with all that it started" "$(pgrep -fc '[s]leep 1234')" 0
+is "with all that it started" "$(pgrep -fc "[s]leep 1234.$$")" 0
 project flood good "@yes no use | head -c 1000000000"
 ok "a build that prints 1 GB" serve good flood
 like "is ended" "$(detail target)" 'build printed more than 64 MiB'
@@ -135,7 +135,7 @@ clean "after a cancel"
 ok "cancel in a launch" serve --kind selfcheck --cells 4 --cancel-at '"t":"launch"' good good
 is "nothing runs on" "$(pgrep -fc "$bin/[f]lopwatch-runner")" 0
 ok "end of input in a build" serve --close-at '"state":"start"' good hanging
-is "ends what it started" "$(pgrep -fc '[s]leep 1234')" 0
+is "ends what it started" "$(pgrep -fc "[s]leep 1234.$$")" 0
 clean "after the end of input"
 ok "end of input in a launch" serve --kind selfcheck --cells 4 --close-at '"t":"launch"' good good
 ok "end of input before a job" serve --no-job good good
@@ -151,13 +151,13 @@ clean "after a crash"
 if [ "$sandbox" = bwrap ]; then
 	serve good hanging >/dev/null 2>&1 &
 	for _ in $(seq 100); do
-		grep -q '"role":"target","state":"start"' "$said" 2>/dev/null && pgrep -f '[s]leep 1234' >/dev/null && break
+		grep -q '"role":"target","state":"start"' "$said" 2>/dev/null && pgrep -f "[s]leep 1234.$$" >/dev/null && break
 		sleep 0.1
 	done
 	kill -KILL "$(cat "$said.pid")"
 	wait
-	for _ in $(seq 50); do pgrep -f '[s]leep 1234' >/dev/null || break; sleep 0.1; done
-	is "a killed worker takes its build with it" "$(pgrep -fc '[s]leep 1234')" 0
+	for _ in $(seq 50); do pgrep -f "[s]leep 1234.$$" >/dev/null || break; sleep 0.1; done
+	is "a killed worker takes its build with it" "$(pgrep -fc "[s]leep 1234.$$")" 0
 	ok "and the next one cleans up" serve good slow
 	clean "after a killed worker"
 fi
@@ -167,7 +167,7 @@ ok "without a sandbox" session "$said" "$tmp/good" "$tmp/slow" -- "$worker" serv
 is "the result says so" "$(jq -rs '.[0].isolation' "$said")" none
 is "it builds and times all the same" "$(builds) $(jq -rs '[.[] | select(.t == "cell")] | length > 0' "$said")" "base:start base:ok target:start target:ok true"
 ok "a hanging build without a sandbox" session --timeout 1 "$said" "$tmp/good" "$tmp/hanging" -- "$worker" serve --cache "$tmp/open" --device sim --sandbox none
-is "leaves nothing either" "$(pgrep -fc '[s]leep 1234')" 0
+is "leaves nothing either" "$(pgrep -fc "[s]leep 1234.$$")" 0
 
 # ---- the real clock ----
 ok "device cpu" session --device cpu --quick "$said" "$tmp/good" "$tmp/slow" -- "$worker" serve --cache "$cache" --device cpu

@@ -6,9 +6,12 @@
 #include <cmocka.h>
 
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -197,6 +200,39 @@ static void a_child_that_leaves_others_behind(void **state)
 	assert_int_equal(procs_count(), 0);
 }
 
+static void *live_on(void *arg)
+{
+	sleep(100);
+	return arg;
+}
+
+/* The state of a process is that of its first thread. */
+static void a_process_whose_first_thread_has_ended(void **state)
+{
+	pthread_t thread;
+	char path[64], text[512] = "";
+	pid_t child = fork();
+
+	(void)state;
+	if (child == 0) {
+		if (pthread_create(&thread, NULL, live_on, NULL) == 0)
+			pthread_exit(NULL);
+		_exit(1);
+	}
+	snprintf(path, sizeof path, "/proc/%d/stat", (int)child);
+	while (!strstr(text, ") Z ")) {
+		int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+		assert_true(fd >= 0);
+		assert_true(read(fd, text, sizeof text - 1) > 0);
+		close(fd);
+	}
+	assert_int_equal(waitpid(child, NULL, WNOHANG), 0);
+	assert_int_equal(procs_end_all(), 0);
+	assert_int_equal(kill(child, 0), -1);
+	assert_int_equal(procs_count(), 0);
+}
+
 static void a_reader_that_has_seen_enough(void **state)
 {
 	struct scene *s = *state;
@@ -254,6 +290,7 @@ int main(void)
 		T(every_stream_is_read_to_its_end),
 		T(the_deadline_ends_everything),
 		T(a_child_that_leaves_others_behind),
+		T(a_process_whose_first_thread_has_ended),
 		T(a_reader_that_has_seen_enough),
 		T(cancel_ends_the_child),
 		T(end_of_input_ends_the_child),

@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -18,7 +19,7 @@
 
 struct process {
 	pid_t pid, parent;
-	bool ours;
+	bool ours, ended; /* a leader that has ended may have threads that live on, and children */
 };
 
 struct table {
@@ -51,7 +52,10 @@ static bool read_stat(int proc_fd, const char *pid, struct process *out)
 	p = strrchr(text, ')');
 	out->pid = (pid_t)strtol(pid, NULL, 10);
 	out->ours = false;
-	return p && sscanf(p + 1, " %c %d", &state, &out->parent) == 2 && state != 'Z' && state != 'X';
+	if (!p || sscanf(p + 1, " %c %d", &state, &out->parent) != 2)
+		return false;
+	out->ended = state == 'Z' || state == 'X';
+	return true;
 }
 
 static int read_table(struct table *t)
@@ -86,7 +90,7 @@ static int by_pid(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Mark descendants until a pass finds no more; returns their number. */
+/* Mark descendants until a pass finds no more; returns the number of those that live. */
 static int mark(struct table *t)
 {
 	pid_t self = getpid();
@@ -106,7 +110,7 @@ static int mark(struct table *t)
 				continue;
 			t->p[i].ours = true;
 			more = true;
-			found++;
+			found += !t->p[i].ended;
 		}
 	}
 	return found;
@@ -148,9 +152,20 @@ static int kill_round(void)
 		if (t.p[i].ours)
 			kill(t.p[i].pid, SIGKILL);
 	free(t.p);
-	while (waitpid(-1, NULL, WNOHANG) > 0)
-		continue;
 	return n;
+}
+
+/*
+ * Reap; true when no child is left. Orphans become children of ours, so then there is no descendant either: the kernel knows it, while a
+ * process that forks and ends as the table is read may be in it neither before nor after.
+ */
+static bool none_left(void)
+{
+	pid_t pid;
+
+	while ((pid = waitpid(-1, NULL, WNOHANG | __WALL)) > 0)
+		continue;
+	return pid < 0 && errno == ECHILD;
 }
 
 int procs_end_all(void)
@@ -158,7 +173,11 @@ int procs_end_all(void)
 	int64_t deadline = clock_mono_ns() + 3000000000ll;
 	int left;
 
-	while ((left = kill_round()) > 0 && clock_mono_ns() < deadline)
+	while (!none_left()) {
+		left = kill_round();
+		if (clock_mono_ns() >= deadline)
+			return none_left() ? 0 : left < 1 ? 1 : left;
 		nanosleep(&(struct timespec){ .tv_nsec = 2000000 }, NULL);
-	return left;
+	}
+	return 0;
 }

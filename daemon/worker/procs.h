@@ -13,7 +13,7 @@ void procs_adopt(void);
 int procs_count(void);
 /** Threads of the whole machine, from one small file: cheap enough to ask 100 times a second. -1 unknown. */
 int procs_threads(void);
-/** SIGKILL all descendants until none is left, and reap those that are our children. Gives up after 3 s. Returns how many are left. */
+/** SIGKILL all descendants until none is left, and reap them. After procs_adopt. Gives up after 3 s. Returns how many are left at least. */
 int procs_end_all(void);
 
 #endif
