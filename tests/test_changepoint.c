@@ -150,6 +150,8 @@ static void more_points_say_more(void **state)
 	assert_false(changepoint_creep(x, 8, 0.015, &loss));
 	assert_true(changepoint_creep(x, 20, 0.015, &loss));
 	near(loss, 0.018, 1e-12);
+	x[19] = 0.001; /* whatever the level of those before: the newest commit has mended it */
+	assert_false(changepoint_creep(x, 20, 0.015, &loss));
 }
 
 static void neighbours_confirm_a_step(void **state)

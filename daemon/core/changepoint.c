@@ -163,6 +163,8 @@ bool changepoint_creep(const double *x, int n, double theta, double *loss)
 	double scatter = changepoint_scatter(x, n);
 
 	*loss = 0;
+	if (n < 1 || x[n - 1] <= theta - LEVEL_ERRORS * scatter) /* the level is that of commits before one that mended them */
+		return false;
 	for (size_t i = 0; i < sizeof windows / sizeof *windows && windows[i] <= n; i++) {
 		*loss = newest_level(x, n, windows[i], scatter);
 		if (*loss - LEVEL_ERRORS * scatter / sqrt(windows[i]) > theta)

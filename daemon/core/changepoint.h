@@ -59,7 +59,7 @@ bool changepoint_confirms(double step, double m, double se);
 
 /**
  * Whether the newest points show a loss above `theta` (log ratio) since the anchor: the level of the last 5, 8, 12 or 20, three
- * standard errors taken off. `loss` gets that level.
+ * standard errors taken off, where the very last point is not well below it. `loss` gets that level.
  */
 bool changepoint_creep(const double *x, int n, double theta, double *loss);
 
