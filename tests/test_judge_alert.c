@@ -1,0 +1,246 @@
+/* Who is told of a result, and when it is over: one alert a commit, over all suites, until it is made up for. */
+#include "judge_run.h"
+
+static void regression_opens_one_alert_and_tells_all(void **state)
+{
+	struct fixture *f = *state;
+	struct judge_outcome out = compare(f, "main", 1, 2, 0.04, 5000);
+	assert_true(out.alert > 0 && out.alert_is_new);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'open'"), 1);
+	assert_int_equal(fixture_number(f, "SELECT json_array_length(cells) FROM alert"), 1);
+	assert_int_equal(fixture_number(f, "SELECT worst_pct < -3 AND worst_pct > -5 FROM alert"), 1);
+	assert_int_equal(
+		fixture_number(f, "SELECT count(*) FROM outbox WHERE kind = 'webhook' AND target IN ('chat', 'mail')"), 2);
+	assert_int_equal(fixture_number(f, "SELECT payload ->> 'event' = 'alert.opened' AND payload ->> 'comparison' = 1 AND "
+					   "payload -> 'cells' ->> 0 LIKE '%attention/dense%' FROM outbox"),
+		1);
+	/* measured again with the same answer: still one, and nobody is told twice */
+	out = compare(f, "main", 1, 2, 0.04, 6000);
+	assert_false(out.alert_is_new);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert"), 1);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM outbox"), 2);
+}
+
+static void branch_recovers_against_the_same_base(void **state)
+{
+	struct fixture *f = *state;
+	struct judge_outcome out = compare(f, "topic", 1, 2, 0.04, 5000);
+	out = compare(f, "topic", 1, 3, 0.04, 6000); /* still slow: an alert of its own, in place of the older tip's */
+	assert_int_equal(out.n_recovered, 0);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'open'"), 1);
+	out = compare(f, "elsewhere", 1, 4, 0, 7000); /* another branch clears nothing */
+	assert_int_equal(out.n_recovered, 0);
+	out = compare(f, "topic", 1, 5, 0, 8000);
+	assert_int_equal(out.n_recovered, 1);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'resolved'"), 2);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM event WHERE kind = 'alert.resolved'"), 2);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM outbox WHERE payload ->> 'event' = 'alert.resolved'"), 4);
+}
+
+static void main_recovers_only_when_the_loss_is_made_up(void **state)
+{
+	struct fixture *f = *state;
+	compare(f, "main", 1, 2, 0.06, 5000);
+	/* unchanged against a base that already holds the loss proves nothing */
+	assert_int_equal(compare(f, "main", 2, 3, 0, 6000).n_recovered, 0);
+	/* half of it back is not all of it */
+	assert_int_equal(compare(f, "main", 3, 4, -0.03, 7000).n_recovered, 0);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'open'"), 1);
+	assert_int_equal(compare(f, "main", 4, 5, -0.03, 8000).n_recovered, 1);
+	/* and a force-push to before the loss needs no gain */
+	compare(f, "main", 5, 6, 0.04, 9000);
+	assert_int_equal(compare(f, "main", 5, 7, 0, 10000).n_recovered, 1);
+}
+
+static struct judge_outcome compare_broken(struct fixture *f, const char *branch, unsigned base, unsigned target, int64_t now_ms)
+{
+	struct result *r = fixture_result(f, branch, base, target, 1);
+	fixture_build(r, "base", "ok", "aaaa");
+	fixture_build(r, "target", "failed", "");
+	return judged(f, r, now_ms);
+}
+
+static void main_is_broken_once_until_it_is_mended(void **state)
+{
+	struct fixture *f = *state;
+	assert_int_equal(compare_broken(f, "topic", 1, 9, 4000).alert, 0); /* its author's affair */
+	struct judge_outcome out = compare_broken(f, "main", 1, 2, 5000);
+	assert_true(out.alert_is_new);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'broken' AND state = 'open' AND "
+					   "grouped ->> '$[0].failure' = 'build'"),
+		1);
+	assert_int_equal(compare_broken(f, "main", 1, 3, 6000).alert, 0);      /* still broken accuses nobody else */
+	assert_int_equal(compare(f, "main", 1, 4, 0.04, 7000).n_recovered, 1); /* slower, but it builds */
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'broken' AND state = 'resolved'"), 1);
+	assert_true(compare_broken(f, "main", 4, 5, 8000).alert_is_new);
+}
+
+static void main_that_is_not_believed_is_told(void **state)
+{
+	struct fixture *f = *state;
+	for (int i = 0; i < 3; i++) { /* a branch, main, and main beside a device that went wrong */
+		struct result *r = fixture_result(f, i ? "main" : "topic", 1, 2 + (unsigned)i, 1);
+		fixture_accepted(r);
+		fixture_fault(r, i == 2 ? "device" : "target", 0, i == 2 ? "device" : "forged");
+		assert_int_equal(judged(f, r, 5000).verdict, VERDICT_REJECTED);
+		assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert"), i > 0);
+	}
+	assert_int_equal(
+		fixture_number(f,
+			"SELECT kind = 'broken' AND title LIKE 'forged: attention forward, 1 cell: %killed by SIGSEGV' AND "
+			"cells ->> '$[0].verdict' = 'rejected' FROM alert"),
+		1);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM bisect"), 0);
+	assert_int_equal(compare(f, "main", 1, 6, 0, 6000).n_recovered, 1);
+}
+
+static void an_accepted_loss_is_the_new_level(void **state)
+{
+	struct fixture *f = *state;
+	struct judge_outcome out = compare(f, "topic", 1, 2, 0.04, 5000);
+	ok(store_alert_change(f->db, out.alert, "accepted", "anna", "numerics need it", 5500, &err));
+	assert_int_equal(compare(f, "topic", 1, 3, 0.04, 6000).alert, 0);    /* the same loss, still against the same base */
+	assert_int_equal(compare(f, "topic", 1, 3, 0.05, 6500).alert, 0);    /* within the threshold of it */
+	assert_true(compare(f, "topic", 1, 4, 0.08, 7000).alert_is_new);     /* as much again */
+	assert_true(compare(f, "elsewhere", 1, 5, 0.04, 8000).alert_is_new); /* nobody accepted it there */
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'accepted'"), 1);
+}
+
+/* ---- two suites of one repository; both have a cell of the same key ---------------------------------------------------- */
+
+static struct result *of_suite(struct result *r, const char *suite)
+{
+	snprintf(r->plan.suite_name, sizeof(r->plan.suite_name), "%s", suite);
+	snprintf(r->plan.suite_sha, sizeof(r->plan.suite_sha), "5a17e%s", suite);
+	return r;
+}
+
+static struct judge_outcome compare_suite(
+	struct fixture *f, const char *suite, const char *branch, unsigned base, unsigned target, double shift, int64_t now_ms)
+{
+	struct result *r = of_suite(fixture_result(f, branch, base, target, 1), suite);
+	fixture_measured(r, &shift);
+	return judged(f, r, now_ms);
+}
+
+static void a_suite_that_lost_nothing_clears_nothing(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const suites[][2] = { { "ffa", "other" }, { "other", "ffa" } };
+	for (unsigned order = 0, n = 1; order < 2; order++, n += 10) {
+		struct judge_outcome out[2];
+		for (unsigned i = 0; i < 2; i++) {
+			bool lost = strcmp(suites[order][i], "ffa") == 0;
+			out[i] = compare_suite(f, suites[order][i], "main", n, n + 1, lost ? 0.06 : 0, 5000);
+			assert_int_equal(out[i].alert_is_new, lost);
+		}
+		for (unsigned i = 0; i < 2; i++) /* each beside a base that holds the loss */
+			assert_int_equal(compare_suite(f, suites[order][i], "main", n + 1, n + 2, 0, 6000).n_recovered, 0);
+		assert_int_equal(compare_suite(f, "other", "main", n + 2, n + 3, -0.06, 7000).n_recovered, 0);
+		assert_int_equal(compare_suite(f, "ffa", "main", n + 2, n + 3, -0.06, 7000).n_recovered, 1);
+	}
+}
+
+static void an_alert_holds_the_cells_of_all_suites(void **state)
+{
+	struct fixture *f = *state;
+	struct judge_outcome first = compare_suite(f, "ffa", "main", 1, 2, 0.04, 5000);
+	struct judge_outcome second = compare_suite(f, "other", "main", 1, 2, 0.06, 5100);
+	assert_int_equal(second.alert, first.alert);
+	assert_false(second.alert_is_new);
+	assert_int_equal(fixture_number(f, "SELECT json_array_length(cells) FROM alert"), 2);
+	assert_int_equal(fixture_number(f, "SELECT grouped ->> '$[0].cells' FROM alert"), 2);
+	assert_int_equal(fixture_number(f, "SELECT title LIKE '%-5._ % in 2 cells' AND worst_pct < -5 FROM alert"), 1);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert_event WHERE reason = '1 more cell, by comparison 2'"), 1);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM outbox WHERE payload ->> 'event' = 'alert.extended' AND "
+					   "json_array_length(payload, '$.cells') = 2"),
+		2);
+	compare_suite(f, "other", "main", 1, 2, 0.06, 5200); /* measured again: nothing that is not known */
+	assert_int_equal(fixture_number(f, "SELECT json_array_length(cells) FROM alert"), 2);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM outbox WHERE payload ->> 'event' = 'alert.extended'"), 2);
+	/* one suite is well again, the other is not */
+	assert_int_equal(compare_suite(f, "ffa", "main", 2, 3, 0, 6000).n_recovered, 0);
+	assert_int_equal(compare_suite(f, "other", "main", 2, 3, -0.06, 6000).n_recovered, 0);
+	assert_int_equal(compare_suite(f, "ffa", "main", 3, 4, -0.04, 7000).n_recovered, 1);
+}
+
+static void what_breaks_in_two_suites_is_mended_in_both(void **state)
+{
+	struct fixture *f = *state;
+	static const char *const suites[] = { "ffa", "other" };
+	for (int i = 0; i < 2; i++) {
+		struct result *r = of_suite(fixture_result(f, "main", 1, 2, 1), suites[i]);
+		fixture_build(r, "base", "ok", "aaaa");
+		fixture_build(r, "target", "failed", "");
+		assert_int_equal(judged(f, r, 5000).alert_is_new, i == 0);
+	}
+	assert_int_equal(fixture_number(f, "SELECT json_array_length(cells) FROM alert WHERE kind = 'broken'"), 2);
+	assert_int_equal(compare_suite(f, "ffa", "main", 1, 3, 0, 6000).n_recovered, 0);
+	assert_int_equal(compare_suite(f, "other", "main", 1, 3, 0, 6000).n_recovered, 1);
+}
+
+static void a_loss_that_nobody_saw_is_not_answered(void **state)
+{
+	struct fixture *f = *state;
+	struct judge_outcome out = compare_suite(f, "ffa", "topic", 1, 2, 0.04, 5000), more;
+	ok(store_alert_change(f->db, out.alert, "accepted", "anna", "numerics need it", 5500, &err));
+	assert_int_equal(compare_suite(f, "ffa", "topic", 1, 2, 0.04, 6000).alert, 0);
+	more = compare_suite(f, "other", "topic", 1, 2, 0.06, 6000); /* of the same commit */
+	assert_true(more.alert_is_new && more.alert != out.alert);
+	assert_int_equal(fixture_number(f, "SELECT cells ->> '$[0].suite' = 'other' FROM alert WHERE state = 'open' AND "
+					   "json_array_length(cells) = 1"),
+		1);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'accepted'"), 1);
+	ok(store_alert_change(f->db, more.alert, "resolved", "anna", "", 6500, &err));
+	assert_true(compare_suite(f, "other", "topic", 1, 2, 0.06, 7000).alert_is_new);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert"), 2);
+}
+
+static void a_newer_tip_says_it_all_once_every_suite_has(void **state)
+{
+	struct fixture *f = *state;
+	compare_suite(f, "ffa", "topic", 1, 2, 0.04, 5000);
+	compare_suite(f, "other", "topic", 1, 2, 0.04, 5000);
+	compare_suite(f, "ffa", "topic", 1, 3, 0.04, 6000);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'open'"), 2);
+	compare_suite(f, "other", "topic", 1, 3, 0, 6000);
+	assert_int_equal(
+		fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'open' AND json_array_length(cells) = 1"), 1);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert_event WHERE reason LIKE 'the newer tip has alert %'"), 1);
+}
+
+static void rows_that_vanish_are_told(void **state)
+{
+	struct fixture *f = *state;
+	double shift[] = { 0, 0 };
+	struct result *r = fixture_result(f, "main", 1, 2, 2);
+	fixture_measured(r, shift);
+	judged(f, r, 5000);
+	struct judge_outcome out = compare(f, "main", 2, 3, 0, 6000);
+	assert_true(out.alert_is_new);
+	assert_int_equal(
+		fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'vanished' AND json_array_length(cells) = 1"), 1);
+	assert_int_equal(compare(f, "main", 3, 4, 0, 7000).alert, 0);
+	r = fixture_result(f, "main", 4, 5, 2);
+	fixture_measured(r, shift);
+	assert_int_equal(judged(f, r, 8000).n_recovered, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(regression_opens_one_alert_and_tells_all, setup, teardown),
+		cmocka_unit_test_setup_teardown(branch_recovers_against_the_same_base, setup, teardown),
+		cmocka_unit_test_setup_teardown(main_recovers_only_when_the_loss_is_made_up, setup, teardown),
+		cmocka_unit_test_setup_teardown(main_is_broken_once_until_it_is_mended, setup, teardown),
+		cmocka_unit_test_setup_teardown(main_that_is_not_believed_is_told, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_accepted_loss_is_the_new_level, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_suite_that_lost_nothing_clears_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_alert_holds_the_cells_of_all_suites, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_breaks_in_two_suites_is_mended_in_both, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_loss_that_nobody_saw_is_not_answered, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_newer_tip_says_it_all_once_every_suite_has, setup, teardown),
+		cmocka_unit_test_setup_teardown(rows_that_vanish_are_told, setup, teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
