@@ -210,16 +210,24 @@ static void run_facts(struct buf *out, const struct comparison *c)
 	emit_raw(out, "</dd></dl></section>\n");
 }
 
+/* A list of the body; NULL when it is empty or missing. Own: json_decref. */
+static json_t *open_list(struct jsonr_span span)
+{
+	json_t *list = span.len > 2 ? json_loadb(span.text, span.len, 0, NULL) : NULL;
+	if (json_array_size(list) > 0)
+		return list;
+	json_decref(list);
+	return NULL;
+}
+
 /* What was noted while it ran. */
 static void notes(struct buf *out, const struct comparison *c)
 {
 	size_t i;
 	const json_t *note;
-	json_t *list = c->notes.len > 2 ? json_loadb(c->notes.text, c->notes.len, 0, NULL) : NULL;
-	if (json_array_size(list) == 0) {
-		json_decref(list);
+	json_t *list = open_list(c->notes);
+	if (!list)
 		return;
-	}
 	emit_rawf(out, "<details class=card id=notes><summary>%zu thing%s noted while it ran</summary><ul>",
 		json_array_size(list), json_array_size(list) == 1 ? "" : "s");
 	json_array_foreach(list, i, note)
@@ -241,11 +249,9 @@ static void costs(struct buf *out, const struct comparison *c)
 {
 	size_t i;
 	const json_t *cost;
-	json_t *list = c->costs.len > 2 ? json_loadb(c->costs.text, c->costs.len, 0, NULL) : NULL;
-	if (json_array_size(list) == 0) {
-		json_decref(list);
+	json_t *list = open_list(c->costs);
+	if (!list)
 		return;
-	}
 	emit_raw(out, "<section class=card id=costs><h2>More than before, beside time</h2><ul>");
 	json_array_foreach(list, i, cost)
 	{
