@@ -128,6 +128,13 @@ static int read_providers(const struct control_request *r, struct store_job *job
 	return 0;
 }
 
+/* What a side is called from here on. A commit in full is no name. */
+static void keep_name(const char *text, char out[STORE_JOB_NAME_SIZE])
+{
+	bool fits = !is_hex(text, 40, 64) && strlen(text) < STORE_JOB_NAME_SIZE;
+	snprintf(out, STORE_JOB_NAME_SIZE, "%s", fits ? text : "");
+}
+
 static int read_request(struct control *c, const struct control_request *r, struct store_job *job, struct fw_err *err)
 {
 	char ignored[1024];
@@ -137,9 +144,11 @@ static int read_request(struct control *c, const struct control_request *r, stru
 	if (find_repo(c, r->repo, &job->repo, err) != 0 ||
 		find_commit(c, job->repo, r->target, job->target_sha, job->branch, err) != 0)
 		return -1;
+	keep_name(r->target, job->target_name);
 	if (r->base && r->base[0]) {
 		if (find_commit(c, job->repo, r->base, job->base_sha, ignored, err) != 0)
 			return -1;
+		keep_name(r->base, job->base_name);
 		snprintf(job->base_how, sizeof job->base_how, "given");
 		job->branch[0] = 0; /* a question of its own, not part of the branch's history */
 	}

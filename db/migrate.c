@@ -31,6 +31,7 @@ EMBEDDED(0015_peer_verdicts);
 EMBEDDED(0016_answered);
 EMBEDDED(0017_state_at);
 EMBEDDED(0018_decided);
+EMBEDDED(0019_names);
 
 static const struct migration embedded[] = {
 	ROW(1, 0001_init),
@@ -51,6 +52,7 @@ static const struct migration embedded[] = {
 	ROW(16, 0016_answered),
 	ROW(17, 0017_state_at),
 	ROW(18, 0018_decided),
+	ROW(19, 0019_names),
 };
 
 static int apply(struct db *db, const struct migration *m, struct fw_err *err)

@@ -12,7 +12,7 @@
 	"j.id, j.repo, j.device, j.comparison, r.name, j.branch, j.target_sha, j.base_sha, j.base_how, j.kind, j.suite, "        \
 	"j.device_kind, j.cells_glob, j.origin, j.state, j.state_why, j.nonce, j.quick, j.priority, j.attempt, j.queued_at, "    \
 	"j.started_at, j.ended_at, j.device_uuid, j.threshold_pct, j.change_point, j.base_provider, "                            \
-	"j.target_provider, j.peers FROM job j JOIN repo r ON r.id = j.repo "
+	"j.target_provider, j.peers, j.base_name, j.target_name FROM job j JOIN repo r ON r.id = j.repo "
 
 #define RESOLVED "j.base_sha <> '' AND j.base_how <> '' AND j.suite <> '' "
 
@@ -48,6 +48,8 @@ static void read_job(struct stmt *s, struct store_job *out)
 	row_copy(s, 26, out->base_provider, sizeof(out->base_provider));
 	row_copy(s, 27, out->target_provider, sizeof(out->target_provider));
 	row_copy(s, 28, out->peers, sizeof(out->peers));
+	row_copy(s, 29, out->base_name, sizeof(out->base_name));
+	row_copy(s, 30, out->target_name, sizeof(out->target_name));
 }
 
 /** 1 and the row, 0, -1. Only the first row is looked at. */
@@ -74,10 +76,12 @@ int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct 
 	struct stmt *s = db_stmt(db,
 		"INSERT INTO job (repo, branch, target_sha, base_sha, base_how, kind, suite, device_kind, cells_glob, quick, "
 		"origin, "
-		"priority, device_uuid, threshold_pct, change_point, base_provider, target_provider, queued_at) VALUES (:repo, "
+		"priority, device_uuid, threshold_pct, change_point, base_provider, target_provider, base_name, "
+		"target_name, queued_at) VALUES (:repo, "
 		":branch, :target, :base, "
 		":base_how, :kind, :suite, :device_kind, :cells_glob, "
-		":quick, :origin, :priority, :device_uuid, :threshold, :change_point, :base_provider, :target_provider, :now)",
+		":quick, :origin, :priority, :device_uuid, :threshold, :change_point, :base_provider, :target_provider, "
+		":base_name, :target_name, :now)",
 		err);
 	if (!s)
 		return -1;
@@ -97,6 +101,8 @@ int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct 
 	stmt_double(s, ":threshold", j->threshold_pct > 0 ? j->threshold_pct : NAN);
 	stmt_text(s, ":base_provider", j->base_provider);
 	stmt_text(s, ":target_provider", j->target_provider);
+	stmt_text(s, ":base_name", j->base_name);
+	stmt_text(s, ":target_name", j->target_name);
 	stmt_int_or_null(s, ":change_point", j->change_point);
 	stmt_int(s, ":now", now_ms);
 	if (stmt_insert(s, &j->id, err))

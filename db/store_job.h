@@ -4,12 +4,13 @@
 
 #include "db/db.h"
 
-enum { STORE_JOB_CELLS_SIZE = 4096 };
+enum { STORE_JOB_CELLS_SIZE = 4096, STORE_JOB_NAME_SIZE = 256 };
 
 struct store_job {
 	int64_t id, repo, device, comparison; /* 0: none */
 	char repo_name[128];
-	char branch[1024]; /* percent-encoded; "" none */
+	char branch[1024];                                                     /* percent-encoded; "" none */
+	char base_name[STORE_JOB_NAME_SIZE], target_name[STORE_JOB_NAME_SIZE]; /* as a person named the sides; "" nobody did */
 	char target_sha[65], base_sha[65];
 	char base_how[16], kind[16], suite[64], device_kind[8], origin[16];
 	char base_provider[48], target_provider[48]; /* asked for by name; "": the module's default */

@@ -94,7 +94,8 @@ int view_alert_events(struct db *db, int64_t alert, view_alert_event_fn *each, v
 	"SELECT j.id, j.comparison, r.name, j.branch, j.target_sha, coalesce(m.subject, ''), j.base_sha, j.base_how, j.kind, "   \
 	"j.suite, j.device_kind, j.cells_glob, j.origin, j.state, j.state_why, j.progress, coalesce(d.uuid, ''), "               \
 	"coalesce(c.verdict, ''), j.quick, j.priority, j.attempt, j.queued_at, j.started_at, j.ended_at, "                       \
-	"j.base_provider, j.target_provider FROM job j "                                                                         \
+	"j.base_provider, j.target_provider, CASE WHEN j.base_name = '' AND j.base_how = 'merge-base' THEN r.upstream ELSE "     \
+	"j.base_name END, j.target_name FROM job j "                                                                             \
 	"JOIN repo r ON r.id = j.repo LEFT JOIN commit_ m ON m.repo = j.repo AND m.sha = j.target_sha "                          \
 	"LEFT JOIN device d ON d.id = j.device LEFT JOIN comparison c ON c.id = j.comparison "
 
@@ -128,7 +129,9 @@ static int each_job(struct stmt *s, view_job_fn *each, void *arg, struct fw_err 
 				  .started_at = row_int(s, 22),
 				  .ended_at = row_int(s, 23),
 				  .base_provider = row_text(s, 24),
-				  .target_provider = row_text(s, 25) });
+				  .target_provider = row_text(s, 25),
+				  .base_name = row_text(s, 26),
+				  .target_name = row_text(s, 27) });
 	}
 	return r < 0 ? -1 : n;
 }

@@ -45,6 +45,8 @@ struct view_job {
 	const char *repo, *branch, *target, *subject, *base, *base_how, *kind, *suite, *device_kind, *cells_glob, *origin;
 	const char *state, *state_why, *progress, *device, *verdict; /* device: uuid; verdict of its comparison */
 	const char *base_provider, *target_provider;                 /* asked for by name; "": the module's default */
+	/** What people call the sides: as they were asked for, a merge-base by the branch that it lies on; "" where nobody named them. */
+	const char *base_name, *target_name;
 	bool quick;
 	int priority, attempt;
 	int64_t queued_at, started_at, ended_at;

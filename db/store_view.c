@@ -261,7 +261,8 @@ int view_cells(struct db *db, int64_t comparison, view_cell_fn *each, void *arg,
 		"SELECT id, n, key, group_, mask, direction, input_sha, verdict, failure, reason, seqlen, block, sparsity_ratio, "
 		"flops, "
 		"threshold_pct, m, m_raw, se, beta, launches, samples, base_median_ms, target_median_ms, change_pct, ci_low_pct, "
-		"ci_high_pct, mde_pct, borderline, tail, flags, series FROM cell WHERE comparison = :comparison ORDER BY n",
+		"ci_high_pct, mde_pct, borderline, tail, flags, series, decided_by, decided_m FROM cell WHERE comparison = "
+		":comparison ORDER BY n",
 		err);
 	if (!s)
 		return -1;
@@ -300,7 +301,9 @@ int view_cells(struct db *db, int64_t comparison, view_cell_fn *each, void *arg,
 				  .borderline = row_int(s, 27) != 0,
 				  .tail = row_int(s, 28) != 0,
 				  .flags = row_text(s, 29),
-				  .series = row_text(s, 30) });
+				  .series = row_text(s, 30),
+				  .decided_by = row_text(s, 31),
+				  .decided_m = row_double(s, 32) });
 	return r;
 }
 

@@ -90,6 +90,8 @@ struct view_cell {
 	double base_median_ms, target_median_ms, base_tflops, target_tflops, change_pct, ci_low_pct, ci_high_pct, mde_pct;
 	bool borderline, tail;
 	const char *flags, *series; /* words of core/flag.h beside these two; the series that decides */
+	const char *decided_by;     /* "sustained" where the bursts decided, else "" */
+	double decided_m;           /* log time ratio that the verdict stands for */
 };
 typedef void view_cell_fn(void *arg, const struct view_cell *row);
 /** Cells of a comparison in the order of the suite. */

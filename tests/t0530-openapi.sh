@@ -30,6 +30,8 @@ checks routes "$root/web/site.c" "$root/web/openapi"
 
 # ---- a daemon with something of everything ----
 new_repo kernels
+echo 'block_sparse: {seqlens: [128], sparsity_ratios: [0.5], block_sizes: [32]}' >>"$tmp/kernels/etc/suites/tiny.yaml"
+git -C "$tmp/kernels" commit -q --amend --no-edit -a
 echo "It's a Secret to Everybody" >"$tmp/secret"
 chmod 600 "$tmp/secret"
 write_config 'workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]' \

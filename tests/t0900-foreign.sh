@@ -80,6 +80,7 @@ id=$(job_field "$(job_of "$(head_of sums)")" comparison)
 is "judged again from its stored samples it is the same" "$(post "comparisons/$id/judge" | jq -c .changed) $(api "comparisons/$id" | jq -r .verdict)" "false regression"
 like "the page shows its rows" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$id")" 'sum/16384'
 like "so does the CSV" "$(api "comparisons/$id.csv")" '^sum/4096,regression,[0-9.]+,[0-9.]+,,,-[0-9.]+'
+fails "it has nothing for MagiAttention's files" 1 fw export "$id" "$tmp/ffa"
 is "there is an alert" "$(api alerts | jq -r '.items | length')" 1
 is "its samples are stored as what they are" "$(sql "SELECT DISTINCT series FROM sample")" process
 fails "the command line ends as for kernels" 3 fw wait slower --json

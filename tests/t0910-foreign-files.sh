@@ -11,6 +11,19 @@ fails "a slower row ends with 7" 7 "$bin/flopwatch" compare "$data/ffa-dense.csv
 like "the table shows it" "$out" 'ffa/dense/full/s8192/forward +3\.5861 +613\.2 +3\.7 +594\.3 +-3\.08 % +1/1'
 like "in words, too" "$out" 'ffa/dense/full/s8192/forward took 3\.18 % more time'
 like "and says what two files cannot say" "$out" 'This is no verdict: each file is one run'
+ok "a faster row is none to fail for" "$bin/flopwatch" compare "$tmp/slower.csv" "$data/ffa-dense.csv"
+like "but is named as well" "$out" 'ffa/dense/full/s8192/forward took 3\.08 % less time'
+like "and counted" "$out" '4 cells are in both files, 0 slower and 1 faster by more than 1\.5 %'
+ok "a wider threshold" "$bin/flopwatch" compare "$data/ffa-dense.csv" "$tmp/slower.csv" --threshold 3.5
+fails "is a percentage" 2 "$bin/flopwatch" compare "$data/ffa-dense.csv" "$tmp/slower.csv" --threshold x
+fails "a third file is written" 7 "$bin/flopwatch" compare "$data/ffa-dense.csv" "$tmp/slower.csv" "$tmp/out.csv"
+is "in MagiAttention's columns" "$(cut -d, -f1-6 "$tmp/out.csv" | head -n 2)" "mask_type,direction,seqlen,tflops_per_sec_baseline,tflops_per_sec_target,tflops_per_sec_improvement(%)
+full,fwd,8192,613.2000,594.3000,-3.0822"
+ok "of other formats, too" "$bin/flopwatch" compare "$data/nvbench.json" "$data/nvbench.json" "$tmp/nv.csv"
+is "with the columns that all have" "$(head -n 1 "$tmp/nv.csv")" "cell,base_ms,target_ms,base_tflops,target_tflops,change_pct"
+fails "two branches have no third file" 2 "$bin/flopwatch" compare main other "$tmp/out.csv"
+like "which is said" "$out" 'is written from two files, but main and other are not both files here'
+fails "a folder that is not there" 1 "$bin/flopwatch" compare "$data/nvbench.json" "$data/nvbench.json" "$tmp/no/nv.csv"
 ok "equal files end with 0" "$bin/flopwatch" compare "$data/nvbench.json" "$data/nvbench.json"
 head -n 3 "$data/ffa-dense.csv" >"$tmp/fewer.csv"
 fails "a row that vanished is no silence" 7 "$bin/flopwatch" compare "$data/ffa-dense.csv" "$tmp/fewer.csv"
@@ -80,24 +93,61 @@ git -C "$tmp/kernels" checkout -q slow -- etc
 commit kernels "slower"
 fails "a comparison with dense and block-sparse cells" 3 sh -c "git -C '$tmp/kernels' push -q --force origin HEAD:refs/heads/team/slow; git -C '$tmp/kernels' push -q --force origin slow:refs/heads/base; sleep 1; '$bin/flopwatch' --server 'http://127.0.0.1:$(port)' compare base team/slow --timeout 100 --quiet"
 id=$(api "comparisons?verdict=regression" | jq '.items[0].id')
+body=$(api "comparisons/$id")
+is "both sides keep the names that they were given" "$(jq -c '[.base.name, .target.name]' <<<"$body")" '["base","team/slow"]'
 ok "export makes its folder" fw export "$id" "$tmp/ffa"
-name=$(api "comparisons/$id" | jq -r '.branch // .target.commit[0:12]' | sed 's/%2F/-/; s,/,-,')
-base=$(api "comparisons/$id" | jq -r '.base.commit[0:12]')
-is "writes six files" "$(cd "$tmp/ffa" && printf '%s\n' * | sort)" "$(printf '%s.csv\n' "compare_${base}_${name}_"{block_sparse,dense} profile_{block_sparse,dense}_{"$base","$name"} | sort)"
+is "writes six files under them" "$(cd "$tmp/ffa" && printf '%s\n' * | sort)" "$(printf '%s.csv\n' compare_base_team-slow_{block_sparse,dense} profile_{block_sparse,dense}_{base,team-slow} | sort)"
 timings=fwd_range_merge_ms,fwd_sparse_load_preprocess_ms,fwd_prepare_ms,fwd_run_ms,fwd_fill_ms,fwd_cast_ms,bwd_range_merge_ms,bwd_prepare_ms,bwd_preprocess_ms,bwd_run_ms,bwd_cast_ms
-is "dense columns" "$(head -n 1 "$tmp/ffa/profile_dense_$base.csv")" "seqlen,mask_type,direction,latency_ms,tflops_per_sec,$timings"
-is "block-sparse columns" "$(head -n 1 "$tmp/ffa/profile_block_sparse_$base.csv")" \
+is "dense columns" "$(head -n 1 "$tmp/ffa/profile_dense_base.csv")" "seqlen,mask_type,direction,latency_ms,tflops_per_sec,$timings"
+is "block-sparse columns" "$(head -n 1 "$tmp/ffa/profile_block_sparse_base.csv")" \
 	"seqlen,sparsity_ratio,q_block_size,k_block_size,swap_ab,pack_gqa,sparse_load,kblockm,kblockn,direction,latency_ms,tflops_per_sec,$timings"
-like "a forward row leaves the other direction's cells empty" "$(sed -n 2p "$tmp/ffa/profile_dense_$base.csv")" '^64,causal,fwd,[0-9]+\.[0-9]{4},[0-9]+\.[0-9]{4},(-?[0-9.]+,){6},,,,$'
-like "a backward row likewise" "$(sed -n 3p "$tmp/ffa/profile_dense_$base.csv")" '^64,causal,bwd,[0-9.]+,[0-9.]+,,,,,,,(-?[0-9.]+,){4}-?[0-9.]+$'
-like "an absent phase is -1" "$(sed -n 2p "$tmp/ffa/profile_dense_$base.csv")" ',-1\.0000,'
-like "sparse rows" "$(sed -n 2p "$tmp/ffa/profile_block_sparse_$name.csv")" '^128,0\.5,32,32,False,False,False,32,32,fwd,'
-is "latency is that of the call" "$(sed -n 2p "$tmp/ffa/profile_dense_$name.csv" | cut -d, -f4)" "$(api "comparisons/$id" | jq -r '.cells[0].call.target_us / 1000' | xargs printf '%.4f')"
-like "the comparison begins with tflops_per_sec" "$(head -n 1 "$tmp/ffa/compare_${base}_${name}_dense.csv")" '^mask_type,direction,seqlen,tflops_per_sec_baseline,tflops_per_sec_target,tflops_per_sec_improvement\(%\),fwd_range_merge_ms_baseline,'
-like "the sparse one with latency_ms" "$(head -n 1 "$tmp/ffa/compare_${base}_${name}_block_sparse.csv")" '^seqlen,sparsity_ratio,block_size,direction,latency_ms_baseline,'
-like "and shows the loss" "$(sed -n 2p "$tmp/ffa/compare_${base}_${name}_dense.csv" | cut -d, -f6)" '^-[3-6]\.'
-fails "what was written can be compared as files" 7 "$bin/flopwatch" compare "$tmp/ffa/profile_dense_$base.csv" "$tmp/ffa/profile_dense_$name.csv"
+like "a forward row leaves the other direction's cells empty" "$(sed -n 2p "$tmp/ffa/profile_dense_base.csv")" '^64,causal,fwd,[0-9]+\.[0-9]{4,},[0-9]+\.[0-9]{4,},(-?[0-9.]+,){6},,,,$'
+like "a backward row likewise" "$(sed -n 3p "$tmp/ffa/profile_dense_base.csv")" '^64,causal,bwd,[0-9.]+,[0-9.]+,,,,,,,(-?[0-9.]+,){4}-?[0-9.]+$'
+like "an absent phase is -1" "$(sed -n 2p "$tmp/ffa/profile_dense_base.csv")" ',-1\.0000,'
+like "a tile that no provider told, too" "$(sed -n 2p "$tmp/ffa/profile_block_sparse_team-slow.csv")" '^128,0\.5,32,32,False,False,False,-1,-1,fwd,'
+latency() { # file: of its rows
+	tail -n +2 "$1" | sed 's/.*,[fb]wd,//' | cut -d, -f1
+}
+cells() { # group, filter: of its cells
+	jq -r --arg group "$1" ".cells[] | select(.group == \$group) | $2" <<<"$body"
+}
+is "latency is that of the series that decides" "$(latency "$tmp/ffa/profile_dense_base.csv" | xargs printf '%.4g ')" "$(cells dense .base.median_ms | xargs printf '%.4g ')"
+for group in dense block_sparse; do
+	is "two profiles say what the verdict says: $group" "$(paste <(latency "$tmp/ffa/profile_${group}_base.csv") <(latency "$tmp/ffa/profile_${group}_team-slow.csv") | awk '{printf "%.3f ", 100 * ($1 / $2 - 1)}')" \
+		"$(cells $group .change_pct | xargs printf '%.3f ')"
+	"$bin/flopwatch" compare "$tmp/ffa/profile_${group}_base.csv" "$tmp/ffa/profile_${group}_team-slow.csv" "$tmp/out.csv" >"$tmp/said"
+	is "their comparison is the one that was exported: $group" "$(cat "$tmp/out.csv")" "$(cat "$tmp/ffa/compare_base_team-slow_$group.csv")"
+done
+like "the comparison begins with tflops_per_sec" "$(head -n 1 "$tmp/ffa/compare_base_team-slow_dense.csv")" '^mask_type,direction,seqlen,tflops_per_sec_baseline,tflops_per_sec_target,tflops_per_sec_improvement\(%\),fwd_range_merge_ms_baseline,'
+like "the sparse one with latency_ms" "$(head -n 1 "$tmp/ffa/compare_base_team-slow_block_sparse.csv")" '^seqlen,sparsity_ratio,block_size,direction,latency_ms_baseline,'
+like "and shows the loss" "$(sed -n 2p "$tmp/ffa/compare_base_team-slow_dense.csv" | cut -d, -f6)" '^-[3-6]\.'
+fails "what was written can be compared as files" 7 "$bin/flopwatch" compare "$tmp/ffa/profile_dense_base.csv" "$tmp/ffa/profile_dense_team-slow.csv"
 fails "a comparison that is not there" 4 fw export 999 "$tmp/ffa"
 fails "a folder in one that is not there" 1 fw export "$id" "$tmp/no/where"
 like "is told as that" "$out" 'cannot make the folder .*/no/where: No such file'
 is "nor a file" "$(api "comparisons/$id/ffa/other.csv" | jq .status)" 404
+fails "foreign figures are no attention" 1 fw export 3 "$tmp/foreign"
+like "which is said" "$out" 'nothing was written: comparison 3 has no times of attention'
+ok "and leave no folder" test ! -e "$tmp/foreign"
+
+# ---- tiles, and a suite without sparse cells --------------------------------------------------------------------------------------
+git -C "$tmp/kernels" push -q origin :refs/heads/base
+branch kernels tiles main
+echo "'-DCONFIG=\"BLOCK_M=128 BLOCK_N=96 STAGES=2\"'" >"$tmp/kernels/kernels/flags"
+git -C "$tmp/kernels" checkout -q slow -- etc
+commit kernels "wider tiles"
+git -C "$tmp/kernels" push -q --force origin slow:refs/heads/base
+git -C "$tmp/kernels" push -q --force origin HEAD:refs/heads/tiles
+await 60 job_ended "$(head_of kernels)"
+is "a push is named by its branch, its merge-base by the branch that it lies on" "$(api "comparisons/$(job_field "$(job_of "$(head_of kernels)")" comparison)" | jq -c '[.base_how, .base.name, .target.name]')" '["merge-base","main","tiles"]'
+fw compare base tiles --timeout 100 --quiet >"$tmp/said"
+id=$(api comparisons | jq '[.items[] | select(.kind == "change")][0].id')
+ok "other tiles" fw export "$id" "$tmp/tiles"
+like "are told of their side" "$(sed -n 2p "$tmp/tiles/profile_block_sparse_tiles.csv")" '^128,0\.5,32,32,False,False,False,128,96,fwd,'
+ok "and are no other case" "$bin/flopwatch" compare "$tmp/tiles/profile_block_sparse_base.csv" "$tmp/tiles/profile_block_sparse_tiles.csv" "$tmp/out.csv"
+unlike "of which rows would be missing" "$out" WARNING
+is "in the third file, too" "$(tail -n +2 "$tmp/out.csv" | wc -l)" 2
+body=$(api "comparisons/$(api "comparisons?verdict=unchanged" | jq '.items[-1].id')")
+ok "a comparison without sparse cells" fw export "$(jq .id <<<"$body")" "$tmp/dense"
+is "writes what it has" "$(ls "$tmp/dense" | grep -c sparse)" 0
+is "a branch measured against itself keeps two names" "$(ls "$tmp/dense" | sort | tr '\n' ' ')" "compare_$(jq -r '.base.commit[0:12]' <<<"$body")_main_dense.csv profile_dense_$(jq -r '.base.commit[0:12]' <<<"$body").csv profile_dense_main.csv "

@@ -1,177 +1,132 @@
 /*
  * The CSV files of MagiAttention's profile_ffa, so that scripts which read those go on working: profile_dense and
- * profile_block_sparse of each side, and compare_dense and compare_block_sparse, column by column in their order. Latency is the
- * series `call`, which includes the host's part as theirs does; what was not measured is -1, the other direction's phases are empty.
+ * profile_block_sparse of each side, and what compares the two.
+ *
+ * The latency is that of the series that decides. The base has its median; the target has what the judged change makes of it, since the
+ * quotient of two medians is not the middle of paired ratios, and two files must not say what no verdict says.
  */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "core/ffa_compare.h"
+#include "core/ffa_csv.h"
 #include "db/store_view.h"
 #include "web/answer.h"
 #include "web/api.h"
+#include "web/ran.h"
 #include "web/site.h"
 
-enum { TIMINGS = 11, FORWARD_TIMINGS = 6, BASE = 0, TARGET = 1, SIDES = 2 };
+enum { FILE_MAX = 16 << 20 };
 
-/* Column, and our name of the phase; forward first. */
-static const struct {
-	const char *column, *phase;
-} timings[TIMINGS] = {
-	{ "fwd_range_merge_ms", "range_merge" },
-	{ "fwd_sparse_load_preprocess_ms", "sparse_load_preprocess" },
-	{ "fwd_prepare_ms", "prepare" },
-	{ "fwd_run_ms", "run" },
-	{ "fwd_fill_ms", "fill" },
-	{ "fwd_cast_ms", "cast" },
-	{ "bwd_range_merge_ms", "range_merge" },
-	{ "bwd_prepare_ms", "prepare" },
-	{ "bwd_preprocess_ms", "preprocess" },
-	{ "bwd_run_ms", "run" },
-	{ "bwd_cast_ms", "cast" },
-};
-
-struct table {
+/* A profile under way. */
+struct profile {
 	struct db *db;
 	struct buf *out;
-	bool sparse, compares;
-	int side; /* of a profile */
+	bool sparse;
+	int side;
+	int timed; /* rows with a time */
 	struct fw_err *err;
 	int failed;
 };
 
-/* One row's figures. -1: not measured; NAN: a phase of the other direction. */
+/* What a row takes from a cell's metrics; NAN where there is none. */
 struct figures {
-	bool backward;
-	double call_ms[SIDES], phase_ms[SIDES][TIMINGS];
+	const struct profile *profile;
+	struct ffa_csv_row *row;
+	double sustained_ms;
 };
+
+static void take_phase(struct figures *f, const char *name, double value)
+{
+	const char *dot = strrchr(name, '.');
+	if (!dot || strcmp(dot, f->profile->side == RAN_BASE ? ".base_ms" : ".target_ms") != 0)
+		return;
+	int phase = ffa_csv_phase(name, (size_t)(dot - name), f->row->backward);
+	if (phase >= 0)
+		f->row->phase_ms[phase] = value;
+}
 
 static void take_metric(void *arg, const char *name, const char *unit, double value)
 {
 	struct figures *f = arg;
 	(void)unit;
-	if (strcmp(name, "call.base_us") == 0)
-		f->call_ms[BASE] = value / 1e3;
-	else if (strcmp(name, "call.target_us") == 0)
-		f->call_ms[TARGET] = value / 1e3;
-	if (strncmp(name, "phase.", 6) != 0)
+	if (strncmp(name, "phase.", 6) == 0)
+		take_phase(f, name + 6, value);
+	else if (strcmp(name, "sustained.base_ms") == 0)
+		f->sustained_ms = value;
+}
+
+/* Time of a side in the series that decides; -1: none. */
+static double latency(const struct view_cell *c, const struct figures *f, int side)
+{
+	double base_ms = strcmp(c->decided_by, "sustained") == 0 ? f->sustained_ms : c->base_median_ms;
+	double ms = side == RAN_BASE                              ? base_ms
+		    : isfinite(base_ms) && isfinite(c->decided_m) ? base_ms * exp(c->decided_m)
+								  : c->target_median_ms;
+	return ms > 0 ? ms : -1;
+}
+
+/* Only cells of attention are rows of these files. */
+static bool is_row(const struct view_cell *c, bool sparse)
+{
+	return *c->mask && strcmp(c->group, sparse ? "block_sparse" : "dense") == 0;
+}
+
+static void take_cell(void *arg, const struct view_cell *c)
+{
+	struct profile *p = arg;
+	struct ran ran;
+	struct ffa_csv_row row = { .seqlen = c->seqlen,
+		.backward = strcmp(c->direction, "backward") == 0,
+		.mask = c->mask,
+		.sparsity_ratio = c->sparsity_ratio,
+		.block = c->block };
+	struct figures f = { .profile = p, .row = &row, .sustained_ms = NAN };
+	if (p->failed || !is_row(c, p->sparse))
 		return;
-	for (int i = f->backward ? FORWARD_TIMINGS : 0; i < (f->backward ? TIMINGS : FORWARD_TIMINGS); i++) {
-		size_t n = strlen(timings[i].phase);
-		if (strncmp(name + 6, timings[i].phase, n) != 0)
-			continue;
-		if (strcmp(name + 6 + n, ".base_ms") == 0)
-			f->phase_ms[BASE][i] = value;
-		else if (strcmp(name + 6 + n, ".target_ms") == 0)
-			f->phase_ms[TARGET][i] = value;
-	}
-}
-
-static int read_figures(struct table *t, const struct view_cell *c, struct figures *f)
-{
-	f->backward = strcmp(c->direction, "backward") == 0;
-	for (int s = 0; s < SIDES; s++) {
-		f->call_ms[s] = -1;
-		for (int i = 0; i < TIMINGS; i++)
-			f->phase_ms[s][i] = (i >= FORWARD_TIMINGS) == f->backward ? -1 : NAN;
-	}
-	return view_metrics(t->db, "cell", c->id, take_metric, f, t->err);
-}
-
-static double tflops(const struct view_cell *c, double ms)
-{
-	return ms > 0 && isfinite(c->flops) ? c->flops / (ms * 1e-3) / 1e12 : -1;
-}
-
-static void number(struct buf *out, double v)
-{
-	if (isnan(v))
-		buf_putc(out, ',');
-	else
-		buf_printf(out, ",%.4f", v);
-}
-
-/* Baseline, target, and the change as their script writes it: positive is more, so slower on times. */
-static void change(struct buf *out, double base, double target)
-{
-	number(out, base);
-	number(out, target);
-	number(out, 100 * (target - base) / (base + 1e-9));
-}
-
-static void profile_row(struct table *t, const struct view_cell *c, const struct figures *f)
-{
-	struct buf *out = t->out;
-	const char *direction = f->backward ? "bwd" : "fwd";
-	if (t->sparse)
-		buf_printf(out, "%d,%g,%d,%d,False,False,False,%d,%d,%s", c->seqlen, c->sparsity_ratio, c->block, c->block,
-			c->block, c->block, direction);
-	else
-		buf_printf(out, "%d,%s,%s", c->seqlen, c->mask, direction);
-	number(out, f->call_ms[t->side]);
-	number(out, tflops(c, f->call_ms[t->side]));
-	for (int i = 0; i < TIMINGS; i++)
-		number(out, f->phase_ms[t->side][i]);
-}
-
-static void compare_row(struct table *t, const struct view_cell *c, const struct figures *f)
-{
-	struct buf *out = t->out;
-	const char *direction = f->backward ? "bwd" : "fwd";
-	if (t->sparse)
-		buf_printf(out, "%d,%g,%d,%s", c->seqlen, c->sparsity_ratio, c->block, direction);
-	else
-		buf_printf(out, "%s,%s,%d", c->mask, direction, c->seqlen);
-	if (t->sparse)
-		change(out, f->call_ms[BASE], f->call_ms[TARGET]);
-	change(out, tflops(c, f->call_ms[BASE]), tflops(c, f->call_ms[TARGET]));
-	for (int i = 0; i < TIMINGS; i++)
-		change(out, f->phase_ms[BASE][i], f->phase_ms[TARGET][i]);
-}
-
-static void cell_row(void *arg, const struct view_cell *c)
-{
-	struct table *t = arg;
-	struct figures f;
-	bool sparse = strcmp(c->group, "block_sparse") == 0;
-	if (t->failed || sparse != t->sparse || (!sparse && strcmp(c->group, "dense") != 0))
-		return;
-	if (read_figures(t, c, &f) != 0) {
-		t->failed = -1;
+	if (view_metrics(p->db, "cell", c->id, take_metric, &f, p->err) != 0 || ran_read(p->db, c->id, &ran, p->err) != 0) {
+		p->failed = -1;
 		return;
 	}
-	if (t->compares)
-		compare_row(t, c, &f);
-	else
-		profile_row(t, c, &f);
-	buf_putc(t->out, '\n');
+	row.tile_q = ran_number(ran.config[p->side], "BLOCK_M");
+	row.tile_k = ran_number(ran.config[p->side], "BLOCK_N");
+	row.latency_ms = latency(c, &f, p->side);
+	row.tflops = row.latency_ms > 0 && isfinite(c->flops) ? c->flops / row.latency_ms * 1e-9 : -1;
+	p->timed += row.latency_ms > 0;
+	ffa_csv_put(p->out, p->sparse, &row);
 }
 
-static void header(const struct table *t)
+static int write_profile(struct db *db, int64_t comparison, bool sparse, int side, struct buf *out, struct fw_err *err)
 {
-	struct buf *out = t->out;
-	const char *columns[TIMINGS + 2];
-	int n = 0;
-	if (!t->compares || t->sparse) /* their dense comparison begins with tflops_per_sec */
-		columns[n++] = "latency_ms";
-	columns[n++] = "tflops_per_sec";
-	for (int i = 0; i < TIMINGS; i++)
-		columns[n++] = timings[i].column;
-	if (t->compares)
-		buf_puts(out, t->sparse ? "seqlen,sparsity_ratio,block_size,direction" : "mask_type,direction,seqlen");
-	else
-		buf_puts(out,
-			t->sparse
-				? "seqlen,sparsity_ratio,q_block_size,k_block_size,swap_ab,pack_gqa,sparse_load,kblockm,kblockn,"
-				  "direction"
-				: "seqlen,mask_type,direction");
-	for (int i = 0; i < n; i++) {
-		if (t->compares)
-			buf_printf(out, ",%s_baseline,%s_target,%s_improvement(%%)", columns[i], columns[i], columns[i]);
-		else
-			buf_printf(out, ",%s", columns[i]);
+	struct profile p = { .db = db, .out = out, .sparse = sparse, .side = side, .err = err };
+	ffa_csv_head(out, sparse);
+	if (view_cells(db, comparison, take_cell, &p, err) != 0 || p.failed)
+		return -1;
+	if (p.timed == 0)
+		return err_set(err, ERR_NOT_FOUND,
+			"comparison %lld has no times of %s attention, which is all that this file can hold",
+			(long long)comparison, sparse ? "block-sparse" : "dense");
+	return out->failed ? err_set(err, ERR_FULL, "the file does not fit") : 0;
+}
+
+static int write_comparison(struct db *db, int64_t comparison, bool sparse, struct buf *out, struct fw_err *err)
+{
+	static const char *const names[] = { "the base's profile", "the target's profile" };
+	struct buf text[RAN_SIDES];
+	struct ffa_file file[RAN_SIDES];
+	int result = 0, rows;
+	for (int side = 0; side < RAN_SIDES; side++)
+		buf_init(&text[side], FILE_MAX);
+	for (int side = 0; side < RAN_SIDES && result == 0; side++) {
+		result = write_profile(db, comparison, sparse, side, &text[side], err);
+		file[side] = (struct ffa_file){ .text = text[side].data, .len = text[side].len, .name = names[side] };
 	}
-	buf_putc(out, '\n');
+	if (result == 0)
+		result = ffa_compare(&file[RAN_BASE], &file[RAN_TARGET], out, &rows, err);
+	for (int side = 0; side < RAN_SIDES; side++)
+		buf_fini(&text[side]);
+	return result;
 }
 
 static void is_there(void *arg, const struct view_comparison *row)
@@ -181,17 +136,18 @@ static void is_there(void *arg, const struct view_comparison *row)
 
 void api_comparison_ffa(void *arg, struct http_request *r, struct http_response *response)
 {
+	enum { BOTH = RAN_SIDES };
 	static const struct {
 		const char *name;
-		bool sparse, compares;
+		bool sparse;
 		int side;
 	} files[] = {
-		{ "profile_dense_base", false, false, BASE },
-		{ "profile_dense_target", false, false, TARGET },
-		{ "profile_block_sparse_base", true, false, BASE },
-		{ "profile_block_sparse_target", true, false, TARGET },
-		{ "compare_dense", false, true, BASE },
-		{ "compare_block_sparse", true, true, BASE },
+		{ "profile_dense_base", false, RAN_BASE },
+		{ "profile_dense_target", false, RAN_TARGET },
+		{ "profile_block_sparse_base", true, RAN_BASE },
+		{ "profile_block_sparse_target", true, RAN_TARGET },
+		{ "compare_dense", false, BOTH },
+		{ "compare_block_sparse", true, BOTH },
 	};
 	struct site *site = arg;
 	struct fw_err err = { 0 };
@@ -202,16 +158,13 @@ void api_comparison_ffa(void *arg, struct http_request *r, struct http_response 
 	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
 		if (strcmp(files[i].name, name) != 0)
 			continue;
-		struct table t = { .db = site->db,
-			.out = &response->body,
-			.sparse = files[i].sparse,
-			.compares = files[i].compares,
-			.side = files[i].side,
-			.err = &err };
 		response->type = "text/csv; charset=utf-8; header=present";
-		header(&t);
-		if (view_comparison(site->db, id, is_there, NULL, &err) != 0 ||
-			view_cells(site->db, id, cell_row, &t, &err) != 0 || t.failed)
+		int result = view_comparison(site->db, id, is_there, NULL, &err);
+		if (result == 0 && files[i].side == BOTH)
+			result = write_comparison(site->db, id, files[i].sparse, &response->body, &err);
+		else if (result == 0)
+			result = write_profile(site->db, id, files[i].sparse, files[i].side, &response->body, &err);
+		if (result != 0)
 			answer_error(r, response, &err);
 		return;
 	}

@@ -17,6 +17,7 @@
 #include "db/store_repo.h"
 #include "db/store_result.h"
 #include "db/store_view.h"
+#include "web/branch.h"
 
 enum { BODY_MAX = 8 << 20, PHASES_MAX = 32 };
 
@@ -27,6 +28,7 @@ struct body {
 	struct buf environment; /* finished JSON, because the comparison's row is open while cells are read */
 	char isolation[8];
 	char provider[2][48]; /* asked for by name, base and target */
+	struct buf name[2];   /* what people call base and target; empty: nothing */
 	int n_sources;        /* comparisons against peers that say something about this one */
 	struct store_peer_source source[STORE_PEER_SOURCES_MAX];
 	struct fw_err *err;
@@ -392,10 +394,10 @@ static void take_build(void *arg, const struct view_build *row)
 	snprintf(s->state, sizeof(s->state), "%s", row->state);
 }
 
-/** {"commit","tree","module_sha256",...}; what is not known is null. */
-static void write_commit(
-	struct body *b, const char *role, const char *provider, int64_t repo, int64_t comparison, const char *sha)
+/** {"name","commit","tree","module_sha256",...} of side 0, the base, or 1; what is not known is null. */
+static void write_commit(struct body *b, int which, int64_t repo, int64_t comparison, const char *sha)
 {
+	const char *role = which ? "target" : "base";
 	struct side side = { .module = "" };
 	struct store_commit c = { .tree = "" };
 	struct fw_err err = { 0 };
@@ -406,11 +408,12 @@ static void write_commit(
 		b->failed = err_set(b->err, err.code, "%s", err.text);
 	jsonw_key(&b->j, role);
 	jsonw_object(&b->j);
+	text_or_null(&b->j, "name", b->name[which].len ? b->name[which].data : "");
 	jsonw_kv_string(&b->j, "commit", sha);
 	text_or_null(&b->j, "tree", c.tree);
 	text_or_null(&b->j, "module_sha256", side.module);
 	text_or_null(&b->j, "build", side.state);
-	text_or_null(&b->j, "provider", provider);
+	text_or_null(&b->j, "provider", b->provider[which]);
 	text_or_null(&b->j, "subject", c.subject);
 	text_or_null(&b->j, "author", c.author);
 	jsonw_object_end(&b->j);
@@ -454,6 +457,8 @@ static void take_job(void *arg, const struct view_job *row)
 	text_or_null(&b->j, "cells_glob", row->cells_glob);
 	snprintf(b->provider[0], sizeof(b->provider[0]), "%s", row->base_provider);
 	snprintf(b->provider[1], sizeof(b->provider[1]), "%s", row->target_provider);
+	branch_text(&b->name[0], row->base_name);
+	branch_text(&b->name[1], row->target_name[0] ? row->target_name : row->branch);
 }
 
 struct head {
@@ -481,8 +486,8 @@ static void write_head(void *arg, const struct view_comparison *c)
 		b->failed = -1;
 	jsonw_kv_string(j, "finished_at", at);
 	text_or_null(j, "base_how", c->base_how);
-	write_commit(b, "base", b->provider[0], h->repo, c->id, c->base);
-	write_commit(b, "target", b->provider[1], h->repo, c->id, c->target);
+	write_commit(b, 0, h->repo, c->id, c->base);
+	write_commit(b, 1, h->repo, c->id, c->target);
 	write_environment(b, c->id);
 	jsonw_key(j, "rule");
 	jsonw_raw(j, h->rule, strlen(h->rule));
@@ -503,6 +508,8 @@ int body_comparison(struct db *db, int64_t comparison, struct buf *out, struct f
 	struct buf rule;
 	buf_init(&rule, 1 << 16);
 	buf_init(&b.environment, 1 << 16);
+	buf_init(&b.name[0], 1 << 14);
+	buf_init(&b.name[1], 1 << 14);
 	jsonw_init(&b.j, out);
 	int r = store_comparison_get(db, comparison, &row, &rule, err);
 	if (r == 0 && (b.n_sources = store_peer_sources(db, comparison, b.source, err)) < 0)
@@ -524,6 +531,8 @@ int body_comparison(struct db *db, int64_t comparison, struct buf *out, struct f
 		r = err_set(err, ERR_FULL, "the body of comparison %lld does not fit", (long long)comparison);
 	buf_fini(&rule);
 	buf_fini(&b.environment);
+	buf_fini(&b.name[0]);
+	buf_fini(&b.name[1]);
 	return r;
 }
 

@@ -32,6 +32,7 @@ const struct catalog_option catalog_options[] = {
 		"flopwatch ffa nvbench google-benchmark hyperfine triton torchao", false },
 	{ "unit", "U", "of a triton file whose columns do not say: ms us ns s TFLOPS GB/s", CATALOG_WORDS,
 		"ms us ns s TFLOPS GB/s", false },
+	{ "threshold", "PCT", "of two files: name rows that differ by more; default 1.5", CATALOG_NONE, "", false },
 	{ "scope", "SCOPE", "what a token allows: read, trigger or admin", CATALOG_WORDS, "read trigger admin", false },
 	{ "browser", NULL, "open the address too, with xdg-open", CATALOG_NONE, "", false },
 	{ "server", "URL", "where flopwatchd listens (or FLOPWATCH_SERVER); default http://127.0.0.1:8451", CATALOG_NONE, "",
@@ -49,19 +50,21 @@ const struct catalog_option catalog_options[] = {
 const struct catalog_verb catalog_verbs[] = {
 	{ "status", 0, 0, verb_status, "status", "branches, their verdicts and jobs", "", "repo",
 		"flopwatch status  # every watched branch with its tip and verdict", CATALOG_NONE, "" },
-	{ "compare", 2, 2, verb_compare, "compare BASE TARGET\ncompare FILE FILE",
+	{ "compare", 2, 3, verb_compare, "compare BASE TARGET\ncompare FILE FILE [OUT.csv]",
 		"measure TARGET against BASE and print the tables",
 		"BASE and TARGET are branches or commits. A TARGET of \".\" is the uncommitted tree of the checkout around you, "
 		"which "
 		"must be the one the daemon reads. With two files it shows two benchmark outputs side by side, without the "
 		"daemon "
-		"and without a verdict: status 7 when a row took over 1.5 % more time or is missing, else 0.\nSides by two "
+		"and without a verdict: it names the rows that differ by over 1.5 %, and writes OUT.csv; status 7 when a row is "
+		"slower or "
+		"missing, else 0.\nSides by two "
 		"providers are set beside each other: nobody is called, and being slower is status 0.",
-		"repo suite cells device quick timeout progress format unit base-provider target-provider",
+		"repo suite cells device quick timeout progress format unit threshold base-provider target-provider",
 		"flopwatch compare main my-branch  # measure a branch against main\n"
 		"flopwatch compare main . --quick  # a first look at the uncommitted tree\n"
 		"flopwatch compare main main --base-provider hopper.v1  # one commit, two stages\n"
-		"flopwatch compare before.csv after.csv --format ffa  # two files, no daemon",
+		"flopwatch compare before.csv after.csv out.csv  # two files, no daemon",
 		CATALOG_FILE, "" },
 	{ "run", 1, 1, verb_run, "run TARGET", "queue a branch or commit against its base, and do not wait", "",
 		"repo suite cells device quick", "flopwatch run my-branch  # prints the job", CATALOG_NONE, "" },
@@ -94,8 +97,9 @@ const struct catalog_verb catalog_verbs[] = {
 		"repo commit base branch suite format unit",
 		"flopwatch import after.json before.json --repo kernels --commit \"$(git rev-parse HEAD)\"  # with a base",
 		CATALOG_FILE, "" },
-	{ "export", 1, 2, verb_export, "export COMPARISON [DIR]", "write a comparison as MagiAttention's CSV files", "", "",
-		"flopwatch export 17 out  # profile_dense_<branch>.csv and others", CATALOG_NONE, "" },
+	{ "export", 1, 2, verb_export, "export COMPARISON [DIR]", "write a comparison as MagiAttention's CSV files",
+		"Named by what its sides were called. Only attention has these files.", "",
+		"flopwatch export 17 out  # profile_dense_main.csv and others", CATALOG_NONE, "" },
 	{ "history", 1, 1, verb_history, "history CELL", "one cell over time", "", "repo branch device limit",
 		"flopwatch history attention/dense/full/s8192/hq64/hk8/d128/bf16/forward --branch main", CATALOG_NONE, "" },
 	{ "jobs", 0, 0, verb_jobs, "jobs", "the queue and what ended lately", "", "state repo limit",

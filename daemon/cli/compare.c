@@ -205,6 +205,11 @@ int verb_compare(struct client *c, const struct options *o)
 {
 	if (files_are(o->arg[0], o->arg[1]))
 		return verb_compare_files(o);
+	if (o->n_arg == 3) {
+		fprintf(stderr, "flopwatch: %s is written from two files, but %s and %s are not both files here\n", o->arg[2],
+			o->arg[0], o->arg[1]);
+		return EXIT_USAGE;
+	}
 	struct fw_err err = { 0 };
 	json_t *asked = NULL, *job = NULL;
 	int status = -1;

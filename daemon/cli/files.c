@@ -1,4 +1,4 @@
-/* files.c - verbs over outputs of foreign benchmarks: compare two, import one or two, export the FFA files. */
+/* files.c - verbs over outputs of foreign benchmarks: compare two, import one or two. */
 #include "cli/files.h"
 
 #include <errno.h>
@@ -14,20 +14,25 @@
 #include "cli/table.h"
 #include "cli/value.h"
 #include "cli/verbs.h"
+#include "core/ffa_compare.h"
 #include "core/reading.h"
 
-#define THRESHOLD_PCT 1.5
+static int read_text(const char *path, struct buf *text, struct fw_err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return err_sys(err, "%s", path);
+	int rc = buf_read_fd(text, fd) != 0 ? err_sys(err, "%s", path) : 0;
+	close(fd);
+	return rc;
+}
 
 /* A benchmark's output. `format` NULL: the one that it looks like. Own: reading_fini. */
 static int read_output(const char *path, const char *format, const char *unit, struct reading *out, struct fw_err *err)
 {
 	struct buf text;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return err_sys(err, "%s", path);
 	buf_init(&text, READING_BYTES_MAX + 1);
-	int rc = buf_read_fd(&text, fd) != 0 ? err_sys(err, "%s", path) : 0;
-	close(fd);
+	int rc = read_text(path, &text, err);
 	if (rc == 0 && !format)
 		format = reading_guess(text.data, text.len);
 	if (rc == 0 && !format)
@@ -43,6 +48,60 @@ bool files_are(const char *a, const char *b)
 {
 	struct stat s, t;
 	return stat(a, &s) == 0 && S_ISREG(s.st_mode) && stat(b, &t) == 0 && S_ISREG(t.st_mode);
+}
+
+int files_write(const char *path, const struct buf *text, struct fw_err *err)
+{
+	char part[4096];
+	if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part)
+		return err_set(err, ERR_INVALID, "%.60s... is too long a name", path);
+	FILE *f = fopen(part, "we");
+	if (!f)
+		return err_sys(err, "cannot write %s", part);
+	bool good = fwrite(text->data, 1, text->len, f) == text->len;
+	good = fclose(f) == 0 && good;
+	if (!good || rename(part, path) != 0) {
+		err_sys(err, "cannot write %s", path);
+		unlink(part);
+		return -1;
+	}
+	return 0;
+}
+
+/* ---- which rows are one case -------------------------------------------------------------------------------------------- */
+
+/* A key without the tile of the kernel that ran: two builds of a case may choose different ones. Shape: out[CASE_KEY_SIZE]. */
+static void without_tile(const char *key, char out[CASE_KEY_SIZE])
+{
+	const char *tile = strstr(key, "/tile"), *end = tile ? strchr(tile + 1, '/') : NULL;
+	snprintf(out, CASE_KEY_SIZE, "%.*s%s", end ? (int)(tile - key) : CASE_KEY_SIZE - 1, key, end ? end : "");
+}
+
+/* The only row of `in` that is this case but for its tile, and has no row of its own in `of`; NULL: none, or several. */
+static const struct reading_row *by_case(const struct reading *in, const char *wanted, const struct reading *of)
+{
+	const struct reading_row *found = NULL;
+	char bare[CASE_KEY_SIZE];
+	for (int i = 0; i < in->n_rows; i++) {
+		without_tile(in->row[i].key, bare);
+		if (strcmp(bare, wanted) != 0 || reading_find(of, in->row[i].key))
+			continue;
+		if (found)
+			return NULL;
+		found = &in->row[i];
+	}
+	return found;
+}
+
+/* The row of `in` that is the same case as `row` of `of`; NULL none. */
+static const struct reading_row *counterpart(const struct reading *of, const struct reading_row *row, const struct reading *in)
+{
+	const struct reading_row *found = reading_find(in, row->key);
+	char bare[CASE_KEY_SIZE];
+	if (found || strcmp(of->format, "ffa") != 0)
+		return found;
+	without_tile(row->key, bare);
+	return by_case(of, bare, in) == row ? by_case(in, bare, of) : NULL;
 }
 
 /* ---- compare ------------------------------------------------------------------------------------------------------------ */
@@ -66,7 +125,7 @@ static void print_table(const struct reading *base, const struct reading *target
 	struct table t;
 	table_init(&t, 7, titles);
 	for (int i = 0; i < base->n_rows; i++) {
-		const struct reading_row *a = &base->row[i], *b = reading_find(target, a->key);
+		const struct reading_row *a = &base->row[i], *b = counterpart(base, a, target);
 		if (!b)
 			continue;
 		table_cell(&t, "%s", a->key);
@@ -95,8 +154,8 @@ static void print_json(const struct reading *base, const struct reading *target)
 	for (int side = 0; side < 2; side++) {
 		const struct reading *r = side ? target : base;
 		for (int i = 0; i < r->n_rows; i++) {
-			const struct reading_row *a = side ? reading_find(base, r->row[i].key) : &r->row[i];
-			const struct reading_row *b = side ? &r->row[i] : reading_find(target, r->row[i].key);
+			const struct reading_row *a = side ? counterpart(target, &r->row[i], base) : &r->row[i];
+			const struct reading_row *b = side ? &r->row[i] : counterpart(base, &r->row[i], target);
 			if (side && a)
 				continue;
 			jsonw_object(&j);
@@ -120,7 +179,7 @@ static int warn_of_absent(const struct reading *in, const struct reading *from, 
 {
 	int n = 0;
 	for (int i = 0; i < in->n_rows; i++)
-		if (!reading_find(from, in->row[i].key)) {
+		if (!counterpart(in, &in->row[i], from)) {
 			n++;
 			if (print)
 				printf("WARNING %s is not in %s\n", in->row[i].key, file);
@@ -128,11 +187,94 @@ static int warn_of_absent(const struct reading *in, const struct reading *from, 
 	return n;
 }
 
+/* Rows that differ by more than the threshold, either way. Returns how many of them are slower; *common gets the rows that both have. */
+static int name_variations(
+	const struct reading *base, const struct reading *target, double threshold_pct, int *common, int *faster, bool print)
+{
+	int slower = 0;
+	for (int i = 0; i < base->n_rows; i++) {
+		const struct reading_row *a = &base->row[i], *b = counterpart(base, a, target);
+		double change = b ? change_pct(a, b) : 0;
+		*common += b != NULL;
+		if (fabs(change) <= threshold_pct)
+			continue;
+		if (print)
+			printf("%s%s took %.2f %% %s time\n", slower + *faster ? "" : "\n", a->key,
+				100 * fabs(b->median_ms / a->median_ms - 1), change < 0 ? "more" : "less");
+		slower += change < 0;
+		*faster += change > 0;
+	}
+	return slower;
+}
+
+static void put_figure(struct buf *out, double v)
+{
+	if (isfinite(v))
+		buf_printf(out, ",%.9g", v);
+	else
+		buf_putc(out, ',');
+}
+
+/* Of formats that have no comparison of their own. Keys hold no quotes. */
+static void put_table(struct buf *out, const struct reading *base, const struct reading *target)
+{
+	buf_puts(out, "cell,base_ms,target_ms,base_tflops,target_tflops,change_pct\n");
+	for (int i = 0; i < base->n_rows; i++) {
+		const struct reading_row *a = &base->row[i], *b = counterpart(base, a, target);
+		if (!b)
+			continue;
+		buf_printf(out, strchr(a->key, ',') ? "\"%s\"" : "%s", a->key);
+		put_figure(out, a->median_ms);
+		put_figure(out, b->median_ms);
+		put_figure(out, a->tflops);
+		put_figure(out, b->tflops);
+		put_figure(out, change_pct(a, b));
+		buf_putc(out, '\n');
+	}
+}
+
+/* Two profiles of MagiAttention become its comparison, with the phases that no cell has. */
+static int put_profiles(struct buf *out, const char *base, const char *target, struct fw_err *err)
+{
+	struct buf text[2];
+	struct ffa_file file[2];
+	const char *const path[2] = { base, target };
+	int rows, rc = 0;
+	for (int i = 0; i < 2; i++)
+		buf_init(&text[i], READING_BYTES_MAX + 1);
+	for (int i = 0; i < 2 && rc == 0; i++) {
+		rc = read_text(path[i], &text[i], err);
+		file[i] = (struct ffa_file){ .text = text[i].data, .len = text[i].len, .name = path[i] };
+	}
+	if (rc == 0)
+		rc = ffa_compare(&file[0], &file[1], out, &rows, err);
+	for (int i = 0; i < 2; i++)
+		buf_fini(&text[i]);
+	return rc;
+}
+
+static int write_comparison(const struct options *o, const struct reading *base, const struct reading *target, struct fw_err *err)
+{
+	struct buf out;
+	int rc = 0;
+	buf_init(&out, 64 << 20);
+	if (strcmp(base->format, "ffa") == 0)
+		rc = put_profiles(&out, o->arg[0], o->arg[1], err);
+	else
+		put_table(&out, base, target);
+	if (rc == 0)
+		rc = out.failed ? err_set(err, ERR_FULL, "%s: the comparison does not fit", o->arg[2])
+				: files_write(o->arg[2], &out, err);
+	buf_fini(&out);
+	return rc;
+}
+
 int verb_compare_files(const struct options *o)
 {
 	struct fw_err err = { 0 };
 	struct reading base, target;
-	int beyond = 0, common = 0;
+	double threshold_pct = o->threshold_pct > 0 ? o->threshold_pct : FILES_THRESHOLD_PCT;
+	int common = 0, faster = 0;
 	if (read_output(o->arg[0], o->format, o->unit, &base, &err) != 0)
 		return verb_fail_here(&err);
 	if (read_output(o->arg[1], o->format ? o->format : base.format, o->unit, &target, &err) != 0) {
@@ -143,28 +285,23 @@ int verb_compare_files(const struct options *o)
 		print_json(&base, &target);
 	else
 		print_table(&base, &target);
-	for (int i = 0; i < base.n_rows; i++) {
-		const struct reading_row *b = reading_find(&target, base.row[i].key);
-		common += b != NULL;
-		if (!b || change_pct(&base.row[i], b) >= -THRESHOLD_PCT)
-			continue;
-		beyond++;
-		if (!o->json)
-			printf("%s%s took %.2f %% more time\n", beyond == 1 ? "\n" : "", base.row[i].key,
-				100 * (b->median_ms / base.row[i].median_ms - 1));
-	}
+	int slower = name_variations(&base, &target, threshold_pct, &common, &faster, !o->json);
 	int absent = warn_of_absent(&base, &target, o->arg[1], !o->json);
 	warn_of_absent(&target, &base, o->arg[0], !o->json);
 	if (!o->json)
-		printf("\n%d cells are in both files, %d slower by more than %.1f %%. This is no verdict: each file is one run, "
-		       "and one run of a GPU\n"
-		       "at its power limit may differ from the next by more than %.1f %% without any change. To know, let "
+		printf("\n%d cells are in both files, %d slower and %d faster by more than %.3g %%. This is no verdict: each "
+		       "file is one "
+		       "run, and one run of a GPU\n"
+		       "at its power limit may differ from the next by more than 1.5 %% without any change. To know, let "
 		       "flopwatch run both in turns:\n"
 		       "flopwatch compare BASE TARGET\n",
-			common, beyond, THRESHOLD_PCT, THRESHOLD_PCT);
+			common, slower, faster, threshold_pct);
+	int written = o->n_arg == 3 ? write_comparison(o, &base, &target, &err) : 0;
+	if (written == 0 && o->n_arg == 3 && !o->json)
+		printf("%s\n", o->arg[2]);
 	reading_fini(&base);
 	reading_fini(&target);
-	return beyond || absent || !common ? EXIT_UNDECIDED : EXIT_OK;
+	return written != 0 ? verb_fail_here(&err) : slower || absent || !common ? EXIT_UNDECIDED : EXIT_OK;
 }
 
 /* ---- import --------------------------------------------------------------------------------------------------------------- */
@@ -200,9 +337,9 @@ static void import_body(struct buf *out, const struct options *o, const struct r
 	jsonw_key(&j, "rows");
 	jsonw_array(&j);
 	for (int i = 0; i < target->n_rows; i++)
-		write_row(&j, &target->row[i], reading_find(base, target->row[i].key));
+		write_row(&j, &target->row[i], counterpart(target, &target->row[i], base));
 	for (int i = 0; i < base->n_rows; i++)
-		if (!reading_find(target, base->row[i].key))
+		if (!counterpart(base, &base->row[i], target))
 			write_row(&j, NULL, &base->row[i]);
 	jsonw_array_end(&j);
 	jsonw_object_end(&j);
@@ -238,97 +375,4 @@ int verb_import(struct client *c, const struct options *o)
 	reading_fini(&base);
 	json_decref(answer);
 	return rc == 0 ? EXIT_OK : verb_fail(&err);
-}
-
-/* ---- export ---------------------------------------------------------------------------------------------------------------- */
-
-/* A name that is one part of a path. Shape: out[128]. */
-static void file_part(const char *name, char out[128])
-{
-	snprintf(out, 128, "%.127s", name);
-	for (char *p = out; *p; p++)
-		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-", *p))
-			*p = '-';
-	if (out[0] == '.')
-		out[0] = '-';
-}
-
-/* Written beside the file and renamed over it. */
-static int write_file(const char *dir, const char *name, const struct buf *text, struct fw_err *err)
-{
-	char path[4096], part[4110];
-	if (snprintf(path, sizeof path, "%s/%s", dir, name) >= (int)sizeof path)
-		return err_set(err, ERR_INVALID, "the name of folder %.60s... is too long", dir);
-	snprintf(part, sizeof part, "%s.part", path);
-	FILE *f = fopen(part, "we");
-	if (!f)
-		return err_sys(err, "cannot write %s", part);
-	bool good = fwrite(text->data, 1, text->len, f) == text->len;
-	good = fclose(f) == 0 && good;
-	if (!good || rename(part, path) != 0) {
-		err_sys(err, "cannot write %s", path);
-		unlink(part);
-		return -1;
-	}
-	printf("%s\n", path);
-	return 0;
-}
-
-int verb_export(struct client *c, const struct options *o)
-{
-	static const struct {
-		const char *file, *kind, *table;
-		bool base, target; /* whose names the file carries */
-	} files[] = {
-		{ "profile_dense_base", "profile_dense", "", true, false },
-		{ "profile_dense_target", "profile_dense", "", false, true },
-		{ "profile_block_sparse_base", "profile_block_sparse", "", true, false },
-		{ "profile_block_sparse_target", "profile_block_sparse", "", false, true },
-		{ "compare_dense", "compare", "_dense", true, true },
-		{ "compare_block_sparse", "compare", "_block_sparse", true, true },
-	};
-	struct fw_err err = { 0 };
-	json_t *comparison = NULL;
-	struct buf path, text;
-	char base[128], target[128], name[400];
-	const char *id = o->arg[0], *dir = o->n_arg == 2 ? o->arg[1] : ".";
-	int rc = 0;
-	if (!*id || strspn(id, "0123456789") != strlen(id)) {
-		fputs("flopwatch: export takes the number of a comparison\n", stderr);
-		return EXIT_USAGE;
-	}
-	buf_init(&path, 4096);
-	buf_init(&text, 64 << 20);
-	buf_printf(&path, "/api/v1/comparisons/%s", id);
-	rc = client_get(c, path.data, &comparison, &err);
-	if (rc == 0 && mkdir(dir, 0777) != 0 && errno != EEXIST) {
-		err_sys(&err, "cannot make the folder %s", dir);
-		rc = verb_fail_here(&err);
-	}
-	if (rc == 0) {
-		char sha[13];
-		snprintf(sha, sizeof sha, "%.12s", value_text(json_object_get(comparison, "base"), "commit"));
-		file_part(sha, base);
-		snprintf(sha, sizeof sha, "%.12s", value_text(json_object_get(comparison, "target"), "commit"));
-		const char *branch = value_branch(comparison);
-		file_part(*branch ? branch : sha, target);
-		if (strcmp(base, target) == 0)
-			snprintf(target, sizeof target, "%.100s-again", base);
-	}
-	for (size_t i = 0; i < sizeof files / sizeof files[0] && rc == 0; i++) {
-		buf_clear(&path);
-		buf_clear(&text);
-		buf_printf(&path, "/api/v1/comparisons/%s/ffa/%s.csv", id, files[i].file);
-		rc = client_get_raw(c, path.data, &text, &err);
-		snprintf(name, sizeof name, "%s%s%s%s%s%s.csv", files[i].kind, files[i].base ? "_" : "",
-			files[i].base ? base : "", files[i].target ? "_" : "", files[i].target ? target : "", files[i].table);
-		if (rc == 0 && write_file(dir, name, &text, &err) != 0) {
-			rc = verb_fail_here(&err);
-			break;
-		}
-	}
-	json_decref(comparison);
-	buf_fini(&path);
-	buf_fini(&text);
-	return rc < 0 ? verb_fail(&err) : rc;
 }

@@ -17,6 +17,7 @@ enum {
 	OPTION_REPO,
 	OPTION_FORMAT,
 	OPTION_UNIT,
+	OPTION_THRESHOLD,
 	OPTION_COMMIT,
 	OPTION_BASE,
 	OPTION_SUITE,
@@ -49,6 +50,7 @@ static const struct option long_options[] = {
 	{ "repo", required_argument, NULL, OPTION_REPO },
 	{ "format", required_argument, NULL, OPTION_FORMAT },
 	{ "unit", required_argument, NULL, OPTION_UNIT },
+	{ "threshold", required_argument, NULL, OPTION_THRESHOLD },
 	{ "commit", required_argument, NULL, OPTION_COMMIT },
 	{ "base", required_argument, NULL, OPTION_BASE },
 	{ "suite", required_argument, NULL, OPTION_SUITE },
@@ -83,6 +85,14 @@ static int number(const char *text)
 	return *text && !*end && v > 0 && v < 1000000 ? (int)v : -1;
 }
 
+/* A percentage above 0 and below 100, or -1. */
+static double percentage(const char *text)
+{
+	char *end;
+	double v = strtod(text, &end);
+	return *text && !*end && v > 0 && v < 100 ? v : -1;
+}
+
 /* 0 go on, 1 the version was printed, -1 usage. */
 static int parse(int argc, char **argv, struct options *o)
 {
@@ -105,6 +115,9 @@ static int parse(int argc, char **argv, struct options *o)
 			break;
 		case OPTION_UNIT:
 			o->unit = optarg;
+			break;
+		case OPTION_THRESHOLD:
+			o->threshold_pct = percentage(optarg);
 			break;
 		case OPTION_COMMIT:
 			o->commit = optarg;
@@ -184,6 +197,10 @@ static int parse(int argc, char **argv, struct options *o)
 	}
 	if (o->timeout_s < 0 || o->limit < 0 || o->runs < 0) {
 		fputs("flopwatch: --timeout, --limit and --runs take a whole number above 0\n", stderr);
+		return -1;
+	}
+	if (o->threshold_pct < 0) {
+		fputs("flopwatch: --threshold takes a percentage above 0 and below 100\n", stderr);
 		return -1;
 	}
 	return 0;

@@ -25,8 +25,9 @@ struct options {
 	const char *repo, *suite, *cells, *branch, *device, *state, *reason; /* NULL: not given */
 	const char *provider, *base_provider, *target_provider;              /* NULL: not given */
 	bool json, quick, progress, quiet, again, browser, help;
-	int timeout_s; /* 0: none */
-	int runs;      /* 0: the daemon's */
+	double threshold_pct; /* 0: not given */
+	int timeout_s;        /* 0: none */
+	int runs;             /* 0: the daemon's */
 	int limit;
 	int n_arg;
 	char **arg; /* arg[n_arg], after the verb */

@@ -126,8 +126,8 @@ static void ffa_key(const struct csv *c, const struct ffa_columns *f, const char
 	else
 		snprintf(shown, sizeof shown, "%.20s", c->cell[f->ratio]);
 	bool square = strcmp(q, k) == 0;
-	bool tiled = f->kblockm >= 0 && f->kblockn >= 0 &&
-		     (strcmp(c->cell[f->kblockm], q) != 0 || strcmp(c->cell[f->kblockn], k) != 0);
+	bool known = f->kblockm >= 0 && f->kblockn >= 0 && c->cell[f->kblockm][0] != '-' && c->cell[f->kblockn][0] != '-';
+	bool tiled = known && (strcmp(c->cell[f->kblockm], q) != 0 || strcmp(c->cell[f->kblockn], k) != 0);
 
 	snprintf(key, KEY_SIZE, "ffa/block_sparse/s%s/r%s/b%s%s%s%s%s%s%s%s%s%s/%s", c->cell[f->seqlen], shown, q,
 		square ? "" : "x", square ? "" : k, tiled ? "/tile" : "", tiled ? c->cell[f->kblockm] : "", tiled ? "x" : "",
