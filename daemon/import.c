@@ -36,6 +36,8 @@ static void name_figures(int64_t repo, const struct site_import *f, char nonce[3
 		const double figures[] = { f->row[i].base_ms, f->row[i].target_ms, f->row[i].base_tflops,
 			f->row[i].target_tflops };
 		add_text(&h, f->row[i].cell);
+		if (f->row[i].failure)
+			add_text(&h, f->row[i].failure);
 		hash_update(&h, figures, sizeof figures);
 	}
 	hash_end(&h, hex);
@@ -108,8 +110,13 @@ static int put_cell(
 	c.base_median_ms = or_none(row->base_ms);
 	c.target_median_ms = or_none(row->target_ms);
 	c.change_pct = c.decided_pct = both ? 100 * (row->base_ms / row->target_ms - 1) : NAN;
+	if (row->failure) {
+		c.verdict = VERDICT_FAILED;
+		snprintf(c.failure, sizeof c.failure, "reported");
+	}
 	snprintf(c.reason, sizeof c.reason, "%s",
-		both                  ? "imported: two figures without their scatter cannot show a change of 1.5 %"
+		row->failure          ? row->failure
+		: both                ? "imported: two figures without their scatter cannot show a change of 1.5 %"
 		: row->target_ms == 0 ? "imported: the target has no such row"
 				      : "imported: a figure without anything to compare it with");
 	return store_cell_insert(db, &c, err);

@@ -56,8 +56,19 @@ YAML
 commit lines "first"
 push lines main
 
+# ---- a program whose format has two times ----------------------------------------------------------------------------------
+git init -q --bare -b main "$tmp/times.git"
+git init -q -b main "$tmp/times"
+git -C "$tmp/times" remote add origin "$tmp/times.git"
+cat >"$tmp/times/bench.sh" <<'SH'
+echo '{"context":{},"benchmarks":[{"name":"wait","run_type":"iteration","real_time":2.0,"cpu_time":1.0,"time_unit":"ms"}]}'
+SH
+printf 'flopwatch: 1\nbenchmarks: {times: {command: [sh, bench.sh], reader: google-benchmark, time: cpu, budget_s: 30}}\n' >"$tmp/times/.flopwatch.yaml"
+commit times "first"
+push times main
+
 write_config 'workers: [{name: cpu, command: [flopwatch-worker, serve], device: cpu}]' \
-	"repos: [{name: sums, url: $tmp/sums.git}, {name: lines, url: $tmp/lines.git}]"
+	"repos: [{name: sums, url: $tmp/sums.git}, {name: lines, url: $tmp/lines.git}, {name: times, url: $tmp/times.git}]"
 start_daemon || exit 1
 
 run_to_end "$(head_of sums)"
@@ -67,6 +78,14 @@ ok "which have times and no TFLOP/s" holds 'all(.cells[]; .base.median_ms > 0 an
 ok "two pairs a launch" holds 'all(.cells[]; .samples == 2 * .launches and .launches >= 2) and .rule.pairs_max == 2'
 run_to_end "$(head_of lines)"
 ok "standard output is read too, without any build" holds '.suite == "squares" and .cells[0].cell == "squares" and .cells[0].base.median_ms > 0'
+
+run_to_end "$(head_of times)"
+is "of two times the one that is asked for" "$(jq -c '[.cells[0].cell, .cells[0].base.median_ms]' <<<"$body")" '["wait",1]'
+sed -i 's/time: cpu/time: real/' "$tmp/times/.flopwatch.yaml"
+commit times "the other time"
+push times main
+run_to_end "$(head_of times)"
+is "and both sides by the base's" "$(jq -c '[.cells[0].base.median_ms, .cells[0].target.median_ms]' <<<"$body")" '[1,1]'
 
 branch sums slower main
 echo '#define WORK 90' >"$tmp/sums/work.h"
@@ -118,6 +137,20 @@ push sums mute
 run_to_end "$(head_of sums)"
 ok "and an output that cannot be read" holds '.verdict == "failed" and .cells[0].failure == "abi"'
 like "with its place" "$(jq -r '.cells[0].reason' <<<"$body")" 'out/result.json: benchmarks\[0\].real_time: has no name'
+
+branch sums reported main
+cat >>"$tmp/sums/work.h" <<'C'
+#define ITERATION "\"run_type\":\"iteration\""
+#define EXTRA "{\"name\":\"copy\"," ITERATION ",\"error_occurred\":true,\"error_message\":\"no memory left\"}," \
+	"{\"name\":\"empty\"," ITERATION ",\"real_time\":0},"
+C
+commit sums "a row that fails, and one without a time"
+push sums reported
+run_to_end "$(head_of sums)"
+is "what the program itself reports as failed has failed" "$(jq -c '.cells[] | select(.cell == "copy") | [.verdict, .failure, .reason]' <<<"$body")" \
+	'["failed","reported","the benchmark says: no memory left"]'
+is "and rows without a time are noted" "$(jq -c '[.notes[] | select(.text | test("left out")) | .role, .text]' <<<"$body")" \
+	'["target","1 row was left out: empty (a real_time of 0 is no time)"]'
 
 branch sums fewer main
 sed -i 's/{ 1 << 12, 1 << 14 }/{ 1 << 12, 1 << 12 }/' "$tmp/sums/bench.c"

@@ -42,6 +42,27 @@ echo hello >"$tmp/text"
 fails "no format at all" 1 "$bin/flopwatch" compare "$tmp/text" "$tmp/text"
 like "lists those that are read" "$out" 'say which with --format: flopwatch, ffa, nvbench'
 
+# ---- rows without a time -----------------------------------------------------------------------------------------------------
+fails "a file whose row failed ends with 7" 7 "$bin/flopwatch" compare "$data/google-benchmark-2018.json" "$data/google-benchmark-2018.json"
+like "it is named" "$out" "WARNING BM_Launch failed in $data/google-benchmark-2018.json: no kernel image for this device"
+like "and what is left out is counted" "$out" "WARNING $data/google-benchmark-2018.json: 1 row was left out: BM_Empty \(a real_time of 0 is no time\)"
+like "the rest is compared" "$out" '^2 cells are in both files'
+fails "the same as JSON" 7 "$bin/flopwatch" compare "$data/google-benchmark-2018.json" "$data/google-benchmark-2018.json" --json
+is "has both" "$(jq -c '[(.cells[] | select(.cell == "BM_Launch") | .target_failure), (.left_out[] | select(.side == "base") | .cell, .reason)]' <<<"$out")" \
+	'["no kernel image for this device","BM_Empty","a real_time of 0 is no time"]'
+sed 's/0\.012,/0.0,/' "$data/hyperfine.json" >"$tmp/zero.json"
+fails "one time of 0 refuses a row and not the file" 7 "$bin/flopwatch" compare "$data/hyperfine.json" "$tmp/zero.json"
+like "which is told with its reason" "$out" "WARNING sort_data.txt is left out of $tmp/zero.json: a time of 0 s"
+like "beside the rest" "$out" '^1 cells are in both files'
+ok "CPU time, where it is asked for" "$bin/flopwatch" compare "$data/google-benchmark-aggregates.json" "$data/google-benchmark-aggregates.json" --time cpu
+fails "of a format that has it" 1 "$bin/flopwatch" compare "$data/hyperfine.json" "$data/hyperfine.json" --time cpu
+like "else not" "$out" '--time is for google-benchmark, which writes two; hyperfine has one time'
+ok "MagiAttention's rates" "$bin/flopwatch" compare "$data/flops_report.csv" "$data/flops_report.csv"
+like "without what ran out of memory" "$out" '3 rows were left out: sdpa/seqlen=65536/per-TFLOP \(-1: out of memory'
+head -c -1 "$data/flops_report.csv" >"$tmp/flops.csv"
+fails "a file whose last number may be cut" 1 "$bin/flopwatch" compare "$data/flops_report.csv" "$tmp/flops.csv"
+like "is refused" "$out" 'flops.csv:4: has no end of line, so its last cell, `624.0`, may be cut'
+
 # ---- import ------------------------------------------------------------------------------------------------------------------
 new_repo kernels
 write_config
@@ -63,6 +84,12 @@ ok "import of two files" fw import "$tmp/slower.csv" "$data/ffa-dense.csv" --rep
 body=$(api comparisons/3)
 is "has a change and no verdict" "$(jq -c '[.branch, .suite, .cells[0].verdict, (.cells[0].change_pct * 100 | round), .cells[0].reason]' <<<"$body")" \
 	'["main","theirs","undecided",-308,"imported: two figures without their scatter cannot show a change of 1.5 %"]'
+ok "a row that failed is imported as that" fw import "$data/google-benchmark-2018.json" --repo kernels --commit "$first"
+like "and told" "$out" 'WARNING BM_Launch failed in .*: no kernel image for this device'
+id=$(sql "SELECT max(id) FROM comparison")
+is "with its message" "$(api "comparisons/$id" | jq -c '.cells[] | select(.cell == "BM_Launch") | [.verdict, .failure, .reason]')" '["failed","reported","no kernel image for this device"]'
+is "left ones are counted in the answer" "$(fw import "$data/google-benchmark-2018.json" --repo kernels --commit "$first" --json 2>/dev/null | jq -c '[.new, .left_out]')" '[false,1]'
+is "a row that failed has no time" "$(post imports '{"repo":"kernels","commit":"'"$first"'","name":"x","rows":[{"cell":"a","ms":1,"failure":"x"}]}' | jq -r .detail | cut -d: -f1)" "rows[0].failure (a row that failed has no ms)"
 is "nobody is accused" "$(api alerts | jq '.items | length')" 0
 fails "a commit is named in full" 1 fw import "$data/ffa-dense.csv" --repo kernels --commit "${first:0:12}"
 like "as git prints it" "$out" '40 hex digits'

@@ -102,7 +102,7 @@ static void programs(void **state)
 	static const char text[] =
 		"flopwatch: 1\n"
 		"benchmarks:\n"
-		"  sums: {command: [./bench, out.json], reader: google-benchmark, outputs: [out.json], gpu: false}\n"
+		"  sums: {command: [./bench, out.json], reader: google-benchmark, time: cpu, outputs: [out.json], gpu: false}\n"
 		"  gemm:\n"
 		"    command: [python3, gemm.py]\n"
 		"    reader: triton\n"
@@ -132,6 +132,8 @@ static void programs(void **state)
 	assert_true(gemm->threshold_pct == 3 && gemm->timeout_s == 20 && gemm->budget_s == 90);
 	assert_int_equal(gemm->n_outputs, 0);
 	assert_string_equal(gemm->unit, "TFLOPS");
+	assert_string_equal(sums->time, "cpu");
+	assert_string_equal(gemm->time, "");
 }
 
 static void mistakes(void **state)
@@ -161,6 +163,10 @@ static void mistakes(void **state)
 	mistake("flopwatch: 1\nbenchmarks: {x: {command: [a], reader: xml}}",
 		"m.yaml:2:40: benchmarks.x.reader: `xml` is no format");
 	mistake("flopwatch: 1\nbenchmarks: {x: {command: [a], reader: triton, unit: miles}}", "`miles` is no unit");
+	mistake("flopwatch: 1\nbenchmarks: {x: {command: [a], reader: google-benchmark, time: user}}",
+		"time: `user` is no time; use real or cpu");
+	mistake("flopwatch: 1\nbenchmarks: {x: {command: [a], reader: nvbench, time: cpu}}",
+		"time: is for google-benchmark, which writes two; nvbench has one time");
 	mistake("flopwatch: 1\nbenchmarks: {x: {command: [a], reader: ffa, outputs: [../x]}}", "inside the repository");
 	mistake("flopwatch: 1\nbenchmarks: {\"a b\": {command: [a], reader: ffa}}", "is no name of a benchmark");
 	mistake("flopwatch: 1\nbenchmarks: [x]", "must name 1 to 4 benchmarks");

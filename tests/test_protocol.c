@@ -169,6 +169,7 @@ static void programs(void **state)
 		COPY(b->command[1], "out.json");
 		COPY(b->output[0], "out.json");
 		COPY(b->unit, "GB/s");
+		COPY(b->time, "cpu");
 		b->threshold_pct = 2.5;
 		b->timeout_s = 60;
 		b->budget_s = 120;

@@ -1,5 +1,5 @@
 /*
- * Figures from elsewhere: POST /api/v1/imports {"repo","commit","base","branch","name","rows":[{"cell","ms","base_ms","tflops","base_tflops"}]}.
+ * Figures from elsewhere: POST /api/v1/imports {"repo","commit","base","branch","name","rows":[{"cell","ms","failure","base_ms","tflops","base_tflops"}]}.
  * The same figures twice are one comparison: 201 the first time, 200 after that.
  */
 #include <math.h>
@@ -15,7 +15,7 @@
 #include "web/site.h"
 #include "web/write.h"
 
-enum { TEXT_MAX = 1023, BODY_BYTES_MAX = 1 << 20 };
+enum { TEXT_MAX = 1023, BODY_BYTES_MAX = 1 << 20, FAILURE_MAX = 400 };
 
 /* A number of a row, 0 where it is absent; `*wrong` when it is none or below 0. */
 static double figure(const json_t *row, const char *key, const char **wrong)
@@ -38,21 +38,24 @@ static int read_rows(const json_t *rows, struct site_import_row *out, char why[2
 	{
 		const char *wrong = NULL;
 		out[i] = (struct site_import_row){ .cell = write_text(row, "cell", CASE_KEY_SIZE - 1, &wrong),
+			.failure = write_text(row, "failure", FAILURE_MAX, &wrong),
 			.target_ms = figure(row, "ms", &wrong),
 			.base_ms = figure(row, "base_ms", &wrong),
 			.target_tflops = figure(row, "tflops", &wrong),
 			.base_tflops = figure(row, "base_tflops", &wrong) };
 		if (!wrong && (!out[i].cell || !out[i].cell[0]))
 			wrong = "cell";
-		if (!wrong && out[i].target_ms == 0 && out[i].base_ms == 0)
+		if (!wrong && !out[i].failure && out[i].target_ms == 0 && out[i].base_ms == 0)
 			wrong = "ms";
+		if (!wrong && out[i].failure && (!out[i].failure[0] || out[i].target_ms > 0))
+			wrong = "failure (a row that failed has no ms)";
 		for (size_t k = 0; k < i && !wrong; k++)
 			if (strcmp(out[k].cell, out[i].cell) == 0)
 				wrong = "cell (it appears twice)";
 		if (wrong) {
 			snprintf(why, 256,
-				"rows[%zu].%s: a row is {\"cell\":text,\"ms\":number} with base_ms, tflops and base_tflops where "
-				"known",
+				"rows[%zu].%s: a row is {\"cell\":text,\"ms\":number}, or \"failure\":text instead of ms, with "
+				"base_ms, tflops and base_tflops where known",
 				i, wrong);
 			return -1;
 		}

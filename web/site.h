@@ -20,6 +20,7 @@ struct page_cache;
 /** Figures that somebody else measured. `base_ms` 0: of the target alone. Times are medians; tflops 0: unknown. */
 struct site_import_row {
 	const char *cell;
+	const char *failure; /* what the benchmark said went wrong with the target, which then has no time; NULL nothing */
 	double base_ms, target_ms, base_tflops, target_tflops;
 };
 struct site_import {

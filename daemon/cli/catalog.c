@@ -33,6 +33,7 @@ const struct catalog_option catalog_options[] = {
 	{ "unit", "U", "of a triton file whose columns do not say: ms us ns s TFLOPS GB/s", CATALOG_WORDS,
 		"ms us ns s TFLOPS GB/s", false },
 	{ "threshold", "PCT", "of two files: name rows that differ by more; default 1.5", CATALOG_NONE, "", false },
+	{ "time", "WHICH", "of a google-benchmark file: real (default) or cpu", CATALOG_WORDS, "real cpu", false },
 	{ "scope", "SCOPE", "what a token allows: read, trigger or admin", CATALOG_WORDS, "read trigger admin", false },
 	{ "browser", NULL, "open the address too, with xdg-open", CATALOG_NONE, "", false },
 	{ "server", "URL", "where flopwatchd listens (or FLOPWATCH_SERVER); default http://127.0.0.1:8451", CATALOG_NONE, "",
@@ -60,7 +61,7 @@ const struct catalog_verb catalog_verbs[] = {
 		"slower or "
 		"missing, else 0.\nSides by two "
 		"providers are set beside each other: nobody is called, and being slower is status 0.",
-		"repo suite cells device quick timeout progress format unit threshold base-provider target-provider",
+		"repo suite cells device quick timeout progress format unit time threshold base-provider target-provider",
 		"flopwatch compare main my-branch  # measure a branch against main\n"
 		"flopwatch compare main . --quick  # a first look at the uncommitted tree\n"
 		"flopwatch compare main main --base-provider hopper.v1  # one commit, two stages\n"
@@ -94,7 +95,7 @@ const struct catalog_verb catalog_verbs[] = {
 		CATALOG_NONE, "" },
 	{ "import", 1, 2, verb_import, "import FILE [BASE_FILE]", "store what another benchmark wrote",
 		"As a comparison of kind import, whose cells are undecided by nature. The same again stores nothing.",
-		"repo commit base branch suite format unit",
+		"repo commit base branch suite format unit time",
 		"flopwatch import after.json before.json --repo kernels --commit \"$(git rev-parse HEAD)\"  # with a base",
 		CATALOG_FILE, "" },
 	{ "export", 1, 2, verb_export, "export COMPARISON [DIR]", "write a comparison as MagiAttention's CSV files",

@@ -28,18 +28,22 @@ static int read_text(const char *path, struct buf *text, struct fw_err *err)
 }
 
 /* A benchmark's output. `format` NULL: the one that it looks like. Own: reading_fini. */
-static int read_output(const char *path, const char *format, const char *unit, struct reading *out, struct fw_err *err)
+static int read_output(const char *path, const char *format, const struct options *o, struct reading *out, struct fw_err *err)
 {
 	struct buf text;
 	buf_init(&text, READING_BYTES_MAX + 1);
 	int rc = read_text(path, &text, err);
 	if (rc == 0 && !format)
-		format = reading_guess(text.data, text.len);
+		format = reading_guess(text.data, text.len, path);
 	if (rc == 0 && !format)
 		rc = err_set(err, ERR_INVALID, "%s: looks like no format that is read; say which with --format: " READING_FORMATS,
 			path);
+	if (rc == 0 && o->time && !reading_has_times(format))
+		rc = err_set(
+			err, ERR_INVALID, "%s: --time is for google-benchmark, which writes two; %s has one time", path, format);
+	struct reading_how how = { format, o->unit ? o->unit : "", o->time ? o->time : "" };
 	if (rc == 0)
-		rc = reading_parse(format, unit ? unit : "", text.data, text.len, path, out, err);
+		rc = reading_parse(&how, text.data, text.len, path, out, err);
 	buf_fini(&text);
 	return rc;
 }
@@ -126,7 +130,7 @@ static void print_table(const struct reading *base, const struct reading *target
 	table_init(&t, 7, titles);
 	for (int i = 0; i < base->n_rows; i++) {
 		const struct reading_row *a = &base->row[i], *b = counterpart(base, a, target);
-		if (!b)
+		if (!b || a->n == 0 || b->n == 0)
 			continue;
 		table_cell(&t, "%s", a->key);
 		table_cell(&t, "%.6g", a->median_ms);
@@ -138,6 +142,24 @@ static void print_table(const struct reading *base, const struct reading *target
 	}
 	table_print(&t, stdout);
 	table_fini(&t);
+}
+
+static void put_side(struct jsonw *j, bool target, const struct reading_row *row)
+{
+	jsonw_kv_figure(j, target ? "target_ms" : "base_ms", row ? row->median_ms : NAN);
+	jsonw_kv_figure(j, target ? "target_tflops" : "base_tflops", row ? row->tflops : NAN);
+	jsonw_kv_string(j, target ? "target_failure" : "base_failure", row && row->failure[0] ? row->failure : NULL);
+}
+
+static void put_left(struct jsonw *j, const char *side, const struct reading *r)
+{
+	for (int i = 0; i < r->n_left; i++) {
+		jsonw_object(j);
+		jsonw_kv_string(j, "side", side);
+		jsonw_kv_string(j, "cell", r->left[i].key);
+		jsonw_kv_string(j, "reason", r->left[i].why);
+		jsonw_object_end(j);
+	}
 }
 
 static void print_json(const struct reading *base, const struct reading *target)
@@ -160,14 +182,17 @@ static void print_json(const struct reading *base, const struct reading *target)
 				continue;
 			jsonw_object(&j);
 			jsonw_kv_string(&j, "cell", r->row[i].key);
-			jsonw_kv_figure(&j, "base_ms", a ? a->median_ms : NAN);
-			jsonw_kv_figure(&j, "base_tflops", a ? a->tflops : NAN);
-			jsonw_kv_figure(&j, "target_ms", b ? b->median_ms : NAN);
-			jsonw_kv_figure(&j, "target_tflops", b ? b->tflops : NAN);
+			put_side(&j, false, a);
+			put_side(&j, true, b);
 			jsonw_kv_figure(&j, "change_pct", a && b ? change_pct(a, b) : NAN);
 			jsonw_object_end(&j);
 		}
 	}
+	jsonw_array_end(&j);
+	jsonw_key(&j, "left_out");
+	jsonw_array(&j);
+	put_left(&j, "base", base);
+	put_left(&j, "target", target);
 	jsonw_array_end(&j);
 	jsonw_object_end(&j);
 	printf("%s\n", out.data);
@@ -180,10 +205,30 @@ static int warn_of_absent(const struct reading *in, const struct reading *from, 
 	int n = 0;
 	for (int i = 0; i < in->n_rows; i++)
 		if (!counterpart(in, &in->row[i], from)) {
+			const char *why = reading_why(from, in->row[i].key);
 			n++;
-			if (print)
+			if (print && why)
+				printf("WARNING %s is left out of %s: %s\n", in->row[i].key, file, why);
+			else if (print)
 				printf("WARNING %s is not in %s\n", in->row[i].key, file);
 		}
+	return n;
+}
+
+/* What a file holds and no table shows: rows without a time, and rows that failed. Returns how many failed. */
+static int warn_of_timeless(const struct reading *r, const char *file, FILE *to)
+{
+	char told[600];
+	int n = 0;
+	for (int i = 0; i < r->n_rows; i++)
+		if (r->row[i].failure[0]) {
+			n++;
+			if (to)
+				fprintf(to, "WARNING %s failed in %s: %s\n", r->row[i].key, file, r->row[i].failure);
+		}
+	reading_tell_left(r, told, sizeof told);
+	if (to && told[0])
+		fprintf(to, "WARNING %s: %s\n", file, told);
 	return n;
 }
 
@@ -194,8 +239,9 @@ static int name_variations(
 	int slower = 0;
 	for (int i = 0; i < base->n_rows; i++) {
 		const struct reading_row *a = &base->row[i], *b = counterpart(base, a, target);
-		double change = b ? change_pct(a, b) : 0;
-		*common += b != NULL;
+		bool timed = b && a->n > 0 && b->n > 0;
+		double change = timed ? change_pct(a, b) : 0;
+		*common += timed;
 		if (fabs(change) <= threshold_pct)
 			continue;
 		if (print)
@@ -221,7 +267,7 @@ static void put_table(struct buf *out, const struct reading *base, const struct 
 	buf_puts(out, "cell,base_ms,target_ms,base_tflops,target_tflops,change_pct\n");
 	for (int i = 0; i < base->n_rows; i++) {
 		const struct reading_row *a = &base->row[i], *b = counterpart(base, a, target);
-		if (!b)
+		if (!b || a->n == 0 || b->n == 0)
 			continue;
 		buf_printf(out, strchr(a->key, ',') ? "\"%s\"" : "%s", a->key);
 		put_figure(out, a->median_ms);
@@ -231,6 +277,14 @@ static void put_table(struct buf *out, const struct reading *base, const struct 
 		put_figure(out, change_pct(a, b));
 		buf_putc(out, '\n');
 	}
+}
+
+/* MagiAttention's other file, flops.csv, is a table like any. */
+static bool is_profile(const struct reading *r)
+{
+	const char *key = r->row[0].key;
+	return strcmp(r->format, "ffa") == 0 &&
+	       (strncmp(key, "ffa/dense/", 10) == 0 || strncmp(key, "ffa/block_sparse/", 17) == 0);
 }
 
 /* Two profiles of MagiAttention become its comparison, with the phases that no cell has. */
@@ -258,7 +312,7 @@ static int write_comparison(const struct options *o, const struct reading *base,
 	struct buf out;
 	int rc = 0;
 	buf_init(&out, 64 << 20);
-	if (strcmp(base->format, "ffa") == 0)
+	if (is_profile(base) && is_profile(target))
 		rc = put_profiles(&out, o->arg[0], o->arg[1], err);
 	else
 		put_table(&out, base, target);
@@ -275,9 +329,9 @@ int verb_compare_files(const struct options *o)
 	struct reading base, target;
 	double threshold_pct = o->threshold_pct > 0 ? o->threshold_pct : FILES_THRESHOLD_PCT;
 	int common = 0, faster = 0;
-	if (read_output(o->arg[0], o->format, o->unit, &base, &err) != 0)
+	if (read_output(o->arg[0], o->format, o, &base, &err) != 0)
 		return verb_fail_here(&err);
-	if (read_output(o->arg[1], o->format ? o->format : base.format, o->unit, &target, &err) != 0) {
+	if (read_output(o->arg[1], o->format ? o->format : base.format, o, &target, &err) != 0) {
 		reading_fini(&base);
 		return verb_fail_here(&err);
 	}
@@ -288,6 +342,8 @@ int verb_compare_files(const struct options *o)
 	int slower = name_variations(&base, &target, threshold_pct, &common, &faster, !o->json);
 	int absent = warn_of_absent(&base, &target, o->arg[1], !o->json);
 	warn_of_absent(&target, &base, o->arg[0], !o->json);
+	warn_of_timeless(&base, o->arg[0], o->json ? NULL : stdout);
+	int failed = warn_of_timeless(&target, o->arg[1], o->json ? NULL : stdout);
 	if (!o->json)
 		printf("\n%d cells are in both files, %d slower and %d faster by more than %.3g %%. This is no verdict: each "
 		       "file is one "
@@ -301,7 +357,7 @@ int verb_compare_files(const struct options *o)
 		printf("%s\n", o->arg[2]);
 	reading_fini(&base);
 	reading_fini(&target);
-	return written != 0 ? verb_fail_here(&err) : slower || absent || !common ? EXIT_UNDECIDED : EXIT_OK;
+	return written != 0 ? verb_fail_here(&err) : slower || absent || failed || !common ? EXIT_UNDECIDED : EXIT_OK;
 }
 
 /* ---- import --------------------------------------------------------------------------------------------------------------- */
@@ -310,11 +366,13 @@ static void write_row(struct jsonw *j, const struct reading_row *target, const s
 {
 	jsonw_object(j);
 	jsonw_kv_string(j, "cell", target ? target->key : base->key);
-	if (target)
+	if (target && target->failure[0])
+		jsonw_kv_string(j, "failure", target->failure);
+	else if (target)
 		jsonw_kv_double(j, "ms", target->median_ms);
 	if (target && !isnan(target->tflops))
 		jsonw_kv_double(j, "tflops", target->tflops);
-	if (base)
+	if (base && base->n > 0)
 		jsonw_kv_double(j, "base_ms", base->median_ms);
 	if (base && !isnan(base->tflops))
 		jsonw_kv_double(j, "base_tflops", base->tflops);
@@ -339,7 +397,7 @@ static void import_body(struct buf *out, const struct options *o, const struct r
 	for (int i = 0; i < target->n_rows; i++)
 		write_row(&j, &target->row[i], counterpart(target, &target->row[i], base));
 	for (int i = 0; i < base->n_rows; i++)
-		if (!counterpart(base, &base->row[i], target))
+		if (!counterpart(base, &base->row[i], target) && base->row[i].n > 0)
 			write_row(&j, NULL, &base->row[i]);
 	jsonw_array_end(&j);
 	jsonw_object_end(&j);
@@ -355,9 +413,9 @@ int verb_import(struct client *c, const struct options *o)
 		fputs("flopwatch: say what was measured: --repo NAME --commit SHA\n", stderr);
 		return EXIT_USAGE;
 	}
-	if (read_output(o->arg[0], o->format, o->unit, &target, &err) != 0)
+	if (read_output(o->arg[0], o->format, o, &target, &err) != 0)
 		return verb_fail_here(&err);
-	if (o->n_arg == 2 && read_output(o->arg[1], o->format ? o->format : target.format, o->unit, &base, &err) != 0) {
+	if (o->n_arg == 2 && read_output(o->arg[1], o->format ? o->format : target.format, o, &base, &err) != 0) {
 		reading_fini(&target);
 		return verb_fail_here(&err);
 	}
@@ -365,6 +423,12 @@ int verb_import(struct client *c, const struct options *o)
 	import_body(&body, o, &target, &base);
 	int rc = client_post(c, "/api/v1/imports", body.data, &answer, &err);
 	buf_fini(&body);
+	if (rc == 0) /* aloud, and not in the way of an answer that a program reads */
+		warn_of_timeless(&target, o->arg[0], o->json ? stderr : stdout);
+	if (rc == 0 && o->n_arg == 2)
+		warn_of_timeless(&base, o->arg[1], o->json ? stderr : stdout);
+	if (rc == 0)
+		json_object_set_new(answer, "left_out", json_integer(target.n_left + base.n_left));
 	if (rc == 0 && o->json)
 		verb_print_json(answer);
 	else if (rc == 0)

@@ -18,6 +18,7 @@ enum {
 	OPTION_FORMAT,
 	OPTION_UNIT,
 	OPTION_THRESHOLD,
+	OPTION_TIME,
 	OPTION_COMMIT,
 	OPTION_BASE,
 	OPTION_SUITE,
@@ -51,6 +52,7 @@ static const struct option long_options[] = {
 	{ "format", required_argument, NULL, OPTION_FORMAT },
 	{ "unit", required_argument, NULL, OPTION_UNIT },
 	{ "threshold", required_argument, NULL, OPTION_THRESHOLD },
+	{ "time", required_argument, NULL, OPTION_TIME },
 	{ "commit", required_argument, NULL, OPTION_COMMIT },
 	{ "base", required_argument, NULL, OPTION_BASE },
 	{ "suite", required_argument, NULL, OPTION_SUITE },
@@ -118,6 +120,9 @@ static int parse(int argc, char **argv, struct options *o)
 			break;
 		case OPTION_THRESHOLD:
 			o->threshold_pct = percentage(optarg);
+			break;
+		case OPTION_TIME:
+			o->time = optarg;
 			break;
 		case OPTION_COMMIT:
 			o->commit = optarg;

@@ -21,7 +21,7 @@ enum exit_status {
 /** What the command line said. */
 struct options {
 	const char *server, *token_file, *scope;
-	const char *format, *unit, *commit, *base;                           /* NULL: not given */
+	const char *format, *unit, *time, *commit, *base;                    /* NULL: not given */
 	const char *repo, *suite, *cells, *branch, *device, *state, *reason; /* NULL: not given */
 	const char *provider, *base_provider, *target_provider;              /* NULL: not given */
 	bool json, quick, progress, quiet, again, browser, help;

@@ -7,6 +7,22 @@
 #include "core/manifest.h"
 #include "core/reading.h"
 
+/* Which of two times decides. Other formats have one. */
+static void read_time(struct yaml *y, struct yaml_node *time, struct benchmark *b)
+{
+	char word[16] = "";
+
+	manifest_read_text(y, time, false, word, sizeof word);
+	if (!word[0])
+		return;
+	if (strcmp(word, "real") != 0 && strcmp(word, "cpu") != 0)
+		yaml_mistake(y, time, "`%s` is no time; use real or cpu", word);
+	else if (b->reader[0] && !reading_has_times(b->reader))
+		yaml_mistake(y, time, "is for google-benchmark, which writes two; %s has one time", b->reader);
+	else
+		snprintf(b->time, sizeof b->time, "%s", word);
+}
+
 static void read_reader(struct yaml *y, struct yaml_node *node, struct benchmark *b)
 {
 	struct yaml_node *reader = yaml_get(y, node, "reader"), *unit = yaml_get(y, node, "unit");
@@ -21,6 +37,7 @@ static void read_reader(struct yaml *y, struct yaml_node *node, struct benchmark
 	manifest_read_text(y, unit, false, b->unit, sizeof b->unit);
 	if (b->unit[0] && reading_convert(1, b->unit, &ms, &tflops, &suffix))
 		yaml_mistake(y, unit, "`%.16s` is no unit; use ms, us, ns, s, TFLOPS or GB/s", b->unit);
+	read_time(y, yaml_get(y, node, "time"), b);
 }
 
 void benchmark_read(struct yaml *y, struct yaml_node *node, const char *name, struct benchmark *out)

@@ -26,6 +26,7 @@ struct benchmark {
 	int n_outputs;                                           /* 0: what it prints is read */
 	char output[BENCHMARK_OUTPUTS_MAX][BENCHMARK_TEXT_SIZE]; /* files that it writes, relative to build.dir */
 	char reader[24], unit[16]; /* format of core/reading.h; unit "" unless a triton file needs it */
+	char time[8];              /* of google-benchmark: "real" or "cpu"; "" real */
 	double threshold_pct;      /* 1.5 */
 	double timeout_s;          /* of one process; 300 */
 	double budget_s;           /* of a comparison; 600 */

@@ -93,6 +93,7 @@ int csv_next(struct csv *c, struct fw_err *err)
 	}
 	if (c->bytes.failed)
 		return wrong(c, "a row is longer than 64 KiB", err);
+	c->is_open = c->at >= c->len && c->text[c->len - 1] != '"';
 	if (c->at < c->len)
 		end_line(c);
 	for (int i = 0; i < c->n; i++)

@@ -6,6 +6,7 @@
 #ifndef CORE_CSV_H
 #define CORE_CSV_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/buf.h"
@@ -19,6 +20,7 @@ struct csv {
 	int line; /* of the row that csv_next gave, from 1 */
 	int n;    /* cells of that row */
 	const char *cell[CSV_COLUMNS_MAX];
+	bool is_open; /* that row ends where the text does, without an end of line or a closing quote */
 	/* internal */
 	int next_line;
 	struct buf bytes;

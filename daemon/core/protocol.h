@@ -219,7 +219,7 @@ struct msg_fault {
 	int cell;                      /* -1: none in particular */
 	char role[PROTOCOL_ROLE_SIZE]; /* a subject's role, or "worker", "device" */
 	char failure
-		[16]; /* "build" "abi" "unsupported" "crash" "wrong" "oob" "timeout" "device" "protocol", or why it is not believed */
+		[16]; /* "build" "abi" "unsupported" "crash" "wrong" "oob" "timeout" "device" "protocol" "reported" (by the program itself), or why it is not believed */
 	char detail[512];
 };
 

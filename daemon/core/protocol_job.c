@@ -187,6 +187,7 @@ static int read_texts(struct fields *f, const char *key, size_t min, size_t max,
 /* A benchmark that is a program of its own. */
 static int read_benchmark(struct fields *f, struct benchmark *b)
 {
+	static const char *const times[] = { "real", "cpu", NULL };
 	struct fields r;
 
 	if (!field_has(f, "run"))
@@ -197,6 +198,8 @@ static int read_benchmark(struct fields *f, struct benchmark *b)
 	b->n_outputs = read_texts(&r, "outputs", 0, BENCHMARK_OUTPUTS_MAX, b->output[0], sizeof b->output[0]);
 	field_token(&r, "reader", FIELD_WORD, 1, b->reader, sizeof b->reader);
 	field_token(&r, "unit", FIELD_PATH, 0, b->unit, sizeof b->unit);
+	if (field_has(&r, "time"))
+		field_word(&r, "time", times, b->time, sizeof b->time);
 	b->threshold_pct = field_double(&r, "threshold_pct", 0.01, 99);
 	b->timeout_s = field_double(&r, "timeout_s", 0.001, SECONDS_MAX);
 	b->budget_s = field_double(&r, "budget_s", 0.001, SECONDS_MAX);

@@ -129,6 +129,8 @@ static void put_benchmark(struct jsonw *j, const struct benchmark *b)
 	put_texts(j, "outputs", b->output[0], sizeof b->output[0], b->n_outputs);
 	jsonw_kv_string(j, "reader", b->reader);
 	jsonw_kv_string(j, "unit", b->unit);
+	if (b->time[0])
+		jsonw_kv_string(j, "time", b->time);
 	jsonw_kv_double(j, "threshold_pct", b->threshold_pct);
 	jsonw_kv_double(j, "timeout_s", b->timeout_s);
 	jsonw_kv_double(j, "budget_s", b->budget_s);

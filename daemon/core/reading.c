@@ -1,4 +1,4 @@
-/* reading.c - the table of formats, and rows as all readers make them. */
+/* reading.c - the table of formats, and what holds for the rows of all of them. */
 #include "core/reading.h"
 
 #include <math.h>
@@ -7,24 +7,23 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/buf.h"
-#include "base/hash.h"
 #include "base/utf8.h"
-#include "core/reading_csv.h"
-#include "core/reading_json.h"
-
-#define MS_MAX 1e9
-
-typedef int read_fn(struct reading *out, const char *text, size_t len, const char *file, const char *unit, struct fw_err *err);
+#include "core/reading_ffa.h"
+#include "core/reading_google.h"
+#include "core/reading_hyperfine.h"
+#include "core/reading_lines.h"
+#include "core/reading_nvbench.h"
+#include "core/reading_torchao.h"
+#include "core/reading_triton.h"
 
 static const struct format {
 	const char *name;
-	read_fn *read;
+	reading_fn *read;
 } formats[] = {
-	{ "flopwatch", read_flopwatch },
+	{ "flopwatch", read_lines },
 	{ "ffa", read_ffa },
 	{ "nvbench", read_nvbench },
-	{ "google-benchmark", read_google_benchmark },
+	{ "google-benchmark", read_google },
 	{ "hyperfine", read_hyperfine },
 	{ "triton", read_triton },
 	{ "torchao", read_torchao },
@@ -44,6 +43,11 @@ bool reading_known(const char *name)
 	return find_format(name) != NULL;
 }
 
+bool reading_has_times(const char *format)
+{
+	return strcmp(format, "google-benchmark") == 0;
+}
+
 /* Whether `word` stands in the first bytes of a text. */
 static bool begins_with_word(const char *text, size_t len, const char *word)
 {
@@ -52,7 +56,15 @@ static bool begins_with_word(const char *text, size_t len, const char *word)
 	return memmem(text, len < HEAD ? len : HEAD, word, strlen(word)) != NULL;
 }
 
-const char *reading_guess(const char *text, size_t len)
+/* "outs/attn-fwd/flops.csv" and "flops_report.csv", as MagiAttention names rates over sizes. */
+static bool is_flops_file(const char *file)
+{
+	const char *slash = strrchr(file, '/');
+
+	return strncmp(slash ? slash + 1 : file, "flops", 5) == 0;
+}
+
+const char *reading_guess(const char *text, size_t len, const char *file)
 {
 	size_t i = len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
 
@@ -69,7 +81,7 @@ const char *reading_guess(const char *text, size_t len)
 		/* a whole object on the first line, with our keys: JSON lines */
 		if (memmem(text, head, "\"cell\"", 6) || memmem(text, head, "\"bench\"", 7))
 			return "flopwatch";
-		if (begins_with_word(text, len, "nvbench"))
+		if (begins_with_word(text, len, "nvbench") || begins_with_word(text, len, "\"sm_version\""))
 			return "nvbench";
 		if (begins_with_word(text, len, "\"results\""))
 			return "hyperfine";
@@ -79,9 +91,11 @@ const char *reading_guess(const char *text, size_t len)
 	}
 	if (memmem(text, head, "latency_ms", 10) && memmem(text, head, "direction", 9))
 		return "ffa";
-	if (memmem(text, head, "inference_time_in_ms", 20))
+	if (memmem(text, head, "inference_time_in_ms", 20) || memmem(text, head, ",ref_time_s", 11))
 		return "torchao";
-	return memchr(text, ',', head) ? "triton" : NULL;
+	if (!memchr(text, ',', head))
+		return NULL;
+	return is_flops_file(file) && !memmem(text, head, " (", 2) ? "ffa" : "triton";
 }
 
 static int by_value(const void *a, const void *b)
@@ -91,20 +105,38 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int fill_medians(struct reading *r, struct fw_err *err)
+/* A row that is left out may have had other times before. */
+static void drop_left(struct reading *r)
 {
-	for (int i = 0; i < r->n_rows; i++) {
-		struct reading_row *row = &r->row[i];
-		size_t n = (size_t)row->n;
-		double *sorted = malloc(n * sizeof *sorted);
+	int kept = 0;
 
-		if (!sorted)
-			return err_set(err, ERR_INTERNAL, "out of memory");
-		memcpy(sorted, row->ms, n * sizeof *sorted);
-		qsort(sorted, n, sizeof *sorted, by_value);
-		row->median_ms = n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
-		free(sorted);
+	for (int i = 0; i < r->n_rows; i++)
+		if (r->n_left > 0 && reading_find_left(r, r->row[i].key))
+			free(r->row[i].ms);
+		else
+			r->row[kept++] = r->row[i];
+	r->n_rows = kept;
+}
+
+/* A row that failed has none, whatever its other repetitions took. */
+static int fill_median(struct reading_row *row, struct fw_err *err)
+{
+	if (row->failure[0]) {
+		free(row->ms);
+		row->ms = NULL;
+		row->n = 0;
+		row->median_ms = NAN;
+		return 0;
 	}
+	size_t n = (size_t)row->n;
+	double *sorted = malloc(n * sizeof *sorted);
+
+	if (!sorted)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	memcpy(sorted, row->ms, n * sizeof *sorted);
+	qsort(sorted, n, sizeof *sorted, by_value);
+	row->median_ms = n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+	free(sorted);
 	return 0;
 }
 
@@ -126,25 +158,28 @@ static int check_text(const char *text, size_t len, const char *file, struct fw_
 	return 0;
 }
 
-int reading_parse(const char *format, const char *unit, const char *text, size_t len, const char *file, struct reading *out,
-	struct fw_err *err)
+int reading_parse(
+	const struct reading_how *how, const char *text, size_t len, const char *file, struct reading *out, struct fw_err *err)
 {
-	const struct format *f = find_format(format);
+	const struct format *f = find_format(how->format);
+	char left[256];
 
 	memset(out, 0, sizeof *out);
 	if (!f)
-		return err_set(
-			err, ERR_INVALID, "%s: `%.40s` is no format that is read; use one of " READING_FORMATS, file, format);
+		return err_set(err, ERR_INVALID, "%s: `%.40s` is no format that is read; use one of " READING_FORMATS, file,
+			how->format);
 	snprintf(out->format, sizeof out->format, "%s", f->name);
 	int rc = check_text(text, len, file, err);
 
 	if (rc == 0)
-		rc = f->read(out, text, len, file, unit, err);
-	if (rc == 0 && out->n_rows == 0)
-		rc = err_set(err, ERR_INVALID, "%s: holds no measured row%s", file,
-			out->n_skipped ? "; all were skipped by the benchmark itself" : "");
-	if (rc == 0)
-		rc = fill_medians(out, err);
+		rc = f->read(out, text, len, file, how, err);
+	drop_left(out);
+	if (rc == 0 && out->n_rows == 0) {
+		reading_tell_left(out, left, sizeof left);
+		rc = err_set(err, ERR_INVALID, "%s: holds no measured row%s%s", file, left[0] ? "; " : "", left);
+	}
+	for (int i = 0; i < out->n_rows && rc == 0; i++)
+		rc = fill_median(&out->row[i], err);
 	if (rc != 0)
 		reading_fini(out);
 	return rc;
@@ -155,6 +190,7 @@ void reading_fini(struct reading *r)
 	for (int i = 0; i < r->n_rows; i++)
 		free(r->row[i].ms);
 	free(r->row);
+	free(r->left);
 	memset(r, 0, sizeof *r);
 }
 
@@ -166,89 +202,37 @@ const struct reading_row *reading_find(const struct reading *r, const char *key)
 	return NULL;
 }
 
-/* ---- rows ---------------------------------------------------------------------------------------------------------------- */
-
-/* A key that shows all it is: hidden characters escaped, spaces as _, cut to fit with a mark of the whole. */
-static void clean_key(const char *key, char out[CASE_KEY_SIZE])
+const char *reading_why(const struct reading *r, const char *key)
 {
-	enum { MARK = 9 }; /* "~" and eight digits */
-	char hex[HASH_HEX];
-	struct buf shown;
+	const struct reading_row *row = reading_find(r, key);
+	const struct reading_left *left = row ? NULL : reading_find_left(r, key);
 
-	buf_init(&shown, 1 << 20);
-	utf8_show(&shown, key, strlen(key), "");
-	for (size_t i = 0; i < shown.len; i++)
-		if (shown.data[i] == ' ')
-			shown.data[i] = '_';
-	if (!shown.failed && shown.len < CASE_KEY_SIZE) {
-		memcpy(out, shown.data, shown.len + 1);
-	} else {
-		size_t keep = CASE_KEY_SIZE - 1 - MARK;
-
-		while (keep > 0 && ((unsigned char)shown.data[keep] & 0xc0) == 0x80) /* not inside a character */
-			keep--;
-		hash_hex(key, strlen(key), hex);
-		snprintf(out, CASE_KEY_SIZE, "%.*s~%.8s", (int)keep, shown.data, hex);
-	}
-	buf_fini(&shown);
+	return left ? left->why : row && row->failure[0] ? row->failure : NULL;
 }
 
-static struct reading_row *row_for(struct reading *r, const char *key)
+void reading_tell_left(const struct reading *r, char *out, size_t size)
 {
-	char clean[CASE_KEY_SIZE];
+	enum { REST = 24 }; /* room for "and 1234 more" */
+	size_t used = 0;
 
-	clean_key(key, clean);
-	for (int i = 0; i < r->n_rows; i++)
-		if (strcmp(r->row[i].key, clean) == 0)
-			return &r->row[i];
-	if (r->n_rows == r->room) {
-		int room = r->room ? 2 * r->room : 64;
-		struct reading_row *more = realloc(r->row, (size_t)room * sizeof *more);
+	out[0] = '\0';
+	if (r->n_left == 0)
+		return;
+	used += (size_t)snprintf(out, size, "%d %s left out: ", r->n_left, r->n_left == 1 ? "row was" : "rows were");
+	for (int i = 0; i < r->n_left; i++) {
+		char one[CASE_KEY_SIZE + READING_WHY_SIZE + 8];
+		int n = snprintf(one, sizeof one, "%s%s (%s)", i ? ", " : "", r->left[i].key, r->left[i].why);
 
-		if (!more)
-			return NULL;
-		r->row = more;
-		r->room = room;
-	}
-	struct reading_row *row = &r->row[r->n_rows++];
-
-	*row = (struct reading_row){ .tflops = NAN };
-	memcpy(row->key, clean, sizeof clean);
-	return row;
-}
-
-int reading_add(struct reading *r, const char *key, double ms, double tflops, const char *where, struct fw_err *err)
-{
-	if (!key[0])
-		return err_set(err, ERR_INVALID, "%s: has no name", where);
-	if (!(ms >= 1e-9 && ms <= MS_MAX))
-		return err_set(err, ERR_INVALID, "%s: %g ms is no time; a measured time lies between 1e-9 and 1e9 ms", where, ms);
-	if (r->n_rows >= READING_ROWS_MAX || r->n_values >= READING_VALUES_MAX)
-		return err_set(err, ERR_INVALID, "%s: more than %d rows or %d values; split the file", where, READING_ROWS_MAX,
-			READING_VALUES_MAX);
-	struct reading_row *row = row_for(r, key);
-
-	if (!row)
-		return err_set(err, ERR_INTERNAL, "out of memory");
-	/* grown at powers of two */
-	if ((row->n & (row->n - 1)) == 0) {
-		double *more = realloc(row->ms, (size_t)(row->n ? 2 * row->n : 1) * sizeof *more);
-
-		if (!more) {
-			if (row->n == 0)
-				r->n_rows--;
-			return err_set(err, ERR_INTERNAL, "out of memory");
+		if (used + (size_t)n + REST >= size) {
+			snprintf(out + used, size - used, "%s%d more", i ? " and " : "", r->n_left - i);
+			return;
 		}
-		row->ms = more;
+		memcpy(out + used, one, (size_t)n + 1);
+		used += (size_t)n;
 	}
-	row->ms[row->n++] = ms;
-	if (isfinite(tflops) && tflops > 0)
-		row->tflops = tflops;
-	r->n_values++;
-	return 0;
 }
 
-/* ---- units --------------------------------------------------------------------------------------------------------------- */
+/* ---- units ----------------------------------------------------------------------------------------------------------------- */
 
 double reading_unit_ms(const char *unit)
 {

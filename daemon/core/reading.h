@@ -1,9 +1,10 @@
 /**
  * reading.h - what a foreign benchmark wrote becomes rows: a cell's key and its times.
  *
- * Formats: "flopwatch" (JSON lines), "ffa" (its CSV, old and new columns), "nvbench", "google-benchmark", "hyperfine" (JSON),
- * "triton" (CSV of perf_report), "torchao" (CSV of its microbenchmarks). A mistake names the line or the JSON path, what is
- * wrong there and what to do. Pure: the text is the caller's, nothing is opened.
+ * Formats: "flopwatch" (JSON lines), "ffa" (CSV of MagiAttention: its profile, old and new columns, and flops.csv), "nvbench",
+ * "google-benchmark", "hyperfine" (JSON), "triton" (CSV of perf_report), "torchao" (CSV of its benchmarks). A mistake names the
+ * line or the JSON path, what is wrong there and what to do; what cannot be a whole file is refused whole. Pure: the text is
+ * the caller's, nothing is opened.
  */
 #ifndef CORE_READING_H
 #define CORE_READING_H
@@ -15,51 +16,62 @@
 #include "core/case.h"
 
 enum { READING_BYTES_MAX = 16 << 20, READING_ROWS_MAX = 4096, READING_VALUES_MAX = 1 << 17 };
+enum { READING_WHY_SIZE = 160 };
 
 /** All formats, separated by ", ", for messages. */
 #define READING_FORMATS "flopwatch, ffa, nvbench, google-benchmark, hyperfine, triton, torchao"
 
+/** How a text is to be read. Own: all borrowed. */
+struct reading_how {
+	const char *format;
+	const char *
+		unit; /* what the numbers of a triton file are where its columns do not say: "ms" "us" "ns" "s" "TFLOPS" "GB/s"; "" not given */
+	const char *time; /* of google-benchmark: "real" or "cpu"; "" real */
+};
+
 struct reading_row {
-	char key[CASE_KEY_SIZE]; /* of the cell; no hidden characters; unique in a reading */
-	int n;                   /* values */
-	double *ms;              /* ms[n]; > 0. Of a rate: ms per unit of work, and the key ends in what that is */
-	double median_ms;
-	double tflops; /* as the file says; NAN unknown */
+	char key[CASE_KEY_SIZE];        /* of the cell; no hidden characters; unique in a reading */
+	int n;                          /* values; 0 only where the benchmark says that it failed */
+	double *ms;                     /* ms[n]; > 0. Of a rate: ms per unit of work, and the key ends in what that is */
+	double median_ms;               /* NAN without values */
+	double tflops;                  /* as the file says, or as its sizes make it; NAN unknown */
+	char failure[READING_WHY_SIZE]; /* what the benchmark itself says went wrong; "" nothing */
+};
+
+/** A row that is in the file and has no time: skipped, not measured, too short. */
+struct reading_left {
+	char key[CASE_KEY_SIZE];
+	char why[READING_WHY_SIZE];
 };
 
 struct reading {
 	char format[24];
 	int n_rows;
 	struct reading_row *row; /* in the order of the file */
-	int n_skipped;           /* rows that the benchmark itself skipped or could not measure */
+	int n_left;
+	struct reading_left *left; /* left[n_left]; none of them is among the rows */
 	/* internal */
-	int n_values, room;
+	int n_values, room, left_room;
 };
 
 /** Whether `name` is a format. */
 bool reading_known(const char *name);
-/** The format that a text looks like, NULL none. */
-const char *reading_guess(const char *text, size_t len);
+/** Whether a format gives more than one time of which `time` chooses. */
+bool reading_has_times(const char *format);
+/** The format that a text looks like, NULL none. `file` is its name: that of MagiAttention's flops.csv is all that tells it from others. */
+const char *reading_guess(const char *text, size_t len, const char *file);
 
-/**
- * Read `text`. `unit` says what the numbers of a triton file are where its columns do not ("ms", "us", "ns", "s", "TFLOPS",
- * "GB/s"); "" not given. `file` is its name in messages. Err: ERR_INVALID, `out` then empty. Own: reading_fini frees.
- */
-int reading_parse(const char *format, const char *unit, const char *text, size_t len, const char *file, struct reading *out,
-	struct fw_err *err);
+/** Read `text`. `file` is its name in messages. Err: ERR_INVALID, `out` then empty. Own: reading_fini frees. */
+int reading_parse(
+	const struct reading_how *how, const char *text, size_t len, const char *file, struct reading *out, struct fw_err *err);
 void reading_fini(struct reading *r);
 
 /** The row of a key, NULL none. */
 const struct reading_row *reading_find(const struct reading *r, const char *key);
-
-/* ---- for the readers of single formats ----------------------------------------------------------------------------------- */
-
-/**
- * Add one value to the row of `key`, which is made when it is new. The key may be anything: characters that hide are replaced,
- * what is too long is cut and marked with a hash. `where` is "file:line" or "file: path" for messages.
- * Err: ERR_INVALID a time that is not above 0 and below 1e9 ms, or too many rows or values.
- */
-int reading_add(struct reading *r, const char *key, double ms, double tflops, const char *where, struct fw_err *err);
+/** Why a row has no time, as far as the file says: its failure, or why it was left out. NULL: it has one, or is not there. */
+const char *reading_why(const struct reading *r, const char *key);
+/** Rows left out, in one sentence: "2 rows left out: a (skipped), b (0 s is no time)". Shape: out[size]; "" none. */
+void reading_tell_left(const struct reading *r, char *out, size_t size);
 
 /** ms for one `unit` of time, 0 when it is none. "ns" "us" "ms" "s" and their usual spellings. */
 double reading_unit_ms(const char *unit);

@@ -63,7 +63,7 @@ void command_clear(const struct build_context *c, const struct msg_job *ask)
 
 static double flops_of(const struct reading_row *row)
 {
-	return row && isfinite(row->tflops) ? row->tflops * 1e9 * row->median_ms : 0;
+	return row && row->n > 0 && isfinite(row->tflops) ? row->tflops * 1e9 * row->median_ms : 0;
 }
 
 /* Base's rows in their order, then those that only the target has. */
@@ -84,8 +84,10 @@ static int collect(
 					SUITE_CELLS_MAX);
 				return bench_fault(m->bench, -1, m->side[side]->role, "abi", detail, err) < 0 ? -1 : 0;
 			}
+			double flops = flops_of(&r->row[i]);
+
 			snprintf(found->cell[found->n].key, sizeof found->cell[0].key, "%s", r->row[i].key);
-			found->cell[found->n++].flops = flops_of(&r->row[i]);
+			found->cell[found->n++].flops = flops > 0 ? flops : flops_of(reading_find(target, r->row[i].key));
 		}
 	}
 	return 1;
@@ -114,18 +116,26 @@ static int make_cells(struct command *m, const struct msg_found *found, struct c
 	return 0;
 }
 
-/* Rows that one side lacks. */
+/* Rows of which one side has no time. */
 static int note_absent(struct command *m, const struct reading *base, const struct reading *target, struct fw_err *err)
 {
-	struct bench *b = m->bench;
-
-	for (int i = 0; i < b->n_cells; i++)
+	for (int i = 0; i < m->bench->n_cells; i++)
 		for (int side = BASE; side < PAIR; side++)
-			if (!reading_find(side == BASE ? base : target, b->cells[i].key) &&
-				bench_fault(b, i, m->side[side]->role, "unsupported", "the benchmark does not write this row",
-					err) < 0)
+			if (command_timed(m, side, i, side == BASE ? base : target, "unsupported", err) < 0)
 				return -1;
 	return 0;
+}
+
+/* Rows without a time on both sides become no cells: nobody would ever hear of them. */
+static int note_left(struct command *m, int side, const struct reading *r, struct fw_err *err)
+{
+	struct msg message = { .t = MSG_NOTE, .u.note = { .cell = -1 } };
+
+	if (r->n_left == 0)
+		return 0;
+	snprintf(message.u.note.role, sizeof message.u.note.role, "%s", m->side[side]->role);
+	reading_tell_left(r, message.u.note.text, sizeof message.u.note.text);
+	return bench_send(m->bench, &message, err);
 }
 
 /* Run every side once. 1 and the cells, 0 too many of them, -1. */
@@ -151,6 +161,9 @@ static int discover(struct command *m, struct cell **cells, struct fw_err *err)
 			status = -1;
 	if (status == 1 && ran[BASE] && ran[TARGET] && note_absent(m, &reading[BASE], &reading[TARGET], err) < 0)
 		status = -1;
+	for (int side = BASE; side < m->n_sides && status == 1; side++)
+		if (note_left(m, side, &reading[side], err) < 0)
+			status = -1;
 	for (int side = BASE; side < COMMAND_SIDES_MAX; side++)
 		reading_fini(&reading[side]);
 	msg_fini(&message);

@@ -53,6 +53,22 @@ int command_failed(struct command *m, int side, const struct command_trouble *tr
 	return bench_fault(m->bench, -1, m->side[side]->role, trouble->failure, trouble->detail, err);
 }
 
+int command_timed(struct command *m, int side, int cell, const struct reading *r, const char *absent, struct fw_err *err)
+{
+	const char *key = m->bench->cells[cell].key, *why = reading_why(r, key), *role = m->side[side]->role;
+	const struct reading_row *row = reading_find(r, key);
+	char detail[512];
+
+	if (row && row->n > 0)
+		return 1;
+	snprintf(detail, sizeof detail, "%s%s",
+		row   ? "the benchmark says: "
+		: why ? "the benchmark has no time for this row: "
+		      : "the benchmark does not write this row",
+		why ? why : "");
+	return bench_fault(m->bench, cell, role, row ? "reported" : absent, detail, err) < 0 ? -1 : 0;
+}
+
 static int announce(struct command *m, const int *list, int n, int set, uint64_t seed, struct fw_err *err)
 {
 	struct msg message = { .t = MSG_LAUNCH, .u.launch = calloc(1, sizeof(struct msg_launch)) };
@@ -139,13 +155,20 @@ static int run_round(struct taken *l, int round, struct fw_err *err)
 
 /* ---- records ------------------------------------------------------------------------------------------------------------- */
 
+static bool has_time(const struct reading *r, const char *key)
+{
+	const struct reading_row *row = reading_find(r, key);
+
+	return row && row->n > 0;
+}
+
 /* The anchor's row may be missing, or the anchor have failed on the way: then this cell has base and target alone. */
 static int sides_with(const struct taken *l, const char *key)
 {
 	bool all = l->command->n_sides == COMMAND_SIDES_MAX;
 
 	for (int round = 0; round < ROUNDS && all; round++)
-		all = reading_find(&l->reading[round][COMMAND_ANCHOR], key) != NULL;
+		all = has_time(&l->reading[round][COMMAND_ANCHOR], key);
 	return all ? COMMAND_SIDES_MAX : COMMAND_ANCHOR;
 }
 
@@ -174,17 +197,14 @@ static int fill_record(struct taken *l, int cell, struct msg_cell *c, struct fw_
 	for (int round = 0; round < ROUNDS; round++) {
 		for (int k = 0; k < l->n_ran[round]; k++) {
 			int side = l->ran[round][k];
-			const struct reading_row *row = side < n ? reading_find(&l->reading[round][side], key) : NULL;
+			int timed = side < n ? command_timed(m, side, cell, &l->reading[round][side], "abi", err) : 0;
 
 			if (side >= n)
 				continue;
-			if (!row)
-				return bench_fault(b, cell, m->side[side]->role, "abi",
-					       "a later run of the benchmark did not write this row", err) < 0
-					       ? -1
-					       : 0;
+			if (timed != 1)
+				return timed;
 			c->order[at++] = (char)('A' + side);
-			c->ms[side][round] = (float)row->median_ms;
+			c->ms[side][round] = (float)reading_find(&l->reading[round][side], key)->median_ms;
 		}
 	}
 	return 1;

@@ -26,6 +26,11 @@ int command_tell(struct command *m, int side, const char *step, struct fw_err *e
 /** A side's process gave no times: its fault. An anchor that has one takes no further part. */
 int command_failed(struct command *m, int side, const struct command_trouble *trouble, struct fw_err *err);
 /**
+ * Whether a side's reading has a time for a cell. 1; 0: no, and its fault is told: what the benchmark itself says of the row, else
+ * that it is left out, else that it is not written at all, which is of class `absent`. Err: -1 cancelled.
+ */
+int command_timed(struct command *m, int side, int cell, const struct reading *r, const char *absent, struct fw_err *err);
+/**
  * One launch over the `n` listed cells, judged afterwards. A round whose times the readings of the device make void is taken again, up to
  * three times and while budget is left; one that stays void makes the launch void. Err: -1 cancelled, or a fault of ours.
  */

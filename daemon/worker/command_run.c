@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "core/reading_row.h"
 #include "worker/pump.h"
 
 enum { CHATTER_KEPT = 4096 };
@@ -208,13 +209,18 @@ static int join(struct reading *all, struct reading *more, const char *file, str
 		memset(more, 0, sizeof *more);
 		return 0;
 	}
-	for (int i = 0; i < more->n_rows && rc == 0; i++)
-		rc = reading_find(all, more->row[i].key)
-			     ? err_set(err, ERR_INVALID, "%s: %s was already in another output", file, more->row[i].key)
-			     : reading_add(all, more->row[i].key, more->row[i].median_ms, more->row[i].tflops, file, err);
-	for (int i = 0; i < all->n_rows && rc == 0; i++)
-		if (all->row[i].n == 1)
-			all->row[i].median_ms = all->row[i].ms[0];
+	for (int i = 0; i < more->n_rows && rc == 0; i++) {
+		const struct reading_row *row = &more->row[i];
+
+		rc = reading_find(all, row->key)
+			     ? err_set(err, ERR_INVALID, "%s: %s was already in another output", file, row->key)
+		     : row->failure[0] ? reading_fail(all, row->key, row->failure, file, err)
+				       : reading_add(all, row->key, row->median_ms, row->tflops, file, err);
+		if (rc == 0)
+			all->row[all->n_rows - 1].median_ms = row->median_ms;
+	}
+	for (int i = 0; i < more->n_left && rc == 0; i++)
+		rc = reading_leave(all, more->left[i].key, err, "%s", more->left[i].why);
 	reading_fini(more);
 	return rc;
 }
@@ -226,7 +232,8 @@ static int read_text(const struct msg_subject *s, const struct buf *text, const 
 	struct reading one;
 	char line[512];
 
-	if (reading_parse(s->run.reader, s->run.unit, text->data, text->len, name, &one, &e) == 0 &&
+	if (reading_parse(&(struct reading_how){ s->run.reader, s->run.unit, s->run.time }, text->data, text->len, name, &one,
+		    &e) == 0 &&
 		join(out, &one, name, &e) == 0)
 		return 1;
 	snprintf(line, sizeof line, "ended well, but as %s its output is wrong: %.400s", s->run.reader, e.text);
