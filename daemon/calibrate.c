@@ -26,8 +26,8 @@ int calibrate_plan(struct db *db, struct plan *plan, int64_t device, struct fw_e
 		double mde_pct;
 		if (store_calibration_get(db, environment, c->key, &known, err))
 			return -1;
-		double tau0 = calibration_tau0(&known.pooled, rule->tau0);
-		c->tau0 = tau0 < rule->tau0 || tau0 > rule->tau0 ? tau0 : 0;
+		if (!calibration_learned(&known.pooled, &c->tau0, &c->nu0))
+			c->tau0 = c->nu0 = 0;
 		bool sees = calibration_sees(&known.pooled, rule, stats_theta(c->threshold_pct), &mde_pct);
 		c->blind_pct = sees ? 0 : mde_pct;
 	}

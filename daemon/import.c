@@ -103,7 +103,8 @@ static int put_cell(
 	bool both = row->base_ms > 0 && row->target_ms > 0;
 	/* FLOPs of a call follow from either side's rate */
 	double flops = row->target_tflops > 0 ? row->target_tflops * row->target_ms : row->base_tflops * row->base_ms;
-	c.m = c.m_raw = c.se = c.beta = c.decided_m = c.decided_se = c.ci_low_pct = c.ci_high_pct = c.mde_pct = NAN;
+	c.m = c.m_raw = c.se = c.beta = c.m_code = c.se_clock = c.decided_m = c.decided_se = c.ci_low_pct = c.ci_high_pct =
+		c.mde_pct = NAN;
 	snprintf(c.key, sizeof c.key, "%s", row->cell);
 	snprintf(c.group, sizeof c.group, "%.15s", name);
 	c.flops = or_none(flops * 1e9);

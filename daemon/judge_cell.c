@@ -92,7 +92,7 @@ static double side_median(const struct judge_launches *l, bool target)
 
 static void show_nothing(struct store_cell *c)
 {
-	c->m = c->m_raw = c->se = c->beta = NAN;
+	c->m = c->m_raw = c->se = c->beta = c->m_code = c->se_clock = NAN;
 	c->base_median_ms = c->target_median_ms = NAN;
 	c->change_pct = c->ci_low_pct = c->ci_high_pct = c->mde_pct = NAN;
 	c->decided_m = c->decided_se = c->decided_pct = NAN;
@@ -110,6 +110,8 @@ static void show(const struct judgement *j, struct store_cell *c)
 	c->m_raw = j->all.m_raw;
 	c->se = j->all.se;
 	c->beta = j->beta;
+	c->m_code = j->all.m_code;
+	c->se_clock = j->all.se_clock;
 	c->change_pct = stats_change_pct(j->all.m);
 	c->ci_low_pct = stats_change_pct(j->all.ci_high); /* a longer time is a lower throughput */
 	c->ci_high_pct = stats_change_pct(j->all.ci_low);
@@ -160,11 +162,13 @@ bool judge_estimate(const struct result *r, int cell, const char *role, struct e
 	char why[GUARD_WHY_SIZE];
 	int from[STATS_LAUNCHES_MAX];
 	double beta;
+	const struct cell *c = &r->plan.ask.cell[cell];
+	struct rule rule = stats_rule_of_cell(&r->plan.ask.rule, c->tau0, c->nu0);
 	collect(r, cell, judge_series(r, cell), role, false, &all);
 	if (sift(&all, &good, from, why) == 0)
 		return false;
-	stats_launches(&r->plan.ask.rule, good.pairs, good.n, good.estimate, &beta);
-	stats_combine(&r->plan.ask.rule, good.estimate, good.n, out);
+	stats_launches(&rule, good.pairs, good.n, good.estimate, &beta);
+	stats_combine(&rule, good.estimate, good.n, out);
 	return isfinite(out->m) && isfinite(out->se);
 }
 
@@ -185,15 +189,14 @@ static bool estimate(
 static void judge_bursts(const struct rule *rule, double threshold_pct, bool sparse, struct judge_timed *t)
 {
 	struct judge_launches good;
-	struct rule raw = *rule;
+	struct rule bursts = verdict_rule_of_bursts(rule);
 	char why[GUARD_WHY_SIZE];
 	int from[STATS_LAUNCHES_MAX];
 	double beta = 0;
-	raw.beta_min = 0;
 	if (sift(&t->bursts, &good, from, why) == 0)
 		return;
-	estimate(&raw, &t->bursts, &good, from, &beta);
-	verdict_judge(&raw, threshold_pct, sparse, good.estimate, good.n, &t->sustained);
+	estimate(&bursts, &t->bursts, &good, from, &beta);
+	verdict_judge(&bursts, threshold_pct, sparse, good.estimate, good.n, &t->sustained);
 }
 
 static int call_flag(const struct rule *rule, struct judge_timed *t)
@@ -219,6 +222,8 @@ static int enqueue_flag(const struct rule *rule, struct judge_timed *t, int befo
 	int from[STATS_LAUNCHES_MAX];
 	double beta = 0;
 	host.tau0 = FLAG_HOST_TAU0;
+	host.nu0 = FLAG_HOST_NU0;
+	host.learned = false;
 	host.beta_min = 0;
 	if (sift(&t->host, &good, from, why) == 0 || !estimate(&host, &t->host, &good, from, &beta))
 		return before & FLAG_ENQUEUE;
@@ -243,16 +248,13 @@ static void keep_silent(struct store_cell *c)
 
 void judge_timings(const struct rule *general, bool sparse, struct judge_timed *t, struct store_cell *c)
 {
-	struct rule calibrated = *general;
-	const struct rule *rule = &calibrated;
+	const struct rule of_cell = stats_rule_of_cell(general, c->tau0, c->nu0), *rule = &of_cell;
 	struct judge_launches good;
 	struct judgement j;
 	char why[GUARD_WHY_SIZE];
 	int from[STATS_LAUNCHES_MAX], flags = c->flags;
 	double beta = isfinite(c->beta) ? c->beta : 0, base = c->base_median_ms, target = c->target_median_ms;
 	bool tail = c->tail;
-	if (c->tau0 > 0)
-		calibrated.tau0 = c->tau0;
 	show_nothing(c);
 	if (t->decides.n == 0) {
 		c->verdict = VERDICT_UNDECIDED;
@@ -273,9 +275,9 @@ void judge_timings(const struct rule *general, bool sparse, struct judge_timed *
 	}
 	verdict_judge(rule, c->threshold_pct, sparse, good.estimate, good.n, &j);
 	j.beta = beta;
-	judge_bursts(rule, c->threshold_pct, sparse, t);
+	judge_bursts(general, c->threshold_pct, sparse, t);
 	verdict_sustained(&j, &t->sustained);
-	j.flags |= call_flag(rule, t) | enqueue_flag(rule, t, flags);
+	j.flags |= call_flag(general, t) | enqueue_flag(general, t, flags);
 	show(&j, c);
 	decide(&j, &t->sustained, c);
 	c->base_median_ms = base;
@@ -425,6 +427,7 @@ void judge_cell(const struct result *r, int i, struct judge_timed *t, struct sto
 		.sparsity_ratio = a->sparsity_ratio,
 		.flops = case_flops(cell),
 		.tau0 = cell->tau0,
+		.nu0 = cell->nu0,
 		.blind_pct = cell->blind_pct,
 		.threshold_pct = cell->threshold_pct };
 	snprintf(c->key, sizeof(c->key), "%s", cell->key);

@@ -45,7 +45,10 @@ static int is_upstream(struct db *db, const struct store_comparison *c, struct f
 	return strcmp(encoded, c->branch) == 0;
 }
 
-/** A loss within the threshold of what a person accepted on this branch. 1, 0, -1. */
+/**
+ * A loss within the threshold of what a person accepted on this branch, or beyond it by no more than chance: bursts scatter by half a
+ * percent, and nobody wants to answer the same loss twice. 1, 0, -1.
+ */
 static int is_accepted(
 	struct db *db, const char *suite, const struct store_comparison *c, const struct store_cell *cell, struct fw_err *err)
 {
@@ -54,7 +57,7 @@ static int is_accepted(
 		return 0;
 	if (store_alert_accepted(db, c->repo, c->branch, c->base_sha, suite, cell->key, &accepted, err))
 		return -1;
-	return accepted > 0 && cell->decided_m - accepted <= stats_theta(cell->threshold_pct);
+	return accepted > 0 && cell->decided_m - accepted <= stats_theta(cell->threshold_pct) + 2 * cell->decided_se;
 }
 
 /** A loss on the upstream branch that an older commit showed against the same base. 1, 0, -1. */

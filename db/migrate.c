@@ -32,6 +32,7 @@ EMBEDDED(0016_answered);
 EMBEDDED(0017_state_at);
 EMBEDDED(0018_decided);
 EMBEDDED(0019_names);
+EMBEDDED(0020_clock);
 
 static const struct migration embedded[] = {
 	ROW(1, 0001_init),
@@ -53,6 +54,7 @@ static const struct migration embedded[] = {
 	ROW(17, 0017_state_at),
 	ROW(18, 0018_decided),
 	ROW(19, 0019_names),
+	ROW(20, 0020_clock),
 };
 
 static int apply(struct db *db, const struct migration *m, struct fw_err *err)

@@ -168,6 +168,8 @@ static void bind_verdict(struct stmt *s, const struct store_cell *c)
 	stmt_double(s, ":m_raw", c->m_raw);
 	stmt_double(s, ":se", c->se);
 	stmt_double(s, ":beta", c->beta);
+	stmt_double(s, ":m_code", c->m_code);
+	stmt_double(s, ":se_clock", c->se_clock);
 	stmt_text(s, ":decided_by", c->is_sustained ? "sustained" : "");
 	stmt_double(s, ":decided_m", c->decided_m);
 	stmt_double(s, ":decided_se", c->decided_se);
@@ -195,16 +197,18 @@ int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
 	struct stmt *s = db_stmt(db,
 		"INSERT INTO cell (comparison, n, key, repo, branch, target_sha, device, finished_at, group_, mask, direction, "
 		"seqlen, "
-		"block, sparsity_ratio, input_sha, flops, threshold_pct, m, m_raw, se, beta, launches, samples, base_median_ms, "
+		"block, sparsity_ratio, input_sha, flops, threshold_pct, m, m_raw, se, beta, m_code, se_clock, launches, "
+		"samples, base_median_ms, "
 		"target_median_ms, change_pct, ci_low_pct, ci_high_pct, mde_pct, verdict, failure, reason, borderline, tail, "
-		"epoch, held_ms, anchor_change_pct, anchor_ci_low_pct, anchor_ci_high_pct, tau0, blind_pct, "
+		"epoch, held_ms, anchor_change_pct, anchor_ci_low_pct, anchor_ci_high_pct, tau0, nu0, blind_pct, "
 		"flags, series, decided_by, decided_m, decided_se, decided_pct) "
 		"SELECT p.id, :n, :key, p.repo, iif(:branch = '', p.branch, :branch), p.target_sha, e.device, p.finished_at, "
 		":group, :mask, :direction, "
 		":seqlen, "
-		":block, :ratio, :input_sha, :flops, :threshold, :m, :m_raw, :se, :beta, :launches, :samples, :base_median, "
+		":block, :ratio, :input_sha, :flops, :threshold, :m, :m_raw, :se, :beta, :m_code, :se_clock, :launches, "
+		":samples, :base_median, "
 		":target_median, :change, :ci_low, :ci_high, :mde, :verdict, :failure, :reason, :borderline, :tail, "
-		":epoch, :held, :anchor_change, :anchor_low, :anchor_high, :tau0, :blind, :flags, :series, "
+		":epoch, :held, :anchor_change, :anchor_low, :anchor_high, :tau0, :nu0, :blind, :flags, :series, "
 		":decided_by, :decided_m, :decided_se, :decided_pct "
 		"FROM comparison p LEFT JOIN environment e ON e.id = p.environment WHERE p.id = :comparison",
 		err);
@@ -229,6 +233,7 @@ int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
 	stmt_double(s, ":anchor_low", c->epoch ? c->anchor_ci_low_pct : NAN);
 	stmt_double(s, ":anchor_high", c->epoch ? c->anchor_ci_high_pct : NAN);
 	stmt_double(s, ":tau0", c->tau0 > 0 ? c->tau0 : NAN);
+	stmt_double(s, ":nu0", c->nu0 > 0 ? c->nu0 : NAN);
 	stmt_double(s, ":blind", c->blind_pct);
 	stmt_text(s, ":series", c->series[0] ? c->series : "device");
 	bind_verdict(s, c);
@@ -240,7 +245,8 @@ int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
 int store_cell_verdict(struct db *db, const struct store_cell *c, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"UPDATE cell SET m = :m, m_raw = :m_raw, se = :se, beta = :beta, launches = :launches, samples = :samples, "
+		"UPDATE cell SET m = :m, m_raw = :m_raw, se = :se, beta = :beta, m_code = :m_code, se_clock = :se_clock, "
+		"launches = :launches, samples = :samples, "
 		"base_median_ms = :base_median, target_median_ms = :target_median, change_pct = :change, ci_low_pct = :ci_low, "
 		"ci_high_pct = :ci_high, mde_pct = :mde, verdict = :verdict, failure = :failure, reason = :reason, "
 		"borderline = :borderline, tail = :tail, flags = :flags, decided_by = :decided_by, decided_m = :decided_m, "
@@ -261,7 +267,7 @@ int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store
 		"m, m_raw, se, beta, launches, samples, base_median_ms, target_median_ms, change_pct, ci_low_pct, ci_high_pct, "
 		"mde_pct, "
 		"verdict, failure, reason, borderline, tail, tau0, blind_pct, flags, series, decided_by, decided_m, decided_se, "
-		"decided_pct FROM cell "
+		"decided_pct, m_code, se_clock, nu0 FROM cell "
 		"WHERE comparison = :comparison AND n > :after ORDER BY n "
 		"LIMIT 1",
 		err);
@@ -301,7 +307,10 @@ int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store
 		.is_sustained = row_text(s, 34)[0] != 0,
 		.decided_m = row_double(s, 35),
 		.decided_se = row_double(s, 36),
-		.decided_pct = row_double(s, 37) };
+		.decided_pct = row_double(s, 37),
+		.m_code = row_double(s, 38),
+		.se_clock = row_double(s, 39),
+		.nu0 = row_double(s, 40) };
 	row_copy(s, 3, out->key, sizeof(out->key));
 	row_copy(s, 4, out->input_sha, sizeof(out->input_sha));
 	row_copy(s, 5, out->group, sizeof(out->group));
@@ -368,6 +377,17 @@ int store_launch_insert(struct db *db, int64_t comparison, int n, int set, uint6
 	return stmt_insert(s, id, err);
 }
 
+static void bind_estimate(struct stmt *s, const struct launch_estimate *e)
+{
+	stmt_double(s, ":d", e->d);
+	stmt_double(s, ":q", e->q);
+	stmt_double(s, ":d_raw", e->d_raw);
+	stmt_double(s, ":z", e->z);
+	stmt_double(s, ":z_q", e->z_q);
+	stmt_double(s, ":beta", e->beta);
+	stmt_double(s, ":beta_q", e->beta_q);
+}
+
 int store_samples_insert(struct db *db, int64_t launch, int64_t cell, const struct msg_cell *m, const struct launch_estimate *e,
 	struct fw_err *err)
 {
@@ -380,9 +400,10 @@ int store_samples_insert(struct db *db, int64_t launch, int64_t cell, const stru
 	int r = 0;
 	for (int i = 0; i < m->n_subjects && r == 0; i++) {
 		struct stmt *s = db_stmt(db,
-			"INSERT INTO sample (launch, cell, subject, series, phase, n, ms, mhz, host_us, order_, d, q, d_raw, "
-			"guard) VALUES "
-			"(:launch, :cell, :subject, :series, :phase, :n, :ms, :mhz, :host_us, :order, :d, :q, :d_raw, :guard)",
+			"INSERT INTO sample (launch, cell, subject, series, phase, n, ms, mhz, host_us, order_, d, q, d_raw, z, "
+			"z_q, beta, beta_q, guard) VALUES "
+			"(:launch, :cell, :subject, :series, :phase, :n, :ms, :mhz, :host_us, :order, :d, :q, :d_raw, "
+			":z, :z_q, :beta, :beta_q, :guard)",
 			err);
 		if (!s) {
 			r = -1;
@@ -405,11 +426,8 @@ int store_samples_insert(struct db *db, int64_t launch, int64_t cell, const stru
 			stmt_text(s, ":order", "");
 			stmt_text(s, ":guard", "");
 		}
-		if (target && e) {
-			stmt_double(s, ":d", e->d);
-			stmt_double(s, ":q", e->q);
-			stmt_double(s, ":d_raw", e->d_raw);
-		}
+		if (target && e)
+			bind_estimate(s, e);
 		r = stmt_run(s, err);
 	}
 	buf_fini(&guard);
@@ -445,8 +463,8 @@ int store_cell_launches(struct db *db, int64_t cell, const char *series, struct 
 	struct span spans[STATS_LAUNCHES_MAX][6];
 	struct stmt *s = db_stmt(db,
 		"SELECT l.set_, t.n, t.d, t.q, t.d_raw, b.ms, t.ms, b.mhz, t.mhz, b.host_us, "
-		"t.host_us, t.id, t.guard ->> 'reasons', t.guard ->> 'foreign', t.guard ->> 'xid', t.guard ->> 'ecc' FROM sample "
-		"t JOIN "
+		"t.host_us, t.id, t.guard ->> 'reasons', t.guard ->> 'foreign', t.guard ->> 'xid', t.guard ->> 'ecc', "
+		"coalesce(t.z, 0), coalesce(t.z_q, 0), coalesce(t.beta, 0), coalesce(t.beta_q, 0) FROM sample t JOIN "
 		"launch l ON l.id = t.launch "
 		"JOIN sample b ON b.launch = t.launch AND b.cell = t.cell AND b.subject = 'base' AND b.series = t.series AND "
 		"b.phase = '' WHERE t.cell = :cell AND t.series = :series AND t.subject = 'target' ORDER BY l.n",
@@ -466,7 +484,11 @@ int store_cell_launches(struct db *db, int64_t cell, const char *series, struct 
 			.n = (int)row_int(s, 1),
 			.d = row_double(s, 2),
 			.q = row_double(s, 3),
-			.d_raw = row_double(s, 4) };
+			.d_raw = row_double(s, 4),
+			.z = row_double(s, 16),
+			.z_q = row_double(s, 17),
+			.beta = row_double(s, 18),
+			.beta_q = row_double(s, 19) };
 		for (int i = 0; i < 6; i++)
 			spans[n][i] = take_floats(s, 5 + i, &out->values);
 		out->sample[n] = row_int(s, 11);
@@ -508,13 +530,14 @@ int store_cell_launches(struct db *db, int64_t cell, const char *series, struct 
 
 int store_sample_estimate(struct db *db, int64_t sample, const struct launch_estimate *e, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "UPDATE sample SET d = :d, q = :q, d_raw = :d_raw WHERE id = :id", err);
+	struct stmt *s = db_stmt(db,
+		"UPDATE sample SET d = :d, q = :q, d_raw = :d_raw, z = :z, z_q = :z_q, beta = :beta, beta_q = :beta_q "
+		"WHERE id = :id",
+		err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", sample);
-	stmt_double(s, ":d", e->d);
-	stmt_double(s, ":q", e->q);
-	stmt_double(s, ":d_raw", e->d_raw);
+	bind_estimate(s, e);
 	return stmt_run(s, err);
 }
 

@@ -29,6 +29,7 @@ struct store_cell {
 	double sparsity_ratio;
 	double flops, threshold_pct;               /* useful flops of a call; NAN for foreign benchmarks */
 	double m, m_raw, se, beta;                 /* NAN: none */
+	double m_code, se_clock;                   /* m at equal clocks, and the standard error of the rest; NAN: none */
 	bool is_sustained;                         /* bursts decided; else the pairs did */
 	double decided_m, decided_se, decided_pct; /* m, se and change_pct of what decided; NAN: none */
 	int launches, samples;
@@ -41,7 +42,7 @@ struct store_cell {
 	int64_t epoch;             /* 0: none */
 	double held_ms;            /* target's median at the epoch's clock; NAN: no clock is known */
 	double anchor_change_pct, anchor_ci_low_pct, anchor_ci_high_pct; /* throughput against the anchor's; NAN: none */
-	double tau0;                                                     /* calibrated; NAN: the rule's */
+	double tau0, nu0;                                                /* learned, as in struct cell; NAN: the rule's */
 	double blind_pct; /* cannot see its threshold, only losses above this; 0: sees */
 	int flags;        /* core/flag.h: those without a column of their own */
 	char series[12];  /* that decides: "device" "call"; "" is device */

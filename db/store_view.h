@@ -85,7 +85,7 @@ struct view_cell {
 	int n;
 	const char *key, *group, *mask, *direction, *input_sha, *verdict, *failure, *reason;
 	int seqlen, block;
-	double sparsity_ratio, flops, threshold_pct, m, m_raw, se, beta;
+	double sparsity_ratio, flops, threshold_pct, m, m_raw, se, beta, m_code, se_clock;
 	int launches, samples;
 	double base_median_ms, target_median_ms, base_tflops, target_tflops, change_pct, ci_low_pct, ci_high_pct, mde_pct;
 	bool borderline, tail;

@@ -1,4 +1,4 @@
-/* Pooled scatter worked out by hand, its bounds as tau0, and cells that cannot see their threshold. */
+/* Pooled scatter worked out by hand, what of it is learned, and cells that cannot see their threshold. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
@@ -44,26 +44,28 @@ static void pooled_by_hand(void **state)
 	near(calibration_tau(&c), 0, 0);
 }
 
-static void bounds_of_tau0(void **state)
+static void what_is_learned(void **state)
 {
 	struct calibration c = { 0 };
+	double tau0 = -1, nu0 = -1;
 
 	(void)state;
-	near(calibration_tau0(&c, 0.0025), 0.0025, 0);
-	add(&c, 6, 0, 0.001, 0);
-	near(calibration_tau0(&c, 0.0025), 0.0025, 0); /* little is known, and nothing alarming */
+	assert_false(calibration_learned(&c, &tau0, &nu0));
+	add(&c, 4, 0, 0.001, 0);
+	assert_false(calibration_learned(&c, &tau0, &nu0)); /* three degrees of freedom are little */
 	c = (struct calibration){ 0 };
-	add(&c, 6, 0, 0.0040, 0);
-	near(calibration_tau0(&c, 0.0025), sqrt(6 * 0.004 * 0.004 / 5), 1e-9); /* 0.44 %: raised at once */
+	add(&c, 6, 0, 0.0040, 1e-6);
+	assert_true(calibration_learned(&c, &tau0, &nu0));
+	near(tau0, sqrt(6 * 0.004 * 0.004 / 5), 1e-9); /* the whole of it, what pairs explain too */
+	near(nu0, 5, 0);
+	add(&c, 6, 0, 0.0040, 1e-6);
+	add(&c, 12, 0, 0.0040, 1e-6);
+	assert_true(calibration_learned(&c, &tau0, &nu0));
+	near(nu0, 20, 0); /* of 21: a device changes */
 	c = (struct calibration){ 0 };
-	add(&c, 12, 0, 0.02, 0);
-	near(calibration_tau0(&c, 0.0025), 0.0050, 0);
-	c = (struct calibration){ 0 };
-	add(&c, 12, 0, 0.0001, 0);
-	near(calibration_tau0(&c, 0.0025), 0.0010, 0);
-	c = (struct calibration){ 0 };
-	add(&c, 12, 0, 0.0015, 0);
-	near(calibration_tau0(&c, 0.0025), sqrt(12 * 0.0015 * 0.0015 / 11), 1e-9);
+	add(&c, 12, 0, 0.000001, 0);
+	assert_true(calibration_learned(&c, &tau0, &nu0));
+	near(tau0, 0.0001, 0);
 }
 
 static void blind_cells(void **state)
@@ -96,7 +98,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pooled_by_hand),
-		cmocka_unit_test(bounds_of_tau0),
+		cmocka_unit_test(what_is_learned),
 		cmocka_unit_test(blind_cells),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

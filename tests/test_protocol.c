@@ -382,9 +382,18 @@ static void rules(void **state)
 	protocol_write_rule(&again, &out);
 	assert_string_equal(text.data, again.data);
 	buf_fini(&again);
-	assert_int_equal(protocol_parse_rule("{\"version\":3}", 13, &out, &err), -1);
-	assert_string_equal(err.text, "rule.version: 3 is outside 1..2");
+	assert_int_equal(protocol_parse_rule("{\"version\":4}", 13, &out, &err), -1);
+	assert_string_equal(err.text, "rule.version: 4 is outside 1..3");
 	buf_fini(&text);
+
+	/* a rule of before says nothing of clocks: its own scatter for every cell, and what is known of branches today */
+	static const char before[] =
+		"{\"version\":2,\"tau0\":0.0025,\"nu0\":6,\"k\":3.5,\"se_max\":0.003,\"launches_ok_min\":2,"
+		"\"launches_regression_min\":4,\"launches_max\":12,\"pairs_min\":4,\"pairs_max\":32,\"pair_budget_s\":0.4,"
+		"\"beta_min\":-1.1,\"half_width_dense_pct\":0.4,\"half_width_sparse_pct\":0.6,\"confirm\":true}";
+	assert_int_equal(protocol_parse_rule(before, sizeof before - 1, &out, &err), 0);
+	assert_true(out.tau0_clocked == out.tau0 && out.nu0 == 6 && out.placement == 0);
+	assert_memory_equal(&out.clock, &in.clock, sizeof out.clock);
 }
 
 static void refuse(const char *line, const char *words)

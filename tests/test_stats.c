@@ -86,27 +86,132 @@ static void trimmed_by_hand(void **state)
 
 static void combined_by_hand(void **state)
 {
-	const struct launch_estimate e[] = { { 1, 8, 0.01, 1e-6, 0.012 }, { 1, 16, 0.02, 3e-6, 0.022 } };
+	const struct launch_estimate e[] = {
+		{ .set = 1, .n = 8, .d = 0.01, .q = 1e-6, .d_raw = 0.012 },
+		{ .set = 1, .n = 16, .d = 0.02, .q = 3e-6, .d_raw = 0.022 },
+	};
 	struct estimate all;
 	struct rule r;
 
 	(void)state;
 	rule_default(&r, 20);
+	r.placement = 0;
 	stats_combine(&r, e, 2, &all);
-	/* v = (6 (0.0025^2 + 2e-6) + 5e-5) / 7 = 9.95e-5 / 7 */
+	/* v = (3 (0.0025^2 + 2e-6) + 5e-5) / 4 */
+	double v = (3 * (6.25e-6 + 2e-6) + 5e-5) / 4;
 	near(all.m, 0.015, 1e-15);
+	near(all.m_code, 0.015, 1e-15);
+	near(all.se_clock, 0, 0);
 	near(all.m_raw, 0.017, 1e-15);
-	near(all.se, sqrt(9.95e-5 / 14), 1e-12);
-	near(all.ci_low, 0.015 - 2.364624252 * all.se, 1e-10);
-	near(all.ci_high, 0.015 + 2.364624252 * all.se, 1e-10);
+	near(all.se, sqrt(v / 2), 1e-12);
+	near(all.ci_low, 0.015 - 2.776445105 * all.se, 1e-10);
+	near(all.ci_high, 0.015 + 2.776445105 * all.se, 1e-10);
 	assert_int_equal(all.launches, 2);
 	assert_int_equal(all.pairs, 24);
-	near(stats_mde_pct(&r, stats_theta(1.5), &all), 100 * (1 - 0.985 * exp(-3.5 * all.se)), 1e-9);
+	near(stats_mde_pct(stats_theta(1.5), &all), 100 * (1 - 0.985 * exp(-3.5 * all.se)), 1e-9);
+	/* two copies of one module never agree better than their placement */
+	r.placement = 0.001;
+	stats_combine(&r, e, 2, &all);
+	near(all.se, sqrt(v / 2 + 1e-6), 1e-12);
 	stats_combine(&r, e, 0, &all);
 	assert_true(isinf(all.se));
 	near(all.m, 0, 0);
 	assert_int_equal(all.launches, 0);
-	near(stats_mde_pct(&r, stats_theta(1.5), &all), 100, 0);
+	near(stats_mde_pct(stats_theta(1.5), &all), 100, 0);
+}
+
+/* A third launch was asked for because two were too wide: that look at the width is paid for. */
+static void stopping_by_width_is_paid_for(void **state)
+{
+	const struct launch_estimate e[] = { { .set = 1, .n = 8, .d = 0.01 }, { .set = 1, .n = 8, .d = 0.02 },
+		{ .set = 1, .n = 8, .d = 0.03 } };
+	struct estimate all;
+	struct rule r;
+
+	(void)state;
+	rule_default(&r, 20);
+	r.placement = 0;
+	stats_combine(&r, e, 3, &all);
+	double squares = 3 * 6.25e-6 + 2e-4;
+	near(all.se, sqrt(squares / 5 / 3), 1e-12);
+	near(all.ci_high - all.m, 2.776445105 * sqrt(squares / 4 / 3), 1e-10);
+}
+
+/* What is learned of a cell is the whole of its scatter, unless its pairs say far more this time. */
+static void learned_scatter(void **state)
+{
+	struct launch_estimate e[] = { { .set = 1, .n = 8, .d = 0.01, .q = 1e-6 }, { .set = 1, .n = 8, .d = 0.01, .q = 1e-6 } };
+	struct estimate all;
+	struct rule general, r;
+
+	(void)state;
+	rule_default(&general, 20);
+	general.placement = 0;
+	r = stats_rule_of_cell(&general, 0, 0);
+	assert_memory_equal(&r, &general, sizeof r);
+	r = stats_rule_of_cell(&general, 0.004, 0); /* of an older result: a prior beside what pairs say */
+	stats_combine(&r, e, 2, &all);
+	near(all.se, sqrt(3 * (1.6e-5 + 1e-6) / 4 / 2), 1e-12);
+	r = stats_rule_of_cell(&general, 0.004, 15);
+	stats_combine(&r, e, 2, &all);
+	near(all.se, sqrt(15 * 1.6e-5 / 16 / 2), 1e-12);
+	near(all.ci_high - all.m, 2.119905299 * all.se, 1e-10);
+	e[0].q = e[1].q = 8e-5;
+	stats_combine(&r, e, 2, &all);
+	near(all.se, sqrt(15 * 4e-5 / 16 / 2), 1e-12);
+}
+
+static struct launch_estimate with_clock(double d, double z, double z_sd)
+{
+	return (struct launch_estimate){ .set = 1, .n = 32, .d = d, .d_raw = d - z, .z = z, .z_q = z_sd * z_sd, .beta = -1 };
+}
+
+/* What the branch does to the clock is part of the change, as far as it can be told from what clocks do by themselves. */
+static void clock_is_part_of_the_change(void **state)
+{
+	struct launch_estimate e[4];
+	struct estimate all;
+	struct rule r;
+	bool borderline;
+
+	(void)state;
+	rule_default(&r, 20);
+	/* a loss of 7 % at equal clocks, and a clock that is 0.9 % higher in every launch */
+	for (int i = 0; i < 4; i++)
+		e[i] = with_clock(0.07, 0.009 + 0.0002 * (i % 2), 0.0004);
+	stats_combine(&r, e, 4, &all);
+	near(all.m_code, 0.07, 1e-12);
+	near(all.m, 0.0609, 0.0002);
+	assert_true(all.se_clock < 0.0004);
+	/* the same clocks by chance: launches that scatter by 3 % say nothing */
+	for (int i = 0; i < 4; i++)
+		e[i] = with_clock(0.07, 0.009 + (i % 2 ? 0.03 : -0.03), 0.03);
+	stats_combine(&r, e, 4, &all);
+	near(all.m, 0.07, 0.0005);
+	near(all.se_clock, 0.0015, 0.0005); /* what branches usually do stays in doubt */
+	/* a loss that comes with an equally lower clock is a loss */
+	for (int i = 0; i < 4; i++)
+		e[i] = with_clock(0, -0.0202, 0.0004);
+	assert_int_equal(stats_decide(&r, stats_theta(1.5), e, 4, &borderline), DECISION_REGRESSION);
+	stats_combine(&r, e, 4, &all);
+	near(all.m, 0.0202, 0.0002);
+	assert_true(all.clock_apart > 20);
+	near(all.m_apart, 0.0202, 1e-9);
+}
+
+/* Whose doing it is when clocks of long calls lie apart cannot be told early: the interval says so, and launches go on. */
+static void clocks_that_may_be_either(void **state)
+{
+	struct launch_estimate e[2] = { with_clock(0, -0.022, 0.004), with_clock(0, -0.024, 0.004) };
+	struct estimate all;
+	struct rule r;
+	bool borderline;
+
+	(void)state;
+	rule_default(&r, 20);
+	stats_combine(&r, e, 2, &all);
+	assert_true(all.ci_low < 0.001 && all.ci_high > 0.0202);
+	assert_int_equal(stats_decide(&r, stats_theta(1.5), e, 2, &borderline), DECISION_MORE);
 }
 
 static void quantiles_of_t(void **state)
@@ -119,6 +224,9 @@ static void quantiles_of_t(void **state)
 	near(stats_t95(17), 2.109815578, 1e-8);
 	near(stats_t95(30), 2.042272456, 1e-8);
 	near(stats_t95(1e6), 1.959966, 1e-5);
+	near(stats_t_density(0, 1, 1), 0.318309886, 1e-8);
+	near(stats_t_density(2, 1, 5), 0.065090310, 1e-8);
+	near(stats_t_density(0.4, 0.2, 5), 0.065090310 / 0.2, 1e-7);
 	assert_true(stats_t95(6.5) < stats_t95(6) && stats_t95(6.5) > stats_t95(7));
 	near(stats_t95(0), stats_t95(1), 0);
 }
@@ -314,7 +422,7 @@ static enum decision decide(double d, double q, int n, bool *borderline)
 
 	rule_default(&r, 20);
 	for (int i = 0; i < n; i++)
-		e[i] = (struct launch_estimate){ 1, 16, d, q, d };
+		e[i] = (struct launch_estimate){ .set = 1, .n = 16, .d = d, .q = q, .d_raw = d };
 	return stats_decide(&r, stats_theta(1.5), e, n, borderline);
 }
 
@@ -352,7 +460,7 @@ static void most_launches_must_agree(void **state)
 	r.tau0 = 1e-6;
 	r.k = 0.5;
 	for (int i = 0; i < 8; i++)
-		e[i] = (struct launch_estimate){ 1, 16, i < 3 ? 0.0 : 0.05, 0, 0 };
+		e[i] = (struct launch_estimate){ .set = 1, .n = 16, .d = i < 3 ? 0.0 : 0.05 };
 	assert_int_equal(stats_decide(&r, stats_theta(1.5), e, 8, &b), DECISION_MORE);
 	e[0].d = 0.05;
 	assert_int_equal(stats_decide(&r, stats_theta(1.5), e, 8, &b), DECISION_REGRESSION);
@@ -360,7 +468,7 @@ static void most_launches_must_agree(void **state)
 
 static void a_quick_look(void **state)
 {
-	struct launch_estimate e = { 1, 16, 0, 0, 0 };
+	struct launch_estimate e = { .set = 1, .n = 16 };
 	struct rule r;
 	bool b;
 
@@ -382,6 +490,10 @@ int main(void)
 		cmocka_unit_test(pairs_follow_the_length),
 		cmocka_unit_test(trimmed_by_hand),
 		cmocka_unit_test(combined_by_hand),
+		cmocka_unit_test(stopping_by_width_is_paid_for),
+		cmocka_unit_test(learned_scatter),
+		cmocka_unit_test(clock_is_part_of_the_change),
+		cmocka_unit_test(clocks_that_may_be_either),
 		cmocka_unit_test(quantiles_of_t),
 		cmocka_unit_test(fisher),
 		cmocka_unit_test(medians),

@@ -135,11 +135,11 @@ static void scatter_is_no_verdict(void **state)
 	(void)state;
 	rule_default(&r, 20);
 	for (int i = 0; i < 12; i++)
-		e[i] = (struct launch_estimate){ 1, 16, i % 2 ? 0.035 : -0.005, 1e-6, 0 };
+		e[i] = (struct launch_estimate){ .set = 1, .n = 16, .d = i % 2 ? 0.035 : -0.005, .q = 1e-6 };
 	verdict_judge(&r, 1.5, false, e, 12, &j);
 	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
 	assert_int_equal(j.want_set, 0);
-	assert_non_null(strstr(j.reason, "launches scatter too much: standard error 0.49 %"));
+	assert_non_null(strstr(j.reason, "launches scatter too much: standard error 0.54 %"));
 }
 
 static void precision_while_budget_lasts(void **state)
@@ -151,7 +151,7 @@ static void precision_while_budget_lasts(void **state)
 	(void)state;
 	rule_default(&r, 20);
 	for (int i = 0; i < 12; i++)
-		e[i] = (struct launch_estimate){ 1, 16, i % 2 ? 0.002 : -0.002, 6e-6, 0 };
+		e[i] = (struct launch_estimate){ .set = 1, .n = 16, .d = i % 2 ? 0.001 : -0.001, .q = 4e-6 };
 	verdict_judge(&r, 1.5, false, e, 2, &j);
 	assert_int_equal(j.verdict, VERDICT_UNCHANGED);
 	assert_true(j.want_precision); /* half-width 0.53 %, 0.4 % is wanted of a dense cell */

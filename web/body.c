@@ -337,6 +337,15 @@ static void write_peers(struct body *b, const struct view_cell *c)
 	jsonw_array_end(j);
 }
 
+/** What the code does at equal clocks, and what it does to the clock: they add up to the change. */
+static void write_parts(struct jsonw *j, const struct view_cell *c)
+{
+	double code_pct = isfinite(c->m_code) ? stats_change_pct(c->m_code) : NAN;
+	jsonw_kv_figure(j, "code_pct", code_pct);
+	jsonw_kv_figure(j, "clock_pct", c->change_pct - code_pct);
+	jsonw_kv_figure(j, "clock_se_pct", 100 * c->se_clock);
+}
+
 static void write_cell(void *arg, const struct view_cell *c)
 {
 	struct body *b = arg;
@@ -370,6 +379,7 @@ static void write_cell(void *arg, const struct view_cell *c)
 	jsonw_kv_figure(j, "ci_low_pct", c->ci_low_pct);
 	jsonw_kv_figure(j, "ci_high_pct", c->ci_high_pct);
 	jsonw_kv_figure(j, "mde_pct", c->mde_pct);
+	write_parts(j, c);
 	jsonw_kv_figure(j, "change_raw_pct", isfinite(c->m_raw) ? stats_change_pct(c->m_raw) : NAN);
 	jsonw_kv_figure(j, "beta", c->beta);
 	jsonw_kv_int(j, "launches", c->launches);

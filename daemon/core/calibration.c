@@ -3,11 +3,9 @@
 
 #include <math.h>
 
-enum { FREEDOM_SOME = 5, FREEDOM_ENOUGH = 10 };
+enum { FREEDOM_SOME = 5, FREEDOM_ENOUGH = 20 };
 
-#define TAU0_FLOOR 0.0010
-#define TAU0_CAP   0.0050
-#define TAU0_RAISE 0.0035
+#define SCATTER_FLOOR 0.0001
 
 void calibration_add(struct calibration *c, const struct launch_estimate *e, int n)
 {
@@ -35,25 +33,26 @@ double calibration_tau(const struct calibration *c)
 	return c->freedom > 0 ? sqrt(fmax(0, c->squares / c->freedom - inside(c))) : 0;
 }
 
-double calibration_tau0(const struct calibration *c, double tau0)
+double calibration_scatter(const struct calibration *c)
 {
-	double tau = calibration_tau(c);
+	return c->freedom > 0 ? sqrt(c->squares / c->freedom) : 0;
+}
 
-	if (c->freedom >= FREEDOM_ENOUGH)
-		return fmin(TAU0_CAP, fmax(TAU0_FLOOR, tau));
-	if (c->freedom >= FREEDOM_SOME && tau > TAU0_RAISE)
-		return fmax(tau0, fmin(TAU0_CAP, tau));
-	return tau0;
+bool calibration_learned(const struct calibration *c, double *tau0, double *nu0)
+{
+	if (c->freedom < FREEDOM_SOME)
+		return false;
+	*tau0 = fmax(SCATTER_FLOOR, calibration_scatter(c));
+	*nu0 = c->freedom < FREEDOM_ENOUGH ? c->freedom : FREEDOM_ENOUGH;
+	return true;
 }
 
 bool calibration_sees(const struct calibration *c, const struct rule *r, double theta, double *mde_pct)
 {
-	double tau0 = calibration_tau0(c, r->tau0);
-	double tau = c->freedom >= FREEDOM_SOME ? calibration_tau(c) : tau0;
-	double n = r->launches_max;
-	double prior = tau0 * tau0 + inside(c), launch = tau * tau + inside(c);
-	double se = sqrt((r->nu0 * prior + (n - 1) * launch) / (r->nu0 + n - 1) / n);
+	double n = r->launches_max, tau0, nu0;
+	bool learned = calibration_learned(c, &tau0, &nu0);
+	double se = learned ? tau0 / sqrt(n) : sqrt((r->tau0 * r->tau0 + inside(c)) / n);
 
 	*mde_pct = -100 * expm1(-(theta + r->k * se));
-	return c->freedom < FREEDOM_SOME || (se <= r->se_max && r->k * se <= theta);
+	return !learned || (se <= r->se_max && r->k * se <= theta);
 }

@@ -25,11 +25,14 @@ void calibration_add(struct calibration *c, const struct launch_estimate *e, int
 /** Scatter between launches that pairing leaves: sqrt(variance of estimates - mean variance inside launches), log ratio; 0: none. */
 double calibration_tau(const struct calibration *c);
 
+/** The whole scatter of launches, as their estimates show it: log ratio; 0: none is known. */
+double calibration_scatter(const struct calibration *c);
+
 /**
- * tau0 of a rule for this cell: the measured scatter within 0.10 % and 0.50 % once it is known well (10 degrees of freedom); before
- * that (5) it only raises `tau0`, and only where it is above 0.35 %. Log ratio.
+ * What the rule of this cell is told once 5 degrees of freedom are known: the scatter of its launches (at least 0.01 %), and how often
+ * it was seen (20 at most, since a device changes). False: too little is known, and the rule's own prior holds.
  */
-double calibration_tau0(const struct calibration *c, double tau0);
+bool calibration_learned(const struct calibration *c, double *tau0, double *nu0);
 
 /**
  * Smallest loss in percent that a full set of launches would call, `theta` being the threshold. False: the cell is blind, as

@@ -42,7 +42,8 @@ struct cell {
 	double flops;         /* of a call of a foreign benchmark (family "command"); 0 unknown */
 	char decide
 		[8]; /* series that decides: "device", "call" where host time is part of the promise, "process"; "" is device */
-	double tau0; /* calibrated scatter between launches, log ratio; 0: the rule's */
+	double tau0; /* scatter of launches that was learned, log ratio; 0: the rule's */
+	double nu0;  /* in how many launches it was seen; 0: tau0 comes beside what pairs say */
 	double blind_pct; /* scatters so much that only losses above this are called; 0: it sees its threshold */
 	struct attention_case attention;
 };

@@ -8,7 +8,8 @@
 #define CALL_LOSS_PCT   1.5
 #define ENQUEUE_MORE_US 2.0
 #define ENQUEUE_RATIO   1.10
-#define CLOCK_APART_PCT 0.3
+#define CLOCK_PART_PCT  0.1
+#define CLOCK_PART_SE   3
 
 static const char *const words_of[] = { "borderline", "tail", "sustained", "call", "enqueue", "clock", "blind" };
 
@@ -55,7 +56,8 @@ int flag_enqueue(double base_us, double target_us, double at_least)
 
 int flag_clock(const struct estimate *e)
 {
-	bool apart = e->launches > 0 && fabs(stats_change_pct(e->m) - stats_change_pct(e->m_raw)) > CLOCK_APART_PCT;
+	double part_pct = fabs(stats_change_pct(e->m) - stats_change_pct(e->m_code));
+	bool moves = e->launches > 0 && part_pct > CLOCK_PART_PCT && fabs(e->m - e->m_code) > CLOCK_PART_SE * e->se_clock;
 
-	return apart ? FLAG_CLOCK : 0;
+	return moves ? FLAG_CLOCK : 0;
 }

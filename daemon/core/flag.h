@@ -14,7 +14,7 @@ enum {
 	FLAG_SUSTAINED = 4,  /* a regression of bursts, in which each side settles at the clock that its own power draw allows */
 	FLAG_CALL = 8,       /* a call from an idle stream, host time included, became slower */
 	FLAG_ENQUEUE = 16,   /* enqueue costs the host more */
-	FLAG_CLOCK = 32,     /* the change at equal clocks and the raw one differ */
+	FLAG_CLOCK = 32,     /* a part of the change is what the branch does to the clock */
 	FLAG_BLIND = 64,     /* launches scatter too much to see the threshold: no loss is called */
 	FLAG_END = 128
 };
@@ -32,12 +32,13 @@ enum { FLAG_CALL_PAIRS_MIN = 4 };
 int flag_call(const struct estimate *call);
 /** Scatter of the host's time between launches of the same code, as a log ratio: caches and placement differ from process to process. */
 #define FLAG_HOST_TAU0 0.05
+#define FLAG_HOST_NU0  6 /* and the weight of that, in launches */
 /**
  * FLAG_ENQUEUE where enqueue became longer by more than 2 us and by more than 10 %, and launches agree on it. Units: medians in us,
  * NAN: unknown; `at_least` the log ratio that its standard errors leave.
  */
 int flag_enqueue(double base_us, double target_us, double at_least);
-/** FLAG_CLOCK where the change with and without the clock's adjustment lie more than 0.3 points apart. */
+/** FLAG_CLOCK where the clock's part of the change is more than 0.1 points and three of its standard errors. */
 int flag_clock(const struct estimate *e);
 
 #endif

@@ -13,13 +13,36 @@
 
 #define SECONDS_MAX 86400.0
 
+/* Rules of before version 3 say nothing of clocks: they get what holds today, and keep their own scatter. */
+static void read_clock(struct fields *f, struct rule *out, struct fw_err *err)
+{
+	struct fields clock;
+	struct clock_prior today;
+
+	clock_prior_default(&today);
+	out->tau0_clocked = field_double_or(f, "tau0_clocked", 1e-9, 1, out->tau0);
+	out->placement = field_double_or(f, "placement", 0, 1, 0);
+	out->clock = today;
+	if (!field_has(f, "clock"))
+		return;
+	field_begin(&clock, field_object(f, "clock"), err, "%s.clock", f->where);
+	out->clock = (struct clock_prior){
+		.usual = field_double(&clock, "usual", 1e-9, 1),
+		.odd = field_double(&clock, "odd", 1e-9, 1),
+		.odd_share = field_double(&clock, "odd_share", 0, 1),
+		.nu = field_double(&clock, "nu", 1e-9, 1e6),
+		.k = field_double(&clock, "k", 1e-3, 100),
+	};
+	f->failed = f->failed || clock.failed;
+}
+
 int protocol_job_read_rule(json_t *object, const char *where, struct rule *out, struct fw_err *err)
 {
 	struct fields f;
 
 	field_begin(&f, object, err, "%s", where);
 	*out = (struct rule){
-		.version = (int)field_int(&f, "version", 1, 2),
+		.version = (int)field_int(&f, "version", 1, 3),
 		.tau0 = field_double(&f, "tau0", 1e-9, 1),
 		.nu0 = field_double(&f, "nu0", 1e-9, 1e6),
 		.k = field_double(&f, "k", 1e-3, 100),
@@ -35,6 +58,7 @@ int protocol_job_read_rule(json_t *object, const char *where, struct rule *out, 
 		.half_width_sparse_pct = field_double(&f, "half_width_sparse_pct", 0, 100),
 		.confirm = field_bool(&f, "confirm"),
 	};
+	read_clock(&f, out, err);
 	if (out->pairs_min > out->pairs_max)
 		field_fail(&f, "pairs_min", "is above pairs_max");
 	return f.failed ? -1 : 0;
@@ -78,6 +102,7 @@ static int read_cell(json_t *object, const char *message, size_t at, struct cell
 	field_word(&f, "dtype", dtypes, dtype, sizeof dtype);
 	c->threshold_pct = field_double(&f, "threshold_pct", 0, 100);
 	c->tau0 = field_double_or(&f, "tau0", 0, 1, 0);
+	c->nu0 = field_double_or(&f, "nu0", 0, 1e6, 0);
 	a->mask = which == 4 ? FW_BLOCKS : which == 1 || which == 3 ? FW_CAUSAL : FW_FULL;
 	a->dtype = FW_BF16;
 	a->seqlen = (int32_t)field_int(&f, "seqlen", 1, INT32_MAX);

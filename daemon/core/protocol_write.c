@@ -62,7 +62,9 @@ static void put_rule(struct jsonw *j, const struct rule *r)
 	jsonw_object(j);
 	jsonw_kv_int(j, "version", r->version);
 	jsonw_kv_double(j, "tau0", r->tau0);
+	jsonw_kv_double(j, "tau0_clocked", r->tau0_clocked);
 	jsonw_kv_double(j, "nu0", r->nu0);
+	jsonw_kv_double(j, "placement", r->placement);
 	jsonw_kv_double(j, "k", r->k);
 	jsonw_kv_double(j, "se_max", r->se_max);
 	jsonw_kv_int(j, "launches_ok_min", r->launches_ok_min);
@@ -72,6 +74,14 @@ static void put_rule(struct jsonw *j, const struct rule *r)
 	jsonw_kv_int(j, "pairs_max", r->pairs_max);
 	jsonw_kv_double(j, "pair_budget_s", r->pair_budget_s);
 	jsonw_kv_double(j, "beta_min", r->beta_min);
+	jsonw_key(j, "clock");
+	jsonw_object(j);
+	jsonw_kv_double(j, "usual", r->clock.usual);
+	jsonw_kv_double(j, "odd", r->clock.odd);
+	jsonw_kv_double(j, "odd_share", r->clock.odd_share);
+	jsonw_kv_double(j, "nu", r->clock.nu);
+	jsonw_kv_double(j, "k", r->clock.k);
+	jsonw_object_end(j);
 	jsonw_kv_double(j, "half_width_dense_pct", r->half_width_dense_pct);
 	jsonw_kv_double(j, "half_width_sparse_pct", r->half_width_sparse_pct);
 	jsonw_kv_bool(j, "confirm", r->confirm);
@@ -95,6 +105,8 @@ static void put_cell(struct jsonw *j, const struct cell *c, int index)
 		jsonw_kv_string(j, "decide", c->decide);
 	if (c->tau0 > 0)
 		jsonw_kv_double(j, "tau0", c->tau0);
+	if (c->nu0 > 0)
+		jsonw_kv_double(j, "nu0", c->nu0);
 	jsonw_kv_int(j, "seqlen", a->seqlen);
 	jsonw_kv_int(j, "nhq", a->nhq);
 	jsonw_kv_int(j, "nhk", a->nhk);

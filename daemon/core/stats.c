@@ -26,9 +26,11 @@ double rule_k(int n_cells)
 void rule_default(struct rule *r, int n_cells)
 {
 	*r = (struct rule){
-		.version = 2,
+		.version = 3,
 		.tau0 = 0.0025,
-		.nu0 = 6,
+		.tau0_clocked = 0.0005,
+		.nu0 = 3,
+		.placement = 0.0001,
 		.k = rule_k(n_cells),
 		.se_max = 0.0030,
 		.launches_ok_min = 2,
@@ -42,6 +44,19 @@ void rule_default(struct rule *r, int n_cells)
 		.half_width_sparse_pct = 0.6,
 		.confirm = true,
 	};
+	clock_prior_default(&r->clock);
+}
+
+struct rule stats_rule_of_cell(const struct rule *general, double tau0, double nu0)
+{
+	struct rule r = *general;
+
+	if (tau0 > 0) {
+		r.tau0 = r.tau0_clocked = tau0;
+		r.learned = nu0 > 0;
+		r.nu0 = nu0 > 0 ? nu0 : r.nu0;
+	}
+	return r;
 }
 
 /*
@@ -185,47 +200,102 @@ void stats_launches(
 	struct slope slope = { 0, 0 };
 
 	take_logs(launch, n_launches, &l);
-	if (l.clocked && l.launches > 0 && r->beta_min < 0)
+	bool clocked = l.clocked && l.launches > 0 && r->beta_min < 0;
+	if (clocked)
 		slope = fit_slope(r, &l);
 	for (int i = 0; i < l.launches; i++) {
 		struct launch_estimate *e = &out[i];
-		double v[STATS_PAIRS_MAX], z, q;
+		double v[STATS_PAIRS_MAX], q;
 
-		*e = (struct launch_estimate){ .set = launch[i].set, .n = l.n[i] };
+		*e = (struct launch_estimate){ .set = launch[i].set, .n = l.n[i], .beta = slope.beta, .beta_q = slope.variance };
 		stats_trimmed(l.y[i], l.n[i], &e->d_raw, &q);
-		stats_trimmed(l.z[i], l.n[i], &z, &q);
 		for (int j = 0; j < l.n[i]; j++)
 			v[j] = l.y[i][j] - slope.beta * l.z[i][j];
 		stats_trimmed(v, l.n[i], &e->d, &e->q);
-		e->q += z * z * slope.variance;
+		if (!clocked)
+			continue;
+		stats_trimmed(l.z[i], l.n[i], &e->z, &e->z_q);
+		double wander = clock_wander(stats_median(launch[i].base_ms, l.n[i]), l.n[i]);
+		e->z_q += wander * wander;
 	}
 	*beta = slope.beta;
 }
 
+/* Launches of a cell, summed up. */
+struct sums {
+	double d, q, raw, z, z_q;  /* means */
+	double scatter, z_scatter; /* squared distances from d and z */
+	double beta, beta_q;
+	bool clocked;
+};
+
+static struct sums sum_up(const struct launch_estimate *e, int n)
+{
+	struct sums s = { .beta = e[0].beta, .beta_q = e[0].beta_q, .clocked = true };
+
+	for (int i = 0; i < n; i++) {
+		s.d += e[i].d / n;
+		s.q += e[i].q / n;
+		s.raw += e[i].d_raw / n;
+		s.z += e[i].z / n;
+		s.z_q += e[i].z_q / n;
+		s.clocked = s.clocked && e[i].z_q > 0;
+	}
+	for (int i = 0; i < n; i++) {
+		s.scatter += (e[i].d - s.d) * (e[i].d - s.d);
+		s.z_scatter += (e[i].z - s.z) * (e[i].z - s.z);
+	}
+	return s;
+}
+
+/*
+ * Variance of a launch's estimate before its cell's launches are seen. What was learned is the whole of it, and holds unless the pairs of
+ * this very comparison scatter far more: on recorded launches pairs that drift say up to twice the variance that launches then show.
+ */
+static double prior_variance(const struct rule *r, const struct sums *s)
+{
+	double tau0 = s->clocked ? r->tau0_clocked : r->tau0;
+
+	return r->learned ? fmax(tau0 * tau0, s->q / 2) : tau0 * tau0 + s->q;
+}
+
+/* What the branch does to the clock, as log ratios of clocks; `apart`: standard errors that clocks lie apart by. */
+static struct clock_part clock_of(const struct rule *r, const struct sums *s, int n, double *apart)
+{
+	double freedom = r->clock.nu + n - 1, se = sqrt((r->clock.nu * s->z_q + s->z_scatter) / freedom / n);
+
+	*apart = s->clocked ? fabs(s->z) / se : 0;
+	return s->clocked ? clock_induced(&r->clock, s->z, se, freedom) : (struct clock_part){ 0, 0 };
+}
+
 void stats_combine(const struct rule *r, const struct launch_estimate *e, int n, struct estimate *out)
 {
-	double d = 0, q = 0, raw = 0, scatter = 0;
-
-	*out = (struct estimate){ .launches = n, .se = INFINITY, .ci_low = -INFINITY, .ci_high = INFINITY };
+	*out = (struct estimate){
+		.launches = n, .se = INFINITY, .se_code = INFINITY, .margin = INFINITY, .ci_low = -INFINITY, .ci_high = INFINITY
+	};
 	if (n < 1)
 		return;
-	for (int i = 0; i < n; i++) {
-		d += e[i].d;
-		q += e[i].q;
-		raw += e[i].d_raw;
-		out->pairs += e[i].n;
-	}
-	out->m = d / n;
-	out->m_raw = raw / n;
+	struct sums s = sum_up(e, n);
+	struct clock_part clock = clock_of(r, &s, n, &out->clock_apart);
+	double freedom = r->nu0 + n - 1, squares = r->nu0 * prior_variance(r, &s) + s.scatter;
+	double fixed = r->placement * r->placement, left = s.z - clock.induced; /* of the clocks, for beta to explain */
+
 	for (int i = 0; i < n; i++)
-		scatter += (e[i].d - out->m) * (e[i].d - out->m);
+		out->pairs += e[i].n;
+	out->m_raw = s.raw;
+	out->m_code = s.d;
+	out->m = s.d + s.beta * clock.induced;
+	out->m_apart = s.d + s.beta * s.z;
+	out->se_clock = fabs(s.beta) * sqrt(clock.variance);
+	out->se_code = sqrt(squares / freedom / n + s.z * s.z * s.beta_q + fixed);
 
-	double freedom = r->nu0 + n - 1;
-	double v = (r->nu0 * (r->tau0 * r->tau0 + q / n) + scatter) / freedom;
+	double sampled = sqrt(squares / freedom / n + left * left * s.beta_q + fixed);
+	double counted = n > r->launches_ok_min && freedom > 1 ? freedom - 1 : freedom;
+	double wide = sqrt(squares / counted / n + left * left * s.beta_q + fixed);
+	double half = hypot(stats_t95(counted) * wide, 1.96 * out->se_clock);
 
-	out->se = sqrt(v / n);
-	double half = stats_t95(freedom) * out->se;
-
+	out->se = hypot(sampled, out->se_clock);
+	out->margin = hypot(r->k * sampled, r->clock.k * out->se_clock);
 	out->ci_low = out->m - half;
 	out->ci_high = out->m + half;
 }
@@ -243,12 +313,12 @@ enum decision stats_decide(const struct rule *r, double theta, const struct laun
 	*borderline = false;
 	stats_combine(r, e, n, &all);
 	for (int i = 0; i < n; i++)
-		slower += e[i].d > theta / 2;
+		slower += e[i].d + (all.m - all.m_code) > theta / 2;
 	if (n < 1)
 		return DECISION_MORE;
-	if (n >= smaller(r->launches_ok_min, r->launches_max) && all.m + r->k * all.se < theta)
+	if (n >= smaller(r->launches_ok_min, r->launches_max) && all.m + all.margin < theta)
 		return DECISION_OK;
-	if (n >= smaller(r->launches_regression_min, r->launches_max) && all.m - r->k * all.se > theta && 4 * slower >= 3 * n)
+	if (n >= smaller(r->launches_regression_min, r->launches_max) && all.m - all.margin > theta && 4 * slower >= 3 * n)
 		return DECISION_REGRESSION;
 	if (n < r->launches_max)
 		return DECISION_MORE;
@@ -259,9 +329,9 @@ enum decision stats_decide(const struct rule *r, double theta, const struct laun
 	return all.m > theta ? DECISION_REGRESSION : DECISION_OK;
 }
 
-double stats_mde_pct(const struct rule *r, double theta, const struct estimate *e)
+double stats_mde_pct(double theta, const struct estimate *e)
 {
-	return -100 * expm1(-(theta + r->k * e->se));
+	return -100 * expm1(-(theta + e->margin));
 }
 
 double stats_median(const float *v, int n)

@@ -1,5 +1,5 @@
 /*
- * stats_dist.c - the two distributions that stats.h needs: Student's t for intervals, the hypergeometric for Fisher's test.
+ * stats_dist.c - the two distributions that stats.h needs: Student's t for intervals and clocks, the hypergeometric for Fisher's test.
  *
  * Written out instead of linked, so that worker and daemon need no numeric library and give the same digits. lgamma_r, because
  * lgamma keeps a global.
@@ -85,4 +85,12 @@ double stats_fisher(int base_slow, int base_total, int target_slow, int target_t
 		if (slow - k <= base_total)
 			p += exp(ln_choose(target_total, k) + ln_choose(base_total, slow - k) - all);
 	return p > 1 ? 1 : p;
+}
+
+double stats_t_density(double x, double scale, double degrees)
+{
+	double nu = degrees >= 1 ? degrees : 1, t = x / scale;
+	double ln = ln_gamma((nu + 1) / 2) - ln_gamma(nu / 2) - (nu + 1) / 2 * log1p(t * t / nu);
+
+	return exp(ln) / (scale * sqrt(nu * M_PI));
 }

@@ -8,6 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#define BURST_SCATTER 0.005  /* between launches of bursts, log ratio: clocks wander between them */
+enum { BURST_LAUNCHES = 2 }; /* each of half a second of calls, and a set confirms */
+
+#define CLOCKS_APART 2.5 /* standard errors; in one of forty cells of equal builds, and few of those could be a loss */
+
 static const char *const names[] = {
 	[VERDICT_FAILED] = "failed",
 	[VERDICT_REJECTED] = "rejected",
@@ -67,7 +72,7 @@ static const char *plural(int n)
 static void explain_open(
 	const struct rule *r, double theta, int set, enum decision d, const struct estimate *e, struct judgement *out)
 {
-	double low = stats_change_pct(e->m + r->k * e->se), high = stats_change_pct(e->m - r->k * e->se);
+	double low = stats_change_pct(e->m + e->margin), high = stats_change_pct(e->m - e->margin);
 	double limit = stats_change_pct(theta);
 	const char *which = set == 2 ? "confirming set: " : "";
 
@@ -112,7 +117,7 @@ static void judge_ok(const struct rule *r, double theta, bool sparse, const stru
 		undecided(out, "the first set of launches shows no regression, the confirming set does");
 		return;
 	}
-	out->verdict = one->m + r->k * one->se < -theta ? VERDICT_IMPROVEMENT : VERDICT_UNCHANGED;
+	out->verdict = one->m + one->margin < -theta ? VERDICT_IMPROVEMENT : VERDICT_UNCHANGED;
 	out->flags |= borderline ? FLAG_BORDERLINE : 0;
 	out->want_precision = one->launches < r->launches_max && too_wide(r, sparse, &out->all);
 }
@@ -127,8 +132,9 @@ void verdict_judge(
 
 	*out = (struct judgement){ .verdict = VERDICT_UNDECIDED };
 	stats_combine(r, e, n, &out->all);
-	out->mde_pct = stats_mde_pct(r, theta, &out->all);
+	out->mde_pct = stats_mde_pct(theta, &out->all);
 	out->flags = flag_clock(&out->all);
+	out->want_bursts = n > 0 && out->all.m < theta && out->all.m_apart > theta && out->all.clock_apart > CLOCKS_APART;
 
 	int launches = pick(e, n, 1, set);
 	enum decision first = stats_decide(r, theta, set, launches, &borderline[0]);
@@ -151,6 +157,17 @@ void verdict_judge(
 	} else {
 		explain_open(r, theta, 2, second, &two, out);
 	}
+}
+
+struct rule verdict_rule_of_bursts(const struct rule *general)
+{
+	struct rule r = *general;
+
+	r.beta_min = 0;
+	r.tau0 = BURST_SCATTER;
+	r.launches_regression_min = BURST_LAUNCHES;
+	r.learned = false;
+	return r;
 }
 
 void verdict_sustained(struct judgement *j, const struct judgement *sustained)

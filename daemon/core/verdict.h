@@ -42,6 +42,7 @@ struct judgement {
 	double beta;         /* 0; for the caller to keep what stats_launches said */
 	double mde_pct;
 	int want_set;        /* set whose next launch this cell still needs; 0 when decided */
+	bool want_bursts;    /* what clocks did could make a loss of this: only what each side settles at can tell */
 	bool want_precision; /* decided by set 1, but wider than the wanted half-width: worth a launch of set 1 if budget is left */
 	char reason[160];    /* why undecided, in words; "" else */
 };
@@ -55,6 +56,12 @@ struct judgement {
  */
 void verdict_judge(
 	const struct rule *r, double threshold_pct, bool sparse, const struct launch_estimate *e, int n, struct judgement *out);
+
+/**
+ * The rule by which bursts are judged: the ratio as the wall clock has it, since another clock is what they are run for. Launches of
+ * them scatter more than those of pairs, and are called for losses that are large: two a set are enough where those agree.
+ */
+struct rule verdict_rule_of_bursts(const struct rule *general);
 
 /**
  * What bursts say beside the pairs: a sustained regression makes any cell one, flagged as such unless the pairs show it too.

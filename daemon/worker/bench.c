@@ -224,18 +224,15 @@ void bench_judge(struct bench *b, int cell)
 	struct bench_cell *c = &b->cell[cell];
 	bool sparse = b->cells[cell].attention.mask == FW_BLOCKS;
 	struct launch_estimate e[STATS_LAUNCHES_MAX];
-	struct rule rule = b->rule, raw;
+	struct rule rule = stats_rule_of_cell(&b->rule, b->cells[cell].tau0, b->cells[cell].nu0), bursts;
 	double beta = 0, none;
 
-	if (b->cells[cell].tau0 > 0)
-		rule.tau0 = b->cells[cell].tau0;
 	estimate(&rule, c->launch, c->n_launches, e, &beta);
 	verdict_judge(&rule, b->cells[cell].threshold_pct, sparse, e, c->n_launches, &c->judgement);
 	c->judgement.beta = beta;
-	raw = rule;
-	raw.beta_min = 0; /* in bursts another clock is what counts */
-	estimate(&raw, c->burst, c->n_bursts, e, &none);
-	verdict_judge(&raw, b->cells[cell].threshold_pct, sparse, e, c->n_bursts, &c->sustained);
+	bursts = verdict_rule_of_bursts(&b->rule);
+	estimate(&bursts, c->burst, c->n_bursts, e, &none);
+	verdict_judge(&bursts, b->cells[cell].threshold_pct, sparse, e, c->n_bursts, &c->sustained);
 	verdict_sustained(&c->judgement, &c->sustained);
 	c->judged = c->judged || c->n_launches > 0;
 }

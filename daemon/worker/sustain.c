@@ -124,8 +124,10 @@ static int wanted_set(const struct bench *b, int cell)
 
 	bool lost_in_pairs = c->judgement.verdict == VERDICT_REGRESSION && !(c->judgement.flags & FLAG_SUSTAINED);
 
+	bool asked = b->bursts[b->cells[cell].direction == DIRECTION_BACKWARD] || c->judgement.want_bursts;
+
 	/* once the pairs have settled; what they call a regression needs no second opinion */
-	if (!c->open || !b->bursts[b->cells[cell].direction == DIRECTION_BACKWARD] || c->judgement.want_set != 0 || lost_in_pairs)
+	if (!c->open || !asked || c->judgement.want_set != 0 || lost_in_pairs)
 		return 0;
 	return c->n_bursts == 0 ? 1 : c->n_bursts < STATS_LAUNCHES_MAX ? c->sustained.want_set : 0;
 }

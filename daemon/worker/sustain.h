@@ -1,6 +1,7 @@
 /**
  * sustain.h - which cells run in bursts: four sentinels in the first launch, and all cells of a direction in which
- * a sentinel's sides settle at different clocks or take different energy in two launches, until their sustained change is judged.
+ * a sentinel's sides settle at different clocks or take different energy in two launches, until their sustained change is judged. So does any
+ * cell in whose pairs the sides' clocks differ by more than chance and by enough to hide a loss.
  */
 #ifndef WORKER_SUSTAIN_H
 #define WORKER_SUSTAIN_H
