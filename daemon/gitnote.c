@@ -47,7 +47,7 @@ static int write_cells(struct db *db, int64_t comparison, struct buf *text, stru
 	struct stmt *s = db_stmt(db,
 		"SELECT key, verdict, failure, change_pct, ci_low_pct, ci_high_pct, decided_by, decided_pct FROM cell WHERE "
 		"comparison = :id AND verdict "
-		"NOT IN ('unchanged', 'identical') ORDER BY n LIMIT 200",
+		"NOT IN ('unchanged', 'identical', 'unsupported') ORDER BY n LIMIT 200",
 		err);
 	if (!s)
 		return -1;

@@ -376,6 +376,24 @@ static const char *name_of(const struct result *r, const char *role)
 	return is_named ? r->plan.ask.subject[subject].provider : role;
 }
 
+/** A cell that a side does not do, which is no trouble of anybody's. */
+static bool judge_absence(
+	const struct result *r, int i, const struct trouble *base, const struct trouble *target, struct store_cell *c)
+{
+	bool rows = plan_is_benchmark(&r->plan) || is_beside_peer(r); /* of two providers, too, one may do more than the other */
+	const struct msg_check *done = result_check(r, "target", i);
+	enum verdict v = verdict_of_absence(base->class, target->class, rows);
+	if (v == VERDICT_NONE || (v == VERDICT_ADDED && !plan_is_benchmark(&r->plan) && !(done && done->ok)))
+		return false;
+	fail_cell(c, v, "");
+	snprintf(c->reason, sizeof(c->reason), "%s: %.400s",
+		v == VERDICT_UNSUPPORTED ? "neither side does it"
+		: v == VERDICT_ADDED     ? name_of(r, "base")
+					 : name_of(r, "target"),
+		v == VERDICT_ADDED ? base->detail : target->detail);
+	return true;
+}
+
 /** A cell that cannot be judged by its timings. */
 static bool judge_trouble(const struct result *r, int i, const struct judge_timed *t, struct store_cell *c)
 {
@@ -385,13 +403,8 @@ static bool judge_trouble(const struct result *r, int i, const struct judge_time
 	/* A trouble of the base is never the target's fault, unless they are one commit. */
 	bool itself = protocol_is_selfcheck(r->plan.ask.kind);
 	bool inherited = !itself && base.class[0] && strcmp(base.class, target.class) == 0;
-	/* Of two providers one may do more than the other. */
-	bool apart = is_beside_peer(r) && strcmp(target.class, "unsupported") == 0 && !base.class[0];
-	if (apart) {
-		fail_cell(c, VERDICT_NOT_COMPARABLE, "");
-		snprintf(c->reason, sizeof(c->reason), "%s unsupported: %.400s", name_of(r, "target"), target.detail);
+	if (judge_absence(r, i, &base, &target, c))
 		return true;
-	}
 	if (target.class[0] && !inherited) {
 		fail_cell(c, verdict_of_class(target.class), target.class);
 		snprintf(c->reason, sizeof(c->reason), "%s", target.detail);

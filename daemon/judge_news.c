@@ -228,7 +228,21 @@ static int retire_older(
 	return 0;
 }
 
-/** Cells that the branch's comparison before this one had and this one lacks. */
+/** Rows that the base's program writes and the target's does not. */
+static int find_removed(
+	struct db *db, const char *suite, const struct store_comparison *c, struct alert_cells *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT key FROM cell WHERE comparison = :id AND verdict = 'removed' ORDER BY n", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", c->id);
+	int r;
+	while ((r = stmt_step(s, err)) == 1)
+		alert_cells_add_key(out, suite, row_text(s, 0), "vanished");
+	return r;
+}
+
+/** Cells that the branch's comparison before this one had and this one lacks; those that it told as removed are known. */
 static int find_vanished(
 	struct db *db, const char *suite, const struct store_comparison *c, struct alert_cells *out, struct fw_err *err)
 {
@@ -236,7 +250,8 @@ static int find_vanished(
 		"SELECT k.key FROM cell k WHERE k.comparison = (SELECT p.id FROM comparison p JOIN suite t ON t.id = p.suite "
 		"JOIN suite u ON u.id = :suite JOIN job j ON j.id = p.job WHERE p.repo = :repo AND p.branch = :branch AND "
 		"p.id < :id AND p.kind IN ('change', 'selfcheck') AND t.name = u.name AND j.quick = 0 AND j.cells_glob = '' "
-		"ORDER BY p.id DESC LIMIT 1) AND NOT EXISTS (SELECT 1 FROM cell h WHERE h.comparison = :id AND h.key = k.key) "
+		"ORDER BY p.id DESC LIMIT 1) AND k.verdict <> 'removed' AND NOT EXISTS (SELECT 1 FROM cell h WHERE h.comparison "
+		"= :id AND h.key = k.key) "
 		"ORDER BY k.n",
 		err);
 	if (!s)
@@ -251,32 +266,51 @@ static int find_vanished(
 	return r;
 }
 
-/** A suite is read from the base, so it is the base that took the cells out of it. */
-static int open_vanished(struct db *db, const struct config *config, const struct result *r, const struct store_comparison *c,
-	int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
+/** Cells that are gone: who finds them, whose doing it is, and from what. */
+struct gone {
+	int (*find)(
+		struct db *db, const char *suite, const struct store_comparison *c, struct alert_cells *out, struct fw_err *err);
+	const char *culprit;
+	char from[160];
+};
+
+static int open_gone(struct db *db, const struct config *config, const struct gone *g, const struct result *r,
+	const struct store_comparison *c, int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
 {
 	struct alert_cells gone;
-	char title[200];
-	bool installed = strcmp(r->plan.suite_origin, "installed") == 0;
-	int rc = is_upstream(db, c, err);
-	if (rc != 1)
-		return rc;
+	char title[240];
 	alert_cells_init(&gone);
-	rc = find_vanished(db, r->plan.suite_name, c, &gone, err);
+	int rc = g->find(db, r->plan.suite_name, c, &gone, err);
 	if (rc == 0 && gone.n) {
-		snprintf(title, sizeof(title), "%d cell%s gone from suite %s%s", gone.n, gone.n == 1 ? " is" : "s are",
-			r->plan.suite_name, installed ? ", whose installed file changed" : "");
+		snprintf(title, sizeof(title), "%d cell%s gone from %s", gone.n, gone.n == 1 ? " is" : "s are", g->from);
 		struct store_alert a = {
 			.repo = c->repo, .comparison = c->id, .kind = "vanished", .title = title, .worst_pct = NAN
 		};
 		snprintf(a.branch, sizeof(a.branch), "%s", c->branch);
-		snprintf(a.target_sha, sizeof(a.target_sha), "%s", installed ? c->target_sha : c->base_sha);
+		snprintf(a.target_sha, sizeof(a.target_sha), "%s", g->culprit);
 		rc = alert_cells_end(&gone, &a.cells_json, &a.groups_json, err);
 		if (rc == 0)
 			rc = open_alert(db, config, &a, r, c, false, now_ms, out, err);
 	}
 	alert_cells_fini(&gone);
 	return rc;
+}
+
+/** A suite is read from the base, so it is the base that took cells out of it; rows are each side's own. */
+static int open_vanished(struct db *db, const struct config *config, const struct result *r, const struct store_comparison *c,
+	int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
+{
+	bool installed = strcmp(r->plan.suite_origin, "installed") == 0;
+	struct gone cells = { .find = find_vanished, .culprit = installed ? c->target_sha : c->base_sha };
+	struct gone rows = { .find = find_removed, .culprit = c->target_sha };
+	int rc = is_upstream(db, c, err);
+	if (rc != 1)
+		return rc;
+	snprintf(cells.from, sizeof(cells.from), "suite %.64s%s", r->plan.suite_name,
+		installed ? ", whose installed file changed" : "");
+	snprintf(rows.from, sizeof(rows.from), "benchmark %.64s", r->plan.suite_name);
+	return open_gone(db, config, &cells, r, c, now_ms, out, err) || open_gone(db, config, &rows, r, c, now_ms, out, err) ? -1
+															     : 0;
 }
 
 static int end_alerts(struct db *db, const struct config *config, const struct store_comparison *c, int64_t now_ms,

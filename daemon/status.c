@@ -129,6 +129,9 @@ static const char *state_of(enum verdict v)
 		return "error";
 	case VERDICT_UNDECIDED:
 	case VERDICT_NOT_COMPARABLE:
+	case VERDICT_REMOVED: /* and nothing else: see core/verdict.h */
+	case VERDICT_ADDED:
+	case VERDICT_UNSUPPORTED:
 		return "neutral";
 	default:
 		return "success";

@@ -10,7 +10,8 @@
 
 static const char sql_word[] =
 	"SELECT c.base_sha, c.verdict NOT IN ('failed', 'none') AND NOT EXISTS (SELECT 1 FROM cell k WHERE k.comparison = c.id "
-	"AND k.verdict NOT IN ('regression', 'not_comparable', 'improvement', 'unchanged', 'identical') "
+	"AND k.verdict NOT IN ('regression', 'not_comparable', 'improvement', 'unchanged', 'identical', 'removed', 'added', "
+	"'unsupported') "
 	"AND NOT (c.kind = 'selfcheck' AND k.verdict <> 'failed' AND k.failure IN ('', 'device')) "
 	"AND NOT (k.verdict = 'undecided' AND k.target_median_ms IS NOT NULL AND " HOPELESS ")) AS settled "
 	"FROM comparison c JOIN job j ON j.id = c.job JOIN suite t ON t.id = c.suite WHERE c.repo = :repo AND "

@@ -288,7 +288,8 @@ int view_counts(struct db *db, view_count_fn *each, void *arg, struct fw_err *er
 		count_rows(
 			db_stmt(db,
 				COUNT_COMPARISONS("('failed'), ('rejected'), ('regression'), ('undecided'), ('not_comparable'), "
-						  "('improvement'), ('unchanged'), ('identical')"),
+						  "('improvement'), ('unchanged'), ('identical'), ('removed'), ('added'), "
+						  "('unsupported')"),
 				err),
 			"comparisons", each, arg, err) ||
 		count_rows(

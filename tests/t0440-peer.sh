@@ -47,8 +47,8 @@ is "one commit by two providers, after everybody else, and of no branch" \
 	"$(sql "SELECT base_sha = target_sha, target_sha = '$main', base_provider, target_provider, origin, priority < -10, branch = '' FROM job WHERE kind = 'peer'")" \
 	"1|1|yardstick||idle|1|1"
 is "a cell that the peer does not do is nobody's failure" \
-	"$(sql "SELECT verdict, failure, reason LIKE 'yardstick unsupported: %no causal backward%' FROM cell WHERE comparison = $peer AND key LIKE '%/causal/%/backward'")" \
-	"not_comparable||1"
+	"$(sql "SELECT verdict, failure, reason LIKE 'yardstick: %no causal backward%' FROM cell WHERE comparison = $peer AND key LIKE '%/causal/%/backward'")" \
+	"added||1"
 is "nor the comparison's" "$(api "comparisons/$peer" | jq -r .verdict)" regression
 is "the others have both times" "$(sql "SELECT count(*) FROM cell WHERE comparison = $peer AND m IS NOT NULL AND base_median_ms < target_median_ms")" 3
 is "one set of launches is enough" "$(sql "SELECT max(set_) FROM launch WHERE comparison = $peer")" 1
@@ -126,8 +126,8 @@ is "it is of kind peer" "$(sql "SELECT c.kind, j.base_provider, c.base_sha <> c.
 ok "the other way round" fw compare main main --target-provider yardstick --quiet
 is "what only one of the two does is no failure either" "$(sql "SELECT count(*) FROM cell WHERE comparison = (SELECT max(id) FROM comparison) AND verdict IN ('failed', 'rejected')")" 0
 is "no yardstick for others" "$(api peers | jq '[.items[].comparison] | max')" "$(sql "SELECT max(id) - 1 FROM comparison")"
-ok "a provider that the module lacks" fw compare main main --base-provider nonesuch --quiet
-is "cannot be set beside" "$(sql "SELECT c.verdict, (SELECT count(*) FROM cell k WHERE k.comparison = c.id AND reason LIKE 'nonesuch unsupported: %') FROM comparison c ORDER BY c.id DESC LIMIT 1")" "not_comparable|4"
+fails "a provider that the module lacks" 7 fw compare main main --base-provider nonesuch --quiet
+is "cannot be set beside" "$(sql "SELECT c.verdict, (SELECT count(*) FROM cell k WHERE k.comparison = c.id AND reason LIKE 'nonesuch: %') FROM comparison c ORDER BY c.id DESC LIMIT 1")" "added|4"
 await 60 no_job_is_open
 
 # ---- once a module

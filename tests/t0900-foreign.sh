@@ -158,7 +158,7 @@ commit sums "loses a row"
 push sums fewer
 
 run_to_end "$(head_of sums)"
-is "a row that vanishes is no silence" "$(jq -r '[.cells[] | .cell + " " + .verdict] | sort | join(", ")' <<<"$body" | grep -o 'sum/16384 failed')" "sum/16384 failed"
+is "a row that vanishes is no silence" "$(jq -r '[.cells[] | .cell + " " + .verdict] | sort | join(", ")' <<<"$body" | grep -o 'sum/16384 removed')" "sum/16384 removed"
 
 branch sums stale main
 sed -i 's/fopen(argv\[1\], "w")/fopen("elsewhere.json", "w")/' "$tmp/sums/bench.c"

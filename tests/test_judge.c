@@ -215,6 +215,57 @@ static void failures_of_a_cell(void **state)
 	assert_int_equal(out.alert_is_new, 1); /* the slow cell is told although another failed */
 }
 
+static void what_a_side_does_not_do_is_no_trouble(void **state)
+{
+	struct fixture *f = *state;
+	static const double shift[] = { 0, 0, 0, 0 };
+	struct result *r = fixture_result(f, "main", 1, 2, 4);
+	fixture_measured(r, shift);
+	fixture_check(r, "base", 0, "unsupported", "");
+	fixture_check(r, "target", 0, "unsupported", "");
+	fixture_check(r, "base", 1, "unsupported", "");
+	fixture_check(r, "target", 2, "unsupported", "");
+	struct judge_outcome out = judged(f, r, 5000);
+	assert_int_equal(out.verdict, VERDICT_FAILED);
+	assert_int_equal(cell_of(f, out.comparison, 0).verdict, VERDICT_UNSUPPORTED);
+	assert_int_equal(cell_of(f, out.comparison, 1).verdict, VERDICT_ADDED);
+	assert_true(isnan(cell_of(f, out.comparison, 1).change_pct));
+	assert_string_equal(cell_of(f, out.comparison, 2).failure, "unsupported"); /* its base did it */
+	for (int k = 0; k < 2; k++) {                                              /* of a commit beside itself, too */
+		r = fixture_result(f, "main", 2, 3 + (unsigned)k, 2);
+		snprintf(r->plan.ask.kind, sizeof(r->plan.ask.kind), "%s", k ? "selfcheck" : "change");
+		fixture_measured(r, shift);
+		fixture_check(r, "base", 1, "unsupported", "");
+		fixture_check(r, "target", 1, "unsupported", "");
+		out = judged(f, r, 6000 + k);
+		assert_int_equal(out.verdict, VERDICT_UNCHANGED);
+		assert_int_equal(cell_of(f, out.comparison, 1).verdict, VERDICT_UNSUPPORTED);
+	}
+	r = fixture_result(f, "main", 2, 5, 1); /* nobody has seen that the target does it */
+	fixture_build(r, "base", "ok", "aaaa");
+	fixture_build(r, "target", "ok", "bbbb");
+	fixture_check(r, "base", 0, "unsupported", "");
+	assert_int_equal(judged(f, r, 7000).verdict, VERDICT_NOT_COMPARABLE);
+}
+
+static void beside_a_peer_nobody_loses_a_function(void **state)
+{
+	struct fixture *f = *state;
+	static const double shift[] = { 0, 0 };
+	struct result *r = fixture_result(f, "", 1, 2, 2);
+	snprintf(r->plan.ask.kind, sizeof(r->plan.ask.kind), "peer");
+	snprintf(r->plan.ask.subject[0].provider, sizeof(r->plan.ask.subject[0].provider), "cudnn");
+	fixture_measured(r, shift);
+	fixture_check(r, "target", 0, "unsupported", "");
+	fixture_check(r, "base", 1, "unsupported", "");
+	struct judge_outcome out = judged(f, r, 5000);
+	assert_int_equal(out.verdict, VERDICT_REMOVED);
+	assert_int_equal(cell_of(f, out.comparison, 1).verdict, VERDICT_ADDED);
+	assert_memory_equal(cell_of(f, out.comparison, 0).reason, "target: ", 8);
+	assert_memory_equal(cell_of(f, out.comparison, 1).reason, "cudnn: ", 7);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert"), 0);
+}
+
 static void different_inputs_are_not_compared(void **state)
 {
 	struct fixture *f = *state;
@@ -540,6 +591,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(equal_modules_are_identical, setup, teardown),
 		cmocka_unit_test_setup_teardown(broken_sides_are_blamed_rightly, setup, teardown),
 		cmocka_unit_test_setup_teardown(failures_of_a_cell, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_a_side_does_not_do_is_no_trouble, setup, teardown),
+		cmocka_unit_test_setup_teardown(beside_a_peer_nobody_loses_a_function, setup, teardown),
 		cmocka_unit_test_setup_teardown(different_inputs_are_not_compared, setup, teardown),
 		cmocka_unit_test_setup_teardown(unmeasured_cells_are_undecided, setup, teardown),
 		cmocka_unit_test_setup_teardown(throttled_launches_are_not_believed, setup, teardown),

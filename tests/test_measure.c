@@ -319,6 +319,36 @@ static void what_both_sides_share_is_the_bases(void **state)
 	assert_int_equal(s->launches, 0);
 }
 
+static void what_a_side_does_not_do_is_passed_over(void **state)
+{
+	struct scene *s = *state;
+
+	runner(s, "if [ $i = 0 ] || [ $i$role = 1base ] || [ $i$role = 2target ]; then fault $role unsupported; else pass; fi",
+		"timings 1.0");
+	check_all(s);
+	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNSUPPORTED);
+	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_ADDED);
+	assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_FAILED); /* a function that was lost */
+	snprintf(s->bench.subject[s->bench.base].provider, sizeof s->bench.subject[0].provider, "peer");
+	assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_REMOVED);
+	measure_all(s);
+	assert_int_equal(s->launches, 0);
+	assert_int_equal(report_verdict(&s->bench), VERDICT_REMOVED);
+}
+
+static void a_cell_that_the_anchor_does_not_do_costs_it_no_other(void **state)
+{
+	struct scene *s = *state;
+	struct bench *b = &s->bench;
+
+	assert_int_equal(add_subject(s, "anchor", "another"), 0);
+	bench_note(b, 1, "anchor", "unsupported", "not this one");
+	assert_false(b->subject[b->n_subjects - 1].dropped);
+	assert_true(b->cell[1].open);
+	bench_note(b, 2, "anchor", "wrong", "O[1]");
+	assert_true(b->subject[b->n_subjects - 1].dropped);
+}
+
 static void outcomes_are_kept_and_deaths_are_not(void **state)
 {
 	struct scene *s = *state;
@@ -618,6 +648,8 @@ int main(void)
 		T(the_budget_ends_it),
 		T(wrong_results_are_not_timed),
 		T(what_both_sides_share_is_the_bases),
+		T(what_a_side_does_not_do_is_passed_over),
+		T(a_cell_that_the_anchor_does_not_do_costs_it_no_other),
 		T(outcomes_are_kept_and_deaths_are_not),
 		T(a_hanging_check_ends),
 		T(a_process_that_just_ends),

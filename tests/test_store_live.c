@@ -172,7 +172,7 @@ static void counts_tell_every_state(void **state)
 	ok(view_counts(f->db, see_count, &s, &err));
 	assert_int_equal(s.first, 4);
 	assert_int_equal(s.last, 3);
-	assert_int_equal(s.n, 10 + 8 + 5 + 4 + 1 + 1); /* states that nothing is in are there with 0 */
+	assert_int_equal(s.n, 10 + 11 + 5 + 4 + 1 + 1); /* states that nothing is in are there with 0 */
 }
 
 int main(void)

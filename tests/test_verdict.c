@@ -27,6 +27,29 @@ static void words(void **state)
 	assert_int_equal(verdict_worse(VERDICT_UNDECIDED, VERDICT_IMPROVEMENT), VERDICT_UNDECIDED);
 }
 
+/* Rows that one side lacks, or both: no word of theirs changes what the others say. */
+static void rows_of_one_side(void **state)
+{
+	static const enum verdict rows[] = { VERDICT_REMOVED, VERDICT_ADDED, VERDICT_UNSUPPORTED };
+
+	(void)state;
+	for (int v = VERDICT_FAILED; v < VERDICT_NONE; v++) {
+		bool is_row = v == VERDICT_REMOVED || v == VERDICT_ADDED || v == VERDICT_UNSUPPORTED;
+
+		assert_int_equal(verdict_is_absence((enum verdict)v), is_row);
+		for (int k = 0; k < 3 && !is_row; k++)
+			assert_int_equal(verdict_worse(rows[k], (enum verdict)v), v);
+	}
+	assert_int_equal(verdict_worse(VERDICT_ADDED, VERDICT_REMOVED), VERDICT_REMOVED);
+	assert_int_equal(verdict_of_absence("unsupported", "unsupported", false), VERDICT_UNSUPPORTED);
+	assert_int_equal(verdict_of_absence("unsupported", "", false), VERDICT_ADDED);
+	assert_int_equal(verdict_of_absence("", "unsupported", true), VERDICT_REMOVED);
+	assert_int_equal(verdict_of_absence("", "unsupported", false), VERDICT_NONE); /* a loss of function */
+	assert_int_equal(verdict_of_absence("unsupported", "wrong", true), VERDICT_NONE);
+	assert_int_equal(verdict_of_absence("wrong", "unsupported", true), VERDICT_NONE);
+	assert_int_equal(verdict_of_absence("", "", true), VERDICT_NONE);
+}
+
 /* `one` launches of set 1 at d1, `two` of set 2 at d2. */
 static void judge(struct rule *r, int one, double d1, int two, double d2, struct judgement *out)
 {
@@ -273,6 +296,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(words),
+		cmocka_unit_test(rows_of_one_side),
 		cmocka_unit_test(one_set),
 		cmocka_unit_test(two_sets),
 		cmocka_unit_test(quick_is_a_look),

@@ -5,9 +5,10 @@
 #include "web/http.h"
 
 /* What a list may be filtered by; "open" stands for every state before the end. */
-#define API_JOB_STATES      "open queued sent building checking measuring done failed cancelled superseded gone"
-#define API_ALERT_STATES    "open acknowledged accepted resolved invalid"
-#define API_VERDICTS        "failed rejected regression undecided not_comparable improvement unchanged identical"
+#define API_JOB_STATES   "open queued sent building checking measuring done failed cancelled superseded gone"
+#define API_ALERT_STATES "open acknowledged accepted resolved invalid"
+#define API_VERDICTS                                                                                                             \
+	"failed rejected regression undecided not_comparable improvement unchanged identical removed added unsupported"
 #define API_DELIVERY_STATES "waiting sent failed superseded"
 
 /* Every handler's `arg` is the struct site. */

@@ -145,6 +145,9 @@ static const struct {
 	{ "improvement", "▲", "#1a7f37" },
 	{ "unchanged", "=", "#1a7f37" },
 	{ "identical", "=", "#1a7f37" },
+	{ "removed", "⊖", "#8a6100" },
+	{ "added", "⊕", "#8a6100" },
+	{ "unsupported", "∅", "#8a6100" },
 };
 
 struct badge {

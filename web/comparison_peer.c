@@ -78,7 +78,9 @@ void comparison_peer_sentence(struct buf *out, const struct comparison *c)
 	clause(out, count(c, "unchanged") + count(c, "identical"), "level", &begun);
 	clause(out, count(c, "regression"), "slower", &begun);
 	clause(out, count(c, "undecided"), "undecided", &begun);
-	clause(out, count(c, "not_comparable"), "that one of the two does not do", &begun);
+	clause(out, count(c, "removed") + count(c, "added"), "that one of the two does not do", &begun);
+	clause(out, count(c, "unsupported"), "that neither does", &begun);
+	clause(out, count(c, "not_comparable"), "that fail in the other", &begun);
 	clause(out, count(c, "failed"), "that fail themselves", &begun);
 	clause(out, count(c, "rejected"), "whose times are not believed", &begun);
 	emit_raw(out, known ? "; nobody is called for it" : "; there is nothing to set beside it");

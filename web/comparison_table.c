@@ -26,7 +26,7 @@ void comparison_group(struct buf *out, const char *group)
 
 static bool is_quiet(const char *verdict)
 {
-	return strcmp(verdict, "unchanged") == 0 || strcmp(verdict, "identical") == 0;
+	return strcmp(verdict, "unchanged") == 0 || strcmp(verdict, "identical") == 0 || strcmp(verdict, "unsupported") == 0;
 }
 
 /* Every word stands somewhere in what the row shows. */

@@ -133,6 +133,9 @@ static const struct word {
 	{ "improvement", "\u25b2", "good" },
 	{ "unchanged", "=", "plain" },
 	{ "identical", "\u2261", "plain" },
+	{ "removed", "\u2296", "plain" },
+	{ "added", "\u2295", "plain" },
+	{ "unsupported", "\u2205", "plain" },
 	{ "slower", "\u25bd", "plain" }, /* than a peer: a fact, not an alarm */
 	{ "faster", "\u25b3", "plain" },
 	{ "level", "=", "plain" },

@@ -75,6 +75,21 @@ static void regression_sentence(struct buf *out, const struct comparison *c)
 		emit_raw(out, " (borderline: decided by its sign at the last launch)");
 }
 
+/* Rows of which there was nothing to compare, after what is said of the others. */
+static void absences(struct buf *out, const struct comparison *c)
+{
+	static const char *const said[][2] = { { "removed", "removed" }, { "added", "added" },
+		{ "unsupported", "done by neither side" } };
+	int n_said = 0;
+	if (comparison_is_beside_peer(c))
+		return;
+	for (int i = 0; i < 3; i++) {
+		int n = count(c, said[i][0]);
+		if (n)
+			emit_rawf(out, "%s%d %s", n_said++ ? ", " : "; not compared: ", n, said[i][1]);
+	}
+}
+
 /* The first sentence a person reads. */
 static void sentence(struct buf *out, const struct comparison *c)
 {
@@ -89,7 +104,8 @@ static void sentence(struct buf *out, const struct comparison *c)
 		emit_rawf(out, "Both sides are the same %s, so nothing was timed",
 			strcmp(c->identical_by, "tree") == 0 ? "source tree" : "compiled module");
 	else if (strcmp(c->verdict, "unchanged") == 0)
-		emit_rawf(out, "None of %d cells lost more than its threshold", c->n_cells);
+		emit_rawf(out, "None of %d cells lost more than its threshold",
+			c->n_cells - count(c, "removed") - count(c, "added") - count(c, "unsupported"));
 	else if (strcmp(c->verdict, "improvement") == 0)
 		emit_rawf(out, "%d of %d cells are faster by more than their threshold, and none lost", count(c, "improvement"),
 			c->n_cells);
@@ -103,6 +119,9 @@ static void sentence(struct buf *out, const struct comparison *c)
 	else if (strcmp(c->verdict, "not_comparable") == 0)
 		emit_rawf(out, "%d of %d cells have nothing to be compared with; the reasons stand in their rows",
 			count(c, "not_comparable"), c->n_cells);
+	else
+		emit_raw(out, "There is nothing that both sides do");
+	absences(out, c);
 	emit_raw(out, ".</p>\n");
 }
 
@@ -273,7 +292,7 @@ static void costs(struct buf *out, const struct comparison *c)
 static void tally(struct buf *out, const struct comparison *c, const struct comparison_view *view)
 {
 	static const char *const verdicts[] = { "failed", "rejected", "regression", "undecided", "not_comparable", "improvement",
-		"unchanged", "identical" };
+		"unchanged", "identical", "removed", "added", "unsupported" };
 	emit_rawf(out, "<nav class=tabs aria-label=\"Cells by verdict\"><a href=\"/comparisons/%lld\"%s>all %d</a>",
 		(long long)c->id, *view->show ? "" : " aria-current=true", c->n_cells);
 	for (size_t i = 0; i < sizeof verdicts / sizeof verdicts[0]; i++) {

@@ -83,6 +83,12 @@ static void square(struct buf *out, const char *verdict, double pct)
 		text = "\u00b7";
 	} else if (strcmp(verdict, "identical") == 0) {
 		text = "\u2261";
+	} else if (strcmp(verdict, "removed") == 0) {
+		text = "\u2296";
+	} else if (strcmp(verdict, "added") == 0) {
+		text = "\u2295";
+	} else if (strcmp(verdict, "unsupported") == 0) {
+		text = "\u2205";
 	} else if (strcmp(verdict, "failed") == 0 || strcmp(verdict, "rejected") == 0) {
 		class = "b3";
 		text = "\u2715";
@@ -99,7 +105,7 @@ static void draw(struct buf *out, const struct heat *h, const char *repo, const 
 		      "against the "
 		      "base where "
 		      "one was called: \u2212 slower, + faster, in percent. \u00b7 unchanged, \u2261 identical, ? undecided, "
-		      "\u2715 failed.</caption>"
+		      "\u2715 failed, \u2296 removed, \u2295 added, \u2205 done by neither side.</caption>"
 		      "<thead><tr><th scope=col>Cell</th>");
 	for (int k = h->n_columns - 1; k >= 0; k--)
 		emit_rawf(out, "<th scope=col><a href=\"/comparisons/%lld\">%.8s</a></th>", (long long)h->column[k].id,

@@ -100,8 +100,15 @@ void page_help(void *arg, struct http_request *r, struct http_response *response
 	verdict_item(out, "unchanged",
 		"no loss beyond the threshold; <b>Sees from</b> is the smallest loss that would have been called");
 	verdict_item(out, "identical", "the same source tree or the same compiled module on both sides; nothing had to run");
+	verdict_item(out, "removed", "a row that only the base\u2019s program writes; on the upstream branch that is told");
+	verdict_item(out, "added", "the base does not do it, the target does; the next comparison has both");
+	verdict_item(out, "unsupported",
+		"neither side does it, such as the backward of a kernel that has a forward alone. What the target does no more "
+		"is failed");
 	emit_raw(out,
-		"</dl><p>A comparison has the first of these that any of its cells has. <b>Borderline</b>: decided by its sign "
+		"</dl><p>A comparison has the first of these that any of its cells has; one that has nothing but the last three "
+		"has "
+		"compared nothing. <b>Borderline</b>: decided by its sign "
 		"at the last "
 		"launch. <b>More slow calls</b>: the typical call did not move, but slow ones became more frequent.</p>"
 		"<h2>The figures</h2><dl class=\"facts card\"><dt>Change</dt><dd>of throughput, in percent; negative is "

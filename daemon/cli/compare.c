@@ -15,6 +15,7 @@
 #include "cli/report.h"
 #include "cli/value.h"
 #include "cli/verbs.h"
+#include "core/peers.h"
 
 /* Store the uncommitted files as a commit beside the branches. Shape: sha[65]. */
 static int snapshot(const char *worktree, char *sha, struct fw_err *err)
@@ -124,6 +125,20 @@ static int follow(struct client *c, const struct options *o, long long id, json_
 	}
 }
 
+/* Whether both sides do any cell. */
+static bool has_pair(const json_t *comparison)
+{
+	size_t i;
+	json_t *cell;
+	json_array_foreach(json_object_get(comparison, "cells"), i, cell)
+	{
+		const char *word = peers_word("peer", value_text(cell, "verdict"));
+		if (strcmp(word, "no_pair") != 0 && strcmp(word, "rejected") != 0)
+			return true;
+	}
+	return false;
+}
+
 /* Print the comparison of a job that is done, or why there is none. */
 static int conclude(struct client *c, const struct options *o, const json_t *job, struct fw_err *err)
 {
@@ -146,7 +161,9 @@ static int conclude(struct client *c, const struct options *o, const json_t *job
 			report_comparison(value, stdout);
 		bool beside_peer = strcmp(value_text(value, "kind"), "peer") == 0,
 		     failed = strcmp(value_text(value, "verdict"), "failed") == 0;
-		result = beside_peer && !failed ? EXIT_OK : verb_status_of_verdict(value_text(value, "verdict"));
+		/* slower than a peer is a fact and no alarm; nothing set beside it is no answer */
+		result = beside_peer && !failed && has_pair(value) ? EXIT_OK
+								   : verb_status_of_verdict(value_text(value, "verdict"));
 	}
 	json_decref(value);
 	buf_fini(&body);

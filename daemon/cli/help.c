@@ -4,8 +4,8 @@
 #include <string.h>
 
 static const char exits[] =
-	"0 no regression, 1 error, 2 usage, 3 regression, 4 not found, 5 daemon unreachable, 6 timeout, 7 undecided, 130 "
-	"interrupted";
+	"0 no regression, 1 error, 2 usage, 3 regression, 4 not found, 5 daemon unreachable, 6 timeout, 7 undecided or "
+	"nothing to compare, 130 interrupted";
 
 /* Each line of `text` by itself. Own: line[size]. False after the last. */
 static bool next_line(const char **text, char *line, size_t size)

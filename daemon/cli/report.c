@@ -221,6 +221,24 @@ static void warn_of_costs(const json_t *comparison, FILE *out)
 	}
 }
 
+/* Rows of which there was nothing to compare. */
+static void tell_absences(const json_t *cells, FILE *out)
+{
+	static const char *const said[][2] = { { "removed", "removed" }, { "added", "added" },
+		{ "unsupported", "done by neither side" } };
+	char text[160] = "";
+	size_t i, used = 0;
+	json_t *cell;
+	for (int k = 0; k < 3; k++) {
+		int n = 0;
+		json_array_foreach(cells, i, cell) n += strcmp(value_text(cell, "verdict"), said[k][0]) == 0;
+		if (n)
+			used += (size_t)snprintf(text + used, sizeof text - used, "%s%d %s", used ? ", " : "", n, said[k][1]);
+	}
+	if (used)
+		line(out, "not compared: %s", text);
+}
+
 /* What is worth a warning although nobody is called: beside a peer being slower is not. */
 static bool is_trouble(const json_t *cell)
 {
@@ -257,6 +275,7 @@ void report_comparison(const json_t *comparison, FILE *out)
 			warning(cell, out);
 		build = build || strcmp(value_text(cell, "failure"), "build") == 0;
 	}
+	tell_absences(cells, out);
 	warn_of_costs(comparison, out);
 	if (build)
 		line(out, "flopwatch log %lld shows what the build printed", value_integer(comparison, "job"));

@@ -6,6 +6,7 @@
 
 #include "cli/plain.h"
 #include "cli/value.h"
+#include "core/verdict.h"
 
 int verb_fail(const struct fw_err *err)
 {
@@ -91,7 +92,8 @@ int verb_status_of_verdict(const char *verdict)
 {
 	if (strcmp(verdict, "regression") == 0)
 		return EXIT_REGRESSION;
-	if (strcmp(verdict, "undecided") == 0)
+	bool compares_nothing = verdict_is_absence(verdict_from_name(verdict));
+	if (strcmp(verdict, "undecided") == 0 || compares_nothing)
 		return EXIT_UNDECIDED;
 	if (strcmp(verdict, "failed") == 0 || strcmp(verdict, "rejected") == 0 || strcmp(verdict, "not_comparable") == 0)
 		return EXIT_ERROR;

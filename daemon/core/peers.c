@@ -100,7 +100,7 @@ const char *peers_word(const char *kind, const char *verdict)
 	static const struct {
 		const char *verdict, *word;
 	} beside[] = { { "regression", "slower" }, { "improvement", "faster" }, { "unchanged", "level" },
-		{ "not_comparable", "no_pair" } };
+		{ "not_comparable", "no_pair" }, { "removed", "no_pair" }, { "added", "no_pair" }, { "unsupported", "no_pair" } };
 	for (size_t i = 0; strcmp(kind, "peer") == 0 && i < sizeof beside / sizeof beside[0]; i++)
 		if (strcmp(verdict, beside[i].verdict) == 0)
 			return beside[i].word;

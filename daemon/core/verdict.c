@@ -22,6 +22,9 @@ static const char *const names[] = {
 	[VERDICT_IMPROVEMENT] = "improvement",
 	[VERDICT_UNCHANGED] = "unchanged",
 	[VERDICT_IDENTICAL] = "identical",
+	[VERDICT_REMOVED] = "removed",
+	[VERDICT_ADDED] = "added",
+	[VERDICT_UNSUPPORTED] = "unsupported",
 	[VERDICT_NONE] = "none",
 };
 
@@ -50,6 +53,22 @@ enum verdict verdict_of_class(const char *failure)
 enum verdict verdict_worse(enum verdict a, enum verdict b)
 {
 	return a < b ? a : b;
+}
+
+enum verdict verdict_of_absence(const char *base, const char *target, bool rows)
+{
+	bool base_lacks = strcmp(base, "unsupported") == 0, target_lacks = strcmp(target, "unsupported") == 0;
+
+	if (base_lacks && target_lacks)
+		return VERDICT_UNSUPPORTED;
+	if (base_lacks && !target[0])
+		return VERDICT_ADDED;
+	return target_lacks && !base[0] && rows ? VERDICT_REMOVED : VERDICT_NONE;
+}
+
+bool verdict_is_absence(enum verdict v)
+{
+	return v == VERDICT_REMOVED || v == VERDICT_ADDED || v == VERDICT_UNSUPPORTED;
 }
 
 static void undecided(struct judgement *out, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -10,7 +10,10 @@
 #include "core/flag.h"
 #include "core/stats.h"
 
-/** In the order in which a comparison takes its own verdict: the first that any cell has. */
+/**
+ * In the order in which a comparison takes its own verdict: the first that any cell has. Rows that nothing could be compared in stand
+ * last, so that they never change what the others say; where all are such, the comparison says that, and clears nobody.
+ */
 enum verdict {
 	VERDICT_FAILED,   /* class: build abi unsupported crash wrong oob timeout interrupted */
 	VERDICT_REJECTED, /* the measurement is not believed; class: escaped clock roofline forged, or a trouble of the device */
@@ -19,8 +22,11 @@ enum verdict {
 	VERDICT_NOT_COMPARABLE, /* the base is broken, or the inputs differ */
 	VERDICT_IMPROVEMENT,
 	VERDICT_UNCHANGED,
-	VERDICT_IDENTICAL, /* same module */
-	VERDICT_NONE       /* no cells yet */
+	VERDICT_IDENTICAL,   /* same module */
+	VERDICT_REMOVED,     /* a row that only the base has */
+	VERDICT_ADDED,       /* a row that only the target has, or does */
+	VERDICT_UNSUPPORTED, /* neither side does it */
+	VERDICT_NONE         /* no cells yet */
 };
 
 const char *verdict_name(enum verdict v);
@@ -34,6 +40,14 @@ enum verdict verdict_from_name(const char *name);
 enum verdict verdict_of_class(const char *failure);
 /** First in the order above. */
 enum verdict verdict_worse(enum verdict a, enum verdict b);
+/**
+ * What the classes of both sides' troubles ("" none) say where "unsupported" is all that is wrong: removed, added or unsupported. Else
+ * VERDICT_NONE, also where the target lost what its base does, unless the base's may go: `rows` are those of programs of their own, and
+ * of two providers of which one may do more than the other.
+ */
+enum verdict verdict_of_absence(const char *base, const char *target, bool rows);
+/** Removed, added, unsupported: nothing was compared. */
+bool verdict_is_absence(enum verdict v);
 
 struct judgement {
 	enum verdict verdict;

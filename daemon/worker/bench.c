@@ -108,10 +108,10 @@ void bench_note(struct bench *b, int cell, const char *role, const char *failure
 {
 	int first = cell < 0 ? 0 : cell, last = cell < 0 ? b->n_cells - 1 : cell, side = side_of(role), i;
 
-	/* a further subject: the comparison goes on without it */
+	/* a further subject: the comparison goes on without it; a cell that it does not do is no trouble of the others */
 	for (i = 0; i < b->n_subjects && side < 0; i++)
 		if (strcmp(b->subject[i].role, role) == 0)
-			b->subject[i].dropped = true;
+			b->subject[i].dropped |= cell < 0 || strcmp(failure, "unsupported") != 0;
 	for (i = first; i <= last && side >= 0; i++) {
 		struct bench_trouble *t = &b->cell[i].trouble[side];
 
@@ -249,13 +249,26 @@ const struct bench_trouble *bench_trouble(const struct bench *b, int cell)
 	return outside->failure[0] ? outside : NULL;
 }
 
+/* A row of a program of its own, or a cell of two providers: one side may do more than the other. */
+static bool may_differ(const struct bench *b, int cell)
+{
+	return strcmp(b->cells[cell].decide, "process") == 0 ||
+	       strcmp(b->subject[b->base].provider, b->subject[b->target].provider) != 0;
+}
+
 enum verdict bench_verdict(const struct bench *b, int cell)
 {
 	const struct bench_cell *c = &b->cell[cell];
 	const struct bench_trouble *t = bench_trouble(b, cell);
+	enum verdict absence = VERDICT_NONE;
 
 	if (bench_identical(b))
 		return VERDICT_IDENTICAL;
+	if (t != &c->trouble[BENCH_OUTSIDE])
+		absence =
+			verdict_of_absence(c->trouble[BENCH_BASE].failure, c->trouble[BENCH_TARGET].failure, may_differ(b, cell));
+	if (absence != VERDICT_NONE)
+		return absence;
 	if (t == &c->trouble[BENCH_TARGET])
 		return verdict_of_class(t->failure);
 	if (t == &c->trouble[BENCH_BASE])

@@ -94,7 +94,7 @@ static int status_of(const struct bench *b)
 
 	if (v == VERDICT_REGRESSION)
 		return EXIT_REGRESSION;
-	if (v == VERDICT_UNDECIDED)
+	if (v == VERDICT_UNDECIDED || verdict_is_absence(v))
 		return EXIT_UNDECIDED;
 	return v == VERDICT_FAILED || v == VERDICT_REJECTED || v == VERDICT_NOT_COMPARABLE || v == VERDICT_NONE;
 }

@@ -20,7 +20,7 @@ struct compare_alone_options {
 };
 
 /**
- * Run and print. Returns the exit status: 0 no regression, 3 regression, 7 undecided, 1 a side is broken or could not be measured;
+ * Run and print. Returns the exit status: 0 no regression, 3 regression, 7 undecided or nothing to compare, 1 a side is broken or could not be measured;
  * -1 with `err` when nothing was measured.
  */
 int compare_alone_run(const struct compare_alone_options *o, struct fw_err *err);

@@ -42,7 +42,8 @@ static const char usage[] =
 	"  --json             the result as JSON\n"
 	"  --help, --version\n"
 	"\n"
-	"exit status: 0 done, 1 error, 2 usage; compare: 0 no regression, 3 regression, 7 undecided, 1 a side is broken\n";
+	"exit status: 0 done, 1 error, 2 usage; compare: 0 no regression, 3 regression, 7 undecided or nothing to compare, 1 a "
+	"side is broken\n";
 
 enum option_name {
 	OPT_CACHE = 256,

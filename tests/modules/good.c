@@ -21,6 +21,9 @@
 #ifndef CONFIG /* told as the plan's configuration; device `sim` reads the words SIM_... in it */
 #define CONFIG "NAIVE=1"
 #endif
+#ifndef CANNOT /* a condition on `problem`, which it then does not support */
+#define CANNOT 0
+#endif
 #ifndef MODULE_ABI
 #define MODULE_ABI FW_ABI
 #endif
@@ -247,6 +250,8 @@ static int module_can(const struct fw_problem *problem, char *why, size_t why_si
 		reason = "only bf16";
 	else if (a->headdim > HEADDIM_MAX || a->headdim != a->headdim_v)
 		reason = "only equal head dimensions up to 256";
+	else if (CANNOT)
+		reason = "not this direction";
 	if (!reason)
 		return FW_OK;
 	if (why_size)
