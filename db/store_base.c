@@ -8,12 +8,20 @@
 	"o.id = h.comparison AND g.quick = 0) ORDER BY h.comparison DESC LIMIT :tries) AS w "                                    \
 	"WHERE w.verdict = 'undecided' AND w.target_median_ms IS NOT NULL) = :tries"
 
+/* The module says that it does cell k of comparison c no more, and a person has accepted that of the branch. */
+#define GIVEN_UP                                                                                                                 \
+	"k.failure = 'unsupported' AND EXISTS (SELECT 1 FROM alert a JOIN json_each(a.cells) w WHERE a.repo = c.repo AND "       \
+	"a.branch = c.branch AND a.kind = 'broken' AND a.state = 'accepted' AND a.comparison <= c.id AND "                       \
+	"w.value ->> 'cell' = k.key AND w.value ->> 'suite' = t.name)"
+
 static const char sql_word[] =
-	"SELECT c.base_sha, c.verdict NOT IN ('failed', 'none') AND NOT EXISTS (SELECT 1 FROM cell k WHERE k.comparison = c.id "
+	"SELECT c.base_sha, c.verdict <> 'none' AND (c.verdict <> 'failed' OR EXISTS (SELECT 1 FROM cell k WHERE k.comparison = "
+	"c.id AND k.verdict = 'failed')) AND NOT EXISTS (SELECT 1 FROM cell k WHERE k.comparison = c.id "
 	"AND k.verdict NOT IN ('regression', 'not_comparable', 'improvement', 'unchanged', 'identical', 'removed', 'added', "
 	"'unsupported') "
 	"AND NOT (c.kind = 'selfcheck' AND k.verdict <> 'failed' AND k.failure IN ('', 'device')) "
-	"AND NOT (k.verdict = 'undecided' AND k.target_median_ms IS NOT NULL AND " HOPELESS ")) AS settled "
+	"AND NOT (" GIVEN_UP ") AND NOT (k.verdict = 'undecided' AND k.target_median_ms IS NOT NULL AND " HOPELESS
+	")) AS settled "
 	"FROM comparison c JOIN job j ON j.id = c.job JOIN suite t ON t.id = c.suite WHERE c.repo = :repo AND "
 	"c.target_sha = :sha AND c.branch = :branch AND c.kind IN ('change', 'selfcheck') AND c.base_how <> 'given' AND "
 	"j.quick = 0 AND j.cells_glob = '' AND (:suite = '' OR t.name = :suite) ORDER BY settled DESC, c.id DESC LIMIT 1";

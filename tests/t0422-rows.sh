@@ -80,6 +80,13 @@ echo "$forward_only" >"$tmp/kernels/kernels/flags"
 factor 1.0005 "no backward any more"
 is "what the target does no more is a loss of function" "$(pushed lost)" "done failed: failed 2, unchanged 2"
 is "with its class" "$(sql "SELECT DISTINCT failure FROM cell WHERE verdict = 'failed'")" unsupported
+is "also on main, where somebody is called" "$(pushed main) $(sql "SELECT kind || ' ' || state FROM alert WHERE branch = 'main'")" \
+	"done failed: failed 2, unchanged 2 broken open"
+factor 1.0004 "after the loss"
+is "and the next commit is held against what still did it" "$(pushed main)" "done failed: failed 2, unchanged 2"
+ok "a person accepts it" fw alerts accept "$(sql "SELECT id FROM alert WHERE branch = 'main'")" --reason "the backward is gone for good"
+factor 1.0006 "after that"
+is "then the base is without it, too" "$(pushed main)" "done unchanged: unchanged 2, unsupported 2"
 
 # ---- programs ----
 rows() { # subject, rows: a commit whose program writes them
