@@ -69,6 +69,7 @@ branch kernels full main
 factor 1.0003 "a backward"
 is "what the target alone does is added" "$(pushed full)" "done unchanged: added 2, unchanged 2"
 ok "and nothing to fear" fw wait full
+factor 1.0002 "a backward for main"
 is "also on main" "$(pushed main)" "done unchanged: added 2, unchanged 2"
 factor 1.0004 "after it"
 is "the next one is compared in full" "$(pushed main)" "done unchanged: unchanged 4"
@@ -80,6 +81,7 @@ echo "$forward_only" >"$tmp/kernels/kernels/flags"
 factor 1.0005 "no backward any more"
 is "what the target does no more is a loss of function" "$(pushed lost)" "done failed: failed 2, unchanged 2"
 is "with its class" "$(sql "SELECT DISTINCT failure FROM cell WHERE verdict = 'failed'")" unsupported
+factor 1.0003 "no backward on main"
 is "also on main, where somebody is called" "$(pushed main) $(sql "SELECT kind || ' ' || state FROM alert WHERE branch = 'main'")" \
 	"done failed: failed 2, unchanged 2 broken open"
 factor 1.0004 "after the loss"
