@@ -65,6 +65,16 @@ static bool is_null(const json_t *j, const char *key)
 	return json_is_null(json_object_get(j, key));
 }
 
+static void tell_work(struct result *r, const char *role, int cell, const char *config)
+{
+	struct msg m = { .t = MSG_WORK,
+		.u.work = { .cell = cell, .flops_issued = -1, .bytes_moved = -1, .workspace_bytes = -1 } };
+	snprintf(m.u.work.role, sizeof(m.u.work.role), "%s", role);
+	snprintf(m.u.work.provider, sizeof(m.u.work.provider), "hopper");
+	snprintf(m.u.work.config, sizeof(m.u.work.config), "%s", config);
+	fixture_add(r, &m);
+}
+
 static void every_promised_key_is_there(void **state)
 {
 	struct fixture *f = *state;
@@ -76,6 +86,8 @@ static void every_promised_key_is_there(void **state)
 	ok(store_commit_put(f->db, f->repo, &c, &err));
 	struct result *r = fixture_result(f, "feature/x", 1, 2, 4);
 	fixture_measured(r, shift);
+	tell_work(r, "base", 0, "BLOCK_M=128 STAGES=2");
+	tell_work(r, "target", 0, "BLOCK_M=64 \"STAGES\"=3");
 	json_t *j = body_of(f, judged(f, r), &body);
 	assert_int_equal(number(j, "id"), 1);
 	assert_string_equal(text(j, "repo"), "kernels");
@@ -116,6 +128,10 @@ static void every_promised_key_is_there(void **state)
 	double flops = number(slow, "flops_useful");
 	assert_true(fabs(number(b, "tflops") / (flops / number(b, "median_ms") * 1e-9) - 1) < 1e-5);
 	assert_true(number(t, "tflops") < number(b, "tflops"));
+	assert_string_equal(text(b, "provider"), "hopper");
+	assert_string_equal(text(b, "configuration"), "BLOCK_M=128 STAGES=2");
+	assert_string_equal(text(t, "configuration"), "BLOCK_M=64 \"STAGES\"=3");
+	assert_true(is_null(json_object_get(json_array_get(cells, 1), "base"), "configuration"));
 	const json_t *phases = json_object_get(slow, "phases");
 	assert_int_equal(json_array_size(phases), 2);
 	assert_string_equal(text(json_array_get(phases, 0), "phase"), "prepare"); /* in the order of running */

@@ -143,6 +143,27 @@ static void test_comparison(void **state)
 	assert_null(strstr(text, "nan"));
 }
 
+#define RAN(config)         "{\"median_ms\":1.7,\"provider\":\"hopper\",\"configuration\":\"" config "\"}"
+#define SIDES(base, target) "\"verdict\":\"unchanged\",\"base\":" base ",\"target\":" target
+
+/* How kernels ran: each way once, and a change names both sides. */
+static void test_configurations(void **state)
+{
+	(void)state;
+	report(HEAD "\"verdict\":\"unchanged\",\"cells\":[" CELL(
+		"dense", "forward", "d/full", SIDES(RAN("M=128"), RAN("M=128"))) "," CELL("dense", "forward", "d/causal",
+		SIDES(RAN("M=128"), RAN("M=64 \\u001b"))) "," CELL("dense", "backward", "d/full",
+		SIDES(RAN("M=128"), RAN("M=128"))) "," CELL("dense", "backward", "d/causal",
+		SIDES(RAN("M=128"), RAN("M=64 \\u001b"))) "," CELL("dense", "forward", "d/varlen",
+		SIDES("{\"provider\":\"cudnn\",\"configuration\":\"E=3\"}", RAN("M=128"))) "," CELL("dense", "forward", "d/none",
+		"\"verdict\":\"failed\",\"base\":null,\"target\":{}") "]}");
+	assert_non_null(strstr(text, "\nconfiguration: M=128 in 2 cells\n"));
+	assert_non_null(strstr(text, "\nconfiguration: M=128 -> M=64 \\x1b in 2 cells, first d/causal/forward\n"));
+	assert_non_null(strstr(text, "\nconfiguration: cudnn E=3 -> hopper M=128 in 1 cell, first d/varlen/forward\n"));
+	const char *last = strstr(text, "configuration: cudnn");
+	assert_null(strstr(last + 1, "configuration:"));
+}
+
 static void test_identical(void **state)
 {
 	(void)state;
@@ -194,6 +215,7 @@ int main(void)
 		cmocka_unit_test(test_hostile_cell),
 		cmocka_unit_test(test_plain_lines),
 		cmocka_unit_test(test_comparison),
+		cmocka_unit_test(test_configurations),
 		cmocka_unit_test(test_identical),
 		cmocka_unit_test(test_hostile_comparison),
 		cmocka_unit_test(test_values),

@@ -165,6 +165,10 @@ static void csv_row(void *arg, const struct view_cell *row)
 	emit_csv(out, row->failure);
 	buf_putc(out, ',');
 	emit_csv(out, row->reason);
+	buf_putc(out, ',');
+	emit_csv(out, t->n < t->c->n_cells ? t->c->cell[t->n].base_config : "");
+	buf_putc(out, ',');
+	emit_csv(out, t->n < t->c->n_cells ? t->c->cell[t->n].target_config : "");
 	csv_peers(t, t->n++);
 	buf_puts(out, "\r\n");
 }
@@ -173,7 +177,8 @@ static void csv_head(struct csv *t)
 {
 	static const char *const columns[] = { "pct", "ci_low_pct", "ci_high_pct", "basis" };
 	buf_puts(t->out, "cell,verdict,base_median_ms,target_median_ms,base_tflops,target_tflops,change_pct,ci_low_pct,"
-			 "ci_high_pct,mde_pct,threshold_pct,launches,samples,borderline,tail,failure,reason");
+			 "ci_high_pct,mde_pct,threshold_pct,launches,samples,borderline,tail,failure,reason,base_configuration,"
+			 "target_configuration");
 	for (int i = 0; i < t->n_peers; i++)
 		for (size_t k = 0; k < sizeof columns / sizeof columns[0]; k++) {
 			buf_puts(t->out, ",of_"); /* a provider's name holds nothing that a table would read */

@@ -71,6 +71,12 @@ static void cell_line(void *arg, const struct view_cell *row)
 		buf_puts(out, ": ");
 		plain(out, row->reason);
 	}
+	if (n < review->c->n_cells && comparison_is_reconfigured(&review->c->cell[n])) {
+		buf_puts(out, "; configuration: ");
+		plain(out, review->c->cell[n].base_config);
+		buf_puts(out, " → ");
+		plain(out, review->c->cell[n].target_config);
+	}
 	buf_puts(out, " |\n");
 }
 

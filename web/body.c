@@ -18,6 +18,7 @@
 #include "db/store_result.h"
 #include "db/store_view.h"
 #include "web/branch.h"
+#include "web/ran.h"
 
 enum { BODY_MAX = 8 << 20, PHASES_MAX = 32 };
 
@@ -236,12 +237,14 @@ static void write_figures(struct jsonw *j, const struct figures *f)
 
 /* ---- cells ----------------------------------------------------------------------------------------------------------- */
 
-static void write_side(struct jsonw *j, const char *key, double median_ms, double tflops)
+static void write_side(struct jsonw *j, const char *key, double median_ms, double tflops, const struct ran *ran, int side)
 {
 	jsonw_key(j, key);
 	jsonw_object(j);
 	jsonw_kv_figure(j, "median_ms", median_ms);
 	jsonw_kv_figure(j, "tflops", tflops);
+	text_or_null(j, "provider", ran->provider[side]);
+	text_or_null(j, "configuration", ran->config[side]);
 	jsonw_object_end(j);
 }
 
@@ -351,7 +354,8 @@ static void write_cell(void *arg, const struct view_cell *c)
 	struct body *b = arg;
 	struct jsonw *j = &b->j;
 	struct figures f = no_figures;
-	if (b->failed || view_metrics(b->db, "cell", c->id, take_metric, &f, b->err)) {
+	struct ran ran;
+	if (b->failed || view_metrics(b->db, "cell", c->id, take_metric, &f, b->err) || ran_read(b->db, c->id, &ran, b->err)) {
 		b->failed = -1;
 		return;
 	}
@@ -373,8 +377,8 @@ static void write_cell(void *arg, const struct view_cell *c)
 	}
 	jsonw_kv_figure(j, "flops_useful", c->flops);
 	jsonw_kv_figure(j, "threshold_pct", c->threshold_pct);
-	write_side(j, "base", c->base_median_ms, c->base_tflops);
-	write_side(j, "target", c->target_median_ms, c->target_tflops);
+	write_side(j, "base", c->base_median_ms, c->base_tflops, &ran, RAN_BASE);
+	write_side(j, "target", c->target_median_ms, c->target_tflops, &ran, RAN_TARGET);
 	jsonw_kv_figure(j, "change_pct", c->change_pct);
 	jsonw_kv_figure(j, "ci_low_pct", c->ci_low_pct);
 	jsonw_kv_figure(j, "ci_high_pct", c->ci_high_pct);

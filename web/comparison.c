@@ -40,9 +40,11 @@ const char *comparison_text(const json_t *object, const char *key)
 	}
 
 static const struct jsonr_field cell_base[] = { CELL("median_ms", JSONR_NUMBER, base_ms),
-	CELL("tflops", JSONR_NUMBER, base_tflops), LAST };
+	CELL("tflops", JSONR_NUMBER, base_tflops), CELL("provider", JSONR_TEXT, base_provider),
+	CELL("configuration", JSONR_TEXT, base_config), LAST };
 static const struct jsonr_field cell_target[] = { CELL("median_ms", JSONR_NUMBER, target_ms),
-	CELL("tflops", JSONR_NUMBER, target_tflops), LAST };
+	CELL("tflops", JSONR_NUMBER, target_tflops), CELL("provider", JSONR_TEXT, target_provider),
+	CELL("configuration", JSONR_TEXT, target_config), LAST };
 static const struct jsonr_field cell_clock[] = { CELL("base_mhz", JSONR_NUMBER, base_mhz),
 	CELL("target_mhz", JSONR_NUMBER, target_mhz), LAST };
 #define PEER(name, as, member)                                                                                                   \
@@ -104,6 +106,10 @@ static const struct comparison_cell no_cell = { .key = "",
 	.failure = "",
 	.reason = "",
 	.flags = "",
+	.base_provider = "",
+	.target_provider = "",
+	.base_config = "",
+	.target_config = "",
 	.sparsity_ratio = NAN,
 	.threshold_pct = NAN,
 	.base_ms = NAN,
@@ -257,6 +263,12 @@ void comparison_free(struct comparison *c)
 double comparison_peak_pct(const struct comparison *c, double tflops, double mhz)
 {
 	return 100 * tflops / derive_peak_tflops(c->chip, c->cores, mhz);
+}
+
+bool comparison_is_reconfigured(const struct comparison_cell *cell)
+{
+	return *cell->base_config && *cell->target_config && strcmp(cell->base_provider, cell->target_provider) == 0 &&
+	       strcmp(cell->base_config, cell->target_config) != 0;
 }
 
 const char *comparison_cause(struct comparison_cell *cell)

@@ -32,7 +32,8 @@ struct comparison_cell {
 	json_t *json;           /* all of it, once it was opened */
 	int n;                  /* place in the suite */
 	const char *key, *verdict, *group, *mask, *direction, *failure, *reason;
-	const char *flags; /* words with spaces between */
+	const char *flags;                                                         /* words with spaces between */
+	const char *base_provider, *target_provider, *base_config, *target_config; /* that ran, and how */
 	int seqlen, block, launches, samples;
 	double sparsity_ratio, threshold_pct, base_ms, target_ms, base_tflops, target_tflops;
 	double change_pct, ci_low_pct, ci_high_pct, mde_pct, base_mhz, target_mhz, blocks_kept;
@@ -80,6 +81,9 @@ const char *comparison_text(const json_t *object, const char *key);
 
 /** Useful TFLOP/s of the target against the peak at the clock it ran at. Units: percent; NAN unknown. */
 double comparison_peak_pct(const struct comparison *c, double tflops, double mhz);
+
+/** Whether one provider ran both sides, in configurations that it told and that differ. */
+bool comparison_is_reconfigured(const struct comparison_cell *cell);
 
 /**
  * The phase that moved: its own interval leaves out 0 and it covers at least half of the cell's change. NULL: none can be named.

@@ -248,6 +248,13 @@ static void verdict(struct buf *out, const char *kind, const struct comparison_c
 		emit_text(out, cell->failure);
 	}
 	flags(out, cell);
+	if (comparison_is_reconfigured(cell)) {
+		emit_raw(out, "<span class=why>configuration: ");
+		emit_text(out, cell->base_config);
+		emit_raw(out, " \u2192 ");
+		emit_text(out, cell->target_config);
+		emit_raw(out, "</span>");
+	}
 	if (*cell->reason) {
 		emit_raw(out, "<span class=why>");
 		emit_text(out, cell->reason);

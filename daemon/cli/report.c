@@ -239,6 +239,47 @@ static void tell_absences(const json_t *cells, FILE *out)
 		line(out, "not compared: %s", text);
 }
 
+/* Whether two cells ran alike: equal providers and configurations on both sides. */
+static bool ran_alike(const json_t *a, const json_t *b)
+{
+	static const char *const sides[] = { "base", "target" }, *const keys[] = { "provider", "configuration" };
+	for (int i = 0; i < 4; i++) {
+		const json_t *x = json_object_get(a, sides[i / 2]), *y = json_object_get(b, sides[i / 2]);
+		if (strcmp(value_text(x, keys[i % 2]), value_text(y, keys[i % 2])) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* How kernels ran, each way once; a change names both sides. */
+static void configurations(const json_t *cells, FILE *out)
+{
+	size_t i, k;
+	json_t *cell, *other;
+	json_array_foreach(cells, i, cell)
+	{
+		const json_t *base = json_object_get(cell, "base"), *target = json_object_get(cell, "target");
+		const char *was = value_text(base, "configuration"), *is = value_text(target, "configuration");
+		bool apart = strcmp(value_text(base, "provider"), value_text(target, "provider")) != 0, told = false;
+		size_t alike = 0;
+		json_array_foreach(cells, k, other)
+		{
+			bool same = ran_alike(cell, other);
+			told = told || (same && k < i);
+			alike += same;
+		}
+		if (told || !*is)
+			continue;
+		if (!*was || (!apart && strcmp(was, is) == 0))
+			line(out, "configuration: %s in %zu cell%s", is, alike, alike == 1 ? "" : "s");
+		else
+			line(out, "configuration: %s%s%s -> %s%s%s in %zu cell%s, first %s",
+				apart ? value_text(base, "provider") : "", apart ? " " : "", was,
+				apart ? value_text(target, "provider") : "", apart ? " " : "", is, alike, alike == 1 ? "" : "s",
+				value_text(cell, "cell"));
+	}
+}
+
 /* What is worth a warning although nobody is called: beside a peer being slower is not. */
 static bool is_trouble(const json_t *cell)
 {
@@ -268,6 +309,7 @@ void report_comparison(const json_t *comparison, FILE *out)
 	fputc('\n', out);
 	line(out, "%lld launches, device held %.1f s%s%s", value_integer(comparison, "launches"), isnan(gpu_s) ? 0 : gpu_s,
 		*isolation ? ", isolation " : "", isolation);
+	configurations(cells, out);
 	bool build = false;
 	json_array_foreach(cells, i, cell)
 	{
