@@ -261,7 +261,8 @@ int view_cells(struct db *db, int64_t comparison, view_cell_fn *each, void *arg,
 		"SELECT id, n, key, group_, mask, direction, input_sha, verdict, failure, reason, seqlen, block, sparsity_ratio, "
 		"flops, "
 		"threshold_pct, m, m_raw, se, beta, launches, samples, base_median_ms, target_median_ms, change_pct, ci_low_pct, "
-		"ci_high_pct, mde_pct, borderline, tail, flags, series, decided_by, decided_m, m_code, se_clock FROM cell WHERE comparison = "
+		"ci_high_pct, mde_pct, borderline, tail, flags, series, decided_by, decided_m, m_code, se_clock FROM cell WHERE "
+		"comparison = "
 		":comparison ORDER BY n",
 		err);
 	if (!s)

@@ -233,7 +233,8 @@ static void moved(const struct samples *s, int trials, bool learned, double time
 		double beta = beta_of(&s->cell[i]);
 		for (int t = 0; t < trials; t++) {
 			double time = log1p(time_pct / 100);
-			struct plant plant = all ? (struct plant){ 0, -time } : (struct plant){ time, rule.clock.usual * noise_normal(&dice) };
+			struct plant plant =
+				all ? (struct plant){ 0, -time } : (struct plant){ time, rule.clock.usual * noise_normal(&dice) };
 			struct outcome o = compare(&s->cell[i], &plant, all ? -1 : beta, true, learned);
 			double truth = plant.time + (all ? -1 : beta) * plant.clock;
 			count(&tally[kind_of(&s->cell[i])], &o, truth, truth - beta * plant.clock);
@@ -261,8 +262,8 @@ static void real_memset(void)
 			p[l] = samples_pairs(&c->launch[l], 1, true);
 		stats_launches(&rule, p, n, e, &beta);
 		stats_combine(&rule, e, n, &all);
-		printf("bench cover.memset.%s flopwatch %.2f pct (%.2f to %.2f; the code %.2f, pairs as they are %.2f)\n", c->name,
-			stats_change_pct(all.m), stats_change_pct(all.ci_high), stats_change_pct(all.ci_low),
+		printf("bench cover.memset.%s flopwatch %.2f pct (%.2f to %.2f; the code %.2f, pairs as they are %.2f)\n",
+			c->name, stats_change_pct(all.m), stats_change_pct(all.ci_high), stats_change_pct(all.ci_low),
 			stats_change_pct(all.m_code), stats_change_pct(all.m_raw));
 	}
 }

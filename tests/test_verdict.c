@@ -149,6 +149,37 @@ static void quick_is_a_look(void **state)
 	assert_non_null(strstr(j.reason, "quick look"));
 }
 
+/* A row shows one interval; its reason speaks of the same change and of what a decision still lacks. */
+static void reasons_have_no_interval(void **state)
+{
+	struct judgement j;
+	struct rule r;
+	char change[32];
+
+	(void)state;
+	rule_default(&r, 20);
+	for (double m = -0.01; m < 0.06; m += 0.0025)
+		for (int n = 1; n <= 11; n++) {
+			struct launch_estimate e[12];
+			for (int i = 0; i < n; i++)
+				e[i] = (struct launch_estimate){ .set = 1, .n = 16, .d = m + (i % 2 ? 0.02 : -0.02), .q = 1e-6 };
+			verdict_judge(&r, 1.5, false, e, n, &j);
+			if (j.verdict != VERDICT_UNDECIDED)
+				continue;
+			assert_null(strstr(j.reason, ".."));
+			snprintf(change, sizeof change, "; %.2f %% lies ", stats_change_pct(j.all.m));
+			if (strstr(j.reason, "points"))
+				assert_non_null(strstr(j.reason, change));
+		}
+	judge(&r, 1, 0.02, 0, 0, &j);
+	assert_non_null(strstr(j.reason,
+		"1 of at most 12 launches; -1.98 % lies 0.48 points from -1.50 %, and at this scatter a decision takes 0.8"));
+	judge(&r, 3, 0.04, 0, 0, &j);
+	assert_string_equal(j.reason, "3 of at most 12 launches; a regression takes 4");
+	judge(&r, 4, 0.04, 2, 0.02, &j);
+	assert_non_null(strstr(j.reason, "confirming set: 2 of at most 12 launches; -1.98 % lies 0.48 points from -1.50 %, and"));
+}
+
 static void scatter_is_no_verdict(void **state)
 {
 	struct launch_estimate e[12];
@@ -300,6 +331,7 @@ int main(void)
 		cmocka_unit_test(one_set),
 		cmocka_unit_test(two_sets),
 		cmocka_unit_test(quick_is_a_look),
+		cmocka_unit_test(reasons_have_no_interval),
 		cmocka_unit_test(scatter_is_no_verdict),
 		cmocka_unit_test(precision_while_budget_lasts),
 		cmocka_unit_test(identical_builds_raise_no_alarm),

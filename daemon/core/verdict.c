@@ -87,25 +87,47 @@ static const char *plural(int n)
 	return n == 1 ? "" : "es";
 }
 
+/* The margin of a decision is wider than the 95 % interval that a cell shows, so it is told as what is missing, never as a second interval. */
+static void explain_distance(double theta, const struct estimate *e, struct judgement *out, const char *how_many)
+{
+	double margin = e->margin, change = stats_change_pct(e->m), limit = stats_change_pct(theta);
+
+	undecided(out, "%s; %.2f %% lies %.2f points from %.2f %%, and at this scatter a decision takes %.2f", how_many, change,
+		fabs(change - limit), limit, fabs(stats_change_pct(e->m + (e->m > theta ? -margin : margin)) - change));
+}
+
+/* More launches are wanted: of what. */
+static void explain_more(const struct rule *r, double theta, const char *which, const struct estimate *e, struct judgement *out)
+{
+	char how_many[64];
+
+	snprintf(how_many, sizeof how_many, "%s%d of at most %d launches", which, e->launches, r->launches_max);
+	if (fabs(e->m - theta) <= e->margin)
+		explain_distance(theta, e, out, how_many);
+	else if (e->launches < r->launches_regression_min)
+		undecided(out, "%s; a regression takes %d", how_many, r->launches_regression_min);
+	else
+		undecided(out, "%s; fewer than three in four of them show half of the loss", how_many);
+}
+
 /* No decision from the launches of one set: why, and whether more of them would help. */
 static void explain_open(
 	const struct rule *r, double theta, int set, enum decision d, const struct estimate *e, struct judgement *out)
 {
-	double low = stats_change_pct(e->m + e->margin), high = stats_change_pct(e->m - e->margin);
-	double limit = stats_change_pct(theta);
 	const char *which = set == 2 ? "confirming set: " : "";
+	char look[64];
 
-	if (e->launches == 0)
+	if (e->launches == 0) {
 		undecided(out, "%snot measured yet", which);
-	else if (d == DECISION_MORE)
-		undecided(out, "%s%d of at most %d launches; change %.2f..%.2f %% has not settled against %.2f %%", which,
-			e->launches, r->launches_max, low, high, limit);
-	else if (r->launches_max < r->launches_regression_min)
-		undecided(out, "a quick look of %d launch%s; change %.2f..%.2f %% is not clear of %.2f %%", e->launches,
-			plural(e->launches), low, high, limit);
-	else
+	} else if (d == DECISION_MORE) {
+		explain_more(r, theta, which, e, out);
+	} else if (r->launches_max < r->launches_regression_min) {
+		snprintf(look, sizeof look, "a quick look of %d launch%s", e->launches, plural(e->launches));
+		explain_distance(theta, e, out, look);
+	} else {
 		undecided(out, "%slaunches scatter too much: standard error %.2f %% after %d launches, %.2f %% is allowed", which,
 			100 * e->se, e->launches, 100 * r->se_max);
+	}
 	if (d == DECISION_MORE)
 		out->want_set = set;
 }
