@@ -84,10 +84,40 @@ static void kernels_are_compared_one_by_one(void **state)
 	answer_free(&a);
 }
 
+/* One figure for one change: the quotient of the medians stands beside it only with what it is. */
+static void a_change_explains_itself(void **state)
+{
+	struct run *run = *state;
+	struct fixture *f = run->f;
+	ok(db_begin(f->db, &err));
+	int64_t id = fixture_comparison(f, "main", 0xa1, 0xb1, VERDICT_REGRESSION, 6000);
+	fixture_cell(f, id, 0, CELL, 0.031, VERDICT_REGRESSION);
+	ok(store_comparison_verdict(f->db, id, VERDICT_REGRESSION, &err));
+	ok(body_store(f->db, id, &err));
+	ok(db_commit(f->db, &err));
+	struct answer a = get(run, "/comparisons/1");
+	const char *times = strstr(a.body, "<h3>Throughput</h3>"), *end = times ? strstr(times, "</table>") : NULL;
+	assert_non_null(end);
+	int judged = 0;
+	for (const char *at = times; (at = strstr(at, "3.05")) && at < end; at++)
+		judged++;
+	assert_int_equal(judged, 2); /* of the time and of the useful throughput */
+	const char *quotient = strstr(times, "3.01");
+	assert_true(quotient && quotient > end);
+	assert_non_null(strstr(end, "The change is the middle of paired ratios, each call beside its neighbour of the other "
+				    "side; the quotient of the "
+				    "two medians reads "));
+	answer_free(&a);
+	a = get(run, "/api/v1/comparisons/1.md");
+	assert_non_null(strstr(a.body, "Changes are the middle of paired ratios, not the quotient of the medians beside them."));
+	answer_free(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(kernels_are_compared_one_by_one, run_setup, run_teardown),
+		cmocka_unit_test_setup_teardown(a_change_explains_itself, run_setup, run_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

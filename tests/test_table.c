@@ -140,6 +140,8 @@ static void test_comparison(void **state)
 	/* a phase that explains less than half of the loss is not named */
 	assert_non_null(strstr(text, "WARNING d/varlen/forward lost 2.26 % TFLOP/s (threshold 1.50 %)\n"));
 	assert_null(strstr(text, "WARNING d/causal"));
+	/* -2.26 stands beside medians whose quotient is -2.29 */
+	assert_non_null(strstr(text, "\nchanges are the middle of paired ratios, not the quotient of the medians beside them\n"));
 	assert_null(strstr(text, "nan"));
 }
 
@@ -160,6 +162,7 @@ static void test_configurations(void **state)
 	assert_non_null(strstr(text, "\nconfiguration: M=128 in 2 cells\n"));
 	assert_non_null(strstr(text, "\nconfiguration: M=128 -> M=64 \\x1b in 2 cells, first d/causal/forward\n"));
 	assert_non_null(strstr(text, "\nconfiguration: cudnn E=3 -> hopper M=128 in 1 cell, first d/varlen/forward\n"));
+	assert_null(strstr(text, "paired ratios")); /* there is no change to explain */
 	const char *last = strstr(text, "configuration: cudnn");
 	assert_null(strstr(last + 1, "configuration:"));
 }

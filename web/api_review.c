@@ -20,6 +20,7 @@ struct review {
 	struct buf *out;
 	const struct comparison *c;
 	int n, left_out, n_peers;
+	bool apart; /* a change reads otherwise than its medians */
 	const char *peer[COMPARISON_PEERS_MAX];
 };
 
@@ -42,6 +43,7 @@ static void cell_line(void *arg, const struct view_cell *row)
 		review->left_out++;
 		return;
 	}
+	review->apart = review->apart || (n < review->c->n_cells && comparison_is_paired_apart(&review->c->cell[n]));
 	buf_puts(out, "| `");
 	buf_puts(out, row->key);
 	buf_puts(out, "` | ");
@@ -134,6 +136,9 @@ void api_comparison_md(void *arg, struct http_request *r, struct http_response *
 		answer_error(r, response, &err);
 		return;
 	}
+	if (review.apart)
+		buf_puts(&response->body,
+			"\nChanges are the middle of paired ratios, not the quotient of the medians beside them.\n");
 	if (review.left_out)
 		buf_printf(&response->body, "\n%d more cells: /comparisons/%lld\n", review.left_out, (long long)id);
 }

@@ -70,9 +70,10 @@ static void times(struct buf *out, const struct comparison *c, const struct comp
 	double peak_target = comparison_peak_pct(c, cell->target_tflops, cell->target_mhz);
 	emit_raw(out, "<div><h3>Throughput</h3>");
 	layout_table(out, 4, columns);
-	pair_row(out, time_of_series(comparison_text(cell->json, "series")), "ms", cell->base_ms, cell->target_ms,
-		derive_change_pct(cell->base_ms, cell->target_ms), "", "not timed");
-	pair_row(out, "useful", "TFLOP/s", cell->base_tflops, cell->target_tflops, NAN, "%.1f",
+	double change = isfinite(cell->change_pct) ? cell->change_pct : derive_change_pct(cell->base_ms, cell->target_ms);
+	pair_row(out, time_of_series(comparison_text(cell->json, "series")), "ms", cell->base_ms, cell->target_ms, change, "",
+		"not timed");
+	pair_row(out, "useful", "TFLOP/s", cell->base_tflops, cell->target_tflops, change, "%.1f",
 		"its FLOPs or times are not known");
 	pair_row(out, "issued", "TFLOP/s", rate(issued_base, cell->base_ms, 1e12), rate(issued_target, cell->target_ms, 1e12),
 		NAN, "%.1f", "the module does not count them");
@@ -96,6 +97,13 @@ static void times(struct buf *out, const struct comparison *c, const struct comp
 	pair_row(out, "workspace", "MB", of_side(cell, "workspace", "base_bytes") / 1e6,
 		of_side(cell, "workspace", "target_bytes") / 1e6, NAN, "", "not said");
 	layout_table_end(out);
+	if (comparison_is_paired_apart(cell)) {
+		emit_raw(out, "<p><small>The change is the middle of paired ratios, each call beside its neighbour of the other "
+			      "side; the quotient "
+			      "of the two medians reads ");
+		layout_signed(out, derive_change_pct(cell->base_ms, cell->target_ms), 2);
+		emit_raw(out, "\u00a0%.</small></p>");
+	}
 }
 
 /* Long cells have few whole calls, and a loss of those is shown without a flag. */

@@ -169,7 +169,10 @@ static void head(struct buf *out, const struct comparison *c, const struct shape
 	} columns[] = {
 		{ "Case", "case", "", "" },
 		{ "Verdict", "verdict", "", "" },
-		{ "Change", "change", "n", "of throughput; negative is slower" },
+		{ "Change", "change", "n",
+			"of throughput, the middle of paired ratios: the quotient of the two medians may read a little "
+			"otherwise; negative is "
+			"slower" },
 		{ "95 % interval", "", "w", "dashed: the threshold; the axis is the same in all tables of this page" },
 		{ "Sees from", "", "n w", "the smallest loss that these launches would have called" },
 		{ "Base ms", "base", "n w", "" },

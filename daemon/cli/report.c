@@ -239,6 +239,23 @@ static void tell_absences(const json_t *cells, FILE *out)
 		line(out, "not compared: %s", text);
 }
 
+/* A change beside medians whose quotient reads otherwise wants a word. */
+static void explain_changes(const json_t *cells, FILE *out)
+{
+	size_t i;
+	json_t *cell;
+	json_array_foreach(cells, i, cell)
+	{
+		double base_ms = value_number(json_object_get(cell, "base"), "median_ms"),
+		       target_ms = value_number(json_object_get(cell, "target"), "median_ms"),
+		       apart = 100 * (base_ms / target_ms - 1) - value_number(cell, "change_pct");
+		if (isfinite(apart) && fabs(apart) >= 0.005) {
+			line(out, "changes are the middle of paired ratios, not the quotient of the medians beside them");
+			return;
+		}
+	}
+}
+
 /* Whether two cells ran alike: equal providers and configurations on both sides. */
 static bool ran_alike(const json_t *a, const json_t *b)
 {
@@ -309,6 +326,7 @@ void report_comparison(const json_t *comparison, FILE *out)
 	fputc('\n', out);
 	line(out, "%lld launches, device held %.1f s%s%s", value_integer(comparison, "launches"), isnan(gpu_s) ? 0 : gpu_s,
 		*isolation ? ", isolation " : "", isolation);
+	explain_changes(cells, out);
 	configurations(cells, out);
 	bool build = false;
 	json_array_foreach(cells, i, cell)

@@ -140,6 +140,21 @@ static void warning(const struct bench *b, int cell, struct buf *out)
 	}
 }
 
+/* A change beside medians whose quotient reads otherwise wants a word. */
+static void explain_changes(const struct bench *b, struct buf *out)
+{
+	struct figures f;
+	int i;
+
+	for (i = 0; i < b->n_cells; i++) {
+		figures_of(b, i, &f);
+		if (!f.measured || fabs(100 * (f.base_ms / f.target_ms - 1) - f.change_pct) < 0.005)
+			continue;
+		buf_puts(out, "changes are the middle of paired ratios, not the quotient of the medians beside them\n");
+		return;
+	}
+}
+
 static int flush(struct buf *text, FILE *out)
 {
 	int status = text->failed || fwrite(text->data, 1, text->len, out) != text->len || fflush(out) != 0 ? -1 : 0;
@@ -162,6 +177,7 @@ int report_text(const struct bench *b, const char *suite, FILE *out)
 	buf_printf(&text, "%s: %s, suite %s, %d cells, %d launches, device held %.1f s of %.1f s, isolation %s\n",
 		verdict_name(report_verdict(b)), b->device.name, suite, b->n_cells, b->launches, b->gpu_s,
 		(double)clock_mono_ns() * 1e-9 - b->started_s, sandbox_isolation(b->sandbox));
+	explain_changes(b, &text);
 	for (i = 0; i < b->n_cells; i++)
 		warning(b, i, &text);
 	return flush(&text, out);
