@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/stats.h"
 #include "db/store_view.h"
 #include "web/answer.h"
 #include "web/api.h"
@@ -169,6 +170,9 @@ static void csv_row(void *arg, const struct view_cell *row)
 	emit_csv(out, t->n < t->c->n_cells ? t->c->cell[t->n].base_config : "");
 	buf_putc(out, ',');
 	emit_csv(out, t->n < t->c->n_cells ? t->c->cell[t->n].target_config : "");
+	double code_pct = isfinite(row->m_code) ? stats_change_pct(row->m_code) : NAN;
+	csv_number(out, code_pct);
+	csv_number(out, row->change_pct - code_pct);
 	csv_peers(t, t->n++);
 	buf_puts(out, "\r\n");
 }
@@ -178,7 +182,7 @@ static void csv_head(struct csv *t)
 	static const char *const columns[] = { "pct", "ci_low_pct", "ci_high_pct", "basis" };
 	buf_puts(t->out, "cell,verdict,base_median_ms,target_median_ms,base_tflops,target_tflops,change_pct,ci_low_pct,"
 			 "ci_high_pct,mde_pct,threshold_pct,launches,samples,borderline,tail,failure,reason,base_configuration,"
-			 "target_configuration");
+			 "target_configuration,code_pct,clock_pct");
 	for (int i = 0; i < t->n_peers; i++)
 		for (size_t k = 0; k < sizeof columns / sizeof columns[0]; k++) {
 			buf_puts(t->out, ",of_"); /* a provider's name holds nothing that a table would read */

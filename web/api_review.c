@@ -3,7 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/explain.h"
+#include "core/flag.h"
 #include "core/peers.h"
+#include "core/stats.h"
 #include "db/store_view.h"
 #include "web/answer.h"
 #include "web/api.h"
@@ -69,6 +72,13 @@ static void cell_line(void *arg, const struct view_cell *row)
 		buf_puts(out, ", borderline");
 	if (row->tail)
 		buf_puts(out, ", tail");
+	if (flag_parse(row->flags) & FLAG_CLOCK) {
+		double code_pct = stats_change_pct(row->m_code);
+		char parts[EXPLAIN_SIZE];
+		explain_parts(code_pct, row->change_pct - code_pct, parts);
+		buf_puts(out, ": ");
+		plain(out, parts);
+	}
 	if (*row->reason) {
 		buf_puts(out, ": ");
 		plain(out, row->reason);

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/jsonw.h"
+#include "core/explain.h"
 #include "core/standing.h"
 #include "db/store_peer.h"
 #include "db/store_repo.h"
@@ -196,6 +197,10 @@ static void write_sustained(struct jsonw *j, const struct figures *f)
 	jsonw_kv_figure(j, "target_mhz", f->sustained.target_mhz);
 	jsonw_kv_figure(j, "base_j", f->sustained.base_j);
 	jsonw_kv_figure(j, "target_j", f->sustained.target_j);
+	char why[EXPLAIN_SIZE];
+	explain_bursts(&(struct burst_side){ f->sustained.base_ms, f->sustained.base_mhz, f->sustained.base_j },
+		&(struct burst_side){ f->sustained.target_ms, f->sustained.target_mhz, f->sustained.target_j }, why);
+	text_or_null(j, "why", why);
 	jsonw_object_end(j);
 }
 
@@ -347,6 +352,13 @@ static void write_parts(struct jsonw *j, const struct view_cell *c)
 	jsonw_kv_figure(j, "code_pct", code_pct);
 	jsonw_kv_figure(j, "clock_pct", c->change_pct - code_pct);
 	jsonw_kv_figure(j, "clock_se_pct", 100 * c->se_clock);
+	if (flag_parse(c->flags) & FLAG_CLOCK) {
+		char text[EXPLAIN_SIZE];
+		explain_parts(code_pct, c->change_pct - code_pct, text);
+		jsonw_kv_string(j, "parts", text);
+	} else {
+		jsonw_kv_null(j, "parts");
+	}
 }
 
 static void write_cell(void *arg, const struct view_cell *c)

@@ -441,6 +441,16 @@ static void commands(struct buf *out, const struct comparison *c, const struct c
 	buf_fini(&capture);
 }
 
+static void in_words(struct buf *out, const char *before, const char *text)
+{
+	if (!*text)
+		return;
+	emit_raw(out, "<p>");
+	emit_text(out, before);
+	emit_text(out, text);
+	emit_raw(out, ".</p>");
+}
+
 static void how_sure(struct buf *out, const struct comparison_cell *cell)
 {
 	if (!isfinite(cell->change_pct))
@@ -453,6 +463,7 @@ static void how_sure(struct buf *out, const struct comparison_cell *cell)
 	layout_signed(out, cell->ci_high_pct, 2);
 	emit_rawf(out, ", threshold %.3g %%, sees losses from %.2f %%; %d launches, %d pairs.</p>", cell->threshold_pct,
 		cell->mde_pct, cell->launches, cell->samples);
+	in_words(out, "Of that ", comparison_text(cell->json, "parts"));
 	const json_t *bursts = json_object_get(cell->json, "sustained");
 	if (!json_is_object(bursts))
 		return;
@@ -463,6 +474,7 @@ static void how_sure(struct buf *out, const struct comparison_cell *cell)
 	emit_raw(out, " \u2026 ");
 	layout_signed(out, comparison_number(bursts, "ci_high_pct"), 2);
 	emit_raw(out, ".</p>");
+	in_words(out, "", comparison_text(bursts, "why"));
 }
 
 int comparison_detail(void *arg, struct buf *out, const struct comparison *c, struct comparison_cell *cell, struct fw_err *err)

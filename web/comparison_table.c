@@ -231,7 +231,7 @@ static void flags(struct buf *out, const struct comparison_cell *cell)
 		{ "sustained", "slower in bursts", "back to back, at the clock that each side's own power draw allows, it lost" },
 		{ "call", "slower from the host", "a call from an idle stream, host time included, became slower" },
 		{ "enqueue", "enqueue costs more", "the host works longer to start it" },
-		{ "clock", "raw change differs", "without taking the clocks out, the change is another one" },
+		{ "clock", "moves the clock", "a part of the change is what it does to the clock: open the row" },
 	};
 	for (const char *word = cell->flags; *word; word += strspn(word, " ")) {
 		size_t len = strcspn(word, " ");

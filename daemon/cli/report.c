@@ -182,15 +182,17 @@ static void warning(const json_t *cell, FILE *out)
 {
 	const char *verdict = value_text(cell, "verdict"), *reason = value_text(cell, "reason"), *name = value_text(cell, "cell");
 	const char *failure = value_text(cell, "failure");
+	const json_t *bursts = json_object_get(cell, "sustained");
+	const char *parts = value_text(cell, "parts"), *why = value_text(bursts, "why");
 	char phase[128];
 	worst_phase(cell, phase, sizeof phase);
 	if (has_flag(cell, "sustained"))
-		line(out, "WARNING %s lost %.2f %% TFLOP/s once clocks settle under its power draw (at equal clocks %+.2f %%)",
-			name, -value_number(json_object_get(cell, "sustained"), "change_pct"), value_number(cell, "change_pct"));
+		line(out, "WARNING %s lost %.2f %% TFLOP/s once clocks settle under its power draw (in pairs %+.2f %%)%s%s", name,
+			-value_number(bursts, "change_pct"), value_number(cell, "change_pct"), *why ? ": " : "", why);
 	else if (strcmp(verdict, "regression") == 0)
-		line(out, "WARNING %s lost %.2f %% TFLOP/s (threshold %.2f %%)%s%s", name, -value_number(cell, "change_pct"),
+		line(out, "WARNING %s lost %.2f %% TFLOP/s (threshold %.2f %%)%s%s%s%s", name, -value_number(cell, "change_pct"),
 			value_number(cell, "threshold_pct"), phase,
-			json_is_true(json_object_get(cell, "borderline")) ? ", borderline" : "");
+			json_is_true(json_object_get(cell, "borderline")) ? ", borderline" : "", *parts ? ": " : "", parts);
 	else if (strcmp(verdict, "failed") == 0 || strcmp(verdict, "rejected") == 0 || strcmp(verdict, "not_comparable") == 0)
 		line(out, "WARNING %s %s: %s%s%s", name, verdict, failure, *reason && *failure ? ": " : "", reason);
 	else if (strcmp(verdict, "undecided") == 0)

@@ -228,6 +228,7 @@ static void cell_json(const struct bench *b, int cell, struct jsonw *j)
 	number(j, "change_pct", f.measured, f.change_pct);
 	number(j, "ci_low_pct", f.measured, f.low_pct);
 	number(j, "ci_high_pct", f.measured, f.high_pct);
+	number(j, "code_pct", f.measured, stats_change_pct(c->judgement.all.m_code));
 	number(j, "change_raw_pct", f.measured, stats_change_pct(c->judgement.all.m_raw));
 	number(j, "sustained_pct", c->n_bursts > 0, stats_change_pct(c->sustained.all.m));
 	number(j, "mde_pct", f.measured, c->judgement.mde_pct);

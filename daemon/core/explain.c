@@ -1,0 +1,40 @@
+/* explain.c - figures into sentences. */
+#include "core/explain.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#define CLOCK_SAME 0.005 /* of a clock */
+#define POWER_SAME 0.03  /* of a power: the driver's counter is no finer */
+
+void explain_parts(double code_pct, double clock_pct, char out[EXPLAIN_SIZE])
+{
+	int higher = clock_pct > 0;
+	const char *does = higher == (code_pct > 0) ? "adds to it" : higher ? "gives some back" : "takes some of it";
+
+	snprintf(out, EXPLAIN_SIZE, "the code %+.2f %%, a clock %.2f %% %s %s", code_pct, fabs(clock_pct),
+		higher ? "higher" : "lower", does);
+}
+
+static double watts(const struct burst_side *s)
+{
+	return s->joules > 0 && s->ms > 0 ? 1000 * s->joules / s->ms : 0;
+}
+
+void explain_bursts(const struct burst_side *base, const struct burst_side *target, char out[EXPLAIN_SIZE])
+{
+	double base_w = watts(base), target_w = watts(target);
+
+	out[0] = '\0';
+	if (!(base->mhz > 0) || !(target->mhz > 0) || fabs(target->mhz / base->mhz - 1) < CLOCK_SAME)
+		return;
+	int used = snprintf(out, EXPLAIN_SIZE, "the clock settles at %.0f MHz instead of %.0f", target->mhz, base->mhz);
+
+	if (!(base_w > 0) || !(target_w > 0))
+		return;
+	if (fabs(target_w / base_w - 1) < POWER_SAME)
+		snprintf(out + used, EXPLAIN_SIZE - (size_t)used, ", at equal power (%.0f W)", target_w);
+	else
+		snprintf(out + used, EXPLAIN_SIZE - (size_t)used, ", at %.0f W instead of %.0f", target_w, base_w);
+}

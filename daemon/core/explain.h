@@ -1,0 +1,26 @@
+/**
+ * explain.h - why a change is as large as it is, in words that page, command line and API share. Pure.
+ */
+#ifndef CORE_EXPLAIN_H
+#define CORE_EXPLAIN_H
+
+enum { EXPLAIN_SIZE = 160 };
+
+/**
+ * The two parts of a change in wall time: "the code -7.10 %, a clock 0.80 % higher gives some back".
+ * Units: percent of throughput; what the code does at equal clocks, and the points that the clock adds. Shape: out[EXPLAIN_SIZE].
+ */
+void explain_parts(double code_pct, double clock_pct, char out[EXPLAIN_SIZE]);
+
+/** One side in bursts. Units: ms a call, MHz, J a call; 0 or NAN: not known. */
+struct burst_side {
+	double ms, mhz, joules;
+};
+
+/**
+ * What each side settles at under its own power draw: "the clock settles at 1420 MHz instead of 1620, at equal power (690 W)". "" where
+ * clocks are not known or lie within 0.5 % of each other.
+ */
+void explain_bursts(const struct burst_side *base, const struct burst_side *target, char out[EXPLAIN_SIZE]);
+
+#endif

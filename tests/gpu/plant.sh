@@ -1,0 +1,34 @@
+#!/bin/bash
+# Change the CUDA kernels of a checkout as a branch might, so that what the verdict says can be held against what is known:
+#   memset   O is set to zero before each forward kernel: more traffic, less power, so a higher clock
+#   tail     every tenth forward call sets O to zero 16 times: the typical call is as before
+#   evict    K and V are loaded as evicted first from L2: pairs see little, a GPU at its power limit settles at a lower clock
+# Usage: plant.sh CHECKOUT memset|tail|evict
+set -eu
+hopper=$1/kernels/attention/hopper
+
+# FILE SED-SCRIPT PATTERN: the edit has to leave a line that matches.
+edit() {
+	sed -i "$2" "$1"
+	grep -q "$3" "$1" || {
+		echo "plant.sh: $1 is not as it was: no line like $3" >&2
+		exit 1
+	}
+}
+
+zero='cudaMemsetAsync(job->o.data, 0, (size_t)job->total_q * job->nhq * job->headdim * 2, stream)'
+case "$2" in
+memset)
+	edit "$hopper/v2_provider.cu" "s|^\t\treturn v2_forward(wide, stream);|\t{\n\t\tconst cudaError_t zeroed = $zero;\n\t\treturn zeroed == cudaSuccess ? v2_forward(wide, stream) : zeroed;\n\t}|" cudaMemsetAsync
+	;;
+tail)
+	edit "$hopper/v2_provider.cu" "s|^\t\treturn v2_forward(wide, stream);|\t{\n\t\tstatic unsigned calls;\n\t\tcudaError_t zeroed = cudaSuccess;\n\t\tif (++calls % 10 == 0)\n\t\t\tfor (int i = 0; i < 16 \&\& zeroed == cudaSuccess; i++)\n\t\t\t\tzeroed = $zero;\n\t\treturn zeroed == cudaSuccess ? v2_forward(wide, stream) : zeroed;\n\t}|" 'calls % 10'
+	;;
+evict)
+	edit "$hopper/v2_walk.h" 's/head, SM90_EVICT_LAST);/head, SM90_EVICT_FIRST);/' 'head, SM90_EVICT_FIRST'
+	;;
+*)
+	echo "plant.sh: memset, tail or evict, not $2" >&2
+	exit 2
+	;;
+esac

@@ -1,0 +1,54 @@
+/* Sentences about the parts of a change, and about what bursts settle at. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "core/explain.h"
+
+static void parts_of_a_change(void **state)
+{
+	char text[EXPLAIN_SIZE];
+
+	(void)state;
+	explain_parts(-7.1, 0.8, text);
+	assert_string_equal(text, "the code -7.10 %, a clock 0.80 % higher gives some back");
+	explain_parts(-0.2, -2, text);
+	assert_string_equal(text, "the code -0.20 %, a clock 2.00 % lower adds to it");
+	explain_parts(5, -1.5, text);
+	assert_string_equal(text, "the code +5.00 %, a clock 1.50 % lower takes some of it");
+	explain_parts(5, 1.5, text);
+	assert_string_equal(text, "the code +5.00 %, a clock 1.50 % higher adds to it");
+}
+
+static void what_bursts_settle_at(void **state)
+{
+	const struct burst_side base = { 3.4, 1620, 2.346 }, hungry = { 3.9, 1420, 2.695 }, lazy = { 3.4, 1740, 1.7 },
+				same = { 3.4, 1622, 2.346 }, blind = { 3.4, NAN, 0 }, unmetered = { 3.9, 1420, NAN };
+	char text[EXPLAIN_SIZE];
+
+	(void)state;
+	explain_bursts(&base, &hungry, text);
+	assert_string_equal(text, "the clock settles at 1420 MHz instead of 1620, at equal power (691 W)");
+	explain_bursts(&base, &lazy, text);
+	assert_string_equal(text, "the clock settles at 1740 MHz instead of 1620, at 500 W instead of 690");
+	explain_bursts(&base, &unmetered, text);
+	assert_string_equal(text, "the clock settles at 1420 MHz instead of 1620");
+	explain_bursts(&base, &same, text);
+	assert_string_equal(text, "");
+	explain_bursts(&base, &blind, text);
+	assert_string_equal(text, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(parts_of_a_change),
+		cmocka_unit_test(what_bursts_settle_at),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
