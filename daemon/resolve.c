@@ -307,9 +307,11 @@ static struct gitread_base *take_base(struct resolve *r, const struct buf *out, 
 static void have_ancestors(void *arg, const struct buf *out, const struct fw_err *failed)
 {
 	struct resolve *r = arg;
-	r->ancestors = take_base(r, out, failed);
-	if (r->ancestors)
-		choose_ancestor(r);
+	struct gitread_base *b = take_base(r, out, failed);
+	if (!b) /* and `r` is no more */
+		return;
+	r->ancestors = b;
+	choose_ancestor(r);
 }
 
 static void have_merge_base(void *arg, const struct buf *out, const struct fw_err *failed)
@@ -344,8 +346,12 @@ static void ask_base(struct resolve *r)
 		refuse(r, &err);
 		return;
 	}
-	const char *args[12] = { "base", "--repo", r->repo_path, "--target", r->job.target_sha, "--first-parents", parents };
-	int n = 7;
+	const char *args[12] = { "base", "--repo", r->repo_path, "--target", r->job.target_sha };
+	int n = 5;
+	if (is_upstream || !r->job.branch[0]) {
+		args[n++] = "--first-parents";
+		args[n++] = parents;
+	}
 	if (!is_upstream) {
 		args[n++] = "--upstream";
 		args[n++] = upstream;

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <malloc.h>
+
 #include "gitrepo.h"
 
 #include "base/clock.h"
@@ -42,6 +44,8 @@ static int64_t repo_id;
 static inline int fixture_setup(void **state)
 {
 	char path[PATH_MAX + 32];
+	mallopt(M_MMAP_THRESHOLD,
+		4096); /* larger blocks become mappings of their own, in which a use after free is a fault at once */
 	if (gitrepo_setup(state) != 0)
 		return -1;
 	log_open("test", LOG_ERROR - 1); /* what goes wrong here is meant to */

@@ -59,6 +59,17 @@ fails "a short hash is not taken" 1 "$git_" base --repo co --target "${third:0:1
 fails "a revision expression is not taken" 1 "$git_" base --repo co --target 'main^{tree}' --upstream main
 fails "a tree is no commit" 1 "$git_" base --repo co --target "$(git -C co rev-parse main:)" --upstream main
 
+quiet git clone -q --bare --depth 1 --no-single-branch "file://$tmp/co" shallow.git
+fails "base of main in a clone of depth 1" 1 "$git_" base --repo shallow.git --target "$second" --first-parents 5
+like "says what it is, where, and what to do" "$out" "^flopwatch-git: shallow.git is a shallow clone, which ends at commit ${second:0:12}; complete it with .git fetch --unshallow.\$"
+fails "base of a branch there" 1 "$git_" base --repo shallow.git --target "$third" --upstream main
+like "says so too" "$out" "shallow.git is a shallow clone, in which ${third:0:12} and ${second:0:12} have no common ancestor; complete"
+ok "a log ends with the clone" "$git_" log --repo shallow.git --from "$third" --first-parent
+is "without an error" "$(j .commit)" "$third"
+quiet git -C shallow.git fetch -q --depth 2 origin main
+ok "with the parent at hand" "$git_" base --repo shallow.git --target "$second" --first-parents 5
+is "it is the base" "$(j '.first_parents|join(" ")')" "$first"
+
 ok "tree" "$git_" tree --repo co --commit "$second" --blob .flopwatch.yaml --blob nope --blob kernels/a --oid kernels --oid kernels/a --oid '' --oid nope
 is "commit, parent, time" "$(j '.commit,.parents[0],.committed_at_ms' | tr '\n' ' ')" "$second $first 1700000000000 "
 is "tree" "$(j .tree)" "$(git -C co rev-parse "$second:")"

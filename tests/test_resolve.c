@@ -325,6 +325,25 @@ static void test_jobs_that_end_here(void **state)
 	assert_string_equal(err.text, "repository other is not configured any more");
 }
 
+/* What git says of the base ends the job, not the daemon. */
+static void test_a_base_that_git_cannot_find(void **state)
+{
+	(void)state;
+	char one[65], two[65], url[PATH_MAX + 16];
+	fixture_commit("1", "first", one);
+	fixture_commit("2", "second", two);
+	snprintf(url, sizeof url, "file://%.400s/w", gitrepo_root);
+	GIT(".", "clone", "-q", "--bare", "--depth", "1", url, "shallow");
+	snprintf(config->repo[0].url, sizeof config->repo[0].url, "%.400s/shallow", gitrepo_root);
+	struct store_job j = job_for("main", two);
+	struct resolve_answer *a = resolve(&j);
+	assert_string_equal(a->state, "failed");
+	assert_non_null(strstr(a->why, "is a shallow clone, which ends at commit"));
+	GIT("shallow", "update-ref", "refs/heads/topic", two);
+	j = job_for("topic", two); /* its own base: nothing of the history is needed */
+	expect_base(&j, two, "merge-base", "change");
+}
+
 static void test_cancelling_at_any_step(void **state)
 {
 	(void)state;
@@ -360,6 +379,7 @@ int main(void)
 		CASE(test_a_base_without_inputs_is_replaced),
 		CASE(test_suites),
 		CASE(test_jobs_that_end_here),
+		CASE(test_a_base_that_git_cannot_find),
 		CASE(test_cancelling_at_any_step),
 	};
 	return cmocka_run_group_tests_name("resolve", tests, NULL, NULL);

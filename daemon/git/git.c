@@ -1,11 +1,13 @@
 /* git.c - the only file that knows libgit2 (1.5 and later); see git.h. */
 #include "git/git.h"
 
+#include <fcntl.h>
 #include <git2.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { HEX_DIGITS = 40, HEADS_LEN = 11 /* of "refs/heads/" */ };
 
@@ -335,6 +337,31 @@ out:
 
 /* ---- commits ---- */
 
+#define COMPLETE "complete it with `git fetch --unshallow`"
+
+int git_repo_whole(struct git_repo *r, const char *sha, struct fw_err *err)
+{
+	struct buf path, ends;
+	int fd, status = 0;
+
+	if (git_repository_is_shallow(r->lib) != 1)
+		return 0;
+	buf_init(&path, 8192);
+	buf_init(&ends, 64 << 20);
+	buf_printf(&path, "%s/shallow", git_repository_commondir(r->lib));
+	fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0 || buf_read_fd(&ends, fd) < 0)
+		status = err_sys(err, "read %s", path.data);
+	else if (strstr(ends.data, sha))
+		status = err_set(
+			err, ERR_UNSUPPORTED, "%s is a shallow clone, which ends at commit %.12s; " COMPLETE, r->path, sha);
+	if (fd >= 0)
+		close(fd);
+	buf_fini(&path);
+	buf_fini(&ends);
+	return status;
+}
+
 int git_repo_merge_base(struct git_repo *r, const char *a, const char *b, char *sha, struct fw_err *err)
 {
 	git_commit *one = NULL, *two = NULL;
@@ -344,6 +371,11 @@ int git_repo_merge_base(struct git_repo *r, const char *a, const char *b, char *
 	if (look_up_commit(r, a, &one, err) < 0 || look_up_commit(r, b, &two, err) < 0)
 		goto out;
 	rc = git_merge_base(&base, r->lib, git_commit_id(one), git_commit_id(two));
+	if (rc < 0 && git_repository_is_shallow(r->lib) == 1) {
+		err_set(err, ERR_UNSUPPORTED,
+			"%s is a shallow clone, in which %.12s and %.12s have no common ancestor; " COMPLETE, r->path, a, b);
+		goto out;
+	}
 	if (rc < 0 && rc != GIT_ENOTFOUND) {
 		fail(err, rc, "find the common ancestor of %s and %s", a, b);
 		goto out;
@@ -395,8 +427,36 @@ int git_repo_commit(struct git_repo *r, const char *sha, struct git_commit_info 
 	return 0;
 }
 
-int git_repo_log(struct git_repo *r, const char *from, int count, bool first_parent,
-	int (*each)(void *arg, const char *sha, struct fw_err *err), void *arg, struct fw_err *err)
+/* The chain itself: a walk in order would read the whole history before its first commit, and fail where a shallow one ends. */
+static int log_first_parents(struct git_repo *r, git_commit *from, int count, git_log_fn *each, void *arg, struct fw_err *err)
+{
+	git_commit *at = NULL, *next;
+	char sha[GIT_HEX];
+	int n, rc = git_commit_dup(&at, from), status = 0;
+
+	for (n = 0; rc == 0 && status == 0 && n < count; n++) {
+		format_oid(sha, git_commit_id(at));
+		status = each(arg, sha, err);
+		if (!git_commit_parentcount(at))
+			break;
+		rc = git_commit_parent(&next, at, 0);
+		if (rc == GIT_ENOTFOUND && git_repository_is_shallow(r->lib) == 1) {
+			rc = 0;
+			break;
+		}
+		if (rc == 0) {
+			git_commit_free(at);
+			at = next;
+		}
+	}
+	if (rc < 0)
+		status = fail(err, rc, "walk from %s", git_oid_tostr_s(git_commit_id(from)));
+	git_commit_free(at);
+	return status;
+}
+
+int git_repo_log(
+	struct git_repo *r, const char *from, int count, bool first_parent, git_log_fn *each, void *arg, struct fw_err *err)
 {
 	git_revwalk *walk = NULL;
 	git_commit *start;
@@ -406,9 +466,13 @@ int git_repo_log(struct git_repo *r, const char *from, int count, bool first_par
 
 	if (look_up_commit(r, from, &start, err) < 0)
 		return -1;
+	if (first_parent) {
+		status = log_first_parents(r, start, count, each, arg, err);
+		git_commit_free(start);
+		return status;
+	}
 	if ((rc = git_revwalk_new(&walk, r->lib)) < 0 || (rc = git_revwalk_push(walk, git_commit_id(start))) < 0 ||
-		(rc = git_revwalk_sorting(walk, GIT_SORT_TOPOLOGICAL | GIT_SORT_TIME)) < 0 ||
-		(first_parent && (rc = git_revwalk_simplify_first_parent(walk)) < 0)) {
+		(rc = git_revwalk_sorting(walk, GIT_SORT_TOPOLOGICAL | GIT_SORT_TIME)) < 0) {
 		fail(err, rc, "walk from %s", from);
 		goto out;
 	}

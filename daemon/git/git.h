@@ -39,8 +39,11 @@ int git_repo_fetch(struct git_repo *r, const char *url, const char *ssh_key, str
 
 /** Commit of refs/heads/`branch`. Shape: sha[GIT_HEX]. Err: ERR_NOT_FOUND. */
 int git_repo_branch(struct git_repo *r, const char *branch, char *sha, struct fw_err *err);
-/** Best common ancestor; "" when there is none. */
+/** Best common ancestor; "" when there is none. Err: ERR_UNSUPPORTED there may be one beyond the end of a shallow repository. */
 int git_repo_merge_base(struct git_repo *r, const char *a, const char *b, char *sha, struct fw_err *err);
+
+/** Err: ERR_UNSUPPORTED, what to do, where the repository is shallow and ends at this commit: its parents are not there. */
+int git_repo_whole(struct git_repo *r, const char *sha, struct fw_err *err);
 
 struct git_commit_info {
 	char sha[GIT_HEX], tree[GIT_HEX];
@@ -52,9 +55,11 @@ struct git_commit_info {
 void git_commit_info_fini(struct git_commit_info *c);
 /** Own: on success `out` ends in git_commit_info_fini. Err: ERR_NOT_FOUND for an unknown hash. */
 int git_repo_commit(struct git_repo *r, const char *sha, struct git_commit_info *out, struct fw_err *err);
-/** Hashes of at most `count` commits from `from` on, newest first. */
-int git_repo_log(struct git_repo *r, const char *from, int count, bool first_parent,
-	int (*each)(void *arg, const char *sha, struct fw_err *err), void *arg, struct fw_err *err);
+/** A commit's hash. Nonzero ends the list, as an error. */
+typedef int git_log_fn(void *arg, const char *sha, struct fw_err *err);
+/** Hashes of at most `count` commits from `from` on, newest first. First parents of a shallow repository end where it does. */
+int git_repo_log(
+	struct git_repo *r, const char *from, int count, bool first_parent, git_log_fn *each, void *arg, struct fw_err *err);
 
 enum git_kind { GIT_KIND_TREE, GIT_KIND_BLOB, GIT_KIND_EXECUTABLE, GIT_KIND_LINK, GIT_KIND_SUBMODULE };
 struct git_item {

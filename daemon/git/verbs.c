@@ -115,6 +115,7 @@ int verb_fetch(const struct verb_args *a, struct fw_err *err)
 struct parents {
 	struct jsonw *json;
 	const char *not_this;
+	int n;
 };
 
 static int add_parent(void *arg, const char *sha, struct fw_err *err)
@@ -122,8 +123,10 @@ static int add_parent(void *arg, const char *sha, struct fw_err *err)
 	struct parents *p = arg;
 
 	(void)err;
-	if (strcmp(sha, p->not_this) != 0)
+	if (strcmp(sha, p->not_this) != 0) {
 		jsonw_string(p->json, sha);
+		p->n++;
+	}
 	return 0;
 }
 
@@ -182,6 +185,9 @@ static int base_body(struct git_repo *repo, const struct verb_args *a, struct bu
 	jsonw_key(&j, "first_parents");
 	jsonw_array(&j);
 	if (a->first_parents > 0 && git_repo_log(repo, a->target, a->first_parents + 1, true, add_parent, &parents, err) < 0)
+		return -1;
+	if (a->first_parents > 0 && !parents.n && (!*base || strcmp(base, a->target) == 0) &&
+		git_repo_whole(repo, a->target, err) < 0)
 		return -1;
 	jsonw_array_end(&j);
 	jsonw_object_end(&j);
