@@ -52,8 +52,7 @@ static void ended(void *arg, const struct buf *out, const struct fw_err *failed)
 	b->state = failed ? FAILED : WHOLE;
 	if (failed) {
 		b->why = *failed;
-		if (strcmp(out->data, err_name(ERR_FULL)) == 0)
-			b->why.code = ERR_FULL;
+		b->why.code = strcmp(out->data, err_name(ERR_FULL)) == 0 ? ERR_FULL : ERR_IO;
 		log_error("backup", "err=%s", log_quote(failed->text));
 		discard(b);
 	}

@@ -18,7 +18,7 @@
 #include "gitread.h"
 #include "watch.h"
 
-enum { LOG_BYTES_MAX = 4 << 20, LOG_DEADLINE_MS = 60000, CULPRITS_BYTES_MAX = 1 << 20, AGAIN_MS = 30000 };
+enum { LOG_BYTES_MAX = 4 << 20, LOG_DEADLINE_MS = 60000, CULPRITS_BYTES_MAX = 1 << 20, AGAIN_MS = 5000 };
 
 struct bisects {
 	struct loop *loop;
@@ -236,7 +236,9 @@ static void on_log(void *arg, const struct buf *out, const struct fw_err *failed
 	struct fw_err err = { 0 };
 	struct listing l = { .b = b, .commit = calloc(BISECT_COMMITS_MAX, sizeof *l.commit) };
 	b->errand = NULL;
+	bool wait = failed && failed->code != ERR_NOT_FOUND && failed->code != ERR_INVALID; /* the commits are not to blame */
 	int read = !l.commit ? err_set(&err, ERR_INTERNAL, "out of memory for commits")
+		   : wait    ? err_set(&err, failed->code, "%s", failed->text)
 		   : failed  ? 0
 			     : gitread_log(out, list_commit, &l, &err);
 	if (read != 0) {

@@ -1,6 +1,7 @@
 /* capture.c - short errands (git verbs, deliveries) that must not hold up the loop. */
 #include "capture.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -50,6 +51,25 @@ static int memory_file_of(const struct buf *in, struct fw_err *err)
 	return fd;
 }
 
+/* By these a program ends itself; every other signal came from outside. */
+static bool is_crash(int signal)
+{
+	static const int crashes[] = { SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL, SIGSYS, SIGTRAP, SIGXFSZ };
+	for (size_t i = 0; i < sizeof crashes / sizeof crashes[0]; i++)
+		if (signal == crashes[i])
+			return true;
+	return false;
+}
+
+static enum err_code code_of(const struct proc_exit *how)
+{
+	if (how->timed_out)
+		return ERR_TIMEOUT;
+	if (how->signal)
+		return is_crash(how->signal) ? ERR_INTERNAL : ERR_BUSY;
+	return how->status == PROC_EXIT_GONE ? ERR_NOT_FOUND : how->status == PROC_EXIT_AGAIN ? ERR_BUSY : ERR_INVALID;
+}
+
 /* The last line is the one that says why: programs of ours print exactly one, and their own name in front tells a reader nothing. */
 static void last_line(struct buf *text, struct fw_err *err, const char *program, const struct proc_exit *how)
 {
@@ -65,9 +85,11 @@ static void last_line(struct buf *text, struct fw_err *err, const char *program,
 	if (how->timed_out)
 		err_set(err, ERR_TIMEOUT, "%s %s", program, ended);
 	else if (!*line)
-		err_set(err, ERR_IO, "%s: %s", program, ended);
+		err_set(err, code_of(how), "%s: %s", program, ended);
+	else if (how->signal)
+		err_set(err, code_of(how), "%s: %s; it said: %.800s", program, ended, line);
 	else
-		err_set(err, ERR_IO, "%s", line);
+		err_set(err, code_of(how), "%s", line);
 }
 
 static void ended(void *arg, const struct proc_exit *how)
@@ -80,7 +102,7 @@ static void ended(void *arg, const struct proc_exit *how)
 	if (c->out_fd >= 0 && (lseek(c->out_fd, 0, SEEK_SET) < 0 || buf_read_fd(&out, c->out_fd) != 0))
 		err_sys(&failed, "cannot read what %s printed", c->program);
 	if (out.failed || out.len > c->out_max)
-		err_set(&failed, ERR_FULL, "%s printed more than %zu bytes", c->program, c->out_max);
+		err_set(&failed, ERR_INVALID, "%s printed more than %zu bytes", c->program, c->out_max);
 	if (how->status != 0) {
 		if (lseek(c->errors_fd, 0, SEEK_SET) == 0)
 			(void)buf_read_fd(&errors, c->errors_fd); /* what can be read is enough */

@@ -204,7 +204,7 @@ int gitread_encode(const char *name, char *out, size_t size, struct fw_err *err)
 	struct buf text;
 	buf_init(&text, size - 1);
 	percent_encode(&text, name, strlen(name), "-._~/");
-	int result = text.failed ? err_set(err, ERR_FULL, "the branch name is longer than %zu bytes when encoded", size) : 0;
+	int result = text.failed ? err_set(err, ERR_INVALID, "the branch name is longer than %zu bytes when encoded", size) : 0;
 	snprintf(out, size, "%s", text.data);
 	buf_fini(&text);
 	return result;

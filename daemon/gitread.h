@@ -49,7 +49,7 @@ struct gitread_base {
 };
 int gitread_base(const struct buf *out, struct gitread_base *base, struct fw_err *err);
 
-/** Percent-encode a branch name as flopwatch-git writes it. Shape: out[size]. Err: ERR_FULL it does not fit. */
+/** Percent-encode a branch name as flopwatch-git writes it. Shape: out[size]. Err: ERR_INVALID it does not fit. */
 int gitread_encode(const char *name, char *out, size_t size, struct fw_err *err);
 
 #endif

@@ -2,6 +2,7 @@
 #include "ledger.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/jsonw.h"
@@ -112,6 +113,17 @@ int ledger_release(struct ledger *g, const struct store_job *job, const char *wh
 	if (db_changes(g->db) != 1)
 		return err_set(err, ERR_CONFLICT, "job %lld has ended already", (long long)job->id);
 	return tell_state(g, job, "queued", why, now_ms, err);
+}
+
+int ledger_wait(struct ledger *g, const struct store_job *job, const char *why, int64_t now_ms, struct fw_err *err)
+{
+	if (!strcmp(job->state_why, why))
+		return 0;
+	log_warning("job.wait", "job=%lld repo=%s err=%s", (long long)job->id, log_quote(job->repo_name), log_quote(why));
+	return store_job_state(g->db, job->id, "queued", why, now_ms, err) != 0 ||
+			       tell_state(g, job, "queued", why, now_ms, err) != 0
+		       ? -1
+		       : 0;
 }
 
 int ledger_move_now(struct ledger *g, const struct store_job *job, enum jobstate to, const char *why, struct fw_err *err)

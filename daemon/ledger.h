@@ -35,6 +35,8 @@ int ledger_move(
 	struct ledger *g, const struct store_job *job, enum jobstate to, const char *why, int64_t now_ms, struct fw_err *err);
 /** Back to queued without counting the attempt. */
 int ledger_release(struct ledger *g, const struct store_job *job, const char *why, int64_t now_ms, struct fw_err *err);
+/** A queued job waits for something of ours; told once, however often it is tried. */
+int ledger_wait(struct ledger *g, const struct store_job *job, const char *why, int64_t now_ms, struct fw_err *err);
 /** Event `kind` with {"job","repo","branch","commit"} and, where not NULL, "state" and "why". */
 int ledger_tell(struct ledger *g, const struct store_job *job, const char *kind, const char *state, const char *why,
 	int64_t now_ms, struct fw_err *err);

@@ -18,7 +18,11 @@
 #include "status.h"
 #include "web/site.h"
 
-enum { RESOLVES_MAX = 4, LOOK_AGAIN_MS = 30000 };
+enum {
+	RESOLVES_MAX = 4,
+	LOOK_AGAIN_FIRST_MS = 1000 /* doubled while it does not help, */,
+	LOOK_AGAIN_MOST_MS = 30000 /* up to here */
+};
 static const unsigned long long disk_free_min_bytes = 64ull << 20;
 
 struct queue;
@@ -40,6 +44,8 @@ struct queue {
 	struct errand errand[RESOLVES_MAX];
 	int64_t resolved_to; /* jobs up to this id were looked at */
 	struct loop_source *again, *turn;
+	int64_t pause_ms; /* before the next look at what failed; 0: nothing has lately */
+	char held[512];   /* repositories that cannot be read now, as a JSON array */
 	bool is_draining, is_full;
 	void (*drained)(void *arg);
 	void *drained_arg;
@@ -54,6 +60,7 @@ static void look_again(void *arg)
 	struct queue *q = arg;
 	q->again = NULL;
 	q->resolved_to = 0;
+	snprintf(q->held, sizeof q->held, "[]");
 	queue_wake(q);
 }
 
@@ -61,8 +68,29 @@ static void look_again(void *arg)
 static void arrange_again(struct queue *q)
 {
 	struct fw_err err = { 0 };
-	if (!q->again && loop_after(q->loop, LOOK_AGAIN_MS, look_again, q, &q->again, &err) != 0)
+	if (q->again)
+		return;
+	q->pause_ms = !q->pause_ms                           ? LOOK_AGAIN_FIRST_MS
+		      : 2 * q->pause_ms < LOOK_AGAIN_MOST_MS ? 2 * q->pause_ms
+							     : LOOK_AGAIN_MOST_MS;
+	if (loop_after(q->loop, q->pause_ms, look_again, q, &q->again, &err) != 0)
 		log_error("queue.timer", "err=%s", log_quote(err.text));
+}
+
+static void hold(void *arg, int64_t repo)
+{
+	struct queue *q = arg;
+	size_t n = strlen(q->held) - 1;
+	char more[24];
+	int len = snprintf(more, sizeof more, "%s%lld]", n > 1 ? "," : "", (long long)repo);
+	if (n + (size_t)len < sizeof q->held) /* else it is tried in vain */
+		memcpy(q->held + n, more, (size_t)len + 1);
+	arrange_again(q);
+}
+
+static const char *held(void *arg)
+{
+	return ((struct queue *)arg)->held;
 }
 
 static void complain(struct queue *q, const char *event, const struct fw_err *err)
@@ -152,11 +180,14 @@ static int write_answer(
 	struct queue *q, const struct store_job *job, struct resolve_answer *a, struct judge_outcome *outcome, struct fw_err *err)
 {
 	int64_t now = clock_utc_ms();
+	bool is_ours = a->again && !(a->crashed && !strcmp(job->state_why, a->why));
+	if (is_ours)
+		return ledger_wait(&q->ledger, job, a->why, now, err);
 	if (store_commits(q, job, a, err) != 0)
 		return -1;
 	if (a->note[0] && store_job_log(q->ledger.db, job->id, now, a->note, err) != 0)
 		return -1;
-	if (plan_news(q->ledger.db, q->config, job, a, now, err) != 0)
+	if (!a->again && plan_news(q->ledger.db, q->config, job, a, now, err) != 0)
 		return -1;
 	if (a->state[0]) {
 		enum jobstate to = jobstate_next(JOBSTATE_QUEUED, end_of(a->state));
@@ -178,11 +209,11 @@ static void on_answer(void *arg, struct resolve_answer *a)
 	bool identical = !a->state[0] && a->plan.identical;
 	e->resolve = NULL;
 	e->job.id = 0;
-	if (a->again) {
-		log_warning("job.wait", "job=%lld err=%s", (long long)job.id, log_quote(a->why));
+	if (a->again)
 		arrange_again(q);
-	} else if (ledger_begin(&q->ledger, &err) != 0 ||
-		   ledger_end(&q->ledger, write_answer(q, &job, a, &outcome, &err), &err) != 0) {
+	else
+		q->pause_ms = 0;
+	if (ledger_begin(&q->ledger, &err) != 0 || ledger_end(&q->ledger, write_answer(q, &job, a, &outcome, &err), &err) != 0) {
 		if (err.code != ERR_CONFLICT) /* else it has ended meanwhile: superseded, or cancelled */
 			complain(q, "job.resolve", &err);
 	} else if (identical) {
@@ -308,7 +339,8 @@ int queue_start(struct loop *l, struct config *c, struct db *db, void (*on_event
 	q->loop = l;
 	q->config = c;
 	q->ledger = (struct ledger){ .db = db, .config = c, .on_event = on_event, .arg = arg };
-	q->host = (struct slot_host){ l, c, &q->ledger, q, slot_changed, device_is_taken };
+	q->host = (struct slot_host){ l, c, &q->ledger, q, slot_changed, device_is_taken, hold, held };
+	snprintf(q->held, sizeof q->held, "[]");
 	for (int i = 0; i < c->n_workers; i++) {
 		q->slot[i] = slot_new(&q->host, &c->worker[i]);
 		if (!q->slot[i]) {

@@ -73,17 +73,24 @@ static void give_up(struct resolve *r, const char *state, const char *why)
 	finish(r);
 }
 
+/* Nothing that the commit is to blame for: memory, disk, a deadline, a child that was killed. */
+static bool may_pass(const struct fw_err *err)
+{
+	return err->code == ERR_INTERNAL || err->code == ERR_IO || err->code == ERR_FULL || err->code == ERR_BUSY ||
+	       err->code == ERR_TIMEOUT;
+}
+
 /* git could not answer: the object is gone for good, or something may be better later. */
 static void git_failed(struct resolve *r, const struct fw_err *failed)
 {
-	bool gone = strstr(failed->text, " is not in ") != NULL; /* how flopwatch-git says that an object is absent */
-	r->answer.again = !gone && (failed->code == ERR_TIMEOUT || failed->code == ERR_INTERNAL || failed->code == ERR_FULL);
-	give_up(r, gone ? "gone" : "failed", failed->text);
+	r->answer.again = may_pass(failed);
+	r->answer.crashed = failed->code == ERR_INTERNAL;
+	give_up(r, failed->code == ERR_NOT_FOUND ? "gone" : "failed", failed->text);
 }
 
 static void refuse(struct resolve *r, const struct fw_err *err)
 {
-	r->answer.again = err->code == ERR_INTERNAL || err->code == ERR_IO || err->code == ERR_FULL;
+	r->answer.again = may_pass(err);
 	give_up(r, "failed", err->text);
 }
 
@@ -396,6 +403,10 @@ static void have_anchor_tree(void *arg, const struct buf *out, const struct fw_e
 	struct resolve_answer *a = &r->answer;
 	struct fw_err err = { 0 };
 	r->errand = NULL;
+	if (failed && may_pass(failed)) {
+		git_failed(r, failed);
+		return;
+	}
 	int got = -1;
 	if (failed)
 		err = *failed;
@@ -414,7 +425,7 @@ static void have_anchor_tree(void *arg, const struct buf *out, const struct fw_e
 /* The base cannot be used: one that a person named is an error, any other is replaced by the commit itself. */
 static void replace_base(struct resolve *r, const struct fw_err *why)
 {
-	if (!strcmp(r->answer.plan.base_how, "given") || !strcmp(r->base_sha, r->job.target_sha)) {
+	if (may_pass(why) || !strcmp(r->answer.plan.base_how, "given") || !strcmp(r->base_sha, r->job.target_sha)) {
 		refuse(r, why);
 		return;
 	}

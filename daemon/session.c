@@ -131,7 +131,8 @@ static void begin_end(struct session *s, enum session_end how, const char *why)
 	struct fw_err err = { 0 };
 	if (s->phase == PHASE_ENDING)
 		return;
-	if (s->phase == PHASE_JOB && how == SESSION_CANCELLED && !s->tree_left && !s->end_of_input) {
+	bool is_told = how != SESSION_DONE && how != SESSION_LOST;
+	if (s->phase == PHASE_JOB && is_told && !s->tree_left && !s->end_of_input) {
 		struct msg m = { .t = MSG_CANCEL };
 		struct buf line;
 		buf_init(&line, 1024);
@@ -184,20 +185,29 @@ static void write_line(struct session *s, const struct msg *m)
 	buf_fini(&line);
 }
 
+/* What fails between git and the worker is not the worker's fault. */
+static void starve(struct session *s, const struct fw_err *why)
+{
+	bool is_final = why->code == ERR_NOT_FOUND || why->code == ERR_INVALID;
+	begin_end(s, is_final ? SESSION_REFUSED : why->code == ERR_INTERNAL ? SESSION_LOST : SESSION_STARVED, why->text);
+}
+
 static void pump(struct session *s);
 
 static void tree_is_packed(void *arg, const struct buf *out, const struct fw_err *failed)
 {
 	struct session *s = arg;
 	struct stat st;
+	struct fw_err err = { 0 };
 	(void)out;
 	s->packing = NULL;
 	if (failed) {
-		lose(s, failed->text);
+		starve(s, failed);
 		return;
 	}
 	if (fstat(s->tree_fd, &st) != 0 || lseek(s->tree_fd, 0, SEEK_SET) < 0) {
-		lose(s, "cannot read back a packed tree");
+		err_sys(&err, "cannot read back a packed tree");
+		starve(s, &err);
 		return;
 	}
 	struct msg m = { .t = MSG_TREE };
@@ -216,8 +226,8 @@ static void pack_next(struct session *s)
 		close(s->tree_fd);
 	s->tree_fd = open(s->config->state_dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (s->tree_fd < 0) {
-		err_sys(&err, "cannot make a temporary file in %s", s->config->state_dir);
-		lose(s, err.text);
+		err_set(&err, ERR_IO, "cannot make a temporary file in %s: %s", s->config->state_dir, strerror(errno));
+		starve(s, &err);
 		return;
 	}
 	struct capture_spec spec = {
@@ -228,7 +238,7 @@ static void pack_next(struct session *s)
 		.deadline_ms = TREE_DEADLINE_MS,
 	};
 	if (capture_start(s->loop, &spec, tree_is_packed, s, &s->packing, &err) != 0)
-		lose(s, err.text);
+		starve(s, &err);
 }
 
 /* Next piece of the tree into the output. Err: -1 the session is ending. */
@@ -238,7 +248,9 @@ static int refill(struct session *s)
 	size_t want = s->tree_left < CHUNK ? (size_t)s->tree_left : CHUNK;
 	ssize_t n = read(s->tree_fd, piece, want);
 	if (n <= 0) {
-		lose(s, "cannot read back a packed tree");
+		struct fw_err err = { 0 };
+		err_set(&err, ERR_IO, "cannot read back a packed tree");
+		starve(s, &err);
 		return -1;
 	}
 	buf_append(&s->out, piece, (size_t)n);

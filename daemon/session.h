@@ -16,9 +16,11 @@
 struct session;
 
 enum session_end {
-	SESSION_DONE,     /* the worker said done: `result` is complete */
-	SESSION_LOST,     /* it ended, stalled or talked nonsense; `why` in one line */
-	SESSION_CANCELLED /* session_cancel was called */
+	SESSION_DONE,      /* the worker said done: `result` is complete */
+	SESSION_LOST,      /* it ended, stalled or talked nonsense; `why` in one line */
+	SESSION_CANCELLED, /* session_cancel was called */
+	SESSION_STARVED,   /* the worker asked for a tree that cannot be packed now; neither it nor the job is to blame */
+	SESSION_REFUSED,   /* the job's trees cannot be packed, now or later */
 };
 
 struct session_hooks {

@@ -225,12 +225,10 @@ static void finish_job(struct slot *s, enum debt debt, enum jobstate_event on, c
 	settle(s);
 }
 
-static void lose_worker(struct slot *s, const char *why)
+/* Back to the queue, but for the last time some time: the job may be what breaks us. */
+static void count_attempt(struct slot *s, const char *why)
 {
 	char text[1100];
-	s->is_suspect = true;
-	log_warning("worker.lost", "worker=%s job=%lld attempt=%d err=%s", s->worker->name, (long long)s->job.id, s->job.attempt,
-		log_quote(why));
 	if (s->job.attempt >= JOBSTATE_ATTEMPTS_MAX) {
 		snprintf(text, sizeof text, "interrupted: %.900s (attempt %d of %d)", why, s->job.attempt, JOBSTATE_ATTEMPTS_MAX);
 		finish_job(s, DEBT_MOVE, JOBSTATE_ON_FAIL, text);
@@ -238,6 +236,14 @@ static void lose_worker(struct slot *s, const char *why)
 		snprintf(text, sizeof text, "%.900s (attempt %d of %d)", why, s->job.attempt, JOBSTATE_ATTEMPTS_MAX);
 		finish_job(s, DEBT_MOVE, JOBSTATE_ON_LOST, text);
 	}
+}
+
+static void lose_worker(struct slot *s, const char *why)
+{
+	s->is_suspect = true;
+	log_warning("worker.lost", "worker=%s job=%lld attempt=%d err=%s", s->worker->name, (long long)s->job.id, s->job.attempt,
+		log_quote(why));
+	count_attempt(s, why);
 }
 
 static void job_is_overdue(void *arg)
@@ -292,7 +298,8 @@ static void send_job(struct slot *s, const struct msg_hello *hello)
 	s->device = *d;
 	chatter_begin(&s->chatter, ask_for);
 	if (session_send(s->session, &s->plan, s->repo_path, d, &err) != 0) {
-		finish_job(s, DEBT_MOVE, JOBSTATE_ON_FAIL, err.text);
+		bool is_wrong = err.code == ERR_INVALID; /* else memory is short */
+		finish_job(s, is_wrong ? DEBT_MOVE : DEBT_RELEASE, is_wrong ? JOBSTATE_ON_FAIL : JOBSTATE_ON_LOST, err.text);
 		return;
 	}
 	s->phase = PHASE_RUNNING;
@@ -410,6 +417,11 @@ static void on_end(void *arg, enum session_end how, struct result *result, const
 		result->device_id = s->device_id;
 		owe(s, DEBT_RESULT, JOBSTATE_DONE, "");
 		settle(s);
+	} else if (phase == PHASE_RUNNING && how == SESSION_STARVED) {
+		s->host->hold(s->host->arg, s->job.repo);
+		finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, why);
+	} else if (phase == PHASE_RUNNING && how == SESSION_REFUSED) {
+		finish_job(s, DEBT_MOVE, JOBSTATE_ON_FAIL, why);
 	} else if (phase == PHASE_RUNNING) {
 		lose_worker(s, why);
 	} else if (phase == PHASE_LEAVING) {
@@ -439,8 +451,11 @@ static void on_plan(void *arg, struct resolve_answer *a)
 	struct fw_err err = { 0 };
 	s->resolve = NULL;
 	if (a->again) {
-		s->is_suspect = true; /* a pause, so that this does not go round and round */
-		finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, a->why);
+		s->host->hold(s->host->arg, s->job.repo);
+		if (a->crashed)
+			count_attempt(s, a->why);
+		else
+			finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, a->why);
 		return;
 	}
 	if (a->state[0]) {
@@ -543,7 +558,8 @@ int slot_claim(struct slot *s, struct fw_err *err)
 		return got < 0 ? -1 : 0;
 	got = choose_device(s, err);
 	if (got == 1)
-		got = store_job_next(s->host->ledger->db, s->device.kind, s->device.uuid, &s->job, err);
+		got = store_job_next(
+			s->host->ledger->db, s->device.kind, s->device.uuid, s->host->held(s->host->arg), &s->job, err);
 	if (got != 1 || mark_sent(s, err) != 0) {
 		bool failed = got < 0 || got == 1;
 		s->job.id = 0;
@@ -558,7 +574,8 @@ int slot_claim(struct slot *s, struct fw_err *err)
 	if (loop_after(s->host->loop, s->host->config->job_timeout_ms, job_is_overdue, s, &s->job_timer, &why) != 0 ||
 		resolve_start(s->host->loop, s->host->ledger->db, s->host->config, &s->job, on_plan, s, &s->resolve, &why) != 0 ||
 		watch_repo_path(s->host->config, &s->host->config->repo[repo], s->repo_path, sizeof s->repo_path, &why) != 0)
-		finish_job(s, DEBT_MOVE, why.code == ERR_NOT_FOUND ? JOBSTATE_ON_GONE : JOBSTATE_ON_FAIL, why.text);
+		finish_job(s, why.code == ERR_INTERNAL || why.code == ERR_IO ? DEBT_RELEASE : DEBT_MOVE,
+			why.code == ERR_NOT_FOUND ? JOBSTATE_ON_GONE : JOBSTATE_ON_FAIL, why.text);
 	return 0;
 }
 

@@ -24,6 +24,10 @@ struct slot_host {
 	void (*changed)(void *arg);
 	/** Whether another slot works on this device. */
 	bool (*is_taken)(void *arg, const char *uuid);
+	/** A repository cannot be read now: none of its jobs before the queue has looked again. */
+	void (*hold)(void *arg, int64_t repo);
+	/** Repositories that are held, as a JSON array of their ids. */
+	const char *(*held)(void *arg);
 };
 
 /** Begin by asking the worker for its devices. Own: borrows host and w; NULL without memory. */

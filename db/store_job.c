@@ -191,13 +191,15 @@ int store_job_wants_device(struct db *db, const char *device_uuid, struct fw_err
 	return stmt_any(s, err);
 }
 
-int store_job_next(struct db *db, const char *device_kind, const char *device_uuid, struct store_job *out, struct fw_err *err)
+int store_job_next(struct db *db, const char *device_kind, const char *device_uuid, const char *held, struct store_job *out,
+	struct fw_err *err)
 {
 	/* Each "served" is one look at the end of an index; NULL (never served) sorts before every time. */
 	struct stmt *s = db_stmt(db,
 		"SELECT " JOB_COLUMNS "WHERE j.state = 'queued' AND " RESOLVED
 		"AND (j.device_kind = '' OR j.device_kind = :device_kind) "
 		"AND (j.device_uuid = '' OR j.device_uuid = :device_uuid) "
+		"AND j.repo NOT IN (SELECT value FROM json_each(:held)) "
 		"ORDER BY j.priority DESC, "
 		"(SELECT max(started_at) FROM job AS served WHERE served.repo = j.repo), "
 		"(SELECT max(started_at) FROM job AS served WHERE served.repo = j.repo AND served.branch = j.branch), j.id LIMIT "
@@ -207,6 +209,7 @@ int store_job_next(struct db *db, const char *device_kind, const char *device_uu
 		return -1;
 	stmt_text(s, ":device_kind", device_kind);
 	stmt_text(s, ":device_uuid", device_uuid);
+	stmt_text(s, ":held", held);
 	return first_job(s, out, err);
 }
 
@@ -225,7 +228,8 @@ int store_job_resolve(
 	struct db *db, int64_t id, const char *base_sha, const char *how, const char *kind, const char *suite, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"UPDATE job SET base_sha = :base, base_how = :how, kind = :kind, suite = :suite WHERE id = :id AND state = "
+		"UPDATE job SET base_sha = :base, base_how = :how, kind = :kind, suite = :suite, state_why = '' WHERE id = :id "
+		"AND state = "
 		"'queued'",
 		err);
 	if (!s)

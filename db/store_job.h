@@ -46,9 +46,11 @@ int store_job_waiting(struct db *db, int64_t *n, struct fw_err *err);
 int store_job_exists(struct db *db, int64_t repo, const char *target_sha, const char *suite, struct fw_err *err);
 /**
  * The next queued job to run, its base and suite resolved: higher priority first, then the repository and branch that were served longest ago, then age.
- * Jobs that ask for another kind of device, or for another device, are passed over. 1 found, 0 none, -1.
+ * Jobs that ask for another kind of device, or for another device, are passed over, and those of repositories in `held`, a JSON array of ids.
+ * 1 found, 0 none, -1.
  */
-int store_job_next(struct db *db, const char *device_kind, const char *device_uuid, struct store_job *out, struct fw_err *err);
+int store_job_next(struct db *db, const char *device_kind, const char *device_uuid, const char *held, struct store_job *out,
+	struct fw_err *err);
 /** Whether a job runs on this device, or waits and may run on it. What waits for another device alone does not count. 1, 0, -1. */
 int store_job_wants_device(struct db *db, const char *device_uuid, struct fw_err *err);
 /** The oldest queued job above `after_id` whose base or suite is not resolved yet. 1, 0, -1. */

@@ -71,12 +71,26 @@ static void test_the_last_line_of_errors_is_the_reason(void **state)
 {
 	(void)state;
 	struct errand e = run("echo first >&2; echo 'prog: it is broken' >&2; echo >&2; exit 1", NULL, 100, 0, -1);
-	assert_int_equal(e.failed.code, ERR_IO);
 	assert_string_equal(e.failed.text, "prog: it is broken");
-	e = run("exit 3", NULL, 100, 0, -1);
-	assert_string_equal(e.failed.text, "sh: exit 3");
-	e = run("kill -9 $$", NULL, 100, 0, -1);
-	assert_string_equal(e.failed.text, "sh: killed by SIGKILL");
+	e = run("exit 4", NULL, 100, 0, -1);
+	assert_string_equal(e.failed.text, "sh: exit 4");
+	e = run("echo half a line >&2; kill -9 $$", NULL, 100, 0, -1);
+	assert_string_equal(e.failed.text, "sh: killed by SIGKILL; it said: half a line");
+}
+
+/* Whoever decides what to do about it decides by this, never by words. */
+static void test_how_it_ended_has_a_code(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *script;
+		enum err_code code;
+	} ends[] = { { "exit 1", ERR_INVALID }, { "exit 2", ERR_INVALID }, { "exit 3", ERR_NOT_FOUND }, { "exit 75", ERR_BUSY },
+		{ "kill -9 $$", ERR_BUSY }, { "kill -TERM $$", ERR_BUSY }, { "ulimit -c 0; kill -SEGV $$", ERR_INTERNAL },
+		{ "ulimit -c 0; kill -ABRT $$", ERR_INTERNAL } };
+	for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
+		if (run(ends[i].script, NULL, 100, 0, -1).failed.code != ends[i].code)
+			fail_msg("%s", ends[i].script);
 }
 
 static void test_a_deadline(void **state)
@@ -90,7 +104,7 @@ static void test_too_much_output(void **state)
 {
 	(void)state;
 	struct errand e = run("echo 0123456789", NULL, 5, 0, -1);
-	assert_int_equal(e.failed.code, ERR_FULL);
+	assert_int_equal(e.failed.code, ERR_INVALID);
 	assert_string_equal(e.failed.text, "sh printed more than 5 bytes");
 	e = run("exec yes", NULL, 50, 0, -1); /* ends by its file size limit */
 	assert_int_not_equal(e.failed.code, ERR_NONE);
@@ -135,6 +149,7 @@ int main(void)
 		cmocka_unit_test(test_output_comes_back),
 		cmocka_unit_test(test_input_arrives),
 		cmocka_unit_test(test_the_last_line_of_errors_is_the_reason),
+		cmocka_unit_test(test_how_it_ended_has_a_code),
 		cmocka_unit_test(test_a_deadline),
 		cmocka_unit_test(test_too_much_output),
 		cmocka_unit_test(test_output_into_a_file),

@@ -127,7 +127,7 @@ static void test_branch_names_are_encoded(void **state)
 	assert_int_equal(gitread_encode("a%<\xc3\xa9", out, sizeof out, &err), 0);
 	assert_string_equal(out, "a%25%3C%C3%A9");
 	assert_int_equal(gitread_encode("%%%%%%%%%%%", out, sizeof out, &err), -1);
-	assert_int_equal(err.code, ERR_FULL);
+	assert_int_equal(err.code, ERR_INVALID);
 }
 
 int main(void)

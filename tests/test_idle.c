@@ -164,7 +164,7 @@ static void peers_are_asked_for_once_and_first(void **state)
 	assert_int_equal(look(1000), 2); /* both that a simulated device has, and no calibration yet */
 	assert_int_equal(jobs_for(f, "sim-0", "queued"), 0);
 	assert_int_equal(store_job_next_unresolved(f->db, 0, &job, &err), 0); /* nothing is left to find out */
-	assert_int_equal(store_job_next(f->db, "sim", "sim-0", &job, &err), 1);
+	assert_int_equal(store_job_next(f->db, "sim", "sim-0", "[]", &job, &err), 1);
 	assert_string_equal(job.kind, "peer");
 	assert_string_equal(job.base_provider, "naive");
 	assert_string_equal(job.target_provider, "");

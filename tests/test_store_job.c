@@ -28,7 +28,7 @@ static struct store_job job_of(struct fixture *f, int64_t id)
 static int64_t next(struct fixture *f)
 {
 	struct store_job j;
-	int r = store_job_next(f->db, "cpu", "", &j, &err);
+	int r = store_job_next(f->db, "cpu", "", "[]", &j, &err);
 	assert_true(r >= 0);
 	return r ? j.id : 0;
 }
@@ -37,7 +37,7 @@ static int64_t next(struct fixture *f)
 static const char *serve(struct fixture *f, int64_t now_ms)
 {
 	static struct store_job j;
-	assert_int_equal(store_job_next(f->db, "cpu", "", &j, &err), 1);
+	assert_int_equal(store_job_next(f->db, "cpu", "", "[]", &j, &err), 1);
 	ok(store_job_send(f->db, j.id, f->device, "nonce", now_ms, &err));
 	ok(store_job_state(f->db, j.id, "failed", "test", now_ms + 1, &err));
 	return j.branch;
@@ -143,7 +143,7 @@ static void kind_of_device_is_respected(void **state)
 	ok(store_job_insert(f->db, &j, 1, &err));
 	assert_int_equal(next(f), 0);
 	struct store_job found;
-	assert_int_equal(store_job_next(f->db, "cuda", "", &found, &err), 1);
+	assert_int_equal(store_job_next(f->db, "cuda", "", "[]", &found, &err), 1);
 	assert_int_equal(found.id, j.id);
 }
 

@@ -45,6 +45,12 @@ struct proc_exit {
 	bool timed_out;
 };
 
+/** What programs of ours exit with, beside 0 done, 1 error, 2 usage, where their caller has to tell errors apart. */
+enum {
+	PROC_EXIT_GONE = 3,  /* what was asked for is not there */
+	PROC_EXIT_AGAIN = 75 /* the system said no; it may say yes later (EX_TEMPFAIL of sysexits.h) */
+};
+
 /** Start a child. Own: on success `p` must end in proc_reap or proc_end; on -1 nothing runs. */
 int proc_spawn(const struct proc_spec *spec, struct proc *p, struct fw_err *err);
 /** 1 and `how` when it has ended (the pidfd is closed), 0 when it still runs. Never blocks. */

@@ -24,21 +24,39 @@ struct git_repo {
 	char *path;
 };
 
+/* What the repository holds is wrong (ERR_INVALID), or system, network and other writers were in the way, and may be out of it later. */
+static enum err_code code_of(int rc, const git_error *last)
+{
+	if (rc == GIT_ELOCKED)
+		return ERR_BUSY;
+	switch (last ? last->klass : GIT_ERROR_NONE) {
+	case GIT_ERROR_NOMEMORY:
+		return ERR_FULL;
+	case GIT_ERROR_OS:
+	case GIT_ERROR_NET:
+	case GIT_ERROR_SSL:
+	case GIT_ERROR_SSH:
+	case GIT_ERROR_HTTP:
+	case GIT_ERROR_FILESYSTEM:
+	case GIT_ERROR_THREAD:
+		return ERR_IO;
+	default:
+		return ERR_INVALID;
+	}
+}
+
 /* Turn libgit2's last error into ours, behind our own words. A callback of ours may have said more already: that stays. */
 static int fail(struct fw_err *err, int rc, const char *format, ...) __attribute__((format(printf, 3, 4)));
 static int fail(struct fw_err *err, int rc, const char *format, ...)
 {
 	const git_error *last = git_error_last();
-	enum err_code code = rc == GIT_ENOTFOUND ? ERR_NOT_FOUND : rc == GIT_ELOCKED ? ERR_BUSY : ERR_IO;
 	char what[600];
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(what, sizeof what, format, args);
 	va_end(args);
-	if (last && last->klass == GIT_ERROR_NOMEMORY)
-		code = ERR_FULL;
-	return err_set(err, code, "%s: %s", what, last && last->message ? last->message : "git gives no reason");
+	return err_set(err, code_of(rc, last), "%s: %s", what, last && last->message ? last->message : "git gives no reason");
 }
 
 int git_repo_library_start(struct fw_err *err)
@@ -93,8 +111,8 @@ int git_repo_open(const char *path, bool search, struct git_repo **out, struct f
 	git_repository *lib = NULL;
 	int rc = git_repository_open_ext(&lib, path, search ? 0 : GIT_REPOSITORY_OPEN_NO_SEARCH, NULL);
 
-	if (rc == GIT_ENOTFOUND)
-		return err_set(err, ERR_NOT_FOUND, "%s: no git repository there; check the path", path);
+	if (rc == GIT_ENOTFOUND) /* a folder that is being moved, or a disk that is not mounted yet, may come back */
+		return err_set(err, ERR_BUSY, "%s: no git repository there; check the path", path);
 	if (rc < 0)
 		return fail(err, rc, "open repository %s", path);
 	return wrap(lib, path, out, err);
@@ -114,6 +132,11 @@ int git_repo_create(const char *path, struct git_repo **out, struct fw_err *err)
 	if (rc < 0)
 		return fail(err, rc, "create repository %s", path);
 	return wrap(lib, path, out, err);
+}
+
+bool git_repo_is_there(const struct git_repo *r)
+{
+	return git_repository_open_ext(NULL, r->path, 0, NULL) == 0;
 }
 
 void git_repo_close(struct git_repo *r)
@@ -161,7 +184,8 @@ static int look_up_tree(struct git_repo *r, const char *sha, git_tree **out, str
 		return -1;
 	rc = git_tree_lookup(out, r->lib, &oid);
 	if (rc == GIT_ENOTFOUND)
-		return err_set(err, ERR_NOT_FOUND, "tree %s is not in %s", sha, r->path);
+		return err_set(err, ERR_INVALID, "tree %s of a commit is missing in %s, which is damaged or a partial clone", sha,
+			r->path);
 	return rc < 0 ? fail(err, rc, "read tree %s", sha) : 0;
 }
 
@@ -238,7 +262,8 @@ static int on_progress(const git_indexer_progress *p, void *payload)
 
 	if (p->received_bytes <= RECEIVED_MAX_BYTES && p->total_objects <= OBJECTS_MAX)
 		return 0;
-	err_set(t->err, ERR_FULL, "the server sends more than %zu MiB or %u objects", RECEIVED_MAX_BYTES >> 20, OBJECTS_MAX);
+	err_set(t->err, ERR_UNSUPPORTED, "the server sends more than %zu MiB or %u objects", RECEIVED_MAX_BYTES >> 20,
+		OBJECTS_MAX);
 	return GIT_EUSER;
 }
 
@@ -594,7 +619,8 @@ int git_repo_blob(struct git_repo *r, const char *oid, size_t max, struct buf *o
 		return -1;
 	rc = git_blob_lookup(&blob, r->lib, &id);
 	if (rc == GIT_ENOTFOUND)
-		return err_set(err, ERR_NOT_FOUND, "file %s is not in %s", oid, r->path);
+		return err_set(err, ERR_INVALID, "file %s of a commit is missing in %s, which is damaged or a partial clone", oid,
+			r->path);
 	if (rc < 0)
 		return fail(err, rc, "read file %s", oid);
 	len = git_blob_rawsize(blob);
@@ -602,8 +628,8 @@ int git_repo_blob(struct git_repo *r, const char *oid, size_t max, struct buf *o
 		buf_append(out, git_blob_rawcontent(blob), (size_t)len);
 	git_blob_free(blob);
 	if (len > max)
-		return err_set(
-			err, ERR_FULL, "a file of %llu bytes is larger than the limit of %zu", (unsigned long long)len, max);
+		return err_set(err, ERR_UNSUPPORTED, "a file of %llu bytes is larger than the limit of %zu",
+			(unsigned long long)len, max);
 	return out->failed ? err_set(err, ERR_FULL, "out of memory for a file of %llu bytes", (unsigned long long)len) : 0;
 }
 

@@ -24,8 +24,10 @@ struct git_repo;
 int git_repo_library_start(struct fw_err *err);
 void git_repo_library_stop(void);
 
-/** Open a bare repository, a checkout or a linked worktree at exactly `path`; with `search` also a folder inside a checkout. */
+/** Open a bare repository, a checkout or a linked worktree at exactly `path`; with `search` also a folder inside a checkout. Err: ERR_BUSY none there. */
 int git_repo_open(const char *path, bool search, struct git_repo **out, struct fw_err *err);
+/** Whether it is still where it was opened. */
+bool git_repo_is_there(const struct git_repo *r);
 void git_repo_close(struct git_repo *r);
 /** Make an empty bare repository in an existing or new folder. */
 int git_repo_create(const char *path, struct git_repo **out, struct fw_err *err);
@@ -74,7 +76,7 @@ int git_repo_kind(struct git_repo *r, const char *oid, enum git_kind *out, struc
 /** Call `each` for every entry of one tree, in git's order. */
 int git_repo_tree(struct git_repo *r, const char *tree, int (*each)(void *arg, const struct git_item *item, struct fw_err *err),
 	void *arg, struct fw_err *err);
-/** Append a blob. Err: ERR_FULL when it is larger than `max` bytes. */
+/** Append a blob. Err: ERR_UNSUPPORTED when it is larger than `max` bytes. */
 int git_repo_blob(struct git_repo *r, const char *oid, size_t max, struct buf *out, struct fw_err *err);
 
 /** Bring refs/notes/flopwatch of `url` here, in place of ours; one that does not have it leaves ours. */

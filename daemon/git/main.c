@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/proc.h"
 #include "git/git.h"
 #include "git/limits.h"
 #include "git/verbs.h"
@@ -20,7 +21,8 @@ static const char USAGE[] =
 	"  note     --repo PATH --commit SHA --file FILE [--push URL [--ssh-key FILE]]  write refs/notes/flopwatch, and push it\n"
 	"  snapshot --worktree DIR                                store uncommitted files on refs/flopwatch/snapshot\n"
 	"\n"
-	"Branch names are percent-encoded, hashes are full. Exit: 0 done, 1 error, 2 usage.\n";
+	"Branch names are percent-encoded, hashes are full. Exit: 0 done, 1 error, 2 usage,\n"
+	"3 what was asked for is not there, 75 the system or the other side said no, and may say yes later.\n";
 
 struct verb {
 	const char *name;
@@ -149,6 +151,22 @@ static int parse(struct verb_args *a, const struct verb *verb, const char *const
 	return missing(verb, argv, argc, name, sizeof name) ? usage("missing", name) : 0;
 }
 
+/* What the caller has to know of an error: whether to look elsewhere, to try again, or to give up. */
+static int exit_of(enum err_code code)
+{
+	switch (code) {
+	case ERR_NOT_FOUND:
+		return PROC_EXIT_GONE;
+	case ERR_IO:
+	case ERR_FULL:
+	case ERR_BUSY:
+	case ERR_TIMEOUT:
+		return PROC_EXIT_AGAIN;
+	default:
+		return 1;
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct verb_args args = { 0 };
@@ -183,5 +201,5 @@ int main(int argc, char **argv)
 	}
 	if (status < 0)
 		fprintf(stderr, "flopwatch-git: %s\n", err.text);
-	return status < 0 ? 1 : 0;
+	return status < 0 ? exit_of(err.code) : 0;
 }

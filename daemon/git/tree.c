@@ -55,7 +55,7 @@ static int check_link(struct walk *w, const char *oid, struct fw_err *err)
 	buf_init(&target, 4096);
 	if (git_repo_blob(w->repo, oid, 4096, &target, &why) < 0) {
 		buf_fini(&target);
-		if (why.code == ERR_FULL)
+		if (why.code == ERR_UNSUPPORTED)
 			return problem(w, "is a link whose text is too long");
 		return err_set(err, why.code, "%s", why.text);
 	}
@@ -87,7 +87,7 @@ static int write_file(struct walk *w, const struct git_item *item, struct fw_err
 	int status;
 
 	if (w->out->written > TREE_BYTES_MAX)
-		return err_set(err, ERR_FULL, "the tree is larger than %d MiB; list fewer inputs", TREE_BYTES_MAX >> 20);
+		return err_set(err, ERR_UNSUPPORTED, "the tree is larger than %d MiB; list fewer inputs", TREE_BYTES_MAX >> 20);
 	buf_init(&data, GIT_BLOB_MAX);
 	status = git_repo_blob(w->repo, item->oid, GIT_BLOB_MAX, &data, err);
 	if (status == 0 && item->kind == GIT_KIND_LINK)

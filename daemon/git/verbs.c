@@ -28,7 +28,7 @@ static int print(const struct buf *out, struct fw_err *err)
 	size_t at = 0;
 
 	if (out->failed)
-		return err_set(err, ERR_FULL, "the answer is larger than %d MiB", OUTPUT_MAX >> 20);
+		return err_set(err, ERR_UNSUPPORTED, "the answer is larger than %d MiB", OUTPUT_MAX >> 20);
 	while (at < out->len) {
 		ssize_t done = write(STDOUT_FILENO, out->data + at, out->len - at);
 
@@ -39,6 +39,15 @@ static int print(const struct buf *out, struct fw_err *err)
 		at += (size_t)done;
 	}
 	return 0;
+}
+
+/* Nothing that was found, or not found, holds where the repository was moved away meanwhile. */
+static int check_place(const struct git_repo *repo, const char *path, struct fw_err *err)
+{
+	if (git_repo_is_there(repo))
+		return 0;
+	err_clear(err);
+	return err_set(err, ERR_BUSY, "%s: it went away while it was read", path);
 }
 
 /* Open, let `body` fill the answer, print it. */
@@ -54,7 +63,14 @@ static int answer(const char *path, bool search,
 		return -1;
 	buf_init(&out, OUTPUT_MAX);
 	status = body(repo, a, &out, err);
-	if (status == 0)
+	if (status < 0 && err->code == ERR_NOT_FOUND) { /* a place that it has come back to shows it now */
+		err_clear(err);
+		buf_clear(&out);
+		status = body(repo, a, &out, err);
+	}
+	if (check_place(repo, path, err) < 0)
+		status = -1;
+	else if (status == 0)
 		status = print(&out, err);
 	buf_fini(&out);
 	git_repo_close(repo);
@@ -271,7 +287,7 @@ static int print_blob(
 	if (git_repo_blob(repo, item.oid, BLOB_MAX, &data, &why) == 0) {
 		buf_base64(&text, data.data, data.len);
 		jsonw_string(j, text.data);
-	} else if (why.code == ERR_FULL) {
+	} else if (why.code == ERR_UNSUPPORTED) {
 		jsonw_null(j);
 		if (!problem->len)
 			buf_printf(problem, "%s is larger than %d bytes", path, BLOB_MAX);
@@ -403,6 +419,8 @@ int verb_tar(const struct verb_args *a, struct fw_err *err)
 	if (git_repo_open(a->repo, false, &repo, err) < 0)
 		return -1;
 	status = tree_write(repo, a->oid, STDOUT_FILENO, err);
+	if (check_place(repo, a->repo, err) < 0)
+		status = -1;
 	git_repo_close(repo);
 	return status;
 }
@@ -431,7 +449,7 @@ static int note_body(struct git_repo *repo, const struct verb_args *a, struct bu
 	if (buf_read_fd(&text, fd) < 0)
 		status = err_sys(err, "read %s", a->file);
 	else if (text.failed)
-		status = err_set(err, ERR_FULL, "%s: larger than %d bytes", a->file, NOTE_MAX);
+		status = err_set(err, ERR_UNSUPPORTED, "%s: larger than %d bytes", a->file, NOTE_MAX);
 	else if (strlen(text.data) != text.len || !text.len)
 		status = err_set(err, ERR_INVALID, "%s: a note must be text, and not empty", a->file);
 	else
