@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "core/guard.h"
+#include "core/memory.h"
 
 enum { VALUES_MAX = 4096 }; /* as many as a median takes */
 
@@ -163,11 +164,12 @@ bool judge_estimate(const struct result *r, int cell, const char *role, struct e
 	int from[STATS_LAUNCHES_MAX];
 	double beta;
 	const struct cell *c = &r->plan.ask.cell[cell];
-	struct rule rule = stats_rule_of_cell(&r->plan.ask.rule, c->tau0, c->nu0);
+	struct rule rule;
 	collect(r, cell, judge_series(r, cell), role, false, &all);
 	if (sift(&all, &good, from, why) == 0)
 		return false;
-	stats_launches(&rule, good.pairs, good.n, good.estimate, &beta);
+	stats_launches(&r->plan.ask.rule, good.pairs, good.n, good.estimate, &beta);
+	rule = memory_rule(&r->plan.ask.rule, c->tau0, c->nu0, good.estimate, good.n);
 	stats_combine(&rule, good.estimate, good.n, out);
 	return isfinite(out->m) && isfinite(out->se);
 }
@@ -231,24 +233,8 @@ static int enqueue_flag(const struct rule *rule, struct judge_timed *t, int befo
 	return flag_enqueue(side_median(&good, false), side_median(&good, true), e.m - host.k * e.se);
 }
 
-/** A blind cell says what it saw, and calls only what is larger than the losses that its scatter alone can show. */
-static void keep_silent(struct store_cell *c)
-{
-	if (!(c->blind_pct > 0))
-		return;
-	c->flags |= FLAG_BLIND;
-	if (c->verdict != VERDICT_REGRESSION || c->blind_pct <= -c->decided_pct)
-		return;
-	c->verdict = VERDICT_UNDECIDED;
-	c->borderline = false;
-	snprintf(c->reason, sizeof(c->reason),
-		"blind: launches of this cell scatter too much here to call a loss below %.1f %%; these show %.2f %%",
-		c->blind_pct, c->decided_pct);
-}
-
 void judge_timings(const struct rule *general, bool sparse, struct judge_timed *t, struct store_cell *c)
 {
-	const struct rule of_cell = stats_rule_of_cell(general, c->tau0, c->nu0), *rule = &of_cell;
 	struct judge_launches good;
 	struct judgement j;
 	char why[GUARD_WHY_SIZE];
@@ -267,22 +253,24 @@ void judge_timings(const struct rule *general, bool sparse, struct judge_timed *
 		snprintf(c->reason, sizeof(c->reason), "not measured: in all %d launches %s", t->decides.n, why);
 		return;
 	}
-	if (estimate(rule, &t->decides, &good, from, &beta)) {
+	if (estimate(general, &t->decides, &good, from, &beta)) {
 		base = side_median(&good, false);
 		target = side_median(&good, true);
 		for (int i = 0; i < good.n; i++)
 			tail_count(&t->tail, &good.pairs[i], beta);
 	}
-	verdict_judge(rule, c->threshold_pct, sparse, good.estimate, good.n, &j);
+	const struct rule rule = memory_rule(general, c->tau0, c->nu0, good.estimate, good.n);
+	bool fits = memory_fits(c->tau0, c->nu0, good.estimate, good.n);
+	verdict_judge(&rule, c->threshold_pct, sparse, good.estimate, good.n, &j);
 	j.beta = beta;
 	judge_bursts(general, c->threshold_pct, sparse, t);
 	verdict_sustained(&j, &t->sustained);
+	verdict_blind(&rule, fits ? c->blind_pct : 0, &t->sustained, &j);
 	j.flags |= call_flag(general, t) | enqueue_flag(general, t, flags);
 	show(&j, c);
 	decide(&j, &t->sustained, c);
 	c->base_median_ms = base;
 	c->target_median_ms = target;
-	keep_silent(c);
 	c->tail = tail;
 	judge_tail(t, &t->tail, c);
 }

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "core/calibration.h"
+#include "core/memory.h"
 #include "core/verdict.h"
 #include "noise.h"
 #include "recorded.h"
@@ -87,19 +88,20 @@ static void shuffle(int *order, int n)
 	}
 }
 
-static void learn(const struct samples_cell *c, const int *order, int n, bool clocked, struct rule *rule)
+static void learn(
+	const struct samples_cell *c, const int *order, int n, bool clocked, const struct rule *rule, double *tau0, double *nu0)
 {
 	struct launch_pairs p[LEARNED_LAUNCHES];
 	struct launch_estimate e[LEARNED_LAUNCHES];
 	struct calibration known = { 0 };
-	double beta, tau0, nu0;
+	double beta;
 
 	for (int i = 0; i < n; i++)
 		p[i] = samples_pairs(&c->launch[order[i]], 1, clocked);
 	stats_launches(rule, p, n, e, &beta);
 	calibration_add(&known, e, n);
-	if (calibration_learned(&known, &tau0, &nu0))
-		*rule = stats_rule_of_cell(rule, tau0, nu0);
+	if (!calibration_learned(&known, tau0, nu0))
+		*tau0 = *nu0 = 0;
 }
 
 struct outcome {
@@ -125,16 +127,15 @@ static struct outcome compare(const struct samples_cell *c, const struct plant *
 	struct launch_pairs p[STATS_LAUNCHES_MAX];
 	struct launch_estimate e[STATS_LAUNCHES_MAX];
 	struct outcome out = { .j = { .want_set = 1 } };
-	struct rule general, rule;
+	struct rule general, rule = { .nu0 = 1 };
 	int order[SAMPLES_LAUNCHES_MAX], first = 0;
-	double fitted;
+	double fitted, tau0 = 0, nu0 = 0;
 
 	rule_default(&general, 20);
-	rule = general;
 	shuffle(order, c->n_launches);
 	if (learned) {
 		first = c->n_launches - KEPT_LAUNCHES < LEARNED_LAUNCHES ? c->n_launches - KEPT_LAUNCHES : LEARNED_LAUNCHES;
-		learn(c, order, first, clocked, &rule);
+		learn(c, order, first, clocked, &general, &tau0, &nu0);
 	}
 	while ((out.j.want_set != 0 || out.j.want_precision) && out.launches < STATS_LAUNCHES_MAX) {
 		int at = first + out.launches;
@@ -144,7 +145,8 @@ static struct outcome compare(const struct samples_cell *c, const struct plant *
 		planted_launch(&c->launch[order[at]], plant, beta, &drawn[out.launches]);
 		p[out.launches] = samples_pairs(&drawn[out.launches], out.j.want_set == 2 ? 2 : 1, clocked);
 		out.launches++;
-		stats_launches(&rule, p, out.launches, e, &fitted);
+		stats_launches(&general, p, out.launches, e, &fitted);
+		rule = memory_rule(&general, tau0, nu0, e, out.launches);
 		verdict_judge(&rule, threshold_pct, c->is_sparse, e, out.launches, &out.j);
 	}
 	double freedom = rule.nu0 + out.launches - 1;

@@ -78,14 +78,24 @@ alerts=$(sql "SELECT count(*) FROM alert")
 main_is "'(3+0.015*(((unsigned long)(void*)sequence_of>>12)%64))'"
 is "it still calls what no scatter explains" "$(sql "SELECT verdict FROM comparison ORDER BY id DESC LIMIT 1") $(sql "SELECT count(*) FROM alert")" "regression $((alerts + 1))"
 is "also in the comparison" "$(api "comparisons/$(sql 'SELECT max(id) FROM comparison')" | jq -c '[.cells[].flags | index("blind") != null] | unique')" "[true]"
-stop_daemon
-is "the daemon ends in order" $? 0
+
+# ---- a quiet build after it: what is remembered does not outweigh what its own launches show
+main_is 1
+git -C "$tmp/kernels" checkout -q -b planted
+echo 1.1 >"$tmp/kernels/kernels/factor"
+commit kernels "a planted loss"
+push kernels planted
+planted=$(head_of kernels)
+await 60 job_ended "$planted"
+planted=$(sql "SELECT comparison FROM job WHERE target_sha = '$planted'")
+is "the cell is still remembered as blind below more than was lost" "$(sql "SELECT min(blind_pct) > 9.5 FROM cell WHERE comparison = $planted")" 1
+is "a planted loss is called, since both sets of launches are clear of the threshold" \
+	"$(sql "SELECT group_concat(DISTINCT verdict) || ' ' || (max(ci_high_pct) < -8) || ' ' || max(launches) FROM cell WHERE comparison = $planted")" "regression 1 8"
+like "and its alert is open" "$(sql "SELECT title || ' ' || state FROM alert ORDER BY id DESC LIMIT 1")" '^attention .* -9\.[0-9] % in .* open$'
 
 # ---- the same samples, had the scatter been still larger
-last=$(sql "SELECT max(id) FROM comparison")
-sqlite3 "$tmp/state/flopwatch.db" "UPDATE cell SET blind_pct = 99 WHERE comparison = $last"
-start_daemon
-ok "judging again" "$bin/flopwatch" --server "http://127.0.0.1:$(port)" judge --again "$last"
-is "a loss below what it can see calls nobody" "$(api "comparisons/$last" | jq -r .verdict)" undecided
-like "and says why" "$(sql "SELECT reason FROM cell WHERE comparison = $last LIMIT 1")" '^blind: launches of this cell scatter too much here to call a loss below 99.0 %'
+sqlite3 "$tmp/state/flopwatch.db" "UPDATE cell SET blind_pct = 99 WHERE comparison = $planted"
+ok "judging again" fw judge --again "$planted"
+is "says the same" "$(api "comparisons/$planted" | jq -c '[.verdict, ([.cells[].flags | index("blind") != null] | unique)]')" '["regression",[false]]'
 stop_daemon
+is "the daemon ends in order" $? 0

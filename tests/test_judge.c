@@ -324,14 +324,14 @@ static void throttled_launches_are_not_believed(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM device_throttle"), 2);
 }
 
-/* A loss of the bursts is one, whichever way the pairs lean; a blind cell measures it by the bursts, too. */
+/* A loss of the bursts is one, whichever way the pairs lean; that of a blind cell is called where it is clear. */
 static void sustained_losses_are_called(void **state)
 {
 	struct fixture *f = *state;
-	for (int k = 0; k < 3; k++) {
+	for (int blind = 0; blind < 2; blind++) {
 		struct noise noise = { .state = 13, .white = 0.001 };
-		struct result *r = fixture_result(f, "main", 1, (unsigned)(2 + k), 1);
-		r->plan.ask.cell[0].blind_pct = k == 1 ? 3 : k == 2 ? 6 : 0;
+		struct result *r = fixture_result(f, "main", 1, (unsigned)(2 + blind), 1);
+		r->plan.ask.cell[0].blind_pct = blind ? 6 : 0;
 		fixture_accepted(r);
 		for (int launch = 1; launch <= 12; launch++) {
 			int set = launch > 6 ? 2 : 1;
@@ -340,11 +340,35 @@ static void sustained_losses_are_called(void **state)
 			fixture_timing(r, &noise, launch, set, 0, "sustained", "", 0.045, 0);
 		}
 		struct store_cell c = cell_of(f, judged(f, r, 5000).comparison, 0);
-		assert_int_equal(c.verdict, k == 2 ? VERDICT_UNDECIDED : VERDICT_REGRESSION);
+		assert_int_equal(c.verdict, VERDICT_REGRESSION);
 		assert_true(c.flags & FLAG_SUSTAINED);
+		assert_true(!(c.flags & FLAG_BLIND) == (blind == 0));
+	}
+}
+
+/* A planted loss in a cell that was once noisy; then in one that is. */
+static void what_is_clear_outweighs_what_is_remembered(void **state)
+{
+	struct fixture *f = *state;
+	for (int k = 0; k < 2; k++) {
+		struct noise noise = { .state = 21, .white = 0.002, .launch = k ? 0.04 : 0.012 };
+		struct result *r = fixture_result(f, "main", 1, (unsigned)(2 + k), 1);
+		r->plan.ask.cell[0].tau0 = k ? 0.08 : 0.26;
+		r->plan.ask.cell[0].nu0 = 10;
+		r->plan.ask.cell[0].blind_pct = k ? 9.3 : 27.9;
+		fixture_accepted(r);
+		for (int launch = 1; launch <= 8; launch++) {
+			fixture_launch(r, launch, launch > 4 ? 2 : 1);
+			fixture_timing(r, &noise, launch, launch > 4 ? 2 : 1, 0, "device", "", 0.1, 0);
+		}
+		struct judge_outcome out = judged(f, r, 5000);
+		struct store_cell c = cell_of(f, out.comparison, 0);
+		assert_int_equal(c.launches, 8);
+		assert_int_equal(c.verdict, k ? VERDICT_UNDECIDED : VERDICT_REGRESSION);
 		assert_true(!(c.flags & FLAG_BLIND) == (k == 0));
-		if (k == 2)
-			assert_non_null(strstr(c.reason, "these show -4.4"));
+		assert_true(!out.alert_is_new == (k == 1));
+		if (k == 0)
+			assert_true(c.ci_low_pct > -12 && c.ci_high_pct < -7);
 	}
 }
 
@@ -597,6 +621,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(unmeasured_cells_are_undecided, setup, teardown),
 		cmocka_unit_test_setup_teardown(throttled_launches_are_not_believed, setup, teardown),
 		cmocka_unit_test_setup_teardown(sustained_losses_are_called, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_clear_outweighs_what_is_remembered, setup, teardown),
 		cmocka_unit_test_setup_teardown(sustained_losses_are_told_by_what_decided, setup, teardown),
 		cmocka_unit_test_setup_teardown(sustained_losses_end_by_sustained_gains, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_accepted_sustained_loss_is_the_new_level, setup, teardown),

@@ -8,6 +8,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
+
+#include "core/guard.h"
 #include "cubin_write.h"
 #include "tmp_folder.h"
 #include "worker/acceptance.h"
@@ -433,6 +436,39 @@ static void nonsense_is_the_subjects(void **state)
 	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "another task"));
 }
 
+/* The worker judges a cell of which scatter is remembered as the daemon will. */
+static void memory_yields_to_clear_launches(void **state)
+{
+	struct scene *s = *state;
+	float base[8], target[8];
+	struct msg_cell m = { .series = "device", .n_subjects = 2, .n = 8, .ms = { base, target } };
+
+	snprintf(m.role[0], sizeof m.role[0], "base");
+	snprintf(m.role[1], sizeof m.role[1], "target");
+	guard_unknown(&m.guard);
+	for (int cell = 0; cell < 2; cell++) {
+		m.cell = cell;
+		s->cell[cell].tau0 = cell ? 0.06 : 0.26;
+		s->cell[cell].nu0 = 10;
+		s->cell[cell].blind_pct = cell ? 12 : 27.9;
+		for (m.launch = 1; m.launch <= 8; m.launch++) {
+			double off = (cell ? 0.06 : 0.01) * (m.launch % 2 ? 1 : -1);
+
+			m.set = m.launch > 4 ? 2 : 1;
+			for (int k = 0; k < m.n; k++) {
+				base[k] = 1 + (float)(k % 3) / 1000;
+				target[k] = (float)exp(0.1 + off) * base[k];
+			}
+			assert_int_equal(bench_add(&s->bench, &m, &s->err), 1);
+			bench_judge(&s->bench, cell);
+		}
+	}
+	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_REGRESSION);
+	assert_int_equal(s->bench.cell[0].judgement.flags, 0);
+	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_UNDECIDED);
+	assert_int_equal(s->bench.cell[1].judgement.flags, FLAG_BLIND);
+}
+
 static void lines_without_the_seal_are_not_the_runners(void **state)
 {
 	struct scene *s = *state;
@@ -655,6 +691,7 @@ int main(void)
 		T(a_process_that_just_ends),
 		T(a_runner_that_does_nothing),
 		T(nonsense_is_the_subjects),
+		T(memory_yields_to_clear_launches),
 		T(lines_without_the_seal_are_not_the_runners),
 		T(the_code_of_kernels_is_read_from_the_module),
 		T(a_launch_that_dies_is_blamed_by_solo_checks),

@@ -130,8 +130,12 @@ static void job(void **state)
 	cells[0].attention.n_seqs = 2;
 	cells[0].attention.length[0] = 1000;
 	cells[0].attention.length[1] = 24;
+	cells[1].tau0 = 0.004;
+	cells[1].blind_pct = 27.9;
 	case_name(&cells[0]);
 	round_trip(&in, &out);
+	assert_true(out.u.job->cell[0].tau0 == 0 && out.u.job->cell[0].blind_pct == 0);
+	assert_true(out.u.job->cell[1].tau0 == 0.004 && out.u.job->cell[1].blind_pct == 27.9);
 	assert_true(out.u.job->seed == body.seed);
 	assert_string_equal(out.u.job->subject[1].role, "target");
 	assert_string_equal(out.u.job->subject[1].provider, "hopper.v1");

@@ -44,7 +44,7 @@ struct cell {
 		[8]; /* series that decides: "device", "call" where host time is part of the promise, "process"; "" is device */
 	double tau0; /* scatter of launches that was learned, log ratio; 0: the rule's */
 	double nu0;  /* in how many launches it was seen; 0: tau0 comes beside what pairs say */
-	double blind_pct; /* scatters so much that only losses above this are called; 0: it sees its threshold */
+	double blind_pct; /* equal builds scatter so much that a smaller loss has to be clear; 0: it sees its threshold */
 	struct attention_case attention;
 };
 

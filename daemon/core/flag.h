@@ -15,7 +15,7 @@ enum {
 	FLAG_CALL = 8,       /* a call from an idle stream, host time included, became slower */
 	FLAG_ENQUEUE = 16,   /* enqueue costs the host more */
 	FLAG_CLOCK = 32,     /* a part of the change is what the branch does to the clock */
-	FLAG_BLIND = 64,     /* launches scatter too much to see the threshold: no loss is called */
+	FLAG_BLIND = 64,     /* equal builds scatter too much to see the threshold: a loss has to be clear */
 	FLAG_END = 128
 };
 

@@ -103,6 +103,7 @@ static int read_cell(json_t *object, const char *message, size_t at, struct cell
 	c->threshold_pct = field_double(&f, "threshold_pct", 0, 100);
 	c->tau0 = field_double_or(&f, "tau0", 0, 1, 0);
 	c->nu0 = field_double_or(&f, "nu0", 0, 1e6, 0);
+	c->blind_pct = field_double_or(&f, "blind_pct", 0, 100, 0);
 	a->mask = which == 4 ? FW_BLOCKS : which == 1 || which == 3 ? FW_CAUSAL : FW_FULL;
 	a->dtype = FW_BF16;
 	a->seqlen = (int32_t)field_int(&f, "seqlen", 1, INT32_MAX);

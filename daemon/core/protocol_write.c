@@ -107,6 +107,8 @@ static void put_cell(struct jsonw *j, const struct cell *c, int index)
 		jsonw_kv_double(j, "tau0", c->tau0);
 	if (c->nu0 > 0)
 		jsonw_kv_double(j, "nu0", c->nu0);
+	if (c->blind_pct > 0)
+		jsonw_kv_double(j, "blind_pct", c->blind_pct);
 	jsonw_kv_int(j, "seqlen", a->seqlen);
 	jsonw_kv_int(j, "nhq", a->nhq);
 	jsonw_kv_int(j, "nhk", a->nhk);

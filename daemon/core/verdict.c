@@ -219,3 +219,18 @@ void verdict_sustained(struct judgement *j, const struct judgement *sustained)
 	j->flags = (j->flags & ~FLAG_BORDERLINE) | FLAG_SUSTAINED | (sustained->flags & FLAG_BORDERLINE);
 	j->reason[0] = '\0';
 }
+
+void verdict_blind(const struct rule *r, double blind_pct, const struct judgement *sustained, struct judgement *j)
+{
+	double change_pct = stats_change_pct(j->flags & FLAG_SUSTAINED ? sustained->all.m : j->all.m);
+	bool is_clear = !(j->flags & FLAG_BORDERLINE) && r->launches_max >= r->launches_regression_min;
+
+	if (!(blind_pct > 0))
+		return;
+	j->flags |= FLAG_BLIND;
+	if (j->verdict != VERDICT_REGRESSION || is_clear || -change_pct >= blind_pct)
+		return;
+	j->flags &= ~FLAG_BORDERLINE;
+	undecided(j, "blind: equal builds scatter so much here that a loss below %.1f %% has to be clear, and %.2f %% is not",
+		blind_pct, change_pct);
+}

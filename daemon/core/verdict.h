@@ -83,4 +83,10 @@ struct rule verdict_rule_of_bursts(const struct rule *general);
  */
 void verdict_sustained(struct judgement *j, const struct judgement *sustained);
 
+/**
+ * Of a cell whose equal builds scattered so much that only losses above `blind_pct` would show (0: it sees) and whose launches do not contradict
+ * that: it is flagged, and a smaller loss by sign alone, or by a quick look, is undecided. Comes after verdict_sustained.
+ */
+void verdict_blind(const struct rule *r, double blind_pct, const struct judgement *sustained, struct judgement *j);
+
 #endif

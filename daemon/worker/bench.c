@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/proc.h"
 #include "core/guard.h"
+#include "core/memory.h"
 #include "core/tail.h"
 #include "worker/kernelcode.h"
 
@@ -224,16 +225,18 @@ void bench_judge(struct bench *b, int cell)
 	struct bench_cell *c = &b->cell[cell];
 	bool sparse = b->cells[cell].attention.mask == FW_BLOCKS;
 	struct launch_estimate e[STATS_LAUNCHES_MAX];
-	struct rule rule = stats_rule_of_cell(&b->rule, b->cells[cell].tau0, b->cells[cell].nu0), bursts;
-	double beta = 0, none;
+	double tau0 = b->cells[cell].tau0, nu0 = b->cells[cell].nu0, beta = 0, none;
+	struct rule rule, bursts = verdict_rule_of_bursts(&b->rule);
 
-	estimate(&rule, c->launch, c->n_launches, e, &beta);
+	estimate(&b->rule, c->launch, c->n_launches, e, &beta);
+	rule = memory_rule(&b->rule, tau0, nu0, e, c->n_launches);
+	bool fits = memory_fits(tau0, nu0, e, c->n_launches);
 	verdict_judge(&rule, b->cells[cell].threshold_pct, sparse, e, c->n_launches, &c->judgement);
 	c->judgement.beta = beta;
-	bursts = verdict_rule_of_bursts(&b->rule);
 	estimate(&bursts, c->burst, c->n_bursts, e, &none);
 	verdict_judge(&bursts, b->cells[cell].threshold_pct, sparse, e, c->n_bursts, &c->sustained);
 	verdict_sustained(&c->judgement, &c->sustained);
+	verdict_blind(&rule, fits ? b->cells[cell].blind_pct : 0, &c->sustained, &c->judgement);
 	c->judged = c->judged || c->n_launches > 0;
 }
 
