@@ -10,16 +10,18 @@ work=$(mktemp -d)
 pid=
 trap '[ -z "$pid" ] || kill "$pid" 2>/dev/null || true; wait; rm -rf "$work"' EXIT
 
-make --no-print-directory -s build/tests/bench_seed build/tests/bench_rule build/tests/bench_trend build/tests/bench_load build/tests/modules/good.so build/tests/bench_clock
+make --no-print-directory -s build/tests/bench_seed build/tests/bench_rule build/tests/bench_cover build/tests/bench_trend build/tests/bench_load build/tests/modules/good.so build/tests/bench_clock
 
 target() { # name, comparison, bound: beside a figure, what it is meant to be
 	echo "bench $1 target $2 $3"
 }
 
 # ---- the rule on recorded launches
-build/tests/bench_rule tests/data/gpu-recorded 1000
+samples=tests/data/gpu/h200-2026-11-21-verdicts-samples.jsonl
+build/tests/bench_rule tests/data/gpu-recorded "$samples" 1000
+build/tests/bench_cover tests/data/gpu-recorded "$samples" 100
 build/tests/bench_trend tests/data/gpu-recorded 300
-build/tests/bench_clock tests/data/gpu/h200-2026-11-21-verdicts-samples.jsonl
+build/tests/bench_clock "$samples"
 
 mkdir -p "$work/state" "$work/cache"
 

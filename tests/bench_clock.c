@@ -5,7 +5,6 @@
  * Input are the samples that tests/gpu/daemon.sh stores. A trial draws launches of a cell again and again until the interval is narrow.
  * Usage: bench_clock SAMPLES.jsonl
  */
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,109 +12,27 @@
 
 #include "core/stats.h"
 #include "noise.h"
+#include "samples.h"
 
-enum { CELLS_MAX = 64, LAUNCHES_MAX = 32, TRIALS = 400 };
+enum { LAUNCHES_MAX = SAMPLES_LAUNCHES_MAX, TRIALS = 400 };
 
-struct side {
-	int n;
-	float ms[STATS_PAIRS_MAX], mhz[STATS_PAIRS_MAX];
-};
-
-struct cell {
-	char name[64];
-	bool is_sparse;
-	int n_launches;
-	struct side base[LAUNCHES_MAX], target[LAUNCHES_MAX];
-};
-
-static struct cell cell[CELLS_MAX];
-static int n_cells;
+static struct samples recorded;
 static struct noise dice = { .state = 20261121 };
 
-/* "attention/block_sparse/s49152/r0.1/b64/hq64/hk8/d128/bf16/forward" -> "block_sparse_r0_1_b64_forward": what tells cells apart. */
-static void short_name(const char *key, char out[64])
+/* Only comparisons of kernels with themselves: a planted slowdown is no noise. */
+static bool wants_equal(const char *comparison, const char *cell)
 {
-	size_t n = 0;
-	char copy[256], *save = NULL;
-	snprintf(copy, sizeof copy, "%s", key);
-	for (char *part = strtok_r(copy, "/", &save); part; part = strtok_r(NULL, "/", &save)) {
-		bool is_size = strchr("shd", part[0]) && strcspn(part, "0123456789") <= 2;
-		if (!is_size && strcmp(part, "attention") != 0 && strcmp(part, "bf16") != 0)
-			n += (size_t)snprintf(out + n, 64 - n, "%s%s", n ? "_" : "", part);
-	}
-	for (char *s = out; *s; s++)
-		if (*s == '.')
-			*s = '_';
+	(void)cell;
+	return strncmp(comparison, "slower", 6) != 0;
 }
 
-static struct cell *cell_named(const char *key)
+static struct launch_pairs pairs_of(const struct samples_cell *c, int i, bool clocked)
 {
-	char name[64] = "";
-	short_name(key, name);
-	for (int i = 0; i < n_cells; i++)
-		if (strcmp(cell[i].name, name) == 0)
-			return &cell[i];
-	if (n_cells == CELLS_MAX)
-		return NULL;
-	snprintf(cell[n_cells].name, sizeof cell[n_cells].name, "%s", name);
-	cell[n_cells].is_sparse = strstr(key, "block_sparse") != NULL;
-	return &cell[n_cells++];
-}
-
-static void read_side(const json_t *row, struct side *out)
-{
-	size_t i;
-	const json_t *v, *ms = json_object_get(row, "ms"), *mhz = json_object_get(row, "mhz");
-	out->n = 0;
-	json_array_foreach(ms, i, v)
-	{
-		if (i == STATS_PAIRS_MAX)
-			break;
-		out->ms[i] = (float)json_number_value(v);
-		out->mhz[i] = (float)json_number_value(json_array_get(mhz, i));
-		out->n = (int)i + 1;
-	}
-}
-
-/* Only comparisons of kernels with themselves: a planted slowdown is no noise. The base's row comes before the target's. */
-static int read_samples(const char *path)
-{
-	FILE *f = fopen(path, "r");
-	char *line = NULL;
-	size_t size = 0;
-	if (!f) {
-		perror(path);
-		return -1;
-	}
-	while (getline(&line, &size, f) > 0) {
-		json_t *row = json_loads(line, 0, NULL);
-		const char *comparison = json_string_value(json_object_get(row, "comparison"));
-		const char *key = json_string_value(json_object_get(row, "cell"));
-		const char *subject = json_string_value(json_object_get(row, "subject"));
-		struct cell *c = comparison && key && subject && strncmp(comparison, "slower", 6) != 0 ? cell_named(key) : NULL;
-		if (c && c->n_launches < LAUNCHES_MAX && strcmp(subject, "base") == 0)
-			read_side(row, &c->base[c->n_launches]);
-		else if (c && c->n_launches < LAUNCHES_MAX && strcmp(subject, "target") == 0)
-			read_side(row, &c->target[c->n_launches++]);
-		json_decref(row);
-	}
-	free(line);
-	fclose(f);
-	return n_cells ? 0 : -1;
-}
-
-static struct launch_pairs pairs_of(const struct cell *c, int i, bool clocked)
-{
-	return (struct launch_pairs){ .set = 1,
-		.n = c->base[i].n < c->target[i].n ? c->base[i].n : c->target[i].n,
-		.base_ms = c->base[i].ms,
-		.target_ms = c->target[i].ms,
-		.base_mhz = clocked ? c->base[i].mhz : NULL,
-		.target_mhz = clocked ? c->target[i].mhz : NULL };
+	return samples_pairs(&c->launch[i], 1, clocked);
 }
 
 /* Standard deviation of pairs around their launch, in percent. */
-static double pair_sd(const struct cell *c, double beta)
+static double pair_sd(const struct samples_cell *c, double beta)
 {
 	double sum = 0;
 	int freedom = 0;
@@ -133,7 +50,7 @@ static double pair_sd(const struct cell *c, double beta)
 	return freedom > 0 ? 100 * sqrt(sum / freedom) : NAN;
 }
 
-static double launch_sd(const struct cell *c, const struct rule *rule, bool clocked, double *beta)
+static double launch_sd(const struct samples_cell *c, const struct rule *rule, bool clocked, double *beta)
 {
 	struct launch_pairs p[LAUNCHES_MAX];
 	struct launch_estimate e[LAUNCHES_MAX];
@@ -149,7 +66,7 @@ static double launch_sd(const struct cell *c, const struct rule *rule, bool cloc
 }
 
 /* Seconds of timed calls until the interval is as narrow as wanted, or the launches are used up; mean over trials. */
-static double seconds_to_width(const struct cell *c, const struct rule *rule, bool clocked)
+static double seconds_to_width(const struct samples_cell *c, const struct rule *rule, bool clocked)
 {
 	const double wanted = (c->is_sparse ? rule->half_width_sparse_pct : rule->half_width_dense_pct) / 100;
 	double total_ms = 0;
@@ -176,13 +93,13 @@ int main(int argc, char **argv)
 {
 	struct rule rule;
 	double raw_s = 0, clocked_s = 0;
-	if (argc != 2 || read_samples(argv[1]) != 0) {
+	if (argc != 2 || samples_read_json(argv[1], wants_equal, &recorded) != 0) {
 		fprintf(stderr, "usage: bench_clock SAMPLES.jsonl\n");
 		return 2;
 	}
-	rule_default(&rule, n_cells);
-	for (int i = 0; i < n_cells; i++) {
-		const struct cell *c = &cell[i];
+	rule_default(&rule, recorded.n);
+	for (int i = 0; i < recorded.n; i++) {
+		const struct samples_cell *c = &recorded.cell[i];
 		double none, beta;
 		if (c->n_launches < 2)
 			continue;

@@ -15,9 +15,7 @@
 #include "core/calibration.h"
 #include "core/memory.h"
 #include "core/verdict.h"
-#include "noise.h"
-#include "recorded.h"
-#include "samples.h"
+#include "replay.h"
 
 enum { LEARNED_LAUNCHES = 12, KEPT_LAUNCHES = 8, KINDS = 6 };
 
@@ -29,15 +27,6 @@ static struct noise dice = { .state = 20261122 };
 static struct samples equal, memset_of_o;
 
 /* ---- sources of launches --------------------------------------------------------------------------------------------- */
-
-static bool wants_equal(const char *comparison, const char *cell)
-{
-	bool forward = strstr(cell, "forward") != NULL;
-
-	if (strcmp(comparison, "fillo") == 0 || strncmp(comparison, "slower", 6) == 0)
-		return !forward; /* their forward differs, and nothing of their backward */
-	return strcmp(comparison, "onepart") != 0 || forward;
-}
 
 static bool wants_memset(const char *comparison, const char *cell)
 {
@@ -51,42 +40,7 @@ static int kind_of(const struct samples_cell *c)
 	return 2 * family + c->is_backward;
 }
 
-/* Launches without clocks, of the older recording: seven a kernel. */
-static void read_older(const char *dir, struct samples *out)
-{
-	static struct recording r;
-
-	recorded_read(dir, &r);
-	for (int i = 0; i < r.n; i++) {
-		const struct recorded *k = &r.kernel[i];
-		for (int l = 0; l < k->n_launches; l++) {
-			struct samples_launch *to = samples_open(out, k->name);
-			if (!to)
-				continue;
-			to->n = k->launch[l].n;
-			memcpy(to->base_ms, k->launch[l].a, sizeof k->launch[l].a);
-			memcpy(to->target_ms, k->launch[l].b, sizeof k->launch[l].b);
-		}
-	}
-}
-
 /* ---- one comparison ------------------------------------------------------------------------------------------------- */
-
-/* What is done to the target: its time is multiplied, and its clock moves by `clock`, which its time follows. Log ratios. */
-struct plant {
-	double time, clock;
-};
-
-static void shuffle(int *order, int n)
-{
-	for (int i = 0; i < n; i++)
-		order[i] = i;
-	for (int i = n - 1; i > 0; i--) {
-		int k = (int)(noise_uniform(&dice) * (i + 1)), kept = order[i];
-		order[i] = order[k];
-		order[k] = kept;
-	}
-}
 
 static void learn(
 	const struct samples_cell *c, const int *order, int n, bool clocked, const struct rule *rule, double *tau0, double *nu0)
@@ -111,17 +65,7 @@ struct outcome {
 	double code_half;
 };
 
-/* `beta`: how times of this cell follow its clock. */
-static void planted_launch(const struct samples_launch *from, const struct plant *plant, double beta, struct samples_launch *to)
-{
-	*to = *from;
-	for (int i = 0; i < to->n; i++) {
-		to->target_ms[i] *= (float)exp(plant->time + beta * plant->clock);
-		to->target_mhz[i] *= (float)exp(plant->clock);
-	}
-}
-
-static struct outcome compare(const struct samples_cell *c, const struct plant *plant, double beta, bool clocked, bool learned)
+static struct outcome compare(const struct samples_cell *c, const struct replay_plant *plant, double beta, bool clocked, bool learned)
 {
 	static struct samples_launch drawn[STATS_LAUNCHES_MAX];
 	struct launch_pairs p[STATS_LAUNCHES_MAX];
@@ -132,7 +76,7 @@ static struct outcome compare(const struct samples_cell *c, const struct plant *
 	double fitted, tau0 = 0, nu0 = 0;
 
 	rule_default(&general, 20);
-	shuffle(order, c->n_launches);
+	replay_shuffle(&dice, order, c->n_launches);
 	if (learned) {
 		first = c->n_launches - KEPT_LAUNCHES < LEARNED_LAUNCHES ? c->n_launches - KEPT_LAUNCHES : LEARNED_LAUNCHES;
 		learn(c, order, first, clocked, &general, &tau0, &nu0);
@@ -142,7 +86,7 @@ static struct outcome compare(const struct samples_cell *c, const struct plant *
 		out.ran_out = at >= c->n_launches;
 		if (out.ran_out)
 			break;
-		planted_launch(&c->launch[order[at]], plant, beta, &drawn[out.launches]);
+		replay_plant(&c->launch[order[at]], plant, beta, &drawn[out.launches]);
 		p[out.launches] = samples_pairs(&drawn[out.launches], out.j.want_set == 2 ? 2 : 1, clocked);
 		out.launches++;
 		stats_launches(&general, p, out.launches, e, &fitted);
@@ -157,7 +101,7 @@ static struct outcome compare(const struct samples_cell *c, const struct plant *
 /* ---- figures ---------------------------------------------------------------------------------------------------------- */
 
 struct tally {
-	int n, held, code_held, ran_out, regressions, undecided;
+	int n, held, code_held, ran_out, regressions, undecided, bursts;
 	double half, square, launches;
 };
 
@@ -171,6 +115,7 @@ static void count(struct tally *t, const struct outcome *o, double truth, double
 	t->ran_out += o->ran_out;
 	t->regressions += o->j.verdict == VERDICT_REGRESSION;
 	t->undecided += o->j.verdict == VERDICT_UNDECIDED && !o->ran_out;
+	t->bursts += o->j.want_bursts;
 	t->half += (e->ci_high - e->ci_low) / 2;
 	t->square += (e->m - truth) * (e->m - truth);
 	t->launches += o->launches;
@@ -183,9 +128,10 @@ static void print(const char *what, const char *kind, const char *who, const str
 	printf("bench cover.%s.%s %s %.1f pct", what, kind, who, 100.0 * t->held / t->n);
 	if (code)
 		printf(", of the code %.1f", 100.0 * t->code_held / t->n);
-	printf(" (half-width %.3f, error %.3f rms, %.1f launches, regression %.1f, undecided %.1f, recording ended %.1f)\n",
+	printf(" (half-width %.3f, error %.3f rms, %.1f launches, regression %.1f, bursts asked for %.1f, undecided %.1f, "
+	       "recording ended %.1f)\n",
 		100 * t->half / t->n, 100 * sqrt(t->square / t->n), t->launches / t->n, 100.0 * t->regressions / t->n,
-		100.0 * t->undecided / t->n, 100.0 * t->ran_out / t->n);
+		100.0 * t->bursts / t->n, 100.0 * t->undecided / t->n, 100.0 * t->ran_out / t->n);
 }
 
 static double beta_of(const struct samples_cell *c)
@@ -210,7 +156,7 @@ static void exact(const struct samples *s, int trials, bool clocked, bool learne
 
 	for (size_t k = 0; k < sizeof plants_pct / sizeof *plants_pct; k++) {
 		struct tally tally[KINDS] = { { 0 } };
-		struct plant plant = { .time = log1p(plants_pct[k] / 100) };
+		struct replay_plant plant = { .time = log1p(plants_pct[k] / 100) };
 		char what[32];
 
 		for (int i = 0; i < s->n; i++)
@@ -235,8 +181,8 @@ static void moved(const struct samples *s, int trials, bool learned, double time
 		double beta = beta_of(&s->cell[i]);
 		for (int t = 0; t < trials; t++) {
 			double time = log1p(time_pct / 100);
-			struct plant plant =
-				all ? (struct plant){ 0, -time } : (struct plant){ time, rule.clock.usual * noise_normal(&dice) };
+			struct replay_plant plant = all ? (struct replay_plant){ 0, -time }
+							: (struct replay_plant){ time, rule.clock.usual * noise_normal(&dice) };
 			struct outcome o = compare(&s->cell[i], &plant, all ? -1 : beta, true, learned);
 			double truth = plant.time + (all ? -1 : beta) * plant.clock;
 			count(&tally[kind_of(&s->cell[i])], &o, truth, truth - beta * plant.clock);
@@ -281,10 +227,9 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	snprintf(path, sizeof path, "%s/h200-clock.csv", argv[1]);
-	if (samples_read_csv(path, wants_equal, &equal) || samples_read_json(argv[2], wants_equal, &equal) ||
-		samples_read_csv(path, wants_memset, &memset_of_o))
+	if (replay_read_clocked(argv[1], argv[2], &equal) || samples_read_csv(path, wants_memset, &memset_of_o))
 		return 1;
-	read_older(argv[1], &older);
+	replay_read_unclocked(argv[1], &older);
 	exact(&equal, trials, true, true, "clocked_learned");
 	exact(&equal, trials, true, false, "clocked_first");
 	exact(&equal, trials, false, true, "unclocked_learned");

@@ -1,22 +1,23 @@
 /*
- * Replay the rule on recorded launches of a GPU: how often it accuses identical builds, how much of a planted slowdown it
- * finds, and what that costs in device time, beside the rule that compares means of one branch after the other.
+ * Replay the rule on recorded launches of a GPU: how often it accuses identical builds, how much of a planted slowdown it finds, and what
+ * that costs in device time; beside it what really happened to processes that ran one after the other.
  *
- * The launches are those of tests/data/gpu-recorded (its README says where they come from). A launch of a comparison is one
- * recorded launch of that kernel, sides swapped at random: as many pairs in a row as the rule asks for, or all where fewer
- * were recorded. The clock of each call was not, so the rule goes without. What to launch next, when to confirm and when to stop is asked of the worker's own code.
- * Usage: bench_rule DIR COMPARISONS
+ * Two recordings (tests/data/gpu-recorded; its README says where they come from): the 20 cells of suite ffa, with the clock of each call;
+ * and fourteen kernels from an older harness without it, among them a GEMM of 0.2 ms and a copy. A launch of a comparison is one
+ * recorded launch of that cell, sides as recorded, none twice; the older recording has seven a kernel, which are drawn again once all were,
+ * and for the confirming set. What to launch next, when to confirm and when to stop is asked of the worker's own code; a
+ * cell whose recording is used up is left as it stands.
+ * Usage: bench_rule DIR SAMPLES.jsonl COMPARISONS
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "noise.h"
-#include "recorded.h"
+#include "replay.h"
 #include "worker/bench.h"
 #include "worker/measure.h"
 
-enum { SUITE_CELLS = 20, CALLS_MAX = 256, PROCESSES_MAX = 8 };
+enum { CALLS_MAX = 256, PROCESSES_MAX = 8 };
 
 static const double threshold_pct = 1.5, budget_s = 600;
 /* What a launch costs beside its pairs: warm-up of the process and of each cell, as the worker asks the runner for. */
@@ -28,7 +29,7 @@ struct process {
 	float ms[CALLS_MAX];
 };
 
-static struct recording recording;
+static struct samples clocked, unclocked;
 static struct noise dice = { .state = 20260922 };
 
 static int draw(int n)
@@ -36,7 +37,7 @@ static int draw(int n)
 	return (int)(noise_uniform(&dice) * n);
 }
 
-/* ---- the recording --------------------------------------------------------------------------------------------------- */
+/* ---- processes ------------------------------------------------------------------------------------------------------ */
 
 /* All processes of one variant. Shape: out[PROCESSES_MAX]. Returns how many. */
 static int read_processes(const char *dir, const char *mode, const char *variant, struct process *out)
@@ -65,52 +66,74 @@ static int read_processes(const char *dir, const char *mode, const char *variant
 
 /* ---- one comparison by the rule ---------------------------------------------------------------------------------------- */
 
-/* The suite of 20: dense and varlen as recorded, and the four block-sparse kernels in place of six cases twice. */
-static const char *const suite[SUITE_CELLS] = { "dense_full_forward", "dense_full_backward", "dense_causal_forward",
-	"dense_causal_backward", "varlen_full_forward", "varlen_full_backward", "varlen_causal_forward", "varlen_causal_backward",
-	"sparse_r0.1_b128_forward", "sparse_r0.1_b128_backward", "sparse_r0.1_b128_forward", "sparse_r0.1_b128_backward",
-	"sparse_r0.1_b128_forward", "sparse_r0.1_b128_backward", "sparse_r0.2_b128_forward", "sparse_r0.2_b128_backward",
-	"sparse_r0.2_b128_forward", "sparse_r0.2_b128_backward", "sparse_r0.2_b128_forward", "sparse_r0.2_b128_backward" };
-
 struct outcome {
 	bool alarm;     /* any cell is a regression */
 	bool found;     /* the slowed cell is one */
-	bool undecided; /* any cell is */
+	bool undecided; /* any cell is, though its recording goes on */
 	int launches;   /* processes */
 	int cell_launches, confirming;
 	double calls, gpu_s;           /* in all */
 	double calls_word, gpu_word_s; /* until every cell had its word: without the launches that only narrow intervals */
 };
 
+/* Which launches of a cell a comparison has drawn. */
+struct drawn {
+	int order[SAMPLES_LAUNCHES_MAX], n;
+	int set; /* that the order was shuffled for */
+};
+
 static bool open_verdict(const struct bench *b)
 {
 	for (int i = 0; i < b->n_cells; i++)
-		if (b->cell[i].judgement.want_set != 0)
+		if (b->cell[i].open && b->cell[i].judgement.want_set != 0)
 			return true;
 	return false;
 }
 
-static void launch(struct bench *b, const int *list, int n, int set, int slowed, double slower, struct outcome *out)
+/* The next launch of a cell; NULL: none is left. */
+static const struct samples_launch *next_launch(const struct samples *s, int cell, int set, struct drawn *d)
 {
-	float values[2][RECORDED_PAIRS_MAX];
+	const struct samples_cell *c = &s->cell[cell];
+
+	bool again = s == &unclocked && (d->set != set || d->n == c->n_launches); /* seven are fewer than a set may take */
+
+	if (d->set == 0 || again) {
+		replay_shuffle(&dice, d->order, c->n_launches);
+		d->n = 0;
+		d->set = set;
+	}
+	return d->n < c->n_launches ? &c->launch[d->order[d->n++]] : NULL;
+}
+
+static void launch(struct bench *b, const struct samples *s, struct drawn *drawn, const int *list, int n, int set, int slowed,
+	double slower, struct outcome *out)
+{
 	struct msg_cell m = { .set = set, .launch = ++b->launches, .n_subjects = 2, .role = { "base", "target" } };
 	bool for_a_word = open_verdict(b);
 	struct fw_err err;
 	double calls = 0, gpu_s = warm_s;
 
-	for (int s = 0; s < 2; s++)
-		m.ms[s] = values[s];
 	for (int i = 0; i < n; i++) {
-		const struct recorded *k = recorded_named(&recording, suite[list[i]]);
-		int pairs = stats_pairs(&b->rule, 2 * k->ms / 1000, false);
+		const struct samples_launch *from = next_launch(s, list[i], set, &drawn[list[i]]);
+		struct samples_launch played;
 
+		if (!from) {
+			b->cell[list[i]].open = false;
+			continue;
+		}
+		replay_plant(from, &(struct replay_plant){ .time = list[i] == slowed ? log(slower) : 0 }, 0, &played);
 		m.cell = list[i];
-		m.n = recorded_play(k, &dice, pairs, list[i] == slowed ? slower : 1, values[0], values[1]);
+		m.n = played.n;
+		m.ms[0] = played.base_ms, m.ms[1] = played.target_ms;
+		m.mhz[0] = s == &clocked ? played.base_mhz : NULL;
+		m.mhz[1] = s == &clocked ? played.target_mhz : NULL;
 		if (bench_add(b, &m, &err) < 0)
-			recorded_stop(err.text, suite[list[i]]);
+			recorded_stop(err.text, s->cell[list[i]].name);
 		bench_judge(b, list[i]);
 		calls += 2 * m.n;
-		gpu_s += cell_warm_s + 2 * m.n * k->ms / 1000;
+		gpu_s += cell_warm_s;
+		for (int p = 0; p < m.n; p++)
+			gpu_s += ((double)played.base_ms[p] + (double)played.target_ms[p]) / 1000;
 	}
 	b->gpu_s += gpu_s;
 	out->launches++;
@@ -125,28 +148,29 @@ static void launch(struct bench *b, const int *list, int n, int set, int slowed,
 }
 
 /* `slowed` -1: identical builds. */
-static struct outcome compare(int slowed, double slower)
+static struct outcome compare(const struct samples *s, int slowed, double slower)
 {
-	static struct cell cells[SUITE_CELLS];
-	struct bench_cell state[SUITE_CELLS];
-	struct bench b = { .n_cells = SUITE_CELLS, .cells = cells, .cell = state, .limits = { .budget_s = budget_s } };
+	static struct cell cells[SAMPLES_CELLS_MAX];
+	struct drawn drawn[SAMPLES_CELLS_MAX] = { { .n = 0 } };
+	struct bench_cell state[SAMPLES_CELLS_MAX];
+	struct bench b = { .n_cells = s->n, .cells = cells, .cell = state, .limits = { .budget_s = budget_s } };
 	struct outcome out = { 0 };
-	int list[SUITE_CELLS], n, set;
+	int list[SAMPLES_CELLS_MAX], n, set;
 
 	memset(state, 0, sizeof state);
-	rule_default(&b.rule, SUITE_CELLS);
-	for (int i = 0; i < SUITE_CELLS; i++) {
+	rule_default(&b.rule, s->n);
+	for (int i = 0; i < s->n; i++) {
 		cells[i].threshold_pct = threshold_pct;
-		cells[i].attention.mask = strncmp(suite[i], "sparse", 6) == 0 ? FW_BLOCKS : FW_FULL;
+		cells[i].attention.mask = s->cell[i].is_sparse ? FW_BLOCKS : FW_FULL;
 		state[i].open = true;
 		state[i].judgement.want_set = 1;
 	}
 	while ((n = measure_next(&b, list, &set)) > 0 && b.gpu_s < b.limits.budget_s)
-		launch(&b, list, n, set, slowed, slower, &out);
-	for (int i = 0; i < SUITE_CELLS; i++) {
+		launch(&b, s, drawn, list, n, set, slowed, slower, &out);
+	for (int i = 0; i < s->n; i++) {
 		enum verdict v = state[i].judgement.verdict;
 		out.alarm = out.alarm || v == VERDICT_REGRESSION;
-		out.undecided = out.undecided || v == VERDICT_UNDECIDED;
+		out.undecided = out.undecided || (v == VERDICT_UNDECIDED && state[i].open);
 		out.found = out.found || (i == slowed && v == VERDICT_REGRESSION);
 		for (int l = 0; l < state[i].n_launches; l++)
 			free(state[i].launch[l].values);
@@ -154,145 +178,81 @@ static struct outcome compare(int slowed, double slower)
 	return out;
 }
 
-/* ---- the naive rule ------------------------------------------------------------------------------------------------------ */
-
-/* Mean of `calls` calls of one side in a process of its own: blocks of one recorded launch, which is not `other`. */
-static double mean_ms(const struct recorded *k, int calls, int other, int *from)
-{
-	double sum = 0;
-
-	do
-		*from = draw(k->n_launches);
-	while (*from == other);
-	const float *v = draw(2) ? k->launch[*from].a : k->launch[*from].b;
-	for (int c = 0; c < calls; c += RECORDED_BLOCK) {
-		int block = draw(k->launch[*from].n / RECORDED_BLOCK) * RECORDED_BLOCK;
-		for (int i = 0; i < RECORDED_BLOCK; i++)
-			sum += (double)v[block + i];
-	}
-	return sum / calls;
-}
-
-static bool naive_alarm(double base_ms, double target_ms)
-{
-	return 100 * (base_ms / target_ms - 1) < -threshold_pct;
-}
-
-/* Returns whether the slowed cell is accused; `alarm`: any. */
-static bool naive_compare(int calls, int slowed, double slower, bool *alarm)
-{
-	bool found = false;
-
-	*alarm = false;
-	for (int i = 0; i < SUITE_CELLS; i++) {
-		const struct recorded *k = recorded_named(&recording, suite[i]);
-		int first, second;
-		double base = mean_ms(k, calls, -1, &first), target = mean_ms(k, calls, first, &second);
-		bool accused = naive_alarm(base, i == slowed ? slower * target : target);
-
-		*alarm = *alarm || accused;
-		found = found || (accused && i == slowed);
-	}
-	return found;
-}
-
-/* As many calls again to warm up, on both sides. */
-static double naive_gpu_s(int calls)
-{
-	double sum = 0;
-
-	for (int i = 0; i < SUITE_CELLS; i++)
-		sum += 4 * calls * recorded_named(&recording, suite[i])->ms / 1000;
-	return sum;
-}
-
 /* ---- figures ---------------------------------------------------------------------------------------------------------------- */
 
-static void figure(const char *name, const char *peer, double value, const char *unit)
+static void figure(const char *name, const char *who, double value, const char *unit)
 {
-	printf("bench rule.%s %s %.6g %s\n", name, peer, value, unit);
+	printf("bench rule.%s %s %.6g %s\n", name, who, value, unit);
 }
 
-static void identical_builds(int n)
+static void identical_builds(const struct samples *s, const char *who, int n)
 {
 	struct outcome sum = { 0 };
-	int alarms = 0, undecided = 0, naive[2] = { 0, 0 };
-	static const int calls[2] = { 20, 100 };
+	int alarms = 0, undecided = 0;
 
 	for (int i = 0; i < n; i++) {
-		struct outcome o = compare(-1, 1);
+		struct outcome o = compare(s, -1, 1);
 		alarms += o.alarm;
 		undecided += o.undecided;
 		sum.launches += o.launches;
 		sum.cell_launches += o.cell_launches;
-		sum.confirming += o.confirming;
 		sum.calls += o.calls;
 		sum.calls_word += o.calls_word;
 		sum.gpu_s += o.gpu_s;
 		sum.gpu_word_s += o.gpu_word_s;
-		for (int c = 0; c < 2; c++) {
-			bool alarm;
-			naive_compare(calls[c], -1, 1, &alarm);
-			naive[c] += alarm;
-		}
 	}
-	figure("comparisons", "flopwatch", n, "count");
-	figure("false_alarms", "flopwatch", alarms, "count");
-	figure("false_alarms", "mean_of_20", naive[0], "count");
-	figure("false_alarms", "mean_of_100", naive[1], "count");
-	figure("without_a_word", "flopwatch", undecided, "count");
-	figure("processes", "flopwatch", (double)sum.launches / n, "count");
-	figure("launches_a_cell", "flopwatch", (double)sum.cell_launches / n / SUITE_CELLS, "count");
-	figure("calls_a_cell.verdict", "flopwatch", sum.calls_word / n / SUITE_CELLS, "count");
-	figure("calls_a_cell.with_width", "flopwatch", sum.calls / n / SUITE_CELLS, "count");
-	figure("calls_a_cell", "mean_of_20", 80, "count");
-	figure("calls_a_cell", "mean_of_100", 400, "count");
-	figure("gpu_time.verdict", "flopwatch", 1000 * sum.gpu_word_s / n, "ms");
-	figure("gpu_time.with_width", "flopwatch", 1000 * sum.gpu_s / n, "ms");
-	figure("gpu_time", "mean_of_20", 1000 * naive_gpu_s(20), "ms");
-	figure("gpu_time", "mean_of_100", 1000 * naive_gpu_s(100), "ms");
-	figure("gpu_time_share.verdict", "flopwatch", sum.gpu_word_s / n / naive_gpu_s(100), "ratio");
-	figure("gpu_time_share.with_width", "flopwatch", sum.gpu_s / n / naive_gpu_s(100), "ratio");
+	figure("comparisons", who, n, "count");
+	figure("cells", who, s->n, "count");
+	figure("false_alarms", who, alarms, "count");
+	figure("without_a_word", who, undecided, "count");
+	figure("processes", who, (double)sum.launches / n, "count");
+	figure("launches_a_cell", who, (double)sum.cell_launches / n / s->n, "count");
+	figure("calls_a_cell.verdict", who, sum.calls_word / n / s->n, "count");
+	figure("calls_a_cell.with_width", who, sum.calls / n / s->n, "count");
+	figure("gpu_time.verdict", who, 1000 * sum.gpu_word_s / n, "ms");
+	figure("gpu_time.with_width", who, 1000 * sum.gpu_s / n, "ms");
 }
 
 /* One cell in turn is slower by `pct` in time. */
-static void planted(int n, double pct, const char *level)
+static void planted(const struct samples *s, const char *who, int n, double pct, const char *level)
 {
-	int found = 0, naive20 = 0, naive100 = 0, others = 0, of_cell[SUITE_CELLS] = { 0 }, tried[SUITE_CELLS] = { 0 };
-	double slower = 1 + pct / 100, gpu_s = 0, processes = 0, calls = 0, worst = 100;
-	char name[64];
+	int found = 0, others = 0, of_cell[SAMPLES_CELLS_MAX] = { 0 }, tried[SAMPLES_CELLS_MAX] = { 0 }, worst = 0;
+	double slower = 1 + pct / 100, gpu_s = 0, processes = 0;
+	char name[96];
 
 	for (int i = 0; i < n; i++) {
-		int slowed = i % SUITE_CELLS;
-		bool alarm;
-		struct outcome o = compare(slowed, slower);
+		int slowed = i % s->n;
+		struct outcome o = compare(s, slowed, slower);
 		found += o.found;
 		of_cell[slowed] += o.found;
 		tried[slowed]++;
 		others += o.alarm && !o.found;
 		gpu_s += o.gpu_s;
 		processes += o.launches;
-		calls += o.calls;
-		naive20 += naive_compare(20, slowed, slower, &alarm);
-		naive100 += naive_compare(100, slowed, slower, &alarm);
 	}
-	for (int i = 0; i < SUITE_CELLS; i++)
-		if (tried[i] && 100.0 * of_cell[i] / tried[i] < worst)
-			worst = 100.0 * of_cell[i] / tried[i];
+	for (int i = 0; i < s->n; i++)
+		if (tried[i] && of_cell[i] * tried[worst] < of_cell[worst] * tried[i])
+			worst = i;
 	snprintf(name, sizeof name, "found.%s", level);
-	figure(name, "flopwatch", 100.0 * found / n, "pct");
-	figure(name, "mean_of_20", 100.0 * naive20 / n, "pct");
-	figure(name, "mean_of_100", 100.0 * naive100 / n, "pct");
-	snprintf(name, sizeof name, "found.%s.worst_cell", level);
-	figure(name, "flopwatch", worst, "pct");
+	figure(name, who, 100.0 * found / n, "pct");
+	snprintf(name, sizeof name, "found.%s.worst_cell.%s", level, s->cell[worst].name);
+	figure(name, who, 100.0 * of_cell[worst] / tried[worst], "pct");
 	snprintf(name, sizeof name, "found.%s.wrong_cell", level);
-	figure(name, "flopwatch", others, "count");
+	figure(name, who, others, "count");
 	snprintf(name, sizeof name, "found.%s.gpu_time", level);
-	figure(name, "flopwatch", 1000 * gpu_s / n, "ms");
+	figure(name, who, 1000 * gpu_s / n, "ms");
 	snprintf(name, sizeof name, "found.%s.processes", level);
-	figure(name, "flopwatch", processes / n, "count");
-	snprintf(name, sizeof name, "found.%s.calls_a_cell", level);
-	figure(name, "flopwatch", calls / n / SUITE_CELLS, "count");
+	figure(name, who, processes / n, "count");
+}
+
+static void replayed(const struct samples *s, const char *who, int n)
+{
+	identical_builds(s, who, n);
+	planted(s, who, n, 1.0, "1_0");
+	planted(s, who, n, 1.5, "1_5");
+	planted(s, who, n, 2.0, "2_0");
+	planted(s, who, n, 3.0, "3_0");
+	planted(s, who, n, 5.0, "5_0");
 }
 
 static double window_mean(const struct process *p, int from, int calls)
@@ -304,21 +264,32 @@ static double window_mean(const struct process *p, int from, int calls)
 	return sum / calls;
 }
 
-/* Real processes, one variant after the other, as they were recorded: every pair of two processes of one kernel. */
+static bool is_called(const struct process *base, const struct process *target, int warm, int calls)
+{
+	return 100 * (window_mean(base, warm, calls) / window_mean(target, warm, calls) - 1) < -threshold_pct;
+}
+
+/*
+ * Means of real processes, one after the other as they were recorded: every two processes of one kernel in either order, and each of
+ * them before each of a kernel that takes 1.54 % longer.
+ */
 static void sequential(const char *dir, int warm, int calls, const char *name)
 {
-	struct process a[PROCESSES_MAX], b[PROCESSES_MAX];
-	int n_a = read_processes(dir, "seq", "f8192a", a), n_b = read_processes(dir, "seq", "f8192b", b), off = 0, n = 0;
-	char peer[32];
+	struct process same[2 * PROCESSES_MAX], slower[PROCESSES_MAX];
+	int n = read_processes(dir, "seq", "f8192a", same), n_slower = read_processes(dir, "seq", "f8320", slower);
+	int alarms = 0, found = 0;
+	char who[32];
 
-	for (int i = 0; i < n_a; i++)
-		for (int k = 0; k < n_b; k++) {
-			double change = 100 * (window_mean(&a[i], warm, calls) / window_mean(&b[k], warm, calls) - 1);
-			off += fabs(change) > threshold_pct;
-			n++;
-		}
-	snprintf(peer, sizeof peer, "mean_of_%d", calls);
-	figure(name, peer, 100.0 * off / n, "pct");
+	n += read_processes(dir, "seq", "f8192b", same + n);
+	for (int i = 0; i < n; i++) {
+		for (int k = 0; k < n; k++)
+			alarms += i != k && is_called(&same[i], &same[k], warm, calls);
+		for (int k = 0; k < n_slower; k++)
+			found += is_called(&same[i], &slower[k], warm, calls);
+	}
+	snprintf(who, sizeof who, "mean_of_%d.%s", calls, name);
+	printf("bench rule.sequential.false_alarms %s %d of_%d\n", who, alarms, n * (n - 1));
+	printf("bench rule.sequential.slower_1_54_found %s %d of_%d\n", who, found, n * n_slower);
 }
 
 /* Slower kernels that really ran: the pairs of one interleaved process are a launch. */
@@ -336,7 +307,7 @@ static void real_slowdown(const char *dir, const char *base, const char *target,
 		struct launch_estimate e[STATS_LAUNCHES_MAX];
 		int launches = 0;
 
-		rule_default(&r, SUITE_CELLS);
+		rule_default(&r, clocked.n);
 		while (j.want_set != 0 && launches < STATS_LAUNCHES_MAX) {
 			int p = draw(processes);
 			double y[RECORDED_PAIRS_MAX];
@@ -358,26 +329,21 @@ static void real_slowdown(const char *dir, const char *base, const char *target,
 
 int main(int argc, char **argv)
 {
-	int n = argc == 3 ? atoi(argv[2]) : 0;
+	int n = argc == 4 ? atoi(argv[3]) : 0;
 
-	if (n < SUITE_CELLS) {
-		fprintf(stderr, "usage: bench_rule DIR COMPARISONS (at least %d)\n", SUITE_CELLS);
+	if (n < 1) {
+		fprintf(stderr, "usage: bench_rule DIR SAMPLES.jsonl COMPARISONS\n");
 		return 2;
 	}
-	recorded_read(argv[1], &recording);
-	for (int i = 0; i < SUITE_CELLS; i++)
-		if (!recorded_named(&recording, suite[i]))
-			recorded_stop("is not in the recording", suite[i]);
-	identical_builds(n);
-	planted(n, 1.0, "1_0");
-	planted(n, 1.5, "1_5");
-	planted(n, 2.0, "2_0");
-	planted(n, 3.0, "3_0");
-	planted(n, 5.0, "5_0");
-	sequential(argv[1], 0, 20, "sequential_false_alarms.cold");
-	sequential(argv[1], 20, 20, "sequential_false_alarms.warm_20");
-	sequential(argv[1], 0, 100, "sequential_false_alarms.cold");
-	sequential(argv[1], 100, 100, "sequential_false_alarms.warm_100");
+	if (replay_read_clocked(argv[1], argv[2], &clocked))
+		return 1;
+	replay_read_unclocked(argv[1], &unclocked);
+	replayed(&clocked, "flopwatch", n);
+	replayed(&unclocked, "flopwatch.without_clocks", n);
+	sequential(argv[1], 0, 20, "cold");
+	sequential(argv[1], 20, 20, "after_20");
+	sequential(argv[1], 0, 100, "cold");
+	sequential(argv[1], 100, 100, "after_100");
 	real_slowdown(argv[1], "f8192a", "f8192b", n, "recorded.same_forward");
 	real_slowdown(argv[1], "b8192a", "b8192b", n, "recorded.same_backward");
 	real_slowdown(argv[1], "f8192a", "f8320", n, "recorded.slower_1_54");

@@ -96,7 +96,7 @@ static inline void recorded_read(const char *dir, struct recording *r)
 }
 
 /**
- * Draw one launch of `k`, sides swapped at random, its target `slower` times as long: `wanted` pairs in a row, or all where fewer
+ * Draw one launch of `k`, sides as recorded, its target `slower` times as long: `wanted` pairs in a row, or all where fewer
  * were recorded. Shape: base[RECORDED_PAIRS_MAX], target as well. Returns the number of pairs.
  */
 static inline int recorded_play(
@@ -105,12 +105,10 @@ static inline int recorded_play(
 	int from = (int)(noise_uniform(dice) * k->n_launches), recorded = k->launch[from].n;
 	int n = wanted < recorded ? wanted : recorded;
 	int start = (int)(noise_uniform(dice) * ((recorded - n) / RECORDED_BLOCK + 1)) * RECORDED_BLOCK;
-	bool swapped = noise_uniform(dice) >= 0.5;
-	const float *side[2] = { k->launch[from].a + start, k->launch[from].b + start };
 
 	for (int p = 0; p < n; p++) {
-		base[p] = side[swapped][p];
-		target[p] = (float)(slower * (double)side[!swapped][p]);
+		base[p] = k->launch[from].a[start + p];
+		target[p] = (float)(slower * (double)k->launch[from].b[start + p]);
 	}
 	return n;
 }

@@ -301,8 +301,8 @@ static void test_api_csv(void **state)
 	assert_string_equal(header_of(&a, "Content-Type"), "text/csv; charset=utf-8; header=present");
 	assert_int_equal(strncmp(a.body, "cell,verdict,base_median_ms,", 28), 0);
 	assert_non_null(strstr(a.body, "\r\n" CELL ",regression,1.71,1.76301,643.275,623.933,"));
-	assert_non_null(strstr(
-		a.body, "\r\nodd/backward,failed,,,,,,,,,1.5,0,0,0,0,wrong,\"'=cmd|' /C calc'!A0, \"\"quoted\"\"\\x1b\",,,,\r\n"));
+	assert_non_null(strstr(a.body,
+		"\r\nodd/backward,failed,,,,,,,,,1.5,0,0,0,0,wrong,\"'=cmd|' /C calc'!A0, \"\"quoted\"\"\\x1b\",,,,\r\n"));
 	answer_free(&a);
 }
 

@@ -19,7 +19,15 @@ def figures(name, body, line):
         for side in ("base", "target"):
             line(f"{name}.{side}_median", cell[side]["median_ms"], "ms", cell["cell"])
         line(f"{name}.target_tflops", cell["target"]["tflops"], "tflops", cell["cell"])
+        line(f"{name}.verdict", " ".join([cell["verdict"], *cell["flags"]]), "word", cell["cell"])
         line(f"{name}.change", cell["change_pct"], "pct", cell["cell"])
+        line(f"{name}.change_raw", cell["change_raw_pct"], "pct", cell["cell"])
+        line(f"{name}.code", cell["code_pct"], "pct", cell["cell"])
+        line(f"{name}.clock", cell["clock_pct"], "pct", cell["cell"])
+        bursts = cell["sustained"] or {}
+        line(f"{name}.sustained", bursts.get("change_pct"), "pct", cell["cell"])
+        for side in ("base", "target"):
+            line(f"{name}.{side}_settled", bursts.get(f"{side}_mhz"), "mhz", cell["cell"])
         line(f"{name}.ci_low", cell["ci_low_pct"], "pct", cell["cell"])
         line(f"{name}.ci_high", cell["ci_high_pct"], "pct", cell["cell"])
 

@@ -1,27 +1,33 @@
 #!/bin/bash
-# What the verdict is worth on this GPU: pushes whose module differs from main's in a text alone must not alarm, pushes whose forward kernel
-# multiplies some scores twice must be judged as slow as they are. The machine code is the same in all of them; how many scores, they say at
-# run time. Modules are built beforehand (or taken from MODULES), not while the GPU is held.
-# Usage: tests/gpu/verdicts.sh BUNDLE OUT [SUITE] [TWINS] [NEEDLESS...]     default: ffa 5 22 80 100
-#   NEEDLESS: scores of 1,000 that forward multiplies twice; on an H200 22 are 0.5 to 1.1 % of its time, 80 are 1.9 to 3.1, 100 are 2.5 to 3.6
-#   MODULES: folder with base.so, twin.so and slower-N.so, stripped
+# What the verdict is worth on this GPU: pushes whose module differs from main's in a text alone must not alarm, pushes whose kernels are
+# slower must be judged as slow as they are. Modules are built beforehand (or taken from MODULES), not while the GPU is held.
+# Usage: tests/gpu/verdicts.sh BUNDLE OUT [SUITE] [TWINS] [PLANT...]     default: ffa 5 slower-80 memset tail evict
+#   slower-N: of 1,000 scores forward multiplies N twice, with the machine code of main; on an H200 22 are 0.5 to 1.1 % of its time, 80 are
+#             1.9 to 3.1, 100 are 2.5 to 3.6
+#   memset, tail, evict: as plant.sh says
+#   MODULES: folder with base.so, twin.so and PLANT.so, stripped
 #   LIMIT_S: what is not judged by then is left out
-# OUT gets <device>-<date>-verdicts.jsonl, every comparison as text and JSON, and the database with every timed call.
+#   WHAT: name of the files; default verdicts
+# OUT gets <device>-<date>-WHAT.jsonl, every comparison as text and JSON, and the database with every timed call.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 . "$root/tests/gpu/daemon_lib.sh"
 daemon_prepare "$1"
 mkdir -p "$2"
 out=$(cd "$2" && pwd) suite=${3:-ffa} twins=${4:-5}
-[ $# -le 4 ] && set -- 22 80 100 || shift 4
+[ $# -le 4 ] && set -- slower-80 memset tail evict || shift 4
 
-# NAME NEEDLESS: a module of the kernels.
+# NAME: a module of the kernels.
 build() {
 	local tree=$state/build-$1
 	mkdir -p "$tree"
 	cp -r "$bundle/kernels" "$tree/"
 	[ "$1" != twin ] || sed -i 's/\.build = "/.build = "twin 0, /' "$tree/kernels/attention/module.c"
-	"$root/etc/demo-slower.sh" "$tree" cuda "$2"
+	case "$1" in
+	slower-*) "$root/etc/demo-slower.sh" "$tree" cuda "${1#slower-}" ;;
+	base | twin) "$root/etc/demo-slower.sh" "$tree" cuda 0 ;;
+	*) "$root/etc/demo-slower.sh" "$tree" cuda 0 && "$root/tests/gpu/plant.sh" "$tree" "$1" ;;
+	esac
 	make -s -j "$(nproc)" -C "$tree/kernels" DEVICE=cuda
 	strip -s -o "$state/modules/$1.so" "$tree/kernels/build/cuda/libattention.so"
 }
@@ -29,9 +35,7 @@ if [ -n "${MODULES:-}" ]; then
 	cp -r "$MODULES" "$state/modules"
 else
 	mkdir "$state/modules"
-	build base 0
-	build twin 0
-	for n in "$@"; do build "slower-$n" "$n"; done
+	for name in base twin "$@"; do build "$name"; done
 fi
 
 # What is built in the daemon's sandbox is a copy: the repository holds modules.
@@ -49,7 +53,7 @@ push() { # BRANCH MODULE
 	git push -q origin "$1"
 	branches="$branches $1"
 }
-for n in "$@"; do push "slower-$n" "$state/modules/slower-$n.so"; done
+for plant in "$@"; do push "$plant" "$state/modules/$plant.so"; done
 for i in $(seq "$twins"); do
 	LC_ALL=C sed "s/twin 0,/twin $i,/" "$state/modules/twin.so" >"$state/twin-$i.so"
 	push "twin-$i" "$state/twin-$i.so"
@@ -67,4 +71,4 @@ done
 flopwatch alerts | tee "$out/alerts.txt"
 flopwatch backup "$out/flopwatch.db"
 # shellcheck disable=SC2086
-"$root/tests/gpu/daemon_figures.py" "$out" verdicts "$(git -C "$root" rev-parse --verify -q HEAD 2>/dev/null || echo unknown)" $judged
+"$root/tests/gpu/daemon_figures.py" "$out" "${WHAT:-verdicts}" "${COMMIT:-$(git -C "$root" rev-parse --verify -q HEAD 2>/dev/null || echo unknown)}" $judged
