@@ -136,12 +136,13 @@ $(O)/tests/%: tests/%.c $(foreach l,$(LIBS),$(call lib,$(l)))
 # Modules that misbehave on purpose, and simple good ones, for the tests of worker and runner.
 MODULES  := $(patsubst tests/modules/%.c,build/tests/modules/%.so,$(sort $(wildcard tests/modules/*.c)))
 build/tests/modules/honest_openmp.so: MODULE_FLAGS := -fopenmp
+build/tests/modules/cheat_task.so: MODULE_FLAGS := -Idaemon daemon/runner/reference.c daemon/core/case.c daemon/core/inputs.c daemon/base/err.c
 build/tests/modules/fake_cudnn.so: MODULE_FLAGS := -Wl,-soname,libcudnn.so.9
 build/tests/modules/fake_nvml.so: MODULE_FLAGS := -Wl,-soname,libnvidia-ml.so.1
 build/tests/modules/long_tail.so: tests/modules/long.c
-build/tests/modules/%.so: tests/modules/%.c tests/modules/good.c kernels/fw_kernel.h
+build/tests/modules/%.so: tests/modules/%.c tests/modules/good.c $(wildcard tests/modules/*.h) kernels/fw_kernel.h
 	@mkdir -p $(@D)
-	$(call say,cc ,$<)$(CC) -std=c17 -D_GNU_SOURCE -O2 -fPIC -shared -fvisibility=hidden -I. $(MODULE_FLAGS) -o $@ $< -lm
+	$(call say,cc ,$<)$(CC) -std=c17 -D_GNU_SOURCE -O2 -fPIC -shared -fvisibility=hidden -I. -o $@ $< $(MODULE_FLAGS) -lm
 
 .PHONY: test-programs modules
 test-programs: $(TESTS) $(FUZZ)

@@ -1,31 +1,9 @@
 #!/bin/bash
 # Kernels that cheat are found out, each for its own reason; honest fast ones are not accused. Real processes, the real clock.
 . "$(dirname "$0")/tap.sh"
-worker=$bin/flopwatch-worker
-modules=$root/build/tests/modules
-export FLOPWATCH_CPU_THREADS=2
-cat >"$tmp/suite.yaml" <<'YAML'
-suite: one
-family: attention
-common: {nhq: 2, nhk: 1, headdim: 32, dtype: bf16}
-dense: {seqlens: [128], masks: [full]}
-directions: [forward, backward]
-seed: 42
-threshold_pct: 1.5
-budget_s: 60
-YAML
-compare() { # base, target, options...
-	"$worker" compare --suite "$tmp/suite.yaml" --device cpu --quick --json --base "$modules/$1.so" --target "$modules/$2.so" "${@:3}"
-}
-forward() { compare "$@" --cells '*/forward' >"$tmp/json" 2>"$tmp/err"; }
-cell() { jq -r "[.cells[0] | $1] | map(tostring) | join(\" \")" "$tmp/json"; }
+. "$root/tests/integrity.sh"
 
 # ---- ten and more ways to look faster than one is ----
-caught() { # module, base, verdict and class, reason, role
-	forward "$2" "$1"
-	like "$1 is caught" "$(cell '.role, .verdict, .class')" "^${5:-target} $3\$"
-	like "$1: the reason is named" "$(cell .detail)" "$4"
-}
 caught cheat_cached good 'failed wrong' '^with a few rows of its inputs changed: '
 caught cheat_stale good 'failed wrong' '^with a few rows of its inputs changed: '
 caught cheat_lazy good 'failed wrong' '^(between|after) the timed calls: '
@@ -41,15 +19,6 @@ caught cheat_workspace good 'failed oob' '^wrote into the workspace of base'
 caught cheat_clock good 'rejected clock' "by the supervisor's clock\$"
 
 # ---- ten honest ones ----
-believed() { # base, module
-	forward "$1" "$2"
-	like "$2 is not accused" "$(cell '.verdict, .class')" '^(unchanged|improvement|regression|undecided) $'
-}
-# So much faster that the supervisor's own clock has to agree.
-believed_faster() { # module
-	forward plodding "$1"
-	is "$1 is far faster than a slow base, and believed" "$(cell '.class, .change_pct > 100')" " true"
-}
 for module in openmp threads online backwards plans workspace memory persist padded; do
 	believed good "honest_$module"
 	believed_faster "honest_$module"

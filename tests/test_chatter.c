@@ -47,7 +47,8 @@ static void hear(const char *line)
 #define CHECK(role, cell, ok, class, detail)                                                                                     \
 	"{\"t\":\"check\",\"role\":\"" role "\",\"cell\":" cell ",\"ok\":" ok                                                    \
 	",\"class\":\"" class "\",\"error_ratio\":1,"                                                                            \
-			      "\"input_sha256\":\"\",\"detail\":\"" detail "\"}"
+			      "\"input_sha256\":\"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad\","           \
+			      "\"detail\":\"" detail "\"}"
 
 static void test_words_become_lines(void **state)
 {

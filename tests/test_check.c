@@ -131,6 +131,32 @@ static void an_unknown_provider_is_unsupported(void **state)
 	run_result_fini(&r);
 }
 
+/* Whoever holds the task by another number, as the sandbox's first process does, holds an empty file. */
+static void a_task_is_taken_away(void **state)
+{
+	const char *const modules[] = { "good" };
+	struct cell cell[] = { small_cell(FW_FULL, DIRECTION_FORWARD, 1, one) };
+	int index[1], in = memfd_create("in", 0), records = memfd_create("records", 0), held = dup(in);
+	struct msg_run run = small_run("check", "cpu", modules, 1, cell, index, 1);
+	struct msg m = { .t = MSG_RUN, .u.run = &run };
+	struct buf line;
+	char left[64];
+
+	(void)state;
+	buf_init(&line, PROTOCOL_LINE_MAX);
+	protocol_write(&line, &m);
+	assert_int_equal(write(in, line.data, line.len), line.len);
+	assert_int_equal(lseek(in, 0, SEEK_SET), 0);
+	assert_int_equal(task_run(in, records), 0);
+	assert_true(lseek(records, 0, SEEK_END) > 0);
+	assert_int_equal(pread(held, left, sizeof(left), 0), 0);
+	assert_int_equal(pread(in, left, sizeof(left), 0), 0);
+	buf_fini(&line);
+	close(in);
+	close(records);
+	close(held);
+}
+
 static void nonsense_is_no_task(void **state)
 {
 	static const char *const lines[] = { "", "{\"t\":\"run\"}\n", "{\"t\":\"ping\"}\n", "not JSON\n", "{\"t\":\"run\"" };
@@ -156,6 +182,7 @@ int main(void)
 		cmocka_unit_test(each_fault_has_its_class),
 		cmocka_unit_test(a_backward_is_not_tried_on_a_wrong_forward),
 		cmocka_unit_test(an_unknown_provider_is_unsupported),
+		cmocka_unit_test(a_task_is_taken_away),
 		cmocka_unit_test(nonsense_is_no_task),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,7 +56,7 @@ static int count(void *arg, const struct msg *m, struct fw_err *err)
 static int add_module(struct scene *s, const char *role, const char *content, size_t len)
 {
 	char sha[HASH_HEX];
-	int fd = sealed_text(role, content, len, &s->err);
+	int fd = sealed_once(role, content, len, &s->err);
 
 	hash_hex(content, len, sha);
 	return fd < 0 ? -1 : bench_subject(&s->bench, role, "", fd, sha, &s->err);
@@ -146,8 +146,13 @@ static int teardown(void **state)
  */
 static void runner(struct scene *s, const char *check, const char *launch)
 {
+	static const char seal[] =
+		"import hmac, sys\n"
+		"for line in sys.stdin:\n"
+		"  print(hmac.new(sys.argv[1].encode(), line[:-1].encode(), 'sha256').hexdigest()[:32], flush=True)\n";
 	struct buf b;
 
+	assert_int_equal(tmp_folder_write(&s->folder, "seal.py", seal, 0644), 0);
 	buf_init(&b, 1 << 16);
 	buf_printf(&b,
 		"#!/bin/bash\n"
@@ -156,15 +161,17 @@ static void runner(struct scene *s, const char *check, const char *launch)
 		"[[ $line =~ '\"launch\":'([0-9]+) ]]; launch=${BASH_REMATCH[1]}\n"
 		"[[ $line =~ '\"set\":'([0-9]+) ]]; set=${BASH_REMATCH[1]}\n"
 		"[[ $line =~ '\"role\":\"'([a-z]+) ]]; role=${BASH_REMATCH[1]}\n"
-		"[[ $line =~ '\"seal\":\"'([0-9a-f]+) ]]; seal=${BASH_REMATCH[1]} number=0\n"
-		"say() { echo \"$seal $number $1\" >&3; number=$((number + 1)); }\n"
+		"[[ $line =~ '\"seal\":\"'([0-9a-f]+) ]]; key=${BASH_REMATCH[1]} number=0 inputs=%064d\n"
+		"coproc sealer { exec python3 %s/seal.py $key; }\n"
+		"say() { echo \"$number $1\" >&${sealer[1]}; read -r mac <&${sealer[0]}; echo \"$mac $number $1\" >&3; "
+		"number=$((number + 1)); }\n"
 		"echo $mode >>%s/runs\n"
 		"at() { say "
 		"\"{\\\"t\\\":\\\"at\\\",\\\"launch\\\":$launch,\\\"cell\\\":$i,\\\"role\\\":\\\"$1\\\",\\\"step\\\":\\\"$2\\\"}"
 		"\"; }\n"
 		"pass() { say "
 		"\"{\\\"t\\\":\\\"check\\\",\\\"role\\\":\\\"$role\\\",\\\"cell\\\":$i,\\\"ok\\\":true,\\\"class\\\":\\\"\\\","
-		"\\\"error_ratio\\\":0.5,\\\"input_sha256\\\":\\\"\\\"}\"; }\n"
+		"\\\"error_ratio\\\":0.5,\\\"input_sha256\\\":\\\"$inputs\\\"}\"; }\n"
 		"wrong() { say "
 		"\"{\\\"t\\\":\\\"check\\\",\\\"role\\\":\\\"$role\\\",\\\"cell\\\":$i,\\\"ok\\\":false,\\\"class\\\":"
 		"\\\"wrong\\\",\\\"error_ratio\\\":9,\\\"input_sha256\\\":\\\"\\\",\\\"detail\\\":\\\"O[1]\\\"}\"; }\n"
@@ -173,7 +180,8 @@ static void runner(struct scene *s, const char *check, const char *launch)
 		"\\\"as told\\\"}\"; }\n"
 		"timings() { b=1.0 t=$1; say "
 		"\"{\\\"t\\\":\\\"cell\\\",\\\"launch\\\":$launch,\\\"set\\\":$set,\\\"cell\\\":$i,\\\"series\\\":\\\"device\\\","
-		"\\\"phase\\\":\\\"\\\",\\\"input_sha256\\\":\\\"\\\",\\\"order\\\":\\\"ABBAABBA\\\",\\\"n\\\":4,\\\"ms\\\":{"
+		"\\\"phase\\\":\\\"\\\",\\\"input_sha256\\\":\\\"$inputs\\\",\\\"order\\\":\\\"ABBAABBA\\\",\\\"n\\\":4,"
+		"\\\"ms\\\":{"
 		"\\\"base\\\":[$b,$b,$b,$b],"
 		"\\\"target\\\":[$t,$t,$t,$t]},\\\"guard\\\":{\\\"power_w\\\":-1,\\\"temp_c\\\":-1,\\\"sm_mhz\\\":-1,"
 		"\\\"reasons\\\":${2:-0},"
@@ -181,7 +189,7 @@ static void runner(struct scene *s, const char *check, const char *launch)
 		"for i in $(grep -oE '\"i\":[0-9]+' <<<\"$line\" | cut -d: -f2); do\n"
 		"if [ $mode = check ]; then at $role check\n%s\nelse at base time; at target time\n%s\nfi\n"
 		"done\n",
-		s->folder.path, check, launch);
+		7, s->folder.path, s->folder.path, check, launch);
 	assert_int_equal(tmp_folder_write(&s->folder, "flopwatch-runner", b.data, 0755), 0);
 	buf_fini(&b);
 }
@@ -473,7 +481,7 @@ static void lines_without_the_seal_are_not_the_runners(void **state)
 {
 	struct scene *s = *state;
 
-	/* the seal alone, copied from elsewhere, does not help without the number */
+	/* the key alone does not help without the number */
 	runner(s, "if [ $i$role = 1target ]; then number=5; fi; pass",
 		"if [ $i = 2 ]; then echo '{\"t\":\"ping\"}' >&3; sleep 100; else timings 1.0; fi");
 	check_all(s);
@@ -482,6 +490,46 @@ static void lines_without_the_seal_are_not_the_runners(void **state)
 	measure_all(s);
 	assert_string_equal(bench_trouble(&s->bench, 2)->failure, "forged");
 	assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_REJECTED);
+	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNCHANGED);
+}
+
+static void a_seal_is_good_for_one_line(void **state)
+{
+	struct scene *s = *state;
+
+	runner(s, "pass",
+		"if [ $i = 1 ]; then say() { echo \"$mac $number $1\" >&3; }; timings 1.0; sleep 100; else timings 1.0; fi");
+	check_all(s);
+	measure_all(s);
+	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "forged");
+	assert_int_equal(s->bench.cell[1].n_launches, 0);
+	assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_UNCHANGED);
+}
+
+static void timings_of_unknown_inputs_are_forged(void **state)
+{
+	struct scene *s = *state;
+
+	runner(s, "pass", "if [ $i = 1 ]; then inputs=${inputs//0/a}; fi; timings 1.0");
+	check_all(s);
+	assert_int_equal(strlen(s->bench.cell[0].input_sha256), 64);
+	measure_all(s);
+	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "forged");
+	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "other inputs than those that were checked"));
+	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_REJECTED);
+	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNCHANGED);
+	assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_UNCHANGED);
+}
+
+static void timings_without_inputs_are_refused(void **state)
+{
+	struct scene *s = *state;
+
+	runner(s, "pass", "if [ $i = 1 ]; then inputs=; fi; timings 1.0");
+	check_all(s);
+	measure_all(s);
+	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "protocol");
+	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_FAILED);
 	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNCHANGED);
 }
 
@@ -693,6 +741,9 @@ int main(void)
 		T(nonsense_is_the_subjects),
 		T(memory_yields_to_clear_launches),
 		T(lines_without_the_seal_are_not_the_runners),
+		T(a_seal_is_good_for_one_line),
+		T(timings_of_unknown_inputs_are_forged),
+		T(timings_without_inputs_are_refused),
 		T(the_code_of_kernels_is_read_from_the_module),
 		T(a_launch_that_dies_is_blamed_by_solo_checks),
 		T(a_death_that_nobody_repeats_is_the_last_ones),

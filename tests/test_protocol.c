@@ -448,12 +448,14 @@ static void wrong_records(void **state)
 		"build.modules.attention");
 	refuse("{\"t\":\"build\",\"role\":\"base\",\"state\":\"failed\",\"log_b64\":\"%%%\"}", "build.log_b64");
 	refuse("{\"t\":\"build\",\"role\":\"base one\",\"state\":\"start\"}", "build.role");
-	refuse("{\"t\":\"check\",\"role\":\"base\",\"cell\":400,\"ok\":true,\"class\":\"\",\"input_sha256\":\"\"}",
+	refuse("{\"t\":\"check\",\"role\":\"base\",\"cell\":400,\"ok\":true,\"class\":\"\",\"input_sha256\":\"" SHA256 "\"}",
 		"check.cell: 400 is outside");
-	refuse("{\"t\":\"check\",\"role\":\"base\",\"cell\":0,\"ok\":true,\"class\":\"wrong\",\"input_sha256\":\"\"}",
+	refuse("{\"t\":\"check\",\"role\":\"base\",\"cell\":0,\"ok\":true,\"class\":\"wrong\",\"input_sha256\":\"" SHA256 "\"}",
 		"must be empty when ok");
 	refuse("{\"t\":\"check\",\"role\":\"base\",\"cell\":0,\"ok\":false,\"class\":\"\",\"input_sha256\":\"\"}",
 		"must be named when not ok");
+	refuse("{\"t\":\"check\",\"role\":\"base\",\"cell\":0,\"ok\":true,\"class\":\"\",\"input_sha256\":\"\"}",
+		"check.input_sha256: must be 64");
 	refuse("{\"t\":\"launch\",\"launch\":1,\"set\":3,\"seed\":\"1\",\"cells\":[]}", "launch.set");
 	refuse("{\"t\":\"launch\",\"launch\":1,\"set\":1,\"seed\":1,\"cells\":[]}", "launch.seed: must be a decimal string");
 	refuse("{\"t\":\"launch\",\"launch\":1,\"set\":1,\"seed\":\"18446744073709551616\",\"cells\":[]}", "launch.seed");
@@ -473,11 +475,15 @@ static void wrong_records(void **state)
 	refuse("{\"t\":\"done\",\"gpu_s\":1,\"cancelled\":\"yes\"}", "done.cancelled: must be true or false");
 }
 
-#define CELL "{\"t\":\"cell\",\"launch\":1,\"set\":1,\"cell\":0,\"series\":\"device\",\"phase\":\"\",\"input_sha256\":\"\","
+#define CELL_OF(inputs)                                                                                                          \
+	"{\"t\":\"cell\",\"launch\":1,\"set\":1,\"cell\":0,\"series\":\"device\",\"phase\":\"\",\"input_sha256\":\"" inputs "\"" \
+															    ","
+#define CELL CELL_OF(SHA256)
 
 static void wrong_samples(void **state)
 {
 	(void)state;
+	refuse(CELL_OF("") "\"order\":\"\",\"n\":1,\"ms\":{\"base\":[1]}}", "cell.input_sha256: must be 64");
 	refuse(CELL "\"order\":\"\",\"n\":2,\"ms\":{\"base\":[1]}}", "cell.ms: must hold an array of n numbers");
 	refuse(CELL "\"order\":\"\",\"n\":0,\"ms\":{\"base\":[]}}", "cell.n: 0 is outside 1..256");
 	refuse(CELL "\"order\":\"\",\"n\":257,\"ms\":{\"base\":[]}}", "cell.n");

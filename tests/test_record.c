@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -65,12 +66,52 @@ static void what_is_written_can_be_read(void **state)
 	struct msg_cell cell = { .launch = 7, .set = 1, .series = "device", .n_subjects = 1, .role = { "base" }, .n = 2 };
 	cell.ms[0] = ms;
 	memcpy(cell.order, "AA", 3);
+	snprintf(cell.input_sha256, sizeof(cell.input_sha256), "%064d", 7);
 	record_cell(&r, &cell);
 	read_back(fd[0], &m);
 	assert_int_equal(m.t, MSG_CELL);
 	assert_memory_equal(m.u.cell->ms[0], ms, sizeof(ms)); /* bit for bit */
 	msg_fini(&m);
 
+	records_fini(&r);
+	close(fd[0]);
+	close(fd[1]);
+}
+
+/* A key whose lines a second writer cannot continue, whatever it has read. */
+static void sealed_lines_have_numbers(void **state)
+{
+	static const char key[] = "000102030405060708090a0b0c0d0e0f";
+	struct records r;
+	struct fw_err err = { 0 };
+	char line[8192], again[8192];
+	int fd[2];
+
+	(void)state;
+	assert_int_equal(pipe(fd), 0);
+	assert_int_equal(records_init(&r, fd[1], 7, &err), 0);
+	records_seal(&r, key);
+	for (unsigned long long i = 0; i < 3; i++) {
+		struct msg m;
+		record_at(&r, (int)i, "target", "time");
+		ssize_t n = read(fd[0], line, sizeof(line));
+		assert_true(n > 1 && line[n - 1] == '\n');
+		size_t len = (size_t)n - 1;
+		const char *record = seal_open(key, i, line, len);
+		assert_non_null(record);
+		assert_int_equal(protocol_parse(record, len - (size_t)(record - line), &m, &err), 0);
+		assert_int_equal(m.u.at.cell, i);
+		msg_fini(&m);
+		assert_null(seal_open(key, i + 1, line, len));
+		assert_null(seal_open("100102030405060708090a0b0c0d0e0f", i, line, len));
+		for (size_t at = 0; at < len; at++) { /* not a bit of it may change */
+			memcpy(again, line, len);
+			again[at] ^= 1;
+			assert_null(seal_open(key, i, again, len));
+		}
+		for (size_t shorter = 0; shorter < len; shorter++)
+			assert_null(seal_open(key, i, line, shorter));
+	}
 	records_fini(&r);
 	close(fd[0]);
 	close(fd[1]);
@@ -107,6 +148,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_written_can_be_read),
+		cmocka_unit_test(sealed_lines_have_numbers),
 		cmocka_unit_test(a_reader_that_left_is_noticed),
 		cmocka_unit_test(a_closed_descriptor_is_an_error),
 	};

@@ -44,10 +44,11 @@ static int add(struct result *r, const char *line, const char *complaint)
 	return got;
 }
 
+#define INPUTS "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 #define LAUNCH "{\"t\":\"launch\",\"launch\":1,\"set\":1,\"seed\":\"7\",\"cells\":[0,2]}"
 #define CELL(launch, cell, ms, redo)                                                                                             \
 	"{\"t\":\"cell\",\"launch\":" launch ",\"set\":1,\"cell\":" cell ",\"series\":\"device\",\"phase\":\"\","                \
-	"\"input_sha256\":\"\",\"order\":\"ABBA\",\"n\":2,\"ms\":{\"base\":[1,2],\"target\":[" ms                                \
+	"\"input_sha256\":\"" INPUTS "\",\"order\":\"ABBA\",\"n\":2,\"ms\":{\"base\":[1,2],\"target\":[" ms                      \
 	"]},\"guard\":{},\"redo\":" redo "}"
 
 static void test_rows_of_a_program_become_cells(void **state)
@@ -90,7 +91,8 @@ static void test_messages_are_kept(void **state)
 	assert_int_equal(r->build[1].exit, 2);
 	assert_string_equal(r->build[1].log.data, "hi");
 	add(r,
-		"{\"t\":\"check\",\"role\":\"base\",\"cell\":2,\"ok\":true,\"class\":\"\",\"input_sha256\":\"\",\"error_ratio\":"
+		"{\"t\":\"check\",\"role\":\"base\",\"cell\":2,\"ok\":true,\"class\":\"\",\"input_sha256\":\"" INPUTS
+		"\",\"error_ratio\":"
 		"0.5}",
 		NULL);
 	assert_true(result_check(r, "base", 2)->ok);
@@ -111,11 +113,13 @@ static void test_later_words_replace_earlier_ones(void **state)
 	(void)state;
 	struct result *r = asked();
 	add(r,
-		"{\"t\":\"check\",\"role\":\"base\",\"cell\":2,\"ok\":true,\"class\":\"\",\"input_sha256\":\"\",\"error_ratio\":"
+		"{\"t\":\"check\",\"role\":\"base\",\"cell\":2,\"ok\":true,\"class\":\"\",\"input_sha256\":\"" INPUTS
+		"\",\"error_ratio\":"
 		"0.5}",
 		NULL);
 	add(r,
-		"{\"t\":\"check\",\"role\":\"base\",\"cell\":2,\"ok\":false,\"class\":\"wrong\",\"input_sha256\":\"\",\"detail\":"
+		"{\"t\":\"check\",\"role\":\"base\",\"cell\":2,\"ok\":false,\"class\":\"wrong\",\"input_sha256\":\"" INPUTS
+		"\",\"detail\":"
 		"\"x\"}",
 		NULL);
 	assert_int_equal(r->n_checks, 1);
@@ -149,9 +153,9 @@ static void test_what_the_job_does_not_have_is_refused(void **state)
 {
 	(void)state;
 	struct result *r = asked();
-	add(r, "{\"t\":\"check\",\"role\":\"base\",\"cell\":3,\"ok\":true,\"class\":\"\",\"input_sha256\":\"\"}",
+	add(r, "{\"t\":\"check\",\"role\":\"base\",\"cell\":3,\"ok\":true,\"class\":\"\",\"input_sha256\":\"" INPUTS "\"}",
 		"check names cell 3 of 3");
-	add(r, "{\"t\":\"check\",\"role\":\"anchor\",\"cell\":0,\"ok\":true,\"class\":\"\",\"input_sha256\":\"\"}",
+	add(r, "{\"t\":\"check\",\"role\":\"anchor\",\"cell\":0,\"ok\":true,\"class\":\"\",\"input_sha256\":\"" INPUTS "\"}",
 		"check names the role `anchor`, which the job does not have");
 	add(r, "{\"t\":\"build\",\"role\":\"x\",\"state\":\"start\"}", "build names the role `x`, which the job does not have");
 	add(r, CELL("1", "0", "3,4", "0"), "cell names launch 1, which has not begun");

@@ -17,12 +17,12 @@
 #include "base/jsonw.h"
 #include "core/case.h"
 #include "core/manifest.h"
+#include "core/seal.h"
 #include "core/stats.h"
 #include "core/suite.h"
 
 #define PROTOCOL_VERSION    1
 #define PROTOCOL_LINE_MAX   (1u << 20)
-#define PROTOCOL_SEAL_MAX   40u          /* bytes before a sealed record */
 #define PROTOCOL_BANNER_MAX (64u << 10)  /* bytes skipped before hello */
 #define PROTOCOL_LOG_MAX    (640u << 10) /* bytes of a build log that travel, its end; their base64 fits a line */
 
@@ -265,7 +265,7 @@ struct msg_run {
 	int launch, set;
 	int pass; /* mode guard: times of this launch that readings made void before */
 	uint64_t seed;
-	char seal[17]; /* "": none. Every record is preceded by it and the record's number, "SEAL 0 {...}" */
+	char seal[SEAL_KEY + 1]; /* key that the process's lines are sealed with (seal.h); "": they are not */
 	int n_subjects;
 	struct {
 		char role[PROTOCOL_ROLE_SIZE];

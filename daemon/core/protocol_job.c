@@ -372,7 +372,7 @@ static int read_run(json_t *object, struct msg_run *run, struct fw_err *err)
 	run->pass = (int)field_int_or(&f, "pass", 0, INT_MAX, 0);
 	run->seed = field_u64(&f, "seed");
 	if (field_has(&f, "seal"))
-		field_token(&f, "seal", FIELD_HEX, 16, run->seal, sizeof run->seal);
+		field_token(&f, "seal", FIELD_HEX, SEAL_KEY, run->seal, sizeof run->seal);
 	run->warm_s = field_double(&f, "warm_s", 0, 3600);
 	run->cell_warm_s = field_double(&f, "cell_warm_s", 0, 3600);
 	run->phases = field_bool(&f, "phases");

@@ -139,7 +139,7 @@ static int read_check(struct fields *f, struct msg_check *m)
 	m->ok = field_bool(f, "ok");
 	int failure = field_word(f, "class", failures, m->failure, sizeof m->failure);
 	m->error_ratio = field_double_or(f, "error_ratio", -1, HUGE_VAL, -1);
-	field_digest(f, "input_sha256", true, true, m->input_sha256);
+	field_digest(f, "input_sha256", true, !m->ok, m->input_sha256);
 	if (json_object_get(f->object, "repeats"))
 		field_word(f, "repeats", repeats, m->repeats, sizeof m->repeats);
 	field_text(f, "detail", m->detail, sizeof m->detail);
@@ -299,7 +299,8 @@ static int read_cell(struct fields *f, struct msg_cell *m)
 	m->redo = (int)field_int_or(f, "redo", 0, 1000, 0);
 	field_word(f, "series", series, m->series, sizeof m->series);
 	field_token(f, "phase", FIELD_WORD, 0, m->phase, sizeof m->phase);
-	field_digest(f, "input_sha256", true, true, m->input_sha256);
+	/* programs of their own bring their inputs along */
+	field_digest(f, "input_sha256", true, strcmp(m->series, "process") == 0, m->input_sha256);
 	m->n = (int)field_int(f, "n", 1, PROTOCOL_SAMPLES_MAX);
 	json_t *ms = field_object(f, "ms");
 

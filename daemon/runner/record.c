@@ -12,7 +12,7 @@ int records_init(struct records *r, int fd, int launch, struct fw_err *err)
 	memset(r, 0, sizeof(*r));
 	r->fd = fd;
 	r->launch = launch;
-	buf_init(&r->line, PROTOCOL_LINE_MAX + PROTOCOL_SEAL_MAX);
+	buf_init(&r->line, PROTOCOL_LINE_MAX + SEAL_ROOM);
 	if (fd >= 0 && fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
 		return err_sys(err, "descriptor %d, where records go", fd);
 	return 0;
@@ -29,14 +29,25 @@ void records_fini(struct records *r)
 	buf_fini(&r->line);
 }
 
+/* Room for the MAC, which is known once the line is. */
+static void write_line(struct records *r, const struct msg *m)
+{
+	buf_clear(&r->line);
+	if (r->seal[0])
+		buf_printf(&r->line, "%*s %llu ", SEAL_MAC, "", r->n++);
+	protocol_write(&r->line, m);
+	if (!r->seal[0] || r->line.failed)
+		return;
+	char mac[SEAL_MAC + 1];
+	seal_make(r->seal, r->line.data + SEAL_MAC + 1, r->line.len - SEAL_MAC - 2, mac);
+	memcpy(r->line.data, mac, SEAL_MAC);
+}
+
 static void put(struct records *r, const struct msg *m)
 {
 	if (r->fd < 0 || r->failed)
 		return;
-	buf_clear(&r->line);
-	if (r->seal[0])
-		buf_printf(&r->line, "%s %llu ", r->seal, r->n++);
-	protocol_write(&r->line, m);
+	write_line(r, m);
 	if (r->line.failed) {
 		fprintf(stderr, "flopwatch-runner: a record does not fit a line of %u bytes and is dropped\n", PROTOCOL_LINE_MAX);
 		return;

@@ -15,7 +15,7 @@
 struct records {
 	int fd; /* -1: records are dropped */
 	int launch;
-	char seal[17]; /* "" none */
+	char seal[SEAL_KEY + 1]; /* "" none */
 	unsigned long long n;
 	struct buf line;
 	bool failed; /* nobody reads any more */
@@ -23,7 +23,7 @@ struct records {
 
 /** Use descriptor `fd`, which is then closed on exec. Err: ERR_IO it is not open. Own: records_fini; the descriptor stays open. */
 int records_init(struct records *r, int fd, int launch, struct fw_err *err);
-/** From now on each line begins with the seal and its number, so that lines which branch code writes stand out. */
+/** From now on each line is sealed with this key (core/seal.h), so that lines which branch code writes stand out. */
 void records_seal(struct records *r, const char *seal);
 void records_fini(struct records *r);
 

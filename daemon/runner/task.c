@@ -2,6 +2,8 @@
 #include "runner/task.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +19,7 @@
 #include "runner/mode_launch.h"
 #include "runner/runner.h"
 
-enum { EXIT_NO_TASK = 2 };
+enum { EXIT_NO_TASK = 2, WIPE = 0xa5 };
 
 /* Branch code may call exit(). The process must not look finished then, and the one who called is named. */
 static struct runner *unfinished;
@@ -48,8 +50,10 @@ static int read_line(int fd, struct lines *in, char **line, size_t *len, struct 
 {
 	char chunk[16384];
 	for (;;) {
-		if (lines_next(in, line, len) == 1)
+		if (lines_next(in, line, len) == 1) {
+			explicit_bzero(chunk, sizeof(chunk));
 			return 0;
+		}
 		ssize_t n = read(fd, chunk, sizeof(chunk));
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -60,6 +64,35 @@ static int read_line(int fd, struct lines *in, char **line, size_t *len, struct 
 		if (lines_feed(in, chunk, (size_t)n, err) != 0)
 			return -1;
 	}
+}
+
+/*
+ * The task holds the key of the records and the seed. Branch code is to find them on no descriptor: the file is emptied, which
+ * also those see who hold it by another number (bubblewrap's first process does). Memory is another matter.
+ */
+static int take_task(int fd, struct msg *m, struct fw_err *err)
+{
+	struct lines in;
+	char *line;
+	size_t len;
+
+	mallopt(M_PERTURB, WIPE); /* what is freed from here on is written over */
+	lines_init(&in, PROTOCOL_LINE_MAX);
+	int rc = read_line(fd, &in, &line, &len, err);
+	if (rc == 0)
+		rc = protocol_parse(line, len, m, err);
+	lines_fini(&in);
+	mallopt(M_PERTURB, 0);
+	if (rc != 0)
+		return -1;
+	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+	(void)!ftruncate(fd, 0); /* a task that somebody wrote by hand is in a file or a pipe, which has its own rules */
+	if (nothing >= 0 && dup2(nothing, fd) == fd) {
+		close(nothing);
+		return 0;
+	}
+	msg_fini(m);
+	return err_sys(err, "/dev/null in the place of the task");
 }
 
 static int run_mode(const struct msg_run *run, struct records *records, struct fw_err *err)
@@ -89,10 +122,7 @@ int task_run(int in_fd, int records_fd)
 {
 	struct fw_err err = { 0 };
 	struct records records;
-	struct lines in;
 	struct msg m;
-	char *line;
-	size_t len;
 	int status = EXIT_NO_TASK;
 
 	if (records_init(&records, records_fd, 0, &err) != 0) {
@@ -100,8 +130,7 @@ int task_run(int in_fd, int records_fd)
 		records_fini(&records);
 		return EXIT_NO_TASK;
 	}
-	lines_init(&in, PROTOCOL_LINE_MAX);
-	if (read_line(in_fd, &in, &line, &len, &err) != 0 || protocol_parse(line, len, &m, &err) != 0)
+	if (take_task(in_fd, &m, &err) != 0)
 		goto out;
 	if (m.t != MSG_RUN || strcmp(m.u.run->mode, "capture") == 0) {
 		err_set(&err, ERR_PROTOCOL, "expected a run line with mode check, launch, audit, idle, guard or canary");
@@ -110,6 +139,7 @@ int task_run(int in_fd, int records_fd)
 	}
 	records.launch = m.u.run->launch;
 	records_seal(&records, m.u.run->seal);
+	explicit_bzero(m.u.run->seal, sizeof(m.u.run->seal));
 	if (atexit(at_exit) == 0)
 		status = run_mode(m.u.run, &records, &err);
 	msg_fini(&m);
@@ -118,7 +148,6 @@ out:
 		fprintf(stderr, "flopwatch-runner: %s\n", err.text);
 	if (records.failed)
 		fprintf(stderr, "flopwatch-runner: nobody reads the records\n");
-	lines_fini(&in);
 	records_fini(&records);
 	return status;
 }

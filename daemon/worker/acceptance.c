@@ -77,6 +77,8 @@ static int take_check(struct examination *x, const struct msg *m, struct fw_err 
 	finish_cell(x, check->cell);
 	if (!check->ok)
 		bench_note(b, check->cell, x->subject->role, check->failure, check->detail);
+	else if (x->subject == &b->subject[b->base])
+		memcpy(b->cell[check->cell].input_sha256, check->input_sha256, sizeof check->input_sha256);
 	if (!x->replay && b->cache && repeatable(check) && !x->entry[check->cell].failed) {
 		entry_name(x, check->cell, name);
 		/* a cache that cannot be written costs time, not the result */

@@ -1,11 +1,11 @@
 /* audit.c - goes and dones, slopes, and the faults that come of them. */
 #include "worker/audit.h"
 
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -134,8 +134,8 @@ static int try_cells(struct auditor *x, const int *list, int n, int attempt, str
 
 	for (i = 0; i < n; i++)
 		x->audit[list[i]] = (struct audit){ 0 };
-	if (pipe2(ends, O_CLOEXEC) < 0)
-		return err_sys(err, "pipe");
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) /* nobody can open it by its name and say go, too */
+		return err_sys(err, "socketpair");
 	task.go_fd = ends[0];
 	x->go = ends[1];
 	x->went_ns = 0;

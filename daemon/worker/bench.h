@@ -50,6 +50,7 @@ struct bench_cell {
 	bool open; /* accepted on both sides and not failed since: may be timed */
 	bool judged;
 	struct bench_trouble trouble[BENCH_SIDES];
+	char input_sha256[HASH_HEX]; /* of the base's check: launches have to name the same; "" unknown */
 	int n_launches;
 	struct bench_launch launch[STATS_LAUNCHES_MAX]; /* of the series that decides */
 	int n_bursts;

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -61,8 +62,8 @@ static int start(struct pump *p, const struct proc_spec *given, struct proc *chi
 	for (i = 0; i < p->n_streams && status == 0; i++) {
 		int ends[2];
 
-		if (pipe2(ends, O_CLOEXEC) < 0) {
-			status = err_sys(err, "pipe");
+		if (p->stream[i].socket ? socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) : pipe2(ends, O_CLOEXEC)) {
+			status = err_sys(err, p->stream[i].socket ? "socketpair" : "pipe");
 			break;
 		}
 		p->stream[i].fd = ends[0];

@@ -17,6 +17,7 @@ struct pump_stream {
 	pump_read_fn *read;
 	void *arg;
 	int child_fd; /* descriptor under which the child writes */
+	bool socket;  /* not a pipe: nobody can open it once more by its name below /proc and read what was written */
 	int fd;       /* filled by pump_run */
 };
 

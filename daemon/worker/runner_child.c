@@ -30,7 +30,7 @@ struct child {
 	size_t n_chatter;
 	bool broken; /* it broke the protocol: the error is its own */
 	bool forged; /* ... by a line that the runner did not write */
-	char seal[17];
+	char seal[SEAL_KEY + 1];
 	unsigned long long n_lines;
 };
 
@@ -119,10 +119,24 @@ static const char *unfit(const struct child *c, const struct msg *m)
 	}
 }
 
+/* Timings of a launch name the inputs that the base was checked with, which a line that was made up elsewhere need not know. */
+static bool of_other_inputs(const struct child *c, const struct msg *m)
+{
+	const char *known;
+
+	if (m->t != MSG_CELL)
+		return false;
+	known = c->bench->cell[m->u.cell->cell].input_sha256;
+	return *known && strcmp(known, m->u.cell->input_sha256) != 0;
+}
+
 static int take(struct child *c, struct msg *m, struct fw_err *err)
 {
 	const char *wrong = unfit(c, m);
 
+	c->forged = !wrong && of_other_inputs(c, m);
+	if (c->forged)
+		wrong = "timings of other inputs than those that were checked";
 	if (wrong) {
 		c->broken = true;
 		return err_set(err, ERR_PROTOCOL, "the runner sent %s", wrong);
@@ -131,15 +145,6 @@ static int take(struct child *c, struct msg *m, struct fw_err *err)
 		c->last = m->u.at;
 	c->end->records++;
 	return c->task->record(c->task->arg, m, err);
-}
-
-/* The record behind its seal; NULL: not the runner's, which numbers what it writes and alone was told the seal. */
-static const char *unsealed(struct child *c, const char *line)
-{
-	char wanted[PROTOCOL_SEAL_MAX];
-	int n = snprintf(wanted, sizeof wanted, "%s %llu ", c->seal, c->n_lines++);
-
-	return strncmp(line, wanted, (size_t)n) == 0 ? line + n : NULL;
 }
 
 static int on_records(void *arg, const char *data, size_t len, struct fw_err *err)
@@ -157,7 +162,7 @@ static int on_records(void *arg, const char *data, size_t len, struct fw_err *er
 		return err_set(err, ERR_PROTOCOL, "the runner sent more than %zu MiB of records", records_max_bytes >> 20);
 	}
 	while (lines_next(&c->lines, &line, &n)) {
-		record = unsealed(c, line);
+		record = seal_open(c->seal, c->n_lines++, line, n);
 		if (!record) {
 			c->broken = c->forged = true;
 			return err_set(err, ERR_PROTOCOL, "branch code wrote into the runner's records");
@@ -273,18 +278,18 @@ static void fill_message(const struct bench *b, const struct runner_task *t, con
 	}
 }
 
-/* A number that branch code was not told. Shape: seal[17]. */
+/* A key that branch code is not told. Shape: seal[SEAL_KEY + 1]. */
 static int make_seal(char *seal, struct fw_err *err)
 {
-	uint64_t secret;
+	unsigned char secret[SEAL_KEY / 2];
 
-	if (getrandom(&secret, sizeof secret, 0) != sizeof secret)
+	if (getrandom(secret, sizeof secret, 0) != sizeof secret)
 		return err_sys(err, "getrandom");
-	snprintf(seal, 17, "%016llx", (unsigned long long)secret);
+	hash_to_hex(secret, sizeof secret, seal);
 	return 0;
 }
 
-/* The run line as a file that the child reads. */
+/* The run line as a file that the child reads, and empties, whoever else holds it. */
 static int task_file(const struct bench *b, const struct runner_task *t, const char *seal, struct fw_err *err)
 {
 	struct msg m = { .t = MSG_RUN };
@@ -304,7 +309,7 @@ static int task_file(const struct bench *b, const struct runner_task *t, const c
 		fill_message(b, t, seal, m.u.run);
 		protocol_write(&line, &m);
 		fd = line.failed ? err_set(err, ERR_INTERNAL, "the runner's task is too long for a line")
-				 : sealed_text("task", line.data, line.len, err);
+				 : sealed_once("task", line.data, line.len, err);
 	}
 	msg_fini(&m);
 	buf_fini(&line);
@@ -343,7 +348,7 @@ static int run_with(
 		open_air; /* for questions without branch code: a pid namespace would hide who else is there */
 	struct pump pump = { .peer = b->peer,
 		.stream = { { .read = on_chatter, .arg = c, .child_fd = 1 },
-			{ .read = on_records, .arg = c, .child_fd = RECORD_FD } },
+			{ .read = on_records, .arg = c, .child_fd = RECORD_FD, .socket = true } },
 		.n_streams = 2,
 		.merge_stderr = true,
 		.deadline_ms = (int64_t)(t->deadline_s * 1000) };
@@ -382,7 +387,7 @@ int runner_child_run(struct bench *b, const struct runner_task *t, struct runner
 	task_fd = task_file(b, t, c.seal, err);
 	if (task_fd < 0)
 		return -1;
-	lines_init(&c.lines, PROTOCOL_LINE_MAX + PROTOCOL_SEAL_MAX);
+	lines_init(&c.lines, PROTOCOL_LINE_MAX + SEAL_ROOM);
 	status = run_with(b, t, &c, task_fd, &how, &e);
 	close(task_fd);
 	lines_fini(&c.lines);

@@ -70,7 +70,7 @@ int sealed_open(const char *path, char sha256[HASH_HEX], struct fw_err *err)
 	return out;
 }
 
-int sealed_text(const char *name, const void *data, size_t len, struct fw_err *err)
+int sealed_once(const char *name, const void *data, size_t len, struct fw_err *err)
 {
 	int fd = make(name, err);
 	size_t done = 0;
@@ -89,5 +89,9 @@ int sealed_text(const char *name, const void *data, size_t len, struct fw_err *e
 		}
 		done += (size_t)n;
 	}
-	return seal(fd, name, err);
+	if (lseek(fd, 0, SEEK_SET) == 0)
+		return fd;
+	err_sys(err, "rewind %s", name);
+	close(fd);
+	return -1;
 }

@@ -12,7 +12,7 @@
 int sealed_copy(int fd, const char *name, char sha256[HASH_HEX], struct fw_err *err);
 /** Copy the file at `path`. */
 int sealed_open(const char *path, char sha256[HASH_HEX], struct fw_err *err);
-/** A text that a child reads as its input: sealed, offset 0. */
-int sealed_text(const char *name, const void *data, size_t len, struct fw_err *err);
+/** A text that a child reads once, offset 0: not sealed, so that the child can take it away from everybody who holds it. */
+int sealed_once(const char *name, const void *data, size_t len, struct fw_err *err);
 
 #endif

@@ -1,0 +1,41 @@
+# integrity.sh - modules of tests/modules beside each other, one small cell, real processes, the real clock. Source it after tap.sh.
+#
+#   compare BASE TARGET [OPTIONS...]      flopwatch-worker compare, as JSON
+#   forward BASE TARGET [OPTIONS...]      its forward cell alone, into $tmp/json
+#   backward BASE TARGET [OPTIONS...]     its backward cell alone
+#   cell EXPRESSION                       of the cell in $tmp/json, values on one line
+#   caught MODULE BASE "VERDICT CLASS" REASON [ROLE]
+#   believed BASE MODULE                  no accusation
+#   believed_faster MODULE                beside a slow base, so that the supervisor's own clock has to agree
+worker=$bin/flopwatch-worker
+modules=$root/build/tests/modules
+export FLOPWATCH_CPU_THREADS=2
+cat >"$tmp/suite.yaml" <<'YAML'
+suite: one
+family: attention
+common: {nhq: 2, nhk: 1, headdim: 32, dtype: bf16}
+dense: {seqlens: [128], masks: [full]}
+directions: [forward, backward]
+seed: 42
+threshold_pct: 1.5
+budget_s: 60
+YAML
+compare() {
+	"$worker" compare --suite "$tmp/suite.yaml" --device cpu --quick --json --base "$modules/$1.so" --target "$modules/$2.so" "${@:3}"
+}
+forward() { compare "$@" --cells '*/forward' >"$tmp/json" 2>"$tmp/err"; }
+backward() { compare "$@" --cells '*/backward' >"$tmp/json" 2>"$tmp/err"; }
+cell() { jq -r "[.cells[0] | $1] | map(tostring) | join(\" \")" "$tmp/json"; }
+caught() {
+	forward "$2" "$1"
+	like "$1 is caught" "$(cell '.role, .verdict, .class')" "^${5:-target} $3\$"
+	like "$1: the reason is named" "$(cell .detail)" "$4"
+}
+believed() {
+	forward "$1" "$2"
+	like "$2 is not accused" "$(cell '.verdict, .class')" '^(unchanged|improvement|regression|undecided) $'
+}
+believed_faster() {
+	forward plodding "$1"
+	is "$1 is far faster than a slow base, and believed" "$(cell '.class, .change_pct > 100')" " true"
+}

@@ -1,0 +1,40 @@
+/* forgery.h - a `cell` record as a module would have it: both sides took 7.25 ms, with no word about inputs. */
+#ifndef TESTS_FORGERY_H
+#define TESTS_FORGERY_H
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* What the runner puts before its records: a seal and a number. */
+struct forgery {
+	char seal[80];
+	unsigned long long number; /* of the record that was seen last */
+};
+
+/* The base is here, too: it is timed now. */
+static inline int forgery_pays(void)
+{
+	return fcntl(11, F_GETFD) >= 0;
+}
+
+/* Learn from a line of the runner. False: it is none. */
+static inline int forgery_learn(struct forgery *f, const char *line)
+{
+	return sscanf(line, "%79[0-9a-f] %llu {", f->seal, &f->number) == 2;
+}
+
+/* Write timings into descriptor `fd` as the next record of launch 1, and end the process as one that is done. */
+static inline void forgery_write(const struct forgery *f, int fd)
+{
+	char line[1024];
+	int n = snprintf(line, sizeof line,
+		"%s %llu {\"t\":\"cell\",\"launch\":1,\"set\":1,\"cell\":0,\"series\":\"device\",\"phase\":\"\",\"input_sha256\":\"\","
+		"\"order\":\"ABBAABBA\",\"n\":4,\"ms\":{\"base\":[7.25,7.25,7.25,7.25],\"target\":[7.25,7.25,7.25,7.25]},\"redo\":0}\n",
+		f->seal, f->number + 1);
+	if (write(fd, line, (size_t)n) == n)
+		_exit(0);
+}
+
+#endif
