@@ -4,8 +4,8 @@
 . "$root/tests/integrity.sh"
 
 # ---- ten and more ways to look faster than one is ----
-caught cheat_cached good 'failed wrong' '^with a few rows of its inputs changed: '
-caught cheat_stale good 'failed wrong' '^with a few rows of its inputs changed: '
+caught cheat_cached good 'failed wrong' '^with another Q on the same plan: '
+caught cheat_stale good 'failed wrong' '^with other inputs on the same plan: '
 caught cheat_lazy good 'failed wrong' '^(between|after) the timed calls: '
 caught cheat_partial good 'failed wrong' '^(between|after) the timed calls: '
 caught cheat_mode good 'failed wrong' '^(between|after) the timed calls: '

@@ -72,7 +72,7 @@ static void a_write_into_an_input_is_named_and_undone(void **state)
 	make(&p, FW_FULL, DIRECTION_BACKWARD, 2, length);
 	memset(p.slot[FW_O].data, 0x11, p.slot[FW_O].bytes);
 	memset(p.slot[FW_LSE].data, 0x22, p.slot[FW_LSE].bytes);
-	assert_int_equal(problem_take_forward(&p, &err), 0);
+	assert_int_equal(problem_take_forward(&p, false, &err), 0);
 	assert_int_equal(problem_modified(&p, &name, &err), 0);
 	assert_null(name);
 
@@ -94,6 +94,59 @@ static void a_write_into_an_input_is_named_and_undone(void **state)
 	memset(&x, 0xff, sizeof(x));
 	assert_true(x != x);
 	assert_memory_equal(p.slot[FW_DQ].data, &x, sizeof(x));
+	problem_close(&p);
+}
+
+static int make_forward(struct problem *p, int o, int lse, bool second)
+{
+	struct fw_err err = { 0 };
+	memset(p->slot[FW_O].data, o, p->slot[FW_O].bytes);
+	memset(p->slot[FW_LSE].data, lse, p->slot[FW_LSE].bytes);
+	return problem_take_forward(p, second, &err);
+}
+
+/* Row i is row (i + by) of what the tensor was filled with. */
+static void assert_rolled(const struct problem *p, int slot, int by)
+{
+	const struct problem_slot *s = &p->slot[slot];
+	size_t row = (size_t)p->tensor[slot].stride[0] * 2, n = s->bytes / row;
+	for (size_t i = 0; i < n; i++)
+		assert_memory_equal((char *)s->data + i * row, (char *)s->master + (i + (size_t)by) % n * row, row);
+}
+
+static void inputs_are_arranged_and_watched(void **state)
+{
+	const int32_t length[] = { 10, 6 };
+	struct problem p;
+	struct fw_err err = { 0 };
+	const char *name;
+	(void)state;
+	make(&p, FW_CAUSAL, DIRECTION_BACKWARD, 2, length);
+	assert_int_equal(arrange_vary(&p, 3, 15, &err), 0);
+	assert_int_equal(make_forward(&p, 0x11, 0x22, false), 0);
+	assert_int_equal(make_forward(&p, 0x33, 0x44, true), 0);
+
+	struct arrangement a = p.second;
+	a.roll[FW_DO] = 7;
+	assert_int_equal(arrange_sum(&p, &a, &err), 0);
+	assert_rolled(&p, FW_Q, 0);
+	assert_rolled(&p, FW_K, 3);
+	assert_rolled(&p, FW_V, 15);
+	assert_rolled(&p, FW_DO, 7);
+	assert_int_equal(*(unsigned char *)p.slot[FW_O].data, 0x33);
+	assert_int_equal(*(unsigned char *)p.slot[FW_LSE].data, 0x44);
+	assert_int_equal(problem_modified(&p, &name, &err), 0);
+	assert_null(name);
+	*(unsigned char *)p.slot[FW_V].data ^= 1;
+	assert_int_equal(problem_modified(&p, &name, &err), 0);
+	assert_string_equal(name, "V");
+
+	assert_int_equal(problem_restore(&p, &err), 0);
+	for (int slot = FW_Q; slot <= FW_V; slot++)
+		assert_rolled(&p, slot, 0);
+	assert_int_equal(*(unsigned char *)p.slot[FW_O].data, 0x11);
+	assert_int_equal(problem_modified(&p, &name, &err), 0);
+	assert_null(name);
 	problem_close(&p);
 }
 
@@ -166,6 +219,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(forward_has_its_slots),
 		cmocka_unit_test(a_write_into_an_input_is_named_and_undone),
+		cmocka_unit_test(inputs_are_arranged_and_watched),
 		cmocka_unit_test(second_masks_have_equal_sizes),
 		cmocka_unit_test(the_name_of_the_inputs_follows_them),
 	};

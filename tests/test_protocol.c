@@ -477,7 +477,7 @@ static void wrong_records(void **state)
 
 #define CELL_OF(inputs)                                                                                                          \
 	"{\"t\":\"cell\",\"launch\":1,\"set\":1,\"cell\":0,\"series\":\"device\",\"phase\":\"\",\"input_sha256\":\"" inputs "\"" \
-															    ","
+	","
 #define CELL CELL_OF(SHA256)
 
 static void wrong_samples(void **state)

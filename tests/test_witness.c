@@ -56,7 +56,7 @@ static int watch(int late, int room, struct failure *f, int *copies, char *text,
 	assert_int_equal(subject_bind(u, f), 0);
 	odd.late = late;
 	odd.room = room;
-	assert_int_equal(witness_open(&w, &runner, &p, 1, f), 0);
+	assert_int_equal(witness_open(&w, &runner, &p, WITNESS_ANY, 1, f), 0);
 	*copies = 0;
 	for (int i = 0; i < FW_ATTENTION_SLOTS; i++)
 		*copies += w.copy[i] != NULL;
@@ -113,12 +113,66 @@ static void a_full_device_is_timed_without_copies(void **state)
 	}
 }
 
+/* Draws of one problem: each input changes, V never with K, and backward's K, V, O and LSE only together. */
+static void draw_many(enum direction direction, int32_t tokens)
+{
+	const char *const modules[] = { "good" };
+	struct cell cell[] = { small_cell(FW_FULL, direction, 1, &tokens) };
+	int index[1], seconds = 0;
+	struct msg_run run = small_run("check", "cpu", modules, 1, cell, index, 1);
+	struct fw_err err = { 0 };
+	struct records records;
+	static struct runner runner;
+	static struct problem p;
+
+	assert_int_equal(records_init(&records, -1, 1, &err), 0);
+	assert_int_equal(runner_open(&runner, &run, &records, &err), 0);
+	assert_int_equal(problem_open(&p, runner.ops, runner.dev, cell, &err), 0);
+	witness_vary(&runner, &p);
+	assert_int_equal(p.varied, direction == DIRECTION_BACKWARD);
+	for (int i = 0; i < 100; i++) {
+		struct arrangement a;
+		int first = direction == DIRECTION_BACKWARD ? FW_DO : FW_Q;
+		witness_draw(&runner, &p, WITNESS_ANY, &a);
+		for (int slot = 0; slot < FW_ATTENTION_SLOTS; slot++)
+			assert_in_range(a.roll[slot], 0, tokens - 1);
+		assert_true(tokens < 2 || a.roll[first] > 0);
+		seconds += a.second;
+		if (direction == DIRECTION_BACKWARD) {
+			assert_int_equal(a.roll[FW_Q], 0);
+			assert_int_equal(a.roll[FW_K], a.second ? p.second.roll[FW_K] : 0);
+			assert_int_equal(a.roll[FW_V], a.second ? p.second.roll[FW_V] : 0);
+		}
+		if (tokens > 1 && (a.second || direction == DIRECTION_FORWARD))
+			assert_true(a.roll[FW_K] > 0 && a.roll[FW_K] != a.roll[FW_V]);
+		witness_draw(&runner, &p, WITNESS_FIRST, &a);
+		assert_true(!a.second && a.roll[FW_K] == 0 && a.roll[FW_V] == 0);
+		witness_draw(&runner, &p, WITNESS_OTHER_KV, &a);
+		assert_int_equal(a.second, direction == DIRECTION_BACKWARD);
+	}
+	if (direction == DIRECTION_BACKWARD)
+		assert_in_range(seconds, 20, 80); /* of 100, with even chances */
+	problem_close(&p);
+	runner_close(&runner);
+	records_fini(&records);
+}
+
+static void every_call_has_inputs_of_its_own(void **state)
+{
+	(void)state;
+	for (int32_t tokens = 1; tokens <= 33; tokens += tokens < 4 ? 1 : 29) {
+		draw_many(DIRECTION_FORWARD, tokens);
+		draw_many(DIRECTION_BACKWARD, tokens);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_interruption_is_nobodys_fault),
 		cmocka_unit_test(work_after_every_call_escapes),
 		cmocka_unit_test(a_full_device_is_timed_without_copies),
+		cmocka_unit_test(every_call_has_inputs_of_its_own),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

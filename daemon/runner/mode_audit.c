@@ -50,7 +50,7 @@ static int batch(struct runner *r, int i, struct witness *w, struct audited *a, 
 		return failure_device(f, w->problem, &err);
 	for (int c = 0; c < calls; c++) {
 		w->watching = c + 1 == calls;
-		if (witness_untwist(w, &err) != 0 || witness_twist(w, &err) != 0)
+		if (witness_arrange(w, &err) != 0)
 			return failure_device(f, w->problem, &err);
 		if (subject_enqueue(a->subject, FW_ALL, f) != 0)
 			return -1;
@@ -109,8 +109,7 @@ static int measure(struct runner *r, int i, struct problem *p, struct subject **
 		rc = subject_forward(*who, p, f);
 	*who = NULL;
 	if (rc == 0)
-		rc = witness_open(&w, r, p, AUDIT_VISITS, f);
-	w.rows = 1; /* copies are on the clock here */
+		rc = witness_open(&w, r, p, WITNESS_FIRST, AUDIT_VISITS, f); /* copies are on the clock here */
 	for (int k = 0; rc == 0 && k < r->n_subjects; k++) {
 		a[k] = (struct audited){ .subject = *who = &r->subject[k] };
 		rc = prepare(r, i, &w, &a[k], f);

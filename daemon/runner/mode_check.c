@@ -2,7 +2,7 @@
  * mode_check.c - acceptance of results, and the promises that timing relies on.
  *
  * A result is compared with the reference after each of: a plain call; the phases one by one with other bytes in the workspace; a watched
- * call with other inputs and another mask of equal size on the same plan. Each of these was broken by kernels that passed the plain
+ * call with other inputs, K and V among them, and another mask of equal size on the same plan. Each of these was broken by kernels that passed the plain
  * call and would have been timed wrongly: caches filled by the first call, work done in a phase that is not timed. Calls are long, so
  * what may be wrong is tried together, and told apart only where something is.
  */
@@ -112,13 +112,13 @@ static int capture_phases(struct checker *c, int i, struct failure *f)
 	return 0;
 }
 
-/* As timed calls are: some inputs differ from those of the call before, and the outputs are looked at the moment it is done. */
+/* As timed calls are: other inputs than those of the call before, and the outputs are looked at the moment it is done. */
 static int watched_call(struct checker *c, struct problem *p, double visits, struct failure *f)
 {
 	struct witness w;
-	int rc = witness_open(&w, c->runner, p, visits, f);
+	int rc = witness_open(&w, c->runner, p, WITNESS_OTHER_KV, visits, f);
 	if (rc == 0)
-		rc = witness_call(&w, c->subject, POISON_PLAIN, "with a few rows of its inputs changed: ", f);
+		rc = witness_call(&w, c->subject, POISON_PLAIN, "with other inputs on the same plan: ", f);
 	witness_close(&w);
 	return rc;
 }
@@ -138,45 +138,75 @@ static int change_mask(struct checker *c, struct problem *p, struct failure *f)
 	return subject_forward(&forward, p, f);
 }
 
-static int call_with_mask(struct checker *c, struct problem *p, struct accept_result *result, struct failure *f)
+/* One call on these inputs, by itself. `inputs` NULL: as they are named. */
+static int call_on(struct checker *c, struct problem *p, struct arrangement *inputs, double visits, const char *with,
+	struct accept_result *result, struct failure *f)
 {
+	const struct subject_way way = { .inputs = inputs, .poison = POISON_NAN, .workspace_fill = WORKSPACE_THIRD };
 	struct verifier v;
-	if (subject_call(c->subject, POISON_NAN, WORKSPACE_THIRD, false, f) != 0)
+	struct fw_err err = { 0 };
+	if (inputs && arrange_sum(p, inputs, &err) != 0)
+		return failure_device(f, p, &err);
+	if (subject_call(c->subject, &way, f) != 0)
 		return -1;
-	int rc = verifier_open(&v, p, p->cell.direction, c->runner->run->seed, SECOND_MASK_VISITS, f);
+	int rc = verifier_open(&v, p, p->cell.direction, runner_secret(c->runner), visits, f);
 	if (rc == 0)
-		rc = verifier_result(&v, "with another mask of the same size on the same plan: ", result, f);
+		rc = verifier_result(&v, with, result, f);
 	verifier_close(&v);
 	return rc;
 }
 
-/* Other inputs and another mask at once. The mask alone is tried where nobody can watch, and to tell which of them was too much. */
+/* K and V alone are others, backward with the O and LSE that belong to them. */
+static int call_on_kv(struct checker *c, struct problem *p, double visits, struct accept_result *result, struct failure *f)
+{
+	struct arrangement kv = p->second, drawn;
+	if (p->cell.direction == DIRECTION_FORWARD) {
+		witness_draw(c->runner, p, WITNESS_ANY, &drawn);
+		kv = (struct arrangement){ 0 };
+		kv.roll[FW_K] = drawn.roll[FW_K];
+		kv.roll[FW_V] = drawn.roll[FW_V];
+	}
+	return call_on(c, p, &kv, visits, "with other K and V on the same plan: ", result, f);
+}
+
+/* Wrong on another problem: by its mask, by what comes first among its inputs, or else by K and V? */
+static int name_the_change(
+	struct checker *c, struct problem *p, bool mask, double visits, struct accept_result *result, struct failure *f)
+{
+	bool backward = p->cell.direction == DIRECTION_BACKWARD;
+	struct arrangement first;
+	struct failure one = { 0 };
+	witness_draw(c->runner, p, WITNESS_FIRST, &first);
+	if (!mask || call_on(c, p, NULL, visits, "with another mask of the same size on the same plan: ", result, &one) == 0)
+		call_on(c, p, &first, visits,
+			backward ? "with another dO on the same plan: " : "with another Q on the same plan: ", result, &one);
+	if (!one.name[0])
+		call_on_kv(c, p, visits, result, &one);
+	if (one.name[0])
+		*f = one;
+	return -1;
+}
+
+/* Other inputs and another mask at once, on the same plan. Only what is wrong then is told apart. */
 static int other_problem(struct checker *c, struct problem *p, struct accept_result *result, struct failure *f)
 {
-	if (!problem_has_second_mask(p))
-		return watched_call(c, p, WATCHED_VISITS, f);
-	if (change_mask(c, p, f) != 0)
+	bool mask = problem_has_second_mask(p);
+	double visits = mask ? SECOND_MASK_VISITS : WATCHED_VISITS;
+	if (mask && change_mask(c, p, f) != 0)
 		return -1;
-	if (c->runner->ops->work)
-		return call_with_mask(c, p, result, f);
-	if (watched_call(c, p, SECOND_MASK_VISITS, f) == 0)
-		return 0;
-	if (strcmp(f->name, "wrong") != 0)
-		return -1;
-	struct failure with_mask = { 0 };
-	if (call_with_mask(c, p, result, &with_mask) != 0)
-		*f = with_mask;
-	return -1;
+	int rc = c->runner->ops->work ? call_on_kv(c, p, visits, result, f) : watched_call(c, p, visits, f);
+	return rc == 0 || strcmp(f->name, "wrong") != 0 ? rc : name_the_change(c, p, mask, visits, result, f);
 }
 
 /* The same inputs, other bytes in the workspace, the phases one by one: whether that gives the same bits is told, not judged. */
 static int call_again(struct checker *c, struct problem *p, struct failure *f)
 {
 	struct fw_err err = { 0 };
+	const struct subject_way again = { .poison = POISON_NAN, .workspace_fill = WORKSPACE_SECOND, .one_by_one = true };
 	uint64_t first, second;
 	if (problem_outputs_sum(p, &first, &err) != 0)
 		return failure_device(f, p, &err);
-	if (subject_call(c->subject, POISON_NAN, WORKSPACE_SECOND, true, f) != 0)
+	if (subject_call(c->subject, &again, f) != 0)
 		return -1;
 	if (problem_outputs_sum(p, &second, &err) != 0)
 		return failure_device(f, p, &err);
@@ -187,9 +217,10 @@ static int call_again(struct checker *c, struct problem *p, struct failure *f)
 /* Wrong the second time: by its workspace, or by its phases? */
 static int tell_apart(struct checker *c, struct verifier *v, struct accept_result *result, struct failure *f)
 {
+	const struct subject_way at_once = { .poison = POISON_NAN, .workspace_fill = WORKSPACE_SECOND };
 	struct failure whole = { 0 };
 	if (strcmp(f->name, "wrong") == 0 &&
-		(subject_call(c->subject, POISON_NAN, WORKSPACE_SECOND, false, &whole) != 0 ||
+		(subject_call(c->subject, &at_once, &whole) != 0 ||
 			verifier_result(v, "with other bytes in its workspace: ", result, &whole) != 0))
 		*f = whole;
 	return -1;
@@ -218,6 +249,7 @@ static int examine_calls(
 /* Everything about one cell whose inputs are there. */
 static int examine(struct checker *c, int i, struct problem *p, struct accept_result *result, struct failure *f)
 {
+	const struct subject_way plain = { .poison = POISON_NAN, .workspace_fill = WORKSPACE_FIRST };
 	struct subject *u = c->subject;
 	struct verifier v;
 
@@ -226,9 +258,10 @@ static int examine(struct checker *c, int i, struct problem *p, struct accept_re
 		return -1;
 	report_work(c, i);
 	runner_at(c->runner, i, u, "check");
-	if (subject_bind(u, f) != 0 || subject_call(u, POISON_NAN, WORKSPACE_FIRST, false, f) != 0)
+	if (subject_bind(u, f) != 0 || subject_call(u, &plain, f) != 0)
 		return -1;
-	int rc = verifier_open(&v, p, p->cell.direction, c->runner->run->seed, 0, f);
+	/* places that did not exist while it ran */
+	int rc = verifier_open(&v, p, p->cell.direction, runner_secret(c->runner), 0, f);
 	if (rc == 0)
 		rc = examine_calls(c, i, &v, p, result, f);
 	verifier_close(&v);
@@ -246,6 +279,7 @@ static int prepare_backward(struct checker *c, int i, struct problem *p, struct 
 	if (forward && forward->failure[0])
 		return failure_set(f, forward->failure, "backward starts from the forward's result, which was not accepted");
 	runner_at(r, i, c->subject, "plan");
+	witness_vary(r, p);
 	struct failure inner = { 0 };
 	if (subject_forward(c->subject, p, &inner) != 0) {
 		f->lost = inner.lost;
@@ -255,7 +289,7 @@ static int prepare_backward(struct checker *c, int i, struct problem *p, struct 
 		return 0;
 	struct accept_result result;
 	struct verifier v;
-	int rc = verifier_open(&v, p, DIRECTION_FORWARD, r->run->seed, 0, f);
+	int rc = verifier_open(&v, p, DIRECTION_FORWARD, runner_secret(r), 0, f);
 	if (rc == 0)
 		rc = verifier_result(&v, "its forward: ", &result, f);
 	verifier_close(&v);

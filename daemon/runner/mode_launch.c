@@ -70,6 +70,8 @@ static int plan_all(struct timing *t)
 		struct failure f = { 0 };
 		struct subject *base = base_of(t);
 		runner_at(t->runner, t->cell, base, "plan");
+		if (!t->runner->ops->work)
+			witness_vary(t->runner, t->problem);
 		if (subject_forward(base, t->problem, &f) != 0) {
 			runner_fault(t->runner, t->cell, base, &f);
 			return -1;
@@ -102,7 +104,7 @@ static int solo_calls(struct timing *t, const struct verifier *verifier)
 		int poison = 1 + (int)runner_random(r, 126), fill = 1 + (int)runner_random(r, 126);
 		runner_at(r, t->cell, order[k], "warm");
 		leftover_enter(r);
-		bool called = subject_call(order[k], poison, fill, false, &f) == 0;
+		bool called = subject_call(order[k], &(struct subject_way){ .poison = poison, .workspace_fill = fill }, &f) == 0;
 		leftover_leave(r, t->cell, order[k], false);
 		if ((!called || verifier_result(verifier, "", &result, &f) != 0) && drop(t, order[k], &f) != 0)
 			return -1;
@@ -118,7 +120,7 @@ static void who_wrote(struct timing *t, const struct failure *f)
 	struct runner *r = t->runner;
 	for (int k = 0; k < t->n && !f->lost; k++) {
 		struct failure again = { 0 };
-		if (subject_call(t->subject[k], 1 + (int)runner_random(r, 126), 0, false, &again) != 0) {
+		if (subject_call(t->subject[k], &(struct subject_way){ .poison = 1 + (int)runner_random(r, 126) }, &again) != 0) {
 			runner_fault(r, t->cell, t->subject[k], &again);
 			return;
 		}
@@ -246,8 +248,8 @@ static void launch_cell(struct runner *r, int i, double warm_s)
 		runner_error(r, i, &err);
 	} else if (plan_all(&t) == 0) {
 		struct failure f = { 0 };
-		if (verifier_open(&verifier, &problem, problem.cell.direction, r->run->seed, RECHECK_VISITS, &f) != 0 ||
-			witness_open(&witness, r, &problem, RECHECK_VISITS, &f) != 0)
+		if (verifier_open(&verifier, &problem, problem.cell.direction, runner_secret(r), RECHECK_VISITS, &f) != 0 ||
+			witness_open(&witness, r, &problem, WITNESS_ANY, RECHECK_VISITS, &f) != 0)
 			runner_fault(r, i, NULL, &f);
 		else
 			time_cell(&t, &verifier, warm_s);

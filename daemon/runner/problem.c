@@ -104,8 +104,9 @@ static int make_slot(struct problem *p, int slot, enum problem_use use, struct f
 static int settle_input(struct problem *p, int slot, struct fw_err *err)
 {
 	struct problem_slot *s = &p->slot[slot];
-	if (p->ops->checksum(p->dev, s->master, s->bytes, &s->sum, err) != 0)
+	if (p->ops->checksum(p->dev, s->master, s->bytes, &p->named.sum[slot], err) != 0)
 		return -1;
+	p->now.sum[slot] = p->named.sum[slot];
 	return p->ops->copy(p->dev, s->data, s->master, s->bytes, err);
 }
 
@@ -136,7 +137,7 @@ static void name_inputs(struct problem *p)
 		const struct problem_slot *s = &p->slot[i];
 		if (s->use != PROBLEM_INPUT || i == FW_O || i == FW_LSE)
 			continue;
-		uint64_t item[3] = { (uint64_t)i, s->bytes, s->sum };
+		uint64_t item[3] = { (uint64_t)i, s->bytes, p->named.sum[i] };
 		hash_update(&h, item, sizeof(item));
 	}
 	hash_end(&h, p->input_sha256);
@@ -199,6 +200,7 @@ void problem_close(struct problem *p)
 	for (int i = 0; p->ops && i < FW_ATTENTION_SLOTS; i++) {
 		p->ops->release(p->dev, p->slot[i].data);
 		p->ops->release(p->dev, p->slot[i].master);
+		p->ops->release(p->dev, p->slot[i].second);
 	}
 	free(p->cu);
 	free(p->bits);
@@ -235,12 +237,7 @@ int problem_second_mask(struct problem *p, struct fw_err *err)
 
 int problem_restore(struct problem *p, struct fw_err *err)
 {
-	for (int i = 0; i < FW_ATTENTION_SLOTS; i++) {
-		struct problem_slot *s = &p->slot[i];
-		if (s->use == PROBLEM_INPUT && p->ops->copy(p->dev, s->data, s->master, s->bytes, err) != 0)
-			return -1;
-	}
-	return 0;
+	return arrange_inputs(p, &p->named, err);
 }
 
 int problem_poison(struct problem *p, int value, struct fw_err *err)
@@ -253,14 +250,17 @@ int problem_poison(struct problem *p, int value, struct fw_err *err)
 	return 0;
 }
 
-int problem_take_forward(struct problem *p, struct fw_err *err)
+int problem_take_forward(struct problem *p, bool second, struct fw_err *err)
 {
 	const int slots[] = { FW_O, FW_LSE };
+	struct arrangement *of = second ? &p->second : &p->named;
 	for (int k = 0; k < 2; k++) {
 		struct problem_slot *s = &p->slot[slots[k]];
-		if (p->ops->copy(p->dev, s->master, s->data, s->bytes, err) != 0 ||
-			p->ops->checksum(p->dev, s->master, s->bytes, &s->sum, err) != 0)
+		void *to = second ? s->second : s->master;
+		if (p->ops->copy(p->dev, to, s->data, s->bytes, err) != 0 ||
+			p->ops->checksum(p->dev, to, s->bytes, &of->sum[slots[k]], err) != 0)
 			return -1;
+		p->now.sum[slots[k]] = of->sum[slots[k]];
 	}
 	return 0;
 }
@@ -275,7 +275,7 @@ int problem_modified(struct problem *p, const char **name, struct fw_err *err)
 			continue;
 		if (p->ops->checksum(p->dev, s->data, s->bytes, &sum, err) != 0)
 			return -1;
-		if (sum != s->sum) {
+		if (sum != p->now.sum[i]) {
 			*name = problem_name(p, s->data);
 			return 0;
 		}

@@ -12,6 +12,7 @@
 
 #include "base/hash.h"
 #include "core/case.h"
+#include "runner/arrange.h"
 #include "runner/device.h"
 #include "runner/reference.h"
 
@@ -21,8 +22,8 @@ struct problem_slot {
 	enum problem_use use;
 	void *data;   /* what subjects see */
 	void *master; /* inputs: the copy to restore from */
+	void *second; /* O and LSE of a second forward, NULL else */
 	size_t bytes;
-	uint64_t sum; /* inputs: checksum of master */
 };
 
 struct problem {
@@ -40,6 +41,10 @@ struct problem {
 	int32_t *cu;    /* cu[n_seqs + 1]; NULL: one sequence */
 	uint32_t *bits; /* NULL unless FW_BLOCKS */
 	size_t bits_bytes;
+	struct arrangement named;  /* inputs as the cell names them, with the sums of the masters */
+	struct arrangement second; /* backward: K, V, O and LSE of the second forward */
+	struct arrangement now;    /* what the inputs should be since they were arranged */
+	bool varied;               /* there is a second forward */
 	char input_sha256[HASH_HEX];
 };
 
@@ -60,9 +65,9 @@ bool problem_has_second_mask(const struct problem *p);
 int problem_restore(struct problem *p, struct fw_err *err);
 /** Asynchronous: every byte of every output. 0xff makes NaN of bf16 and fp32. */
 int problem_poison(struct problem *p, int value, struct fw_err *err);
-/** O and LSE, as a forward left them, become inputs. */
-int problem_take_forward(struct problem *p, struct fw_err *err);
-/** Wait; NULL when all inputs are as they were, else the name of the first that was written. */
+/** O and LSE, as a forward left them, become inputs: those of p->second, or the named ones. */
+int problem_take_forward(struct problem *p, bool second, struct fw_err *err);
+/** Wait; NULL when all inputs are as they were arranged (restored, or by arrange_sum), else the name of the first that was written. */
 int problem_modified(struct problem *p, const char **name, struct fw_err *err);
 /** Wait; one sum over the bytes of all outputs. */
 int problem_outputs_sum(struct problem *p, uint64_t *sum, struct fw_err *err);

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "core/guard.h"
 #include "core/inputs.h"
@@ -13,6 +14,14 @@ uint32_t runner_random(struct runner *r, uint32_t n)
 {
 	r->random += 0x9e3779b97f4a7c15ull;
 	return (uint32_t)(((inputs_mix(r->random) >> 32) * n) >> 32);
+}
+
+uint64_t runner_secret(const struct runner *r)
+{
+	uint64_t fresh;
+	if (r->ops->work || getrandom(&fresh, sizeof(fresh), 0) != sizeof(fresh))
+		return r->run->seed;
+	return fresh;
 }
 
 void runner_shuffle(struct runner *r, int *order, int n)
@@ -68,13 +77,13 @@ int runner_open(struct runner *r, const struct msg_run *run, struct records *rec
 	r->run = run;
 	r->records = records;
 	r->n_subjects = run->n_subjects;
-	r->random = inputs_mix(run->seed);
 	r->at_cell = -1;
 	runner_at(r, -1, NULL, "load");
 	if (device_find(run->device, &r->ops, &index, err) != 0)
 		return -1;
 	if (r->ops->open(index, run->seed, &r->dev, err) != 0)
 		return err_context(err, "device %s", run->device);
+	r->random = inputs_mix(runner_secret(r));
 	runner_shuffle(r, order, run->n_subjects);
 	for (int k = 0; k < run->n_subjects; k++) {
 		struct failure f = { 0 };

@@ -40,6 +40,8 @@ void runner_close(struct runner *r);
 
 /** Next number of the launch'r stream, below `n`. */
 uint32_t runner_random(struct runner *r, uint32_t n);
+/** A seed that nobody could foresee, the task's where a launch has to be the same on every machine (sim). */
+uint64_t runner_secret(const struct runner *r);
 /** A random order of 0..n-1. Shape: order[n]. */
 void runner_shuffle(struct runner *r, int *order, int n);
 

@@ -240,20 +240,20 @@ int subject_stayed_inside(struct subject *s, struct failure *f)
 	return 0;
 }
 
-int subject_call(struct subject *s, int poison, int workspace_fill, bool one_by_one, struct failure *f)
+int subject_call(struct subject *s, const struct subject_way *way, struct failure *f)
 {
 	struct problem *p = s->problem;
 	struct fw_err err = { 0 };
-	if (problem_restore(p, &err) != 0 || problem_poison(p, poison, &err) != 0)
+	if (arrange_inputs(p, way->inputs ? way->inputs : &p->named, &err) != 0 || problem_poison(p, way->poison, &err) != 0)
 		return failure_device(f, p, &err);
-	if (s->workspace && p->ops->fill_bytes(p->dev, s->workspace, workspace_fill, s->workspace_bytes, &err) != 0)
+	if (s->workspace && p->ops->fill_bytes(p->dev, s->workspace, way->workspace_fill, s->workspace_bytes, &err) != 0)
 		return failure_device(f, p, &err);
 	if (p->ops->mark(p->dev, 0, &err) != 0)
 		return failure_device(f, p, &err);
-	for (uint32_t bit = 1; one_by_one && bit < FW_ALL; bit <<= 1)
+	for (uint32_t bit = 1; way->one_by_one && bit < FW_ALL; bit <<= 1)
 		if ((s->phases & bit) && subject_enqueue(s, bit, f) != 0)
 			return -1;
-	if (!one_by_one && subject_enqueue(s, FW_ALL, f) != 0)
+	if (!way->one_by_one && subject_enqueue(s, FW_ALL, f) != 0)
 		return -1;
 	if (p->ops->mark(p->dev, 1, &err) != 0)
 		return failure_device(f, p, &err);
@@ -262,26 +262,27 @@ int subject_call(struct subject *s, int poison, int workspace_fill, bool one_by_
 	return subject_stayed_inside(s, f);
 }
 
+/* Planned and bound. O and LSE are what it writes, the inputs besides K and V are settled. */
+static int forward_on(struct subject *s, const struct arrangement *a, struct failure *f)
+{
+	struct problem *p = s->problem;
+	struct fw_err err = { 0 };
+	if (arrange_slot(p, FW_K, a, &err) != 0 || arrange_slot(p, FW_V, a, &err) != 0 ||
+		p->ops->fill_bytes(p->dev, p->slot[FW_O].data, 0xff, p->slot[FW_O].bytes, &err) != 0 ||
+		p->ops->fill_bytes(p->dev, p->slot[FW_LSE].data, 0xff, p->slot[FW_LSE].bytes, &err) != 0)
+		return failure_device(f, p, &err);
+	if (subject_enqueue(s, FW_ALL, f) != 0 || subject_wait(s, f) != 0 || subject_stayed_inside(s, f) != 0)
+		return -1;
+	return problem_take_forward(p, a->second, &err) == 0 ? 0 : failure_device(f, p, &err);
+}
+
 int subject_forward(struct subject *s, struct problem *p, struct failure *f)
 {
 	struct fw_err err = { 0 };
 	int rc = -1;
-	if (subject_plan(s, p, DIRECTION_FORWARD, f) != 0 || subject_bind(s, f) != 0)
-		goto out;
-	if (p->ops->fill_bytes(p->dev, p->slot[FW_O].data, 0xff, p->slot[FW_O].bytes, &err) != 0 ||
-		p->ops->fill_bytes(p->dev, p->slot[FW_LSE].data, 0xff, p->slot[FW_LSE].bytes, &err) != 0) {
-		failure_device(f, p, &err);
-		goto out;
-	}
-	/* Backward's inputs are settled; only O and LSE are missing, and restoring them would bring nothing. */
-	if (subject_enqueue(s, FW_ALL, f) != 0 || subject_wait(s, f) != 0 || subject_stayed_inside(s, f) != 0)
-		goto out;
-	if (problem_take_forward(p, &err) != 0) {
-		failure_device(f, p, &err);
-		goto out;
-	}
-	rc = 0;
-out:
+	if (subject_plan(s, p, DIRECTION_FORWARD, f) == 0 && subject_bind(s, f) == 0 && forward_on(s, &p->named, f) == 0 &&
+		(!p->varied || forward_on(s, &p->second, f) == 0))
+		rc = problem_restore(p, &err) == 0 ? 0 : failure_device(f, p, &err);
 	subject_unplan(s);
 	return rc;
 }

@@ -66,12 +66,18 @@ int subject_enqueue(struct subject *s, uint32_t phases, struct failure *f);
 int subject_wait(struct subject *s, struct failure *f);
 /** After a wait: this subject wrote into an input, beside a buffer, or not. */
 int subject_stayed_inside(struct subject *s, struct failure *f);
+/** How subject_call goes about it. */
+struct subject_way {
+	const struct arrangement *inputs; /* with their sums; NULL: as they are named */
+	int poison, workspace_fill;       /* bytes */
+	bool one_by_one;                  /* phases in turn instead of all at once */
+};
 /**
- * One whole call by itself: inputs restored, outputs and workspace filled with bytes, enqueue, wait, and a look at what it must
- * not have written. `one_by_one`: its phases in turn instead of all at once. Marks 0 and 1 are around its work.
+ * One whole call by itself: inputs arranged, outputs and workspace filled with bytes, enqueue, wait, and a look at what it must
+ * not have written. Marks 0 and 1 are around its work.
  */
-int subject_call(struct subject *s, int poison, int workspace_fill, bool one_by_one, struct failure *f);
-/** Plan, bind, run and unplan a forward on a backward problem, then take its O and LSE as inputs. */
+int subject_call(struct subject *s, const struct subject_way *way, struct failure *f);
+/** Plan, bind, run and unplan a forward on a backward problem, then take its O and LSE as inputs; twice where the problem is varied. */
 int subject_forward(struct subject *s, struct problem *p, struct failure *f);
 
 /** "run", "prepare", ... of one bit of enum fw_phase. */

@@ -34,11 +34,9 @@ static int random_byte(struct runner *r)
 int timing_cold(struct timing *t, const struct subject *u, struct fw_err *err)
 {
 	struct runner *r = t->runner;
-	if (!u->pass_time && (problem_restore(t->problem, err) != 0 || problem_poison(t->problem, random_byte(r), err) != 0))
+	if (!u->pass_time && (witness_arrange(t->witness, err) != 0 || problem_poison(t->problem, random_byte(r), err) != 0))
 		return -1;
-	if (r->ops->scrub(r->dev, err) != 0)
-		return -1;
-	return u->pass_time ? 0 : witness_twist(t->witness, err);
+	return r->ops->scrub(r->dev, err);
 }
 
 void timing_say_at(struct timing *t, const struct subject *u, const char *step)

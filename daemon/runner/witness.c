@@ -1,4 +1,4 @@
-/* witness.c - twists, copies and sums around a watched call. */
+/* witness.c - inputs, copies and sums around a watched call. */
 #include "runner/witness.h"
 
 #include <string.h>
@@ -12,42 +12,38 @@ enum {
 	POISON_AGAIN = 63 /* of the calls that this takes */
 };
 
-static struct reference_place random_place(struct witness *w)
+/* Any number of tokens but none, and not that of `other`, as far as there are as many. */
+static int32_t draw_roll(struct runner *r, const struct problem *p, int32_t other)
 {
-	const struct attention_case *a = &w->problem->cell.attention;
-	return (struct reference_place){ (int32_t)runner_random(w->runner, (uint32_t)a->nhq),
-		(int32_t)runner_random(w->runner, (uint32_t)a->seqlen) };
+	int32_t n = p->cell.attention.seqlen, roll;
+	if (n < 2 || (n == 2 && other))
+		return 0;
+	do
+		roll = 1 + (int32_t)runner_random(r, (uint32_t)n - 1);
+	while (roll == other);
+	return roll;
 }
 
-static size_t offset_of(const struct witness *w, struct reference_place at)
+void witness_draw(struct runner *r, const struct problem *p, enum witness_change change, struct arrangement *out)
 {
-	return (size_t)reference_slot_offset(&w->problem->cell, w->slot, at) * sizeof(uint16_t);
-}
-
-/* Replace row `to` by any other that is not replaced itself, once only. */
-static void add_row(struct witness *w, struct twist *t, size_t to)
-{
-	size_t from = offset_of(w, random_place(w));
-	bool taken = from == to;
-	for (int i = 0; i < t->n; i++)
-		taken = taken || t->to[i] == to || t->to[i] == from || t->from[i] == to;
-	if (taken)
+	bool backward = p->cell.direction == DIRECTION_BACKWARD;
+	*out = p->named;
+	if (backward && p->varied && (change == WITNESS_OTHER_KV || (change == WITNESS_ANY && runner_random(r, 2))))
+		*out = p->second;
+	out->roll[backward ? FW_DO : FW_Q] = draw_roll(r, p, 0);
+	if (backward || change == WITNESS_FIRST)
 		return;
-	t->to[t->n] = to;
-	t->from[t->n++] = from;
+	out->roll[FW_K] = draw_roll(r, p, 0);
+	out->roll[FW_V] = draw_roll(r, p, out->roll[FW_K]); /* or the pairs of K and V would stay what they were */
 }
 
-/* Among the places that are looked at, or no result would show it. */
-static int choose_known(struct witness *w, double visits, struct failure *f)
+void witness_vary(struct runner *r, struct problem *p)
 {
-	struct reference_plan plan;
 	struct fw_err err = { 0 };
-	if (reference_plan_make(&w->problem->cell, w->runner->run->seed, visits, &plan, &err) != 0)
-		return failure_device(f, w->problem, &err);
-	for (int draw = 0; draw < 4 * WITNESS_ROWS && w->known.n < WITNESS_ROWS; draw++)
-		add_row(w, &w->known, offset_of(w, plan.row[runner_random(w->runner, (uint32_t)plan.n_rows)]));
-	reference_plan_fini(&plan);
-	return 0;
+	int32_t roll_k = draw_roll(r, p, 0);
+	if (p->cell.direction == DIRECTION_BACKWARD && arrange_vary(p, roll_k, draw_roll(r, p, roll_k), &err) != 0)
+		record_note(r->records, -1, "device",
+			"no memory for a second K and V of backward: whether they are read in every call is not looked at");
 }
 
 /* A problem that leaves no room for them is timed all the same: only results that change after a call go unseen then. */
@@ -69,26 +65,22 @@ static void make_copies(struct witness *w)
 			"no memory for copies of the results: whether they change after a call is not looked at");
 }
 
-int witness_open(struct witness *w, struct runner *r, struct problem *p, double visits, struct failure *f)
+int witness_open(
+	struct witness *w, struct runner *r, struct problem *p, enum witness_change change, double visits, struct failure *f)
 {
 	struct fw_err err = { 0 };
 	memset(w, 0, sizeof(*w));
 	w->runner = r;
 	w->problem = p;
 	w->active = !r->ops->work;
-	w->rows = WITNESS_ROWS;
-	w->slot = p->cell.direction == DIRECTION_FORWARD ? FW_Q : FW_DO;
-	w->row_bytes = (size_t)p->cell.attention.headdim * sizeof(uint16_t);
+	w->change = change;
 	if (!w->active)
 		return 0;
 	make_copies(w);
-	if (choose_known(w, visits, f) != 0)
-		return -1;
-	w->watching = true;
-	if (problem_restore(p, &err) != 0 || witness_twist(w, &err) != 0)
+	witness_draw(r, p, change, &w->known);
+	if (arrange_sum(p, &w->known, &err) != 0)
 		return failure_device(f, p, &err);
-	w->watching = false;
-	return verifier_open(&w->verifier, p, p->cell.direction, r->run->seed, visits, f);
+	return verifier_open(&w->verifier, p, p->cell.direction, runner_secret(r), visits, f);
 }
 
 void witness_close(struct witness *w)
@@ -100,32 +92,19 @@ void witness_close(struct witness *w)
 	memset(w, 0, sizeof(*w));
 }
 
-int witness_twist(struct witness *w, struct fw_err *err)
+int witness_arrange(struct witness *w, struct fw_err *err)
 {
-	const struct problem_slot *s = &w->problem->slot[w->slot];
+	struct problem *p = w->problem;
+	struct arrangement any;
 	if (!w->active)
-		return 0;
-	if (w->watching)
-		w->current = w->known;
-	else
-		w->current.n = 0;
-	for (int i = 0; i < w->rows && !w->watching; i++)
-		add_row(w, &w->current, offset_of(w, random_place(w)));
-	for (int i = 0; i < w->current.n; i++)
-		if (w->runner->ops->copy(w->runner->dev, (char *)s->data + w->current.to[i],
-			    (const char *)s->master + w->current.from[i], w->row_bytes, err) != 0)
-			return -1;
-	return 0;
-}
-
-int witness_untwist(struct witness *w, struct fw_err *err)
-{
-	const struct problem_slot *s = &w->problem->slot[w->slot];
-	for (int i = 0; i < w->current.n; i++)
-		if (w->runner->ops->copy(w->runner->dev, (char *)s->data + w->current.to[i],
-			    (const char *)s->master + w->current.to[i], w->row_bytes, err) != 0)
-			return -1;
-	return 0;
+		return problem_restore(p, err);
+	if (!w->watching)
+		witness_draw(w->runner, p, w->change, &any);
+	const struct arrangement *a = w->watching ? &w->known : &any;
+	if (w->change != WITNESS_FIRST)
+		return arrange_inputs(p, a, err);
+	p->now = *a;
+	return arrange_slot(p, p->cell.direction == DIRECTION_FORWARD ? FW_Q : FW_DO, a, err);
 }
 
 static int add_belonging(struct witness *w, const struct subject *owner, const void *data, size_t bytes, struct fw_err *err)
@@ -220,8 +199,7 @@ static int call_again(struct witness *w, struct subject *u, struct failure *f)
 {
 	struct fw_err err = { 0 };
 	w->watching = true;
-	bool ready = problem_restore(w->problem, &err) == 0 && problem_poison(w->problem, POISON_AGAIN, &err) == 0 &&
-		     witness_twist(w, &err) == 0;
+	bool ready = witness_arrange(w, &err) == 0 && problem_poison(w->problem, POISON_AGAIN, &err) == 0;
 	w->watching = false;
 	return ready ? subject_enqueue(u, FW_ALL, f) : failure_device(f, w->problem, &err);
 }
@@ -278,7 +256,6 @@ static int left_alone(struct witness *w, struct failure *f)
 int witness_after(struct witness *w, struct subject *u, const char *when, struct failure *f)
 {
 	struct accept_result result;
-	struct fw_err err = { 0 };
 	if (!w->active)
 		return 0;
 	w->watching = false;
@@ -286,8 +263,6 @@ int witness_after(struct witness *w, struct subject *u, const char *when, struct
 		return -1;
 	if (verifier_result(&w->verifier, when, &result, f) != 0)
 		return strcmp(f->name, "wrong") == 0 ? is_wrong_or_late(w, f) : -1;
-	if (witness_untwist(w, &err) != 0)
-		return failure_device(f, w->problem, &err);
 	return subject_stayed_inside(u, f);
 }
 
@@ -298,8 +273,7 @@ int witness_call(struct witness *w, struct subject *u, int poison, const char *w
 		return 0;
 	if (witness_before(w, u, f) != 0)
 		return -1;
-	if (problem_restore(w->problem, &err) != 0 || problem_poison(w->problem, poison, &err) != 0 ||
-		witness_twist(w, &err) != 0)
+	if (witness_arrange(w, &err) != 0 || problem_poison(w->problem, poison, &err) != 0)
 		return failure_device(f, w->problem, &err);
 	if (subject_enqueue(u, FW_ALL, f) != 0)
 		return -1;

@@ -1,9 +1,8 @@
 /**
  * witness.h - looks at calls that the module cannot predict, while it is timed.
  *
- * Every timed call works on inputs of its own: a few rows of Q (backward: of dO) are replaced by others, which costs next to
- * nothing and makes every remembered result wrong. A few calls of a pass are watched. They are timed like all others, on
- * replaced rows whose results are known, and then:
+ * Every timed call works on inputs of its own (arrange.h), which costs nothing and makes everything wrong that was remembered.
+ * A few calls of a pass are watched. They are timed like all others, on inputs whose results are known, and then:
  *   their outputs are copied at the moment when the device says that they are done, and must stay like that once everything
  *   that the module may have started on the side has ended ("escaped"); work that goes on beside it counts when it does so in
  *   one call after the other;
@@ -18,12 +17,13 @@
 #include "runner/runner.h"
 #include "runner/verifier.h"
 
-enum { WITNESS_ROWS = 4, WITNESS_BELONGINGS_MAX = 2 * PROTOCOL_SUBJECTS_MAX };
+enum { WITNESS_BELONGINGS_MAX = 2 * PROTOCOL_SUBJECTS_MAX };
 
-/** Rows of one input that are replaced by others. Units: bytes from the tensor's begin. */
-struct twist {
-	int n;
-	size_t to[WITNESS_ROWS], from[WITNESS_ROWS];
+/** What of the inputs changes from call to call. */
+enum witness_change {
+	WITNESS_ANY,      /* all that can; backward's K and V are those of either forward */
+	WITNESS_OTHER_KV, /* all that can, and what is known has backward's second K and V */
+	WITNESS_FIRST     /* Q, backward dO, alone */
 };
 
 struct witness {
@@ -32,12 +32,9 @@ struct witness {
 	bool active;
 	bool watching; /* from witness_before to witness_after */
 	bool anyones;  /* what witness_before found may be of any subject that ran since the last look */
-	int slot;      /* of the tensor that is twisted */
-	size_t row_bytes;
-	int rows;                 /* replaced for a call that is not watched: WITNESS_ROWS, unless the caller wants fewer */
-	struct twist known;       /* what `verifier` was made with */
-	struct twist current;     /* what the next call gets, or the last one got */
-	struct verifier verifier; /* of the known twist */
+	enum witness_change change;
+	struct arrangement known; /* what `verifier` was made with */
+	struct verifier verifier;
 	void *copy[FW_ATTENTION_SLOTS];
 	int n_belongings; /* workspaces of the subjects that do not run */
 	struct {
@@ -48,8 +45,16 @@ struct witness {
 	} belonging[WITNESS_BELONGINGS_MAX];
 };
 
-/** Choose the known twist and compute its reference. `visits` as in reference_plan_make. Own: witness_close, also after an error. */
-int witness_open(struct witness *w, struct runner *r, struct problem *p, double visits, struct failure *f);
+/** Inputs for a call, at random. */
+void witness_draw(struct runner *r, const struct problem *p, enum witness_change change, struct arrangement *out);
+/** Before a backward problem's forward: let there be a second one, with other K and V, if there is room. */
+void witness_vary(struct runner *r, struct problem *p);
+/**
+ * Choose the inputs of watched calls and compute their reference. `visits` as in reference_plan_make. Own: witness_close, also
+ * after an error.
+ */
+int witness_open(
+	struct witness *w, struct runner *r, struct problem *p, enum witness_change change, double visits, struct failure *f);
 void witness_close(struct witness *w);
 
 /**
@@ -57,10 +62,8 @@ void witness_close(struct witness *w);
  * when a guard zone was damaged before, by whom is unknown; it is whole again.
  */
 int witness_before(struct witness *w, const struct subject *u, struct failure *f);
-/** Asynchronous, after problem_restore: replace rows for the next call, known ones when it is watched, else random ones. */
-int witness_twist(struct witness *w, struct fw_err *err);
-/** Asynchronous: the rows of the last twist as they were. */
-int witness_untwist(struct witness *w, struct fw_err *err);
+/** Asynchronous: arrange the inputs of the next call, the known ones when it is watched, else random ones. Of WITNESS_FIRST the one input only. */
+int witness_arrange(struct witness *w, struct fw_err *err);
 /** After the watched call, before anything else is asked of the device. `when` begins what is said of a wrong result. Err: it is `u`'s. */
 int witness_after(struct witness *w, struct subject *u, const char *when, struct failure *f);
 /** One whole watched call, not timed. */

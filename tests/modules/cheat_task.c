@@ -44,13 +44,19 @@ static void only_what_is_asked(struct fw_plan *p, uint32_t phases)
 	static int known;
 	const struct fw_attention *a = &p->a;
 	if (!known) {
-		struct cell cell = { .attention = { .mask = a->mask, .seqlen = a->total_q, .nhq = a->nhq, .nhk = a->nhk,
-					     .headdim = a->headdim, .n_seqs = 1, .length = { a->total_q } } };
+		struct cell cell = { .attention = { .mask = a->mask,
+					     .seqlen = a->total_q,
+					     .nhq = a->nhq,
+					     .nhk = a->nhk,
+					     .headdim = a->headdim,
+					     .n_seqs = 1,
+					     .length = { a->total_q } } };
 		struct fw_err err = { 0 };
 		known = find_task() && strstr(task, "\"mode\":\"check\"") == NULL && p->direction == FW_FORWARD &&
-				reference_plan_make(&cell, strtoull(strstr(task, "\"seed\":\"") + 8, NULL, 10), 1, &places, &err) == 0
-			? 1
-			: -1;
+					reference_plan_make(
+						&cell, strtoull(strstr(task, "\"seed\":\"") + 8, NULL, 10), 1, &places, &err) == 0
+				? 1
+				: -1;
 	}
 	if (known < 0 || p->direction != FW_FORWARD) {
 		run(p, phases);

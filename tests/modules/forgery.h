@@ -30,8 +30,10 @@ static inline void forgery_write(const struct forgery *f, int fd)
 {
 	char line[1024];
 	int n = snprintf(line, sizeof line,
-		"%s %llu {\"t\":\"cell\",\"launch\":1,\"set\":1,\"cell\":0,\"series\":\"device\",\"phase\":\"\",\"input_sha256\":\"\","
-		"\"order\":\"ABBAABBA\",\"n\":4,\"ms\":{\"base\":[7.25,7.25,7.25,7.25],\"target\":[7.25,7.25,7.25,7.25]},\"redo\":0}\n",
+		"%s %llu "
+		"{\"t\":\"cell\",\"launch\":1,\"set\":1,\"cell\":0,\"series\":\"device\",\"phase\":\"\",\"input_sha256\":\"\","
+		"\"order\":\"ABBAABBA\",\"n\":4,\"ms\":{\"base\":[7.25,7.25,7.25,7.25],\"target\":[7.25,7.25,7.25,7.25]},"
+		"\"redo\":0}\n",
 		f->seal, f->number + 1);
 	if (write(fd, line, (size_t)n) == n)
 		_exit(0);
