@@ -12,7 +12,7 @@
 
 #include "worker/bench.h"
 
-enum { AUDIT_PAIRS = 5, AUDIT_TRIES = 3 };
+enum { AUDIT_PAIRS = 5, AUDIT_TRIES = 6 };
 
 /** Improvements from this on are audited. */
 #define AUDIT_CHANGE_PCT  20.0
