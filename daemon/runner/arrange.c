@@ -39,8 +39,7 @@ int arrange_vary(struct problem *p, int32_t roll_k, int32_t roll_v, struct fw_er
 {
 	struct problem_slot *o = &p->slot[FW_O], *lse = &p->slot[FW_LSE];
 
-	if (p->ops->alloc(p->dev, o->bytes, &o->second, err) != 0 ||
-		p->ops->alloc(p->dev, lse->bytes, &lse->second, err) != 0) {
+	if (p->ops->alloc(p->dev, o->bytes, &o->second, err) != 0 || p->ops->alloc(p->dev, lse->bytes, &lse->second, err) != 0) {
 		p->ops->release(p->dev, o->second);
 		o->second = NULL;
 		return -1;

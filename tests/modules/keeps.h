@@ -62,7 +62,8 @@ static void make_weights(struct fw_plan *p)
 				int kv_head = head / (a->nhq / a->nhk);
 				struct sequence s = plan_sequence(p, row, false);
 				bool seen = key >= s.k0 && key < s.k1 && plan_sees(p, &s, kv_head, row, key);
-				float score = (float)a->scale * dot(at(&p->slot[FW_Q], row, head), at(&p->slot[FW_K], key, kv_head), a->headdim);
+				float score = (float)a->scale *
+					      dot(at(&p->slot[FW_Q], row, head), at(&p->slot[FW_K], key, kv_head), a->headdim);
 				weights_of(p, head, row)[key] = seen ? expf(score - lse_of(p, head, row)) : 0;
 			}
 }
@@ -98,7 +99,8 @@ static void backward_from_weights(struct fw_plan *p, uint32_t phases)
 	if (is_due(p))
 		make_weights(p);
 	for (int kv_head = 0; kv_head < a->nhk; kv_head++) {
-		float *dk = calloc((size_t)a->total_k * (size_t)d, sizeof(float)), *dv = calloc((size_t)a->total_k * (size_t)d, sizeof(float));
+		float *dk = calloc((size_t)a->total_k * (size_t)d, sizeof(float)),
+		      *dv = calloc((size_t)a->total_k * (size_t)d, sizeof(float));
 		for (int head = kv_head * group; dk && dv && head < (kv_head + 1) * group; head++)
 			for (int row = 0; row < a->total_q; row++) {
 				float dq[HEADDIM_MAX] = { 0 };
