@@ -147,6 +147,20 @@ capture() {
 }
 ok "capture runs a forward cell" capture $cell
 ok "capture runs a backward cell" capture ${cell%forward}backward
+json='{"key":"'$cell'","group":"dense","mask":"causal","direction":"forward","threshold_pct":1.5,"seqlen":96,"nhq":4,"nhk":2,"headdim":32,"dtype":"bf16","lengths":[],"block":0,"sparsity_ratio":0,"seed":"42"}'
+alone() { # the environment, what the line must hold
+	env $1 "$runner" --capture "$json" --module "$modules/good.so" --calls 2 --warmup 1 --device sim >"$tmp/out" 2>"$tmp/err" &&
+		grep -q "$2" "$tmp/out" && [ "$(wc -l <"$tmp/out")" = 1 ] || { cat "$tmp/out" "$tmp/err"; return 1; }
+}
+ok "a cell as JSON needs no suite" alone "" "^$cell .* 2 calls, median"
+ok "of a cell that is none the place is told" usage "cell.mask: " --capture '{"key":"x"}' --module "$modules/good.so"
+no_times() { alone "$1" "2 calls, no times: they would be those of $2"'$' && ! grep -q median "$tmp/out"; }
+ok "under ncu there are no times" no_times NV_NSIGHT_INJECTION_PORT_BASE=49152 'ncu (NV_NSIGHT_INJECTION_PORT_BASE)'
+ok "nor under nsys" no_times NSYS_PROFILING_SESSION_ID=7 'nsys (NSYS_PROFILING_SESSION_ID)'
+ok "nor where something is injected into CUDA" no_times CUDA_INJECTION64_PATH=/x.so 'a CUDA injection (CUDA_INJECTION64_PATH)'
+ok "an empty variable is none" alone NSYS_PROFILING_SESSION_ID= median
+gcc -shared -fPIC -x c -o "$tmp/libTreeLauncherTargetInjection.so" - <<<'int nothing;'
+ok "nor with a profiler's library in the process" no_times "LD_PRELOAD=$tmp/libTreeLauncherTargetInjection.so" 'an Nsight tool (libTreeLauncherTargetInjection.so)'
 fails() { ! "$@"; }
 ok "capture of a broken module fails" fails "$runner" --capture $cell --module "$modules/wrong_abi.so" --suite "$tmp/suite.yaml"
 ok "--help and --version" bash -c "'$runner' --help | grep -q capture && '$runner' --version | grep -q '^flopwatch-runner [0-9]'"

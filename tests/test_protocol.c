@@ -69,6 +69,9 @@ static void hello(void **state)
 	(void)state;
 	COPY(in.u.hello.version, "0.1.0");
 	COPY(in.u.hello.isolation, "bwrap");
+	in.u.hello.place = (struct msg_place){ .host = "gpu1", .user = "flopwatch-run", .is_system = true };
+	COPY(in.u.hello.place.runner, "/opt/it's here/flopwatch-runner");
+	COPY(in.u.hello.place.modules, "/var/cache/flopwatch-worker/modules");
 	COPY(d[0].kind, "cuda");
 	COPY(d[0].uuid, "GPU-12345678-1234-1234-1234-123456789abc");
 	COPY(d[0].name, "NVIDIA H200");
@@ -86,11 +89,37 @@ static void hello(void **state)
 	protocol_write(&line, &in);
 	assert_int_equal(protocol_parse(line.data, line.len, &out, &err), 0);
 	assert_int_equal(out.u.hello.n_devices, 2);
+	assert_string_equal(out.u.hello.place.runner, "/opt/it's here/flopwatch-runner");
+	assert_string_equal(out.u.hello.place.modules, "/var/cache/flopwatch-worker/modules");
+	assert_true(out.u.hello.place.is_system && strcmp(out.u.hello.place.user, "flopwatch-run") == 0);
 	assert_true(out.u.hello.device[0].memory_bytes == INT64_C(150754820096));
 	assert_string_equal(out.u.hello.device[0].uuid, d[0].uuid);
 	assert_string_equal(out.u.hello.device[1].name, "line break  [31m"); /* nothing that moves a cursor gets through */
 	msg_fini(&out);
 	buf_fini(&line);
+}
+
+/* A cell alone, as people hand it to the runner. */
+static void one_cell(void **state)
+{
+	struct cell in = a_cell(false), out;
+	struct fw_err err = { 0 };
+	struct jsonw j;
+	struct buf text;
+
+	(void)state;
+	buf_init(&text, 4096);
+	jsonw_init(&j, &text);
+	protocol_put_cell(&j, &in);
+	assert_int_equal(protocol_parse_cell(text.data, text.len, &out, &err), 0);
+	assert_string_equal(out.key, in.key);
+	assert_memory_equal(&out.attention, &in.attention, sizeof in.attention);
+	assert_int_equal(protocol_parse_cell("{\"key\":\"attention/x\"}", 21, &out, &err), -1);
+	assert_non_null(strstr(err.text, "cell.mask: "));
+	err_clear(&err);
+	assert_int_equal(protocol_parse_cell("{", 1, &out, &err), -1);
+	assert_non_null(strstr(err.text, "not JSON"));
+	buf_fini(&text);
 }
 
 static void fill_job(struct msg_job *job, struct cell *cells)
@@ -432,6 +461,10 @@ static void no_message(void **state)
 static void wrong_records(void **state)
 {
 	(void)state;
+	refuse("{\"t\":\"hello\",\"protocol\":1,\"isolation\":\"none\",\"place\":{\"host\":\"a\",\"user\":\"b\",\"runner\":\"/"
+	       "r\\n\",\"modules\":\"/m\"},"
+	       "\"devices\":[]}",
+		"hello.place.runner: ");
 	refuse("{\"t\":\"hello\",\"protocol\":1,\"isolation\":\"chroot\",\"devices\":[]}", "hello.isolation: must be one of");
 	refuse("{\"t\":\"hello\",\"protocol\":\"1\",\"isolation\":\"none\",\"devices\":[]}",
 		"hello.protocol: must be an integer");
@@ -659,6 +692,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(hello),
+		cmocka_unit_test(one_cell),
 		cmocka_unit_test(job),
 		cmocka_unit_test(programs),
 		cmocka_unit_test(run),

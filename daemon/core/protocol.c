@@ -89,6 +89,15 @@ static int type_of(json_t *root, enum msg_type *t, struct fw_err *err)
 		PROTOCOL_VERSION);
 }
 
+int protocol_parse_cell(const char *text, size_t len, struct cell *out, struct fw_err *err)
+{
+	json_t *root = load(text, len, err);
+	int rc = root ? protocol_job_read_cell(root, "cell", out, err) : -1;
+
+	json_decref(root);
+	return rc;
+}
+
 int protocol_parse(const char *line, size_t len, struct msg *out, struct fw_err *err)
 {
 	json_t *root = load(line, len, err);

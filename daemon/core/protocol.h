@@ -67,10 +67,18 @@ struct msg_device {
 	double peak_tflops, peak_gb_s; /* nothing on it is faster: dense bf16, and its memory; 0: unknown */
 };
 
+/** Where a worker keeps what it built, for people who want to run it by hand. Texts "": not said. */
+struct msg_place {
+	char host[64], user[33];
+	bool is_system;                   /* an account of the machine's own, as which nobody logs in */
+	char runner[1024], modules[1024]; /* paths: the program, and the folder of SHA256.so */
+};
+
 struct msg_hello {
 	int protocol;
 	char version[32];
 	char isolation[8]; /* "bwrap" or "none" */
+	struct msg_place place;
 	int n_devices;
 	struct msg_device device[PROTOCOL_DEVICES_MAX];
 };
@@ -328,6 +336,13 @@ void msg_fini(struct msg *m);
  * PROTOCOL_LINE_MAX is left out whole and sets out->failed.
  */
 void protocol_write(struct buf *out, const struct msg *m);
+
+/** One cell as a JSON object, as it stands in a job, and back. Err: ERR_PROTOCOL with the key that is wrong. */
+void protocol_put_cell(struct jsonw *j, const struct cell *c);
+int protocol_parse_cell(const char *text, size_t len, struct cell *out, struct fw_err *err);
+
+/** A worker's place as one JSON object. */
+void protocol_put_place(struct jsonw *j, const struct msg_place *p);
 
 /** A reading as one JSON object, as it stands in a record and beside a stored sample. */
 void protocol_put_guard(struct jsonw *j, const struct msg_guard *g);

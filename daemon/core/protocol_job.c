@@ -83,7 +83,7 @@ static void read_lengths(struct fields *f, struct attention_case *a)
 }
 
 /* The fields make the key; the key that came must be the same, or sender and receiver mean different work. */
-static int read_cell(json_t *object, const char *message, size_t at, struct cell *c, int *index, struct fw_err *err)
+static int read_cell(json_t *object, const char *where, struct cell *c, int *index, struct fw_err *err)
 {
 	static const char *const masks[] = { "full", "causal", "varlen_full", "varlen_causal", "block_sparse", NULL };
 	static const char *const directions[] = { "forward", "backward", NULL };
@@ -94,7 +94,7 @@ static int read_cell(json_t *object, const char *message, size_t at, struct cell
 	struct fields f;
 	char key[CASE_KEY_SIZE], mask[16], direction[16], dtype[8];
 
-	field_begin(&f, object, err, "%s.cells[%zu]", message, at);
+	field_begin(&f, object, err, "%s", where);
 	field_token(&f, "key", FIELD_PATH, 1, key, sizeof key);
 	int which = field_word(&f, "mask", masks, mask, sizeof mask);
 	c->direction = field_word(&f, "direction", directions, direction, sizeof direction) == 1 ? DIRECTION_BACKWARD
@@ -130,6 +130,12 @@ static int read_cell(json_t *object, const char *message, size_t at, struct cell
 	return 0;
 }
 
+int protocol_job_read_cell(json_t *object, const char *where, struct cell *out, struct fw_err *err)
+{
+	memset(out, 0, sizeof *out);
+	return read_cell(object, where, out, NULL, err);
+}
+
 /* Shape: *cells and, where asked for, *index hold *n items; the caller frees them also after a failure. */
 static int read_cells(struct fields *f, const char *message, size_t min, struct cell **cells, int **index, int *n)
 {
@@ -144,9 +150,13 @@ static int read_cells(struct fields *f, const char *message, size_t min, struct 
 	if (!*cells || (index && !*index))
 		return err_set(f->err, ERR_INTERNAL, "out of memory for %zu cells", count);
 	*n = (int)count;
-	for (size_t i = 0; i < count; i++)
-		if (read_cell(json_array_get(list, i), message, i, *cells + i, index ? *index + i : NULL, f->err))
+	for (size_t i = 0; i < count; i++) {
+		char where[40];
+
+		snprintf(where, sizeof where, "%s.cells[%zu]", message, i);
+		if (read_cell(json_array_get(list, i), where, *cells + i, index ? *index + i : NULL, f->err))
 			return -1;
+	}
 	return 0;
 }
 

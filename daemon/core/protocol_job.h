@@ -10,6 +10,8 @@
 int protocol_job_read(json_t *object, struct msg *out, struct fw_err *err);
 /** Fill out->u.run. Own: as above. */
 int protocol_job_read_run(json_t *object, struct msg *out, struct fw_err *err);
+/** One cell of either. Err: ERR_PROTOCOL naming `where` and the key. */
+int protocol_job_read_cell(json_t *object, const char *where, struct cell *out, struct fw_err *err);
 /** Err: ERR_PROTOCOL naming `where` and the key. */
 int protocol_job_read_rule(json_t *object, const char *where, struct rule *out, struct fw_err *err);
 

@@ -61,6 +61,22 @@ static void read_device(struct fields *f, struct msg_device *d)
 	d->peak_gb_s = field_double_or(f, "peak_gb_s", 0, 1e9, 0);
 }
 
+/* Of workers that say it. */
+static void read_place(struct fields *f, struct msg_place *p)
+{
+	struct fields in;
+
+	if (!field_has(f, "place"))
+		return;
+	field_begin(&in, field_object(f, "place"), f->err, "hello.place");
+	field_token(&in, "host", FIELD_PATH, 0, p->host, sizeof p->host);
+	field_token(&in, "user", FIELD_PATH, 0, p->user, sizeof p->user);
+	p->is_system = field_bool_or(&in, "is_system", false);
+	field_token(&in, "runner", FIELD_PATH, 1, p->runner, sizeof p->runner);
+	field_token(&in, "modules", FIELD_PATH, 1, p->modules, sizeof p->modules);
+	f->failed = f->failed || in.failed;
+}
+
 static int read_hello(struct fields *f, struct msg_hello *h)
 {
 	static const char *const isolations[] = { "bwrap", "none", NULL };
@@ -68,6 +84,7 @@ static int read_hello(struct fields *f, struct msg_hello *h)
 	h->protocol = (int)field_int(f, "protocol", 0, INT_MAX);
 	field_text(f, "version", h->version, sizeof h->version);
 	field_word(f, "isolation", isolations, h->isolation, sizeof h->isolation);
+	read_place(f, &h->place);
 	json_t *list = field_array(f, "devices", 0, PROTOCOL_DEVICES_MAX);
 
 	h->n_devices = (int)json_array_size(list);

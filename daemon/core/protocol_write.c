@@ -26,11 +26,26 @@ static void put_cell_number(struct jsonw *j, int cell)
 		jsonw_kv_int(j, "cell", cell);
 }
 
+void protocol_put_place(struct jsonw *j, const struct msg_place *p)
+{
+	jsonw_object(j);
+	jsonw_kv_string(j, "host", p->host);
+	jsonw_kv_string(j, "user", p->user);
+	jsonw_kv_bool(j, "is_system", p->is_system);
+	jsonw_kv_string(j, "runner", p->runner);
+	jsonw_kv_string(j, "modules", p->modules);
+	jsonw_object_end(j);
+}
+
 static void put_hello(struct jsonw *j, const struct msg_hello *m)
 {
 	jsonw_kv_int(j, "protocol", m->protocol);
 	jsonw_kv_string(j, "version", m->version);
 	jsonw_kv_string(j, "isolation", m->isolation);
+	if (m->place.modules[0]) {
+		jsonw_key(j, "place");
+		protocol_put_place(j, &m->place);
+	}
 	jsonw_key(j, "devices");
 	jsonw_array(j);
 	for (int i = 0; i < m->n_devices; i++) {
@@ -123,6 +138,11 @@ static void put_cell(struct jsonw *j, const struct cell *c, int index)
 	jsonw_kv_double(j, "sparsity_ratio", a->sparsity_ratio);
 	put_u64(j, "seed", a->seed);
 	jsonw_object_end(j);
+}
+
+void protocol_put_cell(struct jsonw *j, const struct cell *c)
+{
+	put_cell(j, c, -1);
 }
 
 static void put_texts(struct jsonw *j, const char *key, const char *rows, size_t size, int n)

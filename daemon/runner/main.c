@@ -15,9 +15,11 @@ enum { RECORDS_FD = 3, EXIT_USAGE = 2, CALLS_MAX = 1000000 };
 static const char help[] =
 	"usage: flopwatch-runner                    one `run` line on stdin, records on descriptor 3\n"
 	"       flopwatch-runner --list             the devices of this machine, as a hello line\n"
-	"       flopwatch-runner --capture CELL --module M.so --suite FILE [--calls N] [--warmup M]\n"
+	"       flopwatch-runner --capture CELL --module M.so [--suite FILE] [--calls N] [--warmup M]\n"
 	"                        [--device cuda:0] [--provider P]\n"
-	"                                           N calls between cudaProfilerStart and Stop, for ncu and nsys\n"
+	"                                           N calls between cudaProfilerStart and Stop, for ncu and nsys;\n"
+	"                                           CELL is a key in FILE, or a cell as JSON. `flopwatch closer`\n"
+	"                                           prints such lines\n"
 	"       flopwatch-runner --help | --version\n"
 	"\n"
 	"Exit status: 0 done, 1 error, 2 usage, 3 the device was lost to a kernel (its fault record says whose).\n"
@@ -104,7 +106,7 @@ int main(int argc, char **argv)
 		return task_list();
 	if (!capture.cell)
 		return task_run(STDIN_FILENO, RECORDS_FD);
-	if (!capture.module || !capture.suite)
-		return usage_error("--capture needs --module and --suite");
+	if (!capture.module || (!capture.suite && capture.cell[0] != '{'))
+		return usage_error("--capture needs --module, and --suite unless the cell is given as JSON");
 	return mode_capture_run(&capture);
 }

@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "core/suite.h"
+#include "runner/profiled.h"
 #include "runner/range.h"
 #include "runner/runner.h"
 
@@ -64,6 +65,20 @@ static int run_calls(struct runner *r, struct problem *p, const struct capture_o
 	return 0;
 }
 
+static void tell(const struct subject *u, const struct cell *cell, const struct capture_options *o, float *ms)
+{
+	char who[256];
+	printf("%s %s on %s: %d calls, ", cell->key, u->provider->name, o->device, o->calls);
+	if (profiled_by(who, sizeof(who))) {
+		printf("no times: they would be those of %s\n", who);
+		return;
+	}
+	qsort(ms, (size_t)o->calls, sizeof(*ms), compare_floats);
+	float median = ms[o->calls / 2];
+	printf("median %.6g ms, least %.6g ms, %.4g TFLOP/s\n", (double)median, (double)ms[0],
+		case_flops(cell) / (double)median * 1e-9);
+}
+
 static int capture_cell(struct runner *r, const struct cell *cell, const struct capture_options *o, float *ms, struct failure *f)
 {
 	struct subject *u = &r->subject[0];
@@ -81,12 +96,8 @@ static int capture_cell(struct runner *r, const struct cell *cell, const struct 
 	u->pass_time = rc == 0 && r->ops->work;
 	if (rc == 0)
 		rc = run_calls(r, &p, o, ms, f);
-	if (rc == 0) {
-		qsort(ms, (size_t)o->calls, sizeof(*ms), compare_floats);
-		float median = ms[o->calls / 2];
-		printf("%s %s on %s: %d calls, median %.6g ms, least %.6g ms, %.4g TFLOP/s\n", cell->key, u->provider->name,
-			o->device, o->calls, (double)median, (double)ms[0], case_flops(cell) / (double)median * 1e-9);
-	}
+	if (rc == 0)
+		tell(u, cell, o, ms);
 	r->lost = f->lost;
 	if (!r->lost) {
 		subject_unplan(u);
@@ -144,6 +155,13 @@ int mode_capture_run(const struct capture_options *o)
 {
 	struct suite suite;
 	struct fw_err err = { 0 };
+	if (o->cell[0] == '{') {
+		struct cell cell;
+		if (protocol_parse_cell(o->cell, strlen(o->cell), &cell, &err) == 0)
+			return with_cell(&cell, o);
+		fprintf(stderr, "flopwatch-runner: --capture: %s\n", err.text);
+		return USAGE;
+	}
 	if (read_suite(o->suite, &suite, &err) != 0) {
 		fprintf(stderr, "flopwatch-runner: %s\n", err.text);
 		return USAGE;

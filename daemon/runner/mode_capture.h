@@ -8,12 +8,12 @@
 
 /** What `flopwatch-runner --capture` was asked for. */
 struct capture_options {
-	const char *cell; /* key of a cell of the suite */
+	const char *cell; /* key of a cell of the suite, or a cell as JSON, which needs no suite */
 	const char *module, *suite, *device, *provider;
 	int calls, warmup;
 };
 
-/** Run them and print one line on stdout. Returns the exit status; errors are one line on stderr. */
+/** Run them and print one line on stdout; under a profiler it holds no times. Returns the exit status; errors are one line on stderr. */
 int mode_capture_run(const struct capture_options *o);
 
 #endif
