@@ -124,6 +124,8 @@ static int store_devices(struct slot *s, struct fw_err *err)
 	for (int i = 0; result == 0 && i < s->hello.n_devices; i++) {
 		int64_t id;
 		result = store_device_put(s->host->ledger->db, &s->hello.device[i], clock_utc_ms(), &id, err);
+		if (result == 0 && s->hello.place.modules[0])
+			result = store_device_place(s->host->ledger->db, id, &s->hello.place, err);
 	}
 	return ledger_end(s->host->ledger, result, err);
 }

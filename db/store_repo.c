@@ -278,6 +278,30 @@ int store_device_put(struct db *db, const struct msg_device *d, int64_t now_ms, 
 	return r;
 }
 
+int store_device_place(struct db *db, int64_t device, const struct msg_place *place, struct fw_err *err)
+{
+	struct buf text;
+	struct jsonw j;
+	char sha[HASH_HEX];
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO artifact (owner_kind, owner, kind, sha, bytes) VALUES ('device', :device, 'place', :sha, :bytes) ON "
+		"CONFLICT "
+		"(owner_kind, owner, kind) DO UPDATE SET sha = excluded.sha, bytes = excluded.bytes WHERE sha <> excluded.sha",
+		err);
+	if (!s)
+		return -1;
+	buf_init(&text, 1 << 16);
+	jsonw_init(&j, &text);
+	protocol_put_place(&j, place);
+	hash_hex(text.data, text.len, sha);
+	stmt_int(s, ":device", device);
+	stmt_text(s, ":sha", sha);
+	stmt_blob(s, ":bytes", text.data, text.len);
+	int r = stmt_run(s, err);
+	buf_fini(&text);
+	return r;
+}
+
 int store_device_state(struct db *db, int64_t device, const char *state, const char *why, int64_t now_ms, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, "UPDATE device SET state = :state, state_why = :why, state_at = :now WHERE id = :id", err);

@@ -43,6 +43,8 @@ int store_suite_put(struct db *db, const char *sha, const char *name, const char
 
 /** Insert or refresh (keeps state paused and quarantined). */
 int store_device_put(struct db *db, const struct msg_device *d, int64_t now_ms, int64_t *id, struct fw_err *err);
+/** Keep where its worker has what it built. */
+int store_device_place(struct db *db, int64_t device, const struct msg_place *place, struct fw_err *err);
 int store_device_state(struct db *db, int64_t device, const char *state, const char *why, int64_t now_ms, struct fw_err *err);
 /** State of a device by uuid. Shape: state[16]. ERR_NOT_FOUND. */
 int store_device_get(struct db *db, const char *uuid, int64_t *id, char *state, struct fw_err *err);

@@ -6,6 +6,7 @@
 #include "db/store_view.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "db/store_page.h"
@@ -324,6 +325,21 @@ int view_metrics(struct db *db, const char *owner_kind, int64_t owner, view_metr
 	return r;
 }
 
+/** Append the bytes of the one row; what is not there is `what` of `name`. */
+static int take_bytes(struct stmt *s, struct buf *out, const char *what, const char *name, struct fw_err *err)
+{
+	size_t len;
+	int r = stmt_step(s, err);
+	if (r == 0)
+		return err_set(err, ERR_NOT_FOUND, "there is no %s of %s", what, name);
+	if (r < 0)
+		return -1;
+	const void *data = row_blob(s, 0, &len);
+	buf_append(out, data, len);
+	stmt_reset(s);
+	return out->failed ? err_set(err, ERR_FULL, "the %s of %s does not fit", what, name) : 0;
+}
+
 int view_artifact(struct db *db, const char *owner_kind, int64_t owner, const char *kind, struct buf *out, struct fw_err *err)
 {
 	struct stmt *s =
@@ -333,16 +349,32 @@ int view_artifact(struct db *db, const char *owner_kind, int64_t owner, const ch
 	stmt_text(s, ":owner_kind", owner_kind);
 	stmt_int(s, ":owner", owner);
 	stmt_text(s, ":kind", kind);
-	int r = stmt_step(s, err);
-	if (r == 0)
-		return err_set(err, ERR_NOT_FOUND, "there is no %s of %s %lld", kind, owner_kind, (long long)owner);
-	if (r < 0)
+	char name[64];
+	snprintf(name, sizeof(name), "%s %lld", owner_kind, (long long)owner);
+	return take_bytes(s, out, kind, name, err);
+}
+
+int view_place(struct db *db, const char *device_uuid, struct buf *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT a.bytes FROM device d JOIN artifact a ON a.owner_kind = 'device' AND a.owner = d.id AND a.kind = 'place' "
+		"WHERE "
+		"d.uuid = :uuid",
+		err);
+	if (!s)
 		return -1;
-	size_t len;
-	const void *data = row_blob(s, 0, &len);
-	buf_append(out, data, len);
-	stmt_reset(s);
-	return out->failed ? err_set(err, ERR_FULL, "the %s of %s %lld do not fit", kind, owner_kind, (long long)owner) : 0;
+	stmt_text(s, ":uuid", device_uuid);
+	return take_bytes(s, out, "place", device_uuid, err);
+}
+
+int view_suite_text(struct db *db, int64_t comparison, struct buf *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(
+		db, "SELECT CAST(s.text AS BLOB) FROM comparison c JOIN suite s ON s.id = c.suite WHERE c.id = :comparison", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":comparison", comparison);
+	return take_bytes(s, out, "suite", "the comparison", err);
 }
 
 int view_environment(struct db *db, int64_t comparison, view_environment_fn *each, void *arg, struct fw_err *err)

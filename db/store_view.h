@@ -103,6 +103,11 @@ int view_metrics(struct db *db, const char *owner_kind, int64_t owner, view_metr
 /** Appends the bytes. ERR_NOT_FOUND. */
 int view_artifact(struct db *db, const char *owner_kind, int64_t owner, const char *kind, struct buf *out, struct fw_err *err);
 
+/** Where the worker of a device keeps modules, as protocol_put_place writes it. ERR_NOT_FOUND: it never said so. */
+int view_place(struct db *db, const char *device_uuid, struct buf *out, struct fw_err *err);
+/** The text of the suite that a comparison was measured with. ERR_NOT_FOUND. */
+int view_suite_text(struct db *db, int64_t comparison, struct buf *out, struct fw_err *err);
+
 struct view_environment {
 	int64_t id, first_at;
 	const char *hash, *uuid, *kind, *name, *driver, *toolkit, *cudnn, *timing, *isolation, *suite_sha;

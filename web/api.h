@@ -15,7 +15,7 @@
 http_handler_fn api_repos, api_branches;
 http_handler_fn api_comparisons, api_comparison, api_comparison_csv, api_comparison_md, api_badge, api_compare, api_commit;
 http_handler_fn api_comparison_judge;
-http_handler_fn api_comparison_ffa;
+http_handler_fn api_comparison_ffa, api_comparison_closer;
 http_handler_fn api_import_post;
 http_handler_fn api_history, api_history_svg;
 http_handler_fn api_jobs, api_job, api_job_log, api_job_post, api_job_cancel, api_job_retry;

@@ -18,6 +18,7 @@ void api_index(void *arg, struct http_request *r, struct http_response *response
 		{ "commit", "/api/v1/commits/{sha}" },
 		{ "comparisons", "/api/v1/comparisons?repo=&branch=&verdict=" },
 		{ "comparison", "/api/v1/comparisons/{id}" },
+		{ "comparison_closer", "/api/v1/comparisons/{id}/closer" },
 		{ "comparison_csv", "/api/v1/comparisons/{id}.csv" },
 		{ "comparison_ffa", "/api/v1/comparisons/{id}/ffa/{file}.csv" },
 		{ "comparison_md", "/api/v1/comparisons/{id}.md" },

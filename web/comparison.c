@@ -92,10 +92,10 @@ static const struct jsonr_field cell_fields[] = { CELL("cell", JSONR_TEXT, key),
 	}
 static const struct jsonr_field base_side[] = SIDE(base), target_side[] = SIDE(target);
 static const struct jsonr_field environment_fields[] = { HEAD("epoch", JSONR_TEXT, environment.epoch),
-	HEAD("device", JSONR_TEXT, environment.device), HEAD("name", JSONR_TEXT, environment.name),
-	HEAD("driver", JSONR_TEXT, environment.driver), HEAD("toolkit", JSONR_TEXT, environment.toolkit),
-	HEAD("cudnn", JSONR_TEXT, environment.cudnn), HEAD("timing", JSONR_TEXT, environment.timing),
-	HEAD("power_limit_w", JSONR_NUMBER, environment.power_limit_w), LAST };
+	HEAD("device", JSONR_TEXT, environment.device), HEAD("kind", JSONR_TEXT, environment.kind),
+	HEAD("name", JSONR_TEXT, environment.name), HEAD("driver", JSONR_TEXT, environment.driver),
+	HEAD("toolkit", JSONR_TEXT, environment.toolkit), HEAD("cudnn", JSONR_TEXT, environment.cudnn),
+	HEAD("timing", JSONR_TEXT, environment.timing), HEAD("power_limit_w", JSONR_NUMBER, environment.power_limit_w), LAST };
 static const struct jsonr_field rule_fields[] = { HEAD("k", JSONR_NUMBER, rule_k), LAST };
 
 static const struct comparison_cell no_cell = { .key = "",
@@ -136,7 +136,7 @@ static const struct comparison no_comparison = { .repo = "",
 	.finished_at = "",
 	.base = { "", "", "", "", "", "" },
 	.target = { "", "", "", "", "", "" },
-	.environment = { "", "", "", "", "", "", "", NAN },
+	.environment = { "", "", "", "", "", "", "", "", NAN },
 	.gpu_s = NAN,
 	.wall_s = NAN,
 	.rule_k = NAN,

@@ -55,7 +55,7 @@ struct comparison {
 	const char *repo, *branch, *kind, *verdict, *suite, *identical_by, *base_how, *isolation, *finished_at;
 	struct comparison_side base, target;
 	struct {
-		const char *epoch, *device, *name, *driver, *toolkit, *cudnn, *timing; /* epoch "": nothing ran */
+		const char *epoch, *device, *kind, *name, *driver, *toolkit, *cudnn, *timing; /* epoch "": nothing ran */
 		double power_limit_w;
 	} environment;
 	double gpu_s, wall_s, rule_k;

@@ -6,10 +6,12 @@
 
 #include "core/flag.h"
 #include "core/stats.h"
+#include "web/closer.h"
 #include "web/comparison_peer.h"
 #include "web/emit.h"
 #include "web/layout.h"
 #include "web/mark.h"
+#include "web/site.h"
 #include "web/strip.h"
 
 enum { NODES_MAX_BYTES = 4 << 20, NODES_SHOWN = 12 };
@@ -19,8 +21,13 @@ enum { NODES_MAX_BYTES = 4 << 20, NODES_SHOWN = 12 };
 static void value(struct buf *out, double v, const char *format)
 {
 	emit_raw(out, "<td class=n>");
+	bool is_small = fabs(v) < 1; /* where a decimal or none would hide what changed */
 	if (isfinite(v))
-		emit_rawf(out, strcmp(format, "%.0f") == 0 ? "%.0f" : strcmp(format, "%.1f") == 0 ? "%.1f" : "%.4g", v);
+		emit_rawf(out,
+			strcmp(format, "%.0f") == 0 && !is_small   ? "%.0f"
+			: strcmp(format, "%.1f") == 0 && !is_small ? "%.1f"
+								   : "%.4g",
+			v);
 	else
 		emit_raw(out, "\u2013");
 	emit_raw(out, "</td>");
@@ -405,40 +412,39 @@ static void what_decides(struct buf *out, const struct comparison *c, const stru
 	emit_raw(out, "</p>");
 }
 
-/* One word to a shell, whatever it holds. */
-static void shell_word(struct buf *out, const char *text)
+struct commands {
+	struct buf *out;
+	const char *where;
+	bool begun;
+};
+
+static void command(void *arg, const char *what, const char *line)
 {
-	buf_putc(out, '\'');
-	for (const char *s = text; *s; s++)
-		buf_puts(out, *s == '\'' ? "'\\''" : (char[]){ *s, 0 });
-	buf_putc(out, '\'');
+	struct commands *l = arg;
+	if (!l->begun)
+		emit_raw(l->out, "<div><h3>Look closer</h3>");
+	if (!l->begun && *l->where) {
+		emit_raw(l->out, "<p><small>Lines about kernels run ");
+		emit_text(l->out, l->where);
+		emit_raw(l->out, ". There the worker keeps what it built until newer modules need the room; they run outside the "
+				 "sandbox.</small></p>");
+	}
+	l->begun = true;
+	emit_raw(l->out, "<p>");
+	emit_text(l->out, what);
+	emit_raw(l->out, "</p>");
+	layout_command(l->out, line);
 }
 
-static void commands(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
+static int commands(
+	struct site *site, struct buf *out, const struct comparison *c, const struct comparison_cell *cell, struct fw_err *err)
 {
-	struct buf text, capture;
-	buf_init(&text, 8192);
-	buf_init(&capture, 8192);
-	emit_raw(out, "<div><h3>Look closer</h3>");
-	buf_printf(&text, "flopwatch compare %.12s %.12s --repo ", c->base.commit, c->target.commit);
-	shell_word(&text, c->repo);
-	buf_puts(&text, " \\\n  --cells ");
-	shell_word(&text, cell->key);
-	layout_command(out, text.data);
-	buf_puts(&capture, "flopwatch-runner --capture ");
-	shell_word(&capture, cell->key);
-	buf_printf(&capture, " \\\n  --module build/libattention.so --suite %s.yaml --calls 3 --warmup 20", c->suite);
-	layout_command(out, capture.data);
-	const char *tools[] = { "ncu --set full --profile-from-start off -o cell",
-		"nsys profile -c cudaProfilerApi -t cuda,nvtx -o cell" };
-	for (size_t i = 0; i < 2; i++) {
-		buf_clear(&text);
-		buf_printf(&text, "%s \\\n  %s", tools[i], capture.data);
-		layout_command(out, text.data);
-	}
-	emit_raw(out, "</div>");
-	buf_fini(&text);
-	buf_fini(&capture);
+	char where[CLOSER_WHERE_SIZE];
+	struct commands l = { .out = out, .where = where };
+	int result = closer_lines(site->db, site->public_url, c, cell, where, command, &l, err);
+	if (l.begun)
+		emit_raw(out, "</div>");
+	return result;
 }
 
 static void in_words(struct buf *out, const char *before, const char *text)
@@ -479,7 +485,8 @@ static void how_sure(struct buf *out, const struct comparison_cell *cell)
 
 int comparison_detail(void *arg, struct buf *out, const struct comparison *c, struct comparison_cell *cell, struct fw_err *err)
 {
-	struct db *db = arg;
+	struct site *site = arg;
+	struct db *db = site->db;
 	int64_t id;
 	if (view_cell_id(db, c->id, cell->key, &id, err) != 0)
 		return -1;
@@ -508,6 +515,7 @@ int comparison_detail(void *arg, struct buf *out, const struct comparison *c, st
 	emit_raw(out, "</div></div>");
 	if (result == 0)
 		result = kernels(db, out, c, id, err);
-	commands(out, c, cell);
+	if (result == 0)
+		result = commands(site, out, c, cell, err);
 	return result;
 }

@@ -4,7 +4,7 @@
 
 #include "web/comparison.h"
 
-/** Draw. Shape: `arg` the struct db. Err: the database's. */
+/** Draw. Shape: `arg` the struct site. Err: the database's. */
 int comparison_detail(void *arg, struct buf *out, const struct comparison *c, struct comparison_cell *cell, struct fw_err *err);
 
 #endif

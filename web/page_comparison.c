@@ -398,7 +398,7 @@ static int draw(struct site *site, struct http_response *response, int64_t id, c
 		notes(out, &c);
 		tools(out, &c, view);
 		tally(out, &c, view);
-		result = comparison_tables(out, &c, view, comparison_detail, site->db, err);
+		result = comparison_tables(out, &c, view, comparison_detail, site, err);
 		comparison_summary(out, &c);
 		layout_end_data(response, data);
 	}

@@ -101,6 +101,12 @@ const struct catalog_verb catalog_verbs[] = {
 	{ "export", 1, 2, verb_export, "export COMPARISON [DIR]", "write a comparison as MagiAttention's CSV files",
 		"Named by what its sides were called. Only attention has these files.", "",
 		"flopwatch export 17 out  # profile_dense_main.csv and others", CATALOG_NONE, "" },
+	{ "closer", 1, 2, verb_closer, "closer COMPARISON [CELL]",
+		"lines to paste that look closer at a cell: ncu, nsys, run it alone",
+		"Of the worst cell, where none is named. They hold the device, the provider and the modules that were measured, "
+		"and run on the worker's "
+		"machine.",
+		"", "flopwatch closer 17 | less", CATALOG_NONE, "" },
 	{ "history", 1, 1, verb_history, "history CELL", "one cell over time", "", "repo branch device limit",
 		"flopwatch history attention/dense/full/s8192/hq64/hk8/d128/bf16/forward --branch main", CATALOG_NONE, "" },
 	{ "jobs", 0, 0, verb_jobs, "jobs", "the queue and what ended lately", "", "state repo limit",

@@ -252,7 +252,7 @@ static void explain_changes(const json_t *cells, FILE *out)
 		       target_ms = value_number(json_object_get(cell, "target"), "median_ms"),
 		       apart = 100 * (base_ms / target_ms - 1) - value_number(cell, "change_pct");
 		if (isfinite(apart) && fabs(apart) >= 0.005) {
-			line(out, "changes are the middle of paired ratios, not the quotient of the medians beside them");
+			line(out, "change: the middle of paired ratios");
 			return;
 		}
 	}
@@ -330,9 +330,10 @@ void report_comparison(const json_t *comparison, FILE *out)
 		*isolation ? ", isolation " : "", isolation);
 	explain_changes(cells, out);
 	configurations(cells, out);
-	bool build = false;
+	bool build = false, kernels = false;
 	json_array_foreach(cells, i, cell)
 	{
+		kernels = kernels || *value_text(cell, "mask");
 		if (!beside_peer || is_trouble(cell))
 			warning(cell, out);
 		build = build || strcmp(value_text(cell, "failure"), "build") == 0;
@@ -341,4 +342,6 @@ void report_comparison(const json_t *comparison, FILE *out)
 	warn_of_costs(comparison, out);
 	if (build)
 		line(out, "flopwatch log %lld shows what the build printed", value_integer(comparison, "job"));
+	if (kernels && !beside_peer && strcmp(value_text(comparison, "verdict"), "regression") == 0)
+		line(out, "flopwatch closer %lld looks closer", value_integer(comparison, "id"));
 }

@@ -58,6 +58,7 @@ int verb_compare(struct client *c, const struct options *o);
 int verb_compare_files(const struct options *o);
 int verb_import(struct client *c, const struct options *o);
 int verb_export(struct client *c, const struct options *o);
+int verb_closer(struct client *c, const struct options *o);
 int verb_wait(struct client *c, const struct options *o);
 int verb_run(struct client *c, const struct options *o);
 int verb_status(struct client *c, const struct options *o);

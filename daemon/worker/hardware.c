@@ -1,10 +1,12 @@
 /* hardware.c - what is here, seen from where branch code will see it. */
 #include "worker/hardware.h"
 
+#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/proc.h"
 #include "worker/runner_child.h"
 #include "worker/toolchain.h"
 
@@ -87,4 +89,23 @@ const struct msg_device *hardware_find(const struct msg_hello *hello, const char
 	}
 	err_set(err, ERR_NOT_FOUND, "no device \"%s\" here; there are: %s", name, *present ? present : "none");
 	return NULL;
+}
+
+void hardware_place(const char *cache_dir, struct msg_place *out)
+{
+	enum { PEOPLE_FROM = 1000 }; /* accounts below are the machine's own */
+	struct fw_err unknown = { 0 };
+	char room[4096];
+	struct passwd owner, *found = NULL;
+	uid_t me = geteuid();
+
+	memset(out, 0, sizeof *out);
+	if (gethostname(out->host, sizeof out->host - 1) != 0)
+		out->host[0] = '\0';
+	if (getpwuid_r(me, &owner, room, sizeof room, &found) == 0 && found)
+		snprintf(out->user, sizeof out->user, "%.32s", owner.pw_name);
+	out->is_system = me != 0 && me < PEOPLE_FROM;
+	if (proc_sibling("flopwatch-runner", out->runner, sizeof out->runner, &unknown) != 0 ||
+		(size_t)snprintf(out->modules, sizeof out->modules, "%s/modules", cache_dir) >= sizeof out->modules)
+		memset(out, 0, sizeof *out);
 }

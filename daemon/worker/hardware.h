@@ -17,5 +17,7 @@
 int hardware_hello(struct sandbox *s, enum sandbox_want want, const char *kind, struct msg_hello *hello, struct fw_err *err);
 /** The device called `name` (uuid, "cuda:0", "cuda"; "auto": the first). NULL with `err`, saying which there are. */
 const struct msg_device *hardware_find(const struct msg_hello *hello, const char *name, struct fw_err *err);
+/** Say where the modules of this cache can be run by hand, and as whom. What cannot be found out is not said. */
+void hardware_place(const char *cache_dir, struct msg_place *out);
 
 #endif

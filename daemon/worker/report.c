@@ -150,7 +150,7 @@ static void explain_changes(const struct bench *b, struct buf *out)
 		figures_of(b, i, &f);
 		if (!f.measured || fabs(100 * (f.base_ms / f.target_ms - 1) - f.change_pct) < 0.005)
 			continue;
-		buf_puts(out, "changes are the middle of paired ratios, not the quotient of the medians beside them\n");
+		buf_puts(out, "change: the middle of paired ratios\n");
 		return;
 	}
 }

@@ -403,6 +403,7 @@ int serve_run(const struct serve_options *o, int in, int out, struct fw_err *err
 
 	if (find_out(o, &sandbox, &hello, err) < 0 || cache_open(&cache, o->cache, err) < 0)
 		return -1;
+	hardware_place(cache.dir, &hello.place);
 	peer_init(&peer, in, out);
 	status = session(&peer, &cache, &sandbox, &hello, err);
 	peer_fini(&peer);
