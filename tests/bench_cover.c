@@ -65,7 +65,8 @@ struct outcome {
 	double code_half;
 };
 
-static struct outcome compare(const struct samples_cell *c, const struct replay_plant *plant, double beta, bool clocked, bool learned)
+static struct outcome compare(
+	const struct samples_cell *c, const struct replay_plant *plant, double beta, bool clocked, bool learned)
 {
 	static struct samples_launch drawn[STATS_LAUNCHES_MAX];
 	struct launch_pairs p[STATS_LAUNCHES_MAX];

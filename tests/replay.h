@@ -24,7 +24,8 @@ static inline int replay_read_clocked(const char *recorded_dir, const char *samp
 	char path[4096];
 
 	snprintf(path, sizeof path, "%s/h200-clock.csv", recorded_dir);
-	return samples_read_csv(path, replay_wants_equal, out) || samples_read_json(samples_path, replay_wants_equal, out) ? -1 : 0;
+	return samples_read_csv(path, replay_wants_equal, out) || samples_read_json(samples_path, replay_wants_equal, out) ? -1
+															   : 0;
 }
 
 /** Equal kernels without clocks, of the older recording: fourteen, of seven launches each. */

@@ -14,8 +14,8 @@ enum { SUITE_MAX = 1 << 20, PLACE_MAX = 1 << 16, LINE_MAX_BYTES = 64 << 10 };
 struct closer {
 	const struct comparison *c;
 	const struct comparison_cell *cell;
-	struct buf json;                           /* the cell */
-	json_t *place;                             /* of the device's worker */
+	struct buf json;                            /* the cell */
+	json_t *place;                              /* of the device's worker */
 	const char *runner, *modules, *host, *user; /* of the place */
 	bool is_system;
 	closer_line_fn *each;
@@ -143,15 +143,16 @@ static void run_both(const struct closer *k, const char *what, const char *progr
 	struct buf *line)
 {
 	const struct comparison_side *sides[] = { &k->c->base, &k->c->target };
-	const char *const names[] = { "base", "target" }, *const providers[] = { k->cell->base_provider, k->cell->target_provider };
+	const char *const names[] = { "base", "target" }, *const providers[] = { k->cell->base_provider,
+		k->cell->target_provider };
 	bool alike = strcmp(sides[0]->module_sha256, sides[1]->module_sha256) == 0 && strcmp(providers[0], providers[1]) == 0;
 	for (int i = alike ? 1 : 0; i < 2; i++) {
 		char before[256] = "";
 		if (!is_kept(sides[i]))
 			continue;
 		if (*program)
-			snprintf(before, sizeof before, "%s %s flopwatch-%lld-c%d-%s", program, report_option, (long long)k->c->id,
-				k->cell->n, names[i]);
+			snprintf(before, sizeof before, "%s %s flopwatch-%lld-c%d-%s", program, report_option,
+				(long long)k->c->id, k->cell->n, names[i]);
 		run_side(k, sides[i], providers[i], before, counts, line);
 	}
 	give(k, what, line);
@@ -160,7 +161,8 @@ static void run_both(const struct closer *k, const char *what, const char *progr
 static void say_where(const struct closer *k, char where[CLOSER_WHERE_SIZE])
 {
 	const char *as = k->is_system ? "root" : *k->user ? k->user : "";
-	snprintf(where, CLOSER_WHERE_SIZE, "on %.63s%s%.33s", *k->host ? k->host : "the worker's machine", *as ? ", as " : "", as);
+	snprintf(
+		where, CLOSER_WHERE_SIZE, "on %.63s%s%.33s", *k->host ? k->host : "the worker's machine", *as ? ", as " : "", as);
 }
 
 int closer_lines(struct db *db, const char *public_url, const struct comparison *c, const struct comparison_cell *cell,
@@ -184,8 +186,8 @@ int closer_lines(struct db *db, const char *public_url, const struct comparison 
 			run_both(&k, "the counters of its kernels", "ncu --set full --profile-from-start off -f", "-o",
 				"--calls 1 --warmup 20", &line);
 			run_both(&k, "its timeline",
-				"nsys profile -c cudaProfilerApi --capture-range-end=stop -t cuda,nvtx --force-overwrite true", "-o",
-				"--calls 3 --warmup 20", &line);
+				"nsys profile -c cudaProfilerApi --capture-range-end=stop -t cuda,nvtx --force-overwrite true",
+				"-o", "--calls 3 --warmup 20", &line);
 		}
 	}
 	json_decref(k.place);

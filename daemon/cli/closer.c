@@ -20,7 +20,8 @@ static int print_lines(const json_t *answer, struct fw_err *err)
 		buf_printf(&text, "# lines about kernels run %s\n", where);
 	json_array_foreach(json_object_get(answer, "lines"), i, line)
 		buf_printf(&text, "\n# %s\n%s\n", value_text(line, "what"), value_text(line, "line"));
-	int result = text.failed ? err_set(err, ERR_FULL, "the lines do not fit") : plain_print_lines(stdout, text.data, text.len, err);
+	int result = text.failed ? err_set(err, ERR_FULL, "the lines do not fit")
+				 : plain_print_lines(stdout, text.data, text.len, err);
 	buf_fini(&text);
 	return result;
 }

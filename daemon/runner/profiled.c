@@ -39,7 +39,8 @@ static bool by_variable(char *what, size_t size)
 		for (char **e = environ; *e; e++) {
 			size_t len = strcspn(*e, "="), wanted = strlen(variables[k].name);
 			bool all = variables[k].name[wanted - 1] == '_';
-			if (strncmp(*e, variables[k].name, wanted) != 0 || (!all && len != wanted) || !(*e)[len] || !(*e)[len + 1])
+			if (strncmp(*e, variables[k].name, wanted) != 0 || (!all && len != wanted) || !(*e)[len] ||
+				!(*e)[len + 1])
 				continue;
 			snprintf(what, size, "%s (%.*s)", variables[k].who, (int)len, *e);
 			return true;
