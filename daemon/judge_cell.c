@@ -124,16 +124,11 @@ static void show(const struct judgement *j, struct store_cell *c)
 	snprintf(c->reason, sizeof(c->reason), "%s", j->reason);
 }
 
-/**
- * What the verdict stands for from here on. Pairs that show no change leave it to the bursts whether there is one: a loss is flagged, and a
- * gain is what takes such a loss back.
- */
+/** What the verdict stands for from here on: the change of the bursts where only they show one, else that of the pairs. */
 static void decide(const struct judgement *pairs, const struct judgement *bursts, struct store_cell *c)
 {
-	bool lost = (c->flags & FLAG_SUSTAINED) != 0;
-	bool gained = c->verdict == VERDICT_UNCHANGED && bursts->all.launches > 0 && bursts->verdict == VERDICT_IMPROVEMENT;
-	const struct estimate *e = lost || gained ? &bursts->all : &pairs->all;
-	c->is_sustained = lost || gained;
+	c->is_sustained = (c->flags & FLAG_SUSTAINED) != 0;
+	const struct estimate *e = c->is_sustained ? &bursts->all : &pairs->all;
 	c->decided_m = e->m;
 	c->decided_se = e->se;
 	c->decided_pct = stats_change_pct(e->m);

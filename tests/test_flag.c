@@ -109,6 +109,30 @@ static void bursts_make_a_regression_of_what_pairs_do_not_see(void **state)
 	assert_int_equal(pairs.verdict, VERDICT_UNCHANGED);
 }
 
+static void bursts_make_a_gain_of_what_pairs_do_not_see(void **state)
+{
+	(void)state;
+	struct judgement pairs = judged(0, 1), bursts = judged(-5, 1);
+	assert_int_equal(bursts.verdict, VERDICT_IMPROVEMENT);
+	verdict_sustained(&pairs, &bursts);
+	assert_int_equal(pairs.verdict, VERDICT_IMPROVEMENT);
+	assert_int_equal(pairs.flags, FLAG_SUSTAINED);
+
+	pairs = judged(-4, 1); /* the pairs say it by themselves */
+	verdict_sustained(&pairs, &bursts);
+	assert_int_equal(pairs.verdict, VERDICT_IMPROVEMENT);
+	assert_int_equal(pairs.flags, 0);
+
+	pairs = judged(4, 2); /* a loss of the pairs is none the less one */
+	verdict_sustained(&pairs, &bursts);
+	assert_int_equal(pairs.verdict, VERDICT_REGRESSION);
+
+	pairs = judged(4, 1); /* nor does it decide what is open */
+	verdict_sustained(&pairs, &bursts);
+	assert_int_equal(pairs.verdict, VERDICT_UNDECIDED);
+	assert_int_equal(pairs.want_set, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -116,6 +140,7 @@ int main(void)
 		cmocka_unit_test(host_time_is_flagged_when_it_surely_grew),
 		cmocka_unit_test(a_part_may_be_the_clocks),
 		cmocka_unit_test(bursts_make_a_regression_of_what_pairs_do_not_see),
+		cmocka_unit_test(bursts_make_a_gain_of_what_pairs_do_not_see),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -228,7 +228,8 @@ static void flags(struct buf *out, const struct comparison_cell *cell)
 	} known[] = {
 		{ "borderline", "borderline", "decided by its sign at the last launch" },
 		{ "tail", "more slow calls", "the typical call did not move, slow calls became more frequent" },
-		{ "sustained", "slower in bursts", "back to back, at the clock that each side's own power draw allows, it lost" },
+		{ "sustained", "in bursts",
+			"decided back to back, where each side settles at the clock that its own power draw allows" },
 		{ "call", "slower from the host", "a call from an idle stream, host time included, became slower" },
 		{ "enqueue", "enqueue costs more", "the host works longer to start it" },
 		{ "clock", "moves the clock", "a part of the change is what it does to the clock: open the row" },

@@ -186,7 +186,10 @@ static void warning(const json_t *cell, FILE *out)
 	const char *parts = value_text(cell, "parts"), *why = value_text(bursts, "why");
 	char phase[128];
 	worst_phase(cell, phase, sizeof phase);
-	if (has_flag(cell, "sustained"))
+	if (has_flag(cell, "sustained") && strcmp(verdict, "improvement") == 0)
+		line(out, "%s gained %.2f %% TFLOP/s once clocks settle under its power draw (in pairs %+.2f %%)%s%s", name,
+			value_number(bursts, "change_pct"), value_number(cell, "change_pct"), *why ? ": " : "", why);
+	else if (has_flag(cell, "sustained"))
 		line(out, "WARNING %s lost %.2f %% TFLOP/s once clocks settle under its power draw (in pairs %+.2f %%)%s%s", name,
 			-value_number(bursts, "change_pct"), value_number(cell, "change_pct"), *why ? ": " : "", why);
 	else if (strcmp(verdict, "regression") == 0)

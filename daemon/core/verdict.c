@@ -213,9 +213,12 @@ struct rule verdict_rule_of_bursts(const struct rule *general)
 
 void verdict_sustained(struct judgement *j, const struct judgement *sustained)
 {
-	if (sustained->all.launches == 0 || sustained->verdict != VERDICT_REGRESSION || j->verdict == VERDICT_REGRESSION)
+	bool lost = sustained->verdict == VERDICT_REGRESSION && j->verdict != VERDICT_REGRESSION;
+	bool gained = sustained->verdict == VERDICT_IMPROVEMENT && j->verdict == VERDICT_UNCHANGED;
+
+	if (sustained->all.launches == 0 || !(lost || gained))
 		return;
-	j->verdict = VERDICT_REGRESSION;
+	j->verdict = sustained->verdict;
 	j->flags = (j->flags & ~FLAG_BORDERLINE) | FLAG_SUSTAINED | (sustained->flags & FLAG_BORDERLINE);
 	j->reason[0] = '\0';
 }

@@ -78,7 +78,8 @@ void verdict_judge(
 struct rule verdict_rule_of_bursts(const struct rule *general);
 
 /**
- * What bursts say beside the pairs: a sustained regression makes any cell one, flagged as such unless the pairs show it too.
+ * What bursts say beside the pairs: a sustained regression makes any cell one, flagged as such unless the pairs show it too, and a
+ * sustained gain makes an improvement, flagged likewise, of a cell whose pairs show no change.
  * `sustained` was judged by verdict_judge from the launches' bursts; without any it says nothing.
  */
 void verdict_sustained(struct judgement *j, const struct judgement *sustained);

@@ -126,6 +126,11 @@ static void warning(const struct bench *b, int cell, struct buf *out)
 			"%%)%s\n",
 			key, -f.change_pct, f.low_pct, f.high_pct, b->cells[cell].threshold_pct, border(b, cell));
 		break;
+	case VERDICT_IMPROVEMENT:
+		if (flags_of(b, cell) & FLAG_SUSTAINED)
+			buf_printf(out, "%s: %.2f %% more TFLOP/s than the base once clocks settle; in pairs %+.2f %%\n", key,
+				stats_change_pct(c->sustained.all.m), f.change_pct);
+		break;
 	case VERDICT_UNDECIDED:
 		buf_printf(out, "warning: %s: undecided: %s\n", key,
 			c->judgement.reason[0] ? c->judgement.reason : "not measured within the budget");
