@@ -28,8 +28,8 @@ void alert_cells_fini(struct alert_cells *a)
 
 /* ---- what moved ------------------------------------------------------------------------------------------------------ */
 
-/** The phase that grew most, "" when phases were not timed or none grew. */
-static void find_phase(const struct result *r, int i, char phase[16])
+/** The phase that grew most, or shrank most where the cell gained; "" when phases were not timed or none did. */
+static void find_phase(const struct result *r, int i, bool is_gain, char phase[16])
 {
 	double most = 0;
 	phase[0] = 0;
@@ -39,6 +39,8 @@ static void find_phase(const struct result *r, int i, char phase[16])
 			continue;
 		double grown = judge_median(r, i, "phase", m->phase, "target", JUDGE_MS) -
 			       judge_median(r, i, "phase", m->phase, "base", JUDGE_MS);
+		if (is_gain)
+			grown = -grown;
 		if (grown > most) {
 			most = grown;
 			snprintf(phase, 16, "%s", m->phase);
@@ -83,7 +85,8 @@ static void find_kernel(const struct result *r, int i, const char *phase, char k
 static bool same_group(const struct alert_group *a, const struct alert_group *b)
 {
 	return strcmp(a->family, b->family) == 0 && strcmp(a->direction, b->direction) == 0 && strcmp(a->phase, b->phase) == 0 &&
-	       strcmp(a->kernel, b->kernel) == 0 && strcmp(a->failure, b->failure) == 0 && a->is_sustained == b->is_sustained;
+	       strcmp(a->kernel, b->kernel) == 0 && strcmp(a->failure, b->failure) == 0 && a->is_sustained == b->is_sustained &&
+	       a->is_gain == b->is_gain;
 }
 
 static void count_in(struct alert_cells *a, const struct alert_group *g)
@@ -97,9 +100,10 @@ static void count_in(struct alert_cells *a, const struct alert_group *g)
 		a->group[a->n_groups++] = *g;
 	} else {
 		a->group[at].cells++;
-		a->group[at].worst_pct = fmin(a->group[at].worst_pct, g->worst_pct);
+		struct alert_group *known = &a->group[at];
+		known->most_pct = (g->is_gain ? fmax : fmin)(known->most_pct, g->most_pct);
 	}
-	a->worst_pct = fmin(a->worst_pct, g->worst_pct); /* fmin passes a NAN over */
+	a->worst_pct = fmin(a->worst_pct, g->most_pct); /* fmin passes a NAN over */
 }
 
 static void write_group_words(struct jsonw *j, const struct alert_group *g)
@@ -116,7 +120,10 @@ static void write_group_words(struct jsonw *j, const struct alert_group *g)
 
 void alert_cells_add(struct alert_cells *a, const struct result *r, int i, const struct store_cell *c)
 {
-	struct alert_group g = { .cells = 1, .worst_pct = c->decided_pct, .is_sustained = c->is_sustained };
+	struct alert_group g = { .cells = 1,
+		.most_pct = c->decided_pct,
+		.is_gain = c->verdict == VERDICT_IMPROVEMENT,
+		.is_sustained = c->is_sustained };
 	bool failed = c->verdict == VERDICT_FAILED || c->verdict == VERDICT_REJECTED;
 	snprintf(g.family, sizeof(g.family), "%s", plan_is_benchmark(&r->plan) ? r->plan.suite_name : r->plan.ask.cell[i].family);
 	snprintf(g.direction, sizeof(g.direction), "%s", c->direction);
@@ -126,7 +133,7 @@ void alert_cells_add(struct alert_cells *a, const struct result *r, int i, const
 			snprintf(a->detail, sizeof(a->detail), "%.190s", c->reason);
 	} else {
 		if (!g.is_sustained)
-			find_phase(r, i, g.phase);
+			find_phase(r, i, g.is_gain, g.phase);
 		find_kernel(r, i, g.phase, g.kernel);
 	}
 	count_in(a, &g);
@@ -181,7 +188,7 @@ void alert_cells_count(struct alert_cells *a, const char *cells_json)
 	json_array_foreach(cells, i, cell)
 	{
 		const json_t *change = json_object_get(cell, "change_pct");
-		struct alert_group g = { .cells = 1, .worst_pct = json_is_number(change) ? json_number_value(change) : NAN };
+		struct alert_group g = { .cells = 1, .most_pct = json_is_number(change) ? json_number_value(change) : NAN };
 		snprintf(g.family, sizeof(g.family), "%s", text_of(cell, "family"));
 		snprintf(g.direction, sizeof(g.direction), "%s", text_of(cell, "direction"));
 		snprintf(g.phase, sizeof(g.phase), "%s", text_of(cell, "phase"));
@@ -193,7 +200,7 @@ void alert_cells_count(struct alert_cells *a, const char *cells_json)
 		if (json_object_get(cell, "family")) /* the history knows none */
 			count_in(a, &g);
 		else
-			a->worst_pct = fmin(a->worst_pct, g.worst_pct);
+			a->worst_pct = fmin(a->worst_pct, g.most_pct);
 		a->n++;
 	}
 	json_decref(cells);
@@ -209,7 +216,7 @@ int alert_cells_end(struct alert_cells *a, const char **cells_json, const char *
 		jsonw_object(&j);
 		write_group_words(&j, &a->group[i]);
 		jsonw_kv_int(&j, "cells", a->group[i].cells);
-		jsonw_kv_double(&j, "worst_pct", a->group[i].worst_pct);
+		jsonw_kv_double(&j, a->group[i].is_gain ? "best_pct" : "worst_pct", a->group[i].most_pct);
 		jsonw_object_end(&j);
 	}
 	jsonw_array_end(&j);
@@ -225,7 +232,7 @@ void alert_cells_title(const struct alert_cells *a, char *out, size_t size)
 	const struct alert_group *worst = &a->group[0];
 	char more[48] = "", phase[32] = "";
 	for (int i = 1; i < a->n_groups; i++)
-		if (a->group[i].worst_pct < worst->worst_pct)
+		if (a->group[i].most_pct < worst->most_pct)
 			worst = &a->group[i];
 	if (a->n_groups > 1)
 		snprintf(more, sizeof(more), ", and %d more group%s", a->n_groups - 1, a->n_groups == 2 ? "" : "s");
@@ -239,6 +246,6 @@ void alert_cells_title(const struct alert_cells *a, char *out, size_t size)
 		snprintf(out, size, "%s: %s%s%s, %d %s%s: %s", worst->failure, worst->family, gap, worst->direction, worst->cells,
 			cells, more, a->detail);
 	else
-		snprintf(out, size, "%s%s%s%s %+.1f %% in %d %s%s", worst->family, gap, worst->direction, phase, worst->worst_pct,
+		snprintf(out, size, "%s%s%s%s %+.1f %% in %d %s%s", worst->family, gap, worst->direction, phase, worst->most_pct,
 			worst->cells, cells, more);
 }

@@ -13,12 +13,13 @@ enum { ALERT_GROUPS_MAX = 64, ALERT_KERNEL_SIZE = 128 };
 
 struct alert_group {
 	char family[64], direction[16]; /* of a program of its own its name, and "" */
-	char phase[16];                 /* whose time grew most; "" not known */
+	char phase[16];                 /* whose time moved most; "" not known */
 	char kernel[ALERT_KERNEL_SIZE]; /* of that phase, the one that changed if one did; "" not known */
-	char failure[16];               /* "" it was slower */
-	bool is_sustained; /* slower in bursts, at the clock that its power draw allows; phases say nothing of that */
+	char failure[16];               /* "" its time moved */
+	bool is_gain;
+	bool is_sustained; /* in bursts, at the clock that its power draw allows; phases say nothing of that */
 	int cells;
-	double worst_pct; /* NAN: none */
+	double most_pct; /* of the cell that lost most, or gained most; NAN: none */
 };
 
 struct alert_cells {

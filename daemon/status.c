@@ -138,27 +138,31 @@ static const char *state_of(enum verdict v)
 	}
 }
 
-/* "regression: 4 of 20 cells, worst -2.26 % in attention/.../forward". */
+/* "regression: 4 of 20 cells, worst -2.26 % in attention/.../forward"; of an improvement the best. */
 static int describe(struct db *db, const struct store_comparison *c, char *text, size_t size, struct fw_err *err)
 {
 	const char *verdict = verdict_name(c->verdict);
 	struct stmt *s = db_stmt(db,
-		"SELECT (SELECT count(*) FROM cell WHERE comparison = :id), count(*), min(decided_pct), key, reason FROM cell "
-		"WHERE comparison = :id AND verdict = :verdict",
+		"SELECT (SELECT count(*) FROM cell WHERE comparison = :id), count(*) OVER (), decided_pct, key, reason FROM cell "
+		"WHERE comparison = :id AND verdict = :verdict ORDER BY iif(verdict = 'improvement', -decided_pct, decided_pct), "
+		"n "
+		"LIMIT 1",
 		err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", c->id);
 	stmt_text(s, ":verdict", verdict);
 	int r = stmt_step(s, err);
+	snprintf(text, size, "%s", verdict);
 	if (r != 1)
 		return r;
 	long long all = row_int(s, 0), n = row_int(s, 1);
 	int len = snprintf(text, size, "%s: %lld of %lld cells", verdict, n, all);
 	if (c->verdict == VERDICT_IDENTICAL)
 		snprintf(text, size, "identical: nothing that is measured changed");
-	else if (c->verdict == VERDICT_REGRESSION)
-		snprintf(text + len, size - (size_t)len, ", worst %+.2f %% in %s", row_double(s, 2), row_text(s, 3));
+	else if (c->verdict == VERDICT_REGRESSION || c->verdict == VERDICT_IMPROVEMENT)
+		snprintf(text + len, size - (size_t)len, ", %s %+.2f %% in %s",
+			c->verdict == VERDICT_REGRESSION ? "worst" : "best", row_double(s, 2), row_text(s, 3));
 	else if (row_text(s, 4)[0])
 		snprintf(text + len, size - (size_t)len, ": %s", row_text(s, 4));
 	stmt_reset(s);

@@ -116,10 +116,13 @@ int view_commits(struct db *db, const char *prefix, int limit, view_commit_fn *e
 #define COMPARISON_SELECT                                                                                                        \
 	"SELECT c.id, c.job, r.name, c.branch, c.kind, s.name, c.verdict, c.base_sha, c.base_how, c.target_sha, "                \
 	"coalesce(m.subject, ''), c.identical_by, coalesce(d.uuid, ''), c.etag, c.n_cells, c.n_regressions, c.worst_pct, "       \
-	"c.worst_key, c.gpu_s, c.wall_s, c.finished_at, (SELECT count(*) FROM launch l WHERE l.comparison = c.id) "              \
+	"c.worst_key, c.gpu_s, c.wall_s, c.finished_at, (SELECT count(*) FROM launch l WHERE l.comparison = c.id), "             \
+	"k.decided_pct, coalesce(k.key, '') "                                                                                    \
 	"FROM comparison c JOIN repo r ON r.id = c.repo JOIN suite s ON s.id = c.suite "                                         \
 	"LEFT JOIN commit_ m ON m.repo = c.repo AND m.sha = c.target_sha "                                                       \
-	"LEFT JOIN environment e ON e.id = c.environment LEFT JOIN device d ON d.id = e.device "
+	"LEFT JOIN environment e ON e.id = c.environment LEFT JOIN device d ON d.id = e.device "                                 \
+	"LEFT JOIN cell k ON c.verdict = 'improvement' AND k.id = (SELECT b.id FROM cell b WHERE b.comparison = c.id AND "       \
+	"b.verdict = 'improvement' ORDER BY b.decided_pct DESC, b.n LIMIT 1) "
 #define NEWEST "c.id < :before ORDER BY c.id DESC LIMIT :limit"
 
 static int each_comparison(struct stmt *s, view_comparison_fn *each, void *arg, struct fw_err *err)
@@ -148,7 +151,9 @@ static int each_comparison(struct stmt *s, view_comparison_fn *each, void *arg, 
 				  .gpu_s = row_double(s, 18),
 				  .wall_s = row_double(s, 19),
 				  .finished_at = row_int(s, 20),
-				  .launches = (int)row_int(s, 21) });
+				  .launches = (int)row_int(s, 21),
+				  .best_pct = row_double(s, 22),
+				  .best_cell = row_text(s, 23) });
 	}
 	return r < 0 ? -1 : n;
 }

@@ -60,6 +60,8 @@ struct view_comparison {
 	int cells, regressions, launches;
 	double worst_pct; /* lowest change of a timed cell */
 	const char *worst_cell;
+	double best_pct; /* highest one, where the verdict is improvement; NAN: it is another */
+	const char *best_cell;
 	double gpu_s, wall_s;
 	int64_t finished_at;
 };

@@ -54,4 +54,23 @@ draws 1400 "far more"
 push kernels hungry
 is "one that lost far more" "$(result_of "$(head_of kernels)")" "done regression"
 like "is" "$(api alerts | jq -r '[.items[] | select(.state == "open")][0].title')" '^attention forward \(sustained\) -(19|20|21)\.'
+
+# ---- a gain that only bursts show ----
+hungry=$(head_of kernels)
+git -C "$tmp/kernels" checkout -q main
+git -C "$tmp/kernels" merge -q --ff-only "$hungry"
+push kernels main
+main_is_judged() { [ "$(sql "SELECT count(*) FROM job WHERE branch = 'main' AND target_sha = '$hungry' AND state = 'done'")" = 1 ]; }
+ok "main with that loss is judged" await 60 main_is_judged
+await 60 is_idle
+branch kernels lean main
+draws 700 "less again"
+push kernels lean
+is "a branch that draws less is an improvement" "$(result_of "$(head_of kernels)")" "done improvement"
+is "by its bursts, not by its pairs" "$(cell_of_tip '.cells[0] | [(.flags | index("sustained")) != null, (.change_pct | fabs) < 1.5, .sustained.change_pct > 15]')" "[true,true,true]"
+id=$(job_field "$(job_of "$(head_of kernels)")" comparison)
+is "the list tells its best cell" "$(api 'comparisons?limit=1' | jq -c '.items[0] | [.id == '"$id"', .best_pct > 15, (.best_cell | endswith("forward"))]')" "[true,true,true]"
+like "as does the page" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$id")" 'none lost; the best is [^%]*[12][0-9]\.[0-9]+[^%]*% in bursts, once clocks settle'
+like "and its row in the list" "$(curl -s "http://127.0.0.1:$(port)/comparisons?verdict=improvement")" '\+[12][0-9]\.[0-9]+'
+like "and a report to paste" "$(curl -s "http://127.0.0.1:$(port)/api/v1/comparisons/$id.md" | head -n 1)" '^\*\*flopwatch: improvement\*\*, best \+[12][0-9]\.[0-9]+ % of 1 cells$'
 stop_daemon

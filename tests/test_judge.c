@@ -430,6 +430,36 @@ static void sustained_losses_end_by_sustained_gains(void **state)
 	assert_int_equal(compare(f, "topic", 1, 8, 0, 11000).n_recovered, 1);
 }
 
+/* Only bursts got faster: an improvement, told by its best cell and by what decided; the history of pairs knows no step. */
+static void a_sustained_gain_is_an_improvement(void **state)
+{
+	struct fixture *f = *state;
+	static const double bursts[] = { -0.03, -0.06, 0 };
+	struct noise noise = { .state = 17, .white = 0.001 };
+	struct result *r = fixture_result(f, "main", 1, 2, 3);
+	fixture_accepted(r);
+	for (int launch = 1; launch <= 4; launch++) {
+		fixture_launch(r, launch, 1);
+		for (int i = 0; i < 3; i++) {
+			fixture_timing(r, &noise, launch, 1, i, "device", "", 0.0005 * i, 0);
+			fixture_timing(r, &noise, launch, 1, i, "sustained", "", bursts[i], 0);
+		}
+	}
+	struct judge_outcome out = judged(f, r, 5000);
+	assert_int_equal(out.verdict, VERDICT_IMPROVEMENT);
+	struct store_cell c = cell_of(f, out.comparison, 1);
+	assert_true(c.verdict == VERDICT_IMPROVEMENT && c.is_sustained && (c.flags & FLAG_SUSTAINED));
+	assert_true(fabs(c.change_pct) < 0.5 && fabs(c.decided_pct - stats_change_pct(-0.06)) < 0.5);
+	assert_int_equal(cell_of(f, out.comparison, 2).verdict, VERDICT_UNCHANGED);
+	assert_int_equal(out.alert, 0);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM change_point"), 0);
+	assert_int_equal(
+		fixture_number(f, "SELECT json_array_length(payload ->> 'groups') = 1 AND payload ->> '$.groups[0].cells' = 2 "
+				  "AND payload ->> '$.groups[0].best_pct' BETWEEN 5.5 AND 6.5 AND payload ->> "
+				  "'$.groups[0].sustained' FROM event WHERE kind = 'improvement.found'"),
+		1);
+}
+
 static void an_accepted_sustained_loss_is_the_new_level(void **state)
 {
 	struct fixture *f = *state;
@@ -624,6 +654,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_is_clear_outweighs_what_is_remembered, setup, teardown),
 		cmocka_unit_test_setup_teardown(sustained_losses_are_told_by_what_decided, setup, teardown),
 		cmocka_unit_test_setup_teardown(sustained_losses_end_by_sustained_gains, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_sustained_gain_is_an_improvement, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_accepted_sustained_loss_is_the_new_level, setup, teardown),
 		cmocka_unit_test_setup_teardown(slow_calls_more_frequent_are_flagged, setup, teardown),
 		cmocka_unit_test_setup_teardown(ended_jobs_get_no_result, setup, teardown),

@@ -88,6 +88,37 @@ static void comparisons_page_by_page(void **state)
 	refused(ERR_NOT_FOUND, view_comparison(f->db, 26, see_comparison, &s, &err));
 }
 
+static void see_best(void *arg, const struct view_comparison *row)
+{
+	struct seen *s = arg;
+	s->n++;
+	s->number = row->best_pct;
+	snprintf(s->text, sizeof(s->text), "%s", row->best_cell);
+}
+
+/* An improvement tells the cell that gained most, also beside one that gained less and one that lost a little. */
+static void improvements_have_a_best_cell(void **state)
+{
+	struct fixture *f = *state;
+	struct seen s = { 0 };
+	static const double m[] = { -0.02, -0.05, 0.004 };
+	commit(f, 1, "a subject");
+	int64_t id = fixture_comparison(f, "main", 0, 1, VERDICT_IMPROVEMENT, 1000);
+	for (int i = 0; i < 3; i++) {
+		char key[8];
+		snprintf(key, sizeof(key), "key%d", i);
+		fixture_cell(f, id, i, key, m[i], i == 2 ? VERDICT_UNCHANGED : VERDICT_IMPROVEMENT);
+	}
+	ok(store_comparison_verdict(f->db, id, VERDICT_IMPROVEMENT, &err));
+	ok(view_comparison(f->db, id, see_best, &s, &err));
+	assert_string_equal(s.text, "key1");
+	assert_true(s.number > 5 && s.number < 5.3);
+	ok(store_comparison_verdict(f->db, id, VERDICT_UNDECIDED, &err));
+	ok(view_comparison(f->db, id, see_best, &s, &err));
+	assert_string_equal(s.text, "");
+	assert_true(isnan(s.number) && s.n == 2);
+}
+
 static int count_with(struct fixture *f, struct view_filter filter)
 {
 	struct seen s = { 0 };
@@ -463,6 +494,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(comparisons_page_by_page, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(improvements_have_a_best_cell, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(filters_combine, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(commits_are_found_by_prefix, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(branches_show_their_latest, setup, fixture_teardown),

@@ -37,6 +37,8 @@ static void write_comparison(void *arg, const struct view_comparison *row)
 	jsonw_kv_int(j, "launches", row->launches);
 	jsonw_kv_figure(j, "worst_pct", row->worst_pct);
 	answer_text(j, "worst_cell", row->worst_cell);
+	jsonw_kv_figure(j, "best_pct", row->best_pct);
+	answer_text(j, "best_cell", row->best_cell);
 	jsonw_kv_figure(j, "gpu_s", row->gpu_s);
 	jsonw_kv_figure(j, "wall_s", row->wall_s);
 	answer_time(j, "finished_at", row->finished_at);

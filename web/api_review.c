@@ -114,6 +114,8 @@ static void heading(void *arg, const struct view_comparison *row)
 		buf_puts(out, " beside "), plain(out, peer);
 	else if (row->regressions)
 		buf_printf(out, " in %d of %d cells, worst %+.2f %%", row->regressions, row->cells, row->worst_pct);
+	else if (isfinite(row->best_pct))
+		buf_printf(out, ", best %+.2f %% of %d cells", row->best_pct, row->cells);
 	else
 		buf_printf(out, ", %d cells", row->cells);
 	buf_printf(out, "\n\n`%.10s` against `%.10s` on ", row->target, row->base);

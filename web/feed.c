@@ -132,7 +132,9 @@ static void comparison_entry(void *arg, const struct view_comparison *row)
 	emit_rawf(out, " %.12s</title><summary>", row->target);
 	emit_text(out, row->subject);
 	emit_rawf(out, ": %d of %d cells lost against %.12s", row->regressions, row->cells, row->base);
-	if (isfinite(row->worst_pct))
+	if (isfinite(row->best_pct))
+		emit_rawf(out, ", best %+.2f %%", row->best_pct);
+	else if (isfinite(row->worst_pct))
 		emit_rawf(out, ", worst %+.2f %%", row->worst_pct);
 	emit_raw(out, "</summary></entry>\n");
 }

@@ -1,4 +1,5 @@
 /* One commit: what it is, how it was judged, what was done for it, what came of it. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -46,7 +47,7 @@ static void comparison_row(void *arg, const struct view_comparison *row)
 		out, "<tr><th scope=row><a href=\"/comparisons/%lld\">%lld</a></th><td>", (long long)row->id, (long long)row->id);
 	layout_verdict(out, peers_word(row->kind, row->verdict));
 	emit_raw(out, "</td><td class=n>");
-	layout_change(out, row->worst_pct);
+	layout_change(out, isfinite(row->best_pct) ? row->best_pct : row->worst_pct);
 	emit_raw(out, "</td><td>");
 	layout_commit(out, row->base);
 	emit_raw(out, " <small>");
@@ -88,7 +89,7 @@ static void alert_banner(void *arg, const struct view_alert *row)
 
 static int draw(struct site *site, struct buf *out, const struct found *f, struct fw_err *err)
 {
-	static const char *const comparisons[] = { "No.", "Verdict", ">Worst cell", "Base", "~Branch", "~Finished (UTC)" };
+	static const char *const comparisons[] = { "No.", "Verdict", ">Worst / best", "Base", "~Branch", "~Finished (UTC)" };
 	static const char *const jobs[] = { "Job", "State", "Origin", "Why", ">Took", "~Queued (UTC)" };
 	emit_raw(out, "<p class=lead>");
 	emit_text(out, f->subject);

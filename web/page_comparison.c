@@ -36,13 +36,15 @@ static double decided_pct(struct comparison_cell *cell)
 				  : cell->change_pct;
 }
 
-static struct comparison_cell *worst(const struct comparison *c, const char *verdict)
+/* Of the cells with this verdict the one that moved most. */
+static struct comparison_cell *first_of(const struct comparison *c, const char *verdict)
 {
-	struct comparison_cell *w = NULL;
+	struct comparison_cell *most = NULL;
 	for (int i = 0; i < c->n_cells; i++)
-		if (strcmp(c->cell[i].verdict, verdict) == 0 && (!w || decided_pct(&c->cell[i]) < decided_pct(w)))
-			w = &c->cell[i];
-	return w;
+		if (strcmp(c->cell[i].verdict, verdict) == 0 &&
+			(!most || fabs(decided_pct(&c->cell[i])) > fabs(decided_pct(most))))
+			most = &c->cell[i];
+	return most;
 }
 
 static void name_cell(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
@@ -55,17 +57,33 @@ static void name_cell(struct buf *out, const struct comparison *c, const struct 
 	(void)c;
 }
 
+static void moved_cell(struct buf *out, const struct comparison *c, struct comparison_cell *cell)
+{
+	layout_change(out, decided_pct(cell));
+	emit_raw(out, is_sustained(cell) ? " in bursts, once clocks settle under its power draw, in " : " in ");
+	name_cell(out, c, cell);
+}
+
+static void improvement_sentence(struct buf *out, const struct comparison *c)
+{
+	struct comparison_cell *best = first_of(c, "improvement");
+	emit_rawf(out, "%d of %d cells are faster by more than their threshold, and none lost", count(c, "improvement"),
+		c->n_cells);
+	if (!best)
+		return;
+	emit_raw(out, "; the best is ");
+	moved_cell(out, c, best);
+}
+
 static void regression_sentence(struct buf *out, const struct comparison *c)
 {
-	struct comparison_cell *w = worst(c, "regression");
+	struct comparison_cell *w = first_of(c, "regression");
 	emit_rawf(out, "%d of %d cells lost more than their threshold", count(c, "regression"), c->n_cells);
 	if (!w)
 		return;
 	const char *cause = is_sustained(w) ? NULL : comparison_cause(w);
 	emit_raw(out, "; the worst is ");
-	layout_change(out, decided_pct(w));
-	emit_raw(out, is_sustained(w) ? " in bursts, once clocks settle under its power draw, in " : " in ");
-	name_cell(out, c, w);
+	moved_cell(out, c, w);
 	if (cause) {
 		emit_raw(out, ", where phase <b>");
 		emit_text(out, cause);
@@ -107,8 +125,7 @@ static void sentence(struct buf *out, const struct comparison *c)
 		emit_rawf(out, "None of %d cells lost more than its threshold",
 			c->n_cells - count(c, "removed") - count(c, "added") - count(c, "unsupported"));
 	else if (strcmp(c->verdict, "improvement") == 0)
-		emit_rawf(out, "%d of %d cells are faster by more than their threshold, and none lost", count(c, "improvement"),
-			c->n_cells);
+		improvement_sentence(out, c);
 	else if (strcmp(c->verdict, "undecided") == 0)
 		emit_rawf(out, "%d of %d cells could not be decided within the budget; open one to see what would decide it",
 			count(c, "undecided"), c->n_cells);

@@ -1,4 +1,5 @@
 /* The list of comparisons, newest first, by repository, branch and verdict. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -31,7 +32,7 @@ static void comparison_line(void *arg, const struct view_comparison *row)
 		(long long)row->id, (long long)row->id, (long long)row->id);
 	layout_verdict(out, peers_word(row->kind, row->verdict));
 	emit_raw(out, "</a></td><td class=n>");
-	layout_change(out, row->worst_pct);
+	layout_change(out, isfinite(row->best_pct) ? row->best_pct : row->worst_pct);
 	emit_raw(out, "</td><td>");
 	layout_branch(out, row->branch);
 	if (strcmp(row->kind, "change") != 0) {
@@ -73,7 +74,7 @@ static int filter_form(struct site *site, struct buf *out, const struct view_fil
 
 void page_comparisons(void *arg, struct http_request *r, struct http_response *response)
 {
-	static const char *const columns[] = { ">No.", "Verdict", ">Worst cell", "Branch", "~Target", "~Base", "~Repository",
+	static const char *const columns[] = { ">No.", "Verdict", ">Worst / best", "Branch", "~Target", "~Base", "~Repository",
 		"~Suite", "~Finished (UTC)" };
 	struct site *site = arg;
 	struct fw_err err = { 0 };
