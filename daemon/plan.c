@@ -242,6 +242,13 @@ void plan_inputs_hash(const struct msg_subject *s, const char *device_kind, char
 		hash_update(&h, s->run.command[i], strlen(s->run.command[i]) + 1);
 	for (int i = 0; i < s->run.n_outputs; i++)
 		hash_update(&h, s->run.output[i], strlen(s->run.output[i]) + 1);
+	if (s->run.name[0]) {
+		hash_update(&h, "", 1);
+		for (int i = 0; i < s->run.n_artifacts; i++)
+			hash_update(&h, s->run.artifact[i], strlen(s->run.artifact[i]) + 1);
+		hash_update(&h, s->run.reader, strlen(s->run.reader) + 1);
+		hash_update(&h, s->run.unit, strlen(s->run.unit) + 1);
+	}
 	hash_update(&h, device_kind, strlen(device_kind) + 1);
 	hash_end(&h, hex);
 }

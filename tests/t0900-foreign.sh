@@ -114,6 +114,34 @@ push sums words
 run_to_end "$(head_of sums)"
 ok "a change beside the program accuses nobody" holds '.regressions == 0 and (.verdict == "unchanged" or .verdict == "undecided" or .verdict == "improvement")'
 
+# ---- a push that changes nothing that runs ------------------------------------------------------------------------------------
+branch sums artifacts main
+sed -i 's/    outputs:/    artifacts: [bench]\n&/; s/-O1/-O1, -g/' "$tmp/sums/.flopwatch.yaml"
+commit sums "what the benchmark runs from"
+git -C "$tmp/sums" push -q origin HEAD:main
+run_to_end "$(head_of sums)"
+ok "only what is declared is there when it runs, and that is enough" holds '.verdict != "failed" and (.cells | length) == 2'
+branch sums comment artifacts
+sed -i '1i /* A comment\n * of two lines. */' "$tmp/sums/bench.c"
+commit sums "a comment"
+push sums comment
+run_to_end "$(head_of sums)"
+is "a comment is identical by what was built" "$(jq -c '[.verdict, .identical_by, .cells[0].cell]' <<<"$body")" '["identical","module","sums"]'
+is "and nothing was timed" "$(jq '[.cells[].launches] | add' <<<"$body")" 0
+branch sums reads artifacts
+sed -i 's/static const int sizes/if (!fopen("work.h", "r")) return 9;\n\tstatic const int sizes/' "$tmp/sums/bench.c"
+commit sums "reads what it does not declare"
+push sums reads
+run_to_end "$(head_of sums)"
+like "what is not declared is not there" "$(jq -r '.cells[0].reason' <<<"$body")" 'the benchmark ended with exit 9'
+branch sums gone artifacts
+sed -i 's/artifacts: .bench./artifacts: [bench, table]/' "$tmp/sums/.flopwatch.yaml"
+commit sums "declares too much"
+push sums gone
+run_to_end "$(head_of sums)"
+is "what is declared and not made is the build's fault" "$(jq -c '.cells[0] | [.verdict, .failure, .reason]' <<<"$body")" \
+	'["failed","build","artifact table is missing after the build"]'
+
 # ---- programs that do not do what they should -------------------------------------------------------------------------------
 branch sums broken main
 echo '#define WORK nonsense' >"$tmp/sums/work.h"

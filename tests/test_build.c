@@ -322,6 +322,104 @@ static void missing_tree_is_ours(void **state)
 	assert_int_equal(s->err.code, ERR_NOT_FOUND);
 }
 
+/* ---- programs of their own -------------------------------------------------------------------------------------------------- */
+
+#define MAIN(words) "#include <stdio.h>\n" words "int main(void) { return puts(\"" ANSWER "\") < 0; }\n"
+#define ANSWER      "7"
+
+/* Build a program from `text`, and by which hash it is known. The folder stays in the cache as side-target. */
+static void program(struct scene *s, const char *text, const char *data, char hash[HASH_HEX])
+{
+	static const char makefile[] = "all:\n\tgcc -g -O1 -o bench bench.c\n\tmkdir -p made\n\tcp data made/data\n";
+
+	buf_clear(&s->tar);
+	tar_file(&s->tar, "Makefile", makefile);
+	tar_file(&s->tar, "bench.c", text);
+	tar_file(&s->tar, "data", data);
+	tar_end(&s->tar);
+	snprintf(s->context.sides, sizeof s->context.sides, "side");
+	s->subject.run =
+		(struct benchmark){ .name = "sums", .n_command = 1, .n_outputs = 1, .n_artifacts = 2, .reader = "flopwatch" };
+	snprintf(s->subject.run.command[0], BENCHMARK_TEXT_SIZE, "./bench");
+	snprintf(s->subject.run.output[0], BENCHMARK_TEXT_SIZE, "out/result.json");
+	snprintf(s->subject.run.artifact[0], BENCHMARK_TEXT_SIZE, "bench");
+	snprintf(s->subject.run.artifact[1], BENCHMARK_TEXT_SIZE, "made/data");
+	snprintf(s->subject.build.command[0], sizeof s->subject.build.command[0], "make");
+	s->subject.build.n_command = 1;
+	if (!hash)
+		return;
+	build(s);
+	if (strcmp(s->result.state, "ok") != 0)
+		fail_msg("%s: %s", s->result.detail, s->result.log.data);
+	strcpy(hash, s->result.module_sha256);
+}
+
+static bool is_there(const struct scene *s, const char *path)
+{
+	char full[200];
+	struct stat st;
+
+	snprintf(full, sizeof full, "side-target/kernels/%s", path);
+	return fstatat(s->cache.fd, full, &st, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+static void artifacts_name_a_program(void **state)
+{
+	struct scene *s = *state;
+	char first[HASH_HEX], other[HASH_HEX];
+
+	program(s, MAIN(""), "1", first);
+	assert_true(is_there(s, "bench") && is_there(s, "made/data") && is_there(s, "out"));
+	assert_false(is_there(s, "bench.c") || is_there(s, "data") || is_there(s, "Makefile") || is_there(s, "out/result.json"));
+	program(s, MAIN("/* a comment,\n   and lines that debuggers count */\n\n"), "1", other);
+	assert_string_equal(other, first);
+	program(s, MAIN(""), "2", other);
+	assert_string_not_equal(other, first);
+	assert_string_not_equal(other, "");
+	program(s, "int main(void) { return 1; }\n", "1", other);
+	assert_string_not_equal(other, first);
+	/* how it is run and read is part of what is measured */
+	program(s, MAIN(""), "1", NULL);
+	s->subject.run.n_command = 2;
+	snprintf(s->subject.run.command[1], BENCHMARK_TEXT_SIZE, "--fast");
+	build(s);
+	assert_string_not_equal(s->result.module_sha256, first);
+	/* without them every file counts */
+	program(s, MAIN(""), "1", NULL);
+	s->subject.run.n_artifacts = 0;
+	build(s);
+	strcpy(other, s->result.module_sha256);
+	assert_true(is_there(s, "bench.c"));
+	program(s, MAIN("// a comment\n"), "1", NULL);
+	s->subject.run.n_artifacts = 0;
+	build(s);
+	assert_string_equal(s->result.state, "ok");
+	assert_string_not_equal(s->result.module_sha256, other);
+}
+
+static void artifacts_that_are_none(void **state)
+{
+	struct scene *s = *state;
+
+	program(s, MAIN(""), "1", NULL);
+	snprintf(s->subject.run.artifact[1], BENCHMARK_TEXT_SIZE, "made/elsewhere");
+	build(s);
+	assert_string_equal(s->result.state, "failed");
+	assert_string_equal(s->result.detail, "artifact made/elsewhere is missing after the build");
+	snprintf(s->subject.run.artifact[1], BENCHMARK_TEXT_SIZE, "link");
+	snprintf(s->subject.build.command[0], sizeof s->subject.build.command[0], "sh");
+	snprintf(s->subject.build.command[1], sizeof s->subject.build.command[1], "-c");
+	snprintf(
+		s->subject.build.command[2], sizeof s->subject.build.command[2], "ln -s /etc link; ln -s /usr made; touch bench");
+	s->subject.build.n_command = 3;
+	build(s);
+	assert_string_equal(s->result.detail, "artifact link is a symbolic link after the build");
+	snprintf(s->subject.run.artifact[1], BENCHMARK_TEXT_SIZE, "made/bin");
+	build(s);
+	assert_string_equal(s->result.detail, "artifact made/bin lies behind a symbolic link after the build");
+	assert_false(is_there(s, "bench")); /* nothing is left of a side that failed */
+}
+
 /* In the sandbox there is no network, no other folder of ours, and nothing can be written beside /job and /tmp. */
 static void the_sandbox_holds(void **state)
 {
@@ -368,10 +466,12 @@ int main(void)
 		BOTH(large_file),
 		BOTH(wrong_outputs),
 		BOTH(unremovable_leftovers_are_removed),
+		BOTH(artifacts_name_a_program),
 		cmocka_unit_test_setup_teardown(damaged_module_is_built_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(key_covers_what_can_change_the_result, setup, teardown),
 		cmocka_unit_test_setup_teardown(hostile_archive_is_the_builds_fault, setup, teardown),
 		cmocka_unit_test_setup_teardown(missing_tree_is_ours, setup, teardown),
+		cmocka_unit_test_setup_teardown(artifacts_that_are_none, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_sandbox_holds, setup, teardown),
 	};
 

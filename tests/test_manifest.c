@@ -102,7 +102,8 @@ static void programs(void **state)
 	static const char text[] =
 		"flopwatch: 1\n"
 		"benchmarks:\n"
-		"  sums: {command: [./bench, out.json], reader: google-benchmark, time: cpu, outputs: [out.json], gpu: false}\n"
+		"  sums: {command: [./bench, out.json], reader: google-benchmark, time: cpu, outputs: [out.json], gpu: false,\n"
+		"    artifacts: [bench, data/big]}\n"
 		"  gemm:\n"
 		"    command: [python3, gemm.py]\n"
 		"    reader: triton\n"
@@ -132,6 +133,9 @@ static void programs(void **state)
 	assert_true(gemm->threshold_pct == 3 && gemm->timeout_s == 20 && gemm->budget_s == 90);
 	assert_int_equal(gemm->n_outputs, 0);
 	assert_string_equal(gemm->unit, "TFLOPS");
+	assert_int_equal(sums->n_artifacts, 2);
+	assert_string_equal(sums->artifact[1], "data/big");
+	assert_int_equal(gemm->n_artifacts, 0);
 	assert_string_equal(sums->time, "cpu");
 	assert_string_equal(gemm->time, "");
 }
@@ -168,6 +172,12 @@ static void mistakes(void **state)
 	mistake("flopwatch: 1\nbenchmarks: {x: {command: [a], reader: nvbench, time: cpu}}",
 		"time: is for google-benchmark, which writes two; nvbench has one time");
 	mistake("flopwatch: 1\nbenchmarks: {x: {command: [a], reader: ffa, outputs: [../x]}}", "inside the repository");
+	mistake("flopwatch: 1\nbenchmarks: {x: {command: [a], reader: ffa, artifacts: [/bin/a]}}", "inside the repository");
+	mistake("flopwatch: 1\nbenchmarks: {x: {command: [a], reader: ffa, artifacts: [.]}}", "artifacts[0]: is everything");
+	mistake("flopwatch: 1\nbenchmarks: {x: {command: [a], reader: ffa, artifacts: [a, b, a/c]}}",
+		"artifacts[2]: is in a, which is another one");
+	mistake("flopwatch: 1\nbenchmarks: {x: {command: [a], reader: ffa, artifacts: [a, a]}}",
+		"artifacts[1]: is in a, which is another one");
 	mistake("flopwatch: 1\nbenchmarks: {\"a b\": {command: [a], reader: ffa}}", "is no name of a benchmark");
 	mistake("flopwatch: 1\nbenchmarks: [x]", "must name 1 to 4 benchmarks");
 	mistake("flopwatch: 1\nbenchmarks: {x: {command: [a], reader: ffa, timeout: 3}}", "did you mean");

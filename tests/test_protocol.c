@@ -201,6 +201,9 @@ static void programs(void **state)
 		COPY(b->command[0], "./bench");
 		COPY(b->command[1], "out.json");
 		COPY(b->output[0], "out.json");
+		b->n_artifacts = 2;
+		COPY(b->artifact[0], "bench");
+		COPY(b->artifact[1], "data/{device}");
 		COPY(b->unit, "GB/s");
 		COPY(b->time, "cpu");
 		b->threshold_pct = 2.5;

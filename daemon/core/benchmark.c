@@ -7,6 +7,28 @@
 #include "core/manifest.h"
 #include "core/reading.h"
 
+/* Whether `inner` is `outer` or lies in it. */
+static bool lies_in(const char *inner, const char *outer)
+{
+	size_t n = strlen(outer);
+
+	return strncmp(inner, outer, n) == 0 && (inner[n] == '\0' || inner[n] == '/');
+}
+
+static void read_artifacts(struct yaml *y, struct yaml_node *list, struct benchmark *b)
+{
+	b->n_artifacts = manifest_read_list(y, list, true, b->artifact[0], sizeof b->artifact[0], BENCHMARK_ARTIFACTS_MAX, 0);
+	for (int i = 0; i < b->n_artifacts; i++) {
+		if (strcmp(b->artifact[i], ".") == 0)
+			yaml_mistake(
+				y, yaml_item(y, list, i), "is everything; leave artifacts out, or name what the benchmark reads");
+		for (int k = 0; k < b->n_artifacts && b->artifact[i][0]; k++)
+			if (k != i && b->artifact[k][0] && lies_in(b->artifact[i], b->artifact[k]) &&
+				(strcmp(b->artifact[i], b->artifact[k]) != 0 || k < i))
+				yaml_mistake(y, yaml_item(y, list, i), "is in %s, which is another one", b->artifact[k]);
+	}
+}
+
 /* Which of two times decides. Other formats have one. */
 static void read_time(struct yaml *y, struct yaml_node *time, struct benchmark *b)
 {
@@ -60,6 +82,7 @@ void benchmark_read(struct yaml *y, struct yaml_node *node, const char *name, st
 	out->n_command = manifest_read_list(y, command, false, out->command[0], sizeof out->command[0], BENCHMARK_ARGS_MAX, 0);
 	out->n_outputs = manifest_read_list(
 		y, yaml_get(y, node, "outputs"), true, out->output[0], sizeof out->output[0], BENCHMARK_OUTPUTS_MAX, 0);
+	read_artifacts(y, yaml_get(y, node, "artifacts"), out);
 	read_reader(y, node, out);
 	yaml_double(y, yaml_get(y, node, "threshold_pct"), 0.1, 99, &out->threshold_pct);
 	yaml_seconds(y, yaml_get(y, node, "timeout_s"), 1, 86400, &out->timeout_s);

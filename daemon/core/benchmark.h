@@ -14,7 +14,13 @@
 #include "core/case.h"
 #include "core/stats.h"
 
-enum { BENCHMARK_ARGS_MAX = 16, BENCHMARK_OUTPUTS_MAX = 4, BENCHMARK_TEXT_SIZE = 256, BENCHMARK_PAIRS = 2 };
+enum {
+	BENCHMARK_ARGS_MAX = 16,
+	BENCHMARK_OUTPUTS_MAX = 4,
+	BENCHMARK_ARTIFACTS_MAX = 8,
+	BENCHMARK_TEXT_SIZE = 256,
+	BENCHMARK_PAIRS = 2
+};
 
 /** Family of the cells of such a benchmark. */
 #define BENCHMARK_FAMILY "command"
@@ -25,12 +31,15 @@ struct benchmark {
 	char command[BENCHMARK_ARGS_MAX][BENCHMARK_TEXT_SIZE];   /* run in build.dir; "{device}" becomes cuda or cpu */
 	int n_outputs;                                           /* 0: what it prints is read */
 	char output[BENCHMARK_OUTPUTS_MAX][BENCHMARK_TEXT_SIZE]; /* files that it writes, relative to build.dir */
-	char reader[24], unit[16]; /* format of core/reading.h; unit "" unless a triton file needs it */
-	char time[8];              /* of google-benchmark: "real" or "cpu"; "" real */
-	double threshold_pct;      /* 1.5 */
-	double timeout_s;          /* of one process; 300 */
-	double budget_s;           /* of a comparison; 600 */
-	bool gpu;                  /* it may use the GPU of its device; true */
+	int n_artifacts;                                         /* 0: it may read the whole folder, sources included */
+	char artifact[BENCHMARK_ARTIFACTS_MAX]
+		     [BENCHMARK_TEXT_SIZE]; /* files and folders that are there when it runs, relative to build.dir */
+	char reader[24], unit[16];          /* format of core/reading.h; unit "" unless a triton file needs it */
+	char time[8];                       /* of google-benchmark: "real" or "cpu"; "" real */
+	double threshold_pct;               /* 1.5 */
+	double timeout_s;                   /* of one process; 300 */
+	double budget_s;                    /* of a comparison; 600 */
+	bool gpu;                           /* it may use the GPU of its device; true */
 };
 
 /** Read one item of `benchmarks:`; mistakes go into `y`. */

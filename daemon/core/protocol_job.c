@@ -232,6 +232,8 @@ static int read_benchmark(struct fields *f, struct benchmark *b)
 	field_token(&r, "name", FIELD_WORD, 1, b->name, sizeof b->name);
 	b->n_command = read_texts(&r, "command", 1, BENCHMARK_ARGS_MAX, b->command[0], sizeof b->command[0]);
 	b->n_outputs = read_texts(&r, "outputs", 0, BENCHMARK_OUTPUTS_MAX, b->output[0], sizeof b->output[0]);
+	if (field_has(&r, "artifacts"))
+		b->n_artifacts = read_texts(&r, "artifacts", 1, BENCHMARK_ARTIFACTS_MAX, b->artifact[0], sizeof b->artifact[0]);
 	field_token(&r, "reader", FIELD_WORD, 1, b->reader, sizeof b->reader);
 	field_token(&r, "unit", FIELD_PATH, 0, b->unit, sizeof b->unit);
 	if (field_has(&r, "time"))
@@ -243,6 +245,10 @@ static int read_benchmark(struct fields *f, struct benchmark *b)
 	for (int i = 0; i < b->n_outputs && !r.failed; i++)
 		if (!field_is(FIELD_PATH, b->output[i]) || !manifest_path_ok(b->output[i]))
 			field_fail(&r, "outputs", "item %d must be a path that is relative and stays inside", i);
+	for (int i = 0; i < b->n_artifacts && !r.failed; i++)
+		if (!field_is(FIELD_PATH, b->artifact[i]) || !manifest_path_ok(b->artifact[i]) ||
+			strcmp(b->artifact[i], ".") == 0)
+			field_fail(&r, "artifacts", "item %d must be a path that is relative and stays inside", i);
 	return r.failed ? -1 : 0;
 }
 

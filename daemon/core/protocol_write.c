@@ -161,6 +161,8 @@ static void put_benchmark(struct jsonw *j, const struct benchmark *b)
 	jsonw_kv_string(j, "name", b->name);
 	put_texts(j, "command", b->command[0], sizeof b->command[0], b->n_command);
 	put_texts(j, "outputs", b->output[0], sizeof b->output[0], b->n_outputs);
+	if (b->n_artifacts)
+		put_texts(j, "artifacts", b->artifact[0], sizeof b->artifact[0], b->n_artifacts);
 	jsonw_kv_string(j, "reader", b->reader);
 	jsonw_kv_string(j, "unit", b->unit);
 	if (b->time[0])

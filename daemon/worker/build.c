@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "worker/artifacts.h"
 #include "worker/buildlog.h"
 #include "worker/procs.h"
 #include "worker/pump.h"
@@ -314,6 +315,23 @@ static int take_output(
 	return cache_put(c->cache->builds_fd, key, sha, strlen(sha), err) < 0 ? -1 : 1;
 }
 
+/* A program of its own stays where it is; its hash is that of everything it can see. 1 done, 0 the build's fault, -1 ours. */
+static int take_program(struct run *r, const struct msg_subject *s, struct msg_build *out, struct fw_err *err)
+{
+	int status = s->run.n_artifacts == 0 ? 1 : artifacts_keep(r->context, s, r->folder, out->detail, sizeof out->detail, err);
+	int fd;
+
+	if (status != 1)
+		return status;
+	fd = openat(r->context->cache->fd, r->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return err_sys(err, "folder of the %s", s->role);
+	status = workdir_hash(fd, out->module_sha256, err);
+	close(fd);
+	artifacts_name(s, out->module_sha256);
+	return status < 0 ? -1 : 1;
+}
+
 static int unpack_inputs(
 	const struct msg_subject *s, int job_fd, build_tree_fn *tree, void *arg, struct msg_build *out, struct fw_err *err)
 {
@@ -364,7 +382,7 @@ static int make(struct run *r, const struct msg_subject *s, int job_fd, build_tr
 	command_text(c, s, name, sizeof name);
 	status = s->build.n_command == 0 ? 1 : run_in_sandbox(r, s, command, name, timeout_s, out, err);
 	if (status == 1 && s->run.name[0])
-		return workdir_hash(job_fd, out->module_sha256, err) < 0 ? -1 : 1;
+		return take_program(r, s, out, err);
 	return status <= 0 ? status : take_output(r, s, job_fd, out, module_fd, err);
 }
 

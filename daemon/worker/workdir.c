@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/hash.h"
+#include "worker/loadable.h"
 
 enum { DEPTH_MAX = 32 };
 
@@ -157,7 +157,8 @@ static int hash_entry(struct hash_state *h, int fd, const char *name, int depth,
 
 	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return err_sys(err, "%s of the built folder", name);
-	char kind = S_ISDIR(st.st_mode) ? 'd' : S_ISLNK(st.st_mode) ? 'l' : S_ISREG(st.st_mode) ? 'f' : 'o';
+	bool program = S_ISREG(st.st_mode) && (st.st_mode & S_IXUSR);
+	char kind = program ? 'x' : S_ISDIR(st.st_mode) ? 'd' : S_ISLNK(st.st_mode) ? 'l' : S_ISREG(st.st_mode) ? 'f' : 'o';
 
 	hash_update(h, &kind, 1);
 	hash_update(h, name, strlen(name) + 1);
@@ -172,9 +173,9 @@ static int hash_entry(struct hash_state *h, int fd, const char *name, int depth,
 	child = openat(fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | (kind == 'd' ? O_DIRECTORY : 0));
 	if (child < 0)
 		return err_sys(err, "%s of the built folder", name);
-	status = kind == 'd' ? hash_below(h, child, depth + 1, err) : hash_fd(child, hex, err);
+	status = kind == 'd' ? hash_below(h, child, depth + 1, err) : loadable_hash(child, hex, err);
 	close(child);
-	if (kind == 'f' && status == 0)
+	if (kind != 'd' && status == 0)
 		hash_update(h, hex, HASH_HEX);
 	return status;
 }
