@@ -456,9 +456,55 @@ static void read_calibrate(struct yaml *y, struct yaml_node *map, struct config 
 	yaml_finish(y, map);
 }
 
+/* A worker that is this machine's: what it shows can be looked at here. */
+static bool has_local_worker(const struct config *c)
+{
+	for (int i = 0; i < c->n_workers; i++)
+		if (c->worker[i].socket[0] || !strcmp(c->worker[i].command[0], "flopwatch-worker"))
+			return true;
+	return false;
+}
+
+/* Folders that branch code may read beside the system's. Never those that are ours. */
+static void read_shown(struct yaml *y, struct yaml_node *map, struct config *c)
+{
+	struct yaml_node *list = yaml_get(y, map, "read_only");
+	if (list && (!yaml_is_list(list) || yaml_count(list) > READONLY_MAX)) {
+		yaml_mistake(y, list, "is not a list of at most %d folders; e.g. [/opt/conda]", READONLY_MAX);
+		list = NULL;
+	}
+	for (int i = 0; list && i < yaml_count(list); i++) {
+		struct yaml_node *n = yaml_item(y, list, i);
+		char *path = c->read_only[c->n_read_only];
+		struct stat st;
+		if (!read_node(y, n, path, READONLY_PATH_SIZE))
+			continue;
+		const char *wrong = readonly_wrong(path);
+		const char *const ours[] = { c->state_dir, c->cache_dir };
+		for (int k = 0; k < 2 && !wrong; k++)
+			if (readonly_lies_in(path, ours[k]) || readonly_lies_in(ours[k], path))
+				wrong = "holds what flopwatch itself keeps, or lies in it";
+		if (!wrong && has_local_worker(c) && stat(path, &st) != 0 && errno == ENOENT)
+			wrong = "does not exist on this machine";
+		if (wrong)
+			yaml_mistake(y, n, "%s %s", path, wrong);
+		else
+			c->n_read_only++;
+	}
+	yaml_finish(y, map);
+}
+
+/* `required`, or {mode: required, read_only: [/opt/conda]}. */
+static void read_sandbox(struct yaml *y, struct yaml_node *root, struct config *c)
+{
+	static const char *const modes[] = { "auto", "required", "none", NULL };
+	struct yaml_node *n = yaml_get(y, root, "sandbox");
+	read_choice(y, yaml_is_map(n) ? n : root, yaml_is_map(n) ? "mode" : "sandbox", modes, "auto, required, none", c->sandbox,
+		sizeof c->sandbox);
+}
+
 static void read_all(struct yaml *y, struct config *c)
 {
-	static const char *const sandboxes[] = { "auto", "required", "none", NULL };
 	struct yaml_node *root = yaml_root(y);
 	snprintf(c->state_dir, sizeof c->state_dir, "/var/lib/flopwatch");
 	snprintf(c->cache_dir, sizeof c->cache_dir, "/var/cache/flopwatch");
@@ -477,7 +523,7 @@ static void read_all(struct yaml *y, struct config *c)
 	read_listen(y, root, c);
 	read_access(y, root, c);
 	read_web_url(y, root, "public_url", c->public_url, sizeof c->public_url);
-	read_choice(y, root, "sandbox", sandboxes, "auto, required, none", c->sandbox, sizeof c->sandbox);
+	read_sandbox(y, root, c);
 	read_limits(y, yaml_get(y, root, "limits"), c);
 	read_calibrate(y, yaml_get(y, root, "calibrate"), c);
 	read_cores(y, yaml_get(y, root, "cores"), c);
@@ -487,7 +533,6 @@ static void read_all(struct yaml *y, struct config *c)
 	if (yaml_is_list(yaml_get(y, root, "workers")) && yaml_count(yaml_get(y, root, "workers")) == 0)
 		yaml_mistake(y, yaml_get(y, root, "workers"),
 			"is empty, so nothing would ever be measured; name one, or leave `workers` out");
-	yaml_finish(y, root);
 	if (!yaml_get(y, root, "workers")) {
 		struct config_worker *w = &c->worker[c->n_workers++];
 		snprintf(w->name, sizeof w->name, "local");
@@ -496,6 +541,9 @@ static void read_all(struct yaml *y, struct config *c)
 		w->n_command = 2;
 		snprintf(w->device, sizeof w->device, "auto");
 	}
+	if (yaml_is_map(yaml_get(y, root, "sandbox")))
+		read_shown(y, yaml_get(y, root, "sandbox"), c);
+	yaml_finish(y, root);
 }
 
 /* ---- outside ----------------------------------------------------------------------------------------------------------- */
@@ -578,7 +626,10 @@ void config_update(struct config *live, const struct config *fresh, char *restar
 	for (int i = 0; !names && i < live->n_names; i++)
 		names = strcmp(live->name[i], fresh->name[i]) != 0;
 	name_setting(names, "access and names", restart, size);
-	name_setting(strcmp(live->sandbox, fresh->sandbox) != 0, "sandbox", restart, size);
+	bool shown = live->n_read_only != fresh->n_read_only;
+	for (int i = 0; !shown && i < live->n_read_only; i++)
+		shown = strcmp(live->read_only[i], fresh->read_only[i]) != 0;
+	name_setting(shown || strcmp(live->sandbox, fresh->sandbox) != 0, "sandbox", restart, size);
 	name_setting(strcmp(live->measure_cores, fresh->measure_cores) != 0, "cores", restart, size);
 	name_setting(workers, "workers", restart, size);
 	/* entry by entry: the unused rest of these arrays was never touched and takes no memory */

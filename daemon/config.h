@@ -9,6 +9,7 @@
 #include "base/cores.h"
 #include "base/err.h"
 #include "core/peers.h"
+#include "core/readonly.h"
 
 enum { CONFIG_SECRET_SIZE = 256 };
 enum { CONFIG_REPOS_MAX = 64, CONFIG_LIST_MAX = 32, CONFIG_WORKERS_MAX = 16, CONFIG_HOOKS_MAX = 32 };
@@ -84,6 +85,8 @@ struct config {
 	char measure_cores[CORES_TEXT]; /* what cores_plan is asked for */
 	struct cores cores;             /* what came of it, at the start */
 	char sandbox[16];               /* "auto" "required" "none": passed to workers started as children */
+	int n_read_only; /* folders that branch code may read on every worker; likewise, and demanded of the others */
+	char read_only[READONLY_MAX][READONLY_PATH_SIZE];
 };
 
 /**

@@ -44,7 +44,7 @@ static void environment(const char *env[ENV_MAX], char (*text)[ENV_TEXT])
 static int start(
 	const struct config *c, const struct config_worker *w, int line, int errors, struct dial *out, struct fw_err *err)
 {
-	const char *argv[CONFIG_LIST_MAX + 8], *env[ENV_MAX];
+	const char *argv[CONFIG_LIST_MAX + 8 + 2 * READONLY_MAX], *env[ENV_MAX];
 	char program[4096], env_text[ENV_MAX][ENV_TEXT];
 	int n = 0;
 	for (; n < w->n_command; n++)
@@ -61,6 +61,10 @@ static int start(
 		argv[n++] = w->device;
 		argv[n++] = "--cache";
 		argv[n++] = c->cache_dir;
+		for (int i = 0; i < c->n_read_only; i++) {
+			argv[n++] = "--read-only";
+			argv[n++] = c->read_only[i];
+		}
 	}
 	argv[n] = NULL;
 	environment(env, env_text);

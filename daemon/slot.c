@@ -633,6 +633,8 @@ void slot_tell(const struct slot *s, struct site_worker *out)
 		.version = s->has_hello ? s->hello.version : "",
 		.device = slot_device(s),
 		.job = s->job.id,
+		.n_read_only = s->has_hello ? s->hello.n_read_only : 0,
+		.read_only = s->hello.read_only,
 	};
 }
 

@@ -363,6 +363,55 @@ static void test_a_missing_file_is_named(void **state)
 	buf_fini(&mistakes);
 }
 
+static void test_folders_that_are_shown(void **state)
+{
+	(void)state;
+	char text[2000], conda[160];
+	snprintf(conda, sizeof conda, "%s/conda", folder);
+	assert_int_equal(mkdir(conda, 0755), 0);
+	snprintf(text, sizeof text, "sandbox: {mode: required, read_only: [%s, /usr/lib]}\n", conda);
+	struct config *c = good(text), *fresh = good("sandbox: {mode: required, read_only: [/usr/lib]}\n");
+	char restart[200];
+	assert_string_equal(c->sandbox, "required");
+	assert_int_equal(c->n_read_only, 2);
+	assert_string_equal(c->read_only[0], conda);
+	config_update(c, fresh, restart, sizeof restart);
+	assert_string_equal(restart, "sandbox");
+	config_free(c);
+	config_free(fresh);
+	/* of another machine nobody knows here what is there */
+	c = good("sandbox: {read_only: [/opt/of-that-host]}\nworkers: [{name: far, command: [ssh, far, flopwatch-worker, "
+		 "serve]}]\n");
+	assert_string_equal(c->sandbox, "auto");
+	assert_int_equal(c->n_read_only, 1);
+	config_free(c);
+	bad("sandbox: {mode: on, read_only: [/]}\n",
+		"1:17: sandbox.mode: is not one of auto, required, none\n"
+		"1:33: sandbox.read_only[0]: / is too much; name the folder of the toolchain in it\n");
+	bad("state_dir: /srv/fw/state\n"
+	    "cache_dir: /srv/cache\n"
+	    "workers: [{name: far, command: [ssh, far, flopwatch-worker, serve]}]\n"
+	    "sandbox:\n"
+	    "  read_only: [opt, /proc/1, /etc/ssl, /opt/../etc, /home/alice, /home/alice/.ssh, /srv/fw, /srv/cache/x, \"/opt/a "
+	    "b\"]\n",
+		"5:15: sandbox.read_only[0]: opt is not an absolute path\n"
+		"5:20: sandbox.read_only[1]: /proc/1 belongs to the system and stays closed\n"
+		"5:29: sandbox.read_only[2]: /etc/ssl belongs to the system and stays closed\n"
+		"5:39: sandbox.read_only[3]: /opt/../etc must be written plainly: without //, . or .., and without a slash at "
+		"its end\n"
+		"5:52: sandbox.read_only[4]: /home/alice is a whole home; name the folder of the toolchain in it\n"
+		"5:65: sandbox.read_only[5]: /home/alice/.ssh is where keys are kept\n"
+		"5:83: sandbox.read_only[6]: /srv/fw holds what flopwatch itself keeps, or lies in it\n"
+		"5:92: sandbox.read_only[7]: /srv/cache/x holds what flopwatch itself keeps, or lies in it\n"
+		"5:106: sandbox.read_only[8]: /opt/a b may hold letters, digits and . _ + @ - / only\n");
+	bad("sandbox: {read_only: [/opt/not-there]}\n",
+		"1:23: sandbox.read_only[0]: /opt/not-there does not exist on this machine\n");
+	bad("sandbox: {read_only: /opt, shown: 1}\n",
+		"1:22: sandbox.read_only: is not a list of at most 16 folders; e.g. [/opt/conda]\n"
+		"1:28: sandbox.shown: unknown key; remove it\n");
+	assert_int_equal(rmdir(conda), 0);
+}
+
 static void test_the_installed_example_is_right(void **state)
 {
 	(void)state;
@@ -390,6 +439,7 @@ int main(void)
 		CASE(test_an_empty_file_is_the_installed_default),
 		CASE(test_everything_set),
 		CASE(test_all_mistakes_at_once),
+		CASE(test_folders_that_are_shown),
 		CASE(test_addresses_to_listen_on),
 		CASE(test_addresses_of_repositories),
 		CASE(test_names_lists_and_shapes),

@@ -72,6 +72,8 @@ static void hello(void **state)
 	in.u.hello.place = (struct msg_place){ .host = "gpu1", .user = "flopwatch-run", .is_system = true };
 	COPY(in.u.hello.place.runner, "/opt/it's here/flopwatch-runner");
 	COPY(in.u.hello.place.modules, "/var/cache/flopwatch-worker/modules");
+	in.u.hello.n_read_only = 1;
+	COPY(in.u.hello.read_only[0], "/opt/conda");
 	COPY(d[0].kind, "cuda");
 	COPY(d[0].uuid, "GPU-12345678-1234-1234-1234-123456789abc");
 	COPY(d[0].name, "NVIDIA H200");
@@ -92,6 +94,8 @@ static void hello(void **state)
 	assert_string_equal(out.u.hello.place.runner, "/opt/it's here/flopwatch-runner");
 	assert_string_equal(out.u.hello.place.modules, "/var/cache/flopwatch-worker/modules");
 	assert_true(out.u.hello.place.is_system && strcmp(out.u.hello.place.user, "flopwatch-run") == 0);
+	assert_int_equal(out.u.hello.n_read_only, 1);
+	assert_string_equal(out.u.hello.read_only[0], "/opt/conda");
 	assert_true(out.u.hello.device[0].memory_bytes == INT64_C(150754820096));
 	assert_string_equal(out.u.hello.device[0].uuid, d[0].uuid);
 	assert_string_equal(out.u.hello.device[1].name, "line break  [31m"); /* nothing that moves a cursor gets through */

@@ -5,8 +5,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/proc.h"
 #include "worker/sandbox.h"
@@ -68,6 +71,59 @@ static void build_arguments(void **state)
 	assert_string_equal(v->arg[v->n - 1], "make");
 	assert_null(v->arg[v->n]);
 	free(v);
+}
+
+/* Folders of the machine are there, with a way to them that nobody may go, too; others are not. */
+static void folders_that_are_shown(void **state)
+{
+	struct sandbox *s = calloc(1, sizeof *s);
+	struct sandbox_argv *v = calloc(1, sizeof *v);
+	char folder[] = "/tmp/flopwatch-shown-XXXXXX", cache[64], closed[64], toolchain[64], link[64];
+	const char *one;
+	struct fw_err err = { 0 };
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	assert_int_equal(chmod(folder, 0755), 0);
+	snprintf(cache, sizeof cache, "%s/cache", folder);
+	snprintf(closed, sizeof closed, "%s/closed", folder);
+	snprintf(toolchain, sizeof toolchain, "%s/conda", folder);
+	snprintf(link, sizeof link, "%s/link", folder);
+	assert_int_equal(mkdir(cache, 0755) | mkdir(closed, 0700) | mkdir(toolchain, 0755) | symlink("/etc", link), 0);
+	assert_int_equal(sandbox_open(s, SANDBOX_AUTO, &err), 0);
+	one = toolchain;
+	assert_int_equal(sandbox_show(s, &one, 1, cache, &err), 0);
+	assert_int_equal(s->n_shown, 1);
+	sandbox_run(s, v, "/usr/bin/true", false);
+	if (s->active) {
+		assert_true(has_pair(v, "--ro-bind", toolchain));
+		assert_true(has_pair(v, "--dir", folder));
+		assert_int_equal(position(v, cache), -1);
+	}
+	one = link;
+	assert_int_equal(sandbox_show(s, &one, 1, cache, &err), -1);
+	assert_non_null(strstr(err.text, "leads to /etc, which belongs to the system"));
+	err_clear(&err);
+	one = cache;
+	assert_int_equal(sandbox_show(s, &one, 1, cache, &err), -1);
+	assert_non_null(strstr(err.text, "which is where builds are kept"));
+	err_clear(&err);
+	one = folder;
+	assert_int_equal(sandbox_show(s, &one, 1, cache, &err), -1);
+	err_clear(&err);
+	one = "/opt/not-there";
+	assert_int_equal(sandbox_show(s, &one, 1, cache, &err), -1);
+	assert_string_equal(err.text, "--read-only: /opt/not-there is no folder on this machine");
+	if (s->drops_root) {
+		err_clear(&err);
+		one = closed;
+		assert_int_equal(sandbox_show(s, &one, 1, cache, &err), -1);
+		assert_non_null(strstr(err.text, "cannot be read by builds, which run as nobody"));
+	}
+	assert_int_equal(s->n_shown, 1);
+	assert_int_equal(rmdir(cache) | rmdir(closed) | rmdir(toolchain) | unlink(link) | rmdir(folder), 0);
+	free(v);
+	free(s);
 }
 
 /* Root's builds give up root, and only they keep the capabilities that it takes. */
@@ -194,6 +250,7 @@ int main(void)
 		cmocka_unit_test(words),
 		cmocka_unit_test(build_arguments),
 		cmocka_unit_test(root_becomes_nobody),
+		cmocka_unit_test(folders_that_are_shown),
 		cmocka_unit_test(without_isolation_only_the_command_is_left),
 		cmocka_unit_test(too_many_arguments_are_an_error),
 		cmocka_unit_test(required_without_bubblewrap_says_so),

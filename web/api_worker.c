@@ -13,6 +13,11 @@ static void worker_row(void *arg, const struct site_worker *w)
 	answer_text(j, "version", w->version);
 	answer_text(j, "device", w->device);
 	answer_id(j, "job", w->job);
+	jsonw_key(j, "read_only");
+	jsonw_array(j);
+	for (int i = 0; i < w->n_read_only; i++)
+		jsonw_string(j, w->read_only[i]);
+	jsonw_array_end(j);
 	jsonw_object_end(j);
 }
 

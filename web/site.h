@@ -5,6 +5,7 @@
 #ifndef WEB_SITE_H
 #define WEB_SITE_H
 
+#include "core/readonly.h"
 #include "db/db.h"
 #include "web/http.h"
 
@@ -38,6 +39,8 @@ struct site_worker {
 	const char *version; /* "" before its first hello */
 	const char *device;  /* it works on; "" none */
 	int64_t job;         /* 0 none */
+	int n_read_only;     /* folders of its machine that branch code may read there */
+	const char (*read_only)[READONLY_PATH_SIZE];
 };
 typedef void site_worker_fn(void *to, const struct site_worker *worker);
 

@@ -197,6 +197,19 @@ static void look_at_daemon_devices(struct doctor *d, const json_t *devices)
 			"the daemon has heard of none");
 }
 
+/* ", shows /opt/conda": folders that branch code may read there. Shape: out[size]. */
+static void tell_shown(const json_t *worker, char *out, size_t size)
+{
+	size_t i, used = 0;
+	json_t *path;
+	out[0] = '\0';
+	json_array_foreach(json_object_get(worker, "read_only"), i, path)
+	{
+		int n = snprintf(out + used, size - used, "%s%s", i ? ", " : ", shows ", json_string_value(path));
+		used += n > 0 && (size_t)n < size - used ? (size_t)n : 0;
+	}
+}
+
 static void look_at_workers(struct doctor *d, const json_t *workers)
 {
 	size_t i;
@@ -204,10 +217,12 @@ static void look_at_workers(struct doctor *d, const json_t *workers)
 	json_array_foreach(json_object_get(workers, "items"), i, worker)
 	{
 		bool down = strcmp(value_text(worker, "state"), "down") == 0;
+		char shown[200];
+		tell_shown(worker, shown, sizeof shown);
 		say(d, down ? FAIL : OK, "worker",
 			down ? "mend its command or socket under workers: in flopwatchd.yml; it is tried again" : "",
-			"%s is %s%s%s", value_text(worker, "name"), value_text(worker, "state"), down ? ": " : "",
-			value_text(worker, "why"));
+			"%s is %s%s%s%s", value_text(worker, "name"), value_text(worker, "state"), down ? ": " : "",
+			value_text(worker, "why"), shown);
 	}
 }
 

@@ -17,6 +17,7 @@
 #include "base/jsonw.h"
 #include "core/case.h"
 #include "core/manifest.h"
+#include "core/readonly.h"
 #include "core/seal.h"
 #include "core/stats.h"
 #include "core/suite.h"
@@ -79,6 +80,8 @@ struct msg_hello {
 	char version[32];
 	char isolation[8]; /* "bwrap" or "none" */
 	struct msg_place place;
+	int n_read_only;
+	char read_only[READONLY_MAX][READONLY_PATH_SIZE]; /* folders of its machine that branch code may read there */
 	int n_devices;
 	struct msg_device device[PROTOCOL_DEVICES_MAX];
 };

@@ -77,6 +77,23 @@ static void read_place(struct fields *f, struct msg_place *p)
 	f->failed = f->failed || in.failed;
 }
 
+static int read_folders(struct fields *f, struct msg_hello *h)
+{
+	if (!field_has(f, "read_only"))
+		return f->failed ? -1 : 0;
+	json_t *list = field_array(f, "read_only", 0, READONLY_MAX);
+
+	h->n_read_only = (int)json_array_size(list);
+	for (int i = 0; i < h->n_read_only; i++) {
+		const char *path = json_string_value(json_array_get(list, (size_t)i));
+
+		if (!path || readonly_wrong(path))
+			return field_fail(f, "read_only", "item %d must be a folder that may be shown", i);
+		snprintf(h->read_only[i], sizeof h->read_only[i], "%s", path);
+	}
+	return f->failed ? -1 : 0;
+}
+
 static int read_hello(struct fields *f, struct msg_hello *h)
 {
 	static const char *const isolations[] = { "bwrap", "none", NULL };
@@ -85,6 +102,8 @@ static int read_hello(struct fields *f, struct msg_hello *h)
 	field_text(f, "version", h->version, sizeof h->version);
 	field_word(f, "isolation", isolations, h->isolation, sizeof h->isolation);
 	read_place(f, &h->place);
+	if (read_folders(f, h))
+		return -1;
 	json_t *list = field_array(f, "devices", 0, PROTOCOL_DEVICES_MAX);
 
 	h->n_devices = (int)json_array_size(list);

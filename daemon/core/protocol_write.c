@@ -37,11 +37,22 @@ void protocol_put_place(struct jsonw *j, const struct msg_place *p)
 	jsonw_object_end(j);
 }
 
+static void put_texts(struct jsonw *j, const char *key, const char *rows, size_t size, int n)
+{
+	jsonw_key(j, key);
+	jsonw_array(j);
+	for (int i = 0; i < n; i++)
+		jsonw_string(j, rows + (size_t)i * size);
+	jsonw_array_end(j);
+}
+
 static void put_hello(struct jsonw *j, const struct msg_hello *m)
 {
 	jsonw_kv_int(j, "protocol", m->protocol);
 	jsonw_kv_string(j, "version", m->version);
 	jsonw_kv_string(j, "isolation", m->isolation);
+	if (m->n_read_only)
+		put_texts(j, "read_only", m->read_only[0], sizeof m->read_only[0], m->n_read_only);
 	if (m->place.modules[0]) {
 		jsonw_key(j, "place");
 		protocol_put_place(j, &m->place);
@@ -143,15 +154,6 @@ static void put_cell(struct jsonw *j, const struct cell *c, int index)
 void protocol_put_cell(struct jsonw *j, const struct cell *c)
 {
 	put_cell(j, c, -1);
-}
-
-static void put_texts(struct jsonw *j, const char *key, const char *rows, size_t size, int n)
-{
-	jsonw_key(j, key);
-	jsonw_array(j);
-	for (int i = 0; i < n; i++)
-		jsonw_string(j, rows + (size_t)i * size);
-	jsonw_array_end(j);
 }
 
 static void put_benchmark(struct jsonw *j, const struct benchmark *b)

@@ -71,8 +71,8 @@ static int make_parents(const struct build_context *c, int root, const char *pat
 }
 
 /* 1, 0 with `detail`, -1. */
-static int move_one(
-	const struct build_context *c, int from, int to, const char *path, const char *shown, char *detail, size_t size, struct fw_err *err)
+static int move_one(const struct build_context *c, int from, int to, const char *path, const char *shown, char *detail,
+	size_t size, struct fw_err *err)
 {
 	const char *last, *what = NULL;
 	int source = open_parent(from, path, &last), target = -1;
@@ -112,8 +112,8 @@ static int keep_all(const struct build_context *c, const struct msg_subject *s, 
 	return status == 1 && make_parents(c, to, path, err) < 0 ? -1 : status;
 }
 
-int artifacts_keep(
-	const struct build_context *c, const struct msg_subject *s, const char *name, char *detail, size_t size, struct fw_err *err)
+int artifacts_keep(const struct build_context *c, const struct msg_subject *s, const char *name, char *detail, size_t size,
+	struct fw_err *err)
 {
 	char aside[160];
 	int from = openat(c->cache->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), to, status;

@@ -68,6 +68,8 @@ void build_key(const struct build_context *c, const struct msg_subject *s, char 
 	add_text(&h, c->device);
 	add_text(&h, c->toolchain);
 	add_text(&h, sandbox_isolation(c->sandbox));
+	for (i = 0; i < c->sandbox->n_shown; i++)
+		add_text(&h, c->sandbox->shown[i]);
 	hash_end(&h, key);
 }
 

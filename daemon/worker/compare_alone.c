@@ -156,7 +156,8 @@ int compare_alone_run(const struct compare_alone_options *o, struct fw_err *err)
 
 	if (read_suite(o, &suite, err) < 0)
 		return -1;
-	if (sandbox_open(&sandbox, o->sandbox, err) == 0 && hardware_hello(&sandbox, o->sandbox, o->device, &hello, err) == 0)
+	if (sandbox_open(&sandbox, o->sandbox, err) == 0 && sandbox_show(&sandbox, o->shown, o->n_shown, NULL, err) == 0 &&
+		hardware_hello(&sandbox, o->sandbox, o->device, &hello, err) == 0)
 		device = hardware_find(&hello, o->device, err);
 	if (device)
 		status = compare(o, &suite, &sandbox, device, err);

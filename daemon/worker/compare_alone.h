@@ -17,6 +17,8 @@ struct compare_alone_options {
 	bool quick, json;
 	double budget_s; /* 0: the suite's */
 	enum sandbox_want sandbox;
+	int n_shown; /* folders that the modules may read */
+	const char *const *shown;
 };
 
 /**

@@ -59,6 +59,8 @@ int hardware_hello(struct sandbox *s, enum sandbox_want want, const char *kind, 
 	hello->protocol = PROTOCOL_VERSION;
 	snprintf(hello->version, sizeof hello->version, "%s", FW_VERSION);
 	snprintf(hello->isolation, sizeof hello->isolation, "%s", sandbox_isolation(s));
+	hello->n_read_only = s->n_shown;
+	memcpy(hello->read_only, s->shown, sizeof hello->read_only);
 	for (i = 0; i < n; i++) {
 		struct msg_device *d = &hello->device[hello->n_devices];
 

@@ -103,7 +103,8 @@ static bool open_image(struct image *m)
 	const Elf64_Shdr *names = &m->section[h->e_shstrndx];
 
 	m->names_len = names->sh_size;
-	m->names = names->sh_type == SHT_STRTAB && names->sh_size > 0 && names->sh_size <= NAMES_MAX ? malloc(names->sh_size) : NULL;
+	m->names =
+		names->sh_type == SHT_STRTAB && names->sh_size > 0 && names->sh_size <= NAMES_MAX ? malloc(names->sh_size) : NULL;
 	if (!m->names || !read_at(m, names->sh_offset, m->names, names->sh_size) || m->names[names->sh_size - 1])
 		return false;
 	/* where the section table lies follows from the sizes of what is left out */
@@ -171,7 +172,8 @@ static int hash_image(struct hash_state *s, const struct image *m, struct fw_err
 		const Elf64_Shdr *section = &m->section[i];
 		const char *name = section->sh_name < m->names_len ? m->names + section->sh_name : "";
 
-		if ((section->sh_flags & SHF_ALLOC) || section->sh_type == SHT_NOBITS || section->sh_type == SHT_NULL || is_debug(name))
+		if ((section->sh_flags & SHF_ALLOC) || section->sh_type == SHT_NOBITS || section->sh_type == SHT_NULL ||
+			is_debug(name))
 			continue;
 		hash_update(s, name, strlen(name) + 1);
 		hash_update(s, &section->sh_size, sizeof section->sh_size);

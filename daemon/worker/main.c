@@ -17,8 +17,8 @@
 enum { EXIT_ERROR = 1, EXIT_USAGE = 2 };
 
 static const char usage[] =
-	"usage: flopwatch-worker serve [--cache DIR] [--sandbox auto|required|none] [--device auto|cuda|cpu|sim]\n"
-	"                             [--cores auto|shared|LIST]\n"
+	"usage: flopwatch-worker serve [--cache DIR] [--sandbox auto|required|none] [--read-only DIR]...\n"
+	"                             [--device auto|cuda|cpu|sim] [--cores auto|shared|LIST]\n"
 	"       flopwatch-worker compare --suite FILE --base A.so --target B.so [options]\n"
 	"       flopwatch-worker probe [--sandbox ...] [--device ...]\n"
 	"       flopwatch-worker kernels MODULE.so\n"
@@ -32,6 +32,7 @@ static const char usage[] =
 	"                     (default $XDG_CACHE_HOME/flopwatch, ~/.cache/flopwatch or, for root, /var/cache/flopwatch-worker)\n"
 	"  --cores WHICH      that measure: auto leaves one to others where there are four or more; shared (default); a list\n"
 	"  --sandbox WHEN     auto: bubblewrap where it works; required: or refuse to start; none\n"
+	"  --read-only DIR    a folder that builds and runs may read in the sandbox, such as /opt/conda; may be given 16 times\n"
 	"  --device D         auto, cuda, cpu, sim, or one device: cuda:0 or a uuid\n"
 	"  --suite FILE       the cells to compare on\n"
 	"  --base, --target   modules with the ABI of fw_kernel.h\n"
@@ -48,6 +49,7 @@ static const char usage[] =
 enum option_name {
 	OPT_CACHE = 256,
 	OPT_SANDBOX,
+	OPT_READ_ONLY,
 	OPT_CORES,
 	OPT_DEVICE,
 	OPT_SUITE,
@@ -66,6 +68,7 @@ enum option_name {
 static const struct option options[] = {
 	{ "cache", required_argument, NULL, OPT_CACHE },
 	{ "sandbox", required_argument, NULL, OPT_SANDBOX },
+	{ "read-only", required_argument, NULL, OPT_READ_ONLY },
 	{ "device", required_argument, NULL, OPT_DEVICE },
 	{ "cores", required_argument, NULL, OPT_CORES },
 	{ "suite", required_argument, NULL, OPT_SUITE },
@@ -109,6 +112,11 @@ static int read_options(int argc, char **argv, struct arguments *a)
 		case OPT_SANDBOX:
 			if (sandbox_want(optarg, &a->serve.sandbox) < 0)
 				return wrong("--sandbox is auto, required or none, not ", optarg);
+			break;
+		case OPT_READ_ONLY:
+			if (a->serve.n_shown == READONLY_MAX)
+				return wrong("--read-only is given too often: ", optarg);
+			a->serve.shown[a->serve.n_shown++] = optarg;
 			break;
 		case OPT_DEVICE:
 			a->serve.device = optarg;
@@ -196,6 +204,8 @@ int main(int argc, char **argv)
 	procs_adopt();
 	a.compare.device = a.serve.device;
 	a.compare.sandbox = a.serve.sandbox;
+	a.compare.n_shown = a.serve.n_shown;
+	a.compare.shown = a.serve.shown;
 	if (strcmp(verb, "serve") == 0) {
 		status = serve_run(&a.serve, STDIN_FILENO, STDOUT_FILENO, &err);
 	} else if (strcmp(verb, "probe") == 0) {

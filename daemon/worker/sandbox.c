@@ -28,7 +28,8 @@ static const char prlimit_path[] = "/usr/bin/prlimit", setpriv[] = "/usr/bin/set
 static const char tmp_bytes[] = "4294967296"; /* of /tmp, in memory and only as used */
 
 const char *const sandbox_build_env[] = { "HOME=/tmp", "TMPDIR=/tmp", "PATH=" BUILD_PATH, "LANG=C.UTF-8", "SOURCE_DATE_EPOCH=0",
-	"CUDA_CACHE_DISABLE=1", NULL };
+	"CUDA_CACHE_DISABLE=1", "USER=flopwatch", "LOGNAME=flopwatch" /* Python asks for a name, and there is no /etc/passwd */,
+	NULL };
 
 int sandbox_want(const char *word, enum sandbox_want *out)
 {
@@ -100,6 +101,21 @@ static bool below_usr(const char *path)
 	return strncmp(real, "/usr/", 5) == 0 || strcmp(real, "/usr") == 0;
 }
 
+/* A folder of this machine, and a way to it that everybody may go. */
+static void show_folder(struct sandbox_argv *v, const char *path)
+{
+	char parent[READONLY_PATH_SIZE];
+
+	if (below_usr(path))
+		return;
+	for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		snprintf(parent, sizeof parent, "%.*s", (int)(slash - path), path);
+		args(v, "--perms", "0755", NULL);
+		args(v, "--dir", parent, NULL);
+	}
+	args(v, "--ro-bind", path, path);
+}
+
 static void begin(const struct sandbox *s, struct sandbox_argv *v, bool as_nobody)
 {
 	v->n = 0;
@@ -136,6 +152,8 @@ static void begin(const struct sandbox *s, struct sandbox_argv *v, bool as_nobod
 	args(v, "--tmpfs", "/tmp", NULL);
 	if (*s->cuda)
 		args(v, "--ro-bind", s->cuda, s->cuda);
+	for (int i = 0; i < s->n_shown; i++)
+		show_folder(v, s->shown[i]);
 }
 
 static void environment(struct sandbox_argv *v, const char *const *env)
@@ -347,5 +365,61 @@ int sandbox_open(struct sandbox *s, enum sandbox_want want, struct fw_err *err)
 	}
 	if (!s->active && want == SANDBOX_REQUIRED)
 		return err_set(err, ERR_UNSUPPORTED, "the sandbox is required and not available: %s", s->why);
+	return 0;
+}
+
+/* Whether what a build is run as can enter and list it there. */
+static bool can_read(const struct sandbox *s, const char *path, struct fw_err *err)
+{
+	struct sandbox_argv *v = malloc(sizeof *v);
+	struct proc_exit how = { .status = -1 };
+	struct buf said;
+	bool good;
+
+	if (!v)
+		return false;
+	buf_init(&said, 4096);
+	sandbox_build(s, v, "/usr", "bin");
+	sandbox_arg(v, "/usr/bin/test");
+	args(v, "-r", path, "-a");
+	args(v, "-x", path, NULL);
+	good = sandbox_end(v, err) == 0 &&
+	       proc_run(&(struct proc_spec){ .argv = v->arg }, NULL, &said, &said, TRY_MS, &how, err) == 0 && how.status == 0;
+	buf_fini(&said);
+	free(v);
+	return good;
+}
+
+static int show_one(struct sandbox *s, const char *path, const char *cache, struct fw_err *err)
+{
+	char real[PATH_MAX];
+	struct fw_err e = { 0 };
+	struct stat st;
+	const char *wrong = readonly_wrong(path);
+
+	if (wrong)
+		return err_set(err, ERR_INVALID, "%s %s", path, wrong);
+	if (!realpath(path, real) || stat(real, &st) < 0 || !S_ISDIR(st.st_mode))
+		return err_set(err, ERR_INVALID, "%s is no folder on this machine", path);
+	wrong = readonly_wrong(real);
+	if (!wrong && cache && (readonly_lies_in(real, cache) || readonly_lies_in(cache, real)))
+		wrong = "is where builds are kept";
+	if (wrong)
+		return err_set(err, ERR_INVALID, "%s leads to %s, which %s", path, real, wrong);
+	if (s->n_shown == READONLY_MAX)
+		return err_set(err, ERR_INVALID, "more than %d folders", READONLY_MAX);
+	snprintf(s->shown[s->n_shown++], READONLY_PATH_SIZE, "%s", path);
+	if (!s->active || can_read(s, path, &e))
+		return 0;
+	s->n_shown--;
+	return err_set(err, ERR_INVALID, "%s cannot be read by builds%s%s%s", path, s->drops_root ? ", which run as nobody" : "",
+		e.text[0] ? ": " : "", e.text);
+}
+
+int sandbox_show(struct sandbox *s, const char *const *path, int n, const char *cache, struct fw_err *err)
+{
+	for (int i = 0; i < n; i++)
+		if (show_one(s, path[i], cache, err) < 0)
+			return err_context(err, "--read-only");
 	return 0;
 }

@@ -13,9 +13,10 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "core/readonly.h"
 
 enum sandbox_want { SANDBOX_AUTO, SANDBOX_REQUIRED, SANDBOX_NONE };
-enum { SANDBOX_ARGS_MAX = 320, SANDBOX_JOB_BYTES = 64 << 10 };
+enum { SANDBOX_ARGS_MAX = 640, SANDBOX_JOB_BYTES = 64 << 10 };
 
 enum { SANDBOX_NOBODY = 65534, SANDBOX_PROCESSES = 1200 /* that a build may add to those of the machine */ };
 
@@ -25,6 +26,8 @@ struct sandbox {
 	char bwrap[PATH_MAX];
 	char cuda[PATH_MAX]; /* CUDA toolkit folder with links resolved, when it is outside /usr; "" else */
 	char why[256];       /* not active: what is missing */
+	int n_shown;         /* folders of this machine that everything inside may read */
+	char shown[READONLY_MAX][READONLY_PATH_SIZE];
 };
 
 /** An argument vector under construction; strings that it makes live in it. */
@@ -40,6 +43,11 @@ struct sandbox_argv {
 int sandbox_want(const char *word, enum sandbox_want *out);
 /** Find bubblewrap and try it. Err: ERR_UNSUPPORTED when required and not possible: one line that says which setting is missing. */
 int sandbox_open(struct sandbox *s, enum sandbox_want want, struct fw_err *err);
+/**
+ * Let everything inside read `n` folders of this machine: after sandbox_open, and tried out. `cache` is our own folder, which stays closed; NULL
+ * none. Err: ERR_INVALID one is not there, may not be shown (core/readonly.h), or cannot be read by who runs inside.
+ */
+int sandbox_show(struct sandbox *s, const char *const *path, int n, const char *cache, struct fw_err *err);
 /** "bwrap" or "none", as hello says it. */
 const char *sandbox_isolation(const struct sandbox *s);
 

@@ -384,9 +384,11 @@ static int session(
 	return status;
 }
 
-static int find_out(const struct serve_options *o, struct sandbox *sandbox, struct msg_hello *hello, struct fw_err *err)
+static int find_out(
+	const struct serve_options *o, const char *cache, struct sandbox *sandbox, struct msg_hello *hello, struct fw_err *err)
 {
-	if (sandbox_open(sandbox, o->sandbox, err) < 0 || hardware_hello(sandbox, o->sandbox, o->device, hello, err) < 0)
+	if (sandbox_open(sandbox, o->sandbox, err) < 0 || sandbox_show(sandbox, o->shown, o->n_shown, cache, err) < 0 ||
+		hardware_hello(sandbox, o->sandbox, o->device, hello, err) < 0)
 		return -1;
 	if (!sandbox->active)
 		log_warning("sandbox.off", "reason=%s", log_quote(sandbox->why));
@@ -401,8 +403,12 @@ int serve_run(const struct serve_options *o, int in, int out, struct fw_err *err
 	struct peer peer;
 	int status;
 
-	if (find_out(o, &sandbox, &hello, err) < 0 || cache_open(&cache, o->cache, err) < 0)
+	if (cache_open(&cache, o->cache, err) < 0)
 		return -1;
+	if (find_out(o, cache.dir, &sandbox, &hello, err) < 0) {
+		cache_close(&cache);
+		return -1;
+	}
 	hardware_place(cache.dir, &hello.place);
 	peer_init(&peer, in, out);
 	status = session(&peer, &cache, &sandbox, &hello, err);
@@ -418,7 +424,7 @@ int serve_probe(const struct serve_options *o, int out, struct fw_err *err)
 	struct peer peer;
 	int status;
 
-	if (find_out(o, &sandbox, &m.u.hello, err) < 0)
+	if (find_out(o, NULL, &sandbox, &m.u.hello, err) < 0)
 		return -1;
 	peer_init(&peer, -1, out);
 	status = peer_send(&peer, &m, err);

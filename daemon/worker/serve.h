@@ -14,6 +14,8 @@ struct serve_options {
 	const char *cache;  /* NULL: the default place */
 	const char *device; /* "auto" "cuda" "cpu" "sim" */
 	enum sandbox_want sandbox;
+	int n_shown; /* folders that branch code may read */
+	const char *shown[READONLY_MAX];
 };
 
 /** Serve one job. Returns 0 when it was done or cancelled, -1 with `err` otherwise. */
