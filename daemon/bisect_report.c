@@ -139,12 +139,14 @@ int bisect_report_only(struct db *db, const struct store_comparison *c, double w
 	return rc ? -1 : 1;
 }
 
-int bisect_report_range(struct db *db, int64_t repo, const char *from_sha, const char *to_sha, int commits, double change_pct,
-	int64_t comparison, const char *cell, struct buf *out, struct fw_err *err)
+int bisect_report_range(struct db *db, int64_t repo, const char *from_sha, const char *to_sha, int commits, int skipped,
+	double change_pct, int64_t comparison, const char *cell, struct buf *out, struct fw_err *err)
 {
-	struct culprit c = {
-		.commits = commits, .confirmed = comparison != 0, .change_pct = change_pct, .comparison = comparison
-	};
+	struct culprit c = { .commits = commits,
+		.skipped = skipped,
+		.confirmed = comparison != 0,
+		.change_pct = change_pct,
+		.comparison = comparison };
 	struct jsonw j;
 	snprintf(c.from, sizeof(c.from), "%s", from_sha);
 	snprintf(c.to, sizeof(c.to), "%s", to_sha);

@@ -28,9 +28,9 @@ int bisect_report_only(struct db *db, const struct store_comparison *c, double w
 
 /**
  * One culprit that the history knows: the loss of `cell` (change_pct of throughput) came after `from_sha`, within `commits` commits
- * up to `to_sha`. `comparison`: of these two, 0 none.
+ * up to `to_sha`, `skipped` of which nobody measured. `comparison`: of these two, 0 none.
  */
-int bisect_report_range(struct db *db, int64_t repo, const char *from_sha, const char *to_sha, int commits, double change_pct,
-	int64_t comparison, const char *cell, struct buf *out, struct fw_err *err);
+int bisect_report_range(struct db *db, int64_t repo, const char *from_sha, const char *to_sha, int commits, int skipped,
+	double change_pct, int64_t comparison, const char *cell, struct buf *out, struct fw_err *err);
 
 #endif

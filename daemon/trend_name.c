@@ -56,47 +56,89 @@ static bool shortest(const struct point *p, int n, double loss, int *from, int *
 	return best < INT64_MAX;
 }
 
-static int name_creep(const struct trend *t, const struct store_change *c, struct buf *out, struct fw_err *err)
-{
-	struct point p[CHANGEPOINT_POINTS_MAX];
-	int from = 0, to = 0, n = read_points(t, c, p, err);
-	if (n < 0)
-		return -1;
-	if (!shortest(p, n, RANGE_HOLDS * c->step, &from, &to)) {
-		buf_puts(out, "[]");
-		return 0;
-	}
-	return bisect_report_range(t->db, c->repo, p[from].sha, p[to].sha, (int)(p[to].place - p[from].place),
-		stats_change_pct(p[to].x - p[from].x), 0, c->key, out, err);
-}
-
-static int count_commits(const struct trend *t, const struct store_change *c, int *commits, struct fw_err *err)
+/** Commits after one place up to another, and those among them without a point. */
+static int count_commits(const struct trend *t, const struct store_change *c, struct trend_range *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(t->db,
-		"SELECT (SELECT place FROM line WHERE repo = :repo AND sha = :commit) - (SELECT place FROM line WHERE repo = "
-		":repo "
-		"AND sha = :before)",
+		"SELECT count(*), total(NOT EXISTS (SELECT 1 FROM ratio r WHERE r.epoch = :epoch AND r.key = :key AND "
+		"r.target_sha = l.sha)) FROM line l WHERE l.repo = :repo AND NOT l.dropped AND l.place > (SELECT place FROM line "
+		"WHERE "
+		"repo = :repo AND sha = :from) AND l.place <= (SELECT place FROM line WHERE repo = :repo AND sha = :to)",
 		err);
 	if (!s)
 		return -1;
+	stmt_int(s, ":epoch", c->epoch);
+	stmt_text(s, ":key", c->key);
 	stmt_int(s, ":repo", c->repo);
-	stmt_text(s, ":commit", c->commit_sha);
-	stmt_text(s, ":before", c->before_sha);
-	int64_t n = 0;
-	int r = stmt_first_int(s, &n, err);
-	*commits = n > 0 ? (int)n : 1;
+	stmt_text(s, ":from", out->from);
+	stmt_text(s, ":to", out->to);
+	int r = stmt_step(s, err);
+	if (r == 1) {
+		out->commits = row_int(s, 0) > 0 ? (int)row_int(s, 0) : 1;
+		out->unmeasured = (int)row_int(s, 1);
+	}
+	stmt_reset(s);
 	return r < 0 ? -1 : 0;
 }
 
-int trend_name(const struct trend *t, const struct store_change *c, struct buf *out, struct fw_err *err)
+static int range_of_creep(const struct trend *t, const struct store_change *c, struct trend_range *out, struct fw_err *err)
 {
-	int commits;
+	struct point p[CHANGEPOINT_POINTS_MAX];
+	int from = 0, to = 0, n = read_points(t, c, p, err);
+	if (n < 0 || !shortest(p, n, RANGE_HOLDS * c->step, &from, &to))
+		return n < 0 ? -1 : 0;
+	snprintf(out->from, sizeof(out->from), "%s", p[from].sha);
+	snprintf(out->to, sizeof(out->to), "%s", p[to].sha);
+	out->is_whole = from == to + 1;
+	out->change_pct = stats_change_pct(p[to].x - p[from].x);
+	return count_commits(t, c, out, err);
+}
+
+int trend_range(const struct trend *t, const struct store_change *c, struct trend_range *out, struct fw_err *err)
+{
+	*out = (struct trend_range){ .is_whole = true, .change_pct = stats_change_pct(c->step) };
 	if (strcmp(c->kind, "creep") == 0)
-		return name_creep(t, c, out, err);
-	if (count_commits(t, c, &commits, err))
-		return -1;
-	return bisect_report_range(t->db, c->repo, c->before_sha, c->commit_sha, commits, stats_change_pct(c->step),
+		return range_of_creep(t, c, out, err);
+	snprintf(out->from, sizeof(out->from), "%s", c->before_sha);
+	snprintf(out->to, sizeof(out->to), "%s", c->commit_sha);
+	return count_commits(t, c, out, err);
+}
+
+int trend_name(
+	const struct trend *t, const struct store_change *c, const struct trend_range *range, struct buf *out, struct fw_err *err)
+{
+	if (!range->to[0]) {
+		buf_puts(out, "[]");
+		return 0;
+	}
+	return bisect_report_range(t->db, c->repo, range->from, range->to, range->commits, range->unmeasured, range->change_pct,
 		c->comparison, c->key, out, err);
+}
+
+/* Where creep came from: what nobody measured may have lost all of it at once. */
+static void place_of_creep(const struct trend_range *range, char *out, size_t size)
+{
+	if (range->to[0] && range->is_whole && range->commits > 1)
+		snprintf(out, size, "between %.12s and %.12s, where %d commit%s not measured", range->from, range->to,
+			range->unmeasured, range->unmeasured == 1 ? " was" : "s were");
+	else if (range->to[0] && range->is_whole)
+		snprintf(out, size, "at %.12s, whose own comparison did not tell it", range->to);
+	else
+		snprintf(out, size, "although no commit%s lost that much", range->unmeasured ? " that was measured" : "");
+}
+
+void trend_title(const struct store_change *c, const struct trend_range *range, char *out, size_t size)
+{
+	double pct = -stats_change_pct(c->step);
+	char where[160];
+	if (strcmp(c->kind, "creep") == 0) {
+		place_of_creep(range, where, sizeof(where));
+		snprintf(out, size, "%.2f %% lost since the anchor %.12s, %s", pct, c->before_sha, where);
+	} else if (range->commits > 1) {
+		snprintf(out, size, "%.2f %% lost between %.12s and %.12s, seen in the history", pct, range->from, range->to);
+	} else {
+		snprintf(out, size, "%.2f %% lost at %.12s, seen in the history", pct, range->to);
+	}
 }
 
 int trend_name_open_creep(const struct trend *t, int64_t repo, char *sha, struct fw_err *err)

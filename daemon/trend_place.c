@@ -293,8 +293,8 @@ static int read_upstream(const struct trend *t, int64_t repo, char branch[1024],
 
 int trend_alert(const struct trend *t, struct store_change *c, struct fw_err *err)
 {
-	bool is_creep = strcmp(c->kind, "creep") == 0, is_new, range;
-	int64_t before, commit;
+	bool is_creep = strcmp(c->kind, "creep") == 0, is_new;
+	struct trend_range range;
 	const char *kind = is_creep ? "creep" : "regression";
 	struct store_alert a = { .repo = c->repo, .comparison = c->comparison, .kind = kind };
 	double pct = stats_change_pct(c->step);
@@ -303,22 +303,15 @@ int trend_alert(const struct trend *t, struct store_change *c, struct fw_err *er
 	struct buf cells, culprits;
 	if (is_creep && trend_name_open_creep(t, c->repo, told.commit_sha, err) < 0)
 		return -1;
-	if (store_line_place(t->db, c->repo, c->before_sha, &before, err) ||
-		store_line_place(t->db, c->repo, c->commit_sha, &commit, err))
+	if (trend_range(t, c, &range, err))
 		return -1;
-	range = before && commit > before + 1;
 	buf_init(&cells, MESSAGE_MAX);
 	buf_init(&culprits, MESSAGE_MAX);
-	int rc = write_cell(t, c, &cells, err) || read_upstream(t, c->repo, a.branch, err) || trend_name(t, c, &culprits, err)
+	int rc = write_cell(t, c, &cells, err) || read_upstream(t, c->repo, a.branch, err) ||
+				 trend_name(t, c, &range, &culprits, err)
 			 ? -1
 			 : 0;
-	if (is_creep)
-		snprintf(title, sizeof(title), "%.2f %% lost since the anchor %.12s, although no commit lost that much", -pct,
-			c->before_sha);
-	else
-		snprintf(title, sizeof(title), "%.2f %% lost %s%.12s%s%.12s, seen in the history", -pct,
-			range ? "between " : "at ", range ? c->before_sha : c->commit_sha, range ? " and " : "",
-			range ? c->commit_sha : "");
+	trend_title(c, &range, title, sizeof(title));
 	a.title = title;
 	a.cells_json = cells.data;
 	a.culprits_json = culprits.data;
