@@ -448,6 +448,33 @@ static void decisions(void **state)
 	assert_false(b);
 }
 
+/* Long calls leave in doubt what the branch does to their clock, however many launches there are: then the sign of what is known decides. */
+static void launches_cannot_tell_the_clock(void **state)
+{
+	struct launch_estimate e[12];
+	struct rule r;
+	bool b;
+
+	(void)state;
+	rule_default(&r, 20);
+	for (int i = 0; i < 12; i++)
+		e[i] = with_clock(0.0175, i % 2 ? 0.02 : -0.02, 0.02);
+	assert_int_equal(stats_decide(&r, stats_theta(1.5), e, 2, &b), DECISION_MORE);
+	assert_int_equal(stats_decide(&r, stats_theta(1.5), e, 4, &b), DECISION_REGRESSION);
+	assert_true(b);
+	for (int i = 0; i < 12; i++)
+		e[i].d = 0.0128;
+	assert_int_equal(stats_decide(&r, stats_theta(1.5), e, 4, &b), DECISION_OK);
+	assert_true(b);
+	for (int i = 0; i < 12; i++)
+		e[i].d = 0.0155; /* launches may still tell this */
+	assert_int_equal(stats_decide(&r, stats_theta(1.5), e, 4, &b), DECISION_MORE);
+	for (int i = 0; i < 12; i++)
+		e[i].d = 0.0195;
+	assert_int_equal(stats_decide(&r, stats_theta(1.5), e, 4, &b), DECISION_REGRESSION);
+	assert_false(b);
+}
+
 /* The mean alone does not make a regression: three quarters of the launches must lean that way. */
 static void most_launches_must_agree(void **state)
 {
@@ -504,6 +531,7 @@ int main(void)
 		cmocka_unit_test(missing_clock_in_one_call),
 		cmocka_unit_test(equal_values),
 		cmocka_unit_test(decisions),
+		cmocka_unit_test(launches_cannot_tell_the_clock),
 		cmocka_unit_test(most_launches_must_agree),
 		cmocka_unit_test(a_quick_look),
 	};

@@ -138,7 +138,7 @@ static void a_wandering_clock_is_nobodys(void **state)
 
 static void two_launches_have_to_agree(void **state)
 {
-	static const float as_before[2] = { 1665, 1668 }, lower[2] = { 1630, 1626 };
+	static const float as_before[2] = { 1665, 1668 }, lower[2] = { 1590, 1586 };
 	int list[CELLS], set;
 	(void)state;
 	begin();
@@ -176,6 +176,18 @@ static void energy_counts_where_it_is_known(void **state)
 	begin();
 }
 
+/* K and V evicted first from L2, as an H200 at its power limit ran it: clocks 8 and 7 % lower, and bursts of one side up to 5 % apart. */
+static void a_large_loss_is_seen_through_the_wandering(void **state)
+{
+	static const float base[2][2] = { { 1376, 1405 }, { 1366, 1415 } }, target[2][2] = { { 1300, 1270 }, { 1331, 1268 } };
+	(void)state;
+	begin();
+	for (int i = 0; i < 2; i++)
+		add(FORWARD_SPARSE, base[i], target[i], 0, 0);
+	assert_true(s.bench.bursts[0]);
+	begin();
+}
+
 /* Clocks that were read beside the calls wander and tell nothing, but bursts lose what pairs do not. */
 static void times_count_beside_the_pairs(void **state)
 {
@@ -204,6 +216,7 @@ int main(void)
 		cmocka_unit_test(sentinels_are_the_longest),
 		cmocka_unit_test(a_wandering_clock_is_nobodys),
 		cmocka_unit_test(two_launches_have_to_agree),
+		cmocka_unit_test(a_large_loss_is_seen_through_the_wandering),
 		cmocka_unit_test(energy_counts_where_it_is_known),
 		cmocka_unit_test(times_count_beside_the_pairs),
 	};

@@ -10,7 +10,7 @@
 
 void clock_prior_default(struct clock_prior *p)
 {
-	*p = (struct clock_prior){ .usual = 0.0015, .odd = 0.03, .odd_share = 0.01, .nu = 4, .k = 2.5 };
+	*p = (struct clock_prior){ .usual = 0.0015, .odd = 0.03, .odd_share = 0.01, .nu = 4, .k = 2 };
 }
 
 double clock_wander(double call_ms, int pairs)

@@ -15,7 +15,7 @@ struct clock_prior {
 	double odd;       /* the same of the few; 0.03 */
 	double odd_share; /* how many those are; 0.01 */
 	double nu;        /* weight in launches of what pairs say about the scatter of clocks; 4 */
-	double k;         /* standard errors of the clock's part in a decision; 2.5 */
+	double k;         /* standard errors of the clock's part in a decision; 2 */
 };
 
 void clock_prior_default(struct clock_prior *p);

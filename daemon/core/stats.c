@@ -16,7 +16,8 @@ enum { MEDIAN_MAX = 4096 };
 
 #define REST_SD                                                                                                                  \
 	0.001 /* of y - beta z, and as how many pairs this counts: seen on an H200 for calls above 1 ms, 0.0001 to 0.002 */
-#define REST_PRIOR 2
+#define REST_PRIOR  2
+#define CLOCK_USUAL 1.1 /* times what branches usually do: above it launches may still tell whose doing a clock is */
 
 double rule_k(int n_cells)
 {
@@ -295,7 +296,8 @@ void stats_combine(const struct rule *r, const struct launch_estimate *e, int n,
 	double half = hypot(stats_t95(counted) * wide, 1.96 * out->se_clock);
 
 	out->se = hypot(sampled, out->se_clock);
-	out->margin = hypot(r->k * sampled, r->clock.k * out->se_clock);
+	out->margin_sampled = r->k * sampled;
+	out->margin = hypot(out->margin_sampled, r->clock.k * out->se_clock);
 	out->ci_low = out->m - half;
 	out->ci_high = out->m + half;
 }
@@ -303,6 +305,12 @@ void stats_combine(const struct rule *r, const struct launch_estimate *e, int n,
 static int smaller(int a, int b)
 {
 	return a < b ? a : b;
+}
+
+/* All that launches can tell has been told: what is left is the doubt about any branch's clock. */
+static bool only_clock_is_open(const struct rule *r, double theta, const struct estimate *e)
+{
+	return e->se_clock > 0 && e->se_clock <= CLOCK_USUAL * r->clock.usual && fabs(e->m - theta) > e->margin_sampled;
 }
 
 enum decision stats_decide(const struct rule *r, double theta, const struct launch_estimate *e, int n, bool *borderline)
@@ -320,7 +328,7 @@ enum decision stats_decide(const struct rule *r, double theta, const struct laun
 		return DECISION_OK;
 	if (n >= smaller(r->launches_regression_min, r->launches_max) && all.m - all.margin > theta && 4 * slower >= 3 * n)
 		return DECISION_REGRESSION;
-	if (n < r->launches_max)
+	if (n < r->launches_max && !(n >= r->launches_regression_min && only_clock_is_open(r, theta, &all)))
 		return DECISION_MORE;
 	/* A quick look has too few launches to flip a coin on. */
 	if (all.se > r->se_max || r->launches_max < r->launches_regression_min)

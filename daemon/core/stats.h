@@ -96,8 +96,9 @@ struct estimate {
 	double ci_low,
 		ci_high; /* 95 % interval of m: a t interval of the code's part, joined with that of the clock's; log ratio */
 	double margin; /* what has to lie between m and a threshold before it is called: k se_code and clock.k se_clock together */
-	double m_apart;     /* m, were all that clocks differed by the branch's doing */
-	double clock_apart; /* how many standard errors that difference of clocks is; 0 without clocks */
+	double margin_sampled; /* the part of it that more launches make smaller */
+	double m_apart;        /* m, were all that clocks differed by the branch's doing */
+	double clock_apart;    /* how many standard errors that difference of clocks is; 0 without clocks */
 };
 
 /**
@@ -109,7 +110,8 @@ void stats_combine(const struct rule *r, const struct launch_estimate *e, int n,
 enum decision { DECISION_MORE, DECISION_OK, DECISION_REGRESSION, DECISION_UNDECIDED };
 
 /**
- * The sequential rule on the launches of one set. `borderline`: decided by sign at the last launch. A rule whose launches_max
+ * The sequential rule on the launches of one set. `borderline`: decided by sign, at the last launch, or before where only what branches
+ * usually do to the clock is left in doubt, which further launches do not tell. A rule whose launches_max
  * lies below launches_regression_min is a quick look: at its last launch it says what the interval shows, else undecided.
  */
 enum decision stats_decide(const struct rule *r, double theta, const struct launch_estimate *e, int n, bool *borderline);

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BURST_SCATTER 0.005  /* between launches of bursts, log ratio: clocks wander between them */
-enum { BURST_LAUNCHES = 2 }; /* each of half a second of calls, and a set confirms */
+#define BURST_SCATTER 0.014 /* between launches of bursts, log ratio, seen on an H200: clocks wander between them */
+enum { BURST_LAUNCHES_MIN = 2, BURST_LAUNCHES_MAX = 4 };
 
 #define CLOCKS_APART 2.5 /* standard errors; in one of forty cells of equal builds, and few of those could be a loss */
 
@@ -206,7 +206,8 @@ struct rule verdict_rule_of_bursts(const struct rule *general)
 
 	r.beta_min = 0;
 	r.tau0 = BURST_SCATTER;
-	r.launches_regression_min = BURST_LAUNCHES;
+	r.launches_regression_min = BURST_LAUNCHES_MIN;
+	r.launches_max = BURST_LAUNCHES_MAX;
 	r.learned = false;
 	return r;
 }

@@ -73,7 +73,8 @@ void verdict_judge(
 
 /**
  * The rule by which bursts are judged: the ratio as the wall clock has it, since another clock is what they are run for. Launches of
- * them scatter more than those of pairs, and are called for losses that are large: two a set are enough where those agree.
+ * them scatter by a percent and more, so they call losses that are large: two a set are enough where those agree, and after four what
+ * is not clear is left to the pairs.
  */
 struct rule verdict_rule_of_bursts(const struct rule *general);
 

@@ -9,8 +9,11 @@
 
 enum { AGREE = 2 }; /* launches of a sentinel that have to lean the same way */
 
-#define CLOCK_APART  0.01 /* of the clocks that both sides settle at */
-#define BEYOND       1.5  /* times what the two bursts of one side differ by: what wanders is the device */
+#define CLOCK_APART 0.01 /* of the clocks that both sides settle at */
+#define WANDER                                                                                                                   \
+	0.017 /* of the ratio of two sides' bursts where nothing differs, seen on an H200; and as how many sides this counts */
+#define WANDER_PRIOR 4
+#define BEYOND       2.5  /* times that, with what the two bursts of each side differ by: what wanders is the device */
 #define ENERGY_APART 0.03 /* of the energy of a call */
 
 /* Whether bursts say anything here: the device has a clock that follows its power, and this is no quick look. */
@@ -42,7 +45,7 @@ static int sign_beyond(double log_ratio, double limit)
 	return log_ratio > limit ? 1 : log_ratio < -limit ? -1 : 0;
 }
 
-/* Log ratio of the sides' bursts, b over a, and how far two bursts of one side lie apart. Shape: a[n], b[n], the first burst in the first half. */
+/* Log ratio of the sides' bursts, b over a, and its standard deviation. Shape: a[n], b[n], the first burst in the first half. */
 struct apart {
 	double ratio, wander;
 };
@@ -52,8 +55,9 @@ static struct apart apart(const float *a, const float *b, int n)
 	int half = n / 2;
 	double a1 = log(stats_median(a, half)), a2 = log(stats_median(a + half, half)), b1 = log(stats_median(b, half)),
 	       b2 = log(stats_median(b + half, half));
+	double seen = ((a2 - a1) * (a2 - a1) + (b2 - b1) * (b2 - b1)) / 2; /* for each side twice the variance of a burst */
 
-	return (struct apart){ (b1 + b2 - a1 - a2) / 2, fmax(fabs(a2 - a1), fabs(b2 - b1)) };
+	return (struct apart){ (b1 + b2 - a1 - a2) / 2, sqrt((WANDER_PRIOR * WANDER * WANDER + seen) / (WANDER_PRIOR + 2)) };
 }
 
 /* The side that draws more power in these bursts: 1 target, -1 base, 0 neither. What counts lies well further apart than two bursts of one side. */

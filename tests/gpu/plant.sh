@@ -2,7 +2,8 @@
 # Change the CUDA kernels of a checkout as a branch might, so that what the verdict says can be held against what is known:
 #   memset   O is set to zero before each forward kernel: more traffic, less power, so a higher clock
 #   tail     every tenth forward call sets O to zero 16 times: the typical call is as before
-#   evict    K and V are loaded as evicted first from L2: pairs see little, a GPU at its power limit settles at a lower clock
+#   evict    forward loads K and V as evicted first from L2: pairs see little of it in long calls, a GPU at its power limit settles at a
+#            lower clock
 # Usage: plant.sh CHECKOUT memset|tail|evict
 set -eu
 hopper=$1/kernels/attention/hopper
@@ -25,7 +26,7 @@ tail)
 	edit "$hopper/v2_provider.cu" "s|^\t\treturn v2_forward(wide, stream);|\t{\n\t\tstatic unsigned calls;\n\t\tcudaError_t zeroed = cudaSuccess;\n\t\tif (++calls % 10 == 0)\n\t\t\tfor (int i = 0; i < 16 \&\& zeroed == cudaSuccess; i++)\n\t\t\t\tzeroed = $zero;\n\t\treturn zeroed == cudaSuccess ? v2_forward(wide, stream) : zeroed;\n\t}|" 'calls % 10'
 	;;
 evict)
-	edit "$hopper/v2_walk.h" 's/head, SM90_EVICT_LAST);/head, SM90_EVICT_FIRST);/' 'head, SM90_EVICT_FIRST'
+	edit "$hopper/v2_forward.cu" 's|^#include "v2_walk.h"|#include "sm90.h"\n#undef SM90_EVICT_LAST\n#define SM90_EVICT_LAST SM90_EVICT_FIRST\n&|' 'define SM90_EVICT_LAST SM90_EVICT_FIRST'
 	;;
 *)
 	echo "plant.sh: memset, tail or evict, not $2" >&2
