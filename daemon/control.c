@@ -338,6 +338,7 @@ int control_retry(struct control *c, int64_t job, int64_t *new_job, struct fw_er
 	if (config_repo_find(c->config, row.repo_name) < 0)
 		return err_set(err, ERR_CONFLICT, "repository %s is not configured any more", row.repo_name);
 	snprintf(row.origin, sizeof row.origin, "retry");
+	row.plan = 0;
 	row.priority = PRIORITY_ASKED;
 	if (insert_job(c, &row, err) != 0)
 		return -1;

@@ -119,9 +119,9 @@ static int add_other_suites(
 	if (!strcmp(job->kind, "bisect")) /* one search, one suite */
 		return 0;
 	for (int i = 1; i < a->n_suites; i++) {
-		/* of a commit that was measured long ago */
-		bool again = !strcmp(job->kind, "calibrate") || !strcmp(job->kind, "peer");
-		int there = again ? 0 : store_job_exists(q->ledger.db, job->repo, job->target_sha, a->suite[i], err);
+		/* a question of its own, perhaps about a commit that was measured long ago */
+		bool own = !strcmp(job->kind, "calibrate") || !strcmp(job->kind, "peer") || !strcmp(job->base_how, "given");
+		int there = own ? 0 : store_job_covers(q->ledger.db, job, a->suite[i], err);
 		if (there < 0)
 			return -1;
 		struct store_job more = *job;

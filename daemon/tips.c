@@ -254,7 +254,7 @@ static int wants_job(struct apply *a, const struct tip *t)
 		return t->watched || a->first_sight;
 	if (!t->watched)
 		return 0;
-	exists = store_job_exists(a->db, a->repo, t->sha, "", a->err);
+	exists = store_job_planned(a->db, a->repo, t->sha, a->err);
 	return exists < 0 ? -1 : !exists;
 }
 

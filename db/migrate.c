@@ -33,6 +33,7 @@ EMBEDDED(0017_state_at);
 EMBEDDED(0018_decided);
 EMBEDDED(0019_names);
 EMBEDDED(0020_clock);
+EMBEDDED(0021_plan);
 
 static const struct migration embedded[] = {
 	ROW(1, 0001_init),
@@ -55,6 +56,7 @@ static const struct migration embedded[] = {
 	ROW(18, 0018_decided),
 	ROW(19, 0019_names),
 	ROW(20, 0020_clock),
+	ROW(21, 0021_plan),
 };
 
 static int apply(struct db *db, const struct migration *m, struct fw_err *err)

@@ -12,7 +12,7 @@
 	"j.id, j.repo, j.device, j.comparison, r.name, j.branch, j.target_sha, j.base_sha, j.base_how, j.kind, j.suite, "        \
 	"j.device_kind, j.cells_glob, j.origin, j.state, j.state_why, j.nonce, j.quick, j.priority, j.attempt, j.queued_at, "    \
 	"j.started_at, j.ended_at, j.device_uuid, j.threshold_pct, j.change_point, j.base_provider, "                            \
-	"j.target_provider, j.peers, j.base_name, j.target_name FROM job j JOIN repo r ON r.id = j.repo "
+	"j.target_provider, j.peers, j.base_name, j.target_name, j.plan FROM job j JOIN repo r ON r.id = j.repo "
 
 #define RESOLVED "j.base_sha <> '' AND j.base_how <> '' AND j.suite <> '' "
 
@@ -50,6 +50,7 @@ static void read_job(struct stmt *s, struct store_job *out)
 	row_copy(s, 28, out->peers, sizeof(out->peers));
 	row_copy(s, 29, out->base_name, sizeof(out->base_name));
 	row_copy(s, 30, out->target_name, sizeof(out->target_name));
+	out->plan = row_int(s, 31);
 }
 
 /** 1 and the row, 0, -1. Only the first row is looked at. */
@@ -71,17 +72,26 @@ static int change_one(struct db *db, struct stmt *s, int64_t id, const char *wha
 	return db_changes(db) == 1 ? 0 : err_set(err, ERR_CONFLICT, "job %lld %s", (long long)id, what);
 }
 
+static int begin_plan(struct db *db, int64_t id, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "UPDATE job SET plan = :id WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	return stmt_run(s, err);
+}
+
 int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"INSERT INTO job (repo, branch, target_sha, base_sha, base_how, kind, suite, device_kind, cells_glob, quick, "
 		"origin, "
 		"priority, device_uuid, threshold_pct, change_point, base_provider, target_provider, base_name, "
-		"target_name, queued_at) VALUES (:repo, "
+		"target_name, plan, queued_at) VALUES (:repo, "
 		":branch, :target, :base, "
 		":base_how, :kind, :suite, :device_kind, :cells_glob, "
 		":quick, :origin, :priority, :device_uuid, :threshold, :change_point, :base_provider, :target_provider, "
-		":base_name, :target_name, :now)",
+		":base_name, :target_name, :plan, :now)",
 		err);
 	if (!s)
 		return -1;
@@ -104,8 +114,9 @@ int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct 
 	stmt_text(s, ":base_name", j->base_name);
 	stmt_text(s, ":target_name", j->target_name);
 	stmt_int_or_null(s, ":change_point", j->change_point);
+	stmt_int(s, ":plan", j->suite[0] ? j->plan : 0);
 	stmt_int(s, ":now", now_ms);
-	if (stmt_insert(s, &j->id, err))
+	if (stmt_insert(s, &j->id, err) || (!j->suite[0] && begin_plan(db, j->id, err)))
 		return -1;
 	return store_job_get(db, j->id, j, err);
 }
@@ -161,20 +172,36 @@ int store_job_waiting(struct db *db, int64_t *n, struct fw_err *err)
 	return s && stmt_first_int(s, n, err) == 1 ? 0 : -1;
 }
 
-int store_job_exists(struct db *db, int64_t repo, const char *target_sha, const char *suite, struct fw_err *err)
+int store_job_planned(struct db *db, int64_t repo, const char *target_sha, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT 1 FROM job WHERE repo = :repo AND target_sha = :target AND quick = 0 AND cells_glob = '' AND kind <> "
-		"'peer' "
-		"AND "
-		"(:suite = '' OR suite = :suite OR suite = '') AND "
-		"state IN ('queued', 'sent', 'building', 'checking', 'measuring', 'done') LIMIT 1",
+		"SELECT 1 FROM job WHERE repo = :repo AND target_sha = :target AND branch <> '' AND plan > 0 "
+		"AND " STORE_JOB_COUNTS "AND state IN ('queued', 'sent', 'building', 'checking', 'measuring', 'done') LIMIT 1",
 		err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":repo", repo);
 	stmt_text(s, ":target", target_sha);
-	stmt_text(s, ":suite", suite ? suite : "");
+	return stmt_any(s, err);
+}
+
+int store_job_covers(struct db *db, const struct store_job *like, const char *suite, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT 1 FROM job WHERE repo = :repo AND target_sha = :target AND branch = :branch AND device_kind = :device "
+		"AND "
+		"suite IN (:suite, '') AND " STORE_JOB_COUNTS "AND (state IN ('queued', 'sent', 'building', 'checking', "
+		"'measuring') OR (state = 'done' AND :origin = 'push')) AND id <> :id LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", like->repo);
+	stmt_text(s, ":target", like->target_sha);
+	stmt_text(s, ":branch", like->branch);
+	stmt_text(s, ":device", like->device_kind);
+	stmt_text(s, ":suite", suite);
+	stmt_text(s, ":origin", like->origin);
+	stmt_int(s, ":id", like->id);
 	return stmt_any(s, err);
 }
 

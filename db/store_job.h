@@ -6,6 +6,9 @@
 
 enum { STORE_JOB_CELLS_SIZE = 4096, STORE_JOB_NAME_SIZE = 256 };
 
+/** SQL that says whether a job counts for its commit's verdict: a whole comparison against the base that the rules give. */
+#define STORE_JOB_COUNTS "kind IN ('change', 'selfcheck') AND base_how <> 'given' AND quick = 0 AND cells_glob = '' "
+
 struct store_job {
 	int64_t id, repo, device, comparison; /* 0: none */
 	char repo_name[128];
@@ -19,6 +22,7 @@ struct store_job {
 	char device_uuid[64];                        /* wanted device; "" any */
 	double threshold_pct;                        /* in place of the suite's; not above 0: the suite's */
 	int64_t change_point;                        /* that asked for it; 0 none */
+	int64_t plan; /* first job of those that were asked for together; 0: this suite alone was */
 	char state[16], state_why[512];
 	char nonce[33];
 	bool quick;
@@ -26,7 +30,7 @@ struct store_job {
 	int64_t queued_at, started_at, ended_at;
 };
 
-/** Insert a queued job (id, queued_at, state are set by the call). */
+/** Insert a queued job (id, queued_at, state are set by the call). One without a suite begins a plan: its own id is set as `plan`. */
 int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct fw_err *err);
 int store_job_get(struct db *db, int64_t id, struct store_job *out, struct fw_err *err);
 /**
@@ -39,11 +43,13 @@ int store_job_drop(struct db *db, int64_t repo, const char *branch, const char *
 	struct fw_err *err);
 /** Number of queued jobs. */
 int store_job_waiting(struct db *db, int64_t *n, struct fw_err *err);
+/** Whether all suites of a commit of a branch were asked for, and a job of that plan is open or done. 1 yes, 0 no, -1. */
+int store_job_planned(struct db *db, int64_t repo, const char *target_sha, struct fw_err *err);
 /**
- * Whether a whole job (not quick, no cells left out, not beside a peer) for this target and suite is open or done. `suite` "": any.
- * 1 yes, 0 no, -1.
+ * Whether another job measures the target of `like` for its branch with `suite`, as a part of its commit's verdict: one that is open, or
+ * for a push one that is done. 1 yes, 0 no, -1.
  */
-int store_job_exists(struct db *db, int64_t repo, const char *target_sha, const char *suite, struct fw_err *err);
+int store_job_covers(struct db *db, const struct store_job *like, const char *suite, struct fw_err *err);
 /**
  * The next queued job to run, its base and suite resolved: higher priority first, then the repository and branch that were served longest ago, then age.
  * Jobs that ask for another kind of device, or for another device, are passed over, and those of repositories in `held`, a JSON array of ids.

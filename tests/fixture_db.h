@@ -117,11 +117,12 @@ static inline const char *fixture_sha(unsigned n)
 /** Queue a resolved job. Inside a transaction. */
 static inline int64_t fixture_job(struct fixture *f, const char *branch, unsigned base, unsigned target, int64_t now_ms)
 {
-	struct store_job j = { .repo = f->repo, .kind = "change", .suite = "ffa", .base_how = "merge-base", .origin = "push" };
+	struct store_job j = { .repo = f->repo, .kind = "change", .base_how = "merge-base", .origin = "push" };
 	snprintf(j.branch, sizeof(j.branch), "%s", branch);
 	snprintf(j.base_sha, sizeof(j.base_sha), "%s", fixture_sha(base));
 	snprintf(j.target_sha, sizeof(j.target_sha), "%s", fixture_sha(target));
 	ok(store_job_insert(f->db, &j, now_ms, &err));
+	ok(store_job_resolve(f->db, j.id, j.base_sha, j.base_how, j.kind, "ffa", &err));
 	return j.id;
 }
 

@@ -206,20 +206,55 @@ static void gone_branches_drop_their_queue(void **state)
 	assert_int_equal(waiting, 2);
 }
 
-static void existing_jobs_are_found(void **state)
+static int planned(struct fixture *f)
+{
+	return store_job_planned(f->db, f->repo, fixture_sha(5), &err);
+}
+
+static void plans_are_found(void **state)
 {
 	struct fixture *f = *state;
-	assert_int_equal(store_job_exists(f->db, f->repo, fixture_sha(5), "ffa", &err), 0);
+	assert_int_equal(planned(f), 0);
 	int64_t id = fixture_job(f, "main", 0, 5, 1);
-	assert_int_equal(store_job_exists(f->db, f->repo, fixture_sha(5), "ffa", &err), 1);
-	assert_int_equal(store_job_exists(f->db, f->repo, fixture_sha(5), "", &err), 1);
-	assert_int_equal(store_job_exists(f->db, f->repo, fixture_sha(5), "mma", &err), 0);
+	assert_int_equal(job_of(f, id).plan, id);
+	assert_int_equal(planned(f), 1);
 	ok(store_job_state(f->db, id, "cancelled", "by a test", 2, &err));
-	assert_int_equal(store_job_exists(f->db, f->repo, fixture_sha(5), "ffa", &err), 0);
+	assert_int_equal(planned(f), 0);
 	struct store_job look = job_of(f, id);
 	look.quick = true;
+	look.suite[0] = 0;
 	ok(store_job_insert(f->db, &look, 3, &err));
-	assert_int_equal(store_job_exists(f->db, f->repo, fixture_sha(5), "ffa", &err), 0);
+	assert_int_equal(planned(f), 0);
+	/* one suite that a person asked for is no plan, nor is a job that nobody's branch waits for */
+	struct store_job alone = job_of(f, id);
+	alone.plan = 0;
+	ok(store_job_insert(f->db, &alone, 4, &err));
+	assert_int_equal(alone.plan, 0);
+	assert_int_equal(planned(f), 0);
+	struct store_job by_commit = job_of(f, id);
+	by_commit.suite[0] = by_commit.branch[0] = 0;
+	ok(store_job_insert(f->db, &by_commit, 5, &err));
+	assert_int_equal(planned(f), 0);
+}
+
+static void suites_that_are_covered(void **state)
+{
+	struct fixture *f = *state;
+	int64_t id = fixture_job(f, "main", 0, 5, 1), done = fixture_job(f, "main", 0, 6, 1);
+	struct store_job push = job_of(f, fixture_job(f, "main", 0, 5, 2)), topic = push, asked = push;
+	snprintf(topic.branch, sizeof(topic.branch), "topic");
+	assert_int_equal(store_job_covers(f->db, &push, "ffa", &err), 1);
+	assert_int_equal(store_job_covers(f->db, &push, "mma", &err), 0);
+	assert_int_equal(store_job_covers(f->db, &topic, "ffa", &err), 0);
+	ok(store_job_state(f->db, id, "cancelled", "by a test", 2, &err));
+	assert_int_equal(store_job_covers(f->db, &push, "ffa", &err), 0);
+	/* what is done is not measured again for a push, but for a person who asks */
+	ok(store_job_state(f->db, done, "done", "", 3, &err));
+	snprintf(push.target_sha, sizeof(push.target_sha), "%s", fixture_sha(6));
+	assert_int_equal(store_job_covers(f->db, &push, "ffa", &err), 1);
+	snprintf(asked.target_sha, sizeof(asked.target_sha), "%s", fixture_sha(6));
+	snprintf(asked.origin, sizeof(asked.origin), "api");
+	assert_int_equal(store_job_covers(f->db, &asked, "ffa", &err), 0);
 }
 
 static void sending_counts_attempts(void **state)
@@ -301,7 +336,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(newer_tip_supersedes_queued_ones, setup, teardown),
 		cmocka_unit_test_setup_teardown(commits_asked_for_do_not_supersede, setup, teardown),
 		cmocka_unit_test_setup_teardown(gone_branches_drop_their_queue, setup, teardown),
-		cmocka_unit_test_setup_teardown(existing_jobs_are_found, setup, teardown),
+		cmocka_unit_test_setup_teardown(plans_are_found, setup, teardown),
+		cmocka_unit_test_setup_teardown(suites_that_are_covered, setup, teardown),
 		cmocka_unit_test_setup_teardown(sending_counts_attempts, setup, teardown),
 		cmocka_unit_test_setup_teardown(ended_jobs_stay_ended, setup, teardown),
 		cmocka_unit_test_setup_teardown(restart_queues_again_and_gives_up_the_third_time, setup, teardown),
