@@ -7,7 +7,7 @@
 #include "core/stats.h"
 #include "db/store_page.h"
 
-enum { GRID_MAX = 100 };
+enum { GRID_MAX = 100, GRID_SUITES = 8 /* of one branch, in turns */, KEYS_WINDOW = 64 };
 
 int view_around(struct db *db, int64_t comparison, struct view_around *out, struct fw_err *err)
 {
@@ -86,24 +86,29 @@ static double tflops(double flops, double ms)
 	return ms > 0 && flops > 0 ? flops / ms * 1e-9 : NAN;
 }
 
-int view_grid(struct db *db, const char *repo, const char *branch, int n, view_grid_fn *each, void *arg, struct fw_err *err)
+int view_grid(struct db *db, const char *repo, const char *branch, const char *suite, int n, view_grid_fn *each, void *arg,
+	struct fw_err *err)
 {
 	int64_t repo_row;
 	if (view_repo_id(db, repo, &repo_row, err))
 		return -1;
 	struct stmt *s = db_stmt(db,
-		"WITH newest(id, suite) AS MATERIALIZED (SELECT id, suite FROM comparison WHERE repo = :repo AND branch = "
-		":branch ORDER BY id DESC LIMIT :n) "
+		"WITH newest(id) AS MATERIALIZED (SELECT w.id FROM (SELECT id, suite FROM comparison WHERE repo = :repo AND "
+		"branch = "
+		":branch ORDER BY id DESC LIMIT :window) w JOIN suite t ON t.id = w.suite AND t.name = :suite ORDER BY w.id DESC "
+		"LIMIT :n) "
 		"SELECT c.id, c.finished_at, c.target_sha, coalesce(m.subject, ''), c.kind, x.n, x.key, x.group_, x.mask, "
 		"x.direction, x.verdict, x.seqlen, x.block, x.sparsity_ratio, x.flops, x.target_median_ms, x.change_pct "
 		"FROM newest w CROSS JOIN comparison c ON c.id = w.id "
 		"LEFT JOIN commit_ m ON m.repo = c.repo AND m.sha = c.target_sha CROSS JOIN cell x ON x.comparison = c.id "
-		"WHERE w.suite = (SELECT suite FROM newest ORDER BY id DESC LIMIT 1) ORDER BY c.id DESC, x.n",
+		"ORDER BY c.id DESC, x.n",
 		err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":repo", repo_row);
 	stmt_text(s, ":branch", branch);
+	stmt_text(s, ":suite", suite);
+	stmt_int(s, ":window", GRID_SUITES * store_page_size(n, GRID_MAX));
 	stmt_int(s, ":n", store_page_size(n, GRID_MAX));
 	int r;
 	while ((r = stmt_step(s, err)) == 1)
@@ -230,18 +235,18 @@ int view_cell_keys(struct db *db, const char *repo, const char *branch, view_wor
 	int64_t repo_row;
 	if (view_repo_id(db, repo, &repo_row, err))
 		return -1;
-	struct stmt *s = store_page_given(branch)
-				 ? db_stmt(db,
-					   "SELECT key FROM cell WHERE comparison = (SELECT max(id) FROM comparison WHERE repo = "
-					   ":repo AND branch = :branch) ORDER BY n",
-					   err)
-				 : db_stmt(db,
-					   "SELECT key FROM cell WHERE comparison = (SELECT max(id) FROM comparison WHERE repo = "
-					   ":repo) ORDER BY n",
-					   err);
+#define KEYS(scope)                                                                                                              \
+	"WITH newest(id) AS MATERIALIZED (SELECT max(w.id) FROM (SELECT id, suite, job, kind FROM comparison WHERE " scope       \
+	" ORDER BY id DESC LIMIT :window) w JOIN suite t ON t.id = w.suite JOIN job j ON j.id = w.job WHERE w.kind IN "          \
+	"('change', "                                                                                                            \
+	"'selfcheck', 'import') GROUP BY t.name, j.quick OR j.cells_glob <> '') SELECT key FROM newest w CROSS JOIN cell x ON "  \
+	"x.comparison = w.id GROUP BY key ORDER BY min(w.id), min(x.n)"
+	struct stmt *s = store_page_given(branch) ? db_stmt(db, KEYS("repo = :repo AND branch = :branch"), err)
+						  : db_stmt(db, KEYS("repo = :repo"), err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":repo", repo_row);
+	stmt_int(s, ":window", KEYS_WINDOW);
 	if (store_page_given(branch))
 		stmt_text(s, ":branch", branch);
 	int r;

@@ -40,8 +40,9 @@ struct view_grid {
 	double sparsity_ratio, tflops, target_median_ms, change_pct;
 };
 typedef void view_grid_fn(void *arg, const struct view_grid *row);
-/** Cells of the last `n` comparisons of a branch, newest comparison first, each in the order of its suite. n <= 100. */
-int view_grid(struct db *db, const char *repo, const char *branch, int n, view_grid_fn *each, void *arg, struct fw_err *err);
+/** Cells of the last `n` comparisons of a branch with a suite, newest comparison first, each in the order of its suite. n <= 100. */
+int view_grid(struct db *db, const char *repo, const char *branch, const char *suite, int n, view_grid_fn *each, void *arg,
+	struct fw_err *err);
 
 struct view_launch {
 	int launch, set, pairs;
@@ -62,7 +63,7 @@ int view_usual_s(struct db *db, const char *suite, const char *device_kind, doub
 int view_last_guard(struct db *db, int64_t device, struct buf *guard_json, struct fw_err *err);
 
 typedef void view_word_fn(void *arg, const char *word);
-/** Keys of the cells of a branch's newest comparison; branch NULL or "": of the repository's. */
+/** Keys of the cells of a branch's newest comparison with each suite; branch NULL or "": of the repository's. */
 int view_cell_keys(struct db *db, const char *repo, const char *branch, view_word_fn *each, void *arg, struct fw_err *err);
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/verdict.h"
 #include "db/store_page.h"
 #include "db/store_repo.h"
 
@@ -43,41 +44,6 @@ int view_repo_id(struct db *db, const char *name, int64_t *id, struct fw_err *er
 {
 	int r = store_repo_find(db, name, id, err);
 	return r == 0 ? err_set(err, ERR_NOT_FOUND, "there is no repository %s", name) : r < 0 ? -1 : 0;
-}
-
-int view_branches(struct db *db, int64_t repo, view_branch_fn *each, void *arg, struct fw_err *err)
-{
-	struct stmt *s = db_stmt(db,
-		"SELECT r.name, b.name, b.display, b.commit_sha, coalesce(m.subject, ''), b.watched, b.gone, b.seen_at, j.id, "
-		"j.state, coalesce(j.progress, ''), "
-		"c.id, c.verdict, c.target_sha, c.worst_pct, c.finished_at FROM branch_tip b JOIN repo r ON r.id = b.repo "
-		"LEFT JOIN commit_ m ON m.repo = b.repo AND m.sha = b.commit_sha "
-		"LEFT JOIN job j ON j.id = (SELECT max(id) FROM job x WHERE x.repo = b.repo AND x.branch = b.name) "
-		"LEFT JOIN comparison c ON c.id = (SELECT max(id) FROM comparison x WHERE x.repo = b.repo AND x.branch = b.name) "
-		"WHERE b.repo = :repo AND b.gone = 0 ORDER BY b.name",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	int r;
-	while ((r = stmt_step(s, err)) == 1)
-		each(arg, &(struct view_branch){ .repo = row_text(s, 0),
-				  .name = row_text(s, 1),
-				  .display = row_text(s, 2),
-				  .commit = row_text(s, 3),
-				  .subject = row_text(s, 4),
-				  .watched = row_int(s, 5) != 0,
-				  .gone = row_int(s, 6) != 0,
-				  .seen_at = row_int(s, 7),
-				  .job = row_int(s, 8),
-				  .job_state = row_text(s, 9),
-				  .job_progress = row_text(s, 10),
-				  .comparison = row_int(s, 11),
-				  .verdict = row_text(s, 12),
-				  .compared = row_text(s, 13),
-				  .worst_pct = row_double(s, 14),
-				  .finished_at = row_int(s, 15) });
-	return r;
 }
 
 int view_commits(struct db *db, const char *prefix, int limit, view_commit_fn *each, void *arg, struct fw_err *err)
@@ -235,24 +201,36 @@ int view_body(struct db *db, int64_t id, struct buf *body, char *etag, struct fw
 	return store_page_one(r, "comparison", id, err);
 }
 
-int view_compare(struct db *db, const char *repo, const char *base, const char *target, int64_t *id, struct fw_err *err)
+int view_compare(
+	struct db *db, const char *repo, const char *base, const char *target, const char *suite, int64_t *id, struct fw_err *err)
 {
 	int64_t repo_row;
 	if (view_repo_id(db, repo, &repo_row, err))
 		return -1;
 	struct stmt *s = db_stmt(db,
-		"SELECT id FROM comparison WHERE repo = :repo AND target_sha = :target AND base_sha = :base AND kind <> 'peer' "
-		"ORDER BY id DESC LIMIT 1",
+		"SELECT max(c.id), c.verdict FROM comparison c JOIN suite t ON t.id = c.suite WHERE c.repo = :repo AND "
+		"c.target_sha = "
+		":target AND c.base_sha = :base AND c.kind <> 'peer' AND :suite IN ('', t.name) GROUP BY t.name ORDER BY 1",
 		err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":repo", repo_row);
 	stmt_text(s, ":base", base);
 	stmt_text(s, ":target", target);
-	int r = stmt_first_int(s, id, err);
-	return r == 0  ? err_set(err, ERR_NOT_FOUND, "%.12s and %.12s were not compared in %s", base, target, repo)
-	       : r < 0 ? -1
-		       : 0;
+	stmt_text(s, ":suite", store_page_given(suite) ? suite : "");
+	enum verdict worst = VERDICT_NONE;
+	int r;
+	*id = 0;
+	while ((r = stmt_step(s, err)) == 1) {
+		enum verdict v = verdict_from_name(row_text(s, 1));
+		if (!*id || v < worst) {
+			*id = row_int(s, 0);
+			worst = v;
+		}
+	}
+	if (r < 0 || *id)
+		return r;
+	return err_set(err, ERR_NOT_FOUND, "%.12s and %.12s were not compared in %s", base, target, repo);
 }
 
 /** Useful FLOPs in a time. Units: TFLOP/s; NAN when either is unknown. */

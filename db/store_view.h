@@ -12,7 +12,7 @@
 #include "db/db.h"
 #include "db/store_live.h"
 
-/* ---- repositories, branches, commits --------------------------------------------------------------------------------- */
+/* ---- repositories, commits --------------------------------------------------------------------------------- */
 
 struct view_repo {
 	int64_t id;
@@ -26,21 +26,6 @@ typedef void view_repo_fn(void *arg, const struct view_repo *row);
 int view_repos(struct db *db, view_repo_fn *each, void *arg, struct fw_err *err);
 /** Id of a repository by name. ERR_NOT_FOUND. */
 int view_repo_id(struct db *db, const char *name, int64_t *id, struct fw_err *err);
-
-struct view_branch {
-	const char *repo, *name, *display, *commit, *subject; /* name percent-encoded, display UTF-8 */
-	bool watched, gone;
-	int64_t seen_at;
-	int64_t job;                          /* latest of the branch, 0 none */
-	const char *job_state, *job_progress; /* progress: JSON, "" none yet */
-	int64_t comparison;                   /* latest of the branch, 0 none */
-	const char *verdict, *compared;       /* its verdict and target commit */
-	double worst_pct;
-	int64_t finished_at;
-};
-typedef void view_branch_fn(void *arg, const struct view_branch *row);
-/** Branches of a repository that are not gone, by name. */
-int view_branches(struct db *db, int64_t repo, view_branch_fn *each, void *arg, struct fw_err *err);
 
 struct view_commit {
 	int64_t repo_id;
@@ -79,8 +64,12 @@ int view_comparisons(struct db *db, const struct view_filter *f, view_comparison
 int view_comparison(struct db *db, int64_t id, view_comparison_fn *each, void *arg, struct fw_err *err);
 /** The stored body and its ETag. Shape: etag[65]. ERR_NOT_FOUND. */
 int view_body(struct db *db, int64_t id, struct buf *body, char *etag, struct fw_err *err);
-/** Latest comparison of two commits (whole shas), not against a peer. ERR_NOT_FOUND. */
-int view_compare(struct db *db, const char *repo, const char *base, const char *target, int64_t *id, struct fw_err *err);
+/**
+ * Latest comparison of two commits (whole shas) with a suite, not against a peer. `suite` NULL or "": of those with each suite the one that
+ * says the worst. ERR_NOT_FOUND.
+ */
+int view_compare(struct db *db, const char *repo, const char *base, const char *target, const char *suite, int64_t *id,
+	struct fw_err *err);
 
 struct view_cell {
 	int64_t id;

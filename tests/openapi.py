@@ -232,7 +232,7 @@ class Replay:
 
     def value_of(self, facts, parameter, schema):
         known = {"repo": facts["repo"], "branch": facts["branch"], "base": facts["base"], "target": facts["target"],
-                 "cell": facts["cell"], "device": facts["device"], "limit": 1, "sha": facts["target"][:12]}
+                 "cell": facts["cell"], "device": facts["device"], "limit": 1, "sha": facts["target"][:12], "suite": "tiny"}
         if parameter["name"] in known:
             return [known[parameter["name"]]]
         if "enum" in schema:
@@ -355,6 +355,8 @@ class Replay:
         self.once(v1 + "imports", figures, facts)
         self.expect("post", v1 + "imports", body=figures)
         self.expect("post", v1 + "imports", status=404, body={**figures, "repo": "nobody"})
+        self.expect("post", v1 + "imports", status=201, body={**figures, "commit": facts["target"][:8] + 32 * "0"})
+        self.expect("get", v1 + "commits/{sha}/verdict", status=409, sha=facts["target"][:8])
         self.expect("post", v1 + "comparisons/{id}/judge", body={}, id=facts["regression"])
         self.expect("post", v1 + "deliveries/{id}/redeliver", body={}, id=1)
         change = lambda which, verb, status, **body: self.expect("post", f"{v1}alerts/{{id}}/{verb}", status=status, body=body, id=facts[which])

@@ -5,10 +5,13 @@
 
 #include "base/clock.h"
 #include "db/store_alert.h"
+#include "db/store_branch.h"
+#include "db/store_commit.h"
 #include "db/store_live.h"
 #include "db/store_outbox.h"
 #include "db/store_throttle.h"
 #include "db/store_history.h"
+#include "db/store_show.h"
 
 static const char *const keys[] = { "attention/dense/causal/s8192/forward", "attention/dense/causal/s8192/backward" };
 
@@ -143,10 +146,10 @@ static void filters_combine(void **state)
 	assert_int_equal(count_with(f, (struct view_filter){ .repo = "", .branch = "", .verdict = "" }), 50);
 	refused(ERR_INVALID, view_comparisons(f->db, &(struct view_filter){ .branch = "main" }, see_comparison, &s, &err));
 	int64_t id;
-	ok(view_compare(f->db, "kernels", fixture_sha(6), fixture_sha(7), &id, &err));
+	ok(view_compare(f->db, "kernels", fixture_sha(6), fixture_sha(7), NULL, &id, &err));
 	assert_int_equal(id, 7);
-	refused(ERR_NOT_FOUND, view_compare(f->db, "kernels", fixture_sha(5), fixture_sha(7), &id, &err));
-	refused(ERR_NOT_FOUND, view_compare(f->db, "nobody", fixture_sha(6), fixture_sha(7), &id, &err));
+	refused(ERR_NOT_FOUND, view_compare(f->db, "kernels", fixture_sha(5), fixture_sha(7), NULL, &id, &err));
+	refused(ERR_NOT_FOUND, view_compare(f->db, "nobody", fixture_sha(6), fixture_sha(7), NULL, &id, &err));
 }
 
 static void see_commit(void *arg, const struct view_commit *row)
@@ -215,7 +218,7 @@ static void branches_show_their_latest(void **state)
 	ok(db_commit(f->db, &err));
 	ok(view_branches(f->db, f->repo, see_branch, &s, &err));
 	assert_int_equal(s.n, 2);
-	assert_string_equal(s.text, "new a subject job 0  comparison 0 ");
+	assert_string_equal(s.text, "new a subject job 0  comparison 12 unchanged"); /* as the commit was measured on main */
 	ok(db_begin(f->db, &err));
 	ok(store_tip_gone(f->db, f->repo, "new", &err));
 	ok(db_commit(f->db, &err));
@@ -304,7 +307,7 @@ static void take_all_statements(struct fixture *f)
 	ok(view_branches(f->db, f->repo, see_branch, &s, &err));
 	ok(view_commits(f->db, "00000", 10, see_commit, &s, &err));
 	ok(view_comparison(f->db, 3, see_comparison, &s, &err));
-	ok(view_compare(f->db, "kernels", fixture_sha(2), fixture_sha(3), &id, &err));
+	ok(view_compare(f->db, "kernels", fixture_sha(2), fixture_sha(3), NULL, &id, &err));
 	ok(view_history(f->db, &(struct view_scope){ "kernels", "main", keys[0], "sim-0" }, 10, see_point, &h, &err));
 	ok(view_history(f->db, &(struct view_scope){ "kernels", NULL, keys[0], NULL }, 10, see_point, &h, &err));
 	ok(db_begin(f->db, &err));
@@ -317,7 +320,7 @@ static void take_all_statements(struct fixture *f)
 	ok(store_alert_accepted(f->db, f->repo, "main", fixture_sha(9), "tiny", keys[0], &accepted, &err));
 	id = fixture_job(f, "main", 0, 500, 1);
 	ok(store_job_supersede(f->db, id, 1, &n, &err));
-	assert_int_equal(store_job_exists(f->db, f->repo, fixture_sha(3), "ffa", &err), 1);
+	assert_int_equal(store_job_planned(f->db, f->repo, fixture_sha(3), &err), 1);
 	assert_int_equal(store_job_next(f->db, "cpu", "", "[]", &job, &err), 1);
 	assert_int_equal(store_job_next_unresolved(f->db, 0, &job, &err), 0);
 	ok(store_job_drop(f->db, f->repo, "main", "gone", "x", 1, &n, &err));
@@ -368,6 +371,44 @@ static void see_nothing_count(void *arg, const char *what, const char *label, in
 static void see_nothing_throttle(void *arg, const char *device_uuid, const char *reason, double seconds)
 {
 	(void)arg, (void)device_uuid, (void)reason, (void)seconds;
+}
+
+static void see_nothing_word(void *arg, const char *word)
+{
+	(void)arg, (void)word;
+}
+static void see_nothing_grid(void *arg, const struct view_grid *row)
+{
+	(void)arg, (void)row;
+}
+
+/** Of where a commit stands. */
+static void take_commit_statements(struct fixture *f)
+{
+	struct commit_verdict v;
+	struct store_commit_found found;
+	struct store_job job;
+	char sha[65];
+	struct seen s = { 0 };
+	ok(db_begin(f->db, &err));
+	ok(store_tip_put(f->db, f->repo, "main", "main", fixture_sha(4711), true, 5, &err));
+	ok(db_commit(f->db, &err));
+	ok(view_branches(f->db, f->repo, see_branch, &s, &err));
+	ok(view_branch_suites(f->db, "kernels", "main", see_nothing_word, NULL, &err));
+	ok(view_branch_suites(f->db, "kernels", "nobody", see_nothing_word, NULL, &err));
+	ok(view_grid(f->db, "kernels", "main", "ffa", 30, see_nothing_grid, NULL, &err));
+	ok(view_cell_keys(f->db, "kernels", "main", see_nothing_word, NULL, &err));
+	ok(view_cell_keys(f->db, "kernels", NULL, see_nothing_word, NULL, &err));
+	ok(store_commit_before(f->db, f->repo, "main", fixture_sha(30), sha, &v, &err));
+	assert_string_equal(sha, fixture_sha(29));
+	commit_verdict_fini(&v);
+	ok(store_commit_plan(f->db, 3, &v, &err));
+	assert_int_equal(v.n, 1);
+	commit_verdict_fini(&v);
+	ok(store_commit_find(f->db, NULL, fixture_sha(3), &found, &err));
+	assert_int_equal(found.n, 1);
+	ok(store_job_get(f->db, 3, &job, &err));
+	assert_int_equal(store_job_covers(f->db, &job, "other", &err), 0);
 }
 
 static void take_live_statements(struct fixture *f)
@@ -425,6 +466,7 @@ static void no_query_reads_a_large_table_whole(void **state)
 	fill(f, 30);
 	take_all_statements(f);
 	take_live_statements(f);
+	take_commit_statements(f);
 	scans = 0;
 	ok(db_explain(f->db, look_at_step, NULL, &err));
 	assert_int_equal(scans, 0);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "core/stats.h"
+#include "db/store_commit.h"
 #include "db/store_view.h"
 #include "web/answer.h"
 #include "web/api.h"
@@ -12,6 +13,7 @@
 #include "web/media.h"
 #include "web/scope.h"
 #include "web/site.h"
+#include "web/suites.h"
 
 /* ---- lists ------------------------------------------------------------------------------------------------------------ */
 
@@ -112,7 +114,7 @@ void api_compare(void *arg, struct http_request *r, struct http_response *respon
 	int64_t id;
 	if (!repo || !base || !target)
 		answer_problem(r, response, 400, "repo, base and target are needed, both commits in full");
-	else if (view_compare(site->db, repo, base, target, &id, &err) != 0)
+	else if (view_compare(site->db, repo, base, target, http_query(r, "suite"), &id, &err) != 0)
 		answer_error(r, response, &err);
 	else
 		send_body(site, r, response, id);
@@ -224,6 +226,7 @@ enum { COMMITS_MAX = 20 };
 struct commit_reading {
 	struct jsonw *j;
 	int n;
+	int64_t repo_id;
 	char sha[66], repo[128];
 };
 
@@ -234,6 +237,7 @@ static void commit_row(void *arg, const struct view_commit *row)
 	reading->n++;
 	snprintf(reading->sha, sizeof reading->sha, "%s", row->sha);
 	snprintf(reading->repo, sizeof reading->repo, "%s", row->repo);
+	reading->repo_id = row->repo_id;
 	jsonw_object(j);
 	jsonw_kv_string(j, "repo", row->repo);
 	jsonw_kv_string(j, "sha", row->sha);
@@ -245,7 +249,16 @@ static void commit_row(void *arg, const struct view_commit *row)
 	jsonw_object_end(j);
 }
 
-/* {"commits":[every one that begins so],"comparisons":[of the only one]} */
+static int write_verdict(struct site *site, struct jsonw *j, const struct commit_reading *reading, struct fw_err *err)
+{
+	struct commit_verdict v;
+	int result = store_commit_verdict(site->db, reading->repo_id, reading->sha, NULL, &v, err);
+	suites_verdict_json(j, reading->repo, reading->sha, "", &v);
+	commit_verdict_fini(&v);
+	return result;
+}
+
+/* {"commits":[every one that begins so],"verdict":{of the only one},"comparisons":[of it]} */
 void api_commit(void *arg, struct http_request *r, struct http_response *response)
 {
 	struct site *site = arg;
@@ -260,6 +273,11 @@ void api_commit(void *arg, struct http_request *r, struct http_response *respons
 	jsonw_array_end(&j);
 	if (result == 0 && reading.n == 0)
 		result = err_set(&err, ERR_NOT_FOUND, "no commit of a watched repository begins with these digits");
+	jsonw_key(&j, "verdict");
+	if (result == 0 && reading.n == 1)
+		result = write_verdict(site, &j, &reading, &err);
+	else
+		jsonw_null(&j);
 	jsonw_key(&j, "comparisons");
 	jsonw_array(&j);
 	if (result == 0 && reading.n == 1) {

@@ -1,10 +1,12 @@
 /* Repositories and their branches, each with where it stands. */
 #include <string.h>
 
+#include "db/store_branch.h"
 #include "db/store_view.h"
 #include "web/answer.h"
 #include "web/api.h"
 #include "web/site.h"
+#include "web/suites.h"
 
 static void repo_row(void *arg, const struct view_repo *row)
 {
@@ -44,10 +46,13 @@ static void branch_row(void *arg, const struct view_branch *row)
 	answer_text(j, "subject", row->subject);
 	jsonw_kv_bool(j, "watched", row->watched);
 	answer_text(j, "verdict", row->verdict);
+	answer_text(j, "suite", row->suite);
 	answer_id(j, "comparison", row->comparison);
 	answer_text(j, "compared", row->compared);
 	jsonw_kv_figure(j, "worst_pct", row->worst_pct);
 	answer_time(j, "finished_at", row->finished_at);
+	suites_json(j, row->stands);
+	suites_unfinished_json(j, row->tip);
 	jsonw_key(j, "job");
 	if (row->job) {
 		jsonw_object(j);

@@ -7,6 +7,7 @@
 #include "core/flag.h"
 #include "core/peers.h"
 #include "core/stats.h"
+#include "db/store_branch.h"
 #include "db/store_view.h"
 #include "web/answer.h"
 #include "web/api.h"
@@ -177,7 +178,7 @@ struct badge {
 	const char *branch;
 	char verdict[24];
 	double worst_pct;
-	bool found;
+	bool found, is_open;
 };
 
 static void newest(void *arg, const struct view_branch *row)
@@ -188,6 +189,7 @@ static void newest(void *arg, const struct view_branch *row)
 	badge->found = true;
 	snprintf(badge->verdict, sizeof badge->verdict, "%s", row->verdict);
 	badge->worst_pct = row->worst_pct;
+	badge->is_open = row->tip->n_open > 0;
 }
 
 static void draw_badge(struct buf *out, const struct badge *badge)
@@ -203,7 +205,10 @@ static void draw_badge(struct buf *out, const struct badge *badge)
 	if (strcmp(badge->verdict, "regression") == 0 && isfinite(badge->worst_pct))
 		snprintf(text, sizeof text, "%s %.1f %%", badge->verdict, badge->worst_pct);
 	else
-		snprintf(text, sizeof text, "%s", badge->verdict[0] ? badge->verdict : "not yet measured");
+		snprintf(text, sizeof text, "%s",
+			badge->verdict[0] ? badge->verdict
+			: badge->is_open  ? "being measured"
+					  : "not yet measured");
 	const int left = 74, right = 30 + 7 * (int)strlen(text), width = left + right;
 	emit_rawf(out,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"20\" role=\"img\" aria-label=\"flopwatch: %s\">"

@@ -129,7 +129,9 @@ static void comparison_entry(void *arg, const struct view_comparison *row)
 	emit_text(out, row->verdict);
 	emit_raw(out, ": ");
 	place(out, row->repo, row->branch);
-	emit_rawf(out, " %.12s</title><summary>", row->target);
+	emit_rawf(out, " %.12s, suite ", row->target);
+	emit_text(out, row->suite);
+	emit_raw(out, "</title><summary>");
 	emit_text(out, row->subject);
 	emit_rawf(out, ": %d of %d cells lost against %.12s", row->regressions, row->cells, row->base);
 	if (isfinite(row->best_pct))

@@ -4,12 +4,14 @@
 #include <string.h>
 
 #include "core/peers.h"
+#include "db/store_commit.h"
 #include "db/store_view.h"
 #include "web/answer.h"
 #include "web/emit.h"
 #include "web/layout.h"
 #include "web/page.h"
 #include "web/site.h"
+#include "web/suites.h"
 
 struct found {
 	int n;
@@ -49,6 +51,13 @@ static void comparison_row(void *arg, const struct view_comparison *row)
 	emit_raw(out, "</td><td class=n>");
 	layout_change(out, isfinite(row->best_pct) ? row->best_pct : row->worst_pct);
 	emit_raw(out, "</td><td>");
+	emit_text(out, row->suite);
+	if (strcmp(row->kind, "change") != 0) {
+		emit_raw(out, " <small>");
+		emit_text(out, row->kind);
+		emit_raw(out, "</small>");
+	}
+	emit_raw(out, "</td><td>");
 	layout_commit(out, row->base);
 	emit_raw(out, " <small>");
 	emit_text(out, row->base_how);
@@ -64,6 +73,8 @@ static void job_row(void *arg, const struct view_job *row)
 	struct buf *out = arg;
 	emit_rawf(out, "<tr><th scope=row><a href=\"/jobs/%lld\">%lld</a></th><td>", (long long)row->id, (long long)row->id);
 	layout_verdict(out, row->state);
+	emit_raw(out, "</td><td>");
+	emit_text(out, row->suite);
 	emit_raw(out, "</td><td>");
 	emit_text(out, row->origin);
 	emit_raw(out, "</td><td class=wrap>");
@@ -87,10 +98,27 @@ static void alert_banner(void *arg, const struct view_alert *row)
 	emit_raw(out, "</p>\n");
 }
 
+/* The worst over its suites, and each of them. */
+static int draw_verdict(struct site *site, struct buf *out, const struct found *f, struct fw_err *err)
+{
+	struct commit_verdict v;
+	int result = store_commit_verdict(site->db, f->repo_id, f->sha, NULL, &v, err);
+	if (result == 0 && v.n) {
+		emit_raw(out, "<h2>Verdict</h2><p class=lead>");
+		suites_verdict(out, &v);
+		suites_unfinished(out, &v);
+		emit_raw(out, "</p>\n");
+		suites_table(out, &v);
+	}
+	commit_verdict_fini(&v);
+	return result;
+}
+
 static int draw(struct site *site, struct buf *out, const struct found *f, struct fw_err *err)
 {
-	static const char *const comparisons[] = { "No.", "Verdict", ">Worst / best", "Base", "~Branch", "~Finished (UTC)" };
-	static const char *const jobs[] = { "Job", "State", "Origin", "Why", ">Took", "~Queued (UTC)" };
+	static const char *const comparisons[] = { "No.", "Verdict", ">Worst / best", "Suite", "Base", "~Branch",
+		"~Finished (UTC)" };
+	static const char *const jobs[] = { "Job", "State", "Suite", "Origin", "Why", ">Took", "~Queued (UTC)" };
 	emit_raw(out, "<p class=lead>");
 	emit_text(out, f->subject);
 	emit_raw(out, "</p><dl class=facts><dt>Commit</dt><dd><code>");
@@ -113,14 +141,16 @@ static int draw(struct site *site, struct buf *out, const struct found *f, struc
 	layout_live(out, "commit", "Something moved for this commit");
 	if (view_alert_of(site->db, f->repo, f->sha, alert_banner, out, err))
 		return -1;
+	if (draw_verdict(site, out, f, err))
+		return -1;
 	struct view_filter filter = { .repo = f->repo, .target = f->sha, .limit = 50 };
 	emit_raw(out, "<h2>Comparisons</h2>");
-	layout_table(out, 6, comparisons);
+	layout_table(out, 7, comparisons);
 	if (view_comparisons(site->db, &filter, comparison_row, out, err))
 		return -1;
 	layout_table_end(out);
 	emit_raw(out, "<h2>Jobs</h2>");
-	layout_table(out, 6, jobs);
+	layout_table(out, 7, jobs);
 	if (view_jobs_of(site->db, f->repo_id, f->sha, 20, job_row, out, err))
 		return -1;
 	layout_table_end(out);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/store_branch.h"
 #include "db/store_show.h"
 #include "web/answer.h"
 #include "web/emit.h"
@@ -130,6 +131,39 @@ static void draw(struct buf *out, const struct heat *h, const char *repo, const 
 	layout_table_end(out);
 }
 
+static void remember_suite(void *arg, const char *suite)
+{
+	buf_append(arg, suite, strlen(suite) + 1);
+}
+
+/* A map a suite, since each was measured at its own times. */
+static int draw_all(struct site *site, struct buf *out, const struct scope *scope, int *drawn, struct fw_err *err)
+{
+	struct buf suites; /* names, each with its NUL */
+	struct heat *h = calloc(1, sizeof *h);
+	if (!h)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	buf_init(&suites, 1 << 12);
+	int result = view_branch_suites(site->db, scope->repo, scope->branch, remember_suite, &suites, err);
+	for (size_t at = 0; result == 0 && at < suites.len; at += strlen(suites.data + at) + 1) {
+		const char *suite = suites.data + at;
+		memset(h, 0, sizeof *h);
+		result = view_grid(site->db, scope->repo, scope->branch, suite, COLUMNS_MAX, take, h, err);
+		if (result != 0 || h->n_cells == 0)
+			continue;
+		if (strlen(suite) + 1 < suites.len) {
+			emit_raw(out, "<h2>");
+			emit_text(out, suite);
+			emit_raw(out, "</h2>");
+		}
+		draw(out, h, scope->repo, scope->branch);
+		(*drawn)++;
+	}
+	buf_fini(&suites);
+	free(h);
+	return result;
+}
+
 void page_heat(void *arg, struct http_request *r, struct http_response *response)
 {
 	struct site *site = arg;
@@ -141,22 +175,16 @@ void page_heat(void *arg, struct http_request *r, struct http_response *response
 	layout_begin(response, "Heat map", "heat");
 	layout_follow(out, "job.done");
 	emit_raw(out, "<form class=filter action=/heat>");
-	struct heat *h = calloc(1, sizeof *h);
-	int result = h ? 0 : err_set(&err, ERR_INTERNAL, "out of memory");
-	if (result == 0)
-		result = picker_repo(out, site->db, scope.repo, false, &err);
+	int drawn = 0, result = picker_repo(out, site->db, scope.repo, false, &err);
 	if (result == 0)
 		result = picker_branch(out, site->db, scope.repo, "branch", "Branch", scope.branch, NULL, &err);
 	emit_raw(out, "<button>Show</button></form>\n");
-	if (result == 0 && scope.repo[0])
-		result = view_grid(site->db, scope.repo, scope.branch, COLUMNS_MAX, take, h, &err);
 	layout_live(out, "heat", "A comparison finished");
-	if (result == 0 && h->n_cells)
-		draw(out, h, scope.repo, scope.branch);
-	else if (result == 0)
+	if (result == 0 && scope.repo[0])
+		result = draw_all(site, out, &scope, &drawn, &err);
+	if (result == 0 && !drawn)
 		layout_empty(out, "", "No comparison of this branch yet.", "Choose another branch, or push this one.");
 	emit_raw(out, "</div>");
-	free(h);
 	if (result != 0)
 		answer_error(r, response, &err);
 	else

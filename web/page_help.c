@@ -106,8 +106,8 @@ void page_help(void *arg, struct http_request *r, struct http_response *response
 		"neither side does it, such as the backward of a kernel that has a forward alone. What the target does no more "
 		"is failed");
 	emit_raw(out,
-		"</dl><p>A comparison has the first of these that any of its cells has; one that has nothing but the last three "
-		"has "
+		"</dl><p>A comparison has the first of these that any of its cells has, a commit the first that any of its "
+		"suites has; one that has nothing but the last three has "
 		"compared nothing. <b>Borderline</b>: decided by its sign "
 		"at the last "
 		"launch. <b>More slow calls</b>: the typical call did not move, but slow ones became more frequent.</p>"
@@ -157,7 +157,8 @@ void page_api(void *arg, struct http_request *r, struct http_response *response)
 	layout_table(out, 3, columns);
 	route(out, "GET", "/api/v1/repos", "what is watched");
 	route(out, "GET", "/api/v1/branches?repo=", "branches with verdict and job");
-	route(out, "GET", "/api/v1/commits/{sha}", "a commit by seven digits or more, and its comparisons");
+	route(out, "GET", "/api/v1/commits/{sha}", "a commit by four digits or more, its verdict and its comparisons");
+	route(out, "GET", "/api/v1/commits/{sha}/verdict", "what it deserves: the worst over its suites, each of them named");
 	route(out, "GET", "/api/v1/comparisons?repo=&amp;branch=&amp;verdict=", "comparisons, newest first");
 	route(out, "GET", "/api/v1/comparisons/{id}",
 		"one, with every cell; <code>.csv</code> as a table, <code>.md</code> for a review");

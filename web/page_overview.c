@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/store_branch.h"
 #include "db/store_show.h"
 #include "web/answer.h"
 #include "web/emit.h"
@@ -12,6 +13,7 @@
 #include "web/mark.h"
 #include "web/page.h"
 #include "web/site.h"
+#include "web/suites.h"
 
 enum { REPOS_MAX = 64, GRID_CELLS = 128, GRID_POINTS = 30 };
 
@@ -98,15 +100,11 @@ static void branch_line(void *arg, const struct view_branch *row)
 	emit_raw(out, "\">");
 	emit_text(out, row->display);
 	emit_raw(out, "</a></th><td>");
-	if (row->comparison) {
-		emit_rawf(out, "<a href=\"/comparisons/%lld\">", (long long)row->comparison);
-		layout_verdict(out, row->verdict);
-		emit_raw(out, "</a>");
-		if (strcmp(row->compared, row->commit) != 0)
-			emit_raw(out, " <small>of an earlier push</small>");
-	} else {
-		emit_raw(out, "<span class=dim>\u2013 not judged yet</span>");
-	}
+	suites_verdict(out, row->stands);
+	if (row->compared[0] && strcmp(row->compared, row->commit) != 0)
+		emit_raw(out, " <small>of an earlier push</small>");
+	suites_which(out, row->stands, row->compared);
+	suites_unfinished(out, row->tip);
 	emit_raw(out, "</td><td class=n>");
 	layout_change(out, row->worst_pct);
 	emit_raw(out, "</td><td class=w><span class=commit>");
@@ -223,29 +221,52 @@ static void draw_tile(struct buf *out, const struct tile *t, const char *repo, c
 	emit_raw(out, "</td></tr>\n");
 }
 
-static int draw_grid(struct site *site, struct buf *out, const char *repo, const char *branch, struct fw_err *err)
+struct suites {
+	char name[8][64];
+	int n;
+};
+
+static void remember_suite(void *arg, const char *suite)
+{
+	struct suites *all = arg;
+	if (all->n < (int)(sizeof all->name / sizeof all->name[0]))
+		snprintf(all->name[all->n++], sizeof all->name[0], "%s", suite);
+}
+
+static void draw_cells(struct buf *out, const struct grid *g, const char *repo, const char *branch, const char *suite)
 {
 	static const char *const columns[] = { "Cell", "Last pushes", ">TFLOP/s", "~>ms", "~>Against base", "~Verdict" };
+	emit_raw(out, "<h3>Cells of ");
+	layout_branch(out, branch);
+	emit_raw(out, " in suite ");
+	emit_text(out, suite);
+	emit_rawf(out, ", last %d pushes <a class=aside href=\"/heat?repo=", g->columns);
+	emit_argument(out, repo);
+	emit_raw(out, "&amp;branch=");
+	emit_argument(out, branch);
+	emit_raw(out, "\">as a heat map</a></h3>");
+	for (int begin = 0; begin < g->n;) { /* a table for each group */
+		int end = begin;
+		layout_table(out, 6, columns);
+		for (; end < g->n && strcmp(g->tile[end].group, g->tile[begin].group) == 0; end++)
+			draw_tile(out, &g->tile[end], repo, branch, g->columns);
+		layout_table_end(out);
+		begin = end;
+	}
+}
+
+static int draw_grid(struct site *site, struct buf *out, const char *repo, const char *branch, struct fw_err *err)
+{
+	struct suites suites = { .n = 0 };
 	struct grid *g = calloc(1, sizeof *g);
 	if (!g)
 		return err_set(err, ERR_INTERNAL, "out of memory");
-	int result = view_grid(site->db, repo, branch, GRID_POINTS, take_tile, g, err);
-	if (result == 0 && g->n) {
-		emit_raw(out, "<h3>Cells of ");
-		layout_branch(out, branch);
-		emit_rawf(out, ", last %d pushes <a class=aside href=\"/heat?repo=", g->columns);
-		emit_argument(out, repo);
-		emit_raw(out, "&amp;branch=");
-		emit_argument(out, branch);
-		emit_raw(out, "\">as a heat map</a></h3>");
-		for (int begin = 0; begin < g->n;) { /* a table for each group */
-			int end = begin;
-			layout_table(out, 6, columns);
-			for (; end < g->n && strcmp(g->tile[end].group, g->tile[begin].group) == 0; end++)
-				draw_tile(out, &g->tile[end], repo, branch, g->columns);
-			layout_table_end(out);
-			begin = end;
-		}
+	int result = view_branch_suites(site->db, repo, branch, remember_suite, &suites, err);
+	for (int i = 0; i < suites.n && result == 0; i++) {
+		memset(g, 0, sizeof *g);
+		result = view_grid(site->db, repo, branch, suites.name[i], GRID_POINTS, take_tile, g, err);
+		if (result == 0 && g->n)
+			draw_cells(out, g, repo, branch, suites.name[i]);
 	}
 	free(g);
 	return result;

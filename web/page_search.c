@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "db/store_branch.h"
 #include "db/store_show.h"
 #include "web/answer.h"
 #include "web/emit.h"
@@ -50,20 +51,20 @@ static bool holds(const char *text, const char *words)
 	return false;
 }
 
-static void branch_hit(void *arg, const struct view_branch *row)
+static void branch_hit(void *arg, const char *name, const char *display, const char *subject)
 {
 	struct search *s = arg;
-	if (!holds(row->display, s->words) && !holds(row->subject, s->words))
+	if (!holds(display, s->words) && !holds(subject, s->words))
 		return;
 	s->found++;
 	emit_raw(s->out, "<li>branch <a href=\"/comparisons?repo=");
-	emit_argument(s->out, row->repo);
+	emit_argument(s->out, s->in);
 	emit_raw(s->out, "&amp;branch=");
-	emit_argument(s->out, row->name);
+	emit_argument(s->out, name);
 	emit_raw(s->out, "\">");
-	emit_text(s->out, row->display);
+	emit_text(s->out, display);
 	emit_raw(s->out, "</a> ");
-	emit_text(s->out, row->subject);
+	emit_text(s->out, subject);
 	emit_raw(s->out, "</li>");
 }
 
@@ -116,7 +117,7 @@ void page_search(void *arg, struct http_request *r, struct http_response *respon
 	int result = view_repos(site->db, take_repo, &s, &err);
 	for (int i = 0; result == 0 && words[0] && i < s.n_repos; i++) {
 		s.in = s.repo[i].name;
-		result = view_branches(site->db, s.repo[i].id, branch_hit, &s, &err);
+		result = view_branch_names(site->db, s.repo[i].id, branch_hit, &s, &err);
 		if (result == 0)
 			result = view_cell_keys(site->db, s.repo[i].name, NULL, cell_hit, &s, &err);
 	}

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "db/store_branch.h"
 #include "db/store_view.h"
 #include "web/branch.h"
 #include "web/emit.h"
@@ -30,13 +31,15 @@ int picker_repo(struct buf *out, struct db *db, const char *chosen, bool any, st
 	return result;
 }
 
-static void branch_option(void *arg, const struct view_branch *row)
+static void branch_option(void *arg, const char *name, const char *display, const char *subject)
 {
+	(void)display;
+	(void)subject;
 	struct choosing *c = arg;
 	struct buf text;
 	buf_init(&text, 16 * BRANCH_KEY_MAX);
-	branch_text(&text, row->name);
-	layout_option(c->out, row->name, text.data, c->chosen);
+	branch_text(&text, name);
+	layout_option(c->out, name, text.data, c->chosen);
 	buf_fini(&text);
 }
 
@@ -52,7 +55,7 @@ int picker_branch(struct buf *out, struct db *db, const char *repo, const char *
 	emit_rawf(out, "<label>%s <select name=%s data-go>", label, name);
 	if (none)
 		layout_option(out, "", none, chosen);
-	int result = view_branches(db, id, branch_option, &c, err);
+	int result = view_branch_names(db, id, branch_option, &c, err);
 	emit_raw(out, "</select></label>");
 	return result;
 }
