@@ -76,6 +76,21 @@ static void slack_place(struct buf *out, const json_t *m)
 		buf_puts(out, " \""), slack_text(out, text_of(m, "subject")), buf_putc(out, '"');
 }
 
+/* Where a comparison is one of several of its commit: what they come to, and which are still to come. */
+static void slack_commit(struct buf *out, const json_t *m)
+{
+	const json_t *unfinished = json_object_get(m, "unfinished"), *name;
+	const char *verdict = text_of(m, "commit_verdict");
+	size_t i;
+	if (*verdict && strcmp(verdict, text_of(m, "verdict")) != 0)
+		buf_printf(out, ", the commit: %s", verdict);
+	json_array_foreach(unfinished, i, name)
+	{
+		buf_puts(out, i ? ", " : ", waits for ");
+		slack_text(out, json_string_value(name));
+	}
+}
+
 /* One sentence for people: what, where, how much, and the link. */
 static void slack_body(const json_t *m, struct buf *out)
 {
@@ -85,7 +100,7 @@ static void slack_body(const json_t *m, struct buf *out)
 	struct jsonw j;
 	buf_init(&text, BODY_MAX);
 	if (strcmp(event, "job.done") == 0)
-		buf_printf(&text, "*%s*", text_of(m, "verdict"));
+		buf_printf(&text, "*%s* of suite %s in", text_of(m, "verdict"), text_of(m, "suite"));
 	else
 		buf_printf(&text, "*%s* %s", text_of(m, "kind"), strncmp(event, "alert.", 6) == 0 ? event + 6 : event);
 	/* what ends by itself is not said to end by anybody */
@@ -96,6 +111,7 @@ static void slack_body(const json_t *m, struct buf *out)
 		buf_puts(&text, ": "), slack_text(&text, text_of(m, "title"));
 	if (json_is_number(worst))
 		buf_printf(&text, ", worst %+.2f %%", json_number_value(worst));
+	slack_commit(&text, m);
 	if (*text_of(m, "reason"))
 		buf_puts(&text, " ("), slack_text(&text, text_of(m, "reason")), buf_putc(&text, ')');
 	if (*text_of(m, "url"))

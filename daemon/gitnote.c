@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/jsonw.h"
+#include "db/store_commit.h"
 #include "db/store_outbox.h"
 #include "status.h"
 
@@ -66,10 +67,30 @@ static int write_cells(struct db *db, int64_t comparison, struct buf *text, stru
 	return r;
 }
 
+/** What several suites come to: "verdict: regression, 1 of 3 suites still open". */
+static int write_sum(struct db *db, const struct store_comparison *c, struct buf *text, struct fw_err *err)
+{
+	struct commit_verdict v;
+	int rc = store_commit_verdict(db, c->repo, c->target_sha, NULL, &v, err);
+	if (rc == 0 && v.n > 1) {
+		buf_printf(text, "verdict: %s", v.verdict == VERDICT_NONE ? "not known yet" : verdict_name(v.verdict));
+		if (v.n_open)
+			buf_printf(text, ", %d of %d suites still open", v.n_open, v.n);
+		for (int i = 0; i < v.n; i++)
+			if (commit_verdict_is_unmeasured(&v.suite[i]))
+				buf_printf(text, ", %s not measured", v.suite[i].job.suite);
+		buf_putc(text, '\n');
+	}
+	commit_verdict_fini(&v);
+	return rc;
+}
+
 static int write_text(
 	struct db *db, const struct config *config, const struct store_comparison *c, struct buf *text, struct fw_err *err)
 {
 	struct judged judged[SUITES_MAX];
+	if (write_sum(db, c, text, err) != 0)
+		return -1;
 	int n = read_judged(db, c, judged, err);
 	for (int i = 0; i < n; i++) {
 		const struct judged *j = &judged[i];

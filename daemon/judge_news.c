@@ -9,9 +9,11 @@
 #include "bisect.h"
 #include "bisect_report.h"
 #include "db/store_base.h"
+#include "db/store_commit.h"
 #include "gitread.h"
 #include "judge_costs.h"
 #include "status.h"
+#include "web/suites.h"
 
 enum { NEWS_MAX = 1 << 20 };
 
@@ -114,6 +116,17 @@ int judge_news_cell(struct judge_news *n, struct db *db, const struct result *r,
 
 /* ---- messages -------------------------------------------------------------------------------------------------------- */
 
+/** What the commit deserves with this comparison, since its other suites may say another word. */
+static int write_commit(struct db *db, const struct store_job *job, struct jsonw *j, struct fw_err *err)
+{
+	struct commit_verdict v;
+	int rc = store_commit_verdict(db, job->repo, job->target_sha, job->branch, &v, err);
+	jsonw_kv_string(j, "commit_verdict", v.verdict == VERDICT_NONE ? NULL : verdict_name(v.verdict));
+	suites_unfinished_json(j, &v);
+	commit_verdict_fini(&v);
+	return rc;
+}
+
 static int tell_job(struct db *db, const struct config *config, const struct store_job *job, const struct store_comparison *c,
 	const struct judge_news *n, int64_t now_ms, struct fw_err *err)
 {
@@ -132,6 +145,11 @@ static int tell_job(struct db *db, const struct config *config, const struct sto
 	jsonw_kv_string(&j, "repo", job->repo_name);
 	jsonw_kv_string(&j, "branch", c->branch);
 	jsonw_kv_string(&j, "target", c->target_sha);
+	jsonw_kv_string(&j, "suite", job->suite);
+	if (status_is_told(job) && write_commit(db, job, &j, err) != 0) {
+		buf_fini(&text);
+		return -1;
+	}
 	if (config && config->public_url[0]) {
 		char url[640];
 		snprintf(url, sizeof url, "%s/comparisons/%lld", config->public_url, (long long)c->id);

@@ -136,7 +136,7 @@ static int add_other_suites(
 static int tell_forge(struct queue *q, const struct store_job *job, const char *suite, int64_t now, struct fw_err *err)
 {
 	int at = config_repo_find(q->config, job->repo_name);
-	if (at >= 0 && status_superseded(q->ledger.db, &q->config->repo[at], job->id, now, err) != 0)
+	if (at >= 0 && status_ended(q->ledger.db, q->config, &q->config->repo[at], now, err) != 0)
 		return -1;
 	return status_job(q->ledger.db, q->config, job, suite, "queued", "", now, err);
 }

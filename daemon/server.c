@@ -28,6 +28,7 @@
 #include "notify_systemd.h"
 #include "queue.h"
 #include "silence.h"
+#include "status.h"
 #include "watch.h"
 
 enum { DRAIN_MS = 4000, WATCH_AGAIN_MS = 30000, LOCK_TRIES = 10 };
@@ -239,9 +240,11 @@ static int lock_state(struct server *s, struct fw_err *err)
 static int recover(struct server *s, struct fw_err *err)
 {
 	int requeued = 0, failed = 0;
+	int64_t now = clock_utc_ms();
 	if (db_begin(s->db, err) != 0)
 		return -1;
-	if (store_job_recover(s->db, clock_utc_ms(), &requeued, &failed, err) != 0) {
+	if (store_job_recover(s->db, now, &requeued, &failed, err) != 0 ||
+		(failed && status_ended(s->db, s->config, NULL, now, err) != 0)) {
 		db_rollback(s->db);
 		return -1;
 	}

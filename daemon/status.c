@@ -2,18 +2,13 @@
 #include "status.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/jsonw.h"
-#include "db/store_outbox.h"
+#include "status_sum.h"
+#include "status_word.h"
 
-enum { PAYLOAD_MAX = 64 << 10, SUPERSEDED_MAX = 64 };
-
-/* One word: about which commit, in which context, and where people read on. */
-struct say {
-	const char *sha, *suite, *state, *description;
-	const char *page; /* "/jobs/7" */
-};
+enum { ENDED_MAX = 256 };
 
 bool status_is_told(const struct store_job *job)
 {
@@ -27,26 +22,13 @@ static const struct config_repo *repo_of(const struct config *config, const char
 	return at >= 0 && config->repo[at].status.kind[0] ? &config->repo[at] : NULL;
 }
 
-static int owe(struct db *db, const char *repo, const struct say *say, int64_t now_ms, struct fw_err *err)
+/* The word on one suite, where it has a name by now, and what all of them say together. */
+static int owe(struct db *db, const struct config_repo *repo, int64_t repo_id, const struct status_word *word, int64_t now_ms,
+	struct fw_err *err)
 {
-	char context[80], subject[160];
-	struct buf text;
-	struct jsonw j;
-	snprintf(context, sizeof context, "flopwatch%s%.64s", say->suite[0] ? "/" : "", say->suite);
-	snprintf(subject, sizeof subject, "%.64s %s", say->sha, context);
-	buf_init(&text, PAYLOAD_MAX);
-	jsonw_init(&j, &text);
-	jsonw_object(&j);
-	jsonw_kv_string(&j, "sha", say->sha);
-	jsonw_kv_string(&j, "state", say->state);
-	jsonw_kv_string(&j, "context", context);
-	jsonw_kv_string(&j, "description", say->description);
-	jsonw_kv_string(&j, "page", say->page);
-	jsonw_object_end(&j);
-	int rc = text.failed ? err_set(err, ERR_FULL, "the status of commit %.12s does not fit", say->sha)
-			     : store_outbox_replace(db, "status", repo, subject, text.data, now_ms, err);
-	buf_fini(&text);
-	return rc;
+	if (word->suite[0] && status_word_owe(db, repo->name, word, now_ms, err) != 0)
+		return -1;
+	return status_sum_owe(db, repo_id, repo->name, word->sha, now_ms, err);
 }
 
 int status_job(struct db *db, const struct config *config, const struct store_job *job, const char *suite, const char *state,
@@ -72,71 +54,77 @@ int status_job(struct db *db, const struct config *config, const struct store_jo
 	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
 		if (strcmp(words[i].job, state) != 0)
 			continue;
-		bool unseen = !suite[0] && strcmp(state, "failed") != 0; /* nothing was said of it yet: leave it so */
 		bool says_why = why[0] && strcmp(words[i].state, "running") != 0;
 		snprintf(text, sizeof text, "%s%s%s", words[i].text, says_why ? ": " : "", says_why ? why : "");
 		snprintf(page, sizeof page, "/jobs/%lld", (long long)job->id);
-		return unseen ? 0
-			      : owe(db, repo->name, &(struct say){ job->target_sha, suite, words[i].state, text, page }, now_ms,
-					err);
+		struct status_word word = { job->target_sha, suite, words[i].state, text, page };
+		return owe(db, repo, job->repo, &word, now_ms, err);
 	}
 	return 0;
 }
 
-int status_superseded(struct db *db, const struct config_repo *repo, int64_t newer, int64_t now_ms, struct fw_err *err)
+/* A job that ended beside the one that the transaction is about. */
+struct ended {
+	int64_t id, repo;
+	char repo_name[128], sha[65], suite[64], state[16], why[512];
+};
+
+/** Up to ENDED_MAX. Returns how many, -1. */
+static int read_ended(struct stmt *s, struct ended *out, struct fw_err *err)
 {
-	struct {
-		int64_t id;
-		char sha[65], suite[64];
-	} old[SUPERSEDED_MAX];
 	int n = 0, r;
-	if (!repo->status.kind[0])
-		return 0;
-	struct stmt *s = db_stmt(db,
-		"SELECT o.id, o.target_sha, o.suite FROM job o JOIN job n ON n.id = :newer WHERE o.repo = n.repo AND o.branch = "
-		"n.branch AND o.state = 'superseded' AND o.state_why = 'superseded by job ' || :newer AND o.suite <> '' AND "
-		"o.kind IN ('change', 'selfcheck') AND NOT o.quick AND o.cells_glob = '' ORDER BY o.id DESC",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":newer", newer);
-	while ((r = stmt_step(s, err)) == 1 && n < SUPERSEDED_MAX) {
-		old[n].id = row_int(s, 0);
-		row_copy(s, 1, old[n].sha, sizeof old[n].sha);
-		row_copy(s, 2, old[n].suite, sizeof old[n].suite);
-		n++;
+	while ((r = stmt_step(s, err)) == 1 && n < ENDED_MAX) {
+		struct ended *e = &out[n++];
+		e->id = row_int(s, 0);
+		e->repo = row_int(s, 1);
+		row_copy(s, 2, e->repo_name, sizeof e->repo_name);
+		row_copy(s, 3, e->sha, sizeof e->sha);
+		row_copy(s, 4, e->suite, sizeof e->suite);
+		row_copy(s, 5, e->state, sizeof e->state);
+		row_copy(s, 6, e->why, sizeof e->why);
 	}
 	if (r == 1)
 		stmt_reset(s);
-	for (int i = 0; i < n && r >= 0; i++) {
-		char page[40];
-		snprintf(page, sizeof page, "/jobs/%lld", (long long)old[i].id);
-		struct say say = { old[i].sha, old[i].suite, "cancelled", "not measured: a newer push took its place", page };
-		r = owe(db, repo->name, &say, now_ms, err);
+	return r < 0 ? -1 : n;
+}
+
+int status_ended(struct db *db, const struct config *config, const struct config_repo *only, int64_t now_ms, struct fw_err *err)
+{
+	if (only && !only->status.kind[0])
+		return 0;
+	struct ended *ended = calloc(ENDED_MAX, sizeof *ended);
+	struct stmt *s = db_stmt(db,
+		"SELECT o.id, o.repo, r.name, o.target_sha, o.suite, o.state, o.state_why FROM job o JOIN repo r ON r.id = "
+		"o.repo "
+		"WHERE o.ended_at = :now AND +o.state IN ('superseded', 'failed') AND :repo IN ('', r.name) AND o.branch <> '' "
+		"AND "
+		"o.id IN (SELECT id FROM job WHERE ended_at = :now AND " STORE_JOB_COUNTS ") ORDER BY o.id DESC",
+		err);
+	int n = -1, rc;
+	if (s && ended) {
+		stmt_int(s, ":now", now_ms);
+		stmt_text(s, ":repo", only ? only->name : "");
+		n = read_ended(s, ended, err);
+	} else if (s) {
+		err_set(err, ERR_FULL, "out of memory for statuses");
 	}
-	return r < 0 ? -1 : 0;
+	rc = n < 0 ? -1 : 0;
+	for (int i = 0; i < n && rc == 0; i++) {
+		const struct config_repo *repo = only ? only : repo_of(config, ended[i].repo_name);
+		char text[640], page[40];
+		bool newer = strncmp(ended[i].why, "superseded by job ", 18) == 0;
+		snprintf(page, sizeof page, "/jobs/%lld", (long long)ended[i].id);
+		snprintf(text, sizeof text, "not measured: %s", newer ? "a newer push took its place" : ended[i].why);
+		struct status_word word = { ended[i].sha, ended[i].suite,
+			strcmp(ended[i].state, "failed") == 0 ? "error" : "cancelled", text, page };
+		if (repo)
+			rc = owe(db, repo, ended[i].repo, &word, now_ms, err);
+	}
+	free(ended);
+	return rc;
 }
 
 /* ---- verdicts -------------------------------------------------------------------------------------------------------- */
-
-static const char *state_of(enum verdict v)
-{
-	switch (v) {
-	case VERDICT_REGRESSION:
-	case VERDICT_FAILED:
-		return "failure";
-	case VERDICT_REJECTED:
-		return "error";
-	case VERDICT_UNDECIDED:
-	case VERDICT_NOT_COMPARABLE:
-	case VERDICT_REMOVED: /* and nothing else: see core/verdict.h */
-	case VERDICT_ADDED:
-	case VERDICT_UNSUPPORTED:
-		return "neutral";
-	default:
-		return "success";
-	}
-}
 
 /* "regression: 4 of 20 cells, worst -2.26 % in attention/.../forward"; of an improvement the best. */
 static int describe(struct db *db, const struct store_comparison *c, char *text, size_t size, struct fw_err *err)
@@ -179,6 +167,6 @@ int status_verdict(struct db *db, const struct config *config, const struct stor
 	if (describe(db, c, text, sizeof text, err))
 		return -1;
 	snprintf(page, sizeof page, "/comparisons/%lld", (long long)c->id);
-	struct say say = { c->target_sha, job->suite, state_of(c->verdict), text, page };
-	return owe(db, repo->name, &say, now_ms, err);
+	struct status_word word = { c->target_sha, job->suite, status_word_of(c->verdict), text, page };
+	return owe(db, repo, job->repo, &word, now_ms, err);
 }

@@ -224,7 +224,7 @@ static int write_job(struct apply *a, const struct tip *t)
 	snprintf(job.target_sha, sizeof job.target_sha, "%s", t->sha);
 	if (store_job_insert(a->db, &job, a->now_ms, a->err) < 0 ||
 		store_job_supersede(a->db, job.id, a->now_ms, &superseded, a->err) < 0 ||
-		status_superseded(a->db, a->conf, job.id, a->now_ms, a->err) < 0)
+		status_ended(a->db, NULL, a->conf, a->now_ms, a->err) < 0)
 		return -1;
 	if (*t->before)
 		snprintf(line, sizeof line, "queued: branch %.300s moved from %.*s to %.*s", t->display, SHORT_SHA, t->before,
@@ -276,10 +276,11 @@ static int apply_moved(struct apply *a, const struct tip *t)
 	if (wants)
 		return write_job(a, t);
 	/* Nothing to measure at the new tip; what waits for older ones is not wanted either. */
-	if (t->known &&
-		store_job_drop(a->db, a->repo, t->name, "superseded", "the branch moved on", a->now_ms, &dropped, a->err) < 0)
+	if (!t->known)
+		return 0;
+	if (store_job_drop(a->db, a->repo, t->name, "superseded", "the branch moved on", a->now_ms, &dropped, a->err) < 0)
 		return -1;
-	return 0;
+	return status_ended(a->db, NULL, a->conf, a->now_ms, a->err);
 }
 
 static int apply_gone(struct apply *a, struct tip *t)

@@ -105,12 +105,13 @@ like "Slack gets a sentence" "$(got /chat | jq -r '.body | fromjson | .text')" "
 is "and hears of comparisons where it asked to" "$(got /chat | jq -r '.body | fromjson | .text' | grep -c '^\*unchanged\*')" 3
 
 # ---- statuses ----
-last_status() { # path: what was said last of the slow commit
-	got "$1/statuses/$slow" | tail -n 1
+last_status() { # path, context: what was said last of the slow commit
+	got "$1/statuses/$slow" | jq -c --arg context "${2:-flopwatch/tiny}" 'select(.body | fromjson | .context // .name | . == $context)' | tail -n 1
 }
 is "GitHub: pending first" "$(got "/github/repos/team/kernels/statuses/$slow" | jq -r '.body | fromjson | .state' | uniq | paste -sd' ')" "pending failure"
 like "GitHub: failure at last" "$(last_status /github/repos/team/kernels | jq -r '.body')" \
 	"\"state\":\"failure\",\"target_url\":\"https://bench.example.org/comparisons/[0-9]+\",\"description\":\"regression: 4 of 4 cells, worst -[45]\.[0-9]+ % in attention/.*\",\"context\":\"flopwatch/tiny\""
+is "GitHub: and in sum" "$(last_status /github/repos/team/kernels flopwatch | jq -r '.body | fromjson | .state + " " + (.description | sub("[0-9.]+"; "N"))')" "failure tiny regression -N %"
 is "GitHub: with its token" "$(last_status /github/repos/team/kernels | jq -r '.headers.authorization')" "Bearer forge-token-1"
 is "GitLab: words of its own" "$(last_status /gitlab/projects/team%2Fsub%2Fkernels | jq -r '(.body | fromjson | .state + " " + .name) + " " + .headers["private-token"]')" "failed flopwatch/tiny forge-token-1"
 is "Gitea: words of its own" "$(last_status /gitea/repos/team/kernels | jq -r '(.body | fromjson | .state) + " " + .headers.authorization')" "failure token forge-token-1"
