@@ -49,7 +49,8 @@ const struct catalog_option catalog_options[] = {
 };
 
 const struct catalog_verb catalog_verbs[] = {
-	{ "status", 0, 0, verb_status, "status", "branches, their verdicts and jobs", "", "repo",
+	{ "status", 0, 0, verb_status, "status", "branches, their verdicts and jobs",
+		"A verdict is the worst over all suites and benchmarks of the commit that stands beside it.", "repo",
 		"flopwatch status  # every watched branch with its tip and verdict", CATALOG_NONE, "" },
 	{ "compare", 2, 3, verb_compare, "compare BASE TARGET\ncompare FILE FILE [OUT.csv]",
 		"measure TARGET against BASE and print the tables",
@@ -69,10 +70,12 @@ const struct catalog_verb catalog_verbs[] = {
 		CATALOG_FILE, "" },
 	{ "run", 1, 1, verb_run, "run TARGET", "queue a branch or commit against its base, and do not wait", "",
 		"repo suite cells device quick", "flopwatch run my-branch  # prints the job", CATALOG_NONE, "" },
-	{ "wait", 1, 1, verb_wait, "wait BRANCH|COMMIT|JOB", "wait for its newest job and print the tables",
-		"For scripts and hooks: the exit status is the verdict. A push that the daemon has not seen yet is waited for, "
-		"five "
-		"seconds or as long as --timeout says.",
+	{ "wait", 1, 1, verb_wait, "wait BRANCH|COMMIT|JOB", "wait for all its suites and print the tables",
+		"For scripts and hooks: the exit status is the verdict, the worst over all suites and benchmarks of the branch's "
+		"tip or "
+		"of the commit, once all have ended; of a job that of what was asked for with it. 3 wherever one lost. A push "
+		"that "
+		"the daemon has not seen yet is waited for, five seconds or as long as --timeout says.",
 		"repo timeout progress",
 		"flopwatch wait my-branch  # 0 no regression, 3 regression, 7 undecided\n"
 		"flopwatch wait \"$(git rev-parse HEAD)\" --timeout 900 --quiet  # in a hook",

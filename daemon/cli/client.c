@@ -95,6 +95,7 @@ static int refuse(long status, const struct buf *answer, struct fw_err *err)
 	json_t *problem = json_loadb(answer->data, answer->len, 0, NULL);
 	const char *detail = json_string_value(json_object_get(problem, "detail"));
 	enum err_code code = status == 404   ? ERR_NOT_FOUND
+			     : status == 409 ? ERR_CONFLICT
 			     : status == 503 ? ERR_BUSY
 			     : status >= 500 ? ERR_INTERNAL
 					     : ERR_INVALID;

@@ -1,7 +1,7 @@
 /**
  * client.h - calls of the daemon's REST API.
  *
- * Err, the same for every call: ERR_IO the daemon cannot be reached; ERR_TIMEOUT it did not answer; ERR_NOT_FOUND, ERR_INVALID,
+ * Err, the same for every call: ERR_IO the daemon cannot be reached; ERR_TIMEOUT it did not answer; ERR_NOT_FOUND, ERR_CONFLICT, ERR_INVALID,
  * ERR_BUSY, ERR_INTERNAL what it refused, with its own words; ERR_FULL the answer does not fit; ERR_PROTOCOL it makes no sense.
  */
 #ifndef CLI_CLIENT_H

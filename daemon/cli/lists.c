@@ -56,21 +56,48 @@ int verb_jobs(struct client *c, const struct options *o)
 	return status;
 }
 
+/* Which of several suites decides: "gemm, 1 of 2". */
+static void suite_cell(struct table *t, const json_t *branch)
+{
+	const char *decides = value_text(branch, "suite");
+	size_t n = json_array_size(json_object_get(branch, "suites"));
+	if (n > 1)
+		table_cell(t, "%s, 1 of %zu", decides, n);
+	else
+		table_cell(t, "%s", *decides ? decides : "-");
+}
+
+static void unfinished_cell(struct table *t, const json_t *branch)
+{
+	struct buf names;
+	size_t i;
+	json_t *name;
+	buf_init(&names, 4096);
+	json_array_foreach(json_object_get(branch, "unfinished"), i, name)
+		buf_printf(&names, "%s%s", i ? ", " : "", json_string_value(name));
+	table_cell(t, "%s", names.len ? names.data : "-");
+	buf_fini(&names);
+}
+
 static void print_branches(const json_t *items)
 {
-	static const char *const titles[] = { "~repo", "branch", "tip", "verdict", "~>comparison", "~job" };
+	static const char *const titles[] = { "~repo", "branch", "tip", "verdict", "~judged", "~suite", "~waits for",
+		"~>comparison", "~job" };
 	struct table t;
-	table_init(&t, 6, titles);
+	table_init(&t, 9, titles);
 	size_t i;
 	json_t *branch;
 	json_array_foreach(items, i, branch)
 	{
 		const json_t *job = json_object_get(branch, "job");
-		const char *verdict = value_text(branch, "verdict");
+		const char *verdict = value_text(branch, "verdict"), *judged = value_text(branch, "compared");
 		table_cell(&t, "%s", value_text(branch, "repo"));
 		table_cell(&t, "%s", value_text(branch, "display"));
 		table_cell(&t, "%.10s", value_text(branch, "commit"));
 		table_cell(&t, "%s", *verdict ? verdict : "-");
+		table_cell(&t, "%.10s", *judged ? judged : "-");
+		suite_cell(&t, branch);
+		unfinished_cell(&t, branch);
 		if (value_integer(branch, "comparison"))
 			table_cell(&t, "%lld", value_integer(branch, "comparison"));
 		else

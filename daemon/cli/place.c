@@ -39,6 +39,20 @@ static bool is_same_place(const char *url, const char *worktree)
 	return strcmp(a, worktree) == 0 || strcmp(a, git) == 0;
 }
 
+/* The repository that the daemon reads from this checkout, "" none. Shape: name[size]. */
+int place_here(struct client *c, const char *worktree, char *name, size_t size, struct fw_err *err)
+{
+	json_t *repos = NULL, *repo;
+	size_t i;
+	name[0] = '\0';
+	if (client_get(c, "/api/v1/repos", &repos, err) != 0)
+		return -1;
+	json_array_foreach(json_object_get(repos, "items"), i, repo) if (is_same_place(value_text(repo, "url"), worktree))
+		snprintf(name, size, "%s", value_text(repo, "name"));
+	json_decref(repos);
+	return 0;
+}
+
 /* Which repository is meant: --repo, the one read from this checkout, or the only one. Shape: name[size]. */
 int place_repo(struct client *c, const struct options *o, const char *worktree, char *name, size_t size, struct fw_err *err)
 {

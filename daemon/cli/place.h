@@ -6,6 +6,8 @@
 
 /** The checkout around the current directory. Err: ERR_NOT_FOUND there is none. Shape: path[size]. */
 int place_worktree(char *path, size_t size, struct fw_err *err);
+/** The repository that the daemon reads from `worktree`, "" none. Shape: name[size]. */
+int place_here(struct client *c, const char *worktree, char *name, size_t size, struct fw_err *err);
 /**
  * The repository that is meant: --repo, the one read from `worktree` (NULL: none), or the only one. Shape: name[size].
  * Err: ERR_INVALID there are several.

@@ -32,8 +32,8 @@ static void describe(const char *kind, const json_t *data, char *text, size_t si
 	long long job = value_integer(data, "job"), comparison = value_integer(data, "comparison");
 	clock_format(clock_utc_ms(), now);
 	int n = snprintf(text, size, "%.8s %s", now + 11, kind);
-	const char *const words[] = { value_text(data, "repo"), value_branch(data), value_text(data, "device"),
-		value_text(data, "state"), verdict, title, why };
+	const char *const words[] = { value_text(data, "repo"), value_branch(data), value_text(data, "suite"),
+		value_text(data, "device"), value_text(data, "state"), verdict, title, why };
 	if (job && n < (int)size)
 		n += snprintf(text + n, size - (size_t)n, " job %lld", job);
 	if (comparison && n < (int)size)
