@@ -142,7 +142,7 @@ int capture_start(
 	if (spec->in && (in_fd = memory_file_of(spec->in, err)) < 0)
 		goto end;
 	/* twice the errors: they are written to a file of the same kind, and the limit is one for all */
-	struct proc_spec run = { .argv = argv };
+	struct proc_spec run = { .argv = argv, .is_careful = spec->is_careful };
 	if (!spec->writes_files)
 		run.file_size_bytes = (int64_t)spec->out_max + 2 * ERRORS_MAX;
 	if (in_fd >= 0)

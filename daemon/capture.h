@@ -27,6 +27,7 @@ struct capture_spec {
 	int out_fd;              /* where its output goes; -1: into memory */
 	size_t out_max;          /* bytes of output */
 	bool writes_files;       /* of its own, which no limit shall cut */
+	bool is_careful;         /* as of proc_spec */
 	int64_t deadline_ms;
 };
 
@@ -36,7 +37,7 @@ struct capture_spec {
  */
 int capture_start(
 	struct loop *l, const struct capture_spec *spec, capture_fn *fn, void *arg, struct capture **out, struct fw_err *err);
-/** Kill the child and forget the callback; accepts NULL. */
+/** End the child (proc_stop) and forget the callback; accepts NULL. */
 void capture_cancel(struct capture *c);
 
 #endif

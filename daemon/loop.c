@@ -311,8 +311,8 @@ void loop_remove(struct loop *l, struct loop_source *s)
 	if (!s || s->removed)
 		return;
 	if (s->kind == SOURCE_CHILD && s->child.pid > 0) {
-		/* killed now, reaped when its pidfd says so: a child stuck in the kernel must not stop the daemon */
-		proc_signal(&s->child, SIGKILL);
+		/* told now, reaped when its pidfd says so: a child stuck in the kernel must not stop the daemon */
+		proc_stop(&s->child);
 		s->on_child = NULL;
 		heap_take(l, s);
 		return;
@@ -344,7 +344,7 @@ static void run_timers(struct loop *l)
 		heap_take(l, s);
 		if (s->kind == SOURCE_CHILD) {
 			s->timed_out = true;
-			proc_signal(&s->child, SIGKILL);
+			proc_stop(&s->child);
 			continue;
 		}
 		s->on_timer(s->arg);

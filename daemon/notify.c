@@ -130,6 +130,7 @@ static void send_row(struct errand *e, const struct buf *payload)
 			.in = &what.in,
 			.out_fd = -1,
 			/* the limit on output is one on files: git writes objects */
+			.is_careful = strcmp(what.program, "flopwatch-git") == 0,
 			.out_max = strcmp(what.program, "flopwatch-git") == 0 ? (size_t)1 << 30 : ANSWER_MAX,
 			.deadline_ms = strcmp(what.program, "flopwatch-git") == 0 ? NOTE_DEADLINE_MS : SEND_DEADLINE_MS,
 		};

@@ -198,3 +198,12 @@ int view_attempts(struct db *db, int64_t delivery, view_attempt_fn *each, void *
 				  .error = row_text(s, 3) });
 	return r;
 }
+
+int view_outbox_stuck(struct db *db, int64_t *n, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT count(*) FROM outbox WHERE state = 'waiting' AND attempts >= :stuck", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":stuck", STORE_OUTBOX_STUCK);
+	return stmt_first_int(s, n, err) == 1 ? 0 : -1;
+}

@@ -7,7 +7,7 @@
 
 #include "db/db.h"
 
-enum { STORE_OUTBOX_BUSY_MAX = 4 };
+enum { STORE_OUTBOX_BUSY_MAX = 4, STORE_OUTBOX_STUCK = 5 /* failed attempts */ };
 
 /** One delivery: `kind` webhook, status or note; `target` the receiver's or repository's name in the configuration. */
 struct store_outbox {
@@ -57,6 +57,8 @@ typedef void view_delivery_fn(void *arg, const struct view_delivery *row);
 /** Newest first, before id `before` (0: all); `state` NULL: any. */
 int view_deliveries(
 	struct db *db, const char *state, int64_t before, int limit, view_delivery_fn *each, void *arg, struct fw_err *err);
+/** How many still wait after STORE_OUTBOX_STUCK attempts. */
+int view_outbox_stuck(struct db *db, int64_t *n, struct fw_err *err);
 typedef void view_attempt_fn(void *arg, const struct store_attempt *row);
 /** Attempts at a delivery, oldest first; error "" where it arrived. */
 int view_attempts(struct db *db, int64_t delivery, view_attempt_fn *each, void *arg, struct fw_err *err);

@@ -271,6 +271,64 @@ is "replaces it" "$(git -C bare.git notes --ref flopwatch show "$second")" newer
 fails "a note from no file" 3 "$git_" note --repo bare.git --commit "$second" --file nowhere
 : >note.txt && fails "an empty note" 1 "$git_" note --repo bare.git --commit "$second" --file note.txt
 
+# ---- killed while it writes ----
+gcc -std=gnu17 -O1 -shared -fPIC -o at_call.so "$root/tests/at_call.c" -ldl
+killed_at() { # N, arguments of flopwatch-git: it is killed before its Nth call that changes or opens something
+	local n=$1
+	shift
+	AT_CALL="any $n KILL" LD_PRELOAD=$tmp/at_call.so quiet "$git_" "$@"
+}
+for how in co bare.git; do
+	echo "before $how" >note.txt && quiet "$git_" note --repo $how --commit "$first" --file note.txt
+	left="" n=1
+	while killed_at $n note --repo $how --commit "$second" --file note.txt; [ $? = 137 ]; do
+		"$git_" note --repo $how --commit "$second" --file note.txt >out 2>&1 || left+="$n: $(cat out) "
+		n=$((n + 1))
+	done 2>/dev/null
+	ok "$how: killed at each of its calls ($((n - 1)))" test $n -gt 20
+	is "the next note is written, whatever the one before left" "$left" ""
+	is "no lock is left" "$(find $how -name '*.lock' -o -name 'flopwatch-refs-*')" ""
+	is "no note is lost" "$(git -C $how notes --ref flopwatch show "$first")" "before $how"
+	ok "the repository is sound" git -C $how fsck
+done
+git init -q --bare other.git && git -C bare.git push -q ../other.git main
+left="" n=1
+while AT_CALL="any $n KILL notes" LD_PRELOAD=$tmp/at_call.so quiet "$git_" note --repo bare.git --commit "$second" --file note.txt --push "$tmp/other.git"; [ $? = 137 ]; do
+	find other.git -name '*.lock' -delete # of the other side, which in life is a server's
+	"$git_" note --repo bare.git --commit "$second" --file note.txt --push "$tmp/other.git" >out 2>&1 || left+="$n: $(cat out) "
+	n=$((n + 1))
+done 2>/dev/null
+ok "killed while it pushes ($((n - 1)) times)" test $n -gt 10
+is "the next is pushed" "$left" ""
+AT_CALL="open 1 STOP other.git/refs/notes/flopwatch.lock" LD_PRELOAD=$tmp/at_call.so "$git_" note --repo bare.git --commit "$first" --file note.txt --push "$tmp/other.git" &
+writer=$!
+until [ -e other.git/refs/notes/flopwatch.lock ] || ! kill -0 $writer 2>/dev/null; do sleep 0.01; done
+kill -TERM $writer && kill -CONT $writer && wait $writer
+is "asked to end while the other side is written" "$?$(find other.git -name '*.lock')" 143
+is "no lock is left here" "$(find bare.git -name '*.lock')" ""
+touch co/.git/refs/notes/flopwatch.lock
+fails "a lock of somebody else is left alone" 75 "$git_" note --repo co --commit "$second" --file note.txt
+like "and named, with what to do" "$out" 'refs/notes/flopwatch.lock exists: another git is at work there, or one was killed; if none is, delete it$'
+ok "it is there" test -e co/.git/refs/notes/flopwatch.lock
+rm co/.git/refs/notes/flopwatch.lock
+AT_CALL="link 1 STOP" LD_PRELOAD=$tmp/at_call.so "$git_" note --repo co --commit "$second" --file note.txt &
+writer=$!
+until [ -e co/.git/refs/notes/flopwatch.lock ] || ! kill -0 $writer 2>/dev/null; do sleep 0.01; done
+fails "while another run has the lock" 75 "$git_" note --repo co --commit "$second" --file note.txt
+like "it is not taken away" "$out" 'is being written by another flopwatch$'
+kill -TERM $writer && kill -CONT $writer
+wait $writer
+is "one that is asked to end in the middle ends its write first" "$?" 143
+is "without a lock" "$(find co/.git -name '*.lock')" ""
+cp -r bare.git mirror2.git && touch mirror2.git/flopwatch-mirror
+AT_CALL="link 1 STOP" LD_PRELOAD=$tmp/at_call.so "$git_" note --repo mirror2.git --commit "$second" --file note.txt &
+writer=$!
+until [ -e mirror2.git/refs/notes/flopwatch.lock ] || ! kill -0 $writer 2>/dev/null; do sleep 0.01; done
+ok "a fetch beside it" "$git_" fetch --url "$tmp/bare.git" --mirror "$tmp/mirror2.git"
+ok "leaves its lock" test -e mirror2.git/refs/notes/flopwatch.lock
+kill -CONT $writer && wait $writer
+is "and it ends well" "$?" 0
+
 git clone -q bare.git work && cd work || exit 1
 ok "snapshot of a clean tree" "$git_" snapshot --worktree .
 is "is head" "$(j '.commit==.head')" true
@@ -286,6 +344,12 @@ is "it is kept by a ref" "$(git rev-parse refs/flopwatch/snapshot)" "$snap"
 is "index and files are untouched" "$(git status --porcelain; git diff --cached; sha256sum .git/index)" "$before"
 ok "snapshot from a folder inside" "$git_" snapshot --worktree kernels
 is "the same files give the same commit" "$(j .commit)" "$snap"
+left="" n=1
+while echo $n >kernels/a; AT_CALL="any $n KILL" LD_PRELOAD=$tmp/at_call.so quiet "$git_" snapshot --worktree .; [ $? = 137 ]; do
+	"$git_" snapshot --worktree . >../out 2>&1 || left+="$n: $(cat ../out) "
+	n=$((n + 1))
+done 2>/dev/null
+is "killed while it stores ($((n - 1)) times): the next is stored" "$left$(find .git -name '*.lock')" ""
 cd .. && fails "snapshot of a bare repository" 1 "$git_" snapshot --worktree bare.git
 git init -q -b main young && echo x >young/x && ok "snapshot before the first commit" "$git_" snapshot --worktree young
 is "has no head" "$(j .head)" null

@@ -118,3 +118,33 @@ is "what crashes twice at the same commit fails" "$(result_of "$sha")" "failed -
 is "and is named" "$(why_of "$sha")" "flopwatch-git: killed by SIGSEGV"
 rm "$tmp/always.tree"
 is "as nobody's fault" "$(api 'alerts?state=open' | jq '[.items[] | select(.kind != "regression")] | length')" 0
+
+# ---- a child that writes into somebody's repository, when the daemon ends ----
+write_config 'workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]' \
+	"repos: [{name: kernels, url: $tmp/kernels.git, notes: write}]"
+lock=$tmp/kernels.git/refs/notes/flopwatch.lock
+ok "a library that stops it" gcc -std=gnu17 -O1 -shared -fPIC -o "$tmp/at_call.so" "$root/tests/at_call.c" -ldl
+noted() { git -C "$tmp/kernels.git" notes --ref flopwatch show "$sha" >/dev/null 2>&1; }
+unlocked() { [ ! -e "$lock" ]; }
+written() { [ "$(sql "SELECT state FROM outbox WHERE kind = 'note' AND subject = '$sha'")" = sent ]; }
+for signal in TERM KILL; do
+	stop_daemon
+	start_daemon
+	cat >"$tmp/order.note" <<-SH
+		echo \$\$ >$tmp/writer
+		AT_CALL="link 1 STOP" LD_PRELOAD=$tmp/at_call.so exec "$real/flopwatch-git" "\$@"
+	SH
+	pushed
+	await 60 test -e "$lock"
+	ok "a note is being written" test -e "$lock"
+	stop_daemon $signal
+	is "SIG$signal: the daemon has ended, the note not yet" "$?$(ls "$lock")" "$([ $signal = TERM ] && echo 0 || echo 137)$lock"
+	kill -CONT "$(cat "$tmp/writer")"
+	ok "it ends by itself" await 60 unlocked
+	await 60 noted
+	ok "and the note is there" noted
+	start_daemon
+	await 60 written
+	ok "the next start has nothing in its way" written
+done
+ok "the repository is sound" git -C "$tmp/kernels.git" fsck

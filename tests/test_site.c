@@ -433,6 +433,18 @@ static void test_health_and_metrics(void **state)
 	assert_int_equal(a.status, 200);
 	assert_string_equal(a.body, "ok\n");
 	answer_free(&a);
+	ok(store_outbox_insert(run->f->db, "note", "kernels", "{}", 1, &err));
+	int64_t note = fixture_number(run->f, "SELECT max(id) FROM outbox");
+	for (int i = 1; i <= STORE_OUTBOX_STUCK; i++) {
+		a = get(run, "/healthz");
+		assert_string_equal(a.body, "ok\n");
+		answer_free(&a);
+		ok(store_outbox_result(run->f->db, note, &(struct store_attempt){ i, 1, 0, "locked" }, 9000, &err));
+	}
+	a = get(run, "/healthz");
+	assert_int_equal(a.status, 200);
+	assert_string_equal(a.body, "ok\nwarning: 1 deliveries failed 5 times or more; /deliveries says why\n");
+	answer_free(&a);
 	a = get(run, "/metrics");
 	assert_string_equal(header_of(&a, "Content-Type"), "text/plain; version=0.0.4; charset=utf-8");
 	assert_non_null(strstr(a.body, "# TYPE flopwatch_jobs gauge\n"));

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "db/store_live.h"
+#include "db/store_outbox.h"
 #include "web/answer.h"
 #include "web/api.h"
 #include "web/site.h"
@@ -100,8 +101,16 @@ void api_healthz(void *arg, struct http_request *r, struct http_response *respon
 		answer_problem(r, response, 503, err.text);
 		return;
 	}
+	int64_t stuck = 0;
+	if (view_outbox_stuck(site->db, &stuck, &err) != 0) {
+		answer_problem(r, response, 503, err.text);
+		return;
+	}
 	response->type = "text/plain; charset=utf-8";
 	buf_puts(&response->body, "ok\n");
+	if (stuck) /* nothing of them: this is open to everybody */
+		buf_printf(&response->body, "warning: %lld deliveries failed %d times or more; /deliveries says why\n",
+			(long long)stuck, STORE_OUTBOX_STUCK);
 }
 
 /* ---- backup ----------------------------------------------------------------------------------------------------------- */

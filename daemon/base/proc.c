@@ -25,7 +25,7 @@
 
 #include "base/clock.h"
 
-enum { CHILD_FD_MAX = 64, HIGH_FD = 100, ENV_TEXT = 4096 };
+enum { CHILD_FD_MAX = 64, HIGH_FD = 100, ENV_TEXT = 4096, CAREFUL_MS = 2000 };
 
 /* What a child that could not start writes into the pipe. */
 struct start_failure {
@@ -154,7 +154,7 @@ static _Noreturn void child_start(
 
 	if (setsid() < 0)
 		child_fail(report, "setsid");
-	if (!spec->keep_on_parent_death) {
+	if (!spec->is_careful) {
 		if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
 			child_fail(report, "prctl");
 		/* The parent may have died before the line above took effect. */
@@ -261,6 +261,7 @@ int proc_spawn(const struct proc_spec *spec, struct proc *p, struct fw_err *err)
 		return err_sys(err, "start %s: fork", spec->argv[0]);
 	}
 	p->pidfd = pidfd_open(p->pid, 0);
+	p->is_careful = spec->is_careful;
 	status = p->pidfd < 0 ? err_sys(err, "start %s: pidfd_open", spec->argv[0]) : await_start(report[0], spec, err);
 	close(report[0]);
 	if (status < 0)
@@ -308,12 +309,33 @@ void proc_signal(const struct proc *p, int signal)
 		kill(-p->pid, signal);
 }
 
+void proc_stop(const struct proc *p)
+{
+	proc_signal(p, p->is_careful ? SIGTERM : SIGKILL);
+}
+
+/* Whether it has ended in a while, or is to be waited for anyway. */
+static bool ends_soon(const struct proc *p)
+{
+	struct pollfd ended = { .fd = p->pidfd, .events = POLLIN };
+
+	return p->pidfd < 0 || poll(&ended, 1, CAREFUL_MS) != 0;
+}
+
 void proc_end(struct proc *p)
 {
 	struct proc_exit how;
 
 	if (p->pid <= 0)
 		return;
+	if (p->is_careful) {
+		proc_stop(p);
+		if (!ends_soon(p)) {
+			close(p->pidfd);
+			*p = (struct proc){ .pid = 0, .pidfd = -1 };
+			return;
+		}
+	}
 	/* A child that has not reached setsid yet has no group of its own. */
 	kill(p->pid, SIGKILL);
 	kill(-p->pid, SIGKILL);

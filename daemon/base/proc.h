@@ -29,13 +29,14 @@ struct proc_spec {
 	int64_t file_size_bytes;     /* RLIMIT_FSIZE; 0: no limit */
 	int64_t address_space_bytes; /* RLIMIT_AS; 0: no limit; never for a CUDA process */
 	int cpu_s;                   /* RLIMIT_CPU; 0: no limit */
-	bool keep_on_parent_death;
+	bool is_careful; /* it changes what is not ours: asked to end (SIGTERM) and not killed, also when the parent dies */
 	const cpu_set_t *cores; /* that it may use; NULL: the parent's */
 };
 
 struct proc {
 	pid_t pid; /* 0: none */
 	int pidfd; /* -1: none */
+	bool is_careful;
 };
 
 /** How a child ended: exit status, or the signal that killed it. */
@@ -57,7 +58,9 @@ int proc_spawn(const struct proc_spec *spec, struct proc *p, struct fw_err *err)
 int proc_reap(struct proc *p, struct proc_exit *how);
 /** Signal the child's whole process group. */
 void proc_signal(const struct proc *p, int signal);
-/** SIGKILL the group and wait for the child; accepts a proc that is none. */
+/** SIGKILL the group, or SIGTERM where the child is careful; it is not waited for. */
+void proc_stop(const struct proc *p);
+/** proc_stop, and wait for the child; a careful one that is not done within 2 s goes on without us. Accepts a proc that is none. */
 void proc_end(struct proc *p);
 /**
  * Run to the end: feed `in` (may be NULL), collect stdout and stderr (NULL: not collected, /dev/null; the same buf for both

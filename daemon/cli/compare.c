@@ -22,7 +22,7 @@ static int snapshot(const char *worktree, char *sha, struct fw_err *err)
 	buf_init(&out, 65536);
 	buf_init(&errors, 65536);
 	const char *argv[] = { program, "snapshot", "--worktree", worktree, NULL };
-	struct proc_spec spec = { .argv = argv };
+	struct proc_spec spec = { .argv = argv, .is_careful = true };
 	int result = proc_run(&spec, NULL, &out, &errors, 60000, &how, err);
 	if (result == 0 && how.status != 0) {
 		errors.data[strcspn(errors.data, "\n")] = '\0';

@@ -226,6 +226,17 @@ static void look_at_workers(struct doctor *d, const json_t *workers)
 	}
 }
 
+/* What /healthz says after its first line. */
+static void look_at_warnings(struct doctor *d, char *health)
+{
+	static const char mark[] = "warning: ";
+	char *line;
+	(void)strsep(&health, "\n");
+	while ((line = strsep(&health, "\n")))
+		if (strncmp(line, mark, sizeof mark - 1) == 0)
+			say(d, WARN, "daemon", "see `flopwatch deliveries`", "%s", line + sizeof mark - 1);
+}
+
 static void look_at_daemon(struct doctor *d)
 {
 	struct fw_err err = { 0 };
@@ -243,6 +254,7 @@ static void look_at_daemon(struct doctor *d)
 			client_server(d->c), err.text);
 	} else {
 		say(d, OK, "daemon", "", "%s answers and can store results", client_server(d->c));
+		look_at_warnings(d, text.data);
 		look_at_repos(d, repos);
 		if (client_get(d->c, "/api/v1/workers", &workers, &err) == 0) /* a daemon of before has no such list */
 			look_at_workers(d, workers);

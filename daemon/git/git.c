@@ -1,28 +1,16 @@
-/* git.c - the only file that knows libgit2 (1.5 and later); see git.h. */
+/* git.c - what is read; see git.h. */
 #include "git/git.h"
 
 #include <fcntl.h>
-#include <git2.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "git/git_lib.h"
+
 enum { HEX_DIGITS = 40, HEADS_LEN = 11 /* of "refs/heads/" */ };
-
-/* What a hostile or broken server may send us before we hang up. */
-static const size_t RECEIVED_MAX_BYTES = (size_t)2 << 30;
-static const unsigned OBJECTS_MAX = 20000000;
-
-static const char SNAPSHOT_REF[] = "refs/flopwatch/snapshot";
-#define NOTES_REF "refs/notes/flopwatch"
-static const char FETCH_SPEC[] = "+refs/heads/*:refs/heads/*";
-
-struct git_repo {
-	git_repository *lib;
-	char *path;
-};
 
 /* What the repository holds is wrong (ERR_INVALID), or system, network and other writers were in the way, and may be out of it later. */
 static enum err_code code_of(int rc, const git_error *last)
@@ -45,9 +33,7 @@ static enum err_code code_of(int rc, const git_error *last)
 	}
 }
 
-/* Turn libgit2's last error into ours, behind our own words. A callback of ours may have said more already: that stays. */
-static int fail(struct fw_err *err, int rc, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static int fail(struct fw_err *err, int rc, const char *format, ...)
+int git_lib_fail(struct fw_err *err, int rc, const char *format, ...)
 {
 	const git_error *last = git_error_last();
 	char what[600];
@@ -66,21 +52,21 @@ int git_repo_library_start(struct fw_err *err)
 	size_t i;
 
 	if (git_libgit2_init() < 0)
-		return fail(err, -1, "start libgit2");
+		return git_lib_fail(err, -1, "start libgit2");
 	for (i = 0; i < sizeof levels / sizeof levels[0]; i++)
 		if (git_libgit2_opts(GIT_OPT_SET_SEARCH_PATH, levels[i], "") < 0)
-			return fail(err, -1, "start libgit2");
+			return git_lib_fail(err, -1, "start libgit2");
 	/* A watched repository usually belongs to somebody else; we read objects and refs, and run nothing it names. */
 	if (git_libgit2_opts(GIT_OPT_SET_OWNER_VALIDATION, 0) < 0 || git_libgit2_opts(GIT_OPT_ENABLE_FSYNC_GITDIR, 1) < 0)
-		return fail(err, -1, "start libgit2");
+		return git_lib_fail(err, -1, "start libgit2");
 	/* Small windows into packs, so that a limit on address space can hold. */
 	if (git_libgit2_opts(GIT_OPT_SET_MWINDOW_SIZE, (size_t)64 << 20) < 0 ||
 		git_libgit2_opts(GIT_OPT_SET_MWINDOW_MAPPED_LIMIT, (size_t)512 << 20) < 0)
-		return fail(err, -1, "start libgit2");
+		return git_lib_fail(err, -1, "start libgit2");
 #if LIBGIT2_VER_MAJOR > 1 || (LIBGIT2_VER_MAJOR == 1 && LIBGIT2_VER_MINOR >= 7)
 	if (git_libgit2_opts(GIT_OPT_SET_SERVER_TIMEOUT, 30000) < 0 ||
 		git_libgit2_opts(GIT_OPT_SET_SERVER_CONNECT_TIMEOUT, 15000) < 0)
-		return fail(err, -1, "start libgit2");
+		return git_lib_fail(err, -1, "start libgit2");
 #endif
 	return 0;
 }
@@ -114,7 +100,7 @@ int git_repo_open(const char *path, bool search, struct git_repo **out, struct f
 	if (rc == GIT_ENOTFOUND) /* a folder that is being moved, or a disk that is not mounted yet, may come back */
 		return err_set(err, ERR_BUSY, "%s: no git repository there; check the path", path);
 	if (rc < 0)
-		return fail(err, rc, "open repository %s", path);
+		return git_lib_fail(err, rc, "open repository %s", path);
 	return wrap(lib, path, out, err);
 }
 
@@ -125,12 +111,12 @@ int git_repo_create(const char *path, struct git_repo **out, struct fw_err *err)
 	int rc = git_repository_init_options_init(&opts, GIT_REPOSITORY_INIT_OPTIONS_VERSION);
 
 	if (rc < 0)
-		return fail(err, rc, "create repository %s", path);
+		return git_lib_fail(err, rc, "create repository %s", path);
 	opts.flags = GIT_REPOSITORY_INIT_BARE | GIT_REPOSITORY_INIT_MKPATH;
 	opts.initial_head = "main";
 	rc = git_repository_init_ext(&lib, path, &opts);
 	if (rc < 0)
-		return fail(err, rc, "create repository %s", path);
+		return git_lib_fail(err, rc, "create repository %s", path);
 	return wrap(lib, path, out, err);
 }
 
@@ -157,12 +143,12 @@ static int parse_oid(const char *hex, git_oid *oid, struct fw_err *err)
 	return 0;
 }
 
-static void format_oid(char *hex, const git_oid *oid)
+void git_lib_format_oid(char *hex, const git_oid *oid)
 {
 	git_oid_tostr(hex, GIT_HEX, oid);
 }
 
-static int look_up_commit(struct git_repo *r, const char *sha, git_commit **out, struct fw_err *err)
+int git_lib_commit(struct git_repo *r, const char *sha, git_commit **out, struct fw_err *err)
 {
 	git_oid oid;
 	int rc;
@@ -172,7 +158,7 @@ static int look_up_commit(struct git_repo *r, const char *sha, git_commit **out,
 	rc = git_commit_lookup(out, r->lib, &oid);
 	if (rc == GIT_ENOTFOUND)
 		return err_set(err, ERR_NOT_FOUND, "commit %s is not in %s; it may have been pushed away", sha, r->path);
-	return rc < 0 ? fail(err, rc, "read commit %s", sha) : 0;
+	return rc < 0 ? git_lib_fail(err, rc, "read commit %s", sha) : 0;
 }
 
 static int look_up_tree(struct git_repo *r, const char *sha, git_tree **out, struct fw_err *err)
@@ -186,7 +172,7 @@ static int look_up_tree(struct git_repo *r, const char *sha, git_tree **out, str
 	if (rc == GIT_ENOTFOUND)
 		return err_set(err, ERR_INVALID, "tree %s of a commit is missing in %s, which is damaged or a partial clone", sha,
 			r->path);
-	return rc < 0 ? fail(err, rc, "read tree %s", sha) : 0;
+	return rc < 0 ? git_lib_fail(err, rc, "read tree %s", sha) : 0;
 }
 
 /* ---- branches ---- */
@@ -201,7 +187,7 @@ static void read_branch(struct git_repo *r, git_odb *odb, const char *ref, char 
 	else if (!git_odb_exists(odb, &oid))
 		snprintf(problem, size, "its commit is missing");
 	else
-		format_oid(sha, &oid);
+		git_lib_format_oid(sha, &oid);
 }
 
 int git_repo_branches(struct git_repo *r, git_branch_fn *each, void *arg, struct fw_err *err)
@@ -213,7 +199,7 @@ int git_repo_branches(struct git_repo *r, git_branch_fn *each, void *arg, struct
 	int rc, status = -1;
 
 	if ((rc = git_repository_odb(&odb, r->lib)) < 0 || (rc = git_reference_iterator_new(&it, r->lib)) < 0) {
-		fail(err, rc, "read the refs of %s", r->path);
+		git_lib_fail(err, rc, "read the refs of %s", r->path);
 		goto out;
 	}
 	while ((rc = git_reference_next_name(&ref, it)) == 0) {
@@ -223,7 +209,7 @@ int git_repo_branches(struct git_repo *r, git_branch_fn *each, void *arg, struct
 		if (each(arg, ref + HEADS_LEN, sha, problem, err) < 0)
 			goto out;
 	}
-	status = rc == GIT_ITEROVER ? 0 : fail(err, rc, "read the refs of %s", r->path);
+	status = rc == GIT_ITEROVER ? 0 : git_lib_fail(err, rc, "read the refs of %s", r->path);
 out:
 	git_reference_iterator_free(it);
 	git_odb_free(odb);
@@ -243,121 +229,9 @@ int git_repo_branch(struct git_repo *r, const char *branch, char *sha, struct fw
 	if (rc == GIT_ENOTFOUND || rc == GIT_EINVALIDSPEC)
 		return err_set(err, ERR_NOT_FOUND, "there is no branch %.200s", branch);
 	if (rc < 0)
-		return fail(err, rc, "read branch %.200s", branch);
-	format_oid(sha, &oid);
+		return git_lib_fail(err, rc, "read branch %.200s", branch);
+	git_lib_format_oid(sha, &oid);
 	return 0;
-}
-
-/* ---- fetching ---- */
-
-struct transfer {
-	const char *ssh_key; /* "" none */
-	int asked;           /* times the server wanted credentials */
-	struct fw_err *err;
-};
-
-static int on_progress(const git_indexer_progress *p, void *payload)
-{
-	struct transfer *t = payload;
-
-	if (p->received_bytes <= RECEIVED_MAX_BYTES && p->total_objects <= OBJECTS_MAX)
-		return 0;
-	err_set(t->err, ERR_UNSUPPORTED, "the server sends more than %zu MiB or %u objects", RECEIVED_MAX_BYTES >> 20,
-		OBJECTS_MAX);
-	return GIT_EUSER;
-}
-
-static int on_credential(git_credential **out, const char *url, const char *user, unsigned allowed, void *payload)
-{
-	struct transfer *t = payload;
-
-	(void)url;
-	if (!user)
-		user = "git";
-	/* libgit2 asks again after each refusal, for ever: once for the name, once for the key. */
-	if (++t->asked > 2)
-		return err_set(t->err, ERR_INVALID, "the server refused the key %s", t->ssh_key), GIT_EUSER;
-	if (allowed & GIT_CREDENTIAL_USERNAME)
-		return git_credential_username_new(out, user);
-	if ((allowed & GIT_CREDENTIAL_SSH_KEY) && *t->ssh_key)
-		return git_credential_ssh_key_new(out, user, NULL, t->ssh_key, "");
-	if (allowed & GIT_CREDENTIAL_SSH_KEY)
-		err_set(t->err, ERR_INVALID, "the server wants a key; set ssh_key of this repository to an ed25519 deploy key");
-	else
-		err_set(t->err, ERR_INVALID, "the server wants a password, which is not supported; use ssh:// with a deploy key");
-	return GIT_EUSER;
-}
-
-static int open_remote(struct git_repo *r, const char *url, git_remote **out, struct fw_err *err)
-{
-	int rc = git_remote_lookup(out, r->lib, "origin");
-
-	if (rc == GIT_ENOTFOUND) {
-		rc = git_remote_create_with_fetchspec(out, r->lib, "origin", url, FETCH_SPEC);
-	} else if (rc == 0 && strcmp(git_remote_url(*out) ? git_remote_url(*out) : "", url) != 0) {
-		git_remote_free(*out);
-		*out = NULL;
-		rc = git_remote_set_url(r->lib, "origin", url);
-		if (rc == 0)
-			rc = git_remote_lookup(out, r->lib, "origin");
-	}
-	return rc < 0 ? fail(err, rc, "set the url of %s", r->path) : 0;
-}
-
-static int follow_default_branch(struct git_repo *r, git_remote *remote, struct fw_err *err)
-{
-	git_buf name = GIT_BUF_INIT;
-	int rc = git_remote_default_branch(&name, remote);
-
-	/* A server without commits has none, and that is fine. */
-	if (rc == 0 && strncmp(name.ptr, "refs/heads/", HEADS_LEN) == 0)
-		rc = git_repository_set_head(r->lib, name.ptr);
-	git_buf_dispose(&name);
-	return rc < 0 && rc != GIT_ENOTFOUND ? fail(err, rc, "set HEAD of %s", r->path) : 0;
-}
-
-int git_repo_fetch(struct git_repo *r, const char *url, const char *ssh_key, struct fw_err *err)
-{
-	git_remote_connect_options connect;
-	git_fetch_options fetch;
-	struct transfer t = { .ssh_key = ssh_key ? ssh_key : "", .err = err };
-	git_remote *remote = NULL;
-	int rc, status = -1;
-
-	if ((rc = git_remote_connect_options_init(&connect, GIT_REMOTE_CONNECT_OPTIONS_VERSION)) < 0 ||
-		(rc = git_fetch_options_init(&fetch, GIT_FETCH_OPTIONS_VERSION)) < 0)
-		return fail(err, rc, "prepare to fetch from %s", url);
-	if (open_remote(r, url, &remote, err) < 0)
-		return -1;
-	connect.callbacks.credentials = on_credential;
-	connect.callbacks.transfer_progress = on_progress;
-	connect.callbacks.payload = &t;
-	connect.proxy_opts.type = GIT_PROXY_NONE;
-	connect.follow_redirects = GIT_REMOTE_REDIRECT_NONE;
-	fetch.callbacks = connect.callbacks;
-	fetch.proxy_opts = connect.proxy_opts;
-	fetch.follow_redirects = GIT_REMOTE_REDIRECT_NONE;
-	fetch.update_fetchhead = 0;
-	fetch.download_tags = GIT_REMOTE_DOWNLOAD_TAGS_NONE;
-	if ((rc = git_remote_connect_ext(remote, GIT_DIRECTION_FETCH, &connect)) < 0) {
-		fail(err, rc, "connect to %s", url);
-		goto out;
-	}
-	if ((rc = git_remote_download(remote, NULL, &fetch)) < 0) {
-		fail(err, rc, "fetch from %s", url);
-		goto out;
-	}
-	/* Old names go first: a deleted branch `a` would stand in the way of a new one `a/b`. */
-	if ((rc = git_remote_prune(remote, &connect.callbacks)) < 0 ||
-		(rc = git_remote_update_tips(remote, &connect.callbacks, 0, GIT_REMOTE_DOWNLOAD_TAGS_NONE, NULL)) < 0) {
-		fail(err, rc, "update the branches from %s", url);
-		goto out;
-	}
-	status = follow_default_branch(r, remote, err);
-out:
-	git_remote_disconnect(remote);
-	git_remote_free(remote);
-	return status;
 }
 
 /* ---- commits ---- */
@@ -393,7 +267,7 @@ int git_repo_merge_base(struct git_repo *r, const char *a, const char *b, char *
 	git_oid base;
 	int rc, status = -1;
 
-	if (look_up_commit(r, a, &one, err) < 0 || look_up_commit(r, b, &two, err) < 0)
+	if (git_lib_commit(r, a, &one, err) < 0 || git_lib_commit(r, b, &two, err) < 0)
 		goto out;
 	rc = git_merge_base(&base, r->lib, git_commit_id(one), git_commit_id(two));
 	if (rc < 0 && git_repository_is_shallow(r->lib) == 1) {
@@ -402,12 +276,12 @@ int git_repo_merge_base(struct git_repo *r, const char *a, const char *b, char *
 		goto out;
 	}
 	if (rc < 0 && rc != GIT_ENOTFOUND) {
-		fail(err, rc, "find the common ancestor of %s and %s", a, b);
+		git_lib_fail(err, rc, "find the common ancestor of %s and %s", a, b);
 		goto out;
 	}
 	sha[0] = '\0';
 	if (rc == 0)
-		format_oid(sha, &base);
+		git_lib_format_oid(sha, &base);
 	status = 0;
 out:
 	git_commit_free(one);
@@ -428,13 +302,13 @@ int git_repo_commit(struct git_repo *r, const char *sha, struct git_commit_info 
 	const char *subject;
 	unsigned i;
 
-	if (look_up_commit(r, sha, &commit, err) < 0)
+	if (git_lib_commit(r, sha, &commit, err) < 0)
 		return -1;
 	memset(out, 0, sizeof *out);
-	format_oid(out->sha, git_commit_id(commit));
-	format_oid(out->tree, git_commit_tree_id(commit));
+	git_lib_format_oid(out->sha, git_commit_id(commit));
+	git_lib_format_oid(out->tree, git_commit_tree_id(commit));
 	for (i = 0; i < git_commit_parentcount(commit) && i < sizeof out->parent / sizeof out->parent[0]; i++)
-		format_oid(out->parent[out->n_parents++], git_commit_parent_id(commit, i));
+		git_lib_format_oid(out->parent[out->n_parents++], git_commit_parent_id(commit, i));
 	buf_init(&out->author, 1 << 20);
 	buf_init(&out->subject, 1 << 20);
 	who = git_commit_author(commit);
@@ -460,7 +334,7 @@ static int log_first_parents(struct git_repo *r, git_commit *from, int count, gi
 	int n, rc = git_commit_dup(&at, from), status = 0;
 
 	for (n = 0; rc == 0 && status == 0 && n < count; n++) {
-		format_oid(sha, git_commit_id(at));
+		git_lib_format_oid(sha, git_commit_id(at));
 		status = each(arg, sha, err);
 		if (!git_commit_parentcount(at))
 			break;
@@ -475,7 +349,7 @@ static int log_first_parents(struct git_repo *r, git_commit *from, int count, gi
 		}
 	}
 	if (rc < 0)
-		status = fail(err, rc, "walk from %s", git_oid_tostr_s(git_commit_id(from)));
+		status = git_lib_fail(err, rc, "walk from %s", git_oid_tostr_s(git_commit_id(from)));
 	git_commit_free(at);
 	return status;
 }
@@ -489,7 +363,7 @@ int git_repo_log(
 	char sha[GIT_HEX];
 	int rc, n, status = -1;
 
-	if (look_up_commit(r, from, &start, err) < 0)
+	if (git_lib_commit(r, from, &start, err) < 0)
 		return -1;
 	if (first_parent) {
 		status = log_first_parents(r, start, count, each, arg, err);
@@ -498,7 +372,7 @@ int git_repo_log(
 	}
 	if ((rc = git_revwalk_new(&walk, r->lib)) < 0 || (rc = git_revwalk_push(walk, git_commit_id(start))) < 0 ||
 		(rc = git_revwalk_sorting(walk, GIT_SORT_TOPOLOGICAL | GIT_SORT_TIME)) < 0) {
-		fail(err, rc, "walk from %s", from);
+		git_lib_fail(err, rc, "walk from %s", from);
 		goto out;
 	}
 	for (n = 0; n < count; n++) {
@@ -506,10 +380,10 @@ int git_repo_log(
 		if (rc == GIT_ITEROVER)
 			break;
 		if (rc < 0) {
-			fail(err, rc, "walk from %s", from);
+			git_lib_fail(err, rc, "walk from %s", from);
 			goto out;
 		}
-		format_oid(sha, &oid);
+		git_lib_format_oid(sha, &oid);
 		if (each(arg, sha, err) < 0)
 			goto out;
 	}
@@ -547,7 +421,7 @@ int git_repo_find(struct git_repo *r, const char *tree, const char *path, struct
 		return -1;
 	if (!*path) {
 		out->kind = GIT_KIND_TREE;
-		format_oid(out->oid, git_tree_id(root));
+		git_lib_format_oid(out->oid, git_tree_id(root));
 		git_tree_free(root);
 		return 1;
 	}
@@ -556,9 +430,9 @@ int git_repo_find(struct git_repo *r, const char *tree, const char *path, struct
 	if (rc == GIT_ENOTFOUND)
 		return 0;
 	if (rc < 0)
-		return fail(err, rc, "look up %s", path);
+		return git_lib_fail(err, rc, "look up %s", path);
 	out->kind = kind_of(e);
-	format_oid(out->oid, git_tree_entry_id(e));
+	git_lib_format_oid(out->oid, git_tree_entry_id(e));
 	git_tree_entry_free(e);
 	return 1;
 }
@@ -580,7 +454,7 @@ int git_repo_kind(struct git_repo *r, const char *oid, enum git_kind *out, struc
 	if (rc == GIT_ENOTFOUND)
 		return err_set(err, ERR_NOT_FOUND, "object %s is not in %s", oid, r->path);
 	if (rc < 0)
-		return fail(err, rc, "read object %s", oid);
+		return git_lib_fail(err, rc, "read object %s", oid);
 	if (type != GIT_OBJECT_TREE && type != GIT_OBJECT_BLOB)
 		return err_set(err, ERR_INVALID, "object %s is a %s, not a tree or a file", oid, git_object_type2string(type));
 	*out = type == GIT_OBJECT_TREE ? GIT_KIND_TREE : GIT_KIND_BLOB;
@@ -601,7 +475,7 @@ int git_repo_tree(struct git_repo *r, const char *tree, int (*each)(void *arg, c
 		const git_tree_entry *e = git_tree_entry_byindex(t, i);
 		struct git_item item = { .name = git_tree_entry_name(e), .kind = kind_of(e) };
 
-		format_oid(item.oid, git_tree_entry_id(e));
+		git_lib_format_oid(item.oid, git_tree_entry_id(e));
 		status = each(arg, &item, err);
 	}
 	git_tree_free(t);
@@ -622,7 +496,7 @@ int git_repo_blob(struct git_repo *r, const char *oid, size_t max, struct buf *o
 		return err_set(err, ERR_INVALID, "file %s of a commit is missing in %s, which is damaged or a partial clone", oid,
 			r->path);
 	if (rc < 0)
-		return fail(err, rc, "read file %s", oid);
+		return git_lib_fail(err, rc, "read file %s", oid);
 	len = git_blob_rawsize(blob);
 	if (len <= max)
 		buf_append(out, git_blob_rawcontent(blob), (size_t)len);
@@ -631,165 +505,4 @@ int git_repo_blob(struct git_repo *r, const char *oid, size_t max, struct buf *o
 		return err_set(err, ERR_UNSUPPORTED, "a file of %llu bytes is larger than the limit of %zu",
 			(unsigned long long)len, max);
 	return out->failed ? err_set(err, ERR_FULL, "out of memory for a file of %llu bytes", (unsigned long long)len) : 0;
-}
-
-/* ---- what we write into repositories ---- */
-
-int git_repo_note(struct git_repo *r, const char *sha, const char *text, struct fw_err *err)
-{
-	git_commit *commit;
-	git_signature *who = NULL;
-	git_oid note;
-	int rc;
-
-	if (look_up_commit(r, sha, &commit, err) < 0)
-		return -1;
-	rc = git_signature_now(&who, "flopwatch", "flopwatch@localhost");
-	if (rc == 0)
-		rc = git_note_create(&note, r->lib, NOTES_REF, who, who, git_commit_id(commit), text, 1);
-	git_signature_free(who);
-	git_commit_free(commit);
-	return rc < 0 ? fail(err, rc, "write the note of %s in %s", sha, r->path) : 0;
-}
-
-/* A connection for the notes alone, with the same care as every other one. */
-static int notes_remote(struct git_repo *r, const char *url, struct transfer *t, git_remote **remote, git_remote_callbacks *calls,
-	struct fw_err *err)
-{
-	int rc = git_remote_init_callbacks(calls, GIT_REMOTE_CALLBACKS_VERSION);
-
-	if (rc == 0)
-		rc = git_remote_create_anonymous(remote, r->lib, url);
-	calls->credentials = on_credential;
-	calls->transfer_progress = on_progress;
-	calls->payload = t;
-	return rc < 0 ? fail(err, rc, "prepare the notes of %s", url) : 0;
-}
-
-int git_repo_notes_fetch(struct git_repo *r, const char *url, const char *ssh_key, struct fw_err *err)
-{
-	char spec[] = "+" NOTES_REF ":" NOTES_REF, *specs[] = { spec };
-	const git_strarray refs = { specs, 1 };
-	struct transfer t = { .ssh_key = ssh_key ? ssh_key : "", .err = err };
-	git_remote *remote = NULL;
-	git_fetch_options options;
-	int rc = git_fetch_options_init(&options, GIT_FETCH_OPTIONS_VERSION);
-
-	if (rc < 0)
-		return fail(err, rc, "prepare to fetch from %s", url);
-	if (notes_remote(r, url, &t, &remote, &options.callbacks, err) < 0)
-		return -1;
-	options.proxy_opts.type = GIT_PROXY_NONE;
-	options.follow_redirects = GIT_REMOTE_REDIRECT_NONE;
-	options.download_tags = GIT_REMOTE_DOWNLOAD_TAGS_NONE;
-	options.update_fetchhead = 0;
-	rc = git_remote_fetch(remote, &refs, &options, NULL);
-	git_remote_free(remote);
-	if (rc < 0 && err->code) /* a callback knows better */
-		return -1;
-	return rc < 0 ? fail(err, rc, "fetch the notes from %s", url) : 0;
-}
-
-/* The server's word about one ref that was pushed; NULL: it took it. */
-static int on_pushed(const char *ref, const char *refusal, void *payload)
-{
-	struct transfer *t = payload;
-
-	if (!refusal)
-		return 0;
-	err_set(t->err, ERR_BUSY, "the server did not take %s: %s", ref, refusal);
-	return GIT_EUSER;
-}
-
-int git_repo_notes_push(struct git_repo *r, const char *url, const char *ssh_key, struct fw_err *err)
-{
-	char spec[] = NOTES_REF ":" NOTES_REF, *specs[] = { spec };
-	const git_strarray refs = { specs, 1 };
-	struct transfer t = { .ssh_key = ssh_key ? ssh_key : "", .err = err };
-	git_remote *remote = NULL;
-	git_push_options options;
-	int rc = git_push_options_init(&options, GIT_PUSH_OPTIONS_VERSION);
-
-	if (rc < 0)
-		return fail(err, rc, "prepare to push to %s", url);
-	if (notes_remote(r, url, &t, &remote, &options.callbacks, err) < 0)
-		return -1;
-	options.callbacks.push_update_reference = on_pushed;
-	options.proxy_opts.type = GIT_PROXY_NONE;
-	options.follow_redirects = GIT_REMOTE_REDIRECT_NONE;
-	rc = git_remote_push(remote, &refs, &options);
-	git_remote_free(remote);
-	if (rc < 0 && err->code)
-		return -1;
-	return rc < 0 ? fail(err, rc, "push the notes to %s", url) : 0;
-}
-
-/* The commit that HEAD names; NULL when unborn. */
-static int head_commit(struct git_repo *r, git_commit **out, struct fw_err *err)
-{
-	git_oid oid;
-	int rc = git_reference_name_to_id(&oid, r->lib, "HEAD");
-
-	*out = NULL;
-	if (rc == 0)
-		rc = git_commit_lookup(out, r->lib, &oid);
-	return rc < 0 && rc != GIT_ENOTFOUND ? fail(err, rc, "read HEAD of %s", r->path) : 0;
-}
-
-/* The worktree as a tree. The index is changed in memory only and never written. */
-static int worktree_tree(struct git_repo *r, git_tree **out, struct fw_err *err)
-{
-	git_index *index = NULL;
-	git_oid oid;
-	int rc = git_repository_index(&index, r->lib);
-
-	if (rc == 0)
-		rc = git_index_add_all(index, NULL, GIT_INDEX_ADD_DEFAULT, NULL, NULL);
-	if (rc == 0)
-		rc = git_index_write_tree(&oid, index);
-	if (rc == 0)
-		rc = git_tree_lookup(out, r->lib, &oid);
-	git_index_free(index);
-	return rc < 0 ? fail(err, rc, "store the uncommitted files of %s", r->path) : 0;
-}
-
-int git_repo_snapshot(struct git_repo *r, char *commit, char *head, struct fw_err *err)
-{
-	git_commit *parent = NULL;
-	git_tree *tree = NULL;
-	git_signature *who = NULL;
-	git_reference *ref = NULL;
-	git_oid oid;
-	int rc, status = -1;
-
-	if (git_repository_is_bare(r->lib))
-		return err_set(err, ERR_INVALID, "%s is a bare repository: there are no uncommitted files in it", r->path);
-	if (head_commit(r, &parent, err) < 0 || worktree_tree(r, &tree, err) < 0)
-		goto out;
-	head[0] = '\0';
-	if (parent)
-		format_oid(head, git_commit_id(parent));
-	if (parent && git_oid_equal(git_tree_id(tree), git_commit_tree_id(parent))) {
-		format_oid(commit, git_commit_id(parent));
-		status = 0;
-		goto out;
-	}
-	/* The parent's time, so that the same files give the same commit. */
-	rc = git_signature_new(&who, "flopwatch", "flopwatch@localhost", parent ? git_commit_time(parent) : 0, 0);
-	if (rc == 0)
-		rc = git_commit_create_v(&oid, r->lib, NULL, who, who, NULL, "uncommitted files\n", tree, parent ? 1 : 0, parent);
-	if (rc == 0)
-		rc = git_reference_create(&ref, r->lib, SNAPSHOT_REF, &oid, 1, "snapshot");
-	if (rc < 0) {
-		fail(err, rc, "store the uncommitted files of %s", r->path);
-		goto out;
-	}
-	format_oid(commit, &oid);
-	status = 0;
-out:
-	git_reference_free(ref);
-	git_signature_free(who);
-	git_tree_free(tree);
-	git_commit_free(parent);
-	return status;
 }

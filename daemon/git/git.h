@@ -1,5 +1,5 @@
 /**
- * git.h - what flopwatch needs of git, without libgit2's types: git.c is the only file that includes git2.h.
+ * git.h - what flopwatch needs of git, without libgit2's types: git.c and git_write.c are the only files that include git2.h.
  *
  * Nothing here reads configuration of the user or the system, runs hooks or filters, or resolves abbreviated names: commits
  * and trees are named by their full hash, refs by their full name. Hashes are lower-case hex. Ref names are raw bytes.

@@ -12,10 +12,13 @@
 #include <unistd.h>
 
 #include "git/git.h"
+#include "git/refwrite.h"
 #include "git/url.h"
 
 /* Its presence says that the folder is ours to delete. */
 static const char MARKER[] = "/flopwatch-mirror";
+#define NOTES_REF  "refs/notes/flopwatch"
+#define NOTES_LOCK "/" NOTES_REF ".lock"
 
 struct mirror {
 	const char *url, *dir, *ssh_key;
@@ -52,12 +55,24 @@ static bool ends_with(const char *text, const char *end)
 	return a >= b && strcmp(text + a - b, end) == 0;
 }
 
+/* Notes are written without the lock of the mirror. */
+static bool is_note_at_work(const char *path)
+{
+	char dir[PATH_MAX];
+	size_t len = strlen(path);
+
+	if (!ends_with(path, NOTES_LOCK))
+		return false;
+	snprintf(dir, sizeof dir, "%.*s", (int)(len - strlen(NOTES_LOCK)), path);
+	return refwrite_is_busy(dir, NOTES_REF);
+}
+
 /* A killed run leaves lock files, which would refuse every later run, and half of a pack. We hold the lock of the mirror: they are dead. */
 static int delete_leftover(const char *path, const struct stat *st, int flag, struct FTW *where)
 {
 	(void)st;
 	(void)where;
-	if (flag != FTW_F)
+	if (flag != FTW_F || is_note_at_work(path))
 		return 0;
 	if (ends_with(path, ".lock") || (strstr(path, "/objects/pack/") && !ends_with(path, ".pack") && !ends_with(path, ".idx")))
 		unlink(path);

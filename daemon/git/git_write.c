@@ -1,0 +1,357 @@
+/* git_write.c - what is fetched, pushed and written; see git.h. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "git/git_lib.h"
+#include "git/refwrite.h"
+
+static const char SNAPSHOT_REF[] = "refs/flopwatch/snapshot";
+#define NOTES_REF "refs/notes/flopwatch"
+static const char FETCH_SPEC[] = "+refs/heads/*:refs/heads/*";
+
+/* What a hostile or broken server may send us before we hang up. */
+static const size_t RECEIVED_MAX_BYTES = (size_t)2 << 30;
+static const unsigned OBJECTS_MAX = 20000000;
+
+/* ---- fetching ---- */
+
+struct transfer {
+	const char *ssh_key; /* "" none */
+	int asked;           /* times the server wanted credentials */
+	struct fw_err *err;
+};
+
+static int on_progress(const git_indexer_progress *p, void *payload)
+{
+	struct transfer *t = payload;
+
+	if (p->received_bytes <= RECEIVED_MAX_BYTES && p->total_objects <= OBJECTS_MAX)
+		return 0;
+	err_set(t->err, ERR_UNSUPPORTED, "the server sends more than %zu MiB or %u objects", RECEIVED_MAX_BYTES >> 20,
+		OBJECTS_MAX);
+	return GIT_EUSER;
+}
+
+static int on_credential(git_credential **out, const char *url, const char *user, unsigned allowed, void *payload)
+{
+	struct transfer *t = payload;
+
+	(void)url;
+	if (!user)
+		user = "git";
+	/* libgit2 asks again after each refusal, for ever: once for the name, once for the key. */
+	if (++t->asked > 2)
+		return err_set(t->err, ERR_INVALID, "the server refused the key %s", t->ssh_key), GIT_EUSER;
+	if (allowed & GIT_CREDENTIAL_USERNAME)
+		return git_credential_username_new(out, user);
+	if ((allowed & GIT_CREDENTIAL_SSH_KEY) && *t->ssh_key)
+		return git_credential_ssh_key_new(out, user, NULL, t->ssh_key, "");
+	if (allowed & GIT_CREDENTIAL_SSH_KEY)
+		err_set(t->err, ERR_INVALID, "the server wants a key; set ssh_key of this repository to an ed25519 deploy key");
+	else
+		err_set(t->err, ERR_INVALID, "the server wants a password, which is not supported; use ssh:// with a deploy key");
+	return GIT_EUSER;
+}
+
+static int open_remote(struct git_repo *r, const char *url, git_remote **out, struct fw_err *err)
+{
+	int rc = git_remote_lookup(out, r->lib, "origin");
+
+	if (rc == GIT_ENOTFOUND) {
+		rc = git_remote_create_with_fetchspec(out, r->lib, "origin", url, FETCH_SPEC);
+	} else if (rc == 0 && strcmp(git_remote_url(*out) ? git_remote_url(*out) : "", url) != 0) {
+		git_remote_free(*out);
+		*out = NULL;
+		rc = git_remote_set_url(r->lib, "origin", url);
+		if (rc == 0)
+			rc = git_remote_lookup(out, r->lib, "origin");
+	}
+	return rc < 0 ? git_lib_fail(err, rc, "set the url of %s", r->path) : 0;
+}
+
+static int follow_default_branch(struct git_repo *r, git_remote *remote, struct fw_err *err)
+{
+	git_buf name = GIT_BUF_INIT;
+	int rc = git_remote_default_branch(&name, remote);
+
+	/* A server without commits has none, and that is fine. */
+	if (rc == 0 && strncmp(name.ptr, "refs/heads/", sizeof "refs/heads/" - 1) == 0)
+		rc = git_repository_set_head(r->lib, name.ptr);
+	git_buf_dispose(&name);
+	return rc < 0 && rc != GIT_ENOTFOUND ? git_lib_fail(err, rc, "set HEAD of %s", r->path) : 0;
+}
+
+int git_repo_fetch(struct git_repo *r, const char *url, const char *ssh_key, struct fw_err *err)
+{
+	git_remote_connect_options connect;
+	git_fetch_options fetch;
+	struct transfer t = { .ssh_key = ssh_key ? ssh_key : "", .err = err };
+	git_remote *remote = NULL;
+	int rc, status = -1;
+
+	if ((rc = git_remote_connect_options_init(&connect, GIT_REMOTE_CONNECT_OPTIONS_VERSION)) < 0 ||
+		(rc = git_fetch_options_init(&fetch, GIT_FETCH_OPTIONS_VERSION)) < 0)
+		return git_lib_fail(err, rc, "prepare to fetch from %s", url);
+	if (open_remote(r, url, &remote, err) < 0)
+		return -1;
+	connect.callbacks.credentials = on_credential;
+	connect.callbacks.transfer_progress = on_progress;
+	connect.callbacks.payload = &t;
+	connect.proxy_opts.type = GIT_PROXY_NONE;
+	connect.follow_redirects = GIT_REMOTE_REDIRECT_NONE;
+	fetch.callbacks = connect.callbacks;
+	fetch.proxy_opts = connect.proxy_opts;
+	fetch.follow_redirects = GIT_REMOTE_REDIRECT_NONE;
+	fetch.update_fetchhead = 0;
+	fetch.download_tags = GIT_REMOTE_DOWNLOAD_TAGS_NONE;
+	if ((rc = git_remote_connect_ext(remote, GIT_DIRECTION_FETCH, &connect)) < 0) {
+		git_lib_fail(err, rc, "connect to %s", url);
+		goto out;
+	}
+	if ((rc = git_remote_download(remote, NULL, &fetch)) < 0) {
+		git_lib_fail(err, rc, "fetch from %s", url);
+		goto out;
+	}
+	/* Old names go first: a deleted branch `a` would stand in the way of a new one `a/b`. */
+	if ((rc = git_remote_prune(remote, &connect.callbacks)) < 0 ||
+		(rc = git_remote_update_tips(remote, &connect.callbacks, 0, GIT_REMOTE_DOWNLOAD_TAGS_NONE, NULL)) < 0) {
+		git_lib_fail(err, rc, "update the branches from %s", url);
+		goto out;
+	}
+	status = follow_default_branch(r, remote, err);
+out:
+	git_remote_disconnect(remote);
+	git_remote_free(remote);
+	return status;
+}
+
+/* ---- what we write into repositories ---- */
+
+static int finish_ref(struct refwrite *w, const git_oid *to, struct fw_err *err)
+{
+	char hex[GIT_HEX];
+
+	git_lib_format_oid(hex, to);
+	return refwrite_commit(w, hex, err);
+}
+
+/* Let a ref of ours name `to`, whatever it named before. */
+static int set_ref(struct git_repo *r, const char *name, const git_oid *to, struct fw_err *err)
+{
+	struct refwrite w;
+	git_reference *ref = NULL;
+	int rc, locked = refwrite_begin(git_repository_commondir(r->lib), name, &w, err);
+
+	if (locked <= 0)
+		return locked < 0 ? -1 : finish_ref(&w, to, err);
+	rc = git_reference_create(&ref, r->lib, name, to, 1, "flopwatch");
+	git_reference_free(ref);
+	return rc < 0 ? git_lib_fail(err, rc, "write %s of %s", name, r->path) : 0;
+}
+
+/* A commit with the note, on top of the notes that are there; whoever calls moves the ref. */
+static int add_note(struct git_repo *r, const git_commit *about, const git_signature *who, const char *text, git_oid *out)
+{
+	git_commit *before = NULL;
+	git_oid oid;
+	int rc = git_reference_name_to_id(&oid, r->lib, NOTES_REF);
+
+	if (rc == 0)
+		rc = git_commit_lookup(&before, r->lib, &oid);
+	else if (rc == GIT_ENOTFOUND)
+		rc = 0;
+	if (rc == 0)
+		rc = git_note_commit_create(out, NULL, r->lib, before, who, who, git_commit_id(about), text, 1);
+	git_commit_free(before);
+	return rc;
+}
+
+int git_repo_note(struct git_repo *r, const char *sha, const char *text, struct fw_err *err)
+{
+	git_commit *commit;
+	git_signature *who = NULL;
+	git_oid oid;
+	struct refwrite ref;
+	int rc, locked;
+
+	if (git_lib_commit(r, sha, &commit, err) < 0)
+		return -1;
+	locked = refwrite_begin(git_repository_commondir(r->lib), NOTES_REF, &ref, err);
+	rc = git_signature_now(&who, "flopwatch", "flopwatch@localhost");
+	if (rc == 0 && locked == 0)
+		rc = add_note(r, commit, who, text, &oid);
+	else if (rc == 0 && locked == 1)
+		rc = git_note_create(&oid, r->lib, NOTES_REF, who, who, git_commit_id(commit), text, 1);
+	git_signature_free(who);
+	git_commit_free(commit);
+	if (rc < 0 && locked >= 0)
+		git_lib_fail(err, rc, "write the note of %s in %s", sha, r->path);
+	if (rc < 0 && locked == 0)
+		refwrite_cancel(&ref);
+	if (rc < 0 || locked < 0)
+		return -1;
+	return locked == 0 ? finish_ref(&ref, &oid, err) : 0;
+}
+
+/* A connection for the notes alone, with the same care as every other one. */
+static int notes_remote(struct git_repo *r, const char *url, struct transfer *t, git_remote **remote, git_remote_callbacks *calls,
+	struct fw_err *err)
+{
+	int rc = git_remote_init_callbacks(calls, GIT_REMOTE_CALLBACKS_VERSION);
+
+	if (rc == 0)
+		rc = git_remote_create_anonymous(remote, r->lib, url);
+	calls->credentials = on_credential;
+	calls->transfer_progress = on_progress;
+	calls->payload = t;
+	return rc < 0 ? git_lib_fail(err, rc, "prepare the notes of %s", url) : 0;
+}
+
+/* What the other side calls by that name becomes ours; one that has none leaves ours. The remote is connected, or was. */
+static int take_notes(struct git_repo *r, git_remote *remote, const char *url, struct fw_err *err)
+{
+	const git_remote_head **head;
+	size_t n, i;
+	int rc = git_remote_ls(&head, &n, remote);
+
+	if (rc < 0)
+		return git_lib_fail(err, rc, "list the refs of %s", url);
+	for (i = 0; i < n; i++)
+		if (strcmp(head[i]->name, NOTES_REF) == 0)
+			return set_ref(r, NOTES_REF, &head[i]->oid, err);
+	return 0;
+}
+
+/* In two steps: libgit2 would lock the ref itself, and leave the lock when it is killed. */
+int git_repo_notes_fetch(struct git_repo *r, const char *url, const char *ssh_key, struct fw_err *err)
+{
+	char spec[] = NOTES_REF, *specs[] = { spec };
+	const git_strarray refs = { specs, 1 };
+	struct transfer t = { .ssh_key = ssh_key ? ssh_key : "", .err = err };
+	git_remote *remote = NULL;
+	git_fetch_options options;
+	int rc = git_fetch_options_init(&options, GIT_FETCH_OPTIONS_VERSION);
+
+	if (rc < 0)
+		return git_lib_fail(err, rc, "prepare to fetch from %s", url);
+	if (notes_remote(r, url, &t, &remote, &options.callbacks, err) < 0)
+		return -1;
+	options.proxy_opts.type = GIT_PROXY_NONE;
+	options.follow_redirects = GIT_REMOTE_REDIRECT_NONE;
+	options.download_tags = GIT_REMOTE_DOWNLOAD_TAGS_NONE;
+	options.update_fetchhead = 0;
+	rc = git_remote_download(remote, &refs, &options);
+	if (rc < 0 && !err->code) /* else a callback knows better */
+		git_lib_fail(err, rc, "fetch the notes from %s", url);
+	else if (rc == 0)
+		rc = take_notes(r, remote, url, err);
+	git_remote_free(remote);
+	return rc < 0 ? -1 : 0;
+}
+
+/* The server's word about one ref that was pushed; NULL: it took it. */
+static int on_pushed(const char *ref, const char *refusal, void *payload)
+{
+	struct transfer *t = payload;
+
+	if (!refusal)
+		return 0;
+	err_set(t->err, ERR_BUSY, "the server did not take %s: %s", ref, refusal);
+	return GIT_EUSER;
+}
+
+int git_repo_notes_push(struct git_repo *r, const char *url, const char *ssh_key, struct fw_err *err)
+{
+	char spec[] = NOTES_REF ":" NOTES_REF, *specs[] = { spec };
+	const git_strarray refs = { specs, 1 };
+	struct transfer t = { .ssh_key = ssh_key ? ssh_key : "", .err = err };
+	git_remote *remote = NULL;
+	git_push_options options;
+	bool is_here = *url == '/' || strncmp(url, "file://", 7) == 0; /* no server writes then: we do, with locks of libgit2 */
+	sigset_t before;
+	int rc = git_push_options_init(&options, GIT_PUSH_OPTIONS_VERSION);
+
+	if (rc < 0)
+		return git_lib_fail(err, rc, "prepare to push to %s", url);
+	if (notes_remote(r, url, &t, &remote, &options.callbacks, err) < 0)
+		return -1;
+	options.callbacks.push_update_reference = on_pushed;
+	options.proxy_opts.type = GIT_PROXY_NONE;
+	options.follow_redirects = GIT_REMOTE_REDIRECT_NONE;
+	if (is_here)
+		refwrite_hold_signals(&before);
+	rc = git_remote_push(remote, &refs, &options);
+	if (is_here)
+		sigprocmask(SIG_SETMASK, &before, NULL);
+	git_remote_free(remote);
+	if (rc < 0 && err->code)
+		return -1;
+	return rc < 0 ? git_lib_fail(err, rc, "push the notes to %s", url) : 0;
+}
+
+/* The commit that HEAD names; NULL when unborn. */
+static int head_commit(struct git_repo *r, git_commit **out, struct fw_err *err)
+{
+	git_oid oid;
+	int rc = git_reference_name_to_id(&oid, r->lib, "HEAD");
+
+	*out = NULL;
+	if (rc == 0)
+		rc = git_commit_lookup(out, r->lib, &oid);
+	return rc < 0 && rc != GIT_ENOTFOUND ? git_lib_fail(err, rc, "read HEAD of %s", r->path) : 0;
+}
+
+/* The worktree as a tree. The index is changed in memory only and never written. */
+static int worktree_tree(struct git_repo *r, git_tree **out, struct fw_err *err)
+{
+	git_index *index = NULL;
+	git_oid oid;
+	int rc = git_repository_index(&index, r->lib);
+
+	if (rc == 0)
+		rc = git_index_add_all(index, NULL, GIT_INDEX_ADD_DEFAULT, NULL, NULL);
+	if (rc == 0)
+		rc = git_index_write_tree(&oid, index);
+	if (rc == 0)
+		rc = git_tree_lookup(out, r->lib, &oid);
+	git_index_free(index);
+	return rc < 0 ? git_lib_fail(err, rc, "store the uncommitted files of %s", r->path) : 0;
+}
+
+int git_repo_snapshot(struct git_repo *r, char *commit, char *head, struct fw_err *err)
+{
+	git_commit *parent = NULL;
+	git_tree *tree = NULL;
+	git_signature *who = NULL;
+	git_oid oid;
+	int rc, status = -1;
+
+	if (git_repository_is_bare(r->lib))
+		return err_set(err, ERR_INVALID, "%s is a bare repository: there are no uncommitted files in it", r->path);
+	if (head_commit(r, &parent, err) < 0 || worktree_tree(r, &tree, err) < 0)
+		goto out;
+	head[0] = '\0';
+	if (parent)
+		git_lib_format_oid(head, git_commit_id(parent));
+	if (parent && git_oid_equal(git_tree_id(tree), git_commit_tree_id(parent))) {
+		git_lib_format_oid(commit, git_commit_id(parent));
+		status = 0;
+		goto out;
+	}
+	/* The parent's time, so that the same files give the same commit. */
+	rc = git_signature_new(&who, "flopwatch", "flopwatch@localhost", parent ? git_commit_time(parent) : 0, 0);
+	if (rc == 0)
+		rc = git_commit_create_v(&oid, r->lib, NULL, who, who, NULL, "uncommitted files\n", tree, parent ? 1 : 0, parent);
+	if (rc < 0) {
+		git_lib_fail(err, rc, "store the uncommitted files of %s", r->path);
+		goto out;
+	}
+	git_lib_format_oid(commit, &oid);
+	status = set_ref(r, SNAPSHOT_REF, &oid, err);
+out:
+	git_signature_free(who);
+	git_tree_free(tree);
+	git_commit_free(parent);
+	return status;
+}

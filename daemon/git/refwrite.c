@@ -1,0 +1,184 @@
+/* refwrite.c - see refwrite.h. */
+#include "git/refwrite.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILE_MODE = 0666, FOLDER_MODE = 0777 }; /* as git makes them; the umask takes from it */
+
+static int join(char *out, const char *a, const char *b, const char *c, struct fw_err *err)
+{
+	if ((size_t)snprintf(out, PATH_MAX, "%s%s%s", a, b, c) >= PATH_MAX)
+		return err_set(err, ERR_INVALID, "%.200s: path too long", a);
+	return 0;
+}
+
+/* The file of ours is called after the ref: flopwatch-refs-notes-flopwatch. */
+static int name_files(const char *common_dir, const char *ref, struct refwrite *w, struct fw_err *err)
+{
+	size_t len = strlen(common_dir);
+	const char *slash = len && common_dir[len - 1] == '/' ? "" : "/";
+	char dir[PATH_MAX];
+
+	if (join(dir, common_dir, slash, "", err) < 0 || join(w->own, dir, "flopwatch-", ref, err) < 0 ||
+		join(w->ref, dir, ref, "", err) < 0 || join(w->lock, w->ref, ".lock", "", err) < 0)
+		return -1;
+	for (char *at = w->own + strlen(dir); *at; at++)
+		if (*at == '/')
+			*at = '-';
+	return 0;
+}
+
+/* Folders above the ref. */
+static int make_folders(struct refwrite *w, size_t from, struct fw_err *err)
+{
+	for (char *slash = w->ref + from; (slash = strchr(slash, '/')); slash++) {
+		*slash = '\0';
+		if (mkdir(w->ref, FOLDER_MODE) < 0 && errno != EEXIST)
+			return err_sys(err, "create %s", w->ref);
+		*slash = '/';
+	}
+	return 0;
+}
+
+static bool is_same(int fd, const char *path)
+{
+	struct stat one, two;
+
+	return fstat(fd, &one) == 0 && lstat(path, &two) == 0 && one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+}
+
+static int busy(const struct refwrite *w, struct fw_err *err)
+{
+	return err_set(err, ERR_BUSY, "%s is being written by another flopwatch", w->ref);
+}
+
+/* What a run that was killed left: its file, perhaps as the lock too, perhaps as the ref already. */
+static int clear_own(struct refwrite *w, struct fw_err *err)
+{
+	int fd = open(w->own, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), status = 0;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : err_sys(err, "open %s", w->own);
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0 || !is_same(fd, w->own))
+		status = busy(w, err);
+	else if ((is_same(fd, w->lock) && unlink(w->lock) < 0) || unlink(w->own) < 0)
+		status = err_sys(err, "delete %s", w->lock);
+	close(fd);
+	return status;
+}
+
+/* 0, 1 no hard links here, -1. */
+static int take_lock(struct refwrite *w, struct fw_err *err)
+{
+	if (link(w->own, w->lock) == 0)
+		return 0;
+	if (errno == EPERM || errno == EOPNOTSUPP || errno == ENOSYS || errno == EMLINK || errno == EXDEV)
+		return 1;
+	if (errno == EEXIST)
+		return err_set(err, ERR_BUSY, "%s exists: another git is at work there, or one was killed; if none is, delete it",
+			w->lock);
+	return err_sys(err, "lock %s", w->ref);
+}
+
+void refwrite_hold_signals(sigset_t *before)
+{
+	sigset_t ends;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGHUP);
+	sigaddset(&ends, SIGXCPU);
+	sigprocmask(SIG_BLOCK, &ends, before);
+}
+
+static void leave(struct refwrite *w)
+{
+	if (w->fd >= 0) {
+		if (is_same(w->fd, w->lock))
+			unlink(w->lock);
+		if (is_same(w->fd, w->own))
+			unlink(w->own);
+		close(w->fd);
+	}
+	w->fd = -1;
+	sigprocmask(SIG_SETMASK, &w->before, NULL);
+}
+
+int refwrite_begin(const char *common_dir, const char *ref, struct refwrite *w, struct fw_err *err)
+{
+	int status = -1;
+
+	w->fd = -1;
+	if (name_files(common_dir, ref, w, err) < 0)
+		return -1;
+	refwrite_hold_signals(&w->before);
+	if (make_folders(w, strlen(w->ref) - strlen(ref), err) == 0 && clear_own(w, err) == 0) {
+		w->fd = open(w->own, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
+		if (w->fd < 0)
+			err_sys(err, "create %s", w->own);
+		else if (flock(w->fd, LOCK_EX | LOCK_NB) < 0 || !is_same(w->fd, w->own))
+			busy(w, err);
+		else
+			status = take_lock(w, err);
+	}
+	if (status != 0)
+		leave(w);
+	return status;
+}
+
+/* The new name of the ref's file outlives a power cut, too. */
+static int flush_folder(const struct refwrite *w, struct fw_err *err)
+{
+	char dir[PATH_MAX];
+	int fd, status = 0;
+
+	snprintf(dir, sizeof dir, "%.*s", (int)(strrchr(w->ref, '/') - w->ref), w->ref);
+	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || fsync(fd) < 0)
+		status = err_sys(err, "flush %s", dir);
+	if (fd >= 0)
+		close(fd);
+	return status;
+}
+
+int refwrite_commit(struct refwrite *w, const char *sha, struct fw_err *err)
+{
+	char line[80];
+	int len = snprintf(line, sizeof line, "%s\n", sha), status = 0;
+
+	if (write(w->fd, line, (size_t)len) != len || fsync(w->fd) < 0)
+		status = err_sys(err, "write %s", w->lock);
+	else if (rename(w->lock, w->ref) < 0)
+		status = err_sys(err, "rename %s to %s", w->lock, w->ref);
+	else
+		status = flush_folder(w, err);
+	leave(w);
+	return status;
+}
+
+void refwrite_cancel(struct refwrite *w)
+{
+	leave(w);
+}
+
+bool refwrite_is_busy(const char *common_dir, const char *ref)
+{
+	struct refwrite w;
+	int fd;
+	bool held;
+
+	if (name_files(common_dir, ref, &w, NULL) < 0)
+		return false;
+	fd = open(w.own, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	held = fd >= 0 && is_same(fd, w.lock) && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;
+	if (fd >= 0)
+		close(fd);
+	return held;
+}

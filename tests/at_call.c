@@ -1,0 +1,143 @@
+/*
+ * at_call.c - a library to preload (LD_PRELOAD) that makes a program end, stop or fail at a chosen call, so that a test can try each of them.
+ *
+ * AT_CALL="NAME N WHAT [PATH]": at the Nth call of NAME (open, link, rename, unlink, mkdir, write, fsync, or any of them), counting only calls
+ * that name PATH, or a descriptor of a file so named, where it is given (a part is enough):
+ *   KILL   SIGKILL before it        AFTER  SIGKILL after it
+ *   STOP   SIGSTOP after it         ENOSPC, EIO, EDQUOT  it and all later ones fail so
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct {
+	char name[16], what[16], path[256];
+	int n, seen;
+} plan;
+
+__attribute__((constructor)) static void read_plan(void)
+{
+	const char *text = getenv("AT_CALL");
+
+	if (text && sscanf(text, "%15s %d %15s %255s", plan.name, &plan.n, plan.what, plan.path) < 3)
+		plan.name[0] = '\0';
+}
+
+static int is_meant(const char *name, const char *path, int fd)
+{
+	char link[64], target[4096] = "";
+
+	if (!plan.name[0] || (strcmp(plan.name, name) != 0 && strcmp(plan.name, "any") != 0))
+		return 0;
+	if (!plan.path[0])
+		return 1;
+	if (!path) {
+		snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+		if (readlink(link, target, sizeof target - 1) < 0)
+			return 0;
+	}
+	return strstr(path ? path : target, plan.path) != NULL;
+}
+
+/* Before a call. The errno it shall fail with, 0 none; `*after` is set when there is something to do afterwards. */
+static int before(const char *name, const char *path, int fd, int *after)
+{
+	static const struct {
+		const char *name;
+		int number;
+	} errors[] = { { "ENOSPC", ENOSPC }, { "EIO", EIO }, { "EDQUOT", EDQUOT } };
+
+	*after = 0;
+	if (!is_meant(name, path, fd) || ++plan.seen < plan.n)
+		return 0;
+	for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
+		if (strcmp(plan.what, errors[i].name) == 0)
+			return errors[i].number;
+	if (plan.seen > plan.n)
+		return 0;
+	if (strcmp(plan.what, "KILL") == 0)
+		raise(SIGKILL);
+	*after = 1;
+	return 0;
+}
+
+static void behind(int after)
+{
+	int saved = errno;
+
+	if (after)
+		raise(strcmp(plan.what, "STOP") == 0 ? SIGSTOP : SIGKILL);
+	errno = saved;
+}
+
+#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+#define CALL(name, word, path, fd, ...)                                                                                          \
+	int after, error = before(word, path, fd, &after);                                                                       \
+	__typeof__(name(__VA_ARGS__)) result = -1;                                                                               \
+	if (error)                                                                                                               \
+		errno = error;                                                                                                   \
+	else                                                                                                                     \
+		result = REAL(name)(__VA_ARGS__);                                                                                \
+	behind(after);                                                                                                           \
+	return result
+
+int link(const char *from, const char *to)
+{
+	CALL(link, "link", to, -1, from, to);
+}
+
+int rename(const char *from, const char *to)
+{
+	CALL(rename, "rename", to, -1, from, to);
+}
+
+int unlink(const char *path)
+{
+	CALL(unlink, "unlink", path, -1, path);
+}
+
+int mkdir(const char *path, mode_t mode)
+{
+	CALL(mkdir, "mkdir", path, -1, path, mode);
+}
+
+ssize_t write(int fd, const void *data, size_t n)
+{
+	CALL(write, "write", NULL, fd, fd, data, n);
+}
+
+int fsync(int fd)
+{
+	CALL(fsync, "fsync", NULL, fd, fd);
+}
+
+static mode_t mode_of(int flags, va_list more)
+{
+	return (flags & O_CREAT) || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(more, mode_t) : 0;
+}
+
+int open(const char *path, int flags, ...)
+{
+	va_list more;
+	va_start(more, flags);
+	mode_t mode = mode_of(flags, more);
+	va_end(more);
+	CALL(open, "open", path, -1, path, flags, mode);
+}
+
+int open64(const char *path, int flags, ...)
+{
+	va_list more;
+	va_start(more, flags);
+	mode_t mode = mode_of(flags, more);
+	va_end(more);
+	CALL(open64, "open", path, -1, path, flags, mode);
+}
