@@ -104,7 +104,20 @@ is "there is an alert" "$(api alerts | jq -r '.items | length')" 1
 is "its samples are stored as what they are" "$(sql "SELECT DISTINCT series FROM sample")" process
 fails "the command line ends as for kernels" 3 fw wait slower --json
 like "in a table of its own" "$(fw wait slower)" '^sums *$'
-like "with dashes for TFLOP/s" "$(fw wait slower)" 'sum/4096 +[0-9.]+ +- +[0-9.]+ +- +-'
+shown=$(fw wait slower)
+like "of times and changes" "$shown" 'sum/4096 +[0-9.]+ +[0-9.]+ +-[0-9.]+ %'
+like "a loss is time" "$shown" 'WARNING sum/4096 takes [0-9.]+ % more time \(speed -[0-9.]+ %, threshold 10.00 %\)'
+# no program has FLOPs that anybody counted, kernels that it shows, or a phase: nobody speaks of them
+for page in "comparisons/$id" "history?repo=sums&branch=slower&cell=sum%2F4096" "history?repo=sums&cell=sum%2F4096&metric=held" \
+	"?repo=sums" "alerts/1" "commits/$(head_of sums)" "api/v1/comparisons/$id.md" "alerts.atom" "comparisons.atom"; do
+	curl -sf "http://127.0.0.1:$(port)/$page" >"$tmp/page" || echo "no page $page" >>"$tmp/spoken"
+	grep -oiE '.{40}(TFLOP|throughput|kernels|phase|ncu|issued|workspace|bursts|[^=]module).{40}' "$tmp/page" | sed "s,^,$page: ," >>"$tmp/spoken"
+done
+is "no page of a program speaks of FLOPs or of modules" "$(cat "$tmp/spoken")" ""
+unlike "nor the command line" "$shown$(fw history sum/4096 --repo sums --branch slower)$(fw alerts)$(fw compare "$root/tests/data/readers/hyperfine.json" "$root/tests/data/readers/hyperfine.json")" 'TFLOP'
+like "the page speaks of time" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$id")" '<h3>Time</h3>'
+like "so does the history" "$(curl -s "http://127.0.0.1:$(port)/history?repo=sums&branch=slower&cell=sum%2F4096")" 'sum/4096: 1 point'
+like "and Markdown" "$(api "comparisons/$id.md")" '\| cell \| base ms \| target ms \| change'
 
 branch sums words main
 echo 'nothing that is measured' >"$tmp/sums/README"
@@ -128,6 +141,10 @@ push sums comment
 run_to_end "$(head_of sums)"
 is "a comment is identical by what was built" "$(jq -c '[.verdict, .identical_by, .cells[0].cell]' <<<"$body")" '["identical","module","sums"]'
 is "and nothing was timed" "$(jq '[.cells[].launches] | add' <<<"$body")" 0
+page=$(curl -s "http://127.0.0.1:$(port)/comparisons/$(jq .id <<<"$body")")
+like "its page says so" "$page" 'Both sides run the same files in the same way, so nothing was timed'
+unlike "and has no row without anything in it" "$page" '<table'
+like "the command line, too" "$(fw wait comment)" 'verdict: identical, the same files, run in the same way'
 branch sums reads artifacts
 sed -i 's/static const int sizes/if (!fopen("work.h", "r")) return 9;\n\tstatic const int sizes/' "$tmp/sums/bench.c"
 commit sums "reads what it does not declare"

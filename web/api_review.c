@@ -25,6 +25,7 @@ struct review {
 	const struct comparison *c;
 	int n, left_out, n_peers;
 	bool apart; /* a change reads otherwise than its medians */
+	bool flops; /* those of a row are known; else it speaks of time */
 	const char *peer[COMPARISON_PEERS_MAX];
 };
 
@@ -54,7 +55,8 @@ static void cell_line(void *arg, const struct view_cell *row)
 	if (isfinite(row->base_tflops) && isfinite(row->target_tflops))
 		buf_printf(out, "%.1f | %.1f | ", row->base_tflops, row->target_tflops);
 	else if (isfinite(row->base_median_ms) && isfinite(row->target_median_ms))
-		buf_printf(out, "%.4g ms | %.4g ms | ", row->base_median_ms, row->target_median_ms);
+		buf_printf(out, review->flops ? "%.4g ms | %.4g ms | " : "%.4g | %.4g | ", row->base_median_ms,
+			row->target_median_ms);
 	else
 		buf_puts(out, "– | – | ");
 	if (isfinite(row->change_pct))
@@ -96,7 +98,8 @@ static void cell_line(void *arg, const struct view_cell *row)
 static void table_head(const struct review *review)
 {
 	struct buf *out = review->out;
-	buf_puts(out, "| cell | base TFLOP/s | target TFLOP/s | change | 95 % interval | ");
+	buf_puts(out, review->flops ? "| cell | base TFLOP/s | target TFLOP/s | change | 95 % interval | "
+				    : "| cell | base ms | target ms | change | 95 % interval | ");
 	for (int i = 0; i < review->n_peers; i++)
 		buf_puts(out, "% of "), plain(out, review->peer[i]), buf_puts(out, " | ");
 	buf_puts(out, "verdict |\n|---|--:|--:|--:|--:|");
@@ -139,6 +142,7 @@ void api_comparison_md(void *arg, struct http_request *r, struct http_response *
 	int result = comparison_read(site->db, id, &alone, &c, &err);
 	if (result == 0) {
 		review.n_peers = comparison_peers(&c, review.peer);
+		review.flops = comparison_has_flops(&c);
 		result = view_comparison(site->db, id, heading, &review, &err) ||
 					 view_cells(site->db, id, cell_line, &review, &err)
 				 ? -1

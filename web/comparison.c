@@ -260,6 +260,19 @@ void comparison_free(struct comparison *c)
 
 /* ---- answers ---------------------------------------------------------------------------------------------------------- */
 
+bool comparison_is_program(const struct comparison_cell *cell)
+{
+	return !*cell->mask;
+}
+
+bool comparison_has_flops(const struct comparison *c)
+{
+	for (int i = 0; i < c->n_cells; i++)
+		if (isfinite(c->cell[i].base_tflops) || isfinite(c->cell[i].target_tflops))
+			return true;
+	return false;
+}
+
 double comparison_peak_pct(const struct comparison *c, double tflops, double mhz)
 {
 	return 100 * tflops / derive_peak_tflops(c->chip, c->cores, mhz);

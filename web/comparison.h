@@ -82,6 +82,10 @@ const char *comparison_text(const json_t *object, const char *key);
 /** Useful TFLOP/s of the target against the peak at the clock it ran at. Units: percent; NAN unknown. */
 double comparison_peak_pct(const struct comparison *c, double tflops, double mhz);
 
+/** Whether a row is of a program of its own, or imported: there is no module that said more of it than its times. */
+bool comparison_is_program(const struct comparison_cell *cell);
+/** Whether the useful FLOPs of any row are known; else the comparison speaks of time alone. */
+bool comparison_has_flops(const struct comparison *c);
 /** Whether the judged change is shown beside two medians whose quotient reads otherwise, which then wants a word. */
 bool comparison_is_paired_apart(const struct comparison_cell *cell);
 /** Whether one provider ran both sides, in configurations that it told and that differ. */

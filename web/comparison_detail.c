@@ -33,14 +33,17 @@ static void value(struct buf *out, double v, const char *format)
 	emit_raw(out, "</td>");
 }
 
-/* `why` says what is missing where neither side has the figure. */
+/* `why` says what is missing where neither side has the figure; NULL: then there is no row. */
 static void pair_row(struct buf *out, const char *name, const char *unit, double base, double target, double change_pct,
 	const char *format, const char *why)
 {
+	bool known = isfinite(base) || isfinite(target);
+	if (!known && !why)
+		return;
 	emit_raw(out, "<tr><th scope=row>");
 	emit_text(out, name);
 	emit_rawf(out, " <span class=dim>%s</span></th>", unit);
-	if (!isfinite(base) && !isfinite(target)) {
+	if (!known) {
 		emit_rawf(out, "<td class=\"n dim wrap\" colspan=3>\u2013 %s</td></tr>\n", why);
 		return;
 	}
@@ -67,21 +70,13 @@ static const char *time_of_series(const char *series)
 	return strcmp(series, "call") == 0 ? "whole call" : strcmp(series, "process") == 0 ? "time" : "device time";
 }
 
-/* Its card stays open for what there is to say of the figures. */
-static void times(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
+/* What a module tells beside its times. */
+static void module_rows(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
 {
-	static const char *const columns[] = { "", ">Base", ">Target", ">Change" };
 	double issued_base = of_side(cell, "flops_issued", "base"), issued_target = of_side(cell, "flops_issued", "target");
 	double moved_base = of_side(cell, "moved", "base_bytes"), moved_target = of_side(cell, "moved", "target_bytes");
 	double peak_base = comparison_peak_pct(c, cell->base_tflops, cell->base_mhz);
 	double peak_target = comparison_peak_pct(c, cell->target_tflops, cell->target_mhz);
-	emit_raw(out, "<div><h3>Throughput</h3>");
-	layout_table(out, 4, columns);
-	double change = isfinite(cell->change_pct) ? cell->change_pct : derive_change_pct(cell->base_ms, cell->target_ms);
-	pair_row(out, time_of_series(comparison_text(cell->json, "series")), "ms", cell->base_ms, cell->target_ms, change, "",
-		"not timed");
-	pair_row(out, "useful", "TFLOP/s", cell->base_tflops, cell->target_tflops, change, "%.1f",
-		"its FLOPs or times are not known");
 	pair_row(out, "issued", "TFLOP/s", rate(issued_base, cell->base_ms, 1e12), rate(issued_target, cell->target_ms, 1e12),
 		NAN, "%.1f", "the module does not count them");
 	pair_row(out, "memory", "GB/s", rate(moved_base, cell->base_ms, 1e9), rate(moved_target, cell->target_ms, 1e9), NAN,
@@ -103,6 +98,22 @@ static void times(struct buf *out, const struct comparison *c, const struct comp
 		of_side(cell, "error_ratio", "target"), NAN, "", "not checked");
 	pair_row(out, "workspace", "MB", of_side(cell, "workspace", "base_bytes") / 1e6,
 		of_side(cell, "workspace", "target_bytes") / 1e6, NAN, "", "not said");
+}
+
+/* Its card stays open for what there is to say of the figures. */
+static void times(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
+{
+	static const char *const columns[] = { "", ">Base", ">Target", ">Change" };
+	bool flops = isfinite(cell->base_tflops) || isfinite(cell->target_tflops), program = comparison_is_program(cell);
+	emit_raw(out, flops || !program ? "<div><h3>Throughput</h3>" : "<div><h3>Time</h3>");
+	layout_table(out, 4, columns);
+	double change = isfinite(cell->change_pct) ? cell->change_pct : derive_change_pct(cell->base_ms, cell->target_ms);
+	pair_row(out, time_of_series(comparison_text(cell->json, "series")), "ms", cell->base_ms, cell->target_ms, change, "",
+		"not timed");
+	pair_row(out, "useful", "TFLOP/s", cell->base_tflops, cell->target_tflops, change, "%.1f",
+		program ? NULL : "its FLOPs or times are not known");
+	if (!program)
+		module_rows(out, c, cell);
 	layout_table_end(out);
 	if (comparison_is_paired_apart(cell)) {
 		emit_raw(out, "<p><small>The change is the middle of paired ratios, each call beside its neighbour of the other "
@@ -202,8 +213,8 @@ static int launches(struct db *db, struct buf *out, const struct comparison_cell
 		emit_raw(out, "<p><small>No launch timed this cell.</small></p></div>");
 		return 0;
 	}
-	snprintf(label, sizeof label, "change of throughput in each of %d launches, with the threshold at -%.3g percent", l.n,
-		cell->threshold_pct);
+	snprintf(label, sizeof label, "change of %s in each of %d launches, with the threshold at -%.3g percent",
+		isfinite(cell->target_tflops) ? "throughput" : "speed", l.n, cell->threshold_pct);
 	mark_launches(out, l.launch, l.n, cell->threshold_pct, label);
 	emit_raw(out, "<details><summary>as a list</summary><ol>");
 	for (int i = 0; i < l.n; i++) {
@@ -506,14 +517,15 @@ int comparison_detail(void *arg, struct buf *out, const struct comparison *c, st
 	times(out, c, cell);
 	int result = few_calls(db, out, id, err);
 	emit_raw(out, "</div><div>");
-	phases(out, cell);
+	if (!comparison_is_program(cell))
+		phases(out, cell);
 	if (result == 0)
 		result = launches(db, out, cell, id, err);
 	const char *series = comparison_text(cell->json, "series");
 	if (result == 0)
 		result = strip_draw(out, db, id, *series ? series : "device", err);
 	emit_raw(out, "</div></div>");
-	if (result == 0)
+	if (result == 0 && !comparison_is_program(cell))
 		result = kernels(db, out, c, id, err);
 	if (result == 0)
 		result = commands(site, out, c, cell, err);

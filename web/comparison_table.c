@@ -135,7 +135,7 @@ static bool is_open(const struct comparison *c, const struct comparison_cell *ce
 
 /* Columns that not every comparison has. */
 struct shape {
-	bool has_peak, has_since;
+	bool has_flops, has_peak, has_since;
 	int n_peers;
 	const char *peer[COMPARISON_PEERS_MAX];
 	int columns;
@@ -144,7 +144,7 @@ struct shape {
 
 static struct shape shape_of(const struct comparison *c)
 {
-	struct shape s = { .columns = 9 };
+	struct shape s = { .columns = 8, .has_flops = comparison_has_flops(c) };
 	double most = 0, threshold = 0;
 	for (int i = 0; i < c->n_cells; i++) {
 		const struct comparison_cell *cell = &c->cell[i];
@@ -156,7 +156,7 @@ static struct shape shape_of(const struct comparison *c)
 			threshold = fmax(threshold, cell->threshold_pct);
 	}
 	s.n_peers = comparison_peers(c, s.peer);
-	s.columns += s.has_peak + s.has_since + s.n_peers;
+	s.columns += s.has_flops + s.has_peak + s.has_since + s.n_peers;
 	/* the threshold stays visible: a change of half the speed must not squeeze the others into one point */
 	s.scale_pct = fmin(fmax(most * 1.05, threshold * 1.6), fmax(threshold, 0.5) * 2.2);
 	return s;
@@ -170,7 +170,7 @@ static void head(struct buf *out, const struct comparison *c, const struct shape
 		{ "Case", "case", "", "" },
 		{ "Verdict", "verdict", "", "" },
 		{ "Change", "change", "n",
-			"of throughput, the middle of paired ratios: the quotient of the two medians may read a little "
+			"of speed, the middle of paired ratios: the quotient of the two medians may read a little "
 			"otherwise; negative is "
 			"slower" },
 		{ "95 % interval", "", "w", "dashed: the threshold; the axis is the same in all tables of this page" },
@@ -191,7 +191,7 @@ static void head(struct buf *out, const struct comparison *c, const struct shape
 			emit_text(out, s->peer[k]);
 			emit_raw(out, "</th>");
 		}
-		if ((i == 8 && !s->has_peak) || (i == 9 && !s->has_since))
+		if ((i == 7 && !s->has_flops) || (i == 8 && !s->has_peak) || (i == 9 && !s->has_since))
 			continue;
 		const char *by = columns[i].by;
 		bool is_sorted = *by && strcmp(by, sort + falling) == 0;
@@ -299,9 +299,12 @@ static void row(struct buf *out, const struct comparison *c, const struct shape 
 	emit_raw(out, "</td>");
 	number(out, cell->target_ms, "n w");
 	layout_ms(out, cell->target_ms);
-	emit_raw(out, "</td><td class=\"n w\">");
-	layout_tflops(out, cell->target_tflops);
 	emit_raw(out, "</td>");
+	if (s->has_flops) {
+		emit_raw(out, "<td class=\"n w\">");
+		layout_tflops(out, cell->target_tflops);
+		emit_raw(out, "</td>");
+	}
 	if (s->has_peak) {
 		emit_rawf(out, isfinite(peak_pct) ? "<td class=\"n w\">%.1f</td>" : "<td class=\"n w\">\u2013</td>", peak_pct);
 	}

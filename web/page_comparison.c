@@ -108,6 +108,12 @@ static void absences(struct buf *out, const struct comparison *c)
 	}
 }
 
+/* Measured by a program of its own, or elsewhere. */
+static bool is_program(const struct comparison *c)
+{
+	return c->n_cells > 0 && comparison_is_program(&c->cell[0]);
+}
+
 /* The first sentence a person reads. */
 static void sentence(struct buf *out, const struct comparison *c)
 {
@@ -119,8 +125,10 @@ static void sentence(struct buf *out, const struct comparison *c)
 	else if (strcmp(c->verdict, "regression") == 0)
 		regression_sentence(out, c);
 	else if (*c->identical_by)
-		emit_rawf(out, "Both sides are the same %s, so nothing was timed",
-			strcmp(c->identical_by, "tree") == 0 ? "source tree" : "compiled module");
+		emit_rawf(out, "Both sides %s, so nothing was timed",
+			strcmp(c->identical_by, "tree") == 0 ? "are the same source tree"
+			: is_program(c)                      ? "run the same files in the same way"
+							     : "are the same compiled module");
 	else if (strcmp(c->verdict, "unchanged") == 0)
 		emit_rawf(out, "None of %d cells lost more than its threshold",
 			c->n_cells - count(c, "removed") - count(c, "added") - count(c, "unsupported"));
@@ -153,7 +161,7 @@ static void fact(struct buf *out, const char *name, const char *value)
 	emit_raw(out, "</dd>");
 }
 
-static void side(struct buf *out, const struct comparison_side *side, const char *title, const char *how)
+static void side(struct buf *out, const struct comparison_side *side, const char *title, const char *how, bool program)
 {
 	emit_rawf(out, "<section class=card><h3>%s", title);
 	if (*how) {
@@ -167,14 +175,17 @@ static void side(struct buf *out, const struct comparison_side *side, const char
 	emit_text(out, side->subject);
 	emit_raw(out, "</p><dl class=facts><dt>Author</dt><dd>");
 	emit_text(out, *side->author ? side->author : "\u2013");
-	emit_raw(out, "</dd><dt>Module</dt><dd>");
-	if (*side->module_sha256)
-		layout_sha(out, side->module_sha256);
-	else
-		emit_raw(out, "\u2013");
-	emit_raw(out, " ");
-	emit_text(out, side->build);
 	emit_raw(out, "</dd>");
+	if (!program || *side->build) {
+		emit_rawf(out, "<dt>%s</dt><dd>", program ? "Program" : "Module");
+		if (*side->module_sha256)
+			layout_sha(out, side->module_sha256);
+		else
+			emit_raw(out, "\u2013");
+		emit_raw(out, " ");
+		emit_text(out, side->build);
+		emit_raw(out, "</dd>");
+	}
 	fact(out, "Provider", side->provider);
 	emit_raw(out, "</dl></section>\n");
 }
@@ -202,7 +213,10 @@ static void environment(struct buf *out, const struct comparison *c)
 	else if (comparison_is_beside_peer(c))
 		emit_raw(out, *base && strcmp(base, target) == 0 ? "the provider alone" : "the provider, source and module");
 	else if (*base && strcmp(base, target) == 0)
-		emit_raw(out, "nothing: both sides compiled to the same module");
+		emit_raw(out, is_program(c) ? "nothing: both sides run the same files in the same way"
+					    : "nothing: both sides compiled to the same module");
+	else if (is_program(c))
+		emit_raw(out, *base ? "source and program" : "what was measured elsewhere");
 	else
 		emit_raw(out, "source and module");
 	emit_raw(out, "</dd></dl></section>\n");
@@ -405,8 +419,8 @@ static int draw(struct site *site, struct http_response *response, int64_t id, c
 		sentence(out, &c);
 		emit_raw(out, "<div class=cards>");
 		bool beside_peer = comparison_is_beside_peer(&c);
-		side(out, &c.base, beside_peer ? "Peer" : "Base", beside_peer ? "" : c.base_how);
-		side(out, &c.target, "Target", "");
+		side(out, &c.base, beside_peer ? "Peer" : "Base", beside_peer ? "" : c.base_how, is_program(&c));
+		side(out, &c.target, "Target", "", is_program(&c));
 		environment(out, &c);
 		run_facts(out, &c);
 		comparison_peer_card(out, &c);
@@ -414,9 +428,11 @@ static int draw(struct site *site, struct http_response *response, int64_t id, c
 		costs(out, &c);
 		notes(out, &c);
 		tools(out, &c, view);
-		tally(out, &c, view);
-		result = comparison_tables(out, &c, view, comparison_detail, site, err);
-		comparison_summary(out, &c);
+		if (!*c.identical_by || !is_program(&c)) { /* nobody ran the program, so nobody knows its rows */
+			tally(out, &c, view);
+			result = comparison_tables(out, &c, view, comparison_detail, site, err);
+			comparison_summary(out, &c);
+		}
 		layout_end_data(response, data);
 	}
 	comparison_free(&c);

@@ -29,7 +29,7 @@ static const struct metric {
 	{ "change", "Against its base", "% against the base", "change_pct" },
 	{ "ms", "Time", "ms", "median_ms" },
 };
-enum { METRICS = sizeof metrics / sizeof metrics[0] };
+enum { METRICS = sizeof metrics / sizeof metrics[0], LOOKED_AT = 50 /* points, for whether FLOPs are known */ };
 
 struct history {
 	struct chart_point point[CHART_LINES_MAX][CHART_POINTS_MAX];
@@ -38,6 +38,7 @@ struct history {
 	char device[64]; /* of the newest environment */
 	double held_mhz;
 	double scale; /* of the metric's field: 1, or what makes it a share of peak; NAN unknown */
+	bool flops;   /* of its calls are known */
 	int losses;
 	char summary[400];
 	struct buf table;
@@ -48,6 +49,11 @@ struct history {
 static bool is_metric(const struct metric *metric, const char *name)
 {
 	return strcmp(metric->name, name) == 0;
+}
+
+static bool needs_flops(const struct metric *metric)
+{
+	return is_metric(metric, "tflops") || is_metric(metric, "held") || is_metric(metric, "peak");
 }
 
 static double value_of(const struct metric *metric, const struct view_point *row)
@@ -78,16 +84,18 @@ static void set_interval(struct chart_point *p, const struct metric *metric, con
 	}
 }
 
-static void table_row(struct buf *out, const struct view_point *row)
+static void table_row(struct buf *out, const struct view_point *row, bool flops)
 {
 	emit_raw(out, "<tr><td class=w>");
 	layout_time(out, row->finished_at);
 	emit_raw(out, "</td><td>");
 	layout_commit(out, row->commit);
-	emit_raw(out, "</td><td class=\"n w\">");
+	emit_raw(out, flops ? "</td><td class=\"n w\">" : "</td><td class=n>");
 	layout_ms(out, row->median_ms);
-	emit_raw(out, "</td><td class=n>");
-	layout_tflops(out, row->tflops);
+	if (flops) {
+		emit_raw(out, "</td><td class=n>");
+		layout_tflops(out, row->tflops);
+	}
 	emit_raw(out, "</td><td class=n>");
 	layout_change(out, row->change_pct);
 	emit_rawf(out, "</td><td><a href=\"/comparisons/%lld\">", (long long)row->comparison);
@@ -111,11 +119,11 @@ static void take_point(void *arg, const struct view_point *row)
 	clock_format(row->finished_at, at);
 	if (isfinite(row->change_pct))
 		snprintf(change, sizeof change, "%+.2f %%", row->change_pct);
-	snprintf(p->label, sizeof p->label, "%.10s: %.4g TFLOP/s, %s, %.16s, %.16s", row->commit, row->tflops, change,
-		row->verdict, at);
+	snprintf(p->label, sizeof p->label, "%.10s: %.4g %s, %s, %.16s, %.16s", row->commit,
+		h->flops ? row->tflops : row->median_ms, h->flops ? "TFLOP/s" : "ms", change, row->verdict, at);
 	if (h->chart.n_lines == 1) {
 		h->losses += p->is_loss;
-		table_row(&h->table, row);
+		table_row(&h->table, row, h->flops);
 	}
 }
 
@@ -280,7 +288,8 @@ static void cell_item(void *arg, const char *key)
 	emit_raw(list->out, "</li>");
 }
 
-static int form(struct site *site, struct buf *out, const struct asked *a, const struct metric *metric, struct fw_err *err)
+static int form(
+	struct site *site, struct buf *out, const struct asked *a, const struct metric *metric, bool flops, struct fw_err *err)
 {
 	struct cell_list list = { out, a };
 	emit_raw(out, "<form class=filter action=/history><label class=grow>Cell <input name=cell list=cells value=\"");
@@ -295,7 +304,8 @@ static int form(struct site *site, struct buf *out, const struct asked *a, const
 		return -1;
 	emit_raw(out, "<label>Show <select name=metric data-go>");
 	for (int i = 0; i < METRICS; i++)
-		layout_option(out, metrics[i].name, metrics[i].label, metric->name);
+		if (flops || !needs_flops(&metrics[i]))
+			layout_option(out, metrics[i].name, metrics[i].label, metric->name);
 	emit_raw(out, "</select></label><label>Axis <select name=axis data-go>");
 	layout_option(out, "push", "by push", a->axis);
 	layout_option(out, "date", "by date", a->axis);
@@ -380,7 +390,8 @@ static void label(struct history *h, const struct asked *a)
 
 static void draw(struct buf *out, const struct asked *a, struct history *h, const char *data)
 {
-	static const char *const columns[] = { "~Finished (UTC)", "Commit", "~>ms", ">TFLOP/s", ">Change", "Verdict" };
+	static const char *const rates[] = { "~Finished (UTC)", "Commit", "~>ms", ">TFLOP/s", ">Change", "Verdict" };
+	static const char *const times[] = { "~Finished (UTC)", "Commit", ">ms", ">Change", "Verdict" };
 	label(h, a);
 	h->chart.data = data;
 	chart_draw(out, &h->chart);
@@ -388,7 +399,7 @@ static void draw(struct buf *out, const struct asked *a, struct history *h, cons
 	list_marks(out, h);
 	if (h->chart.line[0].n) {
 		emit_raw(out, "<h2>The same as a table</h2>");
-		layout_table(out, 6, columns);
+		layout_table(out, h->flops ? 6 : 5, h->flops ? rates : times);
 		buf_append(out, h->table.data, h->table.len);
 		layout_table_end(out);
 	}
@@ -399,14 +410,15 @@ static int collect(struct site *site, struct history *h, const struct asked *a, 
 	return find_scale(site, h, a, err) || add_line(site, h, a, a->scope.branch, err) || add_marks(site, h, a, err) ? -1 : 0;
 }
 
-static int show(struct site *site, struct buf *out, const struct asked *a, const struct metric *metric, struct buf *data,
-	struct fw_err *err)
+static int show(struct site *site, struct buf *out, const struct asked *a, const struct metric *metric, bool flops,
+	struct buf *data, struct fw_err *err)
 {
 	struct history *h = calloc(1, sizeof *h);
 	struct buf all;
 	if (!h)
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	h->metric = metric;
+	h->flops = flops;
 	buf_init(&h->table, 1 << 20);
 	buf_init(&all, 16384);
 	int result = collect(site, h, a, err);
@@ -425,12 +437,38 @@ static int show(struct site *site, struct buf *out, const struct asked *a, const
 	return result;
 }
 
-static const struct metric *metric_of(const char *name)
+/* Where FLOPs are not known a figure that needs them is no answer: then it is the time. */
+static const struct metric *metric_of(const char *name, bool flops)
 {
+	const struct metric *found = &metrics[0];
 	for (int i = 0; name && i < METRICS; i++)
 		if (strcmp(metrics[i].name, name) == 0)
+			found = &metrics[i];
+	for (int i = 0; i < METRICS && !flops && needs_flops(found); i++)
+		if (is_metric(&metrics[i], "ms"))
 			return &metrics[i];
-	return &metrics[0];
+	return found;
+}
+
+struct known {
+	bool times, flops;
+};
+
+static void look(void *arg, const struct view_point *row)
+{
+	struct known *known = arg;
+	known->times = known->times || isfinite(row->median_ms);
+	known->flops = known->flops || isfinite(row->tflops);
+}
+
+/* Whether the FLOPs of a cell are known, as far as its last points say; true where there are none. */
+static int look_for_flops(struct site *site, const struct asked *a, bool *flops, struct fw_err *err)
+{
+	struct view_scope of = { a->scope.repo, a->scope.branch, a->cell, a->device };
+	struct known known = { false, false };
+	int result = view_history(site->db, &of, LOOKED_AT, look, &known, err);
+	*flops = known.flops || !known.times;
+	return result < 0 ? -1 : 0;
 }
 
 void api_history_svg(void *arg, struct http_request *r, struct http_response *response)
@@ -454,9 +492,10 @@ void api_history_svg(void *arg, struct http_request *r, struct http_response *re
 		answer_problem(r, response, 503, "out of memory");
 		return;
 	}
-	h->metric = metric_of(metric);
+	int looked = look_for_flops(site, &a, &h->flops, &err);
+	h->metric = metric_of(metric, h->flops);
 	buf_init(&h->table, 1 << 20);
-	if (collect(site, h, &a, &err) != 0) {
+	if (looked != 0 || collect(site, h, &a, &err) != 0) {
 		answer_error(r, response, &err);
 	} else {
 		label(h, &a);
@@ -474,7 +513,7 @@ void page_history(void *arg, struct http_request *r, struct http_response *respo
 	struct buf *out = &response->body, data;
 	struct asked a = { .cell = http_query(r, "cell"), .device = http_query(r, "device"), .axis = http_query(r, "axis") };
 	const char *overlay = http_query(r, "overlay");
-	const struct metric *metric = metric_of(http_query(r, "metric"));
+	bool flops = true;
 	a.cell = a.cell ? a.cell : "";
 	a.axis = a.axis && strcmp(a.axis, "date") == 0 ? "date" : "push";
 	if (overlay && *overlay)
@@ -485,9 +524,12 @@ void page_history(void *arg, struct http_request *r, struct http_response *respo
 		a.scope.branch[0] = '\0';
 	buf_init(&data, 16384);
 	layout_begin(response, "History", "history");
-	int result = form(site, out, &a, metric, &err);
+	int result = *a.cell ? look_for_flops(site, &a, &flops, &err) : 0;
+	const struct metric *metric = metric_of(http_query(r, "metric"), flops);
 	if (result == 0)
-		result = *a.cell ? show(site, out, &a, metric, &data, &err) : offer_cells(site, out, &a, &err);
+		result = form(site, out, &a, metric, flops, &err);
+	if (result == 0)
+		result = *a.cell ? show(site, out, &a, metric, flops, &data, &err) : offer_cells(site, out, &a, &err);
 	if (result != 0)
 		answer_error(r, response, &err);
 	else

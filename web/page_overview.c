@@ -187,7 +187,8 @@ static void take_tile(void *arg, const struct view_grid *row)
 	}
 }
 
-static void draw_tile(struct buf *out, const struct tile *t, const char *repo, const char *branch, int columns)
+/* `flops`: those of a cell of this table are known, and it has a column for them. */
+static void draw_tile(struct buf *out, const struct tile *t, const char *repo, const char *branch, int columns, bool flops)
 {
 	double y[GRID_POINTS];
 	bool loss[GRID_POINTS];
@@ -208,11 +209,13 @@ static void draw_tile(struct buf *out, const struct tile *t, const char *repo, c
 	emit_raw(out, "</a> <span class=dim>");
 	emit_text(out, t->direction);
 	emit_raw(out, "</span></th><td>");
-	snprintf(label, sizeof label, "throughput over the last %d pushes", n);
+	snprintf(label, sizeof label, "%s over the last %d pushes", isfinite(t->tflops) ? "throughput" : "speed", n);
 	mark_spark(out, y, loss, n, label);
-	emit_raw(out, "</td><td class=n>");
-	layout_tflops(out, t->tflops);
-	emit_raw(out, "</td><td class=\"n w\">");
+	if (flops) {
+		emit_raw(out, "</td><td class=n>");
+		layout_tflops(out, t->tflops);
+	}
+	emit_raw(out, flops ? "</td><td class=\"n w\">" : "</td><td class=n>");
 	layout_ms(out, t->ms);
 	emit_raw(out, "</td><td class=\"n w\">");
 	layout_change(out, t->change_pct);
@@ -235,7 +238,8 @@ static void remember_suite(void *arg, const char *suite)
 
 static void draw_cells(struct buf *out, const struct grid *g, const char *repo, const char *branch, const char *suite)
 {
-	static const char *const columns[] = { "Cell", "Last pushes", ">TFLOP/s", "~>ms", "~>Against base", "~Verdict" };
+	static const char *const rates[] = { "Cell", "Last pushes", ">TFLOP/s", "~>ms", "~>Against base", "~Verdict" };
+	static const char *const times[] = { "Cell", "Last pushes", ">ms", "~>Against base", "~Verdict" };
 	emit_raw(out, "<h3>Cells of ");
 	layout_branch(out, branch);
 	emit_raw(out, " in suite ");
@@ -247,9 +251,12 @@ static void draw_cells(struct buf *out, const struct grid *g, const char *repo, 
 	emit_raw(out, "\">as a heat map</a></h3>");
 	for (int begin = 0; begin < g->n;) { /* a table for each group */
 		int end = begin;
-		layout_table(out, 6, columns);
+		bool flops = false;
 		for (; end < g->n && strcmp(g->tile[end].group, g->tile[begin].group) == 0; end++)
-			draw_tile(out, &g->tile[end], repo, branch, g->columns);
+			flops = flops || isfinite(g->tile[end].tflops);
+		layout_table(out, flops ? 6 : 5, flops ? rates : times);
+		for (int i = begin; i < end; i++)
+			draw_tile(out, &g->tile[i], repo, branch, g->columns, flops);
 		layout_table_end(out);
 		begin = end;
 	}

@@ -123,20 +123,32 @@ static void tflops_cell(struct table *t, double v)
 		table_cell(t, "%.1f", v);
 }
 
+static bool has_flops(const struct reading *r)
+{
+	for (int i = 0; i < r->n_rows; i++)
+		if (!isnan(r->row[i].tflops))
+			return true;
+	return false;
+}
+
 static void print_table(const struct reading *base, const struct reading *target)
 {
-	static const char *const titles[] = { "cell", ">base ms", ">TFLOP/s", ">target ms", ">TFLOP/s", ">change", ">values" };
+	static const char *const rates[] = { "cell", ">base ms", ">TFLOP/s", ">target ms", ">TFLOP/s", ">change", ">values" };
+	static const char *const times[] = { "cell", ">base ms", ">target ms", ">change", ">values" };
 	struct table t;
-	table_init(&t, 7, titles);
+	bool flops = has_flops(base) || has_flops(target);
+	table_init(&t, flops ? 7 : 5, flops ? rates : times);
 	for (int i = 0; i < base->n_rows; i++) {
 		const struct reading_row *a = &base->row[i], *b = counterpart(base, a, target);
 		if (!b || a->n == 0 || b->n == 0)
 			continue;
 		table_cell(&t, "%s", a->key);
 		table_cell(&t, "%.6g", a->median_ms);
-		tflops_cell(&t, a->tflops);
+		if (flops)
+			tflops_cell(&t, a->tflops);
 		table_cell(&t, "%.6g", b->median_ms);
-		tflops_cell(&t, b->tflops);
+		if (flops)
+			tflops_cell(&t, b->tflops);
 		table_cell(&t, "%+.2f %%", change_pct(a, b));
 		table_cell(&t, "%d/%d", a->n, b->n);
 	}

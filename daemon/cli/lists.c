@@ -185,12 +185,16 @@ static void number_cell(struct table *t, int digits, const char *unit, double v)
 
 static void print_points(const json_t *items)
 {
-	static const char *const titles[] = { "~finished", "commit", "~>ms", ">TFLOP/s", ">change", "~95 % interval", "verdict",
+	static const char *const rates[] = { "~finished", "commit", "~>ms", ">TFLOP/s", ">change", "~95 % interval", "verdict",
+		"~>comparison" };
+	static const char *const times[] = { "~finished", "commit", ">ms", ">change", "~95 % interval", "verdict",
 		"~>comparison" };
 	struct table t;
-	table_init(&t, 8, titles);
 	size_t i;
 	json_t *p;
+	bool flops = false; /* where none are known there is no column of dashes */
+	json_array_foreach(items, i, p) flops = flops || !isnan(value_number(p, "tflops"));
+	table_init(&t, flops ? 8 : 7, flops ? rates : times);
 	json_array_foreach(items, i, p)
 	{
 		double ms = value_number(p, "median_ms"), tflops = value_number(p, "tflops"),
@@ -198,7 +202,8 @@ static void print_points(const json_t *items)
 		table_cell(&t, "%.19s", value_text(p, "finished_at"));
 		table_cell(&t, "%.10s", value_text(p, "commit"));
 		number_cell(&t, 4, "", ms);
-		number_cell(&t, tflops < 1 ? 4 : 1, "", tflops);
+		if (flops)
+			number_cell(&t, tflops < 1 ? 4 : 1, "", tflops);
 		number_cell(&t, 2, " %", change);
 		if (isnan(value_number(p, "ci_low_pct")))
 			table_cell(&t, "-");

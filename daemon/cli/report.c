@@ -44,10 +44,18 @@ static void tflops_cell(struct table *t, double v)
 		table_cell(t, "%.*f", v < 1 ? 4 : 1, v);
 }
 
-static void side_cells(struct table *t, const json_t *side)
+static void side_cells(struct table *t, const json_t *side, bool flops)
 {
 	ms_cell(t, value_number(side, "median_ms"));
-	tflops_cell(t, value_number(side, "tflops"));
+	if (flops)
+		tflops_cell(t, value_number(side, "tflops"));
+}
+
+/* Whether the useful FLOPs of a cell are known; else there is its time alone to speak of. */
+static bool has_flops(const json_t *cell)
+{
+	return !isnan(value_number(json_object_get(cell, "base"), "tflops")) ||
+	       !isnan(value_number(json_object_get(cell, "target"), "tflops"));
 }
 
 /* The target's speed beside each peer: "97.3 % of cudnn", with a sign where it is not from side by side. */
@@ -101,21 +109,24 @@ static bool has_peers(const json_t *cells)
 
 static void group_table(const json_t *cells, const char *kind, const char *group, const char *direction, FILE *out)
 {
-	static const char *const titles[] = { "cell", "~>base ms", "~>TFLOP/s", "~>target ms", ">TFLOP/s", ">change",
+	static const char *const rates[] = { "cell", "~>base ms", "~>TFLOP/s", "~>target ms", ">TFLOP/s", ">change",
 		"~95 % interval", "~>launches", "verdict", "~peer" };
+	static const char *const times[] = { "cell", "~>base ms", ">target ms", ">change", "~95 % interval", "~>launches",
+		"verdict", "~peer" };
 	struct table t;
-	bool peers = has_peers(cells);
-	table_init(&t, peers ? 10 : 9, titles);
+	bool peers = has_peers(cells), flops = false;
 	size_t i;
 	json_t *cell;
+	json_array_foreach(cells, i, cell) flops = flops || (is_in(cell, group, direction) && has_flops(cell));
+	table_init(&t, (flops ? 9 : 7) + peers, flops ? rates : times);
 	json_array_foreach(cells, i, cell)
 	{
 		double change = value_number(cell, "change_pct"), low = value_number(cell, "ci_low_pct");
 		if (!is_in(cell, group, direction))
 			continue;
 		table_cell(&t, "%s", value_text(cell, "cell"));
-		side_cells(&t, json_object_get(cell, "base"));
-		side_cells(&t, json_object_get(cell, "target"));
+		side_cells(&t, json_object_get(cell, "base"), flops);
+		side_cells(&t, json_object_get(cell, "target"), flops);
 		if (isnan(change))
 			table_cell(&t, "-");
 		else
@@ -177,6 +188,12 @@ static void worst_phase(const json_t *cell, char *text, size_t size)
 			value_number(worst, "change_pct"));
 }
 
+/* The judged change as one of time: -20 % of the speed is 25 % more time. */
+static double more_time_pct(const json_t *cell)
+{
+	return 100 * (1 / (1 + value_number(cell, "change_pct") / 100) - 1);
+}
+
 /* One line for a cell that a person has to look at. */
 static void warning(const json_t *cell, FILE *out)
 {
@@ -192,6 +209,10 @@ static void warning(const json_t *cell, FILE *out)
 	else if (has_flag(cell, "sustained"))
 		line(out, "WARNING %s lost %.2f %% TFLOP/s once clocks settle under its power draw (in pairs %+.2f %%)%s%s", name,
 			-value_number(bursts, "change_pct"), value_number(cell, "change_pct"), *why ? ": " : "", why);
+	else if (strcmp(verdict, "regression") == 0 && !has_flops(cell))
+		line(out, "WARNING %s takes %.2f %% more time (speed %+.2f %%, threshold %.2f %%)%s", name, more_time_pct(cell),
+			value_number(cell, "change_pct"), value_number(cell, "threshold_pct"),
+			json_is_true(json_object_get(cell, "borderline")) ? ", borderline" : "");
 	else if (strcmp(verdict, "regression") == 0)
 		line(out, "WARNING %s lost %.2f %% TFLOP/s (threshold %.2f %%)%s%s%s%s", name, -value_number(cell, "change_pct"),
 			value_number(cell, "threshold_pct"), phase,
@@ -309,6 +330,16 @@ static bool is_trouble(const json_t *cell)
 	return strcmp(verdict, "failed") == 0 || strcmp(verdict, "rejected") == 0 || strcmp(verdict, "not_comparable") == 0;
 }
 
+/* Why nothing was timed. Cells of modules have masks, programs of their own have files. */
+static const char *identity(const char *identical_by, const json_t *cells)
+{
+	bool module = *value_text(json_array_get(cells, 0), "mask");
+	return !*identical_by                      ? ""
+	       : strcmp(identical_by, "tree") == 0 ? "same code by tree"
+	       : module                            ? "same code by module"
+						   : "the same files, run in the same way";
+}
+
 void report_comparison(const json_t *comparison, FILE *out)
 {
 	const json_t *cells = json_object_get(comparison, "cells");
@@ -325,7 +356,7 @@ void report_comparison(const json_t *comparison, FILE *out)
 		!beside_peer ? value_text(comparison, "verdict")
 		: *peer      ? peer
 			     : "the default provider",
-		*identical ? ", same code by " : "", identical);
+		*identical ? ", " : "", identity(identical, cells));
 	if (!*identical)
 		tables(cells, value_text(comparison, "kind"), out);
 	fputc('\n', out);
