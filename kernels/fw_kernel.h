@@ -60,7 +60,14 @@ enum fw_phase { FW_RANGE_MERGE = 1, FW_PREPARE = 2, FW_PREPROCESS = 4, FW_RUN = 
 /** FW_DETERMINISTIC: equal inputs must give equal bits. */
 enum fw_problem_flag { FW_DETERMINISTIC = 1, FW_FAST_ACCUM = 2 };
 
-/** Each flag changes how the provider is timed: it compiles in plan, it searches in plan, or enqueue synchronises. */
+/**
+ * What a provider does that others do not. No plan is ever on the clock.
+ *   FW_JIT    compiles in plan. Nothing that it compiled is kept from one process to the next; code that is not
+ *             in the library's file is not compared with the base's
+ *   FW_TUNES  searches in plan. It searches when it is checked; what it found is handed back to it (fw_info.config) in every process
+ *             that times it, so that all launches run one configuration, of 1 to 158 printable bytes, and it must then choose that one
+ *   FW_SYNCS  enqueue synchronises. It is not captured into a graph, so its kernels are not listed; waiting is part of its time
+ */
 enum fw_provider_flag { FW_JIT = 1, FW_TUNES = 2, FW_SYNCS = 4 };
 
 /**
@@ -131,12 +138,12 @@ struct fw_plan; /* the library's own */
 /** What plan decided. Own: config lives as long as the plan. */
 struct fw_info {
 	uint32_t struct_size;
-	uint32_t phases;          /* mask of enum fw_phase that exist for this problem */
-	uint32_t once;            /* phases that need to run again only when W changes */
-	uint32_t reserved;        /* 0 */
+	uint32_t phases;   /* mask of enum fw_phase that exist for this problem */
+	uint32_t once;     /* phases that depend on W alone, in families that have it; 0 here. Timed calls run every phase */
+	uint32_t reserved; /* 0 */
 	uint64_t workspace_bytes; /* 256-aligned scratch; anyone may overwrite it between two whole calls */
 	uint64_t persist_bytes;   /* 256-aligned; kept between calls */
-	const char *config;       /* "BLOCK_M=128 BLOCK_N=128 STAGES=2"; handed back to plan it pins the choice */
+	const char *config; /* "BLOCK_M=128 BLOCK_N=128 STAGES=2", shown beside figures; handed back to plan it pins the choice */
 };
 
 struct fw_io {
@@ -168,7 +175,7 @@ struct fw_provider {
 	int (*can)(const struct fw_problem *, char *why, size_t why_size);
 
 	/**
-	 * Make a plan. May compile or tune; keeps no device memory. `index`: CUDA ordinal, or number of CPU threads.
+	 * Make a plan. May compile or search; keeps no device memory. `index`: CUDA ordinal, or number of CPU threads.
 	 * `config`: NULL to choose, else a text that an earlier fw_info carried. Own: the plan is the caller's until destroy.
 	 */
 	int (*plan)(const struct fw_problem *, const char *config, int index, struct fw_plan **, struct fw_info *, char *why,

@@ -34,7 +34,7 @@ project() { # folder, module, recipe lines...
 	shift 2
 	mkdir -p "$dir"
 	cp "$root/kernels/fw_kernel.h" "$root/tests/modules/good.c" "$dir"
-	[ "$module" = good ] || cp "$root/tests/modules/$module.c" "$dir"
+	[ "$module" = good ] || cp "$root/tests/modules/$module.c" "$root/tests/modules/tuner.h" "$dir"
 	{
 		printf 'all:\n'
 		for recipe; do printf '\t%s\n' "$recipe"; done
@@ -79,6 +79,13 @@ is "no tree was asked for" "$(jq -rs '[.[] | select(.t == "need")] | length' "$s
 is "outcomes of checks come from the cache" "$(checks base) / $(checks target)" "ok ok / ok ok"
 is "no process checked" "$(jq -rs '[.[] | select(.t == "at" and .step == "check")] | length' "$said")" 0
 
+project tuner honest_tuner
+choices() { jq -rs '[.[] | select(.t == "work") | [.role, .cell, .config, .tunes] | map(tostring) | join(" ")] | sort | join(",")' "$said"; }
+ok "a module that searches" serve --kind selfcheck --quick tuner tuner
+chosen=$(choices)
+like "says so" "$chosen" '^base 0 TILE=[0-7] true,base 1 '
+ok "again" serve --kind selfcheck --quick tuner tuner
+is "keeps its choices from job to job" "$(choices)" "$chosen"
 ok "two sources of one module" serve good same
 is "two builds" "$(builds)" "base:cached target:start target:ok"
 is "hash alike" "$(jq -rs '[.[] | select(.t == "build") | .modules.attention // empty] | unique | length' "$said")" 1
@@ -199,6 +206,12 @@ is "its interval holds zero" "$(jq '[.cells[] | select(.ci_low_pct <= 0 and .ci_
 is "two sides, two hashes" "$(jq -r '[.base.module_sha256, .target.module_sha256] | unique | length' <<<"$out")" 2
 ok "compare: the same file" compare --base "$modules/good.so" --target "$modules/good.so"
 like "is identical" "$out" '^identical: '
+# what a provider finds by searching is handed back in every launch, else each would time another tile
+{ cat "$modules/honest_tuner.so"; echo; } >"$tmp/tuner.so"
+"$worker" compare --suite "$tmp/tiny.yaml" --device sim --base "$modules/honest_tuner.so" --target "$tmp/tuner.so" --json >"$tmp/tuned" 2>"$tmp/log"
+is "compare: what providers searched for is timed in all launches" "$(jq -c '[.cells[] | .launches >= 2 and .verdict != "undecided" and .ci_high_pct - .ci_low_pct < 1] | unique' "$tmp/tuned")" '[true]'
+fails "compare: one that forgets it" 1 compare --base "$modules/good.so" --target "$modules/forgetful_tuner.so"
+like "is told so" "$out" 'abi: naive: plan was handed back `TILE=[0-7]` and chose `TILE=[0-7]`'
 fails "compare: a wrong target" 1 compare --base "$modules/good.so" --target "$modules/wrong_result.so" --cells '*full*/forward'
 like "says what is wrong" "$out" 'warning: .*full.*failed: target wrong: '
 ok "compare: one cell, quick" compare --base "$modules/good.so" --target "$tmp/other.so" --cells '*causal*forward' --quick --json

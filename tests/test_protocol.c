@@ -236,7 +236,16 @@ static void run(void **state)
 {
 	struct cell cells[] = { a_cell(true) };
 	int index[] = { 17 };
-	struct msg_run body = { .launch = 3, .set = 2, .seed = 99, .n_subjects = 1, .n_cells = 1, .cell = cells, .index = index };
+	struct msg_pin pin = { .cell = 17, .subject = 0, .config = "TILE=\"3\" a" };
+	struct msg_run body = { .launch = 3,
+		.set = 2,
+		.seed = 99,
+		.n_subjects = 1,
+		.n_cells = 1,
+		.cell = cells,
+		.index = index,
+		.n_pins = 1,
+		.pin = &pin };
 	struct msg in = { .t = MSG_RUN, .u.run = &body }, out;
 
 	(void)state;
@@ -255,7 +264,19 @@ static void run(void **state)
 	assert_string_equal(out.u.run->subject[0].module, "/proc/self/fd/10");
 	assert_string_equal(out.u.run->subject[0].role, "peer:cudnn");
 	assert_true(out.u.run->warm_s == 1.5);
+	assert_int_equal(out.u.run->n_pins, 1);
+	assert_int_equal(out.u.run->pin[0].cell, 17);
+	assert_string_equal(out.u.run->pin[0].config, pin.config);
 	msg_fini(&out);
+	pin.subject = 1; /* there is none */
+	struct buf line;
+	struct fw_err err = { 0 };
+
+	buf_init(&line, PROTOCOL_LINE_MAX);
+	protocol_write(&line, &in);
+	assert_int_equal(protocol_parse(line.data, line.len, &out, &err), -1);
+	assert_non_null(strstr(err.text, "run.pins[0].subject: "));
+	buf_fini(&line);
 }
 
 static void trees(void **state)

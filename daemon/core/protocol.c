@@ -153,6 +153,7 @@ void msg_fini(struct msg *m)
 			free(m->u.run->cell);
 			free(m->u.run->index);
 			free(m->u.run->burst);
+			free(m->u.run->pin);
 		}
 		free(m->u.run);
 		break;

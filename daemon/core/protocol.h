@@ -212,6 +212,7 @@ struct msg_work {
 	double flops_issued, bytes_moved; /* -1 unknown */
 	int64_t tiles_total, tiles_skipped, tiles_partial, blocks_kept, workspace_bytes;
 	uint32_t phases;
+	bool tunes; /* the configuration was searched for: it is handed back in every later process */
 };
 
 /** One node of a captured phase. */
@@ -269,6 +270,12 @@ struct msg_audit {
 	double ms; /* of a done one: device time of all its calls */
 };
 
+/** A configuration that a provider found by searching, handed back to it so that every process runs the same. */
+struct msg_pin {
+	int cell, subject; /* the cell's number in the job; place among the run's subjects */
+	char config[160];
+};
+
 /** Worker to runner, on the runner's standard input: one process's whole task. */
 struct msg_run {
 	char mode[8];    /* "check" "launch" "capture" "audit"; "idle" "guard" "canary" have neither subjects nor cells */
@@ -286,6 +293,8 @@ struct msg_run {
 	int n_cells;
 	struct cell *cell; /* owned by the message */
 	int *index;        /* index[n_cells]: their numbers in the job, used in every record */
+	int n_pins;
+	struct msg_pin *pin; /* owned by the message */
 	struct rule rule;
 	double warm_s, cell_warm_s; /* 1.5 and 0.1 on a GPU */
 	bool phases, calls;         /* also series phase and call */

@@ -375,6 +375,31 @@ static int read_bursts(struct fields *f, struct msg_run *run)
 	return list ? 0 : -1;
 }
 
+/* Configurations that are handed back, each of one of the run's cells and subjects. */
+static int read_pins(struct fields *f, struct msg_run *run)
+{
+	if (!field_has(f, "pins"))
+		return 0;
+	json_t *list = field_array(f, "pins", 0, (size_t)run->n_cells * (size_t)run->n_subjects);
+	size_t n = json_array_size(list);
+
+	run->pin = calloc(n + 1, sizeof *run->pin);
+	if (!run->pin)
+		return err_set(f->err, ERR_INTERNAL, "out of memory for %zu configurations", n);
+	for (size_t i = 0; i < n; i++) {
+		struct fields p;
+
+		field_begin(&p, json_array_get(list, i), f->err, "run.pins[%zu]", i);
+		run->pin[i].cell = (int)field_int(&p, "cell", 0, SUITE_CELLS_MAX - 1);
+		run->pin[i].subject = (int)field_int(&p, "subject", 0, run->n_subjects - 1);
+		field_token(&p, "config", FIELD_PATH, 1, run->pin[i].config, sizeof run->pin[i].config);
+		if (p.failed)
+			return -1;
+		run->n_pins++;
+	}
+	return list ? 0 : -1;
+}
+
 static int read_run(json_t *object, struct msg_run *run, struct fw_err *err)
 {
 	static const char *const modes[] = { "check", "launch", "capture", "audit", "idle", "guard", "canary", NULL };
@@ -416,7 +441,7 @@ static int read_run(json_t *object, struct msg_run *run, struct fw_err *err)
 	}
 	if (f.failed || protocol_job_read_rule(rule, "run.rule", &run->rule, err))
 		return -1;
-	if (read_cells(&f, "run", least, &run->cell, &run->index, &run->n_cells))
+	if (read_cells(&f, "run", least, &run->cell, &run->index, &run->n_cells) || read_pins(&f, run))
 		return -1;
 	return read_bursts(&f, run);
 }
@@ -431,6 +456,7 @@ int protocol_job_read_run(json_t *object, struct msg *out, struct fw_err *err)
 		free(run->cell);
 		free(run->index);
 		free(run->burst);
+		free(run->pin);
 		free(run);
 		return -1;
 	}

@@ -269,6 +269,19 @@ static void put_run(struct jsonw *j, const struct msg_run *m)
 	for (int i = 0; i < m->n_cells; i++)
 		put_cell(j, &m->cell[i], m->index[i]);
 	jsonw_array_end(j);
+	if (m->n_pins) {
+		jsonw_key(j, "pins");
+		jsonw_array(j);
+	}
+	for (int i = 0; i < m->n_pins; i++) {
+		jsonw_object(j);
+		jsonw_kv_int(j, "cell", m->pin[i].cell);
+		jsonw_kv_int(j, "subject", m->pin[i].subject);
+		jsonw_kv_string(j, "config", m->pin[i].config);
+		jsonw_object_end(j);
+	}
+	if (m->n_pins)
+		jsonw_array_end(j);
 	jsonw_key(j, "rule");
 	put_rule(j, &m->rule);
 	jsonw_kv_double(j, "warm_s", m->warm_s);
@@ -450,6 +463,8 @@ static void put_work(struct jsonw *j, const struct msg_work *m)
 	jsonw_kv_int(j, "blocks_kept", m->blocks_kept);
 	jsonw_kv_int(j, "workspace_bytes", m->workspace_bytes);
 	jsonw_kv_int(j, "phases", m->phases);
+	if (m->tunes)
+		jsonw_kv_bool(j, "tunes", true);
 }
 
 static void put_triple(struct jsonw *j, const char *key, const int v[3])

@@ -72,6 +72,7 @@ static int prepare(struct runner *r, int i, struct witness *w, struct audited *a
 	struct problem *p = w->problem;
 	struct fw_err err = { 0 };
 	runner_at(r, i, a->subject, "plan");
+	a->subject->pin = runner_pin(r, i, a->subject);
 	if (subject_plan(a->subject, p, p->cell.direction, f) != 0 || subject_bind(a->subject, f) != 0)
 		return -1;
 	runner_at(r, i, a->subject, "warm");

@@ -50,6 +50,7 @@ static void report_work(struct checker *c, int i)
 		.blocks_kept = u->has_work ? u->work.blocks_kept : -1,
 		.workspace_bytes = (int64_t)u->workspace_bytes,
 		.phases = u->phases,
+		.tunes = (u->provider->flags & FW_TUNES) != 0,
 	};
 	snprintf(m.role, sizeof(m.role), "%s", u->role);
 	snprintf(m.provider, sizeof(m.provider), "%s", u->provider->name);
@@ -254,7 +255,10 @@ static int examine(struct checker *c, int i, struct problem *p, struct accept_re
 	struct verifier v;
 
 	runner_at(c->runner, i, u, "plan");
+	u->pin = runner_pin(c->runner, i, u);
 	if (subject_plan(u, p, p->cell.direction, f) != 0)
+		return -1;
+	if ((u->provider->flags & FW_TUNES) && subject_plan_again(u, f) != 0)
 		return -1;
 	report_work(c, i);
 	runner_at(c->runner, i, u, "check");

@@ -83,6 +83,7 @@ static int plan_all(struct timing *t)
 		runner_at(t->runner, t->cell, order[k], "plan");
 		t->runner->held[order[k] - t->runner->subject] = 0;
 		leftover_enter(t->runner);
+		order[k]->pin = runner_pin(t->runner, t->cell, order[k]);
 		bool planned = subject_plan(order[k], t->problem, t->problem->cell.direction, &f) == 0 &&
 			       subject_bind(order[k], &f) == 0;
 		leftover_leave(t->runner, t->cell, order[k], false);

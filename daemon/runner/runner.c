@@ -40,6 +40,14 @@ static int job_cell(const struct runner *r, int i)
 	return i < 0 ? -1 : r->run->index[i];
 }
 
+const char *runner_pin(const struct runner *r, int i, const struct subject *subject)
+{
+	for (int k = 0; k < r->run->n_pins; k++)
+		if (r->run->pin[k].cell == r->run->index[i] && subject == &r->subject[r->run->pin[k].subject])
+			return r->run->pin[k].config;
+	return NULL;
+}
+
 void runner_at(struct runner *r, int i, const struct subject *subject, const char *step)
 {
 	r->at_cell = job_cell(r, i);

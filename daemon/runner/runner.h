@@ -45,6 +45,9 @@ uint64_t runner_secret(const struct runner *r);
 /** A random order of 0..n-1. Shape: order[n]. */
 void runner_shuffle(struct runner *r, int *order, int n);
 
+/** The configuration that was handed back for a subject in cell place `i`; NULL: none. Own: the run's. */
+const char *runner_pin(const struct runner *r, int i, const struct subject *subject);
+
 /** Record where we are. `i` is a place in run->cell (-1: none), `subject` NULL when no one is meant. */
 void runner_at(struct runner *r, int i, const struct subject *subject, const char *step);
 /** What the device's driver says now, beside pass `pass` of cell place `i`; notes a lost device. */

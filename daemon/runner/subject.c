@@ -125,11 +125,12 @@ int subject_plan(struct subject *s, struct problem *p, enum direction direction,
 
 	struct fw_info info = { .struct_size = sizeof(info) };
 	char why[256] = "";
-	int status = s->provider->plan(s->abi, NULL, p->ops->plan_index(p->dev), &s->plan, &info, why, sizeof(why));
+	const char *pin = direction == p->cell.direction ? s->pin : NULL;
+	int status = s->provider->plan(s->abi, pin, p->ops->plan_index(p->dev), &s->plan, &info, why, sizeof(why));
 	why[sizeof(why) - 1] = '\0';
 	if (status != FW_OK) {
 		s->plan = NULL;
-		return refused(s, "plan", status, why, f);
+		return refused(s, pin ? "plan with a configuration that it chose before" : "plan", status, why, f);
 	}
 	if (!s->plan)
 		return failure_set(f, "abi", "%.40s: plan returned FW_OK but no plan", s->provider->name);
@@ -166,6 +167,25 @@ void subject_unplan(struct subject *s)
 	s->phases = 0;
 	s->has_work = false;
 	s->pass_time = false;
+}
+
+int subject_plan_again(struct subject *s, struct failure *f)
+{
+	struct problem *p = s->problem;
+	char chosen[sizeof(s->config)];
+	memcpy(chosen, s->config, sizeof(chosen));
+	if (!chosen[0] || strlen(chosen) == sizeof(chosen) - 1)
+		return failure_set(f, "abi",
+			"%.40s: says that it searches, and then needs a configuration of 1 to %zu bytes to be handed back",
+			s->provider->name, sizeof(chosen) - 2);
+	subject_unplan(s);
+	s->pin = chosen;
+	int rc = subject_plan(s, p, p->cell.direction, f);
+	s->pin = NULL;
+	if (rc == 0 && strcmp(s->config, chosen) != 0)
+		rc = failure_set(f, "abi", "%.40s: plan was handed back `%.150s` and chose `%.150s`", s->provider->name, chosen,
+			s->config);
+	return rc;
 }
 
 int subject_bind(struct subject *s, struct failure *f)

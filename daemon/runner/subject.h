@@ -26,6 +26,7 @@ int failure_device(struct failure *f, const struct problem *p, const struct fw_e
 struct subject {
 	char role[PROTOCOL_ROLE_SIZE];
 	char provider_name[48]; /* "": the module's default */
+	const char *pin;        /* configuration that plan gets for the problem itself; NULL: it chooses. Own: the caller's */
 	struct module module;
 	bool loaded;
 
@@ -56,6 +57,11 @@ void subject_unload(struct subject *s);
  */
 int subject_plan(struct subject *s, struct problem *p, enum direction direction, struct failure *f);
 void subject_unplan(struct subject *s);
+/**
+ * After a plan for the problem itself: plan anew with the configuration that it chose, which has to give the same one. For providers that
+ * search, so that what was found can be handed back in other processes. Clears `pin`. Own: as subject_plan.
+ */
+int subject_plan_again(struct subject *s, struct failure *f);
 /** Ask the provider what it computes on this problem's mask: fills work and flops. Costs host time; done by plan on sim only. */
 void subject_count(struct subject *s);
 /** Give the plan its addresses. */

@@ -111,6 +111,9 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 		return take_check(x, m, err);
 	case MSG_WORK:
 		keep(x, m->u.work.cell, m);
+		if (m->u.work.tunes &&
+			bench_pin(x->bench, (int)(x->subject - x->bench->subject), m->u.work.cell, m->u.work.config, err) < 0)
+			return -1;
 		return bench_send(x->bench, m, err);
 	case MSG_NODE:
 		if (!x->replay)

@@ -46,6 +46,7 @@ void bench_fini(struct bench *b)
 			free(b->cell[i].burst[j].values);
 		}
 	free(b->cell);
+	free(b->pin);
 	memset(b, 0, sizeof *b);
 }
 
@@ -89,6 +90,26 @@ bool bench_identical(const struct bench *b)
 	const struct bench_subject *base = &b->subject[b->base], *target = &b->subject[b->target];
 
 	return !b->selfcheck && strcmp(base->sha256, target->sha256) == 0 && strcmp(base->provider, target->provider) == 0;
+}
+
+int bench_pin(struct bench *b, int subject, int cell, const char *config, struct fw_err *err)
+{
+	struct bench_pin *more, *p = NULL;
+	int i;
+
+	for (i = 0; i < b->n_pins; i++)
+		if (b->pin[i].subject == subject && b->pin[i].cell == cell)
+			p = &b->pin[i];
+	if (!p) {
+		more = realloc(b->pin, (size_t)(b->n_pins + 1) * sizeof *more);
+		if (!more)
+			return err_set(err, ERR_INTERNAL, "out of memory");
+		b->pin = more;
+		p = &b->pin[b->n_pins++];
+	}
+	*p = (struct bench_pin){ .subject = subject, .cell = cell };
+	snprintf(p->config, sizeof p->config, "%s", config);
+	return 0;
 }
 
 int bench_send(struct bench *b, const struct msg *m, struct fw_err *err)

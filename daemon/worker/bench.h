@@ -42,6 +42,12 @@ struct bench_trouble {
 	char detail[512];
 };
 
+/** A configuration that a subject's provider searched for, at its check. */
+struct bench_pin {
+	int subject, cell;
+	char config[160];
+};
+
 enum { BENCH_NOTES_MAX = 32 };
 
 enum bench_side { BENCH_BASE, BENCH_TARGET, BENCH_OUTSIDE /* the worker or the device */, BENCH_SIDES };
@@ -76,6 +82,8 @@ struct bench {
 	int n_cells;
 	const struct cell *cells; /* borrowed */
 	struct bench_cell *cell;  /* cell[n_cells] */
+	int n_pins;
+	struct bench_pin *pin; /* pin[n_pins]; freed by bench_fini */
 	struct rule rule;
 	struct msg_limits limits;
 	uint64_t seed;
@@ -103,6 +111,9 @@ int bench_subject(struct bench *b, const char *role, const char *provider, int f
 int bench_ready(struct bench *b, struct fw_err *err);
 /** Base and target are the same module and provider, and this is no selfcheck: there is nothing to time. */
 bool bench_identical(const struct bench *b);
+
+/** Keep what a provider found by searching, in place of what was kept before: from now on it is handed back. */
+int bench_pin(struct bench *b, int subject, int cell, const char *config, struct fw_err *err);
 
 int bench_send(struct bench *b, const struct msg *m, struct fw_err *err);
 /**

@@ -270,6 +270,16 @@ static void fill_message(const struct bench *b, const struct runner_task *t, con
 		snprintf(run->subject[i].provider, sizeof run->subject[i].provider, "%s", s->provider);
 		snprintf(run->subject[i].module, sizeof run->subject[i].module, "/proc/self/fd/%d", FIRST_MODULE_FD + i);
 	}
+	for (i = 0; i < b->n_pins; i++) {
+		int place = 0;
+
+		while (place < t->n_subjects && t->subject[place] != b->pin[i].subject)
+			place++;
+		if (place == t->n_subjects || !in_task(t, b->pin[i].cell))
+			continue;
+		run->pin[run->n_pins] = (struct msg_pin){ .cell = b->pin[i].cell, .subject = place };
+		memcpy(run->pin[run->n_pins++].config, b->pin[i].config, sizeof b->pin[i].config);
+	}
 	run->n_cells = t->n_cells;
 	for (i = 0; i < t->n_cells; i++) {
 		run->cell[i] = b->cells[t->cell[i]];
@@ -302,8 +312,9 @@ static int task_file(const struct bench *b, const struct runner_task *t, const c
 		m.u.run->cell = calloc((size_t)t->n_cells + 1, sizeof *m.u.run->cell);
 		m.u.run->index = calloc((size_t)t->n_cells + 1, sizeof *m.u.run->index);
 		m.u.run->burst = calloc((size_t)t->n_cells + 1, sizeof *m.u.run->burst);
+		m.u.run->pin = calloc((size_t)b->n_pins + 1, sizeof *m.u.run->pin);
 	}
-	if (!m.u.run || !m.u.run->cell || !m.u.run->index || !m.u.run->burst) {
+	if (!m.u.run || !m.u.run->cell || !m.u.run->index || !m.u.run->burst || !m.u.run->pin) {
 		err_set(err, ERR_INTERNAL, "out of memory");
 	} else {
 		fill_message(b, t, seal, m.u.run);

@@ -21,6 +21,12 @@
 #ifndef CONFIG /* told as the plan's configuration; device `sim` reads the words SIM_... in it */
 #define CONFIG "NAIVE=1"
 #endif
+#ifndef CHOOSE /* the configuration that plan settles on, given the one it was handed; NULL refuses */
+#define CHOOSE(config) CONFIG
+#endif
+#ifndef FLAGS /* of the provider */
+#define FLAGS 0
+#endif
 #ifndef CANNOT /* a condition on `problem`, which it then does not support */
 #define CANNOT 0
 #endif
@@ -265,8 +271,9 @@ static int module_plan(const struct fw_problem *problem, const char *config, int
 	(void)config;
 	(void)index;
 	int status = module_can(problem, why, why_size);
-	if (status != FW_OK)
-		return status;
+	const char *chosen = CHOOSE(config);
+	if (status != FW_OK || !chosen)
+		return status != FW_OK ? status : FW_INVALID;
 	ON_PLAN();
 	struct fw_plan *p = calloc(1, sizeof *p);
 	if (!p)
@@ -277,7 +284,7 @@ static int module_plan(const struct fw_problem *problem, const char *config, int
 	info->once = 0;
 	info->workspace_bytes = SPARE_BYTES + (uint64_t)p->a.nhq * (uint64_t)p->a.total_q * sizeof(float);
 	info->persist_bytes = PERSIST_BYTES;
-	info->config = CONFIG;
+	info->config = chosen;
 	*out = p;
 	return FW_OK;
 }
@@ -357,7 +364,7 @@ static const struct fw_provider provider = {
 	.struct_size = sizeof provider,
 	.device = FW_CPU,
 	.family = FW_ATTENTION,
-	.flags = 0,
+	.flags = FLAGS,
 	.name = "naive",
 	.can = module_can,
 	.plan = module_plan,

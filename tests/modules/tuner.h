@@ -1,0 +1,31 @@
+/* What searches in plan: every search finds another of eight tiles, and they differ in speed. Include before good.c. */
+#ifndef TESTS_MODULES_TUNER_H
+#define TESTS_MODULES_TUNER_H
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "kernels/fw_kernel.h"
+
+static const char *const tiles[8] = { "TILE=0", "TILE=1", "TILE=2", "TILE=3", "TILE=4", "TILE=5", "TILE=6", "TILE=7" };
+
+/* `config` NULL: search. A text that is none of the tiles is refused. */
+static const char *find_tile(const char *config)
+{
+	unsigned char found;
+	for (int i = 0; config && i < 8; i++)
+		if (strcmp(config, tiles[i]) == 0)
+			return tiles[i];
+	return config || getrandom(&found, 1, 0) != 1 ? NULL : tiles[found % 8];
+}
+
+static double tile_speed(const char *config)
+{
+	return config && config[5] ? 1 + 0.02 * (config[5] - '0') : 1;
+}
+
+#define FLAGS       FW_TUNES
+#define WORK_FACTOR tile_speed(config)
+
+#endif
