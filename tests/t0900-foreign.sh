@@ -128,12 +128,20 @@ run_to_end "$(head_of sums)"
 ok "a change beside the program accuses nobody" holds '.regressions == 0 and (.verdict == "unchanged" or .verdict == "undecided" or .verdict == "improvement")'
 
 # ---- a push that changes nothing that runs ------------------------------------------------------------------------------------
+branch sums undeclared main
+sed -i '1i // a comment' "$tmp/sums/bench.c"
+commit sums "a comment, and nobody says what the benchmark reads"
+push sums undeclared
+run_to_end "$(head_of sums)"
+ok "without a word about what it reads it is measured" holds '.identical_by == null and (.cells | length) == 2 and .launches > 0'
+like "and a note says how it need not be" "$(jq -r '.notes[].text' <<<"$body")" 'made the same files, and only sources differ, which sums may read: .* as its artifacts'
 branch sums artifacts main
 sed -i 's/    outputs:/    artifacts: [bench]\n&/; s/-O1/-O1, -g/' "$tmp/sums/.flopwatch.yaml"
 commit sums "what the benchmark runs from"
 git -C "$tmp/sums" push -q origin HEAD:main
 run_to_end "$(head_of sums)"
 ok "only what is declared is there when it runs, and that is enough" holds '.verdict != "failed" and (.cells | length) == 2'
+unlike "no note about it" "$(jq -r '.notes' <<<"$body")" 'artifacts'
 branch sums comment artifacts
 sed -i '1i /* A comment\n * of two lines. */' "$tmp/sums/bench.c"
 commit sums "a comment"

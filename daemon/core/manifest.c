@@ -89,7 +89,11 @@ static void read_outputs(struct yaml *y, struct yaml_node *map, struct manifest 
 	if (!map)
 		return;
 	if (!yaml_is_map(map) || yaml_count(map) < 1 || yaml_count(map) > max) {
-		yaml_mistake(y, map, "must name 1 to %d modules, as in {attention: build/{device}/libattention.so}", max);
+		yaml_mistake(y, map,
+			"must name 1 to %d modules, as in {attention: build/{device}/libattention.so}; what a benchmark runs "
+			"from is its "
+			"artifacts",
+			max);
 		return;
 	}
 	m->n_outputs = yaml_count(map);

@@ -170,6 +170,42 @@ static int discover(struct command *m, struct cell **cells, struct fw_err *err)
 	return status;
 }
 
+/* Hash of what a side's build made, before anything ran in its folder. "" nothing, or not known. */
+static void hash_made(const struct command *m, int side, char sha256[HASH_HEX])
+{
+	char name[128];
+	int fd;
+
+	sha256[0] = '\0';
+	build_side(m->build, m->side[side], name);
+	fd = openat(m->build->cache->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || workdir_hash_made(fd, sha256, NULL) < 0)
+		sha256[0] = '\0';
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Equal builds of different sources are measured, for the run may read the sources; whoever knows better can say so. */
+static int note_sources_alone(struct command *m, struct fw_err *err)
+{
+	struct msg message = { .t = MSG_NOTE, .u.note = { .cell = -1 } };
+	const struct benchmark *base = &m->side[BASE]->run, *target = &m->side[TARGET]->run;
+	char made[PAIR][HASH_HEX];
+
+	if (m->bench->selfcheck || base->n_artifacts || target->n_artifacts)
+		return 0;
+	for (int side = BASE; side < PAIR; side++)
+		hash_made(m, side, made[side]);
+	if (!made[BASE][0] || strcmp(made[BASE], made[TARGET]) != 0)
+		return 0;
+	snprintf(message.u.note.text, sizeof message.u.note.text,
+		"the builds of both sides made the same files, and only sources differ, which %s may read: if it does not, name "
+		"what it "
+		"runs from as its artifacts in .flopwatch.yaml, and such a push is identical",
+		base->name);
+	return bench_send(m->bench, &message, err);
+}
+
 int command_measure(
 	struct bench *b, const struct build_context *c, const struct msg_job *ask, struct cell **cells, struct fw_err *err)
 {
@@ -178,6 +214,8 @@ int command_measure(
 
 	*cells = NULL;
 	if (command_open(&m, ask, err) < 0)
+		return -1;
+	if (note_sources_alone(&m, err) < 0)
 		return -1;
 	if (m.side[BASE]->run.gpu)
 		status = canary_wait_idle(b, err);

@@ -18,7 +18,7 @@
 enum { BLOCK = 512, CHUNK = 64 << 10, PATH_SIZE = 1024, DEPTH_MAX = 64 };
 
 /* One moment for all files: make must not see one source as newer than another, and __TIMESTAMP__ must not differ. */
-static const struct timespec fixed_time = { .tv_sec = 946684800 };
+static const struct timespec fixed_time = { .tv_sec = UNPACK_TIME_S };
 
 static const struct unpack_limits default_limits = { .file_bytes = 512ll << 20, .total_bytes = 1ll << 30, .entries = 100000 };
 

@@ -13,6 +13,9 @@
 
 #include "base/err.h"
 
+/** The time stamp of every file that was unpacked: 2000-01-01. What a build makes has another one. */
+enum { UNPACK_TIME_S = 946684800 };
+
 struct unpack_limits {
 	int64_t file_bytes;  /* of one file */
 	int64_t total_bytes; /* of all files together */

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "worker/loadable.h"
+#include "worker/unpack.h"
 
 enum { DEPTH_MAX = 32 };
 
@@ -147,9 +148,15 @@ static int by_bytes(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static int hash_below(struct hash_state *h, int fd, int depth, struct fw_err *err);
+struct folder_hash {
+	struct hash_state state;
+	bool made_alone; /* leave out files that nobody has touched since they were unpacked */
+	int n_files;
+};
 
-static int hash_entry(struct hash_state *h, int fd, const char *name, int depth, struct fw_err *err)
+static int hash_below(struct folder_hash *f, int fd, int depth, struct fw_err *err);
+
+static int hash_entry(struct folder_hash *f, int fd, const char *name, int depth, struct fw_err *err)
 {
 	char target[4096], hex[HASH_HEX];
 	struct stat st;
@@ -157,15 +164,18 @@ static int hash_entry(struct hash_state *h, int fd, const char *name, int depth,
 
 	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return err_sys(err, "%s of the built folder", name);
+	if (f->made_alone && S_ISREG(st.st_mode) && st.st_mtime == UNPACK_TIME_S)
+		return 0;
+	f->n_files += S_ISREG(st.st_mode);
 	bool program = S_ISREG(st.st_mode) && (st.st_mode & S_IXUSR);
 	char kind = program ? 'x' : S_ISDIR(st.st_mode) ? 'd' : S_ISLNK(st.st_mode) ? 'l' : S_ISREG(st.st_mode) ? 'f' : 'o';
 
-	hash_update(h, &kind, 1);
-	hash_update(h, name, strlen(name) + 1);
+	hash_update(&f->state, &kind, 1);
+	hash_update(&f->state, name, strlen(name) + 1);
 	if (kind == 'l') {
 		ssize_t n = readlinkat(fd, name, target, sizeof target);
 
-		hash_update(h, target, n > 0 ? (size_t)n : 0);
+		hash_update(&f->state, target, n > 0 ? (size_t)n : 0);
 		return 0;
 	}
 	if (kind == 'o')
@@ -173,14 +183,14 @@ static int hash_entry(struct hash_state *h, int fd, const char *name, int depth,
 	child = openat(fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | (kind == 'd' ? O_DIRECTORY : 0));
 	if (child < 0)
 		return err_sys(err, "%s of the built folder", name);
-	status = kind == 'd' ? hash_below(h, child, depth + 1, err) : loadable_hash(child, hex, err);
+	status = kind == 'd' ? hash_below(f, child, depth + 1, err) : loadable_hash(child, hex, err);
 	close(child);
 	if (kind != 'd' && status == 0)
-		hash_update(h, hex, HASH_HEX);
+		hash_update(&f->state, hex, HASH_HEX);
 	return status;
 }
 
-static int hash_below(struct hash_state *h, int fd, int depth, struct fw_err *err)
+static int hash_below(struct folder_hash *f, int fd, int depth, struct fw_err *err)
 {
 	struct dirent **list;
 	int n = depth < DEPTH_MAX ? scandirat(fd, ".", &list, visible, by_bytes) : 0, status = 0, i;
@@ -191,21 +201,36 @@ static int hash_below(struct hash_state *h, int fd, int depth, struct fw_err *er
 		return err_sys(err, "the built folder");
 	for (i = 0; i < n; i++) {
 		if (status == 0)
-			status = hash_entry(h, fd, list[i]->d_name, depth, err);
+			status = hash_entry(f, fd, list[i]->d_name, depth, err);
 		free(list[i]);
 	}
 	free(list);
-	hash_update(h, "", 1); /* the end of this folder */
+	hash_update(&f->state, "", 1); /* the end of this folder */
+	return status;
+}
+
+static int hash_folder(struct folder_hash *f, int fd, char sha256[65], struct fw_err *err)
+{
+	hash_begin(&f->state);
+	int status = hash_below(f, fd, 0, err);
+
+	hash_end(&f->state, sha256);
 	return status;
 }
 
 int workdir_hash(int fd, char sha256[65], struct fw_err *err)
 {
-	struct hash_state h;
-	int status;
+	struct folder_hash f = { .made_alone = false };
 
-	hash_begin(&h);
-	status = hash_below(&h, fd, 0, err);
-	hash_end(&h, sha256);
+	return hash_folder(&f, fd, sha256, err);
+}
+
+int workdir_hash_made(int fd, char sha256[65], struct fw_err *err)
+{
+	struct folder_hash f = { .made_alone = true };
+	int status = hash_folder(&f, fd, sha256, err);
+
+	if (f.n_files == 0)
+		sha256[0] = '\0';
 	return status;
 }

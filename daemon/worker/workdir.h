@@ -15,6 +15,8 @@ int workdir_fresh(int parent_fd, const char *name, struct fw_err *err);
 /** SHA-256 over names, kinds (which files may run among them) and contents of everything below the folder `fd`, in an order of their own. Links are hashed, not followed;
  * of programs counts what loadable.h says. */
 int workdir_hash(int fd, char sha256[65], struct fw_err *err);
+/** The same over what was not unpacked, or was written since; "" without such a file. */
+int workdir_hash_made(int fd, char sha256[65], struct fw_err *err);
 /** Give a tree that only we have written so far to another user, who then may read and enter it (needs root). */
 int workdir_give(const char *path, unsigned uid, struct fw_err *err);
 
