@@ -244,15 +244,14 @@ int judge_finish(struct db *db, const struct config *config, const struct result
 	return rc ? err_context(err, "job %lld", (long long)job.id) : 0;
 }
 
-int judge_identical(struct db *db, const struct config *config, struct plan *plan, int64_t now_ms, struct judge_outcome *out,
+int judge_unrun(struct db *db, const struct config *config, struct plan *plan, int64_t now_ms, struct judge_outcome *out,
 	struct fw_err *err)
 {
 	struct result *r = result_new(plan);
 	if (!r)
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	r->started_at = r->ended_at = now_ms;
-	snprintf(r->identical_by, sizeof(r->identical_by), "tree");
-	int rc = result_name_cell(r, err) ? -1 : judge_finish(db, config, r, now_ms, out, err);
+	int rc = result_unrun(r, err) ? -1 : judge_finish(db, config, r, now_ms, out, err);
 	result_free(r);
 	return rc;
 }

@@ -33,8 +33,8 @@ struct judge_outcome {
 int judge_finish(struct db *db, const struct config *config, const struct result *r, int64_t now_ms, struct judge_outcome *out,
 	struct fw_err *err);
 
-/** The same for the job `plan->ask.job`, which needs no worker because both sides have equal inputs. Own: takes over the plan's contents. */
-int judge_identical(struct db *db, const struct config *config, struct plan *plan, int64_t now_ms, struct judge_outcome *out,
+/** The same for the job `plan->ask.job`, of which nothing has to run: both sides have equal inputs, or the target dropped what is measured. Own: takes over the plan's contents. */
+int judge_unrun(struct db *db, const struct config *config, struct plan *plan, int64_t now_ms, struct judge_outcome *out,
 	struct fw_err *err);
 
 /**

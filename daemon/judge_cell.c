@@ -438,6 +438,11 @@ void judge_cell(const struct result *r, int i, struct judge_timed *t, struct sto
 		c->verdict = VERDICT_IDENTICAL;
 		return;
 	}
+	if (r->plan.dropped) {
+		fail_cell(c, VERDICT_REMOVED, "");
+		snprintf(c->reason, sizeof(c->reason), ".flopwatch.yaml of the target names no benchmark %s any more", c->key);
+		return;
+	}
 	if (judge_trouble(r, i, t, c))
 		return;
 	judge_timings(&r->plan.ask.rule, a->mask == FW_BLOCKS, t, c);

@@ -321,7 +321,7 @@ static int open_vanished(struct db *db, const struct config *config, const struc
 	bool installed = strcmp(r->plan.suite_origin, "installed") == 0;
 	struct gone cells = { .find = find_vanished, .culprit = installed ? c->target_sha : c->base_sha };
 	struct gone rows = { .find = find_removed, .culprit = c->target_sha };
-	int rc = is_upstream(db, c, err);
+	int rc = r->plan.dropped ? 0 : is_upstream(db, c, err); /* plan_news has told of a suite that is gone */
 	if (rc != 1)
 		return rc;
 	snprintf(cells.from, sizeof(cells.from), "suite %.64s%s", r->plan.suite_name,

@@ -184,8 +184,8 @@ int plan_run(struct plan *p, int i, const struct manifest *own, struct fw_err *e
 	struct benchmark *run = &p->ask.subject[i].run;
 
 	if (!found)
-		return err_set(err, ERR_INVALID, "commit %.12s: .flopwatch.yaml names no benchmark %s%s",
-			p->ask.subject[i].commit, base->name, i == 1 ? " any more, which its base has" : "");
+		return err_set(err, ERR_INVALID, "commit %.12s: .flopwatch.yaml names no benchmark %s", p->ask.subject[i].commit,
+			base->name);
 	*run = *found;
 	run->threshold_pct = base->threshold_pct;
 	run->timeout_s = base->timeout_s;
@@ -195,12 +195,11 @@ int plan_run(struct plan *p, int i, const struct manifest *own, struct fw_err *e
 	return 0;
 }
 
-int plan_benchmark(struct plan *p, const struct config *config, const char *repo, const struct benchmark *base,
-	const struct manifest *target, struct fw_err *err)
+void plan_benchmark(struct plan *p, const struct config *config, const char *repo, const struct benchmark *base,
+	const struct manifest *target)
 {
 	p->ask.subject[0].run = *base;
-	if (plan_run(p, 1, target, err) != 0)
-		return -1;
+	p->dropped = plan_run(p, 1, target, NULL) != 0;
 	buf_clear(&p->suite_text);
 	describe(base, &p->suite_text);
 	snprintf(p->suite_name, sizeof p->suite_name, "%s", base->name);
@@ -215,7 +214,6 @@ int plan_benchmark(struct plan *p, const struct config *config, const char *repo
 		.log_bytes = 512 << 10,
 	};
 	benchmark_rule(base, 0, &p->ask.rule);
-	return 0;
 }
 
 /* ---- what makes two sides equal -------------------------------------------------------------------------------------------- */
@@ -260,4 +258,9 @@ void plan_compare(struct plan *p)
 	plan_inputs_hash(&p->ask.subject[1], "", target);
 	bool same_provider = strcmp(p->ask.subject[0].provider, p->ask.subject[1].provider) == 0;
 	p->identical = strcmp(base, target) == 0 && same_provider && !protocol_is_selfcheck(p->ask.kind);
+}
+
+bool plan_needs_worker(const struct plan *p)
+{
+	return !p->identical && !p->dropped;
 }

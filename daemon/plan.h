@@ -25,7 +25,8 @@ struct plan {
 	bool on_line;           /* the target is a commit of the upstream branch, measured for its history */
 	char line_branch[1024]; /* that branch, percent-encoded; "" unless on_line */
 	char anchor[65];        /* commit that it is measured against for that; "" none yet */
-	bool identical;         /* same input oids, build and provider on both sides, and no selfcheck: needs no worker */
+	bool identical;         /* same input oids, build and provider on both sides, and no selfcheck */
+	bool dropped;           /* the target names the base's benchmark no more: its row is removed */
 };
 
 void plan_init(struct plan *p);
@@ -46,11 +47,11 @@ int plan_suite(struct plan *p, const struct config *config, const char *repo, co
 	const char *cells_glob, struct fw_err *err);
 /**
  * As plan_suite, for benchmark `name` of the base's manifest: a program of its own, whose cells are known when it has run. Command,
- * outputs and reader are each side's own; threshold, limits and the use of the GPU are the base's. Err: ERR_INVALID the target has no
- * such benchmark.
+ * outputs and reader are each side's own; threshold, limits and the use of the GPU are the base's. Where the target has no such benchmark
+ * any more, `dropped` is set.
  */
-int plan_benchmark(struct plan *p, const struct config *config, const char *repo, const struct benchmark *base,
-	const struct manifest *target, struct fw_err *err);
+void plan_benchmark(struct plan *p, const struct config *config, const char *repo, const struct benchmark *base,
+	const struct manifest *target);
 /**
  * What subject `i` runs, from its own manifest; what judges is the base's. After plan_benchmark, which does this for base and target.
  * Err: ERR_INVALID it has no such benchmark.
@@ -60,6 +61,8 @@ int plan_run(struct plan *p, int i, const struct manifest *own, struct fw_err *e
 bool plan_is_benchmark(const struct plan *p);
 /** Set `identical` from the subjects and ask.kind. */
 void plan_compare(struct plan *p);
+/** Something has to run: else what comes out is known already. */
+bool plan_needs_worker(const struct plan *p);
 
 /** SHA-256 over a subject's input paths and oids, its build command and outputs, and the kind of device. Shape: hex[65]. */
 void plan_inputs_hash(const struct msg_subject *s, const char *device_kind, char hex[65]);

@@ -190,7 +190,7 @@ int plan_news(struct db *db, const struct config *config, const struct store_job
 	int64_t now_ms, struct fw_err *err)
 {
 	int news = is_news(config, job, err);
-	bool is_failed = strcmp(a->state, "failed") == 0, is_lost = false;
+	bool is_failed = strcmp(a->state, "failed") == 0;
 	if (news < 1 || (a->state[0] && !is_failed))
 		return news < 0 ? -1 : 0;
 	for (int i = 0; i < a->before.n; i++) {
@@ -198,11 +198,10 @@ int plan_news(struct db *db, const struct config *config, const struct store_job
 		/* the first job of a commit tells of all, another one of its own */
 		if (names(&a->after, name) || (job->suite[0] && strcmp(job->suite, name) != 0))
 			continue;
-		is_lost = is_lost || strcmp(a->suite[0], name) == 0;
 		if (tell_lost(db, config, job, name, now_ms, err) != 0)
 			return -1;
 	}
-	if (is_failed) /* a benchmark that the commit drops cannot be planned, and is told as gone */
-		return is_lost ? 0 : tell_no_plan(db, config, job, a->why, now_ms, err);
+	if (is_failed)
+		return tell_no_plan(db, config, job, a->why, now_ms, err);
 	return end_no_plan(db, config, job, now_ms, err) || end_lost(db, config, job, &a->after, now_ms, err) ? -1 : 0;
 }

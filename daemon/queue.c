@@ -196,7 +196,7 @@ static int write_answer(
 	if (write_resolved(q, job, a, now, err) != 0)
 		return -1;
 	a->plan.ask.job = job->id;
-	return a->plan.identical ? judge_identical(q->ledger.db, q->config, &a->plan, now, outcome, err) : 0;
+	return plan_needs_worker(&a->plan) ? 0 : judge_unrun(q->ledger.db, q->config, &a->plan, now, outcome, err);
 }
 
 static void on_answer(void *arg, struct resolve_answer *a)
@@ -206,7 +206,7 @@ static void on_answer(void *arg, struct resolve_answer *a)
 	struct store_job job = e->job;
 	struct judge_outcome outcome;
 	struct fw_err err = { 0 };
-	bool identical = !a->state[0] && a->plan.identical;
+	bool is_judged = !a->state[0] && !plan_needs_worker(&a->plan);
 	e->resolve = NULL;
 	e->job.id = 0;
 	if (a->again)
@@ -216,7 +216,7 @@ static void on_answer(void *arg, struct resolve_answer *a)
 	if (ledger_begin(&q->ledger, &err) != 0 || ledger_end(&q->ledger, write_answer(q, &job, a, &outcome, &err), &err) != 0) {
 		if (err.code != ERR_CONFLICT) /* else it has ended meanwhile: superseded, or cancelled */
 			complain(q, "job.resolve", &err);
-	} else if (identical) {
+	} else if (is_judged) {
 		log_info("job.done", "job=%lld repo=%s branch=%s comparison=%lld verdict=%s", (long long)job.id,
 			log_quote(job.repo_name), log_quote(job.branch), (long long)outcome.comparison,
 			verdict_name(outcome.verdict));

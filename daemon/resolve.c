@@ -473,7 +473,10 @@ static void complete(struct resolve *r)
 
 	if (benchmark && r->job.cells_glob[0])
 		snprintf(a->note, sizeof a->note, "all rows are measured: one run of a program of its own writes them all");
-	if (benchmark && plan_benchmark(p, r->config, r->repo->name, benchmark, &r->target.manifest, &err) != 0) {
+	if (benchmark)
+		plan_benchmark(p, r->config, r->repo->name, benchmark, &r->target.manifest);
+	if (p->dropped && strcmp(p->ask.kind, "change") != 0) { /* whoever searches a change learns nothing from it */
+		plan_run(p, 1, &r->target.manifest, &err);
 		refuse(r, &err);
 		return;
 	}
@@ -505,7 +508,7 @@ static void complete(struct resolve *r)
 		return;
 	}
 	const char *anchor = p->anchor, *base = p->ask.subject[0].commit, *target = p->ask.subject[1].commit;
-	if (p->identical || !anchor[0] || !strcmp(anchor, base) || !strcmp(anchor, target))
+	if (!plan_needs_worker(p) || !anchor[0] || !strcmp(anchor, base) || !strcmp(anchor, target))
 		finish(r);
 	else
 		ask_tree(r, &r->anchor, anchor, have_anchor_tree);

@@ -267,6 +267,13 @@ int result_name_cell(struct result *r, struct fw_err *err)
 	return add_found(r, &one, err);
 }
 
+int result_unrun(struct result *r, struct fw_err *err)
+{
+	if (!r->plan.dropped)
+		snprintf(r->identical_by, sizeof r->identical_by, "tree");
+	return result_name_cell(r, err);
+}
+
 static int add_note(struct result *r, const struct msg_note *n, struct fw_err *err)
 {
 	if (check_cell(r, n->cell, true, "note", err) != 0)

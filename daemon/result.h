@@ -55,6 +55,8 @@ void result_free(struct result *r);
 int result_add(struct result *r, struct msg *m, struct fw_err *err);
 /** Give a program without rows (not built, not run) one cell with its name, so that there is a place to say so. */
 int result_name_cell(struct result *r, struct fw_err *err);
+/** Of a plan that needs no worker: why it does not, and a cell for it. */
+int result_unrun(struct result *r, struct fw_err *err);
 /** After done: name a cell where there is none, and set identical_by when base and target built to the same module. */
 void result_end(struct result *r);
 

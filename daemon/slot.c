@@ -470,10 +470,9 @@ static void on_plan(void *arg, struct resolve_answer *a)
 	s->plan = a->plan;
 	plan_init(&a->plan);
 	s->plan.ask.job = s->job.id;
-	if (s->plan.identical) { /* e.g. asked for again: known without a worker */
+	if (!plan_needs_worker(&s->plan)) { /* e.g. asked for again */
 		s->result = result_new(&s->plan);
-		if (s->result) {
-			snprintf(s->result->identical_by, sizeof s->result->identical_by, "tree");
+		if (s->result && result_unrun(s->result, &err) == 0) {
 			s->result->started_at = s->result->ended_at = clock_utc_ms();
 			owe(s, DEBT_RESULT, JOBSTATE_DONE, "");
 		} else {

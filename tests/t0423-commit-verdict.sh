@@ -214,5 +214,24 @@ is "with both suites" "$(sql "SELECT group_concat(suite) FROM (SELECT suite FROM
 like "the overview shows the cells of both" "$(page "")" 'in suite gemm.*gemm/row.*in suite second.*second/row'
 like "so does the heat map" "$(page 'heat?repo=pair&branch=main')" 'gemm/row.*second/row'
 like "and what histories are offered" "$(page 'history?repo=pair&branch=main')" 'gemm/row.*second/row'
+
+# ---- a benchmark that is dropped ----
+drops() { # branch, benchmark: from what main has now
+	branch pair "$1" main
+	sed -i "/^  $2:/d" "$tmp/pair/.flopwatch.yaml"
+	commit pair "$1"
+	push pair "$1"
+}
+for name in gemm second; do # the first of the plan, and the other
+	drops "without-$name" $name
+	run fw wait "$(head_of pair)" --timeout 100 --quiet
+	is "a commit without $name is judged by what it has" "$status" 0
+	like "and says so" "$out" "2 suites  verdict: (identical|unchanged): .*$name removed"
+done
+is "nobody is called for a branch" "$(api alerts | jq '[.items[] | select(.kind == "vanished")] | length')" 0
+push pair main
+run fw wait "$(head_of pair)" --timeout 100 --quiet
+dropped() { [ "$(api alerts | jq -c '[.items[] | select(.kind == "vanished" or .kind == "broken") | [.kind, .target, [.cells[].cell]]]')" = "[[\"vanished\",\"$(head_of pair)\",[\"second/row\"]]]" ]; }
+ok "main's is told, once" await 20 dropped
 stop_daemon
 is "the daemon ends in order" $? 0

@@ -134,7 +134,7 @@ static void equal_inputs_are_identical_without_a_worker(void **state)
 	struct plan plan = r->plan;
 	plan_init(&r->plan);
 	result_free(r);
-	ok(judge_identical(f->db, config, &plan, 5000, &out, &err));
+	ok(judge_unrun(f->db, config, &plan, 5000, &out, &err));
 	assert_null(plan.ask.cell); /* taken over */
 	assert_int_equal(out.verdict, VERDICT_IDENTICAL);
 	assert_int_equal(cell_of(f, out.comparison, 2).verdict, VERDICT_IDENTICAL);
