@@ -167,16 +167,25 @@ static int read_request(struct control *c, const struct control_request *r, stru
 	return read_providers(r, job, err);
 }
 
+/* Whether `more` jobs may wait beside those that do; ERR_FULL. Inside the transaction that queues them. */
+static int find_room(struct control *c, int more, struct fw_err *err)
+{
+	int64_t waiting;
+	if (store_job_waiting(c->db, &waiting, err) != 0)
+		return -1;
+	if (waiting + more <= c->config->queue_max)
+		return 0;
+	return err_set(err, ERR_FULL, "%lld jobs wait already, and the limit is %d (limits.queue)", (long long)waiting,
+		(int)c->config->queue_max);
+}
+
 static int insert_job(struct control *c, struct store_job *job, struct fw_err *err)
 {
 	struct ledger *g = queue_ledger(c->queue);
 	int64_t now = clock_utc_ms();
 	if (ledger_begin(g, err) != 0)
 		return -1;
-	int64_t waiting;
-	int result = store_job_waiting(c->db, &waiting, err);
-	if (result == 0 && waiting >= c->config->queue_max)
-		result = err_set(err, ERR_FULL, "%lld jobs wait already, which is the limit (limits.queue)", (long long)waiting);
+	int result = find_room(c, 1, err);
 	if (result == 0)
 		result = store_job_insert(c->db, job, now, err);
 	if (result == 0)
@@ -226,9 +235,9 @@ int control_calibrate(struct control *c, const struct control_request *request, 
 		return -1;
 	struct ledger *g = queue_ledger(c->queue);
 	const char *upstream = c->config->repo[config_repo_find(c->config, name)].upstream;
-	int result = 0;
 	if (ledger_begin(g, err) != 0)
 		return -1;
+	int result = find_room(c, runs, err);
 	for (int i = 0; i < runs && result == 0; i++) {
 		struct store_job job = wish;
 		result = calibrate_enqueue(c->db, upstream, &job, clock_utc_ms(), err);
@@ -302,7 +311,9 @@ int control_peer(struct control *c, const struct control_request *request, int64
 	if (ledger_begin(g, err) != 0)
 		return -1;
 	int64_t now = clock_utc_ms();
-	int result = peerjobs_ask(c->db, &wish, &peers, now, jobs, err);
+	int result = find_room(c, peers.n, err);
+	if (result == 0)
+		result = peerjobs_ask(c->db, &wish, &peers, now, jobs, err);
 	for (int i = 0; i < peers.n && result == 0; i++) {
 		struct store_job job;
 		result = store_job_get(c->db, jobs[i], &job, err);
@@ -389,7 +400,12 @@ int control_bisect(struct control *c, const struct control_request *request, int
 	snprintf(b.suite, sizeof b.suite, "%s", job.suite);
 	snprintf(b.device_kind, sizeof b.device_kind, "%s", job.device_kind);
 	snprintf(b.cells, sizeof b.cells, "%s", job.cells_glob);
-	if (ledger_begin(g, err) != 0 || ledger_end(g, store_bisect_insert(c->db, &b, clock_utc_ms(), err), err) != 0)
+	if (ledger_begin(g, err) != 0)
+		return -1;
+	int result = find_room(c, 1, err);
+	if (result == 0)
+		result = store_bisect_insert(c->db, &b, clock_utc_ms(), err);
+	if (ledger_end(g, result, err) != 0)
 		return -1;
 	*id = b.id;
 	return 0;

@@ -162,11 +162,14 @@ int store_session_find(struct db *db, const char *hash, int64_t now_ms, struct t
 	return read_one(s, out, err);
 }
 
-int store_session_end(struct db *db, const char *hash, struct fw_err *err)
+int store_session_end(struct db *db, const char *hash, bool *was_open, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, "DELETE FROM session WHERE hash = :hash", err);
+	int n = 0;
 	if (!s)
 		return -1;
 	stmt_text(s, ":hash", hash);
-	return stmt_run(s, err);
+	int result = stmt_run_count(s, &n, err);
+	*was_open = n > 0;
+	return result;
 }

@@ -32,6 +32,7 @@ int store_token_replace(struct db *db, const char *name, const char *hash, const
 int store_session_insert(struct db *db, const char *hash, int64_t token, int64_t expires_at, int64_t now_ms, struct fw_err *err);
 /** The token behind a session. 1, 0, -1. */
 int store_session_find(struct db *db, const char *hash, int64_t now_ms, struct token_row *out, struct fw_err *err);
-int store_session_end(struct db *db, const char *hash, struct fw_err *err);
+/** Sets *was_open: whether there was such a session. */
+int store_session_end(struct db *db, const char *hash, bool *was_open, struct fw_err *err);
 
 #endif

@@ -102,7 +102,20 @@ static void test_bad_questions(void **state)
 	refused((struct control_request){ .target = two, .cells_glob = "a\nb" }, ERR_INVALID,
 		"cells holds a character that cannot be there");
 	config->queue_max = 0;
-	refused((struct control_request){ .target = two }, ERR_FULL, "0 jobs wait already, which is the limit (limits.queue)");
+	refused((struct control_request){ .target = two }, ERR_FULL, "0 jobs wait already, and the limit is 0 (limits.queue)");
+	int64_t jobs[8], search;
+	int n;
+	struct control_request peer = { .repo = "kernels", .target = two, .base_provider = "other" },
+			       search_of = { .repo = "kernels", .base = one, .target = two };
+	assert_int_equal(control_calibrate(&control, &(struct control_request){ .repo = "kernels" }, 3, jobs, &err), -1);
+	assert_int_equal(err.code, ERR_FULL);
+	err_clear(&err);
+	assert_int_equal(control_peer(&control, &peer, jobs, &n, &err), -1);
+	assert_int_equal(err.code, ERR_FULL);
+	err_clear(&err);
+	assert_int_equal(control_bisect(&control, &search_of, &search, &err), -1);
+	assert_int_equal(err.code, ERR_FULL);
+	err_clear(&err);
 	assert_int_equal(fixture_number("SELECT count(*) FROM job"), 0);
 }
 

@@ -7,6 +7,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <malloc.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
@@ -82,6 +83,15 @@ static void refuse(void *arg, struct http_request *r, struct http_response *resp
 	buf_printf(&response->body, "refused %d", response->status);
 }
 
+/* Nobody has the scope that writing takes. */
+static bool guard(void *arg, struct http_request *r, struct http_response *response, enum http_scope scope)
+{
+	(void)arg, (void)r;
+	response->status = scope == HTTP_ADMIN ? 401 : 200;
+	buf_printf(&response->body, "guarded");
+	return scope != HTTP_ADMIN;
+}
+
 static int set_up(void **state)
 {
 	(void)state;
@@ -92,8 +102,9 @@ static int set_up(void **state)
 		{ "GET", "/things/{id}", one, HTTP_OPEN },
 		{ "GET", "/events", events, HTTP_OPEN },
 		{ "GET", "/empty", empty, HTTP_OPEN },
+		{ "POST", "/guarded", echo, HTTP_ADMIN },
 	};
-	struct http_config config = { .host = "127.0.0.1", .route = routes, .n_route = 6, .no_route = refuse };
+	struct http_config config = { .host = "127.0.0.1", .route = routes, .n_route = 7, .no_route = refuse, .guard = guard };
 	struct fw_err err = { 0 };
 	return http_start(&config, &http, &err);
 }
@@ -291,6 +302,81 @@ static void test_large_body(void **state)
 	assert_int_equal(status_of(text), 413);
 }
 
+/* Whoever may not write hears so before the body, which would be kept in memory until it is whole. */
+static void test_body_of_nobody(void **state)
+{
+	(void)state;
+	char text[4096], head[256];
+	snprintf(head, sizeof head, "POST /guarded HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Length: 1048576\r\n\r\n",
+		http_port(http));
+	int fd = dial();
+	assert_int_equal(send(fd, head, strlen(head), MSG_NOSIGNAL), strlen(head));
+	serve(fd, "guarded", text, sizeof text);
+	close(fd);
+	assert_int_equal(status_of(text), 401);
+	assert_non_null(strstr(text, "Connection: close"));
+}
+
+/* Bodies that never end share one room: what does not fit is let go, and memory stays bounded. */
+static void test_many_open_bodies(void **state)
+{
+	(void)state;
+	enum { OPEN = 120 };
+	static char part[1 << 16];
+	static int fd[OPEN];
+	char head[256];
+	size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
+	memset(part, 'x', sizeof part);
+	snprintf(head, sizeof head, "POST /things/1/echo HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Length: 1048576\r\n\r\n",
+		http_port(http));
+	for (int i = 0; i < OPEN; i++) {
+		fd[i] = dial();
+		assert_int_equal(send(fd[i], head, strlen(head), MSG_NOSIGNAL), strlen(head));
+	}
+	for (int k = 0; k < OPEN * 15;) {
+		ssize_t n = send(fd[k % OPEN], part, sizeof part, MSG_DONTWAIT | MSG_NOSIGNAL);
+		k += n == sizeof part;
+		if (n > 0 && n < (ssize_t)sizeof part)
+			break; /* a full socket: enough was sent */
+		http_run(http);
+	}
+	for (int i = 0; i < 200; i++)
+		http_run(http);
+	size_t after = mallinfo2().uordblks + mallinfo2().hblkhd;
+	/* buffers grow by doubling, and libmicrohttpd keeps 64 KiB a connection */
+	assert_true(after - before < 2 * (32u << 20) + OPEN * 65536u);
+	for (int i = 0; i < OPEN; i++)
+		close(fd[i]);
+	for (int i = 0; i < 50; i++)
+		http_run(http);
+}
+
+/* More arguments than the library has room for: it refuses without a word to us, and nothing may stay behind. */
+static void test_arguments_without_room(void **state)
+{
+	(void)state;
+	enum { REQUESTS = 200, ARGUMENTS = 16000 };
+	static char raw[2 * ARGUMENTS + 256];
+	char text[4096];
+	size_t before = 0;
+	for (int i = 0; i < REQUESTS; i++) {
+		size_t at = (size_t)snprintf(raw, sizeof raw, "GET /hello?");
+		for (int k = 0; k < ARGUMENTS; k++)
+			at += (size_t)snprintf(raw + at, sizeof raw - at, "a&");
+		snprintf(raw + at, sizeof raw - at, " HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n", http_port(http));
+		int fd = dial();
+		assert_int_equal(send(fd, raw, strlen(raw), MSG_NOSIGNAL), strlen(raw));
+		serve(fd, "\r\n\r\n", text, sizeof text);
+		assert_true(status_of(text) != 200);
+		close(fd);
+		for (int k = 0; k < 3; k++)
+			http_run(http);
+		if (i == REQUESTS / 2)
+			before = mallinfo2().uordblks;
+	}
+	assert_true(mallinfo2().uordblks < before + REQUESTS / 2 * 2000);
+}
+
 static void test_stream(void **state)
 {
 	(void)state;
@@ -394,6 +480,9 @@ int main(void)
 		cmocka_unit_test(test_paths),
 		cmocka_unit_test(test_cross_origin),
 		cmocka_unit_test(test_large_body),
+		cmocka_unit_test(test_body_of_nobody),
+		cmocka_unit_test(test_many_open_bodies),
+		cmocka_unit_test(test_arguments_without_room),
 		cmocka_unit_test(test_stream),
 		cmocka_unit_test(test_empty_answer),
 		cmocka_unit_test(test_crowd),

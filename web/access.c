@@ -166,12 +166,14 @@ void page_logout(void *arg, struct http_request *r, struct http_response *respon
 	const char *cookie = http_cookie(r, session_cookie);
 	if (cookie) {
 		char hash[HASH_HEX];
+		bool was_open;
 		hash_hex(cookie, strlen(cookie), hash);
-		if (store_session_end(site->db, hash, &err) != 0) {
+		if (store_session_end(site->db, hash, &was_open, &err) != 0) {
 			answer_error(r, response, &err);
 			return;
 		}
-		http_end_streams(r);
+		if (was_open) /* a stranger's cookie ends nobody's */
+			http_end_streams(r);
 	}
 	snprintf(response->cookie, sizeof response->cookie, "%s=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict", session_cookie);
 	response->status = 303;

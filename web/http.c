@@ -21,7 +21,14 @@
 #include "web/route.h"
 #include "web/tally.h"
 
-enum { BODY_MAX = 1 << 20, RESPONSE_MAX = 64 << 20, CONNECTION_LIMIT = 1024, STREAM_LIMIT = 128, STREAM_BACKLOG_MAX = 1 << 20 };
+enum {
+	BODY_MAX = 1 << 20,
+	BODIES_MAX = 32 << 20 /* of all requests that are under way */,
+	RESPONSE_MAX = 64 << 20,
+	CONNECTION_LIMIT = 1024,
+	STREAM_LIMIT = 128,
+	STREAM_BACKLOG_MAX = 1 << 20
+};
 #define SECOND_NS             INT64_C(1000000000)
 #define REQUEST_DEADLINE_NS   (10 * SECOND_NS)  /* connect to last byte of the first request */
 #define KEEPALIVE_DEADLINE_NS (60 * SECOND_NS)  /* answer to last byte of the next request */
@@ -36,6 +43,8 @@ struct connection {
 	int fd;
 	int64_t since_ns; /* of the phase it is in */
 	enum { PHASE_FIRST, PHASE_IDLE, PHASE_REST, PHASE_ANSWER, PHASE_FILE, PHASE_STREAM } phase;
+	struct http_request *
+		request; /* begun and not completed: libmicrohttpd tells of no end where it refuses one before our handler; NULL none */
 	struct http_request *resting; /* suspended until its answer is there; NULL none */
 };
 
@@ -81,14 +90,34 @@ struct http {
 	struct stream *streams;
 	int n_stream;
 	int64_t swept_ns;
+	size_t bodies; /* bytes in the bodies of all requests */
 	bool stopping;
 };
 
 /* ---- requests ---------------------------------------------------------------------------------------------------- */
 
+static struct connection *connection_of(struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	return info ? info->socket_context : NULL;
+}
+
+static void request_free(struct http_request *r)
+{
+	if (!r)
+		return;
+	r->http->bodies -= r->body.len;
+	buf_fini(&r->body);
+	free(r->uri);
+	free(r->form_text);
+	free(r);
+}
+
+/* The connection keeps it, so that it goes with the next request or with the connection where nobody tells of its end. */
 static void *request_new(void *arg, const char *uri, struct MHD_Connection *connection)
 {
-	struct http_request *r = calloc(1, sizeof *r);
+	struct connection *c = connection_of(connection);
+	struct http_request *r = c ? calloc(1, sizeof *r) : NULL;
 	if (!r)
 		return NULL;
 	r->http = arg;
@@ -97,17 +126,25 @@ static void *request_new(void *arg, const char *uri, struct MHD_Connection *conn
 	r->route = r->http->config.n_route;
 	snprintf(r->who, sizeof r->who, "local");
 	buf_init(&r->body, BODY_MAX);
+	request_free(c->request);
+	c->request = r;
 	return r;
 }
 
-static void request_free(struct http_request *r)
+/* What of a body is beyond the room that all bodies share is let go, and the request is refused once it has come. */
+static void take_body(struct http_request *r, const char *data, size_t size)
 {
-	if (!r)
+	if (r->http->bodies + size > BODIES_MAX) {
+		r->refused = 503;
+		r->http->bodies -= r->body.len;
+		buf_fini(&r->body);
+		buf_init(&r->body, BODY_MAX);
+	}
+	if (r->refused)
 		return;
-	buf_fini(&r->body);
-	free(r->uri);
-	free(r->form_text);
-	free(r);
+	size_t before = r->body.len;
+	buf_append(&r->body, data, size);
+	r->http->bodies += r->body.len - before;
 }
 
 struct header_count {
@@ -182,12 +219,6 @@ static void add(struct MHD_Response *m, const char *name, const char *value)
 {
 	if (MHD_add_response_header(m, name, value) != MHD_YES)
 		log_warning("http.header", "name=%s err=refused", name);
-}
-
-static struct connection *connection_of(struct MHD_Connection *c)
-{
-	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-	return info ? info->socket_context : NULL;
 }
 
 static ssize_t stream_read(void *arg, uint64_t position, char *out, size_t max)
@@ -424,11 +455,35 @@ static enum MHD_Result dispatch(struct http_request *r)
 	return send_response(r, &response);
 }
 
+/* Whoever may not write need not send what: a body is kept in memory until it is whole. False: `refusal` says why. */
+static bool may_send_body(struct http_request *r, struct http_response *refusal)
+{
+	const struct http_config *config = &r->http->config;
+	for (int i = 0; i < config->n_route; i++) {
+		const struct http_route *route = &r->http->route[i];
+		if (strcmp(route->method, r->method) != 0 || !route_match(route->path, r->uri, &r->parts))
+			continue;
+		if (route->scope == HTTP_OPEN || !config->guard)
+			return true;
+		*refusal = (struct http_response){ .status = 200, .type = "text/plain; charset=utf-8" };
+		buf_init(&refusal->body, RESPONSE_MAX);
+		r->route = i;
+		if (config->guard(config->arg, r, refusal, route->scope)) {
+			buf_fini(&refusal->body);
+			return true;
+		}
+		r->refused = refusal->status;
+		return false;
+	}
+	return true;
+}
+
 static enum MHD_Result answer(void *arg, struct MHD_Connection *connection, const char *url, const char *method,
 	const char *version, const char *upload, size_t *upload_size, void **request)
 {
 	(void)arg, (void)connection, (void)url, (void)version;
 	struct http_request *r = *request;
+	struct http_response refusal;
 	if (!r || !r->uri)
 		return MHD_NO;
 	if (!r->begun) {
@@ -438,10 +493,10 @@ static enum MHD_Result answer(void *arg, struct MHD_Connection *connection, cons
 		/* a refusal is answered at once: its body, if it ever comes, is not worth waiting for */
 		if (r->refused)
 			return dispatch(r);
-		return MHD_YES;
+		return is_read(r) || may_send_body(r, &refusal) ? MHD_YES : send_response(r, &refusal);
 	}
 	if (*upload_size) {
-		buf_append(&r->body, upload, *upload_size);
+		take_body(r, upload, *upload_size);
 		*upload_size = 0;
 		return MHD_YES;
 	}
@@ -459,6 +514,8 @@ static void completed(void *arg, struct MHD_Connection *connection, void **reque
 	struct http_request *r = *request;
 	if (r && r->later)
 		r->later(r->http->config.arg, r, NULL);
+	if (c && c->request == r)
+		c->request = NULL;
 	request_free(r);
 	*request = NULL;
 }
@@ -489,6 +546,7 @@ static void connection_changed(
 		if (c->next)
 			c->next->previous = c->previous;
 		h->n_connection--;
+		request_free(c->request);
 		free(c);
 		*context = NULL;
 	}
