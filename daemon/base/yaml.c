@@ -12,6 +12,8 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "base/similar.h"
+
 enum { NODES_MAX = 100000, DEPTH_MAX = 32, MISTAKES_MAX = 50, MISTAKES_BYTES = 64 << 10, PATH_BYTES = 512 };
 
 static void mistake_at(struct yaml *y, int line, int column, const char *path, const char *what)
@@ -52,6 +54,16 @@ void yaml_mistake(struct yaml *y, const struct yaml_node *node, const char *form
 	va_end(args);
 	node_path(node, path, sizeof path);
 	mistake_at(y, node ? node->line : 1, node ? node->column : 1, path, what);
+}
+
+struct yaml_place yaml_place(const struct yaml_node *n)
+{
+	return n ? (struct yaml_place){ n->line, n->column } : (struct yaml_place){ 0, 0 };
+}
+
+const char *yaml_file(const struct yaml *y)
+{
+	return y->file;
 }
 
 int yaml_mistakes(const struct yaml *y)
@@ -339,34 +351,6 @@ struct yaml_node *yaml_get(struct yaml *y, struct yaml_node *map, const char *ke
 	return NULL;
 }
 
-/* Edits that turn one key into another: insert, remove, replace. Shape: both shorter than 40. */
-static int edit_distance(const char *a, const char *b)
-{
-	int row[41], i, j;
-	int la = (int)strlen(a), lb = (int)strlen(b);
-
-	if (la > 40 || lb > 40)
-		return 99;
-	for (j = 0; j <= lb; j++)
-		row[j] = j;
-	for (i = 1; i <= la; i++) {
-		int diagonal = row[0];
-
-		row[0] = i;
-		for (j = 1; j <= lb; j++) {
-			int best = diagonal + (a[i - 1] != b[j - 1]);
-
-			if (row[j] + 1 < best)
-				best = row[j] + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			diagonal = row[j];
-			row[j] = best;
-		}
-	}
-	return row[lb];
-}
-
 static void complain_unknown(struct yaml *y, const struct yaml_node *map, const struct yaml_node *n)
 {
 	const char *nearest = NULL;
@@ -374,7 +358,7 @@ static void complain_unknown(struct yaml *y, const struct yaml_node *map, const 
 	int best = 4, i;
 
 	for (i = 0; i < map->n_asked; i++) {
-		int d = edit_distance(n->key, map->asked[i]);
+		int d = similar_distance(n->key, map->asked[i]);
 
 		if (d < best && d < (int)strlen(map->asked[i])) {
 			best = d;

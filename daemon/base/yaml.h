@@ -24,11 +24,19 @@ struct yaml *yaml_new(const char *text, size_t len, const char *file);
 #define yaml_free base_yaml_free /* libyaml exports a yaml_free that its own code would take ours for */
 void yaml_free(struct yaml *y);
 struct yaml_node *yaml_root(struct yaml *y);
+/** Its name, as yaml_new was given it. Own: the document's. */
+const char *yaml_file(const struct yaml *y);
 /** Number of mistakes so far, and their lines ('\n'-ended). */
 int yaml_mistakes(const struct yaml *y);
 const char *yaml_mistake_text(const struct yaml *y);
 /** Add a mistake at `node`. */
 void yaml_mistake(struct yaml *y, const struct yaml_node *node, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/** Where a value stands, for what only shows when the document is gone. From 1; 0 nowhere. */
+struct yaml_place {
+	int line, column;
+};
+struct yaml_place yaml_place(const struct yaml_node *n);
 
 /** Child of a mapping, NULL if absent; marks the key as known. A `map` of NULL gives NULL. */
 struct yaml_node *yaml_get(struct yaml *y, struct yaml_node *map, const char *key);

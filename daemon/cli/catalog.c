@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/similar.h"
 #include "core/reading.h"
 
 #define JOB_STATES      "open queued sent building checking measuring done failed cancelled superseded gone"
@@ -166,31 +167,6 @@ const struct catalog_verb catalog_verbs[] = {
 	{ 0 },
 };
 
-/* Letters to add, drop or change between two words. */
-static int distance(const char *a, const char *b)
-{
-	int row[64];
-	int n = (int)strlen(b);
-	if (n > 62)
-		return 99;
-	for (int j = 0; j <= n; j++)
-		row[j] = j;
-	for (int i = 1; a[i - 1]; i++) {
-		int corner = row[0];
-		row[0] = i;
-		for (int j = 1; j <= n; j++) {
-			int best = corner + (a[i - 1] != b[j - 1]);
-			corner = row[j];
-			if (row[j] + 1 < best)
-				best = row[j] + 1;
-			if (row[j - 1] + 1 < best)
-				best = row[j - 1] + 1;
-			row[j] = best;
-		}
-	}
-	return row[n];
-}
-
 const struct catalog_verb *catalog_find(const char *name)
 {
 	for (const struct catalog_verb *v = catalog_verbs; v->name; v++)
@@ -204,7 +180,7 @@ const struct catalog_verb *catalog_nearest(const char *name)
 	const struct catalog_verb *nearest = NULL;
 	int least = 3;
 	for (const struct catalog_verb *v = catalog_verbs; v->name; v++) {
-		int d = distance(name, v->name);
+		int d = similar_distance(name, v->name);
 		if (d < least) {
 			least = d;
 			nearest = v;
