@@ -9,6 +9,9 @@ struct view_scope {
 	const char *repo, *branch, *cell, *device;
 };
 
+/** Err: ERR_NOT_FOUND a cell that was never measured there, on that branch or on that device: its empty history would say nothing of a mistyped name. */
+int view_cell_known(struct db *db, const struct view_scope *of, struct fw_err *err);
+
 struct view_point {
 	int64_t comparison, finished_at, epoch; /* epoch 0: none */
 	const char *commit, *device;            /* device: its uuid */

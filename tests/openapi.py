@@ -305,6 +305,9 @@ class Replay:
         self.expect("get", "/api/v1/comparisons", "branch=main", 400)
         for path, query in (("branches", ""), ("history", "&cell=x"), ("history.svg", "&cell=x"), ("badge.svg", ""), ("compare", f"&base={'0' * 40}&target={'1' * 40}")):
             self.expect("get", "/api/v1/" + path, "repo=nobody" + query, 404)
+        for path in ("comparisons", "alerts", "bisects", "jobs", "peers"):
+            self.expect("get", "/api/v1/" + path, "repo=nobody", 404)
+        self.expect("get", "/api/v1/calibration", "device=nobody", 404)
         self.expect("get", "/api/v1/badge.svg", f"repo={facts['repo']}&branch=nobody", 404)
 
     def once(self, path, body, facts, **segments):

@@ -6,6 +6,8 @@
 
 #include "base/clock.h"
 #include "db/store_live.h"
+#include "db/store_repo.h"
+#include "db/store_view.h"
 #include "web/branch.h"
 #include "web/emit.h"
 #include "web/layout.h"
@@ -276,7 +278,31 @@ void answer_items_end(struct jsonw *j)
 	jsonw_object_end(j);
 }
 
-int answer_list_begin(struct http_request *r, struct http_response *response, struct answer_list *list, int64_t *before)
+int answer_repo(struct db *db, struct http_request *r, struct http_response *response)
+{
+	const char *repo = http_query(r, "repo");
+	struct fw_err err = { 0 };
+	int64_t id;
+	if (!repo || !*repo || view_repo_id(db, repo, &id, &err) == 0)
+		return 0;
+	answer_error(r, response, &err);
+	return -1;
+}
+
+int answer_device(struct db *db, struct http_request *r, struct http_response *response)
+{
+	const char *device = http_query(r, "device");
+	struct fw_err err = { 0 };
+	char state[16];
+	int64_t id;
+	if (!device || !*device || store_device_get(db, device, &id, state, &err) == 0)
+		return 0;
+	answer_error(r, response, &err);
+	return -1;
+}
+
+int answer_list_begin(
+	struct db *db, struct http_request *r, struct http_response *response, struct answer_list *list, int64_t *before)
 {
 	const char *text = http_query(r, "limit");
 	int64_t limit = text ? answer_number(text) : VIEW_LIMIT_DEFAULT;
@@ -285,7 +311,7 @@ int answer_list_begin(struct http_request *r, struct http_response *response, st
 		answer_problem(r, response, 400, "limit must be a whole number from 1 to 500");
 		return -1;
 	}
-	if (answer_cursor(r, response, before) != 0)
+	if (answer_cursor(r, response, before) != 0 || answer_repo(db, r, response) != 0)
 		return -1;
 	list->repo = http_query(r, "repo");
 	list->limit = (int)limit;

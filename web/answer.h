@@ -6,6 +6,7 @@
 
 #include "base/err.h"
 #include "base/jsonw.h"
+#include "db/db.h"
 #include "web/http.h"
 
 /** Type application/json; a writer over the response's body. */
@@ -38,6 +39,11 @@ void answer_new(struct http_response *response, const char *collection, int64_t 
 /** Jobs that were queued together: 201, {"jobs":[ID,...]}. Shape: jobs[n]. */
 void answer_new_jobs(struct http_response *response, const int64_t *jobs, int n);
 
+/** Whether ?repo= names one that there is, or is not given. Err: -1 and the problem is written: an empty list would be taken for good news. */
+int answer_repo(struct db *db, struct http_request *r, struct http_response *response);
+/** Likewise of ?device=, by its uuid. */
+int answer_device(struct db *db, struct http_request *r, struct http_response *response);
+
 /** A list under way: {"items":[ ... ],"next_cursor":...}. */
 struct answer_list {
 	struct jsonw j;
@@ -52,7 +58,8 @@ struct answer_list {
 	int64_t last;     /* id of the last one that was not left over: the cursor */
 };
 /** Read ?limit=, ?cursor= and ?repo= and begin. Err: -1 and the problem is written. Shape: *before gets the cursor, 0 none. */
-int answer_list_begin(struct http_request *r, struct http_response *response, struct answer_list *list, int64_t *before);
+int answer_list_begin(
+	struct db *db, struct http_request *r, struct http_response *response, struct answer_list *list, int64_t *before);
 /** For each of the `rows` that the view gives: whether to write its object. `repo`: whose it is, NULL where the view has filtered. */
 bool answer_list_take(struct answer_list *list, int64_t id, const char *repo);
 /** After a page of rows: whether another is needed to fill the list. Then *before is where it goes on. */

@@ -78,7 +78,7 @@ void api_alerts(void *arg, struct http_request *r, struct http_response *respons
 	int64_t before;
 	int result;
 	if (answer_choice(r, response, "state", API_ALERT_STATES, &state) != 0 ||
-		answer_list_begin(r, response, &reading.list, &before) != 0)
+		answer_list_begin(site->db, r, response, &reading.list, &before) != 0)
 		return;
 	do
 		result = view_alerts(site->db, state, before, reading.list.rows, list_row, &reading, &err);

@@ -67,7 +67,7 @@ void api_bisects(void *arg, struct http_request *r, struct http_response *respon
 	struct answer_list list;
 	int64_t before;
 	int result;
-	if (answer_list_begin(r, response, &list, &before) != 0)
+	if (answer_list_begin(site->db, r, response, &list, &before) != 0)
 		return;
 	do
 		result = view_bisects(site->db, before, list.rows, list_row, &list, &err);

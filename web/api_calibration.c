@@ -27,6 +27,8 @@ void api_calibration(void *arg, struct http_request *r, struct http_response *re
 	struct site *site = arg;
 	struct fw_err err = { 0 };
 	struct jsonw j;
+	if (answer_device(site->db, r, response) != 0)
+		return;
 	answer_items_begin(response, &j);
 	if (view_calibrations(site->db, http_query(r, "device"), cell_row, &j, &err) != 0)
 		answer_error(r, response, &err);

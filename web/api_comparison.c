@@ -62,7 +62,7 @@ void api_comparisons(void *arg, struct http_request *r, struct http_response *re
 	char branch[BRANCH_KEY_MAX];
 	struct view_filter filter = { .repo = http_query(r, "repo"), .branch = scope_branch(r, branch) };
 	if (answer_choice(r, response, "verdict", API_VERDICTS, &filter.verdict) != 0 ||
-		answer_list_begin(r, response, &list, &filter.before) != 0)
+		answer_list_begin(site->db, r, response, &list, &filter.before) != 0)
 		return;
 	filter.limit = list.rows;
 	answer_list_end(r, response, &list, view_comparisons(site->db, &filter, list_row, &list, &err), &err);

@@ -58,7 +58,7 @@ void api_deliveries(void *arg, struct http_request *r, struct http_response *res
 	const char *state;
 	int64_t before;
 	if (answer_choice(r, response, "state", API_DELIVERY_STATES, &state) != 0 ||
-		answer_list_begin(r, response, &reading.list, &before) != 0)
+		answer_list_begin(site->db, r, response, &reading.list, &before) != 0)
 		return;
 	int result = view_deliveries(site->db, state, before, reading.list.rows, delivery_row, &reading, &err);
 	answer_list_end(r, response, &reading.list, result, &err);

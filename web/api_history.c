@@ -137,11 +137,15 @@ void api_history(void *arg, struct http_request *r, struct http_response *respon
 	}
 	if (scope_read(site, r, response, &scope) != 0)
 		return;
+	struct view_scope of = { scope.repo, scope.branch, cell, http_query(r, "device") };
+	if (view_cell_known(site->db, &of, &err) != 0) {
+		answer_error(r, response, &err);
+		return;
+	}
 	answer_json(response, &j);
 	jsonw_object(&j);
 	jsonw_kv_string(&j, "repo", scope.repo);
 	jsonw_kv_string(&j, "cell", cell);
-	struct view_scope of = { scope.repo, scope.branch, cell, http_query(r, "device") };
 	if (write_lists(site, &j, &of, (int)limit, &err) != 0)
 		answer_error(r, response, &err);
 	else

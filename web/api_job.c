@@ -68,7 +68,7 @@ void api_jobs(void *arg, struct http_request *r, struct http_response *response)
 	int64_t before;
 	int result;
 	if (answer_choice(r, response, "state", API_JOB_STATES, &state) != 0 ||
-		answer_list_begin(r, response, &list, &before) != 0)
+		answer_list_begin(site->db, r, response, &list, &before) != 0)
 		return;
 	do
 		result = view_jobs(site->db, state, before, list.rows, list_row, &list, &err);

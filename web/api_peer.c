@@ -32,6 +32,8 @@ void api_peers(void *arg, struct http_request *r, struct http_response *response
 	struct site *site = arg;
 	struct fw_err err = { 0 };
 	struct jsonw j;
+	if (answer_repo(site->db, r, response) != 0 || answer_device(site->db, r, response) != 0)
+		return;
 	answer_items_begin(response, &j);
 	if (view_peers(site->db, http_query(r, "repo"), http_query(r, "device"), VIEW_LIMIT_DEFAULT, peer_row, &j, &err) != 0)
 		answer_error(r, response, &err);
