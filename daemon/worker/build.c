@@ -270,7 +270,7 @@ static int output_index(const struct manifest *m)
 	for (i = 0; i < m->n_outputs; i++)
 		if (strcmp(m->family[i], "attention") == 0)
 			return i;
-	return m->n_outputs > 0 ? 0 : -1;
+	return -1;
 }
 
 /* Strip the output, keep it, seal it. 1 done, 0 the build's fault, -1 ours. */
@@ -283,7 +283,9 @@ static int take_output(
 	const char *strip[] = { "strip", "-s", "-R", ".note.gnu.build-id", "-R", ".comment", shown, NULL };
 
 	if (which < 0) {
-		snprintf(out->detail, sizeof out->detail, "the manifest names no output");
+		snprintf(out->detail, sizeof out->detail, "the manifest names no module of family attention%s%.15s%s",
+			s->build.n_outputs ? "; its outputs are of `" : "", s->build.n_outputs ? s->build.family[0] : "",
+			s->build.n_outputs ? "`" : "");
 		return 0;
 	}
 	manifest_expand(s->build.output[which], c->device, shown, sizeof shown);
