@@ -301,11 +301,27 @@ static void read_status(struct yaml *y, struct yaml_node *map, struct config_sta
 	yaml_finish(y, map);
 }
 
+/* A list, or one alone. */
+static void place_suites(struct yaml *y, struct yaml_node *n, struct config_repo *r)
+{
+	bool is_list = n && yaml_is_list(n);
+	for (int i = 0; i < r->n_suites; i++) {
+		struct yaml_node *item = is_list ? yaml_item(y, n, i) : n;
+		r->suite_at[i] = yaml_place(item);
+		for (int k = 0; k < i; k++)
+			if (strcmp(r->suite[i], r->suite[k]) == 0)
+				yaml_mistake(y, item, "is named twice");
+	}
+}
+
 static void read_repo(struct yaml *y, struct yaml_node *map, struct config *c)
 {
 	static const char *const notes[] = { "none", "write", "push", NULL };
 	struct config_repo *r = &c->repo[c->n_repos];
 	memset(r, 0, sizeof *r);
+	snprintf(r->file, sizeof r->file, "%s", yaml_file(y));
+	r->index = c->n_repos;
+	r->at = yaml_place(map);
 	read_name(y, map, r->name, sizeof r->name);
 	if (r->name[0] && config_repo_find(c, r->name) >= 0)
 		yaml_mistake(y, yaml_get(y, map, "name"), "there is another repository named %s", r->name);
@@ -315,7 +331,11 @@ static void read_repo(struct yaml *y, struct yaml_node *map, struct config *c)
 		yaml_mistake(y, yaml_get(y, map, "url"), "%s", wrong);
 	r->is_local = r->url[0] == '/';
 	snprintf(r->upstream, sizeof r->upstream, "main");
-	read_text(y, map, "upstream", r->upstream, sizeof r->upstream);
+	if (read_text(y, map, "upstream", r->upstream, sizeof r->upstream))
+		r->upstream_at = yaml_place(yaml_get(y, map, "upstream"));
+	const char *branch = after_prefix(r->upstream, "refs/heads/");
+	if (branch)
+		yaml_mistake(y, yaml_get(y, map, "upstream"), "is the name of a branch; write %s", branch);
 	r->n_branches = read_list(y, map, "branches", r->branch[0], sizeof r->branch[0], CONFIG_LIST_MAX);
 	if (!yaml_get(y, map, "branches"))
 		snprintf(r->branch[r->n_branches++], sizeof r->branch[0], "*");
@@ -323,6 +343,7 @@ static void read_repo(struct yaml *y, struct yaml_node *map, struct config *c)
 	for (int i = 0; i < r->n_suites; i++)
 		if (strchr(r->suite[i], '/') || r->suite[i][0] == '.')
 			yaml_mistake(y, yaml_get(y, map, "suites"), "%s is not the name of a suite; e.g. ffa", r->suite[i]);
+	place_suites(y, yaml_get(y, map, "suites"), r);
 	r->has_peers = yaml_get(y, map, "peers") != NULL;
 	peers_read(y, yaml_get(y, map, "peers"), &r->peers);
 	r->poll_ms = r->is_local ? 30000 : 60000;
@@ -650,6 +671,25 @@ void config_update(struct config *live, const struct config *fresh, char *restar
 	live->queue_max = fresh->queue_max;
 	live->calibrate_idle = fresh->calibrate_idle;
 	live->calibrate_every_ms = fresh->calibrate_every_ms;
+}
+
+void config_place(const struct config_repo *r, struct yaml_place at, const char *setting, int item, char *text, size_t size)
+{
+	char number[16] = "";
+	if (item >= 0)
+		snprintf(number, sizeof number, "[%d]", item);
+	text[0] = 0;
+	if (at.line)
+		snprintf(text, size, "%s:%d:%d: repos[%d].%s%s: ", r->file, at.line, at.column, r->index, setting, number);
+}
+
+void config_no_upstream(const struct config_repo *r, char *text, size_t size)
+{
+	char place[640];
+	bool is_named = r->upstream_at.line > 0;
+	config_place(r, is_named ? r->upstream_at : r->at, "upstream", -1, place, sizeof place);
+	snprintf(text, size, "%sthere is no branch %s to compare others with%s; push it, or set `upstream` of this repository",
+		place, r->upstream, is_named || !place[0] ? "" : ", which is meant where `upstream` is left out");
 }
 
 int config_repo_find(const struct config *c, const char *name)

@@ -24,15 +24,19 @@ struct config_status {
 };
 
 struct config_repo {
+	char file[512]; /* the configuration, and its place in `repos`: for messages about what is known only later */
+	int index;
 	char name[128];
-	char url[1024];     /* absolute path, file://, https://, ssh:// or user@host:path */
-	bool is_local;      /* a path: read in place */
-	char upstream[256]; /* "main" */
+	char url[1024];                    /* absolute path, file://, https://, ssh:// or user@host:path */
+	bool is_local;                     /* a path: read in place */
+	char upstream[256];                /* "main" */
+	struct yaml_place at, upstream_at; /* of the entry; nowhere where it leaves `upstream` out */
 	int n_branches;
 	char branch[CONFIG_LIST_MAX][256]; /* globs; default "*" */
 	int n_suites;
 	char suite[8][64]; /* "": what the manifest says */
-	bool has_peers;    /* else the manifest says */
+	struct yaml_place suite_at[8];
+	bool has_peers; /* else the manifest says */
 	struct peers peers;
 	int64_t poll_ms; /* remotes 60 s, local 30 s behind inotify */
 	int64_t fetch_timeout_ms;
@@ -100,6 +104,13 @@ void config_free(struct config *c);
  * but need a restart, "" none. Shape: restart[size].
  */
 void config_update(struct config *live, const struct config *fresh, char *restart, size_t size);
+/**
+ * Where a repository's setting stands, as the beginning of a message: "FILE:7:12: repos[0].suites[1]: ". "" where that is not known.
+ * Shape: text[size].
+ */
+void config_place(const struct config_repo *r, struct yaml_place at, const char *setting, int item, char *text, size_t size);
+/** What to say where the repository has no such branch as its `upstream`. Shape: text[size]. */
+void config_no_upstream(const struct config_repo *r, char *text, size_t size);
 /** Position of a repository or webhook by name, -1 if there is none. */
 int config_repo_find(const struct config *c, const char *name);
 int config_webhook_find(const struct config *c, const char *name);

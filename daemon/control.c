@@ -104,6 +104,15 @@ static int copy_word(const char *what, const char *text, char *out, size_t size,
 	return 0;
 }
 
+static int check_kind(const struct control *c, const char *kind, struct fw_err *err)
+{
+	if (!kind[0] || queue_measures(c->queue, kind))
+		return 0;
+	return err_set(err, ERR_INVALID,
+		"no worker of this daemon measures on %s, so the job would wait for ever; see `workers` of its configuration",
+		kind);
+}
+
 /* One side by its name is another question than a branch's own. Both sides of one commit, unless a base was given. */
 static int read_providers(const struct control_request *r, struct store_job *job, struct fw_err *err)
 {
@@ -163,6 +172,8 @@ static int read_request(struct control *c, const struct control_request *r, stru
 		known = known || !strcmp(kinds[i], job->device_kind);
 	if (!known)
 		return err_set(err, ERR_INVALID, "device_kind %s is none of cuda, cpu, sim", job->device_kind);
+	if (check_kind(c, job->device_kind, err) != 0)
+		return -1;
 	job->quick = r->quick;
 	return read_providers(r, job, err);
 }
@@ -216,7 +227,8 @@ static int read_device(struct control *c, const char *text, struct store_job *jo
 	if (!text || !*text)
 		return 0;
 	if (!strcmp(text, "cuda") || !strcmp(text, "cpu") || !strcmp(text, "sim"))
-		return copy_word("device", text, job->device_kind, sizeof job->device_kind, err);
+		return check_kind(c, text, err) != 0 ? -1
+						     : copy_word("device", text, job->device_kind, sizeof job->device_kind, err);
 	if (copy_word("device", text, job->device_uuid, sizeof job->device_uuid, err) != 0)
 		return -1;
 	return store_device_get(c->db, job->device_uuid, &id, state, err);
@@ -280,6 +292,15 @@ static int choose_peers(struct control *c, const struct config_repo *repo, const
 	} else if (!repo->has_peers && read_named(c, repo, job->repo, out, err) != 0) {
 		return -1;
 	}
+	int n = 0;
+	for (int i = 0; i < out->n; i++) { /* [cudnn@cuda] has nothing to say where there is no GPU */
+		if (!out->of[i].device[0] || queue_measures(c->queue, out->of[i].device))
+			out->of[n++] = out->of[i];
+	}
+	if (n == 0 && out->n)
+		return err_set(err, ERR_INVALID, "no worker of this daemon measures on %s, which is where peer %s is",
+			out->of[0].device, out->of[0].provider);
+	out->n = n;
 	if (out->n == 0)
 		return err_set(err, ERR_INVALID,
 			"no peers of %.100s are known; name one (--provider cudnn), or write `peers: [cudnn]` into its "

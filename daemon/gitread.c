@@ -188,6 +188,8 @@ int gitread_base(const struct buf *out, struct gitread_base *base, struct fw_err
 	int result = 0;
 	if (!json_is_null(json_object_get(object, "merge_base")))
 		result = read_sha(object, "merge_base", base->merge_base, err);
+	if (result == 0 && json_is_string(json_object_get(object, "upstream")))
+		result = read_sha(object, "upstream", base->upstream, err);
 	for (size_t i = 0; result == 0 && i < json_array_size(list) && i < GITREAD_PARENTS_MAX; i++) {
 		const char *sha = json_string_value(json_array_get(list, i));
 		if (is_sha(sha))

@@ -44,6 +44,7 @@ int gitread_log(const struct buf *out, gitread_log_fn *each, void *arg, struct f
 /** Verb `base`. */
 struct gitread_base {
 	char merge_base[65]; /* "" none */
+	char upstream[65];   /* tip of the upstream branch; "" there is no such branch, or none was asked for */
 	int n_first_parents;
 	char first_parent[GITREAD_PARENTS_MAX][65];
 };

@@ -92,28 +92,45 @@ static int read_installed(const char *path, struct buf *text, struct fw_err *err
 	return 1;
 }
 
-/* Find the text of suite `name`; `file` becomes its name in messages. */
+int plan_find_suite(const struct config *config, const struct gitread_commit *c, const char *name, struct buf *text,
+	char file[1024], bool *installed, struct fw_err *err)
+{
+	char path[2][MANIFEST_TEXT_SIZE];
+	plan_suite_paths(name, path);
+	buf_clear(text);
+	*installed = false;
+	for (int i = 0; i < 2; i++) {
+		const struct buf *blob = gitread_blob(c, path[i]);
+		if (!blob)
+			continue;
+		buf_append(text, blob->data, blob->len);
+		snprintf(file, 1024, "%s", path[i]);
+		return 1;
+	}
+	*installed = true;
+	snprintf(file, 1024, "%s/%s.yaml", config->suites_dir, name);
+	return read_installed(file, text, err);
+}
+
+/* Find the text of suite `name` for both sides; `file` becomes its name in messages. */
 static int find_suite(struct plan *p, const struct config *config, const char *repo, const struct gitread_commit *base,
 	const char *name, char file[1024], struct fw_err *err)
 {
 	char path[2][MANIFEST_TEXT_SIZE];
-	plan_suite_paths(name, path);
-	buf_clear(&p->suite_text);
-	for (int i = 0; i < 2; i++) {
-		const struct buf *text = gitread_blob(base, path[i]);
-		if (!text)
-			continue;
-		buf_append(&p->suite_text, text->data, text->len);
-		snprintf(p->suite_origin, sizeof p->suite_origin, "%s@%s", repo, base->commit.sha);
-		snprintf(file, 1024, "%s of %.12s", path[i], base->commit.sha);
-		return 0;
-	}
-	snprintf(file, 1024, "%s/%s.yaml", config->suites_dir, name);
-	int got = read_installed(file, &p->suite_text, err);
-	if (got == 0)
-		err_set(err, ERR_NOT_FOUND, "there is no suite %s: not at %s in base %.12s, and no %s", name, path[0],
+	bool installed;
+	int got = plan_find_suite(config, base, name, &p->suite_text, file, &installed, err);
+	if (got == 0) {
+		plan_suite_paths(name, path);
+		return err_set(err, ERR_NOT_FOUND, "there is no suite %s: not at %s in base %.12s, and no %s", name, path[0],
 			base->commit.sha, file);
-	snprintf(p->suite_origin, sizeof p->suite_origin, "installed");
+	}
+	size_t len = strlen(file);
+	if (got == 1 && !installed)
+		snprintf(file + len, 1024 - len, " of %.12s", base->commit.sha);
+	if (installed)
+		snprintf(p->suite_origin, sizeof p->suite_origin, "installed");
+	else
+		snprintf(p->suite_origin, sizeof p->suite_origin, "%s@%s", repo, base->commit.sha);
 	return got == 1 ? 0 : -1;
 }
 
@@ -256,8 +273,8 @@ void plan_compare(struct plan *p)
 	char base[65], target[65];
 	plan_inputs_hash(&p->ask.subject[0], "", base);
 	plan_inputs_hash(&p->ask.subject[1], "", target);
-	bool same_provider = strcmp(p->ask.subject[0].provider, p->ask.subject[1].provider) == 0;
-	p->identical = strcmp(base, target) == 0 && same_provider && !protocol_is_selfcheck(p->ask.kind);
+	bool is_named = p->ask.subject[0].provider[0] || p->ask.subject[1].provider[0]; /* it may not exist */
+	p->identical = strcmp(base, target) == 0 && !is_named && !protocol_is_selfcheck(p->ask.kind);
 }
 
 bool plan_needs_worker(const struct plan *p)

@@ -21,11 +21,13 @@ struct plan {
 	char suite_name[64];    /* "ffa" */
 	char suite_sha[65];     /* of the resolved cells, before cells_glob */
 	char suite_origin[256]; /* "installed" or "<repo>@<commit>" */
+	/* where the base's provider is named, as the beginning of a message; "" by a person, or none is */
+	char provider_place[1024];
 	struct buf suite_text;  /* the file as it was read */
 	bool on_line;           /* the target is a commit of the upstream branch, measured for its history */
 	char line_branch[1024]; /* that branch, percent-encoded; "" unless on_line */
 	char anchor[65];        /* commit that it is measured against for that; "" none yet */
-	bool identical;         /* same input oids, build and provider on both sides, and no selfcheck */
+	bool identical;         /* same input oids and build on both sides, no provider by name, and no selfcheck */
 	bool dropped;           /* the target names the base's benchmark no more: its row is removed */
 };
 
@@ -36,6 +38,11 @@ void plan_fini(struct plan *p);
 int plan_manifest(const struct gitread_commit *c, struct manifest *out, struct fw_err *err);
 /** Paths in a base's tree where suite `name` may stand, first wins. Shape: path[2][MANIFEST_TEXT_SIZE]. */
 void plan_suite_paths(const char *name, char path[2][MANIFEST_TEXT_SIZE]);
+/**
+ * The text of suite `name`, from a commit's tree (asked for as blobs) or else installed, and its file. 1, 0 there is none such, -1.
+ */
+int plan_find_suite(const struct config *config, const struct gitread_commit *c, const char *name, struct buf *text,
+	char file[1024], bool *installed, struct fw_err *err);
 /** Fill subject `i`: role, commit, inputs, build. Err: ERR_INVALID the commit lacks an input, or has a bad one. */
 int plan_subject(
 	struct plan *p, int i, const char *role, const struct gitread_commit *c, const struct manifest *m, struct fw_err *err);

@@ -427,6 +427,14 @@ void queue_workers(const struct queue *q, site_worker_fn *each, void *to)
 	}
 }
 
+bool queue_measures(const struct queue *q, const char *kind)
+{
+	for (int i = 0; i < q->n_slots; i++)
+		if (slot_measures(q->slot[i], kind))
+			return true;
+	return q->n_slots == 0;
+}
+
 struct ledger *queue_ledger(struct queue *q)
 {
 	return &q->ledger;

@@ -33,6 +33,8 @@ int queue_health(struct queue *q, struct fw_err *err);
 struct site_worker;
 /** Each worker as it stands. */
 void queue_workers(const struct queue *q, void (*each)(void *to, const struct site_worker *worker), void *to);
+/** Whether any worker measures on this kind of device, or may for all that is known yet: a job for another would wait for ever. */
+bool queue_measures(const struct queue *q, const char *kind);
 struct ledger *queue_ledger(struct queue *q);
 
 #endif

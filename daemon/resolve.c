@@ -11,6 +11,7 @@
 #include "db/store_base.h"
 #include "db/store_epoch.h"
 #include "reanchor.h"
+#include "refusal.h"
 #include "watch.h"
 
 enum { ARGS_MAX = 110, OUTPUT_MAX = 16 << 20, GIT_DEADLINE_MS = 60000, ASK_AGAIN_MAX = 3 };
@@ -110,31 +111,50 @@ static void ask_git(struct resolve *r, const char *const *args, capture_fn *fn)
 
 /* ---- trees ------------------------------------------------------------------------------------------------------------------ */
 
-/* Suites of this job: its own, else the configured ones, else those of the base's manifest. */
-static void list_suites(struct resolve *r)
+static bool is_suite_name(const char *name)
 {
-	struct resolve_answer *a = &r->answer;
-	a->n_suites = 0;
-	if (r->job.suite[0]) {
-		snprintf(a->suite[a->n_suites++], sizeof a->suite[0], "%s", r->job.suite);
-	} else if (r->repo->n_suites) {
-		for (int i = 0; i < r->repo->n_suites; i++)
-			snprintf(a->suite[a->n_suites++], sizeof a->suite[0], "%s", r->repo->suite[i]);
-	} else if (r->base.has_manifest) {
-		for (int i = 0; i < r->base.manifest.n_suites; i++)
-			snprintf(a->suite[a->n_suites++], sizeof a->suite[0], "%s", r->base.manifest.suite[i]);
-	}
+	return name[0] && name[0] != '.' && !strchr(name, '/');
 }
 
-/* Ask for a commit: its manifest, the inputs that the manifest names as far as it is known, and (base) its suites. */
+static int copy_suites(const char (*names)[64], int n, char out[8][64])
+{
+	memcpy(out, names, (size_t)n * sizeof *names);
+	return n;
+}
+
+/* A branch is judged by the suites of its base; those that it names itself have to be there, too, before they are. */
+static bool names_suites(const struct resolve *r)
+{
+	return !r->job.suite[0] && !r->repo->n_suites && (!r->job.kind[0] || !strcmp(r->job.kind, "change"));
+}
+
+/* Suites whose files a side is asked for: of the base the job's own, else the configured ones, else those of its manifest `m`. */
+static int suites_of(const struct resolve *r, const struct side *s, const struct manifest *m, char out[8][64])
+{
+	if (s == &r->anchor || (s == &r->target && !names_suites(r)))
+		return 0;
+	if (s == &r->base && r->job.suite[0])
+		return copy_suites(&r->job.suite, 1, out);
+	if (s == &r->base && r->repo->n_suites)
+		return copy_suites(r->repo->suite, r->repo->n_suites, out);
+	return copy_suites(m->suite, m->n_suites, out);
+}
+
+/* What the job is to be measured with. */
+static void list_suites(struct resolve *r)
+{
+	r->answer.n_suites = suites_of(r, &r->base, &r->base.manifest, r->answer.suite);
+}
+
+/* Ask for a commit: its manifest, and the inputs and suites that the manifest names, or is likely to name. */
 static void ask_tree(struct resolve *r, struct side *s, const char *sha, capture_fn *fn)
 {
 	const char *args[ARGS_MAX];
-	char suite_path[8][2][MANIFEST_TEXT_SIZE];
+	char suite[8][64], suite_path[8][2][MANIFEST_TEXT_SIZE];
 	int n = 0;
 	struct manifest guess;
 	manifest_default(&guess);
-	const struct manifest *m = s->has_manifest ? &s->manifest : &guess;
+	const struct manifest *m = s->has_manifest ? &s->manifest : r->target.has_manifest ? &r->target.manifest : &guess;
 	args[n++] = "tree";
 	args[n++] = "--repo";
 	args[n++] = r->repo_path;
@@ -146,17 +166,14 @@ static void ask_tree(struct resolve *r, struct side *s, const char *sha, capture
 		args[n++] = "--oid";
 		args[n++] = m->input[i];
 	}
-	if (s == &r->base) {
-		list_suites(r);
-		if (!r->answer.n_suites) /* not known before the manifest is */
-			for (int i = 0; i < guess.n_suites; i++)
-				snprintf(r->answer.suite[r->answer.n_suites++], sizeof r->answer.suite[0], "%s", guess.suite[i]);
-		for (int i = 0; i < r->answer.n_suites; i++) {
-			plan_suite_paths(r->answer.suite[i], suite_path[i]);
-			for (int k = 0; k < 2; k++) {
-				args[n++] = "--blob";
-				args[n++] = suite_path[i][k];
-			}
+	int n_suites = suites_of(r, s, m, suite);
+	for (int i = 0; i < n_suites; i++) {
+		if (!is_suite_name(suite[i])) /* is refused later */
+			continue;
+		plan_suite_paths(suite[i], suite_path[i]);
+		for (int k = 0; k < 2; k++) {
+			args[n++] = "--blob";
+			args[n++] = suite_path[i][k];
 		}
 	}
 	args[n] = NULL;
@@ -179,13 +196,11 @@ static bool is_covered(struct resolve *r, const struct side *s)
 	for (int i = 0; i < s->manifest.n_inputs; i++)
 		if (!gitread_oid(s->commit, s->manifest.input[i], &oid))
 			return false;
-	if (s != &r->base)
-		return true;
-	list_suites(r);
-	for (int i = 0; i < r->answer.n_suites; i++) {
-		char path[2][MANIFEST_TEXT_SIZE];
-		plan_suite_paths(r->answer.suite[i], path);
-		if (!was_asked_for(s->commit, path[0]))
+	char suite[8][64], path[2][MANIFEST_TEXT_SIZE];
+	int n = suites_of(r, s, &s->manifest, suite);
+	for (int i = 0; i < n; i++) {
+		plan_suite_paths(suite[i], path);
+		if (is_suite_name(suite[i]) && !was_asked_for(s->commit, path[0]))
 			return false;
 	}
 	return true;
@@ -202,6 +217,8 @@ static int take_tree(struct resolve *r, struct side *s, const struct buf *out, c
 	if (plan_manifest(s->commit, &s->manifest, err) != 0)
 		return -1;
 	s->has_manifest = true;
+	if (s == &r->base)
+		list_suites(r);
 	if (is_covered(r, s))
 		return 1;
 	if (s->asked >= ASK_AGAIN_MAX)
@@ -327,16 +344,28 @@ static void have_merge_base(void *arg, const struct buf *out, const struct fw_er
 	struct gitread_base *b = take_base(r, out, failed);
 	if (!b)
 		return;
-	if (b->merge_base[0] && !r->job.branch[0] && !strcmp(b->merge_base, r->job.target_sha)) {
+	bool is_contained = !strcmp(b->merge_base, r->job.target_sha);
+	if (is_contained && !r->job.branch[0]) {
 		r->ancestors = b; /* asked for by commit, and it is part of the upstream branch */
 		choose_ancestor(r);
 		return;
 	}
-	if (!b->merge_base[0])
-		use_base(r, r->job.target_sha, "self");
-	else
-		use_base(r, b->merge_base, "merge-base");
+	char why[REFUSAL_SIZE], base[65];
+	bool has_upstream = b->upstream[0] != 0;
+	memcpy(base, b->merge_base, sizeof base);
 	free(b);
+	if (!has_upstream) {
+		config_no_upstream(r->repo, why, sizeof why);
+		give_up(r, "failed", why);
+	} else if (!base[0]) {
+		refusal_unrelated(r->repo, &r->job, why);
+		give_up(r, "failed", why);
+	} else if (is_contained) {
+		refusal_contained(r->repo, &r->job, why);
+		give_up(r, "cancelled", why);
+	} else {
+		use_base(r, base, "merge-base");
+	}
 }
 
 static void ask_base(struct resolve *r)
@@ -443,6 +472,17 @@ static void note_suites(const struct resolve *r, const struct side *side, struct
 		snprintf(out->name[i], sizeof out->name[i], "%s", side->manifest.suite[i]);
 }
 
+/* Say where the suite that is not there, or wrong, is asked for. */
+static void place_suite(const struct resolve *r, struct fw_err *e)
+{
+	char place[REFUSAL_SIZE];
+	size_t len;
+	refusal_suite_place(r->repo, &r->base.manifest, r->base.commit->commit.sha, r->answer.suite[0], place);
+	len = strlen(place);
+	if (len > 2)
+		err_context(e, "%.*s", (int)len - 2, place);
+}
+
 /* Both trees are known: make the plan. */
 static void complete(struct resolve *r)
 {
@@ -450,6 +490,11 @@ static void complete(struct resolve *r)
 	struct resolve_answer *a = &r->answer;
 	struct plan *p = &a->plan;
 	p->ask.quick = r->job.quick;
+	if (names_suites(r) &&
+		refusal_of_suites(r->config, r->target.commit, &r->target.manifest, &r->base.manifest, &err) != 0) {
+		refuse(r, &err);
+		return;
+	}
 	a->peers = r->base.manifest.peers;
 	note_suites(r, &r->base, &a->before);
 	note_suites(r, &r->target, &a->after);
@@ -464,6 +509,7 @@ static void complete(struct resolve *r)
 	}
 	const struct benchmark *benchmark = manifest_benchmark(&r->base.manifest, a->suite[0]);
 
+	refusal_peer_place(r->repo, &r->base.manifest, p->ask.subject[0].commit, r->job.base_provider, p->provider_place);
 	snprintf(p->ask.subject[0].provider, sizeof p->ask.subject[0].provider, "%s", r->job.base_provider);
 	snprintf(p->ask.subject[1].provider, sizeof p->ask.subject[1].provider, "%s", r->job.target_provider);
 	if (benchmark && (r->job.base_provider[0] || r->job.target_provider[0])) {
@@ -482,6 +528,8 @@ static void complete(struct resolve *r)
 	}
 	if (!benchmark && plan_suite(p, r->config, r->repo->name, r->base.commit, a->suite[0], r->job.cells_glob, &err) != 0) {
 		bool is_wrong = err.code == ERR_NOT_FOUND || err.code == ERR_INVALID; /* and the next commit may have mended it */
+		if (err.code == ERR_NOT_FOUND)
+			place_suite(r, &err);
 		if (is_wrong && !r->job.cells_glob[0])
 			replace_base(r, &err);
 		else

@@ -3,8 +3,9 @@
  *
  * Base by the rules, when none was given: a branch takes its merge-base with the upstream branch; the upstream branch takes
  * its newest first-parent ancestor whose own comparison left nothing open (ancestor.h), else its first parent; after a force-push
- * the merge-base with its last judged tip; without any of these the commit is measured against itself (kind selfcheck). It reads the database
- * and writes nothing.
+ * the merge-base with its last judged tip; its first commit, and one whose base cannot be built or read, is measured against itself (kind selfcheck). A
+ * branch without an upstream, without a commit in common with it, or wholly part of it is refused: beside itself it would pass. It reads the
+ * database and writes nothing.
  */
 #ifndef DAEMON_RESOLVE_H
 #define DAEMON_RESOLVE_H

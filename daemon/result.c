@@ -322,8 +322,8 @@ void result_end(struct result *r)
 	if (base < 0 || target < 0 || r->identical_by[0] || protocol_is_selfcheck(r->plan.ask.kind))
 		return;
 	const char *a = r->build[base].module_sha256, *b = r->build[target].module_sha256;
-	bool same_provider = !strcmp(r->plan.ask.subject[base].provider, r->plan.ask.subject[target].provider);
-	if (a[0] && same_provider && !strcmp(a, b))
+	bool is_named = r->plan.ask.subject[base].provider[0] || r->plan.ask.subject[target].provider[0];
+	if (a[0] && !is_named && !strcmp(a, b))
 		snprintf(r->identical_by, sizeof r->identical_by, "module");
 }
 

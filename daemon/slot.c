@@ -13,6 +13,7 @@
 #include "db/store_repo.h"
 #include "devicestate.h"
 #include "judge.h"
+#include "refusal.h"
 #include "session.h"
 #include "watch.h"
 #include "web/site.h"
@@ -402,6 +403,7 @@ static void on_end(void *arg, enum session_end how, struct result *result, const
 {
 	struct slot *s = arg;
 	enum phase phase = s->phase;
+	char refusal[REFUSAL_SIZE];
 	s->session = NULL;
 	if (phase == PHASE_ASKING && s->has_hello) {
 		go_free(s);
@@ -412,6 +414,10 @@ static void on_end(void *arg, enum session_end how, struct result *result, const
 	} else if (phase == PHASE_OPENING) { /* it never said hello: that is not the job's fault */
 		s->is_suspect = true;
 		finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, why);
+	} else if (phase == PHASE_RUNNING && how == SESSION_DONE && refusal_of_result(result, &s->job, refusal)) {
+		result_free(result);
+		owe(s, DEBT_MOVE, JOBSTATE_FAILED, refusal);
+		settle(s);
 	} else if (phase == PHASE_RUNNING && how == SESSION_DONE) {
 		s->result = result;
 		snprintf(result->isolation, sizeof result->isolation, "%s", s->hello.isolation);
@@ -635,6 +641,13 @@ void slot_tell(const struct slot *s, struct site_worker *out)
 		.n_read_only = s->has_hello ? s->hello.n_read_only : 0,
 		.read_only = s->hello.read_only,
 	};
+}
+
+bool slot_measures(const struct slot *s, const char *kind)
+{
+	if (strcmp(s->worker->device, "auto") != 0)
+		return strcmp(s->worker->device, kind) == 0;
+	return !s->has_hello || (s->hello.n_devices && strcmp(s->hello.device[0].kind, kind) == 0);
 }
 
 bool slot_is_busy(const struct slot *s)

@@ -309,9 +309,7 @@ static void look_for_upstream(struct apply *a)
 		if (a->now.tip[i].is_upstream)
 			return;
 	if (a->now.n && !a->result->problem[0])
-		snprintf(a->result->problem, sizeof a->result->problem,
-			"there is no branch %.200s to compare others with; push it, or set `upstream` of this repository",
-			a->conf->upstream);
+		config_no_upstream(a->conf, a->result->problem, sizeof a->result->problem);
 }
 
 static int write_difference(struct apply *a)

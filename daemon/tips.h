@@ -13,7 +13,7 @@
 struct tips_result {
 	int jobs, superseded, moved, gone;
 	/* What a person should know although the rest went well: a branch that cannot be read, a full queue, no upstream branch; "" nothing. */
-	char problem[512];
+	char problem[1024];
 };
 
 /**

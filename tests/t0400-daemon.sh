@@ -95,7 +95,8 @@ echo 1.0 >"$tmp/kernels/kernels/factor"
 commit kernels "no common history"
 push kernels foreign
 foreign=$(head_of kernels)
-is "a branch without a base is measured against itself" "$(result_of "$foreign") $(job_field "$(job_of "$foreign")" base_how)" "done unchanged self"
+is "a branch without a base is not measured against itself" "$(result_of "$foreign")" "failed -"
+like "and is told why" "$(why_of "$foreign")" '^branch foreign has no commit in common with its upstream main, so there is nothing to compare it with; name a commit: flopwatch compare COMMIT foreign$'
 
 branch kernels 'odd/<b>&"$(id)-;é' main
 echo 0.9 >"$tmp/kernels/kernels/factor"

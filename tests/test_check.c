@@ -116,7 +116,7 @@ static void a_backward_is_not_tried_on_a_wrong_forward(void **state)
 	run_result_fini(&r);
 }
 
-static void an_unknown_provider_is_unsupported(void **state)
+static void an_unknown_provider_is_told(void **state)
 {
 	static struct run_result r;
 	const char *const modules[] = { "good" };
@@ -127,7 +127,8 @@ static void an_unknown_provider_is_unsupported(void **state)
 	snprintf(run.subject[0].provider, sizeof(run.subject[0].provider), "nonesuch");
 	run_task(&run, &r);
 	assert_int_equal(r.status, 0);
-	assert_string_equal(find_check(&r, index[0])->failure, "unsupported");
+	assert_string_equal(find_check(&r, index[0])->failure, "provider");
+	assert_string_equal(find_check(&r, index[0])->detail, "the module has no provider 'nonesuch'; it has naive");
 	run_result_fini(&r);
 }
 
@@ -181,7 +182,7 @@ int main(void)
 		cmocka_unit_test(backward_alone_checks_its_forward),
 		cmocka_unit_test(each_fault_has_its_class),
 		cmocka_unit_test(a_backward_is_not_tried_on_a_wrong_forward),
-		cmocka_unit_test(an_unknown_provider_is_unsupported),
+		cmocka_unit_test(an_unknown_provider_is_told),
 		cmocka_unit_test(a_task_is_taken_away),
 		cmocka_unit_test(nonsense_is_no_task),
 	};

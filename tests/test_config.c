@@ -276,6 +276,9 @@ static void test_names_lists_and_shapes(void **state)
 		"1:38: repos[1].name: may hold letters, digits and . _ - only, and begins with none of . -\n");
 	bad("repos: [{name: a, url: /a, peers: [cudnn, x@y]}]\n",
 		"1:43: repos[0].peers[1]: names no kind of device after the @; it is cuda, cpu or sim\n");
+	bad("repos: [{name: a, url: /a, suites: [ffa, ffa]}]\n", "1:42: repos[0].suites[1]: is named twice\n");
+	bad("repos: [{name: a, url: /a, upstream: refs/heads/trunk}]\n",
+		"1:38: repos[0].upstream: is the name of a branch; write trunk\n");
 	bad("repos: [{name: a, url: /a, suites: [../x]}]\n",
 		"1:36: repos[0].suites: ../x is not the name of a suite; e.g. ffa\n");
 	bad("repos: [{name: a, url: /a, branches: [\"\"]}]\n", "1:39: repos[0].branches[0]: is empty\n");
@@ -304,6 +307,40 @@ static void test_names_lists_and_shapes(void **state)
 	bad("limits: 15 min\n", "1:9: limits: must be a mapping (`key: value` lines)\n");
 	bad("- a\n", "1:1: is not a mapping; e.g. state_dir: /var/lib/flopwatch\n");
 	bad("repos: [\n", "2:1: did not find expected node content\n");
+}
+
+/* What only shows later is told with its place all the same. */
+static void test_where_settings_stand(void **state)
+{
+	(void)state;
+	char place[640], want[640];
+	struct config *c =
+		good("repos:\n  - {name: a, url: /a, upstream: trunk, suites: [ffa, x],\n     peers: [naive, \"cudnn@cuda\"]}\n"
+		     "  - {name: b, url: /b, suites: y}\n");
+	const struct config_repo *a = &c->repo[0], *b = &c->repo[1];
+	config_place(a, a->suite_at[1], "suites", 1, place, sizeof place);
+	snprintf(want, sizeof want, "%s:2:55: repos[0].suites[1]: ", path);
+	assert_string_equal(place, want);
+	config_place(a, a->peers.of[1].at, "peers", 1, place, sizeof place);
+	snprintf(want, sizeof want, "%s:3:21: repos[0].peers[1]: ", path);
+	assert_string_equal(place, want);
+	config_place(b, b->suite_at[0], "suites", -1, place, sizeof place);
+	snprintf(want, sizeof want, "%s:4:32: repos[1].suites: ", path);
+	assert_string_equal(place, want);
+	config_no_upstream(a, place, sizeof place);
+	snprintf(want, sizeof want,
+		"%s:2:34: repos[0].upstream: there is no branch trunk to compare others with; push it, or set `upstream` of this "
+		"repository",
+		path);
+	assert_string_equal(place, want);
+	config_no_upstream(b, place, sizeof place);
+	snprintf(want, sizeof want,
+		"%s:4:5: repos[1].upstream: there is no branch main to compare others with, which is meant where `upstream` is "
+		"left "
+		"out; push it, or set `upstream` of this repository",
+		path);
+	assert_string_equal(place, want);
+	config_free(c);
 }
 
 static void test_secrets(void **state)
@@ -443,6 +480,7 @@ int main(void)
 		CASE(test_addresses_to_listen_on),
 		CASE(test_addresses_of_repositories),
 		CASE(test_names_lists_and_shapes),
+		CASE(test_where_settings_stand),
 		CASE(test_secrets),
 		CASE(test_what_may_change_at_run_time),
 		CASE(test_a_missing_file_is_named),

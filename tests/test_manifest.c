@@ -68,6 +68,8 @@ static void a_whole_file(void **state)
 	assert_string_equal(m.family[1], "linear");
 	assert_string_equal(m.output[0], "out/{device}.so");
 	assert_int_equal(m.n_suites, 2);
+	assert_int_equal(m.suite_at[1].line, 8);
+	assert_int_equal(m.suite_at[1].column, 15);
 	assert_true(m.timeout_s == 60);
 }
 
@@ -155,6 +157,8 @@ static void mistakes(void **state)
 	mistake("flopwatch: 1\ninputs: [kernels/]", "inside the repository");
 	mistake("flopwatch: 1\ninputs: []", "must be a list of 1 to 32");
 	mistake("flopwatch: 1\ninputs: kernels", "must be a list");
+	mistake("flopwatch: 1\ninputs: [a, b, a]", "m.yaml:2:16: inputs[2]: is named twice");
+	mistake("flopwatch: 1\nsuites: [ffa, ffa]", "m.yaml:2:15: suites[1]: is named twice");
 	mistake("flopwatch: 1\nbuild: make", "must be a mapping");
 	mistake("flopwatch: 1\nbuild: {command: [\"\"]}", "must have 1 to 255 bytes");
 	mistake("flopwatch: 1\nbuild: {outputs: {Attention: a.so}}", "is no family");

@@ -325,6 +325,15 @@ static void test_jobs_that_end_here(void **state)
 	assert_string_equal(err.text, "repository other is not configured any more");
 }
 
+static void expect_end(const struct store_job *j, const char *state, const char *why)
+{
+	struct resolve_answer *a = resolve(j);
+	assert_string_equal(a->state, state);
+	if (!strstr(a->why, why))
+		fail_msg("%s", a->why);
+	assert_false(a->again);
+}
+
 /* What git says of the base ends the job, not the daemon. */
 static void test_a_base_that_git_cannot_find(void **state)
 {
@@ -340,8 +349,79 @@ static void test_a_base_that_git_cannot_find(void **state)
 	assert_string_equal(a->state, "failed");
 	assert_non_null(strstr(a->why, "is a shallow clone, which ends at commit"));
 	GIT("shallow", "update-ref", "refs/heads/topic", two);
-	j = job_for("topic", two); /* its own base: nothing of the history is needed */
-	expect_base(&j, two, "merge-base", "change");
+	j = job_for("topic", two); /* nothing of the history is needed to see that */
+	expect_end(&j, "cancelled", "branch topic holds no commit that its upstream main lacks");
+}
+
+/* Nothing to compare with: never the commit with itself, which would always be unchanged. */
+static void test_upstreams_that_are_no_base(void **state)
+{
+	(void)state;
+	char one[65], two[65], other[65];
+	struct config_repo *repo = &config->repo[0];
+	fixture_commit("1", "first", one);
+	GIT("w", "checkout", "-q", "-b", "topic");
+	fixture_commit("2", "topic", two);
+	snprintf(repo->upstream, sizeof repo->upstream, "mian");
+	snprintf(repo->file, sizeof repo->file, "c.yml");
+	repo->upstream_at = (struct yaml_place){ 7, 12 };
+	struct store_job j = job_for("topic", two);
+	expect_end(&j, "failed", "c.yml:7:12: repos[0].upstream: there is no branch mian to compare others with");
+	snprintf(repo->upstream, sizeof repo->upstream, "topic"); /* it holds all of main */
+	j = job_for("main", one);
+	expect_end(&j, "cancelled",
+		"branch main holds no commit that its upstream topic (c.yml:7:12: repos[0].upstream) lacks, so it would be "
+		"compared "
+		"with itself");
+	j = job_for("", one); /* by its hash it is a commit of the upstream branch */
+	expect_base(&j, one, "self", "selfcheck");
+	GIT("w", "checkout", "-q", "--orphan", "foreign");
+	fixture_commit("3", "no common history", other);
+	j = job_for("foreign", other);
+	expect_end(&j, "failed", "branch foreign has no commit in common with its upstream topic");
+	j = job_for("", other);
+	expect_end(&j, "failed", "flopwatch compare COMMIT ");
+	snprintf(j.base_sha, sizeof j.base_sha, "%s", one); /* a base that a person names needs no history */
+	expect_base(&j, one, "given", "change");
+}
+
+/* A branch is judged by its base's suites, and would pass by them whatever it names itself. */
+static void test_suites_that_a_branch_misnames(void **state)
+{
+	(void)state;
+	char one[65], two[65];
+	fixture_commit("1", "first", one);
+	GIT("w", "checkout", "-q", "-b", "topic");
+	gitrepo_write("w/.flopwatch.yaml", "flopwatch: 1\nsuites: [tiny, tinny]\n");
+	fixture_commit("2", "a suite that is not there", two);
+	struct store_job j = job_for("topic", two);
+	expect_end(&j, "failed",
+		": .flopwatch.yaml:2:16: suites[1]: there is no suite tinny: the commit has neither etc/suites/tinny.yaml");
+	assert_non_null(strstr(last.why, "did you mean `tiny`?"));
+	snprintf(j.suite, sizeof j.suite, "tiny"); /* who names one asks for no other */
+	expect_base(&j, one, "merge-base", "change");
+	j = job_for("topic", two);
+	snprintf(j.kind, sizeof j.kind, "bisect"); /* nor does a search among commits that are there already */
+	expect_base(&j, one, "merge-base", "bisect");
+	gitrepo_write("w/etc/suites/tinny.yaml", FIXTURE_SUITE "seqlen: 3\n");
+	fixture_commit("3", "a suite with a mistake", two);
+	j = job_for("topic", two);
+	expect_end(&j, "failed", ": etc/suites/tinny.yaml:7:1: seqlen: unknown key");
+	gitrepo_write("w/etc/suites/tinny.yaml", FIXTURE_SUITE);
+	fixture_commit("4", "a suite of the branch's own", two);
+	j = job_for("topic", two);
+	expect_base(&j, one, "merge-base", "change");
+	gitrepo_write("w/.flopwatch.yaml", "flopwatch: 1\nsuites: [../tiny]\n");
+	fixture_commit("5", "no name", two);
+	j = job_for("topic", two);
+	expect_end(&j, "failed", "suites[0]: there is no suite ../tiny");
+	GIT("w", "checkout", "-q", "-f", "main"); /* the configuration says what is measured */
+	snprintf(config->repo[0].file, sizeof config->repo[0].file, "c.yml");
+	snprintf(config->repo[0].suite[0], sizeof config->repo[0].suite[0], "nowhere");
+	config->repo[0].suite_at[0] = (struct yaml_place){ 9, 3 };
+	config->repo[0].n_suites = 1;
+	j = job_for("topic", two);
+	expect_end(&j, "failed", "c.yml:9:3: repos[0].suites[0]: there is no suite nowhere");
 }
 
 static void test_cancelling_at_any_step(void **state)
@@ -380,6 +460,8 @@ int main(void)
 		CASE(test_suites),
 		CASE(test_jobs_that_end_here),
 		CASE(test_a_base_that_git_cannot_find),
+		CASE(test_upstreams_that_are_no_base),
+		CASE(test_suites_that_a_branch_misnames),
 		CASE(test_cancelling_at_any_step),
 	};
 	return cmocka_run_group_tests_name("resolve", tests, NULL, NULL);

@@ -108,6 +108,11 @@ static void absences(struct buf *out, const struct comparison *c)
 	}
 }
 
+static int n_compared(const struct comparison *c)
+{
+	return c->n_cells - count(c, "removed") - count(c, "added") - count(c, "unsupported");
+}
+
 /* Measured by a program of its own, or elsewhere. */
 static bool is_program(const struct comparison *c)
 {
@@ -129,9 +134,10 @@ static void sentence(struct buf *out, const struct comparison *c)
 			strcmp(c->identical_by, "tree") == 0 ? "are the same source tree"
 			: is_program(c)                      ? "run the same files in the same way"
 							     : "are the same compiled module");
+	else if (strcmp(c->verdict, "unchanged") == 0 && strcmp(c->kind, "selfcheck") == 0)
+		emit_rawf(out, "Beside itself none of %d cells differs; no other commit was compared with it", n_compared(c));
 	else if (strcmp(c->verdict, "unchanged") == 0)
-		emit_rawf(out, "None of %d cells lost more than its threshold",
-			c->n_cells - count(c, "removed") - count(c, "added") - count(c, "unsupported"));
+		emit_rawf(out, "None of %d cells lost more than its threshold", n_compared(c));
 	else if (strcmp(c->verdict, "improvement") == 0)
 		improvement_sentence(out, c);
 	else if (strcmp(c->verdict, "undecided") == 0)

@@ -360,6 +360,9 @@ void report_comparison(const json_t *comparison, FILE *out)
 	if (!*identical)
 		tables(cells, value_text(comparison, "kind"), out);
 	fputc('\n', out);
+	if (strcmp(value_text(comparison, "kind"), "selfcheck") == 0)
+		line(out, "a commit beside itself: no other was compared with it; flopwatch log %lld says why",
+			value_integer(comparison, "job"));
 	line(out, "%lld launches, device held %.1f s%s%s", value_integer(comparison, "launches"), isnan(gpu_s) ? 0 : gpu_s,
 		*isolation ? ", isolation " : "", isolation);
 	explain_changes(cells, out);

@@ -26,7 +26,7 @@ void manifest_default(struct manifest *m)
 		.n_suites = 1,
 		.suite = { "ffa" },
 		.timeout_s = TIMEOUT_DEFAULT_S,
-		.peers = { .n = 1, .of = { { "cudnn", "cuda" } } },
+		.peers = { .n = 1, .of = { { .provider = "cudnn", .device = "cuda" } } },
 	};
 }
 
@@ -80,6 +80,15 @@ int manifest_read_list(struct yaml *y, struct yaml_node *list, bool path, char *
 		manifest_read_text(y, yaml_item(y, list, i), path, row, size);
 	}
 	return yaml_count(list);
+}
+
+/* Of things that there is one of each: a name that comes twice is mistyped. */
+static void check_once(struct yaml *y, struct yaml_node *list, const char *rows, size_t size)
+{
+	for (int i = 1; i < yaml_count(list); i++)
+		for (int k = 0; k < i; k++)
+			if (rows[(size_t)i * size] && strcmp(rows + (size_t)i * size, rows + (size_t)k * size) == 0)
+				yaml_mistake(y, yaml_item(y, list, i), "is named twice");
 }
 
 static void read_outputs(struct yaml *y, struct yaml_node *map, struct manifest *m)
@@ -136,6 +145,18 @@ static void read_benchmarks(struct yaml *y, struct yaml_node *map, struct manife
 	m->n_command = m->n_outputs = 0;
 }
 
+static void read_suites(struct yaml *y, struct yaml_node *list, struct manifest *m)
+{
+	int max = (int)(sizeof m->suite / sizeof m->suite[0]);
+
+	m->n_suites = manifest_read_list(y, list, false, m->suite[0], sizeof m->suite[0], max, m->n_suites);
+	if (!list || m->n_suites != yaml_count(list))
+		return;
+	for (int i = 0; i < m->n_suites; i++)
+		m->suite_at[i] = yaml_place(yaml_item(y, list, i));
+	check_once(y, list, m->suite[0], sizeof m->suite[0]);
+}
+
 static void read_root(struct yaml *y, struct yaml_node *root, struct manifest *m)
 {
 	struct yaml_node *version = yaml_get(y, root, "flopwatch");
@@ -152,8 +173,9 @@ static void read_root(struct yaml *y, struct yaml_node *root, struct manifest *m
 	peers_read(y, yaml_get(y, root, "peers"), &m->peers);
 	m->n_inputs = manifest_read_list(
 		y, yaml_get(y, root, "inputs"), true, m->input[0], sizeof m->input[0], MANIFEST_LIST_MAX, m->n_inputs);
-	m->n_suites = manifest_read_list(y, yaml_get(y, root, "suites"), false, m->suite[0], sizeof m->suite[0],
-		(int)(sizeof m->suite / sizeof m->suite[0]), m->n_suites);
+	if (yaml_count(yaml_get(y, root, "inputs")) == m->n_inputs)
+		check_once(y, yaml_get(y, root, "inputs"), m->input[0], sizeof m->input[0]);
+	read_suites(y, yaml_get(y, root, "suites"), m);
 	if (build && !yaml_is_map(build)) {
 		yaml_mistake(y, build, "must be a mapping with dir, command and outputs");
 	} else if (build) {

@@ -30,7 +30,8 @@ struct manifest {
 	char output[8][MANIFEST_TEXT_SIZE]; /* path of the module, relative to dir */
 	int n_suites;
 	char suite[8][64];
-	double timeout_s; /* of the build; default 900 */
+	struct yaml_place suite_at[8]; /* where each is named; nowhere where the defaults do */
+	double timeout_s;              /* of the build; default 900 */
 	int n_benchmarks;
 	struct benchmark benchmark[MANIFEST_BENCHMARKS_MAX];
 	struct peers peers; /* whom the upstream branch is measured beside */

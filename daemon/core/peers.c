@@ -37,6 +37,7 @@ static const char *add(struct peers *p, const char *word, size_t len)
 			return "is named twice";
 	if (p->n == PEERS_MAX)
 		return "is one too many; at most 8 peers";
+	p->of[p->n].at = (struct yaml_place){ 0, 0 };
 	snprintf(p->of[p->n].provider, sizeof p->of[0].provider, "%s", text);
 	snprintf(p->of[p->n].device, sizeof p->of[0].device, "%s", device);
 	p->n++;
@@ -51,6 +52,8 @@ static void read_one(struct yaml *y, struct yaml_node *node, struct peers *out)
 	const char *wrong = add(out, text, strlen(text));
 	if (wrong)
 		yaml_mistake(y, node, "%s", wrong);
+	else
+		out->of[out->n - 1].at = yaml_place(node);
 }
 
 void peers_read(struct yaml *y, struct yaml_node *node, struct peers *out)
@@ -86,6 +89,14 @@ void peers_parse(const char *text, struct peers *out)
 		(void)add(out, word, len);
 		word += len;
 	}
+}
+
+int peers_find(const struct peers *p, const char *provider)
+{
+	for (int i = 0; i < p->n; i++)
+		if (strcmp(p->of[i].provider, provider) == 0)
+			return i;
+	return -1;
 }
 
 int peers_next(const struct peers *p, int i, const char *device_kind)

@@ -14,7 +14,8 @@ struct peers {
 	int n;
 	struct {
 		char provider[PEERS_PROVIDER_SIZE];
-		char device[8]; /* "cuda" "cpu" "sim"; "" any */
+		char device[8];       /* "cuda" "cpu" "sim"; "" any */
+		struct yaml_place at; /* where it is named; nowhere for one that was read back from a line */
 	} of[PEERS_MAX];
 };
 
@@ -28,6 +29,9 @@ void peers_read(struct yaml *y, struct yaml_node *node, struct peers *out);
 void peers_write(const struct peers *p, char *text);
 /** Back from that line; words that name no peer are left out. */
 void peers_parse(const char *text, struct peers *out);
+
+/** Position of a provider, -1 if it is none of them. */
+int peers_find(const struct peers *p, const char *provider);
 
 /** The first at or after `i` that exists on this kind of device; p->n: no more. */
 int peers_next(const struct peers *p, int i, const char *device_kind);

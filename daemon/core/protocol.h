@@ -148,7 +148,8 @@ struct msg_check {
 	char role[PROTOCOL_ROLE_SIZE];
 	int cell;
 	bool ok;
-	char failure[16];   /* "" or "wrong" "oob" "crash" "timeout" "unsupported" "abi" "escaped" "forged" */
+	char failure
+		[16]; /* "" or "wrong" "oob" "crash" "timeout" "unsupported" "provider" (it has none such) "abi" "escaped" "forged" */
 	double error_ratio; /* our error over the allowed error; < 1 is accepted; -1 unknown */
 	char repeats[8];    /* whether two calls on the same inputs gave the same bits: "same" "differs"; "" unknown */
 	char input_sha256[65];

@@ -20,8 +20,8 @@
 #define MHZ_MAX     1e5
 #define HOST_US_MAX 1e11
 
-static const char *const failures[] = { "", "build", "abi", "unsupported", "crash", "wrong", "oob", "timeout", "device",
-	"protocol", "interrupted", "escaped", "clock", "roofline", "forged", "lost", "reported", NULL };
+static const char *const failures[] = { "", "build", "abi", "unsupported", "provider", "crash", "wrong", "oob", "timeout",
+	"device", "protocol", "interrupted", "escaped", "clock", "roofline", "forged", "lost", "reported", NULL };
 
 static const char *const repeats[] = { "", "same", "differs", NULL };
 

@@ -414,7 +414,7 @@ void suite_fini(struct suite *s)
 	*s = (struct suite){ 0 };
 }
 
-static bool matches_any(const char *key, const char *globs)
+bool suite_matches(const char *key, const char *globs)
 {
 	char glob[CASE_KEY_SIZE];
 
@@ -437,7 +437,7 @@ int suite_filter(struct suite *s, const char *globs)
 	int kept = 0;
 
 	for (int i = 0; i < s->n_cells; i++)
-		if (matches_any(s->cell[i].key, globs)) {
+		if (suite_matches(s->cell[i].key, globs)) {
 			if (kept != i)
 				s->cell[kept] = s->cell[i];
 			kept++;

@@ -29,7 +29,9 @@ int suite_read(struct yaml *y, struct suite *out);
 int suite_parse(const char *text, size_t len, const char *file, struct suite *out, struct fw_err *err);
 void suite_fini(struct suite *s);
 
-/** Keep only cells whose key matches one of `globs`, separated by spaces (fnmatch; '*' also crosses '/'). Returns how many are left. */
+/** Whether a key matches one of `globs`, separated by spaces (fnmatch; '*' also crosses '/'). */
+bool suite_matches(const char *key, const char *globs);
+/** Keep only cells whose key matches one of `globs`. Returns how many are left. */
 int suite_filter(struct suite *s, const char *globs);
 
 /** SHA-256 of the resolved cells: equal files of other formatting hash alike. Shape: hex[65]. */

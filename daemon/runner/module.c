@@ -80,6 +80,15 @@ void module_close(struct module *m)
 	memset(m, 0, sizeof(*m));
 }
 
+static void refuse_name(const struct module *m, const char *name, struct fw_err *err)
+{
+	char names[300] = "";
+	size_t used = 0;
+	for (int i = 0; i < m->n && used < sizeof(names); i++)
+		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%.40s", i ? ", " : "", m->provider[i].name);
+	err_set(err, ERR_NOT_FOUND, "the module has no provider '%s'; it has %s", name, names);
+}
+
 const struct fw_provider *module_choose(
 	const struct module *m, const char *name, int32_t abi_device, const struct fw_problem *problem, struct fw_err *err)
 {
@@ -109,7 +118,7 @@ const struct fw_provider *module_choose(
 			used += (size_t)wrote;
 	}
 	if (!seen)
-		err_set(err, ERR_NOT_FOUND, "the module has no provider '%s'", name);
+		refuse_name(m, name, err);
 	else
 		err_set(err, ERR_UNSUPPORTED, "%s", reasons);
 	return NULL;

@@ -121,7 +121,7 @@ int subject_plan(struct subject *s, struct problem *p, enum direction direction,
 	s->abi = direction == p->cell.direction ? &p->abi : &p->forward_abi;
 	s->provider = module_choose(&s->module, s->provider_name, p->ops->abi_device, s->abi, &err);
 	if (!s->provider)
-		return failure_set(f, "unsupported", "%.500s", err.text);
+		return failure_set(f, err.code == ERR_NOT_FOUND ? "provider" : "unsupported", "%.500s", err.text);
 
 	struct fw_info info = { .struct_size = sizeof(info) };
 	char why[256] = "";

@@ -13,7 +13,7 @@
 
 /** `name` "": nothing failed. */
 struct failure {
-	char name[16]; /* "abi" "unsupported" "crash" "wrong" "oob", or "device" when the device itself refuses */
+	char name[16]; /* "abi" "unsupported" "provider" "crash" "wrong" "oob", or "device" when the device itself refuses */
 	char detail[512];
 	bool lost; /* the device's context is gone: nothing more can run in this process */
 };

@@ -58,7 +58,7 @@ static void keep(struct examination *x, int cell, const struct msg *m)
 static bool repeatable(const struct msg_check *m)
 {
 	return m->ok || strcmp(m->failure, "wrong") == 0 || strcmp(m->failure, "oob") == 0 ||
-	       strcmp(m->failure, "unsupported") == 0 || strcmp(m->failure, "abi") == 0;
+	       strcmp(m->failure, "unsupported") == 0 || strcmp(m->failure, "provider") == 0 || strcmp(m->failure, "abi") == 0;
 }
 
 static void finish_cell(struct examination *x, int cell)

@@ -109,7 +109,7 @@ void bench_fini(struct bench *b);
 int bench_subject(struct bench *b, const char *role, const char *provider, int fd, const char *sha256, struct fw_err *err);
 /** After all subjects: find base and target. Err: a side is missing. */
 int bench_ready(struct bench *b, struct fw_err *err);
-/** Base and target are the same module and provider, and this is no selfcheck: there is nothing to time. */
+/** Base and target are the same module by its own choice of a provider, and this is no selfcheck: there is nothing to time. */
 bool bench_identical(const struct bench *b);
 
 /** Keep what a provider found by searching, in place of what was kept before: from now on it is handed back. */
