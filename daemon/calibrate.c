@@ -10,7 +10,7 @@
 #include "db/store_repo.h"
 #include "gitread.h"
 
-int calibrate_plan(struct db *db, struct plan *plan, int64_t device, struct fw_err *err)
+int calibrate_plan(struct db *db, struct plan *plan, int64_t repo, int64_t device, int64_t now_ms, struct fw_err *err)
 {
 	int64_t environment = 0;
 	struct rule *rule = &plan->ask.rule;
@@ -22,13 +22,13 @@ int calibrate_plan(struct db *db, struct plan *plan, int64_t device, struct fw_e
 		return -1;
 	for (int i = 0; environment && i < plan->ask.n_cells; i++) {
 		struct cell *c = &plan->ask.cell[i];
-		struct store_calibration known;
+		struct calibration known;
 		double mde_pct;
-		if (store_calibration_get(db, environment, c->key, &known, err))
+		if (store_scatter_get(db, repo, environment, c->key, now_ms, &known, err))
 			return -1;
-		if (!calibration_learned(&known.pooled, &c->tau0, &c->nu0))
+		if (!calibration_learned(&known, &c->tau0, &c->nu0))
 			c->tau0 = c->nu0 = 0;
-		bool sees = calibration_sees(&known.pooled, rule, stats_theta(c->threshold_pct), &mde_pct);
+		bool sees = calibration_sees(&known, rule, stats_theta(c->threshold_pct), &mde_pct);
 		c->blind_pct = sees ? 0 : mde_pct;
 	}
 	return 0;
@@ -44,24 +44,23 @@ static int estimates_of(const struct judge_launches *l, struct launch_estimate *
 	return n;
 }
 
-int calibrate_learn(struct db *db, const struct result *r, int64_t environment, const struct judge_launches *l,
-	const struct store_cell *c, int64_t now_ms, struct fw_err *err)
+int calibrate_learn(struct db *db, const struct result *r, const struct store_comparison *c, const struct judge_launches *l,
+	const struct store_cell *cell, struct fw_err *err)
 {
 	struct launch_estimate e[STATS_LAUNCHES_MAX];
-	struct store_calibration known;
 	bool itself = protocol_is_selfcheck(r->plan.ask.kind);
-	bool equal = strcmp(r->plan.ask.kind, "change") == 0 && c->verdict == VERDICT_UNCHANGED && !c->borderline;
+	bool equal = strcmp(r->plan.ask.kind, "change") == 0 && cell->verdict == VERDICT_UNCHANGED && !cell->borderline;
+	struct store_scatter shown = { .comparison = c->id,
+		.repo = c->repo,
+		.environment = c->environment,
+		.key = cell->key,
+		.is_itself = itself,
+		.is_alarm = itself && cell->verdict == VERDICT_REGRESSION,
+		.at = c->finished_at };
 	int n = estimates_of(l, e);
-	if (!environment || !(itself || equal) || !isfinite(c->m) || n == 0)
-		return 0;
-	if (store_calibration_get(db, environment, c->key, &known, err))
-		return -1;
-	calibration_add(&known.pooled, e, n);
-	known.comparisons += itself;
-	known.alarms += itself && c->verdict == VERDICT_REGRESSION;
-	known.tau = calibration_tau(&known.pooled);
-	known.blind = !calibration_sees(&known.pooled, &r->plan.ask.rule, stats_theta(c->threshold_pct), &known.mde_pct);
-	return store_calibration_put(db, &known, now_ms, err);
+	calibration_add(&shown.shown, e, n);
+	bool teaches = itself ? n > 0 : equal && n > 1;
+	return c->environment && teaches && isfinite(cell->m) ? store_scatter_add(db, &shown, err) : 0;
 }
 
 int calibrate_enqueue(struct db *db, const char *upstream, struct store_job *like, int64_t now_ms, struct fw_err *err)

@@ -9,15 +9,18 @@
 #include "judge_cell.h"
 #include "plan.h"
 
-/** Fill tau0 and blind of the plan's cells for `device` (row). A job of kind calibrate gets a minimum of launches. */
-int calibrate_plan(struct db *db, struct plan *plan, int64_t device, struct fw_err *err);
+/**
+ * Fill what is remembered of the plan's cells, of a repository on `device` (rows), at `now_ms`. A job of kind calibrate gets a minimum of
+ * launches.
+ */
+int calibrate_plan(struct db *db, struct plan *plan, int64_t repo, int64_t device, int64_t now_ms, struct fw_err *err);
 
 /**
- * Learn from a judged cell whose launches are `l`: from comparisons of a module with itself, and from those of a change that
- * turned out unchanged. `environment` 0: nothing ran.
+ * Learn from a judged cell of `c` whose launches are `l`: from comparisons of a module with itself, and from those of a change that
+ * turned out unchanged. A comparison without an environment teaches nothing.
  */
-int calibrate_learn(struct db *db, const struct result *r, int64_t environment, const struct judge_launches *l,
-	const struct store_cell *c, int64_t now_ms, struct fw_err *err);
+int calibrate_learn(struct db *db, const struct result *r, const struct store_comparison *c, const struct judge_launches *l,
+	const struct store_cell *cell, struct fw_err *err);
 
 /**
  * Queue a calibration of the upstream branch's tip: an A/A comparison at the priority and origin of `like`, which also holds

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "calibrate.h"
 #include "db/store_bisect.h"
+#include "db/store_calibration.h"
 #include "db/store_outbox.h"
 #include "db/store_repo.h"
 #include "devicestate.h"
@@ -260,6 +261,28 @@ int control_calibrate(struct control *c, const struct control_request *request, 
 	if (ledger_end(g, result, err) != 0)
 		return -1;
 	queue_wake(c->queue);
+	return 0;
+}
+
+int control_forget(struct control *c, const struct control_request *request, const char *who, int *n, struct fw_err *err)
+{
+	struct store_job wish = { .origin = "api" };
+	struct ledger *g = queue_ledger(c->queue);
+	bool named = request->repo && request->repo[0];
+	if (!named && c->config->n_repos != 1)
+		return err_set(err, ERR_INVALID, "there are %d repositories; name one", c->config->n_repos);
+	const char *name = named ? request->repo : c->config->repo[0].name;
+	if (find_repo(c, name, &wish.repo, err) != 0 ||
+		copy_word("cells", request->cells_glob, wish.cells_glob, sizeof wish.cells_glob, err) != 0 ||
+		read_device(c, request->device_kind, &wish, err) != 0)
+		return -1;
+	if (wish.device_kind[0])
+		return err_set(err, ERR_INVALID, "device %s is a kind; name one device by its uuid", wish.device_kind);
+	if (ledger_begin(g, err) != 0 ||
+		ledger_end(g, store_scatter_forget(c->db, wish.repo, wish.device_uuid, wish.cells_glob, n, err), err) != 0)
+		return -1;
+	log_info("calibration.forgotten", "repo=%s cells=%s device=%s n=%d by=%s", log_quote(name), log_quote(wish.cells_glob),
+		log_quote(wish.device_uuid), *n, log_quote(who));
 	return 0;
 }
 

@@ -55,6 +55,11 @@ int control_import(struct control *c, const struct site_import *figures, int64_t
  */
 int control_calibrate(struct control *c, const struct control_request *request, int runs, int64_t *jobs, struct fw_err *err);
 /**
+ * Forget how launches scattered, of cells_glob's cells of repo (may be missing where there is only one) on the device whose uuid device_kind
+ * is (missing: all). *n counts the cells. Err: ERR_NOT_FOUND unknown repo or device, ERR_INVALID.
+ */
+int control_forget(struct control *c, const struct control_request *request, const char *who, int *n, struct fw_err *err);
+/**
  * Queue request->target (missing: the upstream branch) beside its peers: request->base_provider, else those of the configuration, else
  * those that the manifest named when the upstream branch was compared last. Suite and device_kind as for control_calibrate.
  * Shape: jobs[PEERS_MAX], *n of them. Err: as control_enqueue, ERR_INVALID no peer is known.

@@ -94,6 +94,12 @@ static int calibrate(void *arg, const struct site_request *r, int runs, int64_t 
 	return control_calibrate(arg, &request, runs, jobs, err);
 }
 
+static int forget(void *arg, const struct site_request *r, const char *who, int *n, struct fw_err *err)
+{
+	struct control_request request = request_of(r);
+	return control_forget(arg, &request, who, n, err);
+}
+
 static int peer(void *arg, const struct site_request *r, int64_t *jobs, int *n, struct fw_err *err)
 {
 	struct control_request request = request_of(r);
@@ -237,8 +243,9 @@ int face_start(
 	for (int i = 0; i < c->n_names; i++)
 		f->name[i] = c->name[i];
 	f->site.names = f->name;
-	f->site.act = (struct site_actions){ control, enqueue, calibrate, cancel, retry, pause_device, poke, secret, health,
-		bisect, import, cancel_bisect, judge, redeliver, alert, workers, peer, backup, take_backup, backup_is_over };
+	f->site.act = (struct site_actions){ control, enqueue, calibrate, forget, cancel, retry, pause_device, poke, secret,
+		health, bisect, import, cancel_bisect, judge, redeliver, alert, workers, peer, backup, take_backup,
+		backup_is_over };
 	if ((c->needs_token && write_admin_token(f, c->state_dir, err) != 0) ||
 		site_start(&f->site, c->listen_host, c->listen_port, &f->http, err) != 0 ||
 		(c->listen_port == 0 && write_port(f, c->state_dir, err) != 0) ||

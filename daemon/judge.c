@@ -160,8 +160,7 @@ static int put_cells(struct db *db, const struct result *r, const struct store_c
 		judge_cell(r, i, &t, &cell);
 		judge_groups_flag(&groups, &t, &cell);
 		cell.comparison = c->id;
-		if (epoch_cell(db, e, r, i, &cell, &x, &se, err) ||
-			calibrate_learn(db, r, c->environment, &t.decides, &cell, c->finished_at, err))
+		if (epoch_cell(db, e, r, i, &cell, &x, &se, err) || calibrate_learn(db, r, c, &t.decides, &cell, err))
 			return -1;
 		if (put_ratio(db, c, e, &cell, x, se, err) || store_cell_insert(db, &cell, err) ||
 			put_samples(db, r, i, cell.id, launches, &t, err) || judge_facts(db, r, i, cell.id, err) ||

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ancestor.h"
+#include "base/clock.h"
 #include "calibrate.h"
 #include "capture.h"
 #include "db/store_base.h"
@@ -551,7 +552,7 @@ static void complete(struct resolve *r)
 	for (int i = 0; benchmark && i < p->ask.n_subjects && r->job.threshold_pct > 0; i++)
 		p->ask.subject[i].run.threshold_pct = r->job.threshold_pct;
 	plan_compare(p);
-	if (calibrate_plan(r->db, p, r->job.device, &err) != 0 || choose_anchor(r, &err) != 0) {
+	if (calibrate_plan(r->db, p, r->job.repo, r->job.device, clock_utc_ms(), &err) != 0 || choose_anchor(r, &err) != 0) {
 		refuse(r, &err);
 		return;
 	}

@@ -34,6 +34,7 @@ EMBEDDED(0018_decided);
 EMBEDDED(0019_names);
 EMBEDDED(0020_clock);
 EMBEDDED(0021_plan);
+EMBEDDED(0022_scatter);
 
 static const struct migration embedded[] = {
 	ROW(1, 0001_init),
@@ -57,6 +58,7 @@ static const struct migration embedded[] = {
 	ROW(19, 0019_names),
 	ROW(20, 0020_clock),
 	ROW(21, 0021_plan),
+	ROW(22, 0022_scatter),
 };
 
 static int apply(struct db *db, const struct migration *m, struct fw_err *err)

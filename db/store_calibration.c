@@ -1,62 +1,117 @@
-/** store_calibration.c - pooled scatter a cell and environment; false alarms a device. */
+/** store_calibration.c - what comparisons of equal builds showed of each cell, pooled when it is asked for; false alarms a device. */
 #include "db/store_calibration.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
-#include "core/stats.h"
+#include "core/case.h"
+#include "core/protocol.h"
+#include "core/suite.h"
 
-int store_calibration_get(struct db *db, int64_t environment, const char *key, struct store_calibration *out, struct fw_err *err)
+#define DAY_MS (24 * 3600 * INT64_C(1000))
+
+static int64_t oldest_at(int64_t now_ms)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT comparisons, alarms, launches, freedom, squares, variance, tau, mde_pct, blind FROM calibration "
-		"WHERE environment = :environment AND key = :key",
-		err);
-	*out = (struct store_calibration){ .environment = environment, .key = key };
-	if (!s)
-		return -1;
-	stmt_int(s, ":environment", environment);
-	stmt_text(s, ":key", key);
-	int r = stmt_step(s, err);
-	if (r == 1) {
-		out->comparisons = (int)row_int(s, 0);
-		out->alarms = (int)row_int(s, 1);
-		out->pooled = (struct calibration){ .launches = (int)row_int(s, 2),
-			.freedom = (int)row_int(s, 3),
-			.squares = row_double(s, 4),
-			.variance = row_double(s, 5) };
-		out->tau = row_double(s, 6);
-		out->mde_pct = row_double(s, 7);
-		out->blind = row_int(s, 8) != 0;
-	}
-	stmt_reset(s);
-	return r < 0 ? -1 : 0;
+	return now_ms - CALIBRATION_DAYS_MAX * DAY_MS;
 }
 
-int store_calibration_put(struct db *db, const struct store_calibration *c, int64_t now_ms, struct fw_err *err)
+int store_scatter_add(struct db *db, const struct store_scatter *c, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO calibration (environment, key, comparisons, alarms, launches, freedom, squares, variance, tau, "
-		"mde_pct, blind, updated_at) VALUES (:environment, :key, :comparisons, :alarms, :launches, :freedom, :squares, "
-		":variance, :tau, :mde, :blind, :now) ON CONFLICT (environment, key) DO UPDATE SET "
-		"comparisons = excluded.comparisons, alarms = excluded.alarms, launches = excluded.launches, "
-		"freedom = excluded.freedom, squares = excluded.squares, variance = excluded.variance, tau = excluded.tau, "
-		"mde_pct = excluded.mde_pct, blind = excluded.blind, updated_at = excluded.updated_at",
+		"INSERT INTO scatter (comparison, repo, environment, key, at, itself, alarm, launches, freedom, squares, "
+		"variance) "
+		"VALUES (:comparison, :repo, :environment, :key, :at, :itself, :alarm, :launches, :freedom, :squares, :variance)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":comparison", c->comparison);
+	stmt_int(s, ":repo", c->repo);
+	stmt_int(s, ":environment", c->environment);
+	stmt_text(s, ":key", c->key);
+	stmt_int(s, ":at", c->at);
+	stmt_int(s, ":itself", c->is_itself);
+	stmt_int(s, ":alarm", c->is_alarm);
+	stmt_int(s, ":launches", c->shown.launches);
+	stmt_int(s, ":freedom", c->shown.freedom);
+	stmt_double(s, ":squares", c->shown.squares);
+	stmt_double(s, ":variance", c->shown.variance);
+	if (stmt_run(s, err))
+		return -1;
+	s = db_stmt(db,
+		"DELETE FROM scatter WHERE environment = :environment AND repo = :repo AND key = :key AND id <= (SELECT id FROM "
+		"scatter WHERE environment = :environment AND repo = :repo AND key = :key ORDER BY id DESC LIMIT 1 OFFSET :kept)",
 		err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":environment", c->environment);
+	stmt_int(s, ":repo", c->repo);
 	stmt_text(s, ":key", c->key);
-	stmt_int(s, ":comparisons", c->comparisons);
-	stmt_int(s, ":alarms", c->alarms);
-	stmt_int(s, ":launches", c->pooled.launches);
-	stmt_int(s, ":freedom", c->pooled.freedom);
-	stmt_double(s, ":squares", c->pooled.squares);
-	stmt_double(s, ":variance", c->pooled.variance);
-	stmt_double(s, ":tau", c->tau);
-	stmt_double(s, ":mde", c->mde_pct);
-	stmt_int(s, ":blind", c->blind);
-	stmt_int(s, ":now", now_ms);
+	stmt_int(s, ":kept", CALIBRATION_PARTS_MAX);
 	return stmt_run(s, err);
+}
+
+int store_scatter_get(struct db *db, int64_t repo, int64_t environment, const char *key, int64_t now_ms, struct calibration *out,
+	struct fw_err *err)
+{
+	struct calibration part[CALIBRATION_PARTS_MAX];
+	int n = 0, r;
+	struct stmt *s = db_stmt(db,
+		"SELECT launches, freedom, squares, variance FROM scatter WHERE environment = :environment AND repo = :repo AND "
+		"key = :key AND at > :oldest ORDER BY id DESC LIMIT :limit",
+		err);
+	*out = (struct calibration){ 0 };
+	if (!s)
+		return -1;
+	stmt_int(s, ":environment", environment);
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":key", key);
+	stmt_int(s, ":oldest", oldest_at(now_ms));
+	stmt_int(s, ":limit", CALIBRATION_PARTS_MAX);
+	while ((r = stmt_step(s, err)) == 1)
+		part[n++] = (struct calibration){ .launches = (int)row_int(s, 0),
+			.freedom = (int)row_int(s, 1),
+			.squares = row_double(s, 2),
+			.variance = row_double(s, 3) };
+	if (r == 0)
+		*out = calibration_pool(part, n);
+	return r;
+}
+
+int store_scatter_forget(struct db *db, int64_t repo, const char *device_uuid, const char *globs, int *n, struct fw_err *err)
+{
+	char key[CASE_KEY_SIZE] = "";
+	int r;
+	*n = 0;
+	for (;;) { /* cell by cell: no statement is read while its rows go */
+		struct stmt *s = db_stmt(db, "SELECT min(key) FROM scatter WHERE repo = :repo AND key > :key", err);
+		if (!s)
+			return -1;
+		stmt_int(s, ":repo", repo);
+		stmt_text(s, ":key", key);
+		r = stmt_step(s, err);
+		bool found = r == 1 && !row_is_null(s, 0);
+		if (found)
+			row_copy(s, 0, key, sizeof(key));
+		stmt_reset(s);
+		if (!found)
+			return r < 0 ? -1 : 0;
+		if (*globs && !suite_matches(key, globs))
+			continue;
+		s = db_stmt(db,
+			"DELETE FROM scatter WHERE repo = :repo AND key = :key AND (:device = '' OR environment IN (SELECT e.id "
+			"FROM "
+			"environment e JOIN device d ON d.id = e.device WHERE d.uuid = :device))",
+			err);
+		if (!s)
+			return -1;
+		stmt_int(s, ":repo", repo);
+		stmt_text(s, ":key", key);
+		stmt_text(s, ":device", device_uuid);
+		if (stmt_run(s, err))
+			return -1;
+		*n += db_changes(db) > 0;
+	}
 }
 
 int store_calibration_environment(struct db *db, int64_t device, const char *suite_sha, int64_t *environment, struct fw_err *err)
@@ -127,51 +182,131 @@ int view_false_alarms(struct db *db, int64_t device, struct view_false_alarms *o
 		out->upper_pct = upper_bound_pct(out->alarms, out->comparisons);
 	}
 	stmt_reset(s);
-	s = r < 0 ? NULL
-		  : db_stmt(db,
-			    "SELECT count(*), total(k.blind) FROM device d JOIN environment e ON e.device = d.id AND e.driver = "
-			    "d.driver AND e.toolkit = d.toolkit AND e.cudnn = d.cudnn JOIN calibration k ON k.environment = e.id "
-			    "WHERE d.id = :device "
-			    "AND "
-			    "NOT EXISTS (SELECT 1 FROM environment n WHERE n.device = d.id AND n.suite_sha = e.suite_sha AND "
-			    "n.id > "
-			    "e.id)",
-			    err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":device", device);
-	r = stmt_step(s, err);
-	if (r == 1) {
-		out->cells = (int)row_int(s, 0);
-		out->blind = (int)row_int(s, 1);
-	}
-	stmt_reset(s);
 	return r < 0 ? -1 : 0;
 }
 
-int view_calibrations(struct db *db, const char *device, view_calibration_fn *each, void *arg, struct fw_err *err)
+/** The rows of one cell, as they come: newest first. */
+struct gathered {
+	struct view_calibration row;
+	char repo[128], suite[64], device[64], device_name[128], cell[CASE_KEY_SIZE];
+	int64_t environment, newest; /* comparison */
+	int n;
+	struct calibration part[CALIBRATION_PARTS_MAX];
+};
+
+/** What the rule of the cell's newest comparison makes of it. */
+static int apply_rule(struct db *db, struct gathered *g, struct fw_err *err)
 {
+	struct calibration known = calibration_pool(g->part, g->n);
+	struct rule rule;
+	double tau0, nu0, threshold_pct;
 	struct stmt *s = db_stmt(db,
-		"SELECT d.uuid, k.key, k.comparisons, k.alarms, k.launches, k.tau, k.mde_pct, k.blind, k.updated_at "
-		"FROM device d JOIN environment e ON e.device = d.id AND e.driver = d.driver AND e.toolkit = d.toolkit "
-		"AND e.cudnn = d.cudnn "
-		"JOIN calibration k ON k.environment = e.id WHERE (:device = '' OR d.uuid = :device) AND NOT EXISTS "
-		"(SELECT 1 FROM environment n WHERE n.device = d.id AND n.suite_sha = e.suite_sha AND n.id > e.id) "
-		"ORDER BY d.uuid, k.key, k.environment",
+		"SELECT p.rule, k.threshold_pct FROM comparison p JOIN cell k ON k.comparison = p.id AND k.key = :key WHERE p.id "
+		"= "
+		":comparison",
 		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":key", g->cell);
+	stmt_int(s, ":comparison", g->newest);
+	int r = stmt_step(s, err);
+	if (r == 1) {
+		const char *text = row_text(s, 0);
+		r = protocol_parse_rule(text, strlen(text), &rule, err) ? -1 : 1;
+		threshold_pct = row_double(s, 1);
+	}
+	stmt_reset(s);
+	if (r != 1)
+		return r < 0 ? -1 : err_set(err, ERR_INTERNAL, "comparison %lld has no cell %s", (long long)g->newest, g->cell);
+	g->row.launches = known.launches;
+	g->row.tau0_pct = calibration_learned(&known, &tau0, &nu0) ? 100 * tau0 : NAN;
+	g->row.blind = !calibration_sees(&known, &rule, stats_theta(threshold_pct), &g->row.mde_pct);
+	return 0;
+}
+
+static int tell(struct db *db, struct gathered *g, view_calibration_fn *each, void *arg, struct fw_err *err)
+{
+	if (g->n == 0)
+		return 0;
+	g->row.repo = g->repo;
+	g->row.suite = g->suite;
+	g->row.device = g->device;
+	g->row.device_name = g->device_name;
+	g->row.cell = g->cell;
+	if (apply_rule(db, g, err))
+		return -1;
+	each(arg, &g->row);
+	return 0;
+}
+
+static void take_part(struct gathered *g, struct stmt *s)
+{
+	if (g->n == 0) {
+		row_copy(s, 0, g->repo, sizeof(g->repo));
+		row_copy(s, 1, g->device, sizeof(g->device));
+		row_copy(s, 2, g->device_name, sizeof(g->device_name));
+		row_copy(s, 3, g->cell, sizeof(g->cell));
+		g->newest = row_int(s, 4);
+		g->row.updated_at = row_int(s, 5);
+		g->environment = row_int(s, 12);
+		row_copy(s, 13, g->suite, sizeof(g->suite));
+	}
+	if (g->n == CALIBRATION_PARTS_MAX)
+		return;
+	g->row.comparisons += row_int(s, 6) != 0;
+	g->row.alarms += row_int(s, 7) != 0;
+	g->part[g->n++] = (struct calibration){ .launches = (int)row_int(s, 8),
+		.freedom = (int)row_int(s, 9),
+		.squares = row_double(s, 10),
+		.variance = row_double(s, 11) };
+}
+
+int view_calibrations(struct db *db, const char *repo, const char *device, int64_t now_ms, view_calibration_fn *each, void *arg,
+	struct fw_err *err)
+{
+	struct gathered g = { .n = 0 };
 	int r;
+	struct stmt *s = db_stmt(db,
+		"SELECT r.name, d.uuid, d.name, k.key, k.comparison, k.at, k.itself, k.alarm, k.launches, k.freedom, k.squares, "
+		"k.variance, k.environment, t.name FROM device d JOIN environment e ON e.device = d.id AND e.driver = d.driver "
+		"AND e.toolkit = d.toolkit "
+		"AND e.cudnn = d.cudnn JOIN scatter k ON k.environment = e.id AND k.at > :oldest JOIN repo r ON r.id = k.repo "
+		"JOIN "
+		"suite t ON t.sha = e.suite_sha WHERE "
+		"(:device = '' OR d.uuid = :device) AND (:repo = '' OR r.name = :repo) AND NOT EXISTS (SELECT 1 FROM environment "
+		"n "
+		"WHERE n.device = d.id AND n.suite_sha = e.suite_sha AND n.id > e.id) ORDER BY r.name, d.uuid, k.key, "
+		"k.environment, k.id DESC",
+		err);
 	if (!s)
 		return -1;
 	stmt_text(s, ":device", device ? device : "");
-	while ((r = stmt_step(s, err)) == 1)
-		each(arg, &(struct view_calibration){ .device = row_text(s, 0),
-				  .cell = row_text(s, 1),
-				  .comparisons = (int)row_int(s, 2),
-				  .alarms = (int)row_int(s, 3),
-				  .launches = (int)row_int(s, 4),
-				  .tau_pct = 100 * row_double(s, 5),
-				  .mde_pct = row_double(s, 6),
-				  .blind = row_int(s, 7) != 0,
-				  .updated_at = row_int(s, 8) });
-	return r;
+	stmt_text(s, ":repo", repo ? repo : "");
+	stmt_int(s, ":oldest", oldest_at(now_ms));
+	while ((r = stmt_step(s, err)) == 1) {
+		bool same = g.environment == row_int(s, 12) && strcmp(g.repo, row_text(s, 0)) == 0 &&
+			    strcmp(g.cell, row_text(s, 3)) == 0;
+		if (!same) {
+			if (tell(db, &g, each, arg, err)) {
+				stmt_reset(s);
+				return -1;
+			}
+			g = (struct gathered){ .n = 0 };
+		}
+		take_part(&g, s);
+	}
+	return r < 0 || tell(db, &g, each, arg, err) ? -1 : 0;
+}
+
+static void count_cell(void *arg, const struct view_calibration *row)
+{
+	struct view_calibrated *to = arg;
+	to->cells++;
+	to->blind += row->blind;
+}
+
+int view_calibrated(struct db *db, const char *device, int64_t now_ms, struct view_calibrated *out, struct fw_err *err)
+{
+	*out = (struct view_calibrated){ 0 };
+	return view_calibrations(db, NULL, device, now_ms, count_cell, out, err);
 }

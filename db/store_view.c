@@ -245,7 +245,8 @@ int view_cells(struct db *db, int64_t comparison, view_cell_fn *each, void *arg,
 		"SELECT id, n, key, group_, mask, direction, input_sha, verdict, failure, reason, seqlen, block, sparsity_ratio, "
 		"flops, "
 		"threshold_pct, m, m_raw, se, beta, launches, samples, base_median_ms, target_median_ms, change_pct, ci_low_pct, "
-		"ci_high_pct, mde_pct, borderline, tail, flags, series, decided_by, decided_m, m_code, se_clock FROM cell WHERE "
+		"ci_high_pct, mde_pct, borderline, tail, flags, series, decided_by, decided_m, m_code, se_clock, tau0, nu0, "
+		"blind_pct FROM cell WHERE "
 		"comparison = "
 		":comparison ORDER BY n",
 		err);
@@ -290,7 +291,10 @@ int view_cells(struct db *db, int64_t comparison, view_cell_fn *each, void *arg,
 				  .decided_by = row_text(s, 31),
 				  .decided_m = row_double(s, 32),
 				  .m_code = row_double(s, 33),
-				  .se_clock = row_double(s, 34) });
+				  .se_clock = row_double(s, 34),
+				  .tau0 = row_double(s, 35),
+				  .nu0 = row_double(s, 36),
+				  .blind_pct = row_double(s, 37) });
 	return r;
 }
 

@@ -83,6 +83,8 @@ struct view_cell {
 	const char *flags, *series; /* words of core/flag.h beside these two; the series that decides */
 	const char *decided_by;     /* "sustained" where the bursts decided, else "" */
 	double decided_m;           /* log time ratio that the verdict stands for */
+	double tau0, nu0;           /* scatter of launches that was remembered, and how often it was seen; NAN: nothing was */
+	double blind_pct;           /* a loss below it had to be clear; 0: any */
 };
 typedef void view_cell_fn(void *arg, const struct view_cell *row);
 /** Cells of a comparison in the order of the suite. */

@@ -303,7 +303,7 @@ class Replay:
             for name in needed:
                 self.expect(method, path, urllib.parse.urlencode({k: v for k, v in needed.items() if k != name}), 400)
         self.expect("get", "/api/v1/comparisons", "branch=main", 400)
-        for path, query in (("branches", ""), ("history", "&cell=x"), ("history.svg", "&cell=x"), ("badge.svg", ""), ("compare", f"&base={'0' * 40}&target={'1' * 40}")):
+        for path, query in (("branches", ""), ("calibration", ""), ("history", "&cell=x"), ("history.svg", "&cell=x"), ("badge.svg", ""), ("compare", f"&base={'0' * 40}&target={'1' * 40}")):
             self.expect("get", "/api/v1/" + path, "repo=nobody" + query, 404)
         for path in ("comparisons", "alerts", "bisects", "jobs", "peers"):
             self.expect("get", "/api/v1/" + path, "repo=nobody", 404)
@@ -350,6 +350,9 @@ class Replay:
         self.once(v1 + "calibrate", {"repo": repo, "runs": 1}, facts)
         self.expect("post", v1 + "calibrate", status=400, body={"repo": repo, "runs": 0})
         self.expect("post", v1 + "calibrate", status=404, body={"repo": "nobody"})
+        self.expect("post", v1 + "calibration/forget", status=400, body={"repo": repo, "device": "cuda"})
+        self.expect("post", v1 + "calibration/forget", status=404, body={"repo": "nobody"})
+        self.expect("post", v1 + "calibration/forget", body={"repo": repo, "cells": "*/forward"})
         self.once(v1 + "peers", {"repo": repo, "target": facts["target"], "provider": "naive"}, facts)
         self.expect("post", v1 + "peers", status=400, body={"repo": repo, "provider": "no name"})
         self.expect("post", v1 + "peers", status=400, body={"repo": repo, "target": facts["target"]})

@@ -37,7 +37,7 @@ await 60 no_job_is_open
 is "they are timed although both modules are equal" "$(sql "SELECT count(*) FROM comparison WHERE kind = 'calibrate' AND identical_by = '' AND verdict = 'unchanged'")" 2
 is "in at least six launches a cell" "$(sql "SELECT min(launches) >= 6 FROM cell c JOIN comparison p ON p.id = c.comparison WHERE p.kind = 'calibrate'")" 1
 is "the API tells each cell's scatter and what it can see" \
-	"$(api calibration | jq -c --arg c "$cell" '.items[] | select(.cell == $c) | [.comparisons, .alarms, .launches >= 12, .tau_pct >= 0 and .tau_pct < 1, .mde_pct > 1.5 and .mde_pct < 3, .blind]')" \
+	"$(api calibration | jq -c --arg c "$cell" '.items[] | select(.cell == $c) | [.comparisons, .alarms, .launches >= 12, .tau0_pct > 0 and .tau0_pct < 1, .mde_pct > 1.5 and .mde_pct < 3, .blind]')" \
 	"[3,0,true,true,true,false]"
 is "and the device's false alarms" "$(api devices | jq -c '.items[0].aa | [.comparisons, .alarms, .alarm_rate_pct, .cells, .blind, .alarm_rate_upper_pct > 60]')" "[3,0,0,2,0,true]"
 curl -s "http://127.0.0.1:$(port)/metrics" >"$tmp/metrics"
@@ -45,7 +45,11 @@ like "they stand in /metrics" "$(cat "$tmp/metrics")" 'flopwatch_aa_comparisons_
 like "with the alarms" "$(cat "$tmp/metrics")" 'flopwatch_aa_alarms_total\{device="[^"]+"\} 0'
 curl -s "http://127.0.0.1:$(port)/devices" >"$tmp/page"
 like "and on the page of devices" "$(cat "$tmp/page")" '0 of 3'
-like "the command line shows the cells" "$(fw calibrate show)" "$cell +3 +0 +1[0-9]"
+like "the command line shows the cells" "$(fw calibrate show)" "$cell +kernels +3 +0 +1[0-9]"
+is "of one repository, too" "$(fw calibrate show --repo kernels)" "$(fw calibrate show)"
+fails "of one that is not there" 4 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" calibrate show --repo nobody
+is "the smallest loss that is called is that of a full set of launches with that scatter" \
+	"$(api 'calibration?repo=kernels' | jq '[.items[] | (-100 * ((-(0.0151136378 + 3.5 * .tau0_pct / 100 / (12 | sqrt)) | exp) - 1) - .mde_pct | fabs) < 1e-6] | all')" true
 fails "a device that was never seen" 4 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" calibrate --device GPU-none
 fails "a number of runs that makes no sense" 1 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" calibrate --runs 1000
 is "a calibration is nobody's history" "$(api 'branches?repo=kernels' | jq -r '.items[0].verdict')" unchanged
@@ -57,6 +61,13 @@ is "the next comparison uses the measured scatter, within its bounds" \
 
 # ---- while nothing waits
 stop_daemon
+what_is_known() {
+	sqlite3 "$1" "SELECT comparison, repo, environment, key, at, itself, alarm, launches, freedom, round(squares * 1e12), round(variance * 1e12) FROM scatter ORDER BY comparison, key"
+}
+cp "$tmp/state/flopwatch.db" "$tmp/older.db"
+sqlite3 "$tmp/older.db" "DROP TABLE scatter; CREATE TABLE calibration (id INTEGER)"
+sqlite3 "$tmp/older.db" <"$(dirname "$0")"/../db/migrations/*_scatter.sql
+is "a database of before keeps what its launches showed" "$(what_is_known "$tmp/older.db")" "$(what_is_known "$tmp/state/flopwatch.db")"
 printf 'calibrate: {idle: true, every: 1s}\n' >>"$tmp/c.yml"
 start_daemon
 idle_calibration_is_done() {
@@ -77,7 +88,15 @@ is "which the device tells" "$(api devices | jq '.items[0].aa.blind')" 2
 alerts=$(sql "SELECT count(*) FROM alert")
 main_is "'(3+0.015*(((unsigned long)(void*)sequence_of>>12)%64))'"
 is "it still calls what no scatter explains" "$(sql "SELECT verdict FROM comparison ORDER BY id DESC LIMIT 1") $(sql "SELECT count(*) FROM alert")" "regression $((alerts + 1))"
-is "also in the comparison" "$(api "comparisons/$(sql 'SELECT max(id) FROM comparison')" | jq -c '[.cells[].flags | index("blind") != null] | unique')" "[true]"
+blind=$(sql 'SELECT max(id) FROM comparison')
+is "also in the comparison" "$(api "comparisons/$blind" | jq -c '[.cells[].flags | index("blind") != null] | unique')" "[true]"
+is "with what is remembered" "$(api "comparisons/$blind" | jq -c '[.cells[].blind | .scatter_pct > 2 and .seen >= 5 and .below_pct > 3] | unique')" "[true]"
+curl -s "http://127.0.0.1:$(port)/comparisons/$blind" >"$tmp/page"
+like "the page tells the scatter, and where it was measured" "$(cat "$tmp/page")" 'Blind:</b> launches of equal builds scatter by [0-9.]+ % here, as [0-9]+ of them showed, so a loss below [0-9.]+ % has to be clear; measured on '
+like "and the next command" "$(cat "$tmp/page")" 'flopwatch calibrate forget --repo'
+fw wait "$(sql "SELECT job FROM comparison WHERE id = $blind")" >"$tmp/said" 2>&1
+like "as does the command line" "$(cat "$tmp/said")" 'WARNING 2 cells are blind on .*: launches of equal builds scatter by [0-9.]+ % here'
+is "whose line runs as it stands" "$(grep -c "^flopwatch calibrate --repo kernels --device [^ ]* measures the scatter again; flopwatch calibrate forget --repo kernels begins anew$" "$tmp/said")" 1
 
 # ---- a quiet build after it: what is remembered does not outweigh what its own launches show
 main_is 1
@@ -97,5 +116,21 @@ like "and its alert is open" "$(sql "SELECT title || ' ' || state FROM alert ORD
 sqlite3 "$tmp/state/flopwatch.db" "UPDATE cell SET blind_pct = 99 WHERE comparison = $planted"
 ok "judging again" fw judge --again "$planted"
 is "says the same" "$(api "comparisons/$planted" | jq -c '[.verdict, ([.cells[].flags | index("blind") != null] | unique)]')" '["regression",[false]]'
+
+# ---- what is remembered ages, and can be forgotten
+is "it is remembered" "$(api 'calibration?repo=kernels' | jq -c '[.items[].blind] | unique')" "[true]"
+calibrated 2
+is "two quiet comparisons later it is no more what rules" "$(api 'calibration?repo=kernels' | jq -c '[.items[] | [.blind, .tau0_pct < 1]] | unique')" "[[false,true]]"
+fails "a device that is none" 1 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" calibrate forget --device cuda
+is "one cell is forgotten" "$(fw calibrate forget --repo kernels --cells '*/forward')" "forgot how launches of 1 cell scattered"
+is "the other is not" "$(api 'calibration?repo=kernels' | jq -r '.items[].cell')" "${cell%forward}backward"
+is "in JSON" "$(fw calibrate forget --json | jq -c .)" '{"forgotten":1}'
+is "then nothing is known" "$(fw calibrate show)" "nothing was calibrated yet; write: flopwatch calibrate"
+is "and the false alarms of the device are as they were" "$(api devices | jq -c '.items[0].aa | [.comparisons >= 8, .cells]')" "[true,0]"
+echo 1.2 >"$tmp/kernels/kernels/factor"
+commit kernels "another loss"
+push kernels planted
+await 60 job_ended "$(head_of kernels)"
+is "the next comparison takes the rule's own prior" "$(sql "SELECT group_concat(DISTINCT coalesce(nullif(tau0, 0), '-') || ' ' || blind_pct) FROM cell WHERE comparison = (SELECT max(id) FROM comparison)")" "- 0.0"
 stop_daemon
 is "the daemon ends in order" $? 0

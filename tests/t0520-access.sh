@@ -51,6 +51,7 @@ push kernels main
 await 20 test -n "$(sql "SELECT sha FROM commit_ LIMIT 1")"
 is "one who may, does" "$(with "$trigger_token" -H 'Content-Type: application/json' -d "{\"repo\":\"kernels\",\"target\":\"$(head_of kernels)\"}" "$server/api/v1/jobs" | cut -c1)" 2
 is "but is no admin" "$(with "$trigger_token" "$server/api/v1/tokens")" 403
+is "nor lets cells be forgotten" "$(with "$trigger_token" -X POST "$server/api/v1/calibration/forget")" 403
 is "nor pauses devices" "$(with "$trigger_token" -X POST "$server/api/v1/devices/x/pause")" 403
 is "a hook needs its signature, not a token" "$(status -X POST "$server/api/v1/hooks/kernels")" 404
 

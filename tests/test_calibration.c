@@ -30,7 +30,6 @@ static void pooled_by_hand(void **state)
 	struct calibration c = { 0 };
 
 	(void)state;
-	near(calibration_tau(&c), 0, 0);
 	add(&c, 1, 0, 0.1, 0);
 	assert_int_equal(c.launches, 0);
 	add(&c, 6, 0.01, 0.003, 1e-6); /* levels differ between comparisons: only the scatter around them counts */
@@ -38,10 +37,55 @@ static void pooled_by_hand(void **state)
 	assert_int_equal(c.launches, 12);
 	assert_int_equal(c.freedom, 10);
 	near(c.squares, 12 * 9e-6, 1e-12);
-	near(calibration_tau(&c), sqrt(12 * 9e-6 / 10 - 2e-6), 1e-9);
-	/* less than what the launches' own variance explains is none */
-	c.variance = 1;
-	near(calibration_tau(&c), 0, 0);
+	near(calibration_scatter(&c), sqrt(12 * 9e-6 / 10), 1e-9);
+}
+
+/* Comparisons of six launches each, newest first: their scatter as given. Shape: spread[n]. */
+static struct calibration remembered(const double *spread, int n)
+{
+	struct calibration part[32] = { 0 };
+
+	for (int i = 0; i < n; i++)
+		add(&part[i], 6, 0, spread[i], 0);
+	return calibration_pool(part, n);
+}
+
+static void the_newest_comparisons_count(void **state)
+{
+	const double quiet = 0.002, noisy = 0.25, one = sqrt(6.0 / 5); /* of a spread */
+	double spread[32] = { 0 };
+
+	(void)state;
+	struct calibration c = remembered(spread, 0);
+	assert_true(c.launches == 0 && c.freedom == 0);
+	for (int i = 0; i < 32; i++)
+		spread[i] = quiet;
+	c = remembered(spread, 32);
+	assert_int_equal(c.freedom, 40); /* eight of them: what is older is left out */
+	assert_int_equal(c.launches, 48);
+	near(calibration_scatter(&c), one * quiet, 1e-9);
+	/* a first calibration beside other work, and quiet ones after it: the second of them ends it */
+	spread[0] = noisy;
+	c = remembered(spread, 1);
+	near(calibration_scatter(&c), one * noisy, 1e-9);
+	spread[0] = quiet;
+	spread[1] = noisy;
+	c = remembered(spread, 2);
+	assert_true(calibration_scatter(&c) > 0.1);
+	spread[1] = quiet;
+	spread[2] = noisy;
+	c = remembered(spread, 3);
+	near(calibration_scatter(&c), one * quiet, 1e-9);
+	assert_int_equal(c.freedom, 10);
+	/* what is twice as noisy is no other hour */
+	spread[2] = 2 * quiet;
+	c = remembered(spread, 3);
+	near(calibration_scatter(&c), one * quiet * sqrt((1 + 1 + 4) / 3.0), 1e-9);
+	/* a machine that became noisy is believed at once */
+	spread[0] = spread[1] = noisy;
+	spread[2] = quiet;
+	c = remembered(spread, 3);
+	near(calibration_scatter(&c), one * noisy * sqrt(2 / 3.0), 1e-5);
 }
 
 static void what_is_learned(void **state)
@@ -98,6 +142,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pooled_by_hand),
+		cmocka_unit_test(the_newest_comparisons_count),
 		cmocka_unit_test(what_is_learned),
 		cmocka_unit_test(blind_cells),
 	};

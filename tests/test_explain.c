@@ -43,11 +43,24 @@ static void what_bursts_settle_at(void **state)
 	assert_string_equal(text, "");
 }
 
+static void what_blind_cells_remember(void **state)
+{
+	char text[EXPLAIN_SIZE];
+
+	(void)state;
+	explain_blind(6.2, 20, 9.31, text);
+	assert_string_equal(text,
+		"launches of equal builds scatter by 6.20 % here, as 20 of them showed, so a loss below 9.3 % has to be clear");
+	explain_blind(NAN, NAN, 27.9, text);
+	assert_string_equal(text, "launches of equal builds scatter so much here that a loss below 27.9 % has to be clear");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(parts_of_a_change),
 		cmocka_unit_test(what_bursts_settle_at),
+		cmocka_unit_test(what_blind_cells_remember),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -434,7 +434,7 @@ static void sustained_losses_end_by_sustained_gains(void **state)
 static void a_sustained_gain_is_an_improvement(void **state)
 {
 	struct fixture *f = *state;
-	static const double bursts[] = { -0.03, -0.06, 0 };
+	static const double bursts[] = { -0.06, -0.09, 0 };
 	struct noise noise = { .state = 17, .white = 0.001 };
 	struct result *r = fixture_result(f, "main", 1, 2, 3);
 	fixture_accepted(r);
@@ -449,13 +449,13 @@ static void a_sustained_gain_is_an_improvement(void **state)
 	assert_int_equal(out.verdict, VERDICT_IMPROVEMENT);
 	struct store_cell c = cell_of(f, out.comparison, 1);
 	assert_true(c.verdict == VERDICT_IMPROVEMENT && c.is_sustained && (c.flags & FLAG_SUSTAINED));
-	assert_true(fabs(c.change_pct) < 0.5 && fabs(c.decided_pct - stats_change_pct(-0.06)) < 0.5);
+	assert_true(fabs(c.change_pct) < 0.5 && fabs(c.decided_pct - stats_change_pct(-0.09)) < 0.5);
 	assert_int_equal(cell_of(f, out.comparison, 2).verdict, VERDICT_UNCHANGED);
 	assert_int_equal(out.alert, 0);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM change_point"), 0);
 	assert_int_equal(
 		fixture_number(f, "SELECT json_array_length(payload ->> 'groups') = 1 AND payload ->> '$.groups[0].cells' = 2 "
-				  "AND payload ->> '$.groups[0].best_pct' BETWEEN 5.5 AND 6.5 AND payload ->> "
+				  "AND payload ->> '$.groups[0].best_pct' BETWEEN 9 AND 10 AND payload ->> "
 				  "'$.groups[0].sustained' FROM event WHERE kind = 'improvement.found'"),
 		1);
 }

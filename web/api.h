@@ -22,7 +22,7 @@ http_handler_fn api_history, api_history_svg;
 http_handler_fn api_jobs, api_job, api_job_log, api_job_post, api_job_cancel, api_job_retry;
 http_handler_fn api_bisects, api_bisect, api_bisect_post, api_bisect_cancel;
 http_handler_fn api_alerts, api_alert, api_alert_acknowledge, api_alert_accept, api_alert_resolve, api_alert_invalidate;
-http_handler_fn api_calibration, api_calibrate;
+http_handler_fn api_calibration, api_calibrate, api_calibration_forget;
 http_handler_fn api_peers, api_peer_post;
 http_handler_fn api_devices, api_device_pause, api_device_resume, api_workers;
 http_handler_fn api_index, api_openapi, api_events, api_healthz, api_metrics, api_backup;

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "db/store_calibration.h"
 #include "db/store_live.h"
 #include "web/answer.h"
@@ -18,7 +19,7 @@ struct listing {
 };
 
 /* What comparisons of equal builds have shown: how often this device cries wolf. */
-static void write_false_alarms(struct jsonw *j, const struct view_false_alarms *f)
+static void write_false_alarms(struct jsonw *j, const struct view_false_alarms *f, const struct view_calibrated *known)
 {
 	jsonw_key(j, "aa");
 	jsonw_object(j);
@@ -26,8 +27,8 @@ static void write_false_alarms(struct jsonw *j, const struct view_false_alarms *
 	jsonw_kv_int(j, "alarms", f->alarms);
 	jsonw_kv_figure(j, "alarm_rate_pct", f->comparisons ? 100.0 * f->alarms / f->comparisons : NAN);
 	jsonw_kv_figure(j, "alarm_rate_upper_pct", f->upper_pct);
-	jsonw_kv_int(j, "cells", f->cells);
-	jsonw_kv_int(j, "blind", f->blind);
+	jsonw_kv_int(j, "cells", known->cells);
+	jsonw_kv_int(j, "blind", known->blind);
 	answer_time(j, "last_at", f->last_at);
 	jsonw_object_end(j);
 }
@@ -37,7 +38,9 @@ static void device_row(void *arg, const struct view_device *row)
 	struct listing *l = arg;
 	struct jsonw *j = &l->j;
 	struct view_false_alarms f;
-	l->failed = l->failed || view_false_alarms(l->db, row->id, &f, l->err) != 0;
+	struct view_calibrated known;
+	l->failed = l->failed || view_false_alarms(l->db, row->id, &f, l->err) != 0 ||
+		    view_calibrated(l->db, row->uuid, clock_utc_ms(), &known, l->err) != 0;
 	if (l->failed)
 		return;
 	jsonw_object(j);
@@ -53,7 +56,7 @@ static void device_row(void *arg, const struct view_device *row)
 	jsonw_raw(j, row->info_json, strlen(row->info_json));
 	answer_id(j, "job", row->job);
 	answer_time(j, "seen_at", row->seen_at);
-	write_false_alarms(j, &f);
+	write_false_alarms(j, &f, &known);
 	jsonw_object_end(j);
 }
 

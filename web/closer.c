@@ -196,6 +196,17 @@ int closer_lines(struct db *db, const char *public_url, const struct comparison 
 	return has_place < 0 ? -1 : 0;
 }
 
+void closer_calibrate(const struct comparison *c, const struct comparison_cell *cell, struct buf *line)
+{
+	buf_puts(line, cell ? "flopwatch calibrate forget" : "flopwatch calibrate");
+	option(line, "--repo", c->repo);
+	if (!cell)
+		option(line, "--suite", c->suite);
+	option(line, "--device", c->environment.device);
+	if (cell)
+		option(line, "--cells", cell->key);
+}
+
 const struct comparison_cell *closer_worst(const struct comparison *c)
 {
 	const struct comparison_cell *worst = NULL, *odd = NULL;

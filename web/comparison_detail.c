@@ -468,7 +468,28 @@ static void in_words(struct buf *out, const char *before, const char *text)
 	emit_raw(out, ".</p>");
 }
 
-static void how_sure(struct buf *out, const struct comparison_cell *cell)
+/* Never a dead end: what was remembered, where, and how to go on. */
+static void blindness(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
+{
+	const char *why = comparison_text(json_object_get(cell->json, "blind"), "why");
+	struct buf line;
+	if (!*why)
+		return;
+	emit_raw(out, "<p><b>Blind:</b> ");
+	emit_text(out, why);
+	emit_raw(out, "; measured on ");
+	emit_text(out, c->environment.name);
+	emit_raw(out, ". Measure the scatter again while nothing else runs there, or begin anew without what is remembered:</p>");
+	buf_init(&line, 4096);
+	closer_calibrate(c, NULL, &line);
+	layout_command(out, line.data);
+	buf_clear(&line);
+	closer_calibrate(c, cell, &line);
+	layout_command(out, line.data);
+	buf_fini(&line);
+}
+
+static void how_sure(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
 {
 	if (!isfinite(cell->change_pct))
 		return;
@@ -481,6 +502,7 @@ static void how_sure(struct buf *out, const struct comparison_cell *cell)
 	emit_rawf(out, ", threshold %.3g %%, sees losses from %.2f %%; %d launches, %d pairs.</p>", cell->threshold_pct,
 		cell->mde_pct, cell->launches, cell->samples);
 	in_words(out, "Of that ", comparison_text(cell->json, "parts"));
+	blindness(out, c, cell);
 	const json_t *bursts = json_object_get(cell->json, "sustained");
 	if (!json_is_object(bursts))
 		return;
@@ -511,7 +533,7 @@ int comparison_detail(void *arg, struct buf *out, const struct comparison *c, st
 	emit_raw(out, "&amp;branch=");
 	emit_argument(out, c->branch);
 	emit_raw(out, "\">History</a></div>");
-	how_sure(out, cell);
+	how_sure(out, c, cell);
 	what_decides(out, c, cell);
 	emit_raw(out, "<div class=\"cards wide\">");
 	times(out, c, cell);

@@ -232,6 +232,8 @@ static void flags(struct buf *out, const struct comparison_cell *cell)
 			"decided back to back, where each side settles at the clock that its own power draw allows" },
 		{ "call", "slower from the host", "a call from an idle stream, host time included, became slower" },
 		{ "enqueue", "enqueue costs more", "the host works longer to start it" },
+		{ "blind", "blind",
+			"launches of equal builds scatter too much here to see the threshold: a loss has to be clear" },
 		{ "clock", "moves the clock", "a part of the change is what it does to the clock: open the row" },
 	};
 	for (const char *word = cell->flags; *word; word += strspn(word, " ")) {

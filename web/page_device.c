@@ -92,11 +92,13 @@ static void hardware(struct buf *out, const char *info_json)
 }
 
 /* How often equal builds were called different here, and which cells cannot be told apart at all. */
-static void false_alarms(struct drawing *d, int64_t device)
+static void false_alarms(struct drawing *d, int64_t device, const char *uuid)
 {
 	struct view_false_alarms f;
+	struct view_calibrated known;
 	struct fw_err err = { 0 };
-	if (view_false_alarms(d->site->db, device, &f, &err) != 0) {
+	if (view_false_alarms(d->site->db, device, &f, &err) != 0 ||
+		view_calibrated(d->site->db, uuid, clock_utc_ms(), &known, &err) != 0) {
 		d->out->failed = true;
 		return;
 	}
@@ -107,8 +109,8 @@ static void false_alarms(struct drawing *d, int64_t device)
 	else
 		emit_raw(d->out, "<span class=dim>\u2013 not measured; <code>flopwatch calibrate</code> does</span>");
 	emit_raw(d->out, "</dd>");
-	if (f.cells)
-		emit_rawf(d->out, "<dt>Calibrated</dt><dd>%d cells, %d of them blind</dd>", f.cells, f.blind);
+	if (known.cells)
+		emit_rawf(d->out, "<dt>Calibrated</dt><dd>%d cells, %d of them blind</dd>", known.cells, known.blind);
 }
 
 static void device_card(void *arg, const struct view_device *row)
@@ -149,7 +151,7 @@ static void device_card(void *arg, const struct view_device *row)
 	}
 	emit_raw(out, "</dd>");
 	hardware(out, row->info_json);
-	false_alarms(d, row->id);
+	false_alarms(d, row->id, row->uuid);
 	last_seen_doing(d, row->id);
 	emit_raw(out, "</dl><div class=row>");
 	if (strcmp(row->state, "quarantined") == 0)
@@ -161,6 +163,15 @@ static void device_card(void *arg, const struct view_device *row)
 	emit_raw(out, "</div></section>\n");
 }
 
+/* A share of the scatter, or that it is not known yet. */
+static void percent(struct buf *out, double pct)
+{
+	if (isfinite(pct))
+		emit_rawf(out, "%.2f\u00a0%%", pct);
+	else
+		emit_raw(out, "\u2013");
+}
+
 /* What equal builds have shown of each cell: how small a loss can be seen, and where none can. */
 static void calibration_line(void *arg, const struct view_calibration *row)
 {
@@ -170,30 +181,44 @@ static void calibration_line(void *arg, const struct view_calibration *row)
 	emit_raw(out, "<tr><th scope=row class=wrap>");
 	emit_text(out, row->cell);
 	emit_raw(out, "</th><td class=w>");
-	emit_text(out, row->device);
-	emit_rawf(out, "</td><td class=\"n w\">%d</td><td class=\"n w\">%d</td><td class=n>%.2f\u00a0%%</td><td>",
-		row->comparisons, row->alarms, row->mde_pct);
+	emit_text(out, row->repo);
+	emit_raw(out, "</td><td class=w>");
+	emit_text(out, row->device_name);
+	emit_rawf(out, "</td><td class=\"n w\">%d</td><td class=\"n w\">%d</td><td class=\"n w\">%d</td><td class=n>",
+		row->comparisons, row->alarms, row->launches);
+	percent(out, row->tau0_pct);
+	emit_raw(out, "</td><td class=n>");
+	percent(out, row->mde_pct);
+	emit_raw(out, "</td><td>");
 	if (row->blind)
 		emit_raw(out, "<span class=\"v warn\"><i aria-hidden=true>?</i>blind</span>");
 	else
 		emit_raw(out, "<span class=\"v plain\"><i aria-hidden=true>\u2713</i>sees</span>");
+	emit_raw(out, "</td><td class=w>");
+	layout_time(out, row->updated_at);
 	emit_raw(out, "</td></tr>\n");
 }
 
 static int draw_calibration(struct drawing *d, struct fw_err *err)
 {
-	static const char *const columns[] = { "Cell", "~Device", "~>Comparisons", "~>False alarms", ">Sees from", "" };
+	static const char *const columns[] = { "Cell", "~Repository", "~Device", "~>Comparisons", "~>False alarms", "~>Launches",
+		">Scatter", ">Sees from", "", "~Newest (UTC)" };
 	struct buf *page = d->out, rows;
 	buf_init(&rows, 4 << 20);
 	d->out = &rows;
 	d->n = 0;
-	int result = view_calibrations(d->site->db, NULL, calibration_line, d, err);
+	int result = view_calibrations(d->site->db, NULL, NULL, clock_utc_ms(), calibration_line, d, err);
 	d->out = page;
 	if (d->n) {
-		emit_raw(page,
-			"<h2>Calibration</h2><p>Equal builds were timed beside each other. A blind cell scatters more than its "
-			"threshold.</p>");
-		layout_table(page, 6, columns);
+		emit_rawf(page,
+			"<h2>Calibration</h2><p>Equal builds were timed beside each other, in the last %d days. The launches of "
+			"a blind "
+			"cell scatter so much that a full set of them would miss a loss of its threshold; where those of a "
+			"comparison "
+			"lie closer together, they are believed. <code>flopwatch calibrate</code> measures the scatter again, "
+			"<code>flopwatch calibrate forget</code> begins anew.</p>",
+			CALIBRATION_DAYS_MAX);
+		layout_table(page, 10, columns);
 		buf_append(page, rows.data, rows.len);
 		layout_table_end(page);
 	}

@@ -171,7 +171,8 @@ void page_api(void *arg, struct http_request *r, struct http_response *response)
 	route(out, "GET", "/api/v1/jobs?state=", "the queue; <code>/jobs/{id}</code> one, <code>/jobs/{id}/log</code> its log");
 	route(out, "GET", "/api/v1/bisects", "searches for culprits; <code>/bisects/{id}</code> one");
 	route(out, "GET", "/api/v1/devices", "what measures");
-	route(out, "GET", "/api/v1/calibration", "what equal builds have shown of each cell");
+	route(out, "GET", "/api/v1/calibration?repo=&amp;device=", "what equal builds have shown of each cell");
+	route(out, "POST", "/api/v1/calibration/forget", "begin anew: <code>{\"repo\", \"cells\", \"device\"}</code>");
 	route(out, "GET", "/api/v1/peers?repo=&amp;device=", "how fast repositories are beside their peers");
 	route(out, "GET", "/api/v1/events", "what happens, as it happens (server-sent events)");
 	route(out, "POST", "/api/v1/jobs", "<code>{\"repo\", \"base\", \"target\", \"suite\"}</code>: measure two commits");

@@ -64,6 +64,7 @@ static const struct http_route routes[] = {
 
 	{ "POST", "/api/v1/jobs", api_job_post, HTTP_TRIGGER },
 	{ "POST", "/api/v1/calibrate", api_calibrate, HTTP_TRIGGER },
+	{ "POST", "/api/v1/calibration/forget", api_calibration_forget, HTTP_ADMIN },
 	{ "POST", "/api/v1/peers", api_peer_post, HTTP_TRIGGER },
 	{ "POST", "/api/v1/jobs/{id}/cancel", api_job_cancel, HTTP_TRIGGER },
 	{ "POST", "/api/v1/jobs/{id}/retry", api_job_retry, HTTP_TRIGGER },

@@ -53,6 +53,8 @@ struct site_actions {
 	int (*enqueue)(void *arg, const struct site_request *request, int64_t *job, struct fw_err *err);
 	/** `runs` comparisons of main with itself; the request's device_kind may also name one device. Shape: jobs[runs]. */
 	int (*calibrate)(void *arg, const struct site_request *request, int runs, int64_t *jobs, struct fw_err *err);
+	/** Forget what is remembered of cells; as for calibrate, device_kind may also name one device. *n counts cells. */
+	int (*forget)(void *arg, const struct site_request *request, const char *who, int *n, struct fw_err *err);
 	int (*cancel)(void *arg, int64_t job, const char *who, struct fw_err *err);
 	int (*retry)(void *arg, int64_t job, int64_t *new_job, struct fw_err *err);
 	int (*pause)(void *arg, const char *uuid, bool paused, const char *who, struct fw_err *err);

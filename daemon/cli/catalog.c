@@ -135,9 +135,14 @@ const struct catalog_verb catalog_verbs[] = {
 		"flopwatch resume GPU-1a2b", CATALOG_NONE, "" },
 	{ "judge", 0, 1, verb_judge, "judge --again [COMPARISON]", "compute verdicts anew from stored samples",
 		"Of one comparison or of all history.", "again", "flopwatch judge --again 17", CATALOG_NONE, "" },
-	{ "calibrate", 0, 1, verb_calibrate, "calibrate [show]", "compare main with itself, to learn how much each cell scatters",
-		"show: what is known.", "repo suite device runs", "flopwatch calibrate --runs 3\nflopwatch calibrate show",
-		CATALOG_WORDS, "show" },
+	{ "calibrate", 0, 1, verb_calibrate, "calibrate\ncalibrate show\ncalibrate forget",
+		"compare main with itself, to learn how much each cell scatters",
+		"show: what the last 30 days have shown of each cell, and the smallest loss that is called with it. forget: "
+		"begin anew, "
+		"where a machine was busy.",
+		"repo suite device cells runs",
+		"flopwatch calibrate --runs 3\nflopwatch calibrate show\nflopwatch calibrate forget --cells '*/backward'",
+		CATALOG_WORDS, "show forget" },
 	{ "peer", 0, 1, verb_peer, "peer [BRANCH|COMMIT]\npeer show",
 		"measure a branch beside its peers, such as NVIDIA's library",
 		"Queues one comparison a peer: the same commit by another provider of its module. The daemon does so by itself "

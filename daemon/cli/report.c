@@ -247,6 +247,31 @@ static void warn_of_costs(const json_t *comparison, FILE *out)
 	}
 }
 
+/* Cells whose equal builds scatter: the largest scatter, where it was measured, and how to go on. */
+static void tell_blindness(const json_t *comparison, FILE *out)
+{
+	const json_t *environment = json_object_get(comparison, "environment"), *most = NULL, *cell;
+	size_t i;
+	int n = 0;
+	json_array_foreach(json_object_get(comparison, "cells"), i, cell)
+	{
+		const json_t *blind = json_object_get(cell, "blind");
+		if (!json_is_object(blind))
+			continue;
+		n++;
+		if (!most || value_number(blind, "below_pct") > value_number(most, "below_pct"))
+			most = blind;
+	}
+	if (!most)
+		return;
+	line(out, "WARNING %d cell%s blind on %s: %s", n, n == 1 ? " is" : "s are", value_text(environment, "name"),
+		value_text(most, "why"));
+	line(out,
+		"flopwatch calibrate --repo %s --device %s measures the scatter again; flopwatch calibrate forget --repo %s "
+		"begins anew",
+		value_text(comparison, "repo"), value_text(environment, "device"), value_text(comparison, "repo"));
+}
+
 /* Rows of which there was nothing to compare. */
 static void tell_absences(const json_t *cells, FILE *out)
 {
@@ -375,6 +400,8 @@ void report_comparison(const json_t *comparison, FILE *out)
 			warning(cell, out);
 		build = build || strcmp(value_text(cell, "failure"), "build") == 0;
 	}
+	if (!beside_peer)
+		tell_blindness(comparison, out);
 	tell_absences(cells, out);
 	warn_of_costs(comparison, out);
 	if (build)

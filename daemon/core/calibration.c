@@ -3,9 +3,10 @@
 
 #include <math.h>
 
-enum { FREEDOM_SOME = 5, FREEDOM_ENOUGH = 20 };
+enum { FREEDOM_SOME = 5, FREEDOM_ENOUGH = 20, FREEDOM_NEWEST = 10, FREEDOM_KEPT = 40 };
 
 #define SCATTER_FLOOR 0.0001
+#define NOISIER       3
 
 void calibration_add(struct calibration *c, const struct launch_estimate *e, int n)
 {
@@ -28,9 +29,26 @@ static double inside(const struct calibration *c)
 	return c->launches > 0 ? c->variance / c->launches : 0;
 }
 
-double calibration_tau(const struct calibration *c)
+static void add_part(struct calibration *to, const struct calibration *part)
 {
-	return c->freedom > 0 ? sqrt(fmax(0, c->squares / c->freedom - inside(c))) : 0;
+	to->launches += part->launches;
+	to->freedom += part->freedom;
+	to->squares += part->squares;
+	to->variance += part->variance;
+}
+
+struct calibration calibration_pool(const struct calibration *part, int n)
+{
+	struct calibration newest = { 0 }, all = { 0 };
+
+	for (int i = 0; i < n && newest.freedom < FREEDOM_NEWEST; i++)
+		add_part(&newest, &part[i]);
+	double most = NOISIER * fmax(SCATTER_FLOOR, calibration_scatter(&newest));
+
+	for (int i = 0; i < n && all.freedom < FREEDOM_KEPT; i++)
+		if (all.freedom < FREEDOM_NEWEST || calibration_scatter(&part[i]) <= most)
+			add_part(&all, &part[i]);
+	return all;
 }
 
 double calibration_scatter(const struct calibration *c)

@@ -9,9 +9,13 @@
 
 #include "core/stats.h"
 
-enum { CALIBRATION_LAUNCHES_MIN = 6 }; /* launches a cell in a calibrating comparison, at least */
+enum {
+	CALIBRATION_LAUNCHES_MIN = 6, /* a cell in a calibrating comparison, at least */
+	CALIBRATION_PARTS_MAX = 64,   /* comparisons that are kept of a cell */
+	CALIBRATION_DAYS_MAX = 30     /* after which a comparison says nothing of a device any more */
+};
 
-/** Launches of equal builds, pooled. Zeros: none yet. */
+/** Launches of equal builds: of one comparison, or of several pooled. Zeros: none yet. */
 struct calibration {
 	int launches;
 	int freedom;     /* launches less comparisons */
@@ -22,8 +26,12 @@ struct calibration {
 /** Pool the launches of one more comparison. Fewer than two say nothing. */
 void calibration_add(struct calibration *c, const struct launch_estimate *e, int n);
 
-/** Scatter between launches that pairing leaves: sqrt(variance of estimates - mean variance inside launches), log ratio; 0: none. */
-double calibration_tau(const struct calibration *c);
+/**
+ * What is remembered of a cell: its newest comparisons until they hold 40 degrees of freedom. What is older than the newest ten degrees
+ * counts only where it scattered at most three times as much: a busy hour is forgotten once the quiet ones after it are known.
+ * Shape: part[n], newest first.
+ */
+struct calibration calibration_pool(const struct calibration *part, int n);
 
 /** The whole scatter of launches, as their estimates show it: log ratio; 0: none is known. */
 double calibration_scatter(const struct calibration *c);

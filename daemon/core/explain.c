@@ -38,3 +38,15 @@ void explain_bursts(const struct burst_side *base, const struct burst_side *targ
 	else
 		snprintf(out + used, EXPLAIN_SIZE - (size_t)used, ", at %.0f W instead of %.0f", target_w, base_w);
 }
+
+void explain_blind(double scatter_pct, double seen, double below_pct, char out[EXPLAIN_SIZE])
+{
+	char scatter[40] = "so much", showed[40] = "";
+
+	if (scatter_pct > 0)
+		snprintf(scatter, sizeof scatter, "by %.2f %%", scatter_pct);
+	if (seen > 0)
+		snprintf(showed, sizeof showed, ", as %.0f of them showed,", seen);
+	snprintf(out, EXPLAIN_SIZE, "launches of equal builds scatter %s here%s %s a loss below %.1f %% has to be clear", scatter,
+		showed, scatter_pct > 0 ? "so" : "that", below_pct);
+}

@@ -23,4 +23,10 @@ struct burst_side {
  */
 void explain_bursts(const struct burst_side *base, const struct burst_side *target, char out[EXPLAIN_SIZE]);
 
+/**
+ * What is remembered of a blind cell: "launches of equal builds scatter by 6.20 % here, as 20 of them showed, so a loss below 9.3 % has to be
+ * clear". Units: percent; `seen` degrees of freedom, 0 or NAN unknown, as is a scatter of NAN.
+ */
+void explain_blind(double scatter_pct, double seen, double below_pct, char out[EXPLAIN_SIZE]);
+
 #endif

@@ -1,0 +1,205 @@
+/* What is remembered of cells: how long, of whom, how it is forgotten, and that what people see is what the next comparison takes. */
+#include "fixture_db.h"
+
+#include <math.h>
+
+#include "calibrate.h"
+#include "core/protocol.h"
+#include "db/store_calibration.h"
+
+#define DAY_MS (24 * 3600 * INT64_C(1000))
+#define NOW    (1000 * DAY_MS)
+
+static const char *const keys[] = { "attention/dense/causal/s8192/forward", "attention/dense/causal/s8192/backward" };
+
+static int setup(void **state)
+{
+	if (fixture_setup(state))
+		return -1;
+	fixture_ground(*state);
+	struct fixture *f = *state;
+	ok(db_begin(f->db, &err));
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *f = *state;
+	db_rollback(f->db);
+	return fixture_teardown(state);
+}
+
+/** A comparison of a module with itself, both cells, whose rule is the default. Its id. */
+static int64_t compared(struct fixture *f, int64_t at)
+{
+	struct rule rule;
+	struct buf text;
+	int64_t id = fixture_comparison(f, "main", 1, 1, VERDICT_UNCHANGED, at);
+	struct stmt *s = db_stmt(f->db, "UPDATE comparison SET rule = :rule, kind = 'calibrate' WHERE id = :id", &err);
+	rule_default(&rule, 2);
+	buf_init(&text, 1 << 16);
+	protocol_write_rule(&text, &rule);
+	stmt_text(s, ":rule", text.data);
+	stmt_int(s, ":id", id);
+	ok(stmt_run(s, &err));
+	buf_fini(&text);
+	for (int i = 0; i < 2; i++)
+		fixture_cell(f, id, i, keys[i], 0, VERDICT_UNCHANGED);
+	return id;
+}
+
+/** Six launches of `key` that lie `spread` above and below their mean. */
+static void shown(struct fixture *f, int64_t comparison, const char *key, double spread, int64_t at)
+{
+	struct store_scatter s = { .comparison = comparison,
+		.repo = f->repo,
+		.environment = f->environment,
+		.key = key,
+		.shown = { .launches = 6, .freedom = 5, .squares = 6 * spread * spread, .variance = 6e-9 },
+		.is_itself = true,
+		.at = at };
+	ok(store_scatter_add(f->db, &s, &err));
+}
+
+static struct calibration known(struct fixture *f, const char *key, int64_t now_ms)
+{
+	struct calibration c;
+	ok(store_scatter_get(f->db, f->repo, f->environment, key, now_ms, &c, &err));
+	return c;
+}
+
+static void memory_ages(void **state)
+{
+	struct fixture *f = *state;
+	assert_int_equal(known(f, keys[0], NOW).launches, 0);
+	int64_t id = compared(f, NOW);
+	shown(f, id, keys[0], 0.25, NOW);
+	assert_int_equal(known(f, keys[0], NOW).launches, 6);
+	assert_int_equal(known(f, keys[1], NOW).launches, 0);
+	assert_int_equal(known(f, keys[0], NOW + 29 * DAY_MS).launches, 6);
+	assert_int_equal(known(f, keys[0], NOW + 31 * DAY_MS).launches, 0);
+	/* two quiet ones after it, and it rules no more */
+	shown(f, id, keys[0], 0.002, NOW + DAY_MS);
+	shown(f, id, keys[0], 0.002, NOW + 2 * DAY_MS);
+	struct calibration c = known(f, keys[0], NOW + 2 * DAY_MS);
+	assert_int_equal(c.launches, 12);
+	assert_true(calibration_scatter(&c) < 0.003);
+	/* and what can no longer count is not kept */
+	for (int i = 0; i < 2 * CALIBRATION_PARTS_MAX; i++)
+		shown(f, id, keys[0], 0.002, NOW + 3 * DAY_MS);
+	shown(f, id, keys[1], 0.002, NOW + 3 * DAY_MS);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM scatter WHERE key LIKE '%forward'"), CALIBRATION_PARTS_MAX);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM scatter"), CALIBRATION_PARTS_MAX + 1);
+}
+
+static int forgotten(struct fixture *f, int64_t repo, const char *device, const char *globs)
+{
+	int n = -1;
+	ok(store_scatter_forget(f->db, repo, device, globs, &n, &err));
+	return n;
+}
+
+static void memory_can_be_forgotten(void **state)
+{
+	struct fixture *f = *state;
+	struct fixture other = *f;
+	ok(store_repo_put(f->db, "far", "/srv/far.git", true, "main", &other.repo, &err));
+	int64_t id = compared(f, NOW);
+	for (int i = 0; i < 2; i++) {
+		shown(f, id, keys[i], 0.02, NOW);
+		shown(&other, id, keys[i], 0.02, NOW);
+	}
+	assert_int_equal(forgotten(f, f->repo, "", "*/sideways"), 0);
+	assert_int_equal(forgotten(f, f->repo, "GPU-elsewhere", ""), 0);
+	assert_int_equal(forgotten(f, f->repo, "", "*/none */backward"), 1);
+	assert_int_equal(known(f, keys[0], NOW).launches, 6);
+	assert_int_equal(known(f, keys[1], NOW).launches, 0);
+	char uuid[64];
+	struct stmt *s = db_stmt(f->db, "SELECT uuid FROM device WHERE id = :id", &err);
+	stmt_int(s, ":id", f->device);
+	assert_int_equal(stmt_first_text(s, uuid, sizeof(uuid), &err), 1);
+	assert_int_equal(forgotten(f, f->repo, uuid, ""), 1);
+	assert_int_equal(known(f, keys[0], NOW).launches, 0);
+	assert_int_equal(known(&other, keys[1], NOW).launches, 6); /* another repository's */
+	assert_int_equal(forgotten(f, other.repo, "", ""), 2);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM scatter"), 0);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM comparison"), 1);
+}
+
+struct seen {
+	int n, blind;
+	struct view_calibration row[4];
+	char cell[4][64];
+};
+
+static void see(void *arg, const struct view_calibration *row)
+{
+	struct seen *s = arg;
+	assert_true(s->n < 4);
+	s->blind += row->blind;
+	s->row[s->n] = *row;
+	snprintf(s->cell[s->n++], 64, "%s %s", row->repo, row->cell);
+}
+
+/* The figures of a list are those of one moment, and those by which the next comparison is judged. */
+static void figures_agree(void **state)
+{
+	struct fixture *f = *state;
+	struct seen s = { 0 };
+	struct plan plan;
+	int64_t id = compared(f, NOW);
+	shown(f, id, keys[0], 0.02, NOW); /* backward: nothing but this */
+	shown(f, id, keys[1], 0.0005, NOW);
+	shown(f, compared(f, NOW + DAY_MS), keys[1], 0.0005, NOW + DAY_MS);
+	ok(view_calibrations(f->db, "kernels", NULL, NOW + DAY_MS, see, &s, &err));
+	assert_int_equal(s.n, 2);
+	assert_string_equal(s.cell[0], "kernels attention/dense/causal/s8192/backward");
+	assert_true(s.row[0].comparisons == 2 && s.row[0].launches == 12 && s.row[0].updated_at == NOW + DAY_MS);
+	assert_true(s.row[1].comparisons == 1 && s.row[1].launches == 6 && s.row[1].blind && !s.row[0].blind);
+
+	plan_init(&plan);
+	snprintf(plan.ask.kind, sizeof(plan.ask.kind), "change");
+	plan.ask.n_cells = 2;
+	plan.ask.cell = calloc(2, sizeof(*plan.ask.cell));
+	assert_non_null(plan.ask.cell);
+	rule_default(&plan.ask.rule, 2);
+	struct stmt *q = db_stmt(f->db, "SELECT suite_sha FROM environment WHERE id = :id", &err);
+	stmt_int(q, ":id", f->environment);
+	assert_int_equal(stmt_first_text(q, plan.suite_sha, sizeof(plan.suite_sha), &err), 1);
+	for (int i = 0; i < 2; i++) {
+		snprintf(plan.ask.cell[i].key, sizeof(plan.ask.cell[i].key), "%s", keys[1 - i]);
+		plan.ask.cell[i].threshold_pct = 1.5;
+	}
+	ok(calibrate_plan(f->db, &plan, f->repo, f->device, NOW + DAY_MS, &err));
+	for (int i = 0; i < 2; i++) {
+		const struct cell *c = &plan.ask.cell[i];
+		assert_true(fabs(100 * c->tau0 - s.row[i].tau0_pct) < 1e-9 && c->nu0 > 0);
+		assert_true(fabs(c->blind_pct - (s.row[i].blind ? s.row[i].mde_pct : 0)) < 1e-9);
+		/* a full set of launches with that scatter: threshold and k standard errors */
+		double full = stats_theta(1.5) + plan.ask.rule.k * c->tau0 / sqrt(plan.ask.rule.launches_max);
+		assert_true(fabs(s.row[i].mde_pct + stats_change_pct(full)) < 1e-9);
+	}
+	/* of another repository nothing is remembered */
+	ok(calibrate_plan(f->db, &plan, f->repo + 1, f->device, NOW + DAY_MS, &err));
+	assert_true(plan.ask.cell[0].tau0 == 0 && plan.ask.cell[1].blind_pct == 0);
+	plan_fini(&plan);
+
+	struct view_calibrated counted;
+	ok(view_calibrated(f->db, NULL, NOW + DAY_MS, &counted, &err));
+	assert_true(counted.cells == 2 && counted.blind == 1);
+	s = (struct seen){ 0 };
+	ok(view_calibrations(f->db, "nobody", NULL, NOW, see, &s, &err));
+	assert_int_equal(s.n, 0);
+	ok(view_calibrations(f->db, NULL, NULL, NOW + 40 * DAY_MS, see, &s, &err));
+	assert_int_equal(s.n, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(memory_ages, setup, teardown),
+		cmocka_unit_test_setup_teardown(memory_can_be_forgotten, setup, teardown),
+		cmocka_unit_test_setup_teardown(figures_agree, setup, teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
