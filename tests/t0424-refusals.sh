@@ -134,7 +134,7 @@ fails "also beside a peer" 1 fw peer main --repo kernels --provider yardstick --
 fails "and for a calibration" 1 fw calibrate --repo kernels --device cuda
 cell=attention/dense/full/s64/hq2/hk1/d64/bf16/forward
 for question in "status --repo typo" "jobs --repo typo" "alerts --repo typo" "peer show --repo typo" "peer show --device typo" \
-	"calibrate show --device typo" "history $cell --repo typo" "history $cell --repo kernels --branch typo" \
+	"calibrate show --device typo" "calibrate show --repo typo" "history $cell --repo typo" "history $cell --repo kernels --branch typo" \
 	"history $cell --repo kernels --device typo" "history typo --repo kernels" "compare main nosuch --repo kernels" "pause typo"; do
 	fails "an empty answer is no answer: $question" 4 fw $question
 done
