@@ -1,10 +1,8 @@
 #include "web/http.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <microhttpd.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "web/http_listen.h"
 #include "web/media.h"
 #include "web/pairs.h"
 #include "web/route.h"
@@ -563,47 +562,6 @@ static void log_library(void *arg, const char *format, va_list args)
 	log_debug("http.library", "err=%s", log_quote(text));
 }
 
-static int listen_on(const char *host, int port, struct http *h, struct fw_err *err)
-{
-	struct sockaddr_storage address = { 0 };
-	struct sockaddr_in *v4 = (struct sockaddr_in *)&address;
-	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)&address;
-	socklen_t len;
-	if (inet_pton(AF_INET, host, &v4->sin_addr) == 1) {
-		v4->sin_family = AF_INET;
-		v4->sin_port = htons((uint16_t)port);
-		len = sizeof *v4;
-	} else if (inet_pton(AF_INET6, host, &v6->sin6_addr) == 1) {
-		v6->sin6_family = AF_INET6;
-		v6->sin6_port = htons((uint16_t)port);
-		len = sizeof *v6;
-	} else {
-		return err_set(err, ERR_INVALID, "cannot listen on %s: not an address; write 127.0.0.1 or ::1", host);
-	}
-	int fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd < 0)
-		return err_sys(err, "socket");
-	int on = 1;
-	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-	if (bind(fd, (struct sockaddr *)&address, len) != 0 || listen(fd, 512) != 0) {
-		int code = errno;
-		close(fd);
-		errno = code;
-		if (code == EADDRINUSE)
-			return err_set(err, ERR_BUSY,
-				"port %d on %s is in use by another program; set another `listen` in the configuration", port,
-				host);
-		return err_sys(err, "cannot listen on %s port %d", host, port);
-	}
-	len = sizeof address;
-	if (getsockname(fd, (struct sockaddr *)&address, &len) != 0) {
-		close(fd);
-		return err_sys(err, "getsockname");
-	}
-	h->port = ntohs(address.ss_family == AF_INET ? v4->sin_port : v6->sin6_port);
-	return fd;
-}
-
 int http_start(const struct http_config *config, struct http **out, struct fw_err *err)
 {
 	struct http *h = calloc(1, sizeof *h);
@@ -613,7 +571,7 @@ int http_start(const struct http_config *config, struct http **out, struct fw_er
 	h->names = config->names;
 	h->route = malloc((size_t)config->n_route * sizeof *h->route + 1);
 	h->tally = tally_new(config->n_route);
-	int listener = h->route && h->tally ? listen_on(config->host, config->port, h, err)
+	int listener = h->route && h->tally ? http_listen(config->host, config->port, &h->port, err)
 					    : err_set(err, ERR_INTERNAL, "out of memory");
 	if (listener < 0) {
 		tally_free(h->tally);
