@@ -12,12 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEDIAN_MAX = 4096 };
+enum { MEDIAN_MAX = 4096, FITS = 3 };
 
 #define REST_SD                                                                                                                  \
 	0.001 /* of y - beta z, and as how many pairs this counts: seen on an H200 for calls above 1 ms, 0.0001 to 0.002 */
 #define REST_PRIOR  2
 #define CLOCK_USUAL 1.1 /* times what branches usually do: above it launches may still tell whose doing a clock is */
+#define FAR        8 /* standard deviations of the pairs of a launch; what a clock that changes within a call does lies nearer */
 
 double rule_k(int n_cells)
 {
@@ -165,11 +166,37 @@ struct slope {
 };
 
 /*
+ * The pairs that lie among the others of their launch, given this slope: a call that takes long for a reason of its own says nothing of the
+ * clock.
+ */
+static void keep_near(const struct logs *l, double beta, struct logs *out)
+{
+	double v[STATS_LAUNCHES_MAX][STATS_PAIRS_MAX], middle[STATS_LAUNCHES_MAX], q, variance = 0;
+
+	for (int i = 0; i < l->launches; i++) {
+		for (int j = 0; j < l->n[i]; j++)
+			v[i][j] = l->y[i][j] - beta * l->z[i][j];
+		stats_trimmed(v[i], l->n[i], &middle[i], &q);
+		variance += q * l->n[i] / l->launches;
+	}
+	double far = FAR * sqrt(fmax(variance, REST_SD * REST_SD));
+
+	*out = (struct logs){ .launches = l->launches, .clocked = l->clocked };
+	for (int i = 0; i < l->launches; i++)
+		for (int j = 0; j < l->n[i]; j++) {
+			if (fabs(v[i][j] - middle[i]) > far)
+				continue;
+			out->y[i][out->n[i]] = l->y[i][j];
+			out->z[i][out->n[i]++] = l->z[i][j];
+		}
+}
+
+/*
  * Least squares after the mean of each launch is taken from both, so that only movement inside launches counts, and a normal prior over
  * [beta_min, 0]: a kernel bound by arithmetic follows the clock, one bound by memory does not. Where all pairs of few launches saw
  * nearly the same two clocks the pairs cannot tell, and the prior's width is what stays in doubt.
  */
-static struct slope fit_slope(const struct rule *r, const struct logs *l)
+static struct slope least_squares(const struct rule *r, const struct logs *l)
 {
 	double zz = 0, zy = 0, yy = 0;
 	int freedom = 0;
@@ -184,7 +211,7 @@ static struct slope fit_slope(const struct rule *r, const struct logs *l)
 			zy += z * y;
 			yy += y * y;
 		}
-		freedom += l->n[i] - 1;
+		freedom += l->n[i] > 0 ? l->n[i] - 1 : 0;
 	}
 	double fitted = zz > 0 ? zy / zz : 0, rest = fmax(0, yy - fitted * zy);
 	double noise = (rest + REST_PRIOR * REST_SD * REST_SD) / (fmax(0, freedom - 1) + REST_PRIOR);
@@ -192,6 +219,18 @@ static struct slope fit_slope(const struct rule *r, const struct logs *l)
 	double beta = (weight * fitted + prior * r->beta_min / 2) / (weight + prior);
 
 	return (struct slope){ fmin(0, fmax(r->beta_min, beta)), 1 / (weight + prior) };
+}
+
+static struct slope fit_slope(const struct rule *r, const struct logs *l)
+{
+	struct slope slope = { r->beta_min / 2, 0 };
+	struct logs near;
+
+	for (int i = 0; i < FITS; i++) {
+		keep_near(l, slope.beta, &near);
+		slope = least_squares(r, &near);
+	}
+	return slope;
 }
 
 void stats_launches(
