@@ -85,7 +85,7 @@ static void find_kernel(const struct result *r, int i, const char *phase, char k
 static bool same_group(const struct alert_group *a, const struct alert_group *b)
 {
 	return strcmp(a->family, b->family) == 0 && strcmp(a->direction, b->direction) == 0 && strcmp(a->phase, b->phase) == 0 &&
-	       strcmp(a->kernel, b->kernel) == 0 && strcmp(a->failure, b->failure) == 0 && a->is_sustained == b->is_sustained &&
+	       strcmp(a->kernel, b->kernel) == 0 && strcmp(a->failure, b->failure) == 0 && a->decider == b->decider &&
 	       a->is_gain == b->is_gain;
 }
 
@@ -101,6 +101,8 @@ static void count_in(struct alert_cells *a, const struct alert_group *g)
 	} else {
 		a->group[at].cells++;
 		struct alert_group *known = &a->group[at];
+		if (g->is_gain ? g->most_pct > known->most_pct : g->most_pct < known->most_pct)
+			memcpy(known->slow, g->slow, sizeof(g->slow));
 		known->most_pct = (g->is_gain ? fmax : fmin)(known->most_pct, g->most_pct);
 	}
 	a->worst_pct = fmin(a->worst_pct, g->most_pct); /* fmin passes a NAN over */
@@ -114,25 +116,28 @@ static void write_group_words(struct jsonw *j, const struct alert_group *g)
 	jsonw_kv_string(j, "kernel", g->kernel[0] ? g->kernel : NULL);
 	if (g->failure[0])
 		jsonw_kv_string(j, "failure", g->failure);
-	if (g->is_sustained)
+	if (g->decider == DECIDER_BURSTS)
 		jsonw_kv_bool(j, "sustained", true);
+	if (g->decider == DECIDER_MEAN)
+		jsonw_kv_string(j, "slow_calls", g->slow);
 }
 
 void alert_cells_add(struct alert_cells *a, const struct result *r, int i, const struct store_cell *c)
 {
-	struct alert_group g = { .cells = 1,
-		.most_pct = c->decided_pct,
-		.is_gain = c->verdict == VERDICT_IMPROVEMENT,
-		.is_sustained = c->is_sustained };
+	struct alert_group g = {
+		.cells = 1, .most_pct = c->decided_pct, .is_gain = c->verdict == VERDICT_IMPROVEMENT, .decider = c->decider
+	};
 	bool failed = c->verdict == VERDICT_FAILED || c->verdict == VERDICT_REJECTED;
 	snprintf(g.family, sizeof(g.family), "%s", plan_is_benchmark(&r->plan) ? r->plan.suite_name : r->plan.ask.cell[i].family);
 	snprintf(g.direction, sizeof(g.direction), "%s", c->direction);
+	if (!failed && g.decider == DECIDER_MEAN)
+		explain_slow_calls(c->mean.share, c->mean.longer, g.slow);
 	if (failed) {
 		snprintf(g.failure, sizeof(g.failure), "%s", c->failure);
 		if (!a->detail[0])
 			snprintf(a->detail, sizeof(a->detail), "%.190s", c->reason);
 	} else {
-		if (!g.is_sustained)
+		if (g.decider == DECIDER_PAIRS)
 			find_phase(r, i, g.is_gain, g.phase);
 		find_kernel(r, i, g.phase, g.kernel);
 	}
@@ -194,7 +199,11 @@ void alert_cells_count(struct alert_cells *a, const char *cells_json)
 		snprintf(g.phase, sizeof(g.phase), "%s", text_of(cell, "phase"));
 		snprintf(g.kernel, sizeof(g.kernel), "%s", text_of(cell, "kernel"));
 		snprintf(g.failure, sizeof(g.failure), "%s", text_of(cell, "failure"));
-		g.is_sustained = json_is_true(json_object_get(cell, "sustained"));
+		snprintf(g.slow, sizeof(g.slow), "%s", text_of(cell, "slow_calls"));
+		if (json_is_true(json_object_get(cell, "sustained")))
+			g.decider = DECIDER_BURSTS;
+		else if (g.slow[0])
+			g.decider = DECIDER_MEAN;
 		if (g.failure[0] && !a->detail[0])
 			snprintf(a->detail, sizeof(a->detail), "%.190s", text_of(cell, "reason"));
 		if (json_object_get(cell, "family")) /* the history knows none */
@@ -230,14 +239,19 @@ int alert_cells_end(struct alert_cells *a, const char **cells_json, const char *
 void alert_cells_title(const struct alert_cells *a, char *out, size_t size)
 {
 	const struct alert_group *worst = &a->group[0];
-	char more[48] = "", phase[32] = "";
+	char more[48] = "", phase[32] = "", slow[EXPLAIN_SIZE + 2] = "";
 	for (int i = 1; i < a->n_groups; i++)
 		if (a->group[i].most_pct < worst->most_pct)
 			worst = &a->group[i];
 	if (a->n_groups > 1)
 		snprintf(more, sizeof(more), ", and %d more group%s", a->n_groups - 1, a->n_groups == 2 ? "" : "s");
-	if (worst->phase[0] || worst->is_sustained)
-		snprintf(phase, sizeof(phase), " (%s)", worst->is_sustained ? "sustained" : worst->phase);
+	const char *by = worst->decider == DECIDER_BURSTS ? "sustained"
+			 : worst->decider == DECIDER_MEAN ? "slow calls"
+							  : worst->phase;
+	if (by[0])
+		snprintf(phase, sizeof(phase), " (%s)", by);
+	if (worst->slow[0])
+		snprintf(slow, sizeof(slow), ": %s", worst->slow);
 	const char *gap = worst->direction[0] ? " " : "";
 	const char *cells = worst->cells == 1 ? "cell" : "cells";
 	if (a->n_groups == 0)
@@ -246,6 +260,6 @@ void alert_cells_title(const struct alert_cells *a, char *out, size_t size)
 		snprintf(out, size, "%s: %s%s%s, %d %s%s: %s", worst->failure, worst->family, gap, worst->direction, worst->cells,
 			cells, more, a->detail);
 	else
-		snprintf(out, size, "%s%s%s%s %+.1f %% in %d %s%s", worst->family, gap, worst->direction, phase, worst->most_pct,
-			worst->cells, cells, more);
+		snprintf(out, size, "%s%s%s%s %+.1f %% in %d %s%s%s", worst->family, gap, worst->direction, phase,
+			worst->most_pct, worst->cells, cells, slow, more);
 }

@@ -1,11 +1,12 @@
 /**
  * alert_cells.h - the cells of an alert while it is put together from a result: each with the phase and the kernel that moved,
- * and gathered into groups that most likely have one cause (same family, direction, phase, kernel, class of failure, and all of them in bursts or in pairs).
+ * and gathered into groups that most likely have one cause (same family, direction, phase, kernel, class of failure, and decided by the same: pairs, bursts, or slow calls).
  */
 #ifndef DAEMON_ALERT_CELLS_H
 #define DAEMON_ALERT_CELLS_H
 
 #include "base/jsonw.h"
+#include "core/explain.h"
 #include "db/store_result.h"
 #include "result.h"
 
@@ -17,7 +18,8 @@ struct alert_group {
 	char kernel[ALERT_KERNEL_SIZE]; /* of that phase, the one that changed if one did; "" not known */
 	char failure[16];               /* "" its time moved */
 	bool is_gain;
-	bool is_sustained; /* in bursts, at the clock that its power draw allows; phases say nothing of that */
+	enum decider decider;    /* phases say nothing of bursts, nor of slow calls */
+	char slow[EXPLAIN_SIZE]; /* how many calls take how much longer, where those decided */
 	int cells;
 	double most_pct; /* of the cell that lost most, or gained most; NAN: none */
 };

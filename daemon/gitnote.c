@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/jsonw.h"
+#include "core/explain.h"
+#include "core/verdict.h"
 #include "db/store_commit.h"
 #include "db/store_outbox.h"
 #include "status.h"
@@ -46,7 +48,8 @@ static int write_cells(struct db *db, int64_t comparison, struct buf *text, stru
 {
 	int r;
 	struct stmt *s = db_stmt(db,
-		"SELECT key, verdict, failure, change_pct, ci_low_pct, ci_high_pct, decided_by, decided_pct FROM cell WHERE "
+		"SELECT key, verdict, failure, change_pct, ci_low_pct, ci_high_pct, decided_by, decided_pct, slow_base, "
+		"slow_target, slow_longer FROM cell WHERE "
 		"comparison = :id AND verdict "
 		"NOT IN ('unchanged', 'identical', 'unsupported') ORDER BY n LIMIT 200",
 		err);
@@ -58,8 +61,18 @@ static int write_cells(struct db *db, int64_t comparison, struct buf *text, stru
 		buf_printf(text, "  %s: %s", row_text(s, 0), row_text(s, 1));
 		if (row_text(s, 2)[0])
 			buf_printf(text, " (%s)", row_text(s, 2));
-		if (row_text(s, 6)[0])
-			buf_printf(text, " %+.2f %% sustained, at equal clocks", row_double(s, 7));
+		char words[EXPLAIN_SIZE];
+		switch (decider_from_name(row_text(s, 6))) {
+		case DECIDER_BURSTS:
+			buf_printf(text, " %+.2f %% sustained, in pairs", row_double(s, 7));
+			break;
+		case DECIDER_MEAN:
+			explain_slow_calls((const double[]){ row_double(s, 8), row_double(s, 9) }, row_double(s, 10), words);
+			buf_printf(text, " %+.2f %% on average (%s), in pairs", row_double(s, 7), words);
+			break;
+		case DECIDER_PAIRS:
+			break;
+		}
 		if (isfinite(change))
 			buf_printf(text, " %+.2f %% (%+.2f .. %+.2f)", change, row_double(s, 4), row_double(s, 5));
 		buf_putc(text, '\n');

@@ -10,6 +10,7 @@
 #include "db/store_job.h"
 #include "db/store_repo.h"
 #include "db/store_result.h"
+#include "db/store_slow_calls.h"
 #include "epoch.h"
 #include "gitnote.h"
 #include "judge_groups.h"
@@ -158,7 +159,7 @@ static int put_cells(struct db *db, const struct result *r, const struct store_c
 		struct store_cell cell;
 		double x, se;
 		judge_cell(r, i, &t, &cell);
-		judge_groups_flag(&groups, &t, &cell);
+		judge_groups_mean(&groups, &r->plan.ask.rule, &t, &cell);
 		cell.comparison = c->id;
 		if (epoch_cell(db, e, r, i, &cell, &x, &se, err) || calibrate_learn(db, r, c, &t.decides, &cell, err))
 			return -1;
@@ -314,6 +315,8 @@ static int read_again(struct db *db, const struct rule *rule, struct store_cell 
 	}
 	if (t->decides.n == 0)
 		return 0;
+	if (store_slow_calls_get(db, c->id, t->tail, err))
+		return -1;
 	if (!by_call) {
 		t->host.n = a->stored[0].n;
 		memcpy(t->host.pairs, a->stored[0].host, sizeof(t->host.pairs));
@@ -329,7 +332,7 @@ static int cell_again(
 	struct again a;
 	int rc = read_again(db, rule, c, &a, err);
 	if (rc == 0 && a.timed.decides.n > 0) {
-		judge_groups_flag(groups, &a.timed, c);
+		judge_groups_mean(groups, rule, &a.timed, c);
 		for (int k = 0; k < a.n_series && rc == 0; k++)
 			rc = put_estimates(db, &a.stored[k], again_series(&a, k), err);
 		if (rc == 0)

@@ -97,7 +97,8 @@ static void show_nothing(struct store_cell *c)
 	c->base_median_ms = c->target_median_ms = NAN;
 	c->change_pct = c->ci_low_pct = c->ci_high_pct = c->mde_pct = NAN;
 	c->decided_m = c->decided_se = c->decided_pct = NAN;
-	c->is_sustained = false;
+	c->decider = DECIDER_PAIRS;
+	c->mean = (struct store_mean){ .m = NAN };
 	c->launches = c->samples = 0;
 	c->borderline = c->tail = false;
 	c->flags = 0;
@@ -127,8 +128,8 @@ static void show(const struct judgement *j, struct store_cell *c)
 /** What the verdict stands for from here on: the change of the bursts where only they show one, else that of the pairs. */
 static void decide(const struct judgement *pairs, const struct judgement *bursts, struct store_cell *c)
 {
-	c->is_sustained = (c->flags & FLAG_SUSTAINED) != 0;
-	const struct estimate *e = c->is_sustained ? &bursts->all : &pairs->all;
+	c->decider = c->flags & FLAG_SUSTAINED ? DECIDER_BURSTS : DECIDER_PAIRS;
+	const struct estimate *e = c->decider == DECIDER_BURSTS ? &bursts->all : &pairs->all;
 	c->decided_m = e->m;
 	c->decided_se = e->se;
 	c->decided_pct = stats_change_pct(e->m);
@@ -228,6 +229,13 @@ static int enqueue_flag(const struct rule *rule, struct judge_timed *t, int befo
 	return flag_enqueue(side_median(&good, false), side_median(&good, true), e.m - host.k * e.se);
 }
 
+static void count_slow(const struct judge_launches *good, double beta, struct judge_timed *t)
+{
+	memset(t->tail, 0, sizeof(t->tail));
+	for (int i = 0; i < good->n; i++)
+		tail_count(&t->tail[good->pairs[i].set == 2], &good->pairs[i], beta);
+}
+
 void judge_timings(const struct rule *general, bool sparse, struct judge_timed *t, struct store_cell *c)
 {
 	struct judge_launches good;
@@ -251,8 +259,7 @@ void judge_timings(const struct rule *general, bool sparse, struct judge_timed *
 	if (estimate(general, &t->decides, &good, from, &beta)) {
 		base = side_median(&good, false);
 		target = side_median(&good, true);
-		for (int i = 0; i < good.n; i++)
-			tail_count(&t->tail, &good.pairs[i], beta);
+		count_slow(&good, beta, t);
 	}
 	const struct rule rule = memory_rule(general, c->tau0, c->nu0, good.estimate, good.n);
 	bool fits = memory_fits(c->tau0, c->nu0, good.estimate, good.n);
@@ -261,19 +268,39 @@ void judge_timings(const struct rule *general, bool sparse, struct judge_timed *
 	judge_bursts(general, c->threshold_pct, sparse, t);
 	verdict_sustained(&j, &t->sustained);
 	verdict_blind(&rule, fits ? c->blind_pct : 0, &t->sustained, &j);
+	t->typical = j;
 	j.flags |= call_flag(general, t) | enqueue_flag(general, t, flags);
 	show(&j, c);
 	decide(&j, &t->sustained, c);
 	c->base_median_ms = base;
 	c->target_median_ms = target;
 	c->tail = tail;
-	judge_tail(t, &t->tail, c);
 }
 
-void judge_tail(const struct judge_timed *t, const struct tail *group, struct store_cell *c)
+void judge_mean(const struct rule *rule, const struct judge_timed *t, const struct tail *group, struct store_cell *c)
 {
-	bool moved = c->verdict == VERDICT_REGRESSION && !(c->flags & FLAG_SUSTAINED);
-	c->tail = !moved && (t->tail.total > 0 ? tail_is(&t->tail, group) : c->tail);
+	struct mean_judgement j;
+	if (t->tail[0].calls + t->tail[1].calls == 0)
+		return;
+	mean_judge(rule, c->threshold_pct, &t->typical, t->tail, group, &j);
+	c->tail = j.is_tail;
+	if (j.is_known)
+		c->mean = (struct store_mean){ .m = j.all.m,
+			.se = j.all.se,
+			.share = { j.all.share[TAIL_BASE], j.all.share[TAIL_TARGET] },
+			.longer = mean_longer(&j.all) };
+	if (mean_decides(&j, &t->typical)) {
+		c->verdict = j.verdict;
+		c->borderline = j.borderline;
+		c->flags &= ~FLAG_SUSTAINED;
+		c->decider = DECIDER_MEAN;
+		c->decided_m = j.all.m;
+		c->decided_se = j.all.se;
+		c->decided_pct = stats_change_pct(j.all.m);
+		c->reason[0] = 0;
+	} else if (!c->reason[0]) {
+		snprintf(c->reason, sizeof(c->reason), "%s", j.reason);
+	}
 }
 
 /* ---- what went wrong ------------------------------------------------------------------------------------------------- */

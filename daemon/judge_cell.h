@@ -7,8 +7,7 @@
 #define DAEMON_JUDGE_CELL_H
 
 #include "core/stats.h"
-#include "core/tail.h"
-#include "core/verdict.h"
+#include "core/mean.h"
 #include "db/store_result.h"
 #include "result.h"
 
@@ -29,7 +28,9 @@ struct judge_timed {
 	struct judge_launches host;    /* the host's time of enqueue, us in place of ms, where the device decides */
 
 	struct judgement sustained; /* found: what the bursts say; all.launches 0: nothing */
-	struct tail tail;           /* found: slow calls of the series that decides; total 0: unknown */
+	struct judgement typical;   /* found: what pairs and bursts say together */
+	struct tail tail
+		[MEAN_SETS]; /* found: slow calls of the series that decides; where samples were thinned, as they were counted before */
 };
 
 /** Begin with nothing: no launches, no host times. */
@@ -44,10 +45,10 @@ const char *judge_series(const struct result *r, int cell);
 void judge_timings(const struct rule *rule, bool sparse, struct judge_timed *t, struct store_cell *c);
 
 /**
- * Set `c->tail` by the cell's own slow calls and those of its group, which the caller has pooled. Stays as it is where samples were thinned,
- * and false where the typical call got slower: there slow calls are no news.
+ * Judge the mean by the cell's own slow calls and those of its group, which the caller has pooled: `c->tail` and `c->mean`, and where it decides
+ * the verdict and all that stands for it. Where no calls were counted everything stays. Shape: group[MEAN_SETS].
  */
-void judge_tail(const struct judge_timed *t, const struct tail *group, struct store_cell *c);
+void judge_mean(const struct rule *rule, const struct judge_timed *t, const struct tail *group, struct store_cell *c);
 
 /** Time of the target against that of `role` in the series that decides, all believed launches together. False: they were not timed side by side. */
 bool judge_estimate(const struct result *r, int cell, const char *role, struct estimate *out);

@@ -7,6 +7,7 @@
 
 #include "base/jsonw.h"
 #include "db/store_result.h"
+#include "db/store_slow_calls.h"
 #include "judge_cell.h"
 
 enum { NODES_MAX_BYTES = 4 << 20, CHANGED_MAX = 4 };
@@ -104,9 +105,11 @@ int judge_facts_timed(struct db *db, int64_t cell, const struct judge_timed *t, 
 		put(&s, "sustained", "ci_high_pct", "pct", stats_change_pct(j->all.ci_low));
 		put(&s, "sustained", "launches", "count", j->all.launches);
 	}
-	put(&s, "slow_calls", "base_pct", "pct", t->tail.total ? 100.0 * t->tail.slow[0] / t->tail.total : NAN);
-	put(&s, "slow_calls", "target_pct", "pct", t->tail.total ? 100.0 * t->tail.slow[1] / t->tail.total : NAN);
-	return s.failed;
+	struct tail both = t->tail[0];
+	tail_pool(&both, &t->tail[1]);
+	put(&s, "slow_calls", "base_pct", "pct", both.calls ? 100 * tail_share(&both, TAIL_BASE) : NAN);
+	put(&s, "slow_calls", "target_pct", "pct", both.calls ? 100 * tail_share(&both, TAIL_TARGET) : NAN);
+	return s.failed ? s.failed : store_slow_calls_put(db, cell, t->tail, err);
 }
 
 /* ---- checks and work ------------------------------------------------------------------------------------------------- */

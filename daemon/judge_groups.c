@@ -19,10 +19,10 @@ void judge_groups_add(struct judge_groups *g, const struct store_cell *c, const 
 		i = g->n++;
 		snprintf(g->of[i].group, sizeof(g->of[i].group), "%s", c->group);
 		snprintf(g->of[i].direction, sizeof(g->of[i].direction), "%s", c->direction);
-		g->of[i].tail = (struct tail){ .total = 0 };
+		memset(g->of[i].tail, 0, sizeof(g->of[i].tail));
 	}
-	if (i >= 0)
-		tail_pool(&g->of[i].tail, &t->tail);
+	for (int set = 0; i >= 0 && set < MEAN_SETS; set++)
+		tail_pool(&g->of[i].tail[set], &t->tail[set]);
 }
 
 void judge_groups_of_result(const struct result *r, struct judge_groups *g)
@@ -36,9 +36,8 @@ void judge_groups_of_result(const struct result *r, struct judge_groups *g)
 	}
 }
 
-void judge_groups_flag(const struct judge_groups *g, const struct judge_timed *t, struct store_cell *c)
+void judge_groups_mean(const struct judge_groups *g, const struct rule *rule, const struct judge_timed *t, struct store_cell *c)
 {
 	int i = find(g, c);
-	if (i >= 0)
-		judge_tail(t, &g->of[i].tail, c);
+	judge_mean(rule, t, i >= 0 ? g->of[i].tail : t->tail, c);
 }

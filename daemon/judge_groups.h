@@ -13,7 +13,7 @@ struct judge_groups {
 	int n;
 	struct {
 		char group[16], direction[16];
-		struct tail tail;
+		struct tail tail[MEAN_SETS];
 	} of[JUDGE_GROUPS_MAX];
 };
 
@@ -21,7 +21,7 @@ struct judge_groups {
 void judge_groups_add(struct judge_groups *g, const struct store_cell *c, const struct judge_timed *t);
 /** Pool all cells of a result. */
 void judge_groups_of_result(const struct result *r, struct judge_groups *g);
-/** Flag a judged cell by its group, once all cells have been added. */
-void judge_groups_flag(const struct judge_groups *g, const struct judge_timed *t, struct store_cell *c);
+/** Judge the mean of a judged cell beside its group, once all cells have been added. */
+void judge_groups_mean(const struct judge_groups *g, const struct rule *rule, const struct judge_timed *t, struct store_cell *c);
 
 #endif

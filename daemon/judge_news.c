@@ -71,7 +71,7 @@ static int is_told(struct db *db, const struct store_comparison *c, const struct
 		return upstream;
 	if (store_base_told(db, c->id, cell->key, &told, err))
 		return -1;
-	return told.m > 0 && cell->m - told.m <= stats_theta(cell->threshold_pct);
+	return told.decided_m > 0 && cell->decided_m - told.decided_m <= stats_theta(cell->threshold_pct);
 }
 
 /** A failure on the upstream branch that is not told of yet. 1, 0, -1. */

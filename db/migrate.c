@@ -35,6 +35,7 @@ EMBEDDED(0019_names);
 EMBEDDED(0020_clock);
 EMBEDDED(0021_plan);
 EMBEDDED(0022_scatter);
+EMBEDDED(0023_mean);
 
 static const struct migration embedded[] = {
 	ROW(1, 0001_init),
@@ -59,6 +60,7 @@ static const struct migration embedded[] = {
 	ROW(20, 0020_clock),
 	ROW(21, 0021_plan),
 	ROW(22, 0022_scatter),
+	ROW(23, 0023_mean),
 };
 
 static int apply(struct db *db, const struct migration *m, struct fw_err *err)

@@ -65,7 +65,8 @@ int store_base_last(struct db *db, int64_t repo, const char *branch, const char 
 int store_base_told(struct db *db, int64_t comparison, const char *key, struct store_base_told *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT iif(k.verdict IN ('regression', 'improvement'), k.m, 0.0), p.target_sha FROM comparison c "
+		"SELECT iif(k.verdict IN ('regression', 'improvement') AND k.decided_by = '', k.m, 0.0), "
+		"iif(k.verdict IN ('regression', 'improvement'), k.decided_m, 0.0), p.target_sha FROM comparison c "
 		"JOIN comparison p ON p.repo = c.repo AND p.branch = c.branch AND p.base_sha = c.base_sha AND p.id < c.id AND "
 		"p.target_sha <> c.target_sha AND p.kind = 'change' JOIN suite t ON t.id = p.suite JOIN suite u ON u.id = "
 		"c.suite AND "
@@ -81,7 +82,8 @@ int store_base_told(struct db *db, int64_t comparison, const char *key, struct s
 	int r = stmt_step(s, err);
 	if (r == 1) {
 		out->m = row_double(s, 0);
-		row_copy(s, 1, out->sha, sizeof(out->sha));
+		out->decided_m = row_double(s, 1);
+		row_copy(s, 2, out->sha, sizeof(out->sha));
 	}
 	stmt_reset(s);
 	return r < 0 ? -1 : 0;

@@ -35,8 +35,9 @@ int store_base_last(struct db *db, int64_t repo, const char *branch, const char 
 
 /** What an earlier commit of the branch showed against the same base. */
 struct store_base_told {
-	double m;     /* log ratio of its time to the base's, positive slower; 0: nothing significant, or there is none such */
-	char sha[65]; /* that commit; "" none */
+	double m; /* log ratio of its time to the base's by pairs, positive slower; 0: nothing significant, or there is none such */
+	double decided_m; /* the same of what decided */
+	char sha[65];     /* that commit; "" none */
 };
 /**
  * Several commits are held against one base where those between were open, or came while it was measured. What the newest earlier one

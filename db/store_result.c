@@ -170,10 +170,16 @@ static void bind_verdict(struct stmt *s, const struct store_cell *c)
 	stmt_double(s, ":beta", c->beta);
 	stmt_double(s, ":m_code", c->m_code);
 	stmt_double(s, ":se_clock", c->se_clock);
-	stmt_text(s, ":decided_by", c->is_sustained ? "sustained" : "");
+	stmt_text(s, ":decided_by", decider_name(c->decider));
 	stmt_double(s, ":decided_m", c->decided_m);
 	stmt_double(s, ":decided_se", c->decided_se);
 	stmt_double(s, ":decided_pct", c->decided_pct);
+	bool has_tail = c->mean.longer > 0;
+	stmt_double(s, ":mean_m", has_tail ? c->mean.m : NAN);
+	stmt_double(s, ":mean_se", has_tail ? c->mean.se : NAN);
+	stmt_double(s, ":slow_base", has_tail ? c->mean.share[TAIL_BASE] : NAN);
+	stmt_double(s, ":slow_target", has_tail ? c->mean.share[TAIL_TARGET] : NAN);
+	stmt_double(s, ":slow_longer", has_tail ? c->mean.longer : NAN);
 	stmt_int(s, ":launches", c->launches);
 	stmt_int(s, ":samples", c->samples);
 	stmt_double(s, ":base_median", c->base_median_ms);
@@ -201,7 +207,8 @@ int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
 		"samples, base_median_ms, "
 		"target_median_ms, change_pct, ci_low_pct, ci_high_pct, mde_pct, verdict, failure, reason, borderline, tail, "
 		"epoch, held_ms, anchor_change_pct, anchor_ci_low_pct, anchor_ci_high_pct, tau0, nu0, blind_pct, "
-		"flags, series, decided_by, decided_m, decided_se, decided_pct) "
+		"flags, series, decided_by, decided_m, decided_se, decided_pct, mean_m, mean_se, slow_base, slow_target, "
+		"slow_longer) "
 		"SELECT p.id, :n, :key, p.repo, iif(:branch = '', p.branch, :branch), p.target_sha, e.device, p.finished_at, "
 		":group, :mask, :direction, "
 		":seqlen, "
@@ -209,7 +216,7 @@ int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
 		":samples, :base_median, "
 		":target_median, :change, :ci_low, :ci_high, :mde, :verdict, :failure, :reason, :borderline, :tail, "
 		":epoch, :held, :anchor_change, :anchor_low, :anchor_high, :tau0, :nu0, :blind, :flags, :series, "
-		":decided_by, :decided_m, :decided_se, :decided_pct "
+		":decided_by, :decided_m, :decided_se, :decided_pct, :mean_m, :mean_se, :slow_base, :slow_target, :slow_longer "
 		"FROM comparison p LEFT JOIN environment e ON e.id = p.environment WHERE p.id = :comparison",
 		err);
 	if (!s)
@@ -250,7 +257,9 @@ int store_cell_verdict(struct db *db, const struct store_cell *c, struct fw_err 
 		"base_median_ms = :base_median, target_median_ms = :target_median, change_pct = :change, ci_low_pct = :ci_low, "
 		"ci_high_pct = :ci_high, mde_pct = :mde, verdict = :verdict, failure = :failure, reason = :reason, "
 		"borderline = :borderline, tail = :tail, flags = :flags, decided_by = :decided_by, decided_m = :decided_m, "
-		"decided_se = :decided_se, decided_pct = :decided_pct WHERE id = :id",
+		"decided_se = :decided_se, decided_pct = :decided_pct, mean_m = :mean_m, mean_se = :mean_se, slow_base = "
+		":slow_base, "
+		"slow_target = :slow_target, slow_longer = :slow_longer WHERE id = :id",
 		err);
 	if (!s)
 		return -1;
@@ -267,7 +276,7 @@ int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store
 		"m, m_raw, se, beta, launches, samples, base_median_ms, target_median_ms, change_pct, ci_low_pct, ci_high_pct, "
 		"mde_pct, "
 		"verdict, failure, reason, borderline, tail, tau0, blind_pct, flags, series, decided_by, decided_m, decided_se, "
-		"decided_pct, m_code, se_clock, nu0 FROM cell "
+		"decided_pct, m_code, se_clock, nu0, mean_m, mean_se, slow_base, slow_target, coalesce(slow_longer, 0) FROM cell "
 		"WHERE comparison = :comparison AND n > :after ORDER BY n "
 		"LIMIT 1",
 		err);
@@ -304,13 +313,17 @@ int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store
 		.tau0 = row_double(s, 30),
 		.blind_pct = row_double(s, 31),
 		.flags = flag_parse(row_text(s, 32)),
-		.is_sustained = row_text(s, 34)[0] != 0,
+		.decider = decider_from_name(row_text(s, 34)),
 		.decided_m = row_double(s, 35),
 		.decided_se = row_double(s, 36),
 		.decided_pct = row_double(s, 37),
 		.m_code = row_double(s, 38),
 		.se_clock = row_double(s, 39),
-		.nu0 = row_double(s, 40) };
+		.nu0 = row_double(s, 40),
+		.mean = { .m = row_double(s, 41),
+			.se = row_double(s, 42),
+			.share = { row_double(s, 43), row_double(s, 44) },
+			.longer = row_double(s, 45) } };
 	row_copy(s, 3, out->key, sizeof(out->key));
 	row_copy(s, 4, out->input_sha, sizeof(out->input_sha));
 	row_copy(s, 5, out->group, sizeof(out->group));

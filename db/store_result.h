@@ -7,6 +7,7 @@
 #ifndef DB_STORE_RESULT_H
 #define DB_STORE_RESULT_H
 
+#include "core/mean.h"
 #include "core/protocol.h"
 #include "core/verdict.h"
 #include "db/db.h"
@@ -20,6 +21,13 @@ struct store_comparison {
 	int64_t finished_at;
 };
 
+/** The change of the mean call, where slow calls became more, or less, frequent. */
+struct store_mean {
+	double m, se;    /* log ratio, and its standard error */
+	double share[2]; /* of calls that are slow; by enum tail_which */
+	double longer;   /* as mean_longer says; 0: there is nothing to say, and the rest is not known */
+};
+
 struct store_cell {
 	int64_t id, comparison;
 	int n;
@@ -27,10 +35,11 @@ struct store_cell {
 	char group[16], mask[16], direction[16]; /* what the key says */
 	int seqlen, block;
 	double sparsity_ratio;
-	double flops, threshold_pct;               /* useful flops of a call; NAN for foreign benchmarks */
-	double m, m_raw, se, beta;                 /* NAN: none */
-	double m_code, se_clock;                   /* m at equal clocks, and the standard error of the rest; NAN: none */
-	bool is_sustained;                         /* bursts decided; else the pairs did */
+	double flops, threshold_pct; /* useful flops of a call; NAN for foreign benchmarks */
+	double m, m_raw, se, beta;   /* NAN: none */
+	double m_code, se_clock;     /* m at equal clocks, and the standard error of the rest; NAN: none */
+	struct store_mean mean;
+	enum decider decider;
 	double decided_m, decided_se, decided_pct; /* m, se and change_pct of what decided; NAN: none */
 	int launches, samples;
 	double base_median_ms, target_median_ms, change_pct, ci_low_pct, ci_high_pct, mde_pct; /* NAN: none */

@@ -246,7 +246,7 @@ int view_cells(struct db *db, int64_t comparison, view_cell_fn *each, void *arg,
 		"flops, "
 		"threshold_pct, m, m_raw, se, beta, launches, samples, base_median_ms, target_median_ms, change_pct, ci_low_pct, "
 		"ci_high_pct, mde_pct, borderline, tail, flags, series, decided_by, decided_m, m_code, se_clock, tau0, nu0, "
-		"blind_pct FROM cell WHERE "
+		"blind_pct, mean_m, mean_se, slow_base, slow_target, slow_longer FROM cell WHERE "
 		"comparison = "
 		":comparison ORDER BY n",
 		err);
@@ -294,7 +294,11 @@ int view_cells(struct db *db, int64_t comparison, view_cell_fn *each, void *arg,
 				  .se_clock = row_double(s, 34),
 				  .tau0 = row_double(s, 35),
 				  .nu0 = row_double(s, 36),
-				  .blind_pct = row_double(s, 37) });
+				  .blind_pct = row_double(s, 37),
+				  .mean_m = row_double(s, 38),
+				  .mean_se = row_double(s, 39),
+				  .slow_share = { row_double(s, 40), row_double(s, 41) },
+				  .slow_longer = row_double(s, 42) });
 	return r;
 }
 

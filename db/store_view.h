@@ -81,10 +81,12 @@ struct view_cell {
 	double base_median_ms, target_median_ms, base_tflops, target_tflops, change_pct, ci_low_pct, ci_high_pct, mde_pct;
 	bool borderline, tail;
 	const char *flags, *series; /* words of core/flag.h beside these two; the series that decides */
-	const char *decided_by;     /* "sustained" where the bursts decided, else "" */
+	const char *decided_by;     /* core/verdict.h: the name of an enum decider */
 	double decided_m;           /* log time ratio that the verdict stands for */
 	double tau0, nu0;           /* scatter of launches that was remembered, and how often it was seen; NAN: nothing was */
 	double blind_pct;           /* a loss below it had to be clear; 0: any */
+	double mean_m, mean_se;     /* of the mean call, where slow calls became more or less frequent; NAN else */
+	double slow_share[2], slow_longer;
 };
 typedef void view_cell_fn(void *arg, const struct view_cell *row);
 /** Cells of a comparison in the order of the suite. */

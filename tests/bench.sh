@@ -10,7 +10,7 @@ work=$(mktemp -d)
 pid=
 trap '[ -z "$pid" ] || kill "$pid" 2>/dev/null || true; wait; rm -rf "$work"' EXIT
 
-make --no-print-directory -s build/tests/bench_seed build/tests/bench_rule build/tests/bench_cover build/tests/bench_trend build/tests/bench_load build/tests/modules/good.so build/tests/bench_clock
+make --no-print-directory -s build/tests/bench_seed build/tests/bench_rule build/tests/bench_cover build/tests/bench_tail build/tests/bench_trend build/tests/bench_load build/tests/modules/good.so build/tests/bench_clock
 
 target() { # name, comparison, bound: beside a figure, what it is meant to be
 	echo "bench $1 target $2 $3"
@@ -20,6 +20,10 @@ target() { # name, comparison, bound: beside a figure, what it is meant to be
 samples=tests/data/gpu/h200-2026-11-21-verdicts-samples.jsonl
 build/tests/bench_rule tests/data/gpu-recorded "$samples" 1000
 build/tests/bench_cover tests/data/gpu-recorded "$samples" 100
+build/tests/bench_tail tests/data/gpu-recorded "$samples" 600
+target tail.every_10th.dense 95 pct_of_cells
+target tail.every_10th.sparse 90 pct_of_groups
+target tail.false 1 per_10000_cells
 build/tests/bench_trend tests/data/gpu-recorded 300
 build/tests/bench_clock "$samples"
 

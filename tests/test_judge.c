@@ -399,7 +399,8 @@ static void sustained_losses_are_told_by_what_decided(void **state)
 	double m = 0;
 	struct judge_outcome out = compare_bursts(f, "main", 1, 2, 0.002, 0.08, 5000);
 	struct store_cell c = cell_of(f, out.comparison, 0);
-	assert_true(c.is_sustained && fabs(c.change_pct) < 0.5 && fabs(c.decided_pct - stats_change_pct(0.08)) < 0.5);
+	assert_true(
+		c.decider == DECIDER_BURSTS && fabs(c.change_pct) < 0.5 && fabs(c.decided_pct - stats_change_pct(0.08)) < 0.5);
 	assert_true(fabs(c.decided_m - 0.08) < 0.005 && c.decided_se > 0);
 	assert_int_equal(fixture_number(f, "SELECT worst_pct < -7 AND title LIKE '%(sustained) -7.%' AND "
 					   "cells ->> '$[0].change_pct' < -7 AND cells ->> '$[0].sustained' AND "
@@ -411,10 +412,10 @@ static void sustained_losses_are_told_by_what_decided(void **state)
 	assert_true(fabs(m - 0.08) < 0.005);
 	/* a loss of the pairs is theirs, whatever bursts say */
 	c = cell_of(f, compare_bursts(f, "topic", 1, 3, 0.04, 0.08, 6000).comparison, 0);
-	assert_true(c.verdict == VERDICT_REGRESSION && !c.is_sustained && c.decided_m == c.m && c.decided_se == c.se);
+	assert_true(c.verdict == VERDICT_REGRESSION && c.decider == DECIDER_PAIRS && c.decided_m == c.m && c.decided_se == c.se);
 	assert_true(c.decided_pct == c.change_pct);
 	c = cell_of(f, compare_bursts(f, "topic", 1, 4, 0, 0.004, 7000).comparison, 0);
-	assert_true(c.verdict == VERDICT_UNCHANGED && !c.is_sustained && c.decided_m == c.m);
+	assert_true(c.verdict == VERDICT_UNCHANGED && c.decider == DECIDER_PAIRS && c.decided_m == c.m);
 }
 
 static void sustained_losses_end_by_sustained_gains(void **state)
@@ -448,7 +449,7 @@ static void a_sustained_gain_is_an_improvement(void **state)
 	struct judge_outcome out = judged(f, r, 5000);
 	assert_int_equal(out.verdict, VERDICT_IMPROVEMENT);
 	struct store_cell c = cell_of(f, out.comparison, 1);
-	assert_true(c.verdict == VERDICT_IMPROVEMENT && c.is_sustained && (c.flags & FLAG_SUSTAINED));
+	assert_true(c.verdict == VERDICT_IMPROVEMENT && c.decider == DECIDER_BURSTS && (c.flags & FLAG_SUSTAINED));
 	assert_true(fabs(c.change_pct) < 0.5 && fabs(c.decided_pct - stats_change_pct(-0.09)) < 0.5);
 	assert_int_equal(cell_of(f, out.comparison, 2).verdict, VERDICT_UNCHANGED);
 	assert_int_equal(out.alert, 0);
@@ -483,8 +484,11 @@ static void slow_calls_more_frequent_are_flagged(void **state)
 	}
 	struct judge_outcome out = judged(f, r, 5000);
 	struct store_cell c = cell_of(f, out.comparison, 0);
-	assert_int_equal(c.verdict, VERDICT_UNCHANGED);
-	assert_true(c.tail);
+	assert_int_equal(c.verdict, VERDICT_UNCHANGED); /* nothing confirmed it */
+	assert_true(c.tail && c.decider == DECIDER_PAIRS);
+	assert_non_null(strstr(c.reason, "1 call in 8 takes 25 % longer: "));
+	assert_non_null(strstr(c.reason, "not confirmed by a second set of launches"));
+	assert_int_equal(out.alert, 0);
 }
 
 static void ended_jobs_get_no_result(void **state)

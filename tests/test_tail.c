@@ -1,20 +1,22 @@
-/* Slow calls: at equal clocks, in a cell's own calls and in those of its group. */
+/* Slow calls: which are, at equal clocks, by how much, and when more of them are more than chance. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
+
 #include "core/tail.h"
 
 enum { N = 8 };
 
-static struct tail counted(const float *base, const float *target, const float *mhz, double beta)
+static struct tail counted(int n, const float *base, const float *target, const float *mhz, double beta)
 {
 	struct launch_pairs launch = {
-		.set = 1, .n = N, .base_ms = base, .target_ms = target, .base_mhz = mhz, .target_mhz = mhz
+		.set = 1, .n = n, .base_ms = base, .target_ms = target, .base_mhz = mhz, .target_mhz = mhz
 	};
-	struct tail t = { .total = 0 };
+	struct tail t = { .calls = 0 };
 	tail_count(&t, &launch, beta);
 	return t;
 }
@@ -24,11 +26,25 @@ static const float even[N] = { 100, 100, 100, 100, 100, 100, 100, 100 };
 static void slow_is_1_04_times_the_typical_call(void **state)
 {
 	const float calls[N] = { 100, 101, 99, 100, 103.9f, 104.6f, 150, 100 }; /* median 100.5, limit 104.52 */
-	struct tail t = counted(even, calls, NULL, 0);
+	struct tail t = counted(N, even, calls, NULL, 0);
 	(void)state;
-	assert_int_equal(t.slow[0], 0);
-	assert_int_equal(t.slow[1], 2);
-	assert_int_equal(t.total, N);
+	assert_int_equal(t.side[TAIL_BASE].slow, 0);
+	assert_int_equal(t.side[TAIL_TARGET].slow, 2);
+	assert_int_equal(t.calls, N);
+	assert_int_equal(t.launches, 1);
+	assert_true(fabs(t.side[TAIL_TARGET].longer - (104.6 + 150 - 201) / 100.5) < 1e-5);
+	assert_true(tail_share(&t, TAIL_TARGET) == 0.25 && tail_share(&t, TAIL_BASE) == 0);
+	assert_true(fabs(tail_cost(&t) - log1p((104.6 + 150 - 201) / 100.5 / 8)) < 1e-6);
+}
+
+static void two_or_three_calls_have_no_typical_one(void **state)
+{
+	const float calls[3] = { 100, 100, 200 };
+	struct tail t = counted(3, even, calls, NULL, 0);
+	(void)state;
+	assert_int_equal(t.calls, 0);
+	assert_int_equal(t.side[TAIL_TARGET].slow, 0);
+	assert_true(tail_p(&t, TAIL_TARGET) == 1 && tail_cost(&t) == 0);
 }
 
 static void a_lower_clock_makes_no_slow_call(void **state)
@@ -36,63 +52,68 @@ static void a_lower_clock_makes_no_slow_call(void **state)
 	const float mhz[N] = { 1700, 1700, 1700, 1600, 1700, 1700, 1700, 1700 }, none[N] = { 0 };
 	const float calls[N] = { 100, 100, 125, 106.25f, 100, 100, 100, 100 }; /* one by its clock, one by itself */
 	(void)state;
-	assert_int_equal(counted(even, calls, NULL, -1).slow[1], 2);
-	assert_int_equal(counted(even, calls, mhz, 0).slow[1], 2);
-	assert_int_equal(counted(even, calls, none, -1).slow[1], 2);
-	assert_int_equal(counted(even, calls, mhz, -1).slow[1], 1);
+	assert_int_equal(counted(N, even, calls, NULL, -1).side[TAIL_TARGET].slow, 2);
+	assert_int_equal(counted(N, even, calls, mhz, 0).side[TAIL_TARGET].slow, 2);
+	assert_int_equal(counted(N, even, calls, none, -1).side[TAIL_TARGET].slow, 2);
+	assert_int_equal(counted(N, even, calls, mhz, -1).side[TAIL_TARGET].slow, 1);
 }
 
-static struct tail of(int base, int target, int total)
+/* Slow calls that each take half as long again, or `longer`. */
+static struct tail of(int base, int target, int calls, double longer)
 {
-	return (struct tail){ .slow = { base, target }, .total = total };
+	return (struct tail){ .launches = calls / 32 + 1,
+		.calls = calls,
+		.side = { { .slow = base, .longer = base * longer }, { .slow = target, .longer = target * longer } } };
 }
 
-static bool alone(struct tail own, bool (*says)(const struct tail *, const struct tail *))
+static void more_of_them_are_more_than_chance(void **state)
 {
-	return says(&own, &own);
-}
-
-static void a_cells_own_calls(void **state)
-{
+	struct tail t = of(2, 24, 192, 0.25);
 	(void)state;
-	assert_true(alone(of(2, 24, 192), tail_is));
-	assert_false(alone(of(24, 2, 192), tail_is));
-	assert_false(alone(of(10, 19, 192), tail_is));   /* by chance */
-	assert_false(alone(of(0, 400, 20000), tail_is)); /* sure, but two points only */
-	assert_false(alone(of(0, 0, 0), tail_is));
-	assert_false(alone(of(2, 6, 32), tail_is));
-	assert_true(alone(of(2, 9, 100), tail_is_open)); /* suspected before it is called */
-	assert_false(alone(of(2, 9, 100), tail_is));
-	assert_true(alone(of(10, 45, 500), tail_is));
-	assert_false(alone(of(10, 45, 500), tail_is_open));
-	assert_false(alone(of(10, 12, 500), tail_is_open));
-	assert_false(alone(of(0, 0, 0), tail_is_open));
+	assert_true(tail_p(&t, TAIL_TARGET) < 1e-5 && tail_p(&t, TAIL_BASE) > 0.99);
+	assert_true(tail_matters(&t, TAIL_TARGET, 0.015) && !tail_matters(&t, TAIL_BASE, 0.015));
+	t = of(10, 19, 192, 0.25);
+	assert_true(tail_p(&t, TAIL_TARGET) > 0.05);
+	/* two points of share matter where they cost enough */
+	t = of(0, 400, 20000, 0.25);
+	assert_true(tail_p(&t, TAIL_TARGET) < 1e-6 && !tail_matters(&t, TAIL_TARGET, 0.015));
+	t = of(0, 400, 20000, 1.0);
+	assert_true(tail_matters(&t, TAIL_TARGET, 0.015));
 }
 
-/* Six cells of 4 pairs and two launches, where every tenth call is slow: none shows it alone. */
-static void long_calls_show_it_together(void **state)
+/* Twelve launches of 8 calls, one of them slow in each, or all in one: the same share, not as well known. */
+static void a_share_is_known_by_its_launches(void **state)
 {
-	struct tail cell = of(0, 1, 8), quiet = of(0, 0, 8), group = { .total = 0 };
+	struct tail even_ones = { .calls = 0 }, together = { .calls = 0 };
+	const float one[N] = { 100, 100, 100, 125, 100, 100, 100, 100 }, none[N] = { 100, 100, 100, 100, 100, 100, 100, 100 };
 	(void)state;
-	for (int i = 0; i < 6; i++)
-		tail_pool(&group, i < 5 ? &cell : &quiet);
-	assert_int_equal(group.total, 48);
-	assert_false(tail_is(&cell, &group));
-	assert_true(tail_is_open(&cell, &group)); /* p 0.028: all of them are called again */
-	assert_true(tail_is_open(&quiet, &group));
-	group = of(0, 12, 120);
-	assert_true(tail_is(&cell, &group));
-	assert_false(tail_is(&quiet, &group)); /* it has none of them */
-	assert_false(tail_is_open(&quiet, &group));
+	for (int i = 0; i < 12; i++) {
+		struct tail launch = counted(N, none, one, NULL, 0);
+		tail_pool(&even_ones, &launch);
+		launch = counted(N, none, i % 3 ? none : one, NULL, 0);
+		for (int k = 0; k < 2 && i % 3 == 0; k++) { /* three in one launch */
+			launch.side[TAIL_TARGET].slow++;
+			launch.side[TAIL_TARGET].spread =
+				(double)launch.side[TAIL_TARGET].slow * launch.side[TAIL_TARGET].slow / N;
+		}
+		tail_pool(&together, &launch);
+	}
+	assert_int_equal(even_ones.side[TAIL_TARGET].slow, together.side[TAIL_TARGET].slow);
+	assert_int_equal(even_ones.launches, 12);
+	double by_chance = 0.125 * 0.875 / 96;
+	assert_true(tail_share_variance(&even_ones, TAIL_TARGET) < 0.6 * by_chance);
+	assert_true(tail_share_variance(&together, TAIL_TARGET) > 1.3 * by_chance);
+	assert_true(tail_share_variance(&even_ones, TAIL_BASE) > 0); /* none seen is not none at all */
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(slow_is_1_04_times_the_typical_call),
+		cmocka_unit_test(two_or_three_calls_have_no_typical_one),
 		cmocka_unit_test(a_lower_clock_makes_no_slow_call),
-		cmocka_unit_test(a_cells_own_calls),
-		cmocka_unit_test(long_calls_show_it_together),
+		cmocka_unit_test(more_of_them_are_more_than_chance),
+		cmocka_unit_test(a_share_is_known_by_its_launches),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

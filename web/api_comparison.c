@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/explain.h"
 #include "core/stats.h"
 #include "db/store_commit.h"
 #include "db/store_view.h"
@@ -155,6 +156,7 @@ static void csv_row(void *arg, const struct view_cell *row)
 {
 	struct csv *t = arg;
 	struct buf *out = t->out;
+	char words[EXPLAIN_SIZE];
 	emit_csv(out, row->key);
 	buf_putc(out, ',');
 	emit_csv(out, row->verdict);
@@ -177,6 +179,12 @@ static void csv_row(void *arg, const struct view_cell *row)
 	double code_pct = isfinite(row->m_code) ? stats_change_pct(row->m_code) : NAN;
 	csv_number(out, code_pct);
 	csv_number(out, row->change_pct - code_pct);
+	buf_putc(out, ',');
+	emit_csv(out, row->decided_by);
+	csv_number(out, isfinite(row->mean_m) ? stats_change_pct(row->mean_m) : NAN);
+	buf_putc(out, ',');
+	explain_slow_calls(row->slow_share, row->slow_longer, words);
+	emit_csv(out, words);
 	csv_peers(t, t->n++);
 	buf_puts(out, "\r\n");
 }
@@ -186,7 +194,7 @@ static void csv_head(struct csv *t)
 	static const char *const columns[] = { "pct", "ci_low_pct", "ci_high_pct", "basis" };
 	buf_puts(t->out, "cell,verdict,base_median_ms,target_median_ms,base_tflops,target_tflops,change_pct,ci_low_pct,"
 			 "ci_high_pct,mde_pct,threshold_pct,launches,samples,borderline,tail,failure,reason,base_configuration,"
-			 "target_configuration,code_pct,clock_pct");
+			 "target_configuration,code_pct,clock_pct,decided_by,mean_pct,slow_calls");
 	for (int i = 0; i < t->n_peers; i++)
 		for (size_t k = 0; k < sizeof columns / sizeof columns[0]; k++) {
 			buf_puts(t->out, ",of_"); /* a provider's name holds nothing that a table would read */

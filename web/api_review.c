@@ -75,6 +75,13 @@ static void cell_line(void *arg, const struct view_cell *row)
 		buf_puts(out, ", borderline");
 	if (row->tail)
 		buf_puts(out, ", tail");
+	if (isfinite(row->mean_m)) {
+		char words[EXPLAIN_SIZE];
+		explain_slow_calls(row->slow_share, row->slow_longer, words);
+		buf_puts(out, ": ");
+		plain(out, words);
+		buf_printf(out, ", on average %+.2f %%", stats_change_pct(row->mean_m));
+	}
 	if (flag_parse(row->flags) & FLAG_CLOCK) {
 		double code_pct = stats_change_pct(row->m_code);
 		char parts[EXPLAIN_SIZE];

@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "base/jsonw.h"
 #include "core/explain.h"
+#include "core/mean.h"
 #include "core/standing.h"
 #include "db/store_peer.h"
 #include "db/store_repo.h"
@@ -379,6 +380,28 @@ static void write_blind(struct jsonw *j, const struct view_cell *c)
 	jsonw_object_end(j);
 }
 
+/** Of the mean call, where slow calls became more or less frequent. */
+static void write_mean(struct jsonw *j, const struct view_cell *c)
+{
+	char words[EXPLAIN_SIZE];
+	if (!isfinite(c->mean_m)) {
+		jsonw_kv_null(j, "mean");
+		return;
+	}
+	jsonw_key(j, "mean");
+	jsonw_object(j);
+	jsonw_kv_figure(j, "change_pct", stats_change_pct(c->mean_m));
+	jsonw_kv_figure(
+		j, "ci_low_pct", stats_change_pct(c->mean_m + MEAN_CI * c->mean_se)); /* a longer time is a lower throughput */
+	jsonw_kv_figure(j, "ci_high_pct", stats_change_pct(c->mean_m - MEAN_CI * c->mean_se));
+	jsonw_kv_figure(j, "slow_base_pct", 100 * c->slow_share[TAIL_BASE]);
+	jsonw_kv_figure(j, "slow_target_pct", 100 * c->slow_share[TAIL_TARGET]);
+	jsonw_kv_figure(j, "longer_pct", 100 * c->slow_longer);
+	explain_slow_calls(c->slow_share, c->slow_longer, words);
+	jsonw_kv_string(j, "text", words);
+	jsonw_object_end(j);
+}
+
 static void write_cell(void *arg, const struct view_cell *c)
 {
 	struct body *b = arg;
@@ -395,6 +418,7 @@ static void write_cell(void *arg, const struct view_cell *c)
 	jsonw_kv_bool(j, "borderline", c->borderline);
 	write_flags(j, c);
 	jsonw_kv_string(j, "series", c->series);
+	jsonw_kv_string(j, "decided_by", c->decided_by[0] ? c->decided_by : "pairs");
 	text_or_null(j, "failure", c->failure);
 	text_or_null(j, "reason", c->reason);
 	jsonw_kv_string(j, "group", c->group);
@@ -419,6 +443,7 @@ static void write_cell(void *arg, const struct view_cell *c)
 	jsonw_kv_figure(j, "beta", c->beta);
 	jsonw_kv_int(j, "launches", c->launches);
 	jsonw_kv_int(j, "samples", c->samples);
+	write_mean(j, c);
 	write_figures(j, &f);
 	write_peers(b, c);
 	write_artifact(b, "nodes", "cell", c->id, "nodes_changed");

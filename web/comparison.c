@@ -74,15 +74,15 @@ static void read_peers(struct jsonr *r, void *into)
 }
 
 static const struct jsonr_field cell_fields[] = { CELL("cell", JSONR_TEXT, key), CELL("verdict", JSONR_TEXT, verdict),
-	CELL("borderline", JSONR_TRUE, borderline), CELL("flags", JSONR_WORDS, flags), CELL("failure", JSONR_TEXT, failure),
-	CELL("reason", JSONR_TEXT, reason), CELL("group", JSONR_TEXT, group), CELL("mask", JSONR_TEXT, mask),
-	CELL("direction", JSONR_TEXT, direction), CELL("seqlen", JSONR_WHOLE, seqlen), CELL("block", JSONR_WHOLE, block),
-	CELL("sparsity_ratio", JSONR_NUMBER, sparsity_ratio), CELL("threshold_pct", JSONR_NUMBER, threshold_pct),
-	INNER("base", cell_base), INNER("target", cell_target), CELL("change_pct", JSONR_NUMBER, change_pct),
-	CELL("ci_low_pct", JSONR_NUMBER, ci_low_pct), CELL("ci_high_pct", JSONR_NUMBER, ci_high_pct),
-	CELL("mde_pct", JSONR_NUMBER, mde_pct), CELL("launches", JSONR_WHOLE, launches), CELL("samples", JSONR_WHOLE, samples),
-	INNER("clock", cell_clock), CELL("blocks_kept", JSONR_NUMBER, blocks_kept),
-	{ .key = "peers", .kind = JSONR_OTHER, .read = read_peers }, LAST };
+	CELL("borderline", JSONR_TRUE, borderline), CELL("flags", JSONR_WORDS, flags), CELL("decided_by", JSONR_TEXT, decided_by),
+	CELL("failure", JSONR_TEXT, failure), CELL("reason", JSONR_TEXT, reason), CELL("group", JSONR_TEXT, group),
+	CELL("mask", JSONR_TEXT, mask), CELL("direction", JSONR_TEXT, direction), CELL("seqlen", JSONR_WHOLE, seqlen),
+	CELL("block", JSONR_WHOLE, block), CELL("sparsity_ratio", JSONR_NUMBER, sparsity_ratio),
+	CELL("threshold_pct", JSONR_NUMBER, threshold_pct), INNER("base", cell_base), INNER("target", cell_target),
+	CELL("change_pct", JSONR_NUMBER, change_pct), CELL("ci_low_pct", JSONR_NUMBER, ci_low_pct),
+	CELL("ci_high_pct", JSONR_NUMBER, ci_high_pct), CELL("mde_pct", JSONR_NUMBER, mde_pct),
+	CELL("launches", JSONR_WHOLE, launches), CELL("samples", JSONR_WHOLE, samples), INNER("clock", cell_clock),
+	CELL("blocks_kept", JSONR_NUMBER, blocks_kept), { .key = "peers", .kind = JSONR_OTHER, .read = read_peers }, LAST };
 
 #define SIDE(side)                                                                                                               \
 	{                                                                                                                        \
@@ -106,6 +106,7 @@ static const struct comparison_cell no_cell = { .key = "",
 	.failure = "",
 	.reason = "",
 	.flags = "",
+	.decided_by = "",
 	.base_provider = "",
 	.target_provider = "",
 	.base_config = "",

@@ -32,6 +32,7 @@ struct comparison_cell {
 	json_t *json;           /* all of it, once it was opened */
 	int n;                  /* place in the suite */
 	const char *key, *verdict, *group, *mask, *direction, *failure, *reason;
+	const char *decided_by;
 	const char *flags;                                                         /* words with spaces between */
 	const char *base_provider, *target_provider, *base_config, *target_config; /* that ran, and how */
 	int seqlen, block, launches, samples;

@@ -489,6 +489,15 @@ static void blindness(struct buf *out, const struct comparison *c, const struct 
 	buf_fini(&line);
 }
 
+static void interval(struct buf *out, const json_t *change)
+{
+	emit_raw(out, " with a 95 % interval of ");
+	layout_signed(out, comparison_number(change, "ci_low_pct"), 2);
+	emit_raw(out, " \u2026 ");
+	layout_signed(out, comparison_number(change, "ci_high_pct"), 2);
+	emit_raw(out, ".</p>");
+}
+
 static void how_sure(struct buf *out, const struct comparison *c, const struct comparison_cell *cell)
 {
 	if (!isfinite(cell->change_pct))
@@ -503,16 +512,20 @@ static void how_sure(struct buf *out, const struct comparison *c, const struct c
 		cell->mde_pct, cell->launches, cell->samples);
 	in_words(out, "Of that ", comparison_text(cell->json, "parts"));
 	blindness(out, c, cell);
+	const json_t *mean = json_object_get(cell->json, "mean");
+	if (json_is_object(mean)) {
+		emit_raw(out, "<p>Slow calls: ");
+		emit_text(out, comparison_text(mean, "text"));
+		emit_raw(out, ". With them the change of the mean call is ");
+		layout_change(out, comparison_number(mean, "change_pct"));
+		interval(out, mean);
+	}
 	const json_t *bursts = json_object_get(cell->json, "sustained");
 	if (!json_is_object(bursts))
 		return;
 	emit_raw(out, "<p>In bursts, each side at the clock that its own power draw allows: ");
 	layout_change(out, comparison_number(bursts, "change_pct"));
-	emit_raw(out, " with a 95 % interval of ");
-	layout_signed(out, comparison_number(bursts, "ci_low_pct"), 2);
-	emit_raw(out, " \u2026 ");
-	layout_signed(out, comparison_number(bursts, "ci_high_pct"), 2);
-	emit_raw(out, ".</p>");
+	interval(out, bursts);
 	in_words(out, "", comparison_text(bursts, "why"));
 }
 

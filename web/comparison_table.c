@@ -227,7 +227,7 @@ static void flags(struct buf *out, const struct comparison_cell *cell)
 		const char *word, *label, *meaning;
 	} known[] = {
 		{ "borderline", "borderline", "decided by its sign at the last launch" },
-		{ "tail", "more slow calls", "the typical call did not move, slow calls became more frequent" },
+		{ "tail", "more slow calls", "the typical call did not move, slow calls became more frequent: open the row" },
 		{ "sustained", "in bursts",
 			"decided back to back, where each side settles at the clock that its own power draw allows" },
 		{ "call", "slower from the host", "a call from an idle stream, host time included, became slower" },

@@ -45,6 +45,11 @@ static void cell_item(struct buf *out, const struct view_alert *row, const json_
 		emit_rawf(out, " <small><a href=\"/comparisons/%lld\">comparison %lld</a></small>", (long long)comparison,
 			(long long)comparison);
 	emit_raw(out, json_is_true(json_object_get(cell, "sustained")) ? " <small>sustained</small>" : "");
+	if (*text(cell, "slow_calls")) {
+		emit_raw(out, " <small>");
+		emit_text(out, text(cell, "slow_calls"));
+		emit_raw(out, "</small>");
+	}
 	emit_raw(out, json_is_true(json_object_get(cell, "borderline")) ? " <small>borderline</small></li>" : "</li>");
 }
 
@@ -77,6 +82,10 @@ static void alert_groups(struct buf *out, const struct view_alert *row)
 		emit_text(out, text(group, "direction"));
 		if (json_is_true(json_object_get(group, "sustained")))
 			emit_raw(out, ", once clocks settle under its power draw");
+		if (*text(group, "slow_calls")) {
+			emit_raw(out, ", on average: ");
+			emit_text(out, text(group, "slow_calls"));
+		}
 		if (*text(group, "phase")) {
 			emit_raw(out, ", phase <b>");
 			emit_text(out, text(group, "phase"));

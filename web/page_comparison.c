@@ -24,16 +24,18 @@ static int count(const struct comparison *c, const char *verdict)
 	return n;
 }
 
-static bool is_sustained(const struct comparison_cell *cell)
+/** The figures of bursts or of the mean call, where those decided; NULL: the pairs did. */
+static const json_t *decided(struct comparison_cell *cell)
 {
-	return strstr(cell->flags, "sustained") != NULL;
+	bool by_pairs = strcmp(cell->decided_by, "sustained") != 0 && strcmp(cell->decided_by, "mean") != 0;
+	return by_pairs ? NULL : json_object_get(comparison_open(cell), cell->decided_by);
 }
 
-/** The change that the verdict stands for: of the bursts where only they lost, else of the pairs. */
+/** The change that the verdict stands for. */
 static double decided_pct(struct comparison_cell *cell)
 {
-	return is_sustained(cell) ? comparison_number(json_object_get(comparison_open(cell), "sustained"), "change_pct")
-				  : cell->change_pct;
+	const json_t *other = decided(cell);
+	return other ? comparison_number(other, "change_pct") : cell->change_pct;
 }
 
 /* Of the cells with this verdict the one that moved most. */
@@ -60,7 +62,14 @@ static void name_cell(struct buf *out, const struct comparison *c, const struct 
 static void moved_cell(struct buf *out, const struct comparison *c, struct comparison_cell *cell)
 {
 	layout_change(out, decided_pct(cell));
-	emit_raw(out, is_sustained(cell) ? " in bursts, once clocks settle under its power draw, in " : " in ");
+	if (strcmp(cell->decided_by, "sustained") == 0)
+		emit_raw(out, " in bursts, once clocks settle under its power draw,");
+	if (strcmp(cell->decided_by, "mean") == 0) {
+		emit_raw(out, " on average, since ");
+		emit_text(out, comparison_text(decided(cell), "text"));
+		emit_raw(out, ",");
+	}
+	emit_raw(out, " in ");
 	name_cell(out, c, cell);
 }
 
@@ -81,7 +90,7 @@ static void regression_sentence(struct buf *out, const struct comparison *c)
 	emit_rawf(out, "%d of %d cells lost more than their threshold", count(c, "regression"), c->n_cells);
 	if (!w)
 		return;
-	const char *cause = is_sustained(w) ? NULL : comparison_cause(w);
+	const char *cause = decided(w) ? NULL : comparison_cause(w);
 	emit_raw(out, "; the worst is ");
 	moved_cell(out, c, w);
 	if (cause) {

@@ -203,7 +203,15 @@ static void warning(const json_t *cell, FILE *out)
 	const char *parts = value_text(cell, "parts"), *why = value_text(bursts, "why");
 	char phase[128];
 	worst_phase(cell, phase, sizeof phase);
-	if (has_flag(cell, "sustained") && strcmp(verdict, "improvement") == 0)
+	const json_t *mean = json_object_get(cell, "mean");
+	bool by_mean = strcmp(value_text(cell, "decided_by"), "mean") == 0;
+	if (by_mean)
+		line(out, "%s%s %s %.2f %% TFLOP/s on average (threshold %.2f %%): %s; the typical call %+.2f %%%s",
+			strcmp(verdict, "improvement") == 0 ? "" : "WARNING ", name,
+			strcmp(verdict, "improvement") == 0 ? "gained" : "lost", fabs(value_number(mean, "change_pct")),
+			value_number(cell, "threshold_pct"), value_text(mean, "text"), value_number(cell, "change_pct"),
+			json_is_true(json_object_get(cell, "borderline")) ? ", borderline" : "");
+	else if (has_flag(cell, "sustained") && strcmp(verdict, "improvement") == 0)
 		line(out, "%s gained %.2f %% TFLOP/s once clocks settle under its power draw (in pairs %+.2f %%)%s%s", name,
 			value_number(bursts, "change_pct"), value_number(cell, "change_pct"), *why ? ": " : "", why);
 	else if (has_flag(cell, "sustained"))
@@ -221,8 +229,11 @@ static void warning(const json_t *cell, FILE *out)
 		line(out, "WARNING %s %s: %s%s%s", name, verdict, failure, *reason && *failure ? ": " : "", reason);
 	else if (strcmp(verdict, "undecided") == 0)
 		line(out, "WARNING %s undecided: %s", name, *reason ? reason : "the interval did not clear the threshold");
-	if (has_flag(cell, "tail"))
+	if (has_flag(cell, "tail") && !json_is_object(mean)) /* of a comparison before means were judged */
 		line(out, "WARNING %s has more slow calls than its base", name);
+	else if (has_flag(cell, "tail") && !by_mean)
+		line(out, "WARNING %s has more slow calls than its base: %s, on average %+.2f %%%s%s", name,
+			value_text(mean, "text"), value_number(mean, "change_pct"), *reason ? "; " : "", reason);
 	if (has_flag(cell, "call"))
 		line(out, "WARNING %s: a call from an idle stream, host time included, lost %.2f %%", name,
 			-value_number(json_object_get(cell, "call"), "change_pct"));

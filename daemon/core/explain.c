@@ -2,11 +2,13 @@
 #include "core/explain.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
 #define CLOCK_SAME 0.005 /* of a clock */
 #define POWER_SAME 0.03  /* of a power: the driver's counter is no finer */
+#define MANY       3.5   /* one in so many or more is told as one in how many */
 
 void explain_parts(double code_pct, double clock_pct, char out[EXPLAIN_SIZE])
 {
@@ -49,4 +51,31 @@ void explain_blind(double scatter_pct, double seen, double below_pct, char out[E
 		snprintf(showed, sizeof showed, ", as %.0f of them showed,", seen);
 	snprintf(out, EXPLAIN_SIZE, "launches of equal builds scatter %s here%s %s a loss below %.1f %% has to be clear", scatter,
 		showed, scatter_pct > 0 ? "so" : "that", below_pct);
+}
+
+/* "1 call in 10" or, where that says too little, "4 calls in 10". */
+static size_t count_words(double share, char *out, size_t size)
+{
+	if (1 / share >= MANY)
+		return (size_t)snprintf(out, size, "1 call in %.0f", 1 / share);
+	return (size_t)snprintf(out, size, "%.0f calls in 10", 10 * share);
+}
+
+void explain_slow_calls(const double share[2], double longer, char out[EXPLAIN_SIZE])
+{
+	bool lost = share[1] > share[0];
+	double most = lost ? share[1] : share[0], least = lost ? share[0] : share[1];
+
+	out[0] = '\0';
+	if (!(most > 0) || !(longer > 0))
+		return;
+	size_t used = count_words(most, out, EXPLAIN_SIZE);
+	const char *take = !lost ? "took" : 1 / most >= MANY ? "takes" : "take";
+
+	used += (size_t)snprintf(out + used, EXPLAIN_SIZE - used, " %s %.0f %% longer", take, 100 * longer);
+	if (least * 10 < most)
+		return;
+	used += (size_t)snprintf(out + used, EXPLAIN_SIZE - used, ", ");
+	used += count_words(least, out + used, EXPLAIN_SIZE - used);
+	snprintf(out + used, EXPLAIN_SIZE - used, lost ? " did before" : " does");
 }

@@ -29,4 +29,11 @@ void explain_bursts(const struct burst_side *base, const struct burst_side *targ
  */
 void explain_blind(double scatter_pct, double seen, double below_pct, char out[EXPLAIN_SIZE]);
 
+/**
+ * How many calls are slow, and by how much: "1 call in 10 takes 25 % longer", with what the other side did where that is not far less; of a
+ * gain "1 call in 10 took 25 % longer". "" where none is. Shape: share[2] of base and target. Units: shares; `longer` than the typical call, on
+ * the side that has more of them.
+ */
+void explain_slow_calls(const double share[2], double longer, char out[EXPLAIN_SIZE]);
+
 #endif

@@ -1,13 +1,16 @@
-/* tail.c - what is slow, and how many of it are more than chance. */
+/* tail.c - what is slow, by how much, and how many of it are more than chance. */
 #include "core/tail.h"
 
 #include <math.h>
 #include <stddef.h>
 
-#define SLOW_FACTOR  1.04
-#define TAIL_MORE    0.05 /* of share */
-#define TAIL_P       0.001
-#define TAIL_SUSPECT 0.1
+#define SLOW_FACTOR 1.04
+#define TAIL_MORE   0.05 /* of share */
+
+enum {
+	PAIRS_MIN = 4,      /* of two or three calls the middle one is no typical one */
+	CHANCE_LAUNCHES = 6 /* for how many launches the assumption counts that slow calls come by chance */
+};
 
 static bool has_clock(const float *mhz, int n)
 {
@@ -17,12 +20,10 @@ static bool has_clock(const float *mhz, int n)
 	return mhz != NULL;
 }
 
-static int count_slow(const float *ms, const float *mhz, int n, double beta)
+static void count_launch(struct tail_side *s, const float *ms, const float *mhz, int n, double beta)
 {
 	float at_equal_clock[STATS_PAIRS_MAX];
-	int slow = 0;
 
-	n = n < STATS_PAIRS_MAX ? n : STATS_PAIRS_MAX;
 	if (has_clock(mhz, n) && beta < 0) {
 		double typical = stats_median(mhz, n);
 
@@ -30,41 +31,90 @@ static int count_slow(const float *ms, const float *mhz, int n, double beta)
 			at_equal_clock[i] = (float)((double)ms[i] * pow((double)mhz[i] / typical, -beta));
 		ms = at_equal_clock;
 	}
-	double limit = SLOW_FACTOR * stats_median(ms, n);
+	double typical = stats_median(ms, n);
 
-	for (int i = 0; i < n; i++)
-		slow += (double)ms[i] > limit;
-	return slow;
+	for (int i = 0; i < n; i++) {
+		double longer = (double)ms[i] / typical - 1;
+
+		if ((double)ms[i] <= SLOW_FACTOR * typical)
+			continue;
+		s->slow++;
+		s->longer += longer;
+		s->squares += longer * longer;
+	}
+}
+
+static void count_side(struct tail_side *s, const float *ms, const float *mhz, int n, double beta)
+{
+	int before = s->slow;
+
+	count_launch(s, ms, mhz, n, beta);
+	s->spread += (double)(s->slow - before) * (s->slow - before) / n;
 }
 
 void tail_count(struct tail *t, const struct launch_pairs *launch, double beta)
 {
-	t->slow[0] += count_slow(launch->base_ms, launch->base_mhz, launch->n, beta);
-	t->slow[1] += count_slow(launch->target_ms, launch->target_mhz, launch->n, beta);
-	t->total += launch->n;
+	int n = launch->n < STATS_PAIRS_MAX ? launch->n : STATS_PAIRS_MAX;
+
+	if (n < PAIRS_MIN)
+		return;
+	count_side(&t->side[TAIL_BASE], launch->base_ms, launch->base_mhz, n, beta);
+	count_side(&t->side[TAIL_TARGET], launch->target_ms, launch->target_mhz, n, beta);
+	t->calls += n;
+	t->launches++;
 }
 
 void tail_pool(struct tail *t, const struct tail *other)
 {
-	t->slow[0] += other->slow[0];
-	t->slow[1] += other->slow[1];
-	t->total += other->total;
+	t->launches += other->launches;
+	t->calls += other->calls;
+	for (int i = 0; i < 2; i++) {
+		t->side[i].slow += other->side[i].slow;
+		t->side[i].longer += other->side[i].longer;
+		t->side[i].squares += other->side[i].squares;
+		t->side[i].spread += other->side[i].spread;
+	}
 }
 
-/* p of slow calls having become more frequent; 1 where the share did not grow enough. */
-static double p_of(const struct tail *t)
+double tail_share(const struct tail *t, enum tail_which side)
 {
-	if (t->total < 1 || (double)(t->slow[1] - t->slow[0]) / t->total <= TAIL_MORE)
-		return 1;
-	return stats_fisher(t->slow[0], t->total, t->slow[1], t->total);
+	return t->calls ? (double)t->side[side].slow / t->calls : 0;
 }
 
-bool tail_is(const struct tail *own, const struct tail *group)
+double tail_share_variance(const struct tail *t, enum tail_which side)
 {
-	return p_of(own) < TAIL_P || (own->slow[1] > own->slow[0] && p_of(group) < TAIL_P);
+	const struct tail_side *s = &t->side[side];
+	double n = fmax(1, t->calls), share = s->slow / n, likely = (s->slow + 0.5) / (n + 1);
+	double by_chance = likely * (1 - likely) / n;
+
+	if (share <= 0 || share >= 1 || t->launches < 2)
+		return by_chance;
+	double seen =
+		fmax(0, s->spread - s->slow * share) / (share * (1 - share)); /* by chance one for each launch but the first */
+
+	return by_chance * (CHANCE_LAUNCHES + seen) / (CHANCE_LAUNCHES + t->launches - 1);
 }
 
-bool tail_is_open(const struct tail *own, const struct tail *group)
+double tail_cost(const struct tail *t)
 {
-	return !tail_is(own, group) && (p_of(own) < TAIL_SUSPECT || (p_of(group) < TAIL_SUSPECT && p_of(group) >= TAIL_P));
+	if (t->calls == 0)
+		return 0;
+	return log1p(t->side[TAIL_TARGET].longer / t->calls) - log1p(t->side[TAIL_BASE].longer / t->calls);
+}
+
+static enum tail_which other(enum tail_which side)
+{
+	return side == TAIL_TARGET ? TAIL_BASE : TAIL_TARGET;
+}
+
+double tail_p(const struct tail *t, enum tail_which more)
+{
+	return stats_fisher(t->side[other(more)].slow, t->calls, t->side[more].slow, t->calls);
+}
+
+bool tail_matters(const struct tail *t, enum tail_which more, double theta)
+{
+	double cost = more == TAIL_TARGET ? tail_cost(t) : -tail_cost(t);
+
+	return tail_share(t, more) - tail_share(t, other(more)) > TAIL_MORE || cost > theta;
 }

@@ -9,22 +9,36 @@
 
 #include "core/stats.h"
 
-/** Slow calls of base and target among `total` of each. */
-struct tail {
-	int slow[2], total;
+/** Slow calls of one side. */
+struct tail_side {
+	int slow;
+	double longer, squares; /* by what share of the typical call they are longer: sum, and sum of squares */
+	double spread;          /* slow^2 / calls of each launch, summed: whether they come evenly */
 };
 
-/** Count those of one launch. `beta`: as stats_launches found it for the cell. */
+enum tail_which { TAIL_BASE, TAIL_TARGET };
+
+/** Of one set of launches of a cell, or of several together. */
+struct tail {
+	int launches, calls; /* calls of each side */
+	struct tail_side side[2];
+};
+
+/** Count those of one launch. `beta`: as stats_launches found it for the cell. A launch of fewer than four pairs has no typical call. */
 void tail_count(struct tail *t, const struct launch_pairs *launch, double beta);
-/** Add the calls of another cell. */
+/** Add what was counted elsewhere. */
 void tail_pool(struct tail *t, const struct tail *other);
 
-/**
- * Whether slow calls became more frequent: Fisher p < 0.001 and more than 5 points of share, in a cell's own calls or, where it has some of
- * them, in those of its group: cells that run the same kernel, which are too long to be called often. `group` holds the cell, too.
- */
-bool tail_is(const struct tail *own, const struct tail *group);
-/** Whether it looks so, p < 0.1 at the same difference, without being called so yet: worth more launches. */
-bool tail_is_open(const struct tail *own, const struct tail *group);
+/** Share of the calls of a side that are slow; 0 without calls. */
+double tail_share(const struct tail *t, enum tail_which side);
+/** Variance of that share: as by chance, or as its launches show, which counts for more the more they are. Needs no slow call to be above 0. */
+double tail_share_variance(const struct tail *t, enum tail_which side);
+/** What slow calls make of the mean: log ratio of target to base. */
+double tail_cost(const struct tail *t);
+
+/** Probability that the calls of side `more` are slow so much more often by chance: Fisher, one-sided. */
+double tail_p(const struct tail *t, enum tail_which more);
+/** Whether the difference is large enough to matter: more than 5 points of share, or a cost of more than `theta` of the mean. */
+bool tail_matters(const struct tail *t, enum tail_which more, double theta);
 
 #endif

@@ -71,6 +71,21 @@ bool verdict_is_absence(enum verdict v)
 	return v == VERDICT_REMOVED || v == VERDICT_ADDED || v == VERDICT_UNSUPPORTED;
 }
 
+static const char *const deciders[] = { [DECIDER_PAIRS] = "", [DECIDER_BURSTS] = "sustained", [DECIDER_MEAN] = "mean" };
+
+const char *decider_name(enum decider d)
+{
+	return (unsigned)d <= DECIDER_MEAN ? deciders[d] : deciders[DECIDER_PAIRS];
+}
+
+enum decider decider_from_name(const char *name)
+{
+	for (unsigned d = 0; d <= DECIDER_MEAN; d++)
+		if (strcmp(deciders[d], name) == 0)
+			return (enum decider)d;
+	return DECIDER_PAIRS;
+}
+
 static void undecided(struct judgement *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void undecided(struct judgement *out, const char *format, ...)
 {

@@ -49,6 +49,18 @@ enum verdict verdict_of_absence(const char *base, const char *target, bool rows)
 /** Removed, added, unsupported: nothing was compared. */
 bool verdict_is_absence(enum verdict v);
 
+/** The series that a cell's verdict stands for. */
+enum decider {
+	DECIDER_PAIRS,  /* the typical call */
+	DECIDER_BURSTS, /* where only those show a change (series sustained) */
+	DECIDER_MEAN    /* where slow calls became more, or less, frequent (mean.h) */
+};
+
+/** "" "sustained" "mean". */
+const char *decider_name(enum decider d);
+/** DECIDER_PAIRS for an unknown word. */
+enum decider decider_from_name(const char *name);
+
 struct judgement {
 	enum verdict verdict;
 	int flags;           /* FLAG_BORDERLINE, FLAG_CLOCK */

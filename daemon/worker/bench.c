@@ -10,7 +10,6 @@
 #include "base/proc.h"
 #include "core/guard.h"
 #include "core/memory.h"
-#include "core/tail.h"
 #include "worker/kernelcode.h"
 
 int bench_init(struct bench *b, const struct cell *cells, int n_cells, struct fw_err *err)
@@ -231,6 +230,18 @@ static struct launch_pairs pairs_of(const struct bench_launch *l)
 		.target_mhz = l->clocks ? v + 3 * l->n : NULL };
 }
 
+static void count_slow(struct bench_cell *c, double beta)
+{
+	int i;
+
+	memset(c->tail, 0, sizeof c->tail);
+	for (i = 0; i < c->n_launches; i++) {
+		struct launch_pairs pairs = pairs_of(&c->launch[i]);
+
+		tail_count(&c->tail[pairs.set == 2], &pairs, beta);
+	}
+}
+
 /* Estimates of a list of launches. Shape: e[n]. */
 static void estimate(const struct rule *r, const struct bench_launch *list, int n, struct launch_estimate *e, double *beta)
 {
@@ -255,6 +266,7 @@ void bench_judge(struct bench *b, int cell)
 	bool fits = memory_fits(tau0, nu0, e, c->n_launches);
 	verdict_judge(&rule, b->cells[cell].threshold_pct, sparse, e, c->n_launches, &c->judgement);
 	c->judgement.beta = beta;
+	count_slow(c, beta);
 	estimate(&bursts, c->burst, c->n_bursts, e, &none);
 	verdict_judge(&bursts, b->cells[cell].threshold_pct, sparse, e, c->n_bursts, &c->sustained);
 	verdict_sustained(&c->judgement, &c->sustained);
@@ -286,6 +298,7 @@ enum verdict bench_verdict(const struct bench *b, int cell)
 	const struct bench_cell *c = &b->cell[cell];
 	const struct bench_trouble *t = bench_trouble(b, cell);
 	enum verdict absence = VERDICT_NONE;
+	struct mean_judgement mean;
 
 	if (bench_identical(b))
 		return VERDICT_IDENTICAL;
@@ -300,51 +313,27 @@ enum verdict bench_verdict(const struct bench *b, int cell)
 		return VERDICT_NOT_COMPARABLE;
 	if (t)
 		return VERDICT_REJECTED;
-	return c->judged ? c->judgement.verdict : VERDICT_UNDECIDED;
+	if (!c->judged)
+		return VERDICT_UNDECIDED;
+	bench_mean(b, cell, &mean);
+	return mean_decides(&mean, &c->judgement) ? mean.verdict : c->judgement.verdict;
 }
 
-/* Slow calls over all launches of a cell, and of all cells that run the same kernel. */
-static void count_slow(const struct bench *b, int cell, struct tail *own, struct tail *group)
+static bool same_kernel(const struct cell *a, const struct cell *b)
 {
-	bool sparse = b->cells[cell].attention.mask == FW_BLOCKS;
-	int i, j;
-
-	*own = *group = (struct tail){ .total = 0 };
-	for (i = 0; i < b->n_cells; i++) {
-		const struct bench_cell *c = &b->cell[i];
-		struct tail t = { .total = 0 };
-
-		if (b->cells[i].direction != b->cells[cell].direction || (b->cells[i].attention.mask == FW_BLOCKS) != sparse)
-			continue;
-		for (j = 0; j < c->n_launches; j++) {
-			struct launch_pairs pairs = pairs_of(&c->launch[j]);
-
-			tail_count(&t, &pairs, c->judgement.beta);
-		}
-		tail_pool(group, &t);
-		if (i == cell)
-			*own = t;
-	}
+	return a->direction == b->direction && strcmp(a->group, b->group) == 0;
 }
 
-bool bench_tail(const struct bench *b, int cell)
+void bench_mean(const struct bench *b, int cell, struct mean_judgement *out)
 {
 	const struct bench_cell *c = &b->cell[cell];
-	struct tail own, group;
+	struct tail group[MEAN_SETS] = { { .calls = 0 }, { .calls = 0 } };
+	int i, k;
 
-	count_slow(b, cell, &own, &group);
-	return (c->judgement.verdict != VERDICT_REGRESSION || (c->judgement.flags & FLAG_SUSTAINED)) && tail_is(&own, &group);
-}
-
-bool bench_tail_open(const struct bench *b, int cell)
-{
-	const struct bench_cell *c = &b->cell[cell];
-	struct tail own, group;
-
-	if (c->judgement.want_set != 0 || c->judgement.verdict == VERDICT_REGRESSION || c->n_launches >= b->rule.launches_max)
-		return false;
-	count_slow(b, cell, &own, &group);
-	return tail_is_open(&own, &group);
+	for (i = 0; i < b->n_cells; i++)
+		for (k = 0; k < MEAN_SETS && same_kernel(&b->cells[i], &b->cells[cell]); k++)
+			tail_pool(&group[k], &b->cell[i].tail[k]);
+	mean_judge(&b->rule, b->cells[cell].threshold_pct, &c->judgement, c->tail, group, out);
 }
 
 double bench_median_ms(const struct bench *b, int cell, bool target)

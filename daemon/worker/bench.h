@@ -9,8 +9,8 @@
 
 #include <limits.h>
 
+#include "core/mean.h"
 #include "core/protocol.h"
-#include "core/verdict.h"
 #include "worker/cache.h"
 #include "worker/peer.h"
 #include "worker/sandbox.h"
@@ -64,6 +64,7 @@ struct bench_cell {
 	int leans;                                     /* bursts in which target drew more power, less those in which base did */
 	struct judgement judgement;                    /* what pairs and bursts say together */
 	struct judgement sustained;                    /* what bursts say alone */
+	struct tail tail[MEAN_SETS];                   /* slow calls, by set */
 	int discarded;                                 /* launches whose times the device's readings void */
 };
 
@@ -138,10 +139,8 @@ void bench_judge(struct bench *b, int cell);
 const struct bench_trouble *bench_trouble(const struct bench *b, int cell);
 /** The word for a cell: what failed before what was measured. */
 enum verdict bench_verdict(const struct bench *b, int cell);
-/** Slow calls became more frequent, while the typical call did not get slower. */
-bool bench_tail(const struct bench *b, int cell);
-/** It looks so, but more launches are needed to say it. */
-bool bench_tail_open(const struct bench *b, int cell);
+/** What slow calls say of the mean: those of the cell, and of all cells that run the same kernel. */
+void bench_mean(const struct bench *b, int cell, struct mean_judgement *out);
 /** Median ms of one side over all launches; 0 without any. */
 double bench_median_ms(const struct bench *b, int cell, bool target);
 

@@ -36,11 +36,25 @@ struct order {
 	bool only_bursts;
 };
 
+/* The set that slow calls, or the wanted width, still ask of a cell whose pairs are settled; 0 none. */
+static int wanted_beside(const struct bench *b, int cell)
+{
+	const struct bench_cell *c = &b->cell[cell];
+	struct mean_judgement mean;
+
+	if (!c->open || c->judgement.want_set != 0 || b->quick)
+		return 0;
+	if (c->judgement.want_precision)
+		return 1;
+	bench_mean(b, cell, &mean);
+	return mean.want_set;
+}
+
 int measure_next(const struct bench *b, int *list, int *set)
 {
 	int want, n, i;
 
-	/* the first set first; then confirmations; then width */
+	/* the first set first; then confirmations */
 	for (want = 1; want <= 2; want++) {
 		for (n = 0, i = 0; i < b->n_cells; i++) {
 			const struct bench_cell *c = &b->cell[i];
@@ -52,12 +66,17 @@ int measure_next(const struct bench *b, int *list, int *set)
 		if (n > 0)
 			return n;
 	}
+	/* then width and slow calls, and confirmations of the latter, for all of a group together */
+	for (want = 1; want <= 2; want++) {
+		for (n = 0, i = 0; i < b->n_cells; i++)
+			if (wanted_beside(b, i) == want)
+				list[n++] = i;
+		*set = want;
+		if (n > 0)
+			return n;
+	}
 	*set = 1;
-	for (n = 0, i = 0; i < b->n_cells && !b->quick; i++)
-		if (b->cell[i].open && b->cell[i].judgement.want_set == 0 &&
-			(b->cell[i].judgement.want_precision || bench_tail_open(b, i)))
-			list[n++] = i;
-	return n;
+	return 0;
 }
 
 int measure_void(struct bench *b, int cell, const char *reason, struct fw_err *err)

@@ -7,6 +7,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/jsonw.h"
+#include "core/explain.h"
 
 enum { TEXT_MAX = 4 << 20 };
 
@@ -16,6 +17,8 @@ struct figures {
 	bool measured;
 	double base_ms, target_ms, base_tflops, target_tflops;
 	double change_pct, low_pct, high_pct;
+	struct mean_judgement mean;
+	bool by_mean; /* it decides */
 };
 
 static void figures_of(const struct bench *b, int cell, struct figures *f)
@@ -27,6 +30,8 @@ static void figures_of(const struct bench *b, int cell, struct figures *f)
 	f->measured = c->judged && c->n_launches > 0;
 	if (!f->measured)
 		return;
+	bench_mean(b, cell, &f->mean);
+	f->by_mean = f->mean.verdict == f->verdict && mean_decides(&f->mean, &c->judgement);
 	f->base_ms = bench_median_ms(b, cell, false);
 	f->target_ms = bench_median_ms(b, cell, true);
 	f->base_tflops = flops / (f->base_ms * 1e9);
@@ -46,22 +51,26 @@ enum verdict report_verdict(const struct bench *b)
 	return v;
 }
 
-static int flags_of(const struct bench *b, int cell)
+static int flags_of(const struct bench *b, int cell, const struct figures *f)
 {
-	return b->cell[cell].judged ? b->cell[cell].judgement.flags | (bench_tail(b, cell) ? FLAG_TAIL : 0) : 0;
+	int flags = b->cell[cell].judged ? b->cell[cell].judgement.flags : 0;
+
+	if (f->by_mean)
+		flags = (flags & ~(FLAG_BORDERLINE | FLAG_SUSTAINED)) | (f->mean.borderline ? FLAG_BORDERLINE : 0);
+	return flags | (f->mean.is_tail ? FLAG_TAIL : 0);
 }
 
-static const char *border(const struct bench *b, int cell)
+static const char *border(const struct bench *b, int cell, const struct figures *f)
 {
-	return flags_of(b, cell) & FLAG_BORDERLINE ? " (borderline)" : "";
+	return flags_of(b, cell, f) & FLAG_BORDERLINE ? " (borderline)" : "";
 }
 
 /* Every flag in brackets behind the verdict. */
-static void put_flags(const struct bench *b, int cell, struct buf *out)
+static void put_flags(const struct bench *b, int cell, const struct figures *f, struct buf *out)
 {
 	char words[FLAG_WORDS_SIZE];
 
-	flag_words(flags_of(b, cell), words);
+	flag_words(flags_of(b, cell, f), words);
 	if (words[0])
 		buf_printf(out, " (%s)", words);
 }
@@ -78,7 +87,7 @@ static void row(const struct bench *b, int cell, int width, struct buf *out)
 	else
 		buf_printf(out, " %10s %10s %10s %10s %10s %18s", "-", "-", "-", "-", "-", "-");
 	buf_printf(out, " %8d  %s", b->cell[cell].n_launches, verdict_name(f.verdict));
-	put_flags(b, cell, out);
+	put_flags(b, cell, &f, out);
 	buf_putc(out, '\n');
 }
 
@@ -100,6 +109,37 @@ static void table(const struct bench *b, const char *group, const char *title, i
 		buf_putc(out, '\n');
 }
 
+/* Slow calls: that they cost too much, or what is known of them. */
+static void warn_of_tail(const struct bench *b, int cell, const struct figures *f, struct buf *out)
+{
+	const struct mean *mean = &f->mean.all;
+	char words[EXPLAIN_SIZE];
+
+	explain_slow_calls(mean->share, mean_longer(mean), words);
+	if (f->by_mean)
+		buf_printf(out,
+			"warning: %s: %s: on average %.2f %% less TFLOP/s than the base (95 %% interval %+.2f .. %+.2f %%, "
+			"threshold "
+			"%.4g %%)%s; the typical call %+.2f %%\n",
+			b->cells[cell].key, words, -stats_change_pct(mean->m), stats_change_pct(mean->m + MEAN_CI * mean->se),
+			stats_change_pct(mean->m - MEAN_CI * mean->se), b->cells[cell].threshold_pct, border(b, cell, f),
+			f->change_pct);
+	else if (f->mean.reason[0])
+		buf_printf(out, "warning: %s: %s\n", b->cells[cell].key, f->mean.reason);
+	else
+		buf_printf(out, "warning: %s: %s: on average %+.2f %%, the typical call %+.2f %%\n", b->cells[cell].key, words,
+			stats_change_pct(mean->m), f->change_pct);
+}
+
+static void say_gain(const struct bench *b, int cell, const struct figures *f, struct buf *out)
+{
+	char words[EXPLAIN_SIZE];
+
+	explain_slow_calls(f->mean.all.share, mean_longer(&f->mean.all), words);
+	buf_printf(out, "%s: %s: on average %.2f %% more TFLOP/s than the base; the typical call %+.2f %%\n", b->cells[cell].key,
+		words, stats_change_pct(f->mean.all.m), f->change_pct);
+}
+
 static void warning(const struct bench *b, int cell, struct buf *out)
 {
 	const struct bench_cell *c = &b->cell[cell];
@@ -108,11 +148,13 @@ static void warning(const struct bench *b, int cell, struct buf *out)
 	struct figures f;
 
 	figures_of(b, cell, &f);
-	if (flags_of(b, cell) & FLAG_TAIL)
-		buf_printf(out, "warning: %s: the typical call is as before, but more calls are slow\n", key);
+	if (f.mean.is_tail)
+		warn_of_tail(b, cell, &f, out);
 	switch (f.verdict) {
 	case VERDICT_REGRESSION:
-		if (flags_of(b, cell) & FLAG_SUSTAINED) {
+		if (f.by_mean)
+			break;
+		if (c->judgement.flags & FLAG_SUSTAINED) {
 			buf_printf(out,
 				"warning: %s: %.2f %% less TFLOP/s than the base once clocks settle (95 %% interval %+.2f .. "
 				"%+.2f %%); at "
@@ -124,10 +166,12 @@ static void warning(const struct bench *b, int cell, struct buf *out)
 		buf_printf(out,
 			"warning: %s: %.2f %% less TFLOP/s than the base (95 %% interval %+.2f .. %+.2f %%, threshold %.4g "
 			"%%)%s\n",
-			key, -f.change_pct, f.low_pct, f.high_pct, b->cells[cell].threshold_pct, border(b, cell));
+			key, -f.change_pct, f.low_pct, f.high_pct, b->cells[cell].threshold_pct, border(b, cell, &f));
 		break;
 	case VERDICT_IMPROVEMENT:
-		if (flags_of(b, cell) & FLAG_SUSTAINED)
+		if (f.by_mean)
+			say_gain(b, cell, &f, out);
+		else if (c->judgement.flags & FLAG_SUSTAINED)
 			buf_printf(out, "%s: %.2f %% more TFLOP/s than the base once clocks settle; in pairs %+.2f %%\n", key,
 				stats_change_pct(c->sustained.all.m), f.change_pct);
 		break;
@@ -225,8 +269,8 @@ static void cell_json(const struct bench *b, int cell, struct jsonw *j)
 	jsonw_object(j);
 	jsonw_kv_string(j, "cell", b->cells[cell].key);
 	jsonw_kv_string(j, "verdict", verdict_name(f.verdict));
-	jsonw_kv_bool(j, "borderline", *border(b, cell) != '\0');
-	flag_words(flags_of(b, cell), words);
+	jsonw_kv_bool(j, "borderline", *border(b, cell, &f) != '\0');
+	flag_words(flags_of(b, cell, &f), words);
 	jsonw_kv_string(j, "flags", words);
 	times(j, "base", f.measured, f.base_ms, f.base_tflops);
 	times(j, "target", f.measured, f.target_ms, f.target_tflops);
@@ -236,13 +280,17 @@ static void cell_json(const struct bench *b, int cell, struct jsonw *j)
 	number(j, "code_pct", f.measured, stats_change_pct(c->judgement.all.m_code));
 	number(j, "change_raw_pct", f.measured, stats_change_pct(c->judgement.all.m_raw));
 	number(j, "sustained_pct", c->n_bursts > 0, stats_change_pct(c->sustained.all.m));
+	number(j, "mean_pct", f.mean.is_known, stats_change_pct(f.mean.all.m));
+	number(j, "slow_base_pct", f.mean.is_known, 100 * f.mean.all.share[TAIL_BASE]);
+	number(j, "slow_target_pct", f.mean.is_known, 100 * f.mean.all.share[TAIL_TARGET]);
+	number(j, "slow_longer_pct", f.mean.is_known, 100 * mean_longer(&f.mean.all));
 	number(j, "mde_pct", f.measured, c->judgement.mde_pct);
 	jsonw_kv_double(j, "threshold_pct", b->cells[cell].threshold_pct);
 	jsonw_kv_int(j, "launches", c->n_launches);
 	jsonw_kv_int(j, "samples", c->judgement.all.pairs);
 	jsonw_kv_string(j, "class", t ? t->failure : "");
 	jsonw_kv_string(j, "role", t ? t->role : "");
-	jsonw_kv_string(j, "detail", t ? t->detail : c->judgement.reason);
+	jsonw_kv_string(j, "detail", t ? t->detail : c->judgement.reason[0] ? c->judgement.reason : f.mean.reason);
 	jsonw_object_end(j);
 }
 

@@ -1,0 +1,149 @@
+/* A loss that only slow calls show, from its verdict to its end: alert, acceptance, searches, recovery, and judging again. */
+#include "judge_run.h"
+
+enum { CELLS = 4 }; /* three dense ones, and a block-sparse one of a group of its own */
+
+/*
+ * Every tenth call of the dense cells takes a quarter longer on one side, in 6 launches and, where `sets` says so, 6 more; that of the base
+ * where `side` is 0, of neither where it is -1. The typical call is `shift` slower.
+ */
+static struct judge_outcome compare_tails(
+	struct fixture *f, const char *branch, unsigned base, unsigned target, int side, int sets, double shift, int64_t now_ms)
+{
+	struct noise noise = { .state = 31, .white = 0.002, .launch = 0.0002 };
+	struct result *r = fixture_result(f, branch, base, target, CELLS);
+	int calls[CELLS] = { 3, 6, 9, 0 };
+	fixture_accepted(r);
+	for (int launch = 1; launch <= 6 * sets; launch++) {
+		fixture_launch(r, launch, launch > 6 ? 2 : 1);
+		for (int i = 0; i < CELLS; i++) {
+			fixture_timing(r, &noise, launch, launch > 6 ? 2 : 1, i, "device", "", shift, 0);
+			struct msg_cell *m = r->cell[r->n_cells - 1];
+			for (int k = 0; k < m->n; k++)
+				if (side >= 0 && i < 3 && ++calls[i] % 10 == 0)
+					m->ms[side][k] *= 1.25f;
+		}
+	}
+	return judged(f, r, now_ms);
+}
+
+static void take_change(void *arg, const struct store_bisect_point *p)
+{
+	if (strstr(p->key, "s1024"))
+		*(double *)arg = p->m;
+}
+
+static void a_lost_mean_is_a_regression_told_in_words(void **state)
+{
+	struct fixture *f = *state;
+	double m = 0;
+	struct judge_outcome out = compare_tails(f, "main", 1, 2, 1, 2, 0, 5000);
+	assert_int_equal(out.verdict, VERDICT_REGRESSION);
+	for (int i = 0; i < 3; i++) {
+		struct store_cell c = cell_of(f, out.comparison, i);
+		assert_true(c.verdict == VERDICT_REGRESSION && c.tail && c.decider == DECIDER_MEAN && c.reason[0] == 0);
+		assert_true(fabs(c.change_pct) < 0.3 && fabs(c.decided_pct + 2.4) < 0.3 && c.decided_se > 0);
+		assert_true(c.decided_m == c.mean.m && c.mean.share[TAIL_BASE] == 0 && fabs(c.mean.share[TAIL_TARGET] - 0.1) < 0.01);
+		assert_true(fabs(c.mean.longer - 0.25) < 0.02);
+	}
+	assert_int_equal(cell_of(f, out.comparison, 3).verdict, VERDICT_UNCHANGED);
+	assert_int_equal(
+		fixture_number(f, "SELECT title LIKE 'attention forward (slow calls) -2._ % in 3 cells: 1 call in 10 takes 25 % longer' AND "
+				  "worst_pct BETWEEN -2.8 AND -2.1 AND cells ->> '$[0].slow_calls' = '1 call in 10 takes 25 % longer' AND "
+				  "grouped ->> '$[0].slow_calls' = '1 call in 10 takes 25 % longer' AND "
+				  "grouped ->> '$[0].phase' IS NULL FROM alert"),
+		1);
+	assert_int_equal(fixture_number(f, "SELECT worst_pct < -2 FROM comparison"), 1);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM change_point"), 0); /* the history is one of typical calls */
+	ok(store_bisect_cells(f->db, out.comparison, take_change, &m, &err));
+	assert_true(fabs(m - 0.0247) < 0.003);
+	assert_int_equal(fixture_number(f, "SELECT json_extract(body, '$.cells[0].decided_by') = 'mean' AND "
+					   "json_extract(body, '$.cells[0].mean.text') = '1 call in 10 takes 25 % longer' AND "
+					   "json_extract(body, '$.cells[0].mean.change_pct') BETWEEN "
+					   "json_extract(body, '$.cells[0].mean.ci_low_pct') AND -2 AND "
+					   "json_extract(body, '$.cells[3].mean') IS NULL FROM comparison"),
+		1);
+}
+
+/* What a first set shows is measured again; beside a typical call that got slower, slow calls are no news. */
+static void slow_calls_alone_are_not_enough(void **state)
+{
+	struct fixture *f = *state;
+	struct judge_outcome out = compare_tails(f, "main", 1, 2, 1, 1, 0, 5000);
+	struct store_cell c = cell_of(f, out.comparison, 0);
+	assert_int_equal(out.verdict, VERDICT_UNCHANGED);
+	assert_int_equal(out.alert, 0);
+	assert_true(c.tail && c.decider == DECIDER_PAIRS && c.decided_m == c.m && c.mean.longer > 0.2);
+	assert_non_null(strstr(c.reason, "not confirmed by a second set of launches"));
+
+	c = cell_of(f, compare_tails(f, "topic", 1, 3, 1, 2, 0.03, 6000).comparison, 0);
+	assert_true(c.verdict == VERDICT_REGRESSION && c.decider == DECIDER_PAIRS && !c.tail && c.mean.longer == 0);
+}
+
+static void a_lost_mean_ends_by_a_gained_one(void **state)
+{
+	struct fixture *f = *state;
+	/* a branch: its next tip shows none of it */
+	assert_true(compare_tails(f, "topic", 1, 2, 1, 2, 0, 5000).alert_is_new);
+	assert_int_equal(compare_tails(f, "topic", 1, 3, -1, 1, 0, 6000).n_recovered, 1);
+	/* the upstream branch: the next base has it */
+	assert_true(compare_tails(f, "main", 1, 4, 1, 2, 0, 7000).alert_is_new);
+	assert_int_equal(compare_tails(f, "main", 4, 5, -1, 1, 0, 8000).n_recovered, 0);
+	struct judge_outcome out = compare_tails(f, "main", 5, 6, 0, 1, 0, 9000);
+	struct store_cell c = cell_of(f, out.comparison, 0);
+	assert_int_equal(out.n_recovered, 1);
+	assert_true(c.verdict == VERDICT_IMPROVEMENT && c.decider == DECIDER_MEAN && !c.tail && c.decided_m < -0.02);
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM event WHERE kind = 'improvement.found' AND payload ->> "
+					   "'$.groups[0].slow_calls' = '1 call in 10 took 25 % longer'"),
+		1);
+}
+
+static void an_accepted_tail_is_the_new_level(void **state)
+{
+	struct fixture *f = *state;
+	struct judge_outcome out = compare_tails(f, "topic", 1, 2, 1, 2, 0, 5000);
+	ok(store_alert_change(f->db, out.alert, "accepted", "anna", "a rare repack", 5500, &err));
+	out = compare_tails(f, "topic", 1, 3, 1, 2, 0, 6000);
+	assert_int_equal(out.verdict, VERDICT_REGRESSION);
+	assert_int_equal(out.alert, 0);
+	/* nor is it told twice on the upstream branch, against one base */
+	assert_true(compare_tails(f, "main", 1, 4, 1, 2, 0, 7000).alert_is_new);
+	assert_int_equal(compare_tails(f, "main", 1, 5, 1, 2, 0, 8000).alert, 0);
+}
+
+static void judging_again_says_the_same(void **state)
+{
+	struct fixture *f = *state;
+	struct judge_outcome out = compare_tails(f, "main", 1, 2, 1, 2, 0, 5000);
+	struct store_cell before = cell_of(f, out.comparison, 1);
+	char etag[3][65];
+	int n = 1000;
+	for (int i = 0; i < 3; i++) { /* from samples, from some of them, from none */
+		struct buf body;
+		bool changed;
+		if (i > 0)
+			ok(store_samples_thin(f->db, 5001, i == 1 ? 10 : 1000, &n, &err));
+		assert_true(n > 0);
+		ok(judge_again(f->db, out.comparison, &changed, &err));
+		struct store_cell c = cell_of(f, out.comparison, 1);
+		assert_true(!changed && c.verdict == VERDICT_REGRESSION && c.decider == DECIDER_MEAN && c.tail);
+		assert_true(c.decided_m == before.decided_m && c.decided_se == before.decided_se && c.mean.longer == before.mean.longer);
+		buf_init(&body, 8 << 20);
+		ok(view_body(f->db, out.comparison, &body, etag[i], &err));
+		buf_fini(&body);
+		assert_string_equal(etag[i], etag[0]);
+	}
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM sample WHERE ms IS NOT NULL"), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_lost_mean_is_a_regression_told_in_words, setup, teardown),
+		cmocka_unit_test_setup_teardown(slow_calls_alone_are_not_enough, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_lost_mean_ends_by_a_gained_one, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_accepted_tail_is_the_new_level, setup, teardown),
+		cmocka_unit_test_setup_teardown(judging_again_says_the_same, setup, teardown),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,219 @@
+/* What slow calls make of the mean: of a cell alone, of a group together, in one set of launches and in two. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "core/explain.h"
+#include "core/mean.h"
+
+static struct rule rule;
+static struct judgement pairs; /* of a cell whose typical call did not move */
+
+static int setup(void **state)
+{
+	(void)state;
+	rule_default(&rule, 20);
+	pairs = (struct judgement){ .verdict = VERDICT_UNCHANGED,
+		.all = { .launches = 4, .pairs = 128, .m = 0.0001, .se = 0.0002, .margin = 0.0007 } };
+	return 0;
+}
+
+/* So many launches of `per` calls, of which in all that many are slow, as evenly as they can be, and take `longer`. */
+static struct tail of(int launches, int per, int base, int target, double longer)
+{
+	struct tail t = { .launches = launches, .calls = launches * per };
+	const int slow[2] = { base, target };
+	for (int k = 0; k < 2; k++) {
+		struct tail_side *s = &t.side[k];
+		s->slow = slow[k];
+		s->longer = slow[k] * longer;
+		s->squares = slow[k] * longer * longer;
+		for (int i = 0; i < launches; i++) {
+			double n = slow[k] * (i + 1) / launches - slow[k] * i / launches;
+			s->spread += n * n / per;
+		}
+	}
+	return t;
+}
+
+static struct mean_judgement alone(struct tail first, struct tail second)
+{
+	const struct tail own[MEAN_SETS] = { first, second };
+	struct mean_judgement j;
+	mean_judge(&rule, 1.5, &pairs, own, own, &j);
+	return j;
+}
+
+static const struct tail nothing;
+
+/* Every tenth call takes a quarter longer: 2.5 % of the mean. */
+static void a_loss_of_the_mean_is_measured_twice(void **state)
+{
+	char words[EXPLAIN_SIZE];
+	(void)state;
+	struct mean_judgement j = alone(of(8, 32, 0, 26, 0.25), nothing);
+	assert_true(j.is_tail && j.is_known && j.verdict == VERDICT_UNCHANGED && j.want_set == 2);
+	assert_non_null(strstr(j.reason, "1 call in 10 takes 25 % longer: change of the mean -2.4"));
+	assert_non_null(strstr(j.reason, "not confirmed by a second set"));
+	assert_false(mean_decides(&j, &pairs));
+
+	j = alone(of(8, 32, 0, 26, 0.25), of(1, 32, 0, 3, 0.25));
+	assert_int_equal(j.want_set, 2); /* one process is none */
+	j = alone(of(8, 32, 0, 26, 0.25), of(4, 32, 0, 13, 0.25));
+	assert_true(j.verdict == VERDICT_REGRESSION && j.is_tail && !j.borderline && j.want_set == 0);
+	assert_true(mean_decides(&j, &pairs) && j.reason[0] == '\0');
+	assert_true(fabs(j.all.m - log1p(0.25 * 39 / 384) - pairs.all.m) < 1e-9 && j.all.se > 0 && j.all.se < 0.005);
+	explain_slow_calls(j.all.share, mean_longer(&j.all), words);
+	assert_string_equal(words, "1 call in 10 takes 25 % longer");
+
+	rule.confirm = false;
+	assert_int_equal(alone(of(8, 32, 0, 26, 0.25), nothing).verdict, VERDICT_REGRESSION);
+}
+
+static void what_does_not_show_again_is_no_loss(void **state)
+{
+	(void)state;
+	struct mean_judgement j = alone(of(8, 32, 0, 26, 0.25), of(4, 32, 0, 0, 0));
+	assert_true(j.verdict == VERDICT_UNCHANGED && j.is_tail && j.want_set == 0);
+	assert_non_null(strstr(j.reason, "in the first set of launches, -0.01 % in the confirming one"));
+}
+
+static void a_suspicion_asks_for_more(void **state)
+{
+	(void)state;
+	struct mean_judgement j = alone(of(2, 16, 0, 4, 0.25), nothing);
+	assert_true(!j.is_tail && j.want_set == 1 && j.verdict == VERDICT_UNCHANGED && j.reason[0] == '\0');
+	assert_int_equal(alone(of(2, 16, 0, 1, 0.25), nothing).want_set, 0);  /* by chance */
+	assert_int_equal(alone(of(2, 16, 5, 6, 0.25), nothing).want_set, 0);  /* as the base's */
+	assert_int_equal(alone(of(12, 16, 4, 12, 0.25), nothing).want_set, 0); /* the last launch, and no answer */
+	assert_int_equal(alone(of(12, 32, 0, 40, 0.06), nothing).want_set, 0); /* that cannot cost enough */
+	/* sure, but around the threshold */
+	j = alone(of(8, 32, 0, 16, 0.25), nothing);
+	assert_true(j.is_tail && j.want_set == 1);
+	assert_non_null(strstr(j.reason, "has not settled against -1.50 %"));
+}
+
+/* A loss below the threshold is a flag; one that is rare and long counts as one that is frequent and short. */
+static void what_it_costs_decides(void **state)
+{
+	(void)state;
+	struct mean_judgement j = alone(of(12, 32, 0, 38, 0.1), nothing);
+	assert_true(j.is_tail && j.verdict == VERDICT_UNCHANGED && j.want_set == 0 && j.all.m < 0.011);
+	j = alone(of(12, 32, 0, 13, 1.0), of(12, 32, 0, 13, 1.0));
+	assert_true(j.is_tail && j.verdict == VERDICT_REGRESSION);
+	j = alone(of(12, 32, 0, 26, 0.25), of(12, 32, 0, 27, 0.25)); /* 1.7 %: by sign */
+	assert_true(j.verdict == VERDICT_REGRESSION && j.borderline);
+	/* what the typical call gains is part of the mean */
+	pairs.all.m = -0.02;
+	pairs.verdict = VERDICT_IMPROVEMENT;
+	j = alone(of(8, 32, 0, 26, 0.25), of(8, 32, 0, 26, 0.25));
+	assert_true(j.is_tail && j.verdict == VERDICT_UNCHANGED && j.all.m < 0.006);
+}
+
+/* Six cells of 4 pairs and some launches, where every tenth call is slow: none shows it alone. */
+static void long_calls_show_it_together(void **state)
+{
+	struct tail group[MEAN_SETS] = { of(0, 4, 0, 0, 0), of(0, 4, 0, 0, 0) }, some[MEAN_SETS] = { of(8, 4, 0, 4, 0.25), nothing },
+		    quiet[MEAN_SETS] = { of(8, 4, 0, 0, 0), nothing };
+	struct mean_judgement j;
+	(void)state;
+	for (int i = 0; i < 6; i++)
+		tail_pool(&group[0], i < 5 ? &some[0] : &quiet[0]);
+	mean_judge(&rule, 1.5, &pairs, some, group, &j);
+	assert_true(j.is_tail && j.want_set == 2);
+	assert_true(fabs(j.all.share[TAIL_TARGET] - 20.0 / 192) < 1e-9);
+	/* one that has none of them so far is called again before anything is said of it */
+	mean_judge(&rule, 1.5, &pairs, quiet, group, &j);
+	assert_true(!j.is_tail && j.want_set == 1);
+	quiet[0] = of(12, 4, 0, 0, 0);
+	mean_judge(&rule, 1.5, &pairs, quiet, group, &j);
+	assert_true(!j.is_tail && j.want_set == 0);
+
+	some[1] = of(8, 4, 0, 3, 0.25);
+	for (int i = 0; i < 5; i++)
+		tail_pool(&group[1], &some[1]);
+	mean_judge(&rule, 1.5, &pairs, some, group, &j);
+	assert_int_equal(j.verdict, VERDICT_REGRESSION);
+}
+
+/* A cell whose own calls deny what its group shows stands for itself. */
+static void a_cell_that_contradicts_its_group_is_left_alone(void **state)
+{
+	struct tail group[MEAN_SETS] = { of(32, 32, 0, 102, 0.25), of(16, 32, 0, 51, 0.25) },
+		    clean[MEAN_SETS] = { of(8, 32, 0, 1, 0.25), nothing };
+	struct mean_judgement j;
+	(void)state;
+	mean_judge(&rule, 1.5, &pairs, clean, group, &j);
+	assert_true(!j.is_tail && j.verdict == VERDICT_UNCHANGED && j.want_set == 0);
+	/* and how much longer they take is each cell's own */
+	struct tail mild[MEAN_SETS] = { of(8, 32, 0, 26, 0.05), of(8, 32, 0, 26, 0.05) };
+	mean_judge(&rule, 1.5, &pairs, mild, group, &j);
+	assert_true(j.is_tail && j.verdict == VERDICT_UNCHANGED);
+}
+
+static void fewer_slow_calls_are_a_gain(void **state)
+{
+	char words[EXPLAIN_SIZE];
+	(void)state;
+	struct mean_judgement j = alone(of(8, 32, 26, 0, 0.25), nothing);
+	assert_true(j.verdict == VERDICT_IMPROVEMENT && j.is_known && !j.is_tail && mean_decides(&j, &pairs));
+	assert_true(j.all.m < -0.02);
+	explain_slow_calls(j.all.share, mean_longer(&j.all), words);
+	assert_string_equal(words, "1 call in 10 took 25 % longer");
+	assert_int_equal(alone(of(2, 16, 4, 0, 0.25), nothing).want_set, 1); /* worth more launches, too */
+	pairs.flags = FLAG_SUSTAINED;
+	pairs.verdict = VERDICT_IMPROVEMENT;
+	assert_false(mean_decides(&j, &pairs)); /* bursts tell another gain */
+}
+
+/* A typical call that got slower is the news; where bursts lost, slow calls are a flag. */
+static void other_losses_come_first(void **state)
+{
+	(void)state;
+	pairs.verdict = VERDICT_REGRESSION;
+	struct mean_judgement j = alone(of(8, 32, 0, 26, 0.25), of(8, 32, 0, 26, 0.25));
+	assert_true(!j.is_tail && !j.is_known && j.want_set == 0 && !mean_decides(&j, &pairs));
+	pairs.flags = FLAG_SUSTAINED;
+	j = alone(of(8, 32, 0, 26, 0.25), nothing);
+	assert_true(j.is_tail && j.want_set == 0 && !mean_decides(&j, &pairs) && j.reason[0] == '\0');
+	pairs = (struct judgement){ .verdict = VERDICT_UNDECIDED, .all = { .se = INFINITY, .margin = INFINITY } };
+	j = alone(nothing, nothing);
+	assert_true(!j.is_known && j.want_set == 0);
+}
+
+static void words_say_how_many(void **state)
+{
+	char words[EXPLAIN_SIZE];
+	(void)state;
+	explain_slow_calls((const double[]){ 0, 0.02 }, 1.5, words);
+	assert_string_equal(words, "1 call in 50 takes 150 % longer");
+	explain_slow_calls((const double[]){ 0.05, 0.2 }, 0.3, words);
+	assert_string_equal(words, "1 call in 5 takes 30 % longer, 1 call in 20 did before");
+	explain_slow_calls((const double[]){ 0, 0.4 }, 0.25, words);
+	assert_string_equal(words, "4 calls in 10 take 25 % longer");
+	explain_slow_calls((const double[]){ 0.25, 0.05 }, 0.25, words);
+	assert_string_equal(words, "1 call in 4 took 25 % longer, 1 call in 20 does");
+	explain_slow_calls((const double[]){ NAN, NAN }, NAN, words);
+	assert_string_equal(words, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_loss_of_the_mean_is_measured_twice, setup),
+		cmocka_unit_test_setup(what_does_not_show_again_is_no_loss, setup),
+		cmocka_unit_test_setup(a_suspicion_asks_for_more, setup),
+		cmocka_unit_test_setup(what_it_costs_decides, setup),
+		cmocka_unit_test_setup(long_calls_show_it_together, setup),
+		cmocka_unit_test_setup(a_cell_that_contradicts_its_group_is_left_alone, setup),
+		cmocka_unit_test_setup(fewer_slow_calls_are_a_gain, setup),
+		cmocka_unit_test_setup(other_losses_come_first, setup),
+		cmocka_unit_test_setup(words_say_how_many, setup),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
