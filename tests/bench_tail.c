@@ -206,7 +206,8 @@ static void found(const struct samples *from, int comparisons, enum plant plant,
 		const struct tally *t = &tally[k];
 		if (t->cells == 0)
 			continue;
-		printf("bench tail.%s.%s %s %.1f pct of cells, some in %.1f of groups (most in %.1f; flagged %.1f, by sign %.1f, recording "
+		printf("bench tail.%s.%s %s %.1f pct of cells, some in %.1f of groups (most in %.1f; flagged %.1f, by sign %.1f, "
+		       "recording "
 		       "ended %.1f, mean +-%.2f, error %.2f rms, %.1f launches)\n",
 			what, kind_name[k], who, 100.0 * t->called / t->cells, 100.0 * t->groups_any / t->groups,
 			100.0 * t->groups_most / t->groups, 100.0 * t->flagged / t->cells, 100.0 * t->borderline / t->cells,
@@ -243,8 +244,8 @@ static void equal_kernels(const struct samples *from, int comparisons, enum plan
 		called += tally[k].called;
 		flagged += tally[k].flagged;
 	}
-	printf("bench tail.false %s %d of %d cells (flagged %d; %d of %d comparisons; %.1f s a comparison)\n", who, called, cells, flagged,
-		alarms, comparisons, gpu_s);
+	printf("bench tail.false %s %d of %d cells (flagged %d; %d of %d comparisons; %.1f s a comparison)\n", who, called, cells,
+		flagged, alarms, comparisons, gpu_s);
 }
 
 int main(int argc, char **argv)

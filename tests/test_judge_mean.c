@@ -43,15 +43,18 @@ static void a_lost_mean_is_a_regression_told_in_words(void **state)
 		struct store_cell c = cell_of(f, out.comparison, i);
 		assert_true(c.verdict == VERDICT_REGRESSION && c.tail && c.decider == DECIDER_MEAN && c.reason[0] == 0);
 		assert_true(fabs(c.change_pct) < 0.3 && fabs(c.decided_pct + 2.4) < 0.3 && c.decided_se > 0);
-		assert_true(c.decided_m == c.mean.m && c.mean.share[TAIL_BASE] == 0 && fabs(c.mean.share[TAIL_TARGET] - 0.1) < 0.01);
+		assert_true(
+			c.decided_m == c.mean.m && c.mean.share[TAIL_BASE] == 0 && fabs(c.mean.share[TAIL_TARGET] - 0.1) < 0.01);
 		assert_true(fabs(c.mean.longer - 0.25) < 0.02);
 	}
 	assert_int_equal(cell_of(f, out.comparison, 3).verdict, VERDICT_UNCHANGED);
 	assert_int_equal(
-		fixture_number(f, "SELECT title LIKE 'attention forward (slow calls) -2._ % in 3 cells: 1 call in 10 takes 25 % longer' AND "
-				  "worst_pct BETWEEN -2.8 AND -2.1 AND cells ->> '$[0].slow_calls' = '1 call in 10 takes 25 % longer' AND "
-				  "grouped ->> '$[0].slow_calls' = '1 call in 10 takes 25 % longer' AND "
-				  "grouped ->> '$[0].phase' IS NULL FROM alert"),
+		fixture_number(f,
+			"SELECT title LIKE 'attention forward (slow calls) -2._ % in 3 cells: 1 call in 10 takes 25 % longer' "
+			"AND "
+			"worst_pct BETWEEN -2.8 AND -2.1 AND cells ->> '$[0].slow_calls' = '1 call in 10 takes 25 % longer' AND "
+			"grouped ->> '$[0].slow_calls' = '1 call in 10 takes 25 % longer' AND "
+			"grouped ->> '$[0].phase' IS NULL FROM alert"),
 		1);
 	assert_int_equal(fixture_number(f, "SELECT worst_pct < -2 FROM comparison"), 1);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM change_point"), 0); /* the history is one of typical calls */
@@ -127,7 +130,8 @@ static void judging_again_says_the_same(void **state)
 		ok(judge_again(f->db, out.comparison, &changed, &err));
 		struct store_cell c = cell_of(f, out.comparison, 1);
 		assert_true(!changed && c.verdict == VERDICT_REGRESSION && c.decider == DECIDER_MEAN && c.tail);
-		assert_true(c.decided_m == before.decided_m && c.decided_se == before.decided_se && c.mean.longer == before.mean.longer);
+		assert_true(c.decided_m == before.decided_m && c.decided_se == before.decided_se &&
+			    c.mean.longer == before.mean.longer);
 		buf_init(&body, 8 << 20);
 		ok(view_body(f->db, out.comparison, &body, etag[i], &err));
 		buf_fini(&body);

@@ -88,8 +88,8 @@ static void a_suspicion_asks_for_more(void **state)
 	(void)state;
 	struct mean_judgement j = alone(of(2, 16, 0, 4, 0.25), nothing);
 	assert_true(!j.is_tail && j.want_set == 1 && j.verdict == VERDICT_UNCHANGED && j.reason[0] == '\0');
-	assert_int_equal(alone(of(2, 16, 0, 1, 0.25), nothing).want_set, 0);  /* by chance */
-	assert_int_equal(alone(of(2, 16, 5, 6, 0.25), nothing).want_set, 0);  /* as the base's */
+	assert_int_equal(alone(of(2, 16, 0, 1, 0.25), nothing).want_set, 0);   /* by chance */
+	assert_int_equal(alone(of(2, 16, 5, 6, 0.25), nothing).want_set, 0);   /* as the base's */
 	assert_int_equal(alone(of(12, 16, 4, 12, 0.25), nothing).want_set, 0); /* the last launch, and no answer */
 	assert_int_equal(alone(of(12, 32, 0, 40, 0.06), nothing).want_set, 0); /* that cannot cost enough */
 	/* sure, but around the threshold */
@@ -118,8 +118,8 @@ static void what_it_costs_decides(void **state)
 /* Six cells of 4 pairs and some launches, where every tenth call is slow: none shows it alone. */
 static void long_calls_show_it_together(void **state)
 {
-	struct tail group[MEAN_SETS] = { of(0, 4, 0, 0, 0), of(0, 4, 0, 0, 0) }, some[MEAN_SETS] = { of(8, 4, 0, 4, 0.25), nothing },
-		    quiet[MEAN_SETS] = { of(8, 4, 0, 0, 0), nothing };
+	struct tail group[MEAN_SETS] = { of(0, 4, 0, 0, 0), of(0, 4, 0, 0, 0) },
+		    some[MEAN_SETS] = { of(8, 4, 0, 4, 0.25), nothing }, quiet[MEAN_SETS] = { of(8, 4, 0, 0, 0), nothing };
 	struct mean_judgement j;
 	(void)state;
 	for (int i = 0; i < 6; i++)

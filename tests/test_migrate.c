@@ -154,6 +154,13 @@ static void old_jobs_get_their_plans(void **state)
 	/* what later scripts make */
 	run(f, "DROP TABLE scatter");
 	run(f, "CREATE TABLE calibration (id INTEGER) STRICT");
+	run(f, "DROP TABLE slow_calls");
+	static const char *const means[] = { "mean_m", "mean_se", "slow_base", "slow_target", "slow_longer" };
+	for (size_t i = 0; i < sizeof(means) / sizeof(*means); i++) {
+		char sql[64];
+		snprintf(sql, sizeof(sql), "ALTER TABLE cell DROP COLUMN %s", means[i]);
+		run(f, sql);
+	}
 	ok(db_commit(f->db, &err));
 	ok(db_set_version(f->db, 20, &err));
 	ok(migrate(f->db, &err));

@@ -312,7 +312,7 @@ static void test_api_csv(void **state)
 	assert_int_equal(strncmp(a.body, "cell,verdict,base_median_ms,", 28), 0);
 	assert_non_null(strstr(a.body, "\r\n" CELL ",regression,1.71,1.76301,643.275,623.933,"));
 	assert_non_null(strstr(a.body,
-		"\r\nodd/backward,failed,,,,,,,,,1.5,0,0,0,0,wrong,\"'=cmd|' /C calc'!A0, \"\"quoted\"\"\\x1b\",,,,\r\n"));
+		"\r\nodd/backward,failed,,,,,,,,,1.5,0,0,0,0,wrong,\"'=cmd|' /C calc'!A0, \"\"quoted\"\"\\x1b\",,,,,,,\r\n"));
 	answer_free(&a);
 }
 

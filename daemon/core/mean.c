@@ -12,15 +12,15 @@
 #define P_SUSPECT 0.1   /* worth more launches */
 #define P_NEW     0.25  /* the same where the other side has none */
 #define P_APART   0.001 /* of a cell's share being that of its group */
-#define CALM      1.5   /* margins by which a confirming set has to stay below the threshold before it is believed over the first */
-#define MEAN_K    2     /* standard errors of what slow calls add, in a decision */
+#define CALM      1.5 /* margins by which a confirming set has to stay below the threshold before it is believed over the first */
+#define MEAN_K    2   /* standard errors of what slow calls add, in a decision */
 
 enum { SPREAD_MIN = 3 }; /* slow calls whose lengths show how far lengths scatter */
 
 /* What one set of launches, or both, say of slow calls that became more frequent on side `more`. */
 struct look {
 	int launches;
-	double p;       /* that they did by chance: in its own calls, or in its group's where it has some of those; 1 where it hardly matters */
+	double p; /* that they did by chance: in its own calls, or in its group's where it has some of those; 1 where it hardly matters */
 	bool is_suspect;
 	struct mean mean;
 };
@@ -44,7 +44,8 @@ static bool is_alike(const struct tail *own, const struct tail *group)
 	for (int k = 0; k < 2 && rest > 0; k++) {
 		int slow = own->side[k].slow, others = group->side[k].slow - slow;
 
-		if (stats_fisher(others, rest, slow, own->calls) < P_APART || stats_fisher(slow, own->calls, others, rest) < P_APART)
+		if (stats_fisher(others, rest, slow, own->calls) < P_APART ||
+			stats_fisher(slow, own->calls, others, rest) < P_APART)
 			return false;
 	}
 	return true;
@@ -97,7 +98,8 @@ static struct look look(const struct evidence *e, enum tail_which more)
 	enum tail_which less = more == TAIL_TARGET ? TAIL_BASE : TAIL_TARGET;
 	bool alike = is_alike(&e->own, &e->group), has_some = e->own_all.side[more].slow > e->own_all.side[less].slow;
 	double own = tail_p(&e->own, more), group = alike ? tail_p(&e->group, more) : 1;
-	double p_own = tail_matters(&e->own, more, e->theta) ? own : 1, p_group = tail_matters(&e->group, more, e->theta) ? group : 1;
+	double p_own = tail_matters(&e->own, more, e->theta) ? own : 1,
+	       p_group = tail_matters(&e->group, more, e->theta) ? group : 1;
 
 	return (struct look){ .launches = e->own.launches,
 		.p = has_some ? fmin(p_own, p_group) : p_own,
@@ -199,7 +201,8 @@ static void judge_loss(struct evidence *e, const struct tail *own, const struct 
 		explain(out, "change of the mean %.2f..%.2f %% has not settled against %.2f %%",
 			stats_change_pct(one.mean.m + one.mean.margin), stats_change_pct(one.mean.m - one.mean.margin), limit);
 	else if (first == DECISION_REGRESSION && second == DECISION_MORE)
-		explain(out, "change of the mean %.2f %%, not confirmed by a second set of launches", stats_change_pct(one.mean.m));
+		explain(out, "change of the mean %.2f %%, not confirmed by a second set of launches",
+			stats_change_pct(one.mean.m));
 	else if (first == DECISION_REGRESSION)
 		explain(out, "change of the mean %.2f %% in the first set of launches, %.2f %% in the confirming one",
 			stats_change_pct(one.mean.m), stats_change_pct(two.mean.m));

@@ -18,7 +18,7 @@ enum { MEDIAN_MAX = 4096, FITS = 3 };
 	0.001 /* of y - beta z, and as how many pairs this counts: seen on an H200 for calls above 1 ms, 0.0001 to 0.002 */
 #define REST_PRIOR  2
 #define CLOCK_USUAL 1.1 /* times what branches usually do: above it launches may still tell whose doing a clock is */
-#define FAR        8 /* standard deviations of the pairs of a launch; what a clock that changes within a call does lies nearer */
+#define FAR         8 /* standard deviations of the pairs of a launch; what a clock that changes within a call does lies nearer */
 
 double rule_k(int n_cells)
 {
