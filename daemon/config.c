@@ -436,9 +436,10 @@ static void read_limits(struct yaml *y, struct yaml_node *map, struct config *c)
 		{ "job", 1000, 7 * 24 * (int64_t)HOUR_MS, HOUR_MS },
 		{ "wait", 0, 24 * HOUR_MS, 10 * MINUTE_MS },
 		{ "silence", 1000, 7 * 24 * (int64_t)HOUR_MS, 15 * MINUTE_MS },
+		{ "again", 0, 7 * 24 * (int64_t)HOUR_MS, 10 * MINUTE_MS },
 	};
-	int64_t ms[6], queue_max = 10000;
-	for (int i = 0; i < 6; i++) {
+	int64_t ms[7], queue_max = 10000;
+	for (int i = 0; i < 7; i++) {
 		ms[i] = row[i].normal_ms;
 		yaml_duration_ms(y, yaml_get(y, map, row[i].key), row[i].min_ms, row[i].max_ms, &ms[i]);
 	}
@@ -450,6 +451,7 @@ static void read_limits(struct yaml *y, struct yaml_node *map, struct config *c)
 	c->job_timeout_ms = ms[3];
 	c->wait_s = (double)ms[4] / 1e3;
 	c->silence_ms = ms[5];
+	c->again_ms = ms[6];
 	c->queue_max = (int)queue_max;
 }
 
@@ -668,6 +670,7 @@ void config_update(struct config *live, const struct config *fresh, char *restar
 	live->wait_s = fresh->wait_s;
 	live->job_timeout_ms = fresh->job_timeout_ms;
 	live->silence_ms = fresh->silence_ms;
+	live->again_ms = fresh->again_ms;
 	live->queue_max = fresh->queue_max;
 	live->calibrate_idle = fresh->calibrate_idle;
 	live->calibrate_every_ms = fresh->calibrate_every_ms;

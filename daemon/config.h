@@ -82,6 +82,7 @@ struct config {
 	double build_s, check_s, launch_s; /* limits sent with a job */
 	double wait_s;                     /* likewise: for other processes to leave the device */
 	int64_t job_timeout_ms;
+	int64_t again_ms;    /* what scatter alone left undecided is asked again after so long; 0: never */
 	int64_t silence_ms;  /* a device of which nothing is heard for so long, while jobs wait, has fallen silent */
 	int queue_max;       /* jobs that may wait */
 	bool calibrate_idle; /* run A/A comparisons while nothing waits, on each device every so often */

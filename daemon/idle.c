@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "again.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "calibrate.h"
@@ -92,8 +93,8 @@ static int fill_repo(const struct config *c, const struct config_repo *repo, str
 /** Inside a transaction. The count of jobs, -1. */
 static int look(const struct config *c, struct db *db, int64_t now_ms, struct fw_err *err)
 {
-	int queued = 0;
-	if (trend_resume(db, c, now_ms, err))
+	int queued = again_ask(db, c, now_ms, err);
+	if (queued < 0 || trend_resume(db, c, now_ms, err))
 		return -1;
 	for (int i = 0; i < c->n_repos; i++) {
 		int n = fill_repo(c, &c->repo[i], db, now_ms, err);

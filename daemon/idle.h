@@ -1,6 +1,6 @@
 /**
- * idle.h - what the daemon does by itself while nothing waits: the upstream branch beside its peers, calibrations, and change points
- * whose jobs brought nothing.
+ * idle.h - what the daemon does by itself while nothing waits: the upstream branch beside its peers, calibrations, change points
+ * whose jobs brought nothing; and, at its time, what scatter left undecided once more.
  */
 #ifndef DAEMON_IDLE_H
 #define DAEMON_IDLE_H

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "again.h"
 #include "calibrate.h"
 #include "db/store_job.h"
 #include "db/store_repo.h"
@@ -224,6 +225,7 @@ static int finish(struct db *db, const struct config *config, const struct resul
 	/* Half a comparison neither accuses a commit nor clears one. */
 	bool whole = strcmp(c.kind, "change") == 0 && !r->plan.ask.quick && !job->cells_glob[0] && c.branch[0];
 	if (judge_news_publish(db, config, news, r, job, &c, whole, now_ms, out, err) ||
+		(whole && again_note(db, config, job, &c, now_ms, err)) ||
 		trend_follow(db, config, job, &c, &epoch, now_ms, err) || status_verdict(db, config, job, &c, now_ms, err) ||
 		gitnote_owe(db, config, job, &c, now_ms, err))
 		return -1;

@@ -292,7 +292,7 @@ void judge_mean(const struct rule *rule, const struct judge_timed *t, const stru
 	if (mean_decides(&j, &t->typical)) {
 		c->verdict = j.verdict;
 		c->borderline = j.borderline;
-		c->flags &= ~FLAG_SUSTAINED;
+		c->flags &= ~(FLAG_SUSTAINED | FLAG_NOISY);
 		c->decider = DECIDER_MEAN;
 		c->decided_m = j.all.m;
 		c->decided_se = j.all.se;

@@ -36,6 +36,7 @@ EMBEDDED(0020_clock);
 EMBEDDED(0021_plan);
 EMBEDDED(0022_scatter);
 EMBEDDED(0023_mean);
+EMBEDDED(0024_again);
 
 static const struct migration embedded[] = {
 	ROW(1, 0001_init),
@@ -61,6 +62,7 @@ static const struct migration embedded[] = {
 	ROW(21, 0021_plan),
 	ROW(22, 0022_scatter),
 	ROW(23, 0023_mean),
+	ROW(24, 0024_again),
 };
 
 static int apply(struct db *db, const struct migration *m, struct fw_err *err)

@@ -95,7 +95,7 @@ int view_alert_events(struct db *db, int64_t alert, view_alert_event_fn *each, v
 	"j.suite, j.device_kind, j.cells_glob, j.origin, j.state, j.state_why, j.progress, coalesce(d.uuid, ''), "               \
 	"coalesce(c.verdict, ''), j.quick, j.priority, j.attempt, j.queued_at, j.started_at, j.ended_at, "                       \
 	"j.base_provider, j.target_provider, CASE WHEN j.base_name = '' AND j.base_how = 'merge-base' THEN r.upstream ELSE "     \
-	"j.base_name END, j.target_name FROM job j "                                                                             \
+	"j.base_name END, j.target_name, j.again_at, j.again_of FROM job j "                                                     \
 	"JOIN repo r ON r.id = j.repo LEFT JOIN commit_ m ON m.repo = j.repo AND m.sha = j.target_sha "                          \
 	"LEFT JOIN device d ON d.id = j.device LEFT JOIN comparison c ON c.id = j.comparison "
 
@@ -131,7 +131,9 @@ static int each_job(struct stmt *s, view_job_fn *each, void *arg, struct fw_err 
 				  .base_provider = row_text(s, 24),
 				  .target_provider = row_text(s, 25),
 				  .base_name = row_text(s, 26),
-				  .target_name = row_text(s, 27) });
+				  .target_name = row_text(s, 27),
+				  .again_at = row_int(s, 28),
+				  .again_of = row_int(s, 29) });
 	}
 	return r < 0 ? -1 : n;
 }

@@ -50,6 +50,8 @@ struct view_job {
 	bool quick;
 	int priority, attempt;
 	int64_t queued_at, started_at, ended_at;
+	int64_t again_at; /* asked again then by itself; 0 not */
+	int64_t again_of; /* the job that this asks again by itself; 0 none */
 };
 typedef void view_job_fn(void *arg, const struct view_job *row);
 /** `state`: one state, "open" for every state before the end, NULL or "" for all. */

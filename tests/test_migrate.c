@@ -152,6 +152,10 @@ static void old_jobs_get_their_plans(void **state)
 	run(f, "DROP INDEX job_by_end");
 	run(f, "ALTER TABLE job DROP COLUMN plan");
 	/* what later scripts make */
+	run(f, "DROP INDEX job_again");
+	run(f, "DROP INDEX job_again_of");
+	run(f, "ALTER TABLE job DROP COLUMN again_of");
+	run(f, "ALTER TABLE job DROP COLUMN again_at");
 	run(f, "DROP TABLE scatter");
 	run(f, "CREATE TABLE calibration (id INTEGER) STRICT");
 	run(f, "DROP TABLE slow_calls");

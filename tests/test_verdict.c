@@ -180,6 +180,44 @@ static void reasons_have_no_interval(void **state)
 	assert_non_null(strstr(j.reason, "confirming set: 2 of at most 12 launches; -1.98 % lies 0.48 points from -1.50 %, and"));
 }
 
+/* What another hour may decide: launches that do not agree, in one set or between the two. Not what the budget or a quick look left. */
+static void noise_has_a_word(void **state)
+{
+	struct launch_estimate e[STATS_LAUNCHES_MAX];
+	struct judgement j, none = { .verdict = VERDICT_UNDECIDED }, lost;
+	struct rule r;
+
+	(void)state;
+	rule_default(&r, 20);
+	for (int i = 0; i < 12; i++)
+		e[i] = (struct launch_estimate){ .set = 1, .n = 16, .d = i % 2 ? 0.02 : -0.02, .q = 1e-7 };
+	verdict_judge(&r, 1.5, false, e, 12, &j);
+	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
+	assert_true(j.flags & FLAG_NOISY);
+	verdict_judge(&r, 1.5, false, e, 4, &j); /* more were wanted */
+	assert_int_equal(j.want_set, 1);
+	assert_false(j.flags & FLAG_NOISY);
+	judge(&r, 4, 0.04, 4, 0, &j);
+	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
+	assert_true(j.flags & FLAG_NOISY);
+	judge(&r, 2, 0, 0, 0, &j);
+	assert_false(j.flags & FLAG_NOISY);
+	/* a blind cell is always so; and bursts may know */
+	judge(&r, 4, 0.04, 4, 0, &j);
+	verdict_blind(&r, 5, &none, &j);
+	assert_int_equal(j.flags & (FLAG_NOISY | FLAG_BLIND), FLAG_BLIND);
+	judge(&r, 4, 0.04, 4, 0.04, &lost);
+	judge(&r, 4, 0.04, 4, 0, &j);
+	verdict_sustained(&j, &lost);
+	assert_int_equal(j.verdict, VERDICT_REGRESSION);
+	assert_false(j.flags & FLAG_NOISY);
+	r.launches_max = 1;
+	r.confirm = false;
+	judge(&r, 1, 0.015, 0, 0, &j);
+	assert_int_equal(j.verdict, VERDICT_UNDECIDED);
+	assert_false(j.flags & FLAG_NOISY);
+}
+
 static void scatter_is_no_verdict(void **state)
 {
 	struct launch_estimate e[12];
@@ -332,6 +370,7 @@ int main(void)
 		cmocka_unit_test(two_sets),
 		cmocka_unit_test(quick_is_a_look),
 		cmocka_unit_test(reasons_have_no_interval),
+		cmocka_unit_test(noise_has_a_word),
 		cmocka_unit_test(scatter_is_no_verdict),
 		cmocka_unit_test(precision_while_budget_lasts),
 		cmocka_unit_test(identical_builds_raise_no_alarm),

@@ -49,6 +49,8 @@ static void write_job(void *arg, const struct view_job *row)
 	answer_time(j, "queued_at", row->queued_at);
 	answer_time(j, "started_at", row->started_at);
 	answer_time(j, "ended_at", row->ended_at);
+	answer_time(j, "again_at", row->again_at);
+	answer_id(j, "again_of", row->again_of);
 	jsonw_object_end(j);
 }
 

@@ -234,6 +234,8 @@ static void flags(struct buf *out, const struct comparison_cell *cell)
 		{ "enqueue", "enqueue costs more", "the host works longer to start it" },
 		{ "blind", "blind",
 			"launches of equal builds scatter too much here to see the threshold: a loss has to be clear" },
+		{ "noisy", "noisy",
+			"its launches scattered too much this time; what is asked for by a push is asked again once by itself" },
 		{ "clock", "moves the clock", "a part of the change is what it does to the clock: open the row" },
 	};
 	for (const char *word = cell->flags; *word; word += strspn(word, " ")) {

@@ -96,7 +96,9 @@ void page_help(void *arg, struct http_request *r, struct http_response *response
 		"it was timed, but the times are not believed: the device was throttled or shared, work escaped the clock, or a "
 		"clock outside disagrees");
 	verdict_item(out, "regression", "it lost more than its threshold, and a second set of launches says so too");
-	verdict_item(out, "undecided", "the interval still covers the threshold; its row says what would decide it");
+	verdict_item(out, "undecided",
+		"the interval still covers the threshold; its row says what would decide it, and what only scattered is asked "
+		"again once by itself");
 	verdict_item(out, "not_comparable", "the base is broken, or the two were given different inputs");
 	verdict_item(out, "improvement", "it gained more than the threshold");
 	verdict_item(out, "unchanged",

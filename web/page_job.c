@@ -359,6 +359,12 @@ static void job_facts(void *arg, const struct view_job *row)
 	moment(out, "Queued", row->queued_at);
 	moment(out, "Started", row->started_at);
 	moment(out, "Ended", row->ended_at);
+	if (row->again_at)
+		moment(out, "Asked again", row->again_at);
+	if (row->again_of)
+		emit_rawf(out,
+			"<dt>Asks again</dt><dd><a href=\"/jobs/%lld\">job %lld</a>, whose launches scattered too much</dd>",
+			(long long)row->again_of, (long long)row->again_of);
 	emit_rawf(out,
 		"<dt>Data</dt><dd><a href=\"/api/v1/jobs/%s\">JSON</a>, <a href=\"/api/v1/jobs/%s/log\">log with "
 		"builds</a></dd></dl></div>\n",

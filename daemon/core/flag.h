@@ -16,7 +16,8 @@ enum {
 	FLAG_ENQUEUE = 16,   /* enqueue costs the host more */
 	FLAG_CLOCK = 32,     /* a part of the change is what the branch does to the clock */
 	FLAG_BLIND = 64,     /* equal builds scatter too much to see the threshold: a loss has to be clear */
-	FLAG_END = 128
+	FLAG_NOISY = 128,    /* undecided by nothing but the scatter of its launches: another hour may decide it */
+	FLAG_END = 256
 };
 
 enum { FLAG_WORDS_SIZE = 64 };

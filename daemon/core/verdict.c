@@ -97,6 +97,9 @@ static void undecided(struct judgement *out, const char *format, ...)
 	va_end(args);
 }
 
+/* Undecided, because launches of one build do not agree with each other. */
+#define noisy(out, ...) (undecided((out), __VA_ARGS__), (void)((out)->flags |= FLAG_NOISY))
+
 static const char *plural(int n)
 {
 	return n == 1 ? "" : "es";
@@ -140,7 +143,7 @@ static void explain_open(
 		snprintf(look, sizeof look, "a quick look of %d launch%s", e->launches, plural(e->launches));
 		explain_distance(theta, e, out, look);
 	} else {
-		undecided(out, "%slaunches scatter too much: standard error %.2f %% after %d launches, %.2f %% is allowed", which,
+		noisy(out, "%slaunches scatter too much: standard error %.2f %% after %d launches, %.2f %% is allowed", which,
 			100 * e->se, e->launches, 100 * r->se_max);
 	}
 	if (d == DECISION_MORE)
@@ -170,7 +173,7 @@ static void judge_ok(const struct rule *r, double theta, bool sparse, const stru
 	bool borderline, struct judgement *out)
 {
 	if (second == DECISION_REGRESSION) {
-		undecided(out, "the first set of launches shows no regression, the confirming set does");
+		noisy(out, "the first set of launches shows no regression, the confirming set does");
 		return;
 	}
 	out->verdict = one->m + one->margin < -theta ? VERDICT_IMPROVEMENT : VERDICT_UNCHANGED;
@@ -208,7 +211,7 @@ void verdict_judge(
 		out->verdict = VERDICT_REGRESSION;
 		out->flags |= borderline[0] || (r->confirm && borderline[1]) ? FLAG_BORDERLINE : 0;
 	} else if (second == DECISION_OK) {
-		undecided(out, "the first set of launches shows %.2f %%, the confirming set %.2f %%", stats_change_pct(one.m),
+		noisy(out, "the first set of launches shows %.2f %%, the confirming set %.2f %%", stats_change_pct(one.m),
 			stats_change_pct(two.m));
 	} else {
 		explain_open(r, theta, 2, second, &two, out);
@@ -235,7 +238,7 @@ void verdict_sustained(struct judgement *j, const struct judgement *sustained)
 	if (sustained->all.launches == 0 || !(lost || gained))
 		return;
 	j->verdict = sustained->verdict;
-	j->flags = (j->flags & ~FLAG_BORDERLINE) | FLAG_SUSTAINED | (sustained->flags & FLAG_BORDERLINE);
+	j->flags = (j->flags & ~(FLAG_BORDERLINE | FLAG_NOISY)) | FLAG_SUSTAINED | (sustained->flags & FLAG_BORDERLINE);
 	j->reason[0] = '\0';
 }
 
@@ -246,7 +249,7 @@ void verdict_blind(const struct rule *r, double blind_pct, const struct judgemen
 
 	if (!(blind_pct > 0))
 		return;
-	j->flags |= FLAG_BLIND;
+	j->flags = (j->flags & ~FLAG_NOISY) | FLAG_BLIND; /* another hour will not show more */
 	if (j->verdict != VERDICT_REGRESSION || is_clear || -change_pct >= blind_pct)
 		return;
 	j->flags &= ~FLAG_BORDERLINE;

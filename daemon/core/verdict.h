@@ -63,7 +63,7 @@ enum decider decider_from_name(const char *name);
 
 struct judgement {
 	enum verdict verdict;
-	int flags;           /* FLAG_BORDERLINE, FLAG_CLOCK */
+	int flags;           /* FLAG_BORDERLINE, FLAG_CLOCK, FLAG_NOISY */
 	struct estimate all; /* both sets together: what is shown */
 	double beta;         /* 0; for the caller to keep what stats_launches said */
 	double mde_pct;
