@@ -23,7 +23,7 @@ enum {
 	LOOK_AGAIN_FIRST_MS = 1000 /* doubled while it does not help, */,
 	LOOK_AGAIN_MOST_MS = 30000 /* up to here */
 };
-static const unsigned long long disk_free_min_bytes = 64ull << 20;
+static const unsigned long long disk_free_min_bytes = 64ull << 20, disk_free_min_files = 500;
 
 struct queue;
 
@@ -267,7 +267,8 @@ static void resolve_more(struct queue *q)
 static bool is_disk_full(struct queue *q)
 {
 	struct statvfs fs;
-	return statvfs(q->config->state_dir, &fs) == 0 && (unsigned long long)fs.f_bavail * fs.f_frsize < disk_free_min_bytes;
+	return statvfs(q->config->state_dir, &fs) == 0 && ((unsigned long long)fs.f_bavail * fs.f_frsize < disk_free_min_bytes ||
+								  (fs.f_files && fs.f_favail < disk_free_min_files));
 }
 
 static void claim_all(struct queue *q)
@@ -276,8 +277,8 @@ static void claim_all(struct queue *q)
 	bool was_full = q->is_full;
 	q->is_full = is_disk_full(q);
 	if (q->is_full && !was_full)
-		log_error("disk.full", "dir=%s free_below_mib=%llu err=\"no job begins before space is freed\"",
-			log_quote(q->config->state_dir), disk_free_min_bytes >> 20);
+		log_error("disk.full", "dir=%s free_below_mib=%llu or_files=%llu err=\"no job begins before space is freed\"",
+			log_quote(q->config->state_dir), disk_free_min_bytes >> 20, disk_free_min_files);
 	if (q->is_full) {
 		arrange_again(q);
 		return;
@@ -413,8 +414,8 @@ int queue_health(struct queue *q, struct fw_err *err)
 	if (q->ledger.is_broken)
 		return err_set(err, q->ledger.why.code, "the database cannot be written: %s", q->ledger.why.text);
 	if (q->is_full)
-		return err_set(
-			err, ERR_FULL, "less than %llu MiB are free in %s", disk_free_min_bytes >> 20, q->config->state_dir);
+		return err_set(err, ERR_FULL, "less than %llu MiB or %llu files are free in %s", disk_free_min_bytes >> 20,
+			disk_free_min_files, q->config->state_dir);
 	return 0;
 }
 

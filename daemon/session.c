@@ -391,11 +391,13 @@ static void take_line(struct session *s, const char *line, size_t len)
 	struct msg m;
 	struct fw_err err = { 0 };
 	if (s->phase == PHASE_BANNER) {
-		/* ssh and shells may say something first; hello is the first line that parses as one */
-		bool is_hello = len && line[0] == '{' && protocol_parse(line, len, &m, &err) == 0;
-		if (is_hello && m.t == MSG_HELLO)
+		/* ssh and shells may say something first; hello is the first line that parses as one, or why there is none */
+		bool is_message = len && line[0] == '{' && protocol_parse(line, len, &m, &err) == 0;
+		if (is_message && m.t == MSG_HELLO)
 			take_hello(s, &m.u.hello);
-		if (is_hello)
+		else if (is_message && m.t == MSG_FAULT)
+			lose(s, m.u.fault.detail);
+		if (is_message)
 			msg_fini(&m);
 		s->banner_bytes += len + 1;
 		if (s->phase == PHASE_BANNER && s->banner_bytes > PROTOCOL_BANNER_MAX)

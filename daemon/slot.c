@@ -42,6 +42,7 @@ struct slot {
 	struct msg_hello hello;
 	bool has_hello;
 	int failures;    /* of the worker, in a row */
+	int n_full;      /* jobs in a row for which its disk had no room */
 	char why[400];   /* the last one */
 	bool is_suspect; /* ask it again before it gets another job */
 
@@ -110,7 +111,7 @@ static void go_free(struct slot *s)
 	if (s->is_suspect) {
 		s->is_suspect = false;
 		s->phase = PHASE_DOWN;
-		set_timer(s, LOST_PAUSE_MS, ask_again);
+		set_timer(s, (int64_t)LOST_PAUSE_MS << (s->n_full < 8 ? s->n_full : 8), ask_again);
 	} else {
 		s->phase = PHASE_FREE;
 	}
@@ -358,6 +359,19 @@ static void quarantine(struct slot *s, const char *why)
 	lose_worker(s, why);
 }
 
+/* The worker cannot go on, which says nothing of the job. One that its disk has no room for waits; any other cause may lie in the job after all. */
+static void give_back(struct slot *s, const struct msg_fault *why)
+{
+	if (strcmp(why->failure, "full") != 0) {
+		count_attempt(s, why->detail);
+		return;
+	}
+	log_warning("worker.full", "worker=%s job=%lld err=%s", s->worker->name, (long long)s->job.id, log_quote(why->detail));
+	s->is_suspect = true;
+	s->n_full++;
+	finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, why->detail);
+}
+
 static void on_hello(void *arg, const struct msg_hello *hello)
 {
 	struct slot *s = arg;
@@ -381,6 +395,11 @@ static void on_word(void *arg, const struct msg *m)
 	if (m->t == MSG_FAULT && strcmp(m->u.fault.role, "device") == 0 && strcmp(m->u.fault.failure, "lost") == 0) {
 		chatter_hear(&s->chatter, m);
 		quarantine(s, m->u.fault.detail);
+		return;
+	}
+	if (m->t == MSG_FAULT && strcmp(m->u.fault.role, "worker") == 0) {
+		chatter_hear(&s->chatter, m);
+		give_back(s, &m->u.fault);
 		return;
 	}
 	if (m->t == MSG_BUILD)
@@ -419,6 +438,7 @@ static void on_end(void *arg, enum session_end how, struct result *result, const
 		owe(s, DEBT_MOVE, JOBSTATE_FAILED, refusal);
 		settle(s);
 	} else if (phase == PHASE_RUNNING && how == SESSION_DONE) {
+		s->n_full = 0;
 		s->result = result;
 		snprintf(result->isolation, sizeof result->isolation, "%s", s->hello.isolation);
 		snprintf(result->worker_version, sizeof result->worker_version, "%s", s->hello.version);

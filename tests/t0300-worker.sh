@@ -150,7 +150,7 @@ fails "a broken line" 1 serve --nonsense-at '"state":"start"' good hanging
 like "is an error in words" "$out" 'flopwatch-worker: .*JSON'
 clean "after a broken line"
 fails "a device that is not here" 1 serve --device cuda good slow
-is "is told" "$(faults)" "worker:device"
+is "is told" "$(faults)" "worker:interrupted"
 mkdir -p "$cache/job/left" "$cache/trees" && touch "$cache/job/left/over" && chmod 0 "$cache/job/left"
 ok "what a crash left behind" serve good slow
 clean "after a crash"

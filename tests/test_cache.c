@@ -68,7 +68,7 @@ static void modules_are_named_by_their_hash(void **state)
 	assert_int_equal(cache_put_module(&s->cache, fd, 100, sha, &s->err), 0);
 	assert_string_equal(sha, "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03");
 	assert_int_equal(cache_put_module(&s->cache, fd, 5, again, &s->err), -1);
-	assert_int_equal(s->err.code, ERR_FULL);
+	assert_int_equal(s->err.code, ERR_INVALID);
 	close(fd);
 	fd = cache_open_module(&s->cache, sha);
 	assert_true(fd >= 0);

@@ -422,10 +422,35 @@ static void a_runner_that_does_nothing(void **state)
 	struct scene *s = *state;
 
 	assert_int_equal(tmp_folder_write(&s->folder, "flopwatch-runner", "#!/bin/sh\necho no libraries >&2\nexit 1\n", 0755), 0);
+	assert_int_equal(acceptance_run(&s->bench, &s->err), -1);
+	assert_int_equal(s->err.code, ERR_BUSY);
+	assert_string_equal(s->err.text, "the runner: exit 1 before branch code ran; last words: \"no libraries\"");
+	assert_int_equal(s->faults, 0); /* a trouble of this machine says nothing of the two sides */
+}
+
+/* Whoever killed it, it was neither side: the job is for another time. */
+static void a_runner_that_is_killed(void **state)
+{
+	static const char *const signals[] = { "KILL", "TERM", "HUP" };
+	struct scene *s = *state;
+	char script[128];
+
+	for (int i = 0; i < 3; i++) {
+		snprintf(script, sizeof script, "if [ $i$role = 1target ]; then kill -%s $$; else pass; fi", signals[i]);
+		runner(s, script, "");
+		assert_int_equal(acceptance_run(&s->bench, &s->err), -1);
+		assert_int_equal(s->err.code, ERR_BUSY);
+		assert_non_null(strstr(s->err.text, "in step check; for want of memory, or by somebody on this machine"));
+		assert_int_equal(s->faults, 0);
+		err_clear(&s->err);
+		bench_fini(&s->bench);
+		assert_int_equal(start_bench(s), 0);
+	}
+	runner(s, "pass", "if [ $i = 1 ]; then kill -KILL $$; else timings 1.0; fi");
 	check_all(s);
-	assert_int_equal(report_verdict(&s->bench), VERDICT_REJECTED);
-	assert_string_equal(s->fault.role, "device");
-	assert_non_null(strstr(s->fault.detail, "no libraries"));
+	assert_int_equal(measure_run(&s->bench, &s->err), -1);
+	assert_int_equal(s->err.code, ERR_BUSY);
+	assert_int_equal(s->faults, 0);
 }
 
 static void nonsense_is_the_subjects(void **state)
@@ -738,6 +763,7 @@ int main(void)
 		T(a_hanging_check_ends),
 		T(a_process_that_just_ends),
 		T(a_runner_that_does_nothing),
+		T(a_runner_that_is_killed),
 		T(nonsense_is_the_subjects),
 		T(memory_yields_to_clear_launches),
 		T(lines_without_the_seal_are_not_the_runners),

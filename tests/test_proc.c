@@ -213,6 +213,48 @@ static void limits_hold(void **state)
 	buf_fini(&out);
 }
 
+/* Not SIGKILL, which would look like somebody else's doing. */
+static void used_up_time_has_a_signal_of_its_own(void **state)
+{
+	struct proc_spec spec = { .argv = (const char *const[]){ "sh", "-c", "while :; do :; done", NULL }, .cpu_s = 1 };
+	struct proc_exit how;
+	struct fw_err err = { 0 };
+
+	(void)state;
+	assert_int_equal(proc_run(&spec, NULL, NULL, NULL, 0, &how, &err), 0);
+	assert_int_equal(how.signal, SIGXCPU);
+	assert_false(proc_is_outside(&how));
+	how.signal = SIGKILL;
+	assert_true(proc_is_outside(&how));
+	how.timed_out = true; /* by us */
+	assert_false(proc_is_outside(&how));
+}
+
+/* It may be in the middle of something that is not ours. */
+static void a_careful_child_is_asked_and_not_killed(void **state)
+{
+	struct proc_spec spec = { .argv = (const char *const[]){ "sh", "-c", "trap 'exit 7' TERM; echo; read x; sleep 1000",
+					  NULL },
+		.is_careful = true };
+	int in[2], out[2];
+	struct proc p;
+	struct proc_exit how;
+	struct fw_err err = { 0 };
+	char byte;
+
+	(void)state;
+	assert_int_equal(pipe(in) | pipe(out), 0);
+	spec.fd[spec.n_fd++] = (struct proc_fd){ in[0], 0 };
+	spec.fd[spec.n_fd++] = (struct proc_fd){ out[1], 1 };
+	assert_int_equal(proc_spawn(&spec, &p, &err), 0);
+	assert_int_equal(read(out[0], &byte, 1), 1);
+	proc_stop(&p);
+	while (!proc_reap(&p, &how))
+		continue;
+	assert_int_equal(how.status, 7);
+	close(in[0]), close(in[1]), close(out[0]), close(out[1]);
+}
+
 static void start_errors_are_told(void **state)
 {
 	struct proc_spec spec = { .argv = (const char *const[]){ "/nonexistent/program", NULL } };
@@ -377,7 +419,8 @@ int main(void)
 		cmocka_unit_test(input_is_fed_and_arguments_are_no_shell), cmocka_unit_test(output_beyond_the_maximum_is_dropped),
 		cmocka_unit_test(only_listed_descriptors), cmocka_unit_test(descriptors_may_swap_places),
 		cmocka_unit_test(environment_is_clean), cmocka_unit_test(own_session_and_default_signals),
-		cmocka_unit_test(limits_hold), cmocka_unit_test(start_errors_are_told),
+		cmocka_unit_test(limits_hold), cmocka_unit_test(used_up_time_has_a_signal_of_its_own),
+		cmocka_unit_test(a_careful_child_is_asked_and_not_killed), cmocka_unit_test(start_errors_are_told),
 		cmocka_unit_test(deadline_ends_the_whole_group), cmocka_unit_test(leftovers_of_an_ended_child_go_with_it),
 		cmocka_unit_test(reap_does_not_block_and_end_kills), cmocka_unit_test(death_of_the_parent_is_passed_on),
 		cmocka_unit_test(siblings_are_found_beside_us_then_in_path) };

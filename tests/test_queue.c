@@ -206,6 +206,55 @@ static void test_a_device_has_one_job_at_a_time(void **state)
 	assert_int_equal(fixture_number("SELECT max(attempt) FROM job"), 1);
 }
 
+#define FAULT(class, detail)                                                                                                     \
+	"echo '{\"t\":\"fault\",\"cell\":null,\"role\":\"worker\",\"class\":\"" class "\",\"detail\":\"" detail "\"}'; "
+#define NO_HELLO(text) "[ -e %.100s/full ] && { " FAULT("full", text) "exit 1; }; "
+
+/* The trouble is the worker's: the job goes back, and is judged in its time. */
+static void test_a_worker_that_cannot_go_on(void **state)
+{
+	(void)state;
+	char script[4096];
+	snprintf(script, sizeof script,
+		HELLO "mkdir %.100s/once && { " FAULT("interrupted", "the runner: killed by SIGKILL") "sleep 1; exit 1; }; " WORK,
+		gitrepo_root);
+	add_worker("w", script);
+	fixture_push("topic", topic());
+	begin();
+	fixture_until(STATE_IS("done"));
+	assert_int_equal(fixture_number("SELECT attempt FROM job"), 2);
+	assert_int_equal(
+		fixture_number(
+			"SELECT count(*) FROM job_log WHERE line = 'queued: the runner: killed by SIGKILL (attempt 1 of 3)'"),
+		1);
+	assert_int_equal(fixture_number("SELECT count(*) FROM comparison"), 1);
+}
+
+static void free_space(void *arg)
+{
+	(void)arg;
+	GITREPO_RUN(".", "rm", "full");
+}
+
+/* What waits for space loses no attempt, however often it is tried, and no worker is asked to work without it. */
+static void test_a_worker_whose_disk_is_full(void **state)
+{
+	(void)state;
+	char script[4096];
+	snprintf(script, sizeof script,
+		NO_HELLO("only 3 MiB are free") HELLO "[ -e %.100s/was ] || { touch %.100s/was %.100s/full; " FAULT(
+			"full", "only 2 MiB are free; the build took 1 MiB") "sleep 1; exit 1; }; " WORK,
+		gitrepo_root, gitrepo_root, gitrepo_root, gitrepo_root);
+	add_worker("w", script);
+	fixture_push("topic", topic());
+	begin();
+	fixture_until("SELECT count(*) FROM job WHERE state = 'queued' AND attempt = 0 AND state_why LIKE '%build took 1 MiB'");
+	ok(loop_after(loop, 3000, free_space, NULL, NULL, &err)); /* meanwhile it is asked, and says no */
+	fixture_until(STATE_IS("done"));
+	assert_int_equal(fixture_number("SELECT attempt FROM job"), 1);
+	assert_int_equal(fixture_number("SELECT count(*) FROM job_log WHERE line LIKE 'sent to%'"), 2);
+}
+
 static void test_cancelling(void **state)
 {
 	(void)state;
@@ -309,6 +358,8 @@ int main(void)
 		CASE(test_a_worker_that_is_not_there_costs_nothing),
 		CASE(test_a_paused_device_gets_nothing),
 		CASE(test_a_device_has_one_job_at_a_time),
+		CASE(test_a_worker_that_cannot_go_on),
+		CASE(test_a_worker_whose_disk_is_full),
 		CASE(test_cancelling),
 		CASE(test_a_job_has_a_time_limit),
 		CASE(test_draining_gives_jobs_back),

@@ -174,7 +174,7 @@ static void too_many_arguments_are_an_error(void **state)
 	for (int i = 0; i < SANDBOX_ARGS_MAX; i++)
 		sandbox_arg(v, "x");
 	assert_int_equal(sandbox_end(v, &err), -1);
-	assert_int_equal(err.code, ERR_FULL);
+	assert_int_equal(err.code, ERR_INVALID);
 	free(v);
 }
 

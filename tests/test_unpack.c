@@ -185,13 +185,13 @@ static void limits_end_it(void **state)
 	tar_file(&s->tar, "a", "12345678901");
 	tar_end(&s->tar);
 	assert_int_equal(unpack_limited(s, "one", &limits), -1);
-	assert_int_equal(s->err.code, ERR_FULL);
+	assert_int_equal(s->err.code, ERR_INVALID);
 	buf_clear(&s->tar);
 	tar_file(&s->tar, "a", "12345678");
 	tar_file(&s->tar, "b", "12345678");
 	tar_end(&s->tar);
 	assert_int_equal(unpack_limited(s, "two", &limits), -1);
-	assert_int_equal(s->err.code, ERR_FULL);
+	assert_int_equal(s->err.code, ERR_INVALID);
 	buf_clear(&s->tar);
 	for (int i = 0; i < 4; i++)
 		tar_file(&s->tar, (char[]){ (char)('a' + i), 0 }, NULL);

@@ -25,7 +25,7 @@
 
 #include "base/clock.h"
 
-enum { CHILD_FD_MAX = 64, HIGH_FD = 100, ENV_TEXT = 4096, CAREFUL_MS = 2000 };
+enum { CHILD_FD_MAX = 64, HIGH_FD = 100, ENV_TEXT = 4096, CAREFUL_MS = 2000, CPU_GRACE_S = 5 };
 
 /* What a child that could not start writes into the pipe. */
 struct start_failure {
@@ -91,6 +91,18 @@ static void set_limit(int resource, int64_t value)
 		lim.rlim_max = (rlim_t)value;
 	lim.rlim_cur = lim.rlim_max;
 	setrlimit((__rlimit_resource_t)resource, &lim);
+}
+
+/* Between the two the signal says what for; at the second the kernel kills without a word. */
+static void set_cpu_limit(int seconds)
+{
+	struct rlimit lim = { .rlim_cur = (rlim_t)seconds, .rlim_max = (rlim_t)seconds + CPU_GRACE_S }, had;
+
+	if (seconds <= 0 || getrlimit(RLIMIT_CPU, &had) < 0)
+		return;
+	lim.rlim_max = had.rlim_max < lim.rlim_max ? had.rlim_max : lim.rlim_max;
+	lim.rlim_cur = lim.rlim_max < lim.rlim_cur ? lim.rlim_max : lim.rlim_cur;
+	setrlimit(RLIMIT_CPU, &lim);
 }
 
 /* Below here until exec: the child. It only makes system calls. */
@@ -173,7 +185,7 @@ static _Noreturn void child_start(
 	umask(022);
 	set_limit(RLIMIT_FSIZE, spec->file_size_bytes);
 	set_limit(RLIMIT_AS, spec->address_space_bytes);
-	set_limit(RLIMIT_CPU, spec->cpu_s);
+	set_cpu_limit(spec->cpu_s);
 	setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -340,6 +352,12 @@ void proc_end(struct proc *p)
 	kill(p->pid, SIGKILL);
 	kill(-p->pid, SIGKILL);
 	take_exit(p, 0, &how);
+}
+
+bool proc_is_outside(const struct proc_exit *how)
+{
+	return !how->timed_out &&
+	       (how->signal == SIGKILL || how->signal == SIGTERM || how->signal == SIGINT || how->signal == SIGHUP);
 }
 
 void proc_describe(const struct proc_exit *how, char text[64])

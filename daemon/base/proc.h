@@ -68,6 +68,8 @@ void proc_end(struct proc *p);
  */
 int proc_run(const struct proc_spec *spec, const struct buf *in, struct buf *out, struct buf *errors, int64_t deadline_ms,
 	struct proc_exit *how, struct fw_err *err);
+/** Whether it was ended by a signal that a program does not raise by a mistake of its own: want of memory, or somebody outside. */
+bool proc_is_outside(const struct proc_exit *how);
 /** "exit 2", "killed by SIGSEGV", "ran past its deadline". Shape: text[64]. */
 void proc_describe(const struct proc_exit *how, char text[64]);
 /** Path of a program of ours: beside the running executable, else in ../bin, ../sbin or ../libexec/flopwatch from there, else by PATH. Shape: path[size]. */

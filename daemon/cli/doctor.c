@@ -148,7 +148,10 @@ static void look_at_disk(struct doctor *d)
 			mib < DISK_FAIL_MIB   ? FAIL
 			: mib < DISK_WARN_MIB ? WARN
 					      : OK,
-			"disk", mib < DISK_WARN_MIB ? "make room; with less than 64 MiB no job begins" : "",
+			"disk",
+			mib < DISK_WARN_MIB
+				? "make room; no job begins with less than 64 MiB for the database, or 1.25 GiB for the cache"
+				: "",
 			"%llu MiB free in %s", mib, folders[i]);
 	}
 }

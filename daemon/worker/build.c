@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -20,14 +19,14 @@
 #include "worker/buildlog.h"
 #include "worker/procs.h"
 #include "worker/pump.h"
+#include "worker/room.h"
 #include "worker/sealed.h"
 #include "worker/unpack.h"
 #include "worker/workdir.h"
 
 enum { PRINT_MAX = 64 << 20, PROCESS_MAX = 1000, STRIP_MS = 60000, TICK_MS = 10, LOOK_MS = 100, LOG_LINE_MAX = 700 << 10 };
 
-static const int64_t module_max_bytes = 256ll << 20, file_max_bytes = 2ll << 30, memory_max_bytes = 32ll << 30,
-		     disk_free_min_bytes = 256ll << 20;
+static const int64_t module_max_bytes = 256ll << 20, file_max_bytes = 2ll << 30, memory_max_bytes = 32ll << 30;
 
 struct run {
 	const struct build_context *context;
@@ -38,6 +37,8 @@ struct run {
 	int threads_before; /* of the machine, before the build */
 	int64_t next_look_ns;
 	bool own_end; /* one of our limits ended it: the error is the build's detail */
+	bool was_low;
+	struct room full; /* when the disk was */
 };
 
 static void add_text(struct hash_state *h, const char *text)
@@ -128,6 +129,14 @@ static int on_output(void *arg, const char *data, size_t len, struct fw_err *err
 	return err_set(err, ERR_FULL, "build printed more than %lld MiB and was ended", (long long)(r->print_max >> 20));
 }
 
+/* Whether the disk is full, or was before: what filled it may be gone with the processes that held it. */
+static bool look_for_room(struct run *r)
+{
+	if (!r->was_low)
+		r->was_low = room_look(r->context->cache->fd, &r->full) && room_is_low(&r->full);
+	return r->was_low;
+}
+
 /*
  * A fork bomb can fill the process table and fall apart within a tenth of a second: the machine's number of threads is looked
  * at every 10 ms, our own processes are counted when that rises and, together with the disk, ten times a second.
@@ -136,7 +145,6 @@ static int on_tick(void *arg, struct fw_err *err)
 {
 	struct run *r = arg;
 	int64_t now = clock_mono_ns();
-	struct statvfs disk;
 
 	if (now < r->next_look_ns && procs_threads() <= r->threads_before + r->process_max)
 		return 0;
@@ -145,11 +153,9 @@ static int on_tick(void *arg, struct fw_err *err)
 		r->own_end = true;
 		return err_set(err, ERR_FULL, "build ran more than %d processes at once and was ended", r->process_max);
 	}
-	if (fstatvfs(r->context->cache->fd, &disk) == 0 &&
-		(int64_t)disk.f_bavail * (int64_t)disk.f_frsize < disk_free_min_bytes) {
+	if (look_for_room(r)) {
 		r->own_end = true;
-		return err_set(err, ERR_FULL, "build left less than %lld MiB free on the disk of the cache and was ended",
-			(long long)(disk_free_min_bytes >> 20));
+		return err_set(err, ERR_FULL, "the disk of the cache is full");
 	}
 	return 0;
 }
@@ -210,21 +216,22 @@ static int run_in_sandbox(struct run *r, const struct msg_subject *s, const char
 	free(v);
 	if (status < 0 && e.code == ERR_NOT_FOUND && !c->sandbox->active)
 		r->own_end = true; /* the command itself is missing: the build's own fault */
-	if (status < 0 && (r->own_end || e.code == ERR_FULL)) {
+	if (status < 0 && (r->own_end || e.code == ERR_INVALID)) {
 		snprintf(out->detail, sizeof out->detail, "%.*s", (int)sizeof out->detail - 1, e.text);
 		out->exit = -1;
 		return 0;
 	}
 	if (status < 0)
 		return err_set(err, e.code, "%s", e.text);
-	/* bubblewrap passes signals on as shells do */
-	if (c->sandbox->active && !how.timed_out && how.status > 128 && how.status < 128 + 65)
-		how = (struct proc_exit){ .status = -1, .signal = how.status - 128 };
+	how = sandbox_exit(c->sandbox, &how);
 	out->exit = how.status;
 	out->signal = how.timed_out ? 0 : how.signal;
 	if (how.status == 0)
 		return 1;
 	proc_describe(&how, ended);
+	if (proc_is_outside(&how))
+		return err_set(err, ERR_BUSY, "%.120s of the %s: %s; for want of memory, or by somebody on this machine", name,
+			s->role, ended);
 	if (how.timed_out)
 		snprintf(out->detail, sizeof out->detail, "%.120s: ran past %.6g s and was ended", name, timeout_s);
 	else
@@ -323,6 +330,7 @@ static int take_output(
 static int take_program(struct run *r, const struct msg_subject *s, struct msg_build *out, struct fw_err *err)
 {
 	int status = s->run.n_artifacts == 0 ? 1 : artifacts_keep(r->context, s, r->folder, out->detail, sizeof out->detail, err);
+	struct fw_err e = { 0 };
 	int fd;
 
 	if (status != 1)
@@ -330,10 +338,16 @@ static int take_program(struct run *r, const struct msg_subject *s, struct msg_b
 	fd = openat(r->context->cache->fd, r->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return err_sys(err, "folder of the %s", s->role);
-	status = workdir_hash(fd, out->module_sha256, err);
+	status = workdir_hash(fd, out->module_sha256, &e);
 	close(fd);
+	if (status < 0 && e.code == ERR_INVALID) {
+		snprintf(out->detail, sizeof out->detail, "%.*s", (int)sizeof out->detail - 1, e.text);
+		return 0;
+	}
+	if (status < 0)
+		return err_set(err, e.code, "%s", e.text);
 	artifacts_name(s, out->module_sha256);
-	return status < 0 ? -1 : 1;
+	return 1;
 }
 
 static int unpack_inputs(
@@ -350,7 +364,7 @@ static int unpack_inputs(
 		close(fd);
 		if (status == 0)
 			continue;
-		if (e.code != ERR_INVALID && e.code != ERR_FULL)
+		if (e.code != ERR_INVALID)
 			return err_set(err, e.code, "input %s: %s", s->input[i].path, e.text);
 		snprintf(out->detail, sizeof out->detail, "input %.100s: %.140s", s->input[i].path, e.text);
 		return 0;
@@ -395,6 +409,25 @@ void build_side(const struct build_context *c, const struct msg_subject *s, char
 	snprintf(name, 128, "%s-%s", c->sides, s->role);
 }
 
+/* A build failed on a full disk: was it the build that filled it? What it held is gone by now. 0 it was, -1 not. */
+static int blame_for_space(
+	const struct build_context *c, const struct room *full, struct room_usage took, struct msg_build *out, struct fw_err *err)
+{
+	struct room after;
+	char text[400];
+
+	/* also what it held in files without a name */
+	if (room_look(c->cache->fd, &after) && after.free_bytes - full->free_bytes > took.bytes)
+		took.bytes = after.free_bytes - full->free_bytes;
+	room_text(full, c->cache->dir, text, sizeof text);
+	if (!room_was_taken(full, took))
+		return err_set(err, ERR_FULL, "only %s; the build took %lld MiB of it", text, (long long)(took.bytes >> 20));
+	snprintf(out->detail, sizeof out->detail,
+		"build took %lld MiB and %lld files of the disk of the cache, until it was full", (long long)(took.bytes >> 20),
+		(long long)took.files);
+	return 0;
+}
+
 int build_make(const struct build_context *c, const struct msg_subject *s, build_tree_fn *tree, void *arg, struct msg_build *out,
 	int *module_fd, struct fw_err *err)
 {
@@ -408,6 +441,8 @@ int build_make(const struct build_context *c, const struct msg_subject *s, build
 
 	*module_fd = -1;
 	begin(c, s, out);
+	if (room_for_build(c->cache->fd, c->cache->dir, err) < 0)
+		return -1;
 	if (buildlog_init(&r.log, keep) < 0)
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	snprintf(r.folder, sizeof r.folder, "job");
@@ -417,9 +452,12 @@ int build_make(const struct build_context *c, const struct msg_subject *s, build
 	status = job_fd < 0 ? -1 : make(&r, s, job_fd, tree, arg, out, module_fd, err);
 	if (job_fd >= 0)
 		close(job_fd);
-	bool stays = s->run.name[0] && status == 1;
+	bool stays = s->run.name[0] && status == 1, was_low = status == 0 && look_for_room(&r);
+	struct room_usage took = was_low ? workdir_usage(c->cache->fd, r.folder) : (struct room_usage){ 0 };
 	if (!stays && workdir_remove(c->cache->fd, r.folder, status < 0 ? NULL : err) < 0)
 		status = -1;
+	if (was_low && status == 0)
+		status = blame_for_space(c, &r.full, took, out, err);
 	buildlog_text(&r.log, &out->log);
 	buildlog_fini(&r.log);
 	out->duration_ms = (clock_mono_ns() - started) / 1000000;

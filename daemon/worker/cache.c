@@ -194,7 +194,7 @@ int cache_put_module(const struct cache *c, int fd, int64_t max_bytes, char sha2
 		if (n < 0)
 			err_sys(err, "read the module");
 		else if ((offset += n) > max_bytes)
-			err_set(err, ERR_FULL, "larger than %lld MiB", (long long)(max_bytes >> 20));
+			err_set(err, ERR_INVALID, "larger than %lld MiB", (long long)(max_bytes >> 20));
 		else if (write_all(out, chunk, (size_t)n) < 0)
 			err_sys(err, "cache: write a module");
 		else

@@ -14,6 +14,8 @@
 #include "base/clock.h"
 #include "core/reading_row.h"
 #include "worker/pump.h"
+#include "worker/room.h"
+#include "worker/workdir.h"
 
 enum { CHATTER_KEPT = 4096 };
 
@@ -134,6 +136,7 @@ static int run_process(struct bench *b, const struct build_context *c, const str
 	bool gpu = s->run.gpu && strcmp(b->device.kind, "cuda") == 0;
 	struct proc_exit how = { 0 };
 	struct fw_err e = { 0 };
+	struct room disk;
 	int status;
 
 	if (!v)
@@ -159,8 +162,7 @@ static int run_process(struct bench *b, const struct build_context *c, const str
 		return blame(trouble, r, "abi", e.text);
 	if (status < 0)
 		return err_set(err, e.code, "%s", e.text);
-	if (c->sandbox->active && !how.timed_out && how.status > 128 && how.status < 128 + 65)
-		how = (struct proc_exit){ .status = -1, .signal = how.status - 128 };
+	how = sandbox_exit(c->sandbox, &how);
 	if (how.timed_out) {
 		snprintf(what, sizeof what, "did not end within %.6g s", s->run.timeout_s);
 		return blame(trouble, r, "timeout", what);
@@ -168,6 +170,13 @@ static int run_process(struct bench *b, const struct build_context *c, const str
 	if (how.status == 0)
 		return 1;
 	proc_describe(&how, ended);
+	if (proc_is_outside(&how))
+		return err_set(err, ERR_BUSY, "the benchmark of the %s: %s; for want of memory, or by somebody on this machine",
+			s->role, ended);
+	if (room_look(c->cache->fd, &disk) && room_is_low(&disk) && !room_was_taken(&disk, workdir_usage(c->cache->fd, side))) {
+		room_text(&disk, c->cache->dir, what, sizeof what);
+		return err_set(err, ERR_FULL, "the benchmark of the %s %s while only %s", s->role, ended, what);
+	}
 	snprintf(what, sizeof what, "ended with %s", ended);
 	return blame(trouble, r, "crash", what);
 }

@@ -204,9 +204,26 @@ static void blame(struct child *c, const char *failure, const char *what)
 		said[0] ? "; last words: \"" : "", said, said[0] ? "\"" : "");
 }
 
+/* Ended by what neither the module nor the device did: nothing is known by it, and the same run may go well later. */
+static bool was_interrupted(const struct child *c, const struct proc_exit *given, struct fw_err *err)
+{
+	struct proc_exit how = sandbox_exit(c->bench->sandbox, given);
+	bool began = c->last.role[0] || c->task->n_subjects == 0;
+	char ended[64], said[200];
+
+	if (!proc_is_outside(&how) && (began || how.timed_out || how.status == 0 || how.status == EXIT_LOST))
+		return false;
+	proc_describe(&how, ended);
+	last_words(c, said, sizeof said);
+	err_set(err, ERR_BUSY, "the runner: %s%s%s%s%s%s%s", ended, c->last.step[0] ? " in step " : "", c->last.step,
+		proc_is_outside(&how) ? "; for want of memory, or by somebody on this machine" : " before branch code ran",
+		said[0] ? "; last words: \"" : "", said, said[0] ? "\"" : "");
+	return true;
+}
+
 static void classify(struct child *c, const struct proc_exit *given, struct fw_err *e, int status, double deadline_s)
 {
-	struct proc_exit how = *given;
+	struct proc_exit how = sandbox_exit(c->bench->sandbox, given);
 	char text[160], ended[64];
 
 	snprintf(c->end->role, sizeof c->end->role, "%s", c->last.role[0] ? c->last.role : "worker");
@@ -216,8 +233,6 @@ static void classify(struct child *c, const struct proc_exit *given, struct fw_e
 		blame(c, c->forged ? "forged" : "protocol", text);
 		return;
 	}
-	if (c->bench->sandbox->active && !how.timed_out && how.status > 128 && how.status < 128 + 65)
-		how = (struct proc_exit){ .status = -1, .signal = how.status - 128 };
 	if (how.timed_out) {
 		snprintf(text, sizeof text, "did not end within %.6g s", deadline_s);
 		blame(c, "timeout", text);
@@ -226,7 +241,7 @@ static void classify(struct child *c, const struct proc_exit *given, struct fw_e
 	} else if (how.status != 0) {
 		proc_describe(&how, ended);
 		snprintf(text, sizeof text, how.signal ? "%s" : "ended the process (%s)", ended);
-		blame(c, how.signal || c->last.role[0] ? "crash" : "device", text);
+		blame(c, "crash", text);
 	}
 }
 
@@ -406,6 +421,8 @@ int runner_child_run(struct bench *b, const struct runner_task *t, struct runner
 	b->gpu_s += end->wall_s;
 	if (status < 0 && !c.broken)
 		return err_set(err, e.code, "%s", e.text);
+	if (status == 0 && was_interrupted(&c, &how, err))
+		return -1;
 	classify(&c, &how, &e, status, t->deadline_s);
 	return 0;
 }

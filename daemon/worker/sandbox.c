@@ -65,7 +65,7 @@ void sandbox_arg(struct sandbox_argv *v, const char *arg)
 
 int sandbox_end(struct sandbox_argv *v, struct fw_err *err)
 {
-	return v->failed ? err_set(err, ERR_FULL, "the command has too many or too long arguments") : 0;
+	return v->failed ? err_set(err, ERR_INVALID, "the command has too many or too long arguments") : 0;
 }
 
 static void args(struct sandbox_argv *v, const char *a, const char *b, const char *c)
@@ -422,4 +422,11 @@ int sandbox_show(struct sandbox *s, const char *const *path, int n, const char *
 		if (show_one(s, path[i], cache, err) < 0)
 			return err_context(err, "--read-only");
 	return 0;
+}
+
+struct proc_exit sandbox_exit(const struct sandbox *s, const struct proc_exit *how)
+{
+	if (s->active && !how->timed_out && how->status > 128 && how->status < 128 + 65)
+		return (struct proc_exit){ .status = -1, .signal = how->status - 128 };
+	return *how;
 }

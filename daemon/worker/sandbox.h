@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
+#include "base/proc.h"
 #include "core/readonly.h"
 
 enum sandbox_want { SANDBOX_AUTO, SANDBOX_REQUIRED, SANDBOX_NONE };
@@ -63,6 +64,9 @@ void sandbox_run(const struct sandbox *s, struct sandbox_argv *v, const char *pr
 void sandbox_arg(struct sandbox_argv *v, const char *arg);
 /** NULL-ended argv. Err: too many or too long arguments. */
 int sandbox_end(struct sandbox_argv *v, struct fw_err *err);
+
+/** How the program inside ended: bubblewrap passes signals on as shells do. */
+struct proc_exit sandbox_exit(const struct sandbox *s, const struct proc_exit *how);
 
 /** Environment of every build, NAME=value. Without isolation it is what the child gets. */
 extern const char *const sandbox_build_env[];

@@ -16,6 +16,7 @@
 #include "worker/hardware.h"
 #include "worker/measure.h"
 #include "worker/pump.h"
+#include "worker/room.h"
 #include "worker/sealed.h"
 #include "worker/workdir.h"
 
@@ -113,7 +114,7 @@ static int list_needed(struct job *j, struct msg_need *need, struct fw_err *err)
 			if (is_listed(need, s->input[k].oid))
 				continue;
 			if (need->n == PROTOCOL_NEED_MAX)
-				return err_set(err, ERR_FULL, "more than %d inputs", PROTOCOL_NEED_MAX);
+				return err_set(err, ERR_INVALID, "more than %d inputs", PROTOCOL_NEED_MAX);
 			snprintf(need->oid[need->n], sizeof need->oid[0], "%s", s->input[k].oid);
 			need->n++;
 		}
@@ -137,7 +138,7 @@ static int receive_tree(struct job *j, const struct msg_need *need, struct fw_er
 	if (type != MSG_TREE || !is_listed(need, tree.oid))
 		return err_set(err, ERR_PROTOCOL, "expected a tree that was asked for");
 	if (tree.bytes < 0 || tree.bytes > tree_max_bytes)
-		return err_set(err, ERR_FULL, "tree %s is larger than %lld MiB", tree.oid, (long long)(tree_max_bytes >> 20));
+		return err_set(err, ERR_INVALID, "tree %s is larger than %lld MiB", tree.oid, (long long)(tree_max_bytes >> 20));
 	fd = openat(j->trees_fd, tree.oid, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return err_sys(err, "store tree %s", tree.oid);
@@ -304,9 +305,9 @@ static int finish(struct job *j, int status, struct fw_err *why, struct fw_err *
 		log_quote(status < 0 ? why->text : ""));
 	if (status < 0 && why->code == ERR_PROTOCOL)
 		return err_set(err, why->code, "%s", why->text);
-	/* a trouble of ours is told as such, and the job is over; nobody may be listening any more */
+	/* a trouble of ours is told as such, and the job goes back to the daemon; nobody may be listening any more */
 	if (status < 0 && !j->peer->cancelled)
-		(void)bench_fault(&j->bench, -1, "worker", "device", why->text, NULL);
+		(void)bench_fault(&j->bench, -1, "worker", why->code == ERR_FULL ? "full" : "interrupted", why->text, NULL);
 	if (peer_send(j->peer, &m, NULL) < 0 && !j->peer->cancelled)
 		return err_set(err, ERR_IO, "the daemon is gone");
 	return status < 0 && !j->peer->cancelled ? err_set(err, why->code, "%s", why->text) : 0;
@@ -395,6 +396,16 @@ static int find_out(
 	return 0;
 }
 
+/* Instead of a hello: why there is none. Jobs stay where they are. */
+static int refuse(struct peer *peer, const struct fw_err *err)
+{
+	struct msg m = { .t = MSG_FAULT, .u.fault = { .cell = -1, .role = "worker", .failure = "full" } };
+
+	snprintf(m.u.fault.detail, sizeof m.u.fault.detail, "%.*s", (int)sizeof m.u.fault.detail - 1, err->text);
+	(void)peer_send(peer, &m, NULL);
+	return -1;
+}
+
 int serve_run(const struct serve_options *o, int in, int out, struct fw_err *err)
 {
 	struct sandbox sandbox;
@@ -411,7 +422,8 @@ int serve_run(const struct serve_options *o, int in, int out, struct fw_err *err
 	}
 	hardware_place(cache.dir, &hello.place);
 	peer_init(&peer, in, out);
-	status = session(&peer, &cache, &sandbox, &hello, err);
+	status = room_for_build(cache.fd, cache.dir, err);
+	status = status == 0 ? session(&peer, &cache, &sandbox, &hello, err) : refuse(&peer, err);
 	peer_fini(&peer);
 	cache_close(&cache);
 	return status;

@@ -169,11 +169,12 @@ static int read_header(struct reader *r, const unsigned char *h, struct entry *e
 	} else if (e->bytes < 0 || (e->kind != 'f' && e->bytes != 0)) {
 		err_set(err, ERR_INVALID, "its size makes no sense");
 	} else if (e->bytes > r->limits->file_bytes) {
-		err_set(err, ERR_FULL, "larger than %lld MiB", (long long)(r->limits->file_bytes >> 20));
+		err_set(err, ERR_INVALID, "larger than %lld MiB", (long long)(r->limits->file_bytes >> 20));
 	} else if ((r->total_bytes += e->bytes) > r->limits->total_bytes) {
-		err_set(err, ERR_FULL, "all files together are larger than %lld MiB", (long long)(r->limits->total_bytes >> 20));
+		err_set(err, ERR_INVALID, "all files together are larger than %lld MiB",
+			(long long)(r->limits->total_bytes >> 20));
 	} else if (++r->entries > r->limits->entries) {
-		err_set(err, ERR_FULL, "more than %d entries", r->limits->entries);
+		err_set(err, ERR_INVALID, "more than %d entries", r->limits->entries);
 	} else if (clean_path(r->path, e->name, sizeof e->name, err) == 0 &&
 		   clean_path(name, e->name, sizeof e->name, err) == 0 && (e->kind != 'l' || check_link(e, err) == 0)) {
 		return 0;

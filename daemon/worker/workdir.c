@@ -136,6 +136,38 @@ int workdir_give(const char *path, unsigned uid, struct fw_err *err)
 	return 0;
 }
 
+/* ---- size ------------------------------------------------------------------------------------------------------------------ */
+
+static void add_below(int fd, int depth, struct room_usage *sum)
+{
+	struct dirent *entry;
+	struct stat st;
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+
+	if (!dir && fd >= 0)
+		close(fd);
+	while (dir && (entry = readdir(dir))) {
+		const char *name = entry->d_name;
+
+		if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || fstatat(dirfd(dir), name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		sum->bytes += (int64_t)st.st_blocks * 512 / (S_ISDIR(st.st_mode) || !st.st_nlink ? 1 : (int64_t)st.st_nlink);
+		sum->files++;
+		if (S_ISDIR(st.st_mode) && depth < DEPTH_MAX)
+			add_below(openat(dirfd(dir), name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), depth + 1, sum);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+struct room_usage workdir_usage(int parent_fd, const char *name)
+{
+	struct room_usage sum = { 0 };
+
+	add_below(openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), 0, &sum);
+	return sum;
+}
+
 /* ---- hash ------------------------------------------------------------------------------------------------------------------ */
 
 static int visible(const struct dirent *d)
@@ -196,7 +228,7 @@ static int hash_below(struct folder_hash *f, int fd, int depth, struct fw_err *e
 	int n = depth < DEPTH_MAX ? scandirat(fd, ".", &list, visible, by_bytes) : 0, status = 0, i;
 
 	if (depth >= DEPTH_MAX)
-		return err_set(err, ERR_FULL, "the built folder is deeper than %d", DEPTH_MAX);
+		return err_set(err, ERR_INVALID, "the built folder is deeper than %d", DEPTH_MAX);
 	if (n < 0)
 		return err_sys(err, "the built folder");
 	for (i = 0; i < n; i++) {

@@ -7,11 +7,14 @@
 #define WORKER_WORKDIR_H
 
 #include "base/err.h"
+#include "worker/room.h"
 
 /** Remove `name` below the folder `parent_fd`, with everything in it. Absent is fine. */
 int workdir_remove(int parent_fd, const char *name, struct fw_err *err);
 /** Remove, then make it anew (mode 0700). Returns a descriptor of it, -1 on failure. Own: close. */
 int workdir_fresh(int parent_fd, const char *name, struct fw_err *err);
+/** What everything below `name` takes of the disk, as far as it can be read. */
+struct room_usage workdir_usage(int parent_fd, const char *name);
 /** SHA-256 over names, kinds (which files may run among them) and contents of everything below the folder `fd`, in an order of their own. Links are hashed, not followed;
  * of programs counts what loadable.h says. */
 int workdir_hash(int fd, char sha256[65], struct fw_err *err);
