@@ -2,8 +2,8 @@
  * measure.h - the sequential procedure: launch after launch over the cells that are still open, judged after each, until
  * every cell is decided or the budget is spent.
  *
- * Set 1 decides; a cell that would be a regression gets set 2, launches with seeds of their own; what is decided but wide
- * gets more launches while budget is left. A launch that dies costs the cell it died in, after one check of each side alone
+ * Set 1 decides; a cell that would be a regression gets set 2, launches with seeds of their own; what is decided but wide, or may have more
+ * slow calls than before, gets more launches while budget is left, and set 2 where those cost too much of the mean. A launch that dies costs the cell it died in, after one check of each side alone
  * has shown whose fault it was.
  */
 #ifndef WORKER_MEASURE_H

@@ -1,0 +1,149 @@
+/* measure_next: which launches slow calls ask for, of which cells, and in which set. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/guard.h"
+#include "worker/measure.h"
+
+enum { FORWARD, OTHER_FORWARD, BACKWARD, CELLS, PAIRS = 32 };
+
+struct scene {
+	struct cell cell[CELLS];
+	struct bench_cell state[CELLS];
+	struct bench bench;
+	int launch;
+};
+
+static struct scene s;
+
+static void end(void)
+{
+	for (int i = 0; i < CELLS; i++)
+		for (int k = 0; k < s.state[i].n_launches; k++)
+			free(s.state[i].launch[k].values);
+}
+
+static void begin(void)
+{
+	end();
+	memset(&s, 0, sizeof(s));
+	for (int i = 0; i < CELLS; i++) {
+		s.cell[i].direction = i == BACKWARD ? DIRECTION_BACKWARD : DIRECTION_FORWARD;
+		s.cell[i].threshold_pct = 1.5;
+		snprintf(s.cell[i].group, sizeof(s.cell[i].group), "dense");
+		s.state[i].open = true;
+		s.state[i].judgement.want_set = 1;
+	}
+	s.bench.n_cells = CELLS;
+	s.bench.cells = s.cell;
+	s.bench.cell = s.state;
+	s.bench.selfcheck = true; /* equal modules are timed too */
+	rule_default(&s.bench.rule, CELLS);
+}
+
+/* A launch of these cells; `slow` calls of each forward target take a quarter longer. */
+static void play(const int *list, int n, int set, int slow)
+{
+	s.launch++;
+	for (int i = 0; i < n; i++) {
+		float base[PAIRS], target[PAIRS];
+		struct msg_cell m = {
+			.launch = s.launch, .set = set, .cell = list[i], .series = "device", .n_subjects = 2, .n = PAIRS
+		};
+		struct fw_err err = { 0 };
+		guard_unknown(&m.guard);
+		snprintf(m.role[0], sizeof m.role[0], "base");
+		snprintf(m.role[1], sizeof m.role[1], "target");
+		for (int k = 0; k < PAIRS; k++) {
+			base[k] = 2 + (float)((k + s.launch) % 5) / 1000;
+			target[k] = 2 + (float)((k * 3 + s.launch) % 5) / 1000;
+			if (list[i] != BACKWARD && k < slow)
+				target[k] *= 1.25f;
+		}
+		m.ms[0] = base;
+		m.ms[1] = target;
+		assert_int_equal(bench_add(&s.bench, &m, &err), 1);
+		bench_judge(&s.bench, list[i]);
+	}
+}
+
+/* Until nothing more is asked for, at most `most` launches. The sets in their order. */
+static const char *sets(int slow_first, int slow_second, int most)
+{
+	static char order[64];
+	int list[CELLS], set, n, at = 0;
+	while (at < most && (n = measure_next(&s.bench, list, &set)) > 0) {
+		order[at++] = (char)('0' + set);
+		play(list, n, set, set == 1 ? slow_first : slow_second);
+	}
+	order[at] = 0;
+	return order;
+}
+
+static void a_loss_of_the_mean_gets_a_second_set(void **state)
+{
+	(void)state;
+	begin();
+	assert_string_equal(sets(3, 3, 30), "111122");
+	assert_int_equal(bench_verdict(&s.bench, FORWARD), VERDICT_REGRESSION);
+	assert_int_equal(bench_verdict(&s.bench, OTHER_FORWARD), VERDICT_REGRESSION);
+	assert_int_equal(bench_verdict(&s.bench, BACKWARD), VERDICT_UNCHANGED);
+	assert_true(s.state[BACKWARD].n_launches < s.state[FORWARD].n_launches); /* the other direction is left alone */
+	begin();
+	const char *order = sets(3, 0, 30); /* which shows none of it */
+	assert_non_null(strchr(order, '2'));
+	assert_int_equal(bench_verdict(&s.bench, FORWARD), VERDICT_UNCHANGED);
+}
+
+static void none_asks_for_none(void **state)
+{
+	(void)state;
+	begin();
+	assert_null(strchr(sets(0, 0, 30), '2'));
+	int quiet = s.launch;
+	begin();
+	sets(1, 1, 30); /* 0.8 % of the mean */
+	assert_true(s.launch <= quiet + 6);
+	assert_int_equal(bench_verdict(&s.bench, FORWARD), VERDICT_UNCHANGED);
+}
+
+/* Where the budget ends before a second set, or nobody asked for one, it is said and not called. */
+static void what_is_not_confirmed_is_not_called(void **state)
+{
+	struct mean_judgement mean;
+	(void)state;
+	begin();
+	sets(3, 3, 4);
+	bench_mean(&s.bench, FORWARD, &mean);
+	assert_true(mean.is_tail && mean.want_set == 2 && mean.reason[0]);
+	assert_int_equal(bench_verdict(&s.bench, FORWARD), VERDICT_UNCHANGED);
+	s.state[FORWARD].open = s.state[OTHER_FORWARD].open = false;
+	assert_string_equal(sets(3, 3, 30), "");
+	begin();
+	s.bench.quick = true;
+	assert_string_equal(sets(3, 3, 30), "1");
+}
+
+static int close_scene(void **state)
+{
+	(void)state;
+	end();
+	return 0;
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_loss_of_the_mean_gets_a_second_set),
+		cmocka_unit_test(none_asks_for_none),
+		cmocka_unit_test(what_is_not_confirmed_is_not_called),
+	};
+	return cmocka_run_group_tests(tests, NULL, close_scene);
+}
