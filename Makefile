@@ -135,7 +135,7 @@ $(O)/tests/%: tests/%.c $(foreach l,$(LIBS),$(call lib,$(l)))
 
 # Modules that misbehave on purpose, and simple good ones, for the tests of worker and runner.
 MODULES  := $(patsubst tests/modules/%.c,build/tests/modules/%.so,$(sort $(wildcard tests/modules/*.c)))
-build/tests/modules/honest_openmp.so: MODULE_FLAGS := -fopenmp
+build/tests/modules/honest_openmp.so build/tests/modules/honest_settings.so build/tests/modules/cheat_omp.so: MODULE_FLAGS := -fopenmp
 build/tests/modules/cheat_task.so: MODULE_FLAGS := -Idaemon daemon/runner/reference.c daemon/core/case.c daemon/core/inputs.c daemon/base/err.c
 build/tests/modules/fake_cudnn.so: MODULE_FLAGS := -Wl,-soname,libcudnn.so.9
 build/tests/modules/fake_nvml.so: MODULE_FLAGS := -Wl,-soname,libnvidia-ml.so.1

@@ -13,8 +13,9 @@
  *
  * Who owns what: the runner owns device, context, stream, every buffer, the inputs, the count of useful FLOPs, the clock
  * and the verdict. The library owns its plans and nothing else. Libraries of several builds live in one process, so a
- * library must not touch process-wide or device-wide state: no device limits, no L2 windows, no resets, no signal handlers,
- * no exit, no threads that outlive a call.
+ * library must not touch process-wide or device-wide state: no device limits, no L2 windows, no resets, no signal handlers or
+ * timers, no priorities, no exit, no threads or processes that outlive a call. What is found changed after a call is set back.
+ * Every input, K and V too, may hold something else in the next call on the same plan.
  *
  * All calls come from one thread. The header is C99 and C++. Structs only grow at their end; each begins with struct_size,
  * and what a smaller struct_size leaves out reads as 0. Every int function returns an enum fw_status.

@@ -141,8 +141,8 @@ static int teardown(void **state)
 }
 
 /*
- * The runner of a test. `check` and `launch` are shell, run once per cell $i with $role (check) or the ratio of target to base
- * in $ratio; helpers: at ROLE STEP, pass, wrong, timings.
+ * The runner of a test. `check` and `launch` are shell, run once per cell $i; $role is the first role, $both is there when there
+ * are two. Helpers: at ROLE STEP, pass (with $alone as the time of a call), wrong, timings TARGET_MS, single MS.
  */
 static void runner(struct scene *s, const char *check, const char *launch)
 {
@@ -171,7 +171,7 @@ static void runner(struct scene *s, const char *check, const char *launch)
 		"\"; }\n"
 		"pass() { say "
 		"\"{\\\"t\\\":\\\"check\\\",\\\"role\\\":\\\"$role\\\",\\\"cell\\\":$i,\\\"ok\\\":true,\\\"class\\\":\\\"\\\","
-		"\\\"error_ratio\\\":0.5,\\\"input_sha256\\\":\\\"$inputs\\\"}\"; }\n"
+		"\\\"error_ratio\\\":0.5,\\\"alone_ms\\\":${alone:-0},\\\"input_sha256\\\":\\\"$inputs\\\"}\"; }\n"
 		"wrong() { say "
 		"\"{\\\"t\\\":\\\"check\\\",\\\"role\\\":\\\"$role\\\",\\\"cell\\\":$i,\\\"ok\\\":false,\\\"class\\\":"
 		"\\\"wrong\\\",\\\"error_ratio\\\":9,\\\"input_sha256\\\":\\\"\\\",\\\"detail\\\":\\\"O[1]\\\"}\"; }\n"
@@ -186,10 +186,16 @@ static void runner(struct scene *s, const char *check, const char *launch)
 		"\\\"target\\\":[$t,$t,$t,$t]},\\\"guard\\\":{\\\"power_w\\\":-1,\\\"temp_c\\\":-1,\\\"sm_mhz\\\":-1,"
 		"\\\"reasons\\\":${2:-0},"
 		"\\\"foreign\\\":-1,\\\"regime\\\":\\\"\\\"},\\\"redo\\\":0}\"; }\n"
+		"single() { say "
+		"\"{\\\"t\\\":\\\"cell\\\",\\\"launch\\\":$launch,\\\"set\\\":$set,\\\"cell\\\":$i,\\\"series\\\":\\\"device\\\","
+		"\\\"phase\\\":\\\"\\\",\\\"input_sha256\\\":\\\"$inputs\\\",\\\"order\\\":\\\"AAAA\\\",\\\"n\\\":4,\\\"ms\\\":{"
+		"\\\"$role\\\":[$1,$1,$1,$1]},\\\"redo\\\":0}\"; echo alone $role >>%s/runs; }\n"
+		"[[ $line =~ '\"role\":\"base\"'.*'\"role\":\"target\"' ]] && both=1\n"
 		"for i in $(grep -oE '\"i\":[0-9]+' <<<\"$line\" | cut -d: -f2); do\n"
-		"if [ $mode = check ]; then at $role check\n%s\nelse at base time; at target time\n%s\nfi\n"
+		"if [ $mode = check ]; then at $role check\n%s\nelif [ -z \"$both\" ]; then at $role time\n%s\nelse at base "
+		"time; at target time\n%s\nfi\n"
 		"done\n",
-		7, s->folder.path, s->folder.path, check, launch);
+		7, s->folder.path, s->folder.path, s->folder.path, check, launch, launch);
 	assert_int_equal(tmp_folder_write(&s->folder, "flopwatch-runner", b.data, 0755), 0);
 	buf_fini(&b);
 }
@@ -690,6 +696,58 @@ static void a_base_that_fails_beside_the_target_is_not_blamed(void **state)
 	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNCHANGED);
 }
 
+/* Alone the target takes `alone` ms and the base 1; beside each other 0.5 and 1, and so in every launch. */
+static void beside_and_alone(struct scene *s, const char *alone)
+{
+	char check[200], launch[200];
+
+	snprintf(check, sizeof check, "if [ $role = base ]; then alone=1; else alone=%s; fi; pass", alone);
+	snprintf(launch, sizeof launch,
+		"if [ $i != 1 ]; then timings 1.0; elif [ \"$both\" ]; then timings 0.5; elif [ $role = base ]; then single 1; "
+		"else single %s; fi",
+		alone);
+	runner(s, check, launch);
+	check_all(s);
+	s->bench.cell[0].open = s->bench.cell[2].open = false;
+	measure_all(s);
+}
+
+static void a_base_that_is_slower_beside_the_target_is_no_yardstick(void **state)
+{
+	struct scene *s = *state;
+
+	beside_and_alone(s, "0.9");
+	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_REJECTED);
+	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "slowed");
+	assert_string_equal(bench_trouble(&s->bench, 1)->role, "target");
+	assert_non_null(
+		strstr(bench_trouble(&s->bench, 1)->detail, "2 times the base's speed beside it, 1.11 times when each is alone"));
+	assert_int_equal(runs_of(s, "alone"), 12);
+	assert_int_equal(s->bench.cell[1].n_launches, s->launches); /* nobody hears of the others */
+}
+
+static void a_target_that_is_as_fast_alone_is_believed(void **state)
+{
+	struct scene *s = *state;
+
+	beside_and_alone(s, "0.5");
+	assert_null(bench_trouble(&s->bench, 1));
+	assert_int_equal(runs_of(s, "alone"), 0);
+}
+
+static void a_check_that_errs_costs_two_launches(void **state)
+{
+	struct scene *s = *state;
+
+	runner(s, "if [ $role = base ]; then alone=1; else alone=5; fi; pass",
+		"if [ \"$both\" ]; then timings 0.5; elif [ $role = base ]; then single 1; else single 0.5; fi");
+	check_all(s);
+	s->bench.cell[0].open = s->bench.cell[2].open = false;
+	measure_all(s);
+	assert_null(bench_trouble(&s->bench, 1));
+	assert_int_equal(runs_of(s, "alone"), 2);
+}
+
 static void nothing_is_faster_than_the_device(void **state)
 {
 	struct scene *s = *state;
@@ -776,6 +834,9 @@ int main(void)
 		T(a_hanging_launch_ends),
 		T(a_fault_of_both_is_taken_apart),
 		T(a_base_that_fails_beside_the_target_is_not_blamed),
+		T(a_base_that_is_slower_beside_the_target_is_no_yardstick),
+		T(a_target_that_is_as_fast_alone_is_believed),
+		T(a_check_that_errs_costs_two_launches),
 		T(nothing_is_faster_than_the_device),
 		T(launches_that_bring_nothing_end),
 		T(reports_say_it_all),

@@ -93,8 +93,8 @@ void page_help(void *arg, struct http_request *r, struct http_response *response
 	verdict_item(out, "failed",
 		"the target does not build, crashes, or its results are wrong. Wrong is worse than slow: nothing is timed");
 	verdict_item(out, "rejected",
-		"it was timed, but the times are not believed: the device was throttled or shared, work escaped the clock, or a "
-		"clock outside disagrees");
+		"it was timed, but the times are not believed: the device was throttled or shared, work escaped the clock, the "
+		"base was slowed, or a clock outside disagrees");
 	verdict_item(out, "regression", "it lost more than its threshold, and a second set of launches says so too");
 	verdict_item(out, "undecided",
 		"the interval still covers the threshold; its row says what would decide it, and what only scattered is asked "

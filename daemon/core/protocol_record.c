@@ -21,7 +21,7 @@
 #define HOST_US_MAX 1e11
 
 static const char *const failures[] = { "", "build", "abi", "unsupported", "provider", "crash", "wrong", "oob", "timeout",
-	"device", "protocol", "interrupted", "escaped", "clock", "roofline", "forged", "lost", "reported", "full", NULL };
+	"device", "protocol", "interrupted", "escaped", "clock", "roofline", "forged", "slowed", "lost", "reported", "full", NULL };
 
 static const char *const repeats[] = { "", "same", "differs", NULL };
 
@@ -175,6 +175,8 @@ static int read_check(struct fields *f, struct msg_check *m)
 	m->ok = field_bool(f, "ok");
 	int failure = field_word(f, "class", failures, m->failure, sizeof m->failure);
 	m->error_ratio = field_double_or(f, "error_ratio", -1, HUGE_VAL, -1);
+	m->alone_ms = field_double_or(f, "alone_ms", 0, MS_MAX, 0);
+	m->alone_mhz = field_double_or(f, "alone_mhz", 0, MHZ_MAX, 0);
 	field_digest(f, "input_sha256", true, !m->ok, m->input_sha256);
 	if (json_object_get(f->object, "repeats"))
 		field_word(f, "repeats", repeats, m->repeats, sizeof m->repeats);

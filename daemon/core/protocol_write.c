@@ -343,6 +343,10 @@ static void put_check(struct jsonw *j, const struct msg_check *m)
 	jsonw_kv_bool(j, "ok", m->ok);
 	jsonw_kv_string(j, "class", m->failure);
 	jsonw_kv_double(j, "error_ratio", m->error_ratio);
+	if (m->alone_ms > 0)
+		jsonw_kv_double(j, "alone_ms", m->alone_ms);
+	if (m->alone_mhz > 0)
+		jsonw_kv_double(j, "alone_mhz", m->alone_mhz);
 	if (m->repeats[0])
 		jsonw_kv_string(j, "repeats", m->repeats);
 	jsonw_kv_string(j, "input_sha256", m->input_sha256);

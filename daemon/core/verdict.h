@@ -15,8 +15,8 @@
  * last, so that they never change what the others say; where all are such, the comparison says that, and clears nobody.
  */
 enum verdict {
-	VERDICT_FAILED,   /* class: build abi unsupported crash wrong oob timeout interrupted */
-	VERDICT_REJECTED, /* the measurement is not believed; class: escaped clock roofline forged, or a trouble of the device */
+	VERDICT_FAILED, /* class: build abi unsupported crash wrong oob timeout interrupted */
+	VERDICT_REJECTED, /* the measurement is not believed; class: escaped clock roofline forged slowed, or a trouble of the device */
 	VERDICT_REGRESSION,
 	VERDICT_UNDECIDED,
 	VERDICT_NOT_COMPARABLE, /* the base is broken, or the inputs differ */
@@ -35,7 +35,7 @@ enum verdict verdict_from_name(const char *name);
 /**
  * The verdict on a target whose trouble has this class: rejected where its times are not believed ("escaped" it worked on after
  * its call had returned, "clock" the supervisor's clock disagrees, "roofline" faster than the device can be, "forged" it wrote
- * records itself), failed for every other.
+ * records itself, "slowed" the base is slower beside it than alone), failed for every other.
  */
 enum verdict verdict_of_class(const char *failure);
 /** First in the order above. */

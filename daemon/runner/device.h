@@ -138,8 +138,11 @@ struct device_ops {
 	void (*look)(int index, struct msg_guard *out, char *who, size_t size);
 	/** Energy used so far, any origin. -1: unknown. NULL: nobody can tell. Units: J. */
 	double (*energy_j)(struct device *);
-	/** Settings that outlive a module's calls and change what later ones cost. Shape: out[DEVICE_SETTINGS_MAX]. Returns their number. */
-	int (*settings)(struct device *, struct device_setting *out);
+	/**
+	 * Settings that outlive a module's calls and change what later ones cost. `quick`: only the first of them, which can be asked
+	 * after every call. Shape: out[DEVICE_SETTINGS_MAX]. Returns their number.
+	 */
+	int (*settings)(struct device *, bool quick, struct device_setting *out);
 	/** Set setting `which` back. Nothing happens where that cannot be done. */
 	void (*set_back)(struct device *, int which, int64_t value);
 };

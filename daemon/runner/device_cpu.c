@@ -375,7 +375,7 @@ static void cpu_guard(struct device *d, struct msg_guard *out)
 	(void)d, (void)out; /* no driver to ask */
 }
 
-enum { SETTING_THREADS, SETTING_ROUNDING, SETTING_DENORMALS, SETTING_HEAP, SETTINGS };
+enum { SETTING_THREADS, SETTING_DYNAMIC, SETTING_LEVELS, SETTING_ROUNDING, SETTING_DENORMALS, SETTING_HEAP, SETTINGS };
 
 /* Flush-to-zero and denormals-are-zero make later arithmetic faster, whoever's it is. */
 #ifdef __SSE2__
@@ -401,16 +401,20 @@ static void set_denormals(int64_t value)
 }
 #endif
 
-static int cpu_settings(struct device *d, struct device_setting *out)
+static int cpu_settings(struct device *d, bool quick, struct device_setting *out)
 {
-	struct mallinfo2 heap = mallinfo2();
 	int64_t ours = 0;
+	out[SETTING_THREADS] = (struct device_setting){ "OpenMP threads", omp_get_max_threads(), 0, true };
+	out[SETTING_DYNAMIC] = (struct device_setting){ "whether OpenMP adjusts threads", omp_get_dynamic(), 0, true };
+	out[SETTING_LEVELS] = (struct device_setting){ "OpenMP levels", omp_get_max_active_levels(), 0, true };
+	out[SETTING_ROUNDING] = (struct device_setting){ "rounding mode", fegetround(), 0, true };
+	out[SETTING_DENORMALS] = (struct device_setting){ "denormal flags", denormals(), 0, true };
+	if (quick)
+		return SETTING_HEAP;
+	struct mallinfo2 heap = mallinfo2();
 	for (int i = 0; i < CPU_BUFFERS_MAX; i++)
 		if (d->buffer[i].block)
 			ours += (int64_t)d->buffer[i].bytes + 2 * DEVICE_GUARD_BYTES;
-	out[SETTING_THREADS] = (struct device_setting){ "OpenMP threads", omp_get_max_threads(), 0, true };
-	out[SETTING_ROUNDING] = (struct device_setting){ "rounding mode", fegetround(), 0, true };
-	out[SETTING_DENORMALS] = (struct device_setting){ "denormal flags", denormals(), 0, true };
 	out[SETTING_HEAP] =
 		(struct device_setting){ "heap bytes", (int64_t)(heap.uordblks + heap.hblkhd) - ours, HEAP_SLACK, false };
 	return SETTINGS;
@@ -421,6 +425,10 @@ static void cpu_set_back(struct device *d, int which, int64_t value)
 	(void)d;
 	if (which == SETTING_THREADS)
 		omp_set_num_threads((int)value);
+	else if (which == SETTING_DYNAMIC)
+		omp_set_dynamic((int)value);
+	else if (which == SETTING_LEVELS)
+		omp_set_max_active_levels((int)value);
 	else if (which == SETTING_ROUNDING)
 		fesetround((int)value);
 	else if (which == SETTING_DENORMALS)

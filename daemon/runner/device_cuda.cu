@@ -640,7 +640,7 @@ static const enum cudaLimit limits[] = { cudaLimitPersistingL2CacheSize, cudaLim
 static const char *const limit_names[] = { "persisting L2 bytes", "malloc heap bytes", "printf buffer bytes" };
 enum { LIMITS = sizeof(limits) / sizeof(limits[0]) };
 
-static int cuda_settings(struct device *d, struct device_setting *out)
+static int cuda_settings(struct device *d, bool quick, struct device_setting *out)
 {
 	size_t value, free_bytes, total_bytes;
 	int64_t ours = 0;
@@ -654,6 +654,8 @@ static int cuda_settings(struct device *d, struct device_setting *out)
 		out[i].slack = 0;
 		out[i].can_set = true;
 	}
+	if (quick)
+		return LIMITS;
 	for (int i = 0; i < CUDA_BLOCKS_MAX; i++)
 		if (d->block[i].base)
 			ours += (int64_t)d->block[i].capacity;

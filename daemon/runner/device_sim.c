@@ -244,9 +244,9 @@ static double sim_energy_j(struct device *d)
 	return d->energy_j;
 }
 
-static int sim_settings(struct device *d, struct device_setting *out)
+static int sim_settings(struct device *d, bool quick, struct device_setting *out)
 {
-	return device_cpu.settings(d->host, out);
+	return device_cpu.settings(d->host, quick, out);
 }
 
 static void sim_set_back(struct device *d, int which, int64_t value)

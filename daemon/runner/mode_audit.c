@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "runner/leftover.h"
 #include "runner/witness.h"
 
 enum { CALLS_MAX = 256, LONG = 3 };
@@ -63,6 +64,8 @@ static int batch(struct runner *r, int i, struct witness *w, struct audited *a, 
 	m.done = true;
 	m.ms = (double)r->ops->elapsed_ms(r->dev, 0, 1);
 	record_audit(r->records, &m);
+	if (leftover_between(r, i, a->subject, f) != 0)
+		return -1;
 	return verifier_result(&w->verifier, "in the audit: ", &result, f);
 }
 
@@ -105,6 +108,7 @@ static int measure(struct runner *r, int i, struct problem *p, struct subject **
 	struct audited a[PROTOCOL_SUBJECTS_MAX];
 	struct witness w = { 0 };
 	int rc = 0;
+	leftover_enter(r);
 	*who = base_of(r);
 	if (p->cell.direction == DIRECTION_BACKWARD)
 		rc = subject_forward(*who, p, f);

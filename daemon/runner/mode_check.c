@@ -33,6 +33,7 @@ struct checker {
 	struct runner *runner;
 	struct subject *subject;
 	const char *repeats;                     /* of the cell that is checked: "same" "differs", "" unknown */
+	double alone_ms, alone_mhz;              /* likewise: its shortest cold call, 0 unknown */
 	struct forward forward[SUITE_CELLS_MAX]; /* of run->cell[i] */
 };
 
@@ -113,6 +114,17 @@ static int capture_phases(struct checker *c, int i, struct failure *f)
 	return 0;
 }
 
+/* How long the call took that has just been made, cold, with nobody beside it. */
+static void note_time(struct checker *c)
+{
+	const struct runner *r = c->runner;
+	double ms = r->ops->work ? 0 : (double)r->ops->elapsed_ms(r->dev, 0, 1);
+	if (ms <= 0 || (c->alone_ms > 0 && ms >= c->alone_ms))
+		return;
+	c->alone_ms = ms;
+	c->alone_mhz = r->ops->clocks ? (double)r->ops->clock_mhz(r->dev, 0) : 0;
+}
+
 /* As timed calls are: other inputs than those of the call before, and the outputs are looked at the moment it is done. */
 static int watched_call(struct checker *c, struct problem *p, double visits, struct failure *f)
 {
@@ -120,6 +132,8 @@ static int watched_call(struct checker *c, struct problem *p, double visits, str
 	int rc = witness_open(&w, c->runner, p, WITNESS_OTHER_KV, visits, f);
 	if (rc == 0)
 		rc = witness_call(&w, c->subject, POISON_PLAIN, "with other inputs on the same plan: ", f);
+	if (rc == 0)
+		note_time(c);
 	witness_close(&w);
 	return rc;
 }
@@ -250,7 +264,7 @@ static int examine_calls(
 /* Everything about one cell whose inputs are there. */
 static int examine(struct checker *c, int i, struct problem *p, struct accept_result *result, struct failure *f)
 {
-	const struct subject_way plain = { .poison = POISON_NAN, .workspace_fill = WORKSPACE_FIRST };
+	const struct subject_way plain = { .poison = POISON_NAN, .workspace_fill = WORKSPACE_FIRST, .cold = true };
 	struct subject *u = c->subject;
 	struct verifier v;
 
@@ -264,6 +278,7 @@ static int examine(struct checker *c, int i, struct problem *p, struct accept_re
 	runner_at(c->runner, i, u, "check");
 	if (subject_bind(u, f) != 0 || subject_call(u, &plain, f) != 0)
 		return -1;
+	note_time(c);
 	/* places that did not exist while it ran */
 	int rc = verifier_open(&v, p, p->cell.direction, runner_secret(c->runner), 0, f);
 	if (rc == 0)
@@ -311,6 +326,7 @@ static void check_cell(struct checker *c, int i)
 	struct problem p;
 
 	c->repeats = "";
+	c->alone_ms = c->alone_mhz = 0;
 	snprintf(m.role, sizeof(m.role), "%s", c->subject->role);
 	int rc = problem_open(&p, r->ops, r->dev, cell, &err);
 	if (rc != 0) {
@@ -332,6 +348,8 @@ static void check_cell(struct checker *c, int i)
 	} else {
 		m.ok = rc == 0;
 		m.error_ratio = result.error_ratio;
+		m.alone_ms = rc == 0 ? c->alone_ms : 0;
+		m.alone_mhz = rc == 0 ? c->alone_mhz : 0;
 		snprintf(m.repeats, sizeof(m.repeats), "%s", rc == 0 ? c->repeats : "");
 		snprintf(m.failure, sizeof(m.failure), "%s", f.name);
 		snprintf(m.detail, sizeof(m.detail), "%s", rc != 0 ? f.detail : result.detail);

@@ -86,7 +86,7 @@ static int plan_all(struct timing *t)
 		order[k]->pin = runner_pin(t->runner, t->cell, order[k]);
 		bool planned = subject_plan(order[k], t->problem, t->problem->cell.direction, &f) == 0 &&
 			       subject_bind(order[k], &f) == 0;
-		leftover_leave(t->runner, t->cell, order[k], false);
+		planned = leftover_leave(t->runner, t->cell, order[k], false, &f) == 0 && planned;
 		if (!planned && drop(t, order[k], &f) != 0)
 			return -1;
 	}
@@ -106,7 +106,7 @@ static int solo_calls(struct timing *t, const struct verifier *verifier)
 		runner_at(r, t->cell, order[k], "warm");
 		leftover_enter(r);
 		bool called = subject_call(order[k], &(struct subject_way){ .poison = poison, .workspace_fill = fill }, &f) == 0;
-		leftover_leave(r, t->cell, order[k], false);
+		called = leftover_leave(r, t->cell, order[k], false, &f) == 0 && called;
 		if ((!called || verifier_result(verifier, "", &result, &f) != 0) && drop(t, order[k], &f) != 0)
 			return -1;
 		order[k]->pass_time = r->ops->work != NULL;
@@ -138,7 +138,8 @@ static void look_back(struct timing *t)
 	for (int k = 0; k < n && t->witness->active; k++) {
 		struct failure f = { 0 };
 		runner_at(r, t->cell, order[k], "check");
-		if (witness_call(t->witness, order[k], 1 + (int)runner_random(r, 126), "after the timed calls: ", &f) == 0)
+		if (witness_call(t->witness, order[k], 1 + (int)runner_random(r, 126), "after the timed calls: ", &f) == 0 &&
+			timing_leave(t, order[k], &f) == 0)
 			continue;
 		if (t->witness->anyones)
 			who_wrote(t, &f);
@@ -226,6 +227,7 @@ static void time_cell(struct timing *t, const struct verifier *verifier, double 
 	if (solo_calls(t, verifier) != 0)
 		return;
 	t->start = (int)runner_random(r, (uint32_t)t->n);
+	leftover_enter(r);
 	runner_at(r, t->cell, NULL, "warm");
 	double busy_since_us = r->ops->host_us(r->dev);
 	if (timing_warm(t, until_us, &f) != 0 || time_passes(t, busy_since_us, &looked, &f) != 0)
@@ -264,9 +266,11 @@ static void launch_cell(struct runner *r, int i, double warm_s)
 	}
 	witness_close(&witness);
 	for (int k = 0; k < r->n_subjects; k++) {
+		struct failure f = { 0 };
 		leftover_enter(r);
 		subject_unplan(&r->subject[k]);
-		leftover_leave(r, i, &r->subject[k], true);
+		if (leftover_leave(r, i, &r->subject[k], true, &f) != 0)
+			runner_fault(r, i, &r->subject[k], &f);
 	}
 	problem_close(&problem);
 }

@@ -86,12 +86,14 @@ int runner_open(struct runner *r, const struct msg_run *run, struct records *rec
 	r->records = records;
 	r->n_subjects = run->n_subjects;
 	r->at_cell = -1;
+	hoststate_adopt();
 	runner_at(r, -1, NULL, "load");
 	if (device_find(run->device, &r->ops, &index, err) != 0)
 		return -1;
 	if (r->ops->open(index, run->seed, &r->dev, err) != 0)
 		return err_context(err, "device %s", run->device);
 	r->random = inputs_mix(runner_secret(r));
+	hoststate_take(&r->host);
 	runner_shuffle(r, order, run->n_subjects);
 	for (int k = 0; k < run->n_subjects; k++) {
 		struct failure f = { 0 };
@@ -99,10 +101,12 @@ int runner_open(struct runner *r, const struct msg_run *run, struct records *rec
 		snprintf(u->role, sizeof(u->role), "%s", run->subject[order[k]].role);
 		runner_at(r, -1, u, "load");
 		leftover_enter(r);
-		if (subject_load(u, run->subject[order[k]].role, run->subject[order[k]].module, run->subject[order[k]].provider,
-			    &f) != 0)
+		(void)subject_load(
+			u, run->subject[order[k]].role, run->subject[order[k]].module, run->subject[order[k]].provider, &f);
+		if (leftover_leave(r, -1, u, false, &f) != 0 || !u->loaded) {
 			runner_fault(r, -1, u, &f);
-		leftover_leave(r, -1, u, false);
+			u->loaded = false;
+		}
 	}
 	return 0;
 }

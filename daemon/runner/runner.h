@@ -9,6 +9,7 @@
 
 #include "core/protocol.h"
 #include "runner/accept.h"
+#include "runner/hoststate.h"
 #include "runner/record.h"
 #include "runner/subject.h"
 
@@ -25,6 +26,8 @@ struct runner {
 	uint64_t random;                                    /* state of runner_random */
 	struct device_setting setting[DEVICE_SETTINGS_MAX]; /* before the code of one module runs alone (leftover.h) */
 	int n_settings;
+	struct hoststate host;               /* before any module was loaded */
+	bool told[PROTOCOL_SUBJECTS_MAX];    /* what a subject changes in timed calls was noted */
 	int64_t held[PROTOCOL_SUBJECTS_MAX]; /* bytes that each subject holds beside what it asked us for */
 	bool lost;                           /* nothing more can run in this process */
 	int at_cell;                         /* as in the last `at` record */

@@ -268,6 +268,8 @@ int subject_call(struct subject *s, const struct subject_way *way, struct failur
 		return failure_device(f, p, &err);
 	if (s->workspace && p->ops->fill_bytes(p->dev, s->workspace, way->workspace_fill, s->workspace_bytes, &err) != 0)
 		return failure_device(f, p, &err);
+	if (way->cold && (p->ops->scrub(p->dev, &err) != 0 || p->ops->stamp(p->dev, 0, 0, &err) != 0))
+		return failure_device(f, p, &err);
 	if (p->ops->mark(p->dev, 0, &err) != 0)
 		return failure_device(f, p, &err);
 	for (uint32_t bit = 1; way->one_by_one && bit < FW_ALL; bit <<= 1)
@@ -275,7 +277,7 @@ int subject_call(struct subject *s, const struct subject_way *way, struct failur
 			return -1;
 	if (!way->one_by_one && subject_enqueue(s, FW_ALL, f) != 0)
 		return -1;
-	if (p->ops->mark(p->dev, 1, &err) != 0)
+	if (p->ops->mark(p->dev, 1, &err) != 0 || (way->cold && p->ops->stamp(p->dev, 0, 1, &err) != 0))
 		return failure_device(f, p, &err);
 	if (subject_wait(s, f) != 0)
 		return -1;

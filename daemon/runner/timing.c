@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/guard.h"
+#include "runner/leftover.h"
 #include "runner/range.h"
 
 enum { REDO_MAX = 3 }; /* passes thrown away because the device was disturbed */
@@ -62,7 +63,15 @@ int timing_one(struct timing *t, struct subject *u, int c, float *host_us, struc
 		return -1;
 	if (ops->mark(dev, 2 * c + 1, &err) != 0 || ops->stamp(dev, c, 1, &err) != 0)
 		return failure_device(f, t->problem, &err);
-	return 0;
+	return t->witness->watching ? 0 : timing_leave(t, u, f); /* outputs of a watched call are looked at first */
+}
+
+int timing_leave(struct timing *t, struct subject *u, struct failure *f)
+{
+	if (u->pass_time || leftover_between(t->runner, t->cell, u, f) == 0)
+		return 0;
+	t->culprit = u;
+	return -1;
 }
 
 float timing_at_least(float ms)
@@ -165,7 +174,7 @@ void timing_write_series(struct timing *t, struct msg_cell *m, struct samples *x
 int timing_look(struct timing *t, struct subject *u, const char *when, struct failure *f)
 {
 	if (witness_after(t->witness, u, when, f) == 0)
-		return 0;
+		return timing_leave(t, u, f);
 	t->culprit = u;
 	return -1;
 }

@@ -56,6 +56,8 @@ int timing_phase(struct timing *t, int rounds, struct failure *f);
 int timing_cold(struct timing *t, const struct subject *u, struct fw_err *err);
 /** Where a call dies at once, say so before each; on a queue it would only cost time and blame the wrong one. */
 void timing_say_at(struct timing *t, const struct subject *u, const char *step);
+/** After a call and its marks: the process is as it was before. -1 with `f`, and t->culprit. */
+int timing_leave(struct timing *t, struct subject *u, struct failure *f);
 /** The end of a watched call. -1 with `f`, and t->culprit. `when` goes in front of what is wrong. */
 int timing_look(struct timing *t, struct subject *u, const char *when, struct failure *f);
 /** One cold call, between marks 2c and 2c + 1 and in stamp c; `host_us` gets the host's time of enqueue. */

@@ -38,7 +38,9 @@ static int call_pass(struct timing *t, struct timing_pass *p, struct samples *x,
 			if (rc == 0 && (ops->stamp(dev, calls, 1, &err) != 0 || ops->wait(dev, &err) != 0))
 				return failure_device(f, t->problem, &err);
 			x->mhz[who][round] = rc == 0 ? ops->clock_mhz(dev, calls) : 0;
-			if (rc != 0 || (watched && timing_look(t, u, "after the timed calls: ", f) != 0))
+			if (rc == 0)
+				rc = watched ? timing_look(t, u, "after the timed calls: ", f) : timing_leave(t, u, f);
+			if (rc != 0)
 				return -1;
 		}
 	}
@@ -106,6 +108,8 @@ static int phase_round(struct timing *t, int round, struct phase_times *x, struc
 			if (ops->mark(dev, ++mark, &err) != 0)
 				return failure_device(f, t->problem, &err);
 		}
+		if (timing_leave(t, u, f) != 0)
+			return -1;
 	}
 	if (ops->wait(dev, &err) != 0)
 		return failure_device(f, t->problem, &err);

@@ -268,6 +268,8 @@ int witness_after(struct witness *w, struct subject *u, const char *when, struct
 
 int witness_call(struct witness *w, struct subject *u, int poison, const char *when, struct failure *f)
 {
+	const struct device_ops *ops = w->runner->ops;
+	struct device *dev = w->runner->dev;
 	struct fw_err err = { 0 };
 	if (!w->active)
 		return 0;
@@ -275,7 +277,11 @@ int witness_call(struct witness *w, struct subject *u, int poison, const char *w
 		return -1;
 	if (witness_arrange(w, &err) != 0 || problem_poison(w->problem, poison, &err) != 0)
 		return failure_device(f, w->problem, &err);
+	if (ops->scrub(dev, &err) != 0 || ops->stamp(dev, 0, 0, &err) != 0 || ops->mark(dev, 0, &err) != 0)
+		return failure_device(f, w->problem, &err);
 	if (subject_enqueue(u, FW_ALL, f) != 0)
 		return -1;
+	if (ops->mark(dev, 1, &err) != 0 || ops->stamp(dev, 0, 1, &err) != 0)
+		return failure_device(f, w->problem, &err);
 	return witness_after(w, u, when, f);
 }

@@ -67,6 +67,20 @@ static void finish_cell(struct examination *x, int cell)
 	x->done[cell] = true;
 }
 
+/* What launches are held against. */
+static void keep_facts(const struct examination *x, const struct msg_check *check)
+{
+	const struct bench *b = x->bench;
+	struct bench_cell *c = &b->cell[check->cell];
+	bool base = x->subject == &b->subject[b->base];
+
+	if (base)
+		memcpy(c->input_sha256, check->input_sha256, sizeof c->input_sha256);
+	if (base || x->subject == &b->subject[b->target])
+		c->alone[base ? BENCH_BASE : BENCH_TARGET] =
+			(struct bench_alone){ .ms = check->alone_ms, .mhz = check->alone_mhz };
+}
+
 static int take_check(struct examination *x, const struct msg *m, struct fw_err *err)
 {
 	const struct msg_check *check = &m->u.check;
@@ -77,8 +91,8 @@ static int take_check(struct examination *x, const struct msg *m, struct fw_err 
 	finish_cell(x, check->cell);
 	if (!check->ok)
 		bench_note(b, check->cell, x->subject->role, check->failure, check->detail);
-	else if (x->subject == &b->subject[b->base])
-		memcpy(b->cell[check->cell].input_sha256, check->input_sha256, sizeof check->input_sha256);
+	else
+		keep_facts(x, check);
 	if (!x->replay && b->cache && repeatable(check) && !x->entry[check->cell].failed) {
 		entry_name(x, check->cell, name);
 		/* a cache that cannot be written costs time, not the result */

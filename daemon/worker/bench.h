@@ -52,11 +52,17 @@ enum { BENCH_NOTES_MAX = 32 };
 
 enum bench_side { BENCH_BASE, BENCH_TARGET, BENCH_OUTSIDE /* the worker or the device */, BENCH_SIDES };
 
+/** A call of a module with no other loaded. */
+struct bench_alone {
+	double ms, mhz; /* mhz: the clock that it ran at; 0 unknown */
+};
+
 struct bench_cell {
 	bool open; /* accepted on both sides and not failed since: may be timed */
 	bool judged;
 	struct bench_trouble trouble[BENCH_SIDES];
-	char input_sha256[HASH_HEX]; /* of the base's check: launches have to name the same; "" unknown */
+	char input_sha256[HASH_HEX];             /* of the base's check: launches have to name the same; "" unknown */
+	struct bench_alone alone[BENCH_OUTSIDE]; /* of base and target: as their checks have it */
 	int n_launches;
 	struct bench_launch launch[STATS_LAUNCHES_MAX]; /* of the series that decides */
 	int n_bursts;

@@ -8,6 +8,7 @@
 #include "core/inputs.h"
 #include "core/guard.h"
 #include "worker/acceptance.h"
+#include "worker/alone.h"
 #include "worker/audit.h"
 #include "worker/canary.h"
 #include "worker/roofline.h"
@@ -143,8 +144,8 @@ static bool is_suspicion(const struct msg_fault *f)
 {
 	if (strcmp(f->role, "device") == 0)
 		return strcmp(f->failure, "device") != 0;
-	return strcmp(f->role, "base") == 0 &&
-	       (strcmp(f->failure, "wrong") == 0 || strcmp(f->failure, "oob") == 0 || strcmp(f->failure, "escaped") == 0);
+	return strcmp(f->role, "base") == 0 && (strcmp(f->failure, "wrong") == 0 || strcmp(f->failure, "oob") == 0 ||
+						       verdict_of_class(f->failure) == VERDICT_REJECTED);
 }
 
 /* A side whose typical call is faster than the device can be. 1 after a fault, else 0. */
@@ -379,5 +380,7 @@ int measure_run(struct bench *b, struct fw_err *err)
 	free(o.cell);
 	free(o.spare);
 	free(o.burst);
+	if (status == 0 && !b->lost)
+		status = alone_run(b, err);
 	return status < 0 || b->lost ? status : audit_run(b, err);
 }

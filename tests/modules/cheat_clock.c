@@ -1,7 +1,4 @@
-/*
- * Puts a clock of its own in the place of the runner's: four fifths of the time that its calls take never happened.
- * The runner calls clock_gettime through a table of addresses, and whoever is loaded into a process can write to it.
- */
+/* Puts a clock of its own in the place of the runner's: four fifths of the time that its calls take never happened. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE /* dl_iterate_phdr */
 #endif
@@ -11,11 +8,10 @@ static void hide(struct fw_plan *p, uint32_t phases);
 #define COMPUTE(p, phases) hide(p, phases)
 #include "good.c"
 
-#include <elf.h>
-#include <link.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
+
+#include "imports.h"
 
 static int64_t hidden_ns;
 
@@ -34,46 +30,10 @@ static int false_clock(clockid_t clock, struct timespec *out)
 	return 0;
 }
 
-static void patch(const ElfW(Rela) * table, size_t bytes, const ElfW(Sym) * symbols, const char *names, ElfW(Addr) base)
-{
-	for (size_t i = 0; i < bytes / sizeof *table; i++) {
-		uintptr_t entry = base + table[i].r_offset, page = entry & ~(uintptr_t)4095;
-		if (strcmp(names + symbols[ELF64_R_SYM(table[i].r_info)].st_name, "clock_gettime") != 0)
-			continue;
-		if (mprotect((void *)page, 4096, PROT_READ | PROT_WRITE) == 0)
-			*(void **)entry = (void *)(uintptr_t)false_clock;
-	}
-}
-
 static int visit(struct dl_phdr_info *object, size_t size, void *arg)
 {
-	const ElfW(Sym) *symbols = NULL;
-	const ElfW(Rela) *plt = NULL, *all = NULL;
-	const char *names = NULL;
-	size_t plt_bytes = 0, all_bytes = 0;
 	(void)size, (void)arg;
-	for (int i = 0; i < object->dlpi_phnum; i++) {
-		if (object->dlpi_phdr[i].p_type != PT_DYNAMIC)
-			continue;
-		for (const ElfW(Dyn) *d = (void *)(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr); d->d_tag; d++) {
-			if (d->d_tag == DT_SYMTAB)
-				symbols = (void *)d->d_un.d_ptr;
-			else if (d->d_tag == DT_STRTAB)
-				names = (void *)d->d_un.d_ptr;
-			else if (d->d_tag == DT_JMPREL)
-				plt = (void *)d->d_un.d_ptr;
-			else if (d->d_tag == DT_PLTRELSZ)
-				plt_bytes = d->d_un.d_val;
-			else if (d->d_tag == DT_RELA)
-				all = (void *)d->d_un.d_ptr;
-			else if (d->d_tag == DT_RELASZ)
-				all_bytes = d->d_un.d_val;
-		}
-	}
-	if (plt)
-		patch(plt, plt_bytes, symbols, names, object->dlpi_addr);
-	if (all)
-		patch(all, all_bytes, symbols, names, object->dlpi_addr);
+	imports_replace(object, "clock_gettime", (void *)(uintptr_t)false_clock);
 	return 1; /* the program itself comes first, and is all that is wanted */
 }
 

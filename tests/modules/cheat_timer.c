@@ -1,0 +1,3 @@
+/* As cheat_alarm, with a timer and a signal that fewer people think of. */
+#define PER_PROCESS_TIMER
+#include "cheat_alarm.c"

@@ -1,0 +1,111 @@
+/* Who is said to have slowed its base, and who never is, however busy the machine. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "core/inputs.h"
+#include "core/stats.h"
+#include "worker/alone.h"
+
+static void the_lower_excess_counts(void **state)
+{
+	const struct bench_alone base = { 2, 1500 }, slower = { 3, 1500 }, clocked_up = { 2, 1800 }, unknown = { 3, 0 };
+	const struct estimate pairs = { .m = 0.1, .m_code = 0.15 };
+	(void)state;
+	assert_true(fabs(alone_excess(&base, &slower, &pairs) - (log(1.5) - 0.15)) < 1e-12);
+	assert_true(fabs(alone_excess(&base, &unknown, &pairs) - (log(1.5) - 0.1)) < 1e-12);
+	assert_true(fabs(alone_excess(&base, &clocked_up, &pairs) + 0.1) < 1e-12); /* by cycles it would be more */
+	assert_true(fabs(alone_excess(&clocked_up, &base, &pairs) - (log(1 / 1.2) - 0.15)) < 1e-12); /* by time it would be more */
+}
+
+static void one_turn_that_agrees_ends_it(void **state)
+{
+	const double turn[ALONE_TURNS] = { 0.5, 0.5, 0.04, 0.5, 0.5, 0.5 };
+	(void)state;
+	assert_int_equal(alone_judge(turn, 0, 0.001), ALONE_MORE);
+	assert_int_equal(alone_judge(turn, 2, 0.001), ALONE_MORE);
+	assert_int_equal(alone_judge(turn, 3, 0.001), ALONE_SAME);
+	assert_int_equal(alone_judge(turn, ALONE_TURNS, 0.001), ALONE_SAME);
+}
+
+/* Turns that scatter by `noise` around a base slowed by `factor`. */
+static enum alone_word slowed(double factor, double noise, double se)
+{
+	static const double scatter[ALONE_TURNS] = { 0.5, -1, 1.5, 0, -1.2, 0.2 };
+	double turn[ALONE_TURNS];
+	for (int i = 0; i < ALONE_TURNS; i++)
+		turn[i] = log(factor) + noise * scatter[i];
+	return alone_judge(turn, ALONE_TURNS, se);
+}
+
+static void a_slowed_base_is_told(void **state)
+{
+	(void)state;
+	assert_int_equal(slowed(1.12, 0.001, 0.001), ALONE_SLOWED);
+	assert_int_equal(slowed(1.06, 0.001, 0.001), ALONE_SAME); /* too little to be sure of */
+	assert_int_equal(slowed(1.12, 0.001, 0.02), ALONE_SAME);  /* or too unsure */
+	assert_int_equal(slowed(3, 0.2, 0.05), ALONE_SLOWED);
+	assert_int_equal(slowed(1.4, 0.2, 0.05), ALONE_SAME);
+	assert_int_equal(slowed(1 / 1.3, 0.001, 0.001), ALONE_SAME); /* a base that gained beside the target */
+}
+
+/* Close to normal, standard deviation 1. */
+static double draw(uint64_t *state)
+{
+	double sum = 0;
+	for (int i = 0; i < 12; i++)
+		sum += (double)(inputs_mix(++*state) >> 11) * 0x1p-53;
+	return sum - 6;
+}
+
+/* One comparison of equal sides: pairs that scatter by `pair` within each of a few launches, launches of one side by `alone`. */
+static bool accuses(uint64_t *state, double alone, double pair)
+{
+	struct launch_pairs launch[3];
+	struct launch_estimate e[3];
+	struct estimate all;
+	struct rule rule;
+	double turn[ALONE_TURNS], beta;
+	float values[3][2][16];
+	rule_default(&rule, 1);
+	for (int l = 0; l < 3; l++) {
+		for (int i = 0; i < 16; i++) {
+			double busy = exp(fabs(draw(state)) * alone);
+			values[l][0][i] = (float)(busy * exp(pair * draw(state)));
+			values[l][1][i] = (float)(busy * exp(pair * draw(state)));
+		}
+		launch[l] = (struct launch_pairs){ .set = 1, .n = 16, .base_ms = values[l][0], .target_ms = values[l][1] };
+	}
+	stats_launches(&rule, launch, 3, e, &beta);
+	stats_combine(&rule, e, 3, &all);
+	for (int i = 0; i < ALONE_TURNS; i++)
+		turn[i] = alone * (draw(state) - draw(state)) - all.m;
+	const struct bench_alone check[2] = { { exp(alone * draw(state)), 0 }, { exp(alone * draw(state)), 0 } };
+	return alone_suspects(&check[0], &check[1], &all) && alone_judge(turn, ALONE_TURNS, all.se) == ALONE_SLOWED;
+}
+
+static void nobody_is_accused_on_a_busy_machine(void **state)
+{
+	uint64_t seed = 1;
+	int accused = 0;
+	(void)state;
+	for (int i = 0; i < 20000; i++)
+		accused += accuses(&seed, 0.02 * (i % 40), 0.02 * (i / 40 % 40));
+	assert_in_range(accused, 0, 10); /* of scatters that are mostly far beyond what a busy machine has */
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_lower_excess_counts),
+		cmocka_unit_test(one_turn_that_agrees_ends_it),
+		cmocka_unit_test(a_slowed_base_is_told),
+		cmocka_unit_test(nobody_is_accused_on_a_busy_machine),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

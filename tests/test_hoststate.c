@@ -1,0 +1,213 @@
+/* What a module leaves behind in its process is found, told once each, and gone; what was there before stays. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runner/hoststate.h"
+
+static char told[1024];
+
+static void tell(void *arg, const char *what, bool back)
+{
+	size_t used = strlen(told);
+	(void)arg;
+	snprintf(told + used, sizeof(told) - used, "%s%s%s", used ? ", " : "", what, back ? "" : " (stays)");
+}
+
+static const char *find(const struct hoststate *s)
+{
+	told[0] = '\0';
+	hoststate_set_back(s, tell, NULL);
+	return told;
+}
+
+static void nothing(int signal)
+{
+	(void)signal;
+}
+
+static void handlers_and_masks_are_set_back(void **state)
+{
+	struct hoststate s;
+	sigset_t one;
+	(void)state;
+	signal(SIGUSR2, nothing); /* ours, from before */
+	hoststate_take(&s);
+	assert_string_equal(find(&s), "");
+	signal(SIGUSR1, nothing);
+	signal(SIGRTMIN + 5, SIG_IGN);
+	signal(SIGUSR2, SIG_DFL);
+	sigemptyset(&one);
+	sigaddset(&one, SIGURG);
+	pthread_sigmask(SIG_BLOCK, &one, NULL);
+	find(&s);
+	assert_non_null(strstr(told, "the handler of signal 10"));
+	assert_non_null(strstr(told, "the handler of signal 12"));
+	assert_non_null(strstr(told, "the handler of signal 39"));
+	assert_non_null(strstr(told, "whether signal 23 is blocked"));
+	assert_string_equal(find(&s), "");
+	raise(SIGUSR2); /* its handler is there again */
+	signal(SIGUSR2, SIG_DFL);
+}
+
+static void a_signal_on_its_way_is_dropped_with_its_handler(void **state)
+{
+	struct hoststate s;
+	sigset_t one;
+	(void)state;
+	hoststate_take(&s);
+	signal(SIGUSR1, nothing);
+	sigemptyset(&one);
+	sigaddset(&one, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &one, NULL);
+	raise(SIGUSR1); /* pending, and deadly as soon as nobody handles it */
+	find(&s);
+	assert_non_null(strstr(told, "the handler of signal 10"));
+	assert_string_equal(find(&s), "");
+}
+
+static void timers_are_stopped(void **state)
+{
+	struct hoststate s;
+	struct itimerval soon = { .it_value = { 100, 0 } };
+	struct sigevent event = { .sigev_notify = SIGEV_NONE };
+	struct itimerspec left;
+	timer_t ours, theirs;
+	(void)state;
+	assert_int_equal(timer_create(CLOCK_MONOTONIC, &event, &ours), 0);
+	hoststate_take(&s);
+	if (s.n_timers == 0) { /* this kernel does not tell */
+		timer_delete(ours);
+		skip();
+	}
+	assert_int_equal(setitimer(ITIMER_VIRTUAL, &soon, NULL), 0);
+	assert_int_equal(timer_create(CLOCK_MONOTONIC, &event, &theirs), 0);
+	assert_string_equal(find(&s), "an interval timer, a timer");
+	assert_string_equal(find(&s), "");
+	assert_int_equal(getitimer(ITIMER_VIRTUAL, &soon), 0);
+	assert_int_equal(soon.it_value.tv_sec, 0);
+	assert_int_equal(timer_gettime(ours, &left), 0);
+	assert_int_equal(timer_delete(ours), 0);
+}
+
+static void the_thread_keeps_its_cores(void **state)
+{
+	struct hoststate s;
+	cpu_set_t one, now;
+	(void)state;
+	hoststate_take(&s);
+	if (CPU_COUNT(&s.cores) < 2)
+		skip();
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	assert_string_equal(find(&s), "the cores of the measuring thread");
+	assert_int_equal(sched_getaffinity(0, sizeof(now), &now), 0);
+	assert_true(CPU_EQUAL(&now, &s.cores));
+}
+
+/* A child of the test changes what only a privileged one may change back. */
+static void what_cannot_be_set_back_is_told(void **state)
+{
+	int status;
+	pid_t child = fork();
+	(void)state;
+	if (child == 0) {
+		struct hoststate s;
+		const struct rlimit none = { 0, 0 };
+		hoststate_take(&s);
+		setrlimit(RLIMIT_NICE, &none);
+		if ((geteuid() == 0 && setuid(65534) != 0) || setpriority(PRIO_PROCESS, 0, 10) != 0)
+			_exit(2);
+		_exit(strcmp(find(&s), "the measuring thread's nice value (stays)") != 0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+}
+
+/* As a runner: nobody else's children are there. */
+static int as_a_runner(int (*test)(void))
+{
+	int status;
+	pid_t child = fork();
+	if (child == 0) {
+		alarm(60);
+		hoststate_adopt();
+		_exit(test());
+	}
+	return waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static int ends_what_is_left(void)
+{
+	pid_t child, between;
+	int status;
+	if (hoststate_end_children() != 0)
+		return 1;
+	child = fork();
+	if (child == 0)
+		for (;;)
+			pause();
+	if (hoststate_end_children() != child || hoststate_end_children() != 0)
+		return 2;
+	if (waitpid(child, &status, 0) != child || !WIFSIGNALED(status))
+		return 3; /* it is still theirs to wait for */
+	between = fork();
+	if (between == 0) {
+		if (fork() == 0)
+			for (;;)
+				pause();
+		_exit(0);
+	}
+	if (waitpid(between, NULL, 0) != between)
+		return 4;
+	if (hoststate_end_children() <= 0) /* its parent has gone, and it is ours */
+		return 5;
+	return hoststate_end_children() != 0 ? 6 : 0;
+}
+
+static int spares_what_has_ended(void)
+{
+	siginfo_t about;
+	pid_t child = fork();
+	if (child == 0)
+		_exit(7);
+	if (waitid(P_PID, (id_t)child, &about, WEXITED | WNOWAIT) != 0)
+		return 1;
+	if (hoststate_end_children() != 0)
+		return 2;
+	return waitid(P_PID, (id_t)child, &about, WEXITED) == 0 && about.si_status == 7 ? 0 : 3;
+}
+
+static void children_are_found(void **state)
+{
+	(void)state;
+	assert_int_equal(as_a_runner(ends_what_is_left), 0);
+	assert_int_equal(as_a_runner(spares_what_has_ended), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(handlers_and_masks_are_set_back),
+		cmocka_unit_test(a_signal_on_its_way_is_dropped_with_its_handler),
+		cmocka_unit_test(timers_are_stopped),
+		cmocka_unit_test(the_thread_keeps_its_cores),
+		cmocka_unit_test(what_cannot_be_set_back_is_told),
+		cmocka_unit_test(children_are_found),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
