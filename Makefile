@@ -168,7 +168,7 @@ screenshots: ## every page at two widths in two lights, under build/screenshots
 	@etc/install-browser.sh
 	@$(MAKE) --no-print-directory -j2 build/tests/pages_demo
 	@tests/browser/screenshots.sh
-.PHONY: demo bench gpu-bench gpu-verdicts gpu-demo gpu-check bundle install clean help kernels-cpu
+.PHONY: demo bench gpu-bench gpu-verdicts gpu-demo gpu-check gpu-integrity gpu-modules bundle install clean help kernels-cpu
 demo: ## a daemon, a pushed regression, a harmless push, a dashboard; DEMO_EXIT=1 ends by itself
 	@etc/install-dependencies.sh demo
 	@$(MAKE) --no-print-directory -j2 all
@@ -193,6 +193,14 @@ build/gpu/attention_check: tests/gpu/attention_check.cu $(wildcard tests/gpu/*.c
 	@[ -n "$(NVCC)" ] || { echo "no CUDA toolkit that compiles a program was found" >&2; exit 1; }
 	@mkdir -p $(@D)
 	$(call say,nvcc,$<)$(NVCC) -O3 -std=c++17 $(NVCC_ARCH) -Idaemon -I. -Xcompiler -fopenmp$(if $(filter x86_64,$(shell uname -m)),$(comma)-march=x86-64-v3) -o $@ $< -ldl
+gpu-integrity: bundle gpu-modules ## modules that cheat on this GPU are caught, honest ones are not, and what changing K and V costs. BASE=module
+	@MODULES=build/gpu/modules tests/gpu/integrity.sh build/bundle build/gpu-integrity
+gpu-modules: $(patsubst tests/gpu/modules/%.cu,build/gpu/modules/%.so,$(wildcard tests/gpu/modules/*.cu)) ## the modules of gpu-integrity, which need no GPU to be built
+build/gpu/modules/%.so: tests/gpu/modules/%.cu $(wildcard tests/gpu/modules/*.cuh) tests/modules/forgery.h kernels/fw_kernel.h
+	@[ -n "$(NVCC)" ] || { echo "no CUDA toolkit that compiles a program was found" >&2; exit 1; }
+	@mkdir -p $(@D)
+	$(call say,nvcc,$<)$(NVCC) -O2 -std=c++17 $(NVCC_ARCH) -I. -Xcompiler -fPIC$(comma)-fvisibility=hidden$(comma)-Wall -shared -o $@ $<
+	@strip -s $@
 bundle: all ## build/bundle: programs with their libraries, for another machine
 	@etc/bundle.sh build/bundle
 install: all ## into DESTDIR, FHS places

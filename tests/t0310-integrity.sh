@@ -30,7 +30,7 @@ is "backward is not accused either" "$(jq '[.cells[] | select(.class != "")] | l
 # ---- from a push to the page ----
 . "$root/tests/daemon.sh"
 new_repo kernels
-cp "$root"/tests/modules/cheat_*.c "$root/tests/modules/honest_online.c" "$tmp/kernels/kernels"
+cp "$root"/tests/modules/cheat_*.c "$root"/tests/modules/*.h "$root/tests/modules/honest_online.c" "$tmp/kernels/kernels"
 echo good >"$tmp/kernels/kernels/module"
 sed -i 's/good\.c -lm/$(shell cat module).c -lm/' "$tmp/kernels/kernels/Makefile"
 sed 's/directions: .*/directions: [forward]/; s/suite: one/suite: tiny/' "$tmp/suite.yaml" >"$tmp/kernels/etc/suites/tiny.yaml"

@@ -20,7 +20,8 @@ static void the_lower_excess_counts(void **state)
 	assert_true(fabs(alone_excess(&base, &slower, &pairs) - (log(1.5) - 0.15)) < 1e-12);
 	assert_true(fabs(alone_excess(&base, &unknown, &pairs) - (log(1.5) - 0.1)) < 1e-12);
 	assert_true(fabs(alone_excess(&base, &clocked_up, &pairs) + 0.1) < 1e-12); /* by cycles it would be more */
-	assert_true(fabs(alone_excess(&clocked_up, &base, &pairs) - (log(1 / 1.2) - 0.15)) < 1e-12); /* by time it would be more */
+	assert_true(
+		fabs(alone_excess(&clocked_up, &base, &pairs) - (log(1 / 1.2) - 0.15)) < 1e-12); /* by time it would be more */
 }
 
 static void one_turn_that_agrees_ends_it(void **state)
@@ -52,6 +53,23 @@ static void a_slowed_base_is_told(void **state)
 	assert_int_equal(slowed(3, 0.2, 0.05), ALONE_SLOWED);
 	assert_int_equal(slowed(1.4, 0.2, 0.05), ALONE_SAME);
 	assert_int_equal(slowed(1 / 1.3, 0.001, 0.001), ALONE_SAME); /* a base that gained beside the target */
+}
+
+static void without_a_clock_it_takes_more_to_be_suspected(void **state)
+{
+	struct estimate pairs = { .launches = 3, .m = log(1 / 1.3), .m_code = log(1 / 1.3), .se = 0.001 };
+	const struct bench_alone clocked = { 2, 1500 }, not_clocked = { 2, 0 }, unknown = { 0 };
+	(void)state;
+	assert_true(alone_suspects(&clocked, &clocked, &pairs));
+	assert_false(alone_suspects(&not_clocked, &not_clocked, &pairs));
+	assert_false(alone_suspects(&unknown, &clocked, &pairs));
+	assert_false(alone_suspects(&clocked, &unknown, &pairs));
+	pairs.se = 0.1;
+	assert_false(alone_suspects(&clocked, &clocked, &pairs));
+	pairs = (struct estimate){ .launches = 3, .m = log(1 / 1.9), .se = 0.001 };
+	assert_true(alone_suspects(&not_clocked, &not_clocked, &pairs));
+	pairs.launches = 0;
+	assert_false(alone_suspects(&not_clocked, &not_clocked, &pairs));
 }
 
 /* Close to normal, standard deviation 1. */
@@ -105,6 +123,7 @@ int main(void)
 		cmocka_unit_test(the_lower_excess_counts),
 		cmocka_unit_test(one_turn_that_agrees_ends_it),
 		cmocka_unit_test(a_slowed_base_is_told),
+		cmocka_unit_test(without_a_clock_it_takes_more_to_be_suspected),
 		cmocka_unit_test(nobody_is_accused_on_a_busy_machine),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

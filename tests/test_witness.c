@@ -60,7 +60,7 @@ static int watch(int late, int room, struct failure *f, int *copies, char *text,
 	*copies = 0;
 	for (int i = 0; i < FW_ATTENTION_SLOTS; i++)
 		*copies += w.copy[i] != NULL;
-	int rc = witness_call(&w, u, 3, "watched: ", f);
+	int rc = witness_call(&w, u, 3, false, "watched: ", f);
 	witness_close(&w);
 	subject_unplan(u);
 	problem_close(&p);

@@ -79,7 +79,7 @@ static int prepare(struct runner *r, int i, struct witness *w, struct audited *a
 	if (subject_plan(a->subject, p, p->cell.direction, f) != 0 || subject_bind(a->subject, f) != 0)
 		return -1;
 	runner_at(r, i, a->subject, "warm");
-	if (witness_call(w, a->subject, POISON_ANY(r), "in the audit: ", f) != 0)
+	if (witness_call(w, a->subject, POISON_ANY(r), false, "in the audit: ", f) != 0)
 		return -1;
 	if (problem_restore(p, &err) != 0 || r->ops->mark(r->dev, 0, &err) != 0)
 		return failure_device(f, p, &err);

@@ -138,7 +138,8 @@ static void look_back(struct timing *t)
 	for (int k = 0; k < n && t->witness->active; k++) {
 		struct failure f = { 0 };
 		runner_at(r, t->cell, order[k], "check");
-		if (witness_call(t->witness, order[k], 1 + (int)runner_random(r, 126), "after the timed calls: ", &f) == 0 &&
+		if (witness_call(t->witness, order[k], 1 + (int)runner_random(r, 126), false, "after the timed calls: ", &f) ==
+				0 &&
 			timing_leave(t, order[k], &f) == 0)
 			continue;
 		if (t->witness->anyones)

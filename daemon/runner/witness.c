@@ -266,7 +266,7 @@ int witness_after(struct witness *w, struct subject *u, const char *when, struct
 	return subject_stayed_inside(u, f);
 }
 
-int witness_call(struct witness *w, struct subject *u, int poison, const char *when, struct failure *f)
+int witness_call(struct witness *w, struct subject *u, int poison, bool cold, const char *when, struct failure *f)
 {
 	const struct device_ops *ops = w->runner->ops;
 	struct device *dev = w->runner->dev;
@@ -277,7 +277,7 @@ int witness_call(struct witness *w, struct subject *u, int poison, const char *w
 		return -1;
 	if (witness_arrange(w, &err) != 0 || problem_poison(w->problem, poison, &err) != 0)
 		return failure_device(f, w->problem, &err);
-	if (ops->scrub(dev, &err) != 0 || ops->stamp(dev, 0, 0, &err) != 0 || ops->mark(dev, 0, &err) != 0)
+	if ((cold && ops->scrub(dev, &err) != 0) || ops->stamp(dev, 0, 0, &err) != 0 || ops->mark(dev, 0, &err) != 0)
 		return failure_device(f, w->problem, &err);
 	if (subject_enqueue(u, FW_ALL, f) != 0)
 		return -1;

@@ -66,7 +66,7 @@ int witness_before(struct witness *w, const struct subject *u, struct failure *f
 int witness_arrange(struct witness *w, struct fw_err *err);
 /** After the watched call, before anything else is asked of the device. `when` begins what is said of a wrong result. Err: it is `u`'s. */
 int witness_after(struct witness *w, struct subject *u, const char *when, struct failure *f);
-/** One whole watched call, cold, between marks 0 and 1 and in stamp 0, which nobody looks at in a launch. */
-int witness_call(struct witness *w, struct subject *u, int poison, const char *when, struct failure *f);
+/** One whole watched call between marks 0 and 1 and in stamp 0, which nobody looks at in a launch. `cold`: the cache is displaced. */
+int witness_call(struct witness *w, struct subject *u, int poison, bool cold, const char *when, struct failure *f);
 
 #endif

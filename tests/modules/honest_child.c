@@ -4,13 +4,13 @@
 struct fw_plan;
 static void look_up(void);
 static void copy_itself(void);
-#define ON_PLAN()         look_up()
-#define AFTER_ENQUEUE(p)  copy_itself()
+#define ON_PLAN()        look_up()
+#define AFTER_ENQUEUE(p) copy_itself()
 #include "good.c"
 
 static void look_up(void)
 {
-	char *const argv[] = { (char *)(uintptr_t)"true", NULL }, *const none[] = { NULL };
+	char *const argv[] = { (char *)(uintptr_t) "true", NULL }, *const none[] = { NULL };
 	pid_t child;
 	if (posix_spawn(&child, "/usr/bin/true", NULL, NULL, argv, none) == 0)
 		waitpid(child, NULL, 0);

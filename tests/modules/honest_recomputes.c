@@ -24,8 +24,10 @@ static float row_delta(const struct fw_plan *p, int head, int row, float lse)
 	float delta = 0;
 	for (int key = s.k0; key < s.k1; key++)
 		if (plan_sees(p, &s, kv_head, row, key))
-			delta += expf((float)p->a.scale * dot(at(&p->slot[FW_Q], row, head), at(&p->slot[FW_K], key, kv_head), d) - lse) *
-				 dot(at(&p->slot[FW_DO], row, head), at(&p->slot[FW_V], key, kv_head), d);
+			delta +=
+				expf((float)p->a.scale * dot(at(&p->slot[FW_Q], row, head), at(&p->slot[FW_K], key, kv_head), d) -
+					lse) *
+				dot(at(&p->slot[FW_DO], row, head), at(&p->slot[FW_V], key, kv_head), d);
 	return delta;
 }
 

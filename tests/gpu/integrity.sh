@@ -1,0 +1,111 @@
+#!/bin/bash
+# On this GPU: modules that cheat are caught, each for its own reason, honest ones of like shape are not accused, and K and V may change
+# between calls for next to nothing.
+# Usage: tests/gpu/integrity.sh BUNDLE OUT
+#   MODULES: folder with what `make gpu-modules` builds; else they are built here
+#   BASE: module to compare with itself for the cost (kernels/build/cuda/libattention.so of the bundle, built here, else); "none": no cost
+#   BEFORE: another bundle, whose device time of the same comparison is printed beside this one's
+#   SUITE: of that comparison; default ffa
+# OUT gets every comparison as JSON, what was said beside it, and summary.txt. Exit status 1: something was not as it should be.
+set -u
+root=$(cd "$(dirname "$0")/../.." && pwd)
+bundle=$(cd "$1" && pwd)
+mkdir -p "$2"
+out=$(cd "$2" && pwd)
+suite=$bundle/share/suites/${SUITE:-ffa}.yaml
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0 n=0
+
+if [ -n "${MODULES:-}" ]; then
+	modules=$(cd "$MODULES" && pwd)
+else
+	modules=$work/modules
+	mkdir "$modules"
+	for source in "$root"/tests/gpu/modules/*.cu; do
+		nvcc -O2 -std=c++17 -arch=native -I"$root" -Xcompiler -fPIC,-fvisibility=hidden -shared -o "$modules/$(basename "$source" .cu).so" "$source" || exit 1
+	done
+fi
+cat >"$work/suite.yaml" <<'YAML'
+suite: naive
+family: attention
+common: {nhq: 8, nhk: 2, headdim: 64, dtype: bf16}
+dense: {seqlens: [1024], masks: [full, causal]}
+directions: [forward, backward]
+seed: 42
+threshold_pct: 1.5
+budget_s: 60
+YAML
+
+say() { echo "$*" | tee -a "$out/summary.txt"; }
+: >"$out/summary.txt"
+told() { # 0 or 1, text
+	n=$((n + 1))
+	[ "$1" = 0 ] || failed=$((failed + 1))
+	say "$([ "$1" = 0 ] || echo 'not ')ok $n - $2"
+}
+compare() { # MODULE CELLS
+	"$bundle/bin/flopwatch-worker" compare --suite "$work/suite.yaml" --device cuda:0 --quick --json --cells "$2" \
+		--base "$modules/good.so" --target "$modules/$1.so" >"$out/$1.json" 2>"$out/$1.err"
+}
+# Without jq, which a GPU host need not have: of every cell "role verdict class detail".
+cells() {
+	python3 -c 'import json, sys
+for c in json.load(open(sys.argv[1]))["cells"]: print(c["role"], c["verdict"], c["class"], c["detail"])' "$out/$1.json" 2>&1
+}
+caught() { # MODULE CELLS REGEX
+	compare "$1" "$2"
+	local all bad
+	all=$(cells "$1")
+	bad=$(grep -cvE "$3" <<<"$all")
+	told $((bad > 0)) "$1: $(head -n 1 <<<"$all")"
+	[ "$bad" = 0 ] || say "#   every cell should match: $3; $bad do not"
+}
+noted() { # MODULE REGEX
+	compare "$1" '*/forward'
+	grep -qE "^note: target: $2" "$out/$1.err"
+	told $? "$1: $(grep -m 1 '^note: target' "$out/$1.err" || echo nothing is said)"
+}
+believed() { # MODULE
+	compare "$1" '*'
+	local bad
+	bad=$(cells "$1" | grep -cvE '^[a-z]* ?(unchanged|improvement|regression|undecided)  ')
+	told $((bad > 0)) "$1: $((4 - bad)) of 4 cells are believed"
+	[ "$bad" = 0 ] || cells "$1" | sed 's/^/#   /' | tee -a "$out/summary.txt"
+}
+
+caught cheat_keeps '*' '^target failed wrong (with other K and V on the same plan|backward starts from)'
+caught cheat_keeps_late '*/forward' '^target failed wrong (between|after) the timed calls'
+caught cheat_stream '*/forward' '^(target|device) (rejected escaped|failed wrong)'
+caught cheat_thread '*/forward' '^(target|device) (rejected escaped|failed wrong)'
+caught cheat_burn '*/forward' '^(target|device) rejected (escaped|slowed)'
+caught cheat_fork '*/forward' '^target rejected escaped left process'
+caught cheat_middle '*/forward' "^target rejected forged"
+noted cheat_limits 'changed persisting L2 bytes from 0 to [0-9]+, which was set back'
+noted cheat_alarm 'changed an interval timer, which was set back'
+for module in honest_packs honest_stream honest_thread; do believed "$module"; done
+
+# ---- what it costs: the same module on both sides, one byte longer on one; checks of both and a launch ----
+cost() { # BUNDLE NAME
+	"$1/bin/flopwatch-worker" compare --suite "$suite" --device cuda:0 --quick --json --base "$work/base.so" --target "$work/twin.so" \
+		>"$out/aa-$2.json" 2>"$out/aa-$2.err" || true
+}
+if [ "${BASE:-}" != none ]; then
+	if [ -z "${BASE:-}" ]; then
+		cp -r "$bundle/kernels" "$work/kernels"
+		make -s -j "$(nproc)" -C "$work/kernels" DEVICE=cuda || exit 1
+		BASE=$work/kernels/build/cuda/libattention.so
+	fi
+	strip -s -o "$work/base.so" "$BASE"
+	cp "$work/base.so" "$work/twin.so"
+	printf x >>"$work/twin.so"
+	cost "$bundle" now-1
+	if [ -n "${BEFORE:-}" ]; then
+		cost "$BEFORE" before-1
+		cost "$BEFORE" before-2
+		cost "$bundle" now-2
+	fi
+	python3 "$root/tests/gpu/integrity_cost.py" "$out" | tee -a "$out/summary.txt"
+fi
+say "$((n - failed)) ok, $failed not ok"
+[ "$failed" = 0 ]
