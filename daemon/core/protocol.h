@@ -148,7 +148,8 @@ struct msg_check {
 	char role[PROTOCOL_ROLE_SIZE];
 	int cell;
 	bool ok;
-	char failure[16];   /* "" or "wrong" "oob" "crash" "timeout" "unsupported" "provider" (it has none such) "abi", or why it is not believed */
+	char failure
+		[16]; /* "" or "wrong" "oob" "crash" "timeout" "unsupported" "provider" (it has none such) "abi", or why it is not believed */
 	double error_ratio; /* our error over the allowed error; < 1 is accepted; -1 unknown */
 	double alone_ms;    /* a cold call by itself: the shorter of those that the check makes; 0 unknown */
 	double alone_mhz;   /* the clock that it ran at; 0 unknown */

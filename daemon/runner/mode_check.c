@@ -299,12 +299,12 @@ static int examine(struct checker *c, int i, struct problem *p, struct accept_re
 	if (subject_bind(u, f) != 0 || subject_call(u, &plain, f) != 0)
 		return -1;
 	note_time(c);
-	if (note_more_times(c, &plain, f) != 0)
-		return -1;
 	/* places that did not exist while it ran */
 	int rc = verifier_open(&v, p, p->cell.direction, runner_secret(c->runner), 0, f);
 	if (rc == 0)
 		rc = examine_calls(c, i, &v, p, result, f);
+	if (rc == 0)
+		rc = note_more_times(c, &plain, f);
 	verifier_close(&v);
 	return rc;
 }
