@@ -11,7 +11,7 @@ caught cheat_partial good 'failed wrong' '^(between|after) the timed calls: '
 caught cheat_mode good 'failed wrong' '^(between|after) the timed calls: '
 # on a busy machine its thread may be met in the base's calls; then nobody is named, and nothing is believed either
 caught cheat_thread good 'rejected escaped' 'after the call was done: part of the work is not timed' '(target|device)'
-caught cheat_exit good 'failed crash' 'ended the process \(exit 0\) before its timings'
+caught cheat_exit good 'failed crash' 'ended the process \(exit 0\) before its (timings|result)'
 caught cheat_leave good 'failed crash' 'ended the measuring thread by calling pthread_exit'
 caught cheat_records good 'rejected forged' "wrote into the runner's records"
 caught cheat_scribble good 'failed oob' '^wrote into its input V'

@@ -21,7 +21,8 @@
 #define HOST_US_MAX 1e11
 
 static const char *const failures[] = { "", "build", "abi", "unsupported", "provider", "crash", "wrong", "oob", "timeout",
-	"device", "protocol", "interrupted", "escaped", "clock", "roofline", "forged", "slowed", "lost", "reported", "full", NULL };
+	"device", "protocol", "interrupted", "escaped", "clock", "roofline", "forged", "slowed", "lost", "reported", "full",
+	NULL };
 
 static const char *const repeats[] = { "", "same", "differs", NULL };
 

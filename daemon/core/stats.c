@@ -367,7 +367,9 @@ enum decision stats_decide(const struct rule *r, double theta, const struct laun
 		return DECISION_OK;
 	if (n >= smaller(r->launches_regression_min, r->launches_max) && all.m - all.margin > theta && 4 * slower >= 3 * n)
 		return DECISION_REGRESSION;
-	if (n < r->launches_max && !(n >= r->launches_regression_min && only_clock_is_open(r, theta, &all)))
+	int least = r->launches_ok_min > r->launches_regression_min ? r->launches_ok_min : r->launches_regression_min;
+
+	if (n < r->launches_max && !(n >= least && only_clock_is_open(r, theta, &all)))
 		return DECISION_MORE;
 	/* A quick look has too few launches to flip a coin on. */
 	if (all.se > r->se_max || r->launches_max < r->launches_regression_min)
