@@ -10,12 +10,19 @@
 #include "db/store_repo.h"
 #include "gitread.h"
 
+static int most(int a, int b)
+{
+	return a > b ? a : b;
+}
+
 int calibrate_plan(struct db *db, struct plan *plan, int64_t repo, int64_t device, int64_t now_ms, struct fw_err *err)
 {
 	int64_t environment = 0;
 	struct rule *rule = &plan->ask.rule;
-	if (strcmp(plan->ask.kind, "calibrate") == 0 && rule->launches_ok_min < CALIBRATION_LAUNCHES_MIN)
-		rule->launches_ok_min = CALIBRATION_LAUNCHES_MIN;
+	if (strcmp(plan->ask.kind, "calibrate") == 0) { /* none is over by its sign before that either */
+		rule->launches_ok_min = most(rule->launches_ok_min, CALIBRATION_LAUNCHES_MIN);
+		rule->launches_regression_min = most(rule->launches_regression_min, CALIBRATION_LAUNCHES_MIN);
+	}
 	if (!device)
 		return 0;
 	if (store_calibration_environment(db, device, plan->suite_sha, &environment, err))
