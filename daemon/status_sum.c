@@ -26,6 +26,8 @@ static void tell_suite(struct buf *out, const struct commit_suite *s)
 		buf_puts(out, verdict_name(commit_verdict_of(s)));
 		if (is_timed && word->regressions)
 			buf_printf(out, " %+.2f %%", word->worst_pct);
+		else if (isfinite(word->best_pct))
+			buf_printf(out, " %+.2f %%", word->best_pct);
 	} else {
 		buf_printf(out, "not measured%s%s", why[0] ? ": " : "", why);
 	}

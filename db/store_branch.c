@@ -75,6 +75,7 @@ static int tell_branch(struct db *db, int64_t repo, struct view_branch *row, str
 		row->verdict = v->verdict == VERDICT_NONE ? "" : verdict_name(v->verdict);
 		row->suite = v->decides >= 0 ? v->suite[v->decides].job.suite : "";
 		row->comparison = v->decides >= 0 ? v->suite[v->decides].word.comparison : 0;
+		row->best_pct = v->best >= 0 ? v->suite[v->best].word.best_pct : NAN;
 		row->worst_pct = v->worst >= 0 ? v->suite[v->worst].word.worst_pct : NAN;
 		for (int i = 0; i < v->n; i++)
 			if (v->suite[i].word.finished_at > row->finished_at)

@@ -22,6 +22,7 @@ struct view_branch {
 	const char *suite;   /* that decides it, "" none */
 	int64_t comparison;  /* that decides it, 0 none */
 	double worst_pct;    /* lowest change of a timed cell of any suite */
+	double best_pct;     /* of an improvement the highest; NAN: it is none */
 	int64_t finished_at; /* last of its comparisons */
 };
 typedef void view_branch_fn(void *arg, const struct view_branch *row);

@@ -8,9 +8,13 @@
 
 enum { PUSHES_MAX = 64 };
 
+#define JOINS                                                                                                                    \
+	"LEFT JOIN comparison c ON c.job = j.id LEFT JOIN cell b ON c.verdict = 'improvement' AND b.id = (SELECT k.id FROM "     \
+	"cell k "                                                                                                                \
+	"WHERE k.comparison = c.id AND k.verdict = 'improvement' ORDER BY k.decided_pct DESC, k.n LIMIT 1) "
 #define COLUMNS                                                                                                                  \
 	"j.id, j.plan, j.suite, j.device_kind, j.state, j.state_why, c.id, c.verdict, c.n_cells, c.n_regressions, c.worst_pct, " \
-	"c.worst_key, c.finished_at "
+	"c.worst_key, c.finished_at, b.decided_pct, coalesce(b.key, '') "
 
 static enum commit_end end_of(const char *state, bool is_judged)
 {
@@ -32,12 +36,14 @@ static void read_job(struct stmt *s, struct commit_job *job)
 		.cells = (int)row_int(s, 8),
 		.regressions = (int)row_int(s, 9),
 		.worst_pct = row_double(s, 10),
-		.finished_at = row_int(s, 12) };
+		.finished_at = row_int(s, 12),
+		.best_pct = row_double(s, 13) };
 	row_copy(s, 2, job->suite, sizeof job->suite);
 	row_copy(s, 3, job->device_kind, sizeof job->device_kind);
 	row_copy(s, 4, job->state, sizeof job->state);
 	row_copy(s, 5, job->why, sizeof job->why);
 	row_copy(s, 11, job->worst_key, sizeof job->worst_key);
+	row_copy(s, 14, job->best_key, sizeof job->best_key);
 	job->end = end_of(job->state, job->comparison != 0);
 }
 
@@ -65,8 +71,7 @@ int store_commit_verdict(
 		"WITH counting(id, rank) AS MATERIALIZED (SELECT id, CASE branch WHEN '' THEN 2 WHEN :branch THEN 0 ELSE 1 END "
 		"FROM "
 		"job WHERE repo = :repo AND target_sha = :sha AND " STORE_JOB_COUNTS ") SELECT " COLUMNS
-		"FROM counting n CROSS JOIN job j ON j.id = n.id LEFT JOIN comparison c ON c.job = j.id "
-		"WHERE n.rank = (SELECT min(rank) FROM counting)",
+		"FROM counting n CROSS JOIN job j ON j.id = n.id " JOINS "WHERE n.rank = (SELECT min(rank) FROM counting)",
 		err);
 	if (s) {
 		stmt_int(s, ":repo", repo);
@@ -79,10 +84,8 @@ int store_commit_verdict(
 int store_commit_plan(struct db *db, int64_t job, struct commit_verdict *out, struct fw_err *err)
 {
 	commit_verdict_init(out);
-	struct stmt *s = db_stmt(db,
-		"SELECT " COLUMNS
-		"FROM job j LEFT JOIN comparison c ON c.job = j.id WHERE j.id = :job OR (j.plan = :job AND j.plan > 0)",
-		err);
+	struct stmt *s =
+		db_stmt(db, "SELECT " COLUMNS "FROM job j " JOINS "WHERE j.id = :job OR (j.plan = :job AND j.plan > 0)", err);
 	if (s)
 		stmt_int(s, ":job", job);
 	return judge(s, out, err);

@@ -17,7 +17,7 @@ static struct fw_err err;
 static struct commit_job job(int64_t id, int64_t plan, const char *suite, enum commit_end end)
 {
 	static const char *const states[] = { "measuring", "done", "failed", "superseded" };
-	struct commit_job j = { .id = id, .plan = plan, .end = end, .verdict = VERDICT_NONE, .worst_pct = NAN };
+	struct commit_job j = { .id = id, .plan = plan, .end = end, .verdict = VERDICT_NONE, .worst_pct = NAN, .best_pct = NAN };
 	snprintf(j.suite, sizeof j.suite, "%s", suite);
 	snprintf(j.state, sizeof j.state, "%s", states[end]);
 	return j;
@@ -29,6 +29,7 @@ static struct commit_job judged(int64_t id, int64_t plan, const char *suite, enu
 	j.comparison = 100 + id;
 	j.verdict = v;
 	j.worst_pct = worst_pct;
+	j.best_pct = v == VERDICT_IMPROVEMENT ? worst_pct + 5 : NAN;
 	j.cells = 3;
 	j.regressions = v == VERDICT_REGRESSION;
 	return j;
@@ -42,6 +43,8 @@ static void tell(const struct commit_verdict *v, char *text, size_t size)
 		n += snprintf(text + n, size - (size_t)n, " by %s", v->suite[v->decides].job.suite);
 	if (v->worst >= 0)
 		n += snprintf(text + n, size - (size_t)n, ", worst %s", v->suite[v->worst].job.suite);
+	if (v->best >= 0)
+		n += snprintf(text + n, size - (size_t)n, ", best %s", v->suite[v->best].job.suite);
 	if (v->n_open)
 		n += snprintf(text + n, size - (size_t)n, ", %d open", v->n_open);
 	if (v->n_unmeasured)
@@ -98,6 +101,12 @@ static void the_worst_wins(void **state)
 	/* of two that say the same, the one that lost more */
 	ORDERS("regression final by b, worst b: a regression, b regression", judged(1, 1, "a", VERDICT_REGRESSION, -2),
 		judged(2, 1, "b", VERDICT_REGRESSION, -3));
+	/* an improvement is told by what gained most, and nothing else is */
+	ORDERS("improvement final by a, worst c, best b: a improvement, b improvement, c unchanged",
+		judged(1, 1, "a", VERDICT_IMPROVEMENT, 0.1), judged(2, 1, "b", VERDICT_IMPROVEMENT, 0.3),
+		judged(3, 1, "c", VERDICT_UNCHANGED, -0.2));
+	ORDERS("undecided final by b, worst a: a improvement, b undecided", judged(1, 1, "a", VERDICT_IMPROVEMENT, 0.1),
+		judged(2, 1, "b", VERDICT_UNDECIDED, 0.3));
 	ORDERS("identical final by a: a identical, b identical", judged(1, 1, "a", VERDICT_IDENTICAL, NAN),
 		judged(2, 1, "b", VERDICT_IDENTICAL, NAN));
 }

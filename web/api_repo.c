@@ -50,6 +50,7 @@ static void branch_row(void *arg, const struct view_branch *row)
 	answer_id(j, "comparison", row->comparison);
 	answer_text(j, "compared", row->compared);
 	jsonw_kv_figure(j, "worst_pct", row->worst_pct);
+	jsonw_kv_figure(j, "best_pct", row->best_pct);
 	answer_time(j, "finished_at", row->finished_at);
 	suites_json(j, row->stands);
 	suites_unfinished_json(j, row->tip);

@@ -106,7 +106,7 @@ static void branch_line(void *arg, const struct view_branch *row)
 	suites_which(out, row->stands, row->compared);
 	suites_unfinished(out, row->tip);
 	emit_raw(out, "</td><td class=n>");
-	layout_change(out, row->worst_pct);
+	layout_change(out, isfinite(row->best_pct) ? row->best_pct : row->worst_pct);
 	emit_raw(out, "</td><td class=w><span class=commit>");
 	layout_commit(out, row->commit);
 	emit_raw(out, " ");
@@ -283,7 +283,7 @@ static int draw_grid(struct site *site, struct buf *out, const char *repo, const
 
 static int draw_repo(struct site *site, struct buf *out, const struct repos *all, int i, struct fw_err *err)
 {
-	static const char *const columns[] = { "Branch", "Verdict", ">Worst cell", "~Tip", "~Job", "~Judged (UTC)" };
+	static const char *const columns[] = { "Branch", "Verdict", ">Worst / best", "~Tip", "~Job", "~Judged (UTC)" };
 	struct branches b = { .out = out };
 	emit_raw(out, "<section><h2>");
 	emit_text(out, all->repo[i].name);

@@ -34,6 +34,8 @@ static void write_suite(struct jsonw *j, const struct commit_suite *s)
 	jsonw_kv_int(j, "regressions", word->regressions);
 	jsonw_kv_figure(j, "worst_pct", is_timed ? word->worst_pct : NAN);
 	answer_text(j, "worst_cell", is_timed ? word->worst_key : "");
+	jsonw_kv_figure(j, "best_pct", word->id ? word->best_pct : NAN);
+	answer_text(j, "best_cell", word->id ? word->best_key : "");
 	answer_time(j, "finished_at", word->finished_at);
 	jsonw_object_end(j);
 }
@@ -59,7 +61,7 @@ void suites_unfinished_json(struct jsonw *j, const struct commit_verdict *v)
 
 void suites_verdict_json(struct jsonw *j, const char *repo, const char *sha, const char *branch, const struct commit_verdict *v)
 {
-	const struct commit_suite *decides = at(v, v->decides), *worst = at(v, v->worst);
+	const struct commit_suite *decides = at(v, v->decides), *worst = at(v, v->worst), *best = at(v, v->best);
 	jsonw_object(j);
 	jsonw_kv_string(j, "repo", repo);
 	jsonw_kv_string(j, "commit", sha);
@@ -72,6 +74,9 @@ void suites_verdict_json(struct jsonw *j, const char *repo, const char *sha, con
 	jsonw_kv_figure(j, "worst_pct", worst ? worst->word.worst_pct : NAN);
 	answer_text(j, "worst_suite", worst ? worst->job.suite : "");
 	answer_text(j, "worst_cell", worst ? worst->word.worst_key : "");
+	jsonw_kv_figure(j, "best_pct", best ? best->word.best_pct : NAN);
+	answer_text(j, "best_suite", best ? best->job.suite : "");
+	answer_text(j, "best_cell", best ? best->word.best_key : "");
 	suites_unfinished_json(j, v);
 	suites_json(j, v);
 	jsonw_object_end(j);
@@ -144,7 +149,7 @@ static void suite_row(struct buf *out, const struct commit_suite *s)
 	if (word->comparison)
 		emit_raw(out, "</a>");
 	emit_raw(out, "</td><td class=n>");
-	layout_change(out, word->id ? word->worst_pct : NAN);
+	layout_change(out, !word->id ? NAN : isfinite(word->best_pct) ? word->best_pct : word->worst_pct);
 	emit_rawf(out, "</td><td><a href=\"/jobs/%lld\">job %lld</a> ", (long long)s->job.id, (long long)s->job.id);
 	layout_verdict(out, s->job.state);
 	emit_raw(out, "</td><td class=wrap>");
@@ -154,7 +159,7 @@ static void suite_row(struct buf *out, const struct commit_suite *s)
 
 void suites_table(struct buf *out, const struct commit_verdict *v)
 {
-	static const char *const columns[] = { "Suite", "Verdict", ">Worst cell", "Job", "~Why" };
+	static const char *const columns[] = { "Suite", "Verdict", ">Worst / best", "Job", "~Why" };
 	layout_table(out, 5, columns);
 	for (int i = 0; i < v->n; i++)
 		suite_row(out, &v->suite[i]);

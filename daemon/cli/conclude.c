@@ -74,12 +74,12 @@ static void explain(const json_t *suite, bool alone, char *text, size_t size)
 static void print_suite(const json_t *suite, bool first)
 {
 	const char *verdict = value_text(suite, "verdict"), *name = value_text(suite, "suite");
-	double worst = value_number(suite, "worst_pct");
+	double told = value_number(suite, strcmp(verdict, "improvement") == 0 ? "best_pct" : "worst_pct");
 	printf("%s", first ? ": " : ", ");
 	plain_print(stdout, *name ? name : "the plan");
 	printf(" %s", *verdict ? verdict : "not measured");
-	if (strcmp(verdict, "regression") == 0 && !isnan(worst))
-		printf(" %+.2f %%", worst);
+	if ((strcmp(verdict, "regression") == 0 || strcmp(verdict, "improvement") == 0) && !isnan(told))
+		printf(" %+.2f %%", told);
 }
 
 /* One line about several suites, after their tables. */

@@ -9,7 +9,7 @@ void commit_verdict_init(struct commit_verdict *v)
 {
 	memset(v, 0, sizeof *v);
 	v->verdict = VERDICT_NONE;
-	v->decides = v->worst = -1;
+	v->decides = v->worst = v->best = -1;
 }
 
 void commit_verdict_fini(struct commit_verdict *v)
@@ -128,6 +128,17 @@ static bool lost_more(const struct commit_verdict *v, int i, int than)
 	return isfinite(x) && (than < 0 || x < v->suite[than].word.worst_pct);
 }
 
+static int gained_most(const struct commit_verdict *v)
+{
+	int best = -1;
+	for (int i = 0; i < v->n; i++) {
+		double x = v->suite[i].word.id ? v->suite[i].word.best_pct : NAN;
+		if (isfinite(x) && (best < 0 || x > v->suite[best].word.best_pct))
+			best = i;
+	}
+	return best;
+}
+
 void commit_verdict_end(struct commit_verdict *v)
 {
 	int n_wordless = 0, unmeasured = -1;
@@ -158,4 +169,5 @@ void commit_verdict_end(struct commit_verdict *v)
 		v->decides = -1;
 	}
 	v->verdict = word;
+	v->best = word == VERDICT_IMPROVEMENT ? gained_most(v) : -1;
 }

@@ -32,6 +32,8 @@ struct commit_job {
 	int cells, regressions;
 	double worst_pct; /* lowest change of a timed cell; NAN none */
 	char worst_key[256];
+	double best_pct; /* of an improvement the highest change; NAN: it is none */
+	char best_key[256];
 };
 
 /** Where the commit stands with one suite on one wanted kind of device. */
@@ -51,6 +53,7 @@ struct commit_verdict {
 	int regressions; /* cells of all suites */
 	int decides;     /* position of the suite whose verdict this is; -1 none */
 	int worst;       /* position of the suite with the lowest change; -1 none */
+	int best;        /* of an improvement, position of the suite that gained most; -1 none */
 	int64_t planned; /* newest plan whose suites are known; 0 none */
 };
 
