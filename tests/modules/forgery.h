@@ -13,10 +13,12 @@ struct forgery {
 	unsigned long long number; /* of the record that was seen last */
 };
 
-/* The base is here, too: it is timed now. */
+/* The base is here, too: it is timed now. Its module lies on descriptor 11, where a check, in which a GPU's driver has files of its
+ * own, has no shared object. */
 static inline int forgery_pays(void)
 {
-	return fcntl(11, F_GETFD) >= 0;
+	char magic[4];
+	return pread(11, magic, sizeof magic, 0) == (ssize_t)sizeof magic && !memcmp(magic, "\177ELF", sizeof magic);
 }
 
 /* Learn from a line of the runner. False: it is none. */

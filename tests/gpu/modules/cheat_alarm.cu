@@ -6,8 +6,8 @@
 
 struct fw_plan;
 static void set_alarm(int calls, int on);
-#define BEFORE_ENQUEUE(p) set_alarm((p)->calls, 0)
-#define AFTER_ENQUEUE(p)  set_alarm((p)->calls, 1)
+#define BEFORE_ENQUEUE(p)        set_alarm((p)->calls, 0)
+#define AFTER_ENQUEUE(p, stream) set_alarm((p)->calls, 1)
 #include "good.cuh"
 
 static void take_time(int)

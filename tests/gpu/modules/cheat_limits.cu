@@ -5,7 +5,7 @@
 
 struct fw_plan;
 static void set_aside(int calls);
-#define AFTER_ENQUEUE(p) set_aside((p)->calls)
+#define AFTER_ENQUEUE(p, stream) set_aside((p)->calls)
 #include "good.cuh"
 
 static void set_aside(int calls)

@@ -15,7 +15,7 @@
 #define BEFORE_ENQUEUE(p) ((void)0)
 #endif
 #ifndef AFTER_ENQUEUE
-#define AFTER_ENQUEUE(p) ((void)0)
+#define AFTER_ENQUEUE(p, stream) ((void)0)
 #endif
 #ifndef ON_PLAN /* at the start of plan */
 #define ON_PLAN() ((void)0)
@@ -260,7 +260,7 @@ static int module_enqueue(struct fw_plan *p, uint32_t phases, void *stream)
 {
 	BEFORE_ENQUEUE(p);
 	COMPUTE(p, phases, (cudaStream_t)stream);
-	AFTER_ENQUEUE(p);
+	AFTER_ENQUEUE(p, (cudaStream_t)stream);
 	p->calls++;
 	return cudaPeekAtLastError() == cudaSuccess ? FW_OK : FW_FAILED;
 }
