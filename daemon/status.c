@@ -8,7 +8,7 @@
 #include "status_sum.h"
 #include "status_word.h"
 
-enum { ENDED_MAX = 256 };
+enum { ENDED_MAX = 4096 }; /* as many as may wait, and more */
 
 bool status_is_told(const struct store_job *job)
 {
@@ -96,7 +96,8 @@ int status_ended(struct db *db, const struct config *config, const struct config
 	struct stmt *s = db_stmt(db,
 		"SELECT o.id, o.repo, r.name, o.target_sha, o.suite, o.state, o.state_why FROM job o JOIN repo r ON r.id = "
 		"o.repo "
-		"WHERE o.ended_at = :now AND +o.state IN ('superseded', 'failed') AND :repo IN ('', r.name) AND o.branch <> '' "
+		"WHERE o.ended_at = :now AND +o.state IN ('superseded', 'failed', 'gone') AND :repo IN ('', r.name) AND o.branch "
+		"<> '' "
 		"AND "
 		"o.id IN (SELECT id FROM job WHERE ended_at = :now AND " STORE_JOB_COUNTS ") ORDER BY o.id DESC",
 		err);

@@ -6,6 +6,7 @@
 #include "db/store_job.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define JOB_COLUMNS                                                                                                              \
@@ -133,6 +134,54 @@ int store_job_get(struct db *db, int64_t id, struct store_job *out, struct fw_er
 	return r < 0 ? -1 : 0;
 }
 
+/* The state that a job has now, in the events and in its log. */
+static int tell_state(struct db *db, int64_t id, int64_t now_ms, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO event (at, kind, payload) SELECT :now, 'job.state', json_object('job', j.id, 'repo', r.name, "
+		"'branch', j.branch, 'commit', j.target_sha, 'state', j.state, 'why', j.state_why) FROM job j JOIN repo r ON "
+		"r.id = j.repo WHERE j.id = :id",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":now", now_ms);
+	stmt_int(s, ":id", id);
+	if (stmt_run(s, err))
+		return -1;
+	s = db_stmt(db, "INSERT INTO job_log (job, at, line) SELECT id, :now, state || ': ' || state_why FROM job WHERE id = :id",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":now", now_ms);
+	stmt_int(s, ":id", id);
+	return stmt_run(s, err);
+}
+
+/** Run an UPDATE that returns the ids of the jobs it moved, and tell of each. *n counts them. */
+static int move_and_tell(struct db *db, struct stmt *s, int64_t now_ms, int *n, struct fw_err *err)
+{
+	int64_t *id = NULL, *more;
+	int room = 0, r;
+	*n = 0;
+	while ((r = stmt_step(s, err)) == 1) {
+		if (*n == room) {
+			room = room ? 2 * room : 16;
+			more = realloc(id, (size_t)room * sizeof(*id));
+			if (!more) {
+				stmt_reset(s);
+				r = err_set(err, ERR_INTERNAL, "out of memory for %d jobs", room);
+				break;
+			}
+			id = more;
+		}
+		id[(*n)++] = row_int(s, 0);
+	}
+	for (int i = 0; i < *n && r == 0; i++)
+		r = tell_state(db, id[i], now_ms, err);
+	free(id);
+	return r;
+}
+
 int store_job_supersede(struct db *db, int64_t newer, int64_t now_ms, int *n, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
@@ -140,13 +189,13 @@ int store_job_supersede(struct db *db, int64_t newer, int64_t now_ms, int *n, st
 		"FROM (SELECT repo, branch, suite, target_sha FROM job WHERE id = :newer) AS n "
 		"WHERE job.repo = n.repo AND job.branch = n.branch AND job.branch <> '' AND job.state = 'queued' AND "
 		"job.id < :newer AND job.origin IN ('push', 'retry') AND job.target_sha <> n.target_sha AND "
-		"(job.suite = n.suite OR job.suite = '' OR n.suite = '')",
+		"(job.suite = n.suite OR job.suite = '' OR n.suite = '') RETURNING job.id",
 		err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":newer", newer);
 	stmt_int(s, ":now", now_ms);
-	return stmt_run_count(s, n, err);
+	return move_and_tell(db, s, now_ms, n, err);
 }
 
 int store_job_drop(struct db *db, int64_t repo, const char *branch, const char *state, const char *why, int64_t now_ms, int *n,
@@ -154,7 +203,7 @@ int store_job_drop(struct db *db, int64_t repo, const char *branch, const char *
 {
 	struct stmt *s = db_stmt(db,
 		"UPDATE job SET state = :state, state_why = :why, ended_at = :now "
-		"WHERE repo = :repo AND branch = :branch AND state = 'queued' AND origin IN ('push', 'retry')",
+		"WHERE repo = :repo AND branch = :branch AND state = 'queued' AND origin IN ('push', 'retry') RETURNING id",
 		err);
 	if (!s)
 		return -1;
@@ -163,7 +212,7 @@ int store_job_drop(struct db *db, int64_t repo, const char *branch, const char *
 	stmt_text(s, ":state", state);
 	stmt_text(s, ":why", why);
 	stmt_int(s, ":now", now_ms);
-	return stmt_run_count(s, n, err);
+	return move_and_tell(db, s, now_ms, n, err);
 }
 
 int store_job_waiting(struct db *db, int64_t *n, struct fw_err *err)
@@ -329,22 +378,19 @@ int store_job_recover(struct db *db, int64_t now_ms, int *requeued, int *failed,
 {
 	struct stmt *s = db_stmt(db,
 		"UPDATE job SET state = 'failed', state_why = 'interrupted: the worker was lost ' || attempt || ' times', "
-		"progress = '', ended_at = :now WHERE state IN ('sent', 'building', 'checking', 'measuring') AND attempt >= 3",
+		"progress = '', ended_at = :now WHERE state IN ('sent', 'building', 'checking', 'measuring') AND attempt >= 3 "
+		"RETURNING id",
 		err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":now", now_ms);
-	if (stmt_run(s, err))
+	if (move_and_tell(db, s, now_ms, failed, err))
 		return -1;
-	*failed = db_changes(db);
 	s = db_stmt(db,
 		"UPDATE job SET state = 'queued', state_why = 'interrupted, queued again', progress = '' "
-		"WHERE state IN ('sent', 'building', 'checking', 'measuring')",
+		"WHERE state IN ('sent', 'building', 'checking', 'measuring') RETURNING id",
 		err);
-	if (!s || stmt_run(s, err))
-		return -1;
-	*requeued = db_changes(db);
-	return 0;
+	return s ? move_and_tell(db, s, now_ms, requeued, err) : -1;
 }
 
 int store_job_log(struct db *db, int64_t id, int64_t now_ms, const char *line, struct fw_err *err)
