@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "status.h"
 
-enum { EVENT_BYTES_MAX = 64 << 10 };
+enum { EVENT_BYTES_MAX = 64 << 10, AGAIN_NS = 1000000000 };
 
 bool ledger_is_outage(const struct fw_err *err)
 {
@@ -26,8 +26,30 @@ static void note_failure(struct ledger *g, const struct fw_err *err)
 	g->why = *err;
 }
 
+static void note_success(struct ledger *g)
+{
+	if (g->is_broken)
+		log_info("db.up", "was=%s", log_quote(g->why.text));
+	g->is_broken = false;
+}
+
+bool ledger_is_well(struct ledger *g)
+{
+	struct fw_err err = { 0 };
+	int64_t now = clock_mono_ns();
+	if (!g->is_broken || now - g->tried_ns < AGAIN_NS)
+		return !g->is_broken;
+	g->tried_ns = now;
+	if (db_try_write(g->db, &err) == 0)
+		note_success(g);
+	else
+		note_failure(g, &err);
+	return !g->is_broken;
+}
+
 int ledger_begin(struct ledger *g, struct fw_err *err)
 {
+	g->written = db_written(g->db);
 	if (db_begin(g->db, err) == 0)
 		return 0;
 	note_failure(g, err);
@@ -44,9 +66,8 @@ int ledger_end(struct ledger *g, int result, struct fw_err *err)
 		note_failure(g, err);
 		return -1;
 	}
-	if (g->is_broken)
-		log_info("db.up", "was=%s", log_quote(g->why.text));
-	g->is_broken = false;
+	if (db_written(g->db) != g->written && !db_in_outer(g->db)) /* else it is not stored yet */
+		note_success(g);
 	if (g->on_event)
 		g->on_event(g->arg);
 	return 0;

@@ -20,12 +20,16 @@ struct ledger {
 	void *arg;
 	bool is_broken; /* the last write failed for a reason that is not the job's */
 	struct fw_err why;
+	int64_t written;  /* rows, when the open transaction began: one that writes nothing proves nothing */
+	int64_t tried_ns; /* by ledger_is_well */
 };
 
 /** Begin a transaction. */
 int ledger_begin(struct ledger *g, struct fw_err *err);
 /** Commit when `result` is 0, else roll back and return -1 with `err` as it is. Keeps is_broken, and logs when it changes. */
 int ledger_end(struct ledger *g, int result, struct fw_err *err);
+/** Whether it can be written; tried, at most once a second, where the last write failed. */
+bool ledger_is_well(struct ledger *g);
 /** Whether the failure lies in disk or database, so that the same write may work later. */
 bool ledger_is_outage(const struct fw_err *err);
 

@@ -411,7 +411,7 @@ void queue_stop(struct queue *q)
 
 int queue_health(struct queue *q, struct fw_err *err)
 {
-	if (q->ledger.is_broken)
+	if (!ledger_is_well(&q->ledger))
 		return err_set(err, q->ledger.why.code, "the database cannot be written: %s", q->ledger.why.text);
 	if (q->is_full)
 		return err_set(err, ERR_FULL, "less than %llu MiB or %llu files are free in %s", disk_free_min_bytes >> 20,

@@ -38,6 +38,7 @@ struct db {
 	struct stmt *bucket[STATEMENT_BUCKETS];
 	const char *begin_file; /* of the open transaction */
 	int begin_line;
+	bool has_outer, is_inside; /* db_outer_begin was called; a transaction is open inside of it */
 };
 
 /* ---- errors -------------------------------------------------------------------------------------------------------- */
@@ -247,9 +248,24 @@ static int run_plain(struct db *db, const char *file, int line, const char *sql,
 }
 
 static const char sql_begin[] = "BEGIN IMMEDIATE", sql_commit[] = "COMMIT", sql_rollback[] = "ROLLBACK";
+static const char sql_enter[] = "SAVEPOINT inside", sql_leave[] = "RELEASE inside", sql_undo[] = "ROLLBACK TO inside";
+
+/* A reader that was left in the middle would keep the transaction's snapshot. */
+static void reset_all(struct db *db)
+{
+	for (int i = 0; i < STATEMENT_BUCKETS; i++)
+		for (struct stmt *s = db->bucket[i]; s; s = s->next)
+			sqlite3_reset(s->handle);
+}
 
 int db_begin_at(struct db *db, const char *file, int line, struct fw_err *err)
 {
+	if (db->has_outer && !db->is_inside && db_in_transaction(db)) {
+		if (run_plain(db, file, line, sql_enter, err))
+			return -1;
+		db->is_inside = true;
+		return 0;
+	}
 	if (db_in_transaction(db))
 		return err_set(err, ERR_INTERNAL, "database: %s:%d begins a transaction inside the one of %s:%d", file, line,
 			db->begin_file ? db->begin_file : "?", db->begin_line);
@@ -265,21 +281,51 @@ int db_commit(struct db *db, struct fw_err *err)
 	if (!db_in_transaction(db))
 		return err_set(err, ERR_INTERNAL, "database: the transaction of %s:%d is not open any more; nothing was stored",
 			db->begin_file ? db->begin_file : "?", db->begin_line);
-	if (run_plain(db, db->begin_file, db->begin_line, sql_commit, err) == 0)
+	const char *sql = db->is_inside ? sql_leave : sql_commit;
+	if (run_plain(db, db->begin_file, db->begin_line, sql, err) == 0) {
+		db->is_inside = false;
 		return 0;
+	}
 	db_rollback(db);
 	return -1;
 }
 
 void db_rollback(struct db *db)
 {
+	const char *file = db->begin_file ? db->begin_file : __FILE__;
+	bool was_inside = db->is_inside;
+	db->is_inside = false;
 	if (!db_in_transaction(db))
 		return;
-	/* A reader that was left in the middle would keep the transaction's snapshot. */
-	for (int i = 0; i < STATEMENT_BUCKETS; i++)
-		for (struct stmt *s = db->bucket[i]; s; s = s->next)
-			sqlite3_reset(s->handle);
-	run_plain(db, db->begin_file ? db->begin_file : __FILE__, db->begin_line, sql_rollback, NULL);
+	reset_all(db);
+	if (was_inside && run_plain(db, file, db->begin_line, sql_undo, NULL) == 0 &&
+		run_plain(db, file, db->begin_line, sql_leave, NULL) == 0)
+		return;
+	run_plain(db, file, db->begin_line, sql_rollback, NULL);
+}
+
+int db_outer_begin_at(struct db *db, const char *file, int line, struct fw_err *err)
+{
+	if (db_begin_at(db, file, line, err))
+		return -1;
+	db->has_outer = true;
+	return 0;
+}
+
+bool db_in_outer(const struct db *db)
+{
+	return db->has_outer;
+}
+
+int db_outer_end(struct db *db, bool keep, struct fw_err *err)
+{
+	db->has_outer = false;
+	if (db->is_inside || !keep) /* what was left open inside was not finished */
+		db->is_inside = false, keep = false;
+	if (keep)
+		return db_commit(db, err);
+	db_rollback(db);
+	return 0;
 }
 
 /* ---- statements ---------------------------------------------------------------------------------------------------- */
@@ -486,6 +532,11 @@ int db_changes(struct db *db)
 	return sqlite3_changes(db->handle);
 }
 
+int64_t db_written(struct db *db)
+{
+	return sqlite3_total_changes64(db->handle);
+}
+
 /* ---- the whole file ------------------------------------------------------------------------------------------------ */
 
 int db_version(struct db *db, int *version, struct fw_err *err)
@@ -502,6 +553,12 @@ int db_set_version(struct db *db, int version, struct fw_err *err)
 	char sql[64]; /* a pragma takes no bound values; this one holds a number and nothing else */
 	snprintf(sql, sizeof(sql), "PRAGMA user_version = %d", version);
 	return pragma(db, sql, NULL, err);
+}
+
+int db_try_write(struct db *db, struct fw_err *err)
+{
+	int version;
+	return db_version(db, &version, err) != 0 || db_set_version(db, version, err) != 0 ? -1 : 0;
 }
 
 int db_shrink(struct db *db, struct fw_err *err)

@@ -25,12 +25,21 @@ int db_open(const char *path, bool read_only, struct db **out, struct fw_err *er
 /** Finalises all statements; accepts NULL. */
 void db_close(struct db *db);
 
-/** BEGIN IMMEDIATE / COMMIT / ROLLBACK; they do not nest. A failed commit has rolled back. */
+/** BEGIN IMMEDIATE / COMMIT / ROLLBACK; they do not nest, but inside db_outer_begin. A failed commit has rolled back. */
 #define db_begin(db, err) db_begin_at(db, __FILE__, __LINE__, err)
 int db_begin_at(struct db *db, const char *file, int line, struct fw_err *err);
 int db_commit(struct db *db, struct fw_err *err);
 /** Does nothing outside a transaction. */
 void db_rollback(struct db *db);
+
+/**
+ * A transaction around others: what is begun inside becomes part of it, so that it is stored with what comes after, or not at all. One at a
+ * time; db_outer_end(keep) commits or rolls all of it back. Err: nothing was stored.
+ */
+#define db_outer_begin(db, err) db_outer_begin_at(db, __FILE__, __LINE__, err)
+int db_outer_begin_at(struct db *db, const char *file, int line, struct fw_err *err);
+int db_outer_end(struct db *db, bool keep, struct fw_err *err);
+bool db_in_outer(const struct db *db);
 
 /** Whether a transaction is open. A write that met a full disk may have rolled it back already. */
 bool db_in_transaction(const struct db *db);
@@ -75,6 +84,10 @@ void row_copy(struct stmt *s, int column, char *out, size_t size);
 
 /** Rows that the latest statement changed. */
 int db_changes(struct db *db);
+/** Rows written through this connection so far. */
+int64_t db_written(struct db *db);
+/** Write something, what is there already, to see whether it can be done. */
+int db_try_write(struct db *db, struct fw_err *err);
 /**
  * Copy the whole database, as it is now, to `path`: at PATH.part first, flushed, then renamed. Other connections read and write
  * meanwhile. Ctx: takes as long as the disk does, so never on the daemon's loop. Err: ERR_IO, ERR_FULL.

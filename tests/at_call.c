@@ -1,10 +1,11 @@
 /*
  * at_call.c - a library to preload (LD_PRELOAD) that makes a program end, stop or fail at a chosen call, so that a test can try each of them.
  *
- * AT_CALL="NAME N WHAT [PATH]": at the Nth call of NAME (open, link, rename, unlink, mkdir, write, fsync, or any of them), counting only calls
- * that name PATH, or a descriptor of a file so named, where it is given (a part is enough):
+ * AT_CALL="NAME N WHAT [PATH]": at the Nth call of NAME (open, link, rename, unlink, mkdir, write, fsync, or any of them; pwrite and fdatasync are
+ * write and fsync), counting only calls that name PATH, or a descriptor of a file so named, where it is given (a part is enough):
  *   KILL   SIGKILL before it        AFTER  SIGKILL after it
  *   STOP   SIGSTOP after it         ENOSPC, EIO, EDQUOT  it and all later ones fail so
+ * AT_CALL=@FILE: as FILE says from the moment when it is there.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -23,12 +24,35 @@ static struct {
 	int n, seen;
 } plan;
 
+static const char *later; /* file that will hold the plan */
+
+static void take_plan(const char *text)
+{
+	if (sscanf(text, "%15s %d %15s %255s", plan.name, &plan.n, plan.what, plan.path) < 3)
+		plan.name[0] = '\0';
+}
+
 __attribute__((constructor)) static void read_plan(void)
 {
 	const char *text = getenv("AT_CALL");
 
-	if (text && sscanf(text, "%15s %d %15s %255s", plan.name, &plan.n, plan.what, plan.path) < 3)
-		plan.name[0] = '\0';
+	if (text && *text == '@')
+		later = text + 1;
+	else if (text)
+		take_plan(text);
+}
+
+static void look_for_plan(void)
+{
+	char text[512] = "";
+	FILE *f = fopen(later, "re");
+
+	if (!f)
+		return;
+	later = NULL;
+	if (fread(text, 1, sizeof text - 1, f) > 0)
+		take_plan(text);
+	fclose(f);
 }
 
 static int is_meant(const char *name, const char *path, int fd)
@@ -56,6 +80,8 @@ static int before(const char *name, const char *path, int fd, int *after)
 	} errors[] = { { "ENOSPC", ENOSPC }, { "EIO", EIO }, { "EDQUOT", EDQUOT } };
 
 	*after = 0;
+	if (later)
+		look_for_plan();
 	if (!is_meant(name, path, fd) || ++plan.seen < plan.n)
 		return 0;
 	for (size_t i = 0; i < sizeof errors / sizeof errors[0]; i++)
@@ -112,6 +138,21 @@ int mkdir(const char *path, mode_t mode)
 ssize_t write(int fd, const void *data, size_t n)
 {
 	CALL(write, "write", NULL, fd, fd, data, n);
+}
+
+ssize_t pwrite64(int fd, const void *data, size_t n, off64_t at)
+{
+	CALL(pwrite64, "write", NULL, fd, fd, data, n, at);
+}
+
+ssize_t pwrite(int fd, const void *data, size_t n, off_t at)
+{
+	CALL(pwrite, "write", NULL, fd, fd, data, n, at);
+}
+
+int fdatasync(int fd)
+{
+	CALL(fdatasync, "fsync", NULL, fd, fd);
 }
 
 int fsync(int fd)

@@ -124,6 +124,43 @@ static void transactions_hold_or_vanish(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM t"), 1);
 }
 
+static int rows_of_t(struct fixture *f)
+{
+	return (int)fixture_number(f, "SELECT count(*) FROM t");
+}
+
+/* What is begun inside another is stored with it, or not at all. */
+static void an_outer_transaction_decides(void **state)
+{
+	struct fixture *f = *state;
+	ok(db_script(f->db, "CREATE TABLE t (a INTEGER) STRICT", &err));
+	for (int keep = 0; keep <= 1; keep++) {
+		ok(db_outer_begin(f->db, &err));
+		assert_true(db_in_outer(f->db));
+		ok(db_begin(f->db, &err));
+		ok(stmt_run(db_stmt(f->db, "INSERT INTO t VALUES (1)", &err), &err));
+		refused(ERR_INTERNAL, db_begin(f->db, &err)); /* one inside, not more */
+		ok(db_commit(f->db, &err));
+		ok(db_begin(f->db, &err));
+		ok(stmt_run(db_stmt(f->db, "INSERT INTO t VALUES (2)", &err), &err));
+		db_rollback(f->db); /* takes back what is inside alone */
+		assert_true(db_in_transaction(f->db));
+		ok(stmt_run(db_stmt(f->db, "INSERT INTO t VALUES (3)", &err), &err));
+		ok(db_outer_end(f->db, keep, &err));
+		assert_false(db_in_transaction(f->db));
+		assert_int_equal(rows_of_t(f), 2 * keep);
+	}
+	ok(db_outer_begin(f->db, &err));
+	ok(db_begin(f->db, &err));
+	ok(stmt_run(db_stmt(f->db, "INSERT INTO t VALUES (4)", &err), &err));
+	ok(db_outer_end(f->db, true, &err)); /* what is not finished is not stored */
+	assert_int_equal(rows_of_t(f), 2);
+	ok(db_begin(f->db, &err)); /* and plain ones are as ever */
+	ok(stmt_run(db_stmt(f->db, "INSERT INTO t VALUES (5)", &err), &err));
+	ok(db_commit(f->db, &err));
+	assert_int_equal(rows_of_t(f), 3);
+}
+
 static void rollback_ends_open_readers(void **state)
 {
 	struct fixture *f = *state;
@@ -321,6 +358,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(values_come_back, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(statements_are_kept, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(transactions_hold_or_vanish, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(an_outer_transaction_decides, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(rollback_ends_open_readers, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(errors_say_where, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(second_writer_waits_and_is_told, fixture_setup, fixture_teardown),

@@ -47,6 +47,29 @@ static void test_a_move_tells(void **state)
 	assert_int_equal(events, 2);
 }
 
+/* A transaction that writes nothing says nothing about the disk, and is no reason to call it well. */
+static void test_only_what_is_written_proves_that_it_can_be(void **state)
+{
+	(void)state;
+	struct rlimit full = { 1, RLIM_INFINITY }, free_again = { RLIM_INFINITY, RLIM_INFINITY };
+	struct ledger g = new_ledger();
+	struct store_job j = new_job();
+	signal(SIGXFSZ, SIG_IGN);
+	assert_true(ledger_is_well(&g));
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &full), 0);
+	assert_int_equal(ledger_move_now(&g, &j, JOBSTATE_BUILDING, "", &err), -1);
+	err_clear(&err);
+	assert_true(g.is_broken);
+	ok(ledger_begin(&g, &err));
+	ok(ledger_end(&g, 0, &err));
+	assert_true(g.is_broken);
+	assert_false(ledger_is_well(&g)); /* it tried */
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &free_again), 0);
+	g.tried_ns = 0;
+	assert_true(ledger_is_well(&g));
+	assert_false(g.is_broken);
+}
+
 static void test_what_has_ended_does_not_move(void **state)
 {
 	(void)state;
@@ -115,6 +138,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		CASE(test_a_move_tells),
+		CASE(test_only_what_is_written_proves_that_it_can_be),
 		CASE(test_what_has_ended_does_not_move),
 		CASE(test_a_release_does_not_count_the_attempt),
 		CASE(test_a_failed_step_leaves_nothing),

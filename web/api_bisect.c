@@ -90,7 +90,7 @@ void api_bisect(void *arg, struct http_request *r, struct http_response *respons
 
 /* ---- writing ---------------------------------------------------------------------------------------------------------- */
 
-void api_bisect_post(void *arg, struct http_request *r, struct http_response *response)
+static void bisect_post(void *arg, struct http_request *r, struct http_response *response)
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
@@ -99,7 +99,7 @@ void api_bisect_post(void *arg, struct http_request *r, struct http_response *re
 		{ "bad", .text = &wish.target }, { "suite", .text = &wish.suite }, { "device", .text = &wish.device_kind },
 		{ "cells", .text = &wish.cells_glob }, { 0 } };
 	int64_t id;
-	json_t *root = idempotent_replay(site, r, response) ? NULL : write_take(r, response, known);
+	json_t *root = write_take(r, response, known);
 	if (!root)
 		return;
 	if (!wish.repo || !wish.base || !wish.target) {
@@ -108,9 +108,13 @@ void api_bisect_post(void *arg, struct http_request *r, struct http_response *re
 		answer_error(r, response, &err);
 	} else {
 		answer_new(response, "bisects", id, "listing");
-		idempotent_keep(site, r, response);
 	}
 	json_decref(root);
+}
+
+void api_bisect_post(void *arg, struct http_request *r, struct http_response *response)
+{
+	idempotent_run(arg, r, response, bisect_post);
 }
 
 void api_bisect_cancel(void *arg, struct http_request *r, struct http_response *response)

@@ -46,7 +46,7 @@ void api_calibration(void *arg, struct http_request *r, struct http_response *re
 		answer_items_end(&j);
 }
 
-void api_calibrate(void *arg, struct http_request *r, struct http_response *response)
+static void calibrate(void *arg, struct http_request *r, struct http_response *response)
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
@@ -56,16 +56,20 @@ void api_calibrate(void *arg, struct http_request *r, struct http_response *resp
 		{ "device", .text = &wish.device_kind }, { "runs", .number = &runs, .number_max = SITE_CALIBRATIONS_MAX },
 		{ 0 } };
 	int64_t jobs[SITE_CALIBRATIONS_MAX];
-	json_t *root = idempotent_replay(site, r, response) ? NULL : write_take(r, response, known);
+	json_t *root = write_take(r, response, known);
 	if (!root)
 		return;
 	if (site->act.calibrate(site->act.arg, &wish, runs, jobs, &err) != 0) {
 		answer_error(r, response, &err);
 	} else {
 		answer_new_jobs(response, jobs, runs);
-		idempotent_keep(site, r, response);
 	}
 	json_decref(root);
+}
+
+void api_calibrate(void *arg, struct http_request *r, struct http_response *response)
+{
+	idempotent_run(arg, r, response, calibrate);
 }
 
 void api_calibration_forget(void *arg, struct http_request *r, struct http_response *response)

@@ -80,15 +80,14 @@ static void store(struct site *site, struct http_request *r, struct http_respons
 	jsonw_object_end(&j);
 	response->status = is_new ? 201 : 200;
 	snprintf(response->location, sizeof response->location, "/api/v1/comparisons/%lld", (long long)id);
-	idempotent_keep(site, r, response);
 }
 
-void api_import_post(void *arg, struct http_request *r, struct http_response *response)
+static void import_post(void *arg, struct http_request *r, struct http_response *response)
 {
 	size_t len;
 	const char *body = http_body(r, &len), *wrong = NULL;
 	char why[256] = "";
-	if (!write_is_json(r, response) || idempotent_replay(arg, r, response))
+	if (!write_is_json(r, response))
 		return;
 	json_t *root = len <= BODY_BYTES_MAX ? json_loadb(body, len, JSON_REJECT_DUPLICATES, NULL) : NULL;
 	const json_t *rows = json_object_get(root, "rows");
@@ -114,4 +113,9 @@ void api_import_post(void *arg, struct http_request *r, struct http_response *re
 		store(arg, r, response, &figures);
 	free(row);
 	json_decref(root);
+}
+
+void api_import_post(void *arg, struct http_request *r, struct http_response *response)
+{
+	idempotent_run(arg, r, response, import_post);
 }

@@ -151,7 +151,7 @@ void api_job_log(void *arg, struct http_request *r, struct http_response *respon
 
 /* ---- writing ---------------------------------------------------------------------------------------------------------- */
 
-void api_job_post(void *arg, struct http_request *r, struct http_response *response)
+static void job_post(void *arg, struct http_request *r, struct http_response *response)
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
@@ -161,7 +161,7 @@ void api_job_post(void *arg, struct http_request *r, struct http_response *respo
 		{ "cells", .text = &wish.cells_glob }, { "base_provider", .text = &wish.base_provider },
 		{ "target_provider", .text = &wish.target_provider }, { "quick", .flag = &wish.quick }, { 0 } };
 	int64_t id;
-	json_t *root = idempotent_replay(site, r, response) ? NULL : write_take(r, response, known);
+	json_t *root = write_take(r, response, known);
 	if (!root)
 		return;
 	if (!wish.repo || !wish.target) {
@@ -170,9 +170,13 @@ void api_job_post(void *arg, struct http_request *r, struct http_response *respo
 		answer_error(r, response, &err);
 	} else {
 		answer_new(response, "jobs", id, "queued");
-		idempotent_keep(site, r, response);
 	}
 	json_decref(root);
+}
+
+void api_job_post(void *arg, struct http_request *r, struct http_response *response)
+{
+	idempotent_run(arg, r, response, job_post);
 }
 
 void api_job_cancel(void *arg, struct http_request *r, struct http_response *response)
@@ -188,17 +192,21 @@ void api_job_cancel(void *arg, struct http_request *r, struct http_response *res
 		answer_state(response, id, "cancelled");
 }
 
-void api_job_retry(void *arg, struct http_request *r, struct http_response *response)
+static void job_retry(void *arg, struct http_request *r, struct http_response *response)
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
 	int64_t new_id, id = answer_path_id(r, response, "job");
-	if (id < 0 || idempotent_replay(site, r, response))
+	if (id < 0)
 		return;
 	if (site->act.retry(site->act.arg, id, &new_id, &err) != 0) {
 		answer_error(r, response, &err);
 	} else if (!write_back_to(r, response, "/jobs")) {
 		answer_new(response, "jobs", new_id, "queued");
-		idempotent_keep(site, r, response);
 	}
+}
+
+void api_job_retry(void *arg, struct http_request *r, struct http_response *response)
+{
+	idempotent_run(arg, r, response, job_retry);
 }

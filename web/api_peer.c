@@ -41,7 +41,7 @@ void api_peers(void *arg, struct http_request *r, struct http_response *response
 		answer_items_end(&j);
 }
 
-void api_peer_post(void *arg, struct http_request *r, struct http_response *response)
+static void peer_post(void *arg, struct http_request *r, struct http_response *response)
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
@@ -51,14 +51,18 @@ void api_peer_post(void *arg, struct http_request *r, struct http_response *resp
 		{ "device", .text = &wish.device_kind }, { "cells", .text = &wish.cells_glob }, { 0 } };
 	int64_t jobs[SITE_PEERS_MAX];
 	int n = 0;
-	json_t *root = idempotent_replay(site, r, response) ? NULL : write_take(r, response, known);
+	json_t *root = write_take(r, response, known);
 	if (!root)
 		return;
 	if (site->act.peer(site->act.arg, &wish, jobs, &n, &err) != 0) {
 		answer_error(r, response, &err);
 	} else {
 		answer_new_jobs(response, jobs, n);
-		idempotent_keep(site, r, response);
 	}
 	json_decref(root);
+}
+
+void api_peer_post(void *arg, struct http_request *r, struct http_response *response)
+{
+	idempotent_run(arg, r, response, peer_post);
 }

@@ -5,7 +5,6 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
-#include "base/log.h"
 #include "db/store_answer.h"
 #include "web/answer.h"
 
@@ -24,14 +23,12 @@ static void fingerprint(const struct http_request *r, char hex[HASH_HEX])
 	hash_end(&s, hex);
 }
 
-bool idempotent_replay(struct site *site, struct http_request *r, struct http_response *response)
+/* What the key has had for an answer. True: `response` is written. */
+static bool replay(struct site *site, struct http_request *r, const char *key, struct http_response *response)
 {
 	struct fw_err err = { 0 };
 	struct store_answer kept;
 	char asked[HASH_HEX];
-	const char *key = http_header(r, "Idempotency-Key");
-	if (!key)
-		return false;
 	if (!*key || strlen(key) > KEY_MAX) {
 		answer_problem(r, response, 400, "Idempotency-Key must have 1 to 128 characters");
 		return true;
@@ -52,15 +49,34 @@ bool idempotent_replay(struct site *site, struct http_request *r, struct http_re
 	return true;
 }
 
-void idempotent_keep(struct site *site, struct http_request *r, const struct http_response *response)
+static int keep(
+	struct site *site, struct http_request *r, const char *key, const struct http_response *response, struct fw_err *err)
 {
-	struct fw_err err = { 0 };
 	struct store_answer kept = { .status = response->status };
-	const char *key = http_header(r, "Idempotency-Key");
-	if (!key || response->status < 200 || response->status > 299)
-		return;
 	fingerprint(r, kept.fingerprint);
 	snprintf(kept.location, sizeof kept.location, "%s", response->location);
-	if (store_answer_keep(site->db, key, &kept, &response->body, clock_utc_ms(), &err) != 0)
-		log_warning("http.idempotent", "err=%s", log_quote(err.text));
+	return store_answer_keep(site->db, key, &kept, &response->body, clock_utc_ms(), err);
+}
+
+void idempotent_run(struct site *site, struct http_request *r, struct http_response *response, idempotent_work *work)
+{
+	struct fw_err err = { 0 };
+	const char *key = http_header(r, "Idempotency-Key");
+	if (!key) {
+		work(site, r, response);
+		return;
+	}
+	if (replay(site, r, key, response))
+		return;
+	if (db_outer_begin(site->db, &err) != 0) {
+		answer_error(r, response, &err);
+		return;
+	}
+	work(site, r, response);
+	bool is_refused = response->status >= 400, is_kept = response->status <= 299;
+	int result = is_kept ? keep(site, r, key, response, &err) : 0;
+	if (db_outer_end(site->db, !is_refused && result == 0, &err) != 0)
+		result = -1;
+	if (result != 0)
+		answer_error(r, response, &err);
 }

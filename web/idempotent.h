@@ -10,13 +10,12 @@
 #include "web/http.h"
 #include "web/site.h"
 
-/**
- * Before the work: true when the answer is written already, because the key was used (the first answer), was used for another
- * request (422), or is no key (400).
- */
-bool idempotent_replay(struct site *site, struct http_request *r, struct http_response *response);
+typedef void idempotent_work(void *site, struct http_request *r, struct http_response *response);
 
-/** After the work: remember a 2xx answer under the request's key, if it has one. A failure to do so is only logged. */
-void idempotent_keep(struct site *site, struct http_request *r, const struct http_response *response);
+/**
+ * Do the work, or answer in its place where its key was used: with the first answer, 422 (for another request), 400 (no key). What it writes
+ * and its answer, where that is 2xx, are one transaction: after a crash there are both or neither. Without a key it is just done.
+ */
+void idempotent_run(struct site *site, struct http_request *r, struct http_response *response, idempotent_work *work);
 
 #endif
