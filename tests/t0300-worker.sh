@@ -1,7 +1,9 @@
 #!/bin/bash
 # flopwatch-worker: whole sessions with real builds, modules that misbehave, and compare on its own.
 . "$(dirname "$0")/tap.sh"
-worker=$bin/flopwatch-worker
+mkdir "$tmp/bin" # whose runners are ours, whatever else runs on this machine
+cp "$bin/flopwatch-worker" "$bin/flopwatch-runner" "$tmp/bin"
+worker=$tmp/bin/flopwatch-worker
 modules=$root/build/tests/modules
 cache=$tmp/cache
 said=$tmp/said
@@ -51,6 +53,12 @@ done_() { jq -rs '[.[] | select(.t == "done")] | length' "$said"; }
 checks() { jq -rs --arg role "$1" '[.[] | select(.t == "check" and .role == $role) | (if .ok then "ok" else .class end)] | join(" ")' "$said"; }
 faults() { jq -rs '[.[] | select(.t == "fault") | .role + ":" + .class] | unique | join(" ")' "$said"; }
 timed() { jq -rs '[.[] | select(.t == "cell" and .series == "device")] | length' "$said"; }
+all_ended() { ! pgrep -f "$tmp/bin/[f]lopwatch-runner" >/dev/null; }
+none_is_left() {
+	for _ in $(seq 100); do all_ended && return; sleep 0.1; done
+	pgrep -af "$tmp/bin/[f]lopwatch-runner"
+	return 1
+}
 clean() { # nothing is left behind: no work folder, no process in it
 	is "$1: the work folder is gone" "$(ls -A "$cache" | grep -cE '^(job|trees)$')" 0
 }
@@ -133,14 +141,14 @@ done
 project hang_run hang_run
 ok "module hang_run" serve --limit check_s=2 good hang_run
 is "hang_run: the target ran out of time" "$(checks target)" "timeout timeout"
-is "hang_run: nothing is left" "$(pgrep -fc "$bin/[f]lopwatch-runner")" 0
+ok "hang_run: nothing is left" none_is_left
 
 # ---- ends ----
 ok "cancel in a build" serve --cancel-at '"state":"start"' good hanging
 is "is answered" "$(jq -rs 'last | .t + " " + (.cancelled | tostring)' "$said")" "done true"
 clean "after a cancel"
 ok "cancel in a launch" serve --kind selfcheck --cells 4 --cancel-at '"t":"launch"' good good
-is "nothing runs on" "$(pgrep -fc "$bin/[f]lopwatch-runner")" 0
+ok "nothing runs on" none_is_left
 ok "end of input in a build" serve --close-at '"state":"start"' good hanging
 is "ends what it started" "$(pgrep -fc "[s]leep 1234.$$")" 0
 clean "after the end of input"

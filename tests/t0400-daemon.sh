@@ -211,7 +211,7 @@ is "and measures it" "$(result_of "$(head_of kernels)")" "done improvement"
 
 # ---- a disk that is full ----
 branch kernels full main
-echo 'sleep 1' >"$tmp/kernels/kernels/recipe"
+echo 'until [ -e go ]; do sleep 0.05; done' >"$tmp/kernels/kernels/recipe"
 echo 1.25 >"$tmp/kernels/kernels/factor"
 commit kernels "finishes while nothing can be written"
 push kernels full
@@ -219,7 +219,10 @@ full=$(head_of kernels)
 await 10 has_job "$full"
 full=$(job_of "$full")
 await 20 job_is "$full" building
+await 20 test -d "$tmp/cache/job/kernels"
 prlimit --pid "$daemon_pid" --fsize=1:unlimited # every write of a file fails from here on
+go() { touch "$tmp/cache/job/kernels/go" 2>/dev/null; grep -q 'db.down' "$tmp/log"; }
+await 60 go
 await 20 grep -q 'db.down' "$tmp/log"
 is "/healthz says so" "$(curl -s -o "$tmp/health" -w '%{http_code}' "http://127.0.0.1:$(port)/healthz")" 503
 like "and why" "$(cat "$tmp/health")" 'cannot be written'
@@ -227,7 +230,7 @@ sleep 2.5
 is "it is said once" "$(grep -c 'db.down' "$tmp/log")" 1
 unlike "pages go on" "$(api jobs)" '^$'
 prlimit --pid "$daemon_pid" --fsize=unlimited:unlimited
-await 20 job_is "$full" done
+await 60 job_is "$full" done
 is "the result was kept and is stored when there is room" "$(job_field "$full" 'state + " " + .verdict + " " + (.attempt | tostring)')" "done improvement 1"
 is "/healthz is fine again" "$(curl -s -o "$tmp/health" -w '%{http_code}' "http://127.0.0.1:$(port)/healthz")" 200
 
