@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "db/store_live.h"
 #include "db/store_page.h"
 
 #define OPEN_STATES "('listing', 'measuring')"

@@ -7,10 +7,7 @@
 #ifndef DB_STORE_LIVE_H
 #define DB_STORE_LIVE_H
 
-#include "db/db.h"
-
-/* A reader asks for up to VIEW_LIMIT_MAX rows; a view gives one more, which says whether others follow. */
-enum { VIEW_LIMIT_DEFAULT = 50, VIEW_LIMIT_MAX = 500, VIEW_ROWS_MAX = VIEW_LIMIT_MAX + 1, VIEW_HISTORY_MAX = 10000 };
+#include "db/store_page.h"
 
 /* ---- alerts ----------------------------------------------------------------------------------------------------------- */
 

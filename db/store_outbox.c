@@ -1,7 +1,6 @@
 /** store_outbox.c - deliveries that are owed: when, how often tried, how each try and all of it ended. */
 #include "db/store_outbox.h"
 
-#include "db/store_live.h"
 #include "db/store_page.h"
 
 static int insert(struct db *db, const char *kind, const char *target, const char *subject, const char *payload, int64_t now_ms,

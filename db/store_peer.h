@@ -7,7 +7,7 @@
 #ifndef DB_STORE_PEER_H
 #define DB_STORE_PEER_H
 
-#include "db/store_view.h"
+#include "db/db.h"
 
 /* ---- what is to be measured -------------------------------------------------------------------------------------------- */
 

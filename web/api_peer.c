@@ -1,4 +1,5 @@
 /* Peers: what was measured beside them, and asking for it. */
+#include "db/store_page.h"
 #include "db/store_peer.h"
 #include "web/answer.h"
 #include "web/api.h"
