@@ -69,7 +69,7 @@ static const char *default_detail(int status)
 		return "use the address and port that the daemon printed at its start, or a name listed under `names` in its "
 		       "configuration";
 	case 503:
-		return "too many streams are open; try again in a few seconds";
+		return "more is asked for than can be answered at once; try again in a few seconds";
 	default:
 		return "see the daemon's log";
 	}

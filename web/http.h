@@ -1,5 +1,5 @@
 /**
- * http.h - HTTP/1.1 on one thread (the only file that knows libmicrohttpd).
+ * http.h - HTTP/1.1 on one thread, by libmicrohttpd (http_inside.h).
  *
  * The daemon's loop watches http_fd and calls http_run; handlers run inside that call and must not block. What this file
  * decides before any handler sees a request: methods, exact Host, framing that leaves no doubt, escapes in the path, size
@@ -30,6 +30,8 @@ struct http_response {
 	char link[512];     /* Link header, "" none */
 	char cookie[256];   /* Set-Cookie, "" none */
 	bool logged_in;     /* set by the guard: a page offers to log out */
+	bool is_private;    /* set by the guard: the answer depends on who asks, and no cache may give it to another */
+	bool is_picture;    /* made to be shown in pages of other sites */
 	/** Set for an event stream: append what comes after *cursor, move *cursor. Called again after every http_notify. */
 	void (*stream)(void *arg, int64_t *cursor, struct buf *out);
 	int64_t cursor;
