@@ -168,6 +168,21 @@ static const char *check_repo_url(const char *url)
 	return "is none of: an absolute path, file://, https://, ssh://, user@host:path";
 }
 
+/* An address for HTTP. It is shown and logged, so it holds no secret; `instead` says where that belongs. */
+static void check_web_url(struct yaml *y, struct yaml_node *n, const char *url, const char *instead)
+{
+	const char *rest = after_prefix(url, "https://");
+	if (!rest)
+		rest = after_prefix(url, "http://");
+	size_t len = rest ? strcspn(rest, "/?#\\") : 0;
+	if (!rest)
+		yaml_mistake(y, n, "is not an https:// or http:// address");
+	else if (memchr(rest, '@', len))
+		yaml_mistake(y, n, "holds a user name or password; %s", instead);
+	else if (!isalnum((unsigned char)*rest) && *rest != '[')
+		yaml_mistake(y, n, "has no host");
+}
+
 static void read_listen(struct yaml *y, struct yaml_node *map, struct config *c)
 {
 	char text[64] = "";
@@ -250,12 +265,11 @@ static void read_secret(struct yaml *y, struct yaml_node *map, const char *key, 
 }
 
 /* An address for HTTP, whose slashes at the end go. */
-static void read_web_url(struct yaml *y, struct yaml_node *map, const char *key, char *out, size_t size)
+static void read_web_url(struct yaml *y, struct yaml_node *map, const char *key, const char *instead, char *out, size_t size)
 {
 	if (!read_text(y, map, key, out, size))
 		return;
-	if (!after_prefix(out, "https://") && !after_prefix(out, "http://"))
-		yaml_mistake(y, yaml_get(y, map, key), "is not an https:// or http:// address");
+	check_web_url(y, yaml_get(y, map, key), out, instead);
 	for (size_t n = strlen(out); n && out[n - 1] == '/'; n--)
 		out[n - 1] = '\0';
 }
@@ -284,7 +298,7 @@ static void read_status(struct yaml *y, struct yaml_node *map, struct config_sta
 	if (!yaml_get(y, map, "kind"))
 		yaml_mistake(y, map, "needs `kind`");
 	read_choice(y, map, "kind", kinds, "github, gitlab, gitea, forgejo", s->kind, sizeof s->kind);
-	read_web_url(y, map, "api", s->api, sizeof s->api);
+	read_web_url(y, map, "api", "token_file holds what the forge asks for", s->api, sizeof s->api);
 	if (!s->api[0] && !strcmp(s->kind, "github"))
 		snprintf(s->api, sizeof s->api, "https://api.github.com");
 	else if (!s->api[0] && !strcmp(s->kind, "gitlab"))
@@ -391,8 +405,8 @@ static void read_webhook(struct yaml *y, struct yaml_node *map, struct config *c
 	if (w->name[0] && config_webhook_find(c, w->name) >= 0)
 		yaml_mistake(y, yaml_get(y, map, "name"), "there is another webhook named %s", w->name);
 	read_required(y, map, "url", w->url, sizeof w->url);
-	if (w->url[0] && !after_prefix(w->url, "https://") && !after_prefix(w->url, "http://"))
-		yaml_mistake(y, yaml_get(y, map, "url"), "is not an https:// or http:// address");
+	if (w->url[0])
+		check_web_url(y, yaml_get(y, map, "url"), w->url, "sign deliveries with secret_file instead");
 	snprintf(w->kind, sizeof w->kind, "webhook");
 	read_choice(y, map, "kind", kinds, "webhook, slack", w->kind, sizeof w->kind);
 	read_secret(y, map, "secret_file", w->secret, sizeof w->secret);
@@ -545,7 +559,7 @@ static void read_all(struct yaml *y, struct config *c)
 	read_folder(y, root, "suites_dir", c->suites_dir, sizeof c->suites_dir);
 	read_listen(y, root, c);
 	read_access(y, root, c);
-	read_web_url(y, root, "public_url", c->public_url, sizeof c->public_url);
+	read_web_url(y, root, "public_url", "whoever opens a page logs in there", c->public_url, sizeof c->public_url);
 	read_sandbox(y, root, c);
 	read_limits(y, yaml_get(y, root, "limits"), c);
 	read_calibrate(y, yaml_get(y, root, "calibrate"), c);

@@ -296,6 +296,16 @@ static void test_names_lists_and_shapes(void **state)
 	bad("webhooks: [{name: a, url: \"ftp://x\"}, {name: a, url: \"https://x\"}]\n",
 		"1:27: webhooks[0].url: is not an https:// or http:// address\n"
 		"1:46: webhooks[1].name: there is another webhook named a\n");
+	bad("webhooks: [{name: a, url: \"https://me:pw@x/hook\"}, {name: b, url: \"http://me@x\"}, {name: c, url: "
+	    "\"https://\"}]\n",
+		"1:27: webhooks[0].url: holds a user name or password; sign deliveries with secret_file instead\n"
+		"1:67: webhooks[1].url: holds a user name or password; sign deliveries with secret_file instead\n"
+		"1:98: webhooks[2].url: has no host\n");
+	bad("public_url: https://me:pw@bench.example.org\n",
+		"1:13: public_url: holds a user name or password; whoever opens a page logs in there\n");
+	bad("repos: [{name: a, url: /a, status: {kind: gitea, api: \"https://me:pw@x/api/v1\", project: a/b}}]\n",
+		"1:55: repos[0].status.api: holds a user name or password; token_file holds what the forge asks for\n"
+		"1:36: repos[0].status: needs `token_file`, a file with the forge's access token on its first line\n");
 	bad("webhooks: [{name: a, url: \"https://x\", kind: mail}]\npublic_url: bench\n",
 		"2:13: public_url: is not an https:// or http:// address\n"
 		"1:46: webhooks[0].kind: is not one of webhook, slack\n");
