@@ -311,7 +311,7 @@ int client_stream(struct client *c, long long *last, stream_fn *each, stream_idl
 		     curl_easy_setopt(c->curl, CURLOPT_XFERINFODATA, &s) == CURLE_OK;
 	CURLcode code = ready ? curl_easy_perform(c->curl) : CURLE_FAILED_INIT;
 	int result = s.ended            ? 0
-		     : code == CURLE_OK ? err_set(err, ERR_IO, "%s ended the stream of events", c->server)
+		     : code == CURLE_OK ? err_set(err, ERR_CONFLICT, "%s ended the stream of events", c->server)
 					: explain(c, code, &sink, why, err);
 	buf_fini(&s.text);
 	buf_fini(&url);

@@ -48,7 +48,8 @@ typedef int stream_idle_fn(void *arg);
 
 /**
  * Follow /api/v1/events from now on until a callback ends it (0) or the daemon is gone (-1). *last is the id to go on from, 0: now;
- * it is kept up to date, so that a call after a daemon's restart misses nothing.
+ * it is kept up to date, so that a call after a daemon's restart misses nothing. Err: ERR_CONFLICT the daemon ended it, which it
+ * does now and then: call again.
  */
 int client_stream(struct client *c, long long *last, stream_fn *each, stream_idle_fn *idle, void *arg, struct fw_err *err);
 

@@ -138,11 +138,12 @@ int verb_watch(struct client *c, const struct options *o)
 		long long before = last;
 		err_clear(&err);
 		result = client_stream(c, &last, on_event, on_idle, &w, &err);
-		if (result != 0 && last == 0 && tries == 0)
-			break; /* it never was there */
+		bool was_there = last != 0 || err.code == ERR_CONFLICT; /* the daemon ends what it began, now and then */
+		if (result != 0 && tries == 0 && !was_there)
+			break;
 		if (result != 0 && on_idle(&w))
 			result = 0;
-		if (last != before)
+		if (last != before || err.code == ERR_CONFLICT)
 			tries = 0;
 		if (result != 0)
 			nanosleep(&(struct timespec){ .tv_nsec = 500000000 }, NULL);
