@@ -218,7 +218,8 @@ static int write_admin_token(const struct face *f, const char *folder, struct fw
 	if (access_new_token(token, err) != 0)
 		return -1;
 	hash_hex(token, strlen(token), hash);
-	if (store_token_replace(f->site.db, "admin.token", hash, "admin", clock_utc_ms(), err) != 0)
+	const struct token_new own = { .name = "admin.token", .hash = hash, .scope = "admin", .made_by = "flopwatchd" };
+	if (store_token_replace(f->site.db, &own, clock_utc_ms(), err) != 0)
 		return -1;
 	memcpy(token + strlen(token), "\n", 2);
 	int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -227,6 +228,19 @@ static int write_admin_token(const struct face *f, const char *folder, struct fw
 		close(fd);
 	explicit_bzero(token, sizeof token);
 	return written && rename(part, path) == 0 ? 0 : err_sys(err, "cannot write %s", path);
+}
+
+/* What was made while nobody had to show a token makes nobody an admin now. */
+static int begin_access(const struct face *f, const char *folder, struct fw_err *err)
+{
+	int revoked = 0;
+	if (write_admin_token(f, folder, err) != 0 ||
+		store_token_revoke_unvouched(f->site.db, clock_utc_ms(), &revoked, err) != 0)
+		return -1;
+	if (revoked)
+		log_warning("token.revoked", "scope=admin n=%d why=\"nobody vouches for them; make new ones with admin.token\"",
+			revoked);
+	return 0;
 }
 
 int face_start(
@@ -246,7 +260,7 @@ int face_start(
 	f->site.act = (struct site_actions){ control, enqueue, calibrate, forget, cancel, retry, pause_device, poke, secret,
 		health, bisect, import, cancel_bisect, judge, redeliver, alert, workers, peer, backup, take_backup,
 		backup_is_over };
-	if ((c->needs_token && write_admin_token(f, c->state_dir, err) != 0) ||
+	if ((c->needs_token && begin_access(f, c->state_dir, err) != 0) ||
 		site_start(&f->site, c->listen_host, c->listen_port, &f->http, err) != 0 ||
 		(c->listen_port == 0 && write_port(f, c->state_dir, err) != 0) ||
 		loop_watch(l, http_fd(f->http), EPOLLIN, on_ready, f, &f->io, err) != 0) {

@@ -37,6 +37,7 @@ EMBEDDED(0021_plan);
 EMBEDDED(0022_scatter);
 EMBEDDED(0023_mean);
 EMBEDDED(0024_again);
+EMBEDDED(0025_vouched);
 
 static const struct migration embedded[] = {
 	ROW(1, 0001_init),
@@ -63,6 +64,7 @@ static const struct migration embedded[] = {
 	ROW(22, 0022_scatter),
 	ROW(23, 0023_mean),
 	ROW(24, 0024_again),
+	ROW(25, 0025_vouched),
 };
 
 static int apply(struct db *db, const struct migration *m, struct fw_err *err)

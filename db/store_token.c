@@ -18,9 +18,10 @@ static void read_row(struct stmt *s, struct token_row *out)
 	out->id = row_int(s, 0);
 	row_copy(s, 1, out->name, sizeof out->name);
 	row_copy(s, 2, out->scope, sizeof out->scope);
-	out->created_at = row_int(s, 3);
-	out->used_at = row_int(s, 4);
-	out->revoked_at = row_int(s, 5);
+	row_copy(s, 3, out->made_by, sizeof out->made_by);
+	out->created_at = row_int(s, 4);
+	out->used_at = row_int(s, 5);
+	out->revoked_at = row_int(s, 6);
 }
 
 /* 1 and the row, 0, -1. */
@@ -34,26 +35,34 @@ static int read_one(struct stmt *s, struct token_row *out, struct fw_err *err)
 	return 1;
 }
 
-int store_token_insert(struct db *db, const char *name, const char *hash, const char *scope, int64_t now_ms, struct fw_err *err)
+static void bind(struct stmt *s, const struct token_new *token, int64_t now_ms)
+{
+	stmt_text(s, ":name", token->name);
+	stmt_text(s, ":hash", token->hash);
+	stmt_text(s, ":scope", token->scope);
+	stmt_text(s, ":by", token->made_by);
+	stmt_int(s, ":now", now_ms);
+}
+
+int store_token_insert(struct db *db, const struct token_new *token, int64_t now_ms, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO token (name, hash, scope, created_at) VALUES (:name, :hash, :scope, :now) ON CONFLICT DO NOTHING",
+		"INSERT INTO token (name, hash, scope, made_by, created_at) VALUES (:name, :hash, :scope, :by, :now) ON CONFLICT "
+		"DO NOTHING",
 		err);
 	if (!s)
 		return -1;
-	stmt_text(s, ":name", name);
-	stmt_text(s, ":hash", hash);
-	stmt_text(s, ":scope", scope);
-	stmt_int(s, ":now", now_ms);
+	bind(s, token, now_ms);
 	if (stmt_run(s, err) != 0)
 		return -1;
-	return db_changes(db) == 1 ? 0 : err_set(err, ERR_CONFLICT, "a token called %s exists; take another name", name);
+	return db_changes(db) == 1 ? 0 : err_set(err, ERR_CONFLICT, "a token called %s exists; take another name", token->name);
 }
 
 int store_token_find(struct db *db, const char *hash, int64_t now_ms, struct token_row *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT id, name, scope, created_at, used_at, revoked_at FROM token WHERE hash = :hash AND revoked_at IS NULL",
+		"SELECT id, name, scope, made_by, created_at, used_at, revoked_at FROM token WHERE hash = :hash AND revoked_at "
+		"IS NULL",
 		err);
 	if (!s)
 		return -1;
@@ -71,7 +80,8 @@ int store_token_find(struct db *db, const char *hash, int64_t now_ms, struct tok
 
 int store_token_list(struct db *db, void (*each)(void *arg, const struct token_row *row), void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT id, name, scope, created_at, used_at, revoked_at FROM token ORDER BY name", err);
+	struct stmt *s =
+		db_stmt(db, "SELECT id, name, scope, made_by, created_at, used_at, revoked_at FROM token ORDER BY name", err);
 	int r = -1;
 	while (s && (r = stmt_step(s, err)) == 1) {
 		struct token_row row;
@@ -104,31 +114,54 @@ static int revoke(struct db *db, const char *name, int64_t now_ms, struct fw_err
 	return end_sessions(db, name, err);
 }
 
-int store_token_revoke(struct db *db, const char *name, int64_t now_ms, struct fw_err *err)
+/* `rc` of what was done since db_begin: keep it, or none of it. */
+static int end(struct db *db, int rc, struct fw_err *err)
 {
-	if (db_begin(db, err) != 0)
-		return -1;
-	if (revoke(db, name, now_ms, err) != 0) {
-		db_rollback(db);
-		return -1;
-	}
-	return db_commit(db, err);
+	if (rc == 0)
+		return db_commit(db, err);
+	db_rollback(db);
+	return -1;
 }
 
-int store_token_replace(struct db *db, const char *name, const char *hash, const char *scope, int64_t now_ms, struct fw_err *err)
+int store_token_revoke(struct db *db, const char *name, int64_t now_ms, struct fw_err *err)
+{
+	return db_begin(db, err) == 0 ? end(db, revoke(db, name, now_ms, err), err) : -1;
+}
+
+static int replace(struct db *db, const struct token_new *token, int64_t now_ms, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO token (name, hash, scope, created_at) VALUES (:name, :hash, :scope, :now) ON CONFLICT (name) DO "
-		"UPDATE "
-		"SET hash = :hash, scope = :scope, created_at = :now, used_at = NULL, revoked_at = NULL",
+		"INSERT INTO token (name, hash, scope, made_by, created_at) VALUES (:name, :hash, :scope, :by, :now) ON CONFLICT "
+		"(name) DO UPDATE SET hash = :hash, scope = :scope, made_by = :by, created_at = :now, used_at = NULL, "
+		"revoked_at = NULL",
 		err);
 	if (!s)
 		return -1;
-	stmt_text(s, ":name", name);
-	stmt_text(s, ":hash", hash);
-	stmt_text(s, ":scope", scope);
+	bind(s, token, now_ms);
+	return stmt_run(s, err) == 0 ? end_sessions(db, token->name, err) : -1;
+}
+
+int store_token_replace(struct db *db, const struct token_new *token, int64_t now_ms, struct fw_err *err)
+{
+	return db_begin(db, err) == 0 ? end(db, replace(db, token, now_ms, err), err) : -1;
+}
+
+static int revoke_unvouched(struct db *db, int64_t now_ms, int *n, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(
+		db, "UPDATE token SET revoked_at = :now WHERE scope = 'admin' AND made_by = '' AND revoked_at IS NULL", err);
+	if (!s)
+		return -1;
 	stmt_int(s, ":now", now_ms);
-	return stmt_run(s, err);
+	if (stmt_run_count(s, n, err) != 0)
+		return -1;
+	s = db_stmt(db, "DELETE FROM session WHERE token IN (SELECT id FROM token WHERE revoked_at IS NOT NULL)", err);
+	return s ? stmt_run(s, err) : -1;
+}
+
+int store_token_revoke_unvouched(struct db *db, int64_t now_ms, int *n, struct fw_err *err)
+{
+	return db_begin(db, err) == 0 ? end(db, revoke_unvouched(db, now_ms, n, err), err) : -1;
 }
 
 int store_session_insert(struct db *db, const char *hash, int64_t token, int64_t expires_at, int64_t now_ms, struct fw_err *err)
@@ -151,7 +184,8 @@ int store_session_insert(struct db *db, const char *hash, int64_t token, int64_t
 int store_session_find(struct db *db, const char *hash, int64_t now_ms, struct token_row *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT t.id, t.name, t.scope, t.created_at, t.used_at, t.revoked_at FROM session s JOIN token t ON t.id = "
+		"SELECT t.id, t.name, t.scope, t.made_by, t.created_at, t.used_at, t.revoked_at FROM session s JOIN token t ON "
+		"t.id = "
 		"s.token "
 		"WHERE s.hash = :hash AND s.expires_at > :now AND t.revoked_at IS NULL",
 		err);

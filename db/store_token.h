@@ -11,22 +11,28 @@ struct token_row {
 	int64_t id;
 	char name[64];
 	char scope[16];
+	char made_by[64]; /* the token that its maker showed, "flopwatchd" the daemon's own; "" nobody knows */
 	int64_t created_at, used_at, revoked_at; /* 0: never */
 };
 
 /** "read", "trigger", "admin"; TOKEN_NONE for any other word. */
 enum token_scope token_scope_of(const char *word);
 
+struct token_new {
+	const char *name, *hash, *scope, *made_by;
+};
 /** Err: ERR_CONFLICT a token of that name exists. */
-int store_token_insert(struct db *db, const char *name, const char *hash, const char *scope, int64_t now_ms, struct fw_err *err);
+int store_token_insert(struct db *db, const struct token_new *token, int64_t now_ms, struct fw_err *err);
 /** The token with this hash that is not revoked; its use is noted once an hour. 1, 0, -1. */
 int store_token_find(struct db *db, const char *hash, int64_t now_ms, struct token_row *out, struct fw_err *err);
 /** All tokens by name, revoked ones too. */
 int store_token_list(struct db *db, void (*each)(void *arg, const struct token_row *row), void *arg, struct fw_err *err);
 /** Ends its sessions too. Err: ERR_NOT_FOUND no such token that still works. */
 int store_token_revoke(struct db *db, const char *name, int64_t now_ms, struct fw_err *err);
-/** Replace the token of this name (the daemon's own). */
-int store_token_replace(struct db *db, const char *name, const char *hash, const char *scope, int64_t now_ms, struct fw_err *err);
+/** Replace the token of this name (the daemon's own); its sessions end with it. */
+int store_token_replace(struct db *db, const struct token_new *token, int64_t now_ms, struct fw_err *err);
+/** Revoke tokens with scope admin that nobody vouches for. *n counts them. */
+int store_token_revoke_unvouched(struct db *db, int64_t now_ms, int *n, struct fw_err *err);
 
 /** Also forgets sessions that are over. */
 int store_session_insert(struct db *db, const char *hash, int64_t token, int64_t expires_at, int64_t now_ms, struct fw_err *err);

@@ -79,6 +79,7 @@ is "the daemon ends in order" $? 0
 # ---- and one that asks for tokens ----
 echo 'access: token' >>"$tmp/c.yml"
 start_daemon || exit 1
+checks tokens "http://127.0.0.1:$(port)" "$tmp/state/admin.token"
 token=$("$bin/flopwatch" --server "http://127.0.0.1:$(port)" --token-file "$tmp/state/admin.token" --quiet token add reader --scope read)
 checks refuse "http://127.0.0.1:$(port)" "$token"
 stop_daemon

@@ -159,6 +159,7 @@ static void old_jobs_get_their_plans(void **state)
 	run(f, "DROP TABLE scatter");
 	run(f, "CREATE TABLE calibration (id INTEGER) STRICT");
 	run(f, "DROP TABLE slow_calls");
+	run(f, "ALTER TABLE token DROP COLUMN made_by");
 	static const char *const means[] = { "mean_m", "mean_se", "slow_base", "slow_target", "slow_longer" };
 	for (size_t i = 0; i < sizeof(means) / sizeof(*means); i++) {
 		char sql[64];

@@ -60,6 +60,7 @@ bool access_allows(void *arg, struct http_request *r, struct http_response *resp
 	struct token_row row;
 	if (!site->needs_token)
 		return true;
+	response->is_private = true;
 	int found = find(site, r, &row, &err);
 	if (found < 0) {
 		answer_error(r, response, &err);
@@ -119,6 +120,15 @@ void page_login(void *arg, struct http_request *r, struct http_response *respons
 	draw_login(response, access_next(http_query(r, "next")), NULL);
 }
 
+/* A browser sends the cookie back only to where people are told to go: under an https public_url never in clear. */
+static void set_cookie(const struct site *site, const char *value, int64_t age_s, struct http_response *response)
+{
+	bool is_https = site->public_url && strncmp(site->public_url, "https://", 8) == 0;
+	response->cache = "no-store";
+	snprintf(response->cookie, sizeof response->cookie, "%s=%s; Path=/; Max-Age=%lld; HttpOnly; SameSite=Strict%s",
+		session_cookie, value, (long long)age_s, is_https ? "; Secure" : "");
+}
+
 /* A session is its own secret, so that the token is not in the browser and a log-out ends just this one. */
 static int open_session(struct site *site, const struct token_row *row, struct http_response *response, struct fw_err *err)
 {
@@ -129,8 +139,7 @@ static int open_session(struct site *site, const struct token_row *row, struct h
 	hash_hex(session, strlen(session), hash);
 	if (store_session_insert(site->db, hash, row->id, now_ms + session_ms, now_ms, err) != 0)
 		return -1;
-	snprintf(response->cookie, sizeof response->cookie, "%s=%s; Path=/; Max-Age=%lld; HttpOnly; SameSite=Strict",
-		session_cookie, session, (long long)(session_ms / 1000));
+	set_cookie(site, session, session_ms / 1000, response);
 	return 0;
 }
 
@@ -175,7 +184,7 @@ void page_logout(void *arg, struct http_request *r, struct http_response *respon
 		if (was_open) /* a stranger's cookie ends nobody's */
 			http_end_streams(r);
 	}
-	snprintf(response->cookie, sizeof response->cookie, "%s=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict", session_cookie);
+	set_cookie(site, "", 0, response);
 	response->status = 303;
 	snprintf(response->location, sizeof response->location, "/login");
 }

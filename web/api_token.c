@@ -17,6 +17,7 @@ static void token_row(void *arg, const struct token_row *row)
 	jsonw_object(j);
 	jsonw_kv_string(j, "name", row->name);
 	jsonw_kv_string(j, "scope", row->scope);
+	answer_text(j, "made_by", row->made_by);
 	answer_time(j, "created_at", row->created_at);
 	answer_time(j, "used_at", row->used_at);
 	answer_time(j, "revoked_at", row->revoked_at);
@@ -60,15 +61,22 @@ void api_token_post(void *arg, struct http_request *r, struct http_response *res
 		answer_problem(r, response, 400, "name must be 1 to 63 letters, digits, '-', '_' or '.'");
 	} else if (token_scope_of(scope) == TOKEN_NONE) {
 		answer_problem(r, response, 400, "scope must be read, trigger or admin");
+	} else if (!site->needs_token) {
+		answer_problem(r, response, 409,
+			"under `access: local` nobody shows who he is, so nobody can vouch for a token; set `access: token`, and "
+			"make "
+			"it with the daemon's own, STATE_DIR/admin.token");
 	} else if (access_new_token(token, &err) != 0) {
 		answer_error(r, response, &err);
 	} else {
 		struct jsonw j;
 		hash_hex(token, strlen(token), hash);
-		if (store_token_insert(site->db, name, hash, scope, clock_utc_ms(), &err) != 0) {
+		const struct token_new fresh = { .name = name, .hash = hash, .scope = scope, .made_by = http_who(r) };
+		if (store_token_insert(site->db, &fresh, clock_utc_ms(), &err) != 0) {
 			answer_error(r, response, &err);
 		} else {
 			response->status = 201;
+			response->cache = "no-store";
 			answer_json(response, &j);
 			jsonw_object(&j);
 			jsonw_kv_string(&j, "name", name);

@@ -45,16 +45,17 @@ static int list(struct client *c, const struct options *o)
 		json_dumpf(answer, stdout, JSON_INDENT(1));
 		putchar('\n');
 	} else {
-		printf("%-24s %-8s %-20s %-20s %s\n", "name", "scope", "made", "last used", "revoked");
+		printf("%-24s %-8s %-20s %-20s %-20s %s\n", "name", "scope", "made", "by", "last used", "revoked");
 		json_array_foreach(json_object_get(answer, "items"), i, item)
 		{
-			const char *text[5];
-			static const char *const keys[] = { "name", "scope", "created_at", "used_at", "revoked_at" };
-			for (int k = 0; k < 5; k++) {
+			const char *text[6];
+			static const char *const keys[] = { "name", "scope", "created_at", "made_by", "used_at", "revoked_at" };
+			for (int k = 0; k < 6; k++) {
 				text[k] = json_string_value(json_object_get(item, keys[k]));
 				text[k] = text[k] ? text[k] : "-";
 			}
-			printf("%-24s %-8s %-20.19s %-20.19s %.19s\n", text[0], text[1], text[2], text[3], text[4]);
+			printf("%-24s %-8s %-20.19s %-20s %-20.19s %.19s\n", text[0], text[1], text[2], text[3], text[4],
+				text[5]);
 		}
 	}
 	json_decref(answer);
