@@ -26,7 +26,8 @@ int janitor_step(struct db *db, int64_t now_ms, struct fw_err *err)
 		return -1;
 	if (store_samples_thin(db, now_ms - JANITOR_RAW_DAYS * DAY_MS, STEP_ROWS, &samples, err) != 0 ||
 		store_event_prune(db, old_event, STEP_ROWS, &events, err) != 0 ||
-		store_delivery_prune(db, old_event, STEP_ROWS, &deliveries, err) != 0 ||
+		store_delivery_prune(
+			db, now_ms - JANITOR_DELIVERY_DAYS * DAY_MS, JANITOR_DELIVERIES, STEP_ROWS, &deliveries, err) != 0 ||
 		store_outbox_prune(db, now_ms - JANITOR_RAW_DAYS * DAY_MS, STEP_ROWS, &sent, err) != 0 ||
 		db_commit(db, err) != 0) {
 		db_rollback(db);

@@ -2,8 +2,9 @@
  * janitor.h - keeps the database from growing without bound: once an hour, in small steps with pauses between them.
  *
  * Raw times go after JANITOR_RAW_DAYS (each launch's estimate stays, so that a verdict can be reached again) and so does the log of
- * deliveries, events and webhook delivery ids after JANITOR_EVENT_DAYS. Everything else is kept for ever. Where much of the file is
- * free afterwards, it shrinks.
+ * deliveries, events after JANITOR_EVENT_DAYS, and what is remembered of webhooks, so that none is played twice, after
+ * JANITOR_DELIVERY_DAYS and beyond the newest JANITOR_DELIVERIES. Everything else is kept for ever. Where much of the file is free
+ * afterwards, it shrinks.
  */
 #ifndef DAEMON_JANITOR_H
 #define DAEMON_JANITOR_H
@@ -11,7 +12,7 @@
 #include "db/db.h"
 #include "loop.h"
 
-enum { JANITOR_RAW_DAYS = 90, JANITOR_EVENT_DAYS = 7 };
+enum { JANITOR_RAW_DAYS = 90, JANITOR_EVENT_DAYS = 7, JANITOR_DELIVERY_DAYS = 180, JANITOR_DELIVERIES = 20000 };
 
 struct janitor;
 

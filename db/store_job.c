@@ -445,8 +445,16 @@ int store_event_prune(struct db *db, int64_t before, int limit, int *n, struct f
 		before, limit, n, err);
 }
 
-int store_delivery_prune(struct db *db, int64_t before, int limit, int *n, struct fw_err *err)
+int store_delivery_prune(struct db *db, int64_t before, int kept, int limit, int *n, struct fw_err *err)
 {
-	return prune(db, "DELETE FROM delivery WHERE id IN (SELECT id FROM delivery WHERE at < :before LIMIT :limit)", before,
-		limit, n, err);
+	struct stmt *s = db_stmt(db,
+		"DELETE FROM delivery WHERE id IN (SELECT id FROM (SELECT id, at, row_number() OVER (ORDER BY at DESC, id) AS n "
+		"FROM delivery) WHERE at < :before OR n > :kept ORDER BY at LIMIT :limit)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":before", before);
+	stmt_int(s, ":kept", kept);
+	stmt_int(s, ":limit", limit);
+	return stmt_run_count(s, n, err);
 }

@@ -76,11 +76,12 @@ int store_job_log(struct db *db, int64_t id, int64_t now_ms, const char *line, s
 
 /** Append to `event`; its id. `payload` is JSON. */
 int store_event(struct db *db, int64_t now_ms, const char *kind, const char *payload, int64_t *id, struct fw_err *err);
-/** 1 when the delivery id is new (and now stored), 0 when seen before, -1. */
+/** 1 when this mark of a delivery is new (and now stored), 0 when seen before, -1. */
 int store_delivery(struct db *db, const char *id, int64_t now_ms, struct fw_err *err);
 
-/** Delete events, and ids of deliveries, from before `before`; at most `limit`. *n counts them. */
+/** Delete events from before `before`; at most `limit`. *n counts them. */
 int store_event_prune(struct db *db, int64_t before, int limit, int *n, struct fw_err *err);
-int store_delivery_prune(struct db *db, int64_t before, int limit, int *n, struct fw_err *err);
+/** Likewise what is remembered of deliveries; of later ones the newest `kept` stay. */
+int store_delivery_prune(struct db *db, int64_t before, int kept, int limit, int *n, struct fw_err *err);
 
 #endif

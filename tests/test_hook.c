@@ -92,8 +92,9 @@ static void test_gitea_and_forgejo(void **state)
 		hook(run, "X-Gitea-Signature: " VECTOR "\r\nX-GitHub-Event: push\r\nX-Hub-Signature-256: sha256=0\r\n",
 			"Hello, World!"),
 		"poke kernels\n");
-	accepted(
-		run, hook(run, "X-Forgejo-Signature: " VECTOR "\r\nX-GitHub-Event: push\r\n", "Hello, World!"), "poke kernels\n");
+	char headers[160];
+	snprintf(headers, sizeof headers, "X-Forgejo-Signature: %s\r\nX-GitHub-Event: push\r\n", hex_of(SECRET, "Hello!", 6));
+	accepted(run, hook(run, headers, "Hello!"), "poke kernels\n");
 	refused_hook(run, hook(run, "X-Gitea-Signature: sha256=" VECTOR "\r\n", "Hello, World!"));
 	refused_hook(run, hook(run, "X-Forgejo-Signature: 0\r\nX-Hub-Signature-256: sha256=" VECTOR "\r\n", "Hello, World!"));
 }
@@ -102,6 +103,12 @@ static void test_gitlab_token(void **state)
 {
 	struct run *run = *state;
 	accepted(run, hook(run, "X-Gitlab-Token: " SECRET "\r\nX-Gitlab-Event: Push Hook\r\n", "{}"), "poke kernels\n");
+	/* captured, and sent under another id */
+	accepted(run, hook(run, "X-Gitlab-Token: " SECRET "\r\nX-Gitlab-Event-UUID: 2\r\n", "{}"), "");
+	accepted(run, hook(run, "X-Gitlab-Token: " SECRET "\r\nX-Gitlab-Event-UUID: 3\r\n", "{\"a\":1}"), "poke kernels\n");
+	/* a script that has nothing to tell */
+	for (int i = 0; i < 3; i++)
+		accepted(run, hook(run, "X-Gitlab-Token: " SECRET "\r\n", ""), "poke kernels\n");
 	refused_hook(run, hook(run, "X-Gitlab-Token: It's a Secret to Everybod\r\n", "{}"));
 	refused_hook(run, hook(run, "X-Gitlab-Token: " SECRET "!\r\n", "{}"));
 	refused_hook(run, hook(run, "X-Gitlab-Token: \r\n", "{}"));
@@ -158,20 +165,27 @@ static void test_replay(void **state)
 	accepted(run, hook(run, signature, "Hello, World!"), "poke kernels\n");
 	for (int i = 0; i < 20; i++)
 		accepted(run, hook(run, signature, "Hello, World!"), "");
-	accepted(run, hook(run, "X-Hub-Signature-256: sha256=" VECTOR "\r\nX-GitHub-Delivery: another\r\n", "Hello, World!"),
-		"poke kernels\n");
-	/* a wrong signature does not use up a delivery's id */
-	refused_hook(run, hook(run, "X-Hub-Signature-256: sha256=0\r\nX-GitHub-Delivery: third\r\n", "Hello, World!"));
-	accepted(run, hook(run, "X-Hub-Signature-256: sha256=" VECTOR "\r\nX-GitHub-Delivery: third\r\n", "Hello, World!"),
-		"poke kernels\n");
+	/* the id is not signed: with another, or none, or as if another forge had sent it, the body is the one that was captured */
+	static const char *const disguises[] = { "X-Hub-Signature-256: sha256=" VECTOR "\r\nX-GitHub-Delivery: another\r\n",
+		"X-Hub-Signature-256: sha256=" VECTOR "\r\n", "X-Gitea-Signature: " VECTOR "\r\nX-Gitea-Delivery: 1\r\n",
+		"X-Forgejo-Signature: " VECTOR "\r\n" };
+	for (size_t i = 0; i < sizeof disguises / sizeof disguises[0]; i++)
+		accepted(run, hook(run, disguises[i], "Hello, World!"), "");
+	/* a wrong signature uses up neither a delivery's id nor its body */
+	char third[160], late[160];
+	snprintf(third, sizeof third, "X-Hub-Signature-256: sha256=%s\r\nX-GitHub-Delivery: third\r\n",
+		hex_of(SECRET, "third", 5));
+	refused_hook(run, hook(run, "X-Hub-Signature-256: sha256=0\r\nX-GitHub-Delivery: third\r\n", "third"));
+	accepted(run, hook(run, third, "third"), "poke kernels\n");
 	/* nor does one that could not be followed: its sender tries again */
-	static const char late[] = "X-Hub-Signature-256: sha256=" VECTOR "\r\nX-GitHub-Delivery: late\r\n";
+	snprintf(late, sizeof late, "X-Hub-Signature-256: sha256=%s\r\nX-GitHub-Delivery: late\r\n", hex_of(SECRET, "late", 4));
 	run->asked.refuse = (struct fw_err){ .code = ERR_BUSY, .text = "no repository is watched at the moment" };
-	assert_problem(hook(run, late, "Hello, World!"), 503, "no repository is watched");
+	assert_problem(hook(run, late, "late"), 503, "no repository is watched");
 	run->asked.refuse = (struct fw_err){ 0 };
 	run->asked.what[0] = '\0';
-	accepted(run, hook(run, late, "Hello, World!"), "poke kernels\n");
-	accepted(run, hook(run, late, "Hello, World!"), "");
+	accepted(run, hook(run, late, "late"), "poke kernels\n");
+	accepted(run, hook(run, late, "late"), "");
+	assert_int_equal(fixture_number(run->f, "SELECT count(*) FROM delivery"), 6); /* disguises leave nothing */
 	char headers[512];
 	int n = snprintf(headers, sizeof headers, "X-Hub-Signature-256: sha256=" VECTOR "\r\nX-GitHub-Delivery: ");
 	memset(headers + n, 'a', 201);

@@ -24,7 +24,7 @@ static void old_events_go_in_steps(void **state)
 		ok(store_event(f->db, now - 8 * day_ms + i, "job.state", "{}", &id, &err));
 	for (int i = 0; i < 30; i++)
 		ok(store_event(f->db, now - 6 * day_ms + i, "job.state", "{}", &id, &err));
-	assert_int_equal(store_delivery(f->db, "old", now - 8 * day_ms, &err), 1);
+	assert_int_equal(store_delivery(f->db, "old", now - 181 * day_ms, &err), 1);
 	assert_int_equal(store_delivery(f->db, "new", now - day_ms, &err), 1);
 	ok(db_commit(f->db, &err));
 
@@ -36,6 +36,24 @@ static void old_events_go_in_steps(void **state)
 	assert_int_equal(count(f, "SELECT count(*) FROM delivery"), 1);
 	assert_int_equal(janitor_step(f->db, now, &err), 0);
 	assert_int_equal(count(f, "SELECT count(*) FROM event"), 30);
+}
+
+/* However many deliveries come, no more than the newest are remembered. */
+static void deliveries_are_bounded(void **state)
+{
+	struct fixture *f = *state;
+	int64_t now = 1000 * day_ms;
+	char id[32];
+	ok(db_begin(f->db, &err));
+	for (int i = 0; i < JANITOR_DELIVERIES + 700; i++) {
+		snprintf(id, sizeof id, "%d", i);
+		assert_int_equal(store_delivery(f->db, id, now - 1000000 + i, &err), 1);
+	}
+	ok(db_commit(f->db, &err));
+	while (janitor_step(f->db, now, &err) == 1)
+		;
+	assert_int_equal(count(f, "SELECT count(*) FROM delivery"), JANITOR_DELIVERIES);
+	assert_int_equal(count(f, "SELECT min(CAST(id AS INTEGER)) FROM delivery"), 700);
 }
 
 static void room_that_is_left_goes_back(void **state)
@@ -73,6 +91,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(old_events_go_in_steps, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(deliveries_are_bounded, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(room_that_is_left_goes_back, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_broken_database_is_told, fixture_setup, fixture_teardown),
 	};
