@@ -259,6 +259,9 @@ void alert_cells_title(const struct alert_cells *a, char *out, size_t size)
 	else if (worst->failure[0])
 		snprintf(out, size, "%s: %s%s%s, %d %s%s: %s", worst->failure, worst->family, gap, worst->direction, worst->cells,
 			cells, more, a->detail);
+	else if (!isfinite(worst->most_pct))
+		snprintf(out, size, "%s%s%s%s: %d %s%s%s", worst->family, gap, worst->direction, phase, worst->cells, cells, slow,
+			more);
 	else
 		snprintf(out, size, "%s%s%s%s %+.1f %% in %d %s%s%s", worst->family, gap, worst->direction, phase,
 			worst->most_pct, worst->cells, cells, slow, more);

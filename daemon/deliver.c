@@ -100,7 +100,8 @@ static void slack_body(const json_t *m, struct buf *out)
 	struct jsonw j;
 	buf_init(&text, BODY_MAX);
 	if (strcmp(event, "job.done") == 0)
-		buf_printf(&text, "*%s* of suite %s in", text_of(m, "verdict"), text_of(m, "suite"));
+		buf_printf(&text, "*%s* of suite ", text_of(m, "verdict")), slack_text(&text, text_of(m, "suite")),
+			buf_puts(&text, " in");
 	else
 		buf_printf(&text, "*%s* %s", text_of(m, "kind"), strncmp(event, "alert.", 6) == 0 ? event + 6 : event);
 	/* what ends by itself is not said to end by anybody */

@@ -74,7 +74,9 @@ static int write_cells(struct db *db, int64_t comparison, struct buf *text, stru
 			break;
 		}
 		if (isfinite(change))
-			buf_printf(text, " %+.2f %% (%+.2f .. %+.2f)", change, row_double(s, 4), row_double(s, 5));
+			buf_printf(text, " %+.2f %%", change);
+		if (isfinite(row_double(s, 4)) && isfinite(row_double(s, 5)))
+			buf_printf(text, " (%+.2f .. %+.2f)", row_double(s, 4), row_double(s, 5));
 		buf_putc(text, '\n');
 	}
 	return r;

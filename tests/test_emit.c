@@ -48,6 +48,15 @@ static void test_csv(void **state)
 	assert_string_equal(text(emit_csv, "@x"), "\"'@x\"");
 	assert_string_equal(text(emit_csv, "-1.5"), "-1.5");
 	assert_string_equal(text(emit_csv, "-x"), "\"'-x\"");
+	static const char *const formulas[] = { " =1+1", "\u00a0=1", "\u3000@x", "\n=1", "\t1", "\r\n x", "\uff1d1+1", "\uff0bx",
+		"\uff0dx", " \uff20x", "\ufe66x", "\u2212x", " -1.5" };
+	for (size_t i = 0; i < sizeof formulas / sizeof formulas[0]; i++) {
+		char want[64];
+		snprintf(want, sizeof want, "\"'%s\"", formulas[i]);
+		assert_string_equal(text(emit_csv, formulas[i]), want);
+	}
+	assert_string_equal(text(emit_csv, " plain"), " plain");
+	assert_string_equal(text(emit_csv, "a=1"), "a=1");
 }
 
 static int count(const char *needle)

@@ -280,6 +280,22 @@ static void torchao_training(void **state)
 
 /* ---- what is refused ------------------------------------------------------------------------------------------------------- */
 
+/* What a benchmark says of itself is shown to people, too. */
+static void failures_show_all_they_are(void **state)
+{
+	(void)state;
+	struct fw_err err = { 0 };
+	char text[600];
+	int n = snprintf(text, sizeof text, "{\"cell\":\"a\",\"error\":\"no\\u001b[2J\\nroom\"}\n{\"cell\":\"b\",\"error\":\"");
+	for (int i = 0; i < 50; i++)
+		n += snprintf(text + n, sizeof text - (size_t)n, "\u202e");
+	n += snprintf(text + n, sizeof text - (size_t)n, "\"}\n");
+	if (parse("flopwatch", "", text, (size_t)n, "f", &reading, &err))
+		fail_msg("%s", err.text);
+	assert_string_equal(reading_find(&reading, "a")->failure, "no [2J room");
+	assert_int_equal(strncmp(reading_find(&reading, "b")->failure, "\\u202e\\u202e", 12), 0);
+}
+
 static void refused(const char *format, const char *text, const char *why)
 {
 	struct fw_err err = { 0 };
@@ -468,6 +484,7 @@ int main(void)
 		cmocka_unit_test_teardown(triton, tear_down),
 		cmocka_unit_test_teardown(torchao, tear_down),
 		cmocka_unit_test_teardown(torchao_training, tear_down),
+		cmocka_unit_test(failures_show_all_they_are),
 		cmocka_unit_test(mistakes_have_a_place),
 		cmocka_unit_test_teardown(a_cut_number_is_none, tear_down),
 		cmocka_unit_test(hexadecimal_is_no_number),

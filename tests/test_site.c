@@ -316,6 +316,51 @@ static void test_api_csv(void **state)
 	answer_free(&a);
 }
 
+/* What a comment at a review holds of others: the names of rows, and figures that are not there. */
+static void test_review_of_odd_rows(void **state)
+{
+	struct run *run = *state;
+	int64_t id = fill(run);
+	struct store_cell odd = { .comparison = id,
+		.n = 1,
+		.flops = NAN,
+		.threshold_pct = 1.5,
+		.m = NAN,
+		.m_raw = NAN,
+		.se = NAN,
+		.beta = NAN,
+		.m_code = NAN,
+		.base_median_ms = 1,
+		.target_median_ms = 2,
+		.change_pct = -50,
+		.ci_low_pct = NAN,
+		.ci_high_pct = NAN,
+		.mde_pct = NAN,
+		.verdict = VERDICT_UNDECIDED,
+		.reason = "ask @everyone\n![x](https://e.example/x.png)" };
+	snprintf(odd.key, sizeof odd.key, "a`![x](https://e.example/p.png)`|b");
+	ok(db_begin(run->f->db, &err));
+	ok(store_cell_insert(run->f->db, &odd, &err));
+	ok(body_store(run->f->db, id, &err));
+	ok(db_commit(run->f->db, &err));
+	struct answer a = get(run, "/api/v1/comparisons/2.md");
+	assert_int_equal(a.status, 200);
+	assert_non_null(strstr(a.body,
+		"\n| `a\\x60![x](https://e.example/p.png)\\x60\\|b` | 1 ms | 2 ms | -50.00 % | \u2013 | undecided: ask "
+		"`@everyone` `![x](https://e.example/x.png)` |\n"));
+	assert_null(strstr(a.body, "nan"));
+	answer_free(&a);
+	static const char *const pages[] = { "/comparisons/2", "/", "/comparisons", "/history?repo=kernels&branch=team/a%2Bb",
+		"/comparisons.atom", "/api/v1/comparisons/2.csv" };
+	for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
+		a = get(run, pages[i]);
+		assert_int_equal(a.status, 200);
+		if (strstr(a.body, "+nan") || strstr(a.body, "-nan") || strstr(a.body, ">nan"))
+			fail_msg("%s says nan", pages[i]);
+		answer_free(&a);
+	}
+}
+
 /* Pages of two through five comparisons, each row once, filters kept by the Link header. */
 static void test_api_paging(void **state)
 {
@@ -613,6 +658,7 @@ int main(void)
 		SITE_TEST(test_api_objects),
 		SITE_TEST(test_api_body),
 		SITE_TEST(test_api_csv),
+		SITE_TEST(test_review_of_odd_rows),
 		SITE_TEST(test_api_paging),
 		SITE_TEST(test_api_jobs_of_repo),
 		SITE_TEST(test_api_refuses),

@@ -138,6 +138,23 @@ static void test_bisects(void **state)
 	assert_string_equal(run->asked.what, "bisect a b..c suite= cells=*/forward\ncancel bisect 5 local\n");
 }
 
+/* Names that people read in lists, pages and comments hold nothing that they cannot see. */
+static void test_import_of_hidden_names(void **state)
+{
+	struct run *run = *state;
+	static const char *const rows[] = { "{\"cell\":\"a\\u001b[31mb\",\"ms\":1}", "{\"cell\":\"a\\nb\",\"ms\":1}",
+		"{\"cell\":\"a\\u202eb\",\"ms\":1}", "{\"cell\":\"a\\u200bb\",\"ms\":1}",
+		"{\"cell\":\"a\",\"failure\":\"x\\u0007\"}" };
+	char body[512];
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		snprintf(body, sizeof body,
+			"{\"repo\":\"kernels\",\"commit\":\"c\",\"name\":\"n\",\"rows\":[{\"cell\":\"fine\",\"ms\":1},%s]}",
+			rows[i]);
+		assert_problem(post(run, "/api/v1/imports", body), 400, "rows[1].");
+	}
+	assert_string_equal(run->asked.what, "");
+}
+
 static void test_alert_steps(void **state)
 {
 	struct run *run = *state;
@@ -146,6 +163,15 @@ static void test_alert_steps(void **state)
 	assert_problem(post(run, "/api/v1/alerts/x/accept", ""), 404, "an alert is named by its number");
 	assert_problem(post(run, "/api/v1/alerts/1/accept", "{\"reason\":7}"), 400, "reason must be a text");
 	assert_problem(post(run, "/api/v1/alerts/1/accept", "{}"), 400, "reason");
+	assert_problem(post(run, "/api/v1/alerts/1/accept", "{\"reason\":\"meant \\u001b[2J\"}"), 400, "cannot be seen");
+	assert_problem(post(run, "/api/v1/alerts/1/accept", "{\"reason\":\"meant \\u202e\"}"), 400, "cannot be seen");
+	static const char *const forms[] = { "reason=a%1b%5b2J", "reason=a%e2%80%ae", "reason=a%ff" };
+	for (size_t i = 0; i < 3; i++) {
+		struct answer refused = ask_with(run, "POST", "/api/v1/alerts/1/accept",
+			"Content-Type: application/x-www-form-urlencoded\r\n", forms[i], strlen(forms[i]));
+		assert_int_equal(refused.status, 400);
+		answer_free(&refused);
+	}
 	assert_problem(post(run, "/api/v1/alerts/1/forget", "{}"), 404, "no such address");
 	struct answer a = post(run, "/api/v1/alerts/1/acknowledge", "");
 	json_t *root = json_of(&a);
@@ -186,6 +212,7 @@ int main(void)
 		SITE_TEST(test_daemon_refuses),
 		SITE_TEST(test_job_and_device_verbs),
 		SITE_TEST(test_bisects),
+		SITE_TEST(test_import_of_hidden_names),
 		SITE_TEST(test_alert_steps),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -128,6 +128,8 @@ static void change(struct site *site, struct http_request *r, struct http_respon
 		reason = http_form(r, "reason");
 	if (wrong || (reason && strlen(reason) > REASON_MAX)) {
 		answer_problem(r, response, 400, "reason must be a text of at most 2000 bytes");
+	} else if (!write_is_readable(reason, "\r\n\t")) {
+		answer_problem(r, response, 400, "reason holds a character that cannot be seen; write it in plain text");
 	} else if (site->act.alert(site->act.arg, id, state, http_who(r), reason ? reason : "", &err) != 0) {
 		answer_error(r, response, &err);
 	} else if (!write_back_to(r, response, answer_is_form(r) ? back_of(r) : "")) {

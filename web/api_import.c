@@ -45,6 +45,10 @@ static int read_rows(const json_t *rows, struct site_import_row *out, char why[2
 			.base_tflops = figure(row, "base_tflops", &wrong) };
 		if (!wrong && (!out[i].cell || !out[i].cell[0]))
 			wrong = "cell";
+		if (!wrong && !write_is_readable(out[i].cell, ""))
+			wrong = "cell (it holds a character that cannot be seen)";
+		if (!wrong && !write_is_readable(out[i].failure, ""))
+			wrong = "failure (it holds a character that cannot be seen)";
 		if (!wrong && !out[i].failure && out[i].target_ms == 0 && out[i].base_ms == 0)
 			wrong = "ms";
 		if (!wrong && out[i].failure && (!out[i].failure[0] || out[i].target_ms > 0))

@@ -14,6 +14,7 @@
 #include "web/comparison_peer.h"
 #include "web/emit.h"
 #include "web/layout.h"
+#include "web/markdown.h"
 #include "web/site.h"
 
 /* ---- Markdown --------------------------------------------------------------------------------------------------------- */
@@ -29,14 +30,21 @@ struct review {
 	const char *peer[COMPARISON_PEERS_MAX];
 };
 
-/* Text that Markdown must not read as anything else. */
-static void plain(struct buf *out, const char *text)
+/* "+1.20 %", or a dash where nothing is known. */
+static void signed_pct(struct buf *out, double pct)
 {
-	for (const char *s = text; *s; s++) {
-		if (strchr("\\`*_{}[]<>()#+-!|~&", *s))
-			buf_putc(out, '\\');
-		buf_putc(out, (unsigned char)*s < ' ' ? ' ' : *s);
-	}
+	if (isfinite(pct))
+		buf_printf(out, "%+.2f %%", pct);
+	else
+		buf_puts(out, "–");
+}
+
+static void interval(struct buf *out, double low_pct, double high_pct)
+{
+	if (isfinite(low_pct) && isfinite(high_pct))
+		buf_printf(out, "%+.2f … %+.2f %%", low_pct, high_pct);
+	else
+		buf_puts(out, "–");
 }
 
 static void cell_line(void *arg, const struct view_cell *row)
@@ -49,9 +57,9 @@ static void cell_line(void *arg, const struct view_cell *row)
 		return;
 	}
 	review->apart = review->apart || (n < review->c->n_cells && comparison_is_paired_apart(&review->c->cell[n]));
-	buf_puts(out, "| `");
-	buf_puts(out, row->key);
-	buf_puts(out, "` | ");
+	buf_puts(out, "| ");
+	markdown_code(out, row->key);
+	buf_puts(out, " | ");
 	if (isfinite(row->base_tflops) && isfinite(row->target_tflops))
 		buf_printf(out, "%.1f | %.1f | ", row->base_tflops, row->target_tflops);
 	else if (isfinite(row->base_median_ms) && isfinite(row->target_median_ms))
@@ -59,10 +67,10 @@ static void cell_line(void *arg, const struct view_cell *row)
 			row->target_median_ms);
 	else
 		buf_puts(out, "– | – | ");
-	if (isfinite(row->change_pct))
-		buf_printf(out, "%+.2f %% | %+.2f … %+.2f %% | ", row->change_pct, row->ci_low_pct, row->ci_high_pct);
-	else
-		buf_puts(out, "– | – | ");
+	signed_pct(out, row->change_pct);
+	buf_puts(out, " | ");
+	interval(out, row->ci_low_pct, row->ci_high_pct);
+	buf_puts(out, " | ");
 	for (int i = 0; i < review->n_peers; i++) {
 		const struct comparison_peer *peer =
 			n < review->c->n_cells ? comparison_peer(&review->c->cell[n], review->peer[i]) : NULL;
@@ -79,7 +87,7 @@ static void cell_line(void *arg, const struct view_cell *row)
 		char words[EXPLAIN_SIZE];
 		explain_slow_calls(row->slow_share, row->slow_longer, words);
 		buf_puts(out, ": ");
-		plain(out, words);
+		markdown_text(out, words);
 		buf_printf(out, ", on average %+.2f %%", stats_change_pct(row->mean_m));
 	}
 	if (flag_parse(row->flags) & FLAG_CLOCK) {
@@ -87,17 +95,17 @@ static void cell_line(void *arg, const struct view_cell *row)
 		char parts[EXPLAIN_SIZE];
 		explain_parts(code_pct, row->change_pct - code_pct, parts);
 		buf_puts(out, ": ");
-		plain(out, parts);
+		markdown_text(out, parts);
 	}
 	if (*row->reason) {
 		buf_puts(out, ": ");
-		plain(out, row->reason);
+		markdown_text(out, row->reason);
 	}
 	if (n < review->c->n_cells && comparison_is_reconfigured(&review->c->cell[n])) {
 		buf_puts(out, "; configuration: ");
-		plain(out, review->c->cell[n].base_config);
+		markdown_text(out, review->c->cell[n].base_config);
 		buf_puts(out, " → ");
-		plain(out, review->c->cell[n].target_config);
+		markdown_text(out, review->c->cell[n].target_config);
 	}
 	buf_puts(out, " |\n");
 }
@@ -108,7 +116,7 @@ static void table_head(const struct review *review)
 	buf_puts(out, review->flops ? "| cell | base TFLOP/s | target TFLOP/s | change | 95 % interval | "
 				    : "| cell | base ms | target ms | change | 95 % interval | ");
 	for (int i = 0; i < review->n_peers; i++)
-		buf_puts(out, "% of "), plain(out, review->peer[i]), buf_puts(out, " | ");
+		buf_puts(out, "% of "), markdown_text(out, review->peer[i]), buf_puts(out, " | ");
 	buf_puts(out, "verdict |\n|---|--:|--:|--:|--:|");
 	for (int i = 0; i < review->n_peers; i++)
 		buf_puts(out, "--:|");
@@ -122,16 +130,18 @@ static void heading(void *arg, const struct view_comparison *row)
 	const char *peer = comparison_is_beside_peer(review->c) ? review->c->base.provider : "";
 	buf_printf(out, "**flopwatch: %s**", peers_word(row->kind, row->verdict));
 	if (*peer)
-		buf_puts(out, " beside "), plain(out, peer);
+		buf_puts(out, " beside "), markdown_text(out, peer);
 	else if (row->regressions)
-		buf_printf(out, " in %d of %d cells, worst %+.2f %%", row->regressions, row->cells, row->worst_pct);
+		buf_printf(out, " in %d of %d cells, worst ", row->regressions, row->cells), signed_pct(out, row->worst_pct);
 	else if (isfinite(row->best_pct))
 		buf_printf(out, ", best %+.2f %% of %d cells", row->best_pct, row->cells);
 	else
 		buf_printf(out, ", %d cells", row->cells);
 	buf_printf(out, "\n\n`%.10s` against `%.10s` on ", row->target, row->base);
-	plain(out, *row->device ? row->device : "no device");
-	buf_printf(out, ", suite %s, %d launches, %.0f s of device time\n\n", row->suite, row->launches, row->gpu_s);
+	markdown_text(out, *row->device ? row->device : "no device");
+	buf_puts(out, ", suite ");
+	markdown_text(out, row->suite);
+	buf_printf(out, ", %d launches, %.0f s of device time\n\n", row->launches, row->gpu_s);
 	table_head(review);
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/utf8.h"
 #include "web/answer.h"
 
 enum { OBJECT_MAX = 64 << 10, TEXT_MAX = 1023 }; /* bytes; every object here is a handful of short texts */
@@ -109,6 +110,17 @@ const char *write_text(const json_t *root, const char *key, size_t max, const ch
 	if (v && !json_is_null(v) && (!json_is_string(v) || json_string_length(v) > max))
 		*wrong = key;
 	return json_string_value(v);
+}
+
+bool write_is_readable(const char *text, const char *keep)
+{
+	for (size_t left = text ? strlen(text) : 0, n; left; text += n, left -= n) {
+		uint32_t c;
+		n = utf8_next(text, left, &c);
+		if (c == UTF8_INVALID || (utf8_is_hidden(c) && (c >= 0x80 || !strchr(keep, (int)c))))
+			return false;
+	}
+	return true;
 }
 
 bool write_back_to(struct http_request *r, struct http_response *response, const char *page)

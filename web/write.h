@@ -34,6 +34,9 @@ json_t *write_take(struct http_request *r, struct http_response *response, const
 /** A key's text, NULL if absent or null. One that is no text or longer than `max` bytes sets *wrong to its key. */
 const char *write_text(const json_t *root, const char *key, size_t max, const char **wrong);
 
+/** Valid UTF-8 without characters that hide or reorder what people read; those of `keep` (ASCII, e.g. "\n") may be there. NULL is. */
+bool write_is_readable(const char *text, const char *keep);
+
 /** The request came from a page's form: answer it with the way back to `page`. False: the caller answers as an API. */
 bool write_back_to(struct http_request *r, struct http_response *response, const char *page);
 

@@ -46,6 +46,22 @@ static void clean_key(const char *key, char out[CASE_KEY_SIZE])
 	buf_fini(&shown);
 }
 
+/* A text on one line that shows all it is, cut to fit. */
+static void clean_text(const char *text, char *out, size_t size)
+{
+	struct buf shown;
+
+	buf_init(&shown, 1 << 20);
+	utf8_show(&shown, text, strlen(text), "\r\n\t");
+	size_t keep = shown.len < size ? shown.len : size - 1;
+	while (keep > 0 && ((unsigned char)shown.data[keep] & 0xc0) == 0x80) /* not inside a character */
+		keep--;
+	for (size_t i = 0; i < keep; i++)
+		out[i] = strchr("\r\n\t", shown.data[i]) ? ' ' : shown.data[i];
+	out[keep] = '\0';
+	buf_fini(&shown);
+}
+
 static struct reading_row *row_for(struct reading *r, const char *key)
 {
 	char clean[CASE_KEY_SIZE];
@@ -121,7 +137,7 @@ int reading_fail(struct reading *r, const char *key, const char *failure, const 
 	if (!row)
 		return -1;
 	if (!row->failure[0])
-		snprintf(row->failure, sizeof row->failure, "%s", failure);
+		clean_text(failure, row->failure, sizeof row->failure);
 	r->n_values++;
 	return 0;
 }
