@@ -193,6 +193,7 @@ git init -q --bare empty.git && ok "empty" "$git_" tips --repo empty.git
 is "has no lines" "$out" ""
 cp -r bare.git half.git && echo nonsense >half.git/refs/heads/broken && ok "one broken ref" "$git_" tips --repo half.git
 is "does not hide the others" "$(jq -r 'select(.commit!="").name' <<<"$out" | sort | tr '\n' ' ')" "island main topic "
+like "and is no branch that was deleted" "$(jq -r 'select(.name == "broken").problem' <<<"$out")" 'corrupted loose reference'
 cp -r bare.git lost.git && rm -rf lost.git/objects/* && ok "lost objects" "$git_" tips --repo lost.git
 is "are a problem of each branch" "$(j .problem | sort -u)" "its commit is missing"
 fails "a commit that is lost" 3 "$git_" tree --repo lost.git --commit "$second"
@@ -213,6 +214,7 @@ ok "its tips" "$git_" tips --repo hooked
 is "nothing of it was run" "$(ls ran 2>/dev/null)" ""
 
 # ---- fetch ----
+gcc -std=gnu17 -O1 -shared -fPIC -o at_call.so "$root/tests/at_call.c" -ldl
 m=$tmp/mirror.git
 ok "first fetch" "$git_" fetch --url "$tmp/bare.git" --mirror "$m"
 is "it prints tips" "$(j .name | sort | tr '\n' ' ')" "island main topic "
@@ -241,6 +243,66 @@ ok "and what was half made is gone" test ! -e "$m.new"
 for f in "$m"/objects/pack/*.pack; do chmod u+w "$f"; head -c 100 "$f" >"$f.x" && mv "$f.x" "$f"; done
 ok "a mirror with a cut pack" "$git_" fetch --url "$tmp/co" --mirror "$m"
 ok "is whole again" git -C "$m" fsck
+# ---- what a loss of power leaves ----
+quiet git init -q -b main power && mkdir -p power/kernels
+seq 3000 >power/kernels/numbers && quiet git -C power add -A && quiet git -C power commit -q -m one
+quiet git clone -q --bare power power.git
+ok "a mirror" "$git_" fetch --url "$tmp/power.git" --mirror "$tmp/clean"
+unflushed=""
+for file in $(cd clean && find . -mindepth 1 ! -name '*.sample' ! -path './objects/??*' | cut -c 3-) objects/pack; do # one that cannot be flushed is no mirror
+	AT_CALL="fsync 1 EIO unflushed.new/$file" LD_PRELOAD=$tmp/at_call.so quiet "$git_" fetch --url "$tmp/power.git" --mirror "$tmp/unflushed" || [ -e unflushed ] || continue
+	unflushed+=" $file"
+	rm -rf unflushed
+done
+is "all of a new mirror is flushed before it has its name" "$unflushed" ""
+seq 3001 >power/kernels/numbers && quiet git -C power commit -q -a -m two && quiet git -C power push -q ../power.git main
+newest=$(git -C power rev-parse main) bad=""
+damage() { # file, how
+	chmod u+w "$1"
+	case $2 in
+	empty) : >"$1" ;;
+	zeros) head -c "$(stat -c %s "$1")" /dev/zero >"$1.0" && mv "$1.0" "$1" ;;
+	half) truncate -s $(($(stat -c %s "$1") / 2)) "$1" ;;
+	esac
+}
+for file in $(cd clean && find . -type f ! -name '*.sample'); do
+	for how in empty zeros half; do
+		rm -rf hurt && cp -r clean hurt
+		damage "hurt/$file" $how
+		"$git_" fetch --url "$tmp/power.git" --mirror "$tmp/hurt" >tips 2>said || bad+="$file $how: $(cat said)"$'\n'
+		[ "$(jq -r .commit tips 2>&1)" = "$newest" ] && git --git-dir hurt fsck --full >said 2>&1 || bad+="$file $how: $(cat said)"$'\n'
+	done
+done
+is "whichever of its files is damaged, the next fetch makes it whole" "$bad" ""
+blob=$(git -C power rev-parse main:kernels/numbers) tree=$(git -C power rev-parse main:kernels)
+hurt() { # object, how: a mirror with that object, in a file of its own, damaged
+	rm -rf hurt && cp -r clean hurt && quiet "$git_" fetch --url "$tmp/power.git" --mirror "$tmp/hurt"
+	mkdir packs && mv hurt/objects/pack/*.pack packs && rm -f hurt/objects/pack/*
+	for pack in packs/*; do git --git-dir hurt unpack-objects -q <"$pack"; done
+	rm -rf packs
+	damage "hurt/objects/${1:0:2}/${1:2}" "$2"
+}
+pack_hurt() { "$git_" tar --repo "$tmp/hurt" --oid "$tree" >/dev/null; }
+for object in $blob $tree; do
+	for how in empty zeros; do
+		hurt "$object" $how
+		fails "an object that cannot be read ($how)" 75 pack_hurt
+		like "is said, and what comes of it" "$out" "$object.*; the mirror is made anew at its next fetch\$"
+		ok "the next fetch" "$git_" fetch --url "$tmp/power.git" --mirror "$tmp/hurt"
+		ok "has done so" pack_hurt
+	done
+done
+hurt "$blob" half
+fails "one at which libgit2 loops for ever" 1 pack_hurt
+like "is named" "$out" "object $blob is damaged"
+hurt "$blob" empty
+fails "one that asks" 75 pack_hurt
+mv hurt/flopwatch-damaged hurt/flopwatch-remade
+fails "for what it was made anew for already" 1 pack_hurt
+ok "asks no more" test ! -e hurt/flopwatch-damaged
+rm hurt/flopwatch-*
+fails "a repository that is no mirror" 1 pack_hurt
+ok "is left alone" test ! -e hurt/flopwatch-damaged
 mkdir notours && touch notours/file
 fails "a folder that is not ours" 1 "$git_" fetch --url "$tmp/co" --mirror "$tmp/notours"
 like "is not touched" "$out$(ls notours)" 'no mirror of flopwatch; move it away.*file'
@@ -272,7 +334,6 @@ fails "a note from no file" 3 "$git_" note --repo bare.git --commit "$second" --
 : >note.txt && fails "an empty note" 1 "$git_" note --repo bare.git --commit "$second" --file note.txt
 
 # ---- killed while it writes ----
-gcc -std=gnu17 -O1 -shared -fPIC -o at_call.so "$root/tests/at_call.c" -ldl
 killed_at() { # N, arguments of flopwatch-git: it is killed before its Nth call that changes or opens something
 	local n=$1
 	shift

@@ -112,6 +112,8 @@ const char *err_name(enum err_code code)
 		return "protocol";
 	case ERR_UNSUPPORTED:
 		return "unsupported";
+	case ERR_DAMAGED:
+		return "damaged";
 	case ERR_CANCELLED:
 		return "cancelled";
 	}

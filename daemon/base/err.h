@@ -22,6 +22,7 @@ enum err_code {
 	ERR_FULL,     /* a limit of ours or a full disk */
 	ERR_PROTOCOL, /* a peer broke the protocol */
 	ERR_UNSUPPORTED,
+	ERR_DAMAGED, /* what was stored cannot be read any more */
 	ERR_CANCELLED
 };
 

@@ -2,6 +2,7 @@
 #include "git/git.h"
 
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,10 +10,11 @@
 #include <unistd.h>
 
 #include "git/git_lib.h"
+#include "git/limits.h"
 
 enum { HEX_DIGITS = 40, HEADS_LEN = 11 /* of "refs/heads/" */ };
 
-/* What the repository holds is wrong (ERR_INVALID), or system, network and other writers were in the way, and may be out of it later. */
+/* What the repository holds is wrong (ERR_INVALID) or broken, or system, network and other writers were in the way, and may be out of it later. */
 static enum err_code code_of(int rc, const git_error *last)
 {
 	if (rc == GIT_ELOCKED)
@@ -28,6 +30,14 @@ static enum err_code code_of(int rc, const git_error *last)
 	case GIT_ERROR_FILESYSTEM:
 	case GIT_ERROR_THREAD:
 		return ERR_IO;
+	case GIT_ERROR_CONFIG:
+	case GIT_ERROR_OBJECT:
+	case GIT_ERROR_ODB:
+	case GIT_ERROR_REFERENCE:
+	case GIT_ERROR_REPOSITORY:
+	case GIT_ERROR_TREE:
+	case GIT_ERROR_ZLIB:
+		return ERR_DAMAGED;
 	default:
 		return ERR_INVALID;
 	}
@@ -155,6 +165,7 @@ int git_lib_commit(struct git_repo *r, const char *sha, git_commit **out, struct
 
 	if (parse_oid(sha, &oid, err) < 0)
 		return -1;
+	limits_object(sha);
 	rc = git_commit_lookup(out, r->lib, &oid);
 	if (rc == GIT_ENOTFOUND)
 		return err_set(err, ERR_NOT_FOUND, "commit %s is not in %s; it may have been pushed away", sha, r->path);
@@ -168,9 +179,10 @@ static int look_up_tree(struct git_repo *r, const char *sha, git_tree **out, str
 
 	if (parse_oid(sha, &oid, err) < 0)
 		return -1;
+	limits_object(sha);
 	rc = git_tree_lookup(out, r->lib, &oid);
 	if (rc == GIT_ENOTFOUND)
-		return err_set(err, ERR_INVALID, "tree %s of a commit is missing in %s, which is damaged or a partial clone", sha,
+		return err_set(err, ERR_DAMAGED, "tree %s of a commit is missing in %s, which is damaged or a partial clone", sha,
 			r->path);
 	return rc < 0 ? git_lib_fail(err, rc, "read tree %s", sha) : 0;
 }
@@ -190,27 +202,100 @@ static void read_branch(struct git_repo *r, git_odb *odb, const char *ref, char 
 		git_lib_format_oid(sha, &oid);
 }
 
+/* Names of refs whose files cannot be read. libgit2 passes them over in silence, as if their branches were deleted. */
+struct unreadable {
+	git_repository *lib;
+	struct buf names; /* each with its 0 */
+	size_t dir_len;
+};
+
+static _Thread_local struct unreadable *walked; /* nftw has no place for it */
+
+static int note_unreadable(const char *path, const struct stat *st, int flag, struct FTW *where)
+{
+	git_reference *ref = NULL;
+	const char *name = path + walked->dir_len;
+	size_t len = strlen(name);
+
+	(void)st;
+	(void)where;
+	if (flag != FTW_F || (len > 5 && strcmp(name + len - 5, ".lock") == 0))
+		return 0;
+	int rc = git_reference_lookup(&ref, walked->lib, name);
+	git_reference_free(ref);
+	if (rc < 0 && rc != GIT_ENOTFOUND && rc != GIT_EINVALIDSPEC)
+		buf_append(&walked->names, name, len + 1);
+	return 0;
+}
+
+static int find_unreadable(struct git_repo *r, struct unreadable *u, struct fw_err *err)
+{
+	struct buf path;
+	const char *common = git_repository_commondir(r->lib);
+
+	buf_init(&path, 8192);
+	buf_printf(&path, "%srefs/heads", common);
+	u->lib = r->lib;
+	u->dir_len = strlen(common);
+	walked = u;
+	if (!path.failed)
+		nftw(path.data, note_unreadable, 32, FTW_PHYS);
+	buf_fini(&path);
+	return u->names.failed ? err_set(err, ERR_UNSUPPORTED, "too many refs of %s cannot be read", r->path) : 0;
+}
+
+static bool is_unreadable(const struct unreadable *u, const char *ref)
+{
+	for (size_t at = 0; at < u->names.len; at += strlen(u->names.data + at) + 1)
+		if (strcmp(u->names.data + at, ref) == 0)
+			return true;
+	return false;
+}
+
+static int tell_unreadable(struct git_repo *r, const struct unreadable *u, git_branch_fn *each, void *arg, struct fw_err *err)
+{
+	char sha[GIT_HEX], problem[256];
+	git_odb *odb = NULL;
+	int status = 0, rc = git_repository_odb(&odb, r->lib);
+
+	if (rc < 0)
+		return git_lib_fail(err, rc, "read the objects of %s", r->path);
+	for (size_t at = 0; status == 0 && at < u->names.len; at += strlen(u->names.data + at) + 1) {
+		const char *ref = u->names.data + at;
+		read_branch(r, odb, ref, sha, problem, sizeof problem);
+		status = each(arg, ref + HEADS_LEN, sha, problem, err);
+	}
+	git_odb_free(odb);
+	return status;
+}
+
 int git_repo_branches(struct git_repo *r, git_branch_fn *each, void *arg, struct fw_err *err)
 {
+	struct unreadable u = { 0 };
 	git_reference_iterator *it = NULL;
 	git_odb *odb = NULL;
 	const char *ref;
 	char sha[GIT_HEX], problem[256];
 	int rc, status = -1;
 
+	buf_init(&u.names, 1 << 20);
+	if (find_unreadable(r, &u, err) < 0)
+		goto out;
 	if ((rc = git_repository_odb(&odb, r->lib)) < 0 || (rc = git_reference_iterator_new(&it, r->lib)) < 0) {
 		git_lib_fail(err, rc, "read the refs of %s", r->path);
 		goto out;
 	}
 	while ((rc = git_reference_next_name(&ref, it)) == 0) {
-		if (strncmp(ref, "refs/heads/", HEADS_LEN) != 0)
+		if (strncmp(ref, "refs/heads/", HEADS_LEN) != 0 || is_unreadable(&u, ref))
 			continue;
 		read_branch(r, odb, ref, sha, problem, sizeof problem);
 		if (each(arg, ref + HEADS_LEN, sha, problem, err) < 0)
 			goto out;
 	}
-	status = rc == GIT_ITEROVER ? 0 : git_lib_fail(err, rc, "read the refs of %s", r->path);
+	status = rc == GIT_ITEROVER ? tell_unreadable(r, &u, each, arg, err)
+				    : git_lib_fail(err, rc, "read the refs of %s", r->path);
 out:
+	buf_fini(&u.names);
 	git_reference_iterator_free(it);
 	git_odb_free(odb);
 	return status;
@@ -447,6 +532,7 @@ int git_repo_kind(struct git_repo *r, const char *oid, enum git_kind *out, struc
 
 	if (parse_oid(oid, &id, err) < 0)
 		return -1;
+	limits_object(oid);
 	rc = git_repository_odb(&odb, r->lib);
 	if (rc == 0)
 		rc = git_odb_read_header(&len, &type, odb, &id);
@@ -491,9 +577,10 @@ int git_repo_blob(struct git_repo *r, const char *oid, size_t max, struct buf *o
 
 	if (parse_oid(oid, &id, err) < 0)
 		return -1;
+	limits_object(oid);
 	rc = git_blob_lookup(&blob, r->lib, &id);
 	if (rc == GIT_ENOTFOUND)
-		return err_set(err, ERR_INVALID, "file %s of a commit is missing in %s, which is damaged or a partial clone", oid,
+		return err_set(err, ERR_DAMAGED, "file %s of a commit is missing in %s, which is damaged or a partial clone", oid,
 			r->path);
 	if (rc < 0)
 		return git_lib_fail(err, rc, "read file %s", oid);

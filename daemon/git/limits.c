@@ -2,9 +2,15 @@
 #include "git/limits.h"
 
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <unistd.h>
 
+enum { OBJECT_S = 10 }; /* of processor time; the largest that may travel takes two */
+
+static char broken_object[200]; /* the line, should it come to that */
 static const rlim_t ADDRESS_SPACE_BYTES = (rlim_t)4 << 30;
 
 static void on_time_up(int sig)
@@ -14,6 +20,22 @@ static void on_time_up(int sig)
 
 	(void)sig;
 	_exit(write(STDERR_FILENO, text, sizeof text - 1) < 0 ? 2 : 1);
+}
+
+static void on_object_time_up(int sig)
+{
+	(void)sig;
+	_exit(write(STDERR_FILENO, broken_object, strlen(broken_object)) < 0 ? 2 : 1);
+}
+
+void limits_object(const char *oid)
+{
+	const struct itimerval time = { .it_value.tv_sec = OBJECT_S };
+
+	snprintf(broken_object, sizeof broken_object,
+		"flopwatch-git: object %.64s is damaged: it was not read after %d s of processor time; see `git fsck`\n", oid,
+		OBJECT_S);
+	setitimer(ITIMER_VIRTUAL, &time, NULL);
 }
 
 static int lower(__rlimit_resource_t what, rlim_t value)
@@ -32,13 +54,14 @@ static int lower(__rlimit_resource_t what, rlim_t value)
 
 int limits_set(int cpu_s, struct fw_err *err)
 {
-	struct sigaction act = { .sa_handler = on_time_up };
+	struct sigaction act = { .sa_handler = on_time_up }, object = { .sa_handler = on_object_time_up };
 	rlim_t memory = ADDRESS_SPACE_BYTES;
 
 #ifdef __SANITIZE_ADDRESS__
 	memory = RLIM_INFINITY; /* its shadow alone is larger */
 #endif
-	if (sigaction(SIGXCPU, &act, NULL) < 0 || lower(RLIMIT_CPU, (rlim_t)cpu_s) < 0 || lower(RLIMIT_CORE, 0) < 0 ||
+	if (sigaction(SIGXCPU, &act, NULL) < 0 || sigaction(SIGVTALRM, &object, NULL) < 0 ||
+		lower(RLIMIT_CPU, (rlim_t)cpu_s) < 0 || lower(RLIMIT_CORE, 0) < 0 ||
 		(memory != RLIM_INFINITY && lower(RLIMIT_AS, memory) < 0))
 		return err_sys(err, "set resource limits");
 	return 0;

@@ -9,5 +9,7 @@
  * it prints one line and exits with 1: broken objects can make libgit2 loop for ever.
  */
 int limits_set(int cpu_s, struct fw_err *err);
+/** An object is read from here on: one that takes longer than any sound one ends the run in the same way, and is named. */
+void limits_object(const char *oid);
 
 #endif

@@ -13,10 +13,9 @@
 
 #include "git/git.h"
 #include "git/refwrite.h"
+#include "git/remake.h"
 #include "git/url.h"
 
-/* Its presence says that the folder is ours to delete. */
-static const char MARKER[] = "/flopwatch-mirror";
 #define NOTES_REF  "refs/notes/flopwatch"
 #define NOTES_LOCK "/" NOTES_REF ".lock"
 
@@ -99,7 +98,7 @@ static int write_marker(const char *dir, struct fw_err *err)
 	char path[PATH_MAX];
 	int fd;
 
-	if (join(path, dir, MARKER, err) < 0)
+	if (join(path, dir, "/" MIRROR_MARKER, err) < 0)
 		return -1;
 	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 	if (fd < 0)
@@ -113,7 +112,7 @@ static int whose(const char *dir, struct fw_err *err)
 {
 	char path[PATH_MAX];
 
-	if (join(path, dir, MARKER, err) < 0)
+	if (join(path, dir, "/" MIRROR_MARKER, err) < 0)
 		return -1;
 	if (access(path, F_OK) == 0)
 		return 1;
@@ -128,14 +127,52 @@ static int note_broken(void *arg, const char *name, const char *commit, const ch
 	struct git_repo *repo = arg;
 
 	if (*problem)
-		return err_set(err, ERR_INVALID, "branch %.200s: %s", name, problem);
+		return err_set(err, ERR_DAMAGED, "branch %.200s: %s", name, problem);
 	if (git_repo_commit(repo, commit, &info, err) < 0)
 		return -1;
 	git_commit_info_fini(&info);
 	return 0;
 }
 
-static int grow_new(struct mirror *m, bool replace, struct fw_err *err)
+static int flush_one(const char *path, const struct stat *st, int flag, struct FTW *where)
+{
+	int fd, status;
+
+	(void)st;
+	(void)where;
+	if (flag != FTW_F && flag != FTW_DP)
+		return 0;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return -1;
+	status = fsync(fd);
+	close(fd);
+	return status;
+}
+
+/* Make it last: after a loss of power a name that was flushed before its file is that of an empty file. */
+static int flush_tree(const char *path, struct fw_err *err)
+{
+	return nftw(path, flush_one, 32, FTW_DEPTH | FTW_PHYS | FTW_MOUNT) != 0 ? err_sys(err, "flush %s", path) : 0;
+}
+
+static int flush_parent(const char *path, struct fw_err *err)
+{
+	char parent[PATH_MAX];
+	struct stat st = { 0 };
+	char *slash;
+
+	snprintf(parent, sizeof parent, "%s", path);
+	slash = strrchr(parent, '/');
+	if (!slash)
+		snprintf(parent, sizeof parent, ".");
+	else
+		slash[slash == parent] = '\0';
+	return flush_one(parent, &st, FTW_DP, NULL) != 0 ? err_sys(err, "flush %s", parent) : 0;
+}
+
+/* `broken`: what is wrong with the one that is there, which goes then; NULL none is. */
+static int grow_new(struct mirror *m, const char *broken, struct fw_err *err)
 {
 	struct git_repo *repo = NULL;
 	int status;
@@ -150,10 +187,16 @@ static int grow_new(struct mirror *m, bool replace, struct fw_err *err)
 	if (status == 0)
 		status = git_repo_fetch(repo, m->url, m->ssh_key, err);
 	git_repo_close(repo);
-	if (status == 0 && replace)
+	if (status == 0 && broken)
+		status = remake_note(m->dir, m->fresh, broken, err);
+	if (status == 0)
+		status = flush_tree(m->fresh, err);
+	if (status == 0 && broken)
 		status = delete_tree(m->dir, err);
 	if (status == 0 && rename(m->fresh, m->dir) < 0)
 		status = err_sys(err, "rename %s to %s", m->fresh, m->dir);
+	if (status == 0)
+		status = flush_parent(m->dir, err);
 	if (status < 0)
 		delete_tree(m->fresh, NULL);
 	return status;
@@ -163,20 +206,25 @@ static int update(struct mirror *m, struct fw_err *err)
 {
 	struct git_repo *repo = NULL;
 	struct fw_err broken = { 0 };
-	int ours = whose(m->dir, err), status;
+	int ours = whose(m->dir, err), status = 0;
 
 	if (ours < 0)
 		return -1;
 	if (!ours)
-		return grow_new(m, false, err);
+		return grow_new(m, NULL, err);
+	if (remake_is_asked(m->dir, &broken))
+		return grow_new(m, broken.text, err);
 	nftw(m->dir, delete_leftover, 32, FTW_PHYS | FTW_MOUNT);
-	if (git_repo_open(m->dir, false, &repo, &broken) < 0 || git_repo_branches(repo, note_broken, repo, &broken) < 0) {
-		git_repo_close(repo);
-		return grow_new(m, true, err);
-	}
-	status = git_repo_fetch(repo, m->url, m->ssh_key, err);
+	if (git_repo_open(m->dir, false, &repo, &broken) < 0 || git_repo_branches(repo, note_broken, repo, &broken) < 0 ||
+		git_repo_fetch(repo, m->url, m->ssh_key, &broken) < 0)
+		status = -1;
 	git_repo_close(repo);
-	return status;
+	if (status == 0)
+		return 0;
+	/* What fails in a new one as well is not ours, and told as the server's. */
+	if (!repo || broken.code == ERR_DAMAGED)
+		return grow_new(m, broken.text, err);
+	return err_set(err, broken.code, "%s", broken.text);
 }
 
 int mirror_update(const char *url, const char *dir, const char *ssh_key, struct fw_err *err)

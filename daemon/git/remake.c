@@ -1,0 +1,77 @@
+/* remake.c - two files in a mirror: the damage that was met, and all that it was made anew for, a line each. */
+#include "git/remake.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "git/mirror.h"
+
+enum { WORD_SIZE = 1024, LIST_SIZE = 16 << 10 };
+
+static const char asked_name[] = "flopwatch-damaged", made_name[] = "flopwatch-remade";
+
+/* "" none. Shape: text[size]. */
+static void read_text(const char *dir, const char *name, char *text, size_t size)
+{
+	char path[PATH_MAX];
+	ssize_t n = -1;
+
+	snprintf(path, sizeof path, "%s/%s", dir, name);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	if (fd >= 0) {
+		n = read(fd, text, size - 1);
+		close(fd);
+	}
+	text[n > 0 ? n : 0] = '\0';
+}
+
+static int write_text(const char *dir, const char *name, const char *text, struct fw_err *err)
+{
+	char path[PATH_MAX];
+	size_t len = strlen(text);
+
+	if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, name) >= sizeof path)
+		return err_set(err, ERR_INVALID, "%.200s: path too long", dir);
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
+	if (fd < 0)
+		return err_sys(err, "create %s", path);
+	int status = write(fd, text, len) == (ssize_t)len ? 0 : err_sys(err, "write %s", path);
+	close(fd);
+	return status;
+}
+
+void remake_ask(const char *dir, struct fw_err *err)
+{
+	char path[PATH_MAX], before[LIST_SIZE];
+	struct fw_err met = *err;
+
+	if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, MIRROR_MARKER) >= sizeof path || access(path, F_OK) != 0)
+		return;
+	read_text(dir, made_name, before, sizeof before);
+	if (strstr(before, met.text) || write_text(dir, asked_name, met.text, NULL) < 0)
+		return;
+	err_clear(err);
+	err_set(err, ERR_BUSY, "%s; the mirror is made anew at its next fetch", met.text);
+}
+
+bool remake_is_asked(const char *dir, struct fw_err *why)
+{
+	char text[WORD_SIZE];
+
+	read_text(dir, asked_name, text, sizeof text);
+	if (text[0])
+		err_set(why, ERR_DAMAGED, "%s", text);
+	return text[0] != '\0';
+}
+
+int remake_note(const char *dir, const char *fresh, const char *why, struct fw_err *err)
+{
+	char before[LIST_SIZE - WORD_SIZE - 2], text[LIST_SIZE];
+
+	read_text(dir, made_name, before, sizeof before);
+	snprintf(text, sizeof text, "%s\n%s", why, before); /* the oldest are forgotten */
+	return write_text(fresh, made_name, text, err);
+}
