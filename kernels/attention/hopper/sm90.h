@@ -8,9 +8,9 @@
 #ifndef ATTENTION_HOPPER_SM90_H
 #define ATTENTION_HOPPER_SM90_H
 
+#include "sm80.h"
+
 #include <cuda.h>
-#include <cuda_bf16.h>
-#include <stdint.h>
 
 #define SM90_DEVICE static __device__ __forceinline__
 
@@ -18,19 +18,6 @@
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #define SM90_CODE 1
 #endif
-
-SM90_DEVICE uint32_t sm90_shared(const void *p)
-{
-	return (uint32_t)__cvta_generic_to_shared(p);
-}
-
-/** True in one lane of a converged warp. */
-SM90_DEVICE bool sm90_elect()
-{
-	uint32_t elected;
-	asm volatile("{\n.reg .pred p;\nelect.sync _|p, 0xffffffff;\nselp.u32 %0, 1, 0, p;\n}" : "=r"(elected));
-	return elected;
-}
 
 /* ---- mbarriers: addresses are shared-memory addresses; a phase is 0 or 1 and flips with every completion ---- */
 
@@ -114,13 +101,6 @@ SM90_DEVICE void sm90_load_flat(uint32_t to, const void *from, uint32_t bytes, u
 {
 	asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
 		     "l"(from), "r"(bytes), "r"(barrier)
-		     : "memory");
-}
-
-/** Add fp32 values that lie side by side to global memory. */
-SM90_DEVICE void sm90_add_flat(float *to, uint32_t from, uint32_t bytes)
-{
-	asm volatile("cp.reduce.async.bulk.global.shared::cta.bulk_group.add.f32 [%0], [%1], %2;" ::"l"(to), "r"(from), "r"(bytes)
 		     : "memory");
 }
 
@@ -275,22 +255,7 @@ template <int TB> SM90_DEVICE void sm90_mma(float (&d)[64], const uint32_t *a, u
 		     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add), "n"(TB));
 }
 
-/* ---- small arithmetic ---- */
-
-SM90_DEVICE float sm90_exp2(float x)
-{
-	float y;
-	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-	return y;
-}
-
-/** Two floats as bf16, `low` in the lower half. */
-SM90_DEVICE uint32_t sm90_pack(float low, float high)
-{
-	uint32_t r;
-	asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
-	return r;
-}
+/* ---- out of registers ---- */
 
 /** Four 8x8 bf16 matrices to shared memory; lane l gives the address of row l % 8 of matrix l / 8. TRANS: each stored transposed. */
 template <int TRANS> SM90_DEVICE void sm90_store_matrices(uint32_t to, uint32_t a, uint32_t b, uint32_t c, uint32_t d)

@@ -9,25 +9,25 @@
 #ifndef ATTENTION_HOPPER_V0_H
 #define ATTENTION_HOPPER_V0_H
 
-#include "v1.h"
+#include "stage.h"
 
 #include <cuda_bf16.h>
 
 #define V0_DEVICE static __device__ __forceinline__
 
-enum { V0_THREADS = 256, V0_SCORE_ROW = V1_STEP + 4 }; /* floats of a row of scores in shared memory */
+enum { V0_THREADS = 256, V0_SCORE_ROW = JOB_STEP + 4 }; /* floats of a row of scores in shared memory */
 
 /** Floats of a row of a tile in shared memory. */
-V1_HD constexpr int v0_row(int headdim)
+JOB_HD constexpr int v0_row(int headdim)
 {
 	return headdim + 4;
 }
 
 /** A tile of 64 tokens of one head to shared memory, widened. Tokens from `end` on become zeros. By all threads. */
-template <int D> V0_DEVICE void v0_load(float *to, const struct v1_tensor &from, int head, int first, int end)
+template <int D> V0_DEVICE void v0_load(float *to, const struct tensor &from, int head, int first, int end)
 {
 	const int chunks = D / 8;
-	for (int i = threadIdx.x; i < V1_STEP * chunks; i += V0_THREADS) {
+	for (int i = threadIdx.x; i < JOB_STEP * chunks; i += V0_THREADS) {
 		const int row = i / chunks, chunk = i % chunks;
 		uint4 bits = make_uint4(0, 0, 0, 0);
 		if (first + row < end)
@@ -64,7 +64,7 @@ template <int D> V0_DEVICE void v0_scores(float s[4][4], const float *a, const f
 template <int D> V0_DEVICE void v0_add_product(float4 c[4][D / 64], const float *scores, const float *tile)
 {
 	const int x = threadIdx.x % 16, y = threadIdx.x / 16;
-	for (int k = 0; k < V1_STEP; k++) {
+	for (int k = 0; k < JOB_STEP; k++) {
 		for (int n = 0; n < D / 64; n++) {
 			const float4 v = *(const float4 *)(tile + k * v0_row(D) + 64 * n + 4 * x);
 			for (int i = 0; i < 4; i++) {
@@ -82,7 +82,7 @@ template <int D> V0_DEVICE void v0_add_product(float4 c[4][D / 64], const float 
 template <int D> V0_DEVICE void v0_add_transposed(float4 c[4][D / 64], const float *scores, const float *tile)
 {
 	const int x = threadIdx.x % 16, y = threadIdx.x / 16;
-	for (int k = 0; k < V1_STEP; k++) {
+	for (int k = 0; k < JOB_STEP; k++) {
 		const float4 p4 = *(const float4 *)(scores + k * V0_SCORE_ROW + 4 * y);
 		const float p[4] = { p4.x, p4.y, p4.z, p4.w };
 		for (int n = 0; n < D / 64; n++) {
@@ -107,7 +107,7 @@ V0_DEVICE void v0_store_scores(float *to, const float s[4][4])
 }
 
 /** Four columns of a row of O, dK or dV, times `factor`, rounded to bf16. */
-V0_DEVICE void v0_store_row(const struct v1_tensor &to, int head, int token, int column, float4 v, float factor)
+V0_DEVICE void v0_store_row(const struct tensor &to, int head, int token, int column, float4 v, float factor)
 {
 	__nv_bfloat162 *out = (__nv_bfloat162 *)((__nv_bfloat16 *)to.data + (int64_t)token * to.token + head * to.head + column);
 	out[0] = __floats2bfloat162_rn(v.x * factor, v.y * factor);
@@ -115,20 +115,14 @@ V0_DEVICE void v0_store_row(const struct v1_tensor &to, int head, int token, int
 }
 
 /** First inner token of a step. */
-V0_DEVICE int v0_token_of_step(const struct v1_job &job, int inner, int step)
+V0_DEVICE int v0_token_of_step(const struct job &job, int inner, int step)
 {
 	if (!job.block)
-		return inner + step * V1_STEP;
-	const int parts = job.block / V1_STEP;
-	return job.list[~inner + step / parts] * job.block + step % parts * V1_STEP;
+		return inner + step * JOB_STEP;
+	const int parts = job.block / JOB_STEP;
+	return job.list[~inner + step / parts] * job.block + step % parts * JOB_STEP;
 }
 
-/* As the functions of v1.h. */
-cudaError_t v0_forward(const struct v1_job *job, cudaStream_t stream);
-cudaError_t v0_backward(const struct v1_job *job, cudaStream_t stream);
-cudaError_t v0_forward_setup(const struct v1_job *job);
-cudaError_t v0_backward_setup(const struct v1_job *job);
-int v0_forward_shared(int headdim);
-int v0_backward_shared(int headdim);
+extern const struct main_kernel v0_forward, v0_backward;
 
 #endif

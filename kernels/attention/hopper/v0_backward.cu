@@ -5,12 +5,12 @@
  * them, so that dK and dV stay in registers and repeat bit by bit. dQ is added to the fp32 sum that v1's CAST reads. P and then
  * dS of a step pass through one tile of scores.
  */
+#include "launch.h"
 #include "v0.h"
-#include "v1_mma.h"
 
 #include <math_constants.h>
 
-/* Add 64 queries x D to their slot of the sum, in the order of v1_fragment; the order of adds from several thread blocks is open. */
+/* Add 64 queries x D to their slot of the sum, in the order of sum_fragment; the order of adds from several thread blocks is open. */
 template <int D> V0_DEVICE void add_grad_q(float *slot, const float4 grad_q[4][D / 64])
 {
 	const int x = threadIdx.x % 16, y = threadIdx.x / 16;
@@ -19,8 +19,8 @@ template <int D> V0_DEVICE void add_grad_q(float *slot, const float4 grad_q[4][D
 		for (int n = 0; n < D / 64; n++) {
 			const int column = 64 * n + 4 * x;
 			float *first =
-				slot + v1_fragment(D, row / 16, column / 8, row % 8 * 4 + column % 8 / 2) + row % 16 / 8 * 2;
-			float *second = first + v1_fragment(D, 0, 0, 1); /* columns 2, 3 belong to the next lane */
+				slot + sum_fragment(D, row / 16, column / 8, row % 8 * 4 + column % 8 / 2) + row % 16 / 8 * 2;
+			float *second = first + sum_fragment(D, 0, 0, 1); /* columns 2, 3 belong to the next lane */
 			atomicAdd(first, grad_q[i][n].x);
 			atomicAdd(first + 1, grad_q[i][n].y);
 			atomicAdd(second, grad_q[i][n].z);
@@ -37,21 +37,21 @@ template <int D> V0_DEVICE void clear(float4 c[4][D / 64])
 }
 
 template <int D>
-static __global__ void __launch_bounds__(V0_THREADS) v0_backward_kernel(const __grid_constant__ struct v1_job job)
+static __global__ void __launch_bounds__(V0_THREADS) v0_backward_kernel(const __grid_constant__ struct job job)
 {
 	extern __shared__ __align__(16) float memory[];
-	const int tile_floats = V1_STEP * v0_row(D);
+	const int tile_floats = JOB_STEP * v0_row(D);
 	float *const k = memory, *const v = k + tile_floats, *const q = v + tile_floats, *const grad_o = q + tile_floats,
 		     *const scores = grad_o + tile_floats;
 	const int x = threadIdx.x % 16, y = threadIdx.x / 16;
 
-	struct v1_place place;
-	if (!v1_place(&job, 1, blockIdx.x, &place))
+	struct place place;
+	if (!job_place(&job, 1, blockIdx.x, &place))
 		return;
-	const struct v1_tile tile = job.tiles[(job.block ? place.kv_head * job.n_tiles : 0) + place.tile];
+	const struct tile tile = job.tiles[(job.block ? place.kv_head * job.n_tiles : 0) + place.tile];
 	if (tile.first < 0)
 		return;
-	const int slot_bias = job.block ? 0 : tile.slot * V1_STEP - tile.inner; /* slot = (query + slot_bias) / 64 */
+	const int slot_bias = job.block ? 0 : tile.slot * JOB_STEP - tile.inner; /* slot = (query + slot_bias) / 64 */
 
 	float4 grad_k[4][D / 64], grad_v[4][D / 64];
 	clear<D>(grad_k);
@@ -62,7 +62,7 @@ static __global__ void __launch_bounds__(V0_THREADS) v0_backward_kernel(const __
 	for (int i = 0; i < job.group * tile.steps; i++) {
 		const int head = place.kv_head * job.group + i / tile.steps;
 		const int query = v0_token_of_step(job, tile.inner, i % tile.steps);
-		const int64_t slot = (int64_t)head * job.n_slots + (query + slot_bias) / V1_STEP;
+		const int64_t slot = (int64_t)head * job.n_slots + (query + slot_bias) / JOB_STEP;
 		__syncthreads(); /* the step before has read everything */
 		v0_load<D>(q, job.q, head, query, tile.inner_end);
 		v0_load<D>(grad_o, job.grad_o, head, query, tile.inner_end);
@@ -72,7 +72,7 @@ static __global__ void __launch_bounds__(V0_THREADS) v0_backward_kernel(const __
 		v0_scores<D>(p, q, k);
 		v0_scores<D>(ds, grad_o, v);
 		for (int r = 0; r < 4; r++) {
-			const float2 stat = job.row_stats[slot * V1_STEP + 4 * y + r]; /* LSE * log2(e), rowsum(dO * O) */
+			const float2 stat = job.row_stats[slot * JOB_STEP + 4 * y + r]; /* LSE * log2(e), rowsum(dO * O) */
 			const int last = min(tile.end - 1, query + 4 * y + r + tile.diagonal) - tile.first;
 			for (int j = 0; j < 4; j++) {
 				p[r][j] = x + 16 * j > last ? 0.0f : exp2f(p[r][j] * job.scale_log2 - stat.x);
@@ -89,7 +89,7 @@ static __global__ void __launch_bounds__(V0_THREADS) v0_backward_kernel(const __
 		float4 grad_q[4][D / 64];
 		clear<D>(grad_q);
 		v0_add_product<D>(grad_q, scores, k);
-		add_grad_q<D>(job.grad_q_sum + slot * (V1_STEP * D), grad_q);
+		add_grad_q<D>(job.grad_q_sum + slot * (JOB_STEP * D), grad_q);
 	}
 
 	for (int i = 0; i < 4; i++) {
@@ -103,27 +103,24 @@ static __global__ void __launch_bounds__(V0_THREADS) v0_backward_kernel(const __
 	}
 }
 
-int v0_backward_shared(int headdim)
-{
-	return (4 * V1_STEP * v0_row(headdim) + V1_STEP * V0_SCORE_ROW) * (int)sizeof(float);
-}
-
-static const void *kernel_of(const struct v1_job *job)
+static const void *kernel_of(const struct job *job)
 {
 	return job->headdim == 64 ? (const void *)v0_backward_kernel<64> : (const void *)v0_backward_kernel<128>;
 }
 
-cudaError_t v0_backward_setup(const struct v1_job *job)
+static int shared(const struct job *job)
 {
-	return cudaFuncSetAttribute(
-		kernel_of(job), cudaFuncAttributeMaxDynamicSharedMemorySize, v0_backward_shared(job->headdim));
+	return (4 * JOB_STEP * v0_row(job->headdim) + JOB_STEP * V0_SCORE_ROW) * (int)sizeof(float);
 }
 
-cudaError_t v0_backward(const struct v1_job *job, cudaStream_t stream)
+static cudaError_t setup(const struct job *job)
 {
-	void *arguments[] = { (void *)job };
-	cudaError_t launched = cudaLaunchKernel(kernel_of(job), dim3((unsigned)v1_items(job, 1)), dim3(V0_THREADS), arguments,
-		(size_t)v0_backward_shared(job->headdim), stream);
-	cudaError_t last = cudaGetLastError();
-	return launched != cudaSuccess ? launched : last;
+	return launch_allow(kernel_of(job), shared(job));
 }
+
+static cudaError_t run(const struct job *job, cudaStream_t stream)
+{
+	return launch(kernel_of(job), job_items(job, 1), V0_THREADS, shared(job), job, stream);
+}
+
+const struct main_kernel v0_backward = { shared, setup, run };

@@ -3,6 +3,7 @@
  *
  * A thread block owns 64 queries of one head. Q stays in shared memory; K and then V of a step pass through one buffer.
  */
+#include "launch.h"
 #include "v0.h"
 
 #include <math_constants.h>
@@ -22,16 +23,16 @@ V0_DEVICE float row_sum(float v)
 	return v;
 }
 
-template <int D> static __global__ void __launch_bounds__(V0_THREADS) v0_forward_kernel(const __grid_constant__ struct v1_job job)
+template <int D> static __global__ void __launch_bounds__(V0_THREADS) v0_forward_kernel(const __grid_constant__ struct job job)
 {
 	extern __shared__ __align__(16) float memory[];
-	float *const q = memory, *const kv = q + V1_STEP * v0_row(D), *const scores = kv + V1_STEP * v0_row(D);
+	float *const q = memory, *const kv = q + JOB_STEP * v0_row(D), *const scores = kv + JOB_STEP * v0_row(D);
 	const int x = threadIdx.x % 16, y = threadIdx.x / 16;
 
-	struct v1_place place;
-	if (!v1_place(&job, job.group, blockIdx.x, &place))
+	struct place place;
+	if (!job_place(&job, job.group, blockIdx.x, &place))
 		return;
-	const struct v1_tile tile = job.tiles[(job.block ? place.kv_head * job.n_tiles : 0) + place.tile];
+	const struct tile tile = job.tiles[(job.block ? place.kv_head * job.n_tiles : 0) + place.tile];
 	if (tile.first < 0)
 		return;
 	const int head = place.kv_head * job.group + place.unit;
@@ -97,26 +98,24 @@ template <int D> static __global__ void __launch_bounds__(V0_THREADS) v0_forward
 	}
 }
 
-int v0_forward_shared(int headdim)
-{
-	return (2 * V1_STEP * v0_row(headdim) + V1_STEP * V0_SCORE_ROW) * (int)sizeof(float);
-}
-
-static const void *kernel_of(const struct v1_job *job)
+static const void *kernel_of(const struct job *job)
 {
 	return job->headdim == 64 ? (const void *)v0_forward_kernel<64> : (const void *)v0_forward_kernel<128>;
 }
 
-cudaError_t v0_forward_setup(const struct v1_job *job)
+static int shared(const struct job *job)
 {
-	return cudaFuncSetAttribute(kernel_of(job), cudaFuncAttributeMaxDynamicSharedMemorySize, v0_forward_shared(job->headdim));
+	return (2 * JOB_STEP * v0_row(job->headdim) + JOB_STEP * V0_SCORE_ROW) * (int)sizeof(float);
 }
 
-cudaError_t v0_forward(const struct v1_job *job, cudaStream_t stream)
+static cudaError_t setup(const struct job *job)
 {
-	void *arguments[] = { (void *)job };
-	cudaError_t launched = cudaLaunchKernel(kernel_of(job), dim3((unsigned)v1_items(job, job->group)), dim3(V0_THREADS),
-		arguments, (size_t)v0_forward_shared(job->headdim), stream);
-	cudaError_t last = cudaGetLastError();
-	return launched != cudaSuccess ? launched : last;
+	return launch_allow(kernel_of(job), shared(job));
 }
+
+static cudaError_t run(const struct job *job, cudaStream_t stream)
+{
+	return launch(kernel_of(job), job_items(job, job->group), V0_THREADS, shared(job), job, stream);
+}
+
+const struct main_kernel v0_forward = { shared, setup, run };

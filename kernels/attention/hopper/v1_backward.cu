@@ -9,8 +9,9 @@
  * P = exp2(S c - LSE), dS = P (dP - delta) go to shared memory. Then dV += P^T dO, dK += dS^T Q (each warp 32 keys x half of the
  * columns) and dQ = dS K.
  */
+#include "launch.h"
+#include "sm80.h"
 #include "v1.h"
-#include "v1_mma.h"
 
 #include <math_constants.h>
 
@@ -18,21 +19,21 @@ template <int D, int KEYS> struct backward_shared {
 	static const int row = D * 2;                  /* bytes of a row of Q, K, V, dO */
 	static const int p_row = KEYS * 2;             /* bytes of a row of P and dS */
 	static const int threads = KEYS * 2;           /* 32x32 of the 64 x KEYS scores a warp */
-	static const int step = V1_STEP * row;         /* bytes of a Q or dO tile */
-	static const int stats_step = V1_STEP * 8;     /* bytes of a step's row statistics */
+	static const int step = JOB_STEP * row;         /* bytes of a Q or dO tile */
+	static const int stats_step = JOB_STEP * 8;     /* bytes of a step's row statistics */
 	static const int k = 0;                        /* [KEYS][D] */
 	static const int v = k + KEYS * row;           /* [KEYS][D] */
 	static const int q = v + KEYS * row;           /* [2][64][D] */
 	static const int grad_o = q + 2 * step;        /* [2][64][D] */
 	static const int p = grad_o + 2 * step;        /* [64][KEYS] */
-	static const int ds = p + V1_STEP * p_row;     /* [64][KEYS] */
-	static const int stats = ds + V1_STEP * p_row; /* [2][64] float2 */
+	static const int ds = p + JOB_STEP * p_row;     /* [64][KEYS] */
+	static const int stats = ds + JOB_STEP * p_row; /* [2][64] float2 */
 	static const int bytes = stats + 2 * stats_step;
 };
 
 /* Start copying ROWS rows; rows from `end` on become zeros. */
 template <int D, int ROWS, int THREADS>
-V1_DEVICE void copy_rows(uint32_t to, const __nv_bfloat16 *from, int64_t stride, int first, int end, int tid)
+SM80_DEVICE void copy_rows(uint32_t to, const __nv_bfloat16 *from, int64_t stride, int first, int end, int tid)
 {
 	const int chunks = D / 8, pass = THREADS / chunks;
 	int row = tid / chunks, chunk = tid % chunks, left = end - first - row;
@@ -42,39 +43,39 @@ V1_DEVICE void copy_rows(uint32_t to, const __nv_bfloat16 *from, int64_t stride,
 	asm volatile("" : "+l"(advance)); /* or every multiple of it would be kept in registers through the main loop */
 #pragma unroll
 	for (int i = 0; i < ROWS / pass; i++) {
-		v1_copy16(target + i * pass * (D * 2), source, i * pass < left);
+		sm80_copy16(target + i * pass * (D * 2), source, i * pass < left);
 		source += advance;
 	}
 }
 
 /* First query of a step. */
-V1_DEVICE int query_of_step(const struct v1_job &job, int inner, int step)
+SM80_DEVICE int query_of_step(const struct job &job, int inner, int step)
 {
 	if (!job.block)
-		return inner + step * V1_STEP;
-	int parts = job.block / V1_STEP; /* 1 or 2 */
-	return job.list[~inner + (step >> (parts - 1))] * job.block + (step & (parts - 1)) * V1_STEP;
+		return inner + step * JOB_STEP;
+	int parts = job.block / JOB_STEP; /* 1 or 2 */
+	return job.list[~inner + (step >> (parts - 1))] * job.block + (step & (parts - 1)) * JOB_STEP;
 }
 
 /* Start copying Q, dO and the row statistics of one step. */
 template <int D, int KEYS>
-V1_DEVICE void copy_step(
-	const struct v1_job &job, uint32_t base, uint32_t stage, int head, int query, int slot_bias, int end, int tid)
+SM80_DEVICE void copy_step(
+	const struct job &job, uint32_t base, uint32_t stage, int head, int query, int slot_bias, int end, int tid)
 {
 	typedef backward_shared<D, KEYS> shared;
-	copy_rows<D, V1_STEP, shared::threads>(base + shared::q + stage * shared::step,
+	copy_rows<D, JOB_STEP, shared::threads>(base + shared::q + stage * shared::step,
 		(const __nv_bfloat16 *)job.q.data + head * job.q.head, job.q.token, query, end, tid);
-	copy_rows<D, V1_STEP, shared::threads>(base + shared::grad_o + stage * shared::step,
+	copy_rows<D, JOB_STEP, shared::threads>(base + shared::grad_o + stage * shared::step,
 		(const __nv_bfloat16 *)job.grad_o.data + head * job.grad_o.head, job.grad_o.token, query, end, tid);
 	if (tid < 32) {
-		const int64_t slot = (int64_t)head * job.n_slots + ((query + slot_bias) / V1_STEP);
-		v1_copy16(base + shared::stats + stage * shared::stats_step + tid * 16, job.row_stats + slot * V1_STEP + tid * 2,
+		const int64_t slot = (int64_t)head * job.n_slots + ((query + slot_bias) / JOB_STEP);
+		sm80_copy16(base + shared::stats + stage * shared::stats_step + tid * 16, job.row_stats + slot * JOB_STEP + tid * 2,
 			true);
 	}
 }
 
 /* s = A B^T over D for 32 rows of A and 32 rows of B: a warp's part of S or dP. */
-template <int D> V1_DEVICE void scores(float s[2][4][4], uint32_t a_tile, uint32_t b_tile)
+template <int D> SM80_DEVICE void scores(float s[2][4][4], uint32_t a_tile, uint32_t b_tile)
 {
 #pragma unroll
 	for (int m = 0; m < 2; m++)
@@ -88,55 +89,55 @@ template <int D> V1_DEVICE void scores(float s[2][4][4], uint32_t a_tile, uint32
 		uint32_t a[2][4];
 #pragma unroll
 		for (int m = 0; m < 2; m++)
-			v1_load4(a[m], (a_tile ^ (kk << 5)) + m * 16 * (D * 2));
+			sm80_load4(a[m], (a_tile ^ (kk << 5)) + m * 16 * (D * 2));
 #pragma unroll
 		for (int n = 0; n < 2; n++) {
 			uint32_t b[4];
-			v1_load4(b, (b_tile ^ (kk << 5)) + n * 16 * (D * 2));
+			sm80_load4(b, (b_tile ^ (kk << 5)) + n * 16 * (D * 2));
 #pragma unroll
 			for (int m = 0; m < 2; m++) {
-				v1_mma(s[m][2 * n], a[m], b[0], b[1]);
-				v1_mma(s[m][2 * n + 1], a[m], b[2], b[3]);
+				sm80_mma(s[m][2 * n], a[m], b[0], b[1]);
+				sm80_mma(s[m][2 * n + 1], a[m], b[2], b[3]);
 			}
 		}
 	}
 }
 
 /* c += A^T B over 64 queries: 32 keys of P or dS, half of the columns of dO or Q. */
-template <int D, int KEYS> V1_DEVICE void transposed_product(float c[2][D / 16][4], uint32_t a_tile, uint32_t b_tile)
+template <int D, int KEYS> SM80_DEVICE void transposed_product(float c[2][D / 16][4], uint32_t a_tile, uint32_t b_tile)
 {
 #pragma unroll
-	for (int kk = 0; kk < V1_STEP / 16; kk++) {
+	for (int kk = 0; kk < JOB_STEP / 16; kk++) {
 		uint32_t a[2][4];
 #pragma unroll
 		for (int m = 0; m < 2; m++)
-			v1_load4_transposed(a[m], (a_tile ^ (m << 5)) + kk * 16 * (KEYS * 2));
+			sm80_load4_transposed(a[m], (a_tile ^ (m << 5)) + kk * 16 * (KEYS * 2));
 #pragma unroll
 		for (int n = 0; n < D / 32; n++) {
 			uint32_t b[4];
-			v1_load4_transposed(b, (b_tile ^ (n << 5)) + kk * 16 * (D * 2));
+			sm80_load4_transposed(b, (b_tile ^ (n << 5)) + kk * 16 * (D * 2));
 #pragma unroll
 			for (int m = 0; m < 2; m++) {
-				v1_mma(c[m][2 * n], a[m], b[0], b[1]);
-				v1_mma(c[m][2 * n + 1], a[m], b[2], b[3]);
+				sm80_mma(c[m][2 * n], a[m], b[0], b[1]);
+				sm80_mma(c[m][2 * n + 1], a[m], b[2], b[3]);
 			}
 		}
 	}
 }
 
 /* The tile of thread block `block`; first < 0: none. */
-V1_DEVICE struct v1_tile own_tile(const struct v1_job &job, unsigned block, int *kv_head)
+SM80_DEVICE struct tile own_tile(const struct job &job, unsigned block, int *kv_head)
 {
-	struct v1_place place;
-	struct v1_tile none = { -1, -1, 0, 0, 0, 0, 0, 0 };
-	if (!v1_place(&job, 1, block, &place))
+	struct place place;
+	struct tile none = { -1, -1, 0, 0, 0, 0, 0, 0 };
+	if (!job_place(&job, 1, block, &place))
 		return none;
 	*kv_head = place.kv_head;
 	return job.tiles[(job.block ? place.kv_head * job.n_tiles : 0) + place.tile];
 }
 
 /* The same again: what is rarely needed is looked up twice, because the main loop needs every register. */
-V1_DEVICE struct v1_tile own_tile_again(const struct v1_job &job, int *kv_head)
+SM80_DEVICE struct tile own_tile_again(const struct job &job, int *kv_head)
 {
 	unsigned block = blockIdx.x;
 	asm volatile("" : "+r"(block)); /* the compiler must not see that the answer is known */
@@ -144,18 +145,18 @@ V1_DEVICE struct v1_tile own_tile_again(const struct v1_job &job, int *kv_head)
 }
 
 template <int D, int KEYS>
-__global__ void __launch_bounds__(KEYS * 2, KEYS == 64 ? 2 : 1) v1_backward_kernel(const __grid_constant__ struct v1_job job)
+__global__ void __launch_bounds__(KEYS * 2, KEYS == 64 ? 2 : 1) v1_backward_kernel(const __grid_constant__ struct job job)
 {
 	typedef backward_shared<D, KEYS> shared;
 	const int threads = shared::threads, parts = KEYS / 32; /* warps along the keys */
 	const int q_n = D / parts / 8;                          /* 8-column tiles of dQ a warp */
 	extern __shared__ __align__(1024) unsigned char memory[];
-	const uint32_t base = v1_shared_address(memory);
+	const uint32_t base = sm80_shared(memory);
 	const int tid = threadIdx.x, warp = tid / 32, lane = tid % 32, g = lane / 4, t = lane % 4;
 	const int half = warp & 1, part = warp >> 1;
 
 	int kv_head = 0;
-	const struct v1_tile tile = own_tile(job, blockIdx.x, &kv_head);
+	const struct tile tile = own_tile(job, blockIdx.x, &kv_head);
 	if (tile.first < 0)
 		return;
 
@@ -171,7 +172,7 @@ __global__ void __launch_bounds__(KEYS * 2, KEYS == 64 ? 2 : 1) v1_backward_kern
 	const int steps = tile.steps, inner = tile.inner, inner_end = tile.inner_end;
 	/* Queries from here on see all keys of the tile; a tile that is cut short is masked in every step. */
 	const int clean_from = tile.first + KEYS > tile.end ? 0x7fffffff : tile.first + KEYS - 1 - tile.diagonal;
-	const int slot_bias = job.block ? 0 : tile.slot * V1_STEP - inner; /* slot = (query + slot_bias) / 64 */
+	const int slot_bias = job.block ? 0 : tile.slot * JOB_STEP - inner; /* slot = (query + slot_bias) / 64 */
 	int remaining = steps * job.group;                                 /* steps left, this one included */
 	int head = kv_head * job.group, query = 0;                         /* of the step that is computed */
 	int next_head = head, next_step = 0, next_query = 0;               /* of the step that is copied meanwhile */
@@ -185,7 +186,7 @@ __global__ void __launch_bounds__(KEYS * 2, KEYS == 64 ? 2 : 1) v1_backward_kern
 			job.v.token, tile.first, tile.end, tid);
 		next_query = query_of_step(job, inner, 0);
 		copy_step<D, KEYS>(job, base, 0, next_head, next_query, slot_bias, inner_end, tid);
-		v1_copy_commit();
+		sm80_copy_commit();
 		ahead_query = query_of_step(job, inner, steps > 1 ? 1 : 0);
 	}
 
@@ -198,7 +199,7 @@ __global__ void __launch_bounds__(KEYS * 2, KEYS == 64 ? 2 : 1) v1_backward_kern
 
 #pragma unroll 1
 	for (; remaining > 0; remaining--) {
-		v1_copy_wait();
+		sm80_copy_wait();
 		__syncthreads(); /* this step's tiles are here, and the step before has left P, dS and the other stage */
 		head = next_head;
 		query = next_query;
@@ -209,7 +210,7 @@ __global__ void __launch_bounds__(KEYS * 2, KEYS == 64 ? 2 : 1) v1_backward_kern
 				next_head++;
 			}
 			copy_step<D, KEYS>(job, base, stage ^ 1, next_head, next_query, slot_bias, inner_end, tid);
-			v1_copy_commit();
+			sm80_copy_commit();
 			ahead_query = query_of_step(job, inner, next_step + 1 < steps ? next_step + 1 : 0);
 		}
 
@@ -220,7 +221,7 @@ __global__ void __launch_bounds__(KEYS * 2, KEYS == 64 ? 2 : 1) v1_backward_kern
 			scores<D>(s, q_tile, k_tile);
 			if (query < clean_from) {
 				int own_head;
-				const struct v1_tile own = own_tile_again(job, &own_head);
+				const struct tile own = own_tile_again(job, &own_head);
 #pragma unroll
 				for (int r = 0; r < 4; r++) {
 					int token = query + half * 32 + r * 8 + g;
@@ -238,16 +239,16 @@ __global__ void __launch_bounds__(KEYS * 2, KEYS == 64 ? 2 : 1) v1_backward_kern
 			float delta[4];
 #pragma unroll
 			for (int r = 0; r < 4; r++) {
-				const float2 stat = v1_load_shared_pair(stats + r * 8 * 8);
+				const float2 stat = sm80_load_shared_pair(stats + r * 8 * 8);
 				const int m = r / 2, h = (r & 1) * 2;
 				delta[r] = stat.y;
 #pragma unroll
 				for (int n = 0; n < 4; n++) {
-					s[m][n][h] = v1_exp2(fmaf(s[m][n][h], job.scale_log2, -stat.x));
-					s[m][n][h + 1] = v1_exp2(fmaf(s[m][n][h + 1], job.scale_log2, -stat.x));
-					v1_store_shared(
+					s[m][n][h] = sm80_exp2(fmaf(s[m][n][h], job.scale_log2, -stat.x));
+					s[m][n][h + 1] = sm80_exp2(fmaf(s[m][n][h + 1], job.scale_log2, -stat.x));
+					sm80_store_shared(
 						base + shared::p + to + r * 8 * shared::p_row + (((part * 4 + n) ^ g) << 4),
-						v1_pack(s[m][n][h], s[m][n][h + 1]));
+						sm80_pack(s[m][n][h], s[m][n][h + 1]));
 				}
 			}
 			float dp[2][4][4];
@@ -257,9 +258,9 @@ __global__ void __launch_bounds__(KEYS * 2, KEYS == 64 ? 2 : 1) v1_backward_kern
 				const int m = r / 2, h = (r & 1) * 2;
 #pragma unroll
 				for (int n = 0; n < 4; n++)
-					v1_store_shared(
+					sm80_store_shared(
 						base + shared::ds + to + r * 8 * shared::p_row + (((part * 4 + n) ^ g) << 4),
-						v1_pack(s[m][n][h] * (dp[m][n][h] - delta[r]),
+						sm80_pack(s[m][n][h] * (dp[m][n][h] - delta[r]),
 							s[m][n][h + 1] * (dp[m][n][h + 1] - delta[r])));
 			}
 		}
@@ -289,30 +290,30 @@ __global__ void __launch_bounds__(KEYS * 2, KEYS == 64 ? 2 : 1) v1_backward_kern
 				uint32_t a[2][4];
 #pragma unroll
 				for (int m = 0; m < 2; m++)
-					v1_load4(a[m], (ds_tile ^ (kk << 5)) + m * 16 * shared::p_row);
+					sm80_load4(a[m], (ds_tile ^ (kk << 5)) + m * 16 * shared::p_row);
 #pragma unroll
 				for (int n = 0; n < q_n / 2; n++) {
 					uint32_t b[4];
-					v1_load4_transposed(b, (k_tile ^ (n << 5)) + kk * 16 * shared::row);
+					sm80_load4_transposed(b, (k_tile ^ (n << 5)) + kk * 16 * shared::row);
 #pragma unroll
 					for (int m = 0; m < 2; m++) {
-						v1_mma(grad_q[m][2 * n], a[m], b[0], b[1]);
-						v1_mma(grad_q[m][2 * n + 1], a[m], b[2], b[3]);
+						sm80_mma(grad_q[m][2 * n], a[m], b[0], b[1]);
+						sm80_mma(grad_q[m][2 * n + 1], a[m], b[2], b[3]);
 					}
 				}
 			}
-			const int64_t slot = (int64_t)head * job.n_slots + ((query + slot_bias) / V1_STEP);
-			float *sum = job.grad_q_sum + slot * (V1_STEP * D) + v1_fragment(D, half * 2, part * q_n, lane);
+			const int64_t slot = (int64_t)head * job.n_slots + ((query + slot_bias) / JOB_STEP);
+			float *sum = job.grad_q_sum + slot * (JOB_STEP * D) + sum_fragment(D, half * 2, part * q_n, lane);
 #pragma unroll
 			for (int m = 0; m < 2; m++)
 #pragma unroll
 				for (int n = 0; n < q_n; n++)
-					v1_add4(sum + v1_fragment(D, m, n, 0), grad_q[m][n]);
+					sm80_add4(sum + sum_fragment(D, m, n, 0), grad_q[m][n]);
 		}
 		stage ^= 1;
 	}
 
-	const struct v1_tile own = own_tile_again(job, &kv_head);
+	const struct tile own = own_tile_again(job, &kv_head);
 #pragma unroll
 	for (int r = 0; r < 4; r++) {
 		const int m = r / 2, h = (r & 1) * 2, key = own.first + part * 32 + r * 8 + g;
@@ -325,20 +326,13 @@ __global__ void __launch_bounds__(KEYS * 2, KEYS == 64 ? 2 : 1) v1_backward_kern
 			(__nv_bfloat16 *)job.grad_v.data + key * job.grad_v.token + kv_head * job.grad_v.head + column;
 #pragma unroll
 		for (int n = 0; n < D / 16; n++) {
-			*(uint32_t *)(to_k + n * 8) = v1_pack(grad_k[m][n][h] * job.scale, grad_k[m][n][h + 1] * job.scale);
-			*(uint32_t *)(to_v + n * 8) = v1_pack(grad_v[m][n][h], grad_v[m][n][h + 1]);
+			*(uint32_t *)(to_k + n * 8) = sm80_pack(grad_k[m][n][h] * job.scale, grad_k[m][n][h + 1] * job.scale);
+			*(uint32_t *)(to_v + n * 8) = sm80_pack(grad_v[m][n][h], grad_v[m][n][h + 1]);
 		}
 	}
 }
 
-int v1_backward_shared(int headdim, int outer_rows)
-{
-	if (headdim == 64)
-		return outer_rows == 64 ? backward_shared<64, 64>::bytes : backward_shared<64, 128>::bytes;
-	return outer_rows == 64 ? backward_shared<128, 64>::bytes : backward_shared<128, 128>::bytes;
-}
-
-static const void *kernel_of(const struct v1_job *job)
+static const void *kernel_of(const struct job *job)
 {
 	if (job->headdim == 64)
 		return job->outer_rows == 64 ? (const void *)v1_backward_kernel<64, 64>
@@ -346,22 +340,21 @@ static const void *kernel_of(const struct v1_job *job)
 	return job->outer_rows == 64 ? (const void *)v1_backward_kernel<128, 64> : (const void *)v1_backward_kernel<128, 128>;
 }
 
-cudaError_t v1_backward_setup(const struct v1_job *job)
+static int shared_bytes(const struct job *job)
 {
-	const int bytes = v1_backward_shared(job->headdim, job->outer_rows);
-	cudaError_t e = cudaFuncSetAttribute(kernel_of(job), cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-	if (e == cudaSuccess) /* two blocks of 64 keys need all that a multiprocessor can give as shared memory */
-		e = cudaFuncSetAttribute(
-			kernel_of(job), cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);
-	return e;
+	if (job->headdim == 64)
+		return job->outer_rows == 64 ? backward_shared<64, 64>::bytes : backward_shared<64, 128>::bytes;
+	return job->outer_rows == 64 ? backward_shared<128, 64>::bytes : backward_shared<128, 128>::bytes;
 }
 
-cudaError_t v1_backward(const struct v1_job *job, cudaStream_t stream)
+static cudaError_t setup(const struct job *job)
 {
-	void *arguments[] = { (void *)job };
-	cudaError_t launched =
-		cudaLaunchKernel(kernel_of(job), dim3((unsigned)v1_items(job, 1)), dim3((unsigned)job->outer_rows * 2), arguments,
-			(size_t)v1_backward_shared(job->headdim, job->outer_rows), stream);
-	cudaError_t last = cudaGetLastError();
-	return launched != cudaSuccess ? launched : last;
+	return launch_allow_all(kernel_of(job), shared_bytes(job));
 }
+
+static cudaError_t run(const struct job *job, cudaStream_t stream)
+{
+	return launch(kernel_of(job), job_items(job, 1), job->outer_rows * 2, shared_bytes(job), job, stream);
+}
+
+const struct main_kernel v1_backward = { shared_bytes, setup, run };

@@ -5,29 +5,30 @@
  * of 64 and short sequences waste nothing; odd groups take 128 queries of one head. Q stays in shared memory, K and V of the
  * next step arrive while this one is computed: one barrier a step.
  */
+#include "launch.h"
+#include "sm80.h"
 #include "v1.h"
-#include "v1_mma.h"
 
 #include <math_constants.h>
 
-enum { THREADS = 128, WARP_ROWS = 32, M_TILES = WARP_ROWS / 16, N_TILES = V1_STEP / 8 };
+enum { THREADS = 128, WARP_ROWS = 32, M_TILES = WARP_ROWS / 16, N_TILES = JOB_STEP / 8 };
 
 template <int D> struct forward_shared {
 	static const int row = D * 2;            /* bytes of a row */
 	static const int q = 0;                  /* [128][D], later the staged O */
-	static const int tile = V1_STEP * row;   /* bytes of a K or V tile */
-	static const int k = V1_FORWARD_M * row; /* [2][64][D] */
+	static const int tile = JOB_STEP * row;   /* bytes of a K or V tile */
+	static const int k = JOB_FORWARD_ROWS * row; /* [2][64][D] */
 	static const int v = k + 2 * tile;       /* [2][64][D] */
 	static const int bytes = v + 2 * tile;
 };
 
 /* First key of a step. */
-V1_DEVICE int key_of_step(const struct v1_job &job, int inner, int step)
+SM80_DEVICE int key_of_step(const struct job &job, int inner, int step)
 {
 	if (!job.block)
-		return inner + step * V1_STEP;
-	int parts = job.block / V1_STEP; /* 1 or 2 */
-	return job.list[~inner + (step >> (parts - 1))] * job.block + (step & (parts - 1)) * V1_STEP;
+		return inner + step * JOB_STEP;
+	int parts = job.block / JOB_STEP; /* 1 or 2 */
+	return job.list[~inner + (step >> (parts - 1))] * job.block + (step & (parts - 1)) * JOB_STEP;
 }
 
 /* Where a block's rows are; keys below clean_end are seen by all of them. In shared memory, because the main loop needs every register. */
@@ -36,29 +37,29 @@ struct rows {
 };
 
 /* Start copying 64 rows of K or V: this thread's chunk of every pass-th row. Rows from `left` on become zeros, so that nothing foreign reaches a product. */
-template <int D> V1_DEVICE void copy_keys(uint32_t target, const __nv_bfloat16 *source, int64_t stride, int left)
+template <int D> SM80_DEVICE void copy_keys(uint32_t target, const __nv_bfloat16 *source, int64_t stride, int left)
 {
 	const int pass = THREADS / (D / 8);
 	int64_t advance = stride * pass;
 	asm volatile("" : "+l"(advance)); /* or every multiple of it would be kept in registers through the main loop */
 #pragma unroll
-	for (int i = 0; i < V1_STEP / pass; i++) {
-		v1_copy16(target + i * pass * (D * 2), source, i * pass < left);
+	for (int i = 0; i < JOB_STEP / pass; i++) {
+		sm80_copy16(target + i * pass * (D * 2), source, i * pass < left);
 		source += advance;
 	}
 }
 
-template <int D> __global__ void __launch_bounds__(THREADS, 2) v1_forward_kernel(const __grid_constant__ struct v1_job job)
+template <int D> __global__ void __launch_bounds__(THREADS, 2) v1_forward_kernel(const __grid_constant__ struct job job)
 {
 	typedef forward_shared<D> shared;
 	extern __shared__ __align__(1024) unsigned char memory[];
-	const uint32_t base = v1_shared_address(memory);
+	const uint32_t base = sm80_shared(memory);
 	const int tid = threadIdx.x, warp = tid / 32, lane = tid % 32, g = lane / 4, t = lane % 4;
 
-	struct v1_place place;
-	if (!v1_place(&job, v1_forward_units(&job), blockIdx.x, &place))
+	struct place place;
+	if (!job_place(&job, job_forward_units(&job), blockIdx.x, &place))
 		return;
-	const struct v1_tile tile = job.tiles[(job.block ? place.kv_head * job.n_tiles : 0) + place.tile];
+	const struct tile tile = job.tiles[(job.block ? place.kv_head * job.n_tiles : 0) + place.tile];
 	if (tile.first < 0)
 		return;
 	__shared__ volatile struct rows rows;
@@ -90,19 +91,19 @@ template <int D> __global__ void __launch_bounds__(THREADS, 2) v1_forward_kernel
 		const int chunks = D / 8, pass = THREADS / chunks, chunk = tid % chunks;
 		const int first_head = rows.first_head, head_end = rows.head_end;
 #pragma unroll 4
-		for (int row = tid / chunks; row < V1_FORWARD_M; row += pass) {
+		for (int row = tid / chunks; row < JOB_FORWARD_ROWS; row += pass) {
 			int token = tile.first + (row & token_mask), head = first_head + (row >> head_shift);
 			bool valid = token < tile.end && head < head_end;
 			const __nv_bfloat16 *source = (const __nv_bfloat16 *)job.q.data;
 			if (valid)
 				source += token * job.q.token + head * job.q.head + chunk * 8;
-			v1_copy16(base + shared::q + row * shared::row + ((chunk ^ (row & 7)) << 4), source, valid);
+			sm80_copy16(base + shared::q + row * shared::row + ((chunk ^ (row & 7)) << 4), source, valid);
 		}
 		next_key = key_of_step(job, tile.inner, 0);
 		copy_keys<D>(copy_target, keys + next_key * job.k.token, job.k.token, rows.key_end - tid / (D / 8) - next_key);
 		copy_keys<D>(copy_target + 2 * shared::tile, values + next_key * job.v.token, job.v.token,
 			rows.key_end - tid / (D / 8) - next_key);
-		v1_copy_commit();
+		sm80_copy_commit();
 		key = next_key;
 		if (steps > 1)
 			next_key = key_of_step(job, tile.inner, 1);
@@ -131,7 +132,7 @@ template <int D> __global__ void __launch_bounds__(THREADS, 2) v1_forward_kernel
 #pragma unroll 1
 	for (int step = 0; step < rows.steps; step++) {
 		const uint32_t stage = (step & 1) * shared::tile;
-		v1_copy_wait();
+		sm80_copy_wait();
 		__syncthreads();
 		const int this_key = key;
 		if (step + 1 < rows.steps) {
@@ -140,7 +141,7 @@ template <int D> __global__ void __launch_bounds__(THREADS, 2) v1_forward_kernel
 				rows.key_end - tid / (D / 8) - next_key);
 			copy_keys<D>(copy_target + other + 2 * shared::tile, values + next_key * job.v.token, job.v.token,
 				rows.key_end - tid / (D / 8) - next_key);
-			v1_copy_commit();
+			sm80_copy_commit();
 			key = next_key;
 			if (step + 2 < rows.steps) /* read one step early, or its latency would show */
 				next_key = key_of_step(job, rows.inner, step + 2);
@@ -159,20 +160,20 @@ template <int D> __global__ void __launch_bounds__(THREADS, 2) v1_forward_kernel
 			uint32_t a[M_TILES][4];
 #pragma unroll
 			for (int m = 0; m < M_TILES; m++)
-				v1_load4(a[m], (q_lane ^ (kk << 5)) + m * 16 * shared::row);
+				sm80_load4(a[m], (q_lane ^ (kk << 5)) + m * 16 * shared::row);
 #pragma unroll
 			for (int n = 0; n < N_TILES / 2; n++) {
 				uint32_t b[4];
-				v1_load4(b, ((k_lane + stage) ^ (kk << 5)) + n * 16 * shared::row);
+				sm80_load4(b, ((k_lane + stage) ^ (kk << 5)) + n * 16 * shared::row);
 #pragma unroll
 				for (int m = 0; m < M_TILES; m++) {
-					v1_mma(s[m][2 * n], a[m], b[0], b[1]);
-					v1_mma(s[m][2 * n + 1], a[m], b[2], b[3]);
+					sm80_mma(s[m][2 * n], a[m], b[0], b[1]);
+					sm80_mma(s[m][2 * n + 1], a[m], b[2], b[3]);
 				}
 			}
 		}
 
-		if (this_key + V1_STEP > rows.clean_end) {
+		if (this_key + JOB_STEP > rows.clean_end) {
 			const int warp_token = rows.first + ((warp * WARP_ROWS) & token_mask), diagonal = rows.diagonal,
 				  key_end = rows.key_end;
 #pragma unroll
@@ -201,15 +202,15 @@ template <int D> __global__ void __launch_bounds__(THREADS, 2) v1_forward_kernel
 			top = fmaxf(top, __shfl_xor_sync(0xffffffffu, top, 2));
 			const float shift =
 				top == -CUDART_INF_F ? 0.0f : top * job.scale_log2; /* no key yet: exp2(-inf) = 0, not NaN */
-			const float shrink = v1_exp2(fmaf(row_max[r], job.scale_log2, -shift));
+			const float shrink = sm80_exp2(fmaf(row_max[r], job.scale_log2, -shift));
 			row_max[r] = top;
 			float sum = 0.0f;
 #pragma unroll
 			for (int n = 0; n < N_TILES; n++) {
-				const float left = v1_exp2(fmaf(s[m][n][h], job.scale_log2, -shift));
-				const float right = v1_exp2(fmaf(s[m][n][h + 1], job.scale_log2, -shift));
+				const float left = sm80_exp2(fmaf(s[m][n][h], job.scale_log2, -shift));
+				const float right = sm80_exp2(fmaf(s[m][n][h + 1], job.scale_log2, -shift));
 				sum += left + right;
-				p[m][n / 2][(n & 1) * 2 + (r & 1)] = v1_pack(left, right);
+				p[m][n / 2][(n & 1) * 2 + (r & 1)] = sm80_pack(left, right);
 			}
 			row_sum[r] = row_sum[r] * shrink + sum;
 #pragma unroll
@@ -222,13 +223,13 @@ template <int D> __global__ void __launch_bounds__(THREADS, 2) v1_forward_kernel
 #pragma unroll
 		for (int n = 0; n < D / 16; n++) {
 #pragma unroll
-			for (int kk = 0; kk < V1_STEP / 16; kk++) {
+			for (int kk = 0; kk < JOB_STEP / 16; kk++) {
 				uint32_t b[4];
-				v1_load4_transposed(b, ((v_lane + stage) ^ (n << 5)) + kk * 16 * shared::row);
+				sm80_load4_transposed(b, ((v_lane + stage) ^ (n << 5)) + kk * 16 * shared::row);
 #pragma unroll
 				for (int m = 0; m < M_TILES; m++) {
-					v1_mma(out[m][2 * n], p[m][kk], b[0], b[1]);
-					v1_mma(out[m][2 * n + 1], p[m][kk], b[2], b[3]);
+					sm80_mma(out[m][2 * n], p[m][kk], b[0], b[1]);
+					sm80_mma(out[m][2 * n + 1], p[m][kk], b[2], b[3]);
 				}
 			}
 		}
@@ -248,7 +249,7 @@ template <int D> __global__ void __launch_bounds__(THREADS, 2) v1_forward_kernel
 		const uint32_t to = base + shared::q + (warp * WARP_ROWS + row) * shared::row + t * 4;
 #pragma unroll
 		for (int n = 0; n < D / 8; n++)
-			v1_store_shared(to + ((n ^ (row & 7)) << 4), v1_pack(out[m][n][h] * inverse, out[m][n][h + 1] * inverse));
+			sm80_store_shared(to + ((n ^ (row & 7)) << 4), sm80_pack(out[m][n][h] * inverse, out[m][n][h + 1] * inverse));
 		if (t == 0 && warp_token + row < token_end && head < head_end)
 			job.lse[head * job.lse_head + warp_token + row] =
 				sum > 0.0f ? row_max[r] * job.scale + logf(sum) : -CUDART_INF_F;
@@ -257,7 +258,7 @@ template <int D> __global__ void __launch_bounds__(THREADS, 2) v1_forward_kernel
 	const int chunks = D / 8, chunk = lane % chunks;
 	if (head < head_end) {
 		for (int row = lane / chunks; row < WARP_ROWS && warp_token + row < token_end; row += 32 / chunks) {
-			uint4 bits = v1_load_shared16(
+			uint4 bits = sm80_load_shared16(
 				base + shared::q + (warp * WARP_ROWS + row) * shared::row + ((chunk ^ (row & 7)) << 4));
 			__nv_bfloat16 *to =
 				(__nv_bfloat16 *)job.o.data + (warp_token + row) * job.o.token + head * job.o.head + chunk * 8;
@@ -266,27 +267,24 @@ template <int D> __global__ void __launch_bounds__(THREADS, 2) v1_forward_kernel
 	}
 }
 
-int v1_forward_shared(int headdim)
+static const void *kernel_of(const struct job *job)
 {
-	return headdim == 64 ? forward_shared<64>::bytes : forward_shared<128>::bytes;
+	return job->headdim == 64 ? (const void *)v1_forward_kernel<64> : (const void *)v1_forward_kernel<128>;
 }
 
-cudaError_t v1_forward_setup(const struct v1_job *job)
+static int shared_bytes(const struct job *job)
 {
-	const void *kernel = job->headdim == 64 ? (const void *)v1_forward_kernel<64> : (const void *)v1_forward_kernel<128>;
-	cudaError_t e =
-		cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, v1_forward_shared(job->headdim));
-	if (e == cudaSuccess) /* two blocks on a multiprocessor need nearly all that it can give as shared memory */
-		e = cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);
-	return e;
+	return job->headdim == 64 ? forward_shared<64>::bytes : forward_shared<128>::bytes;
 }
 
-cudaError_t v1_forward(const struct v1_job *job, cudaStream_t stream)
+static cudaError_t setup(const struct job *job)
 {
-	const unsigned items = (unsigned)v1_items(job, v1_forward_units(job));
-	if (job->headdim == 64)
-		v1_forward_kernel<64><<<items, THREADS, forward_shared<64>::bytes, stream>>>(*job);
-	else
-		v1_forward_kernel<128><<<items, THREADS, forward_shared<128>::bytes, stream>>>(*job);
-	return cudaGetLastError();
+	return launch_allow_all(kernel_of(job), shared_bytes(job));
 }
+
+static cudaError_t run(const struct job *job, cudaStream_t stream)
+{
+	return launch(kernel_of(job), job_items(job, job_forward_units(job)), THREADS, shared_bytes(job), job, stream);
+}
+
+const struct main_kernel v1_forward = { shared_bytes, setup, run };

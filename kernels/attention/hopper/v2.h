@@ -6,7 +6,8 @@
 #ifndef ATTENTION_HOPPER_V2_H
 #define ATTENTION_HOPPER_V2_H
 
-#include "v1.h"
+#include "launch.h"
+#include "stage.h"
 
 #include <cuda.h>
 
@@ -15,9 +16,9 @@
  * `rows` tokens of all panels of one head, so that one load fills a tile of panels (see sm90.h).
  */
 struct v2_job {
-	struct v1_job work;
+	struct job work;
 	float *grad_kv;      /* in parts: [nhk * parts][n_tiles][2: dV, dK][outer_rows * headdim] in the order of v2_backward */
-	struct v1_job rows;  /* where dQ is a pass of its own: the work list of its rows */
+	struct job rows;  /* where dQ is a pass of its own: the work list of its rows */
 	CUtensorMap q, k, v; /* forward: boxes of 64 queries, of 128 keys */
 	CUtensorMap k_half, v_half; /* forward with blocks of 64: boxes of 64 keys and one panel */
 	CUtensorMap walk_k, walk_v; /* dQ pass: boxes of 128 keys */
@@ -26,33 +27,23 @@ struct v2_job {
 	int32_t processors; /* multiprocessors: blocks of a persistent grid */
 };
 
-/* Each launches one phase on the stream and returns what cudaGetLastError says. */
-cudaError_t v2_forward(const struct v2_job *job, cudaStream_t stream);
-cudaError_t v2_backward(const struct v2_job *job, cudaStream_t stream);
-cudaError_t v2_cast(const struct v2_job *job, cudaStream_t stream); /* fp32 sums in the order of v2_backward become dQ */
+/** The job of this stage that `job` begins. */
+static inline const struct v2_job *v2_of(const struct job *job)
+{
+	return (const struct v2_job *)job;
+}
 
-cudaError_t v2_grad_q(const struct v2_job *job, cudaStream_t stream);    /* dQ, where it is a pass of its own */
-cudaError_t v2_cast_keys(const struct v2_job *job, cudaStream_t stream); /* sums of parts become dK and dV */
+extern const struct main_kernel v2_forward, v2_backward;
+extern const struct main_kernel v2_grad_q; /* dQ, where it is a pass of its own: after v2_backward */
 
-/* Let the kernel that a job needs use its shared memory on the current device. */
-cudaError_t v2_forward_setup(const struct v2_job *job);
-cudaError_t v2_backward_setup(const struct v2_job *job);
-cudaError_t v2_grad_q_setup(const struct v2_job *job);
+/* Phase CAST: fp32 sums in the order of v2_backward become dQ, and dK and dV where these were summed in parts. */
+cudaError_t v2_cast(const struct job *job, cudaStream_t stream);
 
 /** Launch a persistent kernel: as many blocks as there are multiprocessors, or items. Units: `shared` bytes. */
 static inline cudaError_t v2_launch(
 	const struct v2_job *job, const void *kernel, int64_t items, int threads, int shared, cudaStream_t stream)
 {
-	const unsigned blocks = (unsigned)(items < job->processors ? items : job->processors);
-	void *arguments[] = { (void *)job };
-	const cudaError_t launched =
-		cudaLaunchKernel(kernel, dim3(blocks), dim3((unsigned)threads), arguments, (size_t)shared, stream);
-	const cudaError_t last = cudaGetLastError();
-	return launched != cudaSuccess ? launched : last;
+	return launch(kernel, items < job->processors ? items : job->processors, threads, shared, job, stream);
 }
-
-/** Units: bytes of dynamic shared memory. */
-int v2_forward_shared(int headdim);
-int v2_backward_shared(int headdim, int outer_rows);
 
 #endif

@@ -5,7 +5,7 @@
  * draw tiles of keys from a ticket until none is left. The producer loads K and V of a tile once, then Q, dO and row statistics of
  * every step (64 queries of one head; all heads of the group in turn) into a ring of stages. dK and dV stay in registers over all
  * steps and are written once: the same bits on every run. dQ is added to an fp32 sum in global memory straight from registers, in
- * fragment order (v1_fragment), so that a warp adds 512 bytes side by side; CAST makes rows of it.
+ * fragment order (sum_fragment), so that a warp adds 512 bytes side by side; CAST makes rows of it.
  *
  * A step computes the scores transposed, keys down and queries across:
  *     S' = K Q'    P' = exp2(S' c - LSE)    dP' = V dO'    dS' = P' (dP' - delta)
@@ -42,9 +42,9 @@ struct backward_item {
 template <int D, int KEYS> struct backward_shared {
 	static const int stages = KEYS == 128 ? 3 : 4;
 	static const int keys_tile = KEYS * D * 2, keys_panel = KEYS * 128;
-	static const int step_tile = V1_STEP * D * 2;
+	static const int step_tile = JOB_STEP * D * 2;
 	static const int scores_tile = 64 * 128; /* dS' of 64 keys and 64 queries */
-	static const int stats_bytes = V1_STEP * (int)sizeof(float2);
+	static const int stats_bytes = JOB_STEP * (int)sizeof(float2);
 	static const int k = 0;
 	static const int v = k + keys_tile;
 	static const int q = v + keys_tile;                                        /* [stages] */
@@ -66,22 +66,22 @@ template <int D, int KEYS> struct backward_shared {
 };
 
 /* Items of the grid: tiles of all key heads, in each of its parts. */
-V1_HD int64_t items_of(const struct v1_job &work)
+JOB_HD int64_t items_of(const struct job &work)
 {
-	return work.parts > 1 ? (int64_t)work.nhk * work.parts * work.n_tiles : v1_items(&work, 1);
+	return work.parts > 1 ? (int64_t)work.nhk * work.parts * work.n_tiles : job_items(&work, 1);
 }
 
 #ifdef SM90_CODE
 
 /* Deterministic: additions to a step's dQ from tiles of smaller keys. */
-template <int KEYS> SM90_DEVICE int turn_of_step(const struct v1_job &job, const struct v1_tile &tile, int step)
+template <int KEYS> SM90_DEVICE int turn_of_step(const struct job &job, const struct tile &tile, int step)
 {
 	const int adders = KEYS == 128 ? 2 : 1; /* groups that add to one row a tile */
 	if (!job.block)
 		return tile.order * adders;
 	if (job.cursor[0] > job.list_capacity) /* the lists were cut short: turns would never come */
 		return 0;
-	const int rank = job.ranks[~tile.inner + (step >> (job.block / V1_STEP - 1))];
+	const int rank = job.ranks[~tile.inner + (step >> (job.block / JOB_STEP - 1))];
 	return (rank * (job.block > KEYS ? job.block / KEYS : 1) + tile.order) * adders;
 }
 
@@ -90,19 +90,19 @@ struct visit {
 	int query, missing;
 };
 
-SM90_DEVICE struct visit visit_of_step(const struct v1_job &job, int inner, int step)
+SM90_DEVICE struct visit visit_of_step(const struct job &job, int inner, int step)
 {
-	if (!v1_is_list(inner))
-		return { inner + step * V1_STEP, 0 };
-	const int parts = job.block / V1_STEP, entry = job.list[~inner + (step >> (parts - 1))]; /* parts: 1 or 2 */
-	return { v1_listed_block(entry) * job.block + (step & (parts - 1)) * V1_STEP, v1_missing_halves(entry) };
+	if (!tile_is_list(inner))
+		return { inner + step * JOB_STEP, 0 };
+	const int parts = job.block / JOB_STEP, entry = job.list[~inner + (step >> (parts - 1))]; /* parts: 1 or 2 */
+	return { list_block(entry) * job.block + (step & (parts - 1)) * JOB_STEP, list_missing_halves(entry) };
 }
 
 /*
  * In parts: all tiles of some query heads, then those of the next, so that Q, dO and dQ of just these heads are in use at a time and stay
  * in the L2 cache.
  */
-SM90_DEVICE void place_in_parts(const struct v1_job &work, uint32_t i, struct v1_place *place)
+SM90_DEVICE void place_in_parts(const struct job &work, uint32_t i, struct place *place)
 {
 	const int part = (int)(i / (uint32_t)work.n_tiles);
 	place->tile = (int)(i % (uint32_t)work.n_tiles);
@@ -112,12 +112,12 @@ SM90_DEVICE void place_in_parts(const struct v1_job &work, uint32_t i, struct v1
 
 /* The first item from `ticket` on that is a tile; false: there is none. */
 SM90_DEVICE bool find_tile(
-	const struct v1_job &work, uint32_t ticket, uint32_t items, struct v1_tile *tile, struct v1_place *place)
+	const struct job &work, uint32_t ticket, uint32_t items, struct tile *tile, struct place *place)
 {
 	for (; ticket < items; ticket = gridDim.x + (uint32_t)atomicAdd(work.cursor + 1, 1)) {
 		if (work.parts > 1)
 			place_in_parts(work, ticket, place);
-		else if (!v1_place(&work, 1, ticket, place))
+		else if (!job_place(&work, 1, ticket, place))
 			continue;
 		*tile = work.tiles[(work.block ? place->kv_head * work.n_tiles : 0) + place->tile];
 		if (tile->first >= 0)
@@ -131,10 +131,10 @@ template <int D, int KEYS, enum queries QUERIES>
 SM90_DEVICE void produce(const struct v2_job &job, unsigned char *memory, uint32_t base)
 {
 	typedef backward_shared<D, KEYS> shared;
-	const struct v1_job &work = job.work;
+	const struct job &work = job.work;
 	const uint32_t items = (uint32_t)items_of(work);
-	struct v1_tile tile;
-	struct v1_place place = { 0, 0, 0 };
+	struct tile tile;
+	struct place place = { 0, 0, 0 };
 	uint32_t at = 0, keys_phase = 0, item = 0;
 
 	sm90_prefetch_map(&job.k);
@@ -160,7 +160,7 @@ SM90_DEVICE void produce(const struct v2_job &job, unsigned char *memory, uint32
 
 		/* Queries from here on see all keys of the tile; a tile that is cut short is masked in every step. */
 		const int clean_from = tile.first + KEYS > tile.end ? 0x7fffffff : tile.first + KEYS - 1 - tile.diagonal;
-		const int slot_bias = work.block ? 0 : tile.slot * V1_STEP - tile.inner; /* slot = (query + slot_bias) / 64 */
+		const int slot_bias = work.block ? 0 : tile.slot * JOB_STEP - tile.inner; /* slot = (query + slot_bias) / 64 */
 		int head = first_head, step = 0;
 		struct visit next = { 0, 0 };
 		if (total > 0)
@@ -175,7 +175,7 @@ SM90_DEVICE void produce(const struct v2_job &job, unsigned char *memory, uint32
 			}
 			next = visit_of_step(work, tile.inner, step); /* early: a read of the list takes a while */
 
-			const int row = own_head * work.n_slots + (query + slot_bias) / V1_STEP;
+			const int row = own_head * work.n_slots + (query + slot_bias) / JOB_STEP;
 			const uint32_t q_full = base + shared::q_full + stage * 8, o_full = base + shared::o_full + stage * 8;
 			struct backward_step *info = (struct backward_step *)(memory + shared::step) + stage;
 			sm90_barrier_wait(base + shared::empty + stage * 8, phase ^ 1);
@@ -189,7 +189,7 @@ SM90_DEVICE void produce(const struct v2_job &job, unsigned char *memory, uint32
 			sm90_load(base + shared::q + stage * shared::step_tile, &job.q, q_full, query, 0, own_head,
 				SM90_EVICT_LAST);
 			sm90_load_flat(base + shared::stats + stage * shared::stats_bytes,
-				work.row_stats + (int64_t)row * V1_STEP, shared::stats_bytes, q_full);
+				work.row_stats + (int64_t)row * JOB_STEP, shared::stats_bytes, q_full);
 			if (n == 0) { /* after the first Q: the tile before may still be at work on its keys */
 				const uint32_t keys_full = base + shared::keys_full;
 				sm90_barrier_wait(base + shared::keys_empty, keys_phase ^ 1);
@@ -287,10 +287,10 @@ SM90_DEVICE void consume(const struct v2_job &job, unsigned char *memory, uint32
 #pragma unroll
 			for (int i = 0; i < 8; i++) {
 				const float4 two = stats[4 * i]; /* LSE, delta of two queries */
-				s[4 * i] = sm90_exp2(fmaf(s[4 * i], job.work.scale_log2, -two.x));
-				s[4 * i + 1] = sm90_exp2(fmaf(s[4 * i + 1], job.work.scale_log2, -two.z));
-				s[4 * i + 2] = sm90_exp2(fmaf(s[4 * i + 2], job.work.scale_log2, -two.x));
-				s[4 * i + 3] = sm90_exp2(fmaf(s[4 * i + 3], job.work.scale_log2, -two.z));
+				s[4 * i] = sm80_exp2(fmaf(s[4 * i], job.work.scale_log2, -two.x));
+				s[4 * i + 1] = sm80_exp2(fmaf(s[4 * i + 1], job.work.scale_log2, -two.z));
+				s[4 * i + 2] = sm80_exp2(fmaf(s[4 * i + 2], job.work.scale_log2, -two.x));
+				s[4 * i + 3] = sm80_exp2(fmaf(s[4 * i + 3], job.work.scale_log2, -two.z));
 			}
 			pack(p_half, s);
 			sm90_pin(p_half);
@@ -323,7 +323,7 @@ SM90_DEVICE void consume(const struct v2_job &job, unsigned char *memory, uint32
 					sm90_named_sync(OWN_GROUP + group, GROUP_THREADS);
 
 				float grad_q[q_columns / 2];
-				float *const sum = job.work.grad_q_sum + (int64_t)step->row * (V1_STEP * D) + q_sum_lane;
+				float *const sum = job.work.grad_q_sum + (int64_t)step->row * (JOB_STEP * D) + q_sum_lane;
 				sm90_pin(ds_half);
 				sm90_pin(grad_k);
 				sm90_wgmma_fence();
@@ -437,7 +437,7 @@ __global__ void __launch_bounds__(THREADS, 1) v2_backward_kernel(const __grid_co
 #ifdef SM90_CODE
 	typedef backward_shared<D, KEYS> shared;
 	extern __shared__ __align__(1024) unsigned char memory[];
-	const uint32_t base = sm90_shared(memory);
+	const uint32_t base = sm80_shared(memory);
 	const int group =
 		__shfl_sync(0xffffffffu, (int)threadIdx.x / GROUP_THREADS, 0); /* so that the compiler sees one value a warp */
 
@@ -468,14 +468,7 @@ __global__ void __launch_bounds__(THREADS, 1) v2_backward_kernel(const __grid_co
 #endif
 }
 
-int v2_backward_shared(int headdim, int outer_rows)
-{
-	if (headdim == 64)
-		return outer_rows == 64 ? backward_shared<64, 64>::bytes : backward_shared<64, 128>::bytes;
-	return outer_rows == 64 ? backward_shared<128, 64>::bytes : backward_shared<128, 128>::bytes;
-}
-
-template <int D, int KEYS> static const void *kernel_of_shape(const struct v1_job *work)
+template <int D, int KEYS> static const void *kernel_of_shape(const struct job *work)
 {
 	if (work->passes == 2)
 		return (const void *)v2_backward_kernel<D, KEYS, ELSEWHERE>;
@@ -483,21 +476,31 @@ template <int D, int KEYS> static const void *kernel_of_shape(const struct v1_jo
 			     : (const void *)v2_backward_kernel<D, KEYS, ADDED>;
 }
 
-static const void *kernel_of(const struct v1_job *work)
+static const void *kernel_of(const struct job *work)
 {
 	if (work->headdim == 64)
 		return work->outer_rows == 64 ? kernel_of_shape<64, 64>(work) : kernel_of_shape<64, 128>(work);
 	return work->outer_rows == 64 ? kernel_of_shape<128, 64>(work) : kernel_of_shape<128, 128>(work);
 }
 
-cudaError_t v2_backward_setup(const struct v2_job *job)
+static int shared_bytes(const struct job *work)
 {
-	return cudaFuncSetAttribute(kernel_of(&job->work), cudaFuncAttributeMaxDynamicSharedMemorySize,
-		v2_backward_shared(job->work.headdim, job->work.outer_rows));
+	if (work->headdim == 64)
+		return work->outer_rows == 64 ? backward_shared<64, 64>::bytes : backward_shared<64, 128>::bytes;
+	return work->outer_rows == 64 ? backward_shared<128, 64>::bytes : backward_shared<128, 128>::bytes;
 }
 
-cudaError_t v2_backward(const struct v2_job *job, cudaStream_t stream)
+static cudaError_t setup(const struct job *work)
 {
-	const int shared = v2_backward_shared(job->work.headdim, job->work.outer_rows);
-	return v2_launch(job, kernel_of(&job->work), items_of(job->work), THREADS, shared, stream);
+	const cudaError_t e = launch_allow(kernel_of(work), shared_bytes(work));
+	return e == cudaSuccess && work->passes == 2 ? v2_grad_q.setup(work) : e;
 }
+
+static cudaError_t run(const struct job *work, cudaStream_t stream)
+{
+	const cudaError_t e =
+		v2_launch(v2_of(work), kernel_of(work), items_of(*work), THREADS, shared_bytes(work), stream);
+	return e == cudaSuccess && work->passes == 2 ? v2_grad_q.run(work, stream) : e;
+}
+
+const struct main_kernel v2_backward = { shared_bytes, setup, run };

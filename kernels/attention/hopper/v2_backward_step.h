@@ -12,7 +12,7 @@
 #include <math_constants.h>
 
 enum { GROUP_THREADS = 128 };        /* of a warp group */
-enum { STEP_PANEL = V1_STEP * 128 }; /* bytes of a panel of Q and dO */
+enum { STEP_PANEL = JOB_STEP * 128 }; /* bytes of a panel of Q and dO */
 
 /* What the producer tells about a step; key and query count from the first of the tile and of the step. */
 struct backward_step {
@@ -41,7 +41,7 @@ template <int N> SM90_DEVICE void add_to_keys(float (&d)[N], const uint32_t (&a)
 {
 	const uint64_t b_tile = sm90_descriptor(step, STEP_PANEL);
 #pragma unroll
-	for (int k = 0; k < V1_STEP / 16; k++)
+	for (int k = 0; k < JOB_STEP / 16; k++)
 		sm90_mma<1>(d, a + 4 * k, b_tile + k * SM90_ROWS_STEP, 1);
 }
 
@@ -67,7 +67,7 @@ SM90_DEVICE void pack(uint32_t (&to)[16], const float (&from)[32])
 {
 #pragma unroll
 	for (int i = 0; i < 16; i++)
-		to[i] = sm90_pack(from[2 * i], from[2 * i + 1]);
+		to[i] = sm80_pack(from[2 * i], from[2 * i + 1]);
 }
 
 /* Keys that must not see a query get -inf. Rows of s are keys `key` and `key` + 8, columns queries 8 n + 2 (lane % 4) + {0, 1}. */
@@ -77,7 +77,7 @@ SM90_DEVICE void hide(float (&s)[32], const struct backward_step &step, int key,
 	for (int r = 0; r < 2; r++) {
 		const int own = key + 8 * r;
 		const bool blind = own > step.last || step.missing >> own / 64 & 1;
-		const int first = blind ? V1_STEP : own - step.bias - lane % 4 * 2;
+		const int first = blind ? JOB_STEP : own - step.bias - lane % 4 * 2;
 #pragma unroll
 		for (int n = 0; n < 8; n++)
 #pragma unroll
@@ -89,7 +89,7 @@ SM90_DEVICE void hide(float (&s)[32], const struct backward_step &step, int key,
 
 /* One tensor's gradient of a warp's 16 keys: rows `key` and `key` + 8. */
 template <int N>
-SM90_DEVICE void write_keys(const struct v1_tensor &to, int kv_head, int key, int end, int lane, const float (&d)[N], float scale)
+SM90_DEVICE void write_keys(const struct tensor &to, int kv_head, int key, int end, int lane, const float (&d)[N], float scale)
 {
 #pragma unroll
 	for (int r = 0; r < 2; r++) {
@@ -98,7 +98,7 @@ SM90_DEVICE void write_keys(const struct v1_tensor &to, int kv_head, int key, in
 		__nv_bfloat16 *row = (__nv_bfloat16 *)to.data + (key + 8 * r) * to.token + kv_head * to.head + lane % 4 * 2;
 #pragma unroll
 		for (int n = 0; n < N / 4; n++)
-			*(uint32_t *)(row + 8 * n) = sm90_pack(d[4 * n + 2 * r] * scale, d[4 * n + 2 * r + 1] * scale);
+			*(uint32_t *)(row + 8 * n) = sm80_pack(d[4 * n + 2 * r] * scale, d[4 * n + 2 * r + 1] * scale);
 	}
 }
 

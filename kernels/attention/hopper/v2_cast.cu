@@ -5,28 +5,28 @@
  * A warp reads the fragments of 16 rows as they lie, 512 bytes at a time, and turns them into rows in shared memory.
  */
 #include "v2.h"
-#include "v1_mma.h"
+#include "sm80.h"
 
 enum { THREADS = 128, ROW_PAD = 16 }; /* bytes behind a row, so that the rows of a fragment lie in different banks */
 
 /* One block a slot and head, a warp for every 16 of its 64 rows. */
-template <int D> static __global__ void __launch_bounds__(THREADS) v2_cast_kernel(const __grid_constant__ struct v1_job job)
+template <int D> static __global__ void __launch_bounds__(THREADS) v2_cast_kernel(const __grid_constant__ struct job job)
 {
 	const int row_bytes = D * 2 + ROW_PAD, chunks = D / 8, pass = 32 / chunks;
 	__shared__ __align__(16) unsigned char rows[THREADS / 32][16 * row_bytes];
 	const int slot = blockIdx.x, head = blockIdx.y, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
 	const int2 tokens = job.slots[slot];
-	const float *sum = job.grad_q_sum + ((int64_t)head * job.n_slots + slot) * (V1_STEP * D);
+	const float *sum = job.grad_q_sum + ((int64_t)head * job.n_slots + slot) * (JOB_STEP * D);
 	unsigned char *own = rows[warp];
 
 	if (tokens.x + warp * 16 >= tokens.y)
 		return;
 #pragma unroll
 	for (int n = 0; n < D / 8; n++) {
-		const float4 v = *(const float4 *)(sum + v1_fragment(D, warp, n, lane));
+		const float4 v = *(const float4 *)(sum + sum_fragment(D, warp, n, lane));
 		unsigned char *to = own + lane / 4 * row_bytes + n * 16 + lane % 4 * 4;
-		*(uint32_t *)to = v1_pack(v.x * job.scale, v.y * job.scale);
-		*(uint32_t *)(to + 8 * row_bytes) = v1_pack(v.z * job.scale, v.w * job.scale);
+		*(uint32_t *)to = sm80_pack(v.x * job.scale, v.y * job.scale);
+		*(uint32_t *)(to + 8 * row_bytes) = sm80_pack(v.z * job.scale, v.w * job.scale);
 	}
 	__syncwarp();
 #pragma unroll
@@ -38,34 +38,24 @@ template <int D> static __global__ void __launch_bounds__(THREADS) v2_cast_kerne
 	}
 }
 
-cudaError_t v2_cast(const struct v2_job *job, cudaStream_t stream)
-{
-	const dim3 grid((unsigned)job->work.n_slots, (unsigned)job->work.nhq);
-	if (job->work.headdim == 64)
-		v2_cast_kernel<64><<<grid, THREADS, 0, stream>>>(job->work);
-	else
-		v2_cast_kernel<128><<<grid, THREADS, 0, stream>>>(job->work);
-	return cudaGetLastError();
-}
-
 /*
  * 64 keys of one key head and one of dV, dK a block. A thread adds up what the same thread of v2_backward wrote for every part, first
  * part first: equal bits on every run.
  */
 template <int D>
 static __global__ void __launch_bounds__(THREADS)
-	v2_cast_keys_kernel(const __grid_constant__ struct v1_job job, const float *grad_kv)
+	v2_cast_keys_kernel(const __grid_constant__ struct job job, const float *grad_kv)
 {
 	const int parts = job.outer_rows / 64, place = blockIdx.x / parts, part = blockIdx.x % parts, kv_head = blockIdx.y,
 		  which = blockIdx.z;
-	const struct v1_tile tile = job.tiles[(job.block ? kv_head * job.n_tiles : 0) + place];
+	const struct tile tile = job.tiles[(job.block ? kv_head * job.n_tiles : 0) + place];
 	if (tile.first < 0)
 		return;
 	const int64_t tile_floats = (int64_t)2 * job.outer_rows * D, part_floats = tile_floats * job.n_tiles;
 	const float *from = grad_kv + (int64_t)kv_head * job.parts * part_floats + place * tile_floats +
 			    ((int64_t)which * job.outer_rows + part * 64) * D + threadIdx.x * 4;
 	const float scale = which ? job.scale : 1.0f;
-	const struct v1_tensor &to = which ? job.grad_k : job.grad_v;
+	const struct tensor &to = which ? job.grad_k : job.grad_v;
 	const int lane = threadIdx.x % 32, key = tile.first + part * 64 + threadIdx.x / 32 * 16 + lane / 4;
 	__nv_bfloat16 *row = (__nv_bfloat16 *)to.data + key * to.token + kv_head * to.head + lane % 4 * 2;
 #pragma unroll 4
@@ -79,18 +69,34 @@ static __global__ void __launch_bounds__(THREADS)
 			sum.w += v.w;
 		}
 		if (key < tile.end)
-			*(uint32_t *)(row + 8 * n) = v1_pack(sum.x * scale, sum.y * scale);
+			*(uint32_t *)(row + 8 * n) = sm80_pack(sum.x * scale, sum.y * scale);
 		if (key + 8 < tile.end)
-			*(uint32_t *)(row + 8 * to.token + 8 * n) = v1_pack(sum.z * scale, sum.w * scale);
+			*(uint32_t *)(row + 8 * to.token + 8 * n) = sm80_pack(sum.z * scale, sum.w * scale);
 	}
 }
 
-cudaError_t v2_cast_keys(const struct v2_job *job, cudaStream_t stream)
+static cudaError_t cast_queries(const struct job *job, cudaStream_t stream)
 {
-	const dim3 grid((unsigned)(job->work.n_tiles * (job->work.outer_rows / 64)), (unsigned)job->work.nhk, 2);
-	if (job->work.headdim == 64)
-		v2_cast_keys_kernel<64><<<grid, THREADS, 0, stream>>>(job->work, job->grad_kv);
+	const dim3 grid((unsigned)job->n_slots, (unsigned)job->nhq);
+	if (job->headdim == 64)
+		v2_cast_kernel<64><<<grid, THREADS, 0, stream>>>(*job);
 	else
-		v2_cast_keys_kernel<128><<<grid, THREADS, 0, stream>>>(job->work, job->grad_kv);
+		v2_cast_kernel<128><<<grid, THREADS, 0, stream>>>(*job);
 	return cudaGetLastError();
+}
+
+static cudaError_t cast_keys(const struct job *job, cudaStream_t stream)
+{
+	const dim3 grid((unsigned)(job->n_tiles * (job->outer_rows / 64)), (unsigned)job->nhk, 2);
+	if (job->headdim == 64)
+		v2_cast_keys_kernel<64><<<grid, THREADS, 0, stream>>>(*job, v2_of(job)->grad_kv);
+	else
+		v2_cast_keys_kernel<128><<<grid, THREADS, 0, stream>>>(*job, v2_of(job)->grad_kv);
+	return cudaGetLastError();
+}
+
+cudaError_t v2_cast(const struct job *job, cudaStream_t stream)
+{
+	const cudaError_t e = job->passes == 2 ? cudaSuccess : cast_queries(job, stream);
+	return e == cudaSuccess && job->parts > 1 ? cast_keys(job, stream) : e;
 }

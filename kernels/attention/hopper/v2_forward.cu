@@ -33,9 +33,9 @@ template <int D> struct forward_shared : walk_tiles<D> {
 template <int D> SM90_DEVICE void load_items(const struct v2_job &job, uint32_t base, unsigned char *memory)
 {
 	typedef forward_shared<D> shared;
-	const struct v1_job &work = job.work;
+	const struct job &work = job.work;
 	const uint32_t barrier = base + shared::barriers;
-	const uint32_t items = (uint32_t)v1_items(&work, v1_forward_units(&work));
+	const uint32_t items = (uint32_t)job_items(&work, job_forward_units(&work));
 	uint32_t told = 0, q_loads = 0, k_loads = 0, v_loads = 0;
 
 	sm90_prefetch_map(&job.q);
@@ -52,7 +52,7 @@ template <int D> SM90_DEVICE void load_items(const struct v2_job &job, uint32_t 
 		if (i >= items)
 			return;
 
-		const struct v1_tile tile = item.tile;
+		const struct tile tile = item.tile;
 		const int kv_head = item.kv_head, head = kv_head * work.group + item.unit * work.heads;
 		int step = (tile.steps + 1) / 2 - 1;
 		struct halves at = { 0, 0 };
@@ -122,7 +122,7 @@ SM90_DEVICE bool exponentials(float (&s)[64], struct softmax &state, float (&shr
 #pragma unroll
 		for (int r = 0; r < 2; r++) {
 			const float next = fmaxf(state.reference[r], top[r]);
-			shrink[r] = next == -CUDART_INF_F ? 1.0f : sm90_exp2((state.reference[r] - next) * scale_log2);
+			shrink[r] = next == -CUDART_INF_F ? 1.0f : sm80_exp2((state.reference[r] - next) * scale_log2);
 			state.reference[r] = next;
 			state.sum[r] *= shrink[r];
 		}
@@ -133,8 +133,8 @@ SM90_DEVICE bool exponentials(float (&s)[64], struct softmax &state, float (&shr
 		float a = 0.0f, b = 0.0f;
 #pragma unroll
 		for (int n = 0; n < 16; n++) {
-			const float left = sm90_exp2(fmaf(s[4 * n + 2 * r], scale_log2, -shift));
-			const float right = sm90_exp2(fmaf(s[4 * n + 2 * r + 1], scale_log2, -shift));
+			const float left = sm80_exp2(fmaf(s[4 * n + 2 * r], scale_log2, -shift));
+			const float right = sm80_exp2(fmaf(s[4 * n + 2 * r + 1], scale_log2, -shift));
 			s[4 * n + 2 * r] = left;
 			s[4 * n + 2 * r + 1] = right;
 			a += left;
@@ -150,7 +150,7 @@ SM90_DEVICE void pack_scores(uint32_t (&p)[32], const float (&s)[64])
 {
 #pragma unroll
 	for (int i = 0; i < 32; i++)
-		p[i] = sm90_pack(s[2 * i], s[2 * i + 1]);
+		p[i] = sm80_pack(s[2 * i], s[2 * i + 1]);
 }
 
 /* How far a compute group has come in the ring of K and of V. */
@@ -160,7 +160,7 @@ struct progress {
 
 /* One step but the first: products of S for this step and of P V for the one before, then softmax. */
 template <int D, bool MASKED>
-SM90_DEVICE void next_step(const struct v1_job &job, const struct v1_tile &tile, uint32_t base, int group, uint64_t q, int step,
+SM90_DEVICE void next_step(const struct job &job, const struct tile &tile, uint32_t base, int group, uint64_t q, int step,
 	int add, int last_key0, int last_key1, float (&s)[64], uint32_t (&p)[32], float (&o)[D / 2], struct softmax &state,
 	struct progress &at)
 {
@@ -207,7 +207,7 @@ SM90_DEVICE void next_step(const struct v1_job &job, const struct v1_tile &tile,
 template <int D> SM90_DEVICE void compute_items(const struct v2_job &job, uint32_t base, unsigned char *memory, int group)
 {
 	typedef forward_shared<D> shared;
-	const struct v1_job &work = job.work;
+	const struct job &work = job.work;
 	const uint32_t barrier = base + shared::barriers;
 	const int thread = threadIdx.x % GROUP_THREADS, warp = thread / 32, lane = thread % 32, g = lane / 4, t = lane % 4;
 	const bool speaks = lane == 0;
@@ -222,7 +222,7 @@ template <int D> SM90_DEVICE void compute_items(const struct v2_job &job, uint32
 		sm90_barrier_wait(barrier + (ITEM_FULL + slot) * 8, (heard >> 1) & 1);
 		struct item item;
 		hear_item(memory + shared::items + slot * ITEM_BYTES, &item);
-		const struct v1_tile &tile = item.tile;
+		const struct tile &tile = item.tile;
 		const int kv_head = item.kv_head, unit = item.unit;
 		__syncwarp();
 		if (speaks)
@@ -242,7 +242,7 @@ template <int D> SM90_DEVICE void compute_items(const struct v2_job &job, uint32
 		} else {
 			/* Every row of the tile sees all keys of the steps below `clean`. */
 			int clean = step; /* a list: only the highest one may be ragged or alone in its step */
-			if (!v1_is_list(tile.inner))
+			if (!tile_is_list(tile.inner))
 				clean = max(0, min(tile.inner_end, tile.first + tile.diagonal + 1) - tile.inner) / KEYS;
 			/* Last key that this thread's rows see, less this thread's first column; a missing half is masked by its number. */
 			const int seen0 = min(tile.inner_end - 1, first + row + tile.diagonal) - 2 * t;
@@ -262,7 +262,7 @@ template <int D> SM90_DEVICE void compute_items(const struct v2_job &job, uint32
 			at.k++;
 			if (step >= clean) {
 				const struct halves keys = halves_of(work, tile, step);
-				const bool alone = v1_is_list(tile.inner) && work.block == 64 && tile.steps % 2;
+				const bool alone = tile_is_list(tile.inner) && work.block == 64 && tile.steps % 2;
 				const int limit[2][2] = { { seen0 - keys.first, alone ? -1 : seen0 - keys.second },
 					{ seen1 - keys.first, alone ? -1 : seen1 - keys.second } };
 				mask_scores(s, limit);
@@ -313,8 +313,8 @@ template <int D> static __global__ void __launch_bounds__(THREADS, 1) v2_forward
 #ifdef SM90_CODE
 	typedef forward_shared<D> shared;
 	extern __shared__ unsigned char unaligned[];
-	unsigned char *memory = unaligned + (0u - sm90_shared(unaligned) & 1023u);
-	const uint32_t base = sm90_shared(memory);
+	unsigned char *memory = unaligned + (0u - sm80_shared(unaligned) & 1023u);
+	const uint32_t base = sm80_shared(memory);
 
 	begin_barriers(base + shared::barriers);
 
@@ -330,24 +330,26 @@ template <int D> static __global__ void __launch_bounds__(THREADS, 1) v2_forward
 #endif
 }
 
-static const void *kernel_of(const struct v2_job *job)
+static const void *kernel_of(const struct job *work)
 {
-	return job->work.headdim == 64 ? (const void *)v2_forward_kernel<64> : (const void *)v2_forward_kernel<128>;
+	return work->headdim == 64 ? (const void *)v2_forward_kernel<64> : (const void *)v2_forward_kernel<128>;
 }
 
-int v2_forward_shared(int headdim)
+static int shared_bytes(const struct job *work)
 {
-	return headdim == 64 ? forward_shared<64>::bytes : forward_shared<128>::bytes;
+	return work->headdim == 64 ? forward_shared<64>::bytes : forward_shared<128>::bytes;
 }
 
-cudaError_t v2_forward_setup(const struct v2_job *job)
+static cudaError_t setup(const struct job *work)
 {
-	return cudaFuncSetAttribute(
-		kernel_of(job), cudaFuncAttributeMaxDynamicSharedMemorySize, v2_forward_shared(job->work.headdim));
+	return launch_allow(kernel_of(work), shared_bytes(work));
 }
 
-cudaError_t v2_forward(const struct v2_job *job, cudaStream_t stream)
+static cudaError_t run(const struct job *work, cudaStream_t stream)
 {
-	const int64_t items = v1_items(&job->work, v1_forward_units(&job->work));
-	return v2_launch(job, kernel_of(job), items, THREADS, v2_forward_shared(job->work.headdim), stream);
+	const struct v2_job *job = v2_of(work);
+	const int64_t items = job_items(work, job_forward_units(work));
+	return v2_launch(job, kernel_of(work), items, THREADS, shared_bytes(work), stream);
 }
+
+const struct main_kernel v2_forward = { shared_bytes, setup, run };

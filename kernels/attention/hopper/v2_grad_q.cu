@@ -31,9 +31,9 @@ template <int D> struct grad_q_shared : walk_tiles<D> {
 template <int D> SM90_DEVICE void load_items(const struct v2_job &job, uint32_t base, unsigned char *memory)
 {
 	typedef grad_q_shared<D> shared;
-	const struct v1_job &walk = job.rows;
+	const struct job &walk = job.rows;
 	const uint32_t barrier = base + shared::barriers;
-	const uint32_t items = (uint32_t)v1_items(&walk, v1_forward_units(&walk));
+	const uint32_t items = (uint32_t)job_items(&walk, job_forward_units(&walk));
 	uint32_t told = 0, row_loads = 0, loads = 0;
 
 	sm90_prefetch_map(&job.q);
@@ -51,7 +51,7 @@ template <int D> SM90_DEVICE void load_items(const struct v2_job &job, uint32_t 
 		if (i >= items)
 			return;
 
-		const struct v1_tile tile = item.tile;
+		const struct tile tile = item.tile;
 		const int kv_head = item.kv_head, head = kv_head * walk.group + item.unit * walk.heads;
 		const int steps = (tile.steps + 1) / 2;
 		if (steps > 0) {
@@ -103,7 +103,7 @@ SM90_DEVICE void finish_step(float (&s)[64], uint32_t (&ds)[32], uint64_t grad_o
 	}
 #pragma unroll
 	for (int i = 0; i < 64; i++)
-		s[i] = sm90_exp2(fmaf(s[i], scale_log2, -stat[i / 2 % 2].x));
+		s[i] = sm80_exp2(fmaf(s[i], scale_log2, -stat[i / 2 % 2].x));
 	sm90_wgmma_wait<0>();
 	sm90_pin(dp);
 	if (speaks)
@@ -111,14 +111,14 @@ SM90_DEVICE void finish_step(float (&s)[64], uint32_t (&ds)[32], uint64_t grad_o
 #pragma unroll
 	for (int i = 0; i < 32; i++) {
 		const float delta = stat[i % 2].y;
-		ds[i] = sm90_pack(s[2 * i] * (dp[2 * i] - delta), s[2 * i + 1] * (dp[2 * i + 1] - delta));
+		ds[i] = sm80_pack(s[2 * i] * (dp[2 * i] - delta), s[2 * i + 1] * (dp[2 * i + 1] - delta));
 	}
 }
 
 template <int D> SM90_DEVICE void compute_items(const struct v2_job &job, uint32_t base, unsigned char *memory, int group)
 {
 	typedef grad_q_shared<D> shared;
-	const struct v1_job &walk = job.rows;
+	const struct job &walk = job.rows;
 	const uint32_t barrier = base + shared::barriers;
 	const int thread = threadIdx.x % GROUP_THREADS, warp = thread / 32, lane = thread % 32, g = lane / 4, t = lane % 4;
 	const bool speaks = lane == 0;
@@ -131,7 +131,7 @@ template <int D> SM90_DEVICE void compute_items(const struct v2_job &job, uint32
 		sm90_barrier_wait(barrier + (ITEM_FULL + slot) * 8, (heard >> 1) & 1);
 		struct item item;
 		hear_item(memory + shared::items + slot * ITEM_BYTES, &item);
-		const struct v1_tile &tile = item.tile;
+		const struct tile &tile = item.tile;
 		__syncwarp();
 		if (speaks)
 			sm90_barrier_arrive(barrier + (ITEM_EMPTY + slot) * 8);
@@ -160,7 +160,7 @@ template <int D> SM90_DEVICE void compute_items(const struct v2_job &job, uint32
 				s, q, sm90_descriptor(base + shared::k + uses % STAGES * shared::tile, shared::key_panel));
 			/* only the highest step may be ragged or alone in its step */
 			const struct halves keys = halves_of(walk, tile, steps - 1);
-			const bool alone = v1_is_list(tile.inner) && walk.block == 64 && tile.steps % 2;
+			const bool alone = tile_is_list(tile.inner) && walk.block == 64 && tile.steps % 2;
 			const int left = seen - keys.first, right = alone ? -1 : seen - keys.second;
 			finish_step<D, true>(s, ds, grad_o, stat, walk.scale_log2, left, right, base, uses, speaks);
 #pragma unroll 1
@@ -205,8 +205,8 @@ template <int D> static __global__ void __launch_bounds__(THREADS, 1) v2_grad_q_
 #ifdef SM90_CODE
 	typedef grad_q_shared<D> shared;
 	extern __shared__ unsigned char unaligned[];
-	unsigned char *memory = unaligned + ((0u - sm90_shared(unaligned)) & 1023u);
-	const uint32_t base = sm90_shared(memory);
+	unsigned char *memory = unaligned + ((0u - sm80_shared(unaligned)) & 1023u);
+	const uint32_t base = sm80_shared(memory);
 
 	begin_barriers(base + shared::barriers);
 
@@ -222,23 +222,26 @@ template <int D> static __global__ void __launch_bounds__(THREADS, 1) v2_grad_q_
 #endif
 }
 
-static const void *kernel_of(const struct v2_job *job)
+static const void *kernel_of(const struct job *work)
 {
-	return job->work.headdim == 64 ? (const void *)v2_grad_q_kernel<64> : (const void *)v2_grad_q_kernel<128>;
+	return work->headdim == 64 ? (const void *)v2_grad_q_kernel<64> : (const void *)v2_grad_q_kernel<128>;
 }
 
-static int shared_bytes(const struct v2_job *job)
+static int shared_bytes(const struct job *work)
 {
-	return job->work.headdim == 64 ? grad_q_shared<64>::bytes : grad_q_shared<128>::bytes;
+	return work->headdim == 64 ? grad_q_shared<64>::bytes : grad_q_shared<128>::bytes;
 }
 
-cudaError_t v2_grad_q_setup(const struct v2_job *job)
+static cudaError_t setup(const struct job *work)
 {
-	return cudaFuncSetAttribute(kernel_of(job), cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes(job));
+	return launch_allow(kernel_of(work), shared_bytes(work));
 }
 
-cudaError_t v2_grad_q(const struct v2_job *job, cudaStream_t stream)
+static cudaError_t run(const struct job *work, cudaStream_t stream)
 {
-	const int64_t items = v1_items(&job->rows, v1_forward_units(&job->rows));
-	return v2_launch(job, kernel_of(job), items, THREADS, shared_bytes(job), stream);
+	const struct v2_job *job = v2_of(work);
+	const int64_t items = job_items(&job->rows, job_forward_units(&job->rows));
+	return v2_launch(job, kernel_of(work), items, THREADS, shared_bytes(work), stream);
 }
+
+const struct main_kernel v2_grad_q = { shared_bytes, setup, run };

@@ -1,7 +1,6 @@
 /**
  * v2_provider.cu - provider "hopper.v2", also called "hopper" because it is the newest: kernels with wgmma and TMA.
  */
-#include "v1_provider.h"
 #include "v2.h"
 
 #include <stdio.h>
@@ -11,7 +10,7 @@ static const int64_t l2_bytes = 80 << 20; /* what may be in use before too littl
 
 static bool is_nearly_full(const struct fw_attention *a)
 {
-	const double rows = v1_ceil_div(a->total_q, a->block_q), columns = v1_ceil_div(a->total_k, a->block_k);
+	const double rows = ceil_div(a->total_q, a->block_q), columns = ceil_div(a->total_k, a->block_k);
 	return (double)a->max_blocks > 0.84 * rows * columns * a->nhk;
 }
 
@@ -29,16 +28,21 @@ static int choose_parts(const struct fw_attention *a, int group, int passes)
 	return 1;
 }
 
+static int can(const struct fw_attention *a, int direction, char *why, size_t size)
+{
+	if (direction == FW_FORWARD && a->nhq / a->nhk % 2 != 0 && a->mask == FW_BLOCKS && a->block_q == 64)
+		return job_say(FW_UNSUPPORTED, why, size, "blocks of 64 need an even number of query heads a key head");
+	return FW_OK; /* else 128 rows of one head would straddle two blocks */
+}
+
 /* Two heads share a tile of 64 queries where the group allows it: then every mask and short sequences fill whole tiles. */
-static int choose(const struct fw_attention *a, int direction, const char *config, struct v1_shape *shape)
+static int choose(const struct fw_attention *a, int direction, const char *config, struct shape *shape)
 {
 	const int group = a->nhq / a->nhk;
 	shape->runs = true;
 	if (direction == FW_FORWARD) {
-		if (group % 2 != 0 && a->mask == FW_BLOCKS && a->block_q == 64)
-			return FW_UNSUPPORTED; /* 128 rows of one head would straddle two blocks */
 		shape->outer_rows = group % 2 == 0 ? 64 : 128;
-		shape->heads = V1_FORWARD_M / shape->outer_rows;
+		shape->heads = JOB_FORWARD_ROWS / shape->outer_rows;
 		shape->step = 128;
 		snprintf(shape->config, sizeof shape->config, "BLOCK_M=128 BLOCK_N=128 STAGES=2 WARPGROUPS=3");
 		return !config || !strcmp(config, shape->config) ? FW_OK : FW_UNSUPPORTED;
@@ -55,36 +59,12 @@ static int choose(const struct fw_attention *a, int direction, const char *confi
 		return FW_UNSUPPORTED;
 	shape->outer_rows = rows;
 	shape->heads = 1;
-	shape->step = V1_STEP;
+	shape->step = JOB_STEP;
 	shape->parts = parts;
 	shape->passes = passes;
 	snprintf(shape->config, sizeof shape->config, "BLOCK_M=64 BLOCK_N=%d STAGES=%d WARPGROUPS=3 PARTS=%d PASSES=%d", rows,
 		rows == 64 ? 4 : 3, parts, passes);
 	return !config || !strcmp(config, shape->config) ? FW_OK : FW_UNSUPPORTED;
-}
-
-static int shared(const struct v1_job *job)
-{
-	return job->backward ? v2_backward_shared(job->headdim, job->outer_rows) : v2_forward_shared(job->headdim);
-}
-
-static cudaError_t setup(const struct v1_job *job)
-{
-	int device = 0, major = 0, minor = 0;
-	cudaError_t e = cudaGetDevice(&device);
-	if (e == cudaSuccess)
-		e = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-	if (e == cudaSuccess)
-		e = cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
-	if (e != cudaSuccess)
-		return e;
-	if (major != 9 || minor != 0)
-		return cudaErrorNoKernelImageForDevice;
-	const struct v2_job *wide = (const struct v2_job *)job;
-	if (!job->backward)
-		return v2_forward_setup(wide);
-	e = v2_backward_setup(wide);
-	return e == cudaSuccess && job->passes == 2 ? v2_grad_q_setup(wide) : e;
 }
 
 /* Places in job->extra. Units: bytes. */
@@ -98,21 +78,21 @@ static int64_t align_up(int64_t bytes)
 }
 
 /* The work list of the dQ pass: the same mask, walked by rows. */
-static struct v1_job rows_of(const struct v1_job *job)
+static struct job rows_of(const struct job *job)
 {
-	struct v1_job rows = *job;
+	struct job rows = *job;
 	rows.backward = 0;
 	rows.parts = 1;
 	rows.runs = 1;
 	rows.outer_rows = job->group % 2 == 0 ? 64 : 128;
-	rows.heads = V1_FORWARD_M / rows.outer_rows;
+	rows.heads = JOB_FORWARD_ROWS / rows.outer_rows;
 	rows.step = 128;
-	rows.n_tiles = v1_ceil_div(job->total_q, job->block) * (job->block / rows.outer_rows);
+	rows.n_tiles = ceil_div(job->total_q, job->block) * (job->block / rows.outer_rows);
 	rows.section = 1;
 	return rows;
 }
 
-static struct room room_of(const struct v1_job *job)
+static struct room room_of(const struct job *job)
 {
 	struct room room = { 0, 0, 0, 0, 0 };
 	int64_t at = 0;
@@ -122,9 +102,9 @@ static struct room room_of(const struct v1_job *job)
 		at = align_up((int64_t)job->nhk * job->parts * job->n_tiles * 2 * job->outer_rows * job->headdim *
 			      (int64_t)sizeof(float));
 	if (job->passes == 2) {
-		const struct v1_job rows = rows_of(job);
+		const struct job rows = rows_of(job);
 		room.tiles = at;
-		at = align_up(at + (int64_t)rows.n_tiles * rows.nhk * (int64_t)sizeof(struct v1_tile));
+		at = align_up(at + (int64_t)rows.n_tiles * rows.nhk * (int64_t)sizeof(struct tile));
 		room.list = at;
 		at = align_up(at + rows.list_capacity * (int64_t)sizeof(int32_t));
 		room.cursor = at;
@@ -134,15 +114,15 @@ static struct room room_of(const struct v1_job *job)
 	return room;
 }
 
-static int64_t extra(const struct v1_job *job)
+static int64_t extra(const struct job *job)
 {
 	return room_of(job).bytes;
 }
 
-static cudaError_t lists(const struct v1_job *job, cudaStream_t stream)
+static cudaError_t lists(const struct job *job, cudaStream_t stream)
 {
-	cudaError_t e = v1_lists(job, stream);
-	return e == cudaSuccess && job->passes == 2 ? v1_lists(&((const struct v2_job *)job)->rows, stream) : e;
+	cudaError_t e = lists_build(job, stream);
+	return e == cudaSuccess && job->passes == 2 ? lists_build(&v2_of(job)->rows, stream) : e;
 }
 
 typedef CUresult (*encode_tiled)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *, const cuuint64_t *,
@@ -162,7 +142,7 @@ static encode_tiled find_encode(void)
 }
 
 /* View (token, head, d) as (64 columns, token, panel, head), boxes of `rows` tokens and `panels` panels. */
-static int make_map(CUtensorMap *map, encode_tiled encode, const struct v1_tensor *tensor, const struct v1_job *job, int tokens,
+static int make_map(CUtensorMap *map, encode_tiled encode, const struct tensor *tensor, const struct job *job, int tokens,
 	int heads, int rows, int panels, const char *name, char *why, size_t size)
 {
 	const cuuint64_t dims[4] = { 64, (cuuint64_t)tokens, (cuuint64_t)(job->headdim / 64), (cuuint64_t)heads };
@@ -178,7 +158,7 @@ static int make_map(CUtensorMap *map, encode_tiled encode, const struct v1_tenso
 	return FW_UNSUPPORTED;
 }
 
-static int bound(struct v1_job *job, char *why, size_t size)
+static int bound(struct job *job, char *why, size_t size)
 {
 	struct v2_job *wide = (struct v2_job *)job;
 	int device = 0, processors = 0;
@@ -198,7 +178,7 @@ static int bound(struct v1_job *job, char *why, size_t size)
 	const bool walks = !job->backward || job->passes == 2; /* rows over keys */
 	if (job->passes == 2) {
 		wide->rows = rows_of(job);
-		wide->rows.tiles = (struct v1_tile *)(job->extra + room.tiles);
+		wide->rows.tiles = (struct tile *)(job->extra + room.tiles);
 		wide->rows.list = (int32_t *)(job->extra + room.list);
 		wide->rows.cursor = (int32_t *)(job->extra + room.cursor);
 	}
@@ -226,62 +206,8 @@ static int bound(struct v1_job *job, char *why, size_t size)
 	return status;
 }
 
-static cudaError_t run(const struct v1_job *job, cudaStream_t stream)
-{
-	const struct v2_job *wide = (const struct v2_job *)job;
-	if (!job->backward)
-		return v2_forward(wide, stream);
-	cudaError_t e = v2_backward(wide, stream);
-	return e == cudaSuccess && job->passes == 2 ? v2_grad_q(wide, stream) : e;
-}
+static const struct stage stage = { "hopper.v2", sizeof(struct v2_job), 90, true, can, choose, &v2_forward, &v2_backward, lists,
+	v2_cast, extra, bound };
 
-static cudaError_t cast(const struct v1_job *job, cudaStream_t stream)
-{
-	const struct v2_job *wide = (const struct v2_job *)job;
-	cudaError_t e = job->passes == 2 ? cudaSuccess : v2_cast(wide, stream);
-	return e == cudaSuccess && job->parts > 1 ? v2_cast_keys(wide, stream) : e;
-}
-
-static const struct v1_kernels kernels = { "hopper.v2", sizeof(struct v2_job), choose, shared, setup, extra, lists, bound, run,
-	cast, true };
-
-static int plan(const struct fw_problem *problem, const char *config, int index, struct fw_plan **out, struct fw_info *info,
-	char *why, size_t size)
-{
-	return v1_plan(&kernels, problem, config, index, out, info, why, size);
-}
-
-static int count(const struct fw_problem *problem, const char *config, const struct fw_io *host, struct fw_work *work)
-{
-	return v1_count(&kernels, problem, config, host, work);
-}
-
-static int can(const struct fw_problem *problem, char *why, size_t size)
-{
-	const int status = v1_can_ordered(problem, why, size);
-	int device = 0, major = 0, minor = 0;
-	if (status != FW_OK)
-		return status;
-	if (cudaGetDevice(&device) == cudaSuccess &&
-		cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device) == cudaSuccess &&
-		cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device) == cudaSuccess &&
-		(major != 9 || minor != 0)) {
-		snprintf(why, size, "needs compute capability 9.0, device %d has %d.%d", device, major, minor);
-		return FW_UNSUPPORTED;
-	}
-	const struct fw_attention *a = problem->attention;
-	if (problem->direction == FW_FORWARD && a->nhq / a->nhk % 2 != 0 && a->mask == FW_BLOCKS && a->block_q == 64) {
-		snprintf(why, size, "blocks of 64 need an even number of query heads a key head");
-		return FW_UNSUPPORTED;
-	}
-	return FW_OK;
-}
-
-#define PROVIDER(name)                                                                                                           \
-	{                                                                                                                        \
-		(uint32_t)sizeof(struct fw_provider), FW_CUDA, FW_ATTENTION, 0, name, can, plan, v1_bind, v1_enqueue, count,     \
-			v1_error, v1_destroy                                                                                     \
-	}
-
-extern "C" const struct fw_provider attention_hopper = PROVIDER("hopper");
-extern "C" const struct fw_provider attention_hopper_v2 = PROVIDER("hopper.v2");
+extern "C" const struct fw_provider attention_hopper = stage_provider<&stage>("hopper");
+extern "C" const struct fw_provider attention_hopper_v2 = stage_provider<&stage>("hopper.v2");

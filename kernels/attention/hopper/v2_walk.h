@@ -50,7 +50,7 @@ template <int D> struct walk_tiles {
 
 /** What the loader tells the compute groups. */
 struct item {
-	struct v1_tile tile;
+	struct tile tile;
 	int32_t kv_head, unit, last, reserved;
 };
 
@@ -74,14 +74,14 @@ SM90_DEVICE void begin_barriers(uint32_t barrier)
 	__syncthreads();
 }
 
-SM90_DEVICE struct halves halves_of(const struct v1_job &job, const struct v1_tile &tile, int step)
+SM90_DEVICE struct halves halves_of(const struct job &job, const struct tile &tile, int step)
 {
 	struct halves h;
-	if (v1_is_list(tile.inner) && job.block == 64) {
+	if (tile_is_list(tile.inner) && job.block == 64) {
 		h.first = job.list[~tile.inner + 2 * step] * 64;
 		h.second = 2 * step + 1 < tile.steps ? job.list[~tile.inner + 2 * step + 1] * 64 : h.first;
 	} else {
-		h.first = v1_is_list(tile.inner) ? job.list[~tile.inner + step] * KEYS : tile.inner + step * KEYS;
+		h.first = tile_is_list(tile.inner) ? job.list[~tile.inner + step] * KEYS : tile.inner + step * KEYS;
 		h.second = h.first + 64;
 	}
 	return h;
@@ -106,11 +106,11 @@ SM90_DEVICE void load_keys(
 }
 
 /** Item `i` of the grid, or the next one drawn after it that has rows. Returns its number, `items` when there is none. */
-SM90_DEVICE uint32_t fetch_item(const struct v1_job &job, uint32_t i, uint32_t items, struct item *item)
+SM90_DEVICE uint32_t fetch_item(const struct job &job, uint32_t i, uint32_t items, struct item *item)
 {
 	while (i < items) {
-		struct v1_place place;
-		if (v1_place(&job, v1_forward_units(&job), i, &place)) {
+		struct place place;
+		if (job_place(&job, job_forward_units(&job), i, &place)) {
 			item->tile = job.tiles[(job.block ? place.kv_head * job.n_tiles : 0) + place.tile];
 			item->kv_head = place.kv_head;
 			item->unit = place.unit;
@@ -192,7 +192,7 @@ template <int D> SM90_DEVICE void issue_output(float (&o)[D / 2], uint32_t (&p)[
  * row (the next sequence follows there). `barrier`: a named barrier of this group.
  */
 template <int D>
-SM90_DEVICE void store_rows(const CUtensorMap *map, const struct v1_tensor &tensor, const float (&o)[D / 2],
+SM90_DEVICE void store_rows(const CUtensorMap *map, const struct tensor &tensor, const float (&o)[D / 2],
 	const float (&factor)[2], uint32_t stage, int barrier, int first, int end, int head)
 {
 	typedef walk_tiles<D> tiles;
@@ -205,10 +205,10 @@ SM90_DEVICE void store_rows(const CUtensorMap *map, const struct v1_tensor &tens
 	for (int n = 0; n < D / 8; n += 2) {
 		const int chunk = n + lane / 16;
 		const uint32_t to = stage + chunk / 8 * tiles::row_panel + row * 128 + (((chunk % 8) ^ (row % 8)) << 4);
-		sm90_store_matrices<0>(to, sm90_pack(o[4 * n] * factor[0], o[4 * n + 1] * factor[0]),
-			sm90_pack(o[4 * n + 2] * factor[1], o[4 * n + 3] * factor[1]),
-			sm90_pack(o[4 * n + 4] * factor[0], o[4 * n + 5] * factor[0]),
-			sm90_pack(o[4 * n + 6] * factor[1], o[4 * n + 7] * factor[1]));
+		sm90_store_matrices<0>(to, sm80_pack(o[4 * n] * factor[0], o[4 * n + 1] * factor[0]),
+			sm80_pack(o[4 * n + 2] * factor[1], o[4 * n + 3] * factor[1]),
+			sm80_pack(o[4 * n + 4] * factor[0], o[4 * n + 5] * factor[0]),
+			sm80_pack(o[4 * n + 6] * factor[1], o[4 * n + 7] * factor[1]));
 	}
 	if (end - first >= ROWS) {
 		sm90_fence_async();

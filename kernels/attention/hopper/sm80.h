@@ -1,5 +1,5 @@
 /**
- * v1_mma.h - the few instructions that provider "hopper.v1" is made of: cp.async, ldmatrix, mma.sync, ex2, red.
+ * sm80.h - the instructions from sm_80 on that C++ has no words for: cp.async, ldmatrix, mma.sync, ex2, cvt, red.
  *
  * Tiles in shared memory are rows of bf16 in chunks of 16 bytes; chunk c of row r lies at place c ^ (r & 7), so that the eight
  * rows of an 8x8 matrix touch all 32 banks once. Row bases are multiples of the row size (128 or 256 bytes), so that a lane's
@@ -8,46 +8,46 @@
  * Fragments of mma.m16n8k16, lane = 4 g + t: A holds rows g, g + 8 and columns 2t, 2t + 1, + 8; B rows 2t, 2t + 1, + 8 and
  * column g; C rows g, g + 8 and columns 2t, 2t + 1.
  */
-#ifndef ATTENTION_HOPPER_V1_MMA_H
-#define ATTENTION_HOPPER_V1_MMA_H
+#ifndef ATTENTION_HOPPER_SM80_H
+#define ATTENTION_HOPPER_SM80_H
 
 #include <cuda_bf16.h>
 #include <stdint.h>
 
-#define V1_DEVICE static __device__ __forceinline__
+#define SM80_DEVICE static __device__ __forceinline__
 
-V1_DEVICE uint32_t v1_shared_address(const void *p)
+SM80_DEVICE uint32_t sm80_shared(const void *p)
 {
 	return (uint32_t)__cvta_generic_to_shared(p);
 }
 
 /** 16 bytes from global to shared memory; zeros when not `valid`, and then nothing is read. */
-V1_DEVICE void v1_copy16(uint32_t to, const void *from, bool valid)
+SM80_DEVICE void sm80_copy16(uint32_t to, const void *from, bool valid)
 {
 	int bytes = valid ? 16 : 0;
 	asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
 }
 
-V1_DEVICE void v1_copy_commit(void)
+SM80_DEVICE void sm80_copy_commit(void)
 {
 	asm volatile("cp.async.commit_group;" ::: "memory");
 }
 
-V1_DEVICE void v1_copy_wait(void)
+SM80_DEVICE void sm80_copy_wait(void)
 {
 	asm volatile("cp.async.wait_group 0;" ::: "memory");
 }
 
 /** Four 8x8 matrices; lane l gives the address of row l % 8 of matrix l / 8. */
-V1_DEVICE void v1_load4(uint32_t r[4], uint32_t address)
+SM80_DEVICE void sm80_load4(uint32_t r[4], uint32_t address)
 {
 	asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
 		     : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
 		     : "r"(address));
 }
 
-/** As v1_load4, each matrix transposed. */
-V1_DEVICE void v1_load4_transposed(uint32_t r[4], uint32_t address)
+/** As sm80_load4, each matrix transposed. */
+SM80_DEVICE void sm80_load4_transposed(uint32_t r[4], uint32_t address)
 {
 	asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
 		     : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
@@ -55,7 +55,7 @@ V1_DEVICE void v1_load4_transposed(uint32_t r[4], uint32_t address)
 }
 
 /** c += a b, 16x8 += 16x16 times 16x8. */
-V1_DEVICE void v1_mma(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1)
+SM80_DEVICE void sm80_mma(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1)
 {
 	asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, "
 		     "%2, %3};"
@@ -63,7 +63,7 @@ V1_DEVICE void v1_mma(float c[4], const uint32_t a[4], uint32_t b0, uint32_t b1)
 		     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
-V1_DEVICE float v1_exp2(float x)
+SM80_DEVICE float sm80_exp2(float x)
 {
 	float y;
 	asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
@@ -71,19 +71,19 @@ V1_DEVICE float v1_exp2(float x)
 }
 
 /** Two floats to bf16, `low` in the lower half. */
-V1_DEVICE uint32_t v1_pack(float low, float high)
+SM80_DEVICE uint32_t sm80_pack(float low, float high)
 {
 	uint32_t r;
 	asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(r) : "f"(high), "f"(low));
 	return r;
 }
 
-V1_DEVICE void v1_store_shared(uint32_t address, uint32_t value)
+SM80_DEVICE void sm80_store_shared(uint32_t address, uint32_t value)
 {
 	asm volatile("st.shared.b32 [%0], %1;" ::"r"(address), "r"(value) : "memory");
 }
 
-V1_DEVICE uint4 v1_load_shared16(uint32_t address)
+SM80_DEVICE uint4 sm80_load_shared16(uint32_t address)
 {
 	uint4 r;
 	asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
@@ -93,7 +93,7 @@ V1_DEVICE uint4 v1_load_shared16(uint32_t address)
 	return r;
 }
 
-V1_DEVICE float2 v1_load_shared_pair(uint32_t address)
+SM80_DEVICE float2 sm80_load_shared_pair(uint32_t address)
 {
 	float2 r;
 	asm volatile("ld.shared.v2.f32 {%0, %1}, [%2];" : "=f"(r.x), "=f"(r.y) : "r"(address) : "memory");
@@ -101,7 +101,7 @@ V1_DEVICE float2 v1_load_shared_pair(uint32_t address)
 }
 
 /** Add four floats to global memory; the order of adds from several thread blocks is open. */
-V1_DEVICE void v1_add4(float *to, const float c[4])
+SM80_DEVICE void sm80_add4(float *to, const float c[4])
 {
 #if __CUDA_ARCH__ >= 900
 	asm volatile(
@@ -111,12 +111,6 @@ V1_DEVICE void v1_add4(float *to, const float c[4])
 	for (int i = 0; i < 4; i++)
 		atomicAdd(to + i, c[i]);
 #endif
-}
-
-/** Where fragment C of 16-row tile m, 8-column tile n lies in a slot's dQ sum. Units: floats; 4 a lane. */
-V1_DEVICE int v1_fragment(int headdim, int m, int n, int lane)
-{
-	return ((m * (headdim / 8) + n) * 32 + lane) * 4;
 }
 
 #endif

@@ -1,28 +1,28 @@
 /**
- * v1_rows.cu - phases PREPROCESS and CAST of provider "hopper.v1": what backward needs a row before, and does a row after.
+ * rows.cu - phases PREPROCESS (all stages) and CAST (v0, v1): what backward needs a row before, and does a row after.
  */
-#include "v1.h"
-#include "v1_mma.h"
+#include "job.h"
+#include "sm80.h"
 
 #include <math_constants.h>
 
 enum { THREADS = 128 };
 
-V1_DEVICE float dot2(uint32_t a, uint32_t b)
+SM80_DEVICE float dot2(uint32_t a, uint32_t b)
 {
 	return __uint_as_float(a << 16) * __uint_as_float(b << 16) +
 	       __uint_as_float(a & 0xffff0000u) * __uint_as_float(b & 0xffff0000u);
 }
 
 /* One block a slot and head: LSE * log2(e) and rowsum(dO * O). Rows without keys and rows past the end get +inf: their P is 0. */
-template <int D> static __global__ void __launch_bounds__(THREADS) v1_preprocess_kernel(const __grid_constant__ struct v1_job job)
+template <int D> static __global__ void __launch_bounds__(THREADS) preprocess_kernel(const __grid_constant__ struct job job)
 {
 	const int chunks = D / 8, pass = THREADS / chunks;
 	const int slot = blockIdx.x, head = blockIdx.y, chunk = threadIdx.x % chunks;
 	const int2 tokens = job.slots[slot];
-	float2 *stats = job.row_stats + ((int64_t)head * job.n_slots + slot) * V1_STEP;
+	float2 *stats = job.row_stats + ((int64_t)head * job.n_slots + slot) * JOB_STEP;
 #pragma unroll
-	for (int i = 0; i < V1_STEP / pass; i++) {
+	for (int i = 0; i < JOB_STEP / pass; i++) {
 		const int row = i * pass + threadIdx.x / chunks, token = tokens.x + row;
 		float sum = 0.0f;
 		if (token < tokens.y) {
@@ -44,45 +44,45 @@ template <int D> static __global__ void __launch_bounds__(THREADS) v1_preprocess
 }
 
 /* One block a slot and head: the fp32 sum in fragment order becomes rows of dQ. */
-template <int D> static __global__ void __launch_bounds__(THREADS) v1_cast_kernel(const __grid_constant__ struct v1_job job)
+template <int D> static __global__ void __launch_bounds__(THREADS) cast_kernel(const __grid_constant__ struct job job)
 {
 	const int chunks = D / 8, pass = THREADS / chunks;
 	const int slot = blockIdx.x, head = blockIdx.y, chunk = threadIdx.x % chunks;
 	const int2 tokens = job.slots[slot];
-	const float *sum = job.grad_q_sum + ((int64_t)head * job.n_slots + slot) * (V1_STEP * D);
+	const float *sum = job.grad_q_sum + ((int64_t)head * job.n_slots + slot) * (JOB_STEP * D);
 #pragma unroll
-	for (int i = 0; i < V1_STEP / pass; i++) {
+	for (int i = 0; i < JOB_STEP / pass; i++) {
 		const int row = i * pass + threadIdx.x / chunks, token = tokens.x + row;
 		if (token >= tokens.y)
 			continue;
 		uint32_t out[4];
 #pragma unroll
 		for (int t = 0; t < 4; t++) {
-			const float *pair = sum + v1_fragment(D, row / 16, chunk, row % 8 * 4 + t) + (row % 16 / 8) * 2;
+			const float *pair = sum + sum_fragment(D, row / 16, chunk, row % 8 * 4 + t) + (row % 16 / 8) * 2;
 			const float2 v = *(const float2 *)pair;
-			out[t] = v1_pack(v.x * job.scale, v.y * job.scale);
+			out[t] = sm80_pack(v.x * job.scale, v.y * job.scale);
 		}
 		*(uint4 *)((__nv_bfloat16 *)job.grad_q.data + token * job.grad_q.token + head * job.grad_q.head + chunk * 8) =
 			make_uint4(out[0], out[1], out[2], out[3]);
 	}
 }
 
-cudaError_t v1_preprocess(const struct v1_job *job, cudaStream_t stream)
+cudaError_t rows_preprocess(const struct job *job, cudaStream_t stream)
 {
 	const dim3 grid((unsigned)job->n_slots, (unsigned)job->nhq);
 	if (job->headdim == 64)
-		v1_preprocess_kernel<64><<<grid, THREADS, 0, stream>>>(*job);
+		preprocess_kernel<64><<<grid, THREADS, 0, stream>>>(*job);
 	else
-		v1_preprocess_kernel<128><<<grid, THREADS, 0, stream>>>(*job);
+		preprocess_kernel<128><<<grid, THREADS, 0, stream>>>(*job);
 	return cudaGetLastError();
 }
 
-cudaError_t v1_cast(const struct v1_job *job, cudaStream_t stream)
+cudaError_t rows_cast(const struct job *job, cudaStream_t stream)
 {
 	const dim3 grid((unsigned)job->n_slots, (unsigned)job->nhq);
 	if (job->headdim == 64)
-		v1_cast_kernel<64><<<grid, THREADS, 0, stream>>>(*job);
+		cast_kernel<64><<<grid, THREADS, 0, stream>>>(*job);
 	else
-		v1_cast_kernel<128><<<grid, THREADS, 0, stream>>>(*job);
+		cast_kernel<128><<<grid, THREADS, 0, stream>>>(*job);
 	return cudaGetLastError();
 }

@@ -1,16 +1,16 @@
 /**
- * v1_lists.cu - phase RANGE_MERGE of all hopper providers: sequence offsets or block bits become tiles and lists.
+ * lists_build.cu - phase RANGE_MERGE of all hopper providers: sequence offsets or block bits become tiles and lists.
  *
  * Full and causal: every thread makes one tile and finds its rank among all tiles by cost, so that long tiles start first; ties
  * keep their order, so the table is the same on every run. Blocks: one warp walks the bits of one outer block, 32 at a
  * time; where kept blocks lie side by side a stage may walk them as a run, without a list.
  */
-#include "v1.h"
+#include "job.h"
 
 enum { THREADS = 256, CHUNK = 2048, WARPS = THREADS / 32 };
 
 /* Tile number `tile` of all sequences. `first`: number of a sequence's first tile. */
-static __device__ struct v1_tile find_tile(const struct v1_job &job, const int32_t *first, int32_t tile)
+static __device__ struct tile find_tile(const struct job &job, const int32_t *first, int32_t tile)
 {
 	int32_t low = 0, high = job.n_seqs; /* last sequence whose first tile is <= tile: empty ones never are */
 	while (high - low > 1) {
@@ -20,35 +20,35 @@ static __device__ struct v1_tile find_tile(const struct v1_job &job, const int32
 		else
 			high = middle;
 	}
-	struct v1_sequence range = v1_sequence(&job, job.cu_q, job.cu_k, low);
-	return v1_dense_tile(&job, &range, low, tile - first[low]);
+	struct sequence range = sequence_of(&job, job.cu_q, job.cu_k, low);
+	return tile_dense(&job, &range, low, tile - first[low]);
 }
 
 /* Tokens of a slot. */
-static __device__ int2 find_slot(const struct v1_job &job, int32_t slot)
+static __device__ int2 find_slot(const struct job &job, int32_t slot)
 {
 	int32_t low = 0, high = job.n_seqs;
 	while (high - low > 1) {
 		int32_t middle = (low + high) / 2;
-		if (v1_first_slot(job.cu_q ? job.cu_q[middle] : 0, middle) <= slot)
+		if (sequence_first_slot(job.cu_q ? job.cu_q[middle] : 0, middle) <= slot)
 			low = middle;
 		else
 			high = middle;
 	}
-	struct v1_sequence range = v1_sequence(&job, job.cu_q, job.cu_k, low);
-	int32_t begin = range.q + (slot - v1_first_slot(range.q, low)) * V1_STEP;
-	return make_int2(begin, min(begin + V1_STEP, range.q_end));
+	struct sequence range = sequence_of(&job, job.cu_q, job.cu_k, low);
+	int32_t begin = range.q + (slot - sequence_first_slot(range.q, low)) * JOB_STEP;
+	return make_int2(begin, min(begin + JOB_STEP, range.q_end));
 }
 
 /* first[s] = tiles of the sequences before s, for s in 0..n_seqs. By one warp. */
-static __device__ void sum_tiles(const struct v1_job &job, int32_t *first)
+static __device__ void sum_tiles(const struct job &job, int32_t *first)
 {
 	int32_t lane = threadIdx.x, total = 0;
 	for (int32_t s = 0; s < job.n_seqs; s += 32) {
 		int32_t tiles = 0;
 		if (s + lane < job.n_seqs) {
-			struct v1_sequence range = v1_sequence(&job, job.cu_q, job.cu_k, s + lane);
-			tiles = v1_sequence_tiles(&job, &range);
+			struct sequence range = sequence_of(&job, job.cu_q, job.cu_k, s + lane);
+			tiles = sequence_tiles(&job, &range);
 		}
 		int32_t sum = tiles;
 		for (int32_t d = 1; d < 32; d *= 2) {
@@ -64,16 +64,16 @@ static __device__ void sum_tiles(const struct v1_job &job, int32_t *first)
 		first[job.n_seqs] = total;
 }
 
-static __global__ void __launch_bounds__(THREADS) v1_dense_lists_kernel(const __grid_constant__ struct v1_job job)
+static __global__ void __launch_bounds__(THREADS) dense_lists_kernel(const __grid_constant__ struct job job)
 {
-	__shared__ int32_t first[V1_SEQS_MAX + 1], cost[CHUNK];
+	__shared__ int32_t first[JOB_SEQS_MAX + 1], cost[CHUNK];
 	const int32_t i = (int32_t)(blockIdx.x * THREADS + threadIdx.x);
 
 	if (threadIdx.x < 32)
 		sum_tiles(job, first);
 	__syncthreads();
 	const int32_t used = min(first[job.n_seqs], job.n_tiles);
-	struct v1_tile mine;
+	struct tile mine;
 	int32_t rank = 0;
 	mine.steps = 0;
 	if (i < used)
@@ -104,10 +104,10 @@ static __global__ void __launch_bounds__(THREADS) v1_dense_lists_kernel(const __
  * list; then `missing` says which of them does not see this lane's block.
  */
 static __device__ uint32_t kept_blocks(
-	const struct v1_job &job, int32_t kv_head, int32_t outer, int32_t word, int32_t lane, int32_t *missing)
+	const struct job &job, int32_t kv_head, int32_t outer, int32_t word, int32_t lane, int32_t *missing)
 {
-	const int32_t q_blocks = v1_ceil_div(job.total_q, job.block), k_blocks = v1_ceil_div(job.total_k, job.block);
-	const int32_t words = v1_ceil_div(k_blocks, 32);
+	const int32_t q_blocks = ceil_div(job.total_q, job.block), k_blocks = ceil_div(job.total_k, job.block);
+	const int32_t words = ceil_div(k_blocks, 32);
 	const uint32_t *head = job.bits + (int64_t)kv_head * q_blocks * words;
 	bool kept = false;
 	*missing = 0;
@@ -129,12 +129,12 @@ static __device__ uint32_t kept_blocks(
 }
 
 /* Lists of smaller keys that hold query block `q_block`, too: the turn of list `outer` when dQ is summed in order. */
-static __device__ int32_t rank_in_row(const struct v1_job &job, int32_t kv_head, int32_t q_block, int32_t outer)
+static __device__ int32_t rank_in_row(const struct job &job, int32_t kv_head, int32_t q_block, int32_t outer)
 {
 	const bool pair = job.outer_rows > job.block;
 	const int32_t k_block = pair ? 2 * outer : outer;
-	const int32_t q_blocks = v1_ceil_div(job.total_q, job.block), k_blocks = v1_ceil_div(job.total_k, job.block);
-	const int32_t words = v1_ceil_div(k_blocks, 32);
+	const int32_t q_blocks = ceil_div(job.total_q, job.block), k_blocks = ceil_div(job.total_k, job.block);
+	const int32_t words = ceil_div(k_blocks, 32);
 	const uint32_t *row = job.bits + ((int64_t)kv_head * q_blocks + q_block) * words;
 	int32_t rank = 0;
 	for (int32_t word = 0; word <= k_block / 32; word++) {
@@ -146,12 +146,12 @@ static __device__ int32_t rank_in_row(const struct v1_job &job, int32_t kv_head,
 	return rank;
 }
 
-static __global__ void __launch_bounds__(THREADS) v1_block_lists_kernel(const __grid_constant__ struct v1_job job)
+static __global__ void __launch_bounds__(THREADS) block_lists_kernel(const __grid_constant__ struct job job)
 {
 	const int32_t total_outer = job.backward ? job.total_k : job.total_q,
 		      total_inner = job.backward ? job.total_q : job.total_k;
-	const int32_t shared = v1_list_rows(&job), outer_blocks = v1_ceil_div(total_outer, shared),
-		      inner_words = v1_ceil_div(v1_ceil_div(total_inner, job.block), 32);
+	const int32_t shared = job_list_rows(&job), outer_blocks = ceil_div(total_outer, shared),
+		      inner_words = ceil_div(ceil_div(total_inner, job.block), 32);
 	const int32_t lane = threadIdx.x % 32, i = (int32_t)(blockIdx.x * WARPS + threadIdx.x / 32);
 
 	if (job.backward)
@@ -194,32 +194,32 @@ static __global__ void __launch_bounds__(THREADS) v1_block_lists_kernel(const __
 
 	const int32_t parts = shared / job.outer_rows; /* tiles of one block share its list */
 	if (lane < parts) {
-		struct v1_tile tile;
+		struct tile tile;
 		tile.first = outer * shared + lane * job.outer_rows;
 		tile.end = min(tile.first + job.outer_rows, total_outer);
 		if (tile.first >= total_outer)
 			tile.first = -1;
 		tile.inner = run ? first * job.block : ~begin;
 		tile.inner_end = run ? min(end * job.block, total_inner) : total_inner;
-		tile.steps = kept * (job.block / V1_STEP);
-		tile.diagonal = V1_NO_DIAGONAL;
+		tile.steps = kept * (job.block / JOB_STEP);
+		tile.diagonal = JOB_NO_DIAGONAL;
 		tile.slot = 0;
 		tile.order = lane;
 		job.tiles[(int64_t)kv_head * job.n_tiles + outer * parts + lane] = tile;
 	}
 }
 
-cudaError_t v1_lists(const struct v1_job *job, cudaStream_t stream)
+cudaError_t lists_build(const struct job *job, cudaStream_t stream)
 {
 	if (!job->block) {
 		const int32_t n = job->backward && job->n_slots > job->n_tiles ? job->n_slots : job->n_tiles;
-		v1_dense_lists_kernel<<<(unsigned)v1_ceil_div(n, THREADS), THREADS, 0, stream>>>(*job);
+		dense_lists_kernel<<<(unsigned)ceil_div(n, THREADS), THREADS, 0, stream>>>(*job);
 		return cudaGetLastError();
 	}
 	cudaError_t cleared = cudaMemsetAsync(job->cursor, 0, 2 * sizeof(int32_t), stream);
 	if (cleared != cudaSuccess)
 		return cleared;
-	const int32_t outer_blocks = v1_ceil_div(job->backward ? job->total_k : job->total_q, v1_list_rows(job));
-	v1_block_lists_kernel<<<(unsigned)v1_ceil_div(outer_blocks * job->nhk, WARPS), THREADS, 0, stream>>>(*job);
+	const int32_t outer_blocks = ceil_div(job->backward ? job->total_k : job->total_q, job_list_rows(job));
+	block_lists_kernel<<<(unsigned)ceil_div(outer_blocks * job->nhk, WARPS), THREADS, 0, stream>>>(*job);
 	return cudaGetLastError();
 }
