@@ -6,8 +6,7 @@
 #include <string.h>
 
 /* Adds what one tile of one key head does. `partial`, `dense_steps`: masked steps, and steps without any mask, of one walk over the tile. */
-static void count_tile(
-	const struct job *job, const struct tile *tile, int64_t partial, int64_t dense_steps, struct fw_work *work)
+static void count_tile(const struct job *job, const struct tile *tile, int64_t partial, int64_t dense_steps, struct fw_work *work)
 {
 	const int64_t walks = job->backward ? job->group : job_forward_units(job);
 	const int64_t parts = job->step / JOB_STEP; /* what lists count is JOB_STEP, what a kernel multiplies may be more */
@@ -83,8 +82,9 @@ static void count_dense(const struct job *job, const int32_t *cu_q, const int32_
 			int64_t partial = 0;
 			for (int32_t i = 0; i < tile.steps; i++) {
 				const int32_t at = tile.inner + i * JOB_STEP;
-				partial += job->backward ? step_needs_mask(at, tile.first, job->outer_rows, tile.diagonal, tile.end)
-							 : step_needs_mask(tile.first, at, JOB_STEP, tile.diagonal, tile.inner_end);
+				partial += job->backward
+						   ? step_needs_mask(at, tile.first, job->outer_rows, tile.diagonal, tile.end)
+						   : step_needs_mask(tile.first, at, JOB_STEP, tile.diagonal, tile.inner_end);
 			}
 			for (int32_t kv_head = 0; kv_head < job->nhk; kv_head++)
 				count_tile(job, &tile, partial, ceil_div(inner, JOB_STEP), work);

@@ -77,7 +77,8 @@ static int32_t choose_section(const struct job *job)
 	return (int32_t)(fit < 1 ? 1 : fit > job->nhk ? job->nhk : fit);
 }
 
-int job_make(const struct stage *stage, const struct fw_problem *problem, const char *config, struct job *job, struct shape *shape)
+int job_make(
+	const struct stage *stage, const struct fw_problem *problem, const char *config, struct job *job, struct shape *shape)
 {
 	const struct fw_attention a = attention_of(problem);
 	memset(shape, 0, sizeof *shape);

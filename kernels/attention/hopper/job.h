@@ -15,11 +15,11 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
-#define JOB_STEP        64         /* tokens of an inner step, and of a slot */
-#define JOB_FORWARD_ROWS   128        /* rows of a forward thread block: tokens times heads */
-#define JOB_SEQS_MAX    1024       /* sequences that lists_build can hold in shared memory */
-#define JOB_TOKENS_MAX  (1 << 29)  /* so that sums of two positions fit in 32 bits */
-#define JOB_NO_DIAGONAL 0x3fffffff /* "every key is left of the diagonal" */
+#define JOB_STEP         64         /* tokens of an inner step, and of a slot */
+#define JOB_FORWARD_ROWS 128        /* rows of a forward thread block: tokens times heads */
+#define JOB_SEQS_MAX     1024       /* sequences that lists_build can hold in shared memory */
+#define JOB_TOKENS_MAX   (1 << 29)  /* so that sums of two positions fit in 32 bits */
+#define JOB_NO_DIAGONAL  0x3fffffff /* "every key is left of the diagonal" */
 
 #define JOB_HD static __host__ __device__ __forceinline__
 
@@ -73,15 +73,15 @@ struct job {
 	const uint32_t *bits;
 
 	/* workspace */
-	struct tile *tiles; /* [n_tiles], with blocks [nhk][n_tiles] */
-	int32_t *list;         /* [list_capacity] inner block numbers, see list_block */
-	int32_t *ranks;        /* [list_capacity] when ordered: key blocks of the same row of the mask that come before */
-	int32_t *cursor;       /* [2] used entries of list; next item of a persistent grid, 0 after lists_build */
-	int2 *slots;           /* [n_slots] tokens [x, y) of a slot, empty when unused */
-	float2 *row_stats;     /* [nhq][n_slots * 64] LSE * log2(e), rowsum(dO * O); +inf, 0 for rows that take no part */
-	unsigned char *extra;  /* what a stage has of its own, see struct stage */
-	float *grad_q_sum;     /* [nhq][n_slots][64 * headdim] in the order of sum_fragment */
-	int32_t *turns;        /* [nhq][n_slots] when ordered: additions to a slot's sum so far */
+	struct tile *tiles;   /* [n_tiles], with blocks [nhk][n_tiles] */
+	int32_t *list;        /* [list_capacity] inner block numbers, see list_block */
+	int32_t *ranks;       /* [list_capacity] when ordered: key blocks of the same row of the mask that come before */
+	int32_t *cursor;      /* [2] used entries of list; next item of a persistent grid, 0 after lists_build */
+	int2 *slots;          /* [n_slots] tokens [x, y) of a slot, empty when unused */
+	float2 *row_stats;    /* [nhq][n_slots * 64] LSE * log2(e), rowsum(dO * O); +inf, 0 for rows that take no part */
+	unsigned char *extra; /* what a stage has of its own, see struct stage */
+	float *grad_q_sum;    /* [nhq][n_slots][64 * headdim] in the order of sum_fragment */
+	int32_t *turns;       /* [nhq][n_slots] when ordered: additions to a slot's sum so far */
 };
 
 /**

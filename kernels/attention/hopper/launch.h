@@ -17,8 +17,8 @@ static inline cudaError_t launch_allow_all(const void *kernel, int shared)
 {
 	const cudaError_t e = launch_allow(kernel, shared);
 	return e != cudaSuccess ? e
-				: cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
-					  cudaSharedmemCarveoutMaxShared);
+				: cudaFuncSetAttribute(
+					  kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);
 }
 
 /** Launch `kernel`, which takes `*job` by value. Units: `shared` bytes. Err: what the launch or cudaGetLastError says. */
@@ -26,8 +26,8 @@ static inline cudaError_t launch(
 	const void *kernel, int64_t blocks, int threads, int shared, const void *job, cudaStream_t stream)
 {
 	void *arguments[] = { const_cast<void *>(job) };
-	const cudaError_t launched = cudaLaunchKernel(
-		kernel, dim3((unsigned)blocks), dim3((unsigned)threads), arguments, (size_t)shared, stream);
+	const cudaError_t launched =
+		cudaLaunchKernel(kernel, dim3((unsigned)blocks), dim3((unsigned)threads), arguments, (size_t)shared, stream);
 	const cudaError_t last = cudaGetLastError();
 	return launched != cudaSuccess ? launched : last;
 }

@@ -122,8 +122,8 @@ static void lay_out(struct fw_plan *p)
 		p->phases |= FW_PREPROCESS | (p->zeroed_bytes ? FW_PREPARE | FW_CAST : 0) | (job->parts > 1 ? FW_CAST : 0);
 }
 
-int plan_make(const struct stage *stage, const struct fw_problem *problem, const char *config, int index,
-	struct fw_plan **out, struct fw_info *info, char *why, size_t size)
+int plan_make(const struct stage *stage, const struct fw_problem *problem, const char *config, int index, struct fw_plan **out,
+	struct fw_info *info, char *why, size_t size)
 {
 	int status = job_can(stage, problem, why, size);
 	if (status != FW_OK)
@@ -171,8 +171,8 @@ static int take_tensor(struct fw_plan *p, const struct fw_io *io, int slot, cons
 	if (t->dtype != FW_BF16)
 		return job_say(FW_INVALID, p->error, TEXT_BYTES, "%s must be bf16", name);
 	if ((!packed && t->stride[2] != 1) || tensor->token % 8 || tensor->head % 8 || (uintptr_t)t->data % 16)
-		return job_say(FW_UNSUPPORTED, p->error, TEXT_BYTES, "%s: rows must be contiguous and start at multiples of 16 bytes",
-			name);
+		return job_say(FW_UNSUPPORTED, p->error, TEXT_BYTES,
+			"%s: rows must be contiguous and start at multiples of 16 bytes", name);
 	return FW_OK;
 }
 

@@ -270,12 +270,6 @@ template <int TRANS> SM90_DEVICE void sm90_store_matrices(uint32_t to, uint32_t 
 			     : "memory");
 }
 
-/** Add four neighbouring floats to global memory at once. */
-SM90_DEVICE void sm90_add4(float *to, float a, float b, float c, float d)
-{
-	asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};" ::"l"(to), "f"(a), "f"(b), "f"(c), "f"(d) : "memory");
-}
-
 /* ---- order between thread blocks ---- */
 
 SM90_DEVICE int32_t sm90_load_acquire(const int32_t *from)

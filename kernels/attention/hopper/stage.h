@@ -62,8 +62,8 @@ struct stage {
 
 /* What struct fw_provider asks for, with the stage in front where no plan carries it yet. */
 int plan_can(const struct stage *, const struct fw_problem *, char *why, size_t why_size);
-int plan_make(const struct stage *, const struct fw_problem *, const char *config, int index, struct fw_plan **,
-	struct fw_info *, char *why, size_t why_size);
+int plan_make(const struct stage *, const struct fw_problem *, const char *config, int index, struct fw_plan **, struct fw_info *,
+	char *why, size_t why_size);
 int plan_bind(struct fw_plan *, const struct fw_io *);
 int plan_enqueue(struct fw_plan *, uint32_t phases, void *stream);
 int count_work(const struct stage *, const struct fw_problem *, const char *config, const struct fw_io *host, struct fw_work *);
@@ -89,8 +89,8 @@ template <const struct stage *STAGE> static int stage_can(const struct fw_proble
 }
 
 template <const struct stage *STAGE>
-static int stage_plan(const struct fw_problem *problem, const char *config, int index, struct fw_plan **out,
-	struct fw_info *info, char *why, size_t size)
+static int stage_plan(const struct fw_problem *problem, const char *config, int index, struct fw_plan **out, struct fw_info *info,
+	char *why, size_t size)
 {
 	return plan_make(STAGE, problem, config, index, out, info, why, size);
 }
@@ -104,8 +104,8 @@ static int stage_count(const struct fw_problem *problem, const char *config, con
 /** The provider that a stage is, under a name; one stage may have several. */
 template <const struct stage *STAGE> constexpr struct fw_provider stage_provider(const char *name)
 {
-	return { (uint32_t)sizeof(struct fw_provider), FW_CUDA, FW_ATTENTION, 0, name, stage_can<STAGE>, stage_plan<STAGE>, plan_bind,
-		plan_enqueue, stage_count<STAGE>, plan_error, plan_destroy };
+	return { (uint32_t)sizeof(struct fw_provider), FW_CUDA, FW_ATTENTION, 0, name, stage_can<STAGE>, stage_plan<STAGE>,
+		plan_bind, plan_enqueue, stage_count<STAGE>, plan_error, plan_destroy };
 }
 
 #endif

@@ -36,8 +36,7 @@ template <int D> V0_DEVICE void clear(float4 c[4][D / 64])
 			c[i][n] = make_float4(0, 0, 0, 0);
 }
 
-template <int D>
-static __global__ void __launch_bounds__(V0_THREADS) v0_backward_kernel(const __grid_constant__ struct job job)
+template <int D> static __global__ void __launch_bounds__(V0_THREADS) v0_backward_kernel(const __grid_constant__ struct job job)
 {
 	extern __shared__ __align__(16) float memory[];
 	const int tile_floats = JOB_STEP * v0_row(D);

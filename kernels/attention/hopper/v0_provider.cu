@@ -17,7 +17,7 @@ static int choose(const struct fw_attention *, int, const char *config, struct s
 	return !config || !strcmp(config, shape->config) ? FW_OK : FW_UNSUPPORTED;
 }
 
-static const struct stage stage = { "hopper.v0", sizeof(struct job), 0, false, NULL, choose, &v0_forward, &v0_backward, lists_build,
-	rows_cast, NULL, NULL };
+static const struct stage stage = { "hopper.v0", sizeof(struct job), 0, false, NULL, choose, &v0_forward, &v0_backward,
+	lists_build, rows_cast, NULL, NULL };
 
 extern "C" const struct fw_provider attention_hopper_v0 = stage_provider<&stage>("hopper.v0");

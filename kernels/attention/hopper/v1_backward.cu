@@ -16,16 +16,16 @@
 #include <math_constants.h>
 
 template <int D, int KEYS> struct backward_shared {
-	static const int row = D * 2;                  /* bytes of a row of Q, K, V, dO */
-	static const int p_row = KEYS * 2;             /* bytes of a row of P and dS */
-	static const int threads = KEYS * 2;           /* 32x32 of the 64 x KEYS scores a warp */
+	static const int row = D * 2;                   /* bytes of a row of Q, K, V, dO */
+	static const int p_row = KEYS * 2;              /* bytes of a row of P and dS */
+	static const int threads = KEYS * 2;            /* 32x32 of the 64 x KEYS scores a warp */
 	static const int step = JOB_STEP * row;         /* bytes of a Q or dO tile */
 	static const int stats_step = JOB_STEP * 8;     /* bytes of a step's row statistics */
-	static const int k = 0;                        /* [KEYS][D] */
-	static const int v = k + KEYS * row;           /* [KEYS][D] */
-	static const int q = v + KEYS * row;           /* [2][64][D] */
-	static const int grad_o = q + 2 * step;        /* [2][64][D] */
-	static const int p = grad_o + 2 * step;        /* [64][KEYS] */
+	static const int k = 0;                         /* [KEYS][D] */
+	static const int v = k + KEYS * row;            /* [KEYS][D] */
+	static const int q = v + KEYS * row;            /* [2][64][D] */
+	static const int grad_o = q + 2 * step;         /* [2][64][D] */
+	static const int p = grad_o + 2 * step;         /* [64][KEYS] */
 	static const int ds = p + JOB_STEP * p_row;     /* [64][KEYS] */
 	static const int stats = ds + JOB_STEP * p_row; /* [2][64] float2 */
 	static const int bytes = stats + 2 * stats_step;
@@ -69,8 +69,8 @@ SM80_DEVICE void copy_step(
 		(const __nv_bfloat16 *)job.grad_o.data + head * job.grad_o.head, job.grad_o.token, query, end, tid);
 	if (tid < 32) {
 		const int64_t slot = (int64_t)head * job.n_slots + ((query + slot_bias) / JOB_STEP);
-		sm80_copy16(base + shared::stats + stage * shared::stats_step + tid * 16, job.row_stats + slot * JOB_STEP + tid * 2,
-			true);
+		sm80_copy16(base + shared::stats + stage * shared::stats_step + tid * 16,
+			job.row_stats + slot * JOB_STEP + tid * 2, true);
 	}
 }
 
@@ -173,9 +173,9 @@ __global__ void __launch_bounds__(KEYS * 2, KEYS == 64 ? 2 : 1) v1_backward_kern
 	/* Queries from here on see all keys of the tile; a tile that is cut short is masked in every step. */
 	const int clean_from = tile.first + KEYS > tile.end ? 0x7fffffff : tile.first + KEYS - 1 - tile.diagonal;
 	const int slot_bias = job.block ? 0 : tile.slot * JOB_STEP - inner; /* slot = (query + slot_bias) / 64 */
-	int remaining = steps * job.group;                                 /* steps left, this one included */
-	int head = kv_head * job.group, query = 0;                         /* of the step that is computed */
-	int next_head = head, next_step = 0, next_query = 0;               /* of the step that is copied meanwhile */
+	int remaining = steps * job.group;                                  /* steps left, this one included */
+	int head = kv_head * job.group, query = 0;                          /* of the step that is computed */
+	int next_head = head, next_step = 0, next_query = 0;                /* of the step that is copied meanwhile */
 	int ahead_query = 0; /* of the step after that: read early for its latency */
 	uint32_t stage = 0;
 

@@ -14,11 +14,11 @@
 enum { THREADS = 128, WARP_ROWS = 32, M_TILES = WARP_ROWS / 16, N_TILES = JOB_STEP / 8 };
 
 template <int D> struct forward_shared {
-	static const int row = D * 2;            /* bytes of a row */
-	static const int q = 0;                  /* [128][D], later the staged O */
-	static const int tile = JOB_STEP * row;   /* bytes of a K or V tile */
+	static const int row = D * 2;                /* bytes of a row */
+	static const int q = 0;                      /* [128][D], later the staged O */
+	static const int tile = JOB_STEP * row;      /* bytes of a K or V tile */
 	static const int k = JOB_FORWARD_ROWS * row; /* [2][64][D] */
-	static const int v = k + 2 * tile;       /* [2][64][D] */
+	static const int v = k + 2 * tile;           /* [2][64][D] */
 	static const int bytes = v + 2 * tile;
 };
 
@@ -249,7 +249,8 @@ template <int D> __global__ void __launch_bounds__(THREADS, 2) v1_forward_kernel
 		const uint32_t to = base + shared::q + (warp * WARP_ROWS + row) * shared::row + t * 4;
 #pragma unroll
 		for (int n = 0; n < D / 8; n++)
-			sm80_store_shared(to + ((n ^ (row & 7)) << 4), sm80_pack(out[m][n][h] * inverse, out[m][n][h + 1] * inverse));
+			sm80_store_shared(
+				to + ((n ^ (row & 7)) << 4), sm80_pack(out[m][n][h] * inverse, out[m][n][h + 1] * inverse));
 		if (t == 0 && warp_token + row < token_end && head < head_end)
 			job.lse[head * job.lse_head + warp_token + row] =
 				sum > 0.0f ? row_max[r] * job.scale + logf(sum) : -CUDART_INF_F;

@@ -32,7 +32,7 @@ static int choose(const struct fw_attention *a, int direction, const char *confi
 	return FW_OK;
 }
 
-static const struct stage stage = { "hopper.v1", sizeof(struct job), 0, false, NULL, choose, &v1_forward, &v1_backward, lists_build,
-	rows_cast, NULL, NULL };
+static const struct stage stage = { "hopper.v1", sizeof(struct job), 0, false, NULL, choose, &v1_forward, &v1_backward,
+	lists_build, rows_cast, NULL, NULL };
 
 extern "C" const struct fw_provider attention_hopper_v1 = stage_provider<&stage>("hopper.v1");

@@ -18,7 +18,7 @@
 struct v2_job {
 	struct job work;
 	float *grad_kv;      /* in parts: [nhk * parts][n_tiles][2: dV, dK][outer_rows * headdim] in the order of v2_backward */
-	struct job rows;  /* where dQ is a pass of its own: the work list of its rows */
+	struct job rows;     /* where dQ is a pass of its own: the work list of its rows */
 	CUtensorMap q, k, v; /* forward: boxes of 64 queries, of 128 keys */
 	CUtensorMap k_half, v_half; /* forward with blocks of 64: boxes of 64 keys and one panel */
 	CUtensorMap walk_k, walk_v; /* dQ pass: boxes of 128 keys */

@@ -111,8 +111,7 @@ SM90_DEVICE void place_in_parts(const struct job &work, uint32_t i, struct place
 }
 
 /* The first item from `ticket` on that is a tile; false: there is none. */
-SM90_DEVICE bool find_tile(
-	const struct job &work, uint32_t ticket, uint32_t items, struct tile *tile, struct place *place)
+SM90_DEVICE bool find_tile(const struct job &work, uint32_t ticket, uint32_t items, struct tile *tile, struct place *place)
 {
 	for (; ticket < items; ticket = gridDim.x + (uint32_t)atomicAdd(work.cursor + 1, 1)) {
 		if (work.parts > 1)
@@ -498,8 +497,7 @@ static cudaError_t setup(const struct job *work)
 
 static cudaError_t run(const struct job *work, cudaStream_t stream)
 {
-	const cudaError_t e =
-		v2_launch(v2_of(work), kernel_of(work), items_of(*work), THREADS, shared_bytes(work), stream);
+	const cudaError_t e = v2_launch(v2_of(work), kernel_of(work), items_of(*work), THREADS, shared_bytes(work), stream);
 	return e == cudaSuccess && work->passes == 2 ? v2_grad_q.run(work, stream) : e;
 }
 

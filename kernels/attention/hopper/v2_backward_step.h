@@ -11,7 +11,7 @@
 
 #include <math_constants.h>
 
-enum { GROUP_THREADS = 128 };        /* of a warp group */
+enum { GROUP_THREADS = 128 };         /* of a warp group */
 enum { STEP_PANEL = JOB_STEP * 128 }; /* bytes of a panel of Q and dO */
 
 /* What the producer tells about a step; key and query count from the first of the tile and of the step. */
@@ -59,7 +59,7 @@ template <int N> SM90_DEVICE void add_to_queries(float *sum, const float (&d)[N]
 {
 #pragma unroll
 	for (int i = 0; i < N / 4; i++)
-		sm90_add4(sum + i * 128, d[4 * i], d[4 * i + 1], d[4 * i + 2], d[4 * i + 3]);
+		sm80_add4(sum + i * 128, d + 4 * i);
 }
 
 /* Pairs of neighbours as bf16: the A operand that an accumulator is. */

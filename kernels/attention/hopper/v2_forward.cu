@@ -19,7 +19,8 @@ enum { TURN = 1, GROUP = TURN + COMPUTE_GROUPS };
 
 template <int D> struct forward_shared : walk_tiles<D> {
 	typedef walk_tiles<D> tiles;
-	static const int q = 0;                                /* [COMPUTE_GROUPS] */
+	static const int row_tensors = 1, rows_at = 0;
+	static const int q = rows_at;                          /* [COMPUTE_GROUPS] */
 	static const int o = q + COMPUTE_GROUPS * tiles::rows; /* [COMPUTE_GROUPS] */
 	static const int k = o + COMPUTE_GROUPS * tiles::rows; /* [STAGES] */
 	static const int v = k + STAGES * tiles::tile;         /* [STAGES] */
@@ -29,70 +30,6 @@ template <int D> struct forward_shared : walk_tiles<D> {
 };
 
 #ifdef SM90_CODE
-/* The loader: one thread. V follows K one step behind, because the products do. */
-template <int D> SM90_DEVICE void load_items(const struct v2_job &job, uint32_t base, unsigned char *memory)
-{
-	typedef forward_shared<D> shared;
-	const struct job &work = job.work;
-	const uint32_t barrier = base + shared::barriers;
-	const uint32_t items = (uint32_t)job_items(&work, job_forward_units(&work));
-	uint32_t told = 0, q_loads = 0, k_loads = 0, v_loads = 0;
-
-	sm90_prefetch_map(&job.q);
-	sm90_prefetch_map(&job.k);
-	sm90_prefetch_map(&job.v);
-	struct item item;
-	uint32_t i = fetch_item(work, blockIdx.x, items, &item);
-	for (;;) {
-		const uint32_t slot = told & 1;
-		sm90_barrier_wait(barrier + (ITEM_EMPTY + slot) * 8, ((told >> 1) & 1) ^ 1);
-		tell_item(memory + shared::items + slot * ITEM_BYTES, item, i >= items);
-		sm90_barrier_arrive(barrier + (ITEM_FULL + slot) * 8);
-		told++;
-		if (i >= items)
-			return;
-
-		const struct tile tile = item.tile;
-		const int kv_head = item.kv_head, head = kv_head * work.group + item.unit * work.heads;
-		int step = (tile.steps + 1) / 2 - 1;
-		struct halves at = { 0, 0 };
-		if (step >= 0) {
-			sm90_barrier_wait(barrier + ROWS_EMPTY * 8, (q_loads & 1) ^ 1);
-			sm90_barrier_expect(barrier + ROWS_FULL * 8, COMPUTE_GROUPS * shared::rows);
-#pragma unroll
-			for (int w = 0; w < COMPUTE_GROUPS; w++)
-				sm90_load(base + shared::q + w * shared::rows, &job.q, barrier + ROWS_FULL * 8,
-					tile.first + (work.heads == 1 ? w * ROWS : 0), 0, head + (work.heads == 1 ? 0 : w),
-					SM90_EVICT_FIRST);
-			q_loads++;
-			at = halves_of(work, tile, step);
-			sm90_barrier_wait(barrier + (K_EMPTY + k_loads % STAGES) * 8, ((k_loads / STAGES) & 1) ^ 1);
-			load_keys<D>(&job.k, &job.k_half, base + shared::k + k_loads % STAGES * shared::tile,
-				barrier + (K_FULL + k_loads % STAGES) * 8, at, kv_head);
-			k_loads++;
-		}
-		/* Now, while the others compute: neither the ticket's nor the tile's latency shows. */
-		i = fetch_item(work, gridDim.x + (uint32_t)atomicAdd(work.cursor + 1, 1), items, &item);
-		struct halves next = step > 0 ? halves_of(work, tile, step - 1) : at;
-		for (; step >= 0; step--) {
-			if (step > 0) {
-				sm90_barrier_wait(barrier + (K_EMPTY + k_loads % STAGES) * 8, ((k_loads / STAGES) & 1) ^ 1);
-				load_keys<D>(&job.k, &job.k_half, base + shared::k + k_loads % STAGES * shared::tile,
-					barrier + (K_FULL + k_loads % STAGES) * 8, next, kv_head);
-				k_loads++;
-			}
-			/* the list is read while V waits, a step before it is needed */
-			const struct halves after = step > 1 ? halves_of(work, tile, step - 2) : next;
-			sm90_barrier_wait(barrier + (V_EMPTY + v_loads % STAGES) * 8, ((v_loads / STAGES) & 1) ^ 1);
-			load_keys<D>(&job.v, &job.v_half, base + shared::v + v_loads % STAGES * shared::tile,
-				barrier + (V_FULL + v_loads % STAGES) * 8, at, kv_head);
-			v_loads++;
-			at = next;
-			next = after;
-		}
-	}
-}
-
 /* Running softmax of this thread's two rows. Units: `reference` raw scores, `sum` of this thread's columns. */
 struct softmax {
 	float reference[2], sum[2];
@@ -218,19 +155,11 @@ template <int D> SM90_DEVICE void compute_items(const struct v2_job &job, uint32
 	if (group == 1) /* the first turn is free */
 		sm90_named_arrive(TURN, COMPUTE_GROUPS * GROUP_THREADS);
 	for (;; heard++) {
-		const uint32_t slot = heard & 1;
-		sm90_barrier_wait(barrier + (ITEM_FULL + slot) * 8, (heard >> 1) & 1);
 		struct item item;
-		hear_item(memory + shared::items + slot * ITEM_BYTES, &item);
-		const struct tile &tile = item.tile;
-		const int kv_head = item.kv_head, unit = item.unit;
-		__syncwarp();
-		if (speaks)
-			sm90_barrier_arrive(barrier + (ITEM_EMPTY + slot) * 8);
-		if (item.last)
+		if (!hear_item<shared>(memory, base, heard, &item))
 			break;
-
-		const int head = kv_head * work.group + unit * work.heads + (work.heads == 1 ? 0 : group);
+		const struct tile &tile = item.tile;
+		const int head = item.kv_head * work.group + item.unit * work.heads + (work.heads == 1 ? 0 : group);
 		const int first = tile.first + (work.heads == 1 ? group * ROWS : 0), row = warp * 16 + g;
 		float o[D / 2];
 		struct softmax state = { { -CUDART_INF_F, -CUDART_INF_F }, { 0.0f, 0.0f } };
@@ -322,7 +251,8 @@ template <int D> static __global__ void __launch_bounds__(THREADS, 1) v2_forward
 	if (group == 0) {
 		sm90_registers_give<LOADER_REGISTERS>();
 		if (threadIdx.x == 0)
-			load_items<D>(job, base, memory);
+			load_items<shared, BEHIND>(
+				job.work, { { &job.q }, &job.k, &job.k_half, &job.v, &job.v_half }, base, memory);
 	} else {
 		sm90_registers_take<COMPUTE_REGISTERS>();
 		compute_items<D>(job, base, memory, group - 1);

@@ -16,7 +16,8 @@ enum { OWN_GROUP = 1 /* named barriers 1 and 2 */ };
 
 template <int D> struct grad_q_shared : walk_tiles<D> {
 	typedef walk_tiles<D> tiles;
-	static const int q = 0;                                      /* [COMPUTE_GROUPS] */
+	static const int row_tensors = 2, rows_at = 0;
+	static const int q = rows_at;                                /* [COMPUTE_GROUPS] */
 	static const int grad_o = q + COMPUTE_GROUPS * tiles::rows;  /* [COMPUTE_GROUPS] */
 	static const int k = grad_o + COMPUTE_GROUPS * tiles::rows;  /* [STAGES] */
 	static const int v = k + STAGES * tiles::tile;               /* [STAGES] */
@@ -27,61 +28,6 @@ template <int D> struct grad_q_shared : walk_tiles<D> {
 };
 
 #ifdef SM90_CODE
-/* The loader: one thread. */
-template <int D> SM90_DEVICE void load_items(const struct v2_job &job, uint32_t base, unsigned char *memory)
-{
-	typedef grad_q_shared<D> shared;
-	const struct job &walk = job.rows;
-	const uint32_t barrier = base + shared::barriers;
-	const uint32_t items = (uint32_t)job_items(&walk, job_forward_units(&walk));
-	uint32_t told = 0, row_loads = 0, loads = 0;
-
-	sm90_prefetch_map(&job.q);
-	sm90_prefetch_map(&job.grad_o);
-	sm90_prefetch_map(&job.walk_k);
-	sm90_prefetch_map(&job.walk_v);
-	struct item item;
-	uint32_t i = fetch_item(walk, blockIdx.x, items, &item);
-	for (;;) {
-		const uint32_t slot = told & 1;
-		sm90_barrier_wait(barrier + (ITEM_EMPTY + slot) * 8, ((told >> 1) & 1) ^ 1);
-		tell_item(memory + shared::items + slot * ITEM_BYTES, item, i >= items);
-		sm90_barrier_arrive(barrier + (ITEM_FULL + slot) * 8);
-		told++;
-		if (i >= items)
-			return;
-
-		const struct tile tile = item.tile;
-		const int kv_head = item.kv_head, head = kv_head * walk.group + item.unit * walk.heads;
-		const int steps = (tile.steps + 1) / 2;
-		if (steps > 0) {
-			sm90_barrier_wait(barrier + ROWS_EMPTY * 8, (row_loads & 1) ^ 1);
-			sm90_barrier_expect(barrier + ROWS_FULL * 8, 2 * COMPUTE_GROUPS * shared::rows);
-#pragma unroll
-			for (int w = 0; w < COMPUTE_GROUPS; w++) {
-				const int token = tile.first + (walk.heads == 1 ? w * ROWS : 0),
-					  h = head + (walk.heads == 1 ? 0 : w);
-				sm90_load(base + shared::q + w * shared::rows, &job.q, barrier + ROWS_FULL * 8, token, 0, h,
-					SM90_EVICT_FIRST);
-				sm90_load(base + shared::grad_o + w * shared::rows, &job.grad_o, barrier + ROWS_FULL * 8, token,
-					0, h, SM90_EVICT_FIRST);
-			}
-			row_loads++;
-		}
-		for (int step = steps - 1; step >= 0; step--, loads++) {
-			const struct halves at = halves_of(walk, tile, step);
-			const uint32_t stage = loads % STAGES, parity = ((loads / STAGES) & 1) ^ 1;
-			sm90_barrier_wait(barrier + (K_EMPTY + stage) * 8, parity);
-			load_keys<D>(&job.walk_k, &job.k_half, base + shared::k + stage * shared::tile,
-				barrier + (K_FULL + stage) * 8, at, kv_head);
-			sm90_barrier_wait(barrier + (V_EMPTY + stage) * 8, parity);
-			load_keys<D>(&job.walk_v, &job.v_half, base + shared::v + stage * shared::tile,
-				barrier + (V_FULL + stage) * 8, at, kv_head);
-		}
-		i = fetch_item(walk, gridDim.x + (uint32_t)atomicAdd(walk.cursor + 1, 1), items, &item);
-	}
-}
-
 /*
  * S of a step is in flight: queue dP behind it and turn both into dS, the A operand of dQ. `stat`: LSE and delta of this thread's two
  * rows. `left`, `right`: last columns that they see in the halves of the step.
@@ -127,17 +73,10 @@ template <int D> SM90_DEVICE void compute_items(const struct v2_job &job, uint32
 	uint32_t uses = 0, row_uses = 0;
 
 	for (uint32_t heard = 0;; heard++) {
-		const uint32_t slot = heard & 1;
-		sm90_barrier_wait(barrier + (ITEM_FULL + slot) * 8, (heard >> 1) & 1);
 		struct item item;
-		hear_item(memory + shared::items + slot * ITEM_BYTES, &item);
-		const struct tile &tile = item.tile;
-		__syncwarp();
-		if (speaks)
-			sm90_barrier_arrive(barrier + (ITEM_EMPTY + slot) * 8);
-		if (item.last)
+		if (!hear_item<shared>(memory, base, heard, &item))
 			break;
-
+		const struct tile &tile = item.tile;
 		const int head = item.kv_head * walk.group + item.unit * walk.heads + (walk.heads == 1 ? 0 : group);
 		const int first = tile.first + (walk.heads == 1 ? group * ROWS : 0), row = warp * 16 + g;
 		const int steps = (tile.steps + 1) / 2;
@@ -214,7 +153,8 @@ template <int D> static __global__ void __launch_bounds__(THREADS, 1) v2_grad_q_
 	if (group == 0) {
 		sm90_registers_give<LOADER_REGISTERS>();
 		if (threadIdx.x == 0)
-			load_items<D>(job, base, memory);
+			load_items<shared, BESIDE>(job.rows,
+				{ { &job.q, &job.grad_o }, &job.walk_k, &job.k_half, &job.walk_v, &job.v_half }, base, memory);
 	} else {
 		sm90_registers_take<COMPUTE_REGISTERS>();
 		compute_items<D>(job, base, memory, group - 1);

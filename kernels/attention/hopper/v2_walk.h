@@ -88,11 +88,10 @@ SM90_DEVICE struct halves halves_of(const struct job &job, const struct tile &ti
 }
 
 /** Load a step of K or V. Two blocks of 64 that lie side by side are one box like any other step; with a dense mask all are. */
-template <int D>
+template <class tiles>
 SM90_DEVICE void load_keys(
 	const CUtensorMap *whole, const CUtensorMap *half, uint32_t to, uint32_t full, struct halves at, int head)
 {
-	typedef walk_tiles<D> tiles;
 	sm90_barrier_expect(full, tiles::tile);
 	if (at.second == at.first + 64) {
 		sm90_load(to, whole, full, at.first, 0, head, SM90_EVICT_LAST);
@@ -138,9 +137,121 @@ SM90_DEVICE void tell_item(unsigned char *place, const struct item &item, bool l
 	to->last = last;
 }
 
-SM90_DEVICE void hear_item(const unsigned char *place, struct item *item)
+/** What a kernel's loader reads: up to two tensors of rows, K and V. */
+struct walk_maps {
+	const CUtensorMap *row[2], *k, *k_half, *v, *v_half;
+};
+
+/** V of a step is loaded beside K, or one step behind it: as a kernel's products want them. */
+enum pace { BESIDE, BEHIND };
+
+/** What "empty" of a stage must have completed before load number `loads` of its ring; a fresh barrier counts as if it had. */
+SM90_DEVICE uint32_t empty_parity(uint32_t loads)
 {
-	const volatile struct item *from = (const volatile struct item *)place;
+	return ((loads / STAGES) & 1) ^ 1;
+}
+
+template <class SHARED>
+SM90_DEVICE void load_k(const struct walk_maps &maps, uint32_t base, uint32_t stage, struct halves at, int head)
+{
+	const uint32_t full = base + SHARED::barriers + (K_FULL + stage) * 8;
+	load_keys<SHARED>(maps.k, maps.k_half, base + SHARED::k + stage * SHARED::tile, full, at, head);
+}
+
+template <class SHARED>
+SM90_DEVICE void load_v(const struct walk_maps &maps, uint32_t base, uint32_t stage, struct halves at, int head)
+{
+	const uint32_t full = base + SHARED::barriers + (V_FULL + stage) * 8;
+	load_keys<SHARED>(maps.v, maps.v_half, base + SHARED::v + stage * SHARED::tile, full, at, head);
+}
+
+/**
+ * The loader: one thread. It draws items, tells them to the others and keeps rows and the stages of K and V filled.
+ * SHARED: the kernel's layout, a walk_tiles with `rows_at` for `row_tensors` tensors of rows, and k, v, items, barriers.
+ */
+template <class SHARED, enum pace PACE>
+SM90_DEVICE void load_items(const struct job &work, const struct walk_maps &maps, uint32_t base, unsigned char *memory)
+{
+	const uint32_t barrier = base + SHARED::barriers;
+	const uint32_t items = (uint32_t)job_items(&work, job_forward_units(&work));
+	uint32_t told = 0, row_loads = 0, k_loads = 0, v_loads = 0;
+
+#pragma unroll
+	for (int r = 0; r < SHARED::row_tensors; r++)
+		sm90_prefetch_map(maps.row[r]);
+	sm90_prefetch_map(maps.k);
+	sm90_prefetch_map(maps.v);
+	struct item item;
+	uint32_t i = fetch_item(work, blockIdx.x, items, &item);
+	for (;;) {
+		const uint32_t slot = told & 1;
+		sm90_barrier_wait(barrier + (ITEM_EMPTY + slot) * 8, ((told >> 1) & 1) ^ 1);
+		tell_item(memory + SHARED::items + slot * ITEM_BYTES, item, i >= items);
+		sm90_barrier_arrive(barrier + (ITEM_FULL + slot) * 8);
+		told++;
+		if (i >= items)
+			return;
+
+		const struct tile tile = item.tile;
+		const int kv_head = item.kv_head, head = kv_head * work.group + item.unit * work.heads;
+		int step = (tile.steps + 1) / 2 - 1;
+		struct halves at = { 0, 0 };
+		if (step >= 0) {
+			sm90_barrier_wait(barrier + ROWS_EMPTY * 8, (row_loads & 1) ^ 1);
+			sm90_barrier_expect(barrier + ROWS_FULL * 8, SHARED::row_tensors * COMPUTE_GROUPS * SHARED::rows);
+#pragma unroll
+			for (int w = 0; w < COMPUTE_GROUPS; w++)
+#pragma unroll
+				for (int r = 0; r < SHARED::row_tensors; r++)
+					sm90_load(base + SHARED::rows_at + (r * COMPUTE_GROUPS + w) * SHARED::rows, maps.row[r],
+						barrier + ROWS_FULL * 8, tile.first + (work.heads == 1 ? w * ROWS : 0), 0,
+						head + (work.heads == 1 ? 0 : w), SM90_EVICT_FIRST);
+			row_loads++;
+			if (PACE == BEHIND) {
+				at = halves_of(work, tile, step);
+				sm90_barrier_wait(barrier + (K_EMPTY + k_loads % STAGES) * 8, empty_parity(k_loads));
+				load_k<SHARED>(maps, base, k_loads % STAGES, at, kv_head);
+				k_loads++;
+			}
+		}
+		if (PACE == BESIDE)
+			for (; step >= 0; step--) {
+				at = halves_of(work, tile, step);
+				const uint32_t stage = k_loads % STAGES, parity = empty_parity(k_loads);
+				sm90_barrier_wait(barrier + (K_EMPTY + stage) * 8, parity);
+				load_k<SHARED>(maps, base, stage, at, kv_head);
+				sm90_barrier_wait(barrier + (V_EMPTY + stage) * 8, parity);
+				load_v<SHARED>(maps, base, stage, at, kv_head);
+				k_loads++;
+			}
+		/* Now, while the others compute: neither the ticket's nor the tile's latency shows. */
+		i = fetch_item(work, gridDim.x + (uint32_t)atomicAdd(work.cursor + 1, 1), items, &item);
+		if (PACE == BEHIND) {
+			struct halves next = step > 0 ? halves_of(work, tile, step - 1) : at;
+			for (; step >= 0; step--) {
+				if (step > 0) {
+					sm90_barrier_wait(barrier + (K_EMPTY + k_loads % STAGES) * 8, empty_parity(k_loads));
+					load_k<SHARED>(maps, base, k_loads % STAGES, next, kv_head);
+					k_loads++;
+				}
+				/* the list is read while V waits, a step before it is needed */
+				const struct halves after = step > 1 ? halves_of(work, tile, step - 2) : next;
+				sm90_barrier_wait(barrier + (V_EMPTY + v_loads % STAGES) * 8, empty_parity(v_loads));
+				load_v<SHARED>(maps, base, v_loads % STAGES, at, kv_head);
+				v_loads++;
+				at = next;
+				next = after;
+			}
+		}
+	}
+}
+
+/** A compute group waits for item number `heard` and frees its place in the ring. False: there are no more. */
+template <class SHARED> SM90_DEVICE bool hear_item(const unsigned char *memory, uint32_t base, uint32_t heard, struct item *item)
+{
+	const uint32_t barrier = base + SHARED::barriers, slot = heard & 1;
+	sm90_barrier_wait(barrier + (ITEM_FULL + slot) * 8, (heard >> 1) & 1);
+	const volatile struct item *from = (const volatile struct item *)(memory + SHARED::items + slot * ITEM_BYTES);
 	item->tile.first = from->tile.first;
 	item->tile.end = from->tile.end;
 	item->tile.inner = from->tile.inner;
@@ -150,6 +261,10 @@ SM90_DEVICE void hear_item(const unsigned char *place, struct item *item)
 	item->kv_head = from->kv_head;
 	item->unit = from->unit;
 	item->last = from->last;
+	__syncwarp();
+	if (threadIdx.x % 32 == 0)
+		sm90_barrier_arrive(barrier + (ITEM_EMPTY + slot) * 8);
+	return !item->last;
 }
 
 /** Scores of keys that a row must not see become -inf. `limit`: last column each of this thread's two rows sees, in each half. */
