@@ -17,16 +17,16 @@ edit() {
 	}
 }
 
-zero='cudaMemsetAsync(job->o.data, 0, (size_t)job->total_q * job->nhq * job->headdim * 2, stream)'
+zero='cudaMemsetAsync(work->o.data, 0, (size_t)work->total_q * work->nhq * work->headdim * 2, stream)'
 case "$2" in
 memset)
-	edit "$hopper/v2_provider.cu" "s|^\t\treturn v2_forward(wide, stream);|\t{\n\t\tconst cudaError_t zeroed = $zero;\n\t\treturn zeroed == cudaSuccess ? v2_forward(wide, stream) : zeroed;\n\t}|" cudaMemsetAsync
+	edit "$hopper/v2_forward.cu" "s|^\treturn v2_launch(.*|\tconst cudaError_t zeroed = $zero;\n\tif (zeroed != cudaSuccess)\n\t\treturn zeroed;\n&|" cudaMemsetAsync
 	;;
 tail)
-	edit "$hopper/v2_provider.cu" "s|^\t\treturn v2_forward(wide, stream);|\t{\n\t\tstatic unsigned calls;\n\t\tcudaError_t zeroed = cudaSuccess;\n\t\tif (++calls % 10 == 0)\n\t\t\tfor (int i = 0; i < 16 \&\& zeroed == cudaSuccess; i++)\n\t\t\t\tzeroed = $zero;\n\t\treturn zeroed == cudaSuccess ? v2_forward(wide, stream) : zeroed;\n\t}|" 'calls % 10'
+	edit "$hopper/v2_forward.cu" "s|^\treturn v2_launch(.*|\tstatic unsigned calls;\n\tcudaError_t zeroed = cudaSuccess;\n\tif (++calls % 10 == 0)\n\t\tfor (int i = 0; i < 16 \&\& zeroed == cudaSuccess; i++)\n\t\t\tzeroed = $zero;\n\tif (zeroed != cudaSuccess)\n\t\treturn zeroed;\n&|" 'calls % 10'
 	;;
 evict)
-	edit "$hopper/v2_forward.cu" 's|^#include "v2_walk.h"|#include "sm90.h"\n#undef SM90_EVICT_LAST\n#define SM90_EVICT_LAST SM90_EVICT_FIRST\n&|' 'define SM90_EVICT_LAST SM90_EVICT_FIRST'
+	edit "$hopper/v2_forward.cu" 's|^#include "v2_load.h"|#include "sm90.h"\n#undef SM90_EVICT_LAST\n#define SM90_EVICT_LAST SM90_EVICT_FIRST\n&|' 'define SM90_EVICT_LAST SM90_EVICT_FIRST'
 	;;
 *)
 	echo "plant.sh: memset, tail or evict, not $2" >&2

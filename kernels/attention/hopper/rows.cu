@@ -1,5 +1,10 @@
 /**
  * rows.cu - phases PREPROCESS (all stages) and CAST (v0, v1): what backward needs a row before, and does a row after.
+ *
+ *     row_stats[head][slot][row] = LSE[head][slot.x + row] log2(e), rowsum(dO[slot.x + row][head] O[slot.x + row][head])
+ *     dQ[slot.x + row][head][8 chunk + 2 t + e] = scale sum[head][slot][sum_fragment(D, row / 16, chunk, 4 g + t) + 2 h + e]
+ *
+ * A block has a slot and a head; row % 16 = 8 h + g.
  */
 #include "job.h"
 #include "sm80.h"

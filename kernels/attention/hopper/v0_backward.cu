@@ -1,9 +1,13 @@
 /**
  * v0_backward.cu - backward of provider "hopper.v0" on the CUDA cores.
  *
- * A thread block owns 64 keys of one key head and walks every query head of the group over the steps of 64 queries that see
- * them, so that dK and dV stay in registers and repeat bit by bit. dQ is added to the fp32 sum that v1's CAST reads. P and then
- * dS of a step pass through one tile of scores.
+ * The first stage: all arithmetic is fp32, every load is waited for. A thread block owns 64 keys of one key head and walks every
+ * query head of the group over the steps of 64 queries that see them, so that dK and dV stay in registers and repeat bit by bit. dQ is
+ * added to the fp32 sum that rows_cast reads. P and then dS of a step pass through one tile of scores.
+ *
+ *     dK[first + row][kv_head][column] += dS[j][row] Q[query + j][head][column]
+ *
+ * Thread (x, y) of 16 x 16: row = 4 y + i, column = 64 n + 4 x + e, accumulator grad_k[i][n], element e.
  */
 #include "launch.h"
 #include "v0.h"

@@ -1,7 +1,12 @@
 /**
  * v0_forward.cu - forward of provider "hopper.v0": online softmax over 64-key steps on the CUDA cores.
  *
- * A thread block owns 64 queries of one head. Q stays in shared memory; K and then V of a step pass through one buffer.
+ * The first stage: all arithmetic is fp32, every load is waited for. A thread block owns 64 queries of one head. Q stays in shared
+ * memory; K and then V of a step pass through one buffer.
+ *
+ *     O[first + row][head][column] += P[row][j] V[key + j][head / group][column]
+ *
+ * Thread (x, y) of 16 x 16: row = 4 y + i, column = 64 n + 4 x + e, accumulator out[i][n], element e.
  */
 #include "launch.h"
 #include "v0.h"

@@ -1,9 +1,14 @@
 /**
  * v1_backward.cu - backward of provider "hopper.v1": dQ, dK, dV with mma.sync.
  *
- * A thread block owns 64 or 128 keys of one key head (2 or 4 pairs of warps) and walks every query head of the group over the
- * 64-query steps that see these keys. So dK and dV stay in registers from the first step to the last and are written once: the
- * same bits on every run. dQ is added to an fp32 sum in global memory, in fragment order, so that a lane adds 16 bytes at once.
+ * Over v0: products run on the tensor cores, Q and dO of the next step arrive (cp.async) while this one is computed, a tile may have
+ * 128 keys, and dQ is added in fragment order, so that a lane adds 16 bytes at once. A thread block owns 64 or 128 keys of one key head
+ * (2 or 4 pairs of warps) and walks every query head of the group over the 64-query steps that see these keys. So dK and dV stay in
+ * registers from the first step to the last and are written once: the same bits on every run.
+ *
+ *     dK[first + row][kv_head][column] += dS[j][row] Q[query + j][head][column]
+ *
+ * Lane 4 g + t of warp 2 part + half: row = 32 part + 16 m + 8 h + g, column = D / 2 half + 8 n + 2 t + e, accumulator grad_k[m][n][2 h + e].
  *
  * A step has two halves with a barrier between them. First S = Q K^T, dP = dO V^T, each warp 32 queries x 32 keys;
  * P = exp2(S c - LSE), dS = P (dP - delta) go to shared memory. Then dV += P^T dO, dK += dS^T Q (each warp 32 keys x half of the
@@ -31,7 +36,7 @@ template <int D, int KEYS> struct backward_shared {
 	static const int bytes = stats + 2 * stats_step;
 };
 
-/* Start copying ROWS rows; rows from `end` on become zeros. */
+/* Start copying ROWS rows, to[row][8 chunk ..] = from[first + row][8 chunk ..]; rows from `end` on become zeros. */
 template <int D, int ROWS, int THREADS>
 SM80_DEVICE void copy_rows(uint32_t to, const __nv_bfloat16 *from, int64_t stride, int first, int end, int tid)
 {

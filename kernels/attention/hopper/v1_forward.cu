@@ -1,9 +1,13 @@
 /**
  * v1_forward.cu - forward of provider "hopper.v1": online softmax over 64-key steps with mma.sync.
  *
- * A thread block has 4 warps of 32 rows. Its 128 rows are 64 queries of two heads that share a key head, so that block masks
- * of 64 and short sequences waste nothing; odd groups take 128 queries of one head. Q stays in shared memory, K and V of the
- * next step arrive while this one is computed: one barrier a step.
+ * Over v0: products run on the tensor cores, P stays in registers, and K and V of the next step arrive (cp.async) while this one is
+ * computed, so that a step has one barrier. A thread block has 4 warps of 32 rows. Its 128 rows are 64 queries of two heads that
+ * share a key head, so that block masks of 64 and short sequences waste nothing; odd groups take 128 queries of one head.
+ *
+ *     O[first + row % outer_rows][first_head + row / outer_rows][column] += P[row][j] V[key + j][kv_head][column]
+ *
+ * Lane 4 g + t: row = 32 warp + 16 m + 8 h + g, column = 8 n + 2 t + e, accumulator out[m][n][2 h + e].
  */
 #include "launch.h"
 #include "sm80.h"
@@ -78,7 +82,7 @@ template <int D> __global__ void __launch_bounds__(THREADS, 2) v1_forward_kernel
 	const int steps = tile.steps;
 	const int token_mask = job.outer_rows - 1, head_shift = job.outer_rows == 64 ? 6 : 7;
 
-	/* What this thread copies of every step: one chunk of some rows of K and V. */
+	/* What this thread copies of every step: K[key + copy_row + pass i][kv_head][8 copy_chunk ..], and the same of V. */
 	const int copy_row = tid / (D / 8), copy_chunk = tid % (D / 8);
 	const uint32_t copy_target = base + shared::k + copy_row * shared::row + ((copy_chunk ^ (copy_row & 7)) << 4);
 	const __nv_bfloat16 *keys =
@@ -90,6 +94,7 @@ template <int D> __global__ void __launch_bounds__(THREADS, 2) v1_forward_kernel
 	if (steps > 0) {
 		const int chunks = D / 8, pass = THREADS / chunks, chunk = tid % chunks;
 		const int first_head = rows.first_head, head_end = rows.head_end;
+		/* q[row][8 chunk ..] = Q[first + row % outer_rows][first_head + row / outer_rows][8 chunk ..] */
 #pragma unroll 4
 		for (int row = tid / chunks; row < JOB_FORWARD_ROWS; row += pass) {
 			int token = tile.first + (row & token_mask), head = first_head + (row >> head_shift);
@@ -256,6 +261,7 @@ template <int D> __global__ void __launch_bounds__(THREADS, 2) v1_forward_kernel
 				sum > 0.0f ? row_max[r] * job.scale + logf(sum) : -CUDART_INF_F;
 	}
 	__syncwarp();
+	/* O[warp_token + row][head][8 chunk ..] */
 	const int chunks = D / 8, chunk = lane % chunks;
 	if (head < head_end) {
 		for (int row = lane / chunks; row < WARP_ROWS && warp_token + row < token_end; row += 32 / chunks) {

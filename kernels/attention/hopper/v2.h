@@ -1,5 +1,5 @@
 /**
- * v2.h - what the files of provider "hopper.v2" say to each other: the work lists of v1.h plus what TMA and persistent blocks need.
+ * v2.h - what provider "hopper.v2" adds to a job: what TMA and persistent blocks need.
  *
  * Kernels of this stage exist only for compute capability 9.0 (wgmma, TMA, setmaxnreg). One producer warp loads, two consumer warp groups compute.
  */

@@ -1,11 +1,16 @@
 /**
  * v2_backward.cu - backward of provider "hopper.v2": dQ, dK, dV with wgmma and TMA.
  *
- * A thread block is one producer warp group, of which a single thread works, and two consumer warp groups. Blocks are persistent: they
- * draw tiles of keys from a ticket until none is left. The producer loads K and V of a tile once, then Q, dO and row statistics of
- * every step (64 queries of one head; all heads of the group in turn) into a ring of stages. dK and dV stay in registers over all
- * steps and are written once: the same bits on every run. dQ is added to an fp32 sum in global memory straight from registers, in
- * fragment order (sum_fragment), so that a warp adds 512 bytes side by side; CAST makes rows of it.
+ * Over v1: blocks are persistent and their warps have roles, P stays in registers, and dQ can be summed in a fixed order. A thread block
+ * is one producer warp group, of which a single thread works, and two consumer warp groups. Blocks draw tiles of keys from a ticket until
+ * none is left. The producer loads K and V of a tile once, then Q, dO and row statistics of every step (64 queries of one head; all
+ * heads of the group in turn) into a ring of stages. dK and dV stay in registers over all steps and are written once: the same bits on
+ * every run. dQ is added to an fp32 sum in global memory straight from registers, in fragment order (sum_fragment), so that a warp
+ * adds 512 bytes side by side; CAST makes rows of it.
+ *
+ *     dK[first + row][kv_head][column] += dS'[row][j] Q[query + j][head][column]
+ *
+ * Lane 4 g + t: row = 16 warp + 8 r + g (of 128 keys: + 64 group), column = 8 n + 2 t + e, accumulator grad_k[4 n + 2 r + e].
  *
  * A step computes the scores transposed, keys down and queries across:
  *     S' = K Q'    P' = exp2(S' c - LSE)    dP' = V dO'    dS' = P' (dP' - delta)

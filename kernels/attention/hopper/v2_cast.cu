@@ -2,7 +2,11 @@
  * v2_cast.cu - phase CAST of provider "hopper.v2": the fp32 sums of v2_backward become rows of dQ and, where a group was walked in
  * parts, of dK and dV.
  *
- * A warp reads the fragments of 16 rows as they lie, 512 bytes at a time, and turns them into rows in shared memory.
+ * Over v1 (rows.cu): a warp reads the fragments of 16 rows as they lie, 512 bytes at a time, and turns them into rows in shared memory.
+ *
+ *     dQ[slot.x + row][head][column] = scale sum[head][slot][sum_fragment(D, warp, n, lane) + 2 r + e]
+ *
+ * Lane 4 g + t: row = 16 warp + 8 r + g, column = 8 n + 2 t + e.
  */
 #include "v2.h"
 #include "sm80.h"

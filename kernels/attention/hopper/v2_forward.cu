@@ -1,15 +1,19 @@
 /**
  * v2_forward.cu - forward of provider "hopper.v2": online softmax over 128-key steps with wgmma, loads by TMA.
  *
- * One block a multiprocessor stays for the whole launch. Its first warp group only loads: it draws items, tells the others
- * through a ring of two, and keeps two stages of K and V filled. The other two compute 64 rows each: the same 64 queries of two
- * heads that share a key head (odd groups: 128 queries of one head), so that under every mask both walk the same keys.
+ * Over v1: blocks are persistent and their warps have roles. One block a multiprocessor stays for the whole launch; its first warp group
+ * only loads (v2_load.h), the other two compute 64 rows each: the same 64 queries of two heads that share a key head (odd groups: 128
+ * queries of one head), so that under every mask both walk the same keys.
+ *
+ *     O[first + row][head][column] += P[row][j] V[key + j][kv_head][column]
+ *
+ * Lane 4 g + t: row = 16 warp + 8 r + g, column = 8 n + 2 t + e, accumulator o[4 n + 2 r + e].
  *
  * A compute group overlaps its own work: S of the next step is multiplied while P V of this step still runs, and softmax follows as
  * soon as S is there. The two groups take turns at issuing products (named barriers), so that one's softmax runs under
  * the other's products.
  */
-#include "v2_walk.h"
+#include "v2_load.h"
 
 /* Named barriers. */
 enum { TURN = 1, GROUP = TURN + COMPUTE_GROUPS };

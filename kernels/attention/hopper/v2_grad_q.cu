@@ -1,16 +1,20 @@
 /**
  * v2_grad_q.cu - dQ of provider "hopper.v2" as a pass of its own, for masks of small blocks.
  *
- * Beside dK and dV, dQ is summed in global memory: 32 KB a step, which blocks of 64 keys earn with half the products of blocks of
- * 128. Here rows own their dQ and walk over their keys as forward does, so nothing is added in memory and the order is fixed; S and dP
- * are multiplied once more, 7 products instead of 5.
+ * Over v1: beside dK and dV, dQ is summed in global memory: 32 KB a step, which blocks of 64 keys earn with half the products of blocks
+ * of 128. Here rows own their dQ and walk over their keys as forward does, so nothing is added in memory and the order is fixed; S and
+ * dP are multiplied once more, 7 products instead of 5.
  *
  *     S = Q K'    P = exp2(S c - LSE)    dP = dO V'    dS = P (dP - delta)    dQ += dS K
+ *
+ *     dQ[first + row][head][column] += dS[row][j] K[key + j][kv_head][column]
+ *
+ * Lane 4 g + t: row = 16 warp + 8 r + g, column = 8 n + 2 t + e, accumulator dq[4 n + 2 r + e].
  *
  * dS has the layout of an A operand already. S of the next step is queued behind dQ of this one, so that the tensor cores have
  * work while the exponentials are taken.
  */
-#include "v2_walk.h"
+#include "v2_load.h"
 
 enum { OWN_GROUP = 1 /* named barriers 1 and 2 */ };
 
