@@ -50,7 +50,7 @@ DAEMON_SRC := $(call src,daemon)
 DB_SRC     := $(call src,db)
 WEB_SRC    := $(call src,web)
 NPM        := build/npm/uplot.js build/npm/uplot.css
-EMBED      := $(sort $(wildcard db/migrations/*.sql) $(wildcard web/static/* web/openapi/*) $(NPM))
+EMBED      := $(sort $(wildcard db/schema.sql db/migrations/*.sql) $(wildcard web/static/* web/openapi/*) $(NPM))
 
 lib      = $(O)/lib/lib$(1).a
 LIBS     := base core git worker runner send cli daemon db web
@@ -83,7 +83,7 @@ program = $(call say,ld ,$@)$(CC) $(LINK) -o $@ $(filter %.o,$^) -Wl,--start-gro
 
 $(O)/bin/flopwatchd: $(call obj,daemon/main.c) $(call lib,daemon) $(call lib,web) $(call lib,db) $(call lib,core) $(call lib,base)
 	@mkdir -p $(@D)
-	$(program) -lsqlite3 -lmicrohttpd -ljansson -lyaml -lnettle -lm
+	$(program) -lsqlite3 -lz -lmicrohttpd -ljansson -lyaml -lnettle -lm
 $(O)/bin/flopwatch-git: $(call obj,daemon/git/main.c) $(call lib,git) $(call lib,base)
 	@mkdir -p $(@D)
 	$(program) -lgit2 -lnettle -lyaml -lm
@@ -106,7 +106,7 @@ $(O)/obj/%.c.o: %.c
 $(O)/obj/%.cu.o: %.cu
 	@mkdir -p $(@D)
 	$(call say,nvcc,$<)$(NVCC) -O3 -std=c++17 $(NVCC_ARCH) -DFW_HAVE_CUDA -Idaemon -I. -Xcompiler -fPIE,-Wall -MD -MP -MF $(@:.o=.d) -c -o $@ $<
-# Assets become objects whose symbols carry their path: _binary_db_migrations_0001_init_sql_start.
+# Assets become objects whose symbols carry their path: _binary_db_schema_sql_start.
 define embed_rule
 $(O)/obj/$(1).o: $(1)
 	@mkdir -p $$(@D)
@@ -131,7 +131,7 @@ TEST_LIB = $(foreach l,git worker runner send cli daemon web db core base,$(call
 $(O)/tests/%: tests/%.c $(foreach l,$(LIBS),$(call lib,$(l)))
 	@mkdir -p $(@D)
 	$(call say,cc ,$<)$(CC) $(ALL_CFLAGS) $(CUDA_DEF) -Itests -MMD -MP $(LINK) -o $@ $< -Wl,--start-group $(TEST_LIB) -Wl,--end-group \
-	  -lcmocka -lgit2 -lcurl -lsqlite3 -lmicrohttpd -ljansson -lyaml -lnettle $(CUDA_LIB) $(if $(NVCC),-lstdc++) -fopenmp -ldl -lpthread -lm
+	  -lcmocka -lgit2 -lcurl -lsqlite3 -lz -lmicrohttpd -ljansson -lyaml -lnettle $(CUDA_LIB) $(if $(NVCC),-lstdc++) -fopenmp -ldl -lpthread -lm
 
 # Modules that misbehave on purpose, and simple good ones, for the tests of worker and runner.
 MODULES  := $(patsubst tests/modules/%.c,build/tests/modules/%.so,$(sort $(wildcard tests/modules/*.c)))

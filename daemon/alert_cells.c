@@ -149,7 +149,7 @@ void alert_cells_add(struct alert_cells *a, const struct result *r, int i, const
 	jsonw_kv_int(&a->j, "comparison", c->comparison);
 	jsonw_kv_string(&a->j, "verdict", verdict_name(c->verdict));
 	jsonw_kv_double(&a->j, "change_pct", c->decided_pct);
-	jsonw_kv_bool(&a->j, "borderline", c->borderline);
+	jsonw_kv_bool(&a->j, "borderline", (c->flags & FLAG_BORDERLINE) != 0);
 	write_group_words(&a->j, &g);
 	if (failed)
 		jsonw_kv_string(&a->j, "reason", c->reason);

@@ -56,7 +56,8 @@ int calibrate_learn(struct db *db, const struct result *r, const struct store_co
 {
 	struct launch_estimate e[STATS_LAUNCHES_MAX];
 	bool itself = protocol_is_selfcheck(r->plan.ask.kind);
-	bool equal = strcmp(r->plan.ask.kind, "change") == 0 && cell->verdict == VERDICT_UNCHANGED && !cell->borderline;
+	bool equal =
+		strcmp(r->plan.ask.kind, "change") == 0 && cell->verdict == VERDICT_UNCHANGED && !(cell->flags & FLAG_BORDERLINE);
 	struct store_scatter shown = { .comparison = c->id,
 		.repo = c->repo,
 		.environment = c->environment,

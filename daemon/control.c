@@ -45,7 +45,7 @@ static bool is_hex(const char *text, size_t min, size_t max)
 static int find_abbreviated(struct control *c, int64_t repo, const char *prefix, char sha[65], struct fw_err *err)
 {
 	struct stmt *s = db_stmt(c->db,
-		"SELECT sha FROM commit_ WHERE repo = :repo AND sha >= :low AND sha < :low || 'g' "
+		"SELECT sha FROM git_commit WHERE repo = :repo AND sha >= :low AND sha < :low || 'g' "
 		"UNION SELECT commit_sha FROM branch_tip WHERE repo = :repo AND commit_sha >= :low AND commit_sha < :low || 'g' "
 		"LIMIT 2",
 		err);

@@ -275,10 +275,12 @@ static void take_stored(const struct store_launches *stored, struct judge_launch
 	memcpy(l->guard, stored->guard, sizeof(l->guard));
 }
 
-static int put_estimates(struct db *db, const struct store_launches *stored, const struct judge_launches *l, struct fw_err *err)
+static int put_estimates(struct db *db, int64_t cell, const char *series, const struct store_launches *stored,
+	const struct judge_launches *l, struct fw_err *err)
 {
 	for (int i = 0; i < l->n; i++)
-		if (isfinite(l->estimate[i].d) && store_sample_estimate(db, stored->sample[i], &l->estimate[i], err))
+		if (isfinite(l->estimate[i].d) &&
+			store_sample_estimate(db, cell, stored->launch[i], series, &l->estimate[i], err))
 			return -1;
 	return 0;
 }
@@ -301,17 +303,21 @@ static struct judge_launches *again_series(struct again *a, int k)
 	return k == 0 ? &a->timed.decides : k == 1 ? &a->timed.bursts : &a->timed.call;
 }
 
+static const char *series_again(const struct store_cell *c, int k)
+{
+	return k == 2 ? "call" : k == 1 ? "sustained" : c->series[0] ? c->series : "device";
+}
+
 /** Read and judge. Own: again_fini, also after an error. */
 static int read_again(struct db *db, const struct rule *rule, struct store_cell *c, struct again *a, struct fw_err *err)
 {
 	bool by_call = strcmp(c->series, "call") == 0;
-	const char *const series[] = { c->series[0] ? c->series : "device", "sustained", "call" };
 	struct judge_timed *t = &a->timed;
 	memset(a, 0, sizeof(*a));
 	judge_timed_init(t);
 	while (a->n_series < (by_call ? 2 : 3)) {
 		int k = a->n_series++;
-		if (store_cell_launches(db, c->id, series[k], &a->stored[k], err) != 0)
+		if (store_cell_launches(db, c->id, series_again(c, k), &a->stored[k], err) != 0)
 			return -1;
 		take_stored(&a->stored[k], again_series(a, k));
 	}
@@ -336,7 +342,7 @@ static int cell_again(
 	if (rc == 0 && a.timed.decides.n > 0) {
 		judge_groups_mean(groups, rule, &a.timed, c);
 		for (int k = 0; k < a.n_series && rc == 0; k++)
-			rc = put_estimates(db, &a.stored[k], again_series(&a, k), err);
+			rc = put_estimates(db, c->id, series_again(c, k), &a.stored[k], again_series(&a, k), err);
 		if (rc == 0)
 			rc = store_cell_verdict(db, c, err) || judge_facts_timed(db, c->id, &a.timed, err) ? -1 : 0;
 	}

@@ -100,7 +100,6 @@ static void show_nothing(struct store_cell *c)
 	c->decider = DECIDER_PAIRS;
 	c->mean = (struct store_mean){ .m = NAN };
 	c->launches = c->samples = 0;
-	c->borderline = c->tail = false;
 	c->flags = 0;
 	c->failure[0] = c->reason[0] = 0;
 }
@@ -120,8 +119,7 @@ static void show(const struct judgement *j, struct store_cell *c)
 	c->mde_pct = j->mde_pct;
 	c->launches = j->all.launches;
 	c->samples = j->all.pairs;
-	c->borderline = (j->flags & FLAG_BORDERLINE) != 0;
-	c->flags = j->flags & ~(FLAG_BORDERLINE | FLAG_TAIL);
+	c->flags = j->flags & ~FLAG_TAIL;
 	snprintf(c->reason, sizeof(c->reason), "%s", j->reason);
 }
 
@@ -243,7 +241,6 @@ void judge_timings(const struct rule *general, bool sparse, struct judge_timed *
 	char why[GUARD_WHY_SIZE];
 	int from[STATS_LAUNCHES_MAX], flags = c->flags;
 	double beta = isfinite(c->beta) ? c->beta : 0, base = c->base_median_ms, target = c->target_median_ms;
-	bool tail = c->tail;
 	show_nothing(c);
 	if (t->decides.n == 0) {
 		c->verdict = VERDICT_UNDECIDED;
@@ -274,7 +271,12 @@ void judge_timings(const struct rule *general, bool sparse, struct judge_timed *
 	decide(&j, &t->sustained, c);
 	c->base_median_ms = base;
 	c->target_median_ms = target;
-	c->tail = tail;
+	c->flags |= flags & FLAG_TAIL;
+}
+
+static void set_flag(struct store_cell *c, int flag, bool is_set)
+{
+	c->flags = is_set ? c->flags | flag : c->flags & ~flag;
 }
 
 void judge_mean(const struct rule *rule, const struct judge_timed *t, const struct tail *group, struct store_cell *c)
@@ -283,7 +285,7 @@ void judge_mean(const struct rule *rule, const struct judge_timed *t, const stru
 	if (t->tail[0].calls + t->tail[1].calls == 0)
 		return;
 	mean_judge(rule, c->threshold_pct, &t->typical, t->tail, group, &j);
-	c->tail = j.is_tail;
+	set_flag(c, FLAG_TAIL, j.is_tail);
 	if (j.is_known)
 		c->mean = (struct store_mean){ .m = j.all.m,
 			.se = j.all.se,
@@ -291,7 +293,7 @@ void judge_mean(const struct rule *rule, const struct judge_timed *t, const stru
 			.longer = mean_longer(&j.all) };
 	if (mean_decides(&j, &t->typical)) {
 		c->verdict = j.verdict;
-		c->borderline = j.borderline;
+		set_flag(c, FLAG_BORDERLINE, j.borderline);
 		c->flags &= ~(FLAG_SUSTAINED | FLAG_NOISY);
 		c->decider = DECIDER_MEAN;
 		c->decided_m = j.all.m;

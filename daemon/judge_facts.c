@@ -27,7 +27,7 @@ static void put(struct sink *s, const char *prefix, const char *name, const char
 	char full[96];
 	snprintf(full, sizeof(full), "%s.%s", prefix, name);
 	if (!s->failed)
-		s->failed = store_metric(s->db, "cell", s->cell, full, unit, value, s->err);
+		s->failed = store_metric(s->db, s->cell, full, unit, value, s->err);
 }
 
 /* ---- series ---------------------------------------------------------------------------------------------------------- */

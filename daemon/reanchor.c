@@ -13,7 +13,7 @@ enum { PRIORITY_REANCHOR = -3, PAUSE_COMMITS = 5, EVENT_MAX = 1 << 16 };
 static int last_asked(const struct trend *t, const struct store_epoch *e, int64_t *place, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(t->db,
-		"SELECT coalesce(max(l.place), 0) FROM job j JOIN line l ON l.repo = j.repo AND l.sha = j.target_sha "
+		"SELECT coalesce(max(l.place), 0) FROM job j JOIN mainline l ON l.repo = j.repo AND l.sha = j.target_sha "
 		"WHERE j.repo = :repo AND j.origin = :origin AND j.suite = :suite AND j.device_uuid = (SELECT d.uuid FROM "
 		"environment v JOIN device d ON d.id = v.device WHERE v.id = :environment)",
 		err);

@@ -22,9 +22,9 @@ static int read_points(const struct trend *t, const struct store_change *c, stru
 {
 	struct stmt *s = db_stmt(t->db,
 		"SELECT l.sha, l.place, avg(r.x) - coalesce((SELECT sum(p.step) FROM change_point p "
-		"JOIN line q ON q.repo = p.repo AND q.sha = p.commit_sha WHERE p.epoch = r.epoch AND p.key = r.key AND "
+		"JOIN mainline q ON q.repo = p.repo AND q.sha = p.commit_sha WHERE p.epoch = r.epoch AND p.key = r.key AND "
 		"p.state = 'confirmed' AND p.kind = 'step' AND NOT q.dropped AND q.place <= l.place), 0) "
-		"FROM ratio r JOIN line l ON l.repo = :repo AND l.sha = r.target_sha "
+		"FROM ratio r JOIN mainline l ON l.repo = :repo AND l.sha = r.target_sha "
 		"WHERE r.epoch = :epoch AND r.key = :key AND NOT l.dropped GROUP BY l.sha ORDER BY l.place DESC LIMIT :limit",
 		err);
 	int n = 0, r;
@@ -61,9 +61,10 @@ static int count_commits(const struct trend *t, const struct store_change *c, st
 {
 	struct stmt *s = db_stmt(t->db,
 		"SELECT count(*), total(NOT EXISTS (SELECT 1 FROM ratio r WHERE r.epoch = :epoch AND r.key = :key AND "
-		"r.target_sha = l.sha)) FROM line l WHERE l.repo = :repo AND NOT l.dropped AND l.place > (SELECT place FROM line "
+		"r.target_sha = l.sha)) FROM mainline l WHERE l.repo = :repo AND NOT l.dropped AND l.place > (SELECT place FROM "
+		"mainline "
 		"WHERE "
-		"repo = :repo AND sha = :from) AND l.place <= (SELECT place FROM line WHERE repo = :repo AND sha = :to)",
+		"repo = :repo AND sha = :from) AND l.place <= (SELECT place FROM mainline WHERE repo = :repo AND sha = :to)",
 		err);
 	if (!s)
 		return -1;

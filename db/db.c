@@ -17,7 +17,8 @@
 #include <sqlite3.h>
 
 enum {
-	APPLICATION_ID = 0x66776368, /* "fwch" */
+	APPLICATION_ID = 0x666c7077, /* "flpw" */
+	APPLICATION_ID_UNRELEASED = 0x66776368,
 	BUSY_MS = 5000,
 	STATEMENT_BUCKETS = 128,
 	VALUE_MAX_BYTES = 16 << 20,
@@ -152,6 +153,11 @@ static int claim(struct db *db, bool read_only, struct fw_err *err)
 		return -1;
 	if (id == APPLICATION_ID)
 		return 0;
+	if (id == APPLICATION_ID_UNRELEASED)
+		return err_set(err, ERR_UNSUPPORTED,
+			"its tables are those of before version 1, which nothing reads any more; move it away, and flopwatchd "
+			"makes a "
+			"new one and measures the branches anew");
 	if (id != 0 || pages != 0)
 		return err_set(err, ERR_INVALID, "it is a database of another program; move it away or name another place");
 	if (read_only)
@@ -159,9 +165,9 @@ static int claim(struct db *db, bool read_only, struct fw_err *err)
 	/* before the first table, or never */
 	if (pragma(db, "PRAGMA auto_vacuum = INCREMENTAL", NULL, err))
 		return -1;
-	return pragma(db, "PRAGMA application_id = 1719100264", NULL, err);
+	return pragma(db, "PRAGMA application_id = 1718382711", NULL, err);
 }
-_Static_assert(APPLICATION_ID == 1719100264, "the pragma above spells the number out");
+_Static_assert(APPLICATION_ID == 1718382711, "the pragma above spells the number out");
 
 static int configure(struct db *db, bool read_only, struct fw_err *err)
 {

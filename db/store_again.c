@@ -1,15 +1,16 @@
 /** store_again.c - when a job is asked again, by which one, and whether anybody still wants that. */
 #include "db/store_again.h"
 
+#include "core/flag.h"
+
 int store_again_noisy(struct db *db, int64_t comparison, int64_t *n, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT count(*) FROM cell WHERE comparison = :comparison AND verdict = 'undecided' AND ' ' || flags || ' ' LIKE "
-		"'% noisy %'",
-		err);
+	struct stmt *s = db_stmt(
+		db, "SELECT count(*) FROM cell WHERE comparison = :comparison AND verdict = 'undecided' AND flags & :noisy", err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":comparison", comparison);
+	stmt_int(s, ":noisy", FLAG_NOISY);
 	return stmt_first_int(s, n, err) == 1 ? 0 : -1;
 }
 

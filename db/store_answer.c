@@ -4,7 +4,7 @@ static const int64_t keep_ms = (int64_t)24 * 3600 * 1000;
 
 int store_answer_find(struct db *db, const char *key, struct store_answer *out, struct buf *body, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT status, fingerprint, location, body FROM answer WHERE key = :key", err);
+	struct stmt *s = db_stmt(db, "SELECT status, fingerprint, location, body FROM idempotency_key WHERE key = :key", err);
 	if (!s)
 		return -1;
 	stmt_text(s, ":key", key);
@@ -22,14 +22,14 @@ int store_answer_find(struct db *db, const char *key, struct store_answer *out, 
 int store_answer_keep(struct db *db, const char *key, const struct store_answer *answer, const struct buf *body, int64_t now_ms,
 	struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "DELETE FROM answer WHERE at < :before", err);
+	struct stmt *s = db_stmt(db, "DELETE FROM idempotency_key WHERE at < :before", err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":before", now_ms - keep_ms);
 	if (stmt_run(s, err) != 0)
 		return -1;
 	s = db_stmt(db,
-		"INSERT INTO answer (key, fingerprint, status, location, body, at) VALUES (:key, :fingerprint, :status, "
+		"INSERT INTO idempotency_key (key, fingerprint, status, location, body, at) VALUES (:key, :fingerprint, :status, "
 		":location, "
 		":body, :now)",
 		err);

@@ -94,7 +94,7 @@ int view_branches(struct db *db, int64_t repo, view_branch_fn *each, void *arg, 
 		"SELECT r.name, b.name, b.display, b.commit_sha, coalesce(m.subject, ''), b.watched, b.gone, b.seen_at, "
 		"(SELECT max(id) FROM job x WHERE x.repo = b.repo AND x.branch = b.name) FROM branch_tip b JOIN repo r ON r.id = "
 		"b.repo "
-		"LEFT JOIN commit_ m ON m.repo = b.repo AND m.sha = b.commit_sha WHERE b.repo = :repo AND b.gone = 0 ORDER BY "
+		"LEFT JOIN git_commit m ON m.repo = b.repo AND m.sha = b.commit_sha WHERE b.repo = :repo AND b.gone = 0 ORDER BY "
 		"b.name",
 		err);
 	if (!s)
@@ -125,7 +125,8 @@ int view_branches(struct db *db, int64_t repo, view_branch_fn *each, void *arg, 
 int view_branch_names(struct db *db, int64_t repo, view_branch_name_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT b.name, b.display, coalesce(m.subject, '') FROM branch_tip b LEFT JOIN commit_ m ON m.repo = b.repo AND "
+		"SELECT b.name, b.display, coalesce(m.subject, '') FROM branch_tip b LEFT JOIN git_commit m ON m.repo = b.repo "
+		"AND "
 		"m.sha = "
 		"b.commit_sha WHERE b.repo = :repo AND b.gone = 0 ORDER BY b.name",
 		err);

@@ -129,7 +129,8 @@ int store_change_orphan(struct db *db, int64_t after, struct store_change *out, 
 int store_change_from(struct db *db, int64_t epoch, const char *key, int64_t *place, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT coalesce(max(l.place), 0) FROM change_point c JOIN line l ON l.repo = c.repo AND l.sha = c.commit_sha "
+		"SELECT coalesce(max(l.place), 0) FROM change_point c JOIN mainline l ON l.repo = c.repo AND l.sha = "
+		"c.commit_sha "
 		"WHERE c.epoch = :epoch AND c.key = :key AND c.state = 'confirmed' AND c.kind = 'step' AND NOT l.dropped",
 		err);
 	if (!s)
@@ -144,8 +145,8 @@ int store_change_segment(struct db *db, const struct store_change *change, int64
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT max(iif(l.place < here.place, l.place, 0)), min(iif(l.place > here.place, l.place, NULL)) "
-		"FROM line here LEFT JOIN change_point c ON c.epoch = :epoch AND c.key = :key AND c.state = 'confirmed' AND "
-		"c.kind = 'step' LEFT JOIN line l ON l.repo = c.repo AND l.sha = c.commit_sha AND NOT l.dropped "
+		"FROM mainline here LEFT JOIN change_point c ON c.epoch = :epoch AND c.key = :key AND c.state = 'confirmed' AND "
+		"c.kind = 'step' LEFT JOIN mainline l ON l.repo = c.repo AND l.sha = c.commit_sha AND NOT l.dropped "
 		"WHERE here.repo = :repo AND here.sha = :commit",
 		err);
 	*from = *to = 0;
@@ -168,7 +169,7 @@ int store_change_segment(struct db *db, const struct store_change *change, int64
 #define OF_THIS_DEVICE                                                                                                           \
 	"FROM epoch e JOIN environment v ON v.id = e.environment JOIN change_point c ON c.repo = e.repo AND c.key = :key AND "   \
 	"c.state = 'confirmed' JOIN epoch o ON o.id = c.epoch AND o.suite = e.suite JOIN environment w ON w.id = o.environment " \
-	"AND w.device = v.device JOIN line l ON l.repo = c.repo AND l.sha = c.commit_sha AND NOT l.dropped "                     \
+	"AND w.device = v.device JOIN mainline l ON l.repo = c.repo AND l.sha = c.commit_sha AND NOT l.dropped "                 \
 	"WHERE e.id = :epoch "
 
 int store_change_explained(struct db *db, const struct store_epoch *e, const char *key, double *x, struct fw_err *err)
@@ -177,8 +178,9 @@ int store_change_explained(struct db *db, const struct store_epoch *e, const cha
 	/* one commit that two epochs tell of counts once, as the newer one has it: max() picks the row that the others come from */
 	struct stmt *s = db_stmt(db,
 		"SELECT c.step, max(c.id) " OF_THIS_DEVICE
-		"AND l.place > coalesce((SELECT a.place FROM line a WHERE a.repo = e.repo AND a.sha = e.first_sha AND NOT "
-		"a.dropped), 0) AND iif(c.kind = 'step', c.ended_at IS NULL OR EXISTS (SELECT 1 FROM change_point g JOIN line h "
+		"AND l.place > coalesce((SELECT a.place FROM mainline a WHERE a.repo = e.repo AND a.sha = e.first_sha AND NOT "
+		"a.dropped), 0) AND iif(c.kind = 'step', c.ended_at IS NULL OR EXISTS (SELECT 1 FROM change_point g JOIN "
+		"mainline h "
 		"ON h.repo = g.repo AND h.sha = g.commit_sha AND NOT h.dropped WHERE g.epoch = c.epoch AND g.key = c.key AND "
 		"g.kind = 'step' AND g.state = 'confirmed' AND g.step <= -c.step / 2 AND h.place > l.place), "
 		"c.ended_at IS NULL AND EXISTS (SELECT 1 FROM alert t WHERE t.id = c.alert AND "

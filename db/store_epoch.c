@@ -105,7 +105,8 @@ int store_epoch_reanchor(struct db *db, int64_t id, const char *anchor_sha, stru
 int store_chain_insert(struct db *db, const struct store_chain *c, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"INSERT OR REPLACE INTO chain (epoch, anchor_sha, key, x, se, comparison) VALUES (:epoch, :anchor, :key, :x, "
+		"INSERT OR REPLACE INTO anchor_link (epoch, anchor_sha, key, x, se, comparison) VALUES (:epoch, :anchor, :key, "
+		":x, "
 		":se, "
 		":comparison)",
 		err);
@@ -126,7 +127,8 @@ int store_chain_get(struct db *db, const struct store_epoch *e, const char *anch
 	*x = *se = 0;
 	if (strcmp(anchor_sha, e->first_sha) == 0)
 		return 1;
-	struct stmt *s = db_stmt(db, "SELECT x, se FROM chain WHERE epoch = :epoch AND anchor_sha = :anchor AND key = :key", err);
+	struct stmt *s =
+		db_stmt(db, "SELECT x, se FROM anchor_link WHERE epoch = :epoch AND anchor_sha = :anchor AND key = :key", err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":epoch", e->id);
@@ -145,7 +147,7 @@ int store_epoch_had(struct db *db, const struct store_epoch *e, const char *sha,
 {
 	if (strcmp(sha, e->first_sha) == 0)
 		return 1;
-	struct stmt *s = db_stmt(db, "SELECT 1 FROM chain WHERE epoch = :epoch AND anchor_sha = :anchor LIMIT 1", err);
+	struct stmt *s = db_stmt(db, "SELECT 1 FROM anchor_link WHERE epoch = :epoch AND anchor_sha = :anchor LIMIT 1", err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":epoch", e->id);
@@ -157,7 +159,7 @@ int store_epoch_had(struct db *db, const struct store_epoch *e, const char *sha,
 
 int store_line_place(struct db *db, int64_t repo, const char *sha, int64_t *place, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT place FROM line WHERE repo = :repo AND sha = :sha AND NOT dropped", err);
+	struct stmt *s = db_stmt(db, "SELECT place FROM mainline WHERE repo = :repo AND sha = :sha AND NOT dropped", err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":repo", repo);
@@ -168,7 +170,8 @@ int store_line_place(struct db *db, int64_t repo, const char *sha, int64_t *plac
 
 static int drop_after(struct db *db, int64_t repo, int64_t place, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "UPDATE line SET dropped = 1 WHERE repo = :repo AND place > :place AND NOT dropped", err);
+	struct stmt *s =
+		db_stmt(db, "UPDATE mainline SET dropped = 1 WHERE repo = :repo AND place > :place AND NOT dropped", err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":repo", repo);
@@ -189,8 +192,8 @@ int store_line_put(struct db *db, int64_t repo, const char (*sha)[65], int n, bo
 	if ((known < n || !is_cut) && drop_after(db, repo, place, err))
 		return -1;
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO line (repo, sha, place) "
-		"VALUES (:repo, :sha, (SELECT coalesce(max(place), 0) + 1 FROM line WHERE repo = :repo)) "
+		"INSERT INTO mainline (repo, sha, place) "
+		"VALUES (:repo, :sha, (SELECT coalesce(max(place), 0) + 1 FROM mainline WHERE repo = :repo)) "
 		"ON CONFLICT (repo, sha) DO UPDATE SET place = excluded.place, dropped = 0",
 		err);
 	if (!s)
@@ -207,7 +210,7 @@ int store_line_put(struct db *db, int64_t repo, const char (*sha)[65], int n, bo
 int store_line_unmeasured(struct db *db, int64_t repo, int64_t after, int64_t before, char *sha, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT sha, count(*) OVER () AS n, row_number() OVER (ORDER BY place) AS i FROM line l "
+		"SELECT sha, count(*) OVER () AS n, row_number() OVER (ORDER BY place) AS i FROM mainline l "
 		"WHERE repo = :repo AND place > :after AND place < :before AND NOT dropped AND NOT EXISTS "
 		"(SELECT 1 FROM comparison c WHERE c.repo = l.repo AND c.target_sha = l.sha AND c.kind <> 'peer') ORDER BY abs(2 "
 		"* i - n - 1) LIMIT 1",
@@ -293,9 +296,9 @@ int store_series(
 	int r;
 	memset(out, 0, sizeof(*out));
 	struct stmt *s = db_stmt(db,
-		"SELECT l.sha, l.place, r.x FROM line l INDEXED BY line_by_place CROSS JOIN ratio r INDEXED BY ratio_series "
+		"SELECT l.sha, l.place, r.x FROM mainline l INDEXED BY mainline_by_place CROSS JOIN ratio r "
 		"ON r.epoch = :epoch AND r.key = :key AND r.target_sha = l.sha "
-		"WHERE l.repo = :repo AND l.place >= max(:from, (SELECT max(place) FROM line WHERE repo = :repo) - :look) "
+		"WHERE l.repo = :repo AND l.place >= max(:from, (SELECT max(place) FROM mainline WHERE repo = :repo) - :look) "
 		"AND NOT l.dropped ORDER BY l.place DESC",
 		err);
 	if (!s)

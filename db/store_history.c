@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/flag.h"
 #include "core/stats.h"
 #include "db/store_page.h"
 #include "db/store_repo.h"
@@ -11,7 +12,7 @@
 /* Only columns of the index cell_history: one walk through it, newest first. */
 #define POINTS                                                                                                                   \
 	"SELECT comparison, finished_at, target_sha, device, flops, base_median_ms, target_median_ms, change_pct, ci_low_pct, "  \
-	"ci_high_pct, verdict, borderline, epoch, held_ms, anchor_change_pct, anchor_ci_low_pct, anchor_ci_high_pct "            \
+	"ci_high_pct, verdict, flags, epoch, held_ms, anchor_change_pct, anchor_ci_low_pct, anchor_ci_high_pct "                 \
 	"FROM cell INDEXED BY cell_history WHERE key = :key AND repo = :repo AND "                                               \
 	"target_median_ms IS NOT NULL AND (:device = 0 OR device = :device) "
 
@@ -124,7 +125,7 @@ int view_history(struct db *db, const struct view_scope *of, int limit, view_poi
 				  .ci_low_pct = row_double(s, 8),
 				  .ci_high_pct = row_double(s, 9),
 				  .verdict = row_text(s, 10),
-				  .borderline = row_int(s, 11) != 0,
+				  .borderline = (row_int(s, 11) & FLAG_BORDERLINE) != 0,
 				  .epoch = row_int(s, 12),
 				  .held_tflops = tflops(flops, row_double(s, 13)),
 				  .anchor_change_pct = row_double(s, 14),

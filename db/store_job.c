@@ -417,7 +417,7 @@ int store_event(struct db *db, int64_t now_ms, const char *kind, const char *pay
 
 int store_delivery(struct db *db, const char *id, int64_t now_ms, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "INSERT INTO delivery (id, at) VALUES (:id, :at) ON CONFLICT (id) DO NOTHING", err);
+	struct stmt *s = db_stmt(db, "INSERT INTO webhook_seen (id, at) VALUES (:id, :at) ON CONFLICT (id) DO NOTHING", err);
 	if (!s)
 		return -1;
 	stmt_text(s, ":id", id);
@@ -448,8 +448,9 @@ int store_event_prune(struct db *db, int64_t before, int limit, int *n, struct f
 int store_delivery_prune(struct db *db, int64_t before, int kept, int limit, int *n, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"DELETE FROM delivery WHERE id IN (SELECT id FROM (SELECT id, at, row_number() OVER (ORDER BY at DESC, id) AS n "
-		"FROM delivery) WHERE at < :before OR n > :kept ORDER BY at LIMIT :limit)",
+		"DELETE FROM webhook_seen WHERE id IN (SELECT id FROM (SELECT id, at, row_number() OVER (ORDER BY at DESC, id) "
+		"AS n "
+		"FROM webhook_seen) WHERE at < :before OR n > :kept ORDER BY at LIMIT :limit)",
 		err);
 	if (!s)
 		return -1;

@@ -11,7 +11,7 @@
 	"SELECT a.id, a.comparison, coalesce(r.name, ''), a.branch, a.target_sha, coalesce(m.subject, ''), a.state, a.cells, "   \
 	"a.worst_pct, a.opened_at, a.changed_at, a.kind, a.title, coalesce(d.uuid, ''), a.grouped, a.culprits, "                 \
 	"(SELECT max(b.id) FROM bisect b WHERE b.alert = a.id) FROM alert a LEFT JOIN repo r ON r.id = a.repo "                  \
-	"LEFT JOIN device d ON d.id = a.device LEFT JOIN commit_ m ON m.repo = a.repo AND m.sha = a.target_sha "
+	"LEFT JOIN device d ON d.id = a.device LEFT JOIN git_commit m ON m.repo = a.repo AND m.sha = a.target_sha "
 
 static int each_alert(struct stmt *s, view_alert_fn *each, void *arg, struct fw_err *err)
 {
@@ -96,7 +96,7 @@ int view_alert_events(struct db *db, int64_t alert, view_alert_event_fn *each, v
 	"coalesce(c.verdict, ''), j.quick, j.priority, j.attempt, j.queued_at, j.started_at, j.ended_at, "                       \
 	"j.base_provider, j.target_provider, CASE WHEN j.base_name = '' AND j.base_how = 'merge-base' THEN r.upstream ELSE "     \
 	"j.base_name END, j.target_name, j.again_at, j.again_of FROM job j "                                                     \
-	"JOIN repo r ON r.id = j.repo LEFT JOIN commit_ m ON m.repo = j.repo AND m.sha = j.target_sha "                          \
+	"JOIN repo r ON r.id = j.repo LEFT JOIN git_commit m ON m.repo = j.repo AND m.sha = j.target_sha "                       \
 	"LEFT JOIN device d ON d.id = j.device LEFT JOIN comparison c ON c.id = j.comparison "
 
 static int each_job(struct stmt *s, view_job_fn *each, void *arg, struct fw_err *err)

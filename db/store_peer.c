@@ -135,7 +135,8 @@ int store_peer_cell(struct db *db, int64_t comparison, const char *key, struct s
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT x.m, x.ci_low_pct, x.ci_high_pct, x.base_median_ms, coalesce(x.beta, 0), "
-		"(SELECT value FROM metric WHERE owner_kind = 'cell' AND owner = x.id AND name = 'clock.base_mhz'), e.held_mhz "
+		"(SELECT f.value FROM metric_name m JOIN metric f ON f.cell = x.id AND f.name = m.id WHERE m.name = "
+		"'clock.base_mhz'), e.held_mhz "
 		"FROM cell x JOIN comparison c ON c.id = x.comparison "
 		"LEFT JOIN epoch e ON e.repo = c.repo AND e.environment = c.environment "
 		"WHERE x.comparison = :id AND x.key = :key AND x.m IS NOT NULL AND x.base_median_ms > 0",
@@ -204,7 +205,7 @@ int view_peers(struct db *db, const char *repo, const char *device, int limit, v
 		"(SELECT avg(x.m) FROM cell x WHERE x.comparison = c.id) "
 		"FROM comparison c JOIN repo r ON r.id = c.repo JOIN job j ON j.id = c.job AND " IS_YARDSTICK
 		"JOIN environment e ON e.id = c.environment JOIN device d ON d.id = e.device "
-		"LEFT JOIN commit_ m ON m.repo = c.repo AND m.sha = c.target_sha "
+		"LEFT JOIN git_commit m ON m.repo = c.repo AND m.sha = c.target_sha "
 		"WHERE c.kind = 'peer' AND (:repo = '' OR r.name = :repo) AND (:device = '' OR d.uuid = :device) "
 		"ORDER BY 14 DESC, c.id DESC LIMIT :limit",
 		err);

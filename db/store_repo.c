@@ -168,7 +168,7 @@ int store_tip_each(
 int store_commit_put(struct db *db, int64_t repo, const struct store_commit *c, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO commit_ (repo, sha, tree, first_parent, author, subject, committed_at) "
+		"INSERT INTO git_commit (repo, sha, tree, first_parent, author, subject, committed_at) "
 		"VALUES (:repo, :sha, :tree, :first_parent, :author, :subject, :committed_at) ON CONFLICT (repo, sha) DO NOTHING",
 		err);
 	if (!s)
@@ -186,7 +186,7 @@ int store_commit_put(struct db *db, int64_t repo, const struct store_commit *c, 
 int store_commit_get(struct db *db, int64_t repo, const char *sha, struct store_commit *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT sha, tree, first_parent, author, subject, committed_at FROM commit_ WHERE repo = :repo AND sha = :sha",
+		"SELECT sha, tree, first_parent, author, subject, committed_at FROM git_commit WHERE repo = :repo AND sha = :sha",
 		err);
 	if (!s)
 		return -1;

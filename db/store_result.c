@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/jsonw.h"
 #include "core/guard.h"
+#include "db/cell_columns.h"
+#include "db/packed.h"
 
 /* ---- builds ---------------------------------------------------------------------------------------------------------- */
 
@@ -92,13 +93,19 @@ int store_comparison_insert(struct db *db, struct store_comparison *c, struct fw
 
 int store_comparison_body(struct db *db, int64_t id, const void *body, size_t len, const char *etag, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "UPDATE comparison SET body = :body, etag = :etag WHERE id = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", id);
-	stmt_blob(s, ":body", body, len);
-	stmt_text(s, ":etag", etag);
-	return stmt_run(s, err);
+	struct buf packed;
+	buf_init(&packed, PACKED_MAX_BYTES);
+	struct stmt *s = db_stmt(db, "UPDATE comparison SET body = :body, body_len = :len, etag = :etag WHERE id = :id", err);
+	int r = s ? pack(body, len, &packed, err) : -1;
+	if (r == 0) {
+		stmt_int(s, ":id", id);
+		stmt_int(s, ":len", (int64_t)len);
+		stmt_blob(s, ":body", packed.data, packed.len);
+		stmt_text(s, ":etag", etag);
+		r = stmt_run(s, err);
+	}
+	buf_fini(&packed);
+	return r;
 }
 
 int store_comparison_verdict(struct db *db, int64_t id, enum verdict v, struct fw_err *err)
@@ -161,88 +168,66 @@ int store_comparison_get(struct db *db, int64_t id, struct store_comparison *out
 
 /* ---- cells ----------------------------------------------------------------------------------------------------------- */
 
-/** What judging finds, the same in insert and update. */
 static void bind_verdict(struct stmt *s, const struct store_cell *c)
 {
 	stmt_double(s, ":m", c->m);
 	stmt_double(s, ":m_raw", c->m_raw);
-	stmt_double(s, ":se", c->se);
-	stmt_double(s, ":beta", c->beta);
 	stmt_double(s, ":m_code", c->m_code);
+	stmt_double(s, ":se", c->se);
 	stmt_double(s, ":se_clock", c->se_clock);
-	stmt_text(s, ":decided_by", decider_name(c->decider));
-	stmt_double(s, ":decided_m", c->decided_m);
-	stmt_double(s, ":decided_se", c->decided_se);
-	stmt_double(s, ":decided_pct", c->decided_pct);
+	stmt_double(s, ":beta", c->beta);
+	stmt_int(s, ":launches", c->launches);
+	stmt_int(s, ":samples", c->samples);
+	stmt_double(s, ":base_median_ms", c->base_median_ms);
+	stmt_double(s, ":target_median_ms", c->target_median_ms);
+	stmt_double(s, ":change_pct", c->change_pct);
+	stmt_double(s, ":ci_low_pct", c->ci_low_pct);
+	stmt_double(s, ":ci_high_pct", c->ci_high_pct);
+	stmt_double(s, ":mde_pct", c->mde_pct);
 	bool has_tail = c->mean.longer > 0;
 	stmt_double(s, ":mean_m", has_tail ? c->mean.m : NAN);
 	stmt_double(s, ":mean_se", has_tail ? c->mean.se : NAN);
 	stmt_double(s, ":slow_base", has_tail ? c->mean.share[TAIL_BASE] : NAN);
 	stmt_double(s, ":slow_target", has_tail ? c->mean.share[TAIL_TARGET] : NAN);
 	stmt_double(s, ":slow_longer", has_tail ? c->mean.longer : NAN);
-	stmt_int(s, ":launches", c->launches);
-	stmt_int(s, ":samples", c->samples);
-	stmt_double(s, ":base_median", c->base_median_ms);
-	stmt_double(s, ":target_median", c->target_median_ms);
-	stmt_double(s, ":change", c->change_pct);
-	stmt_double(s, ":ci_low", c->ci_low_pct);
-	stmt_double(s, ":ci_high", c->ci_high_pct);
-	stmt_double(s, ":mde", c->mde_pct);
 	stmt_text(s, ":verdict", verdict_name(c->verdict));
 	stmt_text(s, ":failure", c->failure);
 	stmt_text(s, ":reason", c->reason);
-	stmt_int(s, ":borderline", c->borderline);
-	stmt_int(s, ":tail", c->tail);
-	char words[FLAG_WORDS_SIZE];
-	flag_words(c->flags, words);
-	stmt_text(s, ":flags", words);
+	stmt_int(s, ":flags", c->flags);
+	stmt_text(s, ":decided_by", decider_name(c->decider));
+	stmt_double(s, ":decided_m", c->decided_m);
+	stmt_double(s, ":decided_se", c->decided_se);
+	stmt_double(s, ":decided_pct", c->decided_pct);
 }
 
 int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO cell (comparison, n, key, repo, branch, target_sha, device, finished_at, group_, mask, direction, "
-		"seqlen, "
-		"block, sparsity_ratio, input_sha, flops, threshold_pct, m, m_raw, se, beta, m_code, se_clock, launches, "
-		"samples, base_median_ms, "
-		"target_median_ms, change_pct, ci_low_pct, ci_high_pct, mde_pct, verdict, failure, reason, borderline, tail, "
-		"epoch, held_ms, anchor_change_pct, anchor_ci_low_pct, anchor_ci_high_pct, tau0, nu0, blind_pct, "
-		"flags, series, decided_by, decided_m, decided_se, decided_pct, mean_m, mean_se, slow_base, slow_target, "
-		"slow_longer) "
-		"SELECT p.id, :n, :key, p.repo, iif(:branch = '', p.branch, :branch), p.target_sha, e.device, p.finished_at, "
-		":group, :mask, :direction, "
-		":seqlen, "
-		":block, :ratio, :input_sha, :flops, :threshold, :m, :m_raw, :se, :beta, :m_code, :se_clock, :launches, "
-		":samples, :base_median, "
-		":target_median, :change, :ci_low, :ci_high, :mde, :verdict, :failure, :reason, :borderline, :tail, "
-		":epoch, :held, :anchor_change, :anchor_low, :anchor_high, :tau0, :nu0, :blind, :flags, :series, "
-		":decided_by, :decided_m, :decided_se, :decided_pct, :mean_m, :mean_se, :slow_base, :slow_target, :slow_longer "
-		"FROM comparison p LEFT JOIN environment e ON e.id = p.environment WHERE p.id = :comparison",
-		err);
+		CELL_INSERT "FROM comparison p LEFT JOIN environment e ON e.id = p.environment WHERE p.id = :comparison", err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":comparison", c->comparison);
+	stmt_text(s, ":branch", c->history_branch);
 	stmt_int(s, ":n", c->n);
 	stmt_text(s, ":key", c->key);
-	stmt_text(s, ":group", c->group);
+	stmt_text(s, ":suite_group", c->group);
 	stmt_text(s, ":mask", c->mask);
 	stmt_text(s, ":direction", c->direction);
 	stmt_int(s, ":seqlen", c->seqlen);
 	stmt_int(s, ":block", c->block);
-	stmt_double(s, ":ratio", c->sparsity_ratio);
+	stmt_double(s, ":sparsity_ratio", c->sparsity_ratio);
+	stmt_text(s, ":series", c->series[0] ? c->series : "device");
 	stmt_text(s, ":input_sha", c->input_sha);
 	stmt_double(s, ":flops", c->flops);
-	stmt_double(s, ":threshold", c->threshold_pct);
-	stmt_text(s, ":branch", c->history_branch);
-	stmt_int_or_null(s, ":epoch", c->epoch);
-	stmt_double(s, ":held", c->epoch ? c->held_ms : NAN);
-	stmt_double(s, ":anchor_change", c->epoch ? c->anchor_change_pct : NAN);
-	stmt_double(s, ":anchor_low", c->epoch ? c->anchor_ci_low_pct : NAN);
-	stmt_double(s, ":anchor_high", c->epoch ? c->anchor_ci_high_pct : NAN);
+	stmt_double(s, ":threshold_pct", c->threshold_pct);
 	stmt_double(s, ":tau0", c->tau0 > 0 ? c->tau0 : NAN);
 	stmt_double(s, ":nu0", c->nu0 > 0 ? c->nu0 : NAN);
-	stmt_double(s, ":blind", c->blind_pct);
-	stmt_text(s, ":series", c->series[0] ? c->series : "device");
+	stmt_double(s, ":blind_pct", c->blind_pct);
+	stmt_int_or_null(s, ":epoch", c->epoch);
+	stmt_double(s, ":held_ms", c->epoch ? c->held_ms : NAN);
+	stmt_double(s, ":anchor_change_pct", c->epoch ? c->anchor_change_pct : NAN);
+	stmt_double(s, ":anchor_ci_low_pct", c->epoch ? c->anchor_ci_low_pct : NAN);
+	stmt_double(s, ":anchor_ci_high_pct", c->epoch ? c->anchor_ci_high_pct : NAN);
 	bind_verdict(s, c);
 	if (stmt_insert(s, &c->id, err))
 		return -1;
@@ -251,16 +236,7 @@ int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
 
 int store_cell_verdict(struct db *db, const struct store_cell *c, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"UPDATE cell SET m = :m, m_raw = :m_raw, se = :se, beta = :beta, m_code = :m_code, se_clock = :se_clock, "
-		"launches = :launches, samples = :samples, "
-		"base_median_ms = :base_median, target_median_ms = :target_median, change_pct = :change, ci_low_pct = :ci_low, "
-		"ci_high_pct = :ci_high, mde_pct = :mde, verdict = :verdict, failure = :failure, reason = :reason, "
-		"borderline = :borderline, tail = :tail, flags = :flags, decided_by = :decided_by, decided_m = :decided_m, "
-		"decided_se = :decided_se, decided_pct = :decided_pct, mean_m = :mean_m, mean_se = :mean_se, slow_base = "
-		":slow_base, "
-		"slow_target = :slow_target, slow_longer = :slow_longer WHERE id = :id",
-		err);
+	struct stmt *s = db_stmt(db, "UPDATE cell SET verdict = :verdict" CELL_FOUND(CELL_SET) " WHERE id = :id", err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", c->id);
@@ -268,18 +244,14 @@ int store_cell_verdict(struct db *db, const struct store_cell *c, struct fw_err 
 	return stmt_run(s, err);
 }
 
+static double or_zero(double v)
+{
+	return isfinite(v) ? v : 0;
+}
+
 int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store_cell *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT id, comparison, n, key, input_sha, group_, mask, direction, seqlen, block, sparsity_ratio, flops, "
-		"threshold_pct, "
-		"m, m_raw, se, beta, launches, samples, base_median_ms, target_median_ms, change_pct, ci_low_pct, ci_high_pct, "
-		"mde_pct, "
-		"verdict, failure, reason, borderline, tail, tau0, blind_pct, flags, series, decided_by, decided_m, decided_se, "
-		"decided_pct, m_code, se_clock, nu0, mean_m, mean_se, slow_base, slow_target, coalesce(slow_longer, 0) FROM cell "
-		"WHERE comparison = :comparison AND n > :after ORDER BY n "
-		"LIMIT 1",
-		err);
+	struct stmt *s = db_stmt(db, CELL_SELECT "WHERE comparison = :comparison AND n > :after ORDER BY n LIMIT 1", err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":comparison", comparison);
@@ -287,74 +259,92 @@ int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store
 	int r = stmt_step(s, err);
 	if (r != 1)
 		return r;
-	*out = (struct store_cell){ .id = row_int(s, 0),
-		.comparison = row_int(s, 1),
-		.n = (int)row_int(s, 2),
-		.seqlen = (int)row_int(s, 8),
-		.block = (int)row_int(s, 9),
-		.sparsity_ratio = row_double(s, 10),
-		.flops = row_double(s, 11),
-		.threshold_pct = row_double(s, 12),
-		.m = row_double(s, 13),
-		.m_raw = row_double(s, 14),
-		.se = row_double(s, 15),
-		.beta = row_double(s, 16),
-		.launches = (int)row_int(s, 17),
-		.samples = (int)row_int(s, 18),
-		.base_median_ms = row_double(s, 19),
-		.target_median_ms = row_double(s, 20),
-		.change_pct = row_double(s, 21),
-		.ci_low_pct = row_double(s, 22),
-		.ci_high_pct = row_double(s, 23),
-		.mde_pct = row_double(s, 24),
-		.verdict = verdict_from_name(row_text(s, 25)),
-		.borderline = row_int(s, 28) != 0,
-		.tail = row_int(s, 29) != 0,
-		.tau0 = row_double(s, 30),
-		.blind_pct = row_double(s, 31),
-		.flags = flag_parse(row_text(s, 32)),
-		.decider = decider_from_name(row_text(s, 34)),
-		.decided_m = row_double(s, 35),
-		.decided_se = row_double(s, 36),
-		.decided_pct = row_double(s, 37),
-		.m_code = row_double(s, 38),
-		.se_clock = row_double(s, 39),
-		.nu0 = row_double(s, 40),
-		.mean = { .m = row_double(s, 41),
-			.se = row_double(s, 42),
-			.share = { row_double(s, 43), row_double(s, 44) },
-			.longer = row_double(s, 45) } };
-	row_copy(s, 3, out->key, sizeof(out->key));
-	row_copy(s, 4, out->input_sha, sizeof(out->input_sha));
-	row_copy(s, 5, out->group, sizeof(out->group));
-	row_copy(s, 6, out->mask, sizeof(out->mask));
-	row_copy(s, 7, out->direction, sizeof(out->direction));
-	row_copy(s, 26, out->failure, sizeof(out->failure));
-	row_copy(s, 27, out->reason, sizeof(out->reason));
-	row_copy(s, 33, out->series, sizeof(out->series));
+	*out = (struct store_cell){ .id = row_int(s, CELL_id),
+		.comparison = row_int(s, CELL_comparison),
+		.n = (int)row_int(s, CELL_n),
+		.seqlen = (int)row_int(s, CELL_seqlen),
+		.block = (int)row_int(s, CELL_block),
+		.sparsity_ratio = row_double(s, CELL_sparsity_ratio),
+		.flops = row_double(s, CELL_flops),
+		.threshold_pct = row_double(s, CELL_threshold_pct),
+		.m = row_double(s, CELL_m),
+		.m_raw = row_double(s, CELL_m_raw),
+		.se = row_double(s, CELL_se),
+		.beta = row_double(s, CELL_beta),
+		.m_code = row_double(s, CELL_m_code),
+		.se_clock = row_double(s, CELL_se_clock),
+		.mean = { .m = row_double(s, CELL_mean_m),
+			.se = row_double(s, CELL_mean_se),
+			.share = { row_double(s, CELL_slow_base), row_double(s, CELL_slow_target) },
+			.longer = or_zero(row_double(s, CELL_slow_longer)) },
+		.decider = decider_from_name(row_text(s, CELL_decided_by)),
+		.decided_m = row_double(s, CELL_decided_m),
+		.decided_se = row_double(s, CELL_decided_se),
+		.decided_pct = row_double(s, CELL_decided_pct),
+		.launches = (int)row_int(s, CELL_launches),
+		.samples = (int)row_int(s, CELL_samples),
+		.base_median_ms = row_double(s, CELL_base_median_ms),
+		.target_median_ms = row_double(s, CELL_target_median_ms),
+		.change_pct = row_double(s, CELL_change_pct),
+		.ci_low_pct = row_double(s, CELL_ci_low_pct),
+		.ci_high_pct = row_double(s, CELL_ci_high_pct),
+		.mde_pct = row_double(s, CELL_mde_pct),
+		.verdict = verdict_from_name(row_text(s, CELL_verdict)),
+		.tau0 = row_double(s, CELL_tau0),
+		.nu0 = row_double(s, CELL_nu0),
+		.blind_pct = row_double(s, CELL_blind_pct),
+		.flags = (int)row_int(s, CELL_flags) };
+	row_copy(s, CELL_key, out->key, sizeof(out->key));
+	row_copy(s, CELL_input_sha, out->input_sha, sizeof(out->input_sha));
+	row_copy(s, CELL_suite_group, out->group, sizeof(out->group));
+	row_copy(s, CELL_mask, out->mask, sizeof(out->mask));
+	row_copy(s, CELL_direction, out->direction, sizeof(out->direction));
+	row_copy(s, CELL_failure, out->failure, sizeof(out->failure));
+	row_copy(s, CELL_reason, out->reason, sizeof(out->reason));
+	row_copy(s, CELL_series, out->series, sizeof(out->series));
 	stmt_reset(s);
 	return 1;
 }
 
 /* ---- metrics and artifacts ------------------------------------------------------------------------------------------- */
 
-int store_metric(struct db *db, const char *owner_kind, int64_t owner, const char *name, const char *unit, double value,
-	struct fw_err *err)
+/** A name and its unit are written once, whoever has them first. */
+static int add_metric_name(struct db *db, const char *name, const char *unit, struct fw_err *err)
 {
-	if (!isfinite(value))
-		return 0;
+	struct stmt *s = db_stmt(db, "INSERT INTO metric_name (name, unit) VALUES (:name, :unit) ON CONFLICT DO NOTHING", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":name", name);
+	stmt_text(s, ":unit", unit);
+	return stmt_run(s, err);
+}
+
+/** *n: 1, or 0 where nobody had that name so far. */
+static int put_metric(struct db *db, int64_t cell, const char *name, const char *unit, double value, int *n, struct fw_err *err)
+{
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO metric (owner_kind, owner, name, unit, value) VALUES (:kind, :owner, :name, :unit, :value) "
-		"ON CONFLICT (owner_kind, owner, name) DO UPDATE SET unit = excluded.unit, value = excluded.value",
+		"INSERT INTO metric (cell, name, n, value) SELECT :cell, m.id, "
+		"(SELECT coalesce(max(n), 0) + 1 FROM metric WHERE cell = :cell), :value "
+		"FROM metric_name m WHERE m.name = :name AND m.unit = :unit "
+		"ON CONFLICT (cell, name) DO UPDATE SET value = excluded.value",
 		err);
 	if (!s)
 		return -1;
-	stmt_text(s, ":kind", owner_kind);
-	stmt_int(s, ":owner", owner);
+	stmt_int(s, ":cell", cell);
 	stmt_text(s, ":name", name);
 	stmt_text(s, ":unit", unit);
 	stmt_double(s, ":value", value);
-	return stmt_run(s, err);
+	return stmt_run_count(s, n, err);
+}
+
+int store_metric(struct db *db, int64_t cell, const char *name, const char *unit, double value, struct fw_err *err)
+{
+	int n;
+	if (!isfinite(value))
+		return 0;
+	if (put_metric(db, cell, name, unit, value, &n, err))
+		return -1;
+	return n > 0 || !(add_metric_name(db, name, unit, err) || put_metric(db, cell, name, unit, value, &n, err)) ? 0 : -1;
 }
 
 int store_artifact(
@@ -380,7 +370,8 @@ int store_artifact(
 
 int store_launch_insert(struct db *db, int64_t comparison, int n, int set, uint64_t seed, int64_t *id, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "INSERT INTO launch (comparison, n, set_, seed) VALUES (:comparison, :n, :set, :seed)", err);
+	struct stmt *s =
+		db_stmt(db, "INSERT INTO launch (comparison, n, set_number, seed) VALUES (:comparison, :n, :set, :seed)", err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":comparison", comparison);
@@ -401,27 +392,35 @@ static void bind_estimate(struct stmt *s, const struct launch_estimate *e)
 	stmt_double(s, ":beta_q", e->beta_q);
 }
 
+static void bind_guard(struct stmt *s, const struct msg_guard *g)
+{
+	stmt_double(s, ":power", g->power_w);
+	stmt_double(s, ":temp", g->temp_c);
+	stmt_double(s, ":mhz_seen", g->sm_mhz);
+	stmt_int(s, ":reasons", (int64_t)g->reasons);
+	stmt_int(s, ":foreign", g->foreign);
+	stmt_int(s, ":xid", g->xid);
+	stmt_int(s, ":ecc", g->ecc);
+	stmt_double(s, ":energy", g->energy_j);
+	stmt_text(s, ":regime", g->regime);
+}
+
 int store_samples_insert(struct db *db, int64_t launch, int64_t cell, const struct msg_cell *m, const struct launch_estimate *e,
 	struct fw_err *err)
 {
-	struct buf guard;
-	struct jsonw j;
-	buf_init(&guard, 1024);
-	jsonw_init(&j, &guard);
-	protocol_put_guard(&j, &m->guard);
 	size_t bytes = (size_t)m->n * sizeof(float);
 	int r = 0;
 	for (int i = 0; i < m->n_subjects && r == 0; i++) {
 		struct stmt *s = db_stmt(db,
-			"INSERT INTO sample (launch, cell, subject, series, phase, n, ms, mhz, host_us, order_, d, q, d_raw, z, "
-			"z_q, beta, beta_q, guard) VALUES "
+			"INSERT INTO sample (launch, cell, subject, series, phase, n, ms, mhz, host_us, call_order, d, q, d_raw, "
+			"z, "
+			"z_q, beta, beta_q, power_w, temp_c, sm_mhz, reasons, foreign_processes, xid, ecc, energy_j, regime) "
+			"VALUES "
 			"(:launch, :cell, :subject, :series, :phase, :n, :ms, :mhz, :host_us, :order, :d, :q, :d_raw, "
-			":z, :z_q, :beta, :beta_q, :guard)",
+			":z, :z_q, :beta, :beta_q, :power, :temp, :mhz_seen, :reasons, :foreign, :xid, :ecc, :energy, :regime)",
 			err);
-		if (!s) {
-			r = -1;
-			break;
-		}
+		if (!s)
+			return -1;
 		bool target = strcmp(m->role[i], "target") == 0;
 		stmt_int(s, ":launch", launch);
 		stmt_int(s, ":cell", cell);
@@ -432,18 +431,13 @@ int store_samples_insert(struct db *db, int64_t launch, int64_t cell, const stru
 		stmt_blob(s, ":ms", m->ms[i], bytes);
 		stmt_blob(s, ":mhz", m->mhz[i], bytes);
 		stmt_blob(s, ":host_us", m->host_us[i], bytes);
-		if (target) {
-			stmt_text(s, ":order", m->order);
-			stmt_text(s, ":guard", guard.data);
-		} else { /* the same for every subject: once is enough */
-			stmt_text(s, ":order", "");
-			stmt_text(s, ":guard", "");
-		}
+		stmt_text(s, ":order", target ? m->order : ""); /* the same for every subject: once is enough */
+		if (target)
+			bind_guard(s, &m->guard);
 		if (target && e)
 			bind_estimate(s, e);
 		r = stmt_run(s, err);
 	}
-	buf_fini(&guard);
 	return r;
 }
 
@@ -475,12 +469,12 @@ int store_cell_launches(struct db *db, int64_t cell, const char *series, struct 
 	buf_init(&out->values, 4 << 20);
 	struct span spans[STATS_LAUNCHES_MAX][6];
 	struct stmt *s = db_stmt(db,
-		"SELECT l.set_, t.n, t.d, t.q, t.d_raw, b.ms, t.ms, b.mhz, t.mhz, b.host_us, "
-		"t.host_us, t.id, t.guard ->> 'reasons', t.guard ->> 'foreign', t.guard ->> 'xid', t.guard ->> 'ecc', "
+		"SELECT l.set_number, t.n, t.d, t.q, t.d_raw, b.ms, t.ms, b.mhz, t.mhz, b.host_us, "
+		"t.host_us, t.launch, t.reasons, t.foreign_processes, t.xid, t.ecc, "
 		"coalesce(t.z, 0), coalesce(t.z_q, 0), coalesce(t.beta, 0), coalesce(t.beta_q, 0) FROM sample t JOIN "
 		"launch l ON l.id = t.launch "
 		"JOIN sample b ON b.launch = t.launch AND b.cell = t.cell AND b.subject = 'base' AND b.series = t.series AND "
-		"b.phase = '' WHERE t.cell = :cell AND t.series = :series AND t.subject = 'target' ORDER BY l.n",
+		"b.phase = t.phase WHERE t.cell = :cell AND t.series = :series AND t.subject = 'target' ORDER BY l.n",
 		err);
 	if (!s)
 		return -1;
@@ -504,7 +498,7 @@ int store_cell_launches(struct db *db, int64_t cell, const char *series, struct 
 			.beta_q = row_double(s, 19) };
 		for (int i = 0; i < 6; i++)
 			spans[n][i] = take_floats(s, 5 + i, &out->values);
-		out->sample[n] = row_int(s, 11);
+		out->launch[n] = row_int(s, 11);
 		guard_unknown(&out->guard[n]);
 		out->guard[n].reasons = (uint64_t)row_int(s, 12);
 		out->guard[n].foreign = row_is_null(s, 13) ? -1 : (int)row_int(s, 13);
@@ -541,33 +535,67 @@ int store_cell_launches(struct db *db, int64_t cell, const char *series, struct 
 	return 0;
 }
 
-int store_sample_estimate(struct db *db, int64_t sample, const struct launch_estimate *e, struct fw_err *err)
+int store_sample_estimate(
+	struct db *db, int64_t cell, int64_t launch, const char *series, const struct launch_estimate *e, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"UPDATE sample SET d = :d, q = :q, d_raw = :d_raw, z = :z, z_q = :z_q, beta = :beta, beta_q = :beta_q "
-		"WHERE id = :id",
+		"WHERE cell = :cell AND launch = :launch AND series = :series AND phase = '' AND subject = 'target'",
 		err);
 	if (!s)
 		return -1;
-	stmt_int(s, ":id", sample);
+	stmt_int(s, ":cell", cell);
+	stmt_int(s, ":launch", launch);
+	stmt_text(s, ":series", series);
 	bind_estimate(s, e);
+	return stmt_run(s, err);
+}
+
+/** The oldest comparison finished before `before` whose samples still have times. 1, 0, -1. */
+static int oldest_raw(struct db *db, int64_t before, int64_t *comparison, struct fw_err *err)
+{
+	struct stmt *s =
+		db_stmt(db, "SELECT id FROM comparison WHERE is_raw AND finished_at < :before ORDER BY finished_at LIMIT 1", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":before", before);
+	return stmt_first_int(s, comparison, err);
+}
+
+static int thin_one(struct db *db, int64_t comparison, int limit, int *n, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"UPDATE sample SET ms = NULL, mhz = NULL, host_us = NULL WHERE (cell, launch, series, phase, subject) IN "
+		"(SELECT s.cell, s.launch, s.series, s.phase, s.subject FROM cell c JOIN sample s ON s.cell = c.id "
+		"WHERE c.comparison = :comparison AND s.ms IS NOT NULL LIMIT :limit)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":comparison", comparison);
+	stmt_int(s, ":limit", limit);
+	return stmt_run_count(s, n, err);
+}
+
+static int mark_thinned(struct db *db, int64_t comparison, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "UPDATE comparison SET is_raw = 0 WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", comparison);
 	return stmt_run(s, err);
 }
 
 int store_samples_thin(struct db *db, int64_t before, int limit, int *n, struct fw_err *err)
 {
-	/* Launches and comparisons grow together, so the first launch that has to stay bounds those that may go. */
-	struct stmt *s = db_stmt(db,
-		"UPDATE sample SET ms = NULL, mhz = NULL, host_us = NULL WHERE id IN (SELECT id FROM sample WHERE ms IS NOT NULL "
-		"AND "
-		"launch < coalesce((SELECT id FROM launch WHERE comparison >= (SELECT id FROM comparison WHERE finished_at >= "
-		":before "
-		"ORDER BY finished_at LIMIT 1) ORDER BY comparison, n LIMIT 1), 9223372036854775807) ORDER BY launch LIMIT "
-		":limit)",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":before", before);
-	stmt_int(s, ":limit", limit);
-	return stmt_run_count(s, n, err);
+	int64_t comparison;
+	int found = 0, thinned;
+	*n = 0;
+	while (*n < limit && (found = oldest_raw(db, before, &comparison, err)) == 1) {
+		if (thin_one(db, comparison, limit - *n, &thinned, err))
+			return -1;
+		*n += thinned;
+		if (*n < limit && mark_thinned(db, comparison, err))
+			return -1;
+	}
+	return found < 0 ? -1 : 0;
 }

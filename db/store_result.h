@@ -46,14 +46,13 @@ struct store_cell {
 	enum verdict verdict;
 	char failure[16];
 	char reason[512];
-	bool borderline, tail;
 	char history_branch[1024]; /* branch whose history it belongs to; "": the comparison's */
 	int64_t epoch;             /* 0: none */
 	double held_ms;            /* target's median at the epoch's clock; NAN: no clock is known */
 	double anchor_change_pct, anchor_ci_low_pct, anchor_ci_high_pct; /* throughput against the anchor's; NAN: none */
 	double tau0, nu0;                                                /* learned, as in struct cell; NAN: the rule's */
 	double blind_pct; /* cannot see its threshold, only losses above this; 0: sees */
-	int flags;        /* core/flag.h: those without a column of their own */
+	int flags;        /* bits of core/flag.h */
 	char series[12];  /* that decides: "device" "call"; "" is device */
 };
 
@@ -85,20 +84,22 @@ struct store_launches {
 	bool raw; /* pairs are there; false: thinned, only the estimates are */
 	struct launch_estimate estimate[STATS_LAUNCHES_MAX];
 	struct launch_pairs pairs[STATS_LAUNCHES_MAX]; /* point into `values` */
-	int64_t sample[STATS_LAUNCHES_MAX];            /* row of the target's samples, for store_sample_estimate */
+	int64_t launch[STATS_LAUNCHES_MAX];            /* rows, for store_sample_estimate */
 	struct msg_guard guard[STATS_LAUNCHES_MAX];    /* what decides whether a launch is believed; the rest is unknown */
 	struct launch_pairs host[STATS_LAUNCHES_MAX];  /* the host's time of enqueue in us in place of ms; NULL where unknown */
 	struct buf values;
 };
 /** Err: ERR_INVALID rows that do not fit together. Own: buf_fini(&out->values) in any case. */
 int store_cell_launches(struct db *db, int64_t cell, const char *series, struct store_launches *out, struct fw_err *err);
-int store_sample_estimate(struct db *db, int64_t sample, const struct launch_estimate *e, struct fw_err *err);
+/** Write anew what a stored launch says of a cell in one series. */
+int store_sample_estimate(
+	struct db *db, int64_t cell, int64_t launch, const char *series, const struct launch_estimate *e, struct fw_err *err);
 /** Drop raw times of comparisons finished before `before`, keeping each launch's estimate; at most `limit` rows. *n counts them. */
 int store_samples_thin(struct db *db, int64_t before, int limit, int *n, struct fw_err *err);
 
-/** Set a number of a thing; not finite: nothing is stored. owner_kind: cell build comparison device. */
-int store_metric(struct db *db, const char *owner_kind, int64_t owner, const char *name, const char *unit, double value,
-	struct fw_err *err);
+/** Set a number of a cell; not finite: nothing is stored. */
+int store_metric(struct db *db, int64_t cell, const char *name, const char *unit, double value, struct fw_err *err);
+/** Text or bytes of a thing. owner_kind: cell comparison device. */
 int store_artifact(struct db *db, const char *owner_kind, int64_t owner, const char *kind, const void *bytes, size_t len,
 	struct fw_err *err);
 

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/jsonw.h"
+#include "core/protocol.h"
 #include "core/stats.h"
 #include "db/store_page.h"
 
@@ -97,10 +99,10 @@ int view_grid(struct db *db, const char *repo, const char *branch, const char *s
 		"branch = "
 		":branch ORDER BY id DESC LIMIT :window) w JOIN suite t ON t.id = w.suite AND t.name = :suite ORDER BY w.id DESC "
 		"LIMIT :n) "
-		"SELECT c.id, c.finished_at, c.target_sha, coalesce(m.subject, ''), c.kind, x.n, x.key, x.group_, x.mask, "
+		"SELECT c.id, c.finished_at, c.target_sha, coalesce(m.subject, ''), c.kind, x.n, x.key, x.suite_group, x.mask, "
 		"x.direction, x.verdict, x.seqlen, x.block, x.sparsity_ratio, x.flops, x.target_median_ms, x.change_pct "
 		"FROM newest w CROSS JOIN comparison c ON c.id = w.id "
-		"LEFT JOIN commit_ m ON m.repo = c.repo AND m.sha = c.target_sha CROSS JOIN cell x ON x.comparison = c.id "
+		"LEFT JOIN git_commit m ON m.repo = c.repo AND m.sha = c.target_sha CROSS JOIN cell x ON x.comparison = c.id "
 		"ORDER BY c.id DESC, x.n",
 		err);
 	if (!s)
@@ -153,7 +155,7 @@ static double mean_mhz(struct stmt *s, int column)
 int view_launches(struct db *db, int64_t cell, view_launch_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT l.n, l.set_, t.n, t.d, t.d_raw, b.mhz, t.mhz, t.order_, t.guard FROM sample t JOIN launch l ON l.id = "
+		"SELECT l.n, l.set_number, t.n, t.d, t.d_raw, b.mhz, t.mhz, t.call_order FROM sample t JOIN launch l ON l.id = "
 		"t.launch LEFT JOIN sample b ON b.launch = t.launch AND b.cell = t.cell AND b.series = t.series AND b.phase = "
 		"t.phase AND b.subject = 'base' WHERE t.cell = :cell AND t.series = (SELECT series FROM cell WHERE id = :cell) "
 		"AND "
@@ -172,8 +174,7 @@ int view_launches(struct db *db, int64_t cell, view_launch_fn *each, void *arg, 
 				  .change_raw_pct = isfinite(raw) ? stats_change_pct(raw) : NAN,
 				  .base_mhz = mean_mhz(s, 5),
 				  .target_mhz = mean_mhz(s, 6),
-				  .order = row_text(s, 7),
-				  .guard_json = row_text(s, 8) });
+				  .order = row_text(s, 7) });
 	}
 	return r;
 }
@@ -214,17 +215,28 @@ int view_usual_s(struct db *db, const char *suite, const char *device_kind, doub
 int view_last_guard(struct db *db, int64_t device, struct buf *guard_json, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT t.guard FROM launch l CROSS JOIN comparison c ON c.id = l.comparison CROSS JOIN environment e ON e.id = "
-		"c.environment CROSS JOIN sample t ON t.launch = l.id WHERE e.device = :device AND t.guard <> '' ORDER BY l.id "
-		"DESC "
-		"LIMIT 1",
+		"SELECT t.power_w, t.temp_c, t.sm_mhz, t.reasons, t.foreign_processes, t.xid, t.ecc, t.energy_j, t.regime "
+		"FROM launch l CROSS JOIN comparison c ON c.id = l.comparison CROSS JOIN environment e ON e.id = c.environment "
+		"CROSS JOIN cell x ON x.comparison = c.id CROSS JOIN sample t ON t.cell = x.id AND t.launch = l.id "
+		"WHERE e.device = :device AND t.subject = 'target' ORDER BY l.id DESC, x.n, t.series, t.phase LIMIT 1",
 		err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":device", device);
 	int r = stmt_step(s, err);
 	if (r == 1) {
-		buf_puts(guard_json, row_text(s, 0));
+		struct jsonw j;
+		struct msg_guard g = { .power_w = row_double(s, 0),
+			.temp_c = row_double(s, 1),
+			.sm_mhz = row_double(s, 2),
+			.reasons = (uint64_t)row_int(s, 3),
+			.foreign = (int)row_int(s, 4),
+			.xid = (int)row_int(s, 5),
+			.ecc = (int)row_int(s, 6),
+			.energy_j = row_double(s, 7) };
+		row_copy(s, 8, g.regime, sizeof(g.regime));
+		jsonw_init(&j, guard_json);
+		protocol_put_guard(&j, &g);
 		stmt_reset(s);
 	}
 	return r < 0 ? -1 : 0;

@@ -48,7 +48,7 @@ struct view_launch {
 	int launch, set, pairs;
 	double change_pct, change_raw_pct; /* of throughput, with and without the clocks taken out */
 	double base_mhz, target_mhz;       /* means over the launch's calls; NAN unknown */
-	const char *order, *guard_json;    /* order of the calls, "ABBA..." */
+	const char *order;                 /* of the calls, "ABBA..." */
 };
 typedef void view_launch_fn(void *arg, const struct view_launch *row);
 /** Launches of a cell's deciding series, in the order they ran. */

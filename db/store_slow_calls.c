@@ -8,10 +8,11 @@ int store_slow_calls_put(struct db *db, int64_t cell, const struct tail *tail, s
 	for (int i = 0; i < MEAN_SETS; i++) {
 		const struct tail_side *base = &tail[i].side[TAIL_BASE], *target = &tail[i].side[TAIL_TARGET];
 		struct stmt *s = db_stmt(db,
-			"INSERT INTO slow_calls (cell, set_, launches, calls, base, base_longer, base_squares, base_spread, "
+			"INSERT INTO slow_calls (cell, set_number, launches, calls, base, base_longer, base_squares, "
+			"base_spread, "
 			"target, target_longer, target_squares, target_spread) SELECT :cell, :set, :launches, :calls, :base, "
 			":base_longer, :base_squares, :base_spread, :target, :target_longer, :target_squares, :target_spread "
-			"WHERE :calls > 0 ON CONFLICT (cell, set_) DO UPDATE SET "
+			"WHERE :calls > 0 ON CONFLICT (cell, set_number) DO UPDATE SET "
 			"launches = excluded.launches, calls = excluded.calls, base = excluded.base, "
 			"base_longer = excluded.base_longer, base_squares = excluded.base_squares, "
 			"base_spread = excluded.base_spread, target = excluded.target, target_longer = excluded.target_longer, "
@@ -40,9 +41,9 @@ int store_slow_calls_put(struct db *db, int64_t cell, const struct tail *tail, s
 int store_slow_calls_get(struct db *db, int64_t cell, struct tail *tail, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT set_, launches, calls, base, base_longer, base_squares, base_spread, target, target_longer, "
+		"SELECT set_number, launches, calls, base, base_longer, base_squares, base_spread, target, target_longer, "
 		"target_squares, "
-		"target_spread FROM slow_calls WHERE cell = :cell AND set_ IN (1, 2)",
+		"target_spread FROM slow_calls WHERE cell = :cell AND set_number IN (1, 2)",
 		err);
 	int r;
 	memset(tail, 0, MEAN_SETS * sizeof(*tail));

@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "core/verdict.h"
+#include "db/cell_columns.h"
+#include "db/packed.h"
 #include "db/store_page.h"
 #include "db/store_repo.h"
 
@@ -57,7 +59,8 @@ int view_commits(struct db *db, const char *prefix, int limit, view_commit_fn *e
 	last[len + 1] = 0;
 	struct stmt *s = db_stmt(db,
 		"SELECT m.repo, r.name, m.sha, m.tree, m.first_parent, m.author, m.subject, m.committed_at FROM repo r "
-		"CROSS JOIN commit_ m ON m.repo = r.id AND m.sha >= :first AND m.sha < :last ORDER BY r.id, m.sha LIMIT :limit",
+		"CROSS JOIN git_commit m ON m.repo = r.id AND m.sha >= :first AND m.sha < :last ORDER BY r.id, m.sha LIMIT "
+		":limit",
 		err);
 	if (!s)
 		return -1;
@@ -85,7 +88,7 @@ int view_commits(struct db *db, const char *prefix, int limit, view_commit_fn *e
 	"c.worst_key, c.gpu_s, c.wall_s, c.finished_at, (SELECT count(*) FROM launch l WHERE l.comparison = c.id), "             \
 	"k.decided_pct, coalesce(k.key, '') "                                                                                    \
 	"FROM comparison c JOIN repo r ON r.id = c.repo JOIN suite s ON s.id = c.suite "                                         \
-	"LEFT JOIN commit_ m ON m.repo = c.repo AND m.sha = c.target_sha "                                                       \
+	"LEFT JOIN git_commit m ON m.repo = c.repo AND m.sha = c.target_sha "                                                    \
 	"LEFT JOIN environment e ON e.id = c.environment LEFT JOIN device d ON d.id = e.device "                                 \
 	"LEFT JOIN cell k ON c.verdict = 'improvement' AND k.id = (SELECT b.id FROM cell b WHERE b.comparison = c.id AND "       \
 	"b.verdict = 'improvement' ORDER BY b.decided_pct DESC, b.n LIMIT 1) "
@@ -184,7 +187,7 @@ int view_comparison(struct db *db, int64_t id, view_comparison_fn *each, void *a
 
 int view_body(struct db *db, int64_t id, struct buf *body, char *etag, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "SELECT etag, body FROM comparison WHERE id = :id", err);
+	struct stmt *s = db_stmt(db, "SELECT etag, body, body_len FROM comparison WHERE id = :id", err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", id);
@@ -193,10 +196,10 @@ int view_body(struct db *db, int64_t id, struct buf *body, char *etag, struct fw
 		size_t len;
 		const void *data = row_blob(s, 1, &len);
 		row_copy(s, 0, etag, 65);
-		buf_append(body, data, len);
+		int unpacked = unpack(data, len, (size_t)row_int(s, 2), body, err);
 		stmt_reset(s);
-		if (body->failed)
-			return err_set(err, ERR_FULL, "the body of comparison %lld does not fit", (long long)id);
+		if (unpacked)
+			return err_context(err, "the body of comparison %lld", (long long)id);
 	}
 	return store_page_one(r, "comparison", id, err);
 }
@@ -241,75 +244,66 @@ static double tflops(double flops, double ms)
 
 int view_cells(struct db *db, int64_t comparison, view_cell_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT id, n, key, group_, mask, direction, input_sha, verdict, failure, reason, seqlen, block, sparsity_ratio, "
-		"flops, "
-		"threshold_pct, m, m_raw, se, beta, launches, samples, base_median_ms, target_median_ms, change_pct, ci_low_pct, "
-		"ci_high_pct, mde_pct, borderline, tail, flags, series, decided_by, decided_m, m_code, se_clock, tau0, nu0, "
-		"blind_pct, mean_m, mean_se, slow_base, slow_target, slow_longer FROM cell WHERE "
-		"comparison = "
-		":comparison ORDER BY n",
-		err);
+	struct stmt *s = db_stmt(db, CELL_SELECT "WHERE comparison = :comparison ORDER BY n", err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":comparison", comparison);
 	int r;
 	while ((r = stmt_step(s, err)) == 1)
-		each(arg, &(struct view_cell){ .id = row_int(s, 0),
-				  .n = (int)row_int(s, 1),
-				  .key = row_text(s, 2),
-				  .group = row_text(s, 3),
-				  .mask = row_text(s, 4),
-				  .direction = row_text(s, 5),
-				  .input_sha = row_text(s, 6),
-				  .verdict = row_text(s, 7),
-				  .failure = row_text(s, 8),
-				  .reason = row_text(s, 9),
-				  .seqlen = (int)row_int(s, 10),
-				  .block = (int)row_int(s, 11),
-				  .sparsity_ratio = row_double(s, 12),
-				  .flops = row_double(s, 13),
-				  .threshold_pct = row_double(s, 14),
-				  .m = row_double(s, 15),
-				  .m_raw = row_double(s, 16),
-				  .se = row_double(s, 17),
-				  .beta = row_double(s, 18),
-				  .launches = (int)row_int(s, 19),
-				  .samples = (int)row_int(s, 20),
-				  .base_median_ms = row_double(s, 21),
-				  .target_median_ms = row_double(s, 22),
-				  .base_tflops = tflops(row_double(s, 13), row_double(s, 21)),
-				  .target_tflops = tflops(row_double(s, 13), row_double(s, 22)),
-				  .change_pct = row_double(s, 23),
-				  .ci_low_pct = row_double(s, 24),
-				  .ci_high_pct = row_double(s, 25),
-				  .mde_pct = row_double(s, 26),
-				  .borderline = row_int(s, 27) != 0,
-				  .tail = row_int(s, 28) != 0,
-				  .flags = row_text(s, 29),
-				  .series = row_text(s, 30),
-				  .decided_by = row_text(s, 31),
-				  .decided_m = row_double(s, 32),
-				  .m_code = row_double(s, 33),
-				  .se_clock = row_double(s, 34),
-				  .tau0 = row_double(s, 35),
-				  .nu0 = row_double(s, 36),
-				  .blind_pct = row_double(s, 37),
-				  .mean_m = row_double(s, 38),
-				  .mean_se = row_double(s, 39),
-				  .slow_share = { row_double(s, 40), row_double(s, 41) },
-				  .slow_longer = row_double(s, 42) });
+		each(arg, &(struct view_cell){ .id = row_int(s, CELL_id),
+				  .n = (int)row_int(s, CELL_n),
+				  .key = row_text(s, CELL_key),
+				  .group = row_text(s, CELL_suite_group),
+				  .mask = row_text(s, CELL_mask),
+				  .direction = row_text(s, CELL_direction),
+				  .input_sha = row_text(s, CELL_input_sha),
+				  .verdict = row_text(s, CELL_verdict),
+				  .failure = row_text(s, CELL_failure),
+				  .reason = row_text(s, CELL_reason),
+				  .seqlen = (int)row_int(s, CELL_seqlen),
+				  .block = (int)row_int(s, CELL_block),
+				  .sparsity_ratio = row_double(s, CELL_sparsity_ratio),
+				  .flops = row_double(s, CELL_flops),
+				  .threshold_pct = row_double(s, CELL_threshold_pct),
+				  .m = row_double(s, CELL_m),
+				  .m_raw = row_double(s, CELL_m_raw),
+				  .se = row_double(s, CELL_se),
+				  .beta = row_double(s, CELL_beta),
+				  .launches = (int)row_int(s, CELL_launches),
+				  .samples = (int)row_int(s, CELL_samples),
+				  .base_median_ms = row_double(s, CELL_base_median_ms),
+				  .target_median_ms = row_double(s, CELL_target_median_ms),
+				  .base_tflops = tflops(row_double(s, CELL_flops), row_double(s, CELL_base_median_ms)),
+				  .target_tflops = tflops(row_double(s, CELL_flops), row_double(s, CELL_target_median_ms)),
+				  .change_pct = row_double(s, CELL_change_pct),
+				  .ci_low_pct = row_double(s, CELL_ci_low_pct),
+				  .ci_high_pct = row_double(s, CELL_ci_high_pct),
+				  .mde_pct = row_double(s, CELL_mde_pct),
+				  .flags = (int)row_int(s, CELL_flags),
+				  .series = row_text(s, CELL_series),
+				  .decided_by = row_text(s, CELL_decided_by),
+				  .decided_m = row_double(s, CELL_decided_m),
+				  .m_code = row_double(s, CELL_m_code),
+				  .se_clock = row_double(s, CELL_se_clock),
+				  .tau0 = row_double(s, CELL_tau0),
+				  .nu0 = row_double(s, CELL_nu0),
+				  .blind_pct = row_double(s, CELL_blind_pct),
+				  .mean_m = row_double(s, CELL_mean_m),
+				  .mean_se = row_double(s, CELL_mean_se),
+				  .slow_share = { row_double(s, CELL_slow_base), row_double(s, CELL_slow_target) },
+				  .slow_longer = row_double(s, CELL_slow_longer) });
 	return r;
 }
 
-int view_metrics(struct db *db, const char *owner_kind, int64_t owner, view_metric_fn *each, void *arg, struct fw_err *err)
+int view_metrics(struct db *db, int64_t cell, view_metric_fn *each, void *arg, struct fw_err *err)
 {
-	struct stmt *s =
-		db_stmt(db, "SELECT name, unit, value FROM metric WHERE owner_kind = :kind AND owner = :owner ORDER BY id", err);
+	struct stmt *s = db_stmt(db,
+		"SELECT m.name, m.unit, f.value FROM metric f JOIN metric_name m ON m.id = f.name WHERE f.cell = :cell ORDER BY "
+		"f.n",
+		err);
 	if (!s)
 		return -1;
-	stmt_text(s, ":kind", owner_kind);
-	stmt_int(s, ":owner", owner);
+	stmt_int(s, ":cell", cell);
 	int r;
 	while ((r = stmt_step(s, err)) == 1)
 		each(arg, row_text(s, 0), row_text(s, 1), row_double(s, 2));

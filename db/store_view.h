@@ -79,13 +79,13 @@ struct view_cell {
 	double sparsity_ratio, flops, threshold_pct, m, m_raw, se, beta, m_code, se_clock;
 	int launches, samples;
 	double base_median_ms, target_median_ms, base_tflops, target_tflops, change_pct, ci_low_pct, ci_high_pct, mde_pct;
-	bool borderline, tail;
-	const char *flags, *series; /* words of core/flag.h beside these two; the series that decides */
-	const char *decided_by;     /* core/verdict.h: the name of an enum decider */
-	double decided_m;           /* log time ratio that the verdict stands for */
-	double tau0, nu0;           /* scatter of launches that was remembered, and how often it was seen; NAN: nothing was */
-	double blind_pct;           /* a loss below it had to be clear; 0: any */
-	double mean_m, mean_se;     /* of the mean call, where slow calls became more or less frequent; NAN else */
+	int flags;              /* bits of core/flag.h */
+	const char *series;     /* the one that decides */
+	const char *decided_by; /* core/verdict.h: the name of an enum decider */
+	double decided_m;       /* log time ratio that the verdict stands for */
+	double tau0, nu0;       /* scatter of launches that was remembered, and how often it was seen; NAN: nothing was */
+	double blind_pct;       /* a loss below it had to be clear; 0: any */
+	double mean_m, mean_se; /* of the mean call, where slow calls became more or less frequent; NAN else */
 	double slow_share[2], slow_longer;
 };
 typedef void view_cell_fn(void *arg, const struct view_cell *row);
@@ -93,8 +93,8 @@ typedef void view_cell_fn(void *arg, const struct view_cell *row);
 int view_cells(struct db *db, int64_t comparison, view_cell_fn *each, void *arg, struct fw_err *err);
 
 typedef void view_metric_fn(void *arg, const char *name, const char *unit, double value);
-/** Numbers of a thing in the order they were stored: owner_kind "cell" "comparison" "build" "device". */
-int view_metrics(struct db *db, const char *owner_kind, int64_t owner, view_metric_fn *each, void *arg, struct fw_err *err);
+/** Numbers of a cell in the order in which they were found. */
+int view_metrics(struct db *db, int64_t cell, view_metric_fn *each, void *arg, struct fw_err *err);
 /** Appends the bytes. ERR_NOT_FOUND. */
 int view_artifact(struct db *db, const char *owner_kind, int64_t owner, const char *kind, struct buf *out, struct fw_err *err);
 

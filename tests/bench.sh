@@ -33,6 +33,8 @@ mkdir -p "$work/state" "$work/cache"
 build/tests/bench_seed "$work/state/flopwatch.db" etc/suites/ffa.yaml "$n" >"$work/seed.txt"
 grep '^bench' "$work/seed.txt"
 cell=$(awk '/^cell/ { print $2 }' "$work/seed.txt")
+echo "bench store.comparison $(sqlite3 "$work/state/flopwatch.db" "SELECT sum(pgsize) / $n FROM dbstat") bytes" # with all that belongs to it
+target store.comparison 60000 bytes
 
 # ---- a repository to push to
 git init -q --bare -b main "$work/kernels.git"

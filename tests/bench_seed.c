@@ -66,7 +66,7 @@ static void add_figures(struct world *w, int64_t cell, double change)
 		{ "target.workspace_bytes", "bytes", 4194304 }, { "target.blocks_kept", "count", 58880 },
 		{ "slow_calls.base_pct", "pct", 0.8 }, { "slow_calls.target_pct", "pct", 0.9 } };
 	for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++)
-		must(store_metric(w->db, "cell", cell, figures[i].name, figures[i].unit, figures[i].value, &err));
+		must(store_metric(w->db, cell, figures[i].name, figures[i].unit, figures[i].value, &err));
 	for (size_t i = 0; i < sizeof phases / sizeof phases[0]; i++) {
 		const struct {
 			const char *name, *unit;
@@ -77,7 +77,7 @@ static void add_figures(struct world *w, int64_t cell, double change)
 		for (size_t k = 0; k < sizeof of_phase / sizeof of_phase[0]; k++) {
 			char name[64];
 			snprintf(name, sizeof name, "phase.%s.%s", phases[i], of_phase[k].name);
-			must(store_metric(w->db, "cell", cell, name, of_phase[k].unit, of_phase[k].value, &err));
+			must(store_metric(w->db, cell, name, of_phase[k].unit, of_phase[k].value, &err));
 		}
 	}
 }

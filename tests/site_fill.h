@@ -37,10 +37,10 @@ static inline int64_t fill(struct run *run)
 	ok(body_store(f->db, first, &err));
 	int64_t second = fixture_comparison(f, "team/a%2Bb", 0xb1, 0xb2, VERDICT_REGRESSION, 7000);
 	int64_t cell = fixture_cell(f, second, 0, CELL, 0.031, VERDICT_REGRESSION);
-	ok(store_metric(f->db, "cell", cell, "phase.run.base_ms", "ms", 1.66, &err));
-	ok(store_metric(f->db, "cell", cell, "phase.run.target_ms", "ms", 1.71, &err));
-	ok(store_metric(f->db, "cell", cell, "phase.run.change_pct", "pct", -2.9, &err));
-	ok(store_metric(f->db, "cell", cell, "base.error_ratio", "ratio", 0.31, &err));
+	ok(store_metric(f->db, cell, "phase.run.base_ms", "ms", 1.66, &err));
+	ok(store_metric(f->db, cell, "phase.run.target_ms", "ms", 1.71, &err));
+	ok(store_metric(f->db, cell, "phase.run.change_pct", "pct", -2.9, &err));
+	ok(store_metric(f->db, cell, "base.error_ratio", "ratio", 0.31, &err));
 	ok(store_artifact(f->db, "cell", cell, "nodes_changed", changed, sizeof changed - 1, &err));
 	ok(store_comparison_verdict(f->db, second, VERDICT_REGRESSION, &err));
 	ok(body_store(f->db, second, &err));

@@ -89,12 +89,12 @@ ok "8 % from its anchor main gets a nearer one" until_sql 10 1.08 "SELECT count(
 nearer=$(sql "SELECT anchor_sha FROM epoch")
 is "a commit of the new level" "$(sql "SELECT j.target_sha = '$nearer' AND j.base_sha = '$anchor' AND j.kind = 'anchor' FROM job j WHERE j.origin = 'reanchor'")" 1
 is "by twelve launches" "$(sql "SELECT min(l.launches) FROM cell l JOIN job j ON j.comparison = l.comparison WHERE j.origin = 'reanchor'")" 12
-is "it stands where it was measured" "$(sql "SELECT abs(x - ln(1.08)) < 5 * se AND se > 0.0002 FROM chain WHERE anchor_sha = '$nearer'")" 1
+is "it stands where it was measured" "$(sql "SELECT abs(x - ln(1.08)) < 5 * se AND se > 0.0002 FROM anchor_link WHERE anchor_sha = '$nearer'")" 1
 around 1.08 3
 last=$(head_of kernels)
 is "later commits are timed beside it" "$(sql "SELECT group_concat(DISTINCT s.subject) FROM sample s JOIN cell c ON c.id = s.cell WHERE c.target_sha = '$last' AND s.subject = 'anchor'")" anchor
 is "and go on in the same series, with the error of both" \
-	"$(sql "SELECT abs(r.x - ln(1.08)) < 5 * r.se AND r.se > h.se FROM ratio r JOIN chain h ON h.epoch = r.epoch AND h.key = r.key WHERE r.target_sha = '$last'")" 1
+	"$(sql "SELECT abs(r.x - ln(1.08)) < 5 * r.se AND r.se > h.se FROM ratio r JOIN anchor_link h ON h.epoch = r.epoch AND h.key = r.key WHERE r.target_sha = '$last'")" 1
 is "the API says against what" "$(api "history?repo=kernels&branch=main&cell=$cell" | jq -r '.epochs[0] | .anchor + " " + .first_anchor')" "$nearer $anchor"
 is "one epoch, and no alert for it" "$(sql "SELECT (SELECT count(*) FROM epoch) || ' ' || (SELECT count(*) FROM alert)")" "1 $alerts"
 stop_daemon

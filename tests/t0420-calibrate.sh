@@ -61,13 +61,6 @@ is "the next comparison uses the measured scatter, within its bounds" \
 
 # ---- while nothing waits
 stop_daemon
-what_is_known() {
-	sqlite3 "$1" "SELECT comparison, repo, environment, key, at, itself, alarm, launches, freedom, round(squares * 1e12), round(variance * 1e12) FROM scatter ORDER BY comparison, key"
-}
-cp "$tmp/state/flopwatch.db" "$tmp/older.db"
-sqlite3 "$tmp/older.db" "DROP TABLE scatter; CREATE TABLE calibration (id INTEGER)"
-sqlite3 "$tmp/older.db" <"$(dirname "$0")"/../db/migrations/*_scatter.sql
-is "a database of before keeps what its launches showed" "$(what_is_known "$tmp/older.db")" "$(what_is_known "$tmp/state/flopwatch.db")"
 printf 'calibrate: {idle: true, every: 1s}\n' >>"$tmp/c.yml"
 start_daemon
 idle_calibration_is_done() {

@@ -88,7 +88,7 @@ suites "tiny, other"
 factor "1.0009"
 pushed
 is "a commit that mends it is measured beside the last that could be" \
-	"$(sql "SELECT t.name || ' ' || c.kind || ' ' || c.verdict || ' ' || m.subject FROM comparison c JOIN suite t ON t.id = c.suite JOIN commit_ m ON m.sha = c.base_sha WHERE c.target_sha = '$(head_of kernels)' ORDER BY 1" | paste -sd,)" \
+	"$(sql "SELECT t.name || ' ' || c.kind || ' ' || c.verdict || ' ' || m.subject FROM comparison c JOIN suite t ON t.id = c.suite JOIN git_commit m ON m.sha = c.base_sha WHERE c.target_sha = '$(head_of kernels)' ORDER BY 1" | paste -sd,)" \
 	"other change unchanged 1.0003,tiny change unchanged 1.0005"
 is "and everything is over" "$(news)" "broken resolved, vanished resolved"
 factor "1.08"

@@ -104,7 +104,7 @@ static void fill(struct run *run, const char *text)
 	struct jsonw j;
 	buf_init(&named, 65536);
 	buf_printf(&named, "phase.%s.base_ms", text);
-	ok(store_metric(f->db, "cell", cell.id, named.data, text, 1, &err));
+	ok(store_metric(f->db, cell.id, named.data, text, 1, &err));
 	buf_clear(&named);
 	jsonw_init(&j, &named);
 	jsonw_object(&j);

@@ -33,7 +33,7 @@ static void old_events_go_in_steps(void **state)
 	assert_int_equal(janitor_step(f->db, now, &err), 1);
 	assert_int_equal(janitor_step(f->db, now, &err), 0);
 	assert_int_equal(count(f, "SELECT count(*) FROM event"), 30);
-	assert_int_equal(count(f, "SELECT count(*) FROM delivery"), 1);
+	assert_int_equal(count(f, "SELECT count(*) FROM webhook_seen"), 1);
 	assert_int_equal(janitor_step(f->db, now, &err), 0);
 	assert_int_equal(count(f, "SELECT count(*) FROM event"), 30);
 }
@@ -52,8 +52,8 @@ static void deliveries_are_bounded(void **state)
 	ok(db_commit(f->db, &err));
 	while (janitor_step(f->db, now, &err) == 1)
 		;
-	assert_int_equal(count(f, "SELECT count(*) FROM delivery"), JANITOR_DELIVERIES);
-	assert_int_equal(count(f, "SELECT min(CAST(id AS INTEGER)) FROM delivery"), 700);
+	assert_int_equal(count(f, "SELECT count(*) FROM webhook_seen"), JANITOR_DELIVERIES);
+	assert_int_equal(count(f, "SELECT min(CAST(id AS INTEGER)) FROM webhook_seen"), 700);
 }
 
 static void room_that_is_left_goes_back(void **state)

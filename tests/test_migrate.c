@@ -123,59 +123,19 @@ static void backup_of_a_migrated_file_equals_a_fresh_one(void **state)
 	db_close(copy.db);
 }
 
-static void run(struct fixture *f, const char *sql)
-{
-	struct stmt *s = db_stmt(f->db, sql, &err);
-	if (!s)
-		fail_msg("%s", err.text);
-	ok(stmt_run(s, &err));
-}
-
-/* Jobs of before knew nothing of plans: those of one push get theirs, and what a person asked for stays alone. */
-static void old_jobs_get_their_plans(void **state)
+/* What scripts of before version 1 made is told from what a later version 2 will be. */
+static void databases_of_before_version_1_are_refused(void **state)
 {
 	struct fixture *f = *state;
 	ok(migrate(f->db, &err));
-	fixture_ground(f);
-	ok(db_begin(f->db, &err));
-	int64_t first = fixture_job(f, "main", 1, 2, 1), second = fixture_job(f, "main", 1, 2, 1);
-	int64_t other = fixture_job(f, "topic", 1, 2, 1);
-	struct store_job asked;
-	ok(store_job_get(f->db, first, &asked, &err));
-	asked.plan = 0;
-	snprintf(asked.origin, sizeof(asked.origin), "api");
-	ok(store_job_insert(f->db, &asked, 2, &err));
-	struct store_job unplanned = asked;
-	unplanned.suite[0] = 0;
-	ok(store_job_insert(f->db, &unplanned, 2, &err));
-	run(f, "DROP INDEX job_by_plan");
-	run(f, "DROP INDEX job_by_end");
-	run(f, "ALTER TABLE job DROP COLUMN plan");
-	/* what later scripts make */
-	run(f, "DROP INDEX job_again");
-	run(f, "DROP INDEX job_again_of");
-	run(f, "ALTER TABLE job DROP COLUMN again_of");
-	run(f, "ALTER TABLE job DROP COLUMN again_at");
-	run(f, "DROP TABLE scatter");
-	run(f, "CREATE TABLE calibration (id INTEGER) STRICT");
-	run(f, "DROP TABLE slow_calls");
-	run(f, "ALTER TABLE token DROP COLUMN made_by");
-	static const char *const means[] = { "mean_m", "mean_se", "slow_base", "slow_target", "slow_longer" };
-	for (size_t i = 0; i < sizeof(means) / sizeof(*means); i++) {
-		char sql[64];
-		snprintf(sql, sizeof(sql), "ALTER TABLE cell DROP COLUMN %s", means[i]);
-		run(f, sql);
-	}
-	ok(db_commit(f->db, &err));
-	ok(db_set_version(f->db, 20, &err));
-	ok(migrate(f->db, &err));
-	int64_t want[] = { first, first, other, 0, unplanned.id };
-	int64_t ids[] = { first, second, other, asked.id, unplanned.id };
-	for (int i = 0; i < 5; i++) {
-		struct store_job job;
-		ok(store_job_get(f->db, ids[i], &job, &err));
-		assert_int_equal(job.plan, want[i]);
-	}
+	ok(db_script(f->db, "PRAGMA application_id = 1719100264", &err));
+	ok(db_set_version(f->db, 25, &err));
+	db_close(f->db);
+	f->db = NULL;
+	refused(ERR_UNSUPPORTED, db_open(f->path, false, &f->db, &err));
+	assert_non_null(strstr(err.text, "those of before version 1"));
+	assert_non_null(strstr(err.text, "move it away"));
+	assert_null(strchr(err.text, '\n'));
 }
 
 int main(void)
@@ -185,7 +145,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(newer_database_is_refused, bare_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(failing_script_leaves_nothing, bare_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(steps_and_one_go_end_alike, bare_setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(old_jobs_get_their_plans, bare_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(databases_of_before_version_1_are_refused, bare_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(backup_of_a_migrated_file_equals_a_fresh_one, bare_setup, fixture_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

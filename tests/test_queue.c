@@ -80,7 +80,7 @@ static void test_a_job_goes_through_a_worker(void **state)
 		"merge-base tiny change 1");
 	assert_int_equal(fixture_number("SELECT length(nonce) FROM job"), 32);
 	assert_int_equal(fixture_number("SELECT count(*) FROM comparison WHERE verdict = 'failed' AND job = 1"), 1);
-	assert_int_equal(fixture_number("SELECT count(*) FROM commit_"), 2);
+	assert_int_equal(fixture_number("SELECT count(*) FROM git_commit"), 2);
 	assert_string_equal(fixture_text("SELECT uuid FROM device"), "sim-1");
 	assert_string_equal(fixture_text("SELECT group_concat(line, ' | ') FROM job_log WHERE line LIKE 'build%'"),
 		"build of base begins | build of target failed after 0.0 s: make: exit 2");

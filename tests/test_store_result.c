@@ -80,14 +80,14 @@ static void cells_read_back(void **state)
 	assert_int_equal(store_cell_next(f->db, id, c.n, &c, &err), 1);
 	assert_string_equal(c.key, "b/backward");
 	c.verdict = VERDICT_REGRESSION;
-	c.borderline = true;
+	c.flags = FLAG_BORDERLINE;
 	c.beta = -0.9;
 	snprintf(c.reason, sizeof(c.reason), "said a test");
 	ok(store_cell_verdict(f->db, &c, &err));
 	struct store_cell again;
 	assert_int_equal(store_cell_next(f->db, id, 3, &again, &err), 1);
 	assert_int_equal(again.verdict, VERDICT_REGRESSION);
-	assert_true(again.borderline && !again.tail && again.beta == -0.9);
+	assert_true(again.flags == FLAG_BORDERLINE && again.beta == -0.9);
 	assert_string_equal(again.reason, "said a test");
 	assert_int_equal(store_cell_next(f->db, id, again.n, &c, &err), 0);
 	ok(store_comparison_verdict(f->db, id, VERDICT_REGRESSION, &err));
@@ -161,7 +161,7 @@ static void thinning_keeps_the_estimates(void **state)
 	assert_true(l.estimate[2].d == 0.03 && l.estimate[2].q == 1e-7);
 	buf_fini(&l.values);
 	struct launch_estimate changed = { .d = 0.5, .q = 0.25, .d_raw = 0.125 };
-	ok(store_sample_estimate(f->db, l.sample[0], &changed, &err));
+	ok(store_sample_estimate(f->db, cell, l.launch[0], "device", &changed, &err));
 	ok(store_cell_launches(f->db, cell, "device", &l, &err));
 	assert_true(l.estimate[0].d == 0.5 && l.estimate[0].q == 0.25 && l.estimate[0].d_raw == 0.125);
 	buf_fini(&l.values);

@@ -430,7 +430,7 @@ static void take_live_statements(struct fixture *f)
 	ok(view_counts(f->db, see_nothing_count, NULL, &err));
 	ok(view_throttle(f->db, see_nothing_throttle, NULL, &err));
 	ok(view_cells(f->db, 3, see_nothing_cell, NULL, &err));
-	ok(view_metrics(f->db, "cell", 1, see_nothing_metric, NULL, &err));
+	ok(view_metrics(f->db, 1, see_nothing_metric, NULL, &err));
 	assert_int_equal(store_cell_next(f->db, 3, -1, &cell, &err), 1);
 	ok(store_cell_launches(f->db, cell.id, "device", &launches, &err));
 	buf_fini(&launches.values);
@@ -442,7 +442,7 @@ static bool print_scans = true;
 
 static void look_at_step(void *arg, const char *sql, const char *step)
 {
-	static const char *const large[] = { "job", "cell", "sample", "comparison", "event", "launch", "commit_", "job_log",
+	static const char *const large[] = { "job", "cell", "sample", "comparison", "event", "launch", "git_commit", "job_log",
 		"metric", "artifact", "c", "j", "x", "a", "b", "l", "t", "h", "served", "alert", "alert_event", "m", "q", "p",
 		"outbox" };
 	(void)arg;
@@ -517,8 +517,8 @@ static void bodies_and_artifacts_come_back(void **state)
 	ok(store_comparison_body(f->db, 2, "{\"id\":2}", 8, "e7a6", &err));
 	ok(store_artifact(f->db, "cell", 3, "nodes", "[1]", 3, &err));
 	ok(store_artifact(f->db, "cell", 3, "nodes", "[2]", 3, &err));
-	ok(store_metric(f->db, "cell", 3, "x", "ms", 1, &err));
-	ok(store_metric(f->db, "cell", 3, "x", "ms", NAN, &err));
+	ok(store_metric(f->db, 3, "x", "ms", 1, &err));
+	ok(store_metric(f->db, 3, "x", "ms", NAN, &err));
 	ok(db_commit(f->db, &err));
 	ok(view_body(f->db, 2, &out, etag, &err));
 	assert_string_equal(out.data, "{\"id\":2}");

@@ -85,7 +85,7 @@ static void take_cell(void *arg, const struct view_cell *c)
 	struct figures f = { .profile = p, .row = &row, .sustained_ms = NAN };
 	if (p->failed || !is_row(c, p->sparse))
 		return;
-	if (view_metrics(p->db, "cell", c->id, take_metric, &f, p->err) != 0 || ran_read(p->db, c->id, &ran, p->err) != 0) {
+	if (view_metrics(p->db, c->id, take_metric, &f, p->err) != 0 || ran_read(p->db, c->id, &ran, p->err) != 0) {
 		p->failed = -1;
 		return;
 	}

@@ -79,9 +79,9 @@ static void cell_line(void *arg, const struct view_cell *row)
 	}
 	const char *word = peers_word(review->c->kind, row->verdict);
 	buf_printf(out, strcmp(word, "regression") == 0 ? "**%s**" : "%s", word);
-	if (row->borderline)
+	if (row->flags & FLAG_BORDERLINE)
 		buf_puts(out, ", borderline");
-	if (row->tail)
+	if (row->flags & FLAG_TAIL)
 		buf_puts(out, ", tail");
 	if (isfinite(row->mean_m)) {
 		char words[EXPLAIN_SIZE];
@@ -90,7 +90,7 @@ static void cell_line(void *arg, const struct view_cell *row)
 		markdown_text(out, words);
 		buf_printf(out, ", on average %+.2f %%", stats_change_pct(row->mean_m));
 	}
-	if (flag_parse(row->flags) & FLAG_CLOCK) {
+	if (row->flags & FLAG_CLOCK) {
 		double code_pct = stats_change_pct(row->m_code);
 		char parts[EXPLAIN_SIZE];
 		explain_parts(code_pct, row->change_pct - code_pct, parts);

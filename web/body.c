@@ -256,13 +256,11 @@ static void write_side(struct jsonw *j, const char *key, double median_ms, doubl
 
 static void write_flags(struct jsonw *j, const struct view_cell *c)
 {
+	char words[FLAG_WORDS_SIZE];
+	flag_words(c->flags, words);
 	jsonw_key(j, "flags");
 	jsonw_array(j);
-	if (c->borderline)
-		jsonw_string(j, "borderline");
-	if (c->tail)
-		jsonw_string(j, "tail");
-	for (const char *word = c->flags; *word; word += strspn(word, " ")) {
+	for (const char *word = words; *word; word += strspn(word, " ")) {
 		size_t len = strcspn(word, " ");
 		jsonw_bytes(j, word, len);
 		word += len;
@@ -353,7 +351,7 @@ static void write_parts(struct jsonw *j, const struct view_cell *c)
 	jsonw_kv_figure(j, "code_pct", code_pct);
 	jsonw_kv_figure(j, "clock_pct", c->change_pct - code_pct);
 	jsonw_kv_figure(j, "clock_se_pct", 100 * c->se_clock);
-	if (flag_parse(c->flags) & FLAG_CLOCK) {
+	if (c->flags & FLAG_CLOCK) {
 		char text[EXPLAIN_SIZE];
 		explain_parts(code_pct, c->change_pct - code_pct, text);
 		jsonw_kv_string(j, "parts", text);
@@ -366,7 +364,7 @@ static void write_parts(struct jsonw *j, const struct view_cell *c)
 static void write_blind(struct jsonw *j, const struct view_cell *c)
 {
 	char text[EXPLAIN_SIZE];
-	if (!(flag_parse(c->flags) & FLAG_BLIND)) {
+	if (!(c->flags & FLAG_BLIND)) {
 		jsonw_kv_null(j, "blind");
 		return;
 	}
@@ -408,14 +406,14 @@ static void write_cell(void *arg, const struct view_cell *c)
 	struct jsonw *j = &b->j;
 	struct figures f = no_figures;
 	struct ran ran;
-	if (b->failed || view_metrics(b->db, "cell", c->id, take_metric, &f, b->err) || ran_read(b->db, c->id, &ran, b->err)) {
+	if (b->failed || view_metrics(b->db, c->id, take_metric, &f, b->err) || ran_read(b->db, c->id, &ran, b->err)) {
 		b->failed = -1;
 		return;
 	}
 	jsonw_object(j);
 	jsonw_kv_string(j, "cell", c->key);
 	jsonw_kv_string(j, "verdict", c->verdict);
-	jsonw_kv_bool(j, "borderline", c->borderline);
+	jsonw_kv_bool(j, "borderline", (c->flags & FLAG_BORDERLINE) != 0);
 	write_flags(j, c);
 	jsonw_kv_string(j, "series", c->series);
 	jsonw_kv_string(j, "decided_by", c->decided_by[0] ? c->decided_by : "pairs");

@@ -70,6 +70,17 @@ void buf_append(struct buf *b, const void *data, size_t len)
 	b->data[b->len] = '\0';
 }
 
+char *buf_room(struct buf *b, size_t len)
+{
+	return reserve(b, len) < 0 ? NULL : b->data + b->len;
+}
+
+void buf_grown(struct buf *b, size_t len)
+{
+	b->len += len;
+	b->data[b->len] = '\0';
+}
+
 void buf_puts(struct buf *b, const char *text)
 {
 	buf_append(b, text, strlen(text));

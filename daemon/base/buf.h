@@ -26,6 +26,9 @@ void buf_fini(struct buf *b);
 /** Forget contents and failure, keep memory. */
 void buf_clear(struct buf *b);
 void buf_append(struct buf *b, const void *data, size_t len);
+/** Room for `len` bytes behind the last one, to be written in place; NULL when they do not fit. Then say how many they became. */
+char *buf_room(struct buf *b, size_t len);
+void buf_grown(struct buf *b, size_t len);
 void buf_puts(struct buf *b, const char *text);
 void buf_putc(struct buf *b, char c);
 void buf_printf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));

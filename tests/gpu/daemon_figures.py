@@ -35,15 +35,16 @@ def figures(name, body, line):
 def write_samples(db, path):
     def floats(blob):
         return None if blob is None else [float("%.6g" % v) for v in struct.unpack("<%df" % (len(blob) // 4), blob)]
-    query = ("SELECT iif(c.kind IN ('selfcheck', 'calibrate'), c.kind || '-' || c.id, c.branch), l.n, l.set_, e.key, s.subject, s.order_, "
-             "s.ms, s.mhz, s.guard FROM sample s JOIN launch l ON l.id = s.launch JOIN cell e ON e.id = s.cell "
+    query = ("SELECT iif(c.kind IN ('selfcheck', 'calibrate'), c.kind || '-' || c.id, c.branch), l.n, l.set_number, e.key, s.subject, s.call_order, "
+             "s.ms, s.mhz, json_object('power_w', s.power_w, 'temp_c', s.temp_c, 'sm_mhz', s.sm_mhz, 'reasons', s.reasons, "
+             "'foreign', s.foreign_processes, 'xid', s.xid, 'ecc', s.ecc, 'energy_j', s.energy_j, 'regime', s.regime) FROM sample s JOIN launch l ON l.id = s.launch JOIN cell e ON e.id = s.cell "
              "JOIN comparison c ON c.id = l.comparison WHERE s.series = 'device' ORDER BY c.id, l.n, e.n, s.subject")
     with open(path, "w") as f:
         for name, launch, set_, cell, subject, order, ms, mhz, guard in db.execute(query):
             row = {"comparison": name, "launch": launch, "set": set_, "cell": cell, "subject": subject, "order": order or None,
                    "ms": floats(ms), "mhz": floats(mhz)}
             if subject == "target":
-                row["guard"] = json.loads(guard) if guard else None
+                row["guard"] = json.loads(guard)
             f.write(json.dumps(row, separators=(",", ":")) + "\n")
 
 

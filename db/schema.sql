@@ -1,0 +1,610 @@
+-- The tables of flopwatch, version 1. Facts are append-only; verdicts and alerts can be derived from them again.
+-- Every `_at` is ms since 1970-01-01 UTC. Hashes are lower-case hex. Names of refs are raw bytes percent-encoded (`name`),
+-- beside their readable form (`display`), because git allows any byte in them. doc/schema.md draws how the tables hang together.
+
+-- ---- what is watched ------------------------------------------------------------------------------------------------
+
+CREATE TABLE repo (
+	id             INTEGER PRIMARY KEY,
+	name           TEXT    NOT NULL UNIQUE,         -- from the configuration
+	url            TEXT    NOT NULL,
+	is_local       INTEGER NOT NULL,                -- read in place, no mirror
+	upstream       TEXT    NOT NULL DEFAULT 'main', -- branch whose merge-base is a branch's base
+	state          TEXT    NOT NULL DEFAULT 'new',  -- new ok error gone (no longer configured)
+	error          TEXT    NOT NULL DEFAULT '',
+	fetch_failures INTEGER NOT NULL DEFAULT 0,      -- how often it could not be read
+	fetched_at     INTEGER,
+	created_at     INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE branch_tip (
+	id            INTEGER PRIMARY KEY,
+	repo          INTEGER NOT NULL REFERENCES repo(id),
+	name          TEXT    NOT NULL,                -- without refs/heads/
+	display       TEXT    NOT NULL,
+	commit_sha    TEXT    NOT NULL,
+	watched       INTEGER NOT NULL,                -- matches the globs
+	gone          INTEGER NOT NULL DEFAULT 0,      -- deleted in git
+	seen_at       INTEGER NOT NULL,                -- first time this tip was seen
+	UNIQUE (repo, name)
+) STRICT;
+
+CREATE TABLE git_commit (
+	id            INTEGER PRIMARY KEY,
+	repo          INTEGER NOT NULL REFERENCES repo(id),
+	sha           TEXT    NOT NULL,
+	tree          TEXT    NOT NULL,
+	first_parent  TEXT    NOT NULL DEFAULT '',
+	author        TEXT    NOT NULL DEFAULT '',
+	subject       TEXT    NOT NULL DEFAULT '',
+	committed_at  INTEGER NOT NULL,
+	UNIQUE (repo, sha)
+) STRICT;
+
+-- The upstream branch along its first parents, also commits that were never measured. A force-push drops what it cuts off.
+CREATE TABLE mainline (
+	repo          INTEGER NOT NULL REFERENCES repo(id),
+	sha           TEXT    NOT NULL,
+	place         INTEGER NOT NULL,                -- grows along the branch
+	dropped       INTEGER NOT NULL DEFAULT 0,
+	PRIMARY KEY (repo, sha)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX mainline_by_place ON mainline(repo, place);
+
+-- ---- what measures --------------------------------------------------------------------------------------------------
+
+CREATE TABLE device (
+	id            INTEGER PRIMARY KEY,
+	uuid          TEXT    NOT NULL UNIQUE,
+	kind          TEXT    NOT NULL,                -- cuda cpu sim
+	name          TEXT    NOT NULL,
+	state         TEXT    NOT NULL DEFAULT 'ok',   -- ok paused quarantined absent
+	state_why     TEXT    NOT NULL DEFAULT '',
+	state_at      INTEGER NOT NULL DEFAULT 0,      -- when it came into that state; what people answered since is not told again
+	driver        TEXT    NOT NULL DEFAULT '',
+	toolkit       TEXT    NOT NULL DEFAULT '',
+	cudnn         TEXT    NOT NULL DEFAULT '',     -- "9.13.0"; "" none was found
+	info          TEXT    NOT NULL DEFAULT '{}',   -- JSON: cores, memory, l2, power limit
+	seen_at       INTEGER NOT NULL
+) STRICT;
+
+-- How long a device's clocks were held back while something was timed on it, by the reason that its driver gave.
+CREATE TABLE device_throttle (
+	device        INTEGER NOT NULL REFERENCES device(id),
+	reason        TEXT    NOT NULL,                -- sw_power_cap hw_slowdown sync_boost sw_thermal hw_thermal hw_power_brake display_clocks
+	seconds       REAL    NOT NULL,                -- only ever grows
+	PRIMARY KEY (device, reason)
+) STRICT, WITHOUT ROWID;
+
+-- What must stay equal for two absolute figures to be comparable.
+CREATE TABLE environment (
+	id            INTEGER PRIMARY KEY,
+	device        INTEGER NOT NULL REFERENCES device(id),
+	hash          TEXT    NOT NULL UNIQUE,         -- of all that follows
+	driver        TEXT    NOT NULL,
+	toolkit       TEXT    NOT NULL,
+	cudnn         TEXT    NOT NULL DEFAULT '',     -- a provider may be NVIDIA's own attention
+	suite_sha     TEXT    NOT NULL,
+	timing        TEXT    NOT NULL,                -- the timing contract in words
+	power_limit_w REAL,
+	isolation     TEXT    NOT NULL,                -- bwrap none
+	first_at      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX environment_by_device ON environment(device);
+
+CREATE TABLE suite (
+	id            INTEGER PRIMARY KEY,
+	sha           TEXT    NOT NULL UNIQUE,         -- of the resolved cells
+	name          TEXT    NOT NULL,
+	text          TEXT    NOT NULL,                -- the file as it was read
+	origin        TEXT    NOT NULL                 -- "installed" or "<repo>@<commit>"
+) STRICT;
+
+CREATE TABLE build (
+	id            INTEGER PRIMARY KEY,
+	inputs_hash   TEXT    NOT NULL,                -- tree oids + command + device kind
+	toolchain     TEXT    NOT NULL,
+	device_kind   TEXT    NOT NULL,
+	module_sha    TEXT    NOT NULL DEFAULT '',     -- "" when it failed
+	state         TEXT    NOT NULL,                -- ok failed
+	exit_status   INTEGER NOT NULL DEFAULT 0,
+	exit_signal   INTEGER NOT NULL DEFAULT 0,
+	detail        TEXT    NOT NULL DEFAULT '',
+	log           BLOB    NOT NULL DEFAULT x'',    -- capped, head and tail
+	duration_ms   INTEGER NOT NULL DEFAULT 0,
+	built_at      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX build_by_inputs ON build(inputs_hash, toolchain);
+
+-- ---- what is to be measured -----------------------------------------------------------------------------------------
+
+CREATE TABLE job (
+	id              INTEGER PRIMARY KEY,
+	repo            INTEGER NOT NULL REFERENCES repo(id),
+	branch          TEXT    NOT NULL DEFAULT '',     -- percent-encoded; "" when asked for by commit
+	target_sha      TEXT    NOT NULL,
+	base_sha        TEXT    NOT NULL DEFAULT '',     -- "" until resolved
+	base_how        TEXT    NOT NULL DEFAULT '',     -- merge-base first-parent last-judged given self
+	base_name       TEXT    NOT NULL DEFAULT '',     -- what a person called the sides: a branch, or the beginning of a commit
+	target_name     TEXT    NOT NULL DEFAULT '',
+	base_provider   TEXT    NOT NULL DEFAULT '',     -- "": the module's default; a comparison of two providers is of kind peer
+	target_provider TEXT    NOT NULL DEFAULT '',
+	kind            TEXT    NOT NULL DEFAULT 'change', -- change selfcheck anchor verify backfill calibrate bisect peer import
+	suite           TEXT    NOT NULL DEFAULT '',     -- name; "" until resolved
+	device_kind     TEXT    NOT NULL DEFAULT '',     -- wanted kind; "" any
+	device_uuid     TEXT    NOT NULL DEFAULT '',     -- wanted device; "" any
+	threshold_pct   REAL,                            -- in place of the suite's; NULL: the suite's
+	quick           INTEGER NOT NULL DEFAULT 0,
+	origin          TEXT    NOT NULL,                -- push api retry idle again
+	priority        INTEGER NOT NULL DEFAULT 0,      -- higher first; api 10, push 0
+	plan            INTEGER NOT NULL DEFAULT 0,      -- first job of those asked for together; 0: this suite alone was asked for
+	change_point    INTEGER,                         -- the one that asked for it
+	again_of        INTEGER REFERENCES job(id),      -- the one that this asks again
+	again_at        INTEGER,                         -- when it is to be asked again; NULL: it is not
+	state           TEXT    NOT NULL DEFAULT 'queued'
+	                CHECK (state IN ('queued','sent','building','checking','measuring',
+	                                 'done','failed','cancelled','superseded','gone')),
+	state_why       TEXT    NOT NULL DEFAULT '',
+	progress        TEXT    NOT NULL DEFAULT '',     -- JSON: launch, cell, step
+	attempt         INTEGER NOT NULL DEFAULT 0,
+	nonce           TEXT    NOT NULL DEFAULT '',
+	device          INTEGER REFERENCES device(id),
+	comparison      INTEGER REFERENCES comparison(id),
+	cells_glob      TEXT    NOT NULL DEFAULT '',     -- only these cells
+	peers           TEXT    NOT NULL DEFAULT '',     -- that the base's manifest names: "cudnn@cuda naive"
+	queued_at       INTEGER NOT NULL,
+	started_at      INTEGER,
+	ended_at        INTEGER
+) STRICT;
+-- Every index ends in the row's id by itself, so lists "newest first" need no sorting.
+CREATE INDEX job_by_state ON job(state);
+CREATE INDEX job_by_branch ON job(repo, branch);
+CREATE INDEX job_by_target ON job(repo, target_sha);
+CREATE INDEX job_by_plan ON job(plan) WHERE plan > 0;
+CREATE INDEX job_by_end ON job(ended_at);                  -- what ended in one transaction, such as all that a push has superseded
+CREATE INDEX job_by_change_point ON job(change_point) WHERE change_point IS NOT NULL;
+CREATE INDEX job_served ON job(repo, branch, started_at);  -- who was served longest ago
+CREATE INDEX job_served_repo ON job(repo, started_at);
+CREATE INDEX job_calibrates ON job(repo, device_uuid) WHERE kind = 'calibrate';
+CREATE INDEX job_again ON job(again_at) WHERE again_at IS NOT NULL;
+CREATE UNIQUE INDEX job_again_of ON job(again_of) WHERE again_of IS NOT NULL;
+
+CREATE TABLE job_log (
+	id            INTEGER PRIMARY KEY,
+	job           INTEGER NOT NULL REFERENCES job(id),
+	at            INTEGER NOT NULL,
+	line          TEXT    NOT NULL
+) STRICT;
+CREATE INDEX job_log_by_job ON job_log(job);
+
+-- ---- what was measured ----------------------------------------------------------------------------------------------
+
+CREATE TABLE comparison (
+	id            INTEGER PRIMARY KEY,
+	job           INTEGER NOT NULL UNIQUE REFERENCES job(id),
+	repo          INTEGER NOT NULL REFERENCES repo(id),
+	branch        TEXT    NOT NULL DEFAULT '',
+	kind          TEXT    NOT NULL,                -- as the job's
+	base_sha      TEXT    NOT NULL,
+	base_how      TEXT    NOT NULL DEFAULT '',
+	target_sha    TEXT    NOT NULL,
+	base_build    INTEGER REFERENCES build(id),
+	target_build  INTEGER REFERENCES build(id),
+	suite         INTEGER NOT NULL REFERENCES suite(id),
+	environment   INTEGER REFERENCES environment(id), -- NULL: nothing ran
+	identical_by  TEXT    NOT NULL DEFAULT '',     -- "", tree, module
+	verdict       TEXT    NOT NULL,
+	n_cells       INTEGER NOT NULL DEFAULT 0,
+	n_regressions INTEGER NOT NULL DEFAULT 0,
+	worst_pct     REAL,                            -- lowest change of a timed cell, and that cell
+	worst_key     TEXT    NOT NULL DEFAULT '',
+	gpu_s         REAL    NOT NULL DEFAULT 0,      -- seconds the device was held
+	wall_s        REAL    NOT NULL DEFAULT 0,
+	finished_at   INTEGER NOT NULL,
+	is_raw        INTEGER NOT NULL DEFAULT 1,      -- its samples still have their times
+	etag          TEXT    NOT NULL DEFAULT '',     -- SHA-256 of the body
+	-- long values last: lists then read one page a row and never the bodies
+	rule          TEXT    NOT NULL,                -- JSON: the constants used
+	body_len      INTEGER NOT NULL DEFAULT 0,      -- unpacked
+	body          BLOB    NOT NULL DEFAULT x''     -- the JSON that the API serves, packed by zlib
+) STRICT;
+CREATE INDEX comparison_by_repo ON comparison(repo);
+CREATE INDEX comparison_by_branch ON comparison(repo, branch);
+CREATE INDEX comparison_by_verdict ON comparison(verdict);
+CREATE INDEX comparison_by_repo_verdict ON comparison(repo, verdict);
+CREATE INDEX comparison_by_branch_verdict ON comparison(repo, branch, verdict);
+CREATE INDEX comparison_by_target ON comparison(repo, target_sha);
+CREATE INDEX comparison_by_pair ON comparison(repo, target_sha, base_sha); -- a measurement of two commits, whoever asked for it
+CREATE INDEX comparison_by_finish ON comparison(finished_at);
+CREATE INDEX comparison_raw ON comparison(finished_at) WHERE is_raw;       -- what thinning has still to do
+CREATE INDEX comparison_self ON comparison(environment, n_regressions) WHERE kind IN ('selfcheck', 'calibrate');
+CREATE INDEX comparison_peer ON comparison(repo, environment) WHERE kind = 'peer';
+CREATE INDEX comparison_peer_verdict ON comparison(verdict) WHERE kind = 'peer';
+
+CREATE TABLE cell (
+	id            INTEGER PRIMARY KEY,
+	comparison    INTEGER NOT NULL REFERENCES comparison(id),
+	n             INTEGER NOT NULL,                -- order in the suite
+	key           TEXT    NOT NULL,
+	-- copied from the comparison, because a cell's history is one walk through one index
+	repo          INTEGER NOT NULL REFERENCES repo(id),
+	branch        TEXT    NOT NULL,
+	target_sha    TEXT    NOT NULL,
+	device        INTEGER REFERENCES device(id),   -- NULL: nothing ran
+	finished_at   INTEGER NOT NULL,
+	-- what the key says, since nobody parses keys
+	suite_group   TEXT    NOT NULL DEFAULT '',     -- dense block_sparse: the table it is shown in
+	mask          TEXT    NOT NULL DEFAULT '',
+	direction     TEXT    NOT NULL DEFAULT '',
+	seqlen        INTEGER NOT NULL DEFAULT 0,
+	block         INTEGER NOT NULL DEFAULT 0,
+	sparsity_ratio REAL   NOT NULL DEFAULT 0,
+	series        TEXT    NOT NULL DEFAULT 'device', -- the one that decides
+	input_sha     TEXT    NOT NULL DEFAULT '',
+	flops         REAL,                            -- useful; NULL for foreign benchmarks
+	threshold_pct REAL    NOT NULL,
+	-- what its launches say
+	m             REAL,                            -- log time ratio of wall time, positive = slower
+	m_raw         REAL,                            -- of the raw pairs
+	m_code        REAL,                            -- at equal clocks
+	se            REAL,
+	se_clock      REAL,                            -- how well the rest is known, which is what the branch does to the clock
+	beta          REAL,
+	launches      INTEGER NOT NULL DEFAULT 0,
+	samples       INTEGER NOT NULL DEFAULT 0,      -- calls of each side
+	base_median_ms   REAL,
+	target_median_ms REAL,
+	change_pct    REAL,                            -- of throughput, negative = slower
+	ci_low_pct    REAL,
+	ci_high_pct   REAL,
+	mde_pct       REAL,
+	tau0          REAL,                            -- calibrated; NULL: the rule's
+	nu0           REAL,                            -- in how many launches tau0 was seen; NULL: it comes beside what pairs say
+	blind_pct     REAL NOT NULL DEFAULT 0,         -- cannot see its threshold, only losses above this; 0: sees
+	-- the change of the mean call, where slow calls became more or less frequent; NULL: they are as before
+	mean_m        REAL,                            -- log ratio of the mean call's times
+	mean_se       REAL,
+	slow_base     REAL,                            -- share of calls that are slow, of the cell or of those that run the same kernel together
+	slow_target   REAL,
+	slow_longer   REAL,                            -- than the typical call, as a share of it, on the side that has more of them
+	-- what was decided, and the change that the verdict stands for: alerts, searches and acceptances go by it
+	verdict       TEXT    NOT NULL,
+	failure       TEXT    NOT NULL DEFAULT '',     -- class when failed
+	reason        TEXT    NOT NULL DEFAULT '',
+	flags         INTEGER NOT NULL DEFAULT 0,      -- bits of daemon/core/flag.h
+	decided_by    TEXT    NOT NULL DEFAULT '',     -- pairs sustained mean
+	decided_m     REAL,
+	decided_se    REAL,
+	decided_pct   REAL,
+	-- its place in the history
+	epoch         INTEGER REFERENCES epoch(id),
+	held_ms       REAL,                            -- target's median at the epoch's clock
+	anchor_change_pct  REAL,                       -- throughput against the anchor's
+	anchor_ci_low_pct  REAL,
+	anchor_ci_high_pct REAL,
+	UNIQUE (comparison, key)
+) STRICT;
+-- Holds every column that a history shows: ten thousand points without one look into the table.
+CREATE INDEX cell_history ON cell(key, repo, branch, comparison, device, target_sha, finished_at, flops, base_median_ms,
+	target_median_ms, change_pct, ci_low_pct, ci_high_pct, verdict, flags, epoch, held_ms, anchor_change_pct,
+	anchor_ci_low_pct, anchor_ci_high_pct);
+
+CREATE TABLE launch (
+	id            INTEGER PRIMARY KEY,
+	comparison    INTEGER NOT NULL REFERENCES comparison(id),
+	n             INTEGER NOT NULL,
+	set_number    INTEGER NOT NULL,                -- 1, or 2 for the confirming set
+	seed          INTEGER NOT NULL,
+	UNIQUE (comparison, n)
+) STRICT;
+
+-- One subject's calls of one cell in one launch and series. What the launch says of the pair, and what the device was seen doing,
+-- stand on the target's row; the estimates outlive the times.
+CREATE TABLE sample (
+	cell          INTEGER NOT NULL REFERENCES cell(id),
+	launch        INTEGER NOT NULL REFERENCES launch(id),
+	series        TEXT    NOT NULL,                -- device call phase sustained process
+	phase         TEXT    NOT NULL,
+	subject       TEXT    NOT NULL,                -- role
+	n             INTEGER NOT NULL,
+	call_order    TEXT    NOT NULL DEFAULT '',
+	d             REAL,                            -- log time ratio at equal clocks, its variance, and the raw one
+	q             REAL,
+	d_raw         REAL,
+	z             REAL,                            -- log ratio of clocks, and its variance
+	z_q           REAL,
+	beta          REAL,
+	beta_q        REAL,
+	power_w       REAL,                            -- -1: unknown, in all of these
+	temp_c        REAL,
+	sm_mhz        REAL,
+	reasons       INTEGER,                         -- why clocks were held back, bits of NVML
+	foreign_processes INTEGER,
+	xid           INTEGER,                         -- last one since the reading before; 0: none
+	ecc           INTEGER,                         -- memory errors since then that were not corrected
+	energy_j      REAL,
+	regime        TEXT,                            -- boost power_limited ""
+	ms            BLOB,                            -- float32 [n], in order of pairs; NULL when thinned
+	mhz           BLOB,                            -- float32 [n] or NULL
+	host_us       BLOB,                            -- float32 [n] or NULL
+	PRIMARY KEY (cell, launch, series, phase, subject)
+) STRICT, WITHOUT ROWID;
+
+-- What was counted of a cell's slow calls in one set of launches. Outlives the samples, so that a cell can be judged again beside its group.
+CREATE TABLE slow_calls (
+	cell           INTEGER NOT NULL REFERENCES cell(id),
+	set_number     INTEGER NOT NULL,
+	launches       INTEGER NOT NULL,
+	calls          INTEGER NOT NULL, -- of each side
+	base           INTEGER NOT NULL, -- slow ones
+	base_longer    REAL    NOT NULL, -- by what share they are longer than the typical call: sum, and sum of squares
+	base_squares   REAL    NOT NULL,
+	base_spread    REAL    NOT NULL, -- slow^2 / calls of each launch, summed
+	target         INTEGER NOT NULL,
+	target_longer  REAL    NOT NULL,
+	target_squares REAL    NOT NULL,
+	target_spread  REAL    NOT NULL,
+	PRIMARY KEY (cell, set_number)
+) STRICT, WITHOUT ROWID;
+
+-- Any other number of a cell: error_ratio, flops_issued, registers, host_us ... Its name is written once.
+CREATE TABLE metric_name (
+	id            INTEGER PRIMARY KEY,
+	name          TEXT    NOT NULL,                -- "base.error_ratio"
+	unit          TEXT    NOT NULL,
+	UNIQUE (name, unit)
+) STRICT;
+CREATE TABLE metric (
+	cell          INTEGER NOT NULL REFERENCES cell(id),
+	name          INTEGER NOT NULL REFERENCES metric_name(id),
+	n             INTEGER NOT NULL,                -- in the order in which they were found
+	value         REAL    NOT NULL,
+	PRIMARY KEY (cell, name)
+) STRICT, WITHOUT ROWID;
+
+-- Text or bytes that belong to a thing: graph nodes as JSON, a trace.
+CREATE TABLE artifact (
+	id            INTEGER PRIMARY KEY,
+	owner_kind    TEXT    NOT NULL,                -- cell comparison device
+	owner         INTEGER NOT NULL,
+	kind          TEXT    NOT NULL,                -- nodes nodes_changed notes costs place
+	sha           TEXT    NOT NULL,
+	bytes         BLOB    NOT NULL,
+	UNIQUE (owner_kind, owner, kind)
+) STRICT;
+
+-- What a comparison says of how a cell's launches scatter where nothing changed. Pooled when it is asked for, so that it ages and can be
+-- forgotten.
+CREATE TABLE scatter (
+	id            INTEGER PRIMARY KEY,
+	comparison    INTEGER NOT NULL REFERENCES comparison(id),
+	repo          INTEGER NOT NULL REFERENCES repo(id),
+	environment   INTEGER NOT NULL REFERENCES environment(id),
+	key           TEXT    NOT NULL,                -- of the cell
+	at            INTEGER NOT NULL,
+	itself        INTEGER NOT NULL,                -- a module with itself
+	alarm         INTEGER NOT NULL,                -- which called the cell a regression
+	launches      INTEGER NOT NULL,
+	freedom       INTEGER NOT NULL,                -- launches less one
+	squares       REAL    NOT NULL,                -- of launch estimates around their mean
+	variance      REAL    NOT NULL                 -- sum of the variances inside launches
+) STRICT;
+CREATE INDEX scatter_of_cell ON scatter(environment, key, repo);
+CREATE INDEX scatter_of_repo ON scatter(repo, key);
+
+-- ---- history --------------------------------------------------------------------------------------------------------
+
+-- A stretch of time in which the figures of a repository stand beside each other: one environment, and one commit of the
+-- upstream branch that everything in it is measured against.
+CREATE TABLE epoch (
+	id            INTEGER PRIMARY KEY,
+	repo          INTEGER NOT NULL REFERENCES repo(id),
+	environment   INTEGER NOT NULL REFERENCES environment(id),
+	suite         TEXT    NOT NULL,                -- name
+	first_sha     TEXT    NOT NULL DEFAULT '',     -- the anchor that it began with, which its ratios are stated against
+	anchor_sha    TEXT    NOT NULL,                -- that commits are measured against now
+	held_mhz      REAL,                            -- clock that held figures are stated at; NULL: none known
+	started_at    INTEGER NOT NULL,
+	UNIQUE (repo, environment)
+) STRICT;
+CREATE INDEX epoch_by_suite ON epoch(repo, suite);
+
+-- One measurement of a commit against its epoch's anchor. A commit's value is the median of its measurements.
+CREATE TABLE ratio (
+	epoch         INTEGER NOT NULL REFERENCES epoch(id),
+	key           TEXT    NOT NULL,                -- of the cell
+	target_sha    TEXT    NOT NULL,
+	comparison    INTEGER NOT NULL REFERENCES comparison(id),
+	x             REAL    NOT NULL,                -- ln (time / time of the anchor)
+	se            REAL    NOT NULL,
+	PRIMARY KEY (epoch, key, target_sha, comparison)
+) STRICT, WITHOUT ROWID;
+
+-- A later anchor against the first one of its epoch: ratios measured against it are moved by x, and carry its error.
+CREATE TABLE anchor_link (
+	epoch         INTEGER NOT NULL REFERENCES epoch(id),
+	anchor_sha    TEXT    NOT NULL,
+	key           TEXT    NOT NULL,                -- of the cell
+	x             REAL    NOT NULL,                -- ln (time / time of the first anchor)
+	se            REAL    NOT NULL,
+	comparison    INTEGER NOT NULL REFERENCES comparison(id),
+	PRIMARY KEY (epoch, anchor_sha, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE change_point (
+	id            INTEGER PRIMARY KEY,
+	repo          INTEGER NOT NULL REFERENCES repo(id),
+	epoch         INTEGER NOT NULL REFERENCES epoch(id),
+	key           TEXT    NOT NULL,
+	kind          TEXT    NOT NULL,                -- step creep
+	origin        TEXT    NOT NULL,                -- comparison (seen at once), series (found by looking back)
+	before_sha    TEXT    NOT NULL,                -- last commit of the old level (creep: the anchor)
+	commit_sha    TEXT    NOT NULL,                -- first of the new one
+	step          REAL    NOT NULL,                -- log ratio, positive = slower
+	level         REAL,                            -- of the series before it; creep: what was expected
+	state         TEXT    NOT NULL
+	              CHECK (state IN ('candidate', 'placing', 'confirmed', 'dropped')),
+	tried         INTEGER NOT NULL DEFAULT 0,      -- pairs of commits compared directly so far
+	points        INTEGER NOT NULL DEFAULT 0,      -- of the series when it was found, or dropped
+	comparison    INTEGER REFERENCES comparison(id), -- that saw or confirmed it
+	alert         INTEGER REFERENCES alert(id),    -- that tells of it
+	found_at      INTEGER NOT NULL,
+	decided_at    INTEGER,
+	ended_at      INTEGER                          -- later commits made up for it
+) STRICT;
+CREATE INDEX change_point_by_cell ON change_point(epoch, key);
+CREATE INDEX change_point_by_key ON change_point(key, repo);
+CREATE INDEX change_point_by_alert ON change_point(alert) WHERE alert IS NOT NULL;
+CREATE INDEX change_point_open ON change_point(state) WHERE state IN ('candidate', 'placing');
+
+-- ---- alerts and searches --------------------------------------------------------------------------------------------
+
+CREATE TABLE alert (
+	id            INTEGER PRIMARY KEY,
+	kind          TEXT    NOT NULL DEFAULT 'regression', -- regression creep broken vanished silent quarantined
+	repo          INTEGER REFERENCES repo(id),     -- NULL: about a device
+	device        INTEGER REFERENCES device(id),   -- NULL: about a commit
+	branch        TEXT    NOT NULL DEFAULT '',
+	target_sha    TEXT    NOT NULL DEFAULT '',
+	comparison    INTEGER REFERENCES comparison(id), -- that opened it; NULL none
+	state         TEXT    NOT NULL DEFAULT 'open'
+	              CHECK (state IN ('open','acknowledged','accepted','resolved','invalid')),
+	title         TEXT    NOT NULL DEFAULT '',     -- one line for people
+	worst_pct     REAL,                            -- NULL: nothing was lost in per cent
+	opened_at     INTEGER NOT NULL,
+	changed_at    INTEGER NOT NULL,
+	cells         TEXT    NOT NULL,                -- JSON array of {cell, change_pct, borderline, ...}
+	grouped       TEXT    NOT NULL DEFAULT '[]',   -- JSON array of {family, direction, phase, kernel, cells, worst_pct}
+	culprits      TEXT    NOT NULL DEFAULT '[]',   -- JSON array of {from, to, commits, cells, ...}; [] not known yet
+	CHECK (repo IS NOT NULL OR device IS NOT NULL)
+) STRICT;
+-- What people have answered for stays as they saw it; a further loss of the same commit has an alert of its own.
+CREATE UNIQUE INDEX alert_of_commit ON alert(repo, target_sha, kind) WHERE repo IS NOT NULL AND state NOT IN ('accepted', 'invalid');
+CREATE INDEX alert_by_commit ON alert(repo, target_sha, kind);
+CREATE INDEX alert_of_device ON alert(device) WHERE device IS NOT NULL;
+CREATE INDEX alert_by_state ON alert(state);
+CREATE INDEX alert_by_branch ON alert(repo, branch);
+
+CREATE TABLE alert_event (
+	id            INTEGER PRIMARY KEY,
+	alert         INTEGER NOT NULL REFERENCES alert(id),
+	at            INTEGER NOT NULL,
+	who           TEXT    NOT NULL,
+	state         TEXT    NOT NULL,
+	reason        TEXT    NOT NULL DEFAULT ''
+) STRICT;
+CREATE INDEX alert_event_by_alert ON alert_event(alert);
+
+-- A search over the first parents from good to bad. What was measured stands in comparisons of kind bisect; the next step
+-- follows from these, so that nothing else has to be remembered.
+CREATE TABLE bisect (
+	id            INTEGER PRIMARY KEY,
+	repo          INTEGER NOT NULL REFERENCES repo(id),
+	alert         INTEGER REFERENCES alert(id),    -- that is to name the culprit; NULL: asked for by a person
+	origin        TEXT    NOT NULL,                -- alert api
+	goal          TEXT    NOT NULL DEFAULT '',     -- regression broken; "" until both ends are measured
+	good_sha      TEXT    NOT NULL,
+	bad_sha       TEXT    NOT NULL,
+	suite         TEXT    NOT NULL DEFAULT '',
+	device_kind   TEXT    NOT NULL DEFAULT '',
+	cells         TEXT    NOT NULL DEFAULT '',     -- globs of the cells to look at, separated by spaces
+	state         TEXT    NOT NULL DEFAULT 'listing'
+	              CHECK (state IN ('listing','measuring','done','failed','cancelled')),
+	state_why     TEXT    NOT NULL DEFAULT '',
+	verdict       TEXT    NOT NULL DEFAULT '',     -- of bad against good
+	comparison    INTEGER REFERENCES comparison(id), -- of both ends
+	job           INTEGER REFERENCES job(id),      -- that it waits for
+	n_jobs        INTEGER NOT NULL DEFAULT 0,
+	created_at    INTEGER NOT NULL,
+	ended_at      INTEGER,
+	culprits      TEXT    NOT NULL DEFAULT '[]'    -- as in alert
+) STRICT;
+CREATE INDEX bisect_by_state ON bisect(state);
+CREATE INDEX bisect_by_alert ON bisect(alert);
+CREATE TABLE bisect_commit (
+	bisect        INTEGER NOT NULL REFERENCES bisect(id),
+	n             INTEGER NOT NULL,                -- 0 is the good end
+	sha           TEXT    NOT NULL,
+	PRIMARY KEY (bisect, n)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE bisect_job (
+	job           INTEGER PRIMARY KEY REFERENCES job(id),
+	bisect        INTEGER NOT NULL REFERENCES bisect(id),
+	base_n        INTEGER NOT NULL,
+	target_n      INTEGER NOT NULL
+) STRICT;
+CREATE INDEX bisect_job_by_bisect ON bisect_job(bisect);
+
+-- ---- telling, and being asked ---------------------------------------------------------------------------------------
+
+-- What is to be told outside, written in the verdict's own transaction. A newer word about the same subject (the status of a commit)
+-- takes the place of an older one that still waits.
+CREATE TABLE outbox (
+	id            INTEGER PRIMARY KEY,
+	message_id    TEXT    NOT NULL UNIQUE,         -- webhook-id of every attempt
+	kind          TEXT    NOT NULL,                -- webhook status note
+	target        TEXT    NOT NULL,                -- name of the receiver or repository in the configuration
+	subject       TEXT    NOT NULL DEFAULT '',     -- what it is about, where only the newest word counts
+	payload       TEXT    NOT NULL,                -- JSON
+	state         TEXT    NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting','sent','failed','superseded')),
+	attempts      INTEGER NOT NULL DEFAULT 0,      -- since it was written or asked for again
+	next_at       INTEGER NOT NULL,
+	last_error    TEXT    NOT NULL DEFAULT '',
+	created_at    INTEGER NOT NULL
+) STRICT;
+CREATE INDEX outbox_due ON outbox(state, next_at);
+CREATE INDEX outbox_subject ON outbox(kind, target, subject) WHERE subject <> '';
+
+CREATE TABLE outbox_attempt (
+	id            INTEGER PRIMARY KEY,
+	outbox        INTEGER NOT NULL REFERENCES outbox(id) ON DELETE CASCADE,
+	at            INTEGER NOT NULL,
+	duration_ms   INTEGER NOT NULL,
+	status        INTEGER NOT NULL,                -- HTTP; 0 no answer
+	error         TEXT    NOT NULL                 -- '' delivered
+) STRICT;
+CREATE INDEX outbox_attempt_of ON outbox_attempt(outbox);
+
+-- What changed, for /events and for people: job.*, alert.*, device.*, epoch.*
+CREATE TABLE event (
+	id            INTEGER PRIMARY KEY AUTOINCREMENT,
+	at            INTEGER NOT NULL,
+	kind          TEXT    NOT NULL,
+	payload       TEXT    NOT NULL                 -- JSON
+) STRICT;
+
+-- Webhooks that came in, so that a replay starts nothing.
+CREATE TABLE webhook_seen (
+	id            TEXT    NOT NULL PRIMARY KEY,    -- as the forge calls the delivery
+	at            INTEGER NOT NULL
+) STRICT;
+
+-- Answers to POSTs that carried an Idempotency-Key, so that asking twice starts nothing twice.
+CREATE TABLE idempotency_key (
+	key           TEXT    NOT NULL PRIMARY KEY,
+	fingerprint   TEXT    NOT NULL,                -- SHA-256 of who asked for what
+	status        INTEGER NOT NULL,
+	location      TEXT    NOT NULL,
+	body          TEXT    NOT NULL,
+	at            INTEGER NOT NULL
+) STRICT;
+CREATE INDEX idempotency_key_by_at ON idempotency_key(at);
+
+-- Who may ask, once others than this machine can reach the daemon. Only hashes are kept.
+CREATE TABLE token (
+	id            INTEGER PRIMARY KEY,
+	name          TEXT    NOT NULL UNIQUE,
+	hash          TEXT    NOT NULL UNIQUE,         -- SHA-256 of the token, which is 256 random bits
+	scope         TEXT    NOT NULL CHECK (scope IN ('read','trigger','admin')),
+	made_by       TEXT    NOT NULL DEFAULT '',     -- the token that its maker showed; '' nobody knows
+	created_at    INTEGER NOT NULL,
+	used_at       INTEGER,                         -- to the hour
+	revoked_at    INTEGER
+) STRICT;
+
+-- A browser that logged in with a token.
+CREATE TABLE session (
+	hash          TEXT    NOT NULL PRIMARY KEY,
+	token         INTEGER NOT NULL REFERENCES token(id),
+	expires_at    INTEGER NOT NULL
+) STRICT;
