@@ -1,0 +1,193 @@
+/* test_turns.c - the lines of programs that take turns: what is read, what is refused, and what may be said when. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/turns.h"
+
+static struct turns_line good(const char *text)
+{
+	struct fw_err err = { 0 };
+	struct turns_line line;
+
+	if (turns_parse(text, strlen(text), &line, &err) != 0)
+		fail_msg("%s: %s", text, err.text);
+	return line;
+}
+
+static void bad(const char *text, const char *why)
+{
+	struct fw_err err = { 0 };
+	struct turns_line line;
+
+	assert_int_equal(turns_parse(text, strlen(text), &line, &err), -1);
+	assert_int_equal(err.code, ERR_PROTOCOL);
+	if (!strstr(err.text, why))
+		fail_msg("%s: %s lacks %s", text, err.text, why);
+}
+
+static void lines_are_read(void **state)
+{
+	(void)state;
+	struct turns_line l = good("flopwatch 1 flopwatch.py 0.1.0");
+
+	assert_int_equal(l.word, TURNS_HELLO);
+	assert_string_equal(l.text, "flopwatch.py 0.1.0");
+	l = good("turn gemm/4096/\xc2\xb5");
+	assert_int_equal(l.word, TURNS_TURN);
+	assert_string_equal(l.key, "gemm/4096/\xc2\xb5");
+	l = good("done 1.25 host_us=12.5 mhz=1620 idle_us=30 cut=1 later=7");
+	assert_int_equal(l.word, TURNS_DONE);
+	assert_true(l.ms == 1.25 && l.host_us == 12.5 && l.mhz == 1620 && l.idle_us == 30 && l.cut);
+	assert_false(good("done 1 cut=0").cut);
+	l = good("fact flops 1e12");
+	assert_true(l.fact == TURNS_FLOPS && l.value == 1e12);
+	l = good("fact config BLOCK=64 num_stages=3");
+	assert_true(l.fact == TURNS_CONFIG);
+	assert_string_equal(l.text, "BLOCK=64 num_stages=3");
+	l = good("fail wrong O[3] is \x1b[31m1\x1b[0m instead of 2");
+	assert_string_equal(l.failure, "wrong");
+	assert_null(strchr(l.text, '\033'));
+	assert_int_equal(good("bye").word, TURNS_BYE);
+}
+
+static void nonsense_is_refused(void **state)
+{
+	char key[200], line[300];
+
+	(void)state;
+	bad("", "no line of a program");
+	bad("hello", "\"hello\"");
+	bad("flopwatch 2 x", "version 2");
+	bad("flopwatch", "no number");
+	bad("turn", "1 to 159");
+	bad("turn a b", "no spaces");
+	bad("turn a\x01", "hidden");
+	bad("turn \xff", "hidden");
+	bad("turn \xe2\x80\xae", "hidden");
+	bad("done", "no number");
+	bad("done 0", "longer than 0");
+	bad("done -1", "no number");
+	bad("done nan", "no number");
+	bad("done inf", "no number");
+	bad("done 1e10", "no number");
+	bad("done 1 mhz=x", "no number");
+	bad("done 1 mhz", "name=number");
+	bad("fact weight 3", "no fact");
+	bad("fact flops -1", "no number");
+	bad("fail slow x", "wrong, unsupported or reported");
+	bad("bye bye", "nothing follows");
+	memset(key, 'k', sizeof key);
+	snprintf(line, sizeof line, "turn %.159s", key);
+	assert_int_equal(good(line).word, TURNS_TURN);
+	snprintf(line, sizeof line, "turn %.160s", key);
+	bad(line, "1 to 159");
+	struct fw_err err = { 0 };
+	struct turns_line l;
+	assert_int_equal(turns_parse("bye\0", 4, &l, &err), -1);
+	assert_non_null(strstr(err.text, "zero byte"));
+}
+
+static void hear(struct turns_side *s, const char *text)
+{
+	struct turns_line line = good(text);
+	struct fw_err err = { 0 };
+
+	if (turns_hear(s, &line, &err) != 0)
+		fail_msg("%s: %s", text, err.text);
+}
+
+static void not_now(struct turns_side s, const char *text, const char *why)
+{
+	struct turns_line line = good(text);
+	struct fw_err err = { 0 };
+
+	assert_int_equal(turns_hear(&s, &line, &err), -1);
+	assert_int_equal(err.code, ERR_PROTOCOL);
+	if (!strstr(err.text, why))
+		fail_msg("%s: %s lacks %s", text, err.text, why);
+}
+
+static void turns_have_an_order(void **state)
+{
+	struct turns_side s = { .state = TURNS_STARTING };
+
+	(void)state;
+	not_now(s, "turn a", "no hello");
+	not_now(s, "bye", "no hello");
+	hear(&s, "flopwatch 1 x");
+	assert_int_equal(s.state, TURNS_BUSY);
+	not_now(s, "flopwatch 1 x", "twice");
+	not_now(s, "done 1", "without a turn");
+	not_now(s, "fact flops 1", "without having its turn");
+	hear(&s, "turn a");
+	assert_int_equal(s.state, TURNS_RESTING);
+	assert_string_equal(s.key, "a");
+	not_now(s, "done 1", "without a turn");
+	not_now(s, "turn a", "while it waits");
+	not_now(s, "bye", "middle of a turn");
+	turns_granted(&s, 2);
+	assert_true(turns_holds(&s));
+	not_now(s, "turn a", "before the calls");
+	not_now(s, "bye", "middle of a turn");
+	hear(&s, "fact flops 1");
+	hear(&s, "done 1");
+	assert_int_equal(s.state, TURNS_HOLDING);
+	hear(&s, "done 1");
+	assert_int_equal(s.state, TURNS_AFTER);
+	assert_true(turns_holds(&s));
+	not_now(s, "done 1", "without a turn");
+	hear(&s, "turn b");
+	turns_sent_on(&s);
+	assert_int_equal(s.state, TURNS_BUSY);
+	assert_false(turns_holds(&s));
+	hear(&s, "turn c");
+	turns_granted(&s, 1);
+	hear(&s, "fail wrong x");
+	not_now(s, "done 1", "without a turn");
+	hear(&s, "bye");
+	not_now(s, "turn a", "after its `bye`");
+}
+
+static void a_talkative_program_is_refused(void **state)
+{
+	struct turns_side s = { .state = TURNS_RESTING };
+
+	(void)state;
+	turns_granted(&s, 1);
+	for (int i = 0; i < TURNS_FACTS_MAX; i++)
+		hear(&s, "fact flops 1");
+	not_now(s, "fact flops 1", "too much");
+}
+
+static void answers_are_lines(void **state)
+{
+	struct buf out;
+
+	(void)state;
+	buf_init(&out, 1000);
+	turns_write_welcome(&out, true);
+	turns_write_welcome(&out, false);
+	turns_write_go(&out, 1, 16);
+	turns_write_next(&out);
+	assert_string_equal(out.data, "welcome 1 list\nwelcome 1 pairs\ngo 1 16\nnext\n");
+	buf_fini(&out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(lines_are_read),
+		cmocka_unit_test(nonsense_is_refused),
+		cmocka_unit_test(turns_have_an_order),
+		cmocka_unit_test(a_talkative_program_is_refused),
+		cmocka_unit_test(answers_are_lines),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
