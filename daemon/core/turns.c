@@ -145,7 +145,8 @@ static int read_hello(char *rest, struct turns_line *out, struct fw_err *err)
 	if (read_number(version, 0, 1e6, &number, err) < 0)
 		return -1;
 	if (number != TURNS_VERSION)
-		return err_set(err, ERR_PROTOCOL, "it speaks version %.6g of turns, this flopwatch speaks %d", number, TURNS_VERSION);
+		return err_set(
+			err, ERR_PROTOCOL, "it speaks version %.6g of turns, this flopwatch speaks %d", number, TURNS_VERSION);
 	clean(rest, out->text, sizeof out->text);
 	return 0;
 }

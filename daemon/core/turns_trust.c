@@ -9,26 +9,31 @@
 
 enum { PROOFS = 2 /* turns that have to say the same */, FEW = 4 /* turns that say nothing yet */ };
 
-#define SLACK           1.02 /* of two clocks, */
-#define SLACK_MS        0.02
-#define GAIN            0.8 /* audited from this ratio on */
-#define HEARD           0.5 /* of the gain */
-#define AUDIBLE_MS      0.1 /* of a turn */
-#define REST_SHARE      0.2 /* of a core */
-#define REST_CPU_S      0.004
-#define IDLE_TIMES      4.0
-#define IDLE_APART_US   500.0
-#define QUANTILE_SHARE  10 /* the fastest tenth, which interruptions have not touched */
+#define SLACK          1.02 /* of two clocks, */
+#define SLACK_MS       0.02
+#define GAIN           0.8 /* audited from this ratio on */
+#define HEARD          0.5 /* of the gain */
+#define AUDIBLE_MS     0.1 /* of a turn */
+#define REST_SHARE     0.2 /* of a core */
+#define REST_CPU_S     0.004
+#define IDLE_TIMES     4.0
+#define IDLE_APART_US  500.0
+#define QUANTILE_SHARE 10 /* the fastest tenth, which interruptions have not touched */
 
-void turns_see(struct turns_seen *s, double ms, int calls, double turn_ms, double idle_us)
+void turns_bound(struct turns_seen *s, double ms, double turn_ms)
 {
-	if (ms * calls > turn_ms * SLACK + SLACK_MS) {
-		if (s->too_long++ == 0 || ms * calls / turn_ms > s->said_ms / s->lived_ms) {
-			s->said_ms = ms * calls;
-			s->lived_ms = turn_ms;
-		}
+	if (ms <= turn_ms * SLACK + SLACK_MS)
+		return;
+	if (s->too_long++ == 0 || ms / turn_ms > s->said_ms / s->lived_ms) {
+		s->said_ms = ms;
+		s->lived_ms = turn_ms;
 	}
-	if (s->n == TURNS_SEEN_MAX || calls != 1)
+}
+
+void turns_see(struct turns_seen *s, double ms, double turn_ms, double idle_us)
+{
+	turns_bound(s, ms, turn_ms);
+	if (s->n == TURNS_SEEN_MAX)
 		return;
 	s->ms[s->n] = (float)ms;
 	s->turn_ms[s->n] = (float)turn_ms;
@@ -71,7 +76,8 @@ bool turns_gain_is_missing(const struct turns_seen *base, const struct turns_see
 	if (target_ms > GAIN * base_ms || claimed < AUDIBLE_MS || base_turn - target_turn >= HEARD * claimed)
 		return false;
 	snprintf(why, TURNS_WHY_SIZE,
-		"calls of %.4g instead of %.4g ms are said to make a turn %.4g ms shorter; by the worker's clock it became %.4g ms "
+		"calls of %.4g instead of %.4g ms are said to make a turn %.4g ms shorter; by the worker's clock it became %.4g "
+		"ms "
 		"%s (%.4g and %.4g ms)",
 		target_ms, base_ms, claimed, base_turn > target_turn ? base_turn - target_turn : target_turn - base_turn,
 		base_turn > target_turn ? "shorter" : "longer", base_turn, target_turn);
@@ -92,7 +98,8 @@ bool turns_goes_on(const struct turns_seen *side, const struct turns_seen *other
 	if (own_us <= 0 || late_us < IDLE_TIMES * own_us || late_us < own_us + IDLE_APART_US)
 		return false;
 	snprintf(why, TURNS_WHY_SIZE,
-		"leaves work on the device: after its turns the device answers the other side after %.4g us, otherwise after %.4g us",
+		"leaves work on the device: after its turns the device answers the other side after %.4g us, otherwise after "
+		"%.4g us",
 		late_us, own_us);
 	return true;
 }

@@ -23,8 +23,10 @@ struct turns_seen {
 	double rest_s;            /* and how long those were */
 };
 
-/** Note a turn of `calls` timed calls of `ms` each. */
-void turns_see(struct turns_seen *s, double ms, int calls, double turn_ms, double idle_us);
+/** Note a turn of one timed call. */
+void turns_see(struct turns_seen *s, double ms, double turn_ms, double idle_us);
+/** Note a turn of another kind, whose calls are said to have taken `ms` together: it shows only what is impossible. */
+void turns_bound(struct turns_seen *s, double ms, double turn_ms);
 
 /** Whether calls are said to have taken longer than they can have. `why` in words. Shape: why[TURNS_WHY_SIZE]. */
 bool turns_overstates(const struct turns_seen *s, char *why);

@@ -14,6 +14,7 @@
 #include "worker/canary.h"
 #include "worker/command_launch.h"
 #include "worker/measure.h"
+#include "worker/turns.h"
 #include "worker/workdir.h"
 
 enum { BASE = COMMAND_BASE, TARGET = COMMAND_TARGET, PAIR };
@@ -121,7 +122,9 @@ static int note_absent(struct command *m, const struct reading *base, const stru
 {
 	for (int i = 0; i < m->bench->n_cells; i++)
 		for (int side = BASE; side < PAIR; side++)
-			if (command_timed(m, side, i, side == BASE ? base : target, "unsupported", err) < 0)
+			if ((m->list[side].speaks
+					    ? turns_listed(m, side, i, err)
+					    : command_timed(m, side, i, side == BASE ? base : target, "unsupported", err)) < 0)
 				return -1;
 	return 0;
 }
@@ -149,7 +152,8 @@ static int discover(struct command *m, struct cell **cells, struct fw_err *err)
 	for (int side = BASE; side < m->n_sides && status == 0; side++) {
 		status = command_tell(m, side, "check", err);
 		if (status == 0)
-			ran[side] = command_run(m->bench, m->build, m->side[side], &reading[side], &trouble[side], err);
+			ran[side] = command_run(
+				m->bench, m->build, m->side[side], &m->list[side], &reading[side], &trouble[side], err);
 		status = ran[side] < 0 ? -1 : status;
 	}
 	if (status == 0)
@@ -206,11 +210,26 @@ static int note_sources_alone(struct command *m, struct fw_err *err)
 	return bench_send(m->bench, &message, err);
 }
 
+/* One after the other: launches of whole processes. */
+static int measure_processes(struct command *m, struct fw_err *err)
+{
+	struct bench *b = m->bench;
+	int list[SUITE_CELLS_MAX], n, set;
+
+	while (!b->lost && (n = measure_next(b, list, &set)) > 0) {
+		if (b->launches > 0 && b->gpu_s >= b->limits.budget_s)
+			break; /* what is open stays undecided, and says so */
+		if (command_launch(m, list, n, set, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 int command_measure(
 	struct bench *b, const struct build_context *c, const struct msg_job *ask, struct cell **cells, struct fw_err *err)
 {
 	struct command m = { .bench = b, .build = c };
-	int list[SUITE_CELLS_MAX], n, set, status = 1;
+	int status = 1, by_turns = 0;
 
 	*cells = NULL;
 	if (command_open(&m, ask, err) < 0)
@@ -221,11 +240,11 @@ int command_measure(
 		status = canary_wait_idle(b, err);
 	if (status == 1)
 		status = discover(&m, cells, err);
-	while (status == 1 && !b->lost && (n = measure_next(b, list, &set)) > 0) {
-		if (b->launches > 0 && b->gpu_s >= b->limits.budget_s)
-			break; /* what is open stays undecided, and says so */
-		if (command_launch(&m, list, n, set, err) < 0)
-			status = -1;
-	}
-	return status < 0 ? -1 : 0;
+	if (status == 1 && turns_taken(&m))
+		by_turns = turns_measure(&m, err);
+	if (status == 1 && by_turns == 0)
+		status = measure_processes(&m, err);
+	for (int side = 0; side < COMMAND_SIDES_MAX; side++)
+		turns_list_fini(&m.list[side]);
+	return status < 0 || by_turns < 0 ? -1 : 0;
 }

@@ -69,7 +69,7 @@ int command_timed(struct command *m, int side, int cell, const struct reading *r
 	return bench_fault(m->bench, cell, role, row ? "reported" : absent, detail, err) < 0 ? -1 : 0;
 }
 
-static int announce(struct command *m, const int *list, int n, int set, uint64_t seed, struct fw_err *err)
+int command_announce(struct command *m, const int *list, int n, int set, uint64_t seed, struct fw_err *err)
 {
 	struct msg message = { .t = MSG_LAUNCH, .u.launch = calloc(1, sizeof(struct msg_launch)) };
 
@@ -114,7 +114,7 @@ static int run_sides(struct taken *l, int round, struct fw_err *err)
 
 		if (command_tell(m, side, "time", err) < 0)
 			return -1;
-		ran = command_run(m->bench, m->build, m->side[side], &l->reading[round][side], &trouble, err);
+		ran = command_run(m->bench, m->build, m->side[side], NULL, &l->reading[round][side], &trouble, err);
 		if (ran < 0 || (ran == 0 && command_failed(m, side, &trouble, err) < 0))
 			return -1;
 		if (ran == 0 && side != COMMAND_ANCHOR)
@@ -248,7 +248,7 @@ int command_launch(struct command *m, const int *list, int n, int set, struct fw
 	struct bench *b = m->bench;
 	uint64_t seed = inputs_mix(b->seed + (uint64_t)++b->launches);
 	struct taken l = { .command = m, .set = set, .first = (int)(seed % (uint64_t)m->n_sides) };
-	int status = announce(m, list, n, set, seed, err), ran = 1;
+	int status = command_announce(m, list, n, set, seed, err), ran = 1;
 
 	guard_unknown(&l.guard);
 	for (int round = 0; round < ROUNDS && status == 0 && ran == 1; round++) {

@@ -17,12 +17,15 @@ struct command {
 	const struct build_context *build;
 	int n_sides; /* 3 with an anchor that runs */
 	const struct msg_subject *side[COMMAND_SIDES_MAX];
+	struct turns_list list[COMMAND_SIDES_MAX]; /* what each told when it first ran, where it takes turns */
 };
 
 /** Find the sides of a job; an anchor only where it was built. Own: the job's. Err: base or target is missing. */
 int command_open(struct command *m, const struct msg_job *ask, struct fw_err *err);
 /** Tell the daemon which side runs now. */
 int command_tell(struct command *m, int side, const char *step, struct fw_err *err);
+/** Tell the daemon of a launch over the `n` listed cells. */
+int command_announce(struct command *m, const int *list, int n, int set, uint64_t seed, struct fw_err *err);
 /** A side's process gave no times: its fault. An anchor that has one takes no further part. */
 int command_failed(struct command *m, int side, const struct command_trouble *trouble, struct fw_err *err);
 /**

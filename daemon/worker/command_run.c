@@ -13,18 +13,15 @@
 
 #include "base/clock.h"
 #include "core/reading_row.h"
+#include "worker/lastwords.h"
+#include "worker/program.h"
 #include "worker/pump.h"
 #include "worker/room.h"
 #include "worker/workdir.h"
 
-enum { CHATTER_KEPT = 4096 };
-
-static const int64_t file_max_bytes = 2ll << 30;
-
 struct running {
 	struct buf printed; /* standard output, where that is what is read */
-	char chatter[CHATTER_KEPT];
-	size_t n_chatter;
+	struct lastwords words;
 	bool reads_stdout, too_much;
 };
 
@@ -59,29 +56,12 @@ static void forget_output(int folder, const char *path)
 	close(fd);
 }
 
-/* The end of what it says beside its results: often the reason. */
-static void keep_chatter(struct running *r, const char *data, size_t len)
-{
-	if (len > CHATTER_KEPT) {
-		data += len - CHATTER_KEPT;
-		len = CHATTER_KEPT;
-	}
-	if (r->n_chatter + len > CHATTER_KEPT) {
-		size_t drop = r->n_chatter + len - CHATTER_KEPT;
-
-		memmove(r->chatter, r->chatter + drop, r->n_chatter - drop);
-		r->n_chatter -= drop;
-	}
-	memcpy(r->chatter + r->n_chatter, data, len);
-	r->n_chatter += len;
-}
-
 static int on_stdout(void *arg, const char *data, size_t len, struct fw_err *err)
 {
 	struct running *r = arg;
 
 	if (!r->reads_stdout) {
-		keep_chatter(r, data, len);
+		lastwords_keep(&r->words, data, len);
 		return 0;
 	}
 	buf_append(&r->printed, data, len);
@@ -93,30 +73,18 @@ static int on_stdout(void *arg, const char *data, size_t len, struct fw_err *err
 
 static int on_stderr(void *arg, const char *data, size_t len, struct fw_err *err)
 {
+	struct running *r = arg;
+
 	(void)err;
-	keep_chatter(arg, data, len);
+	lastwords_keep(&r->words, data, len);
 	return 0;
-}
-
-/* Its last line, made printable. Shape: out[size]. */
-static void last_words(const struct running *r, char *out, size_t size)
-{
-	size_t end = r->n_chatter, start, n = 0;
-
-	while (end > 0 && (r->chatter[end - 1] == '\n' || r->chatter[end - 1] == ' '))
-		end--;
-	for (start = end; start > 0 && r->chatter[start - 1] != '\n';)
-		start--;
-	for (size_t i = start; i < end && n + 1 < size; i++)
-		out[n++] = r->chatter[i] >= ' ' && r->chatter[i] < 127 ? r->chatter[i] : '?';
-	out[n] = '\0';
 }
 
 static int blame(struct command_trouble *t, const struct running *r, const char *failure, const char *what)
 {
 	char said[200];
 
-	last_words(r, said, sizeof said);
+	lastwords_tell(&r->words, said, sizeof said);
 	snprintf(t->failure, sizeof t->failure, "%s", failure);
 	snprintf(t->detail, sizeof t->detail, "the benchmark %.280s%s%s%s", what, said[0] ? "; last words: \"" : "", said,
 		said[0] ? "\"" : "");
@@ -125,39 +93,34 @@ static int blame(struct command_trouble *t, const struct running *r, const char 
 
 /* 1 ended well, 0 not, -1 not its fault. */
 static int run_process(struct bench *b, const struct build_context *c, const struct msg_subject *s, const char *side,
-	struct running *r, struct command_trouble *trouble, struct fw_err *err)
+	struct running *r, struct turns_list *list, struct command_trouble *trouble, struct fw_err *err)
 {
 	struct pump pump = { .peer = c->peer,
 		.stream = { { .read = on_stdout, .arg = r, .child_fd = 1 }, { .read = on_stderr, .arg = r, .child_fd = 2 } },
 		.n_streams = 2,
 		.deadline_ms = (int64_t)(s->run.timeout_s * 1000) };
-	struct sandbox_argv *v = malloc(sizeof *v);
-	char job[PATH_MAX + 160], cwd[PATH_MAX + 160 + MANIFEST_TEXT_SIZE], word[BENCHMARK_TEXT_SIZE + 16], ended[64], what[256];
-	bool gpu = s->run.gpu && strcmp(b->device.kind, "cuda") == 0;
+	struct program *program = malloc(sizeof *program);
+	char ended[64], what[256];
 	struct proc_exit how = { 0 };
 	struct fw_err e = { 0 };
 	struct room disk;
 	int status;
 
-	if (!v)
+	if (!program)
 		return err_set(err, ERR_INTERNAL, "out of memory");
-	snprintf(job, sizeof job, "%s/%s", c->cache->dir, side);
-	snprintf(cwd, sizeof cwd, "%s/%s", job, s->build.dir);
-	sandbox_benchmark(c->sandbox, v, job, s->build.dir, gpu);
-	for (int i = 0; i < s->run.n_command; i++) {
-		manifest_expand(s->run.command[i], c->device, word, sizeof word);
-		sandbox_arg(v, word);
+	if (list) {
+		turns_list_begin(list, &pump.stream[2].fd);
+		pump.stream[2] = (struct pump_stream){
+			.read = turns_list_read, .arg = list, .child_fd = PROGRAM_TURNS_FD, .socket = true
+		};
+		pump.n_streams = 3;
 	}
-	status = sandbox_end(v, &e);
-	if (status == 0) {
-		struct proc_spec spec = { .argv = v->arg,
-			.env = sandbox_build_env,
-			.cwd = c->sandbox->active ? NULL : cwd,
-			.file_size_bytes = file_max_bytes };
-
-		status = pump_run(&pump, &spec, &how, &e);
-	}
-	free(v);
+	status = program_prepare(program, b, c, s, list != NULL, &e);
+	if (status == 0)
+		status = pump_run(&pump, &program->spec, &how, &e);
+	free(program);
+	if (status < 0 && list && list->broken)
+		return blame(trouble, r, "protocol", e.text);
 	if (status < 0 && (r->too_much || (e.code == ERR_NOT_FOUND && !c->sandbox->active)))
 		return blame(trouble, r, "abi", e.text);
 	if (status < 0)
@@ -270,8 +233,8 @@ static int read_all(const struct build_context *c, const struct msg_subject *s, 
 	return status;
 }
 
-int command_run(struct bench *b, const struct build_context *c, const struct msg_subject *s, struct reading *out,
-	struct command_trouble *trouble, struct fw_err *err)
+int command_run(struct bench *b, const struct build_context *c, const struct msg_subject *s, struct turns_list *list,
+	struct reading *out, struct command_trouble *trouble, struct fw_err *err)
 {
 	char side[128], path[3 * BENCHMARK_TEXT_SIZE];
 	int64_t started = clock_mono_ns();
@@ -294,9 +257,11 @@ int command_run(struct bench *b, const struct build_context *c, const struct msg
 		output_path(c, s, i, path);
 		forget_output(folder, path);
 	}
-	status = run_process(b, c, s, side, r, trouble, err);
+	status = run_process(b, c, s, side, r, list, trouble, err);
 	b->gpu_s += (double)(clock_mono_ns() - started) * 1e-9;
-	if (status == 1)
+	if (status == 1 && list && list->speaks)
+		status = turns_list_reading(list, out, err) < 0 ? -1 : 1;
+	else if (status == 1)
 		status = read_all(c, s, folder, r, out, trouble);
 	if (status != 1)
 		reading_fini(out);

@@ -9,6 +9,7 @@
 #include "core/reading.h"
 #include "worker/bench.h"
 #include "worker/build.h"
+#include "worker/turns_list.h"
 
 /** Why a process gave no times. */
 struct command_trouble {
@@ -18,9 +19,9 @@ struct command_trouble {
 
 /**
  * Run subject `s` once. 1: `out` holds what it wrote (own: reading_fini); 0: its own fault, told in `trouble`; -1: cancelled, or a
- * fault of ours. Adds its wall time to the bench.
+ * fault of ours. Adds its wall time to the bench. With a `list` (else NULL) it is offered turns: where it takes them, `out` is what it told there.
  */
-int command_run(struct bench *b, const struct build_context *c, const struct msg_subject *s, struct reading *out,
-	struct command_trouble *trouble, struct fw_err *err);
+int command_run(struct bench *b, const struct build_context *c, const struct msg_subject *s, struct turns_list *list,
+	struct reading *out, struct command_trouble *trouble, struct fw_err *err);
 
 #endif

@@ -90,10 +90,9 @@ static int by_pid(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Mark descendants until a pass finds no more; returns the number of those that live. */
-static int mark(struct table *t)
+/* Mark what descends from `self` until a pass finds no more; returns the number of those that live. */
+static int mark_below(struct table *t, pid_t self)
 {
-	pid_t self = getpid();
 	bool more = true;
 	int found = 0, i;
 
@@ -114,6 +113,25 @@ static int mark(struct table *t)
 		}
 	}
 	return found;
+}
+
+static int mark(struct table *t)
+{
+	return mark_below(t, getpid());
+}
+
+int procs_below(pid_t root, pid_t *out, int max)
+{
+	struct table t = { 0 };
+	int n = 0;
+
+	if (read_table(&t) == 0 && t.n)
+		(void)mark_below(&t, root);
+	for (int i = 0; i < t.n && n < max; i++)
+		if ((t.p[i].ours || t.p[i].pid == root) && !t.p[i].ended)
+			out[n++] = t.p[i].pid;
+	free(t.p);
+	return n;
 }
 
 int procs_count(void)

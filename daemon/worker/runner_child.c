@@ -12,10 +12,11 @@
 
 #include "base/clock.h"
 #include "base/proc.h"
+#include "worker/lastwords.h"
 #include "worker/pump.h"
 #include "worker/sealed.h"
 
-enum { FIRST_MODULE_FD = 10, RECORD_FD = 3, GO_FD = 4, CHATTER_KEPT = 4096, LIST_MS = 60000, EXIT_LOST = 3 };
+enum { FIRST_MODULE_FD = 10, RECORD_FD = 3, GO_FD = 4, LIST_MS = 60000, EXIT_LOST = 3 };
 
 static const size_t records_max_bytes = 64u << 20;
 
@@ -26,34 +27,19 @@ struct child {
 	struct lines lines;
 	size_t bytes;
 	struct msg_at last;
-	char chatter[CHATTER_KEPT]; /* the last bytes printed */
-	size_t n_chatter;
+	struct lastwords words;
 	bool broken; /* it broke the protocol: the error is its own */
 	bool forged; /* ... by a line that the runner did not write */
 	char seal[SEAL_KEY + 1];
 	unsigned long long n_lines;
 };
 
-static void add_chatter(struct child *c, const char *data, size_t len)
-{
-	if (len >= CHATTER_KEPT) {
-		data += len - CHATTER_KEPT;
-		len = CHATTER_KEPT;
-	}
-	if (c->n_chatter + len > CHATTER_KEPT) {
-		size_t drop = c->n_chatter + len - CHATTER_KEPT;
-
-		memmove(c->chatter, c->chatter + drop, c->n_chatter - drop);
-		c->n_chatter -= drop;
-	}
-	memcpy(c->chatter + c->n_chatter, data, len);
-	c->n_chatter += len;
-}
-
 static int on_chatter(void *arg, const char *data, size_t len, struct fw_err *err)
 {
+	struct child *c = arg;
+
 	(void)err;
-	add_chatter(arg, data, len);
+	lastwords_keep(&c->words, data, len);
 	return 0;
 }
 
@@ -179,26 +165,12 @@ static int on_records(void *arg, const char *data, size_t len, struct fw_err *er
 	return 0;
 }
 
-/* The last line that was printed, cleaned: often the reason. Shape: out[size]. */
-static void last_words(const struct child *c, char *out, size_t size)
-{
-	size_t end = c->n_chatter, start, i, n = 0;
-
-	while (end > 0 && (c->chatter[end - 1] == '\n' || c->chatter[end - 1] == ' '))
-		end--;
-	for (start = end; start > 0 && c->chatter[start - 1] != '\n';)
-		start--;
-	for (i = start; i < end && n + 1 < size; i++)
-		out[n++] = c->chatter[i] >= ' ' && c->chatter[i] < 127 ? c->chatter[i] : '?';
-	out[n] = '\0';
-}
-
 static void blame(struct child *c, const char *failure, const char *what)
 {
 	struct runner_end *end = c->end;
 	char said[200];
 
-	last_words(c, said, sizeof said);
+	lastwords_tell(&c->words, said, sizeof said);
 	snprintf(end->failure, sizeof end->failure, "%s", failure);
 	snprintf(end->detail, sizeof end->detail, "%s%s%s%s%s%s", what, c->last.step[0] ? " in step " : "", c->last.step,
 		said[0] ? "; last words: \"" : "", said, said[0] ? "\"" : "");
@@ -214,7 +186,7 @@ static bool was_interrupted(const struct child *c, const struct proc_exit *given
 	if (!proc_is_outside(&how) && (began || how.timed_out || how.status == 0 || how.status == EXIT_LOST))
 		return false;
 	proc_describe(&how, ended);
-	last_words(c, said, sizeof said);
+	lastwords_tell(&c->words, said, sizeof said);
 	err_set(err, ERR_BUSY, "the runner: %s%s%s%s%s%s%s", ended, c->last.step[0] ? " in step " : "", c->last.step,
 		proc_is_outside(&how) ? "; for want of memory, or by somebody on this machine" : " before branch code ran",
 		said[0] ? "; last words: \"" : "", said, said[0] ? "\"" : "");

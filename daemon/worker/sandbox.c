@@ -154,6 +154,8 @@ static void begin(const struct sandbox *s, struct sandbox_argv *v, bool as_nobod
 		args(v, "--ro-bind", s->cuda, s->cuda);
 	for (int i = 0; i < s->n_shown; i++)
 		show_folder(v, s->shown[i]);
+	if (*s->kit)
+		show_folder(v, s->kit);
 }
 
 static void environment(struct sandbox_argv *v, const char *const *env)
@@ -218,7 +220,8 @@ static void gpu_arguments(struct sandbox_argv *v)
 }
 
 /* Branch code in its work folder. */
-static void in_job(const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir, bool gpu)
+static void in_job(
+	const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir, bool gpu, const char *const *more)
 {
 	char inside[PATH_MAX];
 
@@ -226,6 +229,10 @@ static void in_job(const struct sandbox *s, struct sandbox_argv *v, const char *
 	if (s->active) {
 		snprintf(inside, sizeof inside, "/job/%s", dir);
 		environment(v, sandbox_build_env);
+		if (*s->kit)
+			args(v, "--setenv", SANDBOX_KIT_VARIABLE, s->kit);
+		if (more)
+			environment(v, more);
 		if (gpu)
 			gpu_arguments(v);
 		args(v, "--bind", job_dir, "/job");
@@ -241,12 +248,13 @@ static void in_job(const struct sandbox *s, struct sandbox_argv *v, const char *
 
 void sandbox_build(const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir)
 {
-	in_job(s, v, job_dir, dir, false);
+	in_job(s, v, job_dir, dir, false, NULL);
 }
 
-void sandbox_benchmark(const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir, bool gpu)
+void sandbox_benchmark(
+	const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir, bool gpu, const char *const *more)
 {
-	in_job(s, v, job_dir, dir, gpu);
+	in_job(s, v, job_dir, dir, gpu, more);
 }
 
 void sandbox_run(const struct sandbox *s, struct sandbox_argv *v, const char *program, bool gpu)
@@ -318,6 +326,28 @@ static void find_cuda(struct sandbox *s)
 		snprintf(s->cuda, sizeof s->cuda, "%s", path);
 }
 
+/* The kit lies where we were installed, beside us in a bundle, or in the tree that we were built in. */
+static void find_kit(struct sandbox *s)
+{
+	static const char *const places[] = { "../../share/flopwatch/kit", "../share/kit", "../../daemon/kit" };
+	char self[PATH_MAX], path[PATH_MAX + 64], *slash;
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+
+	self[n > 0 ? n : 0] = '\0';
+	slash = strrchr(self, '/');
+	if (!slash)
+		return;
+	*slash = '\0';
+	for (size_t i = 0; i < sizeof places / sizeof places[0] && !*s->kit; i++) {
+		snprintf(path, sizeof path, "%s/%s/flopwatch.py", self, places[i]);
+		if (access(path, R_OK) != 0)
+			continue;
+		*strrchr(path, '/') = '\0';
+		if (!realpath(path, s->kit))
+			*s->kit = '\0';
+	}
+}
+
 /* Run /usr/bin/true as branch code would run. `said`: what was printed if it fails. */
 static bool works(struct sandbox *s, bool as_build, struct buf *said, struct fw_err *err)
 {
@@ -346,6 +376,7 @@ int sandbox_open(struct sandbox *s, enum sandbox_want want, struct fw_err *err)
 	struct buf said;
 
 	memset(s, 0, sizeof *s);
+	find_kit(s);
 	if (want == SANDBOX_NONE) {
 		snprintf(s->why, sizeof s->why, "switched off (--sandbox none)");
 		return 0;

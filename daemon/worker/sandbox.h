@@ -27,9 +27,13 @@ struct sandbox {
 	char bwrap[PATH_MAX];
 	char cuda[PATH_MAX]; /* CUDA toolkit folder with links resolved, when it is outside /usr; "" else */
 	char why[256];       /* not active: what is missing */
+	char kit[PATH_MAX];  /* folder of the kit that programs may use, readable inside; "" none was found */
 	int n_shown;         /* folders of this machine that everything inside may read */
 	char shown[READONLY_MAX][READONLY_PATH_SIZE];
 };
+
+/** Tells builds and programs where the kit is. */
+#define SANDBOX_KIT_VARIABLE "FLOPWATCH_KIT"
 
 /** An argument vector under construction; strings that it makes live in it. */
 struct sandbox_argv {
@@ -57,8 +61,12 @@ const char *sandbox_isolation(const struct sandbox *s);
  * the number of processes is limited. Append the command with sandbox_arg, then sandbox_end.
  */
 void sandbox_build(const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir);
-/** As sandbox_build, for running what was built; with `gpu` it sees /dev/nvidia* and the driver's libraries. */
-void sandbox_benchmark(const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir, bool gpu);
+/**
+ * As sandbox_build, for running what was built; with `gpu` it sees /dev/nvidia* and the driver's libraries. `more`: NAME=value on top of
+ * sandbox_build_env, NULL-ended.
+ */
+void sandbox_benchmark(
+	const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir, bool gpu, const char *const *more);
 /** Begin the vector for `program` of ours: its folder (and ../lib of a bundle) visible, /dev/nvidia* when `gpu`. Includes the program as first argument. */
 void sandbox_run(const struct sandbox *s, struct sandbox_argv *v, const char *program, bool gpu);
 void sandbox_arg(struct sandbox_argv *v, const char *arg);

@@ -1,0 +1,664 @@
+/*
+ * flopwatch.h - timed calls for C99 and C++: one header, nothing to link.
+ * SPDX-License-Identifier: MIT-0  (take it into any project, changed or not, without any notice)
+ *
+ *     #include "flopwatch.h"
+ *
+ *     FLOPWATCH("sum/4096", 4096.0, 16384.0) { total = sum(x, 4096); }
+ *
+ * The braces are one call of the cell "sum/4096": so many FLOPs, so many bytes (0 where they are not known). They run as often as it takes.
+ * By itself the program prints a JSON line a cell on standard output and a table on standard error. Under flopwatch it calls by turns
+ * with another version of itself, and prints nothing (doc/turns.md). On a GPU, where <cuda_runtime_api.h> is found,
+ *
+ *     FLOPWATCH_CUDA("gemm/4096", flops, bytes, stream) { gemm<<<grid, block, 0, stream>>>(a, b, c); }
+ *
+ * takes device time and the clock that the call ran at. Before a cell, for that cell alone:
+ *
+ *     flopwatch_check(function, argument);   called after the first call: what is wrong with its result, NULL nothing
+ *     flopwatch_output(address, bytes);      memory of the host that holds the result, which is compared between versions
+ *     flopwatch_keep_cache();                do not displace the device's cache before each call
+ *
+ * and in a check flopwatch_compare(got, wanted, n, relative, absolute) tells the worst of n floats. A cell is not to be left by break,
+ * goto or an exception. Include it first, or compile with GNU extensions; with Google Benchmark after <benchmark/benchmark.h>, and put
+ * FLOPWATCH_MAIN() where BENCHMARK_MAIN() stood.
+ */
+#ifndef FLOPWATCH_H
+#define FLOPWATCH_H
+
+#if !defined(_GNU_SOURCE) && !defined(_XOPEN_SOURCE)
+#define _XOPEN_SOURCE 700
+#endif
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#define FLOPWATCH_KIT "flopwatch.h 0.1.0"
+
+/* One state a program, however many of its files include this. */
+#define FLOPWATCH_SHARED __attribute__((weak))
+
+enum { FLOPWATCH_KEY_SIZE = 160, FLOPWATCH_AHEAD = 2, FLOPWATCH_SLOTS = 4, FLOPWATCH_ALONE_MAX = 400, FLOPWATCH_ALONE_MIN = 10 };
+
+/* How a device's calls are timed. Shape: slots 0 to FLOPWATCH_SLOTS - 1 of calls in flight. */
+struct flopwatch_ops {
+	void (*open)(void);
+	double (*idle_us)(void *stream);              /* until the device has nothing else to do */
+	void (*scrub)(void *stream);                  /* displace its cache */
+	void (*start)(void *stream, int slot);
+	void (*stop)(void *stream, int slot);
+	void (*finish)(int slot, double *ms, double *mhz); /* wait for the call */
+	void (*wait)(void *stream);
+};
+
+struct flopwatch_state {
+	int is_open, fd, is_list, in_turn, rows;
+	size_t n_out, n_in;
+	char out[1024], in[256];
+	/* of the next cell */
+	const char *(*check)(void *argument);
+	void *argument;
+	const void *output;
+	size_t output_bytes;
+	int keeps_cache;
+};
+
+FLOPWATCH_SHARED struct flopwatch_state flopwatch_now;
+
+/* One cell while it runs. */
+struct flopwatch_run {
+	char key[FLOPWATCH_KEY_SIZE];
+	double flops, bytes;
+	const struct flopwatch_ops *ops; /* NULL: the host's clock */
+	void *stream;
+	const char *(*check)(void *argument);
+	void *argument;
+	const void *output;
+	size_t output_bytes;
+	int keeps_cache;
+	int warm, calls, is_burst; /* of this turn, still to be made */
+	int made, issued, finished, is_over;
+	int64_t start_ns[FLOPWATCH_SLOTS];
+	double host_us[FLOPWATCH_SLOTS], idle_us, first_ms;
+	long switches;
+	int is_cut;
+	/* alone */
+	int n;
+	double ms[FLOPWATCH_ALONE_MAX], spent_ms;
+};
+
+static inline int64_t flopwatch_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* How often something else took this program's processor: of its threads, or of the one that enqueues. */
+static inline long flopwatch_switches(const struct flopwatch_run *r)
+{
+	struct rusage u;
+
+	return getrusage(r->ops ? 1 /* RUSAGE_THREAD */ : RUSAGE_SELF, &u) == 0 ? u.ru_nivcsw : 0;
+}
+
+/* ---- talking ------------------------------------------------------------------------------------------------------------- */
+
+static inline void flopwatch_flush(void)
+{
+	struct flopwatch_state *s = &flopwatch_now;
+	size_t at = 0;
+
+	while (at < s->n_out) {
+		ssize_t n = write(s->fd, s->out + at, s->n_out - at);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			_exit(1); /* nobody listens any more */
+		at += (size_t)n;
+	}
+	s->n_out = 0;
+}
+
+static inline void flopwatch_say(const char *line)
+{
+	struct flopwatch_state *s = &flopwatch_now;
+	size_t n = strlen(line);
+
+	if (s->n_out + n > sizeof(s->out))
+		flopwatch_flush();
+	memcpy(s->out + s->n_out, line, n);
+	s->n_out += n;
+}
+
+static inline void flopwatch_say_fact(const char *name, double value)
+{
+	char line[96];
+
+	if (value > 0) {
+		snprintf(line, sizeof(line), "fact %s %.9g\n", name, value);
+		flopwatch_say(line);
+	}
+}
+
+/* The next line that was answered. Shape: line[size]. */
+static inline void flopwatch_hear(char *line, size_t size)
+{
+	struct flopwatch_state *s = &flopwatch_now;
+	char *end;
+
+	flopwatch_flush();
+	while (!(end = (char *)memchr(s->in, '\n', s->n_in))) {
+		ssize_t n = s->n_in < sizeof(s->in) ? read(s->fd, s->in + s->n_in, sizeof(s->in) - s->n_in) : 0;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			_exit(1);
+		s->n_in += (size_t)n;
+	}
+	snprintf(line, size, "%.*s", (int)(end - s->in), s->in);
+	s->n_in -= (size_t)(end + 1 - s->in);
+	memmove(s->in, end + 1, s->n_in);
+}
+
+static inline void flopwatch_close(void)
+{
+	if (flopwatch_now.fd < 0)
+		return;
+	if (flopwatch_now.in_turn)
+		flopwatch_say("fail reported the program ended in the middle of a cell\n");
+	flopwatch_say("bye\n");
+	flopwatch_flush();
+	flopwatch_now.fd = -1;
+}
+
+/* Whether anybody gives turns. */
+static inline void flopwatch_open(void)
+{
+	const char *descriptor = getenv("FLOPWATCH_TURNS");
+	char line[64];
+
+	if (flopwatch_now.is_open)
+		return;
+	flopwatch_now.is_open = 1;
+	flopwatch_now.fd = descriptor ? atoi(descriptor) : -1;
+	if (flopwatch_now.fd < 0)
+		return;
+	/* nobody whom this program starts may speak in its place */
+	unsetenv("FLOPWATCH_TURNS");
+	fcntl(flopwatch_now.fd, F_SETFD, FD_CLOEXEC);
+	flopwatch_say("flopwatch 1 " FLOPWATCH_KIT "\n");
+	flopwatch_hear(line, sizeof(line));
+	flopwatch_now.is_list = strcmp(line, "welcome 1 list") == 0;
+	atexit(flopwatch_close);
+}
+
+/* Ask for a turn. 0: the cell has none any more. */
+static inline int flopwatch_ask(struct flopwatch_run *r)
+{
+	char line[FLOPWATCH_KEY_SIZE + 16];
+
+	snprintf(line, sizeof(line), "turn %s\n", r->key);
+	flopwatch_say(line);
+	flopwatch_now.in_turn = 0;
+	flopwatch_hear(line, sizeof(line));
+	if (sscanf(line, "go %d %d", &r->warm, &r->calls) != 2)
+		return 0;
+	flopwatch_now.in_turn = 1;
+	r->is_burst = r->calls > 1;
+	r->idle_us = r->ops ? r->ops->idle_us(r->stream) : 0;
+	return 1;
+}
+
+/* ---- results ------------------------------------------------------------------------------------------------------------- */
+
+static inline void flopwatch_check(const char *(*check)(void *argument), void *argument)
+{
+	flopwatch_now.check = check;
+	flopwatch_now.argument = argument;
+}
+
+static inline void flopwatch_output(const void *address, size_t bytes)
+{
+	flopwatch_now.output = address;
+	flopwatch_now.output_bytes = bytes;
+}
+
+static inline void flopwatch_keep_cache(void)
+{
+	flopwatch_now.keeps_cache = 1;
+}
+
+/* The worst element, where one is further off than `absolute` and `relative` times what is wanted allow; NULL none. The text is good until the next call. */
+static inline const char *flopwatch_compare(const float *got, const float *wanted, size_t n, double relative, double absolute)
+{
+	static char text[128];
+	double worst = 1;
+	size_t at = n, i;
+
+	for (i = 0; i < n; i++) {
+		double off = fabs((double)got[i] - (double)wanted[i]) / (absolute + relative * fabs((double)wanted[i]));
+
+		if (!(off <= worst)) { /* one that is no number, too */
+			at = i;
+			worst = off == off ? off : HUGE_VAL;
+		}
+	}
+	if (at == n)
+		return NULL;
+	snprintf(text, sizeof(text), "worst element [%zu]: %.9g for %.9g, %.3g times what is allowed", at, (double)got[at],
+		(double)wanted[at], worst);
+	return text;
+}
+
+/* FNV-1a, twice with different seeds: equal for equal results, and that is all that is asked of it. */
+static inline void flopwatch_say_output(const void *address, size_t bytes)
+{
+	const unsigned char *p = (const unsigned char *)address;
+	uint64_t a = 14695981039346656037u, b = 1099511628211u;
+	char line[64];
+	size_t i;
+
+	for (i = 0; i < bytes; i++) {
+		a = (a ^ p[i]) * 1099511628211u;
+		b = (b ^ p[i]) * 6364136223846793005u + 1;
+	}
+	snprintf(line, sizeof(line), "fact output %016llx%016llx\n", (unsigned long long)a, (unsigned long long)b);
+	flopwatch_say(line);
+}
+
+/* After the first call of a cell in this program. */
+static inline void flopwatch_look(struct flopwatch_run *r)
+{
+	const char *wrong = NULL;
+	char line[512];
+
+	if (r->ops && (r->check || r->output))
+		r->ops->wait(r->stream);
+	if (r->check)
+		wrong = r->check(r->argument);
+	if (flopwatch_now.fd < 0) {
+		if (wrong) {
+			printf("{\"cell\":\"%s\",\"error\":\"", r->key);
+			for (; *wrong; wrong++)
+				if ((unsigned char)*wrong >= ' ')
+					printf("%s%c", *wrong == '"' || *wrong == '\\' ? "\\" : "", *wrong);
+			printf("\"}\n");
+			r->is_over = 2;
+		}
+		return;
+	}
+	if (flopwatch_now.is_list) {
+		flopwatch_say_fact("flops", r->flops);
+		flopwatch_say_fact("bytes", r->bytes);
+		flopwatch_say_fact("first_ms", r->first_ms);
+		if (r->output)
+			flopwatch_say_output(r->output, r->output_bytes);
+	}
+	if (wrong) {
+		snprintf(line, sizeof(line) - 1, "fail wrong %s", wrong);
+		line[strcspn(line, "\n")] = '\0';
+		strcat(line, "\n");
+		flopwatch_say(line);
+		r->warm = r->calls = 0;
+	}
+}
+
+/* ---- by itself ----------------------------------------------------------------------------------------------------------- */
+
+static inline int flopwatch_by_size(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Whether one more call is wanted: some to warm up, then half a second of them. */
+static inline int flopwatch_alone(struct flopwatch_run *r)
+{
+	if (r->is_over || (r->n >= FLOPWATCH_ALONE_MIN && r->spent_ms > 500) || r->n == FLOPWATCH_ALONE_MAX)
+		return 0;
+	r->warm = r->made > 0 && r->made < 1000 && r->n == 0 && r->spent_ms < 50;
+	r->calls = 1;
+	return 1;
+}
+
+static inline void flopwatch_print(struct flopwatch_run *r)
+{
+	double ms, low, high;
+	int i;
+
+	if (r->n == 0)
+		return;
+	printf("{\"cell\":\"%s\",\"ms\":[", r->key);
+	for (i = 0; i < r->n; i++)
+		printf("%s%.9g", i ? "," : "", r->ms[i]);
+	qsort(r->ms, (size_t)r->n, sizeof(r->ms[0]), flopwatch_by_size);
+	ms = r->ms[r->n / 2];
+	low = r->ms[r->n / 10];
+	high = r->ms[r->n - 1 - r->n / 10];
+	printf("]");
+	if (r->flops > 0)
+		printf(",\"tflops\":%.6g", r->flops / (ms * 1e9));
+	printf("}\n");
+	fflush(stdout);
+	if (flopwatch_now.rows++ == 0)
+		fprintf(stderr, "%-40s %10s %21s %6s %10s %10s %10s\n", "cell", "ms", "10 % .. 90 %", "calls", "TFLOP/s", "GB/s", "first ms");
+	fprintf(stderr, "%-40s %10.4f %9.4f .. %9.4f %6d", r->key, ms, low, high, r->n);
+	if (r->flops > 0)
+		fprintf(stderr, " %10.4g", r->flops / (ms * 1e9));
+	else
+		fprintf(stderr, " %10s", "-");
+	if (r->bytes > 0)
+		fprintf(stderr, " %10.4g", r->bytes / (ms * 1e6));
+	else
+		fprintf(stderr, " %10s", "-");
+	fprintf(stderr, " %10.4g\n", r->first_ms);
+}
+
+/* ---- calls --------------------------------------------------------------------------------------------------------------- */
+
+static inline struct flopwatch_run flopwatch_begin_on(
+	const char *key, double flops, double bytes, const struct flopwatch_ops *ops, void *stream)
+{
+	struct flopwatch_state *s = &flopwatch_now;
+	struct flopwatch_run r;
+	size_t i;
+
+	memset(&r, 0, sizeof(r));
+	flopwatch_open();
+	if (ops)
+		ops->open();
+	/* a name shows all that it is */
+	for (i = 0; key[i] && i + 1 < sizeof(r.key); i++)
+		r.key[i] = (unsigned char)key[i] <= ' ' || key[i] == '"' || key[i] == '\\' || key[i] == 127 ? '_' : key[i];
+	r.flops = flops;
+	r.bytes = bytes;
+	r.ops = ops;
+	r.stream = stream;
+	r.check = s->check;
+	r.argument = s->argument;
+	r.output = s->output;
+	r.output_bytes = s->output_bytes;
+	r.keeps_cache = s->keeps_cache;
+	s->check = NULL;
+	s->output = NULL;
+	s->keeps_cache = 0;
+	return r;
+}
+
+/** Begin a cell that is timed by the host's clock. */
+static inline struct flopwatch_run flopwatch_begin(const char *key, double flops, double bytes)
+{
+	return flopwatch_begin_on(key, flops, bytes, NULL, NULL);
+}
+
+/** Whether there is one more call to make; then make it, and say flopwatch_done. */
+static inline int flopwatch_call(struct flopwatch_run *r)
+{
+	int slot = r->issued % FLOPWATCH_SLOTS;
+
+	if (flopwatch_now.fd < 0) {
+		if (!flopwatch_alone(r)) {
+			if (r->is_over != 2)
+				flopwatch_print(r);
+			return 0;
+		}
+	} else if (r->warm == 0 && r->calls == 0 && !flopwatch_ask(r)) {
+		return 0;
+	}
+	if (r->warm == 0) {
+		if (r->ops && !r->is_burst && !r->keeps_cache)
+			r->ops->scrub(r->stream);
+		r->switches = flopwatch_switches(r);
+		if (r->ops)
+			r->ops->start(r->stream, slot);
+	}
+	r->start_ns[slot] = flopwatch_ns();
+	return 1;
+}
+
+/* The oldest call in flight has its time. */
+static inline void flopwatch_finish(struct flopwatch_run *r)
+{
+	int slot = r->finished++ % FLOPWATCH_SLOTS;
+	double ms = r->host_us[slot] * 1e-3, mhz = 0;
+	char line[128];
+
+	if (r->ops)
+		r->ops->finish(slot, &ms, &mhz);
+	if (ms <= 0)
+		ms = 1e-6; /* below what the clock sees */
+	if (flopwatch_now.fd < 0) {
+		r->ms[r->n++] = ms;
+		r->spent_ms += ms;
+		return;
+	}
+	snprintf(line, sizeof(line), "done %.9g%s\n", ms, r->is_cut ? " cut=1" : "");
+	if (r->ops)
+		snprintf(line, sizeof(line), "done %.9g host_us=%.6g mhz=%.7g idle_us=%.6g%s\n", ms, r->host_us[slot], mhz, r->idle_us,
+			r->is_cut ? " cut=1" : "");
+	flopwatch_say(line);
+}
+
+/** The call was made. */
+static inline void flopwatch_done(struct flopwatch_run *r)
+{
+	int slot = r->issued % FLOPWATCH_SLOTS, is_first = r->made++ == 0;
+	int64_t end_ns = flopwatch_ns();
+
+	r->host_us[slot] = (double)(end_ns - r->start_ns[slot]) * 1e-3;
+	if (r->warm > 0) {
+		r->warm--;
+		if (flopwatch_now.fd < 0) {
+			if (r->ops)
+				r->ops->wait(r->stream);
+			r->spent_ms += (double)(flopwatch_ns() - r->start_ns[slot]) * 1e-6;
+			if (r->spent_ms >= 50)
+				r->spent_ms = 50;
+			return;
+		}
+	} else {
+		if (r->ops)
+			r->ops->stop(r->stream, slot);
+		r->is_cut = flopwatch_switches(r) != r->switches;
+		r->issued++;
+		r->calls--;
+		while (r->issued - r->finished > (r->calls > 0 ? FLOPWATCH_AHEAD : 0))
+			flopwatch_finish(r);
+	}
+	if (!is_first)
+		return;
+	if (r->ops)
+		r->ops->wait(r->stream);
+	r->first_ms = (double)(flopwatch_ns() - r->start_ns[slot]) * 1e-6;
+	if (flopwatch_now.fd < 0) {
+		r->n = 0; /* cold: told by itself */
+		r->spent_ms = 0;
+	}
+	flopwatch_look(r);
+}
+
+#define FLOPWATCH_LOOP(begin)                                                                                                    \
+	for (struct flopwatch_run flopwatch_cell = (begin); flopwatch_call(&flopwatch_cell); flopwatch_done(&flopwatch_cell))
+#define FLOPWATCH(key, flops, bytes) FLOPWATCH_LOOP(flopwatch_begin(key, flops, bytes))
+
+/* ---- CUDA ---------------------------------------------------------------------------------------------------------------- */
+
+#if defined(__has_include)
+#if __has_include(<cuda_runtime_api.h>)
+#define FLOPWATCH_HAS_CUDA 1
+#endif
+#endif
+
+#ifdef FLOPWATCH_HAS_CUDA
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+
+enum { FLOPWATCH_SMS = 256 };
+
+struct flopwatch_cuda {
+	int is_open, sms, value;
+	size_t scrub_bytes;
+	void *scrub, *stamps, *kernel;
+	cudaEvent_t idle, event[FLOPWATCH_SLOTS][2];
+	int (*launch)(void *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
+		void *stream, void **parameters, void **extra);
+};
+
+FLOPWATCH_SHARED struct flopwatch_cuda flopwatch_gpu;
+
+static inline void flopwatch_must(cudaError_t e, const char *what)
+{
+	if (e == cudaSuccess)
+		return;
+	fprintf(stderr, "flopwatch.h: %s: %s (%s)\n", what, cudaGetErrorString(e), cudaGetErrorName(e));
+	exit(1);
+}
+
+/* Each SM writes its cycles and the time: two such stamps are the clock of what ran between them. Without a driver that takes it: no clocks. */
+static inline void flopwatch_cuda_stamps(struct flopwatch_cuda *d)
+{
+	static const char ptx[] =
+		".version 7.0\n.target sm_70\n.address_size 64\n"
+		".visible .entry flopwatch_stamp(.param .u64 table)\n{\n"
+		".reg .pred %p; .reg .b32 %r<3>; .reg .b64 %d<5>;\n"
+		"mov.u32 %r1, %tid.x; setp.ne.u32 %p, %r1, 0; @%p bra END;\n"
+		"mov.u32 %r2, %smid; setp.ge.u32 %p, %r2, 256; @%p bra END;\n"
+		"ld.param.u64 %d1, [table]; cvta.to.global.u64 %d1, %d1;\n"
+		"mul.wide.u32 %d2, %r2, 16; add.s64 %d1, %d1, %d2;\n"
+		"mov.u64 %d3, %globaltimer; mov.u64 %d4, %clock64;\n"
+		"st.global.v2.u64 [%d1], {%d4, %d3};\nEND:\nret;\n}\n";
+	void *driver = dlopen("libcuda.so.1", RTLD_NOW), *module = NULL;
+	int (*load)(void **module, const void *image);
+	int (*find)(void **function, void *module, const char *name);
+
+	if (!driver)
+		return;
+	*(void **)&load = dlsym(driver, "cuModuleLoadData");
+	*(void **)&find = dlsym(driver, "cuModuleGetFunction");
+	*(void **)&d->launch = dlsym(driver, "cuLaunchKernel");
+	if (!load || !find || !d->launch || load(&module, ptx) != 0 || find(&d->kernel, module, "flopwatch_stamp") != 0)
+		d->kernel = NULL;
+	if (d->kernel)
+		flopwatch_must(cudaMalloc(&d->stamps, FLOPWATCH_SLOTS * 2 * FLOPWATCH_SMS * 16), "memory for clocks");
+}
+
+static inline void flopwatch_cuda_open(void)
+{
+	struct flopwatch_cuda *d = &flopwatch_gpu;
+	int device = 0, l2 = 0, i;
+
+	if (d->is_open)
+		return;
+	d->is_open = 1;
+	flopwatch_must(cudaGetDevice(&device), "no device");
+	flopwatch_must(cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, device), "size of the cache");
+	flopwatch_must(cudaDeviceGetAttribute(&d->sms, cudaDevAttrMultiProcessorCount, device), "number of SMs");
+	d->scrub_bytes = 2 * (size_t)(l2 > 0 ? l2 : 64 << 20);
+	flopwatch_must(cudaMalloc(&d->scrub, d->scrub_bytes), "memory to displace the cache");
+	flopwatch_must(cudaEventCreateWithFlags(&d->idle, cudaEventDisableTiming), "event");
+	for (i = 0; i < 2 * FLOPWATCH_SLOTS; i++)
+		flopwatch_must(cudaEventCreateWithFlags(&d->event[i / 2][i % 2], cudaEventDefault), "event");
+	flopwatch_cuda_stamps(d);
+}
+
+static inline double flopwatch_cuda_idle_us(void *stream)
+{
+	int64_t began = flopwatch_ns();
+
+	flopwatch_must(cudaEventRecord(flopwatch_gpu.idle, (cudaStream_t)stream), "event");
+	flopwatch_must(cudaEventSynchronize(flopwatch_gpu.idle), "the device");
+	return (double)(flopwatch_ns() - began) * 1e-3;
+}
+
+static inline void flopwatch_cuda_scrub(void *stream)
+{
+	struct flopwatch_cuda *d = &flopwatch_gpu;
+
+	d->value = (d->value + 1) & 0xff;
+	flopwatch_must(cudaMemsetAsync(d->scrub, d->value, d->scrub_bytes, (cudaStream_t)stream), "displace the cache");
+}
+
+static inline void flopwatch_cuda_stamp(void *stream, int slot, int end)
+{
+	struct flopwatch_cuda *d = &flopwatch_gpu;
+	char *table = (char *)d->stamps + (size_t)(2 * slot + end) * FLOPWATCH_SMS * 16;
+	void *parameters[1];
+
+	if (!d->kernel)
+		return;
+	parameters[0] = &table;
+	if (end == 0)
+		flopwatch_must(cudaMemsetAsync(table, 0, 2 * FLOPWATCH_SMS * 16, (cudaStream_t)stream), "clear clocks");
+	if (d->launch(d->kernel, 2 * (unsigned)d->sms, 1, 1, 32, 1, 1, 0, stream, parameters, NULL) != 0)
+		d->kernel = NULL;
+}
+
+static inline void flopwatch_cuda_start(void *stream, int slot)
+{
+	flopwatch_cuda_stamp(stream, slot, 0);
+	flopwatch_must(cudaEventRecord(flopwatch_gpu.event[slot][0], (cudaStream_t)stream), "event");
+}
+
+static inline void flopwatch_cuda_stop(void *stream, int slot)
+{
+	flopwatch_must(cudaEventRecord(flopwatch_gpu.event[slot][1], (cudaStream_t)stream), "event");
+	flopwatch_cuda_stamp(stream, slot, 1);
+}
+
+static inline double flopwatch_cuda_mhz(int slot)
+{
+	struct flopwatch_cuda *d = &flopwatch_gpu;
+	uint64_t table[2][FLOPWATCH_SMS][2];
+	double mhz[FLOPWATCH_SMS];
+	int n = 0, i;
+
+	if (!d->kernel)
+		return 0;
+	flopwatch_must(cudaMemcpy(table, (char *)d->stamps + (size_t)slot * sizeof(table), sizeof(table), cudaMemcpyDeviceToHost), "clocks");
+	for (i = 0; i < FLOPWATCH_SMS; i++)
+		if (table[0][i][1] && table[1][i][1] > table[0][i][1] && table[1][i][0] > table[0][i][0])
+			mhz[n++] = (double)(table[1][i][0] - table[0][i][0]) / (double)(table[1][i][1] - table[0][i][1]) * 1e3;
+	qsort(mhz, (size_t)n, sizeof(mhz[0]), flopwatch_by_size);
+	return n ? mhz[n / 2] : 0;
+}
+
+static inline void flopwatch_cuda_finish(int slot, double *ms, double *mhz)
+{
+	float elapsed = 0;
+
+	flopwatch_must(cudaEventSynchronize(flopwatch_gpu.event[slot][1]), "the call");
+	flopwatch_must(cudaEventElapsedTime(&elapsed, flopwatch_gpu.event[slot][0], flopwatch_gpu.event[slot][1]), "time of the call");
+	*ms = (double)elapsed;
+	*mhz = flopwatch_cuda_mhz(slot);
+}
+
+static inline void flopwatch_cuda_wait(void *stream)
+{
+	flopwatch_must(cudaStreamSynchronize((cudaStream_t)stream), "the call");
+}
+
+/** Begin a cell of kernels on a stream. */
+static inline struct flopwatch_run flopwatch_begin_cuda(const char *key, double flops, double bytes, cudaStream_t stream)
+{
+	static const struct flopwatch_ops ops = { flopwatch_cuda_open, flopwatch_cuda_idle_us, flopwatch_cuda_scrub, flopwatch_cuda_start,
+		flopwatch_cuda_stop, flopwatch_cuda_finish, flopwatch_cuda_wait };
+
+	return flopwatch_begin_on(key, flops, bytes, &ops, (void *)stream);
+}
+
+#define FLOPWATCH_CUDA(key, flops, bytes, stream) FLOPWATCH_LOOP(flopwatch_begin_cuda(key, flops, bytes, stream))
+#endif /* FLOPWATCH_HAS_CUDA */
+
+#endif
