@@ -7,10 +7,11 @@ to=${1:?usage: bundle.sh FOLDER}
 command -v patchelf >/dev/null || { echo "patchelf is missing; etc/install-dependencies.sh test installs it" >&2; exit 1; }
 
 rm -rf "$to.new"
-mkdir -p "$to.new/bin" "$to.new/lib" "$to.new/share/suites"
+mkdir -p "$to.new/bin" "$to.new/lib" "$to.new/share/suites" "$to.new/share/kit"
 cp build/bin/* "$to.new/bin/"
 cp "$(command -v bwrap)" "$to.new/bin/"
 cp etc/suites/*.yaml "$to.new/share/suites/"
+cp daemon/kit/flopwatch.h daemon/kit/flopwatch.py "$to.new/share/kit/"
 cp -r kernels "$to.new/kernels"
 rm -rf "$to.new/kernels/build"
 

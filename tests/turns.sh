@@ -1,11 +1,11 @@
 # turns.sh - programs that take turns, for shell tests. Source it after tap.sh and daemon.sh.
 #
 #   turns_repo NAME [YAML]      a repository whose benchmark `one` is prog.c, built with the kit; YAML is added to the benchmark
-#   program NAME TEXT           prog.c becomes TEXT, which follows the includes of the kit and a function `work(units)`
-#   judged NAME                 commit, push to main, and the word of the result
-#   detail                      of the newest comparison: class and detail of its cells, one a line
-kit=$root/daemon/kit
-
+#   program NAME TEXT           prog.c becomes TEXT, which follows the kit and a function `work(units)`
+#   on_main NAME                commit, push to main: state and verdict
+#   on_branch NAME TEXT         the same for a program on a branch of its own, which begins at main
+#   cells                       of the newest comparison: key, verdict and class, one a line
+#   why KEY                     what stands in the way of that cell of it
 turns_repo() {
 	local dir=$tmp/$1
 	git init -q --bare -b main "$dir.git"
@@ -13,9 +13,9 @@ turns_repo() {
 	git -C "$dir" remote add origin "$dir.git"
 	cat >"$dir/.flopwatch.yaml" <<YAML
 flopwatch: 1
-build: {dir: ., command: [gcc, -O1, -I$kit, -o, prog, prog.c, -lm], timeout_s: 60}
+build: {dir: ., command: [sh, -c, "gcc -O1 -I\$FLOPWATCH_KIT -o prog prog.c -lm -lpthread"], timeout_s: 60}
 benchmarks:
-  one: {command: [./prog], reader: flopwatch, budget_s: 120, timeout_s: 20, gpu: false${2:+, $2}}
+  one: {command: [./prog], reader: flopwatch, budget_s: 120, timeout_s: 5, gpu: false${2:+, $2}}
 YAML
 }
 program() {
@@ -24,7 +24,7 @@ program() {
 #include <pthread.h>
 #include <signal.h>
 static volatile double sink;
-static void work(int units)
+static inline void work(int units)
 {
 	double x = 1;
 	for (long i = 0; i < units * 100L; i++)
@@ -34,8 +34,25 @@ static void work(int units)
 C
 	printf '%s\n' "$2" >>"$tmp/$1/prog.c"
 }
-judged() {
+on_main() {
 	commit "$1" "${2:-change}"
 	push "$1" main
 	result_of "$(head_of "$1")"
+}
+tries=0
+on_branch() {
+	tries=$((tries + 1))
+	branch "$1" "try-$tries" main
+	program "$1" "$2"
+	commit "$1" "try $tries"
+	push "$1" "try-$tries"
+	result_of "$(head_of "$1")"
+	git -C "$tmp/$1" checkout -q main
+}
+newest="(SELECT max(id) FROM comparison)"
+cells() {
+	sql "SELECT key || ' ' || verdict || ' ' || failure FROM cell WHERE comparison = $newest ORDER BY n"
+}
+why() {
+	sql "SELECT reason FROM cell WHERE comparison = $newest AND key = '$1'"
 }

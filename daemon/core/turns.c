@@ -59,7 +59,7 @@ static int refuse(struct fw_err *err, const char *what, const char *text)
 static int read_number(const char *text, double above, double max, double *out, struct fw_err *err)
 {
 	if (!text || !reading_number(text, out) || !(*out >= above) || *out > max)
-		return refuse(err, "no number that is possible here", text);
+		return refuse(err, "says a number that cannot be", text);
 	return 0;
 }
 
@@ -70,11 +70,11 @@ static int read_key(const char *text, char key[CASE_KEY_SIZE], struct fw_err *er
 	uint32_t code;
 
 	if (len == 0 || len >= CASE_KEY_SIZE)
-		return refuse(err, "a cell's name has 1 to 159 bytes", text);
+		return refuse(err, "names a cell by other than 1 to 159 bytes", text);
 	while (at < len) {
 		at += utf8_next(text + at, len - at, &code);
 		if (code == UTF8_INVALID || code == ' ' || utf8_is_hidden(code))
-			return refuse(err, "a cell's name has no spaces and no hidden characters", text);
+			return refuse(err, "names a cell with spaces or hidden characters", text);
 	}
 	memcpy(key, text, len + 1);
 	return 0;
@@ -87,14 +87,14 @@ static int read_done(char *rest, struct turns_line *out, struct fw_err *err)
 	if (read_number(ms, 0, MS_MAX, &out->ms, err) < 0)
 		return -1;
 	if (out->ms <= 0)
-		return refuse(err, "a call takes longer than 0 ms", ms);
+		return refuse(err, "says that a call took no time", ms);
 	while ((item = word(&rest))) {
 		char *equals = strchr(item, '=');
 		double flag = 0;
 		double *to = NULL;
 
 		if (!equals)
-			return refuse(err, "what follows the time of a `done` is name=number", item);
+			return refuse(err, "says more of a call than name=number", item);
 		*equals = '\0';
 		to = strcmp(item, "host_us") == 0   ? &out->host_us
 		     : strcmp(item, "mhz") == 0     ? &out->mhz
@@ -122,7 +122,7 @@ static int read_fact(char *rest, struct turns_line *out, struct fw_err *err)
 		clean(rest, out->text, sizeof out->text);
 		return 0;
 	}
-	return refuse(err, "no fact of a cell", name);
+	return refuse(err, "tells what is no fact of a cell", name);
 }
 
 static int read_fail(char *rest, struct turns_line *out, struct fw_err *err)
@@ -131,7 +131,7 @@ static int read_fail(char *rest, struct turns_line *out, struct fw_err *err)
 
 	if (!failure ||
 		(strcmp(failure, "wrong") != 0 && strcmp(failure, "unsupported") != 0 && strcmp(failure, "reported") != 0))
-		return refuse(err, "a cell fails as wrong, unsupported or reported", failure);
+		return refuse(err, "fails a cell in a way that is not wrong, unsupported or reported", failure);
 	snprintf(out->failure, sizeof out->failure, "%s", failure);
 	clean(rest, out->text, sizeof out->text);
 	return 0;
@@ -146,7 +146,7 @@ static int read_hello(char *rest, struct turns_line *out, struct fw_err *err)
 		return -1;
 	if (number != TURNS_VERSION)
 		return err_set(
-			err, ERR_PROTOCOL, "it speaks version %.6g of turns, this flopwatch speaks %d", number, TURNS_VERSION);
+			err, ERR_PROTOCOL, "speaks version %.6g of turns, this flopwatch speaks %d", number, TURNS_VERSION);
 	clean(rest, out->text, sizeof out->text);
 	return 0;
 }
@@ -165,7 +165,7 @@ static int parse(char *line, struct turns_line *out, struct fw_err *err)
 	while (i < n && (!first || strcmp(first, words[i].name) != 0))
 		i++;
 	if (i == n)
-		return refuse(err, "no line of a program that takes turns", first);
+		return refuse(err, "says what is no line of turns", first);
 	out->word = words[i].word;
 	switch (out->word) {
 	case TURNS_HELLO:
@@ -179,7 +179,7 @@ static int parse(char *line, struct turns_line *out, struct fw_err *err)
 	case TURNS_FAIL:
 		return read_fail(rest, out, err);
 	default:
-		return rest ? refuse(err, "nothing follows a `bye`", rest) : 0;
+		return rest ? refuse(err, "says more than `bye`", rest) : 0;
 	}
 }
 
@@ -190,9 +190,9 @@ int turns_parse(const char *line, size_t len, struct turns_line *out, struct fw_
 
 	memset(out, 0, sizeof *out);
 	if (len > TURNS_LINE_MAX)
-		return err_set(err, ERR_PROTOCOL, "a line of more than %d bytes", TURNS_LINE_MAX);
+		return err_set(err, ERR_PROTOCOL, "says a line of more than %d bytes", TURNS_LINE_MAX);
 	if (memchr(line, '\0', len))
-		return err_set(err, ERR_PROTOCOL, "a line with a zero byte");
+		return err_set(err, ERR_PROTOCOL, "says a line with a zero byte");
 	copy = strndup(line, len);
 	if (!copy)
 		return err_set(err, ERR_INTERNAL, "out of memory");
@@ -245,38 +245,38 @@ static int breach(struct fw_err *err, const char *what)
 int turns_hear(struct turns_side *s, const struct turns_line *line, struct fw_err *err)
 {
 	if (s->state == TURNS_GONE)
-		return breach(err, "it speaks after its `bye`");
+		return breach(err, "speaks after its `bye`");
 	if ((s->state == TURNS_STARTING) != (line->word == TURNS_HELLO))
-		return breach(err, s->state == TURNS_STARTING ? "its first line is no hello" : "it says hello twice");
+		return breach(err, s->state == TURNS_STARTING ? "says something before its hello" : "says hello twice");
 	switch (line->word) {
 	case TURNS_HELLO:
 		s->state = TURNS_BUSY;
 		return 0;
 	case TURNS_TURN:
 		if (s->state == TURNS_RESTING)
-			return breach(err, "it asks for a turn while it waits for one");
+			return breach(err, "asks for a turn while it waits for one");
 		if (s->state == TURNS_HOLDING)
-			return breach(err, "it asks for another turn before the calls of this one are done");
+			return breach(err, "asks for another turn before the calls of this one are done");
 		s->state = TURNS_RESTING;
 		memcpy(s->key, line->key, sizeof s->key);
 		return 0;
 	case TURNS_DONE:
 		if (s->state != TURNS_HOLDING)
-			return breach(err, "it made a call without a turn");
+			return breach(err, "made a call without a turn");
 		s->state = --s->calls_left > 0 ? TURNS_HOLDING : TURNS_AFTER;
 		return 0;
 	case TURNS_FACT:
 	case TURNS_FAIL:
 		if (!turns_holds(s))
-			return breach(err, "it tells of a cell without having its turn");
+			return breach(err, "tells of a cell without having its turn");
 		if (++s->facts > TURNS_FACTS_MAX)
-			return breach(err, "it tells too much in one turn");
+			return breach(err, "tells too much in one turn");
 		if (line->word == TURNS_FAIL)
 			s->state = TURNS_AFTER;
 		return 0;
 	default:
 		if (s->state == TURNS_RESTING || s->state == TURNS_HOLDING)
-			return breach(err, "it says bye in the middle of a turn");
+			return breach(err, "says bye in the middle of a turn");
 		s->state = TURNS_GONE;
 		return 0;
 	}

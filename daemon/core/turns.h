@@ -46,7 +46,7 @@ struct turns_line {
 
 /**
  * Read one line, without its LF. Text for people is cleaned, everything else is refused unless it is exact; words after those of a `done`
- * that are not known are passed over. Err: ERR_PROTOCOL, `out` undefined.
+ * that are not known are passed over. Err: ERR_PROTOCOL in words that follow "the benchmark", `out` undefined.
  */
 int turns_parse(const char *line, size_t len, struct turns_line *out, struct fw_err *err);
 

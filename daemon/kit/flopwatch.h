@@ -50,8 +50,8 @@ enum { FLOPWATCH_KEY_SIZE = 160, FLOPWATCH_AHEAD = 2, FLOPWATCH_SLOTS = 4, FLOPW
 /* How a device's calls are timed. Shape: slots 0 to FLOPWATCH_SLOTS - 1 of calls in flight. */
 struct flopwatch_ops {
 	void (*open)(void);
-	double (*idle_us)(void *stream);              /* until the device has nothing else to do */
-	void (*scrub)(void *stream);                  /* displace its cache */
+	double (*idle_us)(void *stream); /* until the device has nothing else to do */
+	void (*scrub)(void *stream);     /* displace its cache */
 	void (*start)(void *stream, int slot);
 	void (*stop)(void *stream, int slot);
 	void (*finish)(int slot, double *ms, double *mhz); /* wait for the call */
@@ -306,9 +306,8 @@ static inline void flopwatch_look(struct flopwatch_run *r)
 			flopwatch_say_output(r->output, r->output_bytes);
 	}
 	if (wrong) {
-		snprintf(line, sizeof(line) - 1, "fail wrong %s", wrong);
-		line[strcspn(line, "\n")] = '\0';
-		strcat(line, "\n");
+		snprintf(line, sizeof(line), "fail wrong %.*s\n",
+			(int)strcspn(wrong, "\n") < 400 ? (int)strcspn(wrong, "\n") : 400, wrong);
 		flopwatch_say(line);
 		r->warm = r->calls = 0;
 	}
@@ -353,7 +352,8 @@ static inline void flopwatch_print(struct flopwatch_run *r)
 	printf("}\n");
 	fflush(stdout);
 	if (flopwatch_now.rows++ == 0)
-		fprintf(stderr, "%-40s %10s %21s %6s %10s %10s %10s\n", "cell", "ms", "10 % .. 90 %", "calls", "TFLOP/s", "GB/s", "first ms");
+		fprintf(stderr, "%-40s %10s %21s %6s %10s %10s %10s\n", "cell", "ms", "10 % .. 90 %", "calls", "TFLOP/s", "GB/s",
+			"first ms");
 	fprintf(stderr, "%-40s %10.4f %9.4f .. %9.4f %6d", r->key, ms, low, high, r->n);
 	if (r->flops > 0)
 		fprintf(stderr, " %10.4g", r->flops / (ms * 1e9));
@@ -446,8 +446,8 @@ static inline void flopwatch_finish(struct flopwatch_run *r)
 	}
 	snprintf(line, sizeof(line), "done %.9g%s\n", ms, r->is_cut ? " cut=1" : "");
 	if (r->ops)
-		snprintf(line, sizeof(line), "done %.9g host_us=%.6g mhz=%.7g idle_us=%.6g%s\n", ms, r->host_us[slot], mhz, r->idle_us,
-			r->is_cut ? " cut=1" : "");
+		snprintf(line, sizeof(line), "done %.9g host_us=%.6g mhz=%.7g idle_us=%.6g%s\n", ms, r->host_us[slot], mhz,
+			r->idle_us, r->is_cut ? " cut=1" : "");
 	flopwatch_say(line);
 }
 
@@ -529,16 +529,15 @@ static inline void flopwatch_must(cudaError_t e, const char *what)
 /* Each SM writes its cycles and the time: two such stamps are the clock of what ran between them. Without a driver that takes it: no clocks. */
 static inline void flopwatch_cuda_stamps(struct flopwatch_cuda *d)
 {
-	static const char ptx[] =
-		".version 7.0\n.target sm_70\n.address_size 64\n"
-		".visible .entry flopwatch_stamp(.param .u64 table)\n{\n"
-		".reg .pred %p; .reg .b32 %r<3>; .reg .b64 %d<5>;\n"
-		"mov.u32 %r1, %tid.x; setp.ne.u32 %p, %r1, 0; @%p bra END;\n"
-		"mov.u32 %r2, %smid; setp.ge.u32 %p, %r2, 256; @%p bra END;\n"
-		"ld.param.u64 %d1, [table]; cvta.to.global.u64 %d1, %d1;\n"
-		"mul.wide.u32 %d2, %r2, 16; add.s64 %d1, %d1, %d2;\n"
-		"mov.u64 %d3, %globaltimer; mov.u64 %d4, %clock64;\n"
-		"st.global.v2.u64 [%d1], {%d4, %d3};\nEND:\nret;\n}\n";
+	static const char ptx[] = ".version 7.0\n.target sm_70\n.address_size 64\n"
+				  ".visible .entry flopwatch_stamp(.param .u64 table)\n{\n"
+				  ".reg .pred %p; .reg .b32 %r<3>; .reg .b64 %d<5>;\n"
+				  "mov.u32 %r1, %tid.x; setp.ne.u32 %p, %r1, 0; @%p bra END;\n"
+				  "mov.u32 %r2, %smid; setp.ge.u32 %p, %r2, 256; @%p bra END;\n"
+				  "ld.param.u64 %d1, [table]; cvta.to.global.u64 %d1, %d1;\n"
+				  "mul.wide.u32 %d2, %r2, 16; add.s64 %d1, %d1, %d2;\n"
+				  "mov.u64 %d3, %globaltimer; mov.u64 %d4, %clock64;\n"
+				  "st.global.v2.u64 [%d1], {%d4, %d3};\nEND:\nret;\n}\n";
 	void *driver = dlopen("libcuda.so.1", RTLD_NOW), *module = NULL;
 	int (*load)(void **module, const void *image);
 	int (*find)(void **function, void *module, const char *name);
@@ -626,7 +625,8 @@ static inline double flopwatch_cuda_mhz(int slot)
 
 	if (!d->kernel)
 		return 0;
-	flopwatch_must(cudaMemcpy(table, (char *)d->stamps + (size_t)slot * sizeof(table), sizeof(table), cudaMemcpyDeviceToHost), "clocks");
+	flopwatch_must(cudaMemcpy(table, (char *)d->stamps + (size_t)slot * sizeof(table), sizeof(table), cudaMemcpyDeviceToHost),
+		"clocks");
 	for (i = 0; i < FLOPWATCH_SMS; i++)
 		if (table[0][i][1] && table[1][i][1] > table[0][i][1] && table[1][i][0] > table[0][i][0])
 			mhz[n++] = (double)(table[1][i][0] - table[0][i][0]) / (double)(table[1][i][1] - table[0][i][1]) * 1e3;
@@ -639,7 +639,8 @@ static inline void flopwatch_cuda_finish(int slot, double *ms, double *mhz)
 	float elapsed = 0;
 
 	flopwatch_must(cudaEventSynchronize(flopwatch_gpu.event[slot][1]), "the call");
-	flopwatch_must(cudaEventElapsedTime(&elapsed, flopwatch_gpu.event[slot][0], flopwatch_gpu.event[slot][1]), "time of the call");
+	flopwatch_must(
+		cudaEventElapsedTime(&elapsed, flopwatch_gpu.event[slot][0], flopwatch_gpu.event[slot][1]), "time of the call");
 	*ms = (double)elapsed;
 	*mhz = flopwatch_cuda_mhz(slot);
 }
@@ -652,8 +653,8 @@ static inline void flopwatch_cuda_wait(void *stream)
 /** Begin a cell of kernels on a stream. */
 static inline struct flopwatch_run flopwatch_begin_cuda(const char *key, double flops, double bytes, cudaStream_t stream)
 {
-	static const struct flopwatch_ops ops = { flopwatch_cuda_open, flopwatch_cuda_idle_us, flopwatch_cuda_scrub, flopwatch_cuda_start,
-		flopwatch_cuda_stop, flopwatch_cuda_finish, flopwatch_cuda_wait };
+	static const struct flopwatch_ops ops = { flopwatch_cuda_open, flopwatch_cuda_idle_us, flopwatch_cuda_scrub,
+		flopwatch_cuda_start, flopwatch_cuda_stop, flopwatch_cuda_finish, flopwatch_cuda_wait };
 
 	return flopwatch_begin_on(key, flops, bytes, &ops, (void *)stream);
 }

@@ -191,12 +191,14 @@ static int run_in_sandbox(struct run *r, const struct msg_subject *s, const char
 		.tick_arg = r };
 	struct sandbox_argv *v = malloc(sizeof *v);
 	char job[PATH_MAX + 136], cwd[PATH_MAX + MANIFEST_TEXT_SIZE + 144], ended[64];
+	struct sandbox_environment environment;
 	struct proc_exit how;
 	struct fw_err e = { 0 };
 	int status;
 
 	if (!v)
 		return err_set(err, ERR_INTERNAL, "out of memory");
+	sandbox_environment(c->sandbox, NULL, &environment);
 	snprintf(job, sizeof job, "%s/%s", c->cache->dir, r->folder);
 	snprintf(cwd, sizeof cwd, "%s/%s", job, s->build.dir);
 	sandbox_build(c->sandbox, v, job, s->build.dir);
@@ -205,7 +207,7 @@ static int run_in_sandbox(struct run *r, const struct msg_subject *s, const char
 	status = sandbox_end(v, &e);
 	if (status == 0) {
 		struct proc_spec spec = { .argv = v->arg,
-			.env = sandbox_build_env,
+			.env = environment.list,
 			.cwd = c->sandbox->active ? NULL : cwd,
 			.file_size_bytes = file_max_bytes,
 			.address_space_bytes = memory_max_bytes,

@@ -12,13 +12,6 @@ static const int64_t file_max_bytes = 2ll << 30;
 static const char *const turns_env[] = { TURNS_VARIABLE "=3", "OMP_WAIT_POLICY=passive", "KMP_BLOCKTIME=0", NULL };
 _Static_assert(PROGRAM_TURNS_FD == 3, "turns_env names it");
 
-static void add_all(const char **list, int *n, const char *const *from)
-{
-	while (*from)
-		list[(*n)++] = *from++;
-	list[*n] = NULL;
-}
-
 int program_prepare(struct program *p, const struct bench *b, const struct build_context *c, const struct msg_subject *s,
 	bool turns, struct fw_err *err)
 {
@@ -34,23 +27,17 @@ int program_prepare(struct program *p, const struct bench *b, const struct build
 		snprintf(p->path, sizeof p->path, "PYTHONPATH=%s", c->sandbox->kit);
 		more[n++] = p->path;
 	}
+	for (int i = 0; turns && turns_env[i]; i++)
+		more[n++] = turns_env[i];
 	more[n] = NULL;
-	if (turns)
-		add_all(more, &n, turns_env);
 	sandbox_benchmark(c->sandbox, &p->words, p->job, s->build.dir, gpu, more);
 	for (int i = 0; i < s->run.n_command; i++) {
 		manifest_expand(s->run.command[i], c->device, word, sizeof word);
 		sandbox_arg(&p->words, word);
 	}
-	n = 0;
-	add_all(p->env, &n, sandbox_build_env);
-	if (c->sandbox->kit[0]) {
-		snprintf(p->kit, sizeof p->kit, SANDBOX_KIT_VARIABLE "=%s", c->sandbox->kit);
-		p->env[n++] = p->kit;
-	}
-	add_all(p->env, &n, more);
+	sandbox_environment(c->sandbox, more, &p->environment);
 	p->spec = (struct proc_spec){ .argv = p->words.arg,
-		.env = p->env,
+		.env = p->environment.list,
 		.cwd = c->sandbox->active ? NULL : p->cwd,
 		.file_size_bytes = file_max_bytes };
 	return sandbox_end(&p->words, err);

@@ -12,8 +12,8 @@ enum { PROGRAM_TURNS_FD = 3 /* where a program finds the socket of its turns */ 
 struct program {
 	struct proc_spec spec;
 	struct sandbox_argv words;
-	const char *env[24];
-	char job[PATH_MAX + 160], cwd[PATH_MAX + 160 + MANIFEST_TEXT_SIZE], kit[PATH_MAX + 32], path[PATH_MAX + 32];
+	struct sandbox_environment environment;
+	char job[PATH_MAX + 160], cwd[PATH_MAX + 160 + MANIFEST_TEXT_SIZE], path[PATH_MAX + 32];
 };
 
 /** Prepare subject `s` for a start. `turns`: it is told of its socket, which the caller puts on descriptor PROGRAM_TURNS_FD. Err: too many words. */

@@ -257,6 +257,21 @@ void sandbox_benchmark(
 	in_job(s, v, job_dir, dir, gpu, more);
 }
 
+void sandbox_environment(const struct sandbox *s, const char *const *more, struct sandbox_environment *out)
+{
+	int n = 0;
+
+	for (const char *const *e = sandbox_build_env; *e; e++)
+		out->list[n++] = *e;
+	if (*s->kit) {
+		snprintf(out->kit, sizeof out->kit, SANDBOX_KIT_VARIABLE "=%s", s->kit);
+		out->list[n++] = out->kit;
+	}
+	while (more && *more && n + 1 < (int)(sizeof out->list / sizeof out->list[0]))
+		out->list[n++] = *more++;
+	out->list[n] = NULL;
+}
+
 void sandbox_run(const struct sandbox *s, struct sandbox_argv *v, const char *program, bool gpu)
 {
 	char folder[PATH_MAX], lib[PATH_MAX + 8], *slash;

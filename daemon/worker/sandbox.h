@@ -76,7 +76,14 @@ int sandbox_end(struct sandbox_argv *v, struct fw_err *err);
 /** How the program inside ended: bubblewrap passes signals on as shells do. */
 struct proc_exit sandbox_exit(const struct sandbox *s, const struct proc_exit *how);
 
-/** Environment of every build, NAME=value. Without isolation it is what the child gets. */
+/** Environment of every build, NAME=value. */
 extern const char *const sandbox_build_env[];
+
+/** What a child gets where nothing isolates it: that, the place of the kit, and more. Shape: NULL-ended list; borrows from `more`. */
+struct sandbox_environment {
+	const char *list[24];
+	char kit[PATH_MAX + 32];
+};
+void sandbox_environment(const struct sandbox *s, const char *const *more, struct sandbox_environment *out);
 
 #endif

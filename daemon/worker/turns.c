@@ -21,13 +21,13 @@ enum { REDO_MAX = 3, EMPTY_LAUNCHES_MAX = 3, MISSED_MAX = 3, DEATHS_MAX = 3, PAI
 struct all_turns {
 	struct command *command;
 	int n_cells;
-	int *place;                    /* place[side][n_cells]: the cells of each side in its order */
+	int *place; /* place[side][n_cells]: the cells of each side in its order */
 	int n_place[TURNS_SIDES_MAX];
-	int *missed;                   /* missed[n_cells]: sessions in which a side did not come to it */
-	int deaths[TURNS_SIDES_MAX];   /* cells in whose turns it died */
+	int *missed;                 /* missed[n_cells]: sessions in which a side did not come to it */
+	int deaths[TURNS_SIDES_MAX]; /* cells in whose turns it died */
 	bool no_room;
 	char no_room_why[512];
-	double turns_s, calls_s;       /* over all pairs */
+	double turns_s, calls_s; /* over all pairs */
 	int n_turns;
 };
 
@@ -53,7 +53,8 @@ int turns_listed(struct command *m, int side, int cell, struct fw_err *err)
 	if (told && !told->failure[0] && told->ms > 0)
 		return 1;
 	if (!told)
-		return bench_fault(m->bench, cell, role, "unsupported", "the benchmark does not have this cell", err) < 0 ? -1 : 0;
+		return bench_fault(m->bench, cell, role, "unsupported", "the benchmark does not have this cell", err) < 0 ? -1
+															  : 0;
 	return bench_fault(m->bench, cell, role, told->failure[0] ? told->failure : "reported",
 		       told->failure[0] ? told->detail : "the benchmark made no call of it", err) < 0
 		       ? -1
@@ -133,7 +134,8 @@ static void ask(const struct turns_launch *l, struct turns_session *s)
 }
 
 /* What it brought, cell by cell. */
-static int take_cells(struct turns_launch *l, struct turns_session *s, const struct msg_guard *guard, int redo, struct fw_err *err)
+static int take_cells(
+	struct turns_launch *l, struct turns_session *s, const struct msg_guard *guard, int redo, struct fw_err *err)
 {
 	struct all_turns *a = l->all;
 	struct bench *b = a->command->bench;
@@ -361,10 +363,12 @@ static int note_end(struct all_turns *a, struct fw_err *err)
 
 	if (a->no_room)
 		snprintf(text, sizeof text,
-			"base and target cannot take turns on this device, and are timed one after the other: %.500s", a->no_room_why);
+			"base and target cannot take turns on this device, and are timed one after the other: %.500s",
+			a->no_room_why);
 	else if (a->n_turns > 0)
 		snprintf(text, sizeof text,
-			"programs took turns: %d of them, each %.3g ms for calls of %.3g ms, warm ones included: a turn cost %.3g ms",
+			"programs took turns: %d of them, each %.3g ms for calls of %.3g ms, warm ones included: a turn cost "
+			"%.3g ms",
 			a->n_turns, a->turns_s * 1e3 / a->n_turns, a->calls_s * 1e3 / a->n_turns,
 			(a->turns_s - a->calls_s) * 1e3 / a->n_turns);
 	return text[0] ? note(a->command->bench, text, err) : 0;
@@ -386,7 +390,8 @@ int turns_measure(struct command *m, struct fw_err *err)
 	m->bench->rule.half_width_dense_pct = fmin(m->bench->rule.half_width_dense_pct, HALF_WIDTH_PCT);
 	if (m->n_sides > COMMAND_ANCHOR && !m->list[COMMAND_ANCHOR].speaks) {
 		m->n_sides = COMMAND_ANCHOR;
-		status = note(m->bench, "the anchor of the history does not take turns, so this commit has no place beside it", err);
+		status = note(
+			m->bench, "the anchor of the history does not take turns, so this commit has no place beside it", err);
 	}
 	if (status == 0 && (!l.list || !l.spare || !l.chain || !l.todo || !l.burst))
 		status = err_set(err, ERR_INTERNAL, "out of memory");

@@ -31,12 +31,12 @@ static void blame(struct turns_child *c, const char *failure, const char *what)
 		return;
 	lastwords_tell(&c->words, said, sizeof said);
 	snprintf(c->trouble.failure, sizeof c->trouble.failure, "%s", failure);
-	snprintf(c->trouble.detail, sizeof c->trouble.detail, "the benchmark %.280s%s%s%s", what, said[0] ? "; last words: \"" : "",
-		said, said[0] ? "\"" : "");
+	snprintf(c->trouble.detail, sizeof c->trouble.detail, "the benchmark %.280s%s%s%s", what,
+		said[0] ? "; last words: \"" : "", said, said[0] ? "\"" : "");
 }
 
-int turns_child_start(
-	struct turns_child *c, const struct bench *b, const struct build_context *build, const struct msg_subject *s, struct fw_err *err)
+int turns_child_start(struct turns_child *c, const struct bench *b, const struct build_context *build,
+	const struct msg_subject *s, struct fw_err *err)
 {
 	struct program *program = malloc(sizeof *program);
 	int talk[2] = { -1, -1 }, words[2] = { -1, -1 }, status = -1;
@@ -185,8 +185,8 @@ static int note_end(struct turns_child *c, const struct proc_exit *given, const 
 	return 0;
 }
 
-int turns_child_attend(
-	struct turns_child *c, const struct pollfd *fd, const struct bench *b, const struct build_context *build, struct fw_err *err)
+int turns_child_attend(struct turns_child *c, const struct pollfd *fd, const struct bench *b, const struct build_context *build,
+	struct fw_err *err)
 {
 	struct proc_exit how;
 

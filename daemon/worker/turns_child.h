@@ -39,13 +39,13 @@ struct turns_child {
 };
 
 /** Start subject `s`. Err: a fault of ours, or of the machine's; a program that cannot be started is in trouble. Own: turns_child_end. */
-int turns_child_start(
-	struct turns_child *c, const struct bench *b, const struct build_context *build, const struct msg_subject *s, struct fw_err *err);
+int turns_child_start(struct turns_child *c, const struct bench *b, const struct build_context *build,
+	const struct msg_subject *s, struct fw_err *err);
 /** What to poll. Shape: fd[TURNS_CHILD_FDS]; -1 where there is nothing. */
 void turns_child_poll(const struct turns_child *c, struct pollfd *fd);
 /** After that poll: hear what was said, notice its end. Err: it was ended from outside, or the machine is out of room: nobody's fault here. */
-int turns_child_attend(
-	struct turns_child *c, const struct pollfd *fd, const struct bench *b, const struct build_context *build, struct fw_err *err);
+int turns_child_attend(struct turns_child *c, const struct pollfd *fd, const struct bench *b, const struct build_context *build,
+	struct fw_err *err);
 /** Answer: a turn, or no further one of its cell. */
 void turns_child_go(struct turns_child *c, int warm, int calls);
 void turns_child_next(struct turns_child *c);

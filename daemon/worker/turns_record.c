@@ -131,7 +131,8 @@ static int record_pairs(struct command *m, const struct turns_session *s, const 
 	return status;
 }
 
-static int record_bursts(struct command *m, const struct turns_cell *c, int set, const struct msg_guard *guard, struct fw_err *err)
+static int record_bursts(
+	struct command *m, const struct turns_cell *c, int set, const struct msg_guard *guard, struct fw_err *err)
 {
 	struct msg *message = new_record(m, c, "sustained", COMMAND_ANCHOR, set, c->n_burst, err);
 	bool clocks = all_told(c->burst_mhz[0], c->n_burst) && all_told(c->burst_mhz[1], c->n_burst);
@@ -149,8 +150,8 @@ static int record_bursts(struct command *m, const struct turns_cell *c, int set,
 	return status;
 }
 
-int turns_record(struct command *m, const struct turns_session *s, const struct turns_cell *c, int set, const struct msg_guard *guard,
-	int redo, struct fw_err *err)
+int turns_record(struct command *m, const struct turns_session *s, const struct turns_cell *c, int set,
+	const struct msg_guard *guard, int redo, struct fw_err *err)
 {
 	if (c->n > 0 && record_pairs(m, s, c, set, guard, redo, err) < 0)
 		return -1;
@@ -173,7 +174,8 @@ static int tell_work(struct command *m, int side, int cell, const struct turns_t
 	return bench_send(m->bench, &work, err);
 }
 
-static int tell_outputs(struct command *m, int cell, const struct turns_told *base, const struct turns_told *target, struct fw_err *err)
+static int tell_outputs(
+	struct command *m, int cell, const struct turns_told *base, const struct turns_told *target, struct fw_err *err)
 {
 	struct msg note = { .t = MSG_NOTE, .u.note = { .cell = cell } };
 
@@ -193,7 +195,8 @@ int turns_tell_lists(struct command *m, struct fw_err *err)
 
 		for (int side = 0; side < m->n_sides; side++) {
 			told[side] = turns_list_find(&m->list[side], b->cells[cell].key);
-			if (side < COMMAND_ANCHOR && told[side] && told[side]->ms > 0 && tell_work(m, side, cell, told[side], err) < 0)
+			if (side < COMMAND_ANCHOR && told[side] && told[side]->ms > 0 &&
+				tell_work(m, side, cell, told[side], err) < 0)
 				return -1;
 		}
 		if (tell_outputs(m, cell, told[COMMAND_BASE], told[COMMAND_TARGET], err) < 0)

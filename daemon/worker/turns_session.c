@@ -288,7 +288,8 @@ static int gather(struct turns_session *s, int i, struct fw_err *err)
 			struct turns_child *c = &s->child[k];
 			int at = c->side.state == TURNS_RESTING ? index_of(s, c->side.key) : -1;
 
-			if (c->side.state == TURNS_GONE || at > i)
+			/* how it ends tells whether it came to its end */
+			if ((c->side.state == TURNS_GONE && !c->runs) || at > i)
 				return 2;
 			here += at == i;
 			if (c->side.state == TURNS_RESTING && at < i)

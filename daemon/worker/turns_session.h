@@ -22,8 +22,9 @@ struct turns_cell {
 	bool burst;
 	/* what came */
 	bool reached, missed; /* all came to it; a side did not */
-	int n, cut;  /* pairs; those that were taken again */
-	float ms[TURNS_SIDES_MAX][STATS_PAIRS_MAX], mhz[TURNS_SIDES_MAX][STATS_PAIRS_MAX], host_us[TURNS_SIDES_MAX][STATS_PAIRS_MAX];
+	int n, cut;           /* pairs; those that were taken again */
+	float ms[TURNS_SIDES_MAX][STATS_PAIRS_MAX], mhz[TURNS_SIDES_MAX][STATS_PAIRS_MAX],
+		host_us[TURNS_SIDES_MAX][STATS_PAIRS_MAX];
 	struct turns_seen seen[TURNS_SIDES_MAX];
 	int n_burst, burst_first; /* calls of a side; the side that began */
 	float burst_ms[2][2 * TURNS_BURST_KEPT], burst_mhz[2][2 * TURNS_BURST_KEPT];

@@ -1,0 +1,805 @@
+"""flopwatch.py - timed calls for Python: one file, no dependency.
+SPDX-License-Identifier: MIT-0  (take it into any project, changed or not, without any notice)
+
+    import flopwatch
+    for call in flopwatch.cell("softmax/4096", flops=5 * n, bytes=8 * n):
+        with call:
+            softmax(x)
+
+The body of `with` is one call of the cell "softmax/4096". It runs as often as it takes. By itself the program prints a JSON line a cell on
+standard output and a table on standard error. Under flopwatch it calls by turns with another version of itself, and prints nothing
+(doc/turns.md). Where the thread has a CUDA context (PyTorch, CuPy, Triton), calls are timed on the device, with the clock that each ran at.
+
+A cell takes, beside flops and bytes of a call (None: not known):
+  check     called after the first call; what it returns, or an AssertionError, is what is wrong with the result: see compare
+  output    called after the first call; the result, whose hash is compared between versions
+  inputs    a list: `with call as x:` gets one after the other
+  scrub     displace the device's L2 cache before each call (True)
+  device    "cuda" or "cpu"; default: as the thread's context says
+  stream    the CUDA stream, as a number; default: PyTorch's current one
+
+    python3 -m flopwatch bench.py ...
+
+runs a script as it is, and what it times with triton.testing.do_bench, do_bench_cudagraph, perf_report or torch.utils.benchmark.Timer
+becomes a cell.
+"""
+import atexit
+import ctypes
+import gc
+import hashlib
+import importlib.abc
+import importlib.machinery
+import json
+import math
+import os
+import resource
+import socket
+import sys
+import time
+
+__version__ = "0.1.0"
+__all__ = ["cell", "compare", "main"]
+
+_AHEAD, _SLOTS, _SMS = 2, 4, 256
+_ALONE_MIN, _ALONE_MAX, _ALONE_S, _WARM_S = 10, 400, 0.5, 0.05
+
+
+# ---- talking ----------------------------------------------------------------------------------------------------------------
+
+
+class _Turns:
+    """The socket of whoever gives turns; None of it where nobody does."""
+
+    def __init__(self):
+        number = os.environ.pop("FLOPWATCH_TURNS", "")  # nobody whom this program starts may speak in its place
+        self.link = None
+        self.in_turn = False
+        self.pid = os.getpid()
+        self.is_list = False
+        if not number.isdigit():
+            return
+        os.set_inheritable(int(number), False)
+        self.link = socket.socket(fileno=int(number))
+        self.link.setblocking(True)
+        self.input = b""
+        self.say("flopwatch 1 flopwatch.py " + __version__)
+        self.is_list = self.hear() == "welcome 1 list"
+        atexit.register(self.close)
+
+    def say(self, *lines):
+        try:
+            self.link.sendall("".join(line + "\n" for line in lines).encode())
+        except OSError:
+            os._exit(1)  # nobody listens any more
+
+    def hear(self):
+        while b"\n" not in self.input:
+            data = self.link.recv(4096)
+            if not data:
+                os._exit(1)
+            self.input += data
+        line, self.input = self.input.split(b"\n", 1)
+        return line.decode()
+
+    def ask(self, key):
+        """Warm and timed calls of the next turn; None: the cell has none any more."""
+        if self.in_turn:
+            self.leave("the program left the cell before its calls were made")
+        self.say("turn " + key)
+        answer = self.hear().split(" ")
+        if answer[0] != "go":
+            return None
+        self.in_turn = True
+        return int(answer[1]), int(answer[2])
+
+    def leave(self, why, failure="reported"):
+        self.in_turn = False
+        self.say("fail %s %s" % (failure, _line(why)))
+
+    def close(self):
+        if self.pid != os.getpid() or not self.link:
+            return
+        if self.in_turn:
+            self.leave("the program ended in the middle of a cell")
+        self.say("bye")
+        self.link = None
+
+
+def _line(text):
+    return " ".join(str(text).split())[:380]
+
+
+_turns = None
+
+
+def _open():
+    global _turns
+    if _turns is None:
+        _turns = _Turns()
+    return _turns
+
+
+if os.environ.get("FLOPWATCH_TURNS"):
+    # what a compiler or a search found is found again by the next process of this version
+    for _name, _folder in (("TRITON_CACHE_DIR", "triton"), ("TORCHINDUCTOR_CACHE_DIR", "inductor")):
+        os.environ.setdefault(_name, os.path.join(os.getcwd(), ".flopwatch", _folder))
+    os.environ.setdefault("TRITON_CACHE_AUTOTUNING", "1")
+
+
+# ---- clocks -----------------------------------------------------------------------------------------------------------------
+
+
+def _switches(who):
+    return resource.getrusage(who).ru_nivcsw
+
+
+class _Host:
+    """Calls by the host's clock."""
+
+    who = resource.RUSAGE_SELF
+
+    def __init__(self):
+        self.began = [0] * _SLOTS
+        self.ended = [0] * _SLOTS
+
+    def idle_us(self):
+        return 0
+
+    def scrub(self):
+        pass
+
+    def start(self, slot):
+        self.began[slot] = time.perf_counter_ns()
+
+    def stop(self, slot):
+        self.ended[slot] = time.perf_counter_ns()
+
+    def finish(self, slot):
+        return max(self.ended[slot] - self.began[slot], 1) * 1e-6, 0, 0
+
+    def wait(self):
+        pass
+
+
+# Each SM writes its cycles and the time: two such stamps are the clock of what ran between them.
+_PTX = b"""
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry flopwatch_stamp(.param .u64 table)
+{
+	.reg .pred %p;
+	.reg .b32 %r<3>;
+	.reg .b64 %d<5>;
+	mov.u32 %r1, %tid.x;
+	setp.ne.u32 %p, %r1, 0;
+	@%p bra END;
+	mov.u32 %r2, %smid;
+	setp.ge.u32 %p, %r2, 256;
+	@%p bra END;
+	ld.param.u64 %d1, [table];
+	cvta.to.global.u64 %d1, %d1;
+	mul.wide.u32 %d2, %r2, 16;
+	add.s64 %d1, %d1, %d2;
+	mov.u64 %d3, %globaltimer;
+	mov.u64 %d4, %clock64;
+	st.global.v2.u64 [%d1], {%d4, %d3};
+END:
+	ret;
+}
+"""
+
+
+class _Cuda:
+    """Calls by the device's clock, through the driver alone."""
+
+    who = getattr(resource, "RUSAGE_THREAD", 1)
+    driver = None
+    shared = {}
+
+    @classmethod
+    def load(cls):
+        if cls.driver is None:
+            try:
+                cls.driver = ctypes.CDLL("libcuda.so.1")
+            except OSError:
+                cls.driver = False
+        return cls.driver
+
+    @classmethod
+    def context(cls):
+        """The context of this thread; 0 none."""
+        now = ctypes.c_void_p()
+        if not cls.load() or cls.driver.cuCtxGetCurrent(ctypes.byref(now)) != 0:
+            return 0
+        return now.value or 0
+
+    @classmethod
+    def of(cls, stream):
+        if not cls.context():
+            cls.make_context()
+        here = cls.context()
+        if here not in cls.shared:
+            cls.shared[here] = cls()
+        cls.shared[here].stream = ctypes.c_void_p(stream)
+        return cls.shared[here]
+
+    @classmethod
+    def make_context(cls):
+        if not cls.load():
+            raise RuntimeError("flopwatch: no libcuda.so.1 on this machine")
+        device, context = ctypes.c_int(), ctypes.c_void_p()
+        cls.must("cuInit", 0)
+        cls.must("cuDeviceGet", ctypes.byref(device), 0)
+        cls.must("cuDevicePrimaryCtxRetain", ctypes.byref(context), device)
+        cls.must("cuCtxSetCurrent", context)
+
+    @classmethod
+    def must(cls, name, *arguments):
+        status = getattr(cls.driver, name)(*arguments)
+        if status != 0:
+            text = ctypes.c_char_p()
+            cls.driver.cuGetErrorName(status, ctypes.byref(text))
+            raise RuntimeError("flopwatch: %s: %s" % (name, (text.value or b"?").decode()))
+
+    def __init__(self):
+        device = ctypes.c_int()
+        self.must("cuCtxGetDevice", ctypes.byref(device))
+        self.sms = self.attribute(16, device)
+        self.scrub_bytes = 2 * (self.attribute(38, device) or 64 << 20)
+        self.scrubbed = self.memory(self.scrub_bytes)
+        self.value = 0
+        self.idle = self.event(2)
+        self.events = [(self.event(0), self.event(0)) for _ in range(_SLOTS)]
+        self.host = [0.0] * _SLOTS
+        self.began = [0] * _SLOTS
+        self.table = (ctypes.c_uint64 * (2 * _SMS * 2))()
+        self.kernel = None
+        module, kernel = ctypes.c_void_p(), ctypes.c_void_p()
+        if self.driver.cuModuleLoadData(ctypes.byref(module), _PTX) == 0:
+            self.must("cuModuleGetFunction", ctypes.byref(kernel), module, b"flopwatch_stamp")
+            self.kernel = kernel
+            self.stamps = self.memory(_SLOTS * 2 * _SMS * 16)
+            self.parameter = ctypes.c_uint64()
+            self.parameters = (ctypes.c_void_p * 1)(ctypes.cast(ctypes.byref(self.parameter), ctypes.c_void_p))
+
+    def attribute(self, which, device):
+        value = ctypes.c_int()
+        self.must("cuDeviceGetAttribute", ctypes.byref(value), which, device)
+        return value.value
+
+    def memory(self, size):
+        address = ctypes.c_uint64()
+        self.must("cuMemAlloc_v2", ctypes.byref(address), ctypes.c_size_t(size))
+        return address.value
+
+    def event(self, flags):
+        event = ctypes.c_void_p()
+        self.must("cuEventCreate", ctypes.byref(event), flags)
+        return event
+
+    def idle_us(self):
+        began = time.perf_counter_ns()
+        self.must("cuEventRecord", self.idle, self.stream)
+        self.must("cuEventSynchronize", self.idle)
+        return (time.perf_counter_ns() - began) * 1e-3
+
+    def scrub(self):
+        self.value = (self.value + 1) & 0xFF
+        self.must("cuMemsetD8Async", ctypes.c_uint64(self.scrubbed), ctypes.c_ubyte(self.value), ctypes.c_size_t(self.scrub_bytes), self.stream)
+
+    def stamp(self, slot, end):
+        if not self.kernel:
+            return
+        self.parameter.value = self.stamps + (2 * slot + end) * _SMS * 16
+        if end == 0:
+            self.must("cuMemsetD8Async", self.parameter, ctypes.c_ubyte(0), ctypes.c_size_t(2 * _SMS * 16), self.stream)
+        self.must("cuLaunchKernel", self.kernel, 2 * self.sms, 1, 1, 32, 1, 1, 0, self.stream, self.parameters, None)
+
+    def start(self, slot):
+        self.stamp(slot, 0)
+        self.must("cuEventRecord", self.events[slot][0], self.stream)
+        self.began[slot] = time.perf_counter_ns()
+
+    def stop(self, slot):
+        self.host[slot] = (time.perf_counter_ns() - self.began[slot]) * 1e-3
+        self.must("cuEventRecord", self.events[slot][1], self.stream)
+        self.stamp(slot, 1)
+
+    def finish(self, slot):
+        ms = ctypes.c_float()
+        self.must("cuEventSynchronize", self.events[slot][1])
+        self.must("cuEventElapsedTime", ctypes.byref(ms), *self.events[slot])
+        return max(ms.value, 1e-6), self.host[slot], self.mhz(slot)
+
+    def mhz(self, slot):
+        if not self.kernel:
+            return 0
+        size = ctypes.sizeof(self.table)
+        self.must("cuMemcpyDtoH_v2", self.table, ctypes.c_uint64(self.stamps + slot * size), ctypes.c_size_t(size))
+        clocks = []
+        for i in range(0, 2 * _SMS, 2):
+            cycles, ns, cycles_after, ns_after = self.table[i], self.table[i + 1], self.table[2 * _SMS + i], self.table[2 * _SMS + i + 1]
+            if ns and ns_after > ns and cycles_after > cycles:
+                clocks.append((cycles_after - cycles) / (ns_after - ns) * 1e3)
+        clocks.sort()
+        return clocks[len(clocks) // 2] if clocks else 0
+
+    def wait(self):
+        self.must("cuStreamSynchronize", self.stream)
+
+
+def _torch():
+    """PyTorch, where the program has it and uses its GPU."""
+    torch = sys.modules.get("torch")
+    try:
+        return torch if torch and torch.cuda.is_initialized() else None
+    except AttributeError:  # half imported
+        return None
+
+
+def _clock_for(device, stream):
+    torch = _torch()
+    if device is None:
+        device = "cuda" if torch or ("libcuda.so.1" in _loaded() and _Cuda.context()) else "cpu"
+    if device == "cpu":
+        return _Host()
+    if stream is None:
+        stream = torch.cuda.current_stream().cuda_stream if torch else 0
+    return _Cuda.of(stream)
+
+
+def _loaded():
+    """Whether somebody here uses the driver: asking it by itself would load it."""
+    try:
+        with open("/proc/self/maps") as maps:
+            return maps.read()
+    except OSError:
+        return ""
+
+
+# ---- results ----------------------------------------------------------------------------------------------------------------
+
+
+def _flat(values):
+    """Numbers in order, of a tensor, an array or a sequence."""
+    for name in ("detach", "cpu"):
+        if hasattr(values, name):
+            values = getattr(values, name)()
+    if hasattr(values, "float") and hasattr(values, "flatten"):
+        values = values.float().flatten()
+    elif hasattr(values, "ravel"):
+        values = values.ravel()
+    return values.tolist() if hasattr(values, "tolist") else list(values)
+
+
+def compare(got, wanted, relative=1e-5, absolute=0.0):
+    """The worst element, where one is further off than `absolute` and `relative` times what is wanted allow; None."""
+    torch = sys.modules.get("torch")
+    if torch and isinstance(got, torch.Tensor) and isinstance(wanted, torch.Tensor) and got.shape == wanted.shape:
+        off = (got.double() - wanted.double()).abs() / (absolute + relative * wanted.double().abs())
+        off = torch.nan_to_num(off, nan=math.inf).flatten()
+        at = int(off.argmax()) if off.numel() else 0
+        worst, values = (float(off[at]) if off.numel() else 0, (float(got.flatten()[at]), float(wanted.flatten()[at])) if off.numel() else None)
+        place = [int(i) for i in torch.unravel_index(torch.tensor(at), got.shape)] if worst > 1 else [at]
+    else:
+        a, b = _flat(got), _flat(wanted)
+        if len(a) != len(b):
+            return "%d elements instead of %d" % (len(a), len(b))
+        worst, at, place = 0.0, 0, [0]
+        for i, (x, y) in enumerate(zip(a, b)):
+            allowed = absolute + relative * abs(y)
+            off = 0.0 if x == y else abs(x - y) / allowed if allowed > 0 and x == x and y == y else math.inf
+            if off > worst:
+                worst, at, place = off, i, [i]
+        values = (a[at], b[at]) if a else None
+    if worst <= 1:
+        return None
+    return "worst element [%s]: %.9g for %.9g, %.3g times what is allowed" % (",".join(map(str, place)), *values, worst)
+
+
+def _hash(result):
+    """Of the bits of a result: tensors, arrays, bytes, numbers, and sequences of them."""
+    digest = hashlib.sha256()
+
+    def add(value):
+        if isinstance(value, (list, tuple)):
+            for item in value:
+                add(item)
+            return
+        torch = sys.modules.get("torch")
+        if torch and isinstance(value, torch.Tensor):
+            value = value.detach().contiguous().cpu().flatten().view(torch.uint8).numpy().tobytes()
+        elif hasattr(value, "tobytes"):
+            value = value.tobytes()
+        digest.update(value if isinstance(value, (bytes, bytearray)) else repr(value).encode())
+
+    add(result)
+    return digest.hexdigest()[:32]
+
+
+# ---- cells ------------------------------------------------------------------------------------------------------------------
+
+
+def _clean(key):
+    """A name shows all that it is: no spaces, nothing hidden, at most 159 bytes."""
+    text = "".join(c if c.isprintable() and not c.isspace() and c not in '"\\' else "_" for c in str(key))
+    while len(text.encode()) > 159:
+        text = text[:-1]
+    return text or "_"
+
+
+_seen = {}
+
+
+def _unique(key):
+    """The second cell of a name gets a number."""
+    _seen[key] = _seen.get(key, 0) + 1
+    return key if _seen[key] == 1 else "%s#%d" % (key[:150], _seen[key])
+
+
+class _Cell:
+    """A cell while it runs, and the context of its calls."""
+
+    def __init__(self, key, flops, bytes, check, output, inputs, scrub, device, stream):
+        self.key = _unique(_clean(key))
+        self.flops, self.bytes, self.check, self.output = flops, bytes, check, output
+        self.inputs, self.scrub, self.device, self.stream = inputs, scrub, device, stream
+        self.clock = None
+        self.warm = self.calls = self.made = self.issued = self.finished = 0
+        self.is_burst = self.is_over = False
+        self.times = []
+        self.first_ms = self.spent = 0
+        self.turns = _open()
+
+    # -- how many calls
+
+    def wants(self):
+        """Whether there is one more call to make."""
+        if self.clock is None:
+            self.clock = _clock_for(self.device, self.stream)
+            gc.collect()
+        if self.is_over:
+            return False
+        if self.turns.link:
+            if self.warm == 0 and self.calls == 0:
+                asked = self.turns.ask(self.key)
+                if asked is None:
+                    return False
+                self.warm, self.calls = asked
+                self.is_burst = self.calls > 1
+                self.idle = self.clock.idle_us()
+            return True
+        done = len(self.times)
+        if done == _ALONE_MAX or (done >= _ALONE_MIN and self.spent > _ALONE_S):
+            return False
+        self.warm = int(0 < self.made < 1000 and done == 0 and self.spent < _WARM_S)
+        self.calls = 1
+        return True
+
+    # -- one call
+
+    def __enter__(self):
+        self.slot = self.issued % _SLOTS
+        given = self.inputs[self.made % len(self.inputs)] if self.inputs else None
+        if self.made == 0:
+            torch = _torch()
+            if torch:
+                torch.cuda.reset_peak_memory_stats()
+        self.collects = gc.isenabled()
+        gc.disable()
+        if self.warm == 0:
+            if self.scrub and not self.is_burst:
+                self.clock.scrub()
+            self.switches = _switches(self.clock.who)
+            self.entered = time.perf_counter_ns()
+            self.clock.start(self.slot)
+        else:
+            self.entered = time.perf_counter_ns()
+        return given
+
+    def __exit__(self, kind, problem, trace):
+        if kind is None and self.warm == 0:
+            self.clock.stop(self.slot)
+        if self.collects:
+            gc.enable()
+        if kind is not None:
+            if self.turns.link and self.turns.in_turn and issubclass(kind, Exception):
+                self.turns.leave("%s: %s" % (kind.__name__, problem))
+            return False
+        self.made += 1
+        if self.warm > 0:
+            self.warm -= 1
+            if not self.turns.link:
+                self.clock.wait()
+                self.spent += (time.perf_counter_ns() - self.entered) * 1e-9
+        else:
+            self.is_cut = _switches(self.clock.who) != self.switches
+            self.issued += 1
+            self.calls -= 1
+            while self.issued - self.finished > (_AHEAD if self.calls > 0 else 0):
+                self.finish()
+        if self.made == 1:
+            self.clock.wait()
+            self.first_ms = (time.perf_counter_ns() - self.entered) * 1e-6
+            if not self.turns.link:
+                self.times, self.spent = [], 0  # cold: told by itself
+            self.look()
+        if self.turns.link and self.warm == 0 and self.calls == 0:
+            self.turns.in_turn = False
+        return False
+
+    def finish(self):
+        slot = self.finished % _SLOTS
+        self.finished += 1
+        ms, host_us, mhz = self.clock.finish(slot)
+        self.times.append(ms)
+        self.spent += ms * 1e-3
+        if not self.turns.link:
+            return
+        line = "done %.9g" % ms
+        for name, value in (("host_us", host_us), ("mhz", mhz), ("idle_us", self.idle), ("cut", int(self.is_cut))):
+            if value:
+                line += " %s=%.7g" % (name, value)
+        self.turns.say(line)
+
+    def look(self):
+        """After the first call: is the result right, and what is there to tell of the cell?"""
+        wrong = None
+        if self.check:
+            try:
+                wrong = self.check()
+            except AssertionError as problem:
+                wrong = str(problem) or "an assertion of its check failed"
+        torch = _torch()
+        memory = torch.cuda.max_memory_allocated() if torch else 0
+        if not self.turns.link:
+            self.memory = memory
+            if wrong:
+                print(json.dumps({"cell": self.key, "error": _line(wrong)}), flush=True)
+                self.is_over = True
+            return
+        if self.turns.is_list:
+            facts = (("flops", self.flops), ("bytes", self.bytes), ("first_ms", self.first_ms), ("memory_bytes", memory))
+            self.turns.say(*("fact %s %.9g" % fact for fact in facts if fact[1]))
+            if self.output and not wrong:
+                self.turns.say("fact output " + _hash(self.output()))
+        if wrong:
+            self.turns.leave(wrong, "wrong")
+            self.warm = self.calls = 0
+
+    # -- by itself
+
+    def tell(self):
+        """The JSON line, and a row for people."""
+        if self.turns.link or not self.times or self.is_over:
+            return
+        row = {"cell": self.key, "ms": self.times}
+        ordered = sorted(self.times)
+        n = len(ordered)
+        ms = ordered[n // 2]
+        if self.flops:
+            row["tflops"] = self.flops / (ms * 1e9)
+        print(json.dumps(row, separators=(",", ":")), flush=True)
+        if not _Cell.rows:
+            print("%-40s %10s %21s %6s %10s %10s %10s" % ("cell", "ms", "10 % .. 90 %", "calls", "TFLOP/s", "GB/s", "first ms"), file=sys.stderr)
+        _Cell.rows += 1
+        figures = ["%.4g" % (v / (ms * scale)) if v else "-" for v, scale in ((self.flops, 1e9), (self.bytes, 1e6))]
+        spread = "%.4f .. %9.4f" % (ordered[n // 10], ordered[n - 1 - n // 10])
+        print("%-40s %10.4f %21s %6d %10s %10s %10.4g" % (self.key, ms, spread, n, *figures, self.first_ms), file=sys.stderr)
+
+    rows = 0
+
+
+def cell(key, flops=None, bytes=None, check=None, output=None, inputs=None, scrub=True, device=None, stream=None):
+    """The calls of a cell, one after the other: see the top of this file."""
+    it = _Cell(key, flops, bytes, check, output, inputs, scrub, device, stream)
+    while it.wants():
+        made = it.made
+        yield it
+        if it.made == made:
+            raise RuntimeError("flopwatch: the loop over cell %r made no call: put the work into `with call:`" % key)
+    it.tell()
+
+
+# ---- scripts that time by other means ------------------------------------------------------------------------------------------
+
+
+def _times(key, fn, before=None, scrub=True):
+    """Time `fn` as a cell; the times of this process, in ms."""
+    it = _Cell(key, None, None, None, None, None, scrub, None, None)
+    while it.wants():
+        if before:
+            before()
+        with it:
+            fn()
+    it.tell()
+    return it.times or [math.nan]
+
+
+def _quantile(ordered, q):
+    at = q * (len(ordered) - 1)
+    low = int(at)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (at - low)
+
+
+def _summary(times, quantiles, mode):
+    """What do_bench returns."""
+    ordered = sorted(times)
+    if quantiles is not None:
+        found = [_quantile(ordered, q) for q in quantiles]
+        return found[0] if len(found) == 1 else found
+    if mode == "all":
+        return list(times)
+    return {"min": ordered[0], "max": ordered[-1], "median": _quantile(ordered, 0.5)}.get(mode, sum(ordered) / len(ordered))
+
+
+_context = []  # names of the benchmarks that are being run
+
+
+def _describe(value):
+    name = getattr(value, "__name__", None)
+    text = str(value) if name is None else name
+    return text.replace("torch.", "")
+
+
+def _name_of_caller():
+    """Of a call without a name: the function that asks, and those of its arguments that are plain."""
+    if _context:
+        return _context[-1]
+    frame = sys._getframe(2)
+    code = frame.f_code
+    if code.co_name == "<module>":
+        return os.path.basename(code.co_filename).rsplit(".", 1)[0]
+    words = [getattr(code, "co_qualname", code.co_name).replace("<locals>.", "")]
+    for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
+        value = frame.f_locals.get(name)
+        if isinstance(value, (bool, int, float, str)) or type(value).__name__ == "dtype":
+            words.append("%s=%s" % (name, _describe(value)))
+    return "/".join(words)
+
+
+def _asked_by(prefix):
+    """Whether a library of that name asks: the search of a compiler is no benchmark of the script."""
+    return sys._getframe(2).f_globals.get("__name__", "").startswith(prefix)
+
+
+def _patch_triton(testing):
+    plain, plain_graph, mark = testing.do_bench, getattr(testing, "do_bench_cudagraph", None), getattr(testing, "Mark", None)
+
+    def do_bench(fn, warmup=25, rep=100, grad_to_none=None, quantiles=None, return_mode="mean", **others):
+        if _asked_by("triton.") or _asked_by("torch."):
+            return plain(fn, warmup=warmup, rep=rep, grad_to_none=grad_to_none, quantiles=quantiles, return_mode=return_mode, **others)
+
+        def forget():
+            for x in grad_to_none or ():
+                x.grad = None
+
+        return _summary(_times(_name_of_caller(), fn, forget), quantiles, return_mode)
+
+    def do_bench_cudagraph(fn, rep=20, grad_to_none=None, quantiles=None, return_mode="mean", **others):
+        if _asked_by("triton.") or _asked_by("torch."):
+            return plain_graph(fn, rep=rep, grad_to_none=grad_to_none, quantiles=quantiles, return_mode=return_mode, **others)
+        key = _name_of_caller()
+        import torch
+
+        with torch.cuda.stream(torch.cuda.Stream()):
+            graph = None
+
+            def replay():
+                nonlocal graph
+                if graph is None:  # in its turn, as everything that a first call does
+                    fn()
+                    torch.cuda.synchronize()
+                    for x in grad_to_none or ():
+                        x.detach_()
+                        x.requires_grad_(True)
+                        x.grad = None
+                    graph = torch.cuda.CUDAGraph()
+                    with torch.cuda.graph(graph, stream=torch.cuda.current_stream()):
+                        fn()
+                graph.replay()
+
+            return _summary(_times(key, replay, scrub=False), quantiles, return_mode)
+
+    testing.do_bench = do_bench
+    if plain_graph:
+        testing.do_bench_cudagraph = do_bench_cudagraph
+    if not mark:
+        return
+    begin = mark.__init__
+
+    def named(self, fn, benchmarks):
+        known = benchmarks if isinstance(benchmarks, (list, tuple)) else [benchmarks]
+
+        def run(*arguments, **words):
+            plot = next((b for b in known if b.line_arg in words and all(x in words for x in b.x_names)), None)
+            name = [plot.plot_name or fn.__name__] if plot else [fn.__name__]
+            for word in (list(plot.x_names) + [plot.line_arg]) if plot else words:
+                name.append("%s=%s" % (word, _describe(words[word])))
+            _context.append("/".join(name))
+            try:
+                return fn(*arguments, **words)
+            finally:
+                _context.pop()
+
+        begin(self, run, benchmarks)
+
+    mark.__init__ = named
+
+
+def _patch_timer(module):
+    timer = module.Timer
+
+    def unwrap(value):
+        return value.value if type(value).__name__ == "CopyIfCallgrind" else value
+
+    def measure(plain):
+        def by_cell(self, *arguments, **words):
+            from torch.utils.benchmark.utils import common
+
+            spec = self._task_spec
+            if getattr(getattr(self, "_language", None), "name", "PYTHON") != "PYTHON":
+                return plain(self, *arguments, **words)
+            name = [word for word in (spec.label, spec.sub_label, spec.description, spec.env) if word] or [spec.stmt]
+            if spec.num_threads != 1:
+                name.append("threads=%d" % spec.num_threads)
+            space = {key: unwrap(value) for key, value in (getattr(self, "_globals", None) or {}).items()}
+            with common.set_torch_threads(spec.num_threads):
+                exec(compile(spec.setup, "<setup>", "exec"), space)
+                code = compile(spec.stmt, "<stmt>", "exec")
+                times = _times("/".join(name), lambda: exec(code, space))
+            return common.Measurement(number_per_run=1, raw_times=[ms * 1e-3 for ms in times], task_spec=spec)
+
+        return by_cell
+
+    for way in ("timeit", "autorange", "blocked_autorange", "adaptive_autorange"):
+        if hasattr(timer, way):
+            setattr(timer, way, measure(getattr(timer, way)))
+
+
+_PATCHES = {"triton.testing": _patch_triton, "torch.utils.benchmark.utils.timer": _patch_timer}
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Finds as the others do, and changes what we know once it is there."""
+
+    def find_spec(self, name, path, target=None):
+        if name not in _PATCHES:
+            return None
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        if spec is None or spec.loader is None:
+            return None
+        load = spec.loader.exec_module
+
+        def load_and_change(module):
+            load(module)
+            _PATCHES[name](module)
+
+        spec.loader.exec_module = load_and_change
+        return spec
+
+
+def main(words):
+    """Run a script whose benchmarks become cells."""
+    import runpy
+
+    if not words or words[0] in ("-h", "--help"):
+        print("usage: python3 -m flopwatch SCRIPT [ARGUMENTS]\n\nWhat SCRIPT times with triton.testing or torch.utils.benchmark becomes cells.")
+        return 0 if words else 2
+    sys.meta_path.insert(0, _Finder())
+    for name in _PATCHES:
+        if name in sys.modules:
+            _PATCHES[name](sys.modules[name])
+    sys.argv = list(words)
+    sys.path[0] = os.path.dirname(os.path.abspath(words[0]))
+    sys.stdout = sys.stderr if _open().link else sys.stdout
+    runpy.run_path(words[0], run_name="__main__")
+    return 0
+
+
+if __name__ == "__main__":
+    import flopwatch
+
+    sys.exit(flopwatch.main(sys.argv[1:]))
