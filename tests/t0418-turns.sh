@@ -90,8 +90,8 @@ branch one again main
 sed -i 's/ ? 330 : 300/ ? 331 : 301/' "$tmp/one/prog.c"
 commit one "again"
 push one again
-await 30 measures
+await 120 measures
 stop_daemon KILL
 start_daemon
-is "a daemon that was killed in mid-turn measures again" "$(result_of "$(head_of one)")" "done unchanged"
+is "a daemon that was killed in mid-turn measures again" "$(in_the_end "$(head_of one)")" "done unchanged"
 is "and nothing of it is left" "$(pgrep -cf "$tmp/cache/.*prog" || true)" 0

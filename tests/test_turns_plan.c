@@ -54,7 +54,7 @@ static void pairs_fill_a_budget(void **state)
 	assert_int_equal(turns_pairs(20, 8), 24);
 	assert_int_equal(turns_pairs(1000, 8), 8);
 	assert_int_equal(turns_pairs(0.1, 1), 60);
-	assert_int_equal(turns_pairs(5, 200), 20);
+	assert_int_equal(turns_pairs(5, 200), 12);
 	assert_int_equal(turns_warm(1.5), 1);
 	assert_int_equal(turns_warm(25), 0);
 }

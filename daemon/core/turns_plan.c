@@ -3,11 +3,11 @@
 
 #include <stdlib.h>
 
-enum { PAIRS_MIN = 8, PAIRS_MAX = 60 };
+enum { PAIRS_MAX = 60 };
 
 #define WARM_BELOW_MS  20
 #define CELL_BUDGET_MS 500
-#define ALL_BUDGET_MS  20000
+#define ALL_BUDGET_MS  12000
 
 /* place[side][cell]: where a side comes to it, -1 nowhere. */
 static void find_places(const struct turns_order *side, int n_sides, int n_cells, int *place)
@@ -77,10 +77,16 @@ int turns_warm(double call_ms)
 	return call_ms < WARM_BELOW_MS;
 }
 
+double turns_budget_ms(int n_cells)
+{
+	double share_ms = (double)ALL_BUDGET_MS / (n_cells > 0 ? n_cells : 1);
+
+	return share_ms < CELL_BUDGET_MS ? share_ms : CELL_BUDGET_MS;
+}
+
 int turns_pairs(double pair_ms, int n_cells)
 {
-	double budget_ms = (double)ALL_BUDGET_MS / (n_cells > 0 ? n_cells : 1);
-	double pairs = (budget_ms < CELL_BUDGET_MS ? budget_ms : CELL_BUDGET_MS) / (pair_ms > 1e-3 ? pair_ms : 1e-3);
+	double pairs = turns_budget_ms(n_cells) / (pair_ms > 1e-3 ? pair_ms : 1e-3);
 
-	return pairs <= PAIRS_MIN ? PAIRS_MIN : pairs >= PAIRS_MAX ? PAIRS_MAX : (int)pairs / 4 * 4;
+	return pairs <= TURNS_PAIRS_MIN ? TURNS_PAIRS_MIN : pairs >= PAIRS_MAX ? PAIRS_MAX : (int)pairs / 4 * 4;
 }

@@ -650,7 +650,7 @@ def _name_of_caller():
         return _context[-1]
     frame = sys._getframe(2)
     code = frame.f_code
-    if code.co_name == "<module>":
+    if code.co_name in ("<module>", "<lambda>"):
         return os.path.basename(code.co_filename).rsplit(".", 1)[0]
     words = [getattr(code, "co_qualname", code.co_name).replace("<locals>.", "")]
     for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
@@ -662,7 +662,7 @@ def _name_of_caller():
 
 def _asked_by(prefix):
     """Whether a library of that name asks: the search of a compiler is no benchmark of the script."""
-    return sys._getframe(2).f_globals.get("__name__", "").startswith(prefix)
+    return (sys._getframe(2).f_globals.get("__name__", "") + ".").startswith(prefix)
 
 
 def _patch_triton(testing):

@@ -34,7 +34,8 @@ struct all_turns {
 /* One launch. Shape: all arrays have a place for every cell. */
 struct turns_launch {
 	struct all_turns *all;
-	int set, n, first, timed;
+	uint64_t seed;
+	int set, n, timed;
 	int *list, *spare, *chain;
 	bool *todo, *burst;
 	bool only_bursts;
@@ -129,6 +130,7 @@ static void ask(const struct turns_launch *l, struct turns_session *s)
 		*c = (struct turns_cell){ .cell = cell, .key = m->bench->cells[cell].key, .alone_ms = ms, .failed_side = -1 };
 		c->warm = turns_warm(ms);
 		c->pairs = l->only_bursts ? 0 : turns_pairs(s->n_sides * (1 + c->warm) * ms, l->n);
+		c->budget_ms = turns_budget_ms(l->n);
 		c->burst = l->burst[cell];
 	}
 }
@@ -237,7 +239,8 @@ static int run_session(struct turns_launch *l, int n, int n_sides, struct fw_err
 			.build = m->build,
 			.n_sides = n_sides,
 			.n = n,
-			.first = l->first % n_sides,
+			.seed = l->seed,
+			.first = (int)(l->seed / 64 % (uint64_t)n_sides),
 			.cell = calloc((size_t)n, sizeof *s->cell) };
 	if (!s || !s->cell) {
 		free(s);
@@ -288,7 +291,7 @@ static int launch(struct turns_launch *l, struct fw_err *err)
 	struct bench *b = l->all->command->bench;
 	uint64_t seed = inputs_mix(b->seed + (uint64_t)++b->launches);
 
-	l->first = (int)(seed % 6);
+	l->seed = seed;
 	l->timed = 0;
 	for (int i = 0; i < b->n_cells; i++)
 		l->todo[i] = l->burst[i] = false;

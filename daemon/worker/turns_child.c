@@ -1,6 +1,8 @@
 /* turns_child.c - see turns_child.h. */
 #include "worker/turns_child.h"
 
+#include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -238,6 +240,41 @@ void turns_child_late(struct turns_child *c, const char *what, double limit_s)
 void turns_child_count(struct turns_child *c)
 {
 	c->n_pids = c->runs ? procs_below(c->proc.pid, c->pid, TURNS_CHILD_PIDS) : 0;
+}
+
+/* The threads of a process. Returns their number; pins them where `cores` are given. */
+static int threads_of(pid_t pid, const cpu_set_t *cores)
+{
+	char path[64];
+	struct dirent *entry;
+	int n = 0;
+
+	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+	DIR *dir = opendir(path);
+
+	while (dir && (entry = readdir(dir)))
+		if (isdigit((unsigned char)entry->d_name[0])) {
+			n++;
+			if (cores)
+				(void)sched_setaffinity((pid_t)strtol(entry->d_name, NULL, 10), sizeof *cores, cores);
+		}
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+bool turns_child_is_single(const struct turns_child *c)
+{
+	for (int i = 0; i < c->n_pids; i++)
+		if (threads_of(c->pid[i], NULL) > 1)
+			return false;
+	return true;
+}
+
+void turns_child_pin(const struct turns_child *c, const cpu_set_t *cores)
+{
+	for (int i = 0; i < c->n_pids; i++)
+		(void)threads_of(c->pid[i], cores);
 }
 
 double turns_child_cpu_s(const struct turns_child *c)

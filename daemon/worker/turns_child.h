@@ -53,6 +53,10 @@ void turns_child_next(struct turns_child *c);
 void turns_child_late(struct turns_child *c, const char *what, double limit_s);
 /** Look up which processes it consists of. */
 void turns_child_count(struct turns_child *c);
+/** Whether each of those has one thread. */
+bool turns_child_is_single(const struct turns_child *c);
+/** Let all of its threads run on these cores alone. */
+void turns_child_pin(const struct turns_child *c, const cpu_set_t *cores);
 /** Processor time of those, so far. Units: s. */
 double turns_child_cpu_s(const struct turns_child *c);
 /** Kill it and close everything. Accepts one that was never started. */

@@ -252,15 +252,56 @@ static int take_bursts(struct turns_session *s, struct fw_err *err)
 	return status;
 }
 
+/* The core of all that we may use whose number the seed says. */
+static void choose_core(uint64_t seed, const cpu_set_t *ours, cpu_set_t *one)
+{
+	int n = (int)(seed % (uint64_t)CPU_COUNT(ours));
+
+	CPU_ZERO(one);
+	for (int core = 0; core < CPU_SETSIZE; core++)
+		if (CPU_ISSET(core, ours) && n-- == 0) {
+			CPU_SET(core, one);
+			return;
+		}
+}
+
+/*
+ * Programs of one thread share one core, another one in each launch: where each keeps to its own, whatever else runs on one of them weighs on
+ * one side alone. Those of several threads have all cores.
+ */
+static void place(struct turns_session *s)
+{
+	cpu_set_t ours, one;
+	bool single = true;
+
+	for (int k = 0; k < s->n_sides; k++) {
+		turns_child_count(&s->child[k]);
+		single = single && turns_child_is_single(&s->child[k]);
+	}
+	if (single == s->is_pinned || sched_getaffinity(0, sizeof ours, &ours) < 0)
+		return;
+	s->is_pinned = single;
+	if (single)
+		choose_core(s->seed, &ours, &one);
+	for (int k = 0; k < s->n_sides; k++)
+		turns_child_pin(&s->child[k], single ? &one : &ours);
+}
+
+static bool is_enough(const struct turns_cell *c, int64_t began)
+{
+	return c->n >= c->pairs || (c->n >= TURNS_PAIRS_MIN && (double)(clock_mono_ns() - began) * 1e-6 > 2 * c->budget_ms);
+}
+
 static int run_cell(struct turns_session *s, struct fw_err *err)
 {
 	struct turns_cell *at = s->at;
+	int64_t began = clock_mono_ns();
 	int status;
 
-	for (int k = 0; k < s->n_sides; k++)
-		turns_child_count(&s->child[k]);
 	status = give_aside(s, 1, at->warm, err);
-	for (int pair = 0; status >= 1 && at->n < at->pairs; pair++) {
+	if (status >= 1) /* by now there are the threads that a first call starts */
+		place(s);
+	for (int pair = 0; status >= 1 && !is_enough(at, began); pair++) {
 		status = take_pair(s, pair, err);
 		if (status == 2 && at->cut < CUT_TIMES * at->pairs)
 			at->cut++;
@@ -334,7 +375,7 @@ int turns_session_run(struct turns_session *s, struct fw_err *err)
 	int status = 0;
 
 	s->trouble_side = s->trouble_cell = -1;
-	s->no_room = false;
+	s->no_room = s->is_pinned = false;
 	s->at = NULL;
 	for (int i = 0; i < s->n; i++)
 		s->cell[i].failed_side = -1;

@@ -18,7 +18,8 @@ struct turns_cell {
 	int cell; /* of the bench */
 	const char *key;
 	int warm, pairs;
-	double alone_ms; /* of a call, about */
+	double alone_ms;  /* of a call, about */
+	double budget_ms; /* beyond twice that fewer pairs are enough: the machine is busy */
 	bool burst;
 	/* what came */
 	bool reached, missed; /* all came to it; a side did not */
@@ -38,7 +39,8 @@ struct turns_session {
 	const struct build_context *build;
 	int n_sides;
 	const struct msg_subject *subject[TURNS_SIDES_MAX];
-	int n, first; /* cells; the side that begins */
+	int n, first;  /* cells; the side that begins */
+	uint64_t seed; /* of the launch */
 	struct turns_cell *cell;
 	/* how it went */
 	int trouble_side, trouble_cell; /* who ended it, -1 nobody; with the turn of which cell of the bench, -1 none */
@@ -53,6 +55,7 @@ struct turns_session {
 		double sum_ms, idle_us;
 	} turn;
 	struct turns_cell *at; /* the cell whose turns are given; NULL none */
+	bool is_pinned;
 };
 
 /** The side whose turn is k-th in a pair: every second pair runs backwards. */

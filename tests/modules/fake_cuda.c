@@ -1,0 +1,164 @@
+/*
+ * fake_cuda.c - as much of libcuda.so.1 as flopwatch.py asks for, on the host: events are the host's clock, and a launch of the stamp kernel
+ * writes stamps that run at 1500 MHz. What is launched or written against the rules of the driver ends the program.
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+enum { SMS = 132, NO_CONTEXT = 201 };
+
+static int context, current;
+static const char stamp[] = "flopwatch_stamp";
+
+static int64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void must(int good, const char *what)
+{
+	if (good)
+		return;
+	fprintf(stderr, "fake_cuda: %s\n", what);
+	abort();
+}
+
+EXPORT int cuInit(unsigned flags)
+{
+	must(flags == 0, "cuInit");
+	return 0;
+}
+
+EXPORT int cuDeviceGet(int *device, int ordinal)
+{
+	*device = ordinal;
+	return 0;
+}
+
+EXPORT int cuDevicePrimaryCtxRetain(void **out, int device)
+{
+	must(device == 0, "cuDevicePrimaryCtxRetain");
+	*out = &context;
+	return 0;
+}
+
+EXPORT int cuCtxSetCurrent(void *c)
+{
+	must(c == &context, "cuCtxSetCurrent");
+	current = 1;
+	return 0;
+}
+
+EXPORT int cuCtxGetCurrent(void **out)
+{
+	*out = current ? &context : NULL;
+	return 0;
+}
+
+EXPORT int cuCtxGetDevice(int *device)
+{
+	*device = 0;
+	return current ? 0 : NO_CONTEXT;
+}
+
+EXPORT int cuDeviceGetAttribute(int *out, int which, int device)
+{
+	must(device == 0 && (which == 16 || which == 38), "cuDeviceGetAttribute");
+	*out = which == 16 ? SMS : 1 << 20;
+	return 0;
+}
+
+EXPORT int cuMemAlloc_v2(uint64_t *out, size_t size)
+{
+	*out = (uint64_t)(uintptr_t)calloc(1, size);
+	return 0;
+}
+
+EXPORT int cuEventCreate(void **out, unsigned flags)
+{
+	must(flags == 0 || flags == 2, "cuEventCreate");
+	*out = calloc(1, sizeof(int64_t));
+	return 0;
+}
+
+EXPORT int cuEventRecord(int64_t *event, void *stream)
+{
+	must(stream == NULL, "an event on another stream");
+	*event = now_ns();
+	return 0;
+}
+
+EXPORT int cuEventSynchronize(int64_t *event)
+{
+	must(*event != 0, "an event that was not recorded is waited for");
+	return 0;
+}
+
+EXPORT int cuEventElapsedTime(float *ms, int64_t *from, int64_t *to)
+{
+	must(*from && *to >= *from, "events in the wrong order");
+	*ms = (float)(*to - *from) * 1e-6f;
+	return 0;
+}
+
+EXPORT int cuMemsetD8Async(uint64_t to, unsigned char value, size_t n, void *stream)
+{
+	(void)stream;
+	memset((void *)(uintptr_t)to, value, n);
+	return 0;
+}
+
+EXPORT int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t n)
+{
+	memcpy(to, (void *)(uintptr_t)from, n);
+	return 0;
+}
+
+EXPORT int cuModuleLoadData(void **module, const char *image)
+{
+	must(strstr(image, ".version") && strstr(image, stamp), "no PTX");
+	*module = (void *)stamp;
+	return 0;
+}
+
+EXPORT int cuModuleGetFunction(void **function, void *module, const char *name)
+{
+	must(module == stamp && strcmp(name, stamp) == 0, "cuModuleGetFunction");
+	*function = module;
+	return 0;
+}
+
+EXPORT int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
+	void *stream, void **parameters, void **extra)
+{
+	must(function == stamp && gx == 2 * SMS && gy == 1 && gz == 1 && bx == 32 && by == 1 && bz == 1, "a launch of another shape");
+	must(shared == 0 && stream == NULL && extra == NULL, "a launch with other arguments");
+	uint64_t *table = (uint64_t *)(uintptr_t) * (uint64_t *)parameters[0];
+	uint64_t ns = (uint64_t)now_ns();
+
+	for (int sm = 0; sm < SMS; sm++) {
+		table[2 * sm] = ns * 3 / 2;
+		table[2 * sm + 1] = ns;
+	}
+	return 0;
+}
+
+EXPORT int cuStreamSynchronize(void *stream)
+{
+	(void)stream;
+	return 0;
+}
+
+EXPORT int cuGetErrorName(int error, const char **out)
+{
+	*out = error == NO_CONTEXT ? "CUDA_ERROR_INVALID_CONTEXT" : "CUDA_ERROR";
+	return 0;
+}

@@ -1,0 +1,1 @@
+from torch.utils.benchmark.utils.timer import Timer
