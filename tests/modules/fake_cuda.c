@@ -136,10 +136,11 @@ EXPORT int cuModuleGetFunction(void **function, void *module, const char *name)
 	return 0;
 }
 
-EXPORT int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
-	void *stream, void **parameters, void **extra)
+EXPORT int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+	unsigned shared, void *stream, void **parameters, void **extra)
 {
-	must(function == stamp && gx == 2 * SMS && gy == 1 && gz == 1 && bx == 32 && by == 1 && bz == 1, "a launch of another shape");
+	must(function == stamp && gx == 2 * SMS && gy == 1 && gz == 1 && bx == 32 && by == 1 && bz == 1,
+		"a launch of another shape");
 	must(shared == 0 && stream == NULL && extra == NULL, "a launch with other arguments");
 	uint64_t *table = (uint64_t *)(uintptr_t) * (uint64_t *)parameters[0];
 	uint64_t ns = (uint64_t)now_ns();

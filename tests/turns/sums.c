@@ -36,7 +36,10 @@ int main(void)
 		x[i] = 1;
 	flopwatch_check(check, NULL);
 	flopwatch_output(&total, sizeof(total));
-	FLOPWATCH("sum/20000", N, 4.0 * N) { total = sum(x, n); }
+	FLOPWATCH("sum/20000", N, 4.0 * N)
+	{
+		total = sum(x, n);
+	}
 	FLOPWATCH("dot/20000", 2.0 * N, 4.0 * N)
 	{
 		volatile float s = 0;
