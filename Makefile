@@ -37,23 +37,23 @@ CUDA_DEF := $(if $(NVCC),-DFW_HAVE_CUDA -I$(CUDA_DIR)/include)
 CUDA_LIB := $(if $(NVCC),-L$(CUDA_LIBRARIES) -lcudart_static -lrt)
 
 # ---- sources -------------------------------------------------------------------------------------------------------
-src      = $(filter-out $(1)/main.c,$(sort $(wildcard $(1)/*.c)))
+src      = $(filter-out $(1)/main.c,$(sort $(shell find $(1) -name node_modules -prune -o -name '*.$(or $(2),c)' -print)))
 obj      = $(patsubst %,$(O)/obj/%.o,$(1))
 BASE_SRC   := $(call src,daemon/base)
 CORE_SRC   := $(call src,daemon/core)
 GIT_SRC    := $(call src,daemon/git)
 WORKER_SRC := $(call src,daemon/worker)
-RUNNER_SRC := $(call src,daemon/runner) $(if $(NVCC),$(sort $(wildcard daemon/runner/*.cu)))
+RUNNER_SRC := $(call src,daemon/runner) $(if $(NVCC),$(call src,daemon/runner,cu))
 SEND_SRC   := $(call src,daemon/send)
 CLI_SRC    := $(call src,daemon/cli)
-DAEMON_SRC := $(call src,daemon)
+DAEMON_SRC := $(call src,daemon/flopwatchd)
 DB_SRC     := $(call src,db)
 WEB_SRC    := $(call src,web)
 NPM        := build/npm/uplot.js build/npm/uplot.css
 EMBED      := $(sort $(wildcard db/schema.sql db/migrations/*.sql) $(wildcard web/static/* web/openapi/*) $(NPM))
 
 lib      = $(O)/lib/lib$(1).a
-LIBS     := base core git worker runner send cli daemon db web
+LIBS     := base core git worker runner send cli flopwatchd db web
 PROGRAMS := flopwatchd flopwatch-git flopwatch-worker flopwatch-runner flopwatch-send flopwatch
 BIN      := $(addprefix $(O)/bin/,$(PROGRAMS))
 
@@ -70,18 +70,18 @@ $(call lib,worker): $(call obj,$(WORKER_SRC))
 $(call lib,runner): $(call obj,$(RUNNER_SRC))
 $(call lib,send):   $(call obj,$(SEND_SRC))
 $(call lib,cli):    $(call obj,$(CLI_SRC))
-$(call lib,daemon): $(call obj,$(DAEMON_SRC))
+$(call lib,flopwatchd): $(call obj,$(DAEMON_SRC))
 $(call lib,db):     $(call obj,$(DB_SRC) $(filter db/%,$(EMBED)))
 $(call lib,web):    $(call obj,$(WEB_SRC) $(filter web/% build/npm/%,$(EMBED)))
 
 $(O)/lib/lib%.a:
 	@mkdir -p $(@D)
 	@rm -f $@
-	$(call say,ar ,$@)ar rcsD $@ $(filter %.o,$^)
+	$(call say,ar ,$@)ar qcsD $@ $(filter %.o,$^)
 
 program = $(call say,ld ,$@)$(CC) $(LINK) -o $@ $(filter %.o,$^) -Wl,--start-group $(filter %.a,$^) -Wl,--end-group
 
-$(O)/bin/flopwatchd: $(call obj,daemon/main.c) $(call lib,daemon) $(call lib,web) $(call lib,db) $(call lib,core) $(call lib,base)
+$(O)/bin/flopwatchd: $(call obj,daemon/flopwatchd/main.c) $(call lib,flopwatchd) $(call lib,web) $(call lib,db) $(call lib,core) $(call lib,base)
 	@mkdir -p $(@D)
 	$(program) -lsqlite3 -lz -lmicrohttpd -ljansson -lyaml -lnettle -lm
 $(O)/bin/flopwatch-git: $(call obj,daemon/git/main.c) $(call lib,git) $(call lib,base)
@@ -121,12 +121,12 @@ build/npm/uplot.%: $(wildcard web/node_modules/.package-lock.json)
 
 $(O)/obj/daemon/runner/%.c.o: EXTRA = $(CUDA_DEF) -fopenmp
 
--include $(wildcard $(O)/obj/*/*.d $(O)/obj/*/*/*.d $(O)/obj/*.d $(O)/tests/*.d)
+-include $(shell find $(O)/obj $(O)/tests -name '*.d' 2>/dev/null)
 
 # ---- tests ---------------------------------------------------------------------------------------------------------
 TESTS    := $(patsubst tests/%.c,$(O)/tests/%,$(sort $(wildcard tests/test_*.c)))
 FUZZ     := $(patsubst tests/%.c,$(O)/tests/%,$(sort $(wildcard tests/fuzz_*.c)))
-TEST_LIB = $(foreach l,git worker runner send cli daemon web db core base,$(call lib,$(l)))
+TEST_LIB = $(foreach l,git worker runner send cli flopwatchd web db core base,$(call lib,$(l)))
 
 $(O)/tests/%: tests/%.c $(foreach l,$(LIBS),$(call lib,$(l)))
 	@mkdir -p $(@D)
@@ -136,7 +136,7 @@ $(O)/tests/%: tests/%.c $(foreach l,$(LIBS),$(call lib,$(l)))
 # Modules that misbehave on purpose, and simple good ones, for the tests of worker and runner.
 MODULES  := $(patsubst tests/modules/%.c,build/tests/modules/%.so,$(sort $(wildcard tests/modules/*.c)))
 build/tests/modules/honest_openmp.so build/tests/modules/honest_settings.so build/tests/modules/cheat_omp.so: MODULE_FLAGS := -fopenmp
-build/tests/modules/cheat_task.so: MODULE_FLAGS := -Idaemon daemon/runner/reference.c daemon/core/case.c daemon/core/inputs.c daemon/base/err.c
+build/tests/modules/cheat_task.so: MODULE_FLAGS := -Idaemon daemon/runner/reference/reference.c daemon/core/case/case.c daemon/core/case/inputs.c daemon/base/err.c
 build/tests/modules/fake_cudnn.so: MODULE_FLAGS := -Wl,-soname,libcudnn.so.9
 build/tests/modules/fake_nvml.so: MODULE_FLAGS := -Wl,-soname,libnvidia-ml.so.1
 build/tests/modules/long_tail.so: tests/modules/long.c
@@ -189,7 +189,7 @@ gpu-demo: bundle ## the daemon builds and judges real pushes on this GPU
 gpu-check: build/gpu/attention_check ## every CUDA provider against the fp64 reference, on this GPU
 	@$(MAKE) --no-print-directory -C kernels DEVICE=cuda
 	@build/gpu/attention_check kernels/build/cuda/libattention.so
-build/gpu/attention_check: tests/gpu/attention_check.cu $(wildcard tests/gpu/*.cuh) daemon/core/inputs.h kernels/fw_kernel.h
+build/gpu/attention_check: tests/gpu/attention_check.cu $(wildcard tests/gpu/*.cuh) daemon/core/case/inputs.h kernels/fw_kernel.h
 	@[ -n "$(NVCC)" ] || { echo "no CUDA toolkit that compiles a program was found" >&2; exit 1; }
 	@mkdir -p $(@D)
 	$(call say,nvcc,$<)$(NVCC) -O3 -std=c++17 $(NVCC_ARCH) -Idaemon -I. -Xcompiler -fopenmp$(if $(filter x86_64,$(shell uname -m)),$(comma)-march=x86-64-v3) -o $@ $< -ldl

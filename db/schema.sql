@@ -271,7 +271,7 @@ CREATE TABLE cell (
 	verdict       TEXT    NOT NULL,
 	failure       TEXT    NOT NULL DEFAULT '',     -- class when failed
 	reason        TEXT    NOT NULL DEFAULT '',
-	flags         INTEGER NOT NULL DEFAULT 0,      -- bits of daemon/core/flag.h
+	flags         INTEGER NOT NULL DEFAULT 0,      -- bits of daemon/core/verdict/flag.h
 	decided_by    TEXT    NOT NULL DEFAULT '',     -- pairs sustained mean
 	decided_m     REAL,
 	decided_se    REAL,

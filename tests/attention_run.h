@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/case.h"
-#include "core/inputs.h"
+#include "core/case/case.h"
+#include "core/case/inputs.h"
 #include "kernels/fw_kernel.h"
-#include "runner/reference.h"
+#include "runner/reference/reference.h"
 
 enum { GUARD_BYTES = 256 };
 

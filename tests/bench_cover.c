@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/calibration.h"
-#include "core/memory.h"
-#include "core/verdict.h"
+#include "core/stats/calibration.h"
+#include "core/stats/memory.h"
+#include "core/verdict/verdict.h"
 #include "replay.h"
 
 enum { LEARNED_LAUNCHES = 12, KEPT_LAUNCHES = 8, KINDS = 6 };

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "core/inputs.h"
+#include "core/case/inputs.h"
 
 enum { CONNECTIONS_MAX = 64, HEAD_MAX = 4096, SAMPLES_MAX = 4 << 20 };
 

@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "replay.h"
-#include "worker/bench.h"
-#include "worker/measure.h"
+#include "worker/bench/bench.h"
+#include "worker/bench/measure.h"
 
 enum { CALLS_MAX = 256, PROCESSES_MAX = 8 };
 

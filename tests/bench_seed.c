@@ -10,14 +10,14 @@
 
 #include "base/clock.h"
 #include "base/hash.h"
-#include "core/inputs.h"
-#include "core/suite.h"
-#include "db/migrate.h"
-#include "db/store_epoch.h"
-#include "db/store_job.h"
-#include "db/store_repo.h"
-#include "db/store_result.h"
-#include "web/body.h"
+#include "core/case/inputs.h"
+#include "core/suite/suite.h"
+#include "db/sqlite/migrate.h"
+#include "db/store/epoch.h"
+#include "db/store/job.h"
+#include "db/store/repo.h"
+#include "db/store/result.h"
+#include "flopwatchd/judge/comparison_json.h"
 
 enum { LAUNCHES = 4, PAIRS = 16, LOSS_EVERY = 10 };
 

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/changepoint.h"
-#include "core/verdict.h"
+#include "core/stats/changepoint.h"
+#include "core/verdict/verdict.h"
 #include "noise.h"
 #include "recorded.h"
 

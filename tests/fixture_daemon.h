@@ -14,12 +14,12 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "config.h"
-#include "db/db.h"
-#include "db/migrate.h"
-#include "db/store_job.h"
-#include "db/store_repo.h"
-#include "loop.h"
+#include "flopwatchd/runtime/config.h"
+#include "db/sqlite/db.h"
+#include "db/sqlite/migrate.h"
+#include "db/store/job.h"
+#include "db/store/repo.h"
+#include "flopwatchd/runtime/loop.h"
 
 #define FIXTURE_SUITE                                                                                                            \
 	"suite: tiny\nfamily: attention\ncommon: {nhq: 2, nhk: 1, headdim: 64, dtype: bf16}\n"                                   \

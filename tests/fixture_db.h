@@ -13,11 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "db/db.h"
-#include "db/migrate.h"
-#include "db/store_job.h"
-#include "db/store_repo.h"
-#include "db/store_result.h"
+#include "db/sqlite/db.h"
+#include "db/sqlite/migrate.h"
+#include "db/store/job.h"
+#include "db/store/repo.h"
+#include "db/store/result.h"
 
 /** Run a call that has to succeed. */
 #define ok(call)                                                                                                                 \

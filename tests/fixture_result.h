@@ -4,9 +4,9 @@
 
 #include "fixture_db.h"
 
-#include "judge.h"
+#include "flopwatchd/verdict/judge.h"
 #include "noise.h"
-#include "result.h"
+#include "flopwatchd/job/result.h"
 
 /** A job of `n` cells (dense causal, then one block-sparse in four) on a branch, queued; and an empty result for it. */
 static inline struct result *fixture_result(struct fixture *f, const char *branch, unsigned base, unsigned target, int n_cells)

@@ -7,9 +7,9 @@
  *   mkdir -p build/corpus && build/fuzz_kernelcode -max_len=65536 build/corpus     # with a few of nvcc's .cubin files in it
  */
 #include "base/lz4.h"
-#include "core/cubin.h"
-#include "core/fatbin.h"
-#include "core/inputs.h"
+#include "core/machine/cubin.h"
+#include "core/machine/fatbin.h"
+#include "core/case/inputs.h"
 #include "cubin_write.h"
 #include "fuzz_replay.h"
 

@@ -9,7 +9,7 @@
  */
 #include <math.h>
 
-#include "core/reading.h"
+#include "core/reading/reading.h"
 #include "fuzz_replay.h"
 
 static void check(const struct reading *r)

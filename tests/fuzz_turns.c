@@ -8,7 +8,7 @@
  */
 #include <math.h>
 
-#include "core/turns.h"
+#include "core/turns/turns.h"
 #include "fuzz_replay.h"
 
 static void check_line(const struct turns_line *l)

@@ -7,11 +7,11 @@
  */
 #include <dirent.h>
 
-#include "core/inputs.h"
+#include "core/case/inputs.h"
 #include "fuzz_replay.h"
 #include "tar_write.h"
 #include "tmp_folder.h"
-#include "worker/unpack.h"
+#include "worker/box/unpack.h"
 
 /* Every link below `fd` ends inside `root`. Reading through one that leaves it is what a build could do. */
 static void check_links(int fd, const char *root, int depth)

@@ -7,8 +7,8 @@
  *   mkdir -p build/corpus-yaml && build/fuzz_yaml -max_len=4096 build/corpus-yaml etc/suites
  */
 #include "base/yaml.h"
-#include "core/manifest.h"
-#include "core/suite.h"
+#include "core/suite/manifest.h"
+#include "core/suite/suite.h"
 #include "fuzz_replay.h"
 
 static void check_refusal(const struct fw_err *err)

@@ -6,10 +6,10 @@
 
 #include <math.h>
 
-#include "config.h"
-#include "db/store_bisect.h"
-#include "db/store_live.h"
-#include "db/store_view.h"
+#include "flopwatchd/runtime/config.h"
+#include "db/store/bisect.h"
+#include "db/view/live.h"
+#include "db/view/comparison.h"
 
 static struct config *config;
 

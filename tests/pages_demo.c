@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
-#include "core/suite.h"
-#include "web/page_cache.h"
+#include "core/suite/suite.h"
+#include "web/comparison/cache.h"
 #include "web/site.h"
 
 enum { PAIRS = 12, LAUNCHES = 4, MAIN_PUSHES = 24, HOUR_MS = 3600 * 1000 };

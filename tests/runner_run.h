@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "core/protocol.h"
-#include "runner/task.h"
+#include "core/protocol/protocol.h"
+#include "runner/mode/task.h"
 
 enum { RUN_RECORDS_MAX = 2048 };
 

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/stats.h"
+#include "core/stats/stats.h"
 
 enum { SAMPLES_CELLS_MAX = 64, SAMPLES_LAUNCHES_MAX = 48 };
 

@@ -14,9 +14,9 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
-#include "db/store_alert.h"
-#include "db/store_bisect.h"
-#include "web/body.h"
+#include "db/store/alert.h"
+#include "db/store/bisect.h"
+#include "flopwatchd/judge/comparison_json.h"
 #include "web/site.h"
 
 /** What the site asked of the daemon, and what the daemon is to answer. */

@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 #include "attention_run.h"
-#include "runner/accept.h"
-#include "runner/reference_math.h"
+#include "runner/reference/accept.h"
+#include "runner/reference/math.h"
 #include "tests/modules/good.c"
 
 static const struct fw_provider *good(void)

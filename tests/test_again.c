@@ -1,8 +1,8 @@
 /* What scatter left undecided is asked again: when, by which job, once, and only while somebody wants to know. */
 #include "judge_run.h"
 
-#include "again.h"
-#include "db/store_repo.h"
+#include "flopwatchd/verdict/again.h"
+#include "db/store/repo.h"
 
 enum { LATER_MS = 600000, NOW_MS = 5000 };
 

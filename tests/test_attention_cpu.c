@@ -10,7 +10,7 @@
 
 #include "attention_run.h"
 #include "base/proc.h"
-#include "runner/accept.h"
+#include "runner/reference/accept.h"
 #include "tests/modules/good.c"
 
 #ifdef __SANITIZE_ADDRESS__

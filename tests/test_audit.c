@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "worker/audit.h"
+#include "worker/bench/audit.h"
 
 /* Batches whose calls take base_ms and target_ms here, and `share` of that by the device, with `noise` ms on some of them. */
 static struct audit batches(double base_ms, double target_ms, double share, double noise)

@@ -4,7 +4,7 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 
-#include "backup.h"
+#include "flopwatchd/backup.h"
 #include "gitrepo.h"
 
 enum { PORTIONS = 4, PORTION_BYTES = 16 << 20, BLOB_BYTES = 1 << 20 };

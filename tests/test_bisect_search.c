@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bisect_search.h"
-#include "core/stats.h"
+#include "flopwatchd/bisect/search.h"
+#include "core/stats/stats.h"
 
 enum { N = 16 };
 

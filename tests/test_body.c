@@ -5,8 +5,8 @@
 #include <math.h>
 
 #include "base/hash.h"
-#include "db/store_view.h"
-#include "web/body.h"
+#include "db/view/comparison.h"
+#include "flopwatchd/judge/comparison_json.h"
 
 static int setup(void **state)
 {

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "web/branch.h"
+#include "core/text/branch.h"
 
 static void shows(const char *key, const char *text)
 {

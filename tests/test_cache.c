@@ -9,9 +9,9 @@
 #include <sys/mman.h>
 
 #include "tmp_folder.h"
-#include "worker/buildlog.h"
-#include "worker/cache.h"
-#include "worker/sealed.h"
+#include "worker/build/buildlog.h"
+#include "worker/build/cache.h"
+#include "worker/box/sealed.h"
 
 struct scene {
 	struct tmp_folder folder;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "capture.h"
+#include "flopwatchd/runtime/child.h"
 
 struct errand {
 	struct loop *loop;

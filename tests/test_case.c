@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/case.h"
+#include "core/case/case.h"
 
 static struct cell dense(int32_t mask, int32_t seqlen)
 {

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/changepoint.h"
+#include "core/stats/changepoint.h"
 #include "noise.h"
 
 static void near(double value, double wanted, double error)

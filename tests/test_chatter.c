@@ -1,7 +1,7 @@
 /* A worker's words as log lines and progress. */
 #include "fixture_daemon.h"
 
-#include "chatter.h"
+#include "flopwatchd/dispatch/progress.h"
 
 static struct ledger ledger;
 static struct chatter chatter;

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "config.h"
+#include "flopwatchd/runtime/config.h"
 
 static char folder[] = "/tmp/fw-config-XXXXXX";
 static char path[128];

@@ -1,8 +1,8 @@
 /* What the outside may ask: good questions become rows, bad ones an answer in one line. */
 #include "fixture_daemon.h"
 
-#include "control.h"
-#include "queue.h"
+#include "flopwatchd/control.h"
+#include "flopwatchd/dispatch/queue.h"
 
 static struct control control;
 static char one[65], two[65];

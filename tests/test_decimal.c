@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/decimal.h"
-#include "core/inputs.h"
+#include "core/case/inputs.h"
 
 static int written;
 

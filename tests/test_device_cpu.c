@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/inputs.h"
-#include "runner/device.h"
+#include "core/case/inputs.h"
+#include "runner/device/device.h"
 
 static const struct device_ops *const ops = &device_cpu;
 

@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "dial.h"
+#include "flopwatchd/dispatch/connect.h"
 
 static struct config *config;
 

@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "web/chart.h"
-#include "web/emit.h"
+#include "web/html/chart.h"
+#include "web/html/emit.h"
 
 static struct buf out;
 

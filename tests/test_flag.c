@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "core/verdict.h"
+#include "core/verdict/verdict.h"
 
 static void words_go_both_ways(void **state)
 {

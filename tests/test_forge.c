@@ -9,8 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "deliver.h"
-#include "forge.h"
+#include "flopwatchd/delivery/request.h"
+#include "flopwatchd/delivery/forge.h"
 
 static struct fw_err err;
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "gitread.h"
+#include "flopwatchd/job/gitread.h"
 
 #define A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"

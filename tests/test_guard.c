@@ -11,8 +11,8 @@
 #include <sanitizer/lsan_interface.h>
 #endif
 
-#include "core/guard.h"
-#include "runner/guard_script.h"
+#include "core/protocol/guard.h"
+#include "runner/device/guard_script.h"
 #include "runner_run.h"
 
 static void reasons_that_void_times(void **state)

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "runner/hoststate.h"
+#include "runner/call/hoststate.h"
 
 static char told[1024];
 

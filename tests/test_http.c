@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "web/http.h"
+#include "web/http/http.h"
 
 static struct http *http;
 static int streams_filled;

@@ -1,9 +1,9 @@
 /* What the daemon asks for while a device has nothing to do, beside devices that are busy, gone or paused. */
 #include "fixture_db.h"
 
-#include "idle.h"
+#include "flopwatchd/idle.h"
 
-#include "db/store_epoch.h"
+#include "db/store/epoch.h"
 
 enum { EVERY_MS = 60000 };
 

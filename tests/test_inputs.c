@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "core/inputs.h"
+#include "core/case/inputs.h"
 #include "kernels/fw_kernel.h"
 
 static const struct {

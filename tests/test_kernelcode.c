@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "base/lz4.h"
-#include "core/cubin.h"
-#include "core/fatbin.h"
+#include "core/machine/cubin.h"
+#include "core/machine/fatbin.h"
 #include "cubin_write.h"
-#include "worker/kernelcode.h"
+#include "worker/build/kernelcode.h"
 
 /* ---- one piece of device code ----------------------------------------------------------------------------------------- */
 

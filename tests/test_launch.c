@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "runner/timing.h"
+#include "runner/timing/timing.h"
 #include "runner_run.h"
 
 static void two_subjects_go_ab_ba_ba_ab(void **state)

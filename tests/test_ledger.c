@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-#include "ledger.h"
+#include "flopwatchd/job/record.h"
 
 static int events;
 

@@ -15,7 +15,7 @@
 
 #include "base/proc.h"
 #include "tmp_folder.h"
-#include "worker/loadable.h"
+#include "worker/box/loadable.h"
 
 static struct tmp_folder folder;
 static char program[200], changed[200], original[HASH_HEX];

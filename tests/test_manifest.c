@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "core/manifest.h"
+#include "core/suite/manifest.h"
 
 static void defaults(void **state)
 {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "web/markdown.h"
+#include "web/html/markdown.h"
 
 static struct buf out;
 

@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/explain.h"
-#include "core/mean.h"
+#include "core/verdict/explain.h"
+#include "core/verdict/mean.h"
 
 static struct rule rule;
 static struct judgement pairs; /* of a cell whose typical call did not move */

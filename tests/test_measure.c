@@ -10,14 +10,14 @@
 
 #include <math.h>
 
-#include "core/guard.h"
+#include "core/protocol/guard.h"
 #include "cubin_write.h"
 #include "tmp_folder.h"
-#include "worker/acceptance.h"
-#include "worker/measure.h"
-#include "worker/procs.h"
+#include "worker/bench/acceptance.h"
+#include "worker/bench/measure.h"
+#include "worker/box/procs.h"
 #include "worker/report.h"
-#include "worker/sealed.h"
+#include "worker/box/sealed.h"
 
 enum { CELLS = 3 };
 

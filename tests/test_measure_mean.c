@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/guard.h"
-#include "worker/measure.h"
+#include "core/protocol/guard.h"
+#include "worker/bench/measure.h"
 
 enum { FORWARD, OTHER_FORWARD, BACKWARD, CELLS, PAIRS = 32 };
 

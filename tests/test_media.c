@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "web/media.h"
+#include "web/http/media.h"
 
 static void test_quality(void **state)
 {

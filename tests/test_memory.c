@@ -8,8 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/memory.h"
-#include "core/verdict.h"
+#include "core/stats/memory.h"
+#include "core/verdict/verdict.h"
 #include "noise.h"
 
 /* Launches of both sets at `d`, `spread` above and below in turn. Shape: e[one + two]. */

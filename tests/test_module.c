@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runner/module.h"
+#include "runner/call/module.h"
 #include "runner_run.h"
 
 static void problem_of(struct cell *c, struct fw_attention *a, struct fw_problem *p)

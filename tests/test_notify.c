@@ -5,8 +5,8 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#include "db/store_outbox.h"
-#include "notify.h"
+#include "db/store/outbox.h"
+#include "flopwatchd/delivery/sender.h"
 
 static struct ledger ledger;
 static struct notify *notify;

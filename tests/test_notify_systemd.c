@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "notify_systemd.h"
+#include "flopwatchd/runtime/sd_notify.h"
 
 static void heard_at(const char *name, bool abstract)
 {

@@ -8,7 +8,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include "runner/nvml.h"
+#include "runner/device/nvml.h"
 
 enum { ROOM = 16 };
 

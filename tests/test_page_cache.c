@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#include "db/store_alert.h"
-#include "db/store_result.h"
-#include "web/page_cache.h"
+#include "db/store/alert.h"
+#include "db/store/result.h"
+#include "web/comparison/cache.h"
 
 static const char key[] = "attention/dense/causal/s8192/forward";
 

@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "worker/procs.h"
-#include "worker/pump.h"
+#include "worker/box/procs.h"
+#include "worker/box/pump.h"
 
 struct scene {
 	struct peer peer;

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "plan.h"
+#include "flopwatchd/job/plan.h"
 
 #define SHA "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define OID "cccccccccccccccccccccccccccccccccccccccc"

@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/inputs.h"
-#include "runner/problem.h"
+#include "core/case/inputs.h"
+#include "runner/call/problem.h"
 #include "runner_run.h"
 
 static const struct device_ops *const ops = &device_cpu;

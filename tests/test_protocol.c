@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/protocol.h"
+#include "core/protocol/protocol.h"
 
 #define OID            "0123456789abcdef0123456789abcdef01234567"
 #define SHA256         "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"

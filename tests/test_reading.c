@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "core/csv.h"
-#include "core/reading_row.h"
+#include "core/text/csv.h"
+#include "core/reading/row.h"
 
 static struct reading reading;
 

@@ -10,8 +10,8 @@
 #include <math.h>
 
 #include "attention_run.h"
-#include "runner/accept.h"
-#include "runner/device.h"
+#include "runner/reference/accept.h"
+#include "runner/device/device.h"
 #include "tests/modules/good.c"
 
 static struct device *gpu;

@@ -1,7 +1,7 @@
 /* From a job's commit to a plan, with real commits and the real flopwatch-git. */
 #include "fixture_daemon.h"
 
-#include "resolve.h"
+#include "flopwatchd/planning/resolve.h"
 
 static struct resolve_answer last; /* plan.ask.cell is freed by the resolve */
 static int answers;

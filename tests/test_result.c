@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "result.h"
+#include "flopwatchd/job/result.h"
 
 static struct result *asked(void)
 {

@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "web/pairs.h"
-#include "web/route.h"
+#include "web/http/pairs.h"
+#include "web/http/route.h"
 
 static void test_plain(void **state)
 {

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "base/proc.h"
-#include "worker/sandbox.h"
-#include "worker/toolchain.h"
+#include "worker/box/sandbox.h"
+#include "worker/build/toolchain.h"
 
 static int position(const struct sandbox_argv *v, const char *arg)
 {

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "session.h"
+#include "flopwatchd/dispatch/session.h"
 
 #define HELLO                                                                                                                    \
 	"echo '{\"t\":\"hello\",\"protocol\":1,\"version\":\"0.1.0\",\"isolation\":\"none\",\"devices\":[{\"kind\":\"sim\","     \

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/stats.h"
+#include "core/stats/stats.h"
 #include "noise.h"
 
 static void near(double value, double wanted, double error)

@@ -1,8 +1,8 @@
 /* Alerts: the steps that are allowed, who took them, and what opens one again. (Recovery is in test_judge.) */
 #include "fixture_db.h"
 
-#include "db/store_alert.h"
-#include "db/store_live.h"
+#include "db/store/alert.h"
+#include "db/view/live.h"
 
 static int setup(void **state)
 {

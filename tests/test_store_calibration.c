@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-#include "calibrate.h"
-#include "core/protocol.h"
-#include "db/store_calibration.h"
+#include "flopwatchd/history/calibrate.h"
+#include "core/protocol/protocol.h"
+#include "db/store/calibration.h"
 
 #define DAY_MS (24 * 3600 * INT64_C(1000))
 #define NOW    (1000 * DAY_MS)

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "db/store_branch.h"
-#include "db/store_commit.h"
+#include "db/view/branch.h"
+#include "db/store/commit.h"
 
 static int setup(void **state)
 {

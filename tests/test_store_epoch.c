@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-#include "db/store_alert.h"
-#include "db/store_change.h"
-#include "db/store_epoch.h"
+#include "db/store/alert.h"
+#include "db/store/change.h"
+#include "db/store/epoch.h"
 
 static const char key[] = "attention/dense/full/s64/hq2/hk1/d64/bf16/forward";
 

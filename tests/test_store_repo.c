@@ -1,7 +1,7 @@
 /* What git and the devices told us: inserted once, brought up to date, kept through pauses. */
 #include "fixture_db.h"
 
-#include "db/store_view.h"
+#include "db/view/comparison.h"
 
 static int setup(void **state)
 {

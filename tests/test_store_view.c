@@ -4,14 +4,14 @@
 #include <math.h>
 
 #include "base/clock.h"
-#include "db/store_alert.h"
-#include "db/store_branch.h"
-#include "db/store_commit.h"
-#include "db/store_live.h"
-#include "db/store_outbox.h"
-#include "db/store_throttle.h"
-#include "db/store_history.h"
-#include "db/store_show.h"
+#include "db/store/alert.h"
+#include "db/view/branch.h"
+#include "db/store/commit.h"
+#include "db/view/live.h"
+#include "db/store/outbox.h"
+#include "db/store/throttle.h"
+#include "db/view/history.h"
+#include "db/view/cell.h"
 
 static const char *const keys[] = { "attention/dense/causal/s8192/forward", "attention/dense/causal/s8192/backward" };
 

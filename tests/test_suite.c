@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "core/suite.h"
+#include "core/suite/suite.h"
 
 static void load(const char *path, struct suite *s)
 {

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/guard.h"
-#include "worker/sustain.h"
+#include "core/protocol/guard.h"
+#include "worker/bench/sustain.h"
 
 enum { FORWARD_DENSE, FORWARD_SPARSE, BACKWARD_DENSE, BACKWARD_SPARSE, FORWARD_SHORT, CELLS, PER_BURST = 2, PAIRS = 16 };
 

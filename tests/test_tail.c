@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-#include "core/tail.h"
+#include "core/stats/tail.h"
 
 enum { N = 8 };
 

@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-#include "core/stats.h"
-#include "trend_end.h"
-#include "trend_name.h"
+#include "core/stats/stats.h"
+#include "flopwatchd/history/trend_end.h"
+#include "flopwatchd/history/culprit.h"
 
 static const char key[] = "attention/dense/full/s64/hq2/hk1/d64/bf16/forward";
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/turns.h"
+#include "core/turns/turns.h"
 
 static struct turns_line good(const char *text)
 {

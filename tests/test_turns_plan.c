@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/turns_plan.h"
-#include "core/turns_trust.h"
+#include "core/turns/plan.h"
+#include "core/turns/trust.h"
 
 static void chain_is(const char *a, const char *b, const char *c, const char *wanted, const char *expected)
 {

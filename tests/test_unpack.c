@@ -9,7 +9,7 @@
 
 #include "tar_write.h"
 #include "tmp_folder.h"
-#include "worker/unpack.h"
+#include "worker/box/unpack.h"
 
 struct scene {
 	struct tmp_folder out;

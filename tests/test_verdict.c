@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/verdict.h"
+#include "core/verdict/verdict.h"
 #include "noise.h"
 
 static void words(void **state)

@@ -9,13 +9,13 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "db/db.h"
-#include "db/migrate.h"
-#include "db/store_job.h"
-#include "db/store_repo.h"
-#include "loop.h"
-#include "tips.h"
-#include "watch.h"
+#include "db/sqlite/db.h"
+#include "db/sqlite/migrate.h"
+#include "db/store/job.h"
+#include "db/store/repo.h"
+#include "flopwatchd/runtime/loop.h"
+#include "flopwatchd/intake/branch_tips.h"
+#include "flopwatchd/intake/watch.h"
 
 /* Ends a test that would hang; no assertion depends on it. */
 enum { GUARD_MS = 60000, TICK_MS = 5 };

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "runner/witness.h"
+#include "runner/call/witness.h"
 #include "runner_run.h"
 
 /* Device cpu, but for what a test wants of it. */

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "worker/workdir.h"
+#include "worker/box/workdir.h"
 
 struct tmp_folder {
 	char path[64];

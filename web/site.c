@@ -1,10 +1,10 @@
 #include "web/site.h"
 
-#include "web/access.h"
-#include "web/answer.h"
-#include "web/api.h"
-#include "web/page.h"
-#include "web/static.h"
+#include "web/answer/access.h"
+#include "web/answer/answer.h"
+#include "web/api/api.h"
+#include "web/page/page.h"
+#include "web/answer/static.h"
 
 static const struct http_route routes[] = {
 	{ "GET", "/", page_overview, HTTP_READ },

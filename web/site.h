@@ -5,9 +5,9 @@
 #ifndef WEB_SITE_H
 #define WEB_SITE_H
 
-#include "core/readonly.h"
-#include "db/db.h"
-#include "web/http.h"
+#include "core/suite/readonly.h"
+#include "db/sqlite/db.h"
+#include "web/http/http.h"
 
 /** A wish for a comparison; texts "" or NULL where nothing was said. */
 struct site_request {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/similar.h"
-#include "core/reading.h"
+#include "core/reading/reading.h"
 
 #define JOB_STATES      "open queued sent building checking measuring done failed cancelled superseded gone"
 #define DELIVERY_STATES "waiting sent failed superseded"

@@ -8,7 +8,7 @@
 
 #include "cli/catalog.h"
 #include "cli/help.h"
-#include "cli/terminal.h"
+#include "cli/output/terminal.h"
 
 enum {
 	OPTION_SERVER = 256,

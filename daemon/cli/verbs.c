@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/plain.h"
-#include "cli/value.h"
-#include "core/verdict.h"
+#include "cli/output/plain.h"
+#include "cli/output/value.h"
+#include "core/verdict/verdict.h"
 
 int verb_fail(const struct fw_err *err)
 {

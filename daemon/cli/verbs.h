@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "cli/client.h"
+#include "cli/output/client.h"
 
 enum exit_status {
 	EXIT_OK = 0,

@@ -2,7 +2,7 @@
  * flopwatch.h - timed calls for C99 and C++: one header, nothing to link.
  * SPDX-License-Identifier: MIT-0  (take it into any project, changed or not, without any notice)
  *
- *     #include "flopwatch.h"
+ *     #include "kit/flopwatch.h"
  *
  *     FLOPWATCH("sum/4096", 4096.0, 16384.0) { total = sum(x, 4096); }
  *

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runner/mode_capture.h"
-#include "runner/task.h"
+#include "runner/mode/capture.h"
+#include "runner/mode/task.h"
 
 enum { RECORDS_FD = 3, EXIT_USAGE = 2, CALLS_MAX = 1000000 };
 

@@ -7,13 +7,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/inputs.h"
-#include "core/suite.h"
-#include "worker/acceptance.h"
-#include "worker/hardware.h"
-#include "worker/measure.h"
+#include "core/case/inputs.h"
+#include "core/suite/suite.h"
+#include "worker/bench/acceptance.h"
+#include "worker/bench/hardware.h"
+#include "worker/bench/measure.h"
 #include "worker/report.h"
-#include "worker/sealed.h"
+#include "worker/box/sealed.h"
 
 enum { SUITE_BYTES_MAX = 1 << 20, EXIT_REGRESSION = 3, EXIT_UNDECIDED = 7 };
 

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "base/err.h"
-#include "worker/sandbox.h"
+#include "worker/box/sandbox.h"
 
 struct compare_alone_options {
 	const char *suite, *base, *target;           /* files */

@@ -9,9 +9,9 @@
 #include "base/cores.h"
 #include "base/log.h"
 #include "worker/compare_alone.h"
-#include "worker/kernelcode.h"
-#include "worker/peer.h"
-#include "worker/procs.h"
+#include "worker/build/kernelcode.h"
+#include "worker/box/peer.h"
+#include "worker/box/procs.h"
 #include "worker/serve.h"
 
 enum { EXIT_ERROR = 1, EXIT_USAGE = 2 };

@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/jsonw.h"
-#include "core/explain.h"
+#include "core/verdict/explain.h"
 
 enum { TEXT_MAX = 4 << 20 };
 

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "worker/bench.h"
+#include "worker/bench/bench.h"
 
 /** The comparison's word: the first in verdict order that any cell has. */
 enum verdict report_verdict(const struct bench *b);

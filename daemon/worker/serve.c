@@ -9,16 +9,16 @@
 
 #include "base/clock.h"
 #include "base/log.h"
-#include "worker/acceptance.h"
-#include "worker/build.h"
-#include "worker/canary.h"
-#include "worker/command.h"
-#include "worker/hardware.h"
-#include "worker/measure.h"
-#include "worker/pump.h"
-#include "worker/room.h"
-#include "worker/sealed.h"
-#include "worker/workdir.h"
+#include "worker/bench/acceptance.h"
+#include "worker/build/build.h"
+#include "worker/bench/canary.h"
+#include "worker/command/command.h"
+#include "worker/bench/hardware.h"
+#include "worker/bench/measure.h"
+#include "worker/box/pump.h"
+#include "worker/box/room.h"
+#include "worker/box/sealed.h"
+#include "worker/box/workdir.h"
 
 enum { JOB_WAIT_MS = 3600 * 1000, TREE_WAIT_MS = 600 * 1000, LOCK_POLL_MS = 100, CACHE_KEEP = 200 };
 

@@ -8,7 +8,7 @@
 #define WORKER_SERVE_H
 
 #include "base/err.h"
-#include "worker/sandbox.h"
+#include "worker/box/sandbox.h"
 
 struct serve_options {
 	const char *cache;  /* NULL: the default place */

@@ -8,7 +8,7 @@
 #define GPU_ATTENTION_REFERENCE_CUH
 
 #include "kernels/fw_kernel.h"
-#include "daemon/core/inputs.h"
+#include "core/case/inputs.h"
 
 #include <math.h>
 #include <string.h>

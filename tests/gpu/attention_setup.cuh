@@ -5,7 +5,7 @@
 #define GPU_ATTENTION_SETUP_CUH
 
 #include "kernels/fw_kernel.h"
-#include "daemon/core/inputs.h"
+#include "core/case/inputs.h"
 #include "attention_reference.cuh"
 
 #include <cuda_runtime.h>

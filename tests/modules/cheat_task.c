@@ -9,7 +9,7 @@ static void only_what_is_asked(struct fw_plan *p, uint32_t phases);
 #define COMPUTE(p, phases) only_what_is_asked(p, phases)
 #include "good.c"
 
-#include "runner/reference.h"
+#include "runner/reference/reference.h"
 
 static char task[1 << 20];
 

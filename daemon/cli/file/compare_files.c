@@ -1,0 +1,254 @@
+/* compare_files.c - two outputs of foreign benchmarks side by side, without a daemon and without a verdict. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/jsonw.h"
+#include "cli/file/files.h"
+#include "cli/output/table.h"
+#include "core/reading/ffa_compare.h"
+
+static double change_pct(const struct reading_row *base, const struct reading_row *target)
+{
+	return 100 * (base->median_ms / target->median_ms - 1);
+}
+
+static void tflops_cell(struct table *t, double v)
+{
+	if (isnan(v))
+		table_cell(t, "-");
+	else
+		table_cell(t, "%.1f", v);
+}
+
+static bool has_flops(const struct reading *r)
+{
+	for (int i = 0; i < r->n_rows; i++)
+		if (!isnan(r->row[i].tflops))
+			return true;
+	return false;
+}
+
+static void print_table(const struct reading *base, const struct reading *target)
+{
+	static const char *const rates[] = { "cell", ">base ms", ">TFLOP/s", ">target ms", ">TFLOP/s", ">change", ">values" };
+	static const char *const times[] = { "cell", ">base ms", ">target ms", ">change", ">values" };
+	struct table t;
+	bool flops = has_flops(base) || has_flops(target);
+	table_init(&t, flops ? 7 : 5, flops ? rates : times);
+	for (int i = 0; i < base->n_rows; i++) {
+		const struct reading_row *a = &base->row[i], *b = files_counterpart(base, a, target);
+		if (!b || a->n == 0 || b->n == 0)
+			continue;
+		table_cell(&t, "%s", a->key);
+		table_cell(&t, "%.6g", a->median_ms);
+		if (flops)
+			tflops_cell(&t, a->tflops);
+		table_cell(&t, "%.6g", b->median_ms);
+		if (flops)
+			tflops_cell(&t, b->tflops);
+		table_cell(&t, "%+.2f %%", change_pct(a, b));
+		table_cell(&t, "%d/%d", a->n, b->n);
+	}
+	table_print(&t, stdout);
+	table_fini(&t);
+}
+
+static void put_side(struct jsonw *j, bool target, const struct reading_row *row)
+{
+	jsonw_kv_figure(j, target ? "target_ms" : "base_ms", row ? row->median_ms : NAN);
+	jsonw_kv_figure(j, target ? "target_tflops" : "base_tflops", row ? row->tflops : NAN);
+	jsonw_kv_string(j, target ? "target_failure" : "base_failure", row && row->failure[0] ? row->failure : NULL);
+}
+
+static void put_left(struct jsonw *j, const char *side, const struct reading *r)
+{
+	for (int i = 0; i < r->n_left; i++) {
+		jsonw_object(j);
+		jsonw_kv_string(j, "side", side);
+		jsonw_kv_string(j, "cell", r->left[i].key);
+		jsonw_kv_string(j, "reason", r->left[i].why);
+		jsonw_object_end(j);
+	}
+}
+
+static void print_json(const struct reading *base, const struct reading *target)
+{
+	struct buf out;
+	struct jsonw j;
+	buf_init(&out, 64 << 20);
+	jsonw_init(&j, &out);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "format", base->format);
+	jsonw_kv_null(&j, "verdict"); /* there is none to be had from two files */
+	jsonw_key(&j, "cells");
+	jsonw_array(&j);
+	for (int side = 0; side < 2; side++) {
+		const struct reading *r = side ? target : base;
+		for (int i = 0; i < r->n_rows; i++) {
+			const struct reading_row *a = side ? files_counterpart(target, &r->row[i], base) : &r->row[i];
+			const struct reading_row *b = side ? &r->row[i] : files_counterpart(base, &r->row[i], target);
+			if (side && a)
+				continue;
+			jsonw_object(&j);
+			jsonw_kv_string(&j, "cell", r->row[i].key);
+			put_side(&j, false, a);
+			put_side(&j, true, b);
+			jsonw_kv_figure(&j, "change_pct", a && b ? change_pct(a, b) : NAN);
+			jsonw_object_end(&j);
+		}
+	}
+	jsonw_array_end(&j);
+	jsonw_key(&j, "left_out");
+	jsonw_array(&j);
+	put_left(&j, "base", base);
+	put_left(&j, "target", target);
+	jsonw_array_end(&j);
+	jsonw_object_end(&j);
+	printf("%s\n", out.data);
+	buf_fini(&out);
+}
+
+/* Rows that only one file has are never passed over in silence. Returns how many. */
+static int warn_of_absent(const struct reading *in, const struct reading *from, const char *file, bool print)
+{
+	int n = 0;
+	for (int i = 0; i < in->n_rows; i++)
+		if (!files_counterpart(in, &in->row[i], from)) {
+			const char *why = reading_why(from, in->row[i].key);
+			n++;
+			if (print && why)
+				printf("WARNING %s is left out of %s: %s\n", in->row[i].key, file, why);
+			else if (print)
+				printf("WARNING %s is not in %s\n", in->row[i].key, file);
+		}
+	return n;
+}
+
+/* Rows that differ by more than the threshold, either way. Returns how many of them are slower; *common gets the rows that both have. */
+static int name_variations(
+	const struct reading *base, const struct reading *target, double threshold_pct, int *common, int *faster, bool print)
+{
+	int slower = 0;
+	for (int i = 0; i < base->n_rows; i++) {
+		const struct reading_row *a = &base->row[i], *b = files_counterpart(base, a, target);
+		bool timed = b && a->n > 0 && b->n > 0;
+		double change = timed ? change_pct(a, b) : 0;
+		*common += timed;
+		if (fabs(change) <= threshold_pct)
+			continue;
+		if (print)
+			printf("%s%s took %.2f %% %s time\n", slower + *faster ? "" : "\n", a->key,
+				100 * fabs(b->median_ms / a->median_ms - 1), change < 0 ? "more" : "less");
+		slower += change < 0;
+		*faster += change > 0;
+	}
+	return slower;
+}
+
+static void put_figure(struct buf *out, double v)
+{
+	if (isfinite(v))
+		buf_printf(out, ",%.9g", v);
+	else
+		buf_putc(out, ',');
+}
+
+/* Of formats that have no comparison of their own. Keys hold no quotes. */
+static void put_table(struct buf *out, const struct reading *base, const struct reading *target)
+{
+	buf_puts(out, "cell,base_ms,target_ms,base_tflops,target_tflops,change_pct\n");
+	for (int i = 0; i < base->n_rows; i++) {
+		const struct reading_row *a = &base->row[i], *b = files_counterpart(base, a, target);
+		if (!b || a->n == 0 || b->n == 0)
+			continue;
+		buf_printf(out, strchr(a->key, ',') ? "\"%s\"" : "%s", a->key);
+		put_figure(out, a->median_ms);
+		put_figure(out, b->median_ms);
+		put_figure(out, a->tflops);
+		put_figure(out, b->tflops);
+		put_figure(out, change_pct(a, b));
+		buf_putc(out, '\n');
+	}
+}
+
+/* MagiAttention's other file, flops.csv, is a table like any. */
+static bool is_profile(const struct reading *r)
+{
+	const char *key = r->row[0].key;
+	return strcmp(r->format, "ffa") == 0 &&
+	       (strncmp(key, "ffa/dense/", 10) == 0 || strncmp(key, "ffa/block_sparse/", 17) == 0);
+}
+
+/* Two profiles of MagiAttention become its comparison, with the phases that no cell has. */
+static int put_profiles(struct buf *out, const char *base, const char *target, struct fw_err *err)
+{
+	struct buf text[2];
+	struct ffa_file file[2];
+	const char *const path[2] = { base, target };
+	int rows, rc = 0;
+	for (int i = 0; i < 2; i++)
+		buf_init(&text[i], READING_BYTES_MAX + 1);
+	for (int i = 0; i < 2 && rc == 0; i++) {
+		rc = files_read_text(path[i], &text[i], err);
+		file[i] = (struct ffa_file){ .text = text[i].data, .len = text[i].len, .name = path[i] };
+	}
+	if (rc == 0)
+		rc = ffa_compare(&file[0], &file[1], out, &rows, err);
+	for (int i = 0; i < 2; i++)
+		buf_fini(&text[i]);
+	return rc;
+}
+
+static int write_comparison(const struct options *o, const struct reading *base, const struct reading *target, struct fw_err *err)
+{
+	struct buf out;
+	int rc = 0;
+	buf_init(&out, 64 << 20);
+	if (is_profile(base) && is_profile(target))
+		rc = put_profiles(&out, o->arg[0], o->arg[1], err);
+	else
+		put_table(&out, base, target);
+	if (rc == 0)
+		rc = out.failed ? err_set(err, ERR_FULL, "%s: the comparison does not fit", o->arg[2])
+				: files_write(o->arg[2], &out, err);
+	buf_fini(&out);
+	return rc;
+}
+
+int verb_compare_files(const struct options *o)
+{
+	struct fw_err err = { 0 };
+	struct reading base, target;
+	double threshold_pct = o->threshold_pct > 0 ? o->threshold_pct : FILES_THRESHOLD_PCT;
+	int common = 0, faster = 0;
+	if (files_read(o->arg[0], o->format, o, &base, &err) != 0)
+		return verb_fail_here(&err);
+	if (files_read(o->arg[1], o->format ? o->format : base.format, o, &target, &err) != 0) {
+		reading_fini(&base);
+		return verb_fail_here(&err);
+	}
+	if (o->json)
+		print_json(&base, &target);
+	else
+		print_table(&base, &target);
+	int slower = name_variations(&base, &target, threshold_pct, &common, &faster, !o->json);
+	int absent = warn_of_absent(&base, &target, o->arg[1], !o->json);
+	warn_of_absent(&target, &base, o->arg[0], !o->json);
+	files_warn_of_timeless(&base, o->arg[0], o->json ? NULL : stdout);
+	int failed = files_warn_of_timeless(&target, o->arg[1], o->json ? NULL : stdout);
+	if (!o->json)
+		printf("\n%d cells are in both files, %d slower and %d faster by more than %.3g %%. This is no verdict: each "
+		       "file is one "
+		       "run, and one run of a GPU\n"
+		       "at its power limit may differ from the next by more than 1.5 %% without any change. To know, let "
+		       "flopwatch run both in turns:\n"
+		       "flopwatch compare BASE TARGET\n",
+			common, slower, faster, threshold_pct);
+	int written = o->n_arg == 3 ? write_comparison(o, &base, &target, &err) : 0;
+	if (written == 0 && o->n_arg == 3 && !o->json)
+		printf("%s\n", o->arg[2]);
+	reading_fini(&base);
+	reading_fini(&target);
+	return written != 0 ? verb_fail_here(&err) : slower || absent || failed || !common ? EXIT_UNDECIDED : EXIT_OK;
+}

@@ -1,0 +1,132 @@
+/* export.c - a comparison as the CSV files of MagiAttention's profile_ffa, under the names that people gave its sides. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/file/files.h"
+#include "cli/output/value.h"
+#include "cli/verbs.h"
+
+enum { NAME_SIZE = 128, TEXT_MAX = 64 << 20 };
+
+static const struct {
+	const char *file, *kind, *table;
+	bool base, target; /* whose names the file carries */
+} files[] = {
+	{ "profile_dense_base", "profile_dense", "", true, false },
+	{ "profile_dense_target", "profile_dense", "", false, true },
+	{ "profile_block_sparse_base", "profile_block_sparse", "", true, false },
+	{ "profile_block_sparse_target", "profile_block_sparse", "", false, true },
+	{ "compare_dense", "compare", "_dense", true, true },
+	{ "compare_block_sparse", "compare", "_block_sparse", true, true },
+};
+
+/* A name that is one part of a path. */
+static void file_part(char name[NAME_SIZE])
+{
+	for (char *p = name; *p; p++)
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-", *p))
+			*p = '-';
+	if (name[0] == '.')
+		name[0] = '-';
+}
+
+/* What people call a side, else its commit; with the provider where one was asked for. */
+static void name_side(const json_t *comparison, const char *role, char name[NAME_SIZE])
+{
+	const json_t *side = json_object_get(comparison, role);
+	const char *given = value_text(side, "name"), *provider = value_text(side, "provider");
+	snprintf(name, NAME_SIZE, "%.*s%s%s", *given ? 70 : 12, *given ? given : value_text(side, "commit"), *provider ? "-" : "",
+		provider);
+	file_part(name);
+}
+
+static void name_sides(const json_t *comparison, char base[NAME_SIZE], char target[NAME_SIZE])
+{
+	const char *commit = value_text(json_object_get(comparison, "target"), "commit");
+	name_side(comparison, "base", base);
+	name_side(comparison, "target", target);
+	if (strcmp(base, target) != 0)
+		return;
+	bool apart = strcmp(commit, value_text(json_object_get(comparison, "base"), "commit")) != 0;
+	snprintf(target, NAME_SIZE, "%.100s-%.12s", base, apart ? commit : "again");
+}
+
+/* One file of the comparison, appended to `text`: 1, 0 it has nothing for it, -1. */
+static int fetch(struct client *c, const char *id, const char *file, struct buf *text, struct fw_err *err)
+{
+	char path[128];
+	snprintf(path, sizeof path, "/api/v1/comparisons/%.20s/ffa/%s.csv", id, file);
+	if (client_get_raw(c, path, text, err) == 0)
+		return 1;
+	if (err->code != ERR_NOT_FOUND)
+		return -1;
+	err_clear(err);
+	return 0;
+}
+
+static int write_in(const char *dir, const char *name, const struct buf *text, struct fw_err *err)
+{
+	char path[4096];
+	if (snprintf(path, sizeof path, "%s/%s", dir, name) >= (int)sizeof path)
+		return err_set(err, ERR_INVALID, "the name of folder %.60s... is too long", dir);
+	if (mkdir(dir, 0777) != 0 && errno != EEXIST)
+		return err_sys(err, "cannot make the folder %s", dir);
+	if (files_write(path, text, err) != 0)
+		return -1;
+	printf("%s\n", path);
+	return 0;
+}
+
+/* The files do not say what loss their suite calls one. */
+static void tell_threshold(const json_t *comparison)
+{
+	double threshold = value_number(json_array_get(json_object_get(comparison, "cells"), 0), "threshold_pct");
+	if (isfinite(threshold) && threshold != FILES_THRESHOLD_PCT)
+		fprintf(stderr,
+			"the threshold of this suite is %.3g %%: flopwatch compare BASE.csv TARGET.csv --threshold %.3g\n",
+			threshold, threshold);
+}
+
+int verb_export(struct client *c, const struct options *o)
+{
+	struct fw_err err = { 0 };
+	json_t *comparison = NULL;
+	char path[64], base[NAME_SIZE], target[NAME_SIZE];
+	const char *id = o->arg[0], *dir = o->n_arg == 2 ? o->arg[1] : ".";
+	struct buf text;
+	int written = 0, status = EXIT_OK;
+	if (!*id || strspn(id, "0123456789") != strlen(id) || strlen(id) > 18) {
+		fputs("flopwatch: export takes the number of a comparison\n", stderr);
+		return EXIT_USAGE;
+	}
+	snprintf(path, sizeof path, "/api/v1/comparisons/%s", id);
+	if (client_get(c, path, &comparison, &err) != 0)
+		return verb_fail(&err);
+	name_sides(comparison, base, target);
+	buf_init(&text, TEXT_MAX);
+	for (size_t i = 0; i < sizeof files / sizeof files[0] && status == EXIT_OK; i++) {
+		char name[3 * NAME_SIZE];
+		snprintf(name, sizeof name, "%s%s%s%s%s%s.csv", files[i].kind, files[i].base ? "_" : "",
+			files[i].base ? base : "", files[i].target ? "_" : "", files[i].target ? target : "", files[i].table);
+		buf_clear(&text);
+		int got = fetch(c, id, files[i].file, &text, &err);
+		if (got < 0)
+			status = verb_fail(&err);
+		else if (got > 0 && write_in(dir, name, &text, &err) != 0)
+			status = verb_fail_here(&err);
+		written += got > 0;
+	}
+	buf_fini(&text);
+	if (status == EXIT_OK && written)
+		tell_threshold(comparison);
+	else if (status == EXIT_OK) {
+		err_set(&err, ERR_INVALID,
+			"nothing was written: comparison %s has no times of attention, and these files hold nothing else", id);
+		status = verb_fail_here(&err);
+	}
+	json_decref(comparison);
+	return status;
+}

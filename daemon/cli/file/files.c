@@ -1,0 +1,113 @@
+/* files.c - see files.h. */
+#include "cli/file/files.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int files_read_text(const char *path, struct buf *text, struct fw_err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return err_sys(err, "%s", path);
+	int rc = buf_read_fd(text, fd) != 0 ? err_sys(err, "%s", path) : 0;
+	close(fd);
+	return rc;
+}
+
+int files_read(const char *path, const char *format, const struct options *o, struct reading *out, struct fw_err *err)
+{
+	struct buf text;
+	buf_init(&text, READING_BYTES_MAX + 1);
+	int rc = files_read_text(path, &text, err);
+	if (rc == 0 && !format)
+		format = reading_guess(text.data, text.len, path);
+	if (rc == 0 && !format)
+		rc = err_set(err, ERR_INVALID, "%s: looks like no format that is read; say which with --format: " READING_FORMATS,
+			path);
+	if (rc == 0 && o->time && !reading_has_times(format))
+		rc = err_set(
+			err, ERR_INVALID, "%s: --time is for google-benchmark, which writes two; %s has one time", path, format);
+	struct reading_how how = { format, o->unit ? o->unit : "", o->time ? o->time : "" };
+	if (rc == 0)
+		rc = reading_parse(&how, text.data, text.len, path, out, err);
+	buf_fini(&text);
+	return rc;
+}
+
+bool files_are(const char *a, const char *b)
+{
+	struct stat s, t;
+	return stat(a, &s) == 0 && S_ISREG(s.st_mode) && stat(b, &t) == 0 && S_ISREG(t.st_mode);
+}
+
+int files_write(const char *path, const struct buf *text, struct fw_err *err)
+{
+	char part[4096];
+	if (snprintf(part, sizeof part, "%s.part", path) >= (int)sizeof part)
+		return err_set(err, ERR_INVALID, "%.60s... is too long a name", path);
+	FILE *f = fopen(part, "we");
+	if (!f)
+		return err_sys(err, "cannot write %s", part);
+	bool good = fwrite(text->data, 1, text->len, f) == text->len;
+	good = fclose(f) == 0 && good;
+	if (!good || rename(part, path) != 0) {
+		err_sys(err, "cannot write %s", path);
+		unlink(part);
+		return -1;
+	}
+	return 0;
+}
+
+/* ---- which rows are one case -------------------------------------------------------------------------------------------- */
+
+/* A key without the tile of the kernel that ran: two builds of a case may choose different ones. Shape: out[CASE_KEY_SIZE]. */
+static void without_tile(const char *key, char out[CASE_KEY_SIZE])
+{
+	const char *tile = strstr(key, "/tile"), *end = tile ? strchr(tile + 1, '/') : NULL;
+	snprintf(out, CASE_KEY_SIZE, "%.*s%s", end ? (int)(tile - key) : CASE_KEY_SIZE - 1, key, end ? end : "");
+}
+
+/* The only row of `in` that is this case but for its tile, and has no row of its own in `of`; NULL: none, or several. */
+static const struct reading_row *by_case(const struct reading *in, const char *wanted, const struct reading *of)
+{
+	const struct reading_row *found = NULL;
+	char bare[CASE_KEY_SIZE];
+	for (int i = 0; i < in->n_rows; i++) {
+		without_tile(in->row[i].key, bare);
+		if (strcmp(bare, wanted) != 0 || reading_find(of, in->row[i].key))
+			continue;
+		if (found)
+			return NULL;
+		found = &in->row[i];
+	}
+	return found;
+}
+
+const struct reading_row *files_counterpart(const struct reading *of, const struct reading_row *row, const struct reading *in)
+{
+	const struct reading_row *found = reading_find(in, row->key);
+	char bare[CASE_KEY_SIZE];
+	if (found || strcmp(of->format, "ffa") != 0)
+		return found;
+	without_tile(row->key, bare);
+	return by_case(of, bare, in) == row ? by_case(in, bare, of) : NULL;
+}
+
+int files_warn_of_timeless(const struct reading *r, const char *file, FILE *to)
+{
+	char told[600];
+	int n = 0;
+	for (int i = 0; i < r->n_rows; i++)
+		if (r->row[i].failure[0]) {
+			n++;
+			if (to)
+				fprintf(to, "WARNING %s failed in %s: %s\n", r->row[i].key, file, r->row[i].failure);
+		}
+	reading_tell_left(r, told, sizeof told);
+	if (to && told[0])
+		fprintf(to, "WARNING %s: %s\n", file, told);
+	return n;
+}

@@ -1,0 +1,86 @@
+/* import.c - what another benchmark wrote becomes a comparison of kind import. */
+#include <math.h>
+#include <stdio.h>
+
+#include "base/jsonw.h"
+#include "cli/file/files.h"
+#include "cli/output/value.h"
+
+static void write_row(struct jsonw *j, const struct reading_row *target, const struct reading_row *base)
+{
+	jsonw_object(j);
+	jsonw_kv_string(j, "cell", target ? target->key : base->key);
+	if (target && target->failure[0])
+		jsonw_kv_string(j, "failure", target->failure);
+	else if (target)
+		jsonw_kv_double(j, "ms", target->median_ms);
+	if (target && !isnan(target->tflops))
+		jsonw_kv_double(j, "tflops", target->tflops);
+	if (base && base->n > 0)
+		jsonw_kv_double(j, "base_ms", base->median_ms);
+	if (base && !isnan(base->tflops))
+		jsonw_kv_double(j, "base_tflops", base->tflops);
+	jsonw_object_end(j);
+}
+
+/* `base` may be empty. */
+static void import_body(struct buf *out, const struct options *o, const struct reading *target, const struct reading *base)
+{
+	struct jsonw j;
+	jsonw_init(&j, out);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "repo", o->repo);
+	jsonw_kv_string(&j, "commit", o->commit);
+	if (o->branch)
+		jsonw_kv_string(&j, "branch", o->branch);
+	if (o->base)
+		jsonw_kv_string(&j, "base", o->base);
+	jsonw_kv_string(&j, "name", o->suite ? o->suite : target->format);
+	jsonw_key(&j, "rows");
+	jsonw_array(&j);
+	for (int i = 0; i < target->n_rows; i++)
+		write_row(&j, &target->row[i], files_counterpart(target, &target->row[i], base));
+	for (int i = 0; i < base->n_rows; i++)
+		if (!files_counterpart(base, &base->row[i], target) && base->row[i].n > 0)
+			write_row(&j, NULL, &base->row[i]);
+	jsonw_array_end(&j);
+	jsonw_object_end(&j);
+}
+
+int verb_import(struct client *c, const struct options *o)
+{
+	struct fw_err err = { 0 };
+	struct reading target, base = { 0 };
+	json_t *answer = NULL;
+	struct buf body;
+	if (!o->repo || !o->commit) {
+		fputs("flopwatch: say what was measured: --repo NAME --commit SHA\n", stderr);
+		return EXIT_USAGE;
+	}
+	if (files_read(o->arg[0], o->format, o, &target, &err) != 0)
+		return verb_fail_here(&err);
+	if (o->n_arg == 2 && files_read(o->arg[1], o->format ? o->format : target.format, o, &base, &err) != 0) {
+		reading_fini(&target);
+		return verb_fail_here(&err);
+	}
+	buf_init(&body, 8 << 20);
+	import_body(&body, o, &target, &base);
+	int rc = client_post(c, "/api/v1/imports", body.data, &answer, &err);
+	buf_fini(&body);
+	if (rc == 0) /* aloud, and not in the way of an answer that a program reads */
+		files_warn_of_timeless(&target, o->arg[0], o->json ? stderr : stdout);
+	if (rc == 0 && o->n_arg == 2)
+		files_warn_of_timeless(&base, o->arg[1], o->json ? stderr : stdout);
+	if (rc == 0)
+		json_object_set_new(answer, "left_out", json_integer(target.n_left + base.n_left));
+	if (rc == 0 && o->json)
+		verb_print_json(answer);
+	else if (rc == 0)
+		printf("%d rows %s as comparison %lld\n", target.n_rows,
+			json_is_true(json_object_get(answer, "new")) ? "stored" : "were stored before",
+			value_integer(answer, "comparison"));
+	reading_fini(&target);
+	reading_fini(&base);
+	json_decref(answer);
+	return rc == 0 ? EXIT_OK : verb_fail(&err);
+}

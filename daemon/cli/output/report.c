@@ -1,0 +1,422 @@
+/* report.c - see report.h. */
+#include "cli/output/report.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "cli/output/plain.h"
+#include "cli/output/table.h"
+#include "cli/output/value.h"
+#include "core/suite/peers.h"
+
+enum { TABLES_MAX = 32, TEXT_MAX = 64 << 10 };
+
+/* One line that may hold foreign words. */
+static void line(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void line(FILE *out, const char *format, ...)
+{
+	va_list args;
+	struct buf text;
+	buf_init(&text, TEXT_MAX);
+	va_start(args, format);
+	buf_vprintf(&text, format, args);
+	va_end(args);
+	plain_print(out, text.data);
+	fputc('\n', out);
+	buf_fini(&text);
+}
+
+static void ms_cell(struct table *t, double v)
+{
+	if (isnan(v))
+		table_cell(t, "-");
+	else
+		table_cell(t, "%.*f", v < 0.1 ? 5 : v < 10 ? 4 : 2, v);
+}
+
+static void tflops_cell(struct table *t, double v)
+{
+	if (isnan(v))
+		table_cell(t, "-");
+	else
+		table_cell(t, "%.*f", v < 1 ? 4 : 1, v);
+}
+
+static void side_cells(struct table *t, const json_t *side, bool flops)
+{
+	ms_cell(t, value_number(side, "median_ms"));
+	if (flops)
+		tflops_cell(t, value_number(side, "tflops"));
+}
+
+/* Whether the useful FLOPs of a cell are known; else there is its time alone to speak of. */
+static bool has_flops(const json_t *cell)
+{
+	return !isnan(value_number(json_object_get(cell, "base"), "tflops")) ||
+	       !isnan(value_number(json_object_get(cell, "target"), "tflops"));
+}
+
+/* The target's speed beside each peer: "97.3 % of cudnn", with a sign where it is not from side by side. */
+static void peer_cell(struct table *t, const json_t *cell)
+{
+	char text[256] = "";
+	size_t i, used = 0;
+	json_t *peer;
+	json_array_foreach(json_object_get(cell, "peers"), i, peer)
+	{
+		double pct = value_number(peer, "target_pct");
+		if (!isnan(pct) && used < sizeof text)
+			used += (size_t)snprintf(text + used, sizeof text - used, "%s%s%.1f %% of %s", used ? ", " : "",
+				strcmp(value_text(peer, "basis"), "scaled") == 0 ? "~" : "", pct, value_text(peer, "provider"));
+	}
+	table_cell(t, "%s", text);
+}
+
+static void verdict_cell(struct table *t, const char *kind, const json_t *cell)
+{
+	const char *failure = value_text(cell, "failure");
+	const json_t *flags = json_object_get(cell, "flags"), *flag;
+	char words[128] = "";
+	size_t i, used = 0;
+	json_array_foreach(flags, i, flag) if (used < sizeof words) used +=
+		(size_t)snprintf(words + used, sizeof words - used, "%s%s", used ? ", " : " (", json_string_value(flag));
+	table_cell(t, "%s%s%s%s%s", peers_word(kind, value_text(cell, "verdict")), *failure ? ": " : "", failure, words,
+		used ? ")" : "");
+}
+
+static bool has_flag(const json_t *cell, const char *name)
+{
+	const json_t *flags = json_object_get(cell, "flags"), *flag;
+	size_t i;
+	json_array_foreach(flags, i, flag) if (strcmp(json_string_value(flag), name) == 0) return true;
+	return false;
+}
+
+static bool is_in(const json_t *cell, const char *group, const char *direction)
+{
+	return strcmp(value_text(cell, "group"), group) == 0 && strcmp(value_text(cell, "direction"), direction) == 0;
+}
+
+static bool has_peers(const json_t *cells)
+{
+	size_t i;
+	json_t *cell;
+	json_array_foreach(cells, i, cell) if (json_array_size(json_object_get(cell, "peers"))) return true;
+	return false;
+}
+
+static void group_table(const json_t *cells, const char *kind, const char *group, const char *direction, FILE *out)
+{
+	static const char *const rates[] = { "cell", "~>base ms", "~>TFLOP/s", "~>target ms", ">TFLOP/s", ">change",
+		"~95 % interval", "~>launches", "verdict", "~peer" };
+	static const char *const times[] = { "cell", "~>base ms", ">target ms", ">change", "~95 % interval", "~>launches",
+		"verdict", "~peer" };
+	struct table t;
+	bool peers = has_peers(cells), flops = false;
+	size_t i;
+	json_t *cell;
+	json_array_foreach(cells, i, cell) flops = flops || (is_in(cell, group, direction) && has_flops(cell));
+	table_init(&t, (flops ? 9 : 7) + peers, flops ? rates : times);
+	json_array_foreach(cells, i, cell)
+	{
+		double change = value_number(cell, "change_pct"), low = value_number(cell, "ci_low_pct");
+		if (!is_in(cell, group, direction))
+			continue;
+		table_cell(&t, "%s", value_text(cell, "cell"));
+		side_cells(&t, json_object_get(cell, "base"), flops);
+		side_cells(&t, json_object_get(cell, "target"), flops);
+		if (isnan(change))
+			table_cell(&t, "-");
+		else
+			table_cell(&t, "%+.2f %%", change);
+		if (isnan(low))
+			table_cell(&t, "-");
+		else
+			table_cell(&t, "%+.2f .. %+.2f", low, value_number(cell, "ci_high_pct"));
+		table_cell(&t, "%lld", value_integer(cell, "launches"));
+		verdict_cell(&t, kind, cell);
+		if (peers)
+			peer_cell(&t, cell);
+	}
+	fputc('\n', out);
+	line(out, "%s %s", strcmp(group, "block_sparse") == 0 ? "block-sparse" : group, direction);
+	table_print(&t, out);
+	table_fini(&t);
+}
+
+/* One table for each group and direction that there is, in the order of the suite. */
+static void tables(const json_t *cells, const char *kind, FILE *out)
+{
+	const json_t *first[TABLES_MAX];
+	int n = 0;
+	size_t i;
+	json_t *cell;
+	json_array_foreach(cells, i, cell)
+	{
+		bool is_new = n < TABLES_MAX;
+		for (int k = 0; k < n; k++)
+			is_new = is_new && !is_in(cell, value_text(first[k], "group"), value_text(first[k], "direction"));
+		if (is_new)
+			first[n++] = cell;
+	}
+	for (int k = 0; k < n; k++)
+		group_table(cells, kind, value_text(first[k], "group"), value_text(first[k], "direction"), out);
+}
+
+/* The phase that explains at least half of what the cell lost, when there are several. Shape: text[size], "" none. */
+static void worst_phase(const json_t *cell, char *text, size_t size)
+{
+	const json_t *phases = json_object_get(cell, "phases"), *worst = NULL;
+	double cell_ms = value_number(json_object_get(cell, "target"), "median_ms") -
+			 value_number(json_object_get(cell, "base"), "median_ms");
+	double most_ms = cell_ms / 2;
+	size_t i;
+	json_t *phase;
+	json_array_foreach(phases, i, phase)
+	{
+		double lost_ms = value_number(phase, "target_ms") - value_number(phase, "base_ms");
+		if (cell_ms > 0 && lost_ms > most_ms) {
+			most_ms = lost_ms;
+			worst = phase;
+		}
+	}
+	text[0] = '\0';
+	if (worst && json_array_size(phases) > 1)
+		snprintf(text, size, ", most of it in %s (%+.2f %%)", value_text(worst, "phase"),
+			value_number(worst, "change_pct"));
+}
+
+/* The judged change as one of time: -20 % of the speed is 25 % more time. */
+static double more_time_pct(const json_t *cell)
+{
+	return 100 * (1 / (1 + value_number(cell, "change_pct") / 100) - 1);
+}
+
+/* One line for a cell that a person has to look at. */
+static void warning(const json_t *cell, FILE *out)
+{
+	const char *verdict = value_text(cell, "verdict"), *reason = value_text(cell, "reason"), *name = value_text(cell, "cell");
+	const char *failure = value_text(cell, "failure");
+	const json_t *bursts = json_object_get(cell, "sustained");
+	const char *parts = value_text(cell, "parts"), *why = value_text(bursts, "why");
+	char phase[128];
+	worst_phase(cell, phase, sizeof phase);
+	const json_t *mean = json_object_get(cell, "mean");
+	bool by_mean = strcmp(value_text(cell, "decided_by"), "mean") == 0;
+	if (by_mean)
+		line(out, "%s%s %s %.2f %% TFLOP/s on average (threshold %.2f %%): %s; the typical call %+.2f %%%s",
+			strcmp(verdict, "improvement") == 0 ? "" : "WARNING ", name,
+			strcmp(verdict, "improvement") == 0 ? "gained" : "lost", fabs(value_number(mean, "change_pct")),
+			value_number(cell, "threshold_pct"), value_text(mean, "text"), value_number(cell, "change_pct"),
+			json_is_true(json_object_get(cell, "borderline")) ? ", borderline" : "");
+	else if (has_flag(cell, "sustained") && strcmp(verdict, "improvement") == 0)
+		line(out, "%s gained %.2f %% TFLOP/s once clocks settle under its power draw (in pairs %+.2f %%)%s%s", name,
+			value_number(bursts, "change_pct"), value_number(cell, "change_pct"), *why ? ": " : "", why);
+	else if (has_flag(cell, "sustained"))
+		line(out, "WARNING %s lost %.2f %% TFLOP/s once clocks settle under its power draw (in pairs %+.2f %%)%s%s", name,
+			-value_number(bursts, "change_pct"), value_number(cell, "change_pct"), *why ? ": " : "", why);
+	else if (strcmp(verdict, "regression") == 0 && !has_flops(cell))
+		line(out, "WARNING %s takes %.2f %% more time (speed %+.2f %%, threshold %.2f %%)%s", name, more_time_pct(cell),
+			value_number(cell, "change_pct"), value_number(cell, "threshold_pct"),
+			json_is_true(json_object_get(cell, "borderline")) ? ", borderline" : "");
+	else if (strcmp(verdict, "regression") == 0)
+		line(out, "WARNING %s lost %.2f %% TFLOP/s (threshold %.2f %%)%s%s%s%s", name, -value_number(cell, "change_pct"),
+			value_number(cell, "threshold_pct"), phase,
+			json_is_true(json_object_get(cell, "borderline")) ? ", borderline" : "", *parts ? ": " : "", parts);
+	else if (strcmp(verdict, "failed") == 0 || strcmp(verdict, "rejected") == 0 || strcmp(verdict, "not_comparable") == 0)
+		line(out, "WARNING %s %s: %s%s%s", name, verdict, failure, *reason && *failure ? ": " : "", reason);
+	else if (strcmp(verdict, "undecided") == 0)
+		line(out, "WARNING %s undecided: %s", name, *reason ? reason : "the interval did not clear the threshold");
+	if (has_flag(cell, "tail") && !json_is_object(mean)) /* of a comparison before means were judged */
+		line(out, "WARNING %s has more slow calls than its base", name);
+	else if (has_flag(cell, "tail") && !by_mean)
+		line(out, "WARNING %s has more slow calls than its base: %s, on average %+.2f %%%s%s", name,
+			value_text(mean, "text"), value_number(mean, "change_pct"), *reason ? "; " : "", reason);
+	if (has_flag(cell, "call"))
+		line(out, "WARNING %s: a call from an idle stream, host time included, lost %.2f %%", name,
+			-value_number(json_object_get(cell, "call"), "change_pct"));
+	if (has_flag(cell, "enqueue"))
+		line(out, "WARNING %s: enqueue takes the host %.1f us instead of %.1f us", name,
+			value_number(json_object_get(cell, "enqueue"), "target_us"),
+			value_number(json_object_get(cell, "enqueue"), "base_us"));
+}
+
+/* Beside time: a line a kind, with the cell where it grew most. */
+static void warn_of_costs(const json_t *comparison, FILE *out)
+{
+	size_t i;
+	const json_t *cost;
+	json_array_foreach(json_object_get(comparison, "costs"), i, cost)
+	{
+		const json_t *cells = json_object_get(cost, "cells"), *most = json_array_get(cells, 0);
+		size_t n = json_array_size(cells);
+		line(out, "WARNING more %s in %zu cell%s, most in %s: %.6g instead of %.6g %s", value_text(cost, "what"), n,
+			n == 1 ? "" : "s", value_text(most, "cell"), value_number(most, "target"), value_number(most, "base"),
+			value_text(cost, "unit"));
+	}
+}
+
+/* Cells whose equal builds scatter: the largest scatter, where it was measured, and how to go on. */
+static void tell_blindness(const json_t *comparison, FILE *out)
+{
+	const json_t *environment = json_object_get(comparison, "environment"), *most = NULL, *cell;
+	size_t i;
+	int n = 0;
+	json_array_foreach(json_object_get(comparison, "cells"), i, cell)
+	{
+		const json_t *blind = json_object_get(cell, "blind");
+		if (!json_is_object(blind))
+			continue;
+		n++;
+		if (!most || value_number(blind, "below_pct") > value_number(most, "below_pct"))
+			most = blind;
+	}
+	if (!most)
+		return;
+	line(out, "WARNING %d cell%s blind on %s: %s", n, n == 1 ? " is" : "s are", value_text(environment, "name"),
+		value_text(most, "why"));
+	line(out,
+		"flopwatch calibrate --repo %s --device %s measures the scatter again; flopwatch calibrate forget --repo %s "
+		"begins anew",
+		value_text(comparison, "repo"), value_text(environment, "device"), value_text(comparison, "repo"));
+}
+
+/* Rows of which there was nothing to compare. */
+static void tell_absences(const json_t *cells, FILE *out)
+{
+	static const char *const said[][2] = { { "removed", "removed" }, { "added", "added" },
+		{ "unsupported", "done by neither side" } };
+	char text[160] = "";
+	size_t i, used = 0;
+	json_t *cell;
+	for (int k = 0; k < 3; k++) {
+		int n = 0;
+		json_array_foreach(cells, i, cell) n += strcmp(value_text(cell, "verdict"), said[k][0]) == 0;
+		if (n)
+			used += (size_t)snprintf(text + used, sizeof text - used, "%s%d %s", used ? ", " : "", n, said[k][1]);
+	}
+	if (used)
+		line(out, "not compared: %s", text);
+}
+
+/* A change beside medians whose quotient reads otherwise wants a word. */
+static void explain_changes(const json_t *cells, FILE *out)
+{
+	size_t i;
+	json_t *cell;
+	json_array_foreach(cells, i, cell)
+	{
+		double base_ms = value_number(json_object_get(cell, "base"), "median_ms"),
+		       target_ms = value_number(json_object_get(cell, "target"), "median_ms"),
+		       apart = 100 * (base_ms / target_ms - 1) - value_number(cell, "change_pct");
+		if (isfinite(apart) && fabs(apart) >= 0.005) {
+			line(out, "change: the middle of paired ratios");
+			return;
+		}
+	}
+}
+
+/* Whether two cells ran alike: equal providers and configurations on both sides. */
+static bool ran_alike(const json_t *a, const json_t *b)
+{
+	static const char *const sides[] = { "base", "target" }, *const keys[] = { "provider", "configuration" };
+	for (int i = 0; i < 4; i++) {
+		const json_t *x = json_object_get(a, sides[i / 2]), *y = json_object_get(b, sides[i / 2]);
+		if (strcmp(value_text(x, keys[i % 2]), value_text(y, keys[i % 2])) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* How kernels ran, each way once; a change names both sides. */
+static void configurations(const json_t *cells, FILE *out)
+{
+	size_t i, k;
+	json_t *cell, *other;
+	json_array_foreach(cells, i, cell)
+	{
+		const json_t *base = json_object_get(cell, "base"), *target = json_object_get(cell, "target");
+		const char *was = value_text(base, "configuration"), *is = value_text(target, "configuration");
+		bool apart = strcmp(value_text(base, "provider"), value_text(target, "provider")) != 0, told = false;
+		size_t alike = 0;
+		json_array_foreach(cells, k, other)
+		{
+			bool same = ran_alike(cell, other);
+			told = told || (same && k < i);
+			alike += same;
+		}
+		if (told || !*is)
+			continue;
+		if (!*was || (!apart && strcmp(was, is) == 0))
+			line(out, "configuration: %s in %zu cell%s", is, alike, alike == 1 ? "" : "s");
+		else
+			line(out, "configuration: %s%s%s -> %s%s%s in %zu cell%s, first %s",
+				apart ? value_text(base, "provider") : "", apart ? " " : "", was,
+				apart ? value_text(target, "provider") : "", apart ? " " : "", is, alike, alike == 1 ? "" : "s",
+				value_text(cell, "cell"));
+	}
+}
+
+/* What is worth a warning although nobody is called: beside a peer being slower is not. */
+static bool is_trouble(const json_t *cell)
+{
+	const char *verdict = value_text(cell, "verdict");
+	return strcmp(verdict, "failed") == 0 || strcmp(verdict, "rejected") == 0 || strcmp(verdict, "not_comparable") == 0;
+}
+
+/* Why nothing was timed. Cells of modules have masks, programs of their own have files. */
+static const char *identity(const char *identical_by, const json_t *cells)
+{
+	bool module = *value_text(json_array_get(cells, 0), "mask");
+	return !*identical_by                      ? ""
+	       : strcmp(identical_by, "tree") == 0 ? "same code by tree"
+	       : module                            ? "same code by module"
+						   : "the same files, run in the same way";
+}
+
+void report_comparison(const json_t *comparison, FILE *out)
+{
+	const json_t *cells = json_object_get(comparison, "cells");
+	const char *identical = value_text(comparison, "identical_by"), *isolation = value_text(comparison, "isolation");
+	double gpu_s = value_number(comparison, "gpu_s");
+	size_t i;
+	json_t *cell;
+	bool beside_peer = strcmp(value_text(comparison, "kind"), "peer") == 0;
+	const char *peer = value_text(json_object_get(comparison, "base"), "provider");
+	line(out, "comparison %lld  %s  %s  %.12s..%.12s  %s: %s%s%s", value_integer(comparison, "id"),
+		value_text(comparison, "repo"), value_text(comparison, "suite"),
+		value_text(json_object_get(comparison, "base"), "commit"),
+		value_text(json_object_get(comparison, "target"), "commit"), beside_peer ? "beside" : "verdict",
+		!beside_peer ? value_text(comparison, "verdict")
+		: *peer      ? peer
+			     : "the default provider",
+		*identical ? ", " : "", identity(identical, cells));
+	if (!*identical)
+		tables(cells, value_text(comparison, "kind"), out);
+	fputc('\n', out);
+	if (strcmp(value_text(comparison, "kind"), "selfcheck") == 0)
+		line(out, "a commit beside itself: no other was compared with it; flopwatch log %lld says why",
+			value_integer(comparison, "job"));
+	line(out, "%lld launches, device held %.1f s%s%s", value_integer(comparison, "launches"), isnan(gpu_s) ? 0 : gpu_s,
+		*isolation ? ", isolation " : "", isolation);
+	explain_changes(cells, out);
+	configurations(cells, out);
+	bool build = false, kernels = false;
+	json_array_foreach(cells, i, cell)
+	{
+		kernels = kernels || *value_text(cell, "mask");
+		if (!beside_peer || is_trouble(cell))
+			warning(cell, out);
+		build = build || strcmp(value_text(cell, "failure"), "build") == 0;
+	}
+	if (!beside_peer)
+		tell_blindness(comparison, out);
+	tell_absences(cells, out);
+	warn_of_costs(comparison, out);
+	if (build)
+		line(out, "flopwatch log %lld shows what the build printed", value_integer(comparison, "job"));
+	if (kernels && !beside_peer && strcmp(value_text(comparison, "verdict"), "regression") == 0)
+		line(out, "flopwatch closer %lld looks closer", value_integer(comparison, "id"));
+}

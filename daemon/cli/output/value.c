@@ -1,0 +1,27 @@
+/* value.c - see value.h. */
+#include "cli/output/value.h"
+
+#include <math.h>
+
+const char *value_text(const json_t *o, const char *key)
+{
+	const char *s = json_string_value(json_object_get(o, key));
+	return s ? s : "";
+}
+
+double value_number(const json_t *o, const char *key)
+{
+	const json_t *v = json_object_get(o, key);
+	return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+long long value_integer(const json_t *o, const char *key)
+{
+	return (long long)json_integer_value(json_object_get(o, key));
+}
+
+const char *value_branch(const json_t *o)
+{
+	const char *shown = value_text(o, "branch_display");
+	return *shown ? shown : value_text(o, "branch");
+}

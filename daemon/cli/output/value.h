@@ -1,0 +1,16 @@
+/** value.h - reading the daemon's answers: values by key, with a plain default where one is absent or null. */
+#ifndef CLI_OUTPUT_VALUE_H
+#define CLI_OUTPUT_VALUE_H
+
+#include <jansson.h>
+
+/** "" when absent. Own: `o`'s. */
+const char *value_text(const json_t *o, const char *key);
+/** NAN when absent. */
+double value_number(const json_t *o, const char *key);
+/** 0 when absent. */
+long long value_integer(const json_t *o, const char *key);
+/** Branch names have a form for people beside their key. */
+const char *value_branch(const json_t *o);
+
+#endif

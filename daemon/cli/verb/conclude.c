@@ -1,0 +1,135 @@
+/* conclude.c - see conclude.h. */
+#include "cli/verb/conclude.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "cli/output/plain.h"
+#include "cli/output/report.h"
+#include "cli/output/value.h"
+#include "core/suite/peers.h"
+
+/* What the comparisons add up to. */
+struct sum {
+	struct client *c;
+	const struct options *o;
+	json_t *comparisons; /* bodies */
+	bool lost;           /* a cell did, and not beside a peer */
+	bool beside_peers;   /* all of them: nobody is called */
+	int peer_status;     /* being slower than a peer is a fact and no alarm; nothing set beside it is no answer */
+};
+
+/* Whether both sides do any cell. */
+static bool has_pair(const json_t *comparison)
+{
+	size_t i;
+	json_t *cell;
+	json_array_foreach(json_object_get(comparison, "cells"), i, cell)
+	{
+		const char *word = peers_word("peer", value_text(cell, "verdict"));
+		if (strcmp(word, "no_pair") != 0 && strcmp(word, "rejected") != 0)
+			return true;
+	}
+	return false;
+}
+
+/* One comparison: fetched, printed as it comes, and taken into the sum. */
+static int take(struct sum *s, long long comparison, bool alone, struct fw_err *err)
+{
+	char path[64];
+	struct buf body;
+	snprintf(path, sizeof path, "/api/v1/comparisons/%lld", comparison);
+	buf_init(&body, 64 << 20);
+	int result = client_get_raw(s->c, path, &body, err);
+	json_t *value = result == 0 ? json_loadb(body.data, body.len, 0, NULL) : NULL;
+	if (result == 0 && !value)
+		result = err_set(err, ERR_PROTOCOL, "the comparison is not JSON");
+	if (result == 0) {
+		const char *verdict = value_text(value, "verdict");
+		bool beside_peer = strcmp(value_text(value, "kind"), "peer") == 0;
+		if (!s->o->json)
+			report_comparison(value, stdout);
+		else if (alone)
+			printf("%s\n", body.data);
+		if (!beside_peer)
+			s->lost = s->lost || value_integer(value, "regressions") > 0 || strcmp(verdict, "regression") == 0;
+		else if (strcmp(verdict, "failed") == 0 || !has_pair(value))
+			s->peer_status = verb_status_of_verdict(verdict);
+		s->beside_peers = s->beside_peers && beside_peer;
+		json_array_append(s->comparisons, value);
+	}
+	json_decref(value);
+	buf_fini(&body);
+	return result;
+}
+
+/* Why a suite has no comparison. */
+static void explain(const json_t *suite, bool alone, char *text, size_t size)
+{
+	const char *name = value_text(suite, "suite");
+	snprintf(text, size, "%s%sjob %lld is %s: %s", alone ? "" : name, alone || !*name ? "" : ": ",
+		value_integer(suite, "job"), value_text(suite, "state"), value_text(suite, "state_why"));
+}
+
+static void print_suite(const json_t *suite, bool first)
+{
+	const char *verdict = value_text(suite, "verdict"), *name = value_text(suite, "suite");
+	double told = value_number(suite, strcmp(verdict, "improvement") == 0 ? "best_pct" : "worst_pct");
+	printf("%s", first ? ": " : ", ");
+	plain_print(stdout, *name ? name : "the plan");
+	printf(" %s", *verdict ? verdict : "not measured");
+	if ((strcmp(verdict, "regression") == 0 || strcmp(verdict, "improvement") == 0) && !isnan(told))
+		printf(" %+.2f %%", told);
+}
+
+/* One line about several suites, after their tables. */
+static void print_sum(const json_t *verdict)
+{
+	const json_t *suites = json_object_get(verdict, "suites");
+	const char *word = value_text(verdict, "verdict");
+	size_t i;
+	json_t *suite;
+	printf("\ncommit %.12s  %zu suites  verdict: %s", value_text(verdict, "commit"), json_array_size(suites),
+		*word ? word : "none");
+	json_array_foreach(suites, i, suite) print_suite(suite, i == 0);
+	putchar('\n');
+}
+
+int conclude(struct client *c, const struct options *o, const json_t *verdict, struct fw_err *err)
+{
+	const json_t *suites = json_object_get(verdict, "suites");
+	bool alone = json_array_size(suites) == 1;
+	struct sum s = { .c = c, .o = o, .comparisons = json_array(), .beside_peers = true };
+	char why[1024];
+	size_t i;
+	json_t *suite;
+	int result = 0;
+	json_array_foreach(suites, i, suite)
+	{
+		long long comparison = value_integer(suite, "comparison");
+		if (comparison && result == 0) {
+			result = take(&s, comparison, alone, err);
+			continue;
+		}
+		explain(suite, alone, why, sizeof why);
+		if (!comparison && !alone)
+			fputs("flopwatch: ", stderr), plain_print(stderr, why), fputc('\n', stderr);
+	}
+	size_t n = json_array_size(s.comparisons);
+	if (result == 0 && n == 0) {
+		result = err_set(err, ERR_INVALID, "%s", alone ? why : "no suite was measured");
+	} else if (result == 0 && !alone && o->json) {
+		json_t *all = json_copy((json_t *)verdict);
+		json_object_set(all, "comparisons", s.comparisons);
+		verb_print_json(all);
+		json_decref(all);
+	} else if (result == 0 && !alone) {
+		print_sum(verdict);
+	}
+	json_decref(s.comparisons);
+	if (result != 0)
+		return -1;
+	if (s.beside_peers)
+		return s.peer_status;
+	return s.lost ? EXIT_REGRESSION : verb_status_of_verdict(value_text(verdict, "verdict"));
+}

@@ -1,0 +1,149 @@
+/* follow.c - one job after the other, until none of what was asked for is open. */
+#include "cli/verb/follow.h"
+
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "cli/verb/interrupt.h"
+#include "cli/output/plain.h"
+#include "cli/output/value.h"
+
+enum { PROGRESS_AFTER_NS = 1000000000, POLL_MS = 250, RESTART_POLLS = 80 };
+
+static bool is_final(const char *state)
+{
+	static const char *const final[] = { "done", "failed", "cancelled", "superseded", "gone" };
+	for (size_t i = 0; i < sizeof final / sizeof final[0]; i++)
+		if (strcmp(state, final[i]) == 0)
+			return true;
+	return false;
+}
+
+int64_t follow_deadline(const struct options *o)
+{
+	return o->timeout_s ? clock_mono_ns() + (int64_t)o->timeout_s * 1000000000 : INT64_MAX;
+}
+
+void follow_pause(void)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = POLL_MS * 1000000 }, NULL);
+}
+
+/* A daemon that restarts goes on with its jobs. */
+static int get_patiently(struct client *c, const char *path, json_t **out, struct fw_err *err)
+{
+	for (int failures = 0; client_get(c, path, out, err) != 0; failures++) {
+		if (err->code != ERR_IO || failures == RESTART_POLLS)
+			return -1;
+		err_clear(err);
+		follow_pause();
+	}
+	return 0;
+}
+
+/* One line about where a job is. */
+static void describe(const json_t *job, char *text, size_t size)
+{
+	const char *state = value_text(job, "state");
+	const json_t *progress = json_object_get(job, "progress");
+	long long launch = value_integer(progress, "launch");
+	const char *cell = value_text(progress, "cell"), *role = value_text(progress, "role"),
+		   *step = value_text(progress, "step");
+	if (is_final(state))
+		snprintf(text, size, "%s", state);
+	else if (strcmp(state, "measuring") == 0 && launch)
+		snprintf(text, size, "measuring, launch %lld: %s", launch, cell);
+	else
+		snprintf(
+			text, size, "%s%s%s%s%s", state, *role ? " " : "", role, *cell || *step ? ": " : "", *cell ? cell : step);
+}
+
+/* What is said while one waits. */
+struct telling {
+	bool terminal, lines;
+	int64_t quiet_until_ns;
+	char last[512];
+};
+
+static void tell(struct telling *t, const json_t *job, long long id)
+{
+	char text[512];
+	describe(job, text, sizeof text);
+	if (interrupt_came())
+		fprintf(stderr, "%sjob %lld goes on without us; Ctrl-C again stops waiting, flopwatch cancel %lld ends it\n",
+			t->terminal ? "\r\033[K" : "", id, id);
+	if (strcmp(text, t->last) == 0 || clock_mono_ns() < t->quiet_until_ns)
+		return;
+	if (t->lines)
+		fprintf(stderr, "job %lld: ", id), plain_print(stderr, text), fputc('\n', stderr);
+	else if (t->terminal)
+		fprintf(stderr, "\r\033[Kjob %lld: ", id), plain_print(stderr, text);
+	snprintf(t->last, sizeof t->last, "%s", text);
+}
+
+/* Until job `id` has ended. */
+static int follow_job(
+	struct client *c, const struct options *o, struct telling *t, long long id, int64_t end_ns, struct fw_err *err)
+{
+	char path[64];
+	snprintf(path, sizeof path, "/api/v1/jobs/%lld", id);
+	t->last[0] = '\0';
+	for (;;) {
+		json_t *job = NULL;
+		if (get_patiently(c, path, &job, err) != 0)
+			return -1;
+		bool ended = is_final(value_text(job, "state"));
+		tell(t, job, id);
+		json_decref(job);
+		if (ended && t->terminal)
+			fputs("\r\033[K", stderr);
+		if (ended)
+			return 0;
+		if (clock_mono_ns() > end_ns)
+			return err_set(err, ERR_TIMEOUT, "job %lld has not ended after %d s; it goes on: flopwatch jobs", id,
+				o->timeout_s);
+		follow_pause();
+	}
+}
+
+/* An open job: one that runs before one that waits. 0: all have ended. */
+static long long find_open(const json_t *verdict)
+{
+	long long waiting = 0;
+	size_t i;
+	json_t *suite;
+	json_array_foreach(json_object_get(verdict, "suites"), i, suite)
+	{
+		const char *state = value_text(suite, "state");
+		if (is_final(state))
+			continue;
+		if (strcmp(state, "queued") != 0)
+			return value_integer(suite, "job");
+		if (!waiting)
+			waiting = value_integer(suite, "job");
+	}
+	return waiting;
+}
+
+int follow_verdict(struct client *c, const struct options *o, const char *path, int64_t end_ns, json_t **out, struct fw_err *err)
+{
+	struct telling t = { .terminal = isatty(STDERR_FILENO) && !o->quiet && !o->progress };
+	t.lines = o->progress || (!t.terminal && !o->quiet);
+	t.quiet_until_ns = o->progress ? 0 : clock_mono_ns() + PROGRESS_AFTER_NS;
+	interrupt_arm();
+	for (;;) {
+		json_t *verdict = NULL;
+		if (get_patiently(c, path, &verdict, err) != 0)
+			return -1;
+		long long open = find_open(verdict);
+		if (!open) {
+			*out = verdict;
+			return 0;
+		}
+		json_decref(verdict);
+		if (follow_job(c, o, &t, open, end_ns, err) != 0)
+			return -1;
+	}
+}

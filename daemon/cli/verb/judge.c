@@ -1,0 +1,72 @@
+/* judge.c - has the daemon judge again, one comparison a request, so that it goes on answering others in between. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/output/value.h"
+#include "cli/verbs.h"
+
+enum { PAGE = 200 };
+
+struct tally {
+	long long judged, changed;
+};
+
+static int judge_one(struct client *c, long long id, struct tally *t, struct fw_err *err)
+{
+	char path[80];
+	json_t *answer = NULL;
+	snprintf(path, sizeof path, "/api/v1/comparisons/%lld/judge", id);
+	if (client_post(c, path, "", &answer, err) != 0)
+		return -1;
+	bool changed = json_is_true(json_object_get(answer, "changed"));
+	json_decref(answer);
+	t->judged++;
+	t->changed += changed;
+	if (changed)
+		printf("comparison %lld has another verdict now\n", id);
+	return 0;
+}
+
+/* Newest first, page by page. */
+static int judge_all(struct client *c, struct tally *t, struct fw_err *err)
+{
+	long long before = 0;
+	for (;;) {
+		char path[96];
+		json_t *page = NULL, *item;
+		size_t i;
+		int rc = 0;
+		snprintf(path, sizeof path, "/api/v1/comparisons?limit=%d&cursor=%lld", PAGE, before);
+		if (!before)
+			snprintf(path, sizeof path, "/api/v1/comparisons?limit=%d", PAGE);
+		if (client_get(c, path, &page, err) != 0)
+			return -1;
+		const json_t *items = json_object_get(page, "items");
+		json_array_foreach(items, i, item)
+		{
+			before = value_integer(item, "id");
+			if (rc == 0)
+				rc = judge_one(c, before, t, err);
+		}
+		bool more = json_array_size(items) > 0 && !json_is_null(json_object_get(page, "next_cursor"));
+		json_decref(page);
+		if (rc != 0 || !more)
+			return rc;
+	}
+}
+
+int verb_judge(struct client *c, const struct options *o)
+{
+	struct fw_err err = { 0 };
+	struct tally t = { 0 };
+	char *end = NULL;
+	long long id = o->n_arg ? strtoll(o->arg[0], &end, 10) : 0;
+	if (!o->again || (o->n_arg && (*end || id < 1))) {
+		fputs("flopwatch: write: flopwatch judge --again [COMPARISON]\n", stderr);
+		return EXIT_USAGE;
+	}
+	if ((id ? judge_one(c, id, &t, &err) : judge_all(c, &t, &err)) != 0)
+		return verb_fail(&err);
+	printf("%lld judged again, %lld changed\n", t.judged, t.changed);
+	return EXIT_OK;
+}

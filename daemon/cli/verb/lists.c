@@ -1,0 +1,348 @@
+/* Verbs that show what the daemon knows: status, jobs, log, history, alerts, devices. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/jsonw.h"
+#include "cli/output/plain.h"
+#include "cli/output/table.h"
+#include "cli/output/value.h"
+#include "cli/verbs.h"
+
+static void add_limit(struct buf *path, int limit)
+{
+	if (limit)
+		buf_printf(path, "%climit=%d", strchr(path->data, '?') ? '&' : '?', limit);
+}
+
+static void print_jobs(const json_t *items)
+{
+	static const char *const titles[] = { ">job", "~repo", "branch", "~base", "target", "~suite", "state", "~since", "~why" };
+	struct table t;
+	table_init(&t, 9, titles);
+	size_t i;
+	json_t *job;
+	json_array_foreach(items, i, job)
+	{
+		const json_t *progress = json_object_get(job, "progress");
+		const char *cell = value_text(progress, "cell");
+		bool running =
+			strcmp(value_text(job, "state"), "measuring") == 0 || strcmp(value_text(job, "state"), "checking") == 0;
+		const char *ended = value_text(job, "ended_at"), *started = value_text(job, "started_at");
+		table_cell(&t, "%lld", value_integer(job, "id"));
+		table_cell(&t, "%s", value_text(job, "repo"));
+		table_cell(&t, "%s", value_branch(job));
+		table_cell(&t, "%.10s", value_text(job, "base"));
+		table_cell(&t, "%.10s", value_text(job, "target"));
+		table_cell(&t, "%s", value_text(job, "suite"));
+		table_cell(&t, "%s", value_text(job, "state"));
+		table_cell(&t, "%.19s", *ended ? ended : *started ? started : value_text(job, "queued_at"));
+		table_cell(&t, "%s", running && *cell ? cell : value_text(job, "state_why"));
+	}
+	table_print(&t, stdout);
+	table_fini(&t);
+}
+
+int verb_jobs(struct client *c, const struct options *o)
+{
+	struct buf path;
+	buf_init(&path, 4096);
+	buf_puts(&path, "/api/v1/jobs");
+	client_query(&path, "state", o->state);
+	client_query(&path, "repo", o->repo);
+	add_limit(&path, o->limit);
+	int status = verb_show(c, o, &path, print_jobs, NULL);
+	buf_fini(&path);
+	return status;
+}
+
+/* Which of several suites decides: "gemm, 1 of 2". */
+static void suite_cell(struct table *t, const json_t *branch)
+{
+	const char *decides = value_text(branch, "suite");
+	size_t n = json_array_size(json_object_get(branch, "suites"));
+	if (n > 1)
+		table_cell(t, "%s, 1 of %zu", decides, n);
+	else
+		table_cell(t, "%s", *decides ? decides : "-");
+}
+
+static void unfinished_cell(struct table *t, const json_t *branch)
+{
+	struct buf names;
+	size_t i;
+	json_t *name;
+	buf_init(&names, 4096);
+	json_array_foreach(json_object_get(branch, "unfinished"), i, name)
+		buf_printf(&names, "%s%s", i ? ", " : "", json_string_value(name));
+	table_cell(t, "%s", names.len ? names.data : "-");
+	buf_fini(&names);
+}
+
+static void print_branches(const json_t *items)
+{
+	static const char *const titles[] = { "~repo", "branch", "tip", "verdict", "~judged", "~suite", "~waits for",
+		"~>comparison", "~job" };
+	struct table t;
+	table_init(&t, 9, titles);
+	size_t i;
+	json_t *branch;
+	json_array_foreach(items, i, branch)
+	{
+		const json_t *job = json_object_get(branch, "job");
+		const char *verdict = value_text(branch, "verdict"), *judged = value_text(branch, "compared");
+		table_cell(&t, "%s", value_text(branch, "repo"));
+		table_cell(&t, "%s", value_text(branch, "display"));
+		table_cell(&t, "%.10s", value_text(branch, "commit"));
+		table_cell(&t, "%s", *verdict ? verdict : "-");
+		table_cell(&t, "%.10s", *judged ? judged : "-");
+		suite_cell(&t, branch);
+		unfinished_cell(&t, branch);
+		if (value_integer(branch, "comparison"))
+			table_cell(&t, "%lld", value_integer(branch, "comparison"));
+		else
+			table_cell(&t, "-");
+		if (job && value_integer(job, "id"))
+			table_cell(&t, "%lld %s", value_integer(job, "id"), value_text(job, "state"));
+		else
+			table_cell(&t, "-");
+	}
+	table_print(&t, stdout);
+	table_fini(&t);
+}
+
+static void print_repo_errors(const json_t *items)
+{
+	size_t i;
+	json_t *repo;
+	json_array_foreach(items, i, repo)
+	{
+		if (strcmp(value_text(repo, "state"), "error") == 0)
+			printf("WARNING %s: ", value_text(repo, "name")), plain_print(stdout, value_text(repo, "error")),
+				putchar('\n');
+	}
+}
+
+static void print_worker_errors(const json_t *items)
+{
+	size_t i;
+	json_t *worker;
+	json_array_foreach(items, i, worker)
+	{
+		if (strcmp(value_text(worker, "state"), "down") == 0)
+			printf("WARNING worker %s is down: ", value_text(worker, "name")),
+				plain_print(stdout, value_text(worker, "why")), putchar('\n');
+	}
+}
+
+int verb_status(struct client *c, const struct options *o)
+{
+	struct buf path;
+	buf_init(&path, 4096);
+	buf_puts(&path, "/api/v1/branches");
+	client_query(&path, "repo", o->repo);
+	int status = verb_show(c, o, &path, print_branches, NULL);
+	buf_clear(&path);
+	buf_puts(&path, "/api/v1/repos");
+	if (status == EXIT_OK && !o->json)
+		status = verb_show(c, o, &path, print_repo_errors, NULL);
+	json_t *workers = NULL;
+	struct fw_err ignored = { 0 }; /* a daemon of before has no such list */
+	if (status == EXIT_OK && !o->json && client_get(c, "/api/v1/workers", &workers, &ignored) == 0)
+		print_worker_errors(json_object_get(workers, "items"));
+	json_decref(workers);
+	buf_fini(&path);
+	return status;
+}
+
+int verb_log(struct client *c, const struct options *o)
+{
+	struct fw_err err = { 0 };
+	struct buf path, text;
+	buf_init(&path, 256);
+	buf_init(&text, 64 << 20);
+	buf_puts(&path, "/api/v1/jobs/");
+	client_argument(&path, o->arg[0]);
+	buf_puts(&path, "/log");
+	int result = client_get_raw(c, path.data, &text, &err);
+	if (result == 0) /* what a build printed must not steer the terminal */
+		result = plain_print_lines(stdout, text.data, text.len, &err);
+	buf_fini(&path);
+	buf_fini(&text);
+	return result == 0 ? EXIT_OK : verb_fail(&err);
+}
+
+/* A number with `digits` decimals and a unit; "-" where there is none. */
+static void number_cell(struct table *t, int digits, const char *unit, double v)
+{
+	if (isnan(v))
+		table_cell(t, "-");
+	else if (*unit)
+		table_cell(t, "%+.*f%s", digits, v, unit);
+	else
+		table_cell(t, "%.*f", digits, v);
+}
+
+static void print_points(const json_t *items)
+{
+	static const char *const rates[] = { "~finished", "commit", "~>ms", ">TFLOP/s", ">change", "~95 % interval", "verdict",
+		"~>comparison" };
+	static const char *const times[] = { "~finished", "commit", ">ms", ">change", "~95 % interval", "verdict",
+		"~>comparison" };
+	struct table t;
+	size_t i;
+	json_t *p;
+	bool flops = false; /* where none are known there is no column of dashes */
+	json_array_foreach(items, i, p) flops = flops || !isnan(value_number(p, "tflops"));
+	table_init(&t, flops ? 8 : 7, flops ? rates : times);
+	json_array_foreach(items, i, p)
+	{
+		double ms = value_number(p, "median_ms"), tflops = value_number(p, "tflops"),
+		       change = value_number(p, "change_pct");
+		table_cell(&t, "%.19s", value_text(p, "finished_at"));
+		table_cell(&t, "%.10s", value_text(p, "commit"));
+		number_cell(&t, 4, "", ms);
+		if (flops)
+			number_cell(&t, tflops < 1 ? 4 : 1, "", tflops);
+		number_cell(&t, 2, " %", change);
+		if (isnan(value_number(p, "ci_low_pct")))
+			table_cell(&t, "-");
+		else
+			table_cell(&t, "%+.2f .. %+.2f", value_number(p, "ci_low_pct"), value_number(p, "ci_high_pct"));
+		table_cell(&t, "%s", value_text(p, "verdict"));
+		table_cell(&t, "%lld", value_integer(p, "comparison"));
+	}
+	table_print(&t, stdout);
+	table_fini(&t);
+}
+
+int verb_history(struct client *c, const struct options *o)
+{
+	struct buf path;
+	buf_init(&path, 8192);
+	buf_puts(&path, "/api/v1/history");
+	client_query(&path, "cell", o->arg[0]);
+	client_query(&path, "repo", o->repo);
+	client_query(&path, "branch", o->branch);
+	client_query(&path, "device", o->device);
+	add_limit(&path, o->limit);
+	int status = verb_show(c, o, &path, print_points, NULL);
+	buf_fini(&path);
+	return status;
+}
+
+/* "89abcdef01", or how many commits are suspected, or that it is being searched. */
+static void culprit_cell(struct table *t, const json_t *alert)
+{
+	const json_t *culprits = json_object_get(alert, "culprits"), *first = json_array_get(culprits, 0);
+	size_t n = json_array_size(culprits);
+	char more[32] = "";
+	if (n > 1)
+		snprintf(more, sizeof more, " and %zu more", n - 1);
+	if (n == 0)
+		table_cell(t, "%s", value_integer(alert, "bisect") ? "searching" : "-");
+	else if (value_integer(first, "commits") == 1)
+		table_cell(t, "%.10s%s", value_text(first, "to"), more);
+	else
+		table_cell(t, "%.10s..%.10s%s", value_text(first, "from"), value_text(first, "to"), more);
+}
+
+static void print_alerts(const json_t *items)
+{
+	static const char *const titles[] = { ">alert", "~kind", "state", "~repo", "branch", "~commit", "~culprit", ">worst",
+		"~>cells", "~opened", "~title" };
+	struct table t;
+	table_init(&t, 11, titles);
+	size_t i;
+	json_t *a;
+	json_array_foreach(items, i, a)
+	{
+		const json_t *worst = json_object_get(a, "worst_pct");
+		const char *device = value_text(a, "device");
+		table_cell(&t, "%lld", value_integer(a, "id"));
+		table_cell(&t, "%s", value_text(a, "kind"));
+		table_cell(&t, "%s", value_text(a, "state"));
+		table_cell(&t, "%s", *device ? device : value_text(a, "repo"));
+		table_cell(&t, "%s", value_branch(a));
+		table_cell(&t, "%.10s", value_text(a, "target"));
+		culprit_cell(&t, a);
+		if (json_is_number(worst))
+			table_cell(&t, "%+.2f %%", json_number_value(worst));
+		else
+			table_cell(&t, "-");
+		table_cell(&t, "%zu", json_array_size(json_object_get(a, "cells")));
+		table_cell(&t, "%.19s", value_text(a, "opened_at"));
+		table_cell(&t, "%s", value_text(a, "title"));
+	}
+	table_print(&t, stdout);
+	table_fini(&t);
+}
+
+static int change_alert(struct client *c, const struct options *o)
+{
+	static const char *const steps[] = { "acknowledge", "accept", "resolve", "invalidate" };
+	struct fw_err err = { 0 };
+	bool known = false;
+	for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
+		known |= strcmp(o->arg[0], steps[i]) == 0;
+	if (!known || o->n_arg != 2) {
+		fputs("usage: flopwatch alerts acknowledge|accept|resolve|invalidate ID [--reason TEXT]\n", stderr);
+		return EXIT_USAGE;
+	}
+	struct buf request;
+	struct jsonw j;
+	buf_init(&request, 65536);
+	jsonw_init(&j, &request);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "reason", o->reason ? o->reason : "");
+	jsonw_object_end(&j);
+	int result = request.failed ? err_set(&err, ERR_INVALID, "the reason is too long")
+				    : client_post_step(c, "alerts", o->arg[1], o->arg[0], request.data, NULL, &err);
+	buf_fini(&request);
+	return result == 0 ? EXIT_OK : verb_fail(&err);
+}
+
+int verb_alerts(struct client *c, const struct options *o)
+{
+	if (o->n_arg > 0)
+		return change_alert(c, o);
+	struct buf path;
+	buf_init(&path, 4096);
+	buf_puts(&path, "/api/v1/alerts");
+	client_query(&path, "state", o->state);
+	client_query(&path, "repo", o->repo);
+	add_limit(&path, o->limit);
+	int status = verb_show(c, o, &path, print_alerts, NULL);
+	buf_fini(&path);
+	return status;
+}
+
+static void print_devices(const json_t *items)
+{
+	static const char *const titles[] = { "device", "kind", "~name", "state", "~driver", "~why" };
+	struct table t;
+	table_init(&t, 6, titles);
+	size_t i;
+	json_t *d;
+	json_array_foreach(items, i, d)
+	{
+		table_cell(&t, "%s", value_text(d, "uuid"));
+		table_cell(&t, "%s", value_text(d, "kind"));
+		table_cell(&t, "%s", value_text(d, "name"));
+		table_cell(&t, "%s", value_text(d, "state"));
+		table_cell(&t, "%s", value_text(d, "driver"));
+		table_cell(&t, "%s", value_text(d, "state_why"));
+	}
+	table_print(&t, stdout);
+	table_fini(&t);
+}
+
+int verb_devices(struct client *c, const struct options *o)
+{
+	struct buf path;
+	buf_init(&path, 256);
+	buf_puts(&path, "/api/v1/devices");
+	int status = verb_show(c, o, &path, print_devices, NULL);
+	buf_fini(&path);
+	return status;
+}

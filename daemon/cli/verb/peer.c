@@ -1,0 +1,88 @@
+/* Peers: ask for a branch to be measured beside them, and what that has shown. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/jsonw.h"
+#include "cli/verb/checkout.h"
+#include "cli/output/table.h"
+#include "cli/output/value.h"
+#include "cli/verbs.h"
+
+static void print_peers(const json_t *items)
+{
+	static const char *const titles[] = { "repository", "peer", ">of its speed", ">cells", "commit", "~suite", "~device",
+		">comparison" };
+	struct table t;
+	size_t i;
+	json_t *p;
+	table_init(&t, 8, titles);
+	json_array_foreach(items, i, p)
+	{
+		double pct = value_number(p, "geomean_pct");
+		if (!json_is_true(json_object_get(p, "current")))
+			continue;
+		table_cell(&t, "%s", value_text(p, "repo"));
+		table_cell(&t, "%s", value_text(p, "provider"));
+		if (isnan(pct))
+			table_cell(&t, "-");
+		else
+			table_cell(&t, "%.1f %%", pct);
+		table_cell(&t, "%lld of %lld", value_integer(p, "timed"), value_integer(p, "cells"));
+		table_cell(&t, "%.12s", value_text(p, "commit"));
+		table_cell(&t, "%s", value_text(p, "suite"));
+		table_cell(&t, "%s", value_text(p, "device"));
+		table_cell(&t, "%lld", value_integer(p, "comparison"));
+	}
+	table_print(&t, stdout);
+	table_fini(&t);
+}
+
+static int show(struct client *c, const struct options *o)
+{
+	struct buf path;
+	buf_init(&path, 1024);
+	buf_puts(&path, "/api/v1/peers");
+	client_query(&path, "repo", o->repo);
+	client_query(&path, "device", o->device);
+	int status = verb_show(
+		c, o, &path, print_peers, "nothing was measured beside a peer yet; write: flopwatch peer --provider NAME");
+	buf_fini(&path);
+	return status;
+}
+
+static void write_wish(struct buf *out, const struct options *o, const char *repo)
+{
+	struct jsonw j;
+	jsonw_init(&j, out);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "repo", repo);
+	if (o->n_arg)
+		jsonw_kv_string(&j, "target", o->arg[0]);
+	if (o->provider)
+		jsonw_kv_string(&j, "provider", o->provider);
+	if (o->suite)
+		jsonw_kv_string(&j, "suite", o->suite);
+	if (o->device)
+		jsonw_kv_string(&j, "device", o->device);
+	if (o->cells)
+		jsonw_kv_string(&j, "cells", o->cells);
+	jsonw_object_end(&j);
+}
+
+int verb_peer(struct client *c, const struct options *o)
+{
+	struct fw_err err = { 0 };
+	struct buf wish;
+	char worktree[4096] = "", repo[256];
+	if (o->n_arg == 1 && strcmp(o->arg[0], "show") == 0)
+		return show(c, o);
+	bool here = place_worktree(worktree, sizeof worktree, NULL) == 0;
+	if (place_repo(c, o, here ? worktree : NULL, repo, sizeof repo, &err) != 0)
+		return verb_fail(&err);
+	buf_init(&wish, 65536);
+	write_wish(&wish, o, repo);
+	int status = verb_ask_jobs(c, o, "/api/v1/peers", &wish);
+	buf_fini(&wish);
+	return status;
+}

@@ -1,0 +1,139 @@
+/* wait: for all suites of a branch's tip or of a commit, or for a job; the exit status is the verdict. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "cli/verb/conclude.h"
+#include "cli/verb/follow.h"
+#include "cli/verb/checkout.h"
+#include "cli/output/value.h"
+#include "cli/verbs.h"
+
+enum { COMMIT_MIN = 7, UNSEEN_NS = 1000000000, UNSEEN_S = 5 };
+
+/* Where the verdict on `what` is asked for. */
+struct wanted {
+	const char *what, *repo; /* repo NULL: any */
+	char here[256];          /* the repository that is read from the checkout around us; "" none */
+	struct buf path;         /* "" not found yet */
+};
+
+static void set_path(struct wanted *w, const char *sha, const char *branch, const char *repo)
+{
+	buf_clear(&w->path);
+	buf_puts(&w->path, "/api/v1/commits/");
+	client_argument(&w->path, sha);
+	buf_puts(&w->path, "/verdict");
+	client_query(&w->path, "repo", repo);
+	client_query(&w->path, "branch", branch);
+}
+
+/* Whether anything was asked for at the path that is set; else it is cleared. */
+static int keep_if_asked(struct client *c, struct wanted *w, struct fw_err *err)
+{
+	json_t *answer = NULL;
+	int result = client_get(c, w->path.data, &answer, err);
+	size_t n = json_array_size(json_object_get(answer, "suites"));
+	json_decref(answer);
+	if (n == 0)
+		buf_clear(&w->path);
+	if (result == 0 || err->code != ERR_NOT_FOUND)
+		return result;
+	err_clear(err);
+	return 0;
+}
+
+/* By the tip of a branch. */
+static int find_branch(struct client *c, struct wanted *w, struct fw_err *err)
+{
+	json_t *answer = NULL, *item, *found = NULL;
+	size_t i;
+	int n = 0;
+	if (client_get(c, "/api/v1/branches", &answer, err) != 0)
+		return -1;
+	json_array_foreach(json_object_get(answer, "items"), i, item)
+	{
+		const char *repo = value_text(item, "repo");
+		if ((w->repo && strcmp(repo, w->repo) != 0) ||
+			(strcmp(value_text(item, "name"), w->what) != 0 && strcmp(value_text(item, "display"), w->what) != 0))
+			continue;
+		bool here = strcmp(repo, w->here) == 0;
+		n = here ? 1 : n + 1;
+		found = item;
+		if (here)
+			break;
+	}
+	int result = 0;
+	if (n > 1)
+		result =
+			err_set(err, ERR_INVALID, "%d repositories have a branch %s; say which one with --repo NAME", n, w->what);
+	if (n == 1) {
+		set_path(w, value_text(found, "commit"), value_text(found, "name"), value_text(found, "repo"));
+		result = keep_if_asked(c, w, err);
+	}
+	json_decref(answer);
+	return result;
+}
+
+static int find_commit(struct client *c, struct wanted *w, struct fw_err *err)
+{
+	size_t len = strlen(w->what);
+	if (len < COMMIT_MIN || len > 64 || strspn(w->what, "0123456789abcdef") != len)
+		return 0;
+	set_path(w, w->what, NULL, w->repo);
+	int result = keep_if_asked(c, w, err);
+	if (result != 0 && err->code == ERR_CONFLICT && !w->repo && w->here[0]) {
+		err_clear(err);
+		set_path(w, w->what, NULL, w->here);
+		result = keep_if_asked(c, w, err);
+	}
+	return result;
+}
+
+static int find_job(struct client *c, struct wanted *w, struct fw_err *err)
+{
+	size_t len = strlen(w->what);
+	if (!len || len >= 19 || strspn(w->what, "0123456789") != len)
+		return 0;
+	buf_clear(&w->path);
+	buf_printf(&w->path, "/api/v1/jobs/%lld/verdict", strtoll(w->what, NULL, 10));
+	return len < COMMIT_MIN ? 0 : keep_if_asked(c, w, err); /* else it may be a commit that is not seen yet */
+}
+
+static int find(struct client *c, struct wanted *w, struct fw_err *err)
+{
+	int (*const ways[])(struct client *, struct wanted *, struct fw_err *) = { find_branch, find_commit, find_job };
+	for (size_t i = 0; i < sizeof ways / sizeof ways[0] && !w->path.len; i++)
+		if (ways[i](c, w, err) != 0)
+			return -1;
+	return 0;
+}
+
+int verb_wait(struct client *c, const struct options *o)
+{
+	struct fw_err err = { 0 };
+	struct wanted w = { .what = o->arg[0], .repo = o->repo };
+	json_t *verdict = NULL;
+	int status = -1;
+	char worktree[4096];
+	/* a push that was just made is noticed in a moment, on a remote repository with its next poll */
+	int64_t end_ns = follow_deadline(o),
+		unseen_ns = o->timeout_s > UNSEEN_S ? end_ns : clock_mono_ns() + UNSEEN_S * (int64_t)UNSEEN_NS;
+	buf_init(&w.path, 1 << 16);
+	if (!o->repo && (place_worktree(worktree, sizeof worktree, &err) != 0 ||
+				place_here(c, worktree, w.here, sizeof w.here, &err) != 0))
+		err_clear(&err); /* we are elsewhere */
+	int result = find(c, &w, &err);
+	while (result == 0 && !w.path.len && clock_mono_ns() < unseen_ns) {
+		nanosleep(&(struct timespec){ .tv_nsec = 100 * 1000 * 1000 }, NULL);
+		result = find(c, &w, &err);
+	}
+	if (result == 0 && !w.path.len)
+		result = err_set(&err, ERR_NOT_FOUND, "no job for %s: it is no job number, watched branch or commit", w.what);
+	if (result == 0 && follow_verdict(c, o, w.path.data, end_ns, &verdict, &err) == 0)
+		status = conclude(c, o, verdict, &err);
+	json_decref(verdict);
+	buf_fini(&w.path);
+	return status < 0 ? verb_fail(&err) : status;
+}

@@ -1,0 +1,77 @@
+/**
+ * inputs.h - inputs that are the same bits on the CPU, on the GPU and in Python, without storing them.
+ *
+ * Element i of tensor t under a seed is a pure function: h = mix(stream(seed, t) + i * K), mix the finaliser of splitmix64 and
+ * K its increment; the four 16-bit lanes of h summed, less 2 * 65535, times 2^-15, rounded to bf16 (nearest, ties to even).
+ * That is close to a normal distribution with standard deviation 1.15, and exact in integers. Sources: Steele, Lea, Flood,
+ * "Fast splittable pseudorandom number generators" (OOPSLA 2014). tests/inputs.py says the same in Python.
+ */
+#ifndef CORE_CASE_INPUTS_H
+#define CORE_CASE_INPUTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __CUDACC__
+#define INPUTS_FN static __host__ __device__ __forceinline__
+#else
+#define INPUTS_FN static inline
+#endif
+
+#define INPUTS_INCREMENT 0x9e3779b97f4a7c15ull /* K: 2^64 over the golden ratio */
+
+enum {
+	INPUTS_BLOCKS_MAX = 16384, /* key blocks of a row */
+	INPUTS_BLOCK_STREAM = 64   /* kv head h draws its mask from stream 64 + h; slots of tensors lie below */
+};
+
+/** Finaliser of splitmix64 after one increment: a bijection of 64 bits. */
+INPUTS_FN uint64_t inputs_mix(uint64_t x)
+{
+	x += INPUTS_INCREMENT;
+	x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+	return x ^ (x >> 31);
+}
+
+/** What 8 bytes at place `i` of a buffer add to its checksum; the last of them may be less, filled up with zeros. */
+INPUTS_FN uint64_t inputs_summand(uint64_t bytes, uint64_t i)
+{
+	return inputs_mix(bytes + i * INPUTS_INCREMENT);
+}
+
+/** Start value of one tensor's stream. `tensor` is its slot number in the kernel ABI. */
+INPUTS_FN uint64_t inputs_stream(uint64_t seed, uint32_t tensor)
+{
+	return inputs_mix(seed ^ ((uint64_t)tensor + 1) * 0xd1342543de82ef95ull);
+}
+
+/** bf16 bits of element `i` of a stream. */
+INPUTS_FN uint16_t inputs_element(uint64_t stream, uint64_t i)
+{
+	uint64_t h = inputs_mix(stream + i * INPUTS_INCREMENT);
+	int32_t sum = (int32_t)(h & 0xffff) + (int32_t)((h >> 16) & 0xffff) + (int32_t)((h >> 32) & 0xffff) + (int32_t)(h >> 48) -
+		      2 * 65535;
+	union {
+		float f;
+		uint32_t u;
+	} v;
+	v.f = (float)sum * (1.0f / 32768.0f); /* exact: 18 bits times a power of two */
+	return (uint16_t)((v.u + 0x7fffu + ((v.u >> 16) & 1u)) >> 16);
+}
+
+/** Elements [first, first + n) of a stream. Shape: out[n] bf16 bits. */
+void inputs_fill(uint64_t seed, uint32_t tensor, uint64_t first, size_t n, uint16_t *out);
+
+/**
+ * Block mask: in every (kv head, query block) row exactly `keep` of `k_blocks` key blocks, the first `keep` places of a
+ * Fisher-Yates shuffle: step j swaps place j with place j + mix(row + j * K) % (k_blocks - j), where
+ * row = mix(stream(seed, 64 + kv head) + query block * K).
+ * Shape: bits[nhk][q_blocks][(k_blocks + 31) / 32], the layout of FW_BLOCK_BITS; k_blocks <= INPUTS_BLOCKS_MAX.
+ */
+void inputs_block_bits(uint64_t seed, int nhk, int q_blocks, int k_blocks, int keep, uint32_t *bits);
+
+float inputs_bf16_to_float(uint16_t bits);
+uint16_t inputs_float_to_bf16(float v);
+
+#endif

@@ -1,0 +1,465 @@
+/*
+ * job.c - reading of job and run: everything that makes a process start, allocate or build passes through here, so
+ * every size is checked against its limit and every cell against core/case/case.c before it is believed.
+ */
+#include "core/protocol/job.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/text/field.h"
+
+#define SECONDS_MAX 86400.0
+
+/* Rules of before version 3 say nothing of clocks: they get what holds today, and keep their own scatter. */
+static void read_clock(struct fields *f, struct rule *out, struct fw_err *err)
+{
+	struct fields clock;
+	struct clock_prior today;
+
+	clock_prior_default(&today);
+	out->tau0_clocked = field_double_or(f, "tau0_clocked", 1e-9, 1, out->tau0);
+	out->placement = field_double_or(f, "placement", 0, 1, 0);
+	out->clock = today;
+	if (!field_has(f, "clock"))
+		return;
+	field_begin(&clock, field_object(f, "clock"), err, "%s.clock", f->where);
+	out->clock = (struct clock_prior){
+		.usual = field_double(&clock, "usual", 1e-9, 1),
+		.odd = field_double(&clock, "odd", 1e-9, 1),
+		.odd_share = field_double(&clock, "odd_share", 0, 1),
+		.nu = field_double(&clock, "nu", 1e-9, 1e6),
+		.k = field_double(&clock, "k", 1e-3, 100),
+	};
+	f->failed = f->failed || clock.failed;
+}
+
+int protocol_job_read_rule(json_t *object, const char *where, struct rule *out, struct fw_err *err)
+{
+	struct fields f;
+
+	field_begin(&f, object, err, "%s", where);
+	*out = (struct rule){
+		.version = (int)field_int(&f, "version", 1, 3),
+		.tau0 = field_double(&f, "tau0", 1e-9, 1),
+		.nu0 = field_double(&f, "nu0", 1e-9, 1e6),
+		.k = field_double(&f, "k", 1e-3, 100),
+		.se_max = field_double(&f, "se_max", 1e-9, 1),
+		.launches_ok_min = (int)field_int(&f, "launches_ok_min", 1, STATS_LAUNCHES_MAX / 2),
+		.launches_regression_min = (int)field_int(&f, "launches_regression_min", 1, STATS_LAUNCHES_MAX / 2),
+		.launches_max = (int)field_int(&f, "launches_max", 1, STATS_LAUNCHES_MAX / 2),
+		.pairs_min = (int)field_int(&f, "pairs_min", 1, STATS_PAIRS_MAX),
+		.pairs_max = (int)field_int(&f, "pairs_max", 1, STATS_PAIRS_MAX),
+		.pair_budget_s = field_double(&f, "pair_budget_s", 1e-6, SECONDS_MAX),
+		.beta_min = field_double(&f, "beta_min", -2, 0),
+		.half_width_dense_pct = field_double(&f, "half_width_dense_pct", 0, 100),
+		.half_width_sparse_pct = field_double(&f, "half_width_sparse_pct", 0, 100),
+		.confirm = field_bool(&f, "confirm"),
+	};
+	read_clock(&f, out, err);
+	if (out->pairs_min > out->pairs_max)
+		field_fail(&f, "pairs_min", "is above pairs_max");
+	return f.failed ? -1 : 0;
+}
+
+static void read_lengths(struct fields *f, struct attention_case *a)
+{
+	json_t *list = field_array(f, "lengths", 0, CASE_SEQS_MAX);
+	size_t n = json_array_size(list);
+
+	for (size_t i = 0; i < n; i++) {
+		json_t *v = json_array_get(list, i);
+
+		if (!json_is_integer(v) || json_integer_value(v) < 1 || json_integer_value(v) > INT32_MAX)
+			field_fail(f, "lengths", "item %zu is no count of tokens", i);
+		else
+			a->length[i] = (int32_t)json_integer_value(v);
+	}
+	a->n_seqs = n ? (int32_t)n : 1;
+	if (n == 0)
+		a->length[0] = a->seqlen;
+}
+
+/* The fields make the key; the key that came must be the same, or sender and receiver mean different work. */
+static int read_cell(json_t *object, const char *where, struct cell *c, int *index, struct fw_err *err)
+{
+	static const char *const masks[] = { "full", "causal", "varlen_full", "varlen_causal", "block_sparse", NULL };
+	static const char *const directions[] = { "forward", "backward", NULL };
+	static const char *const dtypes[] = { "bf16", NULL };
+	static const char *const decides[] = { "device", "call", NULL };
+	struct attention_case *a = &c->attention;
+	struct fw_err why = { 0 };
+	struct fields f;
+	char key[CASE_KEY_SIZE], mask[16], direction[16], dtype[8];
+
+	field_begin(&f, object, err, "%s", where);
+	field_token(&f, "key", FIELD_PATH, 1, key, sizeof key);
+	int which = field_word(&f, "mask", masks, mask, sizeof mask);
+	c->direction = field_word(&f, "direction", directions, direction, sizeof direction) == 1 ? DIRECTION_BACKWARD
+												 : DIRECTION_FORWARD;
+	field_word(&f, "dtype", dtypes, dtype, sizeof dtype);
+	c->threshold_pct = field_double(&f, "threshold_pct", 0, 100);
+	c->tau0 = field_double_or(&f, "tau0", 0, 1, 0);
+	c->nu0 = field_double_or(&f, "nu0", 0, 1e6, 0);
+	c->blind_pct = field_double_or(&f, "blind_pct", 0, 100, 0);
+	a->mask = which == 4 ? FW_BLOCKS : which == 1 || which == 3 ? FW_CAUSAL : FW_FULL;
+	a->dtype = FW_BF16;
+	a->seqlen = (int32_t)field_int(&f, "seqlen", 1, INT32_MAX);
+	a->nhq = (int32_t)field_int(&f, "nhq", 1, INT32_MAX);
+	a->nhk = (int32_t)field_int(&f, "nhk", 1, INT32_MAX);
+	a->headdim = (int32_t)field_int(&f, "headdim", 1, INT32_MAX);
+	a->block = (int32_t)field_int(&f, "block", 0, INT32_MAX);
+	a->sparsity_ratio = field_double(&f, "sparsity_ratio", 0, 1);
+	a->seed = field_u64(&f, "seed");
+	if (field_has(&f, "decide"))
+		field_word(&f, "decide", decides, c->decide, sizeof c->decide);
+	read_lengths(&f, a);
+	if (index)
+		*index = (int)field_int(&f, "i", 0, SUITE_CELLS_MAX - 1);
+	if (f.failed)
+		return -1;
+	if (case_check(c, &why))
+		return field_fail(&f, "key", "%s", why.text);
+	case_name(c);
+	if (strcmp(c->key, key) != 0)
+		return field_fail(&f, "key", "does not belong to these sizes, which are %s", c->key);
+	if (strcmp(c->mask, mask) != 0)
+		return field_fail(&f, "mask", "is %s by its lengths", c->mask);
+	return 0;
+}
+
+int protocol_job_read_cell(json_t *object, const char *where, struct cell *out, struct fw_err *err)
+{
+	memset(out, 0, sizeof *out);
+	return read_cell(object, where, out, NULL, err);
+}
+
+/* Shape: *cells and, where asked for, *index hold *n items; the caller frees them also after a failure. */
+static int read_cells(struct fields *f, const char *message, size_t min, struct cell **cells, int **index, int *n)
+{
+	json_t *list = field_array(f, "cells", min, SUITE_CELLS_MAX);
+	size_t count = json_array_size(list);
+
+	if (!list)
+		return -1;
+	*cells = calloc(count + 1, sizeof **cells);
+	if (index)
+		*index = calloc(count + 1, sizeof **index);
+	if (!*cells || (index && !*index))
+		return err_set(f->err, ERR_INTERNAL, "out of memory for %zu cells", count);
+	*n = (int)count;
+	for (size_t i = 0; i < count; i++) {
+		char where[40];
+
+		snprintf(where, sizeof where, "%s.cells[%zu]", message, i);
+		if (read_cell(json_array_get(list, i), where, *cells + i, index ? *index + i : NULL, f->err))
+			return -1;
+	}
+	return 0;
+}
+
+static int read_inputs(struct fields *f, struct msg_subject *s)
+{
+	json_t *list = field_array(f, "inputs", 0, MANIFEST_LIST_MAX);
+
+	s->n_inputs = (int)json_array_size(list);
+	for (int i = 0; i < s->n_inputs; i++) {
+		struct fields in;
+
+		field_begin(&in, json_array_get(list, (size_t)i), f->err, "%.40s.inputs[%d]", f->where, i);
+		field_token(&in, "path", FIELD_PATH, 1, s->input[i].path, sizeof s->input[i].path);
+		field_digest(&in, "oid", false, false, s->input[i].oid);
+		if (!in.failed && !manifest_path_ok(s->input[i].path))
+			field_fail(&in, "path", "must be relative and stay inside the tree");
+		if (in.failed)
+			return -1;
+	}
+	return list ? 0 : -1;
+}
+
+static int read_outputs(struct fields *f, struct manifest *m)
+{
+	json_t *outputs = field_object(f, "outputs");
+	const char *family;
+	json_t *path;
+
+	if (!outputs)
+		return -1;
+	if (json_object_size(outputs) > sizeof m->family / sizeof m->family[0])
+		return field_fail(f, "outputs", "has more than %zu items", sizeof m->family / sizeof m->family[0]);
+	json_object_foreach(outputs, family, path)
+	{
+		const char *text = json_string_value(path);
+
+		if (!field_is(FIELD_WORD, family) || !family[0] || strlen(family) >= sizeof m->family[0])
+			return field_fail(f, "outputs", "holds a family name that is none");
+		if (!text || strlen(text) >= sizeof m->output[0] || !field_is(FIELD_PATH, text) || !manifest_path_ok(text))
+			return field_fail(f, "outputs", "%s must be a path that is relative and stays inside", family);
+		snprintf(m->family[m->n_outputs], sizeof m->family[0], "%s", family);
+		snprintf(m->output[m->n_outputs++], sizeof m->output[0], "%s", text);
+	}
+	return 0;
+}
+
+/* A list of strings below `size` bytes. Shape: rows[max][size]. Returns how many. */
+static int read_texts(struct fields *f, const char *key, size_t min, size_t max, char *rows, size_t size)
+{
+	json_t *list = field_array(f, key, min, max);
+	int n = (int)json_array_size(list);
+
+	for (int i = 0; i < n; i++) {
+		const char *text = json_string_value(json_array_get(list, (size_t)i));
+
+		if (!text || strlen(text) >= size)
+			field_fail(f, key, "item %d must be a string below %zu bytes", i, size);
+		else
+			snprintf(rows + (size_t)i * size, size, "%s", text);
+	}
+	return n;
+}
+
+/* A benchmark that is a program of its own. */
+static int read_benchmark(struct fields *f, struct benchmark *b)
+{
+	static const char *const times[] = { "real", "cpu", NULL };
+	struct fields r;
+
+	if (!field_has(f, "run"))
+		return 0;
+	field_begin(&r, json_object_get(f->object, "run"), f->err, "%.50s.run", f->where);
+	field_token(&r, "name", FIELD_WORD, 1, b->name, sizeof b->name);
+	b->n_command = read_texts(&r, "command", 1, BENCHMARK_ARGS_MAX, b->command[0], sizeof b->command[0]);
+	b->n_outputs = read_texts(&r, "outputs", 0, BENCHMARK_OUTPUTS_MAX, b->output[0], sizeof b->output[0]);
+	if (field_has(&r, "artifacts"))
+		b->n_artifacts = read_texts(&r, "artifacts", 1, BENCHMARK_ARTIFACTS_MAX, b->artifact[0], sizeof b->artifact[0]);
+	field_token(&r, "reader", FIELD_WORD, 1, b->reader, sizeof b->reader);
+	field_token(&r, "unit", FIELD_PATH, 0, b->unit, sizeof b->unit);
+	if (field_has(&r, "time"))
+		field_word(&r, "time", times, b->time, sizeof b->time);
+	b->threshold_pct = field_double(&r, "threshold_pct", 0.01, 99);
+	b->timeout_s = field_double(&r, "timeout_s", 0.001, SECONDS_MAX);
+	b->budget_s = field_double(&r, "budget_s", 0.001, SECONDS_MAX);
+	b->gpu = field_bool(&r, "gpu");
+	for (int i = 0; i < b->n_outputs && !r.failed; i++)
+		if (!field_is(FIELD_PATH, b->output[i]) || !manifest_path_ok(b->output[i]))
+			field_fail(&r, "outputs", "item %d must be a path that is relative and stays inside", i);
+	for (int i = 0; i < b->n_artifacts && !r.failed; i++)
+		if (!field_is(FIELD_PATH, b->artifact[i]) || !manifest_path_ok(b->artifact[i]) ||
+			strcmp(b->artifact[i], ".") == 0)
+			field_fail(&r, "artifacts", "item %d must be a path that is relative and stays inside", i);
+	return r.failed ? -1 : 0;
+}
+
+static int read_build(struct fields *f, struct manifest *m)
+{
+	struct fields b;
+
+	field_begin(&b, field_object(f, "build"), f->err, "%.50s.build", f->where);
+	field_token(&b, "dir", FIELD_PATH, 1, m->dir, sizeof m->dir);
+	m->timeout_s = field_double(&b, "timeout_s", 0.001, SECONDS_MAX);
+	if (!b.failed && !manifest_path_ok(m->dir))
+		field_fail(&b, "dir", "must be relative and stay inside the tree");
+	m->n_command = read_texts(&b, "command", 0, MANIFEST_LIST_MAX, m->command[0], sizeof m->command[0]);
+	if (b.failed)
+		return -1;
+	return read_outputs(&b, m);
+}
+
+static int read_subject(json_t *object, size_t at, struct msg_subject *s, struct fw_err *err)
+{
+	struct fields f;
+
+	field_begin(&f, object, err, "job.subjects[%zu]", at);
+	field_token(&f, "role", FIELD_WORD, 1, s->role, sizeof s->role);
+	field_digest(&f, "commit", false, true, s->commit);
+	field_token(&f, "provider", FIELD_WORD, 0, s->provider, sizeof s->provider);
+	if (f.failed || read_inputs(&f, s) || read_benchmark(&f, &s->run) || read_build(&f, &s->build))
+		return -1;
+	if (!s->run.name[0] && s->build.n_command == 0)
+		return field_fail(&f, "build", "has no command");
+	return 0;
+}
+
+static int read_job(json_t *object, struct msg_job *job, struct fw_err *err)
+{
+	static const char *const kinds[] = { "change", "selfcheck", "calibrate", "anchor", "verify", "backfill", "peer", "bisect",
+		NULL };
+	struct fields f, l;
+
+	field_begin(&f, object, err, "job");
+	job->job = field_int(&f, "job", 0, INT64_MAX);
+	job->attempt = (int)field_int(&f, "attempt", 1, 1000);
+	field_token(&f, "nonce", FIELD_WORD, 1, job->nonce, sizeof job->nonce);
+	field_word(&f, "kind", kinds, job->kind, sizeof job->kind);
+	field_token(&f, "device", FIELD_WORD, 1, job->device, sizeof job->device);
+	job->seed = field_u64(&f, "seed");
+	job->quick = field_bool(&f, "quick");
+	json_t *subjects = field_array(&f, "subjects", 1, PROTOCOL_SUBJECTS_MAX);
+	json_t *rule = field_object(&f, "rule");
+	json_t *limits = field_object(&f, "limits");
+
+	if (f.failed)
+		return -1;
+	for (size_t i = 0; i < json_array_size(subjects); i++) {
+		struct msg_subject *s = &job->subject[job->n_subjects++];
+
+		if (read_subject(json_array_get(subjects, i), i, s, err))
+			return -1;
+		for (size_t other = 0; other < i; other++)
+			if (strcmp(job->subject[other].role, s->role) == 0)
+				return field_fail(&f, "subjects", "role %s appears twice", s->role);
+	}
+	if (protocol_job_read_rule(rule, "job.rule", &job->rule, err))
+		return -1;
+	field_begin(&l, limits, err, "job.limits");
+	job->limits = (struct msg_limits){
+		.build_s = field_double(&l, "build_s", 0.001, SECONDS_MAX),
+		.check_s = field_double(&l, "check_s", 0.001, SECONDS_MAX),
+		.launch_s = field_double(&l, "launch_s", 0.001, SECONDS_MAX),
+		.budget_s = field_double(&l, "budget_s", 0.001, SECONDS_MAX),
+		.wait_s = field_double_or(&l, "wait_s", 0, SECONDS_MAX, 600),
+		.log_bytes = field_int(&l, "log_bytes", 0, 64 << 20),
+	};
+	if (l.failed)
+		return -1;
+	return read_cells(&f, "job", job->subject[0].run.name[0] ? 0 : 1, &job->cell, NULL, &job->n_cells);
+}
+
+int protocol_job_read(json_t *object, struct msg *out, struct fw_err *err)
+{
+	struct msg_job *job = calloc(1, sizeof *job);
+
+	if (!job)
+		return err_set(err, ERR_INTERNAL, "out of memory for a job");
+	if (read_job(object, job, err)) {
+		free(job->cell);
+		free(job);
+		return -1;
+	}
+	out->u.job = job;
+	return 0;
+}
+
+static void read_guards(struct fields *f, struct msg_run *run)
+{
+	const char *text = json_string_value(json_object_get(f->object, "guards"));
+
+	if (text && strlen(text) >= sizeof run->guards)
+		field_fail(f, "guards", "is longer than %zu bytes", sizeof run->guards - 1);
+	else if (text)
+		snprintf(run->guards, sizeof run->guards, "%s", text);
+}
+
+/* Job's numbers of the cells that also run in bursts. */
+static int read_bursts(struct fields *f, struct msg_run *run)
+{
+	run->burst = calloc((size_t)run->n_cells + 1, sizeof *run->burst);
+	if (!run->burst)
+		return err_set(f->err, ERR_INTERNAL, "out of memory for %d cells", run->n_cells);
+	if (!field_has(f, "bursts"))
+		return 0;
+	json_t *list = field_array(f, "bursts", 0, SUITE_CELLS_MAX);
+
+	for (size_t k = 0; k < json_array_size(list); k++) {
+		json_t *v = json_array_get(list, k);
+		bool known = false;
+
+		for (int i = 0; i < run->n_cells; i++)
+			if (json_is_integer(v) && json_integer_value(v) == run->index[i])
+				known = run->burst[i] = true;
+		if (!known)
+			return field_fail(f, "bursts", "item %zu is the number of none of its cells", k);
+	}
+	return list ? 0 : -1;
+}
+
+/* Configurations that are handed back, each of one of the run's cells and subjects. */
+static int read_pins(struct fields *f, struct msg_run *run)
+{
+	if (!field_has(f, "pins"))
+		return 0;
+	json_t *list = field_array(f, "pins", 0, (size_t)run->n_cells * (size_t)run->n_subjects);
+	size_t n = json_array_size(list);
+
+	run->pin = calloc(n + 1, sizeof *run->pin);
+	if (!run->pin)
+		return err_set(f->err, ERR_INTERNAL, "out of memory for %zu configurations", n);
+	for (size_t i = 0; i < n; i++) {
+		struct fields p;
+
+		field_begin(&p, json_array_get(list, i), f->err, "run.pins[%zu]", i);
+		run->pin[i].cell = (int)field_int(&p, "cell", 0, SUITE_CELLS_MAX - 1);
+		run->pin[i].subject = (int)field_int(&p, "subject", 0, run->n_subjects - 1);
+		field_token(&p, "config", FIELD_PATH, 1, run->pin[i].config, sizeof run->pin[i].config);
+		if (p.failed)
+			return -1;
+		run->n_pins++;
+	}
+	return list ? 0 : -1;
+}
+
+static int read_run(json_t *object, struct msg_run *run, struct fw_err *err)
+{
+	static const char *const modes[] = { "check", "launch", "capture", "audit", "idle", "guard", "canary", NULL };
+	struct fields f;
+
+	field_begin(&f, object, err, "run");
+	size_t least = field_word(&f, "mode", modes, run->mode, sizeof run->mode) < 3; /* of subjects and of cells */
+	field_token(&f, "device", FIELD_WORD, 1, run->device, sizeof run->device);
+	run->launch = (int)field_int(&f, "launch", 0, INT_MAX);
+	run->set = (int)field_int(&f, "set", 0, 2);
+	run->pass = (int)field_int_or(&f, "pass", 0, INT_MAX, 0);
+	run->seed = field_u64(&f, "seed");
+	if (field_has(&f, "seal"))
+		field_token(&f, "seal", FIELD_HEX, SEAL_KEY, run->seal, sizeof run->seal);
+	run->warm_s = field_double(&f, "warm_s", 0, 3600);
+	run->cell_warm_s = field_double(&f, "cell_warm_s", 0, 3600);
+	run->phases = field_bool(&f, "phases");
+	run->calls = field_bool(&f, "calls");
+	run->calls_n = (int)field_int_or(&f, "calls_n", 0, 1000000, 0);
+	run->warmup_n = (int)field_int_or(&f, "warmup_n", 0, 1000000, 0);
+	run->only_bursts = field_bool_or(&f, "only_bursts", false);
+	read_guards(&f, run);
+	json_t *subjects = field_array(&f, "subjects", least, PROTOCOL_SUBJECTS_MAX);
+	json_t *rule = field_object(&f, "rule");
+
+	for (size_t i = 0; i < json_array_size(subjects); i++) {
+		struct fields s;
+
+		field_begin(&s, json_array_get(subjects, i), err, "run.subjects[%zu]", i);
+		field_token(&s, "role", FIELD_WORD, 1, run->subject[i].role, sizeof run->subject[i].role);
+		field_token(&s, "module", FIELD_PATH, 1, run->subject[i].module, sizeof run->subject[i].module);
+		field_token(&s, "provider", FIELD_WORD, 0, run->subject[i].provider, sizeof run->subject[i].provider);
+		if (s.failed)
+			return -1;
+		for (size_t other = 0; other < i; other++)
+			if (strcmp(run->subject[other].role, run->subject[i].role) == 0)
+				return field_fail(&f, "subjects", "role %s appears twice", run->subject[i].role);
+		run->n_subjects++;
+	}
+	if (f.failed || protocol_job_read_rule(rule, "run.rule", &run->rule, err))
+		return -1;
+	if (read_cells(&f, "run", least, &run->cell, &run->index, &run->n_cells) || read_pins(&f, run))
+		return -1;
+	return read_bursts(&f, run);
+}
+
+int protocol_job_read_run(json_t *object, struct msg *out, struct fw_err *err)
+{
+	struct msg_run *run = calloc(1, sizeof *run);
+
+	if (!run)
+		return err_set(err, ERR_INTERNAL, "out of memory for a run");
+	if (read_run(object, run, err)) {
+		free(run->cell);
+		free(run->index);
+		free(run->burst);
+		free(run->pin);
+		free(run);
+		return -1;
+	}
+	out->u.run = run;
+	return 0;
+}

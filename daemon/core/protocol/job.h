@@ -1,0 +1,18 @@
+/** job.h - reading of what a worker or a runner is asked to do: job, run, and the rule they carry. For protocol.c. */
+#ifndef CORE_PROTOCOL_JOB_H
+#define CORE_PROTOCOL_JOB_H
+
+#include <jansson.h>
+
+#include "core/protocol/protocol.h"
+
+/** Fill out->u.job. Own: on success msg_fini's, on -1 freed. */
+int protocol_job_read(json_t *object, struct msg *out, struct fw_err *err);
+/** Fill out->u.run. Own: as above. */
+int protocol_job_read_run(json_t *object, struct msg *out, struct fw_err *err);
+/** One cell of either. Err: ERR_PROTOCOL naming `where` and the key. */
+int protocol_job_read_cell(json_t *object, const char *where, struct cell *out, struct fw_err *err);
+/** Err: ERR_PROTOCOL naming `where` and the key. */
+int protocol_job_read_rule(json_t *object, const char *where, struct rule *out, struct fw_err *err);
+
+#endif

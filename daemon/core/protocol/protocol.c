@@ -1,0 +1,176 @@
+/*
+ * protocol.c - the table of messages, the entry of the parser, and what a message owns.
+ *
+ * Reading is spread over protocol_job.c (tasks) and protocol_record.c (reports), writing is protocol_write.c. Everything a
+ * peer sends passes protocol_parse; tests/fuzz_protocol.c drives it.
+ */
+#include "core/protocol/protocol.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/text/field.h"
+#include "core/protocol/job.h"
+#include "core/protocol/record.h"
+
+static const char *const names[] = {
+	[MSG_HELLO] = "hello",
+	[MSG_JOB] = "job",
+	[MSG_NEED] = "need",
+	[MSG_TREE] = "tree",
+	[MSG_BUILD] = "build",
+	[MSG_CHECK] = "check",
+	[MSG_LAUNCH] = "launch",
+	[MSG_AT] = "at",
+	[MSG_FOUND] = "found",
+	[MSG_CELL] = "cell",
+	[MSG_WORK] = "work",
+	[MSG_NODE] = "node",
+	[MSG_FAULT] = "fault",
+	[MSG_DONE] = "done",
+	[MSG_PING] = "ping",
+	[MSG_CANCEL] = "cancel",
+	[MSG_RUN] = "run",
+	[MSG_NOTE] = "note",
+	[MSG_STATE] = "state",
+	[MSG_CANARY] = "canary",
+	[MSG_AUDIT] = "audit",
+};
+
+enum { NAMES = sizeof names / sizeof names[0] };
+
+const char *protocol_name(enum msg_type t)
+{
+	return (unsigned)t < NAMES ? names[t] : "unknown";
+}
+
+bool protocol_is_selfcheck(const char *kind)
+{
+	return strcmp(kind, "selfcheck") == 0 || strcmp(kind, "calibrate") == 0;
+}
+
+/* Parse one JSON text. jansson quotes the input in its messages, so what it says is made printable first. */
+static json_t *load(const char *text, size_t len, struct fw_err *err)
+{
+	json_error_t why;
+	char safe[120];
+	size_t i = 0;
+
+	if (len > PROTOCOL_LINE_MAX) {
+		err_set(err, ERR_PROTOCOL, "line of %zu bytes is longer than %u", len, PROTOCOL_LINE_MAX);
+		return NULL;
+	}
+	json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &why);
+
+	if (root)
+		return root;
+	for (; why.text[i] && i + 1 < sizeof safe; i++)
+		safe[i] = why.text[i] >= 0x20 && why.text[i] < 0x7f ? why.text[i] : '?';
+	safe[i] = 0;
+	err_set(err, ERR_PROTOCOL, "line is not JSON at byte %d: %s", why.position, safe);
+	return NULL;
+}
+
+static int type_of(json_t *root, enum msg_type *t, struct fw_err *err)
+{
+	const char *word = json_string_value(json_object_get(root, "t"));
+
+	if (!json_is_object(root))
+		return err_set(err, ERR_PROTOCOL, "line is no JSON object");
+	if (!word)
+		return err_set(err, ERR_PROTOCOL, "t: is missing or no string");
+	for (unsigned i = 0; i < NAMES; i++)
+		if (strcmp(names[i], word) == 0) {
+			*t = (enum msg_type)i;
+			return 0;
+		}
+	return err_set(err, ERR_PROTOCOL, "t: \"%.24s\" is no message of protocol %d", field_is(FIELD_WORD, word) ? word : "?",
+		PROTOCOL_VERSION);
+}
+
+int protocol_parse_cell(const char *text, size_t len, struct cell *out, struct fw_err *err)
+{
+	json_t *root = load(text, len, err);
+	int rc = root ? protocol_job_read_cell(root, "cell", out, err) : -1;
+
+	json_decref(root);
+	return rc;
+}
+
+int protocol_parse(const char *line, size_t len, struct msg *out, struct fw_err *err)
+{
+	json_t *root = load(line, len, err);
+	int rc = -1;
+
+	memset(out, 0, sizeof *out);
+	if (!root)
+		return -1;
+	if (type_of(root, &out->t, err) == 0) {
+		if (out->t == MSG_JOB)
+			rc = protocol_job_read(root, out, err);
+		else if (out->t == MSG_RUN)
+			rc = protocol_job_read_run(root, out, err);
+		else
+			rc = protocol_record_read(root, out, err);
+	}
+	json_decref(root);
+	return rc;
+}
+
+int protocol_parse_rule(const char *text, size_t len, struct rule *out, struct fw_err *err)
+{
+	json_t *root = load(text, len, err);
+
+	if (!root)
+		return -1;
+	int rc = protocol_job_read_rule(root, "rule", out, err);
+
+	json_decref(root);
+	return rc;
+}
+
+static void free_samples(struct msg_cell *m)
+{
+	for (int s = 0; m && s < PROTOCOL_SUBJECTS_MAX; s++) {
+		free(m->ms[s]);
+		free(m->mhz[s]);
+		free(m->host_us[s]);
+	}
+	free(m);
+}
+
+void msg_fini(struct msg *m)
+{
+	switch (m->t) {
+	case MSG_JOB:
+		if (m->u.job)
+			free(m->u.job->cell);
+		free(m->u.job);
+		break;
+	case MSG_RUN:
+		if (m->u.run) {
+			free(m->u.run->cell);
+			free(m->u.run->index);
+			free(m->u.run->burst);
+			free(m->u.run->pin);
+		}
+		free(m->u.run);
+		break;
+	case MSG_BUILD:
+		buf_fini(&m->u.build.log);
+		break;
+	case MSG_FOUND:
+		free(m->u.found);
+		break;
+	case MSG_LAUNCH:
+		free(m->u.launch);
+		break;
+	case MSG_CELL:
+		free_samples(m->u.cell);
+		break;
+	default:
+		break;
+	}
+	memset(m, 0, sizeof *m);
+}

@@ -1,0 +1,369 @@
+/**
+ * protocol.h - the lines between daemon and worker (protocol 1) and between worker and runner: parse and write.
+ *
+ * One LF-ended JSON object a line, UTF-8, at most PROTOCOL_LINE_MAX bytes; unknown keys are ignored, an unknown "t" is an
+ * error. Reading validates types, ranges and array lengths before anything is believed; the same parser reads all three
+ * directions and is fuzzed. ARCHITECTURE.md lists every message with an example.
+ */
+#ifndef CORE_PROTOCOL_PROTOCOL_H
+#define CORE_PROTOCOL_PROTOCOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/jsonw.h"
+#include "core/case/case.h"
+#include "core/suite/manifest.h"
+#include "core/suite/readonly.h"
+#include "core/protocol/seal.h"
+#include "core/stats/stats.h"
+#include "core/suite/suite.h"
+
+#define PROTOCOL_VERSION    1
+#define PROTOCOL_LINE_MAX   (1u << 20)
+#define PROTOCOL_BANNER_MAX (64u << 10)  /* bytes skipped before hello */
+#define PROTOCOL_LOG_MAX    (640u << 10) /* bytes of a build log that travel, its end; their base64 fits a line */
+
+enum { PROTOCOL_SUBJECTS_MAX = 6, PROTOCOL_SAMPLES_MAX = 256, PROTOCOL_DEVICES_MAX = 16, PROTOCOL_ROLE_SIZE = 24 };
+
+enum msg_type {
+	MSG_HELLO,
+	MSG_JOB,
+	MSG_NEED,
+	MSG_TREE,
+	MSG_BUILD,
+	MSG_CHECK,
+	MSG_LAUNCH,
+	MSG_AT,
+	MSG_FOUND,
+	MSG_CELL,
+	MSG_WORK,
+	MSG_NODE,
+	MSG_FAULT,
+	MSG_DONE,
+	MSG_PING,
+	MSG_CANCEL,
+	MSG_RUN,
+	MSG_NOTE,
+	MSG_STATE,
+	MSG_CANARY,
+	MSG_AUDIT
+};
+
+struct msg_device {
+	char kind[8];  /* "cuda" "cpu" "sim" */
+	char uuid[64]; /* "GPU-..." or "cpu-<hash of model>" */
+	char name[96];
+	char driver[48];
+	char toolkit[96]; /* compiler versions that enter the build's cache key */
+	char cudnn[24];   /* version that modules find; "" none */
+	int index;
+	double power_limit_w; /* 0: unknown */
+	int cores;            /* SMs or CPU threads */
+	int64_t memory_bytes, l2_bytes;
+	double clock_max_mhz;
+	double peak_tflops, peak_gb_s; /* nothing on it is faster: dense bf16, and its memory; 0: unknown */
+};
+
+/** Where a worker keeps what it built, for people who want to run it by hand. Texts "": not said. */
+struct msg_place {
+	char host[64], user[33];
+	bool is_system;                   /* an account of the machine's own, as which nobody logs in */
+	char runner[1024], modules[1024]; /* paths: the program, and the folder of SHA256.so */
+};
+
+struct msg_hello {
+	int protocol;
+	char version[32];
+	char isolation[8]; /* "bwrap" or "none" */
+	struct msg_place place;
+	int n_read_only;
+	char read_only[READONLY_MAX][READONLY_PATH_SIZE]; /* folders of its machine that branch code may read there */
+	int n_devices;
+	struct msg_device device[PROTOCOL_DEVICES_MAX];
+};
+
+/** One thing under test. In a job: sources to build. */
+struct msg_subject {
+	char role[PROTOCOL_ROLE_SIZE]; /* "base" "target" "anchor" "previous" "peer:<name>" */
+	char commit[65];
+	int n_inputs;
+	struct {
+		char path[MANIFEST_TEXT_SIZE];
+		char oid[65];
+	} input[MANIFEST_LIST_MAX];
+	struct manifest build; /* only dir, command, outputs, timeout_s are used */
+	char provider[48];     /* "": the module's default */
+	struct benchmark run;  /* a program of its own that is measured instead of a module; run.name "": none */
+};
+
+struct msg_limits {
+	double build_s, check_s, launch_s, budget_s;
+	double wait_s; /* for other processes to leave the device; 600 unless said */
+	int64_t log_bytes;
+};
+
+struct msg_job {
+	int64_t job;
+	int attempt;
+	char nonce[33];
+	char kind[16];   /* "change" "selfcheck" "calibrate" "anchor" "verify" "backfill" "peer" "bisect" */
+	char device[64]; /* uuid */
+	uint64_t seed;
+	bool quick; /* one launch per cell, no confirming set: a look, not a verdict */
+	int n_subjects;
+	struct msg_subject subject[PROTOCOL_SUBJECTS_MAX];
+	int n_cells;
+	struct cell *cell; /* cell[n_cells]; owned by the message; none where the subjects are programs of their own */
+	struct rule rule;
+	struct msg_limits limits;
+};
+
+enum { PROTOCOL_NEED_MAX = 192 }; /* inputs of every subject */
+
+struct msg_need {
+	int n;
+	char oid[PROTOCOL_NEED_MAX][65];
+};
+struct msg_tree {
+	char oid[65];
+	int64_t bytes;
+};
+
+struct msg_build {
+	char role[PROTOCOL_ROLE_SIZE];
+	char state[8]; /* "start" "cached" "ok" "failed" */
+	int exit, signal;
+	int64_t duration_ms;
+	char module_sha256[65]; /* of the attention module; "" unless ok or cached */
+	char toolchain[96];
+	struct buf log;   /* decoded from log_b64; owned by the message */
+	char detail[256]; /* why it failed, in words */
+};
+
+struct msg_check {
+	char role[PROTOCOL_ROLE_SIZE];
+	int cell;
+	bool ok;
+	char failure
+		[16]; /* "" or "wrong" "oob" "crash" "timeout" "unsupported" "provider" (it has none such) "abi", or why it is not believed */
+	double error_ratio; /* our error over the allowed error; < 1 is accepted; -1 unknown */
+	double alone_ms;    /* a cold call by itself: the shorter of those that the check makes; 0 unknown */
+	double alone_mhz;   /* the clock that it ran at; 0 unknown */
+	char repeats[8];    /* whether two calls on the same inputs gave the same bits: "same" "differs"; "" unknown */
+	char input_sha256[65];
+	char detail[512]; /* the worst element, or the reason */
+};
+
+/** The rows that a benchmark of its own writes: from now on they are the job's cells. */
+struct msg_found {
+	int n;
+	struct {
+		char key[CASE_KEY_SIZE];
+		double flops; /* of a call; 0 unknown */
+	} cell[SUITE_CELLS_MAX];
+};
+
+struct msg_launch {
+	int launch, set;
+	uint64_t seed;
+	int n_cells;
+	int cell[SUITE_CELLS_MAX];
+};
+
+/** Where a process stands, so that its death can be blamed. */
+struct msg_at {
+	int launch, cell;              /* cell -1: none in particular */
+	char role[PROTOCOL_ROLE_SIZE]; /* "": none in particular */
+	char step[8];                  /* "load" "plan" "check" "warm" "time" "phase" */
+};
+
+struct msg_guard {
+	double power_w, temp_c, sm_mhz; /* -1: unknown */
+	uint64_t reasons;               /* clock event reasons of NVML */
+	int foreign;                    /* other processes on the device; -1: unknown */
+	int xid, ecc;                   /* since the reading before: last XID, memory errors that were not corrected; 0: none */
+	double energy_j;                /* used while the times were taken; -1: unknown */
+	char regime[16];                /* "boost" "power_limited" "" */
+};
+
+struct msg_cell {
+	int launch, set, cell, redo;
+	char series[12]; /* "device" "call" "phase" "sustained" "process" */
+	char phase[16];  /* "run", "prepare", ...; "" unless series is "phase" */
+	char input_sha256[65];
+	int n_subjects;
+	char role[PROTOCOL_SUBJECTS_MAX][PROTOCOL_ROLE_SIZE];
+	int n;                                  /* samples of each subject */
+	float *ms[PROTOCOL_SUBJECTS_MAX];       /* ms[s][n]; owned by the message */
+	float *mhz[PROTOCOL_SUBJECTS_MAX];      /* mhz[s][n] or NULL */
+	float *host_us[PROTOCOL_SUBJECTS_MAX];  /* host time of enqueue, or NULL */
+	double energy_j[PROTOCOL_SUBJECTS_MAX]; /* of a call, series sustained; 0: unknown */
+	char order[PROTOCOL_SUBJECTS_MAX * PROTOCOL_SAMPLES_MAX +
+		   1]; /* subject of each call in time, "ABBAABBA.."; A is role[0]; "" unknown */
+	struct msg_guard guard;
+};
+
+/** What a module says it does for a cell, and what the runner saw of it. */
+struct msg_work {
+	char role[PROTOCOL_ROLE_SIZE];
+	int cell;
+	char provider[48], config[160];
+	double flops_issued, bytes_moved; /* -1 unknown */
+	int64_t tiles_total, tiles_skipped, tiles_partial, blocks_kept, workspace_bytes;
+	uint32_t phases;
+	bool tunes; /* the configuration was searched for: it is handed back in every later process */
+};
+
+/** One node of a captured phase. */
+struct msg_node {
+	char role[PROTOCOL_ROLE_SIZE];
+	int cell;
+	char phase[16];
+	char kernel[256]; /* "memset" and "memcpy" for such nodes */
+	int grid[3], block[3], registers, local_bytes, shared_bytes;
+	int sm;                 /* what its code was compiled for: 90; 0 unknown */
+	char symbol_sha256[65]; /* runner to worker: of its mangled name; "" unknown */
+	char code_sha256[65];   /* worker to daemon: of its compiled code (core/machine/cubin.h); "" unknown */
+};
+
+struct msg_fault {
+	int cell;                      /* -1: none in particular */
+	char role[PROTOCOL_ROLE_SIZE]; /* a subject's role, or "worker", "device" */
+	char failure
+		[16]; /* "build" "abi" "unsupported" "crash" "wrong" "oob" "timeout" "device" "protocol" "reported" (by the program itself), or why it is not believed */
+	char detail[512];
+};
+
+struct msg_done {
+	double gpu_s;
+	double wall_s;
+	bool cancelled;
+};
+
+/** Something that people should know and that decides nothing: a wait, what a module left behind. */
+struct msg_note {
+	int cell;                      /* -1: none in particular */
+	char role[PROTOCOL_ROLE_SIZE]; /* whose doing; "" nobody's */
+	char text[400];
+};
+
+/** How a device is: whether somebody else uses it (what "idle"), what else it says of itself ("guard"), whether it still computes and times rightly ("canary"). */
+struct msg_state {
+	char what[8];
+	bool ok;
+	struct msg_guard guard;
+	char detail[400]; /* what is wrong with it; "" when ok */
+};
+
+/** Daemon to worker instead of a job: try the device with something small and known. The answer is a state. */
+struct msg_canary {
+	char device[64]; /* uuid */
+};
+
+/** Runner to worker in an audit: a batch of calls is ready and waits for its go, or is done. */
+struct msg_audit {
+	int cell;
+	char role[PROTOCOL_ROLE_SIZE];
+	int calls;
+	bool done;
+	double ms; /* of a done one: device time of all its calls */
+};
+
+/** A configuration that a provider found by searching, handed back to it so that every process runs the same. */
+struct msg_pin {
+	int cell, subject; /* the cell's number in the job; place among the run's subjects */
+	char config[160];
+};
+
+/** Worker to runner, on the runner's standard input: one process's whole task. */
+struct msg_run {
+	char mode[8];    /* "check" "launch" "capture" "audit"; "idle" "guard" "canary" have neither subjects nor cells */
+	char device[64]; /* uuid, or "cpu:0" "cuda:0" "sim:0" */
+	int launch, set;
+	int pass; /* mode guard: times of this launch that readings made void before */
+	uint64_t seed;
+	char seal[SEAL_KEY + 1]; /* key that the process's lines are sealed with (seal.h); "": they are not */
+	int n_subjects;
+	struct {
+		char role[PROTOCOL_ROLE_SIZE];
+		char module[128];
+		char provider[48];
+	} subject[PROTOCOL_SUBJECTS_MAX];
+	int n_cells;
+	struct cell *cell; /* owned by the message */
+	int *index;        /* index[n_cells]: their numbers in the job, used in every record */
+	int n_pins;
+	struct msg_pin *pin; /* owned by the message */
+	struct rule rule;
+	double warm_s, cell_warm_s; /* 1.5 and 0.1 on a GPU */
+	bool phases, calls;         /* also series phase and call */
+	int calls_n, warmup_n;      /* mode capture */
+	bool only_bursts;           /* no series but sustained */
+	bool *burst;                /* burst[n_cells]: also series sustained; owned by the message */
+	char guards[2048];          /* devices sim and cpu: readings that a test wants to see (runner/device/guard_script.h) */
+};
+
+struct msg {
+	enum msg_type t;
+	union {
+		struct msg_hello hello;
+		struct msg_job *job; /* owned */
+		struct msg_need need;
+		struct msg_tree tree;
+		struct msg_build build;
+		struct msg_check check;
+		struct msg_found *found;   /* owned */
+		struct msg_launch *launch; /* owned */
+		struct msg_at at;
+		struct msg_cell *cell; /* owned */
+		struct msg_work work;
+		struct msg_node node;
+		struct msg_fault fault;
+		struct msg_done done;
+		struct msg_run *run; /* owned */
+		struct msg_note note;
+		struct msg_state state;
+		struct msg_canary canary;
+		struct msg_audit audit;
+	} u;
+};
+
+/** The word of "t": "hello". */
+const char *protocol_name(enum msg_type t);
+
+/** Kinds of jobs that time a module beside itself: "selfcheck" "calibrate". Of all others equal modules are not timed. */
+bool protocol_is_selfcheck(const char *kind);
+
+/**
+ * Read one line, with or without its LF. Text for people (detail, names, versions) is cleaned of control characters and cut
+ * to its field; everything that decides anything is refused unless it is exact.
+ * Err: ERR_PROTOCOL with the key that is wrong; `out` then needs no msg_fini. Own: msg_fini frees.
+ */
+int protocol_parse(const char *line, size_t len, struct msg *out, struct fw_err *err);
+void msg_fini(struct msg *m);
+
+/**
+ * Append one line with its LF. Of a build log only the last PROTOCOL_LOG_MAX bytes are written. A line that would pass
+ * PROTOCOL_LINE_MAX is left out whole and sets out->failed.
+ */
+void protocol_write(struct buf *out, const struct msg *m);
+
+/** One cell as a JSON object, as it stands in a job, and back. Err: ERR_PROTOCOL with the key that is wrong. */
+void protocol_put_cell(struct jsonw *j, const struct cell *c);
+int protocol_parse_cell(const char *text, size_t len, struct cell *out, struct fw_err *err);
+
+/** A worker's place as one JSON object. */
+void protocol_put_place(struct jsonw *j, const struct msg_place *p);
+
+/** A reading as one JSON object, as it stands in a record and beside a stored sample. */
+void protocol_put_guard(struct jsonw *j, const struct msg_guard *g);
+
+/** A rule as one JSON object without LF, for storing beside a result, and back. Err: ERR_PROTOCOL. */
+void protocol_write_rule(struct buf *out, const struct rule *r);
+int protocol_parse_rule(const char *text, size_t len, struct rule *out, struct fw_err *err);
+
+#endif

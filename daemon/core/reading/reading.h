@@ -1,0 +1,84 @@
+/**
+ * reading.h - what a foreign benchmark wrote becomes rows: a cell's key and its times.
+ *
+ * Formats: "flopwatch" (JSON lines), "ffa" (CSV of MagiAttention: its profile, old and new columns, and flops.csv), "nvbench",
+ * "google-benchmark", "hyperfine" (JSON), "triton" (CSV of perf_report), "torchao" (CSV of its benchmarks). A mistake names the
+ * line or the JSON path, what is wrong there and what to do; what cannot be a whole file is refused whole. Pure: the text is
+ * the caller's, nothing is opened.
+ */
+#ifndef CORE_READING_READING_H
+#define CORE_READING_READING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "core/case/case.h"
+
+enum { READING_BYTES_MAX = 16 << 20, READING_ROWS_MAX = 4096, READING_VALUES_MAX = 1 << 17 };
+enum { READING_WHY_SIZE = 160 };
+
+/** All formats, separated by ", ", for messages. */
+#define READING_FORMATS "flopwatch, ffa, nvbench, google-benchmark, hyperfine, triton, torchao"
+
+/** How a text is to be read. Own: all borrowed. */
+struct reading_how {
+	const char *format;
+	const char *
+		unit; /* what the numbers of a triton file are where its columns do not say: "ms" "us" "ns" "s" "TFLOPS" "GB/s"; "" not given */
+	const char *time; /* of google-benchmark: "real" or "cpu"; "" real */
+};
+
+struct reading_row {
+	char key[CASE_KEY_SIZE];        /* of the cell; no hidden characters; unique in a reading */
+	int n;                          /* values; 0 only where the benchmark says that it failed */
+	double *ms;                     /* ms[n]; > 0. Of a rate: ms per unit of work, and the key ends in what that is */
+	double median_ms;               /* NAN without values */
+	double tflops;                  /* as the file says, or as its sizes make it; NAN unknown */
+	char failure[READING_WHY_SIZE]; /* what the benchmark itself says went wrong; "" nothing */
+};
+
+/** A row that is in the file and has no time: skipped, not measured, too short. */
+struct reading_left {
+	char key[CASE_KEY_SIZE];
+	char why[READING_WHY_SIZE];
+};
+
+struct reading {
+	char format[24];
+	int n_rows;
+	struct reading_row *row; /* in the order of the file */
+	int n_left;
+	struct reading_left *left; /* left[n_left]; none of them is among the rows */
+	/* internal */
+	int n_values, room, left_room;
+};
+
+/** Whether `name` is a format. */
+bool reading_known(const char *name);
+/** Whether a format gives more than one time of which `time` chooses. */
+bool reading_has_times(const char *format);
+/** The format that a text looks like, NULL none. `file` is its name: that of MagiAttention's flops.csv is all that tells it from others. */
+const char *reading_guess(const char *text, size_t len, const char *file);
+
+/** Read `text`. `file` is its name in messages. Err: ERR_INVALID, `out` then empty. Own: reading_fini frees. */
+int reading_parse(
+	const struct reading_how *how, const char *text, size_t len, const char *file, struct reading *out, struct fw_err *err);
+void reading_fini(struct reading *r);
+
+/** The row of a key, NULL none. */
+const struct reading_row *reading_find(const struct reading *r, const char *key);
+/** Why a row has no time, as far as the file says: its failure, or why it was left out. NULL: it has one, or is not there. */
+const char *reading_why(const struct reading *r, const char *key);
+/** Rows left out, in one sentence: "2 rows left out: a (skipped), b (0 s is no time)". Shape: out[size]; "" none. */
+void reading_tell_left(const struct reading *r, char *out, size_t size);
+
+/** ms for one `unit` of time, 0 when it is none. "ns" "us" "ms" "s" and their usual spellings. */
+double reading_unit_ms(const char *unit);
+/**
+ * A value in `unit`, which may be a rate: TFLOPS, GFLOPS, GB/s, TB/s and spellings of them. *ms becomes time per unit of work for a rate, `suffix` what
+ * the key then ends in ("/per-GB"), "" for times; *tflops the rate where it is one of FLOPs, NAN else. -1 for an unknown unit.
+ */
+int reading_convert(double value, const char *unit, double *ms, double *tflops, const char **suffix);
+
+#endif

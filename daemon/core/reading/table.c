@@ -1,0 +1,63 @@
+/* table.c - see table.h. */
+#include "core/reading/table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int table_header_read(struct csv *c, struct table_header *h, struct fw_err *err)
+{
+	int got = csv_next(c, err);
+
+	if (got < 0)
+		return -1;
+	if (got == 0)
+		return err_set(err, ERR_INVALID, "%s: is empty; its first line must name the columns", c->file);
+	h->n = c->n;
+	for (int i = 0; i < c->n; i++)
+		snprintf(h->name[i], TABLE_NAME_SIZE, "%s", c->cell[i]);
+	return 0;
+}
+
+int table_column(const struct table_header *h, const char *name)
+{
+	for (int i = 0; i < h->n; i++)
+		if (strcmp(h->name[i], name) == 0)
+			return i;
+	return -1;
+}
+
+int table_need(const struct csv *c, const struct table_header *h, const char *name, struct fw_err *err)
+{
+	int at = table_column(h, name);
+
+	return at >= 0 ? at : err_set(err, ERR_INVALID, "%s:1: has no column %s", c->file, name);
+}
+
+int table_next(struct csv *c, const struct table_header *h, struct fw_err *err)
+{
+	int got = csv_next(c, err);
+
+	if (got == 1 && c->n != h->n)
+		return err_set(err, ERR_INVALID, "%s:%d: has %d cells, the header has %d; is the file cut off?", c->file, c->line,
+			c->n, h->n);
+	if (got == 1 && c->is_open)
+		return err_set(err, ERR_INVALID,
+			"%s:%d: has no end of line, so its last cell, `%.20s`, may be cut; let the benchmark write it again",
+			c->file, c->line, c->cell[c->n - 1]);
+	return got;
+}
+
+const char *table_place(char out[TABLE_PLACE_SIZE], const struct csv *c, const char *name)
+{
+	snprintf(out, TABLE_PLACE_SIZE, "%.500s:%d: column %s", c->file, c->line, name);
+	return out;
+}
+
+int table_number(const struct csv *c, const struct table_header *h, int column, double *value, struct fw_err *err)
+{
+	char where[TABLE_PLACE_SIZE];
+
+	if (reading_number(c->cell[column], value))
+		return 0;
+	return err_set(err, ERR_INVALID, "%s: `%.20s` is no number", table_place(where, c, h->name[column]), c->cell[column]);
+}

@@ -1,0 +1,200 @@
+/*
+ * changepoint.c - a scan over all splits with robust levels. One outlier moves neither the scatter (a median of differences) nor
+ * a level (clipped around a median), so isolated bad points raise nothing.
+ */
+#include "core/stats/changepoint.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ODD_MIN = 12, ODD_BEFORE = 20, FAR_POINTS = 5 };
+
+#define SCATTER_MIN    0.0005
+#define MAD_TO_SD      1.4826
+#define ODD_SCATTERS   4.0
+#define CLIP_SCATTERS  1.5
+#define CONFIRM_ERRORS 3.0
+#define LEVEL_ERRORS   3.0
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Shape: v[n], 0 < n <= CHANGEPOINT_POINTS_MAX; not changed. */
+static double median(const double *v, int n)
+{
+	double sorted[CHANGEPOINT_POINTS_MAX];
+
+	memcpy(sorted, v, (size_t)n * sizeof *v);
+	qsort(sorted, (size_t)n, sizeof *sorted, by_value);
+	return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+}
+
+/* Only the newest points count. */
+static const double *newest(const double *x, int *n)
+{
+	int skipped = *n > CHANGEPOINT_POINTS_MAX ? *n - CHANGEPOINT_POINTS_MAX : 0;
+
+	*n -= skipped;
+	return x + skipped;
+}
+
+double changepoint_scatter(const double *x, int n)
+{
+	double moves[CHANGEPOINT_POINTS_MAX];
+
+	x = newest(x, &n);
+	for (int i = 1; i < n; i++)
+		moves[i - 1] = fabs(x[i] - x[i - 1]);
+	return n < 2 ? SCATTER_MIN : fmax(SCATTER_MIN, MAD_TO_SD * median(moves, n - 1) / sqrt(2));
+}
+
+bool changepoint_is_odd(const double *x, int n)
+{
+	x = newest(x, &n);
+	if (n < ODD_MIN)
+		return false;
+	int before = n - 1 < ODD_BEFORE ? n - 1 : ODD_BEFORE;
+	double limit = ODD_SCATTERS * changepoint_scatter(x, n);
+
+	return fabs(x[n - 1] - median(x + n - 1 - before, before)) > limit && fabs(x[n - 1] - x[n - 2]) > limit;
+}
+
+static double level(const double *x, int n, double scatter)
+{
+	double middle = median(x, n), sum = 0;
+
+	for (int i = 0; i < n; i++)
+		sum += fmin(middle + CLIP_SCATTERS * scatter, fmax(middle - CLIP_SCATTERS * scatter, x[i]));
+	return sum / n;
+}
+
+/* Sum of distances from the median: what one level leaves unexplained. */
+static double unexplained(const double *x, int n)
+{
+	double middle = median(x, n), sum = 0;
+
+	for (int i = 0; i < n; i++)
+		sum += fabs(x[i] - middle);
+	return sum;
+}
+
+/* Clipped levels hardly notice a few points of the old level in the new one, so the statistic peaks early; this does not. */
+static int best_place(const double *x, int n)
+{
+	double least = INFINITY;
+	int place = -1;
+
+	for (int i = CHANGEPOINT_LEFT_MIN; i < n; i++) {
+		double left = unexplained(x, i) + unexplained(x + i, n - i);
+
+		if (left < least) {
+			least = left;
+			place = i;
+		}
+	}
+	return place;
+}
+
+double changepoint_step(const double *x, int n, int at)
+{
+	int given = n;
+
+	x = newest(x, &n);
+	at -= given - n;
+	if (at < 1 || at >= n)
+		return 0;
+	double scatter = changepoint_scatter(x, n);
+
+	return level(x + at, n - at, scatter) - level(x, at, scatter);
+}
+
+bool changepoint_find(const double *x, int n, const bool *barred, struct changepoint *out)
+{
+	const double *first = x;
+
+	x = newest(x, &n);
+	double scatter = changepoint_scatter(x, n);
+
+	*out = (struct changepoint){ .at = -1 };
+	for (int i = CHANGEPOINT_LEFT_MIN; i <= n - CHANGEPOINT_RIGHT_MIN; i++) {
+		double step = level(x + i, n - i, scatter) - level(x, i, scatter);
+		double t = fabs(step) / (scatter * sqrt(1.0 / i + 1.0 / (n - i)));
+
+		if (fabs(step) >= CHANGEPOINT_STEP_MIN)
+			out->t = fmax(out->t, t);
+	}
+	if (out->t <= CHANGEPOINT_LIMIT)
+		return false;
+	int place = best_place(x, n);
+
+	out->at = place + (int)(x - first);
+	out->step = changepoint_step(x, n, place);
+	return place <= n - CHANGEPOINT_RIGHT_MIN && (!barred || !barred[out->at]);
+}
+
+int changepoint_pair(int tried)
+{
+	static const int offset[CHANGEPOINT_PAIRS] = { -1, -2, 0 };
+
+	return offset[tried];
+}
+
+bool changepoint_confirms(double step, double m, double se)
+{
+	double seen = step > 0 ? m : -m;
+
+	return seen >= CHANGEPOINT_STEP_MIN && seen - CONFIRM_ERRORS * se > fabs(step) / 2;
+}
+
+/* Level of the newest `w` points; its standard error is scatter / sqrt(w). */
+static double newest_level(const double *x, int n, int w, double scatter)
+{
+	return level(x + n - w, w, scatter);
+}
+
+bool changepoint_creep(const double *x, int n, double theta, double *loss)
+{
+	static const int windows[] = { 5, 8, 12, 20 };
+	double scatter = changepoint_scatter(x, n);
+
+	*loss = 0;
+	if (n < 1 || x[n - 1] <= theta - LEVEL_ERRORS * scatter) /* the level is that of commits before one that mended them */
+		return false;
+	for (size_t i = 0; i < sizeof windows / sizeof *windows && windows[i] <= n; i++) {
+		*loss = newest_level(x, n, windows[i], scatter);
+		if (*loss - LEVEL_ERRORS * scatter / sqrt(windows[i]) > theta)
+			return true;
+	}
+	return false;
+}
+
+bool changepoint_is_below(const double *x, int n, int since, double limit)
+{
+	static const int windows[] = { 3, 5, 8 };
+	double scatter = changepoint_scatter(x, n);
+
+	for (size_t i = 0; i < sizeof windows / sizeof *windows && windows[i] <= n - since; i++)
+		if (newest_level(x, n, windows[i], scatter) + LEVEL_ERRORS * scatter / sqrt(windows[i]) < limit)
+			return true;
+	return false;
+}
+
+double changepoint_level(const double *x, int n)
+{
+	int w = n < CHANGEPOINT_LEFT_MIN ? n : CHANGEPOINT_LEFT_MIN;
+
+	return n < 1 ? NAN : newest_level(x, n, w, changepoint_scatter(x, n));
+}
+
+bool changepoint_is_far(const double *x, int n, double anchor)
+{
+	for (int i = n - FAR_POINTS; i < n; i++)
+		if (i < 0 || fabs(x[i] - anchor) <= CHANGEPOINT_FAR)
+			return false;
+	return true;
+}

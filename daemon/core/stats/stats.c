@@ -1,0 +1,398 @@
+/*
+ * stats.c - estimates and the sequential decision.
+ *
+ * The procedure: trimmed mean of pair log ratios per launch, the clock of each call as control variate, one moderated variance
+ * over launches, and a three-way decision after each launch. Trimming is the only handling of outliers: nothing is ever
+ * discarded by hand. Distribution functions are in stats_dist.c.
+ */
+#include "core/stats/stats.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MEDIAN_MAX = 4096, FITS = 3 };
+
+#define REST_SD                                                                                                                  \
+	0.001 /* of y - beta z, and as how many pairs this counts: seen on an H200 for calls above 1 ms, 0.0001 to 0.002 */
+#define REST_PRIOR  2
+#define CLOCK_USUAL 1.1 /* times what branches usually do: above it launches may still tell whose doing a clock is */
+#define FAR         8 /* standard deviations of the pairs of a launch; what a clock that changes within a call does lies nearer */
+
+double rule_k(int n_cells)
+{
+	return n_cells <= 20 ? 3.5 : n_cells <= 60 ? 3.8 : 4.1;
+}
+
+void rule_default(struct rule *r, int n_cells)
+{
+	*r = (struct rule){
+		.version = 3,
+		.tau0 = 0.0025,
+		.tau0_clocked = 0.0005,
+		.nu0 = 3,
+		.placement = 0.0001,
+		.k = rule_k(n_cells),
+		.se_max = 0.0030,
+		.launches_ok_min = 2,
+		.launches_regression_min = 4,
+		.launches_max = 12,
+		.pairs_min = 4,
+		.pairs_max = 32,
+		.pair_budget_s = 0.4,
+		.beta_min = -1.1,
+		.half_width_dense_pct = 0.4,
+		.half_width_sparse_pct = 0.6,
+		.confirm = true,
+	};
+	clock_prior_default(&r->clock);
+}
+
+struct rule stats_rule_of_cell(const struct rule *general, double tau0, double nu0)
+{
+	struct rule r = *general;
+
+	if (tau0 > 0) {
+		r.tau0 = r.tau0_clocked = tau0;
+		r.learned = nu0 > 0;
+		r.nu0 = nu0 > 0 ? nu0 : r.nu0;
+	}
+	return r;
+}
+
+/*
+ * Fewest pairs of a launch: pairs_min where the clock of each call is known, twice that where it is not. On recorded launches
+ * without it, 4 pairs of the long calls find a 2 % slowdown in 85 of 100 comparisons and leave one in six without a word; 8
+ * find 99.6 and leave none, in less device time, because fewer launches are needed (tests/bench_rule.c).
+ */
+static int fewest_pairs(const struct rule *r, bool clocked)
+{
+	int least = clocked ? r->pairs_min : 2 * r->pairs_min;
+
+	return least < r->pairs_max ? least : r->pairs_max;
+}
+
+int stats_pairs(const struct rule *r, double pair_s, bool clocked)
+{
+	double wanted = pair_s > 0 ? r->pair_budget_s / pair_s : r->pairs_max;
+
+	int n = (wanted < r->pairs_max ? (int)wanted : r->pairs_max) / 4 * 4, least = fewest_pairs(r, clocked);
+
+	return n < least ? least : n;
+}
+
+double stats_theta(double threshold_pct)
+{
+	return -log1p(-threshold_pct / 100);
+}
+
+double stats_change_pct(double m)
+{
+	return 100 * expm1(-m) + 0.0; /* no change is 0, not -0 */
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+void stats_trimmed(const double *y, int n, double *d, double *q)
+{
+	double sorted[STATS_PAIRS_MAX];
+
+	if (n > STATS_PAIRS_MAX)
+		n = STATS_PAIRS_MAX;
+	memcpy(sorted, y, (size_t)n * sizeof *y);
+	qsort(sorted, (size_t)n, sizeof *sorted, by_value);
+
+	int g = n / 4, kept = n - 2 * g;
+	double low = sorted[g], high = sorted[n - g - 1];
+	double sum = 0, squares = 0;
+
+	for (int i = g; i < n - g; i++)
+		sum += sorted[i];
+	double winsorised_mean = (sum + g * (low + high)) / n;
+
+	for (int i = 0; i < n; i++) {
+		double v = i < g ? low : i >= n - g ? high : sorted[i];
+
+		squares += (v - winsorised_mean) * (v - winsorised_mean);
+	}
+	*d = sum / kept;
+	*q = n > 1 ? squares / (n - 1) * n / ((double)kept * kept) : 0;
+}
+
+/* One cell's pairs as logarithms. */
+struct logs {
+	int launches;
+	int n[STATS_LAUNCHES_MAX];
+	double y[STATS_LAUNCHES_MAX][STATS_PAIRS_MAX], z[STATS_LAUNCHES_MAX][STATS_PAIRS_MAX];
+	bool clocked; /* every call of every launch has its clock */
+};
+
+static void take_logs(const struct launch_pairs *launch, int n_launches, struct logs *l)
+{
+	l->launches = n_launches < STATS_LAUNCHES_MAX ? n_launches : STATS_LAUNCHES_MAX;
+	l->clocked = true;
+	for (int i = 0; i < l->launches; i++) {
+		const struct launch_pairs *p = &launch[i];
+
+		l->n[i] = p->n < STATS_PAIRS_MAX ? p->n : STATS_PAIRS_MAX;
+		for (int j = 0; j < l->n[i]; j++) {
+			bool clock = p->base_mhz && p->target_mhz && p->base_mhz[j] > 0 && p->target_mhz[j] > 0;
+
+			l->y[i][j] = log((double)p->target_ms[j]) - log((double)p->base_ms[j]);
+			l->z[i][j] = clock ? log((double)p->target_mhz[j]) - log((double)p->base_mhz[j]) : 0;
+			l->clocked = l->clocked && clock;
+		}
+	}
+}
+
+static double mean_of(const double *v, int n)
+{
+	double sum = 0;
+
+	for (int i = 0; i < n; i++)
+		sum += v[i];
+	return sum / n;
+}
+
+/* What the pairs say about beta: their slope of y on z and its variance, together with what is known before. */
+struct slope {
+	double beta, variance;
+};
+
+/*
+ * The pairs that lie among the others of their launch, given this slope: a call that takes long for a reason of its own says nothing of the
+ * clock.
+ */
+static void keep_near(const struct logs *l, double beta, struct logs *out)
+{
+	double v[STATS_LAUNCHES_MAX][STATS_PAIRS_MAX], middle[STATS_LAUNCHES_MAX], q, variance = 0;
+
+	for (int i = 0; i < l->launches; i++) {
+		for (int j = 0; j < l->n[i]; j++)
+			v[i][j] = l->y[i][j] - beta * l->z[i][j];
+		stats_trimmed(v[i], l->n[i], &middle[i], &q);
+		variance += q * l->n[i] / l->launches;
+	}
+	double far = FAR * sqrt(fmax(variance, REST_SD * REST_SD));
+
+	*out = (struct logs){ .launches = l->launches, .clocked = l->clocked };
+	for (int i = 0; i < l->launches; i++)
+		for (int j = 0; j < l->n[i]; j++) {
+			if (fabs(v[i][j] - middle[i]) > far)
+				continue;
+			out->y[i][out->n[i]] = l->y[i][j];
+			out->z[i][out->n[i]++] = l->z[i][j];
+		}
+}
+
+/*
+ * Least squares after the mean of each launch is taken from both, so that only movement inside launches counts, and a normal prior over
+ * [beta_min, 0]: a kernel bound by arithmetic follows the clock, one bound by memory does not. Where all pairs of few launches saw
+ * nearly the same two clocks the pairs cannot tell, and the prior's width is what stays in doubt.
+ */
+static struct slope least_squares(const struct rule *r, const struct logs *l)
+{
+	double zz = 0, zy = 0, yy = 0;
+	int freedom = 0;
+
+	for (int i = 0; i < l->launches; i++) {
+		double y_mean = mean_of(l->y[i], l->n[i]), z_mean = mean_of(l->z[i], l->n[i]);
+
+		for (int j = 0; j < l->n[i]; j++) {
+			double y = l->y[i][j] - y_mean, z = l->z[i][j] - z_mean;
+
+			zz += z * z;
+			zy += z * y;
+			yy += y * y;
+		}
+		freedom += l->n[i] > 0 ? l->n[i] - 1 : 0;
+	}
+	double fitted = zz > 0 ? zy / zz : 0, rest = fmax(0, yy - fitted * zy);
+	double noise = (rest + REST_PRIOR * REST_SD * REST_SD) / (fmax(0, freedom - 1) + REST_PRIOR);
+	double prior = 4 / (r->beta_min * r->beta_min), weight = zz / noise; /* half of the range is a standard deviation */
+	double beta = (weight * fitted + prior * r->beta_min / 2) / (weight + prior);
+
+	return (struct slope){ fmin(0, fmax(r->beta_min, beta)), 1 / (weight + prior) };
+}
+
+static struct slope fit_slope(const struct rule *r, const struct logs *l)
+{
+	struct slope slope = { r->beta_min / 2, 0 };
+	struct logs near;
+
+	for (int i = 0; i < FITS; i++) {
+		keep_near(l, slope.beta, &near);
+		slope = least_squares(r, &near);
+	}
+	return slope;
+}
+
+void stats_launches(
+	const struct rule *r, const struct launch_pairs *launch, int n_launches, struct launch_estimate *out, double *beta)
+{
+	struct logs l;
+	struct slope slope = { 0, 0 };
+
+	take_logs(launch, n_launches, &l);
+	bool clocked = l.clocked && l.launches > 0 && r->beta_min < 0;
+	if (clocked)
+		slope = fit_slope(r, &l);
+	for (int i = 0; i < l.launches; i++) {
+		struct launch_estimate *e = &out[i];
+		double v[STATS_PAIRS_MAX], q;
+
+		*e = (struct launch_estimate){ .set = launch[i].set, .n = l.n[i], .beta = slope.beta, .beta_q = slope.variance };
+		stats_trimmed(l.y[i], l.n[i], &e->d_raw, &q);
+		for (int j = 0; j < l.n[i]; j++)
+			v[j] = l.y[i][j] - slope.beta * l.z[i][j];
+		stats_trimmed(v, l.n[i], &e->d, &e->q);
+		if (!clocked)
+			continue;
+		stats_trimmed(l.z[i], l.n[i], &e->z, &e->z_q);
+		double wander = clock_wander(stats_median(launch[i].base_ms, l.n[i]), l.n[i]);
+		e->z_q += wander * wander;
+	}
+	*beta = slope.beta;
+}
+
+/* Launches of a cell, summed up. */
+struct sums {
+	double d, q, raw, z, z_q;  /* means */
+	double scatter, z_scatter; /* squared distances from d and z */
+	double beta, beta_q;
+	bool clocked;
+};
+
+static struct sums sum_up(const struct launch_estimate *e, int n)
+{
+	struct sums s = { .beta = e[0].beta, .beta_q = e[0].beta_q, .clocked = true };
+
+	for (int i = 0; i < n; i++) {
+		s.d += e[i].d / n;
+		s.q += e[i].q / n;
+		s.raw += e[i].d_raw / n;
+		s.z += e[i].z / n;
+		s.z_q += e[i].z_q / n;
+		s.clocked = s.clocked && e[i].z_q > 0;
+	}
+	for (int i = 0; i < n; i++) {
+		s.scatter += (e[i].d - s.d) * (e[i].d - s.d);
+		s.z_scatter += (e[i].z - s.z) * (e[i].z - s.z);
+	}
+	return s;
+}
+
+/*
+ * Variance of a launch's estimate before its cell's launches are seen. What was learned is the whole of it, and holds unless the pairs of
+ * this very comparison scatter far more: on recorded launches pairs that drift say up to twice the variance that launches then show.
+ */
+static double prior_variance(const struct rule *r, const struct sums *s)
+{
+	double tau0 = s->clocked ? r->tau0_clocked : r->tau0;
+
+	return r->learned ? fmax(tau0 * tau0, s->q / 2) : tau0 * tau0 + s->q;
+}
+
+/* What the branch does to the clock, as log ratios of clocks; `apart`: standard errors that clocks lie apart by. */
+static struct clock_part clock_of(const struct rule *r, const struct sums *s, int n, double *apart)
+{
+	double freedom = r->clock.nu + n - 1, se = sqrt((r->clock.nu * s->z_q + s->z_scatter) / freedom / n);
+
+	*apart = s->clocked ? fabs(s->z) / se : 0;
+	return s->clocked ? clock_induced(&r->clock, s->z, se, freedom) : (struct clock_part){ 0, 0 };
+}
+
+void stats_combine(const struct rule *r, const struct launch_estimate *e, int n, struct estimate *out)
+{
+	*out = (struct estimate){
+		.launches = n, .se = INFINITY, .se_code = INFINITY, .margin = INFINITY, .ci_low = -INFINITY, .ci_high = INFINITY
+	};
+	if (n < 1)
+		return;
+	struct sums s = sum_up(e, n);
+	struct clock_part clock = clock_of(r, &s, n, &out->clock_apart);
+	double freedom = r->nu0 + n - 1, squares = r->nu0 * prior_variance(r, &s) + s.scatter;
+	double fixed = r->placement * r->placement, left = s.z - clock.induced; /* of the clocks, for beta to explain */
+
+	for (int i = 0; i < n; i++)
+		out->pairs += e[i].n;
+	out->m_raw = s.raw;
+	out->m_code = s.d;
+	out->m = s.d + s.beta * clock.induced;
+	out->m_apart = s.d + s.beta * s.z;
+	out->se_clock = fabs(s.beta) * sqrt(clock.variance);
+	out->se_code = sqrt(squares / freedom / n + s.z * s.z * s.beta_q + fixed);
+
+	double sampled = sqrt(squares / freedom / n + left * left * s.beta_q + fixed);
+	double counted = n > r->launches_ok_min && freedom > 1 ? freedom - 1 : freedom;
+	double wide = sqrt(squares / counted / n + left * left * s.beta_q + fixed);
+	double half = hypot(stats_t95(counted) * wide, 1.96 * out->se_clock);
+
+	out->se = hypot(sampled, out->se_clock);
+	out->margin_sampled = r->k * sampled;
+	out->margin = hypot(out->margin_sampled, r->clock.k * out->se_clock);
+	out->ci_low = out->m - half;
+	out->ci_high = out->m + half;
+}
+
+static int smaller(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+/* All that launches can tell has been told: what is left is the doubt about any branch's clock. */
+static bool only_clock_is_open(const struct rule *r, double theta, const struct estimate *e)
+{
+	return e->se_clock > 0 && e->se_clock <= CLOCK_USUAL * r->clock.usual && fabs(e->m - theta) > e->margin_sampled;
+}
+
+enum decision stats_decide(const struct rule *r, double theta, const struct launch_estimate *e, int n, bool *borderline)
+{
+	struct estimate all;
+	int slower = 0;
+
+	*borderline = false;
+	stats_combine(r, e, n, &all);
+	for (int i = 0; i < n; i++)
+		slower += e[i].d + (all.m - all.m_code) > theta / 2;
+	if (n < 1)
+		return DECISION_MORE;
+	if (n >= smaller(r->launches_ok_min, r->launches_max) && all.m + all.margin < theta)
+		return DECISION_OK;
+	if (n >= smaller(r->launches_regression_min, r->launches_max) && all.m - all.margin > theta && 4 * slower >= 3 * n)
+		return DECISION_REGRESSION;
+	int least = r->launches_ok_min > r->launches_regression_min ? r->launches_ok_min : r->launches_regression_min;
+
+	if (n < r->launches_max && !(n >= least && only_clock_is_open(r, theta, &all)))
+		return DECISION_MORE;
+	/* A quick look has too few launches to flip a coin on. */
+	if (all.se > r->se_max || r->launches_max < r->launches_regression_min)
+		return DECISION_UNDECIDED;
+	*borderline = true;
+	return all.m > theta ? DECISION_REGRESSION : DECISION_OK;
+}
+
+double stats_mde_pct(double theta, const struct estimate *e)
+{
+	return -100 * expm1(-(theta + e->margin));
+}
+
+double stats_median(const float *v, int n)
+{
+	double sorted[MEDIAN_MAX];
+
+	if (n < 1)
+		return 0;
+	if (n > MEDIAN_MAX)
+		n = MEDIAN_MAX;
+	for (int i = 0; i < n; i++)
+		sorted[i] = (double)v[i];
+	qsort(sorted, (size_t)n, sizeof *sorted, by_value);
+	return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+}

@@ -1,0 +1,133 @@
+/**
+ * stats.h - from paired timings to an estimate and a decision. Pure: no I/O, no clock, no state.
+ *
+ * A pair is one base call beside one target call: y = ln(t_target / t_base), and z = ln(f_target / f_base), the clocks that
+ * the two calls ran at. A launch (one fresh process) gives a 25 % trimmed mean d of y - beta z with the Winsorised variance q
+ * of that mean. Launches are combined with a moderated variance, because the scatter between processes, not within them, is
+ * what fools a benchmark. Positive = target slower.
+ *
+ * The change of a cell is the one that a clock on the wall sees: the change at equal clocks, and what the branch itself does to the
+ * clock (clock.h), as far as that can be told from what the clock does by itself.
+ */
+#ifndef CORE_STATS_STATS_H
+#define CORE_STATS_STATS_H
+
+#include <stdbool.h>
+
+#include "core/stats/clock.h"
+
+enum { STATS_PAIRS_MAX = 64, STATS_LAUNCHES_MAX = 32 };
+
+/** Constants of the procedure; they travel with the job and are stored with the result. */
+struct rule {
+	int version;         /* 3 */
+	double tau0;         /* prior launch scatter beside what pairs say, log ratio; 0.0025 */
+	double tau0_clocked; /* the same where the clock of each call is known; 0.0005 */
+	double nu0;          /* weight of that prior in launches; 3 */
+	bool learned;        /* tau0 is the whole scatter of this cell's launches, seen nu0 times: of one cell, never of a job */
+	double placement;    /* what two copies of one module may differ by however often they are timed; 0.0001 */
+	double k;            /* standard errors of a decision; 3.5 up to 20 cells, 3.8 up to 60, 4.1 beyond */
+	double se_max;       /* above it at the last launch: undecided; 0.0030 */
+	int launches_ok_min; /* 2 */
+	int launches_regression_min; /* 4 */
+	int launches_max;            /* 12, per set */
+	int pairs_min, pairs_max;    /* 4, 32; pairs_min where the clock of each call is known, else twice that */
+	double pair_budget_s;        /* pairs = this / time of a pair, multiple of 4; 0.4 */
+	double beta_min;             /* beta lies between this and 0; -1.1. 0: clocks are not taken out */
+	struct clock_prior clock;    /* what a branch may do to the clock */
+	double half_width_dense_pct, half_width_sparse_pct; /* go on to this 95 % half-width while budget is left; 0.4, 0.6 */
+	bool confirm;                                       /* a regression needs a second set of launches; true */
+};
+
+/** Defaults for a comparison of `n_cells` cells. */
+void rule_default(struct rule *r, int n_cells);
+
+/** Standard errors of a decision for a comparison of `n_cells` cells: what keeps its false alarms rare. */
+double rule_k(int n_cells);
+
+/** Pairs of one launch for a cell whose pair takes `pair_s`: pair_budget_s / pair_s, a multiple of 4, within the limits. */
+int stats_pairs(const struct rule *r, double pair_s, bool clocked);
+
+/** ln form of a loss in percent: 1.5 -> 0.0151136. */
+double stats_theta(double threshold_pct);
+/** 100 (exp(-m) - 1): the change of throughput in percent, negative = slower. */
+double stats_change_pct(double m);
+
+/** The rule of one cell: with what is known of its launches. `tau0` 0: nothing; `nu0` 0: tau0 is a prior beside what pairs say. */
+struct rule stats_rule_of_cell(const struct rule *general, double tau0, double nu0);
+
+/** The pairs of one launch. Shape: arrays of n, pair by pair; mhz NULL or with zeros where no clock is known. Units: ms, MHz. */
+struct launch_pairs {
+	int set; /* 1, or 2 for the confirming set */
+	int n;   /* pairs, 1..STATS_PAIRS_MAX */
+	const float *base_ms, *target_ms, *base_mhz, *target_mhz;
+};
+
+struct launch_estimate {
+	int set;
+	int n;        /* pairs */
+	double d;     /* trimmed mean, clock-adjusted */
+	double q;     /* variance of d */
+	double d_raw; /* trimmed mean without adjustment */
+	double z;     /* trimmed mean of the clocks' log ratio, and its variance */
+	double z_q;   /* 0: no clock is known */
+	double beta;  /* the cell's slope, and its variance: the same in all its launches */
+	double beta_q;
+};
+
+/** Estimate of one launch's values. Shape: y[n]; n >= 1. Source: Tukey and McLaughlin 1963, 25 % a side. */
+void stats_trimmed(const double *y, int n, double *d, double *q);
+
+/**
+ * Estimate every launch of a cell with one beta for all: least squares on launch-centred pairs, drawn towards the middle of
+ * [beta_min, 0] as far as they leave it open; what stays open is told as its variance. A clock that is missing anywhere makes beta 0
+ * for the cell, so that launches stay comparable.
+ * Shape: out[n_launches], n_launches <= STATS_LAUNCHES_MAX; each n <= STATS_PAIRS_MAX. What lies beyond is left out.
+ */
+void stats_launches(
+	const struct rule *r, const struct launch_pairs *launch, int n_launches, struct launch_estimate *out, double *beta);
+
+struct estimate {
+	int launches, pairs;
+	double m, se;           /* log ratio of wall time, and its moderated standard error */
+	double m_code, se_code; /* the part at equal clocks */
+	double se_clock;        /* of the other part, m - m_code: what the branch does to the clock */
+	double m_raw;           /* mean of d_raw */
+	double ci_low,
+		ci_high; /* 95 % interval of m: a t interval of the code's part, joined with that of the clock's; log ratio */
+	double margin; /* what has to lie between m and a threshold before it is called: k se_code and clock.k se_clock together */
+	double margin_sampled; /* the part of it that more launches make smaller */
+	double m_apart;        /* m, were all that clocks differed by the branch's doing */
+	double clock_apart;    /* how many standard errors that difference of clocks is; 0 without clocks */
+};
+
+/**
+ * Combine launches. None at all: m 0 with se infinite and an interval without ends. Beyond launches_ok_min launches the width of the
+ * interval had a say in when to stop, which takes a degree of freedom.
+ */
+void stats_combine(const struct rule *r, const struct launch_estimate *e, int n, struct estimate *out);
+
+enum decision { DECISION_MORE, DECISION_OK, DECISION_REGRESSION, DECISION_UNDECIDED };
+
+/**
+ * The sequential rule on the launches of one set. `borderline`: decided by sign, at the last launch, or before where only what branches
+ * usually do to the clock is left in doubt, which further launches do not tell. A rule whose launches_max
+ * lies below launches_regression_min is a quick look: at its last launch it says what the interval shows, else undecided.
+ */
+enum decision stats_decide(const struct rule *r, double theta, const struct launch_estimate *e, int n, bool *borderline);
+
+/** Smallest loss in percent that would have been called with these launches: 100 (1 - exp(-(theta + margin))). */
+double stats_mde_pct(double theta, const struct estimate *e);
+
+/** Quantile of the t distribution, two-sided 95 %. Units: degrees of freedom, real, >= 1. */
+double stats_t95(double degrees);
+/** Density at x of Student's t around 0. Units: `scale` those of x, > 0; degrees >= 1. */
+double stats_t_density(double x, double scale, double degrees);
+
+/** Median of values. Shape: v[n], not changed; n <= 4096. 0 for n = 0. */
+double stats_median(const float *v, int n);
+
+/** Fisher's exact test on slow calls: the one-sided p that target has more than base by chance. */
+double stats_fisher(int base_slow, int base_total, int target_slow, int target_total);
+
+#endif

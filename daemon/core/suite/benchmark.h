@@ -1,0 +1,54 @@
+/**
+ * benchmark.h - a benchmark that is a program of its own: what runs, which format it writes, and how it is judged.
+ *
+ * Its cells are not known before it has run: every row of its output is one. A process is the unit that is measured: base and
+ * target processes alternate A B B A, a process gives one time a cell (the median of what it wrote), two such pairs are a
+ * launch, and launches are judged by the usual rule.
+ */
+#ifndef CORE_SUITE_BENCHMARK_H
+#define CORE_SUITE_BENCHMARK_H
+
+#include <stdbool.h>
+
+#include "base/yaml.h"
+#include "core/case/case.h"
+#include "core/stats/stats.h"
+
+enum {
+	BENCHMARK_ARGS_MAX = 16,
+	BENCHMARK_OUTPUTS_MAX = 4,
+	BENCHMARK_ARTIFACTS_MAX = 8,
+	BENCHMARK_TEXT_SIZE = 256,
+	BENCHMARK_PAIRS = 2
+};
+
+/** Family of the cells of such a benchmark. */
+#define BENCHMARK_FAMILY "command"
+
+struct benchmark {
+	char name[64]; /* "": none */
+	int n_command;
+	char command[BENCHMARK_ARGS_MAX][BENCHMARK_TEXT_SIZE];   /* run in build.dir; "{device}" becomes cuda or cpu */
+	int n_outputs;                                           /* 0: what it prints is read */
+	char output[BENCHMARK_OUTPUTS_MAX][BENCHMARK_TEXT_SIZE]; /* files that it writes, relative to build.dir */
+	int n_artifacts;                                         /* 0: it may read the whole folder, sources included */
+	char artifact[BENCHMARK_ARTIFACTS_MAX]
+		     [BENCHMARK_TEXT_SIZE]; /* files and folders that are there when it runs, relative to build.dir */
+	char reader[24], unit[16];          /* format of core/reading/reading.h; unit "" unless a triton file needs it */
+	char time[8];                       /* of google-benchmark: "real" or "cpu"; "" real */
+	double threshold_pct;               /* 1.5 */
+	double timeout_s;                   /* of one process; 300 */
+	double budget_s;                    /* of a comparison; 600 */
+	bool gpu;                           /* it may use the GPU of its device; true */
+};
+
+/** Read one item of `benchmarks:`; mistakes go into `y`. */
+void benchmark_read(struct yaml *y, struct yaml_node *node, const char *name, struct benchmark *out);
+
+/** The rule for `n_cells` cells of it: two pairs a launch, and no launches spent on an interval below half the threshold. */
+void benchmark_rule(const struct benchmark *b, int n_cells, struct rule *out);
+
+/** The cell of a row. Units: flops of one call, 0 unknown. */
+void benchmark_cell(const struct benchmark *b, const char *key, double flops, struct cell *out);
+
+#endif

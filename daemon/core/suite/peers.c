@@ -1,0 +1,119 @@
+/* peers.c - see peers.h. */
+#include "core/suite/peers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char provider_bytes[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.:+";
+
+bool peers_is_provider(const char *text)
+{
+	size_t len = strlen(text);
+	return len > 0 && len < PEERS_PROVIDER_SIZE && strspn(text, provider_bytes) == len;
+}
+
+/* Add what `word` names. NULL, or what is wrong with it. */
+static const char *add(struct peers *p, const char *word, size_t len)
+{
+	static const char *const kinds[] = { "", "cuda", "cpu", "sim" };
+	char text[PEERS_PROVIDER_SIZE + 8];
+	bool known = false;
+	if (len >= sizeof text)
+		return "is longer than a provider's name and a kind of device";
+	memcpy(text, word, len);
+	text[len] = 0;
+	char *at = strchr(text, '@');
+	const char *device = at ? at + 1 : "";
+	if (at)
+		*at = 0;
+	if (!peers_is_provider(text))
+		return "is no provider; write its name as the module tells it, e.g. cudnn, or cudnn@cuda";
+	for (size_t i = at ? 1 : 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		known = known || strcmp(kinds[i], device) == 0;
+	if (!known)
+		return "names no kind of device after the @; it is cuda, cpu or sim";
+	for (int i = 0; i < p->n; i++)
+		if (strcmp(p->of[i].provider, text) == 0)
+			return "is named twice";
+	if (p->n == PEERS_MAX)
+		return "is one too many; at most 8 peers";
+	p->of[p->n].at = (struct yaml_place){ 0, 0 };
+	snprintf(p->of[p->n].provider, sizeof p->of[0].provider, "%s", text);
+	snprintf(p->of[p->n].device, sizeof p->of[0].device, "%s", device);
+	p->n++;
+	return NULL;
+}
+
+static void read_one(struct yaml *y, struct yaml_node *node, struct peers *out)
+{
+	const char *text = NULL;
+	if (yaml_string(y, node, &text) != 0 || !text)
+		return;
+	const char *wrong = add(out, text, strlen(text));
+	if (wrong)
+		yaml_mistake(y, node, "%s", wrong);
+	else
+		out->of[out->n - 1].at = yaml_place(node);
+}
+
+void peers_read(struct yaml *y, struct yaml_node *node, struct peers *out)
+{
+	if (!node)
+		return;
+	out->n = 0;
+	if (!yaml_is_list(node)) {
+		read_one(y, node, out);
+		return;
+	}
+	for (int i = 0; i < yaml_count(node); i++)
+		read_one(y, yaml_item(y, node, i), out);
+}
+
+void peers_write(const struct peers *p, char *text)
+{
+	size_t used = 0;
+	text[0] = 0;
+	for (int i = 0; i < p->n; i++) {
+		const char *device = p->of[i].device;
+		int n = snprintf(text + used, PEERS_TEXT_SIZE - used, "%s%s%s%s", i ? " " : "", p->of[i].provider,
+			device[0] ? "@" : "", device);
+		used += n > 0 ? (size_t)n : 0;
+	}
+}
+
+void peers_parse(const char *text, struct peers *out)
+{
+	out->n = 0;
+	for (const char *word = text + strspn(text, " "); *word; word += strspn(word, " ")) {
+		size_t len = strcspn(word, " ");
+		(void)add(out, word, len);
+		word += len;
+	}
+}
+
+int peers_find(const struct peers *p, const char *provider)
+{
+	for (int i = 0; i < p->n; i++)
+		if (strcmp(p->of[i].provider, provider) == 0)
+			return i;
+	return -1;
+}
+
+int peers_next(const struct peers *p, int i, const char *device_kind)
+{
+	while (i < p->n && p->of[i].device[0] && strcmp(p->of[i].device, device_kind) != 0)
+		i++;
+	return i;
+}
+
+const char *peers_word(const char *kind, const char *verdict)
+{
+	static const struct {
+		const char *verdict, *word;
+	} beside[] = { { "regression", "slower" }, { "improvement", "faster" }, { "unchanged", "level" },
+		{ "not_comparable", "no_pair" }, { "removed", "no_pair" }, { "added", "no_pair" }, { "unsupported", "no_pair" } };
+	for (size_t i = 0; strcmp(kind, "peer") == 0 && i < sizeof beside / sizeof beside[0]; i++)
+		if (strcmp(verdict, beside[i].verdict) == 0)
+			return beside[i].word;
+	return verdict;
+}

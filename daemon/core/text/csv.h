@@ -1,0 +1,38 @@
+/**
+ * csv.h - tables as RFC 4180 writes them: quoted cells, doubled quotes, LF or CRLF, newlines inside quotes.
+ *
+ * One row at a time from a text that stays the caller's; a byte order mark and blank lines are passed over.
+ */
+#ifndef CORE_TEXT_CSV_H
+#define CORE_TEXT_CSV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+enum { CSV_COLUMNS_MAX = 64, CSV_ROW_BYTES_MAX = 64 << 10 };
+
+struct csv {
+	const char *text, *file;
+	size_t len, at;
+	int line; /* of the row that csv_next gave, from 1 */
+	int n;    /* cells of that row */
+	const char *cell[CSV_COLUMNS_MAX];
+	bool is_open; /* that row ends where the text does, without an end of line or a closing quote */
+	/* internal */
+	int next_line;
+	struct buf bytes;
+};
+
+/** `file` names the text in messages. Own: borrows both; csv_fini frees the rest. */
+void csv_init(struct csv *c, const char *text, size_t len, const char *file);
+void csv_fini(struct csv *c);
+/**
+ * The next row: 1, 0 at the end, -1 with `err` (an open quote, too many columns, a NUL). Cells are NUL-ended and valid until
+ * the next call.
+ */
+int csv_next(struct csv *c, struct fw_err *err);
+
+#endif

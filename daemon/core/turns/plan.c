@@ -1,0 +1,92 @@
+/* plan.c - see plan.h. */
+#include "core/turns/plan.h"
+
+#include <stdlib.h>
+
+enum { PAIRS_MAX = 60 };
+
+#define WARM_BELOW_MS  20
+#define CELL_BUDGET_MS 500
+#define ALL_BUDGET_MS  12000
+
+/* place[side][cell]: where a side comes to it, -1 nowhere. */
+static void find_places(const struct turns_order *side, int n_sides, int n_cells, int *place)
+{
+	for (int i = 0; i < n_sides * n_cells; i++)
+		place[i] = -1;
+	for (int s = 0; s < n_sides; s++)
+		for (int i = 0; i < side[s].n; i++)
+			place[s * n_cells + side[s].cell[i]] = i;
+}
+
+static bool has_all(const int *place, int n_sides, int n_cells, int cell)
+{
+	for (int s = 0; s < n_sides; s++)
+		if (place[s * n_cells + cell] < 0)
+			return false;
+	return true;
+}
+
+static bool comes_before(const int *place, int n_sides, int n_cells, int a, int b)
+{
+	for (int s = 0; s < n_sides; s++)
+		if (place[s * n_cells + a] >= place[s * n_cells + b])
+			return false;
+	return true;
+}
+
+int turns_chain(const struct turns_order *side, int n_sides, const bool *wanted, int n_cells, int *out)
+{
+	size_t room = (size_t)n_cells + 1;
+	int *place = malloc((size_t)n_sides * room * sizeof *place), *common = malloc(3 * room * sizeof *common);
+	int n = 0, best = -1;
+
+	if (!place || !common) {
+		free(place);
+		free(common);
+		return -1;
+	}
+	int *length = common + room, *before = length + room;
+
+	find_places(side, n_sides, n_cells, place);
+	for (int i = 0; i < side[0].n; i++)
+		if (wanted[side[0].cell[i]] && has_all(place, n_sides, n_cells, side[0].cell[i]))
+			common[n++] = side[0].cell[i];
+	/* the longest chain that ends at each cell, and the one before it there */
+	for (int i = 0; i < n; i++) {
+		length[i] = 1;
+		before[i] = -1;
+		for (int k = 0; k < i; k++)
+			if (length[k] >= length[i] && comes_before(place, n_sides, n_cells, common[k], common[i])) {
+				length[i] = length[k] + 1;
+				before[i] = k;
+			}
+		if (best < 0 || length[i] > length[best])
+			best = i;
+	}
+	n = best < 0 ? 0 : length[best];
+	for (int i = n - 1; i >= 0; i--, best = before[best])
+		out[i] = common[best];
+	free(place);
+	free(common);
+	return n;
+}
+
+int turns_warm(double call_ms)
+{
+	return call_ms < WARM_BELOW_MS;
+}
+
+double turns_budget_ms(int n_cells)
+{
+	double share_ms = (double)ALL_BUDGET_MS / (n_cells > 0 ? n_cells : 1);
+
+	return share_ms < CELL_BUDGET_MS ? share_ms : CELL_BUDGET_MS;
+}
+
+int turns_pairs(double pair_ms, int n_cells)
+{
+	double pairs = turns_budget_ms(n_cells) / (pair_ms > 1e-3 ? pair_ms : 1e-3);
+
+	return pairs <= TURNS_PAIRS_MIN ? TURNS_PAIRS_MIN : pairs >= PAIRS_MAX ? PAIRS_MAX : (int)pairs / 4 * 4;
+}

@@ -1,0 +1,28 @@
+/** plan.h - how a session of turns is cut: which cells, how many pairs, how many warm calls. Pure. */
+#ifndef CORE_TURNS_PLAN_H
+#define CORE_TURNS_PLAN_H
+
+#include <stdbool.h>
+
+enum { TURNS_SIDES_MAX = 3, TURNS_PAIRS_MIN = 8 };
+
+/** The cells of a side in the order in which it comes to them, each once. */
+struct turns_order {
+	int n;
+	const int *cell;
+};
+
+/**
+ * The most of the wanted cells that every side comes to in the same order: what one session can pair. Empty only where no cell is wanted
+ * that all sides have. Shape: side[n_sides], wanted[n_cells], out[n_cells]. Returns how many; -1 out of memory.
+ */
+int turns_chain(const struct turns_order *side, int n_sides, const bool *wanted, int n_cells, int *out);
+
+/** Calls of a cell that are not timed before each one that is: 1, 0 for long ones. Units: ms of a call. */
+int turns_warm(double call_ms);
+/** What pairs of a cell may take in one session of `n_cells` cells. */
+double turns_budget_ms(int n_cells);
+/** Pairs of a cell in one session of `n_cells` cells, a multiple of four from 8 to 60. Units: ms of all turns of a pair. */
+int turns_pairs(double pair_ms, int n_cells);
+
+#endif

@@ -1,0 +1,41 @@
+/**
+ * trust.h - what a program says of its calls, held against what the worker saw of its turns. Pure.
+ *
+ * A turn is never shorter than what was done in it, however busy the machine: that is what makes these tests fair.
+ */
+#ifndef CORE_TURNS_TRUST_H
+#define CORE_TURNS_TRUST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { TURNS_SEEN_MAX = 160, TURNS_WHY_SIZE = 300 };
+
+/** The turns of one side in one cell of a session. Shape: by turn; idle_us 0: not told. */
+struct turns_seen {
+	int n;
+	float ms[TURNS_SEEN_MAX];      /* as it says */
+	float turn_ms[TURNS_SEEN_MAX]; /* from go to done, by the worker's clock */
+	float idle_us[TURNS_SEEN_MAX];
+	int too_long;             /* turns in which calls are said to take longer than the turn, */
+	double said_ms, lived_ms; /* and what they said and were, of the worst of them */
+	double rest_cpu_s;        /* processor time that it used in the turns of others, */
+	double rest_s;            /* and how long those were */
+};
+
+/** Note a turn of one timed call. */
+void turns_see(struct turns_seen *s, double ms, double turn_ms, double idle_us);
+/** Note a turn of another kind, whose calls are said to have taken `ms` together: it shows only what is impossible. */
+void turns_bound(struct turns_seen *s, double ms, double turn_ms);
+
+/** Whether calls are said to have taken longer than they can have. `why` in words. Shape: why[TURNS_WHY_SIZE]. */
+bool turns_overstates(const struct turns_seen *s, char *why);
+/**
+ * Whether a gain of the target, by 20 % or more as both sides tell it, is not there by the worker's clock: turns of `calls` calls each, warm ones
+ * included, have to become shorter by half of it. Changes too small to be seen beside a turn's own cost are believed.
+ */
+bool turns_gain_is_missing(const struct turns_seen *base, const struct turns_seen *target, int calls, char *why);
+/** Whether a side computed on while the other one had the turn: its processor time, or a device that answers the other one late. */
+bool turns_goes_on(const struct turns_seen *side, const struct turns_seen *other, char *why);
+
+#endif

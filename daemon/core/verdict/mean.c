@@ -1,0 +1,268 @@
+/* mean.c - shares of a group, lengths of a cell, and the sequential decision on what both make of the mean. */
+#include "core/verdict/mean.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "core/verdict/explain.h"
+
+#define P_FIRST   0.001 /* of slow calls being more frequent by chance, for the first set of launches */
+#define P_AGAIN   0.01  /* for the confirming one */
+#define P_SUSPECT 0.1   /* worth more launches */
+#define P_NEW     0.25  /* the same where the other side has none */
+#define P_APART   0.001 /* of a cell's share being that of its group */
+#define CALM      1.5 /* margins by which a confirming set has to stay below the threshold before it is believed over the first */
+#define MEAN_K    2   /* standard errors of what slow calls add, in a decision */
+
+enum { SPREAD_MIN = 3 }; /* slow calls whose lengths show how far lengths scatter */
+
+/* What one set of launches, or both, say of slow calls that became more frequent on side `more`. */
+struct look {
+	int launches;
+	double p; /* that they did by chance: in its own calls, or in its group's where it has some of those; 1 where it hardly matters */
+	bool is_suspect;
+	struct mean mean;
+};
+
+/* The evidence about one cell. */
+struct evidence {
+	const struct rule *rule;
+	double theta;
+	const struct judgement *pairs;
+	struct tail own, group; /* of the looked at set */
+	struct tail own_all, group_all;
+};
+
+/* ---- figures ---------------------------------------------------------------------------------------------------------- */
+
+/* Whether a cell's shares may be those of the other cells of its group. */
+static bool is_alike(const struct tail *own, const struct tail *group)
+{
+	int rest = group->calls - own->calls;
+
+	for (int k = 0; k < 2 && rest > 0; k++) {
+		int slow = own->side[k].slow, others = group->side[k].slow - slow;
+
+		if (stats_fisher(others, rest, slow, own->calls) < P_APART ||
+			stats_fisher(slow, own->calls, others, rest) < P_APART)
+			return false;
+	}
+	return true;
+}
+
+static double longer_of(const struct tail_side *s)
+{
+	return s->slow ? s->longer / s->slow : 0;
+}
+
+/* Variance of the mean length of slow calls. */
+static double longer_variance(const struct tail_side *own, const struct tail_side *group)
+{
+	const struct tail_side *from = own->slow >= SPREAD_MIN ? own : group;
+	double mean = longer_of(from), n = own->slow ? own->slow : group->slow;
+
+	if (from->slow < SPREAD_MIN)
+		return mean * mean / (n > 0 ? n : 1); /* nothing is known of it: as long again, or not at all */
+	return fmax(0, from->squares / from->slow - mean * mean) * from->slow / (from->slow - 1) / n;
+}
+
+static struct mean figures(const struct evidence *e, bool alike)
+{
+	const struct tail *counted = alike ? &e->group : &e->own;
+	const struct estimate *typical = &e->pairs->all;
+	struct mean out = { .m = typical->m };
+	double variance = 0;
+
+	for (int k = 0; k < 2; k++) {
+		const struct tail_side *own = &e->own_all.side[k], *group = &e->group_all.side[k];
+
+		out.share[k] = tail_share(counted, (enum tail_which)k);
+		out.longer[k] = longer_of(own->slow ? own : group);
+	}
+	for (int k = 0; k < 2; k++) {
+		const struct tail_side *own = &e->own_all.side[k], *group = &e->group_all.side[k];
+		double share = out.share[k], longer = out.longer[k] > 0 ? out.longer[k] : out.longer[1 - k];
+		double sampled = longer * longer * tail_share_variance(counted, (enum tail_which)k);
+
+		variance += (sampled + share * share * longer_variance(own, group)) / pow(1 + share * longer, 2);
+		out.m += (k == TAIL_TARGET ? 1 : -1) * log1p(share * out.longer[k]);
+	}
+	out.se = hypot(typical->se, sqrt(variance));
+	out.margin = hypot(typical->margin, MEAN_K * sqrt(variance));
+	return out;
+}
+
+static struct look look(const struct evidence *e, enum tail_which more)
+{
+	enum tail_which less = more == TAIL_TARGET ? TAIL_BASE : TAIL_TARGET;
+	bool alike = is_alike(&e->own, &e->group), has_some = e->own_all.side[more].slow > e->own_all.side[less].slow;
+	double own = tail_p(&e->own, more), group = alike ? tail_p(&e->group, more) : 1;
+	double p_own = tail_matters(&e->own, more, e->theta) ? own : 1,
+	       p_group = tail_matters(&e->group, more, e->theta) ? group : 1;
+
+	return (struct look){ .launches = e->own.launches,
+		.p = has_some ? fmin(p_own, p_group) : p_own,
+		.is_suspect = fmin(own, group) < (e->group_all.side[less].slow ? P_SUSPECT : P_NEW),
+		.mean = figures(e, alike) };
+}
+
+/* ---- decision --------------------------------------------------------------------------------------------------------- */
+
+static bool is_enough(const struct rule *r, const struct look *l)
+{
+	return l->launches >= r->launches_ok_min || l->launches >= r->launches_max;
+}
+
+static bool is_last(const struct rule *r, const struct look *l)
+{
+	return l->launches >= r->launches_max;
+}
+
+/* The first set of launches, as stats_decide does it for pairs: DECISION_OK is that nothing is called. `sign`: 1 a loss, -1 a gain. */
+static enum decision decide(const struct evidence *e, const struct look *l, int sign, bool *borderline)
+{
+	const struct rule *r = e->rule;
+	double m = sign * l->mean.m;
+
+	*borderline = false;
+	if (l->p < P_FIRST && is_enough(r, l) && m - l->mean.margin > e->theta)
+		return DECISION_REGRESSION;
+	if (m + l->mean.margin < e->theta && is_enough(r, l))
+		return DECISION_OK;
+	if (!is_last(r, l))
+		return l->is_suspect ? DECISION_MORE : DECISION_OK;
+	*borderline = l->p < P_FIRST && m > e->theta && r->launches_max >= r->launches_regression_min && sign > 0;
+	return *borderline ? DECISION_REGRESSION : DECISION_OK;
+}
+
+/* The confirming set shows the loss again by itself, and both together leave no doubt of it. */
+static enum decision confirm(const struct evidence *e, const struct look *l, const struct mean *both, bool *borderline)
+{
+	bool again = l->p < P_AGAIN && is_enough(e->rule, l) && l->mean.m > e->theta;
+
+	*borderline = false;
+	if (again && both->m - both->margin > e->theta)
+		return DECISION_REGRESSION;
+	if (is_enough(e->rule, l) && l->mean.m + CALM * l->mean.margin < e->theta)
+		return DECISION_OK;
+	if (!is_last(e->rule, l))
+		return DECISION_MORE;
+	*borderline = again && both->m > e->theta;
+	return *borderline ? DECISION_REGRESSION : DECISION_OK;
+}
+
+static void take_set(struct evidence *e, const struct tail *own, const struct tail *group, int set)
+{
+	e->own = set ? own[set - 1] : e->own_all;
+	e->group = set ? group[set - 1] : e->group_all;
+}
+
+static void explain(struct mean_judgement *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void explain(struct mean_judgement *out, const char *format, ...)
+{
+	char words[EXPLAIN_SIZE];
+	va_list args;
+
+	explain_slow_calls(out->all.share, mean_longer(&out->all), words);
+	int used = snprintf(out->reason, sizeof out->reason, "%s: ", words);
+
+	va_start(args, format);
+	vsnprintf(out->reason + used, sizeof out->reason - (size_t)used, format, args);
+	va_end(args);
+}
+
+static void judge_loss(struct evidence *e, const struct tail *own, const struct tail *group, struct mean_judgement *out)
+{
+	bool borderline[MEAN_SETS] = { false, false };
+	double limit = stats_change_pct(e->theta);
+
+	take_set(e, own, group, 1);
+	struct look one = look(e, TAIL_TARGET);
+	enum decision first = decide(e, &one, 1, &borderline[0]);
+
+	take_set(e, own, group, 2);
+	struct look two = look(e, TAIL_TARGET);
+	enum decision second = confirm(e, &two, &out->all, &borderline[1]);
+
+	if (first == DECISION_REGRESSION && (!e->rule->confirm || second == DECISION_REGRESSION)) {
+		out->is_tail = out->is_known = true;
+		out->verdict = VERDICT_REGRESSION;
+		out->borderline = borderline[0] || (e->rule->confirm && borderline[1]);
+		return;
+	}
+	if (first == DECISION_MORE)
+		out->want_set = 1;
+	else if (first == DECISION_REGRESSION && second == DECISION_MORE)
+		out->want_set = 2;
+	if (!out->is_tail)
+		return;
+	if (first == DECISION_MORE)
+		explain(out, "change of the mean %.2f..%.2f %% has not settled against %.2f %%",
+			stats_change_pct(one.mean.m + one.mean.margin), stats_change_pct(one.mean.m - one.mean.margin), limit);
+	else if (first == DECISION_REGRESSION && second == DECISION_MORE)
+		explain(out, "change of the mean %.2f %%, not confirmed by a second set of launches",
+			stats_change_pct(one.mean.m));
+	else if (first == DECISION_REGRESSION)
+		explain(out, "change of the mean %.2f %% in the first set of launches, %.2f %% in the confirming one",
+			stats_change_pct(one.mean.m), stats_change_pct(two.mean.m));
+}
+
+/* A gain needs no confirming set, as with pairs. */
+static void judge_gain(struct evidence *e, const struct tail *own, const struct tail *group, struct mean_judgement *out)
+{
+	bool none;
+
+	take_set(e, own, group, 1);
+	struct look one = look(e, TAIL_BASE);
+	enum decision first = decide(e, &one, -1, &none);
+
+	if (first == DECISION_REGRESSION) {
+		out->is_known = true;
+		out->verdict = VERDICT_IMPROVEMENT;
+	}
+	out->want_set = first == DECISION_MORE ? 1 : 0;
+}
+
+void mean_judge(const struct rule *r, double threshold_pct, const struct judgement *pairs, const struct tail *own,
+	const struct tail *group, struct mean_judgement *out)
+{
+	struct evidence e = { .rule = r, .theta = stats_theta(threshold_pct), .pairs = pairs };
+	bool in_bursts = (pairs->flags & FLAG_SUSTAINED) != 0, lost = pairs->verdict == VERDICT_REGRESSION;
+
+	*out = (struct mean_judgement){ .verdict = VERDICT_UNCHANGED };
+	for (int i = 0; i < MEAN_SETS; i++) {
+		tail_pool(&e.own_all, &own[i]);
+		tail_pool(&e.group_all, &group[i]);
+	}
+	if (e.own_all.calls == 0 || (lost && !in_bursts))
+		return;
+	take_set(&e, own, group, 0);
+	struct look more = look(&e, TAIL_TARGET), less = look(&e, TAIL_BASE);
+
+	out->all = more.mean;
+	out->is_tail = more.p < P_FIRST;
+	out->is_known = more.p < P_FIRST || less.p < P_FIRST;
+	judge_loss(&e, own, group, out);
+	if (!out->is_tail && out->want_set == 0)
+		judge_gain(&e, own, group, out);
+	if (lost) { /* nothing is left to decide */
+		out->verdict = VERDICT_UNCHANGED;
+		out->want_set = 0;
+		out->reason[0] = '\0';
+	}
+}
+
+bool mean_decides(const struct mean_judgement *mean, const struct judgement *j)
+{
+	bool open = j->verdict == VERDICT_UNCHANGED || j->verdict == VERDICT_IMPROVEMENT;
+
+	if (mean->verdict == VERDICT_REGRESSION)
+		return true;
+	return mean->verdict == VERDICT_IMPROVEMENT && open && !(j->flags & FLAG_SUSTAINED);
+}
+
+double mean_longer(const struct mean *mean)
+{
+	return mean->longer[mean->share[TAIL_TARGET] > mean->share[TAIL_BASE] ? TAIL_TARGET : TAIL_BASE];
+}

@@ -1,0 +1,106 @@
+/**
+ * verdict.h - the words for a cell and a comparison, and the step from estimates to them.
+ *
+ * The worker calls it after every launch to know what is still open; the daemon calls it again on the stored launches, and
+ * that second answer is the one that counts.
+ */
+#ifndef CORE_VERDICT_VERDICT_H
+#define CORE_VERDICT_VERDICT_H
+
+#include "core/verdict/flag.h"
+#include "core/stats/stats.h"
+
+/**
+ * In the order in which a comparison takes its own verdict: the first that any cell has. Rows that nothing could be compared in stand
+ * last, so that they never change what the others say; where all are such, the comparison says that, and clears nobody.
+ */
+enum verdict {
+	VERDICT_FAILED, /* class: build abi unsupported crash wrong oob timeout interrupted */
+	VERDICT_REJECTED, /* the measurement is not believed; class: escaped clock roofline forged slowed, or a trouble of the device */
+	VERDICT_REGRESSION,
+	VERDICT_UNDECIDED,
+	VERDICT_NOT_COMPARABLE, /* the base is broken, or the inputs differ */
+	VERDICT_IMPROVEMENT,
+	VERDICT_UNCHANGED,
+	VERDICT_IDENTICAL,   /* same module */
+	VERDICT_REMOVED,     /* a row that only the base has */
+	VERDICT_ADDED,       /* a row that only the target has, or does */
+	VERDICT_UNSUPPORTED, /* neither side does it */
+	VERDICT_NONE         /* no cells yet */
+};
+
+const char *verdict_name(enum verdict v);
+/** VERDICT_NONE for an unknown word. */
+enum verdict verdict_from_name(const char *name);
+/**
+ * The verdict on a target whose trouble has this class: rejected where its times are not believed ("escaped" it worked on after
+ * its call had returned, "clock" the supervisor's clock disagrees, "roofline" faster than the device can be, "forged" it wrote
+ * records itself, "slowed" the base is slower beside it than alone), failed for every other.
+ */
+enum verdict verdict_of_class(const char *failure);
+/** First in the order above. */
+enum verdict verdict_worse(enum verdict a, enum verdict b);
+/**
+ * What the classes of both sides' troubles ("" none) say where "unsupported" is all that is wrong: removed, added or unsupported. Else
+ * VERDICT_NONE, also where the target lost what its base does, unless the base's may go: `rows` are those of programs of their own, and
+ * of two providers of which one may do more than the other.
+ */
+enum verdict verdict_of_absence(const char *base, const char *target, bool rows);
+/** Removed, added, unsupported: nothing was compared. */
+bool verdict_is_absence(enum verdict v);
+
+/** The series that a cell's verdict stands for. */
+enum decider {
+	DECIDER_PAIRS,  /* the typical call */
+	DECIDER_BURSTS, /* where only those show a change (series sustained) */
+	DECIDER_MEAN    /* where slow calls became more, or less, frequent (mean.h) */
+};
+
+/** "" "sustained" "mean". */
+const char *decider_name(enum decider d);
+/** DECIDER_PAIRS for an unknown word. */
+enum decider decider_from_name(const char *name);
+
+struct judgement {
+	enum verdict verdict;
+	int flags;           /* FLAG_BORDERLINE, FLAG_CLOCK, FLAG_NOISY */
+	struct estimate all; /* both sets together: what is shown */
+	double beta;         /* 0; for the caller to keep what stats_launches said */
+	double mde_pct;
+	int want_set;        /* set whose next launch this cell still needs; 0 when decided */
+	bool want_bursts;    /* what clocks did could make a loss of this: only what each side settles at can tell */
+	bool want_precision; /* decided by set 1, but wider than the wanted half-width: worth a launch of set 1 if budget is left */
+	char reason[160];    /* why undecided, in words; "" else */
+};
+
+/**
+ * Judge a cell from its launches of set 1 and, for a would-be regression, set 2. Improvement: the interval m + k se lies
+ * below -theta. Where the rule confirms, a first set that says regression asks for a second, which is decided alone; both
+ * agree or it is undecided. While launches are still wanted the verdict is undecided with the reason in words, which is what
+ * stays when the budget ends. beta and the other flags are not set here: they need samples.
+ * Shape: e[n], in the order of launches, sets mixed or not. `sparse` picks the wanted half-width.
+ */
+void verdict_judge(
+	const struct rule *r, double threshold_pct, bool sparse, const struct launch_estimate *e, int n, struct judgement *out);
+
+/**
+ * The rule by which bursts are judged: the ratio as the wall clock has it, since another clock is what they are run for. Launches of
+ * them scatter by a percent and more, so they call losses that are large: two a set are enough where those agree, and after four what
+ * is not clear is left to the pairs.
+ */
+struct rule verdict_rule_of_bursts(const struct rule *general);
+
+/**
+ * What bursts say beside the pairs: a sustained regression makes any cell one, flagged as such unless the pairs show it too, and a
+ * sustained gain makes an improvement, flagged likewise, of a cell whose pairs show no change.
+ * `sustained` was judged by verdict_judge from the launches' bursts; without any it says nothing.
+ */
+void verdict_sustained(struct judgement *j, const struct judgement *sustained);
+
+/**
+ * Of a cell whose equal builds scattered so much that only losses above `blind_pct` would show (0: it sees) and whose launches do not contradict
+ * that: it is flagged, and a smaller loss by sign alone, or by a quick look, is undecided. Comes after verdict_sustained.
+ */
+void verdict_blind(const struct rule *r, double blind_pct, const struct judgement *sustained, struct judgement *j);
+
+#endif

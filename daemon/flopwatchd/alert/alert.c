@@ -1,0 +1,194 @@
+/* alert.c - an alert's row and the message about it, always together. */
+#include "flopwatchd/alert/alert.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "flopwatchd/alert/alert_cells.h"
+#include "base/clock.h"
+#include "base/jsonw.h"
+#include "db/store/job.h"
+#include "db/view/live.h"
+#include "db/store/outbox.h"
+#include "db/store/result.h"
+
+enum { MESSAGE_MAX = 1 << 20 };
+
+int alert_deliver(
+	struct db *db, const struct config *config, const char *kind, const struct buf *text, int64_t now_ms, struct fw_err *err)
+{
+	if (text->failed)
+		return err_set(err, ERR_FULL, "the message %s does not fit", kind);
+	if (store_event(db, now_ms, kind, text->data, NULL, err))
+		return -1;
+	bool is_alert = strncmp(kind, "alert.", 6) == 0;
+	for (int i = 0; config && i < config->n_webhooks; i++)
+		if ((is_alert || config->webhook[i].comparisons) &&
+			store_outbox_insert(db, "webhook", config->webhook[i].name, text->data, now_ms, err))
+			return -1;
+	return 0;
+}
+
+/* ---- the message ----------------------------------------------------------------------------------------------------- */
+
+struct message {
+	struct jsonw j;
+	struct db *db;
+	const struct config *config;
+	const char *event;
+	int64_t comparison;       /* that this is about; 0: the one that opened the alert */
+	const char *who, *reason; /* who changed its state, and why; NULL: nobody did */
+	int64_t now_ms;
+	int failed;
+	struct fw_err *err;
+};
+
+static void write_json(struct jsonw *j, const char *key, const char *text)
+{
+	jsonw_key(j, key);
+	jsonw_raw(j, text, strlen(text));
+}
+
+/** Nothing where no comparison shows it. */
+static void write_comparison(struct message *m, int64_t id)
+{
+	struct store_comparison c;
+	struct buf rule;
+	if (!id)
+		return;
+	buf_init(&rule, 1 << 16);
+	m->failed = store_comparison_get(m->db, id, &c, &rule, m->err);
+	buf_fini(&rule);
+	if (m->failed)
+		return;
+	jsonw_kv_string(&m->j, "base", c.base_sha);
+	jsonw_kv_int(&m->j, "comparison", id);
+	jsonw_kv_string(&m->j, "verdict", verdict_name(c.verdict));
+}
+
+static void write_url(struct message *m, int64_t alert)
+{
+	char url[640];
+	snprintf(url, sizeof url, "%s/alerts/%lld", m->config->public_url, (long long)alert);
+	jsonw_kv_string(&m->j, "url", url);
+}
+
+static void write_alert(void *arg, const struct view_alert *a)
+{
+	struct message *m = arg;
+	struct jsonw *j = &m->j;
+	char at[32];
+	clock_format(m->now_ms, at);
+	jsonw_object(j);
+	jsonw_kv_string(j, "event", m->event);
+	jsonw_kv_string(j, "at", at);
+	jsonw_kv_int(j, "alert", a->id);
+	jsonw_kv_string(j, "kind", a->kind);
+	jsonw_kv_string(j, "state", a->state);
+	if (m->who) {
+		jsonw_kv_string(j, "by", m->who);
+		jsonw_kv_string(j, "reason", m->reason);
+	}
+	jsonw_kv_string(j, "title", a->title);
+	if (a->device[0])
+		jsonw_kv_string(j, "device", a->device);
+	if (a->repo[0]) {
+		jsonw_kv_string(j, "repo", a->repo);
+		jsonw_kv_string(j, "branch", a->branch);
+		jsonw_kv_string(j, "target", a->target);
+		jsonw_kv_string(j, "subject", a->subject);
+	}
+	write_comparison(m, m->comparison ? m->comparison : a->comparison);
+	if (m->config && m->config->public_url[0])
+		write_url(m, a->id);
+	jsonw_kv_figure(j, "worst_pct", a->worst_pct);
+	write_json(j, "cells", a->cells_json);
+	write_json(j, "groups", a->groups_json);
+	write_json(j, "culprits", a->culprits_json);
+	jsonw_object_end(j);
+}
+
+static int tell(struct message *m, int64_t alert)
+{
+	struct buf text;
+	buf_init(&text, MESSAGE_MAX);
+	jsonw_init(&m->j, &text);
+	int rc = view_alert(m->db, alert, write_alert, m, m->err);
+	if (rc == 0)
+		rc = m->failed ? -1 : alert_deliver(m->db, m->config, m->event, &text, m->now_ms, m->err);
+	buf_fini(&text);
+	return rc;
+}
+
+/* ---- the steps ------------------------------------------------------------------------------------------------------- */
+
+/** Title, groups and worst loss over the cells of all comparisons that the alert has. A title for which they say nothing stays. */
+static int describe(struct db *db, int64_t id, struct fw_err *err)
+{
+	struct alert_cells cells;
+	struct buf text;
+	char title[600] = "";
+	const char *own, *groups;
+	buf_init(&text, MESSAGE_MAX);
+	alert_cells_init(&cells);
+	int rc = store_alert_cells(db, id, &text, err);
+	if (rc == 0) {
+		alert_cells_count(&cells, text.data);
+		if (cells.n_groups)
+			alert_cells_title(&cells, title, sizeof title);
+		rc = alert_cells_end(&cells, &own, &groups, err);
+	}
+	if (rc == 0)
+		rc = store_alert_describe(db, id, title, groups, cells.worst_pct, err);
+	alert_cells_fini(&cells);
+	buf_fini(&text);
+	return rc;
+}
+
+int alert_open(
+	struct db *db, const struct config *config, struct store_alert *a, int64_t now_ms, bool *is_new, struct fw_err *err)
+{
+	if (store_alert_open(db, a, now_ms, is_new, err) || (a->n_kept && describe(db, a->id, err)))
+		return -1;
+	struct message m = { .db = db,
+		.config = config,
+		.event = *is_new ? "alert.opened" : "alert.extended",
+		.comparison = a->comparison,
+		.now_ms = now_ms,
+		.err = err };
+	return *is_new || a->n_news ? tell(&m, a->id) : 0;
+}
+
+int alert_resolve(struct db *db, const struct config *config, int64_t id, int64_t comparison, const char *reason, int64_t now_ms,
+	struct fw_err *err)
+{
+	struct message m = { .db = db,
+		.config = config,
+		.event = "alert.resolved",
+		.comparison = comparison,
+		.who = "flopwatch",
+		.reason = reason,
+		.now_ms = now_ms,
+		.err = err };
+	return store_alert_change(db, id, "resolved", m.who, reason, now_ms, err) ? -1 : tell(&m, id);
+}
+
+int alert_change(struct db *db, const struct config *config, int64_t id, const char *state, const char *who, const char *reason,
+	int64_t now_ms, struct fw_err *err)
+{
+	char event[32];
+	struct message m = {
+		.db = db, .config = config, .event = event, .who = who, .reason = reason, .now_ms = now_ms, .err = err
+	};
+	snprintf(event, sizeof event, "alert.%s", state);
+	return store_alert_change(db, id, state, who, reason, now_ms, err) ? -1 : tell(&m, id);
+}
+
+int alert_name(struct db *db, const struct config *config, int64_t id, const char *culprits_json, const char *reason,
+	int64_t now_ms, struct fw_err *err)
+{
+	if (store_alert_culprits(db, id, culprits_json, reason, now_ms, err))
+		return -1;
+	struct message m = { .db = db, .config = config, .event = "alert.named", .now_ms = now_ms, .err = err };
+	return tell(&m, id);
+}

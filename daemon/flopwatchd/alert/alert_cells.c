@@ -1,0 +1,268 @@
+/* alert_cells.c - which phase and which kernel a lost cell owes its loss to, and what goes together. */
+#include "flopwatchd/alert/alert_cells.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "flopwatchd/judge/cell.h"
+
+enum { CELLS_BYTES_MAX = 1 << 20 };
+
+void alert_cells_init(struct alert_cells *a)
+{
+	*a = (struct alert_cells){ .worst_pct = NAN };
+	buf_init(&a->cells, CELLS_BYTES_MAX);
+	buf_init(&a->groups, CELLS_BYTES_MAX);
+	jsonw_init(&a->j, &a->cells);
+	jsonw_array(&a->j);
+}
+
+void alert_cells_fini(struct alert_cells *a)
+{
+	buf_fini(&a->cells);
+	buf_fini(&a->groups);
+}
+
+/* ---- what moved ------------------------------------------------------------------------------------------------------ */
+
+/** The phase that grew most, or shrank most where the cell gained; "" when phases were not timed or none did. */
+static void find_phase(const struct result *r, int i, bool is_gain, char phase[16])
+{
+	double most = 0;
+	phase[0] = 0;
+	for (int k = 0; k < r->n_cells; k++) {
+		const struct msg_cell *m = r->cell[k];
+		if (m->cell != i || strcmp(m->series, "phase") != 0)
+			continue;
+		double grown = judge_median(r, i, "phase", m->phase, "target", JUDGE_MS) -
+			       judge_median(r, i, "phase", m->phase, "base", JUDGE_MS);
+		if (is_gain)
+			grown = -grown;
+		if (grown > most) {
+			most = grown;
+			snprintf(phase, 16, "%s", m->phase);
+		}
+	}
+}
+
+static bool is_in(const struct msg_node *n, int i, const char *role, const char *phase)
+{
+	return n->cell == i && strcmp(n->role, role) == 0 && (!phase[0] || strcmp(n->phase, phase) == 0);
+}
+
+static bool base_has(const struct result *r, int i, const struct msg_node *n)
+{
+	for (int k = 0; k < r->n_nodes; k++) {
+		const struct msg_node *b = &r->node[k];
+		if (is_in(b, i, "base", n->phase) && strcmp(b->kernel, n->kernel) == 0 && b->registers == n->registers &&
+			b->local_bytes == n->local_bytes && b->shared_bytes == n->shared_bytes && result_same_code(b, n))
+			return true;
+	}
+	return false;
+}
+
+/** The target's kernel of that phase: the first that the base does not have as it is, else the first. */
+static void find_kernel(const struct result *r, int i, const char *phase, char kernel[ALERT_KERNEL_SIZE])
+{
+	kernel[0] = 0;
+	for (int k = 0; k < r->n_nodes; k++) {
+		const struct msg_node *n = &r->node[k];
+		if (!is_in(n, i, "target", phase))
+			continue;
+		bool changed = !base_has(r, i, n);
+		if (changed || !kernel[0])
+			snprintf(kernel, ALERT_KERNEL_SIZE, "%.*s", ALERT_KERNEL_SIZE - 1, n->kernel);
+		if (changed)
+			return;
+	}
+}
+
+/* ---- gathering ------------------------------------------------------------------------------------------------------- */
+
+static bool same_group(const struct alert_group *a, const struct alert_group *b)
+{
+	return strcmp(a->family, b->family) == 0 && strcmp(a->direction, b->direction) == 0 && strcmp(a->phase, b->phase) == 0 &&
+	       strcmp(a->kernel, b->kernel) == 0 && strcmp(a->failure, b->failure) == 0 && a->decider == b->decider &&
+	       a->is_gain == b->is_gain;
+}
+
+static void count_in(struct alert_cells *a, const struct alert_group *g)
+{
+	int at = 0;
+	while (at < a->n_groups && !same_group(&a->group[at], g))
+		at++;
+	if (at == ALERT_GROUPS_MAX)
+		at--;
+	if (at == a->n_groups) {
+		a->group[a->n_groups++] = *g;
+	} else {
+		a->group[at].cells++;
+		struct alert_group *known = &a->group[at];
+		if (g->is_gain ? g->most_pct > known->most_pct : g->most_pct < known->most_pct)
+			memcpy(known->slow, g->slow, sizeof(g->slow));
+		known->most_pct = (g->is_gain ? fmax : fmin)(known->most_pct, g->most_pct);
+	}
+	a->worst_pct = fmin(a->worst_pct, g->most_pct); /* fmin passes a NAN over */
+}
+
+static void write_group_words(struct jsonw *j, const struct alert_group *g)
+{
+	jsonw_kv_string(j, "family", g->family);
+	jsonw_kv_string(j, "direction", g->direction);
+	jsonw_kv_string(j, "phase", g->phase[0] ? g->phase : NULL);
+	jsonw_kv_string(j, "kernel", g->kernel[0] ? g->kernel : NULL);
+	if (g->failure[0])
+		jsonw_kv_string(j, "failure", g->failure);
+	if (g->decider == DECIDER_BURSTS)
+		jsonw_kv_bool(j, "sustained", true);
+	if (g->decider == DECIDER_MEAN)
+		jsonw_kv_string(j, "slow_calls", g->slow);
+}
+
+void alert_cells_add(struct alert_cells *a, const struct result *r, int i, const struct store_cell *c)
+{
+	struct alert_group g = {
+		.cells = 1, .most_pct = c->decided_pct, .is_gain = c->verdict == VERDICT_IMPROVEMENT, .decider = c->decider
+	};
+	bool failed = c->verdict == VERDICT_FAILED || c->verdict == VERDICT_REJECTED;
+	snprintf(g.family, sizeof(g.family), "%s", plan_is_benchmark(&r->plan) ? r->plan.suite_name : r->plan.ask.cell[i].family);
+	snprintf(g.direction, sizeof(g.direction), "%s", c->direction);
+	if (!failed && g.decider == DECIDER_MEAN)
+		explain_slow_calls(c->mean.share, c->mean.longer, g.slow);
+	if (failed) {
+		snprintf(g.failure, sizeof(g.failure), "%s", c->failure);
+		if (!a->detail[0])
+			snprintf(a->detail, sizeof(a->detail), "%.190s", c->reason);
+	} else {
+		if (g.decider == DECIDER_PAIRS)
+			find_phase(r, i, g.is_gain, g.phase);
+		find_kernel(r, i, g.phase, g.kernel);
+	}
+	count_in(a, &g);
+	a->n++;
+	jsonw_object(&a->j);
+	jsonw_kv_string(&a->j, "cell", c->key);
+	jsonw_kv_string(&a->j, "suite", r->plan.suite_name);
+	jsonw_kv_int(&a->j, "comparison", c->comparison);
+	jsonw_kv_string(&a->j, "verdict", verdict_name(c->verdict));
+	jsonw_kv_double(&a->j, "change_pct", c->decided_pct);
+	jsonw_kv_bool(&a->j, "borderline", (c->flags & FLAG_BORDERLINE) != 0);
+	write_group_words(&a->j, &g);
+	if (failed)
+		jsonw_kv_string(&a->j, "reason", c->reason);
+	jsonw_object_end(&a->j);
+}
+
+static void add_key(struct alert_cells *a, const char *suite, const char *key, const char *verdict, int64_t comparison)
+{
+	a->n++;
+	jsonw_object(&a->j);
+	jsonw_kv_string(&a->j, "cell", key);
+	jsonw_kv_string(&a->j, "suite", suite);
+	if (comparison)
+		jsonw_kv_int(&a->j, "comparison", comparison);
+	jsonw_kv_string(&a->j, "verdict", verdict);
+	jsonw_kv_null(&a->j, "change_pct");
+	jsonw_kv_bool(&a->j, "borderline", false);
+	jsonw_object_end(&a->j);
+}
+
+void alert_cells_add_key(struct alert_cells *a, const char *suite, const char *key, const char *verdict)
+{
+	add_key(a, suite, key, verdict, 0);
+}
+
+void alert_cells_add_lost(struct alert_cells *a, const char *suite, const char *key, int64_t comparison)
+{
+	add_key(a, suite, key, "vanished", comparison);
+}
+
+static const char *text_of(const json_t *cell, const char *key)
+{
+	const char *text = json_string_value(json_object_get(cell, key));
+	return text ? text : "";
+}
+
+void alert_cells_count(struct alert_cells *a, const char *cells_json)
+{
+	size_t i;
+	json_t *cell, *cells = json_loads(cells_json, 0, NULL);
+	json_array_foreach(cells, i, cell)
+	{
+		const json_t *change = json_object_get(cell, "change_pct");
+		struct alert_group g = { .cells = 1, .most_pct = json_is_number(change) ? json_number_value(change) : NAN };
+		snprintf(g.family, sizeof(g.family), "%s", text_of(cell, "family"));
+		snprintf(g.direction, sizeof(g.direction), "%s", text_of(cell, "direction"));
+		snprintf(g.phase, sizeof(g.phase), "%s", text_of(cell, "phase"));
+		snprintf(g.kernel, sizeof(g.kernel), "%s", text_of(cell, "kernel"));
+		snprintf(g.failure, sizeof(g.failure), "%s", text_of(cell, "failure"));
+		snprintf(g.slow, sizeof(g.slow), "%s", text_of(cell, "slow_calls"));
+		if (json_is_true(json_object_get(cell, "sustained")))
+			g.decider = DECIDER_BURSTS;
+		else if (g.slow[0])
+			g.decider = DECIDER_MEAN;
+		if (g.failure[0] && !a->detail[0])
+			snprintf(a->detail, sizeof(a->detail), "%.190s", text_of(cell, "reason"));
+		if (json_object_get(cell, "family")) /* the history knows none */
+			count_in(a, &g);
+		else
+			a->worst_pct = fmin(a->worst_pct, g.most_pct);
+		a->n++;
+	}
+	json_decref(cells);
+}
+
+int alert_cells_end(struct alert_cells *a, const char **cells_json, const char **groups_json, struct fw_err *err)
+{
+	struct jsonw j;
+	jsonw_array_end(&a->j);
+	jsonw_init(&j, &a->groups);
+	jsonw_array(&j);
+	for (int i = 0; i < a->n_groups; i++) {
+		jsonw_object(&j);
+		write_group_words(&j, &a->group[i]);
+		jsonw_kv_int(&j, "cells", a->group[i].cells);
+		jsonw_kv_double(&j, a->group[i].is_gain ? "best_pct" : "worst_pct", a->group[i].most_pct);
+		jsonw_object_end(&j);
+	}
+	jsonw_array_end(&j);
+	if (a->cells.failed || a->groups.failed)
+		return err_set(err, ERR_FULL, "the alert's cells do not fit");
+	*cells_json = a->cells.data;
+	*groups_json = a->groups.data;
+	return 0;
+}
+
+void alert_cells_title(const struct alert_cells *a, char *out, size_t size)
+{
+	const struct alert_group *worst = &a->group[0];
+	char more[48] = "", phase[32] = "", slow[EXPLAIN_SIZE + 2] = "";
+	for (int i = 1; i < a->n_groups; i++)
+		if (a->group[i].most_pct < worst->most_pct)
+			worst = &a->group[i];
+	if (a->n_groups > 1)
+		snprintf(more, sizeof(more), ", and %d more group%s", a->n_groups - 1, a->n_groups == 2 ? "" : "s");
+	const char *by = worst->decider == DECIDER_BURSTS ? "sustained"
+			 : worst->decider == DECIDER_MEAN ? "slow calls"
+							  : worst->phase;
+	if (by[0])
+		snprintf(phase, sizeof(phase), " (%s)", by);
+	if (worst->slow[0])
+		snprintf(slow, sizeof(slow), ": %s", worst->slow);
+	const char *gap = worst->direction[0] ? " " : "";
+	const char *cells = worst->cells == 1 ? "cell" : "cells";
+	if (a->n_groups == 0)
+		snprintf(out, size, "%d cell%s", a->n, a->n == 1 ? "" : "s");
+	else if (worst->failure[0])
+		snprintf(out, size, "%s: %s%s%s, %d %s%s: %s", worst->failure, worst->family, gap, worst->direction, worst->cells,
+			cells, more, a->detail);
+	else if (!isfinite(worst->most_pct))
+		snprintf(out, size, "%s%s%s%s: %d %s%s%s", worst->family, gap, worst->direction, phase, worst->cells, cells, slow,
+			more);
+	else
+		snprintf(out, size, "%s%s%s%s %+.1f %% in %d %s%s%s", worst->family, gap, worst->direction, phase,
+			worst->most_pct, worst->cells, cells, slow, more);
+}

@@ -1,0 +1,237 @@
+/* device_alert.c - queries for devices that should be heard or mended, and for those that are heard again or back. */
+#include "flopwatchd/alert/device_alert.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "flopwatchd/alert/alert.h"
+#include "base/clock.h"
+#include "base/log.h"
+
+enum {
+	LOOKS = 4, /* in the time that counts as silence */
+	PAUSE_MIN_MS = 250,
+	PAUSE_MAX_MS = 60000,
+	GLANCE_MS = 5000, /* is a device quarantined? */
+	AT_ONCE_MAX = 16,
+};
+
+struct silence {
+	struct loop *loop;
+	const struct config *config;
+	struct ledger *ledger;
+	struct loop_source *timer;
+	int64_t due_ms; /* the next look; a device that is quarantined is looked at sooner */
+};
+
+struct found {
+	int64_t id; /* of the device, or of the alert that is over */
+	char title[768];
+};
+
+#define HAS_JOB "EXISTS (SELECT 1 FROM job j WHERE j.state IN ('sent', 'building', 'checking', 'measuring') AND j.device = d.id) "
+
+/* Queued jobs `j` that device `d` could run. */
+#define FITS "j.state = 'queued' AND j.device_kind IN ('', d.kind) AND coalesce(j.device_uuid, '') IN ('', d.uuid) "
+
+/** Shape: out[AT_ONCE_MAX]; more wait for the next look. */
+static int find_silent(struct db *db, int64_t since, int64_t now_ms, struct found *out, int *n, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT * FROM (SELECT d.id, d.uuid, d.seen_at, (SELECT count(*) FROM job j WHERE " FITS
+		"AND j.queued_at < :since) AS waiting "
+		"FROM device d WHERE d.state = 'ok' AND d.seen_at < :since AND NOT " HAS_JOB
+		"AND NOT EXISTS (SELECT 1 FROM alert a WHERE a.device = d.id AND a.kind = 'silent' AND "
+		"a.state IN ('open', 'acknowledged', 'accepted'))) WHERE waiting > 0 LIMIT :limit",
+		err);
+	int r;
+	*n = 0;
+	if (!s)
+		return -1;
+	stmt_int(s, ":since", since);
+	stmt_int(s, ":limit", AT_ONCE_MAX);
+	while ((r = stmt_step(s, err)) == 1) {
+		struct found *f = &out[(*n)++];
+		f->id = row_int(s, 0);
+		snprintf(f->title, sizeof f->title, "device %.128s has said nothing for %lld s, and %lld jobs wait",
+			row_text(s, 1), (long long)((now_ms - row_int(s, 2)) / 1000), (long long)row_int(s, 3));
+	}
+	return r;
+}
+
+/** Alerts about devices that were heard since, or that somebody has paused. What was accepted ends too: it may fall silent again. */
+static int find_heard(struct db *db, struct found *out, int *n, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT a.id FROM alert a JOIN device d ON d.id = a.device WHERE a.kind = 'silent' AND a.state IN ('open', "
+		"'acknowledged') AND (d.seen_at > a.opened_at OR d.state <> 'ok' OR " HAS_JOB ") ORDER BY a.id LIMIT :limit",
+		err);
+	int r;
+	*n = 0;
+	if (!s)
+		return -1;
+	stmt_int(s, ":limit", AT_ONCE_MAX);
+	while ((r = stmt_step(s, err)) == 1) {
+		out[*n].id = row_int(s, 0);
+		snprintf(out[*n].title, sizeof out[*n].title, "the device is heard again, or is not in use");
+		++*n;
+	}
+	return r;
+}
+
+/**
+ * Devices that are quarantined while jobs wait for them: for a while already, or no other device can take them. Not what a person
+ * has answered since it was quarantined. Shape: out[AT_ONCE_MAX].
+ */
+static int find_quarantined(struct db *db, int64_t since, struct found *out, int *n, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT * FROM (SELECT d.id, d.uuid, d.state_why, (SELECT count(*) FROM job j WHERE " FITS
+		"AND (j.queued_at < :since OR NOT EXISTS (SELECT 1 FROM device o WHERE o.state = 'ok' AND o.seen_at >= :since "
+		"AND "
+		"j.device_kind IN ('', o.kind) AND coalesce(j.device_uuid, '') IN ('', o.uuid)))) AS waiting "
+		"FROM device d WHERE d.state = 'quarantined' AND NOT EXISTS (SELECT 1 FROM alert a WHERE a.device = d.id AND "
+		"a.kind = 'quarantined' AND (a.state IN ('open', 'acknowledged') OR (a.changed_at >= d.state_at AND (SELECT "
+		"e.who FROM alert_event e WHERE e.alert = a.id ORDER BY e.id DESC LIMIT 1) <> 'flopwatch')))) "
+		"WHERE waiting > 0 LIMIT :limit",
+		err);
+	int r;
+	*n = 0;
+	if (!s)
+		return -1;
+	stmt_int(s, ":since", since);
+	stmt_int(s, ":limit", AT_ONCE_MAX);
+	while ((r = stmt_step(s, err)) == 1) {
+		struct found *f = &out[(*n)++];
+		long long waiting = row_int(s, 3);
+		f->id = row_int(s, 0);
+		snprintf(f->title, sizeof f->title, "device %.128s is quarantined: %.512s; %lld job%s", row_text(s, 1),
+			row_text(s, 2), waiting, waiting == 1 ? " waits" : "s wait");
+	}
+	return r;
+}
+
+/** Alerts about devices that are back, or for which nothing waits any more. */
+static int find_back(struct db *db, struct found *out, int *n, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT a.id, CASE WHEN d.state <> 'quarantined' THEN 'the device is ' || iif(d.state = 'ok', 'back', d.state) "
+		"ELSE "
+		"'nothing waits for the device any more' END FROM alert a JOIN device d ON d.id = a.device "
+		"WHERE a.kind = 'quarantined' AND a.state IN ('open', 'acknowledged') AND (d.state <> 'quarantined' OR NOT "
+		"EXISTS "
+		"(SELECT 1 FROM job j WHERE " FITS ")) ORDER BY a.id LIMIT :limit",
+		err);
+	int r;
+	*n = 0;
+	if (!s)
+		return -1;
+	stmt_int(s, ":limit", AT_ONCE_MAX);
+	while ((r = stmt_step(s, err)) == 1) {
+		out[*n].id = row_int(s, 0);
+		row_copy(s, 1, out[*n].title, sizeof out[*n].title);
+		++*n;
+	}
+	return r;
+}
+
+static int open_all(struct db *db, const struct config *config, const char *kind, const struct found *found, int n,
+	int64_t now_ms, struct fw_err *err)
+{
+	for (int i = 0; i < n; i++) {
+		bool is_new;
+		struct store_alert a = {
+			.device = found[i].id, .kind = kind, .title = found[i].title, .cells_json = "[]", .worst_pct = NAN
+		};
+		if (alert_open(db, config, &a, now_ms, &is_new, err) != 0)
+			return -1;
+		log_warning("device.alert", "alert=%lld kind=%s what=%s", (long long)a.id, kind, log_quote(found[i].title));
+	}
+	return 0;
+}
+
+/** Each with its title as the reason. */
+static int end_all(
+	struct db *db, const struct config *config, const struct found *found, int n, int64_t now_ms, struct fw_err *err)
+{
+	for (int i = 0; i < n; i++)
+		if (alert_resolve(db, config, found[i].id, 0, found[i].title, now_ms, err) != 0)
+			return -1;
+	return 0;
+}
+
+int silence_look(struct db *db, const struct config *config, int64_t now_ms, int *changed, struct fw_err *err)
+{
+	struct found found[AT_ONCE_MAX];
+	int64_t since = now_ms - config->silence_ms;
+	int heard, back, silent, quarantined;
+	*changed = 0;
+	if (find_heard(db, found, &heard, err) != 0 || end_all(db, config, found, heard, now_ms, err) != 0 ||
+		find_back(db, found, &back, err) != 0 || end_all(db, config, found, back, now_ms, err) != 0 ||
+		find_silent(db, since, now_ms, found, &silent, err) != 0 ||
+		open_all(db, config, "silent", found, silent, now_ms, err) != 0 ||
+		find_quarantined(db, since, found, &quarantined, err) != 0 ||
+		open_all(db, config, "quarantined", found, quarantined, now_ms, err) != 0)
+		return -1;
+	*changed = heard + back + silent + quarantined;
+	return 0;
+}
+
+static int64_t pause_of(const struct silence *s)
+{
+	int64_t pause = s->config->silence_ms / LOOKS;
+	return pause < PAUSE_MIN_MS ? PAUSE_MIN_MS : pause > PAUSE_MAX_MS ? PAUSE_MAX_MS : pause;
+}
+
+/** Whether a quarantine is to be told or is over. Only reads: a transaction that writes nothing would say that the disk is well. */
+static bool is_quarantine_news(const struct silence *s, int64_t now_ms)
+{
+	struct found found[AT_ONCE_MAX];
+	struct fw_err err = { 0 };
+	int told = 0, back = 0;
+	int rc = find_quarantined(s->ledger->db, now_ms - s->config->silence_ms, found, &told, &err) ||
+		 find_back(s->ledger->db, found, &back, &err);
+	err_clear(&err);
+	return rc == 0 && told + back > 0;
+}
+
+static void look(void *arg)
+{
+	struct silence *s = arg;
+	struct fw_err err = { 0 };
+	int changed;
+	s->timer = NULL;
+	int64_t now_ms = clock_utc_ms(), pause_ms = pause_of(s);
+	if (now_ms >= s->due_ms || s->due_ms > now_ms + pause_ms || is_quarantine_news(s, now_ms)) {
+		s->due_ms = now_ms + pause_ms;
+		if (ledger_begin(s->ledger, &err) != 0 ||
+			ledger_end(s->ledger, silence_look(s->ledger->db, s->config, now_ms, &changed, &err), &err) != 0)
+			log_warning("device.silence", "err=%s", log_quote(err.text));
+	}
+	err_clear(&err);
+	if (loop_after(s->loop, pause_ms < GLANCE_MS ? pause_ms : GLANCE_MS, look, s, &s->timer, &err) != 0)
+		log_error("device.timer", "err=%s", log_quote(err.text));
+}
+
+int silence_start(struct loop *l, const struct config *c, struct ledger *g, struct silence **out, struct fw_err *err)
+{
+	struct silence *s = calloc(1, sizeof *s);
+	if (!s)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	*s = (struct silence){ .loop = l, .config = c, .ledger = g, .due_ms = clock_utc_ms() };
+	if (loop_after(l, pause_of(s) < GLANCE_MS ? pause_of(s) : GLANCE_MS, look, s, &s->timer, err) != 0) {
+		free(s);
+		return -1;
+	}
+	*out = s;
+	return 0;
+}
+
+void silence_stop(struct silence *s)
+{
+	if (!s)
+		return;
+	loop_remove(s->loop, s->timer);
+	free(s);
+}

@@ -1,0 +1,26 @@
+/**
+ * device_alert.h - notices devices that have fallen silent: jobs wait that they could run, and for as long as limits.silence nothing
+ * was heard of them. That is an alert of kind silent, which ends by itself when they say hello again. And devices that are
+ * quarantined while jobs wait that no other can take, or for as long: kind quarantined, until they are back or nothing waits.
+ */
+#ifndef FLOPWATCHD_ALERT_DEVICE_ALERT_H
+#define FLOPWATCHD_ALERT_DEVICE_ALERT_H
+
+#include "flopwatchd/runtime/config.h"
+#include "flopwatchd/job/record.h"
+#include "flopwatchd/runtime/loop.h"
+
+struct silence;
+
+/** Look from time to time. Own: borrows all. */
+int silence_start(struct loop *l, const struct config *c, struct ledger *g, struct silence **out, struct fw_err *err);
+/** Accepts NULL. */
+void silence_stop(struct silence *s);
+
+/**
+ * One look inside the caller's transaction: open and resolve what is due at `now_ms`. A device that is paused is
+ * silent on purpose; one that has a job is not silent. *changed counts what was opened and resolved.
+ */
+int silence_look(struct db *db, const struct config *config, int64_t now_ms, int *changed, struct fw_err *err);
+
+#endif

@@ -1,0 +1,166 @@
+/* backup.c - flopwatchd --backup as a child: a large copy takes its time, and the loop has none. */
+#include "flopwatchd/backup.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "flopwatchd/runtime/child.h"
+#include "db/sqlite/db.h"
+
+enum { DEADLINE_MS = 600000, PRINTED_MAX = 1024 };
+
+struct backup {
+	struct loop *loop;
+	char database[600], path[600], old[620];
+	loop_timer_fn *fn;
+	void *arg;
+	enum { IDLE, MAKING, WHOLE, FAILED } state;
+	struct capture *child, *removal;
+	struct fw_err why; /* it failed */
+	bool stopping;
+};
+
+static void discard(struct backup *b)
+{
+	db_backup_discard(b->path);
+	unlink(b->path);
+	unlink(b->old);
+}
+
+int backup_new(struct loop *l, const char *state_dir, loop_timer_fn *fn, void *arg, struct backup **out, struct fw_err *err)
+{
+	struct backup *b = calloc(1, sizeof *b);
+	if (!b)
+		return err_set(err, ERR_INTERNAL, "out of memory for backups");
+	*b = (struct backup){ .loop = l, .fn = fn, .arg = arg };
+	snprintf(b->database, sizeof b->database, "%s/flopwatch.db", state_dir);
+	snprintf(b->path, sizeof b->path, "%s/backup.download", state_dir);
+	snprintf(b->old, sizeof b->old, "%s.old", b->path);
+	discard(b);
+	*out = b;
+	return 0;
+}
+
+static void ended(void *arg, const struct buf *out, const struct fw_err *failed)
+{
+	struct backup *b = arg;
+	b->child = NULL;
+	b->state = failed ? FAILED : WHOLE;
+	if (failed) {
+		b->why = *failed;
+		b->why.code = strcmp(out->data, err_name(ERR_FULL)) == 0 ? ERR_FULL : ERR_IO;
+		log_error("backup", "err=%s", log_quote(failed->text));
+		discard(b);
+	}
+	b->fn(b->arg);
+}
+
+int backup_begin(struct backup *b, struct fw_err *err)
+{
+	const char *const args[] = { "--backup", b->database, b->path, NULL };
+	struct capture_spec spec = { .program = "flopwatchd",
+		.args = args,
+		.out_fd = -1,
+		.out_max = PRINTED_MAX,
+		.writes_files = true,
+		.deadline_ms = DEADLINE_MS };
+	if (b->stopping)
+		return err_set(err, ERR_BUSY, "flopwatchd is stopping; ask again when it runs");
+	if (b->state != IDLE)
+		return err_set(err, ERR_CONFLICT, "a backup is being made already; ask again when it is done");
+	if (capture_start(b->loop, &spec, ended, b, &b->child, err) != 0)
+		return -1;
+	b->state = MAKING;
+	return 0;
+}
+
+int backup_take(struct backup *b, char *path, size_t size, struct fw_err *err)
+{
+	if (b->state == MAKING)
+		return 1;
+	if (b->state != WHOLE)
+		return err_set(err, b->why.code, "%s", b->why.text);
+	snprintf(path, size, "%s", b->path);
+	return 0;
+}
+
+static void removed(void *arg, const struct buf *out, const struct fw_err *failed)
+{
+	(void)out;
+	struct backup *b = arg;
+	b->removal = NULL;
+	if (failed)
+		log_error("backup.remove", "err=%s", log_quote(failed->text));
+}
+
+/* By a child: the file system takes its time to free a large file, too. Under another name, so that the next copy may begin. */
+static void remove_whole(struct backup *b)
+{
+	const char *const args[] = { "-f", b->old, NULL };
+	struct capture_spec spec = { .program = "rm", .args = args, .out_fd = -1, .deadline_ms = DEADLINE_MS };
+	struct fw_err err = { 0 };
+	capture_cancel(b->removal);
+	b->removal = NULL;
+	if (b->stopping || rename(b->path, b->old) != 0 || capture_start(b->loop, &spec, removed, b, &b->removal, &err) != 0)
+		discard(b);
+}
+
+static void give_up(struct backup *b)
+{
+	capture_cancel(b->child);
+	b->child = NULL;
+	discard(b);
+}
+
+void backup_over(struct backup *b)
+{
+	if (b->state == MAKING)
+		give_up(b);
+	else if (b->state == WHOLE)
+		remove_whole(b);
+	b->state = IDLE;
+}
+
+void backup_stop(struct backup *b)
+{
+	if (!b)
+		return;
+	b->stopping = true;
+	capture_cancel(b->removal); /* backup_free removes it */
+	b->removal = NULL;
+	if (b->state != MAKING)
+		return;
+	give_up(b);
+	b->state = FAILED;
+	b->why = (struct fw_err){ .code = ERR_BUSY,
+		.text = "flopwatchd stopped before the backup was done; ask again when it runs" };
+	b->fn(b->arg);
+}
+
+void backup_free(struct backup *b)
+{
+	if (b)
+		discard(b);
+	free(b);
+}
+
+/* ---- the child --------------------------------------------------------------------------------------------------------- */
+
+int backup_run(const char *database, const char *path)
+{
+	struct db *db = NULL;
+	struct fw_err err = { 0 };
+	signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes shall fail a write with a reason */
+	if (db_open(database, true, &db, &err) == 0 && db_backup(db, path, &err) == 0) {
+		db_close(db);
+		return 0;
+	}
+	db_close(db);
+	printf("%s", err_name(err.code));
+	fprintf(stderr, "flopwatchd: %s\n", err.text);
+	return 1;
+}

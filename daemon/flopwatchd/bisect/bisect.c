@@ -1,0 +1,367 @@
+/* bisect.c - one step of every open search at a time; each step is one transaction. */
+#include "flopwatchd/bisect/bisect.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "flopwatchd/alert/alert.h"
+#include "base/clock.h"
+#include "base/jsonw.h"
+#include "base/log.h"
+#include "flopwatchd/bisect/load.h"
+#include "flopwatchd/bisect/report.h"
+#include "flopwatchd/runtime/child.h"
+#include "db/store/repo.h"
+#include "flopwatchd/job/gitread.h"
+#include "flopwatchd/intake/watch.h"
+
+enum { LOG_BYTES_MAX = 4 << 20, LOG_DEADLINE_MS = 60000, CULPRITS_BYTES_MAX = 1 << 20, AGAIN_MS = 5000 };
+
+struct bisects {
+	struct loop *loop;
+	const struct config *config;
+	struct ledger *ledger;
+	void (*on_job)(void *arg);
+	void *arg;
+	struct loop_source *turn, *again;
+	struct capture *errand;   /* lists the commits of */
+	struct store_bisect list; /* this one */
+};
+
+/* ---- ending ---------------------------------------------------------------------------------------------------------- */
+
+static int end(
+	struct bisects *b, const struct store_bisect *row, const char *state, const char *why, int64_t now, struct fw_err *err)
+{
+	struct buf text;
+	struct jsonw j;
+	if (store_bisect_state(b->ledger->db, row->id, state, why, now, err) != 0)
+		return -1;
+	buf_init(&text, 1 << 16);
+	jsonw_init(&j, &text);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "event", "bisect.ended");
+	jsonw_kv_int(&j, "bisect", row->id);
+	jsonw_kv_string(&j, "repo", row->repo_name);
+	jsonw_kv_string(&j, "state", state);
+	jsonw_kv_string(&j, "why", why);
+	jsonw_object_end(&j);
+	int rc = alert_deliver(b->ledger->db, NULL, "bisect.ended", &text, now, err);
+	buf_fini(&text);
+	log_info("bisect.ended", "bisect=%lld repo=%s state=%s why=%s", (long long)row->id, log_quote(row->repo_name), state,
+		log_quote(why));
+	return rc;
+}
+
+static int conclude(
+	struct bisects *b, const struct store_bisect *row, const struct bisect_search *s, int64_t now, struct fw_err *err)
+{
+	struct bisect_finding *found = calloc(BISECT_FINDINGS_MAX, sizeof *found);
+	struct buf json;
+	char line[512];
+	if (!found)
+		return err_set(err, ERR_INTERNAL, "out of memory for a bisect");
+	int n = bisect_findings(s, found);
+	buf_init(&json, CULPRITS_BYTES_MAX);
+	int rc = bisect_report_json(b->ledger->db, row, s, found, n, &json, err);
+	if (rc == 0)
+		rc = bisect_report_line(b->ledger->db, row, s, found, n, line, sizeof line, err);
+	if (rc == 0)
+		rc = store_bisect_culprits(b->ledger->db, row->id, json.data, err);
+	if (rc == 0 && row->alert && n)
+		rc = alert_name(b->ledger->db, b->config, row->alert, json.data, line, now, err);
+	if (rc == 0)
+		rc = end(b, row, "done", line, now, err);
+	buf_fini(&json);
+	free(found);
+	return rc;
+}
+
+/* ---- asking ---------------------------------------------------------------------------------------------------------- */
+
+static int ask(struct bisects *b, const struct store_bisect *row, int base, int target, const char *cells, int64_t now,
+	struct fw_err *err)
+{
+	struct db *db = b->ledger->db;
+	struct store_job job = {
+		.repo = row->repo, .kind = "bisect", .origin = "bisect", .base_how = "given", .priority = BISECT_PRIORITY
+	};
+	char line[128];
+	snprintf(job.suite, sizeof job.suite, "%s", row->suite);
+	snprintf(job.device_kind, sizeof job.device_kind, "%s", row->device_kind);
+	snprintf(job.cells_glob, sizeof job.cells_glob, "%s", cells);
+	snprintf(line, sizeof line, "queued: bisect %lld looks at commits %d and %d of its range", (long long)row->id, base,
+		target);
+	if (store_bisect_sha(db, row->id, base, job.base_sha, err) != 0 ||
+		store_bisect_sha(db, row->id, target, job.target_sha, err) != 0 || store_job_insert(db, &job, now, err) != 0 ||
+		store_job_log(db, job.id, now, line, err) != 0 || store_bisect_wait(db, row->id, job.id, base, target, err) != 0)
+		return -1;
+	return ledger_tell(b->ledger, &job, "job.queued", "queued", NULL, now, err);
+}
+
+static int ask_next(struct bisects *b, const struct store_bisect *row, const struct bisect_search *s, int base, int target,
+	int64_t now, struct fw_err *err)
+{
+	char cells[STORE_JOB_CELLS_SIZE] = "";
+	for (int k = 0; k < s->n_tracks; k++)
+		if (bisect_wants(&s->track[k], s->n, base, target))
+			(void)bisect_add_cell(cells, s->track[k].key); /* they are part of a list that fits */
+	return ask(b, row, base, target, cells, now, err);
+}
+
+/* ---- steps ----------------------------------------------------------------------------------------------------------- */
+
+/** Both ends beside each other. 1: known now, 0: wait or over, -1. */
+static int step_ends(struct bisects *b, struct store_bisect *row, int64_t now, struct fw_err *err)
+{
+	struct db *db = b->ledger->db;
+	struct store_job job;
+	int last;
+	if (!row->job) {
+		if (store_bisect_last(db, row->id, &last, err) != 0)
+			return -1;
+		return ask(b, row, 0, last, row->cells, now, err);
+	}
+	if (store_job_get(db, row->job, &job, err) != 0)
+		return -1;
+	if (!job.comparison)
+		return end(b, row, "failed", job.state_why, now, err);
+	row->comparison = job.comparison;
+	snprintf(row->suite, sizeof row->suite, "%s", job.suite);
+	if (bisect_load_goal(db, row, err) != 0 || store_bisect_goal(db, row, err) != 0)
+		return -1;
+	if (row->goal[0])
+		return 1;
+	char why[128];
+	snprintf(why, sizeof why, "nothing to search: the bad end is %s against the good one", row->verdict);
+	return end(b, row, "done", why, now, err);
+}
+
+static int step_search(struct bisects *b, const struct store_bisect *row, int64_t now, struct fw_err *err)
+{
+	struct bisect_search *s = NULL;
+	int base, target;
+	if (bisect_load(b->ledger->db, row, &s, err) != 0)
+		return -1;
+	int rc = row->n_jobs < BISECT_JOBS_MAX && bisect_next(s, &base, &target) ? ask_next(b, row, s, base, target, now, err)
+										 : conclude(b, row, s, now, err);
+	free(s);
+	return rc;
+}
+
+/** Whether its alert was called not real. 1, 0, -1. */
+static int is_pointless(struct bisects *b, const struct store_bisect *row, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(b->ledger->db, "SELECT state = 'invalid' FROM alert WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", row->alert);
+	int64_t invalid = 0;
+	return stmt_first_int(s, &invalid, err) < 0 ? -1 : invalid != 0;
+}
+
+static int step(struct bisects *b, struct store_bisect *row, int64_t now, struct fw_err *err)
+{
+	int r = is_pointless(b, row, err);
+	if (r != 0)
+		return r < 0 ? -1 : end(b, row, "cancelled", "its alert was called not real", now, err);
+	r = row->comparison ? 1 : step_ends(b, row, now, err);
+	return r == 1 ? step_search(b, row, now, err) : r;
+}
+
+/* ---- listing --------------------------------------------------------------------------------------------------------- */
+
+struct listing {
+	struct bisects *b;
+	int n;
+	bool complete;
+	struct store_commit *commit; /* commit[BISECT_COMMITS_MAX], the bad end first */
+};
+
+static int list_commit(void *arg, const struct store_commit *c, struct fw_err *err)
+{
+	struct listing *l = arg;
+	(void)err;
+	l->commit[l->n++] = *c;
+	l->complete = strcmp(c->sha, l->b->list.good_sha) == 0;
+	return l->complete || l->n == BISECT_COMMITS_MAX;
+}
+
+static int write_listing(struct listing *l, int64_t now, struct fw_err *err)
+{
+	struct bisects *b = l->b;
+	struct db *db = b->ledger->db;
+	char why[256];
+	if (!l->complete) {
+		snprintf(why, sizeof why, "%.12s is not among the %d first parents of %.12s that are looked at", b->list.good_sha,
+			l->n ? l->n - 1 : 0, b->list.bad_sha);
+		return end(b, &b->list, "failed", why, now, err);
+	}
+	for (int i = 0; i < l->n; i++)
+		if (store_commit_put(db, b->list.repo, &l->commit[i], err) != 0 ||
+			store_bisect_commit(db, b->list.id, l->n - 1 - i, l->commit[i].sha, err) != 0)
+			return -1;
+	return store_bisect_state(db, b->list.id, "measuring", "", now, err);
+}
+
+static void look_again(void *arg)
+{
+	struct bisects *b = arg;
+	b->again = NULL;
+	bisects_wake(b);
+}
+
+static void arrange_again(struct bisects *b)
+{
+	struct fw_err err = { 0 };
+	if (!b->again && loop_after(b->loop, AGAIN_MS, look_again, b, &b->again, &err) != 0)
+		log_error("bisect.timer", "err=%s", log_quote(err.text));
+}
+
+/** Write in one transaction; what fails for the disk's sake is tried again. */
+static void write_step(struct bisects *b, int result, struct fw_err *err)
+{
+	if (ledger_end(b->ledger, result, err) == 0)
+		return;
+	log_warning("bisect.step", "err=%s", log_quote(err->text));
+	arrange_again(b);
+}
+
+static void on_log(void *arg, const struct buf *out, const struct fw_err *failed)
+{
+	struct bisects *b = arg;
+	struct fw_err err = { 0 };
+	struct listing l = { .b = b, .commit = calloc(BISECT_COMMITS_MAX, sizeof *l.commit) };
+	b->errand = NULL;
+	bool wait = failed && failed->code != ERR_NOT_FOUND && failed->code != ERR_INVALID; /* the commits are not to blame */
+	int read = !l.commit ? err_set(&err, ERR_INTERNAL, "out of memory for commits")
+		   : wait    ? err_set(&err, failed->code, "%s", failed->text)
+		   : failed  ? 0
+			     : gitread_log(out, list_commit, &l, &err);
+	if (read != 0) {
+		log_warning("bisect.list", "bisect=%lld err=%s", (long long)b->list.id, log_quote(err.text));
+		arrange_again(b);
+	} else if (ledger_begin(b->ledger, &err) == 0) {
+		int64_t now = clock_utc_ms();
+		write_step(b, failed ? end(b, &b->list, "failed", failed->text, now, &err) : write_listing(&l, now, &err), &err);
+		bisects_wake(b);
+	}
+	free(l.commit);
+}
+
+static void list(struct bisects *b, const struct store_bisect *row)
+{
+	struct fw_err err = { 0 };
+	char path[4096], count[16];
+	int at = config_repo_find(b->config, row->repo_name);
+	snprintf(count, sizeof count, "%d", BISECT_COMMITS_MAX);
+	const char *args[] = { "log", "--repo", path, "--from", row->bad_sha, "--count", count, "--first-parent", NULL };
+	struct capture_spec spec = {
+		.program = "flopwatch-git", .args = args, .out_fd = -1, .out_max = LOG_BYTES_MAX, .deadline_ms = LOG_DEADLINE_MS
+	};
+	b->list = *row;
+	if (at < 0) { /* no longer configured; it may come back */
+		arrange_again(b);
+		return;
+	}
+	if (watch_repo_path(b->config, &b->config->repo[at], path, sizeof path, &err) != 0 ||
+		capture_start(b->loop, &spec, on_log, b, &b->errand, &err) != 0) {
+		log_warning("bisect.list", "bisect=%lld err=%s", (long long)row->id, log_quote(err.text));
+		arrange_again(b);
+	}
+}
+
+/* ---- turns ----------------------------------------------------------------------------------------------------------- */
+
+static bool is_waiting(struct bisects *b, const struct store_bisect *row)
+{
+	struct fw_err err = { 0 };
+	struct store_job job;
+	return row->job && store_job_get(b->ledger->db, row->job, &job, &err) == 0 &&
+	       !jobstate_is_final(jobstate_from_name(job.state));
+}
+
+static void turn(void *arg)
+{
+	struct bisects *b = arg;
+	struct fw_err err = { 0 };
+	struct store_bisect *row = malloc(sizeof *row);
+	bool asked = false;
+	int got = row ? 1 : 0;
+	b->turn = NULL;
+	for (int64_t after = 0; got == 1; after = row->id) {
+		got = store_bisect_next_open(b->ledger->db, after, row, &err);
+		if (got != 1)
+			break;
+		if (strcmp(row->state, "listing") == 0) {
+			if (!b->errand)
+				list(b, row);
+		} else if (!is_waiting(b, row)) {
+			if (ledger_begin(b->ledger, &err) != 0)
+				break;
+			write_step(b, step(b, row, clock_utc_ms(), &err), &err);
+			asked = true;
+		}
+	}
+	if (got < 0)
+		log_error("bisect.read", "err=%s", log_quote(err.text));
+	free(row);
+	if (asked)
+		b->on_job(b->arg);
+}
+
+void bisects_wake(struct bisects *b)
+{
+	struct fw_err err = { 0 };
+	if (!b->turn && loop_after(b->loop, 0, turn, b, &b->turn, &err) != 0)
+		log_error("bisect.timer", "err=%s", log_quote(err.text));
+}
+
+int bisects_start(struct loop *l, const struct config *c, struct ledger *g, void (*on_job)(void *arg), void *arg,
+	struct bisects **out, struct fw_err *err)
+{
+	struct bisects *b = calloc(1, sizeof *b);
+	if (!b)
+		return err_set(err, ERR_INTERNAL, "out of memory for bisects");
+	*b = (struct bisects){ .loop = l, .config = c, .ledger = g, .on_job = on_job, .arg = arg };
+	bisects_wake(b);
+	*out = b;
+	return 0;
+}
+
+void bisects_stop(struct bisects *b)
+{
+	if (!b)
+		return;
+	capture_cancel(b->errand);
+	loop_remove(b->loop, b->turn);
+	loop_remove(b->loop, b->again);
+	free(b);
+}
+
+/* ---- beginning ------------------------------------------------------------------------------------------------------- */
+
+int bisect_begin(struct db *db, const struct store_alert *a, const struct store_comparison *c, const struct result *r,
+	int64_t now_ms, struct fw_err *err)
+{
+	struct store_bisect b = { .repo = a->repo, .alert = a->id, .comparison = c->id, .origin = "alert" };
+	size_t i;
+	json_t *cell, *cells = json_loads(a->cells_json, 0, NULL);
+	snprintf(b.goal, sizeof b.goal, "%s", a->kind);
+	snprintf(b.good_sha, sizeof b.good_sha, "%s", c->base_sha);
+	snprintf(b.bad_sha, sizeof b.bad_sha, "%s", c->target_sha);
+	snprintf(b.suite, sizeof b.suite, "%s", r->plan.suite_name);
+	snprintf(b.device_kind, sizeof b.device_kind, "%s", r->device.kind);
+	snprintf(b.verdict, sizeof b.verdict, "%s", strcmp(a->kind, "broken") ? "regression" : "failed");
+	json_array_foreach(cells, i, cell)
+	{
+		const char *key = json_string_value(json_object_get(cell, "cell"));
+		if (i < BISECT_CELLS_MAX && key)
+			(void)bisect_add_cell(b.cells, key); /* the others are found out with these, as far as they fit */
+	}
+	json_decref(cells);
+	return store_bisect_insert(db, &b, now_ms, err);
+}

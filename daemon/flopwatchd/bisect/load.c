@@ -1,0 +1,136 @@
+/* load.c - rows become curves. */
+#include "flopwatchd/bisect/load.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/stats/stats.h"
+
+bool bisect_add_cell(char *cells, const char *key)
+{
+	size_t at = strlen(cells), len = strlen(key);
+	if (at + len + 2 > STORE_JOB_CELLS_SIZE)
+		return false;
+	snprintf(cells + at, STORE_JOB_CELLS_SIZE - at, "%s%s", at ? " " : "", key);
+	return true;
+}
+
+/** Whether a list of keys, separated by spaces, holds this one. */
+static bool has_cell(const char *cells, const char *key)
+{
+	size_t len = strlen(key);
+	for (const char *at = strstr(cells, key); at; at = strstr(at + 1, key))
+		if ((at == cells || at[-1] == ' ') && (at[len] == ' ' || !at[len]))
+			return true;
+	return false;
+}
+
+static struct bisect_track *track_of(struct bisect_search *s, const char *key)
+{
+	for (int k = 0; k < s->n_tracks; k++)
+		if (strcmp(s->track[k].key, key) == 0)
+			return &s->track[k];
+	return NULL;
+}
+
+static void make_tracks(struct bisect_search *s, const char *cells)
+{
+	while (*cells && s->n_tracks < BISECT_CELLS_MAX) {
+		size_t len = strcspn(cells, " ");
+		struct bisect_track *t = &s->track[s->n_tracks++];
+		snprintf(t->key, sizeof(t->key), "%.*s", (int)len, cells);
+		t->point[0].state = BISECT_KNOWN;
+		t->threshold = 1;
+		cells += len + strspn(cells + len, " ");
+	}
+}
+
+static void take_point(void *arg, const struct store_bisect_point *p)
+{
+	struct bisect_search *s = arg;
+	struct bisect_track *t = track_of(s, p->key);
+	if (!t || p->target_n > s->n)
+		return;
+	if (!s->certain)
+		t->threshold = stats_theta(p->threshold_pct);
+	struct bisect_direct d = { p->base_n, p->target_n, p->verdict == VERDICT_REGRESSION, p->change_pct, p->comparison };
+	bisect_direct_put(t, &d);
+	struct bisect_point point =
+		s->certain ? bisect_failed_point(p->verdict) : bisect_timed_point(p->verdict, p->m, p->se, t->threshold);
+	/* what could not be measured once, under heat for instance, is worth a job of ours; take_ended_job ends it */
+	bool may_pass = point.state == BISECT_SKIPPED && (p->verdict == VERDICT_REJECTED || p->verdict == VERDICT_UNDECIDED);
+	if (p->base_n == 0 && !may_pass)
+		t->point[p->target_n] = point;
+}
+
+/** A job of ours that ended has said all that it will say. */
+static void take_ended_job(void *arg, int base_n, int target_n, const char *cells)
+{
+	struct bisect_search *s = arg;
+	for (int k = 0; k < s->n_tracks; k++) {
+		struct bisect_track *t = &s->track[k];
+		struct bisect_direct d = { base_n, target_n, false, NAN, 0 };
+		bool known = false;
+		if (!has_cell(cells, t->key) || target_n > s->n)
+			continue;
+		for (int i = 0; i < t->n_direct; i++)
+			known = known || (t->direct[i].from == base_n && t->direct[i].to == target_n);
+		if (!known)
+			bisect_direct_put(t, &d);
+		if (base_n == 0 && t->point[target_n].state == BISECT_UNKNOWN)
+			t->point[target_n].state = BISECT_SKIPPED;
+	}
+}
+
+int bisect_load(struct db *db, const struct store_bisect *b, struct bisect_search **out, struct fw_err *err)
+{
+	struct bisect_search *s = calloc(1, sizeof(*s));
+	if (!s)
+		return err_set(err, ERR_INTERNAL, "out of memory for a bisect");
+	s->certain = strcmp(b->goal, "broken") == 0;
+	make_tracks(s, b->cells);
+	if (store_bisect_last(db, b->id, &s->n, err) || store_bisect_points(db, b, take_point, s, err) ||
+		store_bisect_ended_jobs(db, b->id, take_ended_job, s, err)) {
+		free(s);
+		return -1;
+	}
+	*out = s;
+	return 0;
+}
+
+/* ---- the goal -------------------------------------------------------------------------------------------------------- */
+
+struct goal {
+	enum verdict wanted, worst;
+	int n;
+	char *cells;
+};
+
+static void take_cell(void *arg, const struct store_bisect_point *p)
+{
+	struct goal *g = arg;
+	g->worst = verdict_worse(g->worst, p->verdict);
+	if (p->verdict == g->wanted && g->n < BISECT_CELLS_MAX && bisect_add_cell(g->cells, p->key))
+		g->n++;
+}
+
+int bisect_load_goal(struct db *db, struct store_bisect *b, struct fw_err *err)
+{
+	static const struct {
+		enum verdict verdict;
+		const char *goal;
+	} goals[] = { { VERDICT_REGRESSION, "regression" }, { VERDICT_FAILED, "broken" } };
+	b->goal[0] = 0;
+	for (int i = 0; i < 2 && !b->goal[0]; i++) {
+		struct goal g = { .wanted = goals[i].verdict, .worst = VERDICT_NONE, .cells = b->cells };
+		b->cells[0] = 0;
+		if (store_bisect_cells(db, b->comparison, take_cell, &g, err))
+			return -1;
+		snprintf(b->verdict, sizeof(b->verdict), "%s", verdict_name(g.worst));
+		if (g.n)
+			snprintf(b->goal, sizeof(b->goal), "%s", goals[i].goal);
+	}
+	return 0;
+}

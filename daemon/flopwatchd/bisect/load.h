@@ -1,0 +1,20 @@
+/** load.h - what is known of a search, read from the comparisons that are there. */
+#ifndef FLOPWATCHD_BISECT_LOAD_H
+#define FLOPWATCHD_BISECT_LOAD_H
+
+#include "flopwatchd/bisect/search.h"
+#include "db/store/bisect.h"
+
+/** Cells, points and direct measurements of a search whose goal is known. Own: free(*out). */
+int bisect_load(struct db *db, const struct store_bisect *b, struct bisect_search **out, struct fw_err *err);
+
+/**
+ * From the comparison of both ends: sets b->goal, b->cells and b->verdict. Goal "" where nothing was lost. Lost cells come
+ * before failed ones; what does not fit into one search is left out.
+ */
+int bisect_load_goal(struct db *db, struct store_bisect *b, struct fw_err *err);
+
+/** Append `key` to a list of cells. False: it does not fit. Shape: cells[STORE_JOB_CELLS_SIZE]. */
+bool bisect_add_cell(char *cells, const char *key);
+
+#endif

@@ -1,0 +1,166 @@
+/* report.c - who did it, for people and programs. */
+#include "flopwatchd/bisect/report.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "base/jsonw.h"
+#include "db/store/repo.h"
+
+struct culprit {
+	char from[65], to[65];
+	int commits, skipped;
+	bool confirmed;
+	double change_pct;
+	int64_t comparison;
+};
+
+/** Leaves `cells` to the caller. */
+static int write_culprit(struct db *db, struct jsonw *j, int64_t repo, const struct culprit *c, struct fw_err *err)
+{
+	struct store_commit commit = { .subject = "" };
+	struct fw_err why = { 0 };
+	if (store_commit_get(db, repo, c->to, &commit, &why) && why.code != ERR_NOT_FOUND)
+		return err_set(err, why.code, "%s", why.text);
+	jsonw_kv_string(j, "from", c->from);
+	jsonw_kv_string(j, "to", c->to);
+	jsonw_kv_int(j, "commits", c->commits);
+	jsonw_kv_int(j, "skipped", c->skipped);
+	jsonw_kv_string(j, "subject", commit.subject);
+	jsonw_kv_string(j, "author", commit.author);
+	jsonw_kv_bool(j, "confirmed", c->confirmed);
+	jsonw_kv_figure(j, "change_pct", c->change_pct);
+	if (c->comparison)
+		jsonw_kv_int(j, "comparison", c->comparison);
+	else
+		jsonw_kv_null(j, "comparison");
+	return 0;
+}
+
+/** Commits inside the range that no track of the finding could place. */
+static int count_skipped(const struct bisect_search *s, const struct bisect_finding *f)
+{
+	int n = 0;
+	for (int i = f->from + 1; i < f->to; i++)
+		n += s->track[f->track[0]].point[i].state == BISECT_SKIPPED;
+	return n;
+}
+
+static int look_up(struct db *db, const struct store_bisect *b, const struct bisect_search *s, const struct bisect_finding *f,
+	struct culprit *out, struct fw_err *err)
+{
+	*out = (struct culprit){ .commits = f->to - f->from,
+		.skipped = count_skipped(s, f),
+		.confirmed = f->confirmed,
+		.change_pct = s->certain ? NAN : f->change_pct,
+		.comparison = f->comparison };
+	return store_bisect_sha(db, b->id, f->from, out->from, err) || store_bisect_sha(db, b->id, f->to, out->to, err) ? -1 : 0;
+}
+
+int bisect_report_json(struct db *db, const struct store_bisect *b, const struct bisect_search *s,
+	const struct bisect_finding *findings, int n, struct buf *out, struct fw_err *err)
+{
+	struct jsonw j;
+	jsonw_init(&j, out);
+	jsonw_array(&j);
+	for (int i = 0; i < n; i++) {
+		struct culprit c;
+		jsonw_object(&j);
+		if (look_up(db, b, s, &findings[i], &c, err) || write_culprit(db, &j, b->repo, &c, err))
+			return -1;
+		jsonw_key(&j, "cells");
+		jsonw_array(&j);
+		for (int k = 0; k < findings[i].n_tracks; k++)
+			jsonw_string(&j, s->track[findings[i].track[k]].key);
+		jsonw_array_end(&j);
+		jsonw_object_end(&j);
+	}
+	jsonw_array_end(&j);
+	return out->failed ? err_set(err, ERR_FULL, "the culprits of bisect %lld do not fit", (long long)b->id) : 0;
+}
+
+int bisect_report_line(struct db *db, const struct store_bisect *b, const struct bisect_search *s,
+	const struct bisect_finding *findings, int n, char *out, size_t size, struct fw_err *err)
+{
+	size_t at = (size_t)snprintf(out, size, "%s", n ? "culprit: " : "no culprit was found");
+	for (int i = 0; i < n && at < size; i++) {
+		struct culprit c;
+		struct store_commit commit = { .subject = "" };
+		struct fw_err unknown = { 0 };
+		char loss[32] = "";
+		if (look_up(db, b, s, &findings[i], &c, err))
+			return -1;
+		if (isfinite(c.change_pct))
+			snprintf(loss, sizeof(loss), " (%+.1f %%)", c.change_pct);
+		(void)store_commit_get(db, b->repo, c.to, &commit, &unknown); /* a commit without its subject is named too */
+		if (c.commits == 1)
+			at += (size_t)snprintf(out + at, size - at, "%s%.12s %.80s%s", i ? "; " : "", c.to, commit.subject, loss);
+		else
+			at += (size_t)snprintf(out + at, size - at, "%sone of %d commits after %.12s up to %.12s%s%s",
+				i ? "; " : "", c.commits, c.from, c.to, loss,
+				c.skipped ? ", those between could not be measured" : "");
+	}
+	return 0;
+}
+
+int bisect_report_only(struct db *db, const struct store_comparison *c, double worst_pct, const char *cells_json, struct buf *out,
+	struct fw_err *err)
+{
+	struct culprit only = { .commits = 1, .confirmed = true, .change_pct = worst_pct, .comparison = c->id };
+	struct store_commit target;
+	struct fw_err unknown = { 0 };
+	struct jsonw j;
+	size_t i;
+	if (store_commit_get(db, c->repo, c->target_sha, &target, &unknown) || strcmp(target.first_parent, c->base_sha) != 0)
+		return 0;
+	snprintf(only.from, sizeof(only.from), "%s", c->base_sha);
+	snprintf(only.to, sizeof(only.to), "%s", c->target_sha);
+	jsonw_init(&j, out);
+	jsonw_array(&j);
+	jsonw_object(&j);
+	int rc = write_culprit(db, &j, c->repo, &only, err);
+	json_t *cell, *cells = json_loads(cells_json, 0, NULL);
+	jsonw_key(&j, "cells");
+	jsonw_array(&j);
+	json_array_foreach(cells, i, cell)
+	{
+		const char *key = json_string_value(json_object_get(cell, "cell"));
+		jsonw_string(&j, key ? key : "");
+	}
+	json_decref(cells);
+	jsonw_array_end(&j);
+	jsonw_object_end(&j);
+	jsonw_array_end(&j);
+	if (rc == 0 && out->failed)
+		rc = err_set(err, ERR_FULL, "the culprit of an alert does not fit");
+	return rc ? -1 : 1;
+}
+
+int bisect_report_range(struct db *db, int64_t repo, const char *from_sha, const char *to_sha, int commits, int skipped,
+	double change_pct, int64_t comparison, const char *cell, struct buf *out, struct fw_err *err)
+{
+	struct culprit c = { .commits = commits,
+		.skipped = skipped,
+		.confirmed = comparison != 0,
+		.change_pct = change_pct,
+		.comparison = comparison };
+	struct jsonw j;
+	snprintf(c.from, sizeof(c.from), "%s", from_sha);
+	snprintf(c.to, sizeof(c.to), "%s", to_sha);
+	jsonw_init(&j, out);
+	jsonw_array(&j);
+	jsonw_object(&j);
+	int rc = write_culprit(db, &j, repo, &c, err);
+	jsonw_key(&j, "cells");
+	jsonw_array(&j);
+	jsonw_string(&j, cell);
+	jsonw_array_end(&j);
+	jsonw_object_end(&j);
+	jsonw_array_end(&j);
+	if (rc == 0 && out->failed)
+		rc = err_set(err, ERR_FULL, "the culprit of an alert does not fit");
+	return rc;
+}

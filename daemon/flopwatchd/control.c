@@ -1,0 +1,538 @@
+/* control.c - checks what was asked, writes it, wakes who acts on it. */
+#include "flopwatchd/control.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "flopwatchd/alert/alert.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "flopwatchd/history/calibrate.h"
+#include "db/store/bisect.h"
+#include "db/store/calibration.h"
+#include "db/store/outbox.h"
+#include "db/store/repo.h"
+#include "flopwatchd/job/devicestate.h"
+#include "flopwatchd/job/gitread.h"
+#include "flopwatchd/import.h"
+#include "flopwatchd/verdict/judge.h"
+#include "flopwatchd/history/peers.h"
+#include "flopwatchd/dispatch/queue.h"
+#include "flopwatchd/intake/watch.h"
+
+enum { PRIORITY_ASKED = 10, ABBREVIATION_MIN = 7 };
+
+/* ---- looking things up ---------------------------------------------------------------------------------------------------------- */
+
+static int find_repo(struct control *c, const char *name, int64_t *id, struct fw_err *err)
+{
+	if (config_repo_find(c->config, name) < 0)
+		return err_set(err, ERR_NOT_FOUND, "there is no repository %.100s", name);
+	int found = store_repo_find(c->db, name, id, err);
+	if (found == 0)
+		return err_set(err, ERR_NOT_FOUND, "repository %s was not read yet; try again in a moment", name);
+	return found == 1 ? 0 : -1;
+}
+
+static bool is_hex(const char *text, size_t min, size_t max)
+{
+	size_t n = strspn(text, "0123456789abcdef");
+	return !text[n] && n >= min && n <= max;
+}
+
+/* The one stored commit or tip that begins with `prefix`. 1, 0 none, -1 (also when there are several). */
+static int find_abbreviated(struct control *c, int64_t repo, const char *prefix, char sha[65], struct fw_err *err)
+{
+	struct stmt *s = db_stmt(c->db,
+		"SELECT sha FROM git_commit WHERE repo = :repo AND sha >= :low AND sha < :low || 'g' "
+		"UNION SELECT commit_sha FROM branch_tip WHERE repo = :repo AND commit_sha >= :low AND commit_sha < :low || 'g' "
+		"LIMIT 2",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":low", prefix);
+	int got = stmt_step(s, err), more = 0;
+	if (got == 1) {
+		snprintf(sha, 65, "%s", row_text(s, 0));
+		more = stmt_step(s, err);
+	}
+	stmt_reset(s);
+	if (more == 1)
+		return err_set(err, ERR_CONFLICT, "%s is the beginning of several commits; write more digits", prefix);
+	return more < 0 ? -1 : got;
+}
+
+/* A commit by hash, branch or abbreviated hash. `branch` gets the branch's encoded name, "" for a hash. */
+static int find_commit(struct control *c, int64_t repo, const char *text, char sha[65], char branch[1024], struct fw_err *err)
+{
+	struct fw_err why = { 0 };
+	bool gone = false;
+	branch[0] = 0;
+	if (is_hex(text, 40, 40) || is_hex(text, 64, 64)) {
+		snprintf(sha, 65, "%s", text);
+		return 0;
+	}
+	/* as the API shows it (encoded), or as a person writes it */
+	snprintf(branch, 1024, "%s", text);
+	for (int i = 0; i < 2; i++) {
+		if (i == 1 && gitread_encode(text, branch, 1024, err) != 0)
+			return -1;
+		if (store_tip_get(c->db, repo, branch, sha, &gone, &why) == 0 && !gone)
+			return 0;
+		if (why.code != ERR_NOT_FOUND && why.code != ERR_NONE)
+			return err_set(err, why.code, "%s", why.text);
+		err_clear(&why);
+	}
+	branch[0] = 0;
+	int got = is_hex(text, ABBREVIATION_MIN, 64) ? find_abbreviated(c, repo, text, sha, err) : 0;
+	if (got == 0)
+		return err_set(err, ERR_NOT_FOUND, "there is no branch or known commit %.100s", text);
+	return got == 1 ? 0 : -1;
+}
+
+/* ---- jobs ------------------------------------------------------------------------------------------------------------------------- */
+
+static int copy_word(const char *what, const char *text, char *out, size_t size, struct fw_err *err)
+{
+	for (const char *p = text ? text : ""; *p; p++)
+		if (iscntrl((unsigned char)*p) || *p == '\\')
+			return err_set(err, ERR_INVALID, "%s holds a character that cannot be there", what);
+	if (text && strlen(text) >= size)
+		return err_set(err, ERR_INVALID, "%s is longer than %zu bytes", what, size - 1);
+	snprintf(out, size, "%s", text ? text : "");
+	return 0;
+}
+
+static int check_kind(const struct control *c, const char *kind, struct fw_err *err)
+{
+	if (!kind[0] || queue_measures(c->queue, kind))
+		return 0;
+	return err_set(err, ERR_INVALID,
+		"no worker of this daemon measures on %s, so the job would wait for ever; see `workers` of its configuration",
+		kind);
+}
+
+/* One side by its name is another question than a branch's own. Both sides of one commit, unless a base was given. */
+static int read_providers(const struct control_request *r, struct store_job *job, struct fw_err *err)
+{
+	const char *const names[] = { r->base_provider ? r->base_provider : "", r->target_provider ? r->target_provider : "" };
+	for (int i = 0; i < 2; i++)
+		if (names[i][0] && !peers_is_provider(names[i]))
+			return err_set(err, ERR_INVALID, "`%.60s` is no name of a provider; e.g. cudnn", names[i]);
+	snprintf(job->base_provider, sizeof job->base_provider, "%s", names[0]);
+	snprintf(job->target_provider, sizeof job->target_provider, "%s", names[1]);
+	if (!strcmp(names[0], names[1]) && !names[0][0])
+		return 0;
+	if (!job->base_sha[0]) {
+		if (!strcmp(names[0], names[1]))
+			return err_set(err, ERR_INVALID,
+				"a commit is not compared with itself by one provider; give a base, or two providers");
+		snprintf(job->base_sha, sizeof job->base_sha, "%s", job->target_sha);
+		snprintf(job->base_how, sizeof job->base_how, "given");
+		job->branch[0] = 0;
+	}
+	if (strcmp(names[0], names[1]))
+		snprintf(job->kind, sizeof job->kind, "peer");
+	return 0;
+}
+
+/* What a side is called from here on. A commit in full is no name. */
+static void keep_name(const char *text, char out[STORE_JOB_NAME_SIZE])
+{
+	bool fits = !is_hex(text, 40, 64) && strlen(text) < STORE_JOB_NAME_SIZE;
+	snprintf(out, STORE_JOB_NAME_SIZE, "%s", fits ? text : "");
+}
+
+static int read_request(struct control *c, const struct control_request *r, struct store_job *job, struct fw_err *err)
+{
+	char ignored[1024];
+	static const char *const kinds[] = { "", "cuda", "cpu", "sim" };
+	if (!r->repo || !r->repo[0] || !r->target || !r->target[0])
+		return err_set(err, ERR_INVALID, "a job needs a repo and a target");
+	if (find_repo(c, r->repo, &job->repo, err) != 0 ||
+		find_commit(c, job->repo, r->target, job->target_sha, job->branch, err) != 0)
+		return -1;
+	keep_name(r->target, job->target_name);
+	if (r->base && r->base[0]) {
+		if (find_commit(c, job->repo, r->base, job->base_sha, ignored, err) != 0)
+			return -1;
+		keep_name(r->base, job->base_name);
+		snprintf(job->base_how, sizeof job->base_how, "given");
+		job->branch[0] = 0; /* a question of its own, not part of the branch's history */
+	}
+	if (copy_word("suite", r->suite, job->suite, sizeof job->suite, err) != 0 ||
+		copy_word("device_kind", r->device_kind, job->device_kind, sizeof job->device_kind, err) != 0 ||
+		copy_word("cells", r->cells_glob, job->cells_glob, sizeof job->cells_glob, err) != 0)
+		return -1;
+	if (strchr(job->suite, '/') || job->suite[0] == '.')
+		return err_set(err, ERR_INVALID, "suite %s is not a name; e.g. ffa", job->suite);
+	bool known = false;
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		known = known || !strcmp(kinds[i], job->device_kind);
+	if (!known)
+		return err_set(err, ERR_INVALID, "device_kind %s is none of cuda, cpu, sim", job->device_kind);
+	if (check_kind(c, job->device_kind, err) != 0)
+		return -1;
+	job->quick = r->quick;
+	return read_providers(r, job, err);
+}
+
+/* Whether `more` jobs may wait beside those that do; ERR_FULL. Inside the transaction that queues them. */
+static int find_room(struct control *c, int more, struct fw_err *err)
+{
+	int64_t waiting;
+	if (store_job_waiting(c->db, &waiting, err) != 0)
+		return -1;
+	if (waiting + more <= c->config->queue_max)
+		return 0;
+	return err_set(err, ERR_FULL, "%lld jobs wait already, and the limit is %d (limits.queue)", (long long)waiting,
+		(int)c->config->queue_max);
+}
+
+static int insert_job(struct control *c, struct store_job *job, struct fw_err *err)
+{
+	struct ledger *g = queue_ledger(c->queue);
+	int64_t now = clock_utc_ms();
+	if (ledger_begin(g, err) != 0)
+		return -1;
+	int result = find_room(c, 1, err);
+	if (result == 0)
+		result = store_job_insert(c->db, job, now, err);
+	if (result == 0)
+		result = ledger_tell(g, job, "job.queued", "queued", NULL, now, err);
+	if (result == 0)
+		result = store_job_log(c->db, job->id, now, "queued: asked for by a person", err);
+	if (ledger_end(g, result, err) != 0)
+		return -1;
+	log_info("job.queued", "job=%lld repo=%s commit=%s", (long long)job->id, log_quote(job->repo_name), job->target_sha);
+	queue_wake(c->queue);
+	return 0;
+}
+
+int control_enqueue(struct control *c, const struct control_request *request, int64_t *id, struct fw_err *err)
+{
+	struct store_job job = { .kind = "change", .origin = "api", .priority = PRIORITY_ASKED };
+	if (read_request(c, request, &job, err) != 0 || insert_job(c, &job, err) != 0)
+		return -1;
+	*id = job.id;
+	return 0;
+}
+
+/* A kind of device, or one device by its uuid. */
+static int read_device(struct control *c, const char *text, struct store_job *job, struct fw_err *err)
+{
+	char state[16];
+	int64_t id;
+	if (!text || !*text)
+		return 0;
+	if (!strcmp(text, "cuda") || !strcmp(text, "cpu") || !strcmp(text, "sim"))
+		return check_kind(c, text, err) != 0 ? -1
+						     : copy_word("device", text, job->device_kind, sizeof job->device_kind, err);
+	if (copy_word("device", text, job->device_uuid, sizeof job->device_uuid, err) != 0)
+		return -1;
+	return store_device_get(c->db, job->device_uuid, &id, state, err);
+}
+
+int control_calibrate(struct control *c, const struct control_request *request, int runs, int64_t *jobs, struct fw_err *err)
+{
+	struct store_job wish = { .origin = "api", .priority = PRIORITY_ASKED };
+	bool named = request->repo && request->repo[0];
+	if (!named && c->config->n_repos != 1)
+		return err_set(err, ERR_INVALID, "there are %d repositories; name one", c->config->n_repos);
+	const char *name = named ? request->repo : c->config->repo[0].name;
+	if (find_repo(c, name, &wish.repo, err) != 0 ||
+		copy_word("suite", request->suite, wish.suite, sizeof wish.suite, err) != 0 ||
+		read_device(c, request->device_kind, &wish, err) != 0)
+		return -1;
+	struct ledger *g = queue_ledger(c->queue);
+	const char *upstream = c->config->repo[config_repo_find(c->config, name)].upstream;
+	if (ledger_begin(g, err) != 0)
+		return -1;
+	int result = find_room(c, runs, err);
+	for (int i = 0; i < runs && result == 0; i++) {
+		struct store_job job = wish;
+		result = calibrate_enqueue(c->db, upstream, &job, clock_utc_ms(), err);
+		if (result == 0)
+			result = ledger_tell(g, &job, "job.queued", "queued", NULL, clock_utc_ms(), err);
+		jobs[i] = job.id;
+	}
+	if (ledger_end(g, result, err) != 0)
+		return -1;
+	queue_wake(c->queue);
+	return 0;
+}
+
+int control_forget(struct control *c, const struct control_request *request, const char *who, int *n, struct fw_err *err)
+{
+	struct store_job wish = { .origin = "api" };
+	struct ledger *g = queue_ledger(c->queue);
+	bool named = request->repo && request->repo[0];
+	if (!named && c->config->n_repos != 1)
+		return err_set(err, ERR_INVALID, "there are %d repositories; name one", c->config->n_repos);
+	const char *name = named ? request->repo : c->config->repo[0].name;
+	if (find_repo(c, name, &wish.repo, err) != 0 ||
+		copy_word("cells", request->cells_glob, wish.cells_glob, sizeof wish.cells_glob, err) != 0 ||
+		read_device(c, request->device_kind, &wish, err) != 0)
+		return -1;
+	if (wish.device_kind[0])
+		return err_set(err, ERR_INVALID, "device %s is a kind; name one device by its uuid", wish.device_kind);
+	if (ledger_begin(g, err) != 0 ||
+		ledger_end(g, store_scatter_forget(c->db, wish.repo, wish.device_uuid, wish.cells_glob, n, err), err) != 0)
+		return -1;
+	log_info("calibration.forgotten", "repo=%s cells=%s device=%s n=%d by=%s", log_quote(name), log_quote(wish.cells_glob),
+		log_quote(wish.device_uuid), *n, log_quote(who));
+	return 0;
+}
+
+/* ---- beside peers ----------------------------------------------------------------------------------------------------------------------- */
+
+/* What the manifest named, as the newest comparison of the upstream branch that holds it. */
+static int read_named(struct control *c, const struct config_repo *repo, int64_t id, struct peers *out, struct fw_err *err)
+{
+	char branch[1024];
+	struct stmt *s = db_stmt(c->db,
+		"SELECT peers FROM job WHERE repo = :repo AND branch = :branch AND state = 'done' ORDER BY id DESC LIMIT 1", err);
+	if (!s || gitread_encode(repo->upstream, branch, sizeof branch, err) != 0)
+		return -1;
+	stmt_int(s, ":repo", id);
+	stmt_text(s, ":branch", branch);
+	int got = stmt_step(s, err);
+	if (got == 1)
+		peers_parse(row_text(s, 0), out);
+	stmt_reset(s);
+	return got < 0 ? -1 : 0;
+}
+
+static int choose_peers(struct control *c, const struct config_repo *repo, const struct control_request *r,
+	const struct store_job *job, struct peers *out, struct fw_err *err)
+{
+	*out = repo->peers;
+	if (job->base_provider[0]) {
+		*out = (struct peers){ .n = 1 };
+		snprintf(out->of[0].provider, sizeof out->of[0].provider, "%s", job->base_provider);
+	} else if (!repo->has_peers && read_named(c, repo, job->repo, out, err) != 0) {
+		return -1;
+	}
+	int n = 0;
+	for (int i = 0; i < out->n; i++) { /* [cudnn@cuda] has nothing to say where there is no GPU */
+		if (!out->of[i].device[0] || queue_measures(c->queue, out->of[i].device))
+			out->of[n++] = out->of[i];
+	}
+	if (n == 0 && out->n)
+		return err_set(err, ERR_INVALID, "no worker of this daemon measures on %s, which is where peer %s is",
+			out->of[0].device, out->of[0].provider);
+	out->n = n;
+	if (out->n == 0)
+		return err_set(err, ERR_INVALID,
+			"no peers of %.100s are known; name one (--provider cudnn), or write `peers: [cudnn]` into its "
+			".flopwatch.yaml or "
+			"flopwatchd.yml",
+			r->repo);
+	return 0;
+}
+
+int control_peer(struct control *c, const struct control_request *request, int64_t *jobs, int *n, struct fw_err *err)
+{
+	struct control_request r = *request;
+	struct store_job wish = { .kind = "peer", .origin = "api", .priority = PRIORITY_ASKED };
+	struct ledger *g = queue_ledger(c->queue);
+	struct peers peers;
+	if ((!r.repo || !r.repo[0]) && c->config->n_repos == 1)
+		r.repo = c->config->repo[0].name;
+	if (r.repo && r.repo[0] && find_repo(c, r.repo, &wish.repo, err) != 0)
+		return -1;
+	int at = r.repo ? config_repo_find(c->config, r.repo) : -1;
+	if (at >= 0 && (!r.target || !r.target[0]))
+		r.target = c->config->repo[at].upstream;
+	r.base = NULL;
+	r.device_kind = NULL; /* may name one device, which read_request does not know */
+	if (read_request(c, &r, &wish, err) != 0 || read_device(c, request->device_kind, &wish, err) != 0 ||
+		choose_peers(c, &c->config->repo[at], &r, &wish, &peers, err) != 0)
+		return -1;
+	wish.branch[0] = 0;
+	if (ledger_begin(g, err) != 0)
+		return -1;
+	int64_t now = clock_utc_ms();
+	int result = find_room(c, peers.n, err);
+	if (result == 0)
+		result = peerjobs_ask(c->db, &wish, &peers, now, jobs, err);
+	for (int i = 0; i < peers.n && result == 0; i++) {
+		struct store_job job;
+		result = store_job_get(c->db, jobs[i], &job, err);
+		if (result == 0)
+			result = ledger_tell(g, &job, "job.queued", "queued", NULL, now, err);
+	}
+	if (ledger_end(g, result, err) != 0)
+		return -1;
+	*n = peers.n;
+	queue_wake(c->queue);
+	return 0;
+}
+
+/* ---- jobs, once they are there ------------------------------------------------------------------------------------------------------------ */
+
+int control_cancel(struct control *c, int64_t job, const char *who, struct fw_err *err)
+{
+	char why[256];
+	snprintf(why, sizeof why, "cancelled by %.200s", who);
+	return queue_cancel(c->queue, job, why, err);
+}
+
+int control_retry(struct control *c, int64_t job, int64_t *new_job, struct fw_err *err)
+{
+	struct store_job row;
+	if (store_job_get(c->db, job, &row, err) != 0)
+		return -1;
+	if (!jobstate_is_final(jobstate_from_name(row.state)))
+		return err_set(err, ERR_CONFLICT, "job %lld is still open: %s", (long long)job, row.state);
+	if (!strcmp(row.kind, "import"))
+		return err_set(
+			err, ERR_CONFLICT, "job %lld holds imported figures; there is nothing to measure again", (long long)job);
+	if (config_repo_find(c->config, row.repo_name) < 0)
+		return err_set(err, ERR_CONFLICT, "repository %s is not configured any more", row.repo_name);
+	snprintf(row.origin, sizeof row.origin, "retry");
+	row.plan = 0;
+	row.priority = PRIORITY_ASKED;
+	if (insert_job(c, &row, err) != 0)
+		return -1;
+	*new_job = row.id;
+	return 0;
+}
+
+/* ---- figures from elsewhere ------------------------------------------------------------------------------------------------------------ */
+
+static bool is_commit(const char *text)
+{
+	return is_hex(text, 40, 40) || is_hex(text, 64, 64);
+}
+
+int control_import(struct control *c, const struct site_import *figures, int64_t *comparison, bool *is_new, struct fw_err *err)
+{
+	struct site_import f = *figures;
+	char branch[1024] = "";
+	int64_t repo;
+	if (find_repo(c, f.repo, &repo, err) != 0)
+		return -1;
+	if (!is_commit(f.commit) || (f.base && f.base[0] && !is_commit(f.base)))
+		return err_set(err, ERR_INVALID, "a commit is named in full: 40 hex digits, as git rev-parse prints them");
+	if (!f.name[0] || strspn(f.name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != strlen(f.name))
+		return err_set(err, ERR_INVALID, "`%.60s` is no name for figures; use letters, digits, . _ -", f.name);
+	if (f.branch && f.branch[0] && gitread_encode(f.branch, branch, sizeof branch, err) != 0)
+		return -1;
+	f.branch = branch;
+	return import_store(queue_ledger(c->queue), repo, &f, comparison, is_new, err);
+}
+
+/* ---- searches ------------------------------------------------------------------------------------------------------------------------ */
+
+int control_bisect(struct control *c, const struct control_request *request, int64_t *id, struct fw_err *err)
+{
+	struct ledger *g = queue_ledger(c->queue);
+	struct store_job job = { .kind = "bisect" };
+	struct store_bisect b = { .origin = "api" };
+	if (!request->base || !request->base[0])
+		return err_set(err, ERR_INVALID, "a bisect needs a good commit");
+	if (read_request(c, request, &job, err) != 0)
+		return -1;
+	if (!strcmp(job.base_sha, job.target_sha))
+		return err_set(err, ERR_INVALID, "good and bad are the same commit %.12s", job.base_sha);
+	b.repo = job.repo;
+	snprintf(b.good_sha, sizeof b.good_sha, "%s", job.base_sha);
+	snprintf(b.bad_sha, sizeof b.bad_sha, "%s", job.target_sha);
+	snprintf(b.suite, sizeof b.suite, "%s", job.suite);
+	snprintf(b.device_kind, sizeof b.device_kind, "%s", job.device_kind);
+	snprintf(b.cells, sizeof b.cells, "%s", job.cells_glob);
+	if (ledger_begin(g, err) != 0)
+		return -1;
+	int result = find_room(c, 1, err);
+	if (result == 0)
+		result = store_bisect_insert(c->db, &b, clock_utc_ms(), err);
+	if (ledger_end(g, result, err) != 0)
+		return -1;
+	*id = b.id;
+	return 0;
+}
+
+int control_bisect_cancel(struct control *c, int64_t id, const char *who, struct fw_err *err)
+{
+	struct ledger *g = queue_ledger(c->queue);
+	struct store_bisect b;
+	struct fw_err ended = { 0 };
+	char why[256];
+	snprintf(why, sizeof why, "cancelled by %.200s", who);
+	if (store_bisect_get(c->db, id, &b, err) != 0 || ledger_begin(g, err) != 0 ||
+		ledger_end(g, store_bisect_state(c->db, id, "cancelled", why, clock_utc_ms(), err), err) != 0)
+		return -1;
+	if (b.job && queue_cancel(c->queue, b.job, why, &ended) != 0 && ended.code != ERR_CONFLICT)
+		return err_set(err, ended.code, "%s", ended.text);
+	return 0;
+}
+
+/* ---- devices, repositories ---------------------------------------------------------------------------------------------------------- */
+
+int control_pause(struct control *c, const char *uuid, bool paused, const char *who, struct fw_err *err)
+{
+	struct ledger *g = queue_ledger(c->queue);
+	char before[16], why[256];
+	int64_t id;
+	if (store_device_get(c->db, uuid, &id, before, err) != 0)
+		return -1;
+	bool broken = strcmp(before, "quarantined") == 0 || strcmp(before, "canary") == 0;
+	if (broken && paused)
+		return err_set(err, ERR_CONFLICT, "device %.64s is %s and gets no jobs", uuid, before);
+	snprintf(why, sizeof why, "%s by %.200s", broken ? "a canary was asked for" : paused ? "paused" : "resumed", who);
+	if (devicestate_set(g, uuid, broken ? "canary" : paused ? "paused" : "ok", why, who, err) != 0)
+		return -1;
+	queue_wake(c->queue);
+	return 0;
+}
+
+int control_judge(struct control *c, int64_t comparison, bool *changed, struct fw_err *err)
+{
+	struct ledger *g = queue_ledger(c->queue);
+	if (ledger_begin(g, err) != 0)
+		return -1;
+	return ledger_end(g, judge_again(c->db, comparison, changed, err), err);
+}
+
+int control_alert(struct control *c, int64_t alert, const char *state, const char *who, const char *reason, struct fw_err *err)
+{
+	struct ledger *g = queue_ledger(c->queue);
+	if (ledger_begin(g, err) != 0)
+		return -1;
+	return ledger_end(g, alert_change(c->db, c->config, alert, state, who, reason, clock_utc_ms(), err), err);
+}
+
+int control_redeliver(struct control *c, int64_t delivery, struct fw_err *err)
+{
+	struct ledger *g = queue_ledger(c->queue);
+	if (ledger_begin(g, err) != 0)
+		return -1;
+	return ledger_end(g, store_outbox_again(c->db, delivery, clock_utc_ms(), err), err);
+}
+
+int control_poke(struct control *c, const char *repo, struct fw_err *err)
+{
+	if (config_repo_find(c->config, repo) < 0)
+		return err_set(err, ERR_NOT_FOUND, "there is no repository %.100s", repo);
+	if (!c->watch) /* it could not be started, and is tried again by itself */
+		return err_set(err, ERR_BUSY, "no repository is watched at the moment; the log says why");
+	watch_poke(c->watch, repo);
+	return 0;
+}
+
+int control_secret(struct control *c, const char *repo, const char **secret, struct fw_err *err)
+{
+	int at = config_repo_find(c->config, repo);
+	if (at < 0 || !c->config->repo[at].secret[0])
+		return err_set(err, ERR_NOT_FOUND, "there is no webhook for %.100s", repo);
+	*secret = c->config->repo[at].secret;
+	return 0;
+}
+
+int control_health(struct control *c, struct fw_err *err)
+{
+	return queue_health(c->queue, err);
+}

@@ -1,0 +1,90 @@
+/**
+ * control.h - what the outside may ask of the running daemon: each call writes its rows and wakes whoever acts on them.
+ *
+ * Every call opens and commits its own transaction, so that it is durable when it returns 0. The web room knows nothing of
+ * the daemon: main hands it these functions as pointers. Ctx: loop only, none blocks.
+ */
+#ifndef FLOPWATCHD_CONTROL_H
+#define FLOPWATCHD_CONTROL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "flopwatchd/runtime/config.h"
+#include "db/sqlite/db.h"
+
+struct backup;
+struct queue;
+struct watch;
+
+struct control {
+	struct db *db;
+	struct queue *queue;
+	struct watch *watch;
+	struct config *config;
+	struct backup *backup;
+};
+
+struct control_request {
+	const char *repo;        /* name in the configuration */
+	const char *target;      /* commit (40 or 64 digits, or at least 7 that are unambiguous here) or branch */
+	const char *base;        /* likewise; NULL or "": found by the rules */
+	const char *suite;       /* NULL or "": as configured, else as the manifest says */
+	const char *device_kind; /* NULL or "": any */
+	const char *cells_glob;  /* NULL or "": all cells */
+	const char *base_provider, *target_provider; /* NULL or "": the module's default */
+	bool quick;
+};
+
+/** Queue a job. Err: ERR_NOT_FOUND unknown repo or branch, ERR_CONFLICT digits that begin several commits, ERR_INVALID what is wrong with the request, ERR_FULL queue_max. */
+int control_enqueue(struct control *c, const struct control_request *request, int64_t *job, struct fw_err *err);
+/** Search for the culprit between request->base (good) and request->target (bad). Err: as control_enqueue. */
+int control_bisect(struct control *c, const struct control_request *request, int64_t *bisect, struct fw_err *err);
+/** End a search and the job that it waits for. Err: ERR_NOT_FOUND, ERR_CONFLICT it has ended already. */
+int control_bisect_cancel(struct control *c, int64_t bisect, const char *who, struct fw_err *err);
+struct site_import;
+/**
+ * Store figures that were measured elsewhere; the same again give the same comparison, `is_new` false. Err: ERR_NOT_FOUND unknown
+ * repo, ERR_INVALID a commit that is no whole object name, a branch that is no name.
+ */
+int control_import(struct control *c, const struct site_import *figures, int64_t *comparison, bool *is_new, struct fw_err *err);
+/**
+ * Queue `runs` comparisons of the upstream branch's tip with itself. Of `request` repo (may be missing where there is only one),
+ * suite and device_kind count, which may name one device by its uuid. Shape: jobs[runs]. Err: as control_enqueue.
+ */
+int control_calibrate(struct control *c, const struct control_request *request, int runs, int64_t *jobs, struct fw_err *err);
+/**
+ * Forget how launches scattered, of cells_glob's cells of repo (may be missing where there is only one) on the device whose uuid device_kind
+ * is (missing: all). *n counts the cells. Err: ERR_NOT_FOUND unknown repo or device, ERR_INVALID.
+ */
+int control_forget(struct control *c, const struct control_request *request, const char *who, int *n, struct fw_err *err);
+/**
+ * Queue request->target (missing: the upstream branch) beside its peers: request->base_provider, else those of the configuration, else
+ * those that the manifest named when the upstream branch was compared last. Suite and device_kind as for control_calibrate.
+ * Shape: jobs[PEERS_MAX], *n of them. Err: as control_enqueue, ERR_INVALID no peer is known.
+ */
+int control_peer(struct control *c, const struct control_request *request, int64_t *jobs, int *n, struct fw_err *err);
+/** End a job that is open. Err: ERR_NOT_FOUND, ERR_CONFLICT it has ended already. */
+int control_cancel(struct control *c, int64_t job, const char *who, struct fw_err *err);
+/** Queue an ended job's question again as a new job. Err: ERR_NOT_FOUND, ERR_CONFLICT it is still open. */
+int control_retry(struct control *c, int64_t job, int64_t *new_job, struct fw_err *err);
+/**
+ * Stop giving jobs to a device, or start again. One that is quarantined has to pass a canary first, which this asks for.
+ * Err: ERR_NOT_FOUND, ERR_CONFLICT it is quarantined already.
+ */
+int control_pause(struct control *c, const char *uuid, bool paused, const char *who, struct fw_err *err);
+/** A person's step with an alert: acknowledged, accepted, resolved, invalid; webhooks hear of it. Err: as store_alert_change. */
+int control_alert(struct control *c, int64_t alert, const char *state, const char *who, const char *reason, struct fw_err *err);
+/** Send a delivery again, under its id. Err: ERR_NOT_FOUND. */
+int control_redeliver(struct control *c, int64_t delivery, struct fw_err *err);
+/** Judge a comparison again from its stored samples. `changed`: some verdict became another. Err: ERR_NOT_FOUND. */
+int control_judge(struct control *c, int64_t comparison, bool *changed, struct fw_err *err);
+/** Look at a repository now. Err: ERR_NOT_FOUND. */
+int control_poke(struct control *c, const char *repo, struct fw_err *err);
+/** The webhook secret of a repository. Err: ERR_NOT_FOUND no such repo, or no secret: then there is no webhook. Own: the config's. */
+int control_secret(struct control *c, const char *repo, const char **secret, struct fw_err *err);
+/** 0 when the daemon can store results; -1 with the reason (disk full, ...) while it cannot. */
+int control_health(struct control *c, struct fw_err *err);
+
+#endif

@@ -1,0 +1,16 @@
+/**
+ * gitnote.h - git notes on judged commits, for repositories with `notes:`: an outbox row in the verdict's own transaction, which
+ * flopwatch-git carries to refs/notes/flopwatch. Ctx: loop only.
+ */
+#ifndef FLOPWATCHD_DELIVERY_GITNOTE_H
+#define FLOPWATCHD_DELIVERY_GITNOTE_H
+
+#include "flopwatchd/runtime/config.h"
+#include "db/store/job.h"
+#include "db/store/result.h"
+
+/** Owe the note of the comparison's target: the newest comparison of each suite, with the cells that are not unchanged. */
+int gitnote_owe(struct db *db, const struct config *config, const struct store_job *job, const struct store_comparison *c,
+	int64_t now_ms, struct fw_err *err);
+
+#endif

@@ -1,0 +1,267 @@
+/* request.c - see request.h. */
+#include "flopwatchd/delivery/request.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/jsonw.h"
+#include "flopwatchd/delivery/forge.h"
+#include "flopwatchd/intake/watch.h"
+
+enum { DELIVERY_MAX = 4 << 20, BODY_MAX = 1 << 20 };
+
+static const char *text_of(const json_t *o, const char *key)
+{
+	const char *text = json_string_value(json_object_get(o, key));
+	return text ? text : "";
+}
+
+/* ---- webhooks ---------------------------------------------------------------------------------------------------------- */
+
+int deliver_sign(
+	const char *secret, const char *id, int64_t timestamp_s, const struct buf *body, struct buf *out, struct fw_err *err)
+{
+	struct buf key, text;
+	unsigned char mac[32];
+	buf_init(&key, 4096);
+	buf_init(&text, DELIVERY_MAX);
+	int rc = 0;
+	if (strncmp(secret, "whsec_", 6) == 0)
+		rc = buf_unbase64(&key, secret + 6, strlen(secret + 6));
+	else
+		buf_puts(&key, secret);
+	buf_printf(&text, "%s.%lld.", id, (long long)timestamp_s);
+	buf_append(&text, body->data, body->len);
+	if (rc != 0 || key.failed || text.failed) {
+		rc = err_set(err, ERR_INVALID, "the secret after whsec_ is not base64");
+	} else {
+		hash_hmac(key.data, key.len, text.data, text.len, mac);
+		buf_puts(out, "v1,");
+		buf_base64(out, mac, sizeof mac);
+	}
+	explicit_bzero(key.data, key.len);
+	buf_fini(&key);
+	buf_fini(&text);
+	return rc;
+}
+
+/* Slack takes &, < and > for markup. */
+static void slack_text(struct buf *out, const char *text)
+{
+	for (; *text; text++)
+		if (*text == '&')
+			buf_puts(out, "&amp;");
+		else if (*text == '<')
+			buf_puts(out, "&lt;");
+		else if (*text == '>')
+			buf_puts(out, "&gt;");
+		else
+			buf_putc(out, *text);
+}
+
+static void slack_place(struct buf *out, const json_t *m)
+{
+	if (*text_of(m, "device"))
+		buf_puts(out, " device "), slack_text(out, text_of(m, "device"));
+	if (!*text_of(m, "repo"))
+		return;
+	buf_putc(out, ' ');
+	slack_text(out, text_of(m, "repo"));
+	buf_putc(out, ' ');
+	slack_text(out, text_of(m, "branch"));
+	buf_printf(out, " %.10s", text_of(m, "target"));
+	if (*text_of(m, "subject"))
+		buf_puts(out, " \""), slack_text(out, text_of(m, "subject")), buf_putc(out, '"');
+}
+
+/* Where a comparison is one of several of its commit: what they come to, and which are still to come. */
+static void slack_commit(struct buf *out, const json_t *m)
+{
+	const json_t *unfinished = json_object_get(m, "unfinished"), *name;
+	const char *verdict = text_of(m, "commit_verdict");
+	size_t i;
+	if (*verdict && strcmp(verdict, text_of(m, "verdict")) != 0)
+		buf_printf(out, ", the commit: %s", verdict);
+	json_array_foreach(unfinished, i, name)
+	{
+		buf_puts(out, i ? ", " : ", waits for ");
+		slack_text(out, json_string_value(name));
+	}
+}
+
+/* One sentence for people: what, where, how much, and the link. */
+static void slack_body(const json_t *m, struct buf *out)
+{
+	const char *event = text_of(m, "event");
+	const json_t *worst = json_object_get(m, "worst_pct");
+	struct buf text;
+	struct jsonw j;
+	buf_init(&text, BODY_MAX);
+	if (strcmp(event, "job.done") == 0)
+		buf_printf(&text, "*%s* of suite ", text_of(m, "verdict")), slack_text(&text, text_of(m, "suite")),
+			buf_puts(&text, " in");
+	else
+		buf_printf(&text, "*%s* %s", text_of(m, "kind"), strncmp(event, "alert.", 6) == 0 ? event + 6 : event);
+	/* what ends by itself is not said to end by anybody */
+	if (*text_of(m, "by") && strcmp(text_of(m, "by"), "flopwatch") != 0)
+		buf_puts(&text, " by "), slack_text(&text, text_of(m, "by"));
+	slack_place(&text, m);
+	if (*text_of(m, "title"))
+		buf_puts(&text, ": "), slack_text(&text, text_of(m, "title"));
+	if (json_is_number(worst))
+		buf_printf(&text, ", worst %+.2f %%", json_number_value(worst));
+	slack_commit(&text, m);
+	if (*text_of(m, "reason"))
+		buf_puts(&text, " ("), slack_text(&text, text_of(m, "reason")), buf_putc(&text, ')');
+	if (*text_of(m, "url"))
+		buf_printf(&text, " <%s|look>", text_of(m, "url"));
+	jsonw_init(&j, out);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "text", text.data);
+	jsonw_object_end(&j);
+	out->failed |= text.failed;
+	buf_fini(&text);
+}
+
+static int prepare_webhook(const struct config *config, const struct store_outbox *row, const struct buf *payload, int64_t now_ms,
+	struct deliver *out, struct fw_err *err)
+{
+	int at = config_webhook_find(config, row->target);
+	if (at < 0)
+		return err_set(err, ERR_NOT_FOUND, "webhook %s is not configured any more", row->target);
+	const struct config_webhook *to = &config->webhook[at];
+	char timestamp[24];
+	struct buf body, signature;
+	struct jsonw j;
+	int rc = 0;
+	buf_init(&body, BODY_MAX);
+	buf_init(&signature, 128);
+	json_t *message = strcmp(to->kind, "slack") == 0 ? json_loadb(payload->data, payload->len, 0, NULL) : NULL;
+	if (message)
+		slack_body(message, &body);
+	else
+		buf_append(&body, payload->data, payload->len);
+	json_decref(message);
+	snprintf(timestamp, sizeof timestamp, "%lld", (long long)(now_ms / 1000));
+	if (to->secret[0])
+		rc = deliver_sign(to->secret, row->message_id, now_ms / 1000, &body, &signature, err);
+	jsonw_init(&j, &out->in);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "url", to->url);
+	jsonw_key(&j, "headers");
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "Content-Type", "application/json");
+	jsonw_kv_string(&j, "webhook-id", row->message_id);
+	jsonw_kv_string(&j, "webhook-timestamp", timestamp);
+	if (signature.len)
+		jsonw_kv_string(&j, "webhook-signature", signature.data);
+	jsonw_object_end(&j);
+	jsonw_kv_string(&j, "body", body.data);
+	jsonw_kv_bool(&j, "allow_internal", to->allow_internal);
+	jsonw_object_end(&j);
+	out->in.failed |= body.failed;
+	out->program = "flopwatch-send";
+	buf_fini(&body);
+	buf_fini(&signature);
+	return rc;
+}
+
+/* ---- statuses ---------------------------------------------------------------------------------------------------------- */
+
+static int prepare_status(
+	const struct config *config, const struct config_repo *repo, const json_t *m, struct deliver *out, struct fw_err *err)
+{
+	const struct config_status *forge = &repo->status;
+	const char *header;
+	char target_url[700] = "", token[CONFIG_SECRET_SIZE + 16];
+	struct buf url, body;
+	struct jsonw j;
+	if (!forge->kind[0])
+		return err_set(err, ERR_NOT_FOUND, "repository %s has no status any more", repo->name);
+	if (config->public_url[0])
+		snprintf(target_url, sizeof target_url, "%s%s", config->public_url, text_of(m, "page"));
+	struct forge_word word = { text_of(m, "sha"), text_of(m, "state"), text_of(m, "context"), text_of(m, "description"),
+		target_url };
+	buf_init(&url, 2048);
+	buf_init(&body, BODY_MAX);
+	int rc = forge_request(forge, &word, &url, &body, err);
+	forge_token(forge, &header, token, sizeof token);
+	jsonw_init(&j, &out->in);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "url", url.data);
+	jsonw_key(&j, "headers");
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "Content-Type", "application/json");
+	jsonw_kv_string(&j, "Accept", strcmp(forge->kind, "github") == 0 ? "application/vnd.github+json" : "application/json");
+	jsonw_kv_string(&j, header, token);
+	jsonw_object_end(&j);
+	jsonw_kv_string(&j, "body", body.data);
+	jsonw_kv_bool(&j, "allow_internal", forge->allow_internal);
+	jsonw_object_end(&j);
+	out->in.failed |= url.failed || body.failed;
+	out->program = "flopwatch-send";
+	explicit_bzero(token, sizeof token);
+	buf_fini(&url);
+	buf_fini(&body);
+	return rc;
+}
+
+/* ---- notes ------------------------------------------------------------------------------------------------------------- */
+
+static int prepare_note(
+	const struct config *config, const struct config_repo *repo, const json_t *m, struct deliver *out, struct fw_err *err)
+{
+	int n = 0;
+	if (watch_repo_path(config, repo, out->path, sizeof out->path, err) != 0)
+		return -1;
+	snprintf(out->sha, sizeof out->sha, "%.64s", text_of(m, "sha"));
+	buf_puts(&out->in, text_of(m, "text"));
+	out->program = "flopwatch-git";
+	out->args[n++] = "note";
+	out->args[n++] = "--repo";
+	out->args[n++] = out->path;
+	out->args[n++] = "--commit";
+	out->args[n++] = out->sha;
+	out->args[n++] = "--file";
+	out->args[n++] = "/dev/stdin";
+	if (strcmp(repo->notes, "push") == 0) {
+		out->args[n++] = "--push";
+		out->args[n++] = repo->url;
+	}
+	if (strcmp(repo->notes, "push") == 0 && repo->ssh_key[0]) {
+		out->args[n++] = "--ssh-key";
+		out->args[n++] = repo->ssh_key;
+	}
+	out->args[n] = NULL;
+	return 0;
+}
+
+/* ---- all --------------------------------------------------------------------------------------------------------------- */
+
+int deliver_prepare(const struct config *config, const struct store_outbox *row, const struct buf *payload, int64_t now_ms,
+	struct deliver *out, struct fw_err *err)
+{
+	memset(out, 0, sizeof *out);
+	buf_init(&out->in, DELIVERY_MAX);
+	if (strcmp(row->kind, "webhook") == 0)
+		return prepare_webhook(config, row, payload, now_ms, out, err);
+	int at = config_repo_find(config, row->target);
+	if (at < 0)
+		return err_set(err, ERR_NOT_FOUND, "repository %s is not configured any more", row->target);
+	json_t *message = json_loadb(payload->data, payload->len, 0, NULL);
+	int rc = !message                           ? err_set(err, ERR_INVALID, "the delivery is not JSON")
+		 : strcmp(row->kind, "status") == 0 ? prepare_status(config, &config->repo[at], message, out, err)
+						    : prepare_note(config, &config->repo[at], message, out, err);
+	json_decref(message);
+	if (rc == 0 && out->in.failed)
+		rc = err_set(err, ERR_FULL, "the delivery does not fit");
+	return rc;
+}
+
+void deliver_fini(struct deliver *d)
+{
+	explicit_bzero(d->in.data, d->in.len); /* it may hold a token */
+	buf_fini(&d->in);
+}

@@ -1,0 +1,205 @@
+/* sender.c - the outbox, row by row: a few at once, one at a time to each receiver. */
+#include "flopwatchd/delivery/sender.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "flopwatchd/runtime/child.h"
+#include "db/store/outbox.h"
+#include "flopwatchd/delivery/request.h"
+
+enum { AT_ONCE = STORE_OUTBOX_BUSY_MAX, MINUTE_MS = 60000, SEND_DEADLINE_MS = 30000, NOTE_DEADLINE_MS = 120000 };
+enum { PAYLOAD_MAX = 1 << 20, ANSWER_MAX = 4096, RETRY_AFTER_MAX_S = 3600 };
+
+/* A row that is under way. */
+struct errand {
+	struct notify *notify;
+	struct capture *sending; /* NULL: free */
+	struct store_outbox row;
+	int64_t began_at;
+};
+
+struct notify {
+	struct loop *loop;
+	const struct config *config;
+	struct ledger *ledger;
+	struct loop_source *timer;
+	struct errand errand[AT_ONCE];
+};
+
+static void look(void *arg);
+
+int64_t notify_pause_ms(int attempts, double luck)
+{
+	static const int64_t pause_ms[] = { 5000, MINUTE_MS, 5 * MINUTE_MS, 10 * MINUTE_MS, 20 * MINUTE_MS, 25 * MINUTE_MS };
+	if (attempts < 1 || attempts > (int)(sizeof pause_ms / sizeof pause_ms[0]))
+		return 0;
+	int64_t pause = pause_ms[attempts - 1];
+	return pause - (int64_t)(luck * 0.25 * (double)pause);
+}
+
+static void look_in(struct notify *n, int64_t delay_ms)
+{
+	struct fw_err err = { 0 };
+	loop_remove(n->loop, n->timer);
+	n->timer = NULL;
+	if (loop_after(n->loop, delay_ms > 0 ? delay_ms : 0, look, n, &n->timer, &err) != 0)
+		log_error("notify.timer", "err=%s", log_quote(err.text));
+}
+
+void notify_wake(struct notify *n)
+{
+	look_in(n, 0);
+}
+
+static double luck(void)
+{
+	uint32_t random = 0;
+	return getrandom(&random, sizeof random, GRND_NONBLOCK) == sizeof random ? (double)random / 4294967296.0 : 0.0;
+}
+
+/* ---- after an attempt -------------------------------------------------------------------------------------------------- */
+
+/* How an attempt ended is written; a row whose end cannot be written goes out once more, with the same id. */
+static void settle(
+	struct notify *n, const struct store_outbox *row, const struct store_attempt *attempt, int retry_after_s, bool again)
+{
+	struct fw_err err = { 0 };
+	int attempts = row->attempts + 1;
+	int64_t pause = again ? notify_pause_ms(attempts, luck()) : 0;
+	if (pause && pause < (int64_t)retry_after_s * 1000)
+		pause = (int64_t)retry_after_s * 1000;
+	int64_t next_at = attempt->error && pause ? clock_utc_ms() + pause : 0;
+	if (attempt->error)
+		log_warning("notify.failed", "kind=%s to=%s delivery=%lld attempt=%d status=%d again_s=%lld err=%s", row->kind,
+			log_quote(row->target), (long long)row->id, attempts, attempt->status, (long long)(pause / 1000),
+			log_quote(attempt->error));
+	else
+		log_info("notify.sent", "kind=%s to=%s delivery=%lld attempt=%d", row->kind, log_quote(row->target),
+			(long long)row->id, attempts);
+	int result = ledger_begin(n->ledger, &err);
+	if (result == 0)
+		result = ledger_end(n->ledger, store_outbox_result(n->ledger->db, row->id, attempt, next_at, &err), &err);
+	look_in(n, result == 0 ? 0 : MINUTE_MS);
+}
+
+/* What flopwatch-send found out; flopwatch-git prints nothing. */
+static void read_answer(const struct buf *out, struct store_attempt *attempt, int *retry_after_s)
+{
+	json_t *answer = json_loadb(out->data, out->len, JSON_DISABLE_EOF_CHECK, NULL);
+	json_int_t wait_s = json_integer_value(json_object_get(answer, "retry_after_s"));
+	attempt->status = (int)json_integer_value(json_object_get(answer, "status"));
+	*retry_after_s = wait_s < 0 ? 0 : wait_s > RETRY_AFTER_MAX_S ? RETRY_AFTER_MAX_S : (int)wait_s;
+	json_decref(answer);
+}
+
+static void is_sent(void *arg, const struct buf *out, const struct fw_err *failed)
+{
+	struct errand *e = arg;
+	struct store_outbox row = e->row;
+	struct store_attempt attempt = { .at = e->began_at, .error = failed ? failed->text : NULL };
+	int retry_after_s = 0;
+	attempt.duration_ms = clock_utc_ms() - e->began_at;
+	read_answer(out, &attempt, &retry_after_s);
+	e->sending = NULL;
+	/* 410: the receiver wants nothing of this any more */
+	settle(e->notify, &row, &attempt, retry_after_s, attempt.status != 410);
+}
+
+/* ---- sending ----------------------------------------------------------------------------------------------------------- */
+
+static void send_row(struct errand *e, const struct buf *payload)
+{
+	struct notify *n = e->notify;
+	struct fw_err err = { 0 };
+	struct deliver what;
+	e->began_at = clock_utc_ms();
+	struct store_attempt failed = { .at = e->began_at };
+	if (deliver_prepare(n->config, &e->row, payload, e->began_at, &what, &err) != 0) {
+		failed.error = err.text;
+		settle(n, &e->row, &failed, 0, false);
+	} else {
+		struct capture_spec spec = {
+			.program = what.program,
+			.args = what.args,
+			.in = &what.in,
+			.out_fd = -1,
+			/* the limit on output is one on files: git writes objects */
+			.is_careful = strcmp(what.program, "flopwatch-git") == 0,
+			.out_max = strcmp(what.program, "flopwatch-git") == 0 ? (size_t)1 << 30 : ANSWER_MAX,
+			.deadline_ms = strcmp(what.program, "flopwatch-git") == 0 ? NOTE_DEADLINE_MS : SEND_DEADLINE_MS,
+		};
+		if (capture_start(n->loop, &spec, is_sent, e, &e->sending, &err) != 0) {
+			failed.error = err.text;
+			settle(n, &e->row, &failed, 0, true);
+		}
+	}
+	deliver_fini(&what);
+}
+
+static struct errand *free_errand(struct notify *n, char (*busy)[160], int *n_busy)
+{
+	struct errand *found = NULL;
+	*n_busy = 0;
+	for (int i = 0; i < AT_ONCE; i++) {
+		struct errand *e = &n->errand[i];
+		if (e->sending)
+			snprintf(busy[(*n_busy)++], 160, "%s %s", e->row.kind, e->row.target);
+		else
+			found = e;
+	}
+	return found;
+}
+
+/* Send what is due to receivers that are free, then sleep until more is. */
+static void look(void *arg)
+{
+	struct notify *n = arg;
+	struct fw_err err = { 0 };
+	struct buf payload;
+	struct errand *e;
+	char busy[AT_ONCE][160];
+	int n_busy, got = 1;
+	int64_t now = clock_utc_ms(), next_at = 0;
+	n->timer = NULL;
+	buf_init(&payload, PAYLOAD_MAX);
+	while (got == 1 && !n->timer && (e = free_errand(n, busy, &n_busy))) {
+		buf_clear(&payload);
+		got = store_outbox_due(n->ledger->db, now, (const char(*)[160])busy, n_busy, &e->row, &payload, &err);
+		if (got == 1)
+			send_row(e, &payload); /* one that ends at once sets the timer */
+	}
+	if (got < 0 || (!n->timer && store_outbox_next_at(n->ledger->db, now, &next_at, &err) != 0))
+		look_in(n, MINUTE_MS); /* the ledger says what is wrong with the database */
+	else if (!n->timer && next_at)
+		look_in(n, next_at - now);
+	buf_fini(&payload);
+}
+
+int notify_start(struct loop *l, const struct config *c, struct ledger *g, struct notify **out, struct fw_err *err)
+{
+	struct notify *n = calloc(1, sizeof *n);
+	if (!n)
+		return err_set(err, ERR_INTERNAL, "out of memory for deliveries");
+	*n = (struct notify){ .loop = l, .config = c, .ledger = g };
+	for (int i = 0; i < AT_ONCE; i++)
+		n->errand[i].notify = n;
+	look_in(n, 0);
+	*out = n;
+	return 0;
+}
+
+void notify_stop(struct notify *n)
+{
+	if (!n)
+		return;
+	loop_remove(n->loop, n->timer);
+	for (int i = 0; i < AT_ONCE; i++)
+		capture_cancel(n->errand[i].sending);
+	free(n);
+}

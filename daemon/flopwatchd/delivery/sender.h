@@ -1,0 +1,25 @@
+/**
+ * sender.h - sends what the outbox owes by flopwatch-send and flopwatch-git, one delivery at a time to each receiver, a few
+ * receivers at once. One that fails is tried again six times over about an hour, or when it says itself (Retry-After). A delivery
+ * may arrive twice, with the same id; each attempt is a row.
+ */
+#ifndef FLOPWATCHD_DELIVERY_SENDER_H
+#define FLOPWATCHD_DELIVERY_SENDER_H
+
+#include "flopwatchd/runtime/config.h"
+#include "flopwatchd/job/record.h"
+#include "flopwatchd/runtime/loop.h"
+
+struct notify;
+
+/** Begin with what is due. Own: borrows all. */
+int notify_start(struct loop *l, const struct config *c, struct ledger *g, struct notify **out, struct fw_err *err);
+/** There may be new rows. */
+void notify_wake(struct notify *n);
+/** Accepts NULL. */
+void notify_stop(struct notify *n);
+
+/** Pause before the try after `attempts` that failed, 0: give up. Units: ms. `luck` in [0, 1) spreads them by a quarter. */
+int64_t notify_pause_ms(int attempts, double luck);
+
+#endif

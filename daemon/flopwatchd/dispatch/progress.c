@@ -1,0 +1,231 @@
+/* progress.c - what a worker does, in lines for people and in one progress object for pages and CLI. */
+#include "flopwatchd/dispatch/progress.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/jsonw.h"
+#include "base/log.h"
+
+enum { FLUSH_MS = 500, LINES_MAX = 256 << 10, LINE_MAX_BYTES = 900 };
+
+void chatter_init(struct chatter *c, struct loop *l, struct ledger *g)
+{
+	memset(c, 0, sizeof *c);
+	c->loop = l;
+	c->ledger = g;
+	buf_init(&c->lines, LINES_MAX);
+}
+
+static void on_timer(void *arg)
+{
+	struct chatter *c = arg;
+	c->timer = NULL;
+	chatter_flush(c);
+}
+
+static void mark_dirty(struct chatter *c)
+{
+	struct fw_err err = { 0 };
+	c->is_dirty = true;
+	if (!c->timer && loop_after(c->loop, FLUSH_MS, on_timer, c, &c->timer, &err) != 0)
+		log_debug("chatter.timer", "err=%s", log_quote(err.text));
+}
+
+static void say(struct chatter *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say(struct chatter *c, const char *format, ...)
+{
+	char line[LINE_MAX_BYTES];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(line, sizeof line, format, args);
+	va_end(args);
+	for (char *p = line; *p; p++)
+		if (*p == '\n')
+			*p = ' ';
+	buf_printf(&c->lines, "%s\n", line);
+	mark_dirty(c);
+}
+
+static const char *cell_key(const struct chatter *c, int cell)
+{
+	return cell >= 0 && cell < c->n_cells ? c->key[cell] : "";
+}
+
+void chatter_for(struct chatter *c, const struct store_job *job)
+{
+	chatter_end(c);
+	c->job = *job;
+	c->n_checked = c->launch = c->set = 0;
+	c->cell = -1;
+	c->role[0] = c->step[0] = 0;
+	buf_clear(&c->lines);
+	c->is_dirty = false;
+}
+
+void chatter_begin(struct chatter *c, const struct msg_job *ask)
+{
+	c->key = calloc((size_t)ask->n_cells, sizeof *c->key);
+	c->n_cells = c->key ? ask->n_cells : 0;
+	c->n_subjects = ask->n_subjects;
+	for (int i = 0; i < c->n_cells; i++)
+		snprintf(c->key[i], sizeof c->key[i], "%s", ask->cell[i].key);
+}
+
+void chatter_end(struct chatter *c)
+{
+	if (c->job.id)
+		chatter_flush(c);
+	loop_remove(c->loop, c->timer);
+	c->timer = NULL;
+	buf_fini(&c->lines);
+	buf_init(&c->lines, LINES_MAX);
+	free(c->key);
+	c->key = NULL;
+	c->n_cells = 0;
+	c->job.id = 0;
+	c->is_dirty = false;
+}
+
+/* ---- words --------------------------------------------------------------------------------------------------------------------- */
+
+static void hear_build(struct chatter *c, const struct msg_build *b)
+{
+	snprintf(c->role, sizeof c->role, "%s", b->role);
+	snprintf(c->step, sizeof c->step, "build");
+	if (!strcmp(b->state, "start"))
+		say(c, "build of %s begins", b->role);
+	else if (!strcmp(b->state, "failed"))
+		say(c, "build of %s failed after %.1f s: %s", b->role, (double)b->duration_ms / 1e3, b->detail);
+	else
+		say(c, "build of %s %s: module %.12s", b->role, !strcmp(b->state, "cached") ? "was there already" : "done",
+			b->module_sha256);
+}
+
+/* A program of its own has shown its rows: they are the cells from now on. */
+static void hear_found(struct chatter *c, const struct msg_found *m)
+{
+	free(c->key);
+	c->key = calloc((size_t)m->n + 1, sizeof *c->key);
+	c->n_cells = c->key ? m->n : 0;
+	for (int i = 0; i < c->n_cells; i++)
+		snprintf(c->key[i], sizeof c->key[i], "%s", m->cell[i].key);
+	say(c, "the benchmark writes %d rows", m->n);
+}
+
+static void hear_check(struct chatter *c, const struct msg_check *m)
+{
+	snprintf(c->role, sizeof c->role, "%s", m->role);
+	snprintf(c->step, sizeof c->step, "check");
+	c->cell = m->cell;
+	c->n_checked++;
+	if (m->ok)
+		mark_dirty(c);
+	else
+		say(c, "check of %s: %s is %s: %s", m->role, cell_key(c, m->cell), m->failure, m->detail);
+}
+
+static void hear_launch(struct chatter *c, const struct msg_launch *m)
+{
+	c->launch = m->launch;
+	c->set = m->set;
+	c->cell = -1;
+	c->role[0] = 0;
+	snprintf(c->step, sizeof c->step, "launch");
+	say(c, "launch %d, set %d: %d cells", m->launch, m->set, m->n_cells);
+}
+
+void chatter_hear(struct chatter *c, const struct msg *m)
+{
+	if (!c->job.id)
+		return;
+	switch (m->t) {
+	case MSG_BUILD:
+		hear_build(c, &m->u.build);
+		break;
+	case MSG_CHECK:
+		hear_check(c, &m->u.check);
+		break;
+	case MSG_FOUND:
+		hear_found(c, m->u.found);
+		break;
+	case MSG_LAUNCH:
+		hear_launch(c, m->u.launch);
+		break;
+	case MSG_AT:
+		c->cell = m->u.at.cell;
+		snprintf(c->role, sizeof c->role, "%s", m->u.at.role);
+		snprintf(c->step, sizeof c->step, "%s", m->u.at.step);
+		mark_dirty(c);
+		break;
+	case MSG_NOTE:
+		say(c, "%s%s%s%s%s", m->u.note.role, m->u.note.role[0] ? ": " : "", m->u.note.text,
+			m->u.note.cell >= 0 ? ", in " : "", m->u.note.cell >= 0 ? cell_key(c, m->u.note.cell) : "");
+		break;
+	case MSG_FAULT:
+		say(c, "fault of %s%s%s: %s: %s", m->u.fault.role, m->u.fault.cell >= 0 ? " in " : "",
+			cell_key(c, m->u.fault.cell), m->u.fault.failure, m->u.fault.detail);
+		break;
+	case MSG_DONE:
+		say(c, "measured: device held %.1f s, %.1f s in all", m->u.done.gpu_s, m->u.done.wall_s);
+		break;
+	default:
+		break;
+	}
+}
+
+/* ---- writing ------------------------------------------------------------------------------------------------------------------- */
+
+static void write_progress(const struct chatter *c, struct jsonw *j)
+{
+	jsonw_object(j);
+	jsonw_kv_int(j, "launch", c->launch);
+	jsonw_kv_int(j, "set", c->set);
+	jsonw_kv_string(j, "cell", c->cell >= 0 ? cell_key(c, c->cell) : NULL);
+	jsonw_kv_string(j, "role", c->role[0] ? c->role : NULL);
+	jsonw_kv_string(j, "step", c->step[0] ? c->step : NULL);
+	jsonw_kv_int(j, "checked", c->n_checked);
+	jsonw_kv_int(j, "checks", (int64_t)c->n_cells * c->n_subjects);
+	jsonw_object_end(j);
+}
+
+static int write_all(struct chatter *c, int64_t now, struct fw_err *err)
+{
+	struct buf progress, event;
+	struct jsonw j;
+	char *rest = c->lines.data, *line;
+	while ((line = strsep(&rest, "\n")))
+		if (*line && store_job_log(c->ledger->db, c->job.id, now, line, err) != 0)
+			return -1;
+	buf_init(&progress, 4096);
+	buf_init(&event, 8192);
+	jsonw_init(&j, &progress);
+	write_progress(c, &j);
+	jsonw_init(&j, &event);
+	jsonw_object(&j);
+	jsonw_kv_int(&j, "job", c->job.id);
+	jsonw_key(&j, "progress");
+	jsonw_raw(&j, progress.data, progress.len);
+	jsonw_object_end(&j);
+	int result = progress.failed || event.failed ? 0 : store_job_progress(c->ledger->db, c->job.id, progress.data, err);
+	if (result == 0 && !event.failed)
+		result = store_event(c->ledger->db, now, "job.progress", event.data, NULL, err);
+	buf_fini(&progress);
+	buf_fini(&event);
+	return result;
+}
+
+void chatter_flush(struct chatter *c)
+{
+	struct fw_err err = { 0 };
+	loop_remove(c->loop, c->timer);
+	c->timer = NULL;
+	if (!c->job.id || !c->is_dirty)
+		return;
+	c->is_dirty = false;
+	if (ledger_begin(c->ledger, &err) == 0)
+		(void)ledger_end(c->ledger, write_all(c, clock_utc_ms(), &err), &err); /* see progress.h */
+	buf_clear(&c->lines);
+}

@@ -1,0 +1,442 @@
+/* queue.c - who is next. Resolving goes on beside measuring, because what is identical needs no worker. */
+#include "flopwatchd/dispatch/queue.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "db/store/epoch.h"
+#include "db/store/peer.h"
+#include "db/store/repo.h"
+#include "flopwatchd/verdict/judge.h"
+#include "flopwatchd/planning/plan_news.h"
+#include "flopwatchd/planning/resolve.h"
+#include "flopwatchd/dispatch/slot.h"
+#include "flopwatchd/delivery/commit_status.h"
+#include "web/site.h"
+
+enum {
+	RESOLVES_MAX = 4,
+	LOOK_AGAIN_FIRST_MS = 1000 /* doubled while it does not help, */,
+	LOOK_AGAIN_MOST_MS = 30000 /* up to here */
+};
+static const unsigned long long disk_free_min_bytes = 64ull << 20, disk_free_min_files = 500;
+
+struct queue;
+
+/* A job whose base and suite are being found. */
+struct errand {
+	struct queue *queue;
+	struct resolve *resolve;
+	struct store_job job; /* id 0: free */
+};
+
+struct queue {
+	struct loop *loop;
+	struct config *config;
+	struct ledger ledger;
+	struct slot_host host;
+	int n_slots;
+	struct slot *slot[CONFIG_WORKERS_MAX];
+	struct errand errand[RESOLVES_MAX];
+	int64_t resolved_to; /* jobs up to this id were looked at */
+	struct loop_source *again, *turn;
+	int64_t pause_ms; /* before the next look at what failed; 0: nothing has lately */
+	char held[512];   /* repositories that cannot be read now, as a JSON array */
+	bool is_draining, is_full;
+	void (*drained)(void *arg);
+	void *drained_arg;
+};
+
+static void resolve_more(struct queue *q);
+
+/* ---- looking again ---------------------------------------------------------------------------------------------------------------- */
+
+static void look_again(void *arg)
+{
+	struct queue *q = arg;
+	q->again = NULL;
+	q->resolved_to = 0;
+	snprintf(q->held, sizeof q->held, "[]");
+	queue_wake(q);
+}
+
+/* Something failed that may pass: go through the queue from its start in a while. */
+static void arrange_again(struct queue *q)
+{
+	struct fw_err err = { 0 };
+	if (q->again)
+		return;
+	q->pause_ms = !q->pause_ms                           ? LOOK_AGAIN_FIRST_MS
+		      : 2 * q->pause_ms < LOOK_AGAIN_MOST_MS ? 2 * q->pause_ms
+							     : LOOK_AGAIN_MOST_MS;
+	if (loop_after(q->loop, q->pause_ms, look_again, q, &q->again, &err) != 0)
+		log_error("queue.timer", "err=%s", log_quote(err.text));
+}
+
+static void hold(void *arg, int64_t repo)
+{
+	struct queue *q = arg;
+	size_t n = strlen(q->held) - 1;
+	char more[24];
+	int len = snprintf(more, sizeof more, "%s%lld]", n > 1 ? "," : "", (long long)repo);
+	if (n + (size_t)len < sizeof q->held) /* else it is tried in vain */
+		memcpy(q->held + n, more, (size_t)len + 1);
+	arrange_again(q);
+}
+
+static const char *held(void *arg)
+{
+	return ((struct queue *)arg)->held;
+}
+
+static void complain(struct queue *q, const char *event, const struct fw_err *err)
+{
+	if (!q->ledger.is_broken) /* that was said once already */
+		log_error(event, "err=%s", log_quote(err->text));
+	arrange_again(q);
+}
+
+/* ---- resolving ---------------------------------------------------------------------------------------------------------------------- */
+
+static int store_commits(struct queue *q, const struct store_job *job, const struct resolve_answer *a, struct fw_err *err)
+{
+	if (a->target.sha[0] && store_commit_put(q->ledger.db, job->repo, &a->target, err) != 0)
+		return -1;
+	if (a->n_line && store_line_put(q->ledger.db, job->repo, (const char(*)[65])a->line, a->n_line,
+				 a->n_line > GITREAD_PARENTS_MAX, err) != 0)
+		return -1;
+	return a->base.sha[0] ? store_commit_put(q->ledger.db, job->repo, &a->base, err) : 0;
+}
+
+/* The commit is to be measured with several suites: one job each. */
+static int add_other_suites(
+	struct queue *q, const struct store_job *job, const struct resolve_answer *a, int64_t now, struct fw_err *err)
+{
+	if (!strcmp(job->kind, "bisect")) /* one search, one suite */
+		return 0;
+	for (int i = 1; i < a->n_suites; i++) {
+		/* a question of its own, perhaps about a commit that was measured long ago */
+		bool own = !strcmp(job->kind, "calibrate") || !strcmp(job->kind, "peer") || !strcmp(job->base_how, "given");
+		int there = own ? 0 : store_job_covers(q->ledger.db, job, a->suite[i], err);
+		if (there < 0)
+			return -1;
+		struct store_job more = *job;
+		snprintf(more.suite, sizeof more.suite, "%s", a->suite[i]);
+		if (!there && store_job_insert(q->ledger.db, &more, now, err) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* This one waits, and those whose place it takes wait no more. */
+static int tell_forge(struct queue *q, const struct store_job *job, const char *suite, int64_t now, struct fw_err *err)
+{
+	int at = config_repo_find(q->config, job->repo_name);
+	if (at >= 0 && status_ended(q->ledger.db, q->config, &q->config->repo[at], now, err) != 0)
+		return -1;
+	return status_job(q->ledger.db, q->config, job, suite, "queued", "", now, err);
+}
+
+/* For the day when nothing waits. */
+static int keep_peers(struct queue *q, const struct store_job *job, const struct peers *peers, struct fw_err *err)
+{
+	char text[PEERS_TEXT_SIZE];
+	peers_write(peers, text);
+	return text[0] ? store_peer_names(q->ledger.db, job->id, text, err) : 0;
+}
+
+static int write_resolved(struct queue *q, const struct store_job *job, struct resolve_answer *a, int64_t now, struct fw_err *err)
+{
+	struct plan *p = &a->plan;
+	char line[512];
+	int superseded;
+	const char *base = p->ask.subject[0].commit;
+	if (store_job_resolve(q->ledger.db, job->id, base, p->base_how, p->ask.kind, a->suite[0], err) != 0 ||
+		keep_peers(q, job, &a->peers, err) != 0 || add_other_suites(q, job, a, now, err) != 0 ||
+		(!strcmp(job->origin, "push") && store_job_supersede(q->ledger.db, job->id, now, &superseded, err) != 0) ||
+		tell_forge(q, job, a->suite[0], now, err) != 0)
+		return -1;
+	const char *by = p->ask.subject[0].provider;
+	snprintf(line, sizeof line, "base %.12s (%s)%s%s, suite %s from %.200s", base, p->base_how, by[0] ? " by " : "", by,
+		a->suite[0], p->suite_origin);
+	if (store_job_log(q->ledger.db, job->id, now, line, err) != 0)
+		return -1;
+	return ledger_tell(&q->ledger, job, "job.resolved", "queued", NULL, now, err);
+}
+
+static enum jobstate_event end_of(const char *state)
+{
+	if (!strcmp(state, "gone"))
+		return JOBSTATE_ON_GONE;
+	return !strcmp(state, "cancelled") ? JOBSTATE_ON_CANCEL : JOBSTATE_ON_FAIL;
+}
+
+/* All that an answer means, inside one transaction. */
+static int write_answer(
+	struct queue *q, const struct store_job *job, struct resolve_answer *a, struct judge_outcome *outcome, struct fw_err *err)
+{
+	int64_t now = clock_utc_ms();
+	bool is_ours = a->again && !(a->crashed && !strcmp(job->state_why, a->why));
+	if (is_ours)
+		return ledger_wait(&q->ledger, job, a->why, now, err);
+	if (store_commits(q, job, a, err) != 0)
+		return -1;
+	if (a->note[0] && store_job_log(q->ledger.db, job->id, now, a->note, err) != 0)
+		return -1;
+	if (!a->again && plan_news(q->ledger.db, q->config, job, a, now, err) != 0)
+		return -1;
+	if (a->state[0]) {
+		enum jobstate to = jobstate_next(JOBSTATE_QUEUED, end_of(a->state));
+		return ledger_move(&q->ledger, job, to, a->why, now, err);
+	}
+	if (write_resolved(q, job, a, now, err) != 0)
+		return -1;
+	a->plan.ask.job = job->id;
+	return plan_needs_worker(&a->plan) ? 0 : judge_unrun(q->ledger.db, q->config, &a->plan, now, outcome, err);
+}
+
+static void on_answer(void *arg, struct resolve_answer *a)
+{
+	struct errand *e = arg;
+	struct queue *q = e->queue;
+	struct store_job job = e->job;
+	struct judge_outcome outcome;
+	struct fw_err err = { 0 };
+	bool is_judged = !a->state[0] && !plan_needs_worker(&a->plan);
+	e->resolve = NULL;
+	e->job.id = 0;
+	if (a->again)
+		arrange_again(q);
+	else
+		q->pause_ms = 0;
+	if (ledger_begin(&q->ledger, &err) != 0 || ledger_end(&q->ledger, write_answer(q, &job, a, &outcome, &err), &err) != 0) {
+		if (err.code != ERR_CONFLICT) /* else it has ended meanwhile: superseded, or cancelled */
+			complain(q, "job.resolve", &err);
+	} else if (is_judged) {
+		log_info("job.done", "job=%lld repo=%s branch=%s comparison=%lld verdict=%s", (long long)job.id,
+			log_quote(job.repo_name), log_quote(job.branch), (long long)outcome.comparison,
+			verdict_name(outcome.verdict));
+	}
+	queue_wake(q);
+}
+
+static void begin_errand(struct queue *q, struct errand *e)
+{
+	struct fw_err err = { 0 }, failed = { 0 };
+	e->queue = q;
+	if (resolve_start(q->loop, q->ledger.db, q->config, &e->job, on_answer, e, &e->resolve, &err) == 0)
+		return;
+	if (err.code != ERR_NOT_FOUND)
+		complain(q, "job.resolve", &err);
+	else if (ledger_move_now(&q->ledger, &e->job, JOBSTATE_GONE, err.text, &failed) != 0)
+		complain(q, "job.resolve", &failed);
+	e->job.id = 0;
+}
+
+static void resolve_more(struct queue *q)
+{
+	struct fw_err err = { 0 };
+	for (int i = 0; i < RESOLVES_MAX; i++) {
+		struct errand *e = &q->errand[i];
+		int got = 1;
+		while (!e->job.id && got == 1) {
+			struct store_job job;
+			got = store_job_next_unresolved(q->ledger.db, q->resolved_to, &job, &err);
+			if (got < 0)
+				complain(q, "queue.read", &err);
+			if (got != 1)
+				return;
+			q->resolved_to = job.id;
+			bool is_known = false; /* after a look from the start, some are still on their way */
+			for (int k = 0; k < RESOLVES_MAX; k++)
+				is_known = is_known || q->errand[k].job.id == job.id;
+			if (is_known)
+				continue;
+			e->job = job;
+			begin_errand(q, e);
+		}
+	}
+}
+
+/* ---- workers -------------------------------------------------------------------------------------------------------------------------- */
+
+static bool is_disk_full(struct queue *q)
+{
+	struct statvfs fs;
+	return statvfs(q->config->state_dir, &fs) == 0 && ((unsigned long long)fs.f_bavail * fs.f_frsize < disk_free_min_bytes ||
+								  (fs.f_files && fs.f_favail < disk_free_min_files));
+}
+
+static void claim_all(struct queue *q)
+{
+	struct fw_err err = { 0 };
+	bool was_full = q->is_full;
+	q->is_full = is_disk_full(q);
+	if (q->is_full && !was_full)
+		log_error("disk.full", "dir=%s free_below_mib=%llu or_files=%llu err=\"no job begins before space is freed\"",
+			log_quote(q->config->state_dir), disk_free_min_bytes >> 20, disk_free_min_files);
+	if (q->is_full) {
+		arrange_again(q);
+		return;
+	}
+	for (int i = 0; i < q->n_slots; i++)
+		if (slot_claim(q->slot[i], &err) != 0) {
+			complain(q, "job.claim", &err);
+			err_clear(&err);
+		}
+}
+
+static void turn(void *arg)
+{
+	struct queue *q = arg;
+	q->turn = NULL;
+	if (q->is_draining) {
+		for (int i = 0; i < q->n_slots; i++)
+			if (slot_is_busy(q->slot[i]))
+				return;
+		if (q->drained)
+			q->drained(q->drained_arg);
+		q->drained = NULL;
+		return;
+	}
+	resolve_more(q);
+	claim_all(q);
+}
+
+/* Work is taken up from the loop alone, never from inside whoever wakes the queue. */
+void queue_wake(struct queue *q)
+{
+	struct fw_err err = { 0 };
+	if (!q->turn && loop_after(q->loop, 0, turn, q, &q->turn, &err) != 0)
+		log_error("queue.timer", "err=%s", log_quote(err.text));
+}
+
+static void slot_changed(void *arg)
+{
+	queue_wake(arg);
+}
+
+static bool device_is_taken(void *arg, const char *uuid)
+{
+	struct queue *q = arg;
+	for (int i = 0; i < q->n_slots; i++)
+		if (!strcmp(slot_device(q->slot[i]), uuid))
+			return true;
+	return false;
+}
+
+/* ---- from outside ---------------------------------------------------------------------------------------------------------------------- */
+
+int queue_start(struct loop *l, struct config *c, struct db *db, void (*on_event)(void *arg), void *arg, struct queue **out,
+	struct fw_err *err)
+{
+	struct queue *q = calloc(1, sizeof *q);
+	if (!q)
+		return err_set(err, ERR_INTERNAL, "out of memory for the queue");
+	q->loop = l;
+	q->config = c;
+	q->ledger = (struct ledger){ .db = db, .config = c, .on_event = on_event, .arg = arg };
+	q->host = (struct slot_host){ l, c, &q->ledger, q, slot_changed, device_is_taken, hold, held };
+	snprintf(q->held, sizeof q->held, "[]");
+	for (int i = 0; i < c->n_workers; i++) {
+		q->slot[i] = slot_new(&q->host, &c->worker[i]);
+		if (!q->slot[i]) {
+			queue_stop(q);
+			return err_set(err, ERR_INTERNAL, "out of memory for workers");
+		}
+		q->n_slots++;
+	}
+	queue_wake(q);
+	*out = q;
+	return 0;
+}
+
+int queue_cancel(struct queue *q, int64_t job, const char *why, struct fw_err *err)
+{
+	struct store_job row;
+	if (store_job_get(q->ledger.db, job, &row, err) != 0)
+		return -1;
+	for (int i = 0; i < q->n_slots; i++)
+		if (slot_job(q->slot[i]) == job)
+			return slot_cancel(q->slot[i], why, err);
+	enum jobstate from = jobstate_from_name(row.state);
+	if (jobstate_is_final(from))
+		return err_set(err, ERR_CONFLICT, "job %lld has ended already: %s", (long long)job, row.state);
+	return ledger_move_now(&q->ledger, &row, jobstate_next(from, JOBSTATE_ON_CANCEL), why, err);
+}
+
+void queue_forget_plans(struct queue *q)
+{
+	for (int i = 0; i < RESOLVES_MAX; i++) {
+		resolve_cancel(q->errand[i].resolve);
+		q->errand[i].resolve = NULL;
+		q->errand[i].job.id = 0;
+	}
+	for (int i = 0; i < q->n_slots; i++)
+		slot_release_plan(q->slot[i], "the configuration was read again");
+	q->resolved_to = 0;
+}
+
+void queue_drain(struct queue *q, void (*done)(void *arg), void *arg)
+{
+	q->is_draining = true;
+	q->drained = done;
+	q->drained_arg = arg;
+	for (int i = 0; i < RESOLVES_MAX; i++) {
+		resolve_cancel(q->errand[i].resolve);
+		q->errand[i].resolve = NULL;
+		q->errand[i].job.id = 0;
+	}
+	for (int i = 0; i < q->n_slots; i++)
+		slot_release(q->slot[i], "the daemon was stopped");
+	queue_wake(q);
+}
+
+void queue_stop(struct queue *q)
+{
+	if (!q)
+		return;
+	for (int i = 0; i < RESOLVES_MAX; i++)
+		resolve_cancel(q->errand[i].resolve);
+	for (int i = 0; i < q->n_slots; i++)
+		slot_free(q->slot[i]);
+	loop_remove(q->loop, q->again);
+	loop_remove(q->loop, q->turn);
+	free(q);
+}
+
+int queue_health(struct queue *q, struct fw_err *err)
+{
+	if (!ledger_is_well(&q->ledger))
+		return err_set(err, q->ledger.why.code, "the database cannot be written: %s", q->ledger.why.text);
+	if (q->is_full)
+		return err_set(err, ERR_FULL, "less than %llu MiB or %llu files are free in %s", disk_free_min_bytes >> 20,
+			disk_free_min_files, q->config->state_dir);
+	return 0;
+}
+
+void queue_workers(const struct queue *q, site_worker_fn *each, void *to)
+{
+	for (int i = 0; i < q->n_slots; i++) {
+		struct site_worker w;
+		slot_tell(q->slot[i], &w);
+		each(to, &w);
+	}
+}
+
+bool queue_measures(const struct queue *q, const char *kind)
+{
+	for (int i = 0; i < q->n_slots; i++)
+		if (slot_measures(q->slot[i], kind))
+			return true;
+	return q->n_slots == 0;
+}
+
+struct ledger *queue_ledger(struct queue *q)
+{
+	return &q->ledger;
+}

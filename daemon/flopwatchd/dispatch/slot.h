@@ -1,0 +1,58 @@
+/**
+ * slot.h - one configured worker and the job it has: asks it for its devices, claims a job for one of them, sees it through.
+ *
+ * A worker that cannot be reached is asked again with growing pauses, and no job suffers for it; a worker that is lost in
+ * the middle of a job costs that job an attempt. A result that cannot be stored is kept and tried again.
+ */
+#ifndef FLOPWATCHD_DISPATCH_SLOT_H
+#define FLOPWATCHD_DISPATCH_SLOT_H
+
+#include "flopwatchd/runtime/config.h"
+#include "flopwatchd/job/record.h"
+#include "flopwatchd/runtime/loop.h"
+#include "flopwatchd/planning/resolve.h"
+
+struct slot;
+
+/** What a slot needs of the queue. */
+struct slot_host {
+	struct loop *loop;
+	struct config *config;
+	struct ledger *ledger;
+	void *arg;
+	/** The slot has become free, or its worker has come or gone. */
+	void (*changed)(void *arg);
+	/** Whether another slot works on this device. */
+	bool (*is_taken)(void *arg, const char *uuid);
+	/** A repository cannot be read now: none of its jobs before the queue has looked again. */
+	void (*hold)(void *arg, int64_t repo);
+	/** Repositories that are held, as a JSON array of their ids. */
+	const char *(*held)(void *arg);
+};
+
+/** Begin by asking the worker for its devices. Own: borrows host and w; NULL without memory. */
+struct slot *slot_new(const struct slot_host *host, const struct config_worker *w);
+/** Kills what runs; rows stay as they are. Accepts NULL. */
+void slot_free(struct slot *s);
+
+/** Take the next job for one of its devices, if it is free and there is one. Err: the database. */
+int slot_claim(struct slot *s, struct fw_err *err);
+/** Job at work, 0 none. */
+int64_t slot_job(const struct slot *s);
+/** Device at work or under trial; "" none. */
+const char *slot_device(const struct slot *s);
+struct site_worker;
+/** How its worker stands. Own: texts point into the slot. */
+void slot_tell(const struct slot *s, struct site_worker *out);
+/** Whether anything of it still runs. */
+/** Whether its worker measures on this kind of device, or may for all that is known yet. */
+bool slot_measures(const struct slot *s, const char *kind);
+bool slot_is_busy(const struct slot *s);
+/** End its job as cancelled. Err: the database. */
+int slot_cancel(struct slot *s, const char *why, struct fw_err *err);
+/** Give its job back to the queue without counting the attempt, and tell the worker to end. */
+void slot_release(struct slot *s, const char *why);
+/** The same, but only for a job that the worker does not have yet. */
+void slot_release_plan(struct slot *s, const char *why);
+
+#endif

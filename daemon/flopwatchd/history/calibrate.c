@@ -1,0 +1,90 @@
+/* calibrate.c - A/A comparisons in, tau0 and blindness out. */
+#include "flopwatchd/history/calibrate.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/stats/calibration.h"
+#include "db/store/calibration.h"
+#include "db/store/repo.h"
+#include "flopwatchd/job/gitread.h"
+
+static int most(int a, int b)
+{
+	return a > b ? a : b;
+}
+
+int calibrate_plan(struct db *db, struct plan *plan, int64_t repo, int64_t device, int64_t now_ms, struct fw_err *err)
+{
+	int64_t environment = 0;
+	struct rule *rule = &plan->ask.rule;
+	if (strcmp(plan->ask.kind, "calibrate") == 0) { /* none is over by its sign before that either */
+		rule->launches_ok_min = most(rule->launches_ok_min, CALIBRATION_LAUNCHES_MIN);
+		rule->launches_regression_min = most(rule->launches_regression_min, CALIBRATION_LAUNCHES_MIN);
+	}
+	if (!device)
+		return 0;
+	if (store_calibration_environment(db, device, plan->suite_sha, &environment, err))
+		return -1;
+	for (int i = 0; environment && i < plan->ask.n_cells; i++) {
+		struct cell *c = &plan->ask.cell[i];
+		struct calibration known;
+		double mde_pct;
+		if (store_scatter_get(db, repo, environment, c->key, now_ms, &known, err))
+			return -1;
+		if (!calibration_learned(&known, &c->tau0, &c->nu0))
+			c->tau0 = c->nu0 = 0;
+		bool sees = calibration_sees(&known, rule, stats_theta(c->threshold_pct), &mde_pct);
+		c->blind_pct = sees ? 0 : mde_pct;
+	}
+	return 0;
+}
+
+/** Estimates of the launches that count. Shape: out[STATS_LAUNCHES_MAX]. */
+static int estimates_of(const struct judge_launches *l, struct launch_estimate *out)
+{
+	int n = 0;
+	for (int i = 0; i < l->n; i++)
+		if (l->estimate[i].n > 0)
+			out[n++] = l->estimate[i];
+	return n;
+}
+
+int calibrate_learn(struct db *db, const struct result *r, const struct store_comparison *c, const struct judge_launches *l,
+	const struct store_cell *cell, struct fw_err *err)
+{
+	struct launch_estimate e[STATS_LAUNCHES_MAX];
+	bool itself = protocol_is_selfcheck(r->plan.ask.kind);
+	bool equal =
+		strcmp(r->plan.ask.kind, "change") == 0 && cell->verdict == VERDICT_UNCHANGED && !(cell->flags & FLAG_BORDERLINE);
+	struct store_scatter shown = { .comparison = c->id,
+		.repo = c->repo,
+		.environment = c->environment,
+		.key = cell->key,
+		.is_itself = itself,
+		.is_alarm = itself && cell->verdict == VERDICT_REGRESSION,
+		.at = c->finished_at };
+	int n = estimates_of(l, e);
+	calibration_add(&shown.shown, e, n);
+	bool teaches = itself ? n > 0 : equal && n > 1;
+	return c->environment && teaches && isfinite(cell->m) ? store_scatter_add(db, &shown, err) : 0;
+}
+
+int calibrate_enqueue(struct db *db, const char *upstream, struct store_job *like, int64_t now_ms, struct fw_err *err)
+{
+	char branch[1024];
+	bool gone = false;
+	if (gitread_encode(upstream, branch, sizeof(branch), err) ||
+		store_tip_get(db, like->repo, branch, like->target_sha, &gone, err))
+		return -1;
+	if (gone)
+		return err_set(err, ERR_NOT_FOUND, "there is no branch %.100s any more", upstream);
+	snprintf(like->kind, sizeof(like->kind), "calibrate");
+	snprintf(like->base_sha, sizeof(like->base_sha), "%s", like->target_sha);
+	snprintf(like->base_how, sizeof(like->base_how), "given");
+	return store_job_insert(db, like, now_ms, err) ||
+			       store_job_log(db, like->id, now_ms, "queued: the same build under two names, to calibrate", err)
+		       ? -1
+		       : 0;
+}

@@ -1,0 +1,333 @@
+/* change.c - every question is a job that knows its change point, every answer an update of that row. */
+#include "flopwatchd/history/change.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "flopwatchd/alert/alert.h"
+#include "base/jsonw.h"
+#include "core/stats/stats.h"
+#include "flopwatchd/history/culprit.h"
+
+enum { PRIORITY_VERIFY = -2, PRIORITY_BACKFILL = -10, MESSAGE_MAX = 1 << 16 };
+
+/* A part of the step that two commits may have between them by chance. */
+#define SHARE_NONE 0.35
+
+/* ---- questions ------------------------------------------------------------------------------------------------------- */
+
+/** The device of an epoch, as jobs name it. Shape: uuid[64]. */
+static int device_of(struct db *db, int64_t environment, char *uuid, struct fw_err *err)
+{
+	struct stmt *s =
+		db_stmt(db, "SELECT d.uuid FROM environment e JOIN device d ON d.id = e.device WHERE e.id = :environment", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":environment", environment);
+	return stmt_first_text(s, uuid, 64, err) < 0 ? -1 : 0;
+}
+
+int trend_enqueue(const struct trend *t, const struct store_epoch *e, struct store_job *job, const char *why, struct fw_err *err)
+{
+	job->repo = e->repo;
+	snprintf(job->suite, sizeof(job->suite), "%s", e->suite);
+	snprintf(job->base_how, sizeof(job->base_how), "given");
+	return device_of(t->db, e->environment, job->device_uuid, err) || store_job_insert(t->db, job, t->now_ms, err) ||
+			       store_job_log(t->db, job->id, t->now_ms, why, err)
+		       ? -1
+		       : 0;
+}
+
+/** `step`: what is expected between the two. Half of it is the threshold: on one side of it they are equal, on the other they are not. */
+static int ask(const struct trend *t, const struct store_change *c, const struct store_epoch *e, const char *kind, int priority,
+	double step, const char *base, const char *target, const char *why, struct fw_err *err)
+{
+	struct store_job job = {
+		.priority = priority, .change_point = c->id, .threshold_pct = -stats_change_pct(fabs(step) / 2)
+	};
+	snprintf(job.kind, sizeof(job.kind), "%s", kind);
+	snprintf(job.origin, sizeof(job.origin), "%s", strcmp(kind, "verify") == 0 ? "trend" : "backfill");
+	snprintf(job.base_sha, sizeof(job.base_sha), "%s", base);
+	snprintf(job.target_sha, sizeof(job.target_sha), "%s", target);
+	snprintf(job.cells_glob, sizeof(job.cells_glob), "%s", c->key);
+	return trend_enqueue(t, e, &job, why, err);
+}
+
+/** The series between the confirmed steps around a change point. */
+static int read_segment(const struct trend *t, const struct store_change *c, const struct store_epoch *e, struct store_series *s,
+	struct fw_err *err)
+{
+	int64_t from, to;
+	if (store_change_segment(t->db, c, &from, &to, err) || store_series(t->db, e, c->key, from, s, err))
+		return -1;
+	while (to && s->n && s->point[s->n - 1].place >= to)
+		s->n--;
+	return 0;
+}
+
+/** Where a commit stands in the series, -1. */
+static int point_of(const struct store_series *s, const char *sha)
+{
+	for (int i = 0; i < s->n; i++)
+		if (strcmp(s->point[i].sha, sha) == 0)
+			return i;
+	return -1;
+}
+
+/** The first of the two points to compare in attempt `tried`. False: the series has none such, or too few after it. */
+static bool choose_pair(const struct store_series *s, const struct store_change *c, int tried, int *first)
+{
+	int at = point_of(s, c->commit_sha);
+	*first = at + changepoint_pair(tried);
+	return at >= 0 && *first >= 0 && *first + 1 <= s->n - CHANGEPOINT_RIGHT_MIN;
+}
+
+static int drop(const struct trend *t, struct store_change *c, struct fw_err *err)
+{
+	snprintf(c->state, sizeof(c->state), "dropped");
+	c->decided_at = t->now_ms;
+	return store_series_count(t->db, c->epoch, c->key, &c->points, err) || store_change_update(t->db, c, err) ? -1 : 0;
+}
+
+int trend_verify(const struct trend *t, struct store_change *c, const struct store_epoch *e, struct fw_err *err)
+{
+	struct store_series s;
+	char why[160];
+	int first = 0;
+	if (read_segment(t, c, e, &s, err))
+		return -1;
+	while (c->tried < CHANGEPOINT_PAIRS && !choose_pair(&s, c, c->tried, &first))
+		c->tried++;
+	if (c->tried == CHANGEPOINT_PAIRS)
+		return drop(t, c, err);
+	snprintf(why, sizeof(why), "queued: the history shows a step of %+.2f %% near %.12s", stats_change_pct(c->step),
+		c->commit_sha);
+	return store_change_update(t->db, c, err) ||
+			       ask(t, c, e, "verify", PRIORITY_VERIFY, changepoint_step(s.x, s.n, first + 1), s.point[first].sha,
+				       s.point[first + 1].sha, why, err)
+		       ? -1
+		       : 0;
+}
+
+/* ---- placing --------------------------------------------------------------------------------------------------------- */
+
+static int confirm(const struct trend *t, struct store_change *c, const struct store_epoch *e, struct fw_err *err)
+{
+	struct store_series s;
+	if (read_segment(t, c, e, &s, err))
+		return -1;
+	c->level = changepoint_level(s.x, point_of(&s, c->before_sha) + 1);
+	snprintf(c->state, sizeof(c->state), "confirmed");
+	c->decided_at = t->now_ms;
+	return store_change_update(t->db, c, err) || trend_tell(t, c, err) ? -1 : 0;
+}
+
+/** Commits between the two levels that were never measured: the middle one next; none left: this is the place. */
+static int place(const struct trend *t, struct store_change *c, const struct store_epoch *e, struct fw_err *err)
+{
+	int64_t before, commit;
+	char middle[65], why[160];
+	if (store_line_place(t->db, c->repo, c->before_sha, &before, err) ||
+		store_line_place(t->db, c->repo, c->commit_sha, &commit, err))
+		return -1;
+	int found = before && commit ? store_line_unmeasured(t->db, c->repo, before, commit, middle, err) : 0;
+	if (found < 1)
+		return found < 0 ? -1 : confirm(t, c, e, err);
+	snprintf(c->state, sizeof(c->state), "placing");
+	snprintf(why, sizeof(why), "queued: a step lies between %.12s and %.12s, and this commit was skipped", c->before_sha,
+		c->commit_sha);
+	return store_change_update(t->db, c, err) ||
+			       ask(t, c, e, "backfill", PRIORITY_BACKFILL, c->step, c->before_sha, middle, why, err)
+		       ? -1
+		       : 0;
+}
+
+/* ---- answers --------------------------------------------------------------------------------------------------------- */
+
+/** The cell of the comparison that was asked about. 1, 0, -1. */
+static int find_cell(struct db *db, int64_t comparison, const char *key, struct store_cell *out, struct fw_err *err)
+{
+	int r;
+	out->n = -1;
+	while ((r = store_cell_next(db, comparison, out->n, out, err)) == 1)
+		if (strcmp(out->key, key) == 0)
+			return 1;
+	return r;
+}
+
+/** Whether both commits were timed. */
+static bool is_timed(const struct store_cell *cell)
+{
+	return isfinite(cell->m) && isfinite(cell->se) && cell->verdict != VERDICT_FAILED && cell->verdict != VERDICT_REJECTED;
+}
+
+/** Judged by the series as it is now: points that came meanwhile tell a slope from a step. */
+static bool confirms(const struct store_series *s, const struct store_comparison *by, const struct store_cell *cell)
+{
+	int at = point_of(s, by->target_sha);
+	return at > 0 && is_timed(cell) && changepoint_confirms(changepoint_step(s->x, s->n, at), cell->m, cell->se);
+}
+
+static int take_verify(const struct trend *t, struct store_change *c, const struct store_epoch *e,
+	const struct store_comparison *by, const struct store_cell *cell, struct fw_err *err)
+{
+	struct store_series s;
+	if (read_segment(t, c, e, &s, err))
+		return -1;
+	if (!confirms(&s, by, cell)) {
+		c->tried++;
+		return trend_verify(t, c, e, err);
+	}
+	snprintf(c->before_sha, sizeof(c->before_sha), "%s", by->base_sha);
+	snprintf(c->commit_sha, sizeof(c->commit_sha), "%s", by->target_sha);
+	c->step = cell->m;
+	c->comparison = by->id;
+	return place(t, c, e, err);
+}
+
+/** The commit in the middle has nearly all of the step, or nearly none of it; else several commits have a part, and nobody is singled out. */
+static int take_backfill(const struct trend *t, struct store_change *c, const struct store_epoch *e,
+	const struct store_comparison *by, const struct store_cell *cell, struct fw_err *err)
+{
+	double share = is_timed(cell) ? cell->m / c->step : cell->verdict == VERDICT_IDENTICAL ? 0 : NAN;
+	if (share > SHARE_NONE && share < 1 - SHARE_NONE)
+		return confirm(t, c, e, err);
+	if (share >= 1 - SHARE_NONE) {
+		snprintf(c->commit_sha, sizeof(c->commit_sha), "%s", by->target_sha);
+		c->step = cell->m;
+		c->comparison = by->id;
+	} else if (share <= SHARE_NONE) {
+		snprintf(c->before_sha, sizeof(c->before_sha), "%s", by->target_sha);
+		c->step -= share != 0 && fabs(cell->m) > 2 * cell->se ? cell->m : 0;
+	}
+	return place(t, c, e, err);
+}
+
+int trend_answer(const struct trend *t, const struct store_job *job, const struct store_comparison *c, struct fw_err *err)
+{
+	struct store_change change;
+	struct store_epoch epoch;
+	struct store_cell cell;
+	if (store_change_get(t->db, job->change_point, &change, err) || store_epoch_get(t->db, change.epoch, &epoch, err))
+		return -1;
+	int found = find_cell(t->db, c->id, change.key, &cell, err);
+	if (found < 1)
+		return found < 0 ? -1 : trend_go_on(t, &change, err);
+	if (strcmp(change.state, "candidate") == 0)
+		return take_verify(t, &change, &epoch, c, &cell, err);
+	return strcmp(change.state, "placing") == 0 ? take_backfill(t, &change, &epoch, c, &cell, err) : 0;
+}
+
+int trend_go_on(const struct trend *t, struct store_change *c, struct fw_err *err)
+{
+	struct store_epoch epoch;
+	if (store_epoch_get(t->db, c->epoch, &epoch, err))
+		return -1;
+	if (strcmp(c->state, "candidate") == 0) {
+		c->tried++;
+		return trend_verify(t, c, &epoch, err);
+	}
+	/* the commit in the middle cannot be measured, so the range stays as it is */
+	return strcmp(c->state, "placing") == 0 ? confirm(t, c, &epoch, err) : 0;
+}
+
+/* ---- telling --------------------------------------------------------------------------------------------------------- */
+
+static int tell_event(const struct trend *t, const struct store_change *c, struct fw_err *err)
+{
+	struct buf text;
+	struct jsonw j;
+	buf_init(&text, MESSAGE_MAX);
+	jsonw_init(&j, &text);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "event", "change_point.confirmed");
+	jsonw_kv_int(&j, "change_point", c->id);
+	jsonw_kv_string(&j, "kind", c->kind);
+	jsonw_kv_string(&j, "cell", c->key);
+	jsonw_kv_string(&j, "before", c->before_sha);
+	jsonw_kv_string(&j, "commit", c->commit_sha);
+	jsonw_kv_figure(&j, "change_pct", stats_change_pct(c->step));
+	jsonw_object_end(&j);
+	int rc = alert_deliver(t->db, NULL, "change_point.confirmed", &text, t->now_ms, err);
+	buf_fini(&text);
+	return rc;
+}
+
+/** The cell as an alert holds it. */
+static int write_cell(const struct trend *t, const struct store_change *c, struct buf *out, struct fw_err *err)
+{
+	struct store_epoch epoch;
+	struct jsonw j;
+	if (store_epoch_get(t->db, c->epoch, &epoch, err))
+		return -1;
+	jsonw_init(&j, out);
+	jsonw_array(&j);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "cell", c->key);
+	jsonw_kv_string(&j, "suite", epoch.suite);
+	jsonw_kv_double(&j, "change_pct", stats_change_pct(c->step));
+	jsonw_kv_bool(&j, "borderline", false);
+	jsonw_object_end(&j);
+	jsonw_array_end(&j);
+	return out->failed ? err_set(err, ERR_FULL, "the alert's cell does not fit") : 0;
+}
+
+/** Upstream branch of a repository as jobs name it. */
+static int read_upstream(const struct trend *t, int64_t repo, char branch[1024], struct fw_err *err)
+{
+	struct stmt *s = db_stmt(t->db,
+		"SELECT coalesce((SELECT b.name FROM branch_tip b WHERE b.repo = r.id AND b.display = r.upstream), r.upstream) "
+		"FROM repo r WHERE r.id = :repo",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	int r = stmt_step(s, err);
+	branch[0] = 0;
+	if (r == 1)
+		row_copy(s, 0, branch, 1024);
+	stmt_reset(s);
+	return r < 0 ? -1 : 0;
+}
+
+int trend_alert(const struct trend *t, struct store_change *c, struct fw_err *err)
+{
+	bool is_creep = strcmp(c->kind, "creep") == 0, is_new;
+	struct trend_range range;
+	const char *kind = is_creep ? "creep" : "regression";
+	struct store_alert a = { .repo = c->repo, .comparison = c->comparison, .kind = kind };
+	double pct = stats_change_pct(c->step);
+	char title[256];
+	struct store_change told = *c; /* creep of several cells is one alert, at the commit where the first was seen */
+	struct buf cells, culprits;
+	if (is_creep && trend_name_open_creep(t, c->repo, told.commit_sha, err) < 0)
+		return -1;
+	if (trend_range(t, c, &range, err))
+		return -1;
+	buf_init(&cells, MESSAGE_MAX);
+	buf_init(&culprits, MESSAGE_MAX);
+	int rc = write_cell(t, c, &cells, err) || read_upstream(t, c->repo, a.branch, err) ||
+				 trend_name(t, c, &range, &culprits, err)
+			 ? -1
+			 : 0;
+	trend_title(c, &range, title, sizeof(title));
+	a.title = title;
+	a.cells_json = cells.data;
+	a.culprits_json = culprits.data;
+	a.worst_pct = pct;
+	snprintf(a.target_sha, sizeof(a.target_sha), "%s", told.commit_sha);
+	if (rc == 0)
+		rc = alert_open(t->db, t->config, &a, t->now_ms, &is_new, err);
+	buf_fini(&cells);
+	buf_fini(&culprits);
+	c->alert = a.id;
+	return rc ? -1 : store_change_update(t->db, c, err);
+}
+
+int trend_tell(const struct trend *t, struct store_change *c, struct fw_err *err)
+{
+	if (tell_event(t, c, err))
+		return -1;
+	return c->step > 0 ? trend_alert(t, c, err) : 0;
+}

@@ -1,0 +1,183 @@
+/* epoch.c - pins anchors, and turns the third subject of a launch into a place in the history. */
+#include "flopwatchd/history/epoch.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/jsonw.h"
+#include "core/verdict/peer_ratio.h"
+#include "flopwatchd/judge/cell.h"
+
+enum { EVENT_MAX = 1 << 16, PRIORITY_ANCHOR = -1 };
+
+static const char *commit_of(const struct result *r, const char *role)
+{
+	int subject = result_subject(r, role);
+	return subject >= 0 ? r->plan.ask.subject[subject].commit : "";
+}
+
+/** Whether this role was timed in the series that decides. */
+static bool was_timed(const struct result *r, const char *role)
+{
+	for (int i = 0; i < r->n_cells; i++)
+		for (int k = 0; k < r->cell[i]->n_subjects; k++)
+			if (strcmp(r->cell[i]->series, judge_series(r, r->cell[i]->cell)) == 0 &&
+				strcmp(r->cell[i]->role[k], role) == 0)
+				return true;
+	return false;
+}
+
+static const char *const roles[] = { "base",
+	"anchor" }; /* that may run an anchor's build: of a commit measured against itself it is the base */
+
+/** The role that ran the anchor's build; "" none. */
+static const char *role_of(const struct result *r, const char *anchor)
+{
+	for (int i = 0; i < 2; i++)
+		if (strcmp(commit_of(r, roles[i]), anchor) == 0 && was_timed(r, roles[i]))
+			return roles[i];
+	return "";
+}
+
+static double clock_of(const struct result *r)
+{
+	float clock[SUITE_CELLS_MAX];
+	int n = 0;
+	for (int i = 0; i < r->plan.ask.n_cells && n < SUITE_CELLS_MAX; i++) {
+		double mhz = judge_median(r, i, "device", "", "target", JUDGE_MHZ);
+		if (mhz > 0)
+			clock[n++] = (float)mhz;
+	}
+	return n ? stats_median(clock, n) : NAN;
+}
+
+/* ---- new epochs ------------------------------------------------------------------------------------------------------ */
+
+static int tell(struct db *db, const struct result *r, const struct store_job *job, const struct store_epoch *e, bool carried,
+	struct fw_err *err)
+{
+	struct buf text;
+	struct jsonw j;
+	buf_init(&text, EVENT_MAX);
+	jsonw_init(&j, &text);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "event", "epoch.anchored");
+	jsonw_kv_int(&j, "epoch", e->id);
+	jsonw_kv_int(&j, "environment", e->environment);
+	jsonw_kv_string(&j, "repo", job->repo_name);
+	jsonw_kv_string(&j, "suite", e->suite);
+	jsonw_kv_string(&j, "device", r->device.uuid);
+	jsonw_kv_string(&j, "driver", r->device.driver);
+	jsonw_kv_string(&j, "toolkit", r->device.toolkit);
+	if (r->device.cudnn[0])
+		jsonw_kv_string(&j, "cudnn", r->device.cudnn);
+	jsonw_kv_string(&j, "anchor", e->anchor_sha);
+	jsonw_kv_bool(&j, "carried", carried);
+	jsonw_object_end(&j);
+	int rc = text.failed ? err_set(err, ERR_FULL, "the event of an epoch does not fit")
+			     : store_event(db, e->started_at, "epoch.anchored", text.data, NULL, err);
+	buf_fini(&text);
+	return rc;
+}
+
+/** Have the anchor measured in an epoch that began without it. */
+static int measure_anchor(
+	struct db *db, const struct result *r, const struct store_job *job, const struct store_epoch *e, struct fw_err *err)
+{
+	struct store_job ask = { .repo = job->repo, .kind = "anchor", .origin = "epoch", .priority = PRIORITY_ANCHOR };
+	snprintf(ask.target_sha, sizeof(ask.target_sha), "%s", e->anchor_sha);
+	snprintf(ask.base_sha, sizeof(ask.base_sha), "%s", e->anchor_sha);
+	snprintf(ask.base_how, sizeof(ask.base_how), "given");
+	snprintf(ask.suite, sizeof(ask.suite), "%s", e->suite);
+	snprintf(ask.device_uuid, sizeof(ask.device_uuid), "%s", r->device.uuid);
+	return store_job_insert(db, &ask, e->started_at, err) ||
+			       store_job_log(db, ask.id, e->started_at, "queued: the anchor is measured in its new epoch", err)
+		       ? -1
+		       : 0;
+}
+
+static int begin(struct db *db, const struct result *r, const struct store_job *job, struct epoch *out, struct fw_err *err)
+{
+	struct store_epoch *e = &out->row;
+	char carried[65];
+	if (store_epoch_anchor(db, e->repo, e->suite, r->device_id, carried, err))
+		return -1;
+	bool keeps =
+		carried[0] && !(r->plan.anchor[0] && !role_of(r, carried)[0]); /* one that does not run any more is left behind */
+	const char *pinned = keeps ? carried : r->plan.on_line && was_timed(r, "base") ? commit_of(r, "base") : "";
+	if (!pinned[0])
+		return 0;
+	snprintf(e->anchor_sha, sizeof(e->anchor_sha), "%s", pinned);
+	if (store_epoch_insert(db, e, err) || tell(db, r, job, e, keeps, err))
+		return -1;
+	return role_of(r, pinned)[0] ? 0 : measure_anchor(db, r, job, e, err);
+}
+
+/** The role that stands for the anchor: the one of today, or for a job that began before it an earlier one. */
+static int choose_against(struct db *db, const struct result *r, struct epoch *e, struct fw_err *err)
+{
+	e->against = role_of(r, e->row.anchor_sha);
+	for (int i = 0; i < 2 && !e->against[0]; i++) {
+		const char *sha = commit_of(r, roles[i]);
+		int had = sha[0] && was_timed(r, roles[i]) ? store_epoch_had(db, &e->row, sha, err) : 0;
+		if (had < 0)
+			return -1;
+		e->against = had ? roles[i] : "";
+	}
+	return 0;
+}
+
+int epoch_enter(struct db *db, const struct result *r, const struct store_job *job, int64_t environment, int64_t now_ms,
+	struct epoch *out, struct fw_err *err)
+{
+	*out = (struct epoch){ .against = "", .clock_mhz = clock_of(r) };
+	/* beside a peer, base and target are one commit by two providers: nobody's place in the history */
+	if (!environment || !was_timed(r, "target") || strcmp(r->plan.ask.kind, "peer") == 0)
+		return 0;
+	int found = store_epoch_find(db, job->repo, environment, &out->row, err);
+	if (found < 0)
+		return -1;
+	if (!found) {
+		out->row = (struct store_epoch){
+			.repo = job->repo, .environment = environment, .held_mhz = out->clock_mhz, .started_at = now_ms
+		};
+		snprintf(out->row.suite, sizeof(out->row.suite), "%s", r->plan.suite_name);
+		if (begin(db, r, job, out, err))
+			return -1;
+	} else if (!isfinite(out->row.held_mhz) && isfinite(out->clock_mhz)) {
+		out->row.held_mhz = out->clock_mhz;
+		if (store_epoch_clock(db, out->row.id, out->row.held_mhz, err))
+			return -1;
+	}
+	return out->row.id && r->plan.on_line ? choose_against(db, r, out, err) : 0;
+}
+
+/* ---- cells ----------------------------------------------------------------------------------------------------------- */
+
+int epoch_cell(struct db *db, const struct epoch *e, const struct result *r, int cell, struct store_cell *c, double *x,
+	double *se, struct fw_err *err)
+{
+	struct estimate estimate;
+	double anchor_x, anchor_se;
+	*x = *se = NAN;
+	snprintf(c->history_branch, sizeof(c->history_branch), "%s", r->plan.line_branch);
+	c->held_ms = c->anchor_change_pct = c->anchor_ci_low_pct = c->anchor_ci_high_pct = NAN;
+	c->epoch = isfinite(c->target_median_ms) ? e->row.id : 0;
+	if (!c->epoch)
+		return 0;
+	c->held_ms = standing_at_clock(c->target_median_ms, isfinite(c->beta) ? c->beta : 0,
+		judge_median(r, cell, judge_series(r, cell), "", "target", JUDGE_MHZ), e->row.held_mhz);
+	if (!e->against[0] || !judge_estimate(r, cell, e->against, &estimate))
+		return 0;
+	int known = store_chain_get(db, &e->row, commit_of(r, e->against), c->key, &anchor_x, &anchor_se, err);
+	if (known < 1)
+		return known;
+	*x = estimate.m + anchor_x;
+	*se = hypot(estimate.se, anchor_se);
+	double half = (estimate.ci_high - estimate.m) * (estimate.se > 0 ? *se / estimate.se : 1);
+	c->anchor_change_pct = stats_change_pct(*x);
+	c->anchor_ci_low_pct = stats_change_pct(*x + half);
+	c->anchor_ci_high_pct = stats_change_pct(*x - half);
+	return 0;
+}

@@ -1,0 +1,119 @@
+/* peers.c - which comparisons against peers are missing, and who reads of them. */
+#include "flopwatchd/history/peers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "db/store/peer.h"
+#include "flopwatchd/job/gitread.h"
+#include "flopwatchd/judge/comparison_json.h"
+
+/* Calibrations come after: they are asked for again and again, these once a module. */
+enum { PRIORITY_PEER = -15, TARGETS_MAX = 32 };
+
+/* A row of store_peer_targets that outlives its callback. */
+struct target {
+	int64_t environment;
+	char sha[65], module[65], suite[64], uuid[64], kind[8], peers[PEERS_TEXT_SIZE];
+};
+
+struct targets {
+	int n;
+	struct target of[TARGETS_MAX];
+};
+
+static void take_target(void *arg, const struct store_peer_target *row)
+{
+	struct targets *all = arg;
+	if (all->n == TARGETS_MAX)
+		return;
+	struct target *t = &all->of[all->n++];
+	t->environment = row->environment;
+	snprintf(t->sha, sizeof t->sha, "%s", row->target_sha);
+	snprintf(t->module, sizeof t->module, "%s", row->module_sha);
+	snprintf(t->suite, sizeof t->suite, "%s", row->suite);
+	snprintf(t->uuid, sizeof t->uuid, "%s", row->device_uuid);
+	snprintf(t->kind, sizeof t->kind, "%s", row->device_kind);
+	snprintf(t->peers, sizeof t->peers, "%s", row->peers);
+}
+
+static int enqueue(struct db *db, struct store_job *job, const char *provider, int64_t now_ms, struct fw_err *err)
+{
+	char line[160];
+	snprintf(job->kind, sizeof job->kind, "peer");
+	snprintf(job->base_sha, sizeof job->base_sha, "%s", job->target_sha);
+	snprintf(job->base_how, sizeof job->base_how, "given");
+	snprintf(job->base_provider, sizeof job->base_provider, "%s", provider);
+	snprintf(line, sizeof line, "queued: beside its peer %.47s", provider);
+	return store_job_insert(db, job, now_ms, err) || store_job_log(db, job->id, now_ms, line, err) ? -1 : 0;
+}
+
+/* Queue what one target lacks. The count, -1. */
+static int complete(struct db *db, const struct config_repo *repo, int64_t repo_id, const struct target *t, int64_t now_ms,
+	struct fw_err *err)
+{
+	struct peers peers = repo->peers;
+	struct store_peer_target row = { .environment = t->environment,
+		.target_sha = t->sha,
+		.module_sha = t->module,
+		.suite = t->suite,
+		.device_uuid = t->uuid };
+	int queued = 0;
+	if (!repo->has_peers)
+		peers_parse(t->peers, &peers);
+	for (int i = peers_next(&peers, 0, t->kind); i < peers.n; i = peers_next(&peers, i + 1, t->kind)) {
+		struct store_job job = { .repo = repo_id, .origin = "idle", .priority = PRIORITY_PEER };
+		int known = store_peer_known(db, repo_id, &row, peers.of[i].provider, err);
+		snprintf(job.target_sha, sizeof job.target_sha, "%s", t->sha);
+		snprintf(job.suite, sizeof job.suite, "%s", t->suite);
+		snprintf(job.device_uuid, sizeof job.device_uuid, "%s", t->uuid);
+		if (known < 0 || (!known && enqueue(db, &job, peers.of[i].provider, now_ms, err)))
+			return -1;
+		queued += !known;
+	}
+	return queued;
+}
+
+int peerjobs_due(struct db *db, const struct config_repo *repo, int64_t repo_id, int64_t now_ms, struct fw_err *err)
+{
+	struct targets targets = { .n = 0 };
+	char branch[1024];
+	int queued = 0;
+	if (repo->has_peers && repo->peers.n == 0)
+		return 0;
+	if (gitread_encode(repo->upstream, branch, sizeof branch, err) ||
+		store_peer_targets(db, repo_id, branch, take_target, &targets, err))
+		return -1;
+	for (int i = 0; i < targets.n; i++) {
+		int wanted = store_job_wants_device(db, targets.of[i].uuid, err);
+		int n = wanted ? (wanted < 0 ? -1 : 0) : complete(db, repo, repo_id, &targets.of[i], now_ms, err);
+		if (n < 0)
+			return -1;
+		queued += n;
+	}
+	return queued;
+}
+
+int peerjobs_ask(
+	struct db *db, const struct store_job *like, const struct peers *peers, int64_t now_ms, int64_t *jobs, struct fw_err *err)
+{
+	for (int i = 0; i < peers->n; i++) {
+		struct store_job job = *like;
+		if (peers->of[i].device[0] && !job.device_uuid[0] && !job.device_kind[0])
+			snprintf(job.device_kind, sizeof job.device_kind, "%s", peers->of[i].device);
+		if (enqueue(db, &job, peers->of[i].provider, now_ms, err))
+			return -1;
+		jobs[i] = job.id;
+	}
+	return 0;
+}
+
+int peerjobs_tell(struct db *db, int64_t comparison, struct fw_err *err)
+{
+	int64_t readers[STORE_PEER_READERS_MAX];
+	int n = store_peer_readers(db, comparison, readers, err);
+	for (int i = 0; i < n; i++)
+		if (body_store(db, readers[i], err))
+			return -1;
+	return n < 0 ? -1 : 0;
+}

@@ -1,0 +1,105 @@
+/* reanchor.c - from "too far" to another anchor, and the event that says so. */
+#include "flopwatchd/history/reanchor.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/jsonw.h"
+#include "core/stats/stats.h"
+
+enum { PRIORITY_REANCHOR = -3, PAUSE_COMMITS = 5, EVENT_MAX = 1 << 16 };
+
+/** Place of the newest commit that was to become an anchor of this epoch's suite and device; 0 none. */
+static int last_asked(const struct trend *t, const struct store_epoch *e, int64_t *place, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(t->db,
+		"SELECT coalesce(max(l.place), 0) FROM job j JOIN mainline l ON l.repo = j.repo AND l.sha = j.target_sha "
+		"WHERE j.repo = :repo AND j.origin = :origin AND j.suite = :suite AND j.device_uuid = (SELECT d.uuid FROM "
+		"environment v JOIN device d ON d.id = v.device WHERE v.id = :environment)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", e->repo);
+	stmt_text(s, ":origin", REANCHOR_ORIGIN);
+	stmt_text(s, ":suite", e->suite);
+	stmt_int(s, ":environment", e->environment);
+	*place = 0;
+	return stmt_first_int(s, place, err) < 0 ? -1 : 0;
+}
+
+int reanchor_ask(
+	const struct trend *t, const struct store_epoch *e, const char *key, const struct store_series *s, struct fw_err *err)
+{
+	const struct store_series_point *newest = &s->point[s->n - 1];
+	struct store_job job = { .kind = "anchor", .origin = REANCHOR_ORIGIN, .priority = PRIORITY_REANCHOR };
+	double anchor, se;
+	int64_t asked;
+	char why[200];
+	int known = store_chain_get(t->db, e, e->anchor_sha, key, &anchor, &se, err);
+	if (known < 1 || !changepoint_is_far(s->x, s->n, anchor))
+		return known < 0 ? -1 : 0;
+	if (last_asked(t, e, &asked, err))
+		return -1;
+	if (asked && newest->place < asked + PAUSE_COMMITS)
+		return 0;
+	snprintf(job.target_sha, sizeof(job.target_sha), "%s", newest->sha);
+	snprintf(job.base_sha, sizeof(job.base_sha), "%s", e->anchor_sha);
+	snprintf(why, sizeof(why), "queued: main is %+.1f %% from its anchor %.12s, so this commit becomes the anchor",
+		stats_change_pct(s->x[s->n - 1] - anchor), e->anchor_sha);
+	return trend_enqueue(t, e, &job, why, err);
+}
+
+/* ---- the answer ------------------------------------------------------------------------------------------------------ */
+
+static int tell(const struct trend *t, const struct store_epoch *e, const char *anchor, int64_t comparison, struct fw_err *err)
+{
+	struct buf text;
+	struct jsonw j;
+	buf_init(&text, EVENT_MAX);
+	jsonw_init(&j, &text);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "event", "epoch.reanchored");
+	jsonw_kv_int(&j, "epoch", e->id);
+	jsonw_kv_string(&j, "suite", e->suite);
+	jsonw_kv_string(&j, "from", e->anchor_sha);
+	jsonw_kv_string(&j, "anchor", anchor);
+	jsonw_kv_int(&j, "comparison", comparison);
+	jsonw_object_end(&j);
+	int rc = text.failed ? err_set(err, ERR_FULL, "the event of an anchor does not fit")
+			     : store_event(t->db, t->now_ms, "epoch.reanchored", text.data, NULL, err);
+	buf_fini(&text);
+	return rc;
+}
+
+/** The comparison's ratios stand against the epoch's first anchor already, errors added up: they are what the new one begins with. */
+static int put_chain(
+	const struct trend *t, const struct store_comparison *c, const struct store_epoch *e, bool *is_whole, struct fw_err *err)
+{
+	struct store_cell cell = { .n = -1 };
+	int r;
+	*is_whole = true;
+	while ((r = store_cell_next(t->db, c->id, cell.n, &cell, err)) == 1) {
+		struct store_chain chain = { .epoch = e->id, .comparison = c->id, .anchor_sha = c->target_sha, .key = cell.key };
+		int found = store_ratio_of(t->db, e->id, cell.key, c->id, &chain.x, &chain.se, err);
+		if (found == 0)
+			*is_whole = false;
+		if (found < 0 || (found && store_chain_insert(t->db, &chain, err)))
+			return -1;
+	}
+	return r;
+}
+
+int reanchor_take(const struct trend *t, const struct store_job *job, const struct store_comparison *c,
+	const struct store_epoch *e, struct fw_err *err)
+{
+	int64_t place;
+	bool is_whole = false;
+	if (strcmp(job->base_sha, e->anchor_sha) != 0)
+		return 0; /* another one was quicker */
+	if (store_line_place(t->db, e->repo, c->target_sha, &place, err) || (place && put_chain(t, c, e, &is_whole, err)))
+		return -1;
+	if (!is_whole)
+		return store_job_log(
+			t->db, job->id, t->now_ms, "the anchor stays: a cell has no ratio, or main has left the commit", err);
+	return store_epoch_reanchor(t->db, e->id, c->target_sha, err) || tell(t, e, c->target_sha, c->id, err) ? -1 : 0;
+}

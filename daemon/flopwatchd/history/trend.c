@@ -1,0 +1,212 @@
+/*
+ * trend.c - one point more in a series, and what follows from it. The scan is in core, the rows in db, the jobs' answers in
+ * trend_place.c, creep and the end of losses in trend_end.c, nearer anchors in reanchor.c.
+ */
+#include "flopwatchd/history/trend.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/stats/stats.h"
+#include "db/store/base.h"
+#include "db/store/change.h"
+#include "flopwatchd/history/reanchor.h"
+#include "flopwatchd/history/trend_end.h"
+#include "flopwatchd/history/change.h"
+
+enum { PRIORITY_REMEASURE = -1, REMEASURES = 2 };
+
+/** One cell of a result, where it stands. */
+struct point {
+	const struct trend *t;
+	const struct store_comparison *c;
+	const struct store_epoch *epoch;
+	const struct store_cell *cell;
+};
+
+/** A change point of this cell, not stored yet. */
+static struct store_change change_of(const struct point *p, const char *kind, const char *origin, const char *state, double step)
+{
+	struct store_change c = {
+		.repo = p->epoch->repo, .epoch = p->epoch->id, .step = step, .level = NAN, .found_at = p->t->now_ms
+	};
+	if (strcmp(state, "confirmed") == 0) {
+		c.comparison = p->c->id;
+		c.decided_at = p->t->now_ms;
+	}
+	snprintf(c.key, sizeof(c.key), "%.159s", p->cell->key);
+	snprintf(c.kind, sizeof(c.kind), "%.7s", kind);
+	snprintf(c.origin, sizeof(c.origin), "%.11s", origin);
+	snprintf(c.state, sizeof(c.state), "%.11s", state);
+	return c;
+}
+
+static void between(struct store_change *c, const char *before, const char *commit)
+{
+	snprintf(c->before_sha, sizeof(c->before_sha), "%.64s", before);
+	snprintf(c->commit_sha, sizeof(c->commit_sha), "%.64s", commit);
+}
+
+/**
+ * A significant change against the base is known at once; the series begins anew there. What an older commit showed against
+ * the same base is a step at that one already.
+ */
+static int note_seen(const struct point *p, struct fw_err *err)
+{
+	struct store_base_told told;
+	struct store_series s;
+	int64_t from;
+	if (store_base_told(p->t->db, p->c->id, p->cell->key, &told, err))
+		return -1;
+	if (told.m != 0 && fabs(p->cell->m - told.m) <= stats_theta(p->cell->threshold_pct))
+		return 0;
+	struct store_change change = change_of(p, "step", "comparison", "confirmed", p->cell->m - told.m);
+	if (store_change_from(p->t->db, p->epoch->id, p->cell->key, &from, err) ||
+		store_series(p->t->db, p->epoch, p->cell->key, from, &s, err))
+		return -1;
+	bool is_in = s.n && strcmp(s.point[s.n - 1].sha, p->c->target_sha) == 0;
+	change.level = changepoint_level(s.x, is_in ? s.n - 1 : s.n);
+	between(&change, told.m != 0 ? told.sha : p->c->base_sha, p->c->target_sha);
+	return store_change_insert(p->t->db, &change, err);
+}
+
+/* ---- measuring again ------------------------------------------------------------------------------------------------- */
+
+/** Jobs that measure this commit's cell against the anchor and have not ended. 1, 0, -1. */
+static int is_on_its_way(const struct point *p, const char *sha, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(p->t->db,
+		"SELECT 1 FROM job WHERE repo = :repo AND target_sha = :target AND kind = 'anchor' AND cells_glob = :key AND "
+		"state IN ('queued', 'sent', 'building', 'checking', 'measuring') LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", p->epoch->repo);
+	stmt_text(s, ":target", sha);
+	stmt_text(s, ":key", p->cell->key);
+	return stmt_any(s, err);
+}
+
+/** The newest point lies far off: twice more, and the median of the three counts. */
+static int measure_again(const struct point *p, const char *sha, struct fw_err *err)
+{
+	for (int i = 0; i < REMEASURES; i++) {
+		struct store_job job = { .priority = PRIORITY_REMEASURE, .repo = p->epoch->repo };
+		snprintf(job.kind, sizeof(job.kind), "anchor");
+		snprintf(job.origin, sizeof(job.origin), "remeasure");
+		snprintf(job.target_sha, sizeof(job.target_sha), "%s", sha);
+		snprintf(job.base_sha, sizeof(job.base_sha), "%s", p->epoch->anchor_sha);
+		snprintf(job.cells_glob, sizeof(job.cells_glob), "%.255s", p->cell->key);
+		if (trend_enqueue(
+			    p->t, p->epoch, &job, "queued: its ratio to the anchor is out of line, so it is measured again", err))
+			return -1;
+	}
+	return 0;
+}
+
+/** Whether the newest point is settled. 1, 0 it is measured again, -1. */
+static int is_settled(const struct point *p, const struct store_series *s, struct fw_err *err)
+{
+	const char *newest = s->point[s->n - 1].sha;
+	int waiting = is_on_its_way(p, newest, err);
+	if (waiting)
+		return waiting < 0 ? -1 : 0;
+	if (s->measured[s->n - 1] > 1 || strcmp(newest, p->epoch->anchor_sha) == 0 || !changepoint_is_odd(s->x, s->n))
+		return 1;
+	return measure_again(p, newest, err);
+}
+
+/* ---- looking back ---------------------------------------------------------------------------------------------------- */
+
+static int bar(const struct point *p, const struct store_series *s, int points, bool *barred, struct fw_err *err)
+{
+	for (int i = 0; i < s->n; i++) {
+		int r = store_change_is_barred(
+			p->t->db, p->epoch->id, p->cell->key, s->point[i].sha, points - CHANGEPOINT_PAUSE, err);
+		if (r < 0)
+			return -1;
+		barred[i] = r == 1;
+	}
+	return 0;
+}
+
+static int look_for_step(const struct point *p, const struct store_series *s, struct fw_err *err)
+{
+	bool barred[CHANGEPOINT_POINTS_MAX];
+	struct changepoint found;
+	int points, open = store_change_is_open(p->t->db, p->epoch->id, p->cell->key, err);
+	if (open)
+		return open < 0 ? -1 : 0;
+	if (store_series_count(p->t->db, p->epoch->id, p->cell->key, &points, err) || bar(p, s, points, barred, err))
+		return -1;
+	if (!changepoint_find(s->x, s->n, barred, &found))
+		return 0;
+	struct store_change change = change_of(p, "step", "series", "candidate", found.step);
+	change.points = points;
+	between(&change, s->point[found.at - 1].sha, s->point[found.at].sha);
+	if (store_change_insert(p->t->db, &change, err))
+		return -1;
+	return trend_verify(p->t, &change, p->epoch, err);
+}
+
+static int look(const struct point *p, struct fw_err *err)
+{
+	struct store_series s;
+	int64_t from;
+	if (store_change_from(p->t->db, p->epoch->id, p->cell->key, &from, err) ||
+		store_series(p->t->db, p->epoch, p->cell->key, from, &s, err))
+		return -1;
+	if (s.n == 0)
+		return 0;
+	int settled = is_settled(p, &s, err);
+	if (settled < 1)
+		return settled;
+	return look_for_step(p, &s, err) || trend_creep(p->t, p->epoch, p->cell, err) ||
+			       trend_end(p->t, p->c->id, p->epoch, p->cell, &s, err) ||
+			       reanchor_ask(p->t, p->epoch, p->cell->key, &s, err)
+		       ? -1
+		       : 0;
+}
+
+static int follow_cells(const struct trend *t, const struct store_comparison *c, const struct epoch *e, struct fw_err *err)
+{
+	struct store_cell cell = { .n = -1 };
+	bool is_change = strcmp(c->kind, "change") == 0;
+	int r;
+	while ((r = store_cell_next(t->db, c->id, cell.n, &cell, err)) == 1) {
+		struct point p = { .t = t, .c = c, .epoch = &e->row, .cell = &cell };
+		bool moved = cell.verdict == VERDICT_REGRESSION || cell.verdict == VERDICT_IMPROVEMENT;
+		/* what bursts or slow calls decided is none of this series, which is one of pairs */
+		if (isfinite(cell.m) && is_change && moved && cell.decider == DECIDER_PAIRS && note_seen(&p, err))
+			return -1;
+		if (isfinite(cell.m) && look(&p, err))
+			return -1;
+	}
+	return r;
+}
+
+int trend_follow(struct db *db, const struct config *config, const struct store_job *job, const struct store_comparison *c,
+	const struct epoch *e, int64_t now_ms, struct fw_err *err)
+{
+	struct trend t = { .db = db, .config = config, .now_ms = now_ms };
+	if (job->change_point && trend_answer(&t, job, c, err))
+		return -1;
+	if (!e->against[0])
+		return 0;
+	if (follow_cells(&t, c, e, err))
+		return -1;
+	/* last: all before it looked from the anchor that was */
+	return strcmp(job->origin, REANCHOR_ORIGIN) == 0 ? reanchor_take(&t, job, c, &e->row, err) : 0;
+}
+
+int trend_resume(struct db *db, const struct config *config, int64_t now_ms, struct fw_err *err)
+{
+	struct trend t = { .db = db, .config = config, .now_ms = now_ms };
+	struct store_change change = { .id = 0 };
+	int r;
+	while ((r = store_change_orphan(db, change.id, &change, err)) == 1)
+		if (trend_go_on(&t, &change, err))
+			return -1;
+	return r;
+}

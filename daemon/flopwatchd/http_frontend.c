@@ -1,0 +1,289 @@
+/* http_frontend.c - HTTP runs on the loop like everything else: when its descriptor is ready, and when it asked to be called again. */
+#include "flopwatchd/http_frontend.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "flopwatchd/backup.h"
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "db/store/token.h"
+#include "flopwatchd/dispatch/queue.h"
+#include "web/answer/access.h"
+#include "web/comparison/cache.h"
+#include "web/site.h"
+
+struct face {
+	struct loop *loop;
+	struct site site;
+	const char *name[CONFIG_LIST_MAX + 1];
+	struct http *http;
+	struct loop_source *io, *timer;
+};
+
+/* ---- running -------------------------------------------------------------------------------------------------------------------------- */
+
+static void serve(struct face *f);
+
+static void on_timer(void *arg)
+{
+	struct face *f = arg;
+	f->timer = NULL;
+	serve(f);
+}
+
+static void serve_in(struct face *f, int64_t delay_ms)
+{
+	struct fw_err err = { 0 };
+	loop_remove(f->loop, f->timer);
+	f->timer = NULL;
+	if (loop_after(f->loop, delay_ms, on_timer, f, &f->timer, &err) != 0)
+		log_error("http.timer", "err=%s", log_quote(err.text));
+}
+
+static void serve(struct face *f)
+{
+	int64_t again_ms = http_run(f->http);
+	if (again_ms >= 0)
+		serve_in(f, again_ms);
+}
+
+static void on_ready(void *arg, uint32_t events)
+{
+	(void)events;
+	serve(arg);
+}
+
+void face_wake(struct face *f)
+{
+	http_notify(f->http);
+	serve_in(f, 0);
+}
+
+/* ---- actions -------------------------------------------------------------------------------------------------------------------------- */
+
+static struct control_request request_of(const struct site_request *r)
+{
+	return (struct control_request){
+		.repo = r->repo,
+		.target = r->target,
+		.base = r->base,
+		.suite = r->suite,
+		.device_kind = r->device_kind,
+		.cells_glob = r->cells_glob,
+		.base_provider = r->base_provider,
+		.target_provider = r->target_provider,
+		.quick = r->quick,
+	};
+}
+
+static int enqueue(void *arg, const struct site_request *r, int64_t *job, struct fw_err *err)
+{
+	struct control_request request = request_of(r);
+	return control_enqueue(arg, &request, job, err);
+}
+
+static int calibrate(void *arg, const struct site_request *r, int runs, int64_t *jobs, struct fw_err *err)
+{
+	struct control_request request = request_of(r);
+	return control_calibrate(arg, &request, runs, jobs, err);
+}
+
+static int forget(void *arg, const struct site_request *r, const char *who, int *n, struct fw_err *err)
+{
+	struct control_request request = request_of(r);
+	return control_forget(arg, &request, who, n, err);
+}
+
+static int peer(void *arg, const struct site_request *r, int64_t *jobs, int *n, struct fw_err *err)
+{
+	struct control_request request = request_of(r);
+	return control_peer(arg, &request, jobs, n, err);
+}
+
+static int bisect(void *arg, const struct site_request *r, int64_t *id, struct fw_err *err)
+{
+	struct control_request request = request_of(r);
+	return control_bisect(arg, &request, id, err);
+}
+
+static int import(void *arg, const struct site_import *figures, int64_t *comparison, bool *is_new, struct fw_err *err)
+{
+	return control_import(arg, figures, comparison, is_new, err);
+}
+
+static int cancel_bisect(void *arg, int64_t id, const char *who, struct fw_err *err)
+{
+	return control_bisect_cancel(arg, id, who, err);
+}
+
+static int cancel(void *arg, int64_t job, const char *who, struct fw_err *err)
+{
+	return control_cancel(arg, job, who, err);
+}
+
+static int retry(void *arg, int64_t job, int64_t *new_job, struct fw_err *err)
+{
+	return control_retry(arg, job, new_job, err);
+}
+
+static int pause_device(void *arg, const char *uuid, bool paused, const char *who, struct fw_err *err)
+{
+	return control_pause(arg, uuid, paused, who, err);
+}
+
+static int judge(void *arg, int64_t comparison, bool *changed, struct fw_err *err)
+{
+	return control_judge(arg, comparison, changed, err);
+}
+
+static int redeliver(void *arg, int64_t delivery, struct fw_err *err)
+{
+	return control_redeliver(arg, delivery, err);
+}
+
+static int alert(void *arg, int64_t id, const char *state, const char *who, const char *reason, struct fw_err *err)
+{
+	return control_alert(arg, id, state, who, reason, err);
+}
+
+static int poke(void *arg, const char *repo, struct fw_err *err)
+{
+	return control_poke(arg, repo, err);
+}
+
+static int secret(void *arg, const char *repo, const char **out, struct fw_err *err)
+{
+	return control_secret(arg, repo, out, err);
+}
+
+static int health(void *arg, struct fw_err *err)
+{
+	return control_health(arg, err);
+}
+
+static void workers(void *arg, site_worker_fn *each, void *to)
+{
+	const struct control *c = arg;
+	queue_workers(c->queue, each, to);
+}
+
+static int backup(void *arg, struct fw_err *err)
+{
+	const struct control *c = arg;
+	return backup_begin(c->backup, err);
+}
+
+static int take_backup(void *arg, char *path, size_t size, struct fw_err *err)
+{
+	const struct control *c = arg;
+	return backup_take(c->backup, path, size, err);
+}
+
+static void backup_is_over(void *arg)
+{
+	const struct control *c = arg;
+	backup_over(c->backup);
+}
+
+/* ---- starting -------------------------------------------------------------------------------------------------------------------------- */
+
+/* Where tests and scripts look for a port that was not fixed. */
+static int write_port(const struct face *f, const char *folder, struct fw_err *err)
+{
+	char path[600], text[16];
+	snprintf(path, sizeof path, "%s/port", folder);
+	int len = snprintf(text, sizeof text, "%d\n", face_port(f));
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	int result = fd >= 0 && write(fd, text, (size_t)len) == len ? 0 : err_sys(err, "cannot write %s", path);
+	if (fd >= 0)
+		close(fd);
+	return result;
+}
+
+/*
+ * The first token has to come from somewhere: at every start a fresh one with scope admin is left where only the daemon's user
+ * and root can read it.
+ */
+static int write_admin_token(const struct face *f, const char *folder, struct fw_err *err)
+{
+	char path[600], part[620], token[ACCESS_TOKEN_TEXT + 1], hash[HASH_HEX];
+	snprintf(path, sizeof path, "%s/admin.token", folder);
+	snprintf(part, sizeof part, "%s.part", path);
+	if (access_new_token(token, err) != 0)
+		return -1;
+	hash_hex(token, strlen(token), hash);
+	const struct token_new own = { .name = "admin.token", .hash = hash, .scope = "admin", .made_by = "flopwatchd" };
+	if (store_token_replace(f->site.db, &own, clock_utc_ms(), err) != 0)
+		return -1;
+	memcpy(token + strlen(token), "\n", 2);
+	int fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+	bool written = fd >= 0 && write(fd, token, strlen(token)) == (ssize_t)strlen(token);
+	if (fd >= 0)
+		close(fd);
+	explicit_bzero(token, sizeof token);
+	return written && rename(part, path) == 0 ? 0 : err_sys(err, "cannot write %s", path);
+}
+
+/* What was made while nobody had to show a token makes nobody an admin now. */
+static int begin_access(const struct face *f, const char *folder, struct fw_err *err)
+{
+	int revoked = 0;
+	if (write_admin_token(f, folder, err) != 0 ||
+		store_token_revoke_unvouched(f->site.db, clock_utc_ms(), &revoked, err) != 0)
+		return -1;
+	if (revoked)
+		log_warning("token.revoked", "scope=admin n=%d why=\"nobody vouches for them; make new ones with admin.token\"",
+			revoked);
+	return 0;
+}
+
+int face_start(
+	struct loop *l, const struct config *c, struct db *db, struct control *control, struct face **out, struct fw_err *err)
+{
+	struct face *f = calloc(1, sizeof *f);
+	if (!f)
+		return err_set(err, ERR_INTERNAL, "out of memory for HTTP");
+	f->loop = l;
+	f->site.db = db;
+	f->site.pages = page_cache_new();
+	f->site.needs_token = c->needs_token;
+	f->site.public_url = c->public_url;
+	for (int i = 0; i < c->n_names; i++)
+		f->name[i] = c->name[i];
+	f->site.names = f->name;
+	f->site.act = (struct site_actions){ control, enqueue, calibrate, forget, cancel, retry, pause_device, poke, secret,
+		health, bisect, import, cancel_bisect, judge, redeliver, alert, workers, peer, backup, take_backup,
+		backup_is_over };
+	if ((c->needs_token && begin_access(f, c->state_dir, err) != 0) ||
+		site_start(&f->site, c->listen_host, c->listen_port, &f->http, err) != 0 ||
+		(c->listen_port == 0 && write_port(f, c->state_dir, err) != 0) ||
+		loop_watch(l, http_fd(f->http), EPOLLIN, on_ready, f, &f->io, err) != 0) {
+		face_stop(f);
+		return -1;
+	}
+	serve_in(f, 0);
+	*out = f;
+	return 0;
+}
+
+int face_port(const struct face *f)
+{
+	return http_port(f->http);
+}
+
+void face_stop(struct face *f)
+{
+	if (!f)
+		return;
+	loop_remove(f->loop, f->io);
+	loop_remove(f->loop, f->timer);
+	http_stop(f->http);
+	page_cache_free(f->site.pages);
+	free(f);
+}

@@ -1,0 +1,159 @@
+/* idle.c - looks at the queue now and then, and fills it a little when it is empty. */
+#include "flopwatchd/idle.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flopwatchd/verdict/again.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "flopwatchd/history/calibrate.h"
+#include "db/store/calibration.h"
+#include "db/store/repo.h"
+#include "flopwatchd/history/peers.h"
+#include "flopwatchd/history/trend.h"
+
+enum { LOOK_MIN_MS = 1000, LOOK_MAX_MS = 10000, PRIORITY_IDLE = -20, DEVICES_MAX = 64 };
+
+struct idle {
+	struct loop *loop;
+	const struct config *config;
+	struct ledger *ledger;
+	void (*wake)(void *arg);
+	void *arg;
+	struct loop_source *timer;
+};
+
+/** Devices in order that have measured this repository. Shape: uuid[DEVICES_MAX][64]. The count, -1. */
+static int list_devices(struct db *db, int64_t repo, char uuid[][64], struct fw_err *err)
+{
+	int r, n = 0;
+	struct stmt *s = db_stmt(db,
+		"SELECT DISTINCT d.uuid FROM epoch e JOIN environment v ON v.id = e.environment JOIN device d ON d.id = v.device "
+		"WHERE e.repo = :repo AND d.state = 'ok' LIMIT :limit",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_int(s, ":limit", DEVICES_MAX);
+	while ((r = stmt_step(s, err)) == 1)
+		row_copy(s, 0, uuid[n++], 64);
+	return r < 0 ? -1 : n;
+}
+
+/** Nothing waits for it, and its last calibration is long enough ago. 1, 0, -1. */
+static int is_due(const struct config *c, struct db *db, int64_t repo, const char *uuid, int64_t now_ms, struct fw_err *err)
+{
+	int64_t asked;
+	int wanted = store_job_wants_device(db, uuid, err);
+	if (wanted)
+		return wanted < 0 ? -1 : 0;
+	if (store_calibration_asked(db, repo, uuid, &asked, err))
+		return -1;
+	return !asked || now_ms - asked >= c->calibrate_every_ms;
+}
+
+/** Queue the calibrations that are due for one repository. The count, -1. */
+static int calibrate_repo(
+	const struct config *c, const struct config_repo *repo, int64_t id, struct db *db, int64_t now_ms, struct fw_err *err)
+{
+	char uuid[DEVICES_MAX][64];
+	int queued = 0, devices = list_devices(db, id, uuid, err);
+	for (int i = 0; i < devices; i++) {
+		struct store_job job = { .repo = id, .origin = "idle", .priority = PRIORITY_IDLE };
+		int due = is_due(c, db, id, uuid[i], now_ms, err);
+		if (due < 0)
+			return -1;
+		if (!due)
+			continue;
+		snprintf(job.device_uuid, sizeof(job.device_uuid), "%.63s", uuid[i]);
+		if (calibrate_enqueue(db, repo->upstream, &job, now_ms, err) == 0) {
+			queued++;
+			continue;
+		}
+		if (err->code != ERR_NOT_FOUND)
+			return -1;
+		err_clear(err); /* no such branch yet: nothing to measure */
+	}
+	return devices < 0 ? -1 : queued;
+}
+
+/** Peers before calibrations, which may come again and again. The count, -1. */
+static int fill_repo(const struct config *c, const struct config_repo *repo, struct db *db, int64_t now_ms, struct fw_err *err)
+{
+	int64_t id = 0;
+	int found = store_repo_find(db, repo->name, &id, err);
+	int queued = found == 1 ? peerjobs_due(db, repo, id, now_ms, err) : found;
+	if (queued < 0 || !c->calibrate_idle || queued > 0)
+		return queued;
+	return calibrate_repo(c, repo, id, db, now_ms, err);
+}
+
+/** Inside a transaction. The count of jobs, -1. */
+static int look(const struct config *c, struct db *db, int64_t now_ms, struct fw_err *err)
+{
+	int queued = again_ask(db, c, now_ms, err);
+	if (queued < 0 || trend_resume(db, c, now_ms, err))
+		return -1;
+	for (int i = 0; i < c->n_repos; i++) {
+		int n = fill_repo(c, &c->repo[i], db, now_ms, err);
+		if (n < 0)
+			return -1;
+		queued += n;
+	}
+	return queued;
+}
+
+int idle_step(const struct config *c, struct ledger *g, int64_t now_ms, struct fw_err *err)
+{
+	if (ledger_begin(g, err) != 0)
+		return -1;
+	int queued = look(c, g->db, now_ms, err);
+	return ledger_end(g, queued < 0 ? -1 : 0, err) != 0 ? -1 : queued;
+}
+
+static int arrange(struct idle *i, struct fw_err *err);
+
+static void on_timer(void *arg)
+{
+	struct idle *i = arg;
+	struct fw_err err = { 0 };
+	i->timer = NULL;
+	if (idle_step(i->config, i->ledger, clock_utc_ms(), &err) < 0 && !i->ledger->is_broken)
+		log_warning("idle", "err=%s", log_quote(err.text));
+	i->wake(i->arg);
+	err_clear(&err);
+	if (arrange(i, &err) != 0)
+		log_error("idle.timer", "err=%s", log_quote(err.text));
+}
+
+static int arrange(struct idle *i, struct fw_err *err)
+{
+	int64_t wait_ms = i->config->calibrate_idle ? i->config->calibrate_every_ms / 4 : LOOK_MAX_MS;
+	wait_ms = wait_ms < LOOK_MIN_MS ? LOOK_MIN_MS : wait_ms > LOOK_MAX_MS ? LOOK_MAX_MS : wait_ms;
+	return loop_after(i->loop, wait_ms, on_timer, i, &i->timer, err);
+}
+
+int idle_start(struct loop *l, const struct config *c, struct ledger *g, void (*wake)(void *arg), void *arg, struct idle **out,
+	struct fw_err *err)
+{
+	struct idle *i = calloc(1, sizeof(*i));
+	if (!i)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	*i = (struct idle){ .loop = l, .config = c, .ledger = g, .wake = wake, .arg = arg };
+	if (arrange(i, err) != 0) {
+		free(i);
+		return -1;
+	}
+	*out = i;
+	return 0;
+}
+
+void idle_stop(struct idle *i)
+{
+	if (!i)
+		return;
+	loop_remove(i->loop, i->timer);
+	free(i);
+}

@@ -1,0 +1,20 @@
+/**
+ * import.h - figures that were measured elsewhere become a comparison of kind "import".
+ *
+ * It holds medians and nothing about how they scatter, so each cell is `undecided` and says why; it opens no alert, is no base and
+ * enters no anchored history. Ctx: loop only.
+ */
+#ifndef FLOPWATCHD_IMPORT_H
+#define FLOPWATCHD_IMPORT_H
+
+#include "flopwatchd/job/record.h"
+#include "web/site.h"
+
+/**
+ * Store `figures` for repository `repo` in one transaction of its own. The same figures again give the comparison that holds
+ * them, and `is_new` false.
+ */
+int import_store(
+	struct ledger *g, int64_t repo, const struct site_import *figures, int64_t *comparison, bool *is_new, struct fw_err *err);
+
+#endif

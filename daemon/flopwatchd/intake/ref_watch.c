@@ -1,0 +1,259 @@
+/* ref_watch.c - inotify on a repository's refs; see ref_watch.h. */
+#include "flopwatchd/intake/ref_watch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { WATCHES_MAX = 4096, DEPTH_MAX = 32 };
+
+/* Git writes name.lock and renames it: the rename is the news. */
+static const uint32_t MASK = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CLOSE_WRITE | IN_DELETE_SELF |
+			     IN_MOVE_SELF | IN_ONLYDIR | IN_DONT_FOLLOW | IN_EXCL_UNLINK;
+
+struct notice {
+	struct loop *loop;
+	struct loop_source *source;
+	int fd;
+	void (*fn)(void *arg);
+	void *arg;
+	bool lost;
+	int n;
+	struct {
+		int wd;
+		char *path;
+	} * watch; /* watch[n]; the first is the git folder itself */
+};
+
+/* ---- where git keeps its refs ---- */
+
+/* First line of a small file, without its end. */
+static int read_line(const char *path, char *line, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	ssize_t len;
+
+	if (fd < 0)
+		return -1;
+	len = read(fd, line, size - 1);
+	close(fd);
+	if (len < 0)
+		return -1;
+	line[len] = '\0';
+	line[strcspn(line, "\r\n")] = '\0';
+	return 0;
+}
+
+/* `name`, which may be relative to `folder`. */
+static int join(char *out, const char *folder, const char *name)
+{
+	int len = *name == '/' ? snprintf(out, PATH_MAX, "%s", name) : snprintf(out, PATH_MAX, "%s/%s", folder, name);
+
+	return len < 0 || len >= PATH_MAX ? -1 : 0;
+}
+
+static bool is_folder(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* The folder that holds refs/ and packed-refs: PATH, PATH/.git, or what a worktree's .git file leads to. */
+static int find_git_folder(const char *path, char *folder, struct fw_err *err)
+{
+	char dot_git[PATH_MAX], line[PATH_MAX], common[PATH_MAX], probe[PATH_MAX];
+
+	if (join(dot_git, path, ".git") < 0)
+		return err_set(err, ERR_INVALID, "%s: path too long", path);
+	if (is_folder(dot_git)) {
+		snprintf(folder, PATH_MAX, "%s", dot_git);
+		return 0;
+	}
+	if (read_line(dot_git, line, sizeof line) == 0 && strncmp(line, "gitdir: ", 8) == 0) {
+		if (join(folder, path, line + 8) < 0 || join(common, folder, "commondir") < 0)
+			return err_set(err, ERR_INVALID, "%s: path too long", path);
+		if (read_line(common, line, sizeof line) == 0) {
+			if (join(probe, folder, line) < 0)
+				return err_set(err, ERR_INVALID, "%s: path too long", path);
+			snprintf(folder, PATH_MAX, "%s", probe);
+		}
+		return 0;
+	}
+	if (join(probe, path, "refs") < 0 || !is_folder(probe))
+		return err_set(err, ERR_NOT_FOUND, "%s: no git repository there; check the path", path);
+	snprintf(folder, PATH_MAX, "%s", path);
+	return 0;
+}
+
+/* ---- watches ---- */
+
+static const char *path_of(const struct notice *n, int wd)
+{
+	int i;
+
+	for (i = 0; i < n->n; i++)
+		if (n->watch[i].wd == wd)
+			return n->watch[i].path;
+	return NULL;
+}
+
+/* Err: -1 with errno. */
+static int add_watch(struct notice *n, const char *path)
+{
+	int wd = inotify_add_watch(n->fd, path, MASK);
+	void *grown;
+
+	if (wd < 0)
+		return -1;
+	if (path_of(n, wd))
+		return 0;
+	grown = realloc(n->watch, (size_t)(n->n + 1) * sizeof *n->watch);
+	if (!grown)
+		return -1;
+	n->watch = grown;
+	n->watch[n->n].wd = wd;
+	n->watch[n->n].path = strdup(path);
+	if (!n->watch[n->n].path)
+		return -1;
+	n->n++;
+	return 0;
+}
+
+static void add_folders(struct notice *n, const char *path, int depth)
+{
+	struct dirent *entry;
+	DIR *dir;
+
+	if (depth > DEPTH_MAX || n->n >= WATCHES_MAX)
+		return;
+	/* What disappeared meanwhile makes news of its own; what cannot be watched is left to the poll. */
+	if (add_watch(n, path) < 0)
+		return;
+	dir = opendir(path);
+	if (!dir)
+		return;
+	while ((entry = readdir(dir)) != NULL) {
+		char child[PATH_MAX];
+
+		if (entry->d_name[0] == '.' || (entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN))
+			continue;
+		if (join(child, path, entry->d_name) == 0)
+			add_folders(n, child, depth + 1);
+	}
+	closedir(dir);
+}
+
+static bool ends_with_lock(const char *name)
+{
+	size_t len = strlen(name);
+
+	return len > 5 && strcmp(name + len - 5, ".lock") == 0;
+}
+
+/* Whether this event may mean that a branch changed; new folders are watched on the way. */
+static bool is_news(struct notice *n, const struct inotify_event *e)
+{
+	const char *folder = path_of(n, e->wd);
+	bool in_git_folder = n->n && e->wd == n->watch[0].wd;
+
+	if (e->mask & IN_Q_OVERFLOW)
+		return true;
+	if (e->mask & (IN_IGNORED | IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT)) {
+		/* Folders below come and go with their branches; these two do not. */
+		if (folder && (in_git_folder || strstr(folder, "/refs/heads") == folder + strlen(folder) - strlen("/refs/heads")))
+			n->lost = true;
+		return true;
+	}
+	if (!e->len || ends_with_lock(e->name))
+		return false;
+	if (in_git_folder)
+		return strcmp(e->name, "packed-refs") == 0 || strcmp(e->name, "HEAD") == 0;
+	if ((e->mask & IN_ISDIR) && (e->mask & (IN_CREATE | IN_MOVED_TO)) && folder) {
+		char child[PATH_MAX];
+
+		if (join(child, folder, e->name) == 0)
+			add_folders(n, child, 1);
+	}
+	return true;
+}
+
+static void on_event(void *arg, uint32_t events)
+{
+	struct notice *n = arg;
+	_Alignas(struct inotify_event) char buffer[16384];
+	bool news = false;
+	ssize_t len, at;
+
+	(void)events;
+	while ((len = read(n->fd, buffer, sizeof buffer)) > 0)
+		for (at = 0; at < len;) {
+			const struct inotify_event *e = (const struct inotify_event *)(const void *)(buffer + at);
+
+			news = is_news(n, e) || news;
+			at += (ssize_t)(sizeof *e + e->len);
+		}
+	if (news)
+		n->fn(n->arg);
+}
+
+int notice_start(struct loop *l, const char *path, void (*fn)(void *arg), void *arg, struct notice **out, struct fw_err *err)
+{
+	char folder[PATH_MAX], heads[PATH_MAX];
+	struct notice *n;
+
+	if (find_git_folder(path, folder, err) < 0)
+		return -1;
+	if (join(heads, folder, "refs/heads") < 0)
+		return err_set(err, ERR_INVALID, "%s: path too long", path);
+	n = calloc(1, sizeof *n);
+	if (!n)
+		return err_set(err, ERR_FULL, "out of memory");
+	*n = (struct notice){ .loop = l, .fn = fn, .arg = arg };
+	n->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	if (n->fd < 0) {
+		err_sys(err, "inotify for %s", path);
+		goto failed;
+	}
+	if (add_watch(n, folder) < 0) {
+		err_sys(err, "inotify for %s", folder);
+		goto failed;
+	}
+	add_folders(n, heads, 0);
+	n->lost = n->n < 2;
+	if (loop_watch(l, n->fd, EPOLLIN, on_event, n, &n->source, err) < 0)
+		goto failed;
+	*out = n;
+	return 0;
+failed:
+	notice_stop(n);
+	return -1;
+}
+
+bool notice_is_lost(const struct notice *n)
+{
+	return n->lost;
+}
+
+void notice_stop(struct notice *n)
+{
+	int i;
+
+	if (!n)
+		return;
+	loop_remove(n->loop, n->source);
+	if (n->fd >= 0)
+		close(n->fd);
+	for (i = 0; i < n->n; i++)
+		free(n->watch[i].path);
+	free(n->watch);
+	free(n);
+}

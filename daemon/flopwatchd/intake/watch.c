@@ -1,0 +1,333 @@
+/*
+ * watch.c - when to look at which repository. One state per repository: a timer that is due, or a child that runs; news that
+ * comes while a child runs makes it run once more.
+ */
+#include "flopwatchd/intake/watch.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "flopwatchd/runtime/child.h"
+#include "db/store/repo.h"
+#include "flopwatchd/intake/ref_watch.h"
+#include "flopwatchd/intake/branch_tips.h"
+
+enum {
+	DEBOUNCE_MS = 20,        /* a push writes several refs */
+	CHILDREN_MAX = 8,        /* looks at a time */
+	CROWDED_MS = 100,        /* another try while that many run */
+	BACKOFF_FIRST_MS = 2000, /* doubled at each failure ... */
+	BACKOFF_MAX_MS = 300000, /* ... up to here */
+	ARGS_MAX = 12
+};
+
+/* What a child may print, and the largest pack it may write. */
+static const size_t TIPS_MAX_BYTES = (size_t)64 << 20;
+static const size_t FETCH_MAX_BYTES = (size_t)2 << 30;
+
+struct watched {
+	struct watch *watch;
+	const struct config_repo *conf;
+	int64_t id; /* in the database */
+	char path[1600];
+	struct loop_source *timer;
+	int64_t due_ns; /* of the timer */
+	struct capture *child;
+	struct notice *notice;
+	bool dirty; /* news while the child runs */
+	int failures;
+	char problem[1024];  /* as stored; "" none */
+	char no_notice[256]; /* why there is no inotify, as logged */
+};
+
+struct watch {
+	struct loop *loop;
+	const struct config *conf;
+	struct db *db;
+	void (*on_new_job)(void *arg);
+	void *arg;
+	uint64_t random;
+	int n_children;
+	int n;
+	struct watched repo[];
+};
+
+static void look(struct watched *r);
+
+int watch_repo_path(const struct config *c, const struct config_repo *r, char *path, size_t size, struct fw_err *err)
+{
+	int len = r->is_local ? snprintf(path, size, "%s", r->url)
+			      : snprintf(path, size, "%s/mirrors/%s.git", c->state_dir, r->name);
+
+	if (len < 0 || (size_t)len >= size)
+		return err_set(err, ERR_FULL, "repository %s: its path is too long", r->name);
+	return 0;
+}
+
+/* ---- when ---- */
+
+/* Spread: daemons that started together shall not poll together. */
+static int64_t with_jitter(struct watch *w, int64_t ms)
+{
+	w->random ^= w->random << 13;
+	w->random ^= w->random >> 7;
+	w->random ^= w->random << 17;
+	return ms - ms / 10 + (int64_t)(w->random % (uint64_t)(ms / 5 + 1));
+}
+
+static void on_timer(void *arg)
+{
+	struct watched *r = arg;
+
+	r->timer = NULL;
+	look(r);
+}
+
+/* Look after `delay_ms`, or earlier if that is planned already. */
+static void plan(struct watched *r, int64_t delay_ms)
+{
+	struct fw_err err = { 0 };
+	int64_t due_ns = clock_mono_ns() + delay_ms * 1000000;
+
+	if (r->timer && r->due_ns <= due_ns)
+		return;
+	loop_remove(r->watch->loop, r->timer);
+	r->timer = NULL;
+	r->due_ns = due_ns;
+	if (loop_after(r->watch->loop, delay_ms, on_timer, r, &r->timer, &err) < 0)
+		log_error("watch.timer", "repo=%s err=%s", log_quote(r->conf->name), log_quote(err.text));
+}
+
+static void on_news(void *arg)
+{
+	struct watched *r = arg;
+
+	if (r->child)
+		r->dirty = true;
+	else
+		plan(r, DEBOUNCE_MS);
+}
+
+/* ---- notices ---- */
+
+static void keep_notice(struct watched *r)
+{
+	struct fw_err err = { 0 };
+
+	if (!r->conf->is_local || (r->notice && !notice_is_lost(r->notice)))
+		return;
+	notice_stop(r->notice);
+	r->notice = NULL;
+	if (notice_start(r->watch->loop, r->path, on_news, r, &r->notice, &err) == 0) {
+		r->no_notice[0] = '\0';
+		return;
+	}
+	/* A missing repository is told by the look itself; without inotify the poll does the work. */
+	if (err.code != ERR_NOT_FOUND && strncmp(r->no_notice, err.text, sizeof r->no_notice - 1) != 0) {
+		snprintf(r->no_notice, sizeof r->no_notice, "%.255s", err.text);
+		log_warning("watch.no_inotify", "repo=%s err=%s", log_quote(r->conf->name), log_quote(err.text));
+	}
+}
+
+/* ---- results ---- */
+
+/* Store what is wrong ("" nothing), and log it once. */
+static void set_problem(struct watched *r, const char *problem)
+{
+	struct fw_err err = { 0 };
+
+	if (strncmp(r->problem, problem, sizeof r->problem - 1) != 0) {
+		if (*problem)
+			log_warning("repo.error", "repo=%s err=%s", log_quote(r->conf->name), log_quote(problem));
+		else
+			log_info("repo.ok", "repo=%s", log_quote(r->conf->name));
+	}
+	snprintf(r->problem, sizeof r->problem, "%s", problem);
+	if (store_repo_state(r->watch->db, r->id, *problem ? "error" : "ok", problem, &err) < 0 ||
+		(*problem && store_repo_failed(r->watch->db, r->id, &err) < 0) ||
+		(!*problem && store_repo_fetched(r->watch->db, r->id, clock_utc_ms(), &err) < 0))
+		log_error("repo.state", "repo=%s err=%s", log_quote(r->conf->name), log_quote(err.text));
+}
+
+static void plan_after_failure(struct watched *r)
+{
+	int64_t delay = BACKOFF_MAX_MS;
+
+	if (r->failures < 8)
+		delay = (int64_t)BACKOFF_FIRST_MS << r->failures;
+	r->failures++;
+	plan(r, with_jitter(r->watch, delay < BACKOFF_MAX_MS ? delay : BACKOFF_MAX_MS));
+}
+
+static void on_tips(void *arg, const struct buf *out, const struct fw_err *failed)
+{
+	struct watched *r = arg;
+	struct watch *w = r->watch;
+	struct tips_result result = { 0 };
+	struct fw_err err = { 0 };
+	bool dirty = r->dirty;
+
+	r->child = NULL;
+	r->dirty = false;
+	w->n_children--;
+	if (failed)
+		err = *failed;
+	else
+		tips_apply(w->db, r->conf, r->id, w->conf->queue_max, out, clock_utc_ms(), &result, &err);
+	keep_notice(r);
+	if (err.code) {
+		set_problem(r, err.text);
+		plan_after_failure(r);
+	} else {
+		r->failures = 0;
+		set_problem(r, result.problem[0] ? result.problem : out->len ? "" : "it has no branches yet; push one");
+		plan(r, with_jitter(w, r->conf->poll_ms));
+	}
+	if (dirty)
+		plan(r, DEBOUNCE_MS);
+	if (result.moved || result.gone)
+		log_info("branch.moved", "repo=%s moved=%d gone=%d jobs=%d superseded=%d", log_quote(r->conf->name), result.moved,
+			result.gone, result.jobs, result.superseded);
+	if (result.jobs)
+		w->on_new_job(w->arg);
+}
+
+/* ---- looking ---- */
+
+static int start_child(struct watched *r, struct fw_err *err)
+{
+	const char *args[ARGS_MAX] = { 0 };
+	struct capture_spec spec = {
+		.program = "flopwatch-git", .args = args, .out_fd = -1, .deadline_ms = r->conf->fetch_timeout_ms
+	};
+	int n = 0;
+
+	if (r->conf->is_local) {
+		args[n++] = "tips";
+		args[n++] = "--repo";
+		args[n++] = r->path;
+		spec.out_max = TIPS_MAX_BYTES;
+	} else {
+		args[n++] = "fetch";
+		args[n++] = "--url";
+		args[n++] = r->conf->url;
+		args[n++] = "--mirror";
+		args[n++] = r->path;
+		if (r->conf->ssh_key[0]) {
+			args[n++] = "--ssh-key";
+			args[n++] = r->conf->ssh_key;
+		}
+		spec.out_max = FETCH_MAX_BYTES;
+	}
+	return capture_start(r->watch->loop, &spec, on_tips, r, &r->child, err);
+}
+
+static void look(struct watched *r)
+{
+	struct fw_err err = { 0 };
+
+	if (r->child) {
+		r->dirty = true;
+		return;
+	}
+	if (r->watch->n_children >= CHILDREN_MAX) {
+		plan(r, CROWDED_MS);
+		return;
+	}
+	/* Before the look: what changes after the child has read makes news. */
+	keep_notice(r);
+	if (start_child(r, &err) < 0) {
+		set_problem(r, err.text);
+		plan_after_failure(r);
+		return;
+	}
+	r->watch->n_children++;
+}
+
+/* ---- life ---- */
+
+static int store_repos(struct watch *w, struct fw_err *err)
+{
+	int64_t ids[CONFIG_REPOS_MAX];
+	int i;
+
+	for (i = 0; i < w->n; i++) {
+		const struct config_repo *c = w->repo[i].conf;
+
+		if (store_repo_put(w->db, c->name, c->url, c->is_local, c->upstream, &ids[i], err) < 0)
+			return -1;
+		w->repo[i].id = ids[i];
+	}
+	return store_repo_retire(w->db, ids, w->n, err);
+}
+
+static int make_mirrors_folder(const struct config *c, struct fw_err *err)
+{
+	char path[600];
+
+	snprintf(path, sizeof path, "%s/mirrors", c->state_dir);
+	if (mkdir(path, 0700) < 0 && errno != EEXIST)
+		return err_sys(err, "create %s", path);
+	return 0;
+}
+
+int watch_start(struct loop *l, const struct config *c, struct db *db, void (*on_new_job)(void *arg), void *arg,
+	struct watch **out, struct fw_err *err)
+{
+	struct watch *w = calloc(1, sizeof *w + (size_t)c->n_repos * sizeof w->repo[0]);
+	int i;
+
+	if (!w)
+		return err_set(err, ERR_FULL, "out of memory");
+	*w = (struct watch){ .loop = l, .conf = c, .db = db, .on_new_job = on_new_job, .arg = arg, .n = c->n_repos };
+	w->random = (uint64_t)clock_mono_ns() | 1;
+	for (i = 0; i < w->n; i++) {
+		w->repo[i].watch = w;
+		w->repo[i].conf = &c->repo[i];
+		if (watch_repo_path(c, &c->repo[i], w->repo[i].path, sizeof w->repo[i].path, err) < 0)
+			goto failed;
+	}
+	if (make_mirrors_folder(c, err) < 0 || db_begin(db, err) < 0)
+		goto failed;
+	if (store_repos(w, err) < 0) {
+		db_rollback(db);
+		goto failed;
+	}
+	if (db_commit(db, err) < 0)
+		goto failed;
+	for (i = 0; i < w->n; i++)
+		plan(&w->repo[i], 0);
+	*out = w;
+	return 0;
+failed:
+	free(w);
+	return -1;
+}
+
+void watch_poke(struct watch *w, const char *repo_name)
+{
+	int i;
+
+	for (i = 0; i < w->n; i++)
+		if (strcmp(w->repo[i].conf->name, repo_name) == 0)
+			on_news(&w->repo[i]);
+}
+
+void watch_stop(struct watch *w)
+{
+	int i;
+
+	if (!w)
+		return;
+	for (i = 0; i < w->n; i++) {
+		loop_remove(w->loop, w->repo[i].timer);
+		capture_cancel(w->repo[i].child);
+		notice_stop(w->repo[i].notice);
+	}
+	free(w);
+}

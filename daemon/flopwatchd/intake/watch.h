@@ -1,0 +1,32 @@
+/**
+ * watch.h - notices pushes: compares the branch tips of every configured repository with the stored ones and queues jobs.
+ *
+ * A local repository is read in place when inotify sees its refs change; a remote one is fetched into a mirror. All git work
+ * is done by children (flopwatch-git) with deadlines; nothing here blocks. A repository that fails shows its error in the
+ * database, is tried again with growing pauses (up to 5 minutes), and never holds up the others.
+ */
+#ifndef FLOPWATCHD_INTAKE_WATCH_H
+#define FLOPWATCHD_INTAKE_WATCH_H
+
+#include "base/err.h"
+#include "flopwatchd/runtime/config.h"
+#include "flopwatchd/runtime/loop.h"
+#include "db/sqlite/db.h"
+
+struct watch;
+
+/**
+ * Store the configured repositories, retire others, and begin watching. `on_new_job(arg)` is called after the transaction
+ * that queued at least one job. `l`, `c` and `db` must outlive the watch.
+ * Own: `*out` ends in watch_stop. Err: only what keeps every repository from being watched (database, state folder).
+ */
+int watch_start(struct loop *l, const struct config *c, struct db *db, void (*on_new_job)(void *arg), void *arg,
+	struct watch **out, struct fw_err *err);
+/** Look at this repository now (a webhook or a person asked); an unknown name does nothing. */
+void watch_poke(struct watch *w, const char *repo_name);
+/** Forget all timers and kill running children; accepts NULL. */
+void watch_stop(struct watch *w);
+/** Where flopwatch-git finds a repository: its own path when local, else its mirror. Shape: path[size]. Err: ERR_FULL too long. */
+int watch_repo_path(const struct config *c, const struct config_repo *r, char *path, size_t size, struct fw_err *err);
+
+#endif

@@ -1,0 +1,51 @@
+/* devicestate.c - one row and one event. */
+#include "flopwatchd/job/devicestate.h"
+
+#include "base/clock.h"
+#include "base/jsonw.h"
+#include "base/log.h"
+#include "db/store/repo.h"
+
+enum { EVENT_BYTES_MAX = 8192 };
+
+static int tell(struct ledger *g, const char *uuid, const char *state, const char *why, const char *who, struct fw_err *err)
+{
+	struct buf text;
+	struct jsonw j;
+	buf_init(&text, EVENT_BYTES_MAX);
+	jsonw_init(&j, &text);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "device", uuid);
+	jsonw_kv_string(&j, "state", state);
+	jsonw_kv_string(&j, "why", why);
+	jsonw_kv_string(&j, "who", who);
+	jsonw_object_end(&j);
+	int result = text.failed ? err_set(err, ERR_INVALID, "the name is too long")
+				 : store_event(g->db, clock_utc_ms(), "device.state", text.data, NULL, err);
+	buf_fini(&text);
+	return result;
+}
+
+int devicestate_set(struct ledger *g, const char *uuid, const char *state, const char *why, const char *who, struct fw_err *err)
+{
+	char before[16];
+	int64_t id;
+	if (ledger_begin(g, err) != 0)
+		return -1;
+	int result = store_device_get(g->db, uuid, &id, before, err);
+	if (result == 0)
+		result = store_device_state(g->db, id, state, why, clock_utc_ms(), err);
+	if (result == 0)
+		result = tell(g, uuid, state, why, who, err);
+	if (ledger_end(g, result, err) != 0)
+		return -1;
+	log_info("device.state", "device=%s state=%s why=%s", log_quote(uuid), state, log_quote(why));
+	return 0;
+}
+
+void devicestate_tell(struct ledger *g, const char *uuid, const char *state, const char *why)
+{
+	struct fw_err err = { 0 };
+	if (devicestate_set(g, uuid, state, why, "flopwatchd", &err) != 0)
+		log_error("device.state", "device=%s state=%s err=%s", log_quote(uuid), state, log_quote(err.text));
+}

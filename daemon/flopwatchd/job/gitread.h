@@ -1,0 +1,56 @@
+/** gitread.h - reads what flopwatch-git prints; believes nothing about it. */
+#ifndef FLOPWATCHD_JOB_GITREAD_H
+#define FLOPWATCHD_JOB_GITREAD_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "core/suite/manifest.h"
+#include "db/store/repo.h"
+
+enum { GITREAD_BLOBS_MAX = 24, GITREAD_PARENTS_MAX = 256 };
+
+/** A commit as verb `tree` prints it. */
+struct gitread_commit {
+	struct store_commit commit;
+	char problem[512]; /* what is wrong with a path that was asked for; "" nothing */
+	int n_blobs;
+	struct {
+		char path[MANIFEST_TEXT_SIZE];
+		bool present;
+		struct buf text;
+	} blob[GITREAD_BLOBS_MAX];
+	int n_oids;
+	struct {
+		char path[MANIFEST_TEXT_SIZE];
+		char oid[65]; /* "" absent */
+	} oid[MANIFEST_LIST_MAX];
+};
+
+/** Read the output of `tree`. Err: ERR_PROTOCOL. Own: on 0 gitread_commit_free; on -1 nothing is held. */
+int gitread_tree(const struct buf *out, struct gitread_commit **commit, struct fw_err *err);
+/** Accepts NULL. */
+void gitread_commit_free(struct gitread_commit *c);
+/** A blob that was asked for; NULL when it was not, or is absent. */
+const struct buf *gitread_blob(const struct gitread_commit *c, const char *path);
+/** Whether `path` was asked for; its oid, "" when the commit does not have it. */
+bool gitread_oid(const struct gitread_commit *c, const char *path, const char **oid);
+
+/** Verb `log`: every commit in order, until `each` returns nonzero. Err: ERR_PROTOCOL, or what `each` set (-1). */
+typedef int gitread_log_fn(void *arg, const struct store_commit *commit, struct fw_err *err);
+int gitread_log(const struct buf *out, gitread_log_fn *each, void *arg, struct fw_err *err);
+
+/** Verb `base`. */
+struct gitread_base {
+	char merge_base[65]; /* "" none */
+	char upstream[65];   /* tip of the upstream branch; "" there is no such branch, or none was asked for */
+	int n_first_parents;
+	char first_parent[GITREAD_PARENTS_MAX][65];
+};
+int gitread_base(const struct buf *out, struct gitread_base *base, struct fw_err *err);
+
+/** Percent-encode a branch name as flopwatch-git writes it. Shape: out[size]. Err: ERR_INVALID it does not fit. */
+int gitread_encode(const char *name, char *out, size_t size, struct fw_err *err);
+
+#endif

@@ -1,0 +1,60 @@
+/* jobstate.c - the table; nothing else in the daemon decides what may follow what. */
+#include "flopwatchd/job/jobstate.h"
+
+#include <string.h>
+
+static const char *const names[JOBSTATE_N] = {
+	"queued",
+	"sent",
+	"building",
+	"checking",
+	"measuring",
+	"done",
+	"failed",
+	"cancelled",
+	"superseded",
+	"gone",
+};
+
+/* One row a state, one column an event; 0 is queued, which only a lost worker leads to, so "o" stands for "stays". */
+enum { o = -1, Q = JOBSTATE_QUEUED, S = JOBSTATE_SENT, B = JOBSTATE_BUILDING, C = JOBSTATE_CHECKING, M = JOBSTATE_MEASURING };
+enum { D = JOBSTATE_DONE, F = JOBSTATE_FAILED, X = JOBSTATE_CANCELLED, U = JOBSTATE_SUPERSEDED, G = JOBSTATE_GONE };
+
+/* clang-format off */
+static const signed char next[JOBSTATE_N][JOBSTATE_EVENTS] = {
+	/*                         send build check launch done fail cancel lost newer gone */
+	[JOBSTATE_QUEUED]     = {  S,   o,    o,    o,     D,   F,   X,     o,   U,    G },
+	[JOBSTATE_SENT]       = {  o,   B,    C,    M,     D,   F,   X,     Q,   o,    G },
+	[JOBSTATE_BUILDING]   = {  o,   o,    C,    M,     D,   F,   X,     Q,   o,    G },
+	[JOBSTATE_CHECKING]   = {  o,   o,    o,    M,     D,   F,   X,     Q,   o,    G },
+	[JOBSTATE_MEASURING]  = {  o,   o,    o,    o,     D,   F,   X,     Q,   o,    G },
+	[JOBSTATE_DONE]       = {  o,   o,    o,    o,     o,   o,   o,     o,   o,    o },
+	[JOBSTATE_FAILED]     = {  o,   o,    o,    o,     o,   o,   o,     o,   o,    o },
+	[JOBSTATE_CANCELLED]  = {  o,   o,    o,    o,     o,   o,   o,     o,   o,    o },
+	[JOBSTATE_SUPERSEDED] = {  o,   o,    o,    o,     o,   o,   o,     o,   o,    o },
+	[JOBSTATE_GONE]       = {  o,   o,    o,    o,     o,   o,   o,     o,   o,    o },
+};
+/* clang-format on */
+
+enum jobstate jobstate_next(enum jobstate from, enum jobstate_event on)
+{
+	return next[from][on] == o ? from : (enum jobstate)next[from][on];
+}
+
+bool jobstate_is_final(enum jobstate s)
+{
+	return s >= JOBSTATE_DONE;
+}
+
+const char *jobstate_name(enum jobstate s)
+{
+	return s < JOBSTATE_N ? names[s] : "";
+}
+
+enum jobstate jobstate_from_name(const char *name)
+{
+	for (int i = 0; i < JOBSTATE_N; i++)
+		if (!strcmp(names[i], name))
+			return (enum jobstate)i;
+	return JOBSTATE_N;
+}

@@ -1,0 +1,50 @@
+/**
+ * jobstate.h - the life of a job as one table: which event leads from which state to which.
+ *
+ * queued -> sent -> building -> checking -> measuring -> done | failed | cancelled | superseded | gone. A job that lost its
+ * worker goes back to queued; what has ended stays ended.
+ */
+#ifndef FLOPWATCHD_JOB_JOBSTATE_H
+#define FLOPWATCHD_JOB_JOBSTATE_H
+
+#include <stdbool.h>
+
+enum jobstate {
+	JOBSTATE_QUEUED,
+	JOBSTATE_SENT,
+	JOBSTATE_BUILDING,
+	JOBSTATE_CHECKING,
+	JOBSTATE_MEASURING,
+	JOBSTATE_DONE,
+	JOBSTATE_FAILED,
+	JOBSTATE_CANCELLED,
+	JOBSTATE_SUPERSEDED,
+	JOBSTATE_GONE,
+	JOBSTATE_N
+};
+
+enum jobstate_event {
+	JOBSTATE_ON_SEND,
+	JOBSTATE_ON_BUILD,
+	JOBSTATE_ON_CHECK,
+	JOBSTATE_ON_LAUNCH,
+	JOBSTATE_ON_DONE,
+	JOBSTATE_ON_FAIL,
+	JOBSTATE_ON_CANCEL,
+	JOBSTATE_ON_LOST,  /* the worker, with attempts left */
+	JOBSTATE_ON_NEWER, /* a newer tip of the branch */
+	JOBSTATE_ON_GONE,  /* its commit is not there any more */
+	JOBSTATE_EVENTS
+};
+
+/** State after `on`; `from` itself where the event changes nothing there. */
+enum jobstate jobstate_next(enum jobstate from, enum jobstate_event on);
+bool jobstate_is_final(enum jobstate s);
+/** As in the database: "measuring". */
+const char *jobstate_name(enum jobstate s);
+/** JOBSTATE_N for an unknown word. */
+enum jobstate jobstate_from_name(const char *name);
+
+enum { JOBSTATE_ATTEMPTS_MAX = 3 };
+
+#endif

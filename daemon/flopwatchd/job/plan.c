@@ -1,0 +1,283 @@
+/* plan.c - the rules about whose manifest and whose suite count. */
+#include "flopwatchd/job/plan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "base/jsonw.h"
+#include "core/suite/suite.h"
+
+enum { SUITE_BYTES_MAX = 1 << 20 };
+
+void plan_init(struct plan *p)
+{
+	memset(p, 0, sizeof *p);
+	buf_init(&p->suite_text, SUITE_BYTES_MAX);
+}
+
+void plan_fini(struct plan *p)
+{
+	free(p->ask.cell);
+	buf_fini(&p->suite_text);
+	memset(p, 0, sizeof *p);
+}
+
+int plan_manifest(const struct gitread_commit *c, struct manifest *out, struct fw_err *err)
+{
+	const struct buf *text = gitread_blob(c, ".flopwatch.yaml");
+	if (manifest_parse(text ? text->data : NULL, text ? text->len : 0, ".flopwatch.yaml", out, err) == 0)
+		return 0;
+	return err_context(err, "commit %.12s", c->commit.sha);
+}
+
+void plan_suite_paths(const char *name, char path[2][MANIFEST_TEXT_SIZE])
+{
+	snprintf(path[0], MANIFEST_TEXT_SIZE, "etc/suites/%s.yaml", name);
+	snprintf(path[1], MANIFEST_TEXT_SIZE, ".flopwatch/suites/%s.yaml", name);
+}
+
+int plan_subject(
+	struct plan *p, int i, const char *role, const struct gitread_commit *c, const struct manifest *m, struct fw_err *err)
+{
+	struct msg_subject *s = &p->ask.subject[i];
+	memset(s, 0, sizeof *s);
+	snprintf(s->role, sizeof s->role, "%s", role);
+	snprintf(s->commit, sizeof s->commit, "%s", c->commit.sha);
+	if (c->problem[0])
+		return err_set(err, ERR_INVALID, "commit %.12s: %s", c->commit.sha, c->problem);
+	for (int k = 0; k < m->n_inputs; k++) {
+		const char *oid = "";
+		if (!gitread_oid(c, m->input[k], &oid))
+			return err_set(
+				err, ERR_INTERNAL, "input %s of commit %.12s was not asked for", m->input[k], c->commit.sha);
+		if (!*oid && !gitread_blob(c, ".flopwatch.yaml"))
+			return err_set(err, ERR_INVALID,
+				"commit %.12s has neither .flopwatch.yaml, which says what is built and measured, nor %s, which "
+				"would be built without one",
+				c->commit.sha, m->input[k]);
+		if (!*oid)
+			return err_set(
+				err, ERR_INVALID, "commit %.12s has no %s, which its inputs name", c->commit.sha, m->input[k]);
+		snprintf(s->input[k].path, sizeof s->input[k].path, "%s", m->input[k]);
+		snprintf(s->input[k].oid, sizeof s->input[k].oid, "%s", oid);
+	}
+	s->n_inputs = m->n_inputs;
+	s->build = *m;
+	if (p->ask.n_subjects <= i)
+		p->ask.n_subjects = i + 1;
+	return 0;
+}
+
+/* ---- suite ---------------------------------------------------------------------------------------------------------------- */
+
+/* 1 read, 0 absent, -1. */
+static int read_installed(const char *path, struct buf *text, struct fw_err *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT)
+		return 0;
+	if (fd < 0)
+		return err_sys(err, "cannot read the suite %s", path);
+	int got = buf_read_fd(text, fd);
+	if (got != 0)
+		err_sys(err, "cannot read the suite %s", path);
+	close(fd);
+	if (got != 0 || text->failed)
+		return err_set(err, ERR_INVALID, "the suite %s is larger than %d bytes", path, SUITE_BYTES_MAX);
+	return 1;
+}
+
+int plan_find_suite(const struct config *config, const struct gitread_commit *c, const char *name, struct buf *text,
+	char file[1024], bool *installed, struct fw_err *err)
+{
+	char path[2][MANIFEST_TEXT_SIZE];
+	plan_suite_paths(name, path);
+	buf_clear(text);
+	*installed = false;
+	for (int i = 0; i < 2; i++) {
+		const struct buf *blob = gitread_blob(c, path[i]);
+		if (!blob)
+			continue;
+		buf_append(text, blob->data, blob->len);
+		snprintf(file, 1024, "%s", path[i]);
+		return 1;
+	}
+	*installed = true;
+	snprintf(file, 1024, "%s/%s.yaml", config->suites_dir, name);
+	return read_installed(file, text, err);
+}
+
+/* Find the text of suite `name` for both sides; `file` becomes its name in messages. */
+static int find_suite(struct plan *p, const struct config *config, const char *repo, const struct gitread_commit *base,
+	const char *name, char file[1024], struct fw_err *err)
+{
+	char path[2][MANIFEST_TEXT_SIZE];
+	bool installed;
+	int got = plan_find_suite(config, base, name, &p->suite_text, file, &installed, err);
+	if (got == 0) {
+		plan_suite_paths(name, path);
+		return err_set(err, ERR_NOT_FOUND, "there is no suite %s: not at %s in base %.12s, and no %s", name, path[0],
+			base->commit.sha, file);
+	}
+	size_t len = strlen(file);
+	if (got == 1 && !installed)
+		snprintf(file + len, 1024 - len, " of %.12s", base->commit.sha);
+	if (installed)
+		snprintf(p->suite_origin, sizeof p->suite_origin, "installed");
+	else
+		snprintf(p->suite_origin, sizeof p->suite_origin, "%s@%s", repo, base->commit.sha);
+	return got == 1 ? 0 : -1;
+}
+
+int plan_suite(struct plan *p, const struct config *config, const char *repo, const struct gitread_commit *base, const char *name,
+	const char *cells_glob, struct fw_err *err)
+{
+	char file[1024];
+	struct suite s;
+	if (!name[0] || name[0] == '.' || strchr(name, '/'))
+		return err_set(err, ERR_INVALID, "`%s` is not the name of a suite; e.g. ffa", name);
+	if (find_suite(p, config, repo, base, name, file, err) != 0)
+		return -1;
+	if (suite_parse(p->suite_text.data, p->suite_text.len, file, &s, err) != 0)
+		return -1;
+	snprintf(p->suite_name, sizeof p->suite_name, "%s", name);
+	suite_hash(&s, p->suite_sha);
+	if (cells_glob[0] && suite_filter(&s, cells_glob) == 0) {
+		suite_fini(&s);
+		return err_set(err, ERR_INVALID, "no cell of suite %s matches %s", name, cells_glob);
+	}
+	free(p->ask.cell);
+	p->ask.cell = s.cell;
+	p->ask.n_cells = s.n_cells;
+	s.cell = NULL;
+	s.n_cells = 0;
+	p->ask.limits = (struct msg_limits){
+		.build_s = config->build_s,
+		.check_s = config->check_s,
+		.launch_s = config->launch_s,
+		.budget_s = s.budget_s,
+		.wait_s = config->wait_s,
+		.log_bytes = 512 << 10,
+	};
+	rule_default(&p->ask.rule, p->ask.n_cells);
+	suite_fini(&s);
+	return 0;
+}
+
+/* ---- programs of their own ------------------------------------------------------------------------------------------------- */
+
+bool plan_is_benchmark(const struct plan *p)
+{
+	return p->ask.subject[0].run.name[0] != 0;
+}
+
+/* What the base fixes for both, as text that names it: kept as the suite. */
+static void describe(const struct benchmark *b, struct buf *out)
+{
+	struct jsonw j;
+
+	jsonw_init(&j, out);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "benchmark", b->name);
+	jsonw_kv_string(&j, "reader", b->reader);
+	jsonw_kv_string(&j, "unit", b->unit);
+	if (b->time[0])
+		jsonw_kv_string(&j, "time", b->time);
+	jsonw_kv_double(&j, "threshold_pct", b->threshold_pct);
+	jsonw_kv_double(&j, "timeout_s", b->timeout_s);
+	jsonw_kv_double(&j, "budget_s", b->budget_s);
+	jsonw_kv_bool(&j, "gpu", b->gpu);
+	jsonw_object_end(&j);
+}
+
+int plan_run(struct plan *p, int i, const struct manifest *own, struct fw_err *err)
+{
+	const struct benchmark *base = &p->ask.subject[0].run, *found = manifest_benchmark(own, base->name);
+	struct benchmark *run = &p->ask.subject[i].run;
+
+	if (!found)
+		return err_set(err, ERR_INVALID, "commit %.12s: .flopwatch.yaml names no benchmark %s", p->ask.subject[i].commit,
+			base->name);
+	*run = *found;
+	run->threshold_pct = base->threshold_pct;
+	run->timeout_s = base->timeout_s;
+	run->budget_s = base->budget_s;
+	run->gpu = base->gpu;
+	snprintf(run->time, sizeof run->time, "%s", base->time); /* a real time beside a CPU's would be no comparison */
+	return 0;
+}
+
+void plan_benchmark(struct plan *p, const struct config *config, const char *repo, const struct benchmark *base,
+	const struct manifest *target)
+{
+	p->ask.subject[0].run = *base;
+	p->dropped = plan_run(p, 1, target, NULL) != 0;
+	buf_clear(&p->suite_text);
+	describe(base, &p->suite_text);
+	snprintf(p->suite_name, sizeof p->suite_name, "%s", base->name);
+	snprintf(p->suite_origin, sizeof p->suite_origin, "%s@%s", repo, p->ask.subject[0].commit);
+	hash_hex(p->suite_text.data, p->suite_text.len, p->suite_sha);
+	p->ask.limits = (struct msg_limits){
+		.build_s = config->build_s,
+		.check_s = config->check_s,
+		.launch_s = config->launch_s,
+		.budget_s = base->budget_s,
+		.wait_s = config->wait_s,
+		.log_bytes = 512 << 10,
+	};
+	benchmark_rule(base, 0, &p->ask.rule);
+}
+
+/* ---- what makes two sides equal -------------------------------------------------------------------------------------------- */
+
+void plan_inputs_hash(const struct msg_subject *s, const char *device_kind, char hex[65])
+{
+	struct hash_state h;
+	hash_begin(&h);
+	/* every text with its end, so that no two lists run together to the same bytes */
+	for (int i = 0; i < s->n_inputs; i++) {
+		hash_update(&h, s->input[i].path, strlen(s->input[i].path) + 1);
+		hash_update(&h, s->input[i].oid, strlen(s->input[i].oid) + 1);
+	}
+	hash_update(&h, "", 1);
+	hash_update(&h, s->build.dir, strlen(s->build.dir) + 1);
+	for (int i = 0; i < s->build.n_command; i++)
+		hash_update(&h, s->build.command[i], strlen(s->build.command[i]) + 1);
+	hash_update(&h, "", 1);
+	for (int i = 0; i < s->build.n_outputs; i++) {
+		hash_update(&h, s->build.family[i], strlen(s->build.family[i]) + 1);
+		hash_update(&h, s->build.output[i], strlen(s->build.output[i]) + 1);
+	}
+	for (int i = 0; i < s->run.n_command; i++)
+		hash_update(&h, s->run.command[i], strlen(s->run.command[i]) + 1);
+	for (int i = 0; i < s->run.n_outputs; i++)
+		hash_update(&h, s->run.output[i], strlen(s->run.output[i]) + 1);
+	if (s->run.name[0]) {
+		hash_update(&h, "", 1);
+		for (int i = 0; i < s->run.n_artifacts; i++)
+			hash_update(&h, s->run.artifact[i], strlen(s->run.artifact[i]) + 1);
+		hash_update(&h, s->run.reader, strlen(s->run.reader) + 1);
+		hash_update(&h, s->run.unit, strlen(s->run.unit) + 1);
+	}
+	hash_update(&h, device_kind, strlen(device_kind) + 1);
+	hash_end(&h, hex);
+}
+
+void plan_compare(struct plan *p)
+{
+	char base[65], target[65];
+	plan_inputs_hash(&p->ask.subject[0], "", base);
+	plan_inputs_hash(&p->ask.subject[1], "", target);
+	bool is_named = p->ask.subject[0].provider[0] || p->ask.subject[1].provider[0]; /* it may not exist */
+	p->identical = strcmp(base, target) == 0 && !is_named && !protocol_is_selfcheck(p->ask.kind);
+}
+
+bool plan_needs_worker(const struct plan *p)
+{
+	return !p->identical && !p->dropped;
+}

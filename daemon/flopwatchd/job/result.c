@@ -1,0 +1,333 @@
+/* result.c - collects what a worker says about a job; checks every number against what was asked before it is believed. */
+#include "flopwatchd/job/result.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LIST_MAX = 1 << 20 };
+
+struct result *result_new(struct plan *plan)
+{
+	struct result *r = calloc(1, sizeof *r);
+	if (!r)
+		return NULL;
+	r->plan = *plan;
+	plan_init(plan);
+	return r;
+}
+
+void result_free(struct result *r)
+{
+	if (!r)
+		return;
+	for (int i = 0; i < PROTOCOL_SUBJECTS_MAX; i++)
+		buf_fini(&r->build[i].log);
+	for (int i = 0; i < r->n_launches; i++)
+		free(r->launch[i]);
+	for (int i = 0; i < r->n_cells; i++) {
+		struct msg m = { .t = MSG_CELL, .u.cell = r->cell[i] };
+		msg_fini(&m);
+	}
+	free(r->check);
+	free(r->work);
+	free(r->node);
+	free(r->launch);
+	free(r->cell);
+	free(r->fault);
+	free(r->note);
+	plan_fini(&r->plan);
+	free(r);
+}
+
+int result_subject(const struct result *r, const char *role)
+{
+	for (int i = 0; i < r->plan.ask.n_subjects; i++)
+		if (!strcmp(r->plan.ask.subject[i].role, role))
+			return i;
+	return -1;
+}
+
+const struct msg_check *result_check(const struct result *r, const char *role, int cell)
+{
+	for (int i = 0; i < r->n_checks; i++)
+		if (r->check[i].cell == cell && !strcmp(r->check[i].role, role))
+			return &r->check[i];
+	return NULL;
+}
+
+const struct msg_fault *result_fault(const struct result *r, const char *role, int cell)
+{
+	for (int i = 0; i < r->n_faults; i++)
+		if ((r->fault[i].cell == cell || r->fault[i].cell < 0) && !strcmp(r->fault[i].role, role))
+			return &r->fault[i];
+	return NULL;
+}
+
+/* ---- growing lists ------------------------------------------------------------------------------------------------------ */
+
+/* Room for one more item of `size` bytes; NULL with err. */
+static void *grow(struct result *r, void **list, int *n, size_t size, size_t extra, struct fw_err *err)
+{
+	if (r->bytes + size + extra > RESULT_BYTES_MAX || *n >= LIST_MAX) {
+		err_set(err, ERR_FULL, "the worker sent more than %u MiB of results", RESULT_BYTES_MAX >> 20);
+		return NULL;
+	}
+	if ((*n & (*n - 1)) == 0) { /* full at every power of two */
+		void *bigger = realloc(*list, (*n ? (size_t)*n * 2 : 1) * size);
+		if (!bigger) {
+			err_set(err, ERR_INTERNAL, "out of memory for results");
+			return NULL;
+		}
+		*list = bigger;
+	}
+	r->bytes += size + extra;
+	return (char *)*list + (size_t)(*n)++ * size;
+}
+
+static int check_cell(const struct result *r, int cell, bool none_allowed, const char *what, struct fw_err *err)
+{
+	if (cell >= 0 ? cell < r->plan.ask.n_cells : none_allowed)
+		return 0;
+	return err_set(err, ERR_PROTOCOL, "%s names cell %d of %d", what, cell, r->plan.ask.n_cells);
+}
+
+static int check_role(const struct result *r, const char *role, const char *what, struct fw_err *err)
+{
+	if (result_subject(r, role) >= 0)
+		return 0;
+	return err_set(err, ERR_PROTOCOL, "%s names the role `%s`, which the job does not have", what, role);
+}
+
+static struct msg_launch *find_launch(const struct result *r, int number)
+{
+	for (int i = r->n_launches - 1; i >= 0; i--)
+		if (r->launch[i]->launch == number)
+			return r->launch[i];
+	return NULL;
+}
+
+/* ---- one message ----------------------------------------------------------------------------------------------------------- */
+
+static int add_build(struct result *r, struct msg_build *b, struct fw_err *err)
+{
+	if (check_role(r, b->role, "build", err) != 0)
+		return -1;
+	struct msg_build *mine = &r->build[result_subject(r, b->role)];
+	if (r->bytes + b->log.len > RESULT_BYTES_MAX)
+		return err_set(err, ERR_FULL, "the worker sent more than %u MiB of results", RESULT_BYTES_MAX >> 20);
+	r->bytes += b->log.len;
+	buf_fini(&mine->log);
+	*mine = *b;
+	memset(&b->log, 0, sizeof b->log);
+	return 0;
+}
+
+static int add_check(struct result *r, const struct msg_check *c, struct fw_err *err)
+{
+	if (check_role(r, c->role, "check", err) != 0 || check_cell(r, c->cell, false, "check", err) != 0)
+		return -1;
+	for (int i = 0; i < r->n_checks; i++)
+		if (r->check[i].cell == c->cell && !strcmp(r->check[i].role, c->role)) {
+			r->check[i] = *c;
+			return 0;
+		}
+	struct msg_check *mine = grow(r, (void **)&r->check, &r->n_checks, sizeof *c, 0, err);
+	if (mine)
+		*mine = *c;
+	return mine ? 0 : -1;
+}
+
+/* A module that is asked again tells its nodes again. */
+static void drop_nodes(struct result *r, const char *role, int cell)
+{
+	int kept = 0;
+	for (int i = 0; i < r->n_nodes; i++)
+		if (r->node[i].cell != cell || strcmp(r->node[i].role, role) != 0)
+			r->node[kept++] = r->node[i];
+	r->n_nodes = kept;
+}
+
+static int add_work(struct result *r, const struct msg_work *w, struct fw_err *err)
+{
+	if (check_role(r, w->role, "work", err) != 0 || check_cell(r, w->cell, false, "work", err) != 0)
+		return -1;
+	for (int i = 0; i < r->n_works; i++)
+		if (r->work[i].cell == w->cell && !strcmp(r->work[i].role, w->role)) {
+			r->work[i] = *w;
+			drop_nodes(r, w->role, w->cell);
+			return 0;
+		}
+	struct msg_work *mine = grow(r, (void **)&r->work, &r->n_works, sizeof *w, 0, err);
+	if (mine)
+		*mine = *w;
+	return mine ? 0 : -1;
+}
+
+static int add_node(struct result *r, const struct msg_node *n, struct fw_err *err)
+{
+	if (check_role(r, n->role, "node", err) != 0 || check_cell(r, n->cell, false, "node", err) != 0)
+		return -1;
+	struct msg_node *mine = grow(r, (void **)&r->node, &r->n_nodes, sizeof *n, 0, err);
+	if (mine)
+		*mine = *n;
+	return mine ? 0 : -1;
+}
+
+static int add_launch(struct result *r, struct msg *m, struct fw_err *err)
+{
+	struct msg_launch *l = m->u.launch;
+	if (find_launch(r, l->launch))
+		return err_set(err, ERR_PROTOCOL, "launch %d is there twice", l->launch);
+	for (int i = 0; i < l->n_cells; i++)
+		if (check_cell(r, l->cell[i], false, "launch", err) != 0)
+			return -1;
+	struct msg_launch **mine = grow(r, (void **)&r->launch, &r->n_launches, sizeof *mine, sizeof *l, err);
+	if (!mine)
+		return -1;
+	*mine = l;
+	m->u.launch = NULL;
+	return 0;
+}
+
+static size_t cell_bytes(const struct msg_cell *c)
+{
+	size_t arrays = 0;
+	for (int s = 0; s < c->n_subjects; s++)
+		arrays += 1u + (c->mhz[s] != NULL) + (c->host_us[s] != NULL);
+	return sizeof *c + arrays * (size_t)c->n * sizeof(float);
+}
+
+static int add_cell(struct result *r, struct msg *m, struct fw_err *err)
+{
+	struct msg_cell *c = m->u.cell;
+	if (check_cell(r, c->cell, false, "cell", err) != 0)
+		return -1;
+	if (!find_launch(r, c->launch))
+		return err_set(err, ERR_PROTOCOL, "cell names launch %d, which has not begun", c->launch);
+	for (int s = 0; s < c->n_subjects; s++)
+		if (check_role(r, c->role[s], "cell", err) != 0)
+			return -1;
+	for (int i = r->n_cells - 1; i >= 0; i--) {
+		struct msg_cell *old = r->cell[i];
+		if (old->launch != c->launch || old->cell != c->cell || strcmp(old->series, c->series) ||
+			strcmp(old->phase, c->phase))
+			continue;
+		if (c->redo <= old->redo)
+			return err_set(err, ERR_PROTOCOL, "cell %d of launch %d is there twice", c->cell, c->launch);
+		r->cell[i] = c;
+		m->u.cell = old; /* freed with the message */
+		return 0;
+	}
+	struct msg_cell **mine = grow(r, (void **)&r->cell, &r->n_cells, sizeof *mine, cell_bytes(c), err);
+	if (!mine)
+		return -1;
+	*mine = c;
+	m->u.cell = NULL;
+	return 0;
+}
+
+static int add_fault(struct result *r, const struct msg_fault *f, struct fw_err *err)
+{
+	bool is_subject = result_subject(r, f->role) >= 0;
+	if (!is_subject && strcmp(f->role, "worker") && strcmp(f->role, "device"))
+		return check_role(r, f->role, "fault", err);
+	if (check_cell(r, f->cell, true, "fault", err) != 0)
+		return -1;
+	struct msg_fault *mine = grow(r, (void **)&r->fault, &r->n_faults, sizeof *f, 0, err);
+	if (mine)
+		*mine = *f;
+	return mine ? 0 : -1;
+}
+
+/* The rows of a program of its own become the job's cells. */
+static int add_found(struct result *r, const struct msg_found *f, struct fw_err *err)
+{
+	struct msg_job *ask = &r->plan.ask;
+	if (!plan_is_benchmark(&r->plan) || ask->n_cells > 0)
+		return err_set(err, ERR_PROTOCOL, "found names cells for a job that has its own");
+	struct cell *cells = calloc((size_t)f->n + 1, sizeof *cells);
+	if (!cells)
+		return err_set(err, ERR_INTERNAL, "out of memory for cells");
+	for (int i = 0; i < f->n; i++)
+		benchmark_cell(&ask->subject[0].run, f->cell[i].key, f->cell[i].flops, &cells[i]);
+	free(ask->cell);
+	ask->cell = cells;
+	ask->n_cells = f->n;
+	ask->rule.k = rule_k(f->n);
+	return 0;
+}
+
+int result_name_cell(struct result *r, struct fw_err *err)
+{
+	struct msg_found one = { .n = 1 };
+	if (!plan_is_benchmark(&r->plan) || r->plan.ask.n_cells > 0)
+		return 0;
+	snprintf(one.cell[0].key, sizeof one.cell[0].key, "%s", r->plan.ask.subject[0].run.name);
+	return add_found(r, &one, err);
+}
+
+int result_unrun(struct result *r, struct fw_err *err)
+{
+	if (!r->plan.dropped)
+		snprintf(r->identical_by, sizeof r->identical_by, "tree");
+	return result_name_cell(r, err);
+}
+
+static int add_note(struct result *r, const struct msg_note *n, struct fw_err *err)
+{
+	if (check_cell(r, n->cell, true, "note", err) != 0)
+		return -1;
+	if (r->n_notes == RESULT_NOTES_MAX)
+		return 0;
+	struct msg_note *mine = grow(r, (void **)&r->note, &r->n_notes, sizeof *n, 0, err);
+	if (mine)
+		*mine = *n;
+	return mine ? 0 : -1;
+}
+
+int result_add(struct result *r, struct msg *m, struct fw_err *err)
+{
+	switch (m->t) {
+	case MSG_BUILD:
+		return add_build(r, &m->u.build, err);
+	case MSG_CHECK:
+		return add_check(r, &m->u.check, err);
+	case MSG_WORK:
+		return add_work(r, &m->u.work, err);
+	case MSG_NODE:
+		return add_node(r, &m->u.node, err);
+	case MSG_FOUND:
+		return add_found(r, m->u.found, err);
+	case MSG_LAUNCH:
+		return add_launch(r, m, err);
+	case MSG_CELL:
+		return add_cell(r, m, err);
+	case MSG_FAULT:
+		return add_fault(r, &m->u.fault, err);
+	case MSG_NOTE:
+		return add_note(r, &m->u.note, err);
+	case MSG_DONE:
+		r->done = m->u.done;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+void result_end(struct result *r)
+{
+	int base = result_subject(r, "base"), target = result_subject(r, "target");
+	(void)result_name_cell(r, NULL); /* without memory for one cell the judge fails next */
+	if (base < 0 || target < 0 || r->identical_by[0] || protocol_is_selfcheck(r->plan.ask.kind))
+		return;
+	const char *a = r->build[base].module_sha256, *b = r->build[target].module_sha256;
+	bool is_named = r->plan.ask.subject[base].provider[0] || r->plan.ask.subject[target].provider[0];
+	if (a[0] && !is_named && !strcmp(a, b))
+		snprintf(r->identical_by, sizeof r->identical_by, "module");
+}
+
+bool result_same_code(const struct msg_node *a, const struct msg_node *b)
+{
+	return !a->code_sha256[0] || !b->code_sha256[0] || strcmp(a->code_sha256, b->code_sha256) == 0;
+}

@@ -1,0 +1,534 @@
+/* cell.c - from checks, faults and timings of one cell to its verdict, always by the functions of core. */
+#include "flopwatchd/judge/cell.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/protocol/guard.h"
+#include "core/stats/memory.h"
+
+enum { VALUES_MAX = 4096 }; /* as many as a median takes */
+
+static int role_in(const struct msg_cell *m, const char *role)
+{
+	for (int i = 0; i < m->n_subjects; i++)
+		if (strcmp(m->role[i], role) == 0)
+			return i;
+	return -1;
+}
+
+static bool is_series(const struct msg_cell *m, int cell, const char *series, const char *phase)
+{
+	return m->cell == cell && strcmp(m->series, series) == 0 && strcmp(m->phase, phase) == 0;
+}
+
+/* ---- timings --------------------------------------------------------------------------------------------------------- */
+
+/* `host`: the host's time of enqueue in place of the device's of the call. */
+static void collect(
+	const struct result *r, int cell, const char *series, const char *against, bool host, struct judge_launches *out)
+{
+	for (int i = 0; i < r->n_cells && out->n < STATS_LAUNCHES_MAX; i++) {
+		const struct msg_cell *m = r->cell[i];
+		int base = role_in(m, against), target = role_in(m, "target");
+		if (!is_series(m, cell, series, "") || base < 0 || target < 0 || m->n < 1)
+			continue;
+		bool clocks = !host && m->mhz[base] && m->mhz[target];
+		out->pairs[out->n] = (struct launch_pairs){ .set = m->set,
+			.n = m->n,
+			.base_ms = host ? m->host_us[base] : m->ms[base],
+			.target_ms = host ? m->host_us[target] : m->ms[target],
+			.base_mhz = clocks ? m->mhz[base] : NULL,
+			.target_mhz = clocks ? m->mhz[target] : NULL };
+		out->guard[out->n] = m->guard;
+		out->message[out->n++] = m;
+	}
+}
+
+void judge_timed_init(struct judge_timed *t)
+{
+	memset(t, 0, sizeof(*t));
+}
+
+const char *judge_series(const struct result *r, int cell)
+{
+	const char *decide = r->plan.ask.cell[cell].decide;
+	return decide[0] ? decide : "device";
+}
+
+/* Collect what a result has of a cell. Own: everything stays the result's. */
+static void collect_all(const struct result *r, int cell, struct judge_timed *out)
+{
+	const char *decides = judge_series(r, cell);
+	bool by_call = strcmp(decides, "call") == 0;
+	judge_timed_init(out);
+	collect(r, cell, decides, "base", false, &out->decides);
+	collect(r, cell, "sustained", "base", false, &out->bursts);
+	if (!by_call)
+		collect(r, cell, "call", "base", false, &out->call);
+	if (!by_call)
+		collect(r, cell, "device", "base", true, &out->host);
+}
+
+static bool timed(const struct launch_pairs *p)
+{
+	return p->base_ms && p->target_ms;
+}
+
+/** Median over one side of all launches; NAN when some were thinned. */
+static double side_median(const struct judge_launches *l, bool target)
+{
+	float all[VALUES_MAX];
+	int n = 0;
+	for (int i = 0; i < l->n; i++) {
+		const float *v = target ? l->pairs[i].target_ms : l->pairs[i].base_ms;
+		if (!timed(&l->pairs[i]))
+			return NAN;
+		for (int k = 0; k < l->pairs[i].n && n < VALUES_MAX; k++)
+			all[n++] = v[k];
+	}
+	return n ? stats_median(all, n) : NAN;
+}
+
+static void show_nothing(struct store_cell *c)
+{
+	c->m = c->m_raw = c->se = c->beta = c->m_code = c->se_clock = NAN;
+	c->base_median_ms = c->target_median_ms = NAN;
+	c->change_pct = c->ci_low_pct = c->ci_high_pct = c->mde_pct = NAN;
+	c->decided_m = c->decided_se = c->decided_pct = NAN;
+	c->decider = DECIDER_PAIRS;
+	c->mean = (struct store_mean){ .m = NAN };
+	c->launches = c->samples = 0;
+	c->flags = 0;
+	c->failure[0] = c->reason[0] = 0;
+}
+
+static void show(const struct judgement *j, struct store_cell *c)
+{
+	c->verdict = j->verdict;
+	c->m = j->all.m;
+	c->m_raw = j->all.m_raw;
+	c->se = j->all.se;
+	c->beta = j->beta;
+	c->m_code = j->all.m_code;
+	c->se_clock = j->all.se_clock;
+	c->change_pct = stats_change_pct(j->all.m);
+	c->ci_low_pct = stats_change_pct(j->all.ci_high); /* a longer time is a lower throughput */
+	c->ci_high_pct = stats_change_pct(j->all.ci_low);
+	c->mde_pct = j->mde_pct;
+	c->launches = j->all.launches;
+	c->samples = j->all.pairs;
+	c->flags = j->flags & ~FLAG_TAIL;
+	snprintf(c->reason, sizeof(c->reason), "%s", j->reason);
+}
+
+/** What the verdict stands for from here on: the change of the bursts where only they show one, else that of the pairs. */
+static void decide(const struct judgement *pairs, const struct judgement *bursts, struct store_cell *c)
+{
+	c->decider = c->flags & FLAG_SUSTAINED ? DECIDER_BURSTS : DECIDER_PAIRS;
+	const struct estimate *e = c->decider == DECIDER_BURSTS ? &bursts->all : &pairs->all;
+	c->decided_m = e->m;
+	c->decided_se = e->se;
+	c->decided_pct = stats_change_pct(e->m);
+}
+
+/** Only the launches that count, their places in `from`; why the last of the others does not, in words. */
+static int sift(
+	const struct judge_launches *l, struct judge_launches *good, int from[STATS_LAUNCHES_MAX], char why[GUARD_WHY_SIZE])
+{
+	memset(good, 0, sizeof(*good));
+	for (int i = 0; i < l->n; i++) {
+		char reason[GUARD_WHY_SIZE];
+		if (guard_discards(&l->guard[i], reason)) {
+			memcpy(why, reason, sizeof(reason));
+			continue;
+		}
+		good->pairs[good->n] = l->pairs[i];
+		good->estimate[good->n] = l->estimate[i];
+		from[good->n++] = i;
+	}
+	return good->n;
+}
+
+bool judge_estimate(const struct result *r, int cell, const char *role, struct estimate *out)
+{
+	struct judge_launches all = { .n = 0 }, good;
+	char why[GUARD_WHY_SIZE];
+	int from[STATS_LAUNCHES_MAX];
+	double beta;
+	const struct cell *c = &r->plan.ask.cell[cell];
+	struct rule rule;
+	collect(r, cell, judge_series(r, cell), role, false, &all);
+	if (sift(&all, &good, from, why) == 0)
+		return false;
+	stats_launches(&r->plan.ask.rule, good.pairs, good.n, good.estimate, &beta);
+	rule = memory_rule(&r->plan.ask.rule, c->tau0, c->nu0, good.estimate, good.n);
+	stats_combine(&rule, good.estimate, good.n, out);
+	return isfinite(out->m) && isfinite(out->se);
+}
+
+/** Estimate anew where every launch still has its samples. Returns whether they have. */
+static bool estimate(
+	const struct rule *rule, struct judge_launches *l, struct judge_launches *good, const int *from, double *beta)
+{
+	for (int i = 0; i < good->n; i++)
+		if (!timed(&good->pairs[i]))
+			return false;
+	stats_launches(rule, good->pairs, good->n, good->estimate, beta);
+	for (int i = 0; i < good->n; i++)
+		l->estimate[from[i]] = good->estimate[i];
+	return true;
+}
+
+/** What bursts say: the raw ratio, since another clock is what they are run for. */
+static void judge_bursts(const struct rule *rule, double threshold_pct, bool sparse, struct judge_timed *t)
+{
+	struct judge_launches good;
+	struct rule bursts = verdict_rule_of_bursts(rule);
+	char why[GUARD_WHY_SIZE];
+	int from[STATS_LAUNCHES_MAX];
+	double beta = 0;
+	if (sift(&t->bursts, &good, from, why) == 0)
+		return;
+	estimate(&bursts, &t->bursts, &good, from, &beta);
+	verdict_judge(&bursts, threshold_pct, sparse, good.estimate, good.n, &t->sustained);
+}
+
+static int call_flag(const struct rule *rule, struct judge_timed *t)
+{
+	struct judge_launches good;
+	struct estimate e;
+	char why[GUARD_WHY_SIZE];
+	int from[STATS_LAUNCHES_MAX];
+	double beta = 0;
+	sift(&t->call, &good, from, why);
+	estimate(rule, &t->call, &good, from, &beta);
+	stats_combine(rule, good.estimate, good.n, &e);
+	return flag_call(&e);
+}
+
+/** `before`: what it was, kept where samples were thinned. */
+static int enqueue_flag(const struct rule *rule, struct judge_timed *t, int before)
+{
+	struct judge_launches good;
+	struct rule host = *rule;
+	struct estimate e;
+	char why[GUARD_WHY_SIZE];
+	int from[STATS_LAUNCHES_MAX];
+	double beta = 0;
+	host.tau0 = FLAG_HOST_TAU0;
+	host.nu0 = FLAG_HOST_NU0;
+	host.learned = false;
+	host.beta_min = 0;
+	if (sift(&t->host, &good, from, why) == 0 || !estimate(&host, &t->host, &good, from, &beta))
+		return before & FLAG_ENQUEUE;
+	stats_combine(&host, good.estimate, good.n, &e);
+	return flag_enqueue(side_median(&good, false), side_median(&good, true), e.m - host.k * e.se);
+}
+
+static void count_slow(const struct judge_launches *good, double beta, struct judge_timed *t)
+{
+	memset(t->tail, 0, sizeof(t->tail));
+	for (int i = 0; i < good->n; i++)
+		tail_count(&t->tail[good->pairs[i].set == 2], &good->pairs[i], beta);
+}
+
+void judge_timings(const struct rule *general, bool sparse, struct judge_timed *t, struct store_cell *c)
+{
+	struct judge_launches good;
+	struct judgement j;
+	char why[GUARD_WHY_SIZE];
+	int from[STATS_LAUNCHES_MAX], flags = c->flags;
+	double beta = isfinite(c->beta) ? c->beta : 0, base = c->base_median_ms, target = c->target_median_ms;
+	show_nothing(c);
+	if (t->decides.n == 0) {
+		c->verdict = VERDICT_UNDECIDED;
+		snprintf(c->reason, sizeof(c->reason), "not measured");
+		return;
+	}
+	if (sift(&t->decides, &good, from, why) == 0) {
+		c->verdict = VERDICT_REJECTED;
+		c->launches = t->decides.n;
+		snprintf(c->reason, sizeof(c->reason), "not measured: in all %d launches %s", t->decides.n, why);
+		return;
+	}
+	if (estimate(general, &t->decides, &good, from, &beta)) {
+		base = side_median(&good, false);
+		target = side_median(&good, true);
+		count_slow(&good, beta, t);
+	}
+	const struct rule rule = memory_rule(general, c->tau0, c->nu0, good.estimate, good.n);
+	bool fits = memory_fits(c->tau0, c->nu0, good.estimate, good.n);
+	verdict_judge(&rule, c->threshold_pct, sparse, good.estimate, good.n, &j);
+	j.beta = beta;
+	judge_bursts(general, c->threshold_pct, sparse, t);
+	verdict_sustained(&j, &t->sustained);
+	verdict_blind(&rule, fits ? c->blind_pct : 0, &t->sustained, &j);
+	t->typical = j;
+	j.flags |= call_flag(general, t) | enqueue_flag(general, t, flags);
+	show(&j, c);
+	decide(&j, &t->sustained, c);
+	c->base_median_ms = base;
+	c->target_median_ms = target;
+	c->flags |= flags & FLAG_TAIL;
+}
+
+static void set_flag(struct store_cell *c, int flag, bool is_set)
+{
+	c->flags = is_set ? c->flags | flag : c->flags & ~flag;
+}
+
+void judge_mean(const struct rule *rule, const struct judge_timed *t, const struct tail *group, struct store_cell *c)
+{
+	struct mean_judgement j;
+	if (t->tail[0].calls + t->tail[1].calls == 0)
+		return;
+	mean_judge(rule, c->threshold_pct, &t->typical, t->tail, group, &j);
+	set_flag(c, FLAG_TAIL, j.is_tail);
+	if (j.is_known)
+		c->mean = (struct store_mean){ .m = j.all.m,
+			.se = j.all.se,
+			.share = { j.all.share[TAIL_BASE], j.all.share[TAIL_TARGET] },
+			.longer = mean_longer(&j.all) };
+	if (mean_decides(&j, &t->typical)) {
+		c->verdict = j.verdict;
+		set_flag(c, FLAG_BORDERLINE, j.borderline);
+		c->flags &= ~(FLAG_SUSTAINED | FLAG_NOISY);
+		c->decider = DECIDER_MEAN;
+		c->decided_m = j.all.m;
+		c->decided_se = j.all.se;
+		c->decided_pct = stats_change_pct(j.all.m);
+		c->reason[0] = 0;
+	} else if (!c->reason[0]) {
+		snprintf(c->reason, sizeof(c->reason), "%s", j.reason);
+	}
+}
+
+/* ---- what went wrong ------------------------------------------------------------------------------------------------- */
+
+/** Why one side has no result for the cell; class[0] is 0 when it has. */
+struct trouble {
+	char class[16];
+	char detail[512];
+};
+
+static void set_trouble(struct trouble *t, const char *class, const char *detail)
+{
+	snprintf(t->class, sizeof(t->class), "%s", class[0] ? class : "crash");
+	snprintf(t->detail, sizeof(t->detail), "%s", detail);
+}
+
+static void find_trouble(const struct result *r, const char *role, int cell, struct trouble *out)
+{
+	int subject = result_subject(r, role);
+	const struct msg_build *b = subject >= 0 ? &r->build[subject] : NULL;
+	const struct msg_check *check = result_check(r, role, cell);
+	const struct msg_fault *fault = result_fault(r, role, cell);
+	out->class[0] = 0;
+	if (b && strcmp(b->state, "failed") == 0)
+		set_trouble(out, "build", b->detail);
+	else if (check && !check->ok)
+		set_trouble(out, check->failure, check->detail);
+	else if (fault)
+		set_trouble(out, fault->failure, fault->detail);
+}
+
+static void fail_cell(struct store_cell *c, enum verdict v, const char *class)
+{
+	show_nothing(c);
+	c->verdict = v;
+	snprintf(c->failure, sizeof(c->failure), "%s", class);
+}
+
+/** The inputs of both sides, where both told theirs; "" and true when nothing contradicts. */
+static bool same_inputs(const struct result *r, int cell, char sha[65])
+{
+	const struct msg_check *checks[] = { result_check(r, "base", cell), result_check(r, "target", cell) };
+	sha[0] = 0;
+	for (int i = 0; i < 2; i++) {
+		const char *told = checks[i] ? checks[i]->input_sha256 : "";
+		if (told[0] && sha[0] && strcmp(told, sha) != 0)
+			return false;
+		if (told[0])
+			snprintf(sha, 65, "%s", told);
+	}
+	for (int i = 0; i < r->n_cells; i++) {
+		const char *told = r->cell[i]->cell == cell ? r->cell[i]->input_sha256 : "";
+		if (told[0] && sha[0] && strcmp(told, sha) != 0)
+			return false;
+		if (told[0] && !sha[0])
+			snprintf(sha, 65, "%s", told);
+	}
+	return true;
+}
+
+/** Something that is neither side's: the worker or the device. */
+static const struct msg_fault *outer_fault(const struct result *r, int cell, bool of_this_cell)
+{
+	for (int i = 0; i < r->n_faults; i++) {
+		const struct msg_fault *f = &r->fault[i];
+		bool outer = strcmp(f->role, "worker") == 0 || strcmp(f->role, "device") == 0;
+		if (outer && (f->cell == cell || (f->cell < 0 && !of_this_cell)))
+			return f;
+	}
+	return NULL;
+}
+
+static bool is_beside_peer(const struct result *r)
+{
+	return strcmp(r->plan.ask.kind, "peer") == 0;
+}
+
+/** What a side is called: beside a peer by the provider that was asked for. */
+static const char *name_of(const struct result *r, const char *role)
+{
+	int subject = result_subject(r, role);
+	bool is_named = is_beside_peer(r) && subject >= 0 && r->plan.ask.subject[subject].provider[0];
+	return is_named ? r->plan.ask.subject[subject].provider : role;
+}
+
+/** A cell that a side does not do, which is no trouble of anybody's. */
+static bool judge_absence(
+	const struct result *r, int i, const struct trouble *base, const struct trouble *target, struct store_cell *c)
+{
+	bool rows = plan_is_benchmark(&r->plan) || is_beside_peer(r); /* of two providers, too, one may do more than the other */
+	const struct msg_check *done = result_check(r, "target", i);
+	enum verdict v = verdict_of_absence(base->class, target->class, rows);
+	if (v == VERDICT_NONE || (v == VERDICT_ADDED && !plan_is_benchmark(&r->plan) && !(done && done->ok)))
+		return false;
+	fail_cell(c, v, "");
+	snprintf(c->reason, sizeof(c->reason), "%s: %.400s",
+		v == VERDICT_UNSUPPORTED ? "neither side does it"
+		: v == VERDICT_ADDED     ? name_of(r, "base")
+					 : name_of(r, "target"),
+		v == VERDICT_ADDED ? base->detail : target->detail);
+	return true;
+}
+
+/** A cell that cannot be judged by its timings. */
+static bool judge_trouble(const struct result *r, int i, const struct judge_timed *t, struct store_cell *c)
+{
+	struct trouble base, target;
+	find_trouble(r, "base", i, &base);
+	find_trouble(r, "target", i, &target);
+	/* A trouble of the base is never the target's fault, unless they are one commit. */
+	bool itself = protocol_is_selfcheck(r->plan.ask.kind);
+	bool inherited = !itself && base.class[0] && strcmp(base.class, target.class) == 0;
+	if (judge_absence(r, i, &base, &target, c))
+		return true;
+	if (target.class[0] && !inherited) {
+		fail_cell(c, verdict_of_class(target.class), target.class);
+		snprintf(c->reason, sizeof(c->reason), "%s", target.detail);
+		return true;
+	}
+	if (base.class[0]) {
+		fail_cell(c, VERDICT_NOT_COMPARABLE, "");
+		snprintf(c->reason, sizeof(c->reason), "%s %s%s: %.400s", name_of(r, "base"), base.class,
+			inherited ? " (the target too)" : "", base.detail);
+		return true;
+	}
+	if (!same_inputs(r, i, c->input_sha)) {
+		fail_cell(c, VERDICT_NOT_COMPARABLE, "");
+		c->input_sha[0] = 0;
+		snprintf(c->reason, sizeof(c->reason), "base and target were given different inputs");
+		return true;
+	}
+	const struct msg_fault *fault = outer_fault(r, i, t->decides.n > 0);
+	if (fault) {
+		fail_cell(c, VERDICT_REJECTED, fault->failure);
+		snprintf(c->reason, sizeof(c->reason), "%s: %.480s", fault->role, fault->detail);
+	}
+	return fault != NULL;
+}
+
+void judge_cell(const struct result *r, int i, struct judge_timed *t, struct store_cell *c)
+{
+	const struct cell *cell = &r->plan.ask.cell[i];
+	const struct attention_case *a = &cell->attention;
+	*c = (struct store_cell){ .n = i,
+		.seqlen = a->seqlen,
+		.block = a->block,
+		.sparsity_ratio = a->sparsity_ratio,
+		.flops = case_flops(cell),
+		.tau0 = cell->tau0,
+		.nu0 = cell->nu0,
+		.blind_pct = cell->blind_pct,
+		.threshold_pct = cell->threshold_pct };
+	snprintf(c->key, sizeof(c->key), "%s", cell->key);
+	snprintf(c->group, sizeof(c->group), "%s", cell->group);
+	snprintf(c->mask, sizeof(c->mask), "%s", cell->mask);
+	if (strcmp(cell->family, BENCHMARK_FAMILY) != 0)
+		snprintf(c->direction, sizeof(c->direction), "%s", direction_name(cell->direction));
+	snprintf(c->series, sizeof(c->series), "%s", judge_series(r, i));
+	collect_all(r, i, t);
+	if (r->identical_by[0]) {
+		show_nothing(c);
+		c->verdict = VERDICT_IDENTICAL;
+		return;
+	}
+	if (r->plan.dropped) {
+		fail_cell(c, VERDICT_REMOVED, "");
+		snprintf(c->reason, sizeof(c->reason), ".flopwatch.yaml of the target names no benchmark %s any more", c->key);
+		return;
+	}
+	if (judge_trouble(r, i, t, c))
+		return;
+	judge_timings(&r->plan.ask.rule, a->mask == FW_BLOCKS, t, c);
+	if (t->decides.n == 0)
+		snprintf(c->reason, sizeof(c->reason), "%s",
+			r->done.cancelled ? "not measured: the job was cancelled" : "not measured: the budget ended first");
+}
+
+/* ---- other series ---------------------------------------------------------------------------------------------------- */
+
+double judge_median(
+	const struct result *r, int cell, const char *series, const char *phase, const char *role, enum judge_values which)
+{
+	float all[VALUES_MAX];
+	int n = 0;
+	for (int i = 0; i < r->n_cells; i++) {
+		const struct msg_cell *m = r->cell[i];
+		int s = is_series(m, cell, series, phase) ? role_in(m, role) : -1;
+		if (s < 0)
+			continue;
+		const float *v = which == JUDGE_MS ? m->ms[s] : which == JUDGE_MHZ ? m->mhz[s] : m->host_us[s];
+		for (int k = 0; v && k < m->n && n < VALUES_MAX; k++)
+			if (which != JUDGE_MHZ || v[k] > 0) /* 0: no clock */
+				all[n++] = v[k];
+	}
+	return n ? stats_median(all, n) : NAN;
+}
+
+struct judge_change judge_change(const struct result *r, int cell, const char *series, const char *phase)
+{
+	struct judge_change out = { NAN, NAN, NAN };
+	struct launch_estimate launch[STATS_LAUNCHES_MAX];
+	struct estimate all;
+	int launches = 0;
+	for (int i = 0; i < r->n_cells && launches < STATS_LAUNCHES_MAX; i++) {
+		const struct msg_cell *m = r->cell[i];
+		int base = role_in(m, "base"), target = role_in(m, "target"), n = 0;
+		double y[STATS_PAIRS_MAX];
+		if (!is_series(m, cell, series, phase) || base < 0 || target < 0)
+			continue;
+		for (int k = 0; k < m->n && n < STATS_PAIRS_MAX; k++)
+			if (m->ms[base][k] > 0 && m->ms[target][k] > 0)
+				y[n++] = log((double)m->ms[target][k] / (double)m->ms[base][k]);
+		if (n == 0)
+			continue;
+		struct launch_estimate *e = &launch[launches++];
+		*e = (struct launch_estimate){ .set = m->set, .n = n };
+		stats_trimmed(y, n, &e->d, &e->q);
+		e->d_raw = e->d;
+	}
+	if (launches == 0)
+		return out;
+	stats_combine(&r->plan.ask.rule, launch, launches, &all);
+	out.change_pct = stats_change_pct(all.m);
+	if (launches > 1) {
+		out.ci_low_pct = stats_change_pct(all.ci_high); /* a longer time is a lower throughput */
+		out.ci_high_pct = stats_change_pct(all.ci_low);
+	}
+	return out;
+}

@@ -1,0 +1,74 @@
+/**
+ * cell.h - one cell's verdict: what went wrong with it first, else what its timings say.
+ *
+ * The same steps serve a result that has just arrived and one that is read back from the database. Pure.
+ */
+#ifndef FLOPWATCHD_JUDGE_CELL_H
+#define FLOPWATCHD_JUDGE_CELL_H
+
+#include "core/stats/stats.h"
+#include "core/verdict/mean.h"
+#include "db/store/result.h"
+#include "flopwatchd/job/result.h"
+
+/** Launches of one cell in one series, in their order. One whose guard readings discard its times is not believed. */
+struct judge_launches {
+	int n;
+	struct launch_pairs pairs[STATS_LAUNCHES_MAX];       /* ms NULL where only the estimate is left */
+	struct launch_estimate estimate[STATS_LAUNCHES_MAX]; /* filled by judge_timings where there are pairs */
+	struct msg_guard guard[STATS_LAUNCHES_MAX];
+	const struct msg_cell *message[STATS_LAUNCHES_MAX]; /* where they came from; NULL when read back */
+};
+
+/** All timings of one cell that its verdict and its flags come from, and what judging them found beside the row. */
+struct judge_timed {
+	struct judge_launches decides; /* of the series that decides */
+	struct judge_launches bursts;  /* series sustained */
+	struct judge_launches call;    /* series call, where it does not decide */
+	struct judge_launches host;    /* the host's time of enqueue, us in place of ms, where the device decides */
+
+	struct judgement sustained; /* found: what the bursts say; all.launches 0: nothing */
+	struct judgement typical;   /* found: what pairs and bursts say together */
+	struct tail tail
+		[MEAN_SETS]; /* found: slow calls of the series that decides; where samples were thinned, as they were counted before */
+};
+
+/** Begin with nothing: no launches, no host times. */
+void judge_timed_init(struct judge_timed *t);
+/** Name of the series that decides a cell: "device" unless the suite, or a program of its own, says otherwise. Own: the result's. */
+const char *judge_series(const struct result *r, int cell);
+
+/**
+ * Fill the estimates of `t` and, in `c`, everything from `m` on. A cell without launches becomes undecided, one without a
+ * launch that is believed, rejected. Flags that need samples which were thinned stay as they are in `c`.
+ */
+void judge_timings(const struct rule *rule, bool sparse, struct judge_timed *t, struct store_cell *c);
+
+/**
+ * Judge the mean by the cell's own slow calls and those of its group, which the caller has pooled: `c->tail` and `c->mean`, and where it decides
+ * the verdict and all that stands for it. Where no calls were counted everything stays. Shape: group[MEAN_SETS].
+ */
+void judge_mean(const struct rule *rule, const struct judge_timed *t, const struct tail *group, struct store_cell *c);
+
+/** Time of the target against that of `role` in the series that decides, all believed launches together. False: they were not timed side by side. */
+bool judge_estimate(const struct result *r, int cell, const char *role, struct estimate *out);
+
+/** Judge cell `i` of a result: fills `c` (but ids) and `t`. */
+void judge_cell(const struct result *r, int i, struct judge_timed *t, struct store_cell *c);
+
+/** Middle of a series' values over all launches of one side. Shape: `role` "base" or "target". NAN: none. */
+enum judge_values { JUDGE_MS, JUDGE_MHZ, JUDGE_HOST_US };
+double judge_median(
+	const struct result *r, int cell, const char *series, const char *phase, const char *role, enum judge_values which);
+
+/** Change of throughput in percent with its 95 % interval; NAN where a side has no times, the ends also with one launch alone. */
+struct judge_change {
+	double change_pct, ci_low_pct, ci_high_pct;
+};
+/**
+ * The paired change of one series (and phase) of a cell, launches combined as those of a verdict are, without taking clocks out.
+ * Shape: all launches of the result.
+ */
+struct judge_change judge_change(const struct result *r, int cell, const char *series, const char *phase);
+
+#endif

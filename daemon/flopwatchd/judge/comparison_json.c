@@ -1,0 +1,619 @@
+/**
+ * comparison_json.c - one comparison as JSON, key by key in the order in which people read it.
+ *
+ * Rows become JSON in two steps: the view's callback keeps what it needs, because its texts live no longer than it does.
+ */
+#include "flopwatchd/judge/comparison_json.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/jsonw.h"
+#include "core/verdict/explain.h"
+#include "core/verdict/mean.h"
+#include "core/verdict/peer_ratio.h"
+#include "db/store/peer.h"
+#include "db/store/repo.h"
+#include "db/store/result.h"
+#include "db/view/comparison.h"
+#include "core/text/branch.h"
+#include "db/view/ran.h"
+
+enum { BODY_MAX = 8 << 20, PHASES_MAX = 32 };
+
+/** Shared by all callbacks of one body. */
+struct body {
+	struct db *db;
+	struct jsonw j;
+	struct buf environment; /* finished JSON, because the comparison's row is open while cells are read */
+	char isolation[8];
+	char provider[2][48]; /* asked for by name, base and target */
+	struct buf name[2];   /* what people call base and target; empty: nothing */
+	int n_sources;        /* comparisons against peers that say something about this one */
+	struct store_peer_source source[STORE_PEER_SOURCES_MAX];
+	struct fw_err *err;
+	int failed;
+};
+
+static void text_or_null(struct jsonw *j, const char *key, const char *text)
+{
+	jsonw_kv_string(j, key, text[0] ? text : NULL);
+}
+
+/* ---- a cell's metrics ------------------------------------------------------------------------------------------------ */
+
+struct phase {
+	char name[128];
+	double base_ms, target_ms, change_pct, ci_low_pct, ci_high_pct;
+};
+
+struct figures {
+	int n_phases;
+	struct phase phase[PHASES_MAX];
+	double call_base_us, call_target_us, call_change_pct;
+	double enqueue_base_us, enqueue_target_us;
+	double clock_base_mhz, clock_target_mhz;
+	double error_base, error_target;
+	double issued_base, issued_target;
+	double bytes_base, bytes_target;
+	double workspace_base, workspace_target;
+	double kept; /* blocks of a sparse mask, as the target counted them */
+	double slow_base_pct, slow_target_pct;
+	struct {
+		double base_ms, target_ms, change_pct, ci_low_pct, ci_high_pct, launches;
+		double base_mhz, target_mhz, base_j, target_j;
+	} sustained;
+};
+
+static const struct figures no_figures = { .call_base_us = NAN,
+	.call_target_us = NAN,
+	.call_change_pct = NAN,
+	.enqueue_base_us = NAN,
+	.enqueue_target_us = NAN,
+	.clock_base_mhz = NAN,
+	.clock_target_mhz = NAN,
+	.error_base = NAN,
+	.error_target = NAN,
+	.issued_base = NAN,
+	.issued_target = NAN,
+	.bytes_base = NAN,
+	.bytes_target = NAN,
+	.workspace_base = NAN,
+	.workspace_target = NAN,
+	.kept = NAN,
+	.slow_base_pct = NAN,
+	.slow_target_pct = NAN,
+	.sustained = { NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN } };
+
+static struct phase *phase_of(struct figures *f, const char *name, size_t len)
+{
+	for (int i = 0; i < f->n_phases; i++)
+		if (strlen(f->phase[i].name) == len && memcmp(f->phase[i].name, name, len) == 0)
+			return &f->phase[i];
+	if (f->n_phases == PHASES_MAX || len >= sizeof(f->phase[0].name))
+		return NULL;
+	struct phase *p = &f->phase[f->n_phases++];
+	*p = (struct phase){ .base_ms = NAN, .target_ms = NAN, .change_pct = NAN, .ci_low_pct = NAN, .ci_high_pct = NAN };
+	memcpy(p->name, name, len);
+	return p;
+}
+
+/** "phase.run.base_ms" */
+static void take_phase(struct figures *f, const char *name, double value)
+{
+	const char *dot = strrchr(name, '.');
+	struct phase *p = dot ? phase_of(f, name, (size_t)(dot - name)) : NULL;
+	if (!p)
+		return;
+	if (strcmp(dot, ".base_ms") == 0)
+		p->base_ms = value;
+	else if (strcmp(dot, ".target_ms") == 0)
+		p->target_ms = value;
+	else if (strcmp(dot, ".change_pct") == 0)
+		p->change_pct = value;
+	else if (strcmp(dot, ".ci_low_pct") == 0)
+		p->ci_low_pct = value;
+	else if (strcmp(dot, ".ci_high_pct") == 0)
+		p->ci_high_pct = value;
+}
+
+static void take_metric(void *arg, const char *name, const char *unit, double value)
+{
+	struct figures *f = arg;
+	const struct {
+		const char *name;
+		double *to;
+	} known[] = {
+		{ "call.base_us", &f->call_base_us },
+		{ "call.target_us", &f->call_target_us },
+		{ "call.change_pct", &f->call_change_pct },
+		{ "enqueue.base_us", &f->enqueue_base_us },
+		{ "enqueue.target_us", &f->enqueue_target_us },
+		{ "clock.base_mhz", &f->clock_base_mhz },
+		{ "clock.target_mhz", &f->clock_target_mhz },
+		{ "base.error_ratio", &f->error_base },
+		{ "target.error_ratio", &f->error_target },
+		{ "base.flops_issued", &f->issued_base },
+		{ "target.flops_issued", &f->issued_target },
+		{ "base.bytes_moved", &f->bytes_base },
+		{ "target.bytes_moved", &f->bytes_target },
+		{ "base.workspace_bytes", &f->workspace_base },
+		{ "target.workspace_bytes", &f->workspace_target },
+		{ "target.blocks_kept", &f->kept },
+		{ "slow_calls.base_pct", &f->slow_base_pct },
+		{ "slow_calls.target_pct", &f->slow_target_pct },
+		{ "sustained.base_ms", &f->sustained.base_ms },
+		{ "sustained.target_ms", &f->sustained.target_ms },
+		{ "sustained.change_pct", &f->sustained.change_pct },
+		{ "sustained.ci_low_pct", &f->sustained.ci_low_pct },
+		{ "sustained.ci_high_pct", &f->sustained.ci_high_pct },
+		{ "sustained.launches", &f->sustained.launches },
+		{ "sustained_clock.base_mhz", &f->sustained.base_mhz },
+		{ "sustained_clock.target_mhz", &f->sustained.target_mhz },
+		{ "energy.base_j", &f->sustained.base_j },
+		{ "energy.target_j", &f->sustained.target_j },
+	};
+	(void)unit;
+	if (strncmp(name, "phase.", 6) == 0)
+		take_phase(f, name + 6, value);
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strcmp(name, known[i].name) == 0)
+			*known[i].to = value;
+}
+
+static void pair(struct jsonw *j, const char *key, const char *unit, double base, double target)
+{
+	char name[32];
+	if (!isfinite(base) && !isfinite(target)) {
+		jsonw_kv_null(j, key);
+		return;
+	}
+	jsonw_key(j, key);
+	jsonw_object(j);
+	snprintf(name, sizeof(name), "base%s", unit);
+	jsonw_kv_figure(j, name, base);
+	snprintf(name, sizeof(name), "target%s", unit);
+	jsonw_kv_figure(j, name, target);
+	jsonw_object_end(j);
+}
+
+static void write_sustained(struct jsonw *j, const struct figures *f)
+{
+	if (!isfinite(f->sustained.change_pct)) {
+		jsonw_kv_null(j, "sustained");
+		return;
+	}
+	jsonw_key(j, "sustained");
+	jsonw_object(j);
+	jsonw_kv_figure(j, "base_ms", f->sustained.base_ms);
+	jsonw_kv_figure(j, "target_ms", f->sustained.target_ms);
+	jsonw_kv_figure(j, "change_pct", f->sustained.change_pct);
+	jsonw_kv_figure(j, "ci_low_pct", f->sustained.ci_low_pct);
+	jsonw_kv_figure(j, "ci_high_pct", f->sustained.ci_high_pct);
+	jsonw_kv_figure(j, "launches", f->sustained.launches);
+	jsonw_kv_figure(j, "base_mhz", f->sustained.base_mhz);
+	jsonw_kv_figure(j, "target_mhz", f->sustained.target_mhz);
+	jsonw_kv_figure(j, "base_j", f->sustained.base_j);
+	jsonw_kv_figure(j, "target_j", f->sustained.target_j);
+	char why[EXPLAIN_SIZE];
+	explain_bursts(&(struct burst_side){ f->sustained.base_ms, f->sustained.base_mhz, f->sustained.base_j },
+		&(struct burst_side){ f->sustained.target_ms, f->sustained.target_mhz, f->sustained.target_j }, why);
+	text_or_null(j, "why", why);
+	jsonw_object_end(j);
+}
+
+static void write_figures(struct jsonw *j, const struct figures *f)
+{
+	jsonw_key(j, "phases");
+	jsonw_array(j);
+	for (int i = 0; i < f->n_phases; i++) {
+		jsonw_object(j);
+		jsonw_kv_string(j, "phase", f->phase[i].name);
+		jsonw_kv_figure(j, "base_ms", f->phase[i].base_ms);
+		jsonw_kv_figure(j, "target_ms", f->phase[i].target_ms);
+		jsonw_kv_figure(j, "change_pct", f->phase[i].change_pct);
+		jsonw_kv_figure(j, "ci_low_pct", f->phase[i].ci_low_pct);
+		jsonw_kv_figure(j, "ci_high_pct", f->phase[i].ci_high_pct);
+		jsonw_object_end(j);
+	}
+	jsonw_array_end(j);
+	if (isfinite(f->call_base_us) || isfinite(f->call_target_us)) {
+		jsonw_key(j, "call");
+		jsonw_object(j);
+		jsonw_kv_figure(j, "base_us", f->call_base_us);
+		jsonw_kv_figure(j, "target_us", f->call_target_us);
+		jsonw_kv_figure(j, "change_pct", f->call_change_pct);
+		jsonw_object_end(j);
+	} else {
+		jsonw_kv_null(j, "call");
+	}
+	write_sustained(j, f);
+	pair(j, "slow_calls", "_pct", f->slow_base_pct, f->slow_target_pct);
+	pair(j, "enqueue", "_us", f->enqueue_base_us, f->enqueue_target_us);
+	pair(j, "clock", "_mhz", f->clock_base_mhz, f->clock_target_mhz);
+	pair(j, "error_ratio", "", f->error_base, f->error_target);
+	pair(j, "flops_issued", "", f->issued_base, f->issued_target);
+	pair(j, "moved", "_bytes", f->bytes_base, f->bytes_target);
+	pair(j, "workspace", "_bytes", f->workspace_base, f->workspace_target);
+	jsonw_kv_figure(j, "blocks_kept", f->kept);
+}
+
+/* ---- cells ----------------------------------------------------------------------------------------------------------- */
+
+static void write_side(struct jsonw *j, const char *key, double median_ms, double tflops, const struct ran *ran, int side)
+{
+	jsonw_key(j, key);
+	jsonw_object(j);
+	jsonw_kv_figure(j, "median_ms", median_ms);
+	jsonw_kv_figure(j, "tflops", tflops);
+	text_or_null(j, "provider", ran->provider[side]);
+	text_or_null(j, "configuration", ran->config[side]);
+	jsonw_object_end(j);
+}
+
+static void write_flags(struct jsonw *j, const struct view_cell *c)
+{
+	char words[FLAG_WORDS_SIZE];
+	flag_words(c->flags, words);
+	jsonw_key(j, "flags");
+	jsonw_array(j);
+	for (const char *word = words; *word; word += strspn(word, " ")) {
+		size_t len = strcspn(word, " ");
+		jsonw_bytes(j, word, len);
+		word += len;
+	}
+	jsonw_array_end(j);
+}
+
+/** A stored JSON text under `key`, null where there is none. */
+static void write_artifact(struct body *b, const char *key, const char *owner_kind, int64_t owner, const char *kind)
+{
+	struct buf text;
+	struct fw_err err = { 0 };
+	buf_init(&text, BODY_MAX);
+	if (view_artifact(b->db, owner_kind, owner, kind, &text, &err) == 0) {
+		jsonw_key(&b->j, key);
+		jsonw_raw(&b->j, text.data, text.len);
+	} else {
+		jsonw_kv_null(&b->j, key);
+		if (err.code != ERR_NOT_FOUND)
+			b->failed = err_set(b->err, err.code, "%s", err.text);
+	}
+	buf_fini(&text);
+}
+
+/** How fast both sides of a cell are beside a peer, from one comparison against it; false: it says nothing of this cell. */
+static bool stand(struct body *b, const struct view_cell *c, const struct store_peer_source *source, struct standing *base,
+	struct standing *target)
+{
+	struct store_peer_cell peer;
+	int there = b->failed ? 0 : store_peer_cell(b->db, source->comparison, c->key, &peer, b->err);
+	struct standing_pair beside = { peer.m, peer.ci_low_pct, peer.ci_high_pct },
+			     own = { c->m, c->ci_low_pct, c->ci_high_pct };
+	double held_ms = NAN;
+	*base = *target = (struct standing){ NAN, NAN, NAN };
+	if (there == 1 && source->basis == STORE_PEER_SCALED && store_peer_held_ms(b->db, c->id, &held_ms, b->err))
+		there = -1;
+	if (there < 0)
+		b->failed = -1;
+	if (there < 1)
+		return false;
+	if (source->basis == STORE_PEER_PAIRED) {
+		*target = standing_paired(&beside);
+	} else if (source->basis == STORE_PEER_CHAINED) {
+		*base = standing_paired(&beside);
+		*target = standing_chained(&beside, &own);
+	} else if (isfinite(held_ms) && isfinite(peer.held_base_ms)) {
+		*target = standing_scaled(peer.held_base_ms, held_ms);
+	} else {
+		*target = standing_scaled(peer.base_ms, c->target_median_ms);
+	}
+	if (!isfinite(base->pct) && isfinite(c->m)) /* what the target lost, the base had */
+		base->pct = target->pct * exp(c->m);
+	return isfinite(target->pct);
+}
+
+/** Of each peer the best that is known. */
+static void write_peers(struct body *b, const struct view_cell *c)
+{
+	static const char *const words[] = { "paired", "chained", "scaled" };
+	const char *done = "";
+	struct standing base, target;
+	struct jsonw *j = &b->j;
+	jsonw_key(j, "peers");
+	jsonw_array(j);
+	for (int i = 0; i < b->n_sources; i++) {
+		const struct store_peer_source *s = &b->source[i];
+		if (strcmp(done, s->provider) == 0 || !stand(b, c, s, &base, &target))
+			continue;
+		done = s->provider;
+		jsonw_object(j);
+		jsonw_kv_string(j, "provider", s->provider);
+		jsonw_kv_int(j, "comparison", s->comparison);
+		jsonw_kv_string(j, "commit", s->target_sha);
+		jsonw_kv_string(j, "basis", words[s->basis]);
+		jsonw_kv_figure(j, "base_pct", base.pct);
+		jsonw_kv_figure(j, "target_pct", target.pct);
+		jsonw_kv_figure(j, "ci_low_pct", target.ci_low_pct);
+		jsonw_kv_figure(j, "ci_high_pct", target.ci_high_pct);
+		jsonw_object_end(j);
+	}
+	jsonw_array_end(j);
+}
+
+/** What the code does at equal clocks, and what it does to the clock: they add up to the change. */
+static void write_parts(struct jsonw *j, const struct view_cell *c)
+{
+	double code_pct = isfinite(c->m_code) ? stats_change_pct(c->m_code) : NAN;
+	jsonw_kv_figure(j, "code_pct", code_pct);
+	jsonw_kv_figure(j, "clock_pct", c->change_pct - code_pct);
+	jsonw_kv_figure(j, "clock_se_pct", 100 * c->se_clock);
+	if (c->flags & FLAG_CLOCK) {
+		char text[EXPLAIN_SIZE];
+		explain_parts(code_pct, c->change_pct - code_pct, text);
+		jsonw_kv_string(j, "parts", text);
+	} else {
+		jsonw_kv_null(j, "parts");
+	}
+}
+
+/** What was remembered of a cell that is blind, null of one that sees. */
+static void write_blind(struct jsonw *j, const struct view_cell *c)
+{
+	char text[EXPLAIN_SIZE];
+	if (!(c->flags & FLAG_BLIND)) {
+		jsonw_kv_null(j, "blind");
+		return;
+	}
+	explain_blind(100 * c->tau0, c->nu0, c->blind_pct, text);
+	jsonw_key(j, "blind");
+	jsonw_object(j);
+	jsonw_kv_figure(j, "below_pct", c->blind_pct);
+	jsonw_kv_figure(j, "scatter_pct", 100 * c->tau0);
+	jsonw_kv_figure(j, "seen", c->nu0);
+	jsonw_kv_string(j, "why", text);
+	jsonw_object_end(j);
+}
+
+/** Of the mean call, where slow calls became more or less frequent. */
+static void write_mean(struct jsonw *j, const struct view_cell *c)
+{
+	char words[EXPLAIN_SIZE];
+	if (!isfinite(c->mean_m)) {
+		jsonw_kv_null(j, "mean");
+		return;
+	}
+	jsonw_key(j, "mean");
+	jsonw_object(j);
+	jsonw_kv_figure(j, "change_pct", stats_change_pct(c->mean_m));
+	jsonw_kv_figure(
+		j, "ci_low_pct", stats_change_pct(c->mean_m + MEAN_CI * c->mean_se)); /* a longer time is a lower throughput */
+	jsonw_kv_figure(j, "ci_high_pct", stats_change_pct(c->mean_m - MEAN_CI * c->mean_se));
+	jsonw_kv_figure(j, "slow_base_pct", 100 * c->slow_share[TAIL_BASE]);
+	jsonw_kv_figure(j, "slow_target_pct", 100 * c->slow_share[TAIL_TARGET]);
+	jsonw_kv_figure(j, "longer_pct", 100 * c->slow_longer);
+	explain_slow_calls(c->slow_share, c->slow_longer, words);
+	jsonw_kv_string(j, "text", words);
+	jsonw_object_end(j);
+}
+
+static void write_cell(void *arg, const struct view_cell *c)
+{
+	struct body *b = arg;
+	struct jsonw *j = &b->j;
+	struct figures f = no_figures;
+	struct ran ran;
+	if (b->failed || view_metrics(b->db, c->id, take_metric, &f, b->err) || ran_read(b->db, c->id, &ran, b->err)) {
+		b->failed = -1;
+		return;
+	}
+	jsonw_object(j);
+	jsonw_kv_string(j, "cell", c->key);
+	jsonw_kv_string(j, "verdict", c->verdict);
+	jsonw_kv_bool(j, "borderline", (c->flags & FLAG_BORDERLINE) != 0);
+	write_flags(j, c);
+	jsonw_kv_string(j, "series", c->series);
+	jsonw_kv_string(j, "decided_by", c->decided_by[0] ? c->decided_by : "pairs");
+	text_or_null(j, "failure", c->failure);
+	text_or_null(j, "reason", c->reason);
+	jsonw_kv_string(j, "group", c->group);
+	jsonw_kv_string(j, "mask", c->mask);
+	jsonw_kv_string(j, "direction", c->direction);
+	jsonw_kv_int(j, "seqlen", c->seqlen);
+	if (c->block) {
+		jsonw_kv_int(j, "block", c->block);
+		jsonw_kv_figure(j, "sparsity_ratio", c->sparsity_ratio);
+	}
+	jsonw_kv_figure(j, "flops_useful", c->flops);
+	jsonw_kv_figure(j, "threshold_pct", c->threshold_pct);
+	write_side(j, "base", c->base_median_ms, c->base_tflops, &ran, RAN_BASE);
+	write_side(j, "target", c->target_median_ms, c->target_tflops, &ran, RAN_TARGET);
+	jsonw_kv_figure(j, "change_pct", c->change_pct);
+	jsonw_kv_figure(j, "ci_low_pct", c->ci_low_pct);
+	jsonw_kv_figure(j, "ci_high_pct", c->ci_high_pct);
+	jsonw_kv_figure(j, "mde_pct", c->mde_pct);
+	write_blind(j, c);
+	write_parts(j, c);
+	jsonw_kv_figure(j, "change_raw_pct", isfinite(c->m_raw) ? stats_change_pct(c->m_raw) : NAN);
+	jsonw_kv_figure(j, "beta", c->beta);
+	jsonw_kv_int(j, "launches", c->launches);
+	jsonw_kv_int(j, "samples", c->samples);
+	write_mean(j, c);
+	write_figures(j, &f);
+	write_peers(b, c);
+	write_artifact(b, "nodes", "cell", c->id, "nodes_changed");
+	jsonw_object_end(j);
+}
+
+/* ---- the comparison -------------------------------------------------------------------------------------------------- */
+
+struct side {
+	char module[65];
+	char state[8];
+};
+
+static void take_build(void *arg, const struct view_build *row)
+{
+	struct side *s = arg;
+	snprintf(s->module, sizeof(s->module), "%s", row->module_sha);
+	snprintf(s->state, sizeof(s->state), "%s", row->state);
+}
+
+/** {"name","commit","tree","module_sha256",...} of side 0, the base, or 1; what is not known is null. */
+static void write_commit(struct body *b, int which, int64_t repo, int64_t comparison, const char *sha)
+{
+	const char *role = which ? "target" : "base";
+	struct side side = { .module = "" };
+	struct store_commit c = { .tree = "" };
+	struct fw_err err = { 0 };
+	if (view_build(b->db, comparison, role, take_build, &side, &err) && err.code != ERR_NOT_FOUND)
+		b->failed = err_set(b->err, err.code, "%s", err.text);
+	err_clear(&err);
+	if (store_commit_get(b->db, repo, sha, &c, &err) && err.code != ERR_NOT_FOUND)
+		b->failed = err_set(b->err, err.code, "%s", err.text);
+	jsonw_key(&b->j, role);
+	jsonw_object(&b->j);
+	text_or_null(&b->j, "name", b->name[which].len ? b->name[which].data : "");
+	jsonw_kv_string(&b->j, "commit", sha);
+	text_or_null(&b->j, "tree", c.tree);
+	text_or_null(&b->j, "module_sha256", side.module);
+	text_or_null(&b->j, "build", side.state);
+	text_or_null(&b->j, "provider", b->provider[which]);
+	text_or_null(&b->j, "subject", c.subject);
+	text_or_null(&b->j, "author", c.author);
+	jsonw_object_end(&b->j);
+}
+
+static void take_environment(void *arg, const struct view_environment *e)
+{
+	struct body *b = arg;
+	struct jsonw j;
+	snprintf(b->isolation, sizeof(b->isolation), "%s", e->isolation);
+	jsonw_init(&j, &b->environment);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "epoch", e->hash);
+	jsonw_kv_string(&j, "device", e->uuid);
+	jsonw_kv_string(&j, "kind", e->kind);
+	jsonw_kv_string(&j, "name", e->name);
+	text_or_null(&j, "driver", e->driver);
+	text_or_null(&j, "toolkit", e->toolkit);
+	text_or_null(&j, "cudnn", e->cudnn);
+	jsonw_kv_string(&j, "timing", e->timing);
+	jsonw_kv_figure(&j, "power_limit_w", e->power_limit_w);
+	jsonw_object_end(&j);
+}
+
+static void write_environment(struct body *b, int64_t comparison)
+{
+	struct fw_err err = { 0 };
+	if (view_environment(b->db, comparison, take_environment, b, &err) && err.code != ERR_NOT_FOUND)
+		b->failed = err_set(b->err, err.code, "%s", err.text);
+	jsonw_key(&b->j, "environment");
+	if (b->environment.len)
+		jsonw_raw(&b->j, b->environment.data, b->environment.len);
+	else
+		jsonw_null(&b->j);
+}
+
+static void take_job(void *arg, const struct view_job *row)
+{
+	struct body *b = arg;
+	jsonw_kv_bool(&b->j, "quick", row->quick);
+	text_or_null(&b->j, "cells_glob", row->cells_glob);
+	snprintf(b->provider[0], sizeof(b->provider[0]), "%s", row->base_provider);
+	snprintf(b->provider[1], sizeof(b->provider[1]), "%s", row->target_provider);
+	branch_text(&b->name[0], row->base_name);
+	branch_text(&b->name[1], row->target_name[0] ? row->target_name : row->branch);
+}
+
+struct head {
+	struct body *b;
+	int64_t repo;
+	const char *rule;
+};
+
+static void write_head(void *arg, const struct view_comparison *c)
+{
+	struct head *h = arg;
+	struct body *b = h->b;
+	struct jsonw *j = &b->j;
+	char at[32];
+	clock_format(c->finished_at, at);
+	jsonw_kv_int(j, "id", c->id);
+	jsonw_kv_string(j, "repo", c->repo);
+	text_or_null(j, "branch", c->branch);
+	jsonw_kv_string(j, "kind", c->kind);
+	jsonw_kv_string(j, "suite", c->suite);
+	jsonw_kv_string(j, "verdict", c->verdict);
+	text_or_null(j, "identical_by", c->identical_by);
+	jsonw_kv_int(j, "job", c->job);
+	if (view_job(b->db, c->job, take_job, b, b->err))
+		b->failed = -1;
+	jsonw_kv_string(j, "finished_at", at);
+	text_or_null(j, "base_how", c->base_how);
+	write_commit(b, 0, h->repo, c->id, c->base);
+	write_commit(b, 1, h->repo, c->id, c->target);
+	write_environment(b, c->id);
+	jsonw_key(j, "rule");
+	jsonw_raw(j, h->rule, strlen(h->rule));
+	jsonw_kv_int(j, "launches", c->launches);
+	jsonw_kv_figure(j, "gpu_s", c->gpu_s);
+	jsonw_kv_figure(j, "wall_s", c->wall_s);
+	text_or_null(j, "isolation", b->isolation);
+	write_artifact(b, "notes", "comparison", c->id, "notes");
+	write_artifact(b, "costs", "comparison", c->id, "costs");
+	jsonw_kv_int(j, "regressions", c->regressions);
+	jsonw_kv_figure(j, "worst_pct", c->worst_pct);
+}
+
+int body_comparison(struct db *db, int64_t comparison, struct buf *out, struct fw_err *err)
+{
+	struct body b = { .db = db, .err = err };
+	struct store_comparison row;
+	struct buf rule;
+	buf_init(&rule, 1 << 16);
+	buf_init(&b.environment, 1 << 16);
+	buf_init(&b.name[0], 1 << 14);
+	buf_init(&b.name[1], 1 << 14);
+	jsonw_init(&b.j, out);
+	int r = store_comparison_get(db, comparison, &row, &rule, err);
+	if (r == 0 && (b.n_sources = store_peer_sources(db, comparison, b.source, err)) < 0)
+		r = -1;
+	if (r == 0) {
+		struct head head = { .b = &b, .repo = row.repo, .rule = row.rule_json };
+		jsonw_object(&b.j);
+		r = view_comparison(db, comparison, write_head, &head, err);
+		jsonw_key(&b.j, "cells");
+		jsonw_array(&b.j);
+		if (r == 0)
+			r = view_cells(db, comparison, write_cell, &b, err);
+		jsonw_array_end(&b.j);
+		jsonw_object_end(&b.j);
+	}
+	if (r == 0 && b.failed)
+		r = -1;
+	if (r == 0 && out->failed)
+		r = err_set(err, ERR_FULL, "the body of comparison %lld does not fit", (long long)comparison);
+	buf_fini(&rule);
+	buf_fini(&b.environment);
+	buf_fini(&b.name[0]);
+	buf_fini(&b.name[1]);
+	return r;
+}
+
+int body_store(struct db *db, int64_t comparison, struct fw_err *err)
+{
+	struct buf body;
+	char etag[HASH_HEX];
+	buf_init(&body, BODY_MAX);
+	int r = body_comparison(db, comparison, &body, err);
+	if (r == 0) {
+		hash_hex(body.data, body.len, etag);
+		r = store_comparison_body(db, comparison, body.data, body.len, etag, err);
+	}
+	buf_fini(&body);
+	return r;
+}

@@ -1,0 +1,27 @@
+/* throttle.c - void times count, too: they are void because of what is counted here. */
+#include "flopwatchd/judge/throttle.h"
+
+#include "core/protocol/guard.h"
+#include "db/store/throttle.h"
+
+static double timed_s(const struct msg_cell *m)
+{
+	double ms = 0;
+	for (int s = 0; s < m->n_subjects; s++)
+		for (int i = 0; i < m->n; i++)
+			ms += (double)m->ms[s][i];
+	return ms / 1e3;
+}
+
+int judge_throttle(struct db *db, const struct result *r, int64_t environment, struct fw_err *err)
+{
+	for (int k = 0; k < GUARD_REASONS; k++) {
+		double seconds = 0;
+		for (int i = 0; guard_reason[k].limits && i < r->n_cells; i++)
+			if (r->cell[i]->guard.reasons & guard_reason[k].bit)
+				seconds += timed_s(r->cell[i]);
+		if (seconds > 0 && store_throttle_add(db, environment, guard_reason[k].name, seconds, err))
+			return -1;
+	}
+	return 0;
+}

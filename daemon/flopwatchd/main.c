@@ -1,0 +1,90 @@
+/* flopwatchd: arguments; the daemon itself begins in server.c. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "flopwatchd/backup.h"
+#include "base/log.h"
+#include "flopwatchd/runtime/config.h"
+#include "flopwatchd/server.h"
+
+static const char usage[] =
+	"usage: flopwatchd --config FILE [--check-config]\n"
+	"       flopwatchd --backup DATABASE FILE\n"
+	"  --config FILE   settings, see the commented flopwatchd.yml\n"
+	"  --check-config  say every mistake in FILE and exit\n"
+	"  --backup        copy DATABASE, in use or not, to FILE and exit; the daemon does it so for `flopwatch backup`\n"
+	"  --help, --version\n"
+	"Signals: HUP reads FILE again, TERM ends in order. Exit 0 done, 1 error, 2 usage or configuration.\n";
+
+enum { OPT_CHECK = 256, OPT_BACKUP, OPT_VERSION };
+
+static int usage_error(const char *what, const char *word)
+{
+	fprintf(stderr, "flopwatchd: %s%s\n%s", what, word, usage);
+	return 2;
+}
+
+static int check_config(const char *path)
+{
+	struct config *config = NULL;
+	struct fw_err err = { 0 };
+	struct buf mistakes;
+	buf_init(&mistakes, 1 << 20);
+	int result = config_read(path, &config, &mistakes, &err) == 0 ? 0 : 2;
+	if (result == 0)
+		printf("%s: fine; %d repositories, %d workers, %d webhooks\n", path, config->n_repos, config->n_workers,
+			config->n_webhooks);
+	else
+		fprintf(stderr, "%sflopwatchd: %s\n", mistakes.data, err.text);
+	buf_fini(&mistakes);
+	config_free(config);
+	return result;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "config", required_argument, NULL, 'c' },
+		{ "check-config", no_argument, NULL, OPT_CHECK },
+		{ "backup", no_argument, NULL, OPT_BACKUP },
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, OPT_VERSION },
+		{ 0 },
+	};
+	const char *path = NULL;
+	bool check = false, backup = false;
+	int option;
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "c:h", options, NULL)) != -1) {
+		switch (option) {
+		case 'c':
+			path = optarg;
+			break;
+		case OPT_CHECK:
+			check = true;
+			break;
+		case OPT_BACKUP:
+			backup = true;
+			break;
+		case 'h':
+			return fputs(usage, stdout) < 0;
+		case OPT_VERSION:
+			return puts("flopwatchd " FW_VERSION) < 0;
+		default:
+			return usage_error("an option that is not known, or lacks its value: ", argv[optind - 1]);
+		}
+	}
+	if (backup && !path && argc - optind == 2)
+		return backup_run(argv[optind], argv[optind + 1]);
+	if (backup)
+		return usage_error("--backup stands alone, with DATABASE and FILE after it", "");
+	if (optind < argc)
+		return usage_error("this belongs to no option: ", argv[optind]);
+	if (!path)
+		return usage_error("--config FILE is missing", "");
+	if (check)
+		return check_config(path);
+	log_open("flopwatchd", getenv("FLOPWATCH_DEBUG") ? LOG_DEBUG : LOG_INFO);
+	return server_run(path);
+}

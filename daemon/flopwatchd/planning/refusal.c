@@ -1,0 +1,203 @@
+/* refusal.c - the words for what is asked for and not there; nothing here changes anything. */
+#include "flopwatchd/planning/refusal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/similar.h"
+#include "core/suite/suite.h"
+
+#define MANIFEST ".flopwatch.yaml"
+enum { SUITE_BYTES_MAX = 1 << 20, GUESS_DISTANCE = 3 };
+
+/* ---- bases ------------------------------------------------------------------------------------------------------------------ */
+
+/* "branch topic", or the commit where no branch was named. */
+static void name_target(const struct store_job *job, char *text, size_t size)
+{
+	if (job->branch[0])
+		snprintf(text, size, "branch %.100s", job->branch);
+	else
+		snprintf(text, size, "commit %.12s", job->target_sha);
+}
+
+/* Where `upstream` is set, with words for a person: " (flopwatchd.yml:7:12: repos[0].upstream)", "" not known. */
+static void name_upstream(const struct config_repo *repo, char *text, size_t size)
+{
+	char place[640];
+	config_place(repo, repo->upstream_at, "upstream", -1, place, sizeof place);
+	size_t len = strlen(place);
+	text[0] = 0;
+	if (len > 2)
+		snprintf(text, size, " (%.*s)", (int)len - 2, place);
+}
+
+void refusal_contained(const struct config_repo *repo, const struct store_job *job, char why[REFUSAL_SIZE])
+{
+	char place[660];
+	name_upstream(repo, place, sizeof place);
+	snprintf(why, REFUSAL_SIZE,
+		"branch %.100s holds no commit that its upstream %.60s%.400s lacks, so it would be compared with itself; to "
+		"compare it "
+		"with another commit: flopwatch compare COMMIT %.100s",
+		job->branch, repo->upstream, place, job->branch);
+}
+
+void refusal_unrelated(const struct config_repo *repo, const struct store_job *job, char why[REFUSAL_SIZE])
+{
+	char place[660], target[120];
+	name_upstream(repo, place, sizeof place);
+	name_target(job, target, sizeof target);
+	snprintf(why, REFUSAL_SIZE,
+		"%s has no commit in common with its upstream %.60s%.400s, so there is nothing to compare it with; name a "
+		"commit: "
+		"flopwatch compare COMMIT %.100s",
+		target, repo->upstream, place, job->branch[0] ? job->branch : job->target_sha);
+}
+
+/* ---- suites ----------------------------------------------------------------------------------------------------------------- */
+
+static int find_name(const char (*names)[64], int n, const char *name)
+{
+	for (int i = 0; i < n; i++)
+		if (strcmp(names[i], name) == 0)
+			return i;
+	return -1;
+}
+
+/* "commit 0123456789ab: .flopwatch.yaml:4:10: suites[0]: ". */
+static void place_in_manifest(const char *commit, struct yaml_place at, const char *list, int i, char place[REFUSAL_SIZE])
+{
+	snprintf(place, REFUSAL_SIZE, "commit %.12s: " MANIFEST ":%d:%d: %s[%d]: ", commit, at.line, at.column, list, i);
+}
+
+void refusal_suite_place(
+	const struct config_repo *repo, const struct manifest *m, const char *commit, const char *name, char place[REFUSAL_SIZE])
+{
+	place[0] = 0;
+	int i = find_name(repo->suite, repo->n_suites, name);
+	if (i >= 0) {
+		config_place(repo, repo->suite_at[i], "suites", i, place, REFUSAL_SIZE);
+		return;
+	}
+	i = repo->n_suites ? -1 : find_name(m->suite, m->n_suites, name);
+	if (i >= 0 && m->suite_at[i].line)
+		place_in_manifest(commit, m->suite_at[i], "suites", i, place);
+}
+
+/* What `name` may have been meant to be: a suite of the base, or a benchmark of the commit; NULL nothing near. */
+static const char *guess(const char *name, const struct manifest *own, const struct manifest *base)
+{
+	const char *nearest = NULL;
+	int least = GUESS_DISTANCE + 1;
+	for (int i = 0; i < base->n_suites + own->n_benchmarks; i++) {
+		const char *word = i < base->n_suites ? base->suite[i] : own->benchmark[i - base->n_suites].name;
+		int distance = similar_distance(name, word);
+		if (distance < least && distance < (int)strlen(word) && distance > 0) {
+			least = distance;
+			nearest = word;
+		}
+	}
+	return nearest;
+}
+
+static int refuse_suite(const struct gitread_commit *c, const struct manifest *own, const struct manifest *base, int i,
+	const char *installed, struct fw_err *err)
+{
+	char place[REFUSAL_SIZE] = "", path[2][MANIFEST_TEXT_SIZE];
+	const char *meant = guess(own->suite[i], own, base);
+	plan_suite_paths(own->suite[i], path);
+	place_in_manifest(c->commit.sha, own->suite_at[i], "suites", i, place);
+	return err_set(err, ERR_INVALID,
+		"%.200sthere is no suite %s: the commit has neither %.120s nor %.120s, and there is no %.200s%s%s%s", place,
+		own->suite[i], path[0], path[1], installed, meant ? "; did you mean `" : "", meant ? meant : "",
+		meant ? "`?" : "");
+}
+
+int refusal_of_suites(const struct config *config, const struct gitread_commit *c, const struct manifest *own,
+	const struct manifest *base, struct fw_err *err)
+{
+	char file[1024];
+	int rc = 0;
+	struct buf text;
+	buf_init(&text, SUITE_BYTES_MAX);
+	for (int i = 0; i < own->n_suites && rc == 0; i++) {
+		struct suite suite;
+		bool installed;
+		if (!own->suite_at[i].line || manifest_benchmark(own, own->suite[i]))
+			continue;
+		int got = strchr(own->suite[i], '/') || own->suite[i][0] == '.'
+				  ? 0
+				  : plan_find_suite(config, c, own->suite[i], &text, file, &installed, err);
+		if (got < 1) {
+			rc = got < 0 ? -1 : refuse_suite(c, own, base, i, file, err);
+		} else if (!installed) { /* one that is installed is no commit's fault */
+			rc = suite_parse(text.data, text.len, file, &suite, err);
+			if (rc == 0)
+				suite_fini(&suite);
+			else
+				err_context(err, "commit %.12s", c->commit.sha);
+		}
+	}
+	buf_fini(&text);
+	return rc;
+}
+
+/* ---- providers -------------------------------------------------------------------------------------------------------------- */
+
+void refusal_peer_place(const struct config_repo *repo, const struct manifest *m, const char *commit, const char *provider,
+	char place[REFUSAL_SIZE])
+{
+	int i = repo->has_peers ? peers_find(&repo->peers, provider) : peers_find(&m->peers, provider);
+	place[0] = 0;
+	if (i >= 0 && repo->has_peers)
+		config_place(repo, repo->peers.of[i].at, "peers", i, place, REFUSAL_SIZE);
+	else if (i >= 0 && m->peers.of[i].at.line)
+		place_in_manifest(commit, m->peers.of[i].at, "peers", i, place);
+}
+
+/* ---- results ---------------------------------------------------------------------------------------------------------------- */
+
+/* A side that was asked for by the name of a provider which its module does not have. */
+static const struct msg_check *find_unknown_provider(const struct result *r)
+{
+	for (int i = 0; i < r->n_checks; i++)
+		if (!r->check[i].ok && strcmp(r->check[i].failure, "provider") == 0 && strcmp(r->check[i].role, "anchor") != 0)
+			return &r->check[i];
+	return NULL;
+}
+
+/* Both programs ran, and none of what they write is asked for. */
+static bool lacks_rows(const struct result *r, const struct store_job *job)
+{
+	if (!job->cells_glob[0] || !plan_is_benchmark(&r->plan) || r->identical_by[0] || strcmp(job->kind, "bisect") == 0)
+		return false;
+	for (int i = 0; i < r->n_faults; i++)
+		if (r->fault[i].cell < 0)
+			return false;
+	for (int i = 0; i < 2; i++)
+		if (strcmp(r->build[i].state, "failed") == 0)
+			return false;
+	for (int i = 0; i < r->plan.ask.n_cells; i++)
+		if (suite_matches(r->plan.ask.cell[i].key, job->cells_glob))
+			return false;
+	return true;
+}
+
+bool refusal_of_result(const struct result *r, const struct store_job *job, char why[REFUSAL_SIZE])
+{
+	const struct msg_check *check = find_unknown_provider(r);
+	if (check) {
+		int subject = result_subject(r, check->role);
+		bool is_base = strcmp(check->role, "base") == 0;
+		snprintf(why, REFUSAL_SIZE, "%.400s%s %.12s: %.500s", is_base ? r->plan.provider_place : "", check->role,
+			r->plan.ask.subject[subject].commit, check->detail);
+		return true;
+	}
+	if (!lacks_rows(r, job))
+		return false;
+	snprintf(why, REFUSAL_SIZE, "no row of benchmark %.64s matches %.200s; it writes %.200s%s", r->plan.suite_name,
+		job->cells_glob, r->plan.ask.n_cells ? r->plan.ask.cell[0].key : "none",
+		r->plan.ask.n_cells > 1 ? " and others" : "");
+	return true;
+}

@@ -1,0 +1,652 @@
+/* resolve.c - a job's three questions to git, one after the other: the target's tree, its base, the base's tree. */
+#include "flopwatchd/planning/resolve.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flopwatchd/planning/ancestor.h"
+#include "base/clock.h"
+#include "flopwatchd/history/calibrate.h"
+#include "flopwatchd/runtime/child.h"
+#include "db/store/base.h"
+#include "db/store/epoch.h"
+#include "flopwatchd/history/reanchor.h"
+#include "flopwatchd/planning/refusal.h"
+#include "flopwatchd/intake/watch.h"
+
+enum { ARGS_MAX = 110, OUTPUT_MAX = 16 << 20, GIT_DEADLINE_MS = 60000, ASK_AGAIN_MAX = 3 };
+
+/* One side: asked for first with a guess of its inputs, and again when its manifest names others. */
+struct side {
+	struct gitread_commit *commit;
+	struct manifest manifest;
+	bool has_manifest;
+	int asked; /* times */
+};
+
+struct resolve {
+	struct loop *loop;
+	struct db *db;
+	const struct config *config;
+	const struct config_repo *repo;
+	struct store_job job;
+	resolve_fn *fn;
+	void *arg;
+	struct loop_source *start;
+	struct capture *errand;
+	char repo_path[4096];
+	char base_sha[65], last_judged[65];
+	struct gitread_base *ancestors; /* of a commit on the upstream branch whose base is to be found; own */
+	bool is_chosen_again;
+	struct side target, base, anchor;
+	struct resolve_answer answer;
+};
+
+static void resolve_free(struct resolve *r)
+{
+	gitread_commit_free(r->target.commit);
+	gitread_commit_free(r->base.commit);
+	gitread_commit_free(r->anchor.commit);
+	plan_fini(&r->answer.plan);
+	free(r->ancestors);
+	free(r);
+}
+
+void resolve_cancel(struct resolve *r)
+{
+	if (!r)
+		return;
+	loop_remove(r->loop, r->start);
+	capture_cancel(r->errand);
+	resolve_free(r);
+}
+
+static void finish(struct resolve *r)
+{
+	r->fn(r->arg, &r->answer);
+	resolve_free(r);
+}
+
+static void give_up(struct resolve *r, const char *state, const char *why)
+{
+	r->answer.state = state;
+	snprintf(r->answer.why, sizeof r->answer.why, "%s", why);
+	finish(r);
+}
+
+/* Nothing that the commit is to blame for: memory, disk, a deadline, a child that was killed. */
+static bool may_pass(const struct fw_err *err)
+{
+	return err->code == ERR_INTERNAL || err->code == ERR_IO || err->code == ERR_FULL || err->code == ERR_BUSY ||
+	       err->code == ERR_TIMEOUT;
+}
+
+/* git could not answer: the object is gone for good, or something may be better later. */
+static void git_failed(struct resolve *r, const struct fw_err *failed)
+{
+	r->answer.again = may_pass(failed);
+	r->answer.crashed = failed->code == ERR_INTERNAL;
+	give_up(r, failed->code == ERR_NOT_FOUND ? "gone" : "failed", failed->text);
+}
+
+static void refuse(struct resolve *r, const struct fw_err *err)
+{
+	r->answer.again = may_pass(err);
+	give_up(r, "failed", err->text);
+}
+
+static void ask_git(struct resolve *r, const char *const *args, capture_fn *fn)
+{
+	struct fw_err err = { 0 };
+	struct capture_spec spec = {
+		.program = "flopwatch-git",
+		.args = args,
+		.out_fd = -1,
+		.out_max = OUTPUT_MAX,
+		.deadline_ms = GIT_DEADLINE_MS,
+	};
+	if (capture_start(r->loop, &spec, fn, r, &r->errand, &err) != 0)
+		refuse(r, &err);
+}
+
+/* ---- trees ------------------------------------------------------------------------------------------------------------------ */
+
+static bool is_suite_name(const char *name)
+{
+	return name[0] && name[0] != '.' && !strchr(name, '/');
+}
+
+static int copy_suites(const char (*names)[64], int n, char out[8][64])
+{
+	memcpy(out, names, (size_t)n * sizeof *names);
+	return n;
+}
+
+/* A branch is judged by the suites of its base; those that it names itself have to be there, too, before they are. */
+static bool names_suites(const struct resolve *r)
+{
+	return !r->job.suite[0] && !r->repo->n_suites && (!r->job.kind[0] || !strcmp(r->job.kind, "change"));
+}
+
+/* Suites whose files a side is asked for: of the base the job's own, else the configured ones, else those of its manifest `m`. */
+static int suites_of(const struct resolve *r, const struct side *s, const struct manifest *m, char out[8][64])
+{
+	if (s == &r->anchor || (s == &r->target && !names_suites(r)))
+		return 0;
+	if (s == &r->base && r->job.suite[0])
+		return copy_suites(&r->job.suite, 1, out);
+	if (s == &r->base && r->repo->n_suites)
+		return copy_suites(r->repo->suite, r->repo->n_suites, out);
+	return copy_suites(m->suite, m->n_suites, out);
+}
+
+/* What the job is to be measured with. */
+static void list_suites(struct resolve *r)
+{
+	r->answer.n_suites = suites_of(r, &r->base, &r->base.manifest, r->answer.suite);
+}
+
+/* Ask for a commit: its manifest, and the inputs and suites that the manifest names, or is likely to name. */
+static void ask_tree(struct resolve *r, struct side *s, const char *sha, capture_fn *fn)
+{
+	const char *args[ARGS_MAX];
+	char suite[8][64], suite_path[8][2][MANIFEST_TEXT_SIZE];
+	int n = 0;
+	struct manifest guess;
+	manifest_default(&guess);
+	const struct manifest *m = s->has_manifest ? &s->manifest : r->target.has_manifest ? &r->target.manifest : &guess;
+	args[n++] = "tree";
+	args[n++] = "--repo";
+	args[n++] = r->repo_path;
+	args[n++] = "--commit";
+	args[n++] = sha;
+	args[n++] = "--blob";
+	args[n++] = ".flopwatch.yaml";
+	for (int i = 0; i < m->n_inputs; i++) {
+		args[n++] = "--oid";
+		args[n++] = m->input[i];
+	}
+	int n_suites = suites_of(r, s, m, suite);
+	for (int i = 0; i < n_suites; i++) {
+		if (!is_suite_name(suite[i])) /* is refused later */
+			continue;
+		plan_suite_paths(suite[i], suite_path[i]);
+		for (int k = 0; k < 2; k++) {
+			args[n++] = "--blob";
+			args[n++] = suite_path[i][k];
+		}
+	}
+	args[n] = NULL;
+	s->asked++;
+	ask_git(r, args, fn);
+}
+
+static bool was_asked_for(const struct gitread_commit *c, const char *path)
+{
+	for (int i = 0; i < c->n_blobs; i++)
+		if (!strcmp(c->blob[i].path, path))
+			return true;
+	return false;
+}
+
+/* Whether the answer covers all that the side's manifest and suites need. */
+static bool is_covered(struct resolve *r, const struct side *s)
+{
+	const char *oid;
+	for (int i = 0; i < s->manifest.n_inputs; i++)
+		if (!gitread_oid(s->commit, s->manifest.input[i], &oid))
+			return false;
+	char suite[8][64], path[2][MANIFEST_TEXT_SIZE];
+	int n = suites_of(r, s, &s->manifest, suite);
+	for (int i = 0; i < n; i++) {
+		plan_suite_paths(suite[i], path);
+		if (is_suite_name(suite[i]) && !was_asked_for(s->commit, path[0]))
+			return false;
+	}
+	return true;
+}
+
+/* Take a `tree` answer. 1: complete, 0: asked again (or the resolve is over), -1 with err: the commit cannot be used. */
+static int take_tree(struct resolve *r, struct side *s, const struct buf *out, capture_fn *fn, struct fw_err *err)
+{
+	char sha[65];
+	gitread_commit_free(s->commit);
+	s->commit = NULL;
+	if (gitread_tree(out, &s->commit, err) != 0)
+		return -1;
+	if (plan_manifest(s->commit, &s->manifest, err) != 0)
+		return -1;
+	s->has_manifest = true;
+	if (s == &r->base)
+		list_suites(r);
+	if (is_covered(r, s))
+		return 1;
+	if (s->asked >= ASK_AGAIN_MAX)
+		return err_set(err, ERR_PROTOCOL, "flopwatch-git leaves out what it is asked for");
+	snprintf(sha, sizeof sha, "%s", s->commit->commit.sha);
+	ask_tree(r, s, sha, fn);
+	return 0;
+}
+
+/* ---- base ------------------------------------------------------------------------------------------------------------------- */
+
+static void have_base_tree(void *arg, const struct buf *out, const struct fw_err *failed);
+
+static void use_base(struct resolve *r, const char *sha, const char *how)
+{
+	snprintf(r->base_sha, sizeof r->base_sha, "%s", sha);
+	snprintf(r->answer.plan.base_how, sizeof r->answer.plan.base_how, "%s", how);
+	bool self = !strcmp(how, "self") || (!strcmp(how, "given") && !strcmp(sha, r->job.target_sha));
+	bool is_itself = !strcmp(r->job.kind, "calibrate") || !strcmp(r->job.kind, "peer"); /* also on one commit */
+	const char *kind = self && !is_itself ? "selfcheck" : r->job.kind[0] ? r->job.kind : "change";
+	snprintf(r->answer.plan.ask.kind, sizeof r->answer.plan.ask.kind, "%s", kind);
+	ask_tree(r, &r->base, sha, have_base_tree);
+}
+
+static void note_line(struct resolve *r, const struct gitread_base *b)
+{
+	struct resolve_answer *a = &r->answer;
+	memcpy(a->line[0], r->job.target_sha, sizeof a->line[0]);
+	memcpy(a->line[1], b->first_parent, (size_t)b->n_first_parents * sizeof a->line[0]);
+	a->n_line = 1 + b->n_first_parents;
+}
+
+/* The suite that the commit will be measured with, as far as it is known: which is the base's to say, and the target's mostly agrees. */
+static const char *likely_suite(const struct resolve *r)
+{
+	if (r->job.suite[0])
+		return r->job.suite;
+	if (r->repo->n_suites)
+		return r->repo->suite[0];
+	return r->target.manifest.n_suites ? r->target.manifest.suite[0] : "";
+}
+
+static int find_ancestor(struct resolve *r, const char *suite, struct ancestor *out, struct fw_err *err)
+{
+	char upstream[1024];
+	struct ancestor_ask ask = { .repo = r->job.repo,
+		.branch = upstream,
+		.target = r->job.target_sha,
+		.suite = suite,
+		.last_judged = r->last_judged };
+	if (gitread_encode(r->repo->upstream, upstream, sizeof upstream, err) != 0)
+		return -1;
+	return ancestor_choose(r->db, &ask, r->ancestors, out, err);
+}
+
+/* The rules for the upstream branch, and for commits that are on it. */
+static void choose_ancestor(struct resolve *r)
+{
+	struct fw_err err = { 0 };
+	struct ancestor base;
+	if (r->job.branch[0])
+		note_line(r, r->ancestors);
+	if (find_ancestor(r, likely_suite(r), &base, &err) != 0)
+		refuse(r, &err);
+	else
+		use_base(r, base.sha, base.how);
+}
+
+/* The base may name another suite than the one it was chosen by: then, once, the one to choose is what that suite knows. Whether it goes on from there. */
+static bool choose_again(struct resolve *r)
+{
+	struct fw_err err = { 0 };
+	struct ancestor base;
+	list_suites(r);
+	if (!r->ancestors || r->is_chosen_again || !r->answer.n_suites || !strcmp(r->answer.suite[0], likely_suite(r)))
+		return false;
+	r->is_chosen_again = true;
+	if (find_ancestor(r, r->answer.suite[0], &base, &err) != 0) {
+		refuse(r, &err);
+		return true;
+	}
+	if (!strcmp(base.sha, r->base_sha))
+		return false;
+	gitread_commit_free(r->base.commit);
+	memset(&r->base, 0, sizeof r->base);
+	use_base(r, base.sha, base.how);
+	return true;
+}
+
+/* What `flopwatch-git base` said. Own: free. NULL: it cannot be used, and the resolve is over. */
+static struct gitread_base *take_base(struct resolve *r, const struct buf *out, const struct fw_err *failed)
+{
+	struct fw_err err = { 0 };
+	struct gitread_base *b = malloc(sizeof *b);
+	r->errand = NULL;
+	if (failed) {
+		git_failed(r, failed);
+	} else if (!b) {
+		err_set(&err, ERR_INTERNAL, "out of memory for the ancestors");
+		refuse(r, &err);
+	} else if (gitread_base(out, b, &err) != 0) {
+		refuse(r, &err);
+	} else {
+		return b;
+	}
+	free(b);
+	return NULL;
+}
+
+static void have_ancestors(void *arg, const struct buf *out, const struct fw_err *failed)
+{
+	struct resolve *r = arg;
+	struct gitread_base *b = take_base(r, out, failed);
+	if (!b) /* and `r` is no more */
+		return;
+	r->ancestors = b;
+	choose_ancestor(r);
+}
+
+static void have_merge_base(void *arg, const struct buf *out, const struct fw_err *failed)
+{
+	struct resolve *r = arg;
+	struct gitread_base *b = take_base(r, out, failed);
+	if (!b)
+		return;
+	bool is_contained = !strcmp(b->merge_base, r->job.target_sha);
+	if (is_contained && !r->job.branch[0]) {
+		r->ancestors = b; /* asked for by commit, and it is part of the upstream branch */
+		choose_ancestor(r);
+		return;
+	}
+	char why[REFUSAL_SIZE], base[65];
+	bool has_upstream = b->upstream[0] != 0;
+	memcpy(base, b->merge_base, sizeof base);
+	free(b);
+	if (!has_upstream) {
+		config_no_upstream(r->repo, why, sizeof why);
+		give_up(r, "failed", why);
+	} else if (!base[0]) {
+		refusal_unrelated(r->repo, &r->job, why);
+		give_up(r, "failed", why);
+	} else if (is_contained) {
+		refusal_contained(r->repo, &r->job, why);
+		give_up(r, "cancelled", why);
+	} else {
+		use_base(r, base, "merge-base");
+	}
+}
+
+static void ask_base(struct resolve *r)
+{
+	struct fw_err err = { 0 };
+	char upstream[1024], parents[16];
+	snprintf(parents, sizeof parents, "%d", GITREAD_PARENTS_MAX);
+	if (gitread_encode(r->repo->upstream, upstream, sizeof upstream, &err) != 0) {
+		refuse(r, &err);
+		return;
+	}
+	bool is_upstream = !strcmp(r->job.branch, upstream);
+	if (is_upstream && store_base_last(r->db, r->job.repo, r->job.branch, r->job.target_sha, r->last_judged, &err) != 0) {
+		refuse(r, &err);
+		return;
+	}
+	const char *args[12] = { "base", "--repo", r->repo_path, "--target", r->job.target_sha };
+	int n = 5;
+	if (is_upstream || !r->job.branch[0]) {
+		args[n++] = "--first-parents";
+		args[n++] = parents;
+	}
+	if (!is_upstream) {
+		args[n++] = "--upstream";
+		args[n++] = upstream;
+	} else if (r->last_judged[0]) {
+		args[n++] = "--with";
+		args[n++] = r->last_judged;
+	}
+	ask_git(r, args, is_upstream ? have_ancestors : have_merge_base);
+}
+
+/* ---- the steps ---------------------------------------------------------------------------------------------------------------- */
+
+/* Whether the target is measured as a commit of the upstream branch, for its history. */
+static int look_at_line(struct resolve *r, struct fw_err *err)
+{
+	struct plan *p = &r->answer.plan;
+	bool fills = !strcmp(r->job.kind, "backfill") || !strcmp(r->job.kind, "anchor");
+	char upstream[sizeof p->line_branch];
+	if (gitread_encode(r->repo->upstream, upstream, sizeof upstream, err) != 0)
+		return -1;
+	p->on_line = fills || (!strcmp(r->job.branch, upstream) && !r->job.quick);
+	snprintf(p->line_branch, sizeof p->line_branch, "%s", p->on_line ? upstream : "");
+	return 0;
+}
+
+/* Only a job that has its device can know the anchor: another device is another epoch. */
+static int choose_anchor(struct resolve *r, struct fw_err *err)
+{
+	struct plan *p = &r->answer.plan;
+	p->anchor[0] = 0;
+	if (look_at_line(r, err) != 0)
+		return -1;
+	if (!p->on_line || !r->job.device)
+		return 0;
+	return store_epoch_anchor(r->db, r->job.repo, p->suite_name, r->job.device, p->anchor, err);
+}
+
+/* Without its anchor a commit is still compared with its base; only its place in the history stays open. */
+static void have_anchor_tree(void *arg, const struct buf *out, const struct fw_err *failed)
+{
+	struct resolve *r = arg;
+	struct resolve_answer *a = &r->answer;
+	struct fw_err err = { 0 };
+	r->errand = NULL;
+	if (failed && may_pass(failed)) {
+		git_failed(r, failed);
+		return;
+	}
+	int got = -1;
+	if (failed)
+		err = *failed;
+	else
+		got = take_tree(r, &r->anchor, out, have_anchor_tree, &err);
+	if (got == 0)
+		return;
+	if (got < 0 || plan_subject(&a->plan, 2, "anchor", r->anchor.commit, &r->anchor.manifest, &err) != 0 ||
+		(plan_is_benchmark(&a->plan) && plan_run(&a->plan, 2, &r->anchor.manifest, &err) != 0)) {
+		a->plan.ask.n_subjects = 2;
+		snprintf(a->note, sizeof a->note, "not measured against the anchor: %.400s", err.text);
+	}
+	finish(r);
+}
+
+/* The base cannot be used: one that a person named is an error, any other is replaced by the commit itself. */
+static void replace_base(struct resolve *r, const struct fw_err *why)
+{
+	if (may_pass(why) || !strcmp(r->answer.plan.base_how, "given") || !strcmp(r->base_sha, r->job.target_sha)) {
+		refuse(r, why);
+		return;
+	}
+	snprintf(r->answer.note, sizeof r->answer.note, "measured against itself, because its base cannot be used: %.400s",
+		why->text);
+	gitread_commit_free(r->base.commit);
+	memset(&r->base, 0, sizeof r->base);
+	use_base(r, r->job.target_sha, "self");
+}
+
+static void note_suites(const struct resolve *r, const struct side *side, struct resolve_suites *out)
+{
+	out->n = r->repo->n_suites ? 0 : side->manifest.n_suites;
+	for (int i = 0; i < out->n; i++)
+		snprintf(out->name[i], sizeof out->name[i], "%s", side->manifest.suite[i]);
+}
+
+/* Say where the suite that is not there, or wrong, is asked for. */
+static void place_suite(const struct resolve *r, struct fw_err *e)
+{
+	char place[REFUSAL_SIZE];
+	size_t len;
+	refusal_suite_place(r->repo, &r->base.manifest, r->base.commit->commit.sha, r->answer.suite[0], place);
+	len = strlen(place);
+	if (len > 2)
+		err_context(e, "%.*s", (int)len - 2, place);
+}
+
+/* Both trees are known: make the plan. */
+static void complete(struct resolve *r)
+{
+	struct fw_err err = { 0 };
+	struct resolve_answer *a = &r->answer;
+	struct plan *p = &a->plan;
+	p->ask.quick = r->job.quick;
+	if (names_suites(r) &&
+		refusal_of_suites(r->config, r->target.commit, &r->target.manifest, &r->base.manifest, &err) != 0) {
+		refuse(r, &err);
+		return;
+	}
+	a->peers = r->base.manifest.peers;
+	note_suites(r, &r->base, &a->before);
+	note_suites(r, &r->target, &a->after);
+	if (plan_subject(p, 1, "target", r->target.commit, &r->target.manifest, &err) != 0 ||
+		plan_subject(p, 0, "base", r->base.commit, &r->base.manifest, &err) != 0) {
+		refuse(r, &err);
+		return;
+	}
+	if (a->n_suites == 0) {
+		give_up(r, "failed", "no suite is named: neither by the configuration nor by .flopwatch.yaml of the base");
+		return;
+	}
+	const struct benchmark *benchmark = manifest_benchmark(&r->base.manifest, a->suite[0]);
+
+	refusal_peer_place(r->repo, &r->base.manifest, p->ask.subject[0].commit, r->job.base_provider, p->provider_place);
+	snprintf(p->ask.subject[0].provider, sizeof p->ask.subject[0].provider, "%s", r->job.base_provider);
+	snprintf(p->ask.subject[1].provider, sizeof p->ask.subject[1].provider, "%s", r->job.target_provider);
+	if (benchmark && (r->job.base_provider[0] || r->job.target_provider[0])) {
+		give_up(r, "failed", "a program of its own has no providers; they are ways of a module to compute a cell");
+		return;
+	}
+
+	if (benchmark && r->job.cells_glob[0])
+		snprintf(a->note, sizeof a->note, "all rows are measured: one run of a program of its own writes them all");
+	if (benchmark)
+		plan_benchmark(p, r->config, r->repo->name, benchmark, &r->target.manifest);
+	if (p->dropped && strcmp(p->ask.kind, "change") != 0) { /* whoever searches a change learns nothing from it */
+		plan_run(p, 1, &r->target.manifest, &err);
+		refuse(r, &err);
+		return;
+	}
+	if (!benchmark && plan_suite(p, r->config, r->repo->name, r->base.commit, a->suite[0], r->job.cells_glob, &err) != 0) {
+		bool is_wrong = err.code == ERR_NOT_FOUND || err.code == ERR_INVALID; /* and the next commit may have mended it */
+		if (err.code == ERR_NOT_FOUND)
+			place_suite(r, &err);
+		if (is_wrong && !r->job.cells_glob[0])
+			replace_base(r, &err);
+		else
+			refuse(r, &err);
+		return;
+	}
+	if (r->job.quick) { /* a look, not a verdict: what one launch shows */
+		p->ask.rule.launches_max = 1;
+		p->ask.rule.confirm = false;
+	}
+	if (!strcmp(r->job.origin, REANCHOR_ORIGIN)) { /* a measurement that many others will stand on */
+		p->ask.rule.launches_ok_min = p->ask.rule.launches_regression_min = p->ask.rule.launches_max;
+		p->ask.rule.confirm = false;
+	}
+	if (!strcmp(p->ask.kind, "peer")) /* how far behind, not whether somebody has to be called */
+		p->ask.rule.confirm = false;
+	for (int i = 0; i < p->ask.n_cells && r->job.threshold_pct > 0; i++)
+		p->ask.cell[i].threshold_pct = r->job.threshold_pct;
+	for (int i = 0; benchmark && i < p->ask.n_subjects && r->job.threshold_pct > 0; i++)
+		p->ask.subject[i].run.threshold_pct = r->job.threshold_pct;
+	plan_compare(p);
+	if (calibrate_plan(r->db, p, r->job.repo, r->job.device, clock_utc_ms(), &err) != 0 || choose_anchor(r, &err) != 0) {
+		refuse(r, &err);
+		return;
+	}
+	const char *anchor = p->anchor, *base = p->ask.subject[0].commit, *target = p->ask.subject[1].commit;
+	if (!plan_needs_worker(p) || !anchor[0] || !strcmp(anchor, base) || !strcmp(anchor, target))
+		finish(r);
+	else
+		ask_tree(r, &r->anchor, anchor, have_anchor_tree);
+}
+
+static void have_base_tree(void *arg, const struct buf *out, const struct fw_err *failed)
+{
+	struct resolve *r = arg;
+	struct fw_err err = { 0 };
+	r->errand = NULL;
+	if (failed) {
+		git_failed(r, failed);
+		return;
+	}
+	int got = take_tree(r, &r->base, out, have_base_tree, &err);
+	if (got == 0)
+		return;
+	if (r->base.commit)
+		r->answer.base = r->base.commit->commit;
+	if (got > 0 && choose_again(r))
+		return;
+	if (got > 0) { /* see now whether its inputs are there, while it can still be replaced */
+		struct plan *p = &r->answer.plan;
+		if (plan_subject(p, 0, "base", r->base.commit, &r->base.manifest, &err) == 0) {
+			complete(r);
+			return;
+		}
+	}
+	replace_base(r, &err);
+}
+
+static bool is_skipped(const struct resolve *r)
+{
+	return !strcmp(r->job.origin, "push") && strstr(r->target.commit->commit.subject, "[skip flopwatch]");
+}
+
+static void have_target_tree(void *arg, const struct buf *out, const struct fw_err *failed)
+{
+	struct resolve *r = arg;
+	struct fw_err err = { 0 };
+	r->errand = NULL;
+	if (failed) {
+		git_failed(r, failed);
+		return;
+	}
+	int got = take_tree(r, &r->target, out, have_target_tree, &err);
+	if (got == 0)
+		return;
+	if (r->target.commit)
+		r->answer.target = r->target.commit->commit;
+	if (r->target.commit && is_skipped(r)) {
+		give_up(r, "cancelled", "asked to be skipped by [skip flopwatch]");
+		return;
+	}
+	if (got < 0 || plan_subject(&r->answer.plan, 1, "target", r->target.commit, &r->target.manifest, &err) != 0) {
+		refuse(r, &err);
+		return;
+	}
+	if (!r->job.base_sha[0])
+		ask_base(r);
+	else
+		use_base(r, r->job.base_sha, r->job.base_how[0] ? r->job.base_how : "given");
+}
+
+/* Nothing may call back before resolve_start returned, so even the first step waits for the loop. */
+static void begin(void *arg)
+{
+	struct resolve *r = arg;
+	r->start = NULL;
+	ask_tree(r, &r->target, r->job.target_sha, have_target_tree);
+}
+
+int resolve_start(struct loop *l, struct db *db, const struct config *c, const struct store_job *job, resolve_fn *fn, void *arg,
+	struct resolve **out, struct fw_err *err)
+{
+	int at = config_repo_find(c, job->repo_name);
+	if (at < 0)
+		return err_set(err, ERR_NOT_FOUND, "repository %s is not configured any more", job->repo_name);
+	struct resolve *r = calloc(1, sizeof *r);
+	if (!r)
+		return err_set(err, ERR_INTERNAL, "out of memory for a job");
+	*r = (struct resolve){ .loop = l, .db = db, .config = c, .repo = &c->repo[at], .job = *job, .fn = fn, .arg = arg };
+	plan_init(&r->answer.plan);
+	r->answer.state = "";
+	if (watch_repo_path(c, r->repo, r->repo_path, sizeof r->repo_path, err) != 0 ||
+		loop_after(l, 0, begin, r, &r->start, err) != 0) {
+		resolve_free(r);
+		return -1;
+	}
+	*out = r;
+	return 0;
+}

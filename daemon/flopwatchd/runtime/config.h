@@ -1,0 +1,119 @@
+/** config.h - flopwatchd.yml: one table row a setting, all mistakes at once, each with file:line:col. */
+#ifndef FLOPWATCHD_RUNTIME_CONFIG_H
+#define FLOPWATCHD_RUNTIME_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/cores.h"
+#include "base/err.h"
+#include "core/suite/peers.h"
+#include "core/suite/readonly.h"
+
+enum { CONFIG_SECRET_SIZE = 256 };
+enum { CONFIG_REPOS_MAX = 64, CONFIG_LIST_MAX = 32, CONFIG_WORKERS_MAX = 16, CONFIG_HOOKS_MAX = 32 };
+
+/** Where a forge takes statuses of commits. */
+struct config_status {
+	char kind[12];                  /* "github" "gitlab" "gitea" "forgejo"; "" nowhere */
+	char api[512];                  /* "https://api.github.com", "https://git.example.org/api/v1" */
+	char project[256];              /* "owner/name" */
+	char token[CONFIG_SECRET_SIZE]; /* from token_file */
+	bool allow_internal;            /* may lead to a private address */
+};
+
+struct config_repo {
+	char file[512]; /* the configuration, and its place in `repos`: for messages about what is known only later */
+	int index;
+	char name[128];
+	char url[1024];                    /* absolute path, file://, https://, ssh:// or user@host:path */
+	bool is_local;                     /* a path: read in place */
+	char upstream[256];                /* "main" */
+	struct yaml_place at, upstream_at; /* of the entry; nowhere where it leaves `upstream` out */
+	int n_branches;
+	char branch[CONFIG_LIST_MAX][256]; /* globs; default "*" */
+	int n_suites;
+	char suite[8][64]; /* "": what the manifest says */
+	struct yaml_place suite_at[8];
+	bool has_peers; /* else the manifest says */
+	struct peers peers;
+	int64_t poll_ms; /* remotes 60 s, local 30 s behind inotify */
+	int64_t fetch_timeout_ms;
+	char secret[CONFIG_SECRET_SIZE]; /* of its webhook, from secret_file; "" no webhook */
+	char ssh_key[512];               /* private key file; "" none */
+	struct config_status status;
+	char notes[8]; /* git notes on judged commits: "none", "write" (in place or in the mirror), "push" */
+};
+
+struct config_worker {
+	char name[64];
+	int n_command;
+	char command[CONFIG_LIST_MAX][512]; /* argument vector */
+	char socket[108];                   /* or a unix socket */
+	char device[8];                     /* "auto" "cuda" "cpu" "sim" */
+};
+
+struct config_webhook {
+	char name[64];
+	char url[1024];                  /* https://, or http:// */
+	char kind[12];                   /* "webhook": our JSON; "slack": {"text"} */
+	char secret[CONFIG_SECRET_SIZE]; /* signs each delivery; "" unsigned */
+	bool comparisons;                /* is told of finished comparisons too, not only of alerts */
+	bool allow_internal;             /* may lead to a private address */
+};
+
+struct config {
+	char state_dir[512]; /* database, mirrors */
+	char cache_dir[512];
+	char suites_dir[512];
+	char listen_host[64];
+	int listen_port;      /* 0: any; the one taken is then written to state_dir/port */
+	bool needs_token;     /* required by `access: token`, and wherever other machines can reach the port */
+	char public_url[512]; /* where people reach the pages, without a slash at its end; "" not known */
+	int n_names;
+	char name[CONFIG_LIST_MAX][128]; /* further values of Host: "gpu1.example.org", "gpu1:8451" */
+	int n_repos;
+	struct config_repo repo[CONFIG_REPOS_MAX];
+	int n_workers;
+	struct config_worker worker[CONFIG_WORKERS_MAX];
+	int n_webhooks;
+	struct config_webhook webhook[CONFIG_HOOKS_MAX];
+	double build_s, check_s, launch_s; /* limits sent with a job */
+	double wait_s;                     /* likewise: for other processes to leave the device */
+	int64_t job_timeout_ms;
+	int64_t again_ms;    /* what scatter alone left undecided is asked again after so long; 0: never */
+	int64_t silence_ms;  /* a device of which nothing is heard for so long, while jobs wait, has fallen silent */
+	int queue_max;       /* jobs that may wait */
+	bool calibrate_idle; /* run A/A comparisons while nothing waits, on each device every so often */
+	int64_t calibrate_every_ms;
+	char measure_cores[CORES_TEXT]; /* what cores_plan is asked for */
+	struct cores cores;             /* what came of it, at the start */
+	char sandbox[16];               /* "auto" "required" "none": passed to workers started as children */
+	int n_read_only; /* folders that branch code may read on every worker; likewise, and demanded of the others */
+	char read_only[READONLY_MAX][READONLY_PATH_SIZE];
+};
+
+/**
+ * Read `path`. Err: ERR_INVALID with every mistake, one a line (in `mistakes`), ERR_NOT_FOUND no such file.
+ * Own: config_free, which accepts NULL. It is a megabyte, mostly untouched: never on the stack.
+ */
+int config_read(const char *path, struct config **out, struct buf *mistakes, struct fw_err *err);
+void config_free(struct config *c);
+/**
+ * Take over what may change while the daemon runs: repositories, webhooks, limits, calibrate, suites_dir. Names the settings that differ
+ * but need a restart, "" none. Shape: restart[size].
+ */
+void config_update(struct config *live, const struct config *fresh, char *restart, size_t size);
+/**
+ * Where a repository's setting stands, as the beginning of a message: "FILE:7:12: repos[0].suites[1]: ". "" where that is not known.
+ * Shape: text[size].
+ */
+void config_place(const struct config_repo *r, struct yaml_place at, const char *setting, int item, char *text, size_t size);
+/** What to say where the repository has no such branch as its `upstream`. Shape: text[size]. */
+void config_no_upstream(const struct config_repo *r, char *text, size_t size);
+/** Position of a repository or webhook by name, -1 if there is none. */
+int config_repo_find(const struct config *c, const char *name);
+int config_webhook_find(const struct config *c, const char *name);
+
+#endif

@@ -1,0 +1,380 @@
+/* server.c - wires the rooms together; whatever must happen in an order at start and end happens here. */
+#include "flopwatchd/server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "flopwatchd/backup.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "flopwatchd/bisect/bisect.h"
+#include "flopwatchd/runtime/config.h"
+#include "flopwatchd/control.h"
+#include "db/sqlite/migrate.h"
+#include "db/store/job.h"
+#include "flopwatchd/http_frontend.h"
+#include "flopwatchd/idle.h"
+#include "flopwatchd/janitor.h"
+#include "flopwatchd/runtime/loop.h"
+#include "flopwatchd/delivery/sender.h"
+#include "flopwatchd/runtime/sd_notify.h"
+#include "flopwatchd/dispatch/queue.h"
+#include "flopwatchd/alert/device_alert.h"
+#include "flopwatchd/delivery/commit_status.h"
+#include "flopwatchd/intake/watch.h"
+
+enum { DRAIN_MS = 4000, WATCH_AGAIN_MS = 30000, LOCK_TRIES = 10 };
+
+struct server {
+	const char *config_path;
+	struct config *config;
+	int lock_fd;
+	struct db *db;
+	struct loop *loop;
+	struct queue *queue;
+	struct watch *watch;
+	struct notify *notify;
+	struct janitor *janitor;
+	struct idle *idle;
+	struct bisects *bisects;
+	struct silence *silence;
+	struct backup *backup;
+	struct control control;
+	struct face *face;
+	struct loop_source *watchdog, *deadline, *watch_timer;
+	bool is_ending;
+};
+
+static void on_event(void *arg)
+{
+	struct server *s = arg;
+	if (s->notify)
+		notify_wake(s->notify);
+	if (s->face)
+		face_wake(s->face);
+	if (s->bisects)
+		bisects_wake(s->bisects);
+}
+
+static void on_backup(void *arg)
+{
+	struct server *s = arg;
+	if (s->face)
+		face_wake(s->face);
+}
+
+/* ---- repositories -------------------------------------------------------------------------------------------------------------------- */
+
+static void on_new_job(void *arg)
+{
+	struct server *s = arg;
+	queue_wake(s->queue);
+	on_event(s);
+}
+
+static void watch_again(void *arg);
+
+static int start_watch(struct server *s, struct fw_err *err)
+{
+	int result = watch_start(s->loop, s->config, s->db, on_new_job, s, &s->watch, err);
+	s->control.watch = s->watch;
+	return result;
+}
+
+static void watch_or_wait(struct server *s)
+{
+	struct fw_err err = { 0 }, failed = { 0 };
+	if (start_watch(s, &err) == 0)
+		return;
+	log_error("watch.start", "err=%s", log_quote(err.text));
+	if (loop_after(s->loop, WATCH_AGAIN_MS, watch_again, s, &s->watch_timer, &failed) != 0)
+		log_error("watch.timer", "err=%s", log_quote(failed.text));
+}
+
+static void watch_again(void *arg)
+{
+	struct server *s = arg;
+	s->watch_timer = NULL;
+	watch_or_wait(s);
+}
+
+static void stop_watch(struct server *s)
+{
+	loop_remove(s->loop, s->watch_timer);
+	s->watch_timer = NULL;
+	watch_stop(s->watch);
+	s->watch = s->control.watch = NULL;
+}
+
+static void log_mistakes(struct buf *mistakes)
+{
+	char *rest = mistakes->data, *line;
+	while ((line = strsep(&rest, "\n")))
+		if (*line)
+			log_error("config.mistake", "at=%s", log_quote(line));
+}
+
+static void reload(void *arg)
+{
+	struct server *s = arg;
+	struct config *fresh = NULL;
+	struct fw_err err = { 0 };
+	struct buf mistakes;
+	char restart[256];
+	if (s->is_ending)
+		return;
+	buf_init(&mistakes, 1 << 20);
+	if (config_read(s->config_path, &fresh, &mistakes, &err) != 0) {
+		log_mistakes(&mistakes);
+		log_error("config.kept", "err=%s", log_quote(err.text));
+	} else {
+		queue_forget_plans(s->queue);
+		stop_watch(s);
+		config_update(s->config, fresh, restart, sizeof restart);
+		watch_or_wait(s);
+		queue_wake(s->queue);
+		log_info("config.read", "repos=%d webhooks=%d", s->config->n_repos, s->config->n_webhooks);
+		if (restart[0])
+			log_warning("config.restart", "needed_for=%s", log_quote(restart));
+	}
+	config_free(fresh);
+	buf_fini(&mistakes);
+}
+
+/* ---- ending ---------------------------------------------------------------------------------------------------------------------------- */
+
+static void stop_loop(void *arg)
+{
+	struct server *s = arg;
+	loop_stop(s->loop);
+}
+
+static void deadline_is_over(void *arg)
+{
+	struct server *s = arg;
+	s->deadline = NULL;
+	log_warning("stop.forced", "after_ms=%d", DRAIN_MS);
+	loop_stop(s->loop);
+}
+
+static void end(void *arg)
+{
+	struct server *s = arg;
+	struct fw_err err = { 0 };
+	if (s->is_ending) { /* asked twice: now */
+		loop_stop(s->loop);
+		return;
+	}
+	s->is_ending = true;
+	log_info("stop", "within_ms=%d", DRAIN_MS);
+	notify_systemd("STOPPING=1");
+	stop_watch(s);
+	backup_stop(s->backup);
+	idle_stop(s->idle);
+	s->idle = NULL;
+	bisects_stop(s->bisects); /* it asks for nothing more; the next start goes on with what is open */
+	s->bisects = NULL;
+	queue_drain(s->queue, stop_loop, s);
+	if (loop_after(s->loop, DRAIN_MS, deadline_is_over, s, &s->deadline, &err) != 0)
+		loop_stop(s->loop);
+}
+
+/* ---- beginning ------------------------------------------------------------------------------------------------------------------------- */
+
+/* Make a folder and those above it. */
+static int make_folder(const char *path, struct fw_err *err)
+{
+	char part[512];
+	snprintf(part, sizeof part, "%s", path);
+	for (char *slash = part + 1; (slash = strchr(slash, '/')); slash++) {
+		*slash = 0;
+		if (mkdir(part, 0755) != 0 && errno != EEXIST)
+			return err_sys(err, "cannot make the folder %s", part);
+		*slash = '/';
+	}
+	if (mkdir(part, 0700) != 0 && errno != EEXIST)
+		return err_sys(err, "cannot make the folder %s", part);
+	return 0;
+}
+
+/* A daemon that was killed while it started a child has the lock for the moment that the child needs to see it. */
+static int take_lock(int fd)
+{
+	for (int i = 0; i < LOCK_TRIES; i++) {
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+			return 0;
+		nanosleep(&(struct timespec){ .tv_nsec = 50000000 }, NULL);
+	}
+	return -1;
+}
+
+/* Two daemons on one state folder would undo each other's work. The lock goes with the process, however it ends. */
+static int lock_state(struct server *s, struct fw_err *err)
+{
+	char path[600], pid[32];
+	snprintf(path, sizeof path, "%s/lock", s->config->state_dir);
+	s->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (s->lock_fd < 0)
+		return err_sys(err, "cannot write in the state_dir, which must belong to the user of flopwatchd: %s", path);
+	if (take_lock(s->lock_fd) != 0) {
+		ssize_t n = read(s->lock_fd, pid, sizeof pid - 1);
+		pid[n > 0 ? n : 0] = 0;
+		pid[strcspn(pid, "\n")] = 0;
+		return err_set(err, ERR_BUSY, "another flopwatchd (process %s) uses %s; stop it, or set another state_dir", pid,
+			s->config->state_dir);
+	}
+	int len = snprintf(pid, sizeof pid, "%d\n", (int)getpid());
+	if (ftruncate(s->lock_fd, 0) != 0 || write(s->lock_fd, pid, (size_t)len) != len)
+		return err_sys(err, "cannot write %s", path);
+	return 0;
+}
+
+static int recover(struct server *s, struct fw_err *err)
+{
+	int requeued = 0, failed = 0;
+	int64_t now = clock_utc_ms();
+	if (db_begin(s->db, err) != 0)
+		return -1;
+	if (store_job_recover(s->db, now, &requeued, &failed, err) != 0 ||
+		(failed && status_ended(s->db, s->config, NULL, now, err) != 0)) {
+		db_rollback(s->db);
+		return -1;
+	}
+	if (requeued || failed)
+		log_info("job.recover", "requeued=%d failed=%d", requeued, failed);
+	return db_commit(s->db, err);
+}
+
+static int open_state(struct server *s, struct fw_err *err)
+{
+	char path[600];
+	umask(0077);
+	if (make_folder(s->config->state_dir, err) != 0)
+		return err_context(err, "state_dir");
+	if (make_folder(s->config->cache_dir, err) != 0)
+		return err_context(err, "cache_dir");
+	if (lock_state(s, err) != 0)
+		return -1;
+	snprintf(path, sizeof path, "%s/flopwatch.db", s->config->state_dir);
+	if (db_open(path, false, &s->db, err) != 0)
+		return -1;
+	if (migrate(s->db, err) != 0)
+		return err_context(err, "%s", path);
+	return recover(s, err);
+}
+
+static void pet_watchdog(void *arg)
+{
+	struct server *s = arg;
+	struct fw_err err = { 0 };
+	s->watchdog = NULL;
+	notify_systemd("WATCHDOG=1");
+	if (loop_after(s->loop, notify_systemd_watchdog_ms(), pet_watchdog, s, &s->watchdog, &err) != 0)
+		log_error("watchdog.timer", "err=%s", log_quote(err.text));
+}
+
+/* Before anything is started, so that children that do not measure serve as well. */
+static int divide_cores(struct config *config, struct fw_err *err)
+{
+	struct fw_err refused = { 0 };
+	char measure[CORES_TEXT], serve[CORES_TEXT];
+	if (cores_plan(config->measure_cores, &config->cores, err) != 0)
+		return -1;
+	if (!config->cores.apart)
+		return 0;
+	cores_text(&config->cores.measure, measure);
+	cores_text(&config->cores.serve, serve);
+	if (cores_use(&config->cores.serve, &refused) != 0)
+		log_warning("cores", "measure=%s serve=%s err=%s", measure, serve, log_quote(refused.text));
+	else
+		log_info("cores", "measure=%s serve=%s", measure, serve);
+	return 0;
+}
+
+static int start(struct server *s, struct fw_err *err)
+{
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes shall fail a write, not end the daemon */
+	if (divide_cores(s->config, err) != 0 || open_state(s, err) != 0 || loop_new(&s->loop, err) != 0)
+		return -1;
+	/* the port before the workers: a second start on it must not disturb anything */
+	if (face_start(s->loop, s->config, s->db, &s->control, &s->face, err) != 0 ||
+		queue_start(s->loop, s->config, s->db, on_event, s, &s->queue, err) != 0 ||
+		notify_start(s->loop, s->config, queue_ledger(s->queue), &s->notify, err) != 0 ||
+		bisects_start(s->loop, s->config, queue_ledger(s->queue), on_new_job, s, &s->bisects, err) != 0 ||
+		silence_start(s->loop, s->config, queue_ledger(s->queue), &s->silence, err) != 0 ||
+		janitor_start(s->loop, s->db, &s->janitor, err) != 0 ||
+		backup_new(s->loop, s->config->state_dir, on_backup, s, &s->backup, err) != 0 ||
+		idle_start(s->loop, s->config, queue_ledger(s->queue), on_new_job, s, &s->idle, err) != 0)
+		return -1;
+	s->control = (struct control){ .db = s->db, .queue = s->queue, .config = s->config, .backup = s->backup };
+	if (start_watch(s, err) != 0)
+		return -1;
+	if (loop_signal(s->loop, SIGTERM, end, s, err) != 0 || loop_signal(s->loop, SIGINT, end, s, err) != 0 ||
+		loop_signal(s->loop, SIGHUP, reload, s, err) != 0)
+		return -1;
+	if (notify_systemd_watchdog_ms() > 0)
+		pet_watchdog(s);
+	return 0;
+}
+
+static void stop(struct server *s)
+{
+	if (s->loop) {
+		stop_watch(s);
+		janitor_stop(s->janitor);
+		idle_stop(s->idle);
+		bisects_stop(s->bisects);
+		silence_stop(s->silence);
+		notify_stop(s->notify);
+		queue_stop(s->queue);
+		backup_stop(s->backup);
+		face_stop(s->face);
+		loop_free(s->loop);
+		backup_free(s->backup);
+	}
+	db_close(s->db);
+	if (s->lock_fd >= 0)
+		close(s->lock_fd);
+	config_free(s->config);
+}
+
+static int read_config(struct server *s, struct fw_err *err)
+{
+	struct buf mistakes;
+	buf_init(&mistakes, 1 << 20);
+	int result = config_read(s->config_path, &s->config, &mistakes, err);
+	fputs(mistakes.data, stderr);
+	buf_fini(&mistakes);
+	return result;
+}
+
+int server_run(const char *config_path)
+{
+	struct server s = { .config_path = config_path, .lock_fd = -1 };
+	struct fw_err err = { 0 };
+	if (read_config(&s, &err) != 0) {
+		fprintf(stderr, "flopwatchd: %s\n", err.text);
+		return 2;
+	}
+	int result = start(&s, &err);
+	if (result == 0) {
+		bool v6 = strchr(s.config->listen_host, ':') != NULL;
+		fprintf(stderr, "listening on http://%s%s%s:%d\n", v6 ? "[" : "", s.config->listen_host, v6 ? "]" : "",
+			face_port(s.face));
+		notify_systemd("READY=1");
+		result = loop_run(s.loop, &err);
+	}
+	if (result != 0)
+		fprintf(stderr, "flopwatchd: %s\n", err.text);
+	stop(&s);
+	return result == 0 ? 0 : 1;
+}

@@ -1,0 +1,407 @@
+/* judge.c - a finished job in one transaction: facts first, then verdicts, then who has to know. */
+#include "flopwatchd/verdict/judge.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flopwatchd/verdict/again.h"
+#include "flopwatchd/history/calibrate.h"
+#include "db/store/job.h"
+#include "db/store/repo.h"
+#include "db/store/result.h"
+#include "db/store/slow_calls.h"
+#include "flopwatchd/history/epoch.h"
+#include "flopwatchd/delivery/gitnote.h"
+#include "flopwatchd/judge/groups.h"
+#include "flopwatchd/judge/facts.h"
+#include "flopwatchd/verdict/judge_news.h"
+#include "flopwatchd/judge/throttle.h"
+#include "flopwatchd/history/peers.h"
+#include "flopwatchd/delivery/commit_status.h"
+#include "flopwatchd/history/trend.h"
+#include "flopwatchd/judge/comparison_json.h"
+
+/* Part of every epoch: how times are taken. Another way of timing is another epoch. */
+#define TIMING_CONTRACT  "1: interleaved pairs, cold cache, device marks"
+#define PROCESS_CONTRACT "1: processes A B B A, medians as the program tells them"
+
+/* ---- the rows around the cells --------------------------------------------------------------------------------------- */
+
+static int put_environment(struct db *db, const struct result *r, int64_t now_ms, struct store_comparison *c, struct fw_err *err)
+{
+	int64_t device = r->device_id;
+	bool is_new = false;
+	if (!r->device.uuid[0])
+		return 0;
+	if (!device && store_device_put(db, &r->device, now_ms, &device, err))
+		return -1;
+	if (store_environment_put(db, device, &r->device, r->plan.suite_sha,
+		    plan_is_benchmark(&r->plan) ? PROCESS_CONTRACT : TIMING_CONTRACT, r->isolation, now_ms, &c->environment,
+		    &is_new, err))
+		return -1;
+	return is_new ? judge_news_epoch(db, r, c->environment, now_ms, err) : 0;
+}
+
+/** Row of one side's build; 0 where nothing was built. */
+static int put_build(struct db *db, const struct result *r, const char *role, int64_t now_ms, int64_t *id, struct fw_err *err)
+{
+	int subject = result_subject(r, role);
+	const struct msg_build *b = subject >= 0 ? &r->build[subject] : NULL;
+	char inputs[65];
+	*id = 0;
+	if (!b || !b->role[0] || strcmp(b->state, "start") == 0)
+		return 0;
+	/* `sim` runs what was built for the CPU */
+	const char *kind = strcmp(r->device.kind, "cuda") == 0 ? "cuda" : "cpu";
+	plan_inputs_hash(&r->plan.ask.subject[subject], kind, inputs);
+	return store_build_put(db, inputs, kind, b, now_ms, id, err);
+}
+
+static const char *commit_of(const struct result *r, const char *role)
+{
+	int subject = result_subject(r, role);
+	return subject >= 0 ? r->plan.ask.subject[subject].commit : "";
+}
+
+static int put_comparison(struct db *db, const struct result *r, const struct store_job *job, int64_t now_ms,
+	struct store_comparison *c, struct fw_err *err)
+{
+	const struct plan *p = &r->plan;
+	struct buf rule;
+	*c = (struct store_comparison){ .job = job->id,
+		.repo = job->repo,
+		.verdict = VERDICT_NONE,
+		.gpu_s = r->done.gpu_s,
+		.wall_s = r->done.wall_s,
+		.finished_at = now_ms };
+	snprintf(c->branch, sizeof(c->branch), "%s", job->branch);
+	snprintf(c->kind, sizeof(c->kind), "%s", p->ask.kind);
+	snprintf(c->base_sha, sizeof(c->base_sha), "%s", commit_of(r, "base"));
+	snprintf(c->base_how, sizeof(c->base_how), "%s", p->base_how);
+	snprintf(c->target_sha, sizeof(c->target_sha), "%s", commit_of(r, "target"));
+	snprintf(c->identical_by, sizeof(c->identical_by), "%s", r->identical_by);
+	if (store_suite_put(db, p->suite_sha, p->suite_name, p->suite_text.data ? p->suite_text.data : "", p->suite_text.len,
+		    p->suite_origin, &c->suite, err) ||
+		put_environment(db, r, now_ms, c, err) || put_build(db, r, "base", now_ms, &c->base_build, err) ||
+		put_build(db, r, "target", now_ms, &c->target_build, err))
+		return -1;
+	buf_init(&rule, 1 << 16);
+	protocol_write_rule(&rule, &p->ask.rule);
+	c->rule_json = rule.data;
+	int rc = rule.failed ? err_set(err, ERR_INTERNAL, "the rule does not fit") : store_comparison_insert(db, c, err);
+	buf_fini(&rule);
+	c->rule_json = NULL;
+	return rc;
+}
+
+/** Rows of all launches. Shape: ids[r->n_launches]. */
+static int put_launches(struct db *db, const struct result *r, int64_t comparison, int64_t *ids, struct fw_err *err)
+{
+	for (int i = 0; i < r->n_launches; i++)
+		if (store_launch_insert(
+			    db, comparison, r->launch[i]->launch, r->launch[i]->set, r->launch[i]->seed, &ids[i], err))
+			return -1;
+	return 0;
+}
+
+/* ---- cells ----------------------------------------------------------------------------------------------------------- */
+
+static int64_t launch_row(const struct result *r, const int64_t *ids, int launch)
+{
+	for (int i = 0; i < r->n_launches; i++)
+		if (r->launch[i]->launch == launch)
+			return ids[i];
+	return 0;
+}
+
+/** The estimate that belongs to a record, NULL where it has none. */
+static const struct launch_estimate *estimate_of(const struct judge_timed *t, const struct msg_cell *m)
+{
+	const struct judge_launches *const all[] = { &t->decides, &t->bursts, &t->call };
+	for (int k = 0; k < 3; k++)
+		for (int i = 0; i < all[k]->n; i++)
+			if (all[k]->message[i] == m && all[k]->estimate[i].n > 0)
+				return &all[k]->estimate[i];
+	return NULL;
+}
+
+static int put_samples(struct db *db, const struct result *r, int cell, int64_t cell_row, const int64_t *launches,
+	const struct judge_timed *t, struct fw_err *err)
+{
+	for (int i = 0; i < r->n_cells; i++) {
+		const struct msg_cell *m = r->cell[i];
+		if (m->cell == cell &&
+			store_samples_insert(db, launch_row(r, launches, m->launch), cell_row, m, estimate_of(t, m), err))
+			return -1;
+	}
+	return 0;
+}
+
+/** Its place in the history: what the cell shows of it, and a point of the series. */
+static int put_ratio(struct db *db, const struct store_comparison *c, const struct epoch *e, const struct store_cell *cell,
+	double x, double se, struct fw_err *err)
+{
+	struct store_ratio ratio = {
+		.epoch = e->row.id, .comparison = c->id, .key = cell->key, .target_sha = c->target_sha, .x = x, .se = se
+	};
+	return isfinite(x) ? store_ratio_insert(db, &ratio, err) : 0;
+}
+
+static int put_cells(struct db *db, const struct result *r, const struct store_comparison *c, const int64_t *launches,
+	const struct epoch *e, struct judge_news *news, enum verdict *verdict, struct fw_err *err)
+{
+	struct judge_groups groups;
+	judge_groups_of_result(r, &groups);
+	*verdict = VERDICT_NONE;
+	for (int i = 0; i < r->plan.ask.n_cells; i++) {
+		struct judge_timed t;
+		struct store_cell cell;
+		double x, se;
+		judge_cell(r, i, &t, &cell);
+		judge_groups_mean(&groups, &r->plan.ask.rule, &t, &cell);
+		cell.comparison = c->id;
+		if (epoch_cell(db, e, r, i, &cell, &x, &se, err) || calibrate_learn(db, r, c, &t.decides, &cell, err))
+			return -1;
+		if (put_ratio(db, c, e, &cell, x, se, err) || store_cell_insert(db, &cell, err) ||
+			put_samples(db, r, i, cell.id, launches, &t, err) || judge_facts(db, r, i, cell.id, err) ||
+			judge_facts_timed(db, cell.id, &t, err) || judge_news_cell(news, db, r, i, c, &cell, err))
+			return -1;
+		*verdict = verdict_worse(*verdict, cell.verdict);
+	}
+	return 0;
+}
+
+/** What was noted while it ran, for the body: [{"cell","role","text"}]. */
+static int put_notes(struct db *db, const struct result *r, int64_t comparison, struct fw_err *err)
+{
+	struct buf text;
+	struct jsonw j;
+	if (r->n_notes == 0)
+		return 0;
+	buf_init(&text, 1 << 17);
+	jsonw_init(&j, &text);
+	jsonw_array(&j);
+	for (int i = 0; i < r->n_notes; i++) {
+		const struct msg_note *n = &r->note[i];
+		jsonw_object(&j);
+		jsonw_kv_string(&j, "cell", n->cell >= 0 ? r->plan.ask.cell[n->cell].key : NULL);
+		jsonw_kv_string(&j, "role", n->role);
+		jsonw_kv_string(&j, "text", n->text);
+		jsonw_object_end(&j);
+	}
+	jsonw_array_end(&j);
+	int rc = text.failed ? err_set(err, ERR_FULL, "the notes of a comparison do not fit")
+			     : store_artifact(db, "comparison", comparison, "notes", text.data, text.len, err);
+	buf_fini(&text);
+	return rc;
+}
+
+/* ---- the transaction ------------------------------------------------------------------------------------------------- */
+
+static int finish(struct db *db, const struct config *config, const struct result *r, const struct store_job *job,
+	struct judge_news *news, int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
+{
+	struct store_comparison c;
+	struct epoch epoch;
+	int64_t *launches = calloc((size_t)r->n_launches + 1, sizeof(*launches));
+	if (!launches)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	int rc = put_comparison(db, r, job, now_ms, &c, err);
+	if (rc == 0)
+		rc = epoch_enter(db, r, job, c.environment, now_ms, &epoch, err) || put_launches(db, r, c.id, launches, err) ||
+				     put_cells(db, r, &c, launches, &epoch, news, &c.verdict, err) ||
+				     judge_throttle(db, r, c.environment, err)
+			     ? -1
+			     : 0;
+	free(launches);
+	if (rc == 0)
+		rc = put_notes(db, r, c.id, err);
+	if (rc || store_comparison_verdict(db, c.id, c.verdict, err) || store_job_done(db, job->id, c.id, now_ms, err))
+		return -1;
+	out->comparison = c.id;
+	out->verdict = c.verdict;
+	/* Half a comparison neither accuses a commit nor clears one. */
+	bool whole = strcmp(c.kind, "change") == 0 && !r->plan.ask.quick && !job->cells_glob[0] && c.branch[0];
+	if (judge_news_publish(db, config, news, r, job, &c, whole, now_ms, out, err) ||
+		(whole && again_note(db, config, job, &c, now_ms, err)) ||
+		trend_follow(db, config, job, &c, &epoch, now_ms, err) || status_verdict(db, config, job, &c, now_ms, err) ||
+		gitnote_owe(db, config, job, &c, now_ms, err))
+		return -1;
+	return body_store(db, c.id, err) || peerjobs_tell(db, c.id, err) ? -1 : 0;
+}
+
+int judge_finish(struct db *db, const struct config *config, const struct result *r, int64_t now_ms, struct judge_outcome *out,
+	struct fw_err *err)
+{
+	struct store_job job;
+	struct judge_news news;
+	*out = (struct judge_outcome){ .verdict = VERDICT_NONE };
+	if (store_job_get(db, r->plan.ask.job, &job, err))
+		return -1;
+	judge_news_init(&news);
+	int rc = finish(db, config, r, &job, &news, now_ms, out, err);
+	judge_news_fini(&news);
+	return rc ? err_context(err, "job %lld", (long long)job.id) : 0;
+}
+
+int judge_unrun(struct db *db, const struct config *config, struct plan *plan, int64_t now_ms, struct judge_outcome *out,
+	struct fw_err *err)
+{
+	struct result *r = result_new(plan);
+	if (!r)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	r->started_at = r->ended_at = now_ms;
+	int rc = result_unrun(r, err) ? -1 : judge_finish(db, config, r, now_ms, out, err);
+	result_free(r);
+	return rc;
+}
+
+/* ---- again ----------------------------------------------------------------------------------------------------------- */
+
+static bool was_timed(const struct store_cell *c)
+{
+	return c->verdict == VERDICT_REGRESSION || c->verdict == VERDICT_UNDECIDED || c->verdict == VERDICT_IMPROVEMENT ||
+	       c->verdict == VERDICT_UNCHANGED;
+}
+
+/** Launches of one series as judging wants them. Own: `l` points into `stored`. */
+static void take_stored(const struct store_launches *stored, struct judge_launches *l)
+{
+	l->n = stored->n;
+	memcpy(l->pairs, stored->pairs, sizeof(l->pairs));
+	memcpy(l->estimate, stored->estimate, sizeof(l->estimate));
+	memcpy(l->guard, stored->guard, sizeof(l->guard));
+}
+
+static int put_estimates(struct db *db, int64_t cell, const char *series, const struct store_launches *stored,
+	const struct judge_launches *l, struct fw_err *err)
+{
+	for (int i = 0; i < l->n; i++)
+		if (isfinite(l->estimate[i].d) &&
+			store_sample_estimate(db, cell, stored->launch[i], series, &l->estimate[i], err))
+			return -1;
+	return 0;
+}
+
+/** What a stored cell was timed by, and its verdict anew. */
+struct again {
+	int n_series;
+	struct store_launches stored[3];
+	struct judge_timed timed;
+};
+
+static void again_fini(struct again *a)
+{
+	for (int k = 0; k < a->n_series; k++)
+		buf_fini(&a->stored[k].values);
+}
+
+static struct judge_launches *again_series(struct again *a, int k)
+{
+	return k == 0 ? &a->timed.decides : k == 1 ? &a->timed.bursts : &a->timed.call;
+}
+
+static const char *series_again(const struct store_cell *c, int k)
+{
+	return k == 2 ? "call" : k == 1 ? "sustained" : c->series[0] ? c->series : "device";
+}
+
+/** Read and judge. Own: again_fini, also after an error. */
+static int read_again(struct db *db, const struct rule *rule, struct store_cell *c, struct again *a, struct fw_err *err)
+{
+	bool by_call = strcmp(c->series, "call") == 0;
+	struct judge_timed *t = &a->timed;
+	memset(a, 0, sizeof(*a));
+	judge_timed_init(t);
+	while (a->n_series < (by_call ? 2 : 3)) {
+		int k = a->n_series++;
+		if (store_cell_launches(db, c->id, series_again(c, k), &a->stored[k], err) != 0)
+			return -1;
+		take_stored(&a->stored[k], again_series(a, k));
+	}
+	if (t->decides.n == 0)
+		return 0;
+	if (store_slow_calls_get(db, c->id, t->tail, err))
+		return -1;
+	if (!by_call) {
+		t->host.n = a->stored[0].n;
+		memcpy(t->host.pairs, a->stored[0].host, sizeof(t->host.pairs));
+		memcpy(t->host.guard, a->stored[0].guard, sizeof(t->host.guard));
+	}
+	judge_timings(rule, strcmp(c->group, "block_sparse") == 0, t, c);
+	return 0;
+}
+
+static int cell_again(
+	struct db *db, const struct rule *rule, const struct judge_groups *groups, struct store_cell *c, struct fw_err *err)
+{
+	struct again a;
+	int rc = read_again(db, rule, c, &a, err);
+	if (rc == 0 && a.timed.decides.n > 0) {
+		judge_groups_mean(groups, rule, &a.timed, c);
+		for (int k = 0; k < a.n_series && rc == 0; k++)
+			rc = put_estimates(db, c->id, series_again(c, k), &a.stored[k], again_series(&a, k), err);
+		if (rc == 0)
+			rc = store_cell_verdict(db, c, err) || judge_facts_timed(db, c->id, &a.timed, err) ? -1 : 0;
+	}
+	again_fini(&a);
+	return rc;
+}
+
+static int groups_again(
+	struct db *db, int64_t comparison, const struct rule *rule, struct judge_groups *groups, struct fw_err *err)
+{
+	struct store_cell c = { .n = -1 };
+	int r;
+	groups->n = 0;
+	while ((r = store_cell_next(db, comparison, c.n, &c, err)) == 1) {
+		struct again a;
+		int rc = was_timed(&c) ? read_again(db, rule, &c, &a, err) : 1;
+		if (rc == 0)
+			judge_groups_add(groups, &c, &a.timed);
+		if (rc <= 0)
+			again_fini(&a);
+		if (rc < 0)
+			return -1;
+	}
+	return r;
+}
+
+static int all_again(
+	struct db *db, int64_t comparison, const struct rule *rule, enum verdict *verdict, bool *changed, struct fw_err *err)
+{
+	struct store_cell c = { .n = -1 };
+	struct judge_groups groups;
+	int r;
+	*verdict = VERDICT_NONE;
+	if (groups_again(db, comparison, rule, &groups, err) != 0)
+		return -1;
+	while ((r = store_cell_next(db, comparison, c.n, &c, err)) == 1) {
+		enum verdict before = c.verdict;
+		if (was_timed(&c) && cell_again(db, rule, &groups, &c, err))
+			return -1;
+		*changed = *changed || c.verdict != before;
+		*verdict = verdict_worse(*verdict, c.verdict);
+	}
+	return r;
+}
+
+int judge_again(struct db *db, int64_t comparison, bool *changed, struct fw_err *err)
+{
+	struct store_comparison c;
+	struct rule rule;
+	struct buf text;
+	enum verdict verdict;
+	*changed = false;
+	buf_init(&text, 1 << 16);
+	int rc = store_comparison_get(db, comparison, &c, &text, err);
+	if (rc == 0)
+		rc = protocol_parse_rule(c.rule_json, strlen(c.rule_json), &rule, err);
+	buf_fini(&text);
+	if (rc || all_again(db, comparison, &rule, &verdict, changed, err) ||
+		store_comparison_verdict(db, comparison, verdict, err))
+		return -1;
+	return body_store(db, comparison, err) || peerjobs_tell(db, comparison, err) ? -1 : 0;
+}

@@ -1,0 +1,384 @@
+/* judge_news.c - alerts and the messages about them, all in the verdict's own transaction, so that none is lost or doubled. */
+#include "flopwatchd/verdict/judge_news.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "flopwatchd/alert/alert.h"
+#include "flopwatchd/bisect/bisect.h"
+#include "flopwatchd/bisect/report.h"
+#include "db/store/base.h"
+#include "db/store/commit.h"
+#include "flopwatchd/job/gitread.h"
+#include "flopwatchd/verdict/judge_costs.h"
+#include "flopwatchd/delivery/commit_status.h"
+#include "web/comparison/suites.h"
+
+enum { NEWS_MAX = 1 << 20 };
+
+void judge_news_init(struct judge_news *n)
+{
+	n->regressions = n->failures = 0;
+	alert_cells_init(&n->lost);
+	alert_cells_init(&n->broken);
+	alert_cells_init(&n->better);
+}
+
+void judge_news_fini(struct judge_news *n)
+{
+	alert_cells_fini(&n->lost);
+	alert_cells_fini(&n->broken);
+	alert_cells_fini(&n->better);
+}
+
+/* ---- which cells are news -------------------------------------------------------------------------------------------- */
+
+/** Whether the comparison is of the repository's upstream branch. 1, 0, -1. */
+static int is_upstream(struct db *db, const struct store_comparison *c, struct fw_err *err)
+{
+	char upstream[256], encoded[1024];
+	struct stmt *s = db_stmt(db, "SELECT upstream FROM repo WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", c->repo);
+	if (stmt_first_text(s, upstream, sizeof(upstream), err) != 1 || gitread_encode(upstream, encoded, sizeof(encoded), err))
+		return -1;
+	return strcmp(encoded, c->branch) == 0;
+}
+
+/**
+ * A loss within the threshold of what a person accepted on this branch, or beyond it by no more than chance: bursts scatter by half a
+ * percent, and nobody wants to answer the same loss twice. 1, 0, -1.
+ */
+static int is_accepted(
+	struct db *db, const char *suite, const struct store_comparison *c, const struct store_cell *cell, struct fw_err *err)
+{
+	double accepted;
+	if (!c->branch[0])
+		return 0;
+	if (store_alert_accepted(db, c->repo, c->branch, c->base_sha, suite, cell->key, &accepted, err))
+		return -1;
+	return accepted > 0 && cell->decided_m - accepted <= stats_theta(cell->threshold_pct) + 2 * cell->decided_se;
+}
+
+/** A loss on the upstream branch that an older commit showed against the same base. 1, 0, -1. */
+static int is_told(struct db *db, const struct store_comparison *c, const struct store_cell *cell, struct fw_err *err)
+{
+	struct store_base_told told;
+	int upstream = is_upstream(db, c, err);
+	if (upstream != 1)
+		return upstream;
+	if (store_base_told(db, c->id, cell->key, &told, err))
+		return -1;
+	return told.decided_m > 0 && cell->decided_m - told.decided_m <= stats_theta(cell->threshold_pct);
+}
+
+/** A failure on the upstream branch that is not told of yet. 1, 0, -1. */
+static int is_newly_broken(
+	struct db *db, const char *suite, const struct store_comparison *c, const struct store_cell *cell, struct fw_err *err)
+{
+	int upstream = is_upstream(db, c, err);
+	if (upstream != 1)
+		return upstream;
+	int known = store_alert_covers(db, c->repo, c->branch, "broken", suite, cell->key, c->target_sha, err);
+	return known < 0 ? -1 : !known;
+}
+
+/** Whether the target fails, or does what makes its times unbelievable; heat and broken devices are nobody's fault. */
+static bool is_its_fault(const struct store_cell *cell)
+{
+	return cell->verdict == VERDICT_FAILED ||
+	       (cell->verdict == VERDICT_REJECTED && verdict_of_class(cell->failure) == VERDICT_REJECTED);
+}
+
+int judge_news_cell(struct judge_news *n, struct db *db, const struct result *r, int i, const struct store_comparison *c,
+	const struct store_cell *cell, struct fw_err *err)
+{
+	int rc = 0;
+	if (cell->verdict == VERDICT_REGRESSION) {
+		n->regressions++;
+		rc = is_accepted(db, r->plan.suite_name, c, cell, err);
+		if (rc == 0)
+			rc = is_told(db, c, cell, err);
+		if (rc == 0)
+			alert_cells_add(&n->lost, r, i, cell);
+	} else if (is_its_fault(cell)) {
+		rc = is_newly_broken(db, r->plan.suite_name, c, cell, err);
+		if (rc == 1)
+			alert_cells_add(&n->broken, r, i, cell);
+		n->failures += rc == 1 && cell->verdict == VERDICT_FAILED;
+	} else if (cell->verdict == VERDICT_IMPROVEMENT) {
+		alert_cells_add(&n->better, r, i, cell);
+	}
+	return rc < 0 ? -1 : 0;
+}
+
+/* ---- messages -------------------------------------------------------------------------------------------------------- */
+
+/** What the commit deserves with this comparison, since its other suites may say another word. */
+static int write_commit(struct db *db, const struct store_job *job, struct jsonw *j, struct fw_err *err)
+{
+	struct commit_verdict v;
+	int rc = store_commit_verdict(db, job->repo, job->target_sha, job->branch, &v, err);
+	jsonw_kv_string(j, "commit_verdict", v.verdict == VERDICT_NONE ? NULL : verdict_name(v.verdict));
+	suites_unfinished_json(j, &v);
+	commit_verdict_fini(&v);
+	return rc;
+}
+
+static int tell_job(struct db *db, const struct config *config, const struct store_job *job, const struct store_comparison *c,
+	const struct judge_news *n, int64_t now_ms, struct fw_err *err)
+{
+	struct buf text;
+	struct jsonw j;
+	buf_init(&text, NEWS_MAX);
+	jsonw_init(&j, &text);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "event", "job.done");
+	jsonw_kv_int(&j, "job", job->id);
+	jsonw_kv_string(&j, "kind", c->kind);
+	jsonw_kv_string(&j, "state", "done");
+	jsonw_kv_int(&j, "comparison", c->id);
+	jsonw_kv_string(&j, "verdict", verdict_name(c->verdict));
+	jsonw_kv_int(&j, "regressions", n->regressions);
+	jsonw_kv_string(&j, "repo", job->repo_name);
+	jsonw_kv_string(&j, "branch", c->branch);
+	jsonw_kv_string(&j, "target", c->target_sha);
+	jsonw_kv_string(&j, "suite", job->suite);
+	if (status_is_told(job) && write_commit(db, job, &j, err) != 0) {
+		buf_fini(&text);
+		return -1;
+	}
+	if (config && config->public_url[0]) {
+		char url[640];
+		snprintf(url, sizeof url, "%s/comparisons/%lld", config->public_url, (long long)c->id);
+		jsonw_kv_string(&j, "url", url);
+	}
+	jsonw_object_end(&j);
+	int rc = alert_deliver(db, status_is_told(job) ? config : NULL, "job.done", &text, now_ms, err);
+	buf_fini(&text);
+	return rc;
+}
+
+/** Improvements are recorded, and nobody is called for them. */
+static int tell_better(struct db *db, struct judge_news *n, const struct store_job *job, const struct store_comparison *c,
+	int64_t now_ms, struct fw_err *err)
+{
+	struct buf text;
+	struct jsonw j;
+	const char *cells, *groups;
+	if (n->better.n == 0)
+		return 0;
+	if (alert_cells_end(&n->better, &cells, &groups, err))
+		return -1;
+	buf_init(&text, NEWS_MAX);
+	jsonw_init(&j, &text);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "event", "improvement.found");
+	jsonw_kv_int(&j, "comparison", c->id);
+	jsonw_kv_string(&j, "repo", job->repo_name);
+	jsonw_kv_string(&j, "branch", c->branch);
+	jsonw_kv_string(&j, "target", c->target_sha);
+	jsonw_key(&j, "cells");
+	jsonw_raw(&j, cells, strlen(cells));
+	jsonw_key(&j, "groups");
+	jsonw_raw(&j, groups, strlen(groups));
+	jsonw_object_end(&j);
+	int rc = alert_deliver(db, NULL, "improvement.found", &text, now_ms, err);
+	buf_fini(&text);
+	return rc;
+}
+
+/* ---- alerts ---------------------------------------------------------------------------------------------------------- */
+
+/** The culprit of these cells is named at once where the base is the target's first parent; `search`: else a search begins. */
+static int open_alert(struct db *db, const struct config *config, struct store_alert *a, const struct result *r,
+	const struct store_comparison *c, bool search, int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
+{
+	struct buf culprit;
+	buf_init(&culprit, NEWS_MAX);
+	int known = search ? bisect_report_only(db, c, a->worst_pct, a->cells_json, &culprit, err) : 0;
+	if (known == 1)
+		a->culprits_json = culprit.data;
+	int rc = known < 0 ? -1 : alert_open(db, config, a, now_ms, &out->alert_is_new, err);
+	if (rc == 0 && (out->alert_is_new || a->n_news) && search && known == 0)
+		rc = bisect_begin(db, a, c, r, now_ms, err);
+	out->alert = a->id;
+	buf_fini(&culprit);
+	return rc;
+}
+
+static int open_cells(struct db *db, const struct config *config, const char *kind, struct alert_cells *cells,
+	const struct result *r, const struct store_comparison *c, bool search, int64_t now_ms, struct judge_outcome *out,
+	struct fw_err *err)
+{
+	struct store_alert a = { .repo = c->repo, .comparison = c->id, .kind = kind, .worst_pct = cells->worst_pct };
+	char title[600];
+	alert_cells_title(cells, title, sizeof(title));
+	a.title = title;
+	snprintf(a.branch, sizeof(a.branch), "%s", c->branch);
+	snprintf(a.target_sha, sizeof(a.target_sha), "%s", c->target_sha);
+	if (alert_cells_end(cells, &a.cells_json, &a.groups_json, err))
+		return -1;
+	return open_alert(db, config, &a, r, c, search, now_ms, out, err);
+}
+
+/** Alerts of older tips say nothing that the newer one does not, once all suites have spoken. */
+static int retire_older(
+	struct db *db, const struct config *config, const struct store_comparison *c, int64_t now_ms, struct fw_err *err)
+{
+	int64_t older[STORE_ALERT_RECOVER_MAX], alert;
+	int n, upstream = is_upstream(db, c, err);
+	char why[64];
+	if (upstream != 0)
+		return upstream < 0 ? -1 : 0;
+	if (store_alert_live(db, c->repo, c->target_sha, "regression", &alert, err))
+		return -1;
+	if (!alert)
+		return 0;
+	snprintf(why, sizeof(why), "the newer tip has alert %lld", (long long)alert);
+	if (store_alert_older_tips(db, c->id, older, &n, err))
+		return -1;
+	for (int i = 0; i < n; i++)
+		if (alert_resolve(db, config, older[i], c->id, why, now_ms, err))
+			return -1;
+	return 0;
+}
+
+/** Rows that the base's program writes and the target's does not. */
+static int find_removed(
+	struct db *db, const char *suite, const struct store_comparison *c, struct alert_cells *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT key FROM cell WHERE comparison = :id AND verdict = 'removed' ORDER BY n", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", c->id);
+	int r;
+	while ((r = stmt_step(s, err)) == 1)
+		alert_cells_add_key(out, suite, row_text(s, 0), "vanished");
+	return r;
+}
+
+/** Cells that the branch's comparison before this one had and this one lacks; those that it told as removed are known. */
+static int find_vanished(
+	struct db *db, const char *suite, const struct store_comparison *c, struct alert_cells *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT k.key FROM cell k WHERE k.comparison = (SELECT p.id FROM comparison p JOIN suite t ON t.id = p.suite "
+		"JOIN suite u ON u.id = :suite JOIN job j ON j.id = p.job WHERE p.repo = :repo AND p.branch = :branch AND "
+		"p.id < :id AND p.kind IN ('change', 'selfcheck') AND t.name = u.name AND j.quick = 0 AND j.cells_glob = '' "
+		"ORDER BY p.id DESC LIMIT 1) AND k.verdict <> 'removed' AND NOT EXISTS (SELECT 1 FROM cell h WHERE h.comparison "
+		"= :id AND h.key = k.key) "
+		"ORDER BY k.n",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", c->id);
+	stmt_int(s, ":repo", c->repo);
+	stmt_int(s, ":suite", c->suite);
+	stmt_text(s, ":branch", c->branch);
+	int r;
+	while ((r = stmt_step(s, err)) == 1)
+		alert_cells_add_key(out, suite, row_text(s, 0), "vanished");
+	return r;
+}
+
+/** Cells that are gone: who finds them, whose doing it is, and from what. */
+struct gone {
+	int (*find)(
+		struct db *db, const char *suite, const struct store_comparison *c, struct alert_cells *out, struct fw_err *err);
+	const char *culprit;
+	char from[160];
+};
+
+static int open_gone(struct db *db, const struct config *config, const struct gone *g, const struct result *r,
+	const struct store_comparison *c, int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
+{
+	struct alert_cells gone;
+	char title[240];
+	alert_cells_init(&gone);
+	int rc = g->find(db, r->plan.suite_name, c, &gone, err);
+	if (rc == 0 && gone.n) {
+		snprintf(title, sizeof(title), "%d cell%s gone from %s", gone.n, gone.n == 1 ? " is" : "s are", g->from);
+		struct store_alert a = {
+			.repo = c->repo, .comparison = c->id, .kind = "vanished", .title = title, .worst_pct = NAN
+		};
+		snprintf(a.branch, sizeof(a.branch), "%s", c->branch);
+		snprintf(a.target_sha, sizeof(a.target_sha), "%s", g->culprit);
+		rc = alert_cells_end(&gone, &a.cells_json, &a.groups_json, err);
+		if (rc == 0)
+			rc = open_alert(db, config, &a, r, c, false, now_ms, out, err);
+	}
+	alert_cells_fini(&gone);
+	return rc;
+}
+
+/** A suite is read from the base, so it is the base that took cells out of it; rows are each side's own. */
+static int open_vanished(struct db *db, const struct config *config, const struct result *r, const struct store_comparison *c,
+	int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
+{
+	bool installed = strcmp(r->plan.suite_origin, "installed") == 0;
+	struct gone cells = { .find = find_vanished, .culprit = installed ? c->target_sha : c->base_sha };
+	struct gone rows = { .find = find_removed, .culprit = c->target_sha };
+	int rc = r->plan.dropped ? 0 : is_upstream(db, c, err); /* plan_news has told of a suite that is gone */
+	if (rc != 1)
+		return rc;
+	snprintf(cells.from, sizeof(cells.from), "suite %.64s%s", r->plan.suite_name,
+		installed ? ", whose installed file changed" : "");
+	snprintf(rows.from, sizeof(rows.from), "benchmark %.64s", r->plan.suite_name);
+	return open_gone(db, config, &cells, r, c, now_ms, out, err) || open_gone(db, config, &rows, r, c, now_ms, out, err) ? -1
+															     : 0;
+}
+
+static int end_alerts(struct db *db, const struct config *config, const struct store_comparison *c, int64_t now_ms,
+	struct judge_outcome *out, struct fw_err *err)
+{
+	char why[64];
+	snprintf(why, sizeof(why), "recovered in comparison %lld", (long long)c->id);
+	if (store_alert_recovered(db, c->id, out->recovered, &out->n_recovered, err))
+		return -1;
+	for (int i = 0; i < out->n_recovered; i++)
+		if (alert_resolve(db, config, out->recovered[i], c->id, why, now_ms, err))
+			return -1;
+	return 0;
+}
+
+int judge_news_publish(struct db *db, const struct config *config, struct judge_news *n, const struct result *r,
+	const struct store_job *job, const struct store_comparison *c, bool whole, int64_t now_ms, struct judge_outcome *out,
+	struct fw_err *err)
+{
+	if (tell_job(db, config, job, c, n, now_ms, err))
+		return -1;
+	if (!whole)
+		return 0;
+	if (open_vanished(db, config, r, c, now_ms, out, err) ||
+		(n->broken.n && open_cells(db, config, "broken", &n->broken, r, c, n->failures > 0, now_ms, out, err)) ||
+		(n->lost.n && open_cells(db, config, "regression", &n->lost, r, c, true, now_ms, out, err)) ||
+		retire_older(db, config, c, now_ms, err) || judge_costs(db, r, job, c->id, now_ms, err) ||
+		tell_better(db, n, job, c, now_ms, err))
+		return -1;
+	return end_alerts(db, config, c, now_ms, out, err);
+}
+
+int judge_news_epoch(struct db *db, const struct result *r, int64_t environment, int64_t now_ms, struct fw_err *err)
+{
+	struct buf text;
+	struct jsonw j;
+	buf_init(&text, NEWS_MAX);
+	jsonw_init(&j, &text);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "event", "epoch.started");
+	jsonw_kv_int(&j, "environment", environment);
+	jsonw_kv_string(&j, "device", r->device.uuid);
+	jsonw_kv_string(&j, "name", r->device.name);
+	jsonw_kv_string(&j, "driver", r->device.driver);
+	jsonw_kv_string(&j, "toolkit", r->device.toolkit);
+	if (r->device.cudnn[0])
+		jsonw_kv_string(&j, "cudnn", r->device.cudnn);
+	jsonw_kv_string(&j, "suite", r->plan.suite_name);
+	jsonw_object_end(&j);
+	int rc = alert_deliver(db, NULL, "epoch.started", &text, now_ms, err);
+	buf_fini(&text);
+	return rc;
+}

@@ -1,0 +1,125 @@
+/* module.c - dlopen, and the distrust that belongs to it. */
+#include "runner/call/module.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A table entry is usable when it reaches up to and including enqueue. */
+static const size_t provider_least = offsetof(struct fw_provider, enqueue) + sizeof(((struct fw_provider *)0)->enqueue);
+static const size_t module_least = offsetof(struct fw_module, provider) + sizeof(((struct fw_module *)0)->provider);
+
+static int read_provider(struct module *m, const struct fw_provider *from, const char *path, struct fw_err *err)
+{
+	if (!from)
+		return err_set(err, ERR_INVALID, "%s: provider %d is NULL", path, m->n);
+	if (from->struct_size < provider_least)
+		return err_set(err, ERR_INVALID, "%s: provider %d has struct_size %u, less than the %zu that ABI %u needs", path,
+			m->n, from->struct_size, provider_least, FW_ABI);
+	struct fw_provider *to = &m->provider[m->n];
+	memset(to, 0, sizeof(*to));
+	memcpy(to, from, from->struct_size < sizeof(*to) ? from->struct_size : sizeof(*to));
+	if (!to->name || !*to->name)
+		return err_set(err, ERR_INVALID, "%s: provider %d has no name", path, m->n);
+	if (!to->can || !to->plan || !to->bind || !to->enqueue)
+		return err_set(err, ERR_INVALID, "%s: provider '%.40s' lacks can, plan, bind or enqueue", path, to->name);
+	for (int i = 0; i < m->n; i++)
+		if (strcmp(m->provider[i].name, to->name) == 0)
+			return err_set(err, ERR_INVALID, "%s: two providers are called '%.40s'", path, to->name);
+	m->n++;
+	return 0;
+}
+
+int module_open(struct module *m, const char *path, struct fw_err *err)
+{
+	memset(m, 0, sizeof(*m));
+	m->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!m->handle) {
+		const char *why = dlerror();
+		return err_set(err, ERR_INVALID, "cannot load the module: %s", why ? why : path);
+	}
+	const struct fw_module *(*entry)(uint32_t) = NULL;
+	void *symbol = dlsym(m->handle, "fw_entry");
+	memcpy(&entry, &symbol, sizeof(entry)); /* ISO C has no cast from object to function pointer */
+	if (!entry) {
+		err_set(err, ERR_INVALID, "%s: no function fw_entry; a module exports it (kernels/fw_kernel.h)", path);
+		goto fail;
+	}
+	const struct fw_module *table = entry(FW_ABI);
+	if (!table) {
+		err_set(err, ERR_INVALID, "%s: fw_entry(%u) returned NULL: it does not serve this ABI", path, FW_ABI);
+		goto fail;
+	}
+	if (table->abi != FW_ABI) {
+		err_set(err, ERR_INVALID, "%s: built for ABI %u, this is ABI %u", path, table->abi, FW_ABI);
+		goto fail;
+	}
+	if (table->struct_size < module_least) {
+		err_set(err, ERR_INVALID, "%s: fw_module.struct_size is %u, less than %zu", path, table->struct_size,
+			module_least);
+		goto fail;
+	}
+	if (table->n_providers < 1 || table->n_providers > MODULE_PROVIDERS_MAX || !table->provider) {
+		err_set(err, ERR_INVALID, "%s: %u providers; 1 to %d are possible", path, table->n_providers,
+			MODULE_PROVIDERS_MAX);
+		goto fail;
+	}
+	for (uint32_t i = 0; i < table->n_providers; i++)
+		if (read_provider(m, table->provider[i], path, err) != 0)
+			goto fail;
+	return 0;
+fail:
+	module_close(m);
+	return -1;
+}
+
+void module_close(struct module *m)
+{
+	if (m->handle)
+		dlclose(m->handle);
+	memset(m, 0, sizeof(*m));
+}
+
+static void refuse_name(const struct module *m, const char *name, struct fw_err *err)
+{
+	char names[300] = "";
+	size_t used = 0;
+	for (int i = 0; i < m->n && used < sizeof(names); i++)
+		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%.40s", i ? ", " : "", m->provider[i].name);
+	err_set(err, ERR_NOT_FOUND, "the module has no provider '%s'; it has %s", name, names);
+}
+
+const struct fw_provider *module_choose(
+	const struct module *m, const char *name, int32_t abi_device, const struct fw_problem *problem, struct fw_err *err)
+{
+	char reasons[512] = "";
+	size_t used = 0;
+	bool seen = false;
+	for (int i = 0; i < m->n; i++) {
+		const struct fw_provider *p = &m->provider[i];
+		char why[200] = "";
+		if (*name && strcmp(p->name, name) != 0)
+			continue;
+		seen = true;
+		if (p->device != abi_device) {
+			snprintf(why, sizeof(why), "is for another kind of device");
+		} else if (p->family != problem->family) {
+			snprintf(why, sizeof(why), "is of another family");
+		} else {
+			int status = p->can(problem, why, sizeof(why));
+			if (status == FW_OK)
+				return p;
+			why[sizeof(why) - 1] = '\0';
+			if (!*why)
+				snprintf(why, sizeof(why), "cannot (status %d)", status);
+		}
+		int wrote = snprintf(reasons + used, sizeof(reasons) - used, "%s%.40s: %s", used ? "; " : "", p->name, why);
+		if (wrote > 0 && (size_t)wrote < sizeof(reasons) - used)
+			used += (size_t)wrote;
+	}
+	if (!seen)
+		refuse_name(m, name, err);
+	else
+		err_set(err, ERR_UNSUPPORTED, "%s", reasons);
+	return NULL;
+}

@@ -1,0 +1,38 @@
+/**
+ * module.h - open a kernel library and find in it the provider for a problem.
+ *
+ * Nothing that a library says is believed before it was checked: ABI number, sizes of its tables, names, missing functions.
+ */
+#ifndef RUNNER_CALL_MODULE_H
+#define RUNNER_CALL_MODULE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/err.h"
+#include "kernels/fw_kernel.h"
+
+enum { MODULE_PROVIDERS_MAX = 32 };
+
+struct module {
+	void *handle; /* of dlopen */
+	int n;
+	struct fw_provider provider[MODULE_PROVIDERS_MAX]; /* copies; members that the library's table lacks are 0 */
+};
+
+/**
+ * Load a shared object for itself (RTLD_LOCAL), all symbols now. `path` may be /proc/self/fd/N.
+ * Err: ERR_INVALID it does not load, has no fw_entry, another ABI or a broken table. Own: module_close.
+ */
+int module_open(struct module *m, const char *path, struct fw_err *err);
+/** Accepts a zeroed module. */
+void module_close(struct module *m);
+
+/**
+ * The provider called `name`, or with "" the first that can solve the problem on this kind of device. NULL with `err`:
+ * ERR_UNSUPPORTED with every provider's reason, ERR_NOT_FOUND no provider has that name.
+ */
+const struct fw_provider *module_choose(
+	const struct module *m, const char *name, int32_t abi_device, const struct fw_problem *problem, struct fw_err *err);
+
+#endif

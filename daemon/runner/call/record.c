@@ -1,0 +1,126 @@
+/* record.c - one write(2) a record, through the protocol's writer. */
+#include "runner/call/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+int records_init(struct records *r, int fd, int launch, struct fw_err *err)
+{
+	memset(r, 0, sizeof(*r));
+	r->fd = fd;
+	r->launch = launch;
+	buf_init(&r->line, PROTOCOL_LINE_MAX + SEAL_ROOM);
+	if (fd >= 0 && fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
+		return err_sys(err, "descriptor %d, where records go", fd);
+	return 0;
+}
+
+void records_seal(struct records *r, const char *seal)
+{
+	snprintf(r->seal, sizeof(r->seal), "%s", seal);
+	r->n = 0;
+}
+
+void records_fini(struct records *r)
+{
+	buf_fini(&r->line);
+}
+
+/* Room for the MAC, which is known once the line is. */
+static void write_line(struct records *r, const struct msg *m)
+{
+	buf_clear(&r->line);
+	if (r->seal[0])
+		buf_printf(&r->line, "%*s %llu ", SEAL_MAC, "", r->n++);
+	protocol_write(&r->line, m);
+	if (!r->seal[0] || r->line.failed)
+		return;
+	char mac[SEAL_MAC + 1];
+	seal_make(r->seal, r->line.data + SEAL_MAC + 1, r->line.len - SEAL_MAC - 2, mac);
+	memcpy(r->line.data, mac, SEAL_MAC);
+}
+
+static void put(struct records *r, const struct msg *m)
+{
+	if (r->fd < 0 || r->failed)
+		return;
+	write_line(r, m);
+	if (r->line.failed) {
+		fprintf(stderr, "flopwatch-runner: a record does not fit a line of %u bytes and is dropped\n", PROTOCOL_LINE_MAX);
+		return;
+	}
+	for (size_t done = 0; done < r->line.len;) {
+		ssize_t n = write(r->fd, r->line.data + done, r->line.len - done);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			r->failed = true;
+			return;
+		}
+		done += (size_t)n;
+	}
+}
+
+void record_at(struct records *r, int cell, const char *role, const char *step)
+{
+	struct msg m = { .t = MSG_AT, .u.at = { .launch = r->launch, .cell = cell } };
+	snprintf(m.u.at.role, sizeof(m.u.at.role), "%s", role);
+	snprintf(m.u.at.step, sizeof(m.u.at.step), "%s", step);
+	put(r, &m);
+}
+
+void record_fault(struct records *r, int cell, const char *role, const char *failure, const char *detail)
+{
+	struct msg m = { .t = MSG_FAULT, .u.fault = { .cell = cell } };
+	snprintf(m.u.fault.role, sizeof(m.u.fault.role), "%s", role);
+	snprintf(m.u.fault.failure, sizeof(m.u.fault.failure), "%s", failure);
+	snprintf(m.u.fault.detail, sizeof(m.u.fault.detail), "%.511s", detail);
+	put(r, &m);
+}
+
+void record_check(struct records *r, const struct msg_check *check)
+{
+	struct msg m = { .t = MSG_CHECK, .u.check = *check };
+	put(r, &m);
+}
+
+void record_work(struct records *r, const struct msg_work *work)
+{
+	struct msg m = { .t = MSG_WORK, .u.work = *work };
+	put(r, &m);
+}
+
+void record_node(struct records *r, const struct msg_node *node)
+{
+	struct msg m = { .t = MSG_NODE, .u.node = *node };
+	put(r, &m);
+}
+
+void record_state(struct records *r, const struct msg_state *state)
+{
+	struct msg m = { .t = MSG_STATE, .u.state = *state };
+	put(r, &m);
+}
+
+void record_note(struct records *r, int cell, const char *role, const char *text)
+{
+	struct msg m = { .t = MSG_NOTE, .u.note = { .cell = cell } };
+	snprintf(m.u.note.role, sizeof(m.u.note.role), "%s", role);
+	snprintf(m.u.note.text, sizeof(m.u.note.text), "%s", text);
+	put(r, &m);
+}
+
+void record_audit(struct records *r, const struct msg_audit *audit)
+{
+	struct msg m = { .t = MSG_AUDIT, .u.audit = *audit };
+	put(r, &m);
+}
+
+void record_cell(struct records *r, struct msg_cell *cell)
+{
+	struct msg m = { .t = MSG_CELL, .u.cell = cell };
+	put(r, &m);
+}

@@ -1,0 +1,310 @@
+/* subject.c - the five steps of the kernel ABI, each answer checked. */
+#include "runner/call/subject.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "runner/device/sim_traits.h"
+
+/* sim: share of a call's time that each phase other than the main kernel takes. */
+#define SIM_SIDE_PHASE 0.02
+
+int failure_set(struct failure *f, const char *name, const char *format, ...)
+{
+	if (f->name[0])
+		return -1;
+	snprintf(f->name, sizeof(f->name), "%s", name);
+	va_list args;
+	va_start(args, format);
+	vsnprintf(f->detail, sizeof(f->detail), format, args);
+	va_end(args);
+	return -1;
+}
+
+int failure_device(struct failure *f, const struct problem *p, const struct fw_err *err)
+{
+	struct fw_err broken = { 0 };
+	if (p->ops->wait(p->dev, &broken) != 0) {
+		f->lost = true;
+		return failure_set(f, "crash", "%.500s", broken.text);
+	}
+	return failure_set(f, "device", "%.500s", err->text);
+}
+
+const char *subject_phase_name(uint32_t phase)
+{
+	switch (phase) {
+	case FW_RANGE_MERGE:
+		return "range_merge";
+	case FW_PREPARE:
+		return "prepare";
+	case FW_PREPROCESS:
+		return "preprocess";
+	case FW_RUN:
+		return "run";
+	case FW_FILL:
+		return "fill";
+	case FW_CAST:
+		return "cast";
+	case FW_ALL:
+		return "all";
+	default:
+		return "phases";
+	}
+}
+
+int subject_load(struct subject *s, const char *role, const char *module, const char *provider, struct failure *f)
+{
+	memset(s, 0, sizeof(*s));
+	snprintf(s->role, sizeof(s->role), "%s", role);
+	snprintf(s->provider_name, sizeof(s->provider_name), "%s", provider);
+	struct fw_err err = { 0 };
+	if (module_open(&s->module, module, &err) != 0)
+		return failure_set(f, "abi", "%.500s", err.text);
+	s->loaded = true;
+	return 0;
+}
+
+void subject_unload(struct subject *s)
+{
+	subject_unplan(s);
+	module_close(&s->module);
+	s->loaded = false;
+}
+
+/* A status other than FW_OK of plan, bind or enqueue. */
+static int refused(struct subject *s, const char *step, int status, const char *why, struct failure *f)
+{
+	if (!*why && s->plan && s->provider->error) {
+		const char *text = s->provider->error(s->plan);
+		why = text ? text : "";
+	}
+	const char *name = status == FW_UNSUPPORTED ? "unsupported" : status == FW_INVALID ? "abi" : "crash";
+	const char *words = status == FW_UNSUPPORTED ? "is not supported"
+			    : status == FW_INVALID   ? "was refused as a broken contract"
+						     : "failed";
+	return failure_set(
+		f, name, "%.40s: %s %s%s%.300s (status %d)", s->provider->name, step, words, *why ? ": " : "", why, status);
+}
+
+static int check_info(struct subject *s, const struct fw_info *info, struct failure *f)
+{
+	if (info->phases == 0 || (info->phases & ~(uint32_t)FW_ALL) != 0)
+		return failure_set(f, "abi", "%.40s: plan declares phases 0x%x", s->provider->name, info->phases);
+	if (info->workspace_bytes > (uint64_t)1 << 37 || info->persist_bytes > (uint64_t)1 << 37)
+		return failure_set(f, "abi", "%.40s: plan asks for %llu + %llu bytes of workspace", s->provider->name,
+			(unsigned long long)info->workspace_bytes, (unsigned long long)info->persist_bytes);
+	return 0;
+}
+
+void subject_count(struct subject *s)
+{
+	const struct problem *p = s->problem;
+	s->flops = case_flops(s->abi == &p->abi ? &p->cell : &p->forward_cell);
+	if (!s->provider->count)
+		return;
+	struct fw_io io = { .struct_size = sizeof(io), .n_slots = FW_ATTENTION_SLOTS, .slot = p->host_tensor };
+	struct fw_work work = { .struct_size = sizeof(work) };
+	if (s->provider->count(s->abi, s->config[0] ? s->config : NULL, &io, &work) != FW_OK)
+		return;
+	s->has_work = true;
+	s->work = work;
+	if (work.flops_issued > 0)
+		s->flops = work.flops_issued;
+}
+
+int subject_plan(struct subject *s, struct problem *p, enum direction direction, struct failure *f)
+{
+	struct fw_err err = { 0 };
+	s->problem = p;
+	s->abi = direction == p->cell.direction ? &p->abi : &p->forward_abi;
+	s->provider = module_choose(&s->module, s->provider_name, p->ops->abi_device, s->abi, &err);
+	if (!s->provider)
+		return failure_set(f, err.code == ERR_NOT_FOUND ? "provider" : "unsupported", "%.500s", err.text);
+
+	struct fw_info info = { .struct_size = sizeof(info) };
+	char why[256] = "";
+	const char *pin = direction == p->cell.direction ? s->pin : NULL;
+	int status = s->provider->plan(s->abi, pin, p->ops->plan_index(p->dev), &s->plan, &info, why, sizeof(why));
+	why[sizeof(why) - 1] = '\0';
+	if (status != FW_OK) {
+		s->plan = NULL;
+		return refused(s, pin ? "plan with a configuration that it chose before" : "plan", status, why, f);
+	}
+	if (!s->plan)
+		return failure_set(f, "abi", "%.40s: plan returned FW_OK but no plan", s->provider->name);
+	if (check_info(s, &info, f) != 0)
+		return -1;
+	s->phases = info.phases;
+	s->workspace_bytes = info.workspace_bytes;
+	s->persist_bytes = info.persist_bytes;
+	snprintf(s->config, sizeof(s->config), "%s", info.config ? info.config : "");
+	if (s->workspace_bytes && p->ops->alloc(p->dev, s->workspace_bytes, &s->workspace, &err) != 0)
+		return failure_device(f, p, &err);
+	if (s->persist_bytes && (p->ops->alloc(p->dev, s->persist_bytes, &s->persist, &err) != 0 ||
+					p->ops->fill_bytes(p->dev, s->persist, 0, s->persist_bytes, &err) != 0))
+		return failure_device(f, p, &err);
+	if (p->ops->work)
+		subject_count(s);
+	return 0;
+}
+
+void subject_unplan(struct subject *s)
+{
+	if (s->plan && s->provider->destroy)
+		s->provider->destroy(s->plan);
+	if (s->problem) {
+		s->problem->ops->release(s->problem->dev, s->workspace);
+		s->problem->ops->release(s->problem->dev, s->persist);
+	}
+	s->problem = NULL;
+	s->abi = NULL;
+	s->provider = NULL;
+	s->plan = NULL;
+	s->workspace = s->persist = NULL;
+	s->workspace_bytes = s->persist_bytes = 0;
+	s->phases = 0;
+	s->has_work = false;
+	s->pass_time = false;
+}
+
+int subject_plan_again(struct subject *s, struct failure *f)
+{
+	struct problem *p = s->problem;
+	char chosen[sizeof(s->config)];
+	memcpy(chosen, s->config, sizeof(chosen));
+	if (!chosen[0] || strlen(chosen) == sizeof(chosen) - 1)
+		return failure_set(f, "abi",
+			"%.40s: says that it searches, and then needs a configuration of 1 to %zu bytes to be handed back",
+			s->provider->name, sizeof(chosen) - 2);
+	subject_unplan(s);
+	s->pin = chosen;
+	int rc = subject_plan(s, p, p->cell.direction, f);
+	s->pin = NULL;
+	if (rc == 0 && strcmp(s->config, chosen) != 0)
+		rc = failure_set(f, "abi", "%.40s: plan was handed back `%.150s` and chose `%.150s`", s->provider->name, chosen,
+			s->config);
+	return rc;
+}
+
+int subject_bind(struct subject *s, struct failure *f)
+{
+	memcpy(s->tensor, s->problem->tensor, sizeof(s->tensor));
+	for (int i = FW_DO; s->abi->direction == FW_FORWARD && i <= FW_DV; i++)
+		s->tensor[i] = (struct fw_tensor){ 0 };
+	struct fw_io io = {
+		.struct_size = sizeof(io),
+		.n_slots = FW_ATTENTION_SLOTS,
+		.slot = s->tensor,
+		.workspace = s->workspace,
+		.persist = s->persist,
+	};
+	int status = s->provider->bind(s->plan, &io);
+	return status == FW_OK ? 0 : refused(s, "bind", status, "", f);
+}
+
+/* sim: the whole call takes the FLOPs that count told; side phases a small fixed share, the main kernel the rest. */
+static double flops_of(const struct subject *s, uint32_t phases)
+{
+	uint32_t have = s->phases & phases;
+	int sides = __builtin_popcount(s->phases & ~(uint32_t)FW_RUN), asked = __builtin_popcount(have & ~(uint32_t)FW_RUN);
+	double run = s->phases & FW_RUN ? 1 - SIM_SIDE_PHASE * sides : 0;
+	double share = (have & FW_RUN ? run : 0) + (s->phases & FW_RUN ? SIM_SIDE_PHASE : 1.0 / (sides ? sides : 1)) * asked;
+	return share * s->flops;
+}
+
+int subject_enqueue(struct subject *s, uint32_t phases, struct failure *f)
+{
+	const struct problem *p = s->problem;
+	if (s->pass_time && p->ops->work) {
+		struct device_work work = { .flops = phases == FW_ALL ? s->flops : flops_of(s, phases) };
+		sim_traits_read(s->config, &work);
+		p->ops->work(p->dev, &work);
+		return 0;
+	}
+	int status = s->provider->enqueue(s->plan, phases, p->ops->stream(p->dev));
+	return status == FW_OK ? 0 : refused(s, "enqueue", status, "", f);
+}
+
+int subject_wait(struct subject *s, struct failure *f)
+{
+	struct fw_err err = { 0 };
+	if (s->problem->ops->wait(s->problem->dev, &err) == 0)
+		return 0;
+	f->lost = true;
+	return failure_set(f, "crash", "%.500s", err.text);
+}
+
+int subject_stayed_inside(struct subject *s, struct failure *f)
+{
+	const struct problem *p = s->problem;
+	struct fw_err err = { 0 };
+	void *which = NULL;
+	if (p->ops->guards(p->dev, &which, &err) != 0) {
+		if (!which)
+			return failure_device(f, p, &err);
+		const char *name = which == s->workspace ? "its workspace"
+				   : which == s->persist ? "its persistent workspace"
+							 : problem_name(p, which);
+		return failure_set(f, "oob", "wrote outside %s (bytes before or behind it changed)", name ? name : "a buffer");
+	}
+	const char *modified;
+	/* A forward on a backward problem rightly writes O and LSE, which are no settled inputs yet. */
+	if (s->abi != &p->abi)
+		return 0;
+	if (problem_modified(s->problem, &modified, &err) != 0)
+		return failure_device(f, p, &err);
+	if (modified)
+		return failure_set(f, "oob", "wrote into its input %s", modified);
+	return 0;
+}
+
+int subject_call(struct subject *s, const struct subject_way *way, struct failure *f)
+{
+	struct problem *p = s->problem;
+	struct fw_err err = { 0 };
+	if (arrange_inputs(p, way->inputs ? way->inputs : &p->named, &err) != 0 || problem_poison(p, way->poison, &err) != 0)
+		return failure_device(f, p, &err);
+	if (s->workspace && p->ops->fill_bytes(p->dev, s->workspace, way->workspace_fill, s->workspace_bytes, &err) != 0)
+		return failure_device(f, p, &err);
+	if (way->cold && (p->ops->scrub(p->dev, &err) != 0 || p->ops->stamp(p->dev, 0, 0, &err) != 0))
+		return failure_device(f, p, &err);
+	if (p->ops->mark(p->dev, 0, &err) != 0)
+		return failure_device(f, p, &err);
+	for (uint32_t bit = 1; way->one_by_one && bit < FW_ALL; bit <<= 1)
+		if ((s->phases & bit) && subject_enqueue(s, bit, f) != 0)
+			return -1;
+	if (!way->one_by_one && subject_enqueue(s, FW_ALL, f) != 0)
+		return -1;
+	if (p->ops->mark(p->dev, 1, &err) != 0 || (way->cold && p->ops->stamp(p->dev, 0, 1, &err) != 0))
+		return failure_device(f, p, &err);
+	if (subject_wait(s, f) != 0)
+		return -1;
+	return subject_stayed_inside(s, f);
+}
+
+/* Planned and bound. O and LSE are what it writes, the inputs besides K and V are settled. */
+static int forward_on(struct subject *s, const struct arrangement *a, struct failure *f)
+{
+	struct problem *p = s->problem;
+	struct fw_err err = { 0 };
+	if (arrange_slot(p, FW_K, a, &err) != 0 || arrange_slot(p, FW_V, a, &err) != 0 ||
+		p->ops->fill_bytes(p->dev, p->slot[FW_O].data, 0xff, p->slot[FW_O].bytes, &err) != 0 ||
+		p->ops->fill_bytes(p->dev, p->slot[FW_LSE].data, 0xff, p->slot[FW_LSE].bytes, &err) != 0)
+		return failure_device(f, p, &err);
+	if (subject_enqueue(s, FW_ALL, f) != 0 || subject_wait(s, f) != 0 || subject_stayed_inside(s, f) != 0)
+		return -1;
+	return problem_take_forward(p, a->second, &err) == 0 ? 0 : failure_device(f, p, &err);
+}
+
+int subject_forward(struct subject *s, struct problem *p, struct failure *f)
+{
+	struct fw_err err = { 0 };
+	int rc = -1;
+	if (subject_plan(s, p, DIRECTION_FORWARD, f) == 0 && subject_bind(s, f) == 0 && forward_on(s, &p->named, f) == 0 &&
+		(!p->varied || forward_on(s, &p->second, f) == 0))
+		rc = problem_restore(p, &err) == 0 ? 0 : failure_device(f, p, &err);
+	subject_unplan(s);
+	return rc;
+}

@@ -1,0 +1,93 @@
+/**
+ * subject.h - one module under test, and its plan for the cell at hand.
+ *
+ * Every failure of branch code ends in a struct failure: one of the protocol's classes and one line that says what happened.
+ */
+#ifndef RUNNER_CALL_SUBJECT_H
+#define RUNNER_CALL_SUBJECT_H
+
+#include <stdbool.h>
+
+#include "runner/call/module.h"
+#include "runner/call/problem.h"
+
+/** `name` "": nothing failed. */
+struct failure {
+	char name[16]; /* "abi" "unsupported" "provider" "crash" "wrong" "oob", or "device" when the device itself refuses */
+	char detail[512];
+	bool lost; /* the device's context is gone: nothing more can run in this process */
+};
+
+/** Set a failure unless one is there already. Returns -1. */
+int failure_set(struct failure *f, const char *name, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/** A request of ours to the device failed: "crash" when its context is lost, "device" else. Returns -1. */
+int failure_device(struct failure *f, const struct problem *p, const struct fw_err *err);
+
+struct subject {
+	char role[PROTOCOL_ROLE_SIZE];
+	char provider_name[48]; /* "": the module's default */
+	const char *pin;        /* configuration that plan gets for the problem itself; NULL: it chooses. Own: the caller's */
+	struct module module;
+	bool loaded;
+
+	/* of the current cell */
+	struct problem *problem;
+	const struct fw_problem *abi; /* the problem's, forward or backward */
+	const struct fw_provider *provider;
+	struct fw_plan *plan;
+	uint32_t phases;
+	size_t workspace_bytes, persist_bytes;
+	void *workspace, *persist;
+	struct fw_tensor tensor[FW_ATTENTION_SLOTS]; /* what bind gets */
+	char config[160];
+	bool has_work; /* count answered */
+	struct fw_work work;
+	double flops;   /* issued; useful ones where count is silent */
+	bool pass_time; /* sim: enqueue only lets time pass */
+};
+
+/** Load the module. */
+int subject_load(struct subject *s, const char *role, const char *module, const char *provider, struct failure *f);
+/** Unplan and close the module. Accepts a zeroed subject. */
+void subject_unload(struct subject *s);
+
+/**
+ * Choose the provider, plan, allocate workspace. `direction` forward is possible on a backward problem: it writes O and LSE.
+ * Own: subject_unplan, also after a failure.
+ */
+int subject_plan(struct subject *s, struct problem *p, enum direction direction, struct failure *f);
+void subject_unplan(struct subject *s);
+/**
+ * After a plan for the problem itself: plan anew with the configuration that it chose, which has to give the same one. For providers that
+ * search, so that what was found can be handed back in other processes. Clears `pin`. Own: as subject_plan.
+ */
+int subject_plan_again(struct subject *s, struct failure *f);
+/** Ask the provider what it computes on this problem's mask: fills work and flops. Costs host time; done by plan on sim only. */
+void subject_count(struct subject *s);
+/** Give the plan its addresses. */
+int subject_bind(struct subject *s, struct failure *f);
+/** Put phases on the stream. */
+int subject_enqueue(struct subject *s, uint32_t phases, struct failure *f);
+/** Wait for the stream; what fails there is this subject's. */
+int subject_wait(struct subject *s, struct failure *f);
+/** After a wait: this subject wrote into an input, beside a buffer, or not. */
+int subject_stayed_inside(struct subject *s, struct failure *f);
+/** How subject_call goes about it. */
+struct subject_way {
+	const struct arrangement *inputs; /* with their sums; NULL: as they are named */
+	int poison, workspace_fill;       /* bytes */
+	bool one_by_one;                  /* phases in turn instead of all at once */
+	bool cold;                        /* as timed calls are: the cache is displaced, clocks are stamped, in slot 0 */
+};
+/**
+ * One whole call by itself: inputs arranged, outputs and workspace filled with bytes, enqueue, wait, and a look at what it must
+ * not have written. Marks 0 and 1 are around its work.
+ */
+int subject_call(struct subject *s, const struct subject_way *way, struct failure *f);
+/** Plan, bind, run and unplan a forward on a backward problem, then take its O and LSE as inputs; twice where the problem is varied. */
+int subject_forward(struct subject *s, struct problem *p, struct failure *f);
+
+/** "run", "prepare", ... of one bit of enum fw_phase. */
+const char *subject_phase_name(uint32_t phase);
+
+#endif

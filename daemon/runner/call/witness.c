@@ -1,0 +1,287 @@
+/* witness.c - inputs, copies and sums around a watched call. */
+#include "runner/call/witness.h"
+
+#include <string.h>
+
+/* What may still be going on beside the stream after a call: bookkeeping of a runtime library, no kernel's work. */
+#define LATE_US 500.0
+
+enum {
+	LATE_LOOKS = 50,
+	LATE_AGAIN = 2,   /* a host that was interrupted sees lateness too, but not in one call after the other */
+	POISON_AGAIN = 63 /* of the calls that this takes */
+};
+
+/* Any number of tokens but none, and not that of `other`, as far as there are as many. */
+static int32_t draw_roll(struct runner *r, const struct problem *p, int32_t other)
+{
+	int32_t n = p->cell.attention.seqlen, roll;
+	if (n < 2 || (n == 2 && other))
+		return 0;
+	do
+		roll = 1 + (int32_t)runner_random(r, (uint32_t)n - 1);
+	while (roll == other);
+	return roll;
+}
+
+void witness_draw(struct runner *r, const struct problem *p, enum witness_change change, struct arrangement *out)
+{
+	bool backward = p->cell.direction == DIRECTION_BACKWARD;
+	*out = p->named;
+	if (backward && p->varied && (change == WITNESS_OTHER_KV || (change == WITNESS_ANY && runner_random(r, 2))))
+		*out = p->second;
+	out->roll[backward ? FW_DO : FW_Q] = draw_roll(r, p, 0);
+	if (backward || change == WITNESS_FIRST)
+		return;
+	out->roll[FW_K] = draw_roll(r, p, 0);
+	out->roll[FW_V] = draw_roll(r, p, out->roll[FW_K]); /* or the pairs of K and V would stay what they were */
+}
+
+void witness_vary(struct runner *r, struct problem *p)
+{
+	struct fw_err err = { 0 };
+	int32_t roll_k = draw_roll(r, p, 0);
+	if (p->cell.direction == DIRECTION_BACKWARD && arrange_vary(p, roll_k, draw_roll(r, p, roll_k), &err) != 0)
+		record_note(r->records, -1, "device",
+			"no memory for a second K and V of backward: whether they are read in every call is not looked at");
+}
+
+/* A problem that leaves no room for them is timed all the same: only results that change after a call go unseen then. */
+static void make_copies(struct witness *w)
+{
+	const struct device_ops *ops = w->runner->ops;
+	struct device *dev = w->runner->dev;
+	struct fw_err err = { 0 };
+	bool room = true;
+	for (int i = 0; room && i < FW_ATTENTION_SLOTS; i++)
+		room = w->problem->slot[i].use != PROBLEM_OUTPUT ||
+		       ops->alloc(dev, w->problem->slot[i].bytes, &w->copy[i], &err) == 0;
+	for (int i = 0; !room && i < FW_ATTENTION_SLOTS; i++) {
+		ops->release(dev, w->copy[i]);
+		w->copy[i] = NULL;
+	}
+	if (!room)
+		record_note(w->runner->records, -1, "device",
+			"no memory for copies of the results: whether they change after a call is not looked at");
+}
+
+int witness_open(
+	struct witness *w, struct runner *r, struct problem *p, enum witness_change change, double visits, struct failure *f)
+{
+	struct fw_err err = { 0 };
+	memset(w, 0, sizeof(*w));
+	w->runner = r;
+	w->problem = p;
+	w->active = !r->ops->work;
+	w->change = change;
+	if (!w->active)
+		return 0;
+	make_copies(w);
+	witness_draw(r, p, change, &w->known);
+	if (arrange_sum(p, &w->known, &err) != 0)
+		return failure_device(f, p, &err);
+	return verifier_open(&w->verifier, p, p->cell.direction, runner_secret(r), visits, f);
+}
+
+void witness_close(struct witness *w)
+{
+	for (int i = 0; w->runner && i < FW_ATTENTION_SLOTS; i++)
+		w->runner->ops->release(w->runner->dev, w->copy[i]);
+	if (w->active)
+		verifier_close(&w->verifier);
+	memset(w, 0, sizeof(*w));
+}
+
+int witness_arrange(struct witness *w, struct fw_err *err)
+{
+	struct problem *p = w->problem;
+	struct arrangement any;
+	if (!w->active)
+		return problem_restore(p, err);
+	if (!w->watching)
+		witness_draw(w->runner, p, w->change, &any);
+	const struct arrangement *a = w->watching ? &w->known : &any;
+	if (w->change != WITNESS_FIRST)
+		return arrange_inputs(p, a, err);
+	p->now = *a;
+	return arrange_slot(p, p->cell.direction == DIRECTION_FORWARD ? FW_Q : FW_DO, a, err);
+}
+
+static int add_belonging(struct witness *w, const struct subject *owner, const void *data, size_t bytes, struct fw_err *err)
+{
+	bytes &= ~(size_t)1;
+	if (!data || bytes == 0 || w->n_belongings == WITNESS_BELONGINGS_MAX)
+		return 0;
+	w->belonging[w->n_belongings].owner = owner;
+	w->belonging[w->n_belongings].data = data;
+	w->belonging[w->n_belongings].bytes = bytes;
+	return w->runner->ops->checksum(w->runner->dev, data, bytes, &w->belonging[w->n_belongings++].sum, err);
+}
+
+int witness_before(struct witness *w, const struct subject *u, struct failure *f)
+{
+	struct runner *r = w->runner;
+	struct fw_err err = { 0 };
+	void *which = NULL;
+	if (!w->active)
+		return 0;
+	w->watching = true;
+	w->n_belongings = 0;
+	if (r->ops->guards(r->dev, &which, &err) != 0) {
+		w->anyones = which != NULL;
+		return which ? failure_set(f, "oob", "somebody wrote outside a buffer during the timed calls")
+			     : failure_device(f, w->problem, &err);
+	}
+	for (int k = 0; k < r->n_subjects; k++) {
+		const struct subject *other = &r->subject[k];
+		if (other == u || !other->plan)
+			continue;
+		if (add_belonging(w, other, other->workspace, other->workspace_bytes, &err) != 0 ||
+			add_belonging(w, other, other->persist, other->persist_bytes, &err) != 0)
+			return failure_device(f, w->problem, &err);
+	}
+	return 0;
+}
+
+/* Which output is not as it was when the call was done; -1 none. */
+static int find_changed(struct witness *w, int *slot, struct failure *f)
+{
+	struct runner *r = w->runner;
+	struct problem *p = w->problem;
+	*slot = -1;
+	for (int i = 0; i < FW_ATTENTION_SLOTS && *slot < 0; i++) {
+		struct fw_err err = { 0 };
+		uint64_t then, now;
+		if (!w->copy[i])
+			continue;
+		if (r->ops->checksum(r->dev, w->copy[i], p->slot[i].bytes, &then, &err) != 0 ||
+			r->ops->checksum(r->dev, p->slot[i].data, p->slot[i].bytes, &now, &err) != 0)
+			return failure_device(f, p, &err);
+		if (then != now)
+			*slot = i;
+	}
+	return 0;
+}
+
+/* Let everything end that runs beside the stream. */
+static int settle(struct witness *w, double *late_us, struct failure *f)
+{
+	struct fw_err err = { 0 };
+	if (w->runner->ops->settle(w->runner->dev, late_us, &err) == 0)
+		return 0;
+	f->lost = true;
+	return failure_set(f, "crash", "%.500s", err.text);
+}
+
+static int say_changed(struct failure *f, int slot)
+{
+	return failure_set(f, "escaped", "%s was still being written after the call was done: part of the work is not timed",
+		reference_slot_name(slot));
+}
+
+/* Copies as the call left its outputs, then as much time as whatever else goes on takes: do they stay like that? */
+static int look_for_late_work(struct witness *w, double *late_us, struct failure *f)
+{
+	struct runner *r = w->runner;
+	struct problem *p = w->problem;
+	struct fw_err err = { 0 };
+	int slot;
+	for (int i = 0; i < FW_ATTENTION_SLOTS; i++)
+		if (w->copy[i] && r->ops->copy(r->dev, w->copy[i], p->slot[i].data, p->slot[i].bytes, &err) != 0)
+			return failure_device(f, p, &err);
+	if (settle(w, late_us, f) != 0 || find_changed(w, &slot, f) != 0)
+		return -1;
+	return slot >= 0 ? say_changed(f, slot) : 0;
+}
+
+/* The call that was watched, once more. */
+static int call_again(struct witness *w, struct subject *u, struct failure *f)
+{
+	struct fw_err err = { 0 };
+	w->watching = true;
+	bool ready = witness_arrange(w, &err) == 0 && problem_poison(w->problem, POISON_AGAIN, &err) == 0;
+	w->watching = false;
+	return ready ? subject_enqueue(u, FW_ALL, f) : failure_device(f, w->problem, &err);
+}
+
+/* The outputs are complete when the call is done, and nothing goes on beside it. */
+static int nothing_escaped(struct witness *w, struct subject *u, struct failure *f)
+{
+	double late_us = 0;
+	for (int again = 0; again <= LATE_AGAIN; again++) {
+		if (again > 0 && call_again(w, u, f) != 0)
+			return -1;
+		if (look_for_late_work(w, &late_us, f) != 0)
+			return -1;
+		if (late_us <= LATE_US)
+			return 0;
+	}
+	return failure_set(f, "escaped",
+		"other streams or threads worked on for %.3g ms after the call was done: part of the work is not timed",
+		late_us * 1e-3);
+}
+
+/* A wrong result may be one that a thread, which a busy machine has not let run yet, is still to write. */
+static int is_wrong_or_late(struct witness *w, struct failure *f)
+{
+	struct failure other = { 0 };
+	double late_us;
+	int slot = -1;
+	for (int i = 0; i < LATE_LOOKS && slot < 0; i++)
+		if (settle(w, &late_us, &other) != 0 || find_changed(w, &slot, &other) != 0)
+			return -1;
+	if (slot >= 0) {
+		memset(f, 0, sizeof(*f));
+		say_changed(f, slot);
+	}
+	return -1;
+}
+
+/* Workspaces of the others, which only their owners may touch while they are timed together. */
+static int left_alone(struct witness *w, struct failure *f)
+{
+	for (int i = 0; i < w->n_belongings; i++) {
+		struct fw_err err = { 0 };
+		uint64_t sum;
+		if (w->runner->ops->checksum(w->runner->dev, w->belonging[i].data, w->belonging[i].bytes, &sum, &err) != 0)
+			return failure_device(f, w->problem, &err);
+		if (sum != w->belonging[i].sum)
+			return failure_set(f, "oob", "wrote into the %s of %s",
+				w->belonging[i].data == w->belonging[i].owner->persist ? "persistent workspace" : "workspace",
+				w->belonging[i].owner->role);
+	}
+	return 0;
+}
+
+int witness_after(struct witness *w, struct subject *u, const char *when, struct failure *f)
+{
+	struct accept_result result;
+	if (!w->active)
+		return 0;
+	w->watching = false;
+	if (nothing_escaped(w, u, f) != 0 || left_alone(w, f) != 0)
+		return -1;
+	if (verifier_result(&w->verifier, when, &result, f) != 0)
+		return strcmp(f->name, "wrong") == 0 ? is_wrong_or_late(w, f) : -1;
+	return subject_stayed_inside(u, f);
+}
+
+int witness_call(struct witness *w, struct subject *u, int poison, bool cold, const char *when, struct failure *f)
+{
+	const struct device_ops *ops = w->runner->ops;
+	struct device *dev = w->runner->dev;
+	struct fw_err err = { 0 };
+	if (!w->active)
+		return 0;
+	if (witness_before(w, u, f) != 0)
+		return -1;
+	if (witness_arrange(w, &err) != 0 || problem_poison(w->problem, poison, &err) != 0)
+		return failure_device(f, w->problem, &err);
+	if ((cold && ops->scrub(dev, &err) != 0) || ops->stamp(dev, 0, 0, &err) != 0 || ops->mark(dev, 0, &err) != 0)
+		return failure_device(f, w->problem, &err);
+	if (subject_enqueue(u, FW_ALL, f) != 0)
+		return -1;
+	if (ops->mark(dev, 1, &err) != 0 || ops->stamp(dev, 0, 1, &err) != 0)
+		return failure_device(f, w->problem, &err);
+	return witness_after(w, u, when, f);
+}

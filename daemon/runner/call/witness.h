@@ -1,0 +1,72 @@
+/**
+ * witness.h - looks at calls that the module cannot predict, while it is timed.
+ *
+ * Every timed call works on inputs of its own (arrange.h), which costs nothing and makes everything wrong that was remembered.
+ * A few calls of a pass are watched. They are timed like all others, on inputs whose results are known, and then:
+ *   their outputs are copied at the moment when the device says that they are done, and must stay like that once everything
+ *   that the module may have started on the side has ended ("escaped"); work that goes on beside it counts when it does so in
+ *   one call after the other;
+ *   their results must be right ("wrong": skipped, cached, computed in part, computed only when somebody seems to look);
+ *   guard zones, inputs, and the workspaces of the other subjects must be as they were ("oob").
+ *
+ * On a device that invents its times no call computes, and nothing here does anything.
+ */
+#ifndef RUNNER_CALL_WITNESS_H
+#define RUNNER_CALL_WITNESS_H
+
+#include "runner/call/runner.h"
+#include "runner/call/verifier.h"
+
+enum { WITNESS_BELONGINGS_MAX = 2 * PROTOCOL_SUBJECTS_MAX };
+
+/** What of the inputs changes from call to call. */
+enum witness_change {
+	WITNESS_ANY,      /* all that can; backward's K and V are those of either forward */
+	WITNESS_OTHER_KV, /* all that can, and what is known has backward's second K and V */
+	WITNESS_FIRST     /* Q, backward dO, alone */
+};
+
+struct witness {
+	struct runner *runner;
+	struct problem *problem;
+	bool active;
+	bool watching; /* from witness_before to witness_after */
+	bool anyones;  /* what witness_before found may be of any subject that ran since the last look */
+	enum witness_change change;
+	struct arrangement known; /* what `verifier` was made with */
+	struct verifier verifier;
+	void *copy[FW_ATTENTION_SLOTS];
+	int n_belongings; /* workspaces of the subjects that do not run */
+	struct {
+		const struct subject *owner;
+		const void *data;
+		size_t bytes;
+		uint64_t sum;
+	} belonging[WITNESS_BELONGINGS_MAX];
+};
+
+/** Inputs for a call, at random. */
+void witness_draw(struct runner *r, const struct problem *p, enum witness_change change, struct arrangement *out);
+/** Before a backward problem's forward: let there be a second one, with other K and V, if there is room. */
+void witness_vary(struct runner *r, struct problem *p);
+/**
+ * Choose the inputs of watched calls and compute their reference. `visits` as in reference_plan_make. Own: witness_close, also
+ * after an error.
+ */
+int witness_open(
+	struct witness *w, struct runner *r, struct problem *p, enum witness_change change, double visits, struct failure *f);
+void witness_close(struct witness *w);
+
+/**
+ * The next call, of `u`, is watched: waits for the device, and notes how everything is that `u` must leave alone. Err: "oob"
+ * when a guard zone was damaged before, by whom is unknown; it is whole again.
+ */
+int witness_before(struct witness *w, const struct subject *u, struct failure *f);
+/** Asynchronous: arrange the inputs of the next call, the known ones when it is watched, else random ones. Of WITNESS_FIRST the one input only. */
+int witness_arrange(struct witness *w, struct fw_err *err);
+/** After the watched call, before anything else is asked of the device. `when` begins what is said of a wrong result. Err: it is `u`'s. */
+int witness_after(struct witness *w, struct subject *u, const char *when, struct failure *f);
+/** One whole watched call between marks 0 and 1 and in stamp 0, which nobody looks at in a launch. `cold`: the cache is displaced. */
+int witness_call(struct witness *w, struct subject *u, int poison, bool cold, const char *when, struct failure *f);
+
+#endif

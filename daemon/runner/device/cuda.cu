@@ -1,0 +1,729 @@
+/*
+ * cuda.cu - an NVIDIA GPU as a device: one context, one stream of our own, events as marks.
+ *
+ * Memory that is released stays here for the next cell, because a launch of twenty cells would else spend more time in
+ * cudaMalloc than in kernels. Modules bring their own static CUDA runtime and share this context and stream.
+ */
+#include <cstdarg>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+#include <cuda_profiler_api.h>
+#include <cuda_runtime.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+extern "C" {
+#include "runner/device/device.h"
+
+#include "core/protocol/guard.h"
+#include "core/case/inputs.h"
+#include "runner/device/nvml.h"
+}
+#include "runner/device/cuda_graph.cuh"
+
+enum { CUDA_BLOCKS_MAX = 128, STAMP_WIDTH = 512, THREADS = 256, GRID_MAX = 4096 };
+
+static const size_t granularity = (size_t)2 << 20;   /* of cudaMalloc */
+static const size_t cached_max = (size_t)24 << 30;   /* released memory that is kept */
+static const int64_t memory_slack = 512 << 20;       /* the driver's own: modules' code, local memory of all threads */
+static const size_t zone_bytes = DEVICE_GUARD_BYTES; /* of one guard zone */
+
+struct block {
+	unsigned char *base; /* guard zone, data, guard zone; NULL: unused entry */
+	size_t capacity;     /* bytes of the whole allocation */
+	size_t bytes;        /* of data */
+	bool live;
+};
+
+struct device {
+	int index, sms;
+	char uuid[64];
+	cudaStream_t stream;
+	struct block block[CUDA_BLOCKS_MAX];
+	cudaEvent_t event[DEVICE_MARKS_MAX];
+	unsigned char *scrub;
+	size_t scrub_bytes;
+	int scrub_value;
+	ulonglong2 *stamps;        /* [DEVICE_STAMPS_MAX][2][STAMP_WIDTH]: cycles and ns of each SM */
+	unsigned char **zones;     /* [2 * CUDA_BLOCKS_MAX], on the device: zones to look at */
+	unsigned *damaged;         /* [2 * CUDA_BLOCKS_MAX], on the device */
+	unsigned long long *total; /* of a checksum, on the device */
+	unsigned pid;              /* our own as the driver counts it; 0 unknown */
+	int64_t ecc;               /* memory errors at the last reading; -1 unknown */
+};
+
+/* ---- kernels -------------------------------------------------------------------------------------------------------- */
+
+static __global__ void fill_inputs_kernel(uint16_t *to, uint64_t stream, size_t n)
+{
+	for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x)
+		to[i] = inputs_element(stream, i);
+}
+
+static __global__ void checksum_kernel(const uint64_t *data, size_t bytes, unsigned long long *total)
+{
+	const size_t n = bytes / sizeof(*data), first = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+	unsigned long long sum = 0;
+#pragma unroll 4
+	for (size_t i = first; i < n; i += (size_t)gridDim.x * blockDim.x)
+		sum += inputs_summand(data[i], i);
+	if (first == 0) {
+		uint64_t rest = 0;
+		for (size_t i = n * sizeof(*data); i < bytes; i++)
+			rest |= (uint64_t)((const unsigned char *)data)[i] << i % sizeof(*data) * 8;
+		sum += inputs_summand(rest, n);
+	}
+	for (int lane = 16; lane > 0; lane >>= 1)
+		sum += __shfl_down_sync(0xffffffffu, sum, lane);
+	if (threadIdx.x % 32 == 0)
+		atomicAdd(total, sum);
+}
+
+static __device__ unsigned char guard_byte(size_t i)
+{
+	return (unsigned char)(0xc3u ^ (unsigned)(i * 29u));
+}
+
+static __global__ void lay_zones_kernel(unsigned char *front, unsigned char *behind)
+{
+	unsigned char *zone = blockIdx.x == 0 ? front : behind;
+	for (size_t i = threadIdx.x; i < DEVICE_GUARD_BYTES; i += blockDim.x)
+		zone[i] = guard_byte(i);
+}
+
+/* One block a zone; a damaged one is repaired. */
+static __global__ void look_at_zones_kernel(unsigned char *const *zones, unsigned *damaged)
+{
+	unsigned char *zone = zones[blockIdx.x];
+	unsigned bad = 0;
+	for (size_t i = threadIdx.x; i < DEVICE_GUARD_BYTES; i += blockDim.x) {
+		if (zone[i] != guard_byte(i)) {
+			bad = 1;
+			zone[i] = guard_byte(i);
+		}
+	}
+	int any = __syncthreads_or((int)bad);
+	if (threadIdx.x == 0)
+		damaged[blockIdx.x] = (unsigned)any;
+}
+
+/* Several blocks may land on one SM: each writes a pair that belongs together, in one 16-byte store. */
+static __global__ void stamp_kernel(ulonglong2 *table)
+{
+	unsigned sm;
+	unsigned long long ns;
+	if (threadIdx.x != 0)
+		return;
+	asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+	asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
+	unsigned long long cycles = (unsigned long long)clock64();
+	if (sm < STAMP_WIDTH)
+		table[sm] = make_ulonglong2(cycles, ns);
+}
+
+static unsigned grid_for(size_t n)
+{
+	size_t blocks = (n + THREADS - 1) / THREADS;
+	return (unsigned)(blocks < 1 ? 1 : blocks > GRID_MAX ? GRID_MAX : blocks);
+}
+
+/* ---- description ---------------------------------------------------------------------------------------------------- */
+
+static void format_uuid(const cudaUUID_t *uuid, char *out, size_t size)
+{
+	const unsigned char *b = (const unsigned char *)uuid->bytes;
+	snprintf(out, size, "GPU-%02x%02x%02x%02x-%02x%02x-%02x%02x-%02x%02x-%02x%02x%02x%02x%02x%02x", b[0], b[1], b[2], b[3],
+		b[4], b[5], b[6], b[7], b[8], b[9], b[10], b[11], b[12], b[13], b[14], b[15]);
+}
+
+/* Dense bf16 FLOPs of one SM in one cycle, by compute capability; the most that is known for those that are not. Source: NVIDIA's
+ * architecture white papers. */
+static double sm_flops(int major, int minor)
+{
+	if (major < 8)
+		return 1024;
+	if (major == 8)
+		return minor == 0 || minor == 7 ? 2048 : 1024;
+	return major == 9 ? 4096 : 16384;
+}
+
+static int cuda_describe(int index, struct msg_device *out, struct fw_err *err)
+{
+	int n = 0, driver = 0, clock_khz = 0;
+	cudaError_t e = cudaGetDeviceCount(&n);
+	if (e != cudaSuccess) {
+		cudaGetLastError();
+		return err_set(err, ERR_NOT_FOUND, "no CUDA device: %s", cudaGetErrorString(e));
+	}
+	if (index < 0 || index >= n)
+		return err_set(err, ERR_NOT_FOUND, "no device cuda:%d; there are %d", index, n);
+	cudaDeviceProp prop;
+	TRY(cudaGetDeviceProperties(&prop, index), "cannot describe the device");
+	memset(out, 0, sizeof(*out));
+	snprintf(out->kind, sizeof(out->kind), "cuda");
+	format_uuid(&prop.uuid, out->uuid, sizeof(out->uuid));
+	snprintf(out->name, sizeof(out->name), "%.95s", prop.name);
+	nvml_driver(out->driver, sizeof(out->driver));
+	if (!out->driver[0] && cudaDriverGetVersion(&driver) == cudaSuccess)
+		snprintf(out->driver, sizeof(out->driver), "cuda %d.%d", driver / 1000, driver % 1000 / 10);
+	snprintf(out->toolkit, sizeof(out->toolkit), "cuda %d.%d", CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
+	out->index = index;
+	out->cores = prop.multiProcessorCount;
+	out->memory_bytes = (int64_t)prop.totalGlobalMem;
+	out->l2_bytes = prop.l2CacheSize;
+	double power_w, sm_mhz;
+	nvml_limits(out->uuid, &power_w, &sm_mhz);
+	out->power_limit_w = power_w > 0 ? power_w : 0;
+	if (sm_mhz > 0)
+		out->clock_max_mhz = sm_mhz;
+	else if (cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, index) == cudaSuccess)
+		out->clock_max_mhz = clock_khz * 1e-3;
+	int memory_khz = 0, bus_bits = 0;
+	out->peak_tflops = out->cores * sm_flops(prop.major, prop.minor) * out->clock_max_mhz * 1e-6;
+	if (cudaDeviceGetAttribute(&memory_khz, cudaDevAttrMemoryClockRate, index) == cudaSuccess &&
+		cudaDeviceGetAttribute(&bus_bits, cudaDevAttrGlobalMemoryBusWidth, index) == cudaSuccess)
+		out->peak_gb_s = 2.0 * memory_khz * (bus_bits / 8) * 1e-6; /* both edges of the clock */
+	return 0;
+}
+
+/* ---- life ----------------------------------------------------------------------------------------------------------- */
+
+static void cuda_close(struct device *d)
+{
+	if (!d)
+		return;
+	/* Nothing here can be answered to: the process ends after it. */
+	for (int i = 0; i < CUDA_BLOCKS_MAX; i++)
+		if (d->block[i].base)
+			cudaFree(d->block[i].base);
+	for (int i = 0; i < DEVICE_MARKS_MAX; i++)
+		if (d->event[i])
+			cudaEventDestroy(d->event[i]);
+	cudaFree(d->scrub);
+	cudaFree(d->stamps);
+	cudaFree(d->zones);
+	cudaFree(d->damaged);
+	cudaFree(d->total);
+	if (d->stream)
+		cudaStreamDestroy(d->stream);
+	free(d);
+}
+
+static int make_context(struct device *d, struct fw_err *err)
+{
+	unsigned before[NVML_PIDS_MAX], after[NVML_PIDS_MAX];
+	int n_before = nvml_compute_pids(d->uuid, before, NVML_PIDS_MAX);
+	TRY(cudaSetDevice(d->index), "cannot use the device");
+	TRY(cudaFree(NULL), "cannot make a context on the device");
+	int n_after = nvml_compute_pids(d->uuid, after, NVML_PIDS_MAX);
+	d->pid = nvml_own_pid((unsigned)getpid(), before, n_before, after, n_after);
+	/* A window of persisting L2 lines would survive the scrub. A device without that limit has no such windows. */
+	if (cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 0) != cudaSuccess)
+		cudaGetLastError();
+	TRY(cudaStreamCreateWithFlags(&d->stream, cudaStreamNonBlocking), "cannot make a stream");
+	return 0;
+}
+
+static int make_resources(struct device *d, size_t l2_bytes, struct fw_err *err)
+{
+	for (int i = 0; i < DEVICE_MARKS_MAX; i++)
+		TRY(cudaEventCreate(&d->event[i]), "cannot make an event");
+	d->scrub_bytes = 2 * (l2_bytes ? l2_bytes : (size_t)64 << 20);
+	TRY(cudaMalloc((void **)&d->scrub, d->scrub_bytes), "no memory to displace the cache");
+	TRY(cudaMalloc((void **)&d->stamps, sizeof(ulonglong2) * DEVICE_STAMPS_MAX * 2 * STAMP_WIDTH),
+		"no memory for clock stamps");
+	TRY(cudaMalloc((void **)&d->zones, sizeof(*d->zones) * 2 * CUDA_BLOCKS_MAX), "no memory for guard zones");
+	TRY(cudaMalloc((void **)&d->damaged, sizeof(*d->damaged) * 2 * CUDA_BLOCKS_MAX), "no memory for guard zones");
+	TRY(cudaMalloc((void **)&d->total, sizeof(*d->total)), "no memory for a checksum");
+	return 0;
+}
+
+static int cuda_open(int index, uint64_t seed, struct device **out, struct fw_err *err)
+{
+	struct msg_device about;
+	(void)seed;
+	if (cuda_describe(index, &about, err) != 0)
+		return -1;
+	struct device *d = (struct device *)calloc(1, sizeof(*d));
+	if (!d)
+		return err_set(err, ERR_FULL, "no memory for the device");
+	d->index = index;
+	d->sms = about.cores;
+	d->ecc = -1;
+	snprintf(d->uuid, sizeof(d->uuid), "%s", about.uuid);
+	if (make_context(d, err) != 0 || make_resources(d, (size_t)about.l2_bytes, err) != 0) {
+		cuda_close(d);
+		return -1;
+	}
+	*out = d;
+	return 0;
+}
+
+static int cuda_plan_index(const struct device *d)
+{
+	return d->index;
+}
+
+/* ---- memory --------------------------------------------------------------------------------------------------------- */
+
+/* The smallest released block that holds `need` and is not far too large. */
+static struct block *reusable(struct device *d, size_t need)
+{
+	struct block *best = NULL;
+	for (int i = 0; i < CUDA_BLOCKS_MAX; i++) {
+		struct block *b = &d->block[i];
+		if (!b->base || b->live || b->capacity < need || b->capacity > 2 * need + granularity)
+			continue;
+		if (!best || b->capacity < best->capacity)
+			best = b;
+	}
+	return best;
+}
+
+static int drop_cached(struct device *d, struct fw_err *err)
+{
+	for (int i = 0; i < CUDA_BLOCKS_MAX; i++) {
+		struct block *b = &d->block[i];
+		if (!b->base || b->live)
+			continue;
+		TRY(cudaFree(b->base), "cannot free memory");
+		memset(b, 0, sizeof(*b));
+	}
+	return 0;
+}
+
+static struct block *unused_entry(struct device *d)
+{
+	for (int i = 0; i < CUDA_BLOCKS_MAX; i++)
+		if (!d->block[i].base)
+			return &d->block[i];
+	return NULL;
+}
+
+static int fresh_block(struct device *d, size_t need, struct block **out, struct fw_err *err)
+{
+	size_t capacity = (need + granularity - 1) / granularity * granularity;
+	struct block *b = unused_entry(d);
+	if (!b) {
+		if (drop_cached(d, err) != 0)
+			return -1;
+		b = unused_entry(d);
+	}
+	if (!b)
+		return err_set(err, ERR_FULL, "more than %d buffers", CUDA_BLOCKS_MAX);
+	void *base = NULL;
+	cudaError_t e = cudaMalloc(&base, capacity);
+	if (e == cudaErrorMemoryAllocation) {
+		cudaGetLastError();
+		if (drop_cached(d, err) != 0)
+			return -1;
+		e = cudaMalloc(&base, capacity);
+	}
+	if (e != cudaSuccess) {
+		char what[80];
+		snprintf(what, sizeof(what), "no device memory for %zu bytes", need);
+		return cuda_graph_fail(e, what, err);
+	}
+	b->base = (unsigned char *)base;
+	b->capacity = capacity;
+	*out = b;
+	return 0;
+}
+
+static int cuda_alloc(struct device *d, size_t bytes, void **out, struct fw_err *err)
+{
+	struct block *b = reusable(d, bytes + 2 * zone_bytes);
+	if (!b && fresh_block(d, bytes + 2 * zone_bytes, &b, err) != 0)
+		return -1;
+	b->bytes = bytes;
+	b->live = true;
+	lay_zones_kernel<<<2, THREADS, 0, d->stream>>>(b->base, b->base + zone_bytes + bytes);
+	TRY(cudaGetLastError(), "cannot lay guard zones");
+	*out = b->base + zone_bytes;
+	return 0;
+}
+
+static void cuda_release(struct device *d, void *data)
+{
+	size_t cached = 0;
+	for (int i = 0; data && i < CUDA_BLOCKS_MAX; i++) {
+		struct block *b = &d->block[i];
+		if (b->base && b->live && b->base + zone_bytes == data)
+			b->live = false;
+		if (b->base && !b->live)
+			cached += b->capacity;
+	}
+	if (cached > cached_max) {
+		struct fw_err ignored = {};
+		drop_cached(d, &ignored);
+	}
+}
+
+static int cuda_wait(struct device *d, struct fw_err *err)
+{
+	cudaError_t e = cudaStreamSynchronize(d->stream);
+	if (e == cudaSuccess)
+		return 0;
+	return err_set(err, ERR_INVALID, "a kernel failed: %s (%s)", cudaGetErrorString(e), cudaGetErrorName(e));
+}
+
+static int cuda_upload(struct device *d, void *to, const void *from, size_t bytes, struct fw_err *err)
+{
+	/* On our stream: a plain cudaMemcpy from pageable memory may return before the bytes have arrived. */
+	TRY(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, d->stream), "cannot copy to the device");
+	return cuda_wait(d, err);
+}
+
+static int cuda_download(struct device *d, void *to, const void *from, size_t bytes, struct fw_err *err)
+{
+	TRY(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, d->stream), "cannot copy from the device");
+	return cuda_wait(d, err);
+}
+
+static int cuda_guards(struct device *d, void **which, struct fw_err *err)
+{
+	unsigned char *zone[2 * CUDA_BLOCKS_MAX];
+	unsigned damaged[2 * CUDA_BLOCKS_MAX];
+	void *owner[2 * CUDA_BLOCKS_MAX];
+	unsigned n = 0;
+	for (int i = 0; i < CUDA_BLOCKS_MAX; i++) {
+		struct block *b = &d->block[i];
+		if (!b->base || !b->live)
+			continue;
+		owner[n] = owner[n + 1] = b->base + zone_bytes;
+		zone[n++] = b->base;
+		zone[n++] = b->base + zone_bytes + b->bytes;
+	}
+	if (n == 0)
+		return 0;
+	if (cuda_upload(d, d->zones, zone, n * sizeof(zone[0]), err) != 0)
+		return -1;
+	look_at_zones_kernel<<<n, THREADS, 0, d->stream>>>(d->zones, d->damaged);
+	TRY(cudaGetLastError(), "cannot look at guard zones");
+	if (cuda_download(d, damaged, d->damaged, n * sizeof(damaged[0]), err) != 0)
+		return -1;
+	for (unsigned i = 0; i < n; i++) {
+		if (damaged[i]) {
+			*which = owner[i];
+			return err_set(err, ERR_INVALID, "bytes beside a buffer were written");
+		}
+	}
+	return 0;
+}
+
+static int cuda_checksum(struct device *d, const void *data, size_t bytes, uint64_t *sum, struct fw_err *err)
+{
+	unsigned long long total;
+	TRY(cudaMemsetAsync(d->total, 0, sizeof(*d->total), d->stream), "cannot sum up a buffer");
+	checksum_kernel<<<grid_for(bytes / 8), THREADS, 0, d->stream>>>((const uint64_t *)data, bytes, d->total);
+	TRY(cudaGetLastError(), "cannot sum up a buffer");
+	if (cuda_download(d, &total, d->total, sizeof(total), err) != 0)
+		return -1;
+	*sum = total;
+	return 0;
+}
+
+static int cuda_fill_inputs(struct device *d, void *to, uint64_t seed, uint32_t tensor, size_t n, struct fw_err *err)
+{
+	if (n == 0)
+		return 0;
+	fill_inputs_kernel<<<grid_for(n), THREADS, 0, d->stream>>>((uint16_t *)to, inputs_stream(seed, tensor), n);
+	TRY(cudaGetLastError(), "cannot fill an input");
+	return 0;
+}
+
+static int cuda_fill_bytes(struct device *d, void *to, int value, size_t bytes, struct fw_err *err)
+{
+	TRY(cudaMemsetAsync(to, value, bytes, d->stream), "cannot fill a buffer");
+	return 0;
+}
+
+static int cuda_copy(struct device *d, void *to, const void *from, size_t bytes, struct fw_err *err)
+{
+	TRY(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, d->stream), "cannot copy a buffer");
+	return 0;
+}
+
+static int cuda_scrub(struct device *d, struct fw_err *err)
+{
+	d->scrub_value = (d->scrub_value + 1) & 0xff;
+	TRY(cudaMemsetAsync(d->scrub, d->scrub_value, d->scrub_bytes, d->stream), "cannot displace the cache");
+	return 0;
+}
+
+/* ---- time ----------------------------------------------------------------------------------------------------------- */
+
+static void *cuda_stream(struct device *d)
+{
+	return d->stream;
+}
+
+static int cuda_mark(struct device *d, int slot, struct fw_err *err)
+{
+	TRY(cudaEventRecord(d->event[slot], d->stream), "cannot record an event");
+	return 0;
+}
+
+static int cuda_stamp(struct device *d, int slot, int end, struct fw_err *err)
+{
+	ulonglong2 *table = d->stamps + (size_t)slot * 2 * STAMP_WIDTH;
+	if (end == 0) /* an SM that gets no block must not keep the stamp of an earlier cell */
+		TRY(cudaMemsetAsync(table, 0, sizeof(*table) * 2 * STAMP_WIDTH, d->stream), "cannot clear clock stamps");
+	stamp_kernel<<<2 * d->sms, 32, 0, d->stream>>>(table + (size_t)end * STAMP_WIDTH);
+	TRY(cudaGetLastError(), "cannot stamp clocks");
+	return 0;
+}
+
+static int cuda_wait_mark(struct device *d, int slot, struct fw_err *err)
+{
+	cudaError_t e = cudaEventSynchronize(d->event[slot]);
+	if (e == cudaSuccess)
+		return 0;
+	return err_set(err, ERR_INVALID, "a kernel failed: %s (%s)", cudaGetErrorString(e), cudaGetErrorName(e));
+}
+
+static bool cuda_passed_mark(struct device *d, int slot)
+{
+	return cudaEventQuery(d->event[slot]) != cudaErrorNotReady; /* an error is wait_mark's to tell */
+}
+
+static double cuda_host_us(struct device *d)
+{
+	struct timespec t;
+	(void)d;
+	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
+	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
+
+static int cuda_settle(struct device *d, double *late_us, struct fw_err *err)
+{
+	if (cuda_wait(d, err) != 0)
+		return -1;
+	double done = cuda_host_us(d);
+	cudaError_t e = cudaDeviceSynchronize();
+	*late_us = cuda_host_us(d) - done;
+	if (e == cudaSuccess)
+		return 0;
+	return err_set(err, ERR_INVALID, "a kernel failed: %s (%s)", cudaGetErrorString(e), cudaGetErrorName(e));
+}
+
+static float cuda_elapsed_ms(struct device *d, int from_slot, int to_slot)
+{
+	float ms = 0;
+	if (cudaEventElapsedTime(&ms, d->event[from_slot], d->event[to_slot]) != cudaSuccess) {
+		cudaGetLastError();
+		return 0;
+	}
+	return ms;
+}
+
+static int compare_floats(const void *a, const void *b)
+{
+	float x = *(const float *)a, y = *(const float *)b;
+	return (x > y) - (x < y);
+}
+
+static float cuda_clock_mhz(struct device *d, int slot)
+{
+	ulonglong2 table[2][STAMP_WIDTH];
+	float mhz[STAMP_WIDTH];
+	int n = 0;
+	if (cudaMemcpy(table, d->stamps + (size_t)slot * 2 * STAMP_WIDTH, sizeof(table), cudaMemcpyDeviceToHost) != cudaSuccess) {
+		cudaGetLastError();
+		return 0;
+	}
+	for (int i = 0; i < STAMP_WIDTH; i++)
+		if (table[0][i].y && table[1][i].y > table[0][i].y && table[1][i].x > table[0][i].x)
+			mhz[n++] =
+				(float)((double)(table[1][i].x - table[0][i].x) / (double)(table[1][i].y - table[0][i].y) * 1e3);
+	if (n == 0)
+		return 0;
+	qsort(mhz, (size_t)n, sizeof(mhz[0]), compare_floats);
+	return mhz[n / 2];
+}
+
+/* ---- graphs --------------------------------------------------------------------------------------------------------- */
+
+static int cuda_capture(struct device *d, int (*enqueue)(void *arg, void *stream), void *arg, device_node_fn *node,
+	void *node_arg, struct fw_err *err)
+{
+	cudaGraph_t graph = NULL;
+	if (cuda_wait(d, err) != 0)
+		return -1;
+	TRY(cudaStreamBeginCapture(d->stream, cudaStreamCaptureModeGlobal), "cannot begin a capture");
+	int refused = enqueue(arg, d->stream);
+	cudaError_t e = cudaStreamEndCapture(d->stream, &graph);
+	if (e != cudaSuccess || refused != 0) {
+		cudaGetLastError();
+		if (graph)
+			cudaGraphDestroy(graph);
+		return err_set(err, ERR_INVALID, "%s (%s)",
+			e != cudaSuccess ? cudaGetErrorString(e) : "enqueue failed while captured", cudaGetErrorName(e));
+	}
+	int rc = cuda_graph_report(graph, node, node_arg, err);
+	e = cudaGraphDestroy(graph);
+	return rc != 0 ? rc : e == cudaSuccess ? 0 : cuda_graph_fail(e, "cannot free a graph", err);
+}
+
+/* ---- profiler and guards -------------------------------------------------------------------------------------------- */
+
+static void cuda_profiler(struct device *d, bool start)
+{
+	(void)d;
+	if ((start ? cudaProfilerStart() : cudaProfilerStop()) != cudaSuccess)
+		cudaGetLastError(); /* no profiler attached */
+}
+
+/* What the driver says of a device, but for its processes, XIDs and errors. */
+static void take_reading(const struct nvml_reading *now, struct msg_guard *out)
+{
+	out->power_w = now->power_w;
+	out->temp_c = now->temp_c;
+	out->sm_mhz = now->sm_mhz;
+	out->reasons = now->reasons < 0 ? 0 : (uint64_t)now->reasons;
+	if (now->reasons >= 0)
+		snprintf(out->regime, sizeof(out->regime), "%s", now->reasons & GUARD_POWER_CAP ? "power_limited" : "boost");
+	out->energy_j = now->energy_j;
+}
+
+static void cuda_guard(struct device *d, struct msg_guard *out)
+{
+	struct nvml_reading now;
+	unsigned pid[NVML_PIDS_MAX];
+	nvml_read(d->uuid, &now);
+	int n = nvml_compute_pids(d->uuid, pid, NVML_PIDS_MAX);
+	take_reading(&now, out);
+	out->foreign = -1;
+	if (n >= 0 && d->pid != 0) {
+		out->foreign = 0;
+		for (int i = 0; i < n; i++)
+			out->foreign += pid[i] != d->pid;
+	}
+	out->xid = nvml_xid(d->uuid);
+	if (now.ecc >= 0 && d->ecc >= 0 && now.ecc > d->ecc)
+		out->ecc = (int)(now.ecc - d->ecc);
+	d->ecc = now.ecc;
+}
+
+static double cuda_energy_j(struct device *d)
+{
+	return nvml_energy_j(d->uuid);
+}
+
+static void cuda_look(int index, struct msg_guard *out, char *who, size_t size)
+{
+	struct nvml_reading now;
+	struct msg_device about;
+	struct fw_err err = {};
+	unsigned pid[NVML_PIDS_MAX];
+	size_t used = 0;
+	who[0] = 0;
+	if (cuda_describe(index, &about, &err) != 0)
+		return;
+	nvml_read(about.uuid, &now);
+	take_reading(&now, out);
+	out->ecc = now.ecc > 0 ? (int)(now.ecc < INT_MAX ? now.ecc : INT_MAX) : 0;
+	int n = nvml_compute_pids(about.uuid, pid, NVML_PIDS_MAX);
+	for (int i = 0; i < n && used + 24 < size; i++)
+		used += (size_t)snprintf(who + used, size - used, "%spid %u", i ? ", " : "", pid[i]);
+	out->foreign = n;
+}
+
+/* Limits of the context, and memory in use that is not ours. The stack's limit is left out: the driver raises it by itself for
+ * a kernel that needs more. */
+static const enum cudaLimit limits[] = { cudaLimitPersistingL2CacheSize, cudaLimitMallocHeapSize, cudaLimitPrintfFifoSize };
+static const char *const limit_names[] = { "persisting L2 bytes", "malloc heap bytes", "printf buffer bytes" };
+enum { LIMITS = sizeof(limits) / sizeof(limits[0]) };
+
+static int cuda_settings(struct device *d, bool quick, struct device_setting *out)
+{
+	size_t value, free_bytes, total_bytes;
+	int64_t ours = 0;
+	for (int i = 0; i < LIMITS; i++) {
+		if (cudaDeviceGetLimit(&value, limits[i]) != cudaSuccess) {
+			cudaGetLastError();
+			value = 0;
+		}
+		out[i].name = limit_names[i];
+		out[i].value = (int64_t)value;
+		out[i].slack = 0;
+		out[i].can_set = true;
+	}
+	if (quick)
+		return LIMITS;
+	for (int i = 0; i < CUDA_BLOCKS_MAX; i++)
+		if (d->block[i].base)
+			ours += (int64_t)d->block[i].capacity;
+	if (cudaMemGetInfo(&free_bytes, &total_bytes) != cudaSuccess) {
+		cudaGetLastError();
+		return LIMITS;
+	}
+	out[LIMITS].name = "bytes of device memory";
+	out[LIMITS].value = (int64_t)(total_bytes - free_bytes) - ours;
+	out[LIMITS].slack = memory_slack;
+	out[LIMITS].can_set = false;
+	return LIMITS + 1;
+}
+
+static void cuda_set_back(struct device *d, int which, int64_t value)
+{
+	(void)d;
+	if (which >= LIMITS)
+		return;
+	if (limits[which] == cudaLimitPersistingL2CacheSize && cudaCtxResetPersistingL2Cache() != cudaSuccess)
+		cudaGetLastError();
+	if (cudaDeviceSetLimit(limits[which], (size_t)value) != cudaSuccess)
+		cudaGetLastError();
+}
+
+/* C++17 has no designated initialisers. */
+static struct device_ops make_ops(void)
+{
+	struct device_ops o = {};
+	o.kind = "cuda";
+	o.abi_device = FW_CUDA;
+	o.clocks = true;
+	o.queues = true;
+	o.describe = cuda_describe;
+	o.open = cuda_open;
+	o.close = cuda_close;
+	o.plan_index = cuda_plan_index;
+	o.alloc = cuda_alloc;
+	o.release = cuda_release;
+	o.guards = cuda_guards;
+	o.upload = cuda_upload;
+	o.download = cuda_download;
+	o.checksum = cuda_checksum;
+	o.fill_inputs = cuda_fill_inputs;
+	o.fill_bytes = cuda_fill_bytes;
+	o.copy = cuda_copy;
+	o.scrub = cuda_scrub;
+	o.stream = cuda_stream;
+	o.mark = cuda_mark;
+	o.stamp = cuda_stamp;
+	o.wait_mark = cuda_wait_mark;
+	o.passed_mark = cuda_passed_mark;
+	o.wait = cuda_wait;
+	o.settle = cuda_settle;
+	o.elapsed_ms = cuda_elapsed_ms;
+	o.clock_mhz = cuda_clock_mhz;
+	o.host_us = cuda_host_us;
+	o.capture = cuda_capture;
+	o.profiler = cuda_profiler;
+	o.guard = cuda_guard;
+	o.look = cuda_look;
+	o.energy_j = cuda_energy_j;
+	o.settings = cuda_settings;
+	o.set_back = cuda_set_back;
+	return o;
+}
+
+extern "C" {
+extern const struct device_ops device_cuda;
+const struct device_ops device_cuda = make_ops();
+}

@@ -1,0 +1,157 @@
+/*
+ * audit.c - calls for the supervisor's clock: how long they take by a clock that branch code cannot reach.
+ *
+ * The difference between a long batch and a short one is calls and nothing else: pipes, wake-ups and waits are in both. Sizes
+ * vary at random, so that no call knows whether it is the last of its batch, whose result is looked at.
+ */
+#include "runner/mode/audit.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runner/call/leftover.h"
+#include "runner/call/witness.h"
+
+enum { CALLS_MAX = 256, LONG = 3 };
+
+#define BATCH_MS      10.0 /* of a short batch */
+#define AUDIT_VISITS  1.0  /* as few places as the acceptance takes */
+#define POISON_ANY(r) (1 + (int)runner_random((r), 126))
+
+struct audited {
+	struct subject *subject;
+	int calls; /* of a short batch */
+};
+
+static int wait_for_go(struct failure *f)
+{
+	char go;
+	ssize_t n;
+	do
+		n = read(MODE_AUDIT_GO_FD, &go, 1);
+	while (n < 0 && errno == EINTR);
+	return n == 1 ? 0 : failure_set(f, "device", "the supervisor of the audit is gone");
+}
+
+static int batch(struct runner *r, int i, struct witness *w, struct audited *a, int calls, struct failure *f)
+{
+	struct msg_audit m = { .cell = r->run->index[i], .calls = calls };
+	struct accept_result result;
+	struct fw_err err = { 0 };
+	memcpy(m.role, a->subject->role, sizeof(m.role));
+	if (problem_restore(w->problem, &err) != 0 || problem_poison(w->problem, POISON_ANY(r), &err) != 0 ||
+		r->ops->wait(r->dev, &err) != 0)
+		return failure_device(f, w->problem, &err);
+	runner_at(r, i, a->subject, "time");
+	record_audit(r->records, &m);
+	if (wait_for_go(f) != 0)
+		return -1;
+	if (r->ops->mark(r->dev, 0, &err) != 0)
+		return failure_device(f, w->problem, &err);
+	for (int c = 0; c < calls; c++) {
+		w->watching = c + 1 == calls;
+		if (witness_arrange(w, &err) != 0)
+			return failure_device(f, w->problem, &err);
+		if (subject_enqueue(a->subject, FW_ALL, f) != 0)
+			return -1;
+	}
+	w->watching = false;
+	if (r->ops->mark(r->dev, 1, &err) != 0)
+		return failure_device(f, w->problem, &err);
+	if (subject_wait(a->subject, f) != 0)
+		return -1;
+	m.done = true;
+	m.ms = (double)r->ops->elapsed_ms(r->dev, 0, 1);
+	record_audit(r->records, &m);
+	if (leftover_between(r, i, a->subject, f) != 0)
+		return -1;
+	return verifier_result(&w->verifier, "in the audit: ", &result, f);
+}
+
+/* Plan, one watched call, and how many calls make a batch long enough. */
+static int prepare(struct runner *r, int i, struct witness *w, struct audited *a, struct failure *f)
+{
+	struct problem *p = w->problem;
+	struct fw_err err = { 0 };
+	runner_at(r, i, a->subject, "plan");
+	a->subject->pin = runner_pin(r, i, a->subject);
+	if (subject_plan(a->subject, p, p->cell.direction, f) != 0 || subject_bind(a->subject, f) != 0)
+		return -1;
+	runner_at(r, i, a->subject, "warm");
+	if (witness_call(w, a->subject, POISON_ANY(r), false, "in the audit: ", f) != 0)
+		return -1;
+	if (problem_restore(p, &err) != 0 || r->ops->mark(r->dev, 0, &err) != 0)
+		return failure_device(f, p, &err);
+	if (subject_enqueue(a->subject, FW_ALL, f) != 0)
+		return -1;
+	if (r->ops->mark(r->dev, 1, &err) != 0)
+		return failure_device(f, p, &err);
+	if (subject_wait(a->subject, f) != 0)
+		return -1;
+	double ms = (double)r->ops->elapsed_ms(r->dev, 0, 1);
+	a->calls = ms * CALLS_MAX > BATCH_MS ? (int)(BATCH_MS / ms) : CALLS_MAX;
+	a->calls = a->calls < 1 ? 1 : a->calls;
+	return 0;
+}
+
+static struct subject *base_of(struct runner *r)
+{
+	for (int k = 0; k < r->n_subjects; k++)
+		if (strcmp(r->subject[k].role, "base") == 0)
+			return &r->subject[k];
+	return &r->subject[0];
+}
+
+static int measure(struct runner *r, int i, struct problem *p, struct subject **who, struct failure *f)
+{
+	struct audited a[PROTOCOL_SUBJECTS_MAX];
+	struct witness w = { 0 };
+	int rc = 0;
+	leftover_enter(r);
+	*who = base_of(r);
+	if (p->cell.direction == DIRECTION_BACKWARD)
+		rc = subject_forward(*who, p, f);
+	*who = NULL;
+	if (rc == 0)
+		rc = witness_open(&w, r, p, WITNESS_FIRST, AUDIT_VISITS, f); /* copies are on the clock here */
+	for (int k = 0; rc == 0 && k < r->n_subjects; k++) {
+		a[k] = (struct audited){ .subject = *who = &r->subject[k] };
+		rc = prepare(r, i, &w, &a[k], f);
+	}
+	for (int pair = 0; rc == 0 && pair < MODE_AUDIT_PAIRS; pair++) {
+		for (int half = 0; half < 2; half++) {
+			for (int k = 0; rc == 0 && k < r->n_subjects; k++) {
+				struct audited *at = &a[pair % 2 ? r->n_subjects - 1 - k : k];
+				int calls = at->calls * (half == pair % 2 ? 1 : LONG);
+				*who = at->subject;
+				rc = batch(r, i, &w, at, calls + (int)runner_random(r, (uint32_t)(at->calls / 4 + 1)), f);
+			}
+		}
+	}
+	witness_close(&w);
+	return rc;
+}
+
+int mode_audit_run(struct runner *r)
+{
+	for (int k = 0; k < r->n_subjects; k++)
+		if (!r->subject[k].loaded)
+			return 0; /* the fault record said it all */
+	for (int i = 0; i < r->run->n_cells && !r->lost && !r->records->failed; i++) {
+		struct problem problem;
+		struct subject *who = NULL;
+		struct failure f = { 0 };
+		struct fw_err err = { 0 };
+		if (problem_open(&problem, r->ops, r->dev, &r->run->cell[i], &err) != 0)
+			runner_error(r, i, &err);
+		else if (measure(r, i, &problem, &who, &f) != 0)
+			runner_fault(r, i, who, &f);
+		if (r->lost)
+			break;
+		for (int k = 0; k < r->n_subjects; k++)
+			subject_unplan(&r->subject[k]);
+		problem_close(&problem);
+	}
+	return r->lost ? RUNNER_LOST : r->records->failed ? RUNNER_ERROR : 0;
+}

@@ -1,0 +1,395 @@
+/*
+ * check.c - acceptance of results, and the promises that timing relies on.
+ *
+ * A result is compared with the reference after each of: a plain call; the phases one by one with other bytes in the workspace; a watched
+ * call with other inputs, K and V among them, and another mask of equal size on the same plan. Each of these was broken by kernels that passed the plain
+ * call and would have been timed wrongly: caches filled by the first call, work done in a phase that is not timed. Calls are long, so
+ * what may be wrong is tried together, and told apart only where something is.
+ */
+#include "runner/mode/check.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "runner/call/verifier.h"
+#include "runner/call/witness.h"
+
+enum { POISON_NAN = 0xff, POISON_PLAIN = 0x2d, WORKSPACE_FIRST = 0xff, WORKSPACE_SECOND = 0xa5, WORKSPACE_THIRD = 0x3c };
+
+/* Products to compute for the second mask: it is the plan'r memory that is tested, not the arithmetic. */
+#define SECOND_MASK_VISITS 2e8
+
+/* As few places as the acceptance takes: whether it computes at all is asked here, not how exactly. */
+#define WATCHED_VISITS 1.0
+
+/* Calls that are made for their time. */
+#define MORE_TIMES_US 3e4
+enum { MORE_TIMES_MAX = 6 };
+
+/* What is known of a forward that a backward of the same case needs. */
+struct forward {
+	bool known;
+	char failure[16]; /* "" accepted */
+};
+
+struct checker {
+	struct runner *runner;
+	struct subject *subject;
+	const char *repeats;                     /* of the cell that is checked: "same" "differs", "" unknown */
+	double alone_ms, alone_mhz;              /* likewise: its shortest cold call, 0 unknown */
+	struct forward forward[SUITE_CELLS_MAX]; /* of run->cell[i] */
+};
+
+static void report_work(struct checker *c, int i)
+{
+	struct subject *u = c->subject;
+	subject_count(u);
+	struct msg_work m = {
+		.cell = c->runner->run->index[i],
+		.flops_issued = u->has_work ? u->work.flops_issued : -1,
+		.bytes_moved = u->has_work ? u->work.bytes_moved : -1,
+		.tiles_total = u->has_work ? u->work.tiles_total : -1,
+		.tiles_skipped = u->has_work ? u->work.tiles_skipped : -1,
+		.tiles_partial = u->has_work ? u->work.tiles_partial : -1,
+		.blocks_kept = u->has_work ? u->work.blocks_kept : -1,
+		.workspace_bytes = (int64_t)u->workspace_bytes,
+		.phases = u->phases,
+		.tunes = (u->provider->flags & FW_TUNES) != 0,
+	};
+	snprintf(m.role, sizeof(m.role), "%s", u->role);
+	snprintf(m.provider, sizeof(m.provider), "%s", u->provider->name);
+	snprintf(m.config, sizeof(m.config), "%s", u->config);
+	record_work(c->runner->records, &m);
+}
+
+/* One phase on its way into a graph. */
+struct capture {
+	struct checker *checker;
+	int cell;
+	uint32_t phase;
+	struct failure *failure;
+};
+
+static int capture_enqueue(void *arg, void *stream)
+{
+	struct capture *c = arg;
+	(void)stream; /* subject_enqueue takes the device'r, which is this one */
+	return subject_enqueue(c->checker->subject, c->phase, c->failure);
+}
+
+static void capture_node(void *arg, const struct device_node *node)
+{
+	const struct capture *c = arg;
+	struct msg_node m = {
+		.cell = c->checker->runner->run->index[c->cell],
+		.grid = { node->grid[0], node->grid[1], node->grid[2] },
+		.block = { node->block[0], node->block[1], node->block[2] },
+		.registers = node->registers,
+		.local_bytes = node->local_bytes,
+		.shared_bytes = node->shared_bytes,
+		.sm = node->sm,
+	};
+	snprintf(m.role, sizeof(m.role), "%s", c->checker->subject->role);
+	snprintf(m.phase, sizeof(m.phase), "%s", subject_phase_name(c->phase));
+	snprintf(m.kernel, sizeof(m.kernel), "%s", node->kernel);
+	if (node->symbol)
+		hash_hex(node->symbol, strlen(node->symbol), m.symbol_sha256);
+	record_node(c->checker->runner->records, &m);
+}
+
+static int capture_phases(struct checker *c, int i, struct failure *f)
+{
+	struct runner *r = c->runner;
+	struct subject *u = c->subject;
+	/* A provider that says it synchronises cannot be captured, and is timed accordingly. */
+	if (!r->ops->queues || (u->provider->flags & FW_SYNCS))
+		return 0;
+	for (uint32_t bit = 1; bit < FW_ALL; bit <<= 1) {
+		struct failure inner = { 0 };
+		struct capture arg = { .checker = c, .cell = i, .phase = bit, .failure = &inner };
+		struct fw_err err = { 0 };
+		if (!(u->phases & bit) || r->ops->capture(r->dev, capture_enqueue, &arg, capture_node, &arg, &err) == 0)
+			continue;
+		return failure_set(f, "abi",
+			"phase %s cannot be captured into a graph: %.200s%s%.200s; enqueue must neither allocate nor synchronise",
+			subject_phase_name(bit), err.text, inner.name[0] ? ": " : "", inner.detail);
+	}
+	return 0;
+}
+
+/* How long the call took that has just been made, cold, with nobody beside it. */
+static void note_time(struct checker *c)
+{
+	const struct runner *r = c->runner;
+	double ms = r->ops->work ? 0 : (double)r->ops->elapsed_ms(r->dev, 0, 1);
+	if (ms <= 0 || (c->alone_ms > 0 && ms >= c->alone_ms))
+		return;
+	c->alone_ms = ms;
+	c->alone_mhz = r->ops->clocks ? (double)r->ops->clock_mhz(r->dev, 0) : 0;
+}
+
+/* Where no clock tells what disturbed a call, the shortest of several says more. */
+static int note_more_times(struct checker *c, const struct subject_way *way, struct failure *f)
+{
+	const struct device_ops *ops = c->runner->ops;
+	double until_us = ops->host_us(c->runner->dev) + MORE_TIMES_US;
+	for (int i = 0; !ops->clocks && i < MORE_TIMES_MAX && ops->host_us(c->runner->dev) < until_us; i++) {
+		if (subject_call(c->subject, way, f) != 0)
+			return -1;
+		note_time(c);
+	}
+	return 0;
+}
+
+/* As timed calls are: other inputs than those of the call before, and the outputs are looked at the moment it is done. */
+static int watched_call(struct checker *c, struct problem *p, double visits, struct failure *f)
+{
+	struct witness w;
+	int rc = witness_open(&w, c->runner, p, WITNESS_OTHER_KV, visits, f);
+	if (rc == 0)
+		rc = witness_call(
+			&w, c->subject, POISON_PLAIN, c->runner->ops->clocks, "with other inputs on the same plan: ", f);
+	if (rc == 0)
+		note_time(c);
+	witness_close(&w);
+	return rc;
+}
+
+/* The problem becomes that of another mask, which the subject is not told of. */
+static int change_mask(struct checker *c, struct problem *p, struct failure *f)
+{
+	struct subject *u = c->subject;
+	struct fw_err err = { 0 };
+	if (problem_second_mask(p, &err) != 0)
+		return failure_device(f, p, &err);
+	if (p->cell.direction == DIRECTION_FORWARD)
+		return 0;
+	struct subject forward = { .module = u->module };
+	memcpy(forward.role, u->role, sizeof(forward.role));
+	memcpy(forward.provider_name, u->provider_name, sizeof(forward.provider_name));
+	return subject_forward(&forward, p, f);
+}
+
+/* One call on these inputs, by itself. `inputs` NULL: as they are named. */
+static int call_on(struct checker *c, struct problem *p, struct arrangement *inputs, double visits, const char *with,
+	struct accept_result *result, struct failure *f)
+{
+	const struct subject_way way = { .inputs = inputs, .poison = POISON_NAN, .workspace_fill = WORKSPACE_THIRD };
+	struct verifier v;
+	struct fw_err err = { 0 };
+	if (inputs && arrange_sum(p, inputs, &err) != 0)
+		return failure_device(f, p, &err);
+	if (subject_call(c->subject, &way, f) != 0)
+		return -1;
+	int rc = verifier_open(&v, p, p->cell.direction, runner_secret(c->runner), visits, f);
+	if (rc == 0)
+		rc = verifier_result(&v, with, result, f);
+	verifier_close(&v);
+	return rc;
+}
+
+/* K and V alone are others, backward with the O and LSE that belong to them. */
+static int call_on_kv(struct checker *c, struct problem *p, double visits, struct accept_result *result, struct failure *f)
+{
+	struct arrangement kv = p->second, drawn;
+	if (p->cell.direction == DIRECTION_FORWARD) {
+		witness_draw(c->runner, p, WITNESS_ANY, &drawn);
+		kv = (struct arrangement){ 0 };
+		kv.roll[FW_K] = drawn.roll[FW_K];
+		kv.roll[FW_V] = drawn.roll[FW_V];
+	}
+	return call_on(c, p, &kv, visits, "with other K and V on the same plan: ", result, f);
+}
+
+/* Wrong on another problem: by its mask, by what comes first among its inputs, or else by K and V? */
+static int name_the_change(
+	struct checker *c, struct problem *p, bool mask, double visits, struct accept_result *result, struct failure *f)
+{
+	bool backward = p->cell.direction == DIRECTION_BACKWARD;
+	struct arrangement first;
+	struct failure one = { 0 };
+	witness_draw(c->runner, p, WITNESS_FIRST, &first);
+	if (!mask || call_on(c, p, NULL, visits, "with another mask of the same size on the same plan: ", result, &one) == 0)
+		call_on(c, p, &first, visits,
+			backward ? "with another dO on the same plan: " : "with another Q on the same plan: ", result, &one);
+	if (!one.name[0])
+		call_on_kv(c, p, visits, result, &one);
+	if (one.name[0])
+		*f = one;
+	return -1;
+}
+
+/* Other inputs and another mask at once, on the same plan. Only what is wrong then is told apart. */
+static int other_problem(struct checker *c, struct problem *p, struct accept_result *result, struct failure *f)
+{
+	bool mask = problem_has_second_mask(p);
+	double visits = mask ? SECOND_MASK_VISITS : WATCHED_VISITS;
+	if (mask && change_mask(c, p, f) != 0)
+		return -1;
+	int rc = c->runner->ops->work ? call_on_kv(c, p, visits, result, f) : watched_call(c, p, visits, f);
+	return rc == 0 || strcmp(f->name, "wrong") != 0 ? rc : name_the_change(c, p, mask, visits, result, f);
+}
+
+/* The same inputs, other bytes in the workspace, the phases one by one: whether that gives the same bits is told, not judged. */
+static int call_again(struct checker *c, struct problem *p, struct failure *f)
+{
+	struct fw_err err = { 0 };
+	const struct subject_way again = { .poison = POISON_NAN, .workspace_fill = WORKSPACE_SECOND, .one_by_one = true };
+	uint64_t first, second;
+	if (problem_outputs_sum(p, &first, &err) != 0)
+		return failure_device(f, p, &err);
+	if (subject_call(c->subject, &again, f) != 0)
+		return -1;
+	if (problem_outputs_sum(p, &second, &err) != 0)
+		return failure_device(f, p, &err);
+	c->repeats = first == second ? "same" : "differs";
+	return 0;
+}
+
+/* Wrong the second time: by its workspace, or by its phases? */
+static int tell_apart(struct checker *c, struct verifier *v, struct accept_result *result, struct failure *f)
+{
+	const struct subject_way at_once = { .poison = POISON_NAN, .workspace_fill = WORKSPACE_SECOND };
+	struct failure whole = { 0 };
+	if (strcmp(f->name, "wrong") == 0 &&
+		(subject_call(c->subject, &at_once, &whole) != 0 ||
+			verifier_result(v, "with other bytes in its workspace: ", result, &whole) != 0))
+		*f = whole;
+	return -1;
+}
+
+/* The same problem under other circumstances: the same result. `result` is that of the first call that is wrong. */
+static int examine_calls(
+	struct checker *c, int i, struct verifier *v, struct problem *p, struct accept_result *result, struct failure *f)
+{
+	struct accept_result other = { .ok = true };
+	if (verifier_result(v, "", result, f) != 0 || call_again(c, p, f) != 0)
+		return -1;
+	if (verifier_result(v, "with its phases one by one: ", &other, f) != 0) {
+		*result = other;
+		return tell_apart(c, v, result, f);
+	}
+	if (capture_phases(c, i, f) != 0 || subject_wait(c->subject, f) != 0)
+		return -1;
+	if (other_problem(c, p, &other, f) == 0)
+		return 0;
+	if (!other.ok)
+		*result = other;
+	return -1;
+}
+
+/* Everything about one cell whose inputs are there. */
+static int examine(struct checker *c, int i, struct problem *p, struct accept_result *result, struct failure *f)
+{
+	const struct subject_way plain = {
+		.poison = POISON_NAN, .workspace_fill = WORKSPACE_FIRST, .cold = c->runner->ops->clocks
+	};
+	struct subject *u = c->subject;
+	struct verifier v;
+
+	runner_at(c->runner, i, u, "plan");
+	u->pin = runner_pin(c->runner, i, u);
+	if (subject_plan(u, p, p->cell.direction, f) != 0)
+		return -1;
+	if ((u->provider->flags & FW_TUNES) && subject_plan_again(u, f) != 0)
+		return -1;
+	report_work(c, i);
+	runner_at(c->runner, i, u, "check");
+	if (subject_bind(u, f) != 0 || subject_call(u, &plain, f) != 0)
+		return -1;
+	note_time(c);
+	/* places that did not exist while it ran */
+	int rc = verifier_open(&v, p, p->cell.direction, runner_secret(c->runner), 0, f);
+	if (rc == 0)
+		rc = examine_calls(c, i, &v, p, result, f);
+	if (rc == 0)
+		rc = note_more_times(c, &plain, f);
+	verifier_close(&v);
+	return rc;
+}
+
+/* Backward starts from O and LSE of this module'r own forward, which has to be right first. */
+static int prepare_backward(struct checker *c, int i, struct problem *p, struct failure *f)
+{
+	struct runner *r = c->runner;
+	const struct forward *forward = NULL;
+	for (int k = 0; k < r->run->n_cells; k++)
+		if (c->forward[k].known && strcmp(r->run->cell[k].case_key, p->cell.case_key) == 0)
+			forward = &c->forward[k];
+	if (forward && forward->failure[0])
+		return failure_set(f, forward->failure, "backward starts from the forward's result, which was not accepted");
+	runner_at(r, i, c->subject, "plan");
+	witness_vary(r, p);
+	struct failure inner = { 0 };
+	if (subject_forward(c->subject, p, &inner) != 0) {
+		f->lost = inner.lost;
+		return failure_set(f, inner.name, "its forward: %.480s", inner.detail);
+	}
+	if (forward)
+		return 0;
+	struct accept_result result;
+	struct verifier v;
+	int rc = verifier_open(&v, p, DIRECTION_FORWARD, runner_secret(r), 0, f);
+	if (rc == 0)
+		rc = verifier_result(&v, "its forward: ", &result, f);
+	verifier_close(&v);
+	return rc;
+}
+
+static void check_cell(struct checker *c, int i)
+{
+	struct runner *r = c->runner;
+	const struct cell *cell = &r->run->cell[i];
+	struct msg_check m = { .cell = r->run->index[i] };
+	struct accept_result result = { .error_ratio = -1 };
+	struct failure f = { 0 };
+	struct fw_err err = { 0 };
+	struct problem p;
+
+	c->repeats = "";
+	c->alone_ms = c->alone_mhz = 0;
+	snprintf(m.role, sizeof(m.role), "%s", c->subject->role);
+	int rc = problem_open(&p, r->ops, r->dev, cell, &err);
+	if (rc != 0) {
+		problem_close(&p);
+		runner_error(r, i, &err);
+		return;
+	}
+	if (cell->direction == DIRECTION_BACKWARD)
+		rc = prepare_backward(c, i, &p, &f);
+	if (rc == 0)
+		rc = examine(c, i, &p, &result, &f);
+	if (cell->direction == DIRECTION_FORWARD) {
+		c->forward[i].known = true;
+		memcpy(c->forward[i].failure, f.name, sizeof(f.name));
+	}
+	memcpy(m.input_sha256, p.input_sha256, sizeof(m.input_sha256));
+	if (strcmp(f.name, "device") == 0) {
+		runner_fault(r, i, NULL, &f);
+	} else {
+		m.ok = rc == 0;
+		m.error_ratio = result.error_ratio;
+		m.alone_ms = rc == 0 ? c->alone_ms : 0;
+		m.alone_mhz = rc == 0 ? c->alone_mhz : 0;
+		snprintf(m.repeats, sizeof(m.repeats), "%s", rc == 0 ? c->repeats : "");
+		snprintf(m.failure, sizeof(m.failure), "%s", f.name);
+		snprintf(m.detail, sizeof(m.detail), "%s", rc != 0 ? f.detail : result.detail);
+		record_check(r->records, &m);
+		r->lost = r->lost || f.lost;
+	}
+	if (!r->lost) {
+		subject_unplan(c->subject);
+		problem_close(&p);
+	}
+}
+
+int mode_check_run(struct runner *r)
+{
+	for (int k = 0; k < r->n_subjects; k++) {
+		struct checker c = { .runner = r, .subject = &r->subject[k] };
+		for (int i = 0; c.subject->loaded && i < r->run->n_cells && !r->lost; i++)
+			check_cell(&c, i);
+	}
+	return r->lost ? RUNNER_LOST : r->records->failed ? RUNNER_ERROR : 0;
+}

@@ -1,0 +1,160 @@
+/*
+ * device.c - the canary fills a buffer with known numbers, sums it up, copies it and sums up the copy; the sum was taken
+ * once on a CPU. Then two equal series of such fills alternate: identical work whose times differ means a device that is
+ * not fit to compare anything.
+ */
+#include "runner/mode/device.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/protocol/guard.h"
+#include "runner/device/device.h"
+#include "runner/device/guard_script.h"
+#include "runner/call/runner.h"
+
+enum {
+	ELEMENTS = 1 << 20,
+	FILLS = 8,
+	FILLS_QUEUED = 64, /* a GPU needs some 5 us for one, and its marks are half a microsecond apart at best */
+	PAIRS = 16,
+	TENSOR = 1,
+	TAIL_PAIRS = 4
+};
+
+#define CANARY_SEED UINT64_C(20240229)
+#define CANARY_SUM                                                                                                               \
+	UINT64_C(0x38d646dab8dab0e8) /* of ELEMENTS bf16 of that seed and tensor, as device_ops.checksum sums them up */
+#define CANARY_WORK  1e8             /* FLOPs that a fill stands for on device sim */
+#define CANARY_APART 0.02            /* median log ratio of equal work */
+
+struct canary {
+	const struct msg_run *run;
+	const struct device_ops *ops;
+	struct device *dev;
+	void *a, *b;
+	bool lost;
+};
+
+static void read_guard(struct canary *c, int pass, struct msg_guard *g)
+{
+	guard_unknown(g);
+	c->ops->guard(c->dev, g);
+	if (strcmp(c->ops->kind, "cuda") != 0)
+		c->lost |= guard_script_apply(
+			c->run->guards, &(struct guard_moment){ .at = "canary", .launch = c->run->launch, .pass = pass }, g);
+}
+
+static int check_sums(struct canary *c, struct fw_err *err)
+{
+	uint64_t sum = 0, copied = 0;
+	size_t bytes = ELEMENTS * sizeof(uint16_t);
+	if (c->ops->alloc(c->dev, bytes, &c->a, err) != 0 || c->ops->alloc(c->dev, bytes, &c->b, err) != 0 ||
+		c->ops->fill_inputs(c->dev, c->a, CANARY_SEED, TENSOR, ELEMENTS, err) != 0 ||
+		c->ops->copy(c->dev, c->b, c->a, bytes, err) != 0 || c->ops->checksum(c->dev, c->a, bytes, &sum, err) != 0 ||
+		c->ops->checksum(c->dev, c->b, bytes, &copied, err) != 0)
+		return -1;
+	if (sum != CANARY_SUM || copied != CANARY_SUM)
+		return err_set(err, ERR_INVALID, "it computed the sums %016llx and %016llx where %016llx is right",
+			(unsigned long long)sum, (unsigned long long)copied, (unsigned long long)CANARY_SUM);
+	return 0;
+}
+
+/* One timed bout of the known work. */
+static int bout(struct canary *c, float *ms, struct fw_err *err)
+{
+	if (c->ops->scrub(c->dev, err) != 0 || c->ops->mark(c->dev, 0, err) != 0)
+		return -1;
+	for (int i = 0; i < (c->ops->queues ? FILLS_QUEUED : FILLS); i++) {
+		if (c->ops->fill_inputs(c->dev, c->a, CANARY_SEED, TENSOR, ELEMENTS, err) != 0)
+			return -1;
+		if (c->ops->work)
+			c->ops->work(c->dev, &(struct device_work){ .flops = CANARY_WORK });
+	}
+	if (c->ops->mark(c->dev, 1, err) != 0 || c->ops->wait(c->dev, err) != 0)
+		return -1;
+	*ms = c->ops->elapsed_ms(c->dev, 0, 1);
+	return 0;
+}
+
+/* A against A, in the order of a comparison. `apart`: the median log ratio. */
+static int take_times(struct canary *c, double *apart, struct fw_err *err)
+{
+	float ratio[PAIRS], ms[2];
+	for (int i = 0; i < TAIL_PAIRS; i++)
+		if (bout(c, ms, err) != 0)
+			return -1;
+	for (int pair = 0; pair < PAIRS; pair++) {
+		int first = (pair + 1) / 2 % 2;
+		if (bout(c, &ms[first], err) != 0 || bout(c, &ms[!first], err) != 0)
+			return -1;
+		ratio[pair] = ms[0] > 0 && ms[1] > 0 ? (float)log((double)ms[1] / (double)ms[0]) : INFINITY;
+	}
+	*apart = stats_median(ratio, PAIRS);
+	return 0;
+}
+
+static int try_device(struct canary *c, struct msg_guard *guard, struct fw_err *err)
+{
+	struct msg_guard after;
+	char why[GUARD_WHY_SIZE];
+	double apart = 0;
+	read_guard(c, 0, guard);
+	if (c->lost)
+		return err_set(err, ERR_INVALID, "its context is lost");
+	if (check_sums(c, err) != 0 || take_times(c, &apart, err) != 0)
+		return -1;
+	read_guard(c, 1, &after);
+	guard_merge(guard, &after);
+	/* Who shares a device disturbs its times and does not make it unfit; a CPU is shared with whatever else runs on it. */
+	bool shared = guard->foreign > 0 || strcmp(c->ops->kind, "cpu") == 0;
+	after = *guard;
+	after.foreign = 0;
+	if (guard_discards(&after, why))
+		return err_set(err, ERR_INVALID, "%s", why);
+	if (fabs(apart) > CANARY_APART && !shared)
+		return err_set(err, ERR_INVALID, "equal work took times that lie %.2f %% apart", 100 * fabs(expm1(apart)));
+	return 0;
+}
+
+int mode_canary_run(const struct msg_run *run, struct records *records)
+{
+	struct canary c = { .run = run };
+	struct msg_state state = { .what = "canary" };
+	struct fw_err err = { 0 };
+	int index;
+	guard_unknown(&state.guard);
+	if (device_find(run->device, &c.ops, &index, &err) == 0 && c.ops->open(index, run->seed, &c.dev, &err) == 0) {
+		state.ok = try_device(&c, &state.guard, &err) == 0;
+		c.ops->release(c.dev, c.a);
+		c.ops->release(c.dev, c.b);
+		c.ops->close(c.dev);
+	}
+	snprintf(state.detail, sizeof(state.detail), "%.399s", err.text);
+	record_state(records, &state);
+	return records->failed ? RUNNER_ERROR : 0;
+}
+
+int mode_look_run(const struct msg_run *run, struct records *records)
+{
+	bool waits = strcmp(run->mode, "idle") == 0;
+	struct guard_moment now = { .at = waits ? "idle" : "time", .launch = run->launch, .cell = -1, .pass = run->pass };
+	struct msg_state state = { .ok = false };
+	const struct device_ops *ops;
+	struct fw_err err = { 0 };
+	int index;
+	snprintf(state.what, sizeof(state.what), "%s", run->mode);
+	guard_unknown(&state.guard);
+	if (device_find(run->device, &ops, &index, &err) != 0) {
+		snprintf(state.detail, sizeof(state.detail), "%.399s", err.text);
+	} else {
+		if (ops->look)
+			ops->look(index, &state.guard, state.detail, sizeof(state.detail));
+		if (strcmp(ops->kind, "cuda") != 0)
+			guard_script_apply(run->guards, &now, &state.guard);
+		state.ok = state.guard.foreign <= 0;
+	}
+	record_state(records, &state);
+	return records->failed ? RUNNER_ERROR : 0;
+}

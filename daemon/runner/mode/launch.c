@@ -1,0 +1,291 @@
+/*
+ * launch.c - a cell's way through a launch: plan in random order, one checked call of each subject alone, warm-up, the timed
+ * passes with watched calls among them, and a last watched call of each.
+ *
+ * A subject that fails at a cell ends that cell for everybody, since a time without its partner says nothing, unless it is
+ * neither base nor target.
+ */
+#include "runner/mode/launch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/verdict/flag.h"
+#include "runner/timing/burst.h"
+#include "runner/call/leftover.h"
+#include "runner/call/verifier.h"
+#include "runner/timing/timing.h"
+
+/* The least that reference_plan_make does: results were accepted before, this finds those that change later. */
+#define RECHECK_VISITS 1.0
+/* Rounds of the series call and phase, a share of those of the device series, at most this many. */
+enum { SIDE_SHARE = 4, SIDE_MIN = 2, SIDE_MAX = 8 };
+
+static bool is_essential(const struct subject *u)
+{
+	return strcmp(u->role, "base") == 0 || strcmp(u->role, "target") == 0;
+}
+
+/* Drop a subject that failed. Returns -1 when the cell has to end. */
+static int drop(struct timing *t, struct subject *u, const struct failure *f)
+{
+	if (is_essential(u) || strcmp(f->name, "unsupported") != 0) /* what an anchor does not do its check has said */
+		runner_fault(t->runner, t->cell, u, f);
+	if (t->runner->lost || is_essential(u))
+		return -1;
+	for (int k = 0; k < t->n; k++) {
+		if (t->subject[k] != u)
+			continue;
+		memmove(&t->subject[k], &t->subject[k + 1], (size_t)(t->n - k - 1) * sizeof(t->subject[0]));
+		t->n--;
+		break;
+	}
+	subject_unplan(u);
+	return t->n >= 1 ? 0 : -1;
+}
+
+/* The one whose forward everybody'r backward starts from. */
+static struct subject *base_of(struct timing *t)
+{
+	for (int k = 0; k < t->n; k++)
+		if (strcmp(t->subject[k]->role, "base") == 0)
+			return t->subject[k];
+	return t->subject[0];
+}
+
+/* A random order of those who are still in. */
+static int shuffled(struct timing *t, struct subject *out[PROTOCOL_SUBJECTS_MAX])
+{
+	int order[PROTOCOL_SUBJECTS_MAX];
+	runner_shuffle(t->runner, order, t->n);
+	for (int k = 0; k < t->n; k++)
+		out[k] = t->subject[order[k]];
+	return t->n;
+}
+
+static int plan_all(struct timing *t)
+{
+	struct subject *order[PROTOCOL_SUBJECTS_MAX];
+	if (t->problem->cell.direction == DIRECTION_BACKWARD) {
+		struct failure f = { 0 };
+		struct subject *base = base_of(t);
+		runner_at(t->runner, t->cell, base, "plan");
+		if (!t->runner->ops->work)
+			witness_vary(t->runner, t->problem);
+		if (subject_forward(base, t->problem, &f) != 0) {
+			runner_fault(t->runner, t->cell, base, &f);
+			return -1;
+		}
+	}
+	int n = shuffled(t, order);
+	for (int k = 0; k < n; k++) {
+		struct failure f = { 0 };
+		runner_at(t->runner, t->cell, order[k], "plan");
+		t->runner->held[order[k] - t->runner->subject] = 0;
+		leftover_enter(t->runner);
+		order[k]->pin = runner_pin(t->runner, t->cell, order[k]);
+		bool planned = subject_plan(order[k], t->problem, t->problem->cell.direction, &f) == 0 &&
+			       subject_bind(order[k], &f) == 0;
+		planned = leftover_leave(t->runner, t->cell, order[k], false, &f) == 0 && planned;
+		if (!planned && drop(t, order[k], &f) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Each subject alone: who fails here is known, and its result is compared once more. */
+static int solo_calls(struct timing *t, const struct verifier *verifier)
+{
+	struct runner *r = t->runner;
+	struct subject *order[PROTOCOL_SUBJECTS_MAX];
+	int n = shuffled(t, order);
+	for (int k = 0; k < n; k++) {
+		struct failure f = { 0 };
+		struct accept_result result;
+		int poison = 1 + (int)runner_random(r, 126), fill = 1 + (int)runner_random(r, 126);
+		runner_at(r, t->cell, order[k], "warm");
+		leftover_enter(r);
+		bool called = subject_call(order[k], &(struct subject_way){ .poison = poison, .workspace_fill = fill }, &f) == 0;
+		called = leftover_leave(r, t->cell, order[k], false, &f) == 0 && called;
+		if ((!called || verifier_result(verifier, "", &result, &f) != 0) && drop(t, order[k], &f) != 0)
+			return -1;
+		order[k]->pass_time = r->ops->work != NULL;
+		t->pair_ms += (double)r->ops->elapsed_ms(r->dev, 0, 1);
+	}
+	return 0;
+}
+
+/* Any of them may have written beside a buffer: the zones are whole again, so whoever does it a second time is known. */
+static void who_wrote(struct timing *t, const struct failure *f)
+{
+	struct runner *r = t->runner;
+	for (int k = 0; k < t->n && !f->lost; k++) {
+		struct failure again = { 0 };
+		if (subject_call(t->subject[k], &(struct subject_way){ .poison = 1 + (int)runner_random(r, 126) }, &again) != 0) {
+			runner_fault(r, t->cell, t->subject[k], &again);
+			return;
+		}
+	}
+	runner_fault(r, t->cell, t->n == 1 ? t->subject[0] : NULL, f);
+}
+
+/* Each subject once more, watched: what it did in passes that nobody watched shows here. */
+static void look_back(struct timing *t)
+{
+	struct runner *r = t->runner;
+	struct subject *order[PROTOCOL_SUBJECTS_MAX];
+	int n = shuffled(t, order);
+	for (int k = 0; k < n && t->witness->active; k++) {
+		struct failure f = { 0 };
+		runner_at(r, t->cell, order[k], "check");
+		if (witness_call(t->witness, order[k], 1 + (int)runner_random(r, 126), false, "after the timed calls: ", &f) ==
+				0 &&
+			timing_leave(t, order[k], &f) == 0)
+			continue;
+		if (t->witness->anyones)
+			who_wrote(t, &f);
+		else
+			runner_fault(r, t->cell, order[k], &f);
+		return;
+	}
+}
+
+/* Whom a failure in an interleaved pass is put on: on a queue it shows later than it happened. */
+static void fault_of_pass(struct timing *t, struct failure *f)
+{
+	const struct runner *r = t->runner;
+	const struct subject *who = t->culprit;
+	if (t->witness->anyones) {
+		who_wrote(t, f);
+		return;
+	}
+	for (int k = 0; !who && k < t->n; k++)
+		if (t->n == 1 || (!r->ops->queues && strcmp(r->at_role, t->subject[k]->role) == 0))
+			who = t->subject[k];
+	runner_fault(t->runner, t->cell, who, f);
+}
+
+static int side_rounds(int rounds)
+{
+	int n = rounds / SIDE_SHARE;
+	return n < SIDE_MIN ? SIDE_MIN : n > SIDE_MAX ? SIDE_MAX : n;
+}
+
+/* What a launch does with a cell beside the pass that counts. */
+struct aside {
+	bool decides; /* the series call does, in full */
+	bool burst, calls, phases;
+	bool long_call;
+};
+
+static void plan_aside(const struct timing *t, int rounds, struct aside *a)
+{
+	const struct msg_run *run = t->runner->run;
+	bool pass = !run->only_bursts;
+	a->burst = run->burst && run->burst[t->cell];
+	a->decides = pass && strcmp(run->cell[t->cell].decide, "call") == 0;
+	a->calls = pass && run->calls && !a->decides;
+	a->phases = pass && run->phases;
+	a->long_call = t->runner->ops->clocks && side_rounds(rounds) < FLAG_CALL_PAIRS_MIN;
+}
+
+/* The series beside the device's. Too few rounds for a warning are as good as one, and then that is the last look at each subject, too. */
+static int time_aside(struct timing *t, const struct aside *a, int rounds, bool *looked, struct failure *f)
+{
+	int few = a->long_call ? 1 : side_rounds(rounds);
+	if (a->decides && timing_call(t, rounds, TIMING_GUARDED, f) != 0)
+		return -1;
+	if (a->calls && !a->long_call && timing_call(t, few, 0, f) != 0)
+		return -1;
+	if (a->phases && timing_phase(t, few, f) != 0)
+		return -1;
+	*looked = *looked || (a->calls && a->long_call);
+	return a->calls && a->long_call ? timing_call(t, few, TIMING_WATCHED, f) : 0;
+}
+
+static int time_passes(struct timing *t, double busy_since_us, bool *looked, struct failure *f)
+{
+	const struct runner *r = t->runner;
+	int rounds = timing_rounds(&r->run->rule, t->pair_ms, t->n, r->ops->clocks);
+	struct aside a;
+	plan_aside(t, rounds, &a);
+	*looked = !r->run->only_bursts && !a.decides && !a.calls && !a.phases && !a.burst;
+	if (!r->run->only_bursts && timing_device(t, rounds, *looked, f) != 0)
+		return -1;
+	if (a.burst &&
+		burst_run(t, busy_since_us, f) != 0) /* while the device is warm: the series aside leave it idle between calls */
+		return -1;
+	return time_aside(t, &a, rounds, looked, f);
+}
+
+static void time_cell(struct timing *t, const struct verifier *verifier, double warm_s)
+{
+	struct runner *r = t->runner;
+	struct failure f = { 0 };
+	bool looked = false;
+
+	double until_us = r->ops->host_us(r->dev) + warm_s * 1e6;
+	if (solo_calls(t, verifier) != 0)
+		return;
+	t->start = (int)runner_random(r, (uint32_t)t->n);
+	leftover_enter(r);
+	runner_at(r, t->cell, NULL, "warm");
+	double busy_since_us = r->ops->host_us(r->dev);
+	if (timing_warm(t, until_us, &f) != 0 || time_passes(t, busy_since_us, &looked, &f) != 0)
+		fault_of_pass(t, &f);
+	else if (!looked)
+		look_back(t);
+}
+
+static void launch_cell(struct runner *r, int i, double warm_s)
+{
+	struct problem problem;
+	struct fw_err err = { 0 };
+	struct witness witness = { 0 };
+	struct timing t = { .runner = r, .problem = &problem, .cell = i, .witness = &witness };
+	struct verifier verifier;
+
+	runner_at(r, i, NULL, "plan");
+	for (int k = 0; k < r->n_subjects; k++)
+		t.subject[t.n++] = &r->subject[k];
+	if (problem_open(&problem, r->ops, r->dev, &r->run->cell[i], &err) != 0) {
+		runner_error(r, i, &err);
+	} else if (plan_all(&t) == 0) {
+		struct failure f = { 0 };
+		if (verifier_open(&verifier, &problem, problem.cell.direction, runner_secret(r), RECHECK_VISITS, &f) != 0 ||
+			witness_open(&witness, r, &problem, WITNESS_ANY, RECHECK_VISITS, &f) != 0)
+			runner_fault(r, i, NULL, &f);
+		else
+			time_cell(&t, &verifier, warm_s);
+		verifier_close(&verifier);
+	}
+	if (r->lost)
+		return;
+	if (r->ops->wait(r->dev, &err) != 0) { /* a pass that ended early may have left calls behind */
+		r->lost = true;
+		return;
+	}
+	witness_close(&witness);
+	for (int k = 0; k < r->n_subjects; k++) {
+		struct failure f = { 0 };
+		leftover_enter(r);
+		subject_unplan(&r->subject[k]);
+		if (leftover_leave(r, i, &r->subject[k], true, &f) != 0)
+			runner_fault(r, i, &r->subject[k], &f);
+	}
+	problem_close(&problem);
+}
+
+int mode_launch_run(struct runner *r)
+{
+	const struct msg_run *run = r->run;
+	int order[SUITE_CELLS_MAX];
+
+	for (int k = 0; k < r->n_subjects; k++)
+		if (!r->subject[k].loaded)
+			return 0; /* the fault record said it all */
+	runner_shuffle(r, order, run->n_cells);
+	for (int i = 0; i < run->n_cells && !r->lost && !r->records->failed; i++)
+		launch_cell(r, order[i], i == 0 && run->warm_s > run->cell_warm_s ? run->warm_s : run->cell_warm_s);
+	return r->lost ? RUNNER_LOST : r->records->failed ? RUNNER_ERROR : 0;
+}

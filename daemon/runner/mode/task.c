@@ -1,0 +1,174 @@
+/* task.c - from a line on stdin to an exit status, also when branch code ends the process by itself. */
+#include "runner/mode/task.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/lines.h"
+#include "core/protocol/protocol.h"
+#include "runner/device/cudnn_version.h"
+#include "runner/mode/audit.h"
+#include "runner/mode/check.h"
+#include "runner/mode/device.h"
+#include "runner/mode/launch.h"
+#include "runner/call/runner.h"
+
+enum { EXIT_NO_TASK = 2, WIPE = 0xa5 };
+
+/* Branch code may call exit(). The process must not look finished then, and the one who called is named. */
+static struct runner *unfinished;
+
+static void end_unfinished(const char *detail)
+{
+	if (!unfinished)
+		return;
+	const char *role = unfinished->at_role[0] ? unfinished->at_role : "device";
+	record_fault(unfinished->records, unfinished->at_cell, role, "crash", detail);
+	_exit(RUNNER_ERROR);
+}
+
+static void at_exit(void)
+{
+	end_unfinished("the module ended the process by calling exit");
+}
+
+/* Else the process would stay for as long as any other thread does, saying nothing. */
+static void at_thread_exit(void *arg)
+{
+	(void)arg;
+	end_unfinished("the module ended the measuring thread by calling pthread_exit");
+}
+
+/* Shape: *line is NUL-ended, `in` owns it. */
+static int read_line(int fd, struct lines *in, char **line, size_t *len, struct fw_err *err)
+{
+	char chunk[16384];
+	for (;;) {
+		if (lines_next(in, line, len) == 1) {
+			explicit_bzero(chunk, sizeof(chunk));
+			return 0;
+		}
+		ssize_t n = read(fd, chunk, sizeof(chunk));
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return err_sys(err, "standard input");
+		if (n == 0)
+			return err_set(err, ERR_PROTOCOL, "standard input ended before a whole line");
+		if (lines_feed(in, chunk, (size_t)n, err) != 0)
+			return -1;
+	}
+}
+
+/*
+ * The task holds the key of the records and the seed. Branch code is to find them on no descriptor: the file is emptied, which
+ * also those see who hold it by another number (bubblewrap's first process does). Memory is another matter.
+ */
+static int take_task(int fd, struct msg *m, struct fw_err *err)
+{
+	struct lines in;
+	char *line;
+	size_t len;
+
+	mallopt(M_PERTURB, WIPE); /* what is freed from here on is written over */
+	lines_init(&in, PROTOCOL_LINE_MAX);
+	int rc = read_line(fd, &in, &line, &len, err);
+	if (rc == 0)
+		rc = protocol_parse(line, len, m, err);
+	lines_fini(&in);
+	mallopt(M_PERTURB, 0);
+	if (rc != 0)
+		return -1;
+	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+	(void)!ftruncate(fd, 0); /* a task that somebody wrote by hand is in a file or a pipe, which has its own rules */
+	if (nothing >= 0 && dup2(nothing, fd) == fd) {
+		close(nothing);
+		return 0;
+	}
+	msg_fini(m);
+	return err_sys(err, "/dev/null in the place of the task");
+}
+
+static int run_mode(const struct msg_run *run, struct records *records, struct fw_err *err)
+{
+	struct runner runner;
+	volatile int status = RUNNER_ERROR; /* pthread_cleanup_push may be made of setjmp */
+	if (strcmp(run->mode, "idle") == 0 || strcmp(run->mode, "guard") == 0)
+		return mode_look_run(run, records);
+	if (strcmp(run->mode, "canary") == 0)
+		return mode_canary_run(run, records);
+	unfinished = &runner;
+	pthread_cleanup_push(at_thread_exit, NULL);
+	if (runner_open(&runner, run, records, err) == 0) {
+		status = strcmp(run->mode, "check") == 0   ? mode_check_run(&runner)
+			 : strcmp(run->mode, "audit") == 0 ? mode_audit_run(&runner)
+							   : mode_launch_run(&runner);
+	} else {
+		record_fault(records, -1, "device", "device", err->text);
+	}
+	runner_close(&runner);
+	pthread_cleanup_pop(0);
+	unfinished = NULL;
+	return status;
+}
+
+int task_run(int in_fd, int records_fd)
+{
+	struct fw_err err = { 0 };
+	struct records records;
+	struct msg m;
+	int status = EXIT_NO_TASK;
+
+	if (records_init(&records, records_fd, 0, &err) != 0) {
+		fprintf(stderr, "flopwatch-runner: %s; start it through flopwatch-worker, or with 3>FILE\n", err.text);
+		records_fini(&records);
+		return EXIT_NO_TASK;
+	}
+	if (take_task(in_fd, &m, &err) != 0)
+		goto out;
+	if (m.t != MSG_RUN || strcmp(m.u.run->mode, "capture") == 0) {
+		err_set(&err, ERR_PROTOCOL, "expected a run line with mode check, launch, audit, idle, guard or canary");
+		msg_fini(&m);
+		goto out;
+	}
+	records.launch = m.u.run->launch;
+	records_seal(&records, m.u.run->seal);
+	explicit_bzero(m.u.run->seal, sizeof(m.u.run->seal));
+	if (atexit(at_exit) == 0)
+		status = run_mode(m.u.run, &records, &err);
+	msg_fini(&m);
+out:
+	if (err.code != ERR_NONE)
+		fprintf(stderr, "flopwatch-runner: %s\n", err.text);
+	if (records.failed)
+		fprintf(stderr, "flopwatch-runner: nobody reads the records\n");
+	records_fini(&records);
+	return status;
+}
+
+int task_list(void)
+{
+	struct msg m = { .t = MSG_HELLO };
+	struct buf line;
+	int status = RUNNER_ERROR;
+
+	m.u.hello.protocol = PROTOCOL_VERSION;
+	snprintf(m.u.hello.version, sizeof(m.u.hello.version), "%s", FW_VERSION);
+	snprintf(m.u.hello.isolation, sizeof(m.u.hello.isolation), "none");
+	m.u.hello.n_devices = device_list(m.u.hello.device, PROTOCOL_DEVICES_MAX);
+	for (int i = 0; i < m.u.hello.n_devices; i++)
+		if (strcmp(m.u.hello.device[i].kind, "cuda") == 0)
+			cudnn_version(m.u.hello.device[i].cudnn, sizeof(m.u.hello.device[i].cudnn));
+	buf_init(&line, PROTOCOL_LINE_MAX);
+	protocol_write(&line, &m);
+	if (!line.failed && fwrite(line.data, 1, line.len, stdout) == line.len && fflush(stdout) == 0)
+		status = 0;
+	buf_fini(&line);
+	return status;
+}

@@ -1,0 +1,65 @@
+/*
+ * The masks of fw_kernel.h in their plainest form: written from its text, not from any kernel's lists.
+ */
+#include "runner/reference/mask.h"
+
+int reference_mask_room(const struct attention_case *a)
+{
+	return a->mask == FW_BLOCKS ? (a->seqlen + a->block - 1) / a->block : 1;
+}
+
+static struct reference_range sequence_of(const struct reference_io *io, int token)
+{
+	const struct attention_case *a = &io->cell->attention;
+	if (a->n_seqs == 1 || !io->cu)
+		return (struct reference_range){ 0, a->seqlen };
+	int i = 0;
+	while (i + 1 < a->n_seqs && token >= io->cu[i + 1])
+		i++;
+	return (struct reference_range){ io->cu[i], io->cu[i + 1] };
+}
+
+static bool block_kept(const struct reference_io *io, int kv_head, int q_block, int k_block)
+{
+	int blocks = reference_mask_room(&io->cell->attention), words = (blocks + 31) / 32;
+	const uint32_t *row = io->block_bits + ((int64_t)kv_head * blocks + q_block) * words;
+	return row[k_block / 32] >> (k_block % 32) & 1u;
+}
+
+static int kept_blocks(const struct reference_io *io, int kv_head, int block, bool of_key, struct reference_range *out)
+{
+	const struct attention_case *a = &io->cell->attention;
+	int blocks = reference_mask_room(a), n = 0;
+	for (int other = 0; other < blocks; other++) {
+		if (!block_kept(io, kv_head, of_key ? other : block, of_key ? block : other))
+			continue;
+		int begin = other * a->block, end = begin + a->block < a->seqlen ? begin + a->block : a->seqlen;
+		if (n > 0 && out[n - 1].end == begin)
+			out[n - 1].end = end;
+		else
+			out[n++] = (struct reference_range){ begin, end };
+	}
+	return n;
+}
+
+int reference_mask_keys(const struct reference_io *io, int kv_head, int row, struct reference_range *out)
+{
+	const struct attention_case *a = &io->cell->attention;
+	if (a->mask == FW_BLOCKS)
+		return kept_blocks(io, kv_head, row / a->block, false, out);
+	out[0] = sequence_of(io, row);
+	if (a->mask == FW_CAUSAL)
+		out[0].end = row + 1;
+	return 1;
+}
+
+int reference_mask_rows(const struct reference_io *io, int kv_head, int key, struct reference_range *out)
+{
+	const struct attention_case *a = &io->cell->attention;
+	if (a->mask == FW_BLOCKS)
+		return kept_blocks(io, kv_head, key / a->block, true, out);
+	out[0] = sequence_of(io, key);
+	if (a->mask == FW_CAUSAL)
+		out[0].begin = key;
+	return 1;
+}

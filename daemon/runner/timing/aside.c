@@ -1,0 +1,171 @@
+/* aside.c - passes from an idle stream: whole calls, which decide where the suite says so, and phase by phase. */
+#include "runner/timing/timing.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runner/call/range.h"
+
+enum { PHASES = 6 };
+
+static int call_pass(struct timing *t, struct timing_pass *p, struct samples *x, struct failure *f)
+{
+	const struct device_ops *ops = t->runner->ops;
+	struct device *dev = t->runner->dev;
+	bool watched = p->how & TIMING_WATCHED;
+
+	if (p->how & TIMING_GUARDED)
+		runner_guard(t->runner, t->cell, p->redo, &p->guard);
+	for (int round = 0, calls = 0; round < p->rounds; round++) {
+		for (int k = 0; k < t->n; k++, calls++) {
+			int who = timing_turn(t->n, t->start, round, k);
+			struct subject *u = t->subject[who];
+			struct fw_err err = { 0 };
+			if (watched && witness_before(t->witness, u, f) != 0)
+				return -1;
+			if (timing_cold(t, u, &err) != 0 || ops->stamp(dev, calls, 0, &err) != 0 || ops->wait(dev, &err) != 0)
+				return failure_device(f, t->problem, &err);
+			timing_say_at(t, u, "time");
+			range_push(t->problem->cell.key, u->role, "call");
+			double began = ops->host_us(dev);
+			int rc = subject_bind(u, f);
+			if (rc == 0)
+				rc = subject_enqueue(u, FW_ALL, f);
+			if (rc == 0)
+				rc = subject_wait(u, f);
+			x->ms[who][round] = timing_at_least((float)((ops->host_us(dev) - began) * 1e-3));
+			range_pop();
+			if (rc == 0 && (ops->stamp(dev, calls, 1, &err) != 0 || ops->wait(dev, &err) != 0))
+				return failure_device(f, t->problem, &err);
+			x->mhz[who][round] = rc == 0 ? ops->clock_mhz(dev, calls) : 0;
+			if (rc == 0)
+				rc = watched ? timing_look(t, u, "after the timed calls: ", f) : timing_leave(t, u, f);
+			if (rc != 0)
+				return -1;
+		}
+	}
+	return 0;
+}
+
+int timing_call(struct timing *t, int rounds, unsigned how, struct failure *f)
+{
+	struct timing_pass pass = { .rounds = rounds, .how = how };
+	struct msg_cell *m = calloc(1, sizeof(*m));
+	struct samples *x = calloc(1, sizeof(*x));
+	int rc = -1;
+
+	if (!m || !x) {
+		failure_set(f, "device", "no memory for samples");
+		goto out;
+	}
+	runner_at(t->runner, t->cell, NULL, "time");
+	timing_begin_record(t, m, "call", "", rounds);
+	if (how & TIMING_GUARDED) {
+		if (timing_guarded(t, call_pass, &pass, x, f) != 0)
+			goto out;
+		m->redo = pass.redo;
+		m->guard = pass.guard;
+	} else if (call_pass(t, &pass, x, f) != 0) {
+		goto out;
+	}
+	timing_write_series(t, m, x, t->runner->ops->clocks, false);
+	rc = 0;
+out:
+	free(m);
+	free(x);
+	return rc;
+}
+
+/* Times of every phase. Shape: ms[phase bit][subject][round]; empty[round] between two marks with nothing between them. */
+struct phase_times {
+	float ms[PHASES][PROTOCOL_SUBJECTS_MAX][PROTOCOL_SAMPLES_MAX];
+	float empty[PROTOCOL_SAMPLES_MAX];
+};
+
+/* Marks of a round: two for the empty pair, then PHASES + 1 for each subject. */
+static int phase_round(struct timing *t, int round, struct phase_times *x, struct failure *f)
+{
+	const struct device_ops *ops = t->runner->ops;
+	struct device *dev = t->runner->dev;
+	struct fw_err err = { 0 };
+
+	if (ops->scrub(dev, &err) != 0 || ops->mark(dev, 0, &err) != 0 || ops->mark(dev, 1, &err) != 0)
+		return failure_device(f, t->problem, &err);
+	for (int k = 0; k < t->n; k++) {
+		int who = timing_turn(t->n, t->start, round, k), mark = 2 + who * (PHASES + 1);
+		struct subject *u = t->subject[who];
+		timing_say_at(t, u, "phase");
+		if (timing_cold(t, u, &err) != 0 || ops->mark(dev, mark, &err) != 0)
+			return failure_device(f, t->problem, &err);
+		for (int b = 0; b < PHASES; b++) {
+			if (!(u->phases & (1u << b)))
+				continue;
+			range_push(t->problem->cell.key, u->role, subject_phase_name(1u << b));
+			int rc = subject_enqueue(u, 1u << b, f);
+			range_pop();
+			if (rc != 0)
+				return -1;
+			if (ops->mark(dev, ++mark, &err) != 0)
+				return failure_device(f, t->problem, &err);
+		}
+		if (timing_leave(t, u, f) != 0)
+			return -1;
+	}
+	if (ops->wait(dev, &err) != 0)
+		return failure_device(f, t->problem, &err);
+	x->empty[round] = ops->elapsed_ms(dev, 0, 1);
+	for (int who = 0; who < t->n; who++) {
+		int mark = 2 + who * (PHASES + 1);
+		for (int b = 0; b < PHASES; b++) {
+			if (!(t->subject[who]->phases & (1u << b)))
+				continue;
+			x->ms[b][who][round] = ops->elapsed_ms(dev, mark, mark + 1);
+			mark++;
+		}
+	}
+	return 0;
+}
+
+static void write_phase(struct timing *t, struct msg_cell *m, struct phase_times *x, int b, int rounds, float empty)
+{
+	int number[PROTOCOL_SUBJECTS_MAX];
+	timing_begin_record(t, m, "phase", subject_phase_name(1u << b), rounds);
+	for (int who = 0; who < t->n; who++) {
+		number[who] = -1;
+		if (!(t->subject[who]->phases & (1u << b)))
+			continue;
+		int k = number[who] = m->n_subjects++;
+		memcpy(m->role[k], t->subject[who]->role, sizeof(m->role[k]));
+		m->ms[k] = x->ms[b][who];
+		for (int round = 0; round < rounds; round++)
+			m->ms[k][round] = timing_at_least(m->ms[k][round] - empty);
+	}
+	if (m->n_subjects == 0)
+		return;
+	timing_write_order(t, m, number, rounds);
+	record_cell(t->runner->records, m);
+}
+
+int timing_phase(struct timing *t, int rounds, struct failure *f)
+{
+	struct msg_cell *m = calloc(1, sizeof(*m));
+	struct phase_times *x = calloc(1, sizeof(*x));
+	int rc = -1;
+
+	if (!m || !x) {
+		failure_set(f, "device", "no memory for samples");
+		goto out;
+	}
+	runner_at(t->runner, t->cell, NULL, "phase");
+	for (int round = 0; round < rounds; round++)
+		if (phase_round(t, round, x, f) != 0)
+			goto out;
+	float empty = stats_median(x->empty, rounds);
+	for (int b = 0; b < PHASES; b++)
+		write_phase(t, m, x, b, rounds, empty);
+	rc = 0;
+out:
+	free(m);
+	free(x);
+	return rc;
+}

@@ -1,0 +1,91 @@
+/* device.c - the pass that decides: calls queued ahead, some of them watched, readings of the device around them. */
+#include "runner/timing/timing.h"
+
+#include <stdlib.h>
+
+enum { GUARD_BEHIND = 2 }; /* calls queued, behind which a reading takes place */
+
+#define UNSEEN_MS 20 /* a reading takes some 15 ms, which two calls of this length hide */
+
+/* The rounds in which a subject's call is watched: one in each half of the pass, perhaps the last one, too. */
+struct watched {
+	int round[PROTOCOL_SUBJECTS_MAX][2], last;
+};
+
+static void choose_watched(struct timing *t, int rounds, bool last, struct watched *w)
+{
+	for (int k = 0; t->witness->active && k < t->n; k++)
+		for (int half = 0; half < 2; half++)
+			w->round[k][half] = half * (rounds / 2) + (int)runner_random(t->runner, (uint32_t)(rounds - rounds / 2));
+	w->last = last ? rounds - 1 : -1;
+}
+
+static bool is_watched(const struct timing *t, const struct watched *w, int who, int round)
+{
+	return t->witness->active && (round == w->round[who][0] || round == w->round[who][1] || round == w->last);
+}
+
+static int device_pass(struct timing *t, struct timing_pass *p, struct samples *x, struct failure *f)
+{
+	const struct device_ops *ops = t->runner->ops;
+	struct device *dev = t->runner->dev;
+	struct fw_err err = { 0 };
+	struct watched watched;
+	int calls = 0, guard_at = t->pair_ms > UNSEEN_MS * t->n ? GUARD_BEHIND : 0;
+
+	choose_watched(t, p->rounds, p->last, &watched);
+	for (int round = 0; round < p->rounds; round++) {
+		for (int k = 0; k < t->n; k++, calls++) {
+			int who = timing_turn(t->n, t->start, round, k);
+			bool look = is_watched(t, &watched, who, round);
+			if (calls == guard_at)
+				runner_guard(t->runner, t->cell, p->redo, &p->guard);
+			if (calls >= TIMING_AHEAD && ops->wait_mark(dev, 2 * (calls - TIMING_AHEAD) + 1, &err) != 0)
+				return failure_device(f, t->problem, &err);
+			timing_say_at(t, t->subject[who], "time");
+			if (look && witness_before(t->witness, t->subject[who], f) != 0)
+				return -1;
+			if (timing_one(t, t->subject[who], calls, &x->host_us[who][round], f) != 0)
+				return -1;
+			if (look && timing_look(t, t->subject[who], "between the timed calls: ", f) != 0)
+				return -1;
+		}
+	}
+	if (ops->wait(dev, &err) != 0)
+		return failure_device(f, t->problem, &err);
+	calls = 0;
+	for (int round = 0; round < p->rounds; round++) {
+		for (int k = 0; k < t->n; k++, calls++) {
+			int who = timing_turn(t->n, t->start, round, k);
+			x->ms[who][round] = timing_at_least(ops->elapsed_ms(dev, 2 * calls, 2 * calls + 1));
+			x->mhz[who][round] = ops->clock_mhz(dev, calls);
+		}
+	}
+	return 0;
+}
+
+int timing_device(struct timing *t, int rounds, bool last, struct failure *f)
+{
+	const struct device_ops *ops = t->runner->ops;
+	struct timing_pass pass = { .rounds = rounds, .last = last };
+	struct msg_cell *m = calloc(1, sizeof(*m));
+	struct samples *x = calloc(1, sizeof(*x));
+	int rc = -1;
+
+	if (!m || !x) {
+		failure_set(f, "device", "no memory for samples");
+		goto out;
+	}
+	timing_begin_record(t, m, "device", "", rounds);
+	runner_at(t->runner, t->cell, NULL, "time");
+	if (timing_guarded(t, device_pass, &pass, x, f) != 0)
+		goto out;
+	m->redo = pass.redo;
+	m->guard = pass.guard;
+	timing_write_series(t, m, x, ops->clocks, ops->queues || ops->work); /* without a queue enqueue is the call */
+	rc = 0;
+out:
+	free(m);
+	free(x);
+	return rc;
+}

@@ -1,0 +1,180 @@
+/* timing.c - whose turn it is, what a cold call is, warm-up, and the records that passes end in. */
+#include "runner/timing/timing.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/protocol/guard.h"
+#include "runner/call/leftover.h"
+#include "runner/call/range.h"
+
+enum { REDO_MAX = 3 }; /* passes thrown away because the device was disturbed */
+
+#define LONG_SHARE 0.7   /* of a cell's warm-up: a round that takes as long leaves it warm after the solo calls, */
+#define REST_SHARE 0.25  /* if what is left of the warm-up is less than this of a round */
+#define LEAST_MS   1e-6f /* a time that rounds to nothing is still a time */
+
+int timing_turn(int n, int start, int round, int k)
+{
+	int place = round & 1 ? n - 1 - k : k;
+	return (start + (round >> 1) + place) % n;
+}
+
+int timing_rounds(const struct rule *r, double round_ms, int n_subjects, bool clocked)
+{
+	int most = DEVICE_MARKS_MAX / (2 * n_subjects), n = stats_pairs(r, round_ms * 1e-3, clocked);
+	return n > most ? most - most % 4 : n;
+}
+
+/* A branch that can tell checked from timed calls can cheat: all calls get random bytes. 0x01..0x7e makes no NaN. */
+static int random_byte(struct runner *r)
+{
+	return 1 + (int)runner_random(r, 126);
+}
+
+int timing_cold(struct timing *t, const struct subject *u, struct fw_err *err)
+{
+	struct runner *r = t->runner;
+	if (!u->pass_time && (witness_arrange(t->witness, err) != 0 || problem_poison(t->problem, random_byte(r), err) != 0))
+		return -1;
+	return r->ops->scrub(r->dev, err);
+}
+
+void timing_say_at(struct timing *t, const struct subject *u, const char *step)
+{
+	if (!t->runner->ops->queues && !u->pass_time)
+		runner_at(t->runner, t->cell, u, step);
+}
+
+int timing_one(struct timing *t, struct subject *u, int c, float *host_us, struct failure *f)
+{
+	const struct device_ops *ops = t->runner->ops;
+	struct device *dev = t->runner->dev;
+	struct fw_err err = { 0 };
+
+	if (timing_cold(t, u, &err) != 0 || ops->stamp(dev, c, 0, &err) != 0 || ops->mark(dev, 2 * c, &err) != 0)
+		return failure_device(f, t->problem, &err);
+	range_push(t->problem->cell.key, u->role, "all");
+	double began = ops->host_us(dev);
+	int rc = subject_enqueue(u, FW_ALL, f);
+	*host_us = (float)(ops->host_us(dev) - began);
+	range_pop();
+	if (rc != 0)
+		return -1;
+	if (ops->mark(dev, 2 * c + 1, &err) != 0 || ops->stamp(dev, c, 1, &err) != 0)
+		return failure_device(f, t->problem, &err);
+	return t->witness->watching ? 0 : timing_leave(t, u, f); /* outputs of a watched call are looked at first */
+}
+
+int timing_leave(struct timing *t, struct subject *u, struct failure *f)
+{
+	if (u->pass_time || leftover_between(t->runner, t->cell, u, f) == 0)
+		return 0;
+	t->culprit = u;
+	return -1;
+}
+
+float timing_at_least(float ms)
+{
+	return ms > LEAST_MS ? ms : LEAST_MS;
+}
+
+int timing_warm(struct timing *t, double until_us, struct failure *f)
+{
+	const struct device_ops *ops = t->runner->ops;
+	struct device *dev = t->runner->dev;
+	double want_ms = (until_us - ops->host_us(dev)) * 1e-3;
+	if (t->pair_ms > LONG_SHARE * t->runner->run->cell_warm_s * 1e3 && want_ms <= REST_SHARE * t->pair_ms)
+		return 0;
+	for (int round = 0;; round++) {
+		float host_us;
+		for (int k = 0; k < t->n; k++) {
+			struct subject *u = t->subject[timing_turn(t->n, t->start, round, k)];
+			timing_say_at(t, u, "warm");
+			if (timing_one(t, u, k, &host_us, f) != 0)
+				return -1;
+		}
+		struct fw_err err = { 0 };
+		if (ops->wait(dev, &err) != 0)
+			return failure_device(f, t->problem, &err);
+		t->pair_ms = 0;
+		for (int k = 0; k < t->n; k++)
+			t->pair_ms += (double)ops->elapsed_ms(dev, 2 * k, 2 * k + 1);
+		if (ops->host_us(dev) >= until_us)
+			return 0;
+	}
+}
+
+void timing_begin_record(const struct timing *t, struct msg_cell *m, const char *series, const char *phase, int rounds)
+{
+	const struct msg_run *run = t->runner->run;
+	memset(m, 0, sizeof(*m));
+	m->launch = run->launch;
+	m->set = run->set;
+	m->cell = run->index[t->cell];
+	snprintf(m->series, sizeof(m->series), "%s", series);
+	snprintf(m->phase, sizeof(m->phase), "%s", phase);
+	memcpy(m->input_sha256, t->problem->input_sha256, sizeof(m->input_sha256));
+	m->n = rounds;
+	guard_unknown(&m->guard);
+}
+
+void timing_write_order(const struct timing *t, struct msg_cell *m, const int *number, int rounds)
+{
+	size_t at = 0;
+	for (int round = 0; round < rounds; round++) {
+		for (int k = 0; k < t->n; k++) {
+			int who = number[timing_turn(t->n, t->start, round, k)];
+			if (who >= 0 && at + 1 < sizeof(m->order))
+				m->order[at++] = (char)('A' + who);
+		}
+	}
+	m->order[at] = '\0';
+}
+
+int timing_lost(struct timing *t, struct failure *f)
+{
+	if (!t->runner->lost)
+		return 0;
+	f->lost = true;
+	return failure_set(f, "crash", "the device's context is gone");
+}
+
+int timing_guarded(struct timing *t, timing_pass_fn *run, struct timing_pass *p, struct samples *x, struct failure *f)
+{
+	struct msg_guard after;
+	char why[GUARD_WHY_SIZE];
+	for (p->redo = 0;; p->redo++) {
+		if (run(t, p, x, f) != 0)
+			return -1;
+		runner_guard(t->runner, t->cell, p->redo, &after);
+		guard_merge(&p->guard, &after);
+		if (timing_lost(t, f) != 0)
+			return -1;
+		if (!guard_discards(&p->guard, why) || p->redo >= REDO_MAX)
+			return 0;
+	}
+}
+
+void timing_write_series(struct timing *t, struct msg_cell *m, struct samples *x, bool mhz, bool host_us)
+{
+	int number[PROTOCOL_SUBJECTS_MAX];
+	m->n_subjects = t->n;
+	for (int k = 0; k < t->n; k++) {
+		number[k] = k;
+		memcpy(m->role[k], t->subject[k]->role, sizeof(m->role[k]));
+		m->ms[k] = x->ms[k];
+		m->mhz[k] = mhz ? x->mhz[k] : NULL;
+		m->host_us[k] = host_us ? x->host_us[k] : NULL;
+	}
+	timing_write_order(t, m, number, m->n);
+	record_cell(t->runner->records, m);
+}
+
+int timing_look(struct timing *t, struct subject *u, const char *when, struct failure *f)
+{
+	if (witness_after(t->witness, u, when, f) == 0)
+		return timing_leave(t, u, f);
+	t->culprit = u;
+	return -1;
+}

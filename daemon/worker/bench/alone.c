@@ -1,0 +1,202 @@
+/* alone.c - who is suspected, and launches of one side at a time until it is clear. */
+#include "worker/bench/alone.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/protocol/guard.h"
+#include "core/case/inputs.h"
+#include "worker/bench/runner_child.h"
+
+/* Checks are few calls, perhaps of another day; a busy machine halves the speed of any, and then no clock tells. */
+#define SUSPECT          1.12
+#define SUSPECT_NO_CLOCK 1.6
+#define APART            1.08 /* launches of now */
+
+/* Standard errors: to be looked at, and to be accused, which takes more of them than any verdict (tests/test_alone.c counts false ones). */
+#define SUSPECT_K 2.0
+#define APART_K   5.0
+
+enum { FRUITLESS_MAX = 3 };
+
+/* Launches in turns of some cells. */
+struct turns {
+	struct bench *bench;
+	bool target;  /* who is launched */
+	int launches; /* so far, of both */
+	struct cell_turns {
+		int n[2]; /* base, target */
+		struct bench_alone time[2][ALONE_TURNS];
+		int asked; /* launches that should have brought a time */
+	} * of;            /* of[n_cells of the bench] */
+};
+
+double alone_excess(const struct bench_alone *base, const struct bench_alone *target, const struct estimate *pairs)
+{
+	double by_time = log(target->ms / base->ms), cycles;
+
+	if (base->mhz <= 0 || target->mhz <= 0)
+		return by_time - pairs->m;
+	cycles = by_time + log(target->mhz / base->mhz);
+	return fmin(by_time - pairs->m, cycles - pairs->m_code);
+}
+
+bool alone_suspects(const struct bench_alone *base, const struct bench_alone *target, const struct estimate *pairs)
+{
+	bool clocked = base->mhz > 0 && target->mhz > 0;
+
+	return pairs->launches > 0 && base->ms > 0 && target->ms > 0 &&
+	       alone_excess(base, target, pairs) > log(clocked ? SUSPECT : SUSPECT_NO_CLOCK) + SUSPECT_K * pairs->se;
+}
+
+static double mean_of(const double *v, int n)
+{
+	double sum = 0;
+	int i;
+
+	for (i = 0; i < n; i++)
+		sum += v[i];
+	return n > 0 ? sum / n : 0;
+}
+
+enum alone_word alone_judge(const double *turn, int n, double se)
+{
+	double squares = 0, mean = mean_of(turn, n);
+	int i;
+
+	for (i = 0; i < n; i++)
+		if (turn[i] <= log(APART))
+			return ALONE_SAME;
+	if (n < ALONE_TURNS)
+		return ALONE_MORE;
+	for (i = 0; i < n; i++)
+		squares += (turn[i] - mean) * (turn[i] - mean);
+	return mean > log(APART) + APART_K * sqrt(squares / (n - 1) / n + se * se) ? ALONE_SLOWED : ALONE_SAME;
+}
+
+static bool is_suspect(const struct bench *b, int cell)
+{
+	const struct bench_cell *c = &b->cell[cell];
+
+	return c->open && c->judged && alone_suspects(&c->alone[BENCH_BASE], &c->alone[BENCH_TARGET], &c->judgement.all);
+}
+
+static struct bench_alone typical(const struct msg_cell *m, int side)
+{
+	return (struct bench_alone){ .ms = (double)stats_median(m->ms[side], m->n),
+		.mhz = m->mhz[side] ? (double)stats_median(m->mhz[side], m->n) : 0 };
+}
+
+static int take_record(void *arg, struct msg *m, struct fw_err *err)
+{
+	struct turns *x = arg;
+	char why[GUARD_WHY_SIZE];
+
+	if (m->t == MSG_CELL && bench_decides(x->bench, m->u.cell)) {
+		struct cell_turns *t = &x->of[m->u.cell->cell];
+		int side = bench_role(m->u.cell, x->target ? "target" : "base"), *n = &t->n[x->target];
+
+		if (side >= 0 && *n < ALONE_TURNS && !guard_discards(&m->u.cell->guard, why))
+			t->time[x->target][(*n)++] = typical(m->u.cell, side);
+		return 0;
+	}
+	if (m->t == MSG_FAULT)
+		bench_note(x->bench, m->u.fault.cell, m->u.fault.role, m->u.fault.failure, m->u.fault.detail);
+	return m->t == MSG_FAULT || m->t == MSG_AT ? bench_send(x->bench, m, err) : 0; /* launches have said the rest */
+}
+
+static int launch(struct turns *x, const int *list, int n, struct fw_err *err)
+{
+	struct bench *b = x->bench;
+	struct runner_task task = { .mode = "launch",
+		.set = 1,
+		.seed = inputs_mix(b->seed ^ inputs_mix((uint64_t)x->launches + 0xa10e)),
+		.n_subjects = 1,
+		.subject = { x->target ? b->target : b->base },
+		.n_cells = n,
+		.cell = list,
+		.deadline_s = b->limits.launch_s,
+		.record = take_record,
+		.arg = x };
+	struct runner_end end;
+	int i;
+
+	x->launches++;
+	for (i = 0; i < n; i++)
+		x->of[list[i]].asked++;
+	return runner_child_run(b, &task, &end, err);
+}
+
+/* Complete turns of a cell. Shape: turn[ALONE_TURNS]. */
+static int turns_of(const struct cell_turns *t, const struct estimate *pairs, double *turn)
+{
+	int n = t->n[0] < t->n[1] ? t->n[0] : t->n[1], i;
+
+	for (i = 0; i < n; i++)
+		turn[i] = alone_excess(&t->time[0][i], &t->time[1][i], pairs);
+	return n;
+}
+
+static int say_slowed(struct turns *x, int cell, const double *turn, int n, struct fw_err *err)
+{
+	char text[256];
+
+	double beside = -x->bench->cell[cell].judgement.all.m;
+
+	snprintf(text, sizeof text, "%.3g times the base's speed beside it, %.3g times when each is alone: the base is slowed",
+		exp(beside), exp(beside - mean_of(turn, n)));
+	return bench_fault(x->bench, cell, "target", "slowed", text, err);
+}
+
+/* Of the listed cells keep those that are not clear yet. Returns their number, -1 error. */
+static int still_open(struct turns *x, int *list, int n, struct fw_err *err)
+{
+	struct bench *b = x->bench;
+	int left = 0, i;
+
+	for (i = 0; i < n; i++) {
+		const struct cell_turns *t = &x->of[list[i]];
+		const struct estimate *all = &b->cell[list[i]].judgement.all;
+		double turn[ALONE_TURNS];
+		int done = turns_of(t, all, turn);
+		enum alone_word word = alone_judge(turn, done, all->se);
+
+		if (word == ALONE_SLOWED && say_slowed(x, list[i], turn, done, err) < 0)
+			return -1;
+		/* a device that is disturbed again and again tells nothing */
+		if (word == ALONE_MORE && b->cell[list[i]].open && t->asked < t->n[0] + t->n[1] + FRUITLESS_MAX)
+			list[left++] = list[i];
+	}
+	return left;
+}
+
+static int take_turns(struct turns *x, int *list, int n, struct fw_err *err)
+{
+	while (n > 0 && !x->bench->lost) {
+		x->target = (x->launches + 1) / 2 % 2; /* A B B A A B B A */
+		if (launch(x, list, n, err) < 0)
+			return -1;
+		n = still_open(x, list, n, err);
+	}
+	return n < 0 ? -1 : 0;
+}
+
+int alone_run(struct bench *b, struct fw_err *err)
+{
+	struct turns x = { .bench = b, .of = calloc((size_t)b->n_cells + 1, sizeof *x.of) };
+	int *list = calloc((size_t)b->n_cells + 1, sizeof *list), n = 0, status = 0, i;
+
+	if (!x.of || !list) {
+		status = err_set(err, ERR_INTERNAL, "out of memory");
+	} else if (strcmp(b->subject[b->base].sha256, b->subject[b->target].sha256) != 0) {
+		for (i = 0; i < b->n_cells; i++)
+			if (is_suspect(b, i))
+				list[n++] = i;
+		status = take_turns(&x, list, n, err);
+	}
+	free(x.of);
+	free(list);
+	return status;
+}

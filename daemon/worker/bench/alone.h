@@ -1,0 +1,31 @@
+/**
+ * alone.h - does the target stand to its base as it does when each of them is alone?
+ *
+ * Whoever is loaded beside the base can slow it down, from a thread, by a signal, in another process, and so look faster than it
+ * is, or hide a loss. Each side's check, where no other module is loaded, tells how long a call takes (kept with its outcome).
+ * Where the base loses far more beside the target than that explains, both sides are launched alone, in turns A B B A, now, on the
+ * machine as it is. If all of those contradict the pairs, by more than either's errors, the cell is rejected ("slowed"). On a busy
+ * machine errors are large, and nobody is accused.
+ */
+#ifndef WORKER_BENCH_ALONE_H
+#define WORKER_BENCH_ALONE_H
+
+#include "worker/bench/bench.h"
+
+enum alone_word { ALONE_SAME, ALONE_MORE, ALONE_SLOWED };
+enum { ALONE_TURNS = 6 };
+
+/**
+ * How much slower the target is, alone beside its base alone, than the pairs have it: ln of both ratios' ratio. By time and, where
+ * all clocks are known, by cycles, the lower of both: a clock that differs between processes moves one of them only.
+ */
+double alone_excess(const struct bench_alone *base, const struct bench_alone *target, const struct estimate *pairs);
+/** Whether what both checks say is worth launches. Pure. */
+bool alone_suspects(const struct bench_alone *base, const struct bench_alone *target, const struct estimate *pairs);
+/** What the excess in `n` turns says of pairs with standard error `se`: ALONE_SAME as soon as one agrees. Pure. Shape: turn[n]. */
+enum alone_word alone_judge(const double *turn, int n, double se);
+
+/** Look at every timed cell; where the base was slowed that is a fault of the target. Nothing on sim, or of equal modules. */
+int alone_run(struct bench *b, struct fw_err *err);
+
+#endif

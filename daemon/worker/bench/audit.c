@@ -1,0 +1,211 @@
+/* audit.c - goes and dones, slopes, and the faults that come of them. */
+#include "worker/bench/audit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "core/case/inputs.h"
+#include "worker/bench/runner_child.h"
+
+/* One process's audit of some cells. */
+struct auditor {
+	struct bench *bench;
+	struct audit *audit; /* audit[n_cells of the bench] */
+	int go;              /* where goes are written */
+	int64_t went_ns;     /* of the batch that runs; 0: none does */
+};
+
+static double median(double *v, int n)
+{
+	float f[AUDIT_PAIRS];
+	int i;
+
+	for (i = 0; i < n; i++)
+		f[i] = (float)v[i];
+	return (double)stats_median(f, n);
+}
+
+/* Median over pairs of the time that one more call takes. */
+static void slopes(const struct audit_batch pair[AUDIT_PAIRS][2], double *wall_ms, double *device_ms)
+{
+	double wall[AUDIT_PAIRS], device[AUDIT_PAIRS];
+	int i;
+
+	for (i = 0; i < AUDIT_PAIRS; i++) {
+		const struct audit_batch *a = &pair[i][0], *b = &pair[i][1];
+
+		wall[i] = (b->wall_ms - a->wall_ms) / (b->calls - a->calls);
+		device[i] = (b->device_ms - a->device_ms) / (b->calls - a->calls);
+	}
+	*wall_ms = median(wall, AUDIT_PAIRS);
+	*device_ms = median(device, AUDIT_PAIRS);
+}
+
+bool audit_believes(const struct audit *a, double base_ms, double target_ms, char *why, size_t size)
+{
+	double wall[2], device[2], claimed = base_ms / target_ms, seen;
+	int side, i;
+
+	for (side = 0; side < 2; side++) {
+		if (a->n[side] != 2 * AUDIT_PAIRS) {
+			snprintf(why, size, "it could not be measured again by the supervisor's clock");
+			return false;
+		}
+		for (i = 0; i < AUDIT_PAIRS; i++)
+			if (a->batch[side][i][0].calls == a->batch[side][i][1].calls) {
+				snprintf(why, size, "its batches for the supervisor's clock were all of one size");
+				return false;
+			}
+		slopes(a->batch[side], &wall[side], &device[side]);
+	}
+	for (side = 0; side < 2; side++)
+		if (!(wall[side] > 0) || device[side] < AUDIT_CLOCK_SHARE * wall[side] - AUDIT_SLACK_MS) {
+			snprintf(why, size,
+				"the runner's clock counted %.4g ms for a call of the %s that took %.4g ms by the supervisor's "
+				"clock",
+				device[side], side ? "target" : "base", wall[side]);
+			return false;
+		}
+	seen = wall[0] / wall[1];
+	if (!(claimed > 0) || log(seen) < 0.5 * log(claimed)) {
+		snprintf(why, size, "%.3g times the base's speed was reported, %.3g times it is by the supervisor's clock",
+			claimed, seen);
+		return false;
+	}
+	return true;
+}
+
+static int say_go(struct auditor *x, struct fw_err *err)
+{
+	x->went_ns = clock_mono_ns();
+	return write(x->go, "g", 1) == 1 ? 0 : err_sys(err, "the runner's go");
+}
+
+static int take_batch(struct auditor *x, const struct msg_audit *m, struct fw_err *err)
+{
+	int64_t now = clock_mono_ns();
+	struct audit *a = &x->audit[m->cell];
+	int side = strcmp(m->role, "target") == 0, at = a->n[side];
+
+	if (m->done != (x->went_ns != 0) || at >= 2 * AUDIT_PAIRS)
+		return err_set(err, ERR_PROTOCOL, "the runner sent a batch out of turn");
+	if (!m->done)
+		return say_go(x, err);
+	a->batch[side][at / 2][at % 2] =
+		(struct audit_batch){ .calls = m->calls, .wall_ms = (double)(now - x->went_ns) * 1e-6, .device_ms = m->ms };
+	a->n[side]++;
+	x->went_ns = 0;
+	return 0;
+}
+
+static int take_record(void *arg, struct msg *m, struct fw_err *err)
+{
+	struct auditor *x = arg;
+
+	if (m->t == MSG_AUDIT)
+		return take_batch(x, &m->u.audit, err);
+	if (m->t == MSG_FAULT)
+		bench_note(x->bench, m->u.fault.cell, m->u.fault.role, m->u.fault.failure, m->u.fault.detail);
+	if (m->t == MSG_NOTE)
+		return 0; /* launches have said it */
+	return m->t == MSG_FAULT || m->t == MSG_AT ? bench_send(x->bench, m, err)
+						   : err_set(err, ERR_PROTOCOL, "the runner sent timings in an audit");
+}
+
+/* One process over the listed cells. `how`: its end. */
+static int try_cells(struct auditor *x, const int *list, int n, int attempt, struct runner_end *how, struct fw_err *err)
+{
+	struct bench *b = x->bench;
+	struct runner_task task = { .mode = "audit",
+		.seed = inputs_mix(b->seed ^ inputs_mix((uint64_t)attempt + 1)),
+		.n_subjects = 2,
+		.subject = { b->base, b->target },
+		.n_cells = n,
+		.cell = list,
+		.deadline_s = b->limits.launch_s,
+		.record = take_record,
+		.arg = x };
+	int ends[2], status, i;
+
+	for (i = 0; i < n; i++)
+		x->audit[list[i]] = (struct audit){ 0 };
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) /* nobody can open it by its name and say go, too */
+		return err_sys(err, "socketpair");
+	task.go_fd = ends[0];
+	x->go = ends[1];
+	x->went_ns = 0;
+	status = runner_child_run(b, &task, how, err);
+	close(ends[0]);
+	close(ends[1]);
+	return status;
+}
+
+/* Of the listed cells keep those that are still in doubt; `why` [n] says why. */
+static int doubtful(struct auditor *x, int *list, int n, char (*why)[256])
+{
+	struct bench *b = x->bench;
+	int left = 0, i;
+
+	for (i = 0; i < n; i++) {
+		int cell = list[i];
+		bool good = !b->cell[cell].open || audit_believes(&x->audit[cell], bench_median_ms(b, cell, false),
+							   bench_median_ms(b, cell, true), why[left], sizeof why[left]);
+
+		if (!good)
+			list[left++] = cell;
+	}
+	return left;
+}
+
+static bool too_good(const struct bench *b, int cell)
+{
+	const struct bench_cell *c = &b->cell[cell];
+
+	return c->open && c->judged && c->judgement.verdict == VERDICT_IMPROVEMENT &&
+	       stats_change_pct(c->judgement.all.m) >= AUDIT_CHANGE_PCT;
+}
+
+static int audit_cells(struct auditor *x, int *list, int n, char (*why)[256], struct fw_err *err)
+{
+	struct runner_end how = { .cell = -1 };
+	char text[512];
+	int attempt, i;
+
+	for (attempt = 0; attempt < AUDIT_TRIES && n > 0; attempt++) {
+		if (try_cells(x, list, n, attempt, &how, err) < 0)
+			return -1;
+		n = doubtful(x, list, n, why);
+	}
+	for (i = 0; i < n; i++) {
+		snprintf(text, sizeof text, "%s%s%.200s", why[i], how.failure[0] ? ": " : "", how.failure[0] ? how.detail : "");
+		if (bench_fault(x->bench, list[i], "target", "clock", text, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int audit_run(struct bench *b, struct fw_err *err)
+{
+	struct auditor x = { .bench = b };
+	int *list = calloc((size_t)b->n_cells + 1, sizeof *list), n = 0, status = 0, i;
+	char(*why)[256] = calloc((size_t)b->n_cells + 1, sizeof *why);
+
+	x.audit = calloc((size_t)b->n_cells + 1, sizeof *x.audit);
+	if (!list || !why || !x.audit) {
+		status = err_set(err, ERR_INTERNAL, "out of memory");
+	} else if (strcmp(b->device.kind, "sim") != 0) {
+		for (i = 0; i < b->n_cells; i++)
+			if (too_good(b, i))
+				list[n++] = i;
+		status = audit_cells(&x, list, n, why, err);
+	}
+	free(x.audit);
+	free(why);
+	free(list);
+	return status;
+}

@@ -1,0 +1,349 @@
+/* bench.c - the state of a comparison, kept apart from the steps that change it. */
+#include "worker/bench/bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/proc.h"
+#include "core/protocol/guard.h"
+#include "core/stats/memory.h"
+#include "worker/build/kernelcode.h"
+
+int bench_init(struct bench *b, const struct cell *cells, int n_cells, struct fw_err *err)
+{
+	memset(b, 0, sizeof *b);
+	b->base = b->target = -1;
+	b->cells = cells;
+	b->n_cells = n_cells;
+	b->started_s = (double)clock_mono_ns() * 1e-9;
+	b->cell = calloc((size_t)n_cells + 1, sizeof *b->cell);
+	if (!b->cell)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	if (proc_sibling("flopwatch-runner", b->runner, sizeof b->runner, err) < 0 ||
+		hash_file(b->runner, b->runner_sha, err) < 0) {
+		bench_fini(b);
+		return -1;
+	}
+	return 0;
+}
+
+void bench_fini(struct bench *b)
+{
+	int i, j;
+
+	for (i = 0; i < b->n_subjects; i++) {
+		if (b->subject[i].fd >= 0)
+			close(b->subject[i].fd);
+		kernelcode_free(b->subject[i].code);
+	}
+	for (i = 0; b->cell && i < b->n_cells; i++)
+		for (j = 0; j < STATS_LAUNCHES_MAX; j++) {
+			free(b->cell[i].launch[j].values);
+			free(b->cell[i].burst[j].values);
+		}
+	free(b->cell);
+	free(b->pin);
+	memset(b, 0, sizeof *b);
+}
+
+int bench_subject(struct bench *b, const char *role, const char *provider, int fd, const char *sha256, struct fw_err *err)
+{
+	struct bench_subject *s = &b->subject[b->n_subjects];
+
+	if (b->n_subjects == PROTOCOL_SUBJECTS_MAX) {
+		close(fd);
+		return err_set(err, ERR_INVALID, "more than %d subjects", PROTOCOL_SUBJECTS_MAX);
+	}
+	*s = (struct bench_subject){ .fd = fd };
+	snprintf(s->role, sizeof s->role, "%s", role);
+	snprintf(s->provider, sizeof s->provider, "%s", provider);
+	snprintf(s->sha256, sizeof s->sha256, "%s", sha256);
+	b->n_subjects++;
+	return 0;
+}
+
+int bench_ready(struct bench *b, struct fw_err *err)
+{
+	int i;
+
+	for (i = 0; i < b->n_subjects; i++) {
+		if (strcmp(b->subject[i].role, "base") == 0)
+			b->base = i;
+		else if (strcmp(b->subject[i].role, "target") == 0)
+			b->target = i;
+	}
+	if (b->base < 0 || b->target < 0)
+		return err_set(err, ERR_INVALID, "a comparison needs a subject \"base\" and a subject \"target\"");
+	for (i = 0; i < b->n_cells; i++) {
+		b->cell[i].open = true;
+		b->cell[i].judgement.want_set = 1;
+	}
+	return 0;
+}
+
+bool bench_identical(const struct bench *b)
+{
+	const struct bench_subject *base = &b->subject[b->base], *target = &b->subject[b->target];
+
+	/* whether there is such a provider only a check tells */
+	return !b->selfcheck && strcmp(base->sha256, target->sha256) == 0 && !base->provider[0] && !target->provider[0];
+}
+
+int bench_pin(struct bench *b, int subject, int cell, const char *config, struct fw_err *err)
+{
+	struct bench_pin *more, *p = NULL;
+	int i;
+
+	for (i = 0; i < b->n_pins; i++)
+		if (b->pin[i].subject == subject && b->pin[i].cell == cell)
+			p = &b->pin[i];
+	if (!p) {
+		more = realloc(b->pin, (size_t)(b->n_pins + 1) * sizeof *more);
+		if (!more)
+			return err_set(err, ERR_INTERNAL, "out of memory");
+		b->pin = more;
+		p = &b->pin[b->n_pins++];
+	}
+	*p = (struct bench_pin){ .subject = subject, .cell = cell };
+	snprintf(p->config, sizeof p->config, "%s", config);
+	return 0;
+}
+
+int bench_send(struct bench *b, const struct msg *m, struct fw_err *err)
+{
+	return b->emit ? b->emit(b->emit_arg, m, err) : 0;
+}
+
+static int side_of(const char *role)
+{
+	if (strcmp(role, "base") == 0)
+		return BENCH_BASE;
+	if (strcmp(role, "target") == 0)
+		return BENCH_TARGET;
+	return strcmp(role, "device") == 0 || strcmp(role, "worker") == 0 ? BENCH_OUTSIDE : -1;
+}
+
+void bench_note(struct bench *b, int cell, const char *role, const char *failure, const char *detail)
+{
+	int first = cell < 0 ? 0 : cell, last = cell < 0 ? b->n_cells - 1 : cell, side = side_of(role), i;
+
+	/* a further subject: the comparison goes on without it; a cell that it does not do is no trouble of the others */
+	for (i = 0; i < b->n_subjects && side < 0; i++)
+		if (strcmp(b->subject[i].role, role) == 0)
+			b->subject[i].dropped |= cell < 0 || strcmp(failure, "unsupported") != 0;
+	for (i = first; i <= last && side >= 0; i++) {
+		struct bench_trouble *t = &b->cell[i].trouble[side];
+
+		b->cell[i].open = false;
+		if (t->failure[0] || (cell < 0 && side == BENCH_OUTSIDE && b->cell[i].n_launches > 0))
+			continue;
+		snprintf(t->role, sizeof t->role, "%s", role);
+		snprintf(t->failure, sizeof t->failure, "%s", failure);
+		snprintf(t->detail, sizeof t->detail, "%s", detail);
+	}
+}
+
+int bench_fault(struct bench *b, int cell, const char *role, const char *failure, const char *detail, struct fw_err *err)
+{
+	struct msg m = { .t = MSG_FAULT };
+
+	bench_note(b, cell, role, failure, detail);
+	m.u.fault.cell = cell;
+	snprintf(m.u.fault.role, sizeof m.u.fault.role, "%s", role);
+	snprintf(m.u.fault.failure, sizeof m.u.fault.failure, "%s", failure);
+	snprintf(m.u.fault.detail, sizeof m.u.fault.detail, "%s", detail);
+	return bench_send(b, &m, err);
+}
+
+int bench_role(const struct msg_cell *m, const char *role)
+{
+	int i;
+
+	for (i = 0; i < m->n_subjects; i++)
+		if (strcmp(m->role[i], role) == 0)
+			return i;
+	return -1;
+}
+
+bool bench_decides(const struct bench *b, const struct msg_cell *m)
+{
+	const char *decide = b->cells[m->cell].decide;
+
+	return strcmp(m->series, decide[0] ? decide : "device") == 0;
+}
+
+int bench_keep(struct bench_launch *list, int *n_list, const struct msg_cell *m, struct fw_err *err)
+{
+	int base = bench_role(m, "base"), target = bench_role(m, "target");
+	struct bench_launch *l = *n_list ? &list[*n_list - 1] : NULL;
+	size_t n = (size_t)(m->n < STATS_PAIRS_MAX ? m->n : STATS_PAIRS_MAX), bytes = n * sizeof(float);
+
+	if (base < 0 || target < 0 || n == 0)
+		return err_set(err, ERR_PROTOCOL, "the runner sent timings without both sides");
+	if (!l || l->launch != m->launch) {
+		if (*n_list == STATS_LAUNCHES_MAX)
+			return err_set(err, ERR_PROTOCOL, "more than %d launches of one cell", STATS_LAUNCHES_MAX);
+		l = &list[(*n_list)++];
+	}
+	free(l->values);
+	*l = (struct bench_launch){ .launch = m->launch, .set = m->set, .n = (int)n, .values = calloc(4 * n, sizeof(float)) };
+	if (!l->values) {
+		(*n_list)--;
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	}
+	memcpy(l->values, m->ms[base], bytes);
+	memcpy(l->values + n, m->ms[target], bytes);
+	l->clocks = m->mhz[base] && m->mhz[target];
+	if (l->clocks) {
+		memcpy(l->values + 2 * n, m->mhz[base], bytes);
+		memcpy(l->values + 3 * n, m->mhz[target], bytes);
+	}
+	return 0;
+}
+
+int bench_add(struct bench *b, const struct msg_cell *m, struct fw_err *err)
+{
+	struct bench_cell *c = &b->cell[m->cell];
+	char why[GUARD_WHY_SIZE];
+
+	if (bench_role(m, "base") < 0 || bench_role(m, "target") < 0)
+		return err_set(err, ERR_PROTOCOL, "the runner sent timings without both sides");
+	if (guard_discards(&m->guard, why)) {
+		c->discarded++;
+		return 0;
+	}
+	return bench_keep(c->launch, &c->n_launches, m, err) < 0 ? -1 : 1;
+}
+
+static struct launch_pairs pairs_of(const struct bench_launch *l)
+{
+	const float *v = l->values;
+
+	return (struct launch_pairs){ .set = l->set,
+		.n = l->n,
+		.base_ms = v,
+		.target_ms = v + l->n,
+		.base_mhz = l->clocks ? v + 2 * l->n : NULL,
+		.target_mhz = l->clocks ? v + 3 * l->n : NULL };
+}
+
+static void count_slow(struct bench_cell *c, double beta)
+{
+	int i;
+
+	memset(c->tail, 0, sizeof c->tail);
+	for (i = 0; i < c->n_launches; i++) {
+		struct launch_pairs pairs = pairs_of(&c->launch[i]);
+
+		tail_count(&c->tail[pairs.set == 2], &pairs, beta);
+	}
+}
+
+/* Estimates of a list of launches. Shape: e[n]. */
+static void estimate(const struct rule *r, const struct bench_launch *list, int n, struct launch_estimate *e, double *beta)
+{
+	struct launch_pairs pairs[STATS_LAUNCHES_MAX];
+	int i;
+
+	for (i = 0; i < n; i++)
+		pairs[i] = pairs_of(&list[i]);
+	stats_launches(r, pairs, n, e, beta);
+}
+
+void bench_judge(struct bench *b, int cell)
+{
+	struct bench_cell *c = &b->cell[cell];
+	bool sparse = b->cells[cell].attention.mask == FW_BLOCKS;
+	struct launch_estimate e[STATS_LAUNCHES_MAX];
+	double tau0 = b->cells[cell].tau0, nu0 = b->cells[cell].nu0, beta = 0, none;
+	struct rule rule, bursts = verdict_rule_of_bursts(&b->rule);
+
+	estimate(&b->rule, c->launch, c->n_launches, e, &beta);
+	rule = memory_rule(&b->rule, tau0, nu0, e, c->n_launches);
+	bool fits = memory_fits(tau0, nu0, e, c->n_launches);
+	verdict_judge(&rule, b->cells[cell].threshold_pct, sparse, e, c->n_launches, &c->judgement);
+	c->judgement.beta = beta;
+	count_slow(c, beta);
+	estimate(&bursts, c->burst, c->n_bursts, e, &none);
+	verdict_judge(&bursts, b->cells[cell].threshold_pct, sparse, e, c->n_bursts, &c->sustained);
+	verdict_sustained(&c->judgement, &c->sustained);
+	verdict_blind(&rule, fits ? b->cells[cell].blind_pct : 0, &c->sustained, &c->judgement);
+	c->judged = c->judged || c->n_launches > 0;
+}
+
+const struct bench_trouble *bench_trouble(const struct bench *b, int cell)
+{
+	const struct bench_trouble *base = &b->cell[cell].trouble[BENCH_BASE], *target = &b->cell[cell].trouble[BENCH_TARGET],
+				   *outside = &b->cell[cell].trouble[BENCH_OUTSIDE];
+
+	if (target->failure[0] && strcmp(base->failure, target->failure) != 0)
+		return target;
+	if (base->failure[0])
+		return base;
+	return outside->failure[0] ? outside : NULL;
+}
+
+/* A row of a program of its own, or a cell of two providers: one side may do more than the other. */
+static bool may_differ(const struct bench *b, int cell)
+{
+	return strcmp(b->cells[cell].decide, "process") == 0 ||
+	       strcmp(b->subject[b->base].provider, b->subject[b->target].provider) != 0;
+}
+
+enum verdict bench_verdict(const struct bench *b, int cell)
+{
+	const struct bench_cell *c = &b->cell[cell];
+	const struct bench_trouble *t = bench_trouble(b, cell);
+	enum verdict absence = VERDICT_NONE;
+	struct mean_judgement mean;
+
+	if (bench_identical(b))
+		return VERDICT_IDENTICAL;
+	if (t != &c->trouble[BENCH_OUTSIDE])
+		absence =
+			verdict_of_absence(c->trouble[BENCH_BASE].failure, c->trouble[BENCH_TARGET].failure, may_differ(b, cell));
+	if (absence != VERDICT_NONE)
+		return absence;
+	if (t == &c->trouble[BENCH_TARGET])
+		return verdict_of_class(t->failure);
+	if (t == &c->trouble[BENCH_BASE])
+		return VERDICT_NOT_COMPARABLE;
+	if (t)
+		return VERDICT_REJECTED;
+	if (!c->judged)
+		return VERDICT_UNDECIDED;
+	bench_mean(b, cell, &mean);
+	return mean_decides(&mean, &c->judgement) ? mean.verdict : c->judgement.verdict;
+}
+
+static bool same_kernel(const struct cell *a, const struct cell *b)
+{
+	return a->direction == b->direction && strcmp(a->group, b->group) == 0;
+}
+
+void bench_mean(const struct bench *b, int cell, struct mean_judgement *out)
+{
+	const struct bench_cell *c = &b->cell[cell];
+	struct tail group[MEAN_SETS] = { { .calls = 0 }, { .calls = 0 } };
+	int i, k;
+
+	for (i = 0; i < b->n_cells; i++)
+		for (k = 0; k < MEAN_SETS && same_kernel(&b->cells[i], &b->cells[cell]); k++)
+			tail_pool(&group[k], &b->cell[i].tail[k]);
+	mean_judge(&b->rule, b->cells[cell].threshold_pct, &c->judgement, c->tail, group, out);
+}
+
+double bench_median_ms(const struct bench *b, int cell, bool target)
+{
+	const struct bench_cell *c = &b->cell[cell];
+	float all[STATS_LAUNCHES_MAX * STATS_PAIRS_MAX];
+	int n = 0, i, j;
+
+	for (i = 0; i < c->n_launches; i++)
+		for (j = 0; j < c->launch[i].n; j++)
+			all[n++] = c->launch[i].values[j + (target ? c->launch[i].n : 0)];
+	return stats_median(all, n);
+}

@@ -1,0 +1,153 @@
+/**
+ * bench.h - one comparison on one device while it runs: subjects, cells, what is known of each cell, and where records go.
+ *
+ * serve fills it from a job and sends records to the daemon; compare fills it from its arguments and prints a table. Checks,
+ * launches and the sequential procedure in between know only this.
+ */
+#ifndef WORKER_BENCH_BENCH_H
+#define WORKER_BENCH_BENCH_H
+
+#include <limits.h>
+
+#include "core/verdict/mean.h"
+#include "core/protocol/protocol.h"
+#include "worker/build/cache.h"
+#include "worker/box/peer.h"
+#include "worker/box/sandbox.h"
+
+/** Take one record. Err: -1 ends the job. */
+typedef int bench_emit_fn(void *arg, const struct msg *m, struct fw_err *err);
+
+struct bench_subject {
+	char role[PROTOCOL_ROLE_SIZE];
+	char provider[48];
+	char sha256[HASH_HEX];
+	int fd;                  /* sealed module; closed by bench_fini */
+	struct kernelcode *code; /* of that module, once it was asked for; freed by bench_fini */
+	bool code_read;
+	bool dropped; /* a further subject that failed: no longer part of launches */
+};
+
+/** Timings of one launch. Shape: values holds base_ms, target_ms, base_mhz, target_mhz of n each. */
+struct bench_launch {
+	int launch, set, n;
+	bool clocks;
+	float *values;
+};
+
+/** The first thing that went wrong with one side. */
+struct bench_trouble {
+	char role[PROTOCOL_ROLE_SIZE];
+	char failure[16]; /* "": nothing */
+	char detail[512];
+};
+
+/** A configuration that a subject's provider searched for, at its check. */
+struct bench_pin {
+	int subject, cell;
+	char config[160];
+};
+
+enum { BENCH_NOTES_MAX = 32 };
+
+enum bench_side { BENCH_BASE, BENCH_TARGET, BENCH_OUTSIDE /* the worker or the device */, BENCH_SIDES };
+
+/** A call of a module with no other loaded. */
+struct bench_alone {
+	double ms, mhz; /* mhz: the clock that it ran at; 0 unknown */
+};
+
+struct bench_cell {
+	bool open; /* accepted on both sides and not failed since: may be timed */
+	bool judged;
+	struct bench_trouble trouble[BENCH_SIDES];
+	char input_sha256[HASH_HEX];             /* of the base's check: launches have to name the same; "" unknown */
+	struct bench_alone alone[BENCH_OUTSIDE]; /* of base and target: as their checks have it */
+	int n_launches;
+	struct bench_launch launch[STATS_LAUNCHES_MAX]; /* of the series that decides */
+	int n_bursts;
+	struct bench_launch burst[STATS_LAUNCHES_MAX]; /* series sustained */
+	int leans;                                     /* bursts in which target drew more power, less those in which base did */
+	struct judgement judgement;                    /* what pairs and bursts say together */
+	struct judgement sustained;                    /* what bursts say alone */
+	struct tail tail[MEAN_SETS];                   /* slow calls, by set */
+	int discarded;                                 /* launches whose times the device's readings void */
+};
+
+struct bench {
+	struct peer *peer;
+	const struct sandbox *sandbox;
+	const struct cache *cache; /* NULL: acceptance is not cached */
+	bench_emit_fn *emit;
+	void *emit_arg;
+	char runner[PATH_MAX];
+	char runner_sha[HASH_HEX];
+	struct msg_device device;
+	int n_subjects;
+	struct bench_subject subject[PROTOCOL_SUBJECTS_MAX];
+	int base, target; /* their positions */
+	int n_cells;
+	const struct cell *cells; /* borrowed */
+	struct bench_cell *cell;  /* cell[n_cells] */
+	int n_pins;
+	struct bench_pin *pin; /* pin[n_pins]; freed by bench_fini */
+	struct rule rule;
+	struct msg_limits limits;
+	uint64_t seed;
+	bool quick;
+	bool selfcheck; /* equal modules are timed too */
+	bool bursts[2]; /* forward, backward: its cells run in bursts, because power draw differs */
+	bool set_begun[3];
+	bool lost;   /* the device is broken: nothing runs on it any more */
+	int n_noted; /* notes passed on, each once */
+	char noted[BENCH_NOTES_MAX][64];
+	bool guarded;     /* canary_guard has read the device before, */
+	int ecc;          /* and this many memory errors were counted then */
+	int idle_looks;   /* at who else is on the device, so far */
+	int launches;     /* so far */
+	double gpu_s;     /* the device was held for */
+	double started_s; /* monotonic */
+};
+
+/** Start empty: no subjects, cells `cells`. Err: out of memory, no runner program. Own: bench_fini. */
+int bench_init(struct bench *b, const struct cell *cells, int n_cells, struct fw_err *err);
+void bench_fini(struct bench *b);
+/** Add a subject; takes over `fd`. */
+int bench_subject(struct bench *b, const char *role, const char *provider, int fd, const char *sha256, struct fw_err *err);
+/** After all subjects: find base and target. Err: a side is missing. */
+int bench_ready(struct bench *b, struct fw_err *err);
+/** Base and target are the same module by its own choice of a provider, and this is no selfcheck: there is nothing to time. */
+bool bench_identical(const struct bench *b);
+
+/** Keep what a provider found by searching, in place of what was kept before: from now on it is handed back. */
+int bench_pin(struct bench *b, int subject, int cell, const char *config, struct fw_err *err);
+
+int bench_send(struct bench *b, const struct msg *m, struct fw_err *err);
+/**
+ * Note what went wrong with a cell, close it, and send a fault record. Cell -1: with all; what is neither side's then spares
+ * cells that were timed.
+ */
+int bench_fault(struct bench *b, int cell, const char *role, const char *failure, const char *detail, struct fw_err *err);
+/** As bench_fault without sending: the record came from the runner and was passed on. */
+void bench_note(struct bench *b, int cell, const char *role, const char *failure, const char *detail);
+
+/** Place of a role among the subjects of a record; -1 none. */
+int bench_role(const struct msg_cell *m, const char *role);
+/** Whether a record is of the series that decides its cell. */
+bool bench_decides(const struct bench *b, const struct msg_cell *m);
+/** Append the timings of a record to a list; a second one of the same launch replaces the first. Shape: list[STATS_LAUNCHES_MAX]. */
+int bench_keep(struct bench_launch *list, int *n, const struct msg_cell *m, struct fw_err *err);
+/** Keep the timings of a `cell` record of the series that decides. 1 kept; 0 left out, for the device's readings void them. */
+int bench_add(struct bench *b, const struct msg_cell *m, struct fw_err *err);
+/** Judge a cell anew from its launches. */
+void bench_judge(struct bench *b, int cell);
+/** What stands in the way of a cell's verdict; NULL nothing. What the target shares with its base is the base's. */
+const struct bench_trouble *bench_trouble(const struct bench *b, int cell);
+/** The word for a cell: what failed before what was measured. */
+enum verdict bench_verdict(const struct bench *b, int cell);
+/** What slow calls say of the mean: those of the cell, and of all cells that run the same kernel. */
+void bench_mean(const struct bench *b, int cell, struct mean_judgement *out);
+/** Median ms of one side over all launches; 0 without any. */
+double bench_median_ms(const struct bench *b, int cell, bool target);
+
+#endif

@@ -1,0 +1,172 @@
+/* canary.c - small runner processes without branch code, and what their answers mean. */
+#include "worker/bench/canary.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "core/protocol/guard.h"
+#include "worker/box/pump.h"
+
+enum { TRIES = 3, AGAIN_MS = 1000, POLL_MS = 1000, PAUSE_SIM_MS = 20, SAY_S = 60, QUESTION_S = 60 };
+
+static int take_state(void *arg, struct msg *m, struct fw_err *err)
+{
+	struct msg_state *state = arg;
+
+	if (m->t != MSG_STATE)
+		return err_set(err, ERR_PROTOCOL, "expected the state of the device");
+	*state = m->u.state;
+	return 0;
+}
+
+/* One process. Its end without an answer is an answer too. */
+static int ask(struct bench *b, const char *what, int number, int pass, struct msg_state *state, struct fw_err *err)
+{
+	struct runner_task task = { .mode = what,
+		.launch = number,
+		.pass = pass,
+		.seed = b->seed,
+		.deadline_s = QUESTION_S,
+		.record = take_state,
+		.arg = state };
+	struct runner_end end;
+
+	*state = (struct msg_state){ .ok = false };
+	if (runner_child_run(b, &task, &end, err) < 0)
+		return -1;
+	if (!state->what[0]) {
+		guard_unknown(&state->guard);
+		snprintf(state->detail, sizeof state->detail, "no answer: %.380s",
+			end.failure[0] ? end.detail : "the process ended too early");
+	}
+	snprintf(state->what, sizeof state->what, "%s", what);
+	return 0;
+}
+
+/* Pause between two questions; nothing that a simulated device says changes with time. */
+static int pause_ms(const struct bench *b, int ms)
+{
+	return strcmp(b->device.kind, "sim") == 0 ? PAUSE_SIM_MS : ms;
+}
+
+int canary_run(struct bench *b, struct msg_state *state, struct fw_err *err)
+{
+	int i;
+
+	for (i = 0; i < TRIES; i++) {
+		if ((i > 0 && pump_sleep(b->peer, pause_ms(b, AGAIN_MS), err) < 0) || ask(b, "canary", i + 1, 0, state, err) < 0)
+			return -1;
+		log_info("canary", "device=%s ok=%d err=%s", log_quote(b->device.uuid), state->ok, log_quote(state->detail));
+		if (state->ok)
+			return 1;
+	}
+	return 0;
+}
+
+int canary_lost(struct bench *b, const char *why, struct fw_err *err)
+{
+	b->lost = true;
+	return bench_fault(b, -1, "device", "lost", why, err);
+}
+
+int canary_after(struct bench *b, const struct runner_end *end, struct fw_err *err)
+{
+	bool gpu = strcmp(b->device.kind, "cuda") == 0;
+	bool abnormal = strcmp(end->failure, "crash") == 0 || strcmp(end->failure, "timeout") == 0;
+	struct msg_state state;
+	char why[480];
+	int passed;
+
+	if (b->lost || !(end->lost || (gpu && abnormal)))
+		return 0;
+	passed = canary_run(b, &state, err);
+	if (passed != 0)
+		return passed < 0 ? -1 : 0;
+	snprintf(why, sizeof why, "after %.200s the device fails its canary: %.200s",
+		end->failure[0] ? end->detail : "its context was lost", state.detail);
+	return canary_lost(b, why, err);
+}
+
+/* Only a GPU has a driver to ask; tests say what others would read. */
+static bool can_tell(const struct bench *b)
+{
+	return strcmp(b->device.kind, "cuda") == 0 || getenv("FLOPWATCH_SIM_GUARD");
+}
+
+int canary_guard(struct bench *b, int pass, struct msg_guard *out, struct fw_err *err)
+{
+	struct msg_state state;
+	int i, errors;
+
+	guard_unknown(out);
+	if (!can_tell(b))
+		return 0;
+	for (i = 0; i < TRIES; i++) {
+		if ((i > 0 && pump_sleep(b->peer, pause_ms(b, AGAIN_MS), err) < 0) ||
+			ask(b, "guard", b->launches, pass, &state, err) < 0)
+			return -1;
+		if (state.guard.foreign <= 0)
+			break; /* else a process that has just ended may still be listed */
+	}
+	*out = state.guard;
+	if (strcmp(b->device.kind, "cuda") == 0) { /* counted since the driver's start */
+		errors = out->ecc;
+		out->ecc = b->guarded && errors > b->ecc ? errors - b->ecc : 0;
+		b->ecc = errors;
+		b->guarded = true;
+	}
+	return 0;
+}
+
+int canary_xid(struct bench *b, int xid, struct fw_err *err)
+{
+	char why[80];
+
+	if (b->lost || !guard_xid_breaks(xid))
+		return 0;
+	snprintf(why, sizeof why, "the driver reported XID %d", xid);
+	return canary_lost(b, why, err);
+}
+
+static int say_waiting(struct bench *b, const struct msg_state *state, double waited_s, struct fw_err *err)
+{
+	struct msg m = { .t = MSG_NOTE, .u.note = { .cell = -1 } };
+
+	snprintf(m.u.note.role, sizeof m.u.note.role, "device");
+	snprintf(m.u.note.text, sizeof m.u.note.text, "waiting for %d other process%s on %.60s%s%.200s%s; %.0f of at most %.0f s",
+		state->guard.foreign, state->guard.foreign == 1 ? "" : "es", b->device.uuid, state->detail[0] ? " (" : "",
+		state->detail, state->detail[0] ? ")" : "", waited_s, b->limits.wait_s);
+	return bench_send(b, &m, err);
+}
+
+int canary_wait_idle(struct bench *b, struct fw_err *err)
+{
+	double began_s = (double)clock_mono_ns() * 1e-9, said_s = -SAY_S, waited_s = 0;
+	struct msg_state state;
+	char why[200];
+
+	if (!can_tell(b))
+		return 1;
+	for (;;) {
+		if (ask(b, "idle", ++b->idle_looks, 0, &state, err) < 0)
+			return -1;
+		if (state.ok || state.guard.foreign <= 0) /* free, or nobody can tell */
+			return 1;
+		waited_s = (double)clock_mono_ns() * 1e-9 - began_s;
+		if (waited_s >= b->limits.wait_s)
+			break;
+		if (waited_s - said_s >= SAY_S) {
+			if (say_waiting(b, &state, waited_s, err) < 0)
+				return -1;
+			said_s = waited_s;
+		}
+		if (pump_sleep(b->peer, pause_ms(b, POLL_MS), err) < 0)
+			return -1;
+	}
+	snprintf(why, sizeof why, "not measured: %d other process%s still used the device after %.0f s", state.guard.foreign,
+		state.guard.foreign == 1 ? "" : "es", waited_s);
+	return bench_fault(b, -1, "device", "device", why, err) < 0 ? -1 : 0;
+}

@@ -1,0 +1,451 @@
+/*
+ * runner_child.c - branch code lives in that process, so nothing it sends is believed before the parser took it, and its end
+ * is classified from outside: signal, exit, deadline, or silence where records were due.
+ */
+#include "worker/bench/runner_child.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/proc.h"
+#include "worker/command/lastwords.h"
+#include "worker/box/pump.h"
+#include "worker/box/sealed.h"
+
+enum { FIRST_MODULE_FD = 10, RECORD_FD = 3, GO_FD = 4, LIST_MS = 60000, EXIT_LOST = 3 };
+
+static const size_t records_max_bytes = 64u << 20;
+
+struct child {
+	const struct runner_task *task;
+	const struct bench *bench;
+	struct runner_end *end;
+	struct lines lines;
+	size_t bytes;
+	struct msg_at last;
+	struct lastwords words;
+	bool broken; /* it broke the protocol: the error is its own */
+	bool forged; /* ... by a line that the runner did not write */
+	char seal[SEAL_KEY + 1];
+	unsigned long long n_lines;
+};
+
+static int on_chatter(void *arg, const char *data, size_t len, struct fw_err *err)
+{
+	struct child *c = arg;
+
+	(void)err;
+	lastwords_keep(&c->words, data, len);
+	return 0;
+}
+
+static bool in_task(const struct runner_task *t, int cell)
+{
+	int i;
+
+	for (i = 0; i < t->n_cells; i++)
+		if (t->cell[i] == cell)
+			return true;
+	return false;
+}
+
+static bool role_in_task(const struct child *c, const char *role)
+{
+	int i;
+
+	for (i = 0; i < c->task->n_subjects; i++)
+		if (strcmp(c->bench->subject[c->task->subject[i]].role, role) == 0)
+			return true;
+	return false;
+}
+
+/* What the runner may say in this task, about whom. NULL: fine. */
+static const char *unfit(const struct child *c, const struct msg *m)
+{
+	const struct runner_task *t = c->task;
+
+	switch (m->t) {
+	case MSG_AT:
+		return (m->u.at.cell >= 0 && !in_task(t, m->u.at.cell)) || (m->u.at.role[0] && !role_in_task(c, m->u.at.role))
+			       ? "an `at` record of another task"
+			       : NULL;
+	case MSG_CHECK:
+		return !in_task(t, m->u.check.cell) || !role_in_task(c, m->u.check.role) ? "a `check` record of another task"
+											 : NULL;
+	case MSG_WORK:
+		return !in_task(t, m->u.work.cell) || !role_in_task(c, m->u.work.role) ? "a `work` record of another task" : NULL;
+	case MSG_NODE:
+		return !in_task(t, m->u.node.cell) || !role_in_task(c, m->u.node.role) ? "a `node` record of another task" : NULL;
+	case MSG_CELL:
+		return !in_task(t, m->u.cell->cell) || m->u.cell->launch != t->launch || m->u.cell->set != t->set
+			       ? "a `cell` record of another task"
+			       : NULL;
+	case MSG_AUDIT:
+		return strcmp(t->mode, "audit") != 0 || !in_task(t, m->u.audit.cell) || !role_in_task(c, m->u.audit.role)
+			       ? "an `audit` record of another task"
+			       : NULL;
+	case MSG_FAULT:
+		return (m->u.fault.cell >= 0 && !in_task(t, m->u.fault.cell)) ||
+				       (!role_in_task(c, m->u.fault.role) && strcmp(m->u.fault.role, "device") != 0)
+			       ? "a `fault` record of another task"
+			       : NULL;
+	case MSG_NOTE:
+		return (m->u.note.cell >= 0 && !in_task(t, m->u.note.cell)) ||
+				       (!role_in_task(c, m->u.note.role) && strcmp(m->u.note.role, "device") != 0)
+			       ? "a `note` record of another task"
+			       : NULL;
+	case MSG_STATE:
+		return strcmp(m->u.state.what, t->mode) != 0 ? "a `state` record of another task" : NULL;
+	default:
+		return "a message that is none of a runner's";
+	}
+}
+
+/* Timings of a launch name the inputs that the base was checked with, which a line that was made up elsewhere need not know. */
+static bool of_other_inputs(const struct child *c, const struct msg *m)
+{
+	const char *known;
+
+	if (m->t != MSG_CELL)
+		return false;
+	known = c->bench->cell[m->u.cell->cell].input_sha256;
+	return *known && strcmp(known, m->u.cell->input_sha256) != 0;
+}
+
+static int take(struct child *c, struct msg *m, struct fw_err *err)
+{
+	const char *wrong = unfit(c, m);
+
+	c->forged = !wrong && of_other_inputs(c, m);
+	if (c->forged)
+		wrong = "timings of other inputs than those that were checked";
+	if (wrong) {
+		c->broken = true;
+		return err_set(err, ERR_PROTOCOL, "the runner sent %s", wrong);
+	}
+	if (m->t == MSG_AT)
+		c->last = m->u.at;
+	c->end->records++;
+	return c->task->record(c->task->arg, m, err);
+}
+
+static int on_records(void *arg, const char *data, size_t len, struct fw_err *err)
+{
+	struct child *c = arg;
+	const char *record;
+	struct msg m;
+	char *line;
+	size_t n;
+	int status;
+
+	c->bytes += len;
+	if (c->bytes > records_max_bytes || lines_feed(&c->lines, data, len, err) < 0) {
+		c->broken = true;
+		return err_set(err, ERR_PROTOCOL, "the runner sent more than %zu MiB of records", records_max_bytes >> 20);
+	}
+	while (lines_next(&c->lines, &line, &n)) {
+		record = seal_open(c->seal, c->n_lines++, line, n);
+		if (!record) {
+			c->broken = c->forged = true;
+			return err_set(err, ERR_PROTOCOL, "branch code wrote into the runner's records");
+		}
+		if (protocol_parse(record, n - (size_t)(record - line), &m, err) < 0) {
+			c->broken = true;
+			return -1;
+		}
+		status = take(c, &m, err);
+		msg_fini(&m);
+		if (status < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void blame(struct child *c, const char *failure, const char *what)
+{
+	struct runner_end *end = c->end;
+	char said[200];
+
+	lastwords_tell(&c->words, said, sizeof said);
+	snprintf(end->failure, sizeof end->failure, "%s", failure);
+	snprintf(end->detail, sizeof end->detail, "%s%s%s%s%s%s", what, c->last.step[0] ? " in step " : "", c->last.step,
+		said[0] ? "; last words: \"" : "", said, said[0] ? "\"" : "");
+}
+
+/* Ended by what neither the module nor the device did: nothing is known by it, and the same run may go well later. */
+static bool was_interrupted(const struct child *c, const struct proc_exit *given, struct fw_err *err)
+{
+	struct proc_exit how = sandbox_exit(c->bench->sandbox, given);
+	bool began = c->last.role[0] || c->task->n_subjects == 0;
+	char ended[64], said[200];
+
+	if (!proc_is_outside(&how) && (began || how.timed_out || how.status == 0 || how.status == EXIT_LOST))
+		return false;
+	proc_describe(&how, ended);
+	lastwords_tell(&c->words, said, sizeof said);
+	err_set(err, ERR_BUSY, "the runner: %s%s%s%s%s%s%s", ended, c->last.step[0] ? " in step " : "", c->last.step,
+		proc_is_outside(&how) ? "; for want of memory, or by somebody on this machine" : " before branch code ran",
+		said[0] ? "; last words: \"" : "", said, said[0] ? "\"" : "");
+	return true;
+}
+
+static void classify(struct child *c, const struct proc_exit *given, struct fw_err *e, int status, double deadline_s)
+{
+	struct proc_exit how = sandbox_exit(c->bench->sandbox, given);
+	char text[160], ended[64];
+
+	snprintf(c->end->role, sizeof c->end->role, "%s", c->last.role[0] ? c->last.role : "worker");
+	c->end->cell = c->last.cell;
+	if (status < 0) { /* the runner broke the protocol */
+		snprintf(text, sizeof text, "%.150s", e->text);
+		blame(c, c->forged ? "forged" : "protocol", text);
+		return;
+	}
+	if (how.timed_out) {
+		snprintf(text, sizeof text, "did not end within %.6g s", deadline_s);
+		blame(c, "timeout", text);
+	} else if (how.status == EXIT_LOST) {
+		c->end->lost = true;
+	} else if (how.status != 0) {
+		proc_describe(&how, ended);
+		snprintf(text, sizeof text, how.signal ? "%s" : "ended the process (%s)", ended);
+		blame(c, "crash", text);
+	}
+}
+
+/* What tests want devices without a driver to read (runner/device/guard_script.h); nothing of it is a time. */
+static void read_guards(char *out, size_t size)
+{
+	const char *path = getenv("FLOPWATCH_SIM_GUARD");
+	FILE *f = path ? fopen(path, "re") : NULL;
+
+	if (!f)
+		return;
+	out[fread(out, 1, size - 1, f)] = '\0';
+	fclose(f);
+}
+
+static void fill_message(const struct bench *b, const struct runner_task *t, const char *seal, struct msg_run *run)
+{
+	bool gpu = strcmp(b->device.kind, "cuda") == 0, sim = strcmp(b->device.kind, "sim") == 0;
+	int i;
+
+	snprintf(run->mode, sizeof run->mode, "%s", t->mode);
+	snprintf(run->seal, sizeof run->seal, "%s", seal);
+	snprintf(run->device, sizeof run->device, "%.7s:%d", b->device.kind, b->device.index);
+	run->launch = t->launch;
+	run->set = t->set;
+	run->pass = t->pass;
+	run->seed = t->seed;
+	run->rule = b->rule;
+	run->phases = t->phases;
+	run->calls = t->calls;
+	run->only_bursts = t->only_bursts;
+	if (!gpu)
+		read_guards(run->guards, sizeof run->guards);
+	run->warm_s = gpu ? 1.5 : sim ? 0 : 0.2;
+	run->cell_warm_s = gpu ? 0.1 : sim ? 0 : 0.02;
+	run->n_subjects = t->n_subjects;
+	for (i = 0; i < t->n_subjects; i++) {
+		const struct bench_subject *s = &b->subject[t->subject[i]];
+
+		snprintf(run->subject[i].role, sizeof run->subject[i].role, "%s", s->role);
+		snprintf(run->subject[i].provider, sizeof run->subject[i].provider, "%s", s->provider);
+		snprintf(run->subject[i].module, sizeof run->subject[i].module, "/proc/self/fd/%d", FIRST_MODULE_FD + i);
+	}
+	for (i = 0; i < b->n_pins; i++) {
+		int place = 0;
+
+		while (place < t->n_subjects && t->subject[place] != b->pin[i].subject)
+			place++;
+		if (place == t->n_subjects || !in_task(t, b->pin[i].cell))
+			continue;
+		run->pin[run->n_pins] = (struct msg_pin){ .cell = b->pin[i].cell, .subject = place };
+		memcpy(run->pin[run->n_pins++].config, b->pin[i].config, sizeof b->pin[i].config);
+	}
+	run->n_cells = t->n_cells;
+	for (i = 0; i < t->n_cells; i++) {
+		run->cell[i] = b->cells[t->cell[i]];
+		run->index[i] = t->cell[i];
+		run->burst[i] = t->burst && t->burst[i];
+	}
+}
+
+/* A key that branch code is not told. Shape: seal[SEAL_KEY + 1]. */
+static int make_seal(char *seal, struct fw_err *err)
+{
+	unsigned char secret[SEAL_KEY / 2];
+
+	if (getrandom(secret, sizeof secret, 0) != sizeof secret)
+		return err_sys(err, "getrandom");
+	hash_to_hex(secret, sizeof secret, seal);
+	return 0;
+}
+
+/* The run line as a file that the child reads, and empties, whoever else holds it. */
+static int task_file(const struct bench *b, const struct runner_task *t, const char *seal, struct fw_err *err)
+{
+	struct msg m = { .t = MSG_RUN };
+	struct buf line;
+	int fd = -1;
+
+	buf_init(&line, PROTOCOL_LINE_MAX + 2);
+	m.u.run = calloc(1, sizeof *m.u.run);
+	if (m.u.run) {
+		m.u.run->cell = calloc((size_t)t->n_cells + 1, sizeof *m.u.run->cell);
+		m.u.run->index = calloc((size_t)t->n_cells + 1, sizeof *m.u.run->index);
+		m.u.run->burst = calloc((size_t)t->n_cells + 1, sizeof *m.u.run->burst);
+		m.u.run->pin = calloc((size_t)b->n_pins + 1, sizeof *m.u.run->pin);
+	}
+	if (!m.u.run || !m.u.run->cell || !m.u.run->index || !m.u.run->burst || !m.u.run->pin) {
+		err_set(err, ERR_INTERNAL, "out of memory");
+	} else {
+		fill_message(b, t, seal, m.u.run);
+		protocol_write(&line, &m);
+		fd = line.failed ? err_set(err, ERR_INTERNAL, "the runner's task is too long for a line")
+				 : sealed_once("task", line.data, line.len, err);
+	}
+	msg_fini(&m);
+	buf_fini(&line);
+	return fd;
+}
+
+/* Without a sandbox the runner gets this; LD_LIBRARY_PATH is where a container may keep the driver's libraries. */
+struct environment {
+	const char *list[12];
+	char libraries[4096], threads[64];
+};
+
+static void fill_environment(struct environment *e)
+{
+	const char *libraries = getenv("LD_LIBRARY_PATH"), *threads = getenv("FLOPWATCH_CPU_THREADS");
+	int n = 0;
+
+	e->list[n++] = "PATH=/usr/local/bin:/usr/bin:/bin";
+	e->list[n++] = "LANG=C.UTF-8";
+	e->list[n++] = "HOME=/tmp";
+	e->list[n++] = "CUDA_CACHE_DISABLE=1";
+	e->list[n++] = "CUDA_MODULE_LOADING=EAGER";
+	e->list[n++] = "OMP_WAIT_POLICY=passive"; /* threads that only wait must not look like work that goes on */
+	if (libraries &&
+		(size_t)snprintf(e->libraries, sizeof e->libraries, "LD_LIBRARY_PATH=%s", libraries) < sizeof e->libraries)
+		e->list[n++] = e->libraries;
+	if (threads && (size_t)snprintf(e->threads, sizeof e->threads, "FLOPWATCH_CPU_THREADS=%s", threads) < sizeof e->threads)
+		e->list[n++] = e->threads;
+	e->list[n] = NULL;
+}
+
+static int run_with(
+	struct bench *b, const struct runner_task *t, struct child *c, int task_fd, struct proc_exit *how, struct fw_err *err)
+{
+	static const struct sandbox
+		open_air; /* for questions without branch code: a pid namespace would hide who else is there */
+	struct pump pump = { .peer = b->peer,
+		.stream = { { .read = on_chatter, .arg = c, .child_fd = 1 },
+			{ .read = on_records, .arg = c, .child_fd = RECORD_FD, .socket = true } },
+		.n_streams = 2,
+		.merge_stderr = true,
+		.deadline_ms = (int64_t)(t->deadline_s * 1000) };
+	struct environment env;
+	struct proc_spec spec = { .env = env.list, .fd = { { task_fd, 0 } }, .n_fd = 1 };
+	struct sandbox_argv *v = malloc(sizeof *v);
+	int status, i;
+
+	if (!v)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	fill_environment(&env);
+	for (i = 0; i < t->n_subjects; i++)
+		spec.fd[spec.n_fd++] = (struct proc_fd){ b->subject[t->subject[i]].fd, FIRST_MODULE_FD + i };
+	if (strcmp(t->mode, "audit") == 0)
+		spec.fd[spec.n_fd++] = (struct proc_fd){ t->go_fd, GO_FD };
+	sandbox_run(t->n_subjects > 0 ? b->sandbox : &open_air, v, b->runner, strcmp(b->device.kind, "cuda") == 0);
+	spec.argv = v->arg;
+	status = sandbox_end(v, err);
+	if (status == 0)
+		status = pump_run(&pump, &spec, how, err);
+	free(v);
+	return status;
+}
+
+int runner_child_run(struct bench *b, const struct runner_task *t, struct runner_end *end, struct fw_err *err)
+{
+	struct child c = { .task = t, .bench = b, .end = end, .last = { .cell = -1 } };
+	int64_t started = clock_mono_ns();
+	struct fw_err e = { 0 };
+	struct proc_exit how;
+	int task_fd, status;
+
+	*end = (struct runner_end){ .cell = -1 };
+	if (make_seal(c.seal, err) < 0)
+		return -1;
+	task_fd = task_file(b, t, c.seal, err);
+	if (task_fd < 0)
+		return -1;
+	lines_init(&c.lines, PROTOCOL_LINE_MAX + SEAL_ROOM);
+	status = run_with(b, t, &c, task_fd, &how, &e);
+	close(task_fd);
+	lines_fini(&c.lines);
+	end->wall_s = (double)(clock_mono_ns() - started) * 1e-9;
+	b->gpu_s += end->wall_s;
+	if (status < 0 && !c.broken)
+		return err_set(err, e.code, "%s", e.text);
+	if (status == 0 && was_interrupted(&c, &how, err))
+		return -1;
+	classify(&c, &how, &e, status, t->deadline_s);
+	return 0;
+}
+
+/* The runner prints a hello line. */
+static int read_devices(const struct buf *text, struct msg_device *out, int max, struct fw_err *err)
+{
+	struct msg m;
+	int n = 0;
+
+	if (protocol_parse(text->data, text->len, &m, err) < 0)
+		return err_context(err, "flopwatch-runner --list");
+	if (m.t != MSG_HELLO)
+		n = err_set(err, ERR_PROTOCOL, "flopwatch-runner --list printed something else than a hello line");
+	else
+		for (; n < m.u.hello.n_devices && n < max; n++)
+			out[n] = m.u.hello.device[n];
+	msg_fini(&m);
+	return n;
+}
+
+int runner_child_devices(const struct sandbox *s, bool isolated, struct msg_device *out, int max, struct fw_err *err)
+{
+	static const struct sandbox open_air;
+	struct sandbox_argv *v = malloc(sizeof *v);
+	struct environment env;
+	char runner[PATH_MAX];
+	struct proc_exit how;
+	struct buf text, errors;
+	int n = -1;
+
+	if (!v)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	buf_init(&text, PROTOCOL_LINE_MAX);
+	buf_init(&errors, 4096);
+	if (proc_sibling("flopwatch-runner", runner, sizeof runner, err) < 0)
+		goto out;
+	fill_environment(&env);
+	sandbox_run(isolated ? s : &open_air, v, runner, true);
+	sandbox_arg(v, "--list");
+	if (sandbox_end(v, err) < 0 ||
+		proc_run(&(struct proc_spec){ .argv = v->arg, .env = env.list }, NULL, &text, &errors, LIST_MS, &how, err) < 0)
+		goto out;
+	errors.data[strcspn(errors.data, "\n")] = '\0';
+	if (how.status != 0 || text.failed)
+		err_set(err, ERR_IO, "%s --list: %.300s", runner, *errors.data ? errors.data : "failed without a word");
+	else
+		n = read_devices(&text, out, max, err);
+out:
+	buf_fini(&text);
+	buf_fini(&errors);
+	free(v);
+	return n;
+}

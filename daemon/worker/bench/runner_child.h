@@ -1,0 +1,50 @@
+/**
+ * runner_child.h - one flopwatch-runner process: started in its sandbox with the sealed modules, read record by record, ended
+ * at its deadline, and, when it died, told apart by what it was doing last.
+ */
+#ifndef WORKER_BENCH_RUNNER_CHILD_H
+#define WORKER_BENCH_RUNNER_CHILD_H
+
+#include "worker/bench/bench.h"
+
+/** Take one record (at, check, work, node, cell or fault), which belongs to the caller until it returns. Err: -1 ends the process. */
+typedef int runner_record_fn(void *arg, struct msg *m, struct fw_err *err);
+
+struct runner_task {
+	const char *mode; /* "check" "launch" "audit", "idle" "guard" "canary" without subjects and cells */
+	int launch, set;
+	int pass; /* guard: times that were void before */
+	uint64_t seed;
+	int n_subjects;
+	int subject[PROTOCOL_SUBJECTS_MAX]; /* positions in the bench */
+	int n_cells;
+	const int *cell; /* positions in the bench */
+	bool phases, calls, only_bursts;
+	const bool *burst; /* burst[n_cells]: also in bursts; NULL none */
+	double deadline_s;
+	int go_fd; /* audit: where the runner reads its goes */
+	runner_record_fn *record;
+	void *arg;
+};
+
+/** How it went. `failure` "" when the process ended by itself with 0 (it may have sent faults, or less than was due). */
+struct runner_end {
+	char failure[16];              /* "crash" "timeout" "protocol" "device" */
+	char role[PROTOCOL_ROLE_SIZE]; /* named by the last `at`; "worker" when none was */
+	int cell;                      /* likewise; -1 none */
+	char detail[512];
+	double wall_s;
+	int records; /* taken */
+	bool lost;   /* the device's context was */
+};
+
+/** Run one process. Adds its wall time to the bench. Err: -1 when cancelled, when it cannot be started, or the caller refused a record. */
+int runner_child_run(struct bench *b, const struct runner_task *t, struct runner_end *end, struct fw_err *err);
+
+/**
+ * Ask the runner which devices it sees. Shape: out[max]. Returns their number, -1 with `err`.
+ * `isolated`: in the sandbox as it will run.
+ */
+int runner_child_devices(const struct sandbox *s, bool isolated, struct msg_device *out, int max, struct fw_err *err);
+
+#endif

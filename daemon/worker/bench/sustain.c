@@ -1,0 +1,155 @@
+/* sustain.c - sentinels first, then whole directions. */
+#include "worker/bench/sustain.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/protocol/guard.h"
+
+enum { AGREE = 2 }; /* launches of a sentinel that have to lean the same way */
+
+#define CLOCK_APART 0.01 /* of the clocks that both sides settle at */
+#define WANDER                                                                                                                   \
+	0.017 /* of the ratio of two sides' bursts where nothing differs, seen on an H200; and as how many sides this counts */
+#define WANDER_PRIOR 4
+#define BEYOND       2.5  /* times that, with what the two bursts of each side differ by: what wanders is the device */
+#define ENERGY_APART 0.03 /* of the energy of a call */
+
+/* Whether bursts say anything here: the device has a clock that follows its power, and this is no quick look. */
+static bool is_possible(const struct bench *b)
+{
+	return !b->quick && strcmp(b->device.kind, "cpu") != 0;
+}
+
+static bool is_sparse(const struct bench *b, int cell)
+{
+	return b->cells[cell].attention.mask == FW_BLOCKS;
+}
+
+/* The longest open cell of its direction, among the sparse or among the others. */
+static bool is_sentinel(const struct bench *b, int cell)
+{
+	int longest = -1, i;
+
+	for (i = 0; i < b->n_cells; i++)
+		if (b->cell[i].open && b->cells[i].direction == b->cells[cell].direction &&
+			is_sparse(b, i) == is_sparse(b, cell) &&
+			(longest < 0 || case_flops(&b->cells[i]) > case_flops(&b->cells[longest])))
+			longest = i;
+	return longest == cell;
+}
+
+static int sign_beyond(double log_ratio, double limit)
+{
+	return log_ratio > limit ? 1 : log_ratio < -limit ? -1 : 0;
+}
+
+/* Log ratio of the sides' bursts, b over a, and its standard deviation. Shape: a[n], b[n], the first burst in the first half. */
+struct apart {
+	double ratio, wander;
+};
+
+static struct apart apart(const float *a, const float *b, int n)
+{
+	int half = n / 2;
+	double a1 = log(stats_median(a, half)), a2 = log(stats_median(a + half, half)), b1 = log(stats_median(b, half)),
+	       b2 = log(stats_median(b + half, half));
+	double seen = ((a2 - a1) * (a2 - a1) + (b2 - b1) * (b2 - b1)) / 2; /* for each side twice the variance of a burst */
+
+	return (struct apart){ (b1 + b2 - a1 - a2) / 2, sqrt((WANDER_PRIOR * WANDER * WANDER + seen) / (WANDER_PRIOR + 2)) };
+}
+
+/* The side that draws more power in these bursts: 1 target, -1 base, 0 neither. What counts lies well further apart than two bursts of one side. */
+static int draws_more(const struct msg_cell *m, int base, int target)
+{
+	int lean = 0;
+
+	if (m->mhz[base] && m->mhz[target] && m->n > 1) {
+		struct apart clock = apart(m->mhz[target], m->mhz[base], m->n); /* more power is a lower clock */
+
+		lean = sign_beyond(clock.ratio, fmax(CLOCK_APART, BEYOND * clock.wander));
+	}
+	if (lean == 0 && m->energy_j[base] > 0 && m->energy_j[target] > 0)
+		lean = sign_beyond(log(m->energy_j[target] / m->energy_j[base]), ENERGY_APART);
+	return lean;
+}
+
+/*
+ * The side that is slower in these bursts than its pairs say, by more than a regression takes: as above. Clocks that wander can hide what power
+ * does to them, and not every device tells its energy.
+ */
+static int slower_than_in_pairs(const struct bench *b, const struct msg_cell *m, int base, int target)
+{
+	const struct estimate *pairs = &b->cell[m->cell].judgement.all;
+
+	if (pairs->launches == 0 || m->n < 2)
+		return 0;
+	struct apart time = apart(m->ms[base], m->ms[target], m->n);
+
+	return sign_beyond(time.ratio - pairs->m, fmax(stats_theta(b->cells[m->cell].threshold_pct), BEYOND * time.wander));
+}
+
+/* One launch that leans may be the device's doing; the next has to agree before a whole direction is run in bursts. */
+static bool leans(const struct bench_cell *c)
+{
+	return c->n_bursts > 0 && abs(c->leans) == c->n_bursts;
+}
+
+static bool wants_second(const struct bench *b, int cell)
+{
+	const struct bench_cell *c = &b->cell[cell];
+
+	return c->open && !b->bursts[b->cells[cell].direction == DIRECTION_BACKWARD] && leans(c) && c->n_bursts < AGREE;
+}
+
+int sustain_add(struct bench *b, const struct msg_cell *m, struct fw_err *err)
+{
+	int base = bench_role(m, "base"), target = bench_role(m, "target");
+	struct bench_cell *c = &b->cell[m->cell];
+	char why[GUARD_WHY_SIZE];
+
+	if (guard_discards(&m->guard, why))
+		return 0;
+	if (bench_keep(c->burst, &c->n_bursts, m, err) < 0)
+		return -1;
+	bench_judge(b, m->cell);
+	int lean = draws_more(m, base, target);
+	c->leans += lean ? lean : slower_than_in_pairs(b, m, base, target);
+	if (c->n_bursts >= AGREE && leans(c))
+		b->bursts[b->cells[m->cell].direction == DIRECTION_BACKWARD] = true;
+	return 1;
+}
+
+/* The set whose next launch the sustained change of a cell needs; 0 none. */
+static int wanted_set(const struct bench *b, int cell)
+{
+	const struct bench_cell *c = &b->cell[cell];
+
+	bool lost_in_pairs = c->judgement.verdict == VERDICT_REGRESSION && !(c->judgement.flags & FLAG_SUSTAINED);
+
+	bool asked = b->bursts[b->cells[cell].direction == DIRECTION_BACKWARD] || c->judgement.want_bursts;
+
+	/* once the pairs have settled; what they call a regression needs no second opinion */
+	if (!c->open || !asked || c->judgement.want_set != 0 || lost_in_pairs)
+		return 0;
+	return c->n_bursts == 0 ? 1 : c->n_bursts < STATS_LAUNCHES_MAX ? c->sustained.want_set : 0;
+}
+
+bool sustain_wants(const struct bench *b, int cell, int set)
+{
+	if (!is_possible(b))
+		return false;
+	return wanted_set(b, cell) == set || (set == 1 && !b->set_begun[1] && is_sentinel(b, cell)) || wants_second(b, cell);
+}
+
+int sustain_next(const struct bench *b, int *list, int *set)
+{
+	int n = 0, want, i;
+
+	for (want = 1; want <= 2 && n == 0 && is_possible(b); want++)
+		for (i = 0, *set = want; i < b->n_cells; i++)
+			if (wanted_set(b, i) == want || (want == 1 && b->cell[i].judgement.want_set == 0 && wants_second(b, i)))
+				list[n++] = i;
+	return n;
+}

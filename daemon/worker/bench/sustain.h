@@ -1,0 +1,18 @@
+/**
+ * sustain.h - which cells run in bursts: four sentinels in the first launch, and all cells of a direction in which
+ * a sentinel's sides settle at different clocks or take different energy in two launches, until their sustained change is judged. So does any
+ * cell in whose pairs the sides' clocks differ by more than chance and by enough to hide a loss.
+ */
+#ifndef WORKER_BENCH_SUSTAIN_H
+#define WORKER_BENCH_SUSTAIN_H
+
+#include "worker/bench/bench.h"
+
+/** Keep a `cell` record of series sustained, judge the cell anew, and note whether its direction needs bursts. 1 kept, 0 discarded. */
+int sustain_add(struct bench *b, const struct msg_cell *m, struct fw_err *err);
+/** Whether cell `cell` runs in bursts in the coming launch of `set`. */
+bool sustain_wants(const struct bench *b, int cell, int set);
+/** Cells for a launch of bursts alone, and its set; 0: none is needed. Pure. Shape: list[n_cells]. */
+int sustain_next(const struct bench *b, int *list, int *set);
+
+#endif

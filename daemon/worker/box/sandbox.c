@@ -1,0 +1,478 @@
+/*
+ * sandbox.c - the only file that knows bubblewrap's arguments.
+ *
+ * Started by root it keeps all capabilities, hence --cap-drop ALL; a child of a killed bwrap dies with its pid namespace, so
+ * killing the one process that we see ends everything it started.
+ */
+#include "worker/box/sandbox.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/proc.h"
+#include "worker/box/procs.h"
+
+enum { TRY_MS = 10000 };
+
+#define BUILD_PATH "/usr/local/cuda/bin:/usr/local/bin:/usr/bin:/bin"
+
+/* util-linux, on every Debian and Ubuntu */
+static const char prlimit_path[] = "/usr/bin/prlimit", setpriv[] = "/usr/bin/setpriv";
+static const char tmp_bytes[] = "4294967296"; /* of /tmp, in memory and only as used */
+
+const char *const sandbox_build_env[] = { "HOME=/tmp", "TMPDIR=/tmp", "PATH=" BUILD_PATH, "LANG=C.UTF-8", "SOURCE_DATE_EPOCH=0",
+	"CUDA_CACHE_DISABLE=1", "USER=flopwatch", "LOGNAME=flopwatch" /* Python asks for a name, and there is no /etc/passwd */,
+	NULL };
+
+int sandbox_want(const char *word, enum sandbox_want *out)
+{
+	static const char *const words[] = { "auto", "required", "none" };
+	int i;
+
+	for (i = 0; i < 3; i++)
+		if (strcmp(word, words[i]) == 0) {
+			*out = (enum sandbox_want)i;
+			return 0;
+		}
+	return -1;
+}
+
+const char *sandbox_isolation(const struct sandbox *s)
+{
+	return s->active ? "bwrap" : "none";
+}
+
+void sandbox_arg(struct sandbox_argv *v, const char *arg)
+{
+	size_t len = strlen(arg) + 1;
+
+	if (v->n + 1 >= SANDBOX_ARGS_MAX || len > sizeof v->text - v->used) {
+		v->failed = true;
+		return;
+	}
+	memcpy(v->text + v->used, arg, len);
+	v->arg[v->n++] = v->text + v->used;
+	v->arg[v->n] = NULL;
+	v->used += len;
+}
+
+int sandbox_end(struct sandbox_argv *v, struct fw_err *err)
+{
+	return v->failed ? err_set(err, ERR_INVALID, "the command has too many or too long arguments") : 0;
+}
+
+static void args(struct sandbox_argv *v, const char *a, const char *b, const char *c)
+{
+	sandbox_arg(v, a);
+	if (b)
+		sandbox_arg(v, b);
+	if (c)
+		sandbox_arg(v, c);
+}
+
+/* A folder of the system read-only; where it is a link (merged /usr), the same link. */
+static void system_folder(struct sandbox_argv *v, const char *path)
+{
+	char target[PATH_MAX];
+	ssize_t n = readlink(path, target, sizeof target - 1);
+
+	if (n > 0) {
+		target[n] = '\0';
+		args(v, "--symlink", target, path);
+	} else if (access(path, F_OK) == 0) {
+		args(v, "--ro-bind", path, path);
+	}
+}
+
+/* Shown already, also where a link leads there: bubblewrap mounts nothing over a link such as /bin. */
+static bool below_usr(const char *path)
+{
+	char real[PATH_MAX];
+
+	if (!realpath(path, real))
+		snprintf(real, sizeof real, "%s", path);
+	return strncmp(real, "/usr/", 5) == 0 || strcmp(real, "/usr") == 0;
+}
+
+/* A folder of this machine, and a way to it that everybody may go. */
+static void show_folder(struct sandbox_argv *v, const char *path)
+{
+	char parent[READONLY_PATH_SIZE];
+
+	if (below_usr(path))
+		return;
+	for (const char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		snprintf(parent, sizeof parent, "%.*s", (int)(slash - path), path);
+		args(v, "--perms", "0755", NULL);
+		args(v, "--dir", parent, NULL);
+	}
+	args(v, "--ro-bind", path, path);
+}
+
+static void begin(const struct sandbox *s, struct sandbox_argv *v, bool as_nobody)
+{
+	v->n = 0;
+	v->used = 0;
+	v->failed = false;
+	if (!s->active)
+		return;
+	args(v, s->bwrap, "--die-with-parent", "--new-session");
+	args(v, "--clearenv", "--cap-drop", "ALL");
+	if (as_nobody) {
+		/* no user namespace: in one, root would be the only user there is; setpriv needs these three and drops them */
+		args(v, "--unshare-ipc", "--unshare-pid", "--unshare-net");
+		args(v, "--unshare-uts", "--unshare-cgroup-try", NULL);
+		args(v, "--cap-add", "CAP_SETUID", NULL);
+		args(v, "--cap-add", "CAP_SETGID", NULL);
+		args(v, "--cap-add", "CAP_SETPCAP", NULL);
+	} else {
+		sandbox_arg(v, "--unshare-all");
+	}
+	args(v, "--ro-bind", "/usr", "/usr");
+	system_folder(v, "/bin");
+	system_folder(v, "/sbin");
+	system_folder(v, "/lib");
+	system_folder(v, "/lib64");
+	/* parents that bubblewrap makes by itself are closed to everyone but root, and a CUDA toolkit may be found through here */
+	args(v, "--perms", "0755", NULL);
+	args(v, "--dir", "/etc", NULL);
+	system_folder(v, "/etc/alternatives");
+	system_folder(v, "/etc/ld.so.cache");
+	args(v, "--proc", "/proc", NULL);
+	args(v, "--dev", "/dev", NULL);
+	args(v, "--perms", "1777", NULL);
+	args(v, "--size", tmp_bytes, NULL);
+	args(v, "--tmpfs", "/tmp", NULL);
+	if (*s->cuda)
+		args(v, "--ro-bind", s->cuda, s->cuda);
+	for (int i = 0; i < s->n_shown; i++)
+		show_folder(v, s->shown[i]);
+	if (*s->kit)
+		show_folder(v, s->kit);
+}
+
+static void environment(struct sandbox_argv *v, const char *const *env)
+{
+	for (; *env; env++) {
+		const char *equals = strchr(*env, '=');
+		char name[64];
+
+		snprintf(name, sizeof name, "%.*s", (int)(equals - *env), *env);
+		args(v, "--setenv", name, equals + 1);
+	}
+}
+
+/*
+ * A fork bomb has to meet a wall, not a watcher. The limit counts every process of the user, also those elsewhere, hence the
+ * machine's number on top. It does not bind root.
+ */
+static void process_limit(struct sandbox_argv *v)
+{
+	struct rlimit now;
+	rlim_t wanted;
+	char limit[48];
+	int threads = procs_threads();
+
+	if (threads < 0 || access(prlimit_path, X_OK) != 0 || getrlimit(RLIMIT_NPROC, &now) < 0)
+		return;
+	wanted = (rlim_t)threads + SANDBOX_PROCESSES;
+	if (now.rlim_max != RLIM_INFINITY && now.rlim_max < wanted)
+		wanted = now.rlim_max;
+	snprintf(limit, sizeof limit, "--nproc=%llu", (unsigned long long)wanted);
+	args(v, prlimit_path, limit, NULL);
+}
+
+/* The GPU: its nodes, what its driver reads below /sys, and libraries that a container brought outside the usual folders. */
+static void gpu_arguments(struct sandbox_argv *v)
+{
+	const char *libraries = getenv("LD_LIBRARY_PATH");
+	glob_t nodes = { 0 };
+	size_t i;
+
+	if (glob("/dev/nvidia*", 0, NULL, &nodes) == 0)
+		for (i = 0; i < nodes.gl_pathc; i++)
+			args(v, "--dev-bind", nodes.gl_pathv[i], nodes.gl_pathv[i]);
+	globfree(&nodes);
+	if (access("/sys", F_OK) == 0)
+		args(v, "--ro-bind", "/sys", "/sys");
+	if (!libraries || !*libraries)
+		return;
+	args(v, "--setenv", "LD_LIBRARY_PATH", libraries);
+	while (*libraries) {
+		size_t n = strcspn(libraries, ":");
+		char dir[PATH_MAX];
+
+		if (*libraries == '/' && n < sizeof dir) {
+			snprintf(dir, sizeof dir, "%.*s", (int)n, libraries);
+			if (!below_usr(dir))
+				args(v, "--ro-bind-try", dir, dir);
+		}
+		libraries += n;
+		libraries += *libraries == ':';
+	}
+}
+
+/* Branch code in its work folder. */
+static void in_job(
+	const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir, bool gpu, const char *const *more)
+{
+	char inside[PATH_MAX];
+
+	begin(s, v, s->drops_root);
+	if (s->active) {
+		snprintf(inside, sizeof inside, "/job/%s", dir);
+		environment(v, sandbox_build_env);
+		if (*s->kit)
+			args(v, "--setenv", SANDBOX_KIT_VARIABLE, s->kit);
+		if (more)
+			environment(v, more);
+		if (gpu)
+			gpu_arguments(v);
+		args(v, "--bind", job_dir, "/job");
+		args(v, "--chdir", inside, NULL);
+		sandbox_arg(v, "--");
+	}
+	process_limit(v);
+	if (s->drops_root) {
+		args(v, setpriv, "--reuid=65534", "--regid=65534");
+		args(v, "--clear-groups", "--inh-caps=-all", "--bounding-set=-all");
+	}
+}
+
+void sandbox_build(const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir)
+{
+	in_job(s, v, job_dir, dir, false, NULL);
+}
+
+void sandbox_benchmark(
+	const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir, bool gpu, const char *const *more)
+{
+	in_job(s, v, job_dir, dir, gpu, more);
+}
+
+void sandbox_environment(const struct sandbox *s, const char *const *more, struct sandbox_environment *out)
+{
+	int n = 0;
+
+	for (const char *const *e = sandbox_build_env; *e; e++)
+		out->list[n++] = *e;
+	if (*s->kit) {
+		snprintf(out->kit, sizeof out->kit, SANDBOX_KIT_VARIABLE "=%s", s->kit);
+		out->list[n++] = out->kit;
+	}
+	while (more && *more && n + 1 < (int)(sizeof out->list / sizeof out->list[0]))
+		out->list[n++] = *more++;
+	out->list[n] = NULL;
+}
+
+void sandbox_run(const struct sandbox *s, struct sandbox_argv *v, const char *program, bool gpu)
+{
+	char folder[PATH_MAX], lib[PATH_MAX + 8], *slash;
+
+	begin(s, v, false);
+	if (s->active) {
+		snprintf(folder, sizeof folder, "%s", program);
+		slash = strrchr(folder, '/');
+		if (slash && slash != folder)
+			*slash = '\0';
+		if (!below_usr(program)) {
+			args(v, "--ro-bind", folder, folder);
+			snprintf(lib, sizeof lib, "%s/../lib", folder); /* a bundle keeps its libraries there */
+			if (realpath(lib, folder))
+				args(v, "--ro-bind", folder, folder);
+		}
+		if (gpu)
+			gpu_arguments(v);
+		args(v, "--setenv", "PATH", BUILD_PATH);
+		args(v, "--setenv", "LANG", "C.UTF-8");
+		args(v, "--setenv", "HOME", "/tmp");
+		args(v, "--setenv", "CUDA_CACHE_DISABLE", "1");
+		args(v, "--setenv", "CUDA_MODULE_LOADING", "EAGER");
+		args(v, "--setenv", "OMP_WAIT_POLICY", "passive");
+		if (getenv("FLOPWATCH_CPU_THREADS"))
+			args(v, "--setenv", "FLOPWATCH_CPU_THREADS", getenv("FLOPWATCH_CPU_THREADS"));
+		args(v, "--chdir", "/", NULL);
+		sandbox_arg(v, "--");
+	}
+	sandbox_arg(v, program);
+}
+
+/* What makes bubblewrap fail on this machine, in words that name the setting. */
+static void explain(struct sandbox *s, const char *said)
+{
+	char text[128] = "";
+	int fd = open("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0) {
+		if (read(fd, text, 1) == 1 && text[0] == '1' && geteuid() != 0) {
+			snprintf(s->why, sizeof s->why,
+				"bubblewrap may not make user namespaces (kernel.apparmor_restrict_unprivileged_userns=1): add "
+				"an "
+				"AppArmor profile with `userns,` for %.80s",
+				s->bwrap);
+			close(fd);
+			return;
+		}
+		close(fd);
+	}
+	snprintf(text, sizeof text, "%.*s", (int)strcspn(said, "\n"), said);
+	if (strstr(said, "No permissions to create") || strstr(said, "user namespace") || strstr(said, "uid map"))
+		snprintf(s->why, sizeof s->why,
+			"bubblewrap may not make namespaces (%.100s): allow user namespaces (kernel.unprivileged_userns_clone=1, "
+			"user.max_user_namespaces > 0)",
+			text);
+	else
+		snprintf(
+			s->why, sizeof s->why, "bubblewrap does not work here: %.150s", *text ? text : "it ended without a word");
+}
+
+static void find_cuda(struct sandbox *s)
+{
+	char path[PATH_MAX];
+
+	if (realpath("/usr/local/cuda", path) && !below_usr(path))
+		snprintf(s->cuda, sizeof s->cuda, "%s", path);
+}
+
+/* The kit lies where we were installed, beside us in a bundle, or in the tree that we were built in. */
+static void find_kit(struct sandbox *s)
+{
+	static const char *const places[] = { "../../share/flopwatch/kit", "../share/kit", "../../daemon/kit" };
+	char self[PATH_MAX], path[PATH_MAX + 64], *slash;
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+
+	self[n > 0 ? n : 0] = '\0';
+	slash = strrchr(self, '/');
+	if (!slash)
+		return;
+	*slash = '\0';
+	for (size_t i = 0; i < sizeof places / sizeof places[0] && !*s->kit; i++) {
+		snprintf(path, sizeof path, "%s/%s/flopwatch.py", self, places[i]);
+		if (access(path, R_OK) != 0)
+			continue;
+		*strrchr(path, '/') = '\0';
+		if (!realpath(path, s->kit))
+			*s->kit = '\0';
+	}
+}
+
+/* Run /usr/bin/true as branch code would run. `said`: what was printed if it fails. */
+static bool works(struct sandbox *s, bool as_build, struct buf *said, struct fw_err *err)
+{
+	struct sandbox_argv *v = malloc(sizeof *v);
+	struct proc_exit how = { .status = -1 };
+	bool good;
+
+	if (!v)
+		return false;
+	buf_clear(said);
+	if (as_build) {
+		sandbox_build(s, v, "/usr", "bin");
+		sandbox_arg(v, "/usr/bin/true");
+	} else {
+		sandbox_run(s, v, "/usr/bin/true", false);
+	}
+	good = sandbox_end(v, err) == 0 &&
+	       proc_run(&(struct proc_spec){ .argv = v->arg }, NULL, said, said, TRY_MS, &how, err) == 0 && how.status == 0;
+	free(v);
+	return good;
+}
+
+int sandbox_open(struct sandbox *s, enum sandbox_want want, struct fw_err *err)
+{
+	struct fw_err e = { 0 };
+	struct buf said;
+
+	memset(s, 0, sizeof *s);
+	find_kit(s);
+	if (want == SANDBOX_NONE) {
+		snprintf(s->why, sizeof s->why, "switched off (--sandbox none)");
+		return 0;
+	}
+	find_cuda(s);
+	if (proc_sibling("bwrap", s->bwrap, sizeof s->bwrap, &e) < 0) {
+		snprintf(s->why, sizeof s->why, "bubblewrap is not installed (package bubblewrap)");
+	} else {
+		buf_init(&said, 4096);
+		s->active = true;
+		s->active = works(s, false, &said, &e);
+		if (!s->active)
+			explain(s, e.text[0] ? e.text : said.data);
+		s->drops_root = s->active && geteuid() == 0 && access(setpriv, X_OK) == 0;
+		s->drops_root = s->drops_root && works(s, true, &said, &e);
+		buf_fini(&said);
+	}
+	if (!s->active && want == SANDBOX_REQUIRED)
+		return err_set(err, ERR_UNSUPPORTED, "the sandbox is required and not available: %s", s->why);
+	return 0;
+}
+
+/* Whether what a build is run as can enter and list it there. */
+static bool can_read(const struct sandbox *s, const char *path, struct fw_err *err)
+{
+	struct sandbox_argv *v = malloc(sizeof *v);
+	struct proc_exit how = { .status = -1 };
+	struct buf said;
+	bool good;
+
+	if (!v)
+		return false;
+	buf_init(&said, 4096);
+	sandbox_build(s, v, "/usr", "bin");
+	sandbox_arg(v, "/usr/bin/test");
+	args(v, "-r", path, "-a");
+	args(v, "-x", path, NULL);
+	good = sandbox_end(v, err) == 0 &&
+	       proc_run(&(struct proc_spec){ .argv = v->arg }, NULL, &said, &said, TRY_MS, &how, err) == 0 && how.status == 0;
+	buf_fini(&said);
+	free(v);
+	return good;
+}
+
+static int show_one(struct sandbox *s, const char *path, const char *cache, struct fw_err *err)
+{
+	char real[PATH_MAX];
+	struct fw_err e = { 0 };
+	struct stat st;
+	const char *wrong = readonly_wrong(path);
+
+	if (wrong)
+		return err_set(err, ERR_INVALID, "%s %s", path, wrong);
+	if (!realpath(path, real) || stat(real, &st) < 0 || !S_ISDIR(st.st_mode))
+		return err_set(err, ERR_INVALID, "%s is no folder on this machine", path);
+	wrong = readonly_wrong(real);
+	if (!wrong && cache && (readonly_lies_in(real, cache) || readonly_lies_in(cache, real)))
+		wrong = "is where builds are kept";
+	if (wrong)
+		return err_set(err, ERR_INVALID, "%s leads to %s, which %s", path, real, wrong);
+	if (s->n_shown == READONLY_MAX)
+		return err_set(err, ERR_INVALID, "more than %d folders", READONLY_MAX);
+	snprintf(s->shown[s->n_shown++], READONLY_PATH_SIZE, "%s", path);
+	if (!s->active || can_read(s, path, &e))
+		return 0;
+	s->n_shown--;
+	return err_set(err, ERR_INVALID, "%s cannot be read by builds%s%s%s", path, s->drops_root ? ", which run as nobody" : "",
+		e.text[0] ? ": " : "", e.text);
+}
+
+int sandbox_show(struct sandbox *s, const char *const *path, int n, const char *cache, struct fw_err *err)
+{
+	for (int i = 0; i < n; i++)
+		if (show_one(s, path[i], cache, err) < 0)
+			return err_context(err, "--read-only");
+	return 0;
+}
+
+struct proc_exit sandbox_exit(const struct sandbox *s, const struct proc_exit *how)
+{
+	if (s->active && !how->timed_out && how->status > 128 && how->status < 128 + 65)
+		return (struct proc_exit){ .status = -1, .signal = how->status - 128 };
+	return *how;
+}

@@ -1,0 +1,158 @@
+/* artifacts.c - see artifacts.h. The build has ended, but what it left may hold any link: no path is walked through one. */
+#include "worker/build/artifacts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "worker/box/workdir.h"
+
+enum { PATH_SIZE = 3 * BENCHMARK_TEXT_SIZE };
+
+/* Path of an item from the side's folder. */
+static void path_of(const struct build_context *c, const struct msg_subject *s, const char *item, char out[PATH_SIZE])
+{
+	char name[BENCHMARK_TEXT_SIZE + 16];
+
+	manifest_expand(item, c->device, name, sizeof name);
+	snprintf(out, PATH_SIZE, "%s/%s", s->build.dir, name);
+}
+
+/* The folder of `path` as a descriptor, and its last part. Links lead nowhere. */
+static int open_parent(int root, const char *path, const char **last)
+{
+	struct open_how how = { .flags = O_PATH | O_DIRECTORY | O_CLOEXEC,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
+	char parent[PATH_SIZE];
+	const char *slash = strrchr(path, '/');
+
+	snprintf(parent, sizeof parent, "%.*s", (int)(slash - path), path);
+	*last = slash + 1;
+	return (int)syscall(SYS_openat2, root, parent, &how, sizeof how);
+}
+
+/* A folder that the program may write to, which may be somebody else. */
+static int open_up(const struct build_context *c, int fd, struct fw_err *err)
+{
+	if (fchmod(fd, 0755) < 0 || (c->sandbox->drops_root && fchown(fd, SANDBOX_NOBODY, SANDBOX_NOBODY) < 0))
+		return err_sys(err, "make a folder of the benchmark");
+	return 0;
+}
+
+/* Every folder above the last part of `path`, met through no link. */
+static int make_parents(const struct build_context *c, int root, const char *path, struct fw_err *err)
+{
+	int fd = openat(root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), status = fd < 0 ? err_sys(err, "open a folder") : 0;
+
+	for (const char *slash; status == 0 && (slash = strchr(path, '/')); path = slash + 1) {
+		char part[PATH_SIZE];
+		int next = -1;
+
+		snprintf(part, sizeof part, "%.*s", (int)(slash - path), path);
+		if (strcmp(part, ".") == 0)
+			continue;
+		bool made = mkdirat(fd, part, 0755) == 0;
+
+		if (made || errno == EEXIST)
+			next = openat(fd, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (next < 0 || (made && open_up(c, next, err) < 0))
+			status = err_sys(err, "make folder %s of the benchmark", part);
+		close(fd);
+		fd = next;
+	}
+	if (fd >= 0)
+		close(fd);
+	return status;
+}
+
+/* 1, 0 with `detail`, -1. */
+static int move_one(const struct build_context *c, int from, int to, const char *path, const char *shown, char *detail,
+	size_t size, struct fw_err *err)
+{
+	const char *last, *what = NULL;
+	int source = open_parent(from, path, &last), target = -1;
+	struct stat st;
+
+	if (source < 0 || fstatat(source, last, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		what = errno == ELOOP || errno == EXDEV ? "lies behind a symbolic link" : "is missing";
+	else if (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		what = S_ISLNK(st.st_mode) ? "is a symbolic link" : "is neither a file nor a folder";
+	if (!what && make_parents(c, to, path, err) == 0 && (target = open_parent(to, path, &last)) >= 0 &&
+		renameat(source, last, target, last) < 0)
+		what = strerror(errno);
+	if (source >= 0)
+		close(source);
+	if (what)
+		snprintf(detail, size, "artifact %.160s %.60s after the build", shown, what);
+	if (target >= 0)
+		close(target);
+	return what ? 0 : target >= 0 ? 1 : -1;
+}
+
+static int keep_all(const struct build_context *c, const struct msg_subject *s, int from, int to, char *detail, size_t size,
+	struct fw_err *err)
+{
+	char path[PATH_SIZE];
+	int status = open_up(c, to, err) < 0 ? -1 : 1;
+
+	for (int i = 0; i < s->run.n_artifacts && status == 1; i++) {
+		path_of(c, s, s->run.artifact[i], path);
+		status = move_one(c, from, to, path, s->run.artifact[i], detail, size, err);
+	}
+	for (int i = 0; i < s->run.n_outputs && status == 1; i++) {
+		path_of(c, s, s->run.output[i], path);
+		(void)make_parents(c, to, path, NULL); /* what stands in the way is told when the output is missing */
+	}
+	snprintf(path, sizeof path, "%s/", s->build.dir);
+	return status == 1 && make_parents(c, to, path, err) < 0 ? -1 : status;
+}
+
+int artifacts_keep(const struct build_context *c, const struct msg_subject *s, const char *name, char *detail, size_t size,
+	struct fw_err *err)
+{
+	char aside[160];
+	int from = openat(c->cache->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), to, status;
+
+	snprintf(aside, sizeof aside, "%.128s-kept", name);
+	if (from < 0)
+		return err_sys(err, "folder %s of the cache", name);
+	to = workdir_fresh(c->cache->fd, aside, err);
+	status = to < 0 ? -1 : keep_all(c, s, from, to, detail, size, err);
+	close(from);
+	if (to >= 0)
+		close(to);
+	if (status == 1 && (workdir_remove(c->cache->fd, name, err) < 0 || renameat(c->cache->fd, aside, c->cache->fd, name) < 0))
+		status = err_sys(err, "folder %s of the cache", name);
+	if (status != 1)
+		(void)workdir_remove(c->cache->fd, aside, NULL);
+	return status;
+}
+
+static void add_text(struct hash_state *h, const char *text)
+{
+	hash_update(h, text, strlen(text) + 1);
+}
+
+void artifacts_name(const struct msg_subject *s, char hex[HASH_HEX])
+{
+	struct hash_state h;
+
+	hash_begin(&h);
+	add_text(&h, "flopwatch program 1");
+	add_text(&h, hex);
+	add_text(&h, s->build.dir);
+	for (int i = 0; i < s->run.n_command; i++)
+		add_text(&h, s->run.command[i]);
+	add_text(&h, "");
+	for (int i = 0; i < s->run.n_outputs; i++)
+		add_text(&h, s->run.output[i]);
+	add_text(&h, "");
+	add_text(&h, s->run.reader);
+	add_text(&h, s->run.unit);
+	hash_end(&h, hex);
+}

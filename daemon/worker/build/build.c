@@ -1,0 +1,474 @@
+/*
+ * build.c - branch code decides what a build does, so each way in which it can go wrong has an end (time, output, processes,
+ * disk) and each end has a sentence.
+ */
+#include "worker/build/build.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "worker/build/artifacts.h"
+#include "worker/build/buildlog.h"
+#include "worker/box/procs.h"
+#include "worker/box/pump.h"
+#include "worker/box/room.h"
+#include "worker/box/sealed.h"
+#include "worker/box/unpack.h"
+#include "worker/box/workdir.h"
+
+enum { PRINT_MAX = 64 << 20, PROCESS_MAX = 1000, STRIP_MS = 60000, TICK_MS = 10, LOOK_MS = 100, LOG_LINE_MAX = 700 << 10 };
+
+static const int64_t module_max_bytes = 256ll << 20, file_max_bytes = 2ll << 30, memory_max_bytes = 32ll << 30;
+
+struct run {
+	const struct build_context *context;
+	char folder[128]; /* below the cache: what the sandbox shows as /job */
+	struct buildlog log;
+	int64_t print_max;
+	int process_max;
+	int threads_before; /* of the machine, before the build */
+	int64_t next_look_ns;
+	bool own_end; /* one of our limits ended it: the error is the build's detail */
+	bool was_low;
+	struct room full; /* when the disk was */
+};
+
+static void add_text(struct hash_state *h, const char *text)
+{
+	hash_update(h, text, strlen(text) + 1); /* the NUL keeps "ab","c" and "a","bc" apart */
+}
+
+void build_key(const struct build_context *c, const struct msg_subject *s, char key[HASH_HEX])
+{
+	struct hash_state h;
+	int i;
+
+	hash_begin(&h);
+	add_text(&h, "flopwatch build 1");
+	for (i = 0; i < s->n_inputs; i++) {
+		add_text(&h, s->input[i].path);
+		add_text(&h, s->input[i].oid);
+	}
+	add_text(&h, "command");
+	add_text(&h, s->build.dir);
+	for (i = 0; i < s->build.n_command; i++)
+		add_text(&h, s->build.command[i]);
+	add_text(&h, "outputs");
+	for (i = 0; i < s->build.n_outputs; i++) {
+		add_text(&h, s->build.family[i]);
+		add_text(&h, s->build.output[i]);
+	}
+	add_text(&h, c->device);
+	add_text(&h, c->toolchain);
+	add_text(&h, sandbox_isolation(c->sandbox));
+	for (i = 0; i < c->sandbox->n_shown; i++)
+		add_text(&h, c->sandbox->shown[i]);
+	hash_end(&h, key);
+}
+
+static void begin(const struct build_context *c, const struct msg_subject *s, struct msg_build *out)
+{
+	memset(out, 0, sizeof *out);
+	snprintf(out->role, sizeof out->role, "%s", s->role);
+	snprintf(out->toolchain, sizeof out->toolchain, "%s", c->toolchain);
+	buf_init(&out->log, LOG_LINE_MAX + 256);
+}
+
+int build_lookup(const struct build_context *c, const struct msg_subject *s, struct msg_build *out, int *module_fd)
+{
+	char key[HASH_HEX], sha[HASH_HEX];
+	struct buf entry;
+	int fd;
+
+	*module_fd = -1;
+	begin(c, s, out);
+	if (s->run.name[0]) { /* built anew for every job: what it leaves is a folder, which runs may change */
+		snprintf(out->state, sizeof out->state, "start");
+		return 0;
+	}
+	build_key(c, s, key);
+	buf_init(&entry, 1024);
+	if (cache_get(c->cache->builds_fd, key, &entry) && entry.len >= HASH_HEX - 1) {
+		snprintf(out->module_sha256, sizeof out->module_sha256, "%.64s", entry.data);
+		fd = strspn(out->module_sha256, "0123456789abcdef") == 64 ? cache_open_module(c->cache, out->module_sha256) : -1;
+		if (fd >= 0) {
+			*module_fd = sealed_copy(fd, "module", sha, NULL);
+			close(fd);
+		}
+		/* a kept file that is not what its name says is as good as none */
+		if (*module_fd >= 0 && strcmp(sha, out->module_sha256) != 0) {
+			close(*module_fd);
+			*module_fd = -1;
+		}
+		if (*module_fd < 0)
+			cache_forget(c->cache->builds_fd, key);
+	}
+	buf_fini(&entry);
+	snprintf(out->state, sizeof out->state, "%s", *module_fd >= 0 ? "cached" : "start");
+	if (*module_fd < 0)
+		out->module_sha256[0] = '\0';
+	return *module_fd >= 0;
+}
+
+static int on_output(void *arg, const char *data, size_t len, struct fw_err *err)
+{
+	struct run *r = arg;
+
+	buildlog_add(&r->log, data, len);
+	if (r->log.total <= r->print_max)
+		return 0;
+	r->own_end = true;
+	return err_set(err, ERR_FULL, "build printed more than %lld MiB and was ended", (long long)(r->print_max >> 20));
+}
+
+/* Whether the disk is full, or was before: what filled it may be gone with the processes that held it. */
+static bool look_for_room(struct run *r)
+{
+	if (!r->was_low)
+		r->was_low = room_look(r->context->cache->fd, &r->full) && room_is_low(&r->full);
+	return r->was_low;
+}
+
+/*
+ * A fork bomb can fill the process table and fall apart within a tenth of a second: the machine's number of threads is looked
+ * at every 10 ms, our own processes are counted when that rises and, together with the disk, ten times a second.
+ */
+static int on_tick(void *arg, struct fw_err *err)
+{
+	struct run *r = arg;
+	int64_t now = clock_mono_ns();
+
+	if (now < r->next_look_ns && procs_threads() <= r->threads_before + r->process_max)
+		return 0;
+	r->next_look_ns = now + LOOK_MS * 1000000ll;
+	if (procs_count() > r->process_max) {
+		r->own_end = true;
+		return err_set(err, ERR_FULL, "build ran more than %d processes at once and was ended", r->process_max);
+	}
+	if (look_for_room(r)) {
+		r->own_end = true;
+		return err_set(err, ERR_FULL, "the disk of the cache is full");
+	}
+	return 0;
+}
+
+/* "make DEVICE=cpu", for people. */
+static void command_text(const struct build_context *c, const struct msg_subject *s, char *out, size_t size)
+{
+	char word[MANIFEST_TEXT_SIZE + 16];
+	size_t used = 0;
+	int i, n;
+
+	out[0] = '\0';
+	for (i = 0; i < s->build.n_command && used < size; i++) {
+		manifest_expand(s->build.command[i], c->device, word, sizeof word);
+		n = snprintf(out + used, size - used, "%s%s", i ? " " : "", word);
+		used += n > 0 ? (size_t)n : 0;
+	}
+}
+
+/* Run one program in the build's sandbox. 1: it ended well; 0: not, with `out` filled; -1: not its fault. */
+static int run_in_sandbox(struct run *r, const struct msg_subject *s, const char *const *command, const char *name,
+	double timeout_s, struct msg_build *out, struct fw_err *err)
+{
+	const struct build_context *c = r->context;
+	struct pump pump = { .peer = c->peer,
+		.stream = { { .read = on_output, .arg = r, .child_fd = 1 } },
+		.n_streams = 1,
+		.merge_stderr = true,
+		.deadline_ms = (int64_t)(timeout_s * 1000),
+		.nice = 5,
+		.tick = on_tick,
+		.tick_ms = TICK_MS,
+		.tick_arg = r };
+	struct sandbox_argv *v = malloc(sizeof *v);
+	char job[PATH_MAX + 136], cwd[PATH_MAX + MANIFEST_TEXT_SIZE + 144], ended[64];
+	struct sandbox_environment environment;
+	struct proc_exit how;
+	struct fw_err e = { 0 };
+	int status;
+
+	if (!v)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	sandbox_environment(c->sandbox, NULL, &environment);
+	snprintf(job, sizeof job, "%s/%s", c->cache->dir, r->folder);
+	snprintf(cwd, sizeof cwd, "%s/%s", job, s->build.dir);
+	sandbox_build(c->sandbox, v, job, s->build.dir);
+	for (; *command; command++)
+		sandbox_arg(v, *command);
+	status = sandbox_end(v, &e);
+	if (status == 0) {
+		struct proc_spec spec = { .argv = v->arg,
+			.env = environment.list,
+			.cwd = c->sandbox->active ? NULL : cwd,
+			.file_size_bytes = file_max_bytes,
+			.address_space_bytes = memory_max_bytes,
+			.cpu_s = (int)timeout_s + 1 };
+
+		status = pump_run(&pump, &spec, &how, &e);
+	}
+	free(v);
+	if (status < 0 && e.code == ERR_NOT_FOUND && !c->sandbox->active)
+		r->own_end = true; /* the command itself is missing: the build's own fault */
+	if (status < 0 && (r->own_end || e.code == ERR_INVALID)) {
+		snprintf(out->detail, sizeof out->detail, "%.*s", (int)sizeof out->detail - 1, e.text);
+		out->exit = -1;
+		return 0;
+	}
+	if (status < 0)
+		return err_set(err, e.code, "%s", e.text);
+	how = sandbox_exit(c->sandbox, &how);
+	out->exit = how.status;
+	out->signal = how.timed_out ? 0 : how.signal;
+	if (how.status == 0)
+		return 1;
+	proc_describe(&how, ended);
+	if (proc_is_outside(&how))
+		return err_set(err, ERR_BUSY, "%.120s of the %s: %s; for want of memory, or by somebody on this machine", name,
+			s->role, ended);
+	if (how.timed_out)
+		snprintf(out->detail, sizeof out->detail, "%.120s: ran past %.6g s and was ended", name, timeout_s);
+	else
+		snprintf(out->detail, sizeof out->detail, "%.120s: %s%s", name, ended,
+			how.signal == 25    ? " (a file grew beyond 2 GiB)"
+			: how.signal == 24  ? " (CPU time used up)"
+			: how.status == 127 ? " (a program was not found)"
+					    : "");
+	return 0;
+}
+
+/* A regular file inside the work folder, reached through no link at all. */
+static int open_output(int job_fd, const char *path, struct msg_build *out, const char *shown)
+{
+	struct open_how how = { .flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
+	int fd = (int)syscall(SYS_openat2, job_fd, path, &how, sizeof how);
+	const char *what = NULL;
+	struct stat st;
+
+	if (fd < 0)
+		what = errno == ENOENT || errno == ENOTDIR ? "is missing"
+		       : errno == ELOOP || errno == EXDEV  ? "is a symbolic link or lies behind one"
+							   : strerror(errno);
+	else if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		what = "is not a regular file";
+	else if (st.st_size == 0)
+		what = "is empty";
+	else if (st.st_size > module_max_bytes)
+		what = "is larger than 256 MiB";
+	if (!what)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	snprintf(out->detail, sizeof out->detail, "output %.180s %s", shown, what);
+	return -1;
+}
+
+static int output_index(const struct manifest *m)
+{
+	int i;
+
+	for (i = 0; i < m->n_outputs; i++)
+		if (strcmp(m->family[i], "attention") == 0)
+			return i;
+	return -1;
+}
+
+/* Strip the output, keep it, seal it. 1 done, 0 the build's fault, -1 ours. */
+static int take_output(
+	struct run *r, const struct msg_subject *s, int job_fd, struct msg_build *out, int *module_fd, struct fw_err *err)
+{
+	const struct build_context *c = r->context;
+	int which = output_index(&s->build), fd, status;
+	char path[2 * MANIFEST_TEXT_SIZE + 24], shown[MANIFEST_TEXT_SIZE + 16], key[HASH_HEX], sha[HASH_HEX];
+	const char *strip[] = { "strip", "-s", "-R", ".note.gnu.build-id", "-R", ".comment", shown, NULL };
+
+	if (which < 0) {
+		snprintf(out->detail, sizeof out->detail, "the manifest names no module of family attention%s%.15s%s",
+			s->build.n_outputs ? "; its outputs are of `" : "", s->build.n_outputs ? s->build.family[0] : "",
+			s->build.n_outputs ? "`" : "");
+		return 0;
+	}
+	manifest_expand(s->build.output[which], c->device, shown, sizeof shown);
+	snprintf(path, sizeof path, "%s/%s", s->build.dir, shown);
+	fd = open_output(job_fd, path, out, shown);
+	if (fd < 0)
+		return 0;
+	close(fd);
+	/* Hostile bytes meet the tool inside the sandbox; names, build id and compiler notes differ between equal builds. */
+	status = run_in_sandbox(r, s, strip, "strip of the output", STRIP_MS / 1000.0, out, err);
+	if (status == 0 && out->exit > 0)
+		snprintf(out->detail, sizeof out->detail, "output %.160s is no shared object: strip refuses it, exit %d", shown,
+			out->exit);
+	if (status <= 0)
+		return status;
+	fd = open_output(job_fd, path, out, shown);
+	if (fd < 0)
+		return 0;
+	status = cache_put_module(c->cache, fd, module_max_bytes, out->module_sha256, err);
+	close(fd);
+	fd = status == 0 ? cache_open_module(c->cache, out->module_sha256) : -1;
+	if (fd < 0)
+		return status < 0 ? -1 : err_sys(err, "module %s in the cache", out->module_sha256);
+	*module_fd = sealed_copy(fd, "module", sha, err);
+	close(fd);
+	if (*module_fd < 0)
+		return -1;
+	if (strcmp(sha, out->module_sha256) != 0)
+		return err_set(err, ERR_INTERNAL, "the cache changed module %s while it was read", out->module_sha256);
+	build_key(c, s, key);
+	return cache_put(c->cache->builds_fd, key, sha, strlen(sha), err) < 0 ? -1 : 1;
+}
+
+/* A program of its own stays where it is; its hash is that of everything it can see. 1 done, 0 the build's fault, -1 ours. */
+static int take_program(struct run *r, const struct msg_subject *s, struct msg_build *out, struct fw_err *err)
+{
+	int status = s->run.n_artifacts == 0 ? 1 : artifacts_keep(r->context, s, r->folder, out->detail, sizeof out->detail, err);
+	struct fw_err e = { 0 };
+	int fd;
+
+	if (status != 1)
+		return status;
+	fd = openat(r->context->cache->fd, r->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return err_sys(err, "folder of the %s", s->role);
+	status = workdir_hash(fd, out->module_sha256, &e);
+	close(fd);
+	if (status < 0 && e.code == ERR_INVALID) {
+		snprintf(out->detail, sizeof out->detail, "%.*s", (int)sizeof out->detail - 1, e.text);
+		return 0;
+	}
+	if (status < 0)
+		return err_set(err, e.code, "%s", e.text);
+	artifacts_name(s, out->module_sha256);
+	return 1;
+}
+
+static int unpack_inputs(
+	const struct msg_subject *s, int job_fd, build_tree_fn *tree, void *arg, struct msg_build *out, struct fw_err *err)
+{
+	struct fw_err e = { 0 };
+	int i, fd, status;
+
+	for (i = 0; i < s->n_inputs; i++) {
+		fd = tree(arg, s->input[i].oid, err);
+		if (fd < 0)
+			return -1;
+		status = unpack_tar(fd, job_fd, s->input[i].path, NULL, &e);
+		close(fd);
+		if (status == 0)
+			continue;
+		if (e.code != ERR_INVALID)
+			return err_set(err, e.code, "input %s: %s", s->input[i].path, e.text);
+		snprintf(out->detail, sizeof out->detail, "input %.100s: %.140s", s->input[i].path, e.text);
+		return 0;
+	}
+	return 1;
+}
+
+/* 1 module made, 0 failed, -1 not the build's fault. */
+static int make(struct run *r, const struct msg_subject *s, int job_fd, build_tree_fn *tree, void *arg, struct msg_build *out,
+	int *module_fd, struct fw_err *err)
+{
+	const struct build_context *c = r->context;
+	char word[MANIFEST_LIST_MAX][MANIFEST_TEXT_SIZE + 16];
+	const char *command[MANIFEST_LIST_MAX + 1] = { NULL };
+	char name[200], job[PATH_MAX + 136];
+	struct stat st;
+	double timeout_s = s->build.timeout_s > 0 && s->build.timeout_s < c->timeout_s ? s->build.timeout_s : c->timeout_s;
+	int i, status = unpack_inputs(s, job_fd, tree, arg, out, err);
+
+	if (status <= 0)
+		return status;
+	if (fstatat(job_fd, s->build.dir, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(st.st_mode)) {
+		snprintf(out->detail, sizeof out->detail, "folder %.180s of the build is not among its inputs", s->build.dir);
+		return 0;
+	}
+	snprintf(job, sizeof job, "%s/%s", c->cache->dir, r->folder);
+	if (c->sandbox->drops_root && workdir_give(job, SANDBOX_NOBODY, err) < 0)
+		return -1;
+	for (i = 0; i < s->build.n_command; i++) {
+		manifest_expand(s->build.command[i], c->device, word[i], sizeof word[i]);
+		command[i] = word[i];
+	}
+	command_text(c, s, name, sizeof name);
+	status = s->build.n_command == 0 ? 1 : run_in_sandbox(r, s, command, name, timeout_s, out, err);
+	if (status == 1 && s->run.name[0])
+		return take_program(r, s, out, err);
+	return status <= 0 ? status : take_output(r, s, job_fd, out, module_fd, err);
+}
+
+void build_side(const struct build_context *c, const struct msg_subject *s, char name[128])
+{
+	snprintf(name, 128, "%s-%s", c->sides, s->role);
+}
+
+/* A build failed on a full disk: was it the build that filled it? What it held is gone by now. 0 it was, -1 not. */
+static int blame_for_space(
+	const struct build_context *c, const struct room *full, struct room_usage took, struct msg_build *out, struct fw_err *err)
+{
+	struct room after;
+	char text[400];
+
+	/* also what it held in files without a name */
+	if (room_look(c->cache->fd, &after) && after.free_bytes - full->free_bytes > took.bytes)
+		took.bytes = after.free_bytes - full->free_bytes;
+	room_text(full, c->cache->dir, text, sizeof text);
+	if (!room_was_taken(full, took))
+		return err_set(err, ERR_FULL, "only %s; the build took %lld MiB of it", text, (long long)(took.bytes >> 20));
+	snprintf(out->detail, sizeof out->detail,
+		"build took %lld MiB and %lld files of the disk of the cache, until it was full", (long long)(took.bytes >> 20),
+		(long long)took.files);
+	return 0;
+}
+
+int build_make(const struct build_context *c, const struct msg_subject *s, build_tree_fn *tree, void *arg, struct msg_build *out,
+	int *module_fd, struct fw_err *err)
+{
+	struct run r = { .context = c,
+		.print_max = c->print_max ? c->print_max : PRINT_MAX,
+		.process_max = c->process_max ? c->process_max : PROCESS_MAX,
+		.threads_before = procs_threads() };
+	size_t keep = c->log_bytes > 0 && c->log_bytes < LOG_LINE_MAX ? (size_t)c->log_bytes : LOG_LINE_MAX;
+	int64_t started = clock_mono_ns();
+	int job_fd, status;
+
+	*module_fd = -1;
+	begin(c, s, out);
+	if (room_for_build(c->cache->fd, c->cache->dir, err) < 0)
+		return -1;
+	if (buildlog_init(&r.log, keep) < 0)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	snprintf(r.folder, sizeof r.folder, "job");
+	if (s->run.name[0])
+		build_side(c, s, r.folder);
+	job_fd = workdir_fresh(c->cache->fd, r.folder, err);
+	status = job_fd < 0 ? -1 : make(&r, s, job_fd, tree, arg, out, module_fd, err);
+	if (job_fd >= 0)
+		close(job_fd);
+	bool stays = s->run.name[0] && status == 1, was_low = status == 0 && look_for_room(&r);
+	struct room_usage took = was_low ? workdir_usage(c->cache->fd, r.folder) : (struct room_usage){ 0 };
+	if (!stays && workdir_remove(c->cache->fd, r.folder, status < 0 ? NULL : err) < 0)
+		status = -1;
+	if (was_low && status == 0)
+		status = blame_for_space(c, &r.full, took, out, err);
+	buildlog_text(&r.log, &out->log);
+	buildlog_fini(&r.log);
+	out->duration_ms = (clock_mono_ns() - started) / 1000000;
+	snprintf(out->state, sizeof out->state, "%s", status == 1 ? "ok" : "failed");
+	if (status != 1) {
+		out->module_sha256[0] = '\0';
+		if (*module_fd >= 0)
+			close(*module_fd);
+		*module_fd = -1;
+	}
+	return status < 0 ? -1 : 0;
+}

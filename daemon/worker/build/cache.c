@@ -1,0 +1,301 @@
+/* cache.c - a folder of small immutable files named by hashes; nothing in it is needed, everything in it is checked when used. */
+#include "worker/build/cache.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int default_dir(char *dir, size_t size, struct fw_err *err)
+{
+	const char *service = getenv("CACHE_DIRECTORY"), *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
+	int n;
+
+	if (service && service[0] == '/')
+		n = snprintf(dir, size, "%.*s", (int)strcspn(service, ":"), service);
+	else if (xdg && xdg[0] == '/')
+		n = snprintf(dir, size, "%s/flopwatch", xdg);
+	else if (geteuid() == 0)
+		n = snprintf(dir, size, "/var/cache/flopwatch-worker");
+	else if (home && home[0] == '/')
+		n = snprintf(dir, size, "%s/.cache/flopwatch", home);
+	else
+		return err_set(err, ERR_INVALID, "no place for the cache: give --cache DIR");
+	return n > 0 && (size_t)n < size ? 0 : err_set(err, ERR_INVALID, "the cache's path is too long");
+}
+
+static int make_parents(char *path)
+{
+	char *p;
+
+	for (p = path + 1; *p; p++) {
+		if (*p != '/')
+			continue;
+		*p = '\0';
+		if (mkdir(path, 0755) < 0 && errno != EEXIST) {
+			*p = '/';
+			return -1;
+		}
+		*p = '/';
+	}
+	return mkdir(path, 0700) < 0 && errno != EEXIST ? -1 : 0;
+}
+
+static int open_folder(const struct cache *c, const char *name, struct fw_err *err)
+{
+	int fd;
+
+	if (mkdirat(c->fd, name, 0700) < 0 && errno != EEXIST)
+		return err_sys(err, "cache %s/%s", c->dir, name);
+	fd = openat(c->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return fd < 0 ? err_sys(err, "cache %s/%s", c->dir, name) : fd;
+}
+
+int cache_open(struct cache *c, const char *dir, struct fw_err *err)
+{
+	char text[sizeof c->dir];
+
+	*c = (struct cache){ .fd = -1, .builds_fd = -1, .modules_fd = -1, .checks_fd = -1 };
+	if (!dir && default_dir(text, sizeof text, err) < 0)
+		return -1;
+	if (dir && (size_t)snprintf(text, sizeof text, "%s", dir) >= sizeof text)
+		return err_set(err, ERR_INVALID, "the cache's path is too long");
+	if (!*text || make_parents(text) < 0)
+		return err_sys(err, "cache %s cannot be made; give --cache DIR", text);
+	if (!realpath(text, c->dir)) /* the sandbox needs it absolute */
+		return err_sys(err, "cache %s", text);
+	c->fd = open(c->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (c->fd < 0) {
+		err_sys(err, "cache %s", c->dir);
+		return -1;
+	}
+	c->builds_fd = open_folder(c, "builds", err);
+	c->modules_fd = c->builds_fd < 0 ? -1 : open_folder(c, "modules", err);
+	c->checks_fd = c->modules_fd < 0 ? -1 : open_folder(c, "checks", err);
+	if (c->checks_fd < 0) {
+		cache_close(c);
+		return -1;
+	}
+	return 0;
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+void cache_close(struct cache *c)
+{
+	close_fd(&c->builds_fd);
+	close_fd(&c->modules_fd);
+	close_fd(&c->checks_fd);
+	close_fd(&c->fd);
+}
+
+int cache_get(int folder_fd, const char *name, struct buf *out)
+{
+	int fd = openat(folder_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	int status;
+
+	if (fd < 0)
+		return 0;
+	status = buf_read_fd(out, fd);
+	futimens(fd, NULL);
+	close(fd);
+	return status == 0 && !out->failed;
+}
+
+static int write_all(int fd, const char *data, size_t len)
+{
+	while (len > 0) {
+		ssize_t n = write(fd, data, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -1;
+		data += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+/* Names that begin with a dot are half written; cache_trim removes them. */
+static int begin_file(int folder_fd, char tmp[64], struct fw_err *err)
+{
+	static unsigned counter;
+	int fd;
+
+	snprintf(tmp, 64, ".%ld-%u.tmp", (long)getpid(), counter++);
+	fd = openat(folder_fd, tmp, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	return fd < 0 ? err_sys(err, "cache: write") : fd;
+}
+
+/* Takes over `fd`. */
+static int finish_file(int folder_fd, int fd, const char *tmp, const char *name, bool good, struct fw_err *err)
+{
+	int status = good ? 0 : -1;
+
+	if (good && (fsync(fd) < 0 || renameat(folder_fd, tmp, folder_fd, name) < 0 || fsync(folder_fd) < 0))
+		status = err_sys(err, "cache: write %.20s...", name);
+	close(fd);
+	if (status < 0)
+		unlinkat(folder_fd, tmp, 0);
+	return status;
+}
+
+int cache_put(int folder_fd, const char *name, const void *data, size_t len, struct fw_err *err)
+{
+	char tmp[64];
+	int fd = begin_file(folder_fd, tmp, err);
+	bool good;
+
+	if (fd < 0)
+		return -1;
+	good = write_all(fd, data, len) == 0;
+	if (!good)
+		err_sys(err, "cache: write");
+	return finish_file(folder_fd, fd, tmp, name, good, err);
+}
+
+void cache_forget(int folder_fd, const char *name)
+{
+	unlinkat(folder_fd, name, 0);
+}
+
+int cache_put_module(const struct cache *c, int fd, int64_t max_bytes, char sha256[HASH_HEX], struct fw_err *err)
+{
+	char tmp[64], name[80], *chunk = malloc(1 << 16);
+	int out = chunk ? begin_file(c->modules_fd, tmp, err) : -1;
+	struct hash_state hash;
+	int64_t offset = 0;
+	bool good = true;
+
+	if (out < 0) {
+		free(chunk);
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	}
+	hash_begin(&hash);
+	while (good) {
+		ssize_t n = pread(fd, chunk, 1 << 16, offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n == 0)
+			break;
+		good = false;
+		if (n < 0)
+			err_sys(err, "read the module");
+		else if ((offset += n) > max_bytes)
+			err_set(err, ERR_INVALID, "larger than %lld MiB", (long long)(max_bytes >> 20));
+		else if (write_all(out, chunk, (size_t)n) < 0)
+			err_sys(err, "cache: write a module");
+		else
+			good = true;
+		if (good)
+			hash_update(&hash, chunk, (size_t)n);
+	}
+	free(chunk);
+	hash_end(&hash, sha256);
+	snprintf(name, sizeof name, "%s.so", sha256);
+	return finish_file(c->modules_fd, out, tmp, name, good, err);
+}
+
+int cache_open_module(const struct cache *c, const char *sha256)
+{
+	char name[80];
+	int fd;
+
+	snprintf(name, sizeof name, "%.64s.so", sha256);
+	fd = openat(c->modules_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0)
+		futimens(fd, NULL);
+	return fd;
+}
+
+int cache_lock(const struct cache *c, const char *name, struct fw_err *err)
+{
+	char file[128];
+	int fd;
+
+	snprintf(file, sizeof file, "lock-%.100s", name);
+	fd = openat(c->fd, file, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return err_sys(err, "cache %s: %s", c->dir, file);
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return fd;
+	if (errno == EWOULDBLOCK)
+		err_set(err, ERR_BUSY, "another worker holds %s/%s", c->dir, file);
+	else
+		err_sys(err, "cache %s: %s", c->dir, file);
+	close(fd);
+	return -1;
+}
+
+struct aged {
+	char name[80];
+	struct timespec used;
+};
+
+static int newest_first(const void *a, const void *b)
+{
+	const struct aged *x = a, *y = b;
+
+	if (x->used.tv_sec != y->used.tv_sec)
+		return x->used.tv_sec < y->used.tv_sec ? 1 : -1;
+	return (x->used.tv_nsec < y->used.tv_nsec) - (x->used.tv_nsec > y->used.tv_nsec);
+}
+
+static void trim_folder(int folder_fd, int keep)
+{
+	int fd = openat(folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), n = 0, room = 0, i;
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct aged *list = NULL;
+	struct dirent *entry;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((entry = readdir(dir))) {
+		struct stat st;
+		struct aged *more;
+
+		if (entry->d_name[0] == '.' || strlen(entry->d_name) >= sizeof list->name) {
+			unlinkat(folder_fd, entry->d_name, 0); /* "." and ".." are folders: unlinkat refuses them */
+			continue;
+		}
+		if (fstatat(folder_fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+			continue;
+		if (n == room) {
+			room = room ? 2 * room : 256;
+			more = realloc(list, (size_t)room * sizeof *list);
+			if (!more)
+				break;
+			list = more;
+		}
+		snprintf(list[n].name, sizeof list[n].name, "%.79s", entry->d_name);
+		list[n++].used = st.st_mtim;
+	}
+	closedir(dir);
+	if (n > keep)
+		qsort(list, (size_t)n, sizeof *list, newest_first);
+	for (i = keep; i < n; i++)
+		unlinkat(folder_fd, list[i].name, 0);
+	free(list);
+}
+
+void cache_trim(const struct cache *c, int keep)
+{
+	trim_folder(c->builds_fd, keep);
+	trim_folder(c->modules_fd, keep);
+	trim_folder(c->checks_fd, 40 * keep); /* one file a cell */
+}

@@ -1,0 +1,46 @@
+/**
+ * cache.h - what a worker keeps between jobs: builds/<key>, modules/<sha256>.so, checks/<key>, and the folder a job works in.
+ *
+ * Every file is written beside its place, synced and renamed, so that a crash leaves a whole file or none. Two locks keep
+ * workers that share a cache apart: one for building, one per device for measuring.
+ */
+#ifndef WORKER_BUILD_CACHE_H
+#define WORKER_BUILD_CACHE_H
+
+#include <limits.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/hash.h"
+
+struct cache {
+	char dir[PATH_MAX];
+	int fd; /* of dir; -1: closed */
+	int builds_fd, modules_fd, checks_fd;
+};
+
+/**
+ * Open (and make) the cache. `dir` NULL: $CACHE_DIRECTORY, $XDG_CACHE_HOME/flopwatch, /var/cache/flopwatch-worker for root,
+ * ~/.cache/flopwatch. Err: says which folder cannot be used. Own: cache_close.
+ */
+int cache_open(struct cache *c, const char *dir, struct fw_err *err);
+void cache_close(struct cache *c);
+
+/** Read an entry of builds_fd or checks_fd into `out`, and note that it was used. 1 found, 0 not there (or unreadable). */
+int cache_get(int folder_fd, const char *name, struct buf *out);
+int cache_put(int folder_fd, const char *name, const void *data, size_t len, struct fw_err *err);
+void cache_forget(int folder_fd, const char *name);
+
+/** Keep a copy of `fd` (from offset 0) as modules/<sha256>.so. Units: max_bytes. Err: ERR_FULL when it is larger. Shape: sha256[65]. */
+int cache_put_module(const struct cache *c, int fd, int64_t max_bytes, char sha256[HASH_HEX], struct fw_err *err);
+/** Descriptor of a kept module, -1 when there is none; notes that it was used. Own: close. */
+int cache_open_module(const struct cache *c, const char *sha256);
+
+/** Try to take lock `name`. Returns its descriptor (close to release) or -1 with ERR_BUSY while somebody else has it. */
+int cache_lock(const struct cache *c, const char *name, struct fw_err *err);
+/** Drop the longest unused entries beyond `keep` in each folder, and what a crash left half written. Call with the build lock held. */
+void cache_trim(const struct cache *c, int keep);
+
+#endif

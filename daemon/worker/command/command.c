@@ -1,0 +1,250 @@
+/* command.c - see command.h. */
+#include "worker/command/command.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "worker/bench/canary.h"
+#include "worker/command/launch.h"
+#include "worker/bench/measure.h"
+#include "worker/command/turns.h"
+#include "worker/box/workdir.h"
+
+enum { BASE = COMMAND_BASE, TARGET = COMMAND_TARGET, PAIR };
+
+static const char prefix[] = "side-";
+
+bool command_is(const struct msg_job *ask)
+{
+	return ask->n_subjects > 0 && ask->subject[0].run.name[0];
+}
+
+void command_sides(char out[64])
+{
+	snprintf(out, 64, "%s%ld", prefix, (long)getpid());
+}
+
+void command_sweep(const struct cache *cache)
+{
+	int fd = openat(cache->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *d;
+
+	if (!dir && fd >= 0)
+		close(fd);
+	while (dir && (d = readdir(dir))) {
+		long pid =
+			strncmp(d->d_name, prefix, sizeof prefix - 1) == 0 ? strtol(d->d_name + sizeof prefix - 1, NULL, 10) : 0;
+
+		if (pid > 0 && kill((pid_t)pid, 0) < 0 && errno == ESRCH)
+			(void)workdir_remove(cache->fd, d->d_name, NULL);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+void command_clear(const struct build_context *c, const struct msg_job *ask)
+{
+	char side[128];
+
+	for (int i = 0; i < ask->n_subjects; i++) {
+		build_side(c, &ask->subject[i], side);
+		(void)workdir_remove(c->cache->fd, side, NULL);
+	}
+}
+
+/* ---- the cells ----------------------------------------------------------------------------------------------------------- */
+
+static double flops_of(const struct reading_row *row)
+{
+	return row && row->n > 0 && isfinite(row->tflops) ? row->tflops * 1e9 * row->median_ms : 0;
+}
+
+/* Base's rows in their order, then those that only the target has. */
+static int collect(
+	struct command *m, const struct reading *base, const struct reading *target, struct msg_found *found, struct fw_err *err)
+{
+	for (int side = BASE; side < PAIR; side++) {
+		const struct reading *r = side == BASE ? base : target;
+
+		for (int i = 0; i < r->n_rows; i++) {
+			if (side == TARGET && reading_find(base, r->row[i].key))
+				continue;
+			if (found->n == SUITE_CELLS_MAX) {
+				char detail[128];
+
+				snprintf(detail, sizeof detail,
+					"the benchmark writes more than %d rows; measure fewer, or name several benchmarks",
+					SUITE_CELLS_MAX);
+				return bench_fault(m->bench, -1, m->side[side]->role, "abi", detail, err) < 0 ? -1 : 0;
+			}
+			double flops = flops_of(&r->row[i]);
+
+			snprintf(found->cell[found->n].key, sizeof found->cell[0].key, "%s", r->row[i].key);
+			found->cell[found->n++].flops = flops > 0 ? flops : flops_of(reading_find(target, r->row[i].key));
+		}
+	}
+	return 1;
+}
+
+static int make_cells(struct command *m, const struct msg_found *found, struct cell **cells, struct fw_err *err)
+{
+	struct bench *b = m->bench;
+	struct bench_cell *state = calloc((size_t)found->n + 1, sizeof *state);
+
+	*cells = calloc((size_t)found->n + 1, sizeof **cells);
+	if (!*cells || !state) {
+		free(state);
+		return err_set(err, ERR_INTERNAL, "out of memory for %d cells", found->n);
+	}
+	for (int i = 0; i < found->n; i++) {
+		benchmark_cell(&m->side[BASE]->run, found->cell[i].key, found->cell[i].flops, &(*cells)[i]);
+		state[i].open = true;
+		state[i].judgement.want_set = 1;
+	}
+	free(b->cell);
+	b->cell = state;
+	b->cells = *cells;
+	b->n_cells = found->n;
+	b->rule.k = rule_k(found->n);
+	return 0;
+}
+
+/* Rows of which one side has no time. */
+static int note_absent(struct command *m, const struct reading *base, const struct reading *target, struct fw_err *err)
+{
+	for (int i = 0; i < m->bench->n_cells; i++)
+		for (int side = BASE; side < PAIR; side++)
+			if ((m->list[side].speaks
+					    ? turns_listed(m, side, i, err)
+					    : command_timed(m, side, i, side == BASE ? base : target, "unsupported", err)) < 0)
+				return -1;
+	return 0;
+}
+
+/* Rows without a time on both sides become no cells: nobody would ever hear of them. */
+static int note_left(struct command *m, int side, const struct reading *r, struct fw_err *err)
+{
+	struct msg message = { .t = MSG_NOTE, .u.note = { .cell = -1 } };
+
+	if (r->n_left == 0)
+		return 0;
+	snprintf(message.u.note.role, sizeof message.u.note.role, "%s", m->side[side]->role);
+	reading_tell_left(r, message.u.note.text, sizeof message.u.note.text);
+	return bench_send(m->bench, &message, err);
+}
+
+/* Run every side once. 1 and the cells, 0 too many of them, -1. */
+static int discover(struct command *m, struct cell **cells, struct fw_err *err)
+{
+	struct reading reading[COMMAND_SIDES_MAX] = { 0 };
+	struct command_trouble trouble[COMMAND_SIDES_MAX];
+	struct msg message = { .t = MSG_FOUND, .u.found = calloc(1, sizeof(struct msg_found)) };
+	int ran[COMMAND_SIDES_MAX] = { 0 }, status = message.u.found ? 0 : err_set(err, ERR_INTERNAL, "out of memory");
+
+	for (int side = BASE; side < m->n_sides && status == 0; side++) {
+		status = command_tell(m, side, "check", err);
+		if (status == 0)
+			ran[side] = command_run(
+				m->bench, m->build, m->side[side], &m->list[side], &reading[side], &trouble[side], err);
+		status = ran[side] < 0 ? -1 : status;
+	}
+	if (status == 0)
+		status = collect(m, &reading[BASE], &reading[TARGET], message.u.found, err);
+	if (status == 1 && message.u.found->n > 0)
+		status = make_cells(m, message.u.found, cells, err) < 0 || bench_send(m->bench, &message, err) < 0 ? -1 : 1;
+	for (int side = m->n_sides - 1; side >= BASE && status == 1; side--)
+		if (!ran[side] && command_failed(m, side, &trouble[side], err) < 0)
+			status = -1;
+	if (status == 1 && ran[BASE] && ran[TARGET] && note_absent(m, &reading[BASE], &reading[TARGET], err) < 0)
+		status = -1;
+	for (int side = BASE; side < m->n_sides && status == 1; side++)
+		if (note_left(m, side, &reading[side], err) < 0)
+			status = -1;
+	for (int side = BASE; side < COMMAND_SIDES_MAX; side++)
+		reading_fini(&reading[side]);
+	msg_fini(&message);
+	return status;
+}
+
+/* Hash of what a side's build made, before anything ran in its folder. "" nothing, or not known. */
+static void hash_made(const struct command *m, int side, char sha256[HASH_HEX])
+{
+	char name[128];
+	int fd;
+
+	sha256[0] = '\0';
+	build_side(m->build, m->side[side], name);
+	fd = openat(m->build->cache->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 || workdir_hash_made(fd, sha256, NULL) < 0)
+		sha256[0] = '\0';
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Equal builds of different sources are measured, for the run may read the sources; whoever knows better can say so. */
+static int note_sources_alone(struct command *m, struct fw_err *err)
+{
+	struct msg message = { .t = MSG_NOTE, .u.note = { .cell = -1 } };
+	const struct benchmark *base = &m->side[BASE]->run, *target = &m->side[TARGET]->run;
+	char made[PAIR][HASH_HEX];
+
+	if (m->bench->selfcheck || base->n_artifacts || target->n_artifacts)
+		return 0;
+	for (int side = BASE; side < PAIR; side++)
+		hash_made(m, side, made[side]);
+	if (!made[BASE][0] || strcmp(made[BASE], made[TARGET]) != 0)
+		return 0;
+	snprintf(message.u.note.text, sizeof message.u.note.text,
+		"the builds of both sides made the same files, and only sources differ, which %s may read: if it does not, name "
+		"what it "
+		"runs from as its artifacts in .flopwatch.yaml, and such a push is identical",
+		base->name);
+	return bench_send(m->bench, &message, err);
+}
+
+/* One after the other: launches of whole processes. */
+static int measure_processes(struct command *m, struct fw_err *err)
+{
+	struct bench *b = m->bench;
+	int list[SUITE_CELLS_MAX], n, set;
+
+	while (!b->lost && (n = measure_next(b, list, &set)) > 0) {
+		if (b->launches > 0 && b->gpu_s >= b->limits.budget_s)
+			break; /* what is open stays undecided, and says so */
+		if (command_launch(m, list, n, set, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int command_measure(
+	struct bench *b, const struct build_context *c, const struct msg_job *ask, struct cell **cells, struct fw_err *err)
+{
+	struct command m = { .bench = b, .build = c };
+	int status = 1, by_turns = 0;
+
+	*cells = NULL;
+	if (command_open(&m, ask, err) < 0)
+		return -1;
+	if (note_sources_alone(&m, err) < 0)
+		return -1;
+	if (m.side[BASE]->run.gpu)
+		status = canary_wait_idle(b, err);
+	if (status == 1)
+		status = discover(&m, cells, err);
+	if (status == 1 && turns_taken(&m))
+		by_turns = turns_measure(&m, err);
+	if (status == 1 && by_turns == 0)
+		status = measure_processes(&m, err);
+	for (int side = 0; side < COMMAND_SIDES_MAX; side++)
+		turns_list_fini(&m.list[side]);
+	return status < 0 || by_turns < 0 ? -1 : 0;
+}

@@ -1,0 +1,263 @@
+/* launch.c - whose turn it is, readings around rounds, and the records that launches end in. */
+#include "worker/command/launch.h"
+
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/protocol/guard.h"
+#include "core/case/inputs.h"
+#include "worker/bench/canary.h"
+#include "worker/bench/measure.h"
+
+enum { ROUNDS = BENCHMARK_PAIRS, REDO_MAX = 3 };
+
+/* One launch being taken. Shape: reading[round][side]. */
+struct taken {
+	struct command *command;
+	int set, first, redo;                              /* who begins; rounds thrown away */
+	int n_ran[ROUNDS], ran[ROUNDS][COMMAND_SIDES_MAX]; /* sides in the order in which they ran */
+	struct reading reading[ROUNDS][COMMAND_SIDES_MAX];
+	struct msg_guard guard; /* of the rounds that were kept */
+};
+
+int command_open(struct command *m, const struct msg_job *ask, struct fw_err *err)
+{
+	static const char *const roles[COMMAND_SIDES_MAX] = { "base", "target", "anchor" };
+
+	for (int side = 0; side < COMMAND_SIDES_MAX; side++)
+		for (int i = 0; i < ask->n_subjects; i++)
+			for (int k = 0; k < m->bench->n_subjects; k++)
+				if (strcmp(ask->subject[i].role, roles[side]) == 0 &&
+					strcmp(m->bench->subject[k].role, roles[side]) == 0)
+					m->side[side] = &ask->subject[i];
+	if (!m->side[COMMAND_BASE] || !m->side[COMMAND_TARGET])
+		return err_set(err, ERR_PROTOCOL, "a comparison needs a base and a target");
+	m->n_sides = m->side[COMMAND_ANCHOR] ? COMMAND_SIDES_MAX : COMMAND_ANCHOR;
+	return 0;
+}
+
+int command_tell(struct command *m, int side, const char *step, struct fw_err *err)
+{
+	struct msg at = { .t = MSG_AT, .u.at = { .launch = m->bench->launches, .cell = -1 } };
+
+	snprintf(at.u.at.role, sizeof at.u.at.role, "%s", m->side[side]->role);
+	snprintf(at.u.at.step, sizeof at.u.at.step, "%s", step);
+	return bench_send(m->bench, &at, err);
+}
+
+int command_failed(struct command *m, int side, const struct command_trouble *trouble, struct fw_err *err)
+{
+	if (side == COMMAND_ANCHOR)
+		m->n_sides = COMMAND_ANCHOR;
+	return bench_fault(m->bench, -1, m->side[side]->role, trouble->failure, trouble->detail, err);
+}
+
+int command_timed(struct command *m, int side, int cell, const struct reading *r, const char *absent, struct fw_err *err)
+{
+	const char *key = m->bench->cells[cell].key, *why = reading_why(r, key), *role = m->side[side]->role;
+	const struct reading_row *row = reading_find(r, key);
+	char detail[512];
+
+	if (row && row->n > 0)
+		return 1;
+	snprintf(detail, sizeof detail, "%s%s",
+		row   ? "the benchmark says: "
+		: why ? "the benchmark has no time for this row: "
+		      : "the benchmark does not write this row",
+		why ? why : "");
+	return bench_fault(m->bench, cell, role, row ? "reported" : absent, detail, err) < 0 ? -1 : 0;
+}
+
+int command_announce(struct command *m, const int *list, int n, int set, uint64_t seed, struct fw_err *err)
+{
+	struct msg message = { .t = MSG_LAUNCH, .u.launch = calloc(1, sizeof(struct msg_launch)) };
+
+	if (!message.u.launch)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	message.u.launch->launch = m->bench->launches;
+	message.u.launch->set = set;
+	message.u.launch->seed = seed;
+	message.u.launch->n_cells = n;
+	memcpy(message.u.launch->cell, list, (size_t)n * sizeof *list);
+	int status = bench_send(m->bench, &message, err);
+
+	msg_fini(&message);
+	return status;
+}
+
+/* ---- rounds -------------------------------------------------------------------------------------------------------------- */
+
+/* Who is k-th: the second round runs the first one backwards, so that a drift cancels. */
+static int turn(const struct taken *l, int n, int round, int k)
+{
+	return (l->first + (round & 1 ? n - 1 - k : k)) % n;
+}
+
+static void forget(struct taken *l, int round)
+{
+	for (int side = 0; side < COMMAND_SIDES_MAX; side++)
+		reading_fini(&l->reading[round][side]);
+	memset(l->reading[round], 0, sizeof l->reading[round]);
+	l->n_ran[round] = 0;
+}
+
+/* Every side once. 1, 0 a base or target failed, -1. */
+static int run_sides(struct taken *l, int round, struct fw_err *err)
+{
+	struct command *m = l->command;
+	struct command_trouble trouble;
+	int n = m->n_sides, ran;
+
+	for (int k = 0; k < n; k++) {
+		int side = turn(l, n, round, k);
+
+		if (command_tell(m, side, "time", err) < 0)
+			return -1;
+		ran = command_run(m->bench, m->build, m->side[side], NULL, &l->reading[round][side], &trouble, err);
+		if (ran < 0 || (ran == 0 && command_failed(m, side, &trouble, err) < 0))
+			return -1;
+		if (ran == 0 && side != COMMAND_ANCHOR)
+			return 0;
+		l->ran[round][l->n_ran[round]++] = side;
+	}
+	return 1;
+}
+
+/* A round between two readings, again while they make it void. */
+static int run_round(struct taken *l, int round, struct fw_err *err)
+{
+	struct bench *b = l->command->bench;
+	bool gpu = l->command->side[COMMAND_BASE]->run.gpu;
+	struct msg_guard guard, after;
+	char why[GUARD_WHY_SIZE];
+	int ran;
+
+	for (int pass = 0;; pass++) {
+		guard_unknown(&guard);
+		guard_unknown(&after);
+		if (gpu && canary_guard(b, pass, &guard, err) < 0)
+			return -1;
+		ran = run_sides(l, round, err);
+		if (ran == 1 && gpu && canary_guard(b, pass, &after, err) < 0)
+			return -1;
+		guard_merge(&guard, &after);
+		guard.energy_j = -1; /* of whole processes, not of what they time */
+		if (ran != 1 || !guard_discards(&guard, why) || pass == REDO_MAX || guard_xid_breaks(guard.xid) ||
+			b->gpu_s >= b->limits.budget_s)
+			break;
+		forget(l, round);
+		l->redo++;
+	}
+	guard_merge(&l->guard, &guard);
+	return ran;
+}
+
+/* ---- records ------------------------------------------------------------------------------------------------------------- */
+
+static bool has_time(const struct reading *r, const char *key)
+{
+	const struct reading_row *row = reading_find(r, key);
+
+	return row && row->n > 0;
+}
+
+/* The anchor's row may be missing, or the anchor have failed on the way: then this cell has base and target alone. */
+static int sides_with(const struct taken *l, const char *key)
+{
+	bool all = l->command->n_sides == COMMAND_SIDES_MAX;
+
+	for (int round = 0; round < ROUNDS && all; round++)
+		all = has_time(&l->reading[round][COMMAND_ANCHOR], key);
+	return all ? COMMAND_SIDES_MAX : COMMAND_ANCHOR;
+}
+
+/* The times of one cell. 1, 0 a side did not write its row, -1. */
+static int fill_record(struct taken *l, int cell, struct msg_cell *c, struct fw_err *err)
+{
+	struct command *m = l->command;
+	struct bench *b = m->bench;
+	const char *key = b->cells[cell].key;
+	int n = sides_with(l, key), at = 0;
+
+	*c = (struct msg_cell){ .launch = b->launches,
+		.set = l->set,
+		.cell = cell,
+		.series = "process",
+		.n_subjects = n,
+		.n = ROUNDS,
+		.guard = l->guard,
+		.redo = l->redo };
+	for (int side = 0; side < n; side++) {
+		snprintf(c->role[side], sizeof c->role[side], "%s", m->side[side]->role);
+		c->ms[side] = calloc(ROUNDS, sizeof(float));
+		if (!c->ms[side])
+			return err_set(err, ERR_INTERNAL, "out of memory");
+	}
+	for (int round = 0; round < ROUNDS; round++) {
+		for (int k = 0; k < l->n_ran[round]; k++) {
+			int side = l->ran[round][k];
+			int timed = side < n ? command_timed(m, side, cell, &l->reading[round][side], "abi", err) : 0;
+
+			if (side >= n)
+				continue;
+			if (timed != 1)
+				return timed;
+			c->order[at++] = (char)('A' + side);
+			c->ms[side][round] = (float)reading_find(&l->reading[round][side], key)->median_ms;
+		}
+	}
+	return 1;
+}
+
+static int add_cell(struct taken *l, int cell, struct fw_err *err)
+{
+	struct bench *b = l->command->bench;
+	struct msg message = { .t = MSG_CELL, .u.cell = calloc(1, sizeof(struct msg_cell)) };
+	char why[GUARD_WHY_SIZE];
+	int status = message.u.cell ? fill_record(l, cell, message.u.cell, err) : err_set(err, ERR_INTERNAL, "out of memory");
+
+	if (status == 1) {
+		int kept = bench_add(b, message.u.cell, err);
+
+		if (kept == 1)
+			bench_judge(b, cell);
+		else if (kept == 0 && guard_discards(&l->guard, why))
+			kept = measure_void(b, cell, why, err);
+		status = kept < 0 ? -1 : bench_send(b, &message, err);
+	}
+	msg_fini(&message);
+	return status < 0 ? -1 : 0;
+}
+
+/* The launch's records, then what its readings say about the device. */
+static int finish(struct taken *l, const int *list, int n, struct fw_err *err)
+{
+	struct bench *b = l->command->bench;
+
+	for (int i = 0; i < n; i++)
+		if (add_cell(l, list[i], err) < 0)
+			return -1;
+	if (canary_xid(b, l->guard.xid, err) < 0)
+		return -1;
+	return l->guard.foreign > 0 && !b->lost && canary_wait_idle(b, err) < 0 ? -1 : 0;
+}
+
+int command_launch(struct command *m, const int *list, int n, int set, struct fw_err *err)
+{
+	struct bench *b = m->bench;
+	uint64_t seed = inputs_mix(b->seed + (uint64_t)++b->launches);
+	struct taken l = { .command = m, .set = set, .first = (int)(seed % (uint64_t)m->n_sides) };
+	int status = command_announce(m, list, n, set, seed, err), ran = 1;
+
+	guard_unknown(&l.guard);
+	for (int round = 0; round < ROUNDS && status == 0 && ran == 1; round++) {
+		ran = run_round(&l, round, err);
+		status = ran < 0 ? -1 : 0;
+	}
+	if (status == 0 && ran == 1)
+		status = finish(&l, list, n, err);
+	for (int round = 0; round < ROUNDS; round++)
+		forget(&l, round);
+	return status;
+}

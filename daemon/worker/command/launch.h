@@ -1,0 +1,42 @@
+/**
+ * launch.h - one launch of programs of their own: two rounds of processes, the second in the opposite order, with readings of
+ * the device around each round where they use the GPU.
+ */
+#ifndef WORKER_COMMAND_LAUNCH_H
+#define WORKER_COMMAND_LAUNCH_H
+
+#include "worker/bench/bench.h"
+#include "worker/build/build.h"
+#include "worker/command/run.h"
+
+enum { COMMAND_BASE, COMMAND_TARGET, COMMAND_ANCHOR, COMMAND_SIDES_MAX };
+
+/** What runs in turns. */
+struct command {
+	struct bench *bench;
+	const struct build_context *build;
+	int n_sides; /* 3 with an anchor that runs */
+	const struct msg_subject *side[COMMAND_SIDES_MAX];
+	struct turns_list list[COMMAND_SIDES_MAX]; /* what each told when it first ran, where it takes turns */
+};
+
+/** Find the sides of a job; an anchor only where it was built. Own: the job's. Err: base or target is missing. */
+int command_open(struct command *m, const struct msg_job *ask, struct fw_err *err);
+/** Tell the daemon which side runs now. */
+int command_tell(struct command *m, int side, const char *step, struct fw_err *err);
+/** Tell the daemon of a launch over the `n` listed cells. */
+int command_announce(struct command *m, const int *list, int n, int set, uint64_t seed, struct fw_err *err);
+/** A side's process gave no times: its fault. An anchor that has one takes no further part. */
+int command_failed(struct command *m, int side, const struct command_trouble *trouble, struct fw_err *err);
+/**
+ * Whether a side's reading has a time for a cell. 1; 0: no, and its fault is told: what the benchmark itself says of the row, else
+ * that it is left out, else that it is not written at all, which is of class `absent`. Err: -1 cancelled.
+ */
+int command_timed(struct command *m, int side, int cell, const struct reading *r, const char *absent, struct fw_err *err);
+/**
+ * One launch over the `n` listed cells, judged afterwards. A round whose times the readings of the device make void is taken again, up to
+ * three times and while budget is left; one that stays void makes the launch void. Err: -1 cancelled, or a fault of ours.
+ */
+int command_launch(struct command *m, const int *list, int n, int set, struct fw_err *err);
+
+#endif

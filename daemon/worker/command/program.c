@@ -1,0 +1,44 @@
+/* program.c - see program.h. */
+#include "worker/command/program.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/turns/turns.h"
+
+static const int64_t file_max_bytes = 2ll << 30;
+
+/* Threads that only wait must not look like work that goes on in the other side's turn. */
+static const char *const turns_env[] = { TURNS_VARIABLE "=3", "OMP_WAIT_POLICY=passive", "KMP_BLOCKTIME=0", NULL };
+_Static_assert(PROGRAM_TURNS_FD == 3, "turns_env names it");
+
+int program_prepare(struct program *p, const struct bench *b, const struct build_context *c, const struct msg_subject *s,
+	bool turns, struct fw_err *err)
+{
+	bool gpu = s->run.gpu && strcmp(b->device.kind, "cuda") == 0;
+	char side[128], word[BENCHMARK_TEXT_SIZE + 16];
+	const char *more[12] = { NULL };
+	int n = 0;
+
+	build_side(c, s, side);
+	snprintf(p->job, sizeof p->job, "%s/%s", c->cache->dir, side);
+	snprintf(p->cwd, sizeof p->cwd, "%s/%s", p->job, s->build.dir);
+	if (c->sandbox->kit[0]) { /* so that `python3 -m flopwatch` finds it */
+		snprintf(p->path, sizeof p->path, "PYTHONPATH=%s", c->sandbox->kit);
+		more[n++] = p->path;
+	}
+	for (int i = 0; turns && turns_env[i]; i++)
+		more[n++] = turns_env[i];
+	more[n] = NULL;
+	sandbox_benchmark(c->sandbox, &p->words, p->job, s->build.dir, gpu, more);
+	for (int i = 0; i < s->run.n_command; i++) {
+		manifest_expand(s->run.command[i], c->device, word, sizeof word);
+		sandbox_arg(&p->words, word);
+	}
+	sandbox_environment(c->sandbox, more, &p->environment);
+	p->spec = (struct proc_spec){ .argv = p->words.arg,
+		.env = p->environment.list,
+		.cwd = c->sandbox->active ? NULL : p->cwd,
+		.file_size_bytes = file_max_bytes };
+	return sandbox_end(&p->words, err);
+}

@@ -1,0 +1,23 @@
+/** program.h - how a benchmark that is a program of its own is started: its words, its sandbox, its environment. */
+#ifndef WORKER_COMMAND_PROGRAM_H
+#define WORKER_COMMAND_PROGRAM_H
+
+#include "base/proc.h"
+#include "worker/bench/bench.h"
+#include "worker/build/build.h"
+
+enum { PROGRAM_TURNS_FD = 3 /* where a program finds the socket of its turns */ };
+
+/** What proc_spawn wants. `spec` borrows from the rest: not to be moved. */
+struct program {
+	struct proc_spec spec;
+	struct sandbox_argv words;
+	struct sandbox_environment environment;
+	char job[PATH_MAX + 160], cwd[PATH_MAX + 160 + MANIFEST_TEXT_SIZE], path[PATH_MAX + 32];
+};
+
+/** Prepare subject `s` for a start. `turns`: it is told of its socket, which the caller puts on descriptor PROGRAM_TURNS_FD. Err: too many words. */
+int program_prepare(struct program *p, const struct bench *b, const struct build_context *c, const struct msg_subject *s,
+	bool turns, struct fw_err *err);
+
+#endif

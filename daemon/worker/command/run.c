@@ -1,0 +1,272 @@
+/* run.c - see run.h. Paths inside the folder are never walked through links: the program may have made some. */
+#include "worker/command/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "core/reading/row.h"
+#include "worker/command/lastwords.h"
+#include "worker/command/program.h"
+#include "worker/box/pump.h"
+#include "worker/box/room.h"
+#include "worker/box/workdir.h"
+
+struct running {
+	struct buf printed; /* standard output, where that is what is read */
+	struct lastwords words;
+	bool reads_stdout, too_much;
+};
+
+static int open_beneath(int root, const char *path, int flags)
+{
+	struct open_how how = { .flags = (unsigned)flags | O_CLOEXEC,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS };
+
+	return (int)syscall(SYS_openat2, root, path, &how, sizeof how);
+}
+
+/* Path of an output from the side's folder. */
+static void output_path(const struct build_context *c, const struct msg_subject *s, int i, char out[3 * BENCHMARK_TEXT_SIZE])
+{
+	char name[BENCHMARK_TEXT_SIZE + 16];
+
+	manifest_expand(s->run.output[i], c->device, name, sizeof name);
+	snprintf(out, 3 * BENCHMARK_TEXT_SIZE, "%s/%s", s->build.dir, name);
+}
+
+static void forget_output(int folder, const char *path)
+{
+	char parent[3 * BENCHMARK_TEXT_SIZE];
+	const char *name = strrchr(path, '/');
+
+	snprintf(parent, sizeof parent, "%.*s", (int)(name - path), path);
+	int fd = open_beneath(folder, parent, O_PATH | O_DIRECTORY);
+
+	if (fd < 0)
+		return;
+	(void)unlinkat(fd, name + 1, 0);
+	close(fd);
+}
+
+static int on_stdout(void *arg, const char *data, size_t len, struct fw_err *err)
+{
+	struct running *r = arg;
+
+	if (!r->reads_stdout) {
+		lastwords_keep(&r->words, data, len);
+		return 0;
+	}
+	buf_append(&r->printed, data, len);
+	if (!r->printed.failed)
+		return 0;
+	r->too_much = true;
+	return err_set(err, ERR_FULL, "printed more than %d MiB", READING_BYTES_MAX >> 20);
+}
+
+static int on_stderr(void *arg, const char *data, size_t len, struct fw_err *err)
+{
+	struct running *r = arg;
+
+	(void)err;
+	lastwords_keep(&r->words, data, len);
+	return 0;
+}
+
+static int blame(struct command_trouble *t, const struct running *r, const char *failure, const char *what)
+{
+	char said[200];
+
+	lastwords_tell(&r->words, said, sizeof said);
+	snprintf(t->failure, sizeof t->failure, "%s", failure);
+	snprintf(t->detail, sizeof t->detail, "the benchmark %.280s%s%s%s", what, said[0] ? "; last words: \"" : "", said,
+		said[0] ? "\"" : "");
+	return 0;
+}
+
+/* 1 ended well, 0 not, -1 not its fault. */
+static int run_process(struct bench *b, const struct build_context *c, const struct msg_subject *s, const char *side,
+	struct running *r, struct turns_list *list, struct command_trouble *trouble, struct fw_err *err)
+{
+	struct pump pump = { .peer = c->peer,
+		.stream = { { .read = on_stdout, .arg = r, .child_fd = 1 }, { .read = on_stderr, .arg = r, .child_fd = 2 } },
+		.n_streams = 2,
+		.deadline_ms = (int64_t)(s->run.timeout_s * 1000) };
+	struct program *program = malloc(sizeof *program);
+	char ended[64], what[256];
+	struct proc_exit how = { 0 };
+	struct fw_err e = { 0 };
+	struct room disk;
+	int status;
+
+	if (!program)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	if (list) {
+		turns_list_begin(list, &pump.stream[2].fd);
+		pump.stream[2] = (struct pump_stream){
+			.read = turns_list_read, .arg = list, .child_fd = PROGRAM_TURNS_FD, .socket = true
+		};
+		pump.n_streams = 3;
+	}
+	status = program_prepare(program, b, c, s, list != NULL, &e);
+	if (status == 0)
+		status = pump_run(&pump, &program->spec, &how, &e);
+	free(program);
+	if (status < 0 && list && list->broken)
+		return blame(trouble, r, "protocol", e.text);
+	if (status < 0 && (r->too_much || (e.code == ERR_NOT_FOUND && !c->sandbox->active)))
+		return blame(trouble, r, "abi", e.text);
+	if (status < 0)
+		return err_set(err, e.code, "%s", e.text);
+	how = sandbox_exit(c->sandbox, &how);
+	if (how.timed_out) {
+		snprintf(what, sizeof what, "did not end within %.6g s", s->run.timeout_s);
+		return blame(trouble, r, "timeout", what);
+	}
+	if (how.status == 0)
+		return 1;
+	proc_describe(&how, ended);
+	if (proc_is_outside(&how))
+		return err_set(err, ERR_BUSY, "the benchmark of the %s: %s; for want of memory, or by somebody on this machine",
+			s->role, ended);
+	if (room_look(c->cache->fd, &disk) && room_is_low(&disk) && !room_was_taken(&disk, workdir_usage(c->cache->fd, side))) {
+		room_text(&disk, c->cache->dir, what, sizeof what);
+		return err_set(err, ERR_FULL, "the benchmark of the %s %s while only %s", s->role, ended, what);
+	}
+	snprintf(what, sizeof what, "ended with %s", ended);
+	return blame(trouble, r, "crash", what);
+}
+
+/* Append an output file. 1, 0 with `trouble`. */
+static int read_output(
+	int folder, const char *path, const char *shown, struct buf *text, struct running *r, struct command_trouble *t)
+{
+	int fd = open_beneath(folder, path, O_RDONLY | O_NONBLOCK);
+	const char *what = NULL;
+	char line[512];
+	struct stat st;
+
+	if (fd < 0)
+		what = errno == ENOENT                    ? "was not written"
+		       : errno == ELOOP || errno == EXDEV ? "lies behind a link"
+							  : strerror(errno);
+	else if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		what = "is not a regular file";
+	else if (buf_read_fd(text, fd) < 0)
+		what = strerror(errno);
+	else if (text->failed)
+		what = "is larger than 16 MiB";
+	if (fd >= 0)
+		close(fd);
+	if (!what)
+		return 1;
+	snprintf(line, sizeof line, "ended well, but its output %.200s %s", shown, what);
+	return blame(t, r, "abi", line);
+}
+
+/* Rows of several outputs become one reading. */
+static int join(struct reading *all, struct reading *more, const char *file, struct fw_err *err)
+{
+	int rc = 0;
+
+	if (all->n_rows == 0) {
+		*all = *more;
+		memset(more, 0, sizeof *more);
+		return 0;
+	}
+	for (int i = 0; i < more->n_rows && rc == 0; i++) {
+		const struct reading_row *row = &more->row[i];
+
+		rc = reading_find(all, row->key)
+			     ? err_set(err, ERR_INVALID, "%s: %s was already in another output", file, row->key)
+		     : row->failure[0] ? reading_fail(all, row->key, row->failure, file, err)
+				       : reading_add(all, row->key, row->median_ms, row->tflops, file, err);
+		if (rc == 0)
+			all->row[all->n_rows - 1].median_ms = row->median_ms;
+	}
+	for (int i = 0; i < more->n_left && rc == 0; i++)
+		rc = reading_leave(all, more->left[i].key, err, "%s", more->left[i].why);
+	reading_fini(more);
+	return rc;
+}
+
+static int read_text(const struct msg_subject *s, const struct buf *text, const char *name, struct running *r,
+	struct reading *out, struct command_trouble *t)
+{
+	struct fw_err e = { 0 };
+	struct reading one;
+	char line[512];
+
+	if (reading_parse(&(struct reading_how){ s->run.reader, s->run.unit, s->run.time }, text->data, text->len, name, &one,
+		    &e) == 0 &&
+		join(out, &one, name, &e) == 0)
+		return 1;
+	snprintf(line, sizeof line, "ended well, but as %s its output is wrong: %.400s", s->run.reader, e.text);
+	return blame(t, r, "abi", line);
+}
+
+static int read_all(const struct build_context *c, const struct msg_subject *s, int folder, struct running *r,
+	struct reading *out, struct command_trouble *trouble)
+{
+	char path[3 * BENCHMARK_TEXT_SIZE];
+	struct buf text;
+	int status = 1;
+
+	if (r->reads_stdout)
+		return read_text(s, &r->printed, "standard output", r, out, trouble);
+	buf_init(&text, READING_BYTES_MAX + 1);
+	for (int i = 0; i < s->run.n_outputs && status == 1; i++) {
+		output_path(c, s, i, path);
+		buf_clear(&text);
+		status = read_output(folder, path, s->run.output[i], &text, r, trouble);
+		if (status == 1)
+			status = read_text(s, &text, s->run.output[i], r, out, trouble);
+	}
+	buf_fini(&text);
+	return status;
+}
+
+int command_run(struct bench *b, const struct build_context *c, const struct msg_subject *s, struct turns_list *list,
+	struct reading *out, struct command_trouble *trouble, struct fw_err *err)
+{
+	char side[128], path[3 * BENCHMARK_TEXT_SIZE];
+	int64_t started = clock_mono_ns();
+	struct running *r = calloc(1, sizeof *r);
+	int folder, status;
+
+	memset(out, 0, sizeof *out);
+	memset(trouble, 0, sizeof *trouble);
+	if (!r)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	build_side(c, s, side);
+	folder = openat(c->cache->fd, side, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (folder < 0) {
+		free(r);
+		return err_sys(err, "folder of the %s", s->role);
+	}
+	buf_init(&r->printed, READING_BYTES_MAX + 1);
+	r->reads_stdout = s->run.n_outputs == 0;
+	for (int i = 0; i < s->run.n_outputs; i++) {
+		output_path(c, s, i, path);
+		forget_output(folder, path);
+	}
+	status = run_process(b, c, s, side, r, list, trouble, err);
+	b->gpu_s += (double)(clock_mono_ns() - started) * 1e-9;
+	if (status == 1 && list && list->speaks)
+		status = turns_list_reading(list, out, err) < 0 ? -1 : 1;
+	else if (status == 1)
+		status = read_all(c, s, folder, r, out, trouble);
+	if (status != 1)
+		reading_fini(out);
+	close(folder);
+	buf_fini(&r->printed);
+	free(r);
+	return status;
+}

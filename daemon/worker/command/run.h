@@ -1,0 +1,27 @@
+/**
+ * run.h - one process of a benchmark that is a program of its own: run in its sandbox, its output read.
+ *
+ * Old outputs are removed first, so that what is read was written by this process.
+ */
+#ifndef WORKER_COMMAND_RUN_H
+#define WORKER_COMMAND_RUN_H
+
+#include "core/reading/reading.h"
+#include "worker/bench/bench.h"
+#include "worker/build/build.h"
+#include "worker/command/turns_list.h"
+
+/** Why a process gave no times. */
+struct command_trouble {
+	char failure[16]; /* "crash" "timeout" "abi" (its output cannot be read) */
+	char detail[512];
+};
+
+/**
+ * Run subject `s` once. 1: `out` holds what it wrote (own: reading_fini); 0: its own fault, told in `trouble`; -1: cancelled, or a
+ * fault of ours. Adds its wall time to the bench. With a `list` (else NULL) it is offered turns: where it takes them, `out` is what it told there.
+ */
+int command_run(struct bench *b, const struct build_context *c, const struct msg_subject *s, struct turns_list *list,
+	struct reading *out, struct command_trouble *trouble, struct fw_err *err);
+
+#endif

@@ -1,0 +1,417 @@
+/* turns.c - which cells a launch takes in which sessions, what becomes of what they bring, and who is to blame when one ends early. */
+#include "worker/command/turns.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/protocol/guard.h"
+#include "core/case/inputs.h"
+#include "worker/bench/canary.h"
+#include "worker/bench/measure.h"
+#include "worker/bench/sustain.h"
+#include "worker/command/turns_record.h"
+
+enum { REDO_MAX = 3, EMPTY_LAUNCHES_MAX = 3, MISSED_MAX = 3, DEATHS_MAX = 3, PAIRS_MIN = 4 };
+
+#define HALF_WIDTH_PCT 0.3
+
+/* What is known beside the bench. */
+struct all_turns {
+	struct command *command;
+	int n_cells;
+	int *place; /* place[side][n_cells]: the cells of each side in its order */
+	int n_place[TURNS_SIDES_MAX];
+	int *missed;                 /* missed[n_cells]: sessions in which a side did not come to it */
+	int deaths[TURNS_SIDES_MAX]; /* cells in whose turns it died */
+	bool no_room;
+	char no_room_why[512];
+	double turns_s, calls_s; /* over all pairs */
+	int n_turns;
+};
+
+/* One launch. Shape: all arrays have a place for every cell. */
+struct turns_launch {
+	struct all_turns *all;
+	uint64_t seed;
+	int set, n, timed;
+	int *list, *spare, *chain;
+	bool *todo, *burst;
+	bool only_bursts;
+};
+
+bool turns_taken(const struct command *m)
+{
+	return m->list[COMMAND_BASE].speaks && m->list[COMMAND_TARGET].speaks;
+}
+
+int turns_listed(struct command *m, int side, int cell, struct fw_err *err)
+{
+	const struct turns_told *told = turns_list_find(&m->list[side], m->bench->cells[cell].key);
+	const char *role = m->side[side]->role;
+
+	if (told && !told->failure[0] && told->ms > 0)
+		return 1;
+	if (!told)
+		return bench_fault(m->bench, cell, role, "unsupported", "the benchmark does not have this cell", err) < 0 ? -1
+															  : 0;
+	return bench_fault(m->bench, cell, role, told->failure[0] ? told->failure : "reported",
+		       told->failure[0] ? told->detail : "the benchmark made no call of it", err) < 0
+		       ? -1
+		       : 0;
+}
+
+/* ---- orders -------------------------------------------------------------------------------------------------------------- */
+
+static int cell_of(const struct bench *b, const char *key)
+{
+	for (int i = 0; i < b->n_cells; i++)
+		if (strcmp(b->cells[i].key, key) == 0)
+			return i;
+	return -1;
+}
+
+static int prepare(struct all_turns *a, struct fw_err *err)
+{
+	struct bench *b = a->command->bench;
+
+	a->n_cells = b->n_cells;
+	a->place = calloc((size_t)(TURNS_SIDES_MAX * b->n_cells) + 1, sizeof *a->place);
+	a->missed = calloc((size_t)b->n_cells + 1, sizeof *a->missed);
+	if (!a->place || !a->missed)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	for (int side = 0; side < a->command->n_sides; side++)
+		for (int i = 0; i < a->command->list[side].n; i++) {
+			int cell = cell_of(b, a->command->list[side].cell[i].key);
+
+			if (cell >= 0)
+				a->place[side * a->n_cells + a->n_place[side]++] = cell;
+		}
+	return 0;
+}
+
+/* The cells of the next session, which `n_sides` sides have. Returns how many; -1. */
+static int next_chain(const struct turns_launch *l, int n_sides, struct fw_err *err)
+{
+	const struct all_turns *a = l->all;
+	struct turns_order order[TURNS_SIDES_MAX];
+
+	for (int side = 0; side < n_sides; side++)
+		order[side] = (struct turns_order){ .n = a->n_place[side], .cell = a->place + side * a->n_cells };
+	int n = turns_chain(order, n_sides, l->todo, a->n_cells, l->chain);
+
+	return n < 0 ? err_set(err, ERR_INTERNAL, "out of memory") : n;
+}
+
+/* ---- one session --------------------------------------------------------------------------------------------------------- */
+
+static double alone_ms(const struct command *m, int n_sides, int cell)
+{
+	double longest = 0;
+
+	for (int side = 0; side < n_sides; side++) {
+		const struct turns_told *told = turns_list_find(&m->list[side], m->bench->cells[cell].key);
+
+		longest = told ? fmax(longest, told->ms) : longest;
+	}
+	return longest;
+}
+
+static void ask(const struct turns_launch *l, struct turns_session *s)
+{
+	struct command *m = l->all->command;
+
+	for (int i = 0; i < s->n; i++) {
+		struct turns_cell *c = &s->cell[i];
+		int cell = l->chain[i];
+		double ms = alone_ms(m, s->n_sides, cell);
+
+		*c = (struct turns_cell){ .cell = cell, .key = m->bench->cells[cell].key, .alone_ms = ms, .failed_side = -1 };
+		c->warm = turns_warm(ms);
+		c->pairs = l->only_bursts ? 0 : turns_pairs(s->n_sides * (1 + c->warm) * ms, l->n);
+		c->budget_ms = turns_budget_ms(l->n);
+		c->burst = l->burst[cell];
+	}
+}
+
+/* What it brought, cell by cell. */
+static int take_cells(
+	struct turns_launch *l, struct turns_session *s, const struct msg_guard *guard, int redo, struct fw_err *err)
+{
+	struct all_turns *a = l->all;
+	struct bench *b = a->command->bench;
+	bool is_over = s->trouble_side < 0;
+
+	for (int i = 0; i < s->n; i++) {
+		struct turns_cell *c = &s->cell[i];
+		int status = turns_judge(a->command, s, c, err);
+
+		if (status == 1 && c->n >= PAIRS_MIN) {
+			l->timed++;
+			status = turns_record(a->command, s, c, l->set, guard, redo, err);
+		}
+		if (status < 0)
+			return -1;
+		a->turns_s += c->turns_s;
+		a->calls_s += c->calls_s;
+		a->n_turns += c->n * s->n_sides;
+		/* what a death left out comes in another session, without the cell that it died of */
+		if (is_over || c->reached || c->missed)
+			l->todo[c->cell] = false;
+		if (c->missed && ++a->missed[c->cell] == MISSED_MAX &&
+			bench_fault(b, c->cell, "target", "abi", "listed, but not asked for once turns are given", err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Somebody ended it. 1 the others go on, 0 nothing goes on by turns, -1. */
+static int take_trouble(struct turns_launch *l, struct turns_session *s, struct fw_err *err)
+{
+	struct all_turns *a = l->all;
+	struct command *m = a->command;
+	int side = s->trouble_side;
+
+	if (side < 0)
+		return 1;
+	if (side == COMMAND_ANCHOR)
+		return command_failed(m, side, &s->trouble, err) < 0 ? -1 : 1;
+	if (s->no_room) {
+		a->no_room = true;
+		snprintf(a->no_room_why, sizeof a->no_room_why, "%.200s: %.300s", m->side[side]->role, s->trouble.detail);
+		return 0;
+	}
+	bool is_breach = strcmp(s->trouble.failure, "protocol") == 0;
+
+	if (s->trouble_cell >= 0 && !is_breach && a->deaths[side]++ < DEATHS_MAX)
+		return bench_fault(m->bench, s->trouble_cell, m->side[side]->role, s->trouble.failure, s->trouble.detail, err) < 0
+			       ? -1
+			       : 1;
+	return command_failed(m, side, &s->trouble, err) < 0 ? -1 : 0;
+}
+
+/* What is closed by now needs no session. */
+static void forget_closed(struct turns_launch *l)
+{
+	const struct bench *b = l->all->command->bench;
+
+	for (int i = 0; i < b->n_cells; i++)
+		l->todo[i] = l->todo[i] && b->cell[i].open;
+}
+
+/* A session between two readings of the device, again while they make it void. */
+static int run_guarded(struct turns_launch *l, struct turns_session *s, struct msg_guard *guard, int *redo, struct fw_err *err)
+{
+	struct bench *b = s->bench;
+	bool gpu = s->subject[COMMAND_BASE]->run.gpu;
+	char why[GUARD_WHY_SIZE];
+
+	for (int pass = 0;; pass++) {
+		struct msg_guard after;
+
+		guard_unknown(guard);
+		guard_unknown(&after);
+		if (gpu && canary_guard(b, pass, guard, err) < 0)
+			return -1;
+		ask(l, s);
+		if (turns_session_run(s, err) < 0 || (gpu && canary_guard(b, pass, &after, err) < 0))
+			return -1;
+		guard_merge(guard, &after);
+		guard->energy_j = -1; /* of whole processes, not of what they time */
+		if (!guard_discards(guard, why) || pass == REDO_MAX || guard_xid_breaks(guard->xid) || s->trouble_side >= 0 ||
+			b->gpu_s >= b->limits.budget_s)
+			return 0;
+		++*redo;
+	}
+}
+
+/* One session over `n` cells of the chain. 1 go on, 0 the launch is over, -1. */
+static int run_session(struct turns_launch *l, int n, int n_sides, struct fw_err *err)
+{
+	struct command *m = l->all->command;
+	struct turns_session *s = calloc(1, sizeof *s);
+	struct msg_guard guard;
+	int redo = 0, status = -1;
+
+	if (s)
+		*s = (struct turns_session){ .bench = m->bench,
+			.build = m->build,
+			.n_sides = n_sides,
+			.n = n,
+			.seed = l->seed,
+			.first = (int)(l->seed / 64 % (uint64_t)n_sides),
+			.cell = calloc((size_t)n, sizeof *s->cell) };
+	if (!s || !s->cell) {
+		free(s);
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	}
+	for (int side = 0; side < n_sides; side++)
+		s->subject[side] = m->side[side];
+	if (run_guarded(l, s, &guard, &redo, err) == 0 && take_cells(l, s, &guard, redo, err) == 0)
+		status = take_trouble(l, s, err);
+	forget_closed(l);
+	if (status >= 0 && canary_xid(m->bench, guard.xid, err) < 0)
+		status = -1;
+	if (status >= 0 && guard.foreign > 0 && !m->bench->lost && canary_wait_idle(m->bench, err) < 0)
+		status = -1;
+	free(s->cell);
+	free(s);
+	return status;
+}
+
+/* ---- one launch ---------------------------------------------------------------------------------------------------------- */
+
+/* All cells of the launch, in as many sessions as the sides' orders need; first those that the anchor has, too. */
+static int run_sessions(struct turns_launch *l, struct fw_err *err)
+{
+	struct command *m = l->all->command;
+	struct bench *b = m->bench;
+	int status = 1, passes = 0;
+
+	for (int n_sides = m->n_sides; n_sides >= COMMAND_ANCHOR && status == 1;) {
+		int n = next_chain(l, n_sides, err);
+
+		if (n < 0)
+			return -1;
+		if (n == 0) {
+			n_sides--;
+			continue;
+		}
+		if (b->lost || (passes++ > 0 && b->gpu_s >= b->limits.budget_s))
+			break;
+		status = run_session(l, n, n_sides, err);
+		n_sides = n_sides < m->n_sides ? n_sides : m->n_sides;
+	}
+	return status < 0 ? -1 : 0;
+}
+
+static int launch(struct turns_launch *l, struct fw_err *err)
+{
+	struct bench *b = l->all->command->bench;
+	uint64_t seed = inputs_mix(b->seed + (uint64_t)++b->launches);
+
+	l->seed = seed;
+	l->timed = 0;
+	for (int i = 0; i < b->n_cells; i++)
+		l->todo[i] = l->burst[i] = false;
+	for (int i = 0; i < l->n; i++) {
+		l->todo[l->list[i]] = true;
+		l->burst[l->list[i]] = sustain_wants(b, l->list[i], l->set);
+	}
+	if (command_announce(l->all->command, l->list, l->n, l->set, seed, err) < 0)
+		return -1;
+	int status = run_sessions(l, err);
+
+	b->set_begun[l->set] = true;
+	return status;
+}
+
+/* What to launch next: pairs first, then bursts, then launches for width alone. Returns the number of cells. */
+static int next(struct turns_launch *l)
+{
+	const struct bench *b = l->all->command->bench;
+
+	l->only_bursts = false;
+	l->n = measure_next(b, l->list, &l->set);
+	if (l->n == 0 || b->cell[l->list[0]].judgement.want_set == 0) {
+		int set, n = sustain_next(b, l->spare, &set);
+
+		if (n > 0) {
+			memcpy(l->list, l->spare, (size_t)n * sizeof *l->list);
+			l->n = n;
+			l->set = set;
+			l->only_bursts = true;
+		}
+	}
+	return l->n;
+}
+
+static int run_all(struct turns_launch *l, struct fw_err *err)
+{
+	struct all_turns *a = l->all;
+	struct bench *b = a->command->bench;
+	int empty = 0, status = 0;
+
+	while (status == 0 && !b->lost && !a->no_room && next(l) > 0) {
+		int before = 0, after = 0;
+
+		if (b->launches > 0 && b->gpu_s >= b->limits.budget_s)
+			break; /* what is open stays undecided, and says so */
+		for (int i = 0; i < b->n_cells; i++)
+			before += b->cell[i].open;
+		status = launch(l, err);
+		for (int i = 0; i < b->n_cells; i++)
+			after += b->cell[i].open;
+		empty = l->timed > 0 || after < before ? 0 : empty + 1;
+		for (int i = 0; i < l->n && empty == EMPTY_LAUNCHES_MAX && status == 0; i++)
+			status = bench_fault(b, l->list[i], "device", "device", "sessions of turns bring no times", err);
+	}
+	return status;
+}
+
+/* ---- all of it ----------------------------------------------------------------------------------------------------------- */
+
+static int note(struct bench *b, const char *text, struct fw_err *err)
+{
+	struct msg m = { .t = MSG_NOTE, .u.note = { .cell = -1 } };
+
+	snprintf(m.u.note.text, sizeof m.u.note.text, "%.*s", (int)sizeof m.u.note.text - 1, text);
+	return bench_send(b, &m, err);
+}
+
+static int note_end(struct all_turns *a, struct fw_err *err)
+{
+	char text[700] = "";
+
+	if (a->no_room)
+		snprintf(text, sizeof text,
+			"base and target cannot take turns on this device, and are timed one after the other: %.500s",
+			a->no_room_why);
+	else if (a->n_turns > 0)
+		snprintf(text, sizeof text,
+			"programs took turns: %d of them, each %.3g ms for calls of %.3g ms, warm ones included: a turn cost "
+			"%.3g ms",
+			a->n_turns, a->turns_s * 1e3 / a->n_turns, a->calls_s * 1e3 / a->n_turns,
+			(a->turns_s - a->calls_s) * 1e3 / a->n_turns);
+	return text[0] ? note(a->command->bench, text, err) : 0;
+}
+
+int turns_measure(struct command *m, struct fw_err *err)
+{
+	struct all_turns all = { .command = m };
+	size_t room = (size_t)m->bench->n_cells + 1;
+	struct turns_launch l = { .all = &all,
+		.list = calloc(room, sizeof *l.list),
+		.spare = calloc(room, sizeof *l.spare),
+		.chain = calloc(room, sizeof *l.chain),
+		.todo = calloc(room, sizeof *l.todo),
+		.burst = calloc(room, sizeof *l.burst) };
+	int status = 0;
+
+	/* pairs of calls settle far closer than whole processes, and a launch of them costs little */
+	m->bench->rule.half_width_dense_pct = fmin(m->bench->rule.half_width_dense_pct, HALF_WIDTH_PCT);
+	if (m->n_sides > COMMAND_ANCHOR && !m->list[COMMAND_ANCHOR].speaks) {
+		m->n_sides = COMMAND_ANCHOR;
+		status = note(
+			m->bench, "the anchor of the history does not take turns, so this commit has no place beside it", err);
+	}
+	if (status == 0 && (!l.list || !l.spare || !l.chain || !l.todo || !l.burst))
+		status = err_set(err, ERR_INTERNAL, "out of memory");
+	if (status == 0)
+		status = prepare(&all, err);
+	if (status == 0)
+		status = turns_tell_lists(m, err);
+	if (status == 0)
+		status = run_all(&l, err);
+	if (status == 0)
+		status = note_end(&all, err);
+	free(l.list);
+	free(l.spare);
+	free(l.chain);
+	free(l.todo);
+	free(l.burst);
+	free(all.place);
+	free(all.missed);
+	return status < 0 ? -1 : !all.no_room;
+}

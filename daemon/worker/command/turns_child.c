@@ -1,0 +1,292 @@
+/* turns_child.c - see turns_child.h. */
+#include "worker/command/turns_child.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "worker/box/procs.h"
+#include "worker/box/room.h"
+#include "worker/box/workdir.h"
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+/* The first trouble is the one that counts. */
+static void blame(struct turns_child *c, const char *failure, const char *what)
+{
+	char said[200];
+
+	if (c->trouble.failure[0])
+		return;
+	lastwords_tell(&c->words, said, sizeof said);
+	snprintf(c->trouble.failure, sizeof c->trouble.failure, "%s", failure);
+	snprintf(c->trouble.detail, sizeof c->trouble.detail, "the benchmark %.280s%s%s%s", what,
+		said[0] ? "; last words: \"" : "", said, said[0] ? "\"" : "");
+}
+
+int turns_child_start(struct turns_child *c, const struct bench *b, const struct build_context *build,
+	const struct msg_subject *s, struct fw_err *err)
+{
+	struct program *program = malloc(sizeof *program);
+	int talk[2] = { -1, -1 }, words[2] = { -1, -1 }, status = -1;
+	struct fw_err e = { 0 };
+
+	*c = (struct turns_child){ .subject = s, .lines_fd = -1, .words_fd = -1, .on_line = c->on_line, .arg = c->arg };
+	c->proc.pidfd = -1;
+	lines_init(&c->lines, TURNS_LINE_MAX);
+	if (!program)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, talk) < 0 || pipe2(words, O_CLOEXEC) < 0) {
+		err_sys(err, "cannot talk to the benchmark of the %s", s->role);
+	} else if (program_prepare(program, b, build, s, true, err) == 0) {
+		program->spec.fd[0] = (struct proc_fd){ words[1], 1 };
+		program->spec.fd[1] = (struct proc_fd){ words[1], 2 };
+		program->spec.fd[2] = (struct proc_fd){ talk[1], PROGRAM_TURNS_FD };
+		program->spec.n_fd = 3;
+		status = proc_spawn(&program->spec, &c->proc, &e);
+		if (status < 0)
+			err_set(err, e.code, "%s", e.text);
+	}
+	free(program);
+	close_fd(&talk[1]);
+	close_fd(&words[1]);
+	c->lines_fd = talk[0];
+	c->words_fd = words[0];
+	if (status < 0) {
+		turns_child_end(c);
+		return -1;
+	}
+	fcntl(c->lines_fd, F_SETFL, O_NONBLOCK);
+	fcntl(c->words_fd, F_SETFL, O_NONBLOCK);
+	c->runs = true;
+	c->since_ns = clock_mono_ns();
+	return 0;
+}
+
+void turns_child_end(struct turns_child *c)
+{
+	if (c->runs)
+		proc_end(&c->proc);
+	c->runs = false;
+	close_fd(&c->lines_fd);
+	close_fd(&c->words_fd);
+	lines_fini(&c->lines);
+}
+
+void turns_child_poll(const struct turns_child *c, struct pollfd *fd)
+{
+	fd[0] = (struct pollfd){ .fd = c->runs ? c->lines_fd : -1, .events = POLLIN };
+	fd[1] = (struct pollfd){ .fd = c->runs ? c->words_fd : -1, .events = POLLIN };
+	fd[2] = (struct pollfd){ .fd = c->runs ? c->proc.pidfd : -1, .events = POLLIN };
+}
+
+static void answer(struct turns_child *c, struct buf *text)
+{
+	c->since_ns = clock_mono_ns();
+	/* it waits, so there is room; where it is gone its end is about to be seen */
+	if (c->lines_fd >= 0 && send(c->lines_fd, text->data, text->len, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno == EAGAIN)
+		blame(c, "protocol", "does not read what it asked for");
+	buf_fini(text);
+}
+
+static void hello(struct turns_child *c)
+{
+	struct buf text;
+
+	buf_init(&text, 64);
+	turns_write_welcome(&text, false);
+	answer(c, &text);
+}
+
+/* ---- hearing ------------------------------------------------------------------------------------------------------------- */
+
+static void take_words(struct turns_child *c)
+{
+	char chunk[16384];
+	ssize_t n = read(c->words_fd, chunk, sizeof chunk);
+
+	if (n > 0)
+		lastwords_keep(&c->words, chunk, (size_t)n);
+	else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+		close_fd(&c->words_fd);
+}
+
+static void take_lines(struct turns_child *c)
+{
+	struct fw_err err = { 0 };
+	struct turns_line line;
+	char chunk[16384], *text;
+	ssize_t n = read(c->lines_fd, chunk, sizeof chunk);
+	size_t len;
+	int status;
+
+	if (n <= 0) {
+		if (n == 0 || (errno != EAGAIN && errno != EINTR))
+			close_fd(&c->lines_fd);
+		return;
+	}
+	status = lines_feed(&c->lines, chunk, (size_t)n, &err);
+	while (status == 0 && lines_next(&c->lines, &text, &len)) {
+		status = turns_parse(text, len, &line, &err) < 0 || turns_hear(&c->side, &line, &err) < 0 ? -1 : 0;
+		if (status == 0 && line.word == TURNS_HELLO)
+			hello(c);
+		else if (status == 0)
+			status = c->on_line(c->arg, c, &line, &err);
+	}
+	if (status < 0)
+		blame(c, "protocol", err.text);
+}
+
+/* What is still in its pipes, and no more. */
+static void drain(struct turns_child *c)
+{
+	for (int i = 0; i < 64 && c->words_fd >= 0; i++)
+		take_words(c);
+	for (int i = 0; i < 64 && c->lines_fd >= 0 && !c->trouble.failure[0]; i++)
+		take_lines(c);
+}
+
+static int note_end(struct turns_child *c, const struct proc_exit *given, const struct build_context *build, struct fw_err *err)
+{
+	struct proc_exit how = sandbox_exit(build->sandbox, given);
+	char side[128], ended[64], what[256];
+	struct room disk;
+
+	c->runs = false;
+	drain(c);
+	proc_describe(&how, ended);
+	if (how.status == 0) {
+		if (c->side.state != TURNS_GONE)
+			blame(c, "crash", "ended without a `bye`");
+		return 0;
+	}
+	if (proc_is_outside(&how))
+		return err_set(err, ERR_BUSY, "the benchmark of the %s: %s; for want of memory, or by somebody on this machine",
+			c->subject->role, ended);
+	build_side(build, c->subject, side);
+	if (room_look(build->cache->fd, &disk) && room_is_low(&disk) &&
+		!room_was_taken(&disk, workdir_usage(build->cache->fd, side))) {
+		room_text(&disk, build->cache->dir, what, sizeof what);
+		return err_set(err, ERR_FULL, "the benchmark of the %s %s while only %s", c->subject->role, ended, what);
+	}
+	snprintf(what, sizeof what, "ended with %s", ended);
+	blame(c, "crash", what);
+	return 0;
+}
+
+int turns_child_attend(struct turns_child *c, const struct pollfd *fd, const struct bench *b, const struct build_context *build,
+	struct fw_err *err)
+{
+	struct proc_exit how;
+
+	(void)b;
+	if (!c->runs)
+		return 0;
+	if (fd[1].revents && c->words_fd >= 0)
+		take_words(c);
+	if (fd[0].revents && c->lines_fd >= 0 && !c->trouble.failure[0])
+		take_lines(c);
+	if (fd[2].revents && proc_reap(&c->proc, &how))
+		return note_end(c, &how, build, err);
+	return 0;
+}
+
+/* ---- answering ----------------------------------------------------------------------------------------------------------- */
+
+void turns_child_go(struct turns_child *c, int warm, int calls)
+{
+	struct buf text;
+
+	buf_init(&text, 64);
+	turns_write_go(&text, warm, calls);
+	turns_granted(&c->side, calls);
+	answer(c, &text);
+}
+
+void turns_child_next(struct turns_child *c)
+{
+	struct buf text;
+
+	buf_init(&text, 64);
+	turns_write_next(&text);
+	turns_sent_on(&c->side);
+	answer(c, &text);
+}
+
+void turns_child_late(struct turns_child *c, const char *what, double limit_s)
+{
+	char text[200];
+
+	drain(c);
+	snprintf(text, sizeof text, "did not %.100s within %.6g s", what, limit_s);
+	blame(c, "timeout", text);
+}
+
+/* ---- what it uses -------------------------------------------------------------------------------------------------------- */
+
+void turns_child_count(struct turns_child *c)
+{
+	c->n_pids = c->runs ? procs_below(c->proc.pid, c->pid, TURNS_CHILD_PIDS) : 0;
+}
+
+/* The threads of a process. Returns their number; pins them where `cores` are given. */
+static int threads_of(pid_t pid, const cpu_set_t *cores)
+{
+	char path[64];
+	struct dirent *entry;
+	int n = 0;
+
+	snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+	DIR *dir = opendir(path);
+
+	while (dir && (entry = readdir(dir)))
+		if (isdigit((unsigned char)entry->d_name[0])) {
+			n++;
+			if (cores)
+				(void)sched_setaffinity((pid_t)strtol(entry->d_name, NULL, 10), sizeof *cores, cores);
+		}
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+bool turns_child_is_single(const struct turns_child *c)
+{
+	for (int i = 0; i < c->n_pids; i++)
+		if (threads_of(c->pid[i], NULL) > 1)
+			return false;
+	return true;
+}
+
+void turns_child_pin(const struct turns_child *c, const cpu_set_t *cores)
+{
+	for (int i = 0; i < c->n_pids; i++)
+		(void)threads_of(c->pid[i], cores);
+}
+
+double turns_child_cpu_s(const struct turns_child *c)
+{
+	double s = 0;
+
+	for (int i = 0; i < c->n_pids; i++) {
+		struct timespec used;
+		clockid_t clock;
+
+		if (clock_getcpuclockid(c->pid[i], &clock) == 0 && clock_gettime(clock, &used) == 0)
+			s += (double)used.tv_sec + (double)used.tv_nsec * 1e-9;
+	}
+	return s;
+}

@@ -1,0 +1,65 @@
+/**
+ * turns_child.h - one program of a session of turns: started, its lines heard, its end told.
+ *
+ * Only lines that may be said when they are said arrive; what breaks that rule ends the program, with the reason in its trouble.
+ */
+#ifndef WORKER_COMMAND_TURNS_CHILD_H
+#define WORKER_COMMAND_TURNS_CHILD_H
+
+#include <poll.h>
+#include <sys/types.h>
+
+#include "base/lines.h"
+#include "core/turns/turns.h"
+#include "worker/command/run.h"
+#include "worker/command/lastwords.h"
+#include "worker/command/program.h"
+
+enum { TURNS_CHILD_FDS = 3, TURNS_CHILD_PIDS = 64 };
+
+struct turns_child;
+/** A line that was heard. Err: the program is ended, with the error as its trouble. */
+typedef int turns_line_fn(void *arg, struct turns_child *c, const struct turns_line *line, struct fw_err *err);
+
+struct turns_child {
+	const struct msg_subject *subject;
+	struct turns_side side;
+	bool runs;                      /* started, and not known to have ended */
+	struct command_trouble trouble; /* why it can be asked nothing any more; failure "" while it can */
+	int64_t since_ns;               /* when it was last answered, or started: what a deadline counts from */
+	turns_line_fn *on_line;
+	void *arg;
+	/* internal */
+	struct proc proc;
+	int lines_fd, words_fd;
+	struct lines lines;
+	struct lastwords words;
+	int n_pids;
+	pid_t pid[TURNS_CHILD_PIDS];
+};
+
+/** Start subject `s`. Err: a fault of ours, or of the machine's; a program that cannot be started is in trouble. Own: turns_child_end. */
+int turns_child_start(struct turns_child *c, const struct bench *b, const struct build_context *build,
+	const struct msg_subject *s, struct fw_err *err);
+/** What to poll. Shape: fd[TURNS_CHILD_FDS]; -1 where there is nothing. */
+void turns_child_poll(const struct turns_child *c, struct pollfd *fd);
+/** After that poll: hear what was said, notice its end. Err: it was ended from outside, or the machine is out of room: nobody's fault here. */
+int turns_child_attend(struct turns_child *c, const struct pollfd *fd, const struct bench *b, const struct build_context *build,
+	struct fw_err *err);
+/** Answer: a turn, or no further one of its cell. */
+void turns_child_go(struct turns_child *c, int warm, int calls);
+void turns_child_next(struct turns_child *c);
+/** It is in trouble: it did not do `what` within `limit_s`. */
+void turns_child_late(struct turns_child *c, const char *what, double limit_s);
+/** Look up which processes it consists of. */
+void turns_child_count(struct turns_child *c);
+/** Whether each of those has one thread. */
+bool turns_child_is_single(const struct turns_child *c);
+/** Let all of its threads run on these cores alone. */
+void turns_child_pin(const struct turns_child *c, const cpu_set_t *cores);
+/** Processor time of those, so far. Units: s. */
+double turns_child_cpu_s(const struct turns_child *c);
+/** Kill it and close everything. Accepts one that was never started. */
+void turns_child_end(struct turns_child *c);
+
+#endif

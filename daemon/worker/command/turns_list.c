@@ -1,0 +1,192 @@
+/* turns_list.c - see turns_list.h. */
+#include "worker/command/turns_list.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core/reading/row.h"
+
+enum { CALLS = 4 }; /* of a cell, the first one cold */
+
+#define SPENT_MS_MAX 2000 /* no further call after this */
+
+void turns_list_begin(struct turns_list *l, const int *fd)
+{
+	*l = (struct turns_list){ .fd = fd };
+	lines_init(&l->lines, TURNS_LINE_MAX);
+}
+
+void turns_list_fini(struct turns_list *l)
+{
+	lines_fini(&l->lines);
+	free(l->cell);
+	*l = (struct turns_list){ .n = 0 };
+}
+
+const struct turns_told *turns_list_find(const struct turns_list *l, const char *key)
+{
+	for (int i = 0; i < l->n; i++)
+		if (strcmp(l->cell[i].key, key) == 0)
+			return &l->cell[i];
+	return NULL;
+}
+
+static int send(struct turns_list *l, struct buf *text, struct fw_err *err)
+{
+	ssize_t n = write(*l->fd, text->data, text->len);
+
+	/* it has asked and waits, so there is room for a few bytes; a program that is gone shows in its exit */
+	if (n >= 0 && n != (ssize_t)text->len)
+		return err_set(err, ERR_PROTOCOL, "does not read what it asked for");
+	return 0;
+}
+
+/* A cell that it came to before has been listed. */
+static int begin_cell(struct turns_list *l, bool *is_new, struct fw_err *err)
+{
+	*is_new = l->n == 0 || strcmp(l->cell[l->n - 1].key, l->side.key) != 0;
+	if (!*is_new)
+		return 0;
+	if (turns_list_find(l, l->side.key)) {
+		*is_new = false;
+		l->calls = CALLS;
+		return 0;
+	}
+	if (l->n == l->room) {
+		int room = l->room ? 2 * l->room : 64;
+		struct turns_told *more = l->n < READING_ROWS_MAX ? realloc(l->cell, (size_t)room * sizeof *more) : NULL;
+
+		if (!more)
+			return err_set(err, ERR_PROTOCOL, "has more than %d cells", READING_ROWS_MAX);
+		l->cell = more;
+		l->room = room;
+	}
+	l->cell[l->n] = (struct turns_told){ .ms = 0 };
+	snprintf(l->cell[l->n++].key, CASE_KEY_SIZE, "%s", l->side.key);
+	l->calls = 0;
+	l->spent_ms = 0;
+	return 0;
+}
+
+static int answer(struct turns_list *l, struct fw_err *err)
+{
+	bool is_new;
+	struct buf text;
+
+	if (begin_cell(l, &is_new, err) < 0)
+		return -1;
+	buf_init(&text, 256);
+	if (l->calls < CALLS && l->spent_ms < SPENT_MS_MAX && !l->cell[l->n - 1].failure[0]) {
+		turns_granted(&l->side, 1);
+		turns_write_go(&text, l->calls > 0, 1);
+	} else {
+		turns_sent_on(&l->side);
+		turns_write_next(&text);
+	}
+	int status = send(l, &text, err);
+
+	buf_fini(&text);
+	return status;
+}
+
+static void take_fact(struct turns_told *cell, const struct turns_line *line)
+{
+	switch (line->fact) {
+	case TURNS_FLOPS:
+		cell->flops = line->value;
+		break;
+	case TURNS_BYTES:
+		cell->bytes = line->value;
+		break;
+	case TURNS_FIRST_MS:
+		cell->first_ms = line->value;
+		break;
+	case TURNS_MEMORY_BYTES:
+		cell->memory_bytes = line->value;
+		break;
+	case TURNS_OUTPUT:
+		snprintf(cell->output, sizeof cell->output, "%.95s", line->text);
+		break;
+	case TURNS_CONFIG:
+		snprintf(cell->config, sizeof cell->config, "%.159s", line->text);
+		break;
+	}
+}
+
+static int take(struct turns_list *l, const struct turns_line *line, struct fw_err *err)
+{
+	struct turns_told *cell = l->n ? &l->cell[l->n - 1] : NULL;
+
+	switch (line->word) {
+	case TURNS_HELLO: {
+		struct buf text;
+
+		l->speaks = true;
+		buf_init(&text, 256);
+		turns_write_welcome(&text, true);
+		int status = send(l, &text, err);
+		buf_fini(&text);
+		return status;
+	}
+	case TURNS_TURN:
+		return answer(l, err);
+	case TURNS_DONE:
+		l->spent_ms += line->ms;
+		if (l->calls++ == 0)
+			cell->first_ms = cell->first_ms > 0 ? cell->first_ms : line->ms;
+		if (l->calls <= 2 || line->ms < cell->ms)
+			cell->ms = line->ms;
+		return 0;
+	case TURNS_FACT:
+		take_fact(cell, line);
+		return 0;
+	case TURNS_FAIL:
+		snprintf(cell->failure, sizeof cell->failure, "%s", line->failure);
+		snprintf(cell->detail, sizeof cell->detail, "%s", line->text);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+int turns_list_read(void *arg, const char *data, size_t len, struct fw_err *err)
+{
+	struct turns_list *l = arg;
+	struct turns_line line;
+	char *text;
+	size_t n;
+	int status = lines_feed(&l->lines, data, len, err);
+
+	while (status == 0 && lines_next(&l->lines, &text, &n)) {
+		status = turns_parse(text, n, &line, err) < 0 || turns_hear(&l->side, &line, err) < 0 ? -1 : 0;
+		if (status == 0)
+			status = take(l, &line, err);
+	}
+	l->broken = l->broken || status < 0;
+	return status;
+}
+
+int turns_list_reading(const struct turns_list *l, struct reading *out, struct fw_err *err)
+{
+	memset(out, 0, sizeof *out);
+	snprintf(out->format, sizeof out->format, "turns");
+	for (int i = 0; i < l->n; i++) {
+		const struct turns_told *cell = &l->cell[i];
+		const char *key = cell->key;
+		double tflops = cell->flops > 0 && cell->ms > 0 ? cell->flops / (cell->ms * 1e9) : NAN;
+		int status = cell->failure[0] || cell->ms <= 0
+				     ? reading_fail(out, key, cell->failure[0] ? cell->detail : "no call was made", "turns", err)
+				     : reading_add(out, key, cell->ms, tflops, "turns", err);
+
+		if (status < 0) {
+			reading_fini(out);
+			return -1;
+		}
+		if (!cell->failure[0] && cell->ms > 0)
+			out->row[out->n_rows - 1].median_ms = cell->ms;
+	}
+	return 0;
+}

@@ -1,0 +1,206 @@
+/* turns_record.c - see turns_record.h. */
+#include "worker/command/turns_record.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/protocol/guard.h"
+#include "worker/bench/measure.h"
+#include "worker/bench/sustain.h"
+
+/* ---- what is believed ---------------------------------------------------------------------------------------------------- */
+
+static int refuse(struct command *m, int side, int cell, const char *failure, const char *why, struct fw_err *err)
+{
+	if (side == COMMAND_ANCHOR)
+		m->n_sides = COMMAND_ANCHOR;
+	return bench_fault(m->bench, cell, m->side[side]->role, failure, why, err) < 0 ? -1 : 0;
+}
+
+int turns_judge(struct command *m, const struct turns_session *s, const struct turns_cell *c, struct fw_err *err)
+{
+	char why[TURNS_WHY_SIZE];
+
+	if (!m->bench->cell[c->cell].open)
+		return 0;
+	if (c->failed_side >= 0)
+		return refuse(m, c->failed_side, c->cell, c->failure, c->detail, err);
+	for (int side = 0; side < s->n_sides; side++) {
+		if (turns_overstates(&c->seen[side], why))
+			return refuse(m, side, c->cell, "clock", why, err);
+		for (int other = 0; other < s->n_sides; other++)
+			if (other != side && turns_goes_on(&c->seen[side], &c->seen[other], why))
+				return refuse(m, side, c->cell, "escaped", why, err);
+	}
+	if (turns_gain_is_missing(&c->seen[COMMAND_BASE], &c->seen[COMMAND_TARGET], 1 + c->warm, why))
+		return refuse(m, COMMAND_TARGET, c->cell, "clock", why, err);
+	return 1;
+}
+
+/* ---- records ------------------------------------------------------------------------------------------------------------- */
+
+static bool all_told(const float *v, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (v[i] <= 0)
+			return false;
+	return true;
+}
+
+static float *copy(const float *v, int n)
+{
+	float *out = malloc((size_t)n * sizeof *out);
+
+	if (out)
+		memcpy(out, v, (size_t)n * sizeof *out);
+	return out;
+}
+
+static struct msg *new_record(
+	const struct command *m, const struct turns_cell *c, const char *series, int n_sides, int set, int n, struct fw_err *err)
+{
+	struct msg *message = calloc(1, sizeof *message);
+
+	if (message) {
+		message->t = MSG_CELL;
+		message->u.cell = calloc(1, sizeof *message->u.cell);
+	}
+	if (!message || !message->u.cell) {
+		free(message);
+		err_set(err, ERR_INTERNAL, "out of memory");
+		return NULL;
+	}
+	*message->u.cell =
+		(struct msg_cell){ .launch = m->bench->launches, .set = set, .cell = c->cell, .n_subjects = n_sides, .n = n };
+	snprintf(message->u.cell->series, sizeof message->u.cell->series, "%s", series);
+	for (int side = 0; side < n_sides; side++)
+		snprintf(message->u.cell->role[side], PROTOCOL_ROLE_SIZE, "%s", m->side[side]->role);
+	return message;
+}
+
+static void drop_record(struct msg *message)
+{
+	if (message)
+		msg_fini(message);
+	free(message);
+}
+
+/* Columns of one side. A clock or a host time that is not always told is not used at all. */
+static int fill(struct msg_cell *r, int side, const float *ms, const float *mhz, bool clocks, const float *host_us, bool hosts,
+	struct fw_err *err)
+{
+	r->ms[side] = copy(ms, r->n);
+	r->mhz[side] = clocks ? copy(mhz, r->n) : NULL;
+	r->host_us[side] = hosts ? copy(host_us, r->n) : NULL;
+	if (!r->ms[side] || (clocks && !r->mhz[side]) || (hosts && !r->host_us[side]))
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	return 0;
+}
+
+static int record_pairs(struct command *m, const struct turns_session *s, const struct turns_cell *c, int set,
+	const struct msg_guard *guard, int redo, struct fw_err *err)
+{
+	struct msg *message = new_record(m, c, "process", s->n_sides, set, c->n, err);
+	struct bench *b = m->bench;
+	char why[GUARD_WHY_SIZE];
+	bool clocks = true, hosts = true;
+	int status = message ? 0 : -1, at = 0;
+
+	for (int side = 0; side < s->n_sides; side++) {
+		clocks = clocks && all_told(c->mhz[side], c->n);
+		hosts = hosts && all_told(c->host_us[side], c->n);
+	}
+	for (int side = 0; side < s->n_sides && status == 0; side++)
+		status = fill(message->u.cell, side, c->ms[side], c->mhz[side], clocks, c->host_us[side], hosts, err);
+	if (status == 0) {
+		message->u.cell->guard = *guard;
+		message->u.cell->redo = redo + c->cut;
+		for (int pair = 0; pair < c->n; pair++)
+			for (int k = 0; k < s->n_sides; k++)
+				message->u.cell->order[at++] = (char)('A' + turns_session_side(s, pair, k));
+		int kept = bench_add(b, message->u.cell, err);
+
+		if (kept == 1)
+			bench_judge(b, c->cell);
+		else if (kept == 0 && guard_discards(guard, why))
+			kept = measure_void(b, c->cell, why, err);
+		status = kept < 0 ? -1 : bench_send(b, message, err);
+	}
+	drop_record(message);
+	return status;
+}
+
+static int record_bursts(
+	struct command *m, const struct turns_cell *c, int set, const struct msg_guard *guard, struct fw_err *err)
+{
+	struct msg *message = new_record(m, c, "sustained", COMMAND_ANCHOR, set, c->n_burst, err);
+	bool clocks = all_told(c->burst_mhz[0], c->n_burst) && all_told(c->burst_mhz[1], c->n_burst);
+	int status = message ? 0 : -1, n = c->n_burst;
+
+	for (int side = 0; side < COMMAND_ANCHOR && status == 0; side++)
+		status = fill(message->u.cell, side, c->burst_ms[side], c->burst_mhz[side], clocks, NULL, false, err);
+	if (status == 0) {
+		message->u.cell->guard = *guard;
+		for (int i = 0; i < 2 * n; i++)
+			message->u.cell->order[i] = (i < n / 2 || i >= n / 2 + n) == (c->burst_first == 0) ? 'A' : 'B';
+		status = sustain_add(m->bench, message->u.cell, err) < 0 ? -1 : bench_send(m->bench, message, err);
+	}
+	drop_record(message);
+	return status;
+}
+
+int turns_record(struct command *m, const struct turns_session *s, const struct turns_cell *c, int set,
+	const struct msg_guard *guard, int redo, struct fw_err *err)
+{
+	if (c->n > 0 && record_pairs(m, s, c, set, guard, redo, err) < 0)
+		return -1;
+	return c->n_burst > 0 ? record_bursts(m, c, set, guard, err) : 0;
+}
+
+/* ---- what they said ------------------------------------------------------------------------------------------------------ */
+
+static int tell_work(struct command *m, int side, int cell, const struct turns_told *told, struct fw_err *err)
+{
+	struct msg work = { .t = MSG_WORK,
+		.u.work = { .cell = cell,
+			.flops_issued = told->flops > 0 ? told->flops : -1,
+			.bytes_moved = told->bytes > 0 ? told->bytes : -1,
+			.workspace_bytes = (int64_t)told->memory_bytes } };
+
+	snprintf(work.u.work.role, sizeof work.u.work.role, "%s", m->side[side]->role);
+	snprintf(work.u.work.config, sizeof work.u.work.config, "%.110s%sfirst call %.4g ms", told->config,
+		told->config[0] ? ", " : "", told->first_ms);
+	return bench_send(m->bench, &work, err);
+}
+
+static int tell_outputs(
+	struct command *m, int cell, const struct turns_told *base, const struct turns_told *target, struct fw_err *err)
+{
+	struct msg note = { .t = MSG_NOTE, .u.note = { .cell = cell } };
+
+	if (!base || !target || !base->output[0] || !target->output[0] || strcmp(base->output, target->output) == 0)
+		return 0;
+	snprintf(note.u.note.text, sizeof note.u.note.text, "the output differs: %s of the base, %s of the target", base->output,
+		target->output);
+	return bench_send(m->bench, &note, err);
+}
+
+int turns_tell_lists(struct command *m, struct fw_err *err)
+{
+	struct bench *b = m->bench;
+
+	for (int cell = 0; cell < b->n_cells; cell++) {
+		const struct turns_told *told[COMMAND_SIDES_MAX] = { NULL };
+
+		for (int side = 0; side < m->n_sides; side++) {
+			told[side] = turns_list_find(&m->list[side], b->cells[cell].key);
+			if (side < COMMAND_ANCHOR && told[side] && told[side]->ms > 0 &&
+				tell_work(m, side, cell, told[side], err) < 0)
+				return -1;
+		}
+		if (tell_outputs(m, cell, told[COMMAND_BASE], told[COMMAND_TARGET], err) < 0)
+			return -1;
+	}
+	return 0;
+}

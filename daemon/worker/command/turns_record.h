@@ -1,0 +1,16 @@
+/** turns_record.h - what a session brought for a cell: whether it is believed, and the records that it becomes. */
+#ifndef WORKER_COMMAND_TURNS_RECORD_H
+#define WORKER_COMMAND_TURNS_RECORD_H
+
+#include "worker/command/launch.h"
+#include "worker/command/turns_session.h"
+
+/** Hold what both sides say against what was seen of them. 1 believed; 0 the cell has its fault, which is told; -1. */
+int turns_judge(struct command *m, const struct turns_session *s, const struct turns_cell *c, struct fw_err *err);
+/** Judge the cell by its pairs, and its bursts where it has some, and send them. Err: -1. */
+int turns_record(struct command *m, const struct turns_session *s, const struct turns_cell *c, int set,
+	const struct msg_guard *guard, int redo, struct fw_err *err);
+/** Tell what the programs said of their cells when they listed them: first calls, memory, configurations, and outputs that differ. */
+int turns_tell_lists(struct command *m, struct fw_err *err);
+
+#endif

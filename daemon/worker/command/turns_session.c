@@ -1,0 +1,395 @@
+/* turns_session.c - see turns_session.h. */
+#include "worker/command/turns_session.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "worker/box/procs.h"
+
+enum { WAIT_MS = 100, BOUNDS = 3 /* turns without a warm call, which show what calls cannot have taken */, BURSTS = 4 };
+
+#define CALL_LIMIT_S     30.0
+#define CALL_LIMIT_TIMES 100
+#define BURST_MS         400.0
+#define BURST_CALLS_MAX  4096
+#define CUT_TIMES        2 /* as many pairs are taken again, at most */
+
+int turns_session_side(const struct turns_session *s, int pair, int k)
+{
+	return (s->first + (pair & 1 ? s->n_sides - 1 - k : k)) % s->n_sides;
+}
+
+static int index_of(const struct turns_session *s, const char *key)
+{
+	for (int i = 0; i < s->n; i++)
+		if (strcmp(s->cell[i].key, key) == 0)
+			return i;
+	return -1;
+}
+
+/* ---- waiting ------------------------------------------------------------------------------------------------------------- */
+
+static void keep_call(struct turns_session *s, const struct turns_line *line)
+{
+	int slot = s->turn.n++ % TURNS_BURST_KEPT;
+
+	s->turn.ms[slot] = (float)line->ms;
+	s->turn.mhz[slot] = (float)line->mhz;
+	s->turn.host_us = (float)line->host_us;
+	s->turn.sum_ms += line->ms;
+	s->turn.idle_us = line->idle_us;
+	s->turn.cut += line->cut;
+	s->turn.done_ns = clock_mono_ns();
+}
+
+static int on_line(void *arg, struct turns_child *c, const struct turns_line *line, struct fw_err *err)
+{
+	struct turns_session *s = arg;
+	int side = (int)(c - s->child);
+
+	(void)err;
+	if (side != s->turn.side || !s->at)
+		return 0;
+	if (line->word == TURNS_DONE) {
+		keep_call(s, line);
+	} else if (line->word == TURNS_FAIL && s->at->failed_side < 0) {
+		s->at->failed_side = side;
+		snprintf(s->at->failure, sizeof s->at->failure, "%s", line->failure);
+		snprintf(s->at->detail, sizeof s->at->detail, "%s", line->text);
+	}
+	return 0;
+}
+
+/* How long it may take for what it does, and what that is. */
+static double limit_of(const struct turns_session *s, const struct turns_child *c, const char **what)
+{
+	double limit_s = c->subject->run.timeout_s;
+
+	*what = c->side.state == TURNS_HOLDING ? "come back from a call" : "ask for its next turn";
+	if (c->side.state != TURNS_HOLDING || !s->at)
+		return limit_s;
+	return fmin(limit_s, CALL_LIMIT_S + CALL_LIMIT_TIMES * s->at->alone_ms * 1e-3);
+}
+
+static void watch_clocks(struct turns_session *s)
+{
+	int64_t now = clock_mono_ns();
+	const char *what;
+
+	for (int k = 0; k < s->n_sides; k++) {
+		struct turns_child *c = &s->child[k];
+		double limit_s = limit_of(s, c, &what);
+
+		if (c->runs && c->side.state != TURNS_RESTING && (double)(now - c->since_ns) * 1e-9 > limit_s)
+			turns_child_late(c, what, limit_s);
+	}
+}
+
+/* The first trouble ends the session; whose turn it was it happened in that cell. */
+static bool in_trouble(struct turns_session *s)
+{
+	for (int k = 0; k < s->n_sides && s->trouble_side < 0; k++) {
+		struct turns_child *c = &s->child[k];
+
+		if (!c->trouble.failure[0])
+			continue;
+		s->trouble_side = k;
+		s->trouble = c->trouble;
+		s->trouble_cell = s->at && turns_holds(&c->side) ? s->at->cell : -1;
+		s->no_room = lastwords_of_no_room(&c->words);
+	}
+	return s->trouble_side >= 0;
+}
+
+/* Wait for whatever happens next. 1; 0 the session is over; -1. */
+static int attend(struct turns_session *s, struct fw_err *err)
+{
+	struct pollfd fd[1 + TURNS_SIDES_MAX * TURNS_CHILD_FDS];
+	struct peer *peer = s->build->peer;
+	int wait_ms = WAIT_MS;
+
+	if (in_trouble(s))
+		return 0;
+	peer_poll(peer, &fd[0], &wait_ms);
+	for (int k = 0; k < s->n_sides; k++)
+		turns_child_poll(&s->child[k], &fd[1 + k * TURNS_CHILD_FDS]);
+	if (poll(fd, (nfds_t)(1 + s->n_sides * TURNS_CHILD_FDS), wait_ms) < 0)
+		memset(fd, 0, sizeof fd);
+	if (peer_attend(peer, &fd[0], err) < 0)
+		return -1;
+	for (int k = 0; k < s->n_sides; k++)
+		if (turns_child_attend(&s->child[k], &fd[1 + k * TURNS_CHILD_FDS], s->bench, s->build, err) < 0)
+			return -1;
+	watch_clocks(s);
+	return !in_trouble(s);
+}
+
+/* ---- one turn ------------------------------------------------------------------------------------------------------------ */
+
+static void note_rest(struct turns_session *s, int side, const double *cpu_s, double turn_s)
+{
+	for (int k = 0; k < s->n_sides; k++)
+		if (k != side) {
+			s->at->seen[k].rest_cpu_s += turns_child_cpu_s(&s->child[k]) - cpu_s[k];
+			s->at->seen[k].rest_s += turn_s;
+		}
+}
+
+/* Give a turn and wait until it is over. 1 it has the times, *turn_ms until its last call was done; 0 it has none; -1. */
+static int give(struct turns_session *s, int side, int warm, int calls, double *turn_ms, struct fw_err *err)
+{
+	struct turns_child *c = &s->child[side];
+	double cpu_s[TURNS_SIDES_MAX] = { 0 };
+	int status = 1;
+
+	for (int k = 0; k < s->n_sides; k++)
+		cpu_s[k] = k == side ? 0 : turns_child_cpu_s(&s->child[k]);
+	memset(&s->turn, 0, sizeof s->turn);
+	s->turn.side = side;
+	turns_child_go(c, warm, calls);
+	int64_t began = c->since_ns;
+
+	while (status == 1 && c->side.state == TURNS_HOLDING)
+		status = attend(s, err);
+	note_rest(s, side, cpu_s, (double)(clock_mono_ns() - began) * 1e-9);
+	while (status == 1 && turns_holds(&c->side))
+		status = attend(s, err);
+	if (status != 1 || s->at->failed_side >= 0 || s->turn.n != calls)
+		return status < 0 ? -1 : 0;
+	*turn_ms = (double)(s->turn.done_ns - began) * 1e-6;
+	s->at->turns_s += (double)(clock_mono_ns() - began) * 1e-9;
+	s->at->calls_s += s->turn.sum_ms * 1e-3 * (1 + (double)warm / calls);
+	return 1;
+}
+
+/* Whether all are still at this cell: a program may leave it early. */
+static bool all_here(const struct turns_session *s)
+{
+	for (int k = 0; k < s->n_sides; k++)
+		if (s->child[k].side.state != TURNS_RESTING || strcmp(s->child[k].side.key, s->at->key) != 0)
+			return false;
+	return true;
+}
+
+/* ---- one cell ------------------------------------------------------------------------------------------------------------ */
+
+/* One pair (of three, with an anchor) into place `n`. 1 taken, 2 something outside interrupted it, 0 the cell is over, -1. */
+static int take_pair(struct turns_session *s, int pair, struct fw_err *err)
+{
+	struct turns_cell *at = s->at;
+	bool cut = false;
+
+	for (int k = 0; k < s->n_sides; k++) {
+		int side = turns_session_side(s, pair, k), status = all_here(s);
+		double turn_ms;
+
+		if (status == 1)
+			status = give(s, side, at->warm, 1, &turn_ms, err);
+		if (status != 1)
+			return status;
+		at->ms[side][at->n] = s->turn.ms[0];
+		at->mhz[side][at->n] = s->turn.mhz[0];
+		at->host_us[side][at->n] = s->turn.host_us;
+		cut = cut || s->turn.cut;
+		if (!s->turn.cut)
+			turns_see(&at->seen[side], (double)s->turn.ms[0], turn_ms, s->turn.idle_us);
+	}
+	return cut ? 2 : 1;
+}
+
+/* Turns whose times do not count: one of each side to begin with, and without warm calls those that show what cannot be. */
+static int give_aside(struct turns_session *s, int rounds, int warm, struct fw_err *err)
+{
+	int status = 1;
+
+	for (int i = 0; i < rounds; i++)
+		for (int k = 0; k < s->n_sides && status == 1; k++) {
+			double turn_ms;
+
+			status = all_here(s) ? give(s, turns_session_side(s, i, k), warm, 1, &turn_ms, err) : 0;
+			if (status == 1)
+				turns_bound(&s->at->seen[s->turn.side], s->turn.sum_ms, turn_ms);
+		}
+	return status;
+}
+
+/* The last calls of a burst, in order. */
+static void keep_burst(struct turns_session *s, int half)
+{
+	struct turns_cell *at = s->at;
+	int side = s->turn.side, n = at->n_burst / 2;
+
+	for (int i = 0; i < n; i++) {
+		int slot = (s->turn.n - n + i) % TURNS_BURST_KEPT;
+
+		at->burst_ms[side][half * n + i] = s->turn.ms[slot];
+		at->burst_mhz[side][half * n + i] = s->turn.mhz[slot];
+	}
+}
+
+/* Base and target call without a rest, A B B A: what clocks do then. */
+static int take_bursts(struct turns_session *s, struct fw_err *err)
+{
+	struct turns_cell *at = s->at;
+	int calls = (int)fmin(BURST_CALLS_MAX, fmax(4, BURST_MS / fmax(at->alone_ms, 1e-3))), status = 1;
+
+	at->burst_first = s->first & 1;
+	at->n_burst = 2 * (calls < TURNS_BURST_KEPT ? calls : TURNS_BURST_KEPT);
+	for (int i = 0; i < BURSTS && status == 1; i++) {
+		int side = at->burst_first ^ (i == 1 || i == 2);
+		double turn_ms;
+
+		status = all_here(s) ? give(s, side, 0, calls, &turn_ms, err) : 0;
+		if (status == 1) {
+			turns_bound(&at->seen[side], s->turn.sum_ms, turn_ms);
+			keep_burst(s, i >= BURSTS / 2);
+		}
+	}
+	if (status != 1)
+		at->n_burst = 0;
+	return status;
+}
+
+/* The core of all that we may use whose number the seed says. */
+static void choose_core(uint64_t seed, const cpu_set_t *ours, cpu_set_t *one)
+{
+	int n = (int)(seed % (uint64_t)CPU_COUNT(ours));
+
+	CPU_ZERO(one);
+	for (int core = 0; core < CPU_SETSIZE; core++)
+		if (CPU_ISSET(core, ours) && n-- == 0) {
+			CPU_SET(core, one);
+			return;
+		}
+}
+
+/*
+ * Programs of one thread share one core, another one in each launch: where each keeps to its own, whatever else runs on one of them weighs on
+ * one side alone. Those of several threads have all cores.
+ */
+static void place(struct turns_session *s)
+{
+	cpu_set_t ours, one;
+	bool single = true;
+
+	for (int k = 0; k < s->n_sides; k++) {
+		turns_child_count(&s->child[k]);
+		single = single && turns_child_is_single(&s->child[k]);
+	}
+	if (single == s->is_pinned || sched_getaffinity(0, sizeof ours, &ours) < 0)
+		return;
+	s->is_pinned = single;
+	if (single)
+		choose_core(s->seed, &ours, &one);
+	for (int k = 0; k < s->n_sides; k++)
+		turns_child_pin(&s->child[k], single ? &one : &ours);
+}
+
+static bool is_enough(const struct turns_cell *c, int64_t began)
+{
+	return c->n >= c->pairs || (c->n >= TURNS_PAIRS_MIN && (double)(clock_mono_ns() - began) * 1e-6 > 2 * c->budget_ms);
+}
+
+static int run_cell(struct turns_session *s, struct fw_err *err)
+{
+	struct turns_cell *at = s->at;
+	int64_t began = clock_mono_ns();
+	int status;
+
+	status = give_aside(s, 1, at->warm, err);
+	if (status >= 1) /* by now there are the threads that a first call starts */
+		place(s);
+	for (int pair = 0; status >= 1 && !is_enough(at, began); pair++) {
+		status = take_pair(s, pair, err);
+		if (status == 2 && at->cut < CUT_TIMES * at->pairs)
+			at->cut++;
+		else if (status >= 1)
+			at->n++;
+	}
+	if (status >= 1 && at->warm > 0)
+		status = give_aside(s, BOUNDS, 0, err);
+	if (status >= 1 && at->burst)
+		status = take_bursts(s, err);
+	return status < 0 ? -1 : 0;
+}
+
+/* ---- the session --------------------------------------------------------------------------------------------------------- */
+
+/* Send everybody to the `i`-th cell. 1 all are there, 0 the session is over, -1; 2 somebody passed it by. */
+static int gather(struct turns_session *s, int i, struct fw_err *err)
+{
+	int status = 1;
+
+	while (status == 1) {
+		int here = 0;
+
+		for (int k = 0; k < s->n_sides; k++) {
+			struct turns_child *c = &s->child[k];
+			int at = c->side.state == TURNS_RESTING ? index_of(s, c->side.key) : -1;
+
+			/* how it ends tells whether it came to its end */
+			if ((c->side.state == TURNS_GONE && !c->runs) || at > i)
+				return 2;
+			here += at == i;
+			if (c->side.state == TURNS_RESTING && at < i)
+				turns_child_next(c);
+		}
+		if (here == s->n_sides)
+			return 1;
+		status = attend(s, err);
+	}
+	return status;
+}
+
+static int tell(struct turns_session *s, int cell, struct fw_err *err)
+{
+	struct msg at = { .t = MSG_AT, .u.at = { .launch = s->bench->launches, .cell = cell, .step = "time" } };
+
+	return bench_send(s->bench, &at, err);
+}
+
+static int run_cells(struct turns_session *s, struct fw_err *err)
+{
+	int status = 1;
+
+	for (int i = 0; i < s->n && status >= 1; i++) {
+		status = gather(s, i, err);
+		s->cell[i].missed = status == 2;
+		if (status != 1)
+			continue;
+		s->at = &s->cell[i];
+		s->at->reached = true;
+		if (tell(s, s->at->cell, err) < 0 || run_cell(s, err) < 0)
+			return -1;
+		status = !in_trouble(s);
+		s->at = NULL;
+	}
+	return status < 0 ? -1 : 0;
+}
+
+int turns_session_run(struct turns_session *s, struct fw_err *err)
+{
+	int64_t began = clock_mono_ns();
+	int status = 0;
+
+	s->trouble_side = s->trouble_cell = -1;
+	s->no_room = s->is_pinned = false;
+	s->at = NULL;
+	for (int i = 0; i < s->n; i++)
+		s->cell[i].failed_side = -1;
+	for (int k = 0; k < s->n_sides; k++) {
+		s->child[k] = (struct turns_child){ .on_line = on_line, .arg = s, .lines_fd = -1, .words_fd = -1 };
+		s->child[k].proc.pidfd = -1;
+	}
+	for (int k = 0; k < s->n_sides && status == 0; k++)
+		status = turns_child_start(&s->child[k], s->bench, s->build, s->subject[k], err);
+	if (status == 0)
+		status = run_cells(s, err);
+	for (int k = 0; k < s->n_sides; k++)
+		turns_child_end(&s->child[k]);
+	(void)procs_end_all();
+	s->bench->gpu_s += (double)(clock_mono_ns() - began) * 1e-9;
+	return status;
+}

@@ -1,0 +1,66 @@
+/**
+ * turns_session.h - programs alive at the same time, of which one at a time makes its calls: a session of turns over some cells.
+ *
+ * Every cell waits until all sides have come to it; then pairs A B B A. A program that dies, does not come back or breaks the
+ * rules ends the session; what was paired before stands.
+ */
+#ifndef WORKER_COMMAND_TURNS_SESSION_H
+#define WORKER_COMMAND_TURNS_SESSION_H
+
+#include "core/turns/plan.h"
+#include "core/turns/trust.h"
+#include "worker/command/turns_child.h"
+
+enum { TURNS_BURST_KEPT = 16 /* of one burst, two of which a side has */ };
+
+/** One cell of a session: what is asked, and what came. Shape: by side. */
+struct turns_cell {
+	int cell; /* of the bench */
+	const char *key;
+	int warm, pairs;
+	double alone_ms;  /* of a call, about */
+	double budget_ms; /* beyond twice that fewer pairs are enough: the machine is busy */
+	bool burst;
+	/* what came */
+	bool reached, missed; /* all came to it; a side did not */
+	int n, cut;           /* pairs; those that were taken again */
+	float ms[TURNS_SIDES_MAX][STATS_PAIRS_MAX], mhz[TURNS_SIDES_MAX][STATS_PAIRS_MAX],
+		host_us[TURNS_SIDES_MAX][STATS_PAIRS_MAX];
+	struct turns_seen seen[TURNS_SIDES_MAX];
+	int n_burst, burst_first; /* calls of a side; the side that began */
+	float burst_ms[2][2 * TURNS_BURST_KEPT], burst_mhz[2][2 * TURNS_BURST_KEPT];
+	int failed_side; /* -1 none */
+	char failure[16], detail[TURNS_TEXT_SIZE];
+	double turns_s, calls_s; /* of all pairs: the turns, and what their calls are said to have taken */
+};
+
+struct turns_session {
+	struct bench *bench;
+	const struct build_context *build;
+	int n_sides;
+	const struct msg_subject *subject[TURNS_SIDES_MAX];
+	int n, first;  /* cells; the side that begins */
+	uint64_t seed; /* of the launch */
+	struct turns_cell *cell;
+	/* how it went */
+	int trouble_side, trouble_cell; /* who ended it, -1 nobody; with the turn of which cell of the bench, -1 none */
+	struct command_trouble trouble;
+	bool no_room; /* together they do not fit on the device */
+	/* internal */
+	struct turns_child child[TURNS_SIDES_MAX];
+	struct {
+		int side, n, cut;
+		int64_t done_ns;
+		float ms[TURNS_BURST_KEPT], mhz[TURNS_BURST_KEPT], host_us; /* a ring */
+		double sum_ms, idle_us;
+	} turn;
+	struct turns_cell *at; /* the cell whose turns are given; NULL none */
+	bool is_pinned;
+};
+
+/** The side whose turn is k-th in a pair: every second pair runs backwards. */
+int turns_session_side(const struct turns_session *s, int pair, int k);
+/** Run it. Adds its wall time to the bench. Err: cancelled, or a fault of ours or the machine's. */
+int turns_session_run(struct turns_session *s, struct fw_err *err);
+
+#endif

@@ -1,0 +1,70 @@
+/** again.c - when a job is asked again, by which one, and whether anybody still wants that. */
+#include "db/store/again.h"
+
+#include "core/verdict/flag.h"
+
+int store_again_noisy(struct db *db, int64_t comparison, int64_t *n, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(
+		db, "SELECT count(*) FROM cell WHERE comparison = :comparison AND verdict = 'undecided' AND flags & :noisy", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":comparison", comparison);
+	stmt_int(s, ":noisy", FLAG_NOISY);
+	return stmt_first_int(s, n, err) == 1 ? 0 : -1;
+}
+
+int store_again_note(struct db *db, int64_t job, int64_t at, int *n, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "UPDATE job SET again_at = :at WHERE id = :id AND again_of IS NULL", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":at", at);
+	stmt_int(s, ":id", job);
+	return stmt_run_count(s, n, err);
+}
+
+int store_again_due(struct db *db, int64_t now_ms, int64_t *job, struct fw_err *err)
+{
+	struct stmt *s =
+		db_stmt(db, "SELECT id FROM job INDEXED BY job_again WHERE again_at <= :now ORDER BY again_at, id LIMIT 1", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":now", now_ms);
+	return stmt_first_int(s, job, err);
+}
+
+int store_again_wanted(struct db *db, int64_t job, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT 1 FROM job j JOIN comparison c ON c.id = j.comparison AND c.verdict = 'undecided' JOIN branch_tip b ON "
+		"b.repo = j.repo AND b.name = j.branch AND b.commit_sha = j.target_sha AND b.watched AND NOT b.gone WHERE j.id = "
+		":id "
+		"AND NOT EXISTS (SELECT 1 FROM job n WHERE n.repo = j.repo AND n.target_sha = j.target_sha AND n.id > j.id AND "
+		"n.branch = j.branch AND n.suite = j.suite AND n.kind = 'change' AND NOT n.quick AND n.cells_glob = '' AND "
+		"n.state "
+		"NOT IN ('failed', 'cancelled', 'superseded', 'gone'))",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", job);
+	return stmt_any(s, err);
+}
+
+int store_again_settle(struct db *db, int64_t job, int64_t by, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "UPDATE job SET again_at = NULL WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", job);
+	if (stmt_run(s, err))
+		return -1;
+	if (!by)
+		return 0;
+	s = db_stmt(db, "UPDATE job SET again_of = :id WHERE id = :by", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", job);
+	stmt_int(s, ":by", by);
+	return stmt_run(s, err);
+}

@@ -1,0 +1,456 @@
+/** alert.c - alerts and the steps between their states, each step an event with who, when and why. */
+#include "db/store/alert.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { CELLS_BYTES_MAX = 1 << 21 };
+
+static int add_event(
+	struct db *db, int64_t alert, int64_t now_ms, const char *who, const char *state, const char *reason, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(
+		db, "INSERT INTO alert_event (alert, at, who, state, reason) VALUES (:alert, :at, :who, :state, :reason)", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":alert", alert);
+	stmt_int(s, ":at", now_ms);
+	stmt_text(s, ":who", who);
+	stmt_text(s, ":state", state);
+	stmt_text(s, ":reason", reason);
+	return stmt_run(s, err);
+}
+
+static int set_state(struct db *db, int64_t id, const char *state, int64_t now_ms, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "UPDATE alert SET state = :state, changed_at = :now WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	stmt_text(s, ":state", state);
+	stmt_int(s, ":now", now_ms);
+	return stmt_run(s, err);
+}
+
+static int insert(struct db *db, struct store_alert *a, int64_t now_ms, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO alert (kind, repo, device, branch, target_sha, comparison, title, cells, grouped, culprits, "
+		"worst_pct, "
+		"opened_at, "
+		"changed_at) VALUES (:kind, nullif(:repo, 0), nullif(:device, 0), :branch, :target, nullif(:comparison, 0), "
+		":title, "
+		":cells, :groups, :culprits, :worst, :now, :now)",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":kind", a->kind);
+	stmt_int(s, ":repo", a->repo);
+	stmt_int(s, ":device", a->device);
+	stmt_text(s, ":branch", a->branch);
+	stmt_text(s, ":target", a->target_sha);
+	stmt_int(s, ":comparison", a->comparison);
+	stmt_text(s, ":title", a->title ? a->title : "");
+	stmt_text(s, ":cells", a->cells_json);
+	stmt_text(s, ":groups", a->groups_json ? a->groups_json : "[]");
+	stmt_text(s, ":culprits", a->culprits_json ? a->culprits_json : "[]");
+	stmt_double(s, ":worst", a->worst_pct);
+	stmt_int(s, ":now", now_ms);
+	if (stmt_insert(s, &a->id, err))
+		return -1;
+	memcpy(a->state, "open", 5);
+	return add_event(db, a->id, now_ms, "flopwatch", "open", "", err);
+}
+
+/** 1 and id and state of the alert of this commit that nobody has answered for, or of the device, 0, -1. One about a device that has ended is not opened again. */
+static int find(struct db *db, struct store_alert *a, struct fw_err *err)
+{
+	struct stmt *s = a->repo ? db_stmt(db,
+					   "SELECT id, state FROM alert WHERE repo = :owner AND target_sha = :target AND kind = "
+					   ":kind AND state NOT IN ('accepted', 'invalid')",
+					   err)
+				 : db_stmt(db,
+					   "SELECT id, state FROM alert WHERE device = :owner AND target_sha = :target AND kind "
+					   "= :kind AND state IN ('open', 'acknowledged') ORDER BY id DESC LIMIT 1",
+					   err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":owner", a->repo ? a->repo : a->device);
+	stmt_text(s, ":target", a->target_sha);
+	stmt_text(s, ":kind", a->kind);
+	int r = stmt_step(s, err);
+	if (r == 1) {
+		a->id = row_int(s, 0);
+		row_copy(s, 1, a->state, sizeof(a->state));
+		stmt_reset(s);
+	}
+	return r;
+}
+
+/* The alert's culprits with those of :culprits: what was known of the same cells goes, and one range is named once. */
+#define CULPRITS_WITH_OURS                                                                                                       \
+	"WITH ours AS (SELECT value AS v, value ->> 'from' AS f, value ->> 'to' AS t FROM json_each(:culprits)), "               \
+	"named AS (SELECT c.value AS cell FROM json_each(:culprits) o, json_each(o.value, '$.cells') c), "                       \
+	"had AS (SELECT d.value AS v, d.value ->> 'from' AS f, d.value ->> 'to' AS t, (SELECT json_group_array(c.value) "        \
+	"FROM json_each(d.value, '$.cells') c WHERE c.value NOT IN (SELECT cell FROM named)) AS rest "                           \
+	"FROM alert a, json_each(a.culprits) d WHERE a.id = :id) "                                                               \
+	"SELECT json_group_array(json(v)) FROM (SELECT json_set(v, '$.cells', json(rest)) AS v FROM had d "                      \
+	"WHERE rest <> '[]' AND NOT EXISTS (SELECT 1 FROM ours o WHERE o.f = d.f AND o.t = d.t) UNION ALL "                      \
+	"SELECT json_set(v, '$.cells', (SELECT json_group_array(value) FROM (SELECT c.value FROM had d, json_each(d.rest) c "    \
+	"WHERE d.f = o.f AND d.t = o.t UNION ALL SELECT value FROM json_each(o.v, '$.cells'))), "                                \
+	"'$.change_pct', (SELECT min(x) FROM (SELECT o.v ->> 'change_pct' AS x UNION ALL SELECT d.v ->> 'change_pct' FROM "      \
+	"had d WHERE d.f = o.f AND d.t = o.t))) FROM ours o)"
+
+static int update(struct db *db, const struct store_alert *a, const char *cells, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"UPDATE alert SET title = :title, cells = :cells, grouped = :groups, worst_pct = :worst, culprits = "
+		"iif(state = 'resolved', :culprits, (" CULPRITS_WITH_OURS ")) WHERE id = :id",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", a->id);
+	stmt_text(s, ":title", a->title ? a->title : "");
+	stmt_text(s, ":cells", cells);
+	stmt_text(s, ":groups", a->groups_json ? a->groups_json : "[]");
+	stmt_text(s, ":culprits", a->culprits_json ? a->culprits_json : "[]");
+	stmt_double(s, ":worst", a->worst_pct);
+	return stmt_run(s, err);
+}
+
+/* ---- opening --------------------------------------------------------------------------------------------------------- */
+
+struct gathered {
+	int due;          /* cells of `a` that nobody has answered for */
+	int64_t answered; /* the latest alert of the commit that somebody has; 0: none */
+	char state[16];   /* of that one */
+};
+
+/**
+ * `due`: cells of `a` without those that somebody has answered for. `all`: with those before them that the alert keeps. What a's
+ * comparison measured in its suite and did not lose is not kept, unless the history says otherwise.
+ */
+static int gather(struct db *db, struct store_alert *a, struct gathered *g, struct buf *due, struct buf *all, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"WITH ours AS (SELECT value AS v, value ->> 'cell' AS key, value ->> 'suite' AS suite FROM json_each(:cells)), "
+		"held AS (SELECT a.id, a.state, w.value AS v, w.value ->> 'cell' AS key, w.value ->> 'suite' AS suite "
+		"FROM alert a, json_each(a.cells) w "
+		"WHERE a.repo = :repo AND a.target_sha = :target AND a.kind = :kind AND a.state <> 'resolved'), "
+		"due AS (SELECT * FROM ours o WHERE NOT EXISTS (SELECT 1 FROM held e WHERE e.key = o.key AND "
+		"coalesce(e.suite = o.suite, 1) AND e.state IN ('accepted', 'invalid'))), "
+		"said AS (SELECT t.name FROM comparison c JOIN suite t ON t.id = c.suite WHERE c.id = :comparison), "
+		"kept AS (SELECT v FROM held e WHERE e.state IN ('open', 'acknowledged') AND NOT EXISTS (SELECT 1 FROM due o "
+		"WHERE o.key = e.key AND coalesce(e.suite = o.suite, 1)) AND NOT (coalesce(e.suite = (SELECT name FROM said), 1) "
+		"AND EXISTS (SELECT 1 FROM cell c WHERE c.comparison = :comparison AND c.key = e.key) AND NOT EXISTS (SELECT 1 "
+		"FROM change_point p WHERE p.alert = e.id AND p.key = e.key AND p.ended_at IS NULL))), "
+		"answered AS (SELECT id, state FROM alert WHERE repo = :repo AND target_sha = :target AND kind = :kind AND "
+		"state IN ('accepted', 'invalid') ORDER BY id DESC LIMIT 1) "
+		"SELECT (SELECT count(*) FROM due), (SELECT count(*) FROM kept), (SELECT count(*) FROM due o WHERE NOT EXISTS "
+		"(SELECT 1 FROM held e WHERE e.key = o.key AND coalesce(e.suite = o.suite, 1))), "
+		"(SELECT id FROM answered), (SELECT state FROM answered), (SELECT json_group_array(json(v)) FROM due), "
+		"(SELECT json_group_array(json(v)) FROM (SELECT v FROM kept UNION ALL SELECT v FROM due))",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", a->repo);
+	stmt_text(s, ":target", a->target_sha);
+	stmt_text(s, ":kind", a->kind);
+	stmt_text(s, ":cells", a->cells_json);
+	stmt_int(s, ":comparison", a->comparison);
+	int r = stmt_step(s, err);
+	if (r == 1) {
+		g->due = (int)row_int(s, 0);
+		a->n_kept = (int)row_int(s, 1);
+		a->n_news = (int)row_int(s, 2);
+		g->answered = row_int(s, 3);
+		row_copy(s, 4, g->state, sizeof(g->state));
+		buf_puts(due, row_text(s, 5));
+		buf_puts(all, row_text(s, 6));
+		stmt_reset(s);
+	}
+	return r < 0 ? -1 : due->failed || all->failed ? err_set(err, ERR_FULL, "the alert's cells do not fit") : 0;
+}
+
+static int extend(struct db *db, const struct store_alert *a, int64_t now_ms, struct fw_err *err)
+{
+	char why[64];
+	snprintf(why, sizeof(why), "%d more cell%s, by comparison %lld", a->n_news, a->n_news == 1 ? "" : "s",
+		(long long)a->comparison);
+	return add_event(db, a->id, now_ms, "flopwatch", a->state, a->comparison ? why : "more cells, by the history", err);
+}
+
+static int open_again(struct db *db, struct store_alert *a, int64_t now_ms, struct fw_err *err)
+{
+	memcpy(a->state, "open", 5);
+	return set_state(db, a->id, "open", now_ms, err) ||
+			       add_event(db, a->id, now_ms, "flopwatch", "open", "measured again, and it is still so", err)
+		       ? -1
+		       : 0;
+}
+
+static int open_with(
+	struct db *db, struct store_alert *a, const char *due, const char *all, int64_t now_ms, bool *is_new, struct fw_err *err)
+{
+	int found = find(db, a, err);
+	if (found < 0)
+		return -1;
+	bool over = found && strcmp(a->state, "resolved") == 0;
+	const char *ours = a->cells_json;
+	*is_new = !found || over;
+	a->cells_json = due;
+	int rc = !found ? insert(db, a, now_ms, err) : update(db, a, over ? due : all, err);
+	a->cells_json = ours;
+	if (rc == 0 && over)
+		rc = open_again(db, a, now_ms, err);
+	else if (rc == 0 && found && a->n_news)
+		rc = extend(db, a, now_ms, err);
+	return rc;
+}
+
+int store_alert_open(struct db *db, struct store_alert *a, int64_t now_ms, bool *is_new, struct fw_err *err)
+{
+	struct gathered g = { .due = 0 };
+	struct buf due, all;
+	if (!a->kind)
+		a->kind = "regression";
+	*is_new = false;
+	buf_init(&due, CELLS_BYTES_MAX);
+	buf_init(&all, CELLS_BYTES_MAX);
+	int rc = gather(db, a, &g, &due, &all, err);
+	if (rc == 0 && !g.due && g.answered) {
+		a->id = g.answered;
+		memcpy(a->state, g.state, sizeof(a->state));
+	} else if (rc == 0) {
+		rc = open_with(db, a, due.data, all.data, now_ms, is_new, err);
+	}
+	buf_fini(&due);
+	buf_fini(&all);
+	return rc;
+}
+
+int store_alert_cells(struct db *db, int64_t id, struct buf *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT cells FROM alert WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	int r = stmt_step(s, err);
+	if (r == 1)
+		buf_puts(out, row_text(s, 0));
+	stmt_reset(s);
+	if (r == 0)
+		return err_set(err, ERR_NOT_FOUND, "there is no alert %lld", (long long)id);
+	return r < 0 ? -1 : out->failed ? err_set(err, ERR_FULL, "the cells of alert %lld do not fit", (long long)id) : 0;
+}
+
+int store_alert_describe(
+	struct db *db, int64_t id, const char *title, const char *groups_json, double worst_pct, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"UPDATE alert SET title = coalesce(nullif(:title, ''), title), grouped = :groups, worst_pct = :worst WHERE id = "
+		":id",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	stmt_text(s, ":title", title);
+	stmt_text(s, ":groups", groups_json);
+	stmt_double(s, ":worst", worst_pct);
+	return stmt_run(s, err);
+}
+
+int store_alert_live(struct db *db, int64_t repo, const char *target_sha, const char *kind, int64_t *id, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT id FROM alert WHERE repo = :repo AND target_sha = :target AND kind = :kind AND "
+		"state IN ('open', 'acknowledged')",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":target", target_sha);
+	stmt_text(s, ":kind", kind);
+	int r = stmt_step(s, err);
+	*id = r == 1 ? row_int(s, 0) : 0;
+	stmt_reset(s);
+	return r < 0 ? -1 : 0;
+}
+
+/* ---- what people and searches say ------------------------------------------------------------------------------------- */
+
+static bool allowed(const char *from, const char *to)
+{
+	if (strcmp(from, "open") != 0 && strcmp(from, "acknowledged") != 0)
+		return false;
+	return strcmp(to, "accepted") == 0 || strcmp(to, "resolved") == 0 || strcmp(to, "invalid") == 0 ||
+	       (strcmp(from, "open") == 0 && strcmp(to, "acknowledged") == 0);
+}
+
+int store_alert_change(
+	struct db *db, int64_t id, const char *state, const char *who, const char *reason, int64_t now_ms, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT state FROM alert WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	int r = stmt_step(s, err);
+	if (r == 0)
+		return err_set(err, ERR_NOT_FOUND, "there is no alert %lld", (long long)id);
+	if (r < 0)
+		return -1;
+	char from[16];
+	row_copy(s, 0, from, sizeof(from));
+	stmt_reset(s);
+	if (!allowed(from, state))
+		return err_set(err, ERR_CONFLICT, "alert %lld is %s and cannot become %s", (long long)id, from, state);
+	bool reason_due = strcmp(state, "accepted") == 0 || strcmp(state, "invalid") == 0;
+	if (reason_due && (!reason || !reason[0]))
+		return err_set(err, ERR_INVALID, "alert %lld: give a reason to call it %s", (long long)id, state);
+	return set_state(db, id, state, now_ms, err) || add_event(db, id, now_ms, who, state, reason ? reason : "", err) ? -1 : 0;
+}
+
+int store_alert_culprits(
+	struct db *db, int64_t id, const char *culprits_json, const char *reason, int64_t now_ms, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "UPDATE alert SET culprits = (" CULPRITS_WITH_OURS ") WHERE id = :id RETURNING state", err);
+	char state[16] = "";
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	stmt_text(s, ":culprits", culprits_json);
+	int r;
+	while ((r = stmt_step(s, err)) == 1)
+		row_copy(s, 0, state, sizeof(state));
+	if (r < 0)
+		return -1;
+	if (!state[0])
+		return err_set(err, ERR_NOT_FOUND, "there is no alert %lld", (long long)id);
+	return add_event(db, id, now_ms, "flopwatch", state, reason, err);
+}
+
+/* ---- what a comparison says about other alerts ------------------------------------------------------------------------ */
+
+#define OPEN_ALERTS_OF_BRANCH                                                                                                    \
+	"FROM comparison x JOIN alert a ON a.repo = x.repo AND a.branch = x.branch "                                             \
+	"WHERE x.id = :comparison AND x.branch <> '' AND a.state IN ('open', 'acknowledged') AND coalesce(a.comparison, 0) <> "  \
+	"x.id "
+
+static int read_ids(struct stmt *s, int64_t comparison, int64_t *ids, int *n, struct fw_err *err)
+{
+	*n = 0;
+	if (!s)
+		return -1;
+	stmt_int(s, ":comparison", comparison);
+	stmt_int(s, ":limit", STORE_ALERT_RECOVER_MAX);
+	int r;
+	while ((r = stmt_step(s, err)) == 1)
+		ids[(*n)++] = row_int(s, 0);
+	return r;
+}
+
+/* Name of the suite of comparison `c`. */
+#define SUITE_OF(c) "(SELECT t.name FROM comparison o JOIN suite t ON t.id = o.suite WHERE o.id = " c ") "
+
+/* Suite of cell `w` of alert `a`. Alerts of former versions do not say it and have one suite. */
+#define SUITE_OF_CELL "coalesce(w.value ->> 'suite', " SUITE_OF("a.comparison") ") "
+
+/* The cells `c` of alert `a` (key and suite in `v`) as the branch's latest whole comparison `y` of their suite has them. */
+#define LATEST_CELLS                                                                                                             \
+	"FROM (SELECT w.value ->> 'cell' AS key, w.value ->> 'comparison' AS told, " SUITE_OF_CELL                               \
+	"AS suite FROM json_each(a.cells) w) v "                                                                                 \
+	"LEFT JOIN comparison y ON y.id = (SELECT p.id FROM comparison p JOIN suite t ON t.id = p.suite JOIN job j ON "          \
+	"j.id = p.job WHERE p.repo = a.repo AND p.branch = a.branch AND p.id <= x.id AND p.kind = 'change' AND t.name = "        \
+	"v.suite AND j.quick = 0 AND j.cells_glob = '' ORDER BY p.id DESC LIMIT 1) "                                             \
+	"LEFT JOIN cell c ON c.comparison = y.id AND c.key = v.key "
+
+/**
+ * A base that was judged on this branch at or after the alert holds the loss, so there the last word on every commit since
+ * then is summed up (significant changes only: noise must not add up to a recovery). Each suite has its own words.
+ */
+static const char sql_recovered[] =
+	"SELECT a.id " OPEN_ALERTS_OF_BRANCH "AND CASE a.kind "
+	"WHEN 'regression' THEN EXISTS (SELECT 1 FROM comparison o WHERE o.id = a.comparison AND o.kind = 'change' AND "
+	"o.target_sha = a.target_sha AND o.n_regressions > 0) AND NOT EXISTS ("
+	"SELECT 1 FROM change_point p WHERE p.alert = a.id AND p.ended_at IS NULL) AND NOT EXISTS ("
+	"SELECT 1 " LATEST_CELLS "WHERE c.id IS NULL OR c.verdict NOT IN ('improvement', 'unchanged', 'identical') OR ("
+	"(y.base_sha = a.target_sha OR EXISTS (SELECT 1 FROM comparison b JOIN suite t ON t.id = b.suite WHERE b.repo = x.repo "
+	"AND b.target_sha = y.base_sha AND b.branch = x.branch AND b.id >= a.comparison AND t.name = v.suite)) AND "
+	"coalesce((SELECT sum(h.decided_m) FROM cell h WHERE h.key = c.key AND h.repo = x.repo AND h.branch = x.branch AND "
+	"h.comparison BETWEEN a.comparison AND y.id AND (h.verdict IN ('regression', 'improvement') OR h.decided_by <> '') AND "
+	"h.comparison = (SELECT max(l.id) FROM comparison l JOIN suite t ON t.id = l.suite JOIN cell k ON k.comparison = l.id "
+	"AND k.key = h.key WHERE l.repo = x.repo AND l.target_sha = h.target_sha AND l.branch = x.branch AND "
+	"t.name = v.suite) AND NOT EXISTS (SELECT 1 FROM comparison q JOIN comparison n ON n.repo = q.repo AND n.branch = "
+	"q.branch AND n.base_sha = q.base_sha AND n.kind = 'change' AND n.id > q.id AND n.id <= y.id JOIN suite z ON "
+	"z.id = n.suite AND z.name = v.suite JOIN cell d ON d.comparison = n.id AND d.key = h.key AND d.verdict IN "
+	"('regression', 'improvement', 'unchanged', 'identical') WHERE q.id = h.comparison)), 0) > -ln(1 - c.threshold_pct / "
+	"100))) "
+	"WHEN 'broken' THEN a.cells <> '[]' AND NOT EXISTS (SELECT 1 " LATEST_CELLS
+	"WHERE c.id IS NULL OR c.verdict NOT IN ('improvement', 'unchanged', 'identical', 'regression', 'undecided', 'added')) "
+	"WHEN 'vanished' THEN NOT EXISTS (SELECT 1 " LATEST_CELLS
+	"WHERE c.id IS NULL OR c.verdict = 'removed' OR y.id <= v.told OR (v.told AND y.target_sha = a.target_sha)) "
+	"ELSE 0 END ORDER BY a.id LIMIT :limit";
+
+int store_alert_recovered(struct db *db, int64_t comparison, int64_t *ids, int *n, struct fw_err *err)
+{
+	return read_ids(db_stmt(db, sql_recovered, err), comparison, ids, n, err);
+}
+
+int store_alert_older_tips(struct db *db, int64_t comparison, int64_t *ids, int *n, struct fw_err *err)
+{
+	return read_ids(
+		db_stmt(db,
+			"SELECT a.id " OPEN_ALERTS_OF_BRANCH
+			"AND a.kind = 'regression' AND a.target_sha <> x.target_sha AND EXISTS (SELECT 1 FROM comparison o "
+			"WHERE o.id = a.comparison AND o.base_sha = x.base_sha AND o.id < x.id) AND NOT EXISTS (SELECT 1 FROM "
+			"json_each(a.cells) w "
+			"WHERE NOT EXISTS (SELECT 1 FROM comparison n WHERE n.repo = x.repo AND n.target_sha = x.target_sha AND "
+			"n.branch = x.branch AND n.kind = 'change' AND " SUITE_OF("n.id") "= " SUITE_OF_CELL
+											  ")) ORDER BY a.id LIMIT :limit",
+			err),
+		comparison, ids, n, err);
+}
+
+int store_alert_accepted(struct db *db, int64_t repo, const char *branch, const char *base_sha, const char *suite,
+	const char *cell, double *m, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT -ln(1 + (w.value ->> 'change_pct') / 100.0) FROM alert a JOIN comparison x ON x.id = a.comparison "
+		"JOIN json_each(a.cells) w WHERE a.repo = :repo AND a.branch = :branch AND a.kind = 'regression' AND "
+		"a.state = 'accepted' AND x.base_sha = :base AND w.value ->> 'cell' = :cell AND " SUITE_OF_CELL
+		"= :suite ORDER BY a.id DESC LIMIT 1",
+		err);
+	*m = 0;
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":branch", branch);
+	stmt_text(s, ":base", base_sha);
+	stmt_text(s, ":suite", suite);
+	stmt_text(s, ":cell", cell);
+	int r = stmt_step(s, err);
+	if (r == 1 && !row_is_null(s, 0))
+		*m = row_double(s, 0);
+	stmt_reset(s);
+	return r < 0 ? -1 : 0;
+}
+
+int store_alert_covers(struct db *db, int64_t repo, const char *branch, const char *kind, const char *suite, const char *cell,
+	const char *target_sha, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT 1 FROM alert a JOIN json_each(a.cells) w WHERE a.repo = :repo AND a.branch = :branch AND a.kind = :kind "
+		"AND "
+		"a.state IN ('open', 'acknowledged', 'accepted') AND a.target_sha <> :target AND w.value ->> 'cell' = :cell "
+		"AND " SUITE_OF_CELL "= :suite LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":branch", branch);
+	stmt_text(s, ":kind", kind);
+	stmt_text(s, ":target", target_sha);
+	stmt_text(s, ":suite", suite);
+	stmt_text(s, ":cell", cell);
+	return stmt_any(s, err);
+}

@@ -1,0 +1,19 @@
+/** answer.h - answers to POSTs with an Idempotency-Key, kept for a day. Loop only. */
+#ifndef DB_STORE_ANSWER_H
+#define DB_STORE_ANSWER_H
+
+#include "db/sqlite/db.h"
+
+struct store_answer {
+	int status;
+	char fingerprint[65]; /* SHA-256 of what was asked */
+	char location[256];
+};
+
+/** Appends the body. 1, 0, -1. */
+int store_answer_find(struct db *db, const char *key, struct store_answer *out, struct buf *body, struct fw_err *err);
+/** Also forgets those older than a day. */
+int store_answer_keep(struct db *db, const char *key, const struct store_answer *answer, const struct buf *body, int64_t now_ms,
+	struct fw_err *err);
+
+#endif

@@ -1,0 +1,325 @@
+/** bisect.c - a search is its row, its commits and its jobs; what it knows stands in comparisons. */
+#include "db/store/bisect.h"
+
+#include <string.h>
+
+#include "db/store/page.h"
+
+#define OPEN_STATES "('listing', 'measuring')"
+#define ENDED_JOB   "('done', 'failed', 'cancelled', 'superseded', 'gone')"
+
+/* ---- the row --------------------------------------------------------------------------------------------------------- */
+
+#define BISECT_COLUMNS                                                                                                           \
+	"b.id, b.repo, b.alert, b.comparison, b.job, r.name, b.origin, b.goal, b.good_sha, b.bad_sha, b.suite, b.device_kind, "  \
+	"b.verdict, b.cells, b.state, b.state_why, b.n_jobs, b.created_at, b.ended_at FROM bisect b "                            \
+	"JOIN repo r ON r.id = b.repo "
+
+static void read_bisect(struct stmt *s, struct store_bisect *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->id = row_int(s, 0);
+	out->repo = row_int(s, 1);
+	out->alert = row_int(s, 2);
+	out->comparison = row_int(s, 3);
+	out->job = row_int(s, 4);
+	row_copy(s, 5, out->repo_name, sizeof(out->repo_name));
+	row_copy(s, 6, out->origin, sizeof(out->origin));
+	row_copy(s, 7, out->goal, sizeof(out->goal));
+	row_copy(s, 8, out->good_sha, sizeof(out->good_sha));
+	row_copy(s, 9, out->bad_sha, sizeof(out->bad_sha));
+	row_copy(s, 10, out->suite, sizeof(out->suite));
+	row_copy(s, 11, out->device_kind, sizeof(out->device_kind));
+	row_copy(s, 12, out->verdict, sizeof(out->verdict));
+	row_copy(s, 13, out->cells, sizeof(out->cells));
+	row_copy(s, 14, out->state, sizeof(out->state));
+	row_copy(s, 15, out->state_why, sizeof(out->state_why));
+	out->n_jobs = (int)row_int(s, 16);
+	out->created_at = row_int(s, 17);
+	out->ended_at = row_int(s, 18);
+}
+
+int store_bisect_insert(struct db *db, struct store_bisect *b, int64_t now_ms, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO bisect (repo, alert, origin, goal, good_sha, bad_sha, suite, device_kind, cells, verdict, "
+		"comparison, "
+		"created_at) VALUES (:repo, nullif(:alert, 0), :origin, :goal, :good, :bad, :suite, :device_kind, :cells, "
+		":verdict, "
+		"nullif(:comparison, 0), :now)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", b->repo);
+	stmt_int(s, ":alert", b->alert);
+	stmt_text(s, ":origin", b->origin);
+	stmt_text(s, ":goal", b->goal);
+	stmt_text(s, ":good", b->good_sha);
+	stmt_text(s, ":bad", b->bad_sha);
+	stmt_text(s, ":suite", b->suite);
+	stmt_text(s, ":device_kind", b->device_kind);
+	stmt_text(s, ":cells", b->cells);
+	stmt_text(s, ":verdict", b->verdict);
+	stmt_int(s, ":comparison", b->comparison);
+	stmt_int(s, ":now", now_ms);
+	return stmt_insert(s, &b->id, err);
+}
+
+/** 1 and the row, 0, -1. */
+static int first_bisect(struct stmt *s, struct store_bisect *out, struct fw_err *err)
+{
+	int r = stmt_step(s, err);
+	if (r == 1) {
+		read_bisect(s, out);
+		stmt_reset(s);
+	}
+	return r;
+}
+
+int store_bisect_get(struct db *db, int64_t id, struct store_bisect *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT " BISECT_COLUMNS "WHERE b.id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	int r = first_bisect(s, out, err);
+	if (r == 0)
+		return err_set(err, ERR_NOT_FOUND, "there is no bisect %lld", (long long)id);
+	return r < 0 ? -1 : 0;
+}
+
+int store_bisect_next_open(struct db *db, int64_t after_id, struct store_bisect *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(
+		db, "SELECT " BISECT_COLUMNS "WHERE b.state IN " OPEN_STATES " AND b.id > :after ORDER BY b.id LIMIT 1", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":after", after_id);
+	return first_bisect(s, out, err);
+}
+
+int store_bisect_state(struct db *db, int64_t id, const char *state, const char *why, int64_t now_ms, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"UPDATE bisect SET state = :state, state_why = :why, ended_at = iif(:state IN " OPEN_STATES ", NULL, :now) "
+		"WHERE id = :id AND state IN " OPEN_STATES,
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	stmt_text(s, ":state", state);
+	stmt_text(s, ":why", why);
+	stmt_int(s, ":now", now_ms);
+	if (stmt_run(s, err))
+		return -1;
+	return db_changes(db) == 1 ? 0 : err_set(err, ERR_CONFLICT, "bisect %lld has ended already", (long long)id);
+}
+
+int store_bisect_goal(struct db *db, const struct store_bisect *b, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"UPDATE bisect SET goal = :goal, cells = :cells, verdict = :verdict, comparison = nullif(:comparison, 0), "
+		"suite = :suite WHERE id = :id",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", b->id);
+	stmt_text(s, ":goal", b->goal);
+	stmt_text(s, ":cells", b->cells);
+	stmt_text(s, ":verdict", b->verdict);
+	stmt_int(s, ":comparison", b->comparison);
+	stmt_text(s, ":suite", b->suite);
+	return stmt_run(s, err);
+}
+
+int store_bisect_culprits(struct db *db, int64_t id, const char *culprits_json, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "UPDATE bisect SET culprits = :culprits WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	stmt_text(s, ":culprits", culprits_json);
+	return stmt_run(s, err);
+}
+
+/* ---- commits and jobs ------------------------------------------------------------------------------------------------ */
+
+int store_bisect_commit(struct db *db, int64_t id, int n, const char *sha, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "INSERT INTO bisect_commit (bisect, n, sha) VALUES (:id, :n, :sha)", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	stmt_int(s, ":n", n);
+	stmt_text(s, ":sha", sha);
+	return stmt_run(s, err);
+}
+
+int store_bisect_last(struct db *db, int64_t id, int *n, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT n FROM bisect_commit WHERE bisect = :id ORDER BY n DESC LIMIT 1", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	int64_t last;
+	int r = stmt_first_int(s, &last, err);
+	if (r == 1)
+		*n = (int)last;
+	return r == 0 ? err_set(err, ERR_NOT_FOUND, "bisect %lld has no commits yet", (long long)id) : r < 0 ? -1 : 0;
+}
+
+int store_bisect_sha(struct db *db, int64_t id, int n, char *sha, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT sha FROM bisect_commit WHERE bisect = :id AND n = :n", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	stmt_int(s, ":n", n);
+	int r = stmt_first_text(s, sha, 65, err);
+	return r == 0 ? err_set(err, ERR_NOT_FOUND, "bisect %lld has no commit %d", (long long)id, n) : r < 0 ? -1 : 0;
+}
+
+int store_bisect_wait(struct db *db, int64_t id, int64_t job, int base_n, int target_n, struct fw_err *err)
+{
+	struct stmt *s =
+		db_stmt(db, "INSERT INTO bisect_job (job, bisect, base_n, target_n) VALUES (:job, :id, :base, :target)", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":job", job);
+	stmt_int(s, ":id", id);
+	stmt_int(s, ":base", base_n);
+	stmt_int(s, ":target", target_n);
+	if (stmt_run(s, err))
+		return -1;
+	s = db_stmt(db, "UPDATE bisect SET job = :job, n_jobs = n_jobs + 1 WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":job", job);
+	stmt_int(s, ":id", id);
+	return stmt_run(s, err);
+}
+
+/* ---- what is known --------------------------------------------------------------------------------------------------- */
+
+/** Rows of (base_n, target_n, comparison, key, verdict, decided_m, decided_se, decided_pct, threshold_pct). */
+static int each_point(struct stmt *s, store_bisect_point_fn *each, void *arg, struct fw_err *err)
+{
+	int r;
+	while ((r = stmt_step(s, err)) == 1)
+		each(arg, &(struct store_bisect_point){ .base_n = (int)row_int(s, 0),
+				  .target_n = (int)row_int(s, 1),
+				  .comparison = row_int(s, 2),
+				  .key = row_text(s, 3),
+				  .verdict = verdict_from_name(row_text(s, 4)),
+				  .m = row_double(s, 5),
+				  .se = row_double(s, 6),
+				  .change_pct = row_double(s, 7),
+				  .threshold_pct = row_double(s, 8) });
+	return r;
+}
+
+int store_bisect_points(struct db *db, const struct store_bisect *b, store_bisect_point_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT o.n, k.n, x.id, c.key, c.verdict, c.decided_m, c.decided_se, c.decided_pct, c.threshold_pct "
+		"FROM bisect_commit k "
+		"JOIN comparison x INDEXED BY comparison_by_pair ON x.repo = :repo AND x.target_sha = k.sha "
+		"JOIN bisect_commit o ON o.bisect = k.bisect AND o.sha = x.base_sha "
+		"JOIN suite u ON u.id = x.suite JOIN job j ON j.id = x.job LEFT JOIN environment e ON e.id = x.environment "
+		"LEFT JOIN device d ON d.id = e.device JOIN cell c ON c.comparison = x.id "
+		"WHERE k.bisect = :id AND o.n < k.n AND u.name = :suite AND j.quick = 0 AND j.kind IN ('change', 'selfcheck', "
+		"'bisect') AND "
+		"(d.kind IS NULL OR :kind = '' OR d.kind = :kind) ORDER BY x.id",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", b->id);
+	stmt_int(s, ":repo", b->repo);
+	stmt_text(s, ":suite", b->suite);
+	stmt_text(s, ":kind", b->device_kind);
+	return each_point(s, each, arg, err);
+}
+
+int store_bisect_ended_jobs(struct db *db, int64_t id, store_bisect_job_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT k.base_n, k.target_n, j.cells_glob FROM bisect_job k JOIN job j ON j.id = k.job "
+		"WHERE k.bisect = :id AND j.state IN " ENDED_JOB,
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	int r;
+	while ((r = stmt_step(s, err)) == 1)
+		each(arg, (int)row_int(s, 0), (int)row_int(s, 1), row_text(s, 2));
+	return r;
+}
+
+int store_bisect_cells(struct db *db, int64_t comparison, store_bisect_point_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT 0, 0, c.comparison, c.key, c.verdict, c.decided_m, c.decided_se, c.decided_pct, c.threshold_pct FROM "
+		"cell c "
+		"WHERE c.comparison = :id ORDER BY c.n",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", comparison);
+	return each_point(s, each, arg, err);
+}
+
+/* ---- reading for people ---------------------------------------------------------------------------------------------- */
+
+#define VIEW_SELECT                                                                                                              \
+	"SELECT b.id, b.alert, b.comparison, b.job, r.name, b.origin, b.goal, b.good_sha, b.bad_sha, b.suite, b.device_kind, "   \
+	"b.cells, b.state, b.state_why, b.verdict, b.culprits, "                                                                 \
+	"coalesce((SELECT max(n) FROM bisect_commit k WHERE k.bisect = b.id), 0), b.n_jobs, b.created_at, b.ended_at "           \
+	"FROM bisect b JOIN repo r ON r.id = b.repo "
+
+static int each_bisect(struct stmt *s, view_bisect_fn *each, void *arg, struct fw_err *err)
+{
+	int r, n = 0;
+	while ((r = stmt_step(s, err)) == 1) {
+		n++;
+		each(arg, &(struct view_bisect){ .id = row_int(s, 0),
+				  .alert = row_int(s, 1),
+				  .comparison = row_int(s, 2),
+				  .job = row_int(s, 3),
+				  .repo = row_text(s, 4),
+				  .origin = row_text(s, 5),
+				  .goal = row_text(s, 6),
+				  .good = row_text(s, 7),
+				  .bad = row_text(s, 8),
+				  .suite = row_text(s, 9),
+				  .device_kind = row_text(s, 10),
+				  .cells = row_text(s, 11),
+				  .state = row_text(s, 12),
+				  .state_why = row_text(s, 13),
+				  .verdict = row_text(s, 14),
+				  .culprits_json = row_text(s, 15),
+				  .commits = (int)row_int(s, 16),
+				  .jobs = (int)row_int(s, 17),
+				  .created_at = row_int(s, 18),
+				  .ended_at = row_int(s, 19) });
+	}
+	return r < 0 ? -1 : n;
+}
+
+int view_bisects(struct db *db, int64_t before, int limit, view_bisect_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, VIEW_SELECT "WHERE b.id < :before ORDER BY b.id DESC LIMIT :limit", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":before", store_page_before(before));
+	stmt_int(s, ":limit", store_page_size(limit, VIEW_ROWS_MAX));
+	return each_bisect(s, each, arg, err) < 0 ? -1 : 0;
+}
+
+int view_bisect(struct db *db, int64_t id, view_bisect_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, VIEW_SELECT "WHERE b.id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	return store_page_one(each_bisect(s, each, arg, err), "bisect", id, err);
+}

@@ -1,0 +1,312 @@
+/** calibration.c - what comparisons of equal builds showed of each cell, pooled when it is asked for; false alarms a device. */
+#include "db/store/calibration.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/case/case.h"
+#include "core/protocol/protocol.h"
+#include "core/suite/suite.h"
+
+#define DAY_MS (24 * 3600 * INT64_C(1000))
+
+static int64_t oldest_at(int64_t now_ms)
+{
+	return now_ms - CALIBRATION_DAYS_MAX * DAY_MS;
+}
+
+int store_scatter_add(struct db *db, const struct store_scatter *c, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO scatter (comparison, repo, environment, key, at, itself, alarm, launches, freedom, squares, "
+		"variance) "
+		"VALUES (:comparison, :repo, :environment, :key, :at, :itself, :alarm, :launches, :freedom, :squares, :variance)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":comparison", c->comparison);
+	stmt_int(s, ":repo", c->repo);
+	stmt_int(s, ":environment", c->environment);
+	stmt_text(s, ":key", c->key);
+	stmt_int(s, ":at", c->at);
+	stmt_int(s, ":itself", c->is_itself);
+	stmt_int(s, ":alarm", c->is_alarm);
+	stmt_int(s, ":launches", c->shown.launches);
+	stmt_int(s, ":freedom", c->shown.freedom);
+	stmt_double(s, ":squares", c->shown.squares);
+	stmt_double(s, ":variance", c->shown.variance);
+	if (stmt_run(s, err))
+		return -1;
+	s = db_stmt(db,
+		"DELETE FROM scatter WHERE environment = :environment AND repo = :repo AND key = :key AND id <= (SELECT id FROM "
+		"scatter WHERE environment = :environment AND repo = :repo AND key = :key ORDER BY id DESC LIMIT 1 OFFSET :kept)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":environment", c->environment);
+	stmt_int(s, ":repo", c->repo);
+	stmt_text(s, ":key", c->key);
+	stmt_int(s, ":kept", CALIBRATION_PARTS_MAX);
+	return stmt_run(s, err);
+}
+
+int store_scatter_get(struct db *db, int64_t repo, int64_t environment, const char *key, int64_t now_ms, struct calibration *out,
+	struct fw_err *err)
+{
+	struct calibration part[CALIBRATION_PARTS_MAX];
+	int n = 0, r;
+	struct stmt *s = db_stmt(db,
+		"SELECT launches, freedom, squares, variance FROM scatter WHERE environment = :environment AND repo = :repo AND "
+		"key = :key AND at > :oldest ORDER BY id DESC LIMIT :limit",
+		err);
+	*out = (struct calibration){ 0 };
+	if (!s)
+		return -1;
+	stmt_int(s, ":environment", environment);
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":key", key);
+	stmt_int(s, ":oldest", oldest_at(now_ms));
+	stmt_int(s, ":limit", CALIBRATION_PARTS_MAX);
+	while ((r = stmt_step(s, err)) == 1)
+		part[n++] = (struct calibration){ .launches = (int)row_int(s, 0),
+			.freedom = (int)row_int(s, 1),
+			.squares = row_double(s, 2),
+			.variance = row_double(s, 3) };
+	if (r == 0)
+		*out = calibration_pool(part, n);
+	return r;
+}
+
+int store_scatter_forget(struct db *db, int64_t repo, const char *device_uuid, const char *globs, int *n, struct fw_err *err)
+{
+	char key[CASE_KEY_SIZE] = "";
+	int r;
+	*n = 0;
+	for (;;) { /* cell by cell: no statement is read while its rows go */
+		struct stmt *s = db_stmt(db, "SELECT min(key) FROM scatter WHERE repo = :repo AND key > :key", err);
+		if (!s)
+			return -1;
+		stmt_int(s, ":repo", repo);
+		stmt_text(s, ":key", key);
+		r = stmt_step(s, err);
+		bool found = r == 1 && !row_is_null(s, 0);
+		if (found)
+			row_copy(s, 0, key, sizeof(key));
+		stmt_reset(s);
+		if (!found)
+			return r < 0 ? -1 : 0;
+		if (*globs && !suite_matches(key, globs))
+			continue;
+		s = db_stmt(db,
+			"DELETE FROM scatter WHERE repo = :repo AND key = :key AND (:device = '' OR environment IN (SELECT e.id "
+			"FROM "
+			"environment e JOIN device d ON d.id = e.device WHERE d.uuid = :device))",
+			err);
+		if (!s)
+			return -1;
+		stmt_int(s, ":repo", repo);
+		stmt_text(s, ":key", key);
+		stmt_text(s, ":device", device_uuid);
+		if (stmt_run(s, err))
+			return -1;
+		*n += db_changes(db) > 0;
+	}
+}
+
+int store_calibration_environment(struct db *db, int64_t device, const char *suite_sha, int64_t *environment, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT e.id FROM environment e JOIN device d ON d.id = e.device AND d.driver = e.driver AND d.toolkit = "
+		"e.toolkit AND d.cudnn = e.cudnn WHERE e.device = :device AND e.suite_sha = :suite ORDER BY e.id DESC LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":device", device);
+	stmt_text(s, ":suite", suite_sha);
+	*environment = 0;
+	return stmt_first_int(s, environment, err) < 0 ? -1 : 0;
+}
+
+int store_calibration_asked(struct db *db, int64_t repo, const char *device_uuid, int64_t *at, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT queued_at FROM job INDEXED BY job_calibrates WHERE repo = :repo AND kind = 'calibrate' AND device_uuid = "
+		":device ORDER BY id DESC LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":device", device_uuid);
+	*at = 0;
+	return stmt_first_int(s, at, err) < 0 ? -1 : 0;
+}
+
+/* ---- for people ------------------------------------------------------------------------------------------------------ */
+
+/** Clopper and Pearson's one-sided bound for a share, by bisection on the binomial. Units: per cent. */
+static double upper_bound_pct(int alarms, int n)
+{
+	double low = 0, high = 1;
+	if (n < 1)
+		return NAN;
+	for (int step = 0; step < 60; step++) {
+		double p = (low + high) / 2, term = pow(1 - p, n), sum = term;
+		for (int k = 1; k <= alarms; k++) {
+			term *= (double)(n - k + 1) / k * p / (1 - p);
+			sum += term;
+		}
+		if (sum > 0.05)
+			low = p;
+		else
+			high = p;
+	}
+	return 100 * high;
+}
+
+int view_false_alarms(struct db *db, int64_t device, struct view_false_alarms *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT count(*), total(c.n_regressions > 0), max(c.finished_at) FROM environment e JOIN comparison c INDEXED BY "
+		"comparison_self ON c.environment = e.id AND c.kind IN ('selfcheck', 'calibrate') WHERE e.device = :device",
+		err);
+	*out = (struct view_false_alarms){ .upper_pct = NAN };
+	if (!s)
+		return -1;
+	stmt_int(s, ":device", device);
+	int r = stmt_step(s, err);
+	if (r == 1) {
+		out->comparisons = (int)row_int(s, 0);
+		out->alarms = (int)row_int(s, 1);
+		out->last_at = row_int(s, 2);
+		out->upper_pct = upper_bound_pct(out->alarms, out->comparisons);
+	}
+	stmt_reset(s);
+	return r < 0 ? -1 : 0;
+}
+
+/** The rows of one cell, as they come: newest first. */
+struct gathered {
+	struct view_calibration row;
+	char repo[128], suite[64], device[64], device_name[128], cell[CASE_KEY_SIZE];
+	int64_t environment, newest; /* comparison */
+	int n;
+	struct calibration part[CALIBRATION_PARTS_MAX];
+};
+
+/** What the rule of the cell's newest comparison makes of it. */
+static int apply_rule(struct db *db, struct gathered *g, struct fw_err *err)
+{
+	struct calibration known = calibration_pool(g->part, g->n);
+	struct rule rule;
+	double tau0, nu0, threshold_pct;
+	struct stmt *s = db_stmt(db,
+		"SELECT p.rule, k.threshold_pct FROM comparison p JOIN cell k ON k.comparison = p.id AND k.key = :key WHERE p.id "
+		"= "
+		":comparison",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":key", g->cell);
+	stmt_int(s, ":comparison", g->newest);
+	int r = stmt_step(s, err);
+	if (r == 1) {
+		const char *text = row_text(s, 0);
+		r = protocol_parse_rule(text, strlen(text), &rule, err) ? -1 : 1;
+		threshold_pct = row_double(s, 1);
+	}
+	stmt_reset(s);
+	if (r != 1)
+		return r < 0 ? -1 : err_set(err, ERR_INTERNAL, "comparison %lld has no cell %s", (long long)g->newest, g->cell);
+	g->row.launches = known.launches;
+	g->row.tau0_pct = calibration_learned(&known, &tau0, &nu0) ? 100 * tau0 : NAN;
+	g->row.blind = !calibration_sees(&known, &rule, stats_theta(threshold_pct), &g->row.mde_pct);
+	return 0;
+}
+
+static int tell(struct db *db, struct gathered *g, view_calibration_fn *each, void *arg, struct fw_err *err)
+{
+	if (g->n == 0)
+		return 0;
+	g->row.repo = g->repo;
+	g->row.suite = g->suite;
+	g->row.device = g->device;
+	g->row.device_name = g->device_name;
+	g->row.cell = g->cell;
+	if (apply_rule(db, g, err))
+		return -1;
+	each(arg, &g->row);
+	return 0;
+}
+
+static void take_part(struct gathered *g, struct stmt *s)
+{
+	if (g->n == 0) {
+		row_copy(s, 0, g->repo, sizeof(g->repo));
+		row_copy(s, 1, g->device, sizeof(g->device));
+		row_copy(s, 2, g->device_name, sizeof(g->device_name));
+		row_copy(s, 3, g->cell, sizeof(g->cell));
+		g->newest = row_int(s, 4);
+		g->row.updated_at = row_int(s, 5);
+		g->environment = row_int(s, 12);
+		row_copy(s, 13, g->suite, sizeof(g->suite));
+	}
+	if (g->n == CALIBRATION_PARTS_MAX)
+		return;
+	g->row.comparisons += row_int(s, 6) != 0;
+	g->row.alarms += row_int(s, 7) != 0;
+	g->part[g->n++] = (struct calibration){ .launches = (int)row_int(s, 8),
+		.freedom = (int)row_int(s, 9),
+		.squares = row_double(s, 10),
+		.variance = row_double(s, 11) };
+}
+
+int view_calibrations(struct db *db, const char *repo, const char *device, int64_t now_ms, view_calibration_fn *each, void *arg,
+	struct fw_err *err)
+{
+	struct gathered g = { .n = 0 };
+	int r;
+	struct stmt *s = db_stmt(db,
+		"SELECT r.name, d.uuid, d.name, k.key, k.comparison, k.at, k.itself, k.alarm, k.launches, k.freedom, k.squares, "
+		"k.variance, k.environment, t.name FROM device d JOIN environment e ON e.device = d.id AND e.driver = d.driver "
+		"AND e.toolkit = d.toolkit "
+		"AND e.cudnn = d.cudnn JOIN scatter k ON k.environment = e.id AND k.at > :oldest JOIN repo r ON r.id = k.repo "
+		"JOIN "
+		"suite t ON t.sha = e.suite_sha WHERE "
+		"(:device = '' OR d.uuid = :device) AND (:repo = '' OR r.name = :repo) AND NOT EXISTS (SELECT 1 FROM environment "
+		"n "
+		"WHERE n.device = d.id AND n.suite_sha = e.suite_sha AND n.id > e.id) ORDER BY r.name, d.uuid, k.key, "
+		"k.environment, k.id DESC",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":device", device ? device : "");
+	stmt_text(s, ":repo", repo ? repo : "");
+	stmt_int(s, ":oldest", oldest_at(now_ms));
+	while ((r = stmt_step(s, err)) == 1) {
+		bool same = g.environment == row_int(s, 12) && strcmp(g.repo, row_text(s, 0)) == 0 &&
+			    strcmp(g.cell, row_text(s, 3)) == 0;
+		if (!same) {
+			if (tell(db, &g, each, arg, err)) {
+				stmt_reset(s);
+				return -1;
+			}
+			g = (struct gathered){ .n = 0 };
+		}
+		take_part(&g, s);
+	}
+	return r < 0 || tell(db, &g, each, arg, err) ? -1 : 0;
+}
+
+static void count_cell(void *arg, const struct view_calibration *row)
+{
+	struct view_calibrated *to = arg;
+	to->cells++;
+	to->blind += row->blind;
+}
+
+int view_calibrated(struct db *db, const char *device, int64_t now_ms, struct view_calibrated *out, struct fw_err *err)
+{
+	*out = (struct view_calibrated){ 0 };
+	return view_calibrations(db, NULL, device, now_ms, count_cell, out, err);
+}

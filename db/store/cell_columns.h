@@ -1,0 +1,42 @@
+/**
+ * cell_columns.h - the columns of a cell, once: what is written, judged anew and read goes by these lists.
+ *
+ * Each list takes a macro that is given one column after the other. A value is bound by the name of its column, and a column is
+ * read as row_double(s, CELL_m) from a statement that begins with CELL_SELECT.
+ */
+#ifndef DB_STORE_CELL_COLUMNS_H
+#define DB_STORE_CELL_COLUMNS_H
+
+/* clang-format off */
+
+/** What it is: from the plan and the suite. */
+#define CELL_GIVEN(X)                                                                                                            \
+	X(n) X(key) X(suite_group) X(mask) X(direction) X(seqlen) X(block) X(sparsity_ratio) X(series) X(input_sha) X(flops)     \
+	X(threshold_pct) X(tau0) X(nu0) X(blind_pct)
+/** Its place in the history. */
+#define CELL_PLACED(X) X(epoch) X(held_ms) X(anchor_change_pct) X(anchor_ci_low_pct) X(anchor_ci_high_pct)
+/** What judging finds, beside the verdict. */
+#define CELL_FOUND(X)                                                                                                            \
+	X(m) X(m_raw) X(m_code) X(se) X(se_clock) X(beta) X(launches) X(samples) X(base_median_ms) X(target_median_ms)           \
+	X(change_pct) X(ci_low_pct) X(ci_high_pct) X(mde_pct) X(mean_m) X(mean_se) X(slow_base) X(slow_target) X(slow_longer)    \
+	X(failure) X(reason) X(flags) X(decided_by) X(decided_m) X(decided_se) X(decided_pct)
+
+#define CELL_COLUMNS(X) CELL_GIVEN(X) CELL_PLACED(X) X(verdict) CELL_FOUND(X)
+
+#define CELL_NAME(column)   ", " #column
+#define CELL_VALUE(column)  ", :" #column
+#define CELL_SET(column)    ", " #column " = :" #column
+#define CELL_NUMBER(column) CELL_##column,
+
+/** Into it from `comparison p` and its `environment e`. */
+#define CELL_INSERT                                                                                                              \
+	"INSERT INTO cell (comparison, repo, branch, target_sha, device, finished_at" CELL_COLUMNS(CELL_NAME) ") "               \
+	"SELECT p.id, p.repo, iif(:branch = '', p.branch, :branch), p.target_sha, e.device, p.finished_at"                       \
+	CELL_COLUMNS(CELL_VALUE) " "
+#define CELL_SELECT         "SELECT id, comparison" CELL_COLUMNS(CELL_NAME) " FROM cell "
+
+/* clang-format on */
+
+enum { CELL_id, CELL_comparison, CELL_COLUMNS(CELL_NUMBER) CELL_COLUMNS_END };
+
+#endif

@@ -1,0 +1,252 @@
+/** change.c - rows of change points. */
+#include "db/store/change.h"
+
+#include <math.h>
+
+#define CHANGE_COLUMNS                                                                                                           \
+	"SELECT c.id, c.repo, c.epoch, c.comparison, c.key, c.kind, c.origin, c.before_sha, c.commit_sha, c.step, c.state, "     \
+	"c.tried, c.points, c.found_at, c.decided_at, c.alert, c.level, c.ended_at FROM change_point c "
+
+/** 1 and the row, 0, -1. */
+static int read_change(struct stmt *s, struct store_change *out, struct fw_err *err)
+{
+	int r = stmt_step(s, err);
+	if (r != 1)
+		return r;
+	*out = (struct store_change){ .id = row_int(s, 0),
+		.repo = row_int(s, 1),
+		.epoch = row_int(s, 2),
+		.comparison = row_int(s, 3),
+		.step = row_double(s, 9),
+		.tried = (int)row_int(s, 11),
+		.points = (int)row_int(s, 12),
+		.found_at = row_int(s, 13),
+		.decided_at = row_int(s, 14),
+		.alert = row_int(s, 15),
+		.level = row_double(s, 16),
+		.ended_at = row_int(s, 17) };
+	row_copy(s, 4, out->key, sizeof(out->key));
+	row_copy(s, 5, out->kind, sizeof(out->kind));
+	row_copy(s, 6, out->origin, sizeof(out->origin));
+	row_copy(s, 7, out->before_sha, sizeof(out->before_sha));
+	row_copy(s, 8, out->commit_sha, sizeof(out->commit_sha));
+	row_copy(s, 10, out->state, sizeof(out->state));
+	stmt_reset(s);
+	return 1;
+}
+
+static void bind_changing(struct stmt *s, const struct store_change *c)
+{
+	stmt_text(s, ":before", c->before_sha);
+	stmt_text(s, ":commit", c->commit_sha);
+	stmt_double(s, ":step", c->step);
+	stmt_text(s, ":state", c->state);
+	stmt_int(s, ":tried", c->tried);
+	stmt_int(s, ":points", c->points);
+	stmt_int_or_null(s, ":comparison", c->comparison);
+	stmt_int_or_null(s, ":decided_at", c->decided_at);
+	stmt_int_or_null(s, ":alert", c->alert);
+	stmt_double(s, ":level", c->level);
+	stmt_int_or_null(s, ":ended_at", c->ended_at);
+}
+
+int store_change_insert(struct db *db, struct store_change *c, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO change_point (repo, epoch, key, kind, origin, before_sha, commit_sha, step, state, tried, points, "
+		"comparison, found_at, decided_at, alert, level, ended_at) VALUES (:repo, :epoch, :key, :kind, :origin, :before, "
+		":commit, :step, :state, :tried, :points, :comparison, :found_at, :decided_at, :alert, :level, :ended_at)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", c->repo);
+	stmt_int(s, ":epoch", c->epoch);
+	stmt_text(s, ":key", c->key);
+	stmt_text(s, ":kind", c->kind);
+	stmt_text(s, ":origin", c->origin);
+	stmt_int(s, ":found_at", c->found_at);
+	bind_changing(s, c);
+	return stmt_insert(s, &c->id, err);
+}
+
+int store_change_get(struct db *db, int64_t id, struct store_change *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, CHANGE_COLUMNS "WHERE c.id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	int r = read_change(s, out, err);
+	return r == 0 ? err_set(err, ERR_NOT_FOUND, "there is no change point %lld", (long long)id) : r < 0 ? -1 : 0;
+}
+
+int store_change_update(struct db *db, const struct store_change *c, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"UPDATE change_point SET before_sha = :before, commit_sha = :commit, step = :step, state = :state, tried = "
+		":tried, points = :points, comparison = :comparison, decided_at = :decided_at, alert = :alert, level = :level, "
+		"ended_at = :ended_at WHERE id = :id",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", c->id);
+	bind_changing(s, c);
+	return stmt_run(s, err);
+}
+
+/** Bind a cell of an epoch and look for a first row. 1, 0, -1. */
+static int any_of_cell(struct stmt *s, int64_t epoch, const char *key, struct fw_err *err)
+{
+	if (!s)
+		return -1;
+	stmt_int(s, ":epoch", epoch);
+	stmt_text(s, ":key", key);
+	return stmt_any(s, err);
+}
+
+int store_change_is_open(struct db *db, int64_t epoch, const char *key, struct fw_err *err)
+{
+	return any_of_cell(
+		db_stmt(db,
+			"SELECT 1 FROM change_point WHERE epoch = :epoch AND key = :key AND state IN ('candidate', 'placing') "
+			"LIMIT 1",
+			err),
+		epoch, key, err);
+}
+
+int store_change_orphan(struct db *db, int64_t after, struct store_change *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		CHANGE_COLUMNS "WHERE c.state IN ('candidate', 'placing') AND c.id > :after AND NOT EXISTS "
+			       "(SELECT 1 FROM job j WHERE j.change_point = c.id AND j.state IN "
+			       "('queued', 'sent', 'building', 'checking', 'measuring')) ORDER BY c.id LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":after", after);
+	return read_change(s, out, err);
+}
+
+int store_change_from(struct db *db, int64_t epoch, const char *key, int64_t *place, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT coalesce(max(l.place), 0) FROM change_point c JOIN mainline l ON l.repo = c.repo AND l.sha = "
+		"c.commit_sha "
+		"WHERE c.epoch = :epoch AND c.key = :key AND c.state = 'confirmed' AND c.kind = 'step' AND NOT l.dropped",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":epoch", epoch);
+	stmt_text(s, ":key", key);
+	*place = 0;
+	return stmt_first_int(s, place, err) < 0 ? -1 : 0;
+}
+
+int store_change_segment(struct db *db, const struct store_change *change, int64_t *from, int64_t *to, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT max(iif(l.place < here.place, l.place, 0)), min(iif(l.place > here.place, l.place, NULL)) "
+		"FROM mainline here LEFT JOIN change_point c ON c.epoch = :epoch AND c.key = :key AND c.state = 'confirmed' AND "
+		"c.kind = 'step' LEFT JOIN mainline l ON l.repo = c.repo AND l.sha = c.commit_sha AND NOT l.dropped "
+		"WHERE here.repo = :repo AND here.sha = :commit",
+		err);
+	*from = *to = 0;
+	if (!s)
+		return -1;
+	stmt_int(s, ":epoch", change->epoch);
+	stmt_text(s, ":key", change->key);
+	stmt_int(s, ":repo", change->repo);
+	stmt_text(s, ":commit", change->commit_sha);
+	int r = stmt_step(s, err);
+	if (r == 1) {
+		*from = row_int(s, 0);
+		*to = row_int(s, 1);
+	}
+	stmt_reset(s);
+	return r < 0 ? -1 : 0;
+}
+
+/* Change points of one cell in all epochs of the same repository, suite and device as :epoch, on the line, as c, o, l. */
+#define OF_THIS_DEVICE                                                                                                           \
+	"FROM epoch e JOIN environment v ON v.id = e.environment JOIN change_point c ON c.repo = e.repo AND c.key = :key AND "   \
+	"c.state = 'confirmed' JOIN epoch o ON o.id = c.epoch AND o.suite = e.suite JOIN environment w ON w.id = o.environment " \
+	"AND w.device = v.device JOIN mainline l ON l.repo = c.repo AND l.sha = c.commit_sha AND NOT l.dropped "                 \
+	"WHERE e.id = :epoch "
+
+int store_change_explained(struct db *db, const struct store_epoch *e, const char *key, double *x, struct fw_err *err)
+{
+	int r;
+	/* one commit that two epochs tell of counts once, as the newer one has it: max() picks the row that the others come from */
+	struct stmt *s = db_stmt(db,
+		"SELECT c.step, max(c.id) " OF_THIS_DEVICE
+		"AND l.place > coalesce((SELECT a.place FROM mainline a WHERE a.repo = e.repo AND a.sha = e.first_sha AND NOT "
+		"a.dropped), 0) AND iif(c.kind = 'step', c.ended_at IS NULL OR EXISTS (SELECT 1 FROM change_point g JOIN "
+		"mainline h "
+		"ON h.repo = g.repo AND h.sha = g.commit_sha AND NOT h.dropped WHERE g.epoch = c.epoch AND g.key = c.key AND "
+		"g.kind = 'step' AND g.state = 'confirmed' AND g.step <= -c.step / 2 AND h.place > l.place), "
+		"c.ended_at IS NULL AND EXISTS (SELECT 1 FROM alert t WHERE t.id = c.alert AND "
+		"t.state IN ('accepted', 'invalid', 'resolved'))) GROUP BY c.kind, c.commit_sha ORDER BY l.place",
+		err);
+	*x = 0;
+	if (!s)
+		return -1;
+	stmt_int(s, ":epoch", e->id);
+	stmt_text(s, ":key", key);
+	while ((r = stmt_step(s, err)) == 1)
+		*x = fmax(0, *x + row_double(s, 0));
+	return r;
+}
+
+int store_change_is_barred(struct db *db, int64_t epoch, const char *key, const char *commit_sha, int points, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT 1 FROM change_point WHERE epoch = :epoch AND key = :key AND state = 'dropped' AND commit_sha = :commit "
+		"AND points > :points LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":commit", commit_sha);
+	stmt_int(s, ":points", points);
+	return any_of_cell(s, epoch, key, err);
+}
+
+int store_change_creep(struct db *db, const struct store_epoch *e, const char *key, struct store_change *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		CHANGE_COLUMNS "WHERE c.id = (SELECT max(c.id) " OF_THIS_DEVICE
+			       "AND c.kind = 'creep' AND c.ended_at IS NULL AND NOT EXISTS (SELECT 1 FROM alert t WHERE t.id = "
+			       "c.alert AND t.state IN ('accepted', 'invalid', 'resolved')))",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":epoch", e->id);
+	stmt_text(s, ":key", key);
+	return read_change(s, out, err);
+}
+
+int store_change_lasting(
+	struct db *db, const struct store_epoch *e, const char *key, int64_t after, struct store_change *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		CHANGE_COLUMNS "WHERE c.id = (SELECT min(c.id) " OF_THIS_DEVICE
+			       "AND c.step > 0 AND c.ended_at IS NULL AND c.id > :after)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":epoch", e->id);
+	stmt_text(s, ":key", key);
+	stmt_int(s, ":after", after);
+	return read_change(s, out, err);
+}
+
+int store_change_alert_over(struct db *db, int64_t alert, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT 1 FROM alert a WHERE a.id = :alert AND a.state IN ('open', 'acknowledged') AND NOT EXISTS "
+		"(SELECT 1 FROM change_point c WHERE c.alert = a.id AND c.ended_at IS NULL) AND NOT EXISTS "
+		"(SELECT 1 FROM comparison o WHERE o.id = a.comparison AND o.kind = 'change' AND o.n_regressions > 0)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":alert", alert);
+	return stmt_any(s, err);
+}

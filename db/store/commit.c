@@ -1,0 +1,176 @@
+/** commit.c - each query walks the jobs of one commit, or the last of one branch. */
+#include "db/store/commit.h"
+
+#include <string.h>
+
+#include "db/store/job.h"
+#include "db/store/page.h"
+
+enum { PUSHES_MAX = 64 };
+
+#define JOINS                                                                                                                    \
+	"LEFT JOIN comparison c ON c.job = j.id LEFT JOIN cell b ON c.verdict = 'improvement' AND b.id = (SELECT k.id FROM "     \
+	"cell k "                                                                                                                \
+	"WHERE k.comparison = c.id AND k.verdict = 'improvement' ORDER BY k.decided_pct DESC, k.n LIMIT 1) "
+#define COLUMNS                                                                                                                  \
+	"j.id, j.plan, j.suite, j.device_kind, j.state, j.state_why, c.id, c.verdict, c.n_cells, c.n_regressions, c.worst_pct, " \
+	"c.worst_key, c.finished_at, b.decided_pct, coalesce(b.key, '') "
+
+static enum commit_end end_of(const char *state, bool is_judged)
+{
+	static const char *const open[] = { "queued", "sent", "building", "checking", "measuring" };
+	if (is_judged)
+		return COMMIT_JUDGED;
+	for (size_t i = 0; i < sizeof open / sizeof open[0]; i++)
+		if (strcmp(state, open[i]) == 0)
+			return COMMIT_OPEN;
+	return strcmp(state, "failed") == 0 ? COMMIT_FAILED : COMMIT_UNMEASURED;
+}
+
+static void read_job(struct stmt *s, struct commit_job *job)
+{
+	*job = (struct commit_job){ .id = row_int(s, 0),
+		.plan = row_int(s, 1),
+		.comparison = row_int(s, 6),
+		.verdict = verdict_from_name(row_text(s, 7)),
+		.cells = (int)row_int(s, 8),
+		.regressions = (int)row_int(s, 9),
+		.worst_pct = row_double(s, 10),
+		.finished_at = row_int(s, 12),
+		.best_pct = row_double(s, 13) };
+	row_copy(s, 2, job->suite, sizeof job->suite);
+	row_copy(s, 3, job->device_kind, sizeof job->device_kind);
+	row_copy(s, 4, job->state, sizeof job->state);
+	row_copy(s, 5, job->why, sizeof job->why);
+	row_copy(s, 11, job->worst_key, sizeof job->worst_key);
+	row_copy(s, 14, job->best_key, sizeof job->best_key);
+	job->end = end_of(job->state, job->comparison != 0);
+}
+
+/** Add every row of `s` (NULL: it could not be made) and judge. */
+static int judge(struct stmt *s, struct commit_verdict *out, struct fw_err *err)
+{
+	int r = s ? 0 : -1;
+	while (s && (r = stmt_step(s, err)) == 1) {
+		struct commit_job job;
+		read_job(s, &job);
+		if (commit_verdict_add(out, &job, err) != 0) {
+			stmt_reset(s);
+			return -1;
+		}
+	}
+	commit_verdict_end(out);
+	return r;
+}
+
+int store_commit_verdict(
+	struct db *db, int64_t repo, const char *sha, const char *branch, struct commit_verdict *out, struct fw_err *err)
+{
+	commit_verdict_init(out);
+	struct stmt *s = db_stmt(db,
+		"WITH counting(id, rank) AS MATERIALIZED (SELECT id, CASE branch WHEN '' THEN 2 WHEN :branch THEN 0 ELSE 1 END "
+		"FROM "
+		"job WHERE repo = :repo AND target_sha = :sha AND " STORE_JOB_COUNTS ") SELECT " COLUMNS
+		"FROM counting n CROSS JOIN job j ON j.id = n.id " JOINS "WHERE n.rank = (SELECT min(rank) FROM counting)",
+		err);
+	if (s) {
+		stmt_int(s, ":repo", repo);
+		stmt_text(s, ":sha", sha);
+		stmt_text(s, ":branch", branch ? branch : "");
+	}
+	return judge(s, out, err);
+}
+
+int store_commit_plan(struct db *db, int64_t job, struct commit_verdict *out, struct fw_err *err)
+{
+	commit_verdict_init(out);
+	struct stmt *s =
+		db_stmt(db, "SELECT " COLUMNS "FROM job j " JOINS "WHERE j.id = :job OR (j.plan = :job AND j.plan > 0)", err);
+	if (s)
+		stmt_int(s, ":job", job);
+	return judge(s, out, err);
+}
+
+/** Its last pushes, newest first. Returns how many, -1. Shape: sha[PUSHES_MAX][65]. */
+static int list_pushes(struct db *db, int64_t repo, const char *branch, const char *tip, char (*sha)[65], struct fw_err *err)
+{
+	/* a push is as old as its first job, so that one that is measured again later does not become the newest */
+	struct stmt *s = db_stmt(db,
+		"SELECT pushes.target_sha FROM (SELECT DISTINCT target_sha FROM (SELECT target_sha FROM job WHERE repo = :repo "
+		"AND "
+		"branch "
+		"= :branch AND " STORE_JOB_COUNTS
+		"ORDER BY id DESC LIMIT :n)) pushes WHERE pushes.target_sha <> :tip ORDER BY (SELECT "
+		"min(x.id) FROM job x WHERE x.repo = :repo AND x.target_sha = pushes.target_sha AND +x.branch = :branch) DESC",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":branch", branch);
+	stmt_text(s, ":tip", tip);
+	stmt_int(s, ":n", PUSHES_MAX);
+	int r, n = 0;
+	while ((r = stmt_step(s, err)) == 1)
+		row_copy(s, 0, sha[n++], 65);
+	return r < 0 ? -1 : n;
+}
+
+int store_commit_before(struct db *db, int64_t repo, const char *branch, const char *tip, char *sha, struct commit_verdict *out,
+	struct fw_err *err)
+{
+	char pushes[PUSHES_MAX][65];
+	int n = list_pushes(db, repo, branch, tip, pushes, err), known = -1;
+	commit_verdict_init(out);
+	sha[0] = 0;
+	for (int i = 0; i < n; i++) {
+		commit_verdict_fini(out);
+		if (store_commit_verdict(db, repo, pushes[i], branch, out, err) != 0)
+			return -1;
+		bool is_known = out->verdict != VERDICT_NONE;
+		if (is_known && ((!out->n_unmeasured && !out->n_open) || out->verdict <= VERDICT_REGRESSION)) {
+			memcpy(sha, pushes[i], 65);
+			return 0;
+		}
+		if (is_known && known < 0)
+			known = i;
+	}
+	commit_verdict_fini(out);
+	if (known < 0)
+		return n < 0 ? -1 : 0;
+	memcpy(sha, pushes[known], 65);
+	return store_commit_verdict(db, repo, sha, branch, out, err);
+}
+
+int store_commit_find(struct db *db, const char *repo, const char *prefix, struct store_commit_found *out, struct fw_err *err)
+{
+	size_t len = strlen(prefix);
+	char last[66]; /* 'g' comes after every hex digit */
+	*out = (struct store_commit_found){ .n = 0 };
+	if (len == 0 || len > 64 || strspn(prefix, "0123456789abcdef") != len)
+		return 0;
+	memcpy(last, prefix, len);
+	last[len] = 'g';
+	last[len + 1] = 0;
+	struct stmt *s = db_stmt(db,
+		"SELECT r.id, r.name, j.target_sha AS sha FROM repo r CROSS JOIN job j ON j.repo = r.id AND j.target_sha >= "
+		":first AND "
+		"j.target_sha < :last WHERE :repo = r.name OR (:repo = '' AND r.state <> 'gone') UNION SELECT r.id, r.name, "
+		"b.commit_sha FROM repo r CROSS JOIN "
+		"branch_tip b ON b.repo = r.id AND b.commit_sha >= :first AND b.commit_sha < :last AND b.gone = 0 WHERE :repo = "
+		"r.name OR (:repo = '' AND r.state <> 'gone') ORDER BY 1, 3 LIMIT 2",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":first", prefix);
+	stmt_text(s, ":last", last);
+	stmt_text(s, ":repo", store_page_given(repo) ? repo : "");
+	int r;
+	while ((r = stmt_step(s, err)) == 1) {
+		if (out->n++)
+			continue;
+		out->repo = row_int(s, 0);
+		row_copy(s, 1, out->repo_name, sizeof out->repo_name);
+		row_copy(s, 2, out->sha, sizeof out->sha);
+	}
+	return r;
+}

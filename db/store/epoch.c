@@ -1,0 +1,342 @@
+/** epoch.c - what stands beside what: environments with an anchor, and the order of main's commits. */
+#include "db/store/epoch.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- epochs ---------------------------------------------------------------------------------------------------------- */
+
+#define EPOCH_COLUMNS "SELECT id, repo, environment, suite, anchor_sha, held_mhz, started_at, first_sha FROM epoch "
+
+/** 1 and the row, 0, -1. */
+static int read_epoch(struct stmt *s, struct store_epoch *out, struct fw_err *err)
+{
+	int r = stmt_step(s, err);
+	if (r != 1)
+		return r;
+	*out = (struct store_epoch){ .id = row_int(s, 0),
+		.repo = row_int(s, 1),
+		.environment = row_int(s, 2),
+		.held_mhz = row_double(s, 5),
+		.started_at = row_int(s, 6) };
+	row_copy(s, 3, out->suite, sizeof(out->suite));
+	row_copy(s, 4, out->anchor_sha, sizeof(out->anchor_sha));
+	row_copy(s, 7, out->first_sha, sizeof(out->first_sha));
+	stmt_reset(s);
+	return 1;
+}
+
+int store_epoch_find(struct db *db, int64_t repo, int64_t environment, struct store_epoch *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, EPOCH_COLUMNS "WHERE repo = :repo AND environment = :environment", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_int(s, ":environment", environment);
+	return read_epoch(s, out, err);
+}
+
+int store_epoch_get(struct db *db, int64_t id, struct store_epoch *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, EPOCH_COLUMNS "WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	int r = read_epoch(s, out, err);
+	return r == 0 ? err_set(err, ERR_NOT_FOUND, "there is no epoch %lld", (long long)id) : r < 0 ? -1 : 0;
+}
+
+int store_epoch_anchor(struct db *db, int64_t repo, const char *suite, int64_t device, char *sha, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT e.anchor_sha FROM epoch e JOIN environment v ON v.id = e.environment "
+		"WHERE e.repo = :repo AND e.suite = :suite AND v.device = :device ORDER BY e.id DESC LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":suite", suite);
+	stmt_int(s, ":device", device);
+	sha[0] = 0;
+	return stmt_first_text(s, sha, 65, err) < 0 ? -1 : 0;
+}
+
+int store_epoch_insert(struct db *db, struct store_epoch *e, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO epoch (repo, environment, suite, anchor_sha, first_sha, held_mhz, started_at) "
+		"VALUES (:repo, :environment, :suite, :anchor, :anchor, :held, :started_at)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", e->repo);
+	stmt_int(s, ":environment", e->environment);
+	stmt_text(s, ":suite", e->suite);
+	stmt_text(s, ":anchor", e->anchor_sha);
+	stmt_double(s, ":held", e->held_mhz);
+	stmt_int(s, ":started_at", e->started_at);
+	if (stmt_insert(s, &e->id, err))
+		return -1;
+	memcpy(e->first_sha, e->anchor_sha, sizeof(e->first_sha));
+	return 0;
+}
+
+int store_epoch_clock(struct db *db, int64_t id, double held_mhz, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "UPDATE epoch SET held_mhz = :held WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	stmt_double(s, ":held", held_mhz);
+	return stmt_run(s, err);
+}
+
+int store_epoch_reanchor(struct db *db, int64_t id, const char *anchor_sha, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "UPDATE epoch SET anchor_sha = :anchor WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":anchor", anchor_sha);
+	stmt_int(s, ":id", id);
+	return stmt_run(s, err);
+}
+
+int store_chain_insert(struct db *db, const struct store_chain *c, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT OR REPLACE INTO anchor_link (epoch, anchor_sha, key, x, se, comparison) VALUES (:epoch, :anchor, :key, "
+		":x, "
+		":se, "
+		":comparison)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":epoch", c->epoch);
+	stmt_text(s, ":anchor", c->anchor_sha);
+	stmt_text(s, ":key", c->key);
+	stmt_double(s, ":x", c->x);
+	stmt_double(s, ":se", c->se);
+	stmt_int(s, ":comparison", c->comparison);
+	return stmt_run(s, err);
+}
+
+int store_chain_get(struct db *db, const struct store_epoch *e, const char *anchor_sha, const char *key, double *x, double *se,
+	struct fw_err *err)
+{
+	*x = *se = 0;
+	if (strcmp(anchor_sha, e->first_sha) == 0)
+		return 1;
+	struct stmt *s =
+		db_stmt(db, "SELECT x, se FROM anchor_link WHERE epoch = :epoch AND anchor_sha = :anchor AND key = :key", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":epoch", e->id);
+	stmt_text(s, ":anchor", anchor_sha);
+	stmt_text(s, ":key", key);
+	int r = stmt_step(s, err);
+	if (r == 1) {
+		*x = row_double(s, 0);
+		*se = row_double(s, 1);
+	}
+	stmt_reset(s);
+	return r;
+}
+
+int store_epoch_had(struct db *db, const struct store_epoch *e, const char *sha, struct fw_err *err)
+{
+	if (strcmp(sha, e->first_sha) == 0)
+		return 1;
+	struct stmt *s = db_stmt(db, "SELECT 1 FROM anchor_link WHERE epoch = :epoch AND anchor_sha = :anchor LIMIT 1", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":epoch", e->id);
+	stmt_text(s, ":anchor", sha);
+	return stmt_any(s, err);
+}
+
+/* ---- the line -------------------------------------------------------------------------------------------------------- */
+
+int store_line_place(struct db *db, int64_t repo, const char *sha, int64_t *place, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT place FROM mainline WHERE repo = :repo AND sha = :sha AND NOT dropped", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":sha", sha);
+	*place = 0;
+	return stmt_first_int(s, place, err) < 0 ? -1 : 0;
+}
+
+static int drop_after(struct db *db, int64_t repo, int64_t place, struct fw_err *err)
+{
+	struct stmt *s =
+		db_stmt(db, "UPDATE mainline SET dropped = 1 WHERE repo = :repo AND place > :place AND NOT dropped", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_int(s, ":place", place);
+	return stmt_run(s, err);
+}
+
+int store_line_put(struct db *db, int64_t repo, const char (*sha)[65], int n, bool is_cut, struct fw_err *err)
+{
+	int known = 0;
+	int64_t place = 0;
+	for (; known < n; known++) {
+		if (store_line_place(db, repo, sha[known], &place, err))
+			return -1;
+		if (place)
+			break;
+	}
+	if ((known < n || !is_cut) && drop_after(db, repo, place, err))
+		return -1;
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO mainline (repo, sha, place) "
+		"VALUES (:repo, :sha, (SELECT coalesce(max(place), 0) + 1 FROM mainline WHERE repo = :repo)) "
+		"ON CONFLICT (repo, sha) DO UPDATE SET place = excluded.place, dropped = 0",
+		err);
+	if (!s)
+		return -1;
+	for (int i = known - 1; i >= 0; i--) {
+		stmt_int(s, ":repo", repo);
+		stmt_text(s, ":sha", sha[i]);
+		if (stmt_run(s, err))
+			return -1;
+	}
+	return 0;
+}
+
+int store_line_unmeasured(struct db *db, int64_t repo, int64_t after, int64_t before, char *sha, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT sha, count(*) OVER () AS n, row_number() OVER (ORDER BY place) AS i FROM mainline l "
+		"WHERE repo = :repo AND place > :after AND place < :before AND NOT dropped AND NOT EXISTS "
+		"(SELECT 1 FROM comparison c WHERE c.repo = l.repo AND c.target_sha = l.sha AND c.kind <> 'peer') ORDER BY abs(2 "
+		"* i - n - 1) LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_int(s, ":after", after);
+	stmt_int(s, ":before", before);
+	return stmt_first_text(s, sha, 65, err);
+}
+
+/* ---- ratios ---------------------------------------------------------------------------------------------------------- */
+
+int store_ratio_insert(struct db *db, const struct store_ratio *r, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO ratio (epoch, key, target_sha, x, se, comparison) VALUES (:epoch, :key, :target, :x, :se, "
+		":comparison)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":epoch", r->epoch);
+	stmt_text(s, ":key", r->key);
+	stmt_text(s, ":target", r->target_sha);
+	stmt_double(s, ":x", r->x);
+	stmt_double(s, ":se", r->se);
+	stmt_int(s, ":comparison", r->comparison);
+	return stmt_run(s, err);
+}
+
+int store_ratio_of(struct db *db, int64_t epoch, const char *key, int64_t comparison, double *x, double *se, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(
+		db, "SELECT x, se FROM ratio WHERE epoch = :epoch AND key = :key AND comparison = :comparison LIMIT 1", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":epoch", epoch);
+	stmt_text(s, ":key", key);
+	stmt_int(s, ":comparison", comparison);
+	int r = stmt_step(s, err);
+	if (r == 1) {
+		*x = row_double(s, 0);
+		*se = row_double(s, 1);
+	}
+	stmt_reset(s);
+	return r;
+}
+
+enum { AGAIN_MAX = 16 }; /* measurements of one commit that count */
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+static double median(double *v, int n)
+{
+	qsort(v, (size_t)n, sizeof(*v), by_value);
+	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+}
+
+static void reverse(struct store_series *s)
+{
+	for (int i = 0, k = s->n - 1; i < k; i++, k--) {
+		struct store_series_point p = s->point[i];
+		double x = s->x[i];
+		int measured = s->measured[i];
+		s->point[i] = s->point[k];
+		s->x[i] = s->x[k];
+		s->measured[i] = s->measured[k];
+		s->point[k] = p;
+		s->x[k] = x;
+		s->measured[k] = measured;
+	}
+}
+
+int store_series(
+	struct db *db, const struct store_epoch *e, const char *key, int64_t from, struct store_series *out, struct fw_err *err)
+{
+	double again[AGAIN_MAX];
+	int r;
+	memset(out, 0, sizeof(*out));
+	struct stmt *s = db_stmt(db,
+		"SELECT l.sha, l.place, r.x FROM mainline l INDEXED BY mainline_by_place CROSS JOIN ratio r "
+		"ON r.epoch = :epoch AND r.key = :key AND r.target_sha = l.sha "
+		"WHERE l.repo = :repo AND l.place >= max(:from, (SELECT max(place) FROM mainline WHERE repo = :repo) - :look) "
+		"AND NOT l.dropped ORDER BY l.place DESC",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":epoch", e->id);
+	stmt_text(s, ":key", key);
+	stmt_int(s, ":repo", e->repo);
+	stmt_int(s, ":from", from);
+	stmt_int(s, ":look", STORE_LINE_LOOK);
+	while ((r = stmt_step(s, err)) == 1) {
+		int64_t place = row_int(s, 1);
+		if (out->n == 0 || out->point[out->n - 1].place != place) {
+			if (out->n == CHANGEPOINT_POINTS_MAX) {
+				stmt_reset(s);
+				r = 0;
+				break;
+			}
+			row_copy(s, 0, out->point[out->n].sha, 65);
+			out->point[out->n++].place = place;
+		}
+		int *measured = &out->measured[out->n - 1];
+		if (*measured < AGAIN_MAX)
+			again[(*measured)++] = row_double(s, 2);
+		out->x[out->n - 1] = median(again, *measured);
+	}
+	reverse(out);
+	return r;
+}
+
+int store_series_count(struct db *db, int64_t epoch, const char *key, int *n, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT count(DISTINCT target_sha) FROM ratio WHERE epoch = :epoch AND key = :key", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":epoch", epoch);
+	stmt_text(s, ":key", key);
+	int64_t count = 0;
+	int r = stmt_first_int(s, &count, err);
+	*n = (int)count;
+	return r < 0 ? -1 : 0;
+}

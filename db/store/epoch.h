@@ -1,0 +1,86 @@
+/**
+ * epoch.h - epochs, the upstream branch as a line of commits, and their ratios to the anchor. Loop only; writes inside the
+ * caller's transaction.
+ */
+#ifndef DB_STORE_EPOCH_H
+#define DB_STORE_EPOCH_H
+
+#include "core/stats/changepoint.h"
+#include "db/sqlite/db.h"
+
+enum { STORE_LINE_LOOK = 2000 };
+
+struct store_epoch {
+	int64_t id, repo, environment;
+	char suite[64], anchor_sha[65];
+	char first_sha[65]; /* the anchor that it began with: what its ratios are stated against */
+	double held_mhz;    /* NAN: no clock is known */
+	int64_t started_at;
+};
+
+/** The epoch of a repository in an environment. 1, 0, -1. */
+int store_epoch_find(struct db *db, int64_t repo, int64_t environment, struct store_epoch *out, struct fw_err *err);
+int store_epoch_get(struct db *db, int64_t id, struct store_epoch *out, struct fw_err *err);
+/** Anchor of the newest epoch of a suite on a device; "" where there was none. Shape: sha[65]. */
+int store_epoch_anchor(struct db *db, int64_t repo, const char *suite, int64_t device, char *sha, struct fw_err *err);
+/** Sets e->id; its first anchor is the one that it has. */
+int store_epoch_insert(struct db *db, struct store_epoch *e, struct fw_err *err);
+/** State the clock that held figures are given at. */
+int store_epoch_clock(struct db *db, int64_t id, double held_mhz, struct fw_err *err);
+
+/** Measure against another commit from now on. */
+int store_epoch_reanchor(struct db *db, int64_t id, const char *anchor_sha, struct fw_err *err);
+
+/** An anchor of an epoch against the epoch's first one, in one cell. */
+struct store_chain {
+	int64_t epoch, comparison;
+	const char *anchor_sha, *key;
+	double x, se; /* log ratio of times, and its standard error */
+};
+int store_chain_insert(struct db *db, const struct store_chain *c, struct fw_err *err);
+/** Where `anchor_sha` lies in this cell: 0 without error for the first one. 1; 0 it never was an anchor here, -1. */
+int store_chain_get(struct db *db, const struct store_epoch *e, const char *anchor_sha, const char *key, double *x, double *se,
+	struct fw_err *err);
+/** Whether a commit is, or once was, the anchor of an epoch. 1, 0, -1. */
+int store_epoch_had(struct db *db, const struct store_epoch *e, const char *sha, struct fw_err *err);
+
+/**
+ * Note the upstream branch: sha[n], newest first, each the first parent of the one before. New commits take places after all
+ * known ones; known ones that this line leaves out after the last common commit are dropped. `is_cut`: the list ends before
+ * the first commit, so that meeting none that is known says nothing about those.
+ */
+int store_line_put(struct db *db, int64_t repo, const char (*sha)[65], int n, bool is_cut, struct fw_err *err);
+/** Place of a commit on the line, 0 when it is not on it. */
+int store_line_place(struct db *db, int64_t repo, const char *sha, int64_t *place, struct fw_err *err);
+/**
+ * The commit in the middle of those strictly between two places that nobody has measured yet as a target (comparisons of any
+ * kind count, also those that failed). Shape: sha[65]. 1, 0, -1.
+ */
+int store_line_unmeasured(struct db *db, int64_t repo, int64_t after, int64_t before, char *sha, struct fw_err *err);
+
+struct store_ratio {
+	int64_t epoch, comparison;
+	const char *key, *target_sha;
+	double x, se; /* log ratio of times, target over anchor, and its standard error */
+};
+int store_ratio_insert(struct db *db, const struct store_ratio *r, struct fw_err *err);
+/** What one comparison measured of a cell. 1, 0, -1. */
+int store_ratio_of(struct db *db, int64_t epoch, const char *key, int64_t comparison, double *x, double *se, struct fw_err *err);
+
+/** A cell's newest points along the line, oldest first; a commit measured several times is its median. */
+struct store_series {
+	int n;
+	struct store_series_point {
+		char sha[65];
+		int64_t place;
+	} point[CHANGEPOINT_POINTS_MAX];
+	double x[CHANGEPOINT_POINTS_MAX];
+	int measured[CHANGEPOINT_POINTS_MAX]; /* times */
+};
+/** Only points from place `from` on, and of the last STORE_LINE_LOOK commits. */
+int store_series(
+	struct db *db, const struct store_epoch *e, const char *key, int64_t from, struct store_series *out, struct fw_err *err);
+/** Commits of the whole epoch that have a point for this cell. */
+int store_series_count(struct db *db, int64_t epoch, const char *key, int *n, struct fw_err *err);
+
+#endif

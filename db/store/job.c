@@ -1,0 +1,461 @@
+/**
+ * job.c - the queue as rows: insert, order, states, logs, events.
+ *
+ * A job is open until its state is final, and a final state never changes: every update names the states that it may leave.
+ */
+#include "db/store/job.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define JOB_COLUMNS                                                                                                              \
+	"j.id, j.repo, j.device, j.comparison, r.name, j.branch, j.target_sha, j.base_sha, j.base_how, j.kind, j.suite, "        \
+	"j.device_kind, j.cells_glob, j.origin, j.state, j.state_why, j.nonce, j.quick, j.priority, j.attempt, j.queued_at, "    \
+	"j.started_at, j.ended_at, j.device_uuid, j.threshold_pct, j.change_point, j.base_provider, "                            \
+	"j.target_provider, j.peers, j.base_name, j.target_name, j.plan FROM job j JOIN repo r ON r.id = j.repo "
+
+#define RESOLVED "j.base_sha <> '' AND j.base_how <> '' AND j.suite <> '' "
+
+static void read_job(struct stmt *s, struct store_job *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->id = row_int(s, 0);
+	out->repo = row_int(s, 1);
+	out->device = row_int(s, 2);
+	out->comparison = row_int(s, 3);
+	row_copy(s, 4, out->repo_name, sizeof(out->repo_name));
+	row_copy(s, 5, out->branch, sizeof(out->branch));
+	row_copy(s, 6, out->target_sha, sizeof(out->target_sha));
+	row_copy(s, 7, out->base_sha, sizeof(out->base_sha));
+	row_copy(s, 8, out->base_how, sizeof(out->base_how));
+	row_copy(s, 9, out->kind, sizeof(out->kind));
+	row_copy(s, 10, out->suite, sizeof(out->suite));
+	row_copy(s, 11, out->device_kind, sizeof(out->device_kind));
+	row_copy(s, 12, out->cells_glob, sizeof(out->cells_glob));
+	row_copy(s, 13, out->origin, sizeof(out->origin));
+	row_copy(s, 14, out->state, sizeof(out->state));
+	row_copy(s, 15, out->state_why, sizeof(out->state_why));
+	row_copy(s, 16, out->nonce, sizeof(out->nonce));
+	out->quick = row_int(s, 17) != 0;
+	out->priority = (int)row_int(s, 18);
+	out->attempt = (int)row_int(s, 19);
+	out->queued_at = row_int(s, 20);
+	out->started_at = row_int(s, 21);
+	out->ended_at = row_int(s, 22);
+	row_copy(s, 23, out->device_uuid, sizeof(out->device_uuid));
+	out->threshold_pct = row_is_null(s, 24) ? 0 : row_double(s, 24);
+	out->change_point = row_int(s, 25);
+	row_copy(s, 26, out->base_provider, sizeof(out->base_provider));
+	row_copy(s, 27, out->target_provider, sizeof(out->target_provider));
+	row_copy(s, 28, out->peers, sizeof(out->peers));
+	row_copy(s, 29, out->base_name, sizeof(out->base_name));
+	row_copy(s, 30, out->target_name, sizeof(out->target_name));
+	out->plan = row_int(s, 31);
+}
+
+/** 1 and the row, 0, -1. Only the first row is looked at. */
+static int first_job(struct stmt *s, struct store_job *out, struct fw_err *err)
+{
+	int r = stmt_step(s, err);
+	if (r == 1) {
+		read_job(s, out);
+		stmt_reset(s);
+	}
+	return r;
+}
+
+/** Run an update that has to hit the one row it means. */
+static int change_one(struct db *db, struct stmt *s, int64_t id, const char *what, struct fw_err *err)
+{
+	if (stmt_run(s, err))
+		return -1;
+	return db_changes(db) == 1 ? 0 : err_set(err, ERR_CONFLICT, "job %lld %s", (long long)id, what);
+}
+
+static int begin_plan(struct db *db, int64_t id, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "UPDATE job SET plan = :id WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	return stmt_run(s, err);
+}
+
+int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO job (repo, branch, target_sha, base_sha, base_how, kind, suite, device_kind, cells_glob, quick, "
+		"origin, "
+		"priority, device_uuid, threshold_pct, change_point, base_provider, target_provider, base_name, "
+		"target_name, plan, queued_at) VALUES (:repo, "
+		":branch, :target, :base, "
+		":base_how, :kind, :suite, :device_kind, :cells_glob, "
+		":quick, :origin, :priority, :device_uuid, :threshold, :change_point, :base_provider, :target_provider, "
+		":base_name, :target_name, :plan, :now)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", j->repo);
+	stmt_text(s, ":branch", j->branch);
+	stmt_text(s, ":target", j->target_sha);
+	stmt_text(s, ":base", j->base_sha);
+	stmt_text(s, ":base_how", j->base_how);
+	stmt_text(s, ":kind", j->kind[0] ? j->kind : "change");
+	stmt_text(s, ":suite", j->suite);
+	stmt_text(s, ":device_kind", j->device_kind);
+	stmt_text(s, ":cells_glob", j->cells_glob);
+	stmt_int(s, ":quick", j->quick);
+	stmt_text(s, ":origin", j->origin);
+	stmt_int(s, ":priority", j->priority);
+	stmt_text(s, ":device_uuid", j->device_uuid);
+	stmt_double(s, ":threshold", j->threshold_pct > 0 ? j->threshold_pct : NAN);
+	stmt_text(s, ":base_provider", j->base_provider);
+	stmt_text(s, ":target_provider", j->target_provider);
+	stmt_text(s, ":base_name", j->base_name);
+	stmt_text(s, ":target_name", j->target_name);
+	stmt_int_or_null(s, ":change_point", j->change_point);
+	stmt_int(s, ":plan", j->suite[0] ? j->plan : 0);
+	stmt_int(s, ":now", now_ms);
+	if (stmt_insert(s, &j->id, err) || (!j->suite[0] && begin_plan(db, j->id, err)))
+		return -1;
+	return store_job_get(db, j->id, j, err);
+}
+
+int store_job_get(struct db *db, int64_t id, struct store_job *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT " JOB_COLUMNS "WHERE j.id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	int r = first_job(s, out, err);
+	if (r == 0)
+		return err_set(err, ERR_NOT_FOUND, "there is no job %lld", (long long)id);
+	return r < 0 ? -1 : 0;
+}
+
+/* The state that a job has now, in the events and in its log. */
+static int tell_state(struct db *db, int64_t id, int64_t now_ms, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO event (at, kind, payload) SELECT :now, 'job.state', json_object('job', j.id, 'repo', r.name, "
+		"'branch', j.branch, 'commit', j.target_sha, 'state', j.state, 'why', j.state_why) FROM job j JOIN repo r ON "
+		"r.id = j.repo WHERE j.id = :id",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":now", now_ms);
+	stmt_int(s, ":id", id);
+	if (stmt_run(s, err))
+		return -1;
+	s = db_stmt(db, "INSERT INTO job_log (job, at, line) SELECT id, :now, state || ': ' || state_why FROM job WHERE id = :id",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":now", now_ms);
+	stmt_int(s, ":id", id);
+	return stmt_run(s, err);
+}
+
+/** Run an UPDATE that returns the ids of the jobs it moved, and tell of each. *n counts them. */
+static int move_and_tell(struct db *db, struct stmt *s, int64_t now_ms, int *n, struct fw_err *err)
+{
+	int64_t *id = NULL, *more;
+	int room = 0, r;
+	*n = 0;
+	while ((r = stmt_step(s, err)) == 1) {
+		if (*n == room) {
+			room = room ? 2 * room : 16;
+			more = realloc(id, (size_t)room * sizeof(*id));
+			if (!more) {
+				stmt_reset(s);
+				r = err_set(err, ERR_INTERNAL, "out of memory for %d jobs", room);
+				break;
+			}
+			id = more;
+		}
+		id[(*n)++] = row_int(s, 0);
+	}
+	for (int i = 0; i < *n && r == 0; i++)
+		r = tell_state(db, id[i], now_ms, err);
+	free(id);
+	return r;
+}
+
+int store_job_supersede(struct db *db, int64_t newer, int64_t now_ms, int *n, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"UPDATE job SET state = 'superseded', state_why = 'superseded by job ' || :newer, ended_at = :now "
+		"FROM (SELECT repo, branch, suite, target_sha FROM job WHERE id = :newer) AS n "
+		"WHERE job.repo = n.repo AND job.branch = n.branch AND job.branch <> '' AND job.state = 'queued' AND "
+		"job.id < :newer AND job.origin IN ('push', 'retry') AND job.target_sha <> n.target_sha AND "
+		"(job.suite = n.suite OR job.suite = '' OR n.suite = '') RETURNING job.id",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":newer", newer);
+	stmt_int(s, ":now", now_ms);
+	return move_and_tell(db, s, now_ms, n, err);
+}
+
+int store_job_drop(struct db *db, int64_t repo, const char *branch, const char *state, const char *why, int64_t now_ms, int *n,
+	struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"UPDATE job SET state = :state, state_why = :why, ended_at = :now "
+		"WHERE repo = :repo AND branch = :branch AND state = 'queued' AND origin IN ('push', 'retry') RETURNING id",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":branch", branch);
+	stmt_text(s, ":state", state);
+	stmt_text(s, ":why", why);
+	stmt_int(s, ":now", now_ms);
+	return move_and_tell(db, s, now_ms, n, err);
+}
+
+int store_job_waiting(struct db *db, int64_t *n, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT count(*) FROM job WHERE state = 'queued'", err);
+	return s && stmt_first_int(s, n, err) == 1 ? 0 : -1;
+}
+
+int store_job_planned(struct db *db, int64_t repo, const char *target_sha, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT 1 FROM job WHERE repo = :repo AND target_sha = :target AND branch <> '' AND plan > 0 "
+		"AND " STORE_JOB_COUNTS "AND state IN ('queued', 'sent', 'building', 'checking', 'measuring', 'done') LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":target", target_sha);
+	return stmt_any(s, err);
+}
+
+int store_job_covers(struct db *db, const struct store_job *like, const char *suite, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT 1 FROM job WHERE repo = :repo AND target_sha = :target AND branch = :branch AND device_kind = :device "
+		"AND "
+		"suite IN (:suite, '') AND " STORE_JOB_COUNTS "AND (state IN ('queued', 'sent', 'building', 'checking', "
+		"'measuring') OR (state = 'done' AND :origin = 'push')) AND id <> :id LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", like->repo);
+	stmt_text(s, ":target", like->target_sha);
+	stmt_text(s, ":branch", like->branch);
+	stmt_text(s, ":device", like->device_kind);
+	stmt_text(s, ":suite", suite);
+	stmt_text(s, ":origin", like->origin);
+	stmt_int(s, ":id", like->id);
+	return stmt_any(s, err);
+}
+
+int store_job_wants_device(struct db *db, const char *device_uuid, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT 1 FROM job j JOIN device d ON d.uuid = :device WHERE (j.state IN ('sent', 'building', 'checking', "
+		"'measuring') AND j.device = d.id) OR (j.state = 'queued' AND j.device_uuid IN ('', d.uuid) AND "
+		"j.device_kind IN ('', d.kind)) LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":device", device_uuid);
+	return stmt_any(s, err);
+}
+
+int store_job_next(struct db *db, const char *device_kind, const char *device_uuid, const char *held, struct store_job *out,
+	struct fw_err *err)
+{
+	/* Each "served" is one look at the end of an index; NULL (never served) sorts before every time. */
+	struct stmt *s = db_stmt(db,
+		"SELECT " JOB_COLUMNS "WHERE j.state = 'queued' AND " RESOLVED
+		"AND (j.device_kind = '' OR j.device_kind = :device_kind) "
+		"AND (j.device_uuid = '' OR j.device_uuid = :device_uuid) "
+		"AND j.repo NOT IN (SELECT value FROM json_each(:held)) "
+		"ORDER BY j.priority DESC, "
+		"(SELECT max(started_at) FROM job AS served WHERE served.repo = j.repo), "
+		"(SELECT max(started_at) FROM job AS served WHERE served.repo = j.repo AND served.branch = j.branch), j.id LIMIT "
+		"1",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":device_kind", device_kind);
+	stmt_text(s, ":device_uuid", device_uuid);
+	stmt_text(s, ":held", held);
+	return first_job(s, out, err);
+}
+
+int store_job_next_unresolved(struct db *db, int64_t after_id, struct store_job *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT " JOB_COLUMNS "WHERE j.state = 'queued' AND j.id > :after AND NOT (" RESOLVED ") ORDER BY j.id LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":after", after_id);
+	return first_job(s, out, err);
+}
+
+int store_job_resolve(
+	struct db *db, int64_t id, const char *base_sha, const char *how, const char *kind, const char *suite, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"UPDATE job SET base_sha = :base, base_how = :how, kind = :kind, suite = :suite, state_why = '' WHERE id = :id "
+		"AND state = "
+		"'queued'",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	stmt_text(s, ":base", base_sha);
+	stmt_text(s, ":how", how);
+	stmt_text(s, ":kind", kind);
+	stmt_text(s, ":suite", suite);
+	return change_one(db, s, id, "is not queued any more", err);
+}
+
+int store_job_send(struct db *db, int64_t id, int64_t device, const char *nonce, int64_t now_ms, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"UPDATE job SET state = 'sent', state_why = '', progress = '', attempt = attempt + 1, nonce = :nonce, device = "
+		":device, "
+		"started_at = :now WHERE id = :id AND state = 'queued'",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	stmt_int_or_null(s, ":device", device);
+	stmt_text(s, ":nonce", nonce);
+	stmt_int(s, ":now", now_ms);
+	return change_one(db, s, id, "is not queued any more", err);
+}
+
+int store_job_state(struct db *db, int64_t id, const char *state, const char *why, int64_t now_ms, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"UPDATE job SET state = :state, state_why = :why, "
+		"ended_at = CASE WHEN :state IN ('queued', 'sent', 'building', 'checking', 'measuring') THEN NULL ELSE :now END "
+		"WHERE id = :id AND state IN ('queued', 'sent', 'building', 'checking', 'measuring')",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	stmt_text(s, ":state", state);
+	stmt_text(s, ":why", why ? why : "");
+	stmt_int(s, ":now", now_ms);
+	return change_one(db, s, id, "has ended already", err);
+}
+
+int store_job_progress(struct db *db, int64_t id, const char *progress_json, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "UPDATE job SET progress = :progress WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	stmt_text(s, ":progress", progress_json);
+	return stmt_run(s, err);
+}
+
+int store_job_done(struct db *db, int64_t id, int64_t comparison, int64_t now_ms, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"UPDATE job SET state = 'done', state_why = '', comparison = :comparison, ended_at = :now "
+		"WHERE id = :id AND state IN ('queued', 'sent', 'building', 'checking', 'measuring')",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	stmt_int(s, ":comparison", comparison);
+	stmt_int(s, ":now", now_ms);
+	return change_one(db, s, id, "has ended already", err);
+}
+
+int store_job_recover(struct db *db, int64_t now_ms, int *requeued, int *failed, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"UPDATE job SET state = 'failed', state_why = 'interrupted: the worker was lost ' || attempt || ' times', "
+		"progress = '', ended_at = :now WHERE state IN ('sent', 'building', 'checking', 'measuring') AND attempt >= 3 "
+		"RETURNING id",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":now", now_ms);
+	if (move_and_tell(db, s, now_ms, failed, err))
+		return -1;
+	s = db_stmt(db,
+		"UPDATE job SET state = 'queued', state_why = 'interrupted, queued again', progress = '' "
+		"WHERE state IN ('sent', 'building', 'checking', 'measuring') RETURNING id",
+		err);
+	return s ? move_and_tell(db, s, now_ms, requeued, err) : -1;
+}
+
+int store_job_log(struct db *db, int64_t id, int64_t now_ms, const char *line, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "INSERT INTO job_log (job, at, line) VALUES (:job, :at, :line)", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":job", id);
+	stmt_int(s, ":at", now_ms);
+	stmt_text(s, ":line", line);
+	return stmt_run(s, err);
+}
+
+int store_event(struct db *db, int64_t now_ms, const char *kind, const char *payload, int64_t *id, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "INSERT INTO event (at, kind, payload) VALUES (:at, :kind, :payload)", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":at", now_ms);
+	stmt_text(s, ":kind", kind);
+	stmt_text(s, ":payload", payload);
+	return stmt_insert(s, id, err);
+}
+
+int store_delivery(struct db *db, const char *id, int64_t now_ms, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "INSERT INTO webhook_seen (id, at) VALUES (:id, :at) ON CONFLICT (id) DO NOTHING", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":id", id);
+	stmt_int(s, ":at", now_ms);
+	return stmt_run(s, err) ? -1 : db_changes(db) > 0;
+}
+
+/* Run a DELETE over :before and :limit. */
+static int prune(struct db *db, const char *sql, int64_t before, int limit, int *n, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, sql, err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":before", before);
+	stmt_int(s, ":limit", limit);
+	return stmt_run_count(s, n, err);
+}
+
+int store_event_prune(struct db *db, int64_t before, int limit, int *n, struct fw_err *err)
+{
+	/* ids grow with time, so only the oldest rows have to be looked at */
+	return prune(db,
+		"DELETE FROM event WHERE id IN (SELECT id FROM (SELECT id, at FROM event ORDER BY id LIMIT :limit) WHERE at < "
+		":before)",
+		before, limit, n, err);
+}
+
+int store_delivery_prune(struct db *db, int64_t before, int kept, int limit, int *n, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"DELETE FROM webhook_seen WHERE id IN (SELECT id FROM (SELECT id, at, row_number() OVER (ORDER BY at DESC, id) "
+		"AS n "
+		"FROM webhook_seen) WHERE at < :before OR n > :kept ORDER BY at LIMIT :limit)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":before", before);
+	stmt_int(s, ":kept", kept);
+	stmt_int(s, ":limit", limit);
+	return stmt_run_count(s, n, err);
+}

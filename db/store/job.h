@@ -1,0 +1,87 @@
+/** job.h - the queue: jobs, their states and logs. All calls: loop only; writes inside the caller's transaction. */
+#ifndef DB_STORE_JOB_H
+#define DB_STORE_JOB_H
+
+#include "db/sqlite/db.h"
+
+enum { STORE_JOB_CELLS_SIZE = 4096, STORE_JOB_NAME_SIZE = 256 };
+
+/** SQL that says whether a job counts for its commit's verdict: a whole comparison against the base that the rules give. */
+#define STORE_JOB_COUNTS "kind IN ('change', 'selfcheck') AND base_how <> 'given' AND quick = 0 AND cells_glob = '' "
+
+struct store_job {
+	int64_t id, repo, device, comparison; /* 0: none */
+	char repo_name[128];
+	char branch[1024];                                                     /* percent-encoded; "" none */
+	char base_name[STORE_JOB_NAME_SIZE], target_name[STORE_JOB_NAME_SIZE]; /* as a person named the sides; "" nobody did */
+	char target_sha[65], base_sha[65];
+	char base_how[16], kind[16], suite[64], device_kind[8], origin[16];
+	char base_provider[48], target_provider[48]; /* asked for by name; "": the module's default */
+	char peers[512];                             /* that the base's manifest names, as core/suite/peers.h writes them */
+	char cells_glob[STORE_JOB_CELLS_SIZE];       /* globs separated by spaces; "" all cells */
+	char device_uuid[64];                        /* wanted device; "" any */
+	double threshold_pct;                        /* in place of the suite's; not above 0: the suite's */
+	int64_t change_point;                        /* that asked for it; 0 none */
+	int64_t plan; /* first job of those that were asked for together; 0: this suite alone was */
+	char state[16], state_why[512];
+	char nonce[33];
+	bool quick;
+	int priority, attempt;
+	int64_t queued_at, started_at, ended_at;
+};
+
+/** Insert a queued job (id, queued_at, state are set by the call). One without a suite begins a plan: its own id is set as `plan`. */
+int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct fw_err *err);
+int store_job_get(struct db *db, int64_t id, struct store_job *out, struct fw_err *err);
+/**
+ * Queued jobs of the same repo, branch and suite, with another target and older than `newer`, become superseded; a suite not
+ * known yet counts as the same. Only jobs that a push asked for (origin push, retry) go. Returns -1 or 0; *n counts them.
+ */
+int store_job_supersede(struct db *db, int64_t newer, int64_t now_ms, int *n, struct fw_err *err);
+/** A branch is gone: its queued jobs that a push asked for move to `state` with `why`. *n counts them. */
+int store_job_drop(struct db *db, int64_t repo, const char *branch, const char *state, const char *why, int64_t now_ms, int *n,
+	struct fw_err *err);
+/** Number of queued jobs. */
+int store_job_waiting(struct db *db, int64_t *n, struct fw_err *err);
+/** Whether all suites of a commit of a branch were asked for, and a job of that plan is open or done. 1 yes, 0 no, -1. */
+int store_job_planned(struct db *db, int64_t repo, const char *target_sha, struct fw_err *err);
+/**
+ * Whether another job measures the target of `like` for its branch with `suite`, as a part of its commit's verdict: one that is open, or
+ * for a push one that is done. 1 yes, 0 no, -1.
+ */
+int store_job_covers(struct db *db, const struct store_job *like, const char *suite, struct fw_err *err);
+/**
+ * The next queued job to run, its base and suite resolved: higher priority first, then the repository and branch that were served longest ago, then age.
+ * Jobs that ask for another kind of device, or for another device, are passed over, and those of repositories in `held`, a JSON array of ids.
+ * 1 found, 0 none, -1.
+ */
+int store_job_next(struct db *db, const char *device_kind, const char *device_uuid, const char *held, struct store_job *out,
+	struct fw_err *err);
+/** Whether a job runs on this device, or waits and may run on it. What waits for another device alone does not count. 1, 0, -1. */
+int store_job_wants_device(struct db *db, const char *device_uuid, struct fw_err *err);
+/** The oldest queued job above `after_id` whose base or suite is not resolved yet. 1, 0, -1. */
+int store_job_next_unresolved(struct db *db, int64_t after_id, struct store_job *out, struct fw_err *err);
+int store_job_resolve(struct db *db, int64_t id, const char *base_sha, const char *how, const char *kind, const char *suite,
+	struct fw_err *err);
+/** queued -> sent: attempt + 1, nonce, device, started_at. Err: ERR_CONFLICT it is not queued any more. */
+int store_job_send(struct db *db, int64_t id, int64_t device, const char *nonce, int64_t now_ms, struct fw_err *err);
+/** Move to another state; a final one sets ended_at. Err: ERR_CONFLICT it has ended already. */
+int store_job_state(struct db *db, int64_t id, const char *state, const char *why, int64_t now_ms, struct fw_err *err);
+int store_job_progress(struct db *db, int64_t id, const char *progress_json, struct fw_err *err);
+/** An open job has its result. Err: ERR_CONFLICT it has ended already. */
+int store_job_done(struct db *db, int64_t id, int64_t comparison, int64_t now_ms, struct fw_err *err);
+/** At start: jobs left in sent..measuring go back to queued; those with attempt >= 3 become failed "interrupted". */
+int store_job_recover(struct db *db, int64_t now_ms, int *requeued, int *failed, struct fw_err *err);
+int store_job_log(struct db *db, int64_t id, int64_t now_ms, const char *line, struct fw_err *err);
+
+/** Append to `event`; its id. `payload` is JSON. */
+int store_event(struct db *db, int64_t now_ms, const char *kind, const char *payload, int64_t *id, struct fw_err *err);
+/** 1 when this mark of a delivery is new (and now stored), 0 when seen before, -1. */
+int store_delivery(struct db *db, const char *id, int64_t now_ms, struct fw_err *err);
+
+/** Delete events from before `before`; at most `limit`. *n counts them. */
+int store_event_prune(struct db *db, int64_t before, int limit, int *n, struct fw_err *err);
+/** Likewise what is remembered of deliveries; of later ones the newest `kept` stay. */
+int store_delivery_prune(struct db *db, int64_t before, int kept, int limit, int *n, struct fw_err *err);
+
+#endif

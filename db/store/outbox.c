@@ -1,0 +1,208 @@
+/** outbox.c - deliveries that are owed: when, how often tried, how each try and all of it ended. */
+#include "db/store/outbox.h"
+
+#include "db/store/page.h"
+
+static int insert(struct db *db, const char *kind, const char *target, const char *subject, const char *payload, int64_t now_ms,
+	struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO outbox (message_id, kind, target, subject, payload, next_at, created_at) VALUES ('msg_' || "
+		"lower(hex(randomblob(16))), :kind, :target, :subject, :payload, :now, :now)",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":kind", kind);
+	stmt_text(s, ":target", target);
+	stmt_text(s, ":subject", subject);
+	stmt_text(s, ":payload", payload);
+	stmt_int(s, ":now", now_ms);
+	return stmt_run(s, err);
+}
+
+int store_outbox_insert(
+	struct db *db, const char *kind, const char *target, const char *payload, int64_t now_ms, struct fw_err *err)
+{
+	return insert(db, kind, target, "", payload, now_ms, err);
+}
+
+/** Whether the newest word about the subject is this one. 1, 0, -1. */
+static int is_said(
+	struct db *db, const char *kind, const char *target, const char *subject, const char *payload, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT payload = :payload FROM outbox WHERE kind = :kind AND target = :target AND subject = :subject AND "
+		"subject "
+		"<> '' ORDER BY id DESC LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":kind", kind);
+	stmt_text(s, ":target", target);
+	stmt_text(s, ":subject", subject);
+	stmt_text(s, ":payload", payload);
+	int64_t is_this = 0;
+	return stmt_first_int(s, &is_this, err) < 0 ? -1 : is_this != 0;
+}
+
+int store_outbox_replace(struct db *db, const char *kind, const char *target, const char *subject, const char *payload,
+	int64_t now_ms, struct fw_err *err)
+{
+	int said = is_said(db, kind, target, subject, payload, err);
+	if (said != 0)
+		return said < 0 ? -1 : 0;
+	struct stmt *s = db_stmt(db,
+		"UPDATE outbox SET state = 'superseded' WHERE kind = :kind AND target = :target AND subject = :subject AND "
+		"subject <> '' AND state = 'waiting'",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":kind", kind);
+	stmt_text(s, ":target", target);
+	stmt_text(s, ":subject", subject);
+	return stmt_run(s, err) ? -1 : insert(db, kind, target, subject, payload, now_ms, err);
+}
+
+int store_outbox_due(struct db *db, int64_t now_ms, const char (*busy)[160], int n_busy, struct store_outbox *out,
+	struct buf *payload, struct fw_err *err)
+{
+	static const char *const names[STORE_OUTBOX_BUSY_MAX] = { ":b0", ":b1", ":b2", ":b3" };
+	struct stmt *s = db_stmt(db,
+		"SELECT id, message_id, kind, target, payload, attempts FROM outbox WHERE state = 'waiting' AND next_at <= :now "
+		"AND kind || ' ' || target NOT IN (:b0, :b1, :b2, :b3) ORDER BY next_at, id LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":now", now_ms);
+	for (int i = 0; i < STORE_OUTBOX_BUSY_MAX; i++)
+		stmt_text(s, names[i], i < n_busy ? busy[i] : "");
+	int r = stmt_step(s, err);
+	if (r != 1)
+		return r;
+	out->id = row_int(s, 0);
+	row_copy(s, 1, out->message_id, sizeof out->message_id);
+	row_copy(s, 2, out->kind, sizeof out->kind);
+	row_copy(s, 3, out->target, sizeof out->target);
+	buf_puts(payload, row_text(s, 4));
+	out->attempts = (int)row_int(s, 5);
+	stmt_reset(s);
+	return 1;
+}
+
+int store_outbox_next_at(struct db *db, int64_t after, int64_t *at, struct fw_err *err)
+{
+	struct stmt *s =
+		db_stmt(db, "SELECT coalesce(min(next_at), 0) FROM outbox WHERE state = 'waiting' AND next_at > :after", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":after", after);
+	return stmt_first_int(s, at, err) == 1 ? 0 : -1;
+}
+
+static int note_attempt(struct db *db, int64_t id, const struct store_attempt *a, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO outbox_attempt (outbox, at, duration_ms, status, error) VALUES (:id, :at, :duration, :status, "
+		":error)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	stmt_int(s, ":at", a->at);
+	stmt_int(s, ":duration", a->duration_ms);
+	stmt_int(s, ":status", a->status);
+	stmt_text(s, ":error", a->error ? a->error : "");
+	return stmt_run(s, err);
+}
+
+int store_outbox_result(struct db *db, int64_t id, const struct store_attempt *attempt, int64_t next_at, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"UPDATE outbox SET attempts = attempts + 1, last_error = :error, next_at = :next, state = CASE WHEN :sent THEN "
+		"'sent' WHEN state = 'superseded' THEN state WHEN :next = 0 THEN 'failed' ELSE 'waiting' END WHERE id = :id",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	stmt_int(s, ":sent", !attempt->error);
+	stmt_text(s, ":error", attempt->error ? attempt->error : "");
+	stmt_int(s, ":next", attempt->error ? next_at : 0);
+	return stmt_run(s, err) ? -1 : note_attempt(db, id, attempt, err);
+}
+
+int store_outbox_again(struct db *db, int64_t id, int64_t now_ms, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "UPDATE outbox SET state = 'waiting', attempts = 0, next_at = :now WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	stmt_int(s, ":now", now_ms);
+	if (stmt_run(s, err))
+		return -1;
+	return store_page_one(db_changes(db), "delivery", id, err);
+}
+
+int store_outbox_prune(struct db *db, int64_t before, int limit, int *n, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"DELETE FROM outbox WHERE id IN (SELECT id FROM outbox WHERE state <> 'waiting' AND created_at < :before LIMIT "
+		":limit)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":before", before);
+	stmt_int(s, ":limit", limit);
+	return stmt_run_count(s, n, err);
+}
+
+int view_deliveries(
+	struct db *db, const char *state, int64_t before, int limit, view_delivery_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT id, message_id, kind, target, payload, state, last_error, attempts, next_at, created_at FROM outbox "
+		"WHERE id < :before AND (:state = '' OR state = :state) ORDER BY id DESC LIMIT :n",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":before", store_page_before(before));
+	stmt_text(s, ":state", state ? state : "");
+	stmt_int(s, ":n", store_page_size(limit, VIEW_ROWS_MAX));
+	int r;
+	while ((r = stmt_step(s, err)) == 1)
+		each(arg, &(struct view_delivery){ .id = row_int(s, 0),
+				  .message_id = row_text(s, 1),
+				  .kind = row_text(s, 2),
+				  .target = row_text(s, 3),
+				  .payload = row_text(s, 4),
+				  .state = row_text(s, 5),
+				  .last_error = row_text(s, 6),
+				  .attempts = (int)row_int(s, 7),
+				  .next_at = row_int(s, 8),
+				  .created_at = row_int(s, 9) });
+	return r;
+}
+
+int view_attempts(struct db *db, int64_t delivery, view_attempt_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s =
+		db_stmt(db, "SELECT at, duration_ms, status, error FROM outbox_attempt WHERE outbox = :id ORDER BY id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", delivery);
+	int r;
+	while ((r = stmt_step(s, err)) == 1)
+		each(arg, &(struct store_attempt){ .at = row_int(s, 0),
+				  .duration_ms = row_int(s, 1),
+				  .status = (int)row_int(s, 2),
+				  .error = row_text(s, 3) });
+	return r;
+}
+
+int view_outbox_stuck(struct db *db, int64_t *n, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT count(*) FROM outbox WHERE state = 'waiting' AND attempts >= :stuck", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":stuck", STORE_OUTBOX_STUCK);
+	return stmt_first_int(s, n, err) == 1 ? 0 : -1;
+}

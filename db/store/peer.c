@@ -1,0 +1,236 @@
+/* peer.c - comparisons of kind peer are few, so their queries walk the index of them and join what they need. */
+#include "db/store/peer.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/verdict/peer_ratio.h"
+#include "db/store/page.h"
+
+enum { NEWEST_OF_BRANCH = 32 };
+
+/* What counts as a yardstick. `j` is the job. */
+#define IS_WHOLE     "NOT j.quick AND j.cells_glob = '' "
+#define IS_YARDSTICK "j.target_provider = '' AND j.base_provider <> '' AND " IS_WHOLE
+
+/* ---- what is to be measured -------------------------------------------------------------------------------------------- */
+
+int store_peer_targets(struct db *db, int64_t repo, const char *branch, store_peer_target_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT id, environment, target_sha, module_sha, suite, uuid, kind, peers FROM ("
+		"SELECT c.id, c.environment, c.target_sha, b.module_sha, b.state, j.suite, d.uuid, d.kind, d.state AS device, "
+		"j.peers, "
+		"row_number() OVER (PARTITION BY j.suite, d.id ORDER BY c.id DESC) AS age FROM "
+		"(SELECT id FROM comparison WHERE repo = :repo AND branch = :branch ORDER BY id DESC LIMIT :newest) n "
+		"JOIN comparison c ON c.id = n.id AND c.kind IN ('change', 'selfcheck') JOIN job j ON j.id = c.job AND " IS_WHOLE
+		"JOIN environment e ON e.id = c.environment JOIN device d ON d.id = e.device "
+		"LEFT JOIN build b ON b.id = c.target_build) t WHERE age = 1 AND device = 'ok' AND state = 'ok' AND module_sha "
+		"<> '' "
+		"AND NOT EXISTS (SELECT 1 FROM cell k WHERE k.comparison = t.id AND k.series = 'process')",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":branch", branch);
+	stmt_int(s, ":newest", NEWEST_OF_BRANCH);
+	int r;
+	while ((r = stmt_step(s, err)) == 1)
+		each(arg, &(struct store_peer_target){ .comparison = row_int(s, 0),
+				  .environment = row_int(s, 1),
+				  .target_sha = row_text(s, 2),
+				  .module_sha = row_text(s, 3),
+				  .suite = row_text(s, 4),
+				  .device_uuid = row_text(s, 5),
+				  .device_kind = row_text(s, 6),
+				  .peers = row_text(s, 7) });
+	return r;
+}
+
+int store_peer_known(
+	struct db *db, int64_t repo, const struct store_peer_target *target, const char *provider, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT EXISTS (SELECT 1 FROM job j WHERE j.repo = :repo AND j.target_sha = :target AND j.kind = 'peer' AND "
+		"j.base_provider = :provider AND j.suite = :suite AND j.device_uuid = :device AND " IS_YARDSTICK ") OR EXISTS "
+		"(SELECT 1 FROM comparison c JOIN job j ON j.id = c.job AND " IS_YARDSTICK
+		"JOIN build b ON b.id = c.target_build "
+		"WHERE c.kind = 'peer' AND c.repo = :repo AND c.environment = :environment AND j.base_provider = :provider AND "
+		"b.module_sha = :module)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":target", target->target_sha);
+	stmt_text(s, ":provider", provider);
+	stmt_text(s, ":suite", target->suite);
+	stmt_text(s, ":device", target->device_uuid);
+	stmt_int(s, ":environment", target->environment);
+	stmt_text(s, ":module", target->module_sha);
+	int64_t known;
+	return stmt_first_int(s, &known, err) == 1 ? known != 0 : -1;
+}
+
+int store_peer_names(struct db *db, int64_t job, const char *peers, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "UPDATE job SET peers = :peers WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", job);
+	stmt_text(s, ":peers", peers);
+	return stmt_run(s, err);
+}
+
+/* ---- what was ----------------------------------------------------------------------------------------------------------- */
+
+static bool is_before(const struct store_peer_source *a, const struct store_peer_source *b)
+{
+	int order = strcmp(a->provider, b->provider);
+	return order ? order < 0 : a->basis < b->basis;
+}
+
+/* Into its place, unless a newer one of its kind is there. */
+static int take_source(struct store_peer_source *out, int n, const struct store_peer_source *source)
+{
+	int at = n;
+	for (int i = 0; i < n; i++)
+		if (out[i].basis == source->basis && strcmp(out[i].provider, source->provider) == 0)
+			return n;
+	if (n == STORE_PEER_SOURCES_MAX)
+		return n;
+	for (; at > 0 && is_before(source, &out[at - 1]); at--)
+		out[at] = out[at - 1];
+	out[at] = *source;
+	return n + 1;
+}
+
+int store_peer_sources(struct db *db, int64_t comparison, struct store_peer_source *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT p.id, j.base_provider, p.target_sha, m.module_sha, coalesce(t.module_sha, ''), coalesce(b.module_sha, "
+		"'') "
+		"FROM comparison c JOIN comparison p ON p.kind = 'peer' AND p.repo = c.repo AND p.environment = c.environment "
+		"JOIN job j ON j.id = p.job AND " IS_YARDSTICK "JOIN build m ON m.id = p.target_build "
+		"LEFT JOIN build t ON t.id = c.target_build LEFT JOIN build b ON b.id = c.base_build "
+		"WHERE c.id = :id AND m.module_sha <> '' AND (c.kind <> 'peer' OR p.id = c.id) ORDER BY p.id DESC LIMIT 200",
+		err);
+	int r, n = 0;
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", comparison);
+	while ((r = stmt_step(s, err)) == 1) {
+		struct store_peer_source source = { .comparison = row_int(s, 0), .basis = STORE_PEER_SCALED };
+		row_copy(s, 1, source.provider, sizeof source.provider);
+		row_copy(s, 2, source.target_sha, sizeof source.target_sha);
+		if (strcmp(row_text(s, 3), row_text(s, 4)) == 0)
+			source.basis = STORE_PEER_PAIRED;
+		else if (strcmp(row_text(s, 3), row_text(s, 5)) == 0)
+			source.basis = STORE_PEER_CHAINED;
+		n = take_source(out, n, &source);
+	}
+	return r < 0 ? -1 : n;
+}
+
+int store_peer_cell(struct db *db, int64_t comparison, const char *key, struct store_peer_cell *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT x.m, x.ci_low_pct, x.ci_high_pct, x.base_median_ms, coalesce(x.beta, 0), "
+		"(SELECT f.value FROM metric_name m JOIN metric f ON f.cell = x.id AND f.name = m.id WHERE m.name = "
+		"'clock.base_mhz'), e.held_mhz "
+		"FROM cell x JOIN comparison c ON c.id = x.comparison "
+		"LEFT JOIN epoch e ON e.repo = c.repo AND e.environment = c.environment "
+		"WHERE x.comparison = :id AND x.key = :key AND x.m IS NOT NULL AND x.base_median_ms > 0",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", comparison);
+	stmt_text(s, ":key", key);
+	int r = stmt_step(s, err);
+	if (r == 1) {
+		*out = (struct store_peer_cell){ .m = row_double(s, 0),
+			.ci_low_pct = row_double(s, 1),
+			.ci_high_pct = row_double(s, 2),
+			.base_ms = row_double(s, 3) };
+		out->held_base_ms = standing_at_clock(out->base_ms, row_double(s, 4), row_double(s, 5), row_double(s, 6));
+		stmt_reset(s);
+	}
+	return r;
+}
+
+int store_peer_held_ms(struct db *db, int64_t cell, double *ms, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT held_ms FROM cell WHERE id = :id", err);
+	*ms = NAN;
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", cell);
+	int r = stmt_step(s, err);
+	if (r == 1)
+		*ms = row_double(s, 0);
+	stmt_reset(s);
+	return r < 0 ? -1 : 0;
+}
+
+int store_peer_readers(struct db *db, int64_t peer, int64_t *ids, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT c.id FROM comparison p JOIN job j ON j.id = p.job AND " IS_YARDSTICK
+		"JOIN build m ON m.id = p.target_build JOIN (SELECT id FROM comparison WHERE repo = (SELECT repo FROM comparison "
+		"WHERE "
+		"id = :id) ORDER BY id DESC LIMIT 200) n JOIN comparison c ON c.id = n.id AND c.environment = p.environment AND "
+		"c.kind <> 'peer' LEFT JOIN build t ON t.id = c.target_build LEFT JOIN build b ON b.id = c.base_build "
+		"WHERE p.id = :id AND p.kind = 'peer' AND m.module_sha <> '' AND m.module_sha IN (t.module_sha, b.module_sha) "
+		"ORDER BY c.id DESC LIMIT :limit",
+		err);
+	int r, n = 0;
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", peer);
+	stmt_int(s, ":limit", STORE_PEER_READERS_MAX);
+	while ((r = stmt_step(s, err)) == 1)
+		ids[n++] = row_int(s, 0);
+	return r < 0 ? -1 : n;
+}
+
+/* ---- for people --------------------------------------------------------------------------------------------------------- */
+
+int view_peers(struct db *db, const char *repo, const char *device, int limit, view_peer_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT c.id, c.job, c.finished_at, r.name, j.suite, j.base_provider, c.target_sha, coalesce(m.subject, ''), "
+		"d.uuid, "
+		"d.kind, d.name, c.verdict, c.n_cells, row_number() OVER (PARTITION BY c.repo, j.suite, d.id, j.base_provider "
+		"ORDER BY "
+		"c.id DESC) = 1, (SELECT count(*) FROM cell x WHERE x.comparison = c.id AND x.m IS NOT NULL), "
+		"(SELECT avg(x.m) FROM cell x WHERE x.comparison = c.id) "
+		"FROM comparison c JOIN repo r ON r.id = c.repo JOIN job j ON j.id = c.job AND " IS_YARDSTICK
+		"JOIN environment e ON e.id = c.environment JOIN device d ON d.id = e.device "
+		"LEFT JOIN git_commit m ON m.repo = c.repo AND m.sha = c.target_sha "
+		"WHERE c.kind = 'peer' AND (:repo = '' OR r.name = :repo) AND (:device = '' OR d.uuid = :device) "
+		"ORDER BY 14 DESC, c.id DESC LIMIT :limit",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":repo", repo ? repo : "");
+	stmt_text(s, ":device", device ? device : "");
+	stmt_int(s, ":limit", store_page_size(limit, VIEW_ROWS_MAX));
+	int r;
+	while ((r = stmt_step(s, err)) == 1)
+		each(arg, &(struct view_peer){ .comparison = row_int(s, 0),
+				  .job = row_int(s, 1),
+				  .finished_at = row_int(s, 2),
+				  .repo = row_text(s, 3),
+				  .suite = row_text(s, 4),
+				  .provider = row_text(s, 5),
+				  .commit = row_text(s, 6),
+				  .subject = row_text(s, 7),
+				  .device = row_text(s, 8),
+				  .device_kind = row_text(s, 9),
+				  .device_name = row_text(s, 10),
+				  .verdict = row_text(s, 11),
+				  .cells = (int)row_int(s, 12),
+				  .current = row_int(s, 13) != 0,
+				  .timed = (int)row_int(s, 14),
+				  .geomean_pct = 100 * exp(-row_double(s, 15)) });
+	return r;
+}

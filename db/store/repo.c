@@ -1,0 +1,375 @@
+/** repo.c - what git and the devices told us: repositories, tips, commits, suites, devices, environments. */
+#include "db/store/repo.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "base/jsonw.h"
+
+/* ---- repositories ---------------------------------------------------------------------------------------------------- */
+
+int store_repo_put(
+	struct db *db, const char *name, const char *url, bool is_local, const char *upstream, int64_t *id, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO repo (name, url, is_local, upstream, created_at) VALUES (:name, :url, :is_local, :upstream, :now) "
+		"ON CONFLICT (name) DO UPDATE SET url = excluded.url, is_local = excluded.is_local, upstream = "
+		"excluded.upstream, "
+		"state = CASE state WHEN 'gone' THEN 'new' ELSE state END RETURNING id",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":name", name);
+	stmt_text(s, ":url", url);
+	stmt_int(s, ":is_local", is_local);
+	stmt_text(s, ":upstream", upstream);
+	stmt_int(s, ":now", clock_utc_ms());
+	if (stmt_step(s, err) != 1)
+		return -1;
+	*id = row_int(s, 0);
+	return stmt_run(s, err);
+}
+
+int store_repo_find(struct db *db, const char *name, int64_t *id, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT id FROM repo WHERE name = :name", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":name", name);
+	return stmt_first_int(s, id, err);
+}
+
+int store_repo_retire(struct db *db, const int64_t *ids, int n, struct fw_err *err)
+{
+	struct buf list;
+	buf_init(&list, 1 << 16);
+	struct jsonw j;
+	jsonw_init(&j, &list);
+	jsonw_array(&j);
+	for (int i = 0; i < n; i++)
+		jsonw_int(&j, ids[i]);
+	jsonw_array_end(&j);
+	int r = -1;
+	struct stmt *s =
+		list.failed ? NULL
+			    : db_stmt(db,
+				      "UPDATE repo SET state = 'gone' WHERE state <> 'gone' AND id NOT IN (SELECT value FROM "
+				      "json_each(:ids))",
+				      err);
+	if (s) {
+		stmt_text(s, ":ids", list.data);
+		r = stmt_run(s, err);
+	} else {
+		err_set(err, ERR_FULL, "too many repositories");
+	}
+	buf_fini(&list);
+	return r;
+}
+
+int store_repo_state(struct db *db, int64_t repo, const char *state, const char *error, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"UPDATE repo SET state = :state, error = :error WHERE id = :id AND (state <> :state OR error <> :error)", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", repo);
+	stmt_text(s, ":state", state);
+	stmt_text(s, ":error", error ? error : "");
+	return stmt_run(s, err);
+}
+
+int store_repo_failed(struct db *db, int64_t repo, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "UPDATE repo SET fetch_failures = fetch_failures + 1 WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", repo);
+	return stmt_run(s, err);
+}
+
+int store_repo_fetched(struct db *db, int64_t repo, int64_t now_ms, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "UPDATE repo SET fetched_at = :now WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", repo);
+	stmt_int(s, ":now", now_ms);
+	return stmt_run(s, err);
+}
+
+/* ---- branches -------------------------------------------------------------------------------------------------------- */
+
+int store_tip_get(struct db *db, int64_t repo, const char *name, char *sha, bool *gone, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT commit_sha, gone FROM branch_tip WHERE repo = :repo AND name = :name", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":name", name);
+	int r = stmt_step(s, err);
+	if (r == 0)
+		return err_set(err, ERR_NOT_FOUND, "branch %s was never seen", name);
+	if (r < 0)
+		return -1;
+	row_copy(s, 0, sha, 65);
+	*gone = row_int(s, 1) != 0;
+	stmt_reset(s);
+	return 0;
+}
+
+int store_tip_put(struct db *db, int64_t repo, const char *name, const char *display, const char *sha, bool watched,
+	int64_t now_ms, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO branch_tip (repo, name, display, commit_sha, watched, seen_at) "
+		"VALUES (:repo, :name, :display, :sha, :watched, :now) "
+		"ON CONFLICT (repo, name) DO UPDATE SET display = excluded.display, watched = excluded.watched, gone = 0, "
+		"seen_at = CASE WHEN commit_sha = excluded.commit_sha THEN seen_at ELSE excluded.seen_at END, "
+		"commit_sha = excluded.commit_sha",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":name", name);
+	stmt_text(s, ":display", display);
+	stmt_text(s, ":sha", sha);
+	stmt_int(s, ":watched", watched);
+	stmt_int(s, ":now", now_ms);
+	return stmt_run(s, err);
+}
+
+int store_tip_gone(struct db *db, int64_t repo, const char *name, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "UPDATE branch_tip SET gone = 1 WHERE repo = :repo AND name = :name", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":name", name);
+	return stmt_run(s, err);
+}
+
+int store_tip_each(
+	struct db *db, int64_t repo, void (*each)(void *arg, const char *name, const char *sha), void *arg, struct fw_err *err)
+{
+	struct stmt *s =
+		db_stmt(db, "SELECT name, commit_sha FROM branch_tip WHERE repo = :repo AND gone = 0 ORDER BY name", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	int r;
+	while ((r = stmt_step(s, err)) == 1)
+		each(arg, row_text(s, 0), row_text(s, 1));
+	return r;
+}
+
+/* ---- commits and suites ---------------------------------------------------------------------------------------------- */
+
+int store_commit_put(struct db *db, int64_t repo, const struct store_commit *c, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO git_commit (repo, sha, tree, first_parent, author, subject, committed_at) "
+		"VALUES (:repo, :sha, :tree, :first_parent, :author, :subject, :committed_at) ON CONFLICT (repo, sha) DO NOTHING",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":sha", c->sha);
+	stmt_text(s, ":tree", c->tree);
+	stmt_text(s, ":first_parent", c->first_parent);
+	stmt_text(s, ":author", c->author);
+	stmt_text(s, ":subject", c->subject);
+	stmt_int(s, ":committed_at", c->committed_at);
+	return stmt_run(s, err);
+}
+
+int store_commit_get(struct db *db, int64_t repo, const char *sha, struct store_commit *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT sha, tree, first_parent, author, subject, committed_at FROM git_commit WHERE repo = :repo AND sha = :sha",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":sha", sha);
+	int r = stmt_step(s, err);
+	if (r == 0)
+		return err_set(err, ERR_NOT_FOUND, "commit %s is not stored", sha);
+	if (r < 0)
+		return -1;
+	*out = (struct store_commit){ .committed_at = row_int(s, 5) };
+	row_copy(s, 0, out->sha, sizeof(out->sha));
+	row_copy(s, 1, out->tree, sizeof(out->tree));
+	row_copy(s, 2, out->first_parent, sizeof(out->first_parent));
+	row_copy(s, 3, out->author, sizeof(out->author));
+	row_copy(s, 4, out->subject, sizeof(out->subject));
+	stmt_reset(s);
+	return 0;
+}
+
+/** One row by a unique text. 1 and its id, 0, -1. */
+static int id_by_text(struct stmt *s, const char *parameter, const char *value, int64_t *id, struct fw_err *err)
+{
+	if (!s)
+		return -1;
+	stmt_text(s, parameter, value);
+	return stmt_first_int(s, id, err);
+}
+
+int store_suite_put(struct db *db, const char *sha, const char *name, const char *text, size_t len, const char *origin,
+	int64_t *id, struct fw_err *err)
+{
+	/* Looked up first: a suite arrives with every result and is new once. */
+	int found = id_by_text(db_stmt(db, "SELECT id FROM suite WHERE sha = :sha", err), ":sha", sha, id, err);
+	if (found)
+		return found < 0 ? -1 : 0;
+	struct stmt *s = db_stmt(
+		db, "INSERT INTO suite (sha, name, text, origin) VALUES (:sha, :name, CAST(:text AS TEXT), :origin)", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":sha", sha);
+	stmt_text(s, ":name", name);
+	stmt_blob(s, ":text", text, len);
+	stmt_text(s, ":origin", origin);
+	return stmt_insert(s, id, err);
+}
+
+/* ---- devices and environments ---------------------------------------------------------------------------------------- */
+
+int store_device_put(struct db *db, const struct msg_device *d, int64_t now_ms, int64_t *id, struct fw_err *err)
+{
+	struct buf info;
+	buf_init(&info, 4096);
+	struct jsonw j;
+	jsonw_init(&j, &info);
+	jsonw_object(&j);
+	jsonw_kv_int(&j, "cores", d->cores);
+	jsonw_kv_int(&j, "memory_bytes", d->memory_bytes);
+	jsonw_kv_int(&j, "l2_bytes", d->l2_bytes);
+	jsonw_kv_double(&j, "power_limit_w", d->power_limit_w);
+	jsonw_kv_double(&j, "clock_max_mhz", d->clock_max_mhz);
+	jsonw_kv_double(&j, "peak_tflops", d->peak_tflops);
+	jsonw_kv_double(&j, "peak_gb_s", d->peak_gb_s);
+	jsonw_object_end(&j);
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO device (uuid, kind, name, driver, toolkit, cudnn, info, seen_at) "
+		"VALUES (:uuid, :kind, :name, :driver, :toolkit, :cudnn, :info, :now) "
+		"ON CONFLICT (uuid) DO UPDATE SET kind = excluded.kind, name = excluded.name, driver = excluded.driver, "
+		"toolkit = excluded.toolkit, cudnn = excluded.cudnn, info = excluded.info, seen_at = excluded.seen_at, "
+		"state = CASE state WHEN 'absent' THEN 'ok' ELSE state END, "
+		"state_why = CASE state WHEN 'absent' THEN '' ELSE state_why END RETURNING id",
+		err);
+	int r = -1;
+	if (s) {
+		stmt_text(s, ":uuid", d->uuid);
+		stmt_text(s, ":kind", d->kind);
+		stmt_text(s, ":name", d->name);
+		stmt_text(s, ":driver", d->driver);
+		stmt_text(s, ":toolkit", d->toolkit);
+		stmt_text(s, ":cudnn", d->cudnn);
+		stmt_text(s, ":info", info.data);
+		stmt_int(s, ":now", now_ms);
+		if (stmt_step(s, err) == 1) {
+			*id = row_int(s, 0);
+			r = stmt_run(s, err);
+		}
+	}
+	buf_fini(&info);
+	return r;
+}
+
+int store_device_place(struct db *db, int64_t device, const struct msg_place *place, struct fw_err *err)
+{
+	struct buf text;
+	struct jsonw j;
+	char sha[HASH_HEX];
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO artifact (owner_kind, owner, kind, sha, bytes) VALUES ('device', :device, 'place', :sha, :bytes) ON "
+		"CONFLICT "
+		"(owner_kind, owner, kind) DO UPDATE SET sha = excluded.sha, bytes = excluded.bytes WHERE sha <> excluded.sha",
+		err);
+	if (!s)
+		return -1;
+	buf_init(&text, 1 << 16);
+	jsonw_init(&j, &text);
+	protocol_put_place(&j, place);
+	hash_hex(text.data, text.len, sha);
+	stmt_int(s, ":device", device);
+	stmt_text(s, ":sha", sha);
+	stmt_blob(s, ":bytes", text.data, text.len);
+	int r = stmt_run(s, err);
+	buf_fini(&text);
+	return r;
+}
+
+int store_device_state(struct db *db, int64_t device, const char *state, const char *why, int64_t now_ms, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "UPDATE device SET state = :state, state_why = :why, state_at = :now WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", device);
+	stmt_text(s, ":state", state);
+	stmt_int(s, ":now", now_ms);
+	stmt_text(s, ":why", why ? why : "");
+	return stmt_run(s, err);
+}
+
+int store_device_get(struct db *db, const char *uuid, int64_t *id, char *state, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT id, state FROM device WHERE uuid = :uuid", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":uuid", uuid);
+	int r = stmt_step(s, err);
+	if (r == 0)
+		return err_set(err, ERR_NOT_FOUND, "no device %s was ever seen", uuid);
+	if (r < 0)
+		return -1;
+	*id = row_int(s, 0);
+	row_copy(s, 1, state, 16);
+	stmt_reset(s);
+	return 0;
+}
+
+static void environment_hash(
+	const struct msg_device *d, const char *suite_sha, const char *timing, const char *isolation, char hex[HASH_HEX])
+{
+	struct buf text; /* one field a line; none of them holds a line end */
+	buf_init(&text, 1 << 16);
+	buf_printf(&text, "%s\n%s\n%s\n%s\n%s\n%s\n%.17g\n", d->uuid, d->driver, d->toolkit, suite_sha, timing, isolation,
+		d->power_limit_w);
+	if (d->cudnn[0]) /* environments that were known before it was asked for keep their hash where there is none */
+		buf_printf(&text, "cudnn %s\n", d->cudnn);
+	hash_hex(text.data, text.len, hex);
+	buf_fini(&text);
+}
+
+int store_environment_put(struct db *db, int64_t device, const struct msg_device *d, const char *suite_sha, const char *timing,
+	const char *isolation, int64_t now_ms, int64_t *id, bool *is_new, struct fw_err *err)
+{
+	char hash[HASH_HEX];
+	environment_hash(d, suite_sha, timing, isolation, hash);
+	int found = id_by_text(db_stmt(db, "SELECT id FROM environment WHERE hash = :hash", err), ":hash", hash, id, err);
+	*is_new = found == 0;
+	if (found)
+		return found < 0 ? -1 : 0;
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO environment (device, hash, driver, toolkit, cudnn, suite_sha, timing, power_limit_w, isolation, "
+		"first_at) "
+		"VALUES (:device, :hash, :driver, :toolkit, :cudnn, :suite_sha, :timing, :power, :isolation, :now)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":device", device);
+	stmt_text(s, ":hash", hash);
+	stmt_text(s, ":driver", d->driver);
+	stmt_text(s, ":toolkit", d->toolkit);
+	stmt_text(s, ":cudnn", d->cudnn);
+	stmt_text(s, ":suite_sha", suite_sha);
+	stmt_text(s, ":timing", timing);
+	if (d->power_limit_w > 0)
+		stmt_double(s, ":power", d->power_limit_w);
+	stmt_text(s, ":isolation", isolation);
+	stmt_int(s, ":now", now_ms);
+	return stmt_insert(s, id, err);
+}

@@ -1,0 +1,55 @@
+/** repo.h - repositories, branch tips, commits, suites, devices, environments. All calls: loop only; writes inside the caller's transaction. */
+#ifndef DB_STORE_REPO_H
+#define DB_STORE_REPO_H
+
+#include "core/protocol/protocol.h"
+#include "db/sqlite/db.h"
+
+struct store_commit {
+	char sha[65], tree[65], first_parent[65];
+	char author[256], subject[512]; /* UTF-8; invalid bytes already U+FFFD */
+	int64_t committed_at;
+};
+
+/** Make or update a configured repository; its id. */
+int store_repo_put(
+	struct db *db, const char *name, const char *url, bool is_local, const char *upstream, int64_t *id, struct fw_err *err);
+/** By its name: 1 and its id, 0 there is none, -1. */
+int store_repo_find(struct db *db, const char *name, int64_t *id, struct fw_err *err);
+/** Repositories not in ids[n] become state gone. */
+int store_repo_retire(struct db *db, const int64_t *ids, int n, struct fw_err *err);
+/** state "ok" or "error" with its text. An unchanged state writes nothing. */
+int store_repo_state(struct db *db, int64_t repo, const char *state, const char *error, struct fw_err *err);
+/** The repository was read just now without an error. */
+int store_repo_fetched(struct db *db, int64_t repo, int64_t now_ms, struct fw_err *err);
+/** It could not be read, once more. */
+int store_repo_failed(struct db *db, int64_t repo, struct fw_err *err);
+
+/** Stored tip of a branch. ERR_NOT_FOUND when it was never seen. Shape: sha[65]. */
+int store_tip_get(struct db *db, int64_t repo, const char *name, char *sha, bool *gone, struct fw_err *err);
+int store_tip_put(struct db *db, int64_t repo, const char *name, const char *display, const char *sha, bool watched,
+	int64_t now_ms, struct fw_err *err);
+int store_tip_gone(struct db *db, int64_t repo, const char *name, struct fw_err *err);
+/** Call `each` with every stored branch that is not gone. */
+int store_tip_each(
+	struct db *db, int64_t repo, void (*each)(void *arg, const char *name, const char *sha), void *arg, struct fw_err *err);
+
+int store_commit_put(struct db *db, int64_t repo, const struct store_commit *c, struct fw_err *err);
+/** ERR_NOT_FOUND when unknown. */
+int store_commit_get(struct db *db, int64_t repo, const char *sha, struct store_commit *out, struct fw_err *err);
+
+int store_suite_put(struct db *db, const char *sha, const char *name, const char *text, size_t len, const char *origin,
+	int64_t *id, struct fw_err *err);
+
+/** Insert or refresh (keeps state paused and quarantined). */
+int store_device_put(struct db *db, const struct msg_device *d, int64_t now_ms, int64_t *id, struct fw_err *err);
+/** Keep where its worker has what it built. */
+int store_device_place(struct db *db, int64_t device, const struct msg_place *place, struct fw_err *err);
+int store_device_state(struct db *db, int64_t device, const char *state, const char *why, int64_t now_ms, struct fw_err *err);
+/** State of a device by uuid. Shape: state[16]. ERR_NOT_FOUND. */
+int store_device_get(struct db *db, const char *uuid, int64_t *id, char *state, struct fw_err *err);
+/** The epoch's row, made when new (`is_new` set). Its hash covers every argument. */
+int store_environment_put(struct db *db, int64_t device, const struct msg_device *d, const char *suite_sha, const char *timing,
+	const char *isolation, int64_t now_ms, int64_t *id, bool *is_new, struct fw_err *err);
+
+#endif

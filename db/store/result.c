@@ -1,0 +1,601 @@
+/** result.c - a finished job's rows, and reading them back to judge again. */
+#include "db/store/result.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "core/protocol/guard.h"
+#include "db/store/cell_columns.h"
+#include "db/store/packed.h"
+
+/* ---- builds ---------------------------------------------------------------------------------------------------------- */
+
+/** 1 and the id of the newest equal build, 0, -1. */
+static int find_build(struct db *db, const char *inputs_hash, const char *device_kind, const struct msg_build *b, int64_t *id,
+	struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT id FROM build WHERE inputs_hash = :inputs AND toolchain = :toolchain AND device_kind = :kind AND "
+		"module_sha = :module AND state = 'ok' ORDER BY id DESC LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":inputs", inputs_hash);
+	stmt_text(s, ":toolchain", b->toolchain);
+	stmt_text(s, ":kind", device_kind);
+	stmt_text(s, ":module", b->module_sha256);
+	return stmt_first_int(s, id, err);
+}
+
+int store_build_put(struct db *db, const char *inputs_hash, const char *device_kind, const struct msg_build *b, int64_t now_ms,
+	int64_t *id, struct fw_err *err)
+{
+	if (strcmp(b->state, "cached") == 0) {
+		int found = find_build(db, inputs_hash, device_kind, b, id, err);
+		if (found)
+			return found < 0 ? -1 : 0;
+	}
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO build (inputs_hash, toolchain, device_kind, module_sha, state, exit_status, exit_signal, detail, "
+		"log, "
+		"duration_ms, built_at) VALUES (:inputs, :toolchain, :kind, :module, :state, :exit, :signal, :detail, :log, "
+		":duration, :now)",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":inputs", inputs_hash);
+	stmt_text(s, ":toolchain", b->toolchain);
+	stmt_text(s, ":kind", device_kind);
+	stmt_text(s, ":module", b->module_sha256);
+	stmt_text(s, ":state", strcmp(b->state, "failed") == 0 ? "failed" : "ok");
+	stmt_int(s, ":exit", b->exit);
+	stmt_int(s, ":signal", b->signal);
+	stmt_text(s, ":detail", b->detail);
+	stmt_blob(s, ":log", b->log.data ? b->log.data : "", b->log.len);
+	stmt_int(s, ":duration", b->duration_ms);
+	stmt_int(s, ":now", now_ms);
+	return stmt_insert(s, id, err);
+}
+
+/* ---- comparisons ----------------------------------------------------------------------------------------------------- */
+
+int store_comparison_insert(struct db *db, struct store_comparison *c, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO comparison (job, repo, branch, kind, base_sha, base_how, target_sha, base_build, target_build, "
+		"suite, rule, "
+		"environment, identical_by, verdict, gpu_s, wall_s, finished_at) VALUES (:job, :repo, :branch, :kind, :base, "
+		":base_how, :target, :base_build, :target_build, :suite, :rule, :environment, :identical_by, :verdict, :gpu_s, "
+		":wall_s, :finished_at)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":job", c->job);
+	stmt_int(s, ":repo", c->repo);
+	stmt_text(s, ":branch", c->branch);
+	stmt_text(s, ":kind", c->kind);
+	stmt_text(s, ":base", c->base_sha);
+	stmt_text(s, ":base_how", c->base_how);
+	stmt_text(s, ":target", c->target_sha);
+	stmt_int_or_null(s, ":base_build", c->base_build);
+	stmt_int_or_null(s, ":target_build", c->target_build);
+	stmt_int(s, ":suite", c->suite);
+	stmt_text(s, ":rule", c->rule_json);
+	stmt_int_or_null(s, ":environment", c->environment);
+	stmt_text(s, ":identical_by", c->identical_by);
+	stmt_text(s, ":verdict", verdict_name(c->verdict));
+	stmt_double(s, ":gpu_s", c->gpu_s);
+	stmt_double(s, ":wall_s", c->wall_s);
+	stmt_int(s, ":finished_at", c->finished_at);
+	return stmt_insert(s, &c->id, err);
+}
+
+int store_comparison_body(struct db *db, int64_t id, const void *body, size_t len, const char *etag, struct fw_err *err)
+{
+	struct buf packed;
+	buf_init(&packed, PACKED_MAX_BYTES);
+	struct stmt *s = db_stmt(db, "UPDATE comparison SET body = :body, body_len = :len, etag = :etag WHERE id = :id", err);
+	int r = s ? pack(body, len, &packed, err) : -1;
+	if (r == 0) {
+		stmt_int(s, ":id", id);
+		stmt_int(s, ":len", (int64_t)len);
+		stmt_blob(s, ":body", packed.data, packed.len);
+		stmt_text(s, ":etag", etag);
+		r = stmt_run(s, err);
+	}
+	buf_fini(&packed);
+	return r;
+}
+
+int store_comparison_verdict(struct db *db, int64_t id, enum verdict v, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"UPDATE comparison SET verdict = :verdict, "
+		"n_cells = (SELECT count(*) FROM cell WHERE comparison = :id), "
+		"n_regressions = (SELECT count(*) FROM cell WHERE comparison = :id AND verdict = 'regression'), "
+		"worst_pct = (SELECT min(decided_pct) FROM cell WHERE comparison = :id), "
+		"worst_key = coalesce((SELECT key FROM cell WHERE comparison = :id AND decided_pct IS NOT NULL "
+		"ORDER BY decided_pct, n LIMIT 1), '') WHERE id = :id",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	stmt_text(s, ":verdict", verdict_name(v));
+	return stmt_run(s, err);
+}
+
+int store_comparison_get(struct db *db, int64_t id, struct store_comparison *out, struct buf *rule, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT id, job, repo, base_build, target_build, suite, environment, branch, kind, base_sha, base_how, "
+		"target_sha, "
+		"identical_by, verdict, gpu_s, wall_s, finished_at, rule FROM comparison WHERE id = :id",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	int r = stmt_step(s, err);
+	if (r == 0)
+		return err_set(err, ERR_NOT_FOUND, "there is no comparison %lld", (long long)id);
+	if (r < 0)
+		return -1;
+	*out = (struct store_comparison){ .id = row_int(s, 0),
+		.job = row_int(s, 1),
+		.repo = row_int(s, 2),
+		.base_build = row_int(s, 3),
+		.target_build = row_int(s, 4),
+		.suite = row_int(s, 5),
+		.environment = row_int(s, 6),
+		.verdict = verdict_from_name(row_text(s, 13)),
+		.gpu_s = row_double(s, 14),
+		.wall_s = row_double(s, 15),
+		.finished_at = row_int(s, 16) };
+	row_copy(s, 7, out->branch, sizeof(out->branch));
+	row_copy(s, 8, out->kind, sizeof(out->kind));
+	row_copy(s, 9, out->base_sha, sizeof(out->base_sha));
+	row_copy(s, 10, out->base_how, sizeof(out->base_how));
+	row_copy(s, 11, out->target_sha, sizeof(out->target_sha));
+	row_copy(s, 12, out->identical_by, sizeof(out->identical_by));
+	size_t start = rule->len;
+	buf_puts(rule, row_text(s, 17));
+	stmt_reset(s);
+	if (rule->failed)
+		return err_set(err, ERR_FULL, "the rule of comparison %lld is too long", (long long)id);
+	out->rule_json = rule->data + start;
+	return 0;
+}
+
+/* ---- cells ----------------------------------------------------------------------------------------------------------- */
+
+static void bind_verdict(struct stmt *s, const struct store_cell *c)
+{
+	stmt_double(s, ":m", c->m);
+	stmt_double(s, ":m_raw", c->m_raw);
+	stmt_double(s, ":m_code", c->m_code);
+	stmt_double(s, ":se", c->se);
+	stmt_double(s, ":se_clock", c->se_clock);
+	stmt_double(s, ":beta", c->beta);
+	stmt_int(s, ":launches", c->launches);
+	stmt_int(s, ":samples", c->samples);
+	stmt_double(s, ":base_median_ms", c->base_median_ms);
+	stmt_double(s, ":target_median_ms", c->target_median_ms);
+	stmt_double(s, ":change_pct", c->change_pct);
+	stmt_double(s, ":ci_low_pct", c->ci_low_pct);
+	stmt_double(s, ":ci_high_pct", c->ci_high_pct);
+	stmt_double(s, ":mde_pct", c->mde_pct);
+	bool has_tail = c->mean.longer > 0;
+	stmt_double(s, ":mean_m", has_tail ? c->mean.m : NAN);
+	stmt_double(s, ":mean_se", has_tail ? c->mean.se : NAN);
+	stmt_double(s, ":slow_base", has_tail ? c->mean.share[TAIL_BASE] : NAN);
+	stmt_double(s, ":slow_target", has_tail ? c->mean.share[TAIL_TARGET] : NAN);
+	stmt_double(s, ":slow_longer", has_tail ? c->mean.longer : NAN);
+	stmt_text(s, ":verdict", verdict_name(c->verdict));
+	stmt_text(s, ":failure", c->failure);
+	stmt_text(s, ":reason", c->reason);
+	stmt_int(s, ":flags", c->flags);
+	stmt_text(s, ":decided_by", decider_name(c->decider));
+	stmt_double(s, ":decided_m", c->decided_m);
+	stmt_double(s, ":decided_se", c->decided_se);
+	stmt_double(s, ":decided_pct", c->decided_pct);
+}
+
+int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		CELL_INSERT "FROM comparison p LEFT JOIN environment e ON e.id = p.environment WHERE p.id = :comparison", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":comparison", c->comparison);
+	stmt_text(s, ":branch", c->history_branch);
+	stmt_int(s, ":n", c->n);
+	stmt_text(s, ":key", c->key);
+	stmt_text(s, ":suite_group", c->group);
+	stmt_text(s, ":mask", c->mask);
+	stmt_text(s, ":direction", c->direction);
+	stmt_int(s, ":seqlen", c->seqlen);
+	stmt_int(s, ":block", c->block);
+	stmt_double(s, ":sparsity_ratio", c->sparsity_ratio);
+	stmt_text(s, ":series", c->series[0] ? c->series : "device");
+	stmt_text(s, ":input_sha", c->input_sha);
+	stmt_double(s, ":flops", c->flops);
+	stmt_double(s, ":threshold_pct", c->threshold_pct);
+	stmt_double(s, ":tau0", c->tau0 > 0 ? c->tau0 : NAN);
+	stmt_double(s, ":nu0", c->nu0 > 0 ? c->nu0 : NAN);
+	stmt_double(s, ":blind_pct", c->blind_pct);
+	stmt_int_or_null(s, ":epoch", c->epoch);
+	stmt_double(s, ":held_ms", c->epoch ? c->held_ms : NAN);
+	stmt_double(s, ":anchor_change_pct", c->epoch ? c->anchor_change_pct : NAN);
+	stmt_double(s, ":anchor_ci_low_pct", c->epoch ? c->anchor_ci_low_pct : NAN);
+	stmt_double(s, ":anchor_ci_high_pct", c->epoch ? c->anchor_ci_high_pct : NAN);
+	bind_verdict(s, c);
+	if (stmt_insert(s, &c->id, err))
+		return -1;
+	return db_changes(db) == 1 ? 0 : err_set(err, ERR_NOT_FOUND, "there is no comparison %lld", (long long)c->comparison);
+}
+
+int store_cell_verdict(struct db *db, const struct store_cell *c, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "UPDATE cell SET verdict = :verdict" CELL_FOUND(CELL_SET) " WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", c->id);
+	bind_verdict(s, c);
+	return stmt_run(s, err);
+}
+
+static double or_zero(double v)
+{
+	return isfinite(v) ? v : 0;
+}
+
+int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store_cell *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, CELL_SELECT "WHERE comparison = :comparison AND n > :after ORDER BY n LIMIT 1", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":comparison", comparison);
+	stmt_int(s, ":after", after_n);
+	int r = stmt_step(s, err);
+	if (r != 1)
+		return r;
+	*out = (struct store_cell){ .id = row_int(s, CELL_id),
+		.comparison = row_int(s, CELL_comparison),
+		.n = (int)row_int(s, CELL_n),
+		.seqlen = (int)row_int(s, CELL_seqlen),
+		.block = (int)row_int(s, CELL_block),
+		.sparsity_ratio = row_double(s, CELL_sparsity_ratio),
+		.flops = row_double(s, CELL_flops),
+		.threshold_pct = row_double(s, CELL_threshold_pct),
+		.m = row_double(s, CELL_m),
+		.m_raw = row_double(s, CELL_m_raw),
+		.se = row_double(s, CELL_se),
+		.beta = row_double(s, CELL_beta),
+		.m_code = row_double(s, CELL_m_code),
+		.se_clock = row_double(s, CELL_se_clock),
+		.mean = { .m = row_double(s, CELL_mean_m),
+			.se = row_double(s, CELL_mean_se),
+			.share = { row_double(s, CELL_slow_base), row_double(s, CELL_slow_target) },
+			.longer = or_zero(row_double(s, CELL_slow_longer)) },
+		.decider = decider_from_name(row_text(s, CELL_decided_by)),
+		.decided_m = row_double(s, CELL_decided_m),
+		.decided_se = row_double(s, CELL_decided_se),
+		.decided_pct = row_double(s, CELL_decided_pct),
+		.launches = (int)row_int(s, CELL_launches),
+		.samples = (int)row_int(s, CELL_samples),
+		.base_median_ms = row_double(s, CELL_base_median_ms),
+		.target_median_ms = row_double(s, CELL_target_median_ms),
+		.change_pct = row_double(s, CELL_change_pct),
+		.ci_low_pct = row_double(s, CELL_ci_low_pct),
+		.ci_high_pct = row_double(s, CELL_ci_high_pct),
+		.mde_pct = row_double(s, CELL_mde_pct),
+		.verdict = verdict_from_name(row_text(s, CELL_verdict)),
+		.tau0 = row_double(s, CELL_tau0),
+		.nu0 = row_double(s, CELL_nu0),
+		.blind_pct = row_double(s, CELL_blind_pct),
+		.flags = (int)row_int(s, CELL_flags) };
+	row_copy(s, CELL_key, out->key, sizeof(out->key));
+	row_copy(s, CELL_input_sha, out->input_sha, sizeof(out->input_sha));
+	row_copy(s, CELL_suite_group, out->group, sizeof(out->group));
+	row_copy(s, CELL_mask, out->mask, sizeof(out->mask));
+	row_copy(s, CELL_direction, out->direction, sizeof(out->direction));
+	row_copy(s, CELL_failure, out->failure, sizeof(out->failure));
+	row_copy(s, CELL_reason, out->reason, sizeof(out->reason));
+	row_copy(s, CELL_series, out->series, sizeof(out->series));
+	stmt_reset(s);
+	return 1;
+}
+
+/* ---- metrics and artifacts ------------------------------------------------------------------------------------------- */
+
+/** A name and its unit are written once, whoever has them first. */
+static int add_metric_name(struct db *db, const char *name, const char *unit, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "INSERT INTO metric_name (name, unit) VALUES (:name, :unit) ON CONFLICT DO NOTHING", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":name", name);
+	stmt_text(s, ":unit", unit);
+	return stmt_run(s, err);
+}
+
+/** *n: 1, or 0 where nobody had that name so far. */
+static int put_metric(struct db *db, int64_t cell, const char *name, const char *unit, double value, int *n, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO metric (cell, name, n, value) SELECT :cell, m.id, "
+		"(SELECT coalesce(max(n), 0) + 1 FROM metric WHERE cell = :cell), :value "
+		"FROM metric_name m WHERE m.name = :name AND m.unit = :unit "
+		"ON CONFLICT (cell, name) DO UPDATE SET value = excluded.value",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":cell", cell);
+	stmt_text(s, ":name", name);
+	stmt_text(s, ":unit", unit);
+	stmt_double(s, ":value", value);
+	return stmt_run_count(s, n, err);
+}
+
+int store_metric(struct db *db, int64_t cell, const char *name, const char *unit, double value, struct fw_err *err)
+{
+	int n;
+	if (!isfinite(value))
+		return 0;
+	if (put_metric(db, cell, name, unit, value, &n, err))
+		return -1;
+	return n > 0 || !(add_metric_name(db, name, unit, err) || put_metric(db, cell, name, unit, value, &n, err)) ? 0 : -1;
+}
+
+int store_artifact(
+	struct db *db, const char *owner_kind, int64_t owner, const char *kind, const void *bytes, size_t len, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO artifact (owner_kind, owner, kind, sha, bytes) VALUES (:owner_kind, :owner, :kind, :sha, :bytes) "
+		"ON CONFLICT (owner_kind, owner, kind) DO UPDATE SET sha = excluded.sha, bytes = excluded.bytes",
+		err);
+	if (!s)
+		return -1;
+	char sha[HASH_HEX];
+	hash_hex(bytes, len, sha);
+	stmt_text(s, ":owner_kind", owner_kind);
+	stmt_int(s, ":owner", owner);
+	stmt_text(s, ":kind", kind);
+	stmt_text(s, ":sha", sha);
+	stmt_blob(s, ":bytes", bytes, len);
+	return stmt_run(s, err);
+}
+
+/* ---- launches and samples -------------------------------------------------------------------------------------------- */
+
+int store_launch_insert(struct db *db, int64_t comparison, int n, int set, uint64_t seed, int64_t *id, struct fw_err *err)
+{
+	struct stmt *s =
+		db_stmt(db, "INSERT INTO launch (comparison, n, set_number, seed) VALUES (:comparison, :n, :set, :seed)", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":comparison", comparison);
+	stmt_int(s, ":n", n);
+	stmt_int(s, ":set", set);
+	stmt_int(s, ":seed", (int64_t)seed); /* SQLite has no unsigned; the bits are kept */
+	return stmt_insert(s, id, err);
+}
+
+static void bind_estimate(struct stmt *s, const struct launch_estimate *e)
+{
+	stmt_double(s, ":d", e->d);
+	stmt_double(s, ":q", e->q);
+	stmt_double(s, ":d_raw", e->d_raw);
+	stmt_double(s, ":z", e->z);
+	stmt_double(s, ":z_q", e->z_q);
+	stmt_double(s, ":beta", e->beta);
+	stmt_double(s, ":beta_q", e->beta_q);
+}
+
+static void bind_guard(struct stmt *s, const struct msg_guard *g)
+{
+	stmt_double(s, ":power", g->power_w);
+	stmt_double(s, ":temp", g->temp_c);
+	stmt_double(s, ":mhz_seen", g->sm_mhz);
+	stmt_int(s, ":reasons", (int64_t)g->reasons);
+	stmt_int(s, ":foreign", g->foreign);
+	stmt_int(s, ":xid", g->xid);
+	stmt_int(s, ":ecc", g->ecc);
+	stmt_double(s, ":energy", g->energy_j);
+	stmt_text(s, ":regime", g->regime);
+}
+
+int store_samples_insert(struct db *db, int64_t launch, int64_t cell, const struct msg_cell *m, const struct launch_estimate *e,
+	struct fw_err *err)
+{
+	size_t bytes = (size_t)m->n * sizeof(float);
+	int r = 0;
+	for (int i = 0; i < m->n_subjects && r == 0; i++) {
+		struct stmt *s = db_stmt(db,
+			"INSERT INTO sample (launch, cell, subject, series, phase, n, ms, mhz, host_us, call_order, d, q, d_raw, "
+			"z, "
+			"z_q, beta, beta_q, power_w, temp_c, sm_mhz, reasons, foreign_processes, xid, ecc, energy_j, regime) "
+			"VALUES "
+			"(:launch, :cell, :subject, :series, :phase, :n, :ms, :mhz, :host_us, :order, :d, :q, :d_raw, "
+			":z, :z_q, :beta, :beta_q, :power, :temp, :mhz_seen, :reasons, :foreign, :xid, :ecc, :energy, :regime)",
+			err);
+		if (!s)
+			return -1;
+		bool target = strcmp(m->role[i], "target") == 0;
+		stmt_int(s, ":launch", launch);
+		stmt_int(s, ":cell", cell);
+		stmt_text(s, ":subject", m->role[i]);
+		stmt_text(s, ":series", m->series);
+		stmt_text(s, ":phase", m->phase);
+		stmt_int(s, ":n", m->n);
+		stmt_blob(s, ":ms", m->ms[i], bytes);
+		stmt_blob(s, ":mhz", m->mhz[i], bytes);
+		stmt_blob(s, ":host_us", m->host_us[i], bytes);
+		stmt_text(s, ":order", target ? m->order : ""); /* the same for every subject: once is enough */
+		if (target)
+			bind_guard(s, &m->guard);
+		if (target && e)
+			bind_estimate(s, e);
+		r = stmt_run(s, err);
+	}
+	return r;
+}
+
+/** Where one blob of floats stands in `values`, and how many; -1: there is none. */
+struct span {
+	long at;
+	int n;
+};
+
+static struct span take_floats(struct stmt *s, int column, struct buf *values)
+{
+	size_t len;
+	const void *data = row_blob(s, column, &len);
+	if (row_is_null(s, column))
+		return (struct span){ -1, 0 };
+	struct span span = { (long)values->len, (int)(len / sizeof(float)) };
+	buf_append(values, data, (size_t)span.n * sizeof(float));
+	return span;
+}
+
+static const float *floats_of(const struct buf *values, struct span span, int n)
+{
+	return span.at >= 0 && span.n == n ? (const float *)(const void *)(values->data + span.at) : NULL;
+}
+
+int store_cell_launches(struct db *db, int64_t cell, const char *series, struct store_launches *out, struct fw_err *err)
+{
+	memset(out, 0, sizeof(*out));
+	buf_init(&out->values, 4 << 20);
+	struct span spans[STATS_LAUNCHES_MAX][6];
+	struct stmt *s = db_stmt(db,
+		"SELECT l.set_number, t.n, t.d, t.q, t.d_raw, b.ms, t.ms, b.mhz, t.mhz, b.host_us, "
+		"t.host_us, t.launch, t.reasons, t.foreign_processes, t.xid, t.ecc, "
+		"coalesce(t.z, 0), coalesce(t.z_q, 0), coalesce(t.beta, 0), coalesce(t.beta_q, 0) FROM sample t JOIN "
+		"launch l ON l.id = t.launch "
+		"JOIN sample b ON b.launch = t.launch AND b.cell = t.cell AND b.subject = 'base' AND b.series = t.series AND "
+		"b.phase = t.phase WHERE t.cell = :cell AND t.series = :series AND t.subject = 'target' ORDER BY l.n",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":cell", cell);
+	stmt_text(s, ":series", series);
+	int r, n = 0;
+	while ((r = stmt_step(s, err)) == 1) {
+		if (n == STATS_LAUNCHES_MAX) {
+			stmt_reset(s);
+			return err_set(
+				err, ERR_INVALID, "cell %lld has more than %d launches", (long long)cell, STATS_LAUNCHES_MAX);
+		}
+		out->estimate[n] = (struct launch_estimate){ .set = (int)row_int(s, 0),
+			.n = (int)row_int(s, 1),
+			.d = row_double(s, 2),
+			.q = row_double(s, 3),
+			.d_raw = row_double(s, 4),
+			.z = row_double(s, 16),
+			.z_q = row_double(s, 17),
+			.beta = row_double(s, 18),
+			.beta_q = row_double(s, 19) };
+		for (int i = 0; i < 6; i++)
+			spans[n][i] = take_floats(s, 5 + i, &out->values);
+		out->launch[n] = row_int(s, 11);
+		guard_unknown(&out->guard[n]);
+		out->guard[n].reasons = (uint64_t)row_int(s, 12);
+		out->guard[n].foreign = row_is_null(s, 13) ? -1 : (int)row_int(s, 13);
+		out->guard[n].xid = (int)row_int(s, 14);
+		out->guard[n].ecc = (int)row_int(s, 15);
+		n++;
+	}
+	if (r < 0)
+		return -1;
+	if (out->values.failed)
+		return err_set(err, ERR_FULL, "the samples of cell %lld do not fit in memory", (long long)cell);
+	out->n = n;
+	out->raw = n > 0;
+	for (int i = 0; i < n; i++) { /* only now: the buffer has stopped moving */
+		int pairs = out->estimate[i].n;
+		out->pairs[i] = (struct launch_pairs){ .set = out->estimate[i].set,
+			.n = pairs,
+			.base_ms = floats_of(&out->values, spans[i][0], pairs),
+			.target_ms = floats_of(&out->values, spans[i][1], pairs),
+			.base_mhz = floats_of(&out->values, spans[i][2], pairs),
+			.target_mhz = floats_of(&out->values, spans[i][3], pairs) };
+		out->host[i] = (struct launch_pairs){ .set = out->estimate[i].set,
+			.n = pairs,
+			.base_ms = floats_of(&out->values, spans[i][4], pairs),
+			.target_ms = floats_of(&out->values, spans[i][5], pairs) };
+		if (!out->pairs[i].base_mhz || !out->pairs[i].target_mhz)
+			out->pairs[i].base_mhz = out->pairs[i].target_mhz = NULL;
+		if (!out->pairs[i].base_ms || !out->pairs[i].target_ms)
+			out->raw = false;
+		if (!out->raw && !isfinite(out->estimate[i].d))
+			return err_set(
+				err, ERR_INVALID, "a launch of cell %lld has neither samples nor an estimate", (long long)cell);
+	}
+	return 0;
+}
+
+int store_sample_estimate(
+	struct db *db, int64_t cell, int64_t launch, const char *series, const struct launch_estimate *e, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"UPDATE sample SET d = :d, q = :q, d_raw = :d_raw, z = :z, z_q = :z_q, beta = :beta, beta_q = :beta_q "
+		"WHERE cell = :cell AND launch = :launch AND series = :series AND phase = '' AND subject = 'target'",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":cell", cell);
+	stmt_int(s, ":launch", launch);
+	stmt_text(s, ":series", series);
+	bind_estimate(s, e);
+	return stmt_run(s, err);
+}
+
+/** The oldest comparison finished before `before` whose samples still have times. 1, 0, -1. */
+static int oldest_raw(struct db *db, int64_t before, int64_t *comparison, struct fw_err *err)
+{
+	struct stmt *s =
+		db_stmt(db, "SELECT id FROM comparison WHERE is_raw AND finished_at < :before ORDER BY finished_at LIMIT 1", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":before", before);
+	return stmt_first_int(s, comparison, err);
+}
+
+static int thin_one(struct db *db, int64_t comparison, int limit, int *n, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"UPDATE sample SET ms = NULL, mhz = NULL, host_us = NULL WHERE (cell, launch, series, phase, subject) IN "
+		"(SELECT s.cell, s.launch, s.series, s.phase, s.subject FROM cell c JOIN sample s ON s.cell = c.id "
+		"WHERE c.comparison = :comparison AND s.ms IS NOT NULL LIMIT :limit)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":comparison", comparison);
+	stmt_int(s, ":limit", limit);
+	return stmt_run_count(s, n, err);
+}
+
+static int mark_thinned(struct db *db, int64_t comparison, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "UPDATE comparison SET is_raw = 0 WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", comparison);
+	return stmt_run(s, err);
+}
+
+int store_samples_thin(struct db *db, int64_t before, int limit, int *n, struct fw_err *err)
+{
+	int64_t comparison;
+	int found = 0, thinned;
+	*n = 0;
+	while (*n < limit && (found = oldest_raw(db, before, &comparison, err)) == 1) {
+		if (thin_one(db, comparison, limit - *n, &thinned, err))
+			return -1;
+		*n += thinned;
+		if (*n < limit && mark_thinned(db, comparison, err))
+			return -1;
+	}
+	return found < 0 ? -1 : 0;
+}

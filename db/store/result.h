@@ -1,0 +1,106 @@
+/**
+ * result.h - what a finished job leaves: builds, comparison, cells, launches, samples, metrics, artifacts.
+ *
+ * All calls: loop only; inside the caller's one transaction. Facts are written once; only verdicts are updated, by judging the
+ * stored samples again.
+ */
+#ifndef DB_STORE_RESULT_H
+#define DB_STORE_RESULT_H
+
+#include "core/verdict/mean.h"
+#include "core/protocol/protocol.h"
+#include "core/verdict/verdict.h"
+#include "db/sqlite/db.h"
+
+struct store_comparison {
+	int64_t id, job, repo, base_build, target_build, suite, environment; /* 0: none */
+	char branch[1024], kind[16], base_sha[65], base_how[16], target_sha[65], identical_by[8];
+	const char *rule_json;
+	enum verdict verdict;
+	double gpu_s, wall_s;
+	int64_t finished_at;
+};
+
+/** The change of the mean call, where slow calls became more, or less, frequent. */
+struct store_mean {
+	double m, se;    /* log ratio, and its standard error */
+	double share[2]; /* of calls that are slow; by enum tail_which */
+	double longer;   /* as mean_longer says; 0: there is nothing to say, and the rest is not known */
+};
+
+struct store_cell {
+	int64_t id, comparison;
+	int n;
+	char key[160], input_sha[65];
+	char group[16], mask[16], direction[16]; /* what the key says */
+	int seqlen, block;
+	double sparsity_ratio;
+	double flops, threshold_pct; /* useful flops of a call; NAN for foreign benchmarks */
+	double m, m_raw, se, beta;   /* NAN: none */
+	double m_code, se_clock;     /* m at equal clocks, and the standard error of the rest; NAN: none */
+	struct store_mean mean;
+	enum decider decider;
+	double decided_m, decided_se, decided_pct; /* m, se and change_pct of what decided; NAN: none */
+	int launches, samples;
+	double base_median_ms, target_median_ms, change_pct, ci_low_pct, ci_high_pct, mde_pct; /* NAN: none */
+	enum verdict verdict;
+	char failure[16];
+	char reason[512];
+	char history_branch[1024]; /* branch whose history it belongs to; "": the comparison's */
+	int64_t epoch;             /* 0: none */
+	double held_ms;            /* target's median at the epoch's clock; NAN: no clock is known */
+	double anchor_change_pct, anchor_ci_low_pct, anchor_ci_high_pct; /* throughput against the anchor's; NAN: none */
+	double tau0, nu0;                                                /* learned, as in struct cell; NAN: the rule's */
+	double blind_pct; /* cannot see its threshold, only losses above this; 0: sees */
+	int flags;        /* bits of core/verdict/flag.h */
+	char series[12];  /* that decides: "device" "call"; "" is device */
+};
+
+/** A build that said ok, cached or failed; a cached one that is stored already is found again by its inputs and module. */
+int store_build_put(struct db *db, const char *inputs_hash, const char *device_kind, const struct msg_build *b, int64_t now_ms,
+	int64_t *id, struct fw_err *err);
+/** Sets c->id. Err: a second comparison of one job does not fit in. */
+int store_comparison_insert(struct db *db, struct store_comparison *c, struct fw_err *err);
+int store_comparison_body(struct db *db, int64_t id, const void *body, size_t len, const char *etag, struct fw_err *err);
+/** Set the verdict, and count the comparison's cells: how many, how many regressions, the worst. */
+int store_comparison_verdict(struct db *db, int64_t id, enum verdict v, struct fw_err *err);
+/** As inserted, with `rule` appended (out->rule_json points into it). ERR_NOT_FOUND. */
+int store_comparison_get(struct db *db, int64_t id, struct store_comparison *out, struct buf *rule, struct fw_err *err);
+
+/** Sets c->id; repository, branch, target, device and time are copied from the comparison's row. */
+int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err);
+/** Store what judging found: everything from `m` on. */
+int store_cell_verdict(struct db *db, const struct store_cell *c, struct fw_err *err);
+/** The cell of `comparison` with the smallest n above `after_n` (-1: the first). 1, 0, -1. */
+int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store_cell *out, struct fw_err *err);
+
+int store_launch_insert(struct db *db, int64_t comparison, int n, int set, uint64_t seed, int64_t *id, struct fw_err *err);
+/** One row per subject of `m`. The launch's estimate `e` (NULL: none) stands on the row of role "target". */
+int store_samples_insert(struct db *db, int64_t launch, int64_t cell, const struct msg_cell *m, const struct launch_estimate *e,
+	struct fw_err *err);
+/** A stored cell's launches of one series, in their order: to judge again. */
+struct store_launches {
+	int n;
+	bool raw; /* pairs are there; false: thinned, only the estimates are */
+	struct launch_estimate estimate[STATS_LAUNCHES_MAX];
+	struct launch_pairs pairs[STATS_LAUNCHES_MAX]; /* point into `values` */
+	int64_t launch[STATS_LAUNCHES_MAX];            /* rows, for store_sample_estimate */
+	struct msg_guard guard[STATS_LAUNCHES_MAX];    /* what decides whether a launch is believed; the rest is unknown */
+	struct launch_pairs host[STATS_LAUNCHES_MAX];  /* the host's time of enqueue in us in place of ms; NULL where unknown */
+	struct buf values;
+};
+/** Err: ERR_INVALID rows that do not fit together. Own: buf_fini(&out->values) in any case. */
+int store_cell_launches(struct db *db, int64_t cell, const char *series, struct store_launches *out, struct fw_err *err);
+/** Write anew what a stored launch says of a cell in one series. */
+int store_sample_estimate(
+	struct db *db, int64_t cell, int64_t launch, const char *series, const struct launch_estimate *e, struct fw_err *err);
+/** Drop raw times of comparisons finished before `before`, keeping each launch's estimate; at most `limit` rows. *n counts them. */
+int store_samples_thin(struct db *db, int64_t before, int limit, int *n, struct fw_err *err);
+
+/** Set a number of a cell; not finite: nothing is stored. */
+int store_metric(struct db *db, int64_t cell, const char *name, const char *unit, double value, struct fw_err *err);
+/** Text or bytes of a thing. owner_kind: cell comparison device. */
+int store_artifact(struct db *db, const char *owner_kind, int64_t owner, const char *kind, const void *bytes, size_t len,
+	struct fw_err *err);
+
+#endif

@@ -1,0 +1,205 @@
+/** branch.c - a line a branch: what is open for its tip, and the newest verdict that it has. */
+#include "db/view/branch.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "db/store/commit.h"
+#include "db/store/repo.h"
+#include "db/view/comparison.h"
+
+/** The job that a branch's line leads to: what its tip waits for, before what came last. */
+static int64_t job_to_show(const struct commit_verdict *tip, int64_t latest)
+{
+	int64_t waiting = 0;
+	for (int i = 0; i < tip->n; i++) {
+		const struct commit_job *job = &tip->suite[i].job;
+		if (!commit_verdict_is_open(&tip->suite[i]))
+			continue;
+		if (strcmp(job->state, "queued") != 0)
+			return job->id;
+		if (!waiting || job->id < waiting)
+			waiting = job->id;
+	}
+	return waiting ? waiting : latest;
+}
+
+/** What a branch's line says of a job. */
+struct shown_job {
+	int64_t id;
+	char state[16];
+	struct buf progress;
+};
+
+static int read_shown_job(struct db *db, int64_t id, struct shown_job *out, struct fw_err *err)
+{
+	out->id = id;
+	out->state[0] = 0;
+	buf_clear(&out->progress);
+	if (!id)
+		return 0;
+	struct stmt *s = db_stmt(db, "SELECT state, progress FROM job WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	int r = stmt_step(s, err);
+	if (r == 1) {
+		row_copy(s, 0, out->state, sizeof out->state);
+		buf_puts(&out->progress, row_text(s, 1));
+		stmt_reset(s);
+	}
+	return r < 0 ? -1 : 0;
+}
+
+/** Complete `row` by where its branch stands, and hand it on. */
+static int tell_branch(struct db *db, int64_t repo, struct view_branch *row, struct shown_job *job, view_branch_fn *each,
+	void *arg, struct fw_err *err)
+{
+	struct commit_verdict tip, before;
+	char sha[65] = "";
+	commit_verdict_init(&before);
+	int rc = store_commit_verdict(db, repo, row->commit, row->name, &tip, err);
+	bool is_known = tip.verdict != VERDICT_NONE;
+	if (rc == 0 && !is_known)
+		rc = store_commit_before(db, repo, row->name, row->commit, sha, &before, err);
+	if (rc == 0)
+		rc = read_shown_job(db, job_to_show(&tip, row->job), job, err);
+	if (rc == 0) {
+		const struct commit_verdict *v = is_known ? &tip : &before;
+		row->job = job->id;
+		row->job_state = job->state;
+		row->job_progress = job->progress.data ? job->progress.data : "";
+		row->tip = &tip;
+		row->stands = v;
+		row->compared = is_known ? row->commit : sha;
+		row->verdict = v->verdict == VERDICT_NONE ? "" : verdict_name(v->verdict);
+		row->suite = v->decides >= 0 ? v->suite[v->decides].job.suite : "";
+		row->comparison = v->decides >= 0 ? v->suite[v->decides].word.comparison : 0;
+		row->best_pct = v->best >= 0 ? v->suite[v->best].word.best_pct : NAN;
+		row->worst_pct = v->worst >= 0 ? v->suite[v->worst].word.worst_pct : NAN;
+		for (int i = 0; i < v->n; i++)
+			if (v->suite[i].word.finished_at > row->finished_at)
+				row->finished_at = v->suite[i].word.finished_at;
+		each(arg, row);
+	}
+	commit_verdict_fini(&tip);
+	commit_verdict_fini(&before);
+	return rc;
+}
+
+int view_branches(struct db *db, int64_t repo, view_branch_fn *each, void *arg, struct fw_err *err)
+{
+	struct shown_job job = { .id = 0 };
+	struct stmt *s = db_stmt(db,
+		"SELECT r.name, b.name, b.display, b.commit_sha, coalesce(m.subject, ''), b.watched, b.gone, b.seen_at, "
+		"(SELECT max(id) FROM job x WHERE x.repo = b.repo AND x.branch = b.name) FROM branch_tip b JOIN repo r ON r.id = "
+		"b.repo "
+		"LEFT JOIN git_commit m ON m.repo = b.repo AND m.sha = b.commit_sha WHERE b.repo = :repo AND b.gone = 0 ORDER BY "
+		"b.name",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	buf_init(&job.progress, 1 << 16);
+	int r;
+	while ((r = stmt_step(s, err)) == 1) {
+		struct view_branch row = { .repo = row_text(s, 0),
+			.name = row_text(s, 1),
+			.display = row_text(s, 2),
+			.commit = row_text(s, 3),
+			.subject = row_text(s, 4),
+			.watched = row_int(s, 5) != 0,
+			.gone = row_int(s, 6) != 0,
+			.seen_at = row_int(s, 7),
+			.job = row_int(s, 8) };
+		if (tell_branch(db, repo, &row, &job, each, arg, err) != 0) {
+			stmt_reset(s);
+			r = -1;
+			break;
+		}
+	}
+	buf_fini(&job.progress);
+	return r;
+}
+
+int view_branch_names(struct db *db, int64_t repo, view_branch_name_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT b.name, b.display, coalesce(m.subject, '') FROM branch_tip b LEFT JOIN git_commit m ON m.repo = b.repo "
+		"AND "
+		"m.sha = "
+		"b.commit_sha WHERE b.repo = :repo AND b.gone = 0 ORDER BY b.name",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	int r;
+	while ((r = stmt_step(s, err)) == 1)
+		each(arg, row_text(s, 0), row_text(s, 1), row_text(s, 2));
+	return r;
+}
+
+static bool was_named(const struct commit_verdict *v, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (v->suite[i].word.comparison && strcmp(v->suite[i].job.suite, v->suite[n].job.suite) == 0)
+			return true;
+	return false;
+}
+
+/** Returns how many. */
+static int name_suites(const struct commit_verdict *v, view_suite_fn *each, void *arg)
+{
+	int n = 0;
+	for (int i = 0; i < v->n; i++) {
+		if (!v->suite[i].word.comparison || was_named(v, i))
+			continue;
+		each(arg, v->suite[i].job.suite);
+		n++;
+	}
+	return n;
+}
+
+static int name_newest_suite(struct db *db, int64_t repo, const char *branch, view_suite_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT t.name FROM comparison c JOIN suite t ON t.id = c.suite WHERE c.repo = :repo AND c.branch = :branch "
+		"ORDER BY "
+		"c.id DESC LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":branch", branch);
+	int r = stmt_step(s, err);
+	if (r == 1) {
+		each(arg, row_text(s, 0));
+		stmt_reset(s);
+	}
+	return r < 0 ? -1 : 0;
+}
+
+int view_branch_suites(struct db *db, const char *repo, const char *branch, view_suite_fn *each, void *arg, struct fw_err *err)
+{
+	struct commit_verdict v, before;
+	char tip[65] = "", sha[65];
+	bool gone;
+	int64_t id;
+	if (view_repo_id(db, repo, &id, err) != 0)
+		return -1;
+	if (store_tip_get(db, id, branch, tip, &gone, err) != 0) {
+		if (err->code != ERR_NOT_FOUND)
+			return -1;
+		err_clear(err); /* figures may be imported for a branch that nobody pushes */
+		return name_newest_suite(db, id, branch, each, arg, err);
+	}
+	commit_verdict_init(&before);
+	int rc = store_commit_verdict(db, id, tip, branch, &v, err), n = rc == 0 ? name_suites(&v, each, arg) : 0;
+	if (rc == 0 && n == 0)
+		rc = store_commit_before(db, id, branch, tip, sha, &before, err);
+	if (rc == 0 && n == 0)
+		n = name_suites(&before, each, arg);
+	commit_verdict_fini(&v);
+	commit_verdict_fini(&before);
+	return rc == 0 && n == 0 ? name_newest_suite(db, id, branch, each, arg, err) : rc;
+}

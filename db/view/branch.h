@@ -1,0 +1,43 @@
+/**
+ * branch.h - where branches stand. The rules of store_view.h hold: texts of a row are valid inside the callback only, absent
+ * numbers are NAN, absent ids and times 0.
+ */
+#ifndef DB_VIEW_BRANCH_H
+#define DB_VIEW_BRANCH_H
+
+#include "core/verdict/commit_verdict.h"
+#include "db/sqlite/db.h"
+
+struct view_branch {
+	const char *repo, *name, *display, *commit, *subject; /* name percent-encoded, display UTF-8 */
+	bool watched, gone;
+	int64_t seen_at;
+	int64_t job;                          /* one that is open for the tip, else the latest of the branch; 0 none */
+	const char *job_state, *job_progress; /* progress: JSON, "" none yet */
+	const struct commit_verdict *tip;     /* where the tip stands */
+	/* the tip as soon as it has a verdict, before that the newest push that has one */
+	const char *compared; /* commit; "" none */
+	const struct commit_verdict *stands;
+	const char *verdict; /* its verdict, "" none */
+	const char *suite;   /* that decides it, "" none */
+	int64_t comparison;  /* that decides it, 0 none */
+	double worst_pct;    /* lowest change of a timed cell of any suite */
+	double best_pct;     /* of an improvement the highest; NAN: it is none */
+	int64_t finished_at; /* last of its comparisons */
+};
+typedef void view_branch_fn(void *arg, const struct view_branch *row);
+/** Branches of a repository that are not gone, by name. */
+int view_branches(struct db *db, int64_t repo, view_branch_fn *each, void *arg, struct fw_err *err);
+
+typedef void view_branch_name_fn(void *arg, const char *name, const char *display, const char *subject);
+/** Only how they are called, and the subject of their tips. */
+int view_branch_names(struct db *db, int64_t repo, view_branch_name_fn *each, void *arg, struct fw_err *err);
+
+typedef void view_suite_fn(void *arg, const char *suite);
+/**
+ * Suites with which a branch's tip, or its newest push that was measured, has comparisons, in the order of its plan; else the suite of the
+ * branch's newest comparison of any kind.
+ */
+int view_branch_suites(struct db *db, const char *repo, const char *branch, view_suite_fn *each, void *arg, struct fw_err *err);
+
+#endif

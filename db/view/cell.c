@@ -1,0 +1,268 @@
+/** cell.c - queries behind single pages; each walks an index from its newest end and reads only what is drawn. */
+#include "db/view/cell.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/jsonw.h"
+#include "core/protocol/protocol.h"
+#include "core/stats/stats.h"
+#include "db/store/page.h"
+
+enum { GRID_MAX = 100, GRID_SUITES = 8 /* of one branch, in turns */, KEYS_WINDOW = 64 };
+
+int view_around(struct db *db, int64_t comparison, struct view_around *out, struct fw_err *err)
+{
+	*out = (struct view_around){ .previous = 0 };
+	struct stmt *s = db_stmt(db,
+		"SELECT c.etag, c.verdict, p.id, p.base_sha, p.target_sha, p.verdict, e.hash, p.etag, a.id, a.state, "
+		"(SELECT x.id FROM comparison x WHERE x.repo = c.repo AND x.branch = c.branch AND x.branch <> '' AND x.id > c.id "
+		"AND x.suite = c.suite ORDER BY x.id LIMIT 1) "
+		"FROM comparison c LEFT JOIN comparison p ON p.id = (SELECT x.id FROM comparison x WHERE x.repo = c.repo AND "
+		"x.branch = c.branch AND x.branch <> '' AND x.id < c.id AND x.suite = c.suite ORDER BY x.id DESC LIMIT 1) "
+		"LEFT JOIN environment e ON e.id = p.environment "
+		"LEFT JOIN alert a ON a.id = (SELECT max(y.id) FROM alert y WHERE y.repo = c.repo AND y.target_sha = "
+		"c.target_sha AND c.kind <> 'peer') "
+		"WHERE c.id = :id",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", comparison);
+	int r = stmt_step(s, err);
+	if (r == 1) {
+		row_copy(s, 0, out->etag, sizeof out->etag);
+		row_copy(s, 1, out->verdict, sizeof out->verdict);
+		out->previous = row_int(s, 2);
+		row_copy(s, 3, out->previous_base, sizeof out->previous_base);
+		row_copy(s, 4, out->previous_target, sizeof out->previous_target);
+		row_copy(s, 5, out->previous_verdict, sizeof out->previous_verdict);
+		row_copy(s, 6, out->previous_epoch, sizeof out->previous_epoch);
+		row_copy(s, 7, out->previous_etag, sizeof out->previous_etag);
+		out->alert = row_int(s, 8);
+		row_copy(s, 9, out->alert_state, sizeof out->alert_state);
+		out->next = row_int(s, 10);
+		stmt_reset(s);
+	}
+	return store_page_one(r, "comparison", comparison, err);
+}
+
+int view_cell_changes(struct db *db, int64_t comparison, view_cell_change_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT key, change_pct FROM cell WHERE comparison = :comparison", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":comparison", comparison);
+	int r;
+	while ((r = stmt_step(s, err)) == 1)
+		each(arg, row_text(s, 0), row_double(s, 1));
+	return r;
+}
+
+int view_cell_id(struct db *db, int64_t comparison, const char *key, int64_t *id, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT id FROM cell WHERE comparison = :comparison AND key = :key", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":comparison", comparison);
+	stmt_text(s, ":key", key);
+	int r = stmt_first_int(s, id, err);
+	return r == 0  ? err_set(err, ERR_NOT_FOUND, "comparison %lld has no cell %s", (long long)comparison, key)
+	       : r < 0 ? -1
+		       : 0;
+}
+
+int view_device_info(struct db *db, const char *uuid, view_info_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT info FROM device WHERE uuid = :uuid", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":uuid", uuid);
+	int r;
+	while ((r = stmt_step(s, err)) == 1)
+		each(arg, row_text(s, 0));
+	return r;
+}
+
+static double tflops(double flops, double ms)
+{
+	return ms > 0 && flops > 0 ? flops / ms * 1e-9 : NAN;
+}
+
+int view_grid(struct db *db, const char *repo, const char *branch, const char *suite, int n, view_grid_fn *each, void *arg,
+	struct fw_err *err)
+{
+	int64_t repo_row;
+	if (view_repo_id(db, repo, &repo_row, err))
+		return -1;
+	struct stmt *s = db_stmt(db,
+		"WITH newest(id) AS MATERIALIZED (SELECT w.id FROM (SELECT id, suite FROM comparison WHERE repo = :repo AND "
+		"branch = "
+		":branch ORDER BY id DESC LIMIT :window) w JOIN suite t ON t.id = w.suite AND t.name = :suite ORDER BY w.id DESC "
+		"LIMIT :n) "
+		"SELECT c.id, c.finished_at, c.target_sha, coalesce(m.subject, ''), c.kind, x.n, x.key, x.suite_group, x.mask, "
+		"x.direction, x.verdict, x.seqlen, x.block, x.sparsity_ratio, x.flops, x.target_median_ms, x.change_pct "
+		"FROM newest w CROSS JOIN comparison c ON c.id = w.id "
+		"LEFT JOIN git_commit m ON m.repo = c.repo AND m.sha = c.target_sha CROSS JOIN cell x ON x.comparison = c.id "
+		"ORDER BY c.id DESC, x.n",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo_row);
+	stmt_text(s, ":branch", branch);
+	stmt_text(s, ":suite", suite);
+	stmt_int(s, ":window", GRID_SUITES * store_page_size(n, GRID_MAX));
+	stmt_int(s, ":n", store_page_size(n, GRID_MAX));
+	int r;
+	while ((r = stmt_step(s, err)) == 1)
+		each(arg, &(struct view_grid){ .comparison = row_int(s, 0),
+				  .finished_at = row_int(s, 1),
+				  .target = row_text(s, 2),
+				  .subject = row_text(s, 3),
+				  .kind = row_text(s, 4),
+				  .n = (int)row_int(s, 5),
+				  .key = row_text(s, 6),
+				  .group = row_text(s, 7),
+				  .mask = row_text(s, 8),
+				  .direction = row_text(s, 9),
+				  .verdict = row_text(s, 10),
+				  .seqlen = (int)row_int(s, 11),
+				  .block = (int)row_int(s, 12),
+				  .sparsity_ratio = row_double(s, 13),
+				  .tflops = tflops(row_double(s, 14), row_double(s, 15)),
+				  .target_median_ms = row_double(s, 15),
+				  .change_pct = row_double(s, 16) });
+	return r;
+}
+
+/** Mean of the clocks that are known. Units: MHz; NAN when none is. */
+static double mean_mhz(struct stmt *s, int column)
+{
+	size_t len;
+	const unsigned char *data = row_blob(s, column, &len);
+	double sum = 0;
+	int n = 0;
+	for (size_t i = 0; i + sizeof(float) <= len; i += sizeof(float)) {
+		float v;
+		memcpy(&v, data + i, sizeof v);
+		if (v > 0) {
+			sum += (double)v;
+			n++;
+		}
+	}
+	return n ? sum / n : NAN;
+}
+
+int view_launches(struct db *db, int64_t cell, view_launch_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT l.n, l.set_number, t.n, t.d, t.d_raw, b.mhz, t.mhz, t.call_order FROM sample t JOIN launch l ON l.id = "
+		"t.launch LEFT JOIN sample b ON b.launch = t.launch AND b.cell = t.cell AND b.series = t.series AND b.phase = "
+		"t.phase AND b.subject = 'base' WHERE t.cell = :cell AND t.series = (SELECT series FROM cell WHERE id = :cell) "
+		"AND "
+		"t.subject = 'target' ORDER BY l.n",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":cell", cell);
+	int r;
+	while ((r = stmt_step(s, err)) == 1) {
+		double d = row_double(s, 3), raw = row_double(s, 4);
+		each(arg, &(struct view_launch){ .launch = (int)row_int(s, 0),
+				  .set = (int)row_int(s, 1),
+				  .pairs = (int)row_int(s, 2),
+				  .change_pct = isfinite(d) ? stats_change_pct(d) : NAN,
+				  .change_raw_pct = isfinite(raw) ? stats_change_pct(raw) : NAN,
+				  .base_mhz = mean_mhz(s, 5),
+				  .target_mhz = mean_mhz(s, 6),
+				  .order = row_text(s, 7) });
+	}
+	return r;
+}
+
+int view_call_pairs(struct db *db, int64_t cell, int64_t *pairs, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT total(n) FROM sample WHERE cell = :cell AND series = 'call' AND phase = '' AND subject = 'target'", err);
+	*pairs = 0;
+	if (!s)
+		return -1;
+	stmt_int(s, ":cell", cell);
+	return stmt_first_int(s, pairs, err) < 0 ? -1 : 0;
+}
+
+int view_usual_s(struct db *db, const char *suite, const char *device_kind, double *usual_s, struct fw_err *err)
+{
+	enum { LAST = 20 };
+	float seconds[LAST];
+	int n = 0, r;
+	struct stmt *s = db_stmt(db,
+		"SELECT j.ended_at - j.started_at FROM job j JOIN device d ON d.id = j.device WHERE j.state = 'done' AND j.suite "
+		"= :suite AND j.kind <> 'peer' AND (:kind = '' OR d.kind = :kind) AND NOT j.quick AND j.cells_glob = '' AND "
+		"j.started_at > 0 "
+		"ORDER BY j.id DESC LIMIT 20",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":suite", suite);
+	stmt_text(s, ":kind", device_kind);
+	while ((r = stmt_step(s, err)) == 1)
+		if (n < LAST)
+			seconds[n++] = (float)row_int(s, 0) / 1000;
+	*usual_s = n ? stats_median(seconds, n) : 0;
+	return r;
+}
+
+int view_last_guard(struct db *db, int64_t device, struct buf *guard_json, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT t.power_w, t.temp_c, t.sm_mhz, t.reasons, t.foreign_processes, t.xid, t.ecc, t.energy_j, t.regime "
+		"FROM launch l CROSS JOIN comparison c ON c.id = l.comparison CROSS JOIN environment e ON e.id = c.environment "
+		"CROSS JOIN cell x ON x.comparison = c.id CROSS JOIN sample t ON t.cell = x.id AND t.launch = l.id "
+		"WHERE e.device = :device AND t.subject = 'target' ORDER BY l.id DESC, x.n, t.series, t.phase LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":device", device);
+	int r = stmt_step(s, err);
+	if (r == 1) {
+		struct jsonw j;
+		struct msg_guard g = { .power_w = row_double(s, 0),
+			.temp_c = row_double(s, 1),
+			.sm_mhz = row_double(s, 2),
+			.reasons = (uint64_t)row_int(s, 3),
+			.foreign = (int)row_int(s, 4),
+			.xid = (int)row_int(s, 5),
+			.ecc = (int)row_int(s, 6),
+			.energy_j = row_double(s, 7) };
+		row_copy(s, 8, g.regime, sizeof(g.regime));
+		jsonw_init(&j, guard_json);
+		protocol_put_guard(&j, &g);
+		stmt_reset(s);
+	}
+	return r < 0 ? -1 : 0;
+}
+
+int view_cell_keys(struct db *db, const char *repo, const char *branch, view_word_fn *each, void *arg, struct fw_err *err)
+{
+	int64_t repo_row;
+	if (view_repo_id(db, repo, &repo_row, err))
+		return -1;
+#define KEYS(scope)                                                                                                              \
+	"WITH newest(id) AS MATERIALIZED (SELECT max(w.id) FROM (SELECT id, suite, job, kind FROM comparison WHERE " scope       \
+	" ORDER BY id DESC LIMIT :window) w JOIN suite t ON t.id = w.suite JOIN job j ON j.id = w.job WHERE w.kind IN "          \
+	"('change', "                                                                                                            \
+	"'selfcheck', 'import') GROUP BY t.name, j.quick OR j.cells_glob <> '') SELECT key FROM newest w CROSS JOIN cell x ON "  \
+	"x.comparison = w.id GROUP BY key ORDER BY min(w.id), min(x.n)"
+	struct stmt *s = store_page_given(branch) ? db_stmt(db, KEYS("repo = :repo AND branch = :branch"), err)
+						  : db_stmt(db, KEYS("repo = :repo"), err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo_row);
+	stmt_int(s, ":window", KEYS_WINDOW);
+	if (store_page_given(branch))
+		stmt_text(s, ":branch", branch);
+	int r;
+	while ((r = stmt_step(s, err)) == 1)
+		each(arg, row_text(s, 0));
+	return r;
+}

@@ -1,0 +1,69 @@
+/**
+ * cell.h - the read side that only pages need: what lies around a comparison, a branch's cells side by side over its last
+ * comparisons, a cell's launches one by one, how long jobs take, what a device was seen doing.
+ *
+ * The rules of store_view.h hold: texts of a row are valid inside the callback only, absent numbers are NAN, absent ids 0.
+ */
+#ifndef DB_VIEW_CELL_H
+#define DB_VIEW_CELL_H
+
+#include "db/view/comparison.h"
+
+/** What lies around a comparison, and may change after it was finished. Ids 0 and texts "": there is none. */
+struct view_around {
+	char etag[65], verdict[24];
+	int64_t previous, next; /* neighbours among those of its branch and suite; `previous` is what the push before it gave */
+	char previous_base[65], previous_target[65], previous_verdict[24], previous_epoch[65], previous_etag[65];
+	int64_t alert; /* the newest of its target; 0 also for a comparison against a peer, which calls nobody */
+	char alert_state[16];
+};
+/** ERR_NOT_FOUND: no such comparison. */
+int view_around(struct db *db, int64_t comparison, struct view_around *out, struct fw_err *err);
+
+typedef void view_cell_change_fn(void *arg, const char *key, double change_pct);
+/** The change of every cell of a comparison, in no order. */
+int view_cell_changes(struct db *db, int64_t comparison, view_cell_change_fn *each, void *arg, struct fw_err *err);
+
+/** A cell's row by its key. ERR_NOT_FOUND. */
+int view_cell_id(struct db *db, int64_t comparison, const char *key, int64_t *id, struct fw_err *err);
+
+typedef void view_info_fn(void *arg, const char *info_json);
+/** What a device says about itself; nothing for one that is not known. */
+int view_device_info(struct db *db, const char *uuid, view_info_fn *each, void *arg, struct fw_err *err);
+
+struct view_grid {
+	int64_t comparison, finished_at;
+	const char *target, *subject, *kind;
+	int n; /* place in the suite */
+	const char *key, *group, *mask, *direction, *verdict;
+	int seqlen, block;
+	double sparsity_ratio, tflops, target_median_ms, change_pct;
+};
+typedef void view_grid_fn(void *arg, const struct view_grid *row);
+/** Cells of the last `n` comparisons of a branch with a suite, newest comparison first, each in the order of its suite. n <= 100. */
+int view_grid(struct db *db, const char *repo, const char *branch, const char *suite, int n, view_grid_fn *each, void *arg,
+	struct fw_err *err);
+
+struct view_launch {
+	int launch, set, pairs;
+	double change_pct, change_raw_pct; /* of throughput, with and without the clocks taken out */
+	double base_mhz, target_mhz;       /* means over the launch's calls; NAN unknown */
+	const char *order;                 /* of the calls, "ABBA..." */
+};
+typedef void view_launch_fn(void *arg, const struct view_launch *row);
+/** Launches of a cell's deciding series, in the order they ran. */
+int view_launches(struct db *db, int64_t cell, view_launch_fn *each, void *arg, struct fw_err *err);
+/** Pairs of whole calls that were timed of a cell, all launches together. */
+int view_call_pairs(struct db *db, int64_t cell, int64_t *pairs, struct fw_err *err);
+
+/** Median of what the last 20 finished jobs of this suite and kind of device took, from start to end. Units: s. 0: unknown. */
+int view_usual_s(struct db *db, const char *suite, const char *device_kind, double *usual_s, struct fw_err *err);
+
+/** The newest record of what a device was seen doing while it measured. Appends the guard's JSON; nothing when there is none. */
+int view_last_guard(struct db *db, int64_t device, struct buf *guard_json, struct fw_err *err);
+
+typedef void view_word_fn(void *arg, const char *word);
+/** Keys of the cells of a branch's newest comparison with each suite; branch NULL or "": of the repository's. */
+int view_cell_keys(struct db *db, const char *repo, const char *branch, view_word_fn *each, void *arg, struct fw_err *err);
+
+#endif

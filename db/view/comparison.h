@@ -1,0 +1,127 @@
+/**
+ * comparison.h - the read side for API and pages: rows as structs, handed to a callback one by one. What is stored for good
+ * is here; what is still moving (jobs, alerts, devices, events) is in store_live.h.
+ *
+ * Texts in a row are valid inside the callback only. A callback must not start the same view again (other views are fine).
+ * Lists come newest first; `before` is the last id the reader has (0: from the newest) and `limit` at most VIEW_ROWS_MAX.
+ * Absent numbers are NAN, absent times and ids 0, absent texts "". Loop only; no call needs a transaction.
+ */
+#ifndef DB_VIEW_COMPARISON_H
+#define DB_VIEW_COMPARISON_H
+
+#include "db/sqlite/db.h"
+#include "db/view/live.h"
+
+/* ---- repositories, commits --------------------------------------------------------------------------------- */
+
+struct view_repo {
+	int64_t id;
+	const char *name, *url, *upstream, *state, *error;
+	bool is_local;
+	int64_t fetched_at;
+	int branches, open_alerts; /* branches that are watched and not gone; alerts open or acknowledged */
+};
+typedef void view_repo_fn(void *arg, const struct view_repo *row);
+/** By name. */
+int view_repos(struct db *db, view_repo_fn *each, void *arg, struct fw_err *err);
+/** Id of a repository by name. ERR_NOT_FOUND. */
+int view_repo_id(struct db *db, const char *name, int64_t *id, struct fw_err *err);
+
+struct view_commit {
+	int64_t repo_id;
+	const char *repo, *sha, *tree, *first_parent, *author, *subject;
+	int64_t committed_at;
+};
+typedef void view_commit_fn(void *arg, const struct view_commit *row);
+/** Commits whose sha begins with `prefix` (lower-case hex; anything else finds none), of every repository; at most `limit`. */
+int view_commits(struct db *db, const char *prefix, int limit, view_commit_fn *each, void *arg, struct fw_err *err);
+
+/* ---- comparisons ------------------------------------------------------------------------------------------------------ */
+
+struct view_comparison {
+	int64_t id, job;
+	const char *repo, *branch, *kind, *suite, *verdict, *base, *base_how, *target, *subject; /* subject of the target */
+	const char *identical_by, *device, *etag;
+	int cells, regressions, launches;
+	double worst_pct; /* lowest change of a timed cell */
+	const char *worst_cell;
+	double best_pct; /* highest one, where the verdict is improvement; NAN: it is another */
+	const char *best_cell;
+	double gpu_s, wall_s;
+	int64_t finished_at;
+};
+typedef void view_comparison_fn(void *arg, const struct view_comparison *row);
+
+/** Which rows; NULL or "" takes any. A branch needs its repo. `target` is a whole sha and needs its repo. */
+struct view_filter {
+	const char *repo, *branch, *verdict, *target;
+	int64_t before;
+	int limit;
+};
+/** ERR_INVALID for a combination that is not offered. An unknown repo gives no rows. */
+int view_comparisons(struct db *db, const struct view_filter *f, view_comparison_fn *each, void *arg, struct fw_err *err);
+/** One row. ERR_NOT_FOUND. */
+int view_comparison(struct db *db, int64_t id, view_comparison_fn *each, void *arg, struct fw_err *err);
+/** The stored body and its ETag. Shape: etag[65]. ERR_NOT_FOUND. */
+int view_body(struct db *db, int64_t id, struct buf *body, char *etag, struct fw_err *err);
+/**
+ * Latest comparison of two commits (whole shas) with a suite, not against a peer. `suite` NULL or "": of those with each suite the one that
+ * says the worst. ERR_NOT_FOUND.
+ */
+int view_compare(struct db *db, const char *repo, const char *base, const char *target, const char *suite, int64_t *id,
+	struct fw_err *err);
+
+struct view_cell {
+	int64_t id;
+	int n;
+	const char *key, *group, *mask, *direction, *input_sha, *verdict, *failure, *reason;
+	int seqlen, block;
+	double sparsity_ratio, flops, threshold_pct, m, m_raw, se, beta, m_code, se_clock;
+	int launches, samples;
+	double base_median_ms, target_median_ms, base_tflops, target_tflops, change_pct, ci_low_pct, ci_high_pct, mde_pct;
+	int flags;              /* bits of core/verdict/flag.h */
+	const char *series;     /* the one that decides */
+	const char *decided_by; /* core/verdict/verdict.h: the name of an enum decider */
+	double decided_m;       /* log time ratio that the verdict stands for */
+	double tau0, nu0;       /* scatter of launches that was remembered, and how often it was seen; NAN: nothing was */
+	double blind_pct;       /* a loss below it had to be clear; 0: any */
+	double mean_m, mean_se; /* of the mean call, where slow calls became more or less frequent; NAN else */
+	double slow_share[2], slow_longer;
+};
+typedef void view_cell_fn(void *arg, const struct view_cell *row);
+/** Cells of a comparison in the order of the suite. */
+int view_cells(struct db *db, int64_t comparison, view_cell_fn *each, void *arg, struct fw_err *err);
+
+typedef void view_metric_fn(void *arg, const char *name, const char *unit, double value);
+/** Numbers of a cell in the order in which they were found. */
+int view_metrics(struct db *db, int64_t cell, view_metric_fn *each, void *arg, struct fw_err *err);
+/** Appends the bytes. ERR_NOT_FOUND. */
+int view_artifact(struct db *db, const char *owner_kind, int64_t owner, const char *kind, struct buf *out, struct fw_err *err);
+
+/** Where the worker of a device keeps modules, as protocol_put_place writes it. ERR_NOT_FOUND: it never said so. */
+int view_place(struct db *db, const char *device_uuid, struct buf *out, struct fw_err *err);
+/** The text of the suite that a comparison was measured with. ERR_NOT_FOUND. */
+int view_suite_text(struct db *db, int64_t comparison, struct buf *out, struct fw_err *err);
+
+struct view_environment {
+	int64_t id, first_at;
+	const char *hash, *uuid, *kind, *name, *driver, *toolkit, *cudnn, *timing, *isolation, *suite_sha;
+	double power_limit_w;
+};
+typedef void view_environment_fn(void *arg, const struct view_environment *row);
+/** Where a comparison was measured. ERR_NOT_FOUND when nothing ran. */
+int view_environment(struct db *db, int64_t comparison, view_environment_fn *each, void *arg, struct fw_err *err);
+
+struct view_build {
+	int64_t id;
+	const char *inputs_hash, *toolchain, *device_kind, *module_sha, *state, *detail;
+	int exit_status, exit_signal;
+	int64_t duration_ms, built_at;
+	const void *log;
+	size_t log_len; /* bytes of any kind */
+};
+typedef void view_build_fn(void *arg, const struct view_build *row);
+/** Build of one side of a comparison, `side` "base" or "target". ERR_NOT_FOUND when that side was not built. */
+int view_build(struct db *db, int64_t comparison, const char *side, view_build_fn *each, void *arg, struct fw_err *err);
+
+#endif

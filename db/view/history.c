@@ -1,0 +1,224 @@
+/** history.c - a cell's history: its points from one index, and the few rows that explain them. */
+#include "db/view/history.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/verdict/flag.h"
+#include "core/stats/stats.h"
+#include "db/store/page.h"
+#include "db/store/repo.h"
+
+/* Only columns of the index cell_history: one walk through it, newest first. */
+#define POINTS                                                                                                                   \
+	"SELECT comparison, finished_at, target_sha, device, flops, base_median_ms, target_median_ms, change_pct, ci_low_pct, "  \
+	"ci_high_pct, verdict, flags, epoch, held_ms, anchor_change_pct, anchor_ci_low_pct, anchor_ci_high_pct "                 \
+	"FROM cell INDEXED BY cell_history WHERE key = :key AND repo = :repo AND "                                               \
+	"target_median_ms IS NOT NULL AND (:device = 0 OR device = :device) "
+
+/** The uuid of a device, remembered over the rows of one answer, since a history rarely has more than one. */
+struct device_name {
+	int64_t id;
+	char uuid[64];
+};
+
+static int name_device(struct db *db, struct device_name *name, int64_t id, struct fw_err *err)
+{
+	if (name->id == id)
+		return 0;
+	struct stmt *s = db_stmt(db, "SELECT uuid FROM device WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	int r = stmt_step(s, err);
+	if (r < 0)
+		return -1;
+	name->id = id;
+	row_copy(s, 0, name->uuid, sizeof(name->uuid));
+	stmt_reset(s);
+	return 0;
+}
+
+/** Rows that a scope names; device 0: any. 1, 0 one of them is not known, -1. */
+static int find_rows(struct db *db, const struct view_scope *of, int64_t *repo, int64_t *device, struct fw_err *err)
+{
+	*device = 0;
+	int found = store_repo_find(db, of->repo, repo, err);
+	if (found != 1 || !store_page_given(of->device))
+		return found;
+	struct stmt *s = db_stmt(db, "SELECT id FROM device WHERE uuid = :uuid", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":uuid", of->device);
+	return stmt_first_int(s, device, err);
+}
+
+int view_cell_known(struct db *db, const struct view_scope *of, struct fw_err *err)
+{
+	int64_t repo, device;
+	int found = find_rows(db, of, &repo, &device, err);
+	struct stmt *s = found == 1 ? db_stmt(db,
+					      "SELECT 1 FROM cell INDEXED BY cell_history WHERE key = :key AND repo = :repo AND "
+					      "(:branch = '' OR branch = :branch) AND (:device = 0 OR device = :device) LIMIT 1",
+					      err)
+				    : NULL;
+	if (found < 0 || (found == 1 && !s))
+		return -1;
+	if (s) {
+		stmt_text(s, ":key", of->cell);
+		stmt_int(s, ":repo", repo);
+		stmt_text(s, ":branch", of->branch ? of->branch : "");
+		stmt_int(s, ":device", device);
+		found = stmt_any(s, err);
+	}
+	bool on_branch = store_page_given(of->branch), on_device = store_page_given(of->device);
+	return found == 0  ? err_set(err, ERR_NOT_FOUND, "%s has no cell %.300s%s%.100s%s%.64s", of->repo, of->cell,
+                                    on_branch ? " of branch " : "", on_branch ? of->branch : "", on_device ? " on device " : "",
+                                    on_device ? of->device : "")
+	       : found < 0 ? -1
+			   : 0;
+}
+
+/** Useful FLOPs in a time. Units: TFLOP/s; NAN when either is unknown. */
+static double tflops(double flops, double ms)
+{
+	return ms > 0 && flops > 0 ? flops / ms * 1e-9 : NAN;
+}
+
+int view_history(struct db *db, const struct view_scope *of, int limit, view_point_fn *each, void *arg, struct fw_err *err)
+{
+	int64_t repo, device;
+	int found = find_rows(db, of, &repo, &device, err);
+	if (found < 1)
+		return found;
+	struct stmt *s =
+		store_page_given(of->branch)
+			? db_stmt(db, POINTS "AND branch = :branch ORDER BY comparison DESC LIMIT :limit", err)
+			: db_stmt(db,
+				  POINTS "AND comparison NOT IN (SELECT id FROM comparison WHERE kind = 'peer' AND repo = "
+					 ":repo) ORDER BY comparison DESC LIMIT :limit",
+				  err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":key", of->cell);
+	stmt_int(s, ":repo", repo);
+	if (store_page_given(of->branch))
+		stmt_text(s, ":branch", of->branch);
+	stmt_int(s, ":device", device);
+	stmt_int(s, ":limit", store_page_size(limit, VIEW_HISTORY_MAX));
+	struct device_name name = { 0 };
+	int r;
+	while ((r = stmt_step(s, err)) == 1) {
+		if (name_device(db, &name, row_int(s, 3), err)) {
+			stmt_reset(s);
+			return -1;
+		}
+		double flops = row_double(s, 4);
+		each(arg, &(struct view_point){ .comparison = row_int(s, 0),
+				  .finished_at = row_int(s, 1),
+				  .commit = row_text(s, 2),
+				  .device = name.uuid,
+				  .base_median_ms = row_double(s, 5),
+				  .median_ms = row_double(s, 6),
+				  .tflops = tflops(flops, row_double(s, 6)),
+				  .change_pct = row_double(s, 7),
+				  .ci_low_pct = row_double(s, 8),
+				  .ci_high_pct = row_double(s, 9),
+				  .verdict = row_text(s, 10),
+				  .borderline = (row_int(s, 11) & FLAG_BORDERLINE) != 0,
+				  .epoch = row_int(s, 12),
+				  .held_tflops = tflops(flops, row_double(s, 13)),
+				  .anchor_change_pct = row_double(s, 14),
+				  .anchor_ci_low_pct = row_double(s, 15),
+				  .anchor_ci_high_pct = row_double(s, 16) });
+	}
+	return r;
+}
+
+/* ---- what explains them ---------------------------------------------------------------------------------------------- */
+
+/** Bind a scope to a query over epochs. */
+static int bind_scope(struct db *db, struct stmt *s, const struct view_scope *of, struct fw_err *err)
+{
+	int64_t repo, device;
+	int found = s ? find_rows(db, of, &repo, &device, err) : -1;
+	if (found < 1)
+		return found;
+	stmt_text(s, ":key", of->cell);
+	stmt_int(s, ":repo", repo);
+	stmt_int(s, ":device", device);
+	return 1;
+}
+
+int view_epochs(struct db *db, const struct view_scope *of, view_epoch_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT e.id, e.started_at, e.suite, e.anchor_sha, d.uuid, v.driver, v.toolkit, v.isolation, e.held_mhz, "
+		"v.power_limit_w, e.first_sha, v.cudnn FROM epoch e JOIN environment v ON v.id = e.environment JOIN device d ON "
+		"d.id = "
+		"v.device "
+		"WHERE e.repo = :repo AND (:device = 0 OR v.device = :device) AND "
+		"EXISTS (SELECT 1 FROM ratio r WHERE r.epoch = e.id AND r.key = :key) ORDER BY e.id",
+		err);
+	int r = bind_scope(db, s, of, err);
+	while (r == 1 && (r = stmt_step(s, err)) == 1)
+		each(arg, &(struct view_epoch){ .id = row_int(s, 0),
+				  .started_at = row_int(s, 1),
+				  .suite = row_text(s, 2),
+				  .anchor = row_text(s, 3),
+				  .device = row_text(s, 4),
+				  .driver = row_text(s, 5),
+				  .toolkit = row_text(s, 6),
+				  .isolation = row_text(s, 7),
+				  .held_mhz = row_double(s, 8),
+				  .power_limit_w = row_double(s, 9),
+				  .first_anchor = row_text(s, 10),
+				  .cudnn = row_text(s, 11) });
+	return r;
+}
+
+int view_changes(struct db *db, const struct view_scope *of, view_change_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT c.id, c.epoch, c.comparison, c.found_at, c.decided_at, c.kind, c.origin, c.state, c.before_sha, "
+		"c.commit_sha, c.step, c.ended_at, c.alert FROM epoch e JOIN environment v ON v.id = e.environment "
+		"JOIN change_point c ON c.epoch = e.id AND c.key = :key "
+		"WHERE e.repo = :repo AND (:device = 0 OR v.device = :device) AND c.state <> 'dropped' ORDER BY c.id",
+		err);
+	int r = bind_scope(db, s, of, err);
+	while (r == 1 && (r = stmt_step(s, err)) == 1)
+		each(arg, &(struct view_change){ .id = row_int(s, 0),
+				  .epoch = row_int(s, 1),
+				  .comparison = row_int(s, 2),
+				  .found_at = row_int(s, 3),
+				  .decided_at = row_int(s, 4),
+				  .kind = row_text(s, 5),
+				  .origin = row_text(s, 6),
+				  .state = row_text(s, 7),
+				  .before = row_text(s, 8),
+				  .commit = row_text(s, 9),
+				  .change_pct = stats_change_pct(row_double(s, 10)),
+				  .ended_at = row_int(s, 11),
+				  .alert = row_int(s, 12) });
+	return r;
+}
+
+int view_cell_alerts(struct db *db, const struct view_scope *of, view_cell_alert_fn *each, void *arg, struct fw_err *err)
+{
+	int64_t repo, device;
+	int r = find_rows(db, of, &repo, &device, err);
+	if (r < 1)
+		return r;
+	struct stmt *s = db_stmt(db,
+		"SELECT id, kind, state, target_sha FROM alert WHERE repo = :repo AND (:branch = '' OR branch = :branch) AND "
+		"instr(cells, '\"' || :key || '\"') ORDER BY id DESC LIMIT 100",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":branch", of->branch ? of->branch : "");
+	stmt_text(s, ":key", of->cell);
+	while ((r = stmt_step(s, err)) == 1)
+		each(arg, row_int(s, 0), row_text(s, 1), row_text(s, 2), row_text(s, 3));
+	return r;
+}

@@ -1,0 +1,52 @@
+/** history.h - one cell over time, for people: its points, epochs, change points and alerts. As store_view.h. */
+#ifndef DB_VIEW_HISTORY_H
+#define DB_VIEW_HISTORY_H
+
+#include "db/view/comparison.h"
+
+/** What is asked for: `cell` is a key; branch and device (uuid) NULL or "" take any. */
+struct view_scope {
+	const char *repo, *branch, *cell, *device;
+};
+
+/** Err: ERR_NOT_FOUND a cell that was never measured there, on that branch or on that device: its empty history would say nothing of a mistyped name. */
+int view_cell_known(struct db *db, const struct view_scope *of, struct fw_err *err);
+
+struct view_point {
+	int64_t comparison, finished_at, epoch; /* epoch 0: none */
+	const char *commit, *device;            /* device: its uuid */
+	double base_median_ms, median_ms, tflops, change_pct, ci_low_pct, ci_high_pct;
+	double held_tflops;                                              /* at the epoch's clock */
+	double anchor_change_pct, anchor_ci_low_pct, anchor_ci_high_pct; /* throughput against the anchor's */
+	const char *verdict;
+	bool borderline;
+};
+typedef void view_point_fn(void *arg, const struct view_point *row);
+/** Timed points, newest first; limit up to VIEW_HISTORY_MAX. */
+int view_history(struct db *db, const struct view_scope *of, int limit, view_point_fn *each, void *arg, struct fw_err *err);
+
+struct view_epoch {
+	int64_t id, started_at;
+	const char *suite, *anchor, *device, *driver, *toolkit, *cudnn, *isolation;
+	const char *first_anchor; /* that ratios are stated against; `anchor` is the one that commits are timed beside */
+	double held_mhz, power_limit_w;
+};
+typedef void view_epoch_fn(void *arg, const struct view_epoch *row);
+/** Epochs in which this cell was measured against an anchor, oldest first. */
+int view_epochs(struct db *db, const struct view_scope *of, view_epoch_fn *each, void *arg, struct fw_err *err);
+
+struct view_change {
+	int64_t id, epoch, comparison, found_at, decided_at;
+	int64_t ended_at, alert; /* later commits made up for it; the alert that tells of it; 0: none */
+	const char *kind, *origin, *state, *before, *commit;
+	double change_pct;
+};
+typedef void view_change_fn(void *arg, const struct view_change *row);
+/** Change points of this cell, oldest first; candidates among them, dropped ones not. */
+int view_changes(struct db *db, const struct view_scope *of, view_change_fn *each, void *arg, struct fw_err *err);
+
+typedef void view_cell_alert_fn(void *arg, int64_t id, const char *kind, const char *state, const char *commit);
+/** The newest alerts that hold this cell. */
+int view_cell_alerts(struct db *db, const struct view_scope *of, view_cell_alert_fn *each, void *arg, struct fw_err *err);
+
+#endif

@@ -1,0 +1,87 @@
+/**
+ * live.h - the read side of what moves: alerts, jobs with their logs, devices, events, counts.
+ *
+ * The rules of store_view.h hold: texts of a row are valid inside the callback only, a callback must not start the same view
+ * again, lists come newest first from below `before` (0: from the newest), absent numbers are NAN, absent ids and times 0.
+ */
+#ifndef DB_VIEW_LIVE_H
+#define DB_VIEW_LIVE_H
+
+#include "db/store/page.h"
+
+/* ---- alerts ----------------------------------------------------------------------------------------------------------- */
+
+struct view_alert {
+	int64_t id, comparison, bisect;     /* bisect: the latest search for its culprits, 0 none */
+	const char *kind, *title, *device;  /* device: uuid, of alerts about a device */
+	const char *repo, *branch, *target; /* "" where it is about a device */
+	const char *subject, *state, *cells_json, *groups_json, *culprits_json;
+	double worst_pct;
+	int64_t opened_at, changed_at;
+};
+typedef void view_alert_fn(void *arg, const struct view_alert *row);
+/** `state` NULL or "": all. */
+int view_alerts(struct db *db, const char *state, int64_t before, int limit, view_alert_fn *each, void *arg, struct fw_err *err);
+/** ERR_NOT_FOUND. */
+int view_alert(struct db *db, int64_t id, view_alert_fn *each, void *arg, struct fw_err *err);
+/** The alert that a commit opened, if it did. */
+int view_alert_of(struct db *db, const char *repo, const char *target, view_alert_fn *each, void *arg, struct fw_err *err);
+
+struct view_alert_event {
+	int64_t at;
+	const char *who, *state, *reason;
+};
+typedef void view_alert_event_fn(void *arg, const struct view_alert_event *row);
+/** Oldest first. */
+int view_alert_events(struct db *db, int64_t alert, view_alert_event_fn *each, void *arg, struct fw_err *err);
+
+/* ---- jobs, devices, events -------------------------------------------------------------------------------------------- */
+
+struct view_job {
+	int64_t id, comparison;
+	const char *repo, *branch, *target, *subject, *base, *base_how, *kind, *suite, *device_kind, *cells_glob, *origin;
+	const char *state, *state_why, *progress, *device, *verdict; /* device: uuid; verdict of its comparison */
+	const char *base_provider, *target_provider;                 /* asked for by name; "": the module's default */
+	/** What people call the sides: as they were asked for, a merge-base by the branch that it lies on; "" where nobody named them. */
+	const char *base_name, *target_name;
+	bool quick;
+	int priority, attempt;
+	int64_t queued_at, started_at, ended_at;
+	int64_t again_at; /* asked again then by itself; 0 not */
+	int64_t again_of; /* the job that this asks again by itself; 0 none */
+};
+typedef void view_job_fn(void *arg, const struct view_job *row);
+/** `state`: one state, "open" for every state before the end, NULL or "" for all. */
+int view_jobs(struct db *db, const char *state, int64_t before, int limit, view_job_fn *each, void *arg, struct fw_err *err);
+/** Queued jobs by priority, then by age: about the order in which they get a device, which branches take in turns. */
+int view_waiting(struct db *db, int limit, view_job_fn *each, void *arg, struct fw_err *err);
+/** Jobs of a commit (whole sha), newest first. */
+int view_jobs_of(struct db *db, int64_t repo, const char *target, int limit, view_job_fn *each, void *arg, struct fw_err *err);
+/** ERR_NOT_FOUND. */
+int view_job(struct db *db, int64_t id, view_job_fn *each, void *arg, struct fw_err *err);
+
+typedef void view_log_fn(void *arg, int64_t id, int64_t at, const char *line);
+/** Lines of a job's log with ids above `after`, oldest first. */
+int view_log(struct db *db, int64_t job, int64_t after, int limit, view_log_fn *each, void *arg, struct fw_err *err);
+
+struct view_device {
+	int64_t id, seen_at;
+	const char *uuid, *kind, *name, *state, *state_why, *driver, *toolkit, *cudnn, *info_json;
+	int64_t job; /* the one it works on, 0 none */
+};
+typedef void view_device_fn(void *arg, const struct view_device *row);
+int view_devices(struct db *db, view_device_fn *each, void *arg, struct fw_err *err);
+
+typedef void view_event_fn(void *arg, int64_t id, int64_t at, const char *kind, const char *payload_json);
+/** Events with ids above `after`, oldest first. */
+int view_events(struct db *db, int64_t after, int limit, view_event_fn *each, void *arg, struct fw_err *err);
+/** Ids of the oldest event that is kept and of the newest, 0 none. */
+int view_event_ends(struct db *db, int64_t *first, int64_t *last, struct fw_err *err);
+
+/* ---- counts for /metrics ---------------------------------------------------------------------------------------------- */
+
+typedef void view_count_fn(void *arg, const char *what, const char *label, int64_t n);
+/** Rows: what "jobs" by state, "comparisons" by verdict, "alerts" by state, "deliveries" by state, "repos" by state, "devices" by state. */
+int view_counts(struct db *db, view_count_fn *each, void *arg, struct fw_err *err);
+
+#endif

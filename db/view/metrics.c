@@ -1,0 +1,48 @@
+#include "db/view/metrics.h"
+
+const int view_duration_bound_s[VIEW_DURATION_BUCKETS] = { 1, 5, 15, 30, 60, 120, 300, 600, 1800, 3600 };
+
+int view_durations(struct db *db, struct view_durations *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT count(*), coalesce(sum(d), 0), sum(d <= 1), sum(d <= 5), sum(d <= 15), sum(d <= 30), sum(d <= 60), "
+		"sum(d <= 120), sum(d <= 300), sum(d <= 600), sum(d <= 1800), sum(d <= 3600) FROM (SELECT (ended_at - "
+		"started_at) / "
+		"1000.0 AS d FROM job WHERE state IN ('done', 'failed') AND started_at IS NOT NULL AND ended_at >= started_at)",
+		err);
+	if (!s || stmt_step(s, err) != 1)
+		return -1;
+	out->n = row_int(s, 0);
+	out->sum_s = row_double(s, 1);
+	for (int i = 0; i < VIEW_DURATION_BUCKETS; i++)
+		out->below[i] = row_int(s, 2 + i);
+	stmt_reset(s);
+	return 0;
+}
+
+int view_fetches(struct db *db, view_fetch_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(
+		db, "SELECT name, fetch_failures, coalesce(fetched_at, 0) FROM repo WHERE state <> 'gone' ORDER BY name", err);
+	int r;
+	if (!s)
+		return -1;
+	while ((r = stmt_step(s, err)) == 1)
+		each(arg, row_text(s, 0), row_int(s, 1), row_int(s, 2));
+	return r;
+}
+
+static int pragma(struct db *db, const char *sql, int64_t *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, sql, err);
+	return s && stmt_first_int(s, out, err) == 1 ? 0 : -1;
+}
+
+int view_size(struct db *db, int64_t *bytes, struct fw_err *err)
+{
+	int64_t pages, size;
+	if (pragma(db, "PRAGMA page_count", &pages, err) != 0 || pragma(db, "PRAGMA page_size", &size, err) != 0)
+		return -1;
+	*bytes = pages * size;
+	return 0;
+}

@@ -1,0 +1,371 @@
+#include "web/answer/answer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "db/view/live.h"
+#include "db/store/repo.h"
+#include "db/view/comparison.h"
+#include "core/text/branch.h"
+#include "web/html/emit.h"
+#include "web/html/layout.h"
+
+void answer_json(struct http_response *response, struct jsonw *j)
+{
+	response->type = "application/json; charset=utf-8";
+	jsonw_init(j, &response->body);
+}
+
+static const char *title_of(int status)
+{
+	switch (status) {
+	case 400:
+		return "The request is not understood";
+	case 401:
+		return "A signature or token is missing or wrong";
+	case 403:
+		return "Not allowed";
+	case 404:
+		return "There is nothing here";
+	case 405:
+		return "This address does not take that method";
+	case 406:
+		return "Not in that form";
+	case 409:
+		return "Not possible in this state";
+	case 413:
+		return "The request is too large";
+	case 415:
+		return "The body has a type that is not taken";
+	case 422:
+		return "The request cannot be carried out";
+	case 421:
+		return "This address is not served under that name";
+	case 503:
+		return "Not now";
+	default:
+		return "The daemon failed";
+	}
+}
+
+static const char *default_detail(int status)
+{
+	switch (status) {
+	case 400:
+		return "a header, an escape or an argument of the request is malformed";
+	case 403:
+		return "writes are taken from pages of this daemon and from programs, not from other sites";
+	case 404:
+		return "no such address; / is the overview and /api/v1/ the list of routes";
+	case 405:
+		return "see the Allow header for the methods of this address";
+	case 406:
+		return "the Accept header rules out every form that this address has";
+	case 413:
+		return "the body is larger than this address takes";
+	case 421:
+		return "use the address and port that the daemon printed at its start, or a name listed under `names` in its "
+		       "configuration";
+	case 503:
+		return "more is asked for than can be answered at once; try again in a few seconds";
+	default:
+		return "see the daemon's log";
+	}
+}
+
+bool answer_is_form(const struct http_request *r)
+{
+	const char *type = http_header(r, "Content-Type");
+	return type && strncmp(type, "application/x-www-form-urlencoded", 33) == 0;
+}
+
+static bool is_for_programs(const struct http_request *r)
+{
+	const char *path = http_path(r);
+	if (strcmp(path, "/metrics") == 0 || strcmp(path, "/healthz") == 0)
+		return true;
+	if (strncmp(path, "/api/v1/hooks/", 14) == 0) /* some forges send forms */
+		return true;
+	return strncmp(path, "/api/", 5) == 0 && !answer_is_form(r);
+}
+
+void answer_problem(struct http_request *r, struct http_response *response, int status, const char *detail)
+{
+	if (!detail || !*detail)
+		detail = default_detail(status);
+	response->status = status;
+	response->stream = NULL;
+	response->etag[0] = response->location[0] = response->link[0] = '\0';
+	response->cache = NULL;
+	buf_clear(&response->body);
+	if (is_for_programs(r)) {
+		struct jsonw j;
+		answer_json(response, &j);
+		response->type = "application/problem+json; charset=utf-8";
+		jsonw_object(&j);
+		jsonw_kv_string(&j, "type", "about:blank");
+		jsonw_kv_string(&j, "title", title_of(status));
+		jsonw_kv_int(&j, "status", status);
+		jsonw_kv_string(&j, "detail", detail);
+		jsonw_object_end(&j);
+		return;
+	}
+	layout_begin(response, title_of(status), "");
+	emit_raw(&response->body, "<div class=\"empty bad\"><p class=lead>");
+	emit_text(&response->body, detail);
+	emit_rawf(&response->body, "</p><p>Status %d. <a href=\"/\">Overview</a>, <a href=/help>help</a></p></div>", status);
+	layout_end(response);
+}
+
+void answer_error(struct http_request *r, struct http_response *response, const struct fw_err *err)
+{
+	int status = 500;
+	if (err->code == ERR_NOT_FOUND)
+		status = 404;
+	else if (err->code == ERR_INVALID)
+		status = 400;
+	else if (err->code == ERR_CONFLICT)
+		status = 409;
+	else if (err->code == ERR_BUSY || err->code == ERR_FULL || err->code == ERR_TIMEOUT)
+		status = 503;
+	answer_problem(r, response, status, err->text);
+}
+
+void answer_time(struct jsonw *j, const char *key, int64_t utc_ms)
+{
+	char text[32];
+	if (utc_ms == 0) {
+		jsonw_kv_null(j, key);
+		return;
+	}
+	clock_format(utc_ms, text);
+	jsonw_kv_string(j, key, text);
+}
+
+void answer_text(struct jsonw *j, const char *key, const char *text)
+{
+	if (text && *text)
+		jsonw_kv_string(j, key, text);
+	else
+		jsonw_kv_null(j, key);
+}
+
+void answer_id(struct jsonw *j, const char *key, int64_t id)
+{
+	if (id)
+		jsonw_kv_int(j, key, id);
+	else
+		jsonw_kv_null(j, key);
+}
+
+void answer_branch(struct jsonw *j, const char *key)
+{
+	struct buf text;
+	buf_init(&text, 16 * BRANCH_KEY_MAX);
+	branch_text(&text, key);
+	answer_text(j, "branch", key);
+	answer_text(j, "branch_display", text.data);
+	buf_fini(&text);
+}
+
+void answer_state(struct http_response *response, int64_t id, const char *state)
+{
+	struct jsonw j;
+	answer_json(response, &j);
+	jsonw_object(&j);
+	jsonw_kv_int(&j, "id", id);
+	jsonw_kv_string(&j, "state", state);
+	jsonw_object_end(&j);
+}
+
+void answer_new(struct http_response *response, const char *collection, int64_t id, const char *state)
+{
+	answer_state(response, id, state);
+	response->status = 201;
+	snprintf(response->location, sizeof response->location, "/api/v1/%s/%lld", collection, (long long)id);
+}
+
+void answer_new_jobs(struct http_response *response, const int64_t *jobs, int n)
+{
+	struct jsonw j;
+	answer_json(response, &j);
+	jsonw_object(&j);
+	jsonw_key(&j, "jobs");
+	jsonw_array(&j);
+	for (int i = 0; i < n; i++)
+		jsonw_int(&j, jobs[i]);
+	jsonw_array_end(&j);
+	jsonw_object_end(&j);
+	response->status = 201;
+}
+
+int64_t answer_number(const char *text)
+{
+	char *end;
+	if (!text || *text < '0' || *text > '9')
+		return -1;
+	long long v = strtoll(text, &end, 10);
+	return *end == '\0' && strlen(text) < 19 ? (int64_t)v : -1;
+}
+
+int64_t answer_path_id(struct http_request *r, struct http_response *response, const char *what)
+{
+	char detail[64];
+	int64_t id = answer_number(http_segment(r, 0));
+	if (id < 0) {
+		snprintf(detail, sizeof detail, "a%s %s is named by its number", strchr("aeiou", what[0]) ? "n" : "", what);
+		answer_problem(r, response, 404, detail);
+	}
+	return id;
+}
+
+int answer_cursor(struct http_request *r, struct http_response *response, int64_t *before)
+{
+	const char *cursor = http_query(r, "cursor");
+	*before = cursor ? answer_number(cursor) : 0;
+	if (*before >= 0)
+		return 0;
+	answer_problem(r, response, 400, "cursor must be a next_cursor that this list gave");
+	return -1;
+}
+
+int answer_choice(struct http_request *r, struct http_response *response, const char *name, const char *words, const char **value)
+{
+	char detail[256];
+	const char *given = http_query(r, name);
+	*value = given && *given ? given : NULL;
+	if (!*value)
+		return 0;
+	for (const char *word = words; *word; word += strcspn(word, " "), word += *word == ' ')
+		if (strcspn(word, " ") == strlen(given) && strncmp(word, given, strlen(given)) == 0)
+			return 0;
+	snprintf(detail, sizeof detail, "%s must be one of: %s", name, words);
+	answer_problem(r, response, 400, detail);
+	return -1;
+}
+
+void answer_next(struct buf *out, struct http_request *r, int64_t last)
+{
+	static const char *const filters[] = { "repo", "branch", "verdict", "state", "limit" };
+	buf_printf(out, "%s?cursor=%lld", http_path(r), (long long)last);
+	for (size_t i = 0; i < sizeof filters / sizeof filters[0]; i++) {
+		const char *value = http_query(r, filters[i]);
+		if (value) {
+			buf_printf(out, "&%s=", filters[i]);
+			emit_argument(out, value);
+		}
+	}
+}
+
+/* ---- lists ------------------------------------------------------------------------------------------------------------ */
+
+enum { SCAN_MAX = 10000 }; /* rows a filter may look at for one answer */
+
+void answer_items_begin(struct http_response *response, struct jsonw *j)
+{
+	answer_json(response, j);
+	jsonw_object(j);
+	jsonw_key(j, "items");
+	jsonw_array(j);
+}
+
+void answer_items_end(struct jsonw *j)
+{
+	jsonw_array_end(j);
+	jsonw_kv_null(j, "next_cursor");
+	jsonw_object_end(j);
+}
+
+int answer_repo(struct db *db, struct http_request *r, struct http_response *response)
+{
+	const char *repo = http_query(r, "repo");
+	struct fw_err err = { 0 };
+	int64_t id;
+	if (!repo || !*repo || view_repo_id(db, repo, &id, &err) == 0)
+		return 0;
+	answer_error(r, response, &err);
+	return -1;
+}
+
+int answer_device(struct db *db, struct http_request *r, struct http_response *response)
+{
+	const char *device = http_query(r, "device");
+	struct fw_err err = { 0 };
+	char state[16];
+	int64_t id;
+	if (!device || !*device || store_device_get(db, device, &id, state, &err) == 0)
+		return 0;
+	answer_error(r, response, &err);
+	return -1;
+}
+
+int answer_list_begin(
+	struct db *db, struct http_request *r, struct http_response *response, struct answer_list *list, int64_t *before)
+{
+	const char *text = http_query(r, "limit");
+	int64_t limit = text ? answer_number(text) : VIEW_LIMIT_DEFAULT;
+	memset(list, 0, sizeof *list);
+	if (limit < 1 || limit > VIEW_LIMIT_MAX) {
+		answer_problem(r, response, 400, "limit must be a whole number from 1 to 500");
+		return -1;
+	}
+	if (answer_cursor(r, response, before) != 0 || answer_repo(db, r, response) != 0)
+		return -1;
+	list->repo = http_query(r, "repo");
+	list->limit = (int)limit;
+	list->rows = list->limit + 1;
+	answer_items_begin(response, &list->j);
+	return 0;
+}
+
+bool answer_list_take(struct answer_list *list, int64_t id, const char *repo)
+{
+	bool wanted = !repo || !list->repo || strcmp(repo, list->repo) == 0;
+	list->read++;
+	list->seen = id;
+	if (list->n == list->limit) {
+		list->more |= wanted;
+		return false;
+	}
+	list->last = id;
+	list->n += wanted;
+	return wanted;
+}
+
+bool answer_list_more(struct answer_list *list, int64_t *before)
+{
+	if (list->read < list->rows || list->more)
+		return false;
+	list->scanned += list->read;
+	list->read = 0;
+	list->cut = list->scanned >= SCAN_MAX;
+	*before = list->seen;
+	return !list->cut;
+}
+
+void answer_list_end(
+	struct http_request *r, struct http_response *response, struct answer_list *list, int result, const struct fw_err *err)
+{
+	if (result != 0) {
+		answer_error(r, response, err);
+		return;
+	}
+	jsonw_array_end(&list->j);
+	if (list->more || list->cut) {
+		int64_t from = list->more ? list->last : list->seen;
+		char cursor[24];
+		struct buf next;
+		buf_init(&next, sizeof response->link - 16);
+		answer_next(&next, r, from);
+		snprintf(cursor, sizeof cursor, "%lld", (long long)from);
+		jsonw_kv_string(&list->j, "next_cursor", cursor);
+		if (!next.failed)
+			snprintf(response->link, sizeof response->link, "<%s>; rel=\"next\"", next.data);
+		buf_fini(&next);
+	} else {
+		jsonw_kv_null(&list->j, "next_cursor");
+	}
+	jsonw_object_end(&list->j);
+}

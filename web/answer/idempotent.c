@@ -1,0 +1,82 @@
+#include "web/answer/idempotent.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/hash.h"
+#include "db/store/answer.h"
+#include "web/answer/answer.h"
+
+enum { KEY_MAX = 128 };
+
+/* What was asked: who, where, and every byte of it. */
+static void fingerprint(const struct http_request *r, char hex[HASH_HEX])
+{
+	struct hash_state s;
+	size_t len;
+	const char *body = http_body(r, &len), *who = http_who(r), *path = http_path(r);
+	hash_begin(&s);
+	hash_update(&s, who, strlen(who) + 1);
+	hash_update(&s, path, strlen(path) + 1);
+	hash_update(&s, body, len);
+	hash_end(&s, hex);
+}
+
+/* What the key has had for an answer. True: `response` is written. */
+static bool replay(struct site *site, struct http_request *r, const char *key, struct http_response *response)
+{
+	struct fw_err err = { 0 };
+	struct store_answer kept;
+	char asked[HASH_HEX];
+	if (!*key || strlen(key) > KEY_MAX) {
+		answer_problem(r, response, 400, "Idempotency-Key must have 1 to 128 characters");
+		return true;
+	}
+	int found = store_answer_find(site->db, key, &kept, &response->body, &err);
+	if (found == 0)
+		return false;
+	fingerprint(r, asked);
+	if (found < 0) {
+		answer_error(r, response, &err);
+	} else if (strcmp(asked, kept.fingerprint) != 0) {
+		answer_problem(r, response, 422, "this Idempotency-Key was used for another request; take a new one");
+	} else {
+		response->status = kept.status;
+		response->type = "application/json; charset=utf-8";
+		snprintf(response->location, sizeof response->location, "%s", kept.location);
+	}
+	return true;
+}
+
+static int keep(
+	struct site *site, struct http_request *r, const char *key, const struct http_response *response, struct fw_err *err)
+{
+	struct store_answer kept = { .status = response->status };
+	fingerprint(r, kept.fingerprint);
+	snprintf(kept.location, sizeof kept.location, "%s", response->location);
+	return store_answer_keep(site->db, key, &kept, &response->body, clock_utc_ms(), err);
+}
+
+void idempotent_run(struct site *site, struct http_request *r, struct http_response *response, idempotent_work *work)
+{
+	struct fw_err err = { 0 };
+	const char *key = http_header(r, "Idempotency-Key");
+	if (!key) {
+		work(site, r, response);
+		return;
+	}
+	if (replay(site, r, key, response))
+		return;
+	if (db_outer_begin(site->db, &err) != 0) {
+		answer_error(r, response, &err);
+		return;
+	}
+	work(site, r, response);
+	bool is_refused = response->status >= 400, is_kept = response->status <= 299;
+	int result = is_kept ? keep(site, r, key, response, &err) : 0;
+	if (db_outer_end(site->db, !is_refused && result == 0, &err) != 0)
+		result = -1;
+	if (result != 0)
+		answer_error(r, response, &err);
+}

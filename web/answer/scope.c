@@ -1,0 +1,92 @@
+/* scope.c - one reading of ?repo= and ?branch= for pages and API; see scope.h. */
+#include "web/answer/scope.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "db/view/comparison.h"
+#include "web/answer/answer.h"
+
+struct choice {
+	char name[128];
+	int n;
+};
+
+static void count_repo(void *arg, const struct view_repo *row)
+{
+	struct choice *choice = arg;
+	if (strcmp(row->state, "gone") == 0)
+		return;
+	if (choice->n++ == 0)
+		snprintf(choice->name, sizeof choice->name, "%s", row->name);
+}
+
+const char *scope_branch(struct http_request *r, char *key)
+{
+	const char *given = http_query(r, "branch");
+	if (!given || !*given)
+		return NULL;
+	branch_key(given, key);
+	return key;
+}
+
+int scope_read(struct site *site, struct http_request *r, struct http_response *response, struct scope *out)
+{
+	struct fw_err err = { 0 };
+	struct choice choice = { .n = 0 };
+	int64_t id;
+	const char *given = http_query(r, "repo");
+	if (!scope_branch(r, out->branch))
+		out->branch[0] = '\0';
+	if (given && *given) {
+		if (view_repo_id(site->db, given, &id, &err) != 0) {
+			answer_error(r, response, &err);
+			return -1;
+		}
+		snprintf(out->repo, sizeof out->repo, "%s", given);
+		return 0;
+	}
+	if (view_repos(site->db, count_repo, &choice, &err) != 0) {
+		answer_error(r, response, &err);
+		return -1;
+	}
+	if (choice.n != 1) {
+		char detail[128];
+		snprintf(detail, sizeof detail, "%d repositories are watched; say which one: repo=NAME", choice.n);
+		answer_problem(r, response, 400, detail);
+		return -1;
+	}
+	snprintf(out->repo, sizeof out->repo, "%s", choice.name);
+	return 0;
+}
+
+struct offer {
+	struct scope *scope;
+	bool wants_branch;
+};
+
+static void take_offer(void *arg, const struct view_repo *row)
+{
+	struct offer *o = arg;
+	bool is_first = !o->scope->repo[0] && strcmp(row->state, "gone") != 0;
+	if (is_first)
+		snprintf(o->scope->repo, sizeof o->scope->repo, "%s", row->name);
+	if (o->wants_branch && strcmp(o->scope->repo, row->name) == 0)
+		branch_key(row->upstream, o->scope->branch);
+}
+
+int scope_offer(struct site *site, struct http_request *r, struct http_response *response, struct scope *out)
+{
+	struct fw_err err = { 0 };
+	int64_t id;
+	const char *given = http_query(r, "repo");
+	struct offer offer = { .scope = out, .wants_branch = !scope_branch(r, out->branch) };
+	snprintf(out->repo, sizeof out->repo, "%s", given ? given : "");
+	if (offer.wants_branch)
+		out->branch[0] = '\0';
+	if ((!out->repo[0] || view_repo_id(site->db, out->repo, &id, &err) == 0) &&
+		view_repos(site->db, take_offer, &offer, &err) == 0)
+		return 0;
+	answer_error(r, response, &err);
+	return -1;
+}

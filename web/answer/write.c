@@ -1,0 +1,133 @@
+/* write.c - bodies of POSTs; see write.h. */
+#include "web/answer/write.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/utf8.h"
+#include "web/answer/answer.h"
+
+enum { OBJECT_MAX = 64 << 10, TEXT_MAX = 1023 }; /* bytes; every object here is a handful of short texts */
+
+bool write_is_json(struct http_request *r, struct http_response *response)
+{
+	size_t len;
+	const char *type = http_header(r, "Content-Type");
+	http_body(r, &len);
+	if (len == 0 || !type || answer_is_form(r) || strncasecmp(type, "application/json", 16) == 0)
+		return true;
+	answer_problem(r, response, 415, "send JSON, with Content-Type: application/json");
+	return false;
+}
+
+json_t *write_read(struct http_request *r, struct http_response *response)
+{
+	size_t len;
+	const char *body = http_body(r, &len);
+	json_error_t where = { 0 };
+	if (!write_is_json(r, response))
+		return NULL;
+	if (len == 0 || answer_is_form(r))
+		return json_object();
+	if (len > OBJECT_MAX) {
+		answer_problem(r, response, 413, "an object is at most 64 KiB");
+		return NULL;
+	}
+	json_t *root = json_loadb(body, len, JSON_REJECT_DUPLICATES, &where);
+	if (json_is_object(root))
+		return root;
+	char detail[256];
+	if (root)
+		snprintf(detail, sizeof detail, "the body must be a JSON object");
+	else
+		snprintf(detail, sizeof detail, "the body is not JSON: line %d, column %d: %.150s", where.line, where.column,
+			where.text);
+	json_decref(root);
+	answer_problem(r, response, 400, detail);
+	return NULL;
+}
+
+static bool take(const struct write_key *key, const json_t *value)
+{
+	if (key->number) {
+		json_int_t v = json_is_integer(value) ? json_integer_value(value) : 0;
+		*key->number = v >= 1 && v <= key->number_max ? (int)v : 0;
+		return *key->number != 0;
+	}
+	if (json_is_null(value))
+		return true;
+	if (key->flag) {
+		*key->flag = json_is_true(value);
+		return json_is_boolean(value);
+	}
+	*key->text = json_string_value(value);
+	return *key->text && json_string_length(value) <= TEXT_MAX;
+}
+
+/* `key`: what `name` is among the known ones, the nameless end where it is none. */
+static void refuse(struct http_request *r, struct http_response *response, const char *name, const struct write_key *key,
+	const struct write_key *known)
+{
+	struct buf detail;
+	buf_init(&detail, 1024);
+	buf_printf(&detail, "key %.60s is not known, of another type or %s; known: ", name,
+		key->number ? "out of range" : "too long");
+	for (const struct write_key *k = known; k->name; k++) {
+		buf_printf(&detail, "%s%s", k == known ? "" : ", ", k->name);
+		if (k->text && !k[1].text)
+			buf_puts(&detail, " (texts)");
+		else if (k->flag)
+			buf_puts(&detail, " (boolean)");
+		else if (k->number)
+			buf_printf(&detail, " (1 to %d)", k->number_max);
+	}
+	answer_problem(r, response, 400, detail.data);
+	buf_fini(&detail);
+}
+
+json_t *write_take(struct http_request *r, struct http_response *response, const struct write_key *known)
+{
+	json_t *root = write_read(r, response), *value;
+	const char *name;
+	json_object_foreach(root, name, value)
+	{
+		const struct write_key *key = known;
+		while (key->name && strcmp(key->name, name) != 0)
+			key++;
+		if (key->name && take(key, value))
+			continue;
+		refuse(r, response, name, key, known);
+		json_decref(root);
+		return NULL;
+	}
+	return root;
+}
+
+const char *write_text(const json_t *root, const char *key, size_t max, const char **wrong)
+{
+	const json_t *v = json_object_get(root, key);
+	if (v && !json_is_null(v) && (!json_is_string(v) || json_string_length(v) > max))
+		*wrong = key;
+	return json_string_value(v);
+}
+
+bool write_is_readable(const char *text, const char *keep)
+{
+	for (size_t left = text ? strlen(text) : 0, n; left; text += n, left -= n) {
+		uint32_t c;
+		n = utf8_next(text, left, &c);
+		if (c == UTF8_INVALID || (utf8_is_hidden(c) && (c >= 0x80 || !strchr(keep, (int)c))))
+			return false;
+	}
+	return true;
+}
+
+bool write_back_to(struct http_request *r, struct http_response *response, const char *page)
+{
+	if (!answer_is_form(r))
+		return false;
+	response->status = 303;
+	snprintf(response->location, sizeof response->location, "%s", page);
+	return true;
+}

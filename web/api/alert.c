@@ -1,0 +1,159 @@
+/* Alerts: the list and each one, with every change of state, and the changes that a person makes. */
+#include <stdio.h>
+#include <string.h>
+
+#include "db/view/live.h"
+#include "web/answer/access.h"
+#include "web/answer/answer.h"
+#include "web/api/api.h"
+#include "web/site.h"
+#include "web/answer/write.h"
+
+enum { REASON_MAX = 2000 }; /* bytes */
+
+struct reading {
+	struct answer_list list;
+	struct site *site;
+};
+
+static void event_row(void *arg, const struct view_alert_event *row)
+{
+	struct jsonw *j = arg;
+	jsonw_object(j);
+	answer_time(j, "at", row->at);
+	jsonw_kv_string(j, "who", row->who);
+	jsonw_kv_string(j, "state", row->state);
+	answer_text(j, "reason", row->reason);
+	jsonw_object_end(j);
+}
+
+static void write_json(struct jsonw *j, const char *key, const char *text)
+{
+	jsonw_key(j, key);
+	jsonw_raw(j, text, strlen(text));
+}
+
+static void put_alert(struct jsonw *j, struct site *site, const struct view_alert *row)
+{
+	struct fw_err err = { 0 };
+	jsonw_object(j);
+	jsonw_kv_int(j, "id", row->id);
+	jsonw_kv_string(j, "kind", row->kind);
+	jsonw_kv_string(j, "state", row->state);
+	answer_text(j, "title", row->title);
+	answer_text(j, "repo", row->repo);
+	answer_branch(j, row->branch);
+	answer_text(j, "target", row->target);
+	answer_text(j, "subject", row->subject);
+	answer_text(j, "device", row->device);
+	answer_id(j, "comparison", row->comparison);
+	answer_id(j, "bisect", row->bisect);
+	jsonw_kv_figure(j, "worst_pct", row->worst_pct);
+	write_json(j, "culprits", row->culprits_json);
+	write_json(j, "groups", row->groups_json);
+	write_json(j, "cells", row->cells_json);
+	answer_time(j, "opened_at", row->opened_at);
+	answer_time(j, "changed_at", row->changed_at);
+	jsonw_key(j, "events");
+	jsonw_array(j);
+	if (view_alert_events(site->db, row->id, event_row, j, &err) != 0)
+		j->out->failed = true;
+	jsonw_array_end(j);
+	jsonw_object_end(j);
+}
+
+static void list_row(void *arg, const struct view_alert *row)
+{
+	struct reading *reading = arg;
+	if (answer_list_take(&reading->list, row->id, row->repo))
+		put_alert(&reading->list.j, reading->site, row);
+}
+
+void api_alerts(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct reading reading = { .site = site };
+	const char *state;
+	int64_t before;
+	int result;
+	if (answer_choice(r, response, "state", API_ALERT_STATES, &state) != 0 ||
+		answer_list_begin(site->db, r, response, &reading.list, &before) != 0)
+		return;
+	do
+		result = view_alerts(site->db, state, before, reading.list.rows, list_row, &reading, &err);
+	while (result == 0 && answer_list_more(&reading.list, &before));
+	answer_list_end(r, response, &reading.list, result, &err);
+}
+
+struct one {
+	struct jsonw j;
+	struct site *site;
+};
+
+static void one_row(void *arg, const struct view_alert *row)
+{
+	struct one *one = arg;
+	put_alert(&one->j, one->site, row);
+}
+
+void api_alert(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct one one = { .site = arg };
+	struct fw_err err = { 0 };
+	int64_t id = answer_path_id(r, response, "alert");
+	if (id < 0)
+		return;
+	answer_json(response, &one.j);
+	if (view_alert(one.site->db, id, one_row, &one, &err) != 0)
+		answer_error(r, response, &err);
+}
+
+/* The page whose button it was: that of the alert says so, else the list's. */
+static const char *back_of(struct http_request *r)
+{
+	const char *back = http_form(r, "back");
+	return back ? access_next(back) : "/alerts";
+}
+
+static void change(struct site *site, struct http_request *r, struct http_response *response, const char *state)
+{
+	struct fw_err err = { 0 };
+	int64_t id = answer_path_id(r, response, "alert");
+	json_t *root = id < 0 ? NULL : write_read(r, response);
+	if (!root)
+		return;
+	const char *wrong = NULL, *reason = write_text(root, "reason", REASON_MAX, &wrong);
+	if (answer_is_form(r))
+		reason = http_form(r, "reason");
+	if (wrong || (reason && strlen(reason) > REASON_MAX)) {
+		answer_problem(r, response, 400, "reason must be a text of at most 2000 bytes");
+	} else if (!write_is_readable(reason, "\r\n\t")) {
+		answer_problem(r, response, 400, "reason holds a character that cannot be seen; write it in plain text");
+	} else if (site->act.alert(site->act.arg, id, state, http_who(r), reason ? reason : "", &err) != 0) {
+		answer_error(r, response, &err);
+	} else if (!write_back_to(r, response, answer_is_form(r) ? back_of(r) : "")) {
+		answer_state(response, id, state);
+	}
+	json_decref(root);
+}
+
+void api_alert_acknowledge(void *arg, struct http_request *r, struct http_response *response)
+{
+	change(arg, r, response, "acknowledged");
+}
+
+void api_alert_accept(void *arg, struct http_request *r, struct http_response *response)
+{
+	change(arg, r, response, "accepted");
+}
+
+void api_alert_resolve(void *arg, struct http_request *r, struct http_response *response)
+{
+	change(arg, r, response, "resolved");
+}
+
+void api_alert_invalidate(void *arg, struct http_request *r, struct http_response *response)
+{
+	change(arg, r, response, "invalid");
+}

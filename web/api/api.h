@@ -1,0 +1,33 @@
+/** api.h - REST v1 under /api/v1 (and /healthz, /metrics), one file a resource: api_<resource>.c. */
+#ifndef WEB_API_API_H
+#define WEB_API_API_H
+
+#include "web/http/http.h"
+
+/* What a list may be filtered by; "open" stands for every state before the end. */
+#define API_JOB_STATES   "open queued sent building checking measuring done failed cancelled superseded gone"
+#define API_ALERT_STATES "open acknowledged accepted resolved invalid"
+#define API_VERDICTS                                                                                                             \
+	"failed rejected regression undecided not_comparable improvement unchanged identical removed added unsupported"
+#define API_DELIVERY_STATES "waiting sent failed superseded"
+
+/* Every handler's `arg` is the struct site. */
+http_handler_fn api_repos, api_branches;
+http_handler_fn api_comparisons, api_comparison, api_comparison_csv, api_comparison_md, api_badge, api_compare, api_commit;
+http_handler_fn api_commit_verdict, api_job_verdict;
+http_handler_fn api_comparison_judge;
+http_handler_fn api_comparison_ffa, api_comparison_closer;
+http_handler_fn api_import_post;
+http_handler_fn api_history, api_history_svg;
+http_handler_fn api_jobs, api_job, api_job_log, api_job_post, api_job_cancel, api_job_retry;
+http_handler_fn api_bisects, api_bisect, api_bisect_post, api_bisect_cancel;
+http_handler_fn api_alerts, api_alert, api_alert_acknowledge, api_alert_accept, api_alert_resolve, api_alert_invalidate;
+http_handler_fn api_calibration, api_calibrate, api_calibration_forget;
+http_handler_fn api_peers, api_peer_post;
+http_handler_fn api_devices, api_device_pause, api_device_resume, api_workers;
+http_handler_fn api_index, api_openapi, api_events, api_healthz, api_metrics, api_backup;
+http_handler_fn api_deliveries, api_redeliver;
+http_handler_fn api_hook;
+http_handler_fn api_tokens, api_token_post, api_token_revoke;
+
+#endif

@@ -1,0 +1,63 @@
+/* Lines that look closer at one cell of a comparison. */
+#include <string.h>
+
+#include "web/answer/answer.h"
+#include "web/api/api.h"
+#include "web/comparison/closer.h"
+#include "web/site.h"
+
+static const struct comparison_cell *find_cell(const struct comparison *c, const char *key)
+{
+	for (int i = 0; i < c->n_cells; i++)
+		if (strcmp(c->cell[i].key, key) == 0)
+			return &c->cell[i];
+	return NULL;
+}
+
+static void line(void *arg, const char *what, const char *text)
+{
+	struct jsonw *j = arg;
+	jsonw_object(j);
+	jsonw_kv_string(j, "what", what);
+	jsonw_kv_string(j, "line", text);
+	jsonw_object_end(j);
+}
+
+/* {"cell","lines":[{"what","line"}],"where"} */
+static int write_lines(struct site *site, struct http_response *response, const struct comparison *c,
+	const struct comparison_cell *cell, struct fw_err *err)
+{
+	char where[CLOSER_WHERE_SIZE];
+	struct jsonw j;
+	answer_json(response, &j);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "cell", cell->key);
+	jsonw_key(&j, "lines");
+	jsonw_array(&j);
+	int result = closer_lines(site->db, site->public_url, c, cell, where, line, &j, err);
+	jsonw_array_end(&j);
+	answer_text(&j, "where", where);
+	jsonw_object_end(&j);
+	return result;
+}
+
+void api_comparison_closer(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct view_around alone = { .previous = 0 };
+	struct comparison c;
+	const char *key = http_query(r, "cell");
+	int64_t id = answer_path_id(r, response, "comparison");
+	if (id < 0)
+		return;
+	int result = comparison_read(site->db, id, &alone, &c, &err);
+	const struct comparison_cell *cell = result != 0 ? NULL : key && *key ? find_cell(&c, key) : closer_worst(&c);
+	if (result == 0 && !cell)
+		result = err_set(&err, ERR_NOT_FOUND, "comparison %lld has no such cell", (long long)id);
+	if (result == 0)
+		result = write_lines(site, response, &c, cell, &err);
+	comparison_free(&c);
+	if (result != 0)
+		answer_error(r, response, &err);
+}

@@ -1,0 +1,320 @@
+/* Comparisons: lists, stored bodies, tables for spreadsheets; and commits, which are what was compared. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/verdict/explain.h"
+#include "core/stats/stats.h"
+#include "db/store/commit.h"
+#include "db/view/comparison.h"
+#include "web/answer/answer.h"
+#include "web/api/api.h"
+#include "web/comparison/peer.h"
+#include "web/html/emit.h"
+#include "web/http/media.h"
+#include "web/answer/scope.h"
+#include "web/site.h"
+#include "web/comparison/suites.h"
+
+/* ---- lists ------------------------------------------------------------------------------------------------------------ */
+
+static void write_comparison(void *arg, const struct view_comparison *row)
+{
+	struct jsonw *j = arg;
+	jsonw_object(j);
+	jsonw_kv_int(j, "id", row->id);
+	jsonw_kv_int(j, "job", row->job);
+	jsonw_kv_string(j, "repo", row->repo);
+	answer_branch(j, row->branch);
+	jsonw_kv_string(j, "kind", row->kind);
+	jsonw_kv_string(j, "suite", row->suite);
+	jsonw_kv_string(j, "verdict", row->verdict);
+	jsonw_kv_string(j, "base", row->base);
+	answer_text(j, "base_how", row->base_how);
+	jsonw_kv_string(j, "target", row->target);
+	answer_text(j, "subject", row->subject);
+	answer_text(j, "identical_by", row->identical_by);
+	answer_text(j, "device", row->device);
+	jsonw_kv_int(j, "cells", row->cells);
+	jsonw_kv_int(j, "regressions", row->regressions);
+	jsonw_kv_int(j, "launches", row->launches);
+	jsonw_kv_figure(j, "worst_pct", row->worst_pct);
+	answer_text(j, "worst_cell", row->worst_cell);
+	jsonw_kv_figure(j, "best_pct", row->best_pct);
+	answer_text(j, "best_cell", row->best_cell);
+	jsonw_kv_figure(j, "gpu_s", row->gpu_s);
+	jsonw_kv_figure(j, "wall_s", row->wall_s);
+	answer_time(j, "finished_at", row->finished_at);
+	jsonw_object_end(j);
+}
+
+static void list_row(void *arg, const struct view_comparison *row)
+{
+	struct answer_list *list = arg;
+	if (answer_list_take(list, row->id, NULL))
+		write_comparison(&list->j, row);
+}
+
+void api_comparisons(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct answer_list list;
+	char branch[BRANCH_KEY_MAX];
+	struct view_filter filter = { .repo = http_query(r, "repo"), .branch = scope_branch(r, branch) };
+	if (answer_choice(r, response, "verdict", API_VERDICTS, &filter.verdict) != 0 ||
+		answer_list_begin(site->db, r, response, &list, &filter.before) != 0)
+		return;
+	filter.limit = list.rows;
+	answer_list_end(r, response, &list, view_comparisons(site->db, &filter, list_row, &list, &err), &err);
+}
+
+/* ---- one comparison --------------------------------------------------------------------------------------------------- */
+
+enum { VERSION_MIN = 10 }; /* digits of a body's hash in ?v= */
+
+static void send_body(struct site *site, struct http_request *r, struct http_response *response, int64_t id)
+{
+	struct fw_err err = { 0 };
+	char etag[65];
+	if (view_body(site->db, id, &response->body, etag, &err) != 0) {
+		answer_error(r, response, &err);
+		return;
+	}
+	response->type = "application/json; charset=utf-8";
+	snprintf(response->etag, sizeof response->etag, "\"%s\"", etag);
+	/* a verdict may be reached again over stored samples, so only an address that names these very bytes is kept for ever */
+	const char *version = http_query(r, "v");
+	if (version && strlen(version) >= VERSION_MIN && strncmp(etag, version, strlen(version)) == 0)
+		response->cache = "private, max-age=31536000, immutable";
+}
+
+void api_comparison(void *arg, struct http_request *r, struct http_response *response)
+{
+	const char *accept = http_header(r, "Accept");
+	double json = media_quality(accept, "application/json"), csv = media_quality(accept, "text/csv"),
+	       markdown = media_quality(accept, "text/markdown");
+	if (csv > json && csv >= markdown) {
+		api_comparison_csv(arg, r, response);
+		return;
+	}
+	if (markdown > json) {
+		api_comparison_md(arg, r, response);
+		return;
+	}
+	int64_t id = answer_path_id(r, response, "comparison");
+	if (id >= 0)
+		send_body(arg, r, response, id);
+}
+
+void api_compare(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	const char *repo = http_query(r, "repo"), *base = http_query(r, "base"), *target = http_query(r, "target");
+	int64_t id;
+	if (!repo || !base || !target)
+		answer_problem(r, response, 400, "repo, base and target are needed, both commits in full");
+	else if (view_compare(site->db, repo, base, target, http_query(r, "suite"), &id, &err) != 0)
+		answer_error(r, response, &err);
+	else
+		send_body(site, r, response, id);
+}
+
+/* ---- as a table ------------------------------------------------------------------------------------------------------- */
+
+static void csv_number(struct buf *out, double v)
+{
+	if (isfinite(v))
+		buf_printf(out, ",%.6g", v);
+	else
+		buf_putc(out, ',');
+}
+
+/* A table under way; `c` knows what is said of peers. */
+struct csv {
+	struct buf *out;
+	const struct comparison *c;
+	int n, n_peers;
+	const char *peer[COMPARISON_PEERS_MAX];
+};
+
+/* What is known of each peer: four columns. */
+static void csv_peers(struct csv *t, int n)
+{
+	for (int i = 0; i < t->n_peers; i++) {
+		const struct comparison_peer *peer = n < t->c->n_cells ? comparison_peer(&t->c->cell[n], t->peer[i]) : NULL;
+		csv_number(t->out, peer ? peer->target_pct : NAN);
+		csv_number(t->out, peer ? peer->ci_low_pct : NAN);
+		csv_number(t->out, peer ? peer->ci_high_pct : NAN);
+		buf_putc(t->out, ',');
+		emit_csv(t->out, peer ? peer->basis : "");
+	}
+}
+
+static void csv_row(void *arg, const struct view_cell *row)
+{
+	struct csv *t = arg;
+	struct buf *out = t->out;
+	char words[EXPLAIN_SIZE];
+	emit_csv(out, row->key);
+	buf_putc(out, ',');
+	emit_csv(out, row->verdict);
+	csv_number(out, row->base_median_ms);
+	csv_number(out, row->target_median_ms);
+	csv_number(out, row->base_tflops);
+	csv_number(out, row->target_tflops);
+	csv_number(out, row->change_pct);
+	csv_number(out, row->ci_low_pct);
+	csv_number(out, row->ci_high_pct);
+	csv_number(out, row->mde_pct);
+	buf_printf(out, ",%.6g,%d,%d,%d,%d,", row->threshold_pct, row->launches, row->samples,
+		(row->flags & FLAG_BORDERLINE) != 0, (row->flags & FLAG_TAIL) != 0);
+	emit_csv(out, row->failure);
+	buf_putc(out, ',');
+	emit_csv(out, row->reason);
+	buf_putc(out, ',');
+	emit_csv(out, t->n < t->c->n_cells ? t->c->cell[t->n].base_config : "");
+	buf_putc(out, ',');
+	emit_csv(out, t->n < t->c->n_cells ? t->c->cell[t->n].target_config : "");
+	double code_pct = isfinite(row->m_code) ? stats_change_pct(row->m_code) : NAN;
+	csv_number(out, code_pct);
+	csv_number(out, row->change_pct - code_pct);
+	buf_putc(out, ',');
+	emit_csv(out, row->decided_by);
+	csv_number(out, isfinite(row->mean_m) ? stats_change_pct(row->mean_m) : NAN);
+	buf_putc(out, ',');
+	explain_slow_calls(row->slow_share, row->slow_longer, words);
+	emit_csv(out, words);
+	csv_peers(t, t->n++);
+	buf_puts(out, "\r\n");
+}
+
+static void csv_head(struct csv *t)
+{
+	static const char *const columns[] = { "pct", "ci_low_pct", "ci_high_pct", "basis" };
+	buf_puts(t->out, "cell,verdict,base_median_ms,target_median_ms,base_tflops,target_tflops,change_pct,ci_low_pct,"
+			 "ci_high_pct,mde_pct,threshold_pct,launches,samples,borderline,tail,failure,reason,base_configuration,"
+			 "target_configuration,code_pct,clock_pct,decided_by,mean_pct,slow_calls");
+	for (int i = 0; i < t->n_peers; i++)
+		for (size_t k = 0; k < sizeof columns / sizeof columns[0]; k++) {
+			buf_puts(t->out, ",of_"); /* a provider's name holds nothing that a table would read */
+			buf_puts(t->out, t->peer[i]);
+			buf_putc(t->out, '_');
+			buf_puts(t->out, columns[k]);
+		}
+	buf_puts(t->out, "\r\n");
+}
+
+void api_comparison_csv(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct view_around alone = { .previous = 0 };
+	struct comparison c;
+	struct csv t = { .out = &response->body, .c = &c };
+	int64_t id = answer_path_id(r, response, "comparison");
+	if (id < 0)
+		return;
+	response->type = "text/csv; charset=utf-8; header=present";
+	int result = comparison_read(site->db, id, &alone, &c, &err);
+	if (result == 0) {
+		t.n_peers = comparison_peers(&c, t.peer);
+		csv_head(&t);
+		result = view_cells(site->db, id, csv_row, &t, &err);
+	}
+	comparison_free(&c);
+	if (result != 0)
+		answer_error(r, response, &err);
+}
+
+/* ---- commits ---------------------------------------------------------------------------------------------------------- */
+
+enum { COMMITS_MAX = 20 };
+
+struct commit_reading {
+	struct jsonw *j;
+	int n;
+	int64_t repo_id;
+	char sha[66], repo[128];
+};
+
+static void commit_row(void *arg, const struct view_commit *row)
+{
+	struct commit_reading *reading = arg;
+	struct jsonw *j = reading->j;
+	reading->n++;
+	snprintf(reading->sha, sizeof reading->sha, "%s", row->sha);
+	snprintf(reading->repo, sizeof reading->repo, "%s", row->repo);
+	reading->repo_id = row->repo_id;
+	jsonw_object(j);
+	jsonw_kv_string(j, "repo", row->repo);
+	jsonw_kv_string(j, "sha", row->sha);
+	jsonw_kv_string(j, "tree", row->tree);
+	answer_text(j, "first_parent", row->first_parent);
+	jsonw_kv_string(j, "author", row->author);
+	jsonw_kv_string(j, "subject", row->subject);
+	answer_time(j, "committed_at", row->committed_at);
+	jsonw_object_end(j);
+}
+
+static int write_verdict(struct site *site, struct jsonw *j, const struct commit_reading *reading, struct fw_err *err)
+{
+	struct commit_verdict v;
+	int result = store_commit_verdict(site->db, reading->repo_id, reading->sha, NULL, &v, err);
+	suites_verdict_json(j, reading->repo, reading->sha, "", &v);
+	commit_verdict_fini(&v);
+	return result;
+}
+
+/* {"commits":[every one that begins so],"verdict":{of the only one},"comparisons":[of it]} */
+void api_commit(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct jsonw j;
+	struct commit_reading reading = { .j = &j };
+	answer_json(response, &j);
+	jsonw_object(&j);
+	jsonw_key(&j, "commits");
+	jsonw_array(&j);
+	int result = view_commits(site->db, http_segment(r, 0), COMMITS_MAX, commit_row, &reading, &err);
+	jsonw_array_end(&j);
+	if (result == 0 && reading.n == 0)
+		result = err_set(&err, ERR_NOT_FOUND, "no commit of a watched repository begins with these digits");
+	jsonw_key(&j, "verdict");
+	if (result == 0 && reading.n == 1)
+		result = write_verdict(site, &j, &reading, &err);
+	else
+		jsonw_null(&j);
+	jsonw_key(&j, "comparisons");
+	jsonw_array(&j);
+	if (result == 0 && reading.n == 1) {
+		struct view_filter filter = { .repo = reading.repo, .target = reading.sha, .limit = VIEW_LIMIT_DEFAULT };
+		result = view_comparisons(site->db, &filter, write_comparison, &j, &err);
+	}
+	jsonw_array_end(&j);
+	jsonw_object_end(&j);
+	if (result != 0)
+		answer_error(r, response, &err);
+}
+
+void api_comparison_judge(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct jsonw j;
+	bool changed;
+	int64_t id = answer_path_id(r, response, "comparison");
+	if (id < 0)
+		return;
+	if (site->act.judge(site->act.arg, id, &changed, &err) != 0) {
+		answer_error(r, response, &err);
+		return;
+	}
+	answer_json(response, &j);
+	jsonw_object(&j);
+	jsonw_kv_int(&j, "id", id);
+	jsonw_kv_bool(&j, "changed", changed);
+	jsonw_object_end(&j);
+}

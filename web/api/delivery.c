@@ -1,0 +1,78 @@
+/* Deliveries: what was sent to whom, every attempt at it, and sending it again. */
+#include <string.h>
+
+#include "db/store/outbox.h"
+#include "web/answer/answer.h"
+#include "web/api/api.h"
+#include "web/site.h"
+#include "web/answer/write.h"
+
+struct reading {
+	struct answer_list list;
+	struct site *site;
+};
+
+static void attempt_row(void *arg, const struct store_attempt *row)
+{
+	struct jsonw *j = arg;
+	jsonw_object(j);
+	answer_time(j, "at", row->at);
+	jsonw_kv_int(j, "duration_ms", row->duration_ms);
+	answer_id(j, "status", row->status);
+	answer_text(j, "error", row->error);
+	jsonw_object_end(j);
+}
+
+static void delivery_row(void *arg, const struct view_delivery *row)
+{
+	struct reading *reading = arg;
+	struct jsonw *j = &reading->list.j;
+	struct fw_err err = { 0 };
+	if (!answer_list_take(&reading->list, row->id, NULL))
+		return;
+	jsonw_object(j);
+	jsonw_kv_int(j, "id", row->id);
+	jsonw_kv_string(j, "message_id", row->message_id);
+	jsonw_kv_string(j, "kind", row->kind);
+	jsonw_kv_string(j, "target", row->target);
+	jsonw_kv_string(j, "state", row->state);
+	jsonw_kv_int(j, "attempts", row->attempts);
+	answer_time(j, "created_at", row->created_at);
+	answer_time(j, "next_at", strcmp(row->state, "waiting") == 0 ? row->next_at : 0);
+	answer_text(j, "last_error", row->last_error);
+	jsonw_key(j, "payload");
+	jsonw_raw(j, row->payload, strlen(row->payload));
+	jsonw_key(j, "log");
+	jsonw_array(j);
+	if (view_attempts(reading->site->db, row->id, attempt_row, j, &err) != 0)
+		j->out->failed = true;
+	jsonw_array_end(j);
+	jsonw_object_end(j);
+}
+
+void api_deliveries(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct reading reading = { .site = site };
+	const char *state;
+	int64_t before;
+	if (answer_choice(r, response, "state", API_DELIVERY_STATES, &state) != 0 ||
+		answer_list_begin(site->db, r, response, &reading.list, &before) != 0)
+		return;
+	int result = view_deliveries(site->db, state, before, reading.list.rows, delivery_row, &reading, &err);
+	answer_list_end(r, response, &reading.list, result, &err);
+}
+
+void api_redeliver(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	int64_t id = answer_path_id(r, response, "delivery");
+	if (id < 0)
+		return;
+	if (site->act.redeliver(site->act.arg, id, &err) != 0)
+		answer_error(r, response, &err);
+	else if (!write_back_to(r, response, "/deliveries"))
+		answer_state(response, id, "waiting");
+}

@@ -1,0 +1,153 @@
+/* History: one cell over time, straight from its index, and what explains it. */
+#include "base/clock.h"
+#include "db/view/history.h"
+#include "web/answer/answer.h"
+#include "web/api/api.h"
+#include "web/answer/scope.h"
+#include "web/site.h"
+
+enum { POINTS_DEFAULT = 500 };
+
+/* Ten thousand of these make an answer, so keys go out as they are. */
+#define FIGURE(j, row, field) (jsonw_literal(j, #field), jsonw_figure(j, (row)->field))
+
+static void point_row(void *arg, const struct view_point *row)
+{
+	struct jsonw *j = arg;
+	char at[32];
+	clock_format(row->finished_at, at);
+	jsonw_object(j);
+	jsonw_literal(j, "comparison");
+	jsonw_int(j, row->comparison);
+	jsonw_literal(j, "commit");
+	jsonw_string(j, row->commit);
+	jsonw_literal(j, "device");
+	jsonw_string(j, row->device);
+	jsonw_literal(j, "finished_at");
+	jsonw_string(j, at);
+	FIGURE(j, row, median_ms);
+	FIGURE(j, row, base_median_ms);
+	FIGURE(j, row, tflops);
+	FIGURE(j, row, held_tflops);
+	FIGURE(j, row, change_pct);
+	FIGURE(j, row, ci_low_pct);
+	FIGURE(j, row, ci_high_pct);
+	answer_id(j, "epoch", row->epoch);
+	FIGURE(j, row, anchor_change_pct);
+	FIGURE(j, row, anchor_ci_low_pct);
+	FIGURE(j, row, anchor_ci_high_pct);
+	jsonw_literal(j, "verdict");
+	jsonw_string(j, row->verdict);
+	jsonw_literal(j, "borderline");
+	jsonw_bool(j, row->borderline);
+	jsonw_object_end(j);
+}
+
+static void epoch_row(void *arg, const struct view_epoch *row)
+{
+	struct jsonw *j = arg;
+	jsonw_object(j);
+	jsonw_kv_int(j, "id", row->id);
+	answer_time(j, "started_at", row->started_at);
+	jsonw_kv_string(j, "suite", row->suite);
+	jsonw_kv_string(j, "anchor", row->anchor);
+	jsonw_kv_string(j, "first_anchor", row->first_anchor);
+	jsonw_kv_string(j, "device", row->device);
+	answer_text(j, "driver", row->driver);
+	answer_text(j, "toolkit", row->toolkit);
+	answer_text(j, "cudnn", row->cudnn);
+	jsonw_kv_string(j, "isolation", row->isolation);
+	jsonw_kv_figure(j, "held_mhz", row->held_mhz);
+	jsonw_kv_figure(j, "power_limit_w", row->power_limit_w);
+	jsonw_object_end(j);
+}
+
+static void change_row(void *arg, const struct view_change *row)
+{
+	struct jsonw *j = arg;
+	jsonw_object(j);
+	jsonw_kv_int(j, "id", row->id);
+	jsonw_kv_string(j, "kind", row->kind);
+	jsonw_kv_string(j, "origin", row->origin);
+	jsonw_kv_string(j, "state", row->state);
+	jsonw_kv_int(j, "epoch", row->epoch);
+	jsonw_kv_string(j, "before", row->before);
+	jsonw_kv_string(j, "commit", row->commit);
+	jsonw_kv_figure(j, "change_pct", row->change_pct);
+	answer_id(j, "comparison", row->comparison);
+	answer_time(j, "found_at", row->found_at);
+	answer_time(j, "decided_at", row->decided_at);
+	answer_time(j, "ended_at", row->ended_at);
+	answer_id(j, "alert", row->alert);
+	jsonw_object_end(j);
+}
+
+static void alert_row(void *arg, int64_t id, const char *kind, const char *state, const char *commit)
+{
+	struct jsonw *j = arg;
+	jsonw_object(j);
+	jsonw_kv_int(j, "id", id);
+	jsonw_kv_string(j, "kind", kind);
+	jsonw_kv_string(j, "state", state);
+	jsonw_kv_string(j, "commit", commit);
+	jsonw_object_end(j);
+}
+
+static void begin_list(struct jsonw *j, const char *key)
+{
+	jsonw_key(j, key);
+	jsonw_array(j);
+}
+
+/* The lists of the answer one after the other; the points last, because they are many. */
+static int write_lists(struct site *site, struct jsonw *j, const struct view_scope *of, int limit, struct fw_err *err)
+{
+	begin_list(j, "epochs");
+	if (view_epochs(site->db, of, epoch_row, j, err) != 0)
+		return -1;
+	jsonw_array_end(j);
+	begin_list(j, "change_points");
+	if (view_changes(site->db, of, change_row, j, err) != 0)
+		return -1;
+	jsonw_array_end(j);
+	begin_list(j, "alerts");
+	if (view_cell_alerts(site->db, of, alert_row, j, err) != 0)
+		return -1;
+	jsonw_array_end(j);
+	begin_list(j, "items");
+	return view_history(site->db, of, limit, point_row, j, err);
+}
+
+void api_history(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct scope scope;
+	struct jsonw j;
+	const char *cell = http_query(r, "cell"), *limit_text = http_query(r, "limit");
+	int64_t limit = limit_text ? answer_number(limit_text) : POINTS_DEFAULT;
+	if (!cell || !*cell) {
+		answer_problem(r, response, 400,
+			"cell is needed, a key such as attention/dense/causal/s8192/hq64/hk8/d128/bf16/forward");
+		return;
+	}
+	if (limit < 1 || limit > VIEW_HISTORY_MAX) {
+		answer_problem(r, response, 400, "limit must be a whole number from 1 to 10000");
+		return;
+	}
+	if (scope_read(site, r, response, &scope) != 0)
+		return;
+	struct view_scope of = { scope.repo, scope.branch, cell, http_query(r, "device") };
+	if (view_cell_known(site->db, &of, &err) != 0) {
+		answer_error(r, response, &err);
+		return;
+	}
+	answer_json(response, &j);
+	jsonw_object(&j);
+	jsonw_kv_string(&j, "repo", scope.repo);
+	jsonw_kv_string(&j, "cell", cell);
+	if (write_lists(site, &j, &of, (int)limit, &err) != 0)
+		answer_error(r, response, &err);
+	else
+		answer_items_end(&j);
+}

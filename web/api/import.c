@@ -1,0 +1,125 @@
+/*
+ * Figures from elsewhere: POST /api/v1/imports {"repo","commit","base","branch","name","rows":[{"cell","ms","failure","base_ms","tflops","base_tflops"}]}.
+ * The same figures twice are one comparison: 201 the first time, 200 after that.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/reading/reading.h"
+#include "core/suite/suite.h"
+#include "web/answer/answer.h"
+#include "web/api/api.h"
+#include "web/answer/idempotent.h"
+#include "web/site.h"
+#include "web/answer/write.h"
+
+enum { TEXT_MAX = 1023, BODY_BYTES_MAX = 1 << 20, FAILURE_MAX = 400 };
+
+/* A number of a row, 0 where it is absent; `*wrong` when it is none or below 0. */
+static double figure(const json_t *row, const char *key, const char **wrong)
+{
+	const json_t *v = json_object_get(row, key);
+	if (!v || json_is_null(v))
+		return 0;
+	double x = json_is_number(v) ? json_number_value(v) : -1;
+	if (!(x >= 0 && x <= 1e9))
+		*wrong = key;
+	return x;
+}
+
+/* Err: what is wrong with row i, in words. Shape: out[n]. */
+static int read_rows(const json_t *rows, struct site_import_row *out, char why[256])
+{
+	size_t i;
+	json_t *row;
+	json_array_foreach(rows, i, row)
+	{
+		const char *wrong = NULL;
+		out[i] = (struct site_import_row){ .cell = write_text(row, "cell", CASE_KEY_SIZE - 1, &wrong),
+			.failure = write_text(row, "failure", FAILURE_MAX, &wrong),
+			.target_ms = figure(row, "ms", &wrong),
+			.base_ms = figure(row, "base_ms", &wrong),
+			.target_tflops = figure(row, "tflops", &wrong),
+			.base_tflops = figure(row, "base_tflops", &wrong) };
+		if (!wrong && (!out[i].cell || !out[i].cell[0]))
+			wrong = "cell";
+		if (!wrong && !write_is_readable(out[i].cell, ""))
+			wrong = "cell (it holds a character that cannot be seen)";
+		if (!wrong && !write_is_readable(out[i].failure, ""))
+			wrong = "failure (it holds a character that cannot be seen)";
+		if (!wrong && !out[i].failure && out[i].target_ms == 0 && out[i].base_ms == 0)
+			wrong = "ms";
+		if (!wrong && out[i].failure && (!out[i].failure[0] || out[i].target_ms > 0))
+			wrong = "failure (a row that failed has no ms)";
+		for (size_t k = 0; k < i && !wrong; k++)
+			if (strcmp(out[k].cell, out[i].cell) == 0)
+				wrong = "cell (it appears twice)";
+		if (wrong) {
+			snprintf(why, 256,
+				"rows[%zu].%s: a row is {\"cell\":text,\"ms\":number}, or \"failure\":text instead of ms, with "
+				"base_ms, tflops and base_tflops where known",
+				i, wrong);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static void store(struct site *site, struct http_request *r, struct http_response *response, const struct site_import *figures)
+{
+	struct fw_err err = { 0 };
+	struct jsonw j;
+	int64_t id;
+	bool is_new;
+	if (site->act.import(site->act.arg, figures, &id, &is_new, &err) != 0) {
+		answer_error(r, response, &err);
+		return;
+	}
+	answer_json(response, &j);
+	jsonw_object(&j);
+	jsonw_kv_int(&j, "comparison", id);
+	jsonw_kv_bool(&j, "new", is_new);
+	jsonw_object_end(&j);
+	response->status = is_new ? 201 : 200;
+	snprintf(response->location, sizeof response->location, "/api/v1/comparisons/%lld", (long long)id);
+}
+
+static void import_post(void *arg, struct http_request *r, struct http_response *response)
+{
+	size_t len;
+	const char *body = http_body(r, &len), *wrong = NULL;
+	char why[256] = "";
+	if (!write_is_json(r, response))
+		return;
+	json_t *root = len <= BODY_BYTES_MAX ? json_loadb(body, len, JSON_REJECT_DUPLICATES, NULL) : NULL;
+	const json_t *rows = json_object_get(root, "rows");
+	struct site_import figures = { .repo = write_text(root, "repo", TEXT_MAX, &wrong),
+		.branch = write_text(root, "branch", TEXT_MAX, &wrong),
+		.commit = write_text(root, "commit", 64, &wrong),
+		.base = write_text(root, "base", 64, &wrong),
+		.name = write_text(root, "name", 63, &wrong),
+		.n = (int)json_array_size(rows) };
+	struct site_import_row *row = calloc((size_t)figures.n + 1, sizeof *row);
+	figures.row = row;
+	if (!json_is_object(root))
+		answer_problem(r, response, 400, "the body must be a JSON object of at most 1 MiB");
+	else if (wrong || !figures.repo || !figures.commit || !figures.name)
+		answer_problem(r, response, 400, "repo, commit and name are needed; branch and base may be given; all are texts");
+	else if (figures.n < 1 || figures.n > SUITE_CELLS_MAX)
+		answer_problem(r, response, 400, "rows must hold 1 to 400 rows");
+	else if (!row)
+		answer_problem(r, response, 503, "out of memory");
+	else if (read_rows(rows, row, why) != 0)
+		answer_problem(r, response, 400, why);
+	else
+		store(arg, r, response, &figures);
+	free(row);
+	json_decref(root);
+}
+
+void api_import_post(void *arg, struct http_request *r, struct http_response *response)
+{
+	idempotent_run(arg, r, response, import_post);
+}

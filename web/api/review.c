@@ -1,0 +1,261 @@
+/* For where people already look: a comparison as Markdown for a review comment, a branch's verdict as a badge for a README. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/verdict/explain.h"
+#include "core/verdict/flag.h"
+#include "core/suite/peers.h"
+#include "core/stats/stats.h"
+#include "db/view/branch.h"
+#include "db/view/comparison.h"
+#include "web/answer/answer.h"
+#include "web/api/api.h"
+#include "web/comparison/peer.h"
+#include "web/html/emit.h"
+#include "web/html/layout.h"
+#include "web/html/markdown.h"
+#include "web/site.h"
+
+/* ---- Markdown --------------------------------------------------------------------------------------------------------- */
+
+enum { SHOWN_MAX = 60 };
+
+struct review {
+	struct buf *out;
+	const struct comparison *c;
+	int n, left_out, n_peers;
+	bool apart; /* a change reads otherwise than its medians */
+	bool flops; /* those of a row are known; else it speaks of time */
+	const char *peer[COMPARISON_PEERS_MAX];
+};
+
+/* "+1.20 %", or a dash where nothing is known. */
+static void signed_pct(struct buf *out, double pct)
+{
+	if (isfinite(pct))
+		buf_printf(out, "%+.2f %%", pct);
+	else
+		buf_puts(out, "–");
+}
+
+static void interval(struct buf *out, double low_pct, double high_pct)
+{
+	if (isfinite(low_pct) && isfinite(high_pct))
+		buf_printf(out, "%+.2f … %+.2f %%", low_pct, high_pct);
+	else
+		buf_puts(out, "–");
+}
+
+static void cell_line(void *arg, const struct view_cell *row)
+{
+	struct review *review = arg;
+	struct buf *out = review->out;
+	int n = review->n++;
+	if (n >= SHOWN_MAX) {
+		review->left_out++;
+		return;
+	}
+	review->apart = review->apart || (n < review->c->n_cells && comparison_is_paired_apart(&review->c->cell[n]));
+	buf_puts(out, "| ");
+	markdown_code(out, row->key);
+	buf_puts(out, " | ");
+	if (isfinite(row->base_tflops) && isfinite(row->target_tflops))
+		buf_printf(out, "%.1f | %.1f | ", row->base_tflops, row->target_tflops);
+	else if (isfinite(row->base_median_ms) && isfinite(row->target_median_ms))
+		buf_printf(out, review->flops ? "%.4g ms | %.4g ms | " : "%.4g | %.4g | ", row->base_median_ms,
+			row->target_median_ms);
+	else
+		buf_puts(out, "– | – | ");
+	signed_pct(out, row->change_pct);
+	buf_puts(out, " | ");
+	interval(out, row->ci_low_pct, row->ci_high_pct);
+	buf_puts(out, " | ");
+	for (int i = 0; i < review->n_peers; i++) {
+		const struct comparison_peer *peer =
+			n < review->c->n_cells ? comparison_peer(&review->c->cell[n], review->peer[i]) : NULL;
+		double pct = peer ? peer->target_pct : NAN;
+		buf_printf(out, isfinite(pct) ? "%.1f | " : "– | ", pct);
+	}
+	const char *word = peers_word(review->c->kind, row->verdict);
+	buf_printf(out, strcmp(word, "regression") == 0 ? "**%s**" : "%s", word);
+	if (row->flags & FLAG_BORDERLINE)
+		buf_puts(out, ", borderline");
+	if (row->flags & FLAG_TAIL)
+		buf_puts(out, ", tail");
+	if (isfinite(row->mean_m)) {
+		char words[EXPLAIN_SIZE];
+		explain_slow_calls(row->slow_share, row->slow_longer, words);
+		buf_puts(out, ": ");
+		markdown_text(out, words);
+		buf_printf(out, ", on average %+.2f %%", stats_change_pct(row->mean_m));
+	}
+	if (row->flags & FLAG_CLOCK) {
+		double code_pct = stats_change_pct(row->m_code);
+		char parts[EXPLAIN_SIZE];
+		explain_parts(code_pct, row->change_pct - code_pct, parts);
+		buf_puts(out, ": ");
+		markdown_text(out, parts);
+	}
+	if (*row->reason) {
+		buf_puts(out, ": ");
+		markdown_text(out, row->reason);
+	}
+	if (n < review->c->n_cells && comparison_is_reconfigured(&review->c->cell[n])) {
+		buf_puts(out, "; configuration: ");
+		markdown_text(out, review->c->cell[n].base_config);
+		buf_puts(out, " → ");
+		markdown_text(out, review->c->cell[n].target_config);
+	}
+	buf_puts(out, " |\n");
+}
+
+static void table_head(const struct review *review)
+{
+	struct buf *out = review->out;
+	buf_puts(out, review->flops ? "| cell | base TFLOP/s | target TFLOP/s | change | 95 % interval | "
+				    : "| cell | base ms | target ms | change | 95 % interval | ");
+	for (int i = 0; i < review->n_peers; i++)
+		buf_puts(out, "% of "), markdown_text(out, review->peer[i]), buf_puts(out, " | ");
+	buf_puts(out, "verdict |\n|---|--:|--:|--:|--:|");
+	for (int i = 0; i < review->n_peers; i++)
+		buf_puts(out, "--:|");
+	buf_puts(out, "---|\n");
+}
+
+static void heading(void *arg, const struct view_comparison *row)
+{
+	const struct review *review = arg;
+	struct buf *out = review->out;
+	const char *peer = comparison_is_beside_peer(review->c) ? review->c->base.provider : "";
+	buf_printf(out, "**flopwatch: %s**", peers_word(row->kind, row->verdict));
+	if (*peer)
+		buf_puts(out, " beside "), markdown_text(out, peer);
+	else if (row->regressions)
+		buf_printf(out, " in %d of %d cells, worst ", row->regressions, row->cells), signed_pct(out, row->worst_pct);
+	else if (isfinite(row->best_pct))
+		buf_printf(out, ", best %+.2f %% of %d cells", row->best_pct, row->cells);
+	else
+		buf_printf(out, ", %d cells", row->cells);
+	buf_printf(out, "\n\n`%.10s` against `%.10s` on ", row->target, row->base);
+	markdown_text(out, *row->device ? row->device : "no device");
+	buf_puts(out, ", suite ");
+	markdown_text(out, row->suite);
+	buf_printf(out, ", %d launches, %.0f s of device time\n\n", row->launches, row->gpu_s);
+	table_head(review);
+}
+
+void api_comparison_md(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct view_around alone = { .previous = 0 };
+	struct comparison c;
+	struct review review = { .out = &response->body, .c = &c };
+	int64_t id = answer_path_id(r, response, "comparison");
+	if (id < 0)
+		return;
+	response->type = "text/markdown; charset=utf-8";
+	int result = comparison_read(site->db, id, &alone, &c, &err);
+	if (result == 0) {
+		review.n_peers = comparison_peers(&c, review.peer);
+		review.flops = comparison_has_flops(&c);
+		result = view_comparison(site->db, id, heading, &review, &err) ||
+					 view_cells(site->db, id, cell_line, &review, &err)
+				 ? -1
+				 : 0;
+	}
+	comparison_free(&c);
+	if (result != 0) {
+		answer_error(r, response, &err);
+		return;
+	}
+	if (review.apart)
+		buf_puts(&response->body,
+			"\nChanges are the middle of paired ratios, not the quotient of the medians beside them.\n");
+	if (review.left_out)
+		buf_printf(&response->body, "\n%d more cells: /comparisons/%lld\n", review.left_out, (long long)id);
+}
+
+/* ---- badge ------------------------------------------------------------------------------------------------------------ */
+
+static const struct {
+	const char *verdict, *sign, *colour;
+} looks[] = {
+	{ "regression", "▼", "#b42318" },
+	{ "failed", "✕", "#b42318" },
+	{ "rejected", "✕", "#b42318" },
+	{ "undecided", "?", "#8a6100" },
+	{ "not_comparable", "?", "#8a6100" },
+	{ "improvement", "▲", "#1a7f37" },
+	{ "unchanged", "=", "#1a7f37" },
+	{ "identical", "=", "#1a7f37" },
+	{ "removed", "⊖", "#8a6100" },
+	{ "added", "⊕", "#8a6100" },
+	{ "unsupported", "∅", "#8a6100" },
+};
+
+struct badge {
+	const char *branch;
+	char verdict[24];
+	double worst_pct;
+	bool found, is_open;
+};
+
+static void newest(void *arg, const struct view_branch *row)
+{
+	struct badge *badge = arg;
+	if (strcmp(row->name, badge->branch) != 0)
+		return;
+	badge->found = true;
+	snprintf(badge->verdict, sizeof badge->verdict, "%s", row->verdict);
+	badge->worst_pct = row->worst_pct;
+	badge->is_open = row->tip->n_open > 0;
+}
+
+static void draw_badge(struct buf *out, const struct badge *badge)
+{
+	const char *sign = "…", *colour = "#57606a";
+	char text[64];
+	for (size_t i = 0; i < sizeof looks / sizeof looks[0]; i++) {
+		if (strcmp(badge->verdict, looks[i].verdict) == 0) {
+			sign = looks[i].sign;
+			colour = looks[i].colour;
+		}
+	}
+	if (strcmp(badge->verdict, "regression") == 0 && isfinite(badge->worst_pct))
+		snprintf(text, sizeof text, "%s %.1f %%", badge->verdict, badge->worst_pct);
+	else
+		snprintf(text, sizeof text, "%s",
+			badge->verdict[0] ? badge->verdict
+			: badge->is_open  ? "being measured"
+					  : "not yet measured");
+	const int left = 74, right = 30 + 7 * (int)strlen(text), width = left + right;
+	emit_rawf(out,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"20\" role=\"img\" aria-label=\"flopwatch: %s\">"
+		"<rect width=\"%d\" height=\"20\" rx=\"3\" fill=\"#30363d\"/><rect x=\"%d\" width=\"%d\" height=\"20\" rx=\"3\" "
+		"fill=\"%s\"/>"
+		"<g fill=\"#fff\" font-family=\"Verdana,DejaVu Sans,sans-serif\" font-size=\"11\"><text x=\"8\" "
+		"y=\"14\">flopwatch</text>"
+		"<text x=\"%d\" y=\"14\">%s %s</text></g></svg>\n",
+		width, text, width, left, right, colour, left + 8, sign, text);
+}
+
+void api_badge(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	const char *repo = http_query(r, "repo"), *branch = http_query(r, "branch");
+	struct badge badge = { .branch = branch && *branch ? branch : "main", .worst_pct = NAN };
+	int64_t id;
+	if (!repo || !*repo) {
+		answer_problem(r, response, 400, "repo is needed, and branch unless it is main");
+	} else if (view_repo_id(site->db, repo, &id, &err) != 0 || view_branches(site->db, id, newest, &badge, &err) != 0) {
+		answer_error(r, response, &err);
+	} else if (!badge.found) {
+		answer_problem(r, response, 404, "that repository has no such branch");
+	} else {
+		response->type = "image/svg+xml; charset=utf-8";
+		draw_badge(&response->body, &badge);
+	}
+}

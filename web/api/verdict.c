@@ -1,0 +1,67 @@
+/* What a commit deserves: the worst over its suites, each of them named, by commit, by branch and commit, or by the job that asked. */
+#include <string.h>
+
+#include "db/store/commit.h"
+#include "db/view/comparison.h"
+#include "web/answer/answer.h"
+#include "web/api/api.h"
+#include "web/answer/scope.h"
+#include "web/site.h"
+#include "web/comparison/suites.h"
+
+static void write(
+	struct http_response *response, const char *repo, const char *sha, const char *branch, const struct commit_verdict *v)
+{
+	struct jsonw j;
+	answer_json(response, &j);
+	suites_verdict_json(&j, repo, sha, branch, v);
+}
+
+void api_commit_verdict(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct store_commit_found found;
+	struct commit_verdict v;
+	char key[BRANCH_KEY_MAX];
+	const char *branch = scope_branch(r, key), *prefix = http_segment(r, 0);
+	commit_verdict_init(&v);
+	int result = store_commit_find(site->db, http_query(r, "repo"), prefix, &found, &err);
+	if (result == 0 && found.n == 0)
+		result = err_set(&err, ERR_NOT_FOUND, "no commit that was asked for begins with %.64s", prefix);
+	if (result == 0 && found.n > 1)
+		result = err_set(&err, ERR_CONFLICT,
+			"several commits begin with %.64s; write more digits, or say which repository with repo=NAME", prefix);
+	if (result == 0)
+		result = store_commit_verdict(site->db, found.repo, found.sha, branch, &v, &err);
+	if (result == 0)
+		write(response, found.repo_name, found.sha, branch ? branch : "", &v);
+	else
+		answer_error(r, response, &err);
+	commit_verdict_fini(&v);
+}
+
+struct asked {
+	struct http_response *response;
+	const struct commit_verdict *v;
+};
+
+static void write_asked(void *arg, const struct view_job *row)
+{
+	struct asked *a = arg;
+	write(a->response, row->repo, row->target, row->branch, a->v);
+}
+
+void api_job_verdict(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct commit_verdict v;
+	struct asked asked = { response, &v };
+	int64_t id = answer_path_id(r, response, "job");
+	if (id < 0)
+		return;
+	if (store_commit_plan(site->db, id, &v, &err) != 0 || view_job(site->db, id, write_asked, &asked, &err) != 0)
+		answer_error(r, response, &err);
+	commit_verdict_fini(&v);
+}

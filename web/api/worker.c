@@ -1,0 +1,33 @@
+/* Workers: who measures for the daemon, and why one does not. */
+#include "web/answer/answer.h"
+#include "web/api/api.h"
+#include "web/site.h"
+
+static void worker_row(void *arg, const struct site_worker *w)
+{
+	struct jsonw *j = arg;
+	jsonw_object(j);
+	jsonw_kv_string(j, "name", w->name);
+	jsonw_kv_string(j, "state", w->state);
+	answer_text(j, "why", w->why);
+	answer_text(j, "version", w->version);
+	answer_text(j, "device", w->device);
+	answer_id(j, "job", w->job);
+	jsonw_key(j, "read_only");
+	jsonw_array(j);
+	for (int i = 0; i < w->n_read_only; i++)
+		jsonw_string(j, w->read_only[i]);
+	jsonw_array_end(j);
+	jsonw_object_end(j);
+}
+
+void api_workers(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct jsonw j;
+	(void)r;
+	answer_items_begin(response, &j);
+	if (site->act.workers)
+		site->act.workers(site->act.arg, worker_row, &j);
+	answer_items_end(&j);
+}

@@ -1,0 +1,222 @@
+#include "web/comparison/closer.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/protocol/protocol.h"
+#include "core/suite/suite.h"
+#include "db/view/comparison.h"
+
+enum { SUITE_MAX = 1 << 20, PLACE_MAX = 1 << 16, LINE_MAX_BYTES = 64 << 10 };
+
+/* What the lines are made of. */
+struct closer {
+	const struct comparison *c;
+	const struct comparison_cell *cell;
+	struct buf json;                            /* the cell */
+	json_t *place;                              /* of the device's worker */
+	const char *runner, *modules, *host, *user; /* of the place */
+	bool is_system;
+	closer_line_fn *each;
+	void *arg;
+};
+
+/* One word to a shell, whatever it holds. */
+static void word(struct buf *out, const char *text)
+{
+	buf_putc(out, '\'');
+	for (const char *s = text; *s; s++)
+		buf_puts(out, *s == '\'' ? "'\\''" : (char[]){ *s, 0 });
+	buf_putc(out, '\'');
+}
+
+static void option(struct buf *out, const char *name, const char *value)
+{
+	if (!*value)
+		return;
+	buf_printf(out, " %s ", name);
+	word(out, value);
+}
+
+static void give(const struct closer *k, const char *what, struct buf *line)
+{
+	if (!line->failed && line->len)
+		k->each(k->arg, what, line->data);
+	buf_clear(line);
+}
+
+/* ---- what is known ------------------------------------------------------------------------------------------------------ */
+
+/* The cell as a job had it. 1, 0 the suite has it no more, -1. */
+static int read_cell(struct db *db, struct closer *k, struct fw_err *err)
+{
+	struct buf text;
+	struct suite suite;
+	struct fw_err why = { 0 };
+	struct jsonw j;
+	int found = 0;
+	buf_init(&text, SUITE_MAX);
+	int result = view_suite_text(db, k->c->id, &text, &why);
+	if (result != 0 && why.code != ERR_NOT_FOUND)
+		return buf_fini(&text), err_set(err, why.code, "%s", why.text);
+	if (result == 0 && suite_parse(text.data, text.len, k->c->suite, &suite, &why) == 0) {
+		for (int i = 0; i < suite.n_cells && !found; i++) {
+			found = strcmp(suite.cell[i].key, k->cell->key) == 0;
+			if (!found)
+				continue;
+			jsonw_init(&j, &k->json);
+			protocol_put_cell(&j, &suite.cell[i]);
+		}
+		suite_fini(&suite);
+	}
+	buf_fini(&text);
+	return found;
+}
+
+/* 1, 0 its worker never said where it keeps what it built, -1. */
+static int read_place(struct db *db, struct closer *k, struct fw_err *err)
+{
+	struct buf text;
+	struct fw_err why = { 0 };
+	buf_init(&text, PLACE_MAX);
+	int result = *k->c->environment.device ? view_place(db, k->c->environment.device, &text, &why) : 1;
+	if (result < 0 && why.code != ERR_NOT_FOUND)
+		return buf_fini(&text), err_set(err, why.code, "%s", why.text);
+	k->place = result == 0 ? json_loadb(text.data, text.len, 0, NULL) : NULL;
+	buf_fini(&text);
+	k->runner = comparison_text(k->place, "runner");
+	k->modules = comparison_text(k->place, "modules");
+	k->host = comparison_text(k->place, "host");
+	k->user = comparison_text(k->place, "user");
+	k->is_system = json_is_true(json_object_get(k->place, "is_system"));
+	return *k->runner && *k->modules;
+}
+
+/* ---- lines -------------------------------------------------------------------------------------------------------------- */
+
+/* Both sides again, this cell alone. */
+static void measure_again(const struct closer *k, const char *public_url, struct buf *line)
+{
+	const struct comparison *c = k->c;
+	buf_printf(line, "flopwatch compare %.12s %.12s", c->base.commit, c->target.commit);
+	option(line, "--repo", c->repo);
+	option(line, "--suite", c->suite);
+	option(line, "--base-provider", c->base.provider);
+	option(line, "--target-provider", c->target.provider);
+	option(line, "--server", public_url ? public_url : "");
+	buf_puts(line, " \\\n ");
+	option(line, "--cells", k->cell->key);
+	give(k, "measure this cell again", line);
+}
+
+/* A side whose module was kept. */
+static bool is_kept(const struct comparison_side *side)
+{
+	return *side->module_sha256 && side->module_sha256[strspn(side->module_sha256, "0123456789abcdef")] == '\0';
+}
+
+/* The calls of one side. `before`: the profiler and its options, "" none. */
+static void run_side(const struct closer *k, const struct comparison_side *side, const char *provider, const char *before,
+	const char *counts, struct buf *line)
+{
+	char path[1200];
+	if (line->len)
+		buf_putc(line, '\n');
+	/* another account's modules are opened by root, who keeps the path on which profilers are found */
+	if (k->is_system)
+		buf_puts(line, *before ? "sudo env \"PATH=$PATH\" " : "sudo ");
+	if (*before)
+		buf_printf(line, "%s \\\n  ", before);
+	word(line, k->runner);
+	option(line, "--device", k->c->environment.device);
+	option(line, "--provider", *provider ? provider : side->provider);
+	buf_puts(line, " \\\n ");
+	snprintf(path, sizeof path, "%s/%s.so", k->modules, side->module_sha256);
+	option(line, "--module", path);
+	buf_printf(line, " %s \\\n ", counts);
+	option(line, "--capture", k->json.data);
+}
+
+/* Both sides, under a profiler whose option for the name of its report is `report_option`; "" none. */
+static void run_both(const struct closer *k, const char *what, const char *program, const char *report_option, const char *counts,
+	struct buf *line)
+{
+	const struct comparison_side *sides[] = { &k->c->base, &k->c->target };
+	const char *const names[] = { "base", "target" }, *const providers[] = { k->cell->base_provider,
+		k->cell->target_provider };
+	bool alike = strcmp(sides[0]->module_sha256, sides[1]->module_sha256) == 0 && strcmp(providers[0], providers[1]) == 0;
+	for (int i = alike ? 1 : 0; i < 2; i++) {
+		char before[256] = "";
+		if (!is_kept(sides[i]))
+			continue;
+		if (*program)
+			snprintf(before, sizeof before, "%s %s flopwatch-%lld-c%d-%s", program, report_option,
+				(long long)k->c->id, k->cell->n, names[i]);
+		run_side(k, sides[i], providers[i], before, counts, line);
+	}
+	give(k, what, line);
+}
+
+static void say_where(const struct closer *k, char where[CLOSER_WHERE_SIZE])
+{
+	const char *as = k->is_system ? "root" : *k->user ? k->user : "";
+	snprintf(
+		where, CLOSER_WHERE_SIZE, "on %.63s%s%.33s", *k->host ? k->host : "the worker's machine", *as ? ", as " : "", as);
+}
+
+int closer_lines(struct db *db, const char *public_url, const struct comparison *c, const struct comparison_cell *cell,
+	char where[CLOSER_WHERE_SIZE], closer_line_fn *each, void *arg, struct fw_err *err)
+{
+	struct closer k = { .c = c, .cell = cell, .each = each, .arg = arg };
+	struct buf line;
+	where[0] = '\0';
+	if (!*cell->mask || strcmp(c->kind, "import") == 0)
+		return 0;
+	buf_init(&k.json, LINE_MAX_BYTES);
+	buf_init(&line, LINE_MAX_BYTES);
+	int has_cell = read_cell(db, &k, err), has_place = has_cell == 1 ? read_place(db, &k, err) : has_cell;
+	if (has_place == 1)
+		say_where(&k, where);
+	if (has_place >= 0)
+		measure_again(&k, public_url, &line);
+	if (has_place == 1) {
+		run_both(&k, "run its calls alone", "", "", "--calls 30 --warmup 20", &line);
+		if (strcmp(c->environment.kind, "cuda") == 0) {
+			run_both(&k, "the counters of its kernels", "ncu --set full --profile-from-start off -f", "-o",
+				"--calls 1 --warmup 20", &line);
+			run_both(&k, "its timeline",
+				"nsys profile -c cudaProfilerApi --capture-range-end=stop -t cuda,nvtx --force-overwrite true",
+				"-o", "--calls 3 --warmup 20", &line);
+		}
+	}
+	json_decref(k.place);
+	buf_fini(&k.json);
+	buf_fini(&line);
+	return has_place < 0 ? -1 : 0;
+}
+
+void closer_calibrate(const struct comparison *c, const struct comparison_cell *cell, struct buf *line)
+{
+	buf_puts(line, cell ? "flopwatch calibrate forget" : "flopwatch calibrate");
+	option(line, "--repo", c->repo);
+	if (!cell)
+		option(line, "--suite", c->suite);
+	option(line, "--device", c->environment.device);
+	if (cell)
+		option(line, "--cells", cell->key);
+}
+
+const struct comparison_cell *closer_worst(const struct comparison *c)
+{
+	const struct comparison_cell *worst = NULL, *odd = NULL;
+	for (int i = 0; i < c->n_cells; i++) {
+		const struct comparison_cell *cell = &c->cell[i];
+		if (strcmp(cell->verdict, "regression") == 0 &&
+			(!worst || (isfinite(cell->change_pct) && !(cell->change_pct >= worst->change_pct))))
+			worst = cell;
+		if (!odd && strcmp(cell->verdict, "unchanged") != 0)
+			odd = cell;
+	}
+	return worst ? worst : odd ? odd : c->n_cells ? &c->cell[0] : NULL;
+}

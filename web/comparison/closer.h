@@ -1,0 +1,31 @@
+/**
+ * closer.h - lines to paste for whoever looks closer at a cell: measure it again, run either side's kernel alone, under ncu, under nsys.
+ *
+ * They hold what the comparison ran with: the device by its uuid, the provider, the module where the worker keeps it, the cell as JSON.
+ * Rows of programs have none, and what is not known of a worker leaves its lines out.
+ */
+#ifndef WEB_COMPARISON_CLOSER_H
+#define WEB_COMPARISON_CLOSER_H
+
+#include "web/comparison/comparison.h"
+
+/** `what` says in words what `line` does; it may have several lines. */
+typedef void closer_line_fn(void *arg, const char *what, const char *line);
+
+/** Where the lines about kernels run: "on gpu1, as alice"; "" where there are none. Shape: where[CLOSER_WHERE_SIZE]. */
+enum { CLOSER_WHERE_SIZE = 160 };
+
+/**
+ * Give each line. `public_url`: where people reach the daemon, "" or NULL: where the command line looks by itself. `where` is
+ * complete before the first line.
+ */
+int closer_lines(struct db *db, const char *public_url, const struct comparison *c, const struct comparison_cell *cell,
+	char where[CLOSER_WHERE_SIZE], closer_line_fn *each, void *arg, struct fw_err *err);
+
+/** Append the line that measures how launches of the comparison's device scatter, or, for `cell`, that forgets it. */
+void closer_calibrate(const struct comparison *c, const struct comparison_cell *cell, struct buf *line);
+
+/** The cell that a person looks at first: the worst regression, else the first with another verdict than unchanged, else the first. NULL: none. */
+const struct comparison_cell *closer_worst(const struct comparison *c);
+
+#endif

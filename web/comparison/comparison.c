@@ -1,0 +1,310 @@
+#include "web/comparison/comparison.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BODY_MAX = 8 << 20 };
+
+double comparison_number(const json_t *object, const char *key)
+{
+	const json_t *v = json_object_get(object, key);
+	return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+const char *comparison_text(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+	return text ? text : "";
+}
+
+/* ---- the body --------------------------------------------------------------------------------------------------------- */
+
+/* Lists are in the order in which body.c writes. */
+#define CELL(name, as, member)                                                                                                   \
+	{                                                                                                                        \
+		.key = name, .kind = as, .offset = offsetof(struct comparison_cell, member)                                      \
+	}
+#define HEAD(name, as, member)                                                                                                   \
+	{                                                                                                                        \
+		.key = name, .kind = as, .offset = offsetof(struct comparison, member)                                           \
+	}
+#define INNER(name, list)                                                                                                        \
+	{                                                                                                                        \
+		.key = name, .kind = JSONR_OBJECT, .inner = list                                                                 \
+	}
+#define LAST                                                                                                                     \
+	{                                                                                                                        \
+		.key = NULL                                                                                                      \
+	}
+
+static const struct jsonr_field cell_base[] = { CELL("median_ms", JSONR_NUMBER, base_ms),
+	CELL("tflops", JSONR_NUMBER, base_tflops), CELL("provider", JSONR_TEXT, base_provider),
+	CELL("configuration", JSONR_TEXT, base_config), LAST };
+static const struct jsonr_field cell_target[] = { CELL("median_ms", JSONR_NUMBER, target_ms),
+	CELL("tflops", JSONR_NUMBER, target_tflops), CELL("provider", JSONR_TEXT, target_provider),
+	CELL("configuration", JSONR_TEXT, target_config), LAST };
+static const struct jsonr_field cell_clock[] = { CELL("base_mhz", JSONR_NUMBER, base_mhz),
+	CELL("target_mhz", JSONR_NUMBER, target_mhz), LAST };
+#define PEER(name, as, member)                                                                                                   \
+	{                                                                                                                        \
+		.key = name, .kind = as, .offset = offsetof(struct comparison_peer, member)                                      \
+	}
+static const struct jsonr_field peer_fields[] = { PEER("provider", JSONR_TEXT, provider),
+	PEER("comparison", JSONR_ID, comparison), PEER("commit", JSONR_TEXT, commit), PEER("basis", JSONR_TEXT, basis),
+	PEER("base_pct", JSONR_NUMBER, base_pct), PEER("target_pct", JSONR_NUMBER, target_pct),
+	PEER("ci_low_pct", JSONR_NUMBER, ci_low_pct), PEER("ci_high_pct", JSONR_NUMBER, ci_high_pct), LAST };
+
+/* A cell's figures beside peers; the ones after COMPARISON_PEERS_MAX are left out. */
+static void read_peers(struct jsonr *r, void *into)
+{
+	struct comparison_cell *cell = into;
+	if (!jsonr_array(r))
+		return;
+	while (jsonr_item(r)) {
+		if (cell->n_peers == COMPARISON_PEERS_MAX) {
+			jsonr_value(r);
+			continue;
+		}
+		struct comparison_peer *peer = &cell->peer[cell->n_peers++];
+		*peer = (struct comparison_peer){ "", "", "", 0, NAN, NAN, NAN, NAN };
+		jsonr_object(r, peer_fields, peer);
+	}
+}
+
+static const struct jsonr_field cell_fields[] = { CELL("cell", JSONR_TEXT, key), CELL("verdict", JSONR_TEXT, verdict),
+	CELL("borderline", JSONR_TRUE, borderline), CELL("flags", JSONR_WORDS, flags), CELL("decided_by", JSONR_TEXT, decided_by),
+	CELL("failure", JSONR_TEXT, failure), CELL("reason", JSONR_TEXT, reason), CELL("group", JSONR_TEXT, group),
+	CELL("mask", JSONR_TEXT, mask), CELL("direction", JSONR_TEXT, direction), CELL("seqlen", JSONR_WHOLE, seqlen),
+	CELL("block", JSONR_WHOLE, block), CELL("sparsity_ratio", JSONR_NUMBER, sparsity_ratio),
+	CELL("threshold_pct", JSONR_NUMBER, threshold_pct), INNER("base", cell_base), INNER("target", cell_target),
+	CELL("change_pct", JSONR_NUMBER, change_pct), CELL("ci_low_pct", JSONR_NUMBER, ci_low_pct),
+	CELL("ci_high_pct", JSONR_NUMBER, ci_high_pct), CELL("mde_pct", JSONR_NUMBER, mde_pct),
+	CELL("launches", JSONR_WHOLE, launches), CELL("samples", JSONR_WHOLE, samples), INNER("clock", cell_clock),
+	CELL("blocks_kept", JSONR_NUMBER, blocks_kept), { .key = "peers", .kind = JSONR_OTHER, .read = read_peers }, LAST };
+
+#define SIDE(side)                                                                                                               \
+	{                                                                                                                        \
+		HEAD("commit", JSONR_TEXT, side.commit), HEAD("module_sha256", JSONR_TEXT, side.module_sha256),                  \
+			HEAD("build", JSONR_TEXT, side.build), HEAD("provider", JSONR_TEXT, side.provider),                      \
+			HEAD("subject", JSONR_TEXT, side.subject), HEAD("author", JSONR_TEXT, side.author), LAST                 \
+	}
+static const struct jsonr_field base_side[] = SIDE(base), target_side[] = SIDE(target);
+static const struct jsonr_field environment_fields[] = { HEAD("epoch", JSONR_TEXT, environment.epoch),
+	HEAD("device", JSONR_TEXT, environment.device), HEAD("kind", JSONR_TEXT, environment.kind),
+	HEAD("name", JSONR_TEXT, environment.name), HEAD("driver", JSONR_TEXT, environment.driver),
+	HEAD("toolkit", JSONR_TEXT, environment.toolkit), HEAD("cudnn", JSONR_TEXT, environment.cudnn),
+	HEAD("timing", JSONR_TEXT, environment.timing), HEAD("power_limit_w", JSONR_NUMBER, environment.power_limit_w), LAST };
+static const struct jsonr_field rule_fields[] = { HEAD("k", JSONR_NUMBER, rule_k), LAST };
+
+static const struct comparison_cell no_cell = { .key = "",
+	.verdict = "",
+	.group = "",
+	.mask = "",
+	.direction = "",
+	.failure = "",
+	.reason = "",
+	.flags = "",
+	.decided_by = "",
+	.base_provider = "",
+	.target_provider = "",
+	.base_config = "",
+	.target_config = "",
+	.sparsity_ratio = NAN,
+	.threshold_pct = NAN,
+	.base_ms = NAN,
+	.target_ms = NAN,
+	.base_tflops = NAN,
+	.target_tflops = NAN,
+	.change_pct = NAN,
+	.ci_low_pct = NAN,
+	.ci_high_pct = NAN,
+	.mde_pct = NAN,
+	.base_mhz = NAN,
+	.target_mhz = NAN,
+	.blocks_kept = NAN,
+	.since_previous_pct = NAN };
+
+static const struct comparison no_comparison = { .repo = "",
+	.branch = "",
+	.kind = "",
+	.verdict = "",
+	.suite = "",
+	.identical_by = "",
+	.base_how = "",
+	.isolation = "",
+	.finished_at = "",
+	.base = { "", "", "", "", "", "" },
+	.target = { "", "", "", "", "", "" },
+	.environment = { "", "", "", "", "", "", "", "", NAN },
+	.gpu_s = NAN,
+	.wall_s = NAN,
+	.rule_k = NAN,
+	.notes = { "", 0 },
+	.costs = { "", 0 } };
+
+/* The body's list of cells; the ones after COMPARISON_CELLS_MAX are left out. */
+static void read_cells(struct jsonr *r, void *into)
+{
+	struct comparison *c = into;
+	int room = 0;
+	if (!jsonr_array(r))
+		return;
+	while (jsonr_item(r)) {
+		if (c->n_cells == room && room < COMPARISON_CELLS_MAX) {
+			room = room ? 2 * room : 32;
+			struct comparison_cell *cell = realloc(c->cell, (size_t)room * sizeof *cell);
+			if (!cell) {
+				r->failed = true;
+				return;
+			}
+			c->cell = cell;
+		}
+		if (c->n_cells == room) {
+			jsonr_value(r);
+			continue;
+		}
+		struct comparison_cell *cell = &c->cell[c->n_cells];
+		const char *begin = r->at;
+		*cell = no_cell;
+		cell->n = c->n_cells++;
+		jsonr_object(r, cell_fields, cell);
+		cell->text = (struct jsonr_span){ begin, (size_t)(r->at - begin) };
+	}
+}
+
+static const struct jsonr_field fields[] = { HEAD("repo", JSONR_TEXT, repo), HEAD("branch", JSONR_TEXT, branch),
+	HEAD("kind", JSONR_TEXT, kind), HEAD("suite", JSONR_TEXT, suite), HEAD("verdict", JSONR_TEXT, verdict),
+	HEAD("identical_by", JSONR_TEXT, identical_by), HEAD("job", JSONR_ID, job), HEAD("quick", JSONR_TRUE, quick),
+	HEAD("finished_at", JSONR_TEXT, finished_at), HEAD("base_how", JSONR_TEXT, base_how), INNER("base", base_side),
+	INNER("target", target_side), INNER("environment", environment_fields), INNER("rule", rule_fields),
+	HEAD("launches", JSONR_WHOLE, launches), HEAD("gpu_s", JSONR_NUMBER, gpu_s), HEAD("wall_s", JSONR_NUMBER, wall_s),
+	HEAD("isolation", JSONR_TEXT, isolation), HEAD("notes", JSONR_SPAN, notes), HEAD("costs", JSONR_SPAN, costs),
+	HEAD("regressions", JSONR_WHOLE, regressions), { .key = "cells", .kind = JSONR_OTHER, .read = read_cells }, LAST };
+
+static int read_body(struct comparison *c, struct fw_err *err)
+{
+	struct jsonr r;
+	c->room = malloc(c->body.len + 1);
+	if (!c->room)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	jsonr_init(&r, c->body.data, c->body.len, c->room);
+	jsonr_object(&r, fields, c);
+	return r.failed ? err_set(err, ERR_INTERNAL, "the stored body of comparison %lld cannot be read", (long long)c->id) : 0;
+}
+
+const json_t *comparison_open(struct comparison_cell *cell)
+{
+	if (!cell->json)
+		cell->json = json_loadb(cell->text.text, cell->text.len, 0, NULL);
+	return cell->json;
+}
+
+/* ---- around it -------------------------------------------------------------------------------------------------------- */
+
+/* Both pushes against one base: their ratio is the change between them. */
+static void take_previous_cell(void *arg, const char *key, double change_pct)
+{
+	struct comparison *c = arg;
+	for (int i = 0; i < c->n_cells; i++) {
+		struct comparison_cell *cell = &c->cell[i];
+		if (strcmp(cell->key, key) != 0)
+			continue;
+		cell->since_previous_pct = 100 * ((1 + cell->change_pct / 100) / (1 + change_pct / 100) - 1);
+		return;
+	}
+}
+
+static int read_since_previous(struct db *db, struct comparison *c, struct fw_err *err)
+{
+	const struct view_around *around = c->around;
+	/* the base itself was the push before: what changed since the base changed since then */
+	if (around->previous && strcmp(around->previous_target, c->base.commit) == 0)
+		for (int i = 0; i < c->n_cells; i++)
+			c->cell[i].since_previous_pct = c->cell[i].change_pct;
+	else if (around->previous && strcmp(around->previous_base, c->base.commit) == 0)
+		return view_cell_changes(db, around->previous, take_previous_cell, c, err);
+	return 0;
+}
+
+static void take_cores(void *arg, const char *info_json)
+{
+	struct comparison *c = arg;
+	json_t *info = json_loads(info_json, 0, NULL);
+	c->cores = (int)json_integer_value(json_object_get(info, "cores"));
+	json_decref(info);
+}
+
+int comparison_read(struct db *db, int64_t id, const struct view_around *around, struct comparison *out, struct fw_err *err)
+{
+	char etag[65];
+	*out = no_comparison;
+	out->id = id;
+	out->around = around;
+	buf_init(&out->body, BODY_MAX);
+	if (view_body(db, id, &out->body, etag, err) || read_body(out, err) || read_since_previous(db, out, err))
+		return -1;
+	out->chip = *out->environment.epoch ? derive_chip(out->environment.name) : NULL;
+	return out->chip ? view_device_info(db, out->environment.device, take_cores, out, err) : 0;
+}
+
+void comparison_free(struct comparison *c)
+{
+	for (int i = 0; i < c->n_cells; i++)
+		json_decref(c->cell[i].json);
+	free(c->cell);
+	free(c->room);
+	buf_fini(&c->body);
+	*c = no_comparison;
+}
+
+/* ---- answers ---------------------------------------------------------------------------------------------------------- */
+
+bool comparison_is_program(const struct comparison_cell *cell)
+{
+	return !*cell->mask;
+}
+
+bool comparison_has_flops(const struct comparison *c)
+{
+	for (int i = 0; i < c->n_cells; i++)
+		if (isfinite(c->cell[i].base_tflops) || isfinite(c->cell[i].target_tflops))
+			return true;
+	return false;
+}
+
+double comparison_peak_pct(const struct comparison *c, double tflops, double mhz)
+{
+	return 100 * tflops / derive_peak_tflops(c->chip, c->cores, mhz);
+}
+
+bool comparison_is_paired_apart(const struct comparison_cell *cell)
+{
+	double apart = derive_change_pct(cell->base_ms, cell->target_ms) - cell->change_pct;
+	return isfinite(apart) && fabs(apart) >= 0.005; /* in the second decimal */
+}
+
+bool comparison_is_reconfigured(const struct comparison_cell *cell)
+{
+	return *cell->base_config && *cell->target_config && strcmp(cell->base_provider, cell->target_provider) == 0 &&
+	       strcmp(cell->base_config, cell->target_config) != 0;
+}
+
+const char *comparison_cause(struct comparison_cell *cell)
+{
+	size_t i;
+	const json_t *phase, *phases = json_object_get(comparison_open(cell), "phases");
+	const char *cause = NULL;
+	double moved_ms = cell->target_ms - cell->base_ms, most = 0;
+	json_array_foreach(phases, i, phase)
+	{
+		double low = comparison_number(phase, "ci_low_pct"), high = comparison_number(phase, "ci_high_pct");
+		double share = (comparison_number(phase, "target_ms") - comparison_number(phase, "base_ms")) / moved_ms;
+		if ((low > 0 || high < 0) && share >= 0.5 && share > most) {
+			most = share;
+			cause = comparison_text(phase, "phase");
+		}
+	}
+	return cause;
+}

@@ -1,0 +1,194 @@
+#include "web/comparison/peer.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "web/html/emit.h"
+#include "web/html/layout.h"
+
+bool comparison_is_beside_peer(const struct comparison *c)
+{
+	return strcmp(c->kind, "peer") == 0;
+}
+
+const struct comparison_peer *comparison_peer(const struct comparison_cell *cell, const char *provider)
+{
+	for (int i = 0; i < cell->n_peers; i++)
+		if (strcmp(cell->peer[i].provider, provider) == 0)
+			return &cell->peer[i];
+	return NULL;
+}
+
+/* Add a name in its place. */
+static int take(const char **out, int n, const char *name)
+{
+	int at = 0;
+	while (at < n && strcmp(out[at], name) < 0)
+		at++;
+	if ((at < n && strcmp(out[at], name) == 0) || n == COMPARISON_PEERS_MAX)
+		return n;
+	memmove(out + at + 1, out + at, (size_t)(n - at) * sizeof *out);
+	out[at] = name;
+	return n + 1;
+}
+
+int comparison_peers(const struct comparison *c, const char **out)
+{
+	int n = 0;
+	for (int k = 0; k < c->n_cells; k++)
+		for (int i = 0; i < c->cell[k].n_peers; i++)
+			n = take(out, n, c->cell[k].peer[i].provider);
+	return n;
+}
+
+/* ---- one against a peer ------------------------------------------------------------------------------------------------ */
+
+static const char *name_of(const struct comparison_side *side)
+{
+	return *side->provider ? side->provider : "the default provider";
+}
+
+static int count(const struct comparison *c, const char *verdict)
+{
+	int n = 0;
+	for (int i = 0; i < c->n_cells; i++)
+		n += strcmp(c->cell[i].verdict, verdict) == 0;
+	return n;
+}
+
+static void clause(struct buf *out, int n, const char *words, bool *begun)
+{
+	if (n)
+		emit_rawf(out, "%s%d %s", *begun ? ", " : "", n, words);
+	*begun = *begun || n;
+}
+
+void comparison_peer_sentence(struct buf *out, const struct comparison *c)
+{
+	bool begun = false;
+	int known = 0;
+	emit_raw(out, "Beside <b>");
+	emit_text(out, name_of(&c->base));
+	emit_raw(out, "</b>, of ");
+	emit_rawf(out, "%d cell%s ", c->n_cells, c->n_cells == 1 ? "" : "s");
+	emit_text(out, name_of(&c->target));
+	emit_raw(out, " has ");
+	known += count(c, "improvement") + count(c, "unchanged") + count(c, "regression");
+	clause(out, count(c, "improvement"), "faster", &begun);
+	clause(out, count(c, "unchanged") + count(c, "identical"), "level", &begun);
+	clause(out, count(c, "regression"), "slower", &begun);
+	clause(out, count(c, "undecided"), "undecided", &begun);
+	clause(out, count(c, "removed") + count(c, "added"), "that one of the two does not do", &begun);
+	clause(out, count(c, "unsupported"), "that neither does", &begun);
+	clause(out, count(c, "not_comparable"), "that fail in the other", &begun);
+	clause(out, count(c, "failed"), "that fail themselves", &begun);
+	clause(out, count(c, "rejected"), "whose times are not believed", &begun);
+	emit_raw(out, known ? "; nobody is called for it" : "; there is nothing to set beside it");
+}
+
+/* ---- beside what is known of peers -------------------------------------------------------------------------------------- */
+
+static void percent(struct buf *out, double pct)
+{
+	if (isfinite(pct))
+		emit_rawf(out, pct < 999.95 ? "%.1f" : "%.0f", pct);
+	else
+		emit_raw(out, "\u2013");
+}
+
+static void interval(struct buf *out, const struct comparison_peer *peer)
+{
+	if (isfinite(peer->ci_low_pct) && isfinite(peer->ci_high_pct))
+		emit_rawf(out, "%.1f \u2026 %.1f", peer->ci_low_pct, peer->ci_high_pct);
+}
+
+/* Where a figure is from, as a clause with a link. */
+static void origin(struct buf *out, const struct comparison_peer *peer)
+{
+	const char *basis = peer->basis;
+	long long id = (long long)peer->comparison;
+	emit_rawf(out, "%s <a href=\"/comparisons/%lld\">comparison %lld</a>",
+		strcmp(basis, "paired") == 0    ? "timed side by side in"
+		: strcmp(basis, "chained") == 0 ? "over the base, timed beside it in"
+						: "not side by side, from the times of",
+		id, id);
+	if (strcmp(basis, "scaled") == 0) {
+		emit_raw(out, " with the module of ");
+		layout_commit(out, peer->commit);
+	}
+}
+
+/* Over the cells that have both: their geometric mean, and the figure that says where it is from. */
+static void card_line(struct buf *out, const struct comparison *c, const char *provider)
+{
+	const struct comparison_peer *like = NULL;
+	double sum = 0;
+	int n = 0;
+	for (int i = 0; i < c->n_cells; i++) {
+		const struct comparison_peer *peer = comparison_peer(&c->cell[i], provider);
+		if (!peer || !(peer->target_pct > 0))
+			continue;
+		like = like ? like : peer;
+		sum += log(peer->target_pct);
+		n++;
+	}
+	if (!like)
+		return;
+	emit_raw(out, "<dt>");
+	emit_text(out, provider);
+	emit_rawf(out, "</dt><dd>%.1f\u00a0%% of its speed, geometric mean of %d cell%s; ", exp(sum / n), n, n == 1 ? "" : "s");
+	origin(out, like);
+	emit_raw(out, "</dd>");
+}
+
+void comparison_peer_card(struct buf *out, const struct comparison *c)
+{
+	const char *provider[COMPARISON_PEERS_MAX];
+	int n = comparison_peers(c, provider);
+	if (!n)
+		return;
+	emit_raw(out, "<section class=card id=peers><h3>Beside peers <small>without a verdict</small></h3><dl class=facts>");
+	for (int i = 0; i < n; i++)
+		card_line(out, c, provider[i]);
+	emit_raw(out, "</dl></section>\n");
+}
+
+void comparison_peer_rows(struct buf *out, const struct comparison_cell *cell)
+{
+	if (!cell->n_peers)
+		emit_raw(out, "<tr><th scope=row>of a peer\u2019s speed <span class=dim>%</span></th><td class=\"n dim wrap\" "
+			      "colspan=3>\u2013 no peer was timed for this cell</td></tr>\n");
+	for (int i = 0; i < cell->n_peers; i++) {
+		const struct comparison_peer *peer = &cell->peer[i];
+		emit_raw(out, "<tr><th scope=row>of the speed of ");
+		emit_text(out, peer->provider);
+		emit_raw(out, " <span class=dim>%</span><br><small>");
+		origin(out, peer);
+		emit_raw(out, "</small></th><td class=n>");
+		percent(out, peer->base_pct);
+		emit_raw(out, "</td><td class=n>");
+		percent(out, peer->target_pct);
+		emit_raw(out, "</td><td class=\"n dim\">");
+		interval(out, peer);
+		emit_raw(out, "</td></tr>\n");
+	}
+}
+
+void comparison_peer_column(struct buf *out, const struct comparison_cell *cell, const char *provider)
+{
+	const struct comparison_peer *peer = comparison_peer(cell, provider);
+	if (!peer || !isfinite(peer->target_pct)) {
+		emit_raw(out, "<td class=\"n w\" title=\"no figure beside this peer\">\u2013</td>");
+		return;
+	}
+	emit_rawf(out, "<td class=\"n w\" data-v=\"%.9g\" title=\"", peer->target_pct);
+	if (isfinite(peer->ci_low_pct)) {
+		emit_raw(out, "95 % interval ");
+		interval(out, peer);
+		emit_raw(out, ", ");
+	}
+	emit_attribute(out, peer->basis);
+	emit_raw(out, "\">");
+	percent(out, peer->target_pct);
+	emit_raw(out, "</td>");
+}

@@ -1,0 +1,27 @@
+/** table.h - the tables of a comparison's page: one for each group and direction, then totals, means and fits. */
+#ifndef WEB_COMPARISON_TABLE_H
+#define WEB_COMPARISON_TABLE_H
+
+#include "web/comparison/comparison.h"
+
+/** What the reader wants to see; every text "" when not asked for. It all stands in the page's address. */
+struct comparison_view {
+	const char *show; /* a verdict, "changed" or "" */
+	const char *find; /* words that a row has to hold */
+	const char *sort; /* "change", "verdict", "base", "target", "case"; with '-' before it falling */
+	const char *open; /* numbers of opened rows, with dots between; "" the worst regression; "none" */
+};
+
+/** All tables. `draw_open` is asked for what stands under an opened row. Err: what it said. */
+int comparison_tables(struct buf *out, const struct comparison *c, const struct comparison_view *view,
+	int (*draw_open)(
+		void *arg, struct buf *out, const struct comparison *c, struct comparison_cell *cell, struct fw_err *err),
+	void *arg, struct fw_err *err);
+
+/** Forward and backward together, geometric means and the line through the sparse cells; all without a verdict. */
+void comparison_summary(struct buf *out, const struct comparison *c);
+
+/** "Block-sparse", "Dense", or the group as it is called. */
+void comparison_group(struct buf *out, const char *group);
+
+#endif

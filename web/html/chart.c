@@ -1,0 +1,235 @@
+#include "web/html/chart.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "web/html/emit.h"
+
+enum { WIDTH = 960, HEIGHT = 320, LEFT = 64, RIGHT = 16, TOP = 16, BOTTOM = 44 };
+
+struct scale {
+	double low, high;
+	int64_t first_at, last_at;
+	int longest;
+	bool by_date;
+};
+
+/* A step of 1, 2 or 5 times a power of ten that cuts `span` into about four. */
+static double tick_step(double span)
+{
+	double raw = span / 4, power = pow(10, floor(log10(raw)));
+	double lead = raw / power;
+	return power * (lead < 1.5 ? 1 : lead < 3.5 ? 2 : lead < 7.5 ? 5 : 10);
+}
+
+static double x_at(const struct scale *s, int64_t at)
+{
+	double span = (double)(s->last_at - s->first_at);
+	return span > 0 ? LEFT + (WIDTH - LEFT - RIGHT) * (double)(at - s->first_at) / span : (LEFT + WIDTH - RIGHT) / 2.0;
+}
+
+/* By push, lines end together at the right: the newest of each. */
+static double x_of(const struct scale *s, const struct chart_line *line, int i)
+{
+	if (s->by_date)
+		return x_at(s, line->point[i].at);
+	int place = s->longest - line->n + i;
+	return s->longest < 2 ? (LEFT + WIDTH - RIGHT) / 2.0 : LEFT + (double)(WIDTH - LEFT - RIGHT) * place / (s->longest - 1);
+}
+
+static double y_of(const struct scale *s, double v)
+{
+	return TOP + (HEIGHT - TOP - BOTTOM) * (s->high - v) / (s->high - s->low);
+}
+
+static struct scale scale_of(const struct chart *chart)
+{
+	struct scale s = { INFINITY, -INFINITY, INT64_MAX, INT64_MIN, 0, chart->by_date };
+	for (int l = 0; l < chart->n_lines; l++) {
+		const struct chart_line *line = &chart->line[l];
+		s.longest = line->n > s.longest ? line->n : s.longest;
+		for (int i = 0; i < line->n; i++) {
+			const struct chart_point *p = &line->point[i];
+			if (isfinite(p->y)) {
+				s.low = fmin(s.low, isfinite(p->low) ? p->low : p->y);
+				s.high = fmax(s.high, isfinite(p->high) ? p->high : p->y);
+			}
+			s.first_at = p->at < s.first_at ? p->at : s.first_at;
+			s.last_at = p->at > s.last_at ? p->at : s.last_at;
+		}
+	}
+	/* a flat series keeps a visible band of 1 % instead of magnifying its rounding */
+	double pad = fmax((s.high - s.low) * 0.12, fmax(fabs(s.high), fabs(s.low)) * 0.005 + 1e-12);
+	s.low -= pad;
+	s.high += pad;
+	return s;
+}
+
+static void axes(struct buf *out, const struct scale *s, const char *unit)
+{
+	double step = tick_step(s->high - s->low);
+	int digits = step >= 1 ? 0 : (int)fmin(9, ceil(-log10(step)));
+	for (double t = ceil(s->low / step) * step; t <= s->high; t += step)
+		emit_rawf(out, "<path class=\"grid\" d=\"M%d %.1fH%d\"/><text class=\"tick\" x=\"%d\" y=\"%.1f\">%.*f</text>",
+			LEFT, y_of(s, t), WIDTH - RIGHT, LEFT - 8, y_of(s, t) + 4, digits, fabs(t) < step / 1e6 ? 0 : t);
+	char first[32], last[32];
+	clock_format(s->first_at, first);
+	clock_format(s->last_at, last);
+	emit_rawf(out,
+		"<text x=\"%d\" y=\"%d\">%.10s</text><text class=\"tick\" x=\"%d\" y=\"%d\">%.10s</text><text "
+		"text-anchor=\"middle\" x=\"%d\" y=\"%d\">",
+		LEFT, HEIGHT - BOTTOM + 18, first, WIDTH - RIGHT, HEIGHT - BOTTOM + 18, last, (LEFT + WIDTH - RIGHT) / 2,
+		HEIGHT - 8);
+	emit_text(out, unit);
+	emit_raw(out, s->by_date ? ", by date; the axis does not start at 0</text>"
+				 : ", one step a push; the axis does not start at 0</text>");
+}
+
+/* The interval of every point, as a ribbon; where the line has a gap, so has it. */
+static void band(struct buf *out, const struct scale *s, const struct chart_line *line)
+{
+	for (int i = 0; i < line->n;) {
+		int end = i;
+		while (end < line->n && isfinite(line->point[end].y) && isfinite(line->point[end].low))
+			end++;
+		if (end - i > 1) {
+			emit_raw(out, "<path class=\"band\" d=\"");
+			for (int k = i; k < end; k++)
+				emit_rawf(out, "%c%.1f %.1f", k == i ? 'M' : 'L', x_of(s, line, k), y_of(s, line->point[k].high));
+			for (int k = end - 1; k >= i; k--)
+				emit_rawf(out, "L%.1f %.1f", x_of(s, line, k), y_of(s, line->point[k].low));
+			emit_raw(out, "z\"/>");
+		}
+		i = end > i ? end : i + 1;
+	}
+}
+
+static void draw_line(struct buf *out, const struct scale *s, const struct chart_line *line, int index)
+{
+	if (index == 0)
+		band(out, s, line);
+	emit_rawf(out, "<path class=\"line l%d\" d=\"", index);
+	bool pen_up = true;
+	for (int i = 0; i < line->n; i++) {
+		if (isfinite(line->point[i].y))
+			emit_rawf(out, "%c%.1f %.1f", pen_up ? 'M' : 'L', x_of(s, line, i), y_of(s, line->point[i].y));
+		pen_up = !isfinite(line->point[i].y);
+	}
+	emit_raw(out, "\"/>");
+	for (int i = 0; i < line->n; i++) {
+		const struct chart_point *p = &line->point[i];
+		if (!isfinite(p->y))
+			continue;
+		double x = x_of(s, line, i), y = y_of(s, p->y);
+		if (p->comparison)
+			emit_rawf(out, "<a href=\"/comparisons/%lld\">", (long long)p->comparison);
+		if (p->is_loss)
+			emit_rawf(out, "<path class=\"loss\" d=\"M%.1f %.1fl7 -11h-14z\"><title>", x, y + 5);
+		else
+			emit_rawf(out, "<circle class=\"dot d%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"><title>", index, x, y);
+		emit_text(out, p->label);
+		emit_raw(out, p->is_loss ? "</title></path>" : "</title></circle>");
+		if (p->comparison)
+			emit_raw(out, "</a>");
+	}
+}
+
+/* The x of an event: its time, or on an axis of pushes the first push after it. */
+static double mark_x(const struct scale *s, const struct chart *chart, int64_t at)
+{
+	const struct chart_line *line = &chart->line[0];
+	if (s->by_date)
+		return x_at(s, at);
+	for (int i = 0; i < line->n; i++)
+		if (line->point[i].at >= at)
+			return x_of(s, line, i);
+	return -1;
+}
+
+static void marks(struct buf *out, const struct scale *s, const struct chart *chart)
+{
+	for (int i = 0; i < chart->n_marks; i++) {
+		double x = mark_x(s, chart, chart->mark[i].at);
+		if (x < LEFT || x > WIDTH - RIGHT)
+			continue;
+		emit_rawf(out, "<path class=\"mark %s\" d=\"M%.1f %dV%d\"><title>", chart->mark[i].tone, x, TOP, HEIGHT - BOTTOM);
+		emit_text(out, chart->mark[i].label);
+		emit_raw(out, "</title></path>");
+	}
+}
+
+static void key(struct buf *out, const struct chart *chart)
+{
+	if (chart->n_lines < 2)
+		return;
+	emit_raw(out, "<div class=\"row key\">");
+	for (int i = 0; i < chart->n_lines; i++) {
+		emit_rawf(out,
+			"<span class=chart-key><svg class=chart viewBox=\"0 0 22 10\" aria-hidden=true><path class=\"line l%d\" "
+			"d=\"M0 5H22\"/></svg> ",
+			i);
+		emit_text(out, chart->line[i].name);
+		emit_raw(out, "</span>");
+	}
+	emit_raw(out, "</div>");
+}
+
+/* Attributes stand in quotes in here: it has to be XML too. */
+static void picture(struct buf *out, const struct scale *s, const struct chart *chart)
+{
+	axes(out, s, chart->unit);
+	marks(out, s, chart);
+	for (int i = chart->n_lines - 1; i >= 0; i--)
+		draw_line(out, s, &chart->line[i], i);
+}
+
+void chart_image(struct buf *out, const struct chart *chart)
+{
+	struct scale s = scale_of(chart);
+	emit_rawf(out,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" "
+		"aria-label=\"",
+		WIDTH, HEIGHT, WIDTH, HEIGHT);
+	emit_attribute(out, chart->summary);
+	emit_raw(out,
+		"\"><style>text{font:12px sans-serif;fill:#57606a}.tick{text-anchor:end}.grid{stroke:#d0d7de}"
+		".line{fill:none;stroke:#0b57b7;stroke-width:1.75}.l1{stroke:#a3401a;stroke-dasharray:7 3}.dot{fill:#0b57b7}"
+		".d1,.loss{fill:#a3401a}.band{fill:#0b57b7;opacity:.14}.mark{stroke:#8a6100;stroke-dasharray:4 3}"
+		".bad{stroke:#a3401a}</style>");
+	emit_rawf(out, "<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/><title>", WIDTH, HEIGHT);
+	emit_text(out, chart->summary);
+	emit_raw(out, "</title>");
+	if (isfinite(s.low))
+		picture(out, &s, chart);
+	else
+		emit_rawf(
+			out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">No timed points yet.</text>", WIDTH / 2, HEIGHT / 2);
+	emit_raw(out, "</svg>\n");
+}
+
+void chart_draw(struct buf *out, const struct chart *chart)
+{
+	struct scale s = scale_of(chart);
+	emit_raw(out, "<figure");
+	if (chart->data) {
+		emit_raw(out, " data-chart=\"");
+		emit_attribute(out, chart->data);
+		emit_rawf(out, "\" data-field=%s data-scale=%.9g data-unit=\"", chart->field, chart->scale);
+		emit_attribute(out, chart->unit);
+		emit_rawf(out, "\" data-axis=%s", chart->by_date ? "date" : "push");
+	}
+	emit_raw(out, "><figcaption>");
+	emit_text(out, chart->summary);
+	emit_raw(out, "</figcaption>");
+	if (!isfinite(s.low)) {
+		emit_raw(out, "<div class=empty><p class=lead>No timed points yet.</p></div></figure>\n");
+		return;
+	}
+	key(out, chart);
+	emit_rawf(out, "<svg class=chart viewBox=\"0 0 %d %d\" role=group aria-label=\"", WIDTH, HEIGHT);
+	emit_attribute(out, chart->summary);
+	emit_raw(out, "\">");
+	picture(out, &s, chart);
+	emit_raw(out, "</svg></figure>\n");
+}

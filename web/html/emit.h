@@ -1,0 +1,25 @@
+/**
+ * emit.h - HTML into a buf, escaping by function name: text, attribute, URL argument; raw output is rare and greppable.
+ *
+ * Bytes that are not UTF-8 come out as U+FFFD; control characters and bidirectional marks, with which a branch name could
+ * disguise itself, come out as visible \u{...} escapes.
+ */
+#ifndef WEB_HTML_EMIT_H
+#define WEB_HTML_EMIT_H
+
+#include "base/buf.h"
+
+/** Markup that we wrote ourselves. */
+void emit_raw(struct buf *out, const char *markup);
+/** printf for markup whose arguments are numbers or our own words only. */
+void emit_rawf(struct buf *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/** Text between tags. */
+void emit_text(struct buf *out, const char *text);
+/** Text inside a double-quoted attribute. */
+void emit_attribute(struct buf *out, const char *text);
+/** Value of a query argument: everything but unreserved characters percent-encoded. */
+void emit_argument(struct buf *out, const char *text);
+/** A CSV cell (RFC 4180); one that a spreadsheet would take for a formula gets a leading apostrophe. */
+void emit_csv(struct buf *out, const char *text);
+
+#endif

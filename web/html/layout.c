@@ -1,0 +1,349 @@
+#include "web/html/layout.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "web/answer/answer.h"
+#include "core/text/branch.h"
+#include "web/html/emit.h"
+#include "web/answer/static.h"
+
+void layout_begin(struct http_response *response, const char *title, const char *here)
+{
+	static const struct {
+		const char *name, *path, *label;
+	} entries[] = {
+		{ "overview", "/", "Overview" },
+		{ "comparisons", "/comparisons", "Comparisons" },
+		{ "history", "/history", "History" },
+		{ "heat", "/heat", "Heat map" },
+		{ "peers", "/peers", "Peers" },
+		{ "alerts", "/alerts", "Alerts" },
+		{ "jobs", "/jobs", "Queue" },
+		{ "devices", "/devices", "Devices" },
+		{ "help", "/help", "Help" },
+	};
+	struct buf *out = &response->body;
+	response->type = "text/html; charset=utf-8";
+	emit_raw(out, "<!doctype html>\n<html lang=en><head><meta charset=utf-8><meta name=viewport "
+		      "content=\"width=device-width,initial-scale=1\"><meta name=color-scheme content=\"light dark\">"
+		      "<link rel=icon href=/static/icon.svg>");
+	emit_rawf(out, "<link rel=stylesheet href=\"%s\">", static_address("style.css"));
+	emit_raw(out, "<link rel=alternate type=\"application/atom+xml\" title=\"flopwatch: alerts\" href=\"/alerts.atom\">");
+	emit_rawf(out, "<script src=\"%s\"></script>", static_address("theme.js"));
+	if (static_has("uplot.js")) {
+		emit_rawf(out, "<meta name=uplot content=\"%s", static_address("uplot.js"));
+		emit_rawf(out, " %s\">", static_address("uplot.css"));
+	}
+	emit_rawf(out, "<script type=module src=\"%s\"></script><title>", static_address("app.js"));
+	emit_text(out, title);
+	emit_raw(out,
+		" - flopwatch</title></head>\n<body><a class=skip href=#main>Skip to content</a><header class=top><a class=brand "
+		"href=/><svg viewBox=\"0 0 24 24\" aria-hidden=true><path d=\"M2 9h6l2-4 3 6\"/><path class=drop "
+		"d=\"M13 11l2 7 2-3h5\"/></svg>flopwatch</a><nav aria-label=Pages>");
+	for (size_t i = 0; i < sizeof entries / sizeof entries[0]; i++)
+		emit_rawf(out, "<a href=\"%s\"%s>%s</a>", entries[i].path,
+			strcmp(here, entries[i].name) == 0 ? " aria-current=page" : "", entries[i].label);
+	emit_raw(out,
+		"</nav><form class=find role=search action=/search><input type=search name=q placeholder=\"commit, branch, "
+		"cell\" aria-label=\"Find a commit, branch or cell\"></form><span class=live hidden></span><button class=quiet "
+		"data-switch=light hidden></button>");
+	if (response->logged_in)
+		emit_raw(out, "<form method=post action=/logout><button class=quiet>Log out</button></form>");
+	emit_raw(out, "</header>\n<main id=main><h1>");
+	emit_text(out, title);
+	emit_raw(out, "</h1>\n");
+}
+
+void layout_end_data(struct http_response *response, const char *data)
+{
+	struct buf *out = &response->body;
+	emit_raw(out, "</main>\n<footer><span>flopwatch " FW_VERSION "</span>");
+	if (data) {
+		emit_raw(out, "<a href=\"");
+		emit_attribute(out, data);
+		emit_raw(out, "\">This page as JSON</a>");
+	}
+	emit_raw(out,
+		"<a href=/api>API</a><a href=/metrics>Metrics</a><a href=/deliveries>Deliveries</a><button class=quiet data-keys "
+		"data-js hidden>Keys: "
+		"<kbd>?</kbd></button></footer><div id=voice class=gone role=status></div>"
+		"<dialog id=keys aria-label=Keys><h2>Keys</h2><dl class=facts><dt><kbd>/</kbd><dd>find or filter<dt><kbd>j</kbd> "
+		"<kbd>k</kbd><dd>next, previous row<dt><kbd>Enter</kbd><dd>open it<dt><kbd>[</kbd> <kbd>]</kbd><dd>previous, "
+		"next "
+		"comparison<dt><kbd>g</kbd> then <kbd>o c h m p a q d</kbd><dd>overview, comparisons, history, heat map, peers, "
+		"alerts, "
+		"queue, devices<dt><kbd>?</kbd><dd>this</dl><form method=dialog><p><label><input type=checkbox> keys are "
+		"on</label></p><button>Close</button></form></dialog></body></html>\n");
+}
+
+void layout_end(struct http_response *response)
+{
+	layout_end_data(response, NULL);
+}
+
+void layout_follow(struct buf *out, const char *kinds)
+{
+	emit_rawf(out, "<span hidden data-follow=\"%s\"></span>", kinds);
+}
+
+void layout_live(struct buf *out, const char *id, const char *say)
+{
+	emit_rawf(out, "<div id=\"%s\" data-live", id);
+	if (say) {
+		emit_raw(out, " data-say=\"");
+		emit_attribute(out, say);
+		emit_raw(out, "\"");
+	}
+	emit_raw(out, ">");
+}
+
+void layout_empty(struct buf *out, const char *tone, const char *what, const char *next)
+{
+	emit_rawf(out, "<div class=\"empty %s\"><p class=lead>", tone);
+	emit_raw(out, what);
+	emit_raw(out, "</p>");
+	if (next) {
+		emit_raw(out, "<p>");
+		emit_raw(out, next);
+		emit_raw(out, "</p>");
+	}
+	emit_raw(out, "</div>\n");
+}
+
+/* ---- words ------------------------------------------------------------------------------------------------------------ */
+
+static const struct word {
+	const char *word, *sign, *tone;
+} words[] = {
+	{ "regression", "\u25bc", "bad" },
+	{ "failed", "\u2715", "bad" },
+	{ "rejected", "\u2298", "warn" },
+	{ "open", "\u25cf", "bad" },
+	{ "error", "\u2715", "bad" },
+	{ "quarantined", "\u2715", "bad" },
+	{ "canary", "\u25d0", "warn" },
+	{ "absent", "\u25cb", "warn" },
+	{ "undecided", "?", "warn" },
+	{ "not_comparable", "\u2260", "warn" },
+	{ "acknowledged", "\u25d0", "warn" },
+	{ "paused", "\u2016", "warn" },
+	{ "improvement", "\u25b2", "good" },
+	{ "unchanged", "=", "plain" },
+	{ "identical", "\u2261", "plain" },
+	{ "removed", "\u2296", "plain" },
+	{ "added", "\u2295", "plain" },
+	{ "unsupported", "\u2205", "plain" },
+	{ "slower", "\u25bd", "plain" }, /* than a peer: a fact, not an alarm */
+	{ "faster", "\u25b3", "plain" },
+	{ "level", "=", "plain" },
+	{ "no_pair", "\u2260", "plain" },
+	{ "done", "\u2713", "plain" },
+	{ "ok", "\u2713", "good" },
+	{ "resolved", "\u2713", "good" },
+	{ "accepted", "\u2713", "plain" },
+	{ "invalid", "\u2205", "plain" },
+	{ "queued", "\u2026", "plain" },
+	{ "sent", "\u25b8", "good" },
+	{ "building", "\u25b8", "good" },
+	{ "checking", "\u25b8", "good" },
+	{ "measuring", "\u25b8", "good" },
+	{ "listing", "\u25b8", "good" },
+};
+
+static const struct word *word_of(const char *word)
+{
+	static const struct word other = { "", "\u2022", "plain" };
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+		if (strcmp(word, words[i].word) == 0)
+			return &words[i];
+	return &other;
+}
+
+const char *layout_tone(const char *word)
+{
+	return word_of(word)->tone;
+}
+
+void layout_verdict(struct buf *out, const char *word)
+{
+	const struct word *w = word_of(word);
+	emit_rawf(out, "<span class=\"v %s\"><i aria-hidden=true>%s</i>", w->tone, w->sign);
+	for (const char *s = word; *s; s++)
+		buf_putc(out, *s == '_' ? ' ' : *s >= 'a' && *s <= 'z' ? *s : '?');
+	emit_raw(out, "</span>");
+}
+
+void layout_time(struct buf *out, int64_t utc_ms)
+{
+	char text[32];
+	if (utc_ms == 0) {
+		emit_raw(out, "\u2013");
+		return;
+	}
+	clock_format(utc_ms, text);
+	emit_rawf(out, "<time datetime=\"%s\">%.10s %.5s</time>", text, text, text + 11);
+}
+
+void layout_duration(struct buf *out, double seconds)
+{
+	long s = lround(seconds);
+	if (!isfinite(seconds))
+		emit_raw(out, "\u2013");
+	else if (s < 60)
+		emit_rawf(out, s < 10 ? "%.1f\u00a0s" : "%.0f\u00a0s", seconds);
+	else if (s < 3600)
+		emit_rawf(out, "%ld\u00a0min %ld\u00a0s", s / 60, s % 60);
+	else
+		emit_rawf(out, "%ld\u00a0h %ld\u00a0min", s / 3600, s / 60 % 60);
+}
+
+void layout_ms(struct buf *out, double ms)
+{
+	if (!isfinite(ms))
+		emit_raw(out, "\u2013");
+	else
+		emit_rawf(out, "%.*f", ms < 0.1 ? 5 : ms < 10 ? 4 : 2, ms);
+}
+
+void layout_tflops(struct buf *out, double tflops)
+{
+	if (!isfinite(tflops))
+		emit_raw(out, "\u2013");
+	else
+		emit_rawf(out, "%.*f", tflops < 1 ? 4 : 1, tflops);
+}
+
+void layout_change(struct buf *out, double pct)
+{
+	if (!isfinite(pct)) {
+		emit_raw(out, "\u2013");
+		return;
+	}
+	const char *arrow = pct <= -0.5 ? "\u25bc" : pct >= 0.5 ? "\u25b2" : "\u00b7";
+	emit_rawf(out, "<span aria-hidden=true>%s</span>\u00a0", arrow);
+	layout_signed(out, pct, 2);
+	emit_raw(out, "\u00a0%");
+}
+
+void layout_signed(struct buf *out, double v, int digits)
+{
+	emit_rawf(out, "%s%.*f", v < 0 ? "\u2212" : "+", digits, fabs(v));
+}
+
+void layout_commit(struct buf *out, const char *sha)
+{
+	emit_raw(out, "<a href=\"/commits/");
+	emit_argument(out, sha);
+	emit_raw(out, "\">");
+	layout_sha(out, sha);
+	emit_raw(out, "</a>");
+}
+
+void layout_sha(struct buf *out, const char *sha)
+{
+	emit_raw(out, "<code>");
+	char head[11];
+	snprintf(head, sizeof head, "%s", sha);
+	emit_text(out, head);
+	emit_raw(out, "</code>");
+}
+
+void layout_branch(struct buf *out, const char *key)
+{
+	struct buf text;
+	buf_init(&text, 16 * BRANCH_KEY_MAX);
+	branch_text(&text, key);
+	emit_text(out, text.data);
+	buf_fini(&text);
+}
+
+void layout_table(struct buf *out, int n, const char *const *columns)
+{
+	emit_raw(out, "<div class=scroll tabindex=0><table><thead><tr>");
+	for (int i = 0; i < n; i++) {
+		const char *name = columns[i];
+		bool is_wide = *name == '~', is_number = name[is_wide] == '>';
+		emit_rawf(out, "<th scope=col%s>",
+			is_wide     ? is_number ? " class=\"n w\"" : " class=w"
+			: is_number ? " class=n"
+				    : "");
+		emit_text(out, name + is_wide + is_number);
+	}
+	emit_raw(out, "</tr></thead><tbody>\n");
+}
+
+void layout_table_end(struct buf *out)
+{
+	emit_raw(out, "</tbody></table></div>\n");
+}
+
+void layout_older(struct buf *out, struct http_request *r, int rows, int limit, int64_t last)
+{
+	struct buf next;
+	if (rows < limit)
+		return;
+	buf_init(&next, 8192);
+	answer_next(&next, r, last);
+	if (!next.failed) {
+		emit_raw(out, "<p><a rel=next href=\"");
+		emit_attribute(out, next.data);
+		emit_raw(out, "\">Older</a></p>\n");
+	}
+	buf_fini(&next);
+}
+
+void layout_button(struct buf *out, const char *collection, const char *id, const char *verb, const char *label)
+{
+	emit_rawf(out, "<form class=inline method=post action=\"/api/v1/%s/", collection);
+	emit_argument(out, id);
+	emit_rawf(out, "/%s\"><button>%s</button></form> ", verb, label);
+}
+
+void layout_cell_link(struct buf *out, const char *repo, const char *branch, const char *cell)
+{
+	emit_raw(out, "<a href=\"/history?cell=");
+	emit_argument(out, cell);
+	if (repo && *repo) {
+		emit_raw(out, "&amp;repo=");
+		emit_argument(out, repo);
+	}
+	if (branch && *branch) {
+		emit_raw(out, "&amp;branch=");
+		emit_argument(out, branch);
+	}
+	emit_raw(out, "\">");
+	emit_text(out, cell);
+	emit_raw(out, "</a>");
+}
+
+void layout_case(struct buf *out, const char *key, const char *mask, int seqlen, int block, double sparsity_ratio)
+{
+	if (block)
+		emit_rawf(out, "keep %g, block %d", sparsity_ratio, block);
+	else if (*mask && seqlen)
+		for (const char *s = mask; *s; s++)
+			buf_putc(out, *s == '_' ? ' ' : *s);
+	else
+		emit_text(out, key);
+	if (seqlen)
+		emit_rawf(out, "<span class=\"dim w\">, %d</span>", seqlen);
+}
+
+void layout_command(struct buf *out, const char *command)
+{
+	emit_raw(out, "<div class=cmdline><pre class=cmd tabindex=0>");
+	emit_text(out, command);
+	emit_raw(out, "</pre><button data-copy hidden>Copy</button></div>\n");
+}
+
+void layout_option(struct buf *out, const char *value, const char *label, const char *chosen)
+{
+	emit_raw(out, "<option value=\"");
+	emit_attribute(out, value);
+	emit_raw(out, chosen && strcmp(value, chosen) == 0 ? "\" selected>" : "\">");
+	emit_text(out, label ? label : value);
+	emit_raw(out, "</option>");
+}

@@ -1,0 +1,126 @@
+#include "web/html/mark.h"
+
+#include <math.h>
+
+#include "web/html/emit.h"
+
+enum { BAR_WIDTH = 132, BAR_HEIGHT = 18, BAR_EDGE = 4 };
+
+static double bar_x(double pct, double scale_pct)
+{
+	double at = fmin(1, fmax(-1, pct / scale_pct));
+	return BAR_WIDTH / 2.0 + at * (BAR_WIDTH / 2.0 - BAR_EDGE);
+}
+
+void mark_interval(struct buf *out, const char *tone, double change_pct, double low_pct, double high_pct, double threshold_pct,
+	double scale_pct)
+{
+	if (!isfinite(change_pct) || !(scale_pct > 0))
+		return;
+	emit_rawf(out, "<svg class=\"iv %s\" viewBox=\"0 0 %d %d\" aria-hidden=true><path class=z d=\"M%.1f 1V17\"/>", tone,
+		BAR_WIDTH, BAR_HEIGHT, BAR_WIDTH / 2.0);
+	if (isfinite(threshold_pct))
+		emit_rawf(out, "<path class=t d=\"M%.1f 3V15M%.1f 3V15\"/>", bar_x(-threshold_pct, scale_pct),
+			bar_x(threshold_pct, scale_pct));
+	if (isfinite(low_pct) && isfinite(high_pct))
+		emit_rawf(out, "<path class=c d=\"M%.1f 9H%.1f\"/>", bar_x(low_pct, scale_pct), bar_x(high_pct, scale_pct) + 0.1);
+	double x = bar_x(change_pct, scale_pct);
+	if (fabs(change_pct) <= scale_pct)
+		emit_rawf(out, "<circle cx=%.1f cy=9 r=4 /></svg>", x);
+	else /* further out than the axis goes */
+		emit_rawf(out, "<path class=far d=\"M%.1f 9l%d -6v12z\"/></svg>", x + (change_pct < 0 ? -3 : 3),
+			change_pct < 0 ? 9 : -9);
+}
+
+/* ---- sparkline -------------------------------------------------------------------------------------------------------- */
+
+enum { SPARK_WIDTH = 110, SPARK_HEIGHT = 26, SPARK_EDGE = 4 };
+
+void mark_spark(struct buf *out, const double *y, const bool *is_loss, int n, const char *label)
+{
+	double low = INFINITY, high = -INFINITY;
+	for (int i = 0; i < n; i++) {
+		if (isfinite(y[i])) {
+			low = fmin(low, y[i]);
+			high = fmax(high, y[i]);
+		}
+	}
+	if (!isfinite(low)) {
+		emit_raw(out, "<span class=dim>\u2013</span>");
+		return;
+	}
+	/* a series that stands still is drawn still: 2 % is the least that the height spans */
+	double middle = (low + high) / 2, half = fmax((high - low) / 2, fabs(middle) * 0.01 + 1e-12);
+	emit_rawf(out, "<svg class=spark viewBox=\"0 0 %d %d\" role=img aria-label=\"", SPARK_WIDTH, SPARK_HEIGHT);
+	emit_attribute(out, label);
+	emit_raw(out, "\"><path d=\"");
+	bool pen_up = true;
+	double x = SPARK_EDGE, step = n > 1 ? (SPARK_WIDTH - 2.0 * SPARK_EDGE) / (n - 1) : 0;
+	double last_x = 0, last_y = 0;
+	struct buf marks;
+	buf_init(&marks, 1 << 16);
+	for (int i = 0; i < n; i++, x += step) {
+		double at = SPARK_HEIGHT / 2.0 - (y[i] - middle) / half * (SPARK_HEIGHT / 2.0 - SPARK_EDGE);
+		if (isfinite(y[i])) {
+			emit_rawf(out, "%c%.0f %.1f", pen_up ? 'M' : 'L', x, at);
+			last_x = x;
+			last_y = at;
+			if (is_loss[i])
+				emit_rawf(&marks, "<path class=loss d=\"M%.0f %.1fl3.5-6h-7z\"/>", x, at + 4);
+		}
+		pen_up = !isfinite(y[i]);
+	}
+	emit_rawf(out, "\"/><circle cx=%.0f cy=%.1f r=2.5 />", last_x, last_y);
+	buf_append(out, marks.data, marks.len);
+	buf_fini(&marks);
+	emit_raw(out, "</svg>");
+}
+
+/* ---- launches --------------------------------------------------------------------------------------------------------- */
+
+enum { DOTS_WIDTH = 540, DOTS_HEIGHT = 110, DOTS_LEFT = 58, DOTS_RIGHT = 12, DOTS_TOP = 10, DOTS_BOTTOM = 22 };
+
+static double dots_y(double pct, double low, double high)
+{
+	return DOTS_TOP + (DOTS_HEIGHT - DOTS_TOP - DOTS_BOTTOM) * (high - pct) / (high - low);
+}
+
+static void dots_level(struct buf *out, const char *class, double pct, double low, double high)
+{
+	if (pct <= low || pct >= high)
+		return;
+	emit_rawf(out, "<path class=%s d=\"M%d %.1fH%d\"/><text x=%d y=%.1f text-anchor=end>%s%.4g %%</text>", class, DOTS_LEFT,
+		dots_y(pct, low, high), DOTS_WIDTH - DOTS_RIGHT, DOTS_LEFT - 6, dots_y(pct, low, high) + 4,
+		pct < 0 ? "\u2212" : "", fabs(pct));
+}
+
+void mark_launches(struct buf *out, const struct mark_launch *launch, int n, double threshold_pct, const char *label)
+{
+	double low = isfinite(threshold_pct) ? -threshold_pct : 0, high = 0;
+	for (int i = 0; i < n; i++) {
+		if (isfinite(launch[i].change_pct)) {
+			low = fmin(low, launch[i].change_pct);
+			high = fmax(high, launch[i].change_pct);
+		}
+	}
+	double pad = (high - low) * 0.12 + 0.05;
+	low -= pad;
+	high += pad;
+	emit_rawf(out, "<svg class=dots viewBox=\"0 0 %d %d\" role=img aria-label=\"", DOTS_WIDTH, DOTS_HEIGHT);
+	emit_attribute(out, label);
+	emit_raw(out, "\">");
+	dots_level(out, "z", 0, low, high);
+	if (isfinite(threshold_pct))
+		dots_level(out, "t", -threshold_pct, low, high);
+	double step = (double)(DOTS_WIDTH - DOTS_LEFT - DOTS_RIGHT) / (n + 1);
+	for (int i = 0; i < n; i++) {
+		if (!isfinite(launch[i].change_pct))
+			continue;
+		emit_rawf(out, "<circle%s cx=%.1f cy=%.1f r=4.5><title>", launch[i].set == 2 ? " class=s2" : "",
+			DOTS_LEFT + step * (i + 1), dots_y(launch[i].change_pct, low, high));
+		emit_text(out, launch[i].label);
+		emit_raw(out, "</title></circle>");
+	}
+	emit_rawf(out, "<text x=%d y=%d>launches in the order they ran; filled: first set, hollow: confirming set</text></svg>",
+		DOTS_LEFT, DOTS_HEIGHT - 5);
+}

@@ -1,0 +1,28 @@
+/** mark.h - small drawings inside tables: an interval against its threshold, a sparkline, the launches of a cell one by one. */
+#ifndef WEB_HTML_MARK_H
+#define WEB_HTML_MARK_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+
+/**
+ * A change with its 95 % interval on an axis that its whole table shares: 0 in the middle, the threshold dashed on both sides.
+ * Units: percent; `scale_pct` is where the axis ends, what lies beyond is cut there. The figures must stand beside it as text.
+ */
+void mark_interval(struct buf *out, const char *tone, double change_pct, double low_pct, double high_pct, double threshold_pct,
+	double scale_pct);
+
+enum { MARK_SPARK_MAX = 60 };
+/** A line without axes. Shape: y[n], oldest first, not finite: a gap; is_loss[n] marks points. `label` says it in words. */
+void mark_spark(struct buf *out, const double *y, const bool *is_loss, int n, const char *label);
+
+struct mark_launch {
+	double change_pct;
+	int set;        /* 2: the confirming set, drawn hollow */
+	char label[96]; /* shown on hover */
+};
+/** One dot a launch, in the order they ran, with 0 and the threshold. `label` says it in words. */
+void mark_launches(struct buf *out, const struct mark_launch *launch, int n, double threshold_pct, const char *label);
+
+#endif

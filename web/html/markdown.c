@@ -1,0 +1,62 @@
+/* markdown.c - see markdown.h. */
+#include "web/html/markdown.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/utf8.h"
+
+/* Inside a span a backslash is a backslash, but tables are cut before spans are seen: there it speaks for the bar behind it. */
+static void code(struct buf *out, const char *text, size_t len)
+{
+	buf_putc(out, '`');
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] == '`' || (text[i] == '|' && i && text[i - 1] == '\\'))
+			buf_printf(out, "\\x%02x", (unsigned)text[i]);
+		else if (text[i] == '|')
+			buf_puts(out, "\\|");
+		else
+			buf_putc(out, text[i]);
+	}
+	buf_putc(out, '`');
+}
+
+void markdown_code(struct buf *out, const char *text)
+{
+	struct buf shown;
+	buf_init(&shown, 16 * strlen(text) + 1);
+	utf8_show(&shown, text, strlen(text), "");
+	code(out, shown.data, shown.len);
+	buf_fini(&shown);
+}
+
+/* Mentions and addresses are found in the text that is shown, where no backslash protects them. */
+static bool is_taken_up(const char *word, size_t len)
+{
+	return memchr(word, '@', len) || memmem(word, len, "://", 3) || (len > 4 && strncasecmp(word, "www.", 4) == 0);
+}
+
+static void escape(struct buf *out, const char *word, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		if (strchr("\\`*_{}[]<>()#+-!|~&", word[i]))
+			buf_putc(out, '\\');
+		buf_putc(out, word[i]);
+	}
+}
+
+void markdown_text(struct buf *out, const char *text)
+{
+	struct buf shown;
+	buf_init(&shown, 16 * strlen(text) + 1);
+	utf8_show(&shown, text, strlen(text), "\r\n\t");
+	for (const char *at = shown.data; *at;) {
+		size_t gap = strspn(at, " \r\n\t"), len = strcspn(at + gap, " \r\n\t");
+		for (size_t i = 0; i < gap; i++)
+			buf_putc(out, ' ');
+		(is_taken_up(at + gap, len) ? code : escape)(out, at + gap, len);
+		at += gap + len;
+	}
+	buf_fini(&shown);
+}

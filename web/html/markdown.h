@@ -1,0 +1,15 @@
+/**
+ * markdown.h - names and texts of others in a review comment (CommonMark with tables, as GitHub, GitLab, Gitea and Forgejo read it):
+ * nothing of them becomes a link, a picture, a mention or another column.
+ */
+#ifndef WEB_HTML_MARKDOWN_H
+#define WEB_HTML_MARKDOWN_H
+
+#include "base/buf.h"
+
+/** A name as code, for a cell of a table. What would end the span or the cell is shown as \x60. */
+void markdown_code(struct buf *out, const char *text);
+/** A text on one line. Words that forges make links or mentions of by themselves stand as code. */
+void markdown_text(struct buf *out, const char *text);
+
+#endif

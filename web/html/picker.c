@@ -1,0 +1,61 @@
+#include "web/html/picker.h"
+
+#include <string.h>
+
+#include "db/view/branch.h"
+#include "db/view/comparison.h"
+#include "core/text/branch.h"
+#include "web/html/emit.h"
+#include "web/html/layout.h"
+
+struct choosing {
+	struct buf *out;
+	const char *chosen;
+};
+
+static void repo_option(void *arg, const struct view_repo *row)
+{
+	struct choosing *c = arg;
+	if (strcmp(row->state, "gone") != 0 || (c->chosen && strcmp(c->chosen, row->name) == 0))
+		layout_option(c->out, row->name, NULL, c->chosen);
+}
+
+int picker_repo(struct buf *out, struct db *db, const char *chosen, bool any, struct fw_err *err)
+{
+	struct choosing c = { out, chosen };
+	emit_raw(out, "<label>Repository <select name=repo data-go>");
+	if (any)
+		layout_option(out, "", "all", chosen);
+	int result = view_repos(db, repo_option, &c, err);
+	emit_raw(out, "</select></label>");
+	return result;
+}
+
+static void branch_option(void *arg, const char *name, const char *display, const char *subject)
+{
+	(void)display;
+	(void)subject;
+	struct choosing *c = arg;
+	struct buf text;
+	buf_init(&text, 16 * BRANCH_KEY_MAX);
+	branch_text(&text, name);
+	layout_option(c->out, name, text.data, c->chosen);
+	buf_fini(&text);
+}
+
+int picker_branch(struct buf *out, struct db *db, const char *repo, const char *name, const char *label, const char *chosen,
+	const char *none, struct fw_err *err)
+{
+	struct choosing c = { out, chosen };
+	int64_t id;
+	if (!repo || !*repo)
+		return 0;
+	if (view_repo_id(db, repo, &id, err) != 0)
+		return -1;
+	emit_rawf(out, "<label>%s <select name=%s data-go>", label, name);
+	if (none)
+		layout_option(out, "", none, chosen);
+	int result = view_branch_names(db, id, branch_option, &c, err);
+	emit_raw(out, "</select></label>");
+	return result;
+}

@@ -1,0 +1,64 @@
+/* strip.c - time over the median of the call's own side and launch, so that drift between launches does not spread the dots. */
+#include "web/html/strip.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+#include "db/store/result.h"
+#include "web/html/emit.h"
+
+enum { WIDTH = 540, HEIGHT = 100, LEFT = 58, RIGHT = 12, LANE = 34, TOP = 8 };
+
+#define LOW  0.90 /* of the median; what lies beyond the ends is drawn at them */
+#define HIGH 1.40
+#define SLOW 1.04
+
+static double x_of(double ratio)
+{
+	return LEFT + (WIDTH - LEFT - RIGHT) * (fmin(fmax(ratio, LOW), HIGH) - LOW) / (HIGH - LOW);
+}
+
+/* One path for all dots of a kind: a thousand calls have to fit beside the rest of the page. */
+static void dots(struct buf *out, const struct store_launches *l, bool target, bool slow)
+{
+	int place = 0; /* the call's number, which spreads it and is its place in time */
+	emit_rawf(out, "<path class=\"%s\" d=\"", slow ? "calls slow" : "calls");
+	for (int i = 0; i < l->n; i++) {
+		const float *ms = target ? l->pairs[i].target_ms : l->pairs[i].base_ms;
+		double median = stats_median(ms, l->pairs[i].n);
+		for (int k = 0; k < l->pairs[i].n; k++, place++) {
+			double ratio = (double)ms[k] / median;
+			if ((ratio > SLOW) == slow)
+				emit_rawf(out, "M%.0f %dh0", x_of(ratio), TOP + target * LANE + 4 + place * 7 % 24);
+		}
+	}
+	emit_raw(out, "\"/>");
+}
+
+static void frame(struct buf *out)
+{
+	static const char *const side[] = { "base", "target" };
+	emit_rawf(out,
+		"<figure><figcaption>Every call over its launch's median; right of the line it counts as slow</figcaption>"
+		"<svg class=dots viewBox=\"0 0 %d %d\" role=img aria-label=\"every timed call of base and target\">",
+		WIDTH, HEIGHT);
+	for (int i = 0; i < 2; i++)
+		emit_rawf(out, "<text class=tick x=%d y=%d>%s</text>", LEFT - 8, TOP + i * LANE + 20, side[i]);
+	for (int percent = 90; percent < 140; percent += 10)
+		emit_rawf(out, "<text class=tick x=%.1f y=%d>%d %%</text>", x_of(percent / 100.0) + 14, HEIGHT - 4, percent);
+	emit_rawf(out, "<path class=grid d=\"M%.1f %dV%d\"/>", x_of(SLOW), TOP, TOP + 2 * LANE);
+}
+
+int strip_draw(struct buf *out, struct db *db, int64_t id, const char *series, struct fw_err *err)
+{
+	struct store_launches l;
+	int result = store_cell_launches(db, id, series, &l, err);
+	if (result == 0 && l.n > 0 && l.raw) {
+		frame(out);
+		for (int kind = 0; kind < 4; kind++)
+			dots(out, &l, kind & 1, kind & 2);
+		emit_raw(out, "</svg></figure>\n");
+	}
+	buf_fini(&l.values);
+	return result;
+}

@@ -1,0 +1,105 @@
+/* connection.c - sockets: what phase each is in, how long that may last, and who hung up. */
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "base/clock.h"
+#include "web/http/inside.h"
+
+#define REQUEST_DEADLINE_NS   (10 * HTTP_SECOND_NS)  /* connect to last byte of the first request */
+#define KEEPALIVE_DEADLINE_NS (60 * HTTP_SECOND_NS)  /* answer to last byte of the next request */
+#define RESPONSE_DEADLINE_NS  (60 * HTTP_SECOND_NS)  /* request to last byte of its answer */
+#define FILE_DEADLINE_NS      (600 * HTTP_SECOND_NS) /* the same for a file, which may be large */
+#define CROWDED_DEADLINE_NS   HTTP_SECOND_NS /* what an unfinished request gets while three quarters of the places are taken */
+
+struct connection *connection_of(struct MHD_Connection *c)
+{
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(c, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	return info ? info->socket_context : NULL;
+}
+
+static void begin(struct http *h, struct MHD_Connection *connection, void **context)
+{
+	struct connection *c = calloc(1, sizeof *c);
+	const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	if (!c)
+		return;
+	c->fd = info ? info->connect_fd : -1;
+	c->since_ns = clock_mono_ns();
+	c->next = h->connections;
+	if (c->next)
+		c->next->previous = c;
+	h->connections = c;
+	h->n_connection++;
+	*context = c;
+}
+
+static void end(struct http *h, void **context)
+{
+	struct connection *c = *context;
+	if (c->previous)
+		c->previous->next = c->next;
+	else
+		h->connections = c->next;
+	if (c->next)
+		c->next->previous = c->previous;
+	h->n_connection--;
+	request_free(c->request);
+	free(c);
+	*context = NULL;
+}
+
+void connection_changed(void *arg, struct MHD_Connection *connection, void **context, enum MHD_ConnectionNotificationCode code)
+{
+	if (code == MHD_CONNECTION_NOTIFY_STARTED)
+		begin(arg, connection, context);
+	else if (*context)
+		end(arg, context);
+}
+
+static void wake(struct connection *c)
+{
+	struct MHD_Connection *connection = c->resting->connection;
+	c->resting = NULL;
+	MHD_resume_connection(connection);
+}
+
+void connections_wake(struct http *h)
+{
+	for (struct connection *c = h->connections; c; c = c->next)
+		if (c->resting)
+			wake(c);
+}
+
+static int64_t deadline_of(const struct http *h, const struct connection *c)
+{
+	bool crowded = h->n_connection > HTTP_CONNECTIONS_MAX * 3 / 4;
+	if (c->phase == PHASE_STREAM || c->phase == PHASE_REST)
+		return INT64_MAX;
+	if (c->phase == PHASE_FILE)
+		return FILE_DEADLINE_NS;
+	if (c->phase == PHASE_ANSWER)
+		return RESPONSE_DEADLINE_NS;
+	if (crowded)
+		return CROWDED_DEADLINE_NS;
+	return c->phase == PHASE_FIRST ? REQUEST_DEADLINE_NS : KEEPALIVE_DEADLINE_NS;
+}
+
+/* libmicrohttpd does not look at a connection that rests. */
+static bool has_hung_up(const struct connection *c)
+{
+	struct pollfd p = { .fd = c->fd, .events = POLLRDHUP };
+	return c->fd >= 0 && poll(&p, 1, 0) > 0;
+}
+
+void connections_sweep(struct http *h, int64_t now_ns)
+{
+	for (struct connection *c = h->connections; c; c = c->next) {
+		if (now_ns - c->since_ns > deadline_of(h, c) && c->fd >= 0)
+			shutdown(c->fd, SHUT_RDWR);
+		if (c->resting && has_hung_up(c)) {
+			c->resting->abandoned = true;
+			wake(c);
+		}
+	}
+}

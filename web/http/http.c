@@ -1,0 +1,202 @@
+/* http.c - the server's life: start, each turn of the loop, end. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "web/http/inside.h"
+#include "web/http/listen.h"
+
+/* ---- what libmicrohttpd calls ------------------------------------------------------------------------------------ */
+
+static enum MHD_Result answer(void *arg, struct MHD_Connection *connection, const char *url, const char *method,
+	const char *version, const char *upload, size_t *upload_size, void **request)
+{
+	(void)arg, (void)connection, (void)url, (void)version;
+	struct http_request *r = *request;
+	struct http_response refusal;
+	if (!r || !r->uri)
+		return MHD_NO;
+	if (!r->begun) {
+		r->begun = true;
+		r->method = method;
+		r->refused = request_judge(r);
+		/* a refusal is answered at once: its body, if it ever comes, is not worth waiting for */
+		if (r->refused)
+			return http_dispatch(r);
+		return request_is_read(r) || http_may_send_body(r, &refusal) ? MHD_YES : http_send(r, &refusal);
+	}
+	if (*upload_size) {
+		request_take_body(r, upload, *upload_size);
+		*upload_size = 0;
+		return MHD_YES;
+	}
+	return r->later ? http_ask_again(r) : http_dispatch(r);
+}
+
+static void completed(void *arg, struct MHD_Connection *connection, void **request, enum MHD_RequestTerminationCode code)
+{
+	(void)arg, (void)code;
+	struct connection *c = connection_of(connection);
+	if (c) {
+		c->phase = PHASE_IDLE;
+		c->since_ns = clock_mono_ns();
+	}
+	struct http_request *r = *request;
+	if (r && r->later)
+		r->later(r->http->config.arg, r, NULL);
+	if (c && c->request == r)
+		c->request = NULL;
+	request_free(r);
+	*request = NULL;
+}
+
+static void log_library(void *arg, const char *format, va_list args)
+{
+	(void)arg;
+	char text[256];
+	vsnprintf(text, sizeof text, format, args);
+	text[strcspn(text, "\n")] = '\0';
+	log_debug("http.library", "err=%s", log_quote(text));
+}
+
+/* One descriptor for whoever waits: libmicrohttpd's own epoll and the sockets of streams in one of ours. */
+static int watch_all(struct http *h, struct fw_err *err)
+{
+	const union MHD_DaemonInfo *info = MHD_get_daemon_info(h->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+	struct epoll_event ready = { .events = EPOLLIN };
+	h->fd = epoll_create1(EPOLL_CLOEXEC);
+	if (!info || h->fd < 0 || epoll_ctl(h->fd, EPOLL_CTL_ADD, info->epoll_fd, &ready) != 0)
+		return err_sys(err, "cannot watch the sockets of HTTP");
+	return 0;
+}
+
+static void name_hosts(struct http *h, const char *host)
+{
+	/* exact names: another name that resolves to this address is somebody's trick */
+	snprintf(h->hosts[0], sizeof h->hosts[0], "127.0.0.1:%d", h->port);
+	snprintf(h->hosts[1], sizeof h->hosts[1], "localhost:%d", h->port);
+	snprintf(h->hosts[2], sizeof h->hosts[2], "[::1]:%d", h->port);
+	snprintf(h->hosts[3], sizeof h->hosts[3], strchr(host, ':') ? "[%s]:%d" : "%s:%d", host, h->port);
+	for (int i = 0; h->port == 80 && i < 4; i++)
+		*strrchr(h->hosts[i], ':') = '\0'; /* browsers leave it out */
+}
+
+static void http_free(struct http *h)
+{
+	if (h->daemon)
+		MHD_stop_daemon(h->daemon);
+	if (h->fd >= 0)
+		close(h->fd);
+	tally_free(h->tally);
+	free(h->route);
+	free(h);
+}
+
+int http_start(const struct http_config *config, struct http **out, struct fw_err *err)
+{
+	struct http *h = calloc(1, sizeof *h);
+	if (!h)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	h->fd = -1;
+	h->config = *config;
+	h->names = config->names;
+	h->route = malloc((size_t)config->n_route * sizeof *h->route + 1);
+	h->tally = tally_new(config->n_route);
+	int listener = h->route && h->tally ? http_listen(config->host, config->port, &h->port, err)
+					    : err_set(err, ERR_INTERNAL, "out of memory");
+	if (listener < 0) {
+		http_free(h);
+		return -1;
+	}
+	memcpy(h->route, config->route, (size_t)config->n_route * sizeof *h->route);
+	name_hosts(h, config->host);
+	h->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL, NULL, answer, h,
+		MHD_OPTION_EXTERNAL_LOGGER, log_library, NULL, MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT,
+		(unsigned)HTTP_CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, 60u, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		(size_t)65536, MHD_OPTION_URI_LOG_CALLBACK, request_new, h, MHD_OPTION_NOTIFY_COMPLETED, completed, h,
+		MHD_OPTION_NOTIFY_CONNECTION, connection_changed, h, MHD_OPTION_STRICT_FOR_CLIENT, 1, MHD_OPTION_END);
+	if (!h->daemon) {
+		close(listener);
+		http_free(h);
+		return err_set(err, ERR_INTERNAL, "libmicrohttpd did not start");
+	}
+	if (watch_all(h, err) != 0) {
+		http_free(h);
+		return -1;
+	}
+	*out = h;
+	return 0;
+}
+
+static void wake_all(struct http *h)
+{
+	streams_wake(h);
+	connections_wake(h);
+}
+
+void http_stop(struct http *h)
+{
+	if (!h)
+		return;
+	h->stopping = true;
+	wake_all(h);
+	for (int i = 0; i < 8 && h->connections; i++)
+		MHD_run(h->daemon);
+	http_free(h);
+}
+
+int http_port(const struct http *h)
+{
+	return h->port;
+}
+
+int http_fd(const struct http *h)
+{
+	return h->fd;
+}
+
+int64_t http_run(struct http *h)
+{
+	int64_t now_ns = clock_mono_ns();
+	if (h->connections && now_ns - h->swept_ns > HTTP_SECOND_NS) {
+		connections_sweep(h, now_ns);
+		streams_sweep(h, now_ns);
+		h->swept_ns = now_ns;
+	}
+	streams_reap(h);
+	if (MHD_run(h->daemon) != MHD_YES)
+		log_error("http.run", "err=failed");
+	MHD_UNSIGNED_LONG_LONG wait_ms;
+	int64_t result = MHD_get_timeout(h->daemon, &wait_ms) == MHD_YES ? (int64_t)wait_ms : -1;
+	if (h->connections && (result < 0 || result > 1000))
+		result = 1000;
+	return result;
+}
+
+void http_notify(struct http *h)
+{
+	wake_all(h);
+}
+
+struct counting {
+	const struct http *http;
+	http_count_fn *each;
+	void *arg;
+};
+
+static void count_row(void *arg, int route, int status, uint64_t n)
+{
+	const struct counting *c = arg;
+	bool known = route < c->http->config.n_route;
+	c->each(c->arg, known ? c->http->route[route].method : "", known ? c->http->route[route].path : "", status, n);
+}
+
+void http_each_count(const struct http_request *r, http_count_fn *each, void *arg)
+{
+	struct counting c = { r->http, each, arg };
+	tally_each(r->http->tally, count_row, &c);
+}

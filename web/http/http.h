@@ -1,0 +1,103 @@
+/**
+ * http.h - HTTP/1.1 on one thread, by libmicrohttpd (http_inside.h).
+ *
+ * The daemon's loop watches http_fd and calls http_run; handlers run inside that call and must not block. What this file
+ * decides before any handler sees a request: methods, exact Host, framing that leaves no doubt, escapes in the path, size
+ * of the body, cross-origin writes, absolute deadlines for slow clients, and how many streams may stay open.
+ */
+#ifndef WEB_HTTP_HTTP_H
+#define WEB_HTTP_HTTP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+struct http;
+struct http_request;
+
+struct http_response {
+	int status;         /* 200 unless the handler sets another */
+	const char *type;   /* Content-Type, a constant */
+	struct buf body;    /* what is sent; of a stream, what it begins with */
+	char etag[80];      /* with quotes; "" none. A matching If-None-Match becomes 304 by itself */
+	const char *cache;  /* Cache-Control; NULL: no-cache */
+	char location[256]; /* "" none */
+	char allow[64];     /* with 405 */
+	char file[640];     /* a file to send instead of body; "" none */
+	char link[512];     /* Link header, "" none */
+	char cookie[256];   /* Set-Cookie, "" none */
+	bool logged_in;     /* set by the guard: a page offers to log out */
+	bool is_private;    /* set by the guard: the answer depends on who asks, and no cache may give it to another */
+	bool is_picture;    /* made to be shown in pages of other sites */
+	/** Set for an event stream: append what comes after *cursor, move *cursor. Called again after every http_notify. */
+	void (*stream)(void *arg, int64_t *cursor, struct buf *out);
+	int64_t cursor;
+	/**
+	 * Set where the answer comes later: the connection rests, and this is called like a handler after every http_notify until it
+	 * leaves `later` unset. A last time with `response` NULL: the request is over, answered or not.
+	 */
+	void (*later)(void *arg, struct http_request *request, struct http_response *response);
+};
+
+typedef void http_handler_fn(void *arg, struct http_request *request, struct http_response *response);
+
+/** What a request needs to be allowed; each includes those before it. */
+enum http_scope { HTTP_OPEN, HTTP_READ, HTTP_TRIGGER, HTTP_ADMIN };
+
+/** `path` may hold one or two "{name}" segments, given to the handler by http_segment. */
+struct http_route {
+	const char *method; /* "GET" (HEAD comes with it) or "POST" */
+	const char *path;
+	http_handler_fn *handler;
+	enum http_scope scope;
+};
+
+struct http_config {
+	const char *host; /* address to listen on, in numbers */
+	int port;         /* 0: any free one */
+	const struct http_route *route;
+	int n_route;
+	void *arg;                 /* given to every handler */
+	http_handler_fn *no_route; /* writes 404s and all refusals made here: response->status is set */
+	const char *const *names;  /* further values of Host that are ours, NULL-ended; NULL: none */
+	/** Asked before every handler: whether the request may have `scope`. False: the refusal is written. NULL: everybody may. */
+	bool (*guard)(void *arg, struct http_request *request, struct http_response *response, enum http_scope scope);
+};
+
+/** Bind and listen. Err: ERR_BUSY the port is in use. */
+int http_start(const struct http_config *config, struct http **out, struct fw_err *err);
+/** Close everything; answers that rest are asked for a last time. Accepts NULL. */
+void http_stop(struct http *h);
+int http_port(const struct http *h);
+/** Descriptor to watch for EPOLLIN. */
+int http_fd(const struct http *h);
+/** Serve what is ready. Returns ms until it wants to be called again, -1: only when the descriptor is ready. */
+int64_t http_run(struct http *h);
+/** Something is new: wake the streams, and the answers that come later. */
+void http_notify(struct http *h);
+
+/* What a handler may ask. All strings live until it returns. */
+const char *http_path(const struct http_request *r);
+/** i-th "{...}" of the route. */
+const char *http_segment(const struct http_request *r, int i);
+/** Decoded query argument, NULL if absent. */
+const char *http_query(const struct http_request *r, const char *name);
+const char *http_header(const struct http_request *r, const char *name);
+const char *http_cookie(const struct http_request *r, const char *name);
+/** Who asks, as the guard found out; "local" without one. */
+const char *http_who(const struct http_request *r);
+void http_set_who(struct http_request *r, const char *who);
+/** End all streams, because somebody may no longer read: whoever may comes back and goes on where he was. */
+void http_end_streams(const struct http_request *r);
+typedef void http_count_fn(void *arg, const char *method, const char *route, int status, uint64_t n);
+/** Requests answered so far by route ("" none) and status. */
+void http_each_count(const struct http_request *r, http_count_fn *each, void *arg);
+/** Body of a POST, NUL-ended. */
+const char *http_body(const struct http_request *r, size_t *len);
+/** Value of a form field of an application/x-www-form-urlencoded body, NULL if absent. Own: `r`'s until the handler returns. */
+const char *http_form(struct http_request *r, const char *name);
+
+#endif

@@ -1,0 +1,49 @@
+#include "web/http/media.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+/* How exactly the range at `range` names `type`: 0 not, 1 by any type, 2 by its half before the slash, 3 whole. */
+static int exactness(const char *range, size_t len, const char *type, size_t type_len)
+{
+	size_t half = strcspn(type, "/") + 1;
+	if (len == 3 && strncmp(range, "*/*", 3) == 0)
+		return 1;
+	if (len == half + 1 && range[half] == '*' && strncasecmp(range, type, half) == 0)
+		return 2;
+	return len == type_len && strncasecmp(range, type, len) == 0 ? 3 : 0;
+}
+
+/* The weight among the parameters of a range, which end at a comma. */
+static double weight(const char *at)
+{
+	while (*at == ';' || *at == ' ' || *at == '\t') {
+		at += strspn(at, "; \t");
+		if ((at[0] == 'q' || at[0] == 'Q') && at[1] == '=') {
+			double q = strtod(at + 2, NULL);
+			return q >= 0 && q <= 1 ? q : 0;
+		}
+		at += strcspn(at, ";,");
+	}
+	return 1;
+}
+
+double media_quality(const char *accept, const char *type)
+{
+	size_t type_len = strcspn(type, "; ");
+	double quality = 0;
+	int best = 0;
+	if (!accept || !*accept)
+		return 1;
+	for (const char *at = accept; *at; at += strcspn(at, ","), at += *at == ',') {
+		at += strspn(at, " \t");
+		size_t len = strcspn(at, ",; \t");
+		int exact = exactness(at, len, type, type_len);
+		if (exact > best) {
+			best = exact;
+			quality = weight(at + len);
+		}
+	}
+	return quality;
+}

@@ -1,0 +1,53 @@
+/* pairs.c - see pairs.h. */
+#include "web/http/pairs.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/percent.h"
+
+/* '+' is a space. */
+static int decode(char *text)
+{
+	char *to = text;
+	for (const char *from = text; *from; from++) {
+		if (*from != '%') {
+			*to++ = *from == '+' ? ' ' : *from;
+			continue;
+		}
+		int byte = percent_byte(from);
+		if (byte <= 0)
+			return -1;
+		*to++ = (char)byte;
+		from += 2;
+	}
+	*to = '\0';
+	return 0;
+}
+
+int pairs_split(struct pairs *p, char *text)
+{
+	p->n = 0;
+	for (char *save = NULL, *part = strtok_r(text, "&", &save); part; part = strtok_r(NULL, "&", &save)) {
+		if (p->n == PAIRS_MAX)
+			return -1;
+		char *value = strchr(part, '=');
+		if (value)
+			*value++ = '\0';
+		else
+			value = part + strlen(part);
+		if (decode(part) != 0 || decode(value) != 0)
+			return -1;
+		p->pair[p->n].name = part;
+		p->pair[p->n++].value = value;
+	}
+	return 0;
+}
+
+const char *pairs_get(const struct pairs *p, const char *name)
+{
+	for (int i = 0; i < p->n; i++)
+		if (strcmp(p->pair[i].name, name) == 0)
+			return p->pair[i].value;
+	return NULL;
+}

@@ -1,0 +1,19 @@
+/** pairs.h - "a=1&b=2" of a query or a form, cut and decoded in place. */
+#ifndef WEB_HTTP_PAIRS_H
+#define WEB_HTTP_PAIRS_H
+
+enum { PAIRS_MAX = 64 };
+
+struct pairs {
+	int n;
+	struct {
+		char *name, *value;
+	} pair[PAIRS_MAX];
+};
+
+/** Own: names and values point into `text`, which is changed. Err: -1 for a bad escape, a NUL, or more than PAIRS_MAX. */
+int pairs_split(struct pairs *p, char *text);
+/** The first value of a name, NULL if absent. */
+const char *pairs_get(const struct pairs *p, const char *name);
+
+#endif

@@ -1,0 +1,172 @@
+/* request.c - a request until a handler sees it: headers, body; and what the handler may ask of it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "web/http/inside.h"
+
+enum { BODY_MAX = 1 << 20, BODIES_MAX = 32 << 20 /* of all requests that are under way */ };
+
+void request_free(struct http_request *r)
+{
+	if (!r)
+		return;
+	r->http->bodies -= r->body.len;
+	r->http->answers -= r->answered;
+	buf_fini(&r->body);
+	free(r->uri);
+	free(r->form_text);
+	free(r);
+}
+
+void *request_new(void *arg, const char *uri, struct MHD_Connection *connection)
+{
+	struct connection *c = connection_of(connection);
+	struct http_request *r = c ? calloc(1, sizeof *r) : NULL;
+	if (!r)
+		return NULL;
+	r->http = arg;
+	r->connection = connection;
+	r->uri = strdup(uri ? uri : "");
+	r->route = r->http->config.n_route;
+	snprintf(r->who, sizeof r->who, "local");
+	buf_init(&r->body, BODY_MAX);
+	request_free(c->request);
+	c->request = r;
+	return r;
+}
+
+/* What of a body is beyond the room that all bodies share is let go, and the request is refused once it has come. */
+void request_take_body(struct http_request *r, const char *data, size_t size)
+{
+	if (r->http->bodies + size > BODIES_MAX) {
+		r->refused = 503;
+		r->http->bodies -= r->body.len;
+		buf_fini(&r->body);
+		buf_init(&r->body, BODY_MAX);
+	}
+	if (r->refused)
+		return;
+	size_t before = r->body.len;
+	buf_append(&r->body, data, size);
+	r->http->bodies += r->body.len - before;
+}
+
+struct header_count {
+	int host, length, encoding;
+};
+
+static enum MHD_Result count_header(void *arg, enum MHD_ValueKind kind, const char *name, const char *value)
+{
+	(void)kind, (void)value;
+	struct header_count *c = arg;
+	c->host += strcasecmp(name, "Host") == 0;
+	c->length += strcasecmp(name, "Content-Length") == 0;
+	c->encoding += strcasecmp(name, "Transfer-Encoding") == 0;
+	return MHD_YES;
+}
+
+/* A page of another site that makes the browser send us a write says so in these headers. */
+static bool is_cross_origin(struct http_request *r)
+{
+	const char *site = http_header(r, "Sec-Fetch-Site");
+	if (site && strcmp(site, "same-origin") != 0 && strcmp(site, "none") != 0)
+		return true;
+	const char *origin = http_header(r, "Origin");
+	if (!origin)
+		return false;
+	const char *host = http_header(r, "Host");
+	size_t scheme = strncmp(origin, "http://", 7) == 0 ? 7 : strncmp(origin, "https://", 8) == 0 ? 8 : 0;
+	return scheme == 0 || !host || strcmp(origin + scheme, host) != 0;
+}
+
+bool request_is_read(const struct http_request *r)
+{
+	return strcmp(r->method, "GET") == 0 || strcmp(r->method, "HEAD") == 0;
+}
+
+int request_judge(struct http_request *r)
+{
+	struct header_count count = { 0 };
+	MHD_get_connection_values(r->connection, MHD_HEADER_KIND, count_header, &count);
+	if (count.host != 1 || count.length > 1 || count.encoding > 1 || (count.length && count.encoding))
+		return 400;
+	const char *host = http_header(r, "Host");
+	bool known = false;
+	for (int i = 0; i < 4; i++)
+		known |= r->http->hosts[i][0] && strcasecmp(host, r->http->hosts[i]) == 0;
+	for (const char *const *name = r->http->names; name && *name && !known; name++)
+		known = strcasecmp(host, *name) == 0;
+	if (!known)
+		return 421;
+	char *question = strchr(r->uri, '?');
+	if (question) {
+		*question = '\0';
+		if (pairs_split(&r->query, question + 1) != 0)
+			return 400;
+	}
+	if (!route_is_plain(r->uri))
+		return 400;
+	const char *length = http_header(r, "Content-Length");
+	if (length && strtoull(length, NULL, 10) > BODY_MAX)
+		return 413;
+	if (request_is_read(r))
+		return 0;
+	if (strcmp(r->method, "POST") != 0)
+		return 405;
+	return is_cross_origin(r) ? 403 : 0;
+}
+
+/* ---- what handlers ask ------------------------------------------------------------------------------------------- */
+
+const char *http_path(const struct http_request *r)
+{
+	return r->uri;
+}
+
+const char *http_segment(const struct http_request *r, int i)
+{
+	return i < r->parts.n ? r->parts.part[i] : "";
+}
+
+const char *http_query(const struct http_request *r, const char *name)
+{
+	return pairs_get(&r->query, name);
+}
+
+const char *http_header(const struct http_request *r, const char *name)
+{
+	return MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, name);
+}
+
+const char *http_cookie(const struct http_request *r, const char *name)
+{
+	return MHD_lookup_connection_value(r->connection, MHD_COOKIE_KIND, name);
+}
+
+const char *http_who(const struct http_request *r)
+{
+	return r->who;
+}
+
+void http_set_who(struct http_request *r, const char *who)
+{
+	snprintf(r->who, sizeof r->who, "%s", who);
+}
+
+const char *http_body(const struct http_request *r, size_t *len)
+{
+	*len = r->body.len;
+	return r->body.data;
+}
+
+const char *http_form(struct http_request *r, const char *name)
+{
+	if (!r->form_text) {
+		r->form_text = strdup(r->body.data ? r->body.data : "");
+		if (!r->form_text || pairs_split(&r->form, r->form_text) != 0)
+			r->form.n = 0;
+	}
+	return pairs_get(&r->form, name);
+}

@@ -1,0 +1,137 @@
+/* send.c - the answer: its bytes, and the headers that all answers have. */
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "web/http/inside.h"
+
+enum { ANSWERS_MAX = 256 << 20 /* of all answers that are not read yet */, SMALL_MAX = 64 << 10 };
+
+static void add(struct MHD_Response *m, const char *name, const char *value)
+{
+	if (MHD_add_response_header(m, name, value) != MHD_YES)
+		log_warning("http.header", "name=%s err=refused", name);
+}
+
+static struct MHD_Response *file_response(const char *path)
+{
+	struct stat info;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &info) != 0) {
+		close(fd);
+		return NULL;
+	}
+	return MHD_create_response_from_fd64((uint64_t)info.st_size, fd);
+}
+
+static bool is_not_modified(const struct http_request *r, const struct http_response *response)
+{
+	const char *known = http_header(r, "If-None-Match");
+	return known && response->etag[0] && response->status == 200 &&
+	       (strcmp(known, "*") == 0 || strstr(known, response->etag));
+}
+
+void http_refuse(struct http_request *r, struct http_response *response, int status)
+{
+	response->status = status;
+	response->stream = NULL;
+	response->etag[0] = response->link[0] = response->file[0] = '\0';
+	buf_clear(&response->body);
+	r->http->config.no_route(r->http->config.arg, r, response);
+}
+
+/* Answers that nobody reads are kept until their deadline, so large ones share a room, as bodies do. Small ones always have some. */
+static bool has_room(const struct http_request *r, const struct http_response *response)
+{
+	return response->body.len <= SMALL_MAX || r->http->answers + response->body.len <= ANSWERS_MAX;
+}
+
+static void begin_phase(struct http_request *r, const struct http_response *response)
+{
+	struct connection *c = connection_of(r->connection);
+	if (!c)
+		return;
+	c->phase = response->stream ? PHASE_STREAM : response->file[0] ? PHASE_FILE : PHASE_ANSWER;
+	c->since_ns = clock_mono_ns();
+}
+
+/* Takes the response's body. NULL: out of memory, or no such file. */
+static struct MHD_Response *make(struct http_request *r, struct http_response *response)
+{
+	struct MHD_Response *m;
+	if (response->stream) {
+		m = stream_response(r, response);
+	} else if (response->file[0]) {
+		m = file_response(response->file);
+	} else {
+		/* a 304 carries the length of what it spares, so it is given the same bytes */
+		bool is_owned = response->body.cap > 0; /* an empty buf points to memory that nobody may free */
+		size_t len = response->body.len;
+		m = MHD_create_response_from_buffer(
+			len, response->body.data, is_owned ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
+		if (m) {
+			memset(&response->body, 0, sizeof response->body);
+			r->answered = len;
+			r->http->answers += len;
+		}
+	}
+	buf_fini(&response->body);
+	return m;
+}
+
+static void add_headers(struct http_request *r, const struct http_response *response, int status, struct MHD_Response *m)
+{
+	add(m, "Content-Type", response->type);
+	add(m, "Vary", response->is_private ? "Accept, Authorization, Cookie" : "Accept");
+	add(m, "Cache-Control", response->cache ? response->cache : response->is_private ? "private, no-cache" : "no-cache");
+	add(m, "X-Content-Type-Options", "nosniff");
+	add(m, "Referrer-Policy",
+		"same-origin"); /* with "no-referrer" the forms of our own pages would come from "Origin: null" */
+	add(m, "Content-Security-Policy",
+		"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri "
+		"'none'; "
+		"frame-ancestors 'none'; form-action 'self'");
+	add(m, "Cross-Origin-Opener-Policy", "same-origin");
+	add(m, "Cross-Origin-Resource-Policy", response->is_picture ? "cross-origin" : "same-origin");
+	if (response->etag[0])
+		add(m, "ETag", response->etag);
+	if (response->location[0])
+		add(m, "Location", response->location);
+	if (response->allow[0])
+		add(m, "Allow", response->allow);
+	if (response->link[0])
+		add(m, "Link", response->link);
+	if (response->cookie[0])
+		add(m, "Set-Cookie", response->cookie);
+	if (status == 401)
+		add(m, "WWW-Authenticate", "Bearer realm=\"flopwatch\"");
+	if (status == 503)
+		add(m, "Retry-After", "5");
+	if (response->stream)
+		add(m, "X-Accel-Buffering", "no");
+	if (r->refused)
+		add(m, "Connection", "close");
+}
+
+enum MHD_Result http_send(struct http_request *r, struct http_response *response)
+{
+	if (response->body.failed)
+		http_refuse(r, response, 500);
+	if (!has_room(r, response))
+		http_refuse(r, response, 503);
+	begin_phase(r, response);
+	struct MHD_Response *m = make(r, response);
+	if (!m)
+		return MHD_NO;
+	int status = is_not_modified(r, response) ? 304 : response->status;
+	tally_add(r->http->tally, r->route, status);
+	add_headers(r, response, status, m);
+	enum MHD_Result result = MHD_queue_response(r->connection, (unsigned)status, m);
+	MHD_destroy_response(m);
+	return result;
+}

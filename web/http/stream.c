@@ -1,0 +1,168 @@
+/*
+ * stream.c - answers without an end. A reader's connection is suspended while there is nothing new, and libmicrohttpd does not
+ * look at it then: the sockets lie in an epoll of our own, so that who leaves frees his place at once.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "web/http/inside.h"
+
+enum { STREAM_LIMIT = 128, STREAM_BACKLOG_MAX = 1 << 20, REAPED_AT_ONCE = 64 };
+#define STREAM_COMMENT_NS (15 * HTTP_SECOND_NS)   /* so that a reader whose machine is gone is noticed */
+#define STREAM_STALLED_NS (60 * HTTP_SECOND_NS)   /* a reader who takes nothing of what there is for him */
+#define STREAM_LIFE_NS    (3600 * HTTP_SECOND_NS) /* then he comes back, and is asked again who he is */
+
+struct stream {
+	struct stream *next, *previous;
+	struct http *http;
+	struct MHD_Connection *connection;
+	int fd;
+	void (*fill)(void *arg, int64_t *cursor, struct buf *out);
+	int64_t cursor;
+	struct buf pending;
+	int64_t since_ns, read_ns; /* it began; something of it was taken */
+	bool suspended, ended, gone /* has no place any more */;
+};
+
+static void wake(struct stream *s)
+{
+	if (!s->suspended)
+		return;
+	s->suspended = false;
+	MHD_resume_connection(s->connection);
+}
+
+/* Nobody reads it: its place is free, whenever libmicrohttpd comes to close it. */
+static void let_go(struct stream *s)
+{
+	if (s->gone)
+		return;
+	s->gone = s->ended = true;
+	s->http->n_stream--;
+	epoll_ctl(s->http->fd, EPOLL_CTL_DEL, s->fd, NULL);
+	shutdown(s->fd, SHUT_RDWR);
+	wake(s);
+}
+
+static ssize_t stream_read(void *arg, uint64_t position, char *out, size_t max)
+{
+	(void)position;
+	struct stream *s = arg;
+	if (s->http->stopping || s->ended)
+		return MHD_CONTENT_READER_END_OF_STREAM;
+	if (s->pending.len == 0)
+		s->fill(s->http->config.arg, &s->cursor, &s->pending);
+	if (s->pending.failed)
+		return MHD_CONTENT_READER_END_OF_STREAM;
+	if (s->pending.len == 0) {
+		s->suspended = true;
+		MHD_suspend_connection(s->connection);
+		return 0;
+	}
+	size_t n = s->pending.len < max ? s->pending.len : max;
+	memcpy(out, s->pending.data, n);
+	buf_consume(&s->pending, n);
+	s->read_ns = clock_mono_ns();
+	return (ssize_t)n;
+}
+
+static void stream_free(void *arg)
+{
+	struct stream *s = arg;
+	if (s->previous)
+		s->previous->next = s->next;
+	else
+		s->http->streams = s->next;
+	if (s->next)
+		s->next->previous = s->previous;
+	if (!s->gone) {
+		s->http->n_stream--;
+		epoll_ctl(s->http->fd, EPOLL_CTL_DEL, s->fd, NULL);
+	}
+	buf_fini(&s->pending);
+	free(s);
+}
+
+bool stream_has_place(struct http *h)
+{
+	if (h->n_stream >= STREAM_LIMIT)
+		streams_reap(h);
+	return h->n_stream < STREAM_LIMIT;
+}
+
+struct MHD_Response *stream_response(struct http_request *r, const struct http_response *response)
+{
+	const struct connection *c = connection_of(r->connection);
+	struct stream *s = c ? calloc(1, sizeof *s) : NULL;
+	if (!s)
+		return NULL;
+	s->http = r->http;
+	s->connection = r->connection;
+	s->fd = c->fd;
+	s->fill = response->stream;
+	s->cursor = response->cursor;
+	s->since_ns = s->read_ns = clock_mono_ns();
+	buf_init(&s->pending, STREAM_BACKLOG_MAX);
+	buf_puts(&s->pending, "retry: 3000\n\n");
+	buf_append(&s->pending, response->body.data, response->body.len);
+	s->next = s->http->streams;
+	if (s->next)
+		s->next->previous = s;
+	s->http->streams = s;
+	s->http->n_stream++;
+	struct epoll_event left = { .events = EPOLLRDHUP, .data.ptr = s };
+	struct MHD_Response *m = NULL;
+	if (epoll_ctl(s->http->fd, EPOLL_CTL_ADD, s->fd, &left) == 0)
+		m = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 16384, stream_read, s, stream_free);
+	else
+		log_error("http.stream", "err=%s", log_quote(strerror(errno)));
+	if (!m)
+		stream_free(s);
+	return m;
+}
+
+void streams_reap(struct http *h)
+{
+	struct epoll_event event[REAPED_AT_ONCE];
+	int n;
+	do {
+		n = epoll_wait(h->fd, event, REAPED_AT_ONCE, 0);
+		for (int i = 0; i < n; i++)
+			if (event[i].data.ptr) /* not libmicrohttpd's own */
+				let_go(event[i].data.ptr);
+	} while (n == REAPED_AT_ONCE);
+}
+
+void streams_sweep(struct http *h, int64_t now_ns)
+{
+	for (struct stream *s = h->streams; s; s = s->next) {
+		if (!s->suspended) {
+			if (now_ns - s->read_ns > STREAM_STALLED_NS)
+				let_go(s);
+		} else if (now_ns - s->since_ns > STREAM_LIFE_NS) {
+			s->ended = true;
+			wake(s);
+		} else if (now_ns - s->read_ns > STREAM_COMMENT_NS) {
+			buf_puts(&s->pending, ": still here\n\n");
+			wake(s);
+		}
+	}
+}
+
+void streams_wake(struct http *h)
+{
+	for (struct stream *s = h->streams; s; s = s->next)
+		wake(s);
+}
+
+void http_end_streams(const struct http_request *r)
+{
+	for (struct stream *s = r->http->streams; s; s = s->next)
+		s->ended = true;
+	streams_wake(r->http);
+}

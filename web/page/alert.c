@@ -1,0 +1,289 @@
+/* Alerts: what was lost, who is to blame as far as is known, every change of state, and the next steps. */
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "db/view/comparison.h"
+#include "web/answer/answer.h"
+#include "web/api/api.h"
+#include "web/html/emit.h"
+#include "web/html/layout.h"
+#include "web/page/page.h"
+#include "web/site.h"
+
+enum { ROWS = 50, CELLS_SHOWN = 8 };
+
+struct alert_page {
+	struct buf *out;
+	struct site *site;
+	bool alone; /* the page is about this one */
+	int n;
+	int64_t last;
+};
+
+static double number(const json_t *o, const char *key)
+{
+	const json_t *v = json_object_get(o, key);
+	return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+static const char *text(const json_t *o, const char *key)
+{
+	const char *t = json_string_value(json_object_get(o, key));
+	return t ? t : "";
+}
+
+static void cell_item(struct buf *out, const struct view_alert *row, const json_t *cell)
+{
+	emit_raw(out, "<li>");
+	layout_change(out, number(cell, "change_pct"));
+	emit_raw(out, " ");
+	layout_cell_link(out, row->repo, row->branch, text(cell, "cell"));
+	json_int_t comparison = json_integer_value(json_object_get(cell, "comparison"));
+	if (comparison && comparison != row->comparison) /* of another suite than the one that opened it */
+		emit_rawf(out, " <small><a href=\"/comparisons/%lld\">comparison %lld</a></small>", (long long)comparison,
+			(long long)comparison);
+	emit_raw(out, json_is_true(json_object_get(cell, "sustained")) ? " <small>sustained</small>" : "");
+	if (*text(cell, "slow_calls")) {
+		emit_raw(out, " <small>");
+		emit_text(out, text(cell, "slow_calls"));
+		emit_raw(out, "</small>");
+	}
+	emit_raw(out, json_is_true(json_object_get(cell, "borderline")) ? " <small>borderline</small></li>" : "</li>");
+}
+
+static void alert_cells(struct buf *out, const struct view_alert *row)
+{
+	size_t i;
+	json_t *cell, *cells = json_loads(row->cells_json, 0, NULL);
+	size_t n = json_array_size(cells);
+	if (n) {
+		emit_rawf(out, "<details id=cells-%lld%s><summary>%zu cell%s</summary><ul>", (long long)row->id,
+			n <= CELLS_SHOWN ? " open" : "", n, n == 1 ? "" : "s");
+		json_array_foreach(cells, i, cell) cell_item(out, row, cell);
+		emit_raw(out, "</ul></details>");
+	}
+	json_decref(cells);
+}
+
+/* What the lost cells have in common: one line a group. */
+static void alert_groups(struct buf *out, const struct view_alert *row)
+{
+	size_t i;
+	json_t *group, *groups = json_loads(row->groups_json, 0, NULL);
+	json_array_foreach(groups, i, group)
+	{
+		emit_raw(out, i == 0 ? "<ul><li>" : "<li>");
+		layout_change(out, number(group, "worst_pct"));
+		emit_raw(out, " at worst in ");
+		emit_text(out, text(group, "family"));
+		emit_raw(out, " ");
+		emit_text(out, text(group, "direction"));
+		if (json_is_true(json_object_get(group, "sustained")))
+			emit_raw(out, ", once clocks settle under its power draw");
+		if (*text(group, "slow_calls")) {
+			emit_raw(out, ", on average: ");
+			emit_text(out, text(group, "slow_calls"));
+		}
+		if (*text(group, "phase")) {
+			emit_raw(out, ", phase <b>");
+			emit_text(out, text(group, "phase"));
+			emit_raw(out, "</b>");
+		}
+		if (*text(group, "kernel")) {
+			emit_raw(out, ", kernel <code>");
+			emit_text(out, text(group, "kernel"));
+			emit_raw(out, "</code>");
+		}
+		const json_t *cells = json_object_get(group, "cells");
+		int n = json_is_array(cells) ? (int)json_array_size(cells) : (int)json_integer_value(cells);
+		emit_rawf(out, " <span class=dim>(%d cell%s)</span></li>", n, n == 1 ? "" : "s");
+	}
+	if (json_array_size(groups))
+		emit_raw(out, "</ul>");
+	json_decref(groups);
+}
+
+/* Who did it: a commit, or the range that is as narrow as could be measured. */
+static void alert_culprits(struct buf *out, const struct view_alert *row)
+{
+	size_t i;
+	json_t *culprit, *culprits = json_loads(row->culprits_json, 0, NULL);
+	json_array_foreach(culprits, i, culprit)
+	{
+		json_int_t commits = json_integer_value(json_object_get(culprit, "commits"));
+		json_int_t comparison = json_integer_value(json_object_get(culprit, "comparison"));
+		emit_raw(out, "<p><b>Culprit:</b> ");
+		if (commits > 1) {
+			emit_rawf(out, "one of %lld commits after ", (long long)commits);
+			layout_commit(out, text(culprit, "from"));
+			emit_raw(out, " up to ");
+		}
+		layout_commit(out, text(culprit, "to"));
+		emit_raw(out, " ");
+		emit_text(out, text(culprit, "subject"));
+		if (json_is_number(json_object_get(culprit, "change_pct"))) {
+			emit_raw(out, " ");
+			layout_change(out, number(culprit, "change_pct"));
+		}
+		if (comparison)
+			emit_rawf(out, " <a href=\"/comparisons/%lld\">comparison %lld</a>", (long long)comparison,
+				(long long)comparison);
+		emit_raw(out, "</p>");
+	}
+	json_decref(culprits);
+}
+
+static void alert_event_line(void *arg, const struct view_alert_event *row)
+{
+	struct buf *out = arg;
+	emit_raw(out, "<li>");
+	layout_time(out, row->at);
+	emit_raw(out, " ");
+	layout_verdict(out, row->state);
+	emit_raw(out, " by ");
+	emit_text(out, row->who);
+	if (*row->reason) {
+		emit_raw(out, ": ");
+		emit_text(out, row->reason);
+	}
+	emit_raw(out, "</li>");
+}
+
+static void next_steps(struct buf *out, int64_t id, bool alone)
+{
+	static const struct {
+		const char *verb, *label, *title;
+	} steps[] = { { "acknowledge", "Acknowledge", "somebody looks at it" },
+		{ "accept", "Accept the new level", "the loss is wanted; it counts as the base from now on" },
+		{ "resolve", "Resolve", "it is over" }, { "invalidate", "Not real", "the measurement was wrong" } };
+	emit_rawf(out,
+		"<form method=post class=filter><label class=grow>Reason <input name=reason maxlength=2000 id=why-%lld></label>",
+		(long long)id);
+	if (alone) /* where the button leads back to */
+		emit_rawf(out, "<input type=hidden name=back value=\"/alerts/%lld\">", (long long)id);
+	for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++)
+		emit_rawf(out, "<button title=\"%s\" formaction=\"/api/v1/alerts/%lld/%s\">%s</button>", steps[i].title,
+			(long long)id, steps[i].verb, steps[i].label);
+	emit_raw(out, "</form>");
+}
+
+static void alert_head(struct buf *out, const struct view_alert *row, bool alone)
+{
+	emit_rawf(out, "<section class=card id=a%lld><h2>", (long long)row->id);
+	layout_verdict(out, row->state);
+	if (alone)
+		emit_raw(out, " <small>");
+	else
+		emit_rawf(out, " <a href=\"/alerts/%lld\">Alert %lld</a> <small>", (long long)row->id, (long long)row->id);
+	emit_text(out, row->kind);
+	emit_raw(out, "</small> ");
+	if (isfinite(row->worst_pct))
+		layout_change(out, row->worst_pct);
+	emit_raw(out, "</h2>");
+	if (*row->title) {
+		emit_raw(out, "<p class=lead>");
+		emit_text(out, row->title);
+		emit_raw(out, "</p>");
+	}
+	emit_raw(out, "<p>");
+	if (*row->repo) {
+		emit_text(out, row->repo);
+		emit_raw(out, " ");
+		layout_branch(out, row->branch);
+		emit_raw(out, " ");
+		layout_commit(out, row->target);
+		emit_raw(out, " ");
+		emit_text(out, row->subject);
+	} else {
+		emit_raw(out, "device <a href=/devices>");
+		emit_text(out, row->device);
+		emit_raw(out, "</a>");
+	}
+	if (row->comparison)
+		emit_rawf(out, " <a href=\"/comparisons/%lld\">comparison %lld</a>", (long long)row->comparison,
+			(long long)row->comparison);
+	if (row->bisect)
+		emit_rawf(out, " <a href=\"/bisects/%lld\">search %lld for the culprit</a>", (long long)row->bisect,
+			(long long)row->bisect);
+	emit_raw(out, "</p>");
+}
+
+static void alert_section(void *arg, const struct view_alert *row)
+{
+	struct alert_page *page = arg;
+	struct buf *out = page->out;
+	struct fw_err err = { 0 };
+	page->n++;
+	page->last = row->id;
+	alert_head(out, row, page->alone);
+	alert_culprits(out, row);
+	alert_groups(out, row);
+	alert_cells(out, row);
+	emit_raw(out, "<ol class=life>");
+	if (view_alert_events(page->site->db, row->id, alert_event_line, out, &err) != 0)
+		out->failed = true;
+	emit_raw(out, "</ol>");
+	if (strcmp(row->state, "open") == 0 || strcmp(row->state, "acknowledged") == 0)
+		next_steps(out, row->id, page->alone);
+	emit_raw(out, "</section>\n");
+}
+
+static void state_tabs(struct buf *out, const char *state)
+{
+	static const char *const states[] = { "open", "acknowledged", "accepted", "resolved", "invalid" };
+	emit_rawf(out, "<nav class=tabs aria-label=\"Alerts by state\"><a href=/alerts%s>all</a>",
+		state ? "" : " aria-current=true");
+	for (size_t i = 0; i < sizeof states / sizeof states[0]; i++)
+		emit_rawf(out, "<a href=\"/alerts?state=%s\"%s>%s</a>", states[i],
+			state && strcmp(state, states[i]) == 0 ? " aria-current=true" : "", states[i]);
+	emit_raw(out, "<a href=/bisects>searches for culprits</a></nav>\n");
+}
+
+void page_alerts(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct alert_page page = { .out = &response->body, .site = site };
+	const char *state;
+	int64_t before;
+	if (answer_choice(r, response, "state", API_ALERT_STATES, &state) != 0 || answer_cursor(r, response, &before) != 0)
+		return;
+	layout_begin(response, "Alerts", "alerts");
+	layout_follow(page.out, "alert.");
+	state_tabs(page.out, state);
+	layout_live(page.out, "alerts", "The alerts changed");
+	if (view_alerts(site->db, state, before, ROWS, alert_section, &page, &err) != 0) {
+		answer_error(r, response, &err);
+		return;
+	}
+	if (page.n == 0)
+		layout_empty(page.out, "good", state ? "No alert in this state." : "No alert.",
+			"One opens for every commit with a cell that lost more than its threshold.");
+	layout_older(page.out, r, page.n, ROWS, page.last);
+	emit_raw(page.out, "</div>");
+	layout_end_data(response, "/api/v1/alerts");
+}
+
+void page_alert(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct fw_err err = { 0 };
+	struct alert_page page = { .out = &response->body, .site = arg, .alone = true };
+	char title[48], data[64];
+	int64_t id = answer_path_id(r, response, "alert");
+	if (id < 0)
+		return;
+	snprintf(title, sizeof title, "Alert %lld", (long long)id);
+	snprintf(data, sizeof data, "/api/v1/alerts/%lld", (long long)id);
+	layout_begin(response, title, "alerts");
+	layout_follow(page.out, "alert.");
+	emit_raw(page.out, "<p><a href=/alerts>All alerts</a></p>");
+	layout_live(page.out, "alert", "The alert changed");
+	if (view_alert(page.site->db, id, alert_section, &page, &err) != 0) {
+		answer_error(r, response, &err);
+		return;
+	}
+	emit_raw(page.out, "</div>");
+	layout_end_data(response, data);
+}

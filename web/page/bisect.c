@@ -1,0 +1,221 @@
+/* Searches for culprits: the list, and one with what it measured and whom it found. */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/store/bisect.h"
+#include "web/answer/answer.h"
+#include "web/html/emit.h"
+#include "web/html/layout.h"
+#include "web/page/page.h"
+#include "web/site.h"
+
+enum { ROWS = 50 };
+
+static const char *text(const json_t *o, const char *key)
+{
+	const char *t = json_string_value(json_object_get(o, key));
+	return t ? t : "";
+}
+
+/* ---- the list --------------------------------------------------------------------------------------------------------- */
+
+struct drawing {
+	struct buf *out;
+	int n;
+	int64_t last;
+};
+
+static void list_line(void *arg, const struct view_bisect *row)
+{
+	struct drawing *d = arg;
+	struct buf *out = d->out;
+	d->n++;
+	d->last = row->id;
+	emit_rawf(out, "<tr><th scope=row><a href=\"/bisects/%lld\">%lld</a></th><td>", (long long)row->id, (long long)row->id);
+	layout_verdict(out, row->state);
+	emit_raw(out, "</td><td>");
+	layout_commit(out, row->good);
+	emit_raw(out, " \u2026 ");
+	layout_commit(out, row->bad);
+	emit_rawf(out, "</td><td class=\"n w\">%d</td><td class=\"n w\">%d</td><td class=w>", row->commits, row->jobs);
+	layout_time(out, row->created_at);
+	emit_raw(out, "</td></tr>\n");
+}
+
+void page_bisects(void *arg, struct http_request *r, struct http_response *response)
+{
+	static const char *const columns[] = { "No.", "State", "Between", "~>Commits", "~>Jobs", "~Begun (UTC)" };
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct drawing d = { .out = &response->body };
+	int64_t before;
+	if (answer_cursor(r, response, &before) != 0)
+		return;
+	layout_begin(response, "Searches for culprits", "alerts");
+	layout_follow(d.out, "bisect. job.done");
+	layout_live(d.out, "bisects", "A search moved");
+	layout_table(d.out, 6, columns);
+	if (view_bisects(site->db, before, ROWS, list_line, &d, &err) != 0) {
+		answer_error(r, response, &err);
+		return;
+	}
+	layout_table_end(d.out);
+	if (d.n == 0)
+		layout_empty(d.out, "", "No search yet.",
+			"One begins by itself where an alert\u2019s commits are more than one, or by <code>flopwatch bisect GOOD "
+			"BAD</code>.");
+	layout_older(d.out, r, d.n, ROWS, d.last);
+	emit_raw(d.out, "</div>");
+	layout_end_data(response, "/api/v1/bisects");
+}
+
+/* ---- one search ------------------------------------------------------------------------------------------------------- */
+
+static void culprits(struct buf *out, const char *culprits_json)
+{
+	size_t i, k;
+	json_t *culprit, *commit, *all = json_loads(culprits_json, 0, NULL);
+	json_array_foreach(all, i, culprit)
+	{
+		const json_t *commits = json_object_get(culprit, "commits");
+		emit_raw(out, "<section class=card><h3>Culprit</h3><ul>");
+		if (json_array_size(commits) == 0 && *text(culprit, "to")) {
+			emit_raw(out, "<li>");
+			layout_commit(out, text(culprit, "to"));
+			emit_raw(out, "</li>");
+		}
+		json_array_foreach(commits, k, commit)
+		{
+			emit_raw(out, "<li>");
+			layout_commit(out, json_is_string(commit) ? json_string_value(commit) : text(commit, "commit"));
+			emit_raw(out, " ");
+			emit_text(out, json_is_string(commit) ? "" : text(commit, "subject"));
+			emit_raw(out, "</li>");
+		}
+		emit_rawf(out, "</ul><p><small>%zu cells</small></p></section>",
+			json_array_size(json_object_get(culprit, "cells")));
+	}
+	json_decref(all);
+}
+
+static void facts(void *arg, const struct view_bisect *row)
+{
+	struct buf *out = arg;
+	char id[24];
+	snprintf(id, sizeof id, "%lld", (long long)row->id);
+	emit_raw(out, "<p class=lead>");
+	layout_verdict(out, row->state);
+	emit_raw(out, " ");
+	emit_text(out, row->state_why);
+	emit_raw(out, "</p>");
+	culprits(out, row->culprits_json);
+	if (!row->ended_at) {
+		emit_raw(out, "<div class=row>");
+		layout_button(out, "bisects", id, "cancel", "Cancel");
+		emit_raw(out, "</div>");
+	}
+	emit_raw(out, "<dl class=\"facts card\"><dt>Repository</dt><dd>");
+	emit_text(out, row->repo);
+	emit_raw(out, "</dd><dt>Good</dt><dd>");
+	layout_commit(out, row->good);
+	emit_raw(out, "</dd><dt>Bad</dt><dd>");
+	layout_commit(out, row->bad);
+	emit_rawf(out, "</dd><dt>Commits between</dt><dd>%d</dd><dt>Jobs</dt><dd>%d", row->commits, row->jobs);
+	if (row->job)
+		emit_rawf(out, ", waits for <a href=\"/jobs/%lld\">job %lld</a>", (long long)row->job, (long long)row->job);
+	emit_raw(out, "</dd><dt>Suite</dt><dd>");
+	emit_text(out, row->suite);
+	emit_raw(out, "</dd>");
+	if (row->alert)
+		emit_rawf(out, "<dt>For</dt><dd><a href=\"/alerts/%lld\">alert %lld</a></dd>", (long long)row->alert,
+			(long long)row->alert);
+	if (row->comparison)
+		emit_rawf(out, "<dt>Both ends</dt><dd><a href=\"/comparisons/%lld\">comparison %lld</a></dd>",
+			(long long)row->comparison, (long long)row->comparison);
+	emit_raw(out, "<dt>Begun</dt><dd>");
+	layout_time(out, row->created_at);
+	emit_raw(out, "</dd><dt>Ended</dt><dd>");
+	layout_time(out, row->ended_at);
+	emit_raw(out, "</dd></dl>\n");
+}
+
+struct measured {
+	struct buf *out;
+	int64_t comparison; /* whose cells are being summed up */
+	int base_n, target_n;
+	enum verdict verdict;
+	double worst_pct;
+	int cells;
+};
+
+static void measured_row(struct measured *m)
+{
+	if (!m->comparison)
+		return;
+	emit_rawf(m->out, "<tr><th scope=row>%d \u2026 %d</th><td><a href=\"/comparisons/%lld\">", m->base_n, m->target_n,
+		(long long)m->comparison);
+	layout_verdict(m->out, verdict_name(m->verdict));
+	emit_raw(m->out, "</a></td><td class=n>");
+	layout_change(m->out, m->worst_pct);
+	emit_rawf(m->out, "</td><td class=n>%d</td></tr>\n", m->cells);
+}
+
+static void take_point(void *arg, const struct store_bisect_point *p)
+{
+	struct measured *m = arg;
+	if (p->comparison != m->comparison) {
+		measured_row(m);
+		*m = (struct measured){ .out = m->out,
+			.comparison = p->comparison,
+			.base_n = p->base_n,
+			.target_n = p->target_n,
+			.verdict = VERDICT_NONE };
+	}
+	m->cells++;
+	m->verdict = verdict_worse(m->verdict, p->verdict);
+	if (p->change_pct < m->worst_pct)
+		m->worst_pct = p->change_pct;
+}
+
+static int measurements(struct site *site, struct buf *out, int64_t id, struct fw_err *err)
+{
+	static const char *const columns[] = { "Commits by number", "Verdict", ">Worst cell", ">Cells" };
+	struct measured m = { .out = out };
+	struct store_bisect *b = calloc(1, sizeof *b);
+	if (!b)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	emit_raw(out, "<h2>What was measured</h2><p>Commit 0 is the good end.</p>");
+	layout_table(out, 4, columns);
+	int result = store_bisect_get(site->db, id, b, err);
+	if (result == 0)
+		result = store_bisect_points(site->db, b, take_point, &m, err);
+	measured_row(&m);
+	layout_table_end(out);
+	free(b);
+	return result;
+}
+
+void page_bisect(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	char title[64], data[64];
+	int64_t id = answer_path_id(r, response, "search");
+	if (id < 0)
+		return;
+	snprintf(title, sizeof title, "Search %lld for a culprit", (long long)id);
+	snprintf(data, sizeof data, "/api/v1/bisects/%lld", (long long)id);
+	layout_begin(response, title, "alerts");
+	layout_follow(&response->body, "bisect. job.done job.queued");
+	layout_live(&response->body, "bisect", "The search moved");
+	int result = view_bisect(site->db, id, facts, &response->body, &err);
+	if (result == 0)
+		result = measurements(site, &response->body, id, &err);
+	emit_raw(&response->body, "</div>");
+	if (result != 0)
+		answer_error(r, response, &err);
+	else
+		layout_end_data(response, data);
+}

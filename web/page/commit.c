@@ -1,0 +1,191 @@
+/* One commit: what it is, how it was judged, what was done for it, what came of it. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/suite/peers.h"
+#include "db/store/commit.h"
+#include "db/view/comparison.h"
+#include "web/answer/answer.h"
+#include "web/html/emit.h"
+#include "web/html/layout.h"
+#include "web/page/page.h"
+#include "web/site.h"
+#include "web/comparison/suites.h"
+
+struct found {
+	int n;
+	int64_t repo_id;
+	char repo[128], sha[65], tree[65], parent[65], author[256], subject[1024];
+	int64_t committed_at;
+	struct buf *out; /* gets a line for each when there are several */
+};
+
+static void take_commit(void *arg, const struct view_commit *row)
+{
+	struct found *f = arg;
+	f->n++;
+	f->repo_id = row->repo_id;
+	snprintf(f->repo, sizeof f->repo, "%s", row->repo);
+	snprintf(f->sha, sizeof f->sha, "%s", row->sha);
+	snprintf(f->tree, sizeof f->tree, "%s", row->tree);
+	snprintf(f->parent, sizeof f->parent, "%s", row->first_parent);
+	snprintf(f->author, sizeof f->author, "%s", row->author);
+	snprintf(f->subject, sizeof f->subject, "%s", row->subject);
+	f->committed_at = row->committed_at;
+	emit_raw(f->out, "<li>");
+	layout_commit(f->out, row->sha);
+	emit_raw(f->out, " ");
+	emit_text(f->out, row->subject);
+	emit_raw(f->out, " <small>");
+	emit_text(f->out, row->repo);
+	emit_raw(f->out, "</small></li>");
+}
+
+static void comparison_row(void *arg, const struct view_comparison *row)
+{
+	struct buf *out = arg;
+	emit_rawf(
+		out, "<tr><th scope=row><a href=\"/comparisons/%lld\">%lld</a></th><td>", (long long)row->id, (long long)row->id);
+	layout_verdict(out, peers_word(row->kind, row->verdict));
+	emit_raw(out, "</td><td class=n>");
+	layout_change(out, isfinite(row->best_pct) ? row->best_pct : row->worst_pct);
+	emit_raw(out, "</td><td>");
+	emit_text(out, row->suite);
+	if (strcmp(row->kind, "change") != 0) {
+		emit_raw(out, " <small>");
+		emit_text(out, row->kind);
+		emit_raw(out, "</small>");
+	}
+	emit_raw(out, "</td><td>");
+	layout_commit(out, row->base);
+	emit_raw(out, " <small>");
+	emit_text(out, row->base_how);
+	emit_raw(out, "</small></td><td class=w>");
+	layout_branch(out, row->branch);
+	emit_raw(out, "</td><td class=w>");
+	layout_time(out, row->finished_at);
+	emit_raw(out, "</td></tr>\n");
+}
+
+static void job_row(void *arg, const struct view_job *row)
+{
+	struct buf *out = arg;
+	emit_rawf(out, "<tr><th scope=row><a href=\"/jobs/%lld\">%lld</a></th><td>", (long long)row->id, (long long)row->id);
+	layout_verdict(out, row->state);
+	emit_raw(out, "</td><td>");
+	emit_text(out, row->suite);
+	emit_raw(out, "</td><td>");
+	emit_text(out, row->origin);
+	emit_raw(out, "</td><td class=wrap>");
+	emit_text(out, row->state_why);
+	emit_raw(out, "</td><td class=n>");
+	if (row->started_at && row->ended_at)
+		layout_duration(out, (double)(row->ended_at - row->started_at) / 1000);
+	emit_raw(out, "</td><td class=w>");
+	layout_time(out, row->queued_at);
+	emit_raw(out, "</td></tr>\n");
+}
+
+static void alert_banner(void *arg, const struct view_alert *row)
+{
+	struct buf *out = arg;
+	emit_rawf(
+		out, "<p class=\"banner warn\"><a href=\"/alerts/%lld\">Alert %lld</a> ", (long long)row->id, (long long)row->id);
+	layout_verdict(out, row->state);
+	emit_raw(out, " its worst cell: ");
+	layout_change(out, row->worst_pct);
+	emit_raw(out, "</p>\n");
+}
+
+/* The worst over its suites, and each of them. */
+static int draw_verdict(struct site *site, struct buf *out, const struct found *f, struct fw_err *err)
+{
+	struct commit_verdict v;
+	int result = store_commit_verdict(site->db, f->repo_id, f->sha, NULL, &v, err);
+	if (result == 0 && v.n) {
+		emit_raw(out, "<h2>Verdict</h2><p class=lead>");
+		suites_verdict(out, &v);
+		suites_unfinished(out, &v);
+		emit_raw(out, "</p>\n");
+		suites_table(out, &v);
+	}
+	commit_verdict_fini(&v);
+	return result;
+}
+
+static int draw(struct site *site, struct buf *out, const struct found *f, struct fw_err *err)
+{
+	static const char *const comparisons[] = { "No.", "Verdict", ">Worst / best", "Suite", "Base", "~Branch",
+		"~Finished (UTC)" };
+	static const char *const jobs[] = { "Job", "State", "Suite", "Origin", "Why", ">Took", "~Queued (UTC)" };
+	emit_raw(out, "<p class=lead>");
+	emit_text(out, f->subject);
+	emit_raw(out, "</p><dl class=facts><dt>Commit</dt><dd><code>");
+	emit_text(out, f->sha);
+	emit_raw(out, "</code></dd><dt>Author</dt><dd>");
+	emit_text(out, f->author);
+	emit_raw(out, "</dd><dt>Committed</dt><dd>");
+	layout_time(out, f->committed_at);
+	emit_raw(out, "</dd><dt>Repository</dt><dd>");
+	emit_text(out, f->repo);
+	emit_raw(out, "</dd><dt>Parent</dt><dd>");
+	if (*f->parent)
+		layout_commit(out, f->parent);
+	else
+		emit_raw(out, "\u2013 a root");
+	emit_raw(out, "</dd><dt>Tree</dt><dd>");
+	layout_sha(out, f->tree);
+	emit_raw(out, "</dd></dl>\n");
+	layout_follow(out, "job. alert.");
+	layout_live(out, "commit", "Something moved for this commit");
+	if (view_alert_of(site->db, f->repo, f->sha, alert_banner, out, err))
+		return -1;
+	if (draw_verdict(site, out, f, err))
+		return -1;
+	struct view_filter filter = { .repo = f->repo, .target = f->sha, .limit = 50 };
+	emit_raw(out, "<h2>Comparisons</h2>");
+	layout_table(out, 7, comparisons);
+	if (view_comparisons(site->db, &filter, comparison_row, out, err))
+		return -1;
+	layout_table_end(out);
+	emit_raw(out, "<h2>Jobs</h2>");
+	layout_table(out, 7, jobs);
+	if (view_jobs_of(site->db, f->repo_id, f->sha, 20, job_row, out, err))
+		return -1;
+	layout_table_end(out);
+	emit_raw(out, "</div>");
+	return 0;
+}
+
+void page_commit(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct buf list;
+	struct found found = { .out = &list };
+	char title[64], data[128];
+	const char *prefix = http_segment(r, 0);
+	buf_init(&list, 1 << 20);
+	int result = strlen(prefix) >= 4 ? view_commits(site->db, prefix, 20, take_commit, &found, &err) : 0;
+	if (result == 0 && found.n == 0)
+		result = err_set(&err, ERR_NOT_FOUND,
+			"no commit that flopwatch has seen begins with %.64s; four digits at least are needed", prefix);
+	if (result == 0 && found.n > 1) {
+		layout_begin(response, "Which commit?", "");
+		emit_raw(&response->body, "<ul>");
+		buf_append(&response->body, list.data, list.len);
+		emit_raw(&response->body, "</ul>");
+		layout_end(response);
+	} else if (result == 0) {
+		snprintf(title, sizeof title, "Commit %.10s", found.sha);
+		snprintf(data, sizeof data, "/api/v1/commits/%.64s", found.sha);
+		layout_begin(response, title, "");
+		result = draw(site, &response->body, &found, &err);
+		if (result == 0)
+			layout_end_data(response, data);
+	}
+	buf_fini(&list);
+	if (result != 0)
+		answer_error(r, response, &err);
+}

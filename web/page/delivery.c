@@ -1,0 +1,96 @@
+/* Deliveries: who was told what, how each attempt ended, and a button to send it again. */
+#include <stdio.h>
+#include <string.h>
+
+#include "db/store/outbox.h"
+#include "web/answer/answer.h"
+#include "web/api/api.h"
+#include "web/html/emit.h"
+#include "web/html/layout.h"
+#include "web/page/page.h"
+#include "web/site.h"
+
+enum { ROWS = 50 };
+
+struct drawing {
+	struct buf *out;
+	struct site *site;
+	int n;
+	int64_t last;
+};
+
+static void attempt_item(void *arg, const struct store_attempt *row)
+{
+	struct buf *out = arg;
+	emit_raw(out, "<li>");
+	layout_time(out, row->at);
+	emit_rawf(out, ", %lld ms", (long long)row->duration_ms);
+	if (row->status)
+		emit_rawf(out, ", HTTP %d", row->status);
+	emit_raw(out, *row->error ? ": " : ": delivered");
+	emit_text(out, row->error);
+	emit_raw(out, "</li>");
+}
+
+static void delivery_row(void *arg, const struct view_delivery *row)
+{
+	struct drawing *d = arg;
+	struct fw_err err = { 0 };
+	char id[24];
+	bool waits = strcmp(row->state, "waiting") == 0;
+	d->n++;
+	d->last = row->id;
+	snprintf(id, sizeof id, "%lld", (long long)row->id);
+	emit_rawf(d->out, "<tr id=delivery-%s><td class=num>%s</td><td>", id, id);
+	emit_text(d->out, row->kind);
+	emit_raw(d->out, " to ");
+	emit_text(d->out, row->target);
+	emit_raw(d->out, "</td><td>");
+	layout_verdict(d->out, row->state);
+	if (waits) {
+		emit_raw(d->out, " next try ");
+		layout_time(d->out, row->next_at);
+	}
+	emit_raw(d->out, "</td><td>");
+	layout_time(d->out, row->created_at);
+	emit_raw(d->out, "</td><td><details><summary>message</summary><code>");
+	emit_text(d->out, row->message_id);
+	emit_raw(d->out, "</code><pre>");
+	emit_text(d->out, row->payload);
+	emit_raw(d->out, "</pre></details><ol>");
+	if (view_attempts(d->site->db, row->id, attempt_item, d->out, &err) != 0)
+		d->out->failed = true;
+	emit_raw(d->out, "</ol></td><td>");
+	layout_button(d->out, "deliveries", id, "redeliver", waits ? "Try now" : "Send again");
+	emit_raw(d->out, "</td></tr>\n");
+}
+
+void page_deliveries(void *arg, struct http_request *r, struct http_response *response)
+{
+	static const char *const columns[] = { ">Delivery", "To", "State", "Written", "Attempts", "" };
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct drawing d = { .out = &response->body, .site = site };
+	const char *state;
+	int64_t before;
+	if (answer_choice(r, response, "state", API_DELIVERY_STATES, &state) != 0 || answer_cursor(r, response, &before) != 0)
+		return;
+	layout_begin(response, "Deliveries", "alerts");
+	emit_raw(d.out,
+		"<p>What receivers of alerts, forges and repositories were told. A delivery that fails is tried again for an "
+		"hour.</p><div class=wide>");
+	layout_table(d.out, 6, columns);
+	if (view_deliveries(site->db, state, before, ROWS, delivery_row, &d, &err) != 0) {
+		answer_error(r, response, &err);
+		return;
+	}
+	layout_table_end(d.out);
+	emit_raw(d.out, "</div>");
+	if (d.n == 0)
+		layout_empty(d.out, "", "Nothing was sent to anybody.",
+			"Receivers stand under <code>webhooks</code>, and <code>status</code> and <code>notes</code> of a "
+			"repository, in "
+			"flopwatchd.yml.");
+	layout_older(d.out, r, d.n, ROWS, d.last);
+	layout_end_data(response, "/api/v1/deliveries");
+}

@@ -1,0 +1,271 @@
+/* Devices: what measures, how it fares, what it was last seen doing, and the switch for it. */
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "core/protocol/guard.h"
+#include "db/store/calibration.h"
+#include "db/view/cell.h"
+#include "web/answer/answer.h"
+#include "web/html/emit.h"
+#include "web/html/layout.h"
+#include "web/page/page.h"
+#include "web/site.h"
+
+struct drawing {
+	struct buf *out;
+	struct site *site;
+	int n;
+};
+
+static double number(const json_t *o, const char *key)
+{
+	const json_t *v = json_object_get(o, key);
+	return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+/* A figure of a device, or a dash with its reason. Not known is written as -1 by a guard and as 0 by a device that says hello. */
+static void figure(struct buf *out, const char *name, double v, const char *unit, double from)
+{
+	emit_rawf(out, "<dt>%s</dt><dd>", name);
+	if (isfinite(v) && v >= from)
+		emit_rawf(out, "%.4g\u00a0%s", v, unit);
+	else
+		emit_raw(out, "<span class=dim>\u2013 not reported</span>");
+	emit_raw(out, "</dd>");
+}
+
+/* The bits that say nothing bad come last. */
+static void reasons(struct buf *out, const json_t *guard)
+{
+	uint64_t bits = (uint64_t)json_integer_value(json_object_get(guard, "reasons"));
+	bool any = false;
+	emit_raw(out, "<dt>Limited by</dt><dd>");
+	for (int i = 0; i < GUARD_REASONS; i++) {
+		if (!(bits & guard_reason[i].bit))
+			continue;
+		emit_rawf(out, "%s%s", any ? ", " : "", guard_reason[i].words);
+		any = true;
+	}
+	emit_raw(out, any ? "</dd>" : "nothing</dd>");
+}
+
+static void last_seen_doing(struct drawing *d, int64_t device)
+{
+	struct buf text;
+	struct fw_err err = { 0 };
+	buf_init(&text, 1 << 16);
+	if (view_last_guard(d->site->db, device, &text, &err) != 0)
+		d->out->failed = true;
+	json_t *guard = text.len ? json_loads(text.data, 0, NULL) : NULL;
+	if (guard) {
+		const char *regime = json_string_value(json_object_get(guard, "regime"));
+		figure(d->out, "SM clock at its last launch", number(guard, "sm_mhz"), "MHz", 1);
+		figure(d->out, "Power then", number(guard, "power_w"), "W", 0);
+		figure(d->out, "Temperature then", number(guard, "temp_c"), "\u00b0C", 0);
+		reasons(d->out, guard);
+		if (regime && *regime) {
+			emit_raw(d->out, "<dt>Regime</dt><dd>");
+			for (const char *s = regime; *s; s++)
+				buf_putc(d->out, *s == '_' ? ' ' : *s >= 'a' && *s <= 'z' ? *s : '?');
+			emit_raw(d->out, "</dd>");
+		}
+		figure(d->out, "Other processes then", number(guard, "foreign"), "", 0);
+	} else {
+		emit_raw(d->out, "<dt>Last launch</dt><dd class=dim>\u2013 none yet</dd>");
+	}
+	json_decref(guard);
+	buf_fini(&text);
+}
+
+static void hardware(struct buf *out, const char *info_json)
+{
+	json_t *info = json_loads(info_json, 0, NULL);
+	figure(out, "Cores", number(info, "cores"), "", 1);
+	figure(out, "Memory", number(info, "memory_bytes") / (1 << 30), "GiB", 1e-3);
+	figure(out, "L2 cache", number(info, "l2_bytes") / (1 << 20), "MiB", 1e-3);
+	figure(out, "Highest clock", number(info, "clock_max_mhz"), "MHz", 1);
+	figure(out, "Power limit", number(info, "power_limit_w"), "W", 1);
+	json_decref(info);
+}
+
+/* How often equal builds were called different here, and which cells cannot be told apart at all. */
+static void false_alarms(struct drawing *d, int64_t device, const char *uuid)
+{
+	struct view_false_alarms f;
+	struct view_calibrated known;
+	struct fw_err err = { 0 };
+	if (view_false_alarms(d->site->db, device, &f, &err) != 0 ||
+		view_calibrated(d->site->db, uuid, clock_utc_ms(), &known, &err) != 0) {
+		d->out->failed = true;
+		return;
+	}
+	emit_raw(d->out, "<dt>False alarms</dt><dd>");
+	if (f.comparisons)
+		emit_rawf(
+			d->out, "%d of %d comparisons of equal builds; below %.1f\u00a0%%", f.alarms, f.comparisons, f.upper_pct);
+	else
+		emit_raw(d->out, "<span class=dim>\u2013 not measured; <code>flopwatch calibrate</code> does</span>");
+	emit_raw(d->out, "</dd>");
+	if (known.cells)
+		emit_rawf(d->out, "<dt>Calibrated</dt><dd>%d cells, %d of them blind</dd>", known.cells, known.blind);
+}
+
+static void device_card(void *arg, const struct view_device *row)
+{
+	struct drawing *d = arg;
+	struct buf *out = d->out;
+	d->n++;
+	emit_raw(out, "<section class=card><h3>");
+	emit_text(out, row->name);
+	emit_raw(out, " ");
+	layout_verdict(out, row->state);
+	emit_raw(out, "</h3><p class=dim>");
+	emit_text(out, row->kind);
+	emit_raw(out, " <code>");
+	emit_text(out, row->uuid);
+	emit_raw(out, "</code></p>");
+	if (*row->state_why) {
+		emit_raw(out, "<p class=\"banner warn\">");
+		emit_text(out, row->state_why);
+		emit_raw(out, "</p>");
+	}
+	emit_raw(out, "<dl class=facts><dt>Works on</dt><dd>");
+	if (row->job)
+		emit_rawf(out, "<a href=\"/jobs/%lld\">job %lld</a>", (long long)row->job, (long long)row->job);
+	else
+		emit_raw(out, "nothing");
+	emit_raw(out, "</dd><dt>Last heard of</dt><dd>");
+	layout_time(out, row->seen_at);
+	emit_raw(out, " (");
+	layout_duration(out, (double)(clock_utc_ms() - row->seen_at) / 1000);
+	emit_raw(out, " ago)</dd><dt>Driver</dt><dd>");
+	emit_text(out, *row->driver ? row->driver : "\u2013");
+	emit_raw(out, "</dd><dt>Toolkit</dt><dd>");
+	emit_text(out, *row->toolkit ? row->toolkit : "\u2013");
+	if (*row->cudnn) {
+		emit_raw(out, "</dd><dt>cuDNN</dt><dd>");
+		emit_text(out, row->cudnn);
+	}
+	emit_raw(out, "</dd>");
+	hardware(out, row->info_json);
+	false_alarms(d, row->id, row->uuid);
+	last_seen_doing(d, row->id);
+	emit_raw(out, "</dl><div class=row>");
+	if (strcmp(row->state, "quarantined") == 0)
+		layout_button(out, "devices", row->uuid, "resume", "Try with a canary");
+	else if (strcmp(row->state, "paused") == 0)
+		layout_button(out, "devices", row->uuid, "resume", "Resume");
+	else if (strcmp(row->state, "ok") == 0)
+		layout_button(out, "devices", row->uuid, "pause", "Pause");
+	emit_raw(out, "</div></section>\n");
+}
+
+/* A share of the scatter, or that it is not known yet. */
+static void percent(struct buf *out, double pct)
+{
+	if (isfinite(pct))
+		emit_rawf(out, "%.2f\u00a0%%", pct);
+	else
+		emit_raw(out, "\u2013");
+}
+
+/* What equal builds have shown of each cell: how small a loss can be seen, and where none can. */
+static void calibration_line(void *arg, const struct view_calibration *row)
+{
+	struct drawing *d = arg;
+	struct buf *out = d->out;
+	d->n++;
+	emit_raw(out, "<tr><th scope=row class=wrap>");
+	emit_text(out, row->cell);
+	emit_raw(out, "</th><td class=w>");
+	emit_text(out, row->repo);
+	emit_raw(out, "</td><td class=w>");
+	emit_text(out, row->device_name);
+	emit_rawf(out, "</td><td class=\"n w\">%d</td><td class=\"n w\">%d</td><td class=\"n w\">%d</td><td class=n>",
+		row->comparisons, row->alarms, row->launches);
+	percent(out, row->tau0_pct);
+	emit_raw(out, "</td><td class=n>");
+	percent(out, row->mde_pct);
+	emit_raw(out, "</td><td>");
+	if (row->blind)
+		emit_raw(out, "<span class=\"v warn\"><i aria-hidden=true>?</i>blind</span>");
+	else
+		emit_raw(out, "<span class=\"v plain\"><i aria-hidden=true>\u2713</i>sees</span>");
+	emit_raw(out, "</td><td class=w>");
+	layout_time(out, row->updated_at);
+	emit_raw(out, "</td></tr>\n");
+}
+
+static int draw_calibration(struct drawing *d, struct fw_err *err)
+{
+	static const char *const columns[] = { "Cell", "~Repository", "~Device", "~>Comparisons", "~>False alarms", "~>Launches",
+		">Scatter", ">Sees from", "", "~Newest (UTC)" };
+	struct buf *page = d->out, rows;
+	buf_init(&rows, 4 << 20);
+	d->out = &rows;
+	d->n = 0;
+	int result = view_calibrations(d->site->db, NULL, NULL, clock_utc_ms(), calibration_line, d, err);
+	d->out = page;
+	if (d->n) {
+		emit_rawf(page,
+			"<h2>Calibration</h2><p>Equal builds were timed beside each other, in the last %d days. The launches of "
+			"a blind "
+			"cell scatter so much that a full set of them would miss a loss of its threshold; where those of a "
+			"comparison "
+			"lie closer together, they are believed. <code>flopwatch calibrate</code> measures the scatter again, "
+			"<code>flopwatch calibrate forget</code> begins anew.</p>",
+			CALIBRATION_DAYS_MAX);
+		layout_table(page, 10, columns);
+		buf_append(page, rows.data, rows.len);
+		layout_table_end(page);
+	}
+	buf_fini(&rows);
+	return result;
+}
+
+static void worker_banner(void *to, const struct site_worker *w)
+{
+	struct buf *out = to;
+	if (strcmp(w->state, "down") != 0)
+		return;
+	emit_raw(out, "<p class=\"banner warn\" role=status>Worker <b>");
+	emit_text(out, w->name);
+	emit_raw(out, "</b> is down and is tried again: ");
+	emit_text(out, w->why);
+	emit_raw(out, ".</p>");
+}
+
+void page_worker_banners(struct site *site, struct buf *out)
+{
+	if (site->act.workers)
+		site->act.workers(site->act.arg, worker_banner, out);
+}
+
+void page_devices(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct drawing d = { .out = &response->body, .site = site };
+	layout_begin(response, "Devices", "devices");
+	layout_follow(d.out, "device. job.state job.done");
+	layout_live(d.out, "devices", "A device changed");
+	page_worker_banners(site, d.out);
+	emit_raw(d.out, "<div class=\"cards wide\">");
+	if (view_devices(site->db, device_card, &d, &err) != 0) {
+		answer_error(r, response, &err);
+		return;
+	}
+	emit_raw(d.out, "</div>");
+	if (d.n == 0)
+		layout_empty(d.out, "", "No device has reported yet.",
+			"Workers stand under <code>workers</code> in flopwatchd.yml; they say what they have.");
+	if (draw_calibration(&d, &err) != 0) {
+		answer_error(r, response, &err);
+		return;
+	}
+	emit_raw(d.out, "</div>");
+	layout_end_data(response, "/api/v1/devices");
+}

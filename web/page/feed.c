@@ -1,0 +1,170 @@
+/* Atom feeds (RFC 4287) of alerts and of comparisons, newest first. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "db/view/comparison.h"
+#include "web/answer/answer.h"
+#include "core/text/branch.h"
+#include "web/html/emit.h"
+#include "web/page/page.h"
+#include "web/answer/scope.h"
+#include "web/site.h"
+
+enum { ENTRIES = 50 };
+
+struct feed {
+	struct buf entries;
+	char origin[600]; /* "https://bench.example.org" */
+	char host[300];   /* its name alone, for ids */
+	const char *repo; /* of alerts; NULL: every one */
+	int64_t updated_at;
+};
+
+static void begin(struct feed *f, const struct site *site, struct http_request *r)
+{
+	const char *host = http_header(r, "Host");
+	buf_init(&f->entries, 4 << 20);
+	if (site->public_url && *site->public_url)
+		snprintf(f->origin, sizeof f->origin, "%s", site->public_url);
+	else
+		snprintf(f->origin, sizeof f->origin, "http://%s", host ? host : "localhost");
+	const char *name = strstr(f->origin, "://") + 3;
+	snprintf(f->host, sizeof f->host, "%.*s", (int)strcspn(name, ":/["), name);
+	if (!f->host[0])
+		snprintf(f->host, sizeof f->host, "localhost");
+}
+
+static void time_of(struct buf *out, const char *element, int64_t utc_ms)
+{
+	char text[32];
+	clock_format(utc_ms, text);
+	emit_rawf(out, "<%s>%s</%s>", element, text, element);
+}
+
+/* The entry's frame up to its title, whose text the caller writes next. */
+static void entry(struct feed *f, const char *kind, int64_t id, const char *page, int64_t updated_at)
+{
+	struct buf *out = &f->entries;
+	if (updated_at > f->updated_at)
+		f->updated_at = updated_at;
+	emit_raw(out, "<entry><id>tag:");
+	emit_text(out, f->host);
+	emit_rawf(out, ",2026:flopwatch/%s/%lld</id>", kind, (long long)id);
+	time_of(out, "updated", updated_at);
+	emit_raw(out, "<link rel=\"alternate\" type=\"text/html\" href=\"");
+	emit_attribute(out, f->origin);
+	emit_attribute(out, page);
+	emit_raw(out, "\"/><title>");
+}
+
+static void place(struct buf *out, const char *repo, const char *branch)
+{
+	struct buf shown;
+	buf_init(&shown, 4 * BRANCH_KEY_MAX);
+	branch_text(&shown, branch);
+	emit_text(out, repo);
+	if (*branch) {
+		emit_raw(out, " ");
+		emit_text(out, shown.data);
+	}
+	buf_fini(&shown);
+}
+
+static void finish(struct feed *f, struct http_response *response, const char *title, const char *path)
+{
+	struct buf *out = &response->body;
+	response->type = "application/atom+xml; charset=utf-8";
+	emit_raw(out, "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\"><id>tag:");
+	emit_text(out, f->host);
+	emit_rawf(out, ",2026:flopwatch%s</id><title>flopwatch: %s</title>", path, title);
+	time_of(out, "updated", f->updated_at);
+	emit_raw(out, "<author><name>flopwatch</name></author><link rel=\"self\" type=\"application/atom+xml\" href=\"");
+	emit_attribute(out, f->origin);
+	emit_rawf(out, "%s\"/>\n", path);
+	buf_append(out, f->entries.data, f->entries.len);
+	emit_raw(out, "</feed>\n");
+	out->failed |= f->entries.failed;
+}
+
+static void alert_entry(void *arg, const struct view_alert *row)
+{
+	struct feed *f = arg;
+	struct buf *out = &f->entries;
+	char page[64];
+	if (f->repo && *f->repo && strcmp(f->repo, row->repo) != 0)
+		return;
+	snprintf(page, sizeof page, "/alerts/%lld", (long long)row->id);
+	entry(f, "alert", row->id, page, row->changed_at);
+	emit_text(out, row->kind);
+	emit_raw(out, " ");
+	emit_text(out, row->state);
+	emit_raw(out, ": ");
+	if (*row->device)
+		emit_text(out, row->device);
+	else
+		place(out, row->repo, row->branch);
+	emit_raw(out, "</title>");
+	time_of(out, "published", row->opened_at);
+	emit_raw(out, "<summary>");
+	emit_text(out, row->title);
+	if (isfinite(row->worst_pct))
+		emit_rawf(out, ", worst %+.2f %%", row->worst_pct);
+	if (*row->target)
+		emit_rawf(out, ", commit %.12s ", row->target);
+	emit_text(out, row->subject);
+	emit_raw(out, "</summary></entry>\n");
+}
+
+static void comparison_entry(void *arg, const struct view_comparison *row)
+{
+	struct feed *f = arg;
+	struct buf *out = &f->entries;
+	char page[64];
+	if (strcmp(row->kind, "peer") == 0) /* nobody has to hear of it */
+		return;
+	snprintf(page, sizeof page, "/comparisons/%lld", (long long)row->id);
+	entry(f, "comparison", row->id, page, row->finished_at);
+	emit_text(out, row->verdict);
+	emit_raw(out, ": ");
+	place(out, row->repo, row->branch);
+	emit_rawf(out, " %.12s, suite ", row->target);
+	emit_text(out, row->suite);
+	emit_raw(out, "</title><summary>");
+	emit_text(out, row->subject);
+	emit_rawf(out, ": %d of %d cells lost against %.12s", row->regressions, row->cells, row->base);
+	if (isfinite(row->best_pct))
+		emit_rawf(out, ", best %+.2f %%", row->best_pct);
+	else if (isfinite(row->worst_pct))
+		emit_rawf(out, ", worst %+.2f %%", row->worst_pct);
+	emit_raw(out, "</summary></entry>\n");
+}
+
+void feed_alerts(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct feed f = { .repo = http_query(r, "repo") };
+	begin(&f, site, r);
+	if (view_alerts(site->db, NULL, 0, ENTRIES, alert_entry, &f, &err) != 0)
+		answer_error(r, response, &err);
+	else
+		finish(&f, response, "alerts", "/alerts.atom");
+	buf_fini(&f.entries);
+}
+
+void feed_comparisons(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct feed f = { 0 };
+	char key[BRANCH_KEY_MAX];
+	struct view_filter filter = { .repo = http_query(r, "repo"), .branch = scope_branch(r, key), .limit = ENTRIES };
+	begin(&f, site, r);
+	if (view_comparisons(site->db, &filter, comparison_entry, &f, &err) != 0)
+		answer_error(r, response, &err);
+	else
+		finish(&f, response, "comparisons", "/comparisons.atom");
+	buf_fini(&f.entries);
+}

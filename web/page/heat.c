@@ -1,0 +1,192 @@
+/* Heat map: every cell of a branch over its last comparisons, a square each. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/view/branch.h"
+#include "db/view/cell.h"
+#include "web/answer/answer.h"
+#include "web/html/emit.h"
+#include "web/html/layout.h"
+#include "web/page/page.h"
+#include "web/html/picker.h"
+#include "web/answer/scope.h"
+#include "web/site.h"
+
+enum { COLUMNS_MAX = 40, CELLS_MAX = 128 };
+
+struct heat {
+	struct {
+		int64_t id;
+		char target[65];
+	} column[COLUMNS_MAX]; /* newest first */
+	int n_columns;
+	struct {
+		char key[256], mask[32], direction[16];
+		int seqlen, block;
+		double sparsity_ratio;
+		struct {
+			double change_pct;
+			char verdict[16];
+		} at[COLUMNS_MAX];
+	} cell[CELLS_MAX];
+	int n_cells;
+};
+
+static int cell_of(struct heat *h, const struct view_grid *row)
+{
+	for (int i = 0; i < h->n_cells; i++)
+		if (strcmp(h->cell[i].key, row->key) == 0)
+			return i;
+	if (h->n_cells == CELLS_MAX || h->n_columns > 1)
+		return -1;
+	int i = h->n_cells++;
+	snprintf(h->cell[i].key, sizeof h->cell[0].key, "%s", row->key);
+	snprintf(h->cell[i].mask, sizeof h->cell[0].mask, "%s", row->mask);
+	snprintf(h->cell[i].direction, sizeof h->cell[0].direction, "%s", row->direction);
+	h->cell[i].seqlen = row->seqlen;
+	h->cell[i].block = row->block;
+	h->cell[i].sparsity_ratio = row->sparsity_ratio;
+	return i;
+}
+
+static void take(void *arg, const struct view_grid *row)
+{
+	struct heat *h = arg;
+	if (h->n_columns == 0 || h->column[h->n_columns - 1].id != row->comparison) {
+		if (h->n_columns == COLUMNS_MAX)
+			return;
+		h->column[h->n_columns].id = row->comparison;
+		snprintf(h->column[h->n_columns++].target, sizeof h->column[0].target, "%s", row->target);
+	}
+	int i = cell_of(h, row);
+	if (i < 0)
+		return;
+	h->cell[i].at[h->n_columns - 1].change_pct = row->change_pct;
+	snprintf(h->cell[i].at[h->n_columns - 1].verdict, sizeof h->cell[0].at[0].verdict, "%.15s", row->verdict);
+}
+
+/* The verdict gives the colour, the size its strength; the sign or figure stands in the square, so that colour is never alone. */
+static void square(struct buf *out, const char *verdict, double pct)
+{
+	const char *class = "", *text = "";
+	char figure[16] = "";
+	double size = fabs(pct);
+	int strength = size < 2.5 ? 1 : size < 6 ? 2 : 3;
+	char tone[4] = "";
+	if (strcmp(verdict, "regression") == 0 || strcmp(verdict, "improvement") == 0) {
+		snprintf(tone, sizeof tone, "%c%d", *verdict == 'r' ? 'b' : 'g', strength);
+		snprintf(figure, sizeof figure, "%s%.*f", pct < 0 ? "\u2212" : "+", size < 9.95 ? 1 : 0, size);
+		class = tone;
+		text = figure;
+	} else if (strcmp(verdict, "unchanged") == 0) {
+		text = "\u00b7";
+	} else if (strcmp(verdict, "identical") == 0) {
+		text = "\u2261";
+	} else if (strcmp(verdict, "removed") == 0) {
+		text = "\u2296";
+	} else if (strcmp(verdict, "added") == 0) {
+		text = "\u2295";
+	} else if (strcmp(verdict, "unsupported") == 0) {
+		text = "\u2205";
+	} else if (strcmp(verdict, "failed") == 0 || strcmp(verdict, "rejected") == 0) {
+		class = "b3";
+		text = "\u2715";
+	} else if (*verdict) {
+		class = "q";
+		text = "?";
+	}
+	emit_rawf(out, *class ? "<td class=%s>%s</td>" : "<td%s>%s</td>", class, text);
+}
+
+static void draw(struct buf *out, const struct heat *h, const char *repo, const char *branch)
+{
+	emit_raw(out, "<div class=scroll tabindex=0><table class=heat><caption>Oldest push to the left. A figure is the change "
+		      "against the "
+		      "base where "
+		      "one was called: \u2212 slower, + faster, in percent. \u00b7 unchanged, \u2261 identical, ? undecided, "
+		      "\u2715 failed, \u2296 removed, \u2295 added, \u2205 done by neither side.</caption>"
+		      "<thead><tr><th scope=col>Cell</th>");
+	for (int k = h->n_columns - 1; k >= 0; k--)
+		emit_rawf(out, "<th scope=col><a href=\"/comparisons/%lld\">%.8s</a></th>", (long long)h->column[k].id,
+			h->column[k].target);
+	emit_raw(out, "</tr></thead><tbody>\n");
+	for (int i = 0; i < h->n_cells; i++) {
+		emit_raw(out, "<tr><th scope=row><a href=\"/history?cell=");
+		emit_argument(out, h->cell[i].key);
+		emit_raw(out, "&amp;repo=");
+		emit_argument(out, repo);
+		emit_raw(out, "&amp;branch=");
+		emit_argument(out, branch);
+		emit_raw(out, "\">");
+		layout_case(out, h->cell[i].key, h->cell[i].mask, h->cell[i].seqlen, h->cell[i].block, h->cell[i].sparsity_ratio);
+		emit_raw(out, "</a> <span class=dim>");
+		emit_text(out, h->cell[i].direction);
+		emit_raw(out, "</span></th>");
+		for (int k = h->n_columns - 1; k >= 0; k--)
+			square(out, h->cell[i].at[k].verdict, h->cell[i].at[k].change_pct);
+		emit_raw(out, "</tr>\n");
+	}
+	layout_table_end(out);
+}
+
+static void remember_suite(void *arg, const char *suite)
+{
+	buf_append(arg, suite, strlen(suite) + 1);
+}
+
+/* A map a suite, since each was measured at its own times. */
+static int draw_all(struct site *site, struct buf *out, const struct scope *scope, int *drawn, struct fw_err *err)
+{
+	struct buf suites; /* names, each with its NUL */
+	struct heat *h = calloc(1, sizeof *h);
+	if (!h)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	buf_init(&suites, 1 << 12);
+	int result = view_branch_suites(site->db, scope->repo, scope->branch, remember_suite, &suites, err);
+	for (size_t at = 0; result == 0 && at < suites.len; at += strlen(suites.data + at) + 1) {
+		const char *suite = suites.data + at;
+		memset(h, 0, sizeof *h);
+		result = view_grid(site->db, scope->repo, scope->branch, suite, COLUMNS_MAX, take, h, err);
+		if (result != 0 || h->n_cells == 0)
+			continue;
+		if (strlen(suite) + 1 < suites.len) {
+			emit_raw(out, "<h2>");
+			emit_text(out, suite);
+			emit_raw(out, "</h2>");
+		}
+		draw(out, h, scope->repo, scope->branch);
+		(*drawn)++;
+	}
+	buf_fini(&suites);
+	free(h);
+	return result;
+}
+
+void page_heat(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct scope scope;
+	struct buf *out = &response->body;
+	if (scope_offer(site, r, response, &scope) != 0)
+		return;
+	layout_begin(response, "Heat map", "heat");
+	layout_follow(out, "job.done");
+	emit_raw(out, "<form class=filter action=/heat>");
+	int drawn = 0, result = picker_repo(out, site->db, scope.repo, false, &err);
+	if (result == 0)
+		result = picker_branch(out, site->db, scope.repo, "branch", "Branch", scope.branch, NULL, &err);
+	emit_raw(out, "<button>Show</button></form>\n");
+	layout_live(out, "heat", "A comparison finished");
+	if (result == 0 && scope.repo[0])
+		result = draw_all(site, out, &scope, &drawn, &err);
+	if (result == 0 && !drawn)
+		layout_empty(out, "", "No comparison of this branch yet.", "Choose another branch, or push this one.");
+	emit_raw(out, "</div>");
+	if (result != 0)
+		answer_error(r, response, &err);
+	else
+		layout_end_data(response, "/api/v1/comparisons");
+}

@@ -1,0 +1,447 @@
+/* Jobs: the queue and what ended lately; one job with its log and its builds. */
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "core/suite/peers.h"
+#include "db/view/cell.h"
+#include "web/answer/answer.h"
+#include "web/api/api.h"
+#include "web/html/emit.h"
+#include "web/html/layout.h"
+#include "web/page/page.h"
+#include "web/site.h"
+
+static const char *const stages[] = { "queued", "sent", "building", "checking", "measuring" };
+enum { STAGES = sizeof stages / sizeof stages[0] };
+
+/* -1: the job has ended. */
+static int stage_of(const char *state)
+{
+	for (int i = 0; i < STAGES; i++)
+		if (strcmp(state, stages[i]) == 0)
+			return i;
+	return -1;
+}
+
+static void progress_text(struct buf *out, const json_t *p)
+{
+	const char *cell = json_string_value(json_object_get(p, "cell")), *step = json_string_value(json_object_get(p, "step"));
+	json_int_t launch = json_integer_value(json_object_get(p, "launch")), set = json_integer_value(json_object_get(p, "set"));
+	if (launch)
+		emit_rawf(out, "launch %lld%s ", (long long)launch, set == 2 ? " (confirming)" : "");
+	if (step) {
+		emit_text(out, step);
+		emit_raw(out, " ");
+	}
+	if (cell)
+		emit_text(out, cell);
+}
+
+/* How long such jobs take: seconds, 0 unknown. */
+static double usual_s(struct site *site, const struct view_job *row)
+{
+	struct fw_err err = { 0 };
+	double s = 0;
+	if (!*row->suite || row->quick || *row->cells_glob || view_usual_s(site->db, row->suite, row->device_kind, &s, &err) != 0)
+		return 0;
+	return s;
+}
+
+/* ---- the queue -------------------------------------------------------------------------------------------------------- */
+
+enum { ROWS = 100 };
+
+struct drawing {
+	struct site *site;
+	struct buf *out;
+	int n, seen;
+	bool skip_open; /* they stand above */
+	int64_t last;
+	double ahead_s; /* until the running jobs and those before are done, as far as that is known */
+	bool unknown;
+};
+
+static void job_name(struct buf *out, const struct view_job *row)
+{
+	emit_text(out, row->repo);
+	if (strcmp(row->kind, "change") != 0 && *row->kind) {
+		emit_raw(out, " <span class=\"v plain\">");
+		emit_text(out, row->kind);
+		emit_raw(out, "</span>");
+	}
+	if (*row->branch) {
+		emit_raw(out, " <b>");
+		layout_branch(out, row->branch);
+		emit_raw(out, "</b>");
+	}
+	emit_raw(out, " ");
+	layout_commit(out, row->target);
+	emit_raw(out, " ");
+	emit_text(out, row->subject);
+}
+
+static void stage_list(struct buf *out, const char *state)
+{
+	int at = stage_of(state);
+	emit_raw(out, "<ol class=steps>");
+	for (int i = 0; i < STAGES; i++)
+		emit_rawf(out, "<li class=%s>%s</li>", i < at ? "past" : i == at ? "now" : "next", stages[i]);
+	emit_raw(out, "</ol>");
+}
+
+/* Checks are counted; launches are not known beforehand, so that the usual time is what measuring is held against. */
+static void progress_bar(struct buf *out, const struct view_job *row, const json_t *p, double elapsed_s, double usual)
+{
+	json_int_t checked = json_integer_value(json_object_get(p, "checked")),
+		   checks = json_integer_value(json_object_get(p, "checks"));
+	if (strcmp(row->state, "checking") == 0 && checks > 0)
+		emit_rawf(out, "<progress max=%lld value=%lld aria-label=\"checks done\"></progress>", (long long)checks,
+			(long long)checked);
+	else if (usual > 0)
+		emit_rawf(out, "<progress max=100 value=%.0f aria-label=\"share of the usual time\"></progress>",
+			fmin(99, 100 * elapsed_s / usual));
+	else
+		emit_raw(out, "<progress aria-label=\"at work\"></progress>");
+}
+
+static void running_card(void *arg, const struct view_job *row)
+{
+	struct drawing *d = arg;
+	struct buf *out = d->out;
+	char id[24];
+	if (stage_of(row->state) < 1)
+		return;
+	json_t *p = *row->progress ? json_loads(row->progress, 0, NULL) : NULL;
+	double elapsed_s = row->started_at ? (double)(clock_utc_ms() - row->started_at) / 1000 : 0, usual = usual_s(d->site, row);
+	snprintf(id, sizeof id, "%lld", (long long)row->id);
+	d->n++;
+	emit_rawf(out, "<section class=card><h3><a href=\"/jobs/%s\">Job %s</a> ", id, id);
+	layout_verdict(out, row->state);
+	emit_raw(out, "</h3><p>");
+	job_name(out, row);
+	emit_raw(out, "</p>");
+	stage_list(out, row->state);
+	progress_bar(out, row, p, elapsed_s, usual);
+	emit_raw(out, "<p><small>");
+	progress_text(out, p);
+	emit_raw(out, "<br>running for ");
+	layout_duration(out, elapsed_s);
+	if (usual > 0) {
+		emit_raw(out,
+			elapsed_s > 1.5 * usual ? ", <b class=warn>! longer than usual</b>, which is " : "; such jobs take ");
+		layout_duration(out, usual);
+		if (elapsed_s < usual) {
+			emit_raw(out, ", so done in about ");
+			layout_duration(out, usual - elapsed_s);
+		}
+		d->ahead_s += fmax(0, usual - elapsed_s);
+	} else {
+		d->unknown = true;
+		emit_raw(out, "; no such job has ended yet, so no estimate");
+	}
+	emit_raw(out, "</small></p>");
+	layout_button(out, "jobs", id, "cancel", "Cancel");
+	emit_raw(out, "</section>\n");
+	json_decref(p);
+}
+
+static void waiting_line(void *arg, const struct view_job *row)
+{
+	struct drawing *d = arg;
+	struct buf *out = d->out;
+	char id[24];
+	double usual = usual_s(d->site, row);
+	snprintf(id, sizeof id, "%lld", (long long)row->id);
+	emit_rawf(out, "<tr><td class=n>%d</td><th scope=row><a href=\"/jobs/%s\">%s</a></th><td>", ++d->n, id, id);
+	job_name(out, row);
+	emit_raw(out, "</td><td class=\"w wrap\">");
+	emit_text(out, *row->state_why ? row->state_why : "waits for a device");
+	emit_raw(out, "</td><td class=w>");
+	layout_time(out, row->queued_at);
+	emit_raw(out, "</td><td class=n>");
+	if (usual > 0 && !d->unknown) {
+		emit_raw(out, "about ");
+		layout_duration(out, d->ahead_s);
+	} else {
+		emit_raw(out, "\u2013");
+	}
+	d->ahead_s += usual;
+	d->unknown |= usual <= 0;
+	emit_raw(out, "</td><td>");
+	layout_button(out, "jobs", id, "cancel", "Cancel");
+	emit_raw(out, "</td></tr>\n");
+}
+
+static void ended_line(void *arg, const struct view_job *row)
+{
+	struct drawing *d = arg;
+	struct buf *out = d->out;
+	d->last = row->id;
+	d->seen++;
+	if (d->skip_open && stage_of(row->state) >= 0)
+		return;
+	d->n++;
+	emit_rawf(out, "<tr><th scope=row><a href=\"/jobs/%lld\">%lld</a></th><td class=w>", (long long)row->id,
+		(long long)row->id);
+	layout_verdict(out, row->state);
+	emit_raw(out, "</td><td>");
+	if (row->comparison) {
+		emit_rawf(out, "<a href=\"/comparisons/%lld\">", (long long)row->comparison);
+		layout_verdict(out, peers_word(row->kind, row->verdict));
+		emit_raw(out, "</a>");
+	} else {
+		layout_verdict(out, row->state);
+		emit_raw(out, "<span class=why>");
+		emit_text(out, row->state_why);
+		emit_raw(out, "</span>");
+	}
+	emit_raw(out, "</td><td><span class=commit>");
+	job_name(out, row);
+	emit_raw(out, "</span></td><td class=w>");
+	emit_text(out, row->suite);
+	emit_raw(out, "</td><td class=\"n w\">");
+	if (row->started_at && row->ended_at)
+		layout_duration(out, (double)(row->ended_at - row->started_at) / 1000);
+	emit_raw(out, "</td><td class=w>");
+	layout_time(out, row->ended_at ? row->ended_at : row->queued_at);
+	emit_raw(out, "</td></tr>\n");
+}
+
+static int draw_running(struct drawing *d, struct fw_err *err)
+{
+	emit_raw(d->out, "<h2>Running</h2><div class=cards>");
+	if (view_jobs(d->site->db, "open", 0, 100, running_card, d, err) != 0)
+		return -1;
+	emit_raw(d->out, "</div>");
+	if (d->n == 0)
+		layout_empty(d->out, "good", "Nothing runs.", "The next push of a watched branch starts at once.");
+	return 0;
+}
+
+static int draw_waiting(struct drawing *d, struct fw_err *err)
+{
+	static const char *const columns[] = { ">Place", "Job", "For", "~Why it waits", "~Queued (UTC)", ">Starts in", "" };
+	struct buf *page = d->out, rows;
+	buf_init(&rows, 4 << 20);
+	d->n = 0;
+	d->out = &rows;
+	int result = view_waiting(d->site->db, 100, waiting_line, d, err);
+	d->out = page;
+	if (d->n) {
+		emit_raw(page, "<h2>Waiting</h2>");
+		layout_table(page, 7, columns);
+		buf_append(page, rows.data, rows.len);
+		layout_table_end(page);
+	}
+	buf_fini(&rows);
+	return result;
+}
+
+static int draw_ended(struct drawing *d, struct http_request *r, const char *state, int64_t before, struct fw_err *err)
+{
+	static const char *const columns[] = { "Job", "~State", "Outcome", "For", "~Suite", "~>Took", "~Ended (UTC)" };
+	d->n = 0;
+	layout_table(d->out, 7, columns);
+	if (view_jobs(d->site->db, state, before, ROWS, ended_line, d, err) != 0)
+		return -1;
+	layout_table_end(d->out);
+	if (d->n == 0)
+		layout_empty(d->out, "", "No job here.", NULL);
+	layout_older(d->out, r, d->seen, ROWS, d->last);
+	return 0;
+}
+
+void page_jobs(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct drawing d = { .site = site, .out = &response->body };
+	const char *state;
+	int64_t before;
+	if (answer_choice(r, response, "state", API_JOB_STATES, &state) != 0 || answer_cursor(r, response, &before) != 0)
+		return;
+	bool is_whole = !state && !before;
+	int result = 0;
+	layout_begin(response, "Queue", "jobs");
+	layout_follow(d.out, "job.");
+	emit_raw(d.out, "<noscript><p><small>This page does not refresh by itself without scripts.</small></p></noscript>");
+	layout_live(d.out, "queue", "The queue moved");
+	d.skip_open = is_whole;
+	if (is_whole)
+		result = draw_running(&d, &err) || draw_waiting(&d, &err) ? -1 : 0;
+	if (result == 0) {
+		emit_raw(d.out, "<h2>");
+		emit_text(d.out, state ? state : "Lately");
+		emit_raw(d.out, "</h2>");
+		result = draw_ended(&d, r, state, before, &err);
+	}
+	emit_raw(d.out, "</div>");
+	if (result != 0)
+		answer_error(r, response, &err);
+	else
+		layout_end_data(response, "/api/v1/jobs");
+}
+
+/* ---- one job ---------------------------------------------------------------------------------------------------------- */
+
+enum { LOG_LINES = 2000, BUILD_LOG_BYTES = 32768 }; /* shown here; all of it is behind the link */
+
+struct job_page {
+	struct buf *out;
+	int64_t comparison;
+	const char *side;
+};
+
+static void fact(struct buf *out, const char *name, const char *value)
+{
+	emit_rawf(out, "<dt>%s</dt><dd>", name);
+	emit_text(out, *value ? value : "\u2013");
+	emit_raw(out, "</dd>");
+}
+
+static void moment(struct buf *out, const char *name, int64_t at)
+{
+	emit_rawf(out, "<dt>%s</dt><dd>", name);
+	layout_time(out, at);
+	emit_raw(out, "</dd>");
+}
+
+static void job_facts(void *arg, const struct view_job *row)
+{
+	struct job_page *page = arg;
+	struct buf *out = page->out;
+	char id[24];
+	bool is_open = stage_of(row->state) >= 0;
+	snprintf(id, sizeof id, "%lld", (long long)row->id);
+	page->comparison = row->comparison;
+	layout_live(out, "job", row->state);
+	emit_raw(out, "<p class=lead>");
+	layout_verdict(out, row->state);
+	emit_raw(out, " ");
+	emit_text(out, row->state_why);
+	if (row->comparison) {
+		emit_rawf(out, " <a href=\"/comparisons/%lld\">", (long long)row->comparison);
+		layout_verdict(out, peers_word(row->kind, row->verdict));
+		emit_rawf(out, " comparison %lld</a>", (long long)row->comparison);
+	}
+	emit_raw(out, "</p>");
+	if (is_open) {
+		json_t *p = *row->progress ? json_loads(row->progress, 0, NULL) : NULL;
+		stage_list(out, row->state);
+		emit_raw(out, "<p><small>");
+		progress_text(out, p);
+		emit_raw(out, "</small></p>");
+		json_decref(p);
+	}
+	emit_raw(out, "<div class=row>");
+	layout_button(out, "jobs", id, is_open ? "cancel" : "retry", is_open ? "Cancel" : "Measure again");
+	emit_raw(out, "</div><dl class=\"facts card\">");
+	fact(out, "Repository", row->repo);
+	emit_raw(out, "<dt>Branch</dt><dd>");
+	layout_branch(out, row->branch);
+	emit_raw(out, "</dd><dt>Target</dt><dd>");
+	layout_commit(out, row->target);
+	emit_raw(out, " ");
+	emit_text(out, row->subject);
+	emit_raw(out, "</dd><dt>Base</dt><dd>");
+	if (*row->base)
+		layout_commit(out, row->base);
+	emit_raw(out, " ");
+	emit_text(out, *row->base ? row->base_how : "\u2013 not found yet");
+	emit_raw(out, "</dd>");
+	fact(out, "Suite", row->suite);
+	fact(out, "Device", row->device);
+	fact(out, "Asked for by", row->origin);
+	emit_rawf(out, "<dt>Attempt</dt><dd>%d</dd>", row->attempt);
+	moment(out, "Queued", row->queued_at);
+	moment(out, "Started", row->started_at);
+	moment(out, "Ended", row->ended_at);
+	if (row->again_at)
+		moment(out, "Asked again", row->again_at);
+	if (row->again_of)
+		emit_rawf(out,
+			"<dt>Asks again</dt><dd><a href=\"/jobs/%lld\">job %lld</a>, whose launches scattered too much</dd>",
+			(long long)row->again_of, (long long)row->again_of);
+	emit_rawf(out,
+		"<dt>Data</dt><dd><a href=\"/api/v1/jobs/%s\">JSON</a>, <a href=\"/api/v1/jobs/%s/log\">log with "
+		"builds</a></dd></dl></div>\n",
+		id, id);
+}
+
+static void log_line(void *arg, int64_t id, int64_t at, const char *line)
+{
+	(void)id;
+	struct buf *out = arg;
+	char text[32];
+	clock_format(at, text);
+	emit_rawf(out, "%.8s  ", text + 11);
+	emit_text(out, line);
+	emit_raw(out, "\n");
+}
+
+/* The end of a build's log, where its error is. */
+static void build_section(void *arg, const struct view_build *row)
+{
+	struct job_page *page = arg;
+	struct buf *out = page->out, tail;
+	size_t shown = row->log_len < BUILD_LOG_BYTES ? row->log_len : BUILD_LOG_BYTES;
+	buf_init(&tail, BUILD_LOG_BYTES);
+	buf_append(&tail, (const char *)row->log + (row->log_len - shown), shown);
+	for (size_t i = 0; i < tail.len; i++)
+		if (tail.data[i] == '\0')
+			tail.data[i] = '?';
+	emit_rawf(out, "<h2>Build of %s</h2><p>", page->side);
+	layout_verdict(out, row->state);
+	emit_rawf(out, " %.1f s, ", (double)row->duration_ms / 1000);
+	emit_text(out, row->toolchain);
+	emit_raw(out, " ");
+	emit_text(out, row->detail);
+	emit_raw(out, "</p><pre class=log tabindex=0>");
+	emit_text(out, tail.data);
+	emit_raw(out, "</pre>\n");
+	buf_fini(&tail);
+}
+
+static int draw_builds(struct site *site, struct job_page *page, struct fw_err *err)
+{
+	static const char *const sides[] = { "base", "target" };
+	for (int i = 0; page->comparison && i < 2; i++) {
+		struct fw_err why = { 0 };
+		page->side = sides[i];
+		/* a side that was not built has nothing to show */
+		if (view_build(site->db, page->comparison, sides[i], build_section, page, &why) != 0 && why.code != ERR_NOT_FOUND)
+			return err_set(err, why.code, "%s", why.text);
+	}
+	return 0;
+}
+
+void page_job(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct job_page page = { .out = &response->body };
+	int64_t id = answer_path_id(r, response, "job");
+	char title[64], data[64];
+	if (id < 0)
+		return;
+	snprintf(title, sizeof title, "Job %lld", (long long)id);
+	snprintf(data, sizeof data, "/api/v1/jobs/%lld", (long long)id);
+	layout_begin(response, title, "jobs");
+	layout_follow(page.out, "job.");
+	int result = view_job(site->db, id, job_facts, &page, &err);
+	if (result == 0) {
+		layout_live(page.out, "log", NULL);
+		emit_raw(page.out, "<h2>Log</h2><pre class=log tabindex=0>");
+		result = view_log(site->db, id, 0, LOG_LINES, log_line, page.out, &err);
+		emit_raw(page.out, "</pre></div>\n");
+	}
+	if (result == 0)
+		result = draw_builds(site, &page, &err);
+	if (result != 0)
+		answer_error(r, response, &err);
+	else
+		layout_end_data(response, data);
+}

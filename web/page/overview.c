@@ -1,0 +1,343 @@
+/* Overview: is anything wrong, what does each branch say, and how does every cell of the upstream branch fare. */
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/view/branch.h"
+#include "db/view/cell.h"
+#include "web/answer/answer.h"
+#include "web/html/emit.h"
+#include "web/html/layout.h"
+#include "web/html/mark.h"
+#include "web/page/page.h"
+#include "web/site.h"
+#include "web/comparison/suites.h"
+
+enum { REPOS_MAX = 64, GRID_CELLS = 128, GRID_POINTS = 30 };
+
+struct repos {
+	struct {
+		int64_t id;
+		char name[128], upstream[256], state[16], error[512];
+		int alerts;
+	} repo[REPOS_MAX];
+	int n;
+};
+
+static void remember_repo(void *arg, const struct view_repo *row)
+{
+	struct repos *all = arg;
+	if (all->n == REPOS_MAX || strcmp(row->state, "gone") == 0)
+		return;
+	all->repo[all->n].id = row->id;
+	snprintf(all->repo[all->n].name, sizeof all->repo[0].name, "%s", row->name);
+	snprintf(all->repo[all->n].upstream, sizeof all->repo[0].upstream, "%s", row->upstream);
+	snprintf(all->repo[all->n].state, sizeof all->repo[0].state, "%s", row->state);
+	snprintf(all->repo[all->n].error, sizeof all->repo[0].error, "%s", row->error);
+	all->repo[all->n++].alerts = row->open_alerts;
+}
+
+/* ---- devices ---------------------------------------------------------------------------------------------------------- */
+
+struct devices {
+	struct buf *out;
+	int n, well;
+};
+
+static void device_banner(void *arg, const struct view_device *row)
+{
+	struct devices *d = arg;
+	d->n++;
+	if (strcmp(row->state, "ok") == 0) {
+		d->well++;
+		return;
+	}
+	emit_rawf(d->out, "<p class=\"banner %s\" role=status>", strcmp(row->state, "quarantined") == 0 ? "" : "warn");
+	layout_verdict(d->out, row->state);
+	emit_raw(d->out, " <a href=/devices>");
+	emit_text(d->out, row->name);
+	emit_raw(d->out, "</a> ");
+	emit_text(d->out, row->state_why);
+	emit_raw(d->out, "</p>\n");
+}
+
+/* ---- branches --------------------------------------------------------------------------------------------------------- */
+
+struct branches {
+	struct buf *out;
+	int n;
+};
+
+/* How far its job is: static/live.js writes the same words when an event says so. */
+static void job_progress(struct buf *out, int64_t job, const char *progress_json)
+{
+	json_t *p = *progress_json ? json_loads(progress_json, 0, NULL) : NULL;
+	json_int_t launch = json_integer_value(json_object_get(p, "launch")), set = json_integer_value(json_object_get(p, "set")),
+		   checks = json_integer_value(json_object_get(p, "checks"));
+	emit_rawf(out, " <small class=dim data-progress=%lld>", (long long)job);
+	if (launch)
+		emit_rawf(out, "launch %lld%s", (long long)launch, set == 2 ? ", confirming" : "");
+	else if (checks)
+		emit_rawf(out, "%lld of %lld checks", (long long)json_integer_value(json_object_get(p, "checked")),
+			(long long)checks);
+	emit_raw(out, "</small>");
+	json_decref(p);
+}
+
+static void branch_line(void *arg, const struct view_branch *row)
+{
+	struct branches *b = arg;
+	struct buf *out = b->out;
+	if (!row->watched)
+		return;
+	b->n++;
+	emit_raw(out, "<tr><th scope=row><a href=\"/comparisons?repo=");
+	emit_argument(out, row->repo);
+	emit_raw(out, "&amp;branch=");
+	emit_argument(out, row->name);
+	emit_raw(out, "\">");
+	emit_text(out, row->display);
+	emit_raw(out, "</a></th><td>");
+	suites_verdict(out, row->stands);
+	if (row->compared[0] && strcmp(row->compared, row->commit) != 0)
+		emit_raw(out, " <small>of an earlier push</small>");
+	suites_which(out, row->stands, row->compared);
+	suites_unfinished(out, row->tip);
+	emit_raw(out, "</td><td class=n>");
+	layout_change(out, isfinite(row->best_pct) ? row->best_pct : row->worst_pct);
+	emit_raw(out, "</td><td class=w><span class=commit>");
+	layout_commit(out, row->commit);
+	emit_raw(out, " ");
+	emit_text(out, row->subject);
+	emit_raw(out, "</span></td><td class=w>");
+	if (row->job && strcmp(row->job_state, "done") != 0) {
+		emit_rawf(out, "<a href=\"/jobs/%lld\">job %lld</a> ", (long long)row->job, (long long)row->job);
+		layout_verdict(out, row->job_state);
+		job_progress(
+			out, row->job, row->job_progress); /* in any state: a short job is over before the page is drawn again */
+	}
+	emit_raw(out, "</td><td class=w>");
+	layout_time(out, row->finished_at);
+	emit_raw(out, "</td></tr>\n");
+}
+
+/* ---- grid ------------------------------------------------------------------------------------------------------------- */
+
+struct tile {
+	char key[256], mask[32], group[16], direction[16];
+	int seqlen, block;
+	double sparsity_ratio, tflops, ms, change_pct;
+	char verdict[24];
+	double point[GRID_POINTS]; /* newest first */
+	bool loss[GRID_POINTS];
+};
+
+struct grid {
+	struct tile tile[GRID_CELLS];
+	int n, columns;
+	int64_t newest, column;
+};
+
+static struct tile *tile_of(struct grid *g, const struct view_grid *row)
+{
+	for (int i = 0; i < g->n; i++)
+		if (strcmp(g->tile[i].key, row->key) == 0)
+			return &g->tile[i];
+	/* only the newest comparison says which cells there are */
+	if (row->comparison != g->newest || g->n == GRID_CELLS)
+		return NULL;
+	struct tile *t = &g->tile[g->n++];
+	*t = (struct tile){ .seqlen = row->seqlen,
+		.block = row->block,
+		.sparsity_ratio = row->sparsity_ratio,
+		.tflops = row->tflops,
+		.ms = row->target_median_ms,
+		.change_pct = row->change_pct };
+	snprintf(t->key, sizeof t->key, "%s", row->key);
+	snprintf(t->mask, sizeof t->mask, "%s", row->mask);
+	snprintf(t->group, sizeof t->group, "%s", row->group);
+	snprintf(t->direction, sizeof t->direction, "%s", row->direction);
+	snprintf(t->verdict, sizeof t->verdict, "%s", row->verdict);
+	for (int i = 0; i < GRID_POINTS; i++)
+		t->point[i] = NAN;
+	return t;
+}
+
+static void take_tile(void *arg, const struct view_grid *row)
+{
+	struct grid *g = arg;
+	if (!g->newest)
+		g->newest = row->comparison;
+	if (g->column != row->comparison) {
+		g->column = row->comparison;
+		g->columns++;
+	}
+	struct tile *t = tile_of(g, row);
+	int at = g->columns - 1;
+	if (!t || at >= GRID_POINTS)
+		return;
+	t->point[at] = isfinite(row->tflops) ? row->tflops : 1e3 / row->target_median_ms;
+	t->loss[at] = strcmp(row->verdict, "regression") == 0;
+	/* an identical push times nothing: the last figure that was measured still holds */
+	if (!isfinite(t->ms)) {
+		t->ms = row->target_median_ms;
+		t->tflops = row->tflops;
+	}
+}
+
+/* `flops`: those of a cell of this table are known, and it has a column for them. */
+static void draw_tile(struct buf *out, const struct tile *t, const char *repo, const char *branch, int columns, bool flops)
+{
+	double y[GRID_POINTS];
+	bool loss[GRID_POINTS];
+	char label[96];
+	int n = columns < GRID_POINTS ? columns : GRID_POINTS;
+	for (int i = 0; i < n; i++) {
+		y[i] = t->point[n - 1 - i];
+		loss[i] = t->loss[n - 1 - i];
+	}
+	emit_raw(out, "<tr><th scope=row><a href=\"/history?cell=");
+	emit_argument(out, t->key);
+	emit_raw(out, "&amp;repo=");
+	emit_argument(out, repo);
+	emit_raw(out, "&amp;branch=");
+	emit_argument(out, branch);
+	emit_raw(out, "\">");
+	layout_case(out, t->key, t->mask, t->seqlen, t->block, t->sparsity_ratio);
+	emit_raw(out, "</a> <span class=dim>");
+	emit_text(out, t->direction);
+	emit_raw(out, "</span></th><td>");
+	snprintf(label, sizeof label, "%s over the last %d pushes", isfinite(t->tflops) ? "throughput" : "speed", n);
+	mark_spark(out, y, loss, n, label);
+	if (flops) {
+		emit_raw(out, "</td><td class=n>");
+		layout_tflops(out, t->tflops);
+	}
+	emit_raw(out, flops ? "</td><td class=\"n w\">" : "</td><td class=n>");
+	layout_ms(out, t->ms);
+	emit_raw(out, "</td><td class=\"n w\">");
+	layout_change(out, t->change_pct);
+	emit_raw(out, "</td><td class=w>");
+	layout_verdict(out, t->verdict);
+	emit_raw(out, "</td></tr>\n");
+}
+
+struct suites {
+	char name[8][64];
+	int n;
+};
+
+static void remember_suite(void *arg, const char *suite)
+{
+	struct suites *all = arg;
+	if (all->n < (int)(sizeof all->name / sizeof all->name[0]))
+		snprintf(all->name[all->n++], sizeof all->name[0], "%s", suite);
+}
+
+static void draw_cells(struct buf *out, const struct grid *g, const char *repo, const char *branch, const char *suite)
+{
+	static const char *const rates[] = { "Cell", "Last pushes", ">TFLOP/s", "~>ms", "~>Against base", "~Verdict" };
+	static const char *const times[] = { "Cell", "Last pushes", ">ms", "~>Against base", "~Verdict" };
+	emit_raw(out, "<h3>Cells of ");
+	layout_branch(out, branch);
+	emit_raw(out, " in suite ");
+	emit_text(out, suite);
+	emit_rawf(out, ", last %d pushes <a class=aside href=\"/heat?repo=", g->columns);
+	emit_argument(out, repo);
+	emit_raw(out, "&amp;branch=");
+	emit_argument(out, branch);
+	emit_raw(out, "\">as a heat map</a></h3>");
+	for (int begin = 0; begin < g->n;) { /* a table for each group */
+		int end = begin;
+		bool flops = false;
+		for (; end < g->n && strcmp(g->tile[end].group, g->tile[begin].group) == 0; end++)
+			flops = flops || isfinite(g->tile[end].tflops);
+		layout_table(out, flops ? 6 : 5, flops ? rates : times);
+		for (int i = begin; i < end; i++)
+			draw_tile(out, &g->tile[i], repo, branch, g->columns, flops);
+		layout_table_end(out);
+		begin = end;
+	}
+}
+
+static int draw_grid(struct site *site, struct buf *out, const char *repo, const char *branch, struct fw_err *err)
+{
+	struct suites suites = { .n = 0 };
+	struct grid *g = calloc(1, sizeof *g);
+	if (!g)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	int result = view_branch_suites(site->db, repo, branch, remember_suite, &suites, err);
+	for (int i = 0; i < suites.n && result == 0; i++) {
+		memset(g, 0, sizeof *g);
+		result = view_grid(site->db, repo, branch, suites.name[i], GRID_POINTS, take_tile, g, err);
+		if (result == 0 && g->n)
+			draw_cells(out, g, repo, branch, suites.name[i]);
+	}
+	free(g);
+	return result;
+}
+
+/* ---- the page --------------------------------------------------------------------------------------------------------- */
+
+static int draw_repo(struct site *site, struct buf *out, const struct repos *all, int i, struct fw_err *err)
+{
+	static const char *const columns[] = { "Branch", "Verdict", ">Worst / best", "~Tip", "~Job", "~Judged (UTC)" };
+	struct branches b = { .out = out };
+	emit_raw(out, "<section><h2>");
+	emit_text(out, all->repo[i].name);
+	emit_raw(out, "</h2>");
+	if (strcmp(all->repo[i].state, "error") == 0) {
+		emit_raw(out, "<p class=banner role=alert><b>Not read:</b> ");
+		emit_text(out, all->repo[i].error);
+		emit_raw(out, "</p>");
+	}
+	if (all->repo[i].alerts)
+		emit_rawf(out, "<p class=\"banner warn\"><a href=\"/alerts?state=open\">%d open alert%s</a></p>",
+			all->repo[i].alerts, all->repo[i].alerts == 1 ? "" : "s");
+	layout_table(out, 6, columns);
+	if (view_branches(site->db, all->repo[i].id, branch_line, &b, err) != 0)
+		return -1;
+	layout_table_end(out);
+	if (b.n == 0)
+		layout_empty(out, "", "No branch is watched yet.",
+			"Push one that fits <code>branches</code> of this repository in flopwatchd.yml.");
+	int result = draw_grid(site, out, all->repo[i].name, all->repo[i].upstream, err);
+	emit_raw(out, "</section>\n");
+	return result;
+}
+
+void page_overview(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct repos *all = calloc(1, sizeof *all);
+	struct buf *out = &response->body;
+	if (!all) {
+		answer_problem(r, response, 500, "out of memory");
+		return;
+	}
+	int result = view_repos(site->db, remember_repo, all, &err);
+	layout_begin(response, "Overview", "overview");
+	layout_follow(out, "job.queued job.state job.done alert. device. branch. epoch.");
+	layout_live(out, "overview", "The overview changed");
+	struct devices devices = { .out = out };
+	if (result == 0)
+		result = view_devices(site->db, device_banner, &devices, &err);
+	page_worker_banners(site, out);
+	if (devices.n == 0)
+		emit_raw(out, "<p class=\"banner warn\" role=status>No device has reported yet, so nothing can be measured. "
+			      "Workers stand "
+			      "under <code>workers</code> in flopwatchd.yml.</p>");
+	if (all->n == 0)
+		layout_empty(out, "", "No repository is watched yet.", "Add one under <code>repos</code> in flopwatchd.yml.");
+	for (int i = 0; result == 0 && i < all->n; i++)
+		result = draw_repo(site, out, all, i, &err);
+	emit_raw(out, "</div>");
+	free(all);
+	if (result != 0)
+		answer_error(r, response, &err);
+	else
+		layout_end_data(response, "/api/v1/branches");
+}

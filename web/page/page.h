@@ -1,0 +1,16 @@
+/** page.h - the pages: server-drawn HTML that needs no script. Every handler's `arg` is the struct site. */
+#ifndef WEB_PAGE_PAGE_H
+#define WEB_PAGE_PAGE_H
+
+#include "web/http/http.h"
+
+http_handler_fn page_overview, page_comparisons, page_comparison, page_history, page_heat, page_commit, page_jobs, page_job;
+http_handler_fn page_alerts, page_alert, page_bisects, page_bisect, page_devices, page_peers, page_help, page_api, page_search;
+http_handler_fn page_deliveries;
+struct site;
+/** A banner for each worker that is down, with the reason. */
+void page_worker_banners(struct site *site, struct buf *out);
+/* Atom. */
+http_handler_fn feed_alerts, feed_comparisons;
+
+#endif

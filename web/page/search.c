@@ -1,0 +1,133 @@
+/* Search: a commit or a comparison's number leads straight to its page; other words find branches and cells. */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "db/view/branch.h"
+#include "db/view/cell.h"
+#include "web/answer/answer.h"
+#include "web/html/emit.h"
+#include "web/html/layout.h"
+#include "web/page/page.h"
+#include "web/site.h"
+
+struct search {
+	struct site *site;
+	struct buf *out;
+	const char *words;
+	int found, commits;
+	char sha[65];
+	struct {
+		int64_t id;
+		char name[128];
+	} repo[64];
+	int n_repos;
+	const char *in; /* name of the repository that is looked through */
+};
+
+static void take_commit(void *arg, const struct view_commit *row)
+{
+	struct search *s = arg;
+	s->commits++;
+	snprintf(s->sha, sizeof s->sha, "%s", row->sha);
+}
+
+static void take_repo(void *arg, const struct view_repo *row)
+{
+	struct search *s = arg;
+	if (s->n_repos == 64 || strcmp(row->state, "gone") == 0)
+		return;
+	s->repo[s->n_repos].id = row->id;
+	snprintf(s->repo[s->n_repos++].name, sizeof s->repo[0].name, "%s", row->name);
+}
+
+static bool holds(const char *text, const char *words)
+{
+	size_t len = strlen(words);
+	for (const char *at = text; *at; at++)
+		if (strncasecmp(at, words, len) == 0)
+			return true;
+	return false;
+}
+
+static void branch_hit(void *arg, const char *name, const char *display, const char *subject)
+{
+	struct search *s = arg;
+	if (!holds(display, s->words) && !holds(subject, s->words))
+		return;
+	s->found++;
+	emit_raw(s->out, "<li>branch <a href=\"/comparisons?repo=");
+	emit_argument(s->out, s->in);
+	emit_raw(s->out, "&amp;branch=");
+	emit_argument(s->out, name);
+	emit_raw(s->out, "\">");
+	emit_text(s->out, display);
+	emit_raw(s->out, "</a> ");
+	emit_text(s->out, subject);
+	emit_raw(s->out, "</li>");
+}
+
+static void cell_hit(void *arg, const char *key)
+{
+	struct search *s = arg;
+	if (!holds(key, s->words))
+		return;
+	s->found++;
+	emit_raw(s->out, "<li>cell ");
+	layout_cell_link(s->out, s->in, "", key);
+	emit_raw(s->out, "</li>");
+}
+
+/* Where the words name one thing, its address; "" otherwise. */
+static int straight_to(struct search *s, char *location, size_t size, struct fw_err *err)
+{
+	size_t len = strlen(s->words), digits = strspn(s->words, "0123456789abcdef");
+	if (len >= 4 && len == digits && view_commits(s->site->db, s->words, 2, take_commit, s, err))
+		return -1;
+	if (s->commits)
+		snprintf(location, size, "/commits/%s", s->commits == 1 ? s->sha : s->words);
+	else if (len && len < 12 && strspn(s->words, "0123456789") == len)
+		snprintf(location, size, "/comparisons/%s", s->words);
+	return 0;
+}
+
+void page_search(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	const char *asked = http_query(r, "q");
+	char words[128];
+	snprintf(words, sizeof words, "%s", asked ? asked + strspn(asked, " ") : "");
+	for (size_t n = strlen(words); n && words[n - 1] == ' ';)
+		words[--n] = '\0';
+	struct search s = { .site = site, .out = &response->body, .words = words };
+	if (straight_to(&s, response->location, sizeof response->location, &err) != 0) {
+		answer_error(r, response, &err);
+		return;
+	}
+	if (response->location[0]) {
+		response->status = 303;
+		return;
+	}
+	layout_begin(response, "Search", "");
+	emit_raw(s.out, "<p class=lead>");
+	emit_text(s.out, words);
+	emit_raw(s.out, "</p><ul>");
+	int result = view_repos(site->db, take_repo, &s, &err);
+	for (int i = 0; result == 0 && words[0] && i < s.n_repos; i++) {
+		s.in = s.repo[i].name;
+		result = view_branch_names(site->db, s.repo[i].id, branch_hit, &s, &err);
+		if (result == 0)
+			result = view_cell_keys(site->db, s.repo[i].name, NULL, cell_hit, &s, &err);
+	}
+	emit_raw(s.out, "</ul>");
+	if (s.found == 0)
+		layout_empty(s.out, "", "Nothing goes by that name.",
+			"A commit by four or more of its digits, a comparison by its number, a branch or a cell by a part of its "
+			"name.");
+	if (result != 0)
+		answer_error(r, response, &err);
+	else
+		layout_end(response);
+}
