@@ -34,11 +34,11 @@ static struct errand run(const char *script, const struct buf *in, size_t out_ma
 	struct errand e = { 0 };
 	struct fw_err err = { 0 };
 	const char *args[] = { "-c", script, NULL };
-	struct capture_spec spec = {
+	struct child_spec spec = {
 		.program = "sh", .args = args, .in = in, .out_fd = out_fd, .out_max = out_max, .deadline_ms = deadline_ms
 	};
 	assert_int_equal(loop_new(&e.loop, &err), 0);
-	if (capture_start(e.loop, &spec, done, &e, NULL, &err) != 0)
+	if (child_start(e.loop, &spec, done, &e, NULL, &err) != 0)
 		fail_msg("%s", err.text);
 	assert_int_equal(loop_run(e.loop, &err), 0);
 	loop_free(e.loop);
@@ -129,15 +129,15 @@ static void test_a_cancelled_errand_is_silent(void **state)
 	(void)state;
 	struct errand e = { 0 };
 	struct fw_err err = { 0 };
-	struct capture *c = NULL;
+	struct child *c = NULL;
 	const char *args[] = { "1000", NULL }, *no_args[] = { NULL };
-	struct capture_spec spec = { .program = "sleep", .args = args, .out_fd = -1, .out_max = 10 };
+	struct child_spec spec = { .program = "sleep", .args = args, .out_fd = -1, .out_max = 10 };
 	assert_int_equal(loop_new(&e.loop, &err), 0);
-	assert_int_equal(capture_start(e.loop, &spec, done, &e, &c, &err), 0);
-	capture_cancel(c);
-	capture_cancel(NULL);
-	spec = (struct capture_spec){ .program = "no-such-program", .args = no_args, .out_fd = -1, .out_max = 10 };
-	assert_int_equal(capture_start(e.loop, &spec, done, &e, &c, &err), -1);
+	assert_int_equal(child_start(e.loop, &spec, done, &e, &c, &err), 0);
+	child_cancel(c);
+	child_cancel(NULL);
+	spec = (struct child_spec){ .program = "no-such-program", .args = no_args, .out_fd = -1, .out_max = 10 };
+	assert_int_equal(child_start(e.loop, &spec, done, &e, &c, &err), -1);
 	assert_int_equal(err.code, ERR_NOT_FOUND);
 	loop_free(e.loop);
 	assert_int_equal(e.calls, 0);

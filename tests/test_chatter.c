@@ -3,16 +3,16 @@
 
 #include "flopwatchd/dispatch/progress.h"
 
-static struct ledger ledger;
-static struct chatter chatter;
+static struct txn txn;
+static struct progress progress;
 static struct cell cells[2];
 
 static int setup(void **state)
 {
 	if (fixture_setup(state) != 0)
 		return -1;
-	ledger = (struct ledger){ .db = db };
-	chatter_init(&chatter, loop, &ledger);
+	txn = (struct txn){ .db = db };
+	progress_init(&progress, loop, &txn);
 	struct store_job j = fixture_push("topic", "0123456789012345678901234567890123456789");
 	struct msg_job *ask = calloc(1, sizeof *ask);
 	if (!ask)
@@ -22,16 +22,16 @@ static int setup(void **state)
 	ask->cell = cells;
 	ask->n_cells = 2;
 	ask->n_subjects = 2;
-	chatter_for(&chatter, &j);
-	chatter_begin(&chatter, ask);
+	progress_for(&progress, &j);
+	progress_begin(&progress, ask);
 	free(ask);
 	return 0;
 }
 
 static int teardown(void **state)
 {
-	chatter_end(&chatter);
-	buf_fini(&chatter.lines);
+	progress_end(&progress);
+	buf_fini(&progress.lines);
 	return fixture_teardown(state);
 }
 
@@ -40,7 +40,7 @@ static void hear(const char *line)
 	struct msg m;
 	if (protocol_parse(line, strlen(line), &m, &err) != 0)
 		fail_msg("%s: %s", line, err.text);
-	chatter_hear(&chatter, &m);
+	progress_hear(&progress, &m);
 	msg_fini(&m);
 }
 
@@ -61,7 +61,7 @@ static void test_words_become_lines(void **state)
 	hear("{\"t\":\"fault\",\"cell\":null,\"role\":\"device\",\"class\":\"device\",\"detail\":\"hot\"}");
 	hear("{\"t\":\"done\",\"gpu_s\":1.5,\"wall_s\":2,\"cancelled\":false}");
 	assert_int_equal(fixture_number("SELECT count(*) FROM job_log"), 0); /* not one write a word */
-	chatter_flush(&chatter);
+	progress_flush(&progress);
 	assert_string_equal(fixture_text("SELECT group_concat(line, '|') FROM (SELECT line FROM job_log ORDER BY id)"),
 		"build of base begins|check of target: second/forward is wrong: worst O[0]: 1 for 2|launch 1, set 1: 2 cells|"
 		"fault of target in second/forward: crash: SIGSEGV|fault of device: device: hot|"
@@ -72,18 +72,18 @@ static void test_progress_says_where_it_is(void **state)
 {
 	(void)state;
 	hear(CHECK("base", "1", "true", "", ""));
-	chatter_flush(&chatter);
+	progress_flush(&progress);
 	assert_string_equal(fixture_text("SELECT progress FROM job"),
 		"{\"launch\":0,\"set\":0,\"cell\":\"second/"
 		"forward\",\"role\":\"base\",\"step\":\"check\",\"checked\":1,\"checks\":4}");
 	hear("{\"t\":\"launch\",\"launch\":3,\"set\":2,\"seed\":\"7\",\"cells\":[0]}");
 	hear("{\"t\":\"at\",\"launch\":3,\"cell\":0,\"role\":\"target\",\"step\":\"time\"}");
-	chatter_flush(&chatter);
+	progress_flush(&progress);
 	assert_string_equal(fixture_text("SELECT progress FROM job"),
 		"{\"launch\":3,\"set\":2,\"cell\":\"first/"
 		"forward\",\"role\":\"target\",\"step\":\"time\",\"checked\":1,\"checks\":4}");
 	assert_int_equal(fixture_number("SELECT count(*) FROM event WHERE kind = 'job.progress'"), 2);
-	chatter_flush(&chatter); /* nothing new, nothing written */
+	progress_flush(&progress); /* nothing new, nothing written */
 	assert_int_equal(fixture_number("SELECT count(*) FROM event WHERE kind = 'job.progress'"), 2);
 }
 
@@ -100,10 +100,10 @@ static void test_the_end_writes_what_waits(void **state)
 {
 	(void)state;
 	hear("{\"t\":\"build\",\"role\":\"base\",\"state\":\"start\"}");
-	chatter_end(&chatter);
+	progress_end(&progress);
 	assert_int_equal(fixture_number("SELECT count(*) FROM job_log"), 1);
 	hear("{\"t\":\"build\",\"role\":\"base\",\"state\":\"start\"}"); /* of no job any more */
-	chatter_flush(&chatter);
+	progress_flush(&progress);
 	assert_int_equal(fixture_number("SELECT count(*) FROM job_log"), 1);
 }
 

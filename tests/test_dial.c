@@ -52,7 +52,7 @@ static void read_all(int fd, char *text, size_t size)
 	text[n] = 0;
 }
 
-static void finish(struct dial *d)
+static void finish(struct connection *d)
 {
 	close(d->fd);
 	close(d->errors_fd);
@@ -63,12 +63,12 @@ static void test_serve_gets_the_settings(void **state)
 {
 	(void)state;
 	struct fw_err err = { 0 };
-	struct dial d;
+	struct connection d;
 	char text[256];
 	word("echo");
 	word("-n");
 	word("serve");
-	assert_int_equal(dial_worker(config, &config->worker[0], &d, &err), 0);
+	assert_int_equal(connect_worker(config, &config->worker[0], &d, &err), 0);
 	read_all(d.fd, text, sizeof text);
 	assert_string_equal(text, "serve --sandbox required --device sim --cache /var/cache/x");
 	finish(&d);
@@ -78,13 +78,13 @@ static void test_another_command_is_left_as_it_is(void **state)
 {
 	(void)state;
 	struct fw_err err = { 0 };
-	struct dial d;
+	struct connection d;
 	char text[256];
 	word("echo");
 	word("-n");
 	word("serve");
 	word("elsewhere");
-	assert_int_equal(dial_worker(config, &config->worker[0], &d, &err), 0);
+	assert_int_equal(connect_worker(config, &config->worker[0], &d, &err), 0);
 	read_all(d.fd, text, sizeof text);
 	assert_string_equal(text, "serve elsewhere");
 	finish(&d);
@@ -94,14 +94,14 @@ static void test_it_hears_and_is_heard(void **state)
 {
 	(void)state;
 	struct fw_err err = { 0 };
-	struct dial d;
+	struct connection d;
 	char text[256];
 	setenv("FLOPWATCH_SECRET", "x", 1);
 	setenv("CUDA_VISIBLE_DEVICES", "3", 1);
 	word("sh");
 	word("-c");
 	word("read line; echo \"$line $CUDA_VISIBLE_DEVICES$FLOPWATCH_SECRET\"; echo aside >&2");
-	assert_int_equal(dial_worker(config, &config->worker[0], &d, &err), 0);
+	assert_int_equal(connect_worker(config, &config->worker[0], &d, &err), 0);
 	assert_int_equal(write(d.fd, "said\n", 5), 5);
 	read_all(d.fd, text, sizeof text);
 	assert_string_equal(text, "said 3\n");
@@ -113,14 +113,14 @@ static void test_a_socket(void **state)
 {
 	(void)state;
 	struct fw_err err = { 0 };
-	struct dial d;
+	struct connection d;
 	struct sockaddr_un at = { .sun_family = AF_UNIX };
 	snprintf(at.sun_path, sizeof at.sun_path, "/tmp/fw-dial-%d.sock", (int)getpid());
 	snprintf(config->worker[0].socket, sizeof config->worker[0].socket, "%s", at.sun_path);
 	int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	assert_int_equal(bind(listener, (struct sockaddr *)&at, sizeof at), 0);
 	assert_int_equal(listen(listener, 1), 0);
-	assert_int_equal(dial_worker(config, &config->worker[0], &d, &err), 0);
+	assert_int_equal(connect_worker(config, &config->worker[0], &d, &err), 0);
 	assert_int_equal(d.child.pid, 0);
 	assert_int_equal(d.errors_fd, -1);
 	int peer = accept(listener, NULL, NULL);
@@ -132,7 +132,7 @@ static void test_a_socket(void **state)
 	close(d.fd);
 	close(listener);
 	unlink(at.sun_path);
-	assert_int_equal(dial_worker(config, &config->worker[0], &d, &err), -1);
+	assert_int_equal(connect_worker(config, &config->worker[0], &d, &err), -1);
 	assert_int_equal(err.code, ERR_NOT_FOUND);
 }
 

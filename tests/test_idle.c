@@ -8,7 +8,7 @@
 enum { EVERY_MS = 60000 };
 
 static struct config *config;
-static struct ledger ledger;
+static struct txn txn;
 
 /** A second device that this repository was measured on; `ground` knows the first, sim-0. Returns its row. */
 static int64_t other_device(struct fixture *f)
@@ -46,7 +46,7 @@ static int setup(void **state)
 	config->n_repos = 1;
 	snprintf(config->repo[0].name, sizeof(config->repo[0].name), "kernels");
 	snprintf(config->repo[0].upstream, sizeof(config->repo[0].upstream), "main");
-	ledger = (struct ledger){ .db = f->db };
+	txn = (struct txn){ .db = f->db };
 	return 0;
 }
 
@@ -58,7 +58,7 @@ static int teardown(void **state)
 
 static int look(int64_t now_ms)
 {
-	int queued = idle_step(config, &ledger, now_ms, &err);
+	int queued = idle_step(config, &txn, now_ms, &err);
 	if (queued < 0)
 		fail_msg("%s", err.text);
 	return queued;

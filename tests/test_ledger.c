@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include "flopwatchd/job/record.h"
+#include "flopwatchd/runtime/txn.h"
 
 static int events;
 
@@ -14,10 +15,10 @@ static void on_event(void *arg)
 	events++;
 }
 
-static struct ledger new_ledger(void)
+static struct txn new_txn(void)
 {
 	events = 0;
-	return (struct ledger){ .db = db, .on_event = on_event };
+	return (struct txn){ .db = db, .on_event = on_event };
 }
 
 static struct store_job new_job(void)
@@ -34,10 +35,10 @@ static struct store_job new_job(void)
 static void test_a_move_tells(void **state)
 {
 	(void)state;
-	struct ledger g = new_ledger();
+	struct txn g = new_txn();
 	struct store_job j = new_job();
-	ok(ledger_move_now(&g, &j, JOBSTATE_BUILDING, "", &err));
-	ok(ledger_move_now(&g, &j, JOBSTATE_FAILED, "no <luck>", &err));
+	ok(job_move_now(&g, &j, JOBSTATE_BUILDING, "", &err));
+	ok(job_move_now(&g, &j, JOBSTATE_FAILED, "no <luck>", &err));
 	assert_string_equal(fixture_text("SELECT state || ' ' || state_why FROM job"), "failed no <luck>");
 	assert_string_equal(fixture_text("SELECT group_concat(line) FROM job_log"), "failed: no <luck>");
 	assert_int_equal(fixture_number("SELECT count(*) FROM event WHERE kind = 'job.state'"), 2);
@@ -52,31 +53,31 @@ static void test_only_what_is_written_proves_that_it_can_be(void **state)
 {
 	(void)state;
 	struct rlimit full = { 1, RLIM_INFINITY }, free_again = { RLIM_INFINITY, RLIM_INFINITY };
-	struct ledger g = new_ledger();
+	struct txn g = new_txn();
 	struct store_job j = new_job();
 	signal(SIGXFSZ, SIG_IGN);
-	assert_true(ledger_is_well(&g));
+	assert_true(txn_is_well(&g));
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &full), 0);
-	assert_int_equal(ledger_move_now(&g, &j, JOBSTATE_BUILDING, "", &err), -1);
+	assert_int_equal(job_move_now(&g, &j, JOBSTATE_BUILDING, "", &err), -1);
 	err_clear(&err);
 	assert_true(g.is_broken);
-	ok(ledger_begin(&g, &err));
-	ok(ledger_end(&g, 0, &err));
+	ok(txn_begin(&g, &err));
+	ok(txn_end(&g, 0, &err));
 	assert_true(g.is_broken);
-	assert_false(ledger_is_well(&g)); /* it tried */
+	assert_false(txn_is_well(&g)); /* it tried */
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &free_again), 0);
 	g.tried_ns = 0;
-	assert_true(ledger_is_well(&g));
+	assert_true(txn_is_well(&g));
 	assert_false(g.is_broken);
 }
 
 static void test_what_has_ended_does_not_move(void **state)
 {
 	(void)state;
-	struct ledger g = new_ledger();
+	struct txn g = new_txn();
 	struct store_job j = new_job();
-	ok(ledger_move_now(&g, &j, JOBSTATE_CANCELLED, "", &err));
-	assert_int_equal(ledger_move_now(&g, &j, JOBSTATE_FAILED, "late", &err), -1);
+	ok(job_move_now(&g, &j, JOBSTATE_CANCELLED, "", &err));
+	assert_int_equal(job_move_now(&g, &j, JOBSTATE_FAILED, "late", &err), -1);
 	assert_int_equal(err.code, ERR_CONFLICT);
 	assert_false(g.is_broken);
 	assert_string_equal(fixture_text("SELECT state FROM job"), "cancelled");
@@ -87,26 +88,26 @@ static void test_what_has_ended_does_not_move(void **state)
 static void test_a_release_does_not_count_the_attempt(void **state)
 {
 	(void)state;
-	struct ledger g = new_ledger();
+	struct txn g = new_txn();
 	struct store_job j = new_job();
 	assert_int_equal(fixture_number("SELECT attempt FROM job"), 1);
-	ok(ledger_begin(&g, &err));
-	ok(ledger_end(&g, ledger_release(&g, &j, "stopped", 9, &err), &err));
+	ok(txn_begin(&g, &err));
+	ok(txn_end(&g, job_release(&g, &j, "stopped", 9, &err), &err));
 	assert_string_equal(fixture_text("SELECT state || attempt || state_why FROM job"), "queued0stopped");
-	ok(ledger_begin(&g, &err));
-	assert_int_equal(ledger_end(&g, ledger_release(&g, &j, "again", 9, &err), &err), -1);
+	ok(txn_begin(&g, &err));
+	assert_int_equal(txn_end(&g, job_release(&g, &j, "again", 9, &err), &err), -1);
 	assert_int_equal(err.code, ERR_CONFLICT);
 }
 
 static void test_a_failed_step_leaves_nothing(void **state)
 {
 	(void)state;
-	struct ledger g = new_ledger();
+	struct txn g = new_txn();
 	struct store_job j = new_job();
-	ok(ledger_begin(&g, &err));
-	ok(ledger_move(&g, &j, JOBSTATE_CHECKING, "halfway", 9, &err));
+	ok(txn_begin(&g, &err));
+	ok(job_move(&g, &j, JOBSTATE_CHECKING, "halfway", 9, &err));
 	err_set(&err, ERR_PROTOCOL, "something else");
-	assert_int_equal(ledger_end(&g, -1, &err), -1);
+	assert_int_equal(txn_end(&g, -1, &err), -1);
 	assert_string_equal(err.text, "something else");
 	assert_string_equal(fixture_text("SELECT state FROM job"), "sent");
 	assert_int_equal(fixture_number("SELECT count(*) FROM event"), 0);
@@ -117,18 +118,18 @@ static void test_an_outage_is_remembered_until_it_ends(void **state)
 {
 	(void)state;
 	struct rlimit full = { 1, RLIM_INFINITY }, free_again = { RLIM_INFINITY, RLIM_INFINITY };
-	struct ledger g = new_ledger();
+	struct txn g = new_txn();
 	struct store_job j = new_job();
 	signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &full), 0);
-	assert_int_equal(ledger_move_now(&g, &j, JOBSTATE_BUILDING, "", &err), -1);
+	assert_int_equal(job_move_now(&g, &j, JOBSTATE_BUILDING, "", &err), -1);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &free_again), 0);
-	assert_true(ledger_is_outage(&err));
+	assert_true(txn_is_outage(&err));
 	assert_true(g.is_broken);
 	assert_string_equal(g.why.text, err.text);
 	assert_string_equal(fixture_text("SELECT state FROM job"), "sent");
 	err_clear(&err);
-	ok(ledger_move_now(&g, &j, JOBSTATE_BUILDING, "", &err));
+	ok(job_move_now(&g, &j, JOBSTATE_BUILDING, "", &err));
 	assert_false(g.is_broken);
 }
 

@@ -8,8 +8,8 @@
 #include "db/store/outbox.h"
 #include "flopwatchd/delivery/sender.h"
 
-static struct ledger ledger;
-static struct notify *notify;
+static struct txn txn;
+static struct sender *notify;
 static int listener = -1;
 static char received[4096];
 
@@ -17,7 +17,7 @@ static int setup(void **state)
 {
 	if (fixture_setup(state) != 0)
 		return -1;
-	ledger = (struct ledger){ .db = db };
+	txn = (struct txn){ .db = db };
 	notify = NULL;
 	received[0] = 0;
 	snprintf(config->webhook[0].name, sizeof config->webhook[0].name, "chat");
@@ -28,7 +28,7 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-	notify_stop(notify);
+	sender_stop(notify);
 	if (listener >= 0)
 		close(listener);
 	listener = -1;
@@ -77,12 +77,12 @@ static void test_pauses_grow_and_end(void **state)
 	const int64_t seconds[] = { 5, 60, 300, 600, 1200, 1500 };
 	int64_t sum_ms = 0;
 	for (int i = 0; i < 6; i++) {
-		assert_int_equal(notify_pause_ms(i + 1, 0), seconds[i] * 1000);
-		assert_true(notify_pause_ms(i + 1, 0.999) > seconds[i] * 750 - 1);
-		assert_true(notify_pause_ms(i + 1, 0.999) < seconds[i] * 1000);
-		sum_ms += notify_pause_ms(i + 1, 0);
+		assert_int_equal(sender_pause_ms(i + 1, 0), seconds[i] * 1000);
+		assert_true(sender_pause_ms(i + 1, 0.999) > seconds[i] * 750 - 1);
+		assert_true(sender_pause_ms(i + 1, 0.999) < seconds[i] * 1000);
+		sum_ms += sender_pause_ms(i + 1, 0);
 	}
-	assert_int_equal(notify_pause_ms(7, 0), 0);
+	assert_int_equal(sender_pause_ms(7, 0), 0);
 	assert_in_range(sum_ms, 55 * 60000, 65 * 60000); /* about an hour */
 }
 
@@ -91,9 +91,9 @@ static void test_a_delivery_arrives(void **state)
 	(void)state;
 	assert_int_equal(listen(listen_anywhere(), 4), 0);
 	ok(loop_watch(loop, listener, EPOLLIN, accept_one, NULL, NULL, &err));
-	ok(notify_start(loop, config, &ledger, &notify, &err));
+	ok(sender_start(loop, config, &txn, &notify, &err));
 	owe("chat");
-	notify_wake(notify);
+	sender_wake(notify);
 	fixture_until("SELECT count(*) FROM outbox WHERE state = 'sent'");
 	assert_memory_equal(received, "POST /hook HTTP/1.1\r\n", 21);
 	assert_non_null(strstr(received, "Content-Type: application/json\r\n"));
@@ -107,7 +107,7 @@ static void test_a_receiver_that_is_not_there_is_tried_later(void **state)
 	listen_anywhere(); /* bound, but it does not listen */
 	owe("chat");
 	owe("chat");
-	ok(notify_start(loop, config, &ledger, &notify, &err)); /* what is due at start goes out by itself */
+	ok(sender_start(loop, config, &txn, &notify, &err)); /* what is due at start goes out by itself */
 	fixture_until("SELECT count(*) = 2 FROM outbox WHERE attempts = 1");
 	assert_int_equal(fixture_number("SELECT count(*) FROM outbox WHERE state = 'waiting' AND last_error <> ''"), 2);
 	assert_true(fixture_number("SELECT min(next_at - created_at) FROM outbox") >= 3750);
@@ -118,7 +118,7 @@ static void test_a_receiver_that_was_removed(void **state)
 {
 	(void)state;
 	owe("other");
-	ok(notify_start(loop, config, &ledger, &notify, &err));
+	ok(sender_start(loop, config, &txn, &notify, &err));
 	fixture_until("SELECT count(*) FROM outbox WHERE state = 'failed'");
 	assert_string_equal(fixture_text("SELECT last_error FROM outbox"), "webhook other is not configured any more");
 }

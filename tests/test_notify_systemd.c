@@ -24,7 +24,7 @@ static void heard_at(const char *name, bool abstract)
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	assert_int_equal(bind(fd, (struct sockaddr *)&at, (socklen_t)offsetof(struct sockaddr_un, sun_path) + (socklen_t)len), 0);
 	setenv("NOTIFY_SOCKET", name, 1);
-	notify_systemd("READY=1");
+	sd_notify("READY=1");
 	assert_int_equal(read(fd, text, sizeof text), 7);
 	assert_string_equal(text, "READY=1");
 	close(fd);
@@ -45,13 +45,13 @@ static void test_without_a_manager_nothing_happens(void **state)
 {
 	(void)state;
 	unsetenv("NOTIFY_SOCKET");
-	notify_systemd("READY=1");
+	sd_notify("READY=1");
 	setenv("NOTIFY_SOCKET", "relative", 1);
-	notify_systemd("READY=1");
+	sd_notify("READY=1");
 	setenv("NOTIFY_SOCKET", "/nowhere/at/all", 1);
-	notify_systemd("READY=1");
+	sd_notify("READY=1");
 	unsetenv("WATCHDOG_USEC");
-	assert_int_equal(notify_systemd_watchdog_ms(), 0);
+	assert_int_equal(sd_notify_watchdog_ms(), 0);
 }
 
 static void test_the_watchdog_is_fed_at_half_time(void **state)
@@ -60,12 +60,12 @@ static void test_the_watchdog_is_fed_at_half_time(void **state)
 	char pid[16];
 	setenv("WATCHDOG_USEC", "60000000", 1);
 	unsetenv("WATCHDOG_PID");
-	assert_int_equal(notify_systemd_watchdog_ms(), 30000);
+	assert_int_equal(sd_notify_watchdog_ms(), 30000);
 	snprintf(pid, sizeof pid, "%d", (int)getpid());
 	setenv("WATCHDOG_PID", pid, 1);
-	assert_int_equal(notify_systemd_watchdog_ms(), 30000);
+	assert_int_equal(sd_notify_watchdog_ms(), 30000);
 	setenv("WATCHDOG_PID", "1", 1); /* meant for another process */
-	assert_int_equal(notify_systemd_watchdog_ms(), 0);
+	assert_int_equal(sd_notify_watchdog_ms(), 0);
 }
 
 int main(void)
@@ -75,5 +75,5 @@ int main(void)
 		cmocka_unit_test(test_without_a_manager_nothing_happens),
 		cmocka_unit_test(test_the_watchdog_is_fed_at_half_time),
 	};
-	return cmocka_run_group_tests_name("notify_systemd", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("sd_notify", tests, NULL, NULL);
 }

@@ -36,7 +36,7 @@ static int teardown(void **state)
 static int look(struct fixture *f, int64_t now_ms)
 {
 	int changed;
-	ok(silence_look(f->db, config, now_ms, &changed, &err));
+	ok(device_alert_look(f->db, config, now_ms, &changed, &err));
 	return changed;
 }
 

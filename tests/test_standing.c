@@ -17,16 +17,16 @@ static void near(double got, double wanted)
 }
 
 /* A target that takes `times` as long as its base, known to `half` in the logarithm. */
-static struct standing_pair pair(double times, double half)
+static struct peer_ratio_pair pair(double times, double half)
 {
 	double m = log(times);
-	return (struct standing_pair){ m, 100 * expm1(-m - half), 100 * expm1(-m + half) };
+	return (struct peer_ratio_pair){ m, 100 * expm1(-m - half), 100 * expm1(-m + half) };
 }
 
 static void side_by_side(void **state)
 {
-	struct standing_pair beside = pair(1.25, 0.01);
-	struct standing s = standing_paired(&beside);
+	struct peer_ratio_pair beside = pair(1.25, 0.01);
+	struct peer_ratio s = peer_ratio_paired(&beside);
 	(void)state;
 	near(s.pct, 80);
 	near(s.ci_low_pct, 80 * exp(-0.01));
@@ -35,32 +35,32 @@ static void side_by_side(void **state)
 
 static void over_a_base(void **state)
 {
-	struct standing_pair base = pair(1.25, 0.03), target = pair(0.5, 0.04);
-	struct standing s = standing_chained(&base, &target);
+	struct peer_ratio_pair base = pair(1.25, 0.03), target = pair(0.5, 0.04);
+	struct peer_ratio s = peer_ratio_chained(&base, &target);
 	(void)state;
 	near(s.pct, 160);
 	near(s.ci_low_pct, 160 * exp(-0.05)); /* 3 and 4 at right angles */
 	near(s.ci_high_pct, 160 * exp(0.05));
-	struct standing_pair unknown = { NAN, NAN, NAN };
-	assert_true(isnan(standing_chained(&base, &unknown).pct));
+	struct peer_ratio_pair unknown = { NAN, NAN, NAN };
+	assert_true(isnan(peer_ratio_chained(&base, &unknown).pct));
 }
 
 static void from_other_times(void **state)
 {
 	(void)state;
-	near(standing_scaled(1.5, 3).pct, 50);
-	assert_true(isnan(standing_scaled(1.5, 3).ci_low_pct));
-	assert_true(isnan(standing_scaled(NAN, 3).pct));
-	assert_true(isnan(standing_scaled(1.5, 0).pct));
+	near(peer_ratio_scaled(1.5, 3).pct, 50);
+	assert_true(isnan(peer_ratio_scaled(1.5, 3).ci_low_pct));
+	assert_true(isnan(peer_ratio_scaled(NAN, 3).pct));
+	assert_true(isnan(peer_ratio_scaled(1.5, 0).pct));
 }
 
 static void at_another_clock(void **state)
 {
 	(void)state;
-	near(standing_at_clock(2, -1, 1500, 1800), 2 * 1500 / 1800.0); /* all of it scales with the clock */
-	near(standing_at_clock(2, 0, 1500, 1800), 2);
-	assert_true(isnan(standing_at_clock(2, -1, NAN, 1800)));
-	assert_true(isnan(standing_at_clock(2, -1, 1500, NAN)));
+	near(peer_ratio_at_clock(2, -1, 1500, 1800), 2 * 1500 / 1800.0); /* all of it scales with the clock */
+	near(peer_ratio_at_clock(2, 0, 1500, 1800), 2);
+	assert_true(isnan(peer_ratio_at_clock(2, -1, NAN, 1800)));
+	assert_true(isnan(peer_ratio_at_clock(2, -1, 1500, NAN)));
 }
 
 static void names_go_both_ways(void **state)

@@ -388,17 +388,17 @@ static void globs(void **state)
 	struct config_repo r = { .n_branches = 2, .branch = { "release-*", "perf/*" } };
 
 	(void)state;
-	assert_true(tips_is_watched(&r, "release-1", "release-1"));
-	assert_true(tips_is_watched(&r, "perf/a/b", "perf/a/b"));
-	assert_true(tips_is_watched(&r, "perf/%FF", "perf/?"));
-	assert_false(tips_is_watched(&r, "main", "main"));
-	assert_false(tips_is_watched(&r, "xrelease-1", "xrelease-1"));
+	assert_true(branch_tips_is_watched(&r, "release-1", "release-1"));
+	assert_true(branch_tips_is_watched(&r, "perf/a/b", "perf/a/b"));
+	assert_true(branch_tips_is_watched(&r, "perf/%FF", "perf/?"));
+	assert_false(branch_tips_is_watched(&r, "main", "main"));
+	assert_false(branch_tips_is_watched(&r, "xrelease-1", "xrelease-1"));
 }
 
-static struct tips_result apply(const char *lines, int queue_max)
+static struct branch_tips_result apply(const char *lines, int queue_max)
 {
 	struct fw_err err = { 0 };
-	struct tips_result result;
+	struct branch_tips_result result;
 	struct buf b;
 	int64_t id;
 
@@ -407,7 +407,7 @@ static struct tips_result apply(const char *lines, int queue_max)
 	assert_int_equal(store_repo_put(db, "r", "/x", true, "main", &id, &err), 0);
 	buf_init(&b, 1 << 20);
 	buf_puts(&b, lines);
-	if (tips_apply(db, &config.repo[0], id, queue_max, &b, 1000, &result, &err) < 0)
+	if (branch_tips_apply(db, &config.repo[0], id, queue_max, &b, 1000, &result, &err) < 0)
 		snprintf(result.problem, sizeof result.problem, "%s: %.400s", err_name(err.code), err.text);
 	buf_fini(&b);
 	return result;
@@ -437,7 +437,7 @@ static void nonsense_writes_nothing(void **state)
 
 static void a_full_queue_is_told_and_tried_again(void **state)
 {
-	struct tips_result r;
+	struct branch_tips_result r;
 
 	(void)state;
 	r = apply(TIP("x", A) TIP("y", B) TIP("main", C), 2);
@@ -458,7 +458,7 @@ static void a_full_queue_is_told_and_tried_again(void **state)
 
 static void a_missing_upstream_branch_is_told(void **state)
 {
-	struct tips_result r;
+	struct branch_tips_result r;
 
 	(void)state;
 	r = apply(TIP("x", A), 10);

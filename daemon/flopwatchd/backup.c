@@ -19,7 +19,7 @@ struct backup {
 	loop_timer_fn *fn;
 	void *arg;
 	enum { IDLE, MAKING, WHOLE, FAILED } state;
-	struct capture *child, *removal;
+	struct child *child, *removal;
 	struct fw_err why; /* it failed */
 	bool stopping;
 };
@@ -62,7 +62,7 @@ static void ended(void *arg, const struct buf *out, const struct fw_err *failed)
 int backup_begin(struct backup *b, struct fw_err *err)
 {
 	const char *const args[] = { "--backup", b->database, b->path, NULL };
-	struct capture_spec spec = { .program = "flopwatchd",
+	struct child_spec spec = { .program = "flopwatchd",
 		.args = args,
 		.out_fd = -1,
 		.out_max = PRINTED_MAX,
@@ -72,7 +72,7 @@ int backup_begin(struct backup *b, struct fw_err *err)
 		return err_set(err, ERR_BUSY, "flopwatchd is stopping; ask again when it runs");
 	if (b->state != IDLE)
 		return err_set(err, ERR_CONFLICT, "a backup is being made already; ask again when it is done");
-	if (capture_start(b->loop, &spec, ended, b, &b->child, err) != 0)
+	if (child_start(b->loop, &spec, ended, b, &b->child, err) != 0)
 		return -1;
 	b->state = MAKING;
 	return 0;
@@ -101,17 +101,17 @@ static void removed(void *arg, const struct buf *out, const struct fw_err *faile
 static void remove_whole(struct backup *b)
 {
 	const char *const args[] = { "-f", b->old, NULL };
-	struct capture_spec spec = { .program = "rm", .args = args, .out_fd = -1, .deadline_ms = DEADLINE_MS };
+	struct child_spec spec = { .program = "rm", .args = args, .out_fd = -1, .deadline_ms = DEADLINE_MS };
 	struct fw_err err = { 0 };
-	capture_cancel(b->removal);
+	child_cancel(b->removal);
 	b->removal = NULL;
-	if (b->stopping || rename(b->path, b->old) != 0 || capture_start(b->loop, &spec, removed, b, &b->removal, &err) != 0)
+	if (b->stopping || rename(b->path, b->old) != 0 || child_start(b->loop, &spec, removed, b, &b->removal, &err) != 0)
 		discard(b);
 }
 
 static void give_up(struct backup *b)
 {
-	capture_cancel(b->child);
+	child_cancel(b->child);
 	b->child = NULL;
 	discard(b);
 }
@@ -130,7 +130,7 @@ void backup_stop(struct backup *b)
 	if (!b)
 		return;
 	b->stopping = true;
-	capture_cancel(b->removal); /* backup_free removes it */
+	child_cancel(b->removal); /* backup_free removes it */
 	b->removal = NULL;
 	if (b->state != MAKING)
 		return;

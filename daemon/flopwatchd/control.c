@@ -20,6 +20,8 @@
 #include "flopwatchd/history/peers.h"
 #include "flopwatchd/dispatch/queue.h"
 #include "flopwatchd/intake/watch.h"
+#include "flopwatchd/job/record.h"
+#include "flopwatchd/job/jobstate.h"
 
 enum { PRIORITY_ASKED = 10, ABBREVIATION_MIN = 7 };
 
@@ -193,18 +195,18 @@ static int find_room(struct control *c, int more, struct fw_err *err)
 
 static int insert_job(struct control *c, struct store_job *job, struct fw_err *err)
 {
-	struct ledger *g = queue_ledger(c->queue);
+	struct txn *g = queue_txn(c->queue);
 	int64_t now = clock_utc_ms();
-	if (ledger_begin(g, err) != 0)
+	if (txn_begin(g, err) != 0)
 		return -1;
 	int result = find_room(c, 1, err);
 	if (result == 0)
 		result = store_job_insert(c->db, job, now, err);
 	if (result == 0)
-		result = ledger_tell(g, job, "job.queued", "queued", NULL, now, err);
+		result = job_tell(g, job, "job.queued", "queued", NULL, now, err);
 	if (result == 0)
 		result = store_job_log(c->db, job->id, now, "queued: asked for by a person", err);
-	if (ledger_end(g, result, err) != 0)
+	if (txn_end(g, result, err) != 0)
 		return -1;
 	log_info("job.queued", "job=%lld repo=%s commit=%s", (long long)job->id, log_quote(job->repo_name), job->target_sha);
 	queue_wake(c->queue);
@@ -246,19 +248,19 @@ int control_calibrate(struct control *c, const struct control_request *request, 
 		copy_word("suite", request->suite, wish.suite, sizeof wish.suite, err) != 0 ||
 		read_device(c, request->device_kind, &wish, err) != 0)
 		return -1;
-	struct ledger *g = queue_ledger(c->queue);
+	struct txn *g = queue_txn(c->queue);
 	const char *upstream = c->config->repo[config_repo_find(c->config, name)].upstream;
-	if (ledger_begin(g, err) != 0)
+	if (txn_begin(g, err) != 0)
 		return -1;
 	int result = find_room(c, runs, err);
 	for (int i = 0; i < runs && result == 0; i++) {
 		struct store_job job = wish;
 		result = calibrate_enqueue(c->db, upstream, &job, clock_utc_ms(), err);
 		if (result == 0)
-			result = ledger_tell(g, &job, "job.queued", "queued", NULL, clock_utc_ms(), err);
+			result = job_tell(g, &job, "job.queued", "queued", NULL, clock_utc_ms(), err);
 		jobs[i] = job.id;
 	}
-	if (ledger_end(g, result, err) != 0)
+	if (txn_end(g, result, err) != 0)
 		return -1;
 	queue_wake(c->queue);
 	return 0;
@@ -267,7 +269,7 @@ int control_calibrate(struct control *c, const struct control_request *request, 
 int control_forget(struct control *c, const struct control_request *request, const char *who, int *n, struct fw_err *err)
 {
 	struct store_job wish = { .origin = "api" };
-	struct ledger *g = queue_ledger(c->queue);
+	struct txn *g = queue_txn(c->queue);
 	bool named = request->repo && request->repo[0];
 	if (!named && c->config->n_repos != 1)
 		return err_set(err, ERR_INVALID, "there are %d repositories; name one", c->config->n_repos);
@@ -278,8 +280,8 @@ int control_forget(struct control *c, const struct control_request *request, con
 		return -1;
 	if (wish.device_kind[0])
 		return err_set(err, ERR_INVALID, "device %s is a kind; name one device by its uuid", wish.device_kind);
-	if (ledger_begin(g, err) != 0 ||
-		ledger_end(g, store_scatter_forget(c->db, wish.repo, wish.device_uuid, wish.cells_glob, n, err), err) != 0)
+	if (txn_begin(g, err) != 0 ||
+		txn_end(g, store_scatter_forget(c->db, wish.repo, wish.device_uuid, wish.cells_glob, n, err), err) != 0)
 		return -1;
 	log_info("calibration.forgotten", "repo=%s cells=%s device=%s n=%d by=%s", log_quote(name), log_quote(wish.cells_glob),
 		log_quote(wish.device_uuid), *n, log_quote(who));
@@ -337,7 +339,7 @@ int control_peer(struct control *c, const struct control_request *request, int64
 {
 	struct control_request r = *request;
 	struct store_job wish = { .kind = "peer", .origin = "api", .priority = PRIORITY_ASKED };
-	struct ledger *g = queue_ledger(c->queue);
+	struct txn *g = queue_txn(c->queue);
 	struct peers peers;
 	if ((!r.repo || !r.repo[0]) && c->config->n_repos == 1)
 		r.repo = c->config->repo[0].name;
@@ -352,7 +354,7 @@ int control_peer(struct control *c, const struct control_request *request, int64
 		choose_peers(c, &c->config->repo[at], &r, &wish, &peers, err) != 0)
 		return -1;
 	wish.branch[0] = 0;
-	if (ledger_begin(g, err) != 0)
+	if (txn_begin(g, err) != 0)
 		return -1;
 	int64_t now = clock_utc_ms();
 	int result = find_room(c, peers.n, err);
@@ -362,9 +364,9 @@ int control_peer(struct control *c, const struct control_request *request, int64
 		struct store_job job;
 		result = store_job_get(c->db, jobs[i], &job, err);
 		if (result == 0)
-			result = ledger_tell(g, &job, "job.queued", "queued", NULL, now, err);
+			result = job_tell(g, &job, "job.queued", "queued", NULL, now, err);
 	}
-	if (ledger_end(g, result, err) != 0)
+	if (txn_end(g, result, err) != 0)
 		return -1;
 	*n = peers.n;
 	queue_wake(c->queue);
@@ -422,14 +424,14 @@ int control_import(struct control *c, const struct site_import *figures, int64_t
 	if (f.branch && f.branch[0] && gitread_encode(f.branch, branch, sizeof branch, err) != 0)
 		return -1;
 	f.branch = branch;
-	return import_store(queue_ledger(c->queue), repo, &f, comparison, is_new, err);
+	return import_store(queue_txn(c->queue), repo, &f, comparison, is_new, err);
 }
 
 /* ---- searches ------------------------------------------------------------------------------------------------------------------------ */
 
 int control_bisect(struct control *c, const struct control_request *request, int64_t *id, struct fw_err *err)
 {
-	struct ledger *g = queue_ledger(c->queue);
+	struct txn *g = queue_txn(c->queue);
 	struct store_job job = { .kind = "bisect" };
 	struct store_bisect b = { .origin = "api" };
 	if (!request->base || !request->base[0])
@@ -444,12 +446,12 @@ int control_bisect(struct control *c, const struct control_request *request, int
 	snprintf(b.suite, sizeof b.suite, "%s", job.suite);
 	snprintf(b.device_kind, sizeof b.device_kind, "%s", job.device_kind);
 	snprintf(b.cells, sizeof b.cells, "%s", job.cells_glob);
-	if (ledger_begin(g, err) != 0)
+	if (txn_begin(g, err) != 0)
 		return -1;
 	int result = find_room(c, 1, err);
 	if (result == 0)
 		result = store_bisect_insert(c->db, &b, clock_utc_ms(), err);
-	if (ledger_end(g, result, err) != 0)
+	if (txn_end(g, result, err) != 0)
 		return -1;
 	*id = b.id;
 	return 0;
@@ -457,13 +459,13 @@ int control_bisect(struct control *c, const struct control_request *request, int
 
 int control_bisect_cancel(struct control *c, int64_t id, const char *who, struct fw_err *err)
 {
-	struct ledger *g = queue_ledger(c->queue);
+	struct txn *g = queue_txn(c->queue);
 	struct store_bisect b;
 	struct fw_err ended = { 0 };
 	char why[256];
 	snprintf(why, sizeof why, "cancelled by %.200s", who);
-	if (store_bisect_get(c->db, id, &b, err) != 0 || ledger_begin(g, err) != 0 ||
-		ledger_end(g, store_bisect_state(c->db, id, "cancelled", why, clock_utc_ms(), err), err) != 0)
+	if (store_bisect_get(c->db, id, &b, err) != 0 || txn_begin(g, err) != 0 ||
+		txn_end(g, store_bisect_state(c->db, id, "cancelled", why, clock_utc_ms(), err), err) != 0)
 		return -1;
 	if (b.job && queue_cancel(c->queue, b.job, why, &ended) != 0 && ended.code != ERR_CONFLICT)
 		return err_set(err, ended.code, "%s", ended.text);
@@ -474,7 +476,7 @@ int control_bisect_cancel(struct control *c, int64_t id, const char *who, struct
 
 int control_pause(struct control *c, const char *uuid, bool paused, const char *who, struct fw_err *err)
 {
-	struct ledger *g = queue_ledger(c->queue);
+	struct txn *g = queue_txn(c->queue);
 	char before[16], why[256];
 	int64_t id;
 	if (store_device_get(c->db, uuid, &id, before, err) != 0)
@@ -491,26 +493,26 @@ int control_pause(struct control *c, const char *uuid, bool paused, const char *
 
 int control_judge(struct control *c, int64_t comparison, bool *changed, struct fw_err *err)
 {
-	struct ledger *g = queue_ledger(c->queue);
-	if (ledger_begin(g, err) != 0)
+	struct txn *g = queue_txn(c->queue);
+	if (txn_begin(g, err) != 0)
 		return -1;
-	return ledger_end(g, judge_again(c->db, comparison, changed, err), err);
+	return txn_end(g, judge_again(c->db, comparison, changed, err), err);
 }
 
 int control_alert(struct control *c, int64_t alert, const char *state, const char *who, const char *reason, struct fw_err *err)
 {
-	struct ledger *g = queue_ledger(c->queue);
-	if (ledger_begin(g, err) != 0)
+	struct txn *g = queue_txn(c->queue);
+	if (txn_begin(g, err) != 0)
 		return -1;
-	return ledger_end(g, alert_change(c->db, c->config, alert, state, who, reason, clock_utc_ms(), err), err);
+	return txn_end(g, alert_change(c->db, c->config, alert, state, who, reason, clock_utc_ms(), err), err);
 }
 
 int control_redeliver(struct control *c, int64_t delivery, struct fw_err *err)
 {
-	struct ledger *g = queue_ledger(c->queue);
-	if (ledger_begin(g, err) != 0)
+	struct txn *g = queue_txn(c->queue);
+	if (txn_begin(g, err) != 0)
 		return -1;
-	return ledger_end(g, store_outbox_again(c->db, delivery, clock_utc_ms(), err), err);
+	return txn_end(g, store_outbox_again(c->db, delivery, clock_utc_ms(), err), err);
 }
 
 int control_poke(struct control *c, const char *repo, struct fw_err *err)

@@ -18,7 +18,7 @@
 #include "web/comparison/cache.h"
 #include "web/site.h"
 
-struct face {
+struct http_frontend {
 	struct loop *loop;
 	struct site site;
 	const char *name[CONFIG_LIST_MAX + 1];
@@ -28,16 +28,16 @@ struct face {
 
 /* ---- running -------------------------------------------------------------------------------------------------------------------------- */
 
-static void serve(struct face *f);
+static void serve(struct http_frontend *f);
 
 static void on_timer(void *arg)
 {
-	struct face *f = arg;
+	struct http_frontend *f = arg;
 	f->timer = NULL;
 	serve(f);
 }
 
-static void serve_in(struct face *f, int64_t delay_ms)
+static void serve_in(struct http_frontend *f, int64_t delay_ms)
 {
 	struct fw_err err = { 0 };
 	loop_remove(f->loop, f->timer);
@@ -46,7 +46,7 @@ static void serve_in(struct face *f, int64_t delay_ms)
 		log_error("http.timer", "err=%s", log_quote(err.text));
 }
 
-static void serve(struct face *f)
+static void serve(struct http_frontend *f)
 {
 	int64_t again_ms = http_run(f->http);
 	if (again_ms >= 0)
@@ -59,7 +59,7 @@ static void on_ready(void *arg, uint32_t events)
 	serve(arg);
 }
 
-void face_wake(struct face *f)
+void http_frontend_wake(struct http_frontend *f)
 {
 	http_notify(f->http);
 	serve_in(f, 0);
@@ -194,11 +194,11 @@ static void backup_is_over(void *arg)
 /* ---- starting -------------------------------------------------------------------------------------------------------------------------- */
 
 /* Where tests and scripts look for a port that was not fixed. */
-static int write_port(const struct face *f, const char *folder, struct fw_err *err)
+static int write_port(const struct http_frontend *f, const char *folder, struct fw_err *err)
 {
 	char path[600], text[16];
 	snprintf(path, sizeof path, "%s/port", folder);
-	int len = snprintf(text, sizeof text, "%d\n", face_port(f));
+	int len = snprintf(text, sizeof text, "%d\n", http_frontend_port(f));
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	int result = fd >= 0 && write(fd, text, (size_t)len) == len ? 0 : err_sys(err, "cannot write %s", path);
 	if (fd >= 0)
@@ -210,7 +210,7 @@ static int write_port(const struct face *f, const char *folder, struct fw_err *e
  * The first token has to come from somewhere: at every start a fresh one with scope admin is left where only the daemon's user
  * and root can read it.
  */
-static int write_admin_token(const struct face *f, const char *folder, struct fw_err *err)
+static int write_admin_token(const struct http_frontend *f, const char *folder, struct fw_err *err)
 {
 	char path[600], part[620], token[ACCESS_TOKEN_TEXT + 1], hash[HASH_HEX];
 	snprintf(path, sizeof path, "%s/admin.token", folder);
@@ -231,7 +231,7 @@ static int write_admin_token(const struct face *f, const char *folder, struct fw
 }
 
 /* What was made while nobody had to show a token makes nobody an admin now. */
-static int begin_access(const struct face *f, const char *folder, struct fw_err *err)
+static int begin_access(const struct http_frontend *f, const char *folder, struct fw_err *err)
 {
 	int revoked = 0;
 	if (write_admin_token(f, folder, err) != 0 ||
@@ -243,10 +243,10 @@ static int begin_access(const struct face *f, const char *folder, struct fw_err 
 	return 0;
 }
 
-int face_start(
-	struct loop *l, const struct config *c, struct db *db, struct control *control, struct face **out, struct fw_err *err)
+int http_frontend_start(struct loop *l, const struct config *c, struct db *db, struct control *control,
+	struct http_frontend **out, struct fw_err *err)
 {
-	struct face *f = calloc(1, sizeof *f);
+	struct http_frontend *f = calloc(1, sizeof *f);
 	if (!f)
 		return err_set(err, ERR_INTERNAL, "out of memory for HTTP");
 	f->loop = l;
@@ -264,7 +264,7 @@ int face_start(
 		site_start(&f->site, c->listen_host, c->listen_port, &f->http, err) != 0 ||
 		(c->listen_port == 0 && write_port(f, c->state_dir, err) != 0) ||
 		loop_watch(l, http_fd(f->http), EPOLLIN, on_ready, f, &f->io, err) != 0) {
-		face_stop(f);
+		http_frontend_stop(f);
 		return -1;
 	}
 	serve_in(f, 0);
@@ -272,12 +272,12 @@ int face_start(
 	return 0;
 }
 
-int face_port(const struct face *f)
+int http_frontend_port(const struct http_frontend *f)
 {
 	return http_port(f->http);
 }
 
-void face_stop(struct face *f)
+void http_frontend_stop(struct http_frontend *f)
 {
 	if (!f)
 		return;

@@ -7,15 +7,15 @@
 #include "db/sqlite/db.h"
 #include "flopwatchd/runtime/loop.h"
 
-struct face;
+struct http_frontend;
 
 /** Bind the port. With port 0 the one taken is written to state_dir/port. Own: borrows all; `control` may be filled in later, before the loop runs. Err: ERR_BUSY the port is in use. */
-int face_start(
-	struct loop *l, const struct config *c, struct db *db, struct control *control, struct face **out, struct fw_err *err);
-int face_port(const struct face *f);
+int http_frontend_start(struct loop *l, const struct config *c, struct db *db, struct control *control,
+	struct http_frontend **out, struct fw_err *err);
+int http_frontend_port(const struct http_frontend *f);
 /** There may be new events for open streams. */
-void face_wake(struct face *f);
+void http_frontend_wake(struct http_frontend *f);
 /** Accepts NULL. */
-void face_stop(struct face *f);
+void http_frontend_stop(struct http_frontend *f);
 
 #endif

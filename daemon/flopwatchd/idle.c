@@ -19,7 +19,7 @@ enum { LOOK_MIN_MS = 1000, LOOK_MAX_MS = 10000, PRIORITY_IDLE = -20, DEVICES_MAX
 struct idle {
 	struct loop *loop;
 	const struct config *config;
-	struct ledger *ledger;
+	struct txn *txn;
 	void (*wake)(void *arg);
 	void *arg;
 	struct loop_source *timer;
@@ -105,12 +105,12 @@ static int look(const struct config *c, struct db *db, int64_t now_ms, struct fw
 	return queued;
 }
 
-int idle_step(const struct config *c, struct ledger *g, int64_t now_ms, struct fw_err *err)
+int idle_step(const struct config *c, struct txn *g, int64_t now_ms, struct fw_err *err)
 {
-	if (ledger_begin(g, err) != 0)
+	if (txn_begin(g, err) != 0)
 		return -1;
 	int queued = look(c, g->db, now_ms, err);
-	return ledger_end(g, queued < 0 ? -1 : 0, err) != 0 ? -1 : queued;
+	return txn_end(g, queued < 0 ? -1 : 0, err) != 0 ? -1 : queued;
 }
 
 static int arrange(struct idle *i, struct fw_err *err);
@@ -120,7 +120,7 @@ static void on_timer(void *arg)
 	struct idle *i = arg;
 	struct fw_err err = { 0 };
 	i->timer = NULL;
-	if (idle_step(i->config, i->ledger, clock_utc_ms(), &err) < 0 && !i->ledger->is_broken)
+	if (idle_step(i->config, i->txn, clock_utc_ms(), &err) < 0 && !i->txn->is_broken)
 		log_warning("idle", "err=%s", log_quote(err.text));
 	i->wake(i->arg);
 	err_clear(&err);
@@ -135,13 +135,13 @@ static int arrange(struct idle *i, struct fw_err *err)
 	return loop_after(i->loop, wait_ms, on_timer, i, &i->timer, err);
 }
 
-int idle_start(struct loop *l, const struct config *c, struct ledger *g, void (*wake)(void *arg), void *arg, struct idle **out,
+int idle_start(struct loop *l, const struct config *c, struct txn *g, void (*wake)(void *arg), void *arg, struct idle **out,
 	struct fw_err *err)
 {
 	struct idle *i = calloc(1, sizeof(*i));
 	if (!i)
 		return err_set(err, ERR_INTERNAL, "out of memory");
-	*i = (struct idle){ .loop = l, .config = c, .ledger = g, .wake = wake, .arg = arg };
+	*i = (struct idle){ .loop = l, .config = c, .txn = g, .wake = wake, .arg = arg };
 	if (arrange(i, err) != 0) {
 		free(i);
 		return -1;

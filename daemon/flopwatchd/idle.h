@@ -6,18 +6,18 @@
 #define FLOPWATCHD_IDLE_H
 
 #include "flopwatchd/runtime/config.h"
-#include "flopwatchd/job/record.h"
+#include "flopwatchd/runtime/txn.h"
 #include "flopwatchd/runtime/loop.h"
 
 struct idle;
 
 /** Begin; `wake(arg)` is called after jobs were queued. Own: borrows all of them until idle_stop. */
-int idle_start(struct loop *l, const struct config *c, struct ledger *g, void (*wake)(void *arg), void *arg, struct idle **out,
+int idle_start(struct loop *l, const struct config *c, struct txn *g, void (*wake)(void *arg), void *arg, struct idle **out,
 	struct fw_err *err);
 /** Accepts NULL. */
 void idle_stop(struct idle *i);
 
 /** One look, for tests: how many jobs it queued, -1. */
-int idle_step(const struct config *c, struct ledger *g, int64_t now_ms, struct fw_err *err);
+int idle_step(const struct config *c, struct txn *g, int64_t now_ms, struct fw_err *err);
 
 #endif

@@ -154,7 +154,7 @@ static int put_all(
 }
 
 int import_store(
-	struct ledger *g, int64_t repo, const struct site_import *figures, int64_t *comparison, bool *is_new, struct fw_err *err)
+	struct txn *g, int64_t repo, const struct site_import *figures, int64_t *comparison, bool *is_new, struct fw_err *err)
 {
 	char nonce[33];
 	name_figures(repo, figures, nonce);
@@ -162,7 +162,7 @@ int import_store(
 	*is_new = found == 0;
 	if (found != 0)
 		return found > 0 ? 0 : -1;
-	if (ledger_begin(g, err) != 0)
+	if (txn_begin(g, err) != 0)
 		return -1;
-	return ledger_end(g, put_all(g->db, repo, figures, nonce, comparison, err), err);
+	return txn_end(g, put_all(g->db, repo, figures, nonce, comparison, err), err);
 }

@@ -7,7 +7,7 @@
 #ifndef FLOPWATCHD_IMPORT_H
 #define FLOPWATCHD_IMPORT_H
 
-#include "flopwatchd/job/record.h"
+#include "flopwatchd/runtime/txn.h"
 #include "web/site.h"
 
 /**
@@ -15,6 +15,6 @@
  * them, and `is_new` false.
  */
 int import_store(
-	struct ledger *g, int64_t repo, const struct site_import *figures, int64_t *comparison, bool *is_new, struct fw_err *err);
+	struct txn *g, int64_t repo, const struct site_import *figures, int64_t *comparison, bool *is_new, struct fw_err *err);
 
 #endif

@@ -41,14 +41,14 @@ struct server {
 	struct loop *loop;
 	struct queue *queue;
 	struct watch *watch;
-	struct notify *notify;
+	struct sender *sender;
 	struct janitor *janitor;
 	struct idle *idle;
 	struct bisects *bisects;
-	struct silence *silence;
+	struct device_alert_watch *device_alerts;
 	struct backup *backup;
 	struct control control;
-	struct face *face;
+	struct http_frontend *frontend;
 	struct loop_source *watchdog, *deadline, *watch_timer;
 	bool is_ending;
 };
@@ -56,10 +56,10 @@ struct server {
 static void on_event(void *arg)
 {
 	struct server *s = arg;
-	if (s->notify)
-		notify_wake(s->notify);
-	if (s->face)
-		face_wake(s->face);
+	if (s->sender)
+		sender_wake(s->sender);
+	if (s->frontend)
+		http_frontend_wake(s->frontend);
 	if (s->bisects)
 		bisects_wake(s->bisects);
 }
@@ -67,8 +67,8 @@ static void on_event(void *arg)
 static void on_backup(void *arg)
 {
 	struct server *s = arg;
-	if (s->face)
-		face_wake(s->face);
+	if (s->frontend)
+		http_frontend_wake(s->frontend);
 }
 
 /* ---- repositories -------------------------------------------------------------------------------------------------------------------- */
@@ -175,7 +175,7 @@ static void end(void *arg)
 	}
 	s->is_ending = true;
 	log_info("stop", "within_ms=%d", DRAIN_MS);
-	notify_systemd("STOPPING=1");
+	sd_notify("STOPPING=1");
 	stop_watch(s);
 	backup_stop(s->backup);
 	idle_stop(s->idle);
@@ -276,8 +276,8 @@ static void pet_watchdog(void *arg)
 	struct server *s = arg;
 	struct fw_err err = { 0 };
 	s->watchdog = NULL;
-	notify_systemd("WATCHDOG=1");
-	if (loop_after(s->loop, notify_systemd_watchdog_ms(), pet_watchdog, s, &s->watchdog, &err) != 0)
+	sd_notify("WATCHDOG=1");
+	if (loop_after(s->loop, sd_notify_watchdog_ms(), pet_watchdog, s, &s->watchdog, &err) != 0)
 		log_error("watchdog.timer", "err=%s", log_quote(err.text));
 }
 
@@ -306,14 +306,14 @@ static int start(struct server *s, struct fw_err *err)
 	if (divide_cores(s->config, err) != 0 || open_state(s, err) != 0 || loop_new(&s->loop, err) != 0)
 		return -1;
 	/* the port before the workers: a second start on it must not disturb anything */
-	if (face_start(s->loop, s->config, s->db, &s->control, &s->face, err) != 0 ||
+	if (http_frontend_start(s->loop, s->config, s->db, &s->control, &s->frontend, err) != 0 ||
 		queue_start(s->loop, s->config, s->db, on_event, s, &s->queue, err) != 0 ||
-		notify_start(s->loop, s->config, queue_ledger(s->queue), &s->notify, err) != 0 ||
-		bisects_start(s->loop, s->config, queue_ledger(s->queue), on_new_job, s, &s->bisects, err) != 0 ||
-		silence_start(s->loop, s->config, queue_ledger(s->queue), &s->silence, err) != 0 ||
+		sender_start(s->loop, s->config, queue_txn(s->queue), &s->sender, err) != 0 ||
+		bisects_start(s->loop, s->config, queue_txn(s->queue), on_new_job, s, &s->bisects, err) != 0 ||
+		device_alert_start(s->loop, s->config, queue_txn(s->queue), &s->device_alerts, err) != 0 ||
 		janitor_start(s->loop, s->db, &s->janitor, err) != 0 ||
 		backup_new(s->loop, s->config->state_dir, on_backup, s, &s->backup, err) != 0 ||
-		idle_start(s->loop, s->config, queue_ledger(s->queue), on_new_job, s, &s->idle, err) != 0)
+		idle_start(s->loop, s->config, queue_txn(s->queue), on_new_job, s, &s->idle, err) != 0)
 		return -1;
 	s->control = (struct control){ .db = s->db, .queue = s->queue, .config = s->config, .backup = s->backup };
 	if (start_watch(s, err) != 0)
@@ -321,7 +321,7 @@ static int start(struct server *s, struct fw_err *err)
 	if (loop_signal(s->loop, SIGTERM, end, s, err) != 0 || loop_signal(s->loop, SIGINT, end, s, err) != 0 ||
 		loop_signal(s->loop, SIGHUP, reload, s, err) != 0)
 		return -1;
-	if (notify_systemd_watchdog_ms() > 0)
+	if (sd_notify_watchdog_ms() > 0)
 		pet_watchdog(s);
 	return 0;
 }
@@ -333,11 +333,11 @@ static void stop(struct server *s)
 		janitor_stop(s->janitor);
 		idle_stop(s->idle);
 		bisects_stop(s->bisects);
-		silence_stop(s->silence);
-		notify_stop(s->notify);
+		device_alert_stop(s->device_alerts);
+		sender_stop(s->sender);
 		queue_stop(s->queue);
 		backup_stop(s->backup);
-		face_stop(s->face);
+		http_frontend_stop(s->frontend);
 		loop_free(s->loop);
 		backup_free(s->backup);
 	}
@@ -369,8 +369,8 @@ int server_run(const char *config_path)
 	if (result == 0) {
 		bool v6 = strchr(s.config->listen_host, ':') != NULL;
 		fprintf(stderr, "listening on http://%s%s%s:%d\n", v6 ? "[" : "", s.config->listen_host, v6 ? "]" : "",
-			face_port(s.face));
-		notify_systemd("READY=1");
+			http_frontend_port(s.frontend));
+		sd_notify("READY=1");
 		result = loop_run(s.loop, &err);
 	}
 	if (result != 0)

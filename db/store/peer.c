@@ -151,7 +151,7 @@ int store_peer_cell(struct db *db, int64_t comparison, const char *key, struct s
 			.ci_low_pct = row_double(s, 1),
 			.ci_high_pct = row_double(s, 2),
 			.base_ms = row_double(s, 3) };
-		out->held_base_ms = standing_at_clock(out->base_ms, row_double(s, 4), row_double(s, 5), row_double(s, 6));
+		out->held_base_ms = peer_ratio_at_clock(out->base_ms, row_double(s, 4), row_double(s, 5), row_double(s, 6));
 		stmt_reset(s);
 	}
 	return r;

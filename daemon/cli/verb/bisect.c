@@ -19,8 +19,8 @@ static int ask(struct client *c, const struct options *o, json_t **out, struct f
 	char worktree[4096], repo[256];
 	struct buf body;
 	struct jsonw j;
-	bool inside = place_worktree(worktree, sizeof worktree, NULL) == 0;
-	if (place_repo(c, o, inside ? worktree : NULL, repo, sizeof repo, err) != 0)
+	bool inside = checkout_worktree(worktree, sizeof worktree, NULL) == 0;
+	if (checkout_repo(c, o, inside ? worktree : NULL, repo, sizeof repo, err) != 0)
 		return -1;
 	buf_init(&body, 65536);
 	jsonw_init(&j, &body);

@@ -9,7 +9,7 @@
 #include "cli/output/value.h"
 
 /* The checkout around the current directory. */
-int place_worktree(char *path, size_t size, struct fw_err *err)
+int checkout_worktree(char *path, size_t size, struct fw_err *err)
 {
 	if (!getcwd(path, size))
 		return err_sys(err, "the current directory");
@@ -40,7 +40,7 @@ static bool is_same_place(const char *url, const char *worktree)
 }
 
 /* The repository that the daemon reads from this checkout, "" none. Shape: name[size]. */
-int place_here(struct client *c, const char *worktree, char *name, size_t size, struct fw_err *err)
+int checkout_here(struct client *c, const char *worktree, char *name, size_t size, struct fw_err *err)
 {
 	json_t *repos = NULL, *repo;
 	size_t i;
@@ -54,7 +54,7 @@ int place_here(struct client *c, const char *worktree, char *name, size_t size, 
 }
 
 /* Which repository is meant: --repo, the one read from this checkout, or the only one. Shape: name[size]. */
-int place_repo(struct client *c, const struct options *o, const char *worktree, char *name, size_t size, struct fw_err *err)
+int checkout_repo(struct client *c, const struct options *o, const char *worktree, char *name, size_t size, struct fw_err *err)
 {
 	if (o->repo) {
 		snprintf(name, size, "%s", o->repo);

@@ -5,13 +5,13 @@
 #include "cli/verbs.h"
 
 /** The checkout around the current directory. Err: ERR_NOT_FOUND there is none. Shape: path[size]. */
-int place_worktree(char *path, size_t size, struct fw_err *err);
+int checkout_worktree(char *path, size_t size, struct fw_err *err);
 /** The repository that the daemon reads from `worktree`, "" none. Shape: name[size]. */
-int place_here(struct client *c, const char *worktree, char *name, size_t size, struct fw_err *err);
+int checkout_here(struct client *c, const char *worktree, char *name, size_t size, struct fw_err *err);
 /**
  * The repository that is meant: --repo, the one read from `worktree` (NULL: none), or the only one. Shape: name[size].
  * Err: ERR_INVALID there are several.
  */
-int place_repo(struct client *c, const struct options *o, const char *worktree, char *name, size_t size, struct fw_err *err);
+int checkout_repo(struct client *c, const struct options *o, const char *worktree, char *name, size_t size, struct fw_err *err);
 
 #endif

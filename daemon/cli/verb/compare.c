@@ -68,12 +68,12 @@ static int ask(struct client *c, const struct options *o, const char *base, cons
 {
 	char worktree[4096] = "", repo[256], sha[65];
 	bool uncommitted = strcmp(target, ".") == 0;
-	if (place_worktree(worktree, sizeof worktree, uncommitted ? err : NULL) != 0) {
+	if (checkout_worktree(worktree, sizeof worktree, uncommitted ? err : NULL) != 0) {
 		if (uncommitted)
 			return -1;
 		worktree[0] = '\0';
 	}
-	if (place_repo(c, o, worktree[0] ? worktree : NULL, repo, sizeof repo, err) != 0)
+	if (checkout_repo(c, o, worktree[0] ? worktree : NULL, repo, sizeof repo, err) != 0)
 		return -1;
 	if (uncommitted) {
 		if (snapshot(worktree, sha, err) != 0)

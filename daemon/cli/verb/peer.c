@@ -77,8 +77,8 @@ int verb_peer(struct client *c, const struct options *o)
 	char worktree[4096] = "", repo[256];
 	if (o->n_arg == 1 && strcmp(o->arg[0], "show") == 0)
 		return show(c, o);
-	bool here = place_worktree(worktree, sizeof worktree, NULL) == 0;
-	if (place_repo(c, o, here ? worktree : NULL, repo, sizeof repo, &err) != 0)
+	bool here = checkout_worktree(worktree, sizeof worktree, NULL) == 0;
+	if (checkout_repo(c, o, here ? worktree : NULL, repo, sizeof repo, &err) != 0)
 		return verb_fail(&err);
 	buf_init(&wish, 65536);
 	write_wish(&wish, o, repo);

@@ -121,8 +121,8 @@ int verb_wait(struct client *c, const struct options *o)
 	int64_t end_ns = follow_deadline(o),
 		unseen_ns = o->timeout_s > UNSEEN_S ? end_ns : clock_mono_ns() + UNSEEN_S * (int64_t)UNSEEN_NS;
 	buf_init(&w.path, 1 << 16);
-	if (!o->repo && (place_worktree(worktree, sizeof worktree, &err) != 0 ||
-				place_here(c, worktree, w.here, sizeof w.here, &err) != 0))
+	if (!o->repo && (checkout_worktree(worktree, sizeof worktree, &err) != 0 ||
+				checkout_here(c, worktree, w.here, sizeof w.here, &err) != 0))
 		err_clear(&err); /* we are elsewhere */
 	int result = find(c, &w, &err);
 	while (result == 0 && !w.path.len && clock_mono_ns() < unseen_ns) {

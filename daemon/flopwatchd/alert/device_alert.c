@@ -17,10 +17,10 @@ enum {
 	AT_ONCE_MAX = 16,
 };
 
-struct silence {
+struct device_alert_watch {
 	struct loop *loop;
 	const struct config *config;
-	struct ledger *ledger;
+	struct txn *txn;
 	struct loop_source *timer;
 	int64_t due_ms; /* the next look; a device that is quarantined is looked at sooner */
 };
@@ -161,7 +161,7 @@ static int end_all(
 	return 0;
 }
 
-int silence_look(struct db *db, const struct config *config, int64_t now_ms, int *changed, struct fw_err *err)
+int device_alert_look(struct db *db, const struct config *config, int64_t now_ms, int *changed, struct fw_err *err)
 {
 	struct found found[AT_ONCE_MAX];
 	int64_t since = now_ms - config->silence_ms;
@@ -178,35 +178,35 @@ int silence_look(struct db *db, const struct config *config, int64_t now_ms, int
 	return 0;
 }
 
-static int64_t pause_of(const struct silence *s)
+static int64_t pause_of(const struct device_alert_watch *s)
 {
 	int64_t pause = s->config->silence_ms / LOOKS;
 	return pause < PAUSE_MIN_MS ? PAUSE_MIN_MS : pause > PAUSE_MAX_MS ? PAUSE_MAX_MS : pause;
 }
 
 /** Whether a quarantine is to be told or is over. Only reads: a transaction that writes nothing would say that the disk is well. */
-static bool is_quarantine_news(const struct silence *s, int64_t now_ms)
+static bool is_quarantine_news(const struct device_alert_watch *s, int64_t now_ms)
 {
 	struct found found[AT_ONCE_MAX];
 	struct fw_err err = { 0 };
 	int told = 0, back = 0;
-	int rc = find_quarantined(s->ledger->db, now_ms - s->config->silence_ms, found, &told, &err) ||
-		 find_back(s->ledger->db, found, &back, &err);
+	int rc = find_quarantined(s->txn->db, now_ms - s->config->silence_ms, found, &told, &err) ||
+		 find_back(s->txn->db, found, &back, &err);
 	err_clear(&err);
 	return rc == 0 && told + back > 0;
 }
 
 static void look(void *arg)
 {
-	struct silence *s = arg;
+	struct device_alert_watch *s = arg;
 	struct fw_err err = { 0 };
 	int changed;
 	s->timer = NULL;
 	int64_t now_ms = clock_utc_ms(), pause_ms = pause_of(s);
 	if (now_ms >= s->due_ms || s->due_ms > now_ms + pause_ms || is_quarantine_news(s, now_ms)) {
 		s->due_ms = now_ms + pause_ms;
-		if (ledger_begin(s->ledger, &err) != 0 ||
-			ledger_end(s->ledger, silence_look(s->ledger->db, s->config, now_ms, &changed, &err), &err) != 0)
+		if (txn_begin(s->txn, &err) != 0 ||
+			txn_end(s->txn, device_alert_look(s->txn->db, s->config, now_ms, &changed, &err), &err) != 0)
 			log_warning("device.silence", "err=%s", log_quote(err.text));
 	}
 	err_clear(&err);
@@ -214,12 +214,12 @@ static void look(void *arg)
 		log_error("device.timer", "err=%s", log_quote(err.text));
 }
 
-int silence_start(struct loop *l, const struct config *c, struct ledger *g, struct silence **out, struct fw_err *err)
+int device_alert_start(struct loop *l, const struct config *c, struct txn *g, struct device_alert_watch **out, struct fw_err *err)
 {
-	struct silence *s = calloc(1, sizeof *s);
+	struct device_alert_watch *s = calloc(1, sizeof *s);
 	if (!s)
 		return err_set(err, ERR_INTERNAL, "out of memory");
-	*s = (struct silence){ .loop = l, .config = c, .ledger = g, .due_ms = clock_utc_ms() };
+	*s = (struct device_alert_watch){ .loop = l, .config = c, .txn = g, .due_ms = clock_utc_ms() };
 	if (loop_after(l, pause_of(s) < GLANCE_MS ? pause_of(s) : GLANCE_MS, look, s, &s->timer, err) != 0) {
 		free(s);
 		return -1;
@@ -228,7 +228,7 @@ int silence_start(struct loop *l, const struct config *c, struct ledger *g, stru
 	return 0;
 }
 
-void silence_stop(struct silence *s)
+void device_alert_stop(struct device_alert_watch *s)
 {
 	if (!s)
 		return;

@@ -7,20 +7,21 @@
 #define FLOPWATCHD_ALERT_DEVICE_ALERT_H
 
 #include "flopwatchd/runtime/config.h"
-#include "flopwatchd/job/record.h"
+#include "flopwatchd/runtime/txn.h"
 #include "flopwatchd/runtime/loop.h"
 
-struct silence;
+struct device_alert_watch;
 
 /** Look from time to time. Own: borrows all. */
-int silence_start(struct loop *l, const struct config *c, struct ledger *g, struct silence **out, struct fw_err *err);
+int device_alert_start(
+	struct loop *l, const struct config *c, struct txn *g, struct device_alert_watch **out, struct fw_err *err);
 /** Accepts NULL. */
-void silence_stop(struct silence *s);
+void device_alert_stop(struct device_alert_watch *s);
 
 /**
  * One look inside the caller's transaction: open and resolve what is due at `now_ms`. A device that is paused is
  * silent on purpose; one that has a job is not silent. *changed counts what was opened and resolved.
  */
-int silence_look(struct db *db, const struct config *config, int64_t now_ms, int *changed, struct fw_err *err);
+int device_alert_look(struct db *db, const struct config *config, int64_t now_ms, int *changed, struct fw_err *err);
 
 #endif

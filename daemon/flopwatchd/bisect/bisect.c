@@ -16,18 +16,20 @@
 #include "flopwatchd/runtime/child.h"
 #include "db/store/repo.h"
 #include "flopwatchd/job/gitread.h"
-#include "flopwatchd/intake/watch.h"
+#include "flopwatchd/runtime/config.h"
+#include "flopwatchd/job/record.h"
+#include "flopwatchd/job/jobstate.h"
 
 enum { LOG_BYTES_MAX = 4 << 20, LOG_DEADLINE_MS = 60000, CULPRITS_BYTES_MAX = 1 << 20, AGAIN_MS = 5000 };
 
 struct bisects {
 	struct loop *loop;
 	const struct config *config;
-	struct ledger *ledger;
+	struct txn *txn;
 	void (*on_job)(void *arg);
 	void *arg;
 	struct loop_source *turn, *again;
-	struct capture *errand;   /* lists the commits of */
+	struct child *errand;     /* lists the commits of */
 	struct store_bisect list; /* this one */
 };
 
@@ -38,7 +40,7 @@ static int end(
 {
 	struct buf text;
 	struct jsonw j;
-	if (store_bisect_state(b->ledger->db, row->id, state, why, now, err) != 0)
+	if (store_bisect_state(b->txn->db, row->id, state, why, now, err) != 0)
 		return -1;
 	buf_init(&text, 1 << 16);
 	jsonw_init(&j, &text);
@@ -49,7 +51,7 @@ static int end(
 	jsonw_kv_string(&j, "state", state);
 	jsonw_kv_string(&j, "why", why);
 	jsonw_object_end(&j);
-	int rc = alert_deliver(b->ledger->db, NULL, "bisect.ended", &text, now, err);
+	int rc = alert_deliver(b->txn->db, NULL, "bisect.ended", &text, now, err);
 	buf_fini(&text);
 	log_info("bisect.ended", "bisect=%lld repo=%s state=%s why=%s", (long long)row->id, log_quote(row->repo_name), state,
 		log_quote(why));
@@ -66,13 +68,13 @@ static int conclude(
 		return err_set(err, ERR_INTERNAL, "out of memory for a bisect");
 	int n = bisect_findings(s, found);
 	buf_init(&json, CULPRITS_BYTES_MAX);
-	int rc = bisect_report_json(b->ledger->db, row, s, found, n, &json, err);
+	int rc = bisect_report_json(b->txn->db, row, s, found, n, &json, err);
 	if (rc == 0)
-		rc = bisect_report_line(b->ledger->db, row, s, found, n, line, sizeof line, err);
+		rc = bisect_report_line(b->txn->db, row, s, found, n, line, sizeof line, err);
 	if (rc == 0)
-		rc = store_bisect_culprits(b->ledger->db, row->id, json.data, err);
+		rc = store_bisect_culprits(b->txn->db, row->id, json.data, err);
 	if (rc == 0 && row->alert && n)
-		rc = alert_name(b->ledger->db, b->config, row->alert, json.data, line, now, err);
+		rc = alert_name(b->txn->db, b->config, row->alert, json.data, line, now, err);
 	if (rc == 0)
 		rc = end(b, row, "done", line, now, err);
 	buf_fini(&json);
@@ -85,7 +87,7 @@ static int conclude(
 static int ask(struct bisects *b, const struct store_bisect *row, int base, int target, const char *cells, int64_t now,
 	struct fw_err *err)
 {
-	struct db *db = b->ledger->db;
+	struct db *db = b->txn->db;
 	struct store_job job = {
 		.repo = row->repo, .kind = "bisect", .origin = "bisect", .base_how = "given", .priority = BISECT_PRIORITY
 	};
@@ -99,7 +101,7 @@ static int ask(struct bisects *b, const struct store_bisect *row, int base, int 
 		store_bisect_sha(db, row->id, target, job.target_sha, err) != 0 || store_job_insert(db, &job, now, err) != 0 ||
 		store_job_log(db, job.id, now, line, err) != 0 || store_bisect_wait(db, row->id, job.id, base, target, err) != 0)
 		return -1;
-	return ledger_tell(b->ledger, &job, "job.queued", "queued", NULL, now, err);
+	return job_tell(b->txn, &job, "job.queued", "queued", NULL, now, err);
 }
 
 static int ask_next(struct bisects *b, const struct store_bisect *row, const struct bisect_search *s, int base, int target,
@@ -117,7 +119,7 @@ static int ask_next(struct bisects *b, const struct store_bisect *row, const str
 /** Both ends beside each other. 1: known now, 0: wait or over, -1. */
 static int step_ends(struct bisects *b, struct store_bisect *row, int64_t now, struct fw_err *err)
 {
-	struct db *db = b->ledger->db;
+	struct db *db = b->txn->db;
 	struct store_job job;
 	int last;
 	if (!row->job) {
@@ -144,7 +146,7 @@ static int step_search(struct bisects *b, const struct store_bisect *row, int64_
 {
 	struct bisect_search *s = NULL;
 	int base, target;
-	if (bisect_load(b->ledger->db, row, &s, err) != 0)
+	if (bisect_load(b->txn->db, row, &s, err) != 0)
 		return -1;
 	int rc = row->n_jobs < BISECT_JOBS_MAX && bisect_next(s, &base, &target) ? ask_next(b, row, s, base, target, now, err)
 										 : conclude(b, row, s, now, err);
@@ -155,7 +157,7 @@ static int step_search(struct bisects *b, const struct store_bisect *row, int64_
 /** Whether its alert was called not real. 1, 0, -1. */
 static int is_pointless(struct bisects *b, const struct store_bisect *row, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(b->ledger->db, "SELECT state = 'invalid' FROM alert WHERE id = :id", err);
+	struct stmt *s = db_stmt(b->txn->db, "SELECT state = 'invalid' FROM alert WHERE id = :id", err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", row->alert);
@@ -193,7 +195,7 @@ static int list_commit(void *arg, const struct store_commit *c, struct fw_err *e
 static int write_listing(struct listing *l, int64_t now, struct fw_err *err)
 {
 	struct bisects *b = l->b;
-	struct db *db = b->ledger->db;
+	struct db *db = b->txn->db;
 	char why[256];
 	if (!l->complete) {
 		snprintf(why, sizeof why, "%.12s is not among the %d first parents of %.12s that are looked at", b->list.good_sha,
@@ -224,7 +226,7 @@ static void arrange_again(struct bisects *b)
 /** Write in one transaction; what fails for the disk's sake is tried again. */
 static void write_step(struct bisects *b, int result, struct fw_err *err)
 {
-	if (ledger_end(b->ledger, result, err) == 0)
+	if (txn_end(b->txn, result, err) == 0)
 		return;
 	log_warning("bisect.step", "err=%s", log_quote(err->text));
 	arrange_again(b);
@@ -244,7 +246,7 @@ static void on_log(void *arg, const struct buf *out, const struct fw_err *failed
 	if (read != 0) {
 		log_warning("bisect.list", "bisect=%lld err=%s", (long long)b->list.id, log_quote(err.text));
 		arrange_again(b);
-	} else if (ledger_begin(b->ledger, &err) == 0) {
+	} else if (txn_begin(b->txn, &err) == 0) {
 		int64_t now = clock_utc_ms();
 		write_step(b, failed ? end(b, &b->list, "failed", failed->text, now, &err) : write_listing(&l, now, &err), &err);
 		bisects_wake(b);
@@ -259,7 +261,7 @@ static void list(struct bisects *b, const struct store_bisect *row)
 	int at = config_repo_find(b->config, row->repo_name);
 	snprintf(count, sizeof count, "%d", BISECT_COMMITS_MAX);
 	const char *args[] = { "log", "--repo", path, "--from", row->bad_sha, "--count", count, "--first-parent", NULL };
-	struct capture_spec spec = {
+	struct child_spec spec = {
 		.program = "flopwatch-git", .args = args, .out_fd = -1, .out_max = LOG_BYTES_MAX, .deadline_ms = LOG_DEADLINE_MS
 	};
 	b->list = *row;
@@ -267,8 +269,8 @@ static void list(struct bisects *b, const struct store_bisect *row)
 		arrange_again(b);
 		return;
 	}
-	if (watch_repo_path(b->config, &b->config->repo[at], path, sizeof path, &err) != 0 ||
-		capture_start(b->loop, &spec, on_log, b, &b->errand, &err) != 0) {
+	if (config_repo_path(b->config, &b->config->repo[at], path, sizeof path, &err) != 0 ||
+		child_start(b->loop, &spec, on_log, b, &b->errand, &err) != 0) {
 		log_warning("bisect.list", "bisect=%lld err=%s", (long long)row->id, log_quote(err.text));
 		arrange_again(b);
 	}
@@ -280,7 +282,7 @@ static bool is_waiting(struct bisects *b, const struct store_bisect *row)
 {
 	struct fw_err err = { 0 };
 	struct store_job job;
-	return row->job && store_job_get(b->ledger->db, row->job, &job, &err) == 0 &&
+	return row->job && store_job_get(b->txn->db, row->job, &job, &err) == 0 &&
 	       !jobstate_is_final(jobstate_from_name(job.state));
 }
 
@@ -293,14 +295,14 @@ static void turn(void *arg)
 	int got = row ? 1 : 0;
 	b->turn = NULL;
 	for (int64_t after = 0; got == 1; after = row->id) {
-		got = store_bisect_next_open(b->ledger->db, after, row, &err);
+		got = store_bisect_next_open(b->txn->db, after, row, &err);
 		if (got != 1)
 			break;
 		if (strcmp(row->state, "listing") == 0) {
 			if (!b->errand)
 				list(b, row);
 		} else if (!is_waiting(b, row)) {
-			if (ledger_begin(b->ledger, &err) != 0)
+			if (txn_begin(b->txn, &err) != 0)
 				break;
 			write_step(b, step(b, row, clock_utc_ms(), &err), &err);
 			asked = true;
@@ -320,13 +322,13 @@ void bisects_wake(struct bisects *b)
 		log_error("bisect.timer", "err=%s", log_quote(err.text));
 }
 
-int bisects_start(struct loop *l, const struct config *c, struct ledger *g, void (*on_job)(void *arg), void *arg,
+int bisects_start(struct loop *l, const struct config *c, struct txn *g, void (*on_job)(void *arg), void *arg,
 	struct bisects **out, struct fw_err *err)
 {
 	struct bisects *b = calloc(1, sizeof *b);
 	if (!b)
 		return err_set(err, ERR_INTERNAL, "out of memory for bisects");
-	*b = (struct bisects){ .loop = l, .config = c, .ledger = g, .on_job = on_job, .arg = arg };
+	*b = (struct bisects){ .loop = l, .config = c, .txn = g, .on_job = on_job, .arg = arg };
 	bisects_wake(b);
 	*out = b;
 	return 0;
@@ -336,7 +338,7 @@ void bisects_stop(struct bisects *b)
 {
 	if (!b)
 		return;
-	capture_cancel(b->errand);
+	child_cancel(b->errand);
 	loop_remove(b->loop, b->turn);
 	loop_remove(b->loop, b->again);
 	free(b);

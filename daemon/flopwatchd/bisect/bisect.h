@@ -11,7 +11,7 @@
 #include "flopwatchd/runtime/config.h"
 #include "db/store/alert.h"
 #include "db/store/result.h"
-#include "flopwatchd/job/record.h"
+#include "flopwatchd/runtime/txn.h"
 #include "flopwatchd/runtime/loop.h"
 #include "flopwatchd/job/result.h"
 
@@ -21,7 +21,7 @@ enum { BISECT_PRIORITY = -5, BISECT_JOBS_MAX = 64 };
 struct bisects;
 
 /** Begin with the searches that are open. `on_job(arg)`: there is a new job. Own: borrows all. */
-int bisects_start(struct loop *l, const struct config *c, struct ledger *g, void (*on_job)(void *arg), void *arg,
+int bisects_start(struct loop *l, const struct config *c, struct txn *g, void (*on_job)(void *arg), void *arg,
 	struct bisects **out, struct fw_err *err);
 /** A job may have ended, or a search begun. */
 void bisects_wake(struct bisects *b);

@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "base/jsonw.h"
 #include "flopwatchd/delivery/forge.h"
-#include "flopwatchd/intake/watch.h"
+#include "flopwatchd/runtime/config.h"
 
 enum { DELIVERY_MAX = 4 << 20, BODY_MAX = 1 << 20 };
 
@@ -214,7 +214,7 @@ static int prepare_note(
 	const struct config *config, const struct config_repo *repo, const json_t *m, struct deliver *out, struct fw_err *err)
 {
 	int n = 0;
-	if (watch_repo_path(config, repo, out->path, sizeof out->path, err) != 0)
+	if (config_repo_path(config, repo, out->path, sizeof out->path, err) != 0)
 		return -1;
 	snprintf(out->sha, sizeof out->sha, "%.64s", text_of(m, "sha"));
 	buf_puts(&out->in, text_of(m, "text"));

@@ -18,23 +18,23 @@ enum { PAYLOAD_MAX = 1 << 20, ANSWER_MAX = 4096, RETRY_AFTER_MAX_S = 3600 };
 
 /* A row that is under way. */
 struct errand {
-	struct notify *notify;
-	struct capture *sending; /* NULL: free */
+	struct sender *sender;
+	struct child *sending; /* NULL: free */
 	struct store_outbox row;
 	int64_t began_at;
 };
 
-struct notify {
+struct sender {
 	struct loop *loop;
 	const struct config *config;
-	struct ledger *ledger;
+	struct txn *txn;
 	struct loop_source *timer;
 	struct errand errand[AT_ONCE];
 };
 
 static void look(void *arg);
 
-int64_t notify_pause_ms(int attempts, double luck)
+int64_t sender_pause_ms(int attempts, double luck)
 {
 	static const int64_t pause_ms[] = { 5000, MINUTE_MS, 5 * MINUTE_MS, 10 * MINUTE_MS, 20 * MINUTE_MS, 25 * MINUTE_MS };
 	if (attempts < 1 || attempts > (int)(sizeof pause_ms / sizeof pause_ms[0]))
@@ -43,7 +43,7 @@ int64_t notify_pause_ms(int attempts, double luck)
 	return pause - (int64_t)(luck * 0.25 * (double)pause);
 }
 
-static void look_in(struct notify *n, int64_t delay_ms)
+static void look_in(struct sender *n, int64_t delay_ms)
 {
 	struct fw_err err = { 0 };
 	loop_remove(n->loop, n->timer);
@@ -52,7 +52,7 @@ static void look_in(struct notify *n, int64_t delay_ms)
 		log_error("notify.timer", "err=%s", log_quote(err.text));
 }
 
-void notify_wake(struct notify *n)
+void sender_wake(struct sender *n)
 {
 	look_in(n, 0);
 }
@@ -67,11 +67,11 @@ static double luck(void)
 
 /* How an attempt ended is written; a row whose end cannot be written goes out once more, with the same id. */
 static void settle(
-	struct notify *n, const struct store_outbox *row, const struct store_attempt *attempt, int retry_after_s, bool again)
+	struct sender *n, const struct store_outbox *row, const struct store_attempt *attempt, int retry_after_s, bool again)
 {
 	struct fw_err err = { 0 };
 	int attempts = row->attempts + 1;
-	int64_t pause = again ? notify_pause_ms(attempts, luck()) : 0;
+	int64_t pause = again ? sender_pause_ms(attempts, luck()) : 0;
 	if (pause && pause < (int64_t)retry_after_s * 1000)
 		pause = (int64_t)retry_after_s * 1000;
 	int64_t next_at = attempt->error && pause ? clock_utc_ms() + pause : 0;
@@ -82,9 +82,9 @@ static void settle(
 	else
 		log_info("notify.sent", "kind=%s to=%s delivery=%lld attempt=%d", row->kind, log_quote(row->target),
 			(long long)row->id, attempts);
-	int result = ledger_begin(n->ledger, &err);
+	int result = txn_begin(n->txn, &err);
 	if (result == 0)
-		result = ledger_end(n->ledger, store_outbox_result(n->ledger->db, row->id, attempt, next_at, &err), &err);
+		result = txn_end(n->txn, store_outbox_result(n->txn->db, row->id, attempt, next_at, &err), &err);
 	look_in(n, result == 0 ? 0 : MINUTE_MS);
 }
 
@@ -108,14 +108,14 @@ static void is_sent(void *arg, const struct buf *out, const struct fw_err *faile
 	read_answer(out, &attempt, &retry_after_s);
 	e->sending = NULL;
 	/* 410: the receiver wants nothing of this any more */
-	settle(e->notify, &row, &attempt, retry_after_s, attempt.status != 410);
+	settle(e->sender, &row, &attempt, retry_after_s, attempt.status != 410);
 }
 
 /* ---- sending ----------------------------------------------------------------------------------------------------------- */
 
 static void send_row(struct errand *e, const struct buf *payload)
 {
-	struct notify *n = e->notify;
+	struct sender *n = e->sender;
 	struct fw_err err = { 0 };
 	struct deliver what;
 	e->began_at = clock_utc_ms();
@@ -124,7 +124,7 @@ static void send_row(struct errand *e, const struct buf *payload)
 		failed.error = err.text;
 		settle(n, &e->row, &failed, 0, false);
 	} else {
-		struct capture_spec spec = {
+		struct child_spec spec = {
 			.program = what.program,
 			.args = what.args,
 			.in = &what.in,
@@ -134,7 +134,7 @@ static void send_row(struct errand *e, const struct buf *payload)
 			.out_max = strcmp(what.program, "flopwatch-git") == 0 ? (size_t)1 << 30 : ANSWER_MAX,
 			.deadline_ms = strcmp(what.program, "flopwatch-git") == 0 ? NOTE_DEADLINE_MS : SEND_DEADLINE_MS,
 		};
-		if (capture_start(n->loop, &spec, is_sent, e, &e->sending, &err) != 0) {
+		if (child_start(n->loop, &spec, is_sent, e, &e->sending, &err) != 0) {
 			failed.error = err.text;
 			settle(n, &e->row, &failed, 0, true);
 		}
@@ -142,7 +142,7 @@ static void send_row(struct errand *e, const struct buf *payload)
 	deliver_fini(&what);
 }
 
-static struct errand *free_errand(struct notify *n, char (*busy)[160], int *n_busy)
+static struct errand *free_errand(struct sender *n, char (*busy)[160], int *n_busy)
 {
 	struct errand *found = NULL;
 	*n_busy = 0;
@@ -159,7 +159,7 @@ static struct errand *free_errand(struct notify *n, char (*busy)[160], int *n_bu
 /* Send what is due to receivers that are free, then sleep until more is. */
 static void look(void *arg)
 {
-	struct notify *n = arg;
+	struct sender *n = arg;
 	struct fw_err err = { 0 };
 	struct buf payload;
 	struct errand *e;
@@ -170,36 +170,36 @@ static void look(void *arg)
 	buf_init(&payload, PAYLOAD_MAX);
 	while (got == 1 && !n->timer && (e = free_errand(n, busy, &n_busy))) {
 		buf_clear(&payload);
-		got = store_outbox_due(n->ledger->db, now, (const char(*)[160])busy, n_busy, &e->row, &payload, &err);
+		got = store_outbox_due(n->txn->db, now, (const char(*)[160])busy, n_busy, &e->row, &payload, &err);
 		if (got == 1)
 			send_row(e, &payload); /* one that ends at once sets the timer */
 	}
-	if (got < 0 || (!n->timer && store_outbox_next_at(n->ledger->db, now, &next_at, &err) != 0))
-		look_in(n, MINUTE_MS); /* the ledger says what is wrong with the database */
+	if (got < 0 || (!n->timer && store_outbox_next_at(n->txn->db, now, &next_at, &err) != 0))
+		look_in(n, MINUTE_MS); /* txn says what is wrong with the database */
 	else if (!n->timer && next_at)
 		look_in(n, next_at - now);
 	buf_fini(&payload);
 }
 
-int notify_start(struct loop *l, const struct config *c, struct ledger *g, struct notify **out, struct fw_err *err)
+int sender_start(struct loop *l, const struct config *c, struct txn *g, struct sender **out, struct fw_err *err)
 {
-	struct notify *n = calloc(1, sizeof *n);
+	struct sender *n = calloc(1, sizeof *n);
 	if (!n)
 		return err_set(err, ERR_INTERNAL, "out of memory for deliveries");
-	*n = (struct notify){ .loop = l, .config = c, .ledger = g };
+	*n = (struct sender){ .loop = l, .config = c, .txn = g };
 	for (int i = 0; i < AT_ONCE; i++)
-		n->errand[i].notify = n;
+		n->errand[i].sender = n;
 	look_in(n, 0);
 	*out = n;
 	return 0;
 }
 
-void notify_stop(struct notify *n)
+void sender_stop(struct sender *n)
 {
 	if (!n)
 		return;
 	loop_remove(n->loop, n->timer);
 	for (int i = 0; i < AT_ONCE; i++)
-		capture_cancel(n->errand[i].sending);
+		child_cancel(n->errand[i].sending);
 	free(n);
 }

@@ -7,19 +7,19 @@
 #define FLOPWATCHD_DELIVERY_SENDER_H
 
 #include "flopwatchd/runtime/config.h"
-#include "flopwatchd/job/record.h"
+#include "flopwatchd/runtime/txn.h"
 #include "flopwatchd/runtime/loop.h"
 
-struct notify;
+struct sender;
 
 /** Begin with what is due. Own: borrows all. */
-int notify_start(struct loop *l, const struct config *c, struct ledger *g, struct notify **out, struct fw_err *err);
+int sender_start(struct loop *l, const struct config *c, struct txn *g, struct sender **out, struct fw_err *err);
 /** There may be new rows. */
-void notify_wake(struct notify *n);
+void sender_wake(struct sender *n);
 /** Accepts NULL. */
-void notify_stop(struct notify *n);
+void sender_stop(struct sender *n);
 
 /** Pause before the try after `attempts` that failed, 0: give up. Units: ms. `luck` in [0, 1) spreads them by a quarter. */
-int64_t notify_pause_ms(int attempts, double luck);
+int64_t sender_pause_ms(int attempts, double luck);
 
 #endif

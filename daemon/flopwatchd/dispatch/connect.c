@@ -11,7 +11,7 @@
 
 enum { ENV_MAX = 16, ENV_TEXT = 4096 };
 
-static int reach(const struct config_worker *w, struct dial *out, struct fw_err *err)
+static int reach(const struct config_worker *w, struct connection *out, struct fw_err *err)
 {
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
 	snprintf(to.sun_path, sizeof to.sun_path, "%s", w->socket);
@@ -42,7 +42,7 @@ static void environment(const char *env[ENV_MAX], char (*text)[ENV_TEXT])
 }
 
 static int start(
-	const struct config *c, const struct config_worker *w, int line, int errors, struct dial *out, struct fw_err *err)
+	const struct config *c, const struct config_worker *w, int line, int errors, struct connection *out, struct fw_err *err)
 {
 	const char *argv[CONFIG_LIST_MAX + 8 + 2 * READONLY_MAX], *env[ENV_MAX];
 	char program[4096], env_text[ENV_MAX][ENV_TEXT];
@@ -86,10 +86,10 @@ static void close_both(const int pair[2])
 		close(pair[1]);
 }
 
-int dial_worker(const struct config *c, const struct config_worker *w, struct dial *out, struct fw_err *err)
+int connect_worker(const struct config *c, const struct config_worker *w, struct connection *out, struct fw_err *err)
 {
 	int line[2] = { -1, -1 }, errors[2] = { -1, -1 };
-	*out = (struct dial){ .fd = -1, .errors_fd = -1, .child = { .pidfd = -1 } };
+	*out = (struct connection){ .fd = -1, .errors_fd = -1, .child = { .pidfd = -1 } };
 	if (w->socket[0])
 		return reach(w, out, err);
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, line) != 0 || pipe2(errors, O_CLOEXEC) != 0 ||

@@ -8,34 +8,35 @@
 #include "base/clock.h"
 #include "base/jsonw.h"
 #include "base/log.h"
+#include "db/store/job.h"
 
 enum { FLUSH_MS = 500, LINES_MAX = 256 << 10, LINE_MAX_BYTES = 900 };
 
-void chatter_init(struct chatter *c, struct loop *l, struct ledger *g)
+void progress_init(struct progress *c, struct loop *l, struct txn *g)
 {
 	memset(c, 0, sizeof *c);
 	c->loop = l;
-	c->ledger = g;
+	c->txn = g;
 	buf_init(&c->lines, LINES_MAX);
 }
 
 static void on_timer(void *arg)
 {
-	struct chatter *c = arg;
+	struct progress *c = arg;
 	c->timer = NULL;
-	chatter_flush(c);
+	progress_flush(c);
 }
 
-static void mark_dirty(struct chatter *c)
+static void mark_dirty(struct progress *c)
 {
 	struct fw_err err = { 0 };
 	c->is_dirty = true;
 	if (!c->timer && loop_after(c->loop, FLUSH_MS, on_timer, c, &c->timer, &err) != 0)
-		log_debug("chatter.timer", "err=%s", log_quote(err.text));
+		log_debug("progress.timer", "err=%s", log_quote(err.text));
 }
 
-static void say(struct chatter *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void say(struct chatter *c, const char *format, ...)
+static void say(struct progress *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say(struct progress *c, const char *format, ...)
 {
 	char line[LINE_MAX_BYTES];
 	va_list args;
@@ -49,14 +50,14 @@ static void say(struct chatter *c, const char *format, ...)
 	mark_dirty(c);
 }
 
-static const char *cell_key(const struct chatter *c, int cell)
+static const char *cell_key(const struct progress *c, int cell)
 {
 	return cell >= 0 && cell < c->n_cells ? c->key[cell] : "";
 }
 
-void chatter_for(struct chatter *c, const struct store_job *job)
+void progress_for(struct progress *c, const struct store_job *job)
 {
-	chatter_end(c);
+	progress_end(c);
 	c->job = *job;
 	c->n_checked = c->launch = c->set = 0;
 	c->cell = -1;
@@ -65,7 +66,7 @@ void chatter_for(struct chatter *c, const struct store_job *job)
 	c->is_dirty = false;
 }
 
-void chatter_begin(struct chatter *c, const struct msg_job *ask)
+void progress_begin(struct progress *c, const struct msg_job *ask)
 {
 	c->key = calloc((size_t)ask->n_cells, sizeof *c->key);
 	c->n_cells = c->key ? ask->n_cells : 0;
@@ -74,10 +75,10 @@ void chatter_begin(struct chatter *c, const struct msg_job *ask)
 		snprintf(c->key[i], sizeof c->key[i], "%s", ask->cell[i].key);
 }
 
-void chatter_end(struct chatter *c)
+void progress_end(struct progress *c)
 {
 	if (c->job.id)
-		chatter_flush(c);
+		progress_flush(c);
 	loop_remove(c->loop, c->timer);
 	c->timer = NULL;
 	buf_fini(&c->lines);
@@ -91,7 +92,7 @@ void chatter_end(struct chatter *c)
 
 /* ---- words --------------------------------------------------------------------------------------------------------------------- */
 
-static void hear_build(struct chatter *c, const struct msg_build *b)
+static void hear_build(struct progress *c, const struct msg_build *b)
 {
 	snprintf(c->role, sizeof c->role, "%s", b->role);
 	snprintf(c->step, sizeof c->step, "build");
@@ -105,7 +106,7 @@ static void hear_build(struct chatter *c, const struct msg_build *b)
 }
 
 /* A program of its own has shown its rows: they are the cells from now on. */
-static void hear_found(struct chatter *c, const struct msg_found *m)
+static void hear_found(struct progress *c, const struct msg_found *m)
 {
 	free(c->key);
 	c->key = calloc((size_t)m->n + 1, sizeof *c->key);
@@ -115,7 +116,7 @@ static void hear_found(struct chatter *c, const struct msg_found *m)
 	say(c, "the benchmark writes %d rows", m->n);
 }
 
-static void hear_check(struct chatter *c, const struct msg_check *m)
+static void hear_check(struct progress *c, const struct msg_check *m)
 {
 	snprintf(c->role, sizeof c->role, "%s", m->role);
 	snprintf(c->step, sizeof c->step, "check");
@@ -127,7 +128,7 @@ static void hear_check(struct chatter *c, const struct msg_check *m)
 		say(c, "check of %s: %s is %s: %s", m->role, cell_key(c, m->cell), m->failure, m->detail);
 }
 
-static void hear_launch(struct chatter *c, const struct msg_launch *m)
+static void hear_launch(struct progress *c, const struct msg_launch *m)
 {
 	c->launch = m->launch;
 	c->set = m->set;
@@ -137,7 +138,7 @@ static void hear_launch(struct chatter *c, const struct msg_launch *m)
 	say(c, "launch %d, set %d: %d cells", m->launch, m->set, m->n_cells);
 }
 
-void chatter_hear(struct chatter *c, const struct msg *m)
+void progress_hear(struct progress *c, const struct msg *m)
 {
 	if (!c->job.id)
 		return;
@@ -178,7 +179,7 @@ void chatter_hear(struct chatter *c, const struct msg *m)
 
 /* ---- writing ------------------------------------------------------------------------------------------------------------------- */
 
-static void write_progress(const struct chatter *c, struct jsonw *j)
+static void write_progress(const struct progress *c, struct jsonw *j)
 {
 	jsonw_object(j);
 	jsonw_kv_int(j, "launch", c->launch);
@@ -191,13 +192,13 @@ static void write_progress(const struct chatter *c, struct jsonw *j)
 	jsonw_object_end(j);
 }
 
-static int write_all(struct chatter *c, int64_t now, struct fw_err *err)
+static int write_all(struct progress *c, int64_t now, struct fw_err *err)
 {
 	struct buf progress, event;
 	struct jsonw j;
 	char *rest = c->lines.data, *line;
 	while ((line = strsep(&rest, "\n")))
-		if (*line && store_job_log(c->ledger->db, c->job.id, now, line, err) != 0)
+		if (*line && store_job_log(c->txn->db, c->job.id, now, line, err) != 0)
 			return -1;
 	buf_init(&progress, 4096);
 	buf_init(&event, 8192);
@@ -209,15 +210,15 @@ static int write_all(struct chatter *c, int64_t now, struct fw_err *err)
 	jsonw_key(&j, "progress");
 	jsonw_raw(&j, progress.data, progress.len);
 	jsonw_object_end(&j);
-	int result = progress.failed || event.failed ? 0 : store_job_progress(c->ledger->db, c->job.id, progress.data, err);
+	int result = progress.failed || event.failed ? 0 : store_job_progress(c->txn->db, c->job.id, progress.data, err);
 	if (result == 0 && !event.failed)
-		result = store_event(c->ledger->db, now, "job.progress", event.data, NULL, err);
+		result = store_event(c->txn->db, now, "job.progress", event.data, NULL, err);
 	buf_fini(&progress);
 	buf_fini(&event);
 	return result;
 }
 
-void chatter_flush(struct chatter *c)
+void progress_flush(struct progress *c)
 {
 	struct fw_err err = { 0 };
 	loop_remove(c->loop, c->timer);
@@ -225,7 +226,7 @@ void chatter_flush(struct chatter *c)
 	if (!c->job.id || !c->is_dirty)
 		return;
 	c->is_dirty = false;
-	if (ledger_begin(c->ledger, &err) == 0)
-		(void)ledger_end(c->ledger, write_all(c, clock_utc_ms(), &err), &err); /* see progress.h */
+	if (txn_begin(c->txn, &err) == 0)
+		(void)txn_end(c->txn, write_all(c, clock_utc_ms(), &err), &err); /* see progress.h */
 	buf_clear(&c->lines);
 }

@@ -7,12 +7,13 @@
 #define FLOPWATCHD_DISPATCH_PROGRESS_H
 
 #include "core/protocol/protocol.h"
-#include "flopwatchd/job/record.h"
+#include "flopwatchd/runtime/txn.h"
 #include "flopwatchd/runtime/loop.h"
+#include "db/store/job.h"
 
-struct chatter {
+struct progress {
 	struct loop *loop;
-	struct ledger *ledger;
+	struct txn *txn;
 	struct store_job job; /* id 0: none */
 	int n_cells, n_subjects;
 	char (*key)[CASE_KEY_SIZE];       /* key[n_cells] */
@@ -23,16 +24,16 @@ struct chatter {
 	struct loop_source *timer;
 };
 
-void chatter_init(struct chatter *c, struct loop *l, struct ledger *g);
+void progress_init(struct progress *c, struct loop *l, struct txn *g);
 /** A job begins; from here on lines may come. */
-void chatter_for(struct chatter *c, const struct store_job *job);
+void progress_for(struct progress *c, const struct store_job *job);
 /** Its cells are known. */
-void chatter_begin(struct chatter *c, const struct msg_job *ask);
+void progress_begin(struct progress *c, const struct msg_job *ask);
 /** Take note of a message. */
-void chatter_hear(struct chatter *c, const struct msg *m);
+void progress_hear(struct progress *c, const struct msg *m);
 /** Write what waits, now. */
-void chatter_flush(struct chatter *c);
+void progress_flush(struct progress *c);
 /** Write what waits and forget the job; fine when there is none. */
-void chatter_end(struct chatter *c);
+void progress_end(struct progress *c);
 
 #endif

@@ -17,6 +17,8 @@
 #include "flopwatchd/dispatch/slot.h"
 #include "flopwatchd/delivery/commit_status.h"
 #include "web/site.h"
+#include "flopwatchd/job/record.h"
+#include "flopwatchd/job/jobstate.h"
 
 enum {
 	RESOLVES_MAX = 4,
@@ -37,7 +39,7 @@ struct errand {
 struct queue {
 	struct loop *loop;
 	struct config *config;
-	struct ledger ledger;
+	struct txn txn;
 	struct slot_host host;
 	int n_slots;
 	struct slot *slot[CONFIG_WORKERS_MAX];
@@ -95,7 +97,7 @@ static const char *held(void *arg)
 
 static void complain(struct queue *q, const char *event, const struct fw_err *err)
 {
-	if (!q->ledger.is_broken) /* that was said once already */
+	if (!q->txn.is_broken) /* that was said once already */
 		log_error(event, "err=%s", log_quote(err->text));
 	arrange_again(q);
 }
@@ -104,12 +106,12 @@ static void complain(struct queue *q, const char *event, const struct fw_err *er
 
 static int store_commits(struct queue *q, const struct store_job *job, const struct resolve_answer *a, struct fw_err *err)
 {
-	if (a->target.sha[0] && store_commit_put(q->ledger.db, job->repo, &a->target, err) != 0)
+	if (a->target.sha[0] && store_commit_put(q->txn.db, job->repo, &a->target, err) != 0)
 		return -1;
-	if (a->n_line && store_line_put(q->ledger.db, job->repo, (const char(*)[65])a->line, a->n_line,
+	if (a->n_line && store_line_put(q->txn.db, job->repo, (const char(*)[65])a->line, a->n_line,
 				 a->n_line > GITREAD_PARENTS_MAX, err) != 0)
 		return -1;
-	return a->base.sha[0] ? store_commit_put(q->ledger.db, job->repo, &a->base, err) : 0;
+	return a->base.sha[0] ? store_commit_put(q->txn.db, job->repo, &a->base, err) : 0;
 }
 
 /* The commit is to be measured with several suites: one job each. */
@@ -121,12 +123,12 @@ static int add_other_suites(
 	for (int i = 1; i < a->n_suites; i++) {
 		/* a question of its own, perhaps about a commit that was measured long ago */
 		bool own = !strcmp(job->kind, "calibrate") || !strcmp(job->kind, "peer") || !strcmp(job->base_how, "given");
-		int there = own ? 0 : store_job_covers(q->ledger.db, job, a->suite[i], err);
+		int there = own ? 0 : store_job_covers(q->txn.db, job, a->suite[i], err);
 		if (there < 0)
 			return -1;
 		struct store_job more = *job;
 		snprintf(more.suite, sizeof more.suite, "%s", a->suite[i]);
-		if (!there && store_job_insert(q->ledger.db, &more, now, err) != 0)
+		if (!there && store_job_insert(q->txn.db, &more, now, err) != 0)
 			return -1;
 	}
 	return 0;
@@ -136,9 +138,9 @@ static int add_other_suites(
 static int tell_forge(struct queue *q, const struct store_job *job, const char *suite, int64_t now, struct fw_err *err)
 {
 	int at = config_repo_find(q->config, job->repo_name);
-	if (at >= 0 && status_ended(q->ledger.db, q->config, &q->config->repo[at], now, err) != 0)
+	if (at >= 0 && status_ended(q->txn.db, q->config, &q->config->repo[at], now, err) != 0)
 		return -1;
-	return status_job(q->ledger.db, q->config, job, suite, "queued", "", now, err);
+	return status_job(q->txn.db, q->config, job, suite, "queued", "", now, err);
 }
 
 /* For the day when nothing waits. */
@@ -146,7 +148,7 @@ static int keep_peers(struct queue *q, const struct store_job *job, const struct
 {
 	char text[PEERS_TEXT_SIZE];
 	peers_write(peers, text);
-	return text[0] ? store_peer_names(q->ledger.db, job->id, text, err) : 0;
+	return text[0] ? store_peer_names(q->txn.db, job->id, text, err) : 0;
 }
 
 static int write_resolved(struct queue *q, const struct store_job *job, struct resolve_answer *a, int64_t now, struct fw_err *err)
@@ -155,17 +157,17 @@ static int write_resolved(struct queue *q, const struct store_job *job, struct r
 	char line[512];
 	int superseded;
 	const char *base = p->ask.subject[0].commit;
-	if (store_job_resolve(q->ledger.db, job->id, base, p->base_how, p->ask.kind, a->suite[0], err) != 0 ||
+	if (store_job_resolve(q->txn.db, job->id, base, p->base_how, p->ask.kind, a->suite[0], err) != 0 ||
 		keep_peers(q, job, &a->peers, err) != 0 || add_other_suites(q, job, a, now, err) != 0 ||
-		(!strcmp(job->origin, "push") && store_job_supersede(q->ledger.db, job->id, now, &superseded, err) != 0) ||
+		(!strcmp(job->origin, "push") && store_job_supersede(q->txn.db, job->id, now, &superseded, err) != 0) ||
 		tell_forge(q, job, a->suite[0], now, err) != 0)
 		return -1;
 	const char *by = p->ask.subject[0].provider;
 	snprintf(line, sizeof line, "base %.12s (%s)%s%s, suite %s from %.200s", base, p->base_how, by[0] ? " by " : "", by,
 		a->suite[0], p->suite_origin);
-	if (store_job_log(q->ledger.db, job->id, now, line, err) != 0)
+	if (store_job_log(q->txn.db, job->id, now, line, err) != 0)
 		return -1;
-	return ledger_tell(&q->ledger, job, "job.resolved", "queued", NULL, now, err);
+	return job_tell(&q->txn, job, "job.resolved", "queued", NULL, now, err);
 }
 
 static enum jobstate_event end_of(const char *state)
@@ -182,21 +184,21 @@ static int write_answer(
 	int64_t now = clock_utc_ms();
 	bool is_ours = a->again && !(a->crashed && !strcmp(job->state_why, a->why));
 	if (is_ours)
-		return ledger_wait(&q->ledger, job, a->why, now, err);
+		return job_wait(&q->txn, job, a->why, now, err);
 	if (store_commits(q, job, a, err) != 0)
 		return -1;
-	if (a->note[0] && store_job_log(q->ledger.db, job->id, now, a->note, err) != 0)
+	if (a->note[0] && store_job_log(q->txn.db, job->id, now, a->note, err) != 0)
 		return -1;
-	if (!a->again && plan_news(q->ledger.db, q->config, job, a, now, err) != 0)
+	if (!a->again && plan_news(q->txn.db, q->config, job, a, now, err) != 0)
 		return -1;
 	if (a->state[0]) {
 		enum jobstate to = jobstate_next(JOBSTATE_QUEUED, end_of(a->state));
-		return ledger_move(&q->ledger, job, to, a->why, now, err);
+		return job_move(&q->txn, job, to, a->why, now, err);
 	}
 	if (write_resolved(q, job, a, now, err) != 0)
 		return -1;
 	a->plan.ask.job = job->id;
-	return plan_needs_worker(&a->plan) ? 0 : judge_unrun(q->ledger.db, q->config, &a->plan, now, outcome, err);
+	return plan_needs_worker(&a->plan) ? 0 : judge_unrun(q->txn.db, q->config, &a->plan, now, outcome, err);
 }
 
 static void on_answer(void *arg, struct resolve_answer *a)
@@ -213,7 +215,7 @@ static void on_answer(void *arg, struct resolve_answer *a)
 		arrange_again(q);
 	else
 		q->pause_ms = 0;
-	if (ledger_begin(&q->ledger, &err) != 0 || ledger_end(&q->ledger, write_answer(q, &job, a, &outcome, &err), &err) != 0) {
+	if (txn_begin(&q->txn, &err) != 0 || txn_end(&q->txn, write_answer(q, &job, a, &outcome, &err), &err) != 0) {
 		if (err.code != ERR_CONFLICT) /* else it has ended meanwhile: superseded, or cancelled */
 			complain(q, "job.resolve", &err);
 	} else if (is_judged) {
@@ -228,11 +230,11 @@ static void begin_errand(struct queue *q, struct errand *e)
 {
 	struct fw_err err = { 0 }, failed = { 0 };
 	e->queue = q;
-	if (resolve_start(q->loop, q->ledger.db, q->config, &e->job, on_answer, e, &e->resolve, &err) == 0)
+	if (resolve_start(q->loop, q->txn.db, q->config, &e->job, on_answer, e, &e->resolve, &err) == 0)
 		return;
 	if (err.code != ERR_NOT_FOUND)
 		complain(q, "job.resolve", &err);
-	else if (ledger_move_now(&q->ledger, &e->job, JOBSTATE_GONE, err.text, &failed) != 0)
+	else if (job_move_now(&q->txn, &e->job, JOBSTATE_GONE, err.text, &failed) != 0)
 		complain(q, "job.resolve", &failed);
 	e->job.id = 0;
 }
@@ -245,7 +247,7 @@ static void resolve_more(struct queue *q)
 		int got = 1;
 		while (!e->job.id && got == 1) {
 			struct store_job job;
-			got = store_job_next_unresolved(q->ledger.db, q->resolved_to, &job, &err);
+			got = store_job_next_unresolved(q->txn.db, q->resolved_to, &job, &err);
 			if (got < 0)
 				complain(q, "queue.read", &err);
 			if (got != 1)
@@ -339,8 +341,8 @@ int queue_start(struct loop *l, struct config *c, struct db *db, void (*on_event
 		return err_set(err, ERR_INTERNAL, "out of memory for the queue");
 	q->loop = l;
 	q->config = c;
-	q->ledger = (struct ledger){ .db = db, .config = c, .on_event = on_event, .arg = arg };
-	q->host = (struct slot_host){ l, c, &q->ledger, q, slot_changed, device_is_taken, hold, held };
+	q->txn = (struct txn){ .db = db, .config = c, .on_event = on_event, .arg = arg };
+	q->host = (struct slot_host){ l, c, &q->txn, q, slot_changed, device_is_taken, hold, held };
 	snprintf(q->held, sizeof q->held, "[]");
 	for (int i = 0; i < c->n_workers; i++) {
 		q->slot[i] = slot_new(&q->host, &c->worker[i]);
@@ -358,7 +360,7 @@ int queue_start(struct loop *l, struct config *c, struct db *db, void (*on_event
 int queue_cancel(struct queue *q, int64_t job, const char *why, struct fw_err *err)
 {
 	struct store_job row;
-	if (store_job_get(q->ledger.db, job, &row, err) != 0)
+	if (store_job_get(q->txn.db, job, &row, err) != 0)
 		return -1;
 	for (int i = 0; i < q->n_slots; i++)
 		if (slot_job(q->slot[i]) == job)
@@ -366,7 +368,7 @@ int queue_cancel(struct queue *q, int64_t job, const char *why, struct fw_err *e
 	enum jobstate from = jobstate_from_name(row.state);
 	if (jobstate_is_final(from))
 		return err_set(err, ERR_CONFLICT, "job %lld has ended already: %s", (long long)job, row.state);
-	return ledger_move_now(&q->ledger, &row, jobstate_next(from, JOBSTATE_ON_CANCEL), why, err);
+	return job_move_now(&q->txn, &row, jobstate_next(from, JOBSTATE_ON_CANCEL), why, err);
 }
 
 void queue_forget_plans(struct queue *q)
@@ -411,8 +413,8 @@ void queue_stop(struct queue *q)
 
 int queue_health(struct queue *q, struct fw_err *err)
 {
-	if (!ledger_is_well(&q->ledger))
-		return err_set(err, q->ledger.why.code, "the database cannot be written: %s", q->ledger.why.text);
+	if (!txn_is_well(&q->txn))
+		return err_set(err, q->txn.why.code, "the database cannot be written: %s", q->txn.why.text);
 	if (q->is_full)
 		return err_set(err, ERR_FULL, "less than %llu MiB or %llu files are free in %s", disk_free_min_bytes >> 20,
 			disk_free_min_files, q->config->state_dir);
@@ -436,7 +438,7 @@ bool queue_measures(const struct queue *q, const char *kind)
 	return q->n_slots == 0;
 }
 
-struct ledger *queue_ledger(struct queue *q)
+struct txn *queue_txn(struct queue *q)
 {
-	return &q->ledger;
+	return &q->txn;
 }

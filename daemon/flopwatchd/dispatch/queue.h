@@ -7,7 +7,7 @@
 #define FLOPWATCHD_DISPATCH_QUEUE_H
 
 #include "flopwatchd/runtime/config.h"
-#include "flopwatchd/job/record.h"
+#include "flopwatchd/runtime/txn.h"
 #include "flopwatchd/runtime/loop.h"
 
 struct queue;
@@ -35,6 +35,6 @@ struct site_worker;
 void queue_workers(const struct queue *q, void (*each)(void *to, const struct site_worker *worker), void *to);
 /** Whether any worker measures on this kind of device, or may for all that is known yet: a job for another would wait for ever. */
 bool queue_measures(const struct queue *q, const char *kind);
-struct ledger *queue_ledger(struct queue *q);
+struct txn *queue_txn(struct queue *q);
 
 #endif

@@ -55,7 +55,7 @@ struct session {
 	struct buf out;
 	char need[NEEDS_MAX][65];
 	int n_needs, next_need;
-	struct capture *packing;
+	struct child *packing;
 	int tree_fd;
 	int64_t tree_left;
 	char repo_path[4096];
@@ -73,7 +73,7 @@ static void session_free(struct session *s)
 	loop_remove(s->loop, s->child);
 	loop_remove(s->loop, s->watchdog);
 	loop_remove(s->loop, s->grace);
-	capture_cancel(s->packing);
+	child_cancel(s->packing);
 	if (s->fd >= 0)
 		close(s->fd);
 	if (s->errors_fd >= 0)
@@ -144,7 +144,7 @@ static void begin_end(struct session *s, enum session_end how, const char *why)
 	s->phase = PHASE_ENDING;
 	s->how = how;
 	snprintf(s->why, sizeof s->why, "%s", why);
-	capture_cancel(s->packing);
+	child_cancel(s->packing);
 	s->packing = NULL;
 	loop_remove(s->loop, s->watchdog);
 	s->watchdog = NULL;
@@ -230,14 +230,14 @@ static void pack_next(struct session *s)
 		starve(s, &err);
 		return;
 	}
-	struct capture_spec spec = {
+	struct child_spec spec = {
 		.program = "flopwatch-git",
 		.args = args,
 		.out_fd = s->tree_fd,
 		.out_max = tree_bytes_max,
 		.deadline_ms = TREE_DEADLINE_MS,
 	};
-	if (capture_start(s->loop, &spec, tree_is_packed, s, &s->packing, &err) != 0)
+	if (child_start(s->loop, &spec, tree_is_packed, s, &s->packing, &err) != 0)
 		starve(s, &err);
 }
 
@@ -535,8 +535,8 @@ static void on_watchdog(void *arg)
 
 static int open_line(struct session *s, struct fw_err *err)
 {
-	struct dial d;
-	if (dial_worker(s->config, s->worker, &d, err) != 0)
+	struct connection d;
+	if (connect_worker(s->config, s->worker, &d, err) != 0)
 		return -1;
 	s->fd = d.fd;
 	s->errors_fd = d.errors_fd;

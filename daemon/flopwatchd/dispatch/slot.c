@@ -15,8 +15,10 @@
 #include "flopwatchd/verdict/judge.h"
 #include "flopwatchd/planning/refusal.h"
 #include "flopwatchd/dispatch/session.h"
-#include "flopwatchd/intake/watch.h"
+#include "flopwatchd/runtime/config.h"
 #include "web/site.h"
+#include "flopwatchd/job/record.h"
+#include "flopwatchd/job/jobstate.h"
 
 enum { STORE_AGAIN_MS = 5000, DOWN_FIRST_MS = 2000, DOWN_MOST_MS = 300000, LOST_PAUSE_MS = 1000 };
 
@@ -54,7 +56,7 @@ struct slot {
 	char canary_why[400];
 	struct plan plan;
 	char repo_path[4096];
-	struct chatter chatter;
+	struct progress progress;
 
 	enum debt debt;
 	enum jobstate debt_state;
@@ -107,7 +109,7 @@ static void go_free(struct slot *s)
 	s->device.uuid[0] = 0;
 	plan_fini(&s->plan);
 	plan_init(&s->plan);
-	chatter_end(&s->chatter);
+	progress_end(&s->progress);
 	if (s->is_suspect) {
 		s->is_suspect = false;
 		s->phase = PHASE_DOWN;
@@ -121,15 +123,15 @@ static void go_free(struct slot *s)
 static int store_devices(struct slot *s, struct fw_err *err)
 {
 	int result = 0;
-	if (ledger_begin(s->host->ledger, err) != 0)
+	if (txn_begin(s->host->txn, err) != 0)
 		return -1;
 	for (int i = 0; result == 0 && i < s->hello.n_devices; i++) {
 		int64_t id;
-		result = store_device_put(s->host->ledger->db, &s->hello.device[i], clock_utc_ms(), &id, err);
+		result = store_device_put(s->host->txn->db, &s->hello.device[i], clock_utc_ms(), &id, err);
 		if (result == 0 && s->hello.place.modules[0])
-			result = store_device_place(s->host->ledger->db, id, &s->hello.place, err);
+			result = store_device_place(s->host->txn->db, id, &s->hello.place, err);
 	}
-	return ledger_end(s->host->ledger, result, err);
+	return txn_end(s->host->txn, result, err);
 }
 
 static void take_devices(struct slot *s, const struct msg_hello *hello)
@@ -156,21 +158,21 @@ static void owe(struct slot *s, enum debt debt, enum jobstate state, const char 
 
 static int write_debt(struct slot *s, struct fw_err *err)
 {
-	struct ledger *g = s->host->ledger;
+	struct txn *g = s->host->txn;
 	struct judge_outcome outcome;
 	int64_t now = clock_utc_ms();
 	int result = 0;
 	if (s->debt == DEBT_NONE)
 		return 0;
-	if (ledger_begin(g, err) != 0)
+	if (txn_begin(g, err) != 0)
 		return -1;
 	if (s->debt == DEBT_RESULT)
 		result = judge_finish(g->db, s->host->config, s->result, now, &outcome, err);
 	else if (s->debt == DEBT_RELEASE)
-		result = ledger_release(g, &s->job, s->debt_why, now, err);
+		result = job_release(g, &s->job, s->debt_why, now, err);
 	else
-		result = ledger_move(g, &s->job, s->debt_state, s->debt_why, now, err);
-	if (ledger_end(g, result, err) != 0)
+		result = job_move(g, &s->job, s->debt_state, s->debt_why, now, err);
+	if (txn_end(g, result, err) != 0)
 		return -1;
 	if (s->debt == DEBT_RESULT)
 		log_info("job.done", "job=%lld repo=%s branch=%s comparison=%lld verdict=%s", (long long)s->job.id,
@@ -192,8 +194,8 @@ static void settle(struct slot *s)
 	struct fw_err err = { 0 };
 	loop_remove(s->host->loop, s->job_timer); /* what waits to be stored must not run into the job's time limit */
 	s->job_timer = NULL;
-	chatter_flush(&s->chatter);
-	if (write_debt(s, &err) != 0 && ledger_is_outage(&err)) {
+	progress_flush(&s->progress);
+	if (write_debt(s, &err) != 0 && txn_is_outage(&err)) {
 		s->phase = PHASE_STORING;
 		set_timer(s, STORE_AGAIN_MS, settle_again);
 		return;
@@ -300,7 +302,7 @@ static void send_job(struct slot *s, const struct msg_hello *hello)
 	snprintf(ask_for->device, sizeof ask_for->device, "%s", d->uuid);
 	ask_for->seed = seed_of(d, s->job.id);
 	s->device = *d;
-	chatter_begin(&s->chatter, ask_for);
+	progress_begin(&s->progress, ask_for);
 	if (session_send(s->session, &s->plan, s->repo_path, d, &err) != 0) {
 		bool is_wrong = err.code == ERR_INVALID; /* else memory is short */
 		finish_job(s, is_wrong ? DEBT_MOVE : DEBT_RELEASE, is_wrong ? JOBSTATE_ON_FAIL : JOBSTATE_ON_LOST, err.text);
@@ -336,7 +338,7 @@ static void end_canary(struct slot *s, const char *why)
 		snprintf(text, sizeof text, "its canary passed");
 	else
 		snprintf(text, sizeof text, "its canary failed: %.600s", s->canary_why[0] ? s->canary_why : why);
-	devicestate_tell(s->host->ledger, s->device.uuid, s->canary_ok ? "ok" : "quarantined", text);
+	devicestate_tell(s->host->txn, s->device.uuid, s->canary_ok ? "ok" : "quarantined", text);
 	go_free(s);
 }
 
@@ -355,7 +357,7 @@ static void begin_canary(struct slot *s)
 /* The worker has found that the device does not recover. The job is not at fault, but may be what breaks it: it counts. */
 static void quarantine(struct slot *s, const char *why)
 {
-	devicestate_tell(s->host->ledger, s->device.uuid, "quarantined", why);
+	devicestate_tell(s->host->txn, s->device.uuid, "quarantined", why);
 	lose_worker(s, why);
 }
 
@@ -393,12 +395,12 @@ static void on_word(void *arg, const struct msg *m)
 	if (s->phase != PHASE_RUNNING)
 		return;
 	if (m->t == MSG_FAULT && strcmp(m->u.fault.role, "device") == 0 && strcmp(m->u.fault.failure, "lost") == 0) {
-		chatter_hear(&s->chatter, m);
+		progress_hear(&s->progress, m);
 		quarantine(s, m->u.fault.detail);
 		return;
 	}
 	if (m->t == MSG_FAULT && strcmp(m->u.fault.role, "worker") == 0) {
-		chatter_hear(&s->chatter, m);
+		progress_hear(&s->progress, m);
 		give_back(s, &m->u.fault);
 		return;
 	}
@@ -412,10 +414,10 @@ static void on_word(void *arg, const struct msg *m)
 	if (to != s->state) {
 		struct fw_err err = { 0 };
 		s->state = to;
-		if (ledger_move_now(s->host->ledger, &s->job, to, "", &err) != 0)
+		if (job_move_now(s->host->txn, &s->job, to, "", &err) != 0)
 			log_debug("job.move", "job=%lld err=%s", (long long)s->job.id, log_quote(err.text));
 	}
-	chatter_hear(&s->chatter, m);
+	progress_hear(&s->progress, m);
 }
 
 static void on_end(void *arg, enum session_end how, struct result *result, const char *why)
@@ -521,7 +523,7 @@ static int choose_canary(struct slot *s, struct fw_err *err)
 		char state[16];
 		if (s->host->is_taken(s->host->arg, s->hello.device[i].uuid))
 			continue;
-		if (store_device_get(s->host->ledger->db, s->hello.device[i].uuid, &s->device_id, state, err) != 0)
+		if (store_device_get(s->host->txn->db, s->hello.device[i].uuid, &s->device_id, state, err) != 0)
 			return -1;
 		if (!strcmp(state, "canary")) {
 			s->device = s->hello.device[i];
@@ -542,7 +544,7 @@ static int choose_device(struct slot *s, struct fw_err *err)
 		char state[16];
 		if (strcmp(d->kind, kind) != 0 || s->host->is_taken(s->host->arg, d->uuid))
 			continue;
-		if (store_device_get(s->host->ledger->db, d->uuid, &s->device_id, state, err) != 0)
+		if (store_device_get(s->host->txn->db, d->uuid, &s->device_id, state, err) != 0)
 			return -1;
 		if (!strcmp(state, "ok")) {
 			s->device = *d;
@@ -554,24 +556,24 @@ static int choose_device(struct slot *s, struct fw_err *err)
 
 static int mark_sent(struct slot *s, struct fw_err *err)
 {
-	struct ledger *g = s->host->ledger;
+	struct txn *g = s->host->txn;
 	unsigned char random[16];
 	char nonce[33], line[256];
 	int64_t now = clock_utc_ms();
 	if (getrandom(random, sizeof random, GRND_NONBLOCK) != (ssize_t)sizeof random)
 		memset(random, 0, sizeof random);
 	hash_to_hex(random, sizeof random, nonce);
-	if (ledger_begin(g, err) != 0)
+	if (txn_begin(g, err) != 0)
 		return -1;
 	snprintf(line, sizeof line, "sent to worker %s, device %s", s->worker->name, s->device.uuid);
 	int result = store_job_send(g->db, s->job.id, s->device_id, nonce, now, err);
 	if (result == 0)
 		result = store_job_log(g->db, s->job.id, now, line, err);
 	if (result == 0)
-		result = ledger_tell(g, &s->job, "job.state", "sent", NULL, now, err);
+		result = job_tell(g, &s->job, "job.state", "sent", NULL, now, err);
 	if (result == 0)
 		result = store_job_get(g->db, s->job.id, &s->job, err);
-	return ledger_end(g, result, err);
+	return txn_end(g, result, err);
 }
 
 int slot_claim(struct slot *s, struct fw_err *err)
@@ -585,8 +587,7 @@ int slot_claim(struct slot *s, struct fw_err *err)
 		return got < 0 ? -1 : 0;
 	got = choose_device(s, err);
 	if (got == 1)
-		got = store_job_next(
-			s->host->ledger->db, s->device.kind, s->device.uuid, s->host->held(s->host->arg), &s->job, err);
+		got = store_job_next(s->host->txn->db, s->device.kind, s->device.uuid, s->host->held(s->host->arg), &s->job, err);
 	if (got != 1 || mark_sent(s, err) != 0) {
 		bool failed = got < 0 || got == 1;
 		s->job.id = 0;
@@ -596,11 +597,11 @@ int slot_claim(struct slot *s, struct fw_err *err)
 	struct fw_err why = { 0 };
 	s->state = jobstate_next(JOBSTATE_QUEUED, JOBSTATE_ON_SEND);
 	s->phase = PHASE_PLANNING;
-	chatter_for(&s->chatter, &s->job);
+	progress_for(&s->progress, &s->job);
 	int repo = config_repo_find(s->host->config, s->job.repo_name);
 	if (loop_after(s->host->loop, s->host->config->job_timeout_ms, job_is_overdue, s, &s->job_timer, &why) != 0 ||
-		resolve_start(s->host->loop, s->host->ledger->db, s->host->config, &s->job, on_plan, s, &s->resolve, &why) != 0 ||
-		watch_repo_path(s->host->config, &s->host->config->repo[repo], s->repo_path, sizeof s->repo_path, &why) != 0)
+		resolve_start(s->host->loop, s->host->txn->db, s->host->config, &s->job, on_plan, s, &s->resolve, &why) != 0 ||
+		config_repo_path(s->host->config, &s->host->config->repo[repo], s->repo_path, sizeof s->repo_path, &why) != 0)
 		finish_job(s, why.code == ERR_INTERNAL || why.code == ERR_IO ? DEBT_RELEASE : DEBT_MOVE,
 			why.code == ERR_NOT_FOUND ? JOBSTATE_ON_GONE : JOBSTATE_ON_FAIL, why.text);
 	return 0;
@@ -616,7 +617,7 @@ struct slot *slot_new(const struct slot_host *host, const struct config_worker *
 	s->host = host;
 	s->worker = w;
 	plan_init(&s->plan);
-	chatter_init(&s->chatter, host->loop, host->ledger);
+	progress_init(&s->progress, host->loop, host->txn);
 	set_timer(s, 0, ask_again);
 	return s;
 }
@@ -629,7 +630,7 @@ void slot_free(struct slot *s)
 	session_close(s->session);
 	loop_remove(s->host->loop, s->timer);
 	loop_remove(s->host->loop, s->job_timer);
-	chatter_end(&s->chatter);
+	progress_end(&s->progress);
 	plan_fini(&s->plan);
 	result_free(s->result);
 	free(s);
@@ -680,7 +681,7 @@ int slot_cancel(struct slot *s, const char *why, struct fw_err *err)
 	if (s->phase == PHASE_LEAVING || s->phase == PHASE_STORING)
 		return err_set(err, ERR_CONFLICT, "job %lld has ended already", (long long)s->job.id);
 	/* written first: what a person was told must be so even if the power fails now */
-	if (ledger_move_now(s->host->ledger, &s->job, jobstate_next(s->state, JOBSTATE_ON_CANCEL), why, err) != 0)
+	if (job_move_now(s->host->txn, &s->job, jobstate_next(s->state, JOBSTATE_ON_CANCEL), why, err) != 0)
 		return -1;
 	finish_job(s, DEBT_NONE, JOBSTATE_ON_CANCEL, why);
 	return 0;

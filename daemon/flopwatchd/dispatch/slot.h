@@ -8,7 +8,7 @@
 #define FLOPWATCHD_DISPATCH_SLOT_H
 
 #include "flopwatchd/runtime/config.h"
-#include "flopwatchd/job/record.h"
+#include "flopwatchd/runtime/txn.h"
 #include "flopwatchd/runtime/loop.h"
 #include "flopwatchd/planning/resolve.h"
 
@@ -18,7 +18,7 @@ struct slot;
 struct slot_host {
 	struct loop *loop;
 	struct config *config;
-	struct ledger *ledger;
+	struct txn *txn;
 	void *arg;
 	/** The slot has become free, or its worker has come or gone. */
 	void (*changed)(void *arg);

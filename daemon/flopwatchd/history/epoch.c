@@ -166,7 +166,7 @@ int epoch_cell(struct db *db, const struct epoch *e, const struct result *r, int
 	c->epoch = isfinite(c->target_median_ms) ? e->row.id : 0;
 	if (!c->epoch)
 		return 0;
-	c->held_ms = standing_at_clock(c->target_median_ms, isfinite(c->beta) ? c->beta : 0,
+	c->held_ms = peer_ratio_at_clock(c->target_median_ms, isfinite(c->beta) ? c->beta : 0,
 		judge_median(r, cell, judge_series(r, cell), "", "target", JUDGE_MHZ), e->row.held_mhz);
 	if (!e->against[0] || !judge_estimate(r, cell, e->against, &estimate))
 		return 0;

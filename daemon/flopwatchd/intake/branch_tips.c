@@ -21,7 +21,7 @@ struct tip {
 	bool known, watched, is_upstream;
 };
 
-struct tips {
+struct branch_tips {
 	struct tip *tip;
 	int n, cap;
 };
@@ -33,15 +33,15 @@ struct apply {
 	int64_t repo, now_ms, waiting;
 	int queue_max;
 	bool first_sight;
-	struct tips now, stored; /* both in order of their names */
-	struct tips_result *result;
+	struct branch_tips now, stored; /* both in order of their names */
+	struct branch_tips_result *result;
 	struct fw_err *err;
 	bool out_of_memory;
 };
 
 /* ---- reading ---- */
 
-static int add_tip(struct tips *t, const char *name, const char *display, const char *sha)
+static int add_tip(struct branch_tips *t, const char *name, const char *display, const char *sha)
 {
 	struct tip *grown;
 
@@ -64,7 +64,7 @@ static int add_tip(struct tips *t, const char *name, const char *display, const 
 	return 0;
 }
 
-static void free_tips(struct tips *t)
+static void free_tips(struct branch_tips *t)
 {
 	int i;
 
@@ -165,7 +165,7 @@ static void decode(const char *name, char *raw)
 	*raw = '\0';
 }
 
-bool tips_is_watched(const struct config_repo *conf, const char *name, const char *display)
+bool branch_tips_is_watched(const struct config_repo *conf, const char *name, const char *display)
 {
 	char raw[NAME_SIZE];
 	int i;
@@ -324,7 +324,7 @@ static int write_difference(struct apply *a)
 		struct tip *t = &a->now.tip[i];
 		struct tip *old = a->stored.n ? bsearch(t, a->stored.tip, (size_t)a->stored.n, sizeof *t, by_name) : NULL;
 
-		t->watched = tips_is_watched(a->conf, t->name, t->display);
+		t->watched = branch_tips_is_watched(a->conf, t->name, t->display);
 		t->is_upstream = is_upstream(a->conf, t->name);
 		if (old) {
 			old->known = true;
@@ -362,8 +362,8 @@ static int apply(struct apply *a, const struct buf *lines)
 	return db_commit(a->db, a->err);
 }
 
-int tips_apply(struct db *db, const struct config_repo *conf, int64_t repo, int queue_max, const struct buf *lines,
-	int64_t now_ms, struct tips_result *result, struct fw_err *err)
+int branch_tips_apply(struct db *db, const struct config_repo *conf, int64_t repo, int queue_max, const struct buf *lines,
+	int64_t now_ms, struct branch_tips_result *result, struct fw_err *err)
 {
 	struct apply a = {
 		.db = db, .conf = conf, .repo = repo, .now_ms = now_ms, .queue_max = queue_max, .result = result, .err = err

@@ -10,7 +10,7 @@
 #include "flopwatchd/runtime/config.h"
 #include "db/sqlite/db.h"
 
-struct tips_result {
+struct branch_tips_result {
 	int jobs, superseded, moved, gone;
 	/* What a person should know although the rest went well: a branch that cannot be read, a full queue, no upstream branch; "" nothing. */
 	char problem[1024];
@@ -22,10 +22,10 @@ struct tips_result {
  * A branch whose job finds the queue full (`queue_max`) keeps its stored tip, so that the next look finds it again.
  * Own: opens and commits its own transaction. Err: ERR_PROTOCOL for lines that are not what flopwatch-git prints; nothing is written.
  */
-int tips_apply(struct db *db, const struct config_repo *conf, int64_t repo, int queue_max, const struct buf *lines,
-	int64_t now_ms, struct tips_result *result, struct fw_err *err);
+int branch_tips_apply(struct db *db, const struct config_repo *conf, int64_t repo, int queue_max, const struct buf *lines,
+	int64_t now_ms, struct branch_tips_result *result, struct fw_err *err);
 
 /** Whether a branch (percent-encoded) matches one of the repository's globs. `*` also matches a slash. */
-bool tips_is_watched(const struct config_repo *conf, const char *name, const char *display);
+bool branch_tips_is_watched(const struct config_repo *conf, const char *name, const char *display);
 
 #endif

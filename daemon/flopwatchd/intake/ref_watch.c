@@ -19,7 +19,7 @@ enum { WATCHES_MAX = 4096, DEPTH_MAX = 32 };
 static const uint32_t MASK = IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_CLOSE_WRITE | IN_DELETE_SELF |
 			     IN_MOVE_SELF | IN_ONLYDIR | IN_DONT_FOLLOW | IN_EXCL_UNLINK;
 
-struct notice {
+struct ref_watch {
 	struct loop *loop;
 	struct loop_source *source;
 	int fd;
@@ -96,7 +96,7 @@ static int find_git_folder(const char *path, char *folder, struct fw_err *err)
 
 /* ---- watches ---- */
 
-static const char *path_of(const struct notice *n, int wd)
+static const char *path_of(const struct ref_watch *n, int wd)
 {
 	int i;
 
@@ -107,7 +107,7 @@ static const char *path_of(const struct notice *n, int wd)
 }
 
 /* Err: -1 with errno. */
-static int add_watch(struct notice *n, const char *path)
+static int add_watch(struct ref_watch *n, const char *path)
 {
 	int wd = inotify_add_watch(n->fd, path, MASK);
 	void *grown;
@@ -128,7 +128,7 @@ static int add_watch(struct notice *n, const char *path)
 	return 0;
 }
 
-static void add_folders(struct notice *n, const char *path, int depth)
+static void add_folders(struct ref_watch *n, const char *path, int depth)
 {
 	struct dirent *entry;
 	DIR *dir;
@@ -160,7 +160,7 @@ static bool ends_with_lock(const char *name)
 }
 
 /* Whether this event may mean that a branch changed; new folders are watched on the way. */
-static bool is_news(struct notice *n, const struct inotify_event *e)
+static bool is_news(struct ref_watch *n, const struct inotify_event *e)
 {
 	const char *folder = path_of(n, e->wd);
 	bool in_git_folder = n->n && e->wd == n->watch[0].wd;
@@ -188,7 +188,7 @@ static bool is_news(struct notice *n, const struct inotify_event *e)
 
 static void on_event(void *arg, uint32_t events)
 {
-	struct notice *n = arg;
+	struct ref_watch *n = arg;
 	_Alignas(struct inotify_event) char buffer[16384];
 	bool news = false;
 	ssize_t len, at;
@@ -205,10 +205,11 @@ static void on_event(void *arg, uint32_t events)
 		n->fn(n->arg);
 }
 
-int notice_start(struct loop *l, const char *path, void (*fn)(void *arg), void *arg, struct notice **out, struct fw_err *err)
+int ref_watch_start(
+	struct loop *l, const char *path, void (*fn)(void *arg), void *arg, struct ref_watch **out, struct fw_err *err)
 {
 	char folder[PATH_MAX], heads[PATH_MAX];
-	struct notice *n;
+	struct ref_watch *n;
 
 	if (find_git_folder(path, folder, err) < 0)
 		return -1;
@@ -217,7 +218,7 @@ int notice_start(struct loop *l, const char *path, void (*fn)(void *arg), void *
 	n = calloc(1, sizeof *n);
 	if (!n)
 		return err_set(err, ERR_FULL, "out of memory");
-	*n = (struct notice){ .loop = l, .fn = fn, .arg = arg };
+	*n = (struct ref_watch){ .loop = l, .fn = fn, .arg = arg };
 	n->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	if (n->fd < 0) {
 		err_sys(err, "inotify for %s", path);
@@ -234,16 +235,16 @@ int notice_start(struct loop *l, const char *path, void (*fn)(void *arg), void *
 	*out = n;
 	return 0;
 failed:
-	notice_stop(n);
+	ref_watch_stop(n);
 	return -1;
 }
 
-bool notice_is_lost(const struct notice *n)
+bool ref_watch_is_lost(const struct ref_watch *n)
 {
 	return n->lost;
 }
 
-void notice_stop(struct notice *n)
+void ref_watch_stop(struct ref_watch *n)
 {
 	int i;
 

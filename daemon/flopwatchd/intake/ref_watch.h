@@ -12,13 +12,14 @@
 #include "base/err.h"
 #include "flopwatchd/runtime/loop.h"
 
-struct notice;
+struct ref_watch;
 
 /** Begin. `path` is a bare repository, a checkout or a linked worktree. Err: ERR_NOT_FOUND no repository, ERR_IO inotify refuses. */
-int notice_start(struct loop *l, const char *path, void (*fn)(void *arg), void *arg, struct notice **out, struct fw_err *err);
+int ref_watch_start(
+	struct loop *l, const char *path, void (*fn)(void *arg), void *arg, struct ref_watch **out, struct fw_err *err);
 /** Whether something it watched has been removed or could not be watched: start anew. */
-bool notice_is_lost(const struct notice *n);
+bool ref_watch_is_lost(const struct ref_watch *n);
 /** Accepts NULL. */
-void notice_stop(struct notice *n);
+void ref_watch_stop(struct ref_watch *n);
 
 #endif

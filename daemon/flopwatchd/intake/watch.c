@@ -37,8 +37,8 @@ struct watched {
 	char path[1600];
 	struct loop_source *timer;
 	int64_t due_ns; /* of the timer */
-	struct capture *child;
-	struct notice *notice;
+	struct child *child;
+	struct ref_watch *refs;
 	bool dirty; /* news while the child runs */
 	int failures;
 	char problem[1024];  /* as stored; "" none */
@@ -58,16 +58,6 @@ struct watch {
 };
 
 static void look(struct watched *r);
-
-int watch_repo_path(const struct config *c, const struct config_repo *r, char *path, size_t size, struct fw_err *err)
-{
-	int len = r->is_local ? snprintf(path, size, "%s", r->url)
-			      : snprintf(path, size, "%s/mirrors/%s.git", c->state_dir, r->name);
-
-	if (len < 0 || (size_t)len >= size)
-		return err_set(err, ERR_FULL, "repository %s: its path is too long", r->name);
-	return 0;
-}
 
 /* ---- when ---- */
 
@@ -119,11 +109,11 @@ static void keep_notice(struct watched *r)
 {
 	struct fw_err err = { 0 };
 
-	if (!r->conf->is_local || (r->notice && !notice_is_lost(r->notice)))
+	if (!r->conf->is_local || (r->refs && !ref_watch_is_lost(r->refs)))
 		return;
-	notice_stop(r->notice);
-	r->notice = NULL;
-	if (notice_start(r->watch->loop, r->path, on_news, r, &r->notice, &err) == 0) {
+	ref_watch_stop(r->refs);
+	r->refs = NULL;
+	if (ref_watch_start(r->watch->loop, r->path, on_news, r, &r->refs, &err) == 0) {
 		r->no_notice[0] = '\0';
 		return;
 	}
@@ -168,7 +158,7 @@ static void on_tips(void *arg, const struct buf *out, const struct fw_err *faile
 {
 	struct watched *r = arg;
 	struct watch *w = r->watch;
-	struct tips_result result = { 0 };
+	struct branch_tips_result result = { 0 };
 	struct fw_err err = { 0 };
 	bool dirty = r->dirty;
 
@@ -178,7 +168,7 @@ static void on_tips(void *arg, const struct buf *out, const struct fw_err *faile
 	if (failed)
 		err = *failed;
 	else
-		tips_apply(w->db, r->conf, r->id, w->conf->queue_max, out, clock_utc_ms(), &result, &err);
+		branch_tips_apply(w->db, r->conf, r->id, w->conf->queue_max, out, clock_utc_ms(), &result, &err);
 	keep_notice(r);
 	if (err.code) {
 		set_problem(r, err.text);
@@ -202,7 +192,7 @@ static void on_tips(void *arg, const struct buf *out, const struct fw_err *faile
 static int start_child(struct watched *r, struct fw_err *err)
 {
 	const char *args[ARGS_MAX] = { 0 };
-	struct capture_spec spec = {
+	struct child_spec spec = {
 		.program = "flopwatch-git", .args = args, .out_fd = -1, .deadline_ms = r->conf->fetch_timeout_ms
 	};
 	int n = 0;
@@ -224,7 +214,7 @@ static int start_child(struct watched *r, struct fw_err *err)
 		}
 		spec.out_max = FETCH_MAX_BYTES;
 	}
-	return capture_start(r->watch->loop, &spec, on_tips, r, &r->child, err);
+	return child_start(r->watch->loop, &spec, on_tips, r, &r->child, err);
 }
 
 static void look(struct watched *r)
@@ -289,7 +279,7 @@ int watch_start(struct loop *l, const struct config *c, struct db *db, void (*on
 	for (i = 0; i < w->n; i++) {
 		w->repo[i].watch = w;
 		w->repo[i].conf = &c->repo[i];
-		if (watch_repo_path(c, &c->repo[i], w->repo[i].path, sizeof w->repo[i].path, err) < 0)
+		if (config_repo_path(c, &c->repo[i], w->repo[i].path, sizeof w->repo[i].path, err) < 0)
 			goto failed;
 	}
 	if (make_mirrors_folder(c, err) < 0 || db_begin(db, err) < 0)
@@ -326,8 +316,8 @@ void watch_stop(struct watch *w)
 		return;
 	for (i = 0; i < w->n; i++) {
 		loop_remove(w->loop, w->repo[i].timer);
-		capture_cancel(w->repo[i].child);
-		notice_stop(w->repo[i].notice);
+		child_cancel(w->repo[i].child);
+		ref_watch_stop(w->repo[i].refs);
 	}
 	free(w);
 }

@@ -26,7 +26,5 @@ int watch_start(struct loop *l, const struct config *c, struct db *db, void (*on
 void watch_poke(struct watch *w, const char *repo_name);
 /** Forget all timers and kill running children; accepts NULL. */
 void watch_stop(struct watch *w);
-/** Where flopwatch-git finds a repository: its own path when local, else its mirror. Shape: path[size]. Err: ERR_FULL too long. */
-int watch_repo_path(const struct config *c, const struct config_repo *r, char *path, size_t size, struct fw_err *err);
 
 #endif

@@ -5,10 +5,11 @@
 #include "base/jsonw.h"
 #include "base/log.h"
 #include "db/store/repo.h"
+#include "db/store/job.h"
 
 enum { EVENT_BYTES_MAX = 8192 };
 
-static int tell(struct ledger *g, const char *uuid, const char *state, const char *why, const char *who, struct fw_err *err)
+static int tell(struct txn *g, const char *uuid, const char *state, const char *why, const char *who, struct fw_err *err)
 {
 	struct buf text;
 	struct jsonw j;
@@ -26,24 +27,24 @@ static int tell(struct ledger *g, const char *uuid, const char *state, const cha
 	return result;
 }
 
-int devicestate_set(struct ledger *g, const char *uuid, const char *state, const char *why, const char *who, struct fw_err *err)
+int devicestate_set(struct txn *g, const char *uuid, const char *state, const char *why, const char *who, struct fw_err *err)
 {
 	char before[16];
 	int64_t id;
-	if (ledger_begin(g, err) != 0)
+	if (txn_begin(g, err) != 0)
 		return -1;
 	int result = store_device_get(g->db, uuid, &id, before, err);
 	if (result == 0)
 		result = store_device_state(g->db, id, state, why, clock_utc_ms(), err);
 	if (result == 0)
 		result = tell(g, uuid, state, why, who, err);
-	if (ledger_end(g, result, err) != 0)
+	if (txn_end(g, result, err) != 0)
 		return -1;
 	log_info("device.state", "device=%s state=%s why=%s", log_quote(uuid), state, log_quote(why));
 	return 0;
 }
 
-void devicestate_tell(struct ledger *g, const char *uuid, const char *state, const char *why)
+void devicestate_tell(struct txn *g, const char *uuid, const char *state, const char *why)
 {
 	struct fw_err err = { 0 };
 	if (devicestate_set(g, uuid, state, why, "flopwatchd", &err) != 0)

@@ -1,4 +1,4 @@
-/* record.c - writes about jobs, and the memory of whether writing works. */
+/* record.c - writes about jobs. */
 #include "flopwatchd/job/record.h"
 
 #include <stdio.h>
@@ -9,72 +9,10 @@
 #include "base/log.h"
 #include "flopwatchd/delivery/commit_status.h"
 
-enum { EVENT_BYTES_MAX = 64 << 10, AGAIN_NS = 1000000000 };
+enum { EVENT_BYTES_MAX = 64 << 10 };
 
-bool ledger_is_outage(const struct fw_err *err)
-{
-	return err->code == ERR_IO || err->code == ERR_FULL || err->code == ERR_BUSY;
-}
-
-static void note_failure(struct ledger *g, const struct fw_err *err)
-{
-	if (!ledger_is_outage(err))
-		return;
-	if (!g->is_broken)
-		log_error("db.down", "err=%s", log_quote(err->text));
-	g->is_broken = true;
-	g->why = *err;
-}
-
-static void note_success(struct ledger *g)
-{
-	if (g->is_broken)
-		log_info("db.up", "was=%s", log_quote(g->why.text));
-	g->is_broken = false;
-}
-
-bool ledger_is_well(struct ledger *g)
-{
-	struct fw_err err = { 0 };
-	int64_t now = clock_mono_ns();
-	if (!g->is_broken || now - g->tried_ns < AGAIN_NS)
-		return !g->is_broken;
-	g->tried_ns = now;
-	if (db_try_write(g->db, &err) == 0)
-		note_success(g);
-	else
-		note_failure(g, &err);
-	return !g->is_broken;
-}
-
-int ledger_begin(struct ledger *g, struct fw_err *err)
-{
-	g->written = db_written(g->db);
-	if (db_begin(g->db, err) == 0)
-		return 0;
-	note_failure(g, err);
-	return -1;
-}
-
-int ledger_end(struct ledger *g, int result, struct fw_err *err)
-{
-	if (result != 0)
-		db_rollback(g->db);
-	else
-		result = db_commit(g->db, err);
-	if (result != 0) {
-		note_failure(g, err);
-		return -1;
-	}
-	if (db_written(g->db) != g->written && !db_in_outer(g->db)) /* else it is not stored yet */
-		note_success(g);
-	if (g->on_event)
-		g->on_event(g->arg);
-	return 0;
-}
-
-int ledger_tell(struct ledger *g, const struct store_job *job, const char *kind, const char *state, const char *why,
-	int64_t now_ms, struct fw_err *err)
+int job_tell(struct txn *g, const struct store_job *job, const char *kind, const char *state, const char *why, int64_t now_ms,
+	struct fw_err *err)
 {
 	struct buf text;
 	struct jsonw j;
@@ -97,17 +35,16 @@ int ledger_tell(struct ledger *g, const struct store_job *job, const char *kind,
 }
 
 static int tell_state(
-	struct ledger *g, const struct store_job *job, const char *state, const char *why, int64_t now_ms, struct fw_err *err)
+	struct txn *g, const struct store_job *job, const char *state, const char *why, int64_t now_ms, struct fw_err *err)
 {
 	char line[1200];
 	snprintf(line, sizeof line, "%s: %s", state, why);
 	if (why[0] && store_job_log(g->db, job->id, now_ms, line, err) != 0)
 		return -1;
-	return ledger_tell(g, job, "job.state", state, why[0] ? why : NULL, now_ms, err);
+	return job_tell(g, job, "job.state", state, why[0] ? why : NULL, now_ms, err);
 }
 
-int ledger_move(
-	struct ledger *g, const struct store_job *job, enum jobstate to, const char *why, int64_t now_ms, struct fw_err *err)
+int job_move(struct txn *g, const struct store_job *job, enum jobstate to, const char *why, int64_t now_ms, struct fw_err *err)
 {
 	if (store_job_state(g->db, job->id, jobstate_name(to), why, now_ms, err) != 0)
 		return -1;
@@ -118,7 +55,7 @@ int ledger_move(
 	return tell_state(g, job, jobstate_name(to), why, now_ms, err);
 }
 
-int ledger_release(struct ledger *g, const struct store_job *job, const char *why, int64_t now_ms, struct fw_err *err)
+int job_release(struct txn *g, const struct store_job *job, const char *why, int64_t now_ms, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(g->db,
 		"UPDATE job SET state = 'queued', state_why = :why, progress = '', attempt = max(attempt - 1, 0), started_at = "
@@ -136,7 +73,7 @@ int ledger_release(struct ledger *g, const struct store_job *job, const char *wh
 	return tell_state(g, job, "queued", why, now_ms, err);
 }
 
-int ledger_wait(struct ledger *g, const struct store_job *job, const char *why, int64_t now_ms, struct fw_err *err)
+int job_wait(struct txn *g, const struct store_job *job, const char *why, int64_t now_ms, struct fw_err *err)
 {
 	if (!strcmp(job->state_why, why))
 		return 0;
@@ -147,9 +84,9 @@ int ledger_wait(struct ledger *g, const struct store_job *job, const char *why, 
 		       : 0;
 }
 
-int ledger_move_now(struct ledger *g, const struct store_job *job, enum jobstate to, const char *why, struct fw_err *err)
+int job_move_now(struct txn *g, const struct store_job *job, enum jobstate to, const char *why, struct fw_err *err)
 {
-	if (ledger_begin(g, err) != 0)
+	if (txn_begin(g, err) != 0)
 		return -1;
-	return ledger_end(g, ledger_move(g, job, to, why, clock_utc_ms(), err), err);
+	return txn_end(g, job_move(g, job, to, why, clock_utc_ms(), err), err);
 }

@@ -286,15 +286,15 @@ static void write_artifact(struct body *b, const char *key, const char *owner_ki
 }
 
 /** How fast both sides of a cell are beside a peer, from one comparison against it; false: it says nothing of this cell. */
-static bool stand(struct body *b, const struct view_cell *c, const struct store_peer_source *source, struct standing *base,
-	struct standing *target)
+static bool stand(struct body *b, const struct view_cell *c, const struct store_peer_source *source, struct peer_ratio *base,
+	struct peer_ratio *target)
 {
 	struct store_peer_cell peer;
 	int there = b->failed ? 0 : store_peer_cell(b->db, source->comparison, c->key, &peer, b->err);
-	struct standing_pair beside = { peer.m, peer.ci_low_pct, peer.ci_high_pct },
-			     own = { c->m, c->ci_low_pct, c->ci_high_pct };
+	struct peer_ratio_pair beside = { peer.m, peer.ci_low_pct, peer.ci_high_pct },
+			       own = { c->m, c->ci_low_pct, c->ci_high_pct };
 	double held_ms = NAN;
-	*base = *target = (struct standing){ NAN, NAN, NAN };
+	*base = *target = (struct peer_ratio){ NAN, NAN, NAN };
 	if (there == 1 && source->basis == STORE_PEER_SCALED && store_peer_held_ms(b->db, c->id, &held_ms, b->err))
 		there = -1;
 	if (there < 0)
@@ -302,14 +302,14 @@ static bool stand(struct body *b, const struct view_cell *c, const struct store_
 	if (there < 1)
 		return false;
 	if (source->basis == STORE_PEER_PAIRED) {
-		*target = standing_paired(&beside);
+		*target = peer_ratio_paired(&beside);
 	} else if (source->basis == STORE_PEER_CHAINED) {
-		*base = standing_paired(&beside);
-		*target = standing_chained(&beside, &own);
+		*base = peer_ratio_paired(&beside);
+		*target = peer_ratio_chained(&beside, &own);
 	} else if (isfinite(held_ms) && isfinite(peer.held_base_ms)) {
-		*target = standing_scaled(peer.held_base_ms, held_ms);
+		*target = peer_ratio_scaled(peer.held_base_ms, held_ms);
 	} else {
-		*target = standing_scaled(peer.base_ms, c->target_median_ms);
+		*target = peer_ratio_scaled(peer.base_ms, c->target_median_ms);
 	}
 	if (!isfinite(base->pct) && isfinite(c->m)) /* what the target lost, the base had */
 		base->pct = target->pct * exp(c->m);
@@ -321,7 +321,7 @@ static void write_peers(struct body *b, const struct view_cell *c)
 {
 	static const char *const words[] = { "paired", "chained", "scaled" };
 	const char *done = "";
-	struct standing base, target;
+	struct peer_ratio base, target;
 	struct jsonw *j = &b->j;
 	jsonw_key(j, "peers");
 	jsonw_array(j);

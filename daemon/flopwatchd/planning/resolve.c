@@ -13,7 +13,7 @@
 #include "db/store/epoch.h"
 #include "flopwatchd/history/reanchor.h"
 #include "flopwatchd/planning/refusal.h"
-#include "flopwatchd/intake/watch.h"
+#include "flopwatchd/runtime/config.h"
 
 enum { ARGS_MAX = 110, OUTPUT_MAX = 16 << 20, GIT_DEADLINE_MS = 60000, ASK_AGAIN_MAX = 3 };
 
@@ -34,7 +34,7 @@ struct resolve {
 	resolve_fn *fn;
 	void *arg;
 	struct loop_source *start;
-	struct capture *errand;
+	struct child *errand;
 	char repo_path[4096];
 	char base_sha[65], last_judged[65];
 	struct gitread_base *ancestors; /* of a commit on the upstream branch whose base is to be found; own */
@@ -58,7 +58,7 @@ void resolve_cancel(struct resolve *r)
 	if (!r)
 		return;
 	loop_remove(r->loop, r->start);
-	capture_cancel(r->errand);
+	child_cancel(r->errand);
 	resolve_free(r);
 }
 
@@ -96,17 +96,17 @@ static void refuse(struct resolve *r, const struct fw_err *err)
 	give_up(r, "failed", err->text);
 }
 
-static void ask_git(struct resolve *r, const char *const *args, capture_fn *fn)
+static void ask_git(struct resolve *r, const char *const *args, child_fn *fn)
 {
 	struct fw_err err = { 0 };
-	struct capture_spec spec = {
+	struct child_spec spec = {
 		.program = "flopwatch-git",
 		.args = args,
 		.out_fd = -1,
 		.out_max = OUTPUT_MAX,
 		.deadline_ms = GIT_DEADLINE_MS,
 	};
-	if (capture_start(r->loop, &spec, fn, r, &r->errand, &err) != 0)
+	if (child_start(r->loop, &spec, fn, r, &r->errand, &err) != 0)
 		refuse(r, &err);
 }
 
@@ -148,7 +148,7 @@ static void list_suites(struct resolve *r)
 }
 
 /* Ask for a commit: its manifest, and the inputs and suites that the manifest names, or is likely to name. */
-static void ask_tree(struct resolve *r, struct side *s, const char *sha, capture_fn *fn)
+static void ask_tree(struct resolve *r, struct side *s, const char *sha, child_fn *fn)
 {
 	const char *args[ARGS_MAX];
 	char suite[8][64], suite_path[8][2][MANIFEST_TEXT_SIZE];
@@ -208,7 +208,7 @@ static bool is_covered(struct resolve *r, const struct side *s)
 }
 
 /* Take a `tree` answer. 1: complete, 0: asked again (or the resolve is over), -1 with err: the commit cannot be used. */
-static int take_tree(struct resolve *r, struct side *s, const struct buf *out, capture_fn *fn, struct fw_err *err)
+static int take_tree(struct resolve *r, struct side *s, const struct buf *out, child_fn *fn, struct fw_err *err)
 {
 	char sha[65];
 	gitread_commit_free(s->commit);
@@ -642,7 +642,7 @@ int resolve_start(struct loop *l, struct db *db, const struct config *c, const s
 	*r = (struct resolve){ .loop = l, .db = db, .config = c, .repo = &c->repo[at], .job = *job, .fn = fn, .arg = arg };
 	plan_init(&r->answer.plan);
 	r->answer.state = "";
-	if (watch_repo_path(c, r->repo, r->repo_path, sizeof r->repo_path, err) != 0 ||
+	if (config_repo_path(c, r->repo, r->repo_path, sizeof r->repo_path, err) != 0 ||
 		loop_after(l, 0, begin, r, &r->start, err) != 0) {
 		resolve_free(r);
 		return -1;

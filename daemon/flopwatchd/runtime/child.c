@@ -9,17 +9,17 @@
 
 enum { ARGS_MAX = 128, ERRORS_MAX = 64 << 10 };
 
-struct capture {
+struct child {
 	struct loop *loop;
 	struct loop_source *child;
 	int out_fd, errors_fd; /* out_fd -1: the caller's file */
 	size_t out_max;
-	capture_fn *fn;
+	child_fn *fn;
 	void *arg;
 	char program[32];
 };
 
-static void capture_free(struct capture *c)
+static void child_free(struct child *c)
 {
 	if (c->out_fd >= 0)
 		close(c->out_fd);
@@ -94,7 +94,7 @@ static void last_line(struct buf *text, struct fw_err *err, const char *program,
 
 static void ended(void *arg, const struct proc_exit *how)
 {
-	struct capture *c = arg;
+	struct child *c = arg;
 	struct fw_err failed = { 0 };
 	struct buf out, errors;
 	buf_init(&out, c->out_max + 1);
@@ -111,11 +111,10 @@ static void ended(void *arg, const struct proc_exit *how)
 	c->fn(c->arg, &out, failed.code ? &failed : NULL);
 	buf_fini(&out);
 	buf_fini(&errors);
-	capture_free(c);
+	child_free(c);
 }
 
-int capture_start(
-	struct loop *l, const struct capture_spec *spec, capture_fn *fn, void *arg, struct capture **out, struct fw_err *err)
+int child_start(struct loop *l, const struct child_spec *spec, child_fn *fn, void *arg, struct child **out, struct fw_err *err)
 {
 	char path[4096];
 	const char *argv[ARGS_MAX + 2] = { path };
@@ -128,10 +127,10 @@ int capture_start(
 		return err_set(err, ERR_INTERNAL, "%s: more than %d arguments", spec->program, ARGS_MAX);
 	if (proc_sibling(spec->program, path, sizeof path, err) != 0)
 		return -1;
-	struct capture *c = calloc(1, sizeof *c);
+	struct child *c = calloc(1, sizeof *c);
 	if (!c)
 		return err_set(err, ERR_INTERNAL, "out of memory for a child");
-	*c = (struct capture){ .loop = l, .out_fd = -1, .errors_fd = -1, .out_max = spec->out_max, .fn = fn, .arg = arg };
+	*c = (struct child){ .loop = l, .out_fd = -1, .errors_fd = -1, .out_max = spec->out_max, .fn = fn, .arg = arg };
 	strncpy(c->program, spec->program, sizeof c->program - 1);
 	int in_fd = -1, result = -1;
 	struct proc child;
@@ -156,7 +155,7 @@ end:
 	if (in_fd >= 0)
 		close(in_fd);
 	if (result != 0) {
-		capture_free(c);
+		child_free(c);
 		return -1;
 	}
 	if (out)
@@ -164,10 +163,10 @@ end:
 	return 0;
 }
 
-void capture_cancel(struct capture *c)
+void child_cancel(struct child *c)
 {
 	if (!c)
 		return;
 	loop_remove(c->loop, c->child);
-	capture_free(c);
+	child_free(c);
 }

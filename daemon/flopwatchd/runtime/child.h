@@ -11,16 +11,16 @@
 #include "base/err.h"
 #include "flopwatchd/runtime/loop.h"
 
-struct capture;
+struct child;
 
 /**
  * `out`: what it printed, empty when it went to a file. `failed`: NULL when it exited 0, else its last line of errors, and by its exit:
  * ERR_NOT_FOUND and ERR_BUSY as PROC_EXIT_GONE and PROC_EXIT_AGAIN say, ERR_BUSY killed from outside, ERR_INTERNAL it crashed, ERR_TIMEOUT,
  * ERR_INVALID what will not change by itself.
  */
-typedef void capture_fn(void *arg, const struct buf *out, const struct fw_err *failed);
+typedef void child_fn(void *arg, const struct buf *out, const struct fw_err *failed);
 
-struct capture_spec {
+struct child_spec {
 	const char *program;     /* of ours, found by proc_sibling */
 	const char *const *args; /* after the program's name, NULL-ended */
 	const struct buf *in;    /* standard input; NULL: empty */
@@ -35,9 +35,8 @@ struct capture_spec {
  * Start. The callback comes once, later, from the loop; the capture is gone when it returns.
  * Err: -1 when the child cannot be started; the callback then never comes.
  */
-int capture_start(
-	struct loop *l, const struct capture_spec *spec, capture_fn *fn, void *arg, struct capture **out, struct fw_err *err);
+int child_start(struct loop *l, const struct child_spec *spec, child_fn *fn, void *arg, struct child **out, struct fw_err *err);
 /** End the child (proc_stop) and forget the callback; accepts NULL. */
-void capture_cancel(struct capture *c);
+void child_cancel(struct child *c);
 
 #endif

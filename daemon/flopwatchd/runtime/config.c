@@ -724,3 +724,13 @@ int config_webhook_find(const struct config *c, const char *name)
 			return i;
 	return -1;
 }
+
+int config_repo_path(const struct config *c, const struct config_repo *r, char *path, size_t size, struct fw_err *err)
+{
+	int len = r->is_local ? snprintf(path, size, "%s", r->url)
+			      : snprintf(path, size, "%s/mirrors/%s.git", c->state_dir, r->name);
+
+	if (len < 0 || (size_t)len >= size)
+		return err_set(err, ERR_FULL, "repository %s: its path is too long", r->name);
+	return 0;
+}

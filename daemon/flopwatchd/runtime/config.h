@@ -116,4 +116,7 @@ void config_no_upstream(const struct config_repo *r, char *text, size_t size);
 int config_repo_find(const struct config *c, const char *name);
 int config_webhook_find(const struct config *c, const char *name);
 
+/** Where flopwatch-git finds a repository: its own path when local, else its mirror. Shape: path[size]. Err: ERR_FULL too long. */
+int config_repo_path(const struct config *c, const struct config_repo *r, char *path, size_t size, struct fw_err *err);
+
 #endif

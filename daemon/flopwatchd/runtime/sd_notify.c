@@ -11,7 +11,7 @@
 
 #include "base/log.h"
 
-void notify_systemd(const char *text)
+void sd_notify(const char *text)
 {
 	const char *path = getenv("NOTIFY_SOCKET");
 	struct sockaddr_un to = { .sun_family = AF_UNIX };
@@ -28,7 +28,7 @@ void notify_systemd(const char *text)
 		close(fd);
 }
 
-int64_t notify_systemd_watchdog_ms(void)
+int64_t sd_notify_watchdog_ms(void)
 {
 	const char *usec = getenv("WATCHDOG_USEC"), *pid = getenv("WATCHDOG_PID");
 	if (!usec || (pid && atol(pid) != (long)getpid()))

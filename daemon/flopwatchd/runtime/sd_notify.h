@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /** Send `text` ("READY=1"); does nothing when nobody listens. */
-void notify_systemd(const char *text);
+void sd_notify(const char *text);
 /** How often WATCHDOG=1 is due; 0: never. Units: ms, half of what the manager allows. */
-int64_t notify_systemd_watchdog_ms(void);
+int64_t sd_notify_watchdog_ms(void);
 
 #endif
