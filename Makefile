@@ -153,8 +153,8 @@ test: ## install what is missing, build, run every test
 	@etc/install-dependencies.sh test
 	@etc/install-browser.sh
 	@tests/run.sh
-check-layers: ## includes against tests/layers.txt
-	@tests/check-layers.sh
+check-layers: ## the rooms against tests/layers.txt; tests/house.py --figures prints them
+	@tests/house.py
 check-format: ## clang-format 14
 	@tests/check-format.sh
 format: ## reformat the sources

@@ -91,7 +91,8 @@ static inline int act_bisect(void *arg, const struct site_request *r, int64_t *i
 	return note(arg, e, "bisect %s %s..%s suite=%s cells=%s\n", r->repo, r->base, r->target, r->suite ? r->suite : "",
 		r->cells_glob ? r->cells_glob : "");
 }
-static inline int act_import(void *arg, const struct site_import *figures, int64_t *comparison, bool *is_new, struct fw_err *e)
+static inline int act_import(
+	void *arg, const struct foreign_figures *figures, int64_t *comparison, bool *is_new, struct fw_err *e)
 {
 	*comparison = 77;
 	*is_new = figures->n != 2;

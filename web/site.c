@@ -4,7 +4,6 @@
 #include "web/answer/answer.h"
 #include "web/api/api.h"
 #include "web/page/page.h"
-#include "web/answer/static.h"
 
 static const struct http_route routes[] = {
 	{ "GET", "/", page_overview, HTTP_READ },

@@ -410,9 +410,10 @@ static bool is_commit(const char *text)
 	return is_hex(text, 40, 40) || is_hex(text, 64, 64);
 }
 
-int control_import(struct control *c, const struct site_import *figures, int64_t *comparison, bool *is_new, struct fw_err *err)
+int control_import(
+	struct control *c, const struct foreign_figures *figures, int64_t *comparison, bool *is_new, struct fw_err *err)
 {
-	struct site_import f = *figures;
+	struct foreign_figures f = *figures;
 	char branch[1024] = "";
 	int64_t repo;
 	if (find_repo(c, f.repo, &repo, err) != 0)

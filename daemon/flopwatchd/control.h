@@ -43,12 +43,13 @@ int control_enqueue(struct control *c, const struct control_request *request, in
 int control_bisect(struct control *c, const struct control_request *request, int64_t *bisect, struct fw_err *err);
 /** End a search and the job that it waits for. Err: ERR_NOT_FOUND, ERR_CONFLICT it has ended already. */
 int control_bisect_cancel(struct control *c, int64_t bisect, const char *who, struct fw_err *err);
-struct site_import;
+struct foreign_figures;
 /**
  * Store figures that were measured elsewhere; the same again give the same comparison, `is_new` false. Err: ERR_NOT_FOUND unknown
  * repo, ERR_INVALID a commit that is no whole object name, a branch that is no name.
  */
-int control_import(struct control *c, const struct site_import *figures, int64_t *comparison, bool *is_new, struct fw_err *err);
+int control_import(
+	struct control *c, const struct foreign_figures *figures, int64_t *comparison, bool *is_new, struct fw_err *err);
 /**
  * Queue `runs` comparisons of the upstream branch's tip with itself. Of `request` repo (may be missing where there is only one),
  * suite and device_kind count, which may name one device by its uuid. Shape: jobs[runs]. Err: as control_enqueue.

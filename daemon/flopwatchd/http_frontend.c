@@ -112,7 +112,7 @@ static int bisect(void *arg, const struct site_request *r, int64_t *id, struct f
 	return control_bisect(arg, &request, id, err);
 }
 
-static int import(void *arg, const struct site_import *figures, int64_t *comparison, bool *is_new, struct fw_err *err)
+static int import(void *arg, const struct foreign_figures *figures, int64_t *comparison, bool *is_new, struct fw_err *err)
 {
 	return control_import(arg, figures, comparison, is_new, err);
 }
@@ -167,7 +167,7 @@ static int health(void *arg, struct fw_err *err)
 	return control_health(arg, err);
 }
 
-static void workers(void *arg, site_worker_fn *each, void *to)
+static void workers(void *arg, worker_status_fn *each, void *to)
 {
 	const struct control *c = arg;
 	queue_workers(c->queue, each, to);

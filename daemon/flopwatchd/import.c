@@ -22,7 +22,7 @@ static void add_text(struct hash_state *h, const char *text)
 }
 
 /* A name for exactly these figures. Shape: nonce[33]. */
-static void name_figures(int64_t repo, const struct site_import *f, char nonce[33])
+static void name_figures(int64_t repo, const struct foreign_figures *f, char nonce[33])
 {
 	struct hash_state h;
 	char hex[HASH_HEX];
@@ -59,7 +59,7 @@ static int find(struct db *db, int64_t repo, const char *nonce, int64_t *compari
 }
 
 /* A job that ended when it began. */
-static int put_job(struct db *db, int64_t repo, const struct site_import *f, const char *nonce, int64_t now,
+static int put_job(struct db *db, int64_t repo, const struct foreign_figures *f, const char *nonce, int64_t now,
 	struct store_job *job, struct fw_err *err)
 {
 	*job = (struct store_job){ .repo = repo, .kind = "import", .origin = "import", .base_how = "given" };
@@ -77,7 +77,7 @@ static int put_job(struct db *db, int64_t repo, const struct site_import *f, con
 	return stmt_run(s, err);
 }
 
-static int put_suite(struct db *db, const struct site_import *f, int64_t *id, struct fw_err *err)
+static int put_suite(struct db *db, const struct foreign_figures *f, int64_t *id, struct fw_err *err)
 {
 	char sha[HASH_HEX];
 	struct buf keys;
@@ -96,8 +96,7 @@ static double or_none(double v)
 	return v > 0 ? v : NAN;
 }
 
-static int put_cell(
-	struct db *db, const struct site_import_row *row, int64_t comparison, int n, const char *name, struct fw_err *err)
+static int put_cell(struct db *db, const struct foreign_row *row, int64_t comparison, int n, const char *name, struct fw_err *err)
 {
 	struct store_cell c = { .comparison = comparison, .n = n, .threshold_pct = THRESHOLD_PCT, .verdict = VERDICT_UNDECIDED };
 	bool both = row->base_ms > 0 && row->target_ms > 0;
@@ -124,7 +123,7 @@ static int put_cell(
 }
 
 static int put_all(
-	struct db *db, int64_t repo, const struct site_import *f, const char *nonce, int64_t *comparison, struct fw_err *err)
+	struct db *db, int64_t repo, const struct foreign_figures *f, const char *nonce, int64_t *comparison, struct fw_err *err)
 {
 	int64_t now = clock_utc_ms();
 	struct store_job job;
@@ -154,7 +153,7 @@ static int put_all(
 }
 
 int import_store(
-	struct txn *g, int64_t repo, const struct site_import *figures, int64_t *comparison, bool *is_new, struct fw_err *err)
+	struct txn *g, int64_t repo, const struct foreign_figures *figures, int64_t *comparison, bool *is_new, struct fw_err *err)
 {
 	char nonce[33];
 	name_figures(repo, figures, nonce);

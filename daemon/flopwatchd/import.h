@@ -8,13 +8,13 @@
 #define FLOPWATCHD_IMPORT_H
 
 #include "flopwatchd/runtime/txn.h"
-#include "web/site.h"
+#include "core/ask/figures.h"
 
 /**
  * Store `figures` for repository `repo` in one transaction of its own. The same figures again give the comparison that holds
  * them, and `is_new` false.
  */
-int import_store(
-	struct txn *g, int64_t repo, const struct site_import *figures, int64_t *comparison, bool *is_new, struct fw_err *err);
+int import_store(struct txn *g, int64_t repo, const struct foreign_figures *figures, int64_t *comparison, bool *is_new,
+	struct fw_err *err);
 
 #endif

@@ -12,7 +12,7 @@
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 #include "web/http/route.h"
-#include "web/site.h"
+#include "web/answer/site.h"
 
 enum { SESSION_DAYS = 30 };
 static const int64_t session_ms = (int64_t)SESSION_DAYS * 24 * 3600 * 1000;

@@ -246,19 +246,6 @@ int answer_choice(struct http_request *r, struct http_response *response, const 
 	return -1;
 }
 
-void answer_next(struct buf *out, struct http_request *r, int64_t last)
-{
-	static const char *const filters[] = { "repo", "branch", "verdict", "state", "limit" };
-	buf_printf(out, "%s?cursor=%lld", http_path(r), (long long)last);
-	for (size_t i = 0; i < sizeof filters / sizeof filters[0]; i++) {
-		const char *value = http_query(r, filters[i]);
-		if (value) {
-			buf_printf(out, "&%s=", filters[i]);
-			emit_argument(out, value);
-		}
-	}
-}
-
 /* ---- lists ------------------------------------------------------------------------------------------------------------ */
 
 enum { SCAN_MAX = 10000 }; /* rows a filter may look at for one answer */
@@ -358,7 +345,7 @@ void answer_list_end(
 		char cursor[24];
 		struct buf next;
 		buf_init(&next, sizeof response->link - 16);
-		answer_next(&next, r, from);
+		layout_next_address(&next, r, from);
 		snprintf(cursor, sizeof cursor, "%lld", (long long)from);
 		jsonw_kv_string(&list->j, "next_cursor", cursor);
 		if (!next.failed)

@@ -80,8 +80,6 @@ int answer_cursor(struct http_request *r, struct http_response *response, int64_
  */
 int answer_choice(
 	struct http_request *r, struct http_response *response, const char *name, const char *words, const char **value);
-/** Append the address of what follows after row `last`: this path with its filters. */
-void answer_next(struct buf *out, struct http_request *r, int64_t last);
 
 /** A positive whole number; -1 when `text` (may be NULL) is none. */
 int64_t answer_number(const char *text);

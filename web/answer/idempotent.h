@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 #include "web/http/http.h"
-#include "web/site.h"
+#include "web/answer/site.h"
 
 typedef void idempotent_work(void *site, struct http_request *r, struct http_response *response);
 

@@ -3,7 +3,7 @@
 #define WEB_ANSWER_SCOPE_H
 
 #include "core/text/branch.h"
-#include "web/site.h"
+#include "web/answer/site.h"
 
 struct scope {
 	char repo[128];

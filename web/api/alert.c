@@ -6,7 +6,7 @@
 #include "web/answer/access.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
-#include "web/site.h"
+#include "web/answer/site.h"
 #include "web/answer/write.h"
 
 enum { REASON_MAX = 2000 }; /* bytes */

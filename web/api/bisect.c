@@ -6,7 +6,7 @@
 #include "web/answer/answer.h"
 #include "web/api/api.h"
 #include "web/answer/idempotent.h"
-#include "web/site.h"
+#include "web/answer/site.h"
 #include "web/answer/write.h"
 
 /* ---- reading ---------------------------------------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
 #include "web/answer/answer.h"
 #include "web/api/api.h"
 #include "web/answer/idempotent.h"
-#include "web/site.h"
+#include "web/answer/site.h"
 #include "web/answer/write.h"
 
 static void cell_row(void *arg, const struct view_calibration *row)

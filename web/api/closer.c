@@ -4,7 +4,7 @@
 #include "web/answer/answer.h"
 #include "web/api/api.h"
 #include "web/comparison/closer.h"
-#include "web/site.h"
+#include "web/answer/site.h"
 
 static const struct comparison_cell *find_cell(const struct comparison *c, const char *key)
 {

@@ -13,8 +13,8 @@
 #include "web/html/emit.h"
 #include "web/http/media.h"
 #include "web/answer/scope.h"
-#include "web/site.h"
-#include "web/comparison/suites.h"
+#include "web/answer/site.h"
+#include "core/verdict/commit_verdict_json.h"
 
 /* ---- lists ------------------------------------------------------------------------------------------------------------ */
 
@@ -262,7 +262,7 @@ static int write_verdict(struct site *site, struct jsonw *j, const struct commit
 {
 	struct commit_verdict v;
 	int result = store_commit_verdict(site->db, reading->repo_id, reading->sha, NULL, &v, err);
-	suites_verdict_json(j, reading->repo, reading->sha, "", &v);
+	commit_verdict_write(j, reading->repo, reading->sha, "", &v);
 	commit_verdict_fini(&v);
 	return result;
 }

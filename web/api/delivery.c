@@ -4,7 +4,7 @@
 #include "db/store/outbox.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
-#include "web/site.h"
+#include "web/answer/site.h"
 #include "web/answer/write.h"
 
 struct reading {

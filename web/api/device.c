@@ -7,7 +7,7 @@
 #include "db/view/live.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
-#include "web/site.h"
+#include "web/answer/site.h"
 #include "web/answer/write.h"
 
 /* A list of devices under way; each row has a view of its own to ask. */

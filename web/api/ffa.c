@@ -15,7 +15,7 @@
 #include "web/answer/answer.h"
 #include "web/api/api.h"
 #include "db/view/ran.h"
-#include "web/site.h"
+#include "web/answer/site.h"
 
 enum { FILE_MAX = 16 << 20 };
 

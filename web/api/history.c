@@ -4,7 +4,7 @@
 #include "web/answer/answer.h"
 #include "web/api/api.h"
 #include "web/answer/scope.h"
-#include "web/site.h"
+#include "web/answer/site.h"
 
 enum { POINTS_DEFAULT = 500 };
 

@@ -12,7 +12,7 @@
 #include "web/answer/answer.h"
 #include "web/api/api.h"
 #include "web/answer/idempotent.h"
-#include "web/site.h"
+#include "web/answer/site.h"
 #include "web/answer/write.h"
 
 enum { TEXT_MAX = 1023, BODY_BYTES_MAX = 1 << 20, FAILURE_MAX = 400 };
@@ -30,14 +30,14 @@ static double figure(const json_t *row, const char *key, const char **wrong)
 }
 
 /* Err: what is wrong with row i, in words. Shape: out[n]. */
-static int read_rows(const json_t *rows, struct site_import_row *out, char why[256])
+static int read_rows(const json_t *rows, struct foreign_row *out, char why[256])
 {
 	size_t i;
 	json_t *row;
 	json_array_foreach(rows, i, row)
 	{
 		const char *wrong = NULL;
-		out[i] = (struct site_import_row){ .cell = write_text(row, "cell", CASE_KEY_SIZE - 1, &wrong),
+		out[i] = (struct foreign_row){ .cell = write_text(row, "cell", CASE_KEY_SIZE - 1, &wrong),
 			.failure = write_text(row, "failure", FAILURE_MAX, &wrong),
 			.target_ms = figure(row, "ms", &wrong),
 			.base_ms = figure(row, "base_ms", &wrong),
@@ -67,7 +67,8 @@ static int read_rows(const json_t *rows, struct site_import_row *out, char why[2
 	return 0;
 }
 
-static void store(struct site *site, struct http_request *r, struct http_response *response, const struct site_import *figures)
+static void store(
+	struct site *site, struct http_request *r, struct http_response *response, const struct foreign_figures *figures)
 {
 	struct fw_err err = { 0 };
 	struct jsonw j;
@@ -95,13 +96,13 @@ static void import_post(void *arg, struct http_request *r, struct http_response 
 		return;
 	json_t *root = len <= BODY_BYTES_MAX ? json_loadb(body, len, JSON_REJECT_DUPLICATES, NULL) : NULL;
 	const json_t *rows = json_object_get(root, "rows");
-	struct site_import figures = { .repo = write_text(root, "repo", TEXT_MAX, &wrong),
+	struct foreign_figures figures = { .repo = write_text(root, "repo", TEXT_MAX, &wrong),
 		.branch = write_text(root, "branch", TEXT_MAX, &wrong),
 		.commit = write_text(root, "commit", 64, &wrong),
 		.base = write_text(root, "base", 64, &wrong),
 		.name = write_text(root, "name", 63, &wrong),
 		.n = (int)json_array_size(rows) };
-	struct site_import_row *row = calloc((size_t)figures.n + 1, sizeof *row);
+	struct foreign_row *row = calloc((size_t)figures.n + 1, sizeof *row);
 	figures.row = row;
 	if (!json_is_object(root))
 		answer_problem(r, response, 400, "the body must be a JSON object of at most 1 MiB");

@@ -4,7 +4,7 @@
 #include "web/answer/answer.h"
 #include "web/api/api.h"
 #include "web/answer/idempotent.h"
-#include "web/site.h"
+#include "web/answer/site.h"
 #include "web/answer/write.h"
 
 static void peer_row(void *arg, const struct view_peer *row)

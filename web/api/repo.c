@@ -5,8 +5,8 @@
 #include "db/view/comparison.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
-#include "web/site.h"
-#include "web/comparison/suites.h"
+#include "web/answer/site.h"
+#include "core/verdict/commit_verdict_json.h"
 
 static void repo_row(void *arg, const struct view_repo *row)
 {
@@ -52,8 +52,8 @@ static void branch_row(void *arg, const struct view_branch *row)
 	jsonw_kv_figure(j, "worst_pct", row->worst_pct);
 	jsonw_kv_figure(j, "best_pct", row->best_pct);
 	answer_time(j, "finished_at", row->finished_at);
-	suites_json(j, row->stands);
-	suites_unfinished_json(j, row->tip);
+	commit_verdict_write_suites(j, row->stands);
+	commit_verdict_write_unfinished(j, row->tip);
 	jsonw_key(j, "job");
 	if (row->job) {
 		jsonw_object(j);

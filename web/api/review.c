@@ -15,7 +15,7 @@
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 #include "web/html/markdown.h"
-#include "web/site.h"
+#include "web/answer/site.h"
 
 /* ---- Markdown --------------------------------------------------------------------------------------------------------- */
 

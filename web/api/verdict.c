@@ -6,15 +6,15 @@
 #include "web/answer/answer.h"
 #include "web/api/api.h"
 #include "web/answer/scope.h"
-#include "web/site.h"
-#include "web/comparison/suites.h"
+#include "web/answer/site.h"
+#include "core/verdict/commit_verdict_json.h"
 
 static void write(
 	struct http_response *response, const char *repo, const char *sha, const char *branch, const struct commit_verdict *v)
 {
 	struct jsonw j;
 	answer_json(response, &j);
-	suites_verdict_json(&j, repo, sha, branch, v);
+	commit_verdict_write(&j, repo, sha, branch, v);
 }
 
 void api_commit_verdict(void *arg, struct http_request *r, struct http_response *response)

@@ -1,9 +1,9 @@
 /* Workers: who measures for the daemon, and why one does not. */
 #include "web/answer/answer.h"
 #include "web/api/api.h"
-#include "web/site.h"
+#include "web/answer/site.h"
 
-static void worker_row(void *arg, const struct site_worker *w)
+static void worker_row(void *arg, const struct worker_status *w)
 {
 	struct jsonw *j = arg;
 	jsonw_object(j);

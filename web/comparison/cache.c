@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "web/answer/static.h"
+#include "web/html/asset.h"
 
 enum { PAGES_MAX = 256 };
 
@@ -47,7 +47,7 @@ void page_stamp(int64_t comparison, const struct view_around *around, bool logge
 	int len = snprintf(text, sizeof text, "%lld %s %s %lld %s %s %s %lld %lld %s %d " FW_VERSION " %s", (long long)comparison,
 		around->etag, around->verdict, (long long)around->previous, around->previous_etag, around->previous_verdict,
 		around->previous_epoch, (long long)around->next, (long long)around->alert, around->alert_state, logged_in,
-		static_address("style.css"));
+		asset_address("style.css"));
 	hash_hex(text, (size_t)len, hex);
 	memcpy(stamp, hex, PAGE_STAMP_MAX);
 }

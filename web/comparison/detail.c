@@ -11,7 +11,7 @@
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 #include "web/html/mark.h"
-#include "web/site.h"
+#include "web/answer/site.h"
 #include "web/html/strip.h"
 
 enum { NODES_MAX_BYTES = 4 << 20, NODES_SHOWN = 12 };

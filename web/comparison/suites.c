@@ -2,87 +2,13 @@
 
 #include <math.h>
 
-#include "web/answer/answer.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
-
-static const char *word_of(enum verdict v)
-{
-	return v == VERDICT_NONE ? "" : verdict_name(v);
-}
 
 static const struct commit_suite *at(const struct commit_verdict *v, int i)
 {
 	return i < 0 ? NULL : &v->suite[i];
 }
-
-/* ---- JSON ------------------------------------------------------------------------------------------------------------- */
-
-static void write_suite(struct jsonw *j, const struct commit_suite *s)
-{
-	const struct commit_job *job = &s->job, *word = &s->word;
-	bool is_timed = word->id && isfinite(word->worst_pct);
-	jsonw_object(j);
-	answer_text(j, "suite", job->suite);
-	answer_text(j, "device_kind", job->device_kind);
-	jsonw_kv_int(j, "job", job->id);
-	jsonw_kv_string(j, "state", job->state);
-	answer_text(j, "state_why", job->why);
-	answer_text(j, "verdict", word_of(commit_verdict_of(s)));
-	answer_id(j, "comparison", word->comparison);
-	jsonw_kv_int(j, "cells", word->cells);
-	jsonw_kv_int(j, "regressions", word->regressions);
-	jsonw_kv_figure(j, "worst_pct", is_timed ? word->worst_pct : NAN);
-	answer_text(j, "worst_cell", is_timed ? word->worst_key : "");
-	jsonw_kv_figure(j, "best_pct", word->id ? word->best_pct : NAN);
-	answer_text(j, "best_cell", word->id ? word->best_key : "");
-	answer_time(j, "finished_at", word->finished_at);
-	jsonw_object_end(j);
-}
-
-void suites_json(struct jsonw *j, const struct commit_verdict *v)
-{
-	jsonw_key(j, "suites");
-	jsonw_array(j);
-	for (int i = 0; i < v->n; i++)
-		write_suite(j, &v->suite[i]);
-	jsonw_array_end(j);
-}
-
-void suites_unfinished_json(struct jsonw *j, const struct commit_verdict *v)
-{
-	jsonw_key(j, "unfinished");
-	jsonw_array(j);
-	for (int i = 0; i < v->n; i++)
-		if (commit_verdict_is_open(&v->suite[i]) && v->suite[i].job.suite[0])
-			jsonw_string(j, v->suite[i].job.suite);
-	jsonw_array_end(j);
-}
-
-void suites_verdict_json(struct jsonw *j, const char *repo, const char *sha, const char *branch, const struct commit_verdict *v)
-{
-	const struct commit_suite *decides = at(v, v->decides), *worst = at(v, v->worst), *best = at(v, v->best);
-	jsonw_object(j);
-	jsonw_kv_string(j, "repo", repo);
-	jsonw_kv_string(j, "commit", sha);
-	answer_branch(j, branch);
-	answer_text(j, "verdict", word_of(v->verdict));
-	jsonw_kv_bool(j, "final", v->is_final);
-	answer_text(j, "suite", decides ? decides->job.suite : "");
-	answer_id(j, "comparison", decides ? decides->word.comparison : 0);
-	jsonw_kv_int(j, "regressions", v->regressions);
-	jsonw_kv_figure(j, "worst_pct", worst ? worst->word.worst_pct : NAN);
-	answer_text(j, "worst_suite", worst ? worst->job.suite : "");
-	answer_text(j, "worst_cell", worst ? worst->word.worst_key : "");
-	jsonw_kv_figure(j, "best_pct", best ? best->word.best_pct : NAN);
-	answer_text(j, "best_suite", best ? best->job.suite : "");
-	answer_text(j, "best_cell", best ? best->word.best_key : "");
-	suites_unfinished_json(j, v);
-	suites_json(j, v);
-	jsonw_object_end(j);
-}
-
-/* ---- pages ------------------------------------------------------------------------------------------------------------ */
 
 static void name(struct buf *out, const struct commit_suite *s)
 {

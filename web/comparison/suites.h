@@ -1,17 +1,9 @@
-/** suites.h - where a commit stands with each of its suites, as JSON and in the words of pages. */
+/** suites.h - where a commit stands with each of its suites, in the words of pages. */
 #ifndef WEB_COMPARISON_SUITES_H
 #define WEB_COMPARISON_SUITES_H
 
 #include "base/buf.h"
-#include "base/jsonw.h"
 #include "core/verdict/commit_verdict.h"
-
-/** "suites": an object each, in the order of the plan. */
-void suites_json(struct jsonw *j, const struct commit_verdict *v);
-/** "unfinished": the names of those that wait or run. */
-void suites_unfinished_json(struct jsonw *j, const struct commit_verdict *v);
-/** What a commit deserves, as an object. `branch` (its key) "": of the commit, whichever branches it is on. */
-void suites_verdict_json(struct jsonw *j, const char *repo, const char *sha, const char *branch, const struct commit_verdict *v);
 
 /** The verdict, linked to the comparison or job that decides it; a dash where there is none. */
 void suites_verdict(struct buf *out, const struct commit_verdict *v);

@@ -5,10 +5,9 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "web/answer/answer.h"
 #include "core/text/branch.h"
 #include "web/html/emit.h"
-#include "web/answer/static.h"
+#include "web/html/asset.h"
 
 void layout_begin(struct http_response *response, const char *title, const char *here)
 {
@@ -30,14 +29,14 @@ void layout_begin(struct http_response *response, const char *title, const char 
 	emit_raw(out, "<!doctype html>\n<html lang=en><head><meta charset=utf-8><meta name=viewport "
 		      "content=\"width=device-width,initial-scale=1\"><meta name=color-scheme content=\"light dark\">"
 		      "<link rel=icon href=/static/icon.svg>");
-	emit_rawf(out, "<link rel=stylesheet href=\"%s\">", static_address("style.css"));
+	emit_rawf(out, "<link rel=stylesheet href=\"%s\">", asset_address("style.css"));
 	emit_raw(out, "<link rel=alternate type=\"application/atom+xml\" title=\"flopwatch: alerts\" href=\"/alerts.atom\">");
-	emit_rawf(out, "<script src=\"%s\"></script>", static_address("theme.js"));
-	if (static_has("uplot.js")) {
-		emit_rawf(out, "<meta name=uplot content=\"%s", static_address("uplot.js"));
-		emit_rawf(out, " %s\">", static_address("uplot.css"));
+	emit_rawf(out, "<script src=\"%s\"></script>", asset_address("theme.js"));
+	if (asset_has("uplot.js")) {
+		emit_rawf(out, "<meta name=uplot content=\"%s", asset_address("uplot.js"));
+		emit_rawf(out, " %s\">", asset_address("uplot.css"));
 	}
-	emit_rawf(out, "<script type=module src=\"%s\"></script><title>", static_address("app.js"));
+	emit_rawf(out, "<script type=module src=\"%s\"></script><title>", asset_address("app.js"));
 	emit_text(out, title);
 	emit_raw(out,
 		" - flopwatch</title></head>\n<body><a class=skip href=#main>Skip to content</a><header class=top><a class=brand "
@@ -280,13 +279,26 @@ void layout_table_end(struct buf *out)
 	emit_raw(out, "</tbody></table></div>\n");
 }
 
+void layout_next_address(struct buf *out, struct http_request *r, int64_t last)
+{
+	static const char *const filters[] = { "repo", "branch", "verdict", "state", "limit" };
+	buf_printf(out, "%s?cursor=%lld", http_path(r), (long long)last);
+	for (size_t i = 0; i < sizeof filters / sizeof filters[0]; i++) {
+		const char *value = http_query(r, filters[i]);
+		if (value) {
+			buf_printf(out, "&%s=", filters[i]);
+			emit_argument(out, value);
+		}
+	}
+}
+
 void layout_older(struct buf *out, struct http_request *r, int rows, int limit, int64_t last)
 {
 	struct buf next;
 	if (rows < limit)
 		return;
 	buf_init(&next, 8192);
-	answer_next(&next, r, last);
+	layout_next_address(&next, r, last);
 	if (!next.failed) {
 		emit_raw(out, "<p><a rel=next href=\"");
 		emit_attribute(out, next.data);

@@ -57,4 +57,7 @@ void layout_command(struct buf *out, const char *command);
 /** <option> of a select, marked when it is the one `chosen`; `label` NULL: the value. */
 void layout_option(struct buf *out, const char *value, const char *label, const char *chosen);
 
+/** Append the address of what follows after row `last`: this path with its filters. */
+void layout_next_address(struct buf *out, struct http_request *r, int64_t last);
+
 #endif

@@ -5,7 +5,7 @@
 #include "db/store/outbox.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
-#include "web/site.h"
+#include "web/answer/site.h"
 
 void api_index(void *arg, struct http_request *r, struct http_response *response)
 {

@@ -13,7 +13,7 @@
 #include "db/store/job.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
-#include "web/site.h"
+#include "web/answer/site.h"
 
 enum { CLOCK_TOLERANCE_S = 300 };
 

@@ -17,7 +17,7 @@
 #include "db/store/throttle.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
-#include "web/site.h"
+#include "web/answer/site.h"
 
 struct metrics {
 	struct db *db;

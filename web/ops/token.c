@@ -8,7 +8,7 @@
 #include "web/answer/access.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
-#include "web/site.h"
+#include "web/answer/site.h"
 #include "web/answer/write.h"
 
 static void token_row(void *arg, const struct token_row *row)

@@ -10,7 +10,7 @@
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 #include "web/page/page.h"
-#include "web/site.h"
+#include "web/answer/site.h"
 
 enum { ROWS = 50, CELLS_SHOWN = 8 };
 

@@ -12,7 +12,7 @@
 #include "web/html/layout.h"
 #include "web/page/page.h"
 #include "web/comparison/cache.h"
-#include "web/site.h"
+#include "web/answer/site.h"
 
 /* ---- the sentence ----------------------------------------------------------------------------------------------------- */
 

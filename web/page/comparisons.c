@@ -12,7 +12,7 @@
 #include "web/page/page.h"
 #include "web/html/picker.h"
 #include "web/answer/scope.h"
-#include "web/site.h"
+#include "web/answer/site.h"
 
 enum { ROWS = 100 };
 

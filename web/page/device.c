@@ -12,7 +12,7 @@
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 #include "web/page/page.h"
-#include "web/site.h"
+#include "web/answer/site.h"
 
 struct drawing {
 	struct buf *out;
@@ -226,7 +226,7 @@ static int draw_calibration(struct drawing *d, struct fw_err *err)
 	return result;
 }
 
-static void worker_banner(void *to, const struct site_worker *w)
+static void worker_banner(void *to, const struct worker_status *w)
 {
 	struct buf *out = to;
 	if (strcmp(w->state, "down") != 0)

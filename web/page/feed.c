@@ -10,7 +10,7 @@
 #include "web/html/emit.h"
 #include "web/page/page.h"
 #include "web/answer/scope.h"
-#include "web/site.h"
+#include "web/answer/site.h"
 
 enum { ENTRIES = 50 };
 

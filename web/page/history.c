@@ -17,7 +17,7 @@
 #include "web/page/page.h"
 #include "web/html/picker.h"
 #include "web/answer/scope.h"
-#include "web/site.h"
+#include "web/answer/site.h"
 
 static const struct metric {
 	const char *name, *label, *unit, *field;

@@ -12,7 +12,7 @@
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 #include "web/page/page.h"
-#include "web/site.h"
+#include "web/answer/site.h"
 
 static const char *const stages[] = { "queued", "sent", "building", "checking", "measuring" };
 enum { STAGES = sizeof stages / sizeof stages[0] };

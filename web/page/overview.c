@@ -12,7 +12,7 @@
 #include "web/html/layout.h"
 #include "web/html/mark.h"
 #include "web/page/page.h"
-#include "web/site.h"
+#include "web/answer/site.h"
 #include "web/comparison/suites.h"
 
 enum { REPOS_MAX = 64, GRID_CELLS = 128, GRID_POINTS = 30 };

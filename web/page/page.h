@@ -13,4 +13,7 @@ void page_worker_banners(struct site *site, struct buf *out);
 /* Atom. */
 http_handler_fn feed_alerts, feed_comparisons;
 
+/** GET /static/{file} */
+http_handler_fn page_static;
+
 #endif

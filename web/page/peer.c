@@ -12,7 +12,7 @@
 #include "web/html/mark.h"
 #include "web/page/page.h"
 #include "web/html/picker.h"
-#include "web/site.h"
+#include "web/answer/site.h"
 
 enum { SHOWN_MAX = 12, SERIES_MAX = VIEW_LIMIT_DEFAULT };
 

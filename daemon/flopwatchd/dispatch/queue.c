@@ -16,7 +16,7 @@
 #include "flopwatchd/planning/resolve.h"
 #include "flopwatchd/dispatch/slot.h"
 #include "flopwatchd/delivery/commit_status.h"
-#include "web/site.h"
+#include "core/ask/worker.h"
 #include "flopwatchd/job/record.h"
 #include "flopwatchd/job/jobstate.h"
 
@@ -421,10 +421,10 @@ int queue_health(struct queue *q, struct fw_err *err)
 	return 0;
 }
 
-void queue_workers(const struct queue *q, site_worker_fn *each, void *to)
+void queue_workers(const struct queue *q, worker_status_fn *each, void *to)
 {
 	for (int i = 0; i < q->n_slots; i++) {
-		struct site_worker w;
+		struct worker_status w;
 		slot_tell(q->slot[i], &w);
 		each(to, &w);
 	}

@@ -30,9 +30,9 @@ void queue_drain(struct queue *q, void (*done)(void *arg), void *arg);
 void queue_stop(struct queue *q);
 /** 0, or -1 with why results cannot be stored. */
 int queue_health(struct queue *q, struct fw_err *err);
-struct site_worker;
+struct worker_status;
 /** Each worker as it stands. */
-void queue_workers(const struct queue *q, void (*each)(void *to, const struct site_worker *worker), void *to);
+void queue_workers(const struct queue *q, void (*each)(void *to, const struct worker_status *worker), void *to);
 /** Whether any worker measures on this kind of device, or may for all that is known yet: a job for another would wait for ever. */
 bool queue_measures(const struct queue *q, const char *kind);
 struct txn *queue_txn(struct queue *q);

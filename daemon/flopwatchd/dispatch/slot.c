@@ -16,7 +16,7 @@
 #include "flopwatchd/planning/refusal.h"
 #include "flopwatchd/dispatch/session.h"
 #include "flopwatchd/runtime/config.h"
-#include "web/site.h"
+#include "core/ask/worker.h"
 #include "flopwatchd/job/record.h"
 #include "flopwatchd/job/jobstate.h"
 
@@ -646,10 +646,10 @@ const char *slot_device(const struct slot *s)
 	return s->job.id || s->phase == PHASE_CANARY ? s->device.uuid : "";
 }
 
-void slot_tell(const struct slot *s, struct site_worker *out)
+void slot_tell(const struct slot *s, struct worker_status *out)
 {
 	bool asks = s->phase == PHASE_DOWN || s->phase == PHASE_ASKING, down = asks && s->failures > 0;
-	*out = (struct site_worker){
+	*out = (struct worker_status){
 		.name = s->worker->name,
 		.state = down                     ? "down"
 			 : asks                   ? "starting"

@@ -41,9 +41,9 @@ int slot_claim(struct slot *s, struct fw_err *err);
 int64_t slot_job(const struct slot *s);
 /** Device at work or under trial; "" none. */
 const char *slot_device(const struct slot *s);
-struct site_worker;
+struct worker_status;
 /** How its worker stands. Own: texts point into the slot. */
-void slot_tell(const struct slot *s, struct site_worker *out);
+void slot_tell(const struct slot *s, struct worker_status *out);
 /** Whether anything of it still runs. */
 /** Whether its worker measures on this kind of device, or may for all that is known yet. */
 bool slot_measures(const struct slot *s, const char *kind);

@@ -13,7 +13,7 @@
 #include "flopwatchd/job/gitread.h"
 #include "flopwatchd/verdict/judge_costs.h"
 #include "flopwatchd/delivery/commit_status.h"
-#include "web/comparison/suites.h"
+#include "core/verdict/commit_verdict_json.h"
 
 enum { NEWS_MAX = 1 << 20 };
 
@@ -122,7 +122,7 @@ static int write_commit(struct db *db, const struct store_job *job, struct jsonw
 	struct commit_verdict v;
 	int rc = store_commit_verdict(db, job->repo, job->target_sha, job->branch, &v, err);
 	jsonw_kv_string(j, "commit_verdict", v.verdict == VERDICT_NONE ? NULL : verdict_name(v.verdict));
-	suites_unfinished_json(j, &v);
+	commit_verdict_write_unfinished(j, &v);
 	commit_verdict_fini(&v);
 	return rc;
 }

@@ -12,7 +12,7 @@
 
 #include "base/clock.h"
 #include "base/proc.h"
-#include "worker/command/lastwords.h"
+#include "worker/box/lastwords.h"
 #include "worker/box/pump.h"
 #include "worker/box/sealed.h"
 

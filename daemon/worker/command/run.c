@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "core/reading/row.h"
-#include "worker/command/lastwords.h"
+#include "worker/box/lastwords.h"
 #include "worker/command/program.h"
 #include "worker/box/pump.h"
 #include "worker/box/room.h"

@@ -12,7 +12,7 @@
 #include "base/lines.h"
 #include "core/turns/turns.h"
 #include "worker/command/run.h"
-#include "worker/command/lastwords.h"
+#include "worker/box/lastwords.h"
 #include "worker/command/program.h"
 
 enum { TURNS_CHILD_FDS = 3, TURNS_CHILD_PIDS = 64 };

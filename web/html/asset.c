@@ -1,10 +1,10 @@
-#include "web/answer/static.h"
+/* asset.c - the table of what is compiled in. */
+#include "web/html/asset.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/hash.h"
-#include "web/answer/answer.h"
 
 #define ASSET(symbol) extern const char _binary_web_static_##symbol##_start[], _binary_web_static_##symbol##_end[]
 ASSET(style_css);
@@ -21,10 +21,7 @@ extern const char _binary_build_npm_uplot_css_start[], _binary_build_npm_uplot_c
 #define CSS "text/css; charset=utf-8"
 #define JS  "text/javascript; charset=utf-8"
 
-static struct asset {
-	const char *name, *type, *start, *end;
-	char address[64], etag[16];
-} assets[] = {
+static struct asset assets[] = {
 	{ "style.css", CSS, _binary_web_static_style_css_start, _binary_web_static_style_css_end, "", "" },
 	{ "theme.js", JS, _binary_web_static_theme_js_start, _binary_web_static_theme_js_end, "", "" },
 	{ "app.js", JS, _binary_web_static_app_js_start, _binary_web_static_app_js_end, "", "" },
@@ -37,8 +34,7 @@ static struct asset {
 	{ "uplot.css", CSS, _binary_build_npm_uplot_css_start, _binary_build_npm_uplot_css_end, "", "" },
 };
 
-/* With its address made at the first use. NULL: there is no such file, or it was not there to compile in. */
-static struct asset *find(const char *name)
+const struct asset *asset_find(const char *name)
 {
 	for (size_t i = 0; i < sizeof assets / sizeof assets[0]; i++) {
 		struct asset *a = &assets[i];
@@ -55,30 +51,13 @@ static struct asset *find(const char *name)
 	return NULL;
 }
 
-const char *static_address(const char *name)
+const char *asset_address(const char *name)
 {
-	const struct asset *a = find(name);
+	const struct asset *a = asset_find(name);
 	return a ? a->address : "";
 }
 
-bool static_has(const char *name)
+bool asset_has(const char *name)
 {
-	return find(name) != NULL;
-}
-
-void page_static(void *arg, struct http_request *r, struct http_response *response)
-{
-	(void)arg;
-	const struct asset *a = find(http_segment(r, 0));
-	if (!a) {
-		answer_problem(r, response, 404, NULL);
-		return;
-	}
-	response->type = a->type;
-	/* an address that names these very bytes never changes its meaning */
-	const char *version = http_query(r, "v");
-	bool exact = version && strncmp(a->etag + 1, version, 10) == 0 && strlen(version) == 10;
-	response->cache = exact ? "public, max-age=31536000, immutable" : "no-cache";
-	snprintf(response->etag, sizeof response->etag, "%s", a->etag);
-	buf_append(&response->body, a->start, (size_t)(a->end - a->start));
+	return asset_find(name) != NULL;
 }

@@ -1,6 +1,6 @@
 /** lastwords.h - the end of what a process printed: often the reason why it ended. */
-#ifndef WORKER_COMMAND_LASTWORDS_H
-#define WORKER_COMMAND_LASTWORDS_H
+#ifndef WORKER_BOX_LASTWORDS_H
+#define WORKER_BOX_LASTWORDS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* lastwords.c - see lastwords.h. */
-#include "worker/command/lastwords.h"
+#include "worker/box/lastwords.h"
 
 #include <string.h>
 
