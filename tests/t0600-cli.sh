@@ -24,6 +24,11 @@ fails "an unknown option" 2 "$bin/flopwatch" status --frobnicate
 fails "too few arguments" 2 "$bin/flopwatch" compare main
 fails "too many" 2 "$bin/flopwatch" status main
 fails "--timeout is a number" 2 "$bin/flopwatch" wait main --timeout soon
+fails "an option that the verb does not take" 2 "$bin/flopwatch" completion bash --cells x
+is "is named, in one line" "$out" "flopwatch: completion takes no --cells; see flopwatch help completion"
+fails "also before the verb" 2 "$bin/flopwatch" --state nonsense completion bash
+fails "also where another begins alike" 2 "$bin/flopwatch" import "$tmp/none" --base-provider x
+is "which is not taken for it" "$out" "flopwatch: import takes no --base-provider; see flopwatch help import"
 fails "--server is an address" 2 "$bin/flopwatch" --server ftp://x status
 fails "a daemon that is not there" 5 "$bin/flopwatch" --server http://127.0.0.1:1 status
 like "is named" "$out" '^flopwatch: cannot reach flopwatchd at http://127.0.0.1:1: .*is it running\?$'

@@ -1,53 +1,65 @@
 /* catalog.c - the tables; see catalog.h. */
 #include "cli/catalog.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "base/similar.h"
 #include "core/reading/reading.h"
 
-#define JOB_STATES      "open queued sent building checking measuring done failed cancelled superseded gone"
-#define DELIVERY_STATES "waiting sent failed superseded"
+#define JOB_STATES "open queued sent building checking measuring done failed cancelled superseded gone"
+#define AT(member) offsetof(struct options, member)
 
 const struct catalog_option catalog_options[] = {
-	{ "repo", "NAME", "the repository, where several are watched", CATALOG_NONE, "", false },
-	{ "suite", "NAME", "the suite, where a repository has several", CATALOG_NONE, "", false },
-	{ "cells", "GLOB", "only cells whose key fits: '*/causal/*/forward'", CATALOG_NONE, "", false },
-	{ "branch", "NAME", "of this branch", CATALOG_NONE, "", false },
-	{ "device", "UUID", "on this device, or kind of device: cuda, cpu, sim", CATALOG_NONE, "", false },
-	{ "state", "STATE", "in this state", CATALOG_WORDS, JOB_STATES " acknowledged accepted resolved invalid waiting", false },
-	{ "limit", "N", "at most N rows", CATALOG_NONE, "", false },
-	{ "quick", NULL, "one launch a cell: a first look, not a verdict", CATALOG_NONE, "", false },
-	{ "timeout", "S", "stop waiting after S seconds; the job goes on", CATALOG_NONE, "", false },
-	{ "progress", NULL, "one line a step, from the first moment on", CATALOG_NONE, "", false },
-	{ "reason", "TEXT", "why, for the alert's history", CATALOG_NONE, "", false },
-	{ "runs", "N", "how many comparisons", CATALOG_NONE, "", false },
-	{ "provider", "NAME", "the module's provider that is the peer; default: the repository's peers", CATALOG_NONE, "",
-		false },
-	{ "base-provider", "NAME", "run the base by this provider of its module", CATALOG_NONE, "", false },
-	{ "target-provider", "NAME", "run the target by this provider of its module", CATALOG_NONE, "", false },
-	{ "again", NULL, "from stored samples", CATALOG_NONE, "", false },
-	{ "commit", "SHA", "the commit that was measured, in full", CATALOG_NONE, "", false },
-	{ "base", "SHA", "the commit it is compared with, in full", CATALOG_NONE, "", false },
+	{ "repo", "NAME", "the repository, where several are watched", CATALOG_NONE, "", false, CATALOG_TEXT, AT(repo) },
+	{ "suite", "NAME", "the suite, where a repository has several", CATALOG_NONE, "", false, CATALOG_TEXT, AT(suite) },
+	{ "cells", "GLOB", "only cells whose key fits: '*/causal/*/forward'", CATALOG_NONE, "", false, CATALOG_TEXT, AT(cells) },
+	{ "branch", "NAME", "of this branch", CATALOG_NONE, "", false, CATALOG_TEXT, AT(branch) },
+	{ "device", "UUID", "on this device, or kind of device: cuda, cpu, sim", CATALOG_NONE, "", false, CATALOG_TEXT,
+		AT(device) },
+	{ "state", "STATE", "in this state", CATALOG_WORDS, JOB_STATES " acknowledged accepted resolved invalid waiting", false,
+		CATALOG_TEXT, AT(state) },
+	{ "limit", "N", "at most N rows", CATALOG_NONE, "", false, CATALOG_COUNT, AT(limit) },
+	{ "quick", NULL, "one launch a cell: a first look, not a verdict", CATALOG_NONE, "", false, CATALOG_FLAG, AT(quick) },
+	{ "timeout", "S", "stop waiting after S seconds; the job goes on", CATALOG_NONE, "", false, CATALOG_COUNT,
+		AT(timeout_s) },
+	{ "progress", NULL, "one line a step, from the first moment on", CATALOG_NONE, "", false, CATALOG_FLAG, AT(progress) },
+	{ "reason", "TEXT", "why, for the alert's history", CATALOG_NONE, "", false, CATALOG_TEXT, AT(reason) },
+	{ "runs", "N", "how many comparisons", CATALOG_NONE, "", false, CATALOG_COUNT, AT(runs) },
+	{ "provider", "NAME", "the module's provider that is the peer; default: the repository's peers", CATALOG_NONE, "", false,
+		CATALOG_TEXT, AT(provider) },
+	{ "base-provider", "NAME", "run the base by this provider of its module", CATALOG_NONE, "", false, CATALOG_TEXT,
+		AT(base_provider) },
+	{ "target-provider", "NAME", "run the target by this provider of its module", CATALOG_NONE, "", false, CATALOG_TEXT,
+		AT(target_provider) },
+	{ "again", NULL, "from stored samples", CATALOG_NONE, "", false, CATALOG_FLAG, AT(again) },
+	{ "commit", "SHA", "the commit that was measured, in full", CATALOG_NONE, "", false, CATALOG_TEXT, AT(commit) },
+	{ "base", "SHA", "the commit it is compared with, in full", CATALOG_NONE, "", false, CATALOG_TEXT, AT(base) },
 	{ "format", "F", "what a file holds: " READING_FORMATS, CATALOG_WORDS,
-		"flopwatch ffa nvbench google-benchmark hyperfine triton torchao", false },
+		"flopwatch ffa nvbench google-benchmark hyperfine triton torchao", false, CATALOG_TEXT, AT(format) },
 	{ "unit", "U", "of a triton file whose columns do not say: ms us ns s TFLOPS GB/s", CATALOG_WORDS,
-		"ms us ns s TFLOPS GB/s", false },
-	{ "threshold", "PCT", "of two files: name rows that differ by more; default 1.5", CATALOG_NONE, "", false },
-	{ "time", "WHICH", "of a google-benchmark file: real (default) or cpu", CATALOG_WORDS, "real cpu", false },
-	{ "scope", "SCOPE", "what a token allows: read, trigger or admin", CATALOG_WORDS, "read trigger admin", false },
-	{ "browser", NULL, "open the address too, with xdg-open", CATALOG_NONE, "", false },
+		"ms us ns s TFLOPS GB/s", false, CATALOG_TEXT, AT(unit) },
+	{ "threshold", "PCT", "of two files: name rows that differ by more; default 1.5", CATALOG_NONE, "", false,
+		CATALOG_PERCENT, AT(threshold_pct) },
+	{ "time", "WHICH", "of a google-benchmark file: real (default) or cpu", CATALOG_WORDS, "real cpu", false, CATALOG_TEXT,
+		AT(time) },
+	{ "scope", "SCOPE", "what a token allows: read, trigger or admin", CATALOG_WORDS, "read trigger admin", false,
+		CATALOG_TEXT, AT(scope) },
+	{ "browser", NULL, "open the address too, with xdg-open", CATALOG_NONE, "", false, CATALOG_FLAG, AT(browser) },
 	{ "server", "URL", "where flopwatchd listens (or FLOPWATCH_SERVER); default http://127.0.0.1:8451", CATALOG_NONE, "",
-		true },
-	{ "token-file", "FILE", "access token on its first line (or FLOPWATCH_TOKEN)", CATALOG_FILE, "", true },
-	{ "json", NULL, "the API's answer instead of tables", CATALOG_NONE, "", true },
+		true, CATALOG_TEXT, AT(server) },
+	{ "token-file", "FILE", "access token on its first line (or FLOPWATCH_TOKEN)", CATALOG_FILE, "", true, CATALOG_TEXT,
+		AT(token_file) },
+	{ "json", NULL, "the API's answer instead of tables", CATALOG_NONE, "", true, CATALOG_FLAG, AT(json) },
 	{ "color", "WHEN", "auto (default: on a terminal, without NO_COLOR), always or never", CATALOG_WORDS, "auto always never",
-		true },
-	{ "quiet", NULL, "no progress", CATALOG_NONE, "", true },
-	{ "help", NULL, "this text", CATALOG_NONE, "", true },
-	{ "version", NULL, "the version", CATALOG_NONE, "", true },
+		true, CATALOG_TEXT, AT(color) },
+	{ "quiet", NULL, "no progress", CATALOG_NONE, "", true, CATALOG_FLAG, AT(quiet) },
+	{ "help", NULL, "this text", CATALOG_NONE, "", true, CATALOG_FLAG, AT(help) },
+	{ "version", NULL, "the version", CATALOG_NONE, "", true, CATALOG_FLAG, AT(version) },
 	{ 0 },
 };
+
+_Static_assert(sizeof catalog_options / sizeof *catalog_options <= CATALOG_OPTIONS_MAX, "CATALOG_OPTIONS_MAX");
 
 const struct catalog_verb catalog_verbs[] = {
 	{ "status", 0, 0, verb_status, "status", "branches, their verdicts and jobs",
@@ -84,8 +96,8 @@ const struct catalog_verb catalog_verbs[] = {
 	{ "watch", 0, 0, verb_watch, "watch", "follow jobs and alerts as they happen",
 		"On a terminal it redraws what is running; in a pipe it writes one line an event. Ends with Ctrl-C or after "
 		"--timeout.",
-		"repo timeout limit", "flopwatch watch  # what happens now\nflopwatch watch | tee log  # a line an event",
-		CATALOG_NONE, "" },
+		"repo timeout", "flopwatch watch  # what happens now\nflopwatch watch | tee log  # a line an event", CATALOG_NONE,
+		"" },
 	{ "open", 0, 2, verb_open, "open [comparison|job|alert|commit|cell|device ID]", "print the address of a page",
 		"Without an argument that of the dashboard.", "repo branch browser",
 		"flopwatch open comparison 17  # http://127.0.0.1:8451/comparisons/17\n"

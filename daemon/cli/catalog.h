@@ -5,11 +5,17 @@
 #define CLI_CATALOG_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "cli/verbs.h"
 
 /** What a word of the command line may be, for completion. */
 enum catalog_kind { CATALOG_NONE, CATALOG_FILE, CATALOG_WORDS };
+
+/** What an option leaves in struct options: const char *, int above 0, double above 0 and below 100, bool. */
+enum catalog_holds { CATALOG_TEXT, CATALOG_COUNT, CATALOG_PERCENT, CATALOG_FLAG };
+
+enum { CATALOG_OPTIONS_MAX = 48 }; /* with the end */
 
 struct catalog_option {
 	const char *name;  /* without the dashes */
@@ -18,6 +24,8 @@ struct catalog_option {
 	enum catalog_kind kind;
 	const char *words; /* with CATALOG_WORDS: separated by spaces */
 	bool everywhere;   /* every verb takes it */
+	enum catalog_holds holds;
+	size_t at; /* offset in struct options */
 };
 
 struct catalog_verb {

@@ -24,7 +24,8 @@ struct options {
 	const char *format, *unit, *time, *commit, *base;                    /* NULL: not given */
 	const char *repo, *suite, *cells, *branch, *device, *state, *reason; /* NULL: not given */
 	const char *provider, *base_provider, *target_provider;              /* NULL: not given */
-	bool json, quick, progress, quiet, again, browser, help;
+	const char *color;
+	bool json, quick, progress, quiet, again, browser, help, version;
 	double threshold_pct; /* 0: not given */
 	int timeout_s;        /* 0: none */
 	int runs;             /* 0: the daemon's */
