@@ -264,18 +264,18 @@ class Replay:
 
     def pages(self, facts):
         """A list cut at every row is the same list, and its end is known."""
-        for path in ("/api/v1/comparisons", "/api/v1/jobs", "/api/v1/alerts", "/api/v1/bisects"):
+        for path, key in (("/api/v1/comparisons", "id"), ("/api/v1/jobs", "id"), ("/api/v1/alerts", "id"), ("/api/v1/bisects", "id"), ("/api/v1/branches", "name")):
             whole = json.loads(ask(self.server, "GET", path + "?limit=500").body)["items"]
             rows, query = [], "?limit=1"
             for _ in range(len(whole) + 2):
                 a = ask(self.server, "GET", path + query)
                 page = json.loads(a.body)
-                rows += [r["id"] for r in page["items"]]
+                rows += [r[key] for r in page["items"]]
                 link = re.match(r'<([^>]+)>; rel="next"$', a.headers.get("Link") or "")
                 if bool(link) != (page["next_cursor"] is not None) or not link:
                     break
                 query = link[1].removeprefix(path)
-            check(rows == [r["id"] for r in whole] and page["next_cursor"] is None and page["items"] and not link,
+            check(rows == [r[key] for r in whole] and page["next_cursor"] is None and page["items"] and not link,
                   f"{path}, row by row, is the same list and ends with its last row", rows)
 
     # ---- every error, and every POST ----
@@ -310,6 +310,19 @@ class Replay:
             self.expect("get", "/api/v1/" + path, "repo=nobody", 404)
         self.expect("get", "/api/v1/calibration", "device=nobody", 404)
         self.expect("get", "/api/v1/badge.svg", f"repo={facts['repo']}&branch=nobody", 404)
+
+    def index(self):
+        """Everything that can be read stands in the index, which has two addresses."""
+        here = {v.split("?")[0] for v in json.loads(ask(self.server, "GET", "/api/v1/").body).values()}
+        left = {p for m, p, _ in operations(self.document) if m == "get"} - here - {"/api/v1", "/api/v1/", "/healthz"}
+        check(not left, "the index names everything that can be read", left)
+        check(ask(self.server, "GET", "/api/v1").body == ask(self.server, "GET", "/api/v1/").body, "with and without its last slash")
+
+    def malformed(self, facts):
+        """An address that cannot be read is refused by every operation, and every one says so."""
+        for method, path, _ in operations(self.document):
+            segments = {n: {"id": 1, "sha": facts["target"], "repo": facts["repo"], "file": "compare_dense"}.get(n, "x") for n in re.findall(r"{(\w+)}", path)}
+            self.expect(method, path, "a=%zz", 400, **segments)
 
     def once(self, path, body, facts, **segments):
         """A POST with an Idempotency-Key happens once."""
@@ -441,6 +454,8 @@ def replay(server, facts):
     r.gets(facts)
     r.pages(facts)
     r.gets_refused(facts)
+    r.malformed(facts)
+    r.index()
     r.posts(facts)
     r.forms(facts)
     r.crowd()

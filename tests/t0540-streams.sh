@@ -35,11 +35,27 @@ like "clocks that were never held back are counted, too" "$figures" 'flopwatch_g
 is "every reason that limits is there" "$(grep -c '^flopwatch_gpu_throttle_seconds_total{gpu="sim-0"' <<<"$figures")" 7
 is "deliveries are counted by state" "$(grep -oE 'flopwatch_deliveries\{state="[a-z]+"' <<<"$figures" | cut -d'"' -f2 | tr '\n' ' ')" "failed sent superseded waiting "
 
-# ---- events ----
+# ---- more branches than anybody reads at once, and events ----
 stop_daemon
+sqlite3 "$tmp/state/flopwatch.db" "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
+	INSERT INTO branch_tip (repo, name, display, commit_sha, watched, seen_at)
+	SELECT (SELECT id FROM repo WHERE name = 'gone'), printf('b%04d', i), printf('b%04d', i), printf('%040d', i), 1, 1 FROM n"
 sqlite3 "$tmp/state/flopwatch.db" "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60)
 	INSERT INTO event (at, kind, payload) SELECT 1, 'device.state', '{\"device\":\"sim-0\"}' FROM n; DELETE FROM event WHERE id < 5"
 start_daemon || exit 1
+server=http://127.0.0.1:$(port)
+is "a page of branches is a page" "$(api branches | jq -c '[(.items | length), .items[0].name, .next_cursor != null]')" '[50,"b0001",true]'
+is "the command line shows all of them" "$("$bin/flopwatch" --server "$server" --json status | jq -c '[(.items | length), (.items | map(.repo + "/" + .name) | unique | length), .next_cursor]')" '[1201,1201,null]'
+is "or those of a repository" "$("$bin/flopwatch" --server "$server" --repo kernels --json status | jq '.items | length')" 1
+ok "it waits for one by its name" "$bin/flopwatch" --server "$server" --quiet wait main
+fails "and for none of another" 4 "$bin/flopwatch" --server "$server" wait b1201
+page=$(curl -s "$server/")
+is "the overview shows a hundred of a repository" "$(grep -c 'branch=b[0-9]*"' <<<"$page")" 100
+next=$(grep -o '/?repo=gone&amp;cursor=[0-9]*' <<<"$page" | sed 's/&amp;/\&/')
+is "then the next" "$(curl -s "$server$next" | grep -o 'branch=b[0-9]*"' | sed -n '1p;$p' | tr '\n' ' ')" 'branch=b0101" branch=b0200" '
+is "who chooses among so many types" "$(curl -s "$server/comparisons?repo=gone" | grep -c '<input name=branch value=""')" 1
+is "a search shows what fits" "$(curl -s "$server/search?q=b0" | grep -c '<li>branch')" 1
+like "and says what it left out" "$(curl -s "$server/search?q=b0")" '200 of 999; say more'
 timeout -k 5 100 python3 "$root/tests/streams.py" "http://127.0.0.1:$(port)" "$(sql 'SELECT max(id) FROM event')" >"$tmp/streams" 2>&1
 status=$?
 while IFS= read -r line; do

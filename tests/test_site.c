@@ -316,6 +316,62 @@ static void test_api_csv(void **state)
 	answer_free(&a);
 }
 
+/* Branches of two repositories in pages: each once, by name; a branch alone; cursors of no such list. */
+static void test_api_branches_paging(void **state)
+{
+	struct run *run = *state;
+	enum { BRANCHES = 130 };
+	int64_t other;
+	ok(db_begin(run->f->db, &err));
+	ok(store_repo_put(run->f->db, "a-first", "/x", true, "main", &other, &err));
+	for (int i = 0; i < BRANCHES; i++) {
+		char name[32];
+		snprintf(name, sizeof name, "b%03d", i);
+		ok(store_tip_put(run->f->db, i < 60 ? other : run->f->repo, name, name, fixture_sha(0xb2), i % 2, 4000, &err));
+	}
+	ok(store_tip_put(run->f->db, run->f->repo, "odd%1B", "odd\\x1b", fixture_sha(0xb2), true, 4000, &err));
+	ok(db_commit(run->f->db, &err));
+	char target[256] = "/api/v1/branches?limit=7";
+	int n = 0;
+	for (int page = 0; target[0] && page < 30; page++) {
+		struct answer a = get(run, target);
+		const char *link = header_of(&a, "Link");
+		snprintf(target, sizeof target, "%.*s", (int)strcspn(link, ">") - (*link ? 1 : 0), *link ? link + 1 : "");
+		json_t *root = json_of(&a), *row;
+		size_t i;
+		json_array_foreach(json_object_get(root, "items"), i, row)
+		{
+			char name[32];
+			snprintf(name, sizeof name, n < BRANCHES ? "b%03d" : "odd%%1B", n);
+			assert_string_equal(text_at(row, "name"), name);
+			assert_string_equal(text_at(row, "repo"), n < 60 ? "a-first" : "kernels");
+			n++;
+		}
+		assert_int_equal(json_is_null(json_object_get(root, "next_cursor")), !target[0]);
+		json_decref(root);
+	}
+	assert_int_equal(n, BRANCHES + 1);
+	static const char *const ones[] = { "branch=b070", "branch=odd%25%31B", "branch=odd%1B", "branch=odd%5Cx1b",
+		"repo=kernels&branch=b070" };
+	for (size_t i = 0; i < sizeof ones / sizeof ones[0]; i++) {
+		snprintf(target, sizeof target, "/api/v1/branches?%s", ones[i]);
+		json_t *root = get_json(run, target);
+		assert_int_equal(json_array_size(json_object_get(root, "items")), 1);
+		json_decref(root);
+	}
+	json_t *root = get_json(run, "/api/v1/branches?repo=a-first&branch=b070");
+	assert_int_equal(json_array_size(json_object_get(root, "items")), 0);
+	json_decref(root);
+	assert_problem(get(run, "/api/v1/branches?cursor=9999"), 400, "cursor must be");
+	assert_problem(get(run, "/api/v1/branches?limit=501"), 400, "limit");
+	snprintf(target, sizeof target, "/api/v1/branches?repo=a-first&cursor=%d", BRANCHES);
+	assert_problem(get(run, target), 400, "cursor must be");
+	struct answer a = get(run, "/api/v1/badge.svg?repo=kernels&branch=odd%1B");
+	assert_int_equal(a.status, 200);
+	assert_string_equal(header_of(&a, "Cross-Origin-Resource-Policy"), "cross-origin");
+	answer_free(&a);
+}
+
 /* What a comment at a review holds of others: the names of rows, and figures that are not there. */
 static void test_review_of_odd_rows(void **state)
 {
@@ -658,6 +714,7 @@ int main(void)
 		SITE_TEST(test_api_objects),
 		SITE_TEST(test_api_body),
 		SITE_TEST(test_api_csv),
+		SITE_TEST(test_api_branches_paging),
 		SITE_TEST(test_review_of_odd_rows),
 		SITE_TEST(test_api_paging),
 		SITE_TEST(test_api_jobs_of_repo),

@@ -154,7 +154,7 @@ static const char *of_branch(struct fixture *f, unsigned tip)
 {
 	static struct line l;
 	ok(store_tip_put(f->db, f->repo, "topic", "topic", fixture_sha(tip), true, 1, &err));
-	ok(view_branches(f->db, f->repo, see_branch, &l, &err));
+	ok(view_branches(f->db, &(struct view_branch_filter){ .repo = f->repo }, see_branch, &l, &err));
 	return l.text;
 }
 

@@ -216,14 +216,14 @@ static void branches_show_their_latest(void **state)
 	ok(store_tip_gone(f->db, f->repo, "old", &err));
 	int64_t waiting = fixture_job(f, "main", 12, 13, 9);
 	ok(db_commit(f->db, &err));
-	ok(view_branches(f->db, f->repo, see_branch, &s, &err));
+	ok(view_branches(f->db, &(struct view_branch_filter){ .repo = f->repo }, see_branch, &s, &err));
 	assert_int_equal(s.n, 2);
 	assert_string_equal(s.text, "new a subject job 0  comparison 12 unchanged"); /* as the commit was measured on main */
 	ok(db_begin(f->db, &err));
 	ok(store_tip_gone(f->db, f->repo, "new", &err));
 	ok(db_commit(f->db, &err));
 	s = (struct seen){ 0 };
-	ok(view_branches(f->db, f->repo, see_branch, &s, &err));
+	ok(view_branches(f->db, &(struct view_branch_filter){ .repo = f->repo }, see_branch, &s, &err));
 	char want[128];
 	snprintf(want, sizeof(want), "main a subject job %lld queued comparison 12 unchanged", (long long)waiting);
 	assert_string_equal(s.text, want);
@@ -304,7 +304,7 @@ static void take_all_statements(struct fixture *f)
 	for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++)
 		ok(view_comparisons(f->db, &filters[i], see_comparison, &s, &err));
 	ok(view_repos(f->db, see_repo, &s, &err));
-	ok(view_branches(f->db, f->repo, see_branch, &s, &err));
+	ok(view_branches(f->db, &(struct view_branch_filter){ .repo = f->repo }, see_branch, &s, &err));
 	ok(view_commits(f->db, "00000", 10, see_commit, &s, &err));
 	ok(view_comparison(f->db, 3, see_comparison, &s, &err));
 	ok(view_compare(f->db, "kernels", fixture_sha(2), fixture_sha(3), NULL, &id, &err));
@@ -393,7 +393,7 @@ static void take_commit_statements(struct fixture *f)
 	ok(db_begin(f->db, &err));
 	ok(store_tip_put(f->db, f->repo, "main", "main", fixture_sha(4711), true, 5, &err));
 	ok(db_commit(f->db, &err));
-	ok(view_branches(f->db, f->repo, see_branch, &s, &err));
+	ok(view_branches(f->db, &(struct view_branch_filter){ .repo = f->repo }, see_branch, &s, &err));
 	ok(view_branch_suites(f->db, "kernels", "main", see_nothing_word, NULL, &err));
 	ok(view_branch_suites(f->db, "kernels", "nobody", see_nothing_word, NULL, &err));
 	ok(view_grid(f->db, "kernels", "main", "ffa", 30, see_nothing_grid, NULL, &err));

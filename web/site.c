@@ -31,6 +31,7 @@ static const struct http_route routes[] = {
 	{ "POST", "/login", page_login_post, HTTP_OPEN },
 	{ "POST", "/logout", page_logout, HTTP_OPEN },
 
+	{ "GET", "/api/v1", api_index, HTTP_READ },
 	{ "GET", "/api/v1/", api_index, HTTP_READ },
 	{ "GET", "/api/v1/openapi.json", api_openapi, HTTP_READ },
 	{ "GET", "/api/v1/repos", api_repos, HTTP_READ },

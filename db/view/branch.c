@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "db/store/commit.h"
+#include "db/store/page.h"
 #include "db/store/repo.h"
 #include "db/view/comparison.h"
 
@@ -87,52 +88,86 @@ static int tell_branch(struct db *db, int64_t repo, struct view_branch *row, str
 	return rc;
 }
 
-int view_branches(struct db *db, int64_t repo, view_branch_fn *each, void *arg, struct fw_err *err)
+/* A page begins behind the name of the row that the reader has. */
+#define BRANCHES(which)                                                                                                          \
+	"SELECT b.id, r.name, b.name, b.display, b.commit_sha, coalesce(m.subject, ''), b.watched, b.gone, b.seen_at, (SELECT "  \
+	"max(id) FROM job x WHERE x.repo = b.repo AND x.branch = b.name) FROM branch_tip b JOIN repo r ON r.id = b.repo LEFT "   \
+	"JOIN git_commit m ON m.repo = b.repo AND m.sha = b.commit_sha WHERE b.repo = :repo AND b.gone = 0 AND b.name > "           \
+	"coalesce((SELECT name FROM branch_tip WHERE id = :after), '') AND b.watched >= :watched" which                          \
+	" ORDER BY b.name LIMIT :limit"
+
+/** Run one of the statements above. Returns how many rows, -1. */
+static int read_branches(struct db *db, struct stmt *s, const struct view_branch_filter *f, const char *name,
+	view_branch_fn *each, void *arg, struct fw_err *err)
 {
 	struct shown_job job = { .id = 0 };
-	struct stmt *s = db_stmt(db,
-		"SELECT r.name, b.name, b.display, b.commit_sha, coalesce(m.subject, ''), b.watched, b.gone, b.seen_at, "
-		"(SELECT max(id) FROM job x WHERE x.repo = b.repo AND x.branch = b.name) FROM branch_tip b JOIN repo r ON r.id = "
-		"b.repo "
-		"LEFT JOIN git_commit m ON m.repo = b.repo AND m.sha = b.commit_sha WHERE b.repo = :repo AND b.gone = 0 ORDER BY "
-		"b.name",
-		err);
+	int r, n = 0;
 	if (!s)
 		return -1;
-	stmt_int(s, ":repo", repo);
+	stmt_int(s, ":repo", f->repo);
+	stmt_int(s, ":after", f->after);
+	stmt_int(s, ":watched", f->watched);
+	stmt_int(s, ":limit", store_page_size(f->limit, VIEW_ROWS_MAX));
+	if (name)
+		stmt_text(s, ":name", name);
 	buf_init(&job.progress, 1 << 16);
-	int r;
 	while ((r = stmt_step(s, err)) == 1) {
-		struct view_branch row = { .repo = row_text(s, 0),
-			.name = row_text(s, 1),
-			.display = row_text(s, 2),
-			.commit = row_text(s, 3),
-			.subject = row_text(s, 4),
-			.watched = row_int(s, 5) != 0,
-			.gone = row_int(s, 6) != 0,
-			.seen_at = row_int(s, 7),
-			.job = row_int(s, 8) };
-		if (tell_branch(db, repo, &row, &job, each, arg, err) != 0) {
+		struct view_branch row = { .id = row_int(s, 0),
+			.repo = row_text(s, 1),
+			.name = row_text(s, 2),
+			.display = row_text(s, 3),
+			.commit = row_text(s, 4),
+			.subject = row_text(s, 5),
+			.watched = row_int(s, 6) != 0,
+			.gone = row_int(s, 7) != 0,
+			.seen_at = row_int(s, 8),
+			.job = row_int(s, 9) };
+		n++;
+		if (tell_branch(db, f->repo, &row, &job, each, arg, err) != 0) {
 			stmt_reset(s);
 			r = -1;
 			break;
 		}
 	}
 	buf_fini(&job.progress);
-	return r;
+	return r < 0 ? -1 : n;
 }
 
-int view_branch_names(struct db *db, int64_t repo, view_branch_name_fn *each, void *arg, struct fw_err *err)
+int view_branches(struct db *db, const struct view_branch_filter *f, view_branch_fn *each, void *arg, struct fw_err *err)
+{
+	int n;
+	if (!store_page_given(f->name)) {
+		n = read_branches(db, db_stmt(db, BRANCHES(""), err), f, NULL, each, arg, err);
+	} else {
+		n = read_branches(db, db_stmt(db, BRANCHES(" AND b.name = :name"), err), f, f->name, each, arg, err);
+		if (n == 0 && store_page_given(f->display))
+			n = read_branches(
+				db, db_stmt(db, BRANCHES(" AND b.display = :name"), err), f, f->display, each, arg, err);
+	}
+	return n < 0 ? -1 : 0;
+}
+
+int view_branch_repo(struct db *db, int64_t id, int64_t *repo, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT repo FROM branch_tip WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	return store_page_one(stmt_first_int(s, repo, err), "branch", id, err);
+}
+
+int view_branch_names(struct db *db, int64_t repo, int limit, view_branch_name_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT b.name, b.display, coalesce(m.subject, '') FROM branch_tip b LEFT JOIN git_commit m ON m.repo = b.repo "
 		"AND "
 		"m.sha = "
-		"b.commit_sha WHERE b.repo = :repo AND b.gone = 0 ORDER BY b.name",
+		"b.commit_sha WHERE b.repo = :repo AND b.gone = 0 ORDER BY b.name LIMIT :limit",
 		err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":repo", repo);
+	stmt_int(s, ":limit", limit);
 	int r;
 	while ((r = stmt_step(s, err)) == 1)
 		each(arg, row_text(s, 0), row_text(s, 1), row_text(s, 2));

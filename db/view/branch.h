@@ -9,6 +9,7 @@
 #include "db/sqlite/db.h"
 
 struct view_branch {
+	int64_t id;
 	const char *repo, *name, *display, *commit, *subject; /* name percent-encoded, display UTF-8 */
 	bool watched, gone;
 	int64_t seen_at;
@@ -26,12 +27,23 @@ struct view_branch {
 	int64_t finished_at; /* last of its comparisons */
 };
 typedef void view_branch_fn(void *arg, const struct view_branch *row);
-/** Branches of a repository that are not gone, by name. */
-int view_branches(struct db *db, int64_t repo, view_branch_fn *each, void *arg, struct fw_err *err);
+/** Which rows of a repository. */
+struct view_branch_filter {
+	int64_t repo;
+	const char *name;    /* this one alone, by its key; NULL or "": every one */
+	const char *display; /* where none has that key: those that people read so; NULL or "" no more */
+	bool watched;        /* leave the others out */
+	int64_t after;       /* id of the last row that the reader has; 0: from the first */
+	int limit;
+};
+/** Branches that are not gone, by name. */
+int view_branches(struct db *db, const struct view_branch_filter *f, view_branch_fn *each, void *arg, struct fw_err *err);
+/** The repository of a row. ERR_NOT_FOUND. */
+int view_branch_repo(struct db *db, int64_t id, int64_t *repo, struct fw_err *err);
 
 typedef void view_branch_name_fn(void *arg, const char *name, const char *display, const char *subject);
-/** Only how they are called, and the subject of their tips. */
-int view_branch_names(struct db *db, int64_t repo, view_branch_name_fn *each, void *arg, struct fw_err *err);
+/** Only how they are called, and the subject of their tips; at most `limit`. */
+int view_branch_names(struct db *db, int64_t repo, int limit, view_branch_name_fn *each, void *arg, struct fw_err *err);
 
 typedef void view_suite_fn(void *arg, const char *suite);
 /**

@@ -5,6 +5,7 @@
 #include "db/view/comparison.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
+#include "web/answer/scope.h"
 #include "web/answer/site.h"
 #include "core/verdict/commit_verdict_json.h"
 
@@ -37,7 +38,10 @@ void api_repos(void *arg, struct http_request *r, struct http_response *response
 
 static void branch_row(void *arg, const struct view_branch *row)
 {
-	struct jsonw *j = arg;
+	struct answer_list *list = arg;
+	struct jsonw *j = &list->j;
+	if (!answer_list_take(list, row->id, NULL))
+		return;
 	jsonw_object(j);
 	jsonw_kv_string(j, "repo", row->repo);
 	jsonw_kv_string(j, "name", row->name);
@@ -79,25 +83,54 @@ static void remember_repo(void *arg, const struct view_repo *row)
 		ids->id[ids->n++] = row->id;
 }
 
+/* The place in `ids` where the reader goes on, -1: his cursor is none of this list. */
+static int first_of(struct db *db, const struct ids *ids, int64_t after, struct fw_err *err)
+{
+	int64_t repo;
+	if (!after)
+		return 0;
+	if (view_branch_repo(db, after, &repo, err) == 0)
+		for (int i = 0; i < ids->n; i++)
+			if (ids->id[i] == repo)
+				return i;
+	if (err->code && err->code != ERR_NOT_FOUND)
+		return -1;
+	err_clear(err);
+	return err_set(err, ERR_INVALID, "cursor must be a next_cursor that this list gave");
+}
+
+static int write_branches(
+	struct db *db, struct http_request *r, const struct ids *ids, int64_t after, struct answer_list *list, struct fw_err *err)
+{
+	char key[BRANCH_KEY_MAX];
+	struct view_branch_filter filter = { .name = scope_branch(r, key), .display = http_query(r, "branch"), .after = after };
+	int at = first_of(db, ids, after, err), result = at < 0 ? -1 : 0;
+	for (; result == 0 && at < ids->n && !list->more; at++) {
+		filter.repo = ids->id[at];
+		filter.limit = list->limit - list->n + 1;
+		result = view_branches(db, &filter, branch_row, list, err);
+		filter.after = 0;
+	}
+	return result;
+}
+
 void api_branches(void *arg, struct http_request *r, struct http_response *response)
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	struct jsonw j;
+	struct answer_list list;
 	struct ids ids = { .n = 0 };
-	const char *repo = http_query(r, "repo");
+	int64_t after;
+	if (answer_list_begin(site->db, r, response, &list, &after) != 0)
+		return;
 	int result;
-	if (repo) {
-		result = view_repo_id(site->db, repo, &ids.id[0], &err);
+	if (list.repo && *list.repo) {
+		result = view_repo_id(site->db, list.repo, &ids.id[0], &err);
 		ids.n = 1;
 	} else {
 		result = view_repos(site->db, remember_repo, &ids, &err);
 	}
-	answer_items_begin(response, &j);
-	for (int i = 0; result == 0 && i < ids.n; i++)
-		result = view_branches(site->db, ids.id[i], branch_row, &j, &err);
-	if (result != 0)
-		answer_error(r, response, &err);
-	else
-		answer_items_end(&j);
+	if (result == 0)
+		result = write_branches(site->db, r, &ids, after, &list, &err);
+	answer_list_end(r, response, &list, result, &err);
 }

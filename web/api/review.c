@@ -15,6 +15,7 @@
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 #include "web/html/markdown.h"
+#include "web/answer/scope.h"
 #include "web/answer/site.h"
 
 /* ---- Markdown --------------------------------------------------------------------------------------------------------- */
@@ -196,7 +197,6 @@ static const struct {
 };
 
 struct badge {
-	const char *branch;
 	char verdict[24];
 	double worst_pct;
 	bool found, is_open;
@@ -205,8 +205,6 @@ struct badge {
 static void newest(void *arg, const struct view_branch *row)
 {
 	struct badge *badge = arg;
-	if (strcmp(row->name, badge->branch) != 0)
-		return;
 	badge->found = true;
 	snprintf(badge->verdict, sizeof badge->verdict, "%s", row->verdict);
 	badge->worst_pct = row->worst_pct;
@@ -245,17 +243,20 @@ void api_badge(void *arg, struct http_request *r, struct http_response *response
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	const char *repo = http_query(r, "repo"), *branch = http_query(r, "branch");
-	struct badge badge = { .branch = branch && *branch ? branch : "main", .worst_pct = NAN };
-	int64_t id;
+	char key[BRANCH_KEY_MAX];
+	const char *repo = http_query(r, "repo"), *branch = scope_branch(r, key);
+	struct view_branch_filter filter = { .name = branch ? branch : "main", .limit = 1 };
+	struct badge badge = { .worst_pct = NAN };
 	if (!repo || !*repo) {
 		answer_problem(r, response, 400, "repo is needed, and branch unless it is main");
-	} else if (view_repo_id(site->db, repo, &id, &err) != 0 || view_branches(site->db, id, newest, &badge, &err) != 0) {
+	} else if (view_repo_id(site->db, repo, &filter.repo, &err) != 0 ||
+		   view_branches(site->db, &filter, newest, &badge, &err) != 0) {
 		answer_error(r, response, &err);
 	} else if (!badge.found) {
 		answer_problem(r, response, 404, "that repository has no such branch");
 	} else {
 		response->type = "image/svg+xml; charset=utf-8";
+		response->is_picture = true;
 		draw_badge(&response->body, &badge);
 	}
 }

@@ -11,7 +11,10 @@
 struct choosing {
 	struct buf *out;
 	const char *chosen;
+	int n;
 };
+
+enum { OPTIONS_MAX = 200 }; /* of more branches nobody chooses from a list: their names are typed */
 
 static void repo_option(void *arg, const struct view_repo *row)
 {
@@ -22,7 +25,7 @@ static void repo_option(void *arg, const struct view_repo *row)
 
 int picker_repo(struct buf *out, struct db *db, const char *chosen, bool any, struct fw_err *err)
 {
-	struct choosing c = { out, chosen };
+	struct choosing c = { out, chosen, 0 };
 	emit_raw(out, "<label>Repository <select name=repo data-go>");
 	if (any)
 		layout_option(out, "", "all", chosen);
@@ -36,6 +39,7 @@ static void branch_option(void *arg, const char *name, const char *display, cons
 	(void)display;
 	(void)subject;
 	struct choosing *c = arg;
+	c->n++;
 	struct buf text;
 	buf_init(&text, 16 * BRANCH_KEY_MAX);
 	branch_text(&text, name);
@@ -46,16 +50,27 @@ static void branch_option(void *arg, const char *name, const char *display, cons
 int picker_branch(struct buf *out, struct db *db, const char *repo, const char *name, const char *label, const char *chosen,
 	const char *none, struct fw_err *err)
 {
-	struct choosing c = { out, chosen };
+	struct buf options;
+	struct choosing c = { &options, chosen, 0 };
 	int64_t id;
 	if (!repo || !*repo)
 		return 0;
 	if (view_repo_id(db, repo, &id, err) != 0)
 		return -1;
-	emit_rawf(out, "<label>%s <select name=%s data-go>", label, name);
+	buf_init(&options, 4 << 20);
 	if (none)
-		layout_option(out, "", none, chosen);
-	int result = view_branch_names(db, id, branch_option, &c, err);
-	emit_raw(out, "</select></label>");
+		layout_option(&options, "", none, chosen);
+	int result = view_branch_names(db, id, OPTIONS_MAX + 1, branch_option, &c, err);
+	if (c.n > OPTIONS_MAX) {
+		emit_rawf(out, "<label>%s <input name=%s value=\"", label, name);
+		emit_attribute(out, chosen ? chosen : "");
+		emit_rawf(out, "\" placeholder=\"%s\"></label>", none ? none : "its name");
+	} else {
+		emit_rawf(out, "<label>%s <select name=%s data-go>", label, name);
+		buf_append(out, options.data, options.len);
+		emit_raw(out, "</select></label>");
+	}
+	out->failed |= options.failed;
+	buf_fini(&options);
 	return result;
 }

@@ -15,7 +15,7 @@
 #include "web/answer/site.h"
 #include "web/comparison/suites.h"
 
-enum { REPOS_MAX = 64, GRID_CELLS = 128, GRID_POINTS = 30 };
+enum { REPOS_MAX = 64, GRID_CELLS = 128, GRID_POINTS = 30, BRANCHES_MAX = 100 };
 
 struct repos {
 	struct {
@@ -68,6 +68,8 @@ static void device_banner(void *arg, const struct view_device *row)
 struct branches {
 	struct buf *out;
 	int n;
+	int64_t last; /* id of the last row that was drawn */
+	bool more;
 };
 
 /* How far its job is: static/live.js writes the same words when an event says so. */
@@ -90,9 +92,12 @@ static void branch_line(void *arg, const struct view_branch *row)
 {
 	struct branches *b = arg;
 	struct buf *out = b->out;
-	if (!row->watched)
+	if (b->n == BRANCHES_MAX) {
+		b->more = true;
 		return;
+	}
 	b->n++;
+	b->last = row->id;
 	emit_raw(out, "<tr><th scope=row><a href=\"/comparisons?repo=");
 	emit_argument(out, row->repo);
 	emit_raw(out, "&amp;branch=");
@@ -281,7 +286,26 @@ static int draw_grid(struct site *site, struct buf *out, const char *repo, const
 
 /* ---- the page --------------------------------------------------------------------------------------------------------- */
 
-static int draw_repo(struct site *site, struct buf *out, const struct repos *all, int i, struct fw_err *err)
+/* Of many branches a page at a time: "next" and the way back, which show this repository alone. */
+static void draw_paging(struct buf *out, const char *repo, const struct branches *b, int64_t after)
+{
+	if (!after && !b->more)
+		return;
+	emit_raw(out, "<p>");
+	if (after) {
+		emit_raw(out, "<a href=\"/?repo=");
+		emit_argument(out, repo);
+		emit_raw(out, "\">First branches</a> ");
+	}
+	if (b->more) {
+		emit_raw(out, "<a rel=next href=\"/?repo=");
+		emit_argument(out, repo);
+		emit_rawf(out, "&amp;cursor=%lld\">Next branches</a>", (long long)b->last);
+	}
+	emit_raw(out, "</p>\n");
+}
+
+static int draw_repo(struct site *site, struct buf *out, const struct repos *all, int i, int64_t after, struct fw_err *err)
 {
 	static const char *const columns[] = { "Branch", "Verdict", ">Worst / best", "~Tip", "~Job", "~Judged (UTC)" };
 	struct branches b = { .out = out };
@@ -297,10 +321,14 @@ static int draw_repo(struct site *site, struct buf *out, const struct repos *all
 		emit_rawf(out, "<p class=\"banner warn\"><a href=\"/alerts?state=open\">%d open alert%s</a></p>",
 			all->repo[i].alerts, all->repo[i].alerts == 1 ? "" : "s");
 	layout_table(out, 6, columns);
-	if (view_branches(site->db, all->repo[i].id, branch_line, &b, err) != 0)
+	struct view_branch_filter filter = {
+		.repo = all->repo[i].id, .watched = true, .after = after, .limit = BRANCHES_MAX + 1
+	};
+	if (view_branches(site->db, &filter, branch_line, &b, err) != 0)
 		return -1;
 	layout_table_end(out);
-	if (b.n == 0)
+	draw_paging(out, all->repo[i].name, &b, after);
+	if (b.n == 0 && !after)
 		layout_empty(out, "", "No branch is watched yet.",
 			"Push one that fits <code>branches</code> of this repository in flopwatchd.yml.");
 	int result = draw_grid(site, out, all->repo[i].name, all->repo[i].upstream, err);
@@ -312,6 +340,10 @@ void page_overview(void *arg, struct http_request *r, struct http_response *resp
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
+	const char *repo = http_query(r, "repo");
+	int64_t after;
+	if (answer_cursor(r, response, &after) != 0 || answer_repo(site->db, r, response) != 0)
+		return;
 	struct repos *all = calloc(1, sizeof *all);
 	struct buf *out = &response->body;
 	if (!all) {
@@ -333,7 +365,8 @@ void page_overview(void *arg, struct http_request *r, struct http_response *resp
 	if (all->n == 0)
 		layout_empty(out, "", "No repository is watched yet.", "Add one under <code>repos</code> in flopwatchd.yml.");
 	for (int i = 0; result == 0 && i < all->n; i++)
-		result = draw_repo(site, out, all, i, &err);
+		if (!repo || !*repo || strcmp(repo, all->repo[i].name) == 0)
+			result = draw_repo(site, out, all, i, repo && *repo ? after : 0, &err);
 	emit_raw(out, "</div>");
 	free(all);
 	if (result != 0)

@@ -12,6 +12,8 @@
 #include "web/page/page.h"
 #include "web/answer/site.h"
 
+enum { FOUND_MAX = 200, NAMES_MAX = 100000 };
+
 struct search {
 	struct site *site;
 	struct buf *out;
@@ -54,9 +56,8 @@ static bool holds(const char *text, const char *words)
 static void branch_hit(void *arg, const char *name, const char *display, const char *subject)
 {
 	struct search *s = arg;
-	if (!holds(display, s->words) && !holds(subject, s->words))
+	if ((!holds(display, s->words) && !holds(subject, s->words)) || s->found++ >= FOUND_MAX)
 		return;
-	s->found++;
 	emit_raw(s->out, "<li>branch <a href=\"/comparisons?repo=");
 	emit_argument(s->out, s->in);
 	emit_raw(s->out, "&amp;branch=");
@@ -71,9 +72,8 @@ static void branch_hit(void *arg, const char *name, const char *display, const c
 static void cell_hit(void *arg, const char *key)
 {
 	struct search *s = arg;
-	if (!holds(key, s->words))
+	if (!holds(key, s->words) || s->found++ >= FOUND_MAX)
 		return;
-	s->found++;
 	emit_raw(s->out, "<li>cell ");
 	layout_cell_link(s->out, s->in, "", key);
 	emit_raw(s->out, "</li>");
@@ -117,11 +117,13 @@ void page_search(void *arg, struct http_request *r, struct http_response *respon
 	int result = view_repos(site->db, take_repo, &s, &err);
 	for (int i = 0; result == 0 && words[0] && i < s.n_repos; i++) {
 		s.in = s.repo[i].name;
-		result = view_branch_names(site->db, s.repo[i].id, branch_hit, &s, &err);
+		result = view_branch_names(site->db, s.repo[i].id, NAMES_MAX, branch_hit, &s, &err);
 		if (result == 0)
 			result = view_cell_keys(site->db, s.repo[i].name, NULL, cell_hit, &s, &err);
 	}
 	emit_raw(s.out, "</ul>");
+	if (s.found > FOUND_MAX)
+		emit_rawf(s.out, "<p>%d of %d; say more of the name.</p>", FOUND_MAX, s.found);
 	if (s.found == 0)
 		layout_empty(s.out, "", "Nothing goes by that name.",
 			"A commit by four or more of its digits, a comparison by its number, a branch or a cell by a part of its "

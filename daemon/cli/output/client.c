@@ -187,6 +187,41 @@ int client_get(struct client *c, const char *path, json_t **out, struct fw_err *
 	return result;
 }
 
+/* The page at `path` from `cursor` on. */
+static int get_page(struct client *c, const char *path, const char *cursor, json_t **out, struct fw_err *err)
+{
+	struct buf page;
+	buf_init(&page, 8192);
+	buf_puts(&page, path);
+	client_query(&page, "limit", "500");
+	client_query(&page, "cursor", cursor);
+	int result = page.failed ? err_set(err, ERR_INVALID, "a name is too long") : client_get(c, page.data, out, err);
+	buf_fini(&page);
+	return result;
+}
+
+int client_get_all(struct client *c, const char *path, json_t **out, struct fw_err *err)
+{
+	const char *cursor;
+	if (get_page(c, path, NULL, out, err) != 0)
+		return -1;
+	while ((cursor = json_string_value(json_object_get(*out, "next_cursor")))) {
+		json_t *page = NULL;
+		int result = get_page(c, path, cursor, &page, err);
+		if (result == 0)
+			result = json_array_extend(json_object_get(*out, "items"), json_object_get(page, "items"));
+		if (result == 0)
+			result = json_object_set(*out, "next_cursor", json_object_get(page, "next_cursor"));
+		json_decref(page);
+		if (result == 0)
+			continue;
+		json_decref(*out);
+		*out = NULL;
+		return err->code ? -1 : err_set(err, ERR_INTERNAL, "the list of %s cannot be put together", path);
+	}
+	return 0;
+}
+
 int client_get_raw(struct client *c, const char *path, struct buf *out, struct fw_err *err)
 {
 	struct sink sink = { .text = out, .fd = -1 };

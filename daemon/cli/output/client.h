@@ -28,6 +28,8 @@ void client_close(struct client *c);
 
 /** GET `path` (with its query) as JSON. Own: the caller's reference. */
 int client_get(struct client *c, const char *path, json_t **out, struct fw_err *err);
+/** Likewise a list as one page, however many the daemon cuts it into. */
+int client_get_all(struct client *c, const char *path, json_t **out, struct fw_err *err);
 /** GET raw bytes, appended to `out`. */
 int client_get_raw(struct client *c, const char *path, struct buf *out, struct fw_err *err);
 /** POST a JSON text ("" for none). `out` may be NULL. */

@@ -135,13 +135,27 @@ static void print_worker_errors(const json_t *items)
 	}
 }
 
+static int show_branches(struct client *c, const struct options *o, const char *path)
+{
+	struct fw_err err = { 0 };
+	json_t *answer = NULL;
+	if (client_get_all(c, path, &answer, &err) != 0)
+		return verb_fail(&err);
+	if (o->json)
+		verb_print_json(answer);
+	else
+		print_branches(json_object_get(answer, "items"));
+	json_decref(answer);
+	return EXIT_OK;
+}
+
 int verb_status(struct client *c, const struct options *o)
 {
 	struct buf path;
 	buf_init(&path, 4096);
 	buf_puts(&path, "/api/v1/branches");
 	client_query(&path, "repo", o->repo);
-	int status = verb_show(c, o, &path, print_branches, NULL);
+	int status = show_branches(c, o, path.data);
 	buf_clear(&path);
 	buf_puts(&path, "/api/v1/repos");
 	if (status == EXIT_OK && !o->json)

@@ -50,15 +50,18 @@ static int find_branch(struct client *c, struct wanted *w, struct fw_err *err)
 	json_t *answer = NULL, *item, *found = NULL;
 	size_t i;
 	int n = 0;
-	if (client_get(c, "/api/v1/branches", &answer, err) != 0)
+	buf_clear(&w->path);
+	buf_puts(&w->path, "/api/v1/branches");
+	client_query(&w->path, "branch", w->what);
+	client_query(&w->path, "repo", w->repo);
+	int asked = client_get_all(c, w->path.data, &answer, err);
+	buf_clear(&w->path);
+	if (asked != 0 && (!w->repo || err->code != ERR_NOT_FOUND))
 		return -1;
+	err_clear(err);
 	json_array_foreach(json_object_get(answer, "items"), i, item)
 	{
-		const char *repo = value_text(item, "repo");
-		if ((w->repo && strcmp(repo, w->repo) != 0) ||
-			(strcmp(value_text(item, "name"), w->what) != 0 && strcmp(value_text(item, "display"), w->what) != 0))
-			continue;
-		bool here = strcmp(repo, w->here) == 0;
+		bool here = strcmp(value_text(item, "repo"), w->here) == 0;
 		n = here ? 1 : n + 1;
 		found = item;
 		if (here)
