@@ -351,6 +351,15 @@ class Replay:
         self.expect("post", v1 + "jobs", status=400, body={"repo": repo})
         self.expect("post", v1 + "jobs", status=400, body={"repo": repo, "target": facts["target"], "colour": "red"})
         self.expect("post", v1 + "jobs", status=404, body={"repo": "nobody", "target": facts["target"]})
+        for name in ("b" * 1020, "ü" * 500, "b" * 2000):  # longer, once encoded, than any branch's key
+            status = 404 if name == "b" * 1020 else 400
+            self.expect("post", v1 + "jobs", status=status, body={"repo": repo, "target": name})
+            self.expect("post", v1 + "bisects", status=status, body={"repo": repo, "good": name, "bad": facts["target"]})
+            quoted = urllib.parse.urlencode({"repo": repo, "branch": name})
+            for query in ("badge.svg", "branches", "comparisons", "history"):
+                a = ask(self.server, "GET", f"{v1}{query}?{quoted}&cell=x")
+                check(a.status in (200, 400, 404) and (a.status != 200 or json.loads(a.body).get("items", json.loads(a.body).get("points")) == []),
+                      f"{query} of a branch with a name of {len(name)} is empty or refused", f"{a.status} {a.body[:200]}")
         self.expect("post", v1 + "jobs/{id}/cancel", body={}, id=job["id"])
         self.expect("post", v1 + "jobs/{id}/cancel", status=409, body={}, id=facts["job"])
         other = self.once(v1 + "jobs/{id}/retry", {}, facts, id=facts["job"])

@@ -105,6 +105,10 @@ listen "$tmp/listener" -b "$tmp/jar" &
 listen "$tmp/other" -H "Authorization: Bearer $trigger_token" &
 await 10 grep -q '^retry' "$tmp/listener"
 await 10 grep -q '^retry' "$tmp/other"
+is "a stranger logs out" "$(status -X POST "$server/logout")" 303
+is "or with a session out of thin air" "$(status -b flopwatch_session=fwt_00 -X POST "$server/logout")" 303
+is "then something happens" "$(with "$(cat "$file")" -X POST "$server/api/v1/devices/sim-0/pause")" 200
+ok "and whoever listened hears it" await 10 grep -q device.state "$tmp/listener"
 is "the log-out" "$(status -b "$tmp/jar" -X POST "$server/logout")" 303
 is "ends the session" "$(status -b "flopwatch_session=$session" "$server/alerts")" 303
 ok "and what it was listening to" await 10 grep -q 'ended with 0' "$tmp/listener"
