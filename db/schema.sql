@@ -65,7 +65,8 @@ CREATE TABLE device (
 	toolkit       TEXT    NOT NULL DEFAULT '',
 	cudnn         TEXT    NOT NULL DEFAULT '',     -- "9.13.0"; "" none was found
 	info          TEXT    NOT NULL DEFAULT '{}',   -- JSON: cores, memory, l2, power limit
-	seen_at       INTEGER NOT NULL
+	seen_at       INTEGER NOT NULL,
+	last_launch   INTEGER NOT NULL DEFAULT 0       -- the newest that measured on it; 0 none
 ) STRICT;
 
 -- How long a device's clocks were held back while something was timed on it, by the reason that its driver gave.
@@ -166,6 +167,7 @@ CREATE INDEX job_by_change_point ON job(change_point) WHERE change_point IS NOT 
 CREATE INDEX job_served ON job(repo, branch, started_at);  -- who was served longest ago
 CREATE INDEX job_served_repo ON job(repo, started_at);
 CREATE INDEX job_calibrates ON job(repo, device_uuid) WHERE kind = 'calibrate';
+CREATE INDEX job_by_comparison ON job(comparison) WHERE comparison IS NOT NULL; -- SQLite asks for it where an insertion has triggers
 CREATE INDEX job_again ON job(again_at) WHERE again_at IS NOT NULL;
 CREATE UNIQUE INDEX job_again_of ON job(again_of) WHERE again_of IS NOT NULL;
 
@@ -217,9 +219,7 @@ CREATE INDEX comparison_by_target ON comparison(repo, target_sha);
 CREATE INDEX comparison_by_pair ON comparison(repo, target_sha, base_sha); -- a measurement of two commits, whoever asked for it
 CREATE INDEX comparison_by_finish ON comparison(finished_at);
 CREATE INDEX comparison_raw ON comparison(finished_at) WHERE is_raw;       -- what thinning has still to do
-CREATE INDEX comparison_self ON comparison(environment, n_regressions) WHERE kind IN ('selfcheck', 'calibrate');
 CREATE INDEX comparison_peer ON comparison(repo, environment) WHERE kind = 'peer';
-CREATE INDEX comparison_peer_verdict ON comparison(verdict) WHERE kind = 'peer';
 
 CREATE TABLE cell (
 	id            INTEGER PRIMARY KEY,
@@ -484,6 +484,7 @@ CREATE INDEX alert_by_commit ON alert(repo, target_sha, kind);
 CREATE INDEX alert_of_device ON alert(device) WHERE device IS NOT NULL;
 CREATE INDEX alert_by_state ON alert(state);
 CREATE INDEX alert_by_branch ON alert(repo, branch);
+CREATE INDEX alert_by_comparison ON alert(comparison) WHERE comparison IS NOT NULL;
 
 CREATE TABLE alert_event (
 	id            INTEGER PRIMARY KEY,
@@ -608,3 +609,98 @@ CREATE TABLE session (
 	token         INTEGER NOT NULL REFERENCES token(id),
 	expires_at    INTEGER NOT NULL
 ) STRICT;
+
+-- ---- what is counted ------------------------------------------------------------------------------------------------
+-- /metrics says these as they are, so that it costs the same however long the history is.
+
+-- Rows of a table by the state that they are in.
+CREATE TABLE counted (
+	what          TEXT    NOT NULL,                -- jobs comparisons alerts deliveries
+	label         TEXT    NOT NULL,
+	n             INTEGER NOT NULL,
+	PRIMARY KEY (what, label)
+) STRICT, WITHOUT ROWID;
+
+CREATE TRIGGER counted_job AFTER INSERT ON job BEGIN
+	INSERT INTO counted VALUES ('jobs', NEW.state, 1) ON CONFLICT DO UPDATE SET n = n + 1;
+END;
+CREATE TRIGGER counted_job_state AFTER UPDATE OF state ON job WHEN NEW.state <> OLD.state BEGIN
+	UPDATE counted SET n = n - 1 WHERE what = 'jobs' AND label = OLD.state;
+	INSERT INTO counted VALUES ('jobs', NEW.state, 1) ON CONFLICT DO UPDATE SET n = n + 1;
+END;
+CREATE TRIGGER counted_job_gone AFTER DELETE ON job BEGIN
+	UPDATE counted SET n = n - 1 WHERE what = 'jobs' AND label = OLD.state;
+END;
+
+-- A loss against a peer is nobody's.
+CREATE TRIGGER counted_comparison AFTER INSERT ON comparison WHEN NEW.kind <> 'peer' BEGIN
+	INSERT INTO counted VALUES ('comparisons', NEW.verdict, 1) ON CONFLICT DO UPDATE SET n = n + 1;
+END;
+CREATE TRIGGER counted_comparison_verdict AFTER UPDATE OF verdict ON comparison WHEN NEW.kind <> 'peer' AND NEW.verdict <> OLD.verdict BEGIN
+	UPDATE counted SET n = n - 1 WHERE what = 'comparisons' AND label = OLD.verdict;
+	INSERT INTO counted VALUES ('comparisons', NEW.verdict, 1) ON CONFLICT DO UPDATE SET n = n + 1;
+END;
+CREATE TRIGGER counted_comparison_gone AFTER DELETE ON comparison WHEN OLD.kind <> 'peer' BEGIN
+	UPDATE counted SET n = n - 1 WHERE what = 'comparisons' AND label = OLD.verdict;
+END;
+
+CREATE TRIGGER counted_alert AFTER INSERT ON alert BEGIN
+	INSERT INTO counted VALUES ('alerts', NEW.state, 1) ON CONFLICT DO UPDATE SET n = n + 1;
+END;
+CREATE TRIGGER counted_alert_state AFTER UPDATE OF state ON alert WHEN NEW.state <> OLD.state BEGIN
+	UPDATE counted SET n = n - 1 WHERE what = 'alerts' AND label = OLD.state;
+	INSERT INTO counted VALUES ('alerts', NEW.state, 1) ON CONFLICT DO UPDATE SET n = n + 1;
+END;
+CREATE TRIGGER counted_alert_gone AFTER DELETE ON alert BEGIN
+	UPDATE counted SET n = n - 1 WHERE what = 'alerts' AND label = OLD.state;
+END;
+
+CREATE TRIGGER counted_outbox AFTER INSERT ON outbox BEGIN
+	INSERT INTO counted VALUES ('deliveries', NEW.state, 1) ON CONFLICT DO UPDATE SET n = n + 1;
+END;
+CREATE TRIGGER counted_outbox_state AFTER UPDATE OF state ON outbox WHEN NEW.state <> OLD.state BEGIN
+	UPDATE counted SET n = n - 1 WHERE what = 'deliveries' AND label = OLD.state;
+	INSERT INTO counted VALUES ('deliveries', NEW.state, 1) ON CONFLICT DO UPDATE SET n = n + 1;
+END;
+CREATE TRIGGER counted_outbox_gone AFTER DELETE ON outbox BEGIN
+	UPDATE counted SET n = n - 1 WHERE what = 'deliveries' AND label = OLD.state;
+END;
+
+-- How long jobs took, done or failed: each in the smallest bound that holds it. Only ever grows.
+CREATE TABLE job_duration (
+	bound_s       REAL    NOT NULL PRIMARY KEY,    -- 9e999: any
+	n             INTEGER NOT NULL,
+	sum_s         REAL    NOT NULL
+) STRICT, WITHOUT ROWID;
+INSERT INTO job_duration VALUES (1, 0, 0), (5, 0, 0), (15, 0, 0), (30, 0, 0), (60, 0, 0), (120, 0, 0), (300, 0, 0), (600, 0, 0), (1800, 0, 0),
+	(3600, 0, 0), (9e999, 0, 0);
+CREATE TRIGGER job_duration_end AFTER UPDATE OF state ON job WHEN NEW.state IN ('done', 'failed') AND OLD.state NOT IN ('done', 'failed')
+	AND NEW.started_at IS NOT NULL AND NEW.ended_at >= NEW.started_at BEGIN
+	UPDATE job_duration SET n = n + 1, sum_s = sum_s + (NEW.ended_at - NEW.started_at) / 1000.0
+		WHERE bound_s = (SELECT min(bound_s) FROM job_duration WHERE bound_s >= (NEW.ended_at - NEW.started_at) / 1000.0);
+END;
+
+-- Comparisons of equal builds on a device, and those of them that would have alerted.
+CREATE TABLE self_check (
+	device        INTEGER NOT NULL PRIMARY KEY REFERENCES device(id),
+	comparisons   INTEGER NOT NULL,
+	alarms        INTEGER NOT NULL,
+	last_at       INTEGER NOT NULL
+) STRICT;
+CREATE TRIGGER self_check_new AFTER INSERT ON comparison WHEN NEW.kind IN ('selfcheck', 'calibrate') AND NEW.environment IS NOT NULL BEGIN
+	INSERT INTO self_check SELECT device, 1, NEW.n_regressions > 0, NEW.finished_at FROM environment WHERE id = NEW.environment
+		ON CONFLICT DO UPDATE SET comparisons = comparisons + 1, alarms = alarms + excluded.alarms, last_at = max(last_at, excluded.last_at);
+END;
+CREATE TRIGGER self_check_judged AFTER UPDATE OF n_regressions ON comparison
+	WHEN NEW.kind IN ('selfcheck', 'calibrate') AND (NEW.n_regressions > 0) <> (OLD.n_regressions > 0) BEGIN
+	UPDATE self_check SET alarms = alarms + (NEW.n_regressions > 0) - (OLD.n_regressions > 0)
+		WHERE device = (SELECT device FROM environment WHERE id = NEW.environment);
+END;
+
+-- By the newest comparison that measured on it: judging an older one again does not bring that back.
+CREATE TRIGGER device_measured AFTER UPDATE OF verdict ON comparison WHEN NEW.environment IS NOT NULL BEGIN
+	UPDATE device SET last_launch = max(last_launch, coalesce((SELECT max(l.id) FROM launch l WHERE l.comparison = NEW.id
+		AND EXISTS (SELECT 1 FROM cell x CROSS JOIN sample t ON t.cell = x.id AND t.launch = l.id
+			WHERE x.comparison = NEW.id AND t.subject = 'target')), 0))
+		WHERE id = (SELECT device FROM environment WHERE id = NEW.environment);
+END;

@@ -614,6 +614,15 @@ int db_explain(struct db *db, void (*each)(void *arg, const char *sql, const cha
 	return 0;
 }
 
+int64_t db_steps(struct db *db)
+{
+	int64_t steps = 0;
+	for (int i = 0; i < STATEMENT_BUCKETS; i++)
+		for (struct stmt *s = db->bucket[i]; s; s = s->next)
+			steps += sqlite3_stmt_status(s->handle, SQLITE_STMTSTATUS_VM_STEP, 0);
+	return steps;
+}
+
 int db_check(struct db *db, struct fw_err *err)
 {
 	if (pragma(db, "PRAGMA integrity_check(1)", "ok", NULL))

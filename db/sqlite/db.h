@@ -104,6 +104,8 @@ int db_shrink(struct db *db, struct fw_err *err);
 int db_script(struct db *db, const char *sql, struct fw_err *err);
 /** Tell the query plan of every statement taken so far, one step a call. For tests: nothing may read a large table whole. */
 int db_explain(struct db *db, void (*each)(void *arg, const char *sql, const char *step), void *arg, struct fw_err *err);
+/** How many steps SQLite's machine took for all of them. For tests: what must not grow with the history does not. */
+int64_t db_steps(struct db *db);
 /** SQLite's own check of the whole file, and of all references. Err: ERR_INVALID with the first finding. */
 int db_check(struct db *db, struct fw_err *err);
 

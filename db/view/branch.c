@@ -92,7 +92,7 @@ static int tell_branch(struct db *db, int64_t repo, struct view_branch *row, str
 #define BRANCHES(which)                                                                                                          \
 	"SELECT b.id, r.name, b.name, b.display, b.commit_sha, coalesce(m.subject, ''), b.watched, b.gone, b.seen_at, (SELECT "  \
 	"max(id) FROM job x WHERE x.repo = b.repo AND x.branch = b.name) FROM branch_tip b JOIN repo r ON r.id = b.repo LEFT "   \
-	"JOIN git_commit m ON m.repo = b.repo AND m.sha = b.commit_sha WHERE b.repo = :repo AND b.gone = 0 AND b.name > "           \
+	"JOIN git_commit m ON m.repo = b.repo AND m.sha = b.commit_sha WHERE b.repo = :repo AND b.gone = 0 AND b.name > "        \
 	"coalesce((SELECT name FROM branch_tip WHERE id = :after), '') AND b.watched >= :watched" which                          \
 	" ORDER BY b.name LIMIT :limit"
 

@@ -216,9 +216,11 @@ int view_last_guard(struct db *db, int64_t device, struct buf *guard_json, struc
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT t.power_w, t.temp_c, t.sm_mhz, t.reasons, t.foreign_processes, t.xid, t.ecc, t.energy_j, t.regime "
-		"FROM launch l CROSS JOIN comparison c ON c.id = l.comparison CROSS JOIN environment e ON e.id = c.environment "
-		"CROSS JOIN cell x ON x.comparison = c.id CROSS JOIN sample t ON t.cell = x.id AND t.launch = l.id "
-		"WHERE e.device = :device AND t.subject = 'target' ORDER BY l.id DESC, x.n, t.series, t.phase LIMIT 1",
+		"FROM device d CROSS JOIN launch l ON l.id = d.last_launch CROSS JOIN cell x ON x.comparison = l.comparison "
+		"CROSS JOIN "
+		"sample t ON t.cell = x.id AND t.launch = l.id WHERE d.id = :device AND t.subject = 'target' ORDER BY x.n, "
+		"t.series, "
+		"t.phase LIMIT 1",
 		err);
 	if (!s)
 		return -1;

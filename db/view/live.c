@@ -270,36 +270,30 @@ static int count_rows(struct stmt *s, const char *what, view_count_fn *each, voi
 	return r;
 }
 
-/* The words are listed, so that each count walks its own part of an index, and a state that nothing is in says 0. */
-#define COUNT_BY(table, column, words)                                                                                           \
-	"WITH w(word) AS (VALUES " words ") SELECT word, (SELECT count(*) FROM " table " WHERE " column " = word) FROM w"
-
-/* Those against peers are left out: there a loss is nobody's. They are few, and the index of them is walked. */
-#define COUNT_COMPARISONS(words)                                                                                                 \
-	"WITH w(word) AS (VALUES " words ") SELECT word, (SELECT count(*) FROM comparison WHERE verdict = word) - (SELECT "      \
-	"count(*) FROM comparison INDEXED BY comparison_peer_verdict WHERE kind = 'peer' AND verdict = word) FROM w"
+/* The words are listed, so that a state that nothing is in says 0. */
+#define COUNTED(what, words)                                                                                                     \
+	"WITH w(word) AS (VALUES " words ") SELECT word, coalesce((SELECT n FROM counted WHERE what = '" what                    \
+	"' AND label = word), 0) FROM w"
 
 int view_counts(struct db *db, view_count_fn *each, void *arg, struct fw_err *err)
 {
 	if (count_rows(db_stmt(db,
-			       COUNT_BY("job", "state",
+			       COUNTED("jobs",
 				       "('queued'), ('sent'), ('building'), ('checking'), ('measuring'), ('done'), ('failed'), "
 				       "('cancelled'), ('superseded'), ('gone')"),
 			       err),
 		    "jobs", each, arg, err) ||
-		count_rows(
-			db_stmt(db,
-				COUNT_COMPARISONS("('failed'), ('rejected'), ('regression'), ('undecided'), ('not_comparable'), "
-						  "('improvement'), ('unchanged'), ('identical'), ('removed'), ('added'), "
-						  "('unsupported')"),
-				err),
+		count_rows(db_stmt(db,
+				   COUNTED("comparisons",
+					   "('failed'), ('rejected'), ('regression'), ('undecided'), ('not_comparable'), "
+					   "('improvement'), ('unchanged'), ('identical'), ('removed'), ('added'), "
+					   "('unsupported')"),
+				   err),
 			"comparisons", each, arg, err) ||
-		count_rows(
-			db_stmt(db,
-				COUNT_BY("alert", "state", "('open'), ('acknowledged'), ('accepted'), ('resolved'), ('invalid')"),
-				err),
+		count_rows(db_stmt(db, COUNTED("alerts", "('open'), ('acknowledged'), ('accepted'), ('resolved'), ('invalid')"),
+				   err),
 			"alerts", each, arg, err) ||
-		count_rows(db_stmt(db, COUNT_BY("outbox", "state", "('waiting'), ('sent'), ('failed'), ('superseded')"), err),
+		count_rows(db_stmt(db, COUNTED("deliveries", "('waiting'), ('sent'), ('failed'), ('superseded')"), err),
 			"deliveries", each, arg, err))
 		return -1;
 	if (count_rows(db_stmt(db, "SELECT state, count(*) FROM repo GROUP BY state", err), "repos", each, arg, err))

@@ -5,19 +5,19 @@ const int view_duration_bound_s[VIEW_DURATION_BUCKETS] = { 1, 5, 15, 30, 60, 120
 int view_durations(struct db *db, struct view_durations *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT count(*), coalesce(sum(d), 0), sum(d <= 1), sum(d <= 5), sum(d <= 15), sum(d <= 30), sum(d <= 60), "
-		"sum(d <= 120), sum(d <= 300), sum(d <= 600), sum(d <= 1800), sum(d <= 3600) FROM (SELECT (ended_at - "
-		"started_at) / "
-		"1000.0 AS d FROM job WHERE state IN ('done', 'failed') AND started_at IS NOT NULL AND ended_at >= started_at)",
+		"SELECT sum(n) OVER (ORDER BY bound_s), sum(sum_s) OVER (ORDER BY bound_s) FROM job_duration ORDER BY bound_s",
 		err);
-	if (!s || stmt_step(s, err) != 1)
+	int r, i = 0;
+	if (!s)
 		return -1;
-	out->n = row_int(s, 0);
-	out->sum_s = row_double(s, 1);
-	for (int i = 0; i < VIEW_DURATION_BUCKETS; i++)
-		out->below[i] = row_int(s, 2 + i);
-	stmt_reset(s);
-	return 0;
+	*out = (struct view_durations){ 0 };
+	while ((r = stmt_step(s, err)) == 1) {
+		out->n = row_int(s, 0);
+		out->sum_s = row_double(s, 1);
+		if (i < VIEW_DURATION_BUCKETS)
+			out->below[i++] = out->n;
+	}
+	return r;
 }
 
 int view_fetches(struct db *db, view_fetch_fn *each, void *arg, struct fw_err *err)
