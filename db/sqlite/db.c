@@ -1,45 +1,20 @@
 /**
- * db.c - the only file that knows SQLite: opening with safe settings, transactions, cached statements, backup.
- *
- * Statements are found again by the address of their text, so a hot query costs one hash lookup and no parsing.
+ * db.c - a database: opening with safe settings, errors, transactions, what concerns the whole file. statement.c has its statements,
+ * backup.c its copies.
  */
-#include "db/sqlite/db.h"
-
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include <sqlite3.h>
+#include "db/sqlite/inside.h"
 
 enum {
 	APPLICATION_ID = 0x666c7077, /* "flpw" */
 	APPLICATION_ID_UNRELEASED = 0x66776368,
 	BUSY_MS = 5000,
-	STATEMENT_BUCKETS = 128,
-	VALUE_MAX_BYTES = 16 << 20,
-	BACKUP_PORTION_PAGES = 4096 /* 16 MiB */
-};
-
-struct stmt {
-	struct db *db;
-	sqlite3_stmt *handle;
-	const char *text; /* the caller's pointer: the key */
-	const char *file;
-	int line;
-	struct stmt *next;
-};
-
-struct db {
-	sqlite3 *handle;
-	struct stmt *bucket[STATEMENT_BUCKETS];
-	const char *begin_file; /* of the open transaction */
-	int begin_line;
-	bool has_outer, is_inside; /* db_outer_begin was called; a transaction is open inside of it */
 };
 
 /* ---- errors -------------------------------------------------------------------------------------------------------- */
@@ -51,7 +26,7 @@ static int system_errno(sqlite3 *handle)
 	return kept ? kept : errno;
 }
 
-static enum err_code code_of(sqlite3 *handle, int rc)
+enum err_code db_code_of(sqlite3 *handle, int rc)
 {
 	int system = system_errno(handle);
 	switch (rc & 0xff) {
@@ -79,8 +54,7 @@ static enum err_code code_of(sqlite3 *handle, int rc)
 	}
 }
 
-/** What a person can do about it; "" when the message says enough. */
-static const char *advice(enum err_code code)
+const char *db_advice(enum err_code code)
 {
 	switch (code) {
 	case ERR_FULL:
@@ -94,13 +68,13 @@ static const char *advice(enum err_code code)
 	}
 }
 
-static int fail(struct db *db, int rc, const char *file, int line, struct fw_err *err)
+int db_fail(struct db *db, int rc, const char *file, int line, struct fw_err *err)
 {
-	enum err_code code = code_of(db->handle, rc);
+	enum err_code code = db_code_of(db->handle, rc);
 	int system = system_errno(db->handle);
 	bool os = (rc & 0xff) == SQLITE_IOERR || (rc & 0xff) == SQLITE_CANTOPEN;
 	return err_set(err, code, "database: %s:%d: %s (%d)%s%s%s", file, line, sqlite3_errmsg(db->handle), rc,
-		os && system ? ": " : "", os && system ? strerror(system) : "", advice(code));
+		os && system ? ": " : "", os && system ? strerror(system) : "", db_advice(code));
 }
 
 /* ---- opening ------------------------------------------------------------------------------------------------------- */
@@ -117,7 +91,7 @@ static int pragma(struct db *db, const char *sql, const char *want, struct fw_er
 		rc = SQLITE_OK;
 	}
 	if (rc != SQLITE_DONE && rc != SQLITE_OK) {
-		fail(db, rc, __FILE__, __LINE__, err);
+		db_fail(db, rc, __FILE__, __LINE__, err);
 		err_context(err, "%s", sql);
 		sqlite3_finalize(s);
 		return -1;
@@ -136,7 +110,7 @@ static int pragma_int(struct db *db, const char *sql, int64_t *out, struct fw_er
 	if (rc == SQLITE_OK)
 		rc = sqlite3_step(s);
 	if (rc != SQLITE_ROW) {
-		fail(db, rc, __FILE__, __LINE__, err);
+		db_fail(db, rc, __FILE__, __LINE__, err);
 		sqlite3_finalize(s);
 		return -1;
 	}
@@ -213,7 +187,7 @@ int db_open(const char *path, bool read_only, struct db **out, struct fw_err *er
 	int rc = sqlite3_open_v2(path, &db->handle, flags, NULL);
 	if (rc != SQLITE_OK) {
 		if (db->handle)
-			fail(db, rc, __FILE__, __LINE__, err);
+			db_fail(db, rc, __FILE__, __LINE__, err);
 		else
 			err_set(err, ERR_INTERNAL, "out of memory");
 	} else if (configure(db, read_only, err) == 0) {
@@ -334,215 +308,6 @@ int db_outer_end(struct db *db, bool keep, struct fw_err *err)
 	return 0;
 }
 
-/* ---- statements ---------------------------------------------------------------------------------------------------- */
-
-static unsigned bucket_of(const char *text)
-{
-	uint64_t h = (uint64_t)(uintptr_t)text * 0x9e3779b97f4a7c15ull;
-	return (unsigned)(h >> 57) % STATEMENT_BUCKETS;
-}
-
-struct stmt *db_stmt_at(struct db *db, const char *file, int line, const char *sql, struct fw_err *err)
-{
-	unsigned b = bucket_of(sql);
-	for (struct stmt *s = db->bucket[b]; s; s = s->next)
-		if (s->text == sql && strcmp(sqlite3_sql(s->handle), sql) == 0) {
-			s->file = file;
-			s->line = line;
-			sqlite3_reset(s->handle);
-			sqlite3_clear_bindings(s->handle);
-			return s;
-		}
-	sqlite3_stmt *handle = NULL;
-	const char *rest = NULL;
-	int rc = sqlite3_prepare_v3(db->handle, sql, -1, SQLITE_PREPARE_PERSISTENT, &handle, &rest);
-	if (rc != SQLITE_OK) {
-		fail(db, rc, file, line, err);
-		return NULL;
-	}
-	if (!handle || *rest) {
-		sqlite3_finalize(handle);
-		err_set(err, ERR_INTERNAL, "database: %s:%d: not exactly one statement", file, line);
-		return NULL;
-	}
-	struct stmt *s = calloc(1, sizeof(*s));
-	if (!s) {
-		sqlite3_finalize(handle);
-		err_set(err, ERR_INTERNAL, "out of memory");
-		return NULL;
-	}
-	*s = (struct stmt){ .db = db, .handle = handle, .text = sql, .file = file, .line = line, .next = db->bucket[b] };
-	db->bucket[b] = s;
-	return s;
-}
-
-static int parameter(struct stmt *s, const char *name)
-{
-	int i = sqlite3_bind_parameter_index(s->handle, name);
-	if (i)
-		return i;
-	fprintf(stderr, "database: %s:%d: no parameter %s in: %s\n", s->file, s->line, name, sqlite3_sql(s->handle));
-	abort();
-}
-
-/* A bind can only fail for want of memory or for size; the value then is NULL, and NOT NULL columns refuse it. */
-static void bind_null(struct stmt *s, const char *name)
-{
-	(void)sqlite3_bind_null(s->handle, parameter(s, name));
-}
-
-void stmt_int(struct stmt *s, const char *name, int64_t v)
-{
-	(void)sqlite3_bind_int64(s->handle, parameter(s, name), v);
-}
-
-void stmt_double(struct stmt *s, const char *name, double v)
-{
-	if (isfinite(v))
-		(void)sqlite3_bind_double(s->handle, parameter(s, name), v);
-	else
-		bind_null(s, name);
-}
-
-void stmt_text(struct stmt *s, const char *name, const char *v)
-{
-	if (v)
-		(void)sqlite3_bind_text(s->handle, parameter(s, name), v, -1, SQLITE_TRANSIENT);
-	else
-		bind_null(s, name);
-}
-
-void stmt_blob(struct stmt *s, const char *name, const void *v, size_t len)
-{
-	if (!v)
-		bind_null(s, name);
-	else if (len == 0)
-		(void)sqlite3_bind_zeroblob(s->handle, parameter(s, name), 0);
-	else
-		(void)sqlite3_bind_blob64(s->handle, parameter(s, name), v, len, SQLITE_TRANSIENT);
-}
-
-void stmt_int_or_null(struct stmt *s, const char *name, int64_t v)
-{
-	if (v)
-		stmt_int(s, name, v);
-	else
-		bind_null(s, name);
-}
-
-int stmt_step(struct stmt *s, struct fw_err *err)
-{
-	errno = 0;
-	int rc = sqlite3_step(s->handle);
-	if (rc == SQLITE_ROW)
-		return 1;
-	if (rc != SQLITE_DONE)
-		fail(s->db, rc, s->file, s->line, err);
-	sqlite3_reset(s->handle);
-	return rc == SQLITE_DONE ? 0 : -1;
-}
-
-int stmt_run(struct stmt *s, struct fw_err *err)
-{
-	int r;
-	while ((r = stmt_step(s, err)) == 1)
-		;
-	return r;
-}
-
-int stmt_insert(struct stmt *s, int64_t *id, struct fw_err *err)
-{
-	if (stmt_run(s, err))
-		return -1;
-	if (id)
-		*id = sqlite3_last_insert_rowid(s->db->handle);
-	return 0;
-}
-
-int stmt_run_count(struct stmt *s, int *n, struct fw_err *err)
-{
-	if (stmt_run(s, err))
-		return -1;
-	*n = db_changes(s->db);
-	return 0;
-}
-
-int stmt_any(struct stmt *s, struct fw_err *err)
-{
-	int r = stmt_step(s, err);
-	stmt_reset(s);
-	return r;
-}
-
-int stmt_first_int(struct stmt *s, int64_t *v, struct fw_err *err)
-{
-	int r = stmt_step(s, err);
-	if (r == 1)
-		*v = row_int(s, 0);
-	stmt_reset(s);
-	return r;
-}
-
-int stmt_first_text(struct stmt *s, char *out, size_t size, struct fw_err *err)
-{
-	int r = stmt_step(s, err);
-	if (r == 1)
-		row_copy(s, 0, out, size);
-	stmt_reset(s);
-	return r;
-}
-
-void stmt_reset(struct stmt *s)
-{
-	sqlite3_reset(s->handle);
-}
-
-/* ---- columns ------------------------------------------------------------------------------------------------------- */
-
-int64_t row_int(struct stmt *s, int column)
-{
-	return sqlite3_column_int64(s->handle, column);
-}
-
-double row_double(struct stmt *s, int column)
-{
-	double v = sqlite3_column_double(s->handle, column);
-	return v == 0 && row_is_null(s, column) ? NAN : v; /* NULL reads as 0: the type is asked for only then */
-}
-
-const char *row_text(struct stmt *s, int column)
-{
-	const unsigned char *text = sqlite3_column_text(s->handle, column);
-	return text ? (const char *)text : "";
-}
-
-const void *row_blob(struct stmt *s, int column, size_t *len)
-{
-	const void *data = sqlite3_column_blob(s->handle, column);
-	*len = (size_t)sqlite3_column_bytes(s->handle, column);
-	return data ? data : "";
-}
-
-bool row_is_null(struct stmt *s, int column)
-{
-	return sqlite3_column_type(s->handle, column) == SQLITE_NULL;
-}
-
-void row_copy(struct stmt *s, int column, char *out, size_t size)
-{
-	snprintf(out, size, "%s", row_text(s, column));
-}
-
-int db_changes(struct db *db)
-{
-	return sqlite3_changes(db->handle);
-}
-
-int64_t db_written(struct db *db)
-{
-	return sqlite3_total_changes64(db->handle);
-}
-
 /* ---- the whole file ------------------------------------------------------------------------------------------------ */
 
 int db_version(struct db *db, int *version, struct fw_err *err)
@@ -582,7 +347,7 @@ int db_shrink(struct db *db, struct fw_err *err)
 int db_script(struct db *db, const char *sql, struct fw_err *err)
 {
 	int rc = sqlite3_exec(db->handle, sql, NULL, NULL, NULL);
-	return rc == SQLITE_OK ? 0 : fail(db, rc, __FILE__, __LINE__, err);
+	return rc == SQLITE_OK ? 0 : db_fail(db, rc, __FILE__, __LINE__, err);
 }
 
 static int explain(
@@ -599,7 +364,7 @@ static int explain(
 		each(arg, sql, (const char *)sqlite3_column_text(s, 3));
 		rc = SQLITE_OK;
 	}
-	int r = rc == SQLITE_DONE || rc == SQLITE_OK ? 0 : fail(db, rc, __FILE__, __LINE__, err);
+	int r = rc == SQLITE_DONE || rc == SQLITE_OK ? 0 : db_fail(db, rc, __FILE__, __LINE__, err);
 	sqlite3_finalize(s);
 	buf_fini(&text);
 	return r;
@@ -637,107 +402,4 @@ int db_check(struct db *db, struct fw_err *err)
 		stmt_reset(s);
 	}
 	return r == 0 ? 0 : -1;
-}
-
-/* ---- backup ---------------------------------------------------------------------------------------------------------- */
-
-static int copy_pages(struct db *db, sqlite3 *to, int to_fd, struct fw_err *err)
-{
-	sqlite3_backup *b = sqlite3_backup_init(to, "main", db->handle, "main");
-	if (!b)
-		return err_set(err, ERR_IO, "backup: %s", sqlite3_errmsg(to));
-	int rc, patience = 200, flushed = 0; /* the source can be read: busy is only ever somebody who looks into the new file */
-	do {
-		errno = 0;
-		rc = sqlite3_backup_step(b, BACKUP_PORTION_PAGES);
-		if (rc == SQLITE_BUSY || rc == SQLITE_LOCKED)
-			sqlite3_sleep(5);
-		/* bit by bit, because the writer's next commit would wait for all that the disk has yet to take */
-		else if (rc == SQLITE_OK)
-			flushed = fdatasync(to_fd);
-	} while (flushed == 0 && (rc == SQLITE_OK || ((rc == SQLITE_BUSY || rc == SQLITE_LOCKED) && --patience > 0)));
-	enum err_code code = code_of(NULL, rc);
-	int result = flushed == 0 ? 0 : err_sys(err, "backup: cannot write the copy to the disk");
-	int done = sqlite3_backup_finish(b);
-	if (result != 0 || (rc == SQLITE_DONE && done == SQLITE_OK))
-		return result;
-	return err_set(err, code, "backup: %s (%d)%s", sqlite3_errstr(rc), rc, advice(code));
-}
-
-/* One reading transaction for all portions: without it every commit of another connection would begin the copy anew. */
-static int copy_snapshot(struct db *db, sqlite3 *to, int to_fd, struct fw_err *err)
-{
-	/* nobody will ever want back what the new file held before, and it is flushed here */
-	if (sqlite3_exec(to, "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF", NULL, NULL, NULL) != SQLITE_OK)
-		return err_set(err, ERR_IO, "backup: %s", sqlite3_errmsg(to));
-	int rc = sqlite3_exec(db->handle, "BEGIN; SELECT count(*) FROM sqlite_schema", NULL, NULL, NULL);
-	int result = rc == SQLITE_OK ? copy_pages(db, to, to_fd, err) : fail(db, rc, __FILE__, __LINE__, err);
-	db_rollback(db);
-	if (result != 0)
-		return result;
-	/* A copy in WAL mode leaves a -wal beside it; one plain file is easier to carry away. flopwatchd turns WAL on again. */
-	if (sqlite3_exec(to, "PRAGMA journal_mode = DELETE", NULL, NULL, NULL) != SQLITE_OK)
-		return err_set(err, ERR_IO, "backup: %s", sqlite3_errmsg(to));
-	return 0;
-}
-
-static int backup_into(struct db *db, const char *temp, struct fw_err *err)
-{
-	sqlite3 *to = NULL;
-	int fd = open(temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return err_sys(err, "backup: cannot create %s", temp);
-	int rc = sqlite3_open_v2(temp, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
-	int result = rc == SQLITE_OK ? copy_snapshot(db, to, fd, err)
-				     : err_set(err, ERR_IO, "backup: cannot open %s: %s", temp, sqlite3_errstr(rc));
-	sqlite3_close(to);
-	if (result == 0 && fsync(fd) != 0)
-		result = err_sys(err, "backup: cannot write %s to the disk", temp);
-	close(fd);
-	return result;
-}
-
-static int sync_folder_of(const char *path, struct fw_err *err)
-{
-	char folder[PATH_MAX];
-	snprintf(folder, sizeof(folder), "%s", path);
-	char *slash = strrchr(folder, '/');
-	if (!slash)
-		snprintf(folder, sizeof(folder), ".");
-	else if (slash == folder)
-		slash[1] = 0;
-	else
-		*slash = 0;
-	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return err_sys(err, "backup: cannot open %s", folder);
-	int result = fsync(fd) ? err_sys(err, "backup: cannot write %s to the disk", folder) : 0;
-	close(fd);
-	return result;
-}
-
-static const char part_suffix[] = ".part";
-
-void db_backup_discard(const char *path)
-{
-	static const char *const beside[] = { "", "-journal", "-wal", "-shm" };
-	char name[PATH_MAX];
-	for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++)
-		if (snprintf(name, sizeof(name), "%s%s%s", path, part_suffix, beside[i]) < (int)sizeof(name))
-			unlink(name);
-}
-
-int db_backup(struct db *db, const char *path, struct fw_err *err)
-{
-	char temp[PATH_MAX];
-	if (snprintf(temp, sizeof(temp), "%s%s", path, part_suffix) >= (int)sizeof(temp))
-		return err_set(err, ERR_INVALID, "backup: the path is too long");
-	db_backup_discard(path);
-	int result = backup_into(db, temp, err);
-	if (result == 0 && rename(temp, path) != 0)
-		result = err_sys(err, "backup: cannot rename %s to %s", temp, path);
-	if (result == 0)
-		return sync_folder_of(path, err);
-	db_backup_discard(path);
-	return -1;
 }

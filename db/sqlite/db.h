@@ -1,5 +1,5 @@
 /**
- * db.h - the only door to SQLite (sqlite3.h is included in db.c alone).
+ * db.h - the only door to SQLite (sqlite3.h is included in inside.h alone).
  *
  * One connection, one writer. WAL, synchronous FULL, foreign keys on: what a transaction committed survives kill -9 and a
  * power cut. Statements are prepared from constant text and values are bound by name; there is no way to run SQL built at
