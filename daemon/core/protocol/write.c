@@ -1,22 +1,14 @@
 /*
- * write.c - writing of every message. The counterpart of protocol_job.c and protocol_record.c; test_protocol.c sends
- * each message through both.
+ * write.c - writing of every message, of what workers and runners report in full: the counterpart of record.c, as write_job.c is of
+ * job.c. test_protocol.c sends each message through both.
  */
 #include "core/protocol/protocol.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/jsonw.h"
-
-static void put_u64(struct jsonw *j, const char *key, uint64_t v)
-{
-	char text[24];
-
-	snprintf(text, sizeof text, "%" PRIu64, v);
-	jsonw_kv_string(j, key, text);
-}
+#include "core/protocol/write_job.h"
 
 static void put_cell_number(struct jsonw *j, int cell)
 {
@@ -37,22 +29,13 @@ void protocol_put_place(struct jsonw *j, const struct msg_place *p)
 	jsonw_object_end(j);
 }
 
-static void put_texts(struct jsonw *j, const char *key, const char *rows, size_t size, int n)
-{
-	jsonw_key(j, key);
-	jsonw_array(j);
-	for (int i = 0; i < n; i++)
-		jsonw_string(j, rows + (size_t)i * size);
-	jsonw_array_end(j);
-}
-
 static void put_hello(struct jsonw *j, const struct msg_hello *m)
 {
 	jsonw_kv_int(j, "protocol", m->protocol);
 	jsonw_kv_string(j, "version", m->version);
 	jsonw_kv_string(j, "isolation", m->isolation);
 	if (m->n_read_only)
-		put_texts(j, "read_only", m->read_only[0], sizeof m->read_only[0], m->n_read_only);
+		protocol_put_texts(j, "read_only", m->read_only[0], sizeof m->read_only[0], m->n_read_only);
 	if (m->place.modules[0]) {
 		jsonw_key(j, "place");
 		protocol_put_place(j, &m->place);
@@ -81,224 +64,6 @@ static void put_hello(struct jsonw *j, const struct msg_hello *m)
 		jsonw_object_end(j);
 	}
 	jsonw_array_end(j);
-}
-
-static void put_rule(struct jsonw *j, const struct rule *r)
-{
-	jsonw_object(j);
-	jsonw_kv_int(j, "version", r->version);
-	jsonw_kv_double(j, "tau0", r->tau0);
-	jsonw_kv_double(j, "tau0_clocked", r->tau0_clocked);
-	jsonw_kv_double(j, "nu0", r->nu0);
-	jsonw_kv_double(j, "placement", r->placement);
-	jsonw_kv_double(j, "k", r->k);
-	jsonw_kv_double(j, "se_max", r->se_max);
-	jsonw_kv_int(j, "launches_ok_min", r->launches_ok_min);
-	jsonw_kv_int(j, "launches_regression_min", r->launches_regression_min);
-	jsonw_kv_int(j, "launches_max", r->launches_max);
-	jsonw_kv_int(j, "pairs_min", r->pairs_min);
-	jsonw_kv_int(j, "pairs_max", r->pairs_max);
-	jsonw_kv_double(j, "pair_budget_s", r->pair_budget_s);
-	jsonw_kv_double(j, "beta_min", r->beta_min);
-	jsonw_key(j, "clock");
-	jsonw_object(j);
-	jsonw_kv_double(j, "usual", r->clock.usual);
-	jsonw_kv_double(j, "odd", r->clock.odd);
-	jsonw_kv_double(j, "odd_share", r->clock.odd_share);
-	jsonw_kv_double(j, "nu", r->clock.nu);
-	jsonw_kv_double(j, "k", r->clock.k);
-	jsonw_object_end(j);
-	jsonw_kv_double(j, "half_width_dense_pct", r->half_width_dense_pct);
-	jsonw_kv_double(j, "half_width_sparse_pct", r->half_width_sparse_pct);
-	jsonw_kv_bool(j, "confirm", r->confirm);
-	jsonw_object_end(j);
-}
-
-/* `index` < 0: the cell's place in the list is its number. */
-static void put_cell(struct jsonw *j, const struct cell *c, int index)
-{
-	const struct attention_case *a = &c->attention;
-
-	jsonw_object(j);
-	if (index >= 0)
-		jsonw_kv_int(j, "i", index);
-	jsonw_kv_string(j, "key", c->key);
-	jsonw_kv_string(j, "group", c->group);
-	jsonw_kv_string(j, "mask", c->mask);
-	jsonw_kv_string(j, "direction", direction_name(c->direction));
-	jsonw_kv_double(j, "threshold_pct", c->threshold_pct);
-	if (c->decide[0])
-		jsonw_kv_string(j, "decide", c->decide);
-	if (c->tau0 > 0)
-		jsonw_kv_double(j, "tau0", c->tau0);
-	if (c->nu0 > 0)
-		jsonw_kv_double(j, "nu0", c->nu0);
-	if (c->blind_pct > 0)
-		jsonw_kv_double(j, "blind_pct", c->blind_pct);
-	jsonw_kv_int(j, "seqlen", a->seqlen);
-	jsonw_kv_int(j, "nhq", a->nhq);
-	jsonw_kv_int(j, "nhk", a->nhk);
-	jsonw_kv_int(j, "headdim", a->headdim);
-	jsonw_kv_string(j, "dtype", "bf16"); /* case_check accepts no other */
-	jsonw_key(j, "lengths");
-	jsonw_array(j);
-	for (int i = 0; a->n_seqs > 1 && i < a->n_seqs; i++)
-		jsonw_int(j, a->length[i]);
-	jsonw_array_end(j);
-	jsonw_kv_int(j, "block", a->block);
-	jsonw_kv_double(j, "sparsity_ratio", a->sparsity_ratio);
-	put_u64(j, "seed", a->seed);
-	jsonw_object_end(j);
-}
-
-void protocol_put_cell(struct jsonw *j, const struct cell *c)
-{
-	put_cell(j, c, -1);
-}
-
-static void put_benchmark(struct jsonw *j, const struct benchmark *b)
-{
-	jsonw_key(j, "run");
-	jsonw_object(j);
-	jsonw_kv_string(j, "name", b->name);
-	put_texts(j, "command", b->command[0], sizeof b->command[0], b->n_command);
-	put_texts(j, "outputs", b->output[0], sizeof b->output[0], b->n_outputs);
-	if (b->n_artifacts)
-		put_texts(j, "artifacts", b->artifact[0], sizeof b->artifact[0], b->n_artifacts);
-	jsonw_kv_string(j, "reader", b->reader);
-	jsonw_kv_string(j, "unit", b->unit);
-	if (b->time[0])
-		jsonw_kv_string(j, "time", b->time);
-	jsonw_kv_double(j, "threshold_pct", b->threshold_pct);
-	jsonw_kv_double(j, "timeout_s", b->timeout_s);
-	jsonw_kv_double(j, "budget_s", b->budget_s);
-	jsonw_kv_bool(j, "gpu", b->gpu);
-	jsonw_object_end(j);
-}
-
-static void put_subject(struct jsonw *j, const struct msg_subject *s)
-{
-	jsonw_object(j);
-	jsonw_kv_string(j, "role", s->role);
-	jsonw_kv_string(j, "commit", s->commit);
-	jsonw_key(j, "inputs");
-	jsonw_array(j);
-	for (int i = 0; i < s->n_inputs; i++) {
-		jsonw_object(j);
-		jsonw_kv_string(j, "path", s->input[i].path);
-		jsonw_kv_string(j, "oid", s->input[i].oid);
-		jsonw_object_end(j);
-	}
-	jsonw_array_end(j);
-	jsonw_key(j, "build");
-	jsonw_object(j);
-	jsonw_kv_string(j, "dir", s->build.dir);
-	jsonw_key(j, "command");
-	jsonw_array(j);
-	for (int i = 0; i < s->build.n_command; i++)
-		jsonw_string(j, s->build.command[i]);
-	jsonw_array_end(j);
-	jsonw_key(j, "outputs");
-	jsonw_object(j);
-	for (int i = 0; i < s->build.n_outputs; i++)
-		jsonw_kv_string(j, s->build.family[i], s->build.output[i]);
-	jsonw_object_end(j);
-	jsonw_kv_double(j, "timeout_s", s->build.timeout_s);
-	jsonw_object_end(j);
-	jsonw_kv_string(j, "provider", s->provider);
-	if (s->run.name[0])
-		put_benchmark(j, &s->run);
-	jsonw_object_end(j);
-}
-
-static void put_job(struct jsonw *j, const struct msg_job *m)
-{
-	jsonw_kv_int(j, "job", m->job);
-	jsonw_kv_int(j, "attempt", m->attempt);
-	jsonw_kv_string(j, "nonce", m->nonce);
-	jsonw_kv_string(j, "kind", m->kind);
-	jsonw_kv_string(j, "device", m->device);
-	put_u64(j, "seed", m->seed);
-	jsonw_kv_bool(j, "quick", m->quick);
-	jsonw_key(j, "subjects");
-	jsonw_array(j);
-	for (int i = 0; i < m->n_subjects; i++)
-		put_subject(j, &m->subject[i]);
-	jsonw_array_end(j);
-	jsonw_key(j, "cells");
-	jsonw_array(j);
-	for (int i = 0; i < m->n_cells; i++)
-		put_cell(j, &m->cell[i], -1);
-	jsonw_array_end(j);
-	jsonw_key(j, "rule");
-	put_rule(j, &m->rule);
-	jsonw_key(j, "limits");
-	jsonw_object(j);
-	jsonw_kv_double(j, "build_s", m->limits.build_s);
-	jsonw_kv_double(j, "check_s", m->limits.check_s);
-	jsonw_kv_double(j, "launch_s", m->limits.launch_s);
-	jsonw_kv_double(j, "budget_s", m->limits.budget_s);
-	jsonw_kv_double(j, "wait_s", m->limits.wait_s);
-	jsonw_kv_int(j, "log_bytes", m->limits.log_bytes);
-	jsonw_object_end(j);
-}
-
-static void put_run(struct jsonw *j, const struct msg_run *m)
-{
-	jsonw_kv_string(j, "mode", m->mode);
-	jsonw_kv_string(j, "device", m->device);
-	jsonw_kv_int(j, "launch", m->launch);
-	jsonw_kv_int(j, "set", m->set);
-	if (m->pass)
-		jsonw_kv_int(j, "pass", m->pass);
-	put_u64(j, "seed", m->seed);
-	if (m->seal[0])
-		jsonw_kv_string(j, "seal", m->seal);
-	jsonw_key(j, "subjects");
-	jsonw_array(j);
-	for (int i = 0; i < m->n_subjects; i++) {
-		jsonw_object(j);
-		jsonw_kv_string(j, "role", m->subject[i].role);
-		jsonw_kv_string(j, "module", m->subject[i].module);
-		jsonw_kv_string(j, "provider", m->subject[i].provider);
-		jsonw_object_end(j);
-	}
-	jsonw_array_end(j);
-	jsonw_key(j, "cells");
-	jsonw_array(j);
-	for (int i = 0; i < m->n_cells; i++)
-		put_cell(j, &m->cell[i], m->index[i]);
-	jsonw_array_end(j);
-	if (m->n_pins) {
-		jsonw_key(j, "pins");
-		jsonw_array(j);
-	}
-	for (int i = 0; i < m->n_pins; i++) {
-		jsonw_object(j);
-		jsonw_kv_int(j, "cell", m->pin[i].cell);
-		jsonw_kv_int(j, "subject", m->pin[i].subject);
-		jsonw_kv_string(j, "config", m->pin[i].config);
-		jsonw_object_end(j);
-	}
-	if (m->n_pins)
-		jsonw_array_end(j);
-	jsonw_key(j, "rule");
-	put_rule(j, &m->rule);
-	jsonw_kv_double(j, "warm_s", m->warm_s);
-	jsonw_kv_double(j, "cell_warm_s", m->cell_warm_s);
-	jsonw_kv_bool(j, "phases", m->phases);
-	jsonw_kv_bool(j, "calls", m->calls);
-	jsonw_kv_int(j, "calls_n", m->calls_n);
-	jsonw_kv_int(j, "warmup_n", m->warmup_n);
-	jsonw_kv_bool(j, "only_bursts", m->only_bursts);
-	jsonw_key(j, "bursts");
-	jsonw_array(j);
-	for (int i = 0; m->burst && i < m->n_cells; i++)
-		if (m->burst[i])
-			jsonw_int(j, m->index[i]);
-	jsonw_array_end(j);
-	if (m->guards[0])
-		jsonw_kv_string(j, "guards", m->guards);
 }
 
 static void put_need(struct jsonw *j, const struct msg_need *m)
@@ -370,7 +135,7 @@ static void put_launch(struct jsonw *j, const struct msg_launch *m)
 {
 	jsonw_kv_int(j, "launch", m->launch);
 	jsonw_kv_int(j, "set", m->set);
-	put_u64(j, "seed", m->seed);
+	protocol_put_u64(j, "seed", m->seed);
 	jsonw_key(j, "cells");
 	jsonw_array(j);
 	for (int i = 0; i < m->n_cells; i++)
@@ -499,6 +264,60 @@ static void put_node(struct jsonw *j, const struct msg_node *m)
 		jsonw_kv_string(j, "code_sha256", m->code_sha256);
 }
 
+static void put_tree(struct jsonw *j, const struct msg_tree *m)
+{
+	jsonw_kv_string(j, "oid", m->oid);
+	jsonw_kv_int(j, "bytes", m->bytes);
+}
+
+static void put_at(struct jsonw *j, const struct msg_at *m)
+{
+	jsonw_kv_int(j, "launch", m->launch);
+	put_cell_number(j, m->cell);
+	jsonw_kv_string(j, "role", m->role);
+	jsonw_kv_string(j, "step", m->step);
+}
+
+static void put_fault(struct jsonw *j, const struct msg_fault *m)
+{
+	put_cell_number(j, m->cell);
+	jsonw_kv_string(j, "role", m->role);
+	jsonw_kv_string(j, "class", m->failure);
+	jsonw_kv_string(j, "detail", m->detail);
+}
+
+static void put_done(struct jsonw *j, const struct msg_done *m)
+{
+	jsonw_kv_double(j, "gpu_s", m->gpu_s);
+	jsonw_kv_double(j, "wall_s", m->wall_s);
+	jsonw_kv_bool(j, "cancelled", m->cancelled);
+}
+
+static void put_note(struct jsonw *j, const struct msg_note *m)
+{
+	put_cell_number(j, m->cell);
+	jsonw_kv_string(j, "role", m->role);
+	jsonw_kv_string(j, "text", m->text);
+}
+
+static void put_state(struct jsonw *j, const struct msg_state *m)
+{
+	jsonw_kv_string(j, "what", m->what);
+	jsonw_kv_bool(j, "ok", m->ok);
+	jsonw_key(j, "guard");
+	protocol_put_guard(j, &m->guard);
+	jsonw_kv_string(j, "detail", m->detail);
+}
+
+static void put_audit(struct jsonw *j, const struct msg_audit *m)
+{
+	put_cell_number(j, m->cell);
+	jsonw_kv_string(j, "role", m->role);
+	jsonw_kv_int(j, "calls", m->calls);
+	jsonw_kv_string(j, "state", m->done ? "done" : "ready");
+	jsonw_kv_double(j, "ms", m->ms);
+}
+
 static void put_body(struct jsonw *j, const struct msg *m)
 {
 	switch (m->t) {
@@ -506,14 +325,13 @@ static void put_body(struct jsonw *j, const struct msg *m)
 		put_hello(j, &m->u.hello);
 		break;
 	case MSG_JOB:
-		put_job(j, m->u.job);
+		protocol_put_job(j, m->u.job);
 		break;
 	case MSG_NEED:
 		put_need(j, &m->u.need);
 		break;
 	case MSG_TREE:
-		jsonw_kv_string(j, "oid", m->u.tree.oid);
-		jsonw_kv_int(j, "bytes", m->u.tree.bytes);
+		put_tree(j, &m->u.tree);
 		break;
 	case MSG_BUILD:
 		put_build(j, &m->u.build);
@@ -528,10 +346,7 @@ static void put_body(struct jsonw *j, const struct msg *m)
 		put_launch(j, m->u.launch);
 		break;
 	case MSG_AT:
-		jsonw_kv_int(j, "launch", m->u.at.launch);
-		put_cell_number(j, m->u.at.cell);
-		jsonw_kv_string(j, "role", m->u.at.role);
-		jsonw_kv_string(j, "step", m->u.at.step);
+		put_at(j, &m->u.at);
 		break;
 	case MSG_CELL:
 		put_samples(j, m->u.cell);
@@ -543,40 +358,25 @@ static void put_body(struct jsonw *j, const struct msg *m)
 		put_node(j, &m->u.node);
 		break;
 	case MSG_FAULT:
-		put_cell_number(j, m->u.fault.cell);
-		jsonw_kv_string(j, "role", m->u.fault.role);
-		jsonw_kv_string(j, "class", m->u.fault.failure);
-		jsonw_kv_string(j, "detail", m->u.fault.detail);
+		put_fault(j, &m->u.fault);
 		break;
 	case MSG_DONE:
-		jsonw_kv_double(j, "gpu_s", m->u.done.gpu_s);
-		jsonw_kv_double(j, "wall_s", m->u.done.wall_s);
-		jsonw_kv_bool(j, "cancelled", m->u.done.cancelled);
+		put_done(j, &m->u.done);
 		break;
 	case MSG_RUN:
-		put_run(j, m->u.run);
+		protocol_put_run(j, m->u.run);
 		break;
 	case MSG_NOTE:
-		put_cell_number(j, m->u.note.cell);
-		jsonw_kv_string(j, "role", m->u.note.role);
-		jsonw_kv_string(j, "text", m->u.note.text);
+		put_note(j, &m->u.note);
 		break;
 	case MSG_STATE:
-		jsonw_kv_string(j, "what", m->u.state.what);
-		jsonw_kv_bool(j, "ok", m->u.state.ok);
-		jsonw_key(j, "guard");
-		protocol_put_guard(j, &m->u.state.guard);
-		jsonw_kv_string(j, "detail", m->u.state.detail);
+		put_state(j, &m->u.state);
 		break;
 	case MSG_CANARY:
 		jsonw_kv_string(j, "device", m->u.canary.device);
 		break;
 	case MSG_AUDIT:
-		put_cell_number(j, m->u.audit.cell);
-		jsonw_kv_string(j, "role", m->u.audit.role);
-		jsonw_kv_int(j, "calls", m->u.audit.calls);
-		jsonw_kv_string(j, "state", m->u.audit.done ? "done" : "ready");
-		jsonw_kv_double(j, "ms", m->u.audit.ms);
+		put_audit(j, &m->u.audit);
 		break;
 	case MSG_PING:
 	case MSG_CANCEL:
@@ -608,5 +408,5 @@ void protocol_write_rule(struct buf *out, const struct rule *r)
 	struct jsonw j;
 
 	jsonw_init(&j, out);
-	put_rule(&j, r);
+	protocol_put_rule(&j, r);
 }

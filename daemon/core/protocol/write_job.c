@@ -1,0 +1,240 @@
+/* write_job.c - see write_job.h. */
+#include "core/protocol/write_job.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+void protocol_put_u64(struct jsonw *j, const char *key, uint64_t v)
+{
+	char text[24];
+
+	snprintf(text, sizeof text, "%" PRIu64, v);
+	jsonw_kv_string(j, key, text);
+}
+
+void protocol_put_texts(struct jsonw *j, const char *key, const char *rows, size_t size, int n)
+{
+	jsonw_key(j, key);
+	jsonw_array(j);
+	for (int i = 0; i < n; i++)
+		jsonw_string(j, rows + (size_t)i * size);
+	jsonw_array_end(j);
+}
+
+void protocol_put_rule(struct jsonw *j, const struct rule *r)
+{
+	jsonw_object(j);
+	jsonw_kv_int(j, "version", r->version);
+	jsonw_kv_double(j, "tau0", r->tau0);
+	jsonw_kv_double(j, "tau0_clocked", r->tau0_clocked);
+	jsonw_kv_double(j, "nu0", r->nu0);
+	jsonw_kv_double(j, "placement", r->placement);
+	jsonw_kv_double(j, "k", r->k);
+	jsonw_kv_double(j, "se_max", r->se_max);
+	jsonw_kv_int(j, "launches_ok_min", r->launches_ok_min);
+	jsonw_kv_int(j, "launches_regression_min", r->launches_regression_min);
+	jsonw_kv_int(j, "launches_max", r->launches_max);
+	jsonw_kv_int(j, "pairs_min", r->pairs_min);
+	jsonw_kv_int(j, "pairs_max", r->pairs_max);
+	jsonw_kv_double(j, "pair_budget_s", r->pair_budget_s);
+	jsonw_kv_double(j, "beta_min", r->beta_min);
+	jsonw_key(j, "clock");
+	jsonw_object(j);
+	jsonw_kv_double(j, "usual", r->clock.usual);
+	jsonw_kv_double(j, "odd", r->clock.odd);
+	jsonw_kv_double(j, "odd_share", r->clock.odd_share);
+	jsonw_kv_double(j, "nu", r->clock.nu);
+	jsonw_kv_double(j, "k", r->clock.k);
+	jsonw_object_end(j);
+	jsonw_kv_double(j, "half_width_dense_pct", r->half_width_dense_pct);
+	jsonw_kv_double(j, "half_width_sparse_pct", r->half_width_sparse_pct);
+	jsonw_kv_bool(j, "confirm", r->confirm);
+	jsonw_object_end(j);
+}
+
+/* `index` < 0: the cell's place in the list is its number. */
+static void put_cell(struct jsonw *j, const struct cell *c, int index)
+{
+	const struct attention_case *a = &c->attention;
+
+	jsonw_object(j);
+	if (index >= 0)
+		jsonw_kv_int(j, "i", index);
+	jsonw_kv_string(j, "key", c->key);
+	jsonw_kv_string(j, "group", c->group);
+	jsonw_kv_string(j, "mask", c->mask);
+	jsonw_kv_string(j, "direction", direction_name(c->direction));
+	jsonw_kv_double(j, "threshold_pct", c->threshold_pct);
+	if (c->decide[0])
+		jsonw_kv_string(j, "decide", c->decide);
+	if (c->tau0 > 0)
+		jsonw_kv_double(j, "tau0", c->tau0);
+	if (c->nu0 > 0)
+		jsonw_kv_double(j, "nu0", c->nu0);
+	if (c->blind_pct > 0)
+		jsonw_kv_double(j, "blind_pct", c->blind_pct);
+	jsonw_kv_int(j, "seqlen", a->seqlen);
+	jsonw_kv_int(j, "nhq", a->nhq);
+	jsonw_kv_int(j, "nhk", a->nhk);
+	jsonw_kv_int(j, "headdim", a->headdim);
+	jsonw_kv_string(j, "dtype", "bf16"); /* case_check accepts no other */
+	jsonw_key(j, "lengths");
+	jsonw_array(j);
+	for (int i = 0; a->n_seqs > 1 && i < a->n_seqs; i++)
+		jsonw_int(j, a->length[i]);
+	jsonw_array_end(j);
+	jsonw_kv_int(j, "block", a->block);
+	jsonw_kv_double(j, "sparsity_ratio", a->sparsity_ratio);
+	protocol_put_u64(j, "seed", a->seed);
+	jsonw_object_end(j);
+}
+
+void protocol_put_cell(struct jsonw *j, const struct cell *c)
+{
+	put_cell(j, c, -1);
+}
+
+static void put_benchmark(struct jsonw *j, const struct benchmark *b)
+{
+	jsonw_key(j, "run");
+	jsonw_object(j);
+	jsonw_kv_string(j, "name", b->name);
+	protocol_put_texts(j, "command", b->command[0], sizeof b->command[0], b->n_command);
+	protocol_put_texts(j, "outputs", b->output[0], sizeof b->output[0], b->n_outputs);
+	if (b->n_artifacts)
+		protocol_put_texts(j, "artifacts", b->artifact[0], sizeof b->artifact[0], b->n_artifacts);
+	jsonw_kv_string(j, "reader", b->reader);
+	jsonw_kv_string(j, "unit", b->unit);
+	if (b->time[0])
+		jsonw_kv_string(j, "time", b->time);
+	jsonw_kv_double(j, "threshold_pct", b->threshold_pct);
+	jsonw_kv_double(j, "timeout_s", b->timeout_s);
+	jsonw_kv_double(j, "budget_s", b->budget_s);
+	jsonw_kv_bool(j, "gpu", b->gpu);
+	jsonw_object_end(j);
+}
+
+static void put_subject(struct jsonw *j, const struct msg_subject *s)
+{
+	jsonw_object(j);
+	jsonw_kv_string(j, "role", s->role);
+	jsonw_kv_string(j, "commit", s->commit);
+	jsonw_key(j, "inputs");
+	jsonw_array(j);
+	for (int i = 0; i < s->n_inputs; i++) {
+		jsonw_object(j);
+		jsonw_kv_string(j, "path", s->input[i].path);
+		jsonw_kv_string(j, "oid", s->input[i].oid);
+		jsonw_object_end(j);
+	}
+	jsonw_array_end(j);
+	jsonw_key(j, "build");
+	jsonw_object(j);
+	jsonw_kv_string(j, "dir", s->build.dir);
+	jsonw_key(j, "command");
+	jsonw_array(j);
+	for (int i = 0; i < s->build.n_command; i++)
+		jsonw_string(j, s->build.command[i]);
+	jsonw_array_end(j);
+	jsonw_key(j, "outputs");
+	jsonw_object(j);
+	for (int i = 0; i < s->build.n_outputs; i++)
+		jsonw_kv_string(j, s->build.family[i], s->build.output[i]);
+	jsonw_object_end(j);
+	jsonw_kv_double(j, "timeout_s", s->build.timeout_s);
+	jsonw_object_end(j);
+	jsonw_kv_string(j, "provider", s->provider);
+	if (s->run.name[0])
+		put_benchmark(j, &s->run);
+	jsonw_object_end(j);
+}
+
+void protocol_put_job(struct jsonw *j, const struct msg_job *m)
+{
+	jsonw_kv_int(j, "job", m->job);
+	jsonw_kv_int(j, "attempt", m->attempt);
+	jsonw_kv_string(j, "nonce", m->nonce);
+	jsonw_kv_string(j, "kind", m->kind);
+	jsonw_kv_string(j, "device", m->device);
+	protocol_put_u64(j, "seed", m->seed);
+	jsonw_kv_bool(j, "quick", m->quick);
+	jsonw_key(j, "subjects");
+	jsonw_array(j);
+	for (int i = 0; i < m->n_subjects; i++)
+		put_subject(j, &m->subject[i]);
+	jsonw_array_end(j);
+	jsonw_key(j, "cells");
+	jsonw_array(j);
+	for (int i = 0; i < m->n_cells; i++)
+		put_cell(j, &m->cell[i], -1);
+	jsonw_array_end(j);
+	jsonw_key(j, "rule");
+	protocol_put_rule(j, &m->rule);
+	jsonw_key(j, "limits");
+	jsonw_object(j);
+	jsonw_kv_double(j, "build_s", m->limits.build_s);
+	jsonw_kv_double(j, "check_s", m->limits.check_s);
+	jsonw_kv_double(j, "launch_s", m->limits.launch_s);
+	jsonw_kv_double(j, "budget_s", m->limits.budget_s);
+	jsonw_kv_double(j, "wait_s", m->limits.wait_s);
+	jsonw_kv_int(j, "log_bytes", m->limits.log_bytes);
+	jsonw_object_end(j);
+}
+
+void protocol_put_run(struct jsonw *j, const struct msg_run *m)
+{
+	jsonw_kv_string(j, "mode", m->mode);
+	jsonw_kv_string(j, "device", m->device);
+	jsonw_kv_int(j, "launch", m->launch);
+	jsonw_kv_int(j, "set", m->set);
+	if (m->pass)
+		jsonw_kv_int(j, "pass", m->pass);
+	protocol_put_u64(j, "seed", m->seed);
+	if (m->seal[0])
+		jsonw_kv_string(j, "seal", m->seal);
+	jsonw_key(j, "subjects");
+	jsonw_array(j);
+	for (int i = 0; i < m->n_subjects; i++) {
+		jsonw_object(j);
+		jsonw_kv_string(j, "role", m->subject[i].role);
+		jsonw_kv_string(j, "module", m->subject[i].module);
+		jsonw_kv_string(j, "provider", m->subject[i].provider);
+		jsonw_object_end(j);
+	}
+	jsonw_array_end(j);
+	jsonw_key(j, "cells");
+	jsonw_array(j);
+	for (int i = 0; i < m->n_cells; i++)
+		put_cell(j, &m->cell[i], m->index[i]);
+	jsonw_array_end(j);
+	if (m->n_pins) {
+		jsonw_key(j, "pins");
+		jsonw_array(j);
+	}
+	for (int i = 0; i < m->n_pins; i++) {
+		jsonw_object(j);
+		jsonw_kv_int(j, "cell", m->pin[i].cell);
+		jsonw_kv_int(j, "subject", m->pin[i].subject);
+		jsonw_kv_string(j, "config", m->pin[i].config);
+		jsonw_object_end(j);
+	}
+	if (m->n_pins)
+		jsonw_array_end(j);
+	jsonw_key(j, "rule");
+	protocol_put_rule(j, &m->rule);
+	jsonw_kv_double(j, "warm_s", m->warm_s);
+	jsonw_kv_double(j, "cell_warm_s", m->cell_warm_s);
+	jsonw_kv_bool(j, "phases", m->phases);
+	jsonw_kv_bool(j, "calls", m->calls);
+	jsonw_kv_int(j, "calls_n", m->calls_n);
+	jsonw_kv_int(j, "warmup_n", m->warmup_n);
+	jsonw_kv_bool(j, "only_bursts", m->only_bursts);
+	jsonw_key(j, "bursts");
+	jsonw_array(j);
+	for (int i = 0; m->burst && i < m->n_cells; i++)
+		if (m->burst[i])
+			jsonw_int(j, m->index[i]);
+	jsonw_array_end(j);
+	if (m->guards[0])
+		jsonw_kv_string(j, "guards", m->guards);
+}
