@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "flopwatchd/runtime/child.h"
 #include "flopwatchd/dispatch/connect.h"
+#include "flopwatchd/dispatch/hello.h"
 
 enum {
 	CHUNK = 64 << 10,
@@ -317,34 +318,10 @@ static void take_need(struct session *s, const struct msg_need *need)
 	pump(s);
 }
 
-/* A folder that branch code is promised and that it could not read there; NULL none. */
-static const char *not_shown(const struct config *c, const struct msg_hello *h)
-{
-	for (int i = 0; i < c->n_read_only; i++) {
-		bool shown = false;
-		for (int k = 0; k < h->n_read_only; k++)
-			shown = shown || readonly_lies_in(c->read_only[i], h->read_only[k]);
-		if (!shown)
-			return c->read_only[i];
-	}
-	return NULL;
-}
-
 static void take_hello(struct session *s, const struct msg_hello *h)
 {
-	char why[2 * READONLY_PATH_SIZE + 160];
-	if (h->protocol != PROTOCOL_VERSION) {
-		snprintf(why, sizeof why, "the worker (version %s) speaks protocol %d, this daemon %d; install the same version",
-			h->version, h->protocol, PROTOCOL_VERSION);
-		lose(s, why);
-		return;
-	}
-	const char *closed = not_shown(s->config, h);
-	if (closed) {
-		snprintf(why, sizeof why,
-			"it does not show %s, which sandbox.read_only demands: start it with --read-only %s, see "
-			"flopwatch-worker(8)",
-			closed, closed);
+	char why[HELLO_WHY_SIZE];
+	if (!hello_is_fine(s->config, h, why)) {
 		lose(s, why);
 		return;
 	}

@@ -1,5 +1,5 @@
 /* slot.c - a small machine per worker: asking, free, planning, opening, running, leaving, storing, down. */
-#include "flopwatchd/dispatch/slot.h"
+#include "flopwatchd/dispatch/slot_inside.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,72 +7,20 @@
 #include <sys/random.h>
 
 #include "base/clock.h"
-#include "base/hash.h"
 #include "base/log.h"
-#include "flopwatchd/dispatch/progress.h"
 #include "db/store/repo.h"
+#include "flopwatchd/dispatch/claim.h"
 #include "flopwatchd/job/devicestate.h"
-#include "flopwatchd/verdict/judge.h"
 #include "flopwatchd/planning/refusal.h"
-#include "flopwatchd/dispatch/session.h"
-#include "flopwatchd/runtime/config.h"
 #include "core/ask/worker.h"
 #include "flopwatchd/job/record.h"
-#include "flopwatchd/job/jobstate.h"
 
-enum { STORE_AGAIN_MS = 5000, DOWN_FIRST_MS = 2000, DOWN_MOST_MS = 300000, LOST_PAUSE_MS = 1000 };
-
-enum phase {
-	PHASE_DOWN,     /* waits for its timer, then asks again */
-	PHASE_ASKING,   /* a session that only says hello */
-	PHASE_FREE,     /* knows its devices, has no job */
-	PHASE_PLANNING, /* has a job, asks git for its inputs */
-	PHASE_OPENING,  /* has a plan, waits for the worker's hello */
-	PHASE_RUNNING,  /* the worker has the job */
-	PHASE_CANARY,   /* no job: a device that was quarantined is tried */
-	PHASE_LEAVING,  /* the job is over for us, the worker not yet */
-	PHASE_STORING   /* owes the database something that it did not take */
-};
-
-/* What is still to be written about the job when PHASE_STORING. */
-enum debt { DEBT_NONE, DEBT_RESULT, DEBT_MOVE, DEBT_RELEASE };
-
-struct slot {
-	const struct slot_host *host;
-	const struct config_worker *worker;
-	enum phase phase;
-	struct msg_hello hello;
-	bool has_hello;
-	int failures;    /* of the worker, in a row */
-	int n_full;      /* jobs in a row for which its disk had no room */
-	char why[400];   /* the last one */
-	bool is_suspect; /* ask it again before it gets another job */
-
-	struct store_job job; /* id 0: none */
-	enum jobstate state;
-	struct msg_device device;
-	int64_t device_id;
-	bool canary_ok;
-	char canary_why[400];
-	struct plan plan;
-	char repo_path[4096];
-	struct progress progress;
-
-	enum debt debt;
-	enum jobstate debt_state;
-	char debt_why[1024];
-	struct result *result;
-
-	struct resolve *resolve;
-	struct session *session;
-	struct loop_source *timer, *job_timer;
-};
+enum { DOWN_FIRST_MS = 2000, DOWN_MOST_MS = 300000, LOST_PAUSE_MS = 1000 };
 
 static void ask(struct slot *s);
-static void settle(struct slot *s);
 static const struct session_hooks hooks;
 
-static void set_timer(struct slot *s, int64_t delay_ms, loop_timer_fn *fn)
+void slot_set_timer(struct slot *s, int64_t delay_ms, loop_timer_fn *fn)
 {
 	struct fw_err err = { 0 };
 	loop_remove(s->host->loop, s->timer);
@@ -98,12 +46,11 @@ static void go_down(struct slot *s, const char *why)
 	snprintf(s->why, sizeof s->why, "%s", why);
 	if (s->failures++ == 0)
 		log_warning("worker.down", "worker=%s err=%s", s->worker->name, log_quote(why));
-	set_timer(s, pause < DOWN_MOST_MS ? pause : DOWN_MOST_MS, ask_again);
+	slot_set_timer(s, pause < DOWN_MOST_MS ? pause : DOWN_MOST_MS, ask_again);
 	s->host->changed(s->host->arg);
 }
 
-/* Nothing is left of the last job. */
-static void go_free(struct slot *s)
+void slot_go_free(struct slot *s)
 {
 	s->job.id = 0;
 	s->device.uuid[0] = 0;
@@ -113,7 +60,7 @@ static void go_free(struct slot *s)
 	if (s->is_suspect) {
 		s->is_suspect = false;
 		s->phase = PHASE_DOWN;
-		set_timer(s, (int64_t)LOST_PAUSE_MS << (s->n_full < 8 ? s->n_full : 8), ask_again);
+		slot_set_timer(s, (int64_t)LOST_PAUSE_MS << (s->n_full < 8 ? s->n_full : 8), ask_again);
 	} else {
 		s->phase = PHASE_FREE;
 	}
@@ -147,121 +94,6 @@ static void take_devices(struct slot *s, const struct msg_hello *hello)
 		log_error("device.store", "worker=%s err=%s", s->worker->name, log_quote(err.text));
 }
 
-/* ---- writing the end of a job -------------------------------------------------------------------------------------------------- */
-
-static void owe(struct slot *s, enum debt debt, enum jobstate state, const char *why)
-{
-	s->debt = debt;
-	s->debt_state = state;
-	snprintf(s->debt_why, sizeof s->debt_why, "%s", why);
-}
-
-static int write_debt(struct slot *s, struct fw_err *err)
-{
-	struct txn *g = s->host->txn;
-	struct judge_outcome outcome;
-	int64_t now = clock_utc_ms();
-	int result = 0;
-	if (s->debt == DEBT_NONE)
-		return 0;
-	if (txn_begin(g, err) != 0)
-		return -1;
-	if (s->debt == DEBT_RESULT)
-		result = judge_finish(g->db, s->host->config, s->result, now, &outcome, err);
-	else if (s->debt == DEBT_RELEASE)
-		result = job_release(g, &s->job, s->debt_why, now, err);
-	else
-		result = job_move(g, &s->job, s->debt_state, s->debt_why, now, err);
-	if (txn_end(g, result, err) != 0)
-		return -1;
-	if (s->debt == DEBT_RESULT)
-		log_info("job.done", "job=%lld repo=%s branch=%s comparison=%lld verdict=%s", (long long)s->job.id,
-			log_quote(s->job.repo_name), log_quote(s->job.branch), (long long)outcome.comparison,
-			verdict_name(outcome.verdict));
-	return 0;
-}
-
-static void settle_again(void *arg)
-{
-	struct slot *s = arg;
-	s->timer = NULL;
-	settle(s);
-}
-
-/* Write what is owed; the slot is free afterwards, or tries again in a while. */
-static void settle(struct slot *s)
-{
-	struct fw_err err = { 0 };
-	loop_remove(s->host->loop, s->job_timer); /* what waits to be stored must not run into the job's time limit */
-	s->job_timer = NULL;
-	progress_flush(&s->progress);
-	if (write_debt(s, &err) != 0 && txn_is_outage(&err)) {
-		s->phase = PHASE_STORING;
-		set_timer(s, STORE_AGAIN_MS, settle_again);
-		return;
-	}
-	if (err.code != ERR_NONE && s->debt == DEBT_RESULT) {
-		/* not the disk's fault: the same result would fail again and again */
-		log_error("job.judge", "job=%lld err=%s", (long long)s->job.id, log_quote(err.text));
-		result_free(s->result);
-		s->result = NULL;
-		owe(s, DEBT_MOVE, JOBSTATE_FAILED, err.text);
-		settle(s);
-		return;
-	}
-	if (err.code != ERR_NONE) /* it has ended meanwhile, e.g. by a person's cancel */
-		log_info("job.dropped", "job=%lld err=%s", (long long)s->job.id, log_quote(err.text));
-	s->debt = DEBT_NONE;
-	result_free(s->result);
-	s->result = NULL;
-	if (s->session)
-		s->phase = PHASE_LEAVING;
-	else
-		go_free(s);
-}
-
-/* The job is over without a result. */
-static void finish_job(struct slot *s, enum debt debt, enum jobstate_event on, const char *why)
-{
-	owe(s, debt, jobstate_next(s->state, on), why);
-	resolve_cancel(s->resolve);
-	s->resolve = NULL;
-	if (s->session)
-		session_cancel(s->session);
-	settle(s);
-}
-
-/* Back to the queue, but for the last time some time: the job may be what breaks us. */
-static void count_attempt(struct slot *s, const char *why)
-{
-	char text[1100];
-	if (s->job.attempt >= JOBSTATE_ATTEMPTS_MAX) {
-		snprintf(text, sizeof text, "interrupted: %.900s (attempt %d of %d)", why, s->job.attempt, JOBSTATE_ATTEMPTS_MAX);
-		finish_job(s, DEBT_MOVE, JOBSTATE_ON_FAIL, text);
-	} else {
-		snprintf(text, sizeof text, "%.900s (attempt %d of %d)", why, s->job.attempt, JOBSTATE_ATTEMPTS_MAX);
-		finish_job(s, DEBT_MOVE, JOBSTATE_ON_LOST, text);
-	}
-}
-
-static void lose_worker(struct slot *s, const char *why)
-{
-	s->is_suspect = true;
-	log_warning("worker.lost", "worker=%s job=%lld attempt=%d err=%s", s->worker->name, (long long)s->job.id, s->job.attempt,
-		log_quote(why));
-	count_attempt(s, why);
-}
-
-static void job_is_overdue(void *arg)
-{
-	struct slot *s = arg;
-	char why[128];
-	s->job_timer = NULL;
-	snprintf(why, sizeof why, "timeout: the job ran past its limit of %lld s",
-		(long long)(s->host->config->job_timeout_ms / 1000));
-	finish_job(s, DEBT_MOVE, JOBSTATE_ON_FAIL, why);
-}
-
 /* ---- the conversation ------------------------------------------------------------------------------------------------------------ */
 
 static const struct msg_device *find_device(const struct msg_hello *hello, const char *uuid)
@@ -293,7 +125,7 @@ static void send_job(struct slot *s, const struct msg_hello *hello)
 		s->is_suspect = true;
 		snprintf(
 			err.text, sizeof err.text, "worker %s does not have device %s any more", s->worker->name, s->device.uuid);
-		finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, err.text);
+		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, err.text);
 		return;
 	}
 	ask_for->job = s->job.id;
@@ -305,7 +137,7 @@ static void send_job(struct slot *s, const struct msg_hello *hello)
 	progress_begin(&s->progress, ask_for);
 	if (session_send(s->session, &s->plan, s->repo_path, d, &err) != 0) {
 		bool is_wrong = err.code == ERR_INVALID; /* else memory is short */
-		finish_job(s, is_wrong ? DEBT_MOVE : DEBT_RELEASE, is_wrong ? JOBSTATE_ON_FAIL : JOBSTATE_ON_LOST, err.text);
+		slot_finish_job(s, is_wrong ? DEBT_MOVE : DEBT_RELEASE, is_wrong ? JOBSTATE_ON_FAIL : JOBSTATE_ON_LOST, err.text);
 		return;
 	}
 	s->phase = PHASE_RUNNING;
@@ -339,7 +171,7 @@ static void end_canary(struct slot *s, const char *why)
 	else
 		snprintf(text, sizeof text, "its canary failed: %.600s", s->canary_why[0] ? s->canary_why : why);
 	devicestate_tell(s->host->txn, s->device.uuid, s->canary_ok ? "ok" : "quarantined", text);
-	go_free(s);
+	slot_go_free(s);
 }
 
 static void begin_canary(struct slot *s)
@@ -358,20 +190,20 @@ static void begin_canary(struct slot *s)
 static void quarantine(struct slot *s, const char *why)
 {
 	devicestate_tell(s->host->txn, s->device.uuid, "quarantined", why);
-	lose_worker(s, why);
+	slot_lose_worker(s, why);
 }
 
 /* The worker cannot go on, which says nothing of the job. One that its disk has no room for waits; any other cause may lie in the job after all. */
 static void give_back(struct slot *s, const struct msg_fault *why)
 {
 	if (strcmp(why->failure, "full") != 0) {
-		count_attempt(s, why->detail);
+		slot_count_attempt(s, why->detail);
 		return;
 	}
 	log_warning("worker.full", "worker=%s job=%lld err=%s", s->worker->name, (long long)s->job.id, log_quote(why->detail));
 	s->is_suspect = true;
 	s->n_full++;
-	finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, why->detail);
+	slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, why->detail);
 }
 
 static void on_hello(void *arg, const struct msg_hello *hello)
@@ -427,37 +259,37 @@ static void on_end(void *arg, enum session_end how, struct result *result, const
 	char refusal[REFUSAL_SIZE];
 	s->session = NULL;
 	if (phase == PHASE_ASKING && s->has_hello) {
-		go_free(s);
+		slot_go_free(s);
 	} else if (phase == PHASE_ASKING) {
 		go_down(s, why);
 	} else if (phase == PHASE_CANARY) {
 		end_canary(s, why);
 	} else if (phase == PHASE_OPENING) { /* it never said hello: that is not the job's fault */
 		s->is_suspect = true;
-		finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, why);
+		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, why);
 	} else if (phase == PHASE_RUNNING && how == SESSION_DONE && refusal_of_result(result, &s->job, refusal)) {
 		result_free(result);
-		owe(s, DEBT_MOVE, JOBSTATE_FAILED, refusal);
-		settle(s);
+		slot_owe(s, DEBT_MOVE, JOBSTATE_FAILED, refusal);
+		slot_settle(s);
 	} else if (phase == PHASE_RUNNING && how == SESSION_DONE) {
 		s->n_full = 0;
 		s->result = result;
 		snprintf(result->isolation, sizeof result->isolation, "%s", s->hello.isolation);
 		snprintf(result->worker_version, sizeof result->worker_version, "%s", s->hello.version);
 		result->device_id = s->device_id;
-		owe(s, DEBT_RESULT, JOBSTATE_DONE, "");
-		settle(s);
+		slot_owe(s, DEBT_RESULT, JOBSTATE_DONE, "");
+		slot_settle(s);
 	} else if (phase == PHASE_RUNNING && how == SESSION_STARVED) {
 		s->host->hold(s->host->arg, s->job.repo);
-		finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, why);
+		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, why);
 	} else if (phase == PHASE_RUNNING && how == SESSION_REFUSED) {
-		finish_job(s, DEBT_MOVE, JOBSTATE_ON_FAIL, why);
+		slot_finish_job(s, DEBT_MOVE, JOBSTATE_ON_FAIL, why);
 	} else if (phase == PHASE_RUNNING) {
-		lose_worker(s, why);
+		slot_lose_worker(s, why);
 	} else if (phase == PHASE_LEAVING) {
 		result_free(result);
-		go_free(s);
-	} else { /* storing: settle goes on by its timer */
+		slot_go_free(s);
+	} else { /* storing: slot_settle goes on by its timer */
 		result_free(result);
 	}
 }
@@ -483,16 +315,16 @@ static void on_plan(void *arg, struct resolve_answer *a)
 	if (a->again) {
 		s->host->hold(s->host->arg, s->job.repo);
 		if (a->crashed)
-			count_attempt(s, a->why);
+			slot_count_attempt(s, a->why);
 		else
-			finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, a->why);
+			slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, a->why);
 		return;
 	}
 	if (a->state[0]) {
 		enum jobstate_event on = !strcmp(a->state, "gone")        ? JOBSTATE_ON_GONE
 					 : !strcmp(a->state, "cancelled") ? JOBSTATE_ON_CANCEL
 									  : JOBSTATE_ON_FAIL;
-		finish_job(s, DEBT_MOVE, on, a->why);
+		slot_finish_job(s, DEBT_MOVE, on, a->why);
 		return;
 	}
 	s->plan = a->plan;
@@ -502,93 +334,34 @@ static void on_plan(void *arg, struct resolve_answer *a)
 		s->result = result_new(&s->plan);
 		if (s->result && result_unrun(s->result, &err) == 0) {
 			s->result->started_at = s->result->ended_at = clock_utc_ms();
-			owe(s, DEBT_RESULT, JOBSTATE_DONE, "");
+			slot_owe(s, DEBT_RESULT, JOBSTATE_DONE, "");
 		} else {
-			owe(s, DEBT_RELEASE, JOBSTATE_QUEUED, "out of memory");
+			slot_owe(s, DEBT_RELEASE, JOBSTATE_QUEUED, "out of memory");
 		}
-		settle(s);
+		slot_settle(s);
 		return;
 	}
 	s->phase = PHASE_OPENING;
 	if (session_open(s->host->loop, s->host->config, s->worker, &hooks, s, &s->session, &err) != 0) {
 		s->is_suspect = true;
-		finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, err.text);
+		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, err.text);
 	}
-}
-
-/* A free device of any kind whose canary was asked for. 1, 0, -1. */
-static int choose_canary(struct slot *s, struct fw_err *err)
-{
-	for (int i = 0; i < s->hello.n_devices; i++) {
-		char state[16];
-		if (s->host->is_taken(s->host->arg, s->hello.device[i].uuid))
-			continue;
-		if (store_device_get(s->host->txn->db, s->hello.device[i].uuid, &s->device_id, state, err) != 0)
-			return -1;
-		if (!strcmp(state, "canary")) {
-			s->device = s->hello.device[i];
-			return 1;
-		}
-	}
-	return 0;
-}
-
-/* First device of the wanted kind that is in order and free. 1, 0, -1. `auto` is the kind that the worker names first. */
-static int choose_device(struct slot *s, struct fw_err *err)
-{
-	if (!s->hello.n_devices)
-		return 0;
-	const char *kind = strcmp(s->worker->device, "auto") ? s->worker->device : s->hello.device[0].kind;
-	for (int i = 0; i < s->hello.n_devices; i++) {
-		const struct msg_device *d = &s->hello.device[i];
-		char state[16];
-		if (strcmp(d->kind, kind) != 0 || s->host->is_taken(s->host->arg, d->uuid))
-			continue;
-		if (store_device_get(s->host->txn->db, d->uuid, &s->device_id, state, err) != 0)
-			return -1;
-		if (!strcmp(state, "ok")) {
-			s->device = *d;
-			return 1;
-		}
-	}
-	return 0;
-}
-
-static int mark_sent(struct slot *s, struct fw_err *err)
-{
-	struct txn *g = s->host->txn;
-	unsigned char random[16];
-	char nonce[33], line[256];
-	int64_t now = clock_utc_ms();
-	if (getrandom(random, sizeof random, GRND_NONBLOCK) != (ssize_t)sizeof random)
-		memset(random, 0, sizeof random);
-	hash_to_hex(random, sizeof random, nonce);
-	if (txn_begin(g, err) != 0)
-		return -1;
-	snprintf(line, sizeof line, "sent to worker %s, device %s", s->worker->name, s->device.uuid);
-	int result = store_job_send(g->db, s->job.id, s->device_id, nonce, now, err);
-	if (result == 0)
-		result = store_job_log(g->db, s->job.id, now, line, err);
-	if (result == 0)
-		result = job_tell(g, &s->job, "job.state", "sent", NULL, now, err);
-	if (result == 0)
-		result = store_job_get(g->db, s->job.id, &s->job, err);
-	return txn_end(g, result, err);
 }
 
 int slot_claim(struct slot *s, struct fw_err *err)
 {
 	if (s->phase != PHASE_FREE)
 		return 0;
-	int got = choose_canary(s, err);
+	const struct claim claim = { s->host->txn->db, &s->hello, s->worker->device, s->host->is_taken, s->host->arg };
+	int got = claim_canary(&claim, &s->device, &s->device_id, err);
 	if (got == 1)
 		begin_canary(s);
 	if (got != 0)
 		return got < 0 ? -1 : 0;
-	got = choose_device(s, err);
+	got = claim_device(&claim, &s->device, &s->device_id, err);
 	if (got == 1)
 		got = store_job_next(s->host->txn->db, s->device.kind, s->device.uuid, s->host->held(s->host->arg), &s->job, err);
-	if (got != 1 || mark_sent(s, err) != 0) {
+	if (got != 1 || claim_mark_sent(s->host->txn, s->worker->name, &s->device, s->device_id, &s->job, err) != 0) {
 		bool failed = got < 0 || got == 1;
 		s->job.id = 0;
 		s->device.uuid[0] = 0;
@@ -599,10 +372,10 @@ int slot_claim(struct slot *s, struct fw_err *err)
 	s->phase = PHASE_PLANNING;
 	progress_for(&s->progress, &s->job);
 	int repo = config_repo_find(s->host->config, s->job.repo_name);
-	if (loop_after(s->host->loop, s->host->config->job_timeout_ms, job_is_overdue, s, &s->job_timer, &why) != 0 ||
+	if (loop_after(s->host->loop, s->host->config->job_timeout_ms, slot_job_is_overdue, s, &s->job_timer, &why) != 0 ||
 		resolve_start(s->host->loop, s->host->txn->db, s->host->config, &s->job, on_plan, s, &s->resolve, &why) != 0 ||
 		config_repo_path(s->host->config, &s->host->config->repo[repo], s->repo_path, sizeof s->repo_path, &why) != 0)
-		finish_job(s, why.code == ERR_INTERNAL || why.code == ERR_IO ? DEBT_RELEASE : DEBT_MOVE,
+		slot_finish_job(s, why.code == ERR_INTERNAL || why.code == ERR_IO ? DEBT_RELEASE : DEBT_MOVE,
 			why.code == ERR_NOT_FOUND ? JOBSTATE_ON_GONE : JOBSTATE_ON_FAIL, why.text);
 	return 0;
 }
@@ -618,7 +391,7 @@ struct slot *slot_new(const struct slot_host *host, const struct config_worker *
 	s->worker = w;
 	plan_init(&s->plan);
 	progress_init(&s->progress, host->loop, host->txn);
-	set_timer(s, 0, ask_again);
+	slot_set_timer(s, 0, ask_again);
 	return s;
 }
 
@@ -683,14 +456,14 @@ int slot_cancel(struct slot *s, const char *why, struct fw_err *err)
 	/* written first: what a person was told must be so even if the power fails now */
 	if (job_move_now(s->host->txn, &s->job, jobstate_next(s->state, JOBSTATE_ON_CANCEL), why, err) != 0)
 		return -1;
-	finish_job(s, DEBT_NONE, JOBSTATE_ON_CANCEL, why);
+	slot_finish_job(s, DEBT_NONE, JOBSTATE_ON_CANCEL, why);
 	return 0;
 }
 
 void slot_release(struct slot *s, const char *why)
 {
 	if (s->phase == PHASE_PLANNING || s->phase == PHASE_OPENING || s->phase == PHASE_RUNNING)
-		finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, why);
+		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, why);
 	else if (s->session)
 		session_cancel(s->session);
 }
@@ -698,5 +471,5 @@ void slot_release(struct slot *s, const char *why)
 void slot_release_plan(struct slot *s, const char *why)
 {
 	if (s->phase == PHASE_PLANNING)
-		finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, why);
+		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, why);
 }

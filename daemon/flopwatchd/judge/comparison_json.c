@@ -21,8 +21,9 @@
 #include "db/view/comparison.h"
 #include "core/text/branch.h"
 #include "db/view/ran.h"
+#include "flopwatchd/judge/figures.h"
 
-enum { BODY_MAX = 8 << 20, PHASES_MAX = 32 };
+enum { BODY_MAX = 8 << 20 };
 
 /** Shared by all callbacks of one body. */
 struct body {
@@ -41,204 +42,6 @@ struct body {
 static void text_or_null(struct jsonw *j, const char *key, const char *text)
 {
 	jsonw_kv_string(j, key, text[0] ? text : NULL);
-}
-
-/* ---- a cell's metrics ------------------------------------------------------------------------------------------------ */
-
-struct phase {
-	char name[128];
-	double base_ms, target_ms, change_pct, ci_low_pct, ci_high_pct;
-};
-
-struct figures {
-	int n_phases;
-	struct phase phase[PHASES_MAX];
-	double call_base_us, call_target_us, call_change_pct;
-	double enqueue_base_us, enqueue_target_us;
-	double clock_base_mhz, clock_target_mhz;
-	double error_base, error_target;
-	double issued_base, issued_target;
-	double bytes_base, bytes_target;
-	double workspace_base, workspace_target;
-	double kept; /* blocks of a sparse mask, as the target counted them */
-	double slow_base_pct, slow_target_pct;
-	struct {
-		double base_ms, target_ms, change_pct, ci_low_pct, ci_high_pct, launches;
-		double base_mhz, target_mhz, base_j, target_j;
-	} sustained;
-};
-
-static const struct figures no_figures = { .call_base_us = NAN,
-	.call_target_us = NAN,
-	.call_change_pct = NAN,
-	.enqueue_base_us = NAN,
-	.enqueue_target_us = NAN,
-	.clock_base_mhz = NAN,
-	.clock_target_mhz = NAN,
-	.error_base = NAN,
-	.error_target = NAN,
-	.issued_base = NAN,
-	.issued_target = NAN,
-	.bytes_base = NAN,
-	.bytes_target = NAN,
-	.workspace_base = NAN,
-	.workspace_target = NAN,
-	.kept = NAN,
-	.slow_base_pct = NAN,
-	.slow_target_pct = NAN,
-	.sustained = { NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN } };
-
-static struct phase *phase_of(struct figures *f, const char *name, size_t len)
-{
-	for (int i = 0; i < f->n_phases; i++)
-		if (strlen(f->phase[i].name) == len && memcmp(f->phase[i].name, name, len) == 0)
-			return &f->phase[i];
-	if (f->n_phases == PHASES_MAX || len >= sizeof(f->phase[0].name))
-		return NULL;
-	struct phase *p = &f->phase[f->n_phases++];
-	*p = (struct phase){ .base_ms = NAN, .target_ms = NAN, .change_pct = NAN, .ci_low_pct = NAN, .ci_high_pct = NAN };
-	memcpy(p->name, name, len);
-	return p;
-}
-
-/** "phase.run.base_ms" */
-static void take_phase(struct figures *f, const char *name, double value)
-{
-	const char *dot = strrchr(name, '.');
-	struct phase *p = dot ? phase_of(f, name, (size_t)(dot - name)) : NULL;
-	if (!p)
-		return;
-	if (strcmp(dot, ".base_ms") == 0)
-		p->base_ms = value;
-	else if (strcmp(dot, ".target_ms") == 0)
-		p->target_ms = value;
-	else if (strcmp(dot, ".change_pct") == 0)
-		p->change_pct = value;
-	else if (strcmp(dot, ".ci_low_pct") == 0)
-		p->ci_low_pct = value;
-	else if (strcmp(dot, ".ci_high_pct") == 0)
-		p->ci_high_pct = value;
-}
-
-static void take_metric(void *arg, const char *name, const char *unit, double value)
-{
-	struct figures *f = arg;
-	const struct {
-		const char *name;
-		double *to;
-	} known[] = {
-		{ "call.base_us", &f->call_base_us },
-		{ "call.target_us", &f->call_target_us },
-		{ "call.change_pct", &f->call_change_pct },
-		{ "enqueue.base_us", &f->enqueue_base_us },
-		{ "enqueue.target_us", &f->enqueue_target_us },
-		{ "clock.base_mhz", &f->clock_base_mhz },
-		{ "clock.target_mhz", &f->clock_target_mhz },
-		{ "base.error_ratio", &f->error_base },
-		{ "target.error_ratio", &f->error_target },
-		{ "base.flops_issued", &f->issued_base },
-		{ "target.flops_issued", &f->issued_target },
-		{ "base.bytes_moved", &f->bytes_base },
-		{ "target.bytes_moved", &f->bytes_target },
-		{ "base.workspace_bytes", &f->workspace_base },
-		{ "target.workspace_bytes", &f->workspace_target },
-		{ "target.blocks_kept", &f->kept },
-		{ "slow_calls.base_pct", &f->slow_base_pct },
-		{ "slow_calls.target_pct", &f->slow_target_pct },
-		{ "sustained.base_ms", &f->sustained.base_ms },
-		{ "sustained.target_ms", &f->sustained.target_ms },
-		{ "sustained.change_pct", &f->sustained.change_pct },
-		{ "sustained.ci_low_pct", &f->sustained.ci_low_pct },
-		{ "sustained.ci_high_pct", &f->sustained.ci_high_pct },
-		{ "sustained.launches", &f->sustained.launches },
-		{ "sustained_clock.base_mhz", &f->sustained.base_mhz },
-		{ "sustained_clock.target_mhz", &f->sustained.target_mhz },
-		{ "energy.base_j", &f->sustained.base_j },
-		{ "energy.target_j", &f->sustained.target_j },
-	};
-	(void)unit;
-	if (strncmp(name, "phase.", 6) == 0)
-		take_phase(f, name + 6, value);
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (strcmp(name, known[i].name) == 0)
-			*known[i].to = value;
-}
-
-static void pair(struct jsonw *j, const char *key, const char *unit, double base, double target)
-{
-	char name[32];
-	if (!isfinite(base) && !isfinite(target)) {
-		jsonw_kv_null(j, key);
-		return;
-	}
-	jsonw_key(j, key);
-	jsonw_object(j);
-	snprintf(name, sizeof(name), "base%s", unit);
-	jsonw_kv_figure(j, name, base);
-	snprintf(name, sizeof(name), "target%s", unit);
-	jsonw_kv_figure(j, name, target);
-	jsonw_object_end(j);
-}
-
-static void write_sustained(struct jsonw *j, const struct figures *f)
-{
-	if (!isfinite(f->sustained.change_pct)) {
-		jsonw_kv_null(j, "sustained");
-		return;
-	}
-	jsonw_key(j, "sustained");
-	jsonw_object(j);
-	jsonw_kv_figure(j, "base_ms", f->sustained.base_ms);
-	jsonw_kv_figure(j, "target_ms", f->sustained.target_ms);
-	jsonw_kv_figure(j, "change_pct", f->sustained.change_pct);
-	jsonw_kv_figure(j, "ci_low_pct", f->sustained.ci_low_pct);
-	jsonw_kv_figure(j, "ci_high_pct", f->sustained.ci_high_pct);
-	jsonw_kv_figure(j, "launches", f->sustained.launches);
-	jsonw_kv_figure(j, "base_mhz", f->sustained.base_mhz);
-	jsonw_kv_figure(j, "target_mhz", f->sustained.target_mhz);
-	jsonw_kv_figure(j, "base_j", f->sustained.base_j);
-	jsonw_kv_figure(j, "target_j", f->sustained.target_j);
-	char why[EXPLAIN_SIZE];
-	explain_bursts(&(struct burst_side){ f->sustained.base_ms, f->sustained.base_mhz, f->sustained.base_j },
-		&(struct burst_side){ f->sustained.target_ms, f->sustained.target_mhz, f->sustained.target_j }, why);
-	text_or_null(j, "why", why);
-	jsonw_object_end(j);
-}
-
-static void write_figures(struct jsonw *j, const struct figures *f)
-{
-	jsonw_key(j, "phases");
-	jsonw_array(j);
-	for (int i = 0; i < f->n_phases; i++) {
-		jsonw_object(j);
-		jsonw_kv_string(j, "phase", f->phase[i].name);
-		jsonw_kv_figure(j, "base_ms", f->phase[i].base_ms);
-		jsonw_kv_figure(j, "target_ms", f->phase[i].target_ms);
-		jsonw_kv_figure(j, "change_pct", f->phase[i].change_pct);
-		jsonw_kv_figure(j, "ci_low_pct", f->phase[i].ci_low_pct);
-		jsonw_kv_figure(j, "ci_high_pct", f->phase[i].ci_high_pct);
-		jsonw_object_end(j);
-	}
-	jsonw_array_end(j);
-	if (isfinite(f->call_base_us) || isfinite(f->call_target_us)) {
-		jsonw_key(j, "call");
-		jsonw_object(j);
-		jsonw_kv_figure(j, "base_us", f->call_base_us);
-		jsonw_kv_figure(j, "target_us", f->call_target_us);
-		jsonw_kv_figure(j, "change_pct", f->call_change_pct);
-		jsonw_object_end(j);
-	} else {
-		jsonw_kv_null(j, "call");
-	}
-	write_sustained(j, f);
-	pair(j, "slow_calls", "_pct", f->slow_base_pct, f->slow_target_pct);
-	pair(j, "enqueue", "_us", f->enqueue_base_us, f->enqueue_target_us);
-	pair(j, "clock", "_mhz", f->clock_base_mhz, f->clock_target_mhz);
-	pair(j, "error_ratio", "", f->error_base, f->error_target);
-	pair(j, "flops_issued", "", f->issued_base, f->issued_target);
-	pair(j, "moved", "_bytes", f->bytes_base, f->bytes_target);
-	pair(j, "workspace", "_bytes", f->workspace_base, f->workspace_target);
-	jsonw_kv_figure(j, "blocks_kept", f->kept);
 }
 
 /* ---- cells ----------------------------------------------------------------------------------------------------------- */
@@ -404,9 +207,9 @@ static void write_cell(void *arg, const struct view_cell *c)
 {
 	struct body *b = arg;
 	struct jsonw *j = &b->j;
-	struct figures f = no_figures;
+	struct figures f;
 	struct ran ran;
-	if (b->failed || view_metrics(b->db, c->id, take_metric, &f, b->err) || ran_read(b->db, c->id, &ran, b->err)) {
+	if (b->failed || figures_read(b->db, c->id, &f, b->err) || ran_read(b->db, c->id, &ran, b->err)) {
 		b->failed = -1;
 		return;
 	}
@@ -442,7 +245,7 @@ static void write_cell(void *arg, const struct view_cell *c)
 	jsonw_kv_int(j, "launches", c->launches);
 	jsonw_kv_int(j, "samples", c->samples);
 	write_mean(j, c);
-	write_figures(j, &f);
+	figures_write(j, &f);
 	write_peers(b, c);
 	write_artifact(b, "nodes", "cell", c->id, "nodes_changed");
 	jsonw_object_end(j);

@@ -11,11 +11,12 @@
 #include "flopwatchd/runtime/child.h"
 #include "db/store/base.h"
 #include "db/store/epoch.h"
-#include "flopwatchd/history/reanchor.h"
 #include "flopwatchd/planning/refusal.h"
+#include "flopwatchd/planning/terms.h"
+#include "flopwatchd/planning/tree_question.h"
 #include "flopwatchd/runtime/config.h"
 
-enum { ARGS_MAX = 110, OUTPUT_MAX = 16 << 20, GIT_DEADLINE_MS = 60000, ASK_AGAIN_MAX = 3 };
+enum { OUTPUT_MAX = 16 << 20, GIT_DEADLINE_MS = 60000, ASK_AGAIN_MAX = 3 };
 
 /* One side: asked for first with a guess of its inputs, and again when its manifest names others. */
 struct side {
@@ -112,11 +113,6 @@ static void ask_git(struct resolve *r, const char *const *args, child_fn *fn)
 
 /* ---- trees ------------------------------------------------------------------------------------------------------------------ */
 
-static bool is_suite_name(const char *name)
-{
-	return name[0] && name[0] != '.' && !strchr(name, '/');
-}
-
 static int copy_suites(const char (*names)[64], int n, char out[8][64])
 {
 	memcpy(out, names, (size_t)n * sizeof *names);
@@ -150,61 +146,22 @@ static void list_suites(struct resolve *r)
 /* Ask for a commit: its manifest, and the inputs and suites that the manifest names, or is likely to name. */
 static void ask_tree(struct resolve *r, struct side *s, const char *sha, child_fn *fn)
 {
-	const char *args[ARGS_MAX];
-	char suite[8][64], suite_path[8][2][MANIFEST_TEXT_SIZE];
-	int n = 0;
+	char suite[8][64];
+	struct tree_question question;
 	struct manifest guess;
 	manifest_default(&guess);
 	const struct manifest *m = s->has_manifest ? &s->manifest : r->target.has_manifest ? &r->target.manifest : &guess;
-	args[n++] = "tree";
-	args[n++] = "--repo";
-	args[n++] = r->repo_path;
-	args[n++] = "--commit";
-	args[n++] = sha;
-	args[n++] = "--blob";
-	args[n++] = ".flopwatch.yaml";
-	for (int i = 0; i < m->n_inputs; i++) {
-		args[n++] = "--oid";
-		args[n++] = m->input[i];
-	}
-	int n_suites = suites_of(r, s, m, suite);
-	for (int i = 0; i < n_suites; i++) {
-		if (!is_suite_name(suite[i])) /* is refused later */
-			continue;
-		plan_suite_paths(suite[i], suite_path[i]);
-		for (int k = 0; k < 2; k++) {
-			args[n++] = "--blob";
-			args[n++] = suite_path[i][k];
-		}
-	}
-	args[n] = NULL;
+	tree_question(&question, r->repo_path, sha, m, suite, suites_of(r, s, m, suite));
 	s->asked++;
-	ask_git(r, args, fn);
-}
-
-static bool was_asked_for(const struct gitread_commit *c, const char *path)
-{
-	for (int i = 0; i < c->n_blobs; i++)
-		if (!strcmp(c->blob[i].path, path))
-			return true;
-	return false;
+	ask_git(r, question.arg, fn);
 }
 
 /* Whether the answer covers all that the side's manifest and suites need. */
 static bool is_covered(struct resolve *r, const struct side *s)
 {
-	const char *oid;
-	for (int i = 0; i < s->manifest.n_inputs; i++)
-		if (!gitread_oid(s->commit, s->manifest.input[i], &oid))
-			return false;
-	char suite[8][64], path[2][MANIFEST_TEXT_SIZE];
+	char suite[8][64];
 	int n = suites_of(r, s, &s->manifest, suite);
-	for (int i = 0; i < n; i++) {
-		plan_suite_paths(suite[i], path);
-		if (is_suite_name(suite[i]) && !was_asked_for(s->commit, path[0]))
-			return false;
-	}
-	return true;
+	return tree_is_covered(s->commit, &s->manifest, suite, n);
 }
 
 /* Take a `tree` answer. 1: complete, 0: asked again (or the resolve is over), -1 with err: the commit cannot be used. */
@@ -537,20 +494,7 @@ static void complete(struct resolve *r)
 			refuse(r, &err);
 		return;
 	}
-	if (r->job.quick) { /* a look, not a verdict: what one launch shows */
-		p->ask.rule.launches_max = 1;
-		p->ask.rule.confirm = false;
-	}
-	if (!strcmp(r->job.origin, REANCHOR_ORIGIN)) { /* a measurement that many others will stand on */
-		p->ask.rule.launches_ok_min = p->ask.rule.launches_regression_min = p->ask.rule.launches_max;
-		p->ask.rule.confirm = false;
-	}
-	if (!strcmp(p->ask.kind, "peer")) /* how far behind, not whether somebody has to be called */
-		p->ask.rule.confirm = false;
-	for (int i = 0; i < p->ask.n_cells && r->job.threshold_pct > 0; i++)
-		p->ask.cell[i].threshold_pct = r->job.threshold_pct;
-	for (int i = 0; benchmark && i < p->ask.n_subjects && r->job.threshold_pct > 0; i++)
-		p->ask.subject[i].run.threshold_pct = r->job.threshold_pct;
+	terms_set(p, &r->job, benchmark != NULL);
 	plan_compare(p);
 	if (calibrate_plan(r->db, p, r->job.repo, r->job.device, clock_utc_ms(), &err) != 0 || choose_anchor(r, &err) != 0) {
 		refuse(r, &err);

@@ -1,0 +1,15 @@
+/** hello.h - whether a worker is one that this daemon can work with, by its first line. */
+#ifndef FLOPWATCHD_DISPATCH_HELLO_H
+#define FLOPWATCHD_DISPATCH_HELLO_H
+
+#include <stdbool.h>
+
+#include "core/protocol/protocol.h"
+#include "flopwatchd/runtime/config.h"
+
+enum { HELLO_WHY_SIZE = 2 * READONLY_PATH_SIZE + 160 };
+
+/** Its protocol, and that it shows branch code what the configuration promises. False: `why` says what to do. Shape: why[HELLO_WHY_SIZE]. */
+bool hello_is_fine(const struct config *c, const struct msg_hello *h, char *why);
+
+#endif

@@ -1,0 +1,120 @@
+/* slot_end.c - see slot_inside.h. */
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "flopwatchd/dispatch/slot_inside.h"
+#include "flopwatchd/job/record.h"
+#include "flopwatchd/verdict/judge.h"
+
+enum { STORE_AGAIN_MS = 5000 };
+
+void slot_owe(struct slot *s, enum debt debt, enum jobstate state, const char *why)
+{
+	s->debt = debt;
+	s->debt_state = state;
+	snprintf(s->debt_why, sizeof s->debt_why, "%s", why);
+}
+
+static int write_debt(struct slot *s, struct fw_err *err)
+{
+	struct txn *g = s->host->txn;
+	struct judge_outcome outcome;
+	int64_t now = clock_utc_ms();
+	int result = 0;
+	if (s->debt == DEBT_NONE)
+		return 0;
+	if (txn_begin(g, err) != 0)
+		return -1;
+	if (s->debt == DEBT_RESULT)
+		result = judge_finish(g->db, s->host->config, s->result, now, &outcome, err);
+	else if (s->debt == DEBT_RELEASE)
+		result = job_release(g, &s->job, s->debt_why, now, err);
+	else
+		result = job_move(g, &s->job, s->debt_state, s->debt_why, now, err);
+	if (txn_end(g, result, err) != 0)
+		return -1;
+	if (s->debt == DEBT_RESULT)
+		log_info("job.done", "job=%lld repo=%s branch=%s comparison=%lld verdict=%s", (long long)s->job.id,
+			log_quote(s->job.repo_name), log_quote(s->job.branch), (long long)outcome.comparison,
+			verdict_name(outcome.verdict));
+	return 0;
+}
+
+static void settle_again(void *arg)
+{
+	struct slot *s = arg;
+	s->timer = NULL;
+	slot_settle(s);
+}
+
+void slot_settle(struct slot *s)
+{
+	struct fw_err err = { 0 };
+	loop_remove(s->host->loop, s->job_timer); /* what waits to be stored must not run into the job's time limit */
+	s->job_timer = NULL;
+	progress_flush(&s->progress);
+	if (write_debt(s, &err) != 0 && txn_is_outage(&err)) {
+		s->phase = PHASE_STORING;
+		slot_set_timer(s, STORE_AGAIN_MS, settle_again);
+		return;
+	}
+	if (err.code != ERR_NONE && s->debt == DEBT_RESULT) {
+		/* not the disk's fault: the same result would fail again and again */
+		log_error("job.judge", "job=%lld err=%s", (long long)s->job.id, log_quote(err.text));
+		result_free(s->result);
+		s->result = NULL;
+		slot_owe(s, DEBT_MOVE, JOBSTATE_FAILED, err.text);
+		slot_settle(s);
+		return;
+	}
+	if (err.code != ERR_NONE) /* it has ended meanwhile, e.g. by a person's cancel */
+		log_info("job.dropped", "job=%lld err=%s", (long long)s->job.id, log_quote(err.text));
+	s->debt = DEBT_NONE;
+	result_free(s->result);
+	s->result = NULL;
+	if (s->session)
+		s->phase = PHASE_LEAVING;
+	else
+		slot_go_free(s);
+}
+
+void slot_finish_job(struct slot *s, enum debt debt, enum jobstate_event on, const char *why)
+{
+	slot_owe(s, debt, jobstate_next(s->state, on), why);
+	resolve_cancel(s->resolve);
+	s->resolve = NULL;
+	if (s->session)
+		session_cancel(s->session);
+	slot_settle(s);
+}
+
+void slot_count_attempt(struct slot *s, const char *why)
+{
+	char text[1100];
+	if (s->job.attempt >= JOBSTATE_ATTEMPTS_MAX) {
+		snprintf(text, sizeof text, "interrupted: %.900s (attempt %d of %d)", why, s->job.attempt, JOBSTATE_ATTEMPTS_MAX);
+		slot_finish_job(s, DEBT_MOVE, JOBSTATE_ON_FAIL, text);
+	} else {
+		snprintf(text, sizeof text, "%.900s (attempt %d of %d)", why, s->job.attempt, JOBSTATE_ATTEMPTS_MAX);
+		slot_finish_job(s, DEBT_MOVE, JOBSTATE_ON_LOST, text);
+	}
+}
+
+void slot_lose_worker(struct slot *s, const char *why)
+{
+	s->is_suspect = true;
+	log_warning("worker.lost", "worker=%s job=%lld attempt=%d err=%s", s->worker->name, (long long)s->job.id, s->job.attempt,
+		log_quote(why));
+	slot_count_attempt(s, why);
+}
+
+void slot_job_is_overdue(void *arg)
+{
+	struct slot *s = arg;
+	char why[128];
+	s->job_timer = NULL;
+	snprintf(why, sizeof why, "timeout: the job ran past its limit of %lld s",
+		(long long)(s->host->config->job_timeout_ms / 1000));
+	slot_finish_job(s, DEBT_MOVE, JOBSTATE_ON_FAIL, why);
+}

@@ -1,0 +1,80 @@
+/**
+ * slot_inside.h - what slot.c and slot_end.c share: a worker's slot and the ways out of a job. slot.c leads a worker from its first word
+ * to a job at work, slot_end.c ends the job and writes what came of it.
+ */
+#ifndef FLOPWATCHD_DISPATCH_SLOT_INSIDE_H
+#define FLOPWATCHD_DISPATCH_SLOT_INSIDE_H
+
+#include "flopwatchd/dispatch/progress.h"
+#include "flopwatchd/dispatch/session.h"
+#include "flopwatchd/dispatch/slot.h"
+#include "flopwatchd/job/jobstate.h"
+
+enum phase {
+	PHASE_DOWN,     /* waits for its timer, then asks again */
+	PHASE_ASKING,   /* a session that only says hello */
+	PHASE_FREE,     /* knows its devices, has no job */
+	PHASE_PLANNING, /* has a job, asks git for its inputs */
+	PHASE_OPENING,  /* has a plan, waits for the worker's hello */
+	PHASE_RUNNING,  /* the worker has the job */
+	PHASE_CANARY,   /* no job: a device that was quarantined is tried */
+	PHASE_LEAVING,  /* the job is over for us, the worker not yet */
+	PHASE_STORING   /* owes the database something that it did not take */
+};
+
+/* What is still to be written about the job when PHASE_STORING. */
+enum debt { DEBT_NONE, DEBT_RESULT, DEBT_MOVE, DEBT_RELEASE };
+
+struct slot {
+	const struct slot_host *host;
+	const struct config_worker *worker;
+	enum phase phase;
+	struct msg_hello hello;
+	bool has_hello;
+	int failures;    /* of the worker, in a row */
+	int n_full;      /* jobs in a row for which its disk had no room */
+	char why[400];   /* the last one */
+	bool is_suspect; /* ask it again before it gets another job */
+
+	struct store_job job; /* id 0: none */
+	enum jobstate state;
+	struct msg_device device;
+	int64_t device_id;
+	bool canary_ok;
+	char canary_why[400];
+	struct plan plan;
+	char repo_path[4096];
+	struct progress progress;
+
+	enum debt debt;
+	enum jobstate debt_state;
+	char debt_why[1024];
+	struct result *result;
+
+	struct resolve *resolve;
+	struct session *session;
+	struct loop_source *timer, *job_timer;
+};
+
+/* slot.c */
+
+void slot_set_timer(struct slot *s, int64_t delay_ms, loop_timer_fn *fn);
+/** Nothing is left of the last job. */
+void slot_go_free(struct slot *s);
+
+/* slot_end.c */
+
+/** What slot_settle has to write. */
+void slot_owe(struct slot *s, enum debt debt, enum jobstate state, const char *why);
+/** Write what is owed; the slot is free afterwards, or tries again in a while. */
+void slot_settle(struct slot *s);
+/** The job is over without a result. */
+void slot_finish_job(struct slot *s, enum debt debt, enum jobstate_event on, const char *why);
+/** Back to the queue, but for the last time some time: the job may be what breaks us. */
+void slot_count_attempt(struct slot *s, const char *why);
+/** The same, of a worker that is asked again before it gets another job. */
+void slot_lose_worker(struct slot *s, const char *why);
+/** loop_timer_fn of a slot. */
+void slot_job_is_overdue(void *arg);
+
+#endif

@@ -1,0 +1,13 @@
+/** terms.h - how thoroughly a plan is measured: what the job asks for, over the rule and the thresholds of its suite. */
+#ifndef FLOPWATCHD_PLANNING_TERMS_H
+#define FLOPWATCHD_PLANNING_TERMS_H
+
+#include <stdbool.h>
+
+#include "db/store/job.h"
+#include "flopwatchd/job/plan.h"
+
+/** Ctx: the plan has its kind, subjects and cells; `is_benchmark` where it is a program of its own. */
+void terms_set(struct plan *p, const struct store_job *job, bool is_benchmark);
+
+#endif
