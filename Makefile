@@ -168,7 +168,7 @@ screenshots: ## every page at two widths in two lights, under build/screenshots
 	@etc/install-browser.sh
 	@$(MAKE) --no-print-directory -j2 build/tests/pages_demo
 	@tests/browser/screenshots.sh
-.PHONY: demo bench gpu-bench gpu-verdicts gpu-demo gpu-check gpu-integrity gpu-modules bundle install clean help kernels-cpu
+.PHONY: demo bench gpu-bench gpu-verdicts gpu-demo gpu-check gpu-integrity gpu-modules gpu-turns bundle install clean help kernels-cpu
 demo: ## a daemon, a pushed regression, a harmless push, a dashboard; DEMO_EXIT=1 ends by itself
 	@etc/install-dependencies.sh demo
 	@$(MAKE) --no-print-directory -j2 all
@@ -184,6 +184,9 @@ gpu-bench: ## our kernels beside PyTorch's on this GPU, one table; figures under
 gpu-verdicts: bundle ## the daemon judges equal and slower kernels on this GPU; figures under tests/data/gpu. MODULES=folder of built ones
 	@MODULES=$(MODULES) tests/gpu/verdicts.sh build/bundle build/gpu-verdicts
 	@cp build/gpu-verdicts/*.jsonl tests/data/gpu/
+gpu-turns: bundle ## programs that take turns on this GPU, beside the pairs of one process; figures under tests/data/gpu. PYTHON=one with PyTorch and Triton
+	@tests/gpu/turns.sh build/bundle build/gpu-turns
+	@for file in turns.jsonl turns.txt; do cp build/gpu-turns/$$file tests/data/gpu/$$(date +%F)-$$file; done
 gpu-demo: bundle ## the daemon builds and judges real pushes on this GPU
 	@tests/gpu/daemon.sh build/bundle build/gpu-demo
 gpu-check: build/gpu/attention_check ## every CUDA provider against the fp64 reference, on this GPU

@@ -2,6 +2,7 @@
 #include "worker/command/program.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "core/turns/turns.h"
@@ -27,6 +28,12 @@ int program_prepare(struct program *p, const struct bench *b, const struct build
 		snprintf(p->path, sizeof p->path, "PYTHONPATH=%s", c->sandbox->kit);
 		more[n++] = p->path;
 	}
+	/* where a container may keep the driver's libraries; a sandbox knows by itself */
+	const char *libraries = gpu && !c->sandbox->active ? getenv("LD_LIBRARY_PATH") : NULL;
+
+	if (libraries &&
+		(size_t)snprintf(p->libraries, sizeof p->libraries, "LD_LIBRARY_PATH=%s", libraries) < sizeof p->libraries)
+		more[n++] = p->libraries;
 	for (int i = 0; turns && turns_env[i]; i++)
 		more[n++] = turns_env[i];
 	more[n] = NULL;
