@@ -1,0 +1,70 @@
+/* transient.c - see transient.h. */
+#include "core/transient.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CALLS_MIN = 8 };
+
+#define APART 4.0 /* standard errors of a difference of medians */
+#define MAD_SD 1.4826
+#define MEDIAN_SE 1.2533
+#define LEAST 1e-3 /* of the median: what calls differ by is never known better */
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Shape: room[n] is overwritten. */
+static double median(const double *v, int n, double *room)
+{
+	memcpy(room, v, (size_t)n * sizeof *v);
+	qsort(room, (size_t)n, sizeof *room, by_value);
+	return n % 2 ? room[n / 2] : (room[n / 2 - 1] + room[n / 2]) / 2;
+}
+
+/* Standard error of the median, by what calls are off it. */
+static double error_of(const double *v, int n, double middle, double *room)
+{
+	double *off = room + n;
+
+	for (int i = 0; i < n; i++)
+		off[i] = fabs(v[i] - middle);
+	return fmax(MEDIAN_SE * MAD_SD * median(off, n, room) / sqrt(n), LEAST * middle);
+}
+
+static int has_settled(const double *v, int n, double *room)
+{
+	int half = n / 2;
+	double first = median(v, half, room), second = median(v + half, n - half, room);
+
+	return fabs(first - second) <=
+	       APART * hypot(error_of(v, half, first, room), error_of(v + half, n - half, second, room));
+}
+
+double transient_median(const double *ms, int n, int *cut)
+{
+	double *room = malloc(2 * (size_t)n * sizeof *room), middle;
+	int from = 0;
+
+	if (cut)
+		*cut = 0;
+	if (!room)
+		return ms[0];
+	while (n - from >= CALLS_MIN && !has_settled(ms + from, n - from, room)) {
+		int next = from + (n - from) / 4;
+
+		if (next > n / 2)
+			break;
+		from = next;
+	}
+	middle = median(ms + from, n - from, room);
+	free(room);
+	if (cut)
+		*cut = from;
+	return middle;
+}

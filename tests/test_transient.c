@@ -1,0 +1,68 @@
+/* test_transient.c - what a process takes to settle is left out, and nothing else. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "core/transient.h"
+#include "noise.h"
+
+static void steady_calls_stay(void **state)
+{
+	int cuts = 0;
+
+	(void)state;
+	for (unsigned seed = 1; seed <= 200; seed++) {
+		struct noise r = { seed };
+		double ms[40];
+		int cut;
+
+		for (int i = 0; i < 40; i++)
+			ms[i] = 1 + 0.01 * noise_normal(&r);
+		assert_true(fabs(transient_median(ms, 40, &cut) - 1) < 0.01);
+		cuts += cut > 0;
+	}
+	assert_true(cuts <= 4);
+}
+
+static void what_settles_is_cut(void **state)
+{
+	(void)state;
+	for (unsigned seed = 1; seed <= 50; seed++) {
+		struct noise r = { seed };
+		double ms[60], plain;
+		int cut;
+
+		for (int i = 0; i < 60; i++)
+			ms[i] = 1 - 0.1 * exp(-i / 10.0) + 0.002 * noise_normal(&r);
+		plain = transient_median(ms, 7, &cut);
+		assert_int_equal(cut, 0);
+		assert_true(plain < 0.95);
+		assert_true(fabs(transient_median(ms, 60, &cut) - 1) < 0.006);
+		assert_true(cut >= 10 && cut <= 30);
+	}
+}
+
+static void few_calls_are_taken_as_they_are(void **state)
+{
+	double two[] = { 1, 3 }, slow_first[] = { 9, 1, 1, 1, 1, 1, 1, 1, 1 };
+	int cut;
+
+	(void)state;
+	assert_true(transient_median(two, 2, NULL) == 2);
+	assert_true(transient_median(slow_first, 9, &cut) == 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(steady_calls_stay),
+		cmocka_unit_test(what_settles_is_cut),
+		cmocka_unit_test(few_calls_are_taken_as_they_are),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
