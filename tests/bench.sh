@@ -27,6 +27,11 @@ target tail.false 1 per_10000_cells
 build/tests/bench_trend tests/data/gpu-recorded 300
 build/tests/bench_clock "$samples"
 
+# ---- programs by turns, and one after the other, on a busy machine
+tests/bench_turns.sh
+target turns.more.called 1 of_1
+target turns.same.called 0 of_1
+
 mkdir -p "$work/state" "$work/cache"
 
 # ---- what storing costs

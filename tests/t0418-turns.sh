@@ -9,7 +9,8 @@ notes() {
 }
 turns_repo one
 write_config "sandbox: auto" "workers: [{name: cpu, command: [flopwatch-worker, serve], device: cpu}]" \
-	"repos: [{name: one, url: $tmp/one.git}]"
+	"repos: [{name: one, url: $tmp/one.git}, {name: plain, url: $tmp/plain.git}]"
+git init -q --bare -b main "$tmp/plain.git"
 start_daemon
 five='FLOPWATCH("a", 1e6, 0) work(A); FLOPWATCH("b", 1e6, 0) work(1000); FLOPWATCH("c", 1e6, 0) work(1000); FLOPWATCH("d", 1e6, 0) work(1000); FLOPWATCH("e", 1e6, 0) work(1000);'
 program one "int main(void) { $(sed 's/(A)/(4000)/' <<<"$five") return 0; }"
@@ -73,6 +74,23 @@ is "the device may be too small for two" "$(on_branch one 'int main(void) {
 	if (getenv("FLOPWATCH_TURNS")) { flopwatch_open(); if (!flopwatch_now.is_list) { fprintf(stderr, "CUDA error: out of memory\n"); return 1; } }
 	FLOPWATCH("b", 1e6, 0) work(2000); return 0; }')" "done regression"
 like "then one is timed after the other" "$(notes)" 'cannot take turns on this device, .*: target: .*out of memory'
+
+# ---- programs that take none
+git init -q -b main "$tmp/plain"
+git -C "$tmp/plain" remote add origin "$tmp/plain.git"
+printf 'flopwatch: 1\nbenchmarks: {one: {command: [sh, bench.sh], reader: flopwatch, gpu: false, budget_s: 60}}\n' >"$tmp/plain/.flopwatch.yaml"
+cat >"$tmp/plain/bench.sh" <<'SH'
+wild=$(od -An -N2 -tu2 /dev/urandom)
+echo "{\"cell\":\"calm\",\"us\":[900,990,1000,1000,1001,1000,999,1000,1001,1000,1000,999]}"
+echo "{\"cell\":\"wild\",\"us\":[$((1000 + wild % 300))]}"
+SH
+on_main plain first >"$tmp/verdict"
+echo "# another" >>"$tmp/plain/bench.sh"
+like "a cell that scatters too much is given up" "$(on_main plain another; cells)" 'wild undecided'
+like "after four launches, with the way out" "$(notes)" 'given up after 4 launches, .* a program that takes turns is paired call by call'
+is "the others are not" "$(cells | grep calm)" "calm unchanged "
+is "and what a process takes to settle is no part of its time" \
+	"$(sql "SELECT base_median_ms BETWEEN 0.9999 AND 1.0001 FROM cell WHERE comparison = $newest AND key = 'calm'")" 1
 
 # ---- many cells
 program one 'int main(void) { char key[32]; for (int i = 0; i < 200; i++) { snprintf(key, sizeof(key), "cell/%d", i); FLOPWATCH(key, 1e6, 0) work(i == 77 && SLOW ? 330 : 300); } return 0; }'

@@ -538,6 +538,26 @@ static void a_quick_look(void **state)
 	assert_false(b);
 }
 
+static void what_cannot_be_decided_is_known_early(void **state)
+{
+	struct launch_estimate wild[4] = { { .set = 1, .n = 2, .d = 0.03 }, { .set = 1, .n = 2, .d = -0.02 },
+		{ .set = 1, .n = 2, .d = 0.04 }, { .set = 1, .n = 2, .d = -0.03 } };
+	struct launch_estimate calm[4] = { { .set = 1, .n = 2, .d = 0.003 }, { .set = 1, .n = 2, .d = -0.002 },
+		{ .set = 1, .n = 2, .d = 0.004 }, { .set = 1, .n = 2, .d = -0.003 } };
+	struct rule r;
+	double se;
+
+	(void)state;
+	rule_default(&r, 1);
+	assert_true(stats_is_hopeless(&r, stats_theta(1.5), wild, 4, &se));
+	assert_true(se > 0.004 && se < 0.02);
+	assert_false(stats_is_hopeless(&r, stats_theta(1.5), calm, 4, &se));
+	for (int i = 0; i < 4; i++)
+		wild[i].d += 0.3; /* a loss that is clear however they scatter */
+	assert_false(stats_is_hopeless(&r, stats_theta(1.5), wild, 4, &se));
+	assert_false(stats_is_hopeless(&r, stats_theta(1.5), wild, 0, &se));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -563,6 +583,7 @@ int main(void)
 		cmocka_unit_test(launches_cannot_tell_the_clock),
 		cmocka_unit_test(most_launches_must_agree),
 		cmocka_unit_test(a_quick_look),
+		cmocka_unit_test(what_cannot_be_decided_is_known_early),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "core/transient.h"
+#include "core/stats/transient.h"
 #include "noise.h"
 
 static void steady_calls_stay(void **state)
@@ -16,7 +16,7 @@ static void steady_calls_stay(void **state)
 
 	(void)state;
 	for (unsigned seed = 1; seed <= 200; seed++) {
-		struct noise r = { seed };
+		struct noise r = { .state = seed };
 		double ms[40];
 		int cut;
 
@@ -32,7 +32,7 @@ static void what_settles_is_cut(void **state)
 {
 	(void)state;
 	for (unsigned seed = 1; seed <= 50; seed++) {
-		struct noise r = { seed };
+		struct noise r = { .state = seed };
 		double ms[60], plain;
 		int cut;
 

@@ -17,7 +17,8 @@ enum { MEDIAN_MAX = 4096, FITS = 3 };
 #define REST_SD                                                                                                                  \
 	0.001 /* of y - beta z, and as how many pairs this counts: seen on an H200 for calls above 1 ms, 0.0001 to 0.002 */
 #define REST_PRIOR  2
-#define CLOCK_USUAL 1.1 /* times what branches usually do: above it launches may still tell whose doing a clock is */
+#define HOPE        0.67 /* of the scatter that was seen: what is left where the rest of the launches scatter less */
+#define CLOCK_USUAL 1.1  /* times what branches usually do: above it launches may still tell whose doing a clock is */
 #define FAR         8 /* standard deviations of the pairs of a launch; what a clock that changes within a call does lies nearer */
 
 double rule_k(int n_cells)
@@ -376,6 +377,18 @@ enum decision stats_decide(const struct rule *r, double theta, const struct laun
 		return DECISION_UNDECIDED;
 	*borderline = true;
 	return all.m > theta ? DECISION_REGRESSION : DECISION_OK;
+}
+
+bool stats_is_hopeless(const struct rule *r, double theta, const struct launch_estimate *e, int n, double *se)
+{
+	struct estimate all;
+
+	stats_combine(r, e, n, &all);
+	*se = n > 0 ? all.se * sqrt((double)n / r->launches_max) : 0;
+
+	double least = HOPE * *se;
+
+	return n > 0 && n < r->launches_max && least > r->se_max && fabs(all.m - theta) < r->k * least;
 }
 
 double stats_mde_pct(double theta, const struct estimate *e)

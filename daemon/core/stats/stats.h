@@ -116,6 +116,12 @@ enum decision { DECISION_MORE, DECISION_OK, DECISION_REGRESSION, DECISION_UNDECI
  */
 enum decision stats_decide(const struct rule *r, double theta, const struct launch_estimate *e, int n, bool *borderline);
 
+/**
+ * Whether launches scatter so much that even the last one that the rule allows would leave the cell undecided, by a margin: the same scatter, and
+ * a third less of it, leave a standard error above se_max and the threshold within the margin of a decision. `se` what it would be.
+ */
+bool stats_is_hopeless(const struct rule *r, double theta, const struct launch_estimate *e, int n, double *se);
+
 /** Smallest loss in percent that would have been called with these launches: 100 (1 - exp(-(theta + margin))). */
 double stats_mde_pct(double theta, const struct estimate *e);
 

@@ -274,6 +274,22 @@ void bench_judge(struct bench *b, int cell)
 	c->judged = c->judged || c->n_launches > 0;
 }
 
+bool bench_is_hopeless(const struct bench *b, int cell, double *se)
+{
+	const struct bench_cell *c = &b->cell[cell];
+	struct launch_estimate e[STATS_LAUNCHES_MAX];
+	double beta;
+
+	*se = 0;
+	if (!c->open || c->judgement.want_set != 1)
+		return false;
+	estimate(&b->rule, c->launch, c->n_launches, e, &beta);
+
+	struct rule rule = memory_rule(&b->rule, b->cells[cell].tau0, b->cells[cell].nu0, e, c->n_launches);
+
+	return stats_is_hopeless(&rule, stats_theta(b->cells[cell].threshold_pct), e, c->n_launches, se);
+}
+
 const struct bench_trouble *bench_trouble(const struct bench *b, int cell)
 {
 	const struct bench_trouble *base = &b->cell[cell].trouble[BENCH_BASE], *target = &b->cell[cell].trouble[BENCH_TARGET],

@@ -141,6 +141,8 @@ int bench_keep(struct bench_launch *list, int *n, const struct msg_cell *m, stru
 int bench_add(struct bench *b, const struct msg_cell *m, struct fw_err *err);
 /** Judge a cell anew from its launches. */
 void bench_judge(struct bench *b, int cell);
+/** Whether launches of set 1 scatter so much that all that the rule allows would leave the cell undecided. `se`: what its standard error would be. */
+bool bench_is_hopeless(const struct bench *b, int cell, double *se);
 /** What stands in the way of a cell's verdict; NULL nothing. What the target shares with its base is the base's. */
 const struct bench_trouble *bench_trouble(const struct bench *b, int cell);
 /** The word for a cell: what failed before what was measured. */

@@ -18,6 +18,7 @@
 #include "worker/box/workdir.h"
 
 enum { BASE = COMMAND_BASE, TARGET = COMMAND_TARGET, PAIR };
+enum { HOPELESS_FROM = 4 }; /* launches */
 
 static const char prefix[] = "side-";
 
@@ -210,6 +211,28 @@ static int note_sources_alone(struct command *m, struct fw_err *err)
 	return bench_send(m->bench, &message, err);
 }
 
+/* What even all launches would leave undecided is left to those who can mend it. */
+static int give_up(struct bench *b, const int *list, int n, struct fw_err *err)
+{
+	for (int i = 0; i < n; i++) {
+		struct msg message = { .t = MSG_NOTE, .u.note = { .cell = list[i] } };
+		int launches = b->cell[list[i]].n_launches;
+		double se;
+
+		if (b->quick || b->selfcheck || launches < HOPELESS_FROM || !bench_is_hopeless(b, list[i], &se))
+			continue;
+		b->cell[list[i]].open = false;
+		snprintf(message.u.note.text, sizeof message.u.note.text,
+			"given up after %d launches, whose processes scatter so much that %d would leave a standard error of "
+			"%.2f %% "
+			"(%.2f %% is allowed): a program that takes turns is paired call by call instead (doc/turns.md)",
+			launches, b->rule.launches_max, 100 * se, 100 * b->rule.se_max);
+		if (bench_send(b, &message, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* One after the other: launches of whole processes. */
 static int measure_processes(struct command *m, struct fw_err *err)
 {
@@ -219,7 +242,7 @@ static int measure_processes(struct command *m, struct fw_err *err)
 	while (!b->lost && (n = measure_next(b, list, &set)) > 0) {
 		if (b->launches > 0 && b->gpu_s >= b->limits.budget_s)
 			break; /* what is open stays undecided, and says so */
-		if (command_launch(m, list, n, set, err) < 0)
+		if (command_launch(m, list, n, set, err) < 0 || give_up(b, list, n, err) < 0)
 			return -1;
 	}
 	return 0;

@@ -7,6 +7,7 @@
 
 #include "core/protocol/guard.h"
 #include "core/case/inputs.h"
+#include "core/stats/transient.h"
 #include "worker/bench/canary.h"
 #include "worker/bench/measure.h"
 
@@ -204,7 +205,9 @@ static int fill_record(struct taken *l, int cell, struct msg_cell *c, struct fw_
 			if (timed != 1)
 				return timed;
 			c->order[at++] = (char)('A' + side);
-			c->ms[side][round] = (float)reading_find(&l->reading[round][side], key)->median_ms;
+			const struct reading_row *row = reading_find(&l->reading[round][side], key);
+
+			c->ms[side][round] = (float)(row->ms ? transient_median(row->ms, row->n, NULL) : row->median_ms);
 		}
 	}
 	return 1;

@@ -1,6 +1,6 @@
 /** transient.h - a process that is timed from its start: caches, clocks and pools settle first. Pure. */
-#ifndef CORE_TRANSIENT_H
-#define CORE_TRANSIENT_H
+#ifndef CORE_STATS_TRANSIENT_H
+#define CORE_STATS_TRANSIENT_H
 
 /**
  * Median of the calls of one process after what it takes to settle: while the first half of what is left differs from the second by more than

@@ -1,5 +1,5 @@
 /* transient.c - see transient.h. */
-#include "core/transient.h"
+#include "core/stats/transient.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -7,10 +7,10 @@
 
 enum { CALLS_MIN = 8 };
 
-#define APART 4.0 /* standard errors of a difference of medians */
-#define MAD_SD 1.4826
+#define APART     4.0 /* standard errors of a difference of medians */
+#define MAD_SD    1.4826
 #define MEDIAN_SE 1.2533
-#define LEAST 1e-3 /* of the median: what calls differ by is never known better */
+#define LEAST     1e-3 /* of the median: what calls differ by is never known better */
 
 static int by_value(const void *a, const void *b)
 {
@@ -27,14 +27,14 @@ static double median(const double *v, int n, double *room)
 	return n % 2 ? room[n / 2] : (room[n / 2 - 1] + room[n / 2]) / 2;
 }
 
-/* Standard error of the median, by what calls are off it. */
+/* Standard error of the median, by what neighbours differ by: a trend is no scatter. */
 static double error_of(const double *v, int n, double middle, double *room)
 {
-	double *off = room + n;
+	double *apart = room + n;
 
-	for (int i = 0; i < n; i++)
-		off[i] = fabs(v[i] - middle);
-	return fmax(MEDIAN_SE * MAD_SD * median(off, n, room) / sqrt(n), LEAST * middle);
+	for (int i = 0; i + 1 < n; i++)
+		apart[i] = fabs(v[i + 1] - v[i]);
+	return fmax(MEDIAN_SE * MAD_SD / M_SQRT2 * median(apart, n - 1, room) / sqrt(n), LEAST * middle);
 }
 
 static int has_settled(const double *v, int n, double *room)
@@ -42,8 +42,7 @@ static int has_settled(const double *v, int n, double *room)
 	int half = n / 2;
 	double first = median(v, half, room), second = median(v + half, n - half, room);
 
-	return fabs(first - second) <=
-	       APART * hypot(error_of(v, half, first, room), error_of(v + half, n - half, second, room));
+	return fabs(first - second) <= APART * hypot(error_of(v, half, first, room), error_of(v + half, n - half, second, room));
 }
 
 double transient_median(const double *ms, int n, int *cut)

@@ -1,0 +1,44 @@
+#!/bin/bash
+# A planted 3 % in one of two cells of a CPU program, while eight others want the same cores: by turns, and as processes one after the other.
+# Prints `bench NAME VALUE UNIT`. BENCH_LOAD: how many others.
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/daemon.sh"
+. "$(dirname "$0")/turns.sh"
+trap - EXIT
+hogs=()
+for ((i = 0; i < ${BENCH_LOAD:-8}; i++)); do
+	sh -c 'while :; do :; done' &
+	hogs+=($!)
+done
+# shellcheck disable=SC2154
+trap 'kill "${hogs[@]}" 2>/dev/null; stop_daemon KILL; wait 2>/dev/null; rm -rf "$tmp"' EXIT
+turns_repo one
+sed -i 's/  one: /  turns: /' "$tmp/one/.flopwatch.yaml"
+sed -n 's/  turns: {command: \[/  processes: {command: [env, -u, FLOPWATCH_TURNS, /p' "$tmp/one/.flopwatch.yaml" >>"$tmp/one/.flopwatch.yaml"
+sed -i 's/timeout_s: 5/timeout_s: 60/' "$tmp/one/.flopwatch.yaml"
+write_config "sandbox: auto" "workers: [{name: cpu, command: [flopwatch-worker, serve], device: cpu}]" \
+	"repos: [{name: one, url: $tmp/one.git}]"
+start_daemon
+two='int main(void) { FLOPWATCH("same", 1e6, 0) work(20000); FLOPWATCH("more", 1e6, 0) work(MORE); return 0; }'
+all_ended() {
+	[ "$(sql "SELECT count(*) FROM job WHERE target_sha = '$1' AND state IN ('done', 'failed')")" = 2 ]
+}
+program one "#define MORE 20000
+$two"
+commit one first
+push one main
+await 400 all_ended "$(head_of one)"
+branch one more main
+program one "#define MORE 20600
+$two"
+commit one "3 % more"
+push one more
+await 400 all_ended "$(head_of one)"
+for how in turns processes; do
+	id=$(sql "SELECT k.id FROM comparison k JOIN job j ON j.id = k.job WHERE j.target_sha = '$(head_of one)' AND j.suite = '$how'")
+	api "comparisons/$id" | jq -r --arg how "$how" '(.cells[] | "bench \($how).\(.cell).change \(.change_pct) pct",
+		"bench \($how).\(.cell).half_width \((.ci_high_pct - .ci_low_pct) / 2) pct",
+		"bench \($how).\(.cell).called \(if .verdict == "regression" then 1 else 0 end) of_1",
+		"bench \($how).\(.cell).undecided \(if .verdict == "undecided" then 1 else 0 end) of_1"),
+		"bench \($how).device \(.gpu_s) s", "bench \($how).launches \(.launches) launches"'
+done
