@@ -18,7 +18,7 @@
  * Every input, K and V too, may hold something else in the next call on the same plan.
  *
  * All calls come from one thread. The header is C99 and C++. Structs only grow at their end; each begins with struct_size,
- * and what a smaller struct_size leaves out reads as 0. Every int function returns an enum fw_status.
+ * and what a smaller struct_size leaves out reads as 0, or is not written. Every int function returns an enum fw_status.
  */
 #ifndef FW_KERNEL_H
 #define FW_KERNEL_H
@@ -32,7 +32,10 @@ extern "C" {
 
 #define FW_ABI 1u
 
-/** FW_UNSUPPORTED is a fair answer and never the branch's fault; FW_INVALID means the caller broke the contract. */
+/**
+ * FW_UNSUPPORTED is a fair answer and never the branch's fault; FW_INVALID means the caller broke the contract; FW_FAILED is what
+ * neither can help: no memory, a launch that the device refused.
+ */
 enum fw_status { FW_OK = 0, FW_UNSUPPORTED = 1, FW_INVALID = 2, FW_FAILED = 3 };
 
 /** On FW_CPU the stream is NULL and enqueue returns when the work is done. */
@@ -95,11 +98,18 @@ enum fw_attention_slot {
 	FW_BLOCK_BITS,
 	FW_ATTENTION_SLOTS
 };
+
+/**
+ * Buffers of a linear problem, Y = activation(prologue(X) W^T + BIAS).
+ * Shape: X, DX (m, k); W, DW (n, k); Y, DY (m, n), row-major unless strides say otherwise; BIAS (n); SCALE_X, SCALE_W fp32, as many
+ *        as the scaling says: 1 of a tensor, one a row, or one for every `group` elements along k.
+ */
 enum fw_linear_slot { FW_X, FW_W, FW_BIAS, FW_Y, FW_DY, FW_DX, FW_DW, FW_SCALE_X, FW_SCALE_W, FW_LINEAR_SLOTS };
 
+/** Own: the runner's; valid from bind until the next bind or destroy. */
 struct fw_tensor {
 	void *data;        /* device address (host address on FW_CPU); NULL: not used by this problem */
-	int64_t stride[3]; /* elements; outermost first */
+	int64_t stride[3]; /* elements; outermost first; all 0: row-major */
 	int32_t dtype;     /* enum fw_dtype */
 	int32_t flags;     /* 0 */
 };
@@ -159,10 +169,11 @@ struct fw_io {
 struct fw_work {
 	uint32_t struct_size;
 	uint32_t reserved;
-	double flops_issued;
-	double bytes_moved;
-	int64_t tiles_total, tiles_skipped, tiles_partial;
-	int64_t blocks_kept;
+	double flops_issued; /* multiplications and additions of what is really multiplied, padding and masked elements included */
+	double bytes_moved;  /* that the kernels ask memory for, whatever a cache keeps of it */
+	int64_t tiles_total, tiles_skipped,
+		tiles_partial; /* of the configuration: without a mask; left out; masked element by element */
+	int64_t blocks_kept;   /* of FW_BLOCK_BITS, over all key heads */
 };
 
 struct fw_provider {
@@ -172,26 +183,40 @@ struct fw_provider {
 	int32_t flags;    /* enum fw_provider_flag */
 	const char *name; /* unique in the library and stable; the first provider that can is the default */
 
-	/** Whether the problem is solved here. Err: FW_UNSUPPORTED with the reason in `why`. */
+	/** Whether the problem is solved here. Err: FW_UNSUPPORTED with the reason in `why`, which may be NULL. */
 	int (*can)(const struct fw_problem *, char *why, size_t why_size);
 
 	/**
-	 * Make a plan. May compile or search; keeps no device memory. `index`: CUDA ordinal, or number of CPU threads.
-	 * `config`: NULL to choose, else a text that an earlier fw_info carried. Own: the plan is the caller's until destroy.
+	 * Make a plan. May compile or search; keeps no device memory. `index`: CUDA ordinal, or number of CPU threads (0: all).
+	 * `config`: NULL to choose, else a text that an earlier fw_info carried.
+	 * Own: the plan is the caller's until destroy; problem and config are read during the call only.
+	 * Err: FW_UNSUPPORTED the problem, or not with this config; FW_INVALID; FW_FAILED. `why` says why, and there is no plan.
 	 */
 	int (*plan)(const struct fw_problem *, const char *config, int index, struct fw_plan **, struct fw_info *, char *why,
 		size_t why_size);
 
-	/** Take addresses (build tensor maps). Reads no buffer, launches nothing. May be called again with other addresses. */
+	/**
+	 * Take addresses (build tensor maps). Reads no buffer, launches nothing. May be called again with other addresses.
+	 * Own: `io` is read during the call only; what it points to must last until the next bind or destroy.
+	 * Err: FW_INVALID a slot is missing, FW_UNSUPPORTED its strides; error() says which, and the plan is not bound.
+	 */
 	int (*bind)(struct fw_plan *, const struct fw_io *);
 
-	/** Put the phases on `stream` (cudaStream_t). Neither allocates nor synchronises, so that it can be captured into a graph; FW_ALL may fuse phases. */
+	/**
+	 * Put the phases on `stream` (cudaStream_t). Neither allocates nor synchronises, so that it can be captured into a graph;
+	 * FW_ALL may fuse phases, and phases that do not exist are passed over.
+	 * Err: FW_INVALID no bind came before, or the mask is not as planned; FW_FAILED a launch was refused. error() says which.
+	 */
 	int (*enqueue)(struct fw_plan *, uint32_t phases, void *stream);
 
-	/** The work of one mask. Shape: host copies of CU_* and BLOCK_BITS in `host`, other slots NULL. NULL function: unknown. */
+	/**
+	 * The work of one mask. NULL function: unknown.
+	 * Shape: host copies of CU_* and BLOCK_BITS in `host`, other slots NULL.
+	 * Err: FW_UNSUPPORTED as plan; FW_INVALID CU_* or BLOCK_BITS is missing; FW_FAILED. Nothing is written then.
+	 */
 	int (*count)(const struct fw_problem *, const char *config, const struct fw_io *host, struct fw_work *);
 
-	/** Last failure of this plan in words, "" if none. Own: the plan's. */
+	/** Last failure of this plan in words, "" if none or if the plan is NULL. Own: the plan's, until its next call. */
 	const char *(*error)(const struct fw_plan *);
 
 	/** Accepts NULL. */

@@ -437,6 +437,92 @@ static void refuses_what_it_cannot_do(void **state)
 	run_fini(&r);
 }
 
+/* Who was built before a struct grew says how much of it he has: no more is read, or written. */
+static void structs_of_an_older_caller(void **state)
+{
+	(void)state;
+	struct attention_run r;
+	struct fw_attention a;
+	struct fw_problem p;
+	struct fw_plan *plan;
+	char why[200] = "";
+	run_init(&r, FW_FULL, 64, NULL, 1, 1, 1, 64, 0, 0);
+	case_problem(&r.cell, &a, &p);
+
+	struct fw_info info;
+	memset(&info, 0x5a, sizeof info);
+	info.struct_size = offsetof(struct fw_info, workspace_bytes);
+	assert_int_equal(cpu->plan(&p, NULL, 1, &plan, &info, why, sizeof why), FW_OK);
+	cpu->destroy(plan);
+	assert_int_equal(info.phases, FW_RANGE_MERGE | FW_RUN);
+	assert_true(info.workspace_bytes == 0x5a5a5a5a5a5a5a5aULL && info.persist_bytes == 0x5a5a5a5a5a5a5a5aULL);
+
+	struct fw_work work;
+	struct fw_tensor slot[FW_ATTENTION_SLOTS] = { 0 };
+	struct fw_io host = { .struct_size = sizeof host, .n_slots = FW_ATTENTION_SLOTS, .slot = slot };
+	memset(&work, 0x5a, sizeof work);
+	work.struct_size = offsetof(struct fw_work, tiles_total);
+	assert_int_equal(cpu->count(&p, NULL, &host, &work), FW_OK);
+	assert_true(work.flops_issued == case_flops(&r.cell));
+	assert_true(work.tiles_total == 0x5a5a5a5a5a5a5a5aLL && work.blocks_kept == 0x5a5a5a5a5a5a5a5aLL);
+
+	a.struct_size = offsetof(struct fw_attention, scale);
+	assert_int_equal(cpu->can(&p, why, sizeof why), FW_UNSUPPORTED);
+	assert_string_equal(why, "cpu: the scale must be positive");
+	run_fini(&r);
+}
+
+static void strides_of_0_are_row_major(void **state)
+{
+	(void)state;
+	struct attention_run r;
+	run_init(&r, FW_CAUSAL, 100, NULL, 1, 4, 2, 64, 0, 0);
+	for (int direction = DIRECTION_FORWARD; direction <= DIRECTION_BACKWARD; direction++) {
+		struct bound_plan b;
+		size_t bytes;
+		run_direction(&r, direction);
+		assert_int_equal(run_once(&r, cpu, NULL, 1), FW_OK);
+		void *with_strides = outputs(&r, &bytes);
+		assert_int_equal(plan_bind(&b, cpu, &r, NULL, 1), FW_OK);
+		struct fw_tensor slot[FW_ATTENTION_SLOTS] = { 0 };
+		for (int i = 0; i < FW_CU_Q; i++)
+			slot[i] = (struct fw_tensor){ .data = r.buffer[i], .dtype = i == FW_LSE ? FW_F32 : FW_BF16 };
+		struct fw_io io = {
+			.struct_size = sizeof io, .n_slots = FW_ATTENTION_SLOTS, .slot = slot, .workspace = b.workspace
+		};
+		assert_int_equal(cpu->bind(b.plan, &io), FW_OK);
+		run_poison_outputs(&r);
+		assert_int_equal(cpu->enqueue(b.plan, FW_ALL, NULL), FW_OK);
+		same_outputs(&r, with_strides);
+		plan_release(&b);
+		free(with_strides);
+	}
+	run_fini(&r);
+}
+
+/* What the contract calls the caller's fault is told, not obeyed. */
+static void a_broken_contract_is_told(void **state)
+{
+	(void)state;
+	struct attention_run r;
+	struct fw_attention a;
+	struct fw_problem p;
+	struct fw_tensor slot[FW_ATTENTION_SLOTS] = { 0 };
+	struct fw_io host = { .struct_size = sizeof host, .n_slots = FW_ATTENTION_SLOTS, .slot = slot };
+	struct fw_work work = { .struct_size = sizeof work };
+	static const int lengths[] = { 30, 34 };
+	run_init(&r, FW_FULL, 64, lengths, 2, 1, 1, 64, 0, 0);
+	case_problem(&r.cell, &a, &p);
+	assert_int_equal(cpu->count(&p, NULL, &host, &work), FW_INVALID); /* two sequences, and no offsets */
+	a.headdim = a.headdim_v = 256;
+	assert_int_equal(cpu->count(&p, NULL, &host, &work), FW_UNSUPPORTED);
+	assert_int_equal(cpu->can(NULL, NULL, 0), FW_UNSUPPORTED);
+	assert_int_equal(cpu->enqueue(NULL, FW_ALL, NULL), FW_INVALID);
+	assert_string_equal(cpu->error(NULL), "");
+	cpu->destroy(NULL);
+	run_fini(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -453,6 +539,9 @@ int main(void)
 		cmocka_unit_test(a_second_mask_on_the_same_plan),
 		cmocka_unit_test(counts_are_exact),
 		cmocka_unit_test(refuses_what_it_cannot_do),
+		cmocka_unit_test(structs_of_an_older_caller),
+		cmocka_unit_test(strides_of_0_are_row_major),
+		cmocka_unit_test(a_broken_contract_is_told),
 	};
 	return cmocka_run_group_tests(tests, build_and_load, NULL);
 }

@@ -2,6 +2,9 @@
  * Backward pass in two walks, so that no two threads ever add to the same element and every sum has one fixed order:
  * a tile of keys collects dK and dV over all rows and heads that see it, a tile of rows collects dQ over its keys.
  * Scores and weights are computed in both, 7 matrix products instead of 5.
+ *
+ *     dK[first + j][kv_head][column] += dS[row][j] Q[query + row][head][column]        dV: P and dO
+ *     dQ[first + row][head][column] += dS[row][j] K[key + j][head / group][column]
  */
 #include "attention/cpu/cpu.h"
 #include "attention/cpu/matrix.h"

@@ -5,12 +5,14 @@
  * not depend on the number of threads: each output element is summed by one thread in one order.
  */
 #include "attention/cpu/cpu.h"
-#include "attention/cpu/matrix.h"
 #include "attention/providers.h"
 
+#include <math.h>
 #include <omp.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { CONFIG_SIZE = 96, ERROR_SIZE = 128, ALIGNMENT = 256, THREADS_MAX = 1024 };
 
@@ -78,11 +80,12 @@ static int refuse(char *why, size_t why_size, const char *reason)
 	return FW_UNSUPPORTED;
 }
 
-static int cpu_can(const struct fw_problem *problem, char *why, size_t why_size)
+int task_attention(const struct fw_problem *problem, struct fw_attention *a, char *why, size_t why_size)
 {
-	const struct fw_attention *a = problem->attention;
-	if (problem->family != FW_ATTENTION || !a)
+	memset(a, 0, sizeof *a);
+	if (!problem || problem->family != FW_ATTENTION || !problem->attention)
 		return refuse(why, why_size, "cpu: only attention");
+	memcpy(a, problem->attention, known_bytes(problem->attention->struct_size, sizeof *a));
 	if (problem->direction != FW_FORWARD && problem->direction != FW_BACKWARD)
 		return refuse(why, why_size, "cpu: only forward and backward");
 	if (a->dtype != FW_BF16)
@@ -93,11 +96,19 @@ static int cpu_can(const struct fw_problem *problem, char *why, size_t why_size)
 		return refuse(why, why_size, "cpu: query heads must be a multiple of key heads");
 	if (a->total_q < 1 || a->total_k < 1 || a->n_seqs < 1)
 		return refuse(why, why_size, "cpu: no tokens");
+	if (!(a->scale > 0) || !isfinite(a->scale))
+		return refuse(why, why_size, "cpu: the scale must be positive");
 	if (a->mask != FW_FULL && a->mask != FW_CAUSAL && a->mask != FW_BLOCKS)
 		return refuse(why, why_size, "cpu: unknown mask");
 	if (a->mask == FW_BLOCKS && (a->block_q < 1 || a->block_k < 1 || a->n_seqs != 1))
 		return refuse(why, why_size, "cpu: a block mask needs block sizes and one sequence");
 	return FW_OK;
+}
+
+static int cpu_can(const struct fw_problem *problem, char *why, size_t why_size)
+{
+	struct fw_attention a;
+	return task_attention(problem, &a, why, why_size);
 }
 
 /* Give the next array its place in the workspace that starts at `base`; 0 only to learn the size. */
@@ -128,7 +139,8 @@ static size_t lay_out(struct fw_plan *p, uintptr_t base)
 static int cpu_plan(const struct fw_problem *problem, const char *config, int index, struct fw_plan **out, struct fw_info *info,
 	char *why, size_t why_size)
 {
-	int status = cpu_can(problem, why, why_size);
+	struct fw_attention a;
+	int status = task_attention(problem, &a, why, why_size);
 	if (status != FW_OK)
 		return status;
 	const struct attention_passes *passes = choose(config);
@@ -140,7 +152,7 @@ static int cpu_plan(const struct fw_problem *problem, const char *config, int in
 		return FW_FAILED;
 	}
 	struct attention_task *t = &p->task;
-	t->a = *problem->attention;
+	t->a = a;
 	t->threads = index > 0 ? index : omp_get_max_threads();
 	if (t->threads > THREADS_MAX)
 		t->threads = THREADS_MAX;
@@ -153,11 +165,11 @@ static int cpu_plan(const struct fw_problem *problem, const char *config, int in
 	lists_room(&t->a, 1, &p->keys.max_items, &p->keys.max_ranges);
 	describe(p->config, passes);
 
-	info->phases = FW_RANGE_MERGE | FW_RUN | (p->backward ? FW_PREPROCESS : 0);
-	info->once = 0;
-	info->workspace_bytes = lay_out(p, 0);
-	info->persist_bytes = 0;
-	info->config = p->config;
+	struct fw_info answer = { .struct_size = (uint32_t)known_bytes(info->struct_size, sizeof answer),
+		.phases = FW_RANGE_MERGE | FW_RUN | (p->backward ? FW_PREPROCESS : 0),
+		.workspace_bytes = lay_out(p, 0),
+		.config = p->config };
+	memcpy(info, &answer, answer.struct_size);
 	*out = p;
 	return FW_OK;
 }
@@ -168,6 +180,22 @@ static int fail(struct fw_plan *p, int status, const char *reason)
 	return status;
 }
 
+/* Strides that are all 0 mean row-major. */
+static void settle_strides(const struct fw_attention *a, int slot, struct fw_tensor *t)
+{
+	if (t->stride[0] || t->stride[1] || t->stride[2])
+		return;
+	const bool keys = slot == FW_K || slot == FW_V || slot == FW_DK || slot == FW_DV;
+	if (slot == FW_LSE) {
+		t->stride[0] = a->total_q;
+		t->stride[1] = 1;
+	} else {
+		t->stride[0] = (int64_t)(keys ? a->nhk : a->nhq) * a->headdim;
+		t->stride[1] = a->headdim;
+		t->stride[2] = 1;
+	}
+}
+
 static int cpu_bind(struct fw_plan *p, const struct fw_io *io)
 {
 	static const int forward[] = { FW_Q, FW_K, FW_V, FW_O, FW_LSE };
@@ -175,22 +203,25 @@ static int cpu_bind(struct fw_plan *p, const struct fw_io *io)
 	const int *needed = p->backward ? backward : forward;
 	size_t n = p->backward ? sizeof backward / sizeof backward[0] : sizeof forward / sizeof forward[0];
 	const struct fw_attention *a = &p->task.a;
+	struct fw_tensor *slot = p->task.slot;
 
 	p->bound = 0;
+	p->error[0] = 0;
 	if (io->n_slots < FW_ATTENTION_SLOTS || !io->workspace)
 		return fail(p, FW_INVALID, "bind needs every slot and a workspace");
+	memcpy(slot, io->slot, sizeof p->task.slot);
 	for (size_t i = 0; i < n; i++) {
-		const struct fw_tensor *t = &io->slot[needed[i]];
+		struct fw_tensor *t = &slot[needed[i]];
 		if (!t->data)
 			return fail(p, FW_INVALID, "bind: a tensor is missing");
+		settle_strides(a, needed[i], t);
 		if (needed[i] == FW_LSE ? t->stride[1] != 1 : t->stride[2] != 1)
 			return fail(p, FW_INVALID, "bind: the innermost stride must be 1");
 	}
-	if (a->n_seqs > 1 && (!io->slot[FW_CU_Q].data || !io->slot[FW_CU_K].data))
+	if (a->n_seqs > 1 && (!slot[FW_CU_Q].data || !slot[FW_CU_K].data))
 		return fail(p, FW_INVALID, "bind: sequence offsets are missing");
-	if (a->mask == FW_BLOCKS && !io->slot[FW_BLOCK_BITS].data)
+	if (a->mask == FW_BLOCKS && !slot[FW_BLOCK_BITS].data)
 		return fail(p, FW_INVALID, "bind: block bits are missing");
-	memcpy(p->task.slot, io->slot, sizeof p->task.slot);
 	lay_out(p, (uintptr_t)io->workspace);
 	p->bound = 1;
 	return FW_OK;
@@ -211,6 +242,8 @@ static int merge_ranges(struct fw_plan *p)
 static int cpu_enqueue(struct fw_plan *p, uint32_t phases, void *stream)
 {
 	(void)stream;
+	if (!p)
+		return FW_INVALID;
 	p->error[0] = 0;
 	if (!p->bound)
 		return fail(p, FW_INVALID, "enqueue before bind");
@@ -232,90 +265,9 @@ static int cpu_enqueue(struct fw_plan *p, uint32_t phases, void *stream)
 	return FW_OK;
 }
 
-/*
- * Work of one list: every (tile, tile of its ranges) costs `products` matrix products of padded rows x TILE_K x headdim for
- * each of `heads` query heads.
- */
-static void count_list(const struct fw_attention *a, const struct list *l, int keys, int products, struct fw_work *out)
-{
-	int group = a->nhq / a->nhk, step = keys ? TILE_Q : TILE_K;
-	for (int32_t i = 0; i < l->n_items; i++) {
-		const struct item *item = &l->item[i];
-		for (int32_t r = 0; r < item->ranges; r++) {
-			struct range range = l->range[item->range_first + r];
-			for (int32_t at = range.begin; at < range.end; at += step) {
-				int32_t n = range.end - at < step ? range.end - at : step;
-				int32_t first_row = keys ? at : item->first, rows = keys ? n : item->count;
-				int32_t first_key = keys ? item->first : at, n_keys = keys ? item->count : n;
-				int partial = rows < TILE_Q || n_keys < TILE_K || first_row + item->diagonal < first_key + n_keys;
-				out->flops_issued +=
-					2.0 * products * round_up(rows, BLOCK_ROWS) * (double)TILE_K * a->headdim * group;
-				out->bytes_moved += 2.0 * a->headdim * 2 * (keys ? rows * group : n_keys);
-				out->tiles_total += group;
-				out->tiles_partial += partial ? group : 0;
-			}
-		}
-		/* Own rows: Q and O, or K V dK dV, or Q dO dQ; once each. */
-		out->bytes_moved += 2.0 * a->headdim * item->count * (keys ? 4 : (products == 2 ? 2 : 3) * group);
-	}
-}
-
-static int count_direction(const struct fw_attention *a, const struct fw_io *host, int keys, int products, struct fw_work *out)
-{
-	struct list l = { 0 };
-	int status = FW_FAILED;
-	lists_room(a, keys, &l.max_items, &l.max_ranges);
-	l.item = malloc((size_t)l.max_items * sizeof *l.item + 1);
-	l.range = malloc((size_t)l.max_ranges * sizeof *l.range + 1);
-	if (l.item && l.range) {
-		status = FW_INVALID;
-		if (!lists_build(
-			    a, host->slot[FW_CU_Q].data, host->slot[FW_CU_K].data, host->slot[FW_BLOCK_BITS].data, keys, &l)) {
-			count_list(a, &l, keys, products, out);
-			status = FW_OK;
-		}
-	}
-	free(l.item);
-	free(l.range);
-	return status;
-}
-
-/* Tiles that a kernel without any list would visit. */
-static int64_t all_tiles(const struct fw_attention *a)
-{
-	return (int64_t)a->nhq * ((a->total_q + TILE_Q - 1) / TILE_Q) * ((a->total_k + TILE_K - 1) / TILE_K);
-}
-
-static int cpu_count(const struct fw_problem *problem, const char *config, const struct fw_io *host, struct fw_work *out)
-{
-	(void)config;
-	const struct fw_attention *a = problem->attention;
-	int backward = problem->direction == FW_BACKWARD;
-	if (cpu_can(problem, NULL, 0) != FW_OK || host->n_slots < FW_ATTENTION_SLOTS)
-		return FW_INVALID;
-	out->flops_issued = out->bytes_moved = 0;
-	out->tiles_total = out->tiles_skipped = out->tiles_partial = out->blocks_kept = 0;
-	/* Backward multiplies 3 tiles for dQ and 4 for dK and dV. */
-	int status = count_direction(a, host, 0, backward ? 3 : 2, out);
-	if (status == FW_OK && backward)
-		status = count_direction(a, host, 1, 4, out);
-	int64_t dense = all_tiles(a) * (backward ? 2 : 1);
-	if (dense > out->tiles_total) {
-		out->tiles_skipped = dense - out->tiles_total;
-		out->tiles_total = dense;
-	}
-	if (a->mask == FW_BLOCKS) {
-		int64_t words = ((a->total_k + a->block_k - 1) / a->block_k + 31) / 32;
-		int64_t n = words * a->nhk * ((a->total_q + a->block_q - 1) / a->block_q);
-		for (int64_t i = 0; i < n; i++)
-			out->blocks_kept += __builtin_popcount(((const uint32_t *)host->slot[FW_BLOCK_BITS].data)[i]);
-	}
-	return status;
-}
-
 static const char *cpu_error(const struct fw_plan *p)
 {
-	return p->error;
+	return p ? p->error : "";
 }
 
 static void cpu_destroy(struct fw_plan *p)
@@ -333,7 +285,7 @@ const struct fw_provider attention_cpu = {
 	.plan = cpu_plan,
 	.bind = cpu_bind,
 	.enqueue = cpu_enqueue,
-	.count = cpu_count,
+	.count = count_work,
 	.error = cpu_error,
 	.destroy = cpu_destroy,
 };

@@ -8,26 +8,36 @@
 #include "attention/cpu/tile.h"
 #include "fw_kernel.h"
 
-/** One problem with its addresses. Strides in elements. */
+/**
+ * One problem with its addresses.
+ * Shape: slots as enum fw_attention_slot says; lse2 and delta [nhq][total_q], backward only; scratch [threads][scratch_bytes].
+ * Units: strides in elements; lse2 in powers of two, +inf where a row sees nothing; delta is rowsum(dO * O).
+ * Own:   nothing: tensors and everything in the workspace are the caller's, lists belong to the plan.
+ */
 struct attention_task {
 	struct fw_attention a;
 	struct fw_tensor slot[FW_ATTENTION_SLOTS];
 	int threads;
 	struct list *rows, *keys; /* work lists in the workspace; keys: backward only */
-	float *lse2, *delta; /* backward: [nhq][total_q], LSE in powers of two (+inf where nothing is seen), rowsum(dO * O) */
-	char *scratch;       /* [threads][scratch_bytes] */
+	float *lse2, *delta;
+	char *scratch;
 	size_t scratch_bytes;
 };
 
-/** One instruction set's copy of the passes. Each writes every row or key of its outputs. */
+/** One instruction set's copy of the passes. Each writes every row or key of its outputs, and cannot fail. */
 struct attention_passes {
 	const char *isa;
-	size_t (*forward_scratch)(const struct fw_attention *a);  /* bytes a thread, multiple of 64 */
-	size_t (*backward_scratch)(const struct fw_attention *a); /* bytes a thread, multiple of 64 */
-	void (*forward)(const struct attention_task *t);          /* O LSE */
-	void (*preprocess)(const struct attention_task *t);       /* lse2 delta */
-	void (*backward_keys)(const struct attention_task *t);    /* DK DV */
-	void (*backward_rows)(const struct attention_task *t);    /* DQ */
+	/** Units: bytes a thread, a multiple of 64. */
+	size_t (*forward_scratch)(const struct fw_attention *a);
+	size_t (*backward_scratch)(const struct fw_attention *a);
+	/** Reads Q K V and the list of rows, writes O LSE. */
+	void (*forward)(const struct attention_task *t);
+	/** Reads O LSE dO, writes lse2 delta. */
+	void (*preprocess)(const struct attention_task *t);
+	/** Reads Q K V dO, lse2, delta and the list of keys, writes dK dV. */
+	void (*backward_keys)(const struct attention_task *t);
+	/** Reads Q K V dO, lse2, delta and the list of rows, writes dQ. */
+	void (*backward_rows)(const struct attention_task *t);
 };
 
 #define PASSES_DECLARE(isa)                                                                                                      \
@@ -49,13 +59,28 @@ PASSES_DECLARE(v4); /* AVX-512 */
 #define ISA_JOIN(name, isa)  ISA_JOIN2(name, isa)
 #define ISA_NAME(name)       ISA_JOIN(name, ISA)
 
-/** Address of (token, head) in a tensor of bf16. */
+/**
+ * The attention of a problem that is solved here, as far as the caller's struct has it; the rest is 0.
+ * Err: FW_UNSUPPORTED, and `why` says why. `why` may be NULL.
+ */
+int task_attention(const struct fw_problem *problem, struct fw_attention *a, char *why, size_t why_size);
+
+/** fw_provider.count: count.c. Err: FW_UNSUPPORTED, FW_INVALID the mask or offsets are missing or too large, FW_FAILED no memory. */
+int count_work(const struct fw_problem *problem, const char *config, const struct fw_io *host, struct fw_work *out);
+
+/** How much of a struct both sides know: the smaller of the caller's `struct_size` and ours. 0 means that it is as ours. Units: bytes. */
+static inline size_t known_bytes(uint32_t struct_size, size_t ours)
+{
+	return struct_size && struct_size < ours ? struct_size : ours;
+}
+
+/** Address of (token, head) in a tensor of bf16. Own: the tensor's. */
 static inline uint16_t *element(const struct fw_tensor *t, int64_t token, int64_t head)
 {
 	return (uint16_t *)t->data + token * t->stride[0] + head * t->stride[1];
 }
 
-/** Query heads that a row item computes together. */
+/** Query heads that a row item computes together, at most TILE_HEADS. */
 static inline int heads_together(const struct fw_attention *a)
 {
 	int group = a->nhq / a->nhk;

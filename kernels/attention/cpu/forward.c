@@ -1,6 +1,8 @@
 /*
  * Forward pass: O and LSE, one tile of query rows at a time with a running softmax over its key tiles.
  *
+ *     O[first + row][head][column] += P[row][j] V[key + j][head / group][column]
+ *
  * A work item is a tile of rows and up to TILE_HEADS query heads that share the key head, so a key tile is unpacked to fp32
  * once for all of them. Scores are kept in powers of two: Q is scaled by scale * log2(e) when it is unpacked.
  */

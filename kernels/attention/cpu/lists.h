@@ -27,6 +27,7 @@ struct item {
 
 #define NO_DIAGONAL (1 << 30)
 
+/** Shape: item[max_items], range[max_ranges]. Own: both arrays are whoever's memory they were placed in. */
 struct list {
 	int32_t n_items, n_ranges;
 	int32_t max_items, max_ranges;
@@ -34,12 +35,17 @@ struct list {
 	struct range *range;
 };
 
-/** Room that a problem's list needs. `keys` picks the list of key tiles instead of query tiles. */
+/**
+ * Room that a problem's list needs for any mask of its sizes. `keys` picks the list of key tiles instead of query tiles.
+ * Units: entries, at most INT_MAX.
+ */
 void lists_room(const struct fw_attention *a, int keys, int32_t *max_items, int32_t *max_ranges);
 
 /**
- * Fill a list from offsets and block bits. `cu_q` and `cu_k` NULL: one sequence. Adjacent kept blocks become one range.
- * Err: -1 when the mask has more blocks or sequences' tokens than the problem promised.
+ * Fill a list from offsets and block bits. Adjacent kept blocks become one range.
+ * Shape: as FW_CU_Q, FW_CU_K and FW_BLOCK_BITS; cu_q and cu_k may be NULL with one sequence, bits without a block mask.
+ * Own:   `l` keeps its arrays, whose old contents are lost.
+ * Err:   -1 when the mask has more blocks, or offsets end elsewhere or descend, than the problem promised.
  */
 int lists_build(
 	const struct fw_attention *a, const int32_t *cu_q, const int32_t *cu_k, const uint32_t *bits, int keys, struct list *l);

@@ -152,7 +152,10 @@ INLINE void multiply(int rows, int columns, int inner, struct view a, const floa
 		}
 }
 
-/** Unpack `count` bf16 rows to fp32 times `factor`, and zero the rows up to `padded`. */
+/**
+ * Unpack `count` bf16 rows to fp32 times `factor`, and zero the rows up to `padded`.
+ * Shape: from (count, width), rows `stride` apart; to (padded, width), rows `to_row` apart; width a multiple of LANES.
+ */
 INLINE void unpack_rows(
 	const uint16_t *from, int64_t stride, int count, int padded, int width, float factor, float *to, int to_row)
 {
@@ -166,7 +169,7 @@ INLINE void unpack_rows(
 		memset(to + (int64_t)i * to_row, 0, (size_t)width * sizeof(float));
 }
 
-/** As unpack_rows, transposed: to[j][i] is element j of row i. */
+/** As unpack_rows, transposed: to[j][i] is element j of row i. Shape: to (width, padded), rows `to_row` apart. */
 INLINE void unpack_columns(const uint16_t *from, int64_t stride, int count, int padded, int width, float *to, int to_row)
 {
 	for (int j = 0; j < width; j++) {
@@ -185,7 +188,7 @@ INLINE void pack_row(const float *from, int width, float factor, uint16_t *to)
 		to[j] = bf16_from_float(from[j] * factor);
 }
 
-/** The next `n` floats of a thread's scratch, on a cache line. */
+/** The next `n` floats of a thread's scratch, on a cache line. Own: the scratch's. */
 INLINE float *take(uintptr_t *at, size_t n)
 {
 	float *p = (float *)*at;

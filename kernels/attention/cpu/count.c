@@ -1,0 +1,102 @@
+/*
+ * What the passes do on one given mask, counted over the same lists that they walk.
+ */
+#include "attention/cpu/cpu.h"
+#include "attention/cpu/matrix.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Work of one list: every (tile, tile of its ranges) costs `products` matrix products of padded rows x TILE_K x headdim for
+ * each of `heads` query heads.
+ */
+static void count_list(const struct fw_attention *a, const struct list *l, int keys, int products, struct fw_work *out)
+{
+	int group = a->nhq / a->nhk, step = keys ? TILE_Q : TILE_K;
+	for (int32_t i = 0; i < l->n_items; i++) {
+		const struct item *item = &l->item[i];
+		for (int32_t r = 0; r < item->ranges; r++) {
+			struct range range = l->range[item->range_first + r];
+			for (int32_t at = range.begin; at < range.end; at += step) {
+				int32_t n = range.end - at < step ? range.end - at : step;
+				int32_t first_row = keys ? at : item->first, rows = keys ? n : item->count;
+				int32_t first_key = keys ? item->first : at, n_keys = keys ? item->count : n;
+				int partial = rows < TILE_Q || n_keys < TILE_K || first_row + item->diagonal < first_key + n_keys;
+				out->flops_issued +=
+					2.0 * products * round_up(rows, BLOCK_ROWS) * (double)TILE_K * a->headdim * group;
+				out->bytes_moved += 2.0 * a->headdim * 2 * (keys ? rows * group : n_keys);
+				out->tiles_total += group;
+				out->tiles_partial += partial ? group : 0;
+			}
+		}
+		/* Own rows: Q and O, or K V dK dV, or Q dO dQ; once each. */
+		out->bytes_moved += 2.0 * a->headdim * item->count * (keys ? 4 : (products == 2 ? 2 : 3) * group);
+	}
+}
+
+static int count_direction(const struct fw_attention *a, const struct fw_io *host, int keys, int products, struct fw_work *out)
+{
+	struct list l = { 0 };
+	int status = FW_FAILED;
+	lists_room(a, keys, &l.max_items, &l.max_ranges);
+	l.item = malloc((size_t)l.max_items * sizeof *l.item + 1);
+	l.range = malloc((size_t)l.max_ranges * sizeof *l.range + 1);
+	if (l.item && l.range) {
+		status = FW_INVALID;
+		if (!lists_build(
+			    a, host->slot[FW_CU_Q].data, host->slot[FW_CU_K].data, host->slot[FW_BLOCK_BITS].data, keys, &l)) {
+			count_list(a, &l, keys, products, out);
+			status = FW_OK;
+		}
+	}
+	free(l.item);
+	free(l.range);
+	return status;
+}
+
+/* Tiles that a kernel without any list would visit. */
+static int64_t all_tiles(const struct fw_attention *a)
+{
+	return (int64_t)a->nhq * ((a->total_q + TILE_Q - 1) / TILE_Q) * ((a->total_k + TILE_K - 1) / TILE_K);
+}
+
+static int64_t kept_blocks(const struct fw_attention *a, const uint32_t *bits)
+{
+	int64_t words = ((a->total_k + a->block_k - 1) / a->block_k + 31) / 32, kept = 0;
+	int64_t n = words * a->nhk * ((a->total_q + a->block_q - 1) / a->block_q);
+	for (int64_t i = 0; i < n; i++)
+		kept += __builtin_popcount(bits[i]);
+	return kept;
+}
+
+int count_work(const struct fw_problem *problem, const char *config, const struct fw_io *host, struct fw_work *out)
+{
+	(void)config;
+	struct fw_attention a;
+	if (task_attention(problem, &a, NULL, 0) != FW_OK)
+		return FW_UNSUPPORTED;
+	if (!host || !host->slot || !out || host->n_slots < FW_ATTENTION_SLOTS)
+		return FW_INVALID;
+	if (a.mask == FW_BLOCKS && !host->slot[FW_BLOCK_BITS].data)
+		return FW_INVALID;
+	if (a.n_seqs > 1 && (!host->slot[FW_CU_Q].data || !host->slot[FW_CU_K].data))
+		return FW_INVALID;
+	int backward = problem->direction == FW_BACKWARD;
+	struct fw_work work = { .struct_size = (uint32_t)known_bytes(out->struct_size, sizeof work) };
+	/* Backward multiplies 3 tiles for dQ and 4 for dK and dV. */
+	int status = count_direction(&a, host, 0, backward ? 3 : 2, &work);
+	if (status == FW_OK && backward)
+		status = count_direction(&a, host, 1, 4, &work);
+	if (status != FW_OK)
+		return status;
+	int64_t dense = all_tiles(&a) * (backward ? 2 : 1);
+	if (dense > work.tiles_total) {
+		work.tiles_skipped = dense - work.tiles_total;
+		work.tiles_total = dense;
+	}
+	if (a.mask == FW_BLOCKS)
+		work.blocks_kept = kept_blocks(&a, host->slot[FW_BLOCK_BITS].data);
+	memcpy(out, &work, work.struct_size);
+	return FW_OK;
+}
