@@ -1,6 +1,7 @@
 /*
  * What the passes do on one given mask, counted over the same lists that they walk.
  */
+#include "attention/contract.h"
 #include "attention/cpu/cpu.h"
 #include "attention/cpu/matrix.h"
 
@@ -83,7 +84,7 @@ int count_work(const struct fw_problem *problem, const char *config, const struc
 	if (a.n_seqs > 1 && (!host->slot[FW_CU_Q].data || !host->slot[FW_CU_K].data))
 		return FW_INVALID;
 	int backward = problem->direction == FW_BACKWARD;
-	struct fw_work work = { .struct_size = (uint32_t)known_bytes(out->struct_size, sizeof work) };
+	struct fw_work work = { .struct_size = contract_answer_bytes(out->struct_size, sizeof work) };
 	/* Backward multiplies 3 tiles for dQ and 4 for dK and dV. */
 	int status = count_direction(&a, host, 0, backward ? 3 : 2, &work);
 	if (status == FW_OK && backward)

@@ -4,6 +4,7 @@
  * Phases: RANGE_MERGE builds the work lists, PREPROCESS (backward) row sums and rescaled LSE, RUN everything else. Results do
  * not depend on the number of threads: each output element is summed by one thread in one order.
  */
+#include "attention/contract.h"
 #include "attention/cpu/cpu.h"
 #include "attention/providers.h"
 
@@ -14,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CONFIG_SIZE = 96, ERROR_SIZE = 128, ALIGNMENT = 256, THREADS_MAX = 1024 };
+enum { CONFIG_SIZE = 96, ERROR_SIZE = 128, THREADS_MAX = 1024 };
 
 struct fw_plan {
 	struct attention_task task;
@@ -73,35 +74,29 @@ static const struct attention_passes *choose(const char *config)
 	return NULL;
 }
 
-static int refuse(char *why, size_t why_size, const char *reason)
-{
-	if (why && why_size)
-		snprintf(why, why_size, "%s", reason);
-	return FW_UNSUPPORTED;
-}
-
 int task_attention(const struct fw_problem *problem, struct fw_attention *a, char *why, size_t why_size)
 {
 	memset(a, 0, sizeof *a);
 	if (!problem || problem->family != FW_ATTENTION || !problem->attention)
-		return refuse(why, why_size, "cpu: only attention");
-	memcpy(a, problem->attention, known_bytes(problem->attention->struct_size, sizeof *a));
+		return contract_say(FW_UNSUPPORTED, why, why_size, "cpu: only attention");
+	*a = contract_attention(problem);
 	if (problem->direction != FW_FORWARD && problem->direction != FW_BACKWARD)
-		return refuse(why, why_size, "cpu: only forward and backward");
+		return contract_say(FW_UNSUPPORTED, why, why_size, "cpu: only forward and backward");
 	if (a->dtype != FW_BF16)
-		return refuse(why, why_size, "cpu: only bf16");
+		return contract_say(FW_UNSUPPORTED, why, why_size, "cpu: only bf16");
 	if (a->headdim != a->headdim_v || a->headdim % 32 || a->headdim < 32 || a->headdim > HEADDIM_MAX)
-		return refuse(why, why_size, "cpu: head dimensions must be equal, a multiple of 32, at most 128");
+		return contract_say(
+			FW_UNSUPPORTED, why, why_size, "cpu: head dimensions must be equal, a multiple of 32, at most 128");
 	if (a->nhk < 1 || a->nhq < a->nhk || a->nhq % a->nhk)
-		return refuse(why, why_size, "cpu: query heads must be a multiple of key heads");
+		return contract_say(FW_UNSUPPORTED, why, why_size, "cpu: query heads must be a multiple of key heads");
 	if (a->total_q < 1 || a->total_k < 1 || a->n_seqs < 1)
-		return refuse(why, why_size, "cpu: no tokens");
+		return contract_say(FW_UNSUPPORTED, why, why_size, "cpu: no tokens");
 	if (!(a->scale > 0) || !isfinite(a->scale))
-		return refuse(why, why_size, "cpu: the scale must be positive");
+		return contract_say(FW_UNSUPPORTED, why, why_size, "cpu: the scale must be positive");
 	if (a->mask != FW_FULL && a->mask != FW_CAUSAL && a->mask != FW_BLOCKS)
-		return refuse(why, why_size, "cpu: unknown mask");
+		return contract_say(FW_UNSUPPORTED, why, why_size, "cpu: unknown mask");
 	if (a->mask == FW_BLOCKS && (a->block_q < 1 || a->block_k < 1 || a->n_seqs != 1))
-		return refuse(why, why_size, "cpu: a block mask needs block sizes and one sequence");
+		return contract_say(FW_UNSUPPORTED, why, why_size, "cpu: a block mask needs block sizes and one sequence");
 	return FW_OK;
 }
 
@@ -115,7 +110,7 @@ static int cpu_can(const struct fw_problem *problem, char *why, size_t why_size)
 static void *place(uintptr_t *at, size_t bytes)
 {
 	void *p = (void *)*at;
-	*at += (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+	*at += (uintptr_t)contract_align((int64_t)bytes);
 	return p;
 }
 
@@ -145,12 +140,11 @@ static int cpu_plan(const struct fw_problem *problem, const char *config, int in
 		return status;
 	const struct attention_passes *passes = choose(config);
 	if (!passes)
-		return refuse(why, why_size, "cpu: the configuration is not one of this library on this machine");
+		return contract_say(
+			FW_UNSUPPORTED, why, why_size, "cpu: the configuration is not one of this library on this machine");
 	struct fw_plan *p = calloc(1, sizeof *p);
-	if (!p) {
-		refuse(why, why_size, "cpu: out of memory");
-		return FW_FAILED;
-	}
+	if (!p)
+		return contract_say(FW_FAILED, why, why_size, "cpu: out of memory");
 	struct attention_task *t = &p->task;
 	t->a = a;
 	t->threads = index > 0 ? index : omp_get_max_threads();
@@ -165,7 +159,7 @@ static int cpu_plan(const struct fw_problem *problem, const char *config, int in
 	lists_room(&t->a, 1, &p->keys.max_items, &p->keys.max_ranges);
 	describe(p->config, passes);
 
-	struct fw_info answer = { .struct_size = (uint32_t)known_bytes(info->struct_size, sizeof answer),
+	struct fw_info answer = { .struct_size = contract_answer_bytes(info->struct_size, sizeof answer),
 		.phases = FW_RANGE_MERGE | FW_RUN | (p->backward ? FW_PREPROCESS : 0),
 		.workspace_bytes = lay_out(p, 0),
 		.config = p->config };
@@ -207,7 +201,7 @@ static int cpu_bind(struct fw_plan *p, const struct fw_io *io)
 
 	p->bound = 0;
 	p->error[0] = 0;
-	if (io->n_slots < FW_ATTENTION_SLOTS || !io->workspace)
+	if (!io || !io->slot || io->n_slots < FW_ATTENTION_SLOTS || !io->workspace)
 		return fail(p, FW_INVALID, "bind needs every slot and a workspace");
 	memcpy(slot, io->slot, sizeof p->task.slot);
 	for (size_t i = 0; i < n; i++) {

@@ -68,12 +68,6 @@ int task_attention(const struct fw_problem *problem, struct fw_attention *a, cha
 /** fw_provider.count: count.c. Err: FW_UNSUPPORTED, FW_INVALID the mask or offsets are missing or too large, FW_FAILED no memory. */
 int count_work(const struct fw_problem *problem, const char *config, const struct fw_io *host, struct fw_work *out);
 
-/** How much of a struct both sides know: the smaller of the caller's `struct_size` and ours. 0 means that it is as ours. Units: bytes. */
-static inline size_t known_bytes(uint32_t struct_size, size_t ours)
-{
-	return struct_size && struct_size < ours ? struct_size : ours;
-}
-
 /** Address of (token, head) in a tensor of bf16. Own: the tensor's. */
 static inline uint16_t *element(const struct fw_tensor *t, int64_t token, int64_t head)
 {

@@ -4,17 +4,17 @@
  * Full mask, one sequence, bf16. The library is looked for when it is first asked for; where it is absent the answer is
  * FW_UNSUPPORTED. plan compiles; forward is one kernel, backward is one graph of cuDNN's, so there is only phase RUN.
  */
+#include "attention/contract.h"
 #include "attention/cudnn/cudnn_graph.h"
 #include "attention/providers.h"
 
 #include <cuda_runtime_api.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGNMENT = 256, TEXT_BYTES = 256, TOKENS_MAX = 1 << 24 };
+enum { TOKENS_MAX = 1 << 24 };
 
 struct fw_plan {
 	struct cudnn_graph graph;
@@ -25,56 +25,31 @@ struct fw_plan {
 	float scale, one;      /* what the graph takes by value */
 	int64_t row_sums_at, grad_q_at, cudnn_at, workspace_bytes;
 	char config[64];
-	char error[TEXT_BYTES];
+	char error[CONTRACT_TEXT_BYTES];
 };
-
-static int say(int status, char *why, size_t why_size, const char *format, ...)
-{
-	if (why && why_size > 0) {
-		va_list arguments;
-		va_start(arguments, format);
-		vsnprintf(why, why_size, format, arguments);
-		va_end(arguments);
-	}
-	return status;
-}
-
-/* The caller's struct may be older and shorter: what it leaves out reads as 0. */
-static struct fw_attention attention_of(const struct fw_problem *problem)
-{
-	struct fw_attention a = { 0 };
-	size_t size = problem->attention->struct_size;
-	memcpy(&a, problem->attention, size < sizeof a ? size : sizeof a);
-	return a;
-}
 
 static int can(const struct fw_problem *problem, char *why, size_t size)
 {
 	if (!problem || problem->family != FW_ATTENTION || !problem->attention)
-		return say(FW_UNSUPPORTED, why, size, "only attention");
-	const struct fw_attention a = attention_of(problem);
+		return contract_say(FW_UNSUPPORTED, why, size, "only attention");
+	const struct fw_attention a = contract_attention(problem);
 	if (problem->direction != FW_FORWARD && problem->direction != FW_BACKWARD)
-		return say(FW_UNSUPPORTED, why, size, "only forward and backward");
+		return contract_say(FW_UNSUPPORTED, why, size, "only forward and backward");
 	if (problem->flags & FW_DETERMINISTIC && problem->direction == FW_BACKWARD)
-		return say(FW_UNSUPPORTED, why, size, "cuDNN's backward as used here is not deterministic");
+		return contract_say(FW_UNSUPPORTED, why, size, "cuDNN's backward as used here is not deterministic");
 	if (a.mask != FW_FULL)
-		return say(FW_UNSUPPORTED, why, size, "only the full mask: cuDNN's attention node takes no other");
+		return contract_say(FW_UNSUPPORTED, why, size, "only the full mask: cuDNN's attention node takes no other");
 	if (a.n_seqs != 1)
-		return say(FW_UNSUPPORTED, why, size, "only one sequence");
+		return contract_say(FW_UNSUPPORTED, why, size, "only one sequence");
 	if (a.dtype != FW_BF16)
-		return say(FW_UNSUPPORTED, why, size, "only bf16");
+		return contract_say(FW_UNSUPPORTED, why, size, "only bf16");
 	if ((a.headdim != 64 && a.headdim != 128) || a.headdim_v != a.headdim)
-		return say(FW_UNSUPPORTED, why, size, "only headdim 64 and 128, the same for V");
+		return contract_say(FW_UNSUPPORTED, why, size, "only headdim 64 and 128, the same for V");
 	if (a.nhq < 1 || a.nhk < 1 || a.nhq % a.nhk)
-		return say(FW_UNSUPPORTED, why, size, "query heads must be a multiple of key heads");
+		return contract_say(FW_UNSUPPORTED, why, size, "query heads must be a multiple of key heads");
 	if (a.total_q < 1 || a.total_k < 1 || a.total_q > TOKENS_MAX || a.total_k > TOKENS_MAX)
-		return say(FW_UNSUPPORTED, why, size, "1 to %d tokens", TOKENS_MAX);
+		return contract_say(FW_UNSUPPORTED, why, size, "1 to %d tokens", TOKENS_MAX);
 	return cudnn_api(why, size) ? FW_OK : FW_UNSUPPORTED;
-}
-
-static int64_t align_up(int64_t bytes)
-{
-	return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
 /* Compile on device `index`, and leave the current device as it was. */
@@ -85,7 +60,8 @@ static int compile_on(struct fw_plan *p, const struct cudnn_api *api, int index,
 	if (e == cudaSuccess)
 		e = cudaSetDevice(index);
 	if (e != cudaSuccess)
-		return say(FW_FAILED, p->graph.error, sizeof p->graph.error, "device %d: %s", index, cudaGetErrorString(e));
+		return contract_say(
+			FW_FAILED, p->graph.error, sizeof p->graph.error, "device %d: %s", index, cudaGetErrorString(e));
 	int status = cudnn_graph_make(&p->graph, api, &p->attention, p->backward, engine);
 	cudaSetDevice(previous);
 	(void)cudaGetLastError();
@@ -99,23 +75,23 @@ static int plan(const struct fw_problem *problem, const char *config, int index,
 	if (status != FW_OK)
 		return status;
 	if (!out || !info)
-		return say(FW_INVALID, why, size, "plan and info must not be NULL");
+		return contract_say(FW_INVALID, why, size, "plan and info must not be NULL");
 	const struct cudnn_api *api = cudnn_api(NULL, 0);
 	size_t version = 0;
 	int engine = -1, used = 0;
 	if (config && (sscanf(config, "CUDNN=%zu ENGINE=%d%n", &version, &engine, &used) != 2 || config[used] || engine < 0 ||
 			      version != api->version()))
-		return say(FW_UNSUPPORTED, why, size, "config \"%s\" is none of cudnn %zu", config, api->version());
+		return contract_say(FW_UNSUPPORTED, why, size, "config \"%s\" is none of cudnn %zu", config, api->version());
 	struct fw_plan *p = calloc(1, sizeof *p);
 	if (!p)
-		return say(FW_FAILED, why, size, "out of memory");
-	p->attention = attention_of(problem);
+		return contract_say(FW_FAILED, why, size, "out of memory");
+	p->attention = contract_attention(problem);
 	p->backward = problem->direction == FW_BACKWARD;
 	p->scale = (float)p->attention.scale;
 	p->one = 1.0f;
 	status = compile_on(p, api, index, engine);
 	if (status != FW_OK) {
-		say(status, why, size, "%s", p->graph.error);
+		contract_say(status, why, size, "%s", p->graph.error);
 		cudnn_graph_free(&p->graph);
 		free(p);
 		return status;
@@ -124,15 +100,15 @@ static int plan(const struct fw_problem *problem, const char *config, int index,
 	const int64_t rows = (int64_t)p->attention.nhq * p->attention.total_q;
 	int64_t at = 0;
 	p->row_sums_at = at;
-	at = align_up(at + (p->backward ? rows * 4 : 0));
+	at = contract_align(at + (p->backward ? rows * 4 : 0));
 	p->grad_q_at = at;
-	at = align_up(at + (p->backward ? rows * p->attention.headdim * 4 : 0));
+	at = contract_align(at + (p->backward ? rows * p->attention.headdim * 4 : 0));
 	p->cudnn_at = at;
-	p->workspace_bytes = align_up(at + p->graph.workspace_bytes);
+	p->workspace_bytes = contract_align(at + p->graph.workspace_bytes);
 	snprintf(p->config, sizeof p->config, "CUDNN=%zu ENGINE=%d", api->version(), (int)p->graph.engine);
 
 	struct fw_info answer = { .phases = FW_RUN, .workspace_bytes = (uint64_t)p->workspace_bytes, .config = p->config };
-	answer.struct_size = info->struct_size && info->struct_size < sizeof answer ? info->struct_size : (uint32_t)sizeof answer;
+	answer.struct_size = contract_answer_bytes(info->struct_size, sizeof answer);
 	memcpy(info, &answer, answer.struct_size);
 	*out = p;
 	return FW_OK;
@@ -143,15 +119,16 @@ static int take(struct fw_plan *p, const struct fw_io *io, int slot, const char 
 {
 	const struct fw_attention *a = &p->attention;
 	if ((uint32_t)slot >= io->n_slots || !io->slot[slot].data)
-		return say(FW_INVALID, p->error, TEXT_BYTES, "%s is missing", name);
+		return contract_say(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "%s is missing", name);
 	const struct fw_tensor *t = &io->slot[slot];
 	const bool of_queries = slot == FW_Q || slot == FW_O || slot == FW_DO || slot == FW_DQ;
 	const int64_t heads = of_queries ? a->nhq : a->nhk;
 	const int64_t outer = slot == FW_LSE ? a->total_q : heads * a->headdim, middle = slot == FW_LSE ? 1 : a->headdim;
 	if (t->stride[0] && (t->stride[0] != outer || t->stride[1] != middle || (slot != FW_LSE && t->stride[2] != 1)))
-		return say(FW_UNSUPPORTED, p->error, TEXT_BYTES, "%s: only row-major tensors", name);
+		return contract_say(FW_UNSUPPORTED, p->error, CONTRACT_TEXT_BYTES, "%s: only row-major tensors", name);
 	if ((uintptr_t)t->data % 16)
-		return say(FW_UNSUPPORTED, p->error, TEXT_BYTES, "%s must start at a multiple of 16 bytes", name);
+		return contract_say(
+			FW_UNSUPPORTED, p->error, CONTRACT_TEXT_BYTES, "%s must start at a multiple of 16 bytes", name);
 	*address = t->data;
 	return FW_OK;
 }
@@ -173,9 +150,10 @@ static int bind(struct fw_plan *p, const struct fw_io *io)
 	p->bound = false;
 	p->error[0] = '\0';
 	if (!io || !io->slot)
-		return say(FW_INVALID, p->error, TEXT_BYTES, "no slots");
-	if (p->workspace_bytes > 0 && (!io->workspace || (uintptr_t)io->workspace % ALIGNMENT))
-		return say(FW_INVALID, p->error, TEXT_BYTES, "the workspace is missing or not %d-aligned", ALIGNMENT);
+		return contract_say(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "no slots");
+	if (p->workspace_bytes > 0 && (!io->workspace || (uintptr_t)io->workspace % CONTRACT_ALIGNMENT))
+		return contract_say(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "the workspace is missing or not %d-aligned",
+			CONTRACT_ALIGNMENT);
 	for (size_t i = 0; i < sizeof used / sizeof used[0]; i++) {
 		if (used[i].backward_only && !p->backward)
 			continue;
@@ -210,7 +188,7 @@ static int bind(struct fw_plan *p, const struct fw_io *io)
 	cudnn_graph_finish(g, pack, "addresses");
 	p->pack = pack; /* to be dropped by the next bind, also if it is unfinished */
 	p->bound = !g->error[0];
-	return p->bound ? FW_OK : say(FW_FAILED, p->error, TEXT_BYTES, "%s", g->error);
+	return p->bound ? FW_OK : contract_say(FW_FAILED, p->error, CONTRACT_TEXT_BYTES, "%s", g->error);
 }
 
 static int enqueue(struct fw_plan *p, uint32_t phases, void *stream)
@@ -218,7 +196,7 @@ static int enqueue(struct fw_plan *p, uint32_t phases, void *stream)
 	if (!p)
 		return FW_INVALID;
 	if (!p->bound)
-		return say(FW_INVALID, p->error, TEXT_BYTES, "enqueue before bind");
+		return contract_say(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "enqueue before bind");
 	p->error[0] = '\0';
 	if (!(phases & FW_RUN))
 		return FW_OK;
@@ -230,7 +208,7 @@ static int enqueue(struct fw_plan *p, uint32_t phases, void *stream)
 		return FW_OK;
 	char text[160] = "";
 	api->last_error(text, sizeof text);
-	return say(FW_FAILED, p->error, TEXT_BYTES, "cuDNN: status %d %s", status, text);
+	return contract_say(FW_FAILED, p->error, CONTRACT_TEXT_BYTES, "cuDNN: status %d %s", status, text);
 }
 
 static const char *error(const struct fw_plan *p)

@@ -111,7 +111,7 @@ int count_work(const struct stage *stage, const struct fw_problem *problem, cons
 		count_blocks(&job, bits, &answer);
 	else
 		count_dense(&job, job.n_seqs > 1 ? cu_q : NULL, job.n_seqs > 1 ? cu_k : NULL, &answer);
-	answer.struct_size = work->struct_size && work->struct_size < sizeof answer ? work->struct_size : (uint32_t)sizeof answer;
+	answer.struct_size = contract_answer_bytes(work->struct_size, sizeof answer);
 	memcpy(work, &answer, answer.struct_size);
 	return FW_OK;
 }

@@ -4,64 +4,40 @@
 #include "stage.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 static const int64_t l2_share_bytes = 32 << 20; /* what the heads of one section may keep in an L2 cache of 40 to 60 MB */
 
-int job_say(int status, char *why, size_t why_size, const char *format, ...)
-{
-	if (why && why_size > 0) {
-		va_list arguments;
-		va_start(arguments, format);
-		vsnprintf(why, why_size, format, arguments);
-		va_end(arguments);
-	}
-	return status;
-}
-
-/* The caller's struct may be older and shorter: what it leaves out reads as 0. */
-static struct fw_attention attention_of(const struct fw_problem *problem)
-{
-	struct fw_attention a;
-	memset(&a, 0, sizeof a);
-	if (problem->attention)
-		memcpy(&a, problem->attention,
-			problem->attention->struct_size < sizeof a ? problem->attention->struct_size : sizeof a);
-	return a;
-}
-
 int job_can(const struct stage *stage, const struct fw_problem *problem, char *why, size_t size)
 {
 	if (!problem || problem->family != FW_ATTENTION || !problem->attention)
-		return job_say(FW_UNSUPPORTED, why, size, "only attention");
-	const struct fw_attention a = attention_of(problem);
+		return contract_say(FW_UNSUPPORTED, why, size, "only attention");
+	const struct fw_attention a = contract_attention(problem);
 	if (problem->direction != FW_FORWARD && problem->direction != FW_BACKWARD)
-		return job_say(FW_UNSUPPORTED, why, size, "only forward and backward");
+		return contract_say(FW_UNSUPPORTED, why, size, "only forward and backward");
 	if (problem->flags & FW_DETERMINISTIC && problem->direction == FW_BACKWARD && !stage->ordered)
-		return job_say(FW_UNSUPPORTED, why, size, "dQ is summed in an open order, so backward is not deterministic");
+		return contract_say(FW_UNSUPPORTED, why, size, "dQ is summed in an open order, so backward is not deterministic");
 	if (a.dtype != FW_BF16)
-		return job_say(FW_UNSUPPORTED, why, size, "only bf16");
+		return contract_say(FW_UNSUPPORTED, why, size, "only bf16");
 	if ((a.headdim != 64 && a.headdim != 128) || a.headdim_v != a.headdim)
-		return job_say(FW_UNSUPPORTED, why, size, "only headdim 64 and 128, the same for V");
+		return contract_say(FW_UNSUPPORTED, why, size, "only headdim 64 and 128, the same for V");
 	if (a.nhq < 1 || a.nhk < 1 || a.nhq % a.nhk || a.nhq > 65535)
-		return job_say(FW_UNSUPPORTED, why, size, "query heads must be a multiple of key heads, at most 65535");
+		return contract_say(FW_UNSUPPORTED, why, size, "query heads must be a multiple of key heads, at most 65535");
 	if (a.total_q < 1 || a.total_k < 1 || a.total_q > JOB_TOKENS_MAX || a.total_k > JOB_TOKENS_MAX)
-		return job_say(FW_UNSUPPORTED, why, size, "1 to %d tokens", JOB_TOKENS_MAX);
+		return contract_say(FW_UNSUPPORTED, why, size, "1 to %d tokens", JOB_TOKENS_MAX);
 	if (!(a.scale > 0.0) || !isfinite(a.scale))
-		return job_say(FW_UNSUPPORTED, why, size, "the scale must be positive");
+		return contract_say(FW_UNSUPPORTED, why, size, "the scale must be positive");
 	if (a.n_seqs < 1 || a.n_seqs > JOB_SEQS_MAX)
-		return job_say(FW_UNSUPPORTED, why, size, "1 to %d sequences", JOB_SEQS_MAX);
+		return contract_say(FW_UNSUPPORTED, why, size, "1 to %d sequences", JOB_SEQS_MAX);
 	if (a.mask == FW_BLOCKS) {
 		if (a.block_q != a.block_k || (a.block_q != 64 && a.block_q != 128))
-			return job_say(FW_UNSUPPORTED, why, size, "only square mask blocks of 64 or 128 tokens");
+			return contract_say(FW_UNSUPPORTED, why, size, "only square mask blocks of 64 or 128 tokens");
 		if (a.n_seqs != 1)
-			return job_say(FW_UNSUPPORTED, why, size, "a block mask takes one sequence");
+			return contract_say(FW_UNSUPPORTED, why, size, "a block mask takes one sequence");
 		if (a.max_blocks < 0 || a.max_blocks > 0x7fffffff)
-			return job_say(FW_UNSUPPORTED, why, size, "at most 2^31 - 1 kept blocks");
+			return contract_say(FW_UNSUPPORTED, why, size, "at most 2^31 - 1 kept blocks");
 	} else if (a.mask != FW_FULL && a.mask != FW_CAUSAL) {
-		return job_say(FW_UNSUPPORTED, why, size, "only masks full, causal and blocks");
+		return contract_say(FW_UNSUPPORTED, why, size, "only masks full, causal and blocks");
 	}
 	return stage->can ? stage->can(&a, problem->direction, why, size) : FW_OK;
 }
@@ -80,7 +56,7 @@ static int32_t choose_section(const struct job *job)
 int job_make(
 	const struct stage *stage, const struct fw_problem *problem, const char *config, struct job *job, struct shape *shape)
 {
-	const struct fw_attention a = attention_of(problem);
+	const struct fw_attention a = contract_attention(problem);
 	memset(shape, 0, sizeof *shape);
 	const int status = stage->choose(&a, problem->direction, config, shape);
 	if (status != FW_OK)

@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT_BYTES = 256, ALIGNMENT = 256 };
-
 struct fw_plan {
 	const struct stage *stage;
 	struct job *job; /* stage->job_bytes, behind the plan */
@@ -19,13 +17,8 @@ struct fw_plan {
 	int64_t zeroed_bytes; /* from sum_at on, by PREPARE */
 	int64_t workspace_bytes;
 	char config[80];
-	char error[TEXT_BYTES];
+	char error[CONTRACT_TEXT_BYTES];
 };
-
-static int64_t align_up(int64_t bytes)
-{
-	return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-}
 
 /* The plan and its job in one piece; tensor maps inside the job must lie on multiples of 64 bytes. */
 static struct fw_plan *new_plan(const struct stage *stage)
@@ -57,8 +50,8 @@ int plan_can(const struct stage *stage, const struct fw_problem *problem, char *
 	const int status = job_can(stage, problem, why, size);
 	if (status != FW_OK || cudaGetDevice(&device) != cudaSuccess || has_code(stage, device, &major, &minor))
 		return status;
-	return job_say(FW_UNSUPPORTED, why, size, "needs compute capability %d.%d, device %d has %d.%d", stage->capability / 10,
-		stage->capability % 10, device, major, minor);
+	return contract_say(FW_UNSUPPORTED, why, size, "needs compute capability %d.%d, device %d has %d.%d",
+		stage->capability / 10, stage->capability % 10, device, major, minor);
 }
 
 /* Ready the main kernel on device `index`. */
@@ -82,10 +75,10 @@ static int ready(const struct stage *stage, const struct job *job, int index, ch
 		return FW_OK;
 	(void)cudaGetLastError();
 	if (e == cudaErrorNoKernelImageForDevice)
-		return job_say(FW_UNSUPPORTED, why, size, "%s has no code for device %d", stage->name, index);
+		return contract_say(FW_UNSUPPORTED, why, size, "%s has no code for device %d", stage->name, index);
 	if (e != cudaSuccess)
-		return job_say(FW_FAILED, why, size, "device %d: %s", index, cudaGetErrorString(e));
-	return job_say(FW_UNSUPPORTED, why, size, "device %d has %d bytes of shared memory a block, %d are needed", index,
+		return contract_say(FW_FAILED, why, size, "device %d: %s", index, cudaGetErrorString(e));
+	return contract_say(FW_UNSUPPORTED, why, size, "device %d has %d bytes of shared memory a block, %d are needed", index,
 		shared_max, shared + 1024);
 }
 
@@ -95,27 +88,27 @@ static void lay_out(struct fw_plan *p)
 	const struct job *job = p->job;
 	int64_t at = 0;
 	p->tiles_at = at;
-	at = align_up(at + (int64_t)job->n_tiles * (job->block ? job->nhk : 1) * (int64_t)sizeof(struct tile));
+	at = contract_align(at + (int64_t)job->n_tiles * (job->block ? job->nhk : 1) * (int64_t)sizeof(struct tile));
 	p->list_at = at;
-	at = align_up(at + job->list_capacity * (int64_t)sizeof(int32_t));
+	at = contract_align(at + job->list_capacity * (int64_t)sizeof(int32_t));
 	p->ranks_at = at;
-	at = align_up(at + (job->ordered ? job->list_capacity * (int64_t)sizeof(int32_t) : 0));
+	at = contract_align(at + (job->ordered ? job->list_capacity * (int64_t)sizeof(int32_t) : 0));
 	p->cursor_at = at;
-	at = align_up(at + 2 * (int64_t)sizeof(int32_t));
+	at = contract_align(at + 2 * (int64_t)sizeof(int32_t));
 	if (job->backward) {
 		const int64_t rows = (int64_t)job->nhq * job->n_slots * JOB_STEP;
 		p->slots_at = at;
-		at = align_up(at + job->n_slots * (int64_t)sizeof(int2));
+		at = contract_align(at + job->n_slots * (int64_t)sizeof(int2));
 		p->stats_at = at;
-		at = align_up(at + rows * (int64_t)sizeof(float2));
+		at = contract_align(at + rows * (int64_t)sizeof(float2));
 		p->sum_at = at;
-		at = align_up(at + (job->passes == 2 ? 0 : rows * job->headdim * (int64_t)sizeof(float)));
+		at = contract_align(at + (job->passes == 2 ? 0 : rows * job->headdim * (int64_t)sizeof(float)));
 		p->turns_at = at;
-		at = align_up(at + (job->ordered ? rows / JOB_STEP * (int64_t)sizeof(int32_t) : 0));
+		at = contract_align(at + (job->ordered ? rows / JOB_STEP * (int64_t)sizeof(int32_t) : 0));
 		p->zeroed_bytes = at - p->sum_at;
 	}
 	p->extra_at = at;
-	at = align_up(at + (p->stage->extra ? p->stage->extra(job) : 0));
+	at = contract_align(at + (p->stage->extra ? p->stage->extra(job) : 0));
 	p->workspace_bytes = at;
 	p->phases = FW_RANGE_MERGE | FW_RUN;
 	if (job->backward)
@@ -129,15 +122,16 @@ int plan_make(const struct stage *stage, const struct fw_problem *problem, const
 	if (status != FW_OK)
 		return status;
 	if (!out || !info)
-		return job_say(FW_INVALID, why, size, "plan and info must not be NULL");
+		return contract_say(FW_INVALID, why, size, "plan and info must not be NULL");
 	struct fw_plan *p = new_plan(stage);
 	if (!p)
-		return job_say(FW_FAILED, why, size, "out of memory");
+		return contract_say(FW_FAILED, why, size, "out of memory");
 	struct shape shape;
 	if (job_make(stage, problem, config, p->job, &shape) != FW_OK)
-		status = job_say(FW_UNSUPPORTED, why, size, "config \"%s\" is none of %s for this problem", config, stage->name);
+		status = contract_say(
+			FW_UNSUPPORTED, why, size, "config \"%s\" is none of %s for this problem", config, stage->name);
 	else if (job_items(p->job, p->job->backward ? 1 : job_forward_units(p->job)) > 0x7fffffff)
-		status = job_say(FW_UNSUPPORTED, why, size, "more than 2^31 - 1 tiles");
+		status = contract_say(FW_UNSUPPORTED, why, size, "more than 2^31 - 1 tiles");
 	else
 		status = ready(stage, p->job, index, why, size);
 	if (status != FW_OK) {
@@ -149,7 +143,7 @@ int plan_make(const struct stage *stage, const struct fw_problem *problem, const
 
 	struct fw_info answer;
 	memset(&answer, 0, sizeof answer);
-	answer.struct_size = info->struct_size && info->struct_size < sizeof answer ? info->struct_size : (uint32_t)sizeof answer;
+	answer.struct_size = contract_answer_bytes(info->struct_size, sizeof answer);
 	answer.phases = p->phases;
 	answer.workspace_bytes = (uint64_t)p->workspace_bytes;
 	answer.config = p->config;
@@ -162,16 +156,16 @@ int plan_make(const struct stage *stage, const struct fw_problem *problem, const
 static int take_tensor(struct fw_plan *p, const struct fw_io *io, int slot, const char *name, int heads, struct tensor *tensor)
 {
 	if ((uint32_t)slot >= io->n_slots || !io->slot[slot].data)
-		return job_say(FW_INVALID, p->error, TEXT_BYTES, "%s is missing", name);
+		return contract_say(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "%s is missing", name);
 	const struct fw_tensor *t = &io->slot[slot];
 	const bool packed = t->stride[0] == 0 && t->stride[1] == 0 && t->stride[2] == 0;
 	tensor->data = t->data;
 	tensor->token = packed ? (int64_t)heads * p->job->headdim : t->stride[0];
 	tensor->head = packed ? p->job->headdim : t->stride[1];
 	if (t->dtype != FW_BF16)
-		return job_say(FW_INVALID, p->error, TEXT_BYTES, "%s must be bf16", name);
+		return contract_say(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "%s must be bf16", name);
 	if ((!packed && t->stride[2] != 1) || tensor->token % 8 || tensor->head % 8 || (uintptr_t)t->data % 16)
-		return job_say(FW_UNSUPPORTED, p->error, TEXT_BYTES,
+		return contract_say(FW_UNSUPPORTED, p->error, CONTRACT_TEXT_BYTES,
 			"%s: rows must be contiguous and start at multiples of 16 bytes", name);
 	return FW_OK;
 }
@@ -183,7 +177,7 @@ int plan_bind(struct fw_plan *p, const struct fw_io *io)
 	p->bound = false;
 	p->error[0] = '\0';
 	if (!io || !io->slot)
-		return job_say(FW_INVALID, p->error, TEXT_BYTES, "no slots");
+		return contract_say(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "no slots");
 	struct job *job = p->job;
 	int status = take_tensor(p, io, FW_Q, "Q", job->nhq, &job->q);
 	if (status == FW_OK)
@@ -205,19 +199,21 @@ int plan_bind(struct fw_plan *p, const struct fw_io *io)
 
 	job->lse = (float *)job_slot(io, FW_LSE);
 	if (!job->lse)
-		return job_say(FW_INVALID, p->error, TEXT_BYTES, "LSE is missing");
+		return contract_say(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "LSE is missing");
 	job->lse_head = io->slot[FW_LSE].stride[0] ? io->slot[FW_LSE].stride[0] : job->total_q;
 	job->cu_q = (const int32_t *)job_slot(io, FW_CU_Q);
 	job->cu_k = (const int32_t *)job_slot(io, FW_CU_K);
 	if (job->n_seqs > 1 && (!job->cu_q || !job->cu_k))
-		return job_say(FW_INVALID, p->error, TEXT_BYTES, "CU_Q or CU_K is missing for %d sequences", job->n_seqs);
+		return contract_say(
+			FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "CU_Q or CU_K is missing for %d sequences", job->n_seqs);
 	if (job->n_seqs == 1)
 		job->cu_q = job->cu_k = NULL; /* one sequence is all tokens */
 	job->bits = (const uint32_t *)job_slot(io, FW_BLOCK_BITS);
 	if (job->block && !job->bits)
-		return job_say(FW_INVALID, p->error, TEXT_BYTES, "BLOCK_BITS is missing");
-	if (p->workspace_bytes > 0 && (!io->workspace || (uintptr_t)io->workspace % ALIGNMENT))
-		return job_say(FW_INVALID, p->error, TEXT_BYTES, "the workspace is missing or not %d-aligned", ALIGNMENT);
+		return contract_say(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "BLOCK_BITS is missing");
+	if (p->workspace_bytes > 0 && (!io->workspace || (uintptr_t)io->workspace % CONTRACT_ALIGNMENT))
+		return contract_say(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "the workspace is missing or not %d-aligned",
+			CONTRACT_ALIGNMENT);
 
 	unsigned char *workspace = (unsigned char *)io->workspace;
 	job->tiles = (struct tile *)(workspace + p->tiles_at);
@@ -230,7 +226,7 @@ int plan_bind(struct fw_plan *p, const struct fw_io *io)
 	job->turns = (int32_t *)(workspace + p->turns_at);
 	job->extra = workspace + p->extra_at;
 	if (p->stage->bound) {
-		status = p->stage->bound(job, p->error, TEXT_BYTES);
+		status = p->stage->bound(job, p->error, CONTRACT_TEXT_BYTES);
 		if (status != FW_OK)
 			return status;
 	}
@@ -242,7 +238,7 @@ static int launched(struct fw_plan *p, const char *phase, cudaError_t e)
 {
 	if (e == cudaSuccess)
 		return FW_OK;
-	return job_say(FW_FAILED, p->error, TEXT_BYTES, "%s: %s", phase, cudaGetErrorString(e));
+	return contract_say(FW_FAILED, p->error, CONTRACT_TEXT_BYTES, "%s: %s", phase, cudaGetErrorString(e));
 }
 
 int plan_enqueue(struct fw_plan *p, uint32_t phases, void *stream_handle)
@@ -250,7 +246,7 @@ int plan_enqueue(struct fw_plan *p, uint32_t phases, void *stream_handle)
 	if (!p)
 		return FW_INVALID;
 	if (!p->bound)
-		return job_say(FW_INVALID, p->error, TEXT_BYTES, "enqueue before bind");
+		return contract_say(FW_INVALID, p->error, CONTRACT_TEXT_BYTES, "enqueue before bind");
 	p->error[0] = '\0';
 	const cudaStream_t stream = (cudaStream_t)stream_handle;
 	const struct job *job = p->job;

@@ -7,6 +7,7 @@
 #ifndef ATTENTION_HOPPER_STAGE_H
 #define ATTENTION_HOPPER_STAGE_H
 
+#include "attention/contract.h"
 #include "attention/providers.h"
 #include "job.h"
 
@@ -78,9 +79,6 @@ int job_make(const struct stage *, const struct fw_problem *, const char *config
 
 /** The address in a slot of which only that counts; NULL: there is none. */
 const void *job_slot(const struct fw_io *, int slot);
-
-/** Say why in words, where there is room for words. Returns `status`. */
-int job_say(int status, char *why, size_t why_size, const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 /* The ABI has no room for a stage in its calls, so each stage gets functions of its own. */
 template <const struct stage *STAGE> static int stage_can(const struct fw_problem *problem, char *why, size_t size)

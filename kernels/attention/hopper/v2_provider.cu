@@ -31,7 +31,7 @@ static int choose_parts(const struct fw_attention *a, int group, int passes)
 static int can(const struct fw_attention *a, int direction, char *why, size_t size)
 {
 	if (direction == FW_FORWARD && a->nhq / a->nhk % 2 != 0 && a->mask == FW_BLOCKS && a->block_q == 64)
-		return job_say(FW_UNSUPPORTED, why, size, "blocks of 64 need an even number of query heads a key head");
+		return contract_say(FW_UNSUPPORTED, why, size, "blocks of 64 need an even number of query heads a key head");
 	return FW_OK; /* else 128 rows of one head would straddle two blocks */
 }
 
@@ -72,11 +72,6 @@ struct room {
 	int64_t grad_kv, tiles, list, cursor, bytes;
 };
 
-static int64_t align_up(int64_t bytes)
-{
-	return (bytes + 255) / 256 * 256;
-}
-
 /* The work list of the dQ pass: the same mask, walked by rows. */
 static struct job rows_of(const struct job *job)
 {
@@ -99,16 +94,16 @@ static struct room room_of(const struct job *job)
 	if (!job->backward)
 		return room;
 	if (job->parts > 1)
-		at = align_up((int64_t)job->nhk * job->parts * job->n_tiles * 2 * job->outer_rows * job->headdim *
-			      (int64_t)sizeof(float));
+		at = contract_align((int64_t)job->nhk * job->parts * job->n_tiles * 2 * job->outer_rows * job->headdim *
+				    (int64_t)sizeof(float));
 	if (job->passes == 2) {
 		const struct job rows = rows_of(job);
 		room.tiles = at;
-		at = align_up(at + (int64_t)rows.n_tiles * rows.nhk * (int64_t)sizeof(struct tile));
+		at = contract_align(at + (int64_t)rows.n_tiles * rows.nhk * (int64_t)sizeof(struct tile));
 		room.list = at;
-		at = align_up(at + rows.list_capacity * (int64_t)sizeof(int32_t));
+		at = contract_align(at + rows.list_capacity * (int64_t)sizeof(int32_t));
 		room.cursor = at;
-		at = align_up(at + 2 * (int64_t)sizeof(int32_t));
+		at = contract_align(at + 2 * (int64_t)sizeof(int32_t));
 	}
 	room.bytes = at;
 	return room;
@@ -153,9 +148,9 @@ static int make_map(CUtensorMap *map, encode_tiled encode, const struct tensor *
 		CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
 	if (status == CUDA_SUCCESS)
 		return FW_OK;
-	snprintf(why, size, "%s: the driver makes no tensor map of strides %lld, %lld elements (error %d)", name,
-		(long long)tensor->token, (long long)tensor->head, (int)status);
-	return FW_UNSUPPORTED;
+	return contract_say(FW_UNSUPPORTED, why, size,
+		"%s: the driver makes no tensor map of strides %lld, %lld elements (error %d)", name, (long long)tensor->token,
+		(long long)tensor->head, (int)status);
 }
 
 static int bound(struct job *job, char *why, size_t size)
@@ -163,16 +158,12 @@ static int bound(struct job *job, char *why, size_t size)
 	struct v2_job *wide = (struct v2_job *)job;
 	int device = 0, processors = 0;
 	if (cudaGetDevice(&device) != cudaSuccess ||
-		cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess) {
-		snprintf(why, size, "the current device does not answer");
-		return FW_FAILED;
-	}
+		cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
+		return contract_say(FW_FAILED, why, size, "the current device does not answer");
 	wide->processors = processors;
 	const encode_tiled encode = find_encode();
-	if (!encode) {
-		snprintf(why, size, "the driver has no cuTensorMapEncodeTiled");
-		return FW_UNSUPPORTED;
-	}
+	if (!encode)
+		return contract_say(FW_UNSUPPORTED, why, size, "the driver has no cuTensorMapEncodeTiled");
 	const struct room room = room_of(job);
 	wide->grad_kv = (float *)(job->extra + room.grad_kv);
 	const bool walks = !job->backward || job->passes == 2; /* rows over keys */
