@@ -124,13 +124,13 @@ $(O)/obj/daemon/runner/%.c.o: EXTRA = $(CUDA_DEF) -fopenmp
 -include $(shell find $(O)/obj $(O)/tests -name '*.d' 2>/dev/null)
 
 # ---- tests ---------------------------------------------------------------------------------------------------------
-TESTS    := $(patsubst tests/%.c,$(O)/tests/%,$(sort $(wildcard tests/test_*.c)))
-FUZZ     := $(patsubst tests/%.c,$(O)/tests/%,$(sort $(wildcard tests/fuzz_*.c)))
+TESTS    := $(patsubst tests/%.c,$(O)/tests/%,$(sort $(wildcard tests/*/test_*.c)))
+FUZZ     := $(patsubst tests/%.c,$(O)/tests/%,$(sort $(wildcard tests/*/fuzz_*.c)))
 TEST_LIB = $(foreach l,git worker runner send cli flopwatchd web db core base,$(call lib,$(l)))
 
 $(O)/tests/%: tests/%.c $(foreach l,$(LIBS),$(call lib,$(l)))
 	@mkdir -p $(@D)
-	$(call say,cc ,$<)$(CC) $(ALL_CFLAGS) $(CUDA_DEF) -Itests -MMD -MP $(LINK) -o $@ $< -Wl,--start-group $(TEST_LIB) -Wl,--end-group \
+	$(call say,cc ,$<)$(CC) $(ALL_CFLAGS) $(CUDA_DEF) -Itests/lib -MMD -MP $(LINK) -o $@ $< -Wl,--start-group $(TEST_LIB) -Wl,--end-group \
 	  -lcmocka -lgit2 -lcurl -lsqlite3 -lz -lmicrohttpd -ljansson -lyaml -lnettle $(CUDA_LIB) $(if $(NVCC),-lstdc++) -fopenmp -ldl -lpthread -lm
 
 # Modules that misbehave on purpose, and simple good ones, for the tests of worker and runner.
@@ -149,10 +149,10 @@ test-programs: $(TESTS) $(FUZZ)
 modules: $(MODULES)
 
 .PHONY: test check-layers check-format check-words format
-test: ## install what is missing, build, run every test
+test: ## install what is missing, build, run every test; T="history test_stats" those whose names hold one of these
 	@etc/install-dependencies.sh test
 	@etc/install-browser.sh
-	@tests/run.sh
+	@tests/run.sh $(T)
 check-layers: ## the rooms against tests/layers.txt; tests/house.py --figures prints them
 	@tests/house.py
 check-format: ## clang-format 14
@@ -166,7 +166,7 @@ npm: ## the chart library and what drives the browser tests, from npm; then make
 	@etc/install-browser.sh
 screenshots: ## every page at two widths in two lights, under build/screenshots
 	@etc/install-browser.sh
-	@$(MAKE) --no-print-directory -j2 build/tests/pages_demo
+	@$(MAKE) --no-print-directory -j2 build/tests/browser/pages_demo
 	@tests/browser/screenshots.sh
 .PHONY: demo bench gpu-bench gpu-verdicts gpu-demo gpu-check gpu-integrity gpu-modules gpu-turns bundle install clean help kernels-cpu
 demo: ## a daemon, a pushed regression, a harmless push, a dashboard; DEMO_EXIT=1 ends by itself
@@ -176,7 +176,7 @@ demo: ## a daemon, a pushed regression, a harmless push, a dashboard; DEMO_EXIT=
 bench: ## print figures, one a line
 	@etc/install-dependencies.sh test
 	@$(MAKE) --no-print-directory -j2 all
-	@tests/bench.sh
+	@tests/bench/bench.sh
 gpu-bench: ## our kernels beside PyTorch's on this GPU, one table; figures under tests/data/gpu. MODULE=x.so PEERS="options of peers.py"
 	@[ -n "$(MODULE)" ] || $(MAKE) --no-print-directory -C kernels DEVICE=cuda
 	@tests/gpu/peers.py $(or $(MODULE),kernels/build/cuda/libattention.so) --out build/gpu-bench $(PEERS)

@@ -4,7 +4,7 @@ set -eu
 cd "$(dirname "$0")/../.."
 story=$(mktemp -d)
 trap 'kill "$server" 2>/dev/null || true; rm -rf "$story"' EXIT
-build/tests/pages_demo "$story" >"$story/log" &
+build/tests/browser/pages_demo "$story" >"$story/log" &
 server=$!
 for _ in $(seq 100); do grep -q listening "$story/log" && break; sleep 0.1; done
 address=$(sed -n 's/^listening on //p' "$story/log")

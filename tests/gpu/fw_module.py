@@ -1,7 +1,7 @@
 """A flopwatch kernel module through ctypes: the structs of kernels/fw_kernel.h, and an attention problem that can be run.
 
 Memory is the caller's: addresses come in as integers. Nothing here needs a GPU, so the same code drives a module for CPUs.
-tests/t0021-module.sh compares every size and offset with what a C compiler says.
+tests/kernels/test_module_ctypes.sh compares every size and offset with what a C compiler says.
 """
 import ctypes
 from ctypes import POINTER, Structure, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p

@@ -1,8 +1,8 @@
 /*
  * inputs.c - the host's loops over the element functions of inputs.h, and block masks.
  *
- * The header holds the arithmetic, because the GPU compiles it too. tests/inputs.py is an independent second version; golden
- * hashes in tests/test_inputs.c tie both to the same bits.
+ * The header holds the arithmetic, because the GPU compiles it too. tests/lib/inputs.py is an independent second version; golden
+ * hashes in tests/core/test_inputs.c tie both to the same bits.
  */
 #include "core/case/inputs.h"
 

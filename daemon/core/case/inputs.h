@@ -4,7 +4,7 @@
  * Element i of tensor t under a seed is a pure function: h = mix(stream(seed, t) + i * K), mix the finaliser of splitmix64 and
  * K its increment; the four 16-bit lanes of h summed, less 2 * 65535, times 2^-15, rounded to bf16 (nearest, ties to even).
  * That is close to a normal distribution with standard deviation 1.15, and exact in integers. Sources: Steele, Lea, Flood,
- * "Fast splittable pseudorandom number generators" (OOPSLA 2014). tests/inputs.py says the same in Python.
+ * "Fast splittable pseudorandom number generators" (OOPSLA 2014). tests/lib/inputs.py says the same in Python.
  */
 #ifndef CORE_CASE_INPUTS_H
 #define CORE_CASE_INPUTS_H

@@ -65,7 +65,7 @@ struct rule stats_rule_of_cell(const struct rule *general, double tau0, double n
 /*
  * Fewest pairs of a launch: pairs_min where the clock of each call is known, twice that where it is not. On recorded launches
  * without it, 4 pairs of the long calls find a 2 % slowdown in 85 of 100 comparisons and leave one in six without a word; 8
- * find 99.6 and leave none, in less device time, because fewer launches are needed (tests/bench_rule.c).
+ * find 99.6 and leave none, in less device time, because fewer launches are needed (tests/bench/bench_rule.c).
  */
 static int fewest_pairs(const struct rule *r, bool clocked)
 {

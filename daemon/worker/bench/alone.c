@@ -15,7 +15,7 @@
 #define SUSPECT_NO_CLOCK 1.6
 #define APART            1.08 /* launches of now */
 
-/* Standard errors: to be looked at, and to be accused, which takes more of them than any verdict (tests/test_alone.c counts false ones). */
+/* Standard errors: to be looked at, and to be accused, which takes more of them than any verdict (tests/worker/test_alone.c counts false ones). */
 #define SUSPECT_K 2.0
 #define APART_K   5.0
 

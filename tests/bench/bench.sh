@@ -1,0 +1,151 @@
+#!/bin/bash
+# Figures of the daemon, one a line: `bench NAME VALUE UNIT`. Real daemon, real database, real pushes, real connections.
+set -eu
+cd "$(dirname "$0")/../.."
+export LC_ALL=C.UTF-8 GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
+export GIT_AUTHOR_NAME=bench GIT_AUTHOR_EMAIL=bench@example.org GIT_COMMITTER_NAME=bench GIT_COMMITTER_EMAIL=bench@example.org
+bin=$PWD/build/bin
+n=${BENCH_COMPARISONS:-10000}
+work=$(mktemp -d)
+pid=
+trap '[ -z "$pid" ] || kill "$pid" 2>/dev/null || true; wait; rm -rf "$work"' EXIT
+
+make --no-print-directory -s build/tests/bench/bench_seed build/tests/bench/bench_rule build/tests/bench/bench_cover build/tests/bench/bench_tail build/tests/bench/bench_trend build/tests/bench/bench_load build/tests/modules/good.so build/tests/bench/bench_clock
+
+target() { # name, comparison, bound: beside a figure, what it is meant to be
+	echo "bench $1 target $2 $3"
+}
+
+# ---- the rule on recorded launches
+samples=tests/data/gpu/h200-2026-11-21-verdicts-samples.jsonl
+build/tests/bench/bench_rule tests/data/gpu-recorded "$samples" 1000
+build/tests/bench/bench_cover tests/data/gpu-recorded "$samples" 100
+build/tests/bench/bench_tail tests/data/gpu-recorded "$samples" 600
+target tail.every_10th.dense 95 pct_of_cells
+target tail.every_10th.sparse 90 pct_of_groups
+target tail.false 1 per_10000_cells
+build/tests/bench/bench_trend tests/data/gpu-recorded 300
+build/tests/bench/bench_clock "$samples"
+
+# ---- programs by turns, and one after the other, on a busy machine
+tests/lib/bench_turns.sh
+target turns.more.called 1 of_1
+target turns.same.called 0 of_1
+
+mkdir -p "$work/state" "$work/cache"
+
+# ---- what storing costs
+build/tests/bench/bench_seed "$work/state/flopwatch.db" etc/suites/ffa.yaml "$n" >"$work/seed.txt"
+grep '^bench' "$work/seed.txt"
+cell=$(awk '/^cell/ { print $2 }' "$work/seed.txt")
+echo "bench store.comparison $(sqlite3 "$work/state/flopwatch.db" "SELECT sum(pgsize) / $n FROM dbstat") bytes" # with all that belongs to it
+target store.comparison 60000 bytes
+
+# ---- a repository to push to
+git init -q --bare -b main "$work/kernels.git"
+git init -q -b main "$work/tree"
+mkdir -p "$work/tree/kernels"
+cp build/tests/modules/good.so "$work/tree/kernels/made.so"
+printf 'all:\n\tmkdir -p build/cpu\n\tcp made.so build/cpu/libattention.so\n' >"$work/tree/kernels/Makefile"
+echo one >"$work/tree/README"
+git -C "$work/tree" add -A
+git -C "$work/tree" commit -qm one
+cat >"$work/flopwatchd.yml" <<YML
+state_dir: $work/state
+cache_dir: $work/cache
+suites_dir: $PWD/etc/suites
+listen: 127.0.0.1:0
+sandbox: auto
+workers:
+  - {name: local, command: ["$bin/flopwatch-worker", serve], device: sim}
+  - {name: cpu, command: ["$bin/flopwatch-worker", serve], device: cpu}
+cores: {measure: $([ "$(nproc)" -lt 2 ] && echo shared || echo "\"$(($(nproc) / 2))-$(($(nproc) - 1))\"")}
+repos:
+  - {name: kernels, url: "$work/kernels.git", upstream: main, branches: [main, "branch-*"], suites: [demo]}
+YML
+"$bin/flopwatchd" --config "$work/flopwatchd.yml" >"$work/log" 2>&1 &
+pid=$!
+for _ in $(seq 100); do [ -f "$work/state/port" ] && break; sleep 0.1; done
+server="http://127.0.0.1:$(cat "$work/state/port")"
+sleep 2
+
+git -C "$work/tree" push -q "$work/kernels.git" HEAD:refs/heads/main
+"$bin/flopwatch" --server "$server" wait "$(git -C "$work/tree" rev-parse HEAD)" --timeout 300 >/dev/null || true
+
+# ---- at rest: a minute of nothing; what the daemon and the children that it waited for took of one core
+ran_ns() { echo $(($(cut -d' ' -f1 "/proc/$pid/schedstat") + 1000000000 / $(getconf CLK_TCK) * $(awk '{ print $16 + $17 }' "/proc/$pid/stat"))); }
+sleep 5
+before=$(ran_ns)
+sleep 60
+after=$(ran_ns)
+echo "bench daemon.rest_cpu $(python3 -c "print('%.6g' % (100 * ($after - $before) / 60e9))") pct"
+target daemon.rest_cpu 0.1 pct
+echo "bench daemon.rest_resident $(awk '/VmRSS/ { print $2 * 1024 }' "/proc/$pid/status") bytes"
+target daemon.rest_resident 20000000 bytes
+
+# ---- push to queued, and unchanged inputs to identical
+field() { curl -s "$server/api/v1/jobs?limit=500" | python3 -c "
+import sys, json, datetime
+jobs = [j for j in json.load(sys.stdin)['items'] if j['target'] == '$1']
+at = lambda t: datetime.datetime.fromisoformat(t.replace('Z', '+00:00')).timestamp() * 1000
+print('%.0f' % at(jobs[0]['$2']) if jobs and jobs[0]['$2'] else '')"; }
+now_ms() { date +%s%3N; }
+queued=() identical=()
+for i in $(seq 12); do
+	echo "$i" >"$work/tree/README"
+	git -C "$work/tree" commit -qam "text $i"
+	sha=$(git -C "$work/tree" rev-parse HEAD)
+	git -C "$work/tree" push -q "$work/kernels.git" "HEAD:refs/heads/objects-$i" # objects travel first, so that only the ref's move is timed
+	sleep 0.5
+	start=$(now_ms)
+	git --git-dir "$work/kernels.git" update-ref "refs/heads/branch-$i" "$sha"
+	for _ in $(seq 100); do ended=$(field "$sha" ended_at); [ -n "$ended" ] && break; sleep 0.05; done
+	[ "$i" -gt 2 ] || continue
+	queued+=("$(($(field "$sha" queued_at) - start))")
+	identical+=("$((ended - start))")
+done
+median() { printf '%s\n' "$@" | sort -n | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'; }
+echo "bench push.to_queued $(median "${queued[@]}") ms"
+echo "bench push.to_identical $(median "${identical[@]}") ms"
+
+# ---- reading with 16 connections
+load() { # name, path, header; "{1-9}" in the path is another number at every request
+	build/tests/bench/bench_load "$1" "${server##*:}" 16 10 "$2" ${3:+"$3"}
+}
+json=/api/v1/comparisons/$((n / 2))
+load http.comparison "/api/v1/comparisons/{1-$n}"
+target http.comparison_p99 2 ms
+target http.comparison_rate 20000 per_s
+load http.comparison_hot "$json"
+load http.not_modified "$json" "If-None-Match: $(curl -s -o /dev/null -D - "$server$json" | tr -d '\r' | sed -n 's/^ETag: //p')"
+target http.not_modified_rate 50000 per_s
+load http.page "/comparisons/{1-$n}"
+target http.page_p99 3 ms
+target http.page_size 60000 bytes
+load http.page_lost "/comparisons/{1-$((n / 10))}0" # a lost cell's row is open
+load http.page_hot "/comparisons/$((n / 2))"
+load http.first_page /
+echo "bench daemon.loaded_resident $(awk '/VmRSS/ { print $2 * 1024 }' "/proc/$pid/status") bytes" # every cache is full
+history="/api/v1/history?repo=kernels&branch=main&limit=10000&cell=$cell"
+times=$(for key in $(curl -s "$server$json" | grep -oE '"cell":"[^"]+"' | cut -d'"' -f4); do
+	for _ in 1 2 3; do curl -s -o /dev/null -w '%{time_total}\n' "$server/api/v1/history?repo=kernels&branch=main&limit=10000&cell=$key"; done
+done)
+echo "$times" | python3 -c "
+import statistics, sys
+ms = [1000 * float(line) for line in sys.stdin]
+print('bench http.history_10000 %.6g ms' % statistics.median(ms))
+print('bench http.history_10000_max %.6g ms' % max(ms))"
+target http.history_10000 10 ms
+echo "bench http.history_points $(curl -s "$server$history" | grep -o '"comparison":' | wc -l) count"
+
+# ---- the first page with everything that it asks for, modules of its scripts included, as it travels
+first=$(curl -s "$server/" | grep -oE '(src|href)="?/static/[^" >]+' | grep -oE '/static/.*' | sort -u)
+modules=$(for asset in $first; do curl -s "$server$asset" | grep -oE 'from "\./[^"]+' | sed 's,.*\./,/static/,'; done)
+total=$(curl -s "$server/" | wc -c)
+for asset in $first $modules; do total=$((total + $(curl -s "$server$asset" | wc -c))); done
+echo "bench http.first_page_total $total bytes"
+target http.first_page_total 150000 bytes
+
+# ---- what readers do to a job: main beside itself on this CPU, while nobody looks and before 100 readers of events and 50 browsers
+tests/lib/crowd.py "$server" --device cpu --cores "$(awk '/^Cpus_allowed_list/ { print $2 }' "/proc/$pid/status")"
+target crowd.cells_apart 0 count

@@ -1,0 +1,329 @@
+#!/bin/bash
+# The command line against the real daemon: what a person types, what it prints, and how it ends.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../lib/daemon.sh"
+fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(cat "$tmp/state/port")" "$@"; }
+json() { # filter: the last output, which has to be JSON, shows this
+	jq -e "$1" >/dev/null <<<"$out"
+}
+# a command's standard output alone, its errors in $errors
+run() {
+	out=$("$@" 2>"$tmp/errors")
+	status=$?
+	errors=$(cat "$tmp/errors")
+}
+
+# ---- without a daemon ----
+fails "no arguments" 2 "$bin/flopwatch"
+ok "--help" "$bin/flopwatch" --help
+like "it shows the exit status" "$out" '3 regression, 4 not found, 5 daemon unreachable, 6 timeout, 7 undecided'
+ok "--version" "$bin/flopwatch" --version
+fails "an unknown verb" 2 "$bin/flopwatch" comparr
+like "has a suggestion" "$out" 'did you mean compare\?'
+fails "an unknown option" 2 "$bin/flopwatch" status --frobnicate
+fails "too few arguments" 2 "$bin/flopwatch" compare main
+fails "too many" 2 "$bin/flopwatch" status main
+fails "--timeout is a number" 2 "$bin/flopwatch" wait main --timeout soon
+fails "an option that the verb does not take" 2 "$bin/flopwatch" completion bash --cells x
+is "is named, in one line" "$out" "flopwatch: completion takes no --cells; see flopwatch help completion"
+fails "also before the verb" 2 "$bin/flopwatch" --state nonsense completion bash
+fails "also where another begins alike" 2 "$bin/flopwatch" import "$tmp/none" --base-provider x
+is "which is not taken for it" "$out" "flopwatch: import takes no --base-provider; see flopwatch help import"
+fails "--server is an address" 2 "$bin/flopwatch" --server ftp://x status
+fails "a daemon that is not there" 5 "$bin/flopwatch" --server http://127.0.0.1:1 status
+like "is named" "$out" '^flopwatch: cannot reach flopwatchd at http://127.0.0.1:1: .*is it running\?$'
+fails "also for a backup" 5 "$bin/flopwatch" --server http://127.0.0.1:1 backup "$tmp/none.db"
+ok "which leaves no file" test ! -e "$tmp/none.db" -a ! -e "$tmp/none.db.part"
+like "FLOPWATCH_SERVER counts too" "$(FLOPWATCH_SERVER=http://127.0.0.1:2 "$bin/flopwatch" status 2>&1)" '127.0.0.1:2'
+
+# ---- a daemon that reads a checkout in place ----
+new_repo kernels
+write_config 'workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]' "repos: [{name: kernels, url: $tmp/kernels}]"
+ok "config check of a good file" fw config check "$tmp/c.yml"
+like "says what it holds" "$out" 'fine; 1 repositories, 1 workers'
+echo 'listne: 1' >"$tmp/bad.yml"
+fails "config check of a bad one" 2 fw config check "$tmp/bad.yml"
+like "says where" "$out" 'bad.yml:1:1: listne: unknown key; did you mean .listen.'
+fails "config of another word" 2 fw config chekc
+start_daemon || exit 1
+main=$(head_of kernels)
+run fw wait main --timeout 100 --progress
+is "wait for the first push" "$status" 0
+like "progress is one line a step on standard error" "$errors" '^job 1: (sent|building|checking|measuring)'
+is "up to its end" "$(tail -n 1 <<<"$errors")" "job 1: done"
+like "the table shows the cells" "$out" 'attention/dense/full/s64/hq2/hk1/d64/bf16/backward +[0-9.]+ +[0-9.]+ '
+branch kernels slow main
+echo 1.05 >"$tmp/kernels/kernels/factor"
+commit kernels "slower"
+slow=$(head_of kernels)
+branch kernels 'team/a+b' main
+echo hello >"$tmp/kernels/README"
+commit kernels "words"
+git -C "$tmp/kernels" checkout -q main
+
+run fw wait slow --timeout 100 --quiet
+is "a slower branch ends with 3" "$status" 3
+like "the head line says so" "$out" "^comparison [0-9]+  kernels  tiny  ${main:0:12}\.\.${slow:0:12}  verdict: regression"
+is "each cell has its warning" "$(grep -cE '^WARNING attention/.* lost [45]\.[0-9]+ % TFLOP/s \(threshold 1\.50 %\)' <<<"$out")" 4
+is "and progress is not in the output" "$errors" ""
+run fw wait 'team/a+b' --timeout 100 --quiet
+is "a harmless one with 0" "$status" 0
+like "because it is the same tree" "$out" 'verdict: identical, same code by tree'
+run fw wait "${slow:0:10}" --timeout 100 --quiet --json
+is "a commit's digits do too" "$status" 3
+ok "--json is the API's body" json '.verdict == "regression" and (.cells | length) == 4'
+fails "a branch that is not there" 4 fw wait nothing-like-it
+branches_are() { [ "$(api branches | jq '.items | length')" = "$1" ]; }
+git -C "$tmp/kernels" branch again "$main"
+await 10 branches_are 4
+run fw wait again --timeout 2 --quiet
+is "a new branch at a commit that was measured has its verdict" "$status" 0
+like "which is that of the commit" "$out" "^comparison [0-9]+  kernels  tiny  ${main:0:12}\.\."
+git -C "$tmp/kernels" branch -q -D again
+await 10 branches_are 3
+fails "a job that is not there" 4 fw wait 999
+
+# ---- compare ----
+run fw compare main slow --quiet --timeout 100
+is "compare main slow" "$status" 3
+run fw compare main 'team/a+b' --quiet --timeout 100
+is "compare with a harmless branch" "$status" 0
+run fw compare main slow --cells '*/full/*/forward' --quick --quiet --json --timeout 100
+ok "compare --cells --quick --json" json '(.cells | length) == 1 and .quick and .launches == 1 and .rule.launches_max == 1'
+fails "compare with nothing" 4 fw compare main nothing
+like "says what is missing" "$out" 'no branch or known commit nothing'
+fails "compare in a repository that is not there" 4 fw compare main slow --repo other
+echo 1.08 >"$tmp/kernels/kernels/factor"
+in_tree() { (cd "$tmp/kernels/kernels" && fw "$@"); }
+run in_tree compare main . --quiet --timeout 100
+is "compare main . sees what is not committed" "$status" 3
+like "and how much slower it is" "$out" 'lost 7\.[0-9]+ %'
+is "the work tree is as it was" "$(git -C "$tmp/kernels" status --short)" " M kernels/factor"
+git -C "$tmp/kernels" checkout -q kernels/factor
+run in_tree compare main . --quiet --timeout 100
+is "and 0 when nothing was changed" "$status" 0
+cd "$tmp" || exit 1
+git clone -q "$tmp/kernels.git" "$tmp/elsewhere"
+echo 1.08 >"$tmp/elsewhere/kernels/factor"
+fails "compare . in a checkout that the daemon does not read" 1 sh -c "cd '$tmp/elsewhere' && '$bin/flopwatch' --server 'http://127.0.0.1:$(port)' compare main . --repo kernels --quiet --timeout 100"
+like "says what to do" "$out" 'push a branch and name that instead of \..* is gone: commit [0-9a-f]+ is not in '
+fails "compare . outside a checkout" 4 fw compare main .
+like "says what to do" "$out" 'not inside a git checkout'
+cd "$root" || exit 1
+
+# ---- reading ----
+ok "status" fw status
+like "lists branches as people write them" "$out" '^ +kernels +team/a\+b +[0-9a-f]{10} +identical'
+ok "status --json" fw status --json
+ok "is JSON" json '.items | length == 3'
+cell=attention/dense/full/s64/hq2/hk1/d64/bf16/forward
+ok "history of a cell" fw history "$cell"
+like "shows the regression" "$out" "${slow:0:10} .* -4\.[0-9]+ % .*regression"
+ok "history --branch --limit --json" fw history "$cell" --branch slow --limit 1 --json
+ok "is one point" json '(.items | length) == 1 and .items[0].verdict == "regression"'
+fails "history in a repository that is not there" 4 fw history "$cell" --repo other
+ok "jobs" fw jobs
+like "lists them" "$out" 'kernels +slow +.*done'
+ok "jobs --state done --json --repo" fw jobs --state done --json --repo kernels
+ok "is JSON" json '.items | length > 3'
+fails "jobs of a state that is none" 1 fw jobs --state asleep
+like "says which there are" "$out" 'state must be one of: open queued'
+ok "devices" fw devices
+like "names the simulator" "$out" 'sim-0 +sim'
+job=$(job_of "$slow")
+ok "log of a job" fw log "$job"
+like "holds its steps and its build" "$out" 'target build'
+fails "log of none" 4 fw log 999
+
+# ---- writing ----
+ok "pause" fw pause sim-0
+ok "run" fw run slow
+like "says the job" "$out" '^job [0-9]+ queued; follow it with'
+waiting=$(sed -E 's/job ([0-9]+).*/\1/' <<<"$out")
+fails "wait with a deadline" 6 fw wait "$waiting" --timeout 1 --quiet
+like "says that the job goes on" "$out" 'has not ended after 1 s; it goes on'
+ok "cancel" fw cancel "$waiting"
+fails "cancel it again" 1 fw cancel "$waiting"
+like "which it says" "$out" 'has ended already'
+fails "wait for a cancelled job" 1 fw wait "$waiting"
+like "says who did it" "$out" "job $waiting is cancelled: cancelled by local"
+fails "cancel none" 4 fw cancel 999
+ok "run --json" fw run slow --json
+waiting=$(jq -r .id <<<"$out")
+ok "resume" fw resume sim-0
+run fw wait "$waiting" --quiet --timeout 100
+is "now it runs" "$status" 3
+ok "retry" fw retry "$waiting"
+like "says the new job" "$out" '^job [0-9]+ queued; follow it with: flopwatch wait'
+run fw wait "$(sed -E 's/job ([0-9]+).*/\1/' <<<"$out")" --quiet --timeout 100
+is "and runs again" "$status" 3
+fails "pause of none" 4 fw pause sim-9
+ok "alerts" fw alerts --state open
+like "shows the slow branch" "$out" "open +kernels +slow +${slow:0:10}"
+alert=$(fw alerts --json | jq ".items[] | select(.target == \"$slow\") | .id")
+fails "accept wants a reason" 1 fw alerts accept "$alert"
+ok "acknowledge does not" fw alerts acknowledge "$alert"
+ok "accept with a reason" fw alerts accept "$alert" --reason "known: \"wider\" tiles"
+ok "alerts --state accepted --json" fw alerts --state accepted --json
+ok "hold who and why" json '.items[0].events | length == 3 and .[2].who == "local" and .[2].reason == "known: \"wider\" tiles"'
+fails "a step that is none" 2 fw alerts forget "$alert"
+fails "an alert that is none" 4 fw alerts resolve 999
+
+# ---- a daemon that restarts while somebody waits ----
+fw pause sim-0
+waiting=$(fw run slow --json | jq -r .id)
+fw wait "$waiting" --quiet --timeout 100 >"$tmp/waited" 2>&1 &
+waiter=$!
+sleep 0.5
+stop_daemon KILL
+port=$(cat "$tmp/state/port") # a port that the configuration names is not written there, but is where this script looks
+sed -i "s/127.0.0.1:0/127.0.0.1:$port/" "$tmp/c.yml"
+{ sleep 0.2; echo "$port" >"$tmp/state/port"; } &
+start_daemon
+fw resume sim-0
+wait "$waiter"
+is "wait goes on over a restart" "$?" 3
+like "to the verdict" "$(cat "$tmp/waited")" 'verdict: regression'
+
+# ---- on a terminal ----
+on_terminal() { # columns, command...: what a person sees
+	python3 "$root/tests/lib/on_terminal.py" "$@"
+}
+fwt() { on_terminal "$1" "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "${@:2}"; }
+widest() { sed 's/\x1b\[[0-9;]*[mKJH]//g' <<<"$1" | tr -d '\r' | wc -L; }
+for columns in 120 80 60 40; do
+	for what in jobs alerts status devices "history $cell" "wait slow"; do
+		# shellcheck disable=SC2086 # words on purpose
+		seen=$(TERM=xterm fwt $columns $what --quiet | grep -v -e '^WARNING' -e ' launches, device held' -e '^comparison ')
+		ok "$what fits $columns columns" test "$(widest "$seen")" -gt 10 -a "$(widest "$seen")" -le $columns
+	done
+done
+like "a wide terminal shows intervals" "$(fwt 160 wait slow --quiet)" '95 % interval'
+unlike "a narrow one leaves them out" "$(fwt 50 wait slow --quiet)" '95 % interval'
+like "but never the verdict" "$(NO_COLOR=1 fwt 50 wait slow --quiet)" '% +regression'
+esc=$(printf '\033')
+like "verdicts are coloured" "$(TERM=xterm fwt 120 status)" "$esc\[31mregression$esc\[0m"
+unlike "not with NO_COLOR" "$(TERM=xterm NO_COLOR=1 fwt 120 status)" "$esc\[3"
+unlike "not on a dumb terminal" "$(TERM=dumb fwt 120 status)" "$esc\[3"
+unlike "not with --color never" "$(TERM=xterm fwt 120 status --color never)" "$esc\[3"
+unlike "and not in a pipe" "$(TERM=xterm fw status)" "$esc"
+like "where --color always gives them" "$(fw status --color always)" "$esc\[31mregression"
+fails "--color sometimes" 2 fw status --color sometimes
+fw pause sim-0
+waiting=$(fw run slow --json | jq -r .id)
+out=$(on_terminal 100 --interrupts 2 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" wait "$waiting")
+is "the second Ctrl-C ends it with 130" "$(tail -n 1 <<<"$out")" "exit 130"
+like "the first says what happens" "$out" "job $waiting goes on without us; Ctrl-C again stops waiting, flopwatch cancel $waiting ends it"
+ok "the job goes on" job_is "$waiting" queued
+
+# ---- watch ----
+"$bin/flopwatch" --server "http://127.0.0.1:$(port)" watch --timeout 60 >"$tmp/watched" 2>&1 &
+watcher=$!
+on_terminal 100 --interrupts 1 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" watch >"$tmp/watched.terminal" 2>&1 &
+watcher2=$!
+sleep 1
+fw resume sim-0
+fw wait "$waiting" --timeout 60 >"$tmp/waited" 2>"$tmp/steps"
+is "wait in a pipe ends with the verdict" $? 3
+seen_done() { grep -q "job.done job $waiting" "$tmp/watched"; }
+ok "watch in a pipe has a line an event" await 10 seen_done
+like "with the step" "$(cat "$tmp/watched")" "^[0-9:]{8} job.state job $waiting ${slow:0:10} kernels (slow )?measuring"
+kill -INT "$watcher"
+wait "$watcher"
+wait "$watcher2"
+like "watch on a terminal draws the queue" "$(cat "$tmp/watched.terminal")" '1 open job, [0-9]+ open alert'
+is "and ends with Ctrl-C" "$(tail -n 1 "$tmp/watched.terminal")" "exit 0"
+
+# ---- open, doctor, help ----
+server=http://127.0.0.1:$(port)
+is "open" "$(fw open)" "$server/"
+is "open comparison" "$(fw open comparison 1)" "$server/comparisons/1"
+is "open job" "$(fw open job "$waiting")" "$server/jobs/$waiting"
+is "open alert" "$(fw open alert 1)" "$server/alerts/1"
+is "open cell" "$(fw open cell 'a/b c' --branch slow)" "$server/history?cell=a%2Fb%20c&branch=slow"
+fails "open of what is not there" 4 fw open comparison 4711
+fails "open of another kind" 2 fw open window 3
+ok "doctor" fw doctor
+like "sees the daemon" "$out" "^ok    daemon      $server answers"
+like "and its repositories" "$out" '^ok    repository  kernels is read'
+like "and its workers" "$out" '^ok    worker      sim is (free|busy)'
+like "and says what to do about what is missing" "$out" '^ +-> '
+ok "doctor --json" fw doctor --json
+ok "is JSON" json '.ok and (.checks | length) > 4 and all(.checks[]; .health == "ok" or .advice)'
+fails "doctor without a daemon" 1 "$bin/flopwatch" --server http://127.0.0.1:1 doctor
+like "says how to start it" "$out" 'systemctl start flopwatchd'
+for verb in $(fw completion verbs); do
+	ok "$verb --help" fw "$verb" --help
+	like "$verb begins with an example" "$(sed -n 3p <<<"$out")" "^  .*flopwatch $verb"
+done
+is "help VERB is VERB --help" "$(fw help wait)" "$(fw wait --help)"
+fails "help of none" 2 fw help wiat
+
+# ---- completions ----
+completes() { # words: what bash offers for the last one
+	bash -c 'source <("$0" completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _flopwatch; echo "${COMPREPLY[*]}"' "$bin/flopwatch" flopwatch "$@"
+}
+is "a verb" "$(completes wa)" "wait watch"
+is "after an option with a value" "$(completes --server http://x ca)" "cancel calibrate"
+like "options of a verb" "$(completes wait --)" '--repo --timeout --progress .*--json'
+unlike "and not those of others" "$(completes wait --)" '--scope'
+is "words of an option" "$(completes jobs --state m)" "measuring"
+is "words of a verb" "$(completes alerts ac)" "acknowledge accept"
+is "files" "$(cd "$root/etc/suites" && completes import ffa-s)" "ffa-smoke.yaml"
+is "verbs of help" "$(completes help doc)" "doctor"
+for shell in zsh fish; do
+	ok "completion $shell" fw completion $shell
+	for verb in $(fw completion verbs); do grep -q -- "$verb" <<<"$out" || tap_result 1 "$shell knows $verb"; done
+done
+if command -v zsh >/dev/null; then
+	mkdir "$tmp/zsh"
+	fw completion zsh >"$tmp/zsh/_flopwatch"
+	zsh_makes() { # words typed before Tab
+		(cd "$root/etc/suites" && timeout 60 zsh -f "$root/tests/lib/completes.zsh" "$tmp/zsh" <<<"flopwatch $*")
+	}
+	is "zsh: a verb" "$(zsh_makes cali)" "calibrate"
+	is "zsh: after an option with a value" "$(zsh_makes --server http://x calib)" "--server http://x calibrate"
+	is "zsh: an option of a verb" "$(zsh_makes wait --time)" "wait --timeout"
+	is "zsh: and not those of others" "$(zsh_makes wait --scop)" "wait --scop"
+	is "zsh: words of an option" "$(zsh_makes jobs --state meas)" "jobs --state measuring"
+	is "zsh: words of a verb" "$(zsh_makes alerts ackn)" "alerts acknowledge"
+	is "zsh: files" "$(zsh_makes import ffa-s)" "import ffa-smoke.yaml"
+	is "zsh: verbs of help" "$(zsh_makes help doct)" "help doctor"
+else
+	skip "zsh completes" "zsh is not installed"
+fi
+if command -v fish >/dev/null; then
+	fw completion fish >"$tmp/flopwatch.fish"
+	fish_offers() { # words: what fish offers for the last one, without what it says about them
+		(cd "$root/etc/suites" && HOME=$tmp timeout 60 fish --no-config -c "source '$tmp/flopwatch.fish'; complete -C \$argv[1]" "flopwatch $*" | cut -f1 | paste -sd' ')
+	}
+	is "fish: verbs" "$(fish_offers wa)" "wait watch"
+	is "fish: after an option with a value" "$(fish_offers --server http://x ca)" "calibrate cancel"
+	is "fish: an option of a verb" "$(fish_offers wait --time)" "--timeout"
+	is "fish: and not those of others" "$(fish_offers wait --scop)" ""
+	is "fish: words of an option, and no files" "$(fish_offers deliveries --state '')" "$(fw completion fish | sed -n "s/.*contains deliveries .* -l state .* -a '\(.*\)'/\1/p" | tr ' ' '\n' | sort | paste -sd' ')"
+	is "fish: words of a verb" "$(fish_offers alerts ac)" "accept acknowledge"
+	is "fish: files" "$(fish_offers import ffa-s)" "ffa-smoke.yaml"
+	is "fish: verbs of help" "$(fish_offers help doct)" "doctor"
+else
+	skip "fish completes" "fish is not installed"
+fi
+fails "completion of another shell" 2 fw completion tcsh
+
+# ---- the hook for git ----
+install -m 755 "$root/etc/pre-push" "$tmp/kernels/.git/hooks/pre-push"
+try_push() { FLOPWATCH="$bin/flopwatch" FLOPWATCH_SERVER=$server git -C "$tmp/kernels" push -q "$tmp/kernels.git" "$1"; }
+ok "a push without a loss goes through" try_push main
+fails "one that lost is stopped" 1 try_push slow
+like "and says how to go on" "$out" 'git push --no-verify'
+ok "and it is not there" test -z "$(git -C "$tmp/kernels.git" branch --list slow)"
+
+# ---- backup ----
+ok "backup" fw backup "$tmp/copy.db"
+is "it is sound" "$(sqlite3 "$tmp/copy.db" 'PRAGMA integrity_check')" ok
+is "and holds what the daemon has" "$(sqlite3 "$tmp/copy.db" 'SELECT count(*) FROM comparison')" "$(sql 'SELECT count(*) FROM comparison')"
+is "for its owner alone" "$(stat -c %a "$tmp/copy.db")" 600
+nothing_left() { [ -z "$(find "$tmp" -name '*.part' -o -name 'backup*')" ]; }
+ok "and nothing is left behind" await 20 nothing_left
+fails "backup into a folder that is not there" 1 fw backup "$tmp/none/copy.db"
+like "says so" "$out" "cannot write $tmp/none/copy.db.part: No such file"

@@ -1,0 +1,70 @@
+/*
+ * fuzz_turns.c - any bytes as what a program says: every line is read or refused, and whatever is heard leaves a state that the rules allow.
+ *
+ * As a test it replays the files and folders given as arguments (tests/data/fuzz/turns by default). To search, in bash:
+ *   clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. -Itests \
+ *     -o build/fuzz_turns tests/core/fuzz_turns.c daemon/{base,core}/[a-z]*.c -ljansson -lyaml -lnettle -lm
+ *   mkdir -p build/corpus && build/fuzz_turns -max_len=4096 build/corpus tests/data/fuzz/turns
+ */
+#include <math.h>
+
+#include "core/turns/turns.h"
+#include "fuzz_replay.h"
+
+static void check_line(const struct turns_line *l)
+{
+	must(isfinite(l->ms) && isfinite(l->host_us) && isfinite(l->mhz) && isfinite(l->idle_us) && isfinite(l->value),
+		"a number is none");
+	must(l->word != TURNS_DONE || l->ms > 0, "a call of no time");
+	must(l->word != TURNS_TURN || (l->key[0] && !strpbrk(l->key, " \n\r\033")), "a key that hides something");
+	must(!strpbrk(l->text, "\n\r\033"), "a text that is no clean line");
+}
+
+/* A worker that grants every second request. */
+static void answer(struct turns_side *s, int n)
+{
+	if (s->state != TURNS_RESTING)
+		return;
+	if (n % 2)
+		turns_granted(s, 1 + n % 3);
+	else
+		turns_sent_on(s);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct turns_side side = { .state = TURNS_STARTING };
+	const char *text = (const char *)data, *end = text + size;
+
+	for (int n = 0; text < end; n++) {
+		const char *stop = memchr(text, '\n', (size_t)(end - text));
+		size_t len = stop ? (size_t)(stop - text) : (size_t)(end - text);
+		struct fw_err err = { 0 };
+		struct turns_line line;
+		bool held = turns_holds(&side);
+		int status = turns_parse(text, len, &line, &err);
+
+		if (status == 0) {
+			check_line(&line);
+			status = turns_hear(&side, &line, &err);
+			must(status < 0 || line.word != TURNS_DONE || held, "a call without a turn was believed");
+		}
+		must((status < 0) == (err.code != ERR_NONE), "a refusal without an error, or an error without one");
+		must(status == 0 || (err.text[0] && !strpbrk(err.text, "\n\r\033")), "an error is no clean line");
+		must(side.calls_left >= 0 && side.facts <= TURNS_FACTS_MAX + 1, "a count is out of range");
+		answer(&side, n);
+		text += len + 1;
+		if (!stop)
+			break;
+	}
+	return 0;
+}
+
+#ifndef FUZZ_SEARCH
+int main(int argc, char **argv)
+{
+	static const char *const folders[] = { "tests/data/fuzz/turns", NULL };
+
+	return fuzz_replay_main(argc, argv, folders);
+}
+#endif

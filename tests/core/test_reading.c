@@ -1,0 +1,499 @@
+/* Readers of foreign benchmarks: what each format gives, and in which words each mistake is refused. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "core/text/csv.h"
+#include "core/reading/row.h"
+
+static struct reading reading;
+
+static int tear_down(void **state)
+{
+	(void)state;
+	reading_fini(&reading);
+	return 0;
+}
+
+static void load(const char *name, struct buf *text)
+{
+	char path[256];
+
+	snprintf(path, sizeof path, "tests/data/readers/%s", name);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	buf_init(text, 1 << 20);
+	assert_int_equal(buf_read_fd(text, fd), 0);
+	close(fd);
+}
+
+static int parse(const char *format, const char *unit, const char *text, size_t len, const char *file, struct reading *out,
+	struct fw_err *err)
+{
+	return reading_parse(&(struct reading_how){ format, unit, "" }, text, len, file, out, err);
+}
+
+/* Read a sample by the format that it is taken for. */
+static void sample(const char *name, const char *format, const char *unit)
+{
+	struct fw_err err = { 0 };
+	struct buf text;
+
+	load(name, &text);
+	assert_string_equal(reading_guess(text.data, text.len, name), format);
+	if (parse(format, unit, text.data, text.len, name, &reading, &err))
+		fail_msg("%s", err.text);
+	assert_string_equal(reading.format, format);
+	buf_fini(&text);
+}
+
+static void has(const char *key, int n, double median_ms, double tflops)
+{
+	const struct reading_row *row = reading_find(&reading, key);
+
+	if (!row) {
+		for (int i = 0; i < reading.n_rows; i++)
+			print_message("%s\n", reading.row[i].key);
+		fail_msg("there is no row %s", key);
+		return;
+	}
+	assert_int_equal(row->n, n);
+	assert_float_equal(row->median_ms, median_ms, 1e-12 + 1e-9 * median_ms);
+	if (isnan(tflops))
+		assert_true(isnan(row->tflops));
+	else
+		assert_float_equal(row->tflops, tflops, 1e-6);
+}
+
+/* A row without a time, and why. */
+static void lacks(const char *key, const char *why)
+{
+	const char *said = reading_why(&reading, key);
+
+	if (!said)
+		fail_msg("nothing is said of %s", key);
+	assert_string_equal(said, why);
+}
+
+static void own_lines(void **state)
+{
+	(void)state;
+	sample("flopwatch.jsonl", "flopwatch", "");
+	assert_int_equal(reading.n_rows, 3); /* a count is no time */
+	has("vecsum/n1024", 3, 1.25, NAN);
+	has("vecsum/n2048", 1, 2.5, 1.5);
+	has("daemon.selfcheck.base_median/attention/forward", 1, 6.317056, NAN);
+}
+
+static void ffa(void **state)
+{
+	(void)state;
+	sample("ffa-dense.csv", "ffa", "");
+	assert_int_equal(reading.n_rows, 4);
+	has("ffa/dense/full/s8192/forward", 1, 3.5861, 613.2);
+	has("ffa/dense/causal/s8192/backward", 1, 5.6021, 490.7);
+	reading_fini(&reading);
+	sample("ffa-block-sparse.csv", "ffa", "");
+	has("ffa/block_sparse/s49152/r0.1/b64/forward", 1, 22.9861, 340.8);
+	has("ffa/block_sparse/s49152/r0.2/b128x64/tile128x128/swap_ab/forward", 1, 46, 340);
+	reading_fini(&reading);
+	sample("ffa-block-sparse-old.csv", "ffa", "");
+	has("ffa/block_sparse/s49152/r0.1/b64/forward", 1, 23, 340.1); /* the same name as in a new file */
+	assert_int_equal(reading.n_rows, 1);
+	assert_int_equal(reading.n_left, 1); /* -1: there is none */
+	lacks("ffa/block_sparse/s49152/r0.1/b64/backward", "-1: out of memory, or not measured");
+}
+
+static void flops_report(void **state)
+{
+	(void)state;
+	sample("flops_report.csv", "ffa", "");
+	assert_int_equal(reading.n_rows, 6);
+	has("sdpa/seqlen=1024/per-TFLOP", 1, 1e3 / 210.5, 210.5);
+	has("ffa/seqlen=131072/per-TFLOP", 1, 1e3 / 624, 624);
+	assert_int_equal(reading.n_left, 3);
+	lacks("sdpa/seqlen=65536/per-TFLOP", "-1: out of memory, or not measured");
+	lacks("fa3/seqlen=131072/per-TFLOP", "-2: not supported");
+}
+
+static void nvbench(void **state)
+{
+	(void)state;
+	sample("nvbench.json", "nvbench", "");
+	assert_int_equal(reading.n_rows, 2);
+	has("copy_sweep/T=F32_Elements=2^20", 1, 0.012, NAN); /* the median, where there is one */
+	has("copy_sweep/T=F32_Elements=2^24", 1, 0.11, NAN);
+	assert_int_equal(reading.n_left, 1);
+	reading_fini(&reading);
+	sample("nvbench-2021.json", "nvbench", "");
+	assert_int_equal(reading.n_rows, 1);
+	has("copy_sweep/Elements=2^20", 1, 0.0125, NAN); /* isolated calls, by the GPU's clock */
+	lacks("copy_sweep/Elements=2^40", "skipped: out of memory");
+}
+
+static void google_benchmark(void **state)
+{
+	(void)state;
+	sample("google-benchmark.json", "google-benchmark", "");
+	assert_int_equal(reading.n_rows, 3);
+	has("BM_Sum/1024", 3, 410e-6, NAN); /* repetitions, not their aggregates */
+	has("BM_Sort", 1, 2.5, NAN);
+	lacks("BM_Broken", "no device");
+	assert_int_equal(reading.n_left, 0);
+	reading_fini(&reading);
+	sample("google-benchmark-aggregates.json", "google-benchmark", "");
+	assert_int_equal(reading.n_rows, 1);
+	has("BM_Sum/1024", 1, 5.25e-3, NAN);
+}
+
+static void google_benchmark_of_2018(void **state)
+{
+	(void)state;
+	sample("google-benchmark-2018.json", "google-benchmark", "");
+	assert_int_equal(reading.n_rows, 3);
+	has("BM_Sum/1024", 2, 415e-6, NAN); /* neither their mean nor a statistic of its own is a third repetition */
+	has("BM_Copy", 1, 7e-3, NAN);       /* a median, where there are no repetitions */
+	assert_string_equal(reading_find(&reading, "BM_Launch")->failure, "no kernel image for this device");
+	assert_int_equal(reading_find(&reading, "BM_Launch")->n, 0);
+	lacks("BM_Launch", "no kernel image for this device");
+	assert_int_equal(reading.n_left, 1);
+	lacks("BM_Empty", "a real_time of 0 is no time");
+}
+
+static void google_benchmark_by_cpu_time(void **state)
+{
+	struct reading_how how = { "google-benchmark", "", "cpu" };
+	struct fw_err err = { 0 };
+	struct buf text;
+
+	(void)state;
+	load("google-benchmark-2018.json", &text);
+	assert_int_equal(reading_parse(&how, text.data, text.len, "out", &reading, &err), 0);
+	has("BM_Sum/1024", 2, 401e-6, NAN);
+	has("BM_Copy", 1, 3e-3, NAN);
+	buf_fini(&text);
+	assert_true(reading_has_times("google-benchmark"));
+	assert_false(reading_has_times("nvbench"));
+}
+
+/* Whatever else the file holds of a benchmark: a repetition that failed, or took no time, spoils it. */
+static void one_bad_repetition(void **state)
+{
+	static const char text[] =
+		"{\"benchmarks\":["
+		"{\"name\":\"a\",\"run_type\":\"iteration\",\"real_time\":5},"
+		"{\"name\":\"a\",\"run_type\":\"iteration\",\"error_occurred\":true,\"error_message\":\"lost it\"},"
+		"{\"name\":\"b\",\"run_type\":\"iteration\",\"real_time\":5},"
+		"{\"name\":\"b\",\"run_type\":\"iteration\",\"real_time\":0},"
+		"{\"name\":\"c\",\"run_type\":\"iteration\",\"skipped\":true,\"skip_message\":\"no GPU\"}]}";
+	struct fw_err err = { 0 };
+	char told[256];
+
+	(void)state;
+	assert_int_equal(parse("google-benchmark", "", text, sizeof text - 1, "out", &reading, &err), 0);
+	assert_int_equal(reading.n_rows, 1);
+	lacks("a", "lost it");
+	assert_true(isnan(reading.row[0].median_ms));
+	reading_tell_left(&reading, told, sizeof told);
+	assert_string_equal(told, "2 rows were left out: b (a real_time of 0 is no time), c (skipped: no GPU)");
+	reading_tell_left(&reading, told, 64);
+	assert_string_equal(told, "2 rows were left out: 2 more");
+}
+
+static void hyperfine(void **state)
+{
+	(void)state;
+	sample("hyperfine.json", "hyperfine", "");
+	assert_int_equal(reading.n_rows, 2);
+	has("sort_data.txt", 3, 12, NAN);
+	has("work_[threads=4]", 1, 500, NAN);
+	assert_int_equal(reading.n_left, 2); /* one refused row refuses no file */
+	lacks("false", "it ended with a failure");
+	lacks("true", "a time of 0 s, less than starting the shell took; hyperfine -N starts none");
+}
+
+static void triton(void **state)
+{
+	(void)state;
+	sample("triton.csv", "triton", "");
+	assert_int_equal(reading.n_rows, 4);
+	has("cuBLAS/M=256/N=256/K=256/per-TFLOP", 1, 1e3 / 2.978909, 2.978909);
+	has("Triton/M=4096/N=4096/K=4096/per-TFLOP", 1, 1e3 / 600.25, 600.25);
+	reading_fini(&reading);
+	sample("triton-old.csv", "triton", "GB/s");
+	assert_int_equal(reading.n_rows, 3);
+	has("Triton/size=8192/per-GB", 1, 1e3 / 21.412196, NAN);
+	assert_int_equal(reading.n_left, 1);
+	reading_fini(&reading);
+	sample("triton-old.csv", "triton", "us");
+	has("Torch/size=4096", 1, 0.0096, NAN);
+}
+
+static void torchao(void **state)
+{
+	(void)state;
+	sample("torchao.csv", "torchao", "");
+	assert_int_equal(reading.n_rows, 6);
+	has("small_linear/linear/int8wo/m1024/k1024/n1024/torch.bfloat16/max-autotune/cuda/baseline_model_eager", 1, 0.0412,
+		2e-9 * 1024 * 1024 * 1024 / 0.0412);
+	assert_int_equal(reading.n_left, 2); /* 0: not compiled */
+	lacks("small_linear/linear/float8dq-tensor/semi-sparse/m2048/k4096/n1024/torch.bfloat16/max-autotune/cuda/baseline_model_"
+	      "compiled",
+		"0: not measured");
+	reading_fini(&reading);
+	sample("torchao-old.csv", "torchao", "");
+	has("bf16_linear/linear/int4wo-32/m1024/k1024/n1024/torch.bfloat16/max-autotune/cuda", 1, 92.79,
+		2e-9 * 1024 * 1024 * 1024 / 92.79);
+}
+
+static void torchao_training(void **state)
+{
+	static const char key[] = "ffn.w1/m16384/k8192/n3584/torch.bfloat16/i:dyn_ten,w:dyn_ten/compiled/use_fast_accum/pt_fp8";
+	static const char block[] = "name,model_type,m,k,n,model_inference_time_in_ms\nb,transformer_block,8,8,8,2\n";
+	struct fw_err err = { 0 };
+
+	(void)state;
+	sample("torchao-training.csv", "torchao", "");
+	assert_int_equal(reading.n_rows, 3);
+	has(key, 1, 3, 962.072674304); /* forward and backward: 6 m k n, what the file's own tops column says, too */
+	assert_int_equal(reading.n_left, 1);
+	reading_fini(&reading);
+	sample("torchao-matmul.csv", "torchao", "");
+	assert_int_equal(reading.n_rows, 2);
+	has("square/m4096/k4096/n4096/fast_accum", 1, 0.1, 2e-9 * 4096 * 4096 * 4096 / 0.1);
+	has("square/m4096/k4096/n4096/fast_accum/ref", 1, 0.2, 1e-9 * 4096 * 4096 * 4096 / 0.1);
+	reading_fini(&reading);
+	assert_int_equal(parse("torchao", "", block, sizeof block - 1, "out", &reading, &err), 0);
+	has("b/transformer_block/m8/k8/n8", 1, 2, NAN); /* more work than that of one layer */
+}
+
+/* ---- what is refused ------------------------------------------------------------------------------------------------------- */
+
+/* What a benchmark says of itself is shown to people, too. */
+static void failures_show_all_they_are(void **state)
+{
+	(void)state;
+	struct fw_err err = { 0 };
+	char text[600];
+	int n = snprintf(text, sizeof text, "{\"cell\":\"a\",\"error\":\"no\\u001b[2J\\nroom\"}\n{\"cell\":\"b\",\"error\":\"");
+	for (int i = 0; i < 50; i++)
+		n += snprintf(text + n, sizeof text - (size_t)n, "\u202e");
+	n += snprintf(text + n, sizeof text - (size_t)n, "\"}\n");
+	if (parse("flopwatch", "", text, (size_t)n, "f", &reading, &err))
+		fail_msg("%s", err.text);
+	assert_string_equal(reading_find(&reading, "a")->failure, "no [2J room");
+	assert_int_equal(strncmp(reading_find(&reading, "b")->failure, "\\u202e\\u202e", 12), 0);
+	reading_fini(&reading);
+}
+
+static void refused(const char *format, const char *text, const char *why)
+{
+	struct fw_err err = { 0 };
+	struct reading r;
+
+	assert_int_equal(parse(format, "", text, strlen(text), "out", &r, &err), -1);
+	assert_int_equal(err.code, ERR_INVALID);
+	if (!strstr(err.text, why))
+		fail_msg("\"%s\" lacks \"%s\"", err.text, why);
+	assert_int_equal(r.n_rows, 0);
+	assert_null(r.row);
+}
+
+static void mistakes_have_a_place(void **state)
+{
+	(void)state;
+	refused("fa", "x", "`fa` is no format that is read; use one of flopwatch, ffa");
+	refused("flopwatch", "", "out: holds no measured row");
+	refused("flopwatch", "{\"cell\":\"a\",\"ms\":1}\n{\"cell\":\"a\",\"ms\":", "out:2: is no JSON object");
+	refused("flopwatch", "{\"cell\":\"a\",\"ms\":0}", "out:1: row.ms: 0 ms is no time");
+	refused("flopwatch", "{\"cell\":\"a\",\"ms\":\"1\"}", "out:1: row.ms: must be a number");
+	refused("flopwatch", "{\"cell\":\"a\",\"ms\":[]}", "is an empty list");
+	refused("flopwatch", "{\"cell\":\"a\",\"ms\":1,\"us\":1}", "out:1: row.us: stands beside ms");
+	refused("flopwatch", "{\"cell\":\"a\"}", "out:1: row.ms: is missing");
+	refused("flopwatch", "{\"ms\":1}", "out:1: row.cell: is missing");
+	refused("flopwatch", "[1]", "out:1: row: must be an object");
+	refused("flopwatch", "{\"cell\":\"a\",\"ms\":1e300}", "is no time");
+	refused("ffa", "a,b\n1,2\n", "out:1: has no column seqlen");
+	refused("ffa", "seqlen,direction,latency_ms\n1,fwd,2\n", "out:1: has neither mask_type");
+	refused("ffa", "seqlen,mask_type,direction,latency_ms\n8192,full,fwd,abc\n",
+		"out:2: column latency_ms: `abc` is no number");
+	refused("ffa", "seqlen,mask_type,direction,latency_ms\n8192,full,up,1\n", "`up` is neither fwd nor bwd");
+	refused("ffa", "seqlen,mask_type,direction,latency_ms\n8192,full,fw",
+		"out:2: has 3 cells, the header has 4; is the file cut off?");
+	refused("ffa", "seqlen,mask_type,direction,latency_ms\n8192,full,fwd,-2\n", "out:2: column latency_ms: -2 ms is no time");
+	refused("ffa", "seqlen,mask_type,direction,latency_ms\n8192,\"full,fwd,1\n", "a quoted cell has no end");
+	refused("nvbench", "{\"benchmarks\":[{\"name\":\"b\",\"states\":[{\"name\":\"s\",\"summaries\":[]}]}]}",
+		"out: benchmarks[0].states[0].summaries: holds no time");
+	refused("nvbench", "{\"benchmarks\":[{\"name\":\"b\",\"states\":7}]}", "out: benchmarks[0].states: must be an array");
+	refused("nvbench", "{\"benchmarks\":", "is no JSON");
+	refused("google-benchmark", "{\"benchmarks\":[{\"name\":\"b\",\"real_time\":\"1\"}]}",
+		"out: benchmarks[0].real_time: must be a number");
+	refused("google-benchmark", "{\"benchmarks\":[{\"name\":\"b\",\"real_time\":1,\"time_unit\":\"h\"}]}", "`h` is unknown");
+	refused("google-benchmark", "{\"benchmarks\":[{\"name\":\"b\",\"real_time\":1,\"skipped\":true}]}",
+		"holds no measured row; 1 row was left out: b (skipped)");
+	refused("nvbench", "{\"meta\":{\"version\":{\"json\":{\"major\":2,\"string\":\"2.0.0\"}}},\"benchmarks\":[]}",
+		"out: is of version 2.0.0 of nvbench's JSON; 1 is read");
+	refused("hyperfine", "{\"results\":[{\"command\":\"c\"}]}", "out: results[0].times: is missing");
+	refused("hyperfine", "{\"results\":[7]}", "out: results[0]: must be an object");
+	refused("triton", "x,Triton\n1,2\n", "does not say what its numbers are; give a unit");
+	refused("triton", "x,Triton (furlongs)\n1,2\n", "the unit `furlongs` is unknown");
+	refused("triton", "Triton (ms)\n1\n", "begins with a column of results");
+	refused("torchao", "name,time\na,1\n", "out:1: has no column that ends in inference_time_in_ms, time_sec or time_s");
+	refused("ffa", "seqlen,ffa\n1024,0\n", "out:2: column ffa: 0 TFLOP/s is no speed");
+	refused("ffa", "seqlen,ffa\n1024,x\n", "out:2: column ffa: `x` is no number");
+	refused("ffa", "seqlen,ffa\n1024,-1\n",
+		"holds no measured row; 1 row was left out: ffa/seqlen=1024/per-TFLOP (-1: out of memory, or not measured)");
+}
+
+/* A number that is cut is a number, too: 613.2 is then 61. */
+static void a_cut_number_is_none(void **state)
+{
+	static const char whole[] = "seqlen,mask_type,direction,latency_ms,tflops_per_sec\n8192,full,fwd,3.5861,613.2\n";
+	static const char quoted[] = "name,m,model_inference_time_in_ms,note\na,1,2,\"x\"";
+	struct fw_err err = { 0 };
+
+	(void)state;
+	assert_int_equal(parse("ffa", "", whole, sizeof whole - 1, "out", &reading, &err), 0);
+	reading_fini(&reading);
+	for (size_t cut = 2; cut < 7; cut++) {
+		struct reading r;
+
+		assert_int_equal(parse("ffa", "", whole, sizeof whole - cut, "out", &r, &err), -1);
+		assert_non_null(strstr(err.text, "out:2: has no end of line, so its last cell, `6"));
+		err_clear(&err);
+	}
+	refused("triton", "x,Triton (ms)\n1,2", "has no end of line, so its last cell, `2`, may be cut");
+	refused("torchao", "name,m,model_inference_time_in_ms\na,1,2", "has no end of line");
+	assert_int_equal(parse("torchao", "", quoted, sizeof quoted - 1, "out", &reading, &err), 0); /* the quote ends it */
+}
+
+static void hexadecimal_is_no_number(void **state)
+{
+	double v;
+
+	(void)state;
+	refused("triton", "x,Triton (ms)\n1,0x10\n", "out:2: column Triton (ms): `0x10` is no number");
+	refused("ffa", "seqlen,mask_type,direction,latency_ms\n8192,full,fwd,0x1.8p1\n", "`0x1.8p1` is no number");
+	refused("torchao", "name,model_inference_time_in_ms\na,inf\n", "`inf` is no number");
+	refused("nvbench",
+		"{\"benchmarks\":[{\"name\":\"b\",\"states\":[{\"name\":\"s\",\"summaries\":[{\"tag\":\"nv/cold/time/gpu/mean\","
+		"\"data\":[{\"name\":\"value\",\"value\":\"0x1p-3\"}]}]}]}]}",
+		"summaries: holds no time");
+	assert_true(reading_number(" 1.5e-3 ", &v));
+	assert_false(reading_number("1.5e-3x", &v));
+	assert_false(reading_number("", &v));
+	assert_false(reading_number("nan", &v));
+}
+
+static void bytes_that_are_no_text(void **state)
+{
+	struct fw_err err = { 0 };
+
+	(void)state;
+	refused("ffa", "seqlen\n\xff\xfe\n", "out:2: is no UTF-8 text");
+	assert_int_equal(parse("ffa", "", "a\0b", 3, "out", &reading, &err), -1);
+	assert_non_null(strstr(err.text, "is no UTF-8 text"));
+	assert_null(reading_guess("", 0, "out"));
+	assert_null(reading_guess("hello", 5, "out"));
+}
+
+static void deep_and_many(void **state)
+{
+	struct fw_err err = { 0 };
+	struct buf text;
+
+	(void)state;
+	buf_init(&text, 8 << 20);
+	for (int i = 0; i < 100000; i++)
+		buf_puts(&text, "[");
+	assert_int_equal(parse("hyperfine", "", text.data, text.len, "out", &reading, &err), -1);
+	err_clear(&err);
+	buf_clear(&text);
+	for (int i = 0; i <= READING_ROWS_MAX; i++)
+		buf_printf(&text, "{\"cell\":\"c%d\",\"ms\":1}\n", i);
+	assert_int_equal(parse("flopwatch", "", text.data, text.len, "out", &reading, &err), -1);
+	assert_non_null(strstr(err.text, "more than 4096 rows"));
+	buf_fini(&text);
+}
+
+static void keys_are_clean(void **state)
+{
+	struct fw_err err = { 0 };
+	struct buf text;
+
+	(void)state;
+	buf_init(&text, 1 << 16);
+	buf_puts(&text, "{\"cell\":\"a b\\u001b[31m\",\"ms\":1}\n{\"cell\":\"");
+	for (int i = 0; i < 300; i++)
+		buf_puts(&text, "é");
+	buf_puts(&text, "\",\"ms\":2}\n");
+	assert_int_equal(parse("flopwatch", "", text.data, text.len, "out", &reading, &err), 0);
+	buf_fini(&text);
+	assert_int_equal(reading.n_rows, 2);
+	assert_string_equal(reading.row[0].key, "a_b_[31m"); /* a control character is a space before it is a key */
+	assert_true(strlen(reading.row[1].key) < CASE_KEY_SIZE);
+	assert_non_null(strchr(reading.row[1].key, '~'));
+}
+
+static void csv_by_the_book(void **state)
+{
+	static const char text[] = "\xef\xbb\xbf"
+				   "a,\"b,\"\"c\"\"\"\r\n\r\n\"x\ny\",\nlast";
+	struct fw_err err = { 0 };
+	struct csv c;
+
+	(void)state;
+	csv_init(&c, text, sizeof text - 1, "t");
+	assert_int_equal(csv_next(&c, &err), 1);
+	assert_int_equal(c.n, 2);
+	assert_string_equal(c.cell[1], "b,\"c\"");
+	assert_string_equal(c.cell[0], "a");
+	assert_int_equal(csv_next(&c, &err), 1);
+	assert_int_equal(c.line, 3);
+	assert_string_equal(c.cell[0], "x\ny");
+	assert_string_equal(c.cell[1], "");
+	assert_int_equal(csv_next(&c, &err), 1);
+	assert_int_equal(c.line, 5);
+	assert_string_equal(c.cell[0], "last");
+	assert_int_equal(csv_next(&c, &err), 0);
+	csv_fini(&c);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_teardown(own_lines, tear_down),
+		cmocka_unit_test_teardown(ffa, tear_down),
+		cmocka_unit_test_teardown(flops_report, tear_down),
+		cmocka_unit_test_teardown(nvbench, tear_down),
+		cmocka_unit_test_teardown(google_benchmark, tear_down),
+		cmocka_unit_test_teardown(google_benchmark_of_2018, tear_down),
+		cmocka_unit_test_teardown(google_benchmark_by_cpu_time, tear_down),
+		cmocka_unit_test_teardown(one_bad_repetition, tear_down),
+		cmocka_unit_test_teardown(hyperfine, tear_down),
+		cmocka_unit_test_teardown(triton, tear_down),
+		cmocka_unit_test_teardown(torchao, tear_down),
+		cmocka_unit_test_teardown(torchao_training, tear_down),
+		cmocka_unit_test(failures_show_all_they_are),
+		cmocka_unit_test(mistakes_have_a_place),
+		cmocka_unit_test_teardown(a_cut_number_is_none, tear_down),
+		cmocka_unit_test(hexadecimal_is_no_number),
+		cmocka_unit_test_teardown(bytes_that_are_no_text, tear_down),
+		cmocka_unit_test_teardown(deep_and_many, tear_down),
+		cmocka_unit_test_teardown(keys_are_clean, tear_down),
+		cmocka_unit_test(csv_by_the_book),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,196 @@
+#!/bin/bash
+# Searches for culprits on device sim: real pushes of many commits, and the alert names who did it.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../lib/daemon.sh"
+export FLOPWATCH_SERVER
+
+factor() { # factor, message: one commit with that speed, and sources of its own
+	echo "$1" >"$tmp/kernels/kernels/factor"
+	echo "# $2" >>"$tmp/kernels/kernels/Makefile"
+	commit kernels "$2"
+}
+start() {
+	start_daemon
+	FLOPWATCH_SERVER="http://127.0.0.1:$(port)"
+}
+alert_of() { # commit, kind
+	api "alerts?limit=500" | jq -r --arg sha "$1" --arg kind "$2" '.items[] | select(.target == $sha and .kind == $kind) | .id'
+}
+is_named() { # commit, kind
+	[ "$(sql "SELECT culprits <> '[]' FROM alert WHERE target_sha = '$1' AND kind = '$2'")" = 1 ]
+}
+named() { # commit, kind: every culprit as "subject(commits)"
+	await 30 is_named "$1" "$2"
+	api "alerts?limit=500" | jq -r --arg sha "$1" --arg kind "$2" \
+		'.items[] | select(.target == $sha and .kind == $kind) | [.culprits[] | "\(.subject)(\(.commits))"] | join(" ")'
+}
+
+new_repo kernels
+write_config
+start
+is "the daemon starts" $? 0
+push kernels main
+first=$(head_of kernels)
+is "main begins" "$(result_of "$first")" "done unchanged"
+
+# ---- one culprit among eight ----
+for n in 1 2 3 4 5 6 7 8; do factor "$([ $n -ge 6 ] && echo 1.05 || echo 1.0)" "one-$n"; done
+push kernels main
+tip=$(head_of kernels)
+is "eight commits pushed at once regress" "$(result_of "$tip")" "done regression"
+is "the one that did it is named" "$(named "$tip" regression)" "one-6(1)"
+alert=$(alert_of "$tip" regression)
+bisect=$(api "alerts?limit=500" | jq ".items[] | select(.id == $alert) | .bisect")
+is "the search is over and belongs to it" "$(api "bisects/$bisect" | jq -r '"\(.state) \(.alert) \(.goal) \(.commits)"')" "done $alert regression 8"
+ok "it took at most five measurements" test "$(api "bisects/$bisect" | jq .jobs)" -le 5
+is "after pushes and before the filling of gaps" "$(sql "SELECT DISTINCT priority FROM job WHERE kind = 'bisect'")" -5
+is "the culprit was measured beside its parent" "$(sql "SELECT verdict FROM comparison WHERE id = $(api "bisects/$bisect" | jq '.culprits[0].comparison')")" regression
+like "the alert's history says so" "$(api "alerts?limit=500" | jq -r ".items[] | select(.id == $alert) | .events[].reason")" 'culprit: [0-9a-f]{12} one-6 \(-4\.[0-9] %\)'
+like "its title names what moved" "$(api "alerts?limit=500" | jq -r ".items[] | select(.id == $alert) | .title")" 'attention (for|back)ward .*-4\.[0-9] % in 2 cells, and 1 more group'
+is "its cells are grouped by direction" "$(api "alerts?limit=500" | jq -c ".items[] | select(.id == $alert) | [.groups[] | [.direction, .cells]]")" '[["forward",2],["backward",2]]'
+is "webhook receivers would hear of both" "$(sql "SELECT count(*) FROM event WHERE kind IN ('alert.opened', 'alert.named')")" 2
+
+is "the work that it claims more is an event" "$(sql "SELECT payload ->> 'what' FROM event WHERE kind = 'cost.up'")" flops_issued
+costly=$(sql "SELECT payload ->> 'comparison' FROM event WHERE kind = 'cost.up' LIMIT 1")
+is "which its comparison says, too" "$(api "comparisons/$costly" | jq -c '[.costs[] | .what, (.cells | length)]')" '["flops_issued",4]'
+like "its page" "$(curl -s "$FLOPWATCH_SERVER/comparisons/$costly")" 'flops_issued in 4 cells, most: [0-9.e+]* instead of [0-9.e+]* count in attention/'
+like "and the command line" "$("$bin/flopwatch" wait main --quiet 2>&1)" '^WARNING more flops_issued in 4 cells, most in attention/'
+
+# ---- two culprits, one of them behind a commit that does not build ----
+factor 1.05 "two-1"
+factor 1.10 "two-2"
+factor 1.10 "two-3"
+echo 'int x = ;' >"$tmp/kernels/kernels/broken.h"
+sed -i 's/libattention.so good.c/libattention.so -include broken.h good.c/' "$tmp/kernels/kernels/Makefile"
+factor 1.10 "two-4 does not build"
+factor 1.20 "two-5 neither, and is slower"
+sed -i 's/ -include broken.h//' "$tmp/kernels/kernels/Makefile"
+factor 1.20 "two-6 builds again"
+factor 1.20 "two-7"
+push kernels main
+tip=$(head_of kernels)
+is "seven more regress" "$(result_of "$tip")" "done regression"
+is "both are found, the second as narrow as can be" "$(named "$tip" regression)" "two-2(1) two-6 builds again(3)"
+is "with what could not be measured" "$(api "alerts?limit=500" | jq -c ".items[] | select(.target == \"$tip\") | [.culprits[].skipped]")" "[0,2]"
+
+# ---- who broke the build, and who got it wrong ----
+factor 1.20 "broken-1"
+sed -i 's/libattention.so good.c/libattention.so -include broken.h good.c/' "$tmp/kernels/kernels/Makefile"
+factor 1.20 "broken-2 breaks the build"
+factor 1.20 "broken-3"
+push kernels main
+tip=$(head_of kernels)
+is "a build that breaks on main" "$(result_of "$tip")" "done failed"
+is "is an alert that names who broke it" "$(named "$tip" broken)" "broken-2 breaks the build(1)"
+factor 1.20 "broken-4"
+push kernels main
+is "which stays broken" "$(result_of "$(head_of kernels)")" "done failed"
+is "and accuses nobody else" "$(sql "SELECT count(*) FROM alert WHERE kind = 'broken'")" 1
+sed -i 's/ -include broken.h//' "$tmp/kernels/kernels/Makefile"
+factor 1.20 "mended"
+push kernels main
+is "until it is mended" "$(result_of "$(head_of kernels)")" "done identical"
+is "which resolves the alert" "$(sql "SELECT state FROM alert WHERE kind = 'broken'")" resolved
+sed -i 's/libattention.so good.c/libattention.so wrong_result.c/' "$tmp/kernels/kernels/Makefile"
+cp "$root/tests/modules/wrong_result.c" "$tmp/kernels/kernels/wrong_result.c"
+factor 1.20 "wrong-1"
+factor 1.20 "wrong-2"
+push kernels main
+tip=$(head_of kernels)
+is "wrong results on main" "$(result_of "$tip")" "done failed"
+is "are an alert too" "$(named "$tip" broken)" "wrong-1(1)"
+like "whose title says it" "$(api "alerts?limit=500" | jq -r ".items[] | select(.target == \"$tip\") | .title")" '^wrong: attention '
+sed -i 's/libattention.so wrong_result.c/libattention.so good.c/' "$tmp/kernels/kernels/Makefile"
+factor 1.20 "right"
+push kernels main
+is "and right again" "$(result_of "$(head_of kernels)")" "done identical"
+
+# ---- by hand ----
+last=$(head_of kernels)
+fails "flopwatch bisect" 3 "$bin/flopwatch" bisect "$first" "$last" '*/causal/*/forward' --progress
+like "tells how it goes" "$out" 'bisect [0-9]+: 23 commits: job [0-9]+, the [0-9]+\. measurement'
+like "names the first" "$out" '[0-9a-f]{12} +1 +-4\.[0-9] % +1 +[0-9]+ +measured +one-6'
+like "the second" "$out" 'two-2'
+like "and the third, as far as can be" "$out" '[0-9a-f]{12}\.\.[0-9a-f]{12} +3 +-8\.[0-9] % .*two-6 builds again'
+is "only the cell that was asked for" "$(api 'bisects?limit=1' | jq -c '.items[0].cells')" '["attention/dense/causal/s64/hq2/hk1/d64/bf16/forward"]'
+branch kernels harmless "$first"
+for n in 1 2 3; do factor 1.0 "harmless-$n"; done
+push kernels harmless
+fails "as JSON" 3 "$bin/flopwatch" bisect "$first" "$last" '*/causal/*/forward' --json
+is "it is the API's answer" "$(jq -r '.culprits | length' <<<"$out")" 3
+is "and what was measured is not measured again" "$(jq .jobs <<<"$out")" 1
+ok "nothing lost ends with 0" "$bin/flopwatch" bisect "$first" harmless
+like "and says so" "$out" 'nothing to search: the bad end is (identical|unchanged) against the good one'
+fails "ends in the wrong order" 1 "$bin/flopwatch" bisect "$last" "$first"
+like "are no range" "$out" 'is not among the [0-9]+ first parents of'
+fails "an unknown commit" 4 "$bin/flopwatch" bisect nowhere "$last"
+fails "one end" 2 "$bin/flopwatch" bisect "$last"
+like "the same end twice is refused" "$(post bisects "{\"repo\":\"kernels\",\"good\":\"$last\",\"bad\":\"$last\"}" | jq -r .detail)" 'the same commit'
+like "and a key that no request has" "$(post bisects '{"repo":"kernels","base":"x"}' | jq -r .detail)" 'key base is not known'
+
+# ---- interrupted ----
+branch kernels long "$last"
+for n in $(seq 12); do factor "$([ "$n" -ge 5 ] && echo 1.30 || echo 1.20)" "long-$n"; done
+push kernels long
+tip=$(head_of kernels)
+is "a branch regresses" "$(result_of "$tip")" "done regression"
+has_asked() { [ "$(sql "SELECT n_jobs FROM bisect WHERE bad_sha = '$tip'")" -ge "$1" ]; }
+await 20 has_asked 2
+stop_daemon KILL
+start
+is "the daemon is killed in the middle of the search, and starts again" $? 0
+is "the search goes on where it was" "$(named "$tip" regression)" "long-5(1)"
+ok "without measuring anything twice" test "$(sql "SELECT n_jobs FROM bisect WHERE bad_sha = '$tip'")" -le 6
+factor 1.30 "long-13"
+push kernels long
+tip=$(head_of kernels)
+is "the branch's next tip regresses as well" "$(result_of "$tip")" "done regression"
+is "and names the same commit" "$(named "$tip" regression)" "long-5(1)"
+is "with no measurement more" "$(sql "SELECT n_jobs FROM bisect WHERE bad_sha = '$tip'")" 0
+is "in the one alert that is open for the branch" "$(sql "SELECT count(*) FROM alert WHERE branch = 'long' AND state = 'open'")" 1
+post devices/sim-0/pause >/dev/null
+id=$(post bisects "{\"repo\":\"kernels\",\"good\":\"$last\",\"bad\":\"long\"}" | jq .id)
+has_job_waiting() { [ -n "$(sql "SELECT job FROM bisect WHERE id = $id AND job IS NOT NULL")" ]; }
+await 10 has_job_waiting
+is "a search can be cancelled" "$(post "bisects/$id/cancel" | jq -r .state)" cancelled
+like "once" "$(post "bisects/$id/cancel" | jq -r .detail)" 'has ended already'
+is "and its job with it" "$(sql "SELECT count(*) FROM job WHERE kind = 'bisect' AND state NOT IN ('done', 'cancelled')")" 0
+post devices/sim-0/resume >/dev/null
+
+# ---- answered ----
+post "alerts/$(alert_of "$tip" regression)/accept" '{"reason":"numerics need it"}' >/dev/null
+factor 1.30 "long-14"
+push kernels long
+is "an accepted loss is seen" "$(result_of "$(head_of kernels)")" "done regression"
+is "and is no alert any more" "$(alert_of "$(head_of kernels)" regression)" ""
+factor 1.45 "long-15 is slower still"
+push kernels long
+tip=$(head_of kernels)
+is "what goes beyond it" "$(result_of "$tip")" "done regression"
+unlike "is one" "$(alert_of "$tip" regression)" '^$'
+# ---- a device that falls silent ----
+stop_daemon
+printf '#!/bin/sh\nexit 3\n' >"$tmp/worker"
+chmod +x "$tmp/worker"
+repos="repos: [{name: kernels, url: $tmp/kernels.git}]"
+write_config "workers: [{name: sim, command: [$tmp/worker]}]" "$repos" "limits: {silence: 1 s}"
+start
+branch kernels quiet "$last"
+factor 1.21 "nobody measures it"
+push kernels quiet
+silent_is() { [ "$(sql "SELECT group_concat(state) FROM alert WHERE kind = 'silent'")" = "$1" ]; }
+await 20 silent_is open
+like "a device of which nothing is heard while jobs wait is an alert" "$(api 'alerts?state=open' | jq -r '.items[] | select(.kind == "silent") | .title')" 'device sim-0 has said nothing for [0-9]+ s, and 1 jobs wait'
+is "about the device" "$(api 'alerts?state=open' | jq -r '.items[] | select(.kind == "silent") | "\(.device) \(.repo)"')" "sim-0 null"
+like "the page shows it" "$(curl -s "http://127.0.0.1:$(port)/alerts")" 'sim-0 has said nothing'
+like "and the command line" "$("$bin/flopwatch" alerts --state open)" 'silent +open +sim-0'
+stop_daemon
+write_config "workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]" "$repos" "limits: {silence: 1 s}"
+start
+await 20 silent_is resolved
+is "which ends when it is heard again" $? 0
+
+is "the database is sound" "$(sql 'PRAGMA foreign_key_check')" ""
+stop_daemon
+is "the daemon ends in order" $? 0
+unlike "nothing went wrong unseen" "$(cat "$tmp/log")" 'ERROR: AddressSanitizer|runtime error|bisect\.(step|read|list)'

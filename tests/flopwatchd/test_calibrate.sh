@@ -1,0 +1,130 @@
+#!/bin/bash
+# Calibration on device sim: A/A comparisons by hand and while idle, what they teach the rule, and a cell that cannot see.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../lib/daemon.sh"
+
+fw() {
+	"$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"
+}
+calibrated() { # runs
+	fw calibrate --runs "$1" >"$tmp/queued" && await 60 no_job_is_open
+}
+no_job_is_open() {
+	[ "$(sql "SELECT count(*) FROM job WHERE state IN ('queued','sent','building','checking','measuring')")" = 0 ]
+}
+main_is() { # work factor
+	echo "$1" >"$tmp/kernels/kernels/factor"
+	commit kernels "factor $1"
+	push kernels main
+	await 60 job_ended "$(head_of kernels)"
+}
+
+new_repo kernels
+sed -i 's/masks: \[full, causal\]/masks: [full]/' "$tmp/kernels/etc/suites/tiny.yaml"
+git -C "$tmp/kernels" add -A
+git -C "$tmp/kernels" commit -q --amend -m "two cells"
+write_config
+start_daemon
+cell=attention/dense/full/s64/hq2/hk1/d64/bf16/forward
+
+fails "without a branch there is nothing to calibrate" 4 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" calibrate
+push kernels main
+main=$(head_of kernels)
+await 60 job_ended "$main"
+ok "calibrate queues two comparisons" fw calibrate
+is "of main with itself" "$(sql "SELECT DISTINCT kind || ' ' || (base_sha = target_sha) || ' ' || (target_sha = '$main') FROM job WHERE origin = 'api'")" "calibrate 1 1"
+await 60 no_job_is_open
+is "they are timed although both modules are equal" "$(sql "SELECT count(*) FROM comparison WHERE kind = 'calibrate' AND identical_by = '' AND verdict = 'unchanged'")" 2
+is "in at least six launches a cell" "$(sql "SELECT min(launches) >= 6 FROM cell c JOIN comparison p ON p.id = c.comparison WHERE p.kind = 'calibrate'")" 1
+is "the API tells each cell's scatter and what it can see" \
+	"$(api calibration | jq -c --arg c "$cell" '.items[] | select(.cell == $c) | [.comparisons, .alarms, .launches >= 12, .tau0_pct > 0 and .tau0_pct < 1, .mde_pct > 1.5 and .mde_pct < 3, .blind]')" \
+	"[3,0,true,true,true,false]"
+is "and the device's false alarms" "$(api devices | jq -c '.items[0].aa | [.comparisons, .alarms, .alarm_rate_pct, .cells, .blind, .alarm_rate_upper_pct > 60]')" "[3,0,0,2,0,true]"
+curl -s "http://127.0.0.1:$(port)/metrics" >"$tmp/metrics"
+like "they stand in /metrics" "$(cat "$tmp/metrics")" 'flopwatch_aa_comparisons_total\{device="[^"]+"\} 3'
+like "with the alarms" "$(cat "$tmp/metrics")" 'flopwatch_aa_alarms_total\{device="[^"]+"\} 0'
+curl -s "http://127.0.0.1:$(port)/devices" >"$tmp/page"
+like "and on the page of devices" "$(cat "$tmp/page")" '0 of 3'
+like "the command line shows the cells" "$(fw calibrate show)" "$cell +kernels +3 +0 +1[0-9]"
+is "of one repository, too" "$(fw calibrate show --repo kernels)" "$(fw calibrate show)"
+fails "of one that is not there" 4 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" calibrate show --repo nobody
+is "the smallest loss that is called is that of a full set of launches with that scatter" \
+	"$(api 'calibration?repo=kernels' | jq '[.items[] | (-100 * ((-(0.0151136378 + 3.5 * .tau0_pct / 100 / (12 | sqrt)) | exp) - 1) - .mde_pct | fabs) < 1e-6] | all')" true
+fails "a device that was never seen" 4 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" calibrate --device GPU-none
+fails "a number of runs that makes no sense" 1 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" calibrate --runs 1000
+is "a calibration is nobody's history" "$(api 'branches?repo=kernels' | jq -r '.items[0].verdict')" unchanged
+
+# ---- the rule learns
+main_is 1.0001
+is "the next comparison uses the measured scatter, within its bounds" \
+	"$(sql "SELECT min(tau0 BETWEEN 0.001 AND 0.005) FROM cell c JOIN comparison p ON p.id = c.comparison WHERE p.kind = 'change'")" 1
+
+# ---- while nothing waits
+stop_daemon
+printf 'calibrate: {idle: true, every: 1s}\n' >>"$tmp/c.yml"
+start_daemon
+idle_calibration_is_done() {
+	[ "$(sql "SELECT count(*) FROM job WHERE origin = 'idle' AND kind = 'calibrate' AND state = 'done'")" -ge 1 ]
+}
+ok "an idle device calibrates itself" await 60 idle_calibration_is_done
+is "after everybody else" "$(sql "SELECT DISTINCT priority < 0 FROM job WHERE origin = 'idle'")" 1
+stop_daemon
+sed -i '/^calibrate/d' "$tmp/c.yml"
+start_daemon
+await 60 no_job_is_open
+
+# ---- a cell whose launches scatter by several per cent, because its speed depends on where it was loaded
+place="((((unsigned long)(void*)sequence_of>>12)*2654435761UL>>20)%64)" # base and target lie beside each other, and are to differ none the less
+main_is "'(1.0+0.001*$place)'"
+calibrated 3
+is "it is called blind" "$(api calibration | jq -c --arg c "$cell" '.items[] | select(.cell == $c) | [.blind, .mde_pct > 2]')" "[true,true]"
+is "which the device tells" "$(api devices | jq '.items[0].aa.blind')" 2
+alerts=$(sql "SELECT count(*) FROM alert")
+main_is "'(3.0+0.003*$place)'"
+is "it still calls what no scatter explains" "$(sql "SELECT verdict FROM comparison ORDER BY id DESC LIMIT 1") $(sql "SELECT count(*) FROM alert")" "regression $((alerts + 1))"
+blind=$(sql 'SELECT max(id) FROM comparison')
+is "also in the comparison" "$(api "comparisons/$blind" | jq -c '[.cells[].flags | index("blind") != null] | unique')" "[true]"
+is "with what is remembered" "$(api "comparisons/$blind" | jq -c '[.cells[].blind | .scatter_pct > 2 and .seen >= 5 and .below_pct > 3] | unique')" "[true]"
+curl -s "http://127.0.0.1:$(port)/comparisons/$blind" >"$tmp/page"
+like "the page tells the scatter, and where it was measured" "$(cat "$tmp/page")" 'Blind:</b> launches of equal builds scatter by [0-9.]+ % here, as [0-9]+ of them showed, so a loss below [0-9.]+ % has to be clear; measured on '
+like "and the next command" "$(cat "$tmp/page")" 'flopwatch calibrate forget --repo'
+fw wait "$(sql "SELECT job FROM comparison WHERE id = $blind")" >"$tmp/said" 2>&1
+like "as does the command line" "$(cat "$tmp/said")" 'WARNING 2 cells are blind on .*: launches of equal builds scatter by [0-9.]+ % here'
+is "whose line runs as it stands" "$(grep -c "^flopwatch calibrate --repo kernels --device [^ ]* measures the scatter again; flopwatch calibrate forget --repo kernels begins anew$" "$tmp/said")" 1
+
+# ---- a quiet build after it: what is remembered does not outweigh what its own launches show
+main_is 1
+git -C "$tmp/kernels" checkout -q -b planted
+echo 1.03 >"$tmp/kernels/kernels/factor"
+commit kernels "a planted loss"
+push kernels planted
+planted=$(head_of kernels)
+await 60 job_ended "$planted"
+planted=$(sql "SELECT comparison FROM job WHERE target_sha = '$planted'")
+is "the cell is still remembered as blind below more than was lost" "$(sql "SELECT min(blind_pct) > 3.1 FROM cell WHERE comparison = $planted")" 1
+is "a planted loss is called, since both sets of launches are clear of the threshold" \
+	"$(sql "SELECT group_concat(DISTINCT verdict) || ' ' || (max(ci_high_pct) < -2) || ' ' || max(launches) FROM cell WHERE comparison = $planted")" "regression 1 8"
+like "and its alert is open" "$(sql "SELECT title || ' ' || state FROM alert ORDER BY id DESC LIMIT 1")" '^attention .* -[23]\.[0-9] % in .* open$'
+
+# ---- the same samples, had the scatter been still larger
+sqlite3 "$tmp/state/flopwatch.db" "UPDATE cell SET blind_pct = 99 WHERE comparison = $planted"
+ok "judging again" fw judge --again "$planted"
+is "says the same" "$(api "comparisons/$planted" | jq -c '[.verdict, ([.cells[].flags | index("blind") != null] | unique)]')" '["regression",[false]]'
+
+# ---- what is remembered ages, and can be forgotten
+is "it is remembered" "$(api 'calibration?repo=kernels' | jq -c '[.items[].blind] | unique')" "[true]"
+calibrated 2
+is "two quiet comparisons later it is no more what rules" "$(api 'calibration?repo=kernels' | jq -c '[.items[] | [.blind, .tau0_pct < 1]] | unique')" "[[false,true]]"
+fails "a device that is none" 1 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" calibrate forget --device cuda
+is "one cell is forgotten" "$(fw calibrate forget --repo kernels --cells '*/forward')" "forgot how launches of 1 cell scattered"
+is "the other is not" "$(api 'calibration?repo=kernels' | jq -r '.items[].cell')" "${cell%forward}backward"
+is "in JSON" "$(fw calibrate forget --json | jq -c .)" '{"forgotten":1}'
+is "then nothing is known" "$(fw calibrate show)" "nothing was calibrated yet; write: flopwatch calibrate"
+is "and the false alarms of the device are as they were" "$(api devices | jq -c '.items[0].aa | [.comparisons >= 8, .cells]')" "[true,0]"
+echo 1.2 >"$tmp/kernels/kernels/factor"
+commit kernels "another loss"
+push kernels planted
+await 60 job_ended "$(head_of kernels)"
+is "the next comparison takes the rule's own prior" "$(sql "SELECT group_concat(DISTINCT coalesce(nullif(tau0, 0), '-') || ' ' || blind_pct) FROM cell WHERE comparison = (SELECT max(id) FROM comparison)")" "- 0.0"
+stop_daemon
+is "the daemon ends in order" $? 0

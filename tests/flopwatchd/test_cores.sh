@@ -1,0 +1,85 @@
+#!/bin/bash
+# Measuring cores kept apart: what the kernel says about the real processes of a daemon, its build and its runners.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../lib/daemon.sh"
+
+allowed() { awk '/^Cpus_allowed_list/ { print $2 }' "/proc/$1/status"; }
+mapfile -t ours < <(python3 -c 'import os; print(*sorted(os.sched_getaffinity(0)), sep="\n")')
+[ ${#ours[@]} -ge 2 ] || { skip "cores kept apart" "there is one core here"; exit 0; }
+measure=${ours[-1]} serve=${ours[0]}
+config() { # what measures
+	write_config "cores: {measure: $1}" 'workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]' \
+		"repos: [{name: kernels, url: $tmp/kernels.git}]"
+}
+new_repo kernels
+echo "grep Cpus_allowed_list /proc/self/status" >"$tmp/kernels/kernels/recipe"
+commit kernels "tell the cores"
+push kernels main
+
+config "\"$measure\""
+start_daemon || exit 1
+rest=$(python3 -c "
+import os
+left = sorted(os.sched_getaffinity(0) - {$measure})
+out, i = [], 0
+while i < len(left):
+    j = i
+    while j + 1 < len(left) and left[j + 1] == left[j] + 1:
+        j += 1
+    out.append(str(left[i]) if i == j else f'{left[i]}-{left[j]}')
+    i = j + 1
+print(','.join(out))")
+is "the daemon keeps to the cores that do not measure" "$(allowed "$daemon_pid")" "$rest"
+like "and says so" "$(cat "$tmp/log")" "ev=cores .*measure=$measure serve=$rest"
+cat >"$tmp/watch.py" <<'PY'
+"""Where the runners below process ARGV[1] may run, until it ends or says `done` in ARGV[2]."""
+import os, sys, time
+seen, until = set(), time.monotonic() + 60
+while time.monotonic() < until and not os.path.exists(sys.argv[2]):
+    parent, name, cores = {}, {}, {}
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            status = dict(l.split(":\t", 1) for l in open(f"/proc/{pid}/status").read().splitlines() if ":\t" in l)
+        except OSError:
+            continue
+        parent[pid], name[pid], cores[pid] = status["PPid"], status["Name"], status["Cpus_allowed_list"]
+    for pid in parent:
+        up = pid
+        while up in parent and up != sys.argv[1]:
+            up = parent[up]
+        if up == sys.argv[1] and name[pid] in ("flopwatch-runne", "flopwatch-worke", "flopwatch-runner", "flopwatch-worker"):
+            seen.add(name[pid][:15] + " " + cores[pid])
+    time.sleep(0.01)
+print(*sorted(seen), sep="\n")
+PY
+echo 1.001 >"$tmp/kernels/kernels/factor"
+commit kernels "another factor"
+python3 "$tmp/watch.py" "$daemon_pid" "$tmp/done" >"$tmp/seen" &
+watcher=$!
+push kernels main
+is "a push is judged" "$(result_of "$(head_of kernels)")" "done unchanged"
+touch "$tmp/done"
+wait "$watcher"
+is "worker and runners have the others" "$(cat "$tmp/seen")" "flopwatch-runne $measure
+flopwatch-worke $measure"
+like "and so has the build" "$(api "jobs/$(job_of "$(head_of kernels)")/log")" "Cpus_allowed_list:.$measure\$"
+stop_daemon
+
+config shared
+start_daemon || exit 1
+is "shared: the daemon may use every core" "$(allowed "$daemon_pid")" "$(allowed $$)"
+stop_daemon
+config auto
+start_daemon || exit 1
+if [ ${#ours[@]} -lt 4 ]; then
+	is "auto: so too where there are few" "$(allowed "$daemon_pid")" "$(allowed $$)"
+else
+	unlike "auto: the daemon leaves most where there are many" "$(allowed "$daemon_pid")" "^$(allowed $$)\$"
+fi
+stop_daemon
+config 4095-9999
+fails "cores that no machine has are a mistake" 2 "$bin/flopwatchd" --config "$tmp/c.yml" --check-config
+like "in words" "$out" 'cores.measure: .*neither auto, shared nor a list'
+config 1023
+fails "and one that this machine has not" 1 timeout 10 "$bin/flopwatchd" --config "$tmp/c.yml"
+like "in words too" "$out" 'names a core that is not among ours'

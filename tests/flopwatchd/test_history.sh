@@ -1,0 +1,112 @@
+#!/bin/bash
+# The history of main with real pushes on device sim: the anchor as a third subject, steps too small for one comparison, skipped
+# commits filled in, creep, and what a restart and a new environment leave of it.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../lib/daemon.sh"
+
+factor() { # work factor, subject: a commit on main, pushed and judged
+	echo "$1" >"$tmp/kernels/kernels/factor"
+	commit kernels "$2"
+	push kernels main
+	head_of kernels
+}
+judged() { # the commit's own comparison has ended
+	await 60 job_ended "$1"
+}
+nothing_is_open() {
+	[ "$(sql "SELECT count(*) FROM job WHERE state IN ('queued','sent','building','checking','measuring')")" = 0 ]
+}
+
+new_repo kernels
+sed -i 's/masks: \[full, causal\]/masks: [full]/; s/directions: .*/directions: [forward]/' "$tmp/kernels/etc/suites/tiny.yaml"
+git -C "$tmp/kernels" add -A
+git -C "$tmp/kernels" commit -q --amend -m "the first"
+write_config
+start_daemon
+cell=attention/dense/full/s64/hq2/hk1/d64/bf16/forward
+
+# ---- the anchor ----
+push kernels main
+anchor=$(head_of kernels)
+judged "$anchor"
+is "the first commit of main is pinned" "$(sql "SELECT anchor_sha FROM epoch")" "$anchor"
+is "an event says so" "$(sql "SELECT count(*) FROM event WHERE kind = 'epoch.anchored'")" 1
+second=$(factor 1.001 "0.1 % slower")
+judged "$second"
+is "its child is compared with it alone" "$(sql "SELECT group_concat(DISTINCT subject) FROM sample")" "base,target"
+third=$(factor 1.002 "0.2 % slower")
+judged "$third"
+is "later commits are timed beside base and anchor" \
+	"$(sql "SELECT group_concat(subject) FROM (SELECT DISTINCT s.subject FROM sample s JOIN cell c ON c.id = s.cell WHERE c.target_sha = '$third' ORDER BY 1)")" \
+	"anchor,base,target"
+is "each is a point of the series" "$(sql "SELECT count(*) FROM ratio")" 3
+# the interval is what is promised of one measurement, so it may miss; five standard errors may not
+is "the third commit's loss against the anchor is stored with the error that it has" \
+	"$(sql "SELECT abs(x - 0.002) < 5 * se AND se BETWEEN 0.0002 AND 0.003 FROM ratio WHERE target_sha = '$third'")" 1
+is "and the API gives it with its interval" \
+	"$(api "history?repo=kernels&branch=main&cell=$cell" | jq '.items[0] | .anchor_ci_low_pct < .anchor_change_pct and .anchor_ci_high_pct > .anchor_change_pct and .anchor_ci_high_pct - .anchor_ci_low_pct < 1.5')" true
+
+
+# ---- a step that no comparison calls, in a commit that was skipped ----
+for i in 1 2 3 4 5 6; do
+	judged "$(factor "1.00$((1 + i % 2))" "level $i")"
+done
+before=$(head_of kernels)
+echo 1.012 >"$tmp/kernels/kernels/factor"
+commit kernels "1 % slower, and never measured: the next commit is pushed with it"
+step=$(head_of kernels)
+echo 1.0121 >"$tmp/kernels/kernels/factor"
+commit kernels "pushed together"
+push kernels main
+judged "$(head_of kernels)"
+is "no comparison calls it a regression" "$(sql "SELECT count(*) FROM cell WHERE verdict = 'regression'")" 0
+for i in 1 2 3; do
+	judged "$(factor "1.01$((2 + i % 2))" "after $i")"
+done
+# whatever is under way now goes on after a crash
+stop_daemon KILL
+start_daemon
+for i in 4 5 6; do
+	judged "$(factor "1.01$((2 + i % 2))" "after $i")"
+done
+await 60 nothing_is_open
+is "the history finds it, and names the commit that was skipped" \
+	"$(sql "SELECT before_sha || ' ' || commit_sha || ' ' || state FROM change_point WHERE kind = 'step'")" "$before $step confirmed"
+is "two commits were compared directly, with half the step as threshold" \
+	"$(sql "SELECT count(*) >= 1 AND min(threshold_pct) > 0.3 AND max(threshold_pct) < 0.8 FROM job WHERE kind = 'verify' AND state = 'done'")" 1
+is "the skipped commit was measured, after everything else" \
+	"$(sql "SELECT target_sha, origin, priority < 0 FROM job WHERE kind = 'backfill'")" "$step|backfill|1"
+is "it is accused" "$(sql "SELECT group_concat(kind || ' ' || target_sha) FROM alert")" "regression $step"
+like "in words" "$(sql "SELECT title FROM alert")" "^[01]\.[0-9]+ % lost at ${step:0:12}, seen in the history$"
+is "the API tells it with the points" \
+	"$(api "history?repo=kernels&branch=main&cell=$cell" | jq -r '(.change_points[0] | .commit + " " + .state), .alerts[0].commit, (.epochs | length | tostring)' | xargs)" \
+	"$step confirmed $step 1"
+is "the skipped commit is a point among them" \
+	"$(api "history?repo=kernels&branch=main&cell=$cell" | jq --arg sha "$step" '[.items[] | select(.commit == $sha)] | length')" 1
+
+# ---- creep: eight commits, none of them much ----
+for i in 1 2 3 4 5 6 7 8; do
+	judged "$(factor "1.0$((130 + 25 * i))" "creep $i")"
+done
+for i in 1 2 3 4; do
+	judged "$(factor "1.0$((330 + i))" "then still $i")"
+done
+await 60 nothing_is_open
+is "what was lost bit by bit is told once" "$(sql "SELECT count(*) FROM change_point WHERE kind = 'creep'")" 1
+is "as an alert of its own kind" "$(sql "SELECT count(*) FROM alert WHERE kind = 'creep' AND state = 'open'")" 1
+like "that names the anchor" "$(sql "SELECT title FROM alert WHERE kind = 'creep'")" "lost since the anchor ${anchor:0:12}, although no commit lost that much"
+is "no single commit is accused of it" "$(sql "SELECT count(*) FROM alert WHERE kind <> 'creep'")" 1
+
+# ---- another environment ----
+sed -i 's/seed: 42/seed: 43/' "$tmp/kernels/etc/suites/tiny.yaml"
+judged "$(factor 1.0340 "the suite is another from here on")"
+alerts=$(sql "SELECT count(*) FROM alert")
+last=$(factor 1.0341 "and used")
+judged "$last"
+await 60 nothing_is_open
+is "a new epoch keeps the anchor" "$(sql "SELECT count(*) || ' ' || count(DISTINCT anchor_sha) FROM epoch")" "2 1"
+is "which is measured in it" "$(sql "SELECT count(*) > 0 FROM ratio r JOIN epoch e ON e.id = r.epoch WHERE e.id = 2 AND r.target_sha = '$last'")" 1
+is "it is an event" "$(sql "SELECT count(*) FROM event WHERE kind = 'epoch.anchored'")" 2
+is "and no alert" "$(sql "SELECT count(*) FROM alert")" "$alerts"
+stop_daemon
+is "the daemon ends in order" $? 0

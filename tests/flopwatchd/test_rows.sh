@@ -1,0 +1,140 @@
+#!/bin/bash
+# Rows that only one side has, or neither: a kernel without a backward, one that gets one or loses it, and programs whose rows come, go
+# and change their names. None of them makes a verdict worse.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../lib/daemon.sh"
+
+fw() {
+	"$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"
+}
+words() { # commit: the verdicts of its cells, with how many
+	api "comparisons/$(sql "SELECT max(id) FROM comparison WHERE target_sha = '$1'")" |
+		jq -r '[.cells[].verdict] | group_by(.) | map("\(.[0]) \(length)") | join(", ")'
+}
+judged() { # repo, branch: verdict and words of what was pushed
+	echo "$(result_of "$(head_of "$1")"): $(words "$(head_of "$1")")"
+}
+nothing_is_open() {
+	[ "$(sql "SELECT count(*) FROM job WHERE state IN ('queued','sent','building','checking','measuring')")" = 0 ]
+}
+points() { # of the history, by direction
+	sql "SELECT group_concat(d || ' ' || n, ', ') FROM (SELECT iif(key LIKE '%forward', 'forward', 'backward') AS d, count(*) AS n FROM ratio WHERE target_sha = '$1' GROUP BY 1 ORDER BY 1 DESC)"
+}
+factor() { # speed and subject of a commit on the branch that is checked out
+	echo "$1" >"$tmp/kernels/kernels/factor"
+	commit kernels "$2"
+}
+forward_only="'-DCANNOT=(problem->direction==FW_BACKWARD)'"
+pushed() { # branch
+	push kernels "$1"
+	judged kernels
+}
+
+new_repo kernels
+echo "$forward_only" >"$tmp/kernels/kernels/flags"
+git -C "$tmp/kernels" add -A
+git -C "$tmp/kernels" commit -q --amend -m "forward only"
+git init -q --bare -b main "$tmp/lines.git"
+git init -q -b main "$tmp/lines"
+git -C "$tmp/lines" remote add origin "$tmp/lines.git"
+printf 'flopwatch: 1\nbenchmarks: {rows: {command: [sh, bench.sh], reader: flopwatch, budget_s: 30}}\n' >"$tmp/lines/.flopwatch.yaml"
+write_config "sandbox: none" "workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]" \
+	"repos: [{name: kernels, url: $tmp/kernels.git}, {name: lines, url: $tmp/lines.git}]"
+start_daemon || exit 1
+
+# ---- kernels: what neither side does ----
+is "a kernel without a backward passes by its forward" "$(pushed main)" "done unchanged: unchanged 2, unsupported 2"
+ok "also for who waits" fw wait main
+like "who reads why" "$(fw wait main)" '^not compared: 2 done by neither side$'
+is "the rows say it" "$(sql "SELECT DISTINCT reason, failure FROM cell WHERE verdict = 'unsupported'")" "neither side does it: naive: not this direction|"
+factor 1.0002 "the same"
+is "and against another commit" "$(pushed main)" "done unchanged: unchanged 2, unsupported 2"
+is "which was its base" "$(job_field "$(job_of "$(head_of kernels)")" base)" "$(git -C "$tmp/kernels" rev-parse HEAD^)"
+factor 1.0001 "again"
+is "a third one runs beside the anchor" "$(pushed main)" "done unchanged: unchanged 2, unsupported 2"
+is "and has its place in the history" "$(points "$(head_of kernels)")" "forward 2"
+page=$(curl -s "http://127.0.0.1:$(port)/comparisons/$(sql "SELECT max(id) FROM comparison")")
+like "the page counts what was compared" "$page" 'None of 2 cells lost more than its threshold; not compared: 2 done by neither side\.'
+like "the review comment has the word" "$(api "comparisons/$(sql "SELECT max(id) FROM comparison").md")" 'unsupported: neither side does it'
+like "and the CSV" "$(api "comparisons/$(sql "SELECT max(id) FROM comparison").csv")" 'backward,unsupported,'
+branch kernels slow main
+factor 1.2 "slower"
+is "a loss is a loss" "$(pushed slow)" "done regression: regression 2, unsupported 2"
+fails "where nothing is left to compare nobody passes" 7 fw compare main slow --repo kernels --cells '*backward'
+like "and is told so" "$out" 'verdict: unsupported'
+
+# ---- kernels: what one side does ----
+branch kernels full main
+: >"$tmp/kernels/kernels/flags"
+factor 1.0003 "a backward"
+is "what the target alone does is added" "$(pushed full)" "done unchanged: added 2, unchanged 2"
+ok "and nothing to fear" fw wait full
+factor 1.0002 "a backward for main"
+is "also on main" "$(pushed main)" "done unchanged: added 2, unchanged 2"
+factor 1.0004 "after it"
+is "the next one is compared in full" "$(pushed main)" "done unchanged: unchanged 4"
+is "the forward stays beside its anchor, which has no backward" "$(points "$(head_of kernels)")" "forward 2"
+await 60 nothing_is_open
+is "until here nobody was called on main" "$(sql "SELECT count(*) FROM alert WHERE branch = 'main'")" 0
+branch kernels lost full
+echo "$forward_only" >"$tmp/kernels/kernels/flags"
+factor 1.0005 "no backward any more"
+is "what the target does no more is a loss of function" "$(pushed lost)" "done failed: failed 2, unchanged 2"
+is "with its class" "$(sql "SELECT DISTINCT failure FROM cell WHERE verdict = 'failed'")" unsupported
+factor 1.0003 "no backward on main"
+is "also on main, where somebody is called" "$(pushed main) $(sql "SELECT kind || ' ' || state FROM alert WHERE branch = 'main'")" \
+	"done failed: failed 2, unchanged 2 broken open"
+factor 1.0004 "after the loss"
+is "and the next commit is held against what still did it" "$(pushed main)" "done failed: failed 2, unchanged 2"
+ok "a person accepts it" fw alerts accept "$(sql "SELECT id FROM alert WHERE branch = 'main'")" --reason "the backward is gone for good"
+factor 1.0006 "after that"
+is "then the base is without it, too" "$(pushed main)" "done unchanged: unchanged 2, unsupported 2"
+
+# ---- programs ----
+rows() { # subject, rows: a commit whose program writes them
+	local row subject=$1
+	shift
+	for row in "$@"; do
+		printf 'echo "{\\"cell\\":\\"%s\\",\\"ms\\":[1.0,1.0,1.0]}"\n' "$row"
+	done >"$tmp/lines/bench.sh"
+	commit lines "$subject"
+}
+told() {
+	sql "SELECT group_concat(kind || ' ' || state || ' ' || title, '; ') FROM (SELECT * FROM alert WHERE repo = (SELECT id FROM repo WHERE name = 'lines') ORDER BY id)"
+}
+rows first a b
+push lines main
+is "a program of two rows" "$(judged lines)" "done unchanged: unchanged 2"
+branch lines renamed main
+rows "another name" a c
+push lines renamed
+is "a row of another name is one removed and one added" "$(judged lines)" "done unchanged: added 1, removed 1, unchanged 1"
+ok "which is no reason to stop" fw wait renamed
+like "and is told" "$(fw wait renamed)" '^not compared: 1 removed, 1 added$'
+is "with its reason" "$(sql "SELECT key || ': ' || reason FROM cell WHERE key IN ('b', 'c') AND verdict <> 'unchanged' ORDER BY key")" \
+	"$(printf '%s\n' 'b: target: the benchmark does not write this row' 'c: base: the benchmark does not write this row')"
+branch lines others main
+rows "other names" x y
+push lines others
+is "where all rows are others nothing was compared" "$(judged lines)" "done removed: added 2, removed 2"
+fails "which clears nobody" 7 fw wait others
+like "and the page says so" "$(curl -s "http://127.0.0.1:$(port)/comparisons/$(sql "SELECT max(id) FROM comparison")")" \
+	'There is nothing that both sides do; not compared: 2 removed, 2 added\.'
+is "no alert on a branch" "$(told)" ""
+
+git -C "$tmp/lines" checkout -q main
+rows "b goes" a
+push lines main
+is "main loses a row" "$(judged lines)" "done unchanged: removed 1, unchanged 1"
+is "which is told with the commit" "$(told) $(sql "SELECT target_sha FROM alert ORDER BY id DESC LIMIT 1")" \
+	"vanished open 1 cell is gone from benchmark rows $(head_of lines)"
+echo '# the same rows' >>"$tmp/lines/bench.sh"
+commit lines "as before"
+push lines main
+is "the next commit has what is left" "$(judged lines)" "done unchanged: unchanged 1"
+is "it neither tells it again nor ends it" "$(told)" "vanished open 1 cell is gone from benchmark rows"
+rows "b is back" a b
+push lines main
+is "a row that comes back is added" "$(judged lines)" "done unchanged: added 1, unchanged 1"
+is "and ends it" "$(told)" "vanished resolved 1 cell is gone from benchmark rows"
+stop_daemon

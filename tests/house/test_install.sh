@@ -1,0 +1,92 @@
+#!/bin/bash
+# `make install`: every file in its place, the programs find each other there, systemd takes the units and finds them hardened.
+. "$(dirname "$0")/../lib/tap.sh"
+dest=$tmp/dest
+install_into() { make --no-print-directory -s -C "$root" install DESTDIR="$1"; }
+ok "make install DESTDIR=" install_into "$dest"
+for file in usr/bin/flopwatch usr/sbin/flopwatchd usr/libexec/flopwatch/flopwatch-git usr/libexec/flopwatch/flopwatch-worker \
+	usr/libexec/flopwatch/flopwatch-runner usr/libexec/flopwatch/flopwatch-send; do
+	is "$file is a program" "$(stat -c %a "$dest/$file")" 755
+done
+for file in usr/include/flopwatch/fw_kernel.h usr/include/flopwatch/flopwatch.h usr/share/flopwatch/kit/flopwatch.py usr/share/doc/flopwatch/turns.md usr/share/flopwatch/suites/ffa.yaml usr/share/flopwatch/suites/ffa-smoke.yaml \
+	usr/lib/sysusers.d/flopwatch.conf usr/lib/tmpfiles.d/flopwatch.conf usr/share/doc/flopwatch/README.md \
+	usr/lib/systemd/system/flopwatchd.service usr/lib/systemd/system/flopwatch-worker@.service \
+	usr/lib/systemd/system/flopwatch-worker.socket usr/share/bash-completion/completions/flopwatch \
+	usr/share/zsh/vendor-completions/_flopwatch usr/share/fish/vendor_completions.d/flopwatch.fish; do
+	is "$file is a file" "$(stat -c %a "$dest/$file")" 644
+done
+is "the configuration is for its readers" "$(stat -c %a "$dest/etc/flopwatch/flopwatchd.yml")" 640
+is "nothing else is written" "$(cd "$dest" && find . -mindepth 1 -maxdepth 2 | sort | paste -sd' ')" \
+	"./etc ./etc/flopwatch ./usr ./usr/bin ./usr/include ./usr/lib ./usr/libexec ./usr/sbin ./usr/share"
+
+echo '# mine' >>"$dest/etc/flopwatch/flopwatchd.yml"
+ok "installing again" install_into "$dest"
+is "keeps the administrator's configuration" "$(tail -n 1 "$dest/etc/flopwatch/flopwatchd.yml")" "# mine"
+ok "with another prefix" env PREFIX=/opt/flopwatch make --no-print-directory -s -C "$root" install DESTDIR="$tmp/opt" PREFIX=/opt/flopwatch
+ok "programs go there" test -x "$tmp/opt/opt/flopwatch/bin/flopwatch"
+is "and the units know it" "$(grep -ho '^ExecStart=[^ ]*' "$tmp/opt"/usr/lib/systemd/system/*.service | sort | paste -sd' ')" \
+	"ExecStart=/opt/flopwatch/libexec/flopwatch/flopwatch-worker ExecStart=/opt/flopwatch/sbin/flopwatchd"
+like "so does the configuration" "$(cat "$tmp/opt/etc/flopwatch/flopwatchd.yml")" '^suites_dir: /opt/flopwatch/share/flopwatch/suites '
+
+# ---- the installed programs ----
+ok "the CLI finds the daemon beside it" env PATH=/usr/bin:/bin "$dest/usr/bin/flopwatch" config check "$dest/etc/flopwatch/flopwatchd.yml"
+like "and the shipped configuration is good" "$out" 'fine; 0 repositories, 1 workers'
+ok "the worker finds its runner" env PATH=/usr/bin:/bin "$dest/usr/libexec/flopwatch/flopwatch-worker" probe
+like "and says what there is" "$out" '"t":"hello"'
+
+# ---- man pages ----
+if command -v scdoc >/dev/null; then
+	for page in man1/flopwatch.1 man1/flopwatch-wait.1 man5/flopwatchd.yml.5 man8/flopwatchd.8 man8/flopwatch-worker.8 man8/flopwatch-runner.8 \
+		man8/flopwatch-git.8 man8/flopwatch-send.8; do
+		ok "$page is there" test -s "$dest/usr/share/man/$page"
+		if command -v man >/dev/null && command -v groff >/dev/null; then
+			warnings=$(man --warnings -E UTF-8 -l -Tutf8 -Z "$dest/usr/share/man/$page" 2>&1 >"$tmp/page")
+			is "$page renders without a warning" "$warnings" ""
+			like "$page is a page" "$(cat "$tmp/page")" 'flopwatch'
+		else
+			skip "$page renders" "man or groff is not installed"
+		fi
+	done
+	for verb in $("$bin/flopwatch" completion verbs); do
+		ok "flopwatch-$verb(1) is there" grep -q "flopwatch-$verb - " "$dest/usr/share/man/man1/flopwatch-$verb.1"
+		like "flopwatch(1) knows $verb" "$(cat "$root/etc/man/flopwatch.1.scd")" "\*$verb[* ]"
+	done
+else
+	skip "man pages" "scdoc is not installed"
+fi
+
+# ---- systemd ----
+if ! command -v systemd-analyze >/dev/null; then
+	skip "units verify" "systemd-analyze is not installed"
+	skip "units are hardened" "systemd-analyze is not installed"
+	exit 0
+fi
+# what the units name and a bare root lacks
+mkdir -p "$dest/bin" "$dest/lib/systemd/system"
+cp /bin/kill "$dest/bin/"
+cp -r /lib/systemd/system/*.target "$dest/lib/systemd/system/" 2>/dev/null
+verify() { systemd-analyze verify --man=no --root="$dest" "$@" 2>&1; }
+for unit in flopwatchd.service flopwatch-worker.socket flopwatch-worker@.service; do
+	out=$(verify "$unit")
+	is "$unit verifies" "$? $out" "0 "
+done
+sed -i 's/^RestrictRealtime=yes/RestrictRealTime=yes/' "$dest/usr/lib/systemd/system/flopwatchd.service"
+like "and the check would see a wrong word" "$(verify flopwatchd.service)" "Unknown key.*RestrictRealTime"
+ok "the second install" install_into "$dest"
+security() { systemd-analyze security --offline=true --no-pager --root="$dest" --threshold="$1" "$2"; }
+ok "flopwatchd.service is exposed by at most 2.0" security 20 flopwatchd.service
+ok "flopwatch-worker@.service by at most 3.0" security 30 flopwatch-worker@.service
+fails "and the check would see a bare one" 1 security 5 flopwatchd.service
+if command -v systemd-sysusers >/dev/null; then
+	ok "users are understood" systemd-sysusers --dry-run "$dest/usr/lib/sysusers.d/flopwatch.conf"
+	like "both of them" "$out" 'flopwatch-run'
+	if [ "$(id -u)" = 0 ] && command -v systemd-tmpfiles >/dev/null; then
+		ok "they are made" systemd-sysusers --root="$dest"
+		ok "and their folders" systemd-tmpfiles --root="$dest" --create
+		is "the daemon's user may read its configuration" "$(stat -c '%u:%g %a' "$dest/etc/flopwatch/flopwatchd.yml")" "0:$(sed -n 's/^flopwatch:[^:]*:\([0-9]*\).*/\1/p' "$dest/etc/group") 640"
+	else
+		skip "they are made" "only root makes users"
+	fi
+else
+	skip "users are understood" "systemd-sysusers is not installed"
+fi

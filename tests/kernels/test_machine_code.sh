@@ -1,0 +1,87 @@
+#!/bin/bash
+# Hashes of kernels in real modules: equal sources hash alike, a change is seen in the kernel that it touches and in no other.
+. "$(dirname "$0")/../lib/tap.sh"
+nvcc=$("$root/etc/find-cuda.sh" 2>/dev/null | sed -n 's/^NVCC := //p')
+
+fails "a file that is no module is one line" 1 "$bin/flopwatch-worker" kernels "$root/README.md"
+is "and says so" "$out" "flopwatch-worker: $root/README.md: no 64-bit little-endian ELF file"
+fails "so is a missing one" 1 "$bin/flopwatch-worker" kernels "$tmp/none.so"
+ok "a program without device code has no kernels" "$bin/flopwatch-worker" kernels "$bin/flopwatch"
+is "and prints none" "$out" ""
+if [ -z "$nvcc" ]; then
+	skip "kernels of real modules" "no CUDA toolkit that compiles a program"
+	exit 0
+fi
+
+mkdir "$tmp/job"
+cat >"$tmp/job/kernels.cu" <<'CU'
+namespace {
+template <int N> __global__ void rows(float *p)
+{
+	__shared__ float s[N];
+	s[threadIdx.x] = p[threadIdx.x] * 1.2345678901234567;
+	__syncthreads();
+	p[threadIdx.x] = s[N - 1 - threadIdx.x];
+}
+}
+#ifndef FACTOR
+#define FACTOR 2.5f
+#endif
+__device__ __noinline__ float deeper(float x, int n)
+{
+	for (int i = 0; i < n; i++)
+		x = x * x + FACTOR;
+	return x;
+}
+__global__ void calls(float *p, int n) { p[threadIdx.x] = deeper(p[threadIdx.x], n); }
+__global__ void stays(float *p) { p[threadIdx.x] += 1.0f; }
+#ifdef MORE
+__device__ float variable;
+__global__ void added(float *p) { p[0] = variable; }
+#endif
+extern "C" void start(float *p)
+{
+	rows<32><<<1, 32>>>(p);
+	calls<<<1, 32>>>(p, 3);
+	stays<<<1, 32>>>(p);
+}
+CU
+# Always at the same place, as builds of a branch are.
+build() { # name, arguments of nvcc
+	local name=$1
+	shift
+	"$nvcc" -O3 -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90a,code=sm_90a -shared -Xcompiler -fPIC -cudart static "$@" \
+		-o "$tmp/$name.so" "$tmp/job/kernels.cu" && "$bin/flopwatch-worker" kernels "$tmp/$name.so" >"$tmp/$name"
+}
+code() { # module, architecture, part of a symbol
+	grep "^sm_$2 .*$3" "$tmp/$1" | cut -d' ' -f2
+}
+ok "a module builds" build first
+is "its kernels are there for both architectures" "$(cut -d' ' -f1 "$tmp/first" | sort | uniq -c | tr -s ' ')" " 3 sm_80
+ 3 sm_90"
+ok "and builds again" build again
+is "equal sources hash alike" "$(sort "$tmp/again")" "$(sort "$tmp/first")"
+ok "with debug names of lines" build lines -lineinfo
+ok "with another kernel and a variable" build more -DMORE
+is "which is found" "$(grep -c ' _Z5addedPf$' "$tmp/more")" 2
+ok "with another constant in a function that one kernel calls" build factor -DFACTOR=3.5f
+for sm in 80 90; do
+	for kernel in stays rows calls; do
+		is "$kernel for sm_$sm does not mind another kernel" "$(code more $sm $kernel)" "$(code first $sm $kernel)"
+		is "nor names of lines" "$(code lines $sm $kernel)" "$(code first $sm $kernel)"
+	done
+	is "rows for sm_$sm does not mind another constant" "$(code factor $sm rows)" "$(code first $sm rows)"
+	is "stays neither" "$(code factor $sm stays)" "$(code first $sm stays)"
+	ok "but calls does" [ "$(code factor $sm calls)" != "$(code first $sm calls)" ]
+	ok "one kernel for sm_$sm is not like another" [ "$(code first $sm calls)" != "$(code first $sm stays)" ]
+done
+is "a file's own kernel goes by other names in builds of other sources" "$(cut -d' ' -f3 "$tmp/first" "$tmp/more" | grep -c rows)" 4
+if "$nvcc" --help | grep -q -e --compress-mode && ldconfig -p | grep -q 'libzstd\.so\.1'; then
+	ok "packed small" build small --compress-mode=size
+	is "it is the same code" "$(sort "$tmp/small")" "$(sort "$tmp/first")"
+else
+	skip "a module that is packed small" "this nvcc has no --compress-mode, or there is no libzstd"
+fi
+ok "strip takes nothing from it" strip -s -R .comment "$tmp/first.so"
+ok "and it is read" "$bin/flopwatch-worker" kernels "$tmp/first.so"
+is "as before" "$out" "$(cat "$tmp/first")"

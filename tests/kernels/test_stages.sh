@@ -1,0 +1,58 @@
+#!/bin/bash
+# The stages of the Hopper kernels stand on what they share and not on each other, say what they add and what their threads own, and
+# changes that are planted into them still find their places.
+. "$(dirname "$0")/../lib/tap.sh"
+hopper=$root/kernels/attention/hopper
+
+# "file header" for every include that crosses from one stage, or from what they share, into a stage.
+crossings() {
+	grep -HoE '^#include "[a-z0-9_]+\.h"' "$hopper"/*.cu "$hopper"/*.h | sed -E 's,.*/([^/:]+):#include "(.*)",\1 \2,' |
+		awk 'function stage(f) { return match(f, /^v[0-9]+/) ? substr(f, 1, RLENGTH) : "" }
+			stage($2) != "" && stage($1) != stage($2)'
+}
+is "a stage includes what is shared and its own, the shared part no stage" "$(crossings)" ""
+
+# Names of a stage in the code of files that another stage, or all, own: comments may compare.
+strangers() {
+	local f own
+	for f in "$hopper"/*.cu "$hopper"/*.h; do
+		own=$(basename "$f" | grep -oE '^v[0-9]+') || own=none
+		gcc -fpreprocessed -dD -E -P -x c++ "$f" 2>/dev/null | grep -oE '\b(v|V)[0-9]+_[A-Za-z_0-9]+' | grep -viE "^${own}_" |
+			sed "s,^,$(basename "$f"): ,"
+	done | sort -u
+}
+is "and nobody calls by name what another stage has" "$(strangers)" ""
+
+for f in "$hopper"/v[0-9]*_forward.cu "$hopper"/v[0-9]*_backward.cu "$hopper"/v[0-9]*_grad_q.cu; do
+	name=$(basename "$f") stage=$(basename "$f" | grep -oE '^v[0-9]+')
+	header=$(sed '/\*\//q' "$f")
+	case "$stage" in
+	v0) added='The first stage: ' ;;
+	*) added="Over v$((${stage#v} - 1)): " ;;
+	esac
+	like "$name says first what it adds" "$header" "^ \* $added"
+	like "$name says in one line what its threads sum up" "$header" \
+		'^ \*     d?[A-Z]\[[^]]+\]\[[^]]+\]\[column\] \+= .*\[j\].*\[column\]$'
+done
+
+nvcc=$("$root/etc/find-cuda.sh" 2>/dev/null | sed -n 's/^NVCC := //p')
+planted() { # NAME CHANGE...: a copy of the kernels with changes as etc/ and tests/gpu/ make them
+	local name=$1 change
+	shift
+	mkdir -p "$tmp/$name"
+	cp -r "$root/kernels" "$tmp/$name/"
+	rm -rf "$tmp/$name/kernels/build"
+	for change; do
+		case "$change" in
+		slower) ok "$name: forward is made slower" "$root/etc/demo-slower.sh" "$tmp/$name" cuda 80 ;;
+		*) ok "$name: $change finds its place" "$root/tests/gpu/plant.sh" "$tmp/$name" "$change" ;;
+		esac
+	done
+	if [ -z "$nvcc" ]; then
+		skip "$name: it compiles" "no CUDA toolkit that compiles a program"
+		return
+	fi
+	ok "$name: it compiles" make -s -C "$tmp/$name/kernels" DEVICE=cuda NVCC="$nvcc" build/cuda/v1_forward.cu.o build/cuda/v2_forward.cu.o
+}
+planted memset slower memset evict
+planted tail slower tail

@@ -1,0 +1,92 @@
+#!/bin/bash
+# The kit: one header and one Python file, by themselves, on a device that is made up, around scripts that know nothing of it, and by turns.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../lib/turns.sh"
+kit=$root/daemon/kit
+examples=$root/tests/turns
+export PYTHONPATH=$kit PYTHONDONTWRITEBYTECODE=1
+python=/usr/bin/python3
+
+rows() { # of JSON lines on standard input: cells, with whether they have times
+	jq -r '.cell + " " + (if .error then .error else (.ms | length >= 10 | tostring) end)' | paste -sd';'
+}
+
+# ---- by themselves
+for compiler in "gcc -std=c99 -pedantic" "gcc -std=gnu17" "g++ -x c++ -std=c++11" "g++ -x c++ -std=c++20"; do
+	ok "$compiler takes the header" $compiler -O1 -Wall -Wextra -Wshadow -Werror -I"$kit" -o "$tmp/sums" "$examples/sums.c" -lm
+done
+printf '#include "flopwatch.h"\nvoid other(void);\nvoid other(void) { FLOPWATCH("other", 0, 0) { } }\n' >"$tmp/other.c"
+ok "two files of one program" gcc -O1 -Wall -Wextra -Werror -DOTHER -I"$kit" -o "$tmp/both" "$examples/sums.c" "$tmp/other.c" -lm
+is "a C program prints its rows" "$("$tmp/sums" 2>"$tmp/table" | rows)" "sum/20000 true;dot/20000 true"
+like "and a table for people" "$(cat "$tmp/table")" '^sum/20000 +[0-9.]+ +[0-9.]+ \.\. +[0-9.]+ +[0-9]+ +[0-9.e-]+ +[0-9.]+ +[0-9.]+'
+is "a wrong result is a row without times" "$(WRONG=1 "$tmp/sums" 2>/dev/null | rows)" \
+	"sum/20000 worst element [0]: 20001 for 20000, 50 times what is allowed;dot/20000 true"
+is "a Python program prints its rows" "$("$python" "$examples/sums.py" 2>"$tmp/table" | rows)" "sum/200000 true;hash/200000 true"
+like "and a table, too" "$(cat "$tmp/table")" '^sum/200000 +[0-9.]+ '
+like "and says what is wrong" "$(WRONG=1 "$python" "$examples/sums.py" 2>/dev/null | rows)" \
+	'^sum/200000 worst element \[0\]: [0-9.e+]+ for [0-9.e+]+, 50 times what is allowed;hash/200000 true$'
+
+# ---- on a device
+mkdir "$tmp/lib"
+cp "$root/build/tests/modules/fake_cuda.so" "$tmp/lib/libcuda.so.1"
+on_device() { LD_LIBRARY_PATH=$tmp/lib "$python" "$root/tests/lib/turns_alone.py" "$@"; }
+cat >"$tmp/device.py" <<'PY'
+import flopwatch, time
+for call in flopwatch.cell("k", flops=1e9, device="cuda"):
+    with call:
+        time.sleep(0.002)
+PY
+on_device "$python" "$tmp/device.py" >"$tmp/said"
+is "calls on a device have its clock" "$(grep -c '^done [0-9.]* host_us=[0-9.]* mhz=1500 idle_us=' "$tmp/said")" 10
+is "and facts" "$(grep -cE '^fact (flops 1e\+09|first_ms)' "$tmp/said")" 2
+is "and an end" "$(tail -n 1 "$tmp/said")" "exit 0"
+
+# ---- around scripts
+for script in triton_script timer_script; do
+	PYTHONPATH=$kit:$root/tests/turns/stand_in on_device "$python" -m flopwatch "$examples/$script.py" >"$tmp/said" 2>"$tmp/printed"
+	is "$script asks for its cells" "$(grep '^turn' "$tmp/said" | sort -u | cut -c6- | paste -sd' ')" "$(sed -n 's/^# cells: //p' "$examples/$script.py")"
+	like "and goes on with its times" "$(cat "$tmp/printed")" 'took [0-9.]+ ms'
+	is "to its end" "$(tail -n 1 "$tmp/said")" "exit 0"
+done
+is "a search of a compiler is no cell" "$(grep -c searched "$tmp/said")" 0
+fails "without a script" 2 "$python" -m flopwatch
+
+# ---- by turns
+turns_repo one
+write_config "sandbox: auto" "workers: [{name: cpu, command: [flopwatch-worker, serve], device: cpu}]" \
+	"repos: [{name: one, url: $tmp/one.git}]"
+cat >"$tmp/one/.flopwatch.yaml" <<'YAML'
+flopwatch: 1
+build: {dir: ., command: [sh, -c, "gcc -O1 -I$FLOPWATCH_KIT -o sums sums.c -lm"], timeout_s: 60}
+benchmarks:
+  c: {command: [./sums], reader: flopwatch, gpu: false, timeout_s: 30, budget_s: 120}
+  python: {command: [/usr/bin/python3, sums.py], reader: flopwatch, gpu: false, timeout_s: 30, budget_s: 120}
+YAML
+cp "$examples"/sums.* "$tmp/one"
+start_daemon
+verdicts() { # of a commit, once all its jobs have ended
+	await 400 all_ended "$1"
+	sql "SELECT j.suite || ' ' || c.key || ' ' || c.verdict FROM job j JOIN comparison k ON k.job = j.id JOIN cell c ON c.comparison = k.id WHERE j.target_sha = '$1' ORDER BY 1" | paste -sd';'
+}
+all_ended() {
+	[ "$(sql "SELECT count(*) FROM job WHERE target_sha = '$1' AND state = 'done'")" = 2 ]
+}
+commit one first
+push one main
+is "programs in C and Python" "$(verdicts "$(head_of one)")" \
+	"c dot/20000 unchanged;c sum/20000 unchanged;python hash/200000 unchanged;python sum/200000 unchanged"
+is "take turns" "$(sql "SELECT min(samples) > 8 FROM cell")" 1
+branch one slower main
+sed -i 's/20000 \* 1/20000 * 1.06/; s/N \* 0/N * 0.06/' "$tmp/one/sums.c" "$tmp/one/sums.py"
+commit one "the sum adds 6 % more"
+push one slower
+is "6 % more work is found in both" "$(verdicts "$(head_of one)")" \
+	"c dot/20000 unchanged;c sum/20000 regression;python hash/200000 unchanged;python sum/200000 regression"
+branch one harmless main
+sed -i 's/unsigned i/unsigned index/; s/\bi\b/index/g' "$tmp/one/sums.c"
+sed -i 's/data/figures/g' "$tmp/one/sums.py"
+commit one "other names"
+push one harmless
+is "other names are no change" "$(verdicts "$(head_of one)")" \
+	"c dot/20000 unchanged;c sum/20000 unchanged;python hash/200000 unchanged;python sum/200000 unchanged"

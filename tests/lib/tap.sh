@@ -1,0 +1,78 @@
+# tap.sh - the Test Anything Protocol for shell tests. Source it; tests are functions' calls; the plan is printed at the end.
+#
+#   . "$(dirname "$0")/tap.sh"
+#   ok    NAME COMMAND...        the command succeeds
+#   fails NAME STATUS COMMAND... the command exits with STATUS
+#   is    NAME GOT WANTED        equal text
+#   like  NAME TEXT REGEX        extended regular expression, anywhere
+#   unlike NAME TEXT REGEX
+#   skip  NAME WHY
+#
+# $bin holds the programs (FW_BIN, default build/bin), $tmp a folder that is removed at the end, $out what ok and fails saw last.
+# on_exit COMMAND... runs before the folder is removed (stop a daemon). Ends with exit 1 when a test failed.
+set -u
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+bin=${FW_BIN:-$root/build/bin}
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/flopwatch-test-XXXXXX") || exit 1
+export LC_ALL=C.UTF-8 TZ=UTC
+tap_n=0 tap_failed=0 out="" tap_exit=()
+
+tap_result() { # 0 or 1, name, details...
+	tap_n=$((tap_n + 1))
+	if [ "$1" = 0 ]; then
+		printf 'ok %d - %s\n' "$tap_n" "$2"
+		return 0
+	fi
+	tap_failed=$((tap_failed + 1))
+	printf 'not ok %d - %s\n' "$tap_n" "$2"
+	shift 2
+	printf '%s\n' "$@" | head -n 40 | sed 's/^/#   /'
+	return 1
+}
+ok() {
+	local name=$1 status
+	shift
+	out=$("$@" 2>&1)
+	status=$?
+	[ $status = 0 ] && { tap_result 0 "$name"; return; }
+	tap_result 1 "$name" "command: $*" "exit: $status" "output: $out"
+}
+fails() {
+	local name=$1 wanted=$2 status
+	shift 2
+	out=$("$@" 2>&1)
+	status=$?
+	[ $status = "$wanted" ] && { tap_result 0 "$name"; return; }
+	tap_result 1 "$name" "command: $*" "exit: $status instead of $wanted" "output: $out"
+}
+is() {
+	[ "$2" = "$3" ] && { tap_result 0 "$1"; return; }
+	tap_result 1 "$1" "got:    $2" "wanted: $3"
+}
+like() {
+	grep -qE -- "$3" <<<"$2" && { tap_result 0 "$1"; return; }
+	tap_result 1 "$1" "no match of: $3" "in: $2"
+}
+unlike() {
+	grep -qE -- "$3" <<<"$2" || { tap_result 0 "$1"; return; }
+	tap_result 1 "$1" "match of: $3" "in: $2"
+}
+skip() {
+	tap_n=$((tap_n + 1))
+	printf 'ok %d - %s # SKIP %s\n' "$tap_n" "$1" "$2"
+}
+on_exit() {
+	tap_exit+=("$(printf '%q ' "$@")")
+}
+tap_end() {
+	local status=$? i
+	trap - EXIT
+	for ((i = ${#tap_exit[@]} - 1; i >= 0; i--)); do eval "${tap_exit[i]}" >/dev/null 2>&1; done
+	rm -rf "$tmp"
+	printf '1..%d\n' "$tap_n"
+	# A script that broke off has not run all its tests.
+	[ $status = 0 ] || [ "$tap_failed" != 0 ] || { echo "# the script ended with exit $status"; exit 1; }
+	[ "$tap_n" -gt 0 ] && [ "$tap_failed" = 0 ] && exit 0
+	exit 1
+}
+trap tap_end EXIT

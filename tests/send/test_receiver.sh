@@ -1,0 +1,121 @@
+#!/bin/bash
+# flopwatch-send against a real receiver on loopback: delivered, refused, stalled, endless, and addresses it must not call.
+. "$(dirname "$0")/../lib/tap.sh"
+cat >"$tmp/receiver.py" <<'PY'
+import http.server, json, os, sys, time
+
+class Receiver(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
+        with open(sys.argv[1] + "/got", "a") as log:
+            log.write(json.dumps({"path": self.path, "headers": dict(self.headers), "body": body.decode()}) + "\n")
+        if self.path == "/stall":
+            time.sleep(60)
+            return
+        if self.path == "/endless":
+            self.send_response(200)
+            self.end_headers()
+            try:
+                while True:
+                    self.wfile.write(b"x" * 65536)
+            except OSError:
+                return
+        if self.path == "/drip":
+            self.send_response(200)
+            self.end_headers()
+            try:
+                while True:
+                    self.wfile.write(b"x")
+                    time.sleep(0.2)
+            except OSError:
+                return
+        code = {"/ok": 200, "/accepted": 202, "/moved": 302, "/error": 500, "/gone": 410}.get(self.path, 404)
+        self.send_response(code)
+        if code == 302:
+            self.send_header("Location", "/ok")
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    do_GET = do_POST
+
+    def log_message(self, *args):
+        pass
+
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
+server.daemon_threads = True
+with open(sys.argv[1] + "/port.part", "w") as file:
+    file.write(str(server.server_port))
+os.rename(sys.argv[1] + "/port.part", sys.argv[1] + "/port")
+server.serve_forever()
+PY
+python3 "$tmp/receiver.py" "$tmp" &
+receiver=$!
+on_exit kill "$receiver"
+for _ in $(seq 100); do [ -f "$tmp/port" ] && break; sleep 0.05; done
+port=$(cat "$tmp/port")
+
+deliver() { # url, [allow_internal], [headers], [body]
+	jq -cn --arg url "$1" --argjson allow "${2:-true}" --argjson headers "${3:-{\}}" --arg body "${4:-hello}" \
+		'{url: $url, allow_internal: $allow, headers: $headers, body: $body}' | "$bin/flopwatch-send"
+}
+got() { wc -l <"$tmp/got" 2>/dev/null || echo 0; }
+
+ok "--help" "$bin/flopwatch-send" --help
+ok "--version" "$bin/flopwatch-send" --version
+fails "an argument that is none" 2 "$bin/flopwatch-send" --now
+
+# these run to their deadline while the others go on
+deliver "http://127.0.0.1:$port/stall" >"$tmp/stall" 2>&1 &
+stall=$!
+deliver "http://127.0.0.1:$port/drip" >"$tmp/drip" 2>&1 &
+drip=$!
+began=$SECONDS
+for _ in $(seq 100); do [ "$(got)" = 2 ] && break; sleep 0.05; done
+
+ok "a delivery" deliver "http://127.0.0.1:$port/ok" true '{"Content-Type":"application/json","X-Id":"7"}' '{"text":"\"grün\" & more"}'
+like "says what the receiver said" "$out" '^\{"status":200,"duration_ms":[0-9]+,"retry_after_s":0\}$'
+last=$(tail -n 1 "$tmp/got")
+is "its body arrives as it is" "$(jq -r .body <<<"$last")" '{"text":"\"grün\" & more"}'
+is "its headers too" "$(jq -r '.headers["Content-Type"] + " " + .headers["X-Id"]' <<<"$last")" "application/json 7"
+like "it says who asks" "$(jq -r '.headers["User-Agent"]' <<<"$last")" '^flopwatch/'
+ok "202 is delivered" deliver "http://127.0.0.1:$port/accepted"
+fails "500 is not" 1 deliver "http://127.0.0.1:$port/error"
+like "and said in a line" "$out" '^flopwatch-send: the receiver answered 500$'
+fails "410 is not" 1 deliver "http://127.0.0.1:$port/gone"
+before=$(got)
+fails "a redirect is not followed" 1 deliver "http://127.0.0.1:$port/moved"
+like "and said" "$out" 'answered 302, and redirects are not followed'
+is "one request was made" "$(got)" $((before + 1))
+fails "an endless answer is cut" 1 deliver "http://127.0.0.1:$port/endless"
+like "and said" "$out" 'answer is longer than 1048576 bytes'
+fails "a port where nobody listens" 1 deliver "http://127.0.0.1:1/"
+like "is said" "$out" '^flopwatch-send: .*127.0.0.1'
+fails "a name that does not exist" 1 deliver "http://nobody.invalid/"
+
+before=$(got)
+for host in 127.0.0.1 localhost 127.1 0177.0.0.1 0x7f000001 2130706433 '[::1]' '[::ffff:127.0.0.1]' 0.0.0.0 '[::]'; do
+	fails "$host is an internal address" 1 deliver "http://$host:$port/ok" false
+	like "and refused as such" "$out" 'is an internal one; set allow_internal'
+done
+fails "the metadata address of clouds" 1 deliver "http://169.254.169.254/latest/meta-data/" false
+like "is internal" "$out" 'is an internal one'
+http_proxy=http://127.0.0.1:$port fails "a proxy of the environment is not used" 1 deliver "http://10.0.0.1/ok" false
+like "so the address is seen" "$out" 'is an internal one'
+is "none of them was called" "$(got)" "$before"
+
+bad() { printf '%s' "$1" | "$bin/flopwatch-send"; }
+fails "no JSON" 2 bad 'url=http://x'
+fails "a file" 2 bad '{"url":"file:///etc/passwd","body":""}'
+like "is said" "$out" '^flopwatch-send: delivery: url must begin with http:// or https://$'
+fails "a header of two lines" 2 bad '{"url":"http://x/","body":"","headers":{"A":"1\r\nB: 2"}}'
+large() { { printf '{"url":"http://x/","body":"'; head -c 5000000 /dev/zero | tr '\0' x; printf '"}'; } | "$bin/flopwatch-send"; }
+fails "five megabytes" 2 large
+like "are too many" "$out" 'larger than 4 MiB'
+
+wait "$stall"
+is "a receiver that never answers" $? 1
+wait "$drip"
+is "and one that never ends" $? 1
+took=$((SECONDS - began))
+ok "are given up after 15 s ($took s)" test "$took" -ge 14 -a "$took" -le 25
+like "and said" "$(cat "$tmp/stall" "$tmp/drip")" 'timed out'

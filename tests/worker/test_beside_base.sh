@@ -1,0 +1,34 @@
+#!/bin/bash
+# What a module leaves behind does not weigh on the base's calls, and a base that is slower beside it than alone is no yardstick.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$root/tests/lib/integrity.sh"
+
+# Found after each timed call, named, and set back: the times are right again, so nothing else is held against it.
+set_back() { # module, base, what
+	forward "$2" "$1"
+	like "$1: $3 is named and set back" "$(cat "$tmp/err")" "^note: target: changed $3, which was set back"
+	like "$1: its times are taken" "$(cell '.verdict, .class')" '^(unchanged|improvement|regression|undecided) $'
+}
+set_back cheat_alarm good 'an interval timer'
+like "its handler, too" "$(cat "$tmp/err")" '^note: target: changed the handler of signal 14, which was set back'
+set_back cheat_timer good 'a timer'
+set_back cheat_omp honest_openmp 'OpenMP threads from 2 to 1'
+
+# Processes go on beside the base's calls, whoever's children they are by then.
+caught cheat_fork good 'rejected escaped' '^left process [0-9]+ running when its call was done'
+
+# Without the right to raise it again, a priority stays.
+forward good cheat_nice
+like "cheat_nice: a priority is set back, or its times are not believed" "$(cell '.role, .verdict, .class') $(cat "$tmp/err")" \
+	"(^target rejected slowed|nice value, which was set back)"
+
+# Nothing of this is left when a call is done. The base alone tells.
+caught cheat_saboteur good 'rejected slowed' "times the base's speed beside it, .* when each is alone: the base is slowed"
+
+# ---- honest ones that do the like of it ----
+for module in lists pool signal constructor child settings curious content timer; do
+	believed good "honest_$module"
+	is "honest_$module: nothing is said of it" "$(grep -c '^note: target' "$tmp/err")" 0
+done
+backward good honest_recomputes
+like "honest_recomputes: a backward of its own mind is not accused" "$(cell '.verdict, .class')" '^(unchanged|improvement|regression|undecided) $'

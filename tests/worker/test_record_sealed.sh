@@ -1,0 +1,15 @@
+#!/bin/bash
+# What a module finds on its descriptors does not help it to timings of its own, or to the rows that are checked.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$root/tests/lib/integrity.sh"
+
+# Five times slower, each of them, and 7.25 ms is what they would tell of both sides.
+forward good cheat_readback
+like "cheat_readback: a line cannot be taken back from the channel" "$(cell '.class, .base.median_ms != 7.25, .change_pct < -50')" '^ true true$'
+forward good cheat_middle
+is "cheat_middle: a seal that was seen seals nothing else" "$(cell '.role, .verdict, .class')" "target rejected forged"
+like "cheat_middle: the reason is named" "$(cell .detail)" "wrote into the runner's records"
+
+# With the seed at hand it would be four times as fast as its base.
+forward good cheat_task
+like "cheat_task: neither task nor seed is found" "$(cell '.class, .change_pct < 100')" '^ true$'

@@ -1,0 +1,233 @@
+#!/bin/bash
+# flopwatch-worker: whole sessions with real builds, modules that misbehave, and compare on its own.
+. "$(dirname "$0")/../lib/tap.sh"
+mkdir "$tmp/bin" # whose runners are ours, whatever else runs on this machine
+cp "$bin/flopwatch-worker" "$bin/flopwatch-runner" "$tmp/bin"
+worker=$tmp/bin/flopwatch-worker
+modules=$root/build/tests/modules
+cache=$tmp/cache
+said=$tmp/said
+export FLOPWATCH_CPU_THREADS=2
+sandbox=$("$worker" probe 2>/dev/null | jq -r .isolation)
+
+# ---- usage ----
+ok "--help" "$worker" --help
+like "it lists the verbs" "$out" 'serve .*--cache'
+ok "--version" "$worker" --version
+fails "no verb" 2 "$worker"
+fails "unknown verb" 2 "$worker" dance
+fails "unknown option" 2 "$worker" serve --force
+fails "a sandbox that is none" 2 "$worker" serve --sandbox maybe
+fails "compare without modules" 2 "$worker" compare --suite x.yaml
+like "it says which are missing" "$out" 'needs --suite, --base and --target'
+ok "probe" "$worker" probe --device cpu
+hello=$(grep '^{' <<<"$out") # beside it a warning may stand, where bubblewrap does not work
+is "it prints a hello line" "$(jq -r '.t,.protocol,.devices[0].kind' <<<"$hello" | tr '\n' ' ')" "hello 1 cpu "
+like "with the compiler" "$(jq -r '.devices[0].toolkit' <<<"$hello")" '^gcc [0-9.]+$'
+fails "probe of a device that is not there" 1 "$worker" probe --device cuda:99
+like "it says so" "$out" 'no device "cuda:99"'
+fails "required isolation without bubblewrap" 1 env PATH="$tmp/empty" "$worker" probe --sandbox required
+like "one line says what is missing" "$out" 'sandbox is required and not available: bubblewrap is not installed'
+
+# ---- projects ----
+# A kernels/ folder whose module is tests/modules/NAME.c; further arguments are lines of its recipe, before the compiler.
+project() { # folder, module, recipe lines...
+	local dir=$tmp/$1 module=$2 recipe
+	shift 2
+	mkdir -p "$dir"
+	cp "$root/kernels/fw_kernel.h" "$root/tests/modules/good.c" "$dir"
+	[ "$module" = good ] || cp "$root/tests/modules/$module.c" "$root/tests/modules/tuner.h" "$dir"
+	{
+		printf 'all:\n'
+		for recipe; do printf '\t%s\n' "$recipe"; done
+		printf '\tmkdir -p build/$(DEVICE)\n\tgcc -std=gnu17 -O1 -g -fPIC -shared -fvisibility=hidden -I.. -o build/$(DEVICE)/libattention.so %s.c -lm\n' "$module"
+	} >"$dir/Makefile"
+}
+session() { python3 "$root/tests/lib/worker_session.py" "$@"; }
+serve() { # options of the session..., base, target: with the usual worker
+	session "${@:1:$#-2}" "$said" "$tmp/${*: -2:1}" "$tmp/${*: -1}" -- "$worker" serve --cache "$cache" --device sim
+}
+builds() { jq -rs '[.[] | select(.t == "build") | .role + ":" + .state] | join(" ")' "$said"; }
+detail() { jq -rs --arg role "$1" '[.[] | select(.t == "build" and .role == $role)] | last | .detail' "$said"; }
+done_() { jq -rs '[.[] | select(.t == "done")] | length' "$said"; }
+checks() { jq -rs --arg role "$1" '[.[] | select(.t == "check" and .role == $role) | (if .ok then "ok" else .class end)] | join(" ")' "$said"; }
+faults() { jq -rs '[.[] | select(.t == "fault") | .role + ":" + .class] | unique | join(" ")' "$said"; }
+timed() { jq -rs '[.[] | select(.t == "cell" and .series == "device")] | length' "$said"; }
+all_ended() { ! pgrep -f "$tmp/bin/[f]lopwatch-runner" >/dev/null; }
+none_is_left() {
+	for _ in $(seq 100); do all_ended && return; sleep 0.1; done
+	pgrep -af "$tmp/bin/[f]lopwatch-runner"
+	return 1
+}
+clean() { # nothing is left behind: no work folder, no process in it
+	is "$1: the work folder is gone" "$(ls -A "$cache" | grep -cE '^(job|trees)$')" 0
+}
+
+project good good
+project slow slow
+project same good "@echo another recipe, the same module"
+project renamed good "sed -i 's/attention on the CPU/attention ON the CPU/' good.c"
+
+ok "good against slow" serve good slow
+is "both were built" "$(builds)" "base:start base:ok target:start target:ok"
+is "isolation is told" "$(jq -rs '.[0].isolation' "$said")" "$sandbox"
+is "every cell was accepted" "$(checks base) / $(checks target)" "ok ok / ok ok"
+like "work is told" "$(jq -rs '[.[] | select(.t == "work")] | length' "$said")" '^4$'
+is "launches are announced" "$(jq -rs '[.[] | select(.t == "launch") | .launch] | .[0]' "$said")" 1
+is "a confirming set was run" "$(jq -rs '[.[] | select(.t == "launch") | .set] | unique | join(" ")' "$said")" "1 2"
+is "each launch timed both cells" "$(timed)" "$(jq -rs '[.[] | select(.t == "launch") | .cells | length] | add' "$said")"
+is "the last word is done" "$(jq -rs 'last | .t + " " + (.cancelled | tostring)' "$said")" "done false"
+like "the device was held" "$(jq -rs 'last.gpu_s' "$said")" '^[0-9.]+$'
+is "modules carry no names" "$(nm "$cache"/modules/*.so 2>&1 | grep -vc 'no symbols\|^$\|\.so:$')" 0
+clean "after a job"
+
+ok "the same again" serve good slow
+is "builds come from the cache" "$(builds)" "base:cached target:cached"
+is "no tree was asked for" "$(jq -rs '[.[] | select(.t == "need")] | length' "$said")" 0
+is "outcomes of checks come from the cache" "$(checks base) / $(checks target)" "ok ok / ok ok"
+is "no process checked" "$(jq -rs '[.[] | select(.t == "at" and .step == "check")] | length' "$said")" 0
+
+project tuner honest_tuner
+choices() { jq -rs '[.[] | select(.t == "work") | [.role, .cell, .config, .tunes] | map(tostring) | join(" ")] | sort | join(",")' "$said"; }
+ok "a module that searches" serve --kind selfcheck --quick tuner tuner
+chosen=$(choices)
+like "says so" "$chosen" '^base 0 TILE=[0-7] true,base 1 '
+ok "again" serve --kind selfcheck --quick tuner tuner
+is "keeps its choices from job to job" "$(choices)" "$chosen"
+ok "two sources of one module" serve good same
+is "two builds" "$(builds)" "base:cached target:start target:ok"
+is "hash alike" "$(jq -rs '[.[] | select(.t == "build") | .modules.attention // empty] | unique | length' "$said")" 1
+is "nothing is checked or timed" "$(checks base)$(timed)" 0
+ok "a selfcheck times equal modules" serve --kind selfcheck --quick good good
+is "in one launch when quick" "$(timed)" 2
+
+# ---- builds that fail ----
+project broken good "@echo no luck today; exit 3"
+ok "a failing build" serve good broken
+is "is a result" "$(builds)" "base:cached target:start target:failed"
+like "with its reason" "$(detail target)" 'make DEVICE=cpu: exit 2'
+like "and its log" "$(jq -rs '[.[] | select(.state == "failed")][0].log_b64' "$said" | base64 -d)" 'no luck today'
+is "nothing was timed" "$(timed) $(done_)" "0 1"
+clean "after a failed build"
+project hanging good "setsid sleep 1234.$$ & sleep 1234.$$"
+ok "a hanging build" serve --timeout 1 good hanging
+like "is ended" "$(detail target)" 'ran past 1 s'
+is "with all that it started" "$(pgrep -fc "[s]leep 1234.$$")" 0
+project flood good "@yes no use | head -c 1000000000"
+ok "a build that prints 1 GB" serve good flood
+like "is ended" "$(detail target)" 'build printed more than 64 MiB'
+like "its log is short" "$(jq -rs '[.[] | select(.state == "failed")][0].log_b64 | length' "$said")" '^[0-9]{5}$'
+project bomb good "@for i in \$\$(seq 4000); do sleep 60 & done; wait"
+ok "a fork bomb" serve good bomb
+like "is ended" "$(detail target)" 'ran more than 1000 processes'
+ok "a missing output" serve --output build/nothing.so good slow
+like "is named" "$(detail target)" 'output build/nothing.so is missing'
+ok "a tree that leaves its folder" serve --bad-tar good good
+like "is refused" "$(detail target)" 'leads out of the tree'
+is "nothing escaped" "$(find "$tmp" -name escaped | wc -l)" 0
+ok "a broken base" serve broken good
+is "both sides are told" "$(builds)" "base:start base:failed target:cached"
+is "the base is at fault" "$(faults)" "base:build"
+
+# ---- modules that misbehave ----
+for case in no_entry:abi wrong_abi:abi crash_plan:crash crash_run:crash exit_run:crash wrong_result:wrong nan_result:wrong out_of_bounds:oob; do
+	name=${case%:*} class=${case#*:}
+	project "$name" "$name"
+	ok "module $name" serve good "$name"
+	like "$name: is the target's fault, class $class" "$(checks target) $(faults)" "(^| |:)$class"
+	unlike "$name: the base is not blamed" "$(faults)" 'base:'
+	is "$name: nothing is timed" "$(timed) $(done_)" "0 1"
+done
+project hang_run hang_run
+ok "module hang_run" serve --limit check_s=2 good hang_run
+is "hang_run: the target ran out of time" "$(checks target)" "timeout timeout"
+ok "hang_run: nothing is left" none_is_left
+
+# ---- ends ----
+ok "cancel in a build" serve --cancel-at '"state":"start"' good hanging
+is "is answered" "$(jq -rs 'last | .t + " " + (.cancelled | tostring)' "$said")" "done true"
+clean "after a cancel"
+ok "cancel in a launch" serve --kind selfcheck --cells 4 --cancel-at '"t":"launch"' good good
+ok "nothing runs on" none_is_left
+ok "end of input in a build" serve --close-at '"state":"start"' good hanging
+is "ends what it started" "$(pgrep -fc "[s]leep 1234.$$")" 0
+clean "after the end of input"
+ok "end of input in a launch" serve --kind selfcheck --cells 4 --close-at '"t":"launch"' good good
+ok "end of input before a job" serve --no-job good good
+fails "a broken line" 1 serve --nonsense-at '"state":"start"' good hanging
+like "is an error in words" "$out" 'flopwatch-worker: .*JSON'
+clean "after a broken line"
+fails "a device that is not here" 1 serve --device cuda good slow
+is "is told" "$(faults)" "worker:interrupted"
+mkdir -p "$cache/job/left" "$cache/trees" && touch "$cache/job/left/over" && chmod 0 "$cache/job/left"
+ok "what a crash left behind" serve good slow
+clean "after a crash"
+
+if [ "$sandbox" = bwrap ]; then
+	serve good hanging >/dev/null 2>&1 &
+	for _ in $(seq 100); do
+		grep -q '"role":"target","state":"start"' "$said" 2>/dev/null && pgrep -f "[s]leep 1234.$$" >/dev/null && break
+		sleep 0.1
+	done
+	kill -KILL "$(cat "$said.pid")"
+	wait
+	for _ in $(seq 50); do pgrep -f "[s]leep 1234.$$" >/dev/null || break; sleep 0.1; done
+	is "a killed worker takes its build with it" "$(pgrep -fc "[s]leep 1234.$$")" 0
+	ok "and the next one cleans up" serve good slow
+	clean "after a killed worker"
+fi
+
+# ---- without isolation ----
+ok "without a sandbox" session "$said" "$tmp/good" "$tmp/slow" -- "$worker" serve --cache "$tmp/open" --device sim --sandbox none
+is "the result says so" "$(jq -rs '.[0].isolation' "$said")" none
+is "it builds and times all the same" "$(builds) $(jq -rs '[.[] | select(.t == "cell")] | length > 0' "$said")" "base:start base:ok target:start target:ok true"
+ok "a hanging build without a sandbox" session --timeout 1 "$said" "$tmp/good" "$tmp/hanging" -- "$worker" serve --cache "$tmp/open" --device sim --sandbox none
+is "leaves nothing either" "$(pgrep -fc "[s]leep 1234.$$")" 0
+
+# ---- the real clock ----
+ok "device cpu" session --device cpu --quick "$said" "$tmp/good" "$tmp/slow" -- "$worker" serve --cache "$cache" --device cpu
+is "device cpu: both cells are timed" "$(timed)" 2
+
+# ---- compare ----
+cat >"$tmp/tiny.yaml" <<'YAML'
+suite: tiny
+family: attention
+common: {nhq: 2, nhk: 1, headdim: 64, dtype: bf16}
+dense: {seqlens: [64], masks: [full, causal]}
+block_sparse: {seqlens: [256], sparsity_ratios: [0.5], block_sizes: [64]}
+directions: [forward, backward]
+seed: 42
+threshold_pct: 1.5
+budget_s: 300
+YAML
+compare() { "$worker" compare --suite "$tmp/tiny.yaml" --device sim "$@"; }
+fails "compare: a slower target" 3 compare --base "$modules/good.so" --target "$modules/slow.so"
+like "a table of dense cells" "$out" '^dense +base ms +target ms'
+like "a table of sparse cells" "$out" '^block-sparse +base ms'
+like "a row says how much, how sure and after how many launches" "$out" \
+	'attention/dense/causal/s64/hq2/hk1/d64/bf16/forward +[0-9.]+ +[0-9.]+ +[0-9.]+ +[0-9.]+ +-4\.[0-9]+ % +-[45]\.[0-9]+ \.\. +-4\.[0-9]+ +8  regression'
+is "a warning for every cell" "$(grep -c '^warning: .*less TFLOP/s' <<<"$out")" 6
+cp "$modules/good.so" "$tmp/other.so" && printf 'trailing bytes' >>"$tmp/other.so"
+ok "compare: the same code in another file" compare --base "$modules/good.so" --target "$tmp/other.so" --json
+is "is unchanged" "$(jq -r '.verdict, (.cells | map(.verdict) | unique | join(" "))' <<<"$out" | tr '\n' ' ')" "unchanged unchanged "
+is "its interval holds zero" "$(jq '[.cells[] | select(.ci_low_pct <= 0 and .ci_high_pct >= 0)] | length >= 5' <<<"$out")" true
+is "two sides, two hashes" "$(jq -r '[.base.module_sha256, .target.module_sha256] | unique | length' <<<"$out")" 2
+ok "compare: the same file" compare --base "$modules/good.so" --target "$modules/good.so"
+like "is identical" "$out" '^identical: '
+# what a provider finds by searching is handed back in every launch, else each would time another tile
+{ cat "$modules/honest_tuner.so"; echo; } >"$tmp/tuner.so"
+"$worker" compare --suite "$tmp/tiny.yaml" --device sim --base "$modules/honest_tuner.so" --target "$tmp/tuner.so" --json >"$tmp/tuned" 2>"$tmp/log"
+is "compare: what providers searched for is timed in all launches" "$(jq -c '[.cells[] | .launches >= 2 and .verdict != "undecided" and .ci_high_pct - .ci_low_pct < 1] | unique' "$tmp/tuned")" '[true]'
+fails "compare: one that forgets it" 1 compare --base "$modules/good.so" --target "$modules/forgetful_tuner.so"
+like "is told so" "$out" 'abi: naive: plan was handed back `TILE=[0-7]` and chose `TILE=[0-7]`'
+fails "compare: a wrong target" 1 compare --base "$modules/good.so" --target "$modules/wrong_result.so" --cells '*full*/forward'
+like "says what is wrong" "$out" 'warning: .*full.*failed: target wrong: '
+ok "compare: one cell, quick" compare --base "$modules/good.so" --target "$tmp/other.so" --cells '*causal*forward' --quick --json
+is "has one launch of one cell" "$(jq '[.launches, (.cells | length), .cells[0].launches] | join(" ")' -r <<<"$out")" "1 1 1"
+fails "compare: no such module" 1 compare --base /nonexistent.so --target "$modules/good.so"
+like "it says which" "$out" '/nonexistent.so'
+fails "compare: no such cell" 2 compare --base "$modules/good.so" --target "$modules/slow.so" --cells '*nothing*'
+printf 'suite: x\ncolour: red\n' >"$tmp/bad.yaml"
+fails "compare: a suite with mistakes" 2 "$worker" compare --suite "$tmp/bad.yaml" --base "$modules/good.so" --target "$modules/slow.so"
+like "with position" "$out" 'bad\.yaml:[0-9]+:[0-9]+: '
+unlike "no progress without a terminal" "$out" 'launch 1:'
