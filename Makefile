@@ -161,13 +161,16 @@ format: ## reformat the sources
 	@tests/check-format.sh --fix
 
 # ---- running it ----------------------------------------------------------------------------------------------------
-.PHONY: npm screenshots
+.PHONY: npm screenshots picture
 npm: ## the chart library and what drives the browser tests, from npm; then make again
 	@etc/install-browser.sh
 screenshots: ## every page at two widths in two lights, under build/screenshots
 	@etc/install-browser.sh
 	@$(MAKE) --no-print-directory -j2 build/tests/browser/pages_demo
 	@tests/browser/screenshots.sh
+picture: ## doc/comparison.svg, drawn from a recorded comparison
+	@$(MAKE) --no-print-directory -j2 build/tests/test_picture
+	@PICTURE=doc/comparison.svg build/tests/test_picture
 .PHONY: demo bench gpu-bench gpu-verdicts gpu-demo gpu-check gpu-integrity gpu-modules gpu-turns bundle install clean help kernels-cpu
 demo: ## a daemon, a pushed regression, a harmless push, a dashboard; DEMO_EXIT=1 ends by itself
 	@etc/install-dependencies.sh demo

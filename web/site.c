@@ -41,6 +41,7 @@ static const struct http_route routes[] = {
 	{ "GET", "/api/v1/comparisons", api_comparisons, HTTP_READ },
 	{ "GET", "/api/v1/comparisons/{id}.csv", api_comparison_csv, HTTP_READ },
 	{ "GET", "/api/v1/comparisons/{id}.md", api_comparison_md, HTTP_READ },
+	{ "GET", "/api/v1/comparisons/{id}.svg", api_comparison_svg, HTTP_READ },
 	{ "GET", "/api/v1/comparisons/{id}/closer", api_comparison_closer, HTTP_READ },
 	{ "GET", "/api/v1/comparisons/{id}/ffa/{file}.csv", api_comparison_ffa, HTTP_READ },
 	{ "GET", "/api/v1/badge.svg", api_badge, HTTP_READ },

@@ -114,6 +114,8 @@ is "a comparison as Markdown" "$(status "$server/api/v1/comparisons/$comparison.
 like "has its type" "$(cat "$tmp/head")" '[Cc]ontent-[Tt]ype: text/markdown'
 like "begins with the verdict" "$(head -n 1 "$tmp/body")" '^\*\*flopwatch: regression\*\* in [0-9]+ of 4 cells, worst -[0-9.]+ %$'
 like "and names the cells" "$(cat "$tmp/body")" '^\| `attention/dense/full/s64/.*/forward` \| [0-9.]+ \| [0-9.]+ \| -[0-9.]+ % \| .* \*\*regression\*\*'
+is "and as a picture" "$(status "$server/api/v1/comparisons/$comparison.svg")" 200
+like "of its cells" "$(python3 -c 'import sys, xml.dom.minidom as x; print(len(x.parse(sys.argv[1]).getElementsByTagName("g")))' "$tmp/body")" '^4$'
 is "a badge" "$(status "$server/api/v1/badge.svg?repo=kernels&branch=slow")" 200
 like "says the verdict" "$(cat "$tmp/body")" 'aria-label="flopwatch: regression -'
 is "of a branch that is there" "$(status "$server/api/v1/badge.svg?repo=kernels&branch=nobody")" 404

@@ -1,4 +1,4 @@
-/* For where people already look: a comparison as Markdown for a review comment, a branch's verdict as a badge for a README. */
+/* For where people already look: a comparison as Markdown for a review comment and as a picture, a branch's verdict as a badge for a README. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +12,7 @@
 #include "web/answer/answer.h"
 #include "web/api/api.h"
 #include "web/comparison/peer.h"
+#include "web/comparison/picture.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 #include "web/html/markdown.h"
@@ -176,6 +177,26 @@ void api_comparison_md(void *arg, struct http_request *r, struct http_response *
 			"\nChanges are the middle of paired ratios, not the quotient of the medians beside them.\n");
 	if (review.left_out)
 		buf_printf(&response->body, "\n%d more cells: /comparisons/%lld\n", review.left_out, (long long)id);
+}
+
+/* ---- picture ---------------------------------------------------------------------------------------------------------- */
+
+void api_comparison_svg(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct view_around alone = { .previous = 0 };
+	struct comparison c;
+	int64_t id = answer_path_id(r, response, "comparison");
+	if (id < 0)
+		return;
+	response->type = "image/svg+xml; charset=utf-8";
+	int result = comparison_read(site->db, id, &alone, &c, &err);
+	if (result == 0)
+		comparison_picture(&response->body, &c);
+	comparison_free(&c);
+	if (result != 0)
+		answer_error(r, response, &err);
 }
 
 /* ---- badge ------------------------------------------------------------------------------------------------------------ */

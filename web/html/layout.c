@@ -166,6 +166,11 @@ const char *layout_tone(const char *word)
 	return word_of(word)->tone;
 }
 
+const char *layout_sign(const char *word)
+{
+	return word_of(word)->sign;
+}
+
 void layout_verdict(struct buf *out, const char *word)
 {
 	const struct word *w = word_of(word);

@@ -23,6 +23,8 @@ void layout_empty(struct buf *out, const char *tone, const char *what, const cha
 void layout_verdict(struct buf *out, const char *word);
 /** "bad", "warn", "good" or "plain", as the verdict or state is shown. Own: a constant. */
 const char *layout_tone(const char *word);
+/** The sign that stands before that word, so that it is never told by colour alone. Own: a constant. */
+const char *layout_sign(const char *word);
 /** "2026-11-21 03:04" in UTC inside <time>; a dash for 0. */
 void layout_time(struct buf *out, int64_t utc_ms);
 /** "45 s", "3 min 20 s", "2 h 5 min". */

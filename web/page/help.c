@@ -169,7 +169,8 @@ void page_api(void *arg, struct http_request *r, struct http_response *response)
 	route(out, "GET", "/api/v1/commits/{sha}/verdict", "what it deserves: the worst over its suites, each of them named");
 	route(out, "GET", "/api/v1/comparisons?repo=&amp;branch=&amp;verdict=", "comparisons, newest first");
 	route(out, "GET", "/api/v1/comparisons/{id}",
-		"one, with every cell; <code>.csv</code> as a table, <code>.md</code> for a review");
+		"one, with every cell; <code>.csv</code> as a table, <code>.md</code> for a review, "
+		"<code>.svg</code> as a picture");
 	route(out, "GET", "/api/v1/badge.svg?repo=&amp;branch=", "the latest verdict as a picture");
 	route(out, "GET", "/api/v1/compare?repo=&amp;base=&amp;target=", "the newest comparison of two commits");
 	route(out, "GET", "/api/v1/history?repo=&amp;branch=&amp;cell=&amp;device=", "one cell over time");

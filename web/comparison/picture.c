@@ -1,0 +1,232 @@
+#include "web/comparison/picture.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/suite/peers.h"
+#include "web/comparison/table.h"
+#include "web/html/emit.h"
+#include "web/html/layout.h"
+
+enum { SHOWN_MAX = 60, NAME_MAX_BYTES = 46 };
+/* Units: pixels. Columns of numbers are named by their right edge. */
+enum { WIDTH = 880, EDGE = 16, TOP = 78, ROW = 22, HEADING = 34, BOTTOM = 34 };
+enum { BASE_X = 370, TARGET_X = 450, AXIS_X = 480, AXIS_WIDTH = 200, CHANGE_X = 752, VERDICT_X = 768 };
+
+static const char STYLE[] = "text{font:13px sans-serif;fill:#24292f}.h{font-weight:600}.s{fill:#57606a;font-size:12px}"
+			    ".n{text-anchor:end;font-variant-numeric:tabular-nums}.z{stroke:#8c959f}"
+			    ".t{stroke:#8c959f;stroke-dasharray:2 2}.c{stroke-width:3;stroke-linecap:round}"
+			    "text.bad{fill:#9a3a06}text.good{fill:#0a567e}text.warn{fill:#7a5600}"
+			    ".c{stroke:#57606a}.c.bad{stroke:#9a3a06}.c.good{stroke:#0a567e}.c.warn{stroke:#7a5600}"
+			    ".p{fill:#57606a}.p.bad{fill:#9a3a06}.p.good{fill:#0a567e}.p.warn{fill:#7a5600}";
+
+struct drawing {
+	struct buf *out;
+	const struct comparison *c;
+	double scale_pct; /* where the axis ends */
+	bool flops;       /* figures are TFLOP/s, else ms */
+	int y;            /* of the next row's upper edge */
+};
+
+static bool is_same_group(const struct comparison_cell *a, const struct comparison_cell *b)
+{
+	return strcmp(a->group, b->group) == 0 && strcmp(a->direction, b->direction) == 0;
+}
+
+static int shown(const struct comparison *c)
+{
+	return c->n_cells < SHOWN_MAX ? c->n_cells : SHOWN_MAX;
+}
+
+static int height_of(const struct comparison *c)
+{
+	int height = TOP + BOTTOM + ROW * shown(c);
+	for (int i = 0; i < shown(c); i++)
+		if (i == 0 || !is_same_group(&c->cell[i - 1], &c->cell[i]))
+			height += HEADING;
+	return height + (c->n_cells > SHOWN_MAX ? ROW : 0);
+}
+
+/* The widest interval, but the threshold stays visible: a change of half the speed must not squeeze the others into one point. */
+static double scale_of(const struct comparison *c)
+{
+	double most = 0, threshold = 0.5;
+	for (int i = 0; i < c->n_cells; i++) {
+		const struct comparison_cell *cell = &c->cell[i];
+		if (isfinite(cell->ci_low_pct) && isfinite(cell->ci_high_pct))
+			most = fmax(most, fmax(fabs(cell->ci_low_pct), fabs(cell->ci_high_pct)));
+		if (isfinite(cell->threshold_pct))
+			threshold = fmax(threshold, cell->threshold_pct);
+	}
+	return fmin(fmax(most * 1.05, threshold * 1.6), threshold * 5);
+}
+
+static double axis_x(const struct drawing *d, double pct)
+{
+	return AXIS_X + AXIS_WIDTH / 2.0 * (1 + fmin(1, fmax(-1, pct / d->scale_pct)));
+}
+
+static void begin_text(const struct drawing *d, const char *class, int x, int y)
+{
+	emit_rawf(d->out, "<text class=\"%s\" x=\"%d\" y=\"%d\">", class, x, y);
+}
+
+static void put_words(struct buf *out, const char *word)
+{
+	for (const char *s = word; *s; s++)
+		buf_putc(out, *s == '_' ? ' ' : *s >= 'a' && *s <= 'z' ? *s : '?');
+}
+
+static void head(const struct drawing *d)
+{
+	const struct comparison *c = d->c;
+	const char *word = peers_word(c->kind, c->verdict);
+	emit_rawf(d->out, "<text class=\"h %s\" x=\"%d\" y=\"28\" font-size=\"15\">%s ", layout_tone(word), EDGE, layout_sign(word));
+	put_words(d->out, word);
+	if (c->regressions)
+		emit_rawf(d->out, " in %d of %d cells", c->regressions, c->n_cells);
+	emit_raw(d->out, "</text>");
+	begin_text(d, "s", EDGE, 48);
+	emit_rawf(d->out, "%.10s against %.10s", c->target.commit, c->base.commit);
+	if (*c->environment.name) {
+		emit_raw(d->out, " on ");
+		emit_text(d->out, c->environment.name);
+	}
+	if (*c->suite) {
+		emit_raw(d->out, ", suite ");
+		emit_text(d->out, c->suite);
+	}
+	emit_rawf(d->out, ", %d launches", c->launches);
+	if (isfinite(c->gpu_s))
+		emit_rawf(d->out, ", %.0f s of device time", c->gpu_s);
+	emit_raw(d->out, "</text>");
+}
+
+static void group_head(struct drawing *d, const struct comparison_cell *cell, bool is_first)
+{
+	int y = d->y + HEADING - 10;
+	begin_text(d, "h", EDGE, y);
+	comparison_group(d->out, cell->group);
+	if (*cell->direction) {
+		buf_putc(d->out, ' ');
+		emit_text(d->out, cell->direction);
+	}
+	emit_raw(d->out, "</text>");
+	if (is_first) {
+		const char *unit = d->flops ? "TFLOP/s" : "ms";
+		emit_rawf(d->out, "<text class=\"s n\" x=\"%d\" y=\"%d\">base</text>", BASE_X, y);
+		emit_rawf(d->out, "<text class=\"s n\" x=\"%d\" y=\"%d\">target %s</text>", TARGET_X, y, unit);
+		emit_rawf(d->out, "<text class=\"s\" x=\"%d\" y=\"%d\">\u2212%.1f %%</text>", AXIS_X, y, d->scale_pct);
+		emit_rawf(d->out, "<text class=\"s n\" x=\"%d\" y=\"%d\">+%.1f %%</text>", AXIS_X + AXIS_WIDTH, y, d->scale_pct);
+		emit_rawf(d->out, "<text class=\"s n\" x=\"%d\" y=\"%d\">change</text>", CHANGE_X, y);
+	}
+	d->y += HEADING;
+}
+
+/* What the row's heading does not say already, or the key, cut where the column ends. */
+static void case_name(struct buf *out, const struct comparison_cell *cell)
+{
+	char name[NAME_MAX_BYTES + 1];
+	size_t len = strlen(cell->key);
+	if (cell->block) {
+		emit_rawf(out, "keep %g, block %d, %d", cell->sparsity_ratio, cell->block, cell->seqlen);
+		return;
+	}
+	if (*cell->mask && cell->seqlen) {
+		put_words(out, cell->mask);
+		emit_rawf(out, ", %d", cell->seqlen);
+		return;
+	}
+	if (len > NAME_MAX_BYTES) {
+		len = NAME_MAX_BYTES;
+		while (len > 0 && ((unsigned char)cell->key[len] & 0xc0) == 0x80)
+			len--;
+	}
+	memcpy(name, cell->key, len);
+	name[len] = '\0';
+	emit_text(out, name);
+	if (cell->key[len])
+		emit_raw(out, "\u2026");
+}
+
+static void figure(const struct drawing *d, int x, double tflops, double ms)
+{
+	begin_text(d, "n", x, d->y + 15);
+	if (d->flops)
+		layout_tflops(d->out, tflops);
+	else
+		layout_ms(d->out, ms);
+	emit_raw(d->out, "</text>");
+}
+
+static void strip(const struct drawing *d, const struct comparison_cell *cell, const char *tone)
+{
+	int top = d->y + 2, bottom = d->y + ROW - 2, middle = d->y + ROW / 2;
+	double x = axis_x(d, cell->change_pct);
+	emit_rawf(d->out, "<path class=\"z\" d=\"M%.1f %dV%d\"/>", axis_x(d, 0), d->y, d->y + ROW);
+	if (isfinite(cell->threshold_pct))
+		emit_rawf(d->out, "<path class=\"t\" d=\"M%.1f %dV%dM%.1f %dV%d\"/>", axis_x(d, -cell->threshold_pct), top, bottom,
+			axis_x(d, cell->threshold_pct), top, bottom);
+	if (isfinite(cell->ci_low_pct) && isfinite(cell->ci_high_pct))
+		emit_rawf(d->out, "<path class=\"c %s\" d=\"M%.1f %dH%.1f\"/>", tone, axis_x(d, cell->ci_low_pct), middle,
+			axis_x(d, cell->ci_high_pct) + 0.1);
+	if (!isfinite(cell->change_pct))
+		return;
+	if (fabs(cell->change_pct) <= d->scale_pct)
+		emit_rawf(d->out, "<circle class=\"p %s\" cx=\"%.1f\" cy=\"%d\" r=\"4.5\"/>", tone, x, middle);
+	else /* further out than the axis goes */
+		emit_rawf(d->out, "<path class=\"p %s\" d=\"M%.1f %dl%d -6v12z\"/>", tone, x, middle, cell->change_pct < 0 ? 9 : -9);
+}
+
+static void row(struct drawing *d, const struct comparison_cell *cell)
+{
+	const char *word = peers_word(d->c->kind, cell->verdict), *tone = layout_tone(word);
+	emit_raw(d->out, "<g><title>");
+	emit_text(d->out, cell->key);
+	emit_raw(d->out, "</title>");
+	begin_text(d, "", EDGE, d->y + 15);
+	case_name(d->out, cell);
+	emit_raw(d->out, "</text>");
+	figure(d, BASE_X, cell->base_tflops, cell->base_ms);
+	figure(d, TARGET_X, cell->target_tflops, cell->target_ms);
+	strip(d, cell, tone);
+	begin_text(d, "n", CHANGE_X, d->y + 15);
+	if (isfinite(cell->change_pct)) {
+		layout_signed(d->out, cell->change_pct, 2);
+		emit_raw(d->out, " %");
+	} else {
+		emit_raw(d->out, "\u2013");
+	}
+	emit_raw(d->out, "</text>");
+	begin_text(d, tone, VERDICT_X, d->y + 15);
+	emit_rawf(d->out, "%s ", layout_sign(word));
+	put_words(d->out, word);
+	emit_raw(d->out, "</text></g>\n");
+	d->y += ROW;
+}
+
+void comparison_picture(struct buf *out, const struct comparison *c)
+{
+	struct drawing d = { out, c, scale_of(c), comparison_has_flops(c), TOP - 18 };
+	int height = height_of(c);
+	emit_rawf(out,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" "
+		"aria-label=\"comparison: ",
+		WIDTH, height, WIDTH, height);
+	put_words(out, peers_word(c->kind, c->verdict));
+	emit_rawf(out, "\"><style>%s</style>\n<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>", STYLE, WIDTH, height);
+	head(&d);
+	buf_putc(out, '\n');
+	for (int i = 0; i < shown(c); i++) {
+		if (i == 0 || !is_same_group(&c->cell[i - 1], &c->cell[i]))
+			group_head(&d, &c->cell[i], i == 0);
+		row(&d, &c->cell[i]);
+	}
+	if (c->n_cells > SHOWN_MAX) {
+		begin_text(&d, "s", EDGE, d.y + 15);
+		emit_rawf(out, "%d more cells</text>", c->n_cells - SHOWN_MAX);
+		d.y += ROW;
+	}
+	begin_text(&d, "s", EDGE, d.y + 18);
+	emit_raw(out, "change of speed with its 95 % interval; dashed: the threshold</text></svg>\n");
+}
