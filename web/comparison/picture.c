@@ -8,10 +8,10 @@
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 
-enum { SHOWN_MAX = 60, NAME_MAX_BYTES = 46 };
+enum { SHOWN_MAX = 60, NAME_MAX_BYTES = 36 };
 /* Units: pixels. Columns of numbers are named by their right edge. */
-enum { WIDTH = 880, EDGE = 16, TOP = 78, ROW = 22, HEADING = 34, BOTTOM = 34 };
-enum { BASE_X = 370, TARGET_X = 450, AXIS_X = 480, AXIS_WIDTH = 200, CHANGE_X = 752, VERDICT_X = 768 };
+enum { WIDTH = 940, EDGE = 16, TOP = 78, ROW = 22, HEADING = 34, BOTTOM = 34 };
+enum { UNIT_X = 290, BASE_X = 340, TARGET_X = 400, AXIS_X = 430, AXIS_WIDTH = 300, CHANGE_X = 808, VERDICT_X = 826 };
 
 static const char STYLE[] = "text{font:13px sans-serif;fill:#24292f}.h{font-weight:600}.s{fill:#57606a;font-size:12px}"
 			    ".n{text-anchor:end;font-variant-numeric:tabular-nums}.z{stroke:#8c959f}"
@@ -33,6 +33,15 @@ static bool is_same_group(const struct comparison_cell *a, const struct comparis
 	return strcmp(a->group, b->group) == 0 && strcmp(a->direction, b->direction) == 0;
 }
 
+/* Whether no earlier cell is of the same group: a suite goes by cases, a picture by directions. */
+static bool is_first_of_group(const struct comparison *c, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (is_same_group(&c->cell[i], &c->cell[n]))
+			return false;
+	return true;
+}
+
 static int shown(const struct comparison *c)
 {
 	return c->n_cells < SHOWN_MAX ? c->n_cells : SHOWN_MAX;
@@ -42,7 +51,7 @@ static int height_of(const struct comparison *c)
 {
 	int height = TOP + BOTTOM + ROW * shown(c);
 	for (int i = 0; i < shown(c); i++)
-		if (i == 0 || !is_same_group(&c->cell[i - 1], &c->cell[i]))
+		if (is_first_of_group(c, i))
 			height += HEADING;
 	return height + (c->n_cells > SHOWN_MAX ? ROW : 0);
 }
@@ -81,7 +90,8 @@ static void head(const struct drawing *d)
 {
 	const struct comparison *c = d->c;
 	const char *word = peers_word(c->kind, c->verdict);
-	emit_rawf(d->out, "<text class=\"h %s\" x=\"%d\" y=\"28\" font-size=\"15\">%s ", layout_tone(word), EDGE, layout_sign(word));
+	emit_rawf(d->out, "<text class=\"h %s\" x=\"%d\" y=\"28\" font-size=\"15\">%s ", layout_tone(word), EDGE,
+		layout_sign(word));
 	put_words(d->out, word);
 	if (c->regressions)
 		emit_rawf(d->out, " in %d of %d cells", c->regressions, c->n_cells);
@@ -114,8 +124,9 @@ static void group_head(struct drawing *d, const struct comparison_cell *cell, bo
 	emit_raw(d->out, "</text>");
 	if (is_first) {
 		const char *unit = d->flops ? "TFLOP/s" : "ms";
+		emit_rawf(d->out, "<text class=\"s n\" x=\"%d\" y=\"%d\">%s:</text>", UNIT_X, y, unit);
 		emit_rawf(d->out, "<text class=\"s n\" x=\"%d\" y=\"%d\">base</text>", BASE_X, y);
-		emit_rawf(d->out, "<text class=\"s n\" x=\"%d\" y=\"%d\">target %s</text>", TARGET_X, y, unit);
+		emit_rawf(d->out, "<text class=\"s n\" x=\"%d\" y=\"%d\">target</text>", TARGET_X, y);
 		emit_rawf(d->out, "<text class=\"s\" x=\"%d\" y=\"%d\">\u2212%.1f %%</text>", AXIS_X, y, d->scale_pct);
 		emit_rawf(d->out, "<text class=\"s n\" x=\"%d\" y=\"%d\">+%.1f %%</text>", AXIS_X + AXIS_WIDTH, y, d->scale_pct);
 		emit_rawf(d->out, "<text class=\"s n\" x=\"%d\" y=\"%d\">change</text>", CHANGE_X, y);
@@ -165,17 +176,18 @@ static void strip(const struct drawing *d, const struct comparison_cell *cell, c
 	double x = axis_x(d, cell->change_pct);
 	emit_rawf(d->out, "<path class=\"z\" d=\"M%.1f %dV%d\"/>", axis_x(d, 0), d->y, d->y + ROW);
 	if (isfinite(cell->threshold_pct))
-		emit_rawf(d->out, "<path class=\"t\" d=\"M%.1f %dV%dM%.1f %dV%d\"/>", axis_x(d, -cell->threshold_pct), top, bottom,
-			axis_x(d, cell->threshold_pct), top, bottom);
+		emit_rawf(d->out, "<path class=\"t\" d=\"M%.1f %dV%dM%.1f %dV%d\"/>", axis_x(d, -cell->threshold_pct), top,
+			bottom, axis_x(d, cell->threshold_pct), top, bottom);
 	if (isfinite(cell->ci_low_pct) && isfinite(cell->ci_high_pct))
 		emit_rawf(d->out, "<path class=\"c %s\" d=\"M%.1f %dH%.1f\"/>", tone, axis_x(d, cell->ci_low_pct), middle,
 			axis_x(d, cell->ci_high_pct) + 0.1);
 	if (!isfinite(cell->change_pct))
 		return;
 	if (fabs(cell->change_pct) <= d->scale_pct)
-		emit_rawf(d->out, "<circle class=\"p %s\" cx=\"%.1f\" cy=\"%d\" r=\"4.5\"/>", tone, x, middle);
+		emit_rawf(d->out, "<circle class=\"p %s\" cx=\"%.1f\" cy=\"%d\" r=\"3\"/>", tone, x, middle);
 	else /* further out than the axis goes */
-		emit_rawf(d->out, "<path class=\"p %s\" d=\"M%.1f %dl%d -6v12z\"/>", tone, x, middle, cell->change_pct < 0 ? 9 : -9);
+		emit_rawf(d->out, "<path class=\"p %s\" d=\"M%.1f %dl%d -6v12z\"/>", tone, x, middle,
+			cell->change_pct < 0 ? 9 : -9);
 }
 
 static void row(struct drawing *d, const struct comparison_cell *cell)
@@ -218,9 +230,12 @@ void comparison_picture(struct buf *out, const struct comparison *c)
 	head(&d);
 	buf_putc(out, '\n');
 	for (int i = 0; i < shown(c); i++) {
-		if (i == 0 || !is_same_group(&c->cell[i - 1], &c->cell[i]))
-			group_head(&d, &c->cell[i], i == 0);
-		row(&d, &c->cell[i]);
+		if (!is_first_of_group(c, i))
+			continue;
+		group_head(&d, &c->cell[i], i == 0);
+		for (int k = i; k < shown(c); k++)
+			if (is_same_group(&c->cell[i], &c->cell[k]))
+				row(&d, &c->cell[k]);
 	}
 	if (c->n_cells > SHOWN_MAX) {
 		begin_text(&d, "s", EDGE, d.y + 15);
@@ -228,5 +243,6 @@ void comparison_picture(struct buf *out, const struct comparison *c)
 		d.y += ROW;
 	}
 	begin_text(&d, "s", EDGE, d.y + 18);
-	emit_raw(out, "change of speed with its 95 % interval; dashed: the threshold</text></svg>\n");
+	emit_raw(out,
+		"change of speed, the middle of paired ratios, with its 95 % interval; dashed: the threshold</text></svg>\n");
 }
