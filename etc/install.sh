@@ -32,7 +32,7 @@ if [ ! -e "$root/etc/flopwatch/flopwatchd.yml" ]; then # a configuration that is
 fi
 put 644 README.md "$prefix/share/doc/flopwatch"
 put 644 ARCHITECTURE.md "$prefix/share/doc/flopwatch"
-for page in doc/*.md; do put 644 "$page" "$prefix/share/doc/flopwatch"; done
+for page in doc/*; do put 644 "$page" "$prefix/share/doc/flopwatch/doc"; done
 if command -v scdoc >/dev/null; then
 	for page in etc/man/*.scd; do
 		name=$(basename "$page" .scd)

@@ -3,7 +3,7 @@
  *
  * One LF-ended JSON object a line, UTF-8, at most PROTOCOL_LINE_MAX bytes; unknown keys are ignored, an unknown "t" is an
  * error. Reading validates types, ranges and array lengths before anything is believed; the same parser reads all three
- * directions and is fuzzed. ARCHITECTURE.md lists every message with an example.
+ * directions and is fuzzed. doc/protocol.md lists every message with an example.
  */
 #ifndef CORE_PROTOCOL_PROTOCOL_H
 #define CORE_PROTOCOL_PROTOCOL_H

@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""The pages that are read: short enough, with links and names of files that are there. Prints what is not so; exit status 1 then."""
+import fnmatch
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LINES_MAX = {"README.md": 150, "ARCHITECTURE.md": 100, "doc/STYLE.md": 80}
+WIDTH_MAX = 120
+SHAPES = {"etc/suites/NAME.yaml", "foo.c"}  # names that stand for others
+SOURCE = re.compile(r"[\w./*<>-]+\.(?:c|h|cu|sh|py|sql|md|txt|yaml|yml|js|svg)\b")
+
+files = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True,
+    check=True).stdout.split("\n")
+names = {pathlib.PurePath(path).name for path in files}
+pages = ["README.md", "ARCHITECTURE.md"] + sorted(path for path in files if fnmatch.fnmatch(path, "doc/*.md"))
+wrong = []
+
+
+def is_there(name):
+    """From the root, from daemon/ (as includes have it), or from tests/; a name alone, anywhere."""
+    if name in SHAPES or "<" in name or name.startswith("."):
+        return True
+    if "/" not in name:
+        return bool(fnmatch.filter(names, name))
+    return any(fnmatch.filter(files, top + name) for top in ("", "daemon/", "tests/"))
+
+
+for page in pages:
+    text = (ROOT / page).read_text()
+    lines = text.splitlines()
+    if len(lines) > LINES_MAX.get(page, len(lines)):
+        wrong.append(f"{page}: {len(lines)} lines, {LINES_MAX[page]} are allowed")
+    for n, line in enumerate(lines, 1):
+        if len(line) > WIDTH_MAX and not line.startswith("|"):
+            wrong.append(f"{page}:{n}: {len(line)} characters, {WIDTH_MAX} are allowed")
+        for link in re.findall(r"\]\(([^)#]+)[^)]*\)", line):
+            if "://" not in link and not (ROOT / page).parent.joinpath(link).exists():
+                wrong.append(f"{page}:{n}: there is no {link}")
+    prose = re.sub(r"^ *```.*?^ *```", "", text, flags=re.M | re.S)
+    for quoted in re.findall(r"`([^`\n]+)`", prose):
+        if " " in quoted or "{" in quoted or quoted.startswith("/"):
+            continue
+        for name in SOURCE.findall(quoted):
+            if not is_there(name):
+                wrong.append(f"{page}: there is no {name}")
+print("\n".join(wrong), end="\n" if wrong else "")
+sys.exit(bool(wrong))
