@@ -169,8 +169,8 @@ screenshots: ## every page at two widths in two lights, under build/screenshots
 	@$(MAKE) --no-print-directory -j2 build/tests/browser/pages_demo
 	@tests/browser/screenshots.sh
 picture: ## doc/comparison.svg, drawn from a recorded comparison
-	@$(MAKE) --no-print-directory -j2 build/tests/test_picture
-	@PICTURE=doc/comparison.svg build/tests/test_picture
+	@$(MAKE) --no-print-directory -j2 build/tests/web/test_picture
+	@PICTURE=doc/comparison.svg build/tests/web/test_picture
 .PHONY: demo bench gpu-bench gpu-verdicts gpu-demo gpu-check gpu-integrity gpu-modules gpu-turns bundle install clean help kernels-cpu
 demo: ## a daemon, a pushed regression, a harmless push, a dashboard; DEMO_EXIT=1 ends by itself
 	@etc/install-dependencies.sh demo

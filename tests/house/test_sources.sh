@@ -39,7 +39,7 @@ check "no shell, no unbounded string calls" shell_calls
 check "nothing unfinished" unfinished
 check "SQL is constant text" built_sql
 check "every file has a header" pairs
-check "pages that are read are short, and name what is there" tests/docs.py
+check "pages that are read are short, and name what is there" tests/house/docs.py
 check "shell scripts parse" bash -c 'for f in $(git ls-files "*.sh"); do bash -n "$f" || exit 1; done'
 echo "1..$n"
 exit $bad
