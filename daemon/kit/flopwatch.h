@@ -59,7 +59,7 @@ struct flopwatch_ops {
 };
 
 struct flopwatch_state {
-	int is_open, fd, is_list, in_turn, rows;
+	int is_open, fd, is_list, in_turn, rows, waits /* file, once it is open */;
 	size_t n_out, n_in;
 	char out[1024], in[256];
 	/* of the next cell */
@@ -87,7 +87,9 @@ struct flopwatch_run {
 	int made, issued, finished, is_over;
 	int64_t start_ns[FLOPWATCH_SLOTS];
 	double host_us[FLOPWATCH_SLOTS], idle_us, first_ms;
+	double told_ms[FLOPWATCH_SLOTS]; /* of a call by another clock; 0: by ours */
 	long switches;
+	int64_t waited_ns;
 	int is_cut;
 	/* alone */
 	int n;
@@ -108,6 +110,26 @@ static inline long flopwatch_switches(const struct flopwatch_run *r)
 	struct rusage u;
 
 	return getrusage(r->ops ? 1 /* RUSAGE_THREAD */ : RUSAGE_SELF, &u) == 0 ? u.ru_nivcsw : 0;
+}
+
+/* For how long this thread had no processor although it wanted one. Units: ns; 0 where the system does not tell. */
+static inline int64_t flopwatch_waited_ns(void)
+{
+	char text[96];
+	const char *space;
+	ssize_t n;
+
+	if (flopwatch_now.waits == 0) {
+		flopwatch_now.waits = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+		if (flopwatch_now.waits == 0)
+			flopwatch_now.waits = -1;
+	}
+	n = flopwatch_now.waits > 0 ? pread(flopwatch_now.waits, text, sizeof(text) - 1, 0) : -1;
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	space = strchr(text, ' ');
+	return space ? (int64_t)strtoll(space + 1, NULL, 10) : 0;
 }
 
 /* ---- talking ------------------------------------------------------------------------------------------------------------- */
@@ -420,6 +442,7 @@ static inline int flopwatch_call(struct flopwatch_run *r)
 	if (r->warm == 0) {
 		if (r->ops && !r->is_burst && !r->keeps_cache)
 			r->ops->scrub(r->stream);
+		r->waited_ns = r->ops ? 0 : flopwatch_waited_ns();
 		r->switches = flopwatch_switches(r);
 		if (r->ops)
 			r->ops->start(r->stream, slot);
@@ -437,6 +460,8 @@ static inline void flopwatch_finish(struct flopwatch_run *r)
 
 	if (r->ops)
 		r->ops->finish(slot, &ms, &mhz);
+	if (r->told_ms[slot] > 0)
+		ms = r->told_ms[slot];
 	if (ms <= 0)
 		ms = 1e-6; /* below what the clock sees */
 	if (flopwatch_now.fd < 0) {
@@ -472,6 +497,8 @@ static inline void flopwatch_done(struct flopwatch_run *r)
 		if (r->ops)
 			r->ops->stop(r->stream, slot);
 		r->is_cut = flopwatch_switches(r) != r->switches;
+		if (r->is_cut && !r->ops) /* what others took is no part of the call */
+			r->host_us[slot] -= (double)(flopwatch_waited_ns() - r->waited_ns) * 1e-3;
 		r->issued++;
 		r->calls--;
 		while (r->issued - r->finished > (r->calls > 0 ? FLOPWATCH_AHEAD : 0))
@@ -661,5 +688,120 @@ static inline struct flopwatch_run flopwatch_begin_cuda(const char *key, double 
 
 #define FLOPWATCH_CUDA(key, flops, bytes, stream) FLOPWATCH_LOOP(flopwatch_begin_cuda(key, flops, bytes, stream))
 #endif /* FLOPWATCH_HAS_CUDA */
+
+/* ---- Google Benchmark ---------------------------------------------------------------------------------------------------- */
+
+#if defined(BENCHMARK_BENCHMARK_H_) && defined(__cplusplus)
+#include <sstream>
+#include <string>
+#include <vector>
+
+/* Keeps the time of an iteration, and why there is none; releases differ in what they call that. */
+class flopwatch_reporter : public benchmark::BenchmarkReporter
+{
+      public:
+	double ms = 0;
+	std::string why;
+
+	bool ReportContext(const Context &) override
+	{
+		return true;
+	}
+	void ReportRuns(const std::vector<Run> &runs) override
+	{
+		for (const Run &run : runs) {
+			if (run.run_type != Run::RT_Iteration)
+				continue;
+			if (failed(run, 0))
+				why = "failed: " + message(run, 0);
+			else if (run.iterations > 0)
+				ms = run.real_accumulated_time * 1e3 / (double)run.iterations;
+		}
+	}
+
+      private:
+	template <class R> static auto failed(const R &run, int) -> decltype((bool)run.error_occurred)
+	{
+		return run.error_occurred;
+	}
+	template <class R> static auto failed(const R &run, long) -> decltype((bool)run.skipped)
+	{
+		return (bool)run.skipped;
+	}
+	template <class R> static auto message(const R &run, int) -> decltype(std::string(run.error_message))
+	{
+		return run.error_message;
+	}
+	template <class R> static auto message(const R &run, long) -> decltype(std::string(run.skip_message))
+	{
+		return run.skip_message;
+	}
+};
+
+static inline void flopwatch_google_set(const char *option)
+{
+	char program[] = "flopwatch";
+	std::string text(option);
+	char *words[] = { program, &text[0], nullptr };
+	int n = 2;
+
+	benchmark::Initialize(&n, words);
+}
+
+/* One benchmark as a cell: every call is one short run of it. */
+static inline void flopwatch_google_cell(const std::string &name)
+{
+	struct flopwatch_run r = flopwatch_begin(name.c_str(), 0, 0);
+	std::string pattern = "^";
+
+	for (char c : name)
+		pattern += strchr(".^$*+?()[]{}|\\", c) ? std::string("\\") + c : std::string(1, c);
+	pattern += "$";
+	while (flopwatch_call(&r)) {
+		flopwatch_reporter reporter;
+
+		benchmark::RunSpecifiedBenchmarks(&reporter, pattern);
+		r.told_ms[r.issued % FLOPWATCH_SLOTS] = reporter.ms;
+		if (reporter.ms > 0) {
+			flopwatch_done(&r);
+			continue;
+		}
+		flopwatch_say(("fail reported " + (reporter.why.empty() ? "it has no time" : reporter.why).substr(0, 300) + "\n")
+				      .c_str());
+		r.warm = r.calls = 0;
+	}
+}
+
+/* By turns each run is short; otherwise everything is as it was. */
+static inline int flopwatch_google(int argc, char **argv)
+{
+	std::ostringstream names;
+	flopwatch_reporter lister;
+	std::string name;
+
+	benchmark::Initialize(&argc, argv);
+	if (benchmark::ReportUnrecognizedArguments(argc, argv))
+		return 1;
+	flopwatch_open();
+	if (flopwatch_now.fd < 0) {
+		benchmark::RunSpecifiedBenchmarks();
+		return 0;
+	}
+	lister.SetOutputStream(&names);
+	flopwatch_google_set("--benchmark_list_tests=true");
+	benchmark::RunSpecifiedBenchmarks(&lister);
+	flopwatch_google_set("--benchmark_list_tests=false");
+	flopwatch_google_set("--benchmark_min_time=0.002");
+	for (std::istringstream lines(names.str()); std::getline(lines, name);)
+		flopwatch_google_cell(name);
+	return 0;
+}
+
+#define FLOPWATCH_MAIN()                                                                                                         \
+	int main(int argc, char **argv)                                                                                          \
+	{                                                                                                                        \
+		return flopwatch_google(argc, argv);                                                                             \
+	}
+#endif /* Google Benchmark */
 
 #endif

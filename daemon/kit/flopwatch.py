@@ -133,6 +133,19 @@ def _switches(who):
     return resource.getrusage(who).ru_nivcsw
 
 
+def _waits():
+    """For how long this thread had no processor although it wanted one, in ns; 0 where the system does not tell."""
+    try:
+        if _waits.file is None:
+            _waits.file = os.open("/proc/thread-self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
+        return int(os.pread(_waits.file, 96, 0).split()[1])
+    except (OSError, IndexError, ValueError):
+        return 0
+
+
+_waits.file = None
+
+
 class _Host:
     """Calls by the host's clock."""
 
@@ -156,6 +169,10 @@ class _Host:
 
     def finish(self, slot):
         return max(self.ended[slot] - self.began[slot], 1) * 1e-6, 0, 0
+
+    def cut(self, slot, before):
+        """What others took is no part of the call."""
+        self.ended[slot] -= _waits() - before
 
     def wait(self):
         pass
@@ -491,6 +508,7 @@ class _Cell:
         if self.warm == 0:
             if self.scrub and not self.is_burst:
                 self.clock.scrub()
+            self.waited = _waits() if isinstance(self.clock, _Host) else 0
             self.switches = _switches(self.clock.who)
             self.entered = time.perf_counter_ns()
             self.clock.start(self.slot)
@@ -515,6 +533,8 @@ class _Cell:
                 self.spent += (time.perf_counter_ns() - self.entered) * 1e-9
         else:
             self.is_cut = _switches(self.clock.who) != self.switches
+            if self.is_cut and isinstance(self.clock, _Host):
+                self.clock.cut(self.slot, self.waited)
             self.issued += 1
             self.calls -= 1
             while self.issued - self.finished > (_AHEAD if self.calls > 0 else 0):

@@ -19,17 +19,17 @@ sed -i 's/timeout_s: 5/timeout_s: 60/' "$tmp/one/.flopwatch.yaml"
 write_config "sandbox: auto" "workers: [{name: cpu, command: [flopwatch-worker, serve], device: cpu}]" \
 	"repos: [{name: one, url: $tmp/one.git}]"
 start_daemon
-two='int main(void) { FLOPWATCH("same", 1e6, 0) work(20000); FLOPWATCH("more", 1e6, 0) work(MORE); return 0; }'
+two='int main(void) { FLOPWATCH("same", 1e6, 0) work(5000); FLOPWATCH("more", 1e6, 0) work(MORE); return 0; }'
 all_ended() {
 	[ "$(sql "SELECT count(*) FROM job WHERE target_sha = '$1' AND state IN ('done', 'failed')")" = 2 ]
 }
-program one "#define MORE 20000
+program one "#define MORE 5000
 $two"
 commit one first
 push one main
 await 400 all_ended "$(head_of one)"
 branch one more main
-program one "#define MORE 20600
+program one "#define MORE 5150
 $two"
 commit one "3 % more"
 push one more

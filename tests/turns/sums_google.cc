@@ -1,0 +1,27 @@
+// sums_google.cc - two benchmarks of Google Benchmark, with the kit's main.
+#include <benchmark/benchmark.h>
+
+#include "flopwatch.h"
+
+static void BM_sum(benchmark::State &state)
+{
+	std::vector<float> x((size_t)state.range(0), 1.0F);
+
+	for (auto _ : state) {
+		float sum = 0;
+
+		for (size_t i = 0; i < (size_t)(20000 * 1) && i < x.size(); i++)
+			benchmark::DoNotOptimize(sum += x[i]);
+	}
+}
+BENCHMARK(BM_sum)->Arg(1 << 15);
+
+static void BM_fails(benchmark::State &state)
+{
+	state.SkipWithError("no memory left");
+	for (auto _ : state) {
+	}
+}
+BENCHMARK(BM_fails);
+
+FLOPWATCH_MAIN()
