@@ -712,29 +712,20 @@ class flopwatch_reporter : public benchmark::BenchmarkReporter
 		for (const Run &run : runs) {
 			if (run.run_type != Run::RT_Iteration)
 				continue;
-			if (failed(run, 0))
-				why = "failed: " + message(run, 0);
-			else if (run.iterations > 0)
+			why = problem(run, 0);
+			if (why.empty() && run.iterations > 0)
 				ms = run.real_accumulated_time * 1e3 / (double)run.iterations;
 		}
 	}
 
       private:
-	template <class R> static auto failed(const R &run, int) -> decltype((bool)run.error_occurred)
+	template <class R> static auto problem(const R &run, int) -> decltype(std::string(run.error_message))
 	{
-		return run.error_occurred;
+		return run.error_occurred ? "failed: " + run.error_message : std::string();
 	}
-	template <class R> static auto failed(const R &run, long) -> decltype((bool)run.skipped)
+	template <class R> static auto problem(const R &run, long) -> decltype(std::string(run.skip_message))
 	{
-		return (bool)run.skipped;
-	}
-	template <class R> static auto message(const R &run, int) -> decltype(std::string(run.error_message))
-	{
-		return run.error_message;
-	}
-	template <class R> static auto message(const R &run, long) -> decltype(std::string(run.skip_message))
-	{
-		return run.skip_message;
+		return run.skipped ? "failed: " + run.skip_message : std::string();
 	}
 };
 

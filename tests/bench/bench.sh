@@ -28,7 +28,7 @@ build/tests/bench/bench_trend tests/data/gpu-recorded 300
 build/tests/bench/bench_clock "$samples"
 
 # ---- programs by turns, and one after the other, on a busy machine
-tests/lib/bench_turns.sh
+tests/bench/bench_turns.sh
 target turns.more.called 1 of_1
 target turns.same.called 0 of_1
 

@@ -54,7 +54,7 @@ fails "without a script" 2 "$python" -m flopwatch
 
 if g++ -std=c++17 -O1 -Wall -Wextra -Werror -I"$kit" -o "$tmp/google" "$examples/sums_google.cc" -lbenchmark -lpthread 2>"$tmp/said"; then
 	like "Google Benchmark by itself is as it was" "$("$tmp/google" --benchmark_min_time=0.01 2>/dev/null)" '^BM_sum/32768 +[0-9.]+ ns'
-	"$python" "$root/tests/turns_alone.py" "$tmp/google" >"$tmp/said" 2>&1
+	"$python" "$root/tests/lib/turns_alone.py" "$tmp/google" >"$tmp/said" 2>&1
 	is "its benchmarks ask for turns" "$(grep '^turn' "$tmp/said" | sort | uniq -c | awk '{ print $1, $3 }' | paste -sd';')" "4 BM_fails;4 BM_sum/32768"
 	is "each with its time" "$(grep -c '^done [0-9.]*' "$tmp/said")" 10
 	is "or why it has none" "$(grep '^fail' "$tmp/said" | sort -u)" "fail reported failed: no memory left"
