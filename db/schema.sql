@@ -298,14 +298,21 @@ CREATE TABLE launch (
 	UNIQUE (comparison, n)
 ) STRICT;
 
+-- What is timed: one subject in one series and phase. Written once.
+CREATE TABLE sample_kind (
+	id            INTEGER PRIMARY KEY,
+	series        TEXT    NOT NULL,                -- device call phase sustained process
+	phase         TEXT    NOT NULL,                -- of series phase; "" of the others
+	subject       TEXT    NOT NULL,                -- role: base target anchor
+	UNIQUE (series, phase, subject)
+) STRICT;
+
 -- One subject's calls of one cell in one launch and series. What the launch says of the pair, and what the device was seen doing,
 -- stand on the target's row; the estimates outlive the times.
 CREATE TABLE sample (
 	cell          INTEGER NOT NULL REFERENCES cell(id),
 	launch        INTEGER NOT NULL REFERENCES launch(id),
-	series        TEXT    NOT NULL,                -- device call phase sustained process
-	phase         TEXT    NOT NULL,
-	subject       TEXT    NOT NULL,                -- role
+	kind          INTEGER NOT NULL REFERENCES sample_kind(id),
 	n             INTEGER NOT NULL,
 	call_order    TEXT    NOT NULL DEFAULT '',
 	d             REAL,                            -- log time ratio at equal clocks, its variance, and the raw one
@@ -327,7 +334,7 @@ CREATE TABLE sample (
 	ms            BLOB,                            -- float32 [n], in order of pairs; NULL when thinned
 	mhz           BLOB,                            -- float32 [n] or NULL
 	host_us       BLOB,                            -- float32 [n] or NULL
-	PRIMARY KEY (cell, launch, series, phase, subject)
+	PRIMARY KEY (cell, launch, kind)
 ) STRICT, WITHOUT ROWID;
 
 -- What was counted of a cell's slow calls in one set of launches. Outlives the samples, so that a cell can be judged again beside its group.
@@ -701,6 +708,6 @@ END;
 CREATE TRIGGER device_measured AFTER UPDATE OF verdict ON comparison WHEN NEW.environment IS NOT NULL BEGIN
 	UPDATE device SET last_launch = max(last_launch, coalesce((SELECT max(l.id) FROM launch l WHERE l.comparison = NEW.id
 		AND EXISTS (SELECT 1 FROM cell x CROSS JOIN sample t ON t.cell = x.id AND t.launch = l.id
-			WHERE x.comparison = NEW.id AND t.subject = 'target')), 0))
+			CROSS JOIN sample_kind k ON k.id = t.kind WHERE x.comparison = NEW.id AND k.subject = 'target')), 0))
 		WHERE id = (SELECT device FROM environment WHERE id = NEW.environment);
 END;

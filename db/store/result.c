@@ -405,40 +405,62 @@ static void bind_guard(struct stmt *s, const struct msg_guard *g)
 	stmt_text(s, ":regime", g->regime);
 }
 
+static int add_sample_kind(struct db *db, const char *series, const char *phase, const char *subject, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO sample_kind (series, phase, subject) VALUES (:series, :phase, :subject) ON CONFLICT DO NOTHING", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":series", series);
+	stmt_text(s, ":phase", phase);
+	stmt_text(s, ":subject", subject);
+	return stmt_run(s, err);
+}
+
+/** What subject `i` of a message says. *n: 1, or 0 where nothing of that kind was timed so far. */
+static int put_sample(struct db *db, int64_t launch, int64_t cell, const struct msg_cell *m, int i, const struct launch_estimate *e,
+	int *n, struct fw_err *err)
+{
+	size_t bytes = (size_t)m->n * sizeof(float);
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO sample (launch, cell, kind, n, ms, mhz, host_us, call_order, d, q, d_raw, z, z_q, beta, beta_q, "
+		"power_w, temp_c, sm_mhz, reasons, foreign_processes, xid, ecc, energy_j, regime) "
+		"SELECT :launch, :cell, k.id, :n, :ms, :mhz, :host_us, :order, :d, :q, :d_raw, :z, :z_q, :beta, :beta_q, "
+		":power, :temp, :mhz_seen, :reasons, :foreign, :xid, :ecc, :energy, :regime "
+		"FROM sample_kind k WHERE k.series = :series AND k.phase = :phase AND k.subject = :subject",
+		err);
+	if (!s)
+		return -1;
+	bool target = strcmp(m->role[i], "target") == 0;
+	stmt_int(s, ":launch", launch);
+	stmt_int(s, ":cell", cell);
+	stmt_text(s, ":series", m->series);
+	stmt_text(s, ":phase", m->phase);
+	stmt_text(s, ":subject", m->role[i]);
+	stmt_int(s, ":n", m->n);
+	stmt_blob(s, ":ms", m->ms[i], bytes);
+	stmt_blob(s, ":mhz", m->mhz[i], bytes);
+	stmt_blob(s, ":host_us", m->host_us[i], bytes);
+	stmt_text(s, ":order", target ? m->order : ""); /* the same for every subject: once is enough */
+	if (target)
+		bind_guard(s, &m->guard);
+	if (target && e)
+		bind_estimate(s, e);
+	return stmt_run_count(s, n, err);
+}
+
 int store_samples_insert(struct db *db, int64_t launch, int64_t cell, const struct msg_cell *m, const struct launch_estimate *e,
 	struct fw_err *err)
 {
-	size_t bytes = (size_t)m->n * sizeof(float);
-	int r = 0;
-	for (int i = 0; i < m->n_subjects && r == 0; i++) {
-		struct stmt *s = db_stmt(db,
-			"INSERT INTO sample (launch, cell, subject, series, phase, n, ms, mhz, host_us, call_order, d, q, d_raw, "
-			"z, "
-			"z_q, beta, beta_q, power_w, temp_c, sm_mhz, reasons, foreign_processes, xid, ecc, energy_j, regime) "
-			"VALUES "
-			"(:launch, :cell, :subject, :series, :phase, :n, :ms, :mhz, :host_us, :order, :d, :q, :d_raw, "
-			":z, :z_q, :beta, :beta_q, :power, :temp, :mhz_seen, :reasons, :foreign, :xid, :ecc, :energy, :regime)",
-			err);
-		if (!s)
+	int n;
+	for (int i = 0; i < m->n_subjects; i++) {
+		if (put_sample(db, launch, cell, m, i, e, &n, err))
 			return -1;
-		bool target = strcmp(m->role[i], "target") == 0;
-		stmt_int(s, ":launch", launch);
-		stmt_int(s, ":cell", cell);
-		stmt_text(s, ":subject", m->role[i]);
-		stmt_text(s, ":series", m->series);
-		stmt_text(s, ":phase", m->phase);
-		stmt_int(s, ":n", m->n);
-		stmt_blob(s, ":ms", m->ms[i], bytes);
-		stmt_blob(s, ":mhz", m->mhz[i], bytes);
-		stmt_blob(s, ":host_us", m->host_us[i], bytes);
-		stmt_text(s, ":order", target ? m->order : ""); /* the same for every subject: once is enough */
-		if (target)
-			bind_guard(s, &m->guard);
-		if (target && e)
-			bind_estimate(s, e);
-		r = stmt_run(s, err);
+		if (n == 0 && (add_sample_kind(db, m->series, m->phase, m->role[i], err) ||
+				      put_sample(db, launch, cell, m, i, e, &n, err)))
+			return -1;
 	}
-	return r;
+	return 0;
 }
 
 /** Where one blob of floats stands in `values`, and how many; -1: there is none. */
@@ -471,10 +493,11 @@ int store_cell_launches(struct db *db, int64_t cell, const char *series, struct 
 	struct stmt *s = db_stmt(db,
 		"SELECT l.set_number, t.n, t.d, t.q, t.d_raw, b.ms, t.ms, b.mhz, t.mhz, b.host_us, "
 		"t.host_us, t.launch, t.reasons, t.foreign_processes, t.xid, t.ecc, "
-		"coalesce(t.z, 0), coalesce(t.z_q, 0), coalesce(t.beta, 0), coalesce(t.beta_q, 0) FROM sample t JOIN "
-		"launch l ON l.id = t.launch "
-		"JOIN sample b ON b.launch = t.launch AND b.cell = t.cell AND b.subject = 'base' AND b.series = t.series AND "
-		"b.phase = t.phase WHERE t.cell = :cell AND t.series = :series AND t.subject = 'target' ORDER BY l.n",
+		"coalesce(t.z, 0), coalesce(t.z_q, 0), coalesce(t.beta, 0), coalesce(t.beta_q, 0) FROM sample_kind k "
+		"JOIN sample_kind kb ON kb.series = k.series AND kb.phase = k.phase AND kb.subject = 'base' "
+		"CROSS JOIN sample t ON t.cell = :cell AND t.kind = k.id CROSS JOIN launch l ON l.id = t.launch "
+		"CROSS JOIN sample b ON b.cell = t.cell AND b.launch = t.launch AND b.kind = kb.id "
+		"WHERE k.series = :series AND k.phase = '' AND k.subject = 'target' ORDER BY l.n",
 		err);
 	if (!s)
 		return -1;
@@ -540,7 +563,8 @@ int store_sample_estimate(
 {
 	struct stmt *s = db_stmt(db,
 		"UPDATE sample SET d = :d, q = :q, d_raw = :d_raw, z = :z, z_q = :z_q, beta = :beta, beta_q = :beta_q "
-		"WHERE cell = :cell AND launch = :launch AND series = :series AND phase = '' AND subject = 'target'",
+		"WHERE cell = :cell AND launch = :launch AND kind = (SELECT id FROM sample_kind WHERE series = :series AND "
+		"phase = '' AND subject = 'target')",
 		err);
 	if (!s)
 		return -1;
@@ -565,8 +589,8 @@ static int oldest_raw(struct db *db, int64_t before, int64_t *comparison, struct
 static int thin_one(struct db *db, int64_t comparison, int limit, int *n, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"UPDATE sample SET ms = NULL, mhz = NULL, host_us = NULL WHERE (cell, launch, series, phase, subject) IN "
-		"(SELECT s.cell, s.launch, s.series, s.phase, s.subject FROM cell c JOIN sample s ON s.cell = c.id "
+		"UPDATE sample SET ms = NULL, mhz = NULL, host_us = NULL WHERE (cell, launch, kind) IN "
+		"(SELECT s.cell, s.launch, s.kind FROM cell c JOIN sample s ON s.cell = c.id "
 		"WHERE c.comparison = :comparison AND s.ms IS NOT NULL LIMIT :limit)",
 		err);
 	if (!s)

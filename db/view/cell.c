@@ -155,11 +155,12 @@ static double mean_mhz(struct stmt *s, int column)
 int view_launches(struct db *db, int64_t cell, view_launch_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT l.n, l.set_number, t.n, t.d, t.d_raw, b.mhz, t.mhz, t.call_order FROM sample t JOIN launch l ON l.id = "
-		"t.launch LEFT JOIN sample b ON b.launch = t.launch AND b.cell = t.cell AND b.series = t.series AND b.phase = "
-		"t.phase AND b.subject = 'base' WHERE t.cell = :cell AND t.series = (SELECT series FROM cell WHERE id = :cell) "
-		"AND "
-		"t.subject = 'target' ORDER BY l.n",
+		"SELECT l.n, l.set_number, t.n, t.d, t.d_raw, b.mhz, t.mhz, t.call_order FROM cell x JOIN sample_kind k ON "
+		"k.series = x.series AND k.phase = '' AND k.subject = 'target' "
+		"JOIN sample_kind kb ON kb.series = x.series AND kb.phase = '' AND kb.subject = 'base' "
+		"CROSS JOIN sample t ON t.cell = x.id AND t.kind = k.id CROSS JOIN launch l ON l.id = t.launch "
+		"LEFT JOIN sample b ON b.cell = t.cell AND b.launch = t.launch AND b.kind = kb.id "
+		"WHERE x.id = :cell ORDER BY l.n",
 		err);
 	if (!s)
 		return -1;
@@ -182,7 +183,8 @@ int view_launches(struct db *db, int64_t cell, view_launch_fn *each, void *arg, 
 int view_call_pairs(struct db *db, int64_t cell, int64_t *pairs, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT total(n) FROM sample WHERE cell = :cell AND series = 'call' AND phase = '' AND subject = 'target'", err);
+		"SELECT total(s.n) FROM sample s JOIN sample_kind k ON k.id = s.kind WHERE s.cell = :cell AND k.series = 'call' AND "
+		"k.subject = 'target'", err);
 	*pairs = 0;
 	if (!s)
 		return -1;
@@ -217,10 +219,8 @@ int view_last_guard(struct db *db, int64_t device, struct buf *guard_json, struc
 	struct stmt *s = db_stmt(db,
 		"SELECT t.power_w, t.temp_c, t.sm_mhz, t.reasons, t.foreign_processes, t.xid, t.ecc, t.energy_j, t.regime "
 		"FROM device d CROSS JOIN launch l ON l.id = d.last_launch CROSS JOIN cell x ON x.comparison = l.comparison "
-		"CROSS JOIN "
-		"sample t ON t.cell = x.id AND t.launch = l.id WHERE d.id = :device AND t.subject = 'target' ORDER BY x.n, "
-		"t.series, "
-		"t.phase LIMIT 1",
+		"CROSS JOIN sample t ON t.cell = x.id AND t.launch = l.id CROSS JOIN sample_kind k ON k.id = t.kind "
+		"WHERE d.id = :device AND k.subject = 'target' ORDER BY x.n, k.series, k.phase LIMIT 1",
 		err);
 	if (!s)
 		return -1;

@@ -92,7 +92,7 @@ is "by twelve launches" "$(sql "SELECT min(l.launches) FROM cell l JOIN job j ON
 is "it stands where it was measured" "$(sql "SELECT abs(x - ln(1.08)) < 5 * se AND se > 0.0002 FROM anchor_link WHERE anchor_sha = '$nearer'")" 1
 around 1.08 3
 last=$(head_of kernels)
-is "later commits are timed beside it" "$(sql "SELECT group_concat(DISTINCT s.subject) FROM sample s JOIN cell c ON c.id = s.cell WHERE c.target_sha = '$last' AND s.subject = 'anchor'")" anchor
+is "later commits are timed beside it" "$(sql "SELECT group_concat(DISTINCT k.subject) FROM sample s JOIN sample_kind k ON k.id = s.kind JOIN cell c ON c.id = s.cell WHERE c.target_sha = '$last' AND k.subject = 'anchor'")" anchor
 is "and go on in the same series, with the error of both" \
 	"$(sql "SELECT abs(r.x - ln(1.08)) < 5 * r.se AND r.se > h.se FROM ratio r JOIN anchor_link h ON h.epoch = r.epoch AND h.key = r.key WHERE r.target_sha = '$last'")" 1
 is "the API says against what" "$(api "history?repo=kernels&branch=main&cell=$cell" | jq -r '.epochs[0] | .anchor + " " + .first_anchor')" "$nearer $anchor"

@@ -33,11 +33,11 @@ is "the first commit of main is pinned" "$(sql "SELECT anchor_sha FROM epoch")" 
 is "an event says so" "$(sql "SELECT count(*) FROM event WHERE kind = 'epoch.anchored'")" 1
 second=$(factor 1.001 "0.1 % slower")
 judged "$second"
-is "its child is compared with it alone" "$(sql "SELECT group_concat(DISTINCT subject) FROM sample")" "base,target"
+is "its child is compared with it alone" "$(sql "SELECT group_concat(DISTINCT k.subject) FROM sample s JOIN sample_kind k ON k.id = s.kind")" "base,target"
 third=$(factor 1.002 "0.2 % slower")
 judged "$third"
 is "later commits are timed beside base and anchor" \
-	"$(sql "SELECT group_concat(subject) FROM (SELECT DISTINCT s.subject FROM sample s JOIN cell c ON c.id = s.cell WHERE c.target_sha = '$third' ORDER BY 1)")" \
+	"$(sql "SELECT group_concat(subject) FROM (SELECT DISTINCT k.subject FROM sample s JOIN sample_kind k ON k.id = s.kind JOIN cell c ON c.id = s.cell WHERE c.target_sha = '$third' ORDER BY 1)")" \
 	"anchor,base,target"
 is "each is a point of the series" "$(sql "SELECT count(*) FROM ratio")" 3
 # the interval is what is promised of one measurement, so it may miss; five standard errors may not

@@ -44,12 +44,12 @@ static void everything_is_stored(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM sample"), 2 * (24 + 6));
 	assert_int_equal(
 		fixture_number(f, "SELECT count(*) FROM sample WHERE d IS NOT NULL AND q > 0 AND d_raw IS NOT NULL"), 26);
-	assert_int_equal(fixture_number(f, "SELECT count(*) FROM sample WHERE d IS NOT NULL AND (subject <> 'target' OR series "
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM sample s JOIN sample_kind k ON k.id = s.kind WHERE d IS NOT NULL AND (subject <> 'target' OR series "
 					   "NOT IN ('device', 'call'))"),
 		0);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM sample WHERE length(ms) <> 4 * n"), 0);
 	struct stmt *s = db_stmt(f->db,
-		"SELECT ms FROM sample WHERE subject = 'target' AND series = 'device' ORDER BY cell, launch LIMIT 1", &err);
+		"SELECT ms FROM sample s JOIN sample_kind k ON k.id = s.kind WHERE subject = 'target' AND series = 'device' ORDER BY cell, launch LIMIT 1", &err);
 	size_t len;
 	assert_int_equal(stmt_step(s, &err), 1);
 	memcpy(&sample, row_blob(s, 0, &len), sizeof(sample));

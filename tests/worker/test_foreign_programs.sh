@@ -101,7 +101,7 @@ like "the page shows its rows" "$(curl -s "http://127.0.0.1:$(port)/comparisons/
 like "so does the CSV" "$(api "comparisons/$id.csv")" '^sum/4096,regression,[0-9.]+,[0-9.]+,,,-[0-9.]+'
 fails "it has nothing for MagiAttention's files" 1 fw export "$id" "$tmp/ffa"
 is "there is an alert" "$(api alerts | jq -r '.items | length')" 1
-is "its samples are stored as what they are" "$(sql "SELECT DISTINCT series FROM sample")" process
+is "its samples are stored as what they are" "$(sql "SELECT DISTINCT k.series FROM sample s JOIN sample_kind k ON k.id = s.kind")" process
 fails "the command line ends as for kernels" 3 fw wait slower --json
 like "in a table of its own" "$(fw wait slower)" '^sums *$'
 shown=$(fw wait slower)
