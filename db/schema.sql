@@ -136,6 +136,7 @@ CREATE TABLE job (
 	device_uuid     TEXT    NOT NULL DEFAULT '',     -- wanted device; "" any
 	threshold_pct   REAL,                            -- in place of the suite's; NULL: the suite's
 	quick           INTEGER NOT NULL DEFAULT 0,
+	some_cells      INTEGER NOT NULL DEFAULT 0,      -- only those that job_cell names
 	origin          TEXT    NOT NULL,                -- push api retry idle again
 	priority        INTEGER NOT NULL DEFAULT 0,      -- higher first; api 10, push 0
 	plan            INTEGER NOT NULL DEFAULT 0,      -- first job of those asked for together; 0: this suite alone was asked for
@@ -150,9 +151,6 @@ CREATE TABLE job (
 	attempt         INTEGER NOT NULL DEFAULT 0,
 	nonce           TEXT    NOT NULL DEFAULT '',
 	device          INTEGER REFERENCES device(id),
-	comparison      INTEGER REFERENCES comparison(id),
-	cells_glob      TEXT    NOT NULL DEFAULT '',     -- only these cells
-	peers           TEXT    NOT NULL DEFAULT '',     -- that the base's manifest names: "cudnn@cuda naive"
 	queued_at       INTEGER NOT NULL,
 	started_at      INTEGER,
 	ended_at        INTEGER
@@ -167,9 +165,24 @@ CREATE INDEX job_by_change_point ON job(change_point) WHERE change_point IS NOT 
 CREATE INDEX job_served ON job(repo, branch, started_at);  -- who was served longest ago
 CREATE INDEX job_served_repo ON job(repo, started_at);
 CREATE INDEX job_calibrates ON job(repo, device_uuid) WHERE kind = 'calibrate';
-CREATE INDEX job_by_comparison ON job(comparison) WHERE comparison IS NOT NULL; -- SQLite asks for it where an insertion has triggers
 CREATE INDEX job_again ON job(again_at) WHERE again_at IS NOT NULL;
 CREATE UNIQUE INDEX job_again_of ON job(again_of) WHERE again_of IS NOT NULL;
+
+-- Which cells a job is about, where it is about some: keys, or globs over them.
+CREATE TABLE job_cell (
+	job           INTEGER NOT NULL REFERENCES job(id),
+	n             INTEGER NOT NULL,
+	word          TEXT    NOT NULL,
+	PRIMARY KEY (job, n)
+) STRICT, WITHOUT ROWID;
+
+-- Peers that the manifest of a job's base names.
+CREATE TABLE job_peer (
+	job           INTEGER NOT NULL REFERENCES job(id),
+	n             INTEGER NOT NULL,
+	word          TEXT    NOT NULL,                -- cudnn@cuda naive
+	PRIMARY KEY (job, n)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE job_log (
 	id            INTEGER PRIMARY KEY,
@@ -515,7 +528,6 @@ CREATE TABLE bisect (
 	bad_sha       TEXT    NOT NULL,
 	suite         TEXT    NOT NULL DEFAULT '',
 	device_kind   TEXT    NOT NULL DEFAULT '',
-	cells         TEXT    NOT NULL DEFAULT '',     -- globs of the cells to look at, separated by spaces
 	state         TEXT    NOT NULL DEFAULT 'listing'
 	              CHECK (state IN ('listing','measuring','done','failed','cancelled')),
 	state_why     TEXT    NOT NULL DEFAULT '',
@@ -529,6 +541,13 @@ CREATE TABLE bisect (
 ) STRICT;
 CREATE INDEX bisect_by_state ON bisect(state);
 CREATE INDEX bisect_by_alert ON bisect(alert);
+-- The cells to look at: keys, or globs over them.
+CREATE TABLE bisect_cell (
+	bisect        INTEGER NOT NULL REFERENCES bisect(id),
+	n             INTEGER NOT NULL,
+	word          TEXT    NOT NULL,
+	PRIMARY KEY (bisect, n)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE bisect_commit (
 	bisect        INTEGER NOT NULL REFERENCES bisect(id),
 	n             INTEGER NOT NULL,                -- 0 is the good end

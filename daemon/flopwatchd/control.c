@@ -295,7 +295,9 @@ static int read_named(struct control *c, const struct config_repo *repo, int64_t
 {
 	char branch[1024];
 	struct stmt *s = db_stmt(c->db,
-		"SELECT peers FROM job WHERE repo = :repo AND branch = :branch AND state = 'done' ORDER BY id DESC LIMIT 1", err);
+		"SELECT " WORDS_TEXT("job_peer", "job",
+			"job.id") " FROM job WHERE repo = :repo AND branch = :branch AND state = 'done' ORDER BY id DESC LIMIT 1",
+		err);
 	if (!s || gitread_encode(repo->upstream, branch, sizeof branch, err) != 0)
 		return -1;
 	stmt_int(s, ":repo", id);

@@ -48,8 +48,8 @@ static void name_figures(int64_t repo, const struct foreign_figures *f, char non
 static int find(struct db *db, int64_t repo, const char *nonce, int64_t *comparison, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT comparison FROM job WHERE repo = :repo AND kind = 'import' AND nonce = :nonce AND comparison IS NOT NULL "
-		"LIMIT 1",
+		"SELECT c.id FROM job j JOIN comparison c ON c.job = j.id WHERE j.repo = :repo AND j.kind = 'import' AND "
+		"j.nonce = :nonce LIMIT 1",
 		err);
 	if (!s)
 		return -1;
@@ -146,7 +146,7 @@ static int put_all(
 	for (int i = 0; i < f->n && rc == 0; i++)
 		rc = put_cell(db, &f->row[i], c.id, i, f->name, err);
 	if (rc != 0 || store_comparison_verdict(db, c.id, VERDICT_UNDECIDED, err) != 0 ||
-		store_job_done(db, job.id, c.id, now, err) != 0)
+		store_job_done(db, job.id, now, err) != 0)
 		return -1;
 	*comparison = c.id;
 	return body_store(db, c.id, err);

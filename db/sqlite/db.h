@@ -53,8 +53,9 @@ struct stmt *db_stmt_at(struct db *db, const char *file, int line, const char *s
 
 /* Bind by name (":id"). An unknown name is a programming error and aborts. Texts and blobs are copied. */
 void stmt_int(struct stmt *s, const char *name, int64_t v);
-void stmt_double(struct stmt *s, const char *name, double v);    /* not finite: NULL */
-void stmt_text(struct stmt *s, const char *name, const char *v); /* NULL: NULL */
+void stmt_double(struct stmt *s, const char *name, double v);                /* not finite: NULL */
+void stmt_text(struct stmt *s, const char *name, const char *v);             /* NULL: NULL */
+void stmt_part(struct stmt *s, const char *name, const char *v, size_t len); /* a text that ends earlier */
 void stmt_blob(struct stmt *s, const char *name, const void *v, size_t len);
 void stmt_int_or_null(struct stmt *s, const char *name, int64_t v); /* 0, no row and no time: NULL */
 

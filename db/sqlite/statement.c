@@ -86,6 +86,11 @@ void stmt_text(struct stmt *s, const char *name, const char *v)
 		bind_null(s, name);
 }
 
+void stmt_part(struct stmt *s, const char *name, const char *v, size_t len)
+{
+	(void)sqlite3_bind_text(s->handle, parameter(s, name), v, (int)len, SQLITE_TRANSIENT);
+}
+
 void stmt_blob(struct stmt *s, const char *name, const void *v, size_t len)
 {
 	if (!v)

@@ -37,11 +37,11 @@ int store_again_due(struct db *db, int64_t now_ms, int64_t *job, struct fw_err *
 int store_again_wanted(struct db *db, int64_t job, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT 1 FROM job j JOIN comparison c ON c.id = j.comparison AND c.verdict = 'undecided' JOIN branch_tip b ON "
+		"SELECT 1 FROM job j JOIN comparison c ON c.job = j.id AND c.verdict = 'undecided' JOIN branch_tip b ON "
 		"b.repo = j.repo AND b.name = j.branch AND b.commit_sha = j.target_sha AND b.watched AND NOT b.gone WHERE j.id = "
 		":id "
 		"AND NOT EXISTS (SELECT 1 FROM job n WHERE n.repo = j.repo AND n.target_sha = j.target_sha AND n.id > j.id AND "
-		"n.branch = j.branch AND n.suite = j.suite AND n.kind = 'change' AND NOT n.quick AND n.cells_glob = '' AND "
+		"n.branch = j.branch AND n.suite = j.suite AND n.kind = 'change' AND NOT n.quick AND NOT n.some_cells AND "
 		"n.state "
 		"NOT IN ('failed', 'cancelled', 'superseded', 'gone'))",
 		err);

@@ -361,7 +361,7 @@ static int read_ids(struct stmt *s, int64_t comparison, int64_t *ids, int *n, st
 	"AS suite FROM json_each(a.cells) w) v "                                                                                 \
 	"LEFT JOIN comparison y ON y.id = (SELECT p.id FROM comparison p JOIN suite t ON t.id = p.suite JOIN job j ON "          \
 	"j.id = p.job WHERE p.repo = a.repo AND p.branch = a.branch AND p.id <= x.id AND p.kind = 'change' AND t.name = "        \
-	"v.suite AND j.quick = 0 AND j.cells_glob = '' ORDER BY p.id DESC LIMIT 1) "                                             \
+	"v.suite AND j.quick = 0 AND NOT j.some_cells ORDER BY p.id DESC LIMIT 1) "                                              \
 	"LEFT JOIN cell c ON c.comparison = y.id AND c.key = v.key "
 
 /**

@@ -12,8 +12,9 @@
 
 #define BISECT_COLUMNS                                                                                                           \
 	"b.id, b.repo, b.alert, b.comparison, b.job, r.name, b.origin, b.goal, b.good_sha, b.bad_sha, b.suite, b.device_kind, "  \
-	"b.verdict, b.cells, b.state, b.state_why, b.n_jobs, b.created_at, b.ended_at FROM bisect b "                            \
-	"JOIN repo r ON r.id = b.repo "
+	"b.verdict, " WORDS_TEXT(                                                                                                \
+		"bisect_cell", "bisect", "b.id") ", b.state, b.state_why, b.n_jobs, b.created_at, b.ended_at FROM bisect b "     \
+						 "JOIN repo r ON r.id = b.repo "
 
 static void read_bisect(struct stmt *s, struct store_bisect *out)
 {
@@ -39,12 +40,27 @@ static void read_bisect(struct stmt *s, struct store_bisect *out)
 	out->ended_at = row_int(s, 18);
 }
 
+static int put_cells(struct db *db, const struct store_bisect *b, struct fw_err *err)
+{
+	return words_put(
+		db_stmt(db, "INSERT INTO bisect_cell (bisect, n, word) VALUES (:owner, :n, :word)", err), b->id, b->cells, err);
+}
+
+static int drop_cells(struct db *db, int64_t id, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "DELETE FROM bisect_cell WHERE bisect = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	return stmt_run(s, err);
+}
+
 int store_bisect_insert(struct db *db, struct store_bisect *b, int64_t now_ms, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO bisect (repo, alert, origin, goal, good_sha, bad_sha, suite, device_kind, cells, verdict, "
+		"INSERT INTO bisect (repo, alert, origin, goal, good_sha, bad_sha, suite, device_kind, verdict, "
 		"comparison, "
-		"created_at) VALUES (:repo, nullif(:alert, 0), :origin, :goal, :good, :bad, :suite, :device_kind, :cells, "
+		"created_at) VALUES (:repo, nullif(:alert, 0), :origin, :goal, :good, :bad, :suite, :device_kind, "
 		":verdict, "
 		"nullif(:comparison, 0), :now)",
 		err);
@@ -58,11 +74,10 @@ int store_bisect_insert(struct db *db, struct store_bisect *b, int64_t now_ms, s
 	stmt_text(s, ":bad", b->bad_sha);
 	stmt_text(s, ":suite", b->suite);
 	stmt_text(s, ":device_kind", b->device_kind);
-	stmt_text(s, ":cells", b->cells);
 	stmt_text(s, ":verdict", b->verdict);
 	stmt_int(s, ":comparison", b->comparison);
 	stmt_int(s, ":now", now_ms);
-	return stmt_insert(s, &b->id, err);
+	return stmt_insert(s, &b->id, err) || put_cells(db, b, err) ? -1 : 0;
 }
 
 /** 1 and the row, 0, -1. */
@@ -118,18 +133,17 @@ int store_bisect_state(struct db *db, int64_t id, const char *state, const char 
 int store_bisect_goal(struct db *db, const struct store_bisect *b, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"UPDATE bisect SET goal = :goal, cells = :cells, verdict = :verdict, comparison = nullif(:comparison, 0), "
+		"UPDATE bisect SET goal = :goal, verdict = :verdict, comparison = nullif(:comparison, 0), "
 		"suite = :suite WHERE id = :id",
 		err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", b->id);
 	stmt_text(s, ":goal", b->goal);
-	stmt_text(s, ":cells", b->cells);
 	stmt_text(s, ":verdict", b->verdict);
 	stmt_int(s, ":comparison", b->comparison);
 	stmt_text(s, ":suite", b->suite);
-	return stmt_run(s, err);
+	return stmt_run(s, err) || drop_cells(db, b->id, err) || put_cells(db, b, err) ? -1 : 0;
 }
 
 int store_bisect_culprits(struct db *db, int64_t id, const char *culprits_json, struct fw_err *err)
@@ -243,8 +257,9 @@ int store_bisect_points(struct db *db, const struct store_bisect *b, store_bisec
 int store_bisect_ended_jobs(struct db *db, int64_t id, store_bisect_job_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT k.base_n, k.target_n, j.cells_glob FROM bisect_job k JOIN job j ON j.id = k.job "
-		"WHERE k.bisect = :id AND j.state IN " ENDED_JOB,
+		"SELECT k.base_n, k.target_n, " WORDS_TEXT(
+			"job_cell", "job", "j.id") " FROM bisect_job k JOIN job j ON j.id = k.job "
+						   "WHERE k.bisect = :id AND j.state IN " ENDED_JOB,
 		err);
 	if (!s)
 		return -1;
@@ -271,10 +286,12 @@ int store_bisect_cells(struct db *db, int64_t comparison, store_bisect_point_fn 
 /* ---- reading for people ---------------------------------------------------------------------------------------------- */
 
 #define VIEW_SELECT                                                                                                              \
-	"SELECT b.id, b.alert, b.comparison, b.job, r.name, b.origin, b.goal, b.good_sha, b.bad_sha, b.suite, b.device_kind, "   \
-	"b.cells, b.state, b.state_why, b.verdict, b.culprits, "                                                                 \
-	"coalesce((SELECT max(n) FROM bisect_commit k WHERE k.bisect = b.id), 0), b.n_jobs, b.created_at, b.ended_at "           \
-	"FROM bisect b JOIN repo r ON r.id = b.repo "
+	"SELECT b.id, b.alert, b.comparison, b.job, r.name, b.origin, b.goal, b.good_sha, b.bad_sha, b.suite, "                  \
+	"b.device_kind, " WORDS_TEXT(                                                                                            \
+		"bisect_cell", "bisect", "b.id") ", b.state, b.state_why, b.verdict, b.culprits, "                               \
+						 "coalesce((SELECT max(n) FROM bisect_commit k WHERE k.bisect = b.id), 0), "     \
+						 "b.n_jobs, b.created_at, b.ended_at "                                           \
+						 "FROM bisect b JOIN repo r ON r.id = b.repo "
 
 static int each_bisect(struct stmt *s, view_bisect_fn *each, void *arg, struct fw_err *err)
 {

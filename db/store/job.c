@@ -9,11 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/words.h"
+
 #define JOB_COLUMNS                                                                                                              \
-	"j.id, j.repo, j.device, j.comparison, r.name, j.branch, j.target_sha, j.base_sha, j.base_how, j.kind, j.suite, "        \
-	"j.device_kind, j.cells_glob, j.origin, j.state, j.state_why, j.nonce, j.quick, j.priority, j.attempt, j.queued_at, "    \
-	"j.started_at, j.ended_at, j.device_uuid, j.threshold_pct, j.change_point, j.base_provider, "                            \
-	"j.target_provider, j.peers, j.base_name, j.target_name, j.plan FROM job j JOIN repo r ON r.id = j.repo "
+	"j.id, j.repo, j.device, (SELECT c.id FROM comparison c WHERE c.job = j.id), r.name, j.branch, j.target_sha, "           \
+	"j.base_sha, j.base_how, j.kind, j.suite, "                                                                              \
+	"j.device_kind, " WORDS_TEXT("job_cell", "job",                                                                          \
+		"j.id") ", j.origin, j.state, j.state_why, j.nonce, j.quick, j.priority, j.attempt, j.queued_at, "               \
+			"j.started_at, j.ended_at, j.device_uuid, j.threshold_pct, j.change_point, j.base_provider, "            \
+			"j.target_provider, " WORDS_TEXT("job_peer", "job",                                                      \
+				"j.id") ", j.base_name, j.target_name, j.plan FROM job j JOIN repo r ON r.id = j.repo "
 
 #define RESOLVED "j.base_sha <> '' AND j.base_how <> '' AND j.suite <> '' "
 
@@ -82,15 +87,21 @@ static int begin_plan(struct db *db, int64_t id, struct fw_err *err)
 	return stmt_run(s, err);
 }
 
+static int put_cells(struct db *db, const struct store_job *j, struct fw_err *err)
+{
+	return words_put(
+		db_stmt(db, "INSERT INTO job_cell (job, n, word) VALUES (:owner, :n, :word)", err), j->id, j->cells_glob, err);
+}
+
 int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO job (repo, branch, target_sha, base_sha, base_how, kind, suite, device_kind, cells_glob, quick, "
+		"INSERT INTO job (repo, branch, target_sha, base_sha, base_how, kind, suite, device_kind, some_cells, quick, "
 		"origin, "
 		"priority, device_uuid, threshold_pct, change_point, base_provider, target_provider, base_name, "
 		"target_name, plan, queued_at) VALUES (:repo, "
 		":branch, :target, :base, "
-		":base_how, :kind, :suite, :device_kind, :cells_glob, "
+		":base_how, :kind, :suite, :device_kind, :some_cells, "
 		":quick, :origin, :priority, :device_uuid, :threshold, :change_point, :base_provider, :target_provider, "
 		":base_name, :target_name, :plan, :now)",
 		err);
@@ -104,7 +115,7 @@ int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct 
 	stmt_text(s, ":kind", j->kind[0] ? j->kind : "change");
 	stmt_text(s, ":suite", j->suite);
 	stmt_text(s, ":device_kind", j->device_kind);
-	stmt_text(s, ":cells_glob", j->cells_glob);
+	stmt_int(s, ":some_cells", j->cells_glob[0] != 0);
 	stmt_int(s, ":quick", j->quick);
 	stmt_text(s, ":origin", j->origin);
 	stmt_int(s, ":priority", j->priority);
@@ -117,7 +128,7 @@ int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct 
 	stmt_int_or_null(s, ":change_point", j->change_point);
 	stmt_int(s, ":plan", j->suite[0] ? j->plan : 0);
 	stmt_int(s, ":now", now_ms);
-	if (stmt_insert(s, &j->id, err) || (!j->suite[0] && begin_plan(db, j->id, err)))
+	if (stmt_insert(s, &j->id, err) || put_cells(db, j, err) || (!j->suite[0] && begin_plan(db, j->id, err)))
 		return -1;
 	return store_job_get(db, j->id, j, err);
 }
@@ -360,16 +371,15 @@ int store_job_progress(struct db *db, int64_t id, const char *progress_json, str
 	return stmt_run(s, err);
 }
 
-int store_job_done(struct db *db, int64_t id, int64_t comparison, int64_t now_ms, struct fw_err *err)
+int store_job_done(struct db *db, int64_t id, int64_t now_ms, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"UPDATE job SET state = 'done', state_why = '', comparison = :comparison, ended_at = :now "
+		"UPDATE job SET state = 'done', state_why = '', ended_at = :now "
 		"WHERE id = :id AND state IN ('queued', 'sent', 'building', 'checking', 'measuring')",
 		err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", id);
-	stmt_int(s, ":comparison", comparison);
 	stmt_int(s, ":now", now_ms);
 	return change_one(db, s, id, "has ended already", err);
 }

@@ -7,7 +7,7 @@
 enum { STORE_JOB_CELLS_SIZE = 4096, STORE_JOB_NAME_SIZE = 256 };
 
 /** SQL that says whether a job counts for its commit's verdict: a whole comparison against the base that the rules give. */
-#define STORE_JOB_COUNTS "kind IN ('change', 'selfcheck') AND base_how <> 'given' AND quick = 0 AND cells_glob = '' "
+#define STORE_JOB_COUNTS "kind IN ('change', 'selfcheck') AND base_how <> 'given' AND quick = 0 AND NOT some_cells "
 
 struct store_job {
 	int64_t id, repo, device, comparison; /* 0: none */
@@ -69,7 +69,7 @@ int store_job_send(struct db *db, int64_t id, int64_t device, const char *nonce,
 int store_job_state(struct db *db, int64_t id, const char *state, const char *why, int64_t now_ms, struct fw_err *err);
 int store_job_progress(struct db *db, int64_t id, const char *progress_json, struct fw_err *err);
 /** An open job has its result. Err: ERR_CONFLICT it has ended already. */
-int store_job_done(struct db *db, int64_t id, int64_t comparison, int64_t now_ms, struct fw_err *err);
+int store_job_done(struct db *db, int64_t id, int64_t now_ms, struct fw_err *err);
 /** At start: jobs left in sent..measuring go back to queued; those with attempt >= 3 become failed "interrupted". */
 int store_job_recover(struct db *db, int64_t now_ms, int *requeued, int *failed, struct fw_err *err);
 int store_job_log(struct db *db, int64_t id, int64_t now_ms, const char *line, struct fw_err *err);

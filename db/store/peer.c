@@ -10,7 +10,7 @@
 enum { NEWEST_OF_BRANCH = 32 };
 
 /* What counts as a yardstick. `j` is the job. */
-#define IS_WHOLE     "NOT j.quick AND j.cells_glob = '' "
+#define IS_WHOLE     "NOT j.quick AND NOT j.some_cells "
 #define IS_YARDSTICK "j.target_provider = '' AND j.base_provider <> '' AND " IS_WHOLE
 
 /* ---- what is to be measured -------------------------------------------------------------------------------------------- */
@@ -19,15 +19,19 @@ int store_peer_targets(struct db *db, int64_t repo, const char *branch, store_pe
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT id, environment, target_sha, module_sha, suite, uuid, kind, peers FROM ("
-		"SELECT c.id, c.environment, c.target_sha, b.module_sha, b.state, j.suite, d.uuid, d.kind, d.state AS device, "
-		"j.peers, "
-		"row_number() OVER (PARTITION BY j.suite, d.id ORDER BY c.id DESC) AS age FROM "
-		"(SELECT id FROM comparison WHERE repo = :repo AND branch = :branch ORDER BY id DESC LIMIT :newest) n "
-		"JOIN comparison c ON c.id = n.id AND c.kind IN ('change', 'selfcheck') JOIN job j ON j.id = c.job AND " IS_WHOLE
-		"JOIN environment e ON e.id = c.environment JOIN device d ON d.id = e.device "
-		"LEFT JOIN build b ON b.id = c.target_build) t WHERE age = 1 AND device = 'ok' AND state = 'ok' AND module_sha "
-		"<> '' "
-		"AND NOT EXISTS (SELECT 1 FROM cell k WHERE k.comparison = t.id AND k.series = 'process')",
+		"SELECT c.id, c.environment, c.target_sha, b.module_sha, b.state, j.suite, d.uuid, d.kind, d.state AS "
+		"device, " WORDS_TEXT("job_peer", "job",
+			"j.id") " AS peers, "
+				"row_number() OVER (PARTITION BY j.suite, d.id ORDER BY c.id DESC) AS age FROM "
+				"(SELECT id FROM comparison WHERE repo = :repo AND branch = :branch ORDER BY id DESC LIMIT "
+				":newest) n "
+				"JOIN comparison c ON c.id = n.id AND c.kind IN ('change', 'selfcheck') JOIN job j ON j.id = "
+				"c.job AND " IS_WHOLE
+				"JOIN environment e ON e.id = c.environment JOIN device d ON d.id = e.device "
+				"LEFT JOIN build b ON b.id = c.target_build) t WHERE age = 1 AND device = 'ok' AND state = 'ok' "
+				"AND module_sha "
+				"<> '' "
+				"AND NOT EXISTS (SELECT 1 FROM cell k WHERE k.comparison = t.id AND k.series = 'process')",
 		err);
 	if (!s)
 		return -1;
@@ -73,12 +77,13 @@ int store_peer_known(
 
 int store_peer_names(struct db *db, int64_t job, const char *peers, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db, "UPDATE job SET peers = :peers WHERE id = :id", err);
+	struct stmt *s = db_stmt(db, "DELETE FROM job_peer WHERE job = :id", err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", job);
-	stmt_text(s, ":peers", peers);
-	return stmt_run(s, err);
+	if (stmt_run(s, err))
+		return -1;
+	return words_put(db_stmt(db, "INSERT INTO job_peer (job, n, word) VALUES (:owner, :n, :word)", err), job, peers, err);
 }
 
 /* ---- what was ----------------------------------------------------------------------------------------------------------- */

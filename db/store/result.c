@@ -408,7 +408,8 @@ static void bind_guard(struct stmt *s, const struct msg_guard *g)
 static int add_sample_kind(struct db *db, const char *series, const char *phase, const char *subject, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO sample_kind (series, phase, subject) VALUES (:series, :phase, :subject) ON CONFLICT DO NOTHING", err);
+		"INSERT INTO sample_kind (series, phase, subject) VALUES (:series, :phase, :subject) ON CONFLICT DO NOTHING",
+		err);
 	if (!s)
 		return -1;
 	stmt_text(s, ":series", series);
@@ -418,8 +419,8 @@ static int add_sample_kind(struct db *db, const char *series, const char *phase,
 }
 
 /** What subject `i` of a message says. *n: 1, or 0 where nothing of that kind was timed so far. */
-static int put_sample(struct db *db, int64_t launch, int64_t cell, const struct msg_cell *m, int i, const struct launch_estimate *e,
-	int *n, struct fw_err *err)
+static int put_sample(struct db *db, int64_t launch, int64_t cell, const struct msg_cell *m, int i,
+	const struct launch_estimate *e, int *n, struct fw_err *err)
 {
 	size_t bytes = (size_t)m->n * sizeof(float);
 	struct stmt *s = db_stmt(db,

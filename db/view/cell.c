@@ -183,8 +183,10 @@ int view_launches(struct db *db, int64_t cell, view_launch_fn *each, void *arg, 
 int view_call_pairs(struct db *db, int64_t cell, int64_t *pairs, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT total(s.n) FROM sample s JOIN sample_kind k ON k.id = s.kind WHERE s.cell = :cell AND k.series = 'call' AND "
-		"k.subject = 'target'", err);
+		"SELECT total(s.n) FROM sample s JOIN sample_kind k ON k.id = s.kind WHERE s.cell = :cell AND k.series = 'call' "
+		"AND "
+		"k.subject = 'target'",
+		err);
 	*pairs = 0;
 	if (!s)
 		return -1;
@@ -199,7 +201,7 @@ int view_usual_s(struct db *db, const char *suite, const char *device_kind, doub
 	int n = 0, r;
 	struct stmt *s = db_stmt(db,
 		"SELECT j.ended_at - j.started_at FROM job j JOIN device d ON d.id = j.device WHERE j.state = 'done' AND j.suite "
-		"= :suite AND j.kind <> 'peer' AND (:kind = '' OR d.kind = :kind) AND NOT j.quick AND j.cells_glob = '' AND "
+		"= :suite AND j.kind <> 'peer' AND (:kind = '' OR d.kind = :kind) AND NOT j.quick AND NOT j.some_cells AND "
 		"j.started_at > 0 "
 		"ORDER BY j.id DESC LIMIT 20",
 		err);
@@ -253,7 +255,7 @@ int view_cell_keys(struct db *db, const char *repo, const char *branch, view_wor
 	"WITH newest(id) AS MATERIALIZED (SELECT max(w.id) FROM (SELECT id, suite, job, kind FROM comparison WHERE " scope       \
 	" ORDER BY id DESC LIMIT :window) w JOIN suite t ON t.id = w.suite JOIN job j ON j.id = w.job WHERE w.kind IN "          \
 	"('change', "                                                                                                            \
-	"'selfcheck', 'import') GROUP BY t.name, j.quick OR j.cells_glob <> '') SELECT key FROM newest w CROSS JOIN cell x ON "  \
+	"'selfcheck', 'import') GROUP BY t.name, j.quick OR j.some_cells) SELECT key FROM newest w CROSS JOIN cell x ON "        \
 	"x.comparison = w.id GROUP BY key ORDER BY min(w.id), min(x.n)"
 	struct stmt *s = store_page_given(branch) ? db_stmt(db, KEYS("repo = :repo AND branch = :branch"), err)
 						  : db_stmt(db, KEYS("repo = :repo"), err);

@@ -91,13 +91,15 @@ int view_alert_events(struct db *db, int64_t alert, view_alert_event_fn *each, v
 /* ---- jobs ------------------------------------------------------------------------------------------------------------ */
 
 #define JOB_SELECT                                                                                                               \
-	"SELECT j.id, j.comparison, r.name, j.branch, j.target_sha, coalesce(m.subject, ''), j.base_sha, j.base_how, j.kind, "   \
-	"j.suite, j.device_kind, j.cells_glob, j.origin, j.state, j.state_why, j.progress, coalesce(d.uuid, ''), "               \
-	"coalesce(c.verdict, ''), j.quick, j.priority, j.attempt, j.queued_at, j.started_at, j.ended_at, "                       \
-	"j.base_provider, j.target_provider, CASE WHEN j.base_name = '' AND j.base_how = 'merge-base' THEN r.upstream ELSE "     \
-	"j.base_name END, j.target_name, j.again_at, j.again_of FROM job j "                                                     \
-	"JOIN repo r ON r.id = j.repo LEFT JOIN git_commit m ON m.repo = j.repo AND m.sha = j.target_sha "                       \
-	"LEFT JOIN device d ON d.id = j.device LEFT JOIN comparison c ON c.id = j.comparison "
+	"SELECT j.id, c.id, r.name, j.branch, j.target_sha, coalesce(m.subject, ''), j.base_sha, j.base_how, j.kind, "           \
+	"j.suite, j.device_kind, " WORDS_TEXT("job_cell", "job",                                                                 \
+		"j.id") ", j.origin, j.state, j.state_why, j.progress, coalesce(d.uuid, ''), "                                   \
+			"coalesce(c.verdict, ''), j.quick, j.priority, j.attempt, j.queued_at, j.started_at, j.ended_at, "       \
+			"j.base_provider, j.target_provider, CASE WHEN j.base_name = '' AND j.base_how = 'merge-base' THEN "     \
+			"r.upstream ELSE "                                                                                       \
+			"j.base_name END, j.target_name, j.again_at, j.again_of FROM job j "                                     \
+			"JOIN repo r ON r.id = j.repo LEFT JOIN git_commit m ON m.repo = j.repo AND m.sha = j.target_sha "       \
+			"LEFT JOIN device d ON d.id = j.device LEFT JOIN comparison c ON c.job = j.id "
 
 static int each_job(struct stmt *s, view_job_fn *each, void *arg, struct fw_err *err)
 {

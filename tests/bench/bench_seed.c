@@ -186,7 +186,7 @@ static void add_comparison(struct world *w, int64_t n)
 	}
 	must(store_comparison_verdict(w->db, c.id, verdict, &err));
 	must(body_store(w->db, c.id, &err));
-	must(store_job_done(w->db, job.id, c.id, now, &err));
+	must(store_job_done(w->db, job.id, now, &err));
 	must(db_commit(w->db, &err));
 }
 

@@ -115,7 +115,7 @@ static void interrupted_job_is_queued_once(void **state)
 			.verdict = VERDICT_UNCHANGED };
 		if (db_open(f->path, false, &db, &why) || db_begin(db, &why) ||
 			store_job_send(db, job, f->device, "n", 5, &why) || db_commit(db, &why) || db_begin(db, &why) ||
-			store_comparison_insert(db, &c, &why) || store_job_done(db, job, c.id, 6, &why))
+			store_comparison_insert(db, &c, &why) || store_job_done(db, job, 6, &why))
 			_exit(1);
 		kill(getpid(), SIGKILL);
 	}

@@ -58,7 +58,7 @@ static int64_t put(struct fixture *f, struct ask a)
 	snprintf(c.base_sha, sizeof c.base_sha, "%s", j.base_sha);
 	snprintf(c.target_sha, sizeof c.target_sha, "%s", j.target_sha);
 	ok(store_comparison_insert(f->db, &c, &err));
-	ok(store_job_done(f->db, j.id, c.id, 1000 + j.id, &err));
+	ok(store_job_done(f->db, j.id, 1000 + j.id, &err));
 	return j.id;
 }
 

@@ -282,7 +282,7 @@ static void ended_jobs_stay_ended(void **state)
 	assert_int_equal(j.ended_at, 9);
 	assert_string_equal(j.state_why, "by anna");
 	refused(ERR_CONFLICT, store_job_state(f->db, id, "measuring", "", 10, &err));
-	refused(ERR_CONFLICT, store_job_done(f->db, id, 1, 10, &err));
+	refused(ERR_CONFLICT, store_job_done(f->db, id, 10, &err));
 	refused(ERR_CONFLICT, store_job_state(f->db, 4711, "failed", "", 10, &err));
 	assert_string_equal(job_of(f, id).state, "cancelled");
 	refused(ERR_INTERNAL, store_job_state(f->db, fixture_job(f, "main", 0, 2, 1), "dancing", "", 10, &err));

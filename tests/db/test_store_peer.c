@@ -53,7 +53,7 @@ static int64_t compared(
 	fixture_cell(f, id, 0, key, log(times), VERDICT_UNCHANGED);
 	run(f, "UPDATE comparison SET base_build = :n WHERE id = :id AND :text = ''", id, "", build_of(f, base));
 	run(f, "UPDATE comparison SET target_build = :n WHERE id = :id AND :text = ''", id, "", build_of(f, module));
-	run(f, "UPDATE job SET peers = :text WHERE comparison = :id AND :n = 0", id, "naive", 0);
+	run(f, "INSERT INTO job_peer (job, n, word) SELECT job, :n, :text FROM comparison WHERE id = :id", id, "naive", 0);
 	return id;
 }
 
@@ -63,8 +63,8 @@ static int64_t beside(struct fixture *f, unsigned target, const char *provider, 
 	int64_t id = compared(f, "", target, module, module, times);
 	run(f, "UPDATE comparison SET kind = 'peer' WHERE id = :id AND :text = '' AND :n = 0", id, "", 0);
 	run(f,
-		"UPDATE job SET kind = 'peer', base_provider = :text, device_uuid = 'sim-0', suite = 'ffa' WHERE comparison = "
-		":id AND :n = 0",
+		"UPDATE job SET kind = 'peer', base_provider = :text, device_uuid = 'sim-0', suite = 'ffa' WHERE id = "
+		"(SELECT job FROM comparison WHERE id = :id) AND :n = 0",
 		id, provider, 0);
 	return id;
 }
@@ -94,7 +94,8 @@ static void the_newest_of_main_is_to_be_measured(void **state)
 	int64_t newest = compared(f, "main", 0xb2, "m1", "m2", 1);
 	compared(f, "team", 0xc1, "m1", "m3", 1);
 	int64_t quick = compared(f, "main", 0xb3, "m1", "m4", 1);
-	run(f, "UPDATE job SET quick = 1 WHERE comparison = :id AND :text = '' AND :n = 0", quick, "", 0);
+	run(f, "UPDATE job SET quick = 1 WHERE id = (SELECT job FROM comparison WHERE id = :id) AND :text = '' AND :n = 0", quick,
+		"", 0);
 	ok(store_peer_targets(f->db, f->repo, "main", see, &s, &err));
 	assert_int_equal(s.n, 1);
 	assert_int_equal(s.comparison, newest);
@@ -176,9 +177,12 @@ static void parts_are_no_yardstick(void **state)
 	int64_t own = compared(f, "main", 0xb2, "m1", "m2", 1);
 	int64_t quick = beside(f, 0xb2, "naive", "m2", 1), some = beside(f, 0xb2, "naive", "m2", 1),
 		turned = beside(f, 0xb2, "naive", "m2", 1);
-	run(f, "UPDATE job SET quick = 1 WHERE comparison = :id AND :text = '' AND :n = 0", quick, "", 0);
-	run(f, "UPDATE job SET cells_glob = :text WHERE comparison = :id AND :n = 0", some, "*", 0);
-	run(f, "UPDATE job SET target_provider = :text WHERE comparison = :id AND :n = 0", turned, "other", 0);
+	run(f, "UPDATE job SET quick = 1 WHERE id = (SELECT job FROM comparison WHERE id = :id) AND :text = '' AND :n = 0", quick,
+		"", 0);
+	run(f, "UPDATE job SET some_cells = 1 WHERE id = (SELECT job FROM comparison WHERE id = :id) AND :text = '' AND :n = 0",
+		some, "", 0);
+	run(f, "UPDATE job SET target_provider = :text WHERE id = (SELECT job FROM comparison WHERE id = :id) AND :n = 0", turned,
+		"other", 0);
 	assert_int_equal(store_peer_sources(f->db, own, s, &err), 0);
 }
 

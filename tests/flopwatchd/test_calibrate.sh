@@ -100,7 +100,7 @@ commit kernels "a planted loss"
 push kernels planted
 planted=$(head_of kernels)
 await 60 job_ended "$planted"
-planted=$(sql "SELECT comparison FROM job WHERE target_sha = '$planted'")
+planted=$(sql "SELECT id FROM comparison WHERE target_sha = '$planted'")
 is "the cell is still remembered as blind below more than was lost" "$(sql "SELECT min(blind_pct) > 3.1 FROM cell WHERE comparison = $planted")" 1
 is "a planted loss is called, since both sets of launches are clear of the threshold" \
 	"$(sql "SELECT group_concat(DISTINCT verdict) || ' ' || (max(ci_high_pct) < -2) || ' ' || max(launches) FROM cell WHERE comparison = $planted")" "regression 1 8"

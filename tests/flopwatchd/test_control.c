@@ -81,7 +81,7 @@ static void test_a_base_and_what_to_measure(void **state)
 		.cells_glob = "*/causal/*",
 		.quick = true });
 	assert_string_equal(fixture_text("SELECT branch || ' ' || base_how || ' ' || suite || ' ' || device_kind || ' ' || "
-					 "cells_glob || ' ' || quick FROM job"),
+					 "word || ' ' || quick FROM job JOIN job_cell ON job = id"),
 		" given ffa cuda */causal/* 1");
 	assert_string_equal(fixture_text("SELECT base_sha FROM job"), one);
 }

@@ -149,10 +149,7 @@ static void main_was_judged(struct fixture *f, const char *peers)
 	stmt_int(s, ":build", build);
 	stmt_int(s, ":id", comparison);
 	ok(stmt_run(s, &err));
-	s = db_stmt(f->db, "UPDATE job SET peers = :peers WHERE comparison = :id", &err);
-	stmt_text(s, ":peers", peers);
-	stmt_int(s, ":id", comparison);
-	ok(stmt_run(s, &err));
+	ok(store_peer_names(f->db, fixture_number(f, "SELECT job FROM comparison ORDER BY id DESC LIMIT 1"), peers, &err));
 	ok(db_commit(f->db, &err));
 }
 

@@ -36,7 +36,8 @@ static void everything_is_stored(void **state)
 	fixture_measured(r, shift);
 	float first = r->cell[0]->ms[1][0], sample;
 	struct judge_outcome out = judged(f, r, 5000);
-	assert_int_equal(out.comparison, fixture_number(f, "SELECT comparison FROM job WHERE state = 'done'"));
+	assert_int_equal(out.comparison,
+		fixture_number(f, "SELECT c.id FROM comparison c JOIN job j ON j.id = c.job WHERE j.state = 'done'"));
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM build WHERE state = 'ok' AND length(log) > 0"), 2);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM launch"), 12);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM launch WHERE seed = -2 AND n = 1 AND set_number = 1"), 1);
@@ -44,12 +45,15 @@ static void everything_is_stored(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM sample"), 2 * (24 + 6));
 	assert_int_equal(
 		fixture_number(f, "SELECT count(*) FROM sample WHERE d IS NOT NULL AND q > 0 AND d_raw IS NOT NULL"), 26);
-	assert_int_equal(fixture_number(f, "SELECT count(*) FROM sample s JOIN sample_kind k ON k.id = s.kind WHERE d IS NOT NULL AND (subject <> 'target' OR series "
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM sample s JOIN sample_kind k ON k.id = s.kind WHERE d IS NOT "
+					   "NULL AND (subject <> 'target' OR series "
 					   "NOT IN ('device', 'call'))"),
 		0);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM sample WHERE length(ms) <> 4 * n"), 0);
 	struct stmt *s = db_stmt(f->db,
-		"SELECT ms FROM sample s JOIN sample_kind k ON k.id = s.kind WHERE subject = 'target' AND series = 'device' ORDER BY cell, launch LIMIT 1", &err);
+		"SELECT ms FROM sample s JOIN sample_kind k ON k.id = s.kind WHERE subject = 'target' AND series = 'device' "
+		"ORDER BY cell, launch LIMIT 1",
+		&err);
 	size_t len;
 	assert_int_equal(stmt_step(s, &err), 1);
 	memcpy(&sample, row_blob(s, 0, &len), sizeof(sample));

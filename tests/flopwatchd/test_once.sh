@@ -32,9 +32,9 @@ post devices/sim-0/pause >/dev/null
 # ---- once ----
 n_of() { # rows that such a POST makes
 	case $1 in
-	jobs) sql "SELECT count(*) FROM job WHERE cells_glob = '$2'" ;;
+	jobs) sql "SELECT count(*) FROM job_cell WHERE word = '$2'" ;;
 	calibrate) sql "SELECT count(*) FROM job WHERE kind = 'calibrate' AND suite = '$2'" ;;
-	bisects) sql "SELECT count(*) FROM bisect WHERE cells = '$2'" ;;
+	bisects) sql "SELECT count(*) FROM bisect_cell WHERE word = '$2'" ;;
 	imports) sql "SELECT count(*) FROM job WHERE kind = 'import' AND suite = '$2'" ;;
 	esac
 }

@@ -143,7 +143,7 @@ static inline int64_t fixture_comparison(
 	snprintf(c.base_sha, sizeof(c.base_sha), "%s", fixture_sha(base));
 	snprintf(c.target_sha, sizeof(c.target_sha), "%s", fixture_sha(target));
 	ok(store_comparison_insert(f->db, &c, &err));
-	ok(store_job_done(f->db, c.job, c.id, now_ms, &err));
+	ok(store_job_done(f->db, c.job, now_ms, &err));
 	return c.id;
 }
 

@@ -121,7 +121,7 @@ static void fill(struct run *run, const char *text)
 	ok(store_comparison_verdict(f->db, c.id, VERDICT_REGRESSION, &err));
 	ok(body_store(f->db, c.id, &err));
 	ok(store_job_log(f->db, c.job, 6500, text, &err));
-	ok(store_job_done(f->db, c.job, c.id, 7000, &err));
+	ok(store_job_done(f->db, c.job, 7000, &err));
 	struct store_alert alert = { .repo = f->repo,
 		.comparison = c.id,
 		.worst_pct = -10,

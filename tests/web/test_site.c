@@ -86,7 +86,7 @@ static void test_page_peer(void **state)
 		"(90, 'i', 'gcc', 'cpu', 'm1', 'ok', 1), (91, 'j', 'gcc', 'cpu', 'm2', 'ok', 1);"
 		"UPDATE comparison SET base_build = 90, target_build = 91 WHERE id = 2;"
 		"UPDATE comparison SET kind = 'peer', base_build = 90, target_build = 90 WHERE id = 3;"
-		"UPDATE job SET kind = 'peer', base_provider = 'fast' WHERE comparison = 3",
+		"UPDATE job SET kind = 'peer', base_provider = 'fast' WHERE id = (SELECT job FROM comparison WHERE id = 3)",
 		&err));
 	ok(body_store(run->f->db, 2, &err));
 	ok(body_store(run->f->db, 3, &err));

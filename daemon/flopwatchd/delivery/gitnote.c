@@ -27,7 +27,7 @@ static int read_judged(struct db *db, const struct store_comparison *c, struct j
 		"SELECT max(c.id), t.name, c.verdict, c.base_sha, c.kind FROM comparison c JOIN suite t ON t.id = c.suite JOIN "
 		"job "
 		"j ON j.id = c.job WHERE c.repo = :repo AND c.target_sha = :sha AND c.kind IN ('change', 'selfcheck') AND NOT "
-		"j.quick AND j.cells_glob = '' GROUP BY t.name ORDER BY t.name LIMIT 16",
+		"j.quick AND NOT j.some_cells GROUP BY t.name ORDER BY t.name LIMIT 16",
 		err);
 	if (!s)
 		return -1;

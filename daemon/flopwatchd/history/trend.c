@@ -77,7 +77,8 @@ static int note_seen(const struct point *p, struct fw_err *err)
 static int is_on_its_way(const struct point *p, const char *sha, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(p->t->db,
-		"SELECT 1 FROM job WHERE repo = :repo AND target_sha = :target AND kind = 'anchor' AND cells_glob = :key AND "
+		"SELECT 1 FROM job WHERE repo = :repo AND target_sha = :target AND kind = 'anchor' AND "
+		"EXISTS (SELECT 1 FROM job_cell w WHERE w.job = job.id AND w.word = :key) AND "
 		"state IN ('queued', 'sent', 'building', 'checking', 'measuring') LIMIT 1",
 		err);
 	if (!s)

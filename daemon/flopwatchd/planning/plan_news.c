@@ -116,7 +116,7 @@ static int gather(struct db *db, const struct store_job *job, const char *suite,
 	struct stmt *s = db_stmt(db,
 		"SELECT k.key, k.comparison FROM cell k WHERE k.comparison = (SELECT p.id FROM comparison p JOIN suite t ON "
 		"t.id = p.suite JOIN job j ON j.id = p.job WHERE p.repo = :repo AND p.branch = :branch AND t.name = :suite AND "
-		"p.kind IN ('change', 'selfcheck') AND j.quick = 0 AND j.cells_glob = '' AND p.target_sha <> :target AND "
+		"p.kind IN ('change', 'selfcheck') AND j.quick = 0 AND NOT j.some_cells AND p.target_sha <> :target AND "
 		"p.job <> :job ORDER BY p.id DESC LIMIT 1) ORDER BY k.n",
 		err);
 	if (!s)

@@ -218,7 +218,7 @@ static int finish(struct db *db, const struct config *config, const struct resul
 	free(launches);
 	if (rc == 0)
 		rc = put_notes(db, r, c.id, err);
-	if (rc || store_comparison_verdict(db, c.id, c.verdict, err) || store_job_done(db, job->id, c.id, now_ms, err))
+	if (rc || store_comparison_verdict(db, c.id, c.verdict, err) || store_job_done(db, job->id, now_ms, err))
 		return -1;
 	out->comparison = c.id;
 	out->verdict = c.verdict;

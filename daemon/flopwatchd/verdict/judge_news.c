@@ -267,7 +267,7 @@ static int find_vanished(
 	struct stmt *s = db_stmt(db,
 		"SELECT k.key FROM cell k WHERE k.comparison = (SELECT p.id FROM comparison p JOIN suite t ON t.id = p.suite "
 		"JOIN suite u ON u.id = :suite JOIN job j ON j.id = p.job WHERE p.repo = :repo AND p.branch = :branch AND "
-		"p.id < :id AND p.kind IN ('change', 'selfcheck') AND t.name = u.name AND j.quick = 0 AND j.cells_glob = '' "
+		"p.id < :id AND p.kind IN ('change', 'selfcheck') AND t.name = u.name AND j.quick = 0 AND NOT j.some_cells "
 		"ORDER BY p.id DESC LIMIT 1) AND k.verdict <> 'removed' AND NOT EXISTS (SELECT 1 FROM cell h WHERE h.comparison "
 		"= :id AND h.key = k.key) "
 		"ORDER BY k.n",
