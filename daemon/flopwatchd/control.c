@@ -11,7 +11,9 @@
 #include "flopwatchd/history/calibrate.h"
 #include "db/store/bisect.h"
 #include "db/store/calibration.h"
+#include "db/store/commit.h"
 #include "db/store/outbox.h"
+#include "db/store/peer.h"
 #include "db/store/repo.h"
 #include "flopwatchd/job/devicestate.h"
 #include "flopwatchd/job/gitread.h"
@@ -43,29 +45,6 @@ static bool is_hex(const char *text, size_t min, size_t max)
 	return !text[n] && n >= min && n <= max;
 }
 
-/* The one stored commit or tip that begins with `prefix`. 1, 0 none, -1 (also when there are several). */
-static int find_abbreviated(struct control *c, int64_t repo, const char *prefix, char sha[65], struct fw_err *err)
-{
-	struct stmt *s = db_stmt(c->db,
-		"SELECT sha FROM git_commit WHERE repo = :repo AND sha >= :low AND sha < :low || 'g' "
-		"UNION SELECT commit_sha FROM branch_tip WHERE repo = :repo AND commit_sha >= :low AND commit_sha < :low || 'g' "
-		"LIMIT 2",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_text(s, ":low", prefix);
-	int got = stmt_step(s, err), more = 0;
-	if (got == 1) {
-		snprintf(sha, 65, "%s", row_text(s, 0));
-		more = stmt_step(s, err);
-	}
-	stmt_reset(s);
-	if (more == 1)
-		return err_set(err, ERR_CONFLICT, "%s is the beginning of several commits; write more digits", prefix);
-	return more < 0 ? -1 : got;
-}
-
 /* A commit by hash, branch or abbreviated hash. `branch` gets the branch's encoded name, "" for a hash. */
 static int find_commit(struct control *c, int64_t repo, const char *text, char sha[65], char branch[1024], struct fw_err *err)
 {
@@ -88,7 +67,7 @@ static int find_commit(struct control *c, int64_t repo, const char *text, char s
 		err_clear(&why);
 	}
 	branch[0] = 0;
-	int got = is_hex(text, ABBREVIATION_MIN, 64) ? find_abbreviated(c, repo, text, sha, err) : 0;
+	int got = is_hex(text, ABBREVIATION_MIN, 64) ? store_commit_abbreviated(c->db, repo, text, sha, err) : 0;
 	if (got == 0)
 		return err_set(err, ERR_NOT_FOUND, "there is no branch or known commit %.100s", text);
 	return got == 1 ? 0 : -1;
@@ -293,20 +272,13 @@ int control_forget(struct control *c, const struct control_request *request, con
 /* What the manifest named, as the newest comparison of the upstream branch that holds it. */
 static int read_named(struct control *c, const struct config_repo *repo, int64_t id, struct peers *out, struct fw_err *err)
 {
-	char branch[1024];
-	struct stmt *s = db_stmt(c->db,
-		"SELECT " WORDS_TEXT("job_peer", "job",
-			"job.id") " FROM job WHERE repo = :repo AND branch = :branch AND state = 'done' ORDER BY id DESC LIMIT 1",
-		err);
-	if (!s || gitread_encode(repo->upstream, branch, sizeof branch, err) != 0)
+	char branch[1024], words[512];
+	if (gitread_encode(repo->upstream, branch, sizeof branch, err) != 0)
 		return -1;
-	stmt_int(s, ":repo", id);
-	stmt_text(s, ":branch", branch);
-	int got = stmt_step(s, err);
-	if (got == 1)
-		peers_parse(row_text(s, 0), out);
-	stmt_reset(s);
-	return got < 0 ? -1 : 0;
+	int found = store_peer_named(c->db, id, branch, words, sizeof words, err);
+	if (found == 1)
+		peers_parse(words, out);
+	return found < 0 ? -1 : 0;
 }
 
 static int choose_peers(struct control *c, const struct config_repo *repo, const struct control_request *r,

@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "flopwatchd/history/calibrate.h"
 #include "db/store/calibration.h"
+#include "db/store/epoch.h"
 #include "db/store/repo.h"
 #include "flopwatchd/history/peers.h"
 #include "flopwatchd/history/trend.h"
@@ -24,23 +25,6 @@ struct idle {
 	void *arg;
 	struct loop_source *timer;
 };
-
-/** Devices in order that have measured this repository. Shape: uuid[DEVICES_MAX][64]. The count, -1. */
-static int list_devices(struct db *db, int64_t repo, char uuid[][64], struct fw_err *err)
-{
-	int r, n = 0;
-	struct stmt *s = db_stmt(db,
-		"SELECT DISTINCT d.uuid FROM epoch e JOIN environment v ON v.id = e.environment JOIN device d ON d.id = v.device "
-		"WHERE e.repo = :repo AND d.state = 'ok' LIMIT :limit",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_int(s, ":limit", DEVICES_MAX);
-	while ((r = stmt_step(s, err)) == 1)
-		row_copy(s, 0, uuid[n++], 64);
-	return r < 0 ? -1 : n;
-}
 
 /** Nothing waits for it, and its last calibration is long enough ago. 1, 0, -1. */
 static int is_due(const struct config *c, struct db *db, int64_t repo, const char *uuid, int64_t now_ms, struct fw_err *err)
@@ -59,7 +43,7 @@ static int calibrate_repo(
 	const struct config *c, const struct config_repo *repo, int64_t id, struct db *db, int64_t now_ms, struct fw_err *err)
 {
 	char uuid[DEVICES_MAX][64];
-	int queued = 0, devices = list_devices(db, id, uuid, err);
+	int queued = 0, devices = store_epoch_devices(db, id, uuid, DEVICES_MAX, err);
 	for (int i = 0; i < devices; i++) {
 		struct store_job job = { .repo = id, .origin = "idle", .priority = PRIORITY_IDLE };
 		int due = is_due(c, db, id, uuid[i], now_ms, err);

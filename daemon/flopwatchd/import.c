@@ -44,20 +44,6 @@ static void name_figures(int64_t repo, const struct foreign_figures *f, char non
 	snprintf(nonce, 33, "%.32s", hex);
 }
 
-/* 1 found, 0 not, -1. */
-static int find(struct db *db, int64_t repo, const char *nonce, int64_t *comparison, struct fw_err *err)
-{
-	struct stmt *s = db_stmt(db,
-		"SELECT c.id FROM job j JOIN comparison c ON c.job = j.id WHERE j.repo = :repo AND j.kind = 'import' AND "
-		"j.nonce = :nonce LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_text(s, ":nonce", nonce);
-	return stmt_first_int(s, comparison, err);
-}
-
 /* A job that ended when it began. */
 static int put_job(struct db *db, int64_t repo, const struct foreign_figures *f, const char *nonce, int64_t now,
 	struct store_job *job, struct fw_err *err)
@@ -69,12 +55,7 @@ static int put_job(struct db *db, int64_t repo, const struct foreign_figures *f,
 	snprintf(job->suite, sizeof job->suite, "%s", f->name);
 	if (store_job_insert(db, job, now, err) != 0)
 		return -1;
-	struct stmt *s = db_stmt(db, "UPDATE job SET nonce = :nonce WHERE id = :id", err);
-	if (!s)
-		return -1;
-	stmt_text(s, ":nonce", nonce);
-	stmt_int(s, ":id", job->id);
-	return stmt_run(s, err);
+	return store_job_nonce(db, job->id, nonce, err);
 }
 
 static int put_suite(struct db *db, const struct foreign_figures *f, int64_t *id, struct fw_err *err)
@@ -157,7 +138,7 @@ int import_store(
 {
 	char nonce[33];
 	name_figures(repo, figures, nonce);
-	int found = find(g->db, repo, nonce, comparison, err);
+	int found = store_job_imported(g->db, repo, nonce, comparison, err);
 	*is_new = found == 0;
 	if (found != 0)
 		return found > 0 ? 0 : -1;

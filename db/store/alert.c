@@ -454,3 +454,24 @@ int store_alert_covers(struct db *db, int64_t repo, const char *branch, const ch
 	stmt_text(s, ":cell", cell);
 	return stmt_any(s, err);
 }
+
+int store_alert_is_invalid(struct db *db, int64_t id, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT 1 FROM alert WHERE id = :id AND state = 'invalid'", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	return stmt_any(s, err);
+}
+
+int store_alert_open_creep(struct db *db, int64_t repo, char *sha, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT target_sha FROM alert WHERE repo = :repo AND kind = 'creep' AND state IN ('open', 'acknowledged') "
+		"ORDER BY id DESC LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	return stmt_first_text(s, sha, 65, err);
+}

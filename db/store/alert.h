@@ -88,4 +88,9 @@ int store_alert_accepted(struct db *db, int64_t repo, const char *branch, const 
 int store_alert_covers(struct db *db, int64_t repo, const char *branch, const char *kind, const char *suite, const char *cell,
 	const char *target_sha, struct fw_err *err);
 
+/** Whether a person called it not real. 1, 0 (also where there is none), -1. */
+int store_alert_is_invalid(struct db *db, int64_t id, struct fw_err *err);
+/** The commit of the newest alert about creep that is open or acknowledged. 1, 0, -1. Shape: sha[65]. */
+int store_alert_open_creep(struct db *db, int64_t repo, char *sha, struct fw_err *err);
+
 #endif

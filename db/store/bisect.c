@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "db/store/page.h"
+#include "db/sqlite/words.h"
 
 #define OPEN_STATES "('listing', 'measuring')"
 #define ENDED_JOB   "('done', 'failed', 'cancelled', 'superseded', 'gone')"

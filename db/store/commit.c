@@ -174,3 +174,25 @@ int store_commit_find(struct db *db, const char *repo, const char *prefix, struc
 	}
 	return r;
 }
+
+int store_commit_abbreviated(struct db *db, int64_t repo, const char *prefix, char *sha, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT sha FROM git_commit WHERE repo = :repo AND sha >= :low AND sha < :low || 'g' "
+		"UNION SELECT commit_sha FROM branch_tip WHERE repo = :repo AND commit_sha >= :low AND commit_sha < :low || 'g' "
+		"LIMIT 2",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":low", prefix);
+	int got = stmt_step(s, err), more = 0;
+	if (got == 1) {
+		row_copy(s, 0, sha, 65);
+		more = stmt_step(s, err);
+	}
+	stmt_reset(s);
+	if (more == 1)
+		return err_set(err, ERR_CONFLICT, "%s is the beginning of several commits; write more digits", prefix);
+	return more < 0 ? -1 : got;
+}

@@ -34,4 +34,7 @@ struct store_commit_found {
 /** Commits that begin with `prefix` (hex) and were asked for, or are a branch's tip. `repo` NULL or "": in every repository. */
 int store_commit_find(struct db *db, const char *repo, const char *prefix, struct store_commit_found *out, struct fw_err *err);
 
+/** The one commit or tip of a repository that begins with `prefix` (hex). 1, 0 none, -1; ERR_CONFLICT there are several. Shape: sha[65]. */
+int store_commit_abbreviated(struct db *db, int64_t repo, const char *prefix, char *sha, struct fw_err *err);
+
 #endif

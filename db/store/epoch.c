@@ -340,3 +340,19 @@ int store_series_count(struct db *db, int64_t epoch, const char *key, int *n, st
 	*n = (int)count;
 	return r < 0 ? -1 : 0;
 }
+
+int store_epoch_devices(struct db *db, int64_t repo, char (*uuid)[64], int max, struct fw_err *err)
+{
+	int r, n = 0;
+	struct stmt *s = db_stmt(db,
+		"SELECT DISTINCT d.uuid FROM epoch e JOIN environment v ON v.id = e.environment JOIN device d ON d.id = v.device "
+		"WHERE e.repo = :repo AND d.state = 'ok' LIMIT :limit",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_int(s, ":limit", max);
+	while ((r = stmt_step(s, err)) == 1)
+		row_copy(s, 0, uuid[n++], 64);
+	return r < 0 ? -1 : n;
+}

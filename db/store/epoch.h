@@ -83,4 +83,7 @@ int store_series(
 /** Commits of the whole epoch that have a point for this cell. */
 int store_series_count(struct db *db, int64_t epoch, const char *key, int *n, struct fw_err *err);
 
+/** Devices in order that have measured a repository. Shape: uuid[max][64]. The count, -1. */
+int store_epoch_devices(struct db *db, int64_t repo, char (*uuid)[64], int max, struct fw_err *err);
+
 #endif

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "db/words.h"
+#include "db/sqlite/words.h"
 
 #define JOB_COLUMNS                                                                                                              \
 	"j.id, j.repo, j.device, (SELECT c.id FROM comparison c WHERE c.job = j.id), r.name, j.branch, j.target_sha, "           \
@@ -468,4 +468,41 @@ int store_delivery_prune(struct db *db, int64_t before, int kept, int limit, int
 	stmt_int(s, ":kept", kept);
 	stmt_int(s, ":limit", limit);
 	return stmt_run_count(s, n, err);
+}
+
+int store_job_release(struct db *db, int64_t id, const char *why, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"UPDATE job SET state = 'queued', state_why = :why, progress = '', attempt = max(attempt - 1, 0), started_at = "
+		"NULL "
+		"WHERE id = :id AND state IN ('sent', 'building', 'checking', 'measuring')",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	stmt_text(s, ":why", why);
+	return change_one(db, s, id, "has ended already", err);
+}
+
+int store_job_nonce(struct db *db, int64_t id, const char *nonce, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "UPDATE job SET nonce = :nonce WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":nonce", nonce);
+	stmt_int(s, ":id", id);
+	return stmt_run(s, err);
+}
+
+int store_job_imported(struct db *db, int64_t repo, const char *nonce, int64_t *comparison, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT c.id FROM job j JOIN comparison c ON c.job = j.id WHERE j.repo = :repo AND j.kind = 'import' AND "
+		"j.nonce = :nonce LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":nonce", nonce);
+	return stmt_first_int(s, comparison, err);
 }

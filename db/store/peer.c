@@ -6,6 +6,7 @@
 
 #include "core/verdict/peer_ratio.h"
 #include "db/store/page.h"
+#include "db/sqlite/words.h"
 
 enum { NEWEST_OF_BRANCH = 32 };
 
@@ -238,4 +239,17 @@ int view_peers(struct db *db, const char *repo, const char *device, int limit, v
 				  .timed = (int)row_int(s, 14),
 				  .geomean_pct = 100 * exp(-row_double(s, 15)) });
 	return r;
+}
+
+int store_peer_named(struct db *db, int64_t repo, const char *branch, char *peers, size_t size, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT " WORDS_TEXT("job_peer", "job", "j.id") " FROM job j WHERE j.repo = :repo AND j.branch = :branch AND "
+								"j.state = 'done' ORDER BY j.id DESC LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":branch", branch);
+	return stmt_first_text(s, peers, size, err);
 }

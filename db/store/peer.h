@@ -78,4 +78,7 @@ typedef void view_peer_fn(void *arg, const struct view_peer *row);
 /** The current ones, then the others, newest first; repo and device NULL or "": any. At most `limit`. */
 int view_peers(struct db *db, const char *repo, const char *device, int limit, view_peer_fn *each, void *arg, struct fw_err *err);
 
+/** Peers that the newest finished job of a branch knows of its base's manifest. 1, 0, -1. */
+int store_peer_named(struct db *db, int64_t repo, const char *branch, char *peers, size_t size, struct fw_err *err);
+
 #endif

@@ -373,3 +373,38 @@ int store_environment_put(struct db *db, int64_t device, const struct msg_device
 	stmt_int(s, ":now", now_ms);
 	return stmt_insert(s, id, err);
 }
+
+int store_repo_upstream(struct db *db, int64_t repo, char *upstream, size_t size, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT upstream FROM repo WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", repo);
+	int found = stmt_first_text(s, upstream, size, err);
+	if (found == 0)
+		return err_set(err, ERR_NOT_FOUND, "there is no repository %lld", (long long)repo);
+	return found < 0 ? -1 : 0;
+}
+
+int store_repo_upstream_branch(struct db *db, int64_t repo, char *branch, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT coalesce((SELECT b.name FROM branch_tip b WHERE b.repo = r.id AND b.display = r.upstream), r.upstream) "
+		"FROM repo r WHERE r.id = :repo",
+		err);
+	branch[0] = 0;
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	return stmt_first_text(s, branch, 1024, err) < 0 ? -1 : 0;
+}
+
+int store_environment_device(struct db *db, int64_t environment, char *uuid, struct fw_err *err)
+{
+	struct stmt *s =
+		db_stmt(db, "SELECT d.uuid FROM environment e JOIN device d ON d.id = e.device WHERE e.id = :environment", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":environment", environment);
+	return stmt_first_text(s, uuid, 64, err) < 0 ? -1 : 0;
+}

@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "core/protocol/guard.h"
 #include "db/store/cell_columns.h"
-#include "db/store/packed.h"
+#include "db/sqlite/packed.h"
 
 /* ---- builds ---------------------------------------------------------------------------------------------------------- */
 

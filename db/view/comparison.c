@@ -11,7 +11,7 @@
 
 #include "core/verdict/verdict.h"
 #include "db/store/cell_columns.h"
-#include "db/store/packed.h"
+#include "db/sqlite/packed.h"
 #include "db/store/page.h"
 #include "db/store/repo.h"
 

@@ -4,6 +4,7 @@
 #include "flopwatchd/idle.h"
 
 #include "db/store/epoch.h"
+#include "db/store/peer.h"
 
 enum { EVERY_MS = 60000 };
 

@@ -20,6 +20,7 @@ long_files() { sources | xargs wc -l | awk '$2 != "total" && $1 > 800 { print $2
 shell_calls() { none '(^|[^a-z_>.])(system|popen|sprintf|vsprintf|strcpy|strcat|gets|mktemp)[[:space:]]*\(' $(sources); }
 unfinished() { none 'TODO|FIXME|XXX' $(sources); }
 built_sql() { none '(printf|puts|append)[^;]*"(SELECT|INSERT|UPDATE|DELETE) ' $(git ls-files 'db/*.c' 'daemon/*.c' 'web/*.c'); }
+sql_elsewhere() { none -w db_stmt $(git ls-files 'daemon/*.[ch]' 'web/*.[ch]'); }
 pairs() { # every .c but main.c has its header
 	local c
 	for c in $(git ls-files 'daemon/*.c' 'db/*.c' 'web/*.c'); do
@@ -38,6 +39,7 @@ check "no file is longer than 800 lines" long_files
 check "no shell, no unbounded string calls" shell_calls
 check "nothing unfinished" unfinished
 check "SQL is constant text" built_sql
+check "SQL is written in db/ alone" sql_elsewhere
 check "every file has a header" pairs
 check "pages that are read are short, and name what is there" tests/house/docs.py
 check "shell scripts parse" bash -c 'for f in $(git ls-files "*.sh"); do bash -n "$f" || exit 1; done'

@@ -4,10 +4,12 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "flopwatchd/alert/alert.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "db/find/silence.h"
 
 enum {
 	LOOKS = 4, /* in the time that counts as silence */
@@ -30,110 +32,63 @@ struct found {
 	char title[768];
 };
 
-#define HAS_JOB "EXISTS (SELECT 1 FROM job j WHERE j.state IN ('sent', 'building', 'checking', 'measuring') AND j.device = d.id) "
-
-/* Queued jobs `j` that device `d` could run. */
-#define FITS "j.state = 'queued' AND j.device_kind IN ('', d.kind) AND coalesce(j.device_uuid, '') IN ('', d.uuid) "
-
 /** Shape: out[AT_ONCE_MAX]; more wait for the next look. */
 static int find_silent(struct db *db, int64_t since, int64_t now_ms, struct found *out, int *n, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT * FROM (SELECT d.id, d.uuid, d.seen_at, (SELECT count(*) FROM job j WHERE " FITS
-		"AND j.queued_at < :since) AS waiting "
-		"FROM device d WHERE d.state = 'ok' AND d.seen_at < :since AND NOT " HAS_JOB
-		"AND NOT EXISTS (SELECT 1 FROM alert a WHERE a.device = d.id AND a.kind = 'silent' AND "
-		"a.state IN ('open', 'acknowledged', 'accepted'))) WHERE waiting > 0 LIMIT :limit",
-		err);
-	int r;
-	*n = 0;
-	if (!s)
+	struct find_waiting waiting[AT_ONCE_MAX];
+	if (find_silent_devices(db, since, waiting, AT_ONCE_MAX, n, err) != 0)
 		return -1;
-	stmt_int(s, ":since", since);
-	stmt_int(s, ":limit", AT_ONCE_MAX);
-	while ((r = stmt_step(s, err)) == 1) {
-		struct found *f = &out[(*n)++];
-		f->id = row_int(s, 0);
-		snprintf(f->title, sizeof f->title, "device %.128s has said nothing for %lld s, and %lld jobs wait",
-			row_text(s, 1), (long long)((now_ms - row_int(s, 2)) / 1000), (long long)row_int(s, 3));
+	for (int i = 0; i < *n; i++) {
+		out[i].id = waiting[i].device;
+		snprintf(out[i].title, sizeof out[i].title, "device %s has said nothing for %lld s, and %lld jobs wait",
+			waiting[i].uuid, (long long)((now_ms - waiting[i].seen_at) / 1000), (long long)waiting[i].jobs);
 	}
-	return r;
+	return 0;
 }
 
 /** Alerts about devices that were heard since, or that somebody has paused. What was accepted ends too: it may fall silent again. */
 static int find_heard(struct db *db, struct found *out, int *n, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT a.id FROM alert a JOIN device d ON d.id = a.device WHERE a.kind = 'silent' AND a.state IN ('open', "
-		"'acknowledged') AND (d.seen_at > a.opened_at OR d.state <> 'ok' OR " HAS_JOB ") ORDER BY a.id LIMIT :limit",
-		err);
-	int r;
-	*n = 0;
-	if (!s)
+	struct find_silence_over over[AT_ONCE_MAX];
+	if (find_silence_heard(db, over, AT_ONCE_MAX, n, err) != 0)
 		return -1;
-	stmt_int(s, ":limit", AT_ONCE_MAX);
-	while ((r = stmt_step(s, err)) == 1) {
-		out[*n].id = row_int(s, 0);
-		snprintf(out[*n].title, sizeof out[*n].title, "the device is heard again, or is not in use");
-		++*n;
+	for (int i = 0; i < *n; i++) {
+		out[i].id = over[i].alert;
+		snprintf(out[i].title, sizeof out[i].title, "the device is heard again, or is not in use");
 	}
-	return r;
+	return 0;
 }
 
-/**
- * Devices that are quarantined while jobs wait for them: for a while already, or no other device can take them. Not what a person
- * has answered since it was quarantined. Shape: out[AT_ONCE_MAX].
- */
+/** Shape: out[AT_ONCE_MAX]. */
 static int find_quarantined(struct db *db, int64_t since, struct found *out, int *n, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT * FROM (SELECT d.id, d.uuid, d.state_why, (SELECT count(*) FROM job j WHERE " FITS
-		"AND (j.queued_at < :since OR NOT EXISTS (SELECT 1 FROM device o WHERE o.state = 'ok' AND o.seen_at >= :since "
-		"AND "
-		"j.device_kind IN ('', o.kind) AND coalesce(j.device_uuid, '') IN ('', o.uuid)))) AS waiting "
-		"FROM device d WHERE d.state = 'quarantined' AND NOT EXISTS (SELECT 1 FROM alert a WHERE a.device = d.id AND "
-		"a.kind = 'quarantined' AND (a.state IN ('open', 'acknowledged') OR (a.changed_at >= d.state_at AND (SELECT "
-		"e.who FROM alert_event e WHERE e.alert = a.id ORDER BY e.id DESC LIMIT 1) <> 'flopwatch')))) "
-		"WHERE waiting > 0 LIMIT :limit",
-		err);
-	int r;
-	*n = 0;
-	if (!s)
+	struct find_waiting waiting[AT_ONCE_MAX];
+	if (find_quarantined_devices(db, since, waiting, AT_ONCE_MAX, n, err) != 0)
 		return -1;
-	stmt_int(s, ":since", since);
-	stmt_int(s, ":limit", AT_ONCE_MAX);
-	while ((r = stmt_step(s, err)) == 1) {
-		struct found *f = &out[(*n)++];
-		long long waiting = row_int(s, 3);
-		f->id = row_int(s, 0);
-		snprintf(f->title, sizeof f->title, "device %.128s is quarantined: %.512s; %lld job%s", row_text(s, 1),
-			row_text(s, 2), waiting, waiting == 1 ? " waits" : "s wait");
+	for (int i = 0; i < *n; i++) {
+		out[i].id = waiting[i].device;
+		snprintf(out[i].title, sizeof out[i].title, "device %s is quarantined: %s; %lld job%s", waiting[i].uuid,
+			waiting[i].why, (long long)waiting[i].jobs, waiting[i].jobs == 1 ? " waits" : "s wait");
 	}
-	return r;
+	return 0;
 }
 
 /** Alerts about devices that are back, or for which nothing waits any more. */
 static int find_back(struct db *db, struct found *out, int *n, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT a.id, CASE WHEN d.state <> 'quarantined' THEN 'the device is ' || iif(d.state = 'ok', 'back', d.state) "
-		"ELSE "
-		"'nothing waits for the device any more' END FROM alert a JOIN device d ON d.id = a.device "
-		"WHERE a.kind = 'quarantined' AND a.state IN ('open', 'acknowledged') AND (d.state <> 'quarantined' OR NOT "
-		"EXISTS "
-		"(SELECT 1 FROM job j WHERE " FITS ")) ORDER BY a.id LIMIT :limit",
-		err);
-	int r;
-	*n = 0;
-	if (!s)
+	struct find_silence_over over[AT_ONCE_MAX];
+	if (find_silence_back(db, over, AT_ONCE_MAX, n, err) != 0)
 		return -1;
-	stmt_int(s, ":limit", AT_ONCE_MAX);
-	while ((r = stmt_step(s, err)) == 1) {
-		out[*n].id = row_int(s, 0);
-		row_copy(s, 1, out[*n].title, sizeof out[*n].title);
-		++*n;
+	for (int i = 0; i < *n; i++) {
+		const char *state = over[i].state;
+		out[i].id = over[i].alert;
+		if (strcmp(state, "quarantined") == 0)
+			snprintf(out[i].title, sizeof out[i].title, "nothing waits for the device any more");
+		else
+			snprintf(
+				out[i].title, sizeof out[i].title, "the device is %s", strcmp(state, "ok") == 0 ? "back" : state);
 	}
-	return r;
+	return 0;
 }
 
 static int open_all(struct db *db, const struct config *config, const char *kind, const struct found *found, int n,

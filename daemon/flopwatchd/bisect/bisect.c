@@ -154,20 +154,9 @@ static int step_search(struct bisects *b, const struct store_bisect *row, int64_
 	return rc;
 }
 
-/** Whether its alert was called not real. 1, 0, -1. */
-static int is_pointless(struct bisects *b, const struct store_bisect *row, struct fw_err *err)
-{
-	struct stmt *s = db_stmt(b->txn->db, "SELECT state = 'invalid' FROM alert WHERE id = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", row->alert);
-	int64_t invalid = 0;
-	return stmt_first_int(s, &invalid, err) < 0 ? -1 : invalid != 0;
-}
-
 static int step(struct bisects *b, struct store_bisect *row, int64_t now, struct fw_err *err)
 {
-	int r = is_pointless(b, row, err);
+	int r = store_alert_is_invalid(b->txn->db, row->alert, err);
 	if (r != 0)
 		return r < 0 ? -1 : end(b, row, "cancelled", "its alert was called not real", now, err);
 	r = row->comparison ? 1 : step_ends(b, row, now, err);

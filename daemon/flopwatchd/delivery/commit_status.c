@@ -7,6 +7,7 @@
 
 #include "flopwatchd/delivery/status_sum.h"
 #include "flopwatchd/delivery/status_word.h"
+#include "db/find/told.h"
 
 enum { ENDED_MAX = 4096 }; /* as many as may wait, and more */
 
@@ -63,53 +64,13 @@ int status_job(struct db *db, const struct config *config, const struct store_jo
 	return 0;
 }
 
-/* A job that ended beside the one that the transaction is about. */
-struct ended {
-	int64_t id, repo;
-	char repo_name[128], sha[65], suite[64], state[16], why[512];
-};
-
-/** Up to ENDED_MAX. Returns how many, -1. */
-static int read_ended(struct stmt *s, struct ended *out, struct fw_err *err)
-{
-	int n = 0, r;
-	while ((r = stmt_step(s, err)) == 1 && n < ENDED_MAX) {
-		struct ended *e = &out[n++];
-		e->id = row_int(s, 0);
-		e->repo = row_int(s, 1);
-		row_copy(s, 2, e->repo_name, sizeof e->repo_name);
-		row_copy(s, 3, e->sha, sizeof e->sha);
-		row_copy(s, 4, e->suite, sizeof e->suite);
-		row_copy(s, 5, e->state, sizeof e->state);
-		row_copy(s, 6, e->why, sizeof e->why);
-	}
-	if (r == 1)
-		stmt_reset(s);
-	return r < 0 ? -1 : n;
-}
-
 int status_ended(struct db *db, const struct config *config, const struct config_repo *only, int64_t now_ms, struct fw_err *err)
 {
 	if (only && !only->status.kind[0])
 		return 0;
-	struct ended *ended = calloc(ENDED_MAX, sizeof *ended);
-	struct stmt *s = db_stmt(db,
-		"SELECT o.id, o.repo, r.name, o.target_sha, o.suite, o.state, o.state_why FROM job o JOIN repo r ON r.id = "
-		"o.repo "
-		"WHERE o.ended_at = :now AND +o.state IN ('superseded', 'failed', 'gone') AND :repo IN ('', r.name) AND o.branch "
-		"<> '' "
-		"AND "
-		"o.id IN (SELECT id FROM job WHERE ended_at = :now AND " STORE_JOB_COUNTS ") ORDER BY o.id DESC",
-		err);
-	int n = -1, rc;
-	if (s && ended) {
-		stmt_int(s, ":now", now_ms);
-		stmt_text(s, ":repo", only ? only->name : "");
-		n = read_ended(s, ended, err);
-	} else if (s) {
-		err_set(err, ERR_FULL, "out of memory for statuses");
-	}
-	rc = n < 0 ? -1 : 0;
+	struct find_told_job *ended = calloc(ENDED_MAX, sizeof *ended);
+	int n = 0, rc = ended ? find_told_ended(db, now_ms, only ? only->name : "", ended, ENDED_MAX, &n, err)
+			      : err_set(err, ERR_FULL, "out of memory for statuses");
 	for (int i = 0; i < n && rc == 0; i++) {
 		const struct config_repo *repo = only ? only : repo_of(config, ended[i].repo_name);
 		char text[640], page[40];
@@ -131,30 +92,19 @@ int status_ended(struct db *db, const struct config *config, const struct config
 static int describe(struct db *db, const struct store_comparison *c, char *text, size_t size, struct fw_err *err)
 {
 	const char *verdict = verdict_name(c->verdict);
-	struct stmt *s = db_stmt(db,
-		"SELECT (SELECT count(*) FROM cell WHERE comparison = :id), count(*) OVER (), decided_pct, key, reason FROM cell "
-		"WHERE comparison = :id AND verdict = :verdict ORDER BY iif(verdict = 'improvement', -decided_pct, decided_pct), "
-		"n "
-		"LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", c->id);
-	stmt_text(s, ":verdict", verdict);
-	int r = stmt_step(s, err);
+	struct find_told_cells cells;
+	int found = find_told_cells(db, c->id, verdict, &cells, err);
 	snprintf(text, size, "%s", verdict);
-	if (r != 1)
-		return r;
-	long long all = row_int(s, 0), n = row_int(s, 1);
-	int len = snprintf(text, size, "%s: %lld of %lld cells", verdict, n, all);
+	if (found != 1)
+		return found;
+	int len = snprintf(text, size, "%s: %lld of %lld cells", verdict, (long long)cells.n, (long long)cells.all);
 	if (c->verdict == VERDICT_IDENTICAL)
 		snprintf(text, size, "identical: nothing that is measured changed");
 	else if (c->verdict == VERDICT_REGRESSION || c->verdict == VERDICT_IMPROVEMENT)
 		snprintf(text + len, size - (size_t)len, ", %s %+.2f %% in %s",
-			c->verdict == VERDICT_REGRESSION ? "worst" : "best", row_double(s, 2), row_text(s, 3));
-	else if (row_text(s, 4)[0])
-		snprintf(text + len, size - (size_t)len, ": %s", row_text(s, 4));
-	stmt_reset(s);
+			c->verdict == VERDICT_REGRESSION ? "worst" : "best", cells.decided_pct, cells.key);
+	else if (cells.reason[0])
+		snprintf(text + len, size - (size_t)len, ": %s", cells.reason);
 	return 0;
 }
 

@@ -10,76 +10,34 @@
 #include "core/verdict/verdict.h"
 #include "db/store/commit.h"
 #include "db/store/outbox.h"
+#include "db/find/told.h"
 #include "flopwatchd/delivery/commit_status.h"
 
-enum { TEXT_MAX = 48 << 10, PAYLOAD_MAX = 128 << 10, SUITES_MAX = 16 };
+enum { TEXT_MAX = 48 << 10, PAYLOAD_MAX = 128 << 10, SUITES_MAX = 16, CELLS_MAX = 200 };
 
-struct judged {
-	int64_t id;
-	char suite[64], verdict[16], base[65], kind[16];
-};
-
-/** The newest comparison of each suite. Returns how many, -1. Shape: out[SUITES_MAX]. */
-static int read_judged(struct db *db, const struct store_comparison *c, struct judged *out, struct fw_err *err)
+static void write_cell(void *arg, const struct find_told_cell *c)
 {
-	int n = 0, r;
-	struct stmt *s = db_stmt(db,
-		"SELECT max(c.id), t.name, c.verdict, c.base_sha, c.kind FROM comparison c JOIN suite t ON t.id = c.suite JOIN "
-		"job "
-		"j ON j.id = c.job WHERE c.repo = :repo AND c.target_sha = :sha AND c.kind IN ('change', 'selfcheck') AND NOT "
-		"j.quick AND NOT j.some_cells GROUP BY t.name ORDER BY t.name LIMIT 16",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", c->repo);
-	stmt_text(s, ":sha", c->target_sha);
-	while ((r = stmt_step(s, err)) == 1) {
-		struct judged *j = &out[n++];
-		j->id = row_int(s, 0);
-		row_copy(s, 1, j->suite, sizeof j->suite);
-		row_copy(s, 2, j->verdict, sizeof j->verdict);
-		row_copy(s, 3, j->base, sizeof j->base);
-		row_copy(s, 4, j->kind, sizeof j->kind);
+	struct buf *text = arg;
+	char words[EXPLAIN_SIZE];
+	buf_printf(text, "  %s: %s", c->key, c->verdict);
+	if (c->failure[0])
+		buf_printf(text, " (%s)", c->failure);
+	switch (decider_from_name(c->decided_by)) {
+	case DECIDER_BURSTS:
+		buf_printf(text, " %+.2f %% sustained, in pairs", c->decided_pct);
+		break;
+	case DECIDER_MEAN:
+		explain_slow_calls(c->slow_share, c->slow_longer, words);
+		buf_printf(text, " %+.2f %% on average (%s), in pairs", c->decided_pct, words);
+		break;
+	case DECIDER_PAIRS:
+		break;
 	}
-	return r < 0 ? -1 : n;
-}
-
-static int write_cells(struct db *db, int64_t comparison, struct buf *text, struct fw_err *err)
-{
-	int r;
-	struct stmt *s = db_stmt(db,
-		"SELECT key, verdict, failure, change_pct, ci_low_pct, ci_high_pct, decided_by, decided_pct, slow_base, "
-		"slow_target, slow_longer FROM cell WHERE "
-		"comparison = :id AND verdict "
-		"NOT IN ('unchanged', 'identical', 'unsupported') ORDER BY n LIMIT 200",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", comparison);
-	while ((r = stmt_step(s, err)) == 1) {
-		double change = row_double(s, 3);
-		buf_printf(text, "  %s: %s", row_text(s, 0), row_text(s, 1));
-		if (row_text(s, 2)[0])
-			buf_printf(text, " (%s)", row_text(s, 2));
-		char words[EXPLAIN_SIZE];
-		switch (decider_from_name(row_text(s, 6))) {
-		case DECIDER_BURSTS:
-			buf_printf(text, " %+.2f %% sustained, in pairs", row_double(s, 7));
-			break;
-		case DECIDER_MEAN:
-			explain_slow_calls((const double[]){ row_double(s, 8), row_double(s, 9) }, row_double(s, 10), words);
-			buf_printf(text, " %+.2f %% on average (%s), in pairs", row_double(s, 7), words);
-			break;
-		case DECIDER_PAIRS:
-			break;
-		}
-		if (isfinite(change))
-			buf_printf(text, " %+.2f %%", change);
-		if (isfinite(row_double(s, 4)) && isfinite(row_double(s, 5)))
-			buf_printf(text, " (%+.2f .. %+.2f)", row_double(s, 4), row_double(s, 5));
-		buf_putc(text, '\n');
-	}
-	return r;
+	if (isfinite(c->change_pct))
+		buf_printf(text, " %+.2f %%", c->change_pct);
+	if (isfinite(c->ci_low_pct) && isfinite(c->ci_high_pct))
+		buf_printf(text, " (%+.2f .. %+.2f)", c->ci_low_pct, c->ci_high_pct);
+	buf_putc(text, '\n');
 }
 
 /** What several suites come to: "verdict: regression, 1 of 3 suites still open". */
@@ -103,23 +61,25 @@ static int write_sum(struct db *db, const struct store_comparison *c, struct buf
 static int write_text(
 	struct db *db, const struct config *config, const struct store_comparison *c, struct buf *text, struct fw_err *err)
 {
-	struct judged judged[SUITES_MAX];
+	struct find_told_suite judged[SUITES_MAX];
+	int n;
 	if (write_sum(db, c, text, err) != 0)
 		return -1;
-	int n = read_judged(db, c, judged, err);
+	if (find_told_suites(db, c->repo, c->target_sha, judged, SUITES_MAX, &n, err) != 0)
+		return -1;
 	for (int i = 0; i < n; i++) {
-		const struct judged *j = &judged[i];
+		const struct find_told_suite *j = &judged[i];
 		bool self = !strcmp(j->kind, "selfcheck");
 		buf_printf(text, "%s: %s%s%.12s, comparison %lld\n", j->suite, j->verdict,
-			self ? ", measured alone " : " against ", self ? "" : j->base, (long long)j->id);
+			self ? ", measured alone " : " against ", self ? "" : j->base_sha, (long long)j->comparison);
 		if (config->public_url[0])
-			buf_printf(text, "  %s/comparisons/%lld\n", config->public_url, (long long)j->id);
-		if (write_cells(db, j->id, text, err) != 0)
+			buf_printf(text, "  %s/comparisons/%lld\n", config->public_url, (long long)j->comparison);
+		if (find_told_each(db, j->comparison, CELLS_MAX, write_cell, text, err) != 0)
 			return -1;
 	}
 	if (text->failed) /* thousands of cells: the verdicts alone */
 		buf_clear(text), buf_printf(text, "comparison %lld: %s\n", (long long)c->id, verdict_name(c->verdict));
-	return n < 0 ? -1 : 0;
+	return 0;
 }
 
 int gitnote_owe(struct db *db, const struct config *config, const struct store_job *job, const struct store_comparison *c,

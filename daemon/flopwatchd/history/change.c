@@ -8,6 +8,7 @@
 #include "flopwatchd/alert/alert.h"
 #include "base/jsonw.h"
 #include "core/stats/stats.h"
+#include "db/store/repo.h"
 #include "flopwatchd/history/culprit.h"
 
 enum { PRIORITY_VERIFY = -2, PRIORITY_BACKFILL = -10, MESSAGE_MAX = 1 << 16 };
@@ -17,24 +18,13 @@ enum { PRIORITY_VERIFY = -2, PRIORITY_BACKFILL = -10, MESSAGE_MAX = 1 << 16 };
 
 /* ---- questions ------------------------------------------------------------------------------------------------------- */
 
-/** The device of an epoch, as jobs name it. Shape: uuid[64]. */
-static int device_of(struct db *db, int64_t environment, char *uuid, struct fw_err *err)
-{
-	struct stmt *s =
-		db_stmt(db, "SELECT d.uuid FROM environment e JOIN device d ON d.id = e.device WHERE e.id = :environment", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":environment", environment);
-	return stmt_first_text(s, uuid, 64, err) < 0 ? -1 : 0;
-}
-
 int trend_enqueue(const struct trend *t, const struct store_epoch *e, struct store_job *job, const char *why, struct fw_err *err)
 {
 	job->repo = e->repo;
 	snprintf(job->suite, sizeof(job->suite), "%s", e->suite);
 	snprintf(job->base_how, sizeof(job->base_how), "given");
-	return device_of(t->db, e->environment, job->device_uuid, err) || store_job_insert(t->db, job, t->now_ms, err) ||
-			       store_job_log(t->db, job->id, t->now_ms, why, err)
+	return store_environment_device(t->db, e->environment, job->device_uuid, err) ||
+			       store_job_insert(t->db, job, t->now_ms, err) || store_job_log(t->db, job->id, t->now_ms, why, err)
 		       ? -1
 		       : 0;
 }
@@ -273,24 +263,6 @@ static int write_cell(const struct trend *t, const struct store_change *c, struc
 	return out->failed ? err_set(err, ERR_FULL, "the alert's cell does not fit") : 0;
 }
 
-/** Upstream branch of a repository as jobs name it. */
-static int read_upstream(const struct trend *t, int64_t repo, char branch[1024], struct fw_err *err)
-{
-	struct stmt *s = db_stmt(t->db,
-		"SELECT coalesce((SELECT b.name FROM branch_tip b WHERE b.repo = r.id AND b.display = r.upstream), r.upstream) "
-		"FROM repo r WHERE r.id = :repo",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", repo);
-	int r = stmt_step(s, err);
-	branch[0] = 0;
-	if (r == 1)
-		row_copy(s, 0, branch, 1024);
-	stmt_reset(s);
-	return r < 0 ? -1 : 0;
-}
-
 int trend_alert(const struct trend *t, struct store_change *c, struct fw_err *err)
 {
 	bool is_creep = strcmp(c->kind, "creep") == 0, is_new;
@@ -307,7 +279,7 @@ int trend_alert(const struct trend *t, struct store_change *c, struct fw_err *er
 		return -1;
 	buf_init(&cells, MESSAGE_MAX);
 	buf_init(&culprits, MESSAGE_MAX);
-	int rc = write_cell(t, c, &cells, err) || read_upstream(t, c->repo, a.branch, err) ||
+	int rc = write_cell(t, c, &cells, err) || store_repo_upstream_branch(t->db, c->repo, a.branch, err) ||
 				 trend_name(t, c, &range, &culprits, err)
 			 ? -1
 			 : 0;

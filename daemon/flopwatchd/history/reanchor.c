@@ -6,26 +6,9 @@
 
 #include "base/jsonw.h"
 #include "core/stats/stats.h"
+#include "db/find/range.h"
 
 enum { PRIORITY_REANCHOR = -3, PAUSE_COMMITS = 5, EVENT_MAX = 1 << 16 };
-
-/** Place of the newest commit that was to become an anchor of this epoch's suite and device; 0 none. */
-static int last_asked(const struct trend *t, const struct store_epoch *e, int64_t *place, struct fw_err *err)
-{
-	struct stmt *s = db_stmt(t->db,
-		"SELECT coalesce(max(l.place), 0) FROM job j JOIN mainline l ON l.repo = j.repo AND l.sha = j.target_sha "
-		"WHERE j.repo = :repo AND j.origin = :origin AND j.suite = :suite AND j.device_uuid = (SELECT d.uuid FROM "
-		"environment v JOIN device d ON d.id = v.device WHERE v.id = :environment)",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", e->repo);
-	stmt_text(s, ":origin", REANCHOR_ORIGIN);
-	stmt_text(s, ":suite", e->suite);
-	stmt_int(s, ":environment", e->environment);
-	*place = 0;
-	return stmt_first_int(s, place, err) < 0 ? -1 : 0;
-}
 
 int reanchor_ask(
 	const struct trend *t, const struct store_epoch *e, const char *key, const struct store_series *s, struct fw_err *err)
@@ -38,7 +21,7 @@ int reanchor_ask(
 	int known = store_chain_get(t->db, e, e->anchor_sha, key, &anchor, &se, err);
 	if (known < 1 || !changepoint_is_far(s->x, s->n, anchor))
 		return known < 0 ? -1 : 0;
-	if (last_asked(t, e, &asked, err))
+	if (find_range_asked(t->db, e, REANCHOR_ORIGIN, &asked, err))
 		return -1;
 	if (asked && newest->place < asked + PAUSE_COMMITS)
 		return 0;

@@ -11,6 +11,7 @@
 #include "core/stats/stats.h"
 #include "db/store/base.h"
 #include "db/store/change.h"
+#include "db/find/range.h"
 #include "flopwatchd/history/reanchor.h"
 #include "flopwatchd/history/trend_end.h"
 #include "flopwatchd/history/change.h"
@@ -73,23 +74,6 @@ static int note_seen(const struct point *p, struct fw_err *err)
 
 /* ---- measuring again ------------------------------------------------------------------------------------------------- */
 
-/** Jobs that measure this commit's cell against the anchor and have not ended. 1, 0, -1. */
-static int is_on_its_way(const struct point *p, const char *sha, struct fw_err *err)
-{
-	struct stmt *s = db_stmt(p->t->db,
-		"SELECT 1 FROM job WHERE repo = :repo AND target_sha = :target AND kind = 'anchor' AND "
-		"EXISTS (SELECT 1 FROM job_cell w WHERE w.job = job.id AND w.word = :key) AND "
-		"state IN ('queued', 'sent', 'building', 'checking', 'measuring') LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":repo", p->epoch->repo);
-	stmt_text(s, ":target", sha);
-	stmt_text(s, ":key", p->cell->key);
-	return stmt_any(s, err);
-}
-
-/** The newest point lies far off: twice more, and the median of the three counts. */
 static int measure_again(const struct point *p, const char *sha, struct fw_err *err)
 {
 	for (int i = 0; i < REMEASURES; i++) {
@@ -110,7 +94,7 @@ static int measure_again(const struct point *p, const char *sha, struct fw_err *
 static int is_settled(const struct point *p, const struct store_series *s, struct fw_err *err)
 {
 	const char *newest = s->point[s->n - 1].sha;
-	int waiting = is_on_its_way(p, newest, err);
+	int waiting = find_range_awaited(p->t->db, p->epoch->repo, newest, p->cell->key, err);
 	if (waiting)
 		return waiting < 0 ? -1 : 0;
 	if (s->measured[s->n - 1] > 1 || strcmp(newest, p->epoch->anchor_sha) == 0 || !changepoint_is_odd(s->x, s->n))

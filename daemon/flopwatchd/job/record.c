@@ -57,19 +57,8 @@ int job_move(struct txn *g, const struct store_job *job, enum jobstate to, const
 
 int job_release(struct txn *g, const struct store_job *job, const char *why, int64_t now_ms, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(g->db,
-		"UPDATE job SET state = 'queued', state_why = :why, progress = '', attempt = max(attempt - 1, 0), started_at = "
-		"NULL "
-		"WHERE id = :id AND state IN ('sent', 'building', 'checking', 'measuring')",
-		err);
-	if (!s)
+	if (store_job_release(g->db, job->id, why, err) != 0)
 		return -1;
-	stmt_int(s, ":id", job->id);
-	stmt_text(s, ":why", why);
-	if (stmt_run(s, err) != 0)
-		return -1;
-	if (db_changes(g->db) != 1)
-		return err_set(err, ERR_CONFLICT, "job %lld has ended already", (long long)job->id);
 	return tell_state(g, job, "queued", why, now_ms, err);
 }
 

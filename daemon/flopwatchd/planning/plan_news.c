@@ -7,13 +7,7 @@
 
 #include "flopwatchd/alert/alert.h"
 #include "flopwatchd/alert/alert_cells.h"
-
-enum { ENDS_MAX = 16 };
-
-/* Alerts of the branch that a commit may end: none of them was told by a job that came later. */
-#define OPEN_BEFORE                                                                                                              \
-	"a.repo = :repo AND a.branch = :branch AND a.state IN ('open', 'acknowledged') AND a.target_sha <> :target AND "         \
-	"NOT EXISTS (SELECT 1 FROM job j WHERE j.repo = a.repo AND j.target_sha = a.target_sha AND j.id > :job) "
+#include "db/find/gone.h"
 
 /** 1, 0, -1. */
 static int is_news(const struct config *config, const struct store_job *job, struct fw_err *err)
@@ -36,52 +30,23 @@ static struct store_alert alert_of(const struct store_job *job, const char *kind
 	return a;
 }
 
-static void bind(struct stmt *s, const struct store_job *job)
+/** `rc`: of the query that found them. */
+static int end_all(struct db *db, const struct config *config, int rc, const int64_t *ids, int n, const char *why, int64_t now_ms,
+	struct fw_err *err)
 {
-	stmt_int(s, ":repo", job->repo);
-	stmt_text(s, ":branch", job->branch);
-	stmt_text(s, ":target", job->target_sha);
-	stmt_int(s, ":job", job->id);
-}
-
-/** End what `s` finds. */
-static int end_all(struct db *db, const struct config *config, struct stmt *s, const struct store_job *job, const char *why,
-	int64_t now_ms, struct fw_err *err)
-{
-	int64_t ids[ENDS_MAX];
-	int n = 0, r;
-	bind(s, job);
-	while ((r = stmt_step(s, err)) == 1)
-		if (n < ENDS_MAX)
-			ids[n++] = row_int(s, 0);
-	for (int i = 0; r == 0 && i < n; i++)
-		r = alert_resolve(db, config, ids[i], 0, why, now_ms, err);
-	return r;
+	for (int i = 0; rc == 0 && i < n; i++)
+		rc = alert_resolve(db, config, ids[i], 0, why, now_ms, err);
+	return rc;
 }
 
 /* ---- no plan --------------------------------------------------------------------------------------------------------- */
-
-/** Whether an alert says already that the branch cannot be measured. 1, 0, -1. */
-static int is_told(struct db *db, const struct store_job *job, struct fw_err *err)
-{
-	struct stmt *s = db_stmt(db,
-		"SELECT 1 FROM alert WHERE repo = :repo AND branch = :branch AND target_sha <> :target AND kind = 'broken' AND "
-		"comparison IS NULL AND state IN ('open', 'acknowledged', 'accepted') AND :job > 0 LIMIT 1",
-		err);
-	if (!s)
-		return -1;
-	bind(s, job);
-	int r = stmt_step(s, err);
-	stmt_reset(s);
-	return r;
-}
 
 static int tell_no_plan(struct db *db, const struct config *config, const struct store_job *job, const char *why, int64_t now_ms,
 	struct fw_err *err)
 {
 	char title[1100];
 	bool is_new;
-	int told = is_told(db, job, err);
+	int told = find_gone_is_told(db, job, err);
 	if (told)
 		return told < 0 ? -1 : 0;
 	snprintf(title, sizeof title, "cannot be measured: %s", why);
@@ -92,12 +57,11 @@ static int tell_no_plan(struct db *db, const struct config *config, const struct
 static int end_no_plan(
 	struct db *db, const struct config *config, const struct store_job *job, int64_t now_ms, struct fw_err *err)
 {
+	int64_t ids[FIND_GONE_MAX];
 	char why[96];
-	struct stmt *s = db_stmt(db,
-		"SELECT a.id FROM alert a WHERE " OPEN_BEFORE "AND a.kind = 'broken' AND a.comparison IS NULL AND a.cells = '[]'",
-		err);
+	int n, rc = find_gone_planned(db, job, ids, &n, err);
 	snprintf(why, sizeof why, "commit %.12s can be measured", job->target_sha);
-	return s ? end_all(db, config, s, job, why, now_ms, err) : -1;
+	return end_all(db, config, rc, ids, n, why, now_ms, err);
 }
 
 /* ---- suites ---------------------------------------------------------------------------------------------------------- */
@@ -110,30 +74,32 @@ static bool names(const struct resolve_suites *s, const char *name)
 	return false;
 }
 
+struct gathering {
+	struct db *db;
+	const struct store_job *job;
+	const char *suite;
+	struct alert_cells *out;
+	struct fw_err *err;
+	int rc;
+};
+
+static void add_unknown(void *arg, const char *key, int64_t comparison)
+{
+	struct gathering *g = arg;
+	const struct store_job *job = g->job;
+	int known =
+		g->rc ? 1 : store_alert_covers(g->db, job->repo, job->branch, "vanished", g->suite, key, job->target_sha, g->err);
+	if (known < 0)
+		g->rc = -1;
+	else if (!known)
+		alert_cells_add_lost(g->out, g->suite, key, comparison);
+}
+
 /** The cells that the branch's last comparison with this suite had, unless an older commit's alert tells of them. */
 static int gather(struct db *db, const struct store_job *job, const char *suite, struct alert_cells *out, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"SELECT k.key, k.comparison FROM cell k WHERE k.comparison = (SELECT p.id FROM comparison p JOIN suite t ON "
-		"t.id = p.suite JOIN job j ON j.id = p.job WHERE p.repo = :repo AND p.branch = :branch AND t.name = :suite AND "
-		"p.kind IN ('change', 'selfcheck') AND j.quick = 0 AND NOT j.some_cells AND p.target_sha <> :target AND "
-		"p.job <> :job ORDER BY p.id DESC LIMIT 1) ORDER BY k.n",
-		err);
-	if (!s)
-		return -1;
-	bind(s, job);
-	stmt_text(s, ":suite", suite);
-	int r;
-	while ((r = stmt_step(s, err)) == 1) {
-		int known =
-			store_alert_covers(db, job->repo, job->branch, "vanished", suite, row_text(s, 0), job->target_sha, err);
-		if (known < 0)
-			break;
-		if (!known)
-			alert_cells_add_lost(out, suite, row_text(s, 0), row_int(s, 1));
-	}
-	stmt_reset(s);
-	return r ? -1 : 0;
+	struct gathering g = { db, job, suite, out, err, 0 };
+	return find_gone_suite(db, job, suite, add_unknown, &g, err) || g.rc ? -1 : 0;
 }
 
 static int tell_lost(struct db *db, const struct config *config, const struct store_job *job, const char *suite, int64_t now_ms,
@@ -162,6 +128,7 @@ static int tell_lost(struct db *db, const struct config *config, const struct st
 static int end_lost(struct db *db, const struct config *config, const struct store_job *job, const struct resolve_suites *after,
 	int64_t now_ms, struct fw_err *err)
 {
+	int64_t ids[FIND_GONE_MAX];
 	char why[96];
 	struct buf suites;
 	struct jsonw j;
@@ -171,17 +138,9 @@ static int end_lost(struct db *db, const struct config *config, const struct sto
 	for (int i = 0; i < after->n; i++)
 		jsonw_string(&j, after->name[i]);
 	jsonw_array_end(&j);
-	struct stmt *s = db_stmt(db,
-		"SELECT a.id FROM alert a WHERE " OPEN_BEFORE
-		"AND a.kind = 'vanished' AND a.cells <> '[]' AND NOT EXISTS (SELECT 1 "
-		"FROM json_each(a.cells) w WHERE w.value ->> 'comparison' IS NULL OR w.value ->> 'suite' NOT IN (SELECT value "
-		"FROM "
-		"json_each(:suites)))",
-		err);
-	if (s)
-		stmt_text(s, ":suites", suites.data);
+	int n, rc = find_gone_named(db, job, suites.data, ids, &n, err);
 	snprintf(why, sizeof why, "commit %.12s names what was gone", job->target_sha);
-	int rc = s ? end_all(db, config, s, job, why, now_ms, err) : -1;
+	rc = end_all(db, config, rc, ids, n, why, now_ms, err);
 	buf_fini(&suites);
 	return rc;
 }

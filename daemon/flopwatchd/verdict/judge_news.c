@@ -10,6 +10,8 @@
 #include "flopwatchd/bisect/report.h"
 #include "db/store/base.h"
 #include "db/store/commit.h"
+#include "db/find/gone.h"
+#include "db/store/repo.h"
 #include "flopwatchd/job/gitread.h"
 #include "flopwatchd/verdict/judge_costs.h"
 #include "flopwatchd/delivery/commit_status.h"
@@ -38,11 +40,8 @@ void judge_news_fini(struct judge_news *n)
 static int is_upstream(struct db *db, const struct store_comparison *c, struct fw_err *err)
 {
 	char upstream[256], encoded[1024];
-	struct stmt *s = db_stmt(db, "SELECT upstream FROM repo WHERE id = :id", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", c->repo);
-	if (stmt_first_text(s, upstream, sizeof(upstream), err) != 1 || gitread_encode(upstream, encoded, sizeof(encoded), err))
+	if (store_repo_upstream(db, c->repo, upstream, sizeof(upstream), err) ||
+		gitread_encode(upstream, encoded, sizeof(encoded), err))
 		return -1;
 	return strcmp(encoded, c->branch) == 0;
 }
@@ -246,48 +245,21 @@ static int retire_older(
 	return 0;
 }
 
-/** Rows that the base's program writes and the target's does not. */
-static int find_removed(
-	struct db *db, const char *suite, const struct store_comparison *c, struct alert_cells *out, struct fw_err *err)
+struct lost {
+	struct alert_cells *cells;
+	const char *suite;
+};
+
+static void add_lost(void *arg, const char *key, int64_t comparison)
 {
-	struct stmt *s = db_stmt(db, "SELECT key FROM cell WHERE comparison = :id AND verdict = 'removed' ORDER BY n", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", c->id);
-	int r;
-	while ((r = stmt_step(s, err)) == 1)
-		alert_cells_add_key(out, suite, row_text(s, 0), "vanished");
-	return r;
+	const struct lost *to = arg;
+	(void)comparison;
+	alert_cells_add_key(to->cells, to->suite, key, "vanished");
 }
 
-/** Cells that the branch's comparison before this one had and this one lacks; those that it told as removed are known. */
-static int find_vanished(
-	struct db *db, const char *suite, const struct store_comparison *c, struct alert_cells *out, struct fw_err *err)
-{
-	struct stmt *s = db_stmt(db,
-		"SELECT k.key FROM cell k WHERE k.comparison = (SELECT p.id FROM comparison p JOIN suite t ON t.id = p.suite "
-		"JOIN suite u ON u.id = :suite JOIN job j ON j.id = p.job WHERE p.repo = :repo AND p.branch = :branch AND "
-		"p.id < :id AND p.kind IN ('change', 'selfcheck') AND t.name = u.name AND j.quick = 0 AND NOT j.some_cells "
-		"ORDER BY p.id DESC LIMIT 1) AND k.verdict <> 'removed' AND NOT EXISTS (SELECT 1 FROM cell h WHERE h.comparison "
-		"= :id AND h.key = k.key) "
-		"ORDER BY k.n",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":id", c->id);
-	stmt_int(s, ":repo", c->repo);
-	stmt_int(s, ":suite", c->suite);
-	stmt_text(s, ":branch", c->branch);
-	int r;
-	while ((r = stmt_step(s, err)) == 1)
-		alert_cells_add_key(out, suite, row_text(s, 0), "vanished");
-	return r;
-}
-
-/** Cells that are gone: who finds them, whose doing it is, and from what. */
+/** Cells that are gone: whose doing it is, and from what. */
 struct gone {
-	int (*find)(
-		struct db *db, const char *suite, const struct store_comparison *c, struct alert_cells *out, struct fw_err *err);
+	bool are_rows; /* of a program: those that only the base's writes */
 	const char *culprit;
 	char from[160];
 };
@@ -298,7 +270,9 @@ static int open_gone(struct db *db, const struct config *config, const struct go
 	struct alert_cells gone;
 	char title[240];
 	alert_cells_init(&gone);
-	int rc = g->find(db, r->plan.suite_name, c, &gone, err);
+	struct lost lost = { &gone, r->plan.suite_name };
+	int rc = g->are_rows ? find_gone_removed(db, c->id, add_lost, &lost, err)
+			     : find_gone_vanished(db, c, add_lost, &lost, err);
 	if (rc == 0 && gone.n) {
 		snprintf(title, sizeof(title), "%d cell%s gone from %s", gone.n, gone.n == 1 ? " is" : "s are", g->from);
 		struct store_alert a = {
@@ -319,8 +293,8 @@ static int open_vanished(struct db *db, const struct config *config, const struc
 	int64_t now_ms, struct judge_outcome *out, struct fw_err *err)
 {
 	bool installed = strcmp(r->plan.suite_origin, "installed") == 0;
-	struct gone cells = { .find = find_vanished, .culprit = installed ? c->target_sha : c->base_sha };
-	struct gone rows = { .find = find_removed, .culprit = c->target_sha };
+	struct gone cells = { .culprit = installed ? c->target_sha : c->base_sha };
+	struct gone rows = { .are_rows = true, .culprit = c->target_sha };
 	int rc = r->plan.dropped ? 0 : is_upstream(db, c, err); /* plan_news has told of a suite that is gone */
 	if (rc != 1)
 		return rc;

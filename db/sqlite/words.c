@@ -1,5 +1,5 @@
 /* words.c - see words.h. */
-#include "db/words.h"
+#include "db/sqlite/words.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* packed.c - one call of zlib each way: bodies are packed once and unpacked whole. */
-#include "db/store/packed.h"
+#include "db/sqlite/packed.h"
 
 #include <zlib.h>
 

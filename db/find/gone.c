@@ -1,0 +1,113 @@
+/* gone.c - see gone.h. */
+#include "db/find/gone.h"
+
+static int each_cell(struct stmt *s, find_gone_fn *each, void *arg, struct fw_err *err)
+{
+	int r;
+	while ((r = stmt_step(s, err)) == 1)
+		each(arg, row_text(s, 0), row_int(s, 1));
+	return r;
+}
+
+int find_gone_removed(struct db *db, int64_t comparison, find_gone_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s =
+		db_stmt(db, "SELECT key, comparison FROM cell WHERE comparison = :id AND verdict = 'removed' ORDER BY n", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", comparison);
+	return each_cell(s, each, arg, err);
+}
+
+int find_gone_vanished(struct db *db, const struct store_comparison *c, find_gone_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT k.key, k.comparison FROM cell k WHERE k.comparison = (SELECT p.id FROM comparison p JOIN suite t ON "
+		"t.id = p.suite JOIN suite u ON u.id = :suite JOIN job j ON j.id = p.job WHERE p.repo = :repo AND "
+		"p.branch = :branch AND p.id < :id AND p.kind IN ('change', 'selfcheck') AND t.name = u.name AND NOT j.quick AND "
+		"NOT j.some_cells ORDER BY p.id DESC LIMIT 1) AND k.verdict <> 'removed' AND NOT EXISTS (SELECT 1 FROM cell h "
+		"WHERE h.comparison = :id AND h.key = k.key) ORDER BY k.n",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", c->id);
+	stmt_int(s, ":repo", c->repo);
+	stmt_int(s, ":suite", c->suite);
+	stmt_text(s, ":branch", c->branch);
+	return each_cell(s, each, arg, err);
+}
+
+static void bind(struct stmt *s, const struct store_job *job)
+{
+	stmt_int(s, ":repo", job->repo);
+	stmt_text(s, ":branch", job->branch);
+	stmt_text(s, ":target", job->target_sha);
+	stmt_int(s, ":job", job->id);
+}
+
+int find_gone_suite(
+	struct db *db, const struct store_job *job, const char *suite, find_gone_fn *each, void *arg, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT k.key, k.comparison FROM cell k WHERE k.comparison = (SELECT p.id FROM comparison p JOIN suite t ON "
+		"t.id = p.suite JOIN job j ON j.id = p.job WHERE p.repo = :repo AND p.branch = :branch AND t.name = :suite AND "
+		"p.kind IN ('change', 'selfcheck') AND NOT j.quick AND NOT j.some_cells AND p.target_sha <> :target AND "
+		"p.job <> :job ORDER BY p.id DESC LIMIT 1) ORDER BY k.n",
+		err);
+	if (!s)
+		return -1;
+	bind(s, job);
+	stmt_text(s, ":suite", suite);
+	return each_cell(s, each, arg, err);
+}
+
+int find_gone_is_told(struct db *db, const struct store_job *job, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT 1 FROM alert WHERE repo = :repo AND branch = :branch AND target_sha <> :target AND kind = 'broken' AND "
+		"comparison IS NULL AND state IN ('open', 'acknowledged', 'accepted') AND :job > 0 LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	bind(s, job);
+	return stmt_any(s, err);
+}
+
+#define OPEN_BEFORE                                                                                                              \
+	"a.repo = :repo AND a.branch = :branch AND a.state IN ('open', 'acknowledged') AND a.target_sha <> :target AND "         \
+	"NOT EXISTS (SELECT 1 FROM job j WHERE j.repo = a.repo AND j.target_sha = a.target_sha AND j.id > :job) "
+
+static int read_ids(struct stmt *s, int64_t *ids, int *n, struct fw_err *err)
+{
+	int r;
+	*n = 0;
+	while ((r = stmt_step(s, err)) == 1)
+		if (*n < FIND_GONE_MAX)
+			ids[(*n)++] = row_int(s, 0);
+	return r;
+}
+
+int find_gone_planned(struct db *db, const struct store_job *job, int64_t *ids, int *n, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT a.id FROM alert a WHERE " OPEN_BEFORE "AND a.kind = 'broken' AND a.comparison IS NULL AND a.cells = '[]'",
+		err);
+	if (!s)
+		return -1;
+	bind(s, job);
+	return read_ids(s, ids, n, err);
+}
+
+int find_gone_named(struct db *db, const struct store_job *job, const char *suites_json, int64_t *ids, int *n, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT a.id FROM alert a WHERE " OPEN_BEFORE
+		"AND a.kind = 'vanished' AND a.cells <> '[]' AND NOT EXISTS (SELECT 1 FROM json_each(a.cells) w WHERE "
+		"w.value ->> 'comparison' IS NULL OR w.value ->> 'suite' NOT IN (SELECT value FROM json_each(:suites)))",
+		err);
+	if (!s)
+		return -1;
+	bind(s, job);
+	stmt_text(s, ":suites", suites_json);
+	return read_ids(s, ids, n, err);
+}

@@ -1,0 +1,24 @@
+/** range.h - where on the upstream branch a loss came, and what was asked for to find out. Loop only. */
+#ifndef DB_FIND_RANGE_H
+#define DB_FIND_RANGE_H
+
+#include "db/store/change.h"
+#include "db/store/epoch.h"
+
+struct find_range_point {
+	char sha[65];
+	int64_t place;
+	double x; /* log ratio to the anchor, without the steps that were told */
+};
+/** The newest points of the series that `c` is about, newest first. Returns their number, -1. Shape: points[max]. */
+int find_range_points(struct db *db, const struct store_change *c, struct find_range_point *points, int max, struct fw_err *err);
+/** Commits after `from` up to `to`, and those among them without a point. */
+int find_range_commits(struct db *db, const struct store_change *c, const char *from, const char *to, int *commits,
+	int *unmeasured, struct fw_err *err);
+
+/** Whether an open job measures this commit's cell against the anchor. 1, 0, -1. */
+int find_range_awaited(struct db *db, int64_t repo, const char *sha, const char *key, struct fw_err *err);
+/** Place of the newest commit that jobs of this origin asked about, for the epoch's suite and device; 0 none. */
+int find_range_asked(struct db *db, const struct store_epoch *e, const char *origin, int64_t *place, struct fw_err *err);
+
+#endif

@@ -1,0 +1,95 @@
+/* silence.c - see silence.h. */
+#include "db/find/silence.h"
+
+#define HAS_JOB "EXISTS (SELECT 1 FROM job j WHERE j.state IN ('sent', 'building', 'checking', 'measuring') AND j.device = d.id) "
+
+/* Queued jobs `j` that device `d` could run. */
+#define FITS "j.state = 'queued' AND j.device_kind IN ('', d.kind) AND coalesce(j.device_uuid, '') IN ('', d.uuid) "
+
+static int each_waiting(struct stmt *s, struct find_waiting *out, int *n, struct fw_err *err)
+{
+	int r;
+	*n = 0;
+	while ((r = stmt_step(s, err)) == 1) {
+		struct find_waiting *w = &out[(*n)++];
+		w->device = row_int(s, 0);
+		row_copy(s, 1, w->uuid, sizeof(w->uuid));
+		row_copy(s, 2, w->why, sizeof(w->why));
+		w->seen_at = row_int(s, 3);
+		w->jobs = row_int(s, 4);
+	}
+	return r;
+}
+
+int find_silent_devices(struct db *db, int64_t since, struct find_waiting *out, int max, int *n, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT * FROM (SELECT d.id, d.uuid, d.state_why, d.seen_at, (SELECT count(*) FROM job j WHERE " FITS
+		"AND j.queued_at < :since) AS waiting "
+		"FROM device d WHERE d.state = 'ok' AND d.seen_at < :since AND NOT " HAS_JOB
+		"AND NOT EXISTS (SELECT 1 FROM alert a WHERE a.device = d.id AND a.kind = 'silent' AND "
+		"a.state IN ('open', 'acknowledged', 'accepted'))) WHERE waiting > 0 LIMIT :limit",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":since", since);
+	stmt_int(s, ":limit", max);
+	return each_waiting(s, out, n, err);
+}
+
+int find_quarantined_devices(struct db *db, int64_t since, struct find_waiting *out, int max, int *n, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT * FROM (SELECT d.id, d.uuid, d.state_why, d.seen_at, (SELECT count(*) FROM job j WHERE " FITS
+		"AND (j.queued_at < :since OR NOT EXISTS (SELECT 1 FROM device o WHERE o.state = 'ok' AND o.seen_at >= :since "
+		"AND "
+		"j.device_kind IN ('', o.kind) AND coalesce(j.device_uuid, '') IN ('', o.uuid)))) AS waiting "
+		"FROM device d WHERE d.state = 'quarantined' AND NOT EXISTS (SELECT 1 FROM alert a WHERE a.device = d.id AND "
+		"a.kind = 'quarantined' AND (a.state IN ('open', 'acknowledged') OR (a.changed_at >= d.state_at AND (SELECT "
+		"e.who FROM alert_event e WHERE e.alert = a.id ORDER BY e.id DESC LIMIT 1) <> 'flopwatch')))) "
+		"WHERE waiting > 0 LIMIT :limit",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":since", since);
+	stmt_int(s, ":limit", max);
+	return each_waiting(s, out, n, err);
+}
+
+static int each_over(struct stmt *s, struct find_silence_over *out, int *n, struct fw_err *err)
+{
+	int r;
+	*n = 0;
+	while ((r = stmt_step(s, err)) == 1) {
+		struct find_silence_over *o = &out[(*n)++];
+		o->alert = row_int(s, 0);
+		row_copy(s, 1, o->state, sizeof(o->state));
+	}
+	return r;
+}
+
+int find_silence_heard(struct db *db, struct find_silence_over *out, int max, int *n, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT a.id, d.state FROM alert a JOIN device d ON d.id = a.device WHERE a.kind = 'silent' AND a.state IN "
+		"('open', "
+		"'acknowledged') AND (d.seen_at > a.opened_at OR d.state <> 'ok' OR " HAS_JOB ") ORDER BY a.id LIMIT :limit",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":limit", max);
+	return each_over(s, out, n, err);
+}
+
+int find_silence_back(struct db *db, struct find_silence_over *out, int max, int *n, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT a.id, d.state FROM alert a JOIN device d ON d.id = a.device WHERE a.kind = 'quarantined' AND "
+		"a.state IN ('open', 'acknowledged') AND (d.state <> 'quarantined' OR NOT EXISTS (SELECT 1 FROM job j WHERE " FITS
+		")) ORDER BY a.id LIMIT :limit",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":limit", max);
+	return each_over(s, out, n, err);
+}
