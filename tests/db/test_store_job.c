@@ -1,6 +1,8 @@
 /* The queue: what runs next, what is superseded, what a restart does, what an ended job refuses. */
 #include "fixture_db.h"
 
+#include "db/store/peer.h"
+
 static int setup(void **state)
 {
 	if (fixture_setup(state))
@@ -67,6 +69,13 @@ static void insert_and_read_back(void **state)
 	assert_string_equal(k.device_kind, "cuda");
 	assert_true(k.quick);
 	assert_int_equal(k.priority, 10);
+	struct store_job some = { .repo = f->repo, .target_sha = "c0", .origin = "api", .cells_glob = " a/*  b/c " };
+	ok(store_job_insert(f->db, &some, 124, &err));
+	assert_string_equal(some.cells_glob, "a/* b/c");
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM job_cell WHERE job = 2 AND word IN ('a/*', 'b/c')"), 2);
+	ok(store_peer_names(f->db, some.id, "cudnn@cuda naive", &err));
+	ok(store_peer_names(f->db, some.id, "naive cudnn@cuda", &err)); /* in place of it */
+	assert_string_equal(job_of(f, some.id).peers, "naive cudnn@cuda");
 	refused(ERR_NOT_FOUND, store_job_get(f->db, 999, &k, &err));
 }
 

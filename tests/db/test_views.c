@@ -532,9 +532,36 @@ static void bodies_and_artifacts_come_back(void **state)
 	buf_fini(&out);
 }
 
+static void note_metric(void *arg, const char *name, const char *unit, double value)
+{
+	buf_printf(arg, "%s %s %g, ", name, unit, value);
+}
+
+/* Phases are shown as they ran, whatever other cells had first. */
+static void metrics_are_named_once_and_keep_their_order(void **state)
+{
+	struct fixture *f = *state;
+	struct buf out;
+	fill(f, 2);
+	buf_init(&out, 1 << 10);
+	ok(db_begin(f->db, &err));
+	ok(store_metric(f->db, 1, "phase.combine.base_ms", "ms", 1, &err));
+	ok(store_metric(f->db, 1, "phase.run.base_ms", "ms", 2, &err));
+	ok(store_metric(f->db, 2, "phase.run.base_ms", "ms", 3, &err));
+	ok(store_metric(f->db, 2, "phase.combine.base_ms", "ms", 4, &err));
+	ok(store_metric(f->db, 2, "phase.combine.base_ms", "us", 5, &err));
+	ok(store_metric(f->db, 2, "phase.run.base_ms", "ms", 6, &err)); /* judged again */
+	ok(db_commit(f->db, &err));
+	ok(view_metrics(f->db, 2, note_metric, &out, &err));
+	assert_string_equal(out.data, "phase.run.base_ms ms 6, phase.combine.base_ms ms 4, phase.combine.base_ms us 5, ");
+	assert_int_equal(fixture_number(f, "SELECT count(*) FROM metric_name"), 3);
+	buf_fini(&out);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(metrics_are_named_once_and_keep_their_order, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(comparisons_page_by_page, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(improvements_have_a_best_cell, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(filters_combine, setup, fixture_teardown),
