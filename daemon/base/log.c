@@ -1,6 +1,7 @@
 /* log.c - one event, one line: a journal can be searched by key, and no branch name can forge a second line. */
 #include "base/log.h"
 
+#include <poll.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,11 +16,20 @@ enum { LINE_MAX_BYTES = 4096, QUOTE_MAX = 255, QUOTE_SLOTS = 8 };
 
 static const char *program_name = "flopwatch";
 static enum log_level least_level = LOG_INFO;
+static unsigned long long n_lost; /* lines that nobody read */
 
 void log_open(const char *program, enum log_level least)
 {
 	program_name = program;
 	least_level = least;
+}
+
+/* A reader of our stderr who does not read must not stop us. A pipe that can be written takes a line whole (PIPE_BUF). */
+static bool is_read(void)
+{
+	struct pollfd out = { .fd = STDERR_FILENO, .events = POLLOUT };
+
+	return poll(&out, 1, 0) != 0;
 }
 
 static void write_line(const char *line, size_t len)
@@ -45,6 +55,16 @@ void log_event(enum log_level level, const char *event, const char *format, ...)
 
 	if (level > least_level)
 		return;
+	if (!is_read()) {
+		n_lost++;
+		return;
+	}
+	if (n_lost) {
+		unsigned long long lost = n_lost;
+
+		n_lost = 0;
+		log_event(LOG_WARNING, "log.lost", "lines=%llu err=\"stderr was not read\"", lost);
+	}
 	clock_format(clock_utc_ms(), at);
 	if (isatty(STDERR_FILENO))
 		n = snprintf(line, sizeof line, "%s %s ev=%s ", at, program_name, event);

@@ -115,6 +115,31 @@ static void times_are_utc(void **state)
 	assert_true(clock_utc_ms() > 1700000000000);
 }
 
+/* A reader that does not read must not stop who logs, and is told what it missed. */
+static void nobody_waits_for_a_reader_of_the_log(void **state)
+{
+	static char text[1 << 17];
+	int ends[2], own = dup(STDERR_FILENO);
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	assert_true(dup2(ends[1], STDERR_FILENO) >= 0);
+	for (int i = 0; i < 5000; i++)
+		log_info("unread", "text=%0100d", i);
+	ssize_t first = read(ends[0], text, sizeof text - 1);
+	log_info("read", "again=1");
+	ssize_t second = read(ends[0], text + first, sizeof text - 1 - (size_t)first);
+	dup2(own, STDERR_FILENO);
+	close(own);
+	close(ends[0]);
+	close(ends[1]);
+	assert_true(first > 4096 && second > 0);
+	text[first + second] = '\0';
+	assert_non_null(strstr(text + first, "ev=log.lost "));
+	assert_non_null(strstr(text + first, "ev=read "));
+	assert_int_equal(text[first - 1], '\n'); /* no line is cut */
+}
+
 static void log_values_stay_one_word(void **state)
 {
 	char name[2000];
@@ -185,8 +210,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(sha256_vectors), cmocka_unit_test(hmac_vector_of_the_forges),
 		cmocka_unit_test(files_hash_as_their_bytes), cmocka_unit_test(times_are_utc),
-		cmocka_unit_test(log_values_stay_one_word), cmocka_unit_test(one_event_is_one_line),
-		cmocka_unit_test(hidden_characters) };
+		cmocka_unit_test(nobody_waits_for_a_reader_of_the_log), cmocka_unit_test(log_values_stay_one_word),
+		cmocka_unit_test(one_event_is_one_line), cmocka_unit_test(hidden_characters) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
