@@ -233,12 +233,28 @@ static int on_event(struct yaml *y, struct builder *b, const yaml_event_t *e)
 	}
 }
 
+/* Editors of another system put a byte order mark in front, which is no mistake; of UTF-16 they get nothing but one. */
+static bool skip_mark(struct yaml *y, const char **text, size_t *len)
+{
+	if (*len >= 2 && (memcmp(*text, "\xff\xfe", 2) == 0 || memcmp(*text, "\xfe\xff", 2) == 0)) {
+		mistake_at(y, 1, 1, "", "is UTF-16; save it as UTF-8");
+		return false;
+	}
+	if (*len >= 3 && memcmp(*text, "\xef\xbb\xbf", 3) == 0) {
+		*text += 3;
+		*len -= 3;
+	}
+	return true;
+}
+
 static void build(struct yaml *y, const char *text, size_t len)
 {
 	yaml_parser_t parser;
 	struct builder b = { 0 };
 	int more = 1;
 
+	if (!skip_mark(y, &text, &len))
+		return;
 	if (!yaml_parser_initialize(&parser)) {
 		mistake_at(y, 1, 1, "", "out of memory");
 		return;

@@ -208,6 +208,19 @@ static void hostile_documents_are_mistakes(void **state)
 	assert_null(yaml_root(y));
 	assert_int_equal(yaml_mistakes(y), 0);
 	yaml_free(y);
+	y = doc("\xff\xfe"
+		"a\0:\0");
+	assert_string_equal(yaml_mistake_text(y), "f.yml:1:1: is UTF-16; save it as UTF-8\n");
+	yaml_free(y);
+	y = doc("\xef\xbb\xbf"
+		"a: 1\nb\n"); /* a mark is passed over, and places are as in an editor */
+	assert_memory_equal(yaml_mistake_text(y), "f.yml:3:1: ", 11);
+	yaml_free(y);
+	y = doc("\xef\xbb\xbf"
+		"a: 1\nb: 2\n");
+	assert_int_equal(yaml_mistakes(y), 0);
+	assert_int_equal(yaml_count(yaml_root(y)), 2);
+	yaml_free(y);
 	y = doc("just text\n");
 	assert_false(yaml_is_map(yaml_root(y)));
 	yaml_free(y);
