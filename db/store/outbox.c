@@ -68,12 +68,14 @@ int store_outbox_due(struct db *db, int64_t now_ms, const char (*busy)[160], int
 {
 	static const char *const names[STORE_OUTBOX_BUSY_MAX] = { ":b0", ":b1", ":b2", ":b3" };
 	struct stmt *s = db_stmt(db,
-		"SELECT id, message_id, kind, target, payload, attempts FROM outbox WHERE state = 'waiting' AND next_at <= :now "
-		"AND kind || ' ' || target NOT IN (:b0, :b1, :b2, :b3) ORDER BY next_at, id LIMIT 1",
+		"SELECT id, message_id, kind, target, payload, attempts FROM outbox WHERE state = 'waiting' AND (next_at <= :now "
+		"OR attempts = 0 OR next_at > :now + :longest) AND kind || ' ' || target NOT IN (:b0, :b1, :b2, :b3) ORDER BY "
+		"next_at, id LIMIT 1",
 		err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":now", now_ms);
+	stmt_int(s, ":longest", STORE_OUTBOX_PAUSE_MAX_MS); /* a clock that was set back */
 	for (int i = 0; i < STORE_OUTBOX_BUSY_MAX; i++)
 		stmt_text(s, names[i], i < n_busy ? busy[i] : "");
 	int r = stmt_step(s, err);

@@ -7,7 +7,7 @@
 
 #include "db/sqlite/db.h"
 
-enum { STORE_OUTBOX_BUSY_MAX = 4, STORE_OUTBOX_STUCK = 5 /* failed attempts */ };
+enum { STORE_OUTBOX_BUSY_MAX = 4, STORE_OUTBOX_STUCK = 5 /* failed attempts */, STORE_OUTBOX_PAUSE_MAX_MS = 3600000 };
 
 /** One delivery: `kind` webhook, status or note; `target` the receiver's or repository's name in the configuration. */
 struct store_outbox {
@@ -33,7 +33,10 @@ int store_outbox_insert(
  */
 int store_outbox_replace(struct db *db, const char *kind, const char *target, const char *subject, const char *payload,
 	int64_t now_ms, struct fw_err *err);
-/** The next due row whose kind and target is none of `busy` ("webhook chat"). 1, 0, -1. `payload` is appended to. */
+/**
+ * The next due row whose kind and target is none of `busy` ("webhook chat"). 1, 0, -1. `payload` is appended to.
+ * One that was never tried is always due, and so is one that waits for longer than the longest pause: the clock was set back since.
+ */
 int store_outbox_due(struct db *db, int64_t now_ms, const char (*busy)[160], int n_busy, struct store_outbox *out,
 	struct buf *payload, struct fw_err *err);
 /** When the next waiting row after `after` is due; 0: none waits. */

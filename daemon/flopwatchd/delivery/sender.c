@@ -14,14 +14,14 @@
 #include "flopwatchd/delivery/request.h"
 
 enum { AT_ONCE = STORE_OUTBOX_BUSY_MAX, MINUTE_MS = 60000, SEND_DEADLINE_MS = 30000, NOTE_DEADLINE_MS = 120000 };
-enum { PAYLOAD_MAX = 1 << 20, ANSWER_MAX = 4096, RETRY_AFTER_MAX_S = 3600 };
+enum { PAYLOAD_MAX = 1 << 20, ANSWER_MAX = 4096, RETRY_AFTER_MAX_S = STORE_OUTBOX_PAUSE_MAX_MS / 1000 };
 
 /* A row that is under way. */
 struct errand {
 	struct sender *sender;
 	struct child *sending; /* NULL: free */
 	struct store_outbox row;
-	int64_t began_at;
+	int64_t began_at, began_ns; /* times may be set, durations not */
 };
 
 struct sender {
@@ -104,7 +104,7 @@ static void is_sent(void *arg, const struct buf *out, const struct fw_err *faile
 	struct store_outbox row = e->row;
 	struct store_attempt attempt = { .at = e->began_at, .error = failed ? failed->text : NULL };
 	int retry_after_s = 0;
-	attempt.duration_ms = clock_utc_ms() - e->began_at;
+	attempt.duration_ms = (clock_mono_ns() - e->began_ns) / 1000000;
 	read_answer(out, &attempt, &retry_after_s);
 	e->sending = NULL;
 	/* 410: the receiver wants nothing of this any more */
@@ -119,6 +119,7 @@ static void send_row(struct errand *e, const struct buf *payload)
 	struct fw_err err = { 0 };
 	struct deliver what;
 	e->began_at = clock_utc_ms();
+	e->began_ns = clock_mono_ns();
 	struct store_attempt failed = { .at = e->began_at };
 	if (deliver_prepare(n->config, &e->row, payload, e->began_at, &what, &err) != 0) {
 		failed.error = err.text;

@@ -53,7 +53,7 @@ int again_ask(struct db *db, const struct config *config, int64_t now_ms, struct
 {
 	int64_t id;
 	int queued = 0, due;
-	while ((due = store_again_due(db, now_ms, &id, err)) == 1) {
+	while ((due = store_again_due(db, now_ms, config->again_ms, &id, err)) == 1) {
 		struct store_job first;
 		int wanted = store_again_wanted(db, id, err);
 		if (wanted < 0 || store_job_get(db, id, &first, err))
