@@ -5,17 +5,21 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+
+enum { LOWEST_NICE = 19, PROCESSES_A_CORE = 64, PROCESSES_MIN = 400, PROCESSES_MAX = 1000 };
 
 struct process {
 	pid_t pid, parent;
@@ -134,15 +138,30 @@ int procs_below(pid_t root, pid_t *out, int max)
 	return n;
 }
 
-int procs_count(void)
+int procs_count_or_yield(int many)
 {
 	struct table t = { 0 };
-	int n = -1;
+	int n = -1, i;
 
 	if (read_table(&t) == 0)
 		n = t.n ? mark(&t) : 0;
+	for (i = 0; n > many && i < t.n; i++)
+		if (t.p[i].ours)
+			setpriority(PRIO_PROCESS, (id_t)t.p[i].pid, LOWEST_NICE);
 	free(t.p);
 	return n;
+}
+
+int procs_count(void)
+{
+	return procs_count_or_yield(INT_MAX);
+}
+
+int procs_of_a_build(void)
+{
+	long cores = sysconf(_SC_NPROCESSORS_ONLN), wanted = cores * PROCESSES_A_CORE;
+
+	return wanted < PROCESSES_MIN ? PROCESSES_MIN : wanted > PROCESSES_MAX ? PROCESSES_MAX : (int)wanted;
 }
 
 int procs_threads(void)

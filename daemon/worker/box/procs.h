@@ -15,6 +15,10 @@ void procs_adopt(void);
 int procs_count(void);
 /** Living processes that `root` and what descends from it are now. Shape: out[max]. Returns their number, at most max. */
 int procs_below(pid_t root, pid_t *out, int max);
+/** As procs_count; more than `many` get the lowest priority, so that who watches them is not the one that waits. */
+int procs_count_or_yield(int many);
+/** Processes that one build may run at once: as many as a parallel one needs here, and no more than this machine bears. */
+int procs_of_a_build(void);
 /** Threads of the whole machine, from one small file: cheap enough to ask 100 times a second. -1 unknown. */
 int procs_threads(void);
 /** SIGKILL all descendants until none is left, and reap them. After procs_adopt. Gives up after 3 s. Returns how many are left at least. */

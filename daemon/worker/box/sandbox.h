@@ -19,7 +19,7 @@
 enum sandbox_want { SANDBOX_AUTO, SANDBOX_REQUIRED, SANDBOX_NONE };
 enum { SANDBOX_ARGS_MAX = 640, SANDBOX_JOB_BYTES = 64 << 10 };
 
-enum { SANDBOX_NOBODY = 65534, SANDBOX_PROCESSES = 1200 /* that a build may add to those of the machine */ };
+enum { SANDBOX_NOBODY = 65534, SANDBOX_SPARE = 200 /* processes beyond those of a build that it meets a wall at */ };
 
 struct sandbox {
 	bool active;

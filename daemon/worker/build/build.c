@@ -24,7 +24,7 @@
 #include "worker/box/unpack.h"
 #include "worker/box/workdir.h"
 
-enum { PRINT_MAX = 64 << 20, PROCESS_MAX = 1000, STRIP_MS = 60000, TICK_MS = 10, LOOK_MS = 100, LOG_LINE_MAX = 700 << 10 };
+enum { PRINT_MAX = 64 << 20, PROCESS_MANY = 100, STRIP_MS = 60000, TICK_MS = 10, LOOK_MS = 100, LOG_LINE_MAX = 700 << 10 };
 
 static const int64_t module_max_bytes = 256ll << 20, file_max_bytes = 2ll << 30, memory_max_bytes = 32ll << 30;
 
@@ -149,7 +149,7 @@ static int on_tick(void *arg, struct fw_err *err)
 	if (now < r->next_look_ns && procs_threads() <= r->threads_before + r->process_max)
 		return 0;
 	r->next_look_ns = now + LOOK_MS * 1000000ll;
-	if (procs_count() > r->process_max) {
+	if (procs_count_or_yield(PROCESS_MANY) > r->process_max) {
 		r->own_end = true;
 		return err_set(err, ERR_FULL, "build ran more than %d processes at once and was ended", r->process_max);
 	}
@@ -435,7 +435,7 @@ int build_make(const struct build_context *c, const struct msg_subject *s, build
 {
 	struct run r = { .context = c,
 		.print_max = c->print_max ? c->print_max : PRINT_MAX,
-		.process_max = c->process_max ? c->process_max : PROCESS_MAX,
+		.process_max = c->process_max ? c->process_max : procs_of_a_build(),
 		.threads_before = procs_threads() };
 	size_t keep = c->log_bytes > 0 && c->log_bytes < LOG_LINE_MAX ? (size_t)c->log_bytes : LOG_LINE_MAX;
 	int64_t started = clock_mono_ns();
