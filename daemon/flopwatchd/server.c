@@ -31,7 +31,7 @@
 #include "flopwatchd/delivery/commit_status.h"
 #include "flopwatchd/intake/watch.h"
 
-enum { DRAIN_MS = 4000, WATCH_AGAIN_MS = 30000, LOCK_TRIES = 10 };
+enum { DRAIN_MS = 4000, WATCH_AGAIN_MS = 30000, LOCK_TRIES = 10, CHECK_MS = 10000 };
 
 struct server {
 	const char *config_path;
@@ -253,6 +253,18 @@ static int recover(struct server *s, struct fw_err *err)
 	return db_commit(s->db, err);
 }
 
+/* What is damaged would be answered from and written to as if it were not. */
+static int check_database(struct db *db, struct fw_err *err)
+{
+	struct fw_err unfinished = { 0 };
+	if (db_check_within(db, CHECK_MS, &unfinished) == 0)
+		return 0;
+	if (unfinished.code != ERR_TIMEOUT)
+		return err_set(err, unfinished.code, "%s", unfinished.text);
+	log_warning("db.check", "err=%s", log_quote(unfinished.text));
+	return 0;
+}
+
 static int open_state(struct server *s, struct fw_err *err)
 {
 	char path[600];
@@ -266,9 +278,12 @@ static int open_state(struct server *s, struct fw_err *err)
 	snprintf(path, sizeof path, "%s/flopwatch.db", s->config->state_dir);
 	if (db_open(path, false, &s->db, err) != 0)
 		return -1;
-	if (migrate(s->db, err) != 0)
+	if (check_database(s->db, err) != 0 || migrate(s->db, err) != 0)
 		return err_context(err, "%s", path);
-	return recover(s, err);
+	if (recover(s, err) != 0)
+		return -1;
+	db_hurry(s->db);
+	return 0;
 }
 
 static void pet_watchdog(void *arg)

@@ -11,6 +11,8 @@
 
 #include "db/sqlite/inside.h"
 
+#include "base/clock.h"
+
 enum {
 	APPLICATION_ID = 0x666c7077, /* "flpw" */
 	APPLICATION_ID_UNRELEASED = 0x66776368,
@@ -46,7 +48,7 @@ enum err_code db_code_of(sqlite3 *handle, int rc)
 		return ERR_BUSY;
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
-		return ERR_INVALID;
+		return ERR_DAMAGED;
 	case SQLITE_INTERRUPT:
 		return ERR_CANCELLED;
 	default:
@@ -61,7 +63,7 @@ const char *db_advice(enum err_code code)
 		return "; the disk or a quota is full, free some space";
 	case ERR_BUSY:
 		return "; another process holds the database";
-	case ERR_INVALID:
+	case ERR_DAMAGED:
 		return "; the file is damaged or no database, restore a backup";
 	default:
 		return "";
@@ -72,6 +74,10 @@ int db_fail(struct db *db, int rc, const char *file, int line, struct fw_err *er
 {
 	enum err_code code = db_code_of(db->handle, rc);
 	int system = system_errno(db->handle);
+	if (code == ERR_BUSY && db->is_hurried && !db->is_held) { /* waited for once; nobody waits again before it is free */
+		sqlite3_busy_timeout(db->handle, 0);
+		db->is_held = true;
+	}
 	bool os = (rc & 0xff) == SQLITE_IOERR || (rc & 0xff) == SQLITE_CANTOPEN;
 	return err_set(err, code, "database: %s:%d: %s (%d)%s%s%s", file, line, sqlite3_errmsg(db->handle), rc,
 		os && system ? ": " : "", os && system ? strerror(system) : "", db_advice(code));
@@ -213,6 +219,12 @@ void db_close(struct db *db)
 	free(db);
 }
 
+void db_hurry(struct db *db)
+{
+	db->is_hurried = true;
+	sqlite3_busy_timeout(db->handle, BUSY_HURRIED_MS);
+}
+
 /* ---- transactions -------------------------------------------------------------------------------------------------- */
 
 bool db_in_transaction(const struct db *db)
@@ -329,7 +341,8 @@ int db_set_version(struct db *db, int version, struct fw_err *err)
 int db_try_write(struct db *db, struct fw_err *err)
 {
 	int version;
-	return db_version(db, &version, err) != 0 || db_set_version(db, version, err) != 0 ? -1 : 0;
+	return db_check_place(db, err) != 0 || db_version(db, &version, err) != 0 || db_set_version(db, version, err) != 0 ? -1
+															   : 0;
 }
 
 int db_shrink(struct db *db, struct fw_err *err)
@@ -388,18 +401,51 @@ int64_t db_steps(struct db *db)
 	return steps;
 }
 
-int db_check(struct db *db, struct fw_err *err)
+/* The first finding of SQLite's own check. */
+static int check_file(struct db *db, struct fw_err *err)
 {
-	if (pragma(db, "PRAGMA integrity_check(1)", "ok", NULL))
-		return err_set(err, ERR_INVALID, "database: integrity_check found damage; restore a backup");
+	struct stmt *s = db_stmt(db, "PRAGMA integrity_check(1)", err);
+	int r = s ? stmt_step(s, err) : -1;
+	if (r == 1 && strcmp(row_text(s, 0), "ok") != 0)
+		r = err_set(
+			err, ERR_DAMAGED, "database: integrity_check found damage (%.200s); restore a backup", row_text(s, 0));
+	if (s)
+		stmt_reset(s);
+	return r < 0 ? -1 : 0;
+}
+
+static int check_references(struct db *db, struct fw_err *err)
+{
 	struct stmt *s = db_stmt(db, "SELECT \"table\", rowid, parent FROM pragma_foreign_key_check LIMIT 1", err);
 	if (!s)
 		return -1;
 	int r = stmt_step(s, err);
 	if (r == 1) {
-		err_set(err, ERR_INVALID, "database: row %lld of %s points to a row of %s that is not there",
+		err_set(err, ERR_DAMAGED, "database: row %lld of %s points to a row of %s that is not there; restore a backup",
 			(long long)row_int(s, 1), row_text(s, 0), row_text(s, 2));
 		stmt_reset(s);
 	}
 	return r == 0 ? 0 : -1;
+}
+
+int db_check(struct db *db, struct fw_err *err)
+{
+	return check_file(db, err) == 0 ? check_references(db, err) : -1;
+}
+
+static int is_over(void *arg)
+{
+	return clock_mono_ns() > *(const int64_t *)arg;
+}
+
+int db_check_within(struct db *db, int64_t ms, struct fw_err *err)
+{
+	int64_t end_ns = clock_mono_ns() + ms * 1000000;
+	sqlite3_progress_handler(db->handle, 20000, is_over, &end_ns);
+	int result = db_check(db, err);
+	sqlite3_progress_handler(db->handle, 0, NULL, NULL);
+	if (result == 0 || err->code != ERR_CANCELLED)
+		return result;
+	err_clear(err);
+	return err_set(err, ERR_TIMEOUT, "database: %lld ms were not enough to look at all of it", (long long)ms);
 }

@@ -22,6 +22,11 @@ struct stmt;
 
 /** Open or create. `read_only` opens query_only. Err: ERR_BUSY another daemon has it, ERR_IO, ERR_FULL, ERR_INVALID not our file. */
 int db_open(const char *path, bool read_only, struct db **out, struct fw_err *err);
+/**
+ * From now on a write does not wait long for another process that holds the lock, and those after it not at all until it is free: whoever
+ * serves others has no time for it. Err of such a write: ERR_BUSY.
+ */
+void db_hurry(struct db *db);
 /** Finalises all statements; accepts NULL. */
 void db_close(struct db *db);
 
@@ -107,7 +112,9 @@ int db_script(struct db *db, const char *sql, struct fw_err *err);
 int db_explain(struct db *db, void (*each)(void *arg, const char *sql, const char *step), void *arg, struct fw_err *err);
 /** How many steps SQLite's machine took for all of them. For tests: what must not grow with the history does not. */
 int64_t db_steps(struct db *db);
-/** SQLite's own check of the whole file, and of all references. Err: ERR_INVALID with the first finding. */
+/** SQLite's own check of the whole file, and of all references. Err: ERR_DAMAGED with the first finding. */
 int db_check(struct db *db, struct fw_err *err);
+/** As much of db_check as `ms` allow. Err: ERR_TIMEOUT nothing was found so far. */
+int db_check_within(struct db *db, int64_t ms, struct fw_err *err);
 
 #endif

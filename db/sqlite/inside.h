@@ -6,7 +6,7 @@
 
 #include "db/sqlite/db.h"
 
-enum { STATEMENT_BUCKETS = 128, VALUE_MAX_BYTES = 16 << 20 };
+enum { STATEMENT_BUCKETS = 128, VALUE_MAX_BYTES = 16 << 20, BUSY_HURRIED_MS = 200 };
 
 struct stmt {
 	struct db *db;
@@ -22,6 +22,7 @@ struct db {
 	struct stmt *bucket[STATEMENT_BUCKETS];
 	const char *begin_file; /* of the open transaction */
 	int begin_line;
+	bool is_hurried, is_held;  /* db_hurry was called; another process holds the lock */
 	bool has_outer, is_inside; /* db_outer_begin was called; a transaction is open inside of it */
 };
 
@@ -31,5 +32,8 @@ enum err_code db_code_of(sqlite3 *handle, int rc);
 const char *db_advice(enum err_code code);
 /** -1 with what SQLite says of `rc`, and the place of the statement. */
 int db_fail(struct db *db, int rc, const char *file, int line, struct fw_err *err);
+
+/** SQLite would write on into a file that has no name any more. Err: ERR_IO it has none. */
+int db_check_place(struct db *db, struct fw_err *err);
 
 #endif

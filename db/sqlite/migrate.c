@@ -38,6 +38,10 @@ int migrate_list(struct db *db, const struct migration *list, int n, struct fw_e
 	int version;
 	if (db_version(db, &version, err))
 		return -1;
+	if (version < 0)
+		return err_set(err, ERR_DAMAGED,
+			"database says it is version %d, which no flopwatchd ever wrote: restore a backup, or name another place",
+			version);
 	if (version > n)
 		return err_set(err, ERR_UNSUPPORTED,
 			"database is version %d, this flopwatchd knows %d: install the newer flopwatch or restore an older "

@@ -109,14 +109,31 @@ void stmt_int_or_null(struct stmt *s, const char *name, int64_t v)
 		bind_null(s, name);
 }
 
+int db_check_place(struct db *db, struct fw_err *err)
+{
+	int has_moved = 0;
+	if (sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_HAS_MOVED, &has_moved) != SQLITE_OK || !has_moved)
+		return 0;
+	return err_set(err, ERR_IO, "database: %s was deleted or replaced in use; put it back, or start flopwatchd again",
+		sqlite3_db_filename(db->handle, "main"));
+}
+
 int stmt_step(struct stmt *s, struct fw_err *err)
 {
+	struct db *db = s->db;
+	bool begins_to_write = !db_in_transaction(db) && !sqlite3_stmt_busy(s->handle) && !sqlite3_stmt_readonly(s->handle);
+	if (begins_to_write && db_check_place(db, err) != 0)
+		return -1;
 	errno = 0;
 	int rc = sqlite3_step(s->handle);
+	if (begins_to_write && db->is_held && (rc == SQLITE_ROW || rc == SQLITE_DONE)) {
+		sqlite3_busy_timeout(db->handle, BUSY_HURRIED_MS);
+		db->is_held = false;
+	}
 	if (rc == SQLITE_ROW)
 		return 1;
 	if (rc != SQLITE_DONE)
-		db_fail(s->db, rc, s->file, s->line, err);
+		db_fail(db, rc, s->file, s->line, err);
 	sqlite3_reset(s->handle);
 	return rc == SQLITE_DONE ? 0 : -1;
 }

@@ -224,7 +224,7 @@ static void foreign_files_are_left_alone(void **state)
 	char path[128];
 	snprintf(path, sizeof(path), "%s/copy.db", f->folder);
 	write_file(path, "This is a letter, and a long one, that somebody would like to keep as it is; no database at all.");
-	refused(ERR_INVALID, db_open(path, false, &db, &err));
+	refused(ERR_DAMAGED, db_open(path, false, &db, &err));
 	assert_null(db);
 	assert_non_null(strstr(err.text, path));
 	unlink(path);
@@ -328,6 +328,27 @@ static void backup_onto_a_full_disk_keeps_the_old_one(void **state)
 	ok(db_backup(f->db, path, &err));
 }
 
+static void a_file_that_was_deleted_takes_nothing(void **state)
+{
+	struct fixture *f = *state;
+	char away[160];
+	ok(db_script(f->db, "CREATE TABLE t (a INTEGER) STRICT", &err));
+	snprintf(away, sizeof away, "%s.away", f->path);
+	assert_int_equal(rename(f->path, away), 0);
+	refused(ERR_IO, db_begin(f->db, &err));
+	assert_non_null(strstr(err.text, "was deleted or replaced"));
+	refused(ERR_IO, db_try_write(f->db, &err));
+	err_clear(&err);
+	assert_int_equal(stmt_run(db_stmt(f->db, "INSERT INTO t VALUES (1)", &err), &err), -1);
+	err_clear(&err);
+	assert_int_equal(rows_of_t(f), 0); /* it can be read */
+	assert_int_equal(rename(away, f->path), 0);
+	ok(db_begin(f->db, &err));
+	ok(stmt_run(db_stmt(f->db, "INSERT INTO t VALUES (1)", &err), &err));
+	ok(db_commit(f->db, &err));
+	assert_int_equal(rows_of_t(f), 1);
+}
+
 static void damage_is_found(void **state)
 {
 	struct fixture *f = *state;
@@ -347,7 +368,7 @@ static void damage_is_found(void **state)
 	close(fd);
 	/* the last quarter holds no schema, so that only the check can see it */
 	fixture_open(f);
-	refused(ERR_INVALID, db_check(f->db, &err));
+	refused(ERR_DAMAGED, db_check(f->db, &err));
 	assert_non_null(strstr(err.text, "restore a backup"));
 }
 
@@ -358,6 +379,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(values_come_back, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(statements_are_kept, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(transactions_hold_or_vanish, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_file_that_was_deleted_takes_nothing, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(an_outer_transaction_decides, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(rollback_ends_open_readers, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(errors_say_where, fixture_setup, fixture_teardown),

@@ -72,6 +72,15 @@ static void newer_database_is_refused(void **state)
 	assert_int_equal(version_of(f->db), newer);
 }
 
+static void a_version_below_zero_is_damage(void **state)
+{
+	struct fixture *f = *state;
+	ok(migrate(f->db, &err));
+	ok(db_set_version(f->db, -7, &err));
+	refused(ERR_DAMAGED, migrate(f->db, &err));
+	assert_memory_equal(err.text, "database says it is version -7, which no flopwatchd ever wrote:", 62);
+}
+
 static void failing_script_leaves_nothing(void **state)
 {
 	struct fixture *f = *state;
@@ -143,6 +152,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(new_file_gets_everything, bare_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(newer_database_is_refused, bare_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_version_below_zero_is_damage, bare_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(failing_script_leaves_nothing, bare_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(steps_and_one_go_end_alike, bare_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(databases_of_before_version_1_are_refused, bare_setup, fixture_teardown),

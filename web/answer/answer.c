@@ -128,7 +128,8 @@ void answer_error(struct http_request *r, struct http_response *response, const 
 		status = 400;
 	else if (err->code == ERR_CONFLICT)
 		status = 409;
-	else if (err->code == ERR_BUSY || err->code == ERR_FULL || err->code == ERR_TIMEOUT)
+	else if (err->code == ERR_BUSY || err->code == ERR_FULL || err->code == ERR_TIMEOUT || err->code == ERR_IO ||
+		 err->code == ERR_DAMAGED)
 		status = 503;
 	answer_problem(r, response, status, err->text);
 }

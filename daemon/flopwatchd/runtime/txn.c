@@ -8,7 +8,7 @@ enum { AGAIN_NS = 1000000000 };
 
 bool txn_is_outage(const struct fw_err *err)
 {
-	return err->code == ERR_IO || err->code == ERR_FULL || err->code == ERR_BUSY;
+	return err->code == ERR_IO || err->code == ERR_FULL || err->code == ERR_BUSY || err->code == ERR_DAMAGED;
 }
 
 static void note_failure(struct txn *g, const struct fw_err *err)
