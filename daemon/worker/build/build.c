@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "worker/build/artifacts.h"
 #include "worker/build/buildlog.h"
+#include "worker/box/keyring.h"
 #include "worker/box/procs.h"
 #include "worker/box/pump.h"
 #include "worker/box/room.h"
@@ -214,6 +215,7 @@ static int run_in_sandbox(struct run *r, const struct msg_subject *s, const char
 			.cpu_s = (int)timeout_s + 1 };
 
 		status = pump_run(&pump, &spec, &how, &e);
+		keyring_clear(c->sandbox);
 	}
 	free(v);
 	if (status < 0 && e.code == ERR_NOT_FOUND && !c->sandbox->active)

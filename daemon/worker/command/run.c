@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "core/reading/row.h"
+#include "worker/box/keyring.h"
 #include "worker/box/lastwords.h"
 #include "worker/command/program.h"
 #include "worker/box/pump.h"
@@ -118,6 +119,7 @@ static int run_process(struct bench *b, const struct build_context *c, const str
 	status = program_prepare(program, b, c, s, list != NULL, &e);
 	if (status == 0)
 		status = pump_run(&pump, &program->spec, &how, &e);
+	keyring_clear(c->sandbox);
 	free(program);
 	if (status < 0 && list && list->broken)
 		return blame(trouble, r, "protocol", e.text);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "worker/box/keyring.h"
 #include "worker/box/procs.h"
 
 enum { WAIT_MS = 100, BOUNDS = 3 /* turns without a warm call, which show what calls cannot have taken */, BURSTS = 4 };
@@ -390,6 +391,7 @@ int turns_session_run(struct turns_session *s, struct fw_err *err)
 	for (int k = 0; k < s->n_sides; k++)
 		turns_child_end(&s->child[k]);
 	(void)procs_end_all();
+	keyring_clear(s->build->sandbox);
 	s->bench->gpu_s += (double)(clock_mono_ns() - began) * 1e-9;
 	return status;
 }
