@@ -427,6 +427,24 @@ static void samples(void **state)
 	msg_fini(&out);
 }
 
+/* Of a module's, the worker knows which inputs were checked. */
+static void bursts_of_a_program_name_no_inputs(void **state)
+{
+	float ms[] = { 1.5f, 1.25f };
+	struct msg_cell body = { .launch = 1, .set = 1, .cell = 5, .n_subjects = 2, .n = 2, .series = "sustained" };
+	struct msg in = { .t = MSG_CELL, .u.cell = &body }, out;
+
+	(void)state;
+	COPY(body.role[0], "base");
+	COPY(body.role[1], "target");
+	COPY(body.order, "ABBA");
+	body.ms[0] = ms;
+	body.ms[1] = ms;
+	round_trip(&in, &out);
+	assert_string_equal(out.u.cell->input_sha256, "");
+	msg_fini(&out);
+}
+
 static void rules(void **state)
 {
 	struct rule in, out;
@@ -728,6 +746,7 @@ int main(void)
 		cmocka_unit_test(build),
 		cmocka_unit_test(records),
 		cmocka_unit_test(samples),
+		cmocka_unit_test(bursts_of_a_program_name_no_inputs),
 		cmocka_unit_test(rules),
 		cmocka_unit_test(no_message),
 		cmocka_unit_test(wrong_records),

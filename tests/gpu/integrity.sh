@@ -80,7 +80,7 @@ caught cheat_stream '*/forward' '^(target|device) (rejected escaped|failed wrong
 caught cheat_thread '*/forward' '^(target|device) (rejected escaped|failed wrong)'
 caught cheat_burn '*/forward' '^(target|device) rejected (escaped|slowed)'
 caught cheat_fork '*/forward' '^target rejected escaped left process'
-caught cheat_middle '*/forward' "^target rejected forged"
+caught cheat_middle '*/forward' "^(target rejected forged|device rejected device)"
 noted cheat_limits 'changed persisting L2 bytes from 0 to [0-9]+, which was set back'
 noted cheat_alarm 'changed an interval timer, which was set back'
 for module in honest_packs honest_stream honest_thread; do believed "$module"; done

@@ -338,8 +338,8 @@ static int read_cell(struct fields *f, struct msg_cell *m)
 	m->redo = (int)field_int_or(f, "redo", 0, 1000, 0);
 	field_word(f, "series", series, m->series, sizeof m->series);
 	field_token(f, "phase", FIELD_WORD, 0, m->phase, sizeof m->phase);
-	/* programs of their own bring their inputs along */
-	field_digest(f, "input_sha256", true, strcmp(m->series, "process") == 0, m->input_sha256);
+	/* programs of their own bring their inputs along; the worker holds the bursts of a module to those that were checked */
+	field_digest(f, "input_sha256", true, !strcmp(m->series, "process") || !strcmp(m->series, "sustained"), m->input_sha256);
 	m->n = (int)field_int(f, "n", 1, PROTOCOL_SAMPLES_MAX);
 	json_t *ms = field_object(f, "ms");
 
