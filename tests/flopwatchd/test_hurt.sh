@@ -63,7 +63,7 @@ echo 'COMMIT;' >&8
 exec 8>&-
 wait $holder
 ok "when it is free all is well" await 20 healthy
-is "and is stored" "$(asked free) $(sql "SELECT count(*) FROM job WHERE cells_glob = 'free'")" "201 1"
+is "and is stored" "$(asked free) $(sql "SELECT count(*) FROM job_cell WHERE word = 'free'")" "201 1"
 
 # ---- a folder that is taken away ----
 port=$(port)
@@ -74,7 +74,7 @@ like "in words" "$(cat "$tmp/answer")" "flopwatch.db was deleted or replaced in 
 is "its health says so" "$(health)" 503
 mv "$tmp/away" "$tmp/state"
 ok "when it is back all is well" await 20 healthy
-is "and is stored, once" "$(asked back) $(sql "SELECT count(*) FROM job WHERE cells_glob IN ('gone', 'back')")" "201 1"
+is "and is stored, once" "$(asked back) $(sql "SELECT count(*) FROM job_cell WHERE word IN ('gone', 'back')")" "201 1"
 cp -a "$tmp/state" "$tmp/copy"
 rm -rf "$tmp/state"
 is "a folder that was deleted" "$(asked gone)" 503

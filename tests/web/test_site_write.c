@@ -61,7 +61,7 @@ static void test_daemon_refuses(void **state)
 		enum err_code code;
 		int status;
 	} codes[] = { { ERR_NOT_FOUND, 404 }, { ERR_INVALID, 400 }, { ERR_CONFLICT, 409 }, { ERR_FULL, 503 }, { ERR_BUSY, 503 },
-		{ ERR_IO, 500 } };
+		{ ERR_IO, 503 }, { ERR_INTERNAL, 500 } };
 	struct run *run = *state;
 	for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
 		run->asked.refuse = (struct fw_err){ .code = codes[i].code, .text = "because <of> \"this\"" };

@@ -16,8 +16,8 @@ def launches_of(database, comparison):
     found = {}
     try:
         db = sqlite3.connect("file:%s?mode=ro" % database, uri=True)
-        rows = db.execute("SELECT c.key, s.d, s.d_raw, s.mhz IS NOT NULL FROM sample s JOIN cell c ON c.id = s.cell "
-                          "WHERE c.comparison = ? AND s.series = 'process' AND s.subject = 'target' ORDER BY s.launch", (comparison,))
+        rows = db.execute("SELECT c.key, s.d, s.d_raw, s.mhz IS NOT NULL FROM sample s JOIN cell c ON c.id = s.cell JOIN sample_kind k ON k.id = s.kind "
+                          "WHERE c.comparison = ? AND k.series = 'process' AND k.subject = 'target' ORDER BY s.launch", (comparison,))
         for key, d, raw, clocked in rows:
             cell = found.setdefault(key, {"launches_pct": [], "raw_pct": [], "clocks": bool(clocked)})
             cell["launches_pct"].append(round(-100 * d, 4))
