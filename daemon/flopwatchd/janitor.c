@@ -8,6 +8,7 @@
 #include "db/store/job.h"
 #include "db/store/outbox.h"
 #include "db/store/result.h"
+#include "db/store/sample.h"
 
 enum { STEP_ROWS = 500, STEP_PAUSE_MS = 1000, ROUND_MS = 3600 * 1000 };
 #define DAY_MS (INT64_C(24) * 3600 * 1000)

@@ -1,5 +1,5 @@
 /**
- * result.h - what a finished job leaves: builds, comparison, cells, launches, samples, metrics, artifacts.
+ * result.h - what a finished job leaves: builds, comparison, cells, metrics, artifacts; its launches and samples are in sample.h.
  *
  * All calls: loop only; inside the caller's one transaction. Facts are written once; only verdicts are updated, by judging the
  * stored samples again.
@@ -73,29 +73,6 @@ int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err);
 int store_cell_verdict(struct db *db, const struct store_cell *c, struct fw_err *err);
 /** The cell of `comparison` with the smallest n above `after_n` (-1: the first). 1, 0, -1. */
 int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store_cell *out, struct fw_err *err);
-
-int store_launch_insert(struct db *db, int64_t comparison, int n, int set, uint64_t seed, int64_t *id, struct fw_err *err);
-/** One row per subject of `m`. The launch's estimate `e` (NULL: none) stands on the row of role "target". */
-int store_samples_insert(struct db *db, int64_t launch, int64_t cell, const struct msg_cell *m, const struct launch_estimate *e,
-	struct fw_err *err);
-/** A stored cell's launches of one series, in their order: to judge again. */
-struct store_launches {
-	int n;
-	bool raw; /* pairs are there; false: thinned, only the estimates are */
-	struct launch_estimate estimate[STATS_LAUNCHES_MAX];
-	struct launch_pairs pairs[STATS_LAUNCHES_MAX]; /* point into `values` */
-	int64_t launch[STATS_LAUNCHES_MAX];            /* rows, for store_sample_estimate */
-	struct msg_guard guard[STATS_LAUNCHES_MAX];    /* what decides whether a launch is believed; the rest is unknown */
-	struct launch_pairs host[STATS_LAUNCHES_MAX];  /* the host's time of enqueue in us in place of ms; NULL where unknown */
-	struct buf values;
-};
-/** Err: ERR_INVALID rows that do not fit together. Own: buf_fini(&out->values) in any case. */
-int store_cell_launches(struct db *db, int64_t cell, const char *series, struct store_launches *out, struct fw_err *err);
-/** Write anew what a stored launch says of a cell in one series. */
-int store_sample_estimate(
-	struct db *db, int64_t cell, int64_t launch, const char *series, const struct launch_estimate *e, struct fw_err *err);
-/** Drop raw times of comparisons finished before `before`, keeping each launch's estimate; at most `limit` rows. *n counts them. */
-int store_samples_thin(struct db *db, int64_t before, int limit, int *n, struct fw_err *err);
 
 /** Set a number of a cell; not finite: nothing is stored. */
 int store_metric(struct db *db, int64_t cell, const char *name, const char *unit, double value, struct fw_err *err);

@@ -17,6 +17,7 @@
 #include "db/store/job.h"
 #include "db/store/repo.h"
 #include "db/store/result.h"
+#include "db/store/sample.h"
 #include "flopwatchd/judge/comparison_json.h"
 
 enum { LAUNCHES = 4, PAIRS = 16, LOSS_EVERY = 10 };

@@ -1,5 +1,6 @@
 /* Results as rows: builds found again, samples bit for bit, launches for judging again, thinning. */
 #include "fixture_result.h"
+#include "db/store/sample.h"
 
 static int setup(void **state)
 {

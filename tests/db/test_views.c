@@ -12,6 +12,7 @@
 #include "db/store/throttle.h"
 #include "db/view/history.h"
 #include "db/view/cell.h"
+#include "db/store/sample.h"
 
 static const char *const keys[] = { "attention/dense/causal/s8192/forward", "attention/dense/causal/s8192/backward" };
 

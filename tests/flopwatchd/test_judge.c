@@ -1,5 +1,6 @@
 /* A finished job becomes rows: verdicts from the samples, blame, alerts and their end, and judging again. */
 #include "judge_run.h"
+#include "db/store/sample.h"
 
 static void sizes_of_change_become_words(void **state)
 {

@@ -16,7 +16,7 @@ check() { # name, command...: passes when the command succeeds and prints nothin
 }
 none() { ! grep -nE "$@"; }
 sources() { git ls-files 'daemon/*.[ch]' 'db/*.[ch]' 'web/*.[ch]' 'daemon/*.cu'; }
-long_files() { sources | xargs wc -l | awk '$2 != "total" && $1 > 800 { print $2 ": " $1 " lines" }'; }
+long_files() { sources | grep -v "^daemon/kit/" | xargs wc -l | awk '$2 != "total" && $1 > 600 { print $2 ": " $1 " lines" }'; }
 shell_calls() { none '(^|[^a-z_>.])(system|popen|sprintf|vsprintf|strcpy|strcat|gets|mktemp)[[:space:]]*\(' $(sources); }
 unfinished() { none 'TODO|FIXME|XXX' $(sources); }
 built_sql() { none '(printf|puts|append)[^;]*"(SELECT|INSERT|UPDATE|DELETE) ' $(git ls-files 'db/*.c' 'daemon/*.c' 'web/*.c'); }
@@ -35,7 +35,7 @@ else
 	n=$((n + 1))
 	echo "ok $n - clang-format finds nothing to change # SKIP clang-format-14 is not installed"
 fi
-check "no file is longer than 800 lines" long_files
+check "no file is longer than 600 lines, but the kit, which is one file for whoever takes it along" long_files
 check "no shell, no unbounded string calls" shell_calls
 check "nothing unfinished" unfinished
 check "SQL is constant text" built_sql

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "db/store/result.h"
+#include "db/store/sample.h"
 #include "web/html/emit.h"
 
 enum { WIDTH = 540, HEIGHT = 100, LEFT = 58, RIGHT = 12, LANE = 34, TOP = 8 };

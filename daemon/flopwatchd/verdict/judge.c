@@ -11,6 +11,7 @@
 #include "db/store/job.h"
 #include "db/store/repo.h"
 #include "db/store/result.h"
+#include "db/store/sample.h"
 #include "db/store/slow_calls.h"
 #include "flopwatchd/history/epoch.h"
 #include "flopwatchd/delivery/gitnote.h"

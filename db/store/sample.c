@@ -1,0 +1,264 @@
+/* sample.c - launches and samples. */
+#include "db/store/sample.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/protocol/guard.h"
+
+int store_launch_insert(struct db *db, int64_t comparison, int n, int set, uint64_t seed, int64_t *id, struct fw_err *err)
+{
+	struct stmt *s =
+		db_stmt(db, "INSERT INTO launch (comparison, n, set_number, seed) VALUES (:comparison, :n, :set, :seed)", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":comparison", comparison);
+	stmt_int(s, ":n", n);
+	stmt_int(s, ":set", set);
+	stmt_int(s, ":seed", (int64_t)seed); /* SQLite has no unsigned; the bits are kept */
+	return stmt_insert(s, id, err);
+}
+
+static void bind_estimate(struct stmt *s, const struct launch_estimate *e)
+{
+	stmt_double(s, ":d", e->d);
+	stmt_double(s, ":q", e->q);
+	stmt_double(s, ":d_raw", e->d_raw);
+	stmt_double(s, ":z", e->z);
+	stmt_double(s, ":z_q", e->z_q);
+	stmt_double(s, ":beta", e->beta);
+	stmt_double(s, ":beta_q", e->beta_q);
+}
+
+static void bind_guard(struct stmt *s, const struct msg_guard *g)
+{
+	stmt_double(s, ":power", g->power_w);
+	stmt_double(s, ":temp", g->temp_c);
+	stmt_double(s, ":mhz_seen", g->sm_mhz);
+	stmt_int(s, ":reasons", (int64_t)g->reasons);
+	stmt_int(s, ":foreign", g->foreign);
+	stmt_int(s, ":xid", g->xid);
+	stmt_int(s, ":ecc", g->ecc);
+	stmt_double(s, ":energy", g->energy_j);
+	stmt_text(s, ":regime", g->regime);
+}
+
+static int add_sample_kind(struct db *db, const char *series, const char *phase, const char *subject, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO sample_kind (series, phase, subject) VALUES (:series, :phase, :subject) ON CONFLICT DO NOTHING",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":series", series);
+	stmt_text(s, ":phase", phase);
+	stmt_text(s, ":subject", subject);
+	return stmt_run(s, err);
+}
+
+/** What subject `i` of a message says. *n: 1, or 0 where nothing of that kind was timed so far. */
+static int put_sample(struct db *db, int64_t launch, int64_t cell, const struct msg_cell *m, int i,
+	const struct launch_estimate *e, int *n, struct fw_err *err)
+{
+	size_t bytes = (size_t)m->n * sizeof(float);
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO sample (launch, cell, kind, n, ms, mhz, host_us, call_order, d, q, d_raw, z, z_q, beta, beta_q, "
+		"power_w, temp_c, sm_mhz, reasons, foreign_processes, xid, ecc, energy_j, regime) "
+		"SELECT :launch, :cell, k.id, :n, :ms, :mhz, :host_us, :order, :d, :q, :d_raw, :z, :z_q, :beta, :beta_q, "
+		":power, :temp, :mhz_seen, :reasons, :foreign, :xid, :ecc, :energy, :regime "
+		"FROM sample_kind k WHERE k.series = :series AND k.phase = :phase AND k.subject = :subject",
+		err);
+	if (!s)
+		return -1;
+	bool target = strcmp(m->role[i], "target") == 0;
+	stmt_int(s, ":launch", launch);
+	stmt_int(s, ":cell", cell);
+	stmt_text(s, ":series", m->series);
+	stmt_text(s, ":phase", m->phase);
+	stmt_text(s, ":subject", m->role[i]);
+	stmt_int(s, ":n", m->n);
+	stmt_blob(s, ":ms", m->ms[i], bytes);
+	stmt_blob(s, ":mhz", m->mhz[i], bytes);
+	stmt_blob(s, ":host_us", m->host_us[i], bytes);
+	stmt_text(s, ":order", target ? m->order : ""); /* the same for every subject: once is enough */
+	if (target)
+		bind_guard(s, &m->guard);
+	if (target && e)
+		bind_estimate(s, e);
+	return stmt_run_count(s, n, err);
+}
+
+int store_samples_insert(struct db *db, int64_t launch, int64_t cell, const struct msg_cell *m, const struct launch_estimate *e,
+	struct fw_err *err)
+{
+	int n;
+	for (int i = 0; i < m->n_subjects; i++) {
+		if (put_sample(db, launch, cell, m, i, e, &n, err))
+			return -1;
+		if (n == 0 && (add_sample_kind(db, m->series, m->phase, m->role[i], err) ||
+				      put_sample(db, launch, cell, m, i, e, &n, err)))
+			return -1;
+	}
+	return 0;
+}
+
+/** Where one blob of floats stands in `values`, and how many; -1: there is none. */
+struct span {
+	long at;
+	int n;
+};
+
+static struct span take_floats(struct stmt *s, int column, struct buf *values)
+{
+	size_t len;
+	const void *data = row_blob(s, column, &len);
+	if (row_is_null(s, column))
+		return (struct span){ -1, 0 };
+	struct span span = { (long)values->len, (int)(len / sizeof(float)) };
+	buf_append(values, data, (size_t)span.n * sizeof(float));
+	return span;
+}
+
+static const float *floats_of(const struct buf *values, struct span span, int n)
+{
+	return span.at >= 0 && span.n == n ? (const float *)(const void *)(values->data + span.at) : NULL;
+}
+
+int store_cell_launches(struct db *db, int64_t cell, const char *series, struct store_launches *out, struct fw_err *err)
+{
+	memset(out, 0, sizeof(*out));
+	buf_init(&out->values, 4 << 20);
+	struct span spans[STATS_LAUNCHES_MAX][6];
+	struct stmt *s = db_stmt(db,
+		"SELECT l.set_number, t.n, t.d, t.q, t.d_raw, b.ms, t.ms, b.mhz, t.mhz, b.host_us, "
+		"t.host_us, t.launch, t.reasons, t.foreign_processes, t.xid, t.ecc, "
+		"coalesce(t.z, 0), coalesce(t.z_q, 0), coalesce(t.beta, 0), coalesce(t.beta_q, 0) FROM sample_kind k "
+		"JOIN sample_kind kb ON kb.series = k.series AND kb.phase = k.phase AND kb.subject = 'base' "
+		"CROSS JOIN sample t ON t.cell = :cell AND t.kind = k.id CROSS JOIN launch l ON l.id = t.launch "
+		"CROSS JOIN sample b ON b.cell = t.cell AND b.launch = t.launch AND b.kind = kb.id "
+		"WHERE k.series = :series AND k.phase = '' AND k.subject = 'target' ORDER BY l.n",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":cell", cell);
+	stmt_text(s, ":series", series);
+	int r, n = 0;
+	while ((r = stmt_step(s, err)) == 1) {
+		if (n == STATS_LAUNCHES_MAX) {
+			stmt_reset(s);
+			return err_set(
+				err, ERR_INVALID, "cell %lld has more than %d launches", (long long)cell, STATS_LAUNCHES_MAX);
+		}
+		out->estimate[n] = (struct launch_estimate){ .set = (int)row_int(s, 0),
+			.n = (int)row_int(s, 1),
+			.d = row_double(s, 2),
+			.q = row_double(s, 3),
+			.d_raw = row_double(s, 4),
+			.z = row_double(s, 16),
+			.z_q = row_double(s, 17),
+			.beta = row_double(s, 18),
+			.beta_q = row_double(s, 19) };
+		for (int i = 0; i < 6; i++)
+			spans[n][i] = take_floats(s, 5 + i, &out->values);
+		out->launch[n] = row_int(s, 11);
+		guard_unknown(&out->guard[n]);
+		out->guard[n].reasons = (uint64_t)row_int(s, 12);
+		out->guard[n].foreign = row_is_null(s, 13) ? -1 : (int)row_int(s, 13);
+		out->guard[n].xid = (int)row_int(s, 14);
+		out->guard[n].ecc = (int)row_int(s, 15);
+		n++;
+	}
+	if (r < 0)
+		return -1;
+	if (out->values.failed)
+		return err_set(err, ERR_FULL, "the samples of cell %lld do not fit in memory", (long long)cell);
+	out->n = n;
+	out->raw = n > 0;
+	for (int i = 0; i < n; i++) { /* only now: the buffer has stopped moving */
+		int pairs = out->estimate[i].n;
+		out->pairs[i] = (struct launch_pairs){ .set = out->estimate[i].set,
+			.n = pairs,
+			.base_ms = floats_of(&out->values, spans[i][0], pairs),
+			.target_ms = floats_of(&out->values, spans[i][1], pairs),
+			.base_mhz = floats_of(&out->values, spans[i][2], pairs),
+			.target_mhz = floats_of(&out->values, spans[i][3], pairs) };
+		out->host[i] = (struct launch_pairs){ .set = out->estimate[i].set,
+			.n = pairs,
+			.base_ms = floats_of(&out->values, spans[i][4], pairs),
+			.target_ms = floats_of(&out->values, spans[i][5], pairs) };
+		if (!out->pairs[i].base_mhz || !out->pairs[i].target_mhz)
+			out->pairs[i].base_mhz = out->pairs[i].target_mhz = NULL;
+		if (!out->pairs[i].base_ms || !out->pairs[i].target_ms)
+			out->raw = false;
+		if (!out->raw && !isfinite(out->estimate[i].d))
+			return err_set(
+				err, ERR_INVALID, "a launch of cell %lld has neither samples nor an estimate", (long long)cell);
+	}
+	return 0;
+}
+
+int store_sample_estimate(
+	struct db *db, int64_t cell, int64_t launch, const char *series, const struct launch_estimate *e, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"UPDATE sample SET d = :d, q = :q, d_raw = :d_raw, z = :z, z_q = :z_q, beta = :beta, beta_q = :beta_q "
+		"WHERE cell = :cell AND launch = :launch AND kind = (SELECT id FROM sample_kind WHERE series = :series AND "
+		"phase = '' AND subject = 'target')",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":cell", cell);
+	stmt_int(s, ":launch", launch);
+	stmt_text(s, ":series", series);
+	bind_estimate(s, e);
+	return stmt_run(s, err);
+}
+
+/** The oldest comparison finished before `before` whose samples still have times. 1, 0, -1. */
+static int oldest_raw(struct db *db, int64_t before, int64_t *comparison, struct fw_err *err)
+{
+	struct stmt *s =
+		db_stmt(db, "SELECT id FROM comparison WHERE is_raw AND finished_at < :before ORDER BY finished_at LIMIT 1", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":before", before);
+	return stmt_first_int(s, comparison, err);
+}
+
+static int thin_one(struct db *db, int64_t comparison, int limit, int *n, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"UPDATE sample SET ms = NULL, mhz = NULL, host_us = NULL WHERE (cell, launch, kind) IN "
+		"(SELECT s.cell, s.launch, s.kind FROM cell c JOIN sample s ON s.cell = c.id "
+		"WHERE c.comparison = :comparison AND s.ms IS NOT NULL LIMIT :limit)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":comparison", comparison);
+	stmt_int(s, ":limit", limit);
+	return stmt_run_count(s, n, err);
+}
+
+static int mark_thinned(struct db *db, int64_t comparison, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "UPDATE comparison SET is_raw = 0 WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", comparison);
+	return stmt_run(s, err);
+}
+
+int store_samples_thin(struct db *db, int64_t before, int limit, int *n, struct fw_err *err)
+{
+	int64_t comparison;
+	int found = 0, thinned;
+	*n = 0;
+	while (*n < limit && (found = oldest_raw(db, before, &comparison, err)) == 1) {
+		if (thin_one(db, comparison, limit - *n, &thinned, err))
+			return -1;
+		*n += thinned;
+		if (*n < limit && mark_thinned(db, comparison, err))
+			return -1;
+	}
+	return found < 0 ? -1 : 0;
+}
