@@ -24,6 +24,7 @@
 #include "flopwatchd/intake/watch.h"
 #include "flopwatchd/job/record.h"
 #include "flopwatchd/job/jobstate.h"
+#include "base/oid.h"
 
 enum { PRIORITY_ASKED = 10, ABBREVIATION_MIN = 7 };
 
@@ -39,19 +40,13 @@ static int find_repo(struct control *c, const char *name, int64_t *id, struct fw
 	return found == 1 ? 0 : -1;
 }
 
-static bool is_hex(const char *text, size_t min, size_t max)
-{
-	size_t n = strspn(text, "0123456789abcdef");
-	return !text[n] && n >= min && n <= max;
-}
-
 /* A commit by hash, branch or abbreviated hash. `branch` gets the branch's encoded name, "" for a hash. */
 static int find_commit(struct control *c, int64_t repo, const char *text, char sha[65], char branch[1024], struct fw_err *err)
 {
 	struct fw_err why = { 0 };
 	bool gone = false;
 	branch[0] = 0;
-	if (is_hex(text, 40, 40) || is_hex(text, 64, 64)) {
+	if (oid_is_whole(text)) {
 		snprintf(sha, 65, "%s", text);
 		return 0;
 	}
@@ -67,7 +62,7 @@ static int find_commit(struct control *c, int64_t repo, const char *text, char s
 		err_clear(&why);
 	}
 	branch[0] = 0;
-	int got = is_hex(text, ABBREVIATION_MIN, 64) ? store_commit_abbreviated(c->db, repo, text, sha, err) : 0;
+	int got = oid_is_prefix(text, ABBREVIATION_MIN) ? store_commit_abbreviated(c->db, repo, text, sha, err) : 0;
 	if (got == 0)
 		return err_set(err, ERR_NOT_FOUND, "there is no branch or known commit %.100s", text);
 	return got == 1 ? 0 : -1;
@@ -122,7 +117,7 @@ static int read_providers(const struct control_request *r, struct store_job *job
 /* What a side is called from here on. A commit in full is no name. */
 static void keep_name(const char *text, char out[STORE_JOB_NAME_SIZE])
 {
-	bool fits = !is_hex(text, 40, 64) && strlen(text) < STORE_JOB_NAME_SIZE;
+	bool fits = !oid_is_prefix(text, 40) && strlen(text) < STORE_JOB_NAME_SIZE;
 	snprintf(out, STORE_JOB_NAME_SIZE, "%s", fits ? text : "");
 }
 
@@ -379,11 +374,6 @@ int control_retry(struct control *c, int64_t job, int64_t *new_job, struct fw_er
 
 /* ---- figures from elsewhere ------------------------------------------------------------------------------------------------------------ */
 
-static bool is_commit(const char *text)
-{
-	return is_hex(text, 40, 40) || is_hex(text, 64, 64);
-}
-
 int control_import(
 	struct control *c, const struct foreign_figures *figures, int64_t *comparison, bool *is_new, struct fw_err *err)
 {
@@ -392,7 +382,7 @@ int control_import(
 	int64_t repo;
 	if (find_repo(c, f.repo, &repo, err) != 0)
 		return -1;
-	if (!is_commit(f.commit) || (f.base && f.base[0] && !is_commit(f.base)))
+	if (!oid_is_whole(f.commit) || (f.base && f.base[0] && !oid_is_whole(f.base)))
 		return err_set(err, ERR_INVALID, "a commit is named in full: 40 hex digits, as git rev-parse prints them");
 	if (!f.name[0] || strspn(f.name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") != strlen(f.name))
 		return err_set(err, ERR_INVALID, "`%.60s` is no name for figures; use letters, digits, . _ -", f.name);

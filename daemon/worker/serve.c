@@ -19,6 +19,7 @@
 #include "worker/box/room.h"
 #include "worker/box/sealed.h"
 #include "worker/box/workdir.h"
+#include "base/oid.h"
 
 enum { JOB_WAIT_MS = 3600 * 1000, TREE_WAIT_MS = 600 * 1000, LOCK_POLL_MS = 100, CACHE_KEEP = 200 };
 
@@ -71,17 +72,10 @@ static void drop_lock(struct job *j)
 
 /* ---- trees ---- */
 
-static bool oid_ok(const char *oid)
-{
-	size_t n = strspn(oid, "0123456789abcdef");
-
-	return oid[n] == '\0' && (n == 40 || n == 64);
-}
-
 static int open_tree(void *arg, const char *oid, struct fw_err *err)
 {
 	struct job *j = arg;
-	int fd = oid_ok(oid) ? openat(j->trees_fd, oid, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) : -1;
+	int fd = oid_is_whole(oid) ? openat(j->trees_fd, oid, O_RDONLY | O_NOFOLLOW | O_CLOEXEC) : -1;
 
 	return fd < 0 ? err_set(err, ERR_PROTOCOL, "tree %.64s did not come", oid) : fd;
 }
@@ -109,7 +103,7 @@ static int list_needed(struct job *j, struct msg_need *need, struct fw_err *err)
 		if (fd >= 0)
 			close(fd);
 		for (k = 0; !kept && k < s->n_inputs; k++) {
-			if (!oid_ok(s->input[k].oid))
+			if (!oid_is_whole(s->input[k].oid))
 				return err_set(err, ERR_PROTOCOL, "input %s has no object name", s->input[k].path);
 			if (is_listed(need, s->input[k].oid))
 				continue;

@@ -5,6 +5,7 @@
 
 #include "db/store/job.h"
 #include "db/store/page.h"
+#include "base/oid.h"
 
 enum { PUSHES_MAX = 64 };
 
@@ -146,7 +147,7 @@ int store_commit_find(struct db *db, const char *repo, const char *prefix, struc
 	size_t len = strlen(prefix);
 	char last[66]; /* 'g' comes after every hex digit */
 	*out = (struct store_commit_found){ .n = 0 };
-	if (len == 0 || len > 64 || strspn(prefix, "0123456789abcdef") != len)
+	if (!oid_is_prefix(prefix, 1))
 		return 0;
 	memcpy(last, prefix, len);
 	last[len] = 'g';

@@ -14,6 +14,7 @@
 #include "db/sqlite/packed.h"
 #include "db/store/page.h"
 #include "db/store/repo.h"
+#include "base/oid.h"
 
 /* ---- repositories, branches, commits --------------------------------------------------------------------------------- */
 
@@ -51,7 +52,7 @@ int view_repo_id(struct db *db, const char *name, int64_t *id, struct fw_err *er
 int view_commits(struct db *db, const char *prefix, int limit, view_commit_fn *each, void *arg, struct fw_err *err)
 {
 	size_t len = strlen(prefix);
-	if (len == 0 || len > 64 || strspn(prefix, "0123456789abcdef") != len)
+	if (!oid_is_prefix(prefix, 1))
 		return 0;
 	char last[66]; /* 'g' comes after every hex digit */
 	memcpy(last, prefix, len);

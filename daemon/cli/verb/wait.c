@@ -9,6 +9,7 @@
 #include "cli/verb/checkout.h"
 #include "cli/output/value.h"
 #include "cli/verbs.h"
+#include "base/oid.h"
 
 enum { COMMIT_MIN = 7, UNSEEN_NS = 1000000000, UNSEEN_S = 5 };
 
@@ -81,8 +82,7 @@ static int find_branch(struct client *c, struct wanted *w, struct fw_err *err)
 
 static int find_commit(struct client *c, struct wanted *w, struct fw_err *err)
 {
-	size_t len = strlen(w->what);
-	if (len < COMMIT_MIN || len > 64 || strspn(w->what, "0123456789abcdef") != len)
+	if (!oid_is_prefix(w->what, COMMIT_MIN))
 		return 0;
 	set_path(w, w->what, NULL, w->repo);
 	int result = keep_if_asked(c, w, err);

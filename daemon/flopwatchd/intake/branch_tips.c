@@ -11,6 +11,7 @@
 #include "db/store/job.h"
 #include "db/store/repo.h"
 #include "flopwatchd/delivery/commit_status.h"
+#include "base/oid.h"
 
 enum { NAME_SIZE = 1024 /* as a job's branch */, DISPLAY_SIZE = 2048, SHORT_SHA = 12 };
 
@@ -75,13 +76,6 @@ static void free_tips(struct branch_tips *t)
 	free(t->tip);
 }
 
-static bool is_sha(const char *text)
-{
-	size_t len = strlen(text);
-
-	return (len == 40 || len == 64) && strspn(text, "0123456789abcdef") == len;
-}
-
 static void note_problem(struct apply *a, const char *branch, const char *what)
 {
 	if (!a->result->problem[0])
@@ -97,7 +91,7 @@ static int read_line(struct apply *a, const char *line, size_t len)
 	const char *problem = json_string_value(json_object_get(root, "problem"));
 	int status = 0;
 
-	if (!name || !*name || !display || !sha || (*sha && !is_sha(sha)) || (!*sha && !problem)) {
+	if (!name || !*name || !display || !sha || (*sha && !oid_is_whole(sha)) || (!*sha && !problem)) {
 		status = err_set(a->err, ERR_PROTOCOL, "flopwatch-git printed `%.100s`, which is no branch", line);
 	} else if (strlen(name) >= NAME_SIZE) {
 		note_problem(a, display, "its name is too long to be watched");

@@ -8,14 +8,9 @@
 #include <jansson.h>
 
 #include "base/percent.h"
+#include "base/oid.h"
 
 enum { BLOB_BYTES_MAX = 1 << 20 };
-
-static bool is_sha(const char *text)
-{
-	size_t n = text ? strspn(text, "0123456789abcdef") : 0;
-	return (n == 40 || n == 64) && !text[n];
-}
 
 static int wrong(struct fw_err *err, const char *key)
 {
@@ -25,7 +20,7 @@ static int wrong(struct fw_err *err, const char *key)
 static int read_sha(const json_t *object, const char *key, char sha[65], struct fw_err *err)
 {
 	const char *text = json_string_value(json_object_get(object, key));
-	if (!is_sha(text))
+	if (!oid_is_whole(text))
 		return wrong(err, key);
 	memcpy(sha, text, strlen(text) + 1);
 	return 0;
@@ -103,7 +98,7 @@ static int read_commit(const json_t *object, struct gitread_commit *c, struct fw
 	if (!json_is_array(parents))
 		return wrong(err, "parents");
 	const char *parent = json_string_value(json_array_get(parents, 0));
-	if (json_array_size(parents) && !is_sha(parent))
+	if (json_array_size(parents) && !oid_is_whole(parent))
 		return wrong(err, "parents");
 	snprintf(c->commit.first_parent, sizeof c->commit.first_parent, "%s", parent ? parent : "");
 	read_cut(object, "author", c->commit.author, sizeof c->commit.author);
@@ -192,7 +187,7 @@ int gitread_base(const struct buf *out, struct gitread_base *base, struct fw_err
 		result = read_sha(object, "upstream", base->upstream, err);
 	for (size_t i = 0; result == 0 && i < json_array_size(list) && i < GITREAD_PARENTS_MAX; i++) {
 		const char *sha = json_string_value(json_array_get(list, i));
-		if (is_sha(sha))
+		if (oid_is_whole(sha))
 			memcpy(base->first_parent[base->n_first_parents++], sha, strlen(sha) + 1);
 		else
 			result = wrong(err, "first_parents");
