@@ -13,6 +13,7 @@ static void keep_one_line(char *text)
 			*text = ' ';
 }
 
+static void put(struct fw_err *e, enum err_code code, const char *format, va_list args) __attribute__((format(printf, 3, 0)));
 static void put(struct fw_err *e, enum err_code code, const char *format, va_list args)
 {
 	e->code = code;

@@ -500,7 +500,9 @@ static void attend(struct run *r, int64_t deadline_ns, struct proc_exit *how)
 int proc_run(const struct proc_spec *given, const struct buf *in, struct buf *out, struct buf *errors, int64_t deadline_ms,
 	struct proc_exit *how, struct fw_err *err)
 {
-	struct run r = { .p = { 0, -1 }, .in_fd = -1, .out_fd = -1, .err_fd = -1, .in = in, .out = out, .errors = errors };
+	struct run r = {
+		.p = { .pid = 0, .pidfd = -1 }, .in_fd = -1, .out_fd = -1, .err_fd = -1, .in = in, .out = out, .errors = errors
+	};
 	struct proc_spec spec = *given;
 	int theirs[3] = { -1, -1, -1 };
 	const int space = (int)(sizeof spec.fd / sizeof spec.fd[0]);

@@ -54,6 +54,7 @@ static void completed(void *arg, struct MHD_Connection *connection, void **reque
 	*request = NULL;
 }
 
+static void log_library(void *arg, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 static void log_library(void *arg, const char *format, va_list args)
 {
 	(void)arg;

@@ -42,7 +42,7 @@ static void read_time(struct yaml *y, struct yaml_node *time, struct benchmark *
 	else if (b->reader[0] && !reading_has_times(b->reader))
 		yaml_mistake(y, time, "is for google-benchmark, which writes two; %s has one time", b->reader);
 	else
-		snprintf(b->time, sizeof b->time, "%s", word);
+		snprintf(b->time, sizeof b->time, "%s", strcmp(word, "real") == 0 ? "real" : "cpu");
 }
 
 static void read_reader(struct yaml *y, struct yaml_node *node, struct benchmark *b)

@@ -38,7 +38,7 @@ static const char *add(struct peers *p, const char *word, size_t len)
 	if (p->n == PEERS_MAX)
 		return "is one too many; at most 8 peers";
 	p->of[p->n].at = (struct yaml_place){ 0, 0 };
-	snprintf(p->of[p->n].provider, sizeof p->of[0].provider, "%s", text);
+	snprintf(p->of[p->n].provider, sizeof p->of[0].provider, "%.47s", text); /* no provider is longer */
 	snprintf(p->of[p->n].device, sizeof p->of[0].device, "%s", device);
 	p->n++;
 	return NULL;

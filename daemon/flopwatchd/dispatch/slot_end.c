@@ -91,7 +91,7 @@ void slot_finish_job(struct slot *s, enum debt debt, enum jobstate_event on, con
 
 void slot_count_attempt(struct slot *s, const char *why)
 {
-	char text[1100];
+	char text[sizeof s->debt_why];
 	if (s->job.attempt >= JOBSTATE_ATTEMPTS_MAX) {
 		snprintf(text, sizeof text, "interrupted: %.900s (attempt %d of %d)", why, s->job.attempt, JOBSTATE_ATTEMPTS_MAX);
 		slot_finish_job(s, DEBT_MOVE, JOBSTATE_ON_FAIL, text);
