@@ -336,28 +336,6 @@ static void throttled_launches_are_not_believed(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM device_throttle"), 2);
 }
 
-/* A loss of the bursts is one, whichever way the pairs lean; that of a blind cell is called where it is clear. */
-static void sustained_losses_are_called(void **state)
-{
-	struct fixture *f = *state;
-	for (int blind = 0; blind < 2; blind++) {
-		struct noise noise = { .state = 13, .white = 0.001 };
-		struct result *r = fixture_result(f, "main", 1, (unsigned)(2 + blind), 1);
-		r->plan.ask.cell[0].blind_pct = blind ? 6 : 0;
-		fixture_accepted(r);
-		for (int launch = 1; launch <= 12; launch++) {
-			int set = launch > 6 ? 2 : 1;
-			fixture_launch(r, launch, set);
-			fixture_timing(r, &noise, launch, set, 0, "device", "", -0.002, 0);
-			fixture_timing(r, &noise, launch, set, 0, "sustained", "", 0.045, 0);
-		}
-		struct store_cell c = cell_of(f, judged(f, r, 5000).comparison, 0);
-		assert_int_equal(c.verdict, VERDICT_REGRESSION);
-		assert_true(c.flags & FLAG_SUSTAINED);
-		assert_true(!(c.flags & FLAG_BLIND) == (blind == 0));
-	}
-}
-
 /* A planted loss in a cell that was once noisy; then in one that is. */
 static void what_is_clear_outweighs_what_is_remembered(void **state)
 {
@@ -382,104 +360,6 @@ static void what_is_clear_outweighs_what_is_remembered(void **state)
 		if (k == 0)
 			assert_true(c.ci_low_pct > -12 && c.ci_high_pct < -7);
 	}
-}
-
-/* Six launches and, as a worker does for a would-be loss, six more: pairs and bursts of one cell. Units: log ratios. */
-static struct judge_outcome compare_bursts(
-	struct fixture *f, const char *branch, unsigned base, unsigned target, double pairs, double bursts, int64_t now_ms)
-{
-	struct noise noise = { .state = 17, .white = 0.001 };
-	struct result *r = fixture_result(f, branch, base, target, 1);
-	fixture_accepted(r);
-	for (int launch = 1; launch <= 12; launch++) {
-		int set = launch > 6 ? 2 : 1;
-		fixture_launch(r, launch, set);
-		fixture_timing(r, &noise, launch, set, 0, "device", "", pairs, 0);
-		fixture_timing(r, &noise, launch, set, 0, "sustained", "", bursts, 0);
-	}
-	return judged(f, r, now_ms);
-}
-
-static void take_change(void *arg, const struct store_bisect_point *p)
-{
-	*(double *)arg = p->m;
-}
-
-static void sustained_losses_are_told_by_what_decided(void **state)
-{
-	struct fixture *f = *state;
-	double m = 0;
-	struct judge_outcome out = compare_bursts(f, "main", 1, 2, 0.002, 0.08, 5000);
-	struct store_cell c = cell_of(f, out.comparison, 0);
-	assert_true(
-		c.decider == DECIDER_BURSTS && fabs(c.change_pct) < 0.5 && fabs(c.decided_pct - stats_change_pct(0.08)) < 0.5);
-	assert_true(fabs(c.decided_m - 0.08) < 0.005 && c.decided_se > 0);
-	assert_int_equal(fixture_number(f, "SELECT worst_pct < -7 AND title LIKE '%(sustained) -7.%' AND "
-					   "cells ->> '$[0].change_pct' < -7 AND cells ->> '$[0].sustained' AND "
-					   "grouped ->> '$[0].sustained' FROM alert"),
-		1);
-	assert_int_equal(fixture_number(f, "SELECT worst_pct < -7 FROM comparison"), 1);
-	assert_int_equal(fixture_number(f, "SELECT count(*) FROM change_point"), 0); /* the history is one of pairs */
-	ok(store_bisect_cells(f->db, out.comparison, take_change, &m, &err));
-	assert_true(fabs(m - 0.08) < 0.005);
-	/* a loss of the pairs is theirs, whatever bursts say */
-	c = cell_of(f, compare_bursts(f, "topic", 1, 3, 0.04, 0.08, 6000).comparison, 0);
-	assert_true(c.verdict == VERDICT_REGRESSION && c.decider == DECIDER_PAIRS && c.decided_m == c.m && c.decided_se == c.se);
-	assert_true(c.decided_pct == c.change_pct);
-	c = cell_of(f, compare_bursts(f, "topic", 1, 4, 0, 0.004, 7000).comparison, 0);
-	assert_true(c.verdict == VERDICT_UNCHANGED && c.decider == DECIDER_PAIRS && c.decided_m == c.m);
-}
-
-static void sustained_losses_end_by_sustained_gains(void **state)
-{
-	struct fixture *f = *state;
-	compare_bursts(f, "main", 1, 2, 0, 0.08, 5000);
-	assert_int_equal(compare_bursts(f, "main", 2, 3, 0, 0, 6000).n_recovered, 0);
-	assert_int_equal(compare_bursts(f, "main", 3, 4, 0, -0.03, 7000).n_recovered, 0);
-	assert_int_equal(compare(f, "main", 4, 5, 0, 8000).n_recovered, 0); /* its sentinels saw nothing */
-	assert_int_equal(compare_bursts(f, "main", 5, 6, 0, -0.05, 9000).n_recovered, 1);
-	/* and against a base from before it, unchanged is enough */
-	compare_bursts(f, "topic", 1, 7, 0, 0.08, 10000);
-	assert_int_equal(compare(f, "topic", 1, 8, 0, 11000).n_recovered, 1);
-}
-
-/* Only bursts got faster: an improvement, told by its best cell and by what decided; the history of pairs knows no step. */
-static void a_sustained_gain_is_an_improvement(void **state)
-{
-	struct fixture *f = *state;
-	static const double bursts[] = { -0.06, -0.09, 0 };
-	struct noise noise = { .state = 17, .white = 0.001 };
-	struct result *r = fixture_result(f, "main", 1, 2, 3);
-	fixture_accepted(r);
-	for (int launch = 1; launch <= 4; launch++) {
-		fixture_launch(r, launch, 1);
-		for (int i = 0; i < 3; i++) {
-			fixture_timing(r, &noise, launch, 1, i, "device", "", 0.0005 * i, 0);
-			fixture_timing(r, &noise, launch, 1, i, "sustained", "", bursts[i], 0);
-		}
-	}
-	struct judge_outcome out = judged(f, r, 5000);
-	assert_int_equal(out.verdict, VERDICT_IMPROVEMENT);
-	struct store_cell c = cell_of(f, out.comparison, 1);
-	assert_true(c.verdict == VERDICT_IMPROVEMENT && c.decider == DECIDER_BURSTS && (c.flags & FLAG_SUSTAINED));
-	assert_true(fabs(c.change_pct) < 0.5 && fabs(c.decided_pct - stats_change_pct(-0.09)) < 0.5);
-	assert_int_equal(cell_of(f, out.comparison, 2).verdict, VERDICT_UNCHANGED);
-	assert_int_equal(out.alert, 0);
-	assert_int_equal(fixture_number(f, "SELECT count(*) FROM change_point"), 0);
-	assert_int_equal(
-		fixture_number(f, "SELECT json_array_length(payload ->> 'groups') = 1 AND payload ->> '$.groups[0].cells' = 2 "
-				  "AND payload ->> '$.groups[0].best_pct' BETWEEN 9 AND 10 AND payload ->> "
-				  "'$.groups[0].sustained' FROM event WHERE kind = 'improvement.found'"),
-		1);
-}
-
-static void an_accepted_sustained_loss_is_the_new_level(void **state)
-{
-	struct fixture *f = *state;
-	struct judge_outcome out = compare_bursts(f, "topic", 1, 2, 0, 0.08, 5000);
-	ok(store_alert_change(f->db, out.alert, "accepted", "anna", "numerics need it", 5500, &err));
-	assert_int_equal(compare_bursts(f, "topic", 1, 3, 0, 0.085, 6000).alert, 0);
-	assert_true(compare_bursts(f, "topic", 1, 4, 0, 0.2, 7000).alert_is_new);
 }
 
 static void slow_calls_more_frequent_are_flagged(void **state)
@@ -671,12 +551,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(different_inputs_are_not_compared, setup, teardown),
 		cmocka_unit_test_setup_teardown(unmeasured_cells_are_undecided, setup, teardown),
 		cmocka_unit_test_setup_teardown(throttled_launches_are_not_believed, setup, teardown),
-		cmocka_unit_test_setup_teardown(sustained_losses_are_called, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_clear_outweighs_what_is_remembered, setup, teardown),
-		cmocka_unit_test_setup_teardown(sustained_losses_are_told_by_what_decided, setup, teardown),
-		cmocka_unit_test_setup_teardown(sustained_losses_end_by_sustained_gains, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_sustained_gain_is_an_improvement, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_accepted_sustained_loss_is_the_new_level, setup, teardown),
 		cmocka_unit_test_setup_teardown(slow_calls_more_frequent_are_flagged, setup, teardown),
 		cmocka_unit_test_setup_teardown(ended_jobs_get_no_result, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_job_one_comparison, setup, teardown),

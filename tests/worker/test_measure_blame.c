@@ -1,0 +1,323 @@
+/*
+ * measure.c, acceptance.c, runner_child.c with a runner made of shell: who is blamed when a process dies, hangs, talks
+ * nonsense, forges, or slows its neighbour.
+ */
+#include "measure_run.h"
+
+static void outcomes_are_kept_and_deaths_are_not(void **state)
+{
+	struct scene *s = *state;
+
+	runner(s, "if [ $i$role = 1target ]; then kill -SEGV $$; elif [ $i = 2 ]; then wrong; else pass; fi", "");
+	check_all(s);
+	assert_int_equal(runs_of(s, "check"), 3); /* the target's first process died in cell 1, a second one went on */
+	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "crash");
+	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "SIGSEGV"));
+	assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_NOT_COMPARABLE);
+	assert_int_equal(s->checks, 2 * CELLS);
+
+	bench_fini(&s->bench);
+	s->checks = 0;
+	assert_int_equal(start_bench(s), 0);
+	runner(s, "pass", "");
+	/* the same runner, as the cache sees it: only the death is tried again */
+	snprintf(s->bench.runner_sha, sizeof s->bench.runner_sha, "%s", "");
+	check_all(s);
+	assert_int_equal(s->checks, 2 * CELLS);
+	bench_fini(&s->bench);
+	s->checks = 0;
+	assert_int_equal(start_bench(s), 0);
+	snprintf(s->bench.runner_sha, sizeof s->bench.runner_sha, "%s", "");
+	int before = runs_of(s, "check");
+
+	check_all(s);
+	assert_int_equal(s->checks, 2 * CELLS);
+	assert_int_equal(runs_of(s, "check"), before);
+	assert_true(s->bench.cell[0].open);
+}
+
+static void a_hanging_check_ends(void **state)
+{
+	struct scene *s = *state;
+
+	s->bench.limits.check_s = 1;
+	runner(s, "if [ $i$role = 1target ]; then sleep 100; else pass; fi", "");
+	check_all(s);
+	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "timeout");
+	assert_string_equal(bench_trouble(&s->bench, 2)->failure, "timeout");
+	assert_non_null(strstr(bench_trouble(&s->bench, 2)->detail, "not reached"));
+	assert_true(s->bench.cell[0].open);
+	assert_int_equal(procs_count(), 0);
+}
+
+static void a_process_that_just_ends(void **state)
+{
+	struct scene *s = *state;
+
+	runner(s, "if [ $i$role = 1target ]; then exit 0; else pass; fi", "");
+	check_all(s);
+	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "crash");
+	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "exit 0"));
+	assert_true(s->bench.cell[2].open);
+}
+
+static void a_runner_that_does_nothing(void **state)
+{
+	struct scene *s = *state;
+
+	assert_int_equal(tmp_folder_write(&s->folder, "flopwatch-runner", "#!/bin/sh\necho no libraries >&2\nexit 1\n", 0755), 0);
+	assert_int_equal(acceptance_run(&s->bench, &s->err), -1);
+	assert_int_equal(s->err.code, ERR_BUSY);
+	assert_string_equal(s->err.text, "the runner: exit 1 before branch code ran; last words: \"no libraries\"");
+	assert_int_equal(s->faults, 0); /* a trouble of this machine says nothing of the two sides */
+}
+
+/* Whoever killed it, it was neither side: the job is for another time. */
+static void a_runner_that_is_killed(void **state)
+{
+	static const char *const signals[] = { "KILL", "TERM", "HUP" };
+	struct scene *s = *state;
+	char script[128];
+
+	for (int i = 0; i < 3; i++) {
+		snprintf(script, sizeof script, "if [ $i$role = 1target ]; then kill -%s $$; else pass; fi", signals[i]);
+		runner(s, script, "");
+		assert_int_equal(acceptance_run(&s->bench, &s->err), -1);
+		assert_int_equal(s->err.code, ERR_BUSY);
+		assert_non_null(strstr(s->err.text, "in step check; for want of memory, or by somebody on this machine"));
+		assert_int_equal(s->faults, 0);
+		err_clear(&s->err);
+		bench_fini(&s->bench);
+		assert_int_equal(start_bench(s), 0);
+	}
+	runner(s, "pass", "if [ $i = 1 ]; then kill -KILL $$; else timings 1.0; fi");
+	check_all(s);
+	assert_int_equal(measure_run(&s->bench, &s->err), -1);
+	assert_int_equal(s->err.code, ERR_BUSY);
+	assert_int_equal(s->faults, 0);
+}
+
+static void nonsense_is_the_subjects(void **state)
+{
+	struct scene *s = *state;
+
+	runner(s, "if [ $i$role = 1target ]; then say '{\"t\":\"check\"'; sleep 100; else pass; fi", "");
+	check_all(s);
+	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "protocol");
+	assert_true(s->bench.cell[2].open);
+	bench_fini(&s->bench);
+	assert_int_equal(start_bench(s), 0);
+	snprintf(s->bench.runner_sha, sizeof s->bench.runner_sha, "other");
+	runner(s, "if [ $i$role = 1target ]; then role=base; pass; else pass; fi", "");
+	check_all(s);
+	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "another task"));
+}
+
+static void lines_without_the_seal_are_not_the_runners(void **state)
+{
+	struct scene *s = *state;
+
+	/* the key alone does not help without the number */
+	runner(s, "if [ $i$role = 1target ]; then number=5; fi; pass",
+		"if [ $i = 2 ]; then echo '{\"t\":\"ping\"}' >&3; sleep 100; else timings 1.0; fi");
+	check_all(s);
+	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "forged");
+	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_REJECTED);
+	measure_all(s);
+	assert_string_equal(bench_trouble(&s->bench, 2)->failure, "forged");
+	assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_REJECTED);
+	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNCHANGED);
+}
+
+static void a_seal_is_good_for_one_line(void **state)
+{
+	struct scene *s = *state;
+
+	runner(s, "pass",
+		"if [ $i = 1 ]; then say() { echo \"$mac $number $1\" >&3; }; timings 1.0; sleep 100; else timings 1.0; fi");
+	check_all(s);
+	measure_all(s);
+	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "forged");
+	assert_int_equal(s->bench.cell[1].n_launches, 0);
+	assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_UNCHANGED);
+}
+
+static void timings_of_unknown_inputs_are_forged(void **state)
+{
+	struct scene *s = *state;
+
+	runner(s, "pass", "if [ $i = 1 ]; then inputs=${inputs//0/a}; fi; timings 1.0");
+	check_all(s);
+	assert_int_equal(strlen(s->bench.cell[0].input_sha256), 64);
+	measure_all(s);
+	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "forged");
+	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "other inputs than those that were checked"));
+	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_REJECTED);
+	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNCHANGED);
+	assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_UNCHANGED);
+}
+
+static void timings_without_inputs_are_refused(void **state)
+{
+	struct scene *s = *state;
+
+	runner(s, "pass", "if [ $i = 1 ]; then inputs=; fi; timings 1.0");
+	check_all(s);
+	measure_all(s);
+	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "protocol");
+	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_FAILED);
+	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNCHANGED);
+}
+
+static void a_launch_that_dies_is_blamed_by_solo_checks(void **state)
+{
+	struct scene *s = *state;
+
+	char script[300];
+
+	snprintf(script, sizeof script, "if [ $i$role = 1base ] && [ -e %s/armed ]; then kill -BUS $$; else pass; fi",
+		s->folder.path);
+	runner(s, script, "if [ $i = 1 ]; then kill -SEGV $$; else timings 1.0; fi");
+	check_all(s);
+	assert_int_equal(tmp_folder_write(&s->folder, "armed", "", 0644), 0);
+	measure_all(s);
+	/* the last `at` named the target; alone it was the base that died */
+	assert_string_equal(bench_trouble(&s->bench, 1)->role, "base");
+	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "SIGBUS"));
+	assert_int_equal(s->faults, 1);
+	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNCHANGED);
+	assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_UNCHANGED);
+}
+
+static void a_death_that_nobody_repeats_is_the_last_ones(void **state)
+{
+	struct scene *s = *state;
+
+	runner(s, "pass", "if [ $i = 1 ]; then kill -SEGV $$; else timings 1.0; fi");
+	check_all(s);
+	measure_all(s);
+	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_FAILED);
+	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "alone both sides pass"));
+	assert_int_equal(bench_verdict(&s->bench, 2), VERDICT_UNCHANGED);
+}
+
+static void a_hanging_launch_ends(void **state)
+{
+	struct scene *s = *state;
+
+	runner(s, "pass", "if [ $i = 0 ]; then setsid sleep 100; else timings 1.0; fi");
+	check_all(s);
+	s->bench.limits.launch_s = 1;
+	measure_all(s);
+	assert_string_equal(bench_trouble(&s->bench, 0)->failure, "timeout");
+	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_UNCHANGED);
+	assert_int_equal(procs_count(), 0);
+}
+
+static void a_fault_of_both_is_taken_apart(void **state)
+{
+	struct scene *s = *state;
+	char script[300];
+
+	snprintf(script, sizeof script, "if [ $i$role = 2target ] && [ -e %s/armed ]; then fault target oob; else pass; fi",
+		s->folder.path);
+	runner(s, script, "if [ $i = 2 ]; then fault device oob; else timings 1.0; fi");
+	check_all(s);
+	assert_int_equal(tmp_folder_write(&s->folder, "armed", "", 0644), 0);
+	measure_all(s);
+	assert_string_equal(bench_trouble(&s->bench, 2)->role, "target");
+	assert_string_equal(bench_trouble(&s->bench, 2)->failure, "oob");
+	assert_int_equal(s->faults, 1);
+}
+
+static void a_base_that_fails_beside_the_target_is_not_blamed(void **state)
+{
+	struct scene *s = *state;
+
+	runner(s, "pass", "if [ $i = 1 ]; then fault base wrong; else timings 1.0; fi");
+	check_all(s);
+	measure_all(s);
+	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_REJECTED);
+	assert_string_equal(bench_trouble(&s->bench, 1)->role, "device");
+	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "base: as told; alone both sides pass"));
+	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNCHANGED);
+}
+
+/* Alone the target takes `alone` ms and the base 1; beside each other 0.5 and 1, and so in every launch. */
+static void beside_and_alone(struct scene *s, const char *alone)
+{
+	char check[200], launch[200];
+
+	snprintf(check, sizeof check, "if [ $role = base ]; then alone=1; else alone=%s; fi; pass", alone);
+	snprintf(launch, sizeof launch,
+		"if [ $i != 1 ]; then timings 1.0; elif [ \"$both\" ]; then timings 0.5; elif [ $role = base ]; then single 1; "
+		"else single %s; fi",
+		alone);
+	runner(s, check, launch);
+	check_all(s);
+	s->bench.cell[0].open = s->bench.cell[2].open = false;
+	measure_all(s);
+}
+
+static void a_base_that_is_slower_beside_the_target_is_no_yardstick(void **state)
+{
+	struct scene *s = *state;
+
+	beside_and_alone(s, "0.9");
+	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_REJECTED);
+	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "slowed");
+	assert_string_equal(bench_trouble(&s->bench, 1)->role, "target");
+	assert_non_null(
+		strstr(bench_trouble(&s->bench, 1)->detail, "2 times the base's speed beside it, 1.11 times when each is alone"));
+	assert_int_equal(runs_of(s, "alone"), 12);
+	assert_int_equal(s->bench.cell[1].n_launches, s->launches); /* nobody hears of the others */
+}
+
+static void a_target_that_is_as_fast_alone_is_believed(void **state)
+{
+	struct scene *s = *state;
+
+	beside_and_alone(s, "0.5");
+	assert_null(bench_trouble(&s->bench, 1));
+	assert_int_equal(runs_of(s, "alone"), 0);
+}
+
+static void a_check_that_errs_costs_two_launches(void **state)
+{
+	struct scene *s = *state;
+
+	runner(s, "if [ $role = base ]; then alone=1; else alone=5; fi; pass",
+		"if [ \"$both\" ]; then timings 0.5; elif [ $role = base ]; then single 1; else single 0.5; fi");
+	check_all(s);
+	s->bench.cell[0].open = s->bench.cell[2].open = false;
+	measure_all(s);
+	assert_null(bench_trouble(&s->bench, 1));
+	assert_int_equal(runs_of(s, "alone"), 2);
+}
+
+int main(void)
+{
+#define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(outcomes_are_kept_and_deaths_are_not),
+		T(a_hanging_check_ends),
+		T(a_process_that_just_ends),
+		T(a_runner_that_does_nothing),
+		T(a_runner_that_is_killed),
+		T(nonsense_is_the_subjects),
+		T(lines_without_the_seal_are_not_the_runners),
+		T(a_seal_is_good_for_one_line),
+		T(timings_of_unknown_inputs_are_forged),
+		T(timings_without_inputs_are_refused),
+		T(a_launch_that_dies_is_blamed_by_solo_checks),
+		T(a_death_that_nobody_repeats_is_the_last_ones),
+		T(a_hanging_launch_ends),
+		T(a_fault_of_both_is_taken_apart),
+		T(a_base_that_fails_beside_the_target_is_not_blamed),
+		T(a_base_that_is_slower_beside_the_target_is_no_yardstick),
+		T(a_target_that_is_as_fast_alone_is_believed),
+		T(a_check_that_errs_costs_two_launches),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
