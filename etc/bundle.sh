@@ -11,7 +11,7 @@ mkdir -p "$to.new/bin" "$to.new/lib" "$to.new/share/suites" "$to.new/share/kit"
 cp build/bin/* "$to.new/bin/"
 cp "$(command -v bwrap)" "$to.new/bin/"
 cp etc/suites/*.yaml "$to.new/share/suites/"
-cp daemon/kit/flopwatch.h daemon/kit/flopwatch.py "$to.new/share/kit/"
+cp daemon/kit/flopwatch*.h daemon/kit/flopwatch.py "$to.new/share/kit/"
 cp -r kernels "$to.new/kernels"
 rm -rf "$to.new/kernels/build"
 

@@ -19,8 +19,7 @@
  *     flopwatch_keep_cache();                do not displace the device's cache before each call
  *
  * and in a check flopwatch_compare(got, wanted, n, relative, absolute) tells the worst of n floats. A cell is not to be left by break,
- * goto or an exception. Include it first, or compile with GNU extensions; with Google Benchmark after <benchmark/benchmark.h>, and put
- * FLOPWATCH_MAIN() where BENCHMARK_MAIN() stood.
+ * goto or an exception. Include it first, or compile with GNU extensions. For Google Benchmark there is flopwatch_benchmark.h.
  */
 #ifndef FLOPWATCH_H
 #define FLOPWATCH_H
@@ -688,111 +687,5 @@ static inline struct flopwatch_run flopwatch_begin_cuda(const char *key, double 
 
 #define FLOPWATCH_CUDA(key, flops, bytes, stream) FLOPWATCH_LOOP(flopwatch_begin_cuda(key, flops, bytes, stream))
 #endif /* FLOPWATCH_HAS_CUDA */
-
-/* ---- Google Benchmark ---------------------------------------------------------------------------------------------------- */
-
-#if defined(BENCHMARK_BENCHMARK_H_) && defined(__cplusplus)
-#include <sstream>
-#include <string>
-#include <vector>
-
-/* Keeps the time of an iteration, and why there is none; releases differ in what they call that. */
-class flopwatch_reporter : public benchmark::BenchmarkReporter
-{
-      public:
-	double ms = 0;
-	std::string why;
-
-	bool ReportContext(const Context &) override
-	{
-		return true;
-	}
-	void ReportRuns(const std::vector<Run> &runs) override
-	{
-		for (const Run &run : runs) {
-			if (run.run_type != Run::RT_Iteration)
-				continue;
-			why = problem(run, 0);
-			if (why.empty() && run.iterations > 0)
-				ms = run.real_accumulated_time * 1e3 / (double)run.iterations;
-		}
-	}
-
-      private:
-	template <class R> static auto problem(const R &run, int) -> decltype(std::string(run.error_message))
-	{
-		return run.error_occurred ? "failed: " + run.error_message : std::string();
-	}
-	template <class R> static auto problem(const R &run, long) -> decltype(std::string(run.skip_message))
-	{
-		return run.skipped ? "failed: " + run.skip_message : std::string();
-	}
-};
-
-static inline void flopwatch_google_set(const char *option)
-{
-	char program[] = "flopwatch";
-	std::string text(option);
-	char *words[] = { program, &text[0], nullptr };
-	int n = 2;
-
-	benchmark::Initialize(&n, words);
-}
-
-/* One benchmark as a cell: every call is one short run of it. */
-static inline void flopwatch_google_cell(const std::string &name)
-{
-	struct flopwatch_run r = flopwatch_begin(name.c_str(), 0, 0);
-	std::string pattern = "^";
-
-	for (char c : name)
-		pattern += strchr(".^$*+?()[]{}|\\", c) ? std::string("\\") + c : std::string(1, c);
-	pattern += "$";
-	while (flopwatch_call(&r)) {
-		flopwatch_reporter reporter;
-
-		benchmark::RunSpecifiedBenchmarks(&reporter, pattern);
-		r.told_ms[r.issued % FLOPWATCH_SLOTS] = reporter.ms;
-		if (reporter.ms > 0) {
-			flopwatch_done(&r);
-			continue;
-		}
-		flopwatch_say(("fail reported " + (reporter.why.empty() ? "it has no time" : reporter.why).substr(0, 300) + "\n")
-				      .c_str());
-		r.warm = r.calls = 0;
-	}
-}
-
-/* By turns each run is short; otherwise everything is as it was. */
-static inline int flopwatch_google(int argc, char **argv)
-{
-	std::ostringstream names;
-	flopwatch_reporter lister;
-	std::string name;
-
-	benchmark::Initialize(&argc, argv);
-	if (benchmark::ReportUnrecognizedArguments(argc, argv))
-		return 1;
-	flopwatch_open();
-	if (flopwatch_now.fd < 0) {
-		benchmark::RunSpecifiedBenchmarks();
-		return 0;
-	}
-	lister.SetOutputStream(&names);
-	flopwatch_google_set("--benchmark_list_tests=true");
-	benchmark::RunSpecifiedBenchmarks(&lister);
-	flopwatch_google_set("--benchmark_list_tests=false");
-	flopwatch_google_set("--benchmark_min_time=0.002");
-	for (std::istringstream lines(names.str()); std::getline(lines, name);)
-		flopwatch_google_cell(name);
-	return 0;
-}
-
-#define FLOPWATCH_MAIN()                                                                                                         \
-	int main(int argc, char **argv)                                                                                          \
-	{                                                                                                                        \
-		return flopwatch_google(argc, argv);                                                                             \
-	}
-#endif /* Google Benchmark */
 
 #endif

@@ -1,7 +1,5 @@
 // sums_google.cc - two benchmarks of Google Benchmark, with the kit's main.
-#include <benchmark/benchmark.h>
-
-#include "flopwatch.h"
+#include "flopwatch_benchmark.h"
 
 static void BM_sum(benchmark::State &state)
 {
