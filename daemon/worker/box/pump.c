@@ -20,17 +20,16 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-/* One read. Err: -1 the reader refused. */
+/* One read. Err: -1 the reader refused, and is asked no more: what follows means something else than it would have meant. */
 static int read_stream(struct pump_stream *s, struct fw_err *err)
 {
 	char chunk[65536];
 	ssize_t n = read(s->fd, chunk, sizeof chunk);
+	int status = n > 0 ? s->read(s->arg, chunk, (size_t)n, err) : 0;
 
-	if (n > 0)
-		return s->read(s->arg, chunk, (size_t)n, err);
-	if (n == 0 || (errno != EAGAIN && errno != EINTR))
+	if (status < 0 || n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
 		close_fd(&s->fd);
-	return 0;
+	return status;
 }
 
 /* After the child's end: what is still in the pipes, and no more, since a process that escaped could write for ever. */

@@ -10,7 +10,7 @@
 #include "base/proc.h"
 #include "worker/box/peer.h"
 
-/** Take bytes of a stream. Err: -1 ends the child. */
+/** Take bytes of a stream. Err: -1 ends the child, and the stream: it is not called again. */
 typedef int pump_read_fn(void *arg, const char *data, size_t len, struct fw_err *err);
 
 struct pump_stream {
