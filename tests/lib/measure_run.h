@@ -142,9 +142,11 @@ static inline int teardown(void **state)
 
 /*
  * The runner of a test. `check` and `launch` are shell, run once per cell $i; $role is the first role, $both is there when there
- * are two. Helpers: at ROLE STEP, pass (with $alone as the time of a call), wrong, timings TARGET_MS, single MS.
+ * are two. Helpers: at ROLE STEP, pass (with $alone as the time of a call), wrong, timings TARGET_MS, single MS. In an audit a call
+ * of base takes base_s seconds by any clock, one of target target_s.
  */
-static inline void runner(struct scene *s, const char *check, const char *launch)
+static inline void runner_audited(
+	struct scene *s, const char *check, const char *launch, const char *base_s, const char *target_s)
 {
 	static const char seal[] =
 		"import hmac, sys\n"
@@ -190,14 +192,25 @@ static inline void runner(struct scene *s, const char *check, const char *launch
 		"\"{\\\"t\\\":\\\"cell\\\",\\\"launch\\\":$launch,\\\"set\\\":$set,\\\"cell\\\":$i,\\\"series\\\":\\\"device\\\","
 		"\\\"phase\\\":\\\"\\\",\\\"input_sha256\\\":\\\"$inputs\\\",\\\"order\\\":\\\"AAAA\\\",\\\"n\\\":4,\\\"ms\\\":{"
 		"\\\"$role\\\":[$1,$1,$1,$1]},\\\"redo\\\":0}\"; echo alone $role >>%s/runs; }\n"
+		"batch() { say \"{\\\"t\\\":\\\"audit\\\",\\\"cell\\\":$i,\\\"role\\\":\\\"$1\\\",\\\"calls\\\":$2,"
+		"\\\"state\\\":\\\"ready\\\"}\"; read -r -n1 -u4 go; for ((c = 0; c < $2; c++)); do sleep $3; done; "
+		"say \"{\\\"t\\\":\\\"audit\\\",\\\"cell\\\":$i,\\\"role\\\":\\\"$1\\\",\\\"calls\\\":$2,"
+		"\\\"state\\\":\\\"done\\\",\\\"ms\\\":${2}000}\"; }\n"
+		"batches() { for ((p = 0; p < 5; p++)); do for calls in 1 3; do batch base $calls %s; batch target $calls %s; done; "
+		"done; }\n"
 		"[[ $line =~ '\"role\":\"base\"'.*'\"role\":\"target\"' ]] && both=1\n"
 		"for i in $(grep -oE '\"i\":[0-9]+' <<<\"$line\" | cut -d: -f2); do\n"
-		"if [ $mode = check ]; then at $role check\n%s\nelif [ -z \"$both\" ]; then at $role time\n%s\nelse at base "
+		"if [ $mode = audit ]; then batches; elif [ $mode = check ]; then at $role check\n%s\nelif [ -z \"$both\" ]; then at $role time\n%s\nelse at base "
 		"time; at target time\n%s\nfi\n"
 		"done\n",
-		7, s->folder.path, s->folder.path, s->folder.path, check, launch, launch);
+		7, s->folder.path, s->folder.path, s->folder.path, base_s, target_s, check, launch, launch);
 	assert_int_equal(tmp_folder_write(&s->folder, "flopwatch-runner", b.data, 0755), 0);
 	buf_fini(&b);
+}
+
+static inline void runner(struct scene *s, const char *check, const char *launch)
+{
+	runner_audited(s, check, launch, "0", "0");
 }
 
 static inline int runs_of(struct scene *s, const char *mode)

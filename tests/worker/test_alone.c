@@ -24,6 +24,20 @@ static void the_lower_excess_counts(void **state)
 		fabs(alone_excess(&clocked_up, &base, &pairs) - (log(1 / 1.2) - 0.15)) < 1e-12); /* by time it would be more */
 }
 
+static void pairs_of_now_count_where_no_clock_is_known(void **state)
+{
+	const struct estimate pairs = { .m = log(0.5), .m_code = log(0.5) };
+	struct alone_turn turn = { .alone = { { 2, 0 }, { 2, 0 } }, .beside = { { 2, 0 }, { 2, 0 } } };
+	(void)state;
+	assert_true(fabs(alone_turn_excess(&turn, &pairs)) < 1e-12); /* the pairs of then had a target that was twice as fast */
+	turn.beside[BENCH_TARGET].ms = 1;
+	assert_true(fabs(alone_turn_excess(&turn, &pairs) - log(2)) < 1e-12);
+	turn.beside[BENCH_TARGET].ms = 0.5; /* and no more than then */
+	assert_true(fabs(alone_turn_excess(&turn, &pairs) - log(2)) < 1e-12);
+	turn = (struct alone_turn){ .alone = { { 2, 1500 }, { 2, 1500 } }, .beside = { { 2, 1500 }, { 2, 1500 } } };
+	assert_true(fabs(alone_turn_excess(&turn, &pairs) - log(2)) < 1e-12);
+}
+
 static void one_turn_that_agrees_ends_it(void **state)
 {
 	const double turn[ALONE_TURNS] = { 0.5, 0.5, 0.04, 0.5, 0.5, 0.5 };
@@ -121,6 +135,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_lower_excess_counts),
+		cmocka_unit_test(pairs_of_now_count_where_no_clock_is_known),
 		cmocka_unit_test(one_turn_that_agrees_ends_it),
 		cmocka_unit_test(a_slowed_base_is_told),
 		cmocka_unit_test(without_a_clock_it_takes_more_to_be_suspected),

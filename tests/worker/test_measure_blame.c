@@ -243,58 +243,6 @@ static void a_base_that_fails_beside_the_target_is_not_blamed(void **state)
 	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNCHANGED);
 }
 
-/* Alone the target takes `alone` ms and the base 1; beside each other 0.5 and 1, and so in every launch. */
-static void beside_and_alone(struct scene *s, const char *alone)
-{
-	char check[200], launch[200];
-
-	snprintf(check, sizeof check, "if [ $role = base ]; then alone=1; else alone=%s; fi; pass", alone);
-	snprintf(launch, sizeof launch,
-		"if [ $i != 1 ]; then timings 1.0; elif [ \"$both\" ]; then timings 0.5; elif [ $role = base ]; then single 1; "
-		"else single %s; fi",
-		alone);
-	runner(s, check, launch);
-	check_all(s);
-	s->bench.cell[0].open = s->bench.cell[2].open = false;
-	measure_all(s);
-}
-
-static void a_base_that_is_slower_beside_the_target_is_no_yardstick(void **state)
-{
-	struct scene *s = *state;
-
-	beside_and_alone(s, "0.9");
-	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_REJECTED);
-	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "slowed");
-	assert_string_equal(bench_trouble(&s->bench, 1)->role, "target");
-	assert_non_null(
-		strstr(bench_trouble(&s->bench, 1)->detail, "2 times the base's speed beside it, 1.11 times when each is alone"));
-	assert_int_equal(runs_of(s, "alone"), 12);
-	assert_int_equal(s->bench.cell[1].n_launches, s->launches); /* nobody hears of the others */
-}
-
-static void a_target_that_is_as_fast_alone_is_believed(void **state)
-{
-	struct scene *s = *state;
-
-	beside_and_alone(s, "0.5");
-	assert_null(bench_trouble(&s->bench, 1));
-	assert_int_equal(runs_of(s, "alone"), 0);
-}
-
-static void a_check_that_errs_costs_two_launches(void **state)
-{
-	struct scene *s = *state;
-
-	runner(s, "if [ $role = base ]; then alone=1; else alone=5; fi; pass",
-		"if [ \"$both\" ]; then timings 0.5; elif [ $role = base ]; then single 1; else single 0.5; fi");
-	check_all(s);
-	s->bench.cell[0].open = s->bench.cell[2].open = false;
-	measure_all(s);
-	assert_null(bench_trouble(&s->bench, 1));
-	assert_int_equal(runs_of(s, "alone"), 2);
-}
-
 int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -314,9 +262,6 @@ int main(void)
 		T(a_hanging_launch_ends),
 		T(a_fault_of_both_is_taken_apart),
 		T(a_base_that_fails_beside_the_target_is_not_blamed),
-		T(a_base_that_is_slower_beside_the_target_is_no_yardstick),
-		T(a_target_that_is_as_fast_alone_is_believed),
-		T(a_check_that_errs_costs_two_launches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

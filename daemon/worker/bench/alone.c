@@ -21,14 +21,17 @@
 
 enum { FRUITLESS_MAX = 3 };
 
+/* Who is launched: one side alone, or both as they are paired. */
+enum who { WHO_BASE = BENCH_BASE, WHO_TARGET = BENCH_TARGET, WHO_BOTH, WHO_N };
+
 /* Launches in turns of some cells. */
 struct turns {
 	struct bench *bench;
-	bool target;  /* who is launched */
-	int launches; /* so far, of both */
+	enum who who;
+	int launches; /* so far, of all */
 	struct cell_turns {
-		int n[2]; /* base, target */
-		struct bench_alone time[2][ALONE_TURNS];
+		int n[WHO_N];
+		struct alone_turn turn[ALONE_TURNS];
 		int asked; /* launches that should have brought a time */
 	} * of;            /* of[n_cells of the bench] */
 };
@@ -41,6 +44,17 @@ double alone_excess(const struct bench_alone *base, const struct bench_alone *ta
 		return by_time - pairs->m;
 	cycles = by_time + log(target->mhz / base->mhz);
 	return fmin(by_time - pairs->m, cycles - pairs->m_code);
+}
+
+double alone_turn_excess(const struct alone_turn *t, const struct estimate *pairs)
+{
+	const struct bench_alone *alone = t->alone, *beside = t->beside;
+	double then = alone_excess(&alone[BENCH_BASE], &alone[BENCH_TARGET], pairs);
+
+	if (alone[BENCH_BASE].mhz > 0 && alone[BENCH_TARGET].mhz > 0)
+		return then;
+	return fmin(
+		then, log(alone[BENCH_TARGET].ms / alone[BENCH_BASE].ms) - log(beside[BENCH_TARGET].ms / beside[BENCH_BASE].ms));
 }
 
 bool alone_suspects(const struct bench_alone *base, const struct bench_alone *target, const struct estimate *pairs)
@@ -89,6 +103,24 @@ static struct bench_alone typical(const struct msg_cell *m, int side)
 		.mhz = m->mhz[side] ? (double)stats_median(m->mhz[side], m->n) : 0 };
 }
 
+/* What a launch says of the turn. False when a side is missing. */
+static bool take_times(struct alone_turn *turn, enum who who, const struct msg_cell *m)
+{
+	static const char *const ROLE[] = { [BENCH_BASE] = "base", [BENCH_TARGET] = "target" };
+	int side;
+
+	for (side = BENCH_BASE; side <= BENCH_TARGET; side++) {
+		int at = bench_role(m, ROLE[side]);
+
+		if (who != WHO_BOTH && (int)who != side)
+			continue;
+		if (at < 0)
+			return false;
+		(who == WHO_BOTH ? turn->beside : turn->alone)[side] = typical(m, at);
+	}
+	return true;
+}
+
 static int take_record(void *arg, struct msg *m, struct fw_err *err)
 {
 	struct turns *x = arg;
@@ -96,10 +128,10 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 
 	if (m->t == MSG_CELL && bench_decides(x->bench, m->u.cell)) {
 		struct cell_turns *t = &x->of[m->u.cell->cell];
-		int side = bench_role(m->u.cell, x->target ? "target" : "base"), *n = &t->n[x->target];
 
-		if (side >= 0 && *n < ALONE_TURNS && !guard_discards(&m->u.cell->guard, why))
-			t->time[x->target][(*n)++] = typical(m->u.cell, side);
+		if (t->n[x->who] < ALONE_TURNS && !guard_discards(&m->u.cell->guard, why) &&
+			take_times(&t->turn[t->n[x->who]], x->who, m->u.cell))
+			t->n[x->who]++;
 		return 0;
 	}
 	if (m->t == MSG_FAULT)
@@ -113,8 +145,8 @@ static int launch(struct turns *x, const int *list, int n, struct fw_err *err)
 	struct runner_task task = { .mode = "launch",
 		.set = 1,
 		.seed = inputs_mix(b->seed ^ inputs_mix((uint64_t)x->launches + 0xa10e)),
-		.n_subjects = 1,
-		.subject = { x->target ? b->target : b->base },
+		.n_subjects = x->who == WHO_BOTH ? 2 : 1,
+		.subject = { x->who == WHO_TARGET ? b->target : b->base, b->target },
 		.n_cells = n,
 		.cell = list,
 		.deadline_s = b->limits.launch_s,
@@ -129,13 +161,15 @@ static int launch(struct turns *x, const int *list, int n, struct fw_err *err)
 	return runner_child_run(b, &task, &end, err);
 }
 
-/* Complete turns of a cell. Shape: turn[ALONE_TURNS]. */
+/* Excess of the complete turns of a cell. Shape: turn[ALONE_TURNS]. */
 static int turns_of(const struct cell_turns *t, const struct estimate *pairs, double *turn)
 {
-	int n = t->n[0] < t->n[1] ? t->n[0] : t->n[1], i;
+	int n = ALONE_TURNS, who, i;
 
+	for (who = 0; who < WHO_N; who++)
+		n = t->n[who] < n ? t->n[who] : n;
 	for (i = 0; i < n; i++)
-		turn[i] = alone_excess(&t->time[0][i], &t->time[1][i], pairs);
+		turn[i] = alone_turn_excess(&t->turn[i], pairs);
 	return n;
 }
 
@@ -166,7 +200,8 @@ static int still_open(struct turns *x, int *list, int n, struct fw_err *err)
 		if (word == ALONE_SLOWED && say_slowed(x, list[i], turn, done, err) < 0)
 			return -1;
 		/* a device that is disturbed again and again tells nothing */
-		if (word == ALONE_MORE && b->cell[list[i]].open && t->asked < t->n[0] + t->n[1] + FRUITLESS_MAX)
+		if (word == ALONE_MORE && b->cell[list[i]].open &&
+			t->asked < t->n[WHO_BASE] + t->n[WHO_TARGET] + t->n[WHO_BOTH] + FRUITLESS_MAX)
 			list[left++] = list[i];
 	}
 	return left;
@@ -174,8 +209,10 @@ static int still_open(struct turns *x, int *list, int n, struct fw_err *err)
 
 static int take_turns(struct turns *x, int *list, int n, struct fw_err *err)
 {
+	static const enum who ORDER[] = { WHO_BASE, WHO_BOTH, WHO_TARGET, WHO_TARGET, WHO_BOTH, WHO_BASE };
+
 	while (n > 0 && !x->bench->lost) {
-		x->target = (x->launches + 1) / 2 % 2; /* A B B A A B B A */
+		x->who = ORDER[x->launches % (int)(sizeof ORDER / sizeof *ORDER)];
 		if (launch(x, list, n, err) < 0)
 			return -1;
 		n = still_open(x, list, n, err);

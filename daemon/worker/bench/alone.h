@@ -15,11 +15,18 @@
 enum alone_word { ALONE_SAME, ALONE_MORE, ALONE_SLOWED };
 enum { ALONE_TURNS = 6 };
 
+/** Launches of now: a side by itself, and both as they are paired. Shape: by enum bench_side. */
+struct alone_turn {
+	struct bench_alone alone[BENCH_OUTSIDE], beside[BENCH_OUTSIDE];
+};
+
 /**
  * How much slower the target is, alone beside its base alone, than the pairs have it: ln of both ratios' ratio. By time and, where
  * all clocks are known, by cycles, the lower of both: a clock that differs between processes moves one of them only.
  */
 double alone_excess(const struct bench_alone *base, const struct bench_alone *target, const struct estimate *pairs);
+/** The same of a turn; without clocks the lower of that and of what the turn's own pairs have. Pure. */
+double alone_turn_excess(const struct alone_turn *t, const struct estimate *pairs);
 /** Whether what both checks say is worth launches. Pure. */
 bool alone_suspects(const struct bench_alone *base, const struct bench_alone *target, const struct estimate *pairs);
 /** What the excess in `n` turns says of pairs with standard error `se`: ALONE_SAME as soon as one agrees. Pure. Shape: turn[n]. */

@@ -5,7 +5,9 @@
  * either side when it is told to, five pairs, and the time between go and done is taken here. By the medians of the slopes:
  *   the device's own time of a call must be at least AUDIT_CLOCK_SHARE of the time that passed here;
  *   at least half of the improvement, as a log ratio, must be seen here too.
- * A busy machine can fail that by chance, a forged clock always does: it is tried AUDIT_TRIES times.
+ * A busy machine can fail that by chance, a forged clock always does: it is tried AUDIT_TRIES times, with a launch before each try
+ * but the first. Those count as any other, so that a gain that a machine had only while it was idle is none any more, and who is
+ * accused claimed it all the time.
  */
 #ifndef WORKER_BENCH_AUDIT_H
 #define WORKER_BENCH_AUDIT_H

@@ -1,41 +1,17 @@
-/* measure.c - when to launch, what, and who is blamed when a launch does not come back. */
+/* measure.c - when to launch, and what. */
 #include "worker/bench/measure.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/case/inputs.h"
-#include "core/protocol/guard.h"
-#include "worker/bench/acceptance.h"
 #include "worker/bench/alone.h"
 #include "worker/bench/audit.h"
 #include "worker/bench/canary.h"
-#include "worker/bench/roofline.h"
-#include "worker/bench/runner_child.h"
+#include "worker/bench/launch.h"
 #include "worker/bench/sustain.h"
 
-enum { EMPTY_LAUNCHES_MAX = 3, DISCARDED_MAX = 3 };
-
-struct launch_state {
-	struct bench *bench;
-	int launch, set;
-	int timed, throttled, faults; /* cells with new timings, with timings left out; faults told by the runner */
-	bool *seen;                   /* seen[n_cells]: timed or faulted in this launch */
-	bool foreign;                 /* another process was on the device */
-	int xid;                      /* that the driver reported; 0 none */
-	char why[GUARD_WHY_SIZE];     /* why times were left out, the last reason */
-	int suspect;                  /* cell of a failure that the runner could put on no side; -1 none */
-	struct msg_fault suspicion;
-};
-
-/* The next launch. Shape: all arrays have a place for every cell. */
-struct order {
-	int n, set;
-	int *cell, *spare;
-	bool *burst;
-	bool only_bursts;
-};
+enum { EMPTY_LAUNCHES_MAX = 3, ROUNDS_MAX = 3 };
 
 /* The set that slow calls, or the wanted width, still ask of a cell whose pairs are settled; 0 none. */
 static int wanted_beside(const struct bench *b, int cell)
@@ -80,288 +56,46 @@ int measure_next(const struct bench *b, int *list, int *set)
 	return 0;
 }
 
-int measure_void(struct bench *b, int cell, const char *reason, struct fw_err *err)
-{
-	struct msg m = { .t = MSG_NOTE, .u.note = { .cell = cell, .role = "device" } };
-	char why[200];
-
-	if (b->cell[cell].discarded < DISCARDED_MAX)
-		return 0;
-	snprintf(why, sizeof why, "not measured: %s, in %d launches", reason, b->cell[cell].discarded);
-	if (b->cell[cell].n_launches == 0)
-		return bench_fault(b, cell, "device", "device", why, err);
-	b->cell[cell].open = false;
-	snprintf(
-		m.u.note.text, sizeof m.u.note.text, "%s; it is judged by the %d launches before", why, b->cell[cell].n_launches);
-	return bench_send(b, &m, err);
-}
-
-static int take_timings(struct launch_state *l, const struct msg_cell *m, struct fw_err *err)
-{
-	struct bench *b = l->bench;
-	bool decides = bench_decides(b, m), sustained = strcmp(m->series, "sustained") == 0;
-	char why[GUARD_WHY_SIZE];
-	bool disturbed = guard_discards(&m->guard, why);
-	int kept = decides ? bench_add(b, m, err) : sustained ? sustain_add(b, m, err) : 0;
-
-	if (kept < 0)
-		return -1;
-	if (decides && kept)
-		bench_judge(b, m->cell);
-	l->foreign = l->foreign || m->guard.foreign > 0;
-	l->xid = m->guard.xid ? m->guard.xid : l->xid;
-	if (!decides && !sustained)
-		return 0;
-	l->seen[m->cell] = true;
-	l->timed += kept;
-	if (!disturbed)
-		return 0;
-	l->throttled++;
-	memcpy(l->why, why, sizeof l->why);
-	return decides ? measure_void(b, m->cell, why, err) : 0;
-}
-
-/* What a module leaves behind it leaves at every plan: said once. Numbers may differ. */
-static bool is_news(struct bench *b, const struct msg_note *note)
-{
-	char gist[sizeof b->noted[0]];
-	int i;
-
-	snprintf(gist, sizeof gist, "%s %.*s", note->role, (int)strcspn(note->text, "0123456789"), note->text);
-	for (i = 0; i < b->n_noted; i++)
-		if (strcmp(b->noted[i], gist) == 0)
-			return false;
-	if (b->n_noted < BENCH_NOTES_MAX)
-		memcpy(b->noted[b->n_noted++], gist, sizeof gist);
-	return true;
-}
-
-/*
- * Kernels of both sides were in flight; or the base, which passed its check, fails beside the target: that may be the target's
- * doing, who shares its memory.
- */
-static bool is_suspicion(const struct msg_fault *f)
-{
-	if (strcmp(f->role, "device") == 0)
-		return strcmp(f->failure, "device") != 0;
-	return strcmp(f->role, "base") == 0 && (strcmp(f->failure, "wrong") == 0 || strcmp(f->failure, "oob") == 0 ||
-						       verdict_of_class(f->failure) == VERDICT_REJECTED);
-}
-
-/* A side whose typical call is faster than the device can be. 1 after a fault, else 0. */
-static int refuse_impossible(struct bench *b, const struct msg_cell *m, struct fw_err *err)
-{
-	double floor_ms = roofline_floor_ms(&b->device, &b->cells[m->cell]), ms;
-	char text[256];
-	int s;
-
-	for (s = 0; s < m->n_subjects; s++) {
-		ms = (double)stats_median(m->ms[s], m->n);
-		if (ms >= floor_ms)
-			continue;
-		snprintf(text, sizeof text,
-			"a call of %.4g ms: the device cannot do it in less than %.4g ms (%.4g TFLOP/s, %.4g GB/s)", ms, floor_ms,
-			b->device.peak_tflops, b->device.peak_gb_s);
-		return bench_fault(b, m->cell, m->role[s], "roofline", text, err) < 0 ? -1 : 1;
-	}
-	return 0;
-}
-
-static int take_record(void *arg, struct msg *m, struct fw_err *err)
-{
-	struct launch_state *l = arg;
-	struct bench *b = l->bench;
-
-	if (m->t == MSG_NOTE && !is_news(b, &m->u.note)) {
-		return 0;
-	} else if (m->t == MSG_CELL) {
-		int impossible = strcmp(m->u.cell->series, "device") == 0 ? refuse_impossible(b, m->u.cell, err) : 0;
-
-		if (impossible) {
-			l->seen[m->u.cell->cell] = true;
-			return impossible < 0 ? -1 : 0;
-		}
-		if (take_timings(l, m->u.cell, err) < 0)
-			return -1;
-	} else if (m->t == MSG_FAULT && m->u.fault.cell >= 0 && is_suspicion(&m->u.fault) && l->suspect < 0) {
-		/* held back until it is known whose it was */
-		l->suspect = m->u.fault.cell;
-		l->suspicion = m->u.fault;
-		l->seen[l->suspect] = true;
-		l->faults++;
-		return 0;
-	} else if (m->t == MSG_FAULT) {
-		bench_note(b, m->u.fault.cell, m->u.fault.role, m->u.fault.failure, m->u.fault.detail);
-		if (m->u.fault.cell >= 0)
-			l->seen[m->u.fault.cell] = true;
-		l->faults++;
-	}
-	return bench_send(b, m, err);
-}
-
-/* Something failed while both sides ran: one check of each alone tells whose fault it was. */
-static int blame(
-	struct bench *b, int cell, const char *role, const char *what, const char *how, bool was_lost, struct fw_err *err)
-{
-	char failure[16], detail[512], text[512];
-	int side[2] = { b->base, b->target }, i, status;
-
-	for (i = 0; i < 2; i++) {
-		status = acceptance_solo(b, side[i], cell, failure, detail, err);
-		if (status < 0)
-			return -1;
-		if (status == 1)
-			return bench_fault(b, cell, b->subject[side[i]].role, failure, detail, err);
-	}
-	if (was_lost && ++b->cell[cell].discarded < DISCARDED_MAX)
-		return 0; /* the device was lost to neither of them, and works again: the next launch shows */
-	snprintf(text, sizeof text, "%.400s; alone both sides pass their check", how);
-	return bench_fault(b, cell, role, what, text, err);
-}
-
-/* After a launch that did not end well, or left cells out. */
-static int settle(struct launch_state *l, struct runner_end *end, const int *list, int n, struct fw_err *err)
-{
-	struct bench *b = l->bench;
-	int missing = -1, i;
-
-	if (l->suspect >= 0) {
-		char how[512];
-
-		snprintf(
-			how, sizeof how, "%s%.500s", strcmp(l->suspicion.role, "base") == 0 ? "base: " : "", l->suspicion.detail);
-		return blame(b, l->suspect, "device", l->suspicion.failure, how, end->lost, err);
-	}
-	for (i = 0; i < n; i++)
-		if (!l->seen[list[i]] && b->cell[list[i]].open && (missing < 0 || list[i] == end->cell))
-			missing = list[i];
-	if (missing < 0)
-		return 0;
-	if (!end->failure[0]) {
-		if (l->faults > 0)
-			return 0; /* the device was lost on the way; the other cells go into the next launch */
-		snprintf(end->failure, sizeof end->failure, "crash");
-		snprintf(end->detail, sizeof end->detail, "ended the process (exit 0) before its timings");
-	}
-	if (strcmp(end->role, "worker") == 0)
-		return 0; /* nobody was named: counted as an empty launch */
-	if (end->cell >= 0 && end->cell != missing)
-		return 0;
-	return blame(b, missing, end->role, end->failure, end->detail, false, err);
-}
-
-static int announce(struct bench *b, const struct runner_task *t, struct fw_err *err)
-{
-	struct msg m = { .t = MSG_LAUNCH };
-	int status;
-
-	m.u.launch = calloc(1, sizeof *m.u.launch);
-	if (!m.u.launch)
-		return err_set(err, ERR_INTERNAL, "out of memory");
-	m.u.launch->launch = t->launch;
-	m.u.launch->set = t->set;
-	m.u.launch->seed = t->seed;
-	m.u.launch->n_cells = t->n_cells;
-	memcpy(m.u.launch->cell, t->cell, (size_t)t->n_cells * sizeof *t->cell);
-	status = bench_send(b, &m, err);
-	msg_fini(&m);
-	return status;
-}
-
-/* After a launch: is the device still fit, and free? */
-static int look_after(struct launch_state *l, const struct runner_end *end, struct fw_err *err)
-{
-	struct bench *b = l->bench;
-
-	if (canary_xid(b, l->xid, err) < 0 || canary_after(b, end, err) < 0)
-		return -1;
-	return l->foreign && canary_wait_idle(b, err) < 0 ? -1 : 0;
-}
-
-static int run_launch(struct launch_state *state, struct runner_task *task, struct runner_end *end, struct fw_err *err)
-{
-	struct bench *b = state->bench;
-	int status = announce(b, task, err);
-
-	if (status == 0)
-		status = runner_child_run(b, task, end, err);
-	b->set_begun[task->set] = true;
-	if (status == 0)
-		status = look_after(state, end, err);
-	if (status == 0 && !b->lost)
-		status = settle(state, end, task->cell, task->n_cells, err);
-	return status;
-}
-
-/* One launch. 1 it brought something, 0 nothing, -1 error. `why` keeps the last reason for nothing. */
-static int launch(struct bench *b, const struct order *o, char *why, size_t size, struct fw_err *err)
-{
-	struct launch_state state = { .bench = b, .launch = ++b->launches, .set = o->set, .suspect = -1 };
-	struct runner_task task = { .mode = "launch",
-		.launch = state.launch,
-		.set = o->set,
-		.seed = inputs_mix(b->seed + (uint64_t)state.launch),
-		.n_cells = o->n,
-		.cell = o->cell,
-		.burst = o->burst,
-		.only_bursts = o->only_bursts,
-		.phases = state.launch == 1 || (o->set == 2 && !b->set_begun[2]), /* once more where a loss is about to be told */
-		.calls = state.launch == 1,
-		.deadline_s = b->limits.launch_s,
-		.record = take_record,
-		.arg = &state };
-	struct runner_end end;
-	int status, i, before = 0, after = 0;
-
-	for (i = 0; i < b->n_subjects; i++)
-		if (!b->subject[i].dropped)
-			task.subject[task.n_subjects++] = i;
-	state.seen = calloc((size_t)b->n_cells, sizeof *state.seen);
-	if (!state.seen)
-		return err_set(err, ERR_INTERNAL, "out of memory");
-	for (i = 0; i < b->n_cells; i++)
-		before += b->cell[i].open;
-	status = run_launch(&state, &task, &end, err);
-	free(state.seen);
-	if (status < 0)
-		return -1;
-	for (i = 0; i < b->n_cells; i++)
-		after += b->cell[i].open;
-	snprintf(why, size, "%s", end.failure[0] ? end.detail : state.throttled ? state.why : "launches bring no timings");
-	return state.timed > 0 || after < before;
-}
+/* The next launch. Shape: all arrays have a place for every cell. */
+struct plan {
+	struct launch_order order;
+	int *cell, *spare;
+	bool *burst;
+};
 
 /* What to launch next: pairs first, then bursts, then launches for width alone. Returns the number of cells. */
-static int next(const struct bench *b, struct order *o)
+static int next(const struct bench *b, struct plan *p)
 {
+	struct launch_order *o = &p->order;
 	int i;
 
 	o->only_bursts = false;
-	o->n = measure_next(b, o->cell, &o->set);
-	if (o->n == 0 || b->cell[o->cell[0]].judgement.want_set == 0) {
-		int set, n = sustain_next(b, o->spare, &set);
+	o->n = measure_next(b, p->cell, &o->set);
+	if (o->n == 0 || b->cell[p->cell[0]].judgement.want_set == 0) {
+		int set, n = sustain_next(b, p->spare, &set);
 
 		if (n > 0) {
-			memcpy(o->cell, o->spare, (size_t)n * sizeof *o->cell);
+			memcpy(p->cell, p->spare, (size_t)n * sizeof *p->cell);
 			o->n = n;
 			o->set = set;
 			o->only_bursts = true;
 		}
 	}
 	for (i = 0; i < o->n; i++)
-		o->burst[i] = sustain_wants(b, o->cell[i], o->set);
+		p->burst[i] = sustain_wants(b, p->cell[i], o->set);
 	return o->n;
 }
 
-static int run_all(struct bench *b, struct order *o, struct fw_err *err)
+static int launch_all(struct bench *b, struct plan *p, struct fw_err *err)
 {
+	const struct launch_order *o = &p->order;
 	int empty = 0, status = canary_wait_idle(b, err), i;
 	char why[512] = "";
 
-	while (status >= 0 && !b->lost && empty < EMPTY_LAUNCHES_MAX && next(b, o) > 0) {
+	while (status >= 0 && !b->lost && empty < EMPTY_LAUNCHES_MAX && next(b, p) > 0) {
 		if (b->launches > 0 && b->gpu_s >= b->limits.budget_s)
 			break; /* what is open stays undecided, and says so */
-		status = launch(b, o, why, sizeof why, err);
+		status = launch_run(b, o, why, sizeof why, err);
 		empty = status == 0 ? empty + 1 : 0;
 		for (i = 0; i < o->n && empty == EMPTY_LAUNCHES_MAX && !o->only_bursts && status >= 0; i++)
 			status = bench_fault(b, o->cell[i], "device", "device", why, err);
@@ -369,18 +103,35 @@ static int run_all(struct bench *b, struct order *o, struct fw_err *err)
 	return status < 0 ? -1 : 0;
 }
 
+/* 1 when what was launched to make sure of a result may have reopened it. */
+static int make_sure(struct bench *b, struct fw_err *err)
+{
+	int before = b->launches;
+
+	if (alone_run(b, err) < 0 || (!b->lost && audit_run(b, err) < 0))
+		return -1;
+	return b->launches > before;
+}
+
 int measure_run(struct bench *b, struct fw_err *err)
 {
 	size_t n = (size_t)b->n_cells + 1;
-	struct order o = {
-		.cell = calloc(n, sizeof *o.cell), .spare = calloc(n, sizeof *o.spare), .burst = calloc(n, sizeof *o.burst)
+	struct plan p = {
+		.cell = calloc(n, sizeof *p.cell), .spare = calloc(n, sizeof *p.spare), .burst = calloc(n, sizeof *p.burst)
 	};
-	int status = o.cell && o.spare && o.burst ? run_all(b, &o, err) : err_set(err, ERR_INTERNAL, "out of memory");
+	int round, status = 1;
 
-	free(o.cell);
-	free(o.spare);
-	free(o.burst);
-	if (status == 0 && !b->lost)
-		status = alone_run(b, err);
-	return status < 0 || b->lost ? status : audit_run(b, err);
+	p.order.cell = p.cell;
+	p.order.burst = p.burst;
+	if (!p.cell || !p.spare || !p.burst)
+		status = err_set(err, ERR_INTERNAL, "out of memory");
+	for (round = 0; status == 1 && round < ROUNDS_MAX && !b->lost; round++) {
+		status = launch_all(b, &p, err);
+		if (status == 0 && !b->lost)
+			status = make_sure(b, err);
+	}
+	free(p.cell);
+	free(p.spare);
+	free(p.burst);
+	return status < 0 ? -1 : 0;
 }

@@ -9,7 +9,7 @@
 #include "core/case/inputs.h"
 #include "core/stats/transient.h"
 #include "worker/bench/canary.h"
-#include "worker/bench/measure.h"
+#include "worker/bench/launch.h"
 
 enum { ROUNDS = BENCHMARK_PAIRS, REDO_MAX = 3 };
 
@@ -226,7 +226,7 @@ static int add_cell(struct taken *l, int cell, struct fw_err *err)
 		if (kept == 1)
 			bench_judge(b, cell);
 		else if (kept == 0 && guard_discards(&l->guard, why))
-			kept = measure_void(b, cell, why, err);
+			kept = launch_void(b, cell, why, err);
 		status = kept < 0 ? -1 : bench_send(b, &message, err);
 	}
 	msg_fini(&message);

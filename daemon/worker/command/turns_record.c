@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "core/protocol/guard.h"
-#include "worker/bench/measure.h"
+#include "worker/bench/launch.h"
 #include "worker/bench/sustain.h"
 
 /* ---- what is believed ---------------------------------------------------------------------------------------------------- */
@@ -124,7 +124,7 @@ static int record_pairs(struct command *m, const struct turns_session *s, const 
 		if (kept == 1)
 			bench_judge(b, c->cell);
 		else if (kept == 0 && guard_discards(guard, why))
-			kept = measure_void(b, c->cell, why, err);
+			kept = launch_void(b, c->cell, why, err);
 		status = kept < 0 ? -1 : bench_send(b, message, err);
 	}
 	drop_record(message);

@@ -1,0 +1,28 @@
+/**
+ * launch.h - one process in which both sides are timed, call by call, over some cells: its timings are kept, judged and passed on.
+ *
+ * A launch that dies costs the cell it died in, after one check of each side alone has shown whose fault it was.
+ */
+#ifndef WORKER_BENCH_LAUNCH_H
+#define WORKER_BENCH_LAUNCH_H
+
+#include "worker/bench/bench.h"
+
+/** Which cells, and how. Shape: cell[n], burst[n]. */
+struct launch_order {
+	int n, set;
+	const int *cell;
+	const bool *burst; /* cells that run in bursts, too; NULL: none */
+	bool only_bursts;
+};
+
+/** Run it. 1 it brought something, 0 nothing, -1 error. `why` keeps the last reason for nothing. Shape: why[size]. */
+int launch_run(struct bench *b, const struct launch_order *o, char *why, size_t size, struct fw_err *err);
+
+/**
+ * A launch of this cell was void, for `reason`. After the third the cell is given up: what it has is all it gets, and one that has
+ * nothing is unmeasured.
+ */
+int launch_void(struct bench *b, int cell, const char *reason, struct fw_err *err);
+
+#endif

@@ -1,0 +1,136 @@
+/* Results that are doubted: a base that is slower beside its target than alone, a target that is too fast to be true. */
+#include "measure_run.h"
+
+#include "worker/bench/audit.h"
+
+/* Alone the target takes `alone` ms and the base 1; beside each other 0.5 and 1, and so in every launch. */
+static void beside_and_alone(struct scene *s, const char *alone)
+{
+	char check[200], launch[200];
+
+	snprintf(check, sizeof check, "if [ $role = base ]; then alone=1; else alone=%s; fi; pass", alone);
+	snprintf(launch, sizeof launch,
+		"if [ $i != 1 ]; then timings 1.0; elif [ \"$both\" ]; then timings 0.5; elif [ $role = base ]; then single 1; "
+		"else single %s; fi",
+		alone);
+	runner(s, check, launch);
+	check_all(s);
+	s->bench.cell[0].open = s->bench.cell[2].open = false;
+	measure_all(s);
+}
+
+static void a_base_that_is_slower_beside_the_target_is_no_yardstick(void **state)
+{
+	struct scene *s = *state;
+
+	beside_and_alone(s, "0.9");
+	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_REJECTED);
+	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "slowed");
+	assert_string_equal(bench_trouble(&s->bench, 1)->role, "target");
+	assert_non_null(
+		strstr(bench_trouble(&s->bench, 1)->detail, "2 times the base's speed beside it, 1.11 times when each is alone"));
+	assert_int_equal(runs_of(s, "alone"), 12);
+	assert_int_equal(s->bench.cell[1].n_launches, s->launches); /* nobody hears of the others */
+}
+
+static void a_target_that_is_as_fast_alone_is_believed(void **state)
+{
+	struct scene *s = *state;
+
+	beside_and_alone(s, "0.5");
+	assert_null(bench_trouble(&s->bench, 1));
+	assert_int_equal(runs_of(s, "alone"), 0);
+}
+
+static void a_check_that_errs_costs_two_launches(void **state)
+{
+	struct scene *s = *state;
+
+	runner(s, "if [ $role = base ]; then alone=1; else alone=5; fi; pass",
+		"if [ \"$both\" ]; then timings 0.5; elif [ $role = base ]; then single 1; else single 0.5; fi");
+	check_all(s);
+	s->bench.cell[0].open = s->bench.cell[2].open = false;
+	measure_all(s);
+	assert_null(bench_trouble(&s->bench, 1));
+	assert_int_equal(runs_of(s, "alone"), 2);
+}
+
+/* Two threads are faster than one on an idle machine, and were launched there; now it is busy, and they are not, beside or alone. */
+static void a_machine_that_became_busy_accuses_nobody(void **state)
+{
+	struct scene *s = *state;
+
+	runner(s, "pass",
+		"if [ -z \"$both\" ]; then single 1; elif [ $launch = 0 ]; then timings 0.99; else timings 0.5; fi");
+	check_all(s);
+	s->bench.cell[0].open = s->bench.cell[2].open = false;
+	for (int side = 0; side < 2; side++)
+		s->bench.cell[1].alone[side] = (struct bench_alone){ .ms = 1 };
+	measure_all(s);
+	assert_null(bench_trouble(&s->bench, 1));
+	assert_int_equal(runs_of(s, "alone"), 2);
+	assert_int_equal(s->bench.cell[1].n_launches, s->launches);
+}
+
+/* Up to `launch` the target's calls take 0.5 ms, then 1, and 0.03 s by the worker's clock, as the base's. */
+static void fast_until(struct scene *s, int launch)
+{
+	char text[100];
+
+	snprintf(text, sizeof text, "if [ $launch -le %d ]; then timings 0.5; else timings 1.0; fi", launch);
+	runner_audited(s, "pass", text, "0.03", "0.03");
+	snprintf(s->bench.device.kind, sizeof s->bench.device.kind, "cpu");
+	check_all(s);
+	s->bench.cell[0].open = s->bench.cell[2].open = false;
+	measure_all(s);
+}
+
+static void a_gain_that_no_other_clock_sees_is_forged(void **state)
+{
+	struct scene *s = *state;
+
+	fast_until(s, 1000);
+	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "clock");
+	assert_string_equal(bench_trouble(&s->bench, 1)->role, "target");
+	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "2 times the base's speed was reported"));
+	assert_int_equal(runs_of(s, "audit"), AUDIT_TRIES);
+	assert_true(s->launches >= s->bench.rule.launches_ok_min + AUDIT_TRIES - 1); /* one before each try but the first */
+}
+
+static void a_gain_that_is_gone_since_is_none_and_no_forgery(void **state)
+{
+	struct scene *s = *state;
+
+	fast_until(s, 3);
+	assert_null(bench_trouble(&s->bench, 1));
+	assert_in_range(runs_of(s, "audit"), 1, AUDIT_TRIES - 1);
+	assert_true(s->launches > 3); /* measured on */
+	assert_int_not_equal(bench_verdict(&s->bench, 1), VERDICT_IMPROVEMENT);
+}
+
+static void a_machine_that_is_another_since_is_told_not_the_target(void **state)
+{
+	struct scene *s = *state;
+
+	s->bench.rule.launches_ok_min = 12;
+	fast_until(s, 12);
+	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "device");
+	assert_string_equal(bench_trouble(&s->bench, 1)->role, "device");
+	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "its last launch agrees with that clock"));
+}
+
+int main(void)
+{
+#define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		T(a_base_that_is_slower_beside_the_target_is_no_yardstick),
+		T(a_target_that_is_as_fast_alone_is_believed),
+		T(a_check_that_errs_costs_two_launches),
+		T(a_machine_that_became_busy_accuses_nobody),
+		T(a_gain_that_no_other_clock_sees_is_forged),
+		T(a_gain_that_is_gone_since_is_none_and_no_forgery),
+		T(a_machine_that_is_another_since_is_told_not_the_target),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
