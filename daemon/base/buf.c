@@ -62,7 +62,7 @@ static int reserve(struct buf *b, size_t more)
 
 void buf_append(struct buf *b, const void *data, size_t len)
 {
-	if (reserve(b, len) < 0)
+	if (reserve(b, len) != 0)
 		return;
 	if (len)
 		memcpy(b->data + b->len, data, len);
@@ -72,7 +72,7 @@ void buf_append(struct buf *b, const void *data, size_t len)
 
 char *buf_room(struct buf *b, size_t len)
 {
-	return reserve(b, len) < 0 ? NULL : b->data + b->len;
+	return reserve(b, len) != 0 ? NULL : b->data + b->len;
 }
 
 void buf_grown(struct buf *b, size_t len)
@@ -101,7 +101,7 @@ void buf_vprintf(struct buf *b, const char *format, va_list args)
 	va_copy(again, args);
 	len = vsnprintf(room ? b->data + b->len : NULL, room, format, again);
 	va_end(again);
-	if (len < 0 || reserve(b, (size_t)len) < 0) {
+	if (len < 0 || reserve(b, (size_t)len) != 0) {
 		b->failed = true;
 		if (room)
 			b->data[b->len] = '\0';
@@ -163,7 +163,7 @@ void buf_base64(struct buf *b, const void *data, size_t len)
 	const unsigned char *in = data;
 	size_t i;
 
-	if (len > SIZE_MAX / 2 || reserve(b, (len + 2) / 3 * 4) < 0) {
+	if (len > SIZE_MAX / 2 || reserve(b, (len + 2) / 3 * 4) != 0) {
 		b->failed = true;
 		return;
 	}

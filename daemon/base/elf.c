@@ -12,9 +12,9 @@ static bool within(uint64_t offset, uint64_t size, uint64_t len)
 
 static bool section_header(const struct elf *e, size_t i, Elf64_Shdr *out)
 {
-	if (!within(e->table + i * sizeof(*out), sizeof(*out), e->len))
+	if (!within(e->table + i * sizeof *out, sizeof *out, e->len))
 		return false;
-	memcpy(out, e->data + e->table + i * sizeof(*out), sizeof(*out));
+	memcpy(out, e->data + e->table + i * sizeof *out, sizeof *out);
 	return true;
 }
 
@@ -24,9 +24,9 @@ int elf_open(struct elf *e, const void *data, size_t len, struct fw_err *err)
 	Elf64_Shdr first;
 	struct elf_section names;
 	*e = (struct elf){ .data = data, .len = len, .names = "", .names_len = 1 };
-	if (len < sizeof(h))
+	if (len < sizeof h)
 		return err_set(err, ERR_INVALID, "no ELF file: only %zu bytes", len);
-	memcpy(&h, data, sizeof(h));
+	memcpy(&h, data, sizeof h);
 	if (memcmp(h.e_ident, ELFMAG, SELFMAG) != 0 || h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_ident[EI_DATA] != ELFDATA2LSB)
 		return err_set(err, ERR_INVALID, "no 64-bit little-endian ELF file");
 	if (h.e_shoff == 0)

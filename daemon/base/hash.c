@@ -75,13 +75,13 @@ int hash_fd(int fd, char hex[HASH_HEX], struct fw_err *err)
 int hash_file(const char *path, char hex[HASH_HEX], struct fw_err *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	int rc;
+	int result;
 
 	if (fd < 0)
 		return err_sys(err, "open %s", path);
-	rc = hash_fd(fd, hex, err);
+	result = hash_fd(fd, hex, err);
 	close(fd);
-	return rc < 0 ? err_context(err, "%s", path) : 0;
+	return result != 0 ? err_context(err, "%s", path) : 0;
 }
 
 void hash_hmac(const void *key, size_t key_len, const void *data, size_t len, unsigned char mac[32])

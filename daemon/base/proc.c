@@ -236,15 +236,15 @@ int proc_spawn(const struct proc_spec *spec, struct proc *p, struct fw_err *err)
 	char path[PATH_MAX];
 	sigset_t all, before;
 	pid_t parent = getpid();
-	int report[2], high, status;
+	int report[2], high, result;
 
 	*p = (struct proc){ .pid = 0, .pidfd = -1 };
-	if (check_spec(spec, err) < 0)
+	if (check_spec(spec, err) != 0)
 		return -1;
 	if (strchr(spec->argv[0], '/')) {
 		if ((size_t)snprintf(path, sizeof path, "%s", spec->argv[0]) >= sizeof path)
 			return err_set(err, ERR_INVALID, "start %s: path too long", spec->argv[0]);
-	} else if (find_in_path(spec->argv[0], path, sizeof path, err) < 0) {
+	} else if (find_in_path(spec->argv[0], path, sizeof path, err) != 0) {
 		return -1;
 	}
 	if (!env) {
@@ -274,11 +274,11 @@ int proc_spawn(const struct proc_spec *spec, struct proc *p, struct fw_err *err)
 	}
 	p->pidfd = pidfd_open(p->pid, 0);
 	p->is_careful = spec->is_careful;
-	status = p->pidfd < 0 ? err_sys(err, "start %s: pidfd_open", spec->argv[0]) : await_start(report[0], spec, err);
+	result = p->pidfd < 0 ? err_sys(err, "start %s: pidfd_open", spec->argv[0]) : await_start(report[0], spec, err);
 	close(report[0]);
-	if (status < 0)
+	if (result != 0)
 		proc_end(p);
-	return status;
+	return result;
 }
 
 /* Reap an ended child; its group goes with it, while the zombie still keeps the group's number ours. */
@@ -508,7 +508,7 @@ int proc_run(const struct proc_spec *given, const struct buf *in, struct buf *ou
 	const int space = (int)(sizeof spec.fd / sizeof spec.fd[0]);
 	int64_t deadline_ns = deadline_ms > 0 ? clock_mono_ns() + deadline_ms * 1000000 : 0;
 	sigset_t pipe_set, before;
-	int status = -1, i;
+	int result = -1, i;
 
 	*how = (struct proc_exit){ .status = -1 };
 	if (spec.n_fd > space - 3)
@@ -517,23 +517,23 @@ int proc_run(const struct proc_spec *given, const struct buf *in, struct buf *ou
 	sigemptyset(&pipe_set);
 	sigaddset(&pipe_set, SIGPIPE);
 	sigprocmask(SIG_BLOCK, &pipe_set, &before);
-	if (in && in->len && make_pipe(false, &r.in_fd, &theirs[0], err) < 0)
+	if (in && in->len && make_pipe(false, &r.in_fd, &theirs[0], err) != 0)
 		goto out;
-	if (out && make_pipe(true, &r.out_fd, &theirs[1], err) < 0)
+	if (out && make_pipe(true, &r.out_fd, &theirs[1], err) != 0)
 		goto out;
-	if (errors && errors != out && make_pipe(true, &r.err_fd, &theirs[2], err) < 0)
+	if (errors && errors != out && make_pipe(true, &r.err_fd, &theirs[2], err) != 0)
 		goto out;
 	for (i = 0; i < 3; i++)
 		if (theirs[i] >= 0)
 			spec.fd[spec.n_fd++] = (struct proc_fd){ theirs[i], i };
 	if (out && errors == out && spec.n_fd < space)
 		spec.fd[spec.n_fd++] = (struct proc_fd){ theirs[1], 2 };
-	if (proc_spawn(&spec, &r.p, err) < 0)
+	if (proc_spawn(&spec, &r.p, err) != 0)
 		goto out;
 	for (i = 0; i < 3; i++)
 		close_fd(&theirs[i]);
 	attend(&r, deadline_ns, how);
-	status = 0;
+	result = 0;
 out:
 	for (i = 0; i < 3; i++)
 		close_fd(&theirs[i]);
@@ -544,5 +544,5 @@ out:
 		while (sigtimedwait(&pipe_set, NULL, &(struct timespec){ 0, 0 }) == SIGPIPE)
 			continue;
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	return status;
+	return result;
 }

@@ -204,7 +204,7 @@ static int on_event(struct yaml *y, struct builder *b, const yaml_event_t *e)
 {
 	struct yaml_node *n;
 
-	if (check_extras(y, e) < 0)
+	if (check_extras(y, e) != 0)
 		return -1;
 	switch (e->type) {
 	case YAML_STREAM_END_EVENT:
@@ -227,7 +227,7 @@ static int on_event(struct yaml *y, struct builder *b, const yaml_event_t *e)
 		b->depth--;
 		return 1;
 	case YAML_SCALAR_EVENT:
-		return on_scalar(y, b->at, e) < 0 ? -1 : 1;
+		return on_scalar(y, b->at, e) != 0 ? -1 : 1;
 	default:
 		return 1;
 	}

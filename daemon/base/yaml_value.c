@@ -94,7 +94,7 @@ int yaml_double(struct yaml *y, struct yaml_node *n, double min, double max, dou
 		yaml_mistake(y, n, "`%.60s` is not a number", text);
 		return -1;
 	}
-	if (check_range(y, n, v, min, max, "") < 0)
+	if (check_range(y, n, v, min, max, "") != 0)
 		return -1;
 	*out = v;
 	return 0;
@@ -148,7 +148,7 @@ int yaml_duration_ms(struct yaml *y, struct yaml_node *n, int64_t min_ms, int64_
 		yaml_mistake(y, n, "`%.60s` is not a duration; write a number with its unit (ms, s, min, h), such as 30s", text);
 		return -1;
 	}
-	if (check_range(y, n, v * ms, (double)min_ms, (double)max_ms, " ms") < 0)
+	if (check_range(y, n, v * ms, (double)min_ms, (double)max_ms, " ms") != 0)
 		return -1;
 	*out = (int64_t)llround(v * ms);
 	return 0;
@@ -173,7 +173,7 @@ int yaml_seconds(struct yaml *y, struct yaml_node *n, double min, double max, do
 		yaml_mistake(y, n, "`%.60s` has an unknown unit; use ms, s, min or h", text);
 		return -1;
 	}
-	if (check_range(y, n, v * ms / 1000, min, max, " s") < 0)
+	if (check_range(y, n, v * ms / 1000, min, max, " s") != 0)
 		return -1;
 	*out = v * ms / 1000;
 	return 0;
@@ -193,7 +193,7 @@ int yaml_percent(struct yaml *y, struct yaml_node *n, double min, double max, do
 		yaml_mistake(y, n, "`%.60s` is not a percentage; write a number such as 1.5", text);
 		return -1;
 	}
-	if (check_range(y, n, v, min, max, "%") < 0)
+	if (check_range(y, n, v, min, max, "%") != 0)
 		return -1;
 	*out = v;
 	return 0;

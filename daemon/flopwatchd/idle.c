@@ -51,7 +51,7 @@ static int calibrate_repo(
 			return -1;
 		if (!due)
 			continue;
-		snprintf(job.device_uuid, sizeof(job.device_uuid), "%.63s", uuid[i]);
+		snprintf(job.device_uuid, sizeof job.device_uuid, "%.63s", uuid[i]);
 		if (calibrate_enqueue(db, repo->upstream, &job, now_ms, err) == 0) {
 			queued++;
 			continue;
@@ -122,7 +122,7 @@ static int arrange(struct idle *i, struct fw_err *err)
 int idle_start(struct loop *l, const struct config *c, struct txn *g, void (*wake)(void *arg), void *arg, struct idle **out,
 	struct fw_err *err)
 {
-	struct idle *i = calloc(1, sizeof(*i));
+	struct idle *i = calloc(1, sizeof *i);
 	if (!i)
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	*i = (struct idle){ .loop = l, .config = c, .txn = g, .wake = wake, .arg = arg };

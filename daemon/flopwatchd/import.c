@@ -67,9 +67,9 @@ static int put_suite(struct db *db, const struct foreign_figures *f, int64_t *id
 	for (int i = 0; i < f->n; i++)
 		buf_printf(&keys, "%s\n", f->row[i].cell);
 	hash_hex(keys.data, keys.len, sha);
-	int rc = store_suite_put(db, sha, f->name, keys.data, keys.len, "imported", id, err);
+	int result = store_suite_put(db, sha, f->name, keys.data, keys.len, "imported", id, err);
 	buf_fini(&keys);
-	return rc;
+	return result;
 }
 
 static double or_none(double v)
@@ -122,11 +122,11 @@ static int put_all(
 	buf_init(&text, 1 << 16);
 	protocol_write_rule(&text, &rule);
 	c.rule_json = text.data;
-	int rc = store_comparison_insert(db, &c, err);
+	int result = store_comparison_insert(db, &c, err);
 	buf_fini(&text);
-	for (int i = 0; i < f->n && rc == 0; i++)
-		rc = put_cell(db, &f->row[i], c.id, i, f->name, err);
-	if (rc != 0 || store_comparison_verdict(db, c.id, VERDICT_UNDECIDED, err) != 0 ||
+	for (int i = 0; i < f->n && result == 0; i++)
+		result = put_cell(db, &f->row[i], c.id, i, f->name, err);
+	if (result != 0 || store_comparison_verdict(db, c.id, VERDICT_UNDECIDED, err) != 0 ||
 		store_job_done(db, job.id, now, err) != 0)
 		return -1;
 	*comparison = c.id;

@@ -163,7 +163,7 @@ int git_lib_commit(struct git_repo *r, const char *sha, git_commit **out, struct
 	git_oid oid;
 	int rc;
 
-	if (parse_oid(sha, &oid, err) < 0)
+	if (parse_oid(sha, &oid, err) != 0)
 		return -1;
 	limits_object(sha);
 	rc = git_commit_lookup(out, r->lib, &oid);
@@ -177,7 +177,7 @@ static int look_up_tree(struct git_repo *r, const char *sha, git_tree **out, str
 	git_oid oid;
 	int rc;
 
-	if (parse_oid(sha, &oid, err) < 0)
+	if (parse_oid(sha, &oid, err) != 0)
 		return -1;
 	limits_object(sha);
 	rc = git_tree_lookup(out, r->lib, &oid);
@@ -279,7 +279,7 @@ int git_repo_branches(struct git_repo *r, git_branch_fn *each, void *arg, struct
 	int rc, status = -1;
 
 	buf_init(&u.names, 1 << 20);
-	if (find_unreadable(r, &u, err) < 0)
+	if (find_unreadable(r, &u, err) != 0)
 		goto out;
 	if ((rc = git_repository_odb(&odb, r->lib)) < 0 || (rc = git_reference_iterator_new(&it, r->lib)) < 0) {
 		git_lib_fail(err, rc, "read the refs of %s", r->path);
@@ -326,7 +326,7 @@ int git_repo_branch(struct git_repo *r, const char *branch, char *sha, struct fw
 int git_repo_whole(struct git_repo *r, const char *sha, struct fw_err *err)
 {
 	struct buf path, ends;
-	int fd, status = 0;
+	int fd, result = 0;
 
 	if (git_repository_is_shallow(r->lib) != 1)
 		return 0;
@@ -334,25 +334,25 @@ int git_repo_whole(struct git_repo *r, const char *sha, struct fw_err *err)
 	buf_init(&ends, 64 << 20);
 	buf_printf(&path, "%s/shallow", git_repository_commondir(r->lib));
 	fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	if (fd < 0 || buf_read_fd(&ends, fd) < 0)
-		status = err_sys(err, "read %s", path.data);
+	if (fd < 0 || buf_read_fd(&ends, fd) != 0)
+		result = err_sys(err, "read %s", path.data);
 	else if (strstr(ends.data, sha))
-		status = err_set(
+		result = err_set(
 			err, ERR_UNSUPPORTED, "%s is a shallow clone, which ends at commit %.12s; " COMPLETE, r->path, sha);
 	if (fd >= 0)
 		close(fd);
 	buf_fini(&path);
 	buf_fini(&ends);
-	return status;
+	return result;
 }
 
 int git_repo_merge_base(struct git_repo *r, const char *a, const char *b, char *sha, struct fw_err *err)
 {
 	git_commit *one = NULL, *two = NULL;
 	git_oid base;
-	int rc, status = -1;
+	int rc, result = -1;
 
-	if (git_lib_commit(r, a, &one, err) < 0 || git_lib_commit(r, b, &two, err) < 0)
+	if (git_lib_commit(r, a, &one, err) != 0 || git_lib_commit(r, b, &two, err) != 0)
 		goto out;
 	rc = git_merge_base(&base, r->lib, git_commit_id(one), git_commit_id(two));
 	if (rc < 0 && git_repository_is_shallow(r->lib) == 1) {
@@ -367,11 +367,11 @@ int git_repo_merge_base(struct git_repo *r, const char *a, const char *b, char *
 	sha[0] = '\0';
 	if (rc == 0)
 		git_lib_format_oid(sha, &base);
-	status = 0;
+	result = 0;
 out:
 	git_commit_free(one);
 	git_commit_free(two);
-	return status;
+	return result;
 }
 
 void git_commit_info_fini(struct git_commit_info *c)
@@ -387,7 +387,7 @@ int git_repo_commit(struct git_repo *r, const char *sha, struct git_commit_info 
 	const char *subject;
 	unsigned i;
 
-	if (git_lib_commit(r, sha, &commit, err) < 0)
+	if (git_lib_commit(r, sha, &commit, err) != 0)
 		return -1;
 	memset(out, 0, sizeof *out);
 	git_lib_format_oid(out->sha, git_commit_id(commit));
@@ -448,7 +448,7 @@ int git_repo_log(
 	char sha[GIT_HEX];
 	int rc, n, status = -1;
 
-	if (git_lib_commit(r, from, &start, err) < 0)
+	if (git_lib_commit(r, from, &start, err) != 0)
 		return -1;
 	if (first_parent) {
 		status = log_first_parents(r, start, count, each, arg, err);
@@ -502,7 +502,7 @@ int git_repo_find(struct git_repo *r, const char *tree, const char *path, struct
 	int rc;
 
 	out->name = NULL;
-	if (look_up_tree(r, tree, &root, err) < 0)
+	if (look_up_tree(r, tree, &root, err) != 0)
 		return -1;
 	if (!*path) {
 		out->kind = GIT_KIND_TREE;
@@ -530,7 +530,7 @@ int git_repo_kind(struct git_repo *r, const char *oid, enum git_kind *out, struc
 	size_t len;
 	int rc;
 
-	if (parse_oid(oid, &id, err) < 0)
+	if (parse_oid(oid, &id, err) != 0)
 		return -1;
 	limits_object(oid);
 	rc = git_repository_odb(&odb, r->lib);
@@ -554,7 +554,7 @@ int git_repo_tree(struct git_repo *r, const char *tree, int (*each)(void *arg, c
 	size_t i, n;
 	int status = 0;
 
-	if (look_up_tree(r, tree, &t, err) < 0)
+	if (look_up_tree(r, tree, &t, err) != 0)
 		return -1;
 	n = git_tree_entrycount(t);
 	for (i = 0; i < n && status == 0; i++) {
@@ -575,7 +575,7 @@ int git_repo_blob(struct git_repo *r, const char *oid, size_t max, struct buf *o
 	git_object_size_t len;
 	int rc;
 
-	if (parse_oid(oid, &id, err) < 0)
+	if (parse_oid(oid, &id, err) != 0)
 		return -1;
 	limits_object(oid);
 	rc = git_blob_lookup(&blob, r->lib, &id);

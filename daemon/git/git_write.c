@@ -88,12 +88,12 @@ int git_repo_fetch(struct git_repo *r, const char *url, const char *ssh_key, str
 	git_fetch_options fetch;
 	struct transfer t = { .ssh_key = ssh_key ? ssh_key : "", .err = err };
 	git_remote *remote = NULL;
-	int rc, status = -1;
+	int rc, result = -1;
 
 	if ((rc = git_remote_connect_options_init(&connect, GIT_REMOTE_CONNECT_OPTIONS_VERSION)) < 0 ||
 		(rc = git_fetch_options_init(&fetch, GIT_FETCH_OPTIONS_VERSION)) < 0)
 		return git_lib_fail(err, rc, "prepare to fetch from %s", url);
-	if (open_remote(r, url, &remote, err) < 0)
+	if (open_remote(r, url, &remote, err) != 0)
 		return -1;
 	connect.callbacks.credentials = on_credential;
 	connect.callbacks.transfer_progress = on_progress;
@@ -119,11 +119,11 @@ int git_repo_fetch(struct git_repo *r, const char *url, const char *ssh_key, str
 		git_lib_fail(err, rc, "update the branches from %s", url);
 		goto out;
 	}
-	status = follow_default_branch(r, remote, err);
+	result = follow_default_branch(r, remote, err);
 out:
 	git_remote_disconnect(remote);
 	git_remote_free(remote);
-	return status;
+	return result;
 }
 
 /* ---- what we write into repositories ---- */
@@ -175,7 +175,7 @@ int git_repo_note(struct git_repo *r, const char *sha, const char *text, struct 
 	struct refwrite ref;
 	int rc, locked;
 
-	if (git_lib_commit(r, sha, &commit, err) < 0)
+	if (git_lib_commit(r, sha, &commit, err) != 0)
 		return -1;
 	locked = refwrite_begin(git_repository_commondir(r->lib), NOTES_REF, &ref, err);
 	rc = git_signature_now(&who, "flopwatch", "flopwatch@localhost");
@@ -235,7 +235,7 @@ int git_repo_notes_fetch(struct git_repo *r, const char *url, const char *ssh_ke
 
 	if (rc < 0)
 		return git_lib_fail(err, rc, "prepare to fetch from %s", url);
-	if (notes_remote(r, url, &t, &remote, &options.callbacks, err) < 0)
+	if (notes_remote(r, url, &t, &remote, &options.callbacks, err) != 0)
 		return -1;
 	options.proxy_opts.type = GIT_PROXY_NONE;
 	options.follow_redirects = GIT_REMOTE_REDIRECT_NONE;
@@ -274,7 +274,7 @@ int git_repo_notes_push(struct git_repo *r, const char *url, const char *ssh_key
 
 	if (rc < 0)
 		return git_lib_fail(err, rc, "prepare to push to %s", url);
-	if (notes_remote(r, url, &t, &remote, &options.callbacks, err) < 0)
+	if (notes_remote(r, url, &t, &remote, &options.callbacks, err) != 0)
 		return -1;
 	options.callbacks.push_update_reference = on_pushed;
 	options.proxy_opts.type = GIT_PROXY_NONE;
@@ -325,18 +325,18 @@ int git_repo_snapshot(struct git_repo *r, char *commit, char *head, struct fw_er
 	git_tree *tree = NULL;
 	git_signature *who = NULL;
 	git_oid oid;
-	int rc, status = -1;
+	int rc, result = -1;
 
 	if (git_repository_is_bare(r->lib))
 		return err_set(err, ERR_INVALID, "%s is a bare repository: there are no uncommitted files in it", r->path);
-	if (head_commit(r, &parent, err) < 0 || worktree_tree(r, &tree, err) < 0)
+	if (head_commit(r, &parent, err) != 0 || worktree_tree(r, &tree, err) != 0)
 		goto out;
 	head[0] = '\0';
 	if (parent)
 		git_lib_format_oid(head, git_commit_id(parent));
 	if (parent && git_oid_equal(git_tree_id(tree), git_commit_tree_id(parent))) {
 		git_lib_format_oid(commit, git_commit_id(parent));
-		status = 0;
+		result = 0;
 		goto out;
 	}
 	/* The parent's time, so that the same files give the same commit. */
@@ -348,10 +348,10 @@ int git_repo_snapshot(struct git_repo *r, char *commit, char *head, struct fw_er
 		goto out;
 	}
 	git_lib_format_oid(commit, &oid);
-	status = set_ref(r, SNAPSHOT_REF, &oid, err);
+	result = set_ref(r, SNAPSHOT_REF, &oid, err);
 out:
 	git_signature_free(who);
 	git_tree_free(tree);
 	git_commit_free(parent);
-	return status;
+	return result;
 }

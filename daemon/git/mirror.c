@@ -82,7 +82,7 @@ static int lock(struct mirror *m, struct fw_err *err)
 {
 	char path[PATH_MAX];
 
-	if (join(path, m->dir, ".lock", err) < 0 || join(m->fresh, m->dir, ".new", err) < 0)
+	if (join(path, m->dir, ".lock", err) != 0 || join(m->fresh, m->dir, ".new", err) != 0)
 		return -1;
 	m->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (m->lock_fd < 0)
@@ -98,7 +98,7 @@ static int write_marker(const char *dir, struct fw_err *err)
 	char path[PATH_MAX];
 	int fd;
 
-	if (join(path, dir, "/" MIRROR_MARKER, err) < 0)
+	if (join(path, dir, "/" MIRROR_MARKER, err) != 0)
 		return -1;
 	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 	if (fd < 0)
@@ -112,7 +112,7 @@ static int whose(const char *dir, struct fw_err *err)
 {
 	char path[PATH_MAX];
 
-	if (join(path, dir, "/" MIRROR_MARKER, err) < 0)
+	if (join(path, dir, "/" MIRROR_MARKER, err) != 0)
 		return -1;
 	if (access(path, F_OK) == 0)
 		return 1;
@@ -128,7 +128,7 @@ static int note_broken(void *arg, const char *name, const char *commit, const ch
 
 	if (*problem)
 		return err_set(err, ERR_DAMAGED, "branch %.200s: %s", name, problem);
-	if (git_repo_commit(repo, commit, &info, err) < 0)
+	if (git_repo_commit(repo, commit, &info, err) != 0)
 		return -1;
 	git_commit_info_fini(&info);
 	return 0;
@@ -175,38 +175,38 @@ static int flush_parent(const char *path, struct fw_err *err)
 static int grow_new(struct mirror *m, const char *broken, struct fw_err *err)
 {
 	struct git_repo *repo = NULL;
-	int status;
+	int result;
 
-	if (delete_tree(m->fresh, err) < 0)
+	if (delete_tree(m->fresh, err) != 0)
 		return -1;
 	if (mkdir(m->fresh, 0700) < 0)
 		return err_sys(err, "create %s", m->fresh);
-	status = write_marker(m->fresh, err);
-	if (status == 0)
-		status = git_repo_create(m->fresh, &repo, err);
-	if (status == 0)
-		status = git_repo_fetch(repo, m->url, m->ssh_key, err);
+	result = write_marker(m->fresh, err);
+	if (result == 0)
+		result = git_repo_create(m->fresh, &repo, err);
+	if (result == 0)
+		result = git_repo_fetch(repo, m->url, m->ssh_key, err);
 	git_repo_close(repo);
-	if (status == 0 && broken)
-		status = remake_note(m->dir, m->fresh, broken, err);
-	if (status == 0)
-		status = flush_tree(m->fresh, err);
-	if (status == 0 && broken)
-		status = delete_tree(m->dir, err);
-	if (status == 0 && rename(m->fresh, m->dir) < 0)
-		status = err_sys(err, "rename %s to %s", m->fresh, m->dir);
-	if (status == 0)
-		status = flush_parent(m->dir, err);
-	if (status < 0)
+	if (result == 0 && broken)
+		result = remake_note(m->dir, m->fresh, broken, err);
+	if (result == 0)
+		result = flush_tree(m->fresh, err);
+	if (result == 0 && broken)
+		result = delete_tree(m->dir, err);
+	if (result == 0 && rename(m->fresh, m->dir) < 0)
+		result = err_sys(err, "rename %s to %s", m->fresh, m->dir);
+	if (result == 0)
+		result = flush_parent(m->dir, err);
+	if (result != 0)
 		delete_tree(m->fresh, NULL);
-	return status;
+	return result;
 }
 
 static int update(struct mirror *m, struct fw_err *err)
 {
 	struct git_repo *repo = NULL;
 	struct fw_err broken = { 0 };
-	int ours = whose(m->dir, err), status = 0;
+	int ours = whose(m->dir, err), result = 0;
 
 	if (ours < 0)
 		return -1;
@@ -215,11 +215,11 @@ static int update(struct mirror *m, struct fw_err *err)
 	if (remake_is_asked(m->dir, &broken))
 		return grow_new(m, broken.text, err);
 	nftw(m->dir, delete_leftover, 32, FTW_PHYS | FTW_MOUNT);
-	if (git_repo_open(m->dir, false, &repo, &broken) < 0 || git_repo_branches(repo, note_broken, repo, &broken) < 0 ||
-		git_repo_fetch(repo, m->url, m->ssh_key, &broken) < 0)
-		status = -1;
+	if (git_repo_open(m->dir, false, &repo, &broken) != 0 || git_repo_branches(repo, note_broken, repo, &broken) < 0 ||
+		git_repo_fetch(repo, m->url, m->ssh_key, &broken) != 0)
+		result = -1;
 	git_repo_close(repo);
-	if (status == 0)
+	if (result == 0)
 		return 0;
 	/* What fails in a new one as well is not ours, and told as the server's. */
 	if (!repo || broken.code == ERR_DAMAGED)
@@ -230,14 +230,14 @@ static int update(struct mirror *m, struct fw_err *err)
 int mirror_update(const char *url, const char *dir, const char *ssh_key, struct fw_err *err)
 {
 	struct mirror m = { .url = url, .dir = dir, .ssh_key = ssh_key, .lock_fd = -1 };
-	int status;
+	int result;
 
-	if (url_check(url, err) < 0)
+	if (url_check(url, err) != 0)
 		return -1;
-	status = lock(&m, err);
-	if (status == 0)
-		status = update(&m, err);
+	result = lock(&m, err);
+	if (result == 0)
+		result = update(&m, err);
 	if (m.lock_fd >= 0)
 		close(m.lock_fd);
-	return status;
+	return result;
 }

@@ -25,8 +25,8 @@ static int name_files(const char *common_dir, const char *ref, struct refwrite *
 	const char *slash = len && common_dir[len - 1] == '/' ? "" : "/";
 	char dir[PATH_MAX];
 
-	if (join(dir, common_dir, slash, "", err) < 0 || join(w->own, dir, "flopwatch-", ref, err) < 0 ||
-		join(w->ref, dir, ref, "", err) < 0 || join(w->lock, w->ref, ".lock", "", err) < 0)
+	if (join(dir, common_dir, slash, "", err) != 0 || join(w->own, dir, "flopwatch-", ref, err) != 0 ||
+		join(w->ref, dir, ref, "", err) != 0 || join(w->lock, w->ref, ".lock", "", err) != 0)
 		return -1;
 	for (char *at = w->own + strlen(dir); *at; at++)
 		if (*at == '/')
@@ -61,16 +61,16 @@ static int busy(const struct refwrite *w, struct fw_err *err)
 /* What a run that was killed left: its file, perhaps as the lock too, perhaps as the ref already. */
 static int clear_own(struct refwrite *w, struct fw_err *err)
 {
-	int fd = open(w->own, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), status = 0;
+	int fd = open(w->own, O_RDONLY | O_CLOEXEC | O_NOFOLLOW), result = 0;
 
 	if (fd < 0)
 		return errno == ENOENT ? 0 : err_sys(err, "open %s", w->own);
 	if (flock(fd, LOCK_EX | LOCK_NB) < 0 || !is_same(fd, w->own))
-		status = busy(w, err);
+		result = busy(w, err);
 	else if ((is_same(fd, w->lock) && unlink(w->lock) < 0) || unlink(w->own) < 0)
-		status = err_sys(err, "delete %s", w->lock);
+		result = err_sys(err, "delete %s", w->lock);
 	close(fd);
-	return status;
+	return result;
 }
 
 /* 0, 1 no hard links here, -1. */
@@ -113,10 +113,10 @@ static void leave(struct refwrite *w)
 
 int refwrite_begin(const char *common_dir, const char *ref, struct refwrite *w, struct fw_err *err)
 {
-	int status = -1;
+	int result = -1;
 
 	w->fd = -1;
-	if (name_files(common_dir, ref, w, err) < 0)
+	if (name_files(common_dir, ref, w, err) != 0)
 		return -1;
 	refwrite_hold_signals(&w->before);
 	if (make_folders(w, strlen(w->ref) - strlen(ref), err) == 0 && clear_own(w, err) == 0) {
@@ -126,41 +126,41 @@ int refwrite_begin(const char *common_dir, const char *ref, struct refwrite *w, 
 		else if (flock(w->fd, LOCK_EX | LOCK_NB) < 0 || !is_same(w->fd, w->own))
 			busy(w, err);
 		else
-			status = take_lock(w, err);
+			result = take_lock(w, err);
 	}
-	if (status != 0)
+	if (result != 0)
 		leave(w);
-	return status;
+	return result;
 }
 
 /* The new name of the ref's file outlives a power cut, too. */
 static int flush_folder(const struct refwrite *w, struct fw_err *err)
 {
 	char dir[PATH_MAX];
-	int fd, status = 0;
+	int fd, result = 0;
 
 	snprintf(dir, sizeof dir, "%.*s", (int)(strrchr(w->ref, '/') - w->ref), w->ref);
 	fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0 || fsync(fd) < 0)
-		status = err_sys(err, "flush %s", dir);
+		result = err_sys(err, "flush %s", dir);
 	if (fd >= 0)
 		close(fd);
-	return status;
+	return result;
 }
 
 int refwrite_commit(struct refwrite *w, const char *sha, struct fw_err *err)
 {
 	char line[80];
-	int len = snprintf(line, sizeof line, "%s\n", sha), status = 0;
+	int len = snprintf(line, sizeof line, "%s\n", sha), result = 0;
 
 	if (write(w->fd, line, (size_t)len) != len || fsync(w->fd) < 0)
-		status = err_sys(err, "write %s", w->lock);
+		result = err_sys(err, "write %s", w->lock);
 	else if (rename(w->lock, w->ref) < 0)
-		status = err_sys(err, "rename %s to %s", w->lock, w->ref);
+		result = err_sys(err, "rename %s to %s", w->lock, w->ref);
 	else
-		status = flush_folder(w, err);
+		result = flush_folder(w, err);
 	leave(w);
-	return status;
+	return result;
 }
 
 void refwrite_cancel(struct refwrite *w)
@@ -174,7 +174,7 @@ bool refwrite_is_busy(const char *common_dir, const char *ref)
 	int fd;
 	bool held;
 
-	if (name_files(common_dir, ref, &w, NULL) < 0)
+	if (name_files(common_dir, ref, &w, NULL) != 0)
 		return false;
 	fd = open(w.own, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	held = fd >= 0 && is_same(fd, w.lock) && flock(fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK;

@@ -38,9 +38,9 @@ static int write_text(const char *dir, const char *name, const char *text, struc
 	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
 	if (fd < 0)
 		return err_sys(err, "create %s", path);
-	int status = write(fd, text, len) == (ssize_t)len ? 0 : err_sys(err, "write %s", path);
+	int result = write(fd, text, len) == (ssize_t)len ? 0 : err_sys(err, "write %s", path);
 	close(fd);
-	return status;
+	return result;
 }
 
 void remake_ask(const char *dir, struct fw_err *err)
@@ -51,7 +51,7 @@ void remake_ask(const char *dir, struct fw_err *err)
 	if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, MIRROR_MARKER) >= sizeof path || access(path, F_OK) != 0)
 		return;
 	read_text(dir, made_name, before, sizeof before);
-	if (strstr(before, met.text) || write_text(dir, asked_name, met.text, NULL) < 0)
+	if (strstr(before, met.text) || write_text(dir, asked_name, met.text, NULL) != 0)
 		return;
 	err_clear(err);
 	err_set(err, ERR_BUSY, "%s; the mirror is made anew at its next fetch", met.text);

@@ -91,7 +91,7 @@ static int header(struct tar *t, const char *path, char type, unsigned mode, siz
 	size_t i;
 	int at;
 
-	if (tar_check_path(path, type == '5', err) < 0)
+	if (tar_check_path(path, type == '5', err) != 0)
 		return -1;
 	if (size >= (size_t)1 << 33)
 		return err_set(err, ERR_INVALID, "%s: larger than 8 GiB", path);
@@ -125,14 +125,14 @@ int tar_file(struct tar *t, const char *path, const void *data, size_t len, bool
 {
 	static const char zeros[BLOCK];
 
-	if (header(t, path, '0', executable ? 0755 : 0644, len, "", err) < 0 || put(t, data, len, err) < 0)
+	if (header(t, path, '0', executable ? 0755 : 0644, len, "", err) != 0 || put(t, data, len, err) != 0)
 		return -1;
 	return put(t, zeros, (BLOCK - len % BLOCK) % BLOCK, err);
 }
 
 int tar_link(struct tar *t, const char *path, const char *target, struct fw_err *err)
 {
-	if (tar_check_link(path, target, err) < 0)
+	if (tar_check_link(path, target, err) != 0)
 		return err_context(err, "%s", path);
 	return header(t, path, '2', 0777, 0, target, err);
 }

@@ -53,7 +53,7 @@ static int check_link(struct walk *w, const char *oid, struct fw_err *err)
 	struct buf target;
 
 	buf_init(&target, 4096);
-	if (git_repo_blob(w->repo, oid, 4096, &target, &why) < 0) {
+	if (git_repo_blob(w->repo, oid, 4096, &target, &why) != 0) {
 		buf_fini(&target);
 		if (why.code == ERR_UNSUPPORTED)
 			return problem(w, "is a link whose text is too long");
@@ -61,7 +61,7 @@ static int check_link(struct walk *w, const char *oid, struct fw_err *err)
 	}
 	if (strlen(target.data) != target.len)
 		problem(w, "is a link with a NUL in it");
-	else if (tar_check_link(w->path.data, target.data, &why) < 0)
+	else if (tar_check_link(w->path.data, target.data, &why) != 0)
 		problem(w, why.text);
 	buf_fini(&target);
 	return 0;
@@ -74,7 +74,7 @@ static int check_item(struct walk *w, const struct git_item *item, struct fw_err
 	if (++w->entries > TREE_ENTRIES_MAX)
 		return problem(w, "is one file too many");
 	check_name(w, item->name);
-	if (tar_check_path(w->path.data, item->kind == GIT_KIND_TREE, &why) < 0)
+	if (tar_check_path(w->path.data, item->kind == GIT_KIND_TREE, &why) != 0)
 		problem(w, "has a path that is too long to travel");
 	if (item->kind == GIT_KIND_SUBMODULE)
 		problem(w, "is a submodule; commit the files themselves");
@@ -84,18 +84,18 @@ static int check_item(struct walk *w, const struct git_item *item, struct fw_err
 static int write_file(struct walk *w, const struct git_item *item, struct fw_err *err)
 {
 	struct buf data;
-	int status;
+	int result;
 
 	if (w->out->written > TREE_BYTES_MAX)
 		return err_set(err, ERR_UNSUPPORTED, "the tree is larger than %d MiB; list fewer inputs", TREE_BYTES_MAX >> 20);
 	buf_init(&data, GIT_BLOB_MAX);
-	status = git_repo_blob(w->repo, item->oid, GIT_BLOB_MAX, &data, err);
-	if (status == 0 && item->kind == GIT_KIND_LINK)
-		status = tar_link(w->out, w->path.data, data.data, err);
-	else if (status == 0)
-		status = tar_file(w->out, w->path.data, data.data, data.len, item->kind == GIT_KIND_EXECUTABLE, err);
+	result = git_repo_blob(w->repo, item->oid, GIT_BLOB_MAX, &data, err);
+	if (result == 0 && item->kind == GIT_KIND_LINK)
+		result = tar_link(w->out, w->path.data, data.data, err);
+	else if (result == 0)
+		result = tar_file(w->out, w->path.data, data.data, data.len, item->kind == GIT_KIND_EXECUTABLE, err);
 	buf_fini(&data);
-	return status;
+	return result;
 }
 
 static int walk_tree(struct walk *w, const char *oid, struct fw_err *err);
@@ -214,14 +214,14 @@ static int write_tree(struct git_repo *r, const char *oid, struct tar *out, stru
 static int write_blob(struct git_repo *r, const char *oid, struct tar *out, struct fw_err *err)
 {
 	struct buf data;
-	int status;
+	int result;
 
 	buf_init(&data, GIT_BLOB_MAX);
-	status = git_repo_blob(r, oid, GIT_BLOB_MAX, &data, err);
-	if (status == 0)
-		status = tar_file(out, "blob", data.data, data.len, false, err);
+	result = git_repo_blob(r, oid, GIT_BLOB_MAX, &data, err);
+	if (result == 0)
+		result = tar_file(out, "blob", data.data, data.len, false, err);
 	buf_fini(&data);
-	return status;
+	return result;
 }
 
 int tree_write(struct git_repo *r, const char *oid, int fd, struct fw_err *err)
@@ -229,7 +229,7 @@ int tree_write(struct git_repo *r, const char *oid, int fd, struct fw_err *err)
 	enum git_kind kind;
 	struct tar out;
 
-	if (git_repo_kind(r, oid, &kind, err) < 0)
+	if (git_repo_kind(r, oid, &kind, err) != 0)
 		return -1;
 	tar_init(&out, fd);
 	if ((kind == GIT_KIND_TREE ? write_tree(r, oid, &out, err) : write_blob(r, oid, &out, err)) < 0)

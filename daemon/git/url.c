@@ -41,7 +41,7 @@ static int check_remote(const char *url, const char *rest, int is_ssh, struct fw
 
 	if (!path || !path[1])
 		return err_set(err, ERR_INVALID, "url %s: has no path to a repository", url);
-	if (check_authority(url, rest, (size_t)(path - rest), is_ssh, err) < 0)
+	if (check_authority(url, rest, (size_t)(path - rest), is_ssh, err) != 0)
 		return -1;
 	/* The path of an ssh url becomes part of a command line at the other end. */
 	if (is_ssh && (strpbrk(path, "'!`$\\\"") || path[1] == '-'))
@@ -63,7 +63,7 @@ static int is_short_ssh(const char *url)
 
 int url_check(const char *url, struct fw_err *err)
 {
-	if (check_bytes(url, err) < 0)
+	if (check_bytes(url, err) != 0)
 		return -1;
 	if (url[0] == '/' || strncmp(url, "file:///", 8) == 0)
 		return 0;

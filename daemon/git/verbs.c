@@ -59,7 +59,7 @@ static int answer(const char *path, bool search,
 	struct buf out;
 	int status;
 
-	if (git_repo_open(path, search, &repo, err) < 0)
+	if (git_repo_open(path, search, &repo, err) != 0)
 		return -1;
 	buf_init(&out, OUTPUT_MAX);
 	status = body(repo, a, &out, err);
@@ -68,7 +68,7 @@ static int answer(const char *path, bool search,
 		buf_clear(&out);
 		status = body(repo, a, &out, err);
 	}
-	if (check_place(repo, path, err) < 0)
+	if (check_place(repo, path, err) != 0)
 		status = -1;
 	else if (status == 0)
 		status = print(&out, err);
@@ -121,7 +121,7 @@ int verb_tips(const struct verb_args *a, struct fw_err *err)
 
 int verb_fetch(const struct verb_args *a, struct fw_err *err)
 {
-	if (mirror_update(a->url, a->mirror, a->ssh_key, err) < 0)
+	if (mirror_update(a->url, a->mirror, a->ssh_key, err) != 0)
 		return -1;
 	return answer(a->mirror, false, tips_body, a, err);
 }
@@ -151,18 +151,18 @@ static int upstream_commit(struct git_repo *repo, const char *encoded, char *sha
 {
 	struct fw_err why = { 0 };
 	struct buf name;
-	int status = 0;
+	int result = 0;
 
 	sha[0] = '\0';
 	if (!encoded)
 		return 0;
 	buf_init(&name, 8192);
-	if (name_decode(&name, encoded) < 0)
-		status = err_set(err, ERR_INVALID, "--upstream %.200s: not a percent-encoded branch name", encoded);
-	else if (git_repo_branch(repo, name.data, sha, &why) < 0 && why.code != ERR_NOT_FOUND)
-		status = err_set(err, why.code, "%s", why.text);
+	if (name_decode(&name, encoded) != 0)
+		result = err_set(err, ERR_INVALID, "--upstream %.200s: not a percent-encoded branch name", encoded);
+	else if (git_repo_branch(repo, name.data, sha, &why) != 0 && why.code != ERR_NOT_FOUND)
+		result = err_set(err, why.code, "%s", why.text);
 	buf_fini(&name);
-	return status;
+	return result;
 }
 
 /* Merge-base with a commit that may be gone by now (rewritten history): then there is none. */
@@ -171,7 +171,7 @@ static int base_with(struct git_repo *repo, const struct verb_args *a, char *bas
 	struct git_commit_info with;
 	struct fw_err why = { 0 };
 
-	if (git_repo_commit(repo, a->with, &with, &why) < 0)
+	if (git_repo_commit(repo, a->with, &with, &why) != 0)
 		return why.code == ERR_NOT_FOUND ? 0 : err_set(err, why.code, "%s", why.text);
 	git_commit_info_fini(&with);
 	return git_repo_merge_base(repo, a->target, a->with, base, err);
@@ -184,14 +184,14 @@ static int base_body(struct git_repo *repo, const struct verb_args *a, struct bu
 	struct parents parents = { .not_this = a->target };
 	struct jsonw j;
 
-	if (git_repo_commit(repo, a->target, &target, err) < 0)
+	if (git_repo_commit(repo, a->target, &target, err) != 0)
 		return -1;
 	git_commit_info_fini(&target);
-	if (upstream_commit(repo, a->upstream, upstream, err) < 0)
+	if (upstream_commit(repo, a->upstream, upstream, err) != 0)
 		return -1;
-	if (*upstream && git_repo_merge_base(repo, a->target, upstream, base, err) < 0)
+	if (*upstream && git_repo_merge_base(repo, a->target, upstream, base, err) != 0)
 		return -1;
-	if (a->with && base_with(repo, a, base, err) < 0)
+	if (a->with && base_with(repo, a, base, err) != 0)
 		return -1;
 	jsonw_init(&j, out);
 	parents.json = &j;
@@ -203,7 +203,7 @@ static int base_body(struct git_repo *repo, const struct verb_args *a, struct bu
 	if (a->first_parents > 0 && git_repo_log(repo, a->target, a->first_parents + 1, true, add_parent, &parents, err) < 0)
 		return -1;
 	if (a->first_parents > 0 && !parents.n && (!*base || strcmp(base, a->target) == 0) &&
-		git_repo_whole(repo, a->target, err) < 0)
+		git_repo_whole(repo, a->target, err) != 0)
 		return -1;
 	jsonw_array_end(&j);
 	jsonw_object_end(&j);
@@ -270,7 +270,7 @@ static int print_blob(
 	struct buf data, text;
 	int found;
 
-	if (check_path(path, err) < 0)
+	if (check_path(path, err) != 0)
 		return -1;
 	found = git_repo_find(repo, tree, path, &item, err);
 	if (found < 0)
@@ -307,7 +307,7 @@ static int print_oid(
 	struct git_item item;
 	int found;
 
-	if (check_path(inside, err) < 0)
+	if (check_path(inside, err) != 0)
 		return -1;
 	found = git_repo_find(repo, tree, inside, &item, err);
 	if (found < 0)
@@ -336,7 +336,7 @@ static int print_asked(struct git_repo *repo, const struct verb_args *a, struct 
 	jsonw_key(j, "blobs");
 	jsonw_object(j);
 	for (i = 0; i < a->n_blobs; i++)
-		if (print_blob(repo, j, tree, a->blob[i], problem, err) < 0)
+		if (print_blob(repo, j, tree, a->blob[i], problem, err) != 0)
 			return -1;
 	jsonw_object_end(j);
 	jsonw_key(j, "oids");
@@ -354,20 +354,20 @@ static int tree_body(struct git_repo *repo, const struct verb_args *a, struct bu
 	struct git_commit_info info;
 	struct buf problem;
 	struct jsonw j;
-	int status;
+	int result;
 
-	if (git_repo_commit(repo, a->commit, &info, err) < 0)
+	if (git_repo_commit(repo, a->commit, &info, err) != 0)
 		return -1;
 	buf_init(&problem, PROBLEM_MAX);
 	jsonw_init(&j, out);
 	jsonw_object(&j);
 	print_commit(&j, &info);
-	status = print_asked(repo, a, &j, info.tree, &problem, err);
+	result = print_asked(repo, a, &j, info.tree, &problem, err);
 	jsonw_object_end(&j);
 	buf_putc(out, '\n');
 	buf_fini(&problem);
 	git_commit_info_fini(&info);
-	return status;
+	return result;
 }
 
 int verb_tree(const struct verb_args *a, struct fw_err *err)
@@ -386,7 +386,7 @@ static int log_commit(void *arg, const char *sha, struct fw_err *err)
 	struct git_commit_info info;
 	struct jsonw j;
 
-	if (git_repo_commit(l->repo, sha, &info, err) < 0)
+	if (git_repo_commit(l->repo, sha, &info, err) != 0)
 		return -1;
 	jsonw_init(&j, l->out);
 	jsonw_object(&j);
@@ -414,15 +414,15 @@ int verb_log(const struct verb_args *a, struct fw_err *err)
 int verb_tar(const struct verb_args *a, struct fw_err *err)
 {
 	struct git_repo *repo;
-	int status;
+	int result;
 
-	if (git_repo_open(a->repo, false, &repo, err) < 0)
+	if (git_repo_open(a->repo, false, &repo, err) != 0)
 		return -1;
-	status = tree_write(repo, a->oid, STDOUT_FILENO, err);
-	if (check_place(repo, a->repo, err) < 0)
-		status = -1;
+	result = tree_write(repo, a->oid, STDOUT_FILENO, err);
+	if (check_place(repo, a->repo, err) != 0)
+		result = -1;
 	git_repo_close(repo);
-	return status;
+	return result;
 }
 
 /* Others write notes too: what the other side has comes first, ours goes on top of it. */
@@ -430,8 +430,8 @@ static int write_note(struct git_repo *repo, const struct verb_args *a, const ch
 {
 	if (!a->push)
 		return git_repo_note(repo, a->commit, text, err);
-	if (url_check(a->push, err) < 0 || git_repo_notes_fetch(repo, a->push, a->ssh_key, err) < 0 ||
-		git_repo_note(repo, a->commit, text, err) < 0)
+	if (url_check(a->push, err) != 0 || git_repo_notes_fetch(repo, a->push, a->ssh_key, err) != 0 ||
+		git_repo_note(repo, a->commit, text, err) != 0)
 		return -1;
 	return git_repo_notes_push(repo, a->push, a->ssh_key, err);
 }
@@ -440,23 +440,23 @@ static int note_body(struct git_repo *repo, const struct verb_args *a, struct bu
 {
 	struct buf text;
 	int fd = open(a->file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-	int status;
+	int result;
 
 	(void)out;
 	if (fd < 0)
 		return err_sys(err, "open %s", a->file);
 	buf_init(&text, NOTE_MAX);
-	if (buf_read_fd(&text, fd) < 0)
-		status = err_sys(err, "read %s", a->file);
+	if (buf_read_fd(&text, fd) != 0)
+		result = err_sys(err, "read %s", a->file);
 	else if (text.failed)
-		status = err_set(err, ERR_UNSUPPORTED, "%s: larger than %d bytes", a->file, NOTE_MAX);
+		result = err_set(err, ERR_UNSUPPORTED, "%s: larger than %d bytes", a->file, NOTE_MAX);
 	else if (strlen(text.data) != text.len || !text.len)
-		status = err_set(err, ERR_INVALID, "%s: a note must be text, and not empty", a->file);
+		result = err_set(err, ERR_INVALID, "%s: a note must be text, and not empty", a->file);
 	else
-		status = write_note(repo, a, text.data, err);
+		result = write_note(repo, a, text.data, err);
 	close(fd);
 	buf_fini(&text);
-	return status;
+	return result;
 }
 
 int verb_note(const struct verb_args *a, struct fw_err *err)
@@ -470,7 +470,7 @@ static int snapshot_body(struct git_repo *repo, const struct verb_args *a, struc
 	struct jsonw j;
 
 	(void)a;
-	if (git_repo_snapshot(repo, commit, head, err) < 0)
+	if (git_repo_snapshot(repo, commit, head, err) != 0)
 		return -1;
 	jsonw_init(&j, out);
 	jsonw_object(&j);

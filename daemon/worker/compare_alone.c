@@ -48,24 +48,24 @@ static int on_record(void *arg, const struct msg *m, struct fw_err *err)
 
 static int read_suite(const struct compare_alone_options *o, struct suite *suite, struct fw_err *err)
 {
-	int fd = open(o->suite, O_RDONLY | O_CLOEXEC), status;
+	int fd = open(o->suite, O_RDONLY | O_CLOEXEC), result;
 	struct buf text;
 
 	if (fd < 0)
 		return err_sys(err, "suite %s", o->suite);
 	buf_init(&text, SUITE_BYTES_MAX);
-	status = buf_read_fd(&text, fd);
+	result = buf_read_fd(&text, fd);
 	close(fd);
-	if (status < 0 || text.failed)
-		status = err_set(err, ERR_INVALID, "suite %s cannot be read", o->suite);
+	if (result != 0 || text.failed)
+		result = err_set(err, ERR_INVALID, "suite %s cannot be read", o->suite);
 	else
-		status = suite_parse(text.data, text.len, o->suite, suite, err);
+		result = suite_parse(text.data, text.len, o->suite, suite, err);
 	buf_fini(&text);
-	if (status == 0 && o->cells && suite_filter(suite, o->cells) == 0) {
+	if (result == 0 && o->cells && suite_filter(suite, o->cells) == 0) {
 		suite_fini(suite);
 		return err_set(err, ERR_INVALID, "no cell of %s matches \"%s\"", o->suite, o->cells);
 	}
-	return status;
+	return result;
 }
 
 static int add_module(struct bench *b, const char *role, const char *provider, const char *path, struct fw_err *err)
@@ -107,7 +107,7 @@ static int compare(const struct compare_alone_options *o, const struct suite *su
 	struct progress progress = { .bench = &b, .shown = isatty(STDERR_FILENO) };
 	int status;
 
-	if (bench_init(&b, suite->cell, suite->n_cells, err) < 0)
+	if (bench_init(&b, suite->cell, suite->n_cells, err) != 0)
 		return -1;
 	peer_init(&alone, -1, -1);
 	b.peer = &alone;
@@ -154,7 +154,7 @@ int compare_alone_run(const struct compare_alone_options *o, struct fw_err *err)
 	struct suite suite;
 	int status = -1;
 
-	if (read_suite(o, &suite, err) < 0)
+	if (read_suite(o, &suite, err) != 0)
 		return -1;
 	if (sandbox_open(&sandbox, o->sandbox, err) == 0 && sandbox_show(&sandbox, o->shown, o->n_shown, NULL, err) == 0 &&
 		hardware_hello(&sandbox, o->sandbox, o->device, &hello, err) == 0)

@@ -110,7 +110,7 @@ static int read_options(int argc, char **argv, struct arguments *a)
 			a->serve.cache = optarg;
 			break;
 		case OPT_SANDBOX:
-			if (sandbox_want(optarg, &a->serve.sandbox) < 0)
+			if (sandbox_want(optarg, &a->serve.sandbox) != 0)
 				return wrong("--sandbox is auto, required or none, not ", optarg);
 			break;
 		case OPT_READ_ONLY:
@@ -175,12 +175,12 @@ static int print_kernels(const char *path)
 {
 	struct fw_err err = { 0 };
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	int rc = fd < 0 ? err_sys(&err, "cannot be read") : kernelcode_each(fd, print_kernel, NULL, &err);
+	int result = fd < 0 ? err_sys(&err, "cannot be read") : kernelcode_each(fd, print_kernel, NULL, &err);
 	if (fd >= 0)
 		close(fd);
-	if (rc == 0 && fflush(stdout) == 0)
+	if (result == 0 && fflush(stdout) == 0)
 		return 0;
-	fprintf(stderr, "flopwatch-worker: %s: %s\n", path, rc ? err.text : "standard output is gone");
+	fprintf(stderr, "flopwatch-worker: %s: %s\n", path, result ? err.text : "standard output is gone");
 	return EXIT_ERROR;
 }
 

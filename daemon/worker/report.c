@@ -206,10 +206,10 @@ static void explain_changes(const struct bench *b, struct buf *out)
 
 static int flush(struct buf *text, FILE *out)
 {
-	int status = text->failed || fwrite(text->data, 1, text->len, out) != text->len || fflush(out) != 0 ? -1 : 0;
+	int result = text->failed || fwrite(text->data, 1, text->len, out) != text->len || fflush(out) != 0 ? -1 : 0;
 
 	buf_fini(text);
-	return status;
+	return result;
 }
 
 int report_text(const struct bench *b, const char *suite, FILE *out)

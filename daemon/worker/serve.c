@@ -58,7 +58,7 @@ static int take_lock(struct job *j, const char *name, struct fw_err *err)
 		if (!said)
 			log_info("lock.wait", "err=%s", log_quote(e.text));
 		said = true;
-		if (pump_sleep(j->peer, LOCK_POLL_MS, err) < 0)
+		if (pump_sleep(j->peer, LOCK_POLL_MS, err) != 0)
 			return -1;
 	}
 }
@@ -121,9 +121,9 @@ static int receive_tree(struct job *j, const struct msg_need *need, struct fw_er
 	struct msg m;
 	struct msg_tree tree = { .bytes = 0 };
 	enum msg_type type;
-	int fd, status;
+	int fd, result;
 
-	if (peer_receive(j->peer, TREE_WAIT_MS, &m, err) < 0)
+	if (peer_receive(j->peer, TREE_WAIT_MS, &m, err) != 0)
 		return -1;
 	type = m.t;
 	if (type == MSG_TREE)
@@ -136,25 +136,25 @@ static int receive_tree(struct job *j, const struct msg_need *need, struct fw_er
 	fd = openat(j->trees_fd, tree.oid, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return err_sys(err, "store tree %s", tree.oid);
-	status = peer_payload(j->peer, tree.bytes, TREE_WAIT_MS, fd, err);
+	result = peer_payload(j->peer, tree.bytes, TREE_WAIT_MS, fd, err);
 	close(fd);
-	return status;
+	return result;
 }
 
 static int fetch_trees(struct job *j, struct fw_err *err)
 {
 	struct msg m = { .t = MSG_NEED };
-	int status, i;
+	int result, i;
 
-	if (list_needed(j, &m.u.need, err) < 0)
+	if (list_needed(j, &m.u.need, err) != 0)
 		return -1;
 	if (m.u.need.n == 0)
 		return 0;
 	j->trees_fd = workdir_fresh(j->cache->fd, "trees", err);
-	status = j->trees_fd < 0 ? -1 : peer_send(j->peer, &m, err);
-	for (i = 0; i < m.u.need.n && status == 0; i++)
-		status = receive_tree(j, &m.u.need, err);
-	return status;
+	result = j->trees_fd < 0 ? -1 : peer_send(j->peer, &m, err);
+	for (i = 0; i < m.u.need.n && result == 0; i++)
+		result = receive_tree(j, &m.u.need, err);
+	return result;
 }
 
 /* ---- builds ---- */
@@ -191,36 +191,36 @@ static int build_subject(struct job *j, const struct msg_subject *s, struct fw_e
 			status = bench_fault(&j->bench, -1, s->role, "build", result.detail, err);
 		return status < 0 ? -1 : 0;
 	}
-	return bench_subject(&j->bench, s->role, s->provider, fd, result.module_sha256, err) < 0 ? -1 : 1;
+	return bench_subject(&j->bench, s->role, s->provider, fd, result.module_sha256, err) != 0 ? -1 : 1;
 }
 
 /* All subjects. 1 both sides are there, 0 one of them failed to build, -1 error. */
 static int build_all(struct job *j, struct fw_err *err)
 {
-	int status, built = 1, i;
+	int result, built = 1, i;
 
-	if (take_lock(j, "build", err) < 0)
+	if (take_lock(j, "build", err) != 0)
 		return -1;
 	/* what a worker that crashed left behind */
-	status = workdir_remove(j->cache->fd, "job", err) < 0 || workdir_remove(j->cache->fd, "trees", err) < 0 ? -1 : 0;
+	result = workdir_remove(j->cache->fd, "job", err) != 0 || workdir_remove(j->cache->fd, "trees", err) != 0 ? -1 : 0;
 	cache_trim(j->cache, CACHE_KEEP);
 	command_sweep(j->cache);
-	if (status == 0)
-		status = fetch_trees(j, err);
-	for (i = 0; i < j->ask->n_subjects && status >= 0; i++) {
+	if (result == 0)
+		result = fetch_trees(j, err);
+	for (i = 0; i < j->ask->n_subjects && result >= 0; i++) {
 		const char *role = j->ask->subject[i].role;
 
-		status = build_subject(j, &j->ask->subject[i], err);
-		if (status == 0 && (strcmp(role, "base") == 0 || strcmp(role, "target") == 0))
+		result = build_subject(j, &j->ask->subject[i], err);
+		if (result == 0 && (strcmp(role, "base") == 0 || strcmp(role, "target") == 0))
 			built = 0;
 	}
 	if (j->trees_fd >= 0)
 		close(j->trees_fd);
 	j->trees_fd = -1;
-	if (workdir_remove(j->cache->fd, "trees", status < 0 ? NULL : err) < 0)
-		status = -1;
+	if (workdir_remove(j->cache->fd, "trees", result < 0 ? NULL : err) != 0)
+		result = -1;
 	drop_lock(j);
-	return status < 0 ? -1 : built;
+	return result < 0 ? -1 : built;
 }
 
 /* ---- the job ---- */
@@ -238,21 +238,21 @@ static void device_lock_name(const struct msg_device *d, char *name, size_t size
 static int measure(struct job *j, struct fw_err *err)
 {
 	char name[100];
-	int status;
+	int result;
 
-	if (bench_ready(&j->bench, err) < 0)
+	if (bench_ready(&j->bench, err) != 0)
 		return -1;
 	if (bench_identical(&j->bench))
 		return 0;
 	device_lock_name(j->device, name, sizeof name);
-	if (take_lock(j, name, err) < 0)
+	if (take_lock(j, name, err) != 0)
 		return -1;
 	if (command_is(j->ask))
-		status = command_measure(&j->bench, &j->build, j->ask, &j->cells, err);
+		result = command_measure(&j->bench, &j->build, j->ask, &j->cells, err);
 	else
-		status = acceptance_run(&j->bench, err) < 0 || measure_run(&j->bench, err) < 0 ? -1 : 0;
+		result = acceptance_run(&j->bench, err) != 0 || measure_run(&j->bench, err) != 0 ? -1 : 0;
 	drop_lock(j);
-	return status;
+	return result;
 }
 
 static int start_job(struct job *j, struct fw_err *err)
@@ -260,7 +260,7 @@ static int start_job(struct job *j, struct fw_err *err)
 	const struct msg_job *ask = j->ask;
 	struct bench *b = &j->bench;
 
-	if (bench_init(b, ask->cell, ask->n_cells, err) < 0)
+	if (bench_init(b, ask->cell, ask->n_cells, err) != 0)
 		return -1;
 	b->peer = j->peer;
 	b->sandbox = j->sandbox;
@@ -302,7 +302,7 @@ static int finish(struct job *j, int status, struct fw_err *why, struct fw_err *
 	/* a trouble of ours is told as such, and the job goes back to the daemon; nobody may be listening any more */
 	if (status < 0 && !j->peer->cancelled)
 		(void)bench_fault(&j->bench, -1, "worker", why->code == ERR_FULL ? "full" : "interrupted", why->text, NULL);
-	if (peer_send(j->peer, &m, NULL) < 0 && !j->peer->cancelled)
+	if (peer_send(j->peer, &m, NULL) != 0 && !j->peer->cancelled)
 		return err_set(err, ERR_IO, "the daemon is gone");
 	return status < 0 && !j->peer->cancelled ? err_set(err, why->code, "%s", why->text) : 0;
 }
@@ -312,7 +312,7 @@ static int run_job(struct peer *peer, struct cache *cache, struct sandbox *sandb
 {
 	struct job *j = calloc(1, sizeof *j);
 	struct fw_err why = { 0 };
-	int status = -1;
+	int result = -1;
 
 	if (!j)
 		return err_set(err, ERR_INTERNAL, "out of memory");
@@ -321,20 +321,20 @@ static int run_job(struct peer *peer, struct cache *cache, struct sandbox *sandb
 	j->bench.started_s = (double)clock_mono_ns() * 1e-9;
 	j->device = hardware_find(hello, ask->device, &why);
 	if (j->device && start_job(j, &why) == 0) {
-		status = build_all(j, &why);
-		if (status == 1)
-			status = measure(j, &why);
+		result = build_all(j, &why);
+		if (result == 1)
+			result = measure(j, &why);
 	}
 	drop_lock(j);
 	j->bench.emit = send_record;
 	j->bench.emit_arg = peer;
-	status = finish(j, status, &why, err);
+	result = finish(j, result, &why, err);
 	if (command_is(ask))
 		command_clear(&j->build, ask);
 	bench_fini(&j->bench);
 	free(j->cells);
 	free(j);
-	return status;
+	return result;
 }
 
 /* Instead of a job: is the device fit for one? The answer is one `state`. */
@@ -344,17 +344,17 @@ static int run_canary(struct peer *peer, struct sandbox *sandbox, const struct m
 	const struct msg_device *device = hardware_find(hello, ask->device, err);
 	struct msg m = { .t = MSG_STATE };
 	struct bench b;
-	int status;
+	int result;
 
-	if (!device || bench_init(&b, NULL, 0, err) < 0)
+	if (!device || bench_init(&b, NULL, 0, err) != 0)
 		return -1;
 	b.peer = peer;
 	b.sandbox = sandbox;
 	b.device = *device;
 	rule_default(&b.rule, 1);
-	status = canary_run(&b, &m.u.state, err);
+	result = canary_run(&b, &m.u.state, err);
 	bench_fini(&b);
-	return status < 0 ? -1 : peer_send(peer, &m, err);
+	return result < 0 ? -1 : peer_send(peer, &m, err);
 }
 
 static int session(
@@ -362,28 +362,28 @@ static int session(
 {
 	struct msg greeting = { .t = MSG_HELLO, .u.hello = *hello }, m;
 	struct fw_err e = { 0 };
-	int status;
+	int result;
 
-	if (peer_send(peer, &greeting, err) < 0)
+	if (peer_send(peer, &greeting, err) != 0)
 		return -1;
-	if (peer_receive(peer, JOB_WAIT_MS, &m, &e) < 0)
+	if (peer_receive(peer, JOB_WAIT_MS, &m, &e) != 0)
 		/* a daemon that only wanted to know what is here */
 		return peer->cancelled && peer->why.code == ERR_CANCELLED ? 0 : err_set(err, e.code, "%s", e.text);
 	if (m.t == MSG_CANARY)
-		status = run_canary(peer, sandbox, hello, &m.u.canary, err);
+		result = run_canary(peer, sandbox, hello, &m.u.canary, err);
 	else if (m.t == MSG_JOB)
-		status = run_job(peer, cache, sandbox, hello, m.u.job, err);
+		result = run_job(peer, cache, sandbox, hello, m.u.job, err);
 	else
-		status = err_set(err, ERR_PROTOCOL, "expected a job");
+		result = err_set(err, ERR_PROTOCOL, "expected a job");
 	msg_fini(&m);
-	return status;
+	return result;
 }
 
 static int find_out(
 	const struct serve_options *o, const char *cache, struct sandbox *sandbox, struct msg_hello *hello, struct fw_err *err)
 {
-	if (sandbox_open(sandbox, o->sandbox, err) < 0 || sandbox_show(sandbox, o->shown, o->n_shown, cache, err) < 0 ||
-		hardware_hello(sandbox, o->sandbox, o->device, hello, err) < 0)
+	if (sandbox_open(sandbox, o->sandbox, err) != 0 || sandbox_show(sandbox, o->shown, o->n_shown, cache, err) != 0 ||
+		hardware_hello(sandbox, o->sandbox, o->device, hello, err) != 0)
 		return -1;
 	if (!sandbox->active)
 		log_warning("sandbox.off", "reason=%s", log_quote(sandbox->why));
@@ -406,21 +406,21 @@ int serve_run(const struct serve_options *o, int in, int out, struct fw_err *err
 	struct msg_hello hello;
 	struct cache cache;
 	struct peer peer;
-	int status;
+	int result;
 
-	if (cache_open(&cache, o->cache, err) < 0)
+	if (cache_open(&cache, o->cache, err) != 0)
 		return -1;
-	if (find_out(o, cache.dir, &sandbox, &hello, err) < 0) {
+	if (find_out(o, cache.dir, &sandbox, &hello, err) != 0) {
 		cache_close(&cache);
 		return -1;
 	}
 	hardware_place(cache.dir, &hello.place);
 	peer_init(&peer, in, out);
-	status = room_for_build(cache.fd, cache.dir, err);
-	status = status == 0 ? session(&peer, &cache, &sandbox, &hello, err) : refuse(&peer, err);
+	result = room_for_build(cache.fd, cache.dir, err);
+	result = result == 0 ? session(&peer, &cache, &sandbox, &hello, err) : refuse(&peer, err);
 	peer_fini(&peer);
 	cache_close(&cache);
-	return status;
+	return result;
 }
 
 int serve_probe(const struct serve_options *o, int out, struct fw_err *err)
@@ -428,12 +428,12 @@ int serve_probe(const struct serve_options *o, int out, struct fw_err *err)
 	struct msg m = { .t = MSG_HELLO };
 	struct sandbox sandbox;
 	struct peer peer;
-	int status;
+	int result;
 
-	if (find_out(o, NULL, &sandbox, &m.u.hello, err) < 0)
+	if (find_out(o, NULL, &sandbox, &m.u.hello, err) != 0)
 		return -1;
 	peer_init(&peer, -1, out);
-	status = peer_send(&peer, &m, err);
+	result = peer_send(&peer, &m, err);
 	peer_fini(&peer);
-	return status;
+	return result;
 }

@@ -3,10 +3,10 @@
 
 static int each_cell(struct stmt *s, find_gone_fn *each, void *arg, struct fw_err *err)
 {
-	int r;
-	while ((r = stmt_step(s, err)) == 1)
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
 		each(arg, row_text(s, 0), row_int(s, 1));
-	return r;
+	return result;
 }
 
 int find_gone_removed(struct db *db, int64_t comparison, find_gone_fn *each, void *arg, struct fw_err *err)
@@ -79,12 +79,12 @@ int find_gone_is_told(struct db *db, const struct store_job *job, struct fw_err 
 
 static int read_ids(struct stmt *s, int64_t *ids, int *n, struct fw_err *err)
 {
-	int r;
+	int result;
 	*n = 0;
-	while ((r = stmt_step(s, err)) == 1)
+	while ((result = stmt_step(s, err)) == 1)
 		if (*n < FIND_GONE_MAX)
 			ids[(*n)++] = row_int(s, 0);
-	return r;
+	return result;
 }
 
 int find_gone_planned(struct db *db, const struct store_job *job, int64_t *ids, int *n, struct fw_err *err)

@@ -10,19 +10,19 @@ int find_range_points(struct db *db, const struct store_change *c, struct find_r
 		"FROM ratio r JOIN mainline l ON l.repo = :repo AND l.sha = r.target_sha "
 		"WHERE r.epoch = :epoch AND r.key = :key AND NOT l.dropped GROUP BY l.sha ORDER BY l.place DESC LIMIT :limit",
 		err);
-	int n = 0, r;
+	int n = 0, result;
 	if (!s)
 		return -1;
 	stmt_int(s, ":repo", c->repo);
 	stmt_int(s, ":epoch", c->epoch);
 	stmt_text(s, ":key", c->key);
 	stmt_int(s, ":limit", max);
-	while ((r = stmt_step(s, err)) == 1) {
-		row_copy(s, 0, points[n].sha, sizeof(points[n].sha));
+	while ((result = stmt_step(s, err)) == 1) {
+		row_copy(s, 0, points[n].sha, sizeof points[n].sha);
 		points[n].place = row_int(s, 1);
 		points[n++].x = row_double(s, 2);
 	}
-	return r < 0 ? -1 : n;
+	return result < 0 ? -1 : n;
 }
 
 int find_range_commits(struct db *db, const struct store_change *c, const char *from, const char *to, int *commits,
@@ -42,13 +42,13 @@ int find_range_commits(struct db *db, const struct store_change *c, const char *
 	stmt_int(s, ":repo", c->repo);
 	stmt_text(s, ":from", from);
 	stmt_text(s, ":to", to);
-	int r = stmt_step(s, err);
-	if (r == 1) {
+	int result = stmt_step(s, err);
+	if (result == 1) {
 		*commits = (int)row_int(s, 0);
 		*unmeasured = (int)row_int(s, 1);
 	}
 	stmt_reset(s);
-	return r < 0 ? -1 : 0;
+	return result < 0 ? -1 : 0;
 }
 
 int find_range_awaited(struct db *db, int64_t repo, const char *sha, const char *key, struct fw_err *err)

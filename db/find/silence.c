@@ -8,17 +8,17 @@
 
 static int each_waiting(struct stmt *s, struct find_waiting *out, int *n, struct fw_err *err)
 {
-	int r;
+	int result;
 	*n = 0;
-	while ((r = stmt_step(s, err)) == 1) {
+	while ((result = stmt_step(s, err)) == 1) {
 		struct find_waiting *w = &out[(*n)++];
 		w->device = row_int(s, 0);
-		row_copy(s, 1, w->uuid, sizeof(w->uuid));
-		row_copy(s, 2, w->why, sizeof(w->why));
+		row_copy(s, 1, w->uuid, sizeof w->uuid);
+		row_copy(s, 2, w->why, sizeof w->why);
 		w->seen_at = row_int(s, 3);
 		w->jobs = row_int(s, 4);
 	}
-	return r;
+	return result;
 }
 
 int find_silent_devices(struct db *db, int64_t since, struct find_waiting *out, int max, int *n, struct fw_err *err)
@@ -58,14 +58,14 @@ int find_quarantined_devices(struct db *db, int64_t since, struct find_waiting *
 
 static int each_over(struct stmt *s, struct find_silence_over *out, int *n, struct fw_err *err)
 {
-	int r;
+	int result;
 	*n = 0;
-	while ((r = stmt_step(s, err)) == 1) {
+	while ((result = stmt_step(s, err)) == 1) {
 		struct find_silence_over *o = &out[(*n)++];
 		o->alert = row_int(s, 0);
-		row_copy(s, 1, o->state, sizeof(o->state));
+		row_copy(s, 1, o->state, sizeof o->state);
 	}
-	return r;
+	return result;
 }
 
 int find_silence_heard(struct db *db, struct find_silence_over *out, int max, int *n, struct fw_err *err)

@@ -6,7 +6,7 @@
 int find_told_ended(
 	struct db *db, int64_t ended_at, const char *repo_name, struct find_told_job *out, int max, int *n, struct fw_err *err)
 {
-	int r;
+	int result;
 	struct stmt *s = db_stmt(db,
 		"SELECT o.id, o.repo, r.name, o.target_sha, o.suite, o.state, o.state_why FROM job o JOIN repo r ON r.id = "
 		"o.repo "
@@ -20,17 +20,17 @@ int find_told_ended(
 	stmt_int(s, ":now", ended_at);
 	stmt_text(s, ":repo", repo_name);
 	stmt_int(s, ":max", max);
-	while ((r = stmt_step(s, err)) == 1) {
+	while ((result = stmt_step(s, err)) == 1) {
 		struct find_told_job *job = &out[(*n)++];
 		job->id = row_int(s, 0);
 		job->repo = row_int(s, 1);
-		row_copy(s, 2, job->repo_name, sizeof(job->repo_name));
-		row_copy(s, 3, job->sha, sizeof(job->sha));
-		row_copy(s, 4, job->suite, sizeof(job->suite));
-		row_copy(s, 5, job->state, sizeof(job->state));
-		row_copy(s, 6, job->why, sizeof(job->why));
+		row_copy(s, 2, job->repo_name, sizeof job->repo_name);
+		row_copy(s, 3, job->sha, sizeof job->sha);
+		row_copy(s, 4, job->suite, sizeof job->suite);
+		row_copy(s, 5, job->state, sizeof job->state);
+		row_copy(s, 6, job->why, sizeof job->why);
 	}
-	return r;
+	return result;
 }
 
 int find_told_cells(struct db *db, int64_t comparison, const char *verdict, struct find_told_cells *out, struct fw_err *err)
@@ -44,12 +44,12 @@ int find_told_cells(struct db *db, int64_t comparison, const char *verdict, stru
 		return -1;
 	stmt_int(s, ":id", comparison);
 	stmt_text(s, ":verdict", verdict);
-	int r = stmt_step(s, err);
-	if (r != 1)
-		return r;
+	int result = stmt_step(s, err);
+	if (result != 1)
+		return result;
 	*out = (struct find_told_cells){ .all = row_int(s, 0), .n = row_int(s, 1), .decided_pct = row_double(s, 2) };
-	row_copy(s, 3, out->key, sizeof(out->key));
-	row_copy(s, 4, out->reason, sizeof(out->reason));
+	row_copy(s, 3, out->key, sizeof out->key);
+	row_copy(s, 4, out->reason, sizeof out->reason);
 	stmt_reset(s);
 	return 1;
 }
@@ -57,7 +57,7 @@ int find_told_cells(struct db *db, int64_t comparison, const char *verdict, stru
 int find_told_suites(
 	struct db *db, int64_t repo, const char *sha, struct find_told_suite *out, int max, int *n, struct fw_err *err)
 {
-	int r;
+	int result;
 	struct stmt *s = db_stmt(db,
 		"SELECT max(c.id), t.name, c.verdict, c.base_sha, c.kind FROM comparison c JOIN suite t ON t.id = c.suite "
 		"JOIN job j ON j.id = c.job WHERE c.repo = :repo AND c.target_sha = :sha AND c.kind IN ('change', 'selfcheck') "
@@ -69,20 +69,20 @@ int find_told_suites(
 	stmt_int(s, ":repo", repo);
 	stmt_text(s, ":sha", sha);
 	stmt_int(s, ":max", max);
-	while ((r = stmt_step(s, err)) == 1) {
+	while ((result = stmt_step(s, err)) == 1) {
 		struct find_told_suite *suite = &out[(*n)++];
 		suite->comparison = row_int(s, 0);
-		row_copy(s, 1, suite->suite, sizeof(suite->suite));
-		row_copy(s, 2, suite->verdict, sizeof(suite->verdict));
-		row_copy(s, 3, suite->base_sha, sizeof(suite->base_sha));
-		row_copy(s, 4, suite->kind, sizeof(suite->kind));
+		row_copy(s, 1, suite->suite, sizeof suite->suite);
+		row_copy(s, 2, suite->verdict, sizeof suite->verdict);
+		row_copy(s, 3, suite->base_sha, sizeof suite->base_sha);
+		row_copy(s, 4, suite->kind, sizeof suite->kind);
 	}
-	return r;
+	return result;
 }
 
 int find_told_each(struct db *db, int64_t comparison, int max, find_told_cell_fn *each, void *arg, struct fw_err *err)
 {
-	int r;
+	int result;
 	struct stmt *s = db_stmt(db,
 		"SELECT key, verdict, failure, decided_by, change_pct, ci_low_pct, ci_high_pct, decided_pct, slow_base, "
 		"slow_target, "
@@ -93,7 +93,7 @@ int find_told_each(struct db *db, int64_t comparison, int max, find_told_cell_fn
 		return -1;
 	stmt_int(s, ":id", comparison);
 	stmt_int(s, ":max", max);
-	while ((r = stmt_step(s, err)) == 1)
+	while ((result = stmt_step(s, err)) == 1)
 		each(arg, &(struct find_told_cell){ .key = row_text(s, 0),
 				  .verdict = row_text(s, 1),
 				  .failure = row_text(s, 2),
@@ -104,5 +104,5 @@ int find_told_each(struct db *db, int64_t comparison, int max, find_told_cell_fn
 				  .decided_pct = row_double(s, 7),
 				  .slow_share = { row_double(s, 8), row_double(s, 9) },
 				  .slow_longer = row_double(s, 10) });
-	return r;
+	return result;
 }

@@ -69,10 +69,10 @@ static int backup_into(struct db *db, const char *temp, struct fw_err *err)
 static int sync_folder_of(const char *path, struct fw_err *err)
 {
 	char folder[PATH_MAX];
-	snprintf(folder, sizeof(folder), "%s", path);
+	snprintf(folder, sizeof folder, "%s", path);
 	char *slash = strrchr(folder, '/');
 	if (!slash)
-		snprintf(folder, sizeof(folder), ".");
+		snprintf(folder, sizeof folder, ".");
 	else if (slash == folder)
 		slash[1] = 0;
 	else
@@ -91,15 +91,15 @@ void db_backup_discard(const char *path)
 {
 	static const char *const beside[] = { "", "-journal", "-wal", "-shm" };
 	char name[PATH_MAX];
-	for (size_t i = 0; i < sizeof(beside) / sizeof(beside[0]); i++)
-		if (snprintf(name, sizeof(name), "%s%s%s", path, part_suffix, beside[i]) < (int)sizeof(name))
+	for (size_t i = 0; i < sizeof beside / sizeof beside[0]; i++)
+		if (snprintf(name, sizeof name, "%s%s%s", path, part_suffix, beside[i]) < (int)sizeof name)
 			unlink(name);
 }
 
 int db_backup(struct db *db, const char *path, struct fw_err *err)
 {
 	char temp[PATH_MAX];
-	if (snprintf(temp, sizeof(temp), "%s%s", path, part_suffix) >= (int)sizeof(temp))
+	if (snprintf(temp, sizeof temp, "%s%s", path, part_suffix) >= (int)sizeof temp)
 		return err_set(err, ERR_INVALID, "backup: the path is too long");
 	db_backup_discard(path);
 	int result = backup_into(db, temp, err);

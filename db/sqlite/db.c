@@ -93,7 +93,7 @@ static int pragma(struct db *db, const char *sql, const char *want, struct fw_er
 	char got[32] = "";
 	while (rc == SQLITE_OK && (rc = sqlite3_step(s)) == SQLITE_ROW) {
 		const unsigned char *text = sqlite3_column_text(s, 0);
-		snprintf(got, sizeof(got), "%s", text ? (const char *)text : "");
+		snprintf(got, sizeof got, "%s", text ? (const char *)text : "");
 		rc = SQLITE_OK;
 	}
 	if (rc != SQLITE_DONE && rc != SQLITE_OK) {
@@ -186,7 +186,7 @@ int db_open(const char *path, bool read_only, struct db **out, struct fw_err *er
 		else if (errno != EEXIST)
 			return err_sys(err, "cannot create the database %s", path);
 	}
-	struct db *db = calloc(1, sizeof(*db));
+	struct db *db = calloc(1, sizeof *db);
 	if (!db)
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	int flags = (read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE) | SQLITE_OPEN_NOMUTEX;
@@ -334,7 +334,7 @@ int db_version(struct db *db, int *version, struct fw_err *err)
 int db_set_version(struct db *db, int version, struct fw_err *err)
 {
 	char sql[64]; /* a pragma takes no bound values; this one holds a number and nothing else */
-	snprintf(sql, sizeof(sql), "PRAGMA user_version = %d", version);
+	snprintf(sql, sizeof sql, "PRAGMA user_version = %d", version);
 	return pragma(db, sql, NULL, err);
 }
 
@@ -377,10 +377,10 @@ static int explain(
 		each(arg, sql, (const char *)sqlite3_column_text(s, 3));
 		rc = SQLITE_OK;
 	}
-	int r = rc == SQLITE_DONE || rc == SQLITE_OK ? 0 : db_fail(db, rc, __FILE__, __LINE__, err);
+	int result = rc == SQLITE_DONE || rc == SQLITE_OK ? 0 : db_fail(db, rc, __FILE__, __LINE__, err);
 	sqlite3_finalize(s);
 	buf_fini(&text);
-	return r;
+	return result;
 }
 
 int db_explain(struct db *db, void (*each)(void *arg, const char *sql, const char *step), void *arg, struct fw_err *err)
@@ -405,13 +405,13 @@ int64_t db_steps(struct db *db)
 static int check_file(struct db *db, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, "PRAGMA integrity_check(1)", err);
-	int r = s ? stmt_step(s, err) : -1;
-	if (r == 1 && strcmp(row_text(s, 0), "ok") != 0)
-		r = err_set(
+	int result = s ? stmt_step(s, err) : -1;
+	if (result == 1 && strcmp(row_text(s, 0), "ok") != 0)
+		result = err_set(
 			err, ERR_DAMAGED, "database: integrity_check found damage (%.200s); restore a backup", row_text(s, 0));
 	if (s)
 		stmt_reset(s);
-	return r < 0 ? -1 : 0;
+	return result < 0 ? -1 : 0;
 }
 
 static int check_references(struct db *db, struct fw_err *err)
@@ -419,13 +419,13 @@ static int check_references(struct db *db, struct fw_err *err)
 	struct stmt *s = db_stmt(db, "SELECT \"table\", rowid, parent FROM pragma_foreign_key_check LIMIT 1", err);
 	if (!s)
 		return -1;
-	int r = stmt_step(s, err);
-	if (r == 1) {
+	int result = stmt_step(s, err);
+	if (result == 1) {
 		err_set(err, ERR_DAMAGED, "database: row %lld of %s points to a row of %s that is not there; restore a backup",
 			(long long)row_int(s, 1), row_text(s, 0), row_text(s, 2));
 		stmt_reset(s);
 	}
-	return r == 0 ? 0 : -1;
+	return result == 0 ? 0 : -1;
 }
 
 int db_check(struct db *db, struct fw_err *err)

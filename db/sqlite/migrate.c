@@ -23,14 +23,14 @@ static int apply(struct db *db, const struct migration *m, struct fw_err *err)
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	memcpy(text, m->start, len);
 	text[len] = 0;
-	int r = db_begin(db, err);
-	if (r == 0) {
-		r = db_script(db, text, err) || db_set_version(db, m->version, err) ? -1 : db_commit(db, err);
-		if (r)
+	int result = db_begin(db, err);
+	if (result == 0) {
+		result = db_script(db, text, err) || db_set_version(db, m->version, err) ? -1 : db_commit(db, err);
+		if (result)
 			db_rollback(db);
 	}
 	free(text);
-	return r ? err_context(err, "migration %s", m->name) : 0;
+	return result ? err_context(err, "migration %s", m->name) : 0;
 }
 
 int migrate_list(struct db *db, const struct migration *list, int n, struct fw_err *err)
@@ -60,5 +60,5 @@ int migrate(struct db *db, struct fw_err *err)
 
 int migrate_latest(void)
 {
-	return (int)(sizeof(embedded) / sizeof(embedded[0]));
+	return (int)(sizeof embedded / sizeof embedded[0]);
 }

@@ -39,7 +39,7 @@ struct stmt *db_stmt_at(struct db *db, const char *file, int line, const char *s
 		err_set(err, ERR_INTERNAL, "database: %s:%d: not exactly one statement", file, line);
 		return NULL;
 	}
-	struct stmt *s = calloc(1, sizeof(*s));
+	struct stmt *s = calloc(1, sizeof *s);
 	if (!s) {
 		sqlite3_finalize(handle);
 		err_set(err, ERR_INTERNAL, "out of memory");
@@ -140,10 +140,10 @@ int stmt_step(struct stmt *s, struct fw_err *err)
 
 int stmt_run(struct stmt *s, struct fw_err *err)
 {
-	int r;
-	while ((r = stmt_step(s, err)) == 1)
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
 		;
-	return r;
+	return result;
 }
 
 int stmt_insert(struct stmt *s, int64_t *id, struct fw_err *err)
@@ -165,27 +165,27 @@ int stmt_run_count(struct stmt *s, int *n, struct fw_err *err)
 
 int stmt_any(struct stmt *s, struct fw_err *err)
 {
-	int r = stmt_step(s, err);
+	int result = stmt_step(s, err);
 	stmt_reset(s);
-	return r;
+	return result;
 }
 
 int stmt_first_int(struct stmt *s, int64_t *v, struct fw_err *err)
 {
-	int r = stmt_step(s, err);
-	if (r == 1)
+	int result = stmt_step(s, err);
+	if (result == 1)
 		*v = row_int(s, 0);
 	stmt_reset(s);
-	return r;
+	return result;
 }
 
 int stmt_first_text(struct stmt *s, char *out, size_t size, struct fw_err *err)
 {
-	int r = stmt_step(s, err);
-	if (r == 1)
+	int result = stmt_step(s, err);
+	if (result == 1)
 		row_copy(s, 0, out, size);
 	stmt_reset(s);
-	return r;
+	return result;
 }
 
 void stmt_reset(struct stmt *s)

@@ -78,13 +78,13 @@ static int find(struct db *db, struct store_alert *a, struct fw_err *err)
 	stmt_int(s, ":owner", a->repo ? a->repo : a->device);
 	stmt_text(s, ":target", a->target_sha);
 	stmt_text(s, ":kind", a->kind);
-	int r = stmt_step(s, err);
-	if (r == 1) {
+	int result = stmt_step(s, err);
+	if (result == 1) {
 		a->id = row_int(s, 0);
-		row_copy(s, 1, a->state, sizeof(a->state));
+		row_copy(s, 1, a->state, sizeof a->state);
 		stmt_reset(s);
 	}
-	return r;
+	return result;
 }
 
 /* The alert's culprits with those of :culprits: what was known of the same cells goes, and one range is named once. */
@@ -158,24 +158,24 @@ static int gather(struct db *db, struct store_alert *a, struct gathered *g, stru
 	stmt_text(s, ":kind", a->kind);
 	stmt_text(s, ":cells", a->cells_json);
 	stmt_int(s, ":comparison", a->comparison);
-	int r = stmt_step(s, err);
-	if (r == 1) {
+	int result = stmt_step(s, err);
+	if (result == 1) {
 		g->due = (int)row_int(s, 0);
 		a->n_kept = (int)row_int(s, 1);
 		a->n_news = (int)row_int(s, 2);
 		g->answered = row_int(s, 3);
-		row_copy(s, 4, g->state, sizeof(g->state));
+		row_copy(s, 4, g->state, sizeof g->state);
 		buf_puts(due, row_text(s, 5));
 		buf_puts(all, row_text(s, 6));
 		stmt_reset(s);
 	}
-	return r < 0 ? -1 : due->failed || all->failed ? err_set(err, ERR_FULL, "the alert's cells do not fit") : 0;
+	return result < 0 ? -1 : due->failed || all->failed ? err_set(err, ERR_FULL, "the alert's cells do not fit") : 0;
 }
 
 static int extend(struct db *db, const struct store_alert *a, int64_t now_ms, struct fw_err *err)
 {
 	char why[64];
-	snprintf(why, sizeof(why), "%d more cell%s, by comparison %lld", a->n_news, a->n_news == 1 ? "" : "s",
+	snprintf(why, sizeof why, "%d more cell%s, by comparison %lld", a->n_news, a->n_news == 1 ? "" : "s",
 		(long long)a->comparison);
 	return add_event(db, a->id, now_ms, "flopwatch", a->state, a->comparison ? why : "more cells, by the history", err);
 }
@@ -199,13 +199,13 @@ static int open_with(
 	const char *ours = a->cells_json;
 	*is_new = !found || over;
 	a->cells_json = due;
-	int rc = !found ? insert(db, a, now_ms, err) : update(db, a, over ? due : all, err);
+	int result = !found ? insert(db, a, now_ms, err) : update(db, a, over ? due : all, err);
 	a->cells_json = ours;
-	if (rc == 0 && over)
-		rc = open_again(db, a, now_ms, err);
-	else if (rc == 0 && found && a->n_news)
-		rc = extend(db, a, now_ms, err);
-	return rc;
+	if (result == 0 && over)
+		result = open_again(db, a, now_ms, err);
+	else if (result == 0 && found && a->n_news)
+		result = extend(db, a, now_ms, err);
+	return result;
 }
 
 int store_alert_open(struct db *db, struct store_alert *a, int64_t now_ms, bool *is_new, struct fw_err *err)
@@ -217,16 +217,16 @@ int store_alert_open(struct db *db, struct store_alert *a, int64_t now_ms, bool 
 	*is_new = false;
 	buf_init(&due, CELLS_BYTES_MAX);
 	buf_init(&all, CELLS_BYTES_MAX);
-	int rc = gather(db, a, &g, &due, &all, err);
-	if (rc == 0 && !g.due && g.answered) {
+	int result = gather(db, a, &g, &due, &all, err);
+	if (result == 0 && !g.due && g.answered) {
 		a->id = g.answered;
-		memcpy(a->state, g.state, sizeof(a->state));
-	} else if (rc == 0) {
-		rc = open_with(db, a, due.data, all.data, now_ms, is_new, err);
+		memcpy(a->state, g.state, sizeof a->state);
+	} else if (result == 0) {
+		result = open_with(db, a, due.data, all.data, now_ms, is_new, err);
 	}
 	buf_fini(&due);
 	buf_fini(&all);
-	return rc;
+	return result;
 }
 
 int store_alert_cells(struct db *db, int64_t id, struct buf *out, struct fw_err *err)
@@ -235,13 +235,13 @@ int store_alert_cells(struct db *db, int64_t id, struct buf *out, struct fw_err 
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", id);
-	int r = stmt_step(s, err);
-	if (r == 1)
+	int result = stmt_step(s, err);
+	if (result == 1)
 		buf_puts(out, row_text(s, 0));
 	stmt_reset(s);
-	if (r == 0)
+	if (result == 0)
 		return err_set(err, ERR_NOT_FOUND, "there is no alert %lld", (long long)id);
-	return r < 0 ? -1 : out->failed ? err_set(err, ERR_FULL, "the cells of alert %lld do not fit", (long long)id) : 0;
+	return result < 0 ? -1 : out->failed ? err_set(err, ERR_FULL, "the cells of alert %lld do not fit", (long long)id) : 0;
 }
 
 int store_alert_describe(
@@ -271,10 +271,10 @@ int store_alert_live(struct db *db, int64_t repo, const char *target_sha, const 
 	stmt_int(s, ":repo", repo);
 	stmt_text(s, ":target", target_sha);
 	stmt_text(s, ":kind", kind);
-	int r = stmt_step(s, err);
-	*id = r == 1 ? row_int(s, 0) : 0;
+	int result = stmt_step(s, err);
+	*id = result == 1 ? row_int(s, 0) : 0;
 	stmt_reset(s);
-	return r < 0 ? -1 : 0;
+	return result < 0 ? -1 : 0;
 }
 
 /* ---- what people and searches say ------------------------------------------------------------------------------------- */
@@ -294,13 +294,13 @@ int store_alert_change(
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", id);
-	int r = stmt_step(s, err);
-	if (r == 0)
+	int result = stmt_step(s, err);
+	if (result == 0)
 		return err_set(err, ERR_NOT_FOUND, "there is no alert %lld", (long long)id);
-	if (r < 0)
+	if (result < 0)
 		return -1;
 	char from[16];
-	row_copy(s, 0, from, sizeof(from));
+	row_copy(s, 0, from, sizeof from);
 	stmt_reset(s);
 	if (!allowed(from, state))
 		return err_set(err, ERR_CONFLICT, "alert %lld is %s and cannot become %s", (long long)id, from, state);
@@ -319,10 +319,10 @@ int store_alert_culprits(
 		return -1;
 	stmt_int(s, ":id", id);
 	stmt_text(s, ":culprits", culprits_json);
-	int r;
-	while ((r = stmt_step(s, err)) == 1)
-		row_copy(s, 0, state, sizeof(state));
-	if (r < 0)
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
+		row_copy(s, 0, state, sizeof state);
+	if (result < 0)
 		return -1;
 	if (!state[0])
 		return err_set(err, ERR_NOT_FOUND, "there is no alert %lld", (long long)id);
@@ -343,10 +343,10 @@ static int read_ids(struct stmt *s, int64_t comparison, int64_t *ids, int *n, st
 		return -1;
 	stmt_int(s, ":comparison", comparison);
 	stmt_int(s, ":limit", STORE_ALERT_RECOVER_MAX);
-	int r;
-	while ((r = stmt_step(s, err)) == 1)
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
 		ids[(*n)++] = row_int(s, 0);
-	return r;
+	return result;
 }
 
 /* Name of the suite of comparison `c`. */
@@ -428,11 +428,11 @@ int store_alert_accepted(struct db *db, int64_t repo, const char *branch, const 
 	stmt_text(s, ":base", base_sha);
 	stmt_text(s, ":suite", suite);
 	stmt_text(s, ":cell", cell);
-	int r = stmt_step(s, err);
-	if (r == 1 && !row_is_null(s, 0))
+	int result = stmt_step(s, err);
+	if (result == 1 && !row_is_null(s, 0))
 		*m = row_double(s, 0);
 	stmt_reset(s);
-	return r < 0 ? -1 : 0;
+	return result < 0 ? -1 : 0;
 }
 
 int store_alert_covers(struct db *db, int64_t repo, const char *branch, const char *kind, const char *suite, const char *cell,

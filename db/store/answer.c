@@ -8,9 +8,9 @@ int store_answer_find(struct db *db, const char *key, struct store_answer *out, 
 	if (!s)
 		return -1;
 	stmt_text(s, ":key", key);
-	int r = stmt_step(s, err);
-	if (r != 1)
-		return r;
+	int result = stmt_step(s, err);
+	if (result != 1)
+		return result;
 	out->status = (int)row_int(s, 0);
 	row_copy(s, 1, out->fingerprint, sizeof out->fingerprint);
 	row_copy(s, 2, out->location, sizeof out->location);

@@ -38,13 +38,13 @@ int store_base_get(struct db *db, int64_t repo, const char *branch, const char *
 	stmt_text(s, ":sha", sha);
 	stmt_text(s, ":suite", suite);
 	stmt_int(s, ":tries", STORE_BASE_TRIES);
-	int r = stmt_step(s, err);
-	if (r == 1) {
-		row_copy(s, 0, out->base_sha, sizeof(out->base_sha));
+	int result = stmt_step(s, err);
+	if (result == 1) {
+		row_copy(s, 0, out->base_sha, sizeof out->base_sha);
 		out->word = row_int(s, 1) ? STORE_BASE_SETTLED : STORE_BASE_OPEN;
 	}
 	stmt_reset(s);
-	return r < 0 ? -1 : 0;
+	return result < 0 ? -1 : 0;
 }
 
 int store_base_last(struct db *db, int64_t repo, const char *branch, const char *but, char *sha, struct fw_err *err)
@@ -79,12 +79,12 @@ int store_base_told(struct db *db, int64_t comparison, const char *key, struct s
 		return -1;
 	stmt_int(s, ":comparison", comparison);
 	stmt_text(s, ":key", key);
-	int r = stmt_step(s, err);
-	if (r == 1) {
+	int result = stmt_step(s, err);
+	if (result == 1) {
 		out->m = row_double(s, 0);
 		out->decided_m = row_double(s, 1);
-		row_copy(s, 2, out->sha, sizeof(out->sha));
+		row_copy(s, 2, out->sha, sizeof out->sha);
 	}
 	stmt_reset(s);
-	return r < 0 ? -1 : 0;
+	return result < 0 ? -1 : 0;
 }

@@ -19,23 +19,23 @@
 
 static void read_bisect(struct stmt *s, struct store_bisect *out)
 {
-	memset(out, 0, sizeof(*out));
+	memset(out, 0, sizeof *out);
 	out->id = row_int(s, 0);
 	out->repo = row_int(s, 1);
 	out->alert = row_int(s, 2);
 	out->comparison = row_int(s, 3);
 	out->job = row_int(s, 4);
-	row_copy(s, 5, out->repo_name, sizeof(out->repo_name));
-	row_copy(s, 6, out->origin, sizeof(out->origin));
-	row_copy(s, 7, out->goal, sizeof(out->goal));
-	row_copy(s, 8, out->good_sha, sizeof(out->good_sha));
-	row_copy(s, 9, out->bad_sha, sizeof(out->bad_sha));
-	row_copy(s, 10, out->suite, sizeof(out->suite));
-	row_copy(s, 11, out->device_kind, sizeof(out->device_kind));
-	row_copy(s, 12, out->verdict, sizeof(out->verdict));
-	row_copy(s, 13, out->cells, sizeof(out->cells));
-	row_copy(s, 14, out->state, sizeof(out->state));
-	row_copy(s, 15, out->state_why, sizeof(out->state_why));
+	row_copy(s, 5, out->repo_name, sizeof out->repo_name);
+	row_copy(s, 6, out->origin, sizeof out->origin);
+	row_copy(s, 7, out->goal, sizeof out->goal);
+	row_copy(s, 8, out->good_sha, sizeof out->good_sha);
+	row_copy(s, 9, out->bad_sha, sizeof out->bad_sha);
+	row_copy(s, 10, out->suite, sizeof out->suite);
+	row_copy(s, 11, out->device_kind, sizeof out->device_kind);
+	row_copy(s, 12, out->verdict, sizeof out->verdict);
+	row_copy(s, 13, out->cells, sizeof out->cells);
+	row_copy(s, 14, out->state, sizeof out->state);
+	row_copy(s, 15, out->state_why, sizeof out->state_why);
 	out->n_jobs = (int)row_int(s, 16);
 	out->created_at = row_int(s, 17);
 	out->ended_at = row_int(s, 18);
@@ -84,12 +84,12 @@ int store_bisect_insert(struct db *db, struct store_bisect *b, int64_t now_ms, s
 /** 1 and the row, 0, -1. */
 static int first_bisect(struct stmt *s, struct store_bisect *out, struct fw_err *err)
 {
-	int r = stmt_step(s, err);
-	if (r == 1) {
+	int result = stmt_step(s, err);
+	if (result == 1) {
 		read_bisect(s, out);
 		stmt_reset(s);
 	}
-	return r;
+	return result;
 }
 
 int store_bisect_get(struct db *db, int64_t id, struct store_bisect *out, struct fw_err *err)
@@ -98,10 +98,10 @@ int store_bisect_get(struct db *db, int64_t id, struct store_bisect *out, struct
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", id);
-	int r = first_bisect(s, out, err);
-	if (r == 0)
+	int result = first_bisect(s, out, err);
+	if (result == 0)
 		return err_set(err, ERR_NOT_FOUND, "there is no bisect %lld", (long long)id);
-	return r < 0 ? -1 : 0;
+	return result < 0 ? -1 : 0;
 }
 
 int store_bisect_next_open(struct db *db, int64_t after_id, struct store_bisect *out, struct fw_err *err)
@@ -177,10 +177,10 @@ int store_bisect_last(struct db *db, int64_t id, int *n, struct fw_err *err)
 		return -1;
 	stmt_int(s, ":id", id);
 	int64_t last;
-	int r = stmt_first_int(s, &last, err);
-	if (r == 1)
+	int result = stmt_first_int(s, &last, err);
+	if (result == 1)
 		*n = (int)last;
-	return r == 0 ? err_set(err, ERR_NOT_FOUND, "bisect %lld has no commits yet", (long long)id) : r < 0 ? -1 : 0;
+	return result == 0 ? err_set(err, ERR_NOT_FOUND, "bisect %lld has no commits yet", (long long)id) : result < 0 ? -1 : 0;
 }
 
 int store_bisect_sha(struct db *db, int64_t id, int n, char *sha, struct fw_err *err)
@@ -190,8 +190,8 @@ int store_bisect_sha(struct db *db, int64_t id, int n, char *sha, struct fw_err 
 		return -1;
 	stmt_int(s, ":id", id);
 	stmt_int(s, ":n", n);
-	int r = stmt_first_text(s, sha, 65, err);
-	return r == 0 ? err_set(err, ERR_NOT_FOUND, "bisect %lld has no commit %d", (long long)id, n) : r < 0 ? -1 : 0;
+	int result = stmt_first_text(s, sha, 65, err);
+	return result == 0 ? err_set(err, ERR_NOT_FOUND, "bisect %lld has no commit %d", (long long)id, n) : result < 0 ? -1 : 0;
 }
 
 int store_bisect_wait(struct db *db, int64_t id, int64_t job, int base_n, int target_n, struct fw_err *err)
@@ -219,8 +219,8 @@ int store_bisect_wait(struct db *db, int64_t id, int64_t job, int base_n, int ta
 /** Rows of (base_n, target_n, comparison, key, verdict, decided_m, decided_se, decided_pct, threshold_pct). */
 static int each_point(struct stmt *s, store_bisect_point_fn *each, void *arg, struct fw_err *err)
 {
-	int r;
-	while ((r = stmt_step(s, err)) == 1)
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
 		each(arg, &(struct store_bisect_point){ .base_n = (int)row_int(s, 0),
 				  .target_n = (int)row_int(s, 1),
 				  .comparison = row_int(s, 2),
@@ -230,7 +230,7 @@ static int each_point(struct stmt *s, store_bisect_point_fn *each, void *arg, st
 				  .se = row_double(s, 6),
 				  .change_pct = row_double(s, 7),
 				  .threshold_pct = row_double(s, 8) });
-	return r;
+	return result;
 }
 
 int store_bisect_points(struct db *db, const struct store_bisect *b, store_bisect_point_fn *each, void *arg, struct fw_err *err)
@@ -265,10 +265,10 @@ int store_bisect_ended_jobs(struct db *db, int64_t id, store_bisect_job_fn *each
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", id);
-	int r;
-	while ((r = stmt_step(s, err)) == 1)
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
 		each(arg, (int)row_int(s, 0), (int)row_int(s, 1), row_text(s, 2));
-	return r;
+	return result;
 }
 
 int store_bisect_cells(struct db *db, int64_t comparison, store_bisect_point_fn *each, void *arg, struct fw_err *err)
@@ -296,8 +296,8 @@ int store_bisect_cells(struct db *db, int64_t comparison, store_bisect_point_fn 
 
 static int each_bisect(struct stmt *s, view_bisect_fn *each, void *arg, struct fw_err *err)
 {
-	int r, n = 0;
-	while ((r = stmt_step(s, err)) == 1) {
+	int result, n = 0;
+	while ((result = stmt_step(s, err)) == 1) {
 		n++;
 		each(arg, &(struct view_bisect){ .id = row_int(s, 0),
 				  .alert = row_int(s, 1),
@@ -320,7 +320,7 @@ static int each_bisect(struct stmt *s, view_bisect_fn *each, void *arg, struct f
 				  .created_at = row_int(s, 18),
 				  .ended_at = row_int(s, 19) });
 	}
-	return r < 0 ? -1 : n;
+	return result < 0 ? -1 : n;
 }
 
 int view_bisects(struct db *db, int64_t before, int limit, view_bisect_fn *each, void *arg, struct fw_err *err)

@@ -55,7 +55,7 @@ int store_scatter_get(struct db *db, int64_t repo, int64_t environment, const ch
 	struct fw_err *err)
 {
 	struct calibration part[CALIBRATION_PARTS_MAX];
-	int n = 0, r;
+	int n = 0, result;
 	struct stmt *s = db_stmt(db,
 		"SELECT launches, freedom, squares, variance FROM scatter WHERE environment = :environment AND repo = :repo AND "
 		"key = :key AND at > :oldest ORDER BY id DESC LIMIT :limit",
@@ -68,20 +68,20 @@ int store_scatter_get(struct db *db, int64_t repo, int64_t environment, const ch
 	stmt_text(s, ":key", key);
 	stmt_int(s, ":oldest", oldest_at(now_ms));
 	stmt_int(s, ":limit", CALIBRATION_PARTS_MAX);
-	while ((r = stmt_step(s, err)) == 1)
+	while ((result = stmt_step(s, err)) == 1)
 		part[n++] = (struct calibration){ .launches = (int)row_int(s, 0),
 			.freedom = (int)row_int(s, 1),
 			.squares = row_double(s, 2),
 			.variance = row_double(s, 3) };
-	if (r == 0)
+	if (result == 0)
 		*out = calibration_pool(part, n);
-	return r;
+	return result;
 }
 
 int store_scatter_forget(struct db *db, int64_t repo, const char *device_uuid, const char *globs, int *n, struct fw_err *err)
 {
 	char key[CASE_KEY_SIZE] = "";
-	int r;
+	int result;
 	*n = 0;
 	for (;;) { /* cell by cell: no statement is read while its rows go */
 		struct stmt *s = db_stmt(db, "SELECT min(key) FROM scatter WHERE repo = :repo AND key > :key", err);
@@ -89,13 +89,13 @@ int store_scatter_forget(struct db *db, int64_t repo, const char *device_uuid, c
 			return -1;
 		stmt_int(s, ":repo", repo);
 		stmt_text(s, ":key", key);
-		r = stmt_step(s, err);
-		bool found = r == 1 && !row_is_null(s, 0);
+		result = stmt_step(s, err);
+		bool found = result == 1 && !row_is_null(s, 0);
 		if (found)
-			row_copy(s, 0, key, sizeof(key));
+			row_copy(s, 0, key, sizeof key);
 		stmt_reset(s);
 		if (!found)
-			return r < 0 ? -1 : 0;
+			return result < 0 ? -1 : 0;
 		if (*globs && !suite_matches(key, globs))
 			continue;
 		s = db_stmt(db,
@@ -171,15 +171,15 @@ int view_false_alarms(struct db *db, int64_t device, struct view_false_alarms *o
 	if (!s)
 		return -1;
 	stmt_int(s, ":device", device);
-	int r = stmt_step(s, err);
-	if (r == 1) {
+	int result = stmt_step(s, err);
+	if (result == 1) {
 		out->comparisons = (int)row_int(s, 0);
 		out->alarms = (int)row_int(s, 1);
 		out->last_at = row_int(s, 2);
 		out->upper_pct = upper_bound_pct(out->alarms, out->comparisons);
 	}
 	stmt_reset(s);
-	return r < 0 ? -1 : 0;
+	return result < 0 ? -1 : 0;
 }
 
 /** The rows of one cell, as they come: newest first. */
@@ -206,15 +206,16 @@ static int apply_rule(struct db *db, struct gathered *g, struct fw_err *err)
 		return -1;
 	stmt_text(s, ":key", g->cell);
 	stmt_int(s, ":comparison", g->newest);
-	int r = stmt_step(s, err);
-	if (r == 1) {
+	int result = stmt_step(s, err);
+	if (result == 1) {
 		const char *text = row_text(s, 0);
-		r = protocol_parse_rule(text, strlen(text), &rule, err) ? -1 : 1;
+		result = protocol_parse_rule(text, strlen(text), &rule, err) ? -1 : 1;
 		threshold_pct = row_double(s, 1);
 	}
 	stmt_reset(s);
-	if (r != 1)
-		return r < 0 ? -1 : err_set(err, ERR_INTERNAL, "comparison %lld has no cell %s", (long long)g->newest, g->cell);
+	if (result != 1)
+		return result < 0 ? -1
+				  : err_set(err, ERR_INTERNAL, "comparison %lld has no cell %s", (long long)g->newest, g->cell);
 	g->row.launches = known.launches;
 	g->row.tau0_pct = calibration_learned(&known, &tau0, &nu0) ? 100 * tau0 : NAN;
 	g->row.blind = !calibration_sees(&known, &rule, stats_theta(threshold_pct), &g->row.mde_pct);
@@ -239,14 +240,14 @@ static int tell(struct db *db, struct gathered *g, view_calibration_fn *each, vo
 static void take_part(struct gathered *g, struct stmt *s)
 {
 	if (g->n == 0) {
-		row_copy(s, 0, g->repo, sizeof(g->repo));
-		row_copy(s, 1, g->device, sizeof(g->device));
-		row_copy(s, 2, g->device_name, sizeof(g->device_name));
-		row_copy(s, 3, g->cell, sizeof(g->cell));
+		row_copy(s, 0, g->repo, sizeof g->repo);
+		row_copy(s, 1, g->device, sizeof g->device);
+		row_copy(s, 2, g->device_name, sizeof g->device_name);
+		row_copy(s, 3, g->cell, sizeof g->cell);
 		g->newest = row_int(s, 4);
 		g->row.updated_at = row_int(s, 5);
 		g->environment = row_int(s, 12);
-		row_copy(s, 13, g->suite, sizeof(g->suite));
+		row_copy(s, 13, g->suite, sizeof g->suite);
 	}
 	if (g->n == CALIBRATION_PARTS_MAX)
 		return;
@@ -262,7 +263,7 @@ int view_calibrations(struct db *db, const char *repo, const char *device, int64
 	struct fw_err *err)
 {
 	struct gathered g = { .n = 0 };
-	int r;
+	int result;
 	struct stmt *s = db_stmt(db,
 		"SELECT r.name, d.uuid, d.name, k.key, k.comparison, k.at, k.itself, k.alarm, k.launches, k.freedom, k.squares, "
 		"k.variance, k.environment, t.name FROM device d JOIN environment e ON e.device = d.id AND e.driver = d.driver "
@@ -280,7 +281,7 @@ int view_calibrations(struct db *db, const char *repo, const char *device, int64
 	stmt_text(s, ":device", device ? device : "");
 	stmt_text(s, ":repo", repo ? repo : "");
 	stmt_int(s, ":oldest", oldest_at(now_ms));
-	while ((r = stmt_step(s, err)) == 1) {
+	while ((result = stmt_step(s, err)) == 1) {
 		bool same = g.environment == row_int(s, 12) && strcmp(g.repo, row_text(s, 0)) == 0 &&
 			    strcmp(g.cell, row_text(s, 3)) == 0;
 		if (!same) {
@@ -292,7 +293,7 @@ int view_calibrations(struct db *db, const char *repo, const char *device, int64
 		}
 		take_part(&g, s);
 	}
-	return r < 0 || tell(db, &g, each, arg, err) ? -1 : 0;
+	return result < 0 || tell(db, &g, each, arg, err) ? -1 : 0;
 }
 
 static void count_cell(void *arg, const struct view_calibration *row)

@@ -10,9 +10,9 @@
 /** 1 and the row, 0, -1. */
 static int read_change(struct stmt *s, struct store_change *out, struct fw_err *err)
 {
-	int r = stmt_step(s, err);
-	if (r != 1)
-		return r;
+	int result = stmt_step(s, err);
+	if (result != 1)
+		return result;
 	*out = (struct store_change){ .id = row_int(s, 0),
 		.repo = row_int(s, 1),
 		.epoch = row_int(s, 2),
@@ -25,12 +25,12 @@ static int read_change(struct stmt *s, struct store_change *out, struct fw_err *
 		.alert = row_int(s, 15),
 		.level = row_double(s, 16),
 		.ended_at = row_int(s, 17) };
-	row_copy(s, 4, out->key, sizeof(out->key));
-	row_copy(s, 5, out->kind, sizeof(out->kind));
-	row_copy(s, 6, out->origin, sizeof(out->origin));
-	row_copy(s, 7, out->before_sha, sizeof(out->before_sha));
-	row_copy(s, 8, out->commit_sha, sizeof(out->commit_sha));
-	row_copy(s, 10, out->state, sizeof(out->state));
+	row_copy(s, 4, out->key, sizeof out->key);
+	row_copy(s, 5, out->kind, sizeof out->kind);
+	row_copy(s, 6, out->origin, sizeof out->origin);
+	row_copy(s, 7, out->before_sha, sizeof out->before_sha);
+	row_copy(s, 8, out->commit_sha, sizeof out->commit_sha);
+	row_copy(s, 10, out->state, sizeof out->state);
 	stmt_reset(s);
 	return 1;
 }
@@ -75,8 +75,8 @@ int store_change_get(struct db *db, int64_t id, struct store_change *out, struct
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", id);
-	int r = read_change(s, out, err);
-	return r == 0 ? err_set(err, ERR_NOT_FOUND, "there is no change point %lld", (long long)id) : r < 0 ? -1 : 0;
+	int result = read_change(s, out, err);
+	return result == 0 ? err_set(err, ERR_NOT_FOUND, "there is no change point %lld", (long long)id) : result < 0 ? -1 : 0;
 }
 
 int store_change_update(struct db *db, const struct store_change *c, struct fw_err *err)
@@ -156,13 +156,13 @@ int store_change_segment(struct db *db, const struct store_change *change, int64
 	stmt_text(s, ":key", change->key);
 	stmt_int(s, ":repo", change->repo);
 	stmt_text(s, ":commit", change->commit_sha);
-	int r = stmt_step(s, err);
-	if (r == 1) {
+	int result = stmt_step(s, err);
+	if (result == 1) {
 		*from = row_int(s, 0);
 		*to = row_int(s, 1);
 	}
 	stmt_reset(s);
-	return r < 0 ? -1 : 0;
+	return result < 0 ? -1 : 0;
 }
 
 /* Change points of one cell in all epochs of the same repository, suite and device as :epoch, on the line, as c, o, l. */
@@ -174,7 +174,7 @@ int store_change_segment(struct db *db, const struct store_change *change, int64
 
 int store_change_explained(struct db *db, const struct store_epoch *e, const char *key, double *x, struct fw_err *err)
 {
-	int r;
+	int result;
 	/* one commit that two epochs tell of counts once, as the newer one has it: max() picks the row that the others come from */
 	struct stmt *s = db_stmt(db,
 		"SELECT c.step, max(c.id) " OF_THIS_DEVICE
@@ -191,9 +191,9 @@ int store_change_explained(struct db *db, const struct store_epoch *e, const cha
 		return -1;
 	stmt_int(s, ":epoch", e->id);
 	stmt_text(s, ":key", key);
-	while ((r = stmt_step(s, err)) == 1)
+	while ((result = stmt_step(s, err)) == 1)
 		*x = fmax(0, *x + row_double(s, 0));
-	return r;
+	return result;
 }
 
 int store_change_is_barred(struct db *db, int64_t epoch, const char *key, const char *commit_sha, int points, struct fw_err *err)

@@ -51,8 +51,8 @@ static void read_job(struct stmt *s, struct commit_job *job)
 /** Add every row of `s` (NULL: it could not be made) and judge. */
 static int judge(struct stmt *s, struct commit_verdict *out, struct fw_err *err)
 {
-	int r = s ? 0 : -1;
-	while (s && (r = stmt_step(s, err)) == 1) {
+	int result = s ? 0 : -1;
+	while (s && (result = stmt_step(s, err)) == 1) {
 		struct commit_job job;
 		read_job(s, &job);
 		if (commit_verdict_add(out, &job, err) != 0) {
@@ -61,7 +61,7 @@ static int judge(struct stmt *s, struct commit_verdict *out, struct fw_err *err)
 		}
 	}
 	commit_verdict_end(out);
-	return r;
+	return result;
 }
 
 int store_commit_verdict(
@@ -110,10 +110,10 @@ static int list_pushes(struct db *db, int64_t repo, const char *branch, const ch
 	stmt_text(s, ":branch", branch);
 	stmt_text(s, ":tip", tip);
 	stmt_int(s, ":n", PUSHES_MAX);
-	int r, n = 0;
-	while ((r = stmt_step(s, err)) == 1)
+	int result, n = 0;
+	while ((result = stmt_step(s, err)) == 1)
 		row_copy(s, 0, sha[n++], 65);
-	return r < 0 ? -1 : n;
+	return result < 0 ? -1 : n;
 }
 
 int store_commit_before(struct db *db, int64_t repo, const char *branch, const char *tip, char *sha, struct commit_verdict *out,
@@ -165,15 +165,15 @@ int store_commit_find(struct db *db, const char *repo, const char *prefix, struc
 	stmt_text(s, ":first", prefix);
 	stmt_text(s, ":last", last);
 	stmt_text(s, ":repo", store_page_given(repo) ? repo : "");
-	int r;
-	while ((r = stmt_step(s, err)) == 1) {
+	int result;
+	while ((result = stmt_step(s, err)) == 1) {
 		if (out->n++)
 			continue;
 		out->repo = row_int(s, 0);
 		row_copy(s, 1, out->repo_name, sizeof out->repo_name);
 		row_copy(s, 2, out->sha, sizeof out->sha);
 	}
-	return r;
+	return result;
 }
 
 int store_commit_abbreviated(struct db *db, int64_t repo, const char *prefix, char *sha, struct fw_err *err)

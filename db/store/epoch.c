@@ -12,17 +12,17 @@
 /** 1 and the row, 0, -1. */
 static int read_epoch(struct stmt *s, struct store_epoch *out, struct fw_err *err)
 {
-	int r = stmt_step(s, err);
-	if (r != 1)
-		return r;
+	int result = stmt_step(s, err);
+	if (result != 1)
+		return result;
 	*out = (struct store_epoch){ .id = row_int(s, 0),
 		.repo = row_int(s, 1),
 		.environment = row_int(s, 2),
 		.held_mhz = row_double(s, 5),
 		.started_at = row_int(s, 6) };
-	row_copy(s, 3, out->suite, sizeof(out->suite));
-	row_copy(s, 4, out->anchor_sha, sizeof(out->anchor_sha));
-	row_copy(s, 7, out->first_sha, sizeof(out->first_sha));
+	row_copy(s, 3, out->suite, sizeof out->suite);
+	row_copy(s, 4, out->anchor_sha, sizeof out->anchor_sha);
+	row_copy(s, 7, out->first_sha, sizeof out->first_sha);
 	stmt_reset(s);
 	return 1;
 }
@@ -43,8 +43,8 @@ int store_epoch_get(struct db *db, int64_t id, struct store_epoch *out, struct f
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", id);
-	int r = read_epoch(s, out, err);
-	return r == 0 ? err_set(err, ERR_NOT_FOUND, "there is no epoch %lld", (long long)id) : r < 0 ? -1 : 0;
+	int result = read_epoch(s, out, err);
+	return result == 0 ? err_set(err, ERR_NOT_FOUND, "there is no epoch %lld", (long long)id) : result < 0 ? -1 : 0;
 }
 
 int store_epoch_anchor(struct db *db, int64_t repo, const char *suite, int64_t device, char *sha, struct fw_err *err)
@@ -78,7 +78,7 @@ int store_epoch_insert(struct db *db, struct store_epoch *e, struct fw_err *err)
 	stmt_int(s, ":started_at", e->started_at);
 	if (stmt_insert(s, &e->id, err))
 		return -1;
-	memcpy(e->first_sha, e->anchor_sha, sizeof(e->first_sha));
+	memcpy(e->first_sha, e->anchor_sha, sizeof e->first_sha);
 	return 0;
 }
 
@@ -134,13 +134,13 @@ int store_chain_get(struct db *db, const struct store_epoch *e, const char *anch
 	stmt_int(s, ":epoch", e->id);
 	stmt_text(s, ":anchor", anchor_sha);
 	stmt_text(s, ":key", key);
-	int r = stmt_step(s, err);
-	if (r == 1) {
+	int result = stmt_step(s, err);
+	if (result == 1) {
 		*x = row_double(s, 0);
 		*se = row_double(s, 1);
 	}
 	stmt_reset(s);
-	return r;
+	return result;
 }
 
 int store_epoch_had(struct db *db, const struct store_epoch *e, const char *sha, struct fw_err *err)
@@ -251,13 +251,13 @@ int store_ratio_of(struct db *db, int64_t epoch, const char *key, int64_t compar
 	stmt_int(s, ":epoch", epoch);
 	stmt_text(s, ":key", key);
 	stmt_int(s, ":comparison", comparison);
-	int r = stmt_step(s, err);
-	if (r == 1) {
+	int result = stmt_step(s, err);
+	if (result == 1) {
 		*x = row_double(s, 0);
 		*se = row_double(s, 1);
 	}
 	stmt_reset(s);
-	return r;
+	return result;
 }
 
 enum { AGAIN_MAX = 16 }; /* measurements of one commit that count */
@@ -270,7 +270,7 @@ static int by_value(const void *a, const void *b)
 
 static double median(double *v, int n)
 {
-	qsort(v, (size_t)n, sizeof(*v), by_value);
+	qsort(v, (size_t)n, sizeof *v, by_value);
 	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
@@ -293,8 +293,8 @@ int store_series(
 	struct db *db, const struct store_epoch *e, const char *key, int64_t from, struct store_series *out, struct fw_err *err)
 {
 	double again[AGAIN_MAX];
-	int r;
-	memset(out, 0, sizeof(*out));
+	int result;
+	memset(out, 0, sizeof *out);
 	struct stmt *s = db_stmt(db,
 		"SELECT l.sha, l.place, r.x FROM mainline l INDEXED BY mainline_by_place CROSS JOIN ratio r "
 		"ON r.epoch = :epoch AND r.key = :key AND r.target_sha = l.sha "
@@ -308,12 +308,12 @@ int store_series(
 	stmt_int(s, ":repo", e->repo);
 	stmt_int(s, ":from", from);
 	stmt_int(s, ":look", STORE_LINE_LOOK);
-	while ((r = stmt_step(s, err)) == 1) {
+	while ((result = stmt_step(s, err)) == 1) {
 		int64_t place = row_int(s, 1);
 		if (out->n == 0 || out->point[out->n - 1].place != place) {
 			if (out->n == CHANGEPOINT_POINTS_MAX) {
 				stmt_reset(s);
-				r = 0;
+				result = 0;
 				break;
 			}
 			row_copy(s, 0, out->point[out->n].sha, 65);
@@ -325,7 +325,7 @@ int store_series(
 		out->x[out->n - 1] = median(again, *measured);
 	}
 	reverse(out);
-	return r;
+	return result;
 }
 
 int store_series_count(struct db *db, int64_t epoch, const char *key, int *n, struct fw_err *err)
@@ -336,14 +336,14 @@ int store_series_count(struct db *db, int64_t epoch, const char *key, int *n, st
 	stmt_int(s, ":epoch", epoch);
 	stmt_text(s, ":key", key);
 	int64_t count = 0;
-	int r = stmt_first_int(s, &count, err);
+	int result = stmt_first_int(s, &count, err);
 	*n = (int)count;
-	return r < 0 ? -1 : 0;
+	return result < 0 ? -1 : 0;
 }
 
 int store_epoch_devices(struct db *db, int64_t repo, char (*uuid)[64], int max, struct fw_err *err)
 {
-	int r, n = 0;
+	int result, n = 0;
 	struct stmt *s = db_stmt(db,
 		"SELECT DISTINCT d.uuid FROM epoch e JOIN environment v ON v.id = e.environment JOIN device d ON d.id = v.device "
 		"WHERE e.repo = :repo AND d.state = 'ok' LIMIT :limit",
@@ -352,7 +352,7 @@ int store_epoch_devices(struct db *db, int64_t repo, char (*uuid)[64], int max, 
 		return -1;
 	stmt_int(s, ":repo", repo);
 	stmt_int(s, ":limit", max);
-	while ((r = stmt_step(s, err)) == 1)
+	while ((result = stmt_step(s, err)) == 1)
 		row_copy(s, 0, uuid[n++], 64);
-	return r < 0 ? -1 : n;
+	return result < 0 ? -1 : n;
 }

@@ -24,50 +24,50 @@
 
 static void read_job(struct stmt *s, struct store_job *out)
 {
-	memset(out, 0, sizeof(*out));
+	memset(out, 0, sizeof *out);
 	out->id = row_int(s, 0);
 	out->repo = row_int(s, 1);
 	out->device = row_int(s, 2);
 	out->comparison = row_int(s, 3);
-	row_copy(s, 4, out->repo_name, sizeof(out->repo_name));
-	row_copy(s, 5, out->branch, sizeof(out->branch));
-	row_copy(s, 6, out->target_sha, sizeof(out->target_sha));
-	row_copy(s, 7, out->base_sha, sizeof(out->base_sha));
-	row_copy(s, 8, out->base_how, sizeof(out->base_how));
-	row_copy(s, 9, out->kind, sizeof(out->kind));
-	row_copy(s, 10, out->suite, sizeof(out->suite));
-	row_copy(s, 11, out->device_kind, sizeof(out->device_kind));
-	row_copy(s, 12, out->cells_glob, sizeof(out->cells_glob));
-	row_copy(s, 13, out->origin, sizeof(out->origin));
-	row_copy(s, 14, out->state, sizeof(out->state));
-	row_copy(s, 15, out->state_why, sizeof(out->state_why));
-	row_copy(s, 16, out->nonce, sizeof(out->nonce));
+	row_copy(s, 4, out->repo_name, sizeof out->repo_name);
+	row_copy(s, 5, out->branch, sizeof out->branch);
+	row_copy(s, 6, out->target_sha, sizeof out->target_sha);
+	row_copy(s, 7, out->base_sha, sizeof out->base_sha);
+	row_copy(s, 8, out->base_how, sizeof out->base_how);
+	row_copy(s, 9, out->kind, sizeof out->kind);
+	row_copy(s, 10, out->suite, sizeof out->suite);
+	row_copy(s, 11, out->device_kind, sizeof out->device_kind);
+	row_copy(s, 12, out->cells_glob, sizeof out->cells_glob);
+	row_copy(s, 13, out->origin, sizeof out->origin);
+	row_copy(s, 14, out->state, sizeof out->state);
+	row_copy(s, 15, out->state_why, sizeof out->state_why);
+	row_copy(s, 16, out->nonce, sizeof out->nonce);
 	out->quick = row_int(s, 17) != 0;
 	out->priority = (int)row_int(s, 18);
 	out->attempt = (int)row_int(s, 19);
 	out->queued_at = row_int(s, 20);
 	out->started_at = row_int(s, 21);
 	out->ended_at = row_int(s, 22);
-	row_copy(s, 23, out->device_uuid, sizeof(out->device_uuid));
+	row_copy(s, 23, out->device_uuid, sizeof out->device_uuid);
 	out->threshold_pct = row_is_null(s, 24) ? 0 : row_double(s, 24);
 	out->change_point = row_int(s, 25);
-	row_copy(s, 26, out->base_provider, sizeof(out->base_provider));
-	row_copy(s, 27, out->target_provider, sizeof(out->target_provider));
-	row_copy(s, 28, out->peers, sizeof(out->peers));
-	row_copy(s, 29, out->base_name, sizeof(out->base_name));
-	row_copy(s, 30, out->target_name, sizeof(out->target_name));
+	row_copy(s, 26, out->base_provider, sizeof out->base_provider);
+	row_copy(s, 27, out->target_provider, sizeof out->target_provider);
+	row_copy(s, 28, out->peers, sizeof out->peers);
+	row_copy(s, 29, out->base_name, sizeof out->base_name);
+	row_copy(s, 30, out->target_name, sizeof out->target_name);
 	out->plan = row_int(s, 31);
 }
 
 /** 1 and the row, 0, -1. Only the first row is looked at. */
 static int first_job(struct stmt *s, struct store_job *out, struct fw_err *err)
 {
-	int r = stmt_step(s, err);
-	if (r == 1) {
+	int result = stmt_step(s, err);
+	if (result == 1) {
 		read_job(s, out);
 		stmt_reset(s);
 	}
-	return r;
+	return result;
 }
 
 /** Run an update that has to hit the one row it means. */
@@ -139,10 +139,10 @@ int store_job_get(struct db *db, int64_t id, struct store_job *out, struct fw_er
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", id);
-	int r = first_job(s, out, err);
-	if (r == 0)
+	int result = first_job(s, out, err);
+	if (result == 0)
 		return err_set(err, ERR_NOT_FOUND, "there is no job %lld", (long long)id);
-	return r < 0 ? -1 : 0;
+	return result < 0 ? -1 : 0;
 }
 
 /* The state that a job has now, in the events and in its log. */
@@ -172,25 +172,25 @@ static int tell_state(struct db *db, int64_t id, int64_t now_ms, struct fw_err *
 static int move_and_tell(struct db *db, struct stmt *s, int64_t now_ms, int *n, struct fw_err *err)
 {
 	int64_t *id = NULL, *more;
-	int room = 0, r;
+	int room = 0, result;
 	*n = 0;
-	while ((r = stmt_step(s, err)) == 1) {
+	while ((result = stmt_step(s, err)) == 1) {
 		if (*n == room) {
 			room = room ? 2 * room : 16;
-			more = realloc(id, (size_t)room * sizeof(*id));
+			more = realloc(id, (size_t)room * sizeof *id);
 			if (!more) {
 				stmt_reset(s);
-				r = err_set(err, ERR_INTERNAL, "out of memory for %d jobs", room);
+				result = err_set(err, ERR_INTERNAL, "out of memory for %d jobs", room);
 				break;
 			}
 			id = more;
 		}
 		id[(*n)++] = row_int(s, 0);
 	}
-	for (int i = 0; i < *n && r == 0; i++)
-		r = tell_state(db, id[i], now_ms, err);
+	for (int i = 0; i < *n && result == 0; i++)
+		result = tell_state(db, id[i], now_ms, err);
 	free(id);
-	return r;
+	return result;
 }
 
 int store_job_supersede(struct db *db, int64_t newer, int64_t now_ms, int *n, struct fw_err *err)

@@ -78,9 +78,9 @@ int store_outbox_due(struct db *db, int64_t now_ms, const char (*busy)[160], int
 	stmt_int(s, ":longest", STORE_OUTBOX_PAUSE_MAX_MS); /* a clock that was set back */
 	for (int i = 0; i < STORE_OUTBOX_BUSY_MAX; i++)
 		stmt_text(s, names[i], i < n_busy ? busy[i] : "");
-	int r = stmt_step(s, err);
-	if (r != 1)
-		return r;
+	int result = stmt_step(s, err);
+	if (result != 1)
+		return result;
 	out->id = row_int(s, 0);
 	row_copy(s, 1, out->message_id, sizeof out->message_id);
 	row_copy(s, 2, out->kind, sizeof out->kind);
@@ -169,8 +169,8 @@ int view_deliveries(
 	stmt_int(s, ":before", store_page_before(before));
 	stmt_text(s, ":state", state ? state : "");
 	stmt_int(s, ":n", store_page_size(limit, VIEW_ROWS_MAX));
-	int r;
-	while ((r = stmt_step(s, err)) == 1)
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
 		each(arg, &(struct view_delivery){ .id = row_int(s, 0),
 				  .message_id = row_text(s, 1),
 				  .kind = row_text(s, 2),
@@ -181,7 +181,7 @@ int view_deliveries(
 				  .attempts = (int)row_int(s, 7),
 				  .next_at = row_int(s, 8),
 				  .created_at = row_int(s, 9) });
-	return r;
+	return result;
 }
 
 int view_attempts(struct db *db, int64_t delivery, view_attempt_fn *each, void *arg, struct fw_err *err)
@@ -191,13 +191,13 @@ int view_attempts(struct db *db, int64_t delivery, view_attempt_fn *each, void *
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", delivery);
-	int r;
-	while ((r = stmt_step(s, err)) == 1)
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
 		each(arg, &(struct store_attempt){ .at = row_int(s, 0),
 				  .duration_ms = row_int(s, 1),
 				  .status = (int)row_int(s, 2),
 				  .error = row_text(s, 3) });
-	return r;
+	return result;
 }
 
 int view_outbox_stuck(struct db *db, int64_t *n, struct fw_err *err)

@@ -39,8 +39,8 @@ int store_peer_targets(struct db *db, int64_t repo, const char *branch, store_pe
 	stmt_int(s, ":repo", repo);
 	stmt_text(s, ":branch", branch);
 	stmt_int(s, ":newest", NEWEST_OF_BRANCH);
-	int r;
-	while ((r = stmt_step(s, err)) == 1)
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
 		each(arg, &(struct store_peer_target){ .comparison = row_int(s, 0),
 				  .environment = row_int(s, 1),
 				  .target_sha = row_text(s, 2),
@@ -49,7 +49,7 @@ int store_peer_targets(struct db *db, int64_t repo, const char *branch, store_pe
 				  .device_uuid = row_text(s, 5),
 				  .device_kind = row_text(s, 6),
 				  .peers = row_text(s, 7) });
-	return r;
+	return result;
 }
 
 int store_peer_known(
@@ -120,11 +120,11 @@ int store_peer_sources(struct db *db, int64_t comparison, struct store_peer_sour
 		"LEFT JOIN build t ON t.id = c.target_build LEFT JOIN build b ON b.id = c.base_build "
 		"WHERE c.id = :id AND m.module_sha <> '' AND (c.kind <> 'peer' OR p.id = c.id) ORDER BY p.id DESC LIMIT 200",
 		err);
-	int r, n = 0;
+	int result, n = 0;
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", comparison);
-	while ((r = stmt_step(s, err)) == 1) {
+	while ((result = stmt_step(s, err)) == 1) {
 		struct store_peer_source source = { .comparison = row_int(s, 0), .basis = STORE_PEER_SCALED };
 		row_copy(s, 1, source.provider, sizeof source.provider);
 		row_copy(s, 2, source.target_sha, sizeof source.target_sha);
@@ -134,7 +134,7 @@ int store_peer_sources(struct db *db, int64_t comparison, struct store_peer_sour
 			source.basis = STORE_PEER_CHAINED;
 		n = take_source(out, n, &source);
 	}
-	return r < 0 ? -1 : n;
+	return result < 0 ? -1 : n;
 }
 
 int store_peer_cell(struct db *db, int64_t comparison, const char *key, struct store_peer_cell *out, struct fw_err *err)
@@ -151,8 +151,8 @@ int store_peer_cell(struct db *db, int64_t comparison, const char *key, struct s
 		return -1;
 	stmt_int(s, ":id", comparison);
 	stmt_text(s, ":key", key);
-	int r = stmt_step(s, err);
-	if (r == 1) {
+	int result = stmt_step(s, err);
+	if (result == 1) {
 		*out = (struct store_peer_cell){ .m = row_double(s, 0),
 			.ci_low_pct = row_double(s, 1),
 			.ci_high_pct = row_double(s, 2),
@@ -160,7 +160,7 @@ int store_peer_cell(struct db *db, int64_t comparison, const char *key, struct s
 		out->held_base_ms = peer_ratio_at_clock(out->base_ms, row_double(s, 4), row_double(s, 5), row_double(s, 6));
 		stmt_reset(s);
 	}
-	return r;
+	return result;
 }
 
 int store_peer_held_ms(struct db *db, int64_t cell, double *ms, struct fw_err *err)
@@ -170,11 +170,11 @@ int store_peer_held_ms(struct db *db, int64_t cell, double *ms, struct fw_err *e
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", cell);
-	int r = stmt_step(s, err);
-	if (r == 1)
+	int result = stmt_step(s, err);
+	if (result == 1)
 		*ms = row_double(s, 0);
 	stmt_reset(s);
-	return r < 0 ? -1 : 0;
+	return result < 0 ? -1 : 0;
 }
 
 int store_peer_readers(struct db *db, int64_t peer, int64_t *ids, struct fw_err *err)
@@ -188,14 +188,14 @@ int store_peer_readers(struct db *db, int64_t peer, int64_t *ids, struct fw_err 
 		"WHERE p.id = :id AND p.kind = 'peer' AND m.module_sha <> '' AND m.module_sha IN (t.module_sha, b.module_sha) "
 		"ORDER BY c.id DESC LIMIT :limit",
 		err);
-	int r, n = 0;
+	int result, n = 0;
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", peer);
 	stmt_int(s, ":limit", STORE_PEER_READERS_MAX);
-	while ((r = stmt_step(s, err)) == 1)
+	while ((result = stmt_step(s, err)) == 1)
 		ids[n++] = row_int(s, 0);
-	return r < 0 ? -1 : n;
+	return result < 0 ? -1 : n;
 }
 
 /* ---- for people --------------------------------------------------------------------------------------------------------- */
@@ -220,8 +220,8 @@ int view_peers(struct db *db, const char *repo, const char *device, int limit, v
 	stmt_text(s, ":repo", repo ? repo : "");
 	stmt_text(s, ":device", device ? device : "");
 	stmt_int(s, ":limit", store_page_size(limit, VIEW_ROWS_MAX));
-	int r;
-	while ((r = stmt_step(s, err)) == 1)
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
 		each(arg, &(struct view_peer){ .comparison = row_int(s, 0),
 				  .job = row_int(s, 1),
 				  .finished_at = row_int(s, 2),
@@ -238,7 +238,7 @@ int view_peers(struct db *db, const char *repo, const char *device, int limit, v
 				  .current = row_int(s, 13) != 0,
 				  .timed = (int)row_int(s, 14),
 				  .geomean_pct = 100 * exp(-row_double(s, 15)) });
-	return r;
+	return result;
 }
 
 int store_peer_named(struct db *db, int64_t repo, const char *branch, char *peers, size_t size, struct fw_err *err)

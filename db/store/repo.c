@@ -50,7 +50,7 @@ int store_repo_retire(struct db *db, const int64_t *ids, int n, struct fw_err *e
 	for (int i = 0; i < n; i++)
 		jsonw_int(&j, ids[i]);
 	jsonw_array_end(&j);
-	int r = -1;
+	int result = -1;
 	struct stmt *s =
 		list.failed ? NULL
 			    : db_stmt(db,
@@ -59,12 +59,12 @@ int store_repo_retire(struct db *db, const int64_t *ids, int n, struct fw_err *e
 				      err);
 	if (s) {
 		stmt_text(s, ":ids", list.data);
-		r = stmt_run(s, err);
+		result = stmt_run(s, err);
 	} else {
 		err_set(err, ERR_FULL, "too many repositories");
 	}
 	buf_fini(&list);
-	return r;
+	return result;
 }
 
 int store_repo_state(struct db *db, int64_t repo, const char *state, const char *error, struct fw_err *err)
@@ -107,10 +107,10 @@ int store_tip_get(struct db *db, int64_t repo, const char *name, char *sha, bool
 		return -1;
 	stmt_int(s, ":repo", repo);
 	stmt_text(s, ":name", name);
-	int r = stmt_step(s, err);
-	if (r == 0)
+	int result = stmt_step(s, err);
+	if (result == 0)
 		return err_set(err, ERR_NOT_FOUND, "branch %s was never seen", name);
-	if (r < 0)
+	if (result < 0)
 		return -1;
 	row_copy(s, 0, sha, 65);
 	*gone = row_int(s, 1) != 0;
@@ -157,10 +157,10 @@ int store_tip_each(
 	if (!s)
 		return -1;
 	stmt_int(s, ":repo", repo);
-	int r;
-	while ((r = stmt_step(s, err)) == 1)
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
 		each(arg, row_text(s, 0), row_text(s, 1));
-	return r;
+	return result;
 }
 
 /* ---- commits and suites ---------------------------------------------------------------------------------------------- */
@@ -192,17 +192,17 @@ int store_commit_get(struct db *db, int64_t repo, const char *sha, struct store_
 		return -1;
 	stmt_int(s, ":repo", repo);
 	stmt_text(s, ":sha", sha);
-	int r = stmt_step(s, err);
-	if (r == 0)
+	int result = stmt_step(s, err);
+	if (result == 0)
 		return err_set(err, ERR_NOT_FOUND, "commit %s is not stored", sha);
-	if (r < 0)
+	if (result < 0)
 		return -1;
 	*out = (struct store_commit){ .committed_at = row_int(s, 5) };
-	row_copy(s, 0, out->sha, sizeof(out->sha));
-	row_copy(s, 1, out->tree, sizeof(out->tree));
-	row_copy(s, 2, out->first_parent, sizeof(out->first_parent));
-	row_copy(s, 3, out->author, sizeof(out->author));
-	row_copy(s, 4, out->subject, sizeof(out->subject));
+	row_copy(s, 0, out->sha, sizeof out->sha);
+	row_copy(s, 1, out->tree, sizeof out->tree);
+	row_copy(s, 2, out->first_parent, sizeof out->first_parent);
+	row_copy(s, 3, out->author, sizeof out->author);
+	row_copy(s, 4, out->subject, sizeof out->subject);
 	stmt_reset(s);
 	return 0;
 }
@@ -259,7 +259,7 @@ int store_device_put(struct db *db, const struct msg_device *d, int64_t now_ms, 
 		"state = CASE state WHEN 'absent' THEN 'ok' ELSE state END, "
 		"state_why = CASE state WHEN 'absent' THEN '' ELSE state_why END RETURNING id",
 		err);
-	int r = -1;
+	int result = -1;
 	if (s) {
 		stmt_text(s, ":uuid", d->uuid);
 		stmt_text(s, ":kind", d->kind);
@@ -271,11 +271,11 @@ int store_device_put(struct db *db, const struct msg_device *d, int64_t now_ms, 
 		stmt_int(s, ":now", now_ms);
 		if (stmt_step(s, err) == 1) {
 			*id = row_int(s, 0);
-			r = stmt_run(s, err);
+			result = stmt_run(s, err);
 		}
 	}
 	buf_fini(&info);
-	return r;
+	return result;
 }
 
 int store_device_place(struct db *db, int64_t device, const struct msg_place *place, struct fw_err *err)
@@ -297,9 +297,9 @@ int store_device_place(struct db *db, int64_t device, const struct msg_place *pl
 	stmt_int(s, ":device", device);
 	stmt_text(s, ":sha", sha);
 	stmt_blob(s, ":bytes", text.data, text.len);
-	int r = stmt_run(s, err);
+	int result = stmt_run(s, err);
 	buf_fini(&text);
-	return r;
+	return result;
 }
 
 int store_device_state(struct db *db, int64_t device, const char *state, const char *why, int64_t now_ms, struct fw_err *err)
@@ -320,10 +320,10 @@ int store_device_get(struct db *db, const char *uuid, int64_t *id, char *state, 
 	if (!s)
 		return -1;
 	stmt_text(s, ":uuid", uuid);
-	int r = stmt_step(s, err);
-	if (r == 0)
+	int result = stmt_step(s, err);
+	if (result == 0)
 		return err_set(err, ERR_NOT_FOUND, "no device %s was ever seen", uuid);
-	if (r < 0)
+	if (result < 0)
 		return -1;
 	*id = row_int(s, 0);
 	row_copy(s, 1, state, 16);

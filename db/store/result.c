@@ -95,16 +95,16 @@ int store_comparison_body(struct db *db, int64_t id, const void *body, size_t le
 	struct buf packed;
 	buf_init(&packed, PACKED_MAX_BYTES);
 	struct stmt *s = db_stmt(db, "UPDATE comparison SET body = :body, body_len = :len, etag = :etag WHERE id = :id", err);
-	int r = s ? pack(body, len, &packed, err) : -1;
-	if (r == 0) {
+	int result = s ? pack(body, len, &packed, err) : -1;
+	if (result == 0) {
 		stmt_int(s, ":id", id);
 		stmt_int(s, ":len", (int64_t)len);
 		stmt_blob(s, ":body", packed.data, packed.len);
 		stmt_text(s, ":etag", etag);
-		r = stmt_run(s, err);
+		result = stmt_run(s, err);
 	}
 	buf_fini(&packed);
-	return r;
+	return result;
 }
 
 int store_comparison_verdict(struct db *db, int64_t id, enum verdict v, struct fw_err *err)
@@ -134,10 +134,10 @@ int store_comparison_get(struct db *db, int64_t id, struct store_comparison *out
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", id);
-	int r = stmt_step(s, err);
-	if (r == 0)
+	int result = stmt_step(s, err);
+	if (result == 0)
 		return err_set(err, ERR_NOT_FOUND, "there is no comparison %lld", (long long)id);
-	if (r < 0)
+	if (result < 0)
 		return -1;
 	*out = (struct store_comparison){ .id = row_int(s, 0),
 		.job = row_int(s, 1),
@@ -150,12 +150,12 @@ int store_comparison_get(struct db *db, int64_t id, struct store_comparison *out
 		.gpu_s = row_double(s, 14),
 		.wall_s = row_double(s, 15),
 		.finished_at = row_int(s, 16) };
-	row_copy(s, 7, out->branch, sizeof(out->branch));
-	row_copy(s, 8, out->kind, sizeof(out->kind));
-	row_copy(s, 9, out->base_sha, sizeof(out->base_sha));
-	row_copy(s, 10, out->base_how, sizeof(out->base_how));
-	row_copy(s, 11, out->target_sha, sizeof(out->target_sha));
-	row_copy(s, 12, out->identical_by, sizeof(out->identical_by));
+	row_copy(s, 7, out->branch, sizeof out->branch);
+	row_copy(s, 8, out->kind, sizeof out->kind);
+	row_copy(s, 9, out->base_sha, sizeof out->base_sha);
+	row_copy(s, 10, out->base_how, sizeof out->base_how);
+	row_copy(s, 11, out->target_sha, sizeof out->target_sha);
+	row_copy(s, 12, out->identical_by, sizeof out->identical_by);
 	size_t start = rule->len;
 	buf_puts(rule, row_text(s, 17));
 	stmt_reset(s);
@@ -255,9 +255,9 @@ int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store
 		return -1;
 	stmt_int(s, ":comparison", comparison);
 	stmt_int(s, ":after", after_n);
-	int r = stmt_step(s, err);
-	if (r != 1)
-		return r;
+	int result = stmt_step(s, err);
+	if (result != 1)
+		return result;
 	*out = (struct store_cell){ .id = row_int(s, CELL_id),
 		.comparison = row_int(s, CELL_comparison),
 		.n = (int)row_int(s, CELL_n),
@@ -293,14 +293,14 @@ int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store
 		.nu0 = row_double(s, CELL_nu0),
 		.blind_pct = row_double(s, CELL_blind_pct),
 		.flags = (int)row_int(s, CELL_flags) };
-	row_copy(s, CELL_key, out->key, sizeof(out->key));
-	row_copy(s, CELL_input_sha, out->input_sha, sizeof(out->input_sha));
-	row_copy(s, CELL_suite_group, out->group, sizeof(out->group));
-	row_copy(s, CELL_mask, out->mask, sizeof(out->mask));
-	row_copy(s, CELL_direction, out->direction, sizeof(out->direction));
-	row_copy(s, CELL_failure, out->failure, sizeof(out->failure));
-	row_copy(s, CELL_reason, out->reason, sizeof(out->reason));
-	row_copy(s, CELL_series, out->series, sizeof(out->series));
+	row_copy(s, CELL_key, out->key, sizeof out->key);
+	row_copy(s, CELL_input_sha, out->input_sha, sizeof out->input_sha);
+	row_copy(s, CELL_suite_group, out->group, sizeof out->group);
+	row_copy(s, CELL_mask, out->mask, sizeof out->mask);
+	row_copy(s, CELL_direction, out->direction, sizeof out->direction);
+	row_copy(s, CELL_failure, out->failure, sizeof out->failure);
+	row_copy(s, CELL_reason, out->reason, sizeof out->reason);
+	row_copy(s, CELL_series, out->series, sizeof out->series);
 	stmt_reset(s);
 	return 1;
 }

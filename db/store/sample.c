@@ -126,7 +126,7 @@ static const float *floats_of(const struct buf *values, struct span span, int n)
 
 int store_cell_launches(struct db *db, int64_t cell, const char *series, struct store_launches *out, struct fw_err *err)
 {
-	memset(out, 0, sizeof(*out));
+	memset(out, 0, sizeof *out);
 	buf_init(&out->values, 4 << 20);
 	struct span spans[STATS_LAUNCHES_MAX][6];
 	struct stmt *s = db_stmt(db,
@@ -142,8 +142,8 @@ int store_cell_launches(struct db *db, int64_t cell, const char *series, struct 
 		return -1;
 	stmt_int(s, ":cell", cell);
 	stmt_text(s, ":series", series);
-	int r, n = 0;
-	while ((r = stmt_step(s, err)) == 1) {
+	int result, n = 0;
+	while ((result = stmt_step(s, err)) == 1) {
 		if (n == STATS_LAUNCHES_MAX) {
 			stmt_reset(s);
 			return err_set(
@@ -168,7 +168,7 @@ int store_cell_launches(struct db *db, int64_t cell, const char *series, struct 
 		out->guard[n].ecc = (int)row_int(s, 15);
 		n++;
 	}
-	if (r < 0)
+	if (result < 0)
 		return -1;
 	if (out->values.failed)
 		return err_set(err, ERR_FULL, "the samples of cell %lld do not fit in memory", (long long)cell);

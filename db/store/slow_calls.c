@@ -45,15 +45,15 @@ int store_slow_calls_get(struct db *db, int64_t cell, struct tail *tail, struct 
 		"target_squares, "
 		"target_spread FROM slow_calls WHERE cell = :cell AND set_number IN (1, 2)",
 		err);
-	int r;
-	memset(tail, 0, MEAN_SETS * sizeof(*tail));
+	int result;
+	memset(tail, 0, MEAN_SETS * sizeof *tail);
 	if (!s)
 		return -1;
 	stmt_int(s, ":cell", cell);
-	while ((r = stmt_step(s, err)) == 1)
+	while ((result = stmt_step(s, err)) == 1)
 		tail[row_int(s, 0) - 1] = (struct tail){ .launches = (int)row_int(s, 1),
 			.calls = (int)row_int(s, 2),
 			.side = { { (int)row_int(s, 3), row_double(s, 4), row_double(s, 5), row_double(s, 6) },
 				{ (int)row_int(s, 7), row_double(s, 8), row_double(s, 9), row_double(s, 10) } } };
-	return r;
+	return result;
 }

@@ -25,13 +25,13 @@ static int view_one(struct db *db, const char *reason, view_throttle_fn *each, v
 		"= "
 		":reason WHERE d.kind <> 'cpu' ORDER BY d.uuid",
 		err);
-	int r;
+	int result;
 	if (!s)
 		return -1;
 	stmt_text(s, ":reason", reason);
-	while ((r = stmt_step(s, err)) == 1)
+	while ((result = stmt_step(s, err)) == 1)
 		each(arg, row_text(s, 0), reason, row_double(s, 1));
-	return r;
+	return result;
 }
 
 int view_throttle(struct db *db, view_throttle_fn *each, void *arg, struct fw_err *err)

@@ -27,9 +27,9 @@ static void read_row(struct stmt *s, struct token_row *out)
 /* 1 and the row, 0, -1. */
 static int read_one(struct stmt *s, struct token_row *out, struct fw_err *err)
 {
-	int r = stmt_step(s, err);
-	if (r != 1)
-		return r;
+	int result = stmt_step(s, err);
+	if (result != 1)
+		return result;
 	read_row(s, out);
 	stmt_reset(s);
 	return 1;
@@ -67,9 +67,9 @@ int store_token_find(struct db *db, const char *hash, int64_t now_ms, struct tok
 	if (!s)
 		return -1;
 	stmt_text(s, ":hash", hash);
-	int r = read_one(s, out, err);
-	if (r != 1 || now_ms - out->used_at < NOTE_USE_EVERY_MS)
-		return r;
+	int result = read_one(s, out, err);
+	if (result != 1 || now_ms - out->used_at < NOTE_USE_EVERY_MS)
+		return result;
 	s = db_stmt(db, "UPDATE token SET used_at = :now WHERE id = :id", err);
 	if (!s)
 		return -1;
@@ -82,13 +82,13 @@ int store_token_list(struct db *db, void (*each)(void *arg, const struct token_r
 {
 	struct stmt *s =
 		db_stmt(db, "SELECT id, name, scope, made_by, created_at, used_at, revoked_at FROM token ORDER BY name", err);
-	int r = -1;
-	while (s && (r = stmt_step(s, err)) == 1) {
+	int result = -1;
+	while (s && (result = stmt_step(s, err)) == 1) {
 		struct token_row row;
 		read_row(s, &row);
 		each(arg, &row);
 	}
-	return r;
+	return result;
 }
 
 static int end_sessions(struct db *db, const char *name, struct fw_err *err)

@@ -43,13 +43,13 @@ static int read_shown_job(struct db *db, int64_t id, struct shown_job *out, stru
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", id);
-	int r = stmt_step(s, err);
-	if (r == 1) {
+	int result = stmt_step(s, err);
+	if (result == 1) {
 		row_copy(s, 0, out->state, sizeof out->state);
 		buf_puts(&out->progress, row_text(s, 1));
 		stmt_reset(s);
 	}
-	return r < 0 ? -1 : 0;
+	return result < 0 ? -1 : 0;
 }
 
 /** Complete `row` by where its branch stands, and hand it on. */
@@ -59,13 +59,13 @@ static int tell_branch(struct db *db, int64_t repo, struct view_branch *row, str
 	struct commit_verdict tip, before;
 	char sha[65] = "";
 	commit_verdict_init(&before);
-	int rc = store_commit_verdict(db, repo, row->commit, row->name, &tip, err);
+	int result = store_commit_verdict(db, repo, row->commit, row->name, &tip, err);
 	bool is_known = tip.verdict != VERDICT_NONE;
-	if (rc == 0 && !is_known)
-		rc = store_commit_before(db, repo, row->name, row->commit, sha, &before, err);
-	if (rc == 0)
-		rc = read_shown_job(db, job_to_show(&tip, row->job), job, err);
-	if (rc == 0) {
+	if (result == 0 && !is_known)
+		result = store_commit_before(db, repo, row->name, row->commit, sha, &before, err);
+	if (result == 0)
+		result = read_shown_job(db, job_to_show(&tip, row->job), job, err);
+	if (result == 0) {
 		const struct commit_verdict *v = is_known ? &tip : &before;
 		row->job = job->id;
 		row->job_state = job->state;
@@ -85,7 +85,7 @@ static int tell_branch(struct db *db, int64_t repo, struct view_branch *row, str
 	}
 	commit_verdict_fini(&tip);
 	commit_verdict_fini(&before);
-	return rc;
+	return result;
 }
 
 /* A page begins behind the name of the row that the reader has. */
@@ -101,7 +101,7 @@ static int read_branches(struct db *db, struct stmt *s, const struct view_branch
 	view_branch_fn *each, void *arg, struct fw_err *err)
 {
 	struct shown_job job = { .id = 0 };
-	int r, n = 0;
+	int result, n = 0;
 	if (!s)
 		return -1;
 	stmt_int(s, ":repo", f->repo);
@@ -111,7 +111,7 @@ static int read_branches(struct db *db, struct stmt *s, const struct view_branch
 	if (name)
 		stmt_text(s, ":name", name);
 	buf_init(&job.progress, 1 << 16);
-	while ((r = stmt_step(s, err)) == 1) {
+	while ((result = stmt_step(s, err)) == 1) {
 		struct view_branch row = { .id = row_int(s, 0),
 			.repo = row_text(s, 1),
 			.name = row_text(s, 2),
@@ -125,12 +125,12 @@ static int read_branches(struct db *db, struct stmt *s, const struct view_branch
 		n++;
 		if (tell_branch(db, f->repo, &row, &job, each, arg, err) != 0) {
 			stmt_reset(s);
-			r = -1;
+			result = -1;
 			break;
 		}
 	}
 	buf_fini(&job.progress);
-	return r < 0 ? -1 : n;
+	return result < 0 ? -1 : n;
 }
 
 int view_branches(struct db *db, const struct view_branch_filter *f, view_branch_fn *each, void *arg, struct fw_err *err)
@@ -168,10 +168,10 @@ int view_branch_names(struct db *db, int64_t repo, int limit, view_branch_name_f
 		return -1;
 	stmt_int(s, ":repo", repo);
 	stmt_int(s, ":limit", limit);
-	int r;
-	while ((r = stmt_step(s, err)) == 1)
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
 		each(arg, row_text(s, 0), row_text(s, 1), row_text(s, 2));
-	return r;
+	return result;
 }
 
 static bool was_named(const struct commit_verdict *v, int n)
@@ -206,12 +206,12 @@ static int name_newest_suite(struct db *db, int64_t repo, const char *branch, vi
 		return -1;
 	stmt_int(s, ":repo", repo);
 	stmt_text(s, ":branch", branch);
-	int r = stmt_step(s, err);
-	if (r == 1) {
+	int result = stmt_step(s, err);
+	if (result == 1) {
 		each(arg, row_text(s, 0));
 		stmt_reset(s);
 	}
-	return r < 0 ? -1 : 0;
+	return result < 0 ? -1 : 0;
 }
 
 int view_branch_suites(struct db *db, const char *repo, const char *branch, view_suite_fn *each, void *arg, struct fw_err *err)
@@ -229,12 +229,12 @@ int view_branch_suites(struct db *db, const char *repo, const char *branch, view
 		return name_newest_suite(db, id, branch, each, arg, err);
 	}
 	commit_verdict_init(&before);
-	int rc = store_commit_verdict(db, id, tip, branch, &v, err), n = rc == 0 ? name_suites(&v, each, arg) : 0;
-	if (rc == 0 && n == 0)
-		rc = store_commit_before(db, id, branch, tip, sha, &before, err);
-	if (rc == 0 && n == 0)
+	int result = store_commit_verdict(db, id, tip, branch, &v, err), n = result == 0 ? name_suites(&v, each, arg) : 0;
+	if (result == 0 && n == 0)
+		result = store_commit_before(db, id, branch, tip, sha, &before, err);
+	if (result == 0 && n == 0)
 		n = name_suites(&before, each, arg);
 	commit_verdict_fini(&v);
 	commit_verdict_fini(&before);
-	return rc == 0 && n == 0 ? name_newest_suite(db, id, branch, each, arg, err) : rc;
+	return result == 0 && n == 0 ? name_newest_suite(db, id, branch, each, arg, err) : result;
 }

@@ -28,8 +28,8 @@ int view_around(struct db *db, int64_t comparison, struct view_around *out, stru
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", comparison);
-	int r = stmt_step(s, err);
-	if (r == 1) {
+	int result = stmt_step(s, err);
+	if (result == 1) {
 		row_copy(s, 0, out->etag, sizeof out->etag);
 		row_copy(s, 1, out->verdict, sizeof out->verdict);
 		out->previous = row_int(s, 2);
@@ -43,7 +43,7 @@ int view_around(struct db *db, int64_t comparison, struct view_around *out, stru
 		out->next = row_int(s, 10);
 		stmt_reset(s);
 	}
-	return store_page_one(r, "comparison", comparison, err);
+	return store_page_one(result, "comparison", comparison, err);
 }
 
 int view_cell_changes(struct db *db, int64_t comparison, view_cell_change_fn *each, void *arg, struct fw_err *err)
@@ -52,10 +52,10 @@ int view_cell_changes(struct db *db, int64_t comparison, view_cell_change_fn *ea
 	if (!s)
 		return -1;
 	stmt_int(s, ":comparison", comparison);
-	int r;
-	while ((r = stmt_step(s, err)) == 1)
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
 		each(arg, row_text(s, 0), row_double(s, 1));
-	return r;
+	return result;
 }
 
 int view_cell_id(struct db *db, int64_t comparison, const char *key, int64_t *id, struct fw_err *err)
@@ -65,10 +65,10 @@ int view_cell_id(struct db *db, int64_t comparison, const char *key, int64_t *id
 		return -1;
 	stmt_int(s, ":comparison", comparison);
 	stmt_text(s, ":key", key);
-	int r = stmt_first_int(s, id, err);
-	return r == 0  ? err_set(err, ERR_NOT_FOUND, "comparison %lld has no cell %s", (long long)comparison, key)
-	       : r < 0 ? -1
-		       : 0;
+	int result = stmt_first_int(s, id, err);
+	return result == 0  ? err_set(err, ERR_NOT_FOUND, "comparison %lld has no cell %s", (long long)comparison, key)
+	       : result < 0 ? -1
+			    : 0;
 }
 
 int view_device_info(struct db *db, const char *uuid, view_info_fn *each, void *arg, struct fw_err *err)
@@ -77,10 +77,10 @@ int view_device_info(struct db *db, const char *uuid, view_info_fn *each, void *
 	if (!s)
 		return -1;
 	stmt_text(s, ":uuid", uuid);
-	int r;
-	while ((r = stmt_step(s, err)) == 1)
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
 		each(arg, row_text(s, 0));
-	return r;
+	return result;
 }
 
 static double tflops(double flops, double ms)
@@ -112,8 +112,8 @@ int view_grid(struct db *db, const char *repo, const char *branch, const char *s
 	stmt_text(s, ":suite", suite);
 	stmt_int(s, ":window", GRID_SUITES * store_page_size(n, GRID_MAX));
 	stmt_int(s, ":n", store_page_size(n, GRID_MAX));
-	int r;
-	while ((r = stmt_step(s, err)) == 1)
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
 		each(arg, &(struct view_grid){ .comparison = row_int(s, 0),
 				  .finished_at = row_int(s, 1),
 				  .target = row_text(s, 2),
@@ -131,7 +131,7 @@ int view_grid(struct db *db, const char *repo, const char *branch, const char *s
 				  .tflops = tflops(row_double(s, 14), row_double(s, 15)),
 				  .target_median_ms = row_double(s, 15),
 				  .change_pct = row_double(s, 16) });
-	return r;
+	return result;
 }
 
 /** Mean of the clocks that are known. Units: MHz; NAN when none is. */
@@ -165,8 +165,8 @@ int view_launches(struct db *db, int64_t cell, view_launch_fn *each, void *arg, 
 	if (!s)
 		return -1;
 	stmt_int(s, ":cell", cell);
-	int r;
-	while ((r = stmt_step(s, err)) == 1) {
+	int result;
+	while ((result = stmt_step(s, err)) == 1) {
 		double d = row_double(s, 3), raw = row_double(s, 4);
 		each(arg, &(struct view_launch){ .launch = (int)row_int(s, 0),
 				  .set = (int)row_int(s, 1),
@@ -177,7 +177,7 @@ int view_launches(struct db *db, int64_t cell, view_launch_fn *each, void *arg, 
 				  .target_mhz = mean_mhz(s, 6),
 				  .order = row_text(s, 7) });
 	}
-	return r;
+	return result;
 }
 
 int view_call_pairs(struct db *db, int64_t cell, int64_t *pairs, struct fw_err *err)
@@ -198,7 +198,7 @@ int view_usual_s(struct db *db, const char *suite, const char *device_kind, doub
 {
 	enum { LAST = 20 };
 	float seconds[LAST];
-	int n = 0, r;
+	int n = 0, result;
 	struct stmt *s = db_stmt(db,
 		"SELECT j.ended_at - j.started_at FROM job j JOIN device d ON d.id = j.device WHERE j.state = 'done' AND j.suite "
 		"= :suite AND j.kind <> 'peer' AND (:kind = '' OR d.kind = :kind) AND NOT j.quick AND NOT j.some_cells AND "
@@ -209,11 +209,11 @@ int view_usual_s(struct db *db, const char *suite, const char *device_kind, doub
 		return -1;
 	stmt_text(s, ":suite", suite);
 	stmt_text(s, ":kind", device_kind);
-	while ((r = stmt_step(s, err)) == 1)
+	while ((result = stmt_step(s, err)) == 1)
 		if (n < LAST)
 			seconds[n++] = (float)row_int(s, 0) / 1000;
 	*usual_s = n ? stats_median(seconds, n) : 0;
-	return r;
+	return result;
 }
 
 int view_last_guard(struct db *db, int64_t device, struct buf *guard_json, struct fw_err *err)
@@ -227,8 +227,8 @@ int view_last_guard(struct db *db, int64_t device, struct buf *guard_json, struc
 	if (!s)
 		return -1;
 	stmt_int(s, ":device", device);
-	int r = stmt_step(s, err);
-	if (r == 1) {
+	int result = stmt_step(s, err);
+	if (result == 1) {
 		struct jsonw j;
 		struct msg_guard g = { .power_w = row_double(s, 0),
 			.temp_c = row_double(s, 1),
@@ -238,12 +238,12 @@ int view_last_guard(struct db *db, int64_t device, struct buf *guard_json, struc
 			.xid = (int)row_int(s, 5),
 			.ecc = (int)row_int(s, 6),
 			.energy_j = row_double(s, 7) };
-		row_copy(s, 8, g.regime, sizeof(g.regime));
+		row_copy(s, 8, g.regime, sizeof g.regime);
 		jsonw_init(&j, guard_json);
 		protocol_put_guard(&j, &g);
 		stmt_reset(s);
 	}
-	return r < 0 ? -1 : 0;
+	return result < 0 ? -1 : 0;
 }
 
 int view_cell_keys(struct db *db, const char *repo, const char *branch, view_word_fn *each, void *arg, struct fw_err *err)
@@ -265,8 +265,8 @@ int view_cell_keys(struct db *db, const char *repo, const char *branch, view_wor
 	stmt_int(s, ":window", KEYS_WINDOW);
 	if (store_page_given(branch))
 		stmt_text(s, ":branch", branch);
-	int r;
-	while ((r = stmt_step(s, err)) == 1)
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
 		each(arg, row_text(s, 0));
-	return r;
+	return result;
 }

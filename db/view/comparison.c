@@ -28,8 +28,8 @@ int view_repos(struct db *db, view_repo_fn *each, void *arg, struct fw_err *err)
 		err);
 	if (!s)
 		return -1;
-	int r;
-	while ((r = stmt_step(s, err)) == 1)
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
 		each(arg, &(struct view_repo){ .id = row_int(s, 0),
 				  .name = row_text(s, 1),
 				  .url = row_text(s, 2),
@@ -40,13 +40,13 @@ int view_repos(struct db *db, view_repo_fn *each, void *arg, struct fw_err *err)
 				  .fetched_at = row_int(s, 7),
 				  .branches = (int)row_int(s, 8),
 				  .open_alerts = (int)row_int(s, 9) });
-	return r;
+	return result;
 }
 
 int view_repo_id(struct db *db, const char *name, int64_t *id, struct fw_err *err)
 {
-	int r = store_repo_find(db, name, id, err);
-	return r == 0 ? err_set(err, ERR_NOT_FOUND, "there is no repository %s", name) : r < 0 ? -1 : 0;
+	int result = store_repo_find(db, name, id, err);
+	return result == 0 ? err_set(err, ERR_NOT_FOUND, "there is no repository %s", name) : result < 0 ? -1 : 0;
 }
 
 int view_commits(struct db *db, const char *prefix, int limit, view_commit_fn *each, void *arg, struct fw_err *err)
@@ -68,8 +68,8 @@ int view_commits(struct db *db, const char *prefix, int limit, view_commit_fn *e
 	stmt_text(s, ":first", prefix);
 	stmt_text(s, ":last", last);
 	stmt_int(s, ":limit", store_page_size(limit, VIEW_ROWS_MAX));
-	int r;
-	while ((r = stmt_step(s, err)) == 1)
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
 		each(arg, &(struct view_commit){ .repo_id = row_int(s, 0),
 				  .repo = row_text(s, 1),
 				  .sha = row_text(s, 2),
@@ -78,7 +78,7 @@ int view_commits(struct db *db, const char *prefix, int limit, view_commit_fn *e
 				  .author = row_text(s, 5),
 				  .subject = row_text(s, 6),
 				  .committed_at = row_int(s, 7) });
-	return r;
+	return result;
 }
 
 /* ---- comparisons ----------------------------------------------------------------------------------------------------- */
@@ -97,8 +97,8 @@ int view_commits(struct db *db, const char *prefix, int limit, view_commit_fn *e
 
 static int each_comparison(struct stmt *s, view_comparison_fn *each, void *arg, struct fw_err *err)
 {
-	int r, n = 0;
-	while ((r = stmt_step(s, err)) == 1) {
+	int result, n = 0;
+	while ((result = stmt_step(s, err)) == 1) {
 		n++;
 		each(arg, &(struct view_comparison){ .id = row_int(s, 0),
 				  .job = row_int(s, 1),
@@ -125,7 +125,7 @@ static int each_comparison(struct stmt *s, view_comparison_fn *each, void *arg, 
 				  .best_pct = row_double(s, 22),
 				  .best_cell = row_text(s, 23) });
 	}
-	return r < 0 ? -1 : n;
+	return result < 0 ? -1 : n;
 }
 
 enum { BY_REPO = 1, BY_BRANCH = 2, BY_VERDICT = 4, BY_TARGET = 8 };
@@ -149,7 +149,7 @@ int view_comparisons(struct db *db, const struct view_filter *f, view_comparison
 	int filters = (store_page_given(f->repo) ? BY_REPO : 0) | (store_page_given(f->branch) ? BY_BRANCH : 0) |
 		      (store_page_given(f->verdict) ? BY_VERDICT : 0) | (store_page_given(f->target) ? BY_TARGET : 0);
 	const char *sql = NULL;
-	for (size_t i = 0; i < sizeof(comparison_lists) / sizeof(comparison_lists[0]); i++)
+	for (size_t i = 0; i < sizeof comparison_lists / sizeof comparison_lists[0]; i++)
 		if (comparison_lists[i].filters == filters)
 			sql = comparison_lists[i].sql;
 	if (!sql)
@@ -192,8 +192,8 @@ int view_body(struct db *db, int64_t id, struct buf *body, char *etag, struct fw
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", id);
-	int r = stmt_step(s, err);
-	if (r == 1) {
+	int result = stmt_step(s, err);
+	if (result == 1) {
 		size_t len;
 		const void *data = row_blob(s, 1, &len);
 		row_copy(s, 0, etag, 65);
@@ -202,7 +202,7 @@ int view_body(struct db *db, int64_t id, struct buf *body, char *etag, struct fw
 		if (unpacked)
 			return err_context(err, "the body of comparison %lld", (long long)id);
 	}
-	return store_page_one(r, "comparison", id, err);
+	return store_page_one(result, "comparison", id, err);
 }
 
 int view_compare(
@@ -223,17 +223,17 @@ int view_compare(
 	stmt_text(s, ":target", target);
 	stmt_text(s, ":suite", store_page_given(suite) ? suite : "");
 	enum verdict worst = VERDICT_NONE;
-	int r;
+	int result;
 	*id = 0;
-	while ((r = stmt_step(s, err)) == 1) {
+	while ((result = stmt_step(s, err)) == 1) {
 		enum verdict v = verdict_from_name(row_text(s, 1));
 		if (!*id || v < worst) {
 			*id = row_int(s, 0);
 			worst = v;
 		}
 	}
-	if (r < 0 || *id)
-		return r;
+	if (result < 0 || *id)
+		return result;
 	return err_set(err, ERR_NOT_FOUND, "%.12s and %.12s were not compared in %s", base, target, repo);
 }
 
@@ -249,8 +249,8 @@ int view_cells(struct db *db, int64_t comparison, view_cell_fn *each, void *arg,
 	if (!s)
 		return -1;
 	stmt_int(s, ":comparison", comparison);
-	int r;
-	while ((r = stmt_step(s, err)) == 1)
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
 		each(arg, &(struct view_cell){ .id = row_int(s, CELL_id),
 				  .n = (int)row_int(s, CELL_n),
 				  .key = row_text(s, CELL_key),
@@ -293,7 +293,7 @@ int view_cells(struct db *db, int64_t comparison, view_cell_fn *each, void *arg,
 				  .mean_se = row_double(s, CELL_mean_se),
 				  .slow_share = { row_double(s, CELL_slow_base), row_double(s, CELL_slow_target) },
 				  .slow_longer = row_double(s, CELL_slow_longer) });
-	return r;
+	return result;
 }
 
 int view_metrics(struct db *db, int64_t cell, view_metric_fn *each, void *arg, struct fw_err *err)
@@ -305,20 +305,20 @@ int view_metrics(struct db *db, int64_t cell, view_metric_fn *each, void *arg, s
 	if (!s)
 		return -1;
 	stmt_int(s, ":cell", cell);
-	int r;
-	while ((r = stmt_step(s, err)) == 1)
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
 		each(arg, row_text(s, 0), row_text(s, 1), row_double(s, 2));
-	return r;
+	return result;
 }
 
 /** Append the bytes of the one row; what is not there is `what` of `name`. */
 static int take_bytes(struct stmt *s, struct buf *out, const char *what, const char *name, struct fw_err *err)
 {
 	size_t len;
-	int r = stmt_step(s, err);
-	if (r == 0)
+	int result = stmt_step(s, err);
+	if (result == 0)
 		return err_set(err, ERR_NOT_FOUND, "there is no %s of %s", what, name);
-	if (r < 0)
+	if (result < 0)
 		return -1;
 	const void *data = row_blob(s, 0, &len);
 	buf_append(out, data, len);
@@ -336,7 +336,7 @@ int view_artifact(struct db *db, const char *owner_kind, int64_t owner, const ch
 	stmt_int(s, ":owner", owner);
 	stmt_text(s, ":kind", kind);
 	char name[64];
-	snprintf(name, sizeof(name), "%s %lld", owner_kind, (long long)owner);
+	snprintf(name, sizeof name, "%s %lld", owner_kind, (long long)owner);
 	return take_bytes(s, out, kind, name, err);
 }
 
@@ -375,10 +375,10 @@ int view_environment(struct db *db, int64_t comparison, view_environment_fn *eac
 	if (!s)
 		return -1;
 	stmt_int(s, ":comparison", comparison);
-	int r = stmt_step(s, err);
-	if (r == 0)
+	int result = stmt_step(s, err);
+	if (result == 0)
 		return err_set(err, ERR_NOT_FOUND, "comparison %lld was not measured", (long long)comparison);
-	if (r < 0)
+	if (result < 0)
 		return -1;
 	each(arg, &(struct view_environment){ .id = row_int(s, 0),
 			  .first_at = row_int(s, 1),
@@ -410,10 +410,10 @@ int view_build(struct db *db, int64_t comparison, const char *side, view_build_f
 		return -1;
 	stmt_int(s, ":comparison", comparison);
 	stmt_text(s, ":side", side);
-	int r = stmt_step(s, err);
-	if (r == 0)
+	int result = stmt_step(s, err);
+	if (result == 0)
 		return err_set(err, ERR_NOT_FOUND, "comparison %lld has no build of its %s", (long long)comparison, side);
-	if (r < 0)
+	if (result < 0)
 		return -1;
 	struct view_build row = { .id = row_int(s, 0),
 		.inputs_hash = row_text(s, 1),

@@ -30,11 +30,11 @@ static int name_device(struct db *db, struct device_name *name, int64_t id, stru
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", id);
-	int r = stmt_step(s, err);
-	if (r < 0)
+	int result = stmt_step(s, err);
+	if (result < 0)
 		return -1;
 	name->id = id;
-	row_copy(s, 0, name->uuid, sizeof(name->uuid));
+	row_copy(s, 0, name->uuid, sizeof name->uuid);
 	stmt_reset(s);
 	return 0;
 }
@@ -107,8 +107,8 @@ int view_history(struct db *db, const struct view_scope *of, int limit, view_poi
 	stmt_int(s, ":device", device);
 	stmt_int(s, ":limit", store_page_size(limit, VIEW_HISTORY_MAX));
 	struct device_name name = { 0 };
-	int r;
-	while ((r = stmt_step(s, err)) == 1) {
+	int result;
+	while ((result = stmt_step(s, err)) == 1) {
 		if (name_device(db, &name, row_int(s, 3), err)) {
 			stmt_reset(s);
 			return -1;
@@ -132,7 +132,7 @@ int view_history(struct db *db, const struct view_scope *of, int limit, view_poi
 				  .anchor_ci_low_pct = row_double(s, 15),
 				  .anchor_ci_high_pct = row_double(s, 16) });
 	}
-	return r;
+	return result;
 }
 
 /* ---- what explains them ---------------------------------------------------------------------------------------------- */
@@ -160,8 +160,8 @@ int view_epochs(struct db *db, const struct view_scope *of, view_epoch_fn *each,
 		"WHERE e.repo = :repo AND (:device = 0 OR v.device = :device) AND "
 		"EXISTS (SELECT 1 FROM ratio r WHERE r.epoch = e.id AND r.key = :key) ORDER BY e.id",
 		err);
-	int r = bind_scope(db, s, of, err);
-	while (r == 1 && (r = stmt_step(s, err)) == 1)
+	int result = bind_scope(db, s, of, err);
+	while (result == 1 && (result = stmt_step(s, err)) == 1)
 		each(arg, &(struct view_epoch){ .id = row_int(s, 0),
 				  .started_at = row_int(s, 1),
 				  .suite = row_text(s, 2),
@@ -174,7 +174,7 @@ int view_epochs(struct db *db, const struct view_scope *of, view_epoch_fn *each,
 				  .power_limit_w = row_double(s, 9),
 				  .first_anchor = row_text(s, 10),
 				  .cudnn = row_text(s, 11) });
-	return r;
+	return result;
 }
 
 int view_changes(struct db *db, const struct view_scope *of, view_change_fn *each, void *arg, struct fw_err *err)
@@ -185,8 +185,8 @@ int view_changes(struct db *db, const struct view_scope *of, view_change_fn *eac
 		"JOIN change_point c ON c.epoch = e.id AND c.key = :key "
 		"WHERE e.repo = :repo AND (:device = 0 OR v.device = :device) AND c.state <> 'dropped' ORDER BY c.id",
 		err);
-	int r = bind_scope(db, s, of, err);
-	while (r == 1 && (r = stmt_step(s, err)) == 1)
+	int result = bind_scope(db, s, of, err);
+	while (result == 1 && (result = stmt_step(s, err)) == 1)
 		each(arg, &(struct view_change){ .id = row_int(s, 0),
 				  .epoch = row_int(s, 1),
 				  .comparison = row_int(s, 2),
@@ -200,15 +200,15 @@ int view_changes(struct db *db, const struct view_scope *of, view_change_fn *eac
 				  .change_pct = stats_change_pct(row_double(s, 10)),
 				  .ended_at = row_int(s, 11),
 				  .alert = row_int(s, 12) });
-	return r;
+	return result;
 }
 
 int view_cell_alerts(struct db *db, const struct view_scope *of, view_cell_alert_fn *each, void *arg, struct fw_err *err)
 {
 	int64_t repo, device;
-	int r = find_rows(db, of, &repo, &device, err);
-	if (r < 1)
-		return r;
+	int result = find_rows(db, of, &repo, &device, err);
+	if (result < 1)
+		return result;
 	struct stmt *s = db_stmt(db,
 		"SELECT id, kind, state, target_sha FROM alert WHERE repo = :repo AND (:branch = '' OR branch = :branch) AND "
 		"instr(cells, '\"' || :key || '\"') ORDER BY id DESC LIMIT 100",
@@ -218,7 +218,7 @@ int view_cell_alerts(struct db *db, const struct view_scope *of, view_cell_alert
 	stmt_int(s, ":repo", repo);
 	stmt_text(s, ":branch", of->branch ? of->branch : "");
 	stmt_text(s, ":key", of->cell);
-	while ((r = stmt_step(s, err)) == 1)
+	while ((result = stmt_step(s, err)) == 1)
 		each(arg, row_int(s, 0), row_text(s, 1), row_text(s, 2), row_text(s, 3));
-	return r;
+	return result;
 }

@@ -16,8 +16,8 @@
 
 static int each_alert(struct stmt *s, view_alert_fn *each, void *arg, struct fw_err *err)
 {
-	int r, n = 0;
-	while ((r = stmt_step(s, err)) == 1) {
+	int result, n = 0;
+	while ((result = stmt_step(s, err)) == 1) {
 		n++;
 		each(arg, &(struct view_alert){ .id = row_int(s, 0),
 				  .comparison = row_int(s, 1),
@@ -37,7 +37,7 @@ static int each_alert(struct stmt *s, view_alert_fn *each, void *arg, struct fw_
 				  .culprits_json = row_text(s, 15),
 				  .bisect = row_int(s, 16) });
 	}
-	return r < 0 ? -1 : n;
+	return result < 0 ? -1 : n;
 }
 
 int view_alerts(struct db *db, const char *state, int64_t before, int limit, view_alert_fn *each, void *arg, struct fw_err *err)
@@ -81,12 +81,12 @@ int view_alert_events(struct db *db, int64_t alert, view_alert_event_fn *each, v
 	if (!s)
 		return -1;
 	stmt_int(s, ":alert", alert);
-	int r;
-	while ((r = stmt_step(s, err)) == 1)
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
 		each(arg,
 			&(struct view_alert_event){
 				.at = row_int(s, 0), .who = row_text(s, 1), .state = row_text(s, 2), .reason = row_text(s, 3) });
-	return r;
+	return result;
 }
 
 /* ---- jobs ------------------------------------------------------------------------------------------------------------ */
@@ -104,8 +104,8 @@ int view_alert_events(struct db *db, int64_t alert, view_alert_event_fn *each, v
 
 static int each_job(struct stmt *s, view_job_fn *each, void *arg, struct fw_err *err)
 {
-	int r, n = 0;
-	while ((r = stmt_step(s, err)) == 1) {
+	int result, n = 0;
+	while ((result = stmt_step(s, err)) == 1) {
 		n++;
 		each(arg, &(struct view_job){ .id = row_int(s, 0),
 				  .comparison = row_int(s, 1),
@@ -138,7 +138,7 @@ static int each_job(struct stmt *s, view_job_fn *each, void *arg, struct fw_err 
 				  .again_at = row_int(s, 28),
 				  .again_of = row_int(s, 29) });
 	}
-	return r < 0 ? -1 : n;
+	return result < 0 ? -1 : n;
 }
 
 int view_jobs(struct db *db, const char *state, int64_t before, int limit, view_job_fn *each, void *arg, struct fw_err *err)
@@ -202,10 +202,10 @@ int view_log(struct db *db, int64_t job, int64_t after, int limit, view_log_fn *
 	stmt_int(s, ":job", job);
 	stmt_int(s, ":after", after);
 	stmt_int(s, ":limit", store_page_size(limit, VIEW_HISTORY_MAX));
-	int r;
-	while ((r = stmt_step(s, err)) == 1)
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
 		each(arg, row_int(s, 0), row_int(s, 1), row_text(s, 2));
-	return r;
+	return result;
 }
 
 /* ---- devices, events, counts ----------------------------------------------------------------------------------------- */
@@ -220,8 +220,8 @@ int view_devices(struct db *db, view_device_fn *each, void *arg, struct fw_err *
 		err);
 	if (!s)
 		return -1;
-	int r;
-	while ((r = stmt_step(s, err)) == 1)
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
 		each(arg, &(struct view_device){ .id = row_int(s, 0),
 				  .seen_at = row_int(s, 1),
 				  .uuid = row_text(s, 2),
@@ -234,7 +234,7 @@ int view_devices(struct db *db, view_device_fn *each, void *arg, struct fw_err *
 				  .info_json = row_text(s, 9),
 				  .cudnn = row_text(s, 10),
 				  .job = row_int(s, 11) });
-	return r;
+	return result;
 }
 
 int view_events(struct db *db, int64_t after, int limit, view_event_fn *each, void *arg, struct fw_err *err)
@@ -244,10 +244,10 @@ int view_events(struct db *db, int64_t after, int limit, view_event_fn *each, vo
 		return -1;
 	stmt_int(s, ":after", after);
 	stmt_int(s, ":limit", store_page_size(limit, VIEW_ROWS_MAX));
-	int r;
-	while ((r = stmt_step(s, err)) == 1)
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
 		each(arg, row_int(s, 0), row_int(s, 1), row_text(s, 2), row_text(s, 3));
-	return r;
+	return result;
 }
 
 int view_event_ends(struct db *db, int64_t *first, int64_t *last, struct fw_err *err)
@@ -267,10 +267,10 @@ static int count_rows(struct stmt *s, const char *what, view_count_fn *each, voi
 {
 	if (!s)
 		return -1;
-	int r;
-	while ((r = stmt_step(s, err)) == 1)
+	int result;
+	while ((result = stmt_step(s, err)) == 1)
 		each(arg, what, row_text(s, 0), row_int(s, 1));
-	return r;
+	return result;
 }
 
 /* The words are listed, so that a state that nothing is in says 0. */

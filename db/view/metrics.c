@@ -7,29 +7,29 @@ int view_durations(struct db *db, struct view_durations *out, struct fw_err *err
 	struct stmt *s = db_stmt(db,
 		"SELECT sum(n) OVER (ORDER BY bound_s), sum(sum_s) OVER (ORDER BY bound_s) FROM job_duration ORDER BY bound_s",
 		err);
-	int r, i = 0;
+	int result, i = 0;
 	if (!s)
 		return -1;
 	*out = (struct view_durations){ 0 };
-	while ((r = stmt_step(s, err)) == 1) {
+	while ((result = stmt_step(s, err)) == 1) {
 		out->n = row_int(s, 0);
 		out->sum_s = row_double(s, 1);
 		if (i < VIEW_DURATION_BUCKETS)
 			out->below[i++] = out->n;
 	}
-	return r;
+	return result;
 }
 
 int view_fetches(struct db *db, view_fetch_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(
 		db, "SELECT name, fetch_failures, coalesce(fetched_at, 0) FROM repo WHERE state <> 'gone' ORDER BY name", err);
-	int r;
+	int result;
 	if (!s)
 		return -1;
-	while ((r = stmt_step(s, err)) == 1)
+	while ((result = stmt_step(s, err)) == 1)
 		each(arg, row_text(s, 0), row_int(s, 1), row_int(s, 2));
-	return r;
+	return result;
 }
 
 static int pragma(struct db *db, const char *sql, int64_t *out, struct fw_err *err)

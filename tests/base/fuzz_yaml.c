@@ -23,7 +23,7 @@ static void check_manifest(const char *text, size_t len)
 	struct fw_err err = { 0 };
 	int i;
 
-	if (manifest_parse(text, len, "m.yaml", &m, &err) < 0) {
+	if (manifest_parse(text, len, "m.yaml", &m, &err) != 0) {
 		check_refusal(&err);
 		return;
 	}
@@ -40,7 +40,7 @@ static void check_suite(const char *text, size_t len)
 	struct fw_err err = { 0 };
 	int i;
 
-	if (suite_parse(text, len, "s.yaml", &s, &err) < 0) {
+	if (suite_parse(text, len, "s.yaml", &s, &err) != 0) {
 		check_refusal(&err);
 		return;
 	}

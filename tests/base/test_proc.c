@@ -22,7 +22,7 @@ static void run(const char *const *argv, struct buf *out, struct proc_exit *how)
 	struct proc_spec spec = { .argv = argv };
 	struct fw_err err = { 0 };
 
-	if (proc_run(&spec, NULL, out, out, 20000, how, &err) < 0)
+	if (proc_run(&spec, NULL, out, out, 20000, how, &err) != 0)
 		fail_msg("%s", err.text);
 }
 
@@ -383,7 +383,7 @@ static void death_of_the_parent_is_passed_on(void **state)
 		struct proc_spec spec = { .argv = (const char *const[]){ "sleep", "1000", NULL } };
 		struct proc p;
 
-		if (proc_spawn(&spec, &p, NULL) < 0 || write(ends[1], &p.pid, sizeof p.pid) != sizeof p.pid)
+		if (proc_spawn(&spec, &p, NULL) != 0 || write(ends[1], &p.pid, sizeof p.pid) != sizeof p.pid)
 			_exit(1);
 		pause();
 		_exit(0);

@@ -42,15 +42,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct fw_err err = { 0 };
 		struct turns_line line;
 		bool held = turns_holds(&side);
-		int status = turns_parse(text, len, &line, &err);
+		int result = turns_parse(text, len, &line, &err);
 
-		if (status == 0) {
+		if (result == 0) {
 			check_line(&line);
-			status = turns_hear(&side, &line, &err);
-			must(status < 0 || line.word != TURNS_DONE || held, "a call without a turn was believed");
+			result = turns_hear(&side, &line, &err);
+			must(result != 0 || line.word != TURNS_DONE || held, "a call without a turn was believed");
 		}
-		must((status < 0) == (err.code != ERR_NONE), "a refusal without an error, or an error without one");
-		must(status == 0 || (err.text[0] && !strpbrk(err.text, "\n\r\033")), "an error is no clean line");
+		must((result != 0) == (err.code != ERR_NONE), "a refusal without an error, or an error without one");
+		must(result == 0 || (err.text[0] && !strpbrk(err.text, "\n\r\033")), "an error is no clean line");
 		must(side.calls_left >= 0 && side.facts <= TURNS_FACTS_MAX + 1, "a count is out of range");
 		answer(&side, n);
 		text += len + 1;

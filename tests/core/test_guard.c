@@ -111,7 +111,7 @@ static void launch(const char *script, struct run_result *r)
 	cell[0] = small_cell(FW_FULL, DIRECTION_FORWARD, 1, one);
 	struct msg_run run = small_run("launch", "sim", modules, 2, cell, index, 1);
 	run.phases = run.calls = false;
-	snprintf(run.guards, sizeof(run.guards), "%s", script);
+	snprintf(run.guards, sizeof run.guards, "%s", script);
 	run_task(&run, r);
 }
 
@@ -176,10 +176,10 @@ static void questions_about_the_device(void **state)
 		{ "idle", "cpu", "at=idle launch=1 foreign=3", false },
 	};
 	(void)state;
-	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+	for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
 		static struct run_result r;
 		struct msg_run run = small_run(row[i].mode, row[i].device, NULL, 0, NULL, NULL, 0);
-		snprintf(run.guards, sizeof(run.guards), "%s", row[i].script);
+		snprintf(run.guards, sizeof run.guards, "%s", row[i].script);
 		run_task(&run, &r);
 		assert_int_equal(r.status, 0);
 		assert_int_equal(r.n, 1);

@@ -16,7 +16,7 @@ static const char *ask(struct db *db, struct stmt *s)
 	(void)db;
 	assert_non_null(s);
 	assert_int_equal(stmt_step(s, &err), 1);
-	row_copy(s, 0, text_of_pragma, sizeof(text_of_pragma));
+	row_copy(s, 0, text_of_pragma, sizeof text_of_pragma);
 	stmt_reset(s);
 	return text_of_pragma;
 }
@@ -49,7 +49,7 @@ static void values_come_back(void **state)
 	stmt_int(s, ":i", INT64_MIN);
 	stmt_double(s, ":d", 0.1);
 	stmt_text(s, ":t", "a'; DROP TABLE v; --");
-	stmt_blob(s, ":b", bytes, sizeof(bytes));
+	stmt_blob(s, ":b", bytes, sizeof bytes);
 	stmt_double(s, ":n", NAN);
 	stmt_blob(s, ":e", bytes, 0);
 	stmt_text(s, ":z", NULL);
@@ -60,15 +60,15 @@ static void values_come_back(void **state)
 	assert_true(row_int(s, 0) == INT64_MIN);
 	assert_true(row_double(s, 1) == 0.1);
 	assert_string_equal(row_text(s, 2), "a'; DROP TABLE v; --");
-	assert_memory_equal(row_blob(s, 3, &len), bytes, sizeof(bytes));
-	assert_int_equal(len, sizeof(bytes));
+	assert_memory_equal(row_blob(s, 3, &len), bytes, sizeof bytes);
+	assert_int_equal(len, sizeof bytes);
 	assert_true(row_is_null(s, 4) && isnan(row_double(s, 4)));
 	row_blob(s, 5, &len);
 	assert_int_equal(len, 0);
 	assert_false(row_is_null(s, 5));
 	assert_string_equal(row_text(s, 6), "");
 	char cut[4];
-	row_copy(s, 2, cut, sizeof(cut));
+	row_copy(s, 2, cut, sizeof cut);
 	assert_string_equal(cut, "a';");
 	assert_int_equal(stmt_step(s, &err), 0);
 }
@@ -91,7 +91,7 @@ static void statements_are_kept(void **state)
 	assert_int_equal(stmt_step(one, &err), 1);
 	assert_int_equal(row_int(one, 0), 1);
 	stmt_reset(one);
-	snprintf(reused, sizeof(reused), "SELECT 2");
+	snprintf(reused, sizeof reused, "SELECT 2");
 	struct stmt *two = db_stmt(f->db, reused, &err);
 	assert_int_equal(stmt_step(two, &err), 1);
 	assert_int_equal(row_int(two, 0), 2);
@@ -222,7 +222,7 @@ static void foreign_files_are_left_alone(void **state)
 	struct fixture *f = *state;
 	struct db *db = NULL;
 	char path[128];
-	snprintf(path, sizeof(path), "%s/copy.db", f->folder);
+	snprintf(path, sizeof path, "%s/copy.db", f->folder);
 	write_file(path, "This is a letter, and a long one, that somebody would like to keep as it is; no database at all.");
 	refused(ERR_DAMAGED, db_open(path, false, &db, &err));
 	assert_null(db);
@@ -244,8 +244,8 @@ static void backup_is_whole_and_atomic(void **state)
 	struct fixture copy = *f;
 	char part[160];
 	fixture_ground(f);
-	snprintf(copy.path, sizeof(copy.path), "%s/copy.db", f->folder);
-	snprintf(part, sizeof(part), "%s.part", copy.path);
+	snprintf(copy.path, sizeof copy.path, "%s/copy.db", f->folder);
+	snprintf(part, sizeof part, "%s.part", copy.path);
 	write_file(copy.path, "older backup");
 	ok(db_backup(f->db, copy.path, &err));
 	assert_int_equal(access(part, F_OK), -1);
@@ -254,7 +254,7 @@ static void backup_is_whole_and_atomic(void **state)
 	assert_int_equal(fixture_number(&copy, "SELECT count(*) FROM repo"), 1);
 	db_close(copy.db);
 	write_file(copy.path, "older backup");
-	snprintf(part, sizeof(part), "%s/no/such/folder", f->folder);
+	snprintf(part, sizeof part, "%s/no/such/folder", f->folder);
 	refused(ERR_NOT_FOUND, db_backup(f->db, part, &err));
 }
 
@@ -268,7 +268,7 @@ static void full_disk_is_one_clear_line(void **state)
 	int stored = 0, rc = 0;
 	char wal[160];
 	ok(db_script(f->db, "CREATE TABLE t (id INTEGER PRIMARY KEY, b BLOB) STRICT", &err));
-	snprintf(wal, sizeof(wal), "%s-wal", f->path);
+	snprintf(wal, sizeof wal, "%s-wal", f->path);
 	assert_int_equal(stat(wal, &st), 0);
 	signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -280,7 +280,7 @@ static void full_disk_is_one_clear_line(void **state)
 		rc = db_begin(f->db, &err);
 		for (int i = 0; i < 2 && rc == 0; i++) {
 			struct stmt *s = db_stmt(f->db, "INSERT INTO t (b) VALUES (:b)", &err);
-			stmt_blob(s, ":b", page, sizeof(page));
+			stmt_blob(s, ":b", page, sizeof page);
 			rc = stmt_run(s, &err);
 		}
 		if (rc == 0)
@@ -307,8 +307,8 @@ static void backup_onto_a_full_disk_keeps_the_old_one(void **state)
 	struct fixture *f = *state;
 	char path[128], part[160], text[8] = "";
 	struct rlimit before, limit;
-	snprintf(path, sizeof(path), "%s/copy.db", f->folder);
-	snprintf(part, sizeof(part), "%s.part", path);
+	snprintf(path, sizeof path, "%s/copy.db", f->folder);
+	snprintf(part, sizeof part, "%s.part", path);
 	write_file(path, "older");
 	signal(SIGXFSZ, SIG_IGN);
 	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
@@ -322,7 +322,7 @@ static void backup_onto_a_full_disk_keeps_the_old_one(void **state)
 	assert_int_equal(err.code, ERR_FULL);
 	assert_int_equal(access(part, F_OK), -1);
 	int fd = open(path, O_RDONLY);
-	assert_int_equal(read(fd, text, sizeof(text)), 5);
+	assert_int_equal(read(fd, text, sizeof text), 5);
 	close(fd);
 	assert_string_equal(text, "older");
 	ok(db_backup(f->db, path, &err));
@@ -364,7 +364,7 @@ static void damage_is_found(void **state)
 	struct stat st;
 	assert_int_equal(fstat(fd, &st), 0);
 	for (off_t at = st.st_size / 4 * 3 / 4096 * 4096; at < st.st_size; at += 4096)
-		assert_int_equal(pwrite(fd, garbage, sizeof(garbage), at), sizeof(garbage));
+		assert_int_equal(pwrite(fd, garbage, sizeof garbage, at), sizeof garbage);
 	close(fd);
 	/* the last quarter holds no schema, so that only the check can see it */
 	fixture_open(f);

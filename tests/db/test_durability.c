@@ -23,13 +23,13 @@ static void write_until_killed(const char *path, int64_t job, int64_t next, int 
 		_exit(2);
 	for (;; next++) {
 		char payload[32], line[64];
-		snprintf(payload, sizeof(payload), "{\"n\":%lld}", (long long)next);
-		snprintf(line, sizeof(line), "%lld of a line that is long enough to matter", (long long)next);
+		snprintf(payload, sizeof payload, "{\"n\":%lld}", (long long)next);
+		snprintf(line, sizeof line, "%lld of a line that is long enough to matter", (long long)next);
 		if (db_begin(db, &why) || store_event(db, next, "test", payload, NULL, &why) ||
 			store_job_log(db, job, next, line, &why) || store_job_log(db, job, next, line, &why) ||
 			db_commit(db, &why))
 			_exit(3);
-		if (write(ack, &next, sizeof(next)) != sizeof(next))
+		if (write(ack, &next, sizeof next) != sizeof next)
 			_exit(4);
 	}
 }
@@ -49,10 +49,10 @@ static int64_t write_and_kill(struct fixture *f, int64_t job, int64_t before, un
 	}
 	close(ack[1]);
 	/* the first acknowledgement, so that every round writes something; then a random moment */
-	assert_int_equal(read(ack[0], &last, sizeof(last)), (ssize_t)sizeof(last));
+	assert_int_equal(read(ack[0], &last, sizeof last), (ssize_t)sizeof last);
 	usleep(delay_us);
 	kill(child, SIGKILL);
-	while (read(ack[0], &n, sizeof(n)) == sizeof(n))
+	while (read(ack[0], &n, sizeof n) == sizeof n)
 		last = n;
 	close(ack[0]);
 	assert_int_equal(waitpid(child, &status, 0), child);

@@ -23,13 +23,13 @@ static struct migration script(int version, const char *text)
 
 static int bare_setup(void **state) /* opened, not migrated */
 {
-	struct fixture *f = calloc(1, sizeof(*f));
+	struct fixture *f = calloc(1, sizeof *f);
 	if (!f)
 		return -1;
-	snprintf(f->folder, sizeof(f->folder), "/tmp/fw-db-XXXXXX");
+	snprintf(f->folder, sizeof f->folder, "/tmp/fw-db-XXXXXX");
 	if (!mkdtemp(f->folder))
 		return -1;
-	snprintf(f->path, sizeof(f->path), "%s/flopwatch.db", f->folder);
+	snprintf(f->path, sizeof f->path, "%s/flopwatch.db", f->folder);
 	fixture_open(f);
 	*state = f;
 	return 0;
@@ -67,7 +67,7 @@ static void newer_database_is_refused(void **state)
 	ok(db_set_version(f->db, newer, &err));
 	refused(ERR_UNSUPPORTED, migrate(f->db, &err));
 	char want[64];
-	snprintf(want, sizeof(want), "database is version %d, this flopwatchd knows %d:", newer, newer - 1);
+	snprintf(want, sizeof want, "database is version %d, this flopwatchd knows %d:", newer, newer - 1);
 	assert_memory_equal(err.text, want, strlen(want));
 	assert_int_equal(version_of(f->db), newer);
 }
@@ -105,7 +105,7 @@ static void steps_and_one_go_end_alike(void **state)
 		ok(migrate_list(f->db, list, n, &err));
 		assert_int_equal(version_of(f->db), n);
 	}
-	snprintf(other.path, sizeof(other.path), "%s/copy.db", f->folder);
+	snprintf(other.path, sizeof other.path, "%s/copy.db", f->folder);
 	fixture_open(&other);
 	ok(migrate_list(other.db, list, 3, &err));
 	schema_hash(f->db, stepped);
@@ -121,7 +121,7 @@ static void backup_of_a_migrated_file_equals_a_fresh_one(void **state)
 	struct fixture copy = *f;
 	char one[HASH_HEX], two[HASH_HEX];
 	ok(migrate(f->db, &err));
-	snprintf(copy.path, sizeof(copy.path), "%s/copy.db", f->folder);
+	snprintf(copy.path, sizeof copy.path, "%s/copy.db", f->folder);
 	ok(db_backup(f->db, copy.path, &err));
 	fixture_open(&copy);
 	ok(migrate(copy.db, &err));

@@ -15,10 +15,10 @@ static void texts_come_back(void **state)
 {
 	(void)state;
 	char text[40000];
-	for (size_t i = 0; i < sizeof(text); i++)
+	for (size_t i = 0; i < sizeof text; i++)
 		text[i] = "{\"cell\":1.5}"[i % 12];
 	static const size_t lens[] = { 1, 2, 39999, 40000 };
-	for (size_t i = 0; i < sizeof(lens) / sizeof(*lens); i++) {
+	for (size_t i = 0; i < sizeof lens / sizeof *lens; i++) {
 		struct buf packed = packed_of(text, lens[i]), back;
 		buf_init(&back, PACKED_MAX_BYTES);
 		buf_puts(&back, "before ");
@@ -42,17 +42,17 @@ static void damage_is_refused(void **state)
 {
 	(void)state;
 	static const char text[] = "one verdict and another verdict and a third verdict";
-	struct buf packed = packed_of(text, sizeof(text)), back;
+	struct buf packed = packed_of(text, sizeof text), back;
 	buf_init(&back, 100);
-	refused(ERR_INVALID, unpack(packed.data, packed.len - 3, sizeof(text), &back, &err));
-	refused(ERR_INVALID, unpack(packed.data, packed.len, sizeof(text) + 1, &back, &err)); /* less than was promised */
-	refused(ERR_INVALID, unpack(packed.data, packed.len, sizeof(text) - 1, &back, &err)); /* more */
+	refused(ERR_INVALID, unpack(packed.data, packed.len - 3, sizeof text, &back, &err));
+	refused(ERR_INVALID, unpack(packed.data, packed.len, sizeof text + 1, &back, &err)); /* less than was promised */
+	refused(ERR_INVALID, unpack(packed.data, packed.len, sizeof text - 1, &back, &err)); /* more */
 	packed.data[packed.len / 2] ^= 1;
-	refused(ERR_INVALID, unpack(packed.data, packed.len, sizeof(text), &back, &err));
+	refused(ERR_INVALID, unpack(packed.data, packed.len, sizeof text, &back, &err));
 	assert_int_equal(back.len, 0);
 	packed.data[packed.len / 2] ^= 1;
 	buf_puts(&back, text);
-	refused(ERR_FULL, unpack(packed.data, packed.len, sizeof(text), &back, &err));
+	refused(ERR_FULL, unpack(packed.data, packed.len, sizeof text, &back, &err));
 	buf_fini(&packed);
 	buf_fini(&back);
 }

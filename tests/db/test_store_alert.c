@@ -28,7 +28,7 @@ static struct store_alert open_one(struct fixture *f, unsigned target, const cha
 		.comparison = fixture_comparison(f, "main", target - 1, target, VERDICT_REGRESSION, 1),
 		.cells_json = cells,
 		.worst_pct = -3 };
-	snprintf(a.target_sha, sizeof(a.target_sha), "%s", fixture_sha(target));
+	snprintf(a.target_sha, sizeof a.target_sha, "%s", fixture_sha(target));
 	ok(store_alert_open(f->db, &a, 10, is_new, &err));
 	return a;
 }
@@ -68,7 +68,7 @@ static void see_event(void *arg, const struct view_alert_event *row)
 {
 	struct events *e = arg;
 	size_t used = strlen(e->text);
-	snprintf(e->text + used, sizeof(e->text) - used, "%s%s %s %s", e->n ? "; " : "", row->who, row->state, row->reason);
+	snprintf(e->text + used, sizeof e->text - used, "%s%s %s %s", e->n ? "; " : "", row->who, row->state, row->reason);
 	e->n++;
 }
 
@@ -145,7 +145,7 @@ static void see_alert(void *arg, const struct view_alert *row)
 	struct list *l = arg;
 	l->n++;
 	l->last = row->id;
-	snprintf(l->subject, sizeof(l->subject), "%s %s %s", row->repo, row->branch, row->state);
+	snprintf(l->subject, sizeof l->subject, "%s %s %s", row->repo, row->branch, row->state);
 }
 
 static void lists_by_state(void **state)

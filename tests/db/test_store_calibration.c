@@ -117,7 +117,7 @@ static void memory_can_be_forgotten(void **state)
 	char uuid[64];
 	struct stmt *s = db_stmt(f->db, "SELECT uuid FROM device WHERE id = :id", &err);
 	stmt_int(s, ":id", f->device);
-	assert_int_equal(stmt_first_text(s, uuid, sizeof(uuid), &err), 1);
+	assert_int_equal(stmt_first_text(s, uuid, sizeof uuid, &err), 1);
 	assert_int_equal(forgotten(f, f->repo, uuid, ""), 1);
 	assert_int_equal(known(f, keys[0], NOW).launches, 0);
 	assert_int_equal(known(&other, keys[1], NOW).launches, 6); /* another repository's */
@@ -158,16 +158,16 @@ static void figures_agree(void **state)
 	assert_true(s.row[1].comparisons == 1 && s.row[1].launches == 6 && s.row[1].blind && !s.row[0].blind);
 
 	plan_init(&plan);
-	snprintf(plan.ask.kind, sizeof(plan.ask.kind), "change");
+	snprintf(plan.ask.kind, sizeof plan.ask.kind, "change");
 	plan.ask.n_cells = 2;
-	plan.ask.cell = calloc(2, sizeof(*plan.ask.cell));
+	plan.ask.cell = calloc(2, sizeof *plan.ask.cell);
 	assert_non_null(plan.ask.cell);
 	rule_default(&plan.ask.rule, 2);
 	struct stmt *q = db_stmt(f->db, "SELECT suite_sha FROM environment WHERE id = :id", &err);
 	stmt_int(q, ":id", f->environment);
-	assert_int_equal(stmt_first_text(q, plan.suite_sha, sizeof(plan.suite_sha), &err), 1);
+	assert_int_equal(stmt_first_text(q, plan.suite_sha, sizeof plan.suite_sha, &err), 1);
 	for (int i = 0; i < 2; i++) {
-		snprintf(plan.ask.cell[i].key, sizeof(plan.ask.cell[i].key), "%s", keys[1 - i]);
+		snprintf(plan.ask.cell[i].key, sizeof plan.ask.cell[i].key, "%s", keys[1 - i]);
 		plan.ask.cell[i].threshold_pct = 1.5;
 	}
 	ok(calibrate_plan(f->db, &plan, f->repo, f->device, NOW + DAY_MS, &err));

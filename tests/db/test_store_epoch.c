@@ -49,7 +49,7 @@ static struct store_epoch epoch(struct fixture *f)
 	struct store_epoch e = {
 		.repo = f->repo, .environment = f->environment, .suite = "ffa", .held_mhz = 1650, .started_at = 1
 	};
-	snprintf(e.anchor_sha, sizeof(e.anchor_sha), "%s", fixture_sha(1));
+	snprintf(e.anchor_sha, sizeof e.anchor_sha, "%s", fixture_sha(1));
 	ok(store_epoch_insert(f->db, &e, &err));
 	return e;
 }
@@ -131,12 +131,12 @@ static struct store_change change(
 	struct fixture *f, const struct store_epoch *e, const char *kind, const char *state, unsigned commit, double step)
 {
 	struct store_change c = { .repo = f->repo, .epoch = e->id, .step = step, .points = 12, .found_at = 1 };
-	snprintf(c.key, sizeof(c.key), "%s", key);
-	snprintf(c.kind, sizeof(c.kind), "%s", kind);
-	snprintf(c.origin, sizeof(c.origin), "series");
-	snprintf(c.state, sizeof(c.state), "%s", state);
-	snprintf(c.before_sha, sizeof(c.before_sha), "%s", fixture_sha(commit - 1));
-	snprintf(c.commit_sha, sizeof(c.commit_sha), "%s", fixture_sha(commit));
+	snprintf(c.key, sizeof c.key, "%s", key);
+	snprintf(c.kind, sizeof c.kind, "%s", kind);
+	snprintf(c.origin, sizeof c.origin, "series");
+	snprintf(c.state, sizeof c.state, "%s", state);
+	snprintf(c.before_sha, sizeof c.before_sha, "%s", fixture_sha(commit - 1));
+	snprintf(c.commit_sha, sizeof c.commit_sha, "%s", fixture_sha(commit));
 	ok(store_change_insert(f->db, &c, &err));
 	return c;
 }
@@ -163,7 +163,7 @@ static void change_points(void **state)
 	assert_int_equal(store_change_orphan(f->db, 0, &found, &err), 1);
 	assert_int_equal(found.id, c.id);
 	/* dropped: not again before there are more points */
-	snprintf(c.state, sizeof(c.state), "dropped");
+	snprintf(c.state, sizeof c.state, "dropped");
 	ok(store_change_update(f->db, &c, &err));
 	assert_int_equal(store_change_is_barred(f->db, e.id, key, fixture_sha(5), 12 - CHANGEPOINT_PAUSE, &err), 1);
 	assert_int_equal(store_change_is_barred(f->db, e.id, key, fixture_sha(5), 15 - CHANGEPOINT_PAUSE, &err), 0);
@@ -183,7 +183,7 @@ static int64_t creep_alert(struct fixture *f, unsigned commit, const char *state
 {
 	struct store_alert a = { .repo = f->repo, .kind = "creep", .title = "lost", .cells_json = "[]", .worst_pct = -2 };
 	bool is_new;
-	snprintf(a.target_sha, sizeof(a.target_sha), "%s", fixture_sha(commit));
+	snprintf(a.target_sha, sizeof a.target_sha, "%s", fixture_sha(commit));
 	ok(store_alert_open(f->db, &a, 1, &is_new, &err));
 	if (strcmp(state, "open") != 0)
 		ok(store_alert_change(f->db, a.id, state, "me", "so it is", 2, &err));

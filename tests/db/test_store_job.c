@@ -57,7 +57,7 @@ static void insert_and_read_back(void **state)
 		.origin = "api",
 		.quick = true,
 		.priority = 10 };
-	snprintf(j.target_sha, sizeof(j.target_sha), "%s", fixture_sha(7));
+	snprintf(j.target_sha, sizeof j.target_sha, "%s", fixture_sha(7));
 	ok(store_job_insert(f->db, &j, 123, &err));
 	assert_true(j.id > 0);
 	assert_string_equal(j.state, "queued");
@@ -83,7 +83,7 @@ static void unresolved_jobs_do_not_run(void **state)
 {
 	struct fixture *f = *state;
 	struct store_job j = { .repo = f->repo, .branch = "main", .origin = "push" }, found;
-	snprintf(j.target_sha, sizeof(j.target_sha), "%s", fixture_sha(1));
+	snprintf(j.target_sha, sizeof j.target_sha, "%s", fixture_sha(1));
 	ok(store_job_insert(f->db, &j, 1, &err));
 	assert_int_equal(next(f), 0);
 	assert_int_equal(store_job_next_unresolved(f->db, 0, &found, &err), 1);
@@ -113,9 +113,9 @@ static void order_is_priority_then_longest_unserved(void **state)
 	assert_int_equal(next(f), calm);
 	struct store_job urgent = job_of(f, calm);
 	urgent.priority = 10;
-	snprintf(urgent.branch, sizeof(urgent.branch), "busy");
-	snprintf(urgent.target_sha, sizeof(urgent.target_sha), "%s", fixture_sha(400));
-	snprintf(urgent.origin, sizeof(urgent.origin), "api");
+	snprintf(urgent.branch, sizeof urgent.branch, "busy");
+	snprintf(urgent.target_sha, sizeof urgent.target_sha, "%s", fixture_sha(400));
+	snprintf(urgent.origin, sizeof urgent.origin, "api");
 	ok(store_job_insert(f->db, &urgent, 4, &err));
 	assert_int_equal(next(f), urgent.id);
 	assert_string_equal(serve(f, 30), "busy");
@@ -147,8 +147,8 @@ static void kind_of_device_is_respected(void **state)
 	struct store_job j = {
 		.repo = f->repo, .branch = "main", .base_how = "given", .suite = "ffa", .device_kind = "cuda", .origin = "push"
 	};
-	snprintf(j.target_sha, sizeof(j.target_sha), "%s", fixture_sha(1));
-	snprintf(j.base_sha, sizeof(j.base_sha), "%s", fixture_sha(0));
+	snprintf(j.target_sha, sizeof j.target_sha, "%s", fixture_sha(1));
+	snprintf(j.base_sha, sizeof j.base_sha, "%s", fixture_sha(0));
 	ok(store_job_insert(f->db, &j, 1, &err));
 	assert_int_equal(next(f), 0);
 	struct store_job found;
@@ -166,7 +166,7 @@ static void newer_tip_supersedes_queued_ones(void **state)
 	int64_t elsewhere = fixture_job(f, "dev", 0, 3, 4);
 	int64_t same = fixture_job(f, "main", 0, 9, 5); /* of the newer tip itself, another suite say */
 	struct store_job asked = job_of(f, old);
-	snprintf(asked.origin, sizeof(asked.origin), "api");
+	snprintf(asked.origin, sizeof asked.origin, "api");
 	ok(store_job_insert(f->db, &asked, 6, &err));
 	int64_t newest = fixture_job(f, "main", 0, 9, 7);
 	ok(store_job_supersede(f->db, newest, 8, &n, &err));
@@ -199,7 +199,7 @@ static void gone_branches_drop_their_queue(void **state)
 	ok(store_job_send(f->db, running, f->device, "n", 2, &err));
 	int64_t queued = fixture_job(f, "topic", 0, 2, 3), other = fixture_job(f, "main", 0, 3, 4);
 	struct store_job asked = job_of(f, queued);
-	snprintf(asked.origin, sizeof(asked.origin), "api");
+	snprintf(asked.origin, sizeof asked.origin, "api");
 	ok(store_job_insert(f->db, &asked, 5, &err));
 	ok(store_job_waiting(f->db, &waiting, &err));
 	assert_int_equal(waiting, 3);
@@ -251,7 +251,7 @@ static void suites_that_are_covered(void **state)
 	struct fixture *f = *state;
 	int64_t id = fixture_job(f, "main", 0, 5, 1), done = fixture_job(f, "main", 0, 6, 1);
 	struct store_job push = job_of(f, fixture_job(f, "main", 0, 5, 2)), topic = push, asked = push;
-	snprintf(topic.branch, sizeof(topic.branch), "topic");
+	snprintf(topic.branch, sizeof topic.branch, "topic");
 	assert_int_equal(store_job_covers(f->db, &push, "ffa", &err), 1);
 	assert_int_equal(store_job_covers(f->db, &push, "mma", &err), 0);
 	assert_int_equal(store_job_covers(f->db, &topic, "ffa", &err), 0);
@@ -259,10 +259,10 @@ static void suites_that_are_covered(void **state)
 	assert_int_equal(store_job_covers(f->db, &push, "ffa", &err), 0);
 	/* what is done is not measured again for a push, but for a person who asks */
 	ok(store_job_state(f->db, done, "done", "", 3, &err));
-	snprintf(push.target_sha, sizeof(push.target_sha), "%s", fixture_sha(6));
+	snprintf(push.target_sha, sizeof push.target_sha, "%s", fixture_sha(6));
 	assert_int_equal(store_job_covers(f->db, &push, "ffa", &err), 1);
-	snprintf(asked.target_sha, sizeof(asked.target_sha), "%s", fixture_sha(6));
-	snprintf(asked.origin, sizeof(asked.origin), "api");
+	snprintf(asked.target_sha, sizeof asked.target_sha, "%s", fixture_sha(6));
+	snprintf(asked.origin, sizeof asked.origin, "api");
 	assert_int_equal(store_job_covers(f->db, &asked, "ffa", &err), 0);
 }
 

@@ -33,22 +33,21 @@ static void rows_wait_are_tried_and_end(void **state)
 	ok(store_outbox_insert(f->db, "webhook", "chat", "{\"a\":1}", 100, &err));
 	ok(store_outbox_insert(f->db, "webhook", "mail", "{\"b\":2}", 200, &err));
 	assert_int_equal(next_at(f), 100);
-	int64_t first = due(f, 99, what, sizeof(what), &attempts); /* never tried: no clock that was set back holds it up */
+	int64_t first = due(f, 99, what, sizeof what, &attempts); /* never tried: no clock that was set back holds it up */
 	assert_string_equal(what, "webhook chat {\"a\":1}");
 	assert_int_equal(attempts, 0);
 	ok(store_outbox_result(f->db, first, &(struct store_attempt){ 1000, 7, 0, "connection refused" }, 5000, &err));
-	int64_t second = due(f, 1000, what, sizeof(what), &attempts);
+	int64_t second = due(f, 1000, what, sizeof what, &attempts);
 	assert_string_equal(what, "webhook mail {\"b\":2}");
 	ok(store_outbox_result(f->db, second, &(struct store_attempt){ 1000, 3, 204, NULL }, 0, &err));
-	assert_int_equal(due(f, 1000, what, sizeof(what), &attempts), 0);
+	assert_int_equal(due(f, 1000, what, sizeof what, &attempts), 0);
 	assert_int_equal(next_at(f), 5000);
-	assert_int_equal(due(f, 5000, what, sizeof(what), &attempts), first);
+	assert_int_equal(due(f, 5000, what, sizeof what, &attempts), first);
 	assert_int_equal(attempts, 1);
-	assert_int_equal(due(f, 5000 - STORE_OUTBOX_PAUSE_MAX_MS, what, sizeof(what), &attempts), 0);
-	assert_int_equal(
-		due(f, 4999 - STORE_OUTBOX_PAUSE_MAX_MS, what, sizeof(what), &attempts), first); /* no pause is as long */
+	assert_int_equal(due(f, 5000 - STORE_OUTBOX_PAUSE_MAX_MS, what, sizeof what, &attempts), 0);
+	assert_int_equal(due(f, 4999 - STORE_OUTBOX_PAUSE_MAX_MS, what, sizeof what, &attempts), first); /* no pause is as long */
 	ok(store_outbox_result(f->db, first, &(struct store_attempt){ 5000, 9, 500, "gone" }, 0, &err));
-	assert_int_equal(due(f, INT64_MAX, what, sizeof(what), &attempts), 0);
+	assert_int_equal(due(f, INT64_MAX, what, sizeof what, &attempts), 0);
 	assert_int_equal(next_at(f), 0);
 	assert_int_equal(
 		fixture_number(f, "SELECT count(*) FROM outbox WHERE state = 'failed' AND last_error = 'gone' AND attempts = 2"),
@@ -73,7 +72,7 @@ static void only_the_newest_word_counts(void **state)
 	say(f, "\"running\"");
 	ok(store_outbox_replace(f->db, "status", "kernels", "cdef flopwatch/ffa", "\"queued\"", 100, &err));
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM outbox WHERE state = 'superseded'"), 1);
-	int64_t id = due(f, 100, what, sizeof(what), &attempts);
+	int64_t id = due(f, 100, what, sizeof what, &attempts);
 	assert_string_equal(what, "status kernels \"running\"");
 	/* it is on its way while the next word comes, fails, and is not tried again */
 	say(f, "\"failure\"");

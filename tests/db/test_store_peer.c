@@ -30,7 +30,7 @@ static int64_t build_of(struct fixture *f, const char *module)
 {
 	struct msg_build b = { .state = "ok", .toolchain = "gcc" };
 	int64_t id;
-	snprintf(b.module_sha256, sizeof(b.module_sha256), "%s", module);
+	snprintf(b.module_sha256, sizeof b.module_sha256, "%s", module);
 	ok(store_build_put(f->db, module, "cpu", &b, 1, &id, &err));
 	return id;
 }
@@ -80,8 +80,8 @@ static void see(void *arg, const struct store_peer_target *row)
 	struct seen *s = arg;
 	s->n++;
 	s->comparison = row->comparison;
-	snprintf(s->module, sizeof(s->module), "%s", row->module_sha);
-	snprintf(s->peers, sizeof(s->peers), "%s", row->peers);
+	snprintf(s->module, sizeof s->module, "%s", row->module_sha);
+	snprintf(s->peers, sizeof s->peers, "%s", row->peers);
 }
 
 static void the_newest_of_main_is_to_be_measured(void **state)

@@ -87,11 +87,11 @@ static void commits_are_facts(void **state)
 {
 	struct fixture *f = *state;
 	struct store_commit c = { .author = "Ann", .subject = "first", .committed_at = 5 }, got;
-	snprintf(c.sha, sizeof(c.sha), "%s", fixture_sha(1));
-	snprintf(c.tree, sizeof(c.tree), "%s", fixture_sha(2));
+	snprintf(c.sha, sizeof c.sha, "%s", fixture_sha(1));
+	snprintf(c.tree, sizeof c.tree, "%s", fixture_sha(2));
 	refused(ERR_NOT_FOUND, store_commit_get(f->db, f->repo, c.sha, &got, &err));
 	ok(store_commit_put(f->db, f->repo, &c, &err));
-	snprintf(c.subject, sizeof(c.subject), "second");
+	snprintf(c.subject, sizeof c.subject, "second");
 	ok(store_commit_put(f->db, f->repo, &c, &err)); /* a sha never means another commit */
 	ok(store_commit_get(f->db, f->repo, c.sha, &got, &err));
 	assert_string_equal(got.subject, "first");
@@ -119,7 +119,7 @@ static void devices_keep_their_pause(void **state)
 	int64_t id;
 	char word[16];
 	ok(store_device_state(f->db, f->device, "paused", "by anna", 1, &err));
-	snprintf(d.driver, sizeof(d.driver), "2");
+	snprintf(d.driver, sizeof d.driver, "2");
 	ok(store_device_put(f->db, &d, 99, &id, &err));
 	assert_int_equal(id, f->device);
 	ok(store_device_get(f->db, "sim-0", &id, word, &err));
@@ -154,12 +154,12 @@ static void anything_that_matters_is_a_new_epoch(void **state)
 	d.power_limit_w = 500;
 	epoch(f, &d, "5a17e", "none", &is_new);
 	assert_true(is_new);
-	snprintf(d.toolkit, sizeof(d.toolkit), "gcc 13");
+	snprintf(d.toolkit, sizeof d.toolkit, "gcc 13");
 	int64_t last = epoch(f, &d, "5a17e", "none", &is_new);
 	assert_true(is_new);
 	assert_int_equal(epoch(f, &d, "5a17e", "none", &is_new), last);
 	assert_false(is_new);
-	snprintf(d.cudnn, sizeof(d.cudnn), "9.13.2");
+	snprintf(d.cudnn, sizeof d.cudnn, "9.13.2");
 	assert_true(epoch(f, &d, "5a17e", "none", &is_new) != last);
 	assert_true(is_new);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM environment WHERE cudnn = '9.13.2'"), 1);

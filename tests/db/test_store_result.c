@@ -23,9 +23,9 @@ static int64_t put_build(struct fixture *f, const char *how, const char *module,
 {
 	struct msg_build b = { .duration_ms = 1200 };
 	int64_t id;
-	snprintf(b.state, sizeof(b.state), "%s", how);
-	snprintf(b.module_sha256, sizeof(b.module_sha256), "%s", module);
-	snprintf(b.toolchain, sizeof(b.toolchain), "%s", toolchain);
+	snprintf(b.state, sizeof b.state, "%s", how);
+	snprintf(b.module_sha256, sizeof b.module_sha256, "%s", module);
+	snprintf(b.toolchain, sizeof b.toolchain, "%s", toolchain);
 	ok(store_build_put(f->db, "inputs", "cpu", &b, 9, &id, &err));
 	return id;
 }
@@ -83,7 +83,7 @@ static void cells_read_back(void **state)
 	c.verdict = VERDICT_REGRESSION;
 	c.flags = FLAG_BORDERLINE;
 	c.beta = -0.9;
-	snprintf(c.reason, sizeof(c.reason), "said a test");
+	snprintf(c.reason, sizeof c.reason, "said a test");
 	ok(store_cell_verdict(f->db, &c, &err));
 	struct store_cell again;
 	assert_int_equal(store_cell_next(f->db, id, 3, &again, &err), 1);

@@ -32,7 +32,7 @@ static void see_job(void *arg, const struct view_job *row)
 	if (s->n++ == 0)
 		s->first = row->id;
 	s->last = row->id;
-	snprintf(s->text, sizeof(s->text), "%s %s %s %s %s %s %s %d", row->repo, row->branch, row->state, row->state_why,
+	snprintf(s->text, sizeof s->text, "%s %s %s %s %s %s %s %d", row->repo, row->branch, row->state, row->state_why,
 		row->progress, row->device, row->verdict, row->attempt);
 }
 
@@ -78,7 +78,7 @@ static void see_line(void *arg, int64_t id, int64_t at, const char *line)
 	(void)at;
 	s->n++;
 	s->last = id;
-	snprintf(s->text, sizeof(s->text), "%s", line);
+	snprintf(s->text, sizeof s->text, "%s", line);
 }
 
 static void logs_are_followed(void **state)
@@ -88,7 +88,7 @@ static void logs_are_followed(void **state)
 	int64_t one = fixture_job(f, "main", 0, 1, 1), two = fixture_job(f, "main", 1, 2, 1);
 	for (int i = 0; i < 10; i++) {
 		char line[32];
-		snprintf(line, sizeof(line), "line %d", i);
+		snprintf(line, sizeof line, "line %d", i);
 		ok(store_job_log(f->db, i % 2 ? one : two, i, line, &err));
 	}
 	ok(view_log(f->db, one, 0, 3, see_line, &s, &err));
@@ -107,7 +107,7 @@ static void see_news(void *arg, int64_t id, int64_t at, const char *kind, const 
 	(void)at;
 	s->n++;
 	s->last = id;
-	snprintf(s->text, sizeof(s->text), "%s %s", kind, payload);
+	snprintf(s->text, sizeof s->text, "%s %s", kind, payload);
 }
 
 static void events_are_followed(void **state)
@@ -133,7 +133,7 @@ static void see_device(void *arg, const struct view_device *row)
 	struct seen *s = arg;
 	s->n++;
 	s->last = row->job;
-	snprintf(s->text, sizeof(s->text), "%s %s %s %s", row->uuid, row->kind, row->state, row->state_why);
+	snprintf(s->text, sizeof s->text, "%s %s %s %s", row->uuid, row->kind, row->state, row->state_why);
 }
 
 static void devices_show_their_job(void **state)

@@ -19,9 +19,9 @@ static const char *const keys[] = { "attention/dense/causal/s8192/forward", "att
 static void commit(struct fixture *f, unsigned n, const char *subject)
 {
 	struct store_commit c = { .author = "Ann", .committed_at = n };
-	snprintf(c.sha, sizeof(c.sha), "%s", fixture_sha(n));
-	snprintf(c.tree, sizeof(c.tree), "%s", fixture_sha(n + 1000000));
-	snprintf(c.subject, sizeof(c.subject), "%s", subject);
+	snprintf(c.sha, sizeof c.sha, "%s", fixture_sha(n));
+	snprintf(c.tree, sizeof c.tree, "%s", fixture_sha(n + 1000000));
+	snprintf(c.subject, sizeof c.subject, "%s", subject);
 	ok(store_commit_put(f->db, f->repo, &c, &err));
 }
 
@@ -64,7 +64,7 @@ static void see_comparison(void *arg, const struct view_comparison *row)
 		s->first = row->id;
 	s->last = row->id;
 	s->number = row->worst_pct;
-	snprintf(s->text, sizeof(s->text), "%s %s %s %s %s %d/%d %s", row->repo, row->branch, row->suite, row->verdict,
+	snprintf(s->text, sizeof s->text, "%s %s %s %s %s %d/%d %s", row->repo, row->branch, row->suite, row->verdict,
 		row->subject, row->regressions, row->cells, row->worst_cell);
 }
 
@@ -97,7 +97,7 @@ static void see_best(void *arg, const struct view_comparison *row)
 	struct seen *s = arg;
 	s->n++;
 	s->number = row->best_pct;
-	snprintf(s->text, sizeof(s->text), "%s", row->best_cell);
+	snprintf(s->text, sizeof s->text, "%s", row->best_cell);
 }
 
 /* An improvement tells the cell that gained most, also beside one that gained less and one that lost a little. */
@@ -110,7 +110,7 @@ static void improvements_have_a_best_cell(void **state)
 	int64_t id = fixture_comparison(f, "main", 0, 1, VERDICT_IMPROVEMENT, 1000);
 	for (int i = 0; i < 3; i++) {
 		char key[8];
-		snprintf(key, sizeof(key), "key%d", i);
+		snprintf(key, sizeof key, "key%d", i);
 		fixture_cell(f, id, i, key, m[i], i == 2 ? VERDICT_UNCHANGED : VERDICT_IMPROVEMENT);
 	}
 	ok(store_comparison_verdict(f->db, id, VERDICT_IMPROVEMENT, &err));
@@ -157,7 +157,7 @@ static void see_commit(void *arg, const struct view_commit *row)
 {
 	struct seen *s = arg;
 	s->n++;
-	snprintf(s->text, sizeof(s->text), "%s", row->sha);
+	snprintf(s->text, sizeof s->text, "%s", row->sha);
 }
 
 static void commits_are_found_by_prefix(void **state)
@@ -170,7 +170,7 @@ static void commits_are_found_by_prefix(void **state)
 		"abc1240000000000000000000000000000000000", "abc12fffffffffffffffffffffffffffffffffff",
 		"abd0000000000000000000000000000000000000" };
 	for (int i = 0; i < 4; i++) {
-		snprintf(c.sha, sizeof(c.sha), "%s", shas[i]);
+		snprintf(c.sha, sizeof c.sha, "%s", shas[i]);
 		ok(store_commit_put(f->db, f->repo, &c, &err));
 	}
 	ok(db_commit(f->db, &err));
@@ -194,7 +194,7 @@ static void see_branch(void *arg, const struct view_branch *row)
 	struct seen *s = arg;
 	s->n++;
 	s->last = row->comparison;
-	snprintf(s->text, sizeof(s->text), "%s %s job %lld %s comparison %lld %s", row->name, row->subject, (long long)row->job,
+	snprintf(s->text, sizeof s->text, "%s %s job %lld %s comparison %lld %s", row->name, row->subject, (long long)row->job,
 		row->job_state, (long long)row->comparison, row->verdict);
 }
 
@@ -202,7 +202,7 @@ static void see_repo(void *arg, const struct view_repo *row)
 {
 	struct seen *s = arg;
 	s->n++;
-	snprintf(s->text, sizeof(s->text), "%s %s branches %d alerts %d", row->name, row->state, row->branches, row->open_alerts);
+	snprintf(s->text, sizeof s->text, "%s %s branches %d alerts %d", row->name, row->state, row->branches, row->open_alerts);
 }
 
 static void branches_show_their_latest(void **state)
@@ -226,7 +226,7 @@ static void branches_show_their_latest(void **state)
 	s = (struct seen){ 0 };
 	ok(view_branches(f->db, &(struct view_branch_filter){ .repo = f->repo }, see_branch, &s, &err));
 	char want[128];
-	snprintf(want, sizeof(want), "main a subject job %lld queued comparison 12 unchanged", (long long)waiting);
+	snprintf(want, sizeof want, "main a subject job %lld queued comparison 12 unchanged", (long long)waiting);
 	assert_string_equal(s.text, want);
 	ok(view_repos(f->db, see_repo, &s, &err));
 	assert_string_equal(s.text, "kernels new branches 1 alerts 0");
@@ -247,9 +247,9 @@ static void see_point(void *arg, const struct view_point *row)
 		h->change_pct = row->change_pct;
 		h->tflops = row->tflops;
 		h->median_ms = row->median_ms;
-		snprintf(h->commit, sizeof(h->commit), "%s", row->commit);
-		snprintf(h->device, sizeof(h->device), "%s", row->device);
-		snprintf(h->verdict, sizeof(h->verdict), "%s", row->verdict);
+		snprintf(h->commit, sizeof h->commit, "%s", row->commit);
+		snprintf(h->device, sizeof h->device, "%s", row->device);
+		snprintf(h->verdict, sizeof h->verdict, "%s", row->verdict);
 	}
 	h->oldest = row->comparison;
 }
@@ -268,7 +268,7 @@ static void history_is_newest_first_and_timed_only(void **state)
 	ok(db_begin(f->db, &err));
 	int64_t failed = fixture_comparison(f, "main", 50, 51, VERDICT_FAILED, 2000);
 	struct store_cell c = { .comparison = failed, .threshold_pct = 1.5, .verdict = VERDICT_FAILED, .target_median_ms = NAN };
-	snprintf(c.key, sizeof(c.key), "%s", keys[0]);
+	snprintf(c.key, sizeof c.key, "%s", keys[0]);
 	ok(store_cell_insert(f->db, &c, &err));
 	ok(db_commit(f->db, &err));
 	struct history h = history(f, "main", NULL, 1000);
@@ -302,7 +302,7 @@ static void take_all_statements(struct fixture *f)
 	struct view_filter filters[] = { { 0 }, { .repo = "kernels" }, { .repo = "kernels", .branch = "main" },
 		{ .verdict = "failed" }, { .repo = "kernels", .verdict = "failed" },
 		{ .repo = "kernels", .branch = "main", .verdict = "failed" }, { .repo = "kernels", .target = fixture_sha(3) } };
-	for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++)
+	for (size_t i = 0; i < sizeof filters / sizeof filters[0]; i++)
 		ok(view_comparisons(f->db, &filters[i], see_comparison, &s, &err));
 	ok(view_repos(f->db, see_repo, &s, &err));
 	ok(view_branches(f->db, &(struct view_branch_filter){ .repo = f->repo }, see_branch, &s, &err));
@@ -312,8 +312,8 @@ static void take_all_statements(struct fixture *f)
 	ok(view_history(f->db, &(struct view_scope){ "kernels", "main", keys[0], "sim-0" }, 10, see_point, &h, &err));
 	ok(view_history(f->db, &(struct view_scope){ "kernels", NULL, keys[0], NULL }, 10, see_point, &h, &err));
 	ok(db_begin(f->db, &err));
-	snprintf(alert.branch, sizeof(alert.branch), "main");
-	snprintf(alert.target_sha, sizeof(alert.target_sha), "%s", fixture_sha(10));
+	snprintf(alert.branch, sizeof alert.branch, "main");
+	snprintf(alert.target_sha, sizeof alert.target_sha, "%s", fixture_sha(10));
 	ok(store_alert_open(f->db, &alert, 1, &is_new, &err));
 	ok(store_alert_recovered(f->db, 12, ids, &n, &err));
 	ok(store_alert_older_tips(f->db, 12, ids, &n, &err));
@@ -450,7 +450,7 @@ static void look_at_step(void *arg, const char *sql, const char *step)
 	/* an upsert into a parent lists a walk over its children that only runs while references are broken */
 	if (strncmp(step, "SCAN ", 5) != 0 || strstr(sql, " ON CONFLICT "))
 		return;
-	for (size_t i = 0; i < sizeof(large) / sizeof(large[0]); i++) {
+	for (size_t i = 0; i < sizeof large / sizeof large[0]; i++) {
 		size_t len = strlen(large[i]);
 		if (strncmp(step + 5, large[i], len) == 0 && (step[5 + len] == 0 || step[5 + len] == ' ')) {
 			/* repo, branch tips, devices and lists of words are small and may be read whole */

@@ -31,7 +31,7 @@ static int setup_again(void **state)
 		return -1;
 	config->again_ms = LATER_MS;
 	config->n_repos = 1;
-	snprintf(config->repo[0].name, sizeof(config->repo[0].name), "kernels");
+	snprintf(config->repo[0].name, sizeof config->repo[0].name, "kernels");
 	return 0;
 }
 
@@ -60,7 +60,7 @@ static void once_and_in_another_hour(void **state)
 	assert_string_equal(job.kind, "change");
 	assert_string_equal(job.branch, "topic");
 	assert_string_equal(job.target_sha, fixture_sha(2));
-	snprintf(sql, sizeof(sql), "SELECT again_of = %lld AND again_at IS NULL FROM job ORDER BY id DESC LIMIT 1",
+	snprintf(sql, sizeof sql, "SELECT again_of = %lld AND again_at IS NULL FROM job ORDER BY id DESC LIMIT 1",
 		(long long)first);
 	assert_int_equal(fixture_number(f, sql), 1);
 	assert_int_equal(

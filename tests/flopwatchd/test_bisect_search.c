@@ -36,7 +36,7 @@ static void lose(struct history *h, int k, int at, double loss)
 
 static void make_tracks(struct bisect_search *s, const struct history *h, int n_tracks)
 {
-	memset(s, 0, sizeof(*s));
+	memset(s, 0, sizeof *s);
 	s->n = h->n;
 	s->n_tracks = n_tracks;
 	for (int k = 0; k < n_tracks; k++) {
@@ -65,7 +65,7 @@ static void measure(struct bisect_search *s, const struct history *h, int base, 
 /** Play to the end; what was found as "from-to from-to", '?' behind what is not confirmed. Returns the measurements taken. */
 static int play(const struct history *h, int n_tracks, char *found, size_t size)
 {
-	struct bisect_search *s = malloc(sizeof(*s));
+	struct bisect_search *s = malloc(sizeof *s);
 	struct bisect_finding out[BISECT_FINDINGS_MAX];
 	int base, target, steps = 0;
 	assert_non_null(s);
@@ -92,8 +92,8 @@ static void one_culprit_anywhere(void **state)
 		struct history h = flat();
 		char found[256], wanted[32];
 		lose(&h, 0, at, 0.03);
-		int steps = play(&h, 1, found, sizeof(found));
-		snprintf(wanted, sizeof(wanted), "%d-%d", at - 1, at);
+		int steps = play(&h, 1, found, sizeof found);
+		snprintf(wanted, sizeof wanted, "%d-%d", at - 1, at);
 		assert_string_equal(found, wanted);
 		assert_true(steps <= 5); /* log2 of 16, and the proof */
 	}
@@ -105,7 +105,7 @@ static void a_small_one_is_found_too(void **state)
 	struct history h = flat();
 	char found[256];
 	lose(&h, 0, 11, 0.0155);
-	play(&h, 1, found, sizeof(found));
+	play(&h, 1, found, sizeof found);
 	assert_string_equal(found, "10-11");
 }
 
@@ -117,7 +117,7 @@ static void several_culprits(void **state)
 	lose(&h, 0, 3, 0.03);
 	lose(&h, 0, 9, 0.05);
 	lose(&h, 0, 10, 0.04);
-	assert_true(play(&h, 1, found, sizeof(found)) <= 13);
+	assert_true(play(&h, 1, found, sizeof found) <= 13);
 	assert_string_equal(found, "2-3 8-9 9-10");
 }
 
@@ -128,7 +128,7 @@ static void cells_of_their_own(void **state)
 	char found[256];
 	lose(&h, 0, 4, 0.03);
 	lose(&h, 1, 13, 0.03);
-	play(&h, 2, found, sizeof(found));
+	play(&h, 2, found, sizeof found);
 	assert_string_equal(found, "3-4 12-13");
 }
 
@@ -139,11 +139,11 @@ static void what_cannot_be_measured_widens_the_range(void **state)
 	char found[256];
 	lose(&h, 0, 8, 0.03);
 	h.m[0][7] = h.m[0][8] = h.m[0][9] = NAN;
-	play(&h, 1, found, sizeof(found));
+	play(&h, 1, found, sizeof found);
 	assert_string_equal(found, "6-10");
 	for (int i = 1; i < N; i++)
 		h.m[0][i] = NAN;
-	assert_int_equal(play(&h, 1, found, sizeof(found)), N); /* all others tried once, and the two ends */
+	assert_int_equal(play(&h, 1, found, sizeof found), N); /* all others tried once, and the two ends */
 	assert_string_equal(found, "0-16");
 }
 
@@ -154,10 +154,10 @@ static void many_small_steps_are_a_range(void **state)
 	char found[256];
 	for (int at = 5; at <= 12; at++)
 		lose(&h, 0, at, 0.003);
-	assert_true(play(&h, 1, found, sizeof(found)) < 16);
+	assert_true(play(&h, 1, found, sizeof found) < 16);
 	assert_string_equal(found, "4-12?");
 	lose(&h, 0, 2, 0.04); /* and a culprit beside them */
-	play(&h, 1, found, sizeof(found));
+	play(&h, 1, found, sizeof found);
 	assert_non_null(strstr(found, "1-2"));
 	assert_non_null(strstr(found, "?"));
 }
@@ -179,7 +179,7 @@ static void wide_intervals_do_not_place_a_commit(void **state)
 static void who_broke_it(void **state)
 {
 	(void)state;
-	struct bisect_search *s = calloc(1, sizeof(*s));
+	struct bisect_search *s = calloc(1, sizeof *s);
 	struct bisect_finding out[BISECT_FINDINGS_MAX];
 	int base, target, steps = 0;
 	assert_non_null(s);

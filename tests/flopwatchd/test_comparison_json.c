@@ -69,9 +69,9 @@ static void tell_work(struct result *r, const char *role, int cell, const char *
 {
 	struct msg m = { .t = MSG_WORK,
 		.u.work = { .cell = cell, .flops_issued = -1, .bytes_moved = -1, .workspace_bytes = -1 } };
-	snprintf(m.u.work.role, sizeof(m.u.work.role), "%s", role);
-	snprintf(m.u.work.provider, sizeof(m.u.work.provider), "hopper");
-	snprintf(m.u.work.config, sizeof(m.u.work.config), "%s", config);
+	snprintf(m.u.work.role, sizeof m.u.work.role, "%s", role);
+	snprintf(m.u.work.provider, sizeof m.u.work.provider, "hopper");
+	snprintf(m.u.work.config, sizeof m.u.work.config, "%s", config);
 	fixture_add(r, &m);
 }
 
@@ -81,8 +81,8 @@ static void every_promised_key_is_there(void **state)
 	static const double shift[] = { 0.04, 0, 0, -0.04 };
 	struct store_commit c = { .author = "Ann <b>", .subject = "tile \"64\" \xff", .committed_at = 1 };
 	struct buf body;
-	snprintf(c.sha, sizeof(c.sha), "%s", fixture_sha(2));
-	snprintf(c.tree, sizeof(c.tree), "%s", fixture_sha(99));
+	snprintf(c.sha, sizeof c.sha, "%s", fixture_sha(2));
+	snprintf(c.tree, sizeof c.tree, "%s", fixture_sha(99));
 	ok(store_commit_put(f->db, f->repo, &c, &err));
 	struct result *r = fixture_result(f, "feature/x", 1, 2, 4);
 	fixture_measured(r, shift);
@@ -152,7 +152,7 @@ static void nothing_measured_is_null(void **state)
 	struct result *r = fixture_result(f, "", 1, 2, 1);
 	fixture_build(r, "base", "ok", "aaaa");
 	fixture_build(r, "target", "failed", "");
-	memset(&r->device, 0, sizeof(r->device));
+	memset(&r->device, 0, sizeof r->device);
 	json_t *j = body_of(f, judged(f, r), &body);
 	const json_t *cell = json_array_get(json_object_get(j, "cells"), 0);
 	assert_string_equal(text(j, "verdict"), "failed");

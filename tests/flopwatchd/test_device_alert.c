@@ -15,12 +15,12 @@ static int setup(void **state)
 		return -1;
 	fixture_ground(*state);
 	struct fixture *f = *state;
-	config = calloc(1, sizeof(*config));
+	config = calloc(1, sizeof *config);
 	if (!config)
 		return -1;
 	config->silence_ms = LIMIT_MS;
 	config->n_webhooks = 1;
-	snprintf(config->webhook[0].name, sizeof(config->webhook[0].name), "chat");
+	snprintf(config->webhook[0].name, sizeof config->webhook[0].name, "chat");
 	ok(db_begin(f->db, &err));
 	return 0;
 }
@@ -152,7 +152,7 @@ static void jobs_of_another_kind_do_not_wait_for_it(void **state)
 {
 	struct fixture *f = *state;
 	struct store_job j = { .repo = f->repo, .kind = "change", .suite = "ffa", .base_how = "given", .origin = "api" };
-	snprintf(j.device_kind, sizeof(j.device_kind), "cuda");
+	snprintf(j.device_kind, sizeof j.device_kind, "cuda");
 	hello(f, 1000);
 	ok(store_job_insert(f->db, &j, 1000, &err));
 	assert_int_equal(look(f, 5 * LIMIT_MS), 0);

@@ -18,10 +18,10 @@ static int64_t other_device(struct fixture *f)
 	struct store_epoch e = { .repo = f->repo, .suite = "ffa", .started_at = 1 };
 	int64_t id;
 	bool is_new;
-	snprintf(d.uuid, sizeof(d.uuid), "sim-1");
+	snprintf(d.uuid, sizeof d.uuid, "sim-1");
 	ok(store_device_put(f->db, &d, 1000, &id, &err));
 	ok(store_environment_put(f->db, id, &d, "5a17e", "pairs", "none", 1000, &e.environment, &is_new, &err));
-	snprintf(e.anchor_sha, sizeof(e.anchor_sha), "%s", fixture_sha(1));
+	snprintf(e.anchor_sha, sizeof e.anchor_sha, "%s", fixture_sha(1));
 	ok(store_epoch_insert(f->db, &e, &err));
 	return id;
 }
@@ -33,20 +33,20 @@ static int setup(void **state)
 	fixture_ground(*state);
 	struct fixture *f = *state;
 	struct store_epoch e = { .repo = f->repo, .environment = f->environment, .suite = "ffa", .started_at = 1 };
-	snprintf(e.anchor_sha, sizeof(e.anchor_sha), "%s", fixture_sha(1));
+	snprintf(e.anchor_sha, sizeof e.anchor_sha, "%s", fixture_sha(1));
 	ok(db_begin(f->db, &err));
 	ok(store_epoch_insert(f->db, &e, &err));
 	ok(store_tip_put(f->db, f->repo, "main", "main", fixture_sha(7), true, 1000, &err));
 	other_device(f);
 	ok(db_commit(f->db, &err));
-	config = calloc(1, sizeof(*config));
+	config = calloc(1, sizeof *config);
 	if (!config)
 		return -1;
 	config->calibrate_idle = true;
 	config->calibrate_every_ms = EVERY_MS;
 	config->n_repos = 1;
-	snprintf(config->repo[0].name, sizeof(config->repo[0].name), "kernels");
-	snprintf(config->repo[0].upstream, sizeof(config->repo[0].upstream), "main");
+	snprintf(config->repo[0].name, sizeof config->repo[0].name, "kernels");
+	snprintf(config->repo[0].upstream, sizeof config->repo[0].upstream, "main");
 	txn = (struct txn){ .db = f->db };
 	return 0;
 }

@@ -57,9 +57,9 @@ static void everything_is_stored(void **state)
 		&err);
 	size_t len;
 	assert_int_equal(stmt_step(s, &err), 1);
-	memcpy(&sample, row_blob(s, 0, &len), sizeof(sample));
+	memcpy(&sample, row_blob(s, 0, &len), sizeof sample);
 	stmt_reset(s);
-	assert_memory_equal(&sample, &first, sizeof(first)); /* the same bits */
+	assert_memory_equal(&sample, &first, sizeof first); /* the same bits */
 	assert_int_equal(fixture_number(f, "SELECT n_cells FROM comparison"), 2);
 	assert_int_equal(fixture_number(f, "SELECT n_regressions FROM comparison"), 1);
 	assert_int_equal(fixture_number(f, "SELECT worst_key = (SELECT key FROM cell WHERE n = 0) FROM comparison"), 1);
@@ -82,13 +82,13 @@ static void fixture_work(
 	struct result *r, const char *role, int cell, double flops, int64_t workspace, int nodes, int local_bytes)
 {
 	struct msg m = { .t = MSG_WORK, .u.work = { .cell = cell, .flops_issued = flops, .workspace_bytes = workspace } };
-	snprintf(m.u.work.role, sizeof(m.u.work.role), "%s", role);
+	snprintf(m.u.work.role, sizeof m.u.work.role, "%s", role);
 	fixture_add(r, &m);
 	for (int i = 0; i < nodes; i++) {
 		struct msg n = { .t = MSG_NODE, .u.node = { .cell = cell, .local_bytes = local_bytes } };
-		snprintf(n.u.node.role, sizeof(n.u.node.role), "%s", role);
-		snprintf(n.u.node.phase, sizeof(n.u.node.phase), "run");
-		snprintf(n.u.node.kernel, sizeof(n.u.node.kernel), "attention_%d", i);
+		snprintf(n.u.node.role, sizeof n.u.node.role, "%s", role);
+		snprintf(n.u.node.phase, sizeof n.u.node.phase, "run");
+		snprintf(n.u.node.kernel, sizeof n.u.node.kernel, "attention_%d", i);
 		fixture_add(r, &n);
 	}
 }
@@ -102,7 +102,7 @@ static void costs_that_no_clock_shows_are_events(void **state)
 	for (int i = 0; i < r->n_checks; i++) {
 		bool worse = strcmp(r->check[i].role, "target") == 0 && r->check[i].cell == 1;
 		r->check[i].error_ratio = worse ? 0.36 : 0.31;
-		snprintf(r->check[i].repeats, sizeof(r->check[i].repeats), worse ? "differs" : "same");
+		snprintf(r->check[i].repeats, sizeof r->check[i].repeats, worse ? "differs" : "same");
 	}
 	fixture_work(r, "base", 0, 1e9, 1024, 1, 0);
 	fixture_work(r, "target", 0, 1e9, 1024, 1, 0);
@@ -195,7 +195,7 @@ static void broken_sides_are_blamed_rightly(void **state)
 		fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'broken'"), 1); /* of the first, whose fault it is */
 
 	r = fixture_result(f, "main", 1, 5, 1); /* a commit against itself has nobody to inherit from */
-	snprintf(r->plan.ask.kind, sizeof(r->plan.ask.kind), "selfcheck");
+	snprintf(r->plan.ask.kind, sizeof r->plan.ask.kind, "selfcheck");
 	fixture_build(r, "base", "failed", "");
 	fixture_build(r, "target", "failed", "");
 	out = judged(f, r, 8000);
@@ -245,7 +245,7 @@ static void what_a_side_does_not_do_is_no_trouble(void **state)
 	assert_string_equal(cell_of(f, out.comparison, 2).failure, "unsupported"); /* its base did it */
 	for (int k = 0; k < 2; k++) {                                              /* of a commit beside itself, too */
 		r = fixture_result(f, "main", 2, 3 + (unsigned)k, 2);
-		snprintf(r->plan.ask.kind, sizeof(r->plan.ask.kind), "%s", k ? "selfcheck" : "change");
+		snprintf(r->plan.ask.kind, sizeof r->plan.ask.kind, "%s", k ? "selfcheck" : "change");
 		fixture_measured(r, shift);
 		fixture_check(r, "base", 1, "unsupported", "");
 		fixture_check(r, "target", 1, "unsupported", "");
@@ -265,8 +265,8 @@ static void beside_a_peer_nobody_loses_a_function(void **state)
 	struct fixture *f = *state;
 	static const double shift[] = { 0, 0 };
 	struct result *r = fixture_result(f, "", 1, 2, 2);
-	snprintf(r->plan.ask.kind, sizeof(r->plan.ask.kind), "peer");
-	snprintf(r->plan.ask.subject[0].provider, sizeof(r->plan.ask.subject[0].provider), "cudnn");
+	snprintf(r->plan.ask.kind, sizeof r->plan.ask.kind, "peer");
+	snprintf(r->plan.ask.subject[0].provider, sizeof r->plan.ask.subject[0].provider, "cudnn");
 	fixture_measured(r, shift);
 	fixture_check(r, "target", 0, "unsupported", "");
 	fixture_check(r, "base", 1, "unsupported", "");
@@ -328,7 +328,7 @@ static void throttled_launches_are_not_believed(void **state)
 	static const char *const reasons[] = { "hw_thermal", "sw_power_cap" };
 	assert_true(held_s[0] > 0 && held_s[1] > 0);
 	for (int k = 0; k < 2; k++) {
-		snprintf(sql, sizeof(sql),
+		snprintf(sql, sizeof sql,
 			"SELECT count(*) FROM device_throttle WHERE reason = '%s' AND abs(seconds - %.17g) < 1e-9", reasons[k],
 			held_s[k]);
 		assert_int_equal(fixture_number(f, sql), 1);
@@ -482,10 +482,10 @@ static void add_node(struct result *r, const char *role, const char *kernel, int
 {
 	struct msg m = { .t = MSG_NODE,
 		.u.node = { .cell = 0, .phase = "run", .grid = { 132, 1, 1 }, .block = { 384, 1, 1 }, .registers = registers } };
-	snprintf(m.u.node.role, sizeof(m.u.node.role), "%s", role);
-	snprintf(m.u.node.kernel, sizeof(m.u.node.kernel), "%s", kernel);
+	snprintf(m.u.node.role, sizeof m.u.node.role, "%s", role);
+	snprintf(m.u.node.kernel, sizeof m.u.node.kernel, "%s", kernel);
 	if (code)
-		snprintf(m.u.node.code_sha256, sizeof(m.u.node.code_sha256), "%064x", code);
+		snprintf(m.u.node.code_sha256, sizeof m.u.node.code_sha256, "%064x", code);
 	fixture_add(r, &m);
 }
 
@@ -499,8 +499,8 @@ static void changed_kernels_are_named(void **state)
 	for (int i = 0; i < 2; i++) {
 		struct msg m = { .t = MSG_WORK,
 			.u.work = { .cell = 0, .flops_issued = 2e12, .bytes_moved = -1, .blocks_kept = 7 } };
-		snprintf(m.u.work.role, sizeof(m.u.work.role), "%s", roles[i]);
-		snprintf(m.u.work.provider, sizeof(m.u.work.provider), "hopper");
+		snprintf(m.u.work.role, sizeof m.u.work.role, "%s", roles[i]);
+		snprintf(m.u.work.provider, sizeof m.u.work.provider, "hopper");
 		fixture_add(r, &m);
 		add_node(r, roles[i], "forward", i ? 255 : 168, 0);
 		add_node(r, roles[i], "combine", 32, 0xc0);

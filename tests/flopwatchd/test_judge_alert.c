@@ -110,8 +110,8 @@ static void an_accepted_loss_is_the_new_level(void **state)
 
 static struct result *of_suite(struct result *r, const char *suite)
 {
-	snprintf(r->plan.suite_name, sizeof(r->plan.suite_name), "%s", suite);
-	snprintf(r->plan.suite_sha, sizeof(r->plan.suite_sha), "5a17e%s", suite);
+	snprintf(r->plan.suite_name, sizeof r->plan.suite_name, "%s", suite);
+	snprintf(r->plan.suite_sha, sizeof r->plan.suite_sha, "5a17e%s", suite);
 	return r;
 }
 

@@ -35,7 +35,7 @@ static struct store_epoch history(struct fixture *f, const double x[COMMITS])
 		.repo = f->repo, .environment = f->environment, .suite = "ffa", .held_mhz = 1650, .started_at = 1
 	};
 	char sha[COMMITS][65];
-	snprintf(e.anchor_sha, sizeof(e.anchor_sha), "%s", fixture_sha(1));
+	snprintf(e.anchor_sha, sizeof e.anchor_sha, "%s", fixture_sha(1));
 	ok(store_epoch_insert(f->db, &e, &err));
 	for (unsigned i = 0; i < COMMITS; i++)
 		snprintf(sha[i], 65, "%s", fixture_sha(COMMITS - i));
@@ -56,8 +56,8 @@ static void creep(struct fixture *f, const double x[COMMITS], char title[256], i
 	struct store_epoch e = history(f, x);
 	struct trend t = { .db = f->db, .now_ms = 9000 };
 	struct store_cell cell = { .threshold_pct = 1.5 };
-	snprintf(cell.key, sizeof(cell.key), "%s", key);
-	snprintf(e.first_sha, sizeof(e.first_sha), "%s", e.anchor_sha);
+	snprintf(cell.key, sizeof cell.key, "%s", key);
+	snprintf(e.first_sha, sizeof e.first_sha, "%s", e.anchor_sha);
 	ok(trend_creep(&t, &e, &cell, &err));
 	struct stmt *s = db_stmt(f->db,
 		"SELECT title, culprits ->> '$[0].commits', culprits ->> '$[0].skipped' FROM alert WHERE kind = 'creep' ORDER BY "
@@ -97,9 +97,9 @@ static void creep_across_what_could_not_be_measured(void **state)
 	int64_t commits, skipped;
 	static const double x[COMMITS] = { 0, 0.0002, 0, NAN, NAN, 0.021, 0.0212, 0.021, 0.021, 0.021, 0.021, 0.021 };
 	creep(*state, x, title, &commits, &skipped);
-	snprintf(wanted, sizeof(wanted), ", between %.12s and", fixture_sha(3));
+	snprintf(wanted, sizeof wanted, ", between %.12s and", fixture_sha(3));
 	says(title, wanted);
-	snprintf(wanted, sizeof(wanted), "and %.12s, where 2 commits were not measured", fixture_sha(6));
+	snprintf(wanted, sizeof wanted, "and %.12s, where 2 commits were not measured", fixture_sha(6));
 	says(title, wanted);
 	assert_null(strstr(title, "although"));
 	assert_int_equal(commits, 3);
@@ -124,7 +124,7 @@ static void creep_of_one_commit(void **state)
 	int64_t commits, skipped;
 	static const double x[COMMITS] = { 0, 0.0002, 0, 0.0001, 0, 0.021, 0.0212, 0.021, 0.021, 0.021, 0.021, 0.021 };
 	creep(*state, x, title, &commits, &skipped);
-	snprintf(wanted, sizeof(wanted), ", at %.12s, whose own comparison did not tell it", fixture_sha(6));
+	snprintf(wanted, sizeof wanted, ", at %.12s, whose own comparison did not tell it", fixture_sha(6));
 	says(title, wanted);
 	assert_int_equal(commits, 1);
 	assert_int_equal(skipped, 0);
@@ -140,18 +140,18 @@ static void steps_name_their_range(void **state)
 	struct store_change c = { .repo = f->repo, .epoch = e.id, .kind = "step", .step = 0.021 };
 	struct trend_range range;
 	char title[256], wanted[128];
-	snprintf(c.key, sizeof(c.key), "%s", key);
+	snprintf(c.key, sizeof c.key, "%s", key);
 	for (unsigned from = 2; from <= 3; from++) {
-		snprintf(c.before_sha, sizeof(c.before_sha), "%s", fixture_sha(from));
-		snprintf(c.commit_sha, sizeof(c.commit_sha), "%s", fixture_sha(from == 2 ? 3 : 5));
+		snprintf(c.before_sha, sizeof c.before_sha, "%s", fixture_sha(from));
+		snprintf(c.commit_sha, sizeof c.commit_sha, "%s", fixture_sha(from == 2 ? 3 : 5));
 		ok(trend_range(&t, &c, &range, &err));
 		assert_int_equal(range.commits, from == 2 ? 1 : 2);
 		assert_int_equal(range.unmeasured, from == 2 ? 0 : 1);
-		trend_title(&c, &range, title, sizeof(title));
+		trend_title(&c, &range, title, sizeof title);
 		if (from == 2)
-			snprintf(wanted, sizeof(wanted), "lost at %.12s, seen in the history", fixture_sha(3));
+			snprintf(wanted, sizeof wanted, "lost at %.12s, seen in the history", fixture_sha(3));
 		else
-			snprintf(wanted, sizeof(wanted), "lost between %.12s and", fixture_sha(3));
+			snprintf(wanted, sizeof wanted, "lost between %.12s and", fixture_sha(3));
 		says(title, wanted);
 	}
 }

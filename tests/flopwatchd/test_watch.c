@@ -37,7 +37,7 @@ static int setup(void **state)
 	char path[PATH_MAX + 16];
 	struct fw_err err = { 0 };
 
-	if (gitrepo_setup(state) < 0)
+	if (gitrepo_setup(state) != 0)
 		return -1;
 	log_open("test_watch", LOG_ERROR);
 	memset(&config, 0, sizeof config);
@@ -48,7 +48,7 @@ static int setup(void **state)
 	if (mkdir(config.state_dir, 0700) < 0)
 		return -1;
 	snprintf(path, sizeof path, "%s/state/db", gitrepo_root);
-	if (loop_new(&loop, &err) < 0 || db_open(path, false, &db, &err) < 0 || migrate(db, &err) < 0) {
+	if (loop_new(&loop, &err) != 0 || db_open(path, false, &db, &err) != 0 || migrate(db, &err) != 0) {
 		fprintf(stderr, "%s\n", err.text);
 		return -1;
 	}
@@ -82,7 +82,7 @@ static void begin(void)
 {
 	struct fw_err err = { 0 };
 
-	if (watch_start(loop, &config, db, on_new_job, NULL, &watch, &err) < 0)
+	if (watch_start(loop, &config, db, on_new_job, NULL, &watch, &err) != 0)
 		fail_msg("%s", err.text);
 }
 
@@ -407,7 +407,7 @@ static struct branch_tips_result apply(const char *lines, int queue_max)
 	assert_int_equal(store_repo_put(db, "r", "/x", true, "main", &id, &err), 0);
 	buf_init(&b, 1 << 20);
 	buf_puts(&b, lines);
-	if (branch_tips_apply(db, &config.repo[0], id, queue_max, &b, 1000, &result, &err) < 0)
+	if (branch_tips_apply(db, &config.repo[0], id, queue_max, &b, 1000, &result, &err) != 0)
 		snprintf(result.problem, sizeof result.problem, "%s: %.400s", err_name(err.code), err.text);
 	buf_fini(&b);
 	return result;

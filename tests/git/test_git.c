@@ -33,7 +33,7 @@ static struct git_repo *open_repo(const char *dir)
 	struct fw_err err = { 0 };
 	struct git_repo *r = NULL;
 
-	if (git_repo_open(path_of(dir), false, &r, &err) < 0)
+	if (git_repo_open(path_of(dir), false, &r, &err) != 0)
 		fail_msg("%s", err.text);
 	return r;
 }
@@ -117,7 +117,7 @@ static void urls(void **state)
 	for (i = 0; i < sizeof good / sizeof good[0]; i++) {
 		struct fw_err err = { 0 };
 
-		if (url_check(good[i], &err) < 0)
+		if (url_check(good[i], &err) != 0)
 			fail_msg("%s", err.text);
 	}
 	for (i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -144,7 +144,7 @@ static void links_stay_inside(void **state)
 
 	(void)state;
 	for (i = 0; i < sizeof good / sizeof good[0]; i++)
-		if (tar_check_link(good[i][0], good[i][1], &err) < 0)
+		if (tar_check_link(good[i][0], good[i][1], &err) != 0)
 			fail_msg("%s -> %s: %s", good[i][0], good[i][1], err.text);
 	for (i = 0; i < sizeof bad / sizeof bad[0]; i++)
 		if (tar_check_link(bad[i][0], bad[i][1], NULL) == 0)
@@ -352,7 +352,7 @@ static void fetch(const char *from, const char *to)
 {
 	struct fw_err err = { 0 };
 
-	if (mirror_update(path_of(from), path_of(to), NULL, &err) < 0)
+	if (mirror_update(path_of(from), path_of(to), NULL, &err) != 0)
 		fail_msg("%s", err.text);
 }
 
@@ -496,7 +496,7 @@ int main(void)
 	struct fw_err err = { 0 };
 	int failed;
 
-	if (git_repo_library_start(&err) < 0) {
+	if (git_repo_library_start(&err) != 0) {
 		fprintf(stderr, "%s\n", err.text);
 		return 1;
 	}

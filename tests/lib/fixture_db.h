@@ -63,13 +63,13 @@ static inline void fixture_open(struct fixture *f)
 
 static inline int fixture_setup(void **state)
 {
-	struct fixture *f = calloc(1, sizeof(*f));
+	struct fixture *f = calloc(1, sizeof *f);
 	if (!f)
 		return -1;
-	snprintf(f->folder, sizeof(f->folder), "/tmp/fw-db-XXXXXX");
+	snprintf(f->folder, sizeof f->folder, "/tmp/fw-db-XXXXXX");
 	if (!mkdtemp(f->folder))
 		return -1;
-	snprintf(f->path, sizeof(f->path), "%s/flopwatch.db", f->folder);
+	snprintf(f->path, sizeof f->path, "%s/flopwatch.db", f->folder);
 	fixture_open(f);
 	ok(migrate(f->db, &err));
 	*state = f;
@@ -82,8 +82,8 @@ static inline int fixture_teardown(void **state)
 	static const char *const files[] = { "flopwatch.db", "flopwatch.db-wal", "flopwatch.db-shm", "copy.db", "copy.db.part" };
 	char path[160];
 	db_close(f->db);
-	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		snprintf(path, sizeof(path), "%s/%s", f->folder, files[i]);
+	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+		snprintf(path, sizeof path, "%s/%s", f->folder, files[i]);
 		unlink(path);
 	}
 	rmdir(f->folder);
@@ -118,9 +118,9 @@ static inline const char *fixture_sha(unsigned n)
 static inline int64_t fixture_job(struct fixture *f, const char *branch, unsigned base, unsigned target, int64_t now_ms)
 {
 	struct store_job j = { .repo = f->repo, .kind = "change", .base_how = "merge-base", .origin = "push" };
-	snprintf(j.branch, sizeof(j.branch), "%s", branch);
-	snprintf(j.base_sha, sizeof(j.base_sha), "%s", fixture_sha(base));
-	snprintf(j.target_sha, sizeof(j.target_sha), "%s", fixture_sha(target));
+	snprintf(j.branch, sizeof j.branch, "%s", branch);
+	snprintf(j.base_sha, sizeof j.base_sha, "%s", fixture_sha(base));
+	snprintf(j.target_sha, sizeof j.target_sha, "%s", fixture_sha(target));
 	ok(store_job_insert(f->db, &j, now_ms, &err));
 	ok(store_job_resolve(f->db, j.id, j.base_sha, j.base_how, j.kind, "ffa", &err));
 	return j.id;
@@ -139,9 +139,9 @@ static inline int64_t fixture_comparison(
 		.rule_json = "{}",
 		.verdict = verdict,
 		.finished_at = now_ms };
-	snprintf(c.branch, sizeof(c.branch), "%s", branch);
-	snprintf(c.base_sha, sizeof(c.base_sha), "%s", fixture_sha(base));
-	snprintf(c.target_sha, sizeof(c.target_sha), "%s", fixture_sha(target));
+	snprintf(c.branch, sizeof c.branch, "%s", branch);
+	snprintf(c.base_sha, sizeof c.base_sha, "%s", fixture_sha(base));
+	snprintf(c.target_sha, sizeof c.target_sha, "%s", fixture_sha(target));
 	ok(store_comparison_insert(f->db, &c, &err));
 	ok(store_job_done(f->db, c.job, now_ms, &err));
 	return c.id;
@@ -173,7 +173,7 @@ static inline int64_t fixture_cell(struct fixture *f, int64_t comparison, int n,
 		.ci_high_pct = stats_change_pct(m - 0.003),
 		.mde_pct = 2,
 		.verdict = verdict };
-	snprintf(c.key, sizeof(c.key), "%s", key);
+	snprintf(c.key, sizeof c.key, "%s", key);
 	ok(store_cell_insert(f->db, &c, &err));
 	return c.id;
 }

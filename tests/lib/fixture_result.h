@@ -15,21 +15,21 @@ static inline struct result *fixture_result(struct fixture *f, const char *branc
 	plan_init(&plan);
 	struct msg_job *ask = &plan.ask;
 	ask->job = fixture_job(f, branch, base, target, 1000);
-	snprintf(ask->kind, sizeof(ask->kind), "change");
+	snprintf(ask->kind, sizeof ask->kind, "change");
 	ask->n_subjects = 2;
 	snprintf(ask->subject[0].role, PROTOCOL_ROLE_SIZE, "base");
 	snprintf(ask->subject[1].role, PROTOCOL_ROLE_SIZE, "target");
 	snprintf(ask->subject[0].commit, 65, "%s", fixture_sha(base));
 	snprintf(ask->subject[1].commit, 65, "%s", fixture_sha(target));
 	ask->n_cells = n_cells;
-	ask->cell = calloc((size_t)n_cells, sizeof(*ask->cell));
+	ask->cell = calloc((size_t)n_cells, sizeof *ask->cell);
 	assert_non_null(ask->cell);
 	for (int i = 0; i < n_cells; i++) {
 		struct cell *c = &ask->cell[i];
 		bool sparse = i % 4 == 3;
 		c->direction = DIRECTION_FORWARD;
 		c->threshold_pct = 1.5;
-		snprintf(c->family, sizeof(c->family), "attention");
+		snprintf(c->family, sizeof c->family, "attention");
 		c->attention = (struct attention_case){ .mask = sparse ? FW_BLOCKS : FW_CAUSAL,
 			.seqlen = 1024 * (i + 1),
 			.nhq = 4,
@@ -44,16 +44,16 @@ static inline struct result *fixture_result(struct fixture *f, const char *branc
 		case_name(c);
 	}
 	rule_default(&ask->rule, n_cells);
-	snprintf(plan.base_how, sizeof(plan.base_how), "merge-base");
-	snprintf(plan.suite_name, sizeof(plan.suite_name), "ffa");
-	snprintf(plan.suite_sha, sizeof(plan.suite_sha), "5a17e");
-	snprintf(plan.suite_origin, sizeof(plan.suite_origin), "installed");
+	snprintf(plan.base_how, sizeof plan.base_how, "merge-base");
+	snprintf(plan.suite_name, sizeof plan.suite_name, "ffa");
+	snprintf(plan.suite_sha, sizeof plan.suite_sha, "5a17e");
+	snprintf(plan.suite_origin, sizeof plan.suite_origin, "installed");
 	buf_puts(&plan.suite_text, "suite: ffa\n");
 	struct result *r = result_new(&plan);
 	assert_non_null(r);
 	r->device = fixture_device();
 	r->device_id = f->device;
-	snprintf(r->isolation, sizeof(r->isolation), "none");
+	snprintf(r->isolation, sizeof r->isolation, "none");
 	r->done = (struct msg_done){ .gpu_s = 12.5, .wall_s = 30 };
 	return r;
 }
@@ -67,13 +67,13 @@ static inline void fixture_add(struct result *r, struct msg *m)
 static inline void fixture_build(struct result *r, const char *role, const char *state, const char *module)
 {
 	struct msg m = { .t = MSG_BUILD };
-	snprintf(m.u.build.role, sizeof(m.u.build.role), "%s", role);
-	snprintf(m.u.build.state, sizeof(m.u.build.state), "%s", state);
-	snprintf(m.u.build.module_sha256, sizeof(m.u.build.module_sha256), "%s", module);
-	snprintf(m.u.build.toolchain, sizeof(m.u.build.toolchain), "gcc 12.2.0");
+	snprintf(m.u.build.role, sizeof m.u.build.role, "%s", role);
+	snprintf(m.u.build.state, sizeof m.u.build.state, "%s", state);
+	snprintf(m.u.build.module_sha256, sizeof m.u.build.module_sha256, "%s", module);
+	snprintf(m.u.build.toolchain, sizeof m.u.build.toolchain, "gcc 12.2.0");
 	m.u.build.exit = strcmp(state, "failed") == 0 ? 2 : 0;
 	if (m.u.build.exit)
-		snprintf(m.u.build.detail, sizeof(m.u.build.detail), "make: exit 2");
+		snprintf(m.u.build.detail, sizeof m.u.build.detail, "make: exit 2");
 	buf_init(&m.u.build.log, 4096);
 	buf_puts(&m.u.build.log, "cc -c attention.c\n");
 	fixture_add(r, &m);
@@ -82,19 +82,19 @@ static inline void fixture_build(struct result *r, const char *role, const char 
 static inline void fixture_check(struct result *r, const char *role, int cell, const char *failure, const char *input)
 {
 	struct msg m = { .t = MSG_CHECK, .u.check = { .cell = cell, .ok = !failure[0], .error_ratio = 0.31 } };
-	snprintf(m.u.check.role, sizeof(m.u.check.role), "%s", role);
-	snprintf(m.u.check.failure, sizeof(m.u.check.failure), "%s", failure);
-	snprintf(m.u.check.input_sha256, sizeof(m.u.check.input_sha256), "%s", input);
-	snprintf(m.u.check.detail, sizeof(m.u.check.detail), "worst O[17,3,64]: 0.123 for 0.124");
+	snprintf(m.u.check.role, sizeof m.u.check.role, "%s", role);
+	snprintf(m.u.check.failure, sizeof m.u.check.failure, "%s", failure);
+	snprintf(m.u.check.input_sha256, sizeof m.u.check.input_sha256, "%s", input);
+	snprintf(m.u.check.detail, sizeof m.u.check.detail, "worst O[17,3,64]: 0.123 for 0.124");
 	fixture_add(r, &m);
 }
 
 static inline void fixture_fault(struct result *r, const char *role, int cell, const char *failure)
 {
 	struct msg m = { .t = MSG_FAULT, .u.fault = { .cell = cell } };
-	snprintf(m.u.fault.role, sizeof(m.u.fault.role), "%s", role);
-	snprintf(m.u.fault.failure, sizeof(m.u.fault.failure), "%s", failure);
-	snprintf(m.u.fault.detail, sizeof(m.u.fault.detail), "killed by SIGSEGV");
+	snprintf(m.u.fault.role, sizeof m.u.fault.role, "%s", role);
+	snprintf(m.u.fault.failure, sizeof m.u.fault.failure, "%s", failure);
+	snprintf(m.u.fault.detail, sizeof m.u.fault.detail, "killed by SIGSEGV");
 	fixture_add(r, &m);
 }
 
@@ -112,7 +112,7 @@ static inline void fixture_accepted(struct result *r)
 static inline void fixture_launch(struct result *r, int launch, int set)
 {
 	struct msg m = { .t = MSG_LAUNCH };
-	m.u.launch = calloc(1, sizeof(*m.u.launch));
+	m.u.launch = calloc(1, sizeof *m.u.launch);
 	assert_non_null(m.u.launch);
 	*m.u.launch = (struct msg_launch){ .launch = launch, .set = set, .seed = UINT64_MAX - (unsigned)launch };
 	fixture_add(r, &m);
@@ -120,9 +120,9 @@ static inline void fixture_launch(struct result *r, int launch, int set)
 
 static inline float *fixture_copy(const float *from, int n)
 {
-	float *to = malloc((size_t)n * sizeof(*to));
+	float *to = malloc((size_t)n * sizeof *to);
 	assert_non_null(to);
-	memcpy(to, from, (size_t)n * sizeof(*to));
+	memcpy(to, from, (size_t)n * sizeof *to);
 	return to;
 }
 
@@ -135,16 +135,16 @@ static inline void fixture_timing(struct result *r, struct noise *noise, int lau
 	struct noise_launch l;
 	struct launch_pairs p;
 	noise_pairs(noise, shift, PAIRS, set, &l, &p);
-	struct msg_cell *c = m.u.cell = calloc(1, sizeof(*m.u.cell));
+	struct msg_cell *c = m.u.cell = calloc(1, sizeof *m.u.cell);
 	assert_non_null(c);
 	c->launch = launch;
 	c->set = set;
 	c->cell = cell;
 	c->n_subjects = 2;
 	c->n = PAIRS;
-	snprintf(c->series, sizeof(c->series), "%s", series);
-	snprintf(c->phase, sizeof(c->phase), "%s", phase);
-	snprintf(c->input_sha256, sizeof(c->input_sha256), "feed");
+	snprintf(c->series, sizeof c->series, "%s", series);
+	snprintf(c->phase, sizeof c->phase, "%s", phase);
+	snprintf(c->input_sha256, sizeof c->input_sha256, "feed");
 	snprintf(c->role[0], PROTOCOL_ROLE_SIZE, "base");
 	snprintf(c->role[1], PROTOCOL_ROLE_SIZE, "target");
 	c->ms[0] = fixture_copy(l.base_ms, PAIRS);

@@ -49,7 +49,7 @@ static inline const char *gitrepo_run_env(const char *dir, int must, int *status
 	snprintf(home, sizeof home, "HOME=%s", gitrepo_root);
 	snprintf(cwd, sizeof cwd, "%s/%s", gitrepo_root, dir);
 	buf_init(&out, sizeof text - 1);
-	if (proc_run(&spec, NULL, &out, &out, 60000, &how, &why) < 0)
+	if (proc_run(&spec, NULL, &out, &out, 60000, &how, &why) != 0)
 		fail_msg("%s", why.text);
 	memcpy(text, out.data, out.len + 1);
 	if (out.len && text[out.len - 1] == '\n')

@@ -18,12 +18,12 @@ static inline int setup(void **state)
 	if (fixture_setup(state))
 		return -1;
 	fixture_ground(*state);
-	config = calloc(1, sizeof(*config));
+	config = calloc(1, sizeof *config);
 	if (!config)
 		return -1;
 	config->n_webhooks = 2;
-	snprintf(config->webhook[0].name, sizeof(config->webhook[0].name), "chat");
-	snprintf(config->webhook[1].name, sizeof(config->webhook[1].name), "mail");
+	snprintf(config->webhook[0].name, sizeof config->webhook[0].name, "chat");
+	snprintf(config->webhook[1].name, sizeof config->webhook[1].name, "mail");
 	struct fixture *f = *state;
 	ok(db_begin(f->db, &err));
 	return 0;

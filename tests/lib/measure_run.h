@@ -71,7 +71,7 @@ static inline int open_bench(struct scene *s)
 {
 	struct bench *b = &s->bench;
 
-	if (bench_init(b, s->cell, CELLS, &s->err) < 0)
+	if (bench_init(b, s->cell, CELLS, &s->err) != 0)
 		return -1;
 	snprintf(b->runner, sizeof b->runner, "%s/flopwatch-runner", s->folder.path);
 	b->peer = &s->peer;
@@ -89,9 +89,9 @@ static inline int start_bench(struct scene *s)
 {
 	struct bench *b = &s->bench;
 
-	if (open_bench(s) < 0)
+	if (open_bench(s) != 0)
 		return -1;
-	return add_subject(s, "base", "b") < 0 || add_subject(s, "target", "t") < 0 ? -1 : bench_ready(b, &s->err);
+	return add_subject(s, "base", "b") != 0 || add_subject(s, "target", "t") != 0 ? -1 : bench_ready(b, &s->err);
 }
 
 static inline int setup(void **state)
@@ -101,7 +101,7 @@ static inline int setup(void **state)
 	char path[4200];
 
 	*state = s;
-	if (!s || tmp_folder_open(&s->folder) < 0 || cache_open(&s->cache, s->folder.path, &s->err) < 0)
+	if (!s || tmp_folder_open(&s->folder) != 0 || cache_open(&s->cache, s->folder.path, &s->err) != 0)
 		return -1;
 	procs_adopt();
 	peer_init(&s->peer, -1, -1);
@@ -121,7 +121,7 @@ static inline int setup(void **state)
 		case_name(&s->cell[i]);
 	}
 	/* any program of that name will do: each test writes its own */
-	if (tmp_folder_write(&s->folder, "flopwatch-runner", "#!/bin/sh\n", 0755) < 0)
+	if (tmp_folder_write(&s->folder, "flopwatch-runner", "#!/bin/sh\n", 0755) != 0)
 		return -1;
 	snprintf(path, sizeof path, "%s:/usr/bin:/bin", s->folder.path);
 	setenv("PATH", path, 1);
@@ -226,13 +226,13 @@ static inline int runs_of(struct scene *s, const char *mode)
 
 static inline void check_all(struct scene *s)
 {
-	if (acceptance_run(&s->bench, &s->err) < 0)
+	if (acceptance_run(&s->bench, &s->err) != 0)
 		fail_msg("%s", s->err.text);
 }
 
 static inline void measure_all(struct scene *s)
 {
-	if (measure_run(&s->bench, &s->err) < 0)
+	if (measure_run(&s->bench, &s->err) != 0)
 		fail_msg("%s", s->err.text);
 }
 

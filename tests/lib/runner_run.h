@@ -41,7 +41,7 @@ static inline struct cell small_cell(int32_t mask, enum direction direction, int
 		a->block = 16;
 		a->sparsity_ratio = 0.5;
 	}
-	snprintf(c.family, sizeof(c.family), "attention");
+	snprintf(c.family, sizeof c.family, "attention");
 	case_name(&c);
 	return c;
 }
@@ -52,11 +52,11 @@ static inline struct msg_run small_run(const char *mode, const char *device, con
 {
 	static const char *const role[] = { "base", "target", "anchor" };
 	struct msg_run run = { .launch = 1, .set = 1, .seed = 7, .n_subjects = n_modules, .n_cells = n_cells, .cell = cell };
-	snprintf(run.mode, sizeof(run.mode), "%s", mode);
-	snprintf(run.device, sizeof(run.device), "%s", device);
+	snprintf(run.mode, sizeof run.mode, "%s", mode);
+	snprintf(run.device, sizeof run.device, "%s", device);
 	for (int i = 0; i < n_modules; i++) {
-		snprintf(run.subject[i].role, sizeof(run.subject[i].role), "%s", role[i]);
-		snprintf(run.subject[i].module, sizeof(run.subject[i].module), "build/tests/modules/%s.so", module[i]);
+		snprintf(run.subject[i].role, sizeof run.subject[i].role, "%s", role[i]);
+		snprintf(run.subject[i].module, sizeof run.subject[i].module, "build/tests/modules/%s.so", module[i]);
 	}
 	for (int i = 0; i < n_cells; i++)
 		index[i] = 10 + i;
@@ -75,7 +75,7 @@ static inline void run_task(struct msg_run *run, struct run_result *out)
 	struct buf line;
 	int in = memfd_create("in", 0), records = memfd_create("records", 0);
 
-	memset(out, 0, sizeof(*out));
+	memset(out, 0, sizeof *out);
 	buf_init(&line, PROTOCOL_LINE_MAX);
 	protocol_write(&line, &m);
 	if (in < 0 || records < 0 || line.failed || write(in, line.data, line.len) != (ssize_t)line.len ||

@@ -82,7 +82,7 @@ static void each_fault_has_its_class(void **state)
 	};
 	int index[2];
 	(void)state;
-	for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++) {
+	for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
 		const char *const modules[] = { bad[k].module };
 		struct msg_run run = small_run("check", "cpu", modules, 1, cell, index, 2);
 		run_task(&run, &r);
@@ -124,7 +124,7 @@ static void an_unknown_provider_is_told(void **state)
 	int index[1];
 	(void)state;
 	struct msg_run run = small_run("check", "cpu", modules, 1, cell, index, 1);
-	snprintf(run.subject[0].provider, sizeof(run.subject[0].provider), "nonesuch");
+	snprintf(run.subject[0].provider, sizeof run.subject[0].provider, "nonesuch");
 	run_task(&run, &r);
 	assert_int_equal(r.status, 0);
 	assert_string_equal(find_check(&r, index[0])->failure, "provider");
@@ -150,8 +150,8 @@ static void a_task_is_taken_away(void **state)
 	assert_int_equal(lseek(in, 0, SEEK_SET), 0);
 	assert_int_equal(task_run(in, records), 0);
 	assert_true(lseek(records, 0, SEEK_END) > 0);
-	assert_int_equal(pread(held, left, sizeof(left), 0), 0);
-	assert_int_equal(pread(in, left, sizeof(left), 0), 0);
+	assert_int_equal(pread(held, left, sizeof left, 0), 0);
+	assert_int_equal(pread(in, left, sizeof left, 0), 0);
 	buf_fini(&line);
 	close(in);
 	close(records);
@@ -162,7 +162,7 @@ static void nonsense_is_no_task(void **state)
 {
 	static const char *const lines[] = { "", "{\"t\":\"run\"}\n", "{\"t\":\"ping\"}\n", "not JSON\n", "{\"t\":\"run\"" };
 	(void)state;
-	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+	for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
 		int in = memfd_create("in", 0), records = memfd_create("records", 0);
 		assert_true(in >= 0 && records >= 0);
 		assert_int_equal(write(in, lines[i], strlen(lines[i])), strlen(lines[i]));

@@ -40,7 +40,7 @@ static void same_seed_same_times(void **state)
 	run(5, 1e9, a, mhz);
 	run(5, 1e9, b, mhz);
 	run(6, 1e9, c, mhz);
-	assert_memory_equal(a, b, sizeof(a));
+	assert_memory_equal(a, b, sizeof a);
 	int differ = 0;
 	for (int i = 0; i < CALLS; i++)
 		differ += a[i] < c[i] || a[i] > c[i];

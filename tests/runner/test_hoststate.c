@@ -24,7 +24,7 @@ static void tell(void *arg, const char *what, bool back)
 {
 	size_t used = strlen(told);
 	(void)arg;
-	snprintf(told + used, sizeof(told) - used, "%s%s%s", used ? ", " : "", what, back ? "" : " (stays)");
+	snprintf(told + used, sizeof told - used, "%s%s%s", used ? ", " : "", what, back ? "" : " (stays)");
 }
 
 static const char *find(const struct hoststate *s)
@@ -113,9 +113,9 @@ static void the_thread_keeps_its_cores(void **state)
 		skip();
 	CPU_ZERO(&one);
 	CPU_SET(sched_getcpu(), &one);
-	assert_int_equal(sched_setaffinity(0, sizeof(one), &one), 0);
+	assert_int_equal(sched_setaffinity(0, sizeof one, &one), 0);
 	assert_string_equal(find(&s), "the cores of the measuring thread");
-	assert_int_equal(sched_getaffinity(0, sizeof(now), &now), 0);
+	assert_int_equal(sched_getaffinity(0, sizeof now, &now), 0);
 	assert_true(CPU_EQUAL(&now, &s.cores));
 }
 

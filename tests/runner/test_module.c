@@ -56,7 +56,7 @@ static void by_descriptor(void **state)
 
 	(void)state;
 	assert_true(fd >= 0);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	assert_int_equal(module_open(&m, path, &err), 0);
 	module_close(&m);
 	close(fd);

@@ -29,7 +29,7 @@ static void driver_and_library_agree(void **state)
 {
 	char version[48] = "x";
 	(void)state;
-	nvml_driver(version, sizeof(version));
+	nvml_driver(version, sizeof version);
 	assert_true((nvml_open() == 0) == (version[0] != '\0'));
 	assert_int_equal(nvml_open(), nvml_open()); /* looked for once */
 }

@@ -34,7 +34,7 @@ static int load(void **state)
 static int forget(void **state)
 {
 	(void)state;
-	memset(fake, 0, sizeof(*fake));
+	memset(fake, 0, sizeof *fake);
 	return 0;
 }
 
@@ -59,7 +59,7 @@ static void missing_functions_leave_gaps(void **state)
 	fake->no_ecc = 1;
 	nvml_read(gpu, &r);
 	assert_true(r.ecc == -1);
-	nvml_driver(version, sizeof(version));
+	nvml_driver(version, sizeof version);
 	assert_string_equal(version, "");
 	nvml_read("GPU-other", &r);
 	assert_true(r.power_w < 0 && r.reasons == -1);

@@ -57,7 +57,7 @@ static void forward_has_its_slots(void **state)
 	assert_int_equal(p.tensor[FW_LSE].stride[0], 40);
 	assert_int_equal(p.slot[FW_LSE].bytes, 2 * 40 * 4);
 	inputs_fill(42, FW_Q, 0, 40 * 2 * 16, q);
-	assert_memory_equal(p.tensor[FW_Q].data, q, sizeof(q));
+	assert_memory_equal(p.tensor[FW_Q].data, q, sizeof q);
 	assert_int_equal(strlen(p.input_sha256), 64);
 	problem_close(&p);
 }
@@ -80,7 +80,7 @@ static void a_write_into_an_input_is_named_and_undone(void **state)
 		int slot;
 		const char *name;
 	} inputs[] = { { FW_Q, "Q" }, { FW_O, "O" }, { FW_LSE, "LSE" }, { FW_DO, "dO" }, { FW_CU_K, "sequence offsets" } };
-	for (size_t i = 0; i < sizeof(inputs) / sizeof(inputs[0]); i++) {
+	for (size_t i = 0; i < sizeof inputs / sizeof inputs[0]; i++) {
 		struct problem_slot *s = &p.slot[inputs[i].slot];
 		((unsigned char *)s->data)[s->bytes - 1] ^= 0x40;
 		assert_int_equal(problem_modified(&p, &name, &err), 0);
@@ -91,9 +91,9 @@ static void a_write_into_an_input_is_named_and_undone(void **state)
 	}
 	assert_int_equal(problem_poison(&p, 0xff, &err), 0);
 	float x;
-	memset(&x, 0xff, sizeof(x));
+	memset(&x, 0xff, sizeof x);
 	assert_true(x != x);
-	assert_memory_equal(p.slot[FW_DQ].data, &x, sizeof(x));
+	assert_memory_equal(p.slot[FW_DQ].data, &x, sizeof x);
 	problem_close(&p);
 }
 
@@ -167,15 +167,15 @@ static void second_masks_have_equal_sizes(void **state)
 	(void)state;
 
 	make(&p, FW_BLOCKS, DIRECTION_FORWARD, 1, one);
-	assert_int_equal(p.bits_bytes, sizeof(bits));
-	memcpy(bits, p.bits, sizeof(bits));
+	assert_int_equal(p.bits_bytes, sizeof bits);
+	memcpy(bits, p.bits, sizeof bits);
 	int kept = ones(&p);
 	assert_int_equal(kept, 8);
 	assert_true(problem_has_second_mask(&p));
 	assert_int_equal(problem_second_mask(&p, &err), 0);
 	assert_int_equal(ones(&p), kept);
-	assert_memory_not_equal(p.bits, bits, sizeof(bits));
-	assert_memory_equal(p.slot[FW_BLOCK_BITS].data, p.bits, sizeof(bits));
+	assert_memory_not_equal(p.bits, bits, sizeof bits);
+	assert_memory_equal(p.slot[FW_BLOCK_BITS].data, p.bits, sizeof bits);
 	problem_close(&p);
 
 	make(&p, FW_CAUSAL, DIRECTION_FORWARD, 2, two);
@@ -202,7 +202,7 @@ static void the_name_of_the_inputs_follows_them(void **state)
 	struct fw_err err = { 0 };
 	(void)state;
 	make(&p, FW_FULL, DIRECTION_FORWARD, 1, one);
-	memcpy(first, p.input_sha256, sizeof(first));
+	memcpy(first, p.input_sha256, sizeof first);
 	problem_close(&p);
 	make(&p, FW_FULL, DIRECTION_FORWARD, 1, one);
 	assert_string_equal(p.input_sha256, first);

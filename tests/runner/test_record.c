@@ -17,7 +17,7 @@ static void read_back(int fd, struct msg *m)
 {
 	char line[8192];
 	struct fw_err err = { 0 };
-	ssize_t n = read(fd, line, sizeof(line));
+	ssize_t n = read(fd, line, sizeof line);
 	assert_true(n > 1);
 	assert_int_equal(line[n - 1], '\n');
 	if (protocol_parse(line, (size_t)n - 1, m, &err) != 0)
@@ -49,8 +49,8 @@ static void what_is_written_can_be_read(void **state)
 	msg_fini(&m);
 
 	char detail[2000];
-	memset(detail, 'x', sizeof(detail) - 1);
-	detail[sizeof(detail) - 1] = '\0';
+	memset(detail, 'x', sizeof detail - 1);
+	detail[sizeof detail - 1] = '\0';
 	record_fault(&r, 2, "base", "crash", detail);
 	read_back(fd[0], &m);
 	assert_int_equal(m.t, MSG_FAULT);
@@ -66,11 +66,11 @@ static void what_is_written_can_be_read(void **state)
 	struct msg_cell cell = { .launch = 7, .set = 1, .series = "device", .n_subjects = 1, .role = { "base" }, .n = 2 };
 	cell.ms[0] = ms;
 	memcpy(cell.order, "AA", 3);
-	snprintf(cell.input_sha256, sizeof(cell.input_sha256), "%064d", 7);
+	snprintf(cell.input_sha256, sizeof cell.input_sha256, "%064d", 7);
 	record_cell(&r, &cell);
 	read_back(fd[0], &m);
 	assert_int_equal(m.t, MSG_CELL);
-	assert_memory_equal(m.u.cell->ms[0], ms, sizeof(ms)); /* bit for bit */
+	assert_memory_equal(m.u.cell->ms[0], ms, sizeof ms); /* bit for bit */
 	msg_fini(&m);
 
 	records_fini(&r);
@@ -94,7 +94,7 @@ static void sealed_lines_have_numbers(void **state)
 	for (unsigned long long i = 0; i < 3; i++) {
 		struct msg m;
 		record_at(&r, (int)i, "target", "time");
-		ssize_t n = read(fd[0], line, sizeof(line));
+		ssize_t n = read(fd[0], line, sizeof line);
 		assert_true(n > 1 && line[n - 1] == '\n');
 		size_t len = (size_t)n - 1;
 		const char *record = seal_open(key, i, line, len);

@@ -49,7 +49,7 @@ static int watch(int late, int room, struct failure *f, int *copies, char *text,
 	ops.settle = odd_settle;
 	ops.alloc = odd_alloc;
 	runner.ops = &ops;
-	memset(&odd, 0, sizeof(odd));
+	memset(&odd, 0, sizeof odd);
 	odd.room = -1;
 	assert_int_equal(problem_open(&p, &ops, runner.dev, cell, &err), 0);
 	assert_int_equal(subject_plan(u, &p, DIRECTION_FORWARD, f), 0);
@@ -60,7 +60,7 @@ static int watch(int late, int room, struct failure *f, int *copies, char *text,
 	*copies = 0;
 	for (int i = 0; i < FW_ATTENTION_SLOTS; i++)
 		*copies += w.copy[i] != NULL;
-	int rc = witness_call(&w, u, 3, false, "watched: ", f);
+	int result = witness_call(&w, u, 3, false, "watched: ", f);
 	witness_close(&w);
 	subject_unplan(u);
 	problem_close(&p);
@@ -70,7 +70,7 @@ static int watch(int late, int room, struct failure *f, int *copies, char *text,
 	ssize_t n = pread(fd, text, size - 1, 0);
 	text[n > 0 ? n : 0] = '\0';
 	close(fd);
-	return rc;
+	return result;
 }
 
 static void one_interruption_is_nobodys_fault(void **state)
@@ -80,7 +80,7 @@ static void one_interruption_is_nobodys_fault(void **state)
 		struct failure f = { 0 };
 		char text[4096];
 		int copies;
-		assert_int_equal(watch(late, -1, &f, &copies, text, sizeof(text)), 0);
+		assert_int_equal(watch(late, -1, &f, &copies, text, sizeof text), 0);
 		assert_string_equal(f.name, "");
 		assert_int_equal(odd.settles, late + 1); /* looked at again only where there is doubt */
 		assert_int_equal(copies, 2);             /* O and LSE */
@@ -94,7 +94,7 @@ static void work_after_every_call_escapes(void **state)
 	char text[4096];
 	int copies;
 	(void)state;
-	assert_int_equal(watch(1000, -1, &f, &copies, text, sizeof(text)), -1);
+	assert_int_equal(watch(1000, -1, &f, &copies, text, sizeof text), -1);
 	assert_string_equal(f.name, "escaped");
 	assert_non_null(strstr(f.detail, "12 ms"));
 }
@@ -106,7 +106,7 @@ static void a_full_device_is_timed_without_copies(void **state)
 		struct failure f = { 0 };
 		char text[4096];
 		int copies;
-		assert_int_equal(watch(0, room, &f, &copies, text, sizeof(text)), 0);
+		assert_int_equal(watch(0, room, &f, &copies, text, sizeof text), 0);
 		assert_string_equal(f.name, "");
 		assert_int_equal(copies, 0);
 		assert_non_null(strstr(text, "no memory for copies of the results"));

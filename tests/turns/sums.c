@@ -35,7 +35,7 @@ int main(void)
 	for (unsigned i = 0; i < N; i++)
 		x[i] = 1;
 	flopwatch_check(check, NULL);
-	flopwatch_output(&total, sizeof(total));
+	flopwatch_output(&total, sizeof total);
 	FLOPWATCH("sum/20000", N, 4.0 * N)
 	{
 		total = sum(x, n);

@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	buf_append(&bytes, data, size);
 	tar = tar_fd(&bytes);
 	must(tar >= 0, "no archive");
-	if (unpack_tar(tar, root, "in", &limits, &err) < 0)
+	if (unpack_tar(tar, root, "in", &limits, &err) != 0)
 		must(err.code != ERR_NONE && err.text[0], "a refusal without words");
 	else
 		must(err.code == ERR_NONE, "an unpacked archive left an error");

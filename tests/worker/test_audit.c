@@ -30,12 +30,12 @@ static void honest_ones_are_believed(void **state)
 	char why[256];
 	(void)state;
 	struct audit a = batches(1, 0.5, 1, 0);
-	assert_true(audit_believes(&a, 1, 0.5, why, sizeof(why)));
-	assert_true(audit_believes(&a, 1.3, 0.6, why, sizeof(why))); /* cold calls take longer than warm ones */
-	a = batches(1, 0.5, 1, 50);                                  /* two bad pairs of five */
-	assert_true(audit_believes(&a, 1, 0.5, why, sizeof(why)));
+	assert_true(audit_believes(&a, 1, 0.5, why, sizeof why));
+	assert_true(audit_believes(&a, 1.3, 0.6, why, sizeof why)); /* cold calls take longer than warm ones */
+	a = batches(1, 0.5, 1, 50);                                 /* two bad pairs of five */
+	assert_true(audit_believes(&a, 1, 0.5, why, sizeof why));
 	a = batches(0.010, 0.005, 0.5, 0); /* launching costs the host more than the work takes */
-	assert_true(audit_believes(&a, 0.010, 0.005, why, sizeof(why)));
+	assert_true(audit_believes(&a, 0.010, 0.005, why, sizeof why));
 }
 
 static void a_clock_that_runs_slow_is_seen(void **state)
@@ -43,7 +43,7 @@ static void a_clock_that_runs_slow_is_seen(void **state)
 	char why[256];
 	(void)state;
 	struct audit a = batches(1, 0.5, 0.7, 0);
-	assert_false(audit_believes(&a, 1, 0.5, why, sizeof(why)));
+	assert_false(audit_believes(&a, 1, 0.5, why, sizeof why));
 	assert_non_null(strstr(why, "for a call of the base that took 1 ms by the supervisor's clock"));
 }
 
@@ -52,7 +52,7 @@ static void a_clock_that_was_forged_only_before_is_seen(void **state)
 	char why[256];
 	(void)state;
 	struct audit a = batches(1, 1, 1, 0);
-	assert_false(audit_believes(&a, 1, 0.25, why, sizeof(why)));
+	assert_false(audit_believes(&a, 1, 0.25, why, sizeof why));
 	assert_string_equal(why, "4 times the base's speed was reported, 1 times it is by the supervisor's clock");
 }
 
@@ -62,12 +62,12 @@ static void an_audit_that_did_not_happen_is_no_proof(void **state)
 	(void)state;
 	struct audit a = batches(1, 0.5, 1, 0);
 	a.n[1]--;
-	assert_false(audit_believes(&a, 1, 0.5, why, sizeof(why)));
+	assert_false(audit_believes(&a, 1, 0.5, why, sizeof why));
 	a = batches(1, 0.5, 1, 0);
 	a.batch[0][2][1].calls = a.batch[0][2][0].calls;
-	assert_false(audit_believes(&a, 1, 0.5, why, sizeof(why)));
+	assert_false(audit_believes(&a, 1, 0.5, why, sizeof why));
 	a = batches(1, 0, 1, 0);
-	assert_false(audit_believes(&a, 1, 0.5, why, sizeof(why)));
+	assert_false(audit_believes(&a, 1, 0.5, why, sizeof why));
 }
 
 int main(void)

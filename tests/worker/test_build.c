@@ -35,10 +35,10 @@ static int open_scene(void **state, enum sandbox_want want)
 	char dir[100];
 
 	*state = s;
-	if (!s || tmp_folder_open(&s->folder) < 0 || sandbox_open(&s->sandbox, want, &s->err) < 0)
+	if (!s || tmp_folder_open(&s->folder) != 0 || sandbox_open(&s->sandbox, want, &s->err) != 0)
 		return -1;
 	snprintf(dir, sizeof dir, "%s/cache", s->folder.path);
-	if (cache_open(&s->cache, dir, &s->err) < 0)
+	if (cache_open(&s->cache, dir, &s->err) != 0)
 		return -1;
 	procs_adopt();
 	procs_end_all(); /* what the question for a sandbox started may still be ending */
@@ -103,7 +103,7 @@ static void project(struct scene *s, const char *makefile)
 static void build(struct scene *s)
 {
 	buf_fini(&s->result.log);
-	if (build_make(&s->context, &s->subject, give_tree, s, &s->result, &s->module, &s->err) < 0)
+	if (build_make(&s->context, &s->subject, give_tree, s, &s->result, &s->module, &s->err) != 0)
 		fail_msg("%s", s->err.text);
 }
 

@@ -25,7 +25,7 @@ static int setup(void **state)
 	char dir[100];
 
 	*state = s;
-	if (!s || tmp_folder_open(&s->folder) < 0)
+	if (!s || tmp_folder_open(&s->folder) != 0)
 		return -1;
 	snprintf(dir, sizeof dir, "%s/a/b/cache", s->folder.path);
 	return cache_open(&s->cache, dir, &s->err);

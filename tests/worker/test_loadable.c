@@ -55,7 +55,7 @@ static int open_program(void **state)
 	char source[200];
 
 	(void)state;
-	if (tmp_folder_open(&folder) < 0)
+	if (tmp_folder_open(&folder) != 0)
 		return -1;
 	snprintf(source, sizeof source, "%s/seven.c", folder.path);
 	snprintf(program, sizeof program, "%s/seven", folder.path);

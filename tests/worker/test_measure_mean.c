@@ -33,11 +33,11 @@ static void end(void)
 static void begin(void)
 {
 	end();
-	memset(&s, 0, sizeof(s));
+	memset(&s, 0, sizeof s);
 	for (int i = 0; i < CELLS; i++) {
 		s.cell[i].direction = i == BACKWARD ? DIRECTION_BACKWARD : DIRECTION_FORWARD;
 		s.cell[i].threshold_pct = 1.5;
-		snprintf(s.cell[i].group, sizeof(s.cell[i].group), "dense");
+		snprintf(s.cell[i].group, sizeof s.cell[i].group, "dense");
 		s.state[i].open = true;
 		s.state[i].judgement.want_set = 1;
 	}

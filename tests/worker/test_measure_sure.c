@@ -60,8 +60,7 @@ static void a_machine_that_became_busy_accuses_nobody(void **state)
 {
 	struct scene *s = *state;
 
-	runner(s, "pass",
-		"if [ -z \"$both\" ]; then single 1; elif [ $launch = 0 ]; then timings 0.99; else timings 0.5; fi");
+	runner(s, "pass", "if [ -z \"$both\" ]; then single 1; elif [ $launch = 0 ]; then timings 0.99; else timings 0.5; fi");
 	check_all(s);
 	s->bench.cell[0].open = s->bench.cell[2].open = false;
 	for (int side = 0; side < 2; side++)

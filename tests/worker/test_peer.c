@@ -110,7 +110,7 @@ static void a_line_without_end_is_refused(void **state)
 	memset(much, 'x', sizeof much - 1);
 	for (int i = 0; i < 11; i++) {
 		say(s, much);
-		if (peer_receive(&s->peer, i < 10 ? 1 : 1000, &m, &s->err) < 0 && s->err.code == ERR_PROTOCOL)
+		if (peer_receive(&s->peer, i < 10 ? 1 : 1000, &m, &s->err) != 0 && s->err.code == ERR_PROTOCOL)
 			break;
 		err_clear(&s->err);
 	}

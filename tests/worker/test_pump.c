@@ -33,14 +33,15 @@ static int watch(struct reader *out, struct reader *records, struct fw_err *err)
 		"printf %060000d 1; for ((i = 0; i < 10; i++)); do printf %09000d 1 >&3; done", NULL };
 	struct peer peer;
 	struct pump pump = { .peer = &peer,
-		.stream = { { .read = take, .arg = out, .child_fd = 1 }, { .read = take, .arg = records, .child_fd = 3, .socket = true } },
+		.stream = { { .read = take, .arg = out, .child_fd = 1 },
+			{ .read = take, .arg = records, .child_fd = 3, .socket = true } },
 		.n_streams = 2,
 		.deadline_ms = 60000 };
 	struct proc_exit how;
 	peer_init(&peer, -1, -1);
-	int status = pump_run(&pump, &(struct proc_spec){ .argv = argv }, &how, err);
+	int result = pump_run(&pump, &(struct proc_spec){ .argv = argv }, &how, err);
 	peer_fini(&peer);
-	return status;
+	return result;
 }
 
 static void everything_is_read(void **state)

@@ -31,7 +31,7 @@ static void begin(void)
 		for (int k = 0; k < s.state[i].n_launches; k++)
 			free(s.state[i].launch[k].values);
 	}
-	memset(&s, 0, sizeof(s));
+	memset(&s, 0, sizeof s);
 	for (int i = 0; i < CELLS; i++) {
 		struct attention_case *a = &s.cell[i].attention;
 		bool sparse = i == FORWARD_SPARSE || i == BACKWARD_SPARSE;

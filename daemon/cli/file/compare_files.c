@@ -186,34 +186,34 @@ static int put_profiles(struct buf *out, const char *base, const char *target, s
 	struct buf text[2];
 	struct ffa_file file[2];
 	const char *const path[2] = { base, target };
-	int rows, rc = 0;
+	int rows, result = 0;
 	for (int i = 0; i < 2; i++)
 		buf_init(&text[i], READING_BYTES_MAX + 1);
-	for (int i = 0; i < 2 && rc == 0; i++) {
-		rc = files_read_text(path[i], &text[i], err);
+	for (int i = 0; i < 2 && result == 0; i++) {
+		result = files_read_text(path[i], &text[i], err);
 		file[i] = (struct ffa_file){ .text = text[i].data, .len = text[i].len, .name = path[i] };
 	}
-	if (rc == 0)
-		rc = ffa_compare(&file[0], &file[1], out, &rows, err);
+	if (result == 0)
+		result = ffa_compare(&file[0], &file[1], out, &rows, err);
 	for (int i = 0; i < 2; i++)
 		buf_fini(&text[i]);
-	return rc;
+	return result;
 }
 
 static int write_comparison(const struct options *o, const struct reading *base, const struct reading *target, struct fw_err *err)
 {
 	struct buf out;
-	int rc = 0;
+	int result = 0;
 	buf_init(&out, 64 << 20);
 	if (is_profile(base) && is_profile(target))
-		rc = put_profiles(&out, o->arg[0], o->arg[1], err);
+		result = put_profiles(&out, o->arg[0], o->arg[1], err);
 	else
 		put_table(&out, base, target);
-	if (rc == 0)
-		rc = out.failed ? err_set(err, ERR_FULL, "%s: the comparison does not fit", o->arg[2])
-				: files_write(o->arg[2], &out, err);
+	if (result == 0)
+		result = out.failed ? err_set(err, ERR_FULL, "%s: the comparison does not fit", o->arg[2])
+				    : files_write(o->arg[2], &out, err);
 	buf_fini(&out);
-	return rc;
+	return result;
 }
 
 int verb_compare_files(const struct options *o)

@@ -12,9 +12,9 @@ int files_read_text(const char *path, struct buf *text, struct fw_err *err)
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return err_sys(err, "%s", path);
-	int rc = buf_read_fd(text, fd) != 0 ? err_sys(err, "%s", path) : 0;
+	int result = buf_read_fd(text, fd) != 0 ? err_sys(err, "%s", path) : 0;
 	close(fd);
-	return rc;
+	return result;
 }
 
 int files_read(const char *path, const char *format, const struct options *o, struct reading *out, struct fw_err *err)

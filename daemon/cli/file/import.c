@@ -65,22 +65,22 @@ int verb_import(struct client *c, const struct options *o)
 	}
 	buf_init(&body, 8 << 20);
 	import_body(&body, o, &target, &base);
-	int rc = client_post(c, "/api/v1/imports", body.data, &answer, &err);
+	int result = client_post(c, "/api/v1/imports", body.data, &answer, &err);
 	buf_fini(&body);
-	if (rc == 0) /* aloud, and not in the way of an answer that a program reads */
+	if (result == 0) /* aloud, and not in the way of an answer that a program reads */
 		files_warn_of_timeless(&target, o->arg[0], o->json ? stderr : stdout);
-	if (rc == 0 && o->n_arg == 2)
+	if (result == 0 && o->n_arg == 2)
 		files_warn_of_timeless(&base, o->arg[1], o->json ? stderr : stdout);
-	if (rc == 0)
+	if (result == 0)
 		json_object_set_new(answer, "left_out", json_integer(target.n_left + base.n_left));
-	if (rc == 0 && o->json)
+	if (result == 0 && o->json)
 		verb_print_json(answer);
-	else if (rc == 0)
+	else if (result == 0)
 		printf("%d rows %s as comparison %lld\n", target.n_rows,
 			json_is_true(json_object_get(answer, "new")) ? "stored" : "were stored before",
 			value_integer(answer, "comparison"));
 	reading_fini(&target);
 	reading_fini(&base);
 	json_decref(answer);
-	return rc == 0 ? EXIT_OK : verb_fail(&err);
+	return result == 0 ? EXIT_OK : verb_fail(&err);
 }

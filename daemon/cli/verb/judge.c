@@ -35,7 +35,7 @@ static int judge_all(struct client *c, struct tally *t, struct fw_err *err)
 		char path[96];
 		json_t *page = NULL, *item;
 		size_t i;
-		int rc = 0;
+		int result = 0;
 		snprintf(path, sizeof path, "/api/v1/comparisons?limit=%d&cursor=%lld", PAGE, before);
 		if (!before)
 			snprintf(path, sizeof path, "/api/v1/comparisons?limit=%d", PAGE);
@@ -45,13 +45,13 @@ static int judge_all(struct client *c, struct tally *t, struct fw_err *err)
 		json_array_foreach(items, i, item)
 		{
 			before = value_integer(item, "id");
-			if (rc == 0)
-				rc = judge_one(c, before, t, err);
+			if (result == 0)
+				result = judge_one(c, before, t, err);
 		}
 		bool more = json_array_size(items) > 0 && !json_is_null(json_object_get(page, "next_cursor"));
 		json_decref(page);
-		if (rc != 0 || !more)
-			return rc;
+		if (result != 0 || !more)
+			return result;
 	}
 }
 

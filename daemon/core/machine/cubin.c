@@ -43,7 +43,7 @@ static void feed(struct image *m, struct hash_state *h, const void *data, size_t
 
 static void feed_number(struct image *m, struct hash_state *h, uint64_t v)
 {
-	feed(m, h, &v, sizeof(v));
+	feed(m, h, &v, sizeof v);
 }
 
 /* ---- names ------------------------------------------------------------------------------------------------------------ */
@@ -99,9 +99,9 @@ const char *cubin_plain_symbol(const char *symbol)
 {
 	static const char prefix[] = "__nv_static_";
 	char *end;
-	if (strncmp(symbol, prefix, sizeof(prefix) - 1) != 0)
+	if (strncmp(symbol, prefix, sizeof prefix - 1) != 0)
 		return symbol;
-	const char *digits = symbol + sizeof(prefix) - 1;
+	const char *digits = symbol + sizeof prefix - 1;
 	unsigned long n = *digits >= '1' && *digits <= '9' ? strtoul(digits, &end, 10) : 0;
 	if (n == 0 || *end != '_' || n >= strlen(end + 1) || end[1 + n] != '_' || !end[2 + n])
 		return symbol;
@@ -112,8 +112,8 @@ const char *cubin_plain_symbol(const char *symbol)
 static const char *symbol_of(const struct elf_section *s)
 {
 	static const char prefix[] = ".text.";
-	bool code = s->type == SHT_PROGBITS && s->data && strncmp(s->name, prefix, sizeof(prefix) - 1) == 0;
-	return code && s->name[sizeof(prefix) - 1] ? s->name + sizeof(prefix) - 1 : NULL;
+	bool code = s->type == SHT_PROGBITS && s->data && strncmp(s->name, prefix, sizeof prefix - 1) == 0;
+	return code && s->name[sizeof prefix - 1] ? s->name + sizeof prefix - 1 : NULL;
 }
 
 /* ---- what belongs to a function --------------------------------------------------------------------------------------- */
@@ -129,7 +129,7 @@ static bool counts(const struct elf_section *s)
 	static const char *const kinds[] = { ".nv.constant", ".nv.shared.", ".nv.local." };
 	if (is_relocations(s))
 		return s->len > 0;
-	for (size_t k = 0; k < sizeof(kinds) / sizeof(kinds[0]); k++)
+	for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
 		if (strncmp(s->name, kinds[k], strlen(kinds[k])) == 0)
 			return true;
 	return false;
@@ -165,11 +165,11 @@ static void feed_symbol(struct image *m, struct hash_state *h, const struct elf_
 {
 	Elf64_Sym symbol;
 	struct elf_section strings, s;
-	if (which >= table->len / sizeof(symbol)) {
+	if (which >= table->len / sizeof symbol) {
 		feed_number(m, h, which);
 		return;
 	}
-	memcpy(&symbol, table->data + which * sizeof(symbol), sizeof(symbol));
+	memcpy(&symbol, table->data + which * sizeof symbol, sizeof symbol);
 	const char *name = elf_section(&m->elf, table->link, &strings) ? elf_string(&strings, symbol.st_name) : "";
 	if (ELF64_ST_TYPE(symbol.st_info) == STT_SECTION && elf_section(&m->elf, symbol.st_shndx, &s))
 		name = s.name;
@@ -276,7 +276,7 @@ int cubin_read(const void *elf, size_t len, cubin_fn *function, void *arg, struc
 	size_t n = m.elf.n_sections;
 	if (n >= UINT32_MAX)
 		return err_set(err, ERR_FULL, "%zu sections of device code", n);
-	uint32_t *memory = calloc(5 * n + 1, sizeof(*memory));
+	uint32_t *memory = calloc(5 * n + 1, sizeof *memory);
 	if (!memory)
 		return err_set(err, ERR_FULL, "no memory for %zu sections of device code", n);
 	m.first = memory;
@@ -284,7 +284,7 @@ int cubin_read(const void *elf, size_t len, cubin_fn *function, void *arg, struc
 	m.seen = m.next + n;
 	m.queue = m.seen + n;
 	m.group = m.queue + n;
-	int rc = read_functions(&m, function, arg, err);
+	int result = read_functions(&m, function, arg, err);
 	free(memory);
-	return rc;
+	return result;
 }

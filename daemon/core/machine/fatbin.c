@@ -49,7 +49,7 @@ static int read_container(const unsigned char *data, size_t len, fatbin_fn *entr
 {
 	while (len >= ENTRY_HEADER) {
 		struct entry_header h;
-		memcpy(&h, data, sizeof(h));
+		memcpy(&h, data, sizeof h);
 		if (h.header_bytes < ENTRY_HEADER || h.header_bytes > len || h.bytes > len - h.header_bytes)
 			return err_set(err, ERR_INVALID, "an entry of device code goes beyond its container");
 		if (take_entry(&h, data + h.header_bytes, entry, arg, err) != 0)
@@ -64,11 +64,11 @@ static int read_container(const unsigned char *data, size_t len, fatbin_fn *entr
 static int read_section(const unsigned char *data, size_t len, fatbin_fn *entry, void *arg, struct fw_err *err)
 {
 	struct container_header h;
-	while (len >= sizeof(h)) {
-		memcpy(&h, data, sizeof(h));
+	while (len >= sizeof h) {
+		memcpy(&h, data, sizeof h);
 		size_t step = sizeof(uint32_t);
 		if (h.magic == CONTAINER_MAGIC) {
-			if (h.header_bytes < sizeof(h) || h.header_bytes > len || h.bytes > len - h.header_bytes)
+			if (h.header_bytes < sizeof h || h.header_bytes > len || h.bytes > len - h.header_bytes)
 				return err_set(err, ERR_INVALID, "a container of device code goes beyond its section");
 			if (read_container(data + h.header_bytes, h.bytes, entry, arg, err) != 0)
 				return -1;

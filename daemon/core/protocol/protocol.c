@@ -92,30 +92,30 @@ static int type_of(json_t *root, enum msg_type *t, struct fw_err *err)
 int protocol_parse_cell(const char *text, size_t len, struct cell *out, struct fw_err *err)
 {
 	json_t *root = load(text, len, err);
-	int rc = root ? protocol_job_read_cell(root, "cell", out, err) : -1;
+	int result = root ? protocol_job_read_cell(root, "cell", out, err) : -1;
 
 	json_decref(root);
-	return rc;
+	return result;
 }
 
 int protocol_parse(const char *line, size_t len, struct msg *out, struct fw_err *err)
 {
 	json_t *root = load(line, len, err);
-	int rc = -1;
+	int result = -1;
 
 	memset(out, 0, sizeof *out);
 	if (!root)
 		return -1;
 	if (type_of(root, &out->t, err) == 0) {
 		if (out->t == MSG_JOB)
-			rc = protocol_job_read(root, out, err);
+			result = protocol_job_read(root, out, err);
 		else if (out->t == MSG_RUN)
-			rc = protocol_job_read_run(root, out, err);
+			result = protocol_job_read_run(root, out, err);
 		else
-			rc = protocol_record_read(root, out, err);
+			result = protocol_record_read(root, out, err);
 	}
 	json_decref(root);
-	return rc;
+	return result;
 }
 
 int protocol_parse_rule(const char *text, size_t len, struct rule *out, struct fw_err *err)
@@ -124,10 +124,10 @@ int protocol_parse_rule(const char *text, size_t len, struct rule *out, struct f
 
 	if (!root)
 		return -1;
-	int rc = protocol_job_read_rule(root, "rule", out, err);
+	int result = protocol_job_read_rule(root, "rule", out, err);
 
 	json_decref(root);
-	return rc;
+	return result;
 }
 
 static void free_samples(struct msg_cell *m)

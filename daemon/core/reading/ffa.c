@@ -103,11 +103,11 @@ static int ffa_row(
 static int read_profile(struct reading *out, struct csv *c, const struct table_header *h, struct fw_err *err)
 {
 	struct ffa_columns f;
-	int got = 0, rc = ffa_find(c, h, &f, err);
+	int got = 0, result = ffa_find(c, h, &f, err);
 
-	while (rc == 0 && (got = table_next(c, h, err)) == 1)
-		rc = ffa_row(out, c, h, &f, err);
-	return rc || got < 0 ? -1 : 0;
+	while (result == 0 && (got = table_next(c, h, err)) == 1)
+		result = ffa_row(out, c, h, &f, err);
+	return result || got < 0 ? -1 : 0;
 }
 
 /* ---- flops.csv ------------------------------------------------------------------------------------------------------------ */
@@ -171,11 +171,11 @@ static int flops_row(struct reading *out, const struct csv *c, const struct tabl
 
 static int read_flops(struct reading *out, struct csv *c, const struct table_header *h, struct fw_err *err)
 {
-	int got = 0, rc = check_flops_name(c, err);
+	int got = 0, result = check_flops_name(c, err);
 
-	while (rc == 0 && (got = table_next(c, h, err)) == 1)
-		rc = flops_row(out, c, h, err);
-	return rc || got < 0 ? -1 : 0;
+	while (result == 0 && (got = table_next(c, h, err)) == 1)
+		result = flops_row(out, c, h, err);
+	return result || got < 0 ? -1 : 0;
 }
 
 int read_ffa(
@@ -186,10 +186,10 @@ int read_ffa(
 
 	(void)how;
 	csv_init(&c, text, len, file);
-	int rc = table_header_read(&c, &h, err);
+	int result = table_header_read(&c, &h, err);
 
-	if (rc == 0)
-		rc = is_flops(&h) ? read_flops(out, &c, &h, err) : read_profile(out, &c, &h, err);
+	if (result == 0)
+		result = is_flops(&h) ? read_flops(out, &c, &h, err) : read_profile(out, &c, &h, err);
 	csv_fini(&c);
-	return rc;
+	return result;
 }

@@ -112,10 +112,10 @@ int read_google(
 		return -1;
 	field_begin(&f, root, err, "file");
 	json_t *list = field_array(&f, "benchmarks", 0, READING_VALUES_MAX);
-	int rc = f.failed ? -1 : 0;
+	int result = f.failed ? -1 : 0;
 
-	for (int i = 0; i < 3 && rc == 0; i++)
-		rc = read_rows(out, list, wanted[i], time, file, err);
+	for (int i = 0; i < 3 && result == 0; i++)
+		result = read_rows(out, list, wanted[i], time, file, err);
 	json_decref(root);
-	return rc != 0 ? object_mistake(err, file) : 0;
+	return result != 0 ? object_mistake(err, file) : 0;
 }

@@ -76,10 +76,10 @@ int read_hyperfine(
 		return -1;
 	field_begin(&f, root, err, "file");
 	json_t *list = field_array(&f, "results", 0, READING_ROWS_MAX);
-	int rc = f.failed ? -1 : 0;
+	int result = f.failed ? -1 : 0;
 
-	for (size_t i = 0; rc == 0 && i < json_array_size(list); i++)
-		rc = read_result(out, json_array_get(list, i), i, file, err);
+	for (size_t i = 0; result == 0 && i < json_array_size(list); i++)
+		result = read_result(out, json_array_get(list, i), i, file, err);
 	json_decref(root);
-	return rc != 0 ? object_mistake(err, file) : 0;
+	return result != 0 ? object_mistake(err, file) : 0;
 }

@@ -60,13 +60,13 @@ static int read_line(struct reading *out, const char *line, size_t len, int numb
 	if (!object)
 		return err_set(err, ERR_INVALID, "%s: is no JSON object: %.200s", name, why.text);
 	field_begin(&f, object, err, "row");
-	int rc = f.failed                 ? -1
-		 : field_has(&f, "bench") ? bench_line(out, &f, name, err)
-		 : !field_has(&f, "cell") ? field_fail(&f, "cell", "is missing; a row is {\"cell\":\"name\",\"ms\":[...]}")
-					  : cell_line(out, &f, name, err);
+	int result = f.failed                 ? -1
+		     : field_has(&f, "bench") ? bench_line(out, &f, name, err)
+		     : !field_has(&f, "cell") ? field_fail(&f, "cell", "is missing; a row is {\"cell\":\"name\",\"ms\":[...]}")
+					      : cell_line(out, &f, name, err);
 
 	json_decref(object);
-	return rc != 0 ? object_mistake(err, name) : 0;
+	return result != 0 ? object_mistake(err, name) : 0;
 }
 
 static bool is_blank(const char *text, size_t n)

@@ -190,12 +190,12 @@ int read_nvbench(
 	if (!root)
 		return -1;
 	field_begin(&f, root, err, "file");
-	int rc = f.failed ? -1 : check_version(root, file, err);
-	json_t *list = rc == 0 ? field_array(&f, "benchmarks", 0, READING_ROWS_MAX) : NULL;
+	int result = f.failed ? -1 : check_version(root, file, err);
+	json_t *list = result == 0 ? field_array(&f, "benchmarks", 0, READING_ROWS_MAX) : NULL;
 
-	rc = f.failed ? -1 : rc;
-	for (size_t b = 0; rc == 0 && b < json_array_size(list); b++)
-		rc = read_bench(out, json_array_get(list, b), b, file, err);
+	result = f.failed ? -1 : result;
+	for (size_t b = 0; result == 0 && b < json_array_size(list); b++)
+		result = read_bench(out, json_array_get(list, b), b, file, err);
 	json_decref(root);
-	return rc != 0 ? object_mistake(err, file) : 0;
+	return result != 0 ? object_mistake(err, file) : 0;
 }

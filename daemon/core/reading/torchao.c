@@ -132,13 +132,13 @@ int read_torchao(
 	struct table_header h;
 	struct torchao t;
 	struct csv c;
-	int got = 0, rc;
+	int got = 0, result;
 
 	(void)how;
 	csv_init(&c, text, len, file);
-	rc = table_header_read(&c, &h, err) || find_columns(&c, &h, &t, err) ? -1 : 0;
-	while (rc == 0 && (got = table_next(&c, &h, err)) == 1)
-		rc = read_row(out, &c, &h, &t, err);
+	result = table_header_read(&c, &h, err) || find_columns(&c, &h, &t, err) ? -1 : 0;
+	while (result == 0 && (got = table_next(&c, &h, err)) == 1)
+		result = read_row(out, &c, &h, &t, err);
 	csv_fini(&c);
-	return rc || got < 0 ? -1 : 0;
+	return result || got < 0 ? -1 : 0;
 }

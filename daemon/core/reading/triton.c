@@ -119,15 +119,15 @@ int read_triton(
 	struct triton_columns *t = calloc(1, sizeof *t);
 	struct table_header h;
 	struct csv c;
-	int got = 0, rc;
+	int got = 0, result;
 
 	if (!t)
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	csv_init(&c, text, len, file);
-	rc = table_header_read(&c, &h, err) || triton_find(text, len, file, &h, how->unit, t, err) ? -1 : 0;
-	while (rc == 0 && (got = table_next(&c, &h, err)) == 1)
-		rc = triton_row(out, &c, &h, t, err);
+	result = table_header_read(&c, &h, err) || triton_find(text, len, file, &h, how->unit, t, err) ? -1 : 0;
+	while (result == 0 && (got = table_next(&c, &h, err)) == 1)
+		result = triton_row(out, &c, &h, t, err);
 	csv_fini(&c);
 	free(t);
-	return rc || got < 0 ? -1 : 0;
+	return result || got < 0 ? -1 : 0;
 }

@@ -202,10 +202,10 @@ int manifest_parse(const char *text, size_t len, const char *file, struct manife
 		read_root(y, yaml_root(y), out);
 	else if (yaml_mistakes(y) == 0)
 		yaml_mistake(y, yaml_root(y), "must be a mapping that begins with \"flopwatch: 1\"");
-	int rc = mistakes_report(y, err);
+	int result = mistakes_report(y, err);
 
 	yaml_free(y);
-	return rc;
+	return result;
 }
 
 const struct benchmark *manifest_benchmark(const struct manifest *m, const char *name)

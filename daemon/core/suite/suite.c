@@ -400,12 +400,12 @@ int suite_parse(const char *text, size_t len, const char *file, struct suite *ou
 	*out = (struct suite){ 0 };
 	if (!y)
 		return err_set(err, ERR_INTERNAL, "%s: out of memory", file);
-	int rc = suite_read(y, out);
+	int result = suite_read(y, out);
 
-	if (rc)
+	if (result)
 		mistakes_report(y, err);
 	yaml_free(y);
-	return rc;
+	return result;
 }
 
 void suite_fini(struct suite *s)

@@ -84,7 +84,7 @@ static int read_done(char *rest, struct turns_line *out, struct fw_err *err)
 {
 	char *ms = word(&rest), *item;
 
-	if (read_number(ms, 0, MS_MAX, &out->ms, err) < 0)
+	if (read_number(ms, 0, MS_MAX, &out->ms, err) != 0)
 		return -1;
 	if (out->ms <= 0)
 		return refuse(err, "says that a call took no time", ms);
@@ -101,7 +101,7 @@ static int read_done(char *rest, struct turns_line *out, struct fw_err *err)
 		     : strcmp(item, "idle_us") == 0 ? &out->idle_us
 		     : strcmp(item, "cut") == 0     ? &flag
 						    : NULL;
-		if (to && read_number(equals + 1, 0, MS_MAX, to, err) < 0)
+		if (to && read_number(equals + 1, 0, MS_MAX, to, err) != 0)
 			return -1;
 		if (to == &flag)
 			out->cut = flag != 0;
@@ -142,7 +142,7 @@ static int read_hello(char *rest, struct turns_line *out, struct fw_err *err)
 	const char *version = word(&rest);
 	double number;
 
-	if (read_number(version, 0, 1e6, &number, err) < 0)
+	if (read_number(version, 0, 1e6, &number, err) != 0)
 		return -1;
 	if (number != TURNS_VERSION)
 		return err_set(
@@ -186,7 +186,7 @@ static int parse(char *line, struct turns_line *out, struct fw_err *err)
 int turns_parse(const char *line, size_t len, struct turns_line *out, struct fw_err *err)
 {
 	char *copy;
-	int status;
+	int result;
 
 	memset(out, 0, sizeof *out);
 	if (len > TURNS_LINE_MAX)
@@ -196,9 +196,9 @@ int turns_parse(const char *line, size_t len, struct turns_line *out, struct fw_
 	copy = strndup(line, len);
 	if (!copy)
 		return err_set(err, ERR_INTERNAL, "out of memory");
-	status = parse(copy, out, err);
+	result = parse(copy, out, err);
 	free(copy);
-	return status;
+	return result;
 }
 
 /* ---- writing ------------------------------------------------------------------------------------------------------------- */

@@ -44,7 +44,7 @@ enum verdict verdict_from_name(const char *name)
 enum verdict verdict_of_class(const char *failure)
 {
 	static const char *const disbelief[] = { "escaped", "clock", "roofline", "forged", "slowed" };
-	for (size_t i = 0; i < sizeof(disbelief) / sizeof(disbelief[0]); i++)
+	for (size_t i = 0; i < sizeof disbelief / sizeof disbelief[0]; i++)
 		if (strcmp(failure, disbelief[i]) == 0)
 			return VERDICT_REJECTED;
 	return VERDICT_FAILED;

@@ -113,11 +113,11 @@ static int tell(struct message *m, int64_t alert)
 	struct buf text;
 	buf_init(&text, MESSAGE_MAX);
 	jsonw_init(&m->j, &text);
-	int rc = view_alert(m->db, alert, write_alert, m, m->err);
-	if (rc == 0)
-		rc = m->failed ? -1 : alert_deliver(m->db, m->config, m->event, &text, m->now_ms, m->err);
+	int result = view_alert(m->db, alert, write_alert, m, m->err);
+	if (result == 0)
+		result = m->failed ? -1 : alert_deliver(m->db, m->config, m->event, &text, m->now_ms, m->err);
 	buf_fini(&text);
-	return rc;
+	return result;
 }
 
 /* ---- the steps ------------------------------------------------------------------------------------------------------- */
@@ -131,18 +131,18 @@ static int describe(struct db *db, int64_t id, struct fw_err *err)
 	const char *own, *groups;
 	buf_init(&text, MESSAGE_MAX);
 	alert_cells_init(&cells);
-	int rc = store_alert_cells(db, id, &text, err);
-	if (rc == 0) {
+	int result = store_alert_cells(db, id, &text, err);
+	if (result == 0) {
 		alert_cells_count(&cells, text.data);
 		if (cells.n_groups)
 			alert_cells_title(&cells, title, sizeof title);
-		rc = alert_cells_end(&cells, &own, &groups, err);
+		result = alert_cells_end(&cells, &own, &groups, err);
 	}
-	if (rc == 0)
-		rc = store_alert_describe(db, id, title, groups, cells.worst_pct, err);
+	if (result == 0)
+		result = store_alert_describe(db, id, title, groups, cells.worst_pct, err);
 	alert_cells_fini(&cells);
 	buf_fini(&text);
-	return rc;
+	return result;
 }
 
 int alert_open(

@@ -102,7 +102,7 @@ static void count_in(struct alert_cells *a, const struct alert_group *g)
 		a->group[at].cells++;
 		struct alert_group *known = &a->group[at];
 		if (g->is_gain ? g->most_pct > known->most_pct : g->most_pct < known->most_pct)
-			memcpy(known->slow, g->slow, sizeof(g->slow));
+			memcpy(known->slow, g->slow, sizeof g->slow);
 		known->most_pct = (g->is_gain ? fmax : fmin)(known->most_pct, g->most_pct);
 	}
 	a->worst_pct = fmin(a->worst_pct, g->most_pct); /* fmin passes a NAN over */
@@ -128,14 +128,14 @@ void alert_cells_add(struct alert_cells *a, const struct result *r, int i, const
 		.cells = 1, .most_pct = c->decided_pct, .is_gain = c->verdict == VERDICT_IMPROVEMENT, .decider = c->decider
 	};
 	bool failed = c->verdict == VERDICT_FAILED || c->verdict == VERDICT_REJECTED;
-	snprintf(g.family, sizeof(g.family), "%s", plan_is_benchmark(&r->plan) ? r->plan.suite_name : r->plan.ask.cell[i].family);
-	snprintf(g.direction, sizeof(g.direction), "%s", c->direction);
+	snprintf(g.family, sizeof g.family, "%s", plan_is_benchmark(&r->plan) ? r->plan.suite_name : r->plan.ask.cell[i].family);
+	snprintf(g.direction, sizeof g.direction, "%s", c->direction);
 	if (!failed && g.decider == DECIDER_MEAN)
 		explain_slow_calls(c->mean.share, c->mean.longer, g.slow);
 	if (failed) {
-		snprintf(g.failure, sizeof(g.failure), "%s", c->failure);
+		snprintf(g.failure, sizeof g.failure, "%s", c->failure);
 		if (!a->detail[0])
-			snprintf(a->detail, sizeof(a->detail), "%.190s", c->reason);
+			snprintf(a->detail, sizeof a->detail, "%.190s", c->reason);
 	} else {
 		if (g.decider == DECIDER_PAIRS)
 			find_phase(r, i, g.is_gain, g.phase);
@@ -194,18 +194,18 @@ void alert_cells_count(struct alert_cells *a, const char *cells_json)
 	{
 		const json_t *change = json_object_get(cell, "change_pct");
 		struct alert_group g = { .cells = 1, .most_pct = json_is_number(change) ? json_number_value(change) : NAN };
-		snprintf(g.family, sizeof(g.family), "%s", text_of(cell, "family"));
-		snprintf(g.direction, sizeof(g.direction), "%s", text_of(cell, "direction"));
-		snprintf(g.phase, sizeof(g.phase), "%s", text_of(cell, "phase"));
-		snprintf(g.kernel, sizeof(g.kernel), "%s", text_of(cell, "kernel"));
-		snprintf(g.failure, sizeof(g.failure), "%s", text_of(cell, "failure"));
-		snprintf(g.slow, sizeof(g.slow), "%s", text_of(cell, "slow_calls"));
+		snprintf(g.family, sizeof g.family, "%s", text_of(cell, "family"));
+		snprintf(g.direction, sizeof g.direction, "%s", text_of(cell, "direction"));
+		snprintf(g.phase, sizeof g.phase, "%s", text_of(cell, "phase"));
+		snprintf(g.kernel, sizeof g.kernel, "%s", text_of(cell, "kernel"));
+		snprintf(g.failure, sizeof g.failure, "%s", text_of(cell, "failure"));
+		snprintf(g.slow, sizeof g.slow, "%s", text_of(cell, "slow_calls"));
 		if (json_is_true(json_object_get(cell, "sustained")))
 			g.decider = DECIDER_BURSTS;
 		else if (g.slow[0])
 			g.decider = DECIDER_MEAN;
 		if (g.failure[0] && !a->detail[0])
-			snprintf(a->detail, sizeof(a->detail), "%.190s", text_of(cell, "reason"));
+			snprintf(a->detail, sizeof a->detail, "%.190s", text_of(cell, "reason"));
 		if (json_object_get(cell, "family")) /* the history knows none */
 			count_in(a, &g);
 		else
@@ -244,14 +244,14 @@ void alert_cells_title(const struct alert_cells *a, char *out, size_t size)
 		if (a->group[i].most_pct < worst->most_pct)
 			worst = &a->group[i];
 	if (a->n_groups > 1)
-		snprintf(more, sizeof(more), ", and %d more group%s", a->n_groups - 1, a->n_groups == 2 ? "" : "s");
+		snprintf(more, sizeof more, ", and %d more group%s", a->n_groups - 1, a->n_groups == 2 ? "" : "s");
 	const char *by = worst->decider == DECIDER_BURSTS ? "sustained"
 			 : worst->decider == DECIDER_MEAN ? "slow calls"
 							  : worst->phase;
 	if (by[0])
-		snprintf(phase, sizeof(phase), " (%s)", by);
+		snprintf(phase, sizeof phase, " (%s)", by);
 	if (worst->slow[0])
-		snprintf(slow, sizeof(slow), ": %s", worst->slow);
+		snprintf(slow, sizeof slow, ": %s", worst->slow);
 	const char *gap = worst->direction[0] ? " " : "";
 	const char *cells = worst->cells == 1 ? "cell" : "cells";
 	if (a->n_groups == 0)

@@ -51,11 +51,11 @@ static int end(
 	jsonw_kv_string(&j, "state", state);
 	jsonw_kv_string(&j, "why", why);
 	jsonw_object_end(&j);
-	int rc = alert_deliver(b->txn->db, NULL, "bisect.ended", &text, now, err);
+	int result = alert_deliver(b->txn->db, NULL, "bisect.ended", &text, now, err);
 	buf_fini(&text);
 	log_info("bisect.ended", "bisect=%lld repo=%s state=%s why=%s", (long long)row->id, log_quote(row->repo_name), state,
 		log_quote(why));
-	return rc;
+	return result;
 }
 
 static int conclude(
@@ -68,18 +68,18 @@ static int conclude(
 		return err_set(err, ERR_INTERNAL, "out of memory for a bisect");
 	int n = bisect_findings(s, found);
 	buf_init(&json, CULPRITS_BYTES_MAX);
-	int rc = bisect_report_json(b->txn->db, row, s, found, n, &json, err);
-	if (rc == 0)
-		rc = bisect_report_line(b->txn->db, row, s, found, n, line, sizeof line, err);
-	if (rc == 0)
-		rc = store_bisect_culprits(b->txn->db, row->id, json.data, err);
-	if (rc == 0 && row->alert && n)
-		rc = alert_name(b->txn->db, b->config, row->alert, json.data, line, now, err);
-	if (rc == 0)
-		rc = end(b, row, "done", line, now, err);
+	int result = bisect_report_json(b->txn->db, row, s, found, n, &json, err);
+	if (result == 0)
+		result = bisect_report_line(b->txn->db, row, s, found, n, line, sizeof line, err);
+	if (result == 0)
+		result = store_bisect_culprits(b->txn->db, row->id, json.data, err);
+	if (result == 0 && row->alert && n)
+		result = alert_name(b->txn->db, b->config, row->alert, json.data, line, now, err);
+	if (result == 0)
+		result = end(b, row, "done", line, now, err);
 	buf_fini(&json);
 	free(found);
-	return rc;
+	return result;
 }
 
 /* ---- asking ---------------------------------------------------------------------------------------------------------- */
@@ -156,11 +156,11 @@ static int step_search(struct bisects *b, const struct store_bisect *row, int64_
 
 static int step(struct bisects *b, struct store_bisect *row, int64_t now, struct fw_err *err)
 {
-	int r = store_alert_is_invalid(b->txn->db, row->alert, err);
-	if (r != 0)
-		return r < 0 ? -1 : end(b, row, "cancelled", "its alert was called not real", now, err);
-	r = row->comparison ? 1 : step_ends(b, row, now, err);
-	return r == 1 ? step_search(b, row, now, err) : r;
+	int result = store_alert_is_invalid(b->txn->db, row->alert, err);
+	if (result != 0)
+		return result < 0 ? -1 : end(b, row, "cancelled", "its alert was called not real", now, err);
+	result = row->comparison ? 1 : step_ends(b, row, now, err);
+	return result == 1 ? step_search(b, row, now, err) : result;
 }
 
 /* ---- listing --------------------------------------------------------------------------------------------------------- */

@@ -40,7 +40,7 @@ static void make_tracks(struct bisect_search *s, const char *cells)
 	while (*cells && s->n_tracks < BISECT_CELLS_MAX) {
 		size_t len = strcspn(cells, " ");
 		struct bisect_track *t = &s->track[s->n_tracks++];
-		snprintf(t->key, sizeof(t->key), "%.*s", (int)len, cells);
+		snprintf(t->key, sizeof t->key, "%.*s", (int)len, cells);
 		t->point[0].state = BISECT_KNOWN;
 		t->threshold = 1;
 		cells += len + strspn(cells + len, " ");
@@ -86,7 +86,7 @@ static void take_ended_job(void *arg, int base_n, int target_n, const char *cell
 
 int bisect_load(struct db *db, const struct store_bisect *b, struct bisect_search **out, struct fw_err *err)
 {
-	struct bisect_search *s = calloc(1, sizeof(*s));
+	struct bisect_search *s = calloc(1, sizeof *s);
 	if (!s)
 		return err_set(err, ERR_INTERNAL, "out of memory for a bisect");
 	s->certain = strcmp(b->goal, "broken") == 0;
@@ -128,9 +128,9 @@ int bisect_load_goal(struct db *db, struct store_bisect *b, struct fw_err *err)
 		b->cells[0] = 0;
 		if (store_bisect_cells(db, b->comparison, take_cell, &g, err))
 			return -1;
-		snprintf(b->verdict, sizeof(b->verdict), "%s", verdict_name(g.worst));
+		snprintf(b->verdict, sizeof b->verdict, "%s", verdict_name(g.worst));
 		if (g.n)
-			snprintf(b->goal, sizeof(b->goal), "%s", goals[i].goal);
+			snprintf(b->goal, sizeof b->goal, "%s", goals[i].goal);
 	}
 	return 0;
 }

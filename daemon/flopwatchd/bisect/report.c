@@ -94,7 +94,7 @@ int bisect_report_line(struct db *db, const struct store_bisect *b, const struct
 		if (look_up(db, b, s, &findings[i], &c, err))
 			return -1;
 		if (isfinite(c.change_pct))
-			snprintf(loss, sizeof(loss), " (%+.1f %%)", c.change_pct);
+			snprintf(loss, sizeof loss, " (%+.1f %%)", c.change_pct);
 		(void)store_commit_get(db, b->repo, c.to, &commit, &unknown); /* a commit without its subject is named too */
 		if (c.commits == 1)
 			at += (size_t)snprintf(out + at, size - at, "%s%.12s %.80s%s", i ? "; " : "", c.to, commit.subject, loss);
@@ -116,12 +116,12 @@ int bisect_report_only(struct db *db, const struct store_comparison *c, double w
 	size_t i;
 	if (store_commit_get(db, c->repo, c->target_sha, &target, &unknown) || strcmp(target.first_parent, c->base_sha) != 0)
 		return 0;
-	snprintf(only.from, sizeof(only.from), "%s", c->base_sha);
-	snprintf(only.to, sizeof(only.to), "%s", c->target_sha);
+	snprintf(only.from, sizeof only.from, "%s", c->base_sha);
+	snprintf(only.to, sizeof only.to, "%s", c->target_sha);
 	jsonw_init(&j, out);
 	jsonw_array(&j);
 	jsonw_object(&j);
-	int rc = write_culprit(db, &j, c->repo, &only, err);
+	int result = write_culprit(db, &j, c->repo, &only, err);
 	json_t *cell, *cells = json_loads(cells_json, 0, NULL);
 	jsonw_key(&j, "cells");
 	jsonw_array(&j);
@@ -134,9 +134,9 @@ int bisect_report_only(struct db *db, const struct store_comparison *c, double w
 	jsonw_array_end(&j);
 	jsonw_object_end(&j);
 	jsonw_array_end(&j);
-	if (rc == 0 && out->failed)
-		rc = err_set(err, ERR_FULL, "the culprit of an alert does not fit");
-	return rc ? -1 : 1;
+	if (result == 0 && out->failed)
+		result = err_set(err, ERR_FULL, "the culprit of an alert does not fit");
+	return result ? -1 : 1;
 }
 
 int bisect_report_range(struct db *db, int64_t repo, const char *from_sha, const char *to_sha, int commits, int skipped,
@@ -148,19 +148,19 @@ int bisect_report_range(struct db *db, int64_t repo, const char *from_sha, const
 		.change_pct = change_pct,
 		.comparison = comparison };
 	struct jsonw j;
-	snprintf(c.from, sizeof(c.from), "%s", from_sha);
-	snprintf(c.to, sizeof(c.to), "%s", to_sha);
+	snprintf(c.from, sizeof c.from, "%s", from_sha);
+	snprintf(c.to, sizeof c.to, "%s", to_sha);
 	jsonw_init(&j, out);
 	jsonw_array(&j);
 	jsonw_object(&j);
-	int rc = write_culprit(db, &j, repo, &c, err);
+	int result = write_culprit(db, &j, repo, &c, err);
 	jsonw_key(&j, "cells");
 	jsonw_array(&j);
 	jsonw_string(&j, cell);
 	jsonw_array_end(&j);
 	jsonw_object_end(&j);
 	jsonw_array_end(&j);
-	if (rc == 0 && out->failed)
-		rc = err_set(err, ERR_FULL, "the culprit of an alert does not fit");
-	return rc;
+	if (result == 0 && out->failed)
+		result = err_set(err, ERR_FULL, "the culprit of an alert does not fit");
+	return result;
 }

@@ -236,6 +236,6 @@ int bisect_findings(const struct bisect_search *s, struct bisect_finding *out)
 		bool any = add_culprits(s, k, curve, out, &n) > 0;
 		add_range(s, k, curve, any, out, &n);
 	}
-	qsort(out, (size_t)n, sizeof(*out), by_place);
+	qsort(out, (size_t)n, sizeof *out, by_place);
 	return n;
 }

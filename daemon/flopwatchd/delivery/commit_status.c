@@ -69,9 +69,9 @@ int status_ended(struct db *db, const struct config *config, const struct config
 	if (only && !only->status.kind[0])
 		return 0;
 	struct find_told_job *ended = calloc(ENDED_MAX, sizeof *ended);
-	int n = 0, rc = ended ? find_told_ended(db, now_ms, only ? only->name : "", ended, ENDED_MAX, &n, err)
-			      : err_set(err, ERR_FULL, "out of memory for statuses");
-	for (int i = 0; i < n && rc == 0; i++) {
+	int n = 0, result = ended ? find_told_ended(db, now_ms, only ? only->name : "", ended, ENDED_MAX, &n, err)
+				  : err_set(err, ERR_FULL, "out of memory for statuses");
+	for (int i = 0; i < n && result == 0; i++) {
 		const struct config_repo *repo = only ? only : repo_of(config, ended[i].repo_name);
 		char text[640], page[40];
 		bool newer = strncmp(ended[i].why, "superseded by job ", 18) == 0;
@@ -80,10 +80,10 @@ int status_ended(struct db *db, const struct config *config, const struct config
 		struct status_word word = { ended[i].sha, ended[i].suite,
 			strcmp(ended[i].state, "failed") == 0 ? "error" : "cancelled", text, page };
 		if (repo)
-			rc = owe(db, repo, ended[i].repo, &word, now_ms, err);
+			result = owe(db, repo, ended[i].repo, &word, now_ms, err);
 	}
 	free(ended);
-	return rc;
+	return result;
 }
 
 /* ---- verdicts -------------------------------------------------------------------------------------------------------- */

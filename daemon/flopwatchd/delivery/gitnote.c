@@ -44,8 +44,8 @@ static void write_cell(void *arg, const struct find_told_cell *c)
 static int write_sum(struct db *db, const struct store_comparison *c, struct buf *text, struct fw_err *err)
 {
 	struct commit_verdict v;
-	int rc = store_commit_verdict(db, c->repo, c->target_sha, NULL, &v, err);
-	if (rc == 0 && v.n > 1) {
+	int result = store_commit_verdict(db, c->repo, c->target_sha, NULL, &v, err);
+	if (result == 0 && v.n > 1) {
 		buf_printf(text, "verdict: %s", v.verdict == VERDICT_NONE ? "not known yet" : verdict_name(v.verdict));
 		if (v.n_open)
 			buf_printf(text, ", %d of %d suites still open", v.n_open, v.n);
@@ -55,7 +55,7 @@ static int write_sum(struct db *db, const struct store_comparison *c, struct buf
 		buf_putc(text, '\n');
 	}
 	commit_verdict_fini(&v);
-	return rc;
+	return result;
 }
 
 static int write_text(
@@ -92,16 +92,17 @@ int gitnote_owe(struct db *db, const struct config *config, const struct store_j
 		return 0;
 	buf_init(&text, TEXT_MAX);
 	buf_init(&payload, PAYLOAD_MAX);
-	int rc = write_text(db, config, c, &text, err);
+	int result = write_text(db, config, c, &text, err);
 	jsonw_init(&j, &payload);
 	jsonw_object(&j);
 	jsonw_kv_string(&j, "sha", c->target_sha);
 	jsonw_kv_string(&j, "text", text.data);
 	jsonw_object_end(&j);
-	if (rc == 0)
-		rc = payload.failed ? err_set(err, ERR_FULL, "the note of commit %.12s does not fit", c->target_sha)
-				    : store_outbox_replace(db, "note", job->repo_name, c->target_sha, payload.data, now_ms, err);
+	if (result == 0)
+		result = payload.failed
+				 ? err_set(err, ERR_FULL, "the note of commit %.12s does not fit", c->target_sha)
+				 : store_outbox_replace(db, "note", job->repo_name, c->target_sha, payload.data, now_ms, err);
 	buf_fini(&text);
 	buf_fini(&payload);
-	return rc;
+	return result;
 }

@@ -27,15 +27,15 @@ int deliver_sign(
 	unsigned char mac[32];
 	buf_init(&key, 4096);
 	buf_init(&text, DELIVERY_MAX);
-	int rc = 0;
+	int result = 0;
 	if (strncmp(secret, "whsec_", 6) == 0)
-		rc = buf_unbase64(&key, secret + 6, strlen(secret + 6));
+		result = buf_unbase64(&key, secret + 6, strlen(secret + 6));
 	else
 		buf_puts(&key, secret);
 	buf_printf(&text, "%s.%lld.", id, (long long)timestamp_s);
 	buf_append(&text, body->data, body->len);
-	if (rc != 0 || key.failed || text.failed) {
-		rc = err_set(err, ERR_INVALID, "the secret after whsec_ is not base64");
+	if (result != 0 || key.failed || text.failed) {
+		result = err_set(err, ERR_INVALID, "the secret after whsec_ is not base64");
 	} else {
 		hash_hmac(key.data, key.len, text.data, text.len, mac);
 		buf_puts(out, "v1,");
@@ -44,7 +44,7 @@ int deliver_sign(
 	explicit_bzero(key.data, key.len);
 	buf_fini(&key);
 	buf_fini(&text);
-	return rc;
+	return result;
 }
 
 /* Slack takes &, < and > for markup. */
@@ -135,7 +135,7 @@ static int prepare_webhook(const struct config *config, const struct store_outbo
 	char timestamp[24];
 	struct buf body, signature;
 	struct jsonw j;
-	int rc = 0;
+	int result = 0;
 	buf_init(&body, BODY_MAX);
 	buf_init(&signature, 128);
 	json_t *message = strcmp(to->kind, "slack") == 0 ? json_loadb(payload->data, payload->len, 0, NULL) : NULL;
@@ -146,7 +146,7 @@ static int prepare_webhook(const struct config *config, const struct store_outbo
 	json_decref(message);
 	snprintf(timestamp, sizeof timestamp, "%lld", (long long)(now_ms / 1000));
 	if (to->secret[0])
-		rc = deliver_sign(to->secret, row->message_id, now_ms / 1000, &body, &signature, err);
+		result = deliver_sign(to->secret, row->message_id, now_ms / 1000, &body, &signature, err);
 	jsonw_init(&j, &out->in);
 	jsonw_object(&j);
 	jsonw_kv_string(&j, "url", to->url);
@@ -165,7 +165,7 @@ static int prepare_webhook(const struct config *config, const struct store_outbo
 	out->program = "flopwatch-send";
 	buf_fini(&body);
 	buf_fini(&signature);
-	return rc;
+	return result;
 }
 
 /* ---- statuses ---------------------------------------------------------------------------------------------------------- */
@@ -186,7 +186,7 @@ static int prepare_status(
 		target_url };
 	buf_init(&url, 2048);
 	buf_init(&body, BODY_MAX);
-	int rc = forge_request(forge, &word, &url, &body, err);
+	int result = forge_request(forge, &word, &url, &body, err);
 	forge_token(forge, &header, token, sizeof token);
 	jsonw_init(&j, &out->in);
 	jsonw_object(&j);
@@ -205,7 +205,7 @@ static int prepare_status(
 	explicit_bzero(token, sizeof token);
 	buf_fini(&url);
 	buf_fini(&body);
-	return rc;
+	return result;
 }
 
 /* ---- notes ------------------------------------------------------------------------------------------------------------- */
@@ -251,13 +251,13 @@ int deliver_prepare(const struct config *config, const struct store_outbox *row,
 	if (at < 0)
 		return err_set(err, ERR_NOT_FOUND, "repository %s is not configured any more", row->target);
 	json_t *message = json_loadb(payload->data, payload->len, 0, NULL);
-	int rc = !message                           ? err_set(err, ERR_INVALID, "the delivery is not JSON")
-		 : strcmp(row->kind, "status") == 0 ? prepare_status(config, &config->repo[at], message, out, err)
-						    : prepare_note(config, &config->repo[at], message, out, err);
+	int result = !message                           ? err_set(err, ERR_INVALID, "the delivery is not JSON")
+		     : strcmp(row->kind, "status") == 0 ? prepare_status(config, &config->repo[at], message, out, err)
+							: prepare_note(config, &config->repo[at], message, out, err);
 	json_decref(message);
-	if (rc == 0 && out->in.failed)
-		rc = err_set(err, ERR_FULL, "the delivery does not fit");
-	return rc;
+	if (result == 0 && out->in.failed)
+		result = err_set(err, ERR_FULL, "the delivery does not fit");
+	return result;
 }
 
 void deliver_fini(struct deliver *d)

@@ -98,15 +98,15 @@ int status_sum_owe(struct db *db, int64_t repo, const char *repo_name, const cha
 	struct buf text;
 	char page[80];
 	buf_init(&text, DESCRIPTION_MAX);
-	int rc = store_commit_verdict(db, repo, sha, NULL, &v, err);
-	if (rc == 0 && is_planned(&v)) {
-		rc = describe(&v, &text, err);
+	int result = store_commit_verdict(db, repo, sha, NULL, &v, err);
+	if (result == 0 && is_planned(&v)) {
+		result = describe(&v, &text, err);
 		find_page(&v, sha, page, sizeof page);
 		struct status_word word = { sha, "", state_of(&v), text.data, page };
-		if (rc == 0)
-			rc = status_word_owe(db, repo_name, &word, now_ms, err);
+		if (result == 0)
+			result = status_word_owe(db, repo_name, &word, now_ms, err);
 	}
 	commit_verdict_fini(&v);
 	buf_fini(&text);
-	return rc;
+	return result;
 }

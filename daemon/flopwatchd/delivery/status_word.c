@@ -24,10 +24,10 @@ int status_word_owe(struct db *db, const char *repo, const struct status_word *w
 	jsonw_kv_string(&j, "description", word->description);
 	jsonw_kv_string(&j, "page", word->page);
 	jsonw_object_end(&j);
-	int rc = text.failed ? err_set(err, ERR_FULL, "the status of commit %.12s does not fit", word->sha)
-			     : store_outbox_replace(db, "status", repo, subject, text.data, now_ms, err);
+	int result = text.failed ? err_set(err, ERR_FULL, "the status of commit %.12s does not fit", word->sha)
+				 : store_outbox_replace(db, "status", repo, subject, text.data, now_ms, err);
 	buf_fini(&text);
-	return rc;
+	return result;
 }
 
 const char *status_word_of(enum verdict v)

@@ -75,14 +75,14 @@ int calibrate_enqueue(struct db *db, const char *upstream, struct store_job *lik
 {
 	char branch[1024];
 	bool gone = false;
-	if (gitread_encode(upstream, branch, sizeof(branch), err) ||
+	if (gitread_encode(upstream, branch, sizeof branch, err) ||
 		store_tip_get(db, like->repo, branch, like->target_sha, &gone, err))
 		return -1;
 	if (gone)
 		return err_set(err, ERR_NOT_FOUND, "there is no branch %.100s any more", upstream);
-	snprintf(like->kind, sizeof(like->kind), "calibrate");
-	snprintf(like->base_sha, sizeof(like->base_sha), "%s", like->target_sha);
-	snprintf(like->base_how, sizeof(like->base_how), "given");
+	snprintf(like->kind, sizeof like->kind, "calibrate");
+	snprintf(like->base_sha, sizeof like->base_sha, "%s", like->target_sha);
+	snprintf(like->base_how, sizeof like->base_how, "given");
 	return store_job_insert(db, like, now_ms, err) ||
 			       store_job_log(db, like->id, now_ms, "queued: the same build under two names, to calibrate", err)
 		       ? -1

@@ -21,8 +21,8 @@ enum { PRIORITY_VERIFY = -2, PRIORITY_BACKFILL = -10, MESSAGE_MAX = 1 << 16 };
 int trend_enqueue(const struct trend *t, const struct store_epoch *e, struct store_job *job, const char *why, struct fw_err *err)
 {
 	job->repo = e->repo;
-	snprintf(job->suite, sizeof(job->suite), "%s", e->suite);
-	snprintf(job->base_how, sizeof(job->base_how), "given");
+	snprintf(job->suite, sizeof job->suite, "%s", e->suite);
+	snprintf(job->base_how, sizeof job->base_how, "given");
 	return store_environment_device(t->db, e->environment, job->device_uuid, err) ||
 			       store_job_insert(t->db, job, t->now_ms, err) || store_job_log(t->db, job->id, t->now_ms, why, err)
 		       ? -1
@@ -36,11 +36,11 @@ static int ask(const struct trend *t, const struct store_change *c, const struct
 	struct store_job job = {
 		.priority = priority, .change_point = c->id, .threshold_pct = -stats_change_pct(fabs(step) / 2)
 	};
-	snprintf(job.kind, sizeof(job.kind), "%s", kind);
-	snprintf(job.origin, sizeof(job.origin), "%s", strcmp(kind, "verify") == 0 ? "trend" : "backfill");
-	snprintf(job.base_sha, sizeof(job.base_sha), "%s", base);
-	snprintf(job.target_sha, sizeof(job.target_sha), "%s", target);
-	snprintf(job.cells_glob, sizeof(job.cells_glob), "%s", c->key);
+	snprintf(job.kind, sizeof job.kind, "%s", kind);
+	snprintf(job.origin, sizeof job.origin, "%s", strcmp(kind, "verify") == 0 ? "trend" : "backfill");
+	snprintf(job.base_sha, sizeof job.base_sha, "%s", base);
+	snprintf(job.target_sha, sizeof job.target_sha, "%s", target);
+	snprintf(job.cells_glob, sizeof job.cells_glob, "%s", c->key);
 	return trend_enqueue(t, e, &job, why, err);
 }
 
@@ -75,7 +75,7 @@ static bool choose_pair(const struct store_series *s, const struct store_change 
 
 static int drop(const struct trend *t, struct store_change *c, struct fw_err *err)
 {
-	snprintf(c->state, sizeof(c->state), "dropped");
+	snprintf(c->state, sizeof c->state, "dropped");
 	c->decided_at = t->now_ms;
 	return store_series_count(t->db, c->epoch, c->key, &c->points, err) || store_change_update(t->db, c, err) ? -1 : 0;
 }
@@ -91,7 +91,7 @@ int trend_verify(const struct trend *t, struct store_change *c, const struct sto
 		c->tried++;
 	if (c->tried == CHANGEPOINT_PAIRS)
 		return drop(t, c, err);
-	snprintf(why, sizeof(why), "queued: the history shows a step of %+.2f %% near %.12s", stats_change_pct(c->step),
+	snprintf(why, sizeof why, "queued: the history shows a step of %+.2f %% near %.12s", stats_change_pct(c->step),
 		c->commit_sha);
 	return store_change_update(t->db, c, err) ||
 			       ask(t, c, e, "verify", PRIORITY_VERIFY, changepoint_step(s.x, s.n, first + 1), s.point[first].sha,
@@ -108,7 +108,7 @@ static int confirm(const struct trend *t, struct store_change *c, const struct s
 	if (read_segment(t, c, e, &s, err))
 		return -1;
 	c->level = changepoint_level(s.x, point_of(&s, c->before_sha) + 1);
-	snprintf(c->state, sizeof(c->state), "confirmed");
+	snprintf(c->state, sizeof c->state, "confirmed");
 	c->decided_at = t->now_ms;
 	return store_change_update(t->db, c, err) || trend_tell(t, c, err) ? -1 : 0;
 }
@@ -124,8 +124,8 @@ static int place(const struct trend *t, struct store_change *c, const struct sto
 	int found = before && commit ? store_line_unmeasured(t->db, c->repo, before, commit, middle, err) : 0;
 	if (found < 1)
 		return found < 0 ? -1 : confirm(t, c, e, err);
-	snprintf(c->state, sizeof(c->state), "placing");
-	snprintf(why, sizeof(why), "queued: a step lies between %.12s and %.12s, and this commit was skipped", c->before_sha,
+	snprintf(c->state, sizeof c->state, "placing");
+	snprintf(why, sizeof why, "queued: a step lies between %.12s and %.12s, and this commit was skipped", c->before_sha,
 		c->commit_sha);
 	return store_change_update(t->db, c, err) ||
 			       ask(t, c, e, "backfill", PRIORITY_BACKFILL, c->step, c->before_sha, middle, why, err)
@@ -138,12 +138,12 @@ static int place(const struct trend *t, struct store_change *c, const struct sto
 /** The cell of the comparison that was asked about. 1, 0, -1. */
 static int find_cell(struct db *db, int64_t comparison, const char *key, struct store_cell *out, struct fw_err *err)
 {
-	int r;
+	int result;
 	out->n = -1;
-	while ((r = store_cell_next(db, comparison, out->n, out, err)) == 1)
+	while ((result = store_cell_next(db, comparison, out->n, out, err)) == 1)
 		if (strcmp(out->key, key) == 0)
 			return 1;
-	return r;
+	return result;
 }
 
 /** Whether both commits were timed. */
@@ -169,8 +169,8 @@ static int take_verify(const struct trend *t, struct store_change *c, const stru
 		c->tried++;
 		return trend_verify(t, c, e, err);
 	}
-	snprintf(c->before_sha, sizeof(c->before_sha), "%s", by->base_sha);
-	snprintf(c->commit_sha, sizeof(c->commit_sha), "%s", by->target_sha);
+	snprintf(c->before_sha, sizeof c->before_sha, "%s", by->base_sha);
+	snprintf(c->commit_sha, sizeof c->commit_sha, "%s", by->target_sha);
 	c->step = cell->m;
 	c->comparison = by->id;
 	return place(t, c, e, err);
@@ -184,11 +184,11 @@ static int take_backfill(const struct trend *t, struct store_change *c, const st
 	if (share > SHARE_NONE && share < 1 - SHARE_NONE)
 		return confirm(t, c, e, err);
 	if (share >= 1 - SHARE_NONE) {
-		snprintf(c->commit_sha, sizeof(c->commit_sha), "%s", by->target_sha);
+		snprintf(c->commit_sha, sizeof c->commit_sha, "%s", by->target_sha);
 		c->step = cell->m;
 		c->comparison = by->id;
 	} else if (share <= SHARE_NONE) {
-		snprintf(c->before_sha, sizeof(c->before_sha), "%s", by->target_sha);
+		snprintf(c->before_sha, sizeof c->before_sha, "%s", by->target_sha);
 		c->step -= share != 0 && fabs(cell->m) > 2 * cell->se ? cell->m : 0;
 	}
 	return place(t, c, e, err);
@@ -239,9 +239,9 @@ static int tell_event(const struct trend *t, const struct store_change *c, struc
 	jsonw_kv_string(&j, "commit", c->commit_sha);
 	jsonw_kv_figure(&j, "change_pct", stats_change_pct(c->step));
 	jsonw_object_end(&j);
-	int rc = alert_deliver(t->db, NULL, "change_point.confirmed", &text, t->now_ms, err);
+	int result = alert_deliver(t->db, NULL, "change_point.confirmed", &text, t->now_ms, err);
 	buf_fini(&text);
-	return rc;
+	return result;
 }
 
 /** The cell as an alert holds it. */
@@ -279,22 +279,22 @@ int trend_alert(const struct trend *t, struct store_change *c, struct fw_err *er
 		return -1;
 	buf_init(&cells, MESSAGE_MAX);
 	buf_init(&culprits, MESSAGE_MAX);
-	int rc = write_cell(t, c, &cells, err) || store_repo_upstream_branch(t->db, c->repo, a.branch, err) ||
-				 trend_name(t, c, &range, &culprits, err)
-			 ? -1
-			 : 0;
-	trend_title(c, &range, title, sizeof(title));
+	int result = write_cell(t, c, &cells, err) || store_repo_upstream_branch(t->db, c->repo, a.branch, err) ||
+				     trend_name(t, c, &range, &culprits, err)
+			     ? -1
+			     : 0;
+	trend_title(c, &range, title, sizeof title);
 	a.title = title;
 	a.cells_json = cells.data;
 	a.culprits_json = culprits.data;
 	a.worst_pct = pct;
-	snprintf(a.target_sha, sizeof(a.target_sha), "%s", told.commit_sha);
-	if (rc == 0)
-		rc = alert_open(t->db, t->config, &a, t->now_ms, &is_new, err);
+	snprintf(a.target_sha, sizeof a.target_sha, "%s", told.commit_sha);
+	if (result == 0)
+		result = alert_open(t->db, t->config, &a, t->now_ms, &is_new, err);
 	buf_fini(&cells);
 	buf_fini(&culprits);
 	c->alert = a.id;
-	return rc ? -1 : store_change_update(t->db, c, err);
+	return result ? -1 : store_change_update(t->db, c, err);
 }
 
 int trend_tell(const struct trend *t, struct store_change *c, struct fw_err *err)

@@ -43,8 +43,8 @@ static int range_of_creep(const struct trend *t, const struct store_change *c, s
 	int from = 0, to = 0, n = find_range_points(t->db, c, p, CHANGEPOINT_POINTS_MAX, err);
 	if (n < 0 || !shortest(p, n, RANGE_HOLDS * c->step, &from, &to))
 		return n < 0 ? -1 : 0;
-	snprintf(out->from, sizeof(out->from), "%s", p[from].sha);
-	snprintf(out->to, sizeof(out->to), "%s", p[to].sha);
+	snprintf(out->from, sizeof out->from, "%s", p[from].sha);
+	snprintf(out->to, sizeof out->to, "%s", p[to].sha);
 	out->is_whole = from == to + 1;
 	out->change_pct = stats_change_pct(p[to].x - p[from].x);
 	return count_commits(t, c, out, err);
@@ -55,8 +55,8 @@ int trend_range(const struct trend *t, const struct store_change *c, struct tren
 	*out = (struct trend_range){ .is_whole = true, .change_pct = stats_change_pct(c->step) };
 	if (strcmp(c->kind, "creep") == 0)
 		return range_of_creep(t, c, out, err);
-	snprintf(out->from, sizeof(out->from), "%s", c->before_sha);
-	snprintf(out->to, sizeof(out->to), "%s", c->commit_sha);
+	snprintf(out->from, sizeof out->from, "%s", c->before_sha);
+	snprintf(out->to, sizeof out->to, "%s", c->commit_sha);
 	return count_commits(t, c, out, err);
 }
 
@@ -88,7 +88,7 @@ void trend_title(const struct store_change *c, const struct trend_range *range, 
 	double pct = -stats_change_pct(c->step);
 	char where[160];
 	if (strcmp(c->kind, "creep") == 0) {
-		place_of_creep(range, where, sizeof(where));
+		place_of_creep(range, where, sizeof where);
 		snprintf(out, size, "%.2f %% lost since the anchor %.12s, %s", pct, c->before_sha, where);
 	} else if (range->commits > 1) {
 		snprintf(out, size, "%.2f %% lost between %.12s and %.12s, seen in the history", pct, range->from, range->to);

@@ -75,10 +75,10 @@ static int tell(struct db *db, const struct result *r, const struct store_job *j
 	jsonw_kv_string(&j, "anchor", e->anchor_sha);
 	jsonw_kv_bool(&j, "carried", carried);
 	jsonw_object_end(&j);
-	int rc = text.failed ? err_set(err, ERR_FULL, "the event of an epoch does not fit")
-			     : store_event(db, e->started_at, "epoch.anchored", text.data, NULL, err);
+	int result = text.failed ? err_set(err, ERR_FULL, "the event of an epoch does not fit")
+				 : store_event(db, e->started_at, "epoch.anchored", text.data, NULL, err);
 	buf_fini(&text);
-	return rc;
+	return result;
 }
 
 /** Have the anchor measured in an epoch that began without it. */
@@ -86,11 +86,11 @@ static int measure_anchor(
 	struct db *db, const struct result *r, const struct store_job *job, const struct store_epoch *e, struct fw_err *err)
 {
 	struct store_job ask = { .repo = job->repo, .kind = "anchor", .origin = "epoch", .priority = PRIORITY_ANCHOR };
-	snprintf(ask.target_sha, sizeof(ask.target_sha), "%s", e->anchor_sha);
-	snprintf(ask.base_sha, sizeof(ask.base_sha), "%s", e->anchor_sha);
-	snprintf(ask.base_how, sizeof(ask.base_how), "given");
-	snprintf(ask.suite, sizeof(ask.suite), "%s", e->suite);
-	snprintf(ask.device_uuid, sizeof(ask.device_uuid), "%s", r->device.uuid);
+	snprintf(ask.target_sha, sizeof ask.target_sha, "%s", e->anchor_sha);
+	snprintf(ask.base_sha, sizeof ask.base_sha, "%s", e->anchor_sha);
+	snprintf(ask.base_how, sizeof ask.base_how, "given");
+	snprintf(ask.suite, sizeof ask.suite, "%s", e->suite);
+	snprintf(ask.device_uuid, sizeof ask.device_uuid, "%s", r->device.uuid);
 	return store_job_insert(db, &ask, e->started_at, err) ||
 			       store_job_log(db, ask.id, e->started_at, "queued: the anchor is measured in its new epoch", err)
 		       ? -1
@@ -108,7 +108,7 @@ static int begin(struct db *db, const struct result *r, const struct store_job *
 	const char *pinned = keeps ? carried : r->plan.on_line && was_timed(r, "base") ? commit_of(r, "base") : "";
 	if (!pinned[0])
 		return 0;
-	snprintf(e->anchor_sha, sizeof(e->anchor_sha), "%s", pinned);
+	snprintf(e->anchor_sha, sizeof e->anchor_sha, "%s", pinned);
 	if (store_epoch_insert(db, e, err) || tell(db, r, job, e, keeps, err))
 		return -1;
 	return role_of(r, pinned)[0] ? 0 : measure_anchor(db, r, job, e, err);
@@ -142,7 +142,7 @@ int epoch_enter(struct db *db, const struct result *r, const struct store_job *j
 		out->row = (struct store_epoch){
 			.repo = job->repo, .environment = environment, .held_mhz = out->clock_mhz, .started_at = now_ms
 		};
-		snprintf(out->row.suite, sizeof(out->row.suite), "%s", r->plan.suite_name);
+		snprintf(out->row.suite, sizeof out->row.suite, "%s", r->plan.suite_name);
 		if (begin(db, r, job, out, err))
 			return -1;
 	} else if (!isfinite(out->row.held_mhz) && isfinite(out->clock_mhz)) {
@@ -161,7 +161,7 @@ int epoch_cell(struct db *db, const struct epoch *e, const struct result *r, int
 	struct estimate estimate;
 	double anchor_x, anchor_se;
 	*x = *se = NAN;
-	snprintf(c->history_branch, sizeof(c->history_branch), "%s", r->plan.line_branch);
+	snprintf(c->history_branch, sizeof c->history_branch, "%s", r->plan.line_branch);
 	c->held_ms = c->anchor_change_pct = c->anchor_ci_low_pct = c->anchor_ci_high_pct = NAN;
 	c->epoch = isfinite(c->target_median_ms) ? e->row.id : 0;
 	if (!c->epoch)

@@ -25,9 +25,9 @@ int reanchor_ask(
 		return -1;
 	if (asked && newest->place < asked + PAUSE_COMMITS)
 		return 0;
-	snprintf(job.target_sha, sizeof(job.target_sha), "%s", newest->sha);
-	snprintf(job.base_sha, sizeof(job.base_sha), "%s", e->anchor_sha);
-	snprintf(why, sizeof(why), "queued: main is %+.1f %% from its anchor %.12s, so this commit becomes the anchor",
+	snprintf(job.target_sha, sizeof job.target_sha, "%s", newest->sha);
+	snprintf(job.base_sha, sizeof job.base_sha, "%s", e->anchor_sha);
+	snprintf(why, sizeof why, "queued: main is %+.1f %% from its anchor %.12s, so this commit becomes the anchor",
 		stats_change_pct(s->x[s->n - 1] - anchor), e->anchor_sha);
 	return trend_enqueue(t, e, &job, why, err);
 }
@@ -48,10 +48,10 @@ static int tell(const struct trend *t, const struct store_epoch *e, const char *
 	jsonw_kv_string(&j, "anchor", anchor);
 	jsonw_kv_int(&j, "comparison", comparison);
 	jsonw_object_end(&j);
-	int rc = text.failed ? err_set(err, ERR_FULL, "the event of an anchor does not fit")
-			     : store_event(t->db, t->now_ms, "epoch.reanchored", text.data, NULL, err);
+	int result = text.failed ? err_set(err, ERR_FULL, "the event of an anchor does not fit")
+				 : store_event(t->db, t->now_ms, "epoch.reanchored", text.data, NULL, err);
 	buf_fini(&text);
-	return rc;
+	return result;
 }
 
 /** The comparison's ratios stand against the epoch's first anchor already, errors added up: they are what the new one begins with. */
@@ -59,9 +59,9 @@ static int put_chain(
 	const struct trend *t, const struct store_comparison *c, const struct store_epoch *e, bool *is_whole, struct fw_err *err)
 {
 	struct store_cell cell = { .n = -1 };
-	int r;
+	int result;
 	*is_whole = true;
-	while ((r = store_cell_next(t->db, c->id, cell.n, &cell, err)) == 1) {
+	while ((result = store_cell_next(t->db, c->id, cell.n, &cell, err)) == 1) {
 		struct store_chain chain = { .epoch = e->id, .comparison = c->id, .anchor_sha = c->target_sha, .key = cell.key };
 		int found = store_ratio_of(t->db, e->id, cell.key, c->id, &chain.x, &chain.se, err);
 		if (found == 0)
@@ -69,7 +69,7 @@ static int put_chain(
 		if (found < 0 || (found && store_chain_insert(t->db, &chain, err)))
 			return -1;
 	}
-	return r;
+	return result;
 }
 
 int reanchor_take(const struct trend *t, const struct store_job *job, const struct store_comparison *c,

@@ -36,17 +36,17 @@ static struct store_change change_of(const struct point *p, const char *kind, co
 		c.comparison = p->c->id;
 		c.decided_at = p->t->now_ms;
 	}
-	snprintf(c.key, sizeof(c.key), "%.159s", p->cell->key);
-	snprintf(c.kind, sizeof(c.kind), "%.7s", kind);
-	snprintf(c.origin, sizeof(c.origin), "%.11s", origin);
-	snprintf(c.state, sizeof(c.state), "%.11s", state);
+	snprintf(c.key, sizeof c.key, "%.159s", p->cell->key);
+	snprintf(c.kind, sizeof c.kind, "%.7s", kind);
+	snprintf(c.origin, sizeof c.origin, "%.11s", origin);
+	snprintf(c.state, sizeof c.state, "%.11s", state);
 	return c;
 }
 
 static void between(struct store_change *c, const char *before, const char *commit)
 {
-	snprintf(c->before_sha, sizeof(c->before_sha), "%.64s", before);
-	snprintf(c->commit_sha, sizeof(c->commit_sha), "%.64s", commit);
+	snprintf(c->before_sha, sizeof c->before_sha, "%.64s", before);
+	snprintf(c->commit_sha, sizeof c->commit_sha, "%.64s", commit);
 }
 
 /**
@@ -78,11 +78,11 @@ static int measure_again(const struct point *p, const char *sha, struct fw_err *
 {
 	for (int i = 0; i < REMEASURES; i++) {
 		struct store_job job = { .priority = PRIORITY_REMEASURE, .repo = p->epoch->repo };
-		snprintf(job.kind, sizeof(job.kind), "anchor");
-		snprintf(job.origin, sizeof(job.origin), "remeasure");
-		snprintf(job.target_sha, sizeof(job.target_sha), "%s", sha);
-		snprintf(job.base_sha, sizeof(job.base_sha), "%s", p->epoch->anchor_sha);
-		snprintf(job.cells_glob, sizeof(job.cells_glob), "%.255s", p->cell->key);
+		snprintf(job.kind, sizeof job.kind, "anchor");
+		snprintf(job.origin, sizeof job.origin, "remeasure");
+		snprintf(job.target_sha, sizeof job.target_sha, "%s", sha);
+		snprintf(job.base_sha, sizeof job.base_sha, "%s", p->epoch->anchor_sha);
+		snprintf(job.cells_glob, sizeof job.cells_glob, "%.255s", p->cell->key);
 		if (trend_enqueue(
 			    p->t, p->epoch, &job, "queued: its ratio to the anchor is out of line, so it is measured again", err))
 			return -1;
@@ -107,11 +107,11 @@ static int is_settled(const struct point *p, const struct store_series *s, struc
 static int bar(const struct point *p, const struct store_series *s, int points, bool *barred, struct fw_err *err)
 {
 	for (int i = 0; i < s->n; i++) {
-		int r = store_change_is_barred(
+		int result = store_change_is_barred(
 			p->t->db, p->epoch->id, p->cell->key, s->point[i].sha, points - CHANGEPOINT_PAUSE, err);
-		if (r < 0)
+		if (result < 0)
 			return -1;
-		barred[i] = r == 1;
+		barred[i] = result == 1;
 	}
 	return 0;
 }
@@ -158,8 +158,8 @@ static int follow_cells(const struct trend *t, const struct store_comparison *c,
 {
 	struct store_cell cell = { .n = -1 };
 	bool is_change = strcmp(c->kind, "change") == 0;
-	int r;
-	while ((r = store_cell_next(t->db, c->id, cell.n, &cell, err)) == 1) {
+	int result;
+	while ((result = store_cell_next(t->db, c->id, cell.n, &cell, err)) == 1) {
 		struct point p = { .t = t, .c = c, .epoch = &e->row, .cell = &cell };
 		bool moved = cell.verdict == VERDICT_REGRESSION || cell.verdict == VERDICT_IMPROVEMENT;
 		/* what bursts or slow calls decided is none of this series, which is one of pairs */
@@ -168,7 +168,7 @@ static int follow_cells(const struct trend *t, const struct store_comparison *c,
 		if (isfinite(cell.m) && look(&p, err))
 			return -1;
 	}
-	return r;
+	return result;
 }
 
 int trend_follow(struct db *db, const struct config *config, const struct store_job *job, const struct store_comparison *c,
@@ -189,9 +189,9 @@ int trend_resume(struct db *db, const struct config *config, int64_t now_ms, str
 {
 	struct trend t = { .db = db, .config = config, .now_ms = now_ms };
 	struct store_change change = { .id = 0 };
-	int r;
-	while ((r = store_change_orphan(db, change.id, &change, err)) == 1)
+	int result;
+	while ((result = store_change_orphan(db, change.id, &change, err)) == 1)
 		if (trend_go_on(&t, &change, err))
 			return -1;
-	return r;
+	return result;
 }

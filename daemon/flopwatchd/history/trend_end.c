@@ -33,9 +33,9 @@ static int tell_creep(const struct trend *t, const struct store_epoch *e, const 
 		.points = s->n,
 		.found_at = t->now_ms,
 		.decided_at = t->now_ms };
-	snprintf(c.key, sizeof(c.key), "%s", key);
-	snprintf(c.before_sha, sizeof(c.before_sha), "%s", e->first_sha);
-	snprintf(c.commit_sha, sizeof(c.commit_sha), "%s", s->point[s->n - 1].sha);
+	snprintf(c.key, sizeof c.key, "%s", key);
+	snprintf(c.before_sha, sizeof c.before_sha, "%s", e->first_sha);
+	snprintf(c.commit_sha, sizeof c.commit_sha, "%s", s->point[s->n - 1].sha);
 	return store_change_insert(t->db, &c, err) || trend_tell(t, &c, err) ? -1 : 0;
 }
 
@@ -67,9 +67,9 @@ static int level_before(
 		return isfinite(c->level);
 	if (store_epoch_get(t->db, c->epoch, &older, err))
 		return -1;
-	int r = store_chain_get(t->db, &older, e->first_sha, c->key, &x, &se, err);
+	int result = store_chain_get(t->db, &older, e->first_sha, c->key, &x, &se, err);
 	*level -= x;
-	return r;
+	return result;
 }
 
 /** The first point after a commit; the number of points where none is. */
@@ -91,7 +91,7 @@ static int end(const struct trend *t, struct store_change *c, int64_t comparison
 	if (store_change_update(t->db, c, err))
 		return -1;
 	int over = c->alert ? store_change_alert_over(t->db, c->alert, err) : 0;
-	snprintf(why, sizeof(why), "recovered: the history is back where it was, seen in comparison %lld", (long long)comparison);
+	snprintf(why, sizeof why, "recovered: the history is back where it was, seen in comparison %lld", (long long)comparison);
 	return over < 1 ? over : alert_resolve(t->db, t->config, c->alert, comparison, why, t->now_ms, err);
 }
 
@@ -99,8 +99,8 @@ int trend_end(const struct trend *t, int64_t comparison, const struct store_epoc
 	const struct store_series *s, struct fw_err *err)
 {
 	struct store_change c = { .id = 0 };
-	int r;
-	while ((r = store_change_lasting(t->db, e, cell->key, c.id, &c, err)) == 1) {
+	int result;
+	while ((result = store_change_lasting(t->db, e, cell->key, c.id, &c, err)) == 1) {
 		double level;
 		int since, known = level_before(t, e, &c, &level, err);
 		if (known < 0 || first_after(t, s, &c, &since, err))
@@ -109,5 +109,5 @@ int trend_end(const struct trend *t, int64_t comparison, const struct store_epoc
 		if (known && changepoint_is_below(s->x, s->n, since, level + left) && end(t, &c, comparison, err))
 			return -1;
 	}
-	return r;
+	return result;
 }

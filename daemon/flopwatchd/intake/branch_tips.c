@@ -89,20 +89,20 @@ static int read_line(struct apply *a, const char *line, size_t len)
 	const char *display = json_string_value(json_object_get(root, "display"));
 	const char *sha = json_string_value(json_object_get(root, "commit"));
 	const char *problem = json_string_value(json_object_get(root, "problem"));
-	int status = 0;
+	int result = 0;
 
 	if (!name || !*name || !display || !sha || (*sha && !oid_is_whole(sha)) || (!*sha && !problem)) {
-		status = err_set(a->err, ERR_PROTOCOL, "flopwatch-git printed `%.100s`, which is no branch", line);
+		result = err_set(a->err, ERR_PROTOCOL, "flopwatch-git printed `%.100s`, which is no branch", line);
 	} else if (strlen(name) >= NAME_SIZE) {
 		note_problem(a, display, "its name is too long to be watched");
 	} else {
 		if (!*sha)
 			note_problem(a, display, problem);
-		if (add_tip(&a->now, name, display, sha) < 0)
-			status = err_set(a->err, ERR_FULL, "out of memory for branches");
+		if (add_tip(&a->now, name, display, sha) != 0)
+			result = err_set(a->err, ERR_FULL, "out of memory for branches");
 	}
 	json_decref(root);
-	return status;
+	return result;
 }
 
 static int read_lines(struct apply *a, const struct buf *lines)
@@ -112,7 +112,7 @@ static int read_lines(struct apply *a, const struct buf *lines)
 	while (*at) {
 		size_t len = strcspn(at, "\n");
 
-		if (len && read_line(a, at, len) < 0)
+		if (len && read_line(a, at, len) != 0)
 			return -1;
 		at += len + (at[len] == '\n');
 	}
@@ -123,7 +123,7 @@ static void add_stored(void *arg, const char *name, const char *sha)
 {
 	struct apply *a = arg;
 
-	if (add_tip(&a->stored, name, "", sha) < 0)
+	if (add_tip(&a->stored, name, "", sha) != 0)
 		a->out_of_memory = true;
 }
 
@@ -189,7 +189,7 @@ static int write_event(struct apply *a, const char *kind, const struct tip *t, i
 {
 	struct buf text;
 	struct jsonw j;
-	int status;
+	int result;
 
 	buf_init(&text, 64 << 10);
 	jsonw_init(&j, &text);
@@ -202,10 +202,10 @@ static int write_event(struct apply *a, const char *kind, const struct tip *t, i
 	if (job)
 		jsonw_kv_int(&j, "job", job);
 	jsonw_object_end(&j);
-	status = text.failed ? err_set(a->err, ERR_FULL, "out of memory for an event")
+	result = text.failed ? err_set(a->err, ERR_FULL, "out of memory for an event")
 			     : store_event(a->db, a->now_ms, kind, text.data, NULL, a->err);
 	buf_fini(&text);
-	return status;
+	return result;
 }
 
 static int write_job(struct apply *a, const struct tip *t)
@@ -216,7 +216,7 @@ static int write_job(struct apply *a, const struct tip *t)
 
 	snprintf(job.branch, sizeof job.branch, "%s", t->name);
 	snprintf(job.target_sha, sizeof job.target_sha, "%s", t->sha);
-	if (store_job_insert(a->db, &job, a->now_ms, a->err) < 0 ||
+	if (store_job_insert(a->db, &job, a->now_ms, a->err) != 0 ||
 		store_job_supersede(a->db, job.id, a->now_ms, &superseded, a->err) < 0 ||
 		status_ended(a->db, NULL, a->conf, a->now_ms, a->err) < 0)
 		return -1;
@@ -265,7 +265,7 @@ static int apply_moved(struct apply *a, const struct tip *t)
 	if (store_tip_put(a->db, a->repo, t->name, t->display, t->sha, t->watched, a->now_ms, a->err) < 0)
 		return -1;
 	a->result->moved++;
-	if (write_event(a, "branch.moved", t, 0) < 0)
+	if (write_event(a, "branch.moved", t, 0) != 0)
 		return -1;
 	if (wants)
 		return write_job(a, t);
@@ -329,7 +329,7 @@ static int write_difference(struct apply *a)
 	if (a->now.n)
 		qsort(a->now.tip, (size_t)a->now.n, sizeof *a->now.tip, by_rank);
 	for (i = 0; i < a->stored.n; i++)
-		if (!a->stored.tip[i].known && apply_gone(a, &a->stored.tip[i]) < 0)
+		if (!a->stored.tip[i].known && apply_gone(a, &a->stored.tip[i]) != 0)
 			return -1;
 	for (i = 0; i < a->now.n; i++) {
 		const struct tip *t = &a->now.tip[i];
@@ -343,13 +343,13 @@ static int write_difference(struct apply *a)
 
 static int apply(struct apply *a, const struct buf *lines)
 {
-	if (read_lines(a, lines) < 0 || store_tip_each(a->db, a->repo, add_stored, a, a->err) < 0)
+	if (read_lines(a, lines) != 0 || store_tip_each(a->db, a->repo, add_stored, a, a->err) < 0)
 		return -1;
 	if (a->out_of_memory)
 		return err_set(a->err, ERR_FULL, "out of memory for branches");
 	if (db_begin(a->db, a->err) < 0)
 		return -1;
-	if (store_job_waiting(a->db, &a->waiting, a->err) < 0 || write_difference(a) < 0) {
+	if (store_job_waiting(a->db, &a->waiting, a->err) != 0 || write_difference(a) != 0) {
 		db_rollback(a->db);
 		return -1;
 	}
@@ -368,7 +368,7 @@ int branch_tips_apply(struct db *db, const struct config_repo *conf, int64_t rep
 	status = apply(&a, lines);
 	free_tips(&a.now);
 	free_tips(&a.stored);
-	if (status < 0)
+	if (status != 0)
 		result->jobs = result->superseded = result->moved = result->gone = 0;
 	return status;
 }

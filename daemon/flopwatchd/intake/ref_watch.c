@@ -72,23 +72,23 @@ static int find_git_folder(const char *path, char *folder, struct fw_err *err)
 {
 	char dot_git[PATH_MAX], line[PATH_MAX], common[PATH_MAX], probe[PATH_MAX];
 
-	if (join(dot_git, path, ".git") < 0)
+	if (join(dot_git, path, ".git") != 0)
 		return err_set(err, ERR_INVALID, "%s: path too long", path);
 	if (is_folder(dot_git)) {
 		snprintf(folder, PATH_MAX, "%s", dot_git);
 		return 0;
 	}
 	if (read_line(dot_git, line, sizeof line) == 0 && strncmp(line, "gitdir: ", 8) == 0) {
-		if (join(folder, path, line + 8) < 0 || join(common, folder, "commondir") < 0)
+		if (join(folder, path, line + 8) != 0 || join(common, folder, "commondir") != 0)
 			return err_set(err, ERR_INVALID, "%s: path too long", path);
 		if (read_line(common, line, sizeof line) == 0) {
-			if (join(probe, folder, line) < 0)
+			if (join(probe, folder, line) != 0)
 				return err_set(err, ERR_INVALID, "%s: path too long", path);
 			snprintf(folder, PATH_MAX, "%s", probe);
 		}
 		return 0;
 	}
-	if (join(probe, path, "refs") < 0 || !is_folder(probe))
+	if (join(probe, path, "refs") != 0 || !is_folder(probe))
 		return err_set(err, ERR_NOT_FOUND, "%s: no git repository there; check the path", path);
 	snprintf(folder, PATH_MAX, "%s", path);
 	return 0;
@@ -136,7 +136,7 @@ static void add_folders(struct ref_watch *n, const char *path, int depth)
 	if (depth > DEPTH_MAX || n->n >= WATCHES_MAX)
 		return;
 	/* What disappeared meanwhile makes news of its own; what cannot be watched is left to the poll. */
-	if (add_watch(n, path) < 0)
+	if (add_watch(n, path) != 0)
 		return;
 	dir = opendir(path);
 	if (!dir)
@@ -211,9 +211,9 @@ int ref_watch_start(
 	char folder[PATH_MAX], heads[PATH_MAX];
 	struct ref_watch *n;
 
-	if (find_git_folder(path, folder, err) < 0)
+	if (find_git_folder(path, folder, err) != 0)
 		return -1;
-	if (join(heads, folder, "refs/heads") < 0)
+	if (join(heads, folder, "refs/heads") != 0)
 		return err_set(err, ERR_INVALID, "%s: path too long", path);
 	n = calloc(1, sizeof *n);
 	if (!n)
@@ -224,13 +224,13 @@ int ref_watch_start(
 		err_sys(err, "inotify for %s", path);
 		goto failed;
 	}
-	if (add_watch(n, folder) < 0) {
+	if (add_watch(n, folder) != 0) {
 		err_sys(err, "inotify for %s", folder);
 		goto failed;
 	}
 	add_folders(n, heads, 0);
 	n->lost = n->n < 2;
-	if (loop_watch(l, n->fd, EPOLLIN, on_event, n, &n->source, err) < 0)
+	if (loop_watch(l, n->fd, EPOLLIN, on_event, n, &n->source, err) != 0)
 		goto failed;
 	*out = n;
 	return 0;

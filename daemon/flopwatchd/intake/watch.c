@@ -89,7 +89,7 @@ static void plan(struct watched *r, int64_t delay_ms)
 	loop_remove(r->watch->loop, r->timer);
 	r->timer = NULL;
 	r->due_ns = due_ns;
-	if (loop_after(r->watch->loop, delay_ms, on_timer, r, &r->timer, &err) < 0)
+	if (loop_after(r->watch->loop, delay_ms, on_timer, r, &r->timer, &err) != 0)
 		log_error("watch.timer", "repo=%s err=%s", log_quote(r->conf->name), log_quote(err.text));
 }
 
@@ -231,7 +231,7 @@ static void look(struct watched *r)
 	}
 	/* Before the look: what changes after the child has read makes news. */
 	keep_notice(r);
-	if (start_child(r, &err) < 0) {
+	if (start_child(r, &err) != 0) {
 		set_problem(r, err.text);
 		plan_after_failure(r);
 		return;
@@ -279,16 +279,16 @@ int watch_start(struct loop *l, const struct config *c, struct db *db, void (*on
 	for (i = 0; i < w->n; i++) {
 		w->repo[i].watch = w;
 		w->repo[i].conf = &c->repo[i];
-		if (config_repo_path(c, &c->repo[i], w->repo[i].path, sizeof w->repo[i].path, err) < 0)
+		if (config_repo_path(c, &c->repo[i], w->repo[i].path, sizeof w->repo[i].path, err) != 0)
 			goto failed;
 	}
-	if (make_mirrors_folder(c, err) < 0 || db_begin(db, err) < 0)
+	if (make_mirrors_folder(c, err) != 0 || db_begin(db, err) < 0)
 		goto failed;
 	if (store_repos(w, err) < 0) {
 		db_rollback(db);
 		goto failed;
 	}
-	if (db_commit(db, err) < 0)
+	if (db_commit(db, err) != 0)
 		goto failed;
 	for (i = 0; i < w->n; i++)
 		plan(&w->repo[i], 0);

@@ -48,7 +48,7 @@ static void collect(
 
 void judge_timed_init(struct judge_timed *t)
 {
-	memset(t, 0, sizeof(*t));
+	memset(t, 0, sizeof *t);
 }
 
 const char *judge_series(const struct result *r, int cell)
@@ -120,7 +120,7 @@ static void show(const struct judgement *j, struct store_cell *c)
 	c->launches = j->all.launches;
 	c->samples = j->all.pairs;
 	c->flags = j->flags & ~FLAG_TAIL;
-	snprintf(c->reason, sizeof(c->reason), "%s", j->reason);
+	snprintf(c->reason, sizeof c->reason, "%s", j->reason);
 }
 
 /** What the verdict stands for from here on: the change of the bursts where only they show one, else that of the pairs. */
@@ -137,11 +137,11 @@ static void decide(const struct judgement *pairs, const struct judgement *bursts
 static int sift(
 	const struct judge_launches *l, struct judge_launches *good, int from[STATS_LAUNCHES_MAX], char why[GUARD_WHY_SIZE])
 {
-	memset(good, 0, sizeof(*good));
+	memset(good, 0, sizeof *good);
 	for (int i = 0; i < l->n; i++) {
 		char reason[GUARD_WHY_SIZE];
 		if (guard_discards(&l->guard[i], reason)) {
-			memcpy(why, reason, sizeof(reason));
+			memcpy(why, reason, sizeof reason);
 			continue;
 		}
 		good->pairs[good->n] = l->pairs[i];
@@ -229,7 +229,7 @@ static int enqueue_flag(const struct rule *rule, struct judge_timed *t, int befo
 
 static void count_slow(const struct judge_launches *good, double beta, struct judge_timed *t)
 {
-	memset(t->tail, 0, sizeof(t->tail));
+	memset(t->tail, 0, sizeof t->tail);
 	for (int i = 0; i < good->n; i++)
 		tail_count(&t->tail[good->pairs[i].set == 2], &good->pairs[i], beta);
 }
@@ -244,13 +244,13 @@ void judge_timings(const struct rule *general, bool sparse, struct judge_timed *
 	show_nothing(c);
 	if (t->decides.n == 0) {
 		c->verdict = VERDICT_UNDECIDED;
-		snprintf(c->reason, sizeof(c->reason), "not measured");
+		snprintf(c->reason, sizeof c->reason, "not measured");
 		return;
 	}
 	if (sift(&t->decides, &good, from, why) == 0) {
 		c->verdict = VERDICT_REJECTED;
 		c->launches = t->decides.n;
-		snprintf(c->reason, sizeof(c->reason), "not measured: in all %d launches %s", t->decides.n, why);
+		snprintf(c->reason, sizeof c->reason, "not measured: in all %d launches %s", t->decides.n, why);
 		return;
 	}
 	if (estimate(general, &t->decides, &good, from, &beta)) {
@@ -301,7 +301,7 @@ void judge_mean(const struct rule *rule, const struct judge_timed *t, const stru
 		c->decided_pct = stats_change_pct(j.all.m);
 		c->reason[0] = 0;
 	} else if (!c->reason[0]) {
-		snprintf(c->reason, sizeof(c->reason), "%s", j.reason);
+		snprintf(c->reason, sizeof c->reason, "%s", j.reason);
 	}
 }
 
@@ -315,8 +315,8 @@ struct trouble {
 
 static void set_trouble(struct trouble *t, const char *class, const char *detail)
 {
-	snprintf(t->class, sizeof(t->class), "%s", class[0] ? class : "crash");
-	snprintf(t->detail, sizeof(t->detail), "%s", detail);
+	snprintf(t->class, sizeof t->class, "%s", class[0] ? class : "crash");
+	snprintf(t->detail, sizeof t->detail, "%s", detail);
 }
 
 static void find_trouble(const struct result *r, const char *role, int cell, struct trouble *out)
@@ -338,7 +338,7 @@ static void fail_cell(struct store_cell *c, enum verdict v, const char *class)
 {
 	show_nothing(c);
 	c->verdict = v;
-	snprintf(c->failure, sizeof(c->failure), "%s", class);
+	snprintf(c->failure, sizeof c->failure, "%s", class);
 }
 
 /** The inputs of both sides, where both told theirs; "" and true when nothing contradicts. */
@@ -398,7 +398,7 @@ static bool judge_absence(
 	if (v == VERDICT_NONE || (v == VERDICT_ADDED && !plan_is_benchmark(&r->plan) && !(done && done->ok)))
 		return false;
 	fail_cell(c, v, "");
-	snprintf(c->reason, sizeof(c->reason), "%s: %.400s",
+	snprintf(c->reason, sizeof c->reason, "%s: %.400s",
 		v == VERDICT_UNSUPPORTED ? "neither side does it"
 		: v == VERDICT_ADDED     ? name_of(r, "base")
 					 : name_of(r, "target"),
@@ -419,25 +419,25 @@ static bool judge_trouble(const struct result *r, int i, const struct judge_time
 		return true;
 	if (target.class[0] && !inherited) {
 		fail_cell(c, verdict_of_class(target.class), target.class);
-		snprintf(c->reason, sizeof(c->reason), "%s", target.detail);
+		snprintf(c->reason, sizeof c->reason, "%s", target.detail);
 		return true;
 	}
 	if (base.class[0]) {
 		fail_cell(c, VERDICT_NOT_COMPARABLE, "");
-		snprintf(c->reason, sizeof(c->reason), "%s %s%s: %.400s", name_of(r, "base"), base.class,
+		snprintf(c->reason, sizeof c->reason, "%s %s%s: %.400s", name_of(r, "base"), base.class,
 			inherited ? " (the target too)" : "", base.detail);
 		return true;
 	}
 	if (!same_inputs(r, i, c->input_sha)) {
 		fail_cell(c, VERDICT_NOT_COMPARABLE, "");
 		c->input_sha[0] = 0;
-		snprintf(c->reason, sizeof(c->reason), "base and target were given different inputs");
+		snprintf(c->reason, sizeof c->reason, "base and target were given different inputs");
 		return true;
 	}
 	const struct msg_fault *fault = outer_fault(r, i, t->decides.n > 0);
 	if (fault) {
 		fail_cell(c, VERDICT_REJECTED, fault->failure);
-		snprintf(c->reason, sizeof(c->reason), "%s: %.480s", fault->role, fault->detail);
+		snprintf(c->reason, sizeof c->reason, "%s: %.480s", fault->role, fault->detail);
 	}
 	return fault != NULL;
 }
@@ -455,12 +455,12 @@ void judge_cell(const struct result *r, int i, struct judge_timed *t, struct sto
 		.nu0 = cell->nu0,
 		.blind_pct = cell->blind_pct,
 		.threshold_pct = cell->threshold_pct };
-	snprintf(c->key, sizeof(c->key), "%s", cell->key);
-	snprintf(c->group, sizeof(c->group), "%s", cell->group);
-	snprintf(c->mask, sizeof(c->mask), "%s", cell->mask);
+	snprintf(c->key, sizeof c->key, "%s", cell->key);
+	snprintf(c->group, sizeof c->group, "%s", cell->group);
+	snprintf(c->mask, sizeof c->mask, "%s", cell->mask);
 	if (strcmp(cell->family, BENCHMARK_FAMILY) != 0)
-		snprintf(c->direction, sizeof(c->direction), "%s", direction_name(cell->direction));
-	snprintf(c->series, sizeof(c->series), "%s", judge_series(r, i));
+		snprintf(c->direction, sizeof c->direction, "%s", direction_name(cell->direction));
+	snprintf(c->series, sizeof c->series, "%s", judge_series(r, i));
 	collect_all(r, i, t);
 	if (r->identical_by[0]) {
 		show_nothing(c);
@@ -469,14 +469,14 @@ void judge_cell(const struct result *r, int i, struct judge_timed *t, struct sto
 	}
 	if (r->plan.dropped) {
 		fail_cell(c, VERDICT_REMOVED, "");
-		snprintf(c->reason, sizeof(c->reason), ".flopwatch.yaml of the target names no benchmark %s any more", c->key);
+		snprintf(c->reason, sizeof c->reason, ".flopwatch.yaml of the target names no benchmark %s any more", c->key);
 		return;
 	}
 	if (judge_trouble(r, i, t, c))
 		return;
 	judge_timings(&r->plan.ask.rule, a->mask == FW_BLOCKS, t, c);
 	if (t->decides.n == 0)
-		snprintf(c->reason, sizeof(c->reason), "%s",
+		snprintf(c->reason, sizeof c->reason, "%s",
 			r->done.cancelled ? "not measured: the job was cancelled" : "not measured: the budget ended first");
 }
 

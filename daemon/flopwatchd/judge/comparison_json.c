@@ -261,8 +261,8 @@ struct side {
 static void take_build(void *arg, const struct view_build *row)
 {
 	struct side *s = arg;
-	snprintf(s->module, sizeof(s->module), "%s", row->module_sha);
-	snprintf(s->state, sizeof(s->state), "%s", row->state);
+	snprintf(s->module, sizeof s->module, "%s", row->module_sha);
+	snprintf(s->state, sizeof s->state, "%s", row->state);
 }
 
 /** {"name","commit","tree","module_sha256",...} of side 0, the base, or 1; what is not known is null. */
@@ -294,7 +294,7 @@ static void take_environment(void *arg, const struct view_environment *e)
 {
 	struct body *b = arg;
 	struct jsonw j;
-	snprintf(b->isolation, sizeof(b->isolation), "%s", e->isolation);
+	snprintf(b->isolation, sizeof b->isolation, "%s", e->isolation);
 	jsonw_init(&j, &b->environment);
 	jsonw_object(&j);
 	jsonw_kv_string(&j, "epoch", e->hash);
@@ -326,8 +326,8 @@ static void take_job(void *arg, const struct view_job *row)
 	struct body *b = arg;
 	jsonw_kv_bool(&b->j, "quick", row->quick);
 	text_or_null(&b->j, "cells_glob", row->cells_glob);
-	snprintf(b->provider[0], sizeof(b->provider[0]), "%s", row->base_provider);
-	snprintf(b->provider[1], sizeof(b->provider[1]), "%s", row->target_provider);
+	snprintf(b->provider[0], sizeof b->provider[0], "%s", row->base_provider);
+	snprintf(b->provider[1], sizeof b->provider[1], "%s", row->target_provider);
 	branch_text(&b->name[0], row->base_name);
 	branch_text(&b->name[1], row->target_name[0] ? row->target_name : row->branch);
 }
@@ -382,29 +382,29 @@ int body_comparison(struct db *db, int64_t comparison, struct buf *out, struct f
 	buf_init(&b.name[0], 1 << 14);
 	buf_init(&b.name[1], 1 << 14);
 	jsonw_init(&b.j, out);
-	int r = store_comparison_get(db, comparison, &row, &rule, err);
-	if (r == 0 && (b.n_sources = store_peer_sources(db, comparison, b.source, err)) < 0)
-		r = -1;
-	if (r == 0) {
+	int result = store_comparison_get(db, comparison, &row, &rule, err);
+	if (result == 0 && (b.n_sources = store_peer_sources(db, comparison, b.source, err)) < 0)
+		result = -1;
+	if (result == 0) {
 		struct head head = { .b = &b, .repo = row.repo, .rule = row.rule_json };
 		jsonw_object(&b.j);
-		r = view_comparison(db, comparison, write_head, &head, err);
+		result = view_comparison(db, comparison, write_head, &head, err);
 		jsonw_key(&b.j, "cells");
 		jsonw_array(&b.j);
-		if (r == 0)
-			r = view_cells(db, comparison, write_cell, &b, err);
+		if (result == 0)
+			result = view_cells(db, comparison, write_cell, &b, err);
 		jsonw_array_end(&b.j);
 		jsonw_object_end(&b.j);
 	}
-	if (r == 0 && b.failed)
-		r = -1;
-	if (r == 0 && out->failed)
-		r = err_set(err, ERR_FULL, "the body of comparison %lld does not fit", (long long)comparison);
+	if (result == 0 && b.failed)
+		result = -1;
+	if (result == 0 && out->failed)
+		result = err_set(err, ERR_FULL, "the body of comparison %lld does not fit", (long long)comparison);
 	buf_fini(&rule);
 	buf_fini(&b.environment);
 	buf_fini(&b.name[0]);
 	buf_fini(&b.name[1]);
-	return r;
+	return result;
 }
 
 int body_store(struct db *db, int64_t comparison, struct fw_err *err)
@@ -412,11 +412,11 @@ int body_store(struct db *db, int64_t comparison, struct fw_err *err)
 	struct buf body;
 	char etag[HASH_HEX];
 	buf_init(&body, BODY_MAX);
-	int r = body_comparison(db, comparison, &body, err);
-	if (r == 0) {
+	int result = body_comparison(db, comparison, &body, err);
+	if (result == 0) {
 		hash_hex(body.data, body.len, etag);
-		r = store_comparison_body(db, comparison, body.data, body.len, etag, err);
+		result = store_comparison_body(db, comparison, body.data, body.len, etag, err);
 	}
 	buf_fini(&body);
-	return r;
+	return result;
 }

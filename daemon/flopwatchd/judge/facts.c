@@ -25,7 +25,7 @@ struct sink {
 static void put(struct sink *s, const char *prefix, const char *name, const char *unit, double value)
 {
 	char full[96];
-	snprintf(full, sizeof(full), "%s.%s", prefix, name);
+	snprintf(full, sizeof full, "%s.%s", prefix, name);
 	if (!s->failed)
 		s->failed = store_metric(s->db, s->cell, full, unit, value, s->err);
 }
@@ -37,9 +37,9 @@ static void put_series(
 	struct sink *s, const struct result *r, int i, const char *series, const char *phase, const char *unit, double scale)
 {
 	char prefix[48], name[32];
-	snprintf(prefix, sizeof(prefix), "%s%s%s", series, phase[0] ? "." : "", phase);
+	snprintf(prefix, sizeof prefix, "%s%s%s", series, phase[0] ? "." : "", phase);
 	for (int k = 0; k < 2; k++) {
-		snprintf(name, sizeof(name), "%s_%s", sides[k], unit);
+		snprintf(name, sizeof name, "%s_%s", sides[k], unit);
 		put(s, prefix, name, unit, scale * judge_median(r, i, series, phase, sides[k], JUDGE_MS));
 	}
 	struct judge_change change = judge_change(r, i, series, phase);
@@ -66,9 +66,9 @@ static void put_device_extras(struct sink *s, const struct result *r, int i)
 {
 	for (int k = 0; k < 2; k++) {
 		char name[32];
-		snprintf(name, sizeof(name), "%s_mhz", sides[k]);
+		snprintf(name, sizeof name, "%s_mhz", sides[k]);
 		put(s, "clock", name, "mhz", judge_median(r, i, "device", "", sides[k], JUDGE_MHZ));
-		snprintf(name, sizeof(name), "%s_us", sides[k]);
+		snprintf(name, sizeof name, "%s_us", sides[k]);
 		put(s, "enqueue", name, "us", judge_median(r, i, "device", "", sides[k], JUDGE_HOST_US));
 	}
 }
@@ -80,9 +80,9 @@ static void put_bursts(struct sink *s, const struct result *r, int i)
 		char name[32];
 		double sum_j = 0;
 		int n = 0;
-		snprintf(name, sizeof(name), "%s_ms", sides[k]);
+		snprintf(name, sizeof name, "%s_ms", sides[k]);
 		put(s, "sustained", name, "ms", judge_median(r, i, "sustained", "", sides[k], JUDGE_MS));
-		snprintf(name, sizeof(name), "%s_mhz", sides[k]);
+		snprintf(name, sizeof name, "%s_mhz", sides[k]);
 		put(s, "sustained_clock", name, "mhz", judge_median(r, i, "sustained", "", sides[k], JUDGE_MHZ));
 		for (int c = 0; c < r->n_cells; c++)
 			for (int m = 0; r->cell[c]->cell == i && m < r->cell[c]->n_subjects; m++)
@@ -90,7 +90,7 @@ static void put_bursts(struct sink *s, const struct result *r, int i)
 					sum_j += r->cell[c]->energy_j[m];
 					n++;
 				}
-		snprintf(name, sizeof(name), "%s_j", sides[k]);
+		snprintf(name, sizeof name, "%s_j", sides[k]);
 		put(s, "energy", name, "j", n ? sum_j / n : NAN);
 	}
 }
@@ -201,7 +201,7 @@ static bool same_place(const struct msg_node *a, const struct msg_node *b)
 
 static bool same_shape(const struct msg_node *a, const struct msg_node *b)
 {
-	return memcmp(a->grid, b->grid, sizeof(a->grid)) == 0 && memcmp(a->block, b->block, sizeof(a->block)) == 0 &&
+	return memcmp(a->grid, b->grid, sizeof a->grid) == 0 && memcmp(a->block, b->block, sizeof a->block) == 0 &&
 	       a->registers == b->registers && a->local_bytes == b->local_bytes && a->shared_bytes == b->shared_bytes;
 }
 

@@ -33,7 +33,7 @@ static struct figures_phase *phase_of(struct figures *f, const char *name, size_
 	for (int i = 0; i < f->n_phases; i++)
 		if (strlen(f->phase[i].name) == len && memcmp(f->phase[i].name, name, len) == 0)
 			return &f->phase[i];
-	if (f->n_phases == FIGURES_PHASES_MAX || len >= sizeof(f->phase[0].name))
+	if (f->n_phases == FIGURES_PHASES_MAX || len >= sizeof f->phase[0].name)
 		return NULL;
 	struct figures_phase *p = &f->phase[f->n_phases++];
 	*p = (struct figures_phase){ .base_ms = NAN, .target_ms = NAN, .change_pct = NAN, .ci_low_pct = NAN, .ci_high_pct = NAN };
@@ -99,7 +99,7 @@ static void take_metric(void *arg, const char *name, const char *unit, double va
 	(void)unit;
 	if (strncmp(name, "phase.", 6) == 0)
 		take_phase(f, name + 6, value);
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+	for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
 		if (strcmp(name, known[i].name) == 0)
 			*known[i].to = value;
 }
@@ -119,9 +119,9 @@ static void pair(struct jsonw *j, const char *key, const char *unit, double base
 	}
 	jsonw_key(j, key);
 	jsonw_object(j);
-	snprintf(name, sizeof(name), "base%s", unit);
+	snprintf(name, sizeof name, "base%s", unit);
 	jsonw_kv_figure(j, name, base);
-	snprintf(name, sizeof(name), "target%s", unit);
+	snprintf(name, sizeof name, "target%s", unit);
 	jsonw_kv_figure(j, name, target);
 	jsonw_object_end(j);
 }

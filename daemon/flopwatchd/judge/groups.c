@@ -17,9 +17,9 @@ void judge_groups_add(struct judge_groups *g, const struct store_cell *c, const 
 	int i = find(g, c);
 	if (i < 0 && g->n < JUDGE_GROUPS_MAX) {
 		i = g->n++;
-		snprintf(g->of[i].group, sizeof(g->of[i].group), "%s", c->group);
-		snprintf(g->of[i].direction, sizeof(g->of[i].direction), "%s", c->direction);
-		memset(g->of[i].tail, 0, sizeof(g->of[i].tail));
+		snprintf(g->of[i].group, sizeof g->of[i].group, "%s", c->group);
+		snprintf(g->of[i].direction, sizeof g->of[i].direction, "%s", c->direction);
+		memset(g->of[i].tail, 0, sizeof g->of[i].tail);
 	}
 	for (int set = 0; i >= 0 && set < MEAN_SETS; set++)
 		tail_pool(&g->of[i].tail[set], &t->tail[set]);

@@ -59,9 +59,9 @@ static int end_no_plan(
 {
 	int64_t ids[FIND_GONE_MAX];
 	char why[96];
-	int n, rc = find_gone_planned(db, job, ids, &n, err);
+	int n, result = find_gone_planned(db, job, ids, &n, err);
 	snprintf(why, sizeof why, "commit %.12s can be measured", job->target_sha);
-	return end_all(db, config, rc, ids, n, why, now_ms, err);
+	return end_all(db, config, result, ids, n, why, now_ms, err);
 }
 
 /* ---- suites ---------------------------------------------------------------------------------------------------------- */
@@ -109,19 +109,19 @@ static int tell_lost(struct db *db, const struct config *config, const struct st
 	char title[256];
 	bool is_new;
 	alert_cells_init(&gone);
-	int rc = gather(db, job, suite, &gone, err);
-	if (rc == 0 && gone.n) {
+	int result = gather(db, job, suite, &gone, err);
+	if (result == 0 && gone.n) {
 		snprintf(title, sizeof title,
 			"suite %.64s is gone: .flopwatch.yaml does not name it any more, so %d cell%s measured", suite, gone.n,
 			gone.n == 1 ? " is not" : "s are not");
 		struct store_alert a = alert_of(job, "vanished", title);
-		rc = alert_cells_end(&gone, &a.cells_json, &a.groups_json, err) ||
-				     alert_open(db, config, &a, now_ms, &is_new, err)
-			     ? -1
-			     : 0;
+		result = alert_cells_end(&gone, &a.cells_json, &a.groups_json, err) ||
+					 alert_open(db, config, &a, now_ms, &is_new, err)
+				 ? -1
+				 : 0;
 	}
 	alert_cells_fini(&gone);
-	return rc;
+	return result;
 }
 
 /** Alerts about whole suites, all of which the commit names. */

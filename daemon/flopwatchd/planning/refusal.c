@@ -118,10 +118,10 @@ int refusal_of_suites(const struct config *config, const struct gitread_commit *
 	const struct manifest *base, struct fw_err *err)
 {
 	char file[1024];
-	int rc = 0;
+	int result = 0;
 	struct buf text;
 	buf_init(&text, SUITE_BYTES_MAX);
-	for (int i = 0; i < own->n_suites && rc == 0; i++) {
+	for (int i = 0; i < own->n_suites && result == 0; i++) {
 		struct suite suite;
 		bool installed;
 		if (!own->suite_at[i].line || manifest_benchmark(own, own->suite[i]))
@@ -130,17 +130,17 @@ int refusal_of_suites(const struct config *config, const struct gitread_commit *
 				  ? 0
 				  : plan_find_suite(config, c, own->suite[i], &text, file, &installed, err);
 		if (got < 1) {
-			rc = got < 0 ? -1 : refuse_suite(c, own, base, i, file, err);
+			result = got < 0 ? -1 : refuse_suite(c, own, base, i, file, err);
 		} else if (!installed) { /* one that is installed is no commit's fault */
-			rc = suite_parse(text.data, text.len, file, &suite, err);
-			if (rc == 0)
+			result = suite_parse(text.data, text.len, file, &suite, err);
+			if (result == 0)
 				suite_fini(&suite);
 			else
 				err_context(err, "commit %.12s", c->commit.sha);
 		}
 	}
 	buf_fini(&text);
-	return rc;
+	return result;
 }
 
 /* ---- providers -------------------------------------------------------------------------------------------------------------- */

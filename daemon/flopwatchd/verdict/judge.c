@@ -77,12 +77,12 @@ static int put_comparison(struct db *db, const struct result *r, const struct st
 		.gpu_s = r->done.gpu_s,
 		.wall_s = r->done.wall_s,
 		.finished_at = now_ms };
-	snprintf(c->branch, sizeof(c->branch), "%s", job->branch);
-	snprintf(c->kind, sizeof(c->kind), "%s", p->ask.kind);
-	snprintf(c->base_sha, sizeof(c->base_sha), "%s", commit_of(r, "base"));
-	snprintf(c->base_how, sizeof(c->base_how), "%s", p->base_how);
-	snprintf(c->target_sha, sizeof(c->target_sha), "%s", commit_of(r, "target"));
-	snprintf(c->identical_by, sizeof(c->identical_by), "%s", r->identical_by);
+	snprintf(c->branch, sizeof c->branch, "%s", job->branch);
+	snprintf(c->kind, sizeof c->kind, "%s", p->ask.kind);
+	snprintf(c->base_sha, sizeof c->base_sha, "%s", commit_of(r, "base"));
+	snprintf(c->base_how, sizeof c->base_how, "%s", p->base_how);
+	snprintf(c->target_sha, sizeof c->target_sha, "%s", commit_of(r, "target"));
+	snprintf(c->identical_by, sizeof c->identical_by, "%s", r->identical_by);
 	if (store_suite_put(db, p->suite_sha, p->suite_name, p->suite_text.data ? p->suite_text.data : "", p->suite_text.len,
 		    p->suite_origin, &c->suite, err) ||
 		put_environment(db, r, now_ms, c, err) || put_build(db, r, "base", now_ms, &c->base_build, err) ||
@@ -91,10 +91,10 @@ static int put_comparison(struct db *db, const struct result *r, const struct st
 	buf_init(&rule, 1 << 16);
 	protocol_write_rule(&rule, &p->ask.rule);
 	c->rule_json = rule.data;
-	int rc = rule.failed ? err_set(err, ERR_INTERNAL, "the rule does not fit") : store_comparison_insert(db, c, err);
+	int result = rule.failed ? err_set(err, ERR_INTERNAL, "the rule does not fit") : store_comparison_insert(db, c, err);
 	buf_fini(&rule);
 	c->rule_json = NULL;
-	return rc;
+	return result;
 }
 
 /** Rows of all launches. Shape: ids[r->n_launches]. */
@@ -193,10 +193,10 @@ static int put_notes(struct db *db, const struct result *r, int64_t comparison, 
 		jsonw_object_end(&j);
 	}
 	jsonw_array_end(&j);
-	int rc = text.failed ? err_set(err, ERR_FULL, "the notes of a comparison do not fit")
-			     : store_artifact(db, "comparison", comparison, "notes", text.data, text.len, err);
+	int result = text.failed ? err_set(err, ERR_FULL, "the notes of a comparison do not fit")
+				 : store_artifact(db, "comparison", comparison, "notes", text.data, text.len, err);
 	buf_fini(&text);
-	return rc;
+	return result;
 }
 
 /* ---- the transaction ------------------------------------------------------------------------------------------------- */
@@ -206,20 +206,21 @@ static int finish(struct db *db, const struct config *config, const struct resul
 {
 	struct store_comparison c;
 	struct epoch epoch;
-	int64_t *launches = calloc((size_t)r->n_launches + 1, sizeof(*launches));
+	int64_t *launches = calloc((size_t)r->n_launches + 1, sizeof *launches);
 	if (!launches)
 		return err_set(err, ERR_INTERNAL, "out of memory");
-	int rc = put_comparison(db, r, job, now_ms, &c, err);
-	if (rc == 0)
-		rc = epoch_enter(db, r, job, c.environment, now_ms, &epoch, err) || put_launches(db, r, c.id, launches, err) ||
-				     put_cells(db, r, &c, launches, &epoch, news, &c.verdict, err) ||
-				     judge_throttle(db, r, c.environment, err)
-			     ? -1
-			     : 0;
+	int result = put_comparison(db, r, job, now_ms, &c, err);
+	if (result == 0)
+		result = epoch_enter(db, r, job, c.environment, now_ms, &epoch, err) ||
+					 put_launches(db, r, c.id, launches, err) ||
+					 put_cells(db, r, &c, launches, &epoch, news, &c.verdict, err) ||
+					 judge_throttle(db, r, c.environment, err)
+				 ? -1
+				 : 0;
 	free(launches);
-	if (rc == 0)
-		rc = put_notes(db, r, c.id, err);
-	if (rc || store_comparison_verdict(db, c.id, c.verdict, err) || store_job_done(db, job->id, now_ms, err))
+	if (result == 0)
+		result = put_notes(db, r, c.id, err);
+	if (result || store_comparison_verdict(db, c.id, c.verdict, err) || store_job_done(db, job->id, now_ms, err))
 		return -1;
 	out->comparison = c.id;
 	out->verdict = c.verdict;
@@ -242,9 +243,9 @@ int judge_finish(struct db *db, const struct config *config, const struct result
 	if (store_job_get(db, r->plan.ask.job, &job, err))
 		return -1;
 	judge_news_init(&news);
-	int rc = finish(db, config, r, &job, &news, now_ms, out, err);
+	int result = finish(db, config, r, &job, &news, now_ms, out, err);
 	judge_news_fini(&news);
-	return rc ? err_context(err, "job %lld", (long long)job.id) : 0;
+	return result ? err_context(err, "job %lld", (long long)job.id) : 0;
 }
 
 int judge_unrun(struct db *db, const struct config *config, struct plan *plan, int64_t now_ms, struct judge_outcome *out,
@@ -254,9 +255,9 @@ int judge_unrun(struct db *db, const struct config *config, struct plan *plan, i
 	if (!r)
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	r->started_at = r->ended_at = now_ms;
-	int rc = result_unrun(r, err) ? -1 : judge_finish(db, config, r, now_ms, out, err);
+	int result = result_unrun(r, err) ? -1 : judge_finish(db, config, r, now_ms, out, err);
 	result_free(r);
-	return rc;
+	return result;
 }
 
 /* ---- again ----------------------------------------------------------------------------------------------------------- */
@@ -271,9 +272,9 @@ static bool was_timed(const struct store_cell *c)
 static void take_stored(const struct store_launches *stored, struct judge_launches *l)
 {
 	l->n = stored->n;
-	memcpy(l->pairs, stored->pairs, sizeof(l->pairs));
-	memcpy(l->estimate, stored->estimate, sizeof(l->estimate));
-	memcpy(l->guard, stored->guard, sizeof(l->guard));
+	memcpy(l->pairs, stored->pairs, sizeof l->pairs);
+	memcpy(l->estimate, stored->estimate, sizeof l->estimate);
+	memcpy(l->guard, stored->guard, sizeof l->guard);
 }
 
 static int put_estimates(struct db *db, int64_t cell, const char *series, const struct store_launches *stored,
@@ -314,7 +315,7 @@ static int read_again(struct db *db, const struct rule *rule, struct store_cell 
 {
 	bool by_call = strcmp(c->series, "call") == 0;
 	struct judge_timed *t = &a->timed;
-	memset(a, 0, sizeof(*a));
+	memset(a, 0, sizeof *a);
 	judge_timed_init(t);
 	while (a->n_series < (by_call ? 2 : 3)) {
 		int k = a->n_series++;
@@ -328,8 +329,8 @@ static int read_again(struct db *db, const struct rule *rule, struct store_cell 
 		return -1;
 	if (!by_call) {
 		t->host.n = a->stored[0].n;
-		memcpy(t->host.pairs, a->stored[0].host, sizeof(t->host.pairs));
-		memcpy(t->host.guard, a->stored[0].guard, sizeof(t->host.guard));
+		memcpy(t->host.pairs, a->stored[0].host, sizeof t->host.pairs);
+		memcpy(t->host.guard, a->stored[0].guard, sizeof t->host.guard);
 	}
 	judge_timings(rule, strcmp(c->group, "block_sparse") == 0, t, c);
 	return 0;
@@ -339,25 +340,25 @@ static int cell_again(
 	struct db *db, const struct rule *rule, const struct judge_groups *groups, struct store_cell *c, struct fw_err *err)
 {
 	struct again a;
-	int rc = read_again(db, rule, c, &a, err);
-	if (rc == 0 && a.timed.decides.n > 0) {
+	int result = read_again(db, rule, c, &a, err);
+	if (result == 0 && a.timed.decides.n > 0) {
 		judge_groups_mean(groups, rule, &a.timed, c);
-		for (int k = 0; k < a.n_series && rc == 0; k++)
-			rc = put_estimates(db, c->id, series_again(c, k), &a.stored[k], again_series(&a, k), err);
-		if (rc == 0)
-			rc = store_cell_verdict(db, c, err) || judge_facts_timed(db, c->id, &a.timed, err) ? -1 : 0;
+		for (int k = 0; k < a.n_series && result == 0; k++)
+			result = put_estimates(db, c->id, series_again(c, k), &a.stored[k], again_series(&a, k), err);
+		if (result == 0)
+			result = store_cell_verdict(db, c, err) || judge_facts_timed(db, c->id, &a.timed, err) ? -1 : 0;
 	}
 	again_fini(&a);
-	return rc;
+	return result;
 }
 
 static int groups_again(
 	struct db *db, int64_t comparison, const struct rule *rule, struct judge_groups *groups, struct fw_err *err)
 {
 	struct store_cell c = { .n = -1 };
-	int r;
+	int result;
 	groups->n = 0;
-	while ((r = store_cell_next(db, comparison, c.n, &c, err)) == 1) {
+	while ((result = store_cell_next(db, comparison, c.n, &c, err)) == 1) {
 		struct again a;
 		int rc = was_timed(&c) ? read_again(db, rule, &c, &a, err) : 1;
 		if (rc == 0)
@@ -367,7 +368,7 @@ static int groups_again(
 		if (rc < 0)
 			return -1;
 	}
-	return r;
+	return result;
 }
 
 static int all_again(
@@ -375,18 +376,18 @@ static int all_again(
 {
 	struct store_cell c = { .n = -1 };
 	struct judge_groups groups;
-	int r;
+	int result;
 	*verdict = VERDICT_NONE;
 	if (groups_again(db, comparison, rule, &groups, err) != 0)
 		return -1;
-	while ((r = store_cell_next(db, comparison, c.n, &c, err)) == 1) {
+	while ((result = store_cell_next(db, comparison, c.n, &c, err)) == 1) {
 		enum verdict before = c.verdict;
 		if (was_timed(&c) && cell_again(db, rule, &groups, &c, err))
 			return -1;
 		*changed = *changed || c.verdict != before;
 		*verdict = verdict_worse(*verdict, c.verdict);
 	}
-	return r;
+	return result;
 }
 
 int judge_again(struct db *db, int64_t comparison, bool *changed, struct fw_err *err)
@@ -397,11 +398,11 @@ int judge_again(struct db *db, int64_t comparison, bool *changed, struct fw_err 
 	enum verdict verdict;
 	*changed = false;
 	buf_init(&text, 1 << 16);
-	int rc = store_comparison_get(db, comparison, &c, &text, err);
-	if (rc == 0)
-		rc = protocol_parse_rule(c.rule_json, strlen(c.rule_json), &rule, err);
+	int result = store_comparison_get(db, comparison, &c, &text, err);
+	if (result == 0)
+		result = protocol_parse_rule(c.rule_json, strlen(c.rule_json), &rule, err);
 	buf_fini(&text);
-	if (rc || all_again(db, comparison, &rule, &verdict, changed, err) ||
+	if (result || all_again(db, comparison, &rule, &verdict, changed, err) ||
 		store_comparison_verdict(db, comparison, verdict, err))
 		return -1;
 	return body_store(db, comparison, err) || peerjobs_tell(db, comparison, err) ? -1 : 0;

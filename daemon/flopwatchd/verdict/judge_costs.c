@@ -92,7 +92,7 @@ static const struct cost {
 	{ "unrepeatable", "count", unrepeatable, 1 },
 };
 
-enum { COSTS = sizeof(costs) / sizeof(costs[0]) };
+enum { COSTS = sizeof costs / sizeof costs[0] };
 
 /** A cell in which a cost grew. */
 struct grown {
@@ -116,7 +116,7 @@ static int find_grown(const struct result *r, const struct cost *c, struct grown
 		if (isfinite(base) && isfinite(target) && target > base * c->grows)
 			out[n++] = (struct grown){ i, base, target };
 	}
-	qsort(out, (size_t)n, sizeof(*out), by_growth);
+	qsort(out, (size_t)n, sizeof *out, by_growth);
 	return n;
 }
 
@@ -152,9 +152,9 @@ static int tell(struct db *db, const struct result *r, const struct store_job *j
 	jsonw_kv_string(&j, "target", job->target_sha);
 	write_cost(&j, r, c, grown, n);
 	jsonw_object_end(&j);
-	int rc = alert_deliver(db, NULL, "cost.up", &text, now_ms, err);
+	int result = alert_deliver(db, NULL, "cost.up", &text, now_ms, err);
 	buf_fini(&text);
-	return rc;
+	return result;
 }
 
 /** For the comparison's body: [{"what","unit","cells"}]. */
@@ -174,22 +174,22 @@ static int keep(struct db *db, const struct result *r, int64_t comparison, struc
 		jsonw_object_end(&j);
 	}
 	jsonw_array_end(&j);
-	int rc = text.failed ? err_set(err, ERR_FULL, "the costs of a comparison do not fit")
-			     : store_artifact(db, "comparison", comparison, "costs", text.data, text.len, err);
+	int result = text.failed ? err_set(err, ERR_FULL, "the costs of a comparison do not fit")
+				 : store_artifact(db, "comparison", comparison, "costs", text.data, text.len, err);
 	buf_fini(&text);
-	return rc;
+	return result;
 }
 
 int judge_costs(struct db *db, const struct result *r, const struct store_job *job, int64_t comparison, int64_t now_ms,
 	struct fw_err *err)
 {
-	struct grown *grown = calloc((size_t)r->plan.ask.n_cells + 1, sizeof(*grown));
-	int rc = grown ? keep(db, r, comparison, grown, err) : err_set(err, ERR_INTERNAL, "out of memory");
-	for (size_t i = 0; i < COSTS && rc == 0; i++) {
+	struct grown *grown = calloc((size_t)r->plan.ask.n_cells + 1, sizeof *grown);
+	int result = grown ? keep(db, r, comparison, grown, err) : err_set(err, ERR_INTERNAL, "out of memory");
+	for (size_t i = 0; i < COSTS && result == 0; i++) {
 		int n = find_grown(r, &costs[i], grown);
 		if (n > 0)
-			rc = tell(db, r, job, comparison, &costs[i], grown, n, now_ms, err);
+			result = tell(db, r, job, comparison, &costs[i], grown, n, now_ms, err);
 	}
 	free(grown);
-	return rc ? -1 : 0;
+	return result ? -1 : 0;
 }

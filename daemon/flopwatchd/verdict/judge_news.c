@@ -40,8 +40,8 @@ void judge_news_fini(struct judge_news *n)
 static int is_upstream(struct db *db, const struct store_comparison *c, struct fw_err *err)
 {
 	char upstream[256], encoded[1024];
-	if (store_repo_upstream(db, c->repo, upstream, sizeof(upstream), err) ||
-		gitread_encode(upstream, encoded, sizeof(encoded), err))
+	if (store_repo_upstream(db, c->repo, upstream, sizeof upstream, err) ||
+		gitread_encode(upstream, encoded, sizeof encoded, err))
 		return -1;
 	return strcmp(encoded, c->branch) == 0;
 }
@@ -94,23 +94,23 @@ static bool is_its_fault(const struct store_cell *cell)
 int judge_news_cell(struct judge_news *n, struct db *db, const struct result *r, int i, const struct store_comparison *c,
 	const struct store_cell *cell, struct fw_err *err)
 {
-	int rc = 0;
+	int result = 0;
 	if (cell->verdict == VERDICT_REGRESSION) {
 		n->regressions++;
-		rc = is_accepted(db, r->plan.suite_name, c, cell, err);
-		if (rc == 0)
-			rc = is_told(db, c, cell, err);
-		if (rc == 0)
+		result = is_accepted(db, r->plan.suite_name, c, cell, err);
+		if (result == 0)
+			result = is_told(db, c, cell, err);
+		if (result == 0)
 			alert_cells_add(&n->lost, r, i, cell);
 	} else if (is_its_fault(cell)) {
-		rc = is_newly_broken(db, r->plan.suite_name, c, cell, err);
-		if (rc == 1)
+		result = is_newly_broken(db, r->plan.suite_name, c, cell, err);
+		if (result == 1)
 			alert_cells_add(&n->broken, r, i, cell);
-		n->failures += rc == 1 && cell->verdict == VERDICT_FAILED;
+		n->failures += result == 1 && cell->verdict == VERDICT_FAILED;
 	} else if (cell->verdict == VERDICT_IMPROVEMENT) {
 		alert_cells_add(&n->better, r, i, cell);
 	}
-	return rc < 0 ? -1 : 0;
+	return result < 0 ? -1 : 0;
 }
 
 /* ---- messages -------------------------------------------------------------------------------------------------------- */
@@ -119,11 +119,11 @@ int judge_news_cell(struct judge_news *n, struct db *db, const struct result *r,
 static int write_commit(struct db *db, const struct store_job *job, struct jsonw *j, struct fw_err *err)
 {
 	struct commit_verdict v;
-	int rc = store_commit_verdict(db, job->repo, job->target_sha, job->branch, &v, err);
+	int result = store_commit_verdict(db, job->repo, job->target_sha, job->branch, &v, err);
 	jsonw_kv_string(j, "commit_verdict", v.verdict == VERDICT_NONE ? NULL : verdict_name(v.verdict));
 	commit_verdict_write_unfinished(j, &v);
 	commit_verdict_fini(&v);
-	return rc;
+	return result;
 }
 
 static int tell_job(struct db *db, const struct config *config, const struct store_job *job, const struct store_comparison *c,
@@ -155,9 +155,9 @@ static int tell_job(struct db *db, const struct config *config, const struct sto
 		jsonw_kv_string(&j, "url", url);
 	}
 	jsonw_object_end(&j);
-	int rc = alert_deliver(db, status_is_told(job) ? config : NULL, "job.done", &text, now_ms, err);
+	int result = alert_deliver(db, status_is_told(job) ? config : NULL, "job.done", &text, now_ms, err);
 	buf_fini(&text);
-	return rc;
+	return result;
 }
 
 /** Improvements are recorded, and nobody is called for them. */
@@ -184,9 +184,9 @@ static int tell_better(struct db *db, struct judge_news *n, const struct store_j
 	jsonw_key(&j, "groups");
 	jsonw_raw(&j, groups, strlen(groups));
 	jsonw_object_end(&j);
-	int rc = alert_deliver(db, NULL, "improvement.found", &text, now_ms, err);
+	int result = alert_deliver(db, NULL, "improvement.found", &text, now_ms, err);
 	buf_fini(&text);
-	return rc;
+	return result;
 }
 
 /* ---- alerts ---------------------------------------------------------------------------------------------------------- */
@@ -200,12 +200,12 @@ static int open_alert(struct db *db, const struct config *config, struct store_a
 	int known = search ? bisect_report_only(db, c, a->worst_pct, a->cells_json, &culprit, err) : 0;
 	if (known == 1)
 		a->culprits_json = culprit.data;
-	int rc = known < 0 ? -1 : alert_open(db, config, a, now_ms, &out->alert_is_new, err);
-	if (rc == 0 && (out->alert_is_new || a->n_news) && search && known == 0)
-		rc = bisect_begin(db, a, c, r, now_ms, err);
+	int result = known < 0 ? -1 : alert_open(db, config, a, now_ms, &out->alert_is_new, err);
+	if (result == 0 && (out->alert_is_new || a->n_news) && search && known == 0)
+		result = bisect_begin(db, a, c, r, now_ms, err);
 	out->alert = a->id;
 	buf_fini(&culprit);
-	return rc;
+	return result;
 }
 
 static int open_cells(struct db *db, const struct config *config, const char *kind, struct alert_cells *cells,
@@ -214,10 +214,10 @@ static int open_cells(struct db *db, const struct config *config, const char *ki
 {
 	struct store_alert a = { .repo = c->repo, .comparison = c->id, .kind = kind, .worst_pct = cells->worst_pct };
 	char title[600];
-	alert_cells_title(cells, title, sizeof(title));
+	alert_cells_title(cells, title, sizeof title);
 	a.title = title;
-	snprintf(a.branch, sizeof(a.branch), "%s", c->branch);
-	snprintf(a.target_sha, sizeof(a.target_sha), "%s", c->target_sha);
+	snprintf(a.branch, sizeof a.branch, "%s", c->branch);
+	snprintf(a.target_sha, sizeof a.target_sha, "%s", c->target_sha);
 	if (alert_cells_end(cells, &a.cells_json, &a.groups_json, err))
 		return -1;
 	return open_alert(db, config, &a, r, c, search, now_ms, out, err);
@@ -236,7 +236,7 @@ static int retire_older(
 		return -1;
 	if (!alert)
 		return 0;
-	snprintf(why, sizeof(why), "the newer tip has alert %lld", (long long)alert);
+	snprintf(why, sizeof why, "the newer tip has alert %lld", (long long)alert);
 	if (store_alert_older_tips(db, c->id, older, &n, err))
 		return -1;
 	for (int i = 0; i < n; i++)
@@ -271,21 +271,21 @@ static int open_gone(struct db *db, const struct config *config, const struct go
 	char title[240];
 	alert_cells_init(&gone);
 	struct lost lost = { &gone, r->plan.suite_name };
-	int rc = g->are_rows ? find_gone_removed(db, c->id, add_lost, &lost, err)
-			     : find_gone_vanished(db, c, add_lost, &lost, err);
-	if (rc == 0 && gone.n) {
-		snprintf(title, sizeof(title), "%d cell%s gone from %s", gone.n, gone.n == 1 ? " is" : "s are", g->from);
+	int result = g->are_rows ? find_gone_removed(db, c->id, add_lost, &lost, err)
+				 : find_gone_vanished(db, c, add_lost, &lost, err);
+	if (result == 0 && gone.n) {
+		snprintf(title, sizeof title, "%d cell%s gone from %s", gone.n, gone.n == 1 ? " is" : "s are", g->from);
 		struct store_alert a = {
 			.repo = c->repo, .comparison = c->id, .kind = "vanished", .title = title, .worst_pct = NAN
 		};
-		snprintf(a.branch, sizeof(a.branch), "%s", c->branch);
-		snprintf(a.target_sha, sizeof(a.target_sha), "%s", g->culprit);
-		rc = alert_cells_end(&gone, &a.cells_json, &a.groups_json, err);
-		if (rc == 0)
-			rc = open_alert(db, config, &a, r, c, false, now_ms, out, err);
+		snprintf(a.branch, sizeof a.branch, "%s", c->branch);
+		snprintf(a.target_sha, sizeof a.target_sha, "%s", g->culprit);
+		result = alert_cells_end(&gone, &a.cells_json, &a.groups_json, err);
+		if (result == 0)
+			result = open_alert(db, config, &a, r, c, false, now_ms, out, err);
 	}
 	alert_cells_fini(&gone);
-	return rc;
+	return result;
 }
 
 /** A suite is read from the base, so it is the base that took cells out of it; rows are each side's own. */
@@ -295,12 +295,12 @@ static int open_vanished(struct db *db, const struct config *config, const struc
 	bool installed = strcmp(r->plan.suite_origin, "installed") == 0;
 	struct gone cells = { .culprit = installed ? c->target_sha : c->base_sha };
 	struct gone rows = { .are_rows = true, .culprit = c->target_sha };
-	int rc = r->plan.dropped ? 0 : is_upstream(db, c, err); /* plan_news has told of a suite that is gone */
-	if (rc != 1)
-		return rc;
-	snprintf(cells.from, sizeof(cells.from), "suite %.64s%s", r->plan.suite_name,
+	int result = r->plan.dropped ? 0 : is_upstream(db, c, err); /* plan_news has told of a suite that is gone */
+	if (result != 1)
+		return result;
+	snprintf(cells.from, sizeof cells.from, "suite %.64s%s", r->plan.suite_name,
 		installed ? ", whose installed file changed" : "");
-	snprintf(rows.from, sizeof(rows.from), "benchmark %.64s", r->plan.suite_name);
+	snprintf(rows.from, sizeof rows.from, "benchmark %.64s", r->plan.suite_name);
 	return open_gone(db, config, &cells, r, c, now_ms, out, err) || open_gone(db, config, &rows, r, c, now_ms, out, err) ? -1
 															     : 0;
 }
@@ -309,7 +309,7 @@ static int end_alerts(struct db *db, const struct config *config, const struct s
 	struct judge_outcome *out, struct fw_err *err)
 {
 	char why[64];
-	snprintf(why, sizeof(why), "recovered in comparison %lld", (long long)c->id);
+	snprintf(why, sizeof why, "recovered in comparison %lld", (long long)c->id);
 	if (store_alert_recovered(db, c->id, out->recovered, &out->n_recovered, err))
 		return -1;
 	for (int i = 0; i < out->n_recovered; i++)
@@ -352,7 +352,7 @@ int judge_news_epoch(struct db *db, const struct result *r, int64_t environment,
 		jsonw_kv_string(&j, "cudnn", r->device.cudnn);
 	jsonw_kv_string(&j, "suite", r->plan.suite_name);
 	jsonw_object_end(&j);
-	int rc = alert_deliver(db, NULL, "epoch.started", &text, now_ms, err);
+	int result = alert_deliver(db, NULL, "epoch.started", &text, now_ms, err);
 	buf_fini(&text);
-	return rc;
+	return result;
 }

@@ -25,7 +25,7 @@ static int list_timers(int timer[HOSTSTATE_TIMERS_MAX])
 {
 	char text[2048] = "\n";
 	int n = 0, fd = open("/proc/self/timers", O_RDONLY | O_CLOEXEC);
-	ssize_t got = fd < 0 ? -1 : read(fd, text + 1, sizeof(text) - 2);
+	ssize_t got = fd < 0 ? -1 : read(fd, text + 1, sizeof text - 2);
 
 	if (fd >= 0)
 		close(fd);
@@ -45,12 +45,12 @@ void hoststate_take(struct hoststate *s)
 {
 	struct sched_param param = { 0 };
 
-	memset(s, 0, sizeof(*s));
+	memset(s, 0, sizeof *s);
 	for (int i = 1; i < HOSTSTATE_SIGNALS; i++)
 		(void)sigaction(i, NULL, &s->handler[i]); /* two of them are the C library's own and stay zero */
 	pthread_sigmask(SIG_SETMASK, NULL, &s->blocked);
 	s->n_timers = list_timers(s->timer);
-	(void)sched_getaffinity(0, sizeof(s->cores), &s->cores);
+	(void)sched_getaffinity(0, sizeof s->cores, &s->cores);
 	s->policy = sched_getscheduler(0);
 	(void)sched_getparam(0, &param);
 	s->priority = param.sched_priority;
@@ -65,7 +65,7 @@ static void stop_timers(const struct hoststate *s, hoststate_changed_fn *changed
 	int timer[HOSTSTATE_TIMERS_MAX], n = list_timers(timer);
 	struct itimerval at, none = { 0 };
 
-	for (size_t i = 0; i < sizeof(interval_timers) / sizeof(interval_timers[0]); i++)
+	for (size_t i = 0; i < sizeof interval_timers / sizeof interval_timers[0]; i++)
 		if (getitimer(interval_timers[i], &at) == 0 && (at.it_value.tv_sec || at.it_value.tv_usec))
 			changed(arg, "an interval timer", setitimer(interval_timers[i], &none, NULL) == 0);
 	for (int i = 0; i < n; i++) {
@@ -96,14 +96,14 @@ static void restore_signals(const struct hoststate *s, hoststate_changed_fn *cha
 		/* what is on its way was meant for that handler */
 		if (sigpending(&pending) == 0 && sigismember(&pending, i) == 1)
 			(void)signal(i, SIG_IGN);
-		snprintf(what, sizeof(what), "the handler of signal %d", i);
+		snprintf(what, sizeof what, "the handler of signal %d", i);
 		changed(arg, what, sigaction(i, &s->handler[i], NULL) == 0);
 	}
 	pthread_sigmask(SIG_SETMASK, &s->blocked, &blocked);
 	for (int i = 1; i < HOSTSTATE_SIGNALS; i++) {
 		if (sigismember(&blocked, i) == sigismember(&s->blocked, i))
 			continue;
-		snprintf(what, sizeof(what), "whether signal %d is blocked", i);
+		snprintf(what, sizeof what, "whether signal %d is blocked", i);
 		changed(arg, what, true);
 	}
 }
@@ -114,8 +114,8 @@ static void restore_thread(const struct hoststate *s, hoststate_changed_fn *chan
 	struct sched_param now = { 0 };
 	cpu_set_t cores;
 
-	if (sched_getaffinity(0, sizeof(cores), &cores) == 0 && !CPU_EQUAL(&cores, &s->cores))
-		changed(arg, "the cores of the measuring thread", sched_setaffinity(0, sizeof(s->cores), &s->cores) == 0);
+	if (sched_getaffinity(0, sizeof cores, &cores) == 0 && !CPU_EQUAL(&cores, &s->cores))
+		changed(arg, "the cores of the measuring thread", sched_setaffinity(0, sizeof s->cores, &s->cores) == 0);
 	(void)sched_getparam(0, &now);
 	if (sched_getscheduler(0) != s->policy || now.sched_priority != s->priority)
 		changed(arg, "how the measuring thread is scheduled", sched_setscheduler(0, s->policy, &param) == 0);
@@ -144,9 +144,9 @@ void hoststate_adopt(void)
 static bool look_at(const char *pid, char *state, pid_t *parent)
 {
 	char path[32], text[512];
-	snprintf(path, sizeof(path), "/proc/%.12s/stat", pid);
+	snprintf(path, sizeof path, "/proc/%.12s/stat", pid);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
 	if (fd >= 0)
 		close(fd);
 	text[n > 0 ? n : 0] = '\0';

@@ -29,7 +29,7 @@ static void host_changed(void *arg, const char *what, bool back)
 {
 	struct look *l = arg;
 	char text[200];
-	snprintf(text, sizeof(text), "changed %s, which %s", what, back ? "was set back" : "nobody can set back");
+	snprintf(text, sizeof text, "changed %s, which %s", what, back ? "was set back" : "nobody can set back");
 	name(l, text);
 	if (!back)
 		failure_set(l->failure, "slowed", "%s: later calls run under it, the base's too", text);
@@ -42,7 +42,7 @@ static void account(struct look *l, const struct device_setting *was, const stru
 	*held += now->value - was->value;
 	if (!end)
 		return;
-	snprintf(text, sizeof(text), "left %s behind: %lld", was->name, (long long)*held);
+	snprintf(text, sizeof text, "left %s behind: %lld", was->name, (long long)*held);
 	if (*held > was->slack)
 		name(l, text);
 	*held = 0;
@@ -60,7 +60,7 @@ static void look_at_device(struct look *l, bool quick, bool end)
 		if (!was->can_set) {
 			account(l, was, &now[k], end);
 		} else if (now[k].value != was->value) {
-			snprintf(text, sizeof(text), "changed %s from %lld to %lld, which was set back", was->name,
+			snprintf(text, sizeof text, "changed %s from %lld to %lld, which was set back", was->name,
 				(long long)was->value, (long long)now[k].value);
 			name(l, text);
 			r->ops->set_back(r->dev, k, was->value);
@@ -90,7 +90,7 @@ int leftover_between(struct runner *r, int i, const struct subject *subject, str
 {
 	bool *told = &r->told[subject - r->subject];
 	struct look l = { .runner = r, .cell = i, .subject = subject, .silent = *told, .failure = f };
-	int rc = look(&l, true, false);
+	int result = look(&l, true, false);
 	*told = *told || l.found > 0;
-	return rc;
+	return result;
 }

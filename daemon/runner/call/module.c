@@ -17,8 +17,8 @@ static int read_provider(struct module *m, const struct fw_provider *from, const
 		return err_set(err, ERR_INVALID, "%s: provider %d has struct_size %u, less than the %zu that ABI %u needs", path,
 			m->n, from->struct_size, provider_least, FW_ABI);
 	struct fw_provider *to = &m->provider[m->n];
-	memset(to, 0, sizeof(*to));
-	memcpy(to, from, from->struct_size < sizeof(*to) ? from->struct_size : sizeof(*to));
+	memset(to, 0, sizeof *to);
+	memcpy(to, from, from->struct_size < sizeof *to ? from->struct_size : sizeof *to);
 	if (!to->name || !*to->name)
 		return err_set(err, ERR_INVALID, "%s: provider %d has no name", path, m->n);
 	if (!to->can || !to->plan || !to->bind || !to->enqueue)
@@ -32,7 +32,7 @@ static int read_provider(struct module *m, const struct fw_provider *from, const
 
 int module_open(struct module *m, const char *path, struct fw_err *err)
 {
-	memset(m, 0, sizeof(*m));
+	memset(m, 0, sizeof *m);
 	m->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!m->handle) {
 		const char *why = dlerror();
@@ -40,7 +40,7 @@ int module_open(struct module *m, const char *path, struct fw_err *err)
 	}
 	const struct fw_module *(*entry)(uint32_t) = NULL;
 	void *symbol = dlsym(m->handle, "fw_entry");
-	memcpy(&entry, &symbol, sizeof(entry)); /* ISO C has no cast from object to function pointer */
+	memcpy(&entry, &symbol, sizeof entry); /* ISO C has no cast from object to function pointer */
 	if (!entry) {
 		err_set(err, ERR_INVALID, "%s: no function fw_entry; a module exports it (kernels/fw_kernel.h)", path);
 		goto fail;
@@ -77,15 +77,15 @@ void module_close(struct module *m)
 {
 	if (m->handle)
 		dlclose(m->handle);
-	memset(m, 0, sizeof(*m));
+	memset(m, 0, sizeof *m);
 }
 
 static void refuse_name(const struct module *m, const char *name, struct fw_err *err)
 {
 	char names[300] = "";
 	size_t used = 0;
-	for (int i = 0; i < m->n && used < sizeof(names); i++)
-		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%.40s", i ? ", " : "", m->provider[i].name);
+	for (int i = 0; i < m->n && used < sizeof names; i++)
+		used += (size_t)snprintf(names + used, sizeof names - used, "%s%.40s", i ? ", " : "", m->provider[i].name);
 	err_set(err, ERR_NOT_FOUND, "the module has no provider '%s'; it has %s", name, names);
 }
 
@@ -102,19 +102,19 @@ const struct fw_provider *module_choose(
 			continue;
 		seen = true;
 		if (p->device != abi_device) {
-			snprintf(why, sizeof(why), "is for another kind of device");
+			snprintf(why, sizeof why, "is for another kind of device");
 		} else if (p->family != problem->family) {
-			snprintf(why, sizeof(why), "is of another family");
+			snprintf(why, sizeof why, "is of another family");
 		} else {
-			int status = p->can(problem, why, sizeof(why));
+			int status = p->can(problem, why, sizeof why);
 			if (status == FW_OK)
 				return p;
-			why[sizeof(why) - 1] = '\0';
+			why[sizeof why - 1] = '\0';
 			if (!*why)
-				snprintf(why, sizeof(why), "cannot (status %d)", status);
+				snprintf(why, sizeof why, "cannot (status %d)", status);
 		}
-		int wrote = snprintf(reasons + used, sizeof(reasons) - used, "%s%.40s: %s", used ? "; " : "", p->name, why);
-		if (wrote > 0 && (size_t)wrote < sizeof(reasons) - used)
+		int wrote = snprintf(reasons + used, sizeof reasons - used, "%s%.40s: %s", used ? "; " : "", p->name, why);
+		if (wrote > 0 && (size_t)wrote < sizeof reasons - used)
 			used += (size_t)wrote;
 	}
 	if (!seen)

@@ -138,14 +138,14 @@ static void name_inputs(struct problem *p)
 		if (s->use != PROBLEM_INPUT || i == FW_O || i == FW_LSE)
 			continue;
 		uint64_t item[3] = { (uint64_t)i, s->bytes, p->named.sum[i] };
-		hash_update(&h, item, sizeof(item));
+		hash_update(&h, item, sizeof item);
 	}
 	hash_end(&h, p->input_sha256);
 }
 
 int problem_open(struct problem *p, const struct device_ops *ops, struct device *dev, const struct cell *cell, struct fw_err *err)
 {
-	memset(p, 0, sizeof(*p));
+	memset(p, 0, sizeof *p);
 	p->ops = ops;
 	p->dev = dev;
 	p->cell = *cell;
@@ -158,7 +158,7 @@ int problem_open(struct problem *p, const struct device_ops *ops, struct device 
 	if (p->sizes.n_seqs > 1 || p->sizes.mask == FW_BLOCKS) {
 		struct fw_tensor unused;
 		p->bits_bytes = p->sizes.mask == FW_BLOCKS ? lay_out(p, FW_BLOCK_BITS, &unused) : 0;
-		p->cu = p->sizes.n_seqs > 1 ? calloc((size_t)p->sizes.n_seqs + 1, sizeof(*p->cu)) : NULL;
+		p->cu = p->sizes.n_seqs > 1 ? calloc((size_t)p->sizes.n_seqs + 1, sizeof *p->cu) : NULL;
 		p->bits = p->bits_bytes ? calloc(1, p->bits_bytes) : NULL;
 		if ((p->sizes.n_seqs > 1 && !p->cu) || (p->bits_bytes && !p->bits))
 			return err_set(err, ERR_FULL, "no memory for the mask of %s", cell->key);
@@ -204,7 +204,7 @@ void problem_close(struct problem *p)
 	}
 	free(p->cu);
 	free(p->bits);
-	memset(p, 0, sizeof(*p));
+	memset(p, 0, sizeof *p);
 }
 
 bool problem_has_second_mask(const struct problem *p)
@@ -229,7 +229,7 @@ int problem_second_mask(struct problem *p, struct fw_err *err)
 			a->length[a->n_seqs - 1 - i] = a->length[i];
 			a->length[i] = other;
 		}
-		memcpy(p->forward_cell.attention.length, a->length, sizeof(a->length));
+		memcpy(p->forward_cell.attention.length, a->length, sizeof a->length);
 		fill_offsets(p);
 	}
 	return upload_masks(p, err);

@@ -21,7 +21,7 @@
 static inline void range_push(const char *cell, const char *subject, const char *phase)
 {
 	char name[320];
-	snprintf(name, sizeof(name), "%s|%s|%s", cell, subject, phase);
+	snprintf(name, sizeof name, "%s|%s|%s", cell, subject, phase);
 	nvtxRangePushA(name);
 }
 

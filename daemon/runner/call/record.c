@@ -9,7 +9,7 @@
 
 int records_init(struct records *r, int fd, int launch, struct fw_err *err)
 {
-	memset(r, 0, sizeof(*r));
+	memset(r, 0, sizeof *r);
 	r->fd = fd;
 	r->launch = launch;
 	buf_init(&r->line, PROTOCOL_LINE_MAX + SEAL_ROOM);
@@ -20,7 +20,7 @@ int records_init(struct records *r, int fd, int launch, struct fw_err *err)
 
 void records_seal(struct records *r, const char *seal)
 {
-	snprintf(r->seal, sizeof(r->seal), "%s", seal);
+	snprintf(r->seal, sizeof r->seal, "%s", seal);
 	r->n = 0;
 }
 
@@ -67,17 +67,17 @@ static void put(struct records *r, const struct msg *m)
 void record_at(struct records *r, int cell, const char *role, const char *step)
 {
 	struct msg m = { .t = MSG_AT, .u.at = { .launch = r->launch, .cell = cell } };
-	snprintf(m.u.at.role, sizeof(m.u.at.role), "%s", role);
-	snprintf(m.u.at.step, sizeof(m.u.at.step), "%s", step);
+	snprintf(m.u.at.role, sizeof m.u.at.role, "%s", role);
+	snprintf(m.u.at.step, sizeof m.u.at.step, "%s", step);
 	put(r, &m);
 }
 
 void record_fault(struct records *r, int cell, const char *role, const char *failure, const char *detail)
 {
 	struct msg m = { .t = MSG_FAULT, .u.fault = { .cell = cell } };
-	snprintf(m.u.fault.role, sizeof(m.u.fault.role), "%s", role);
-	snprintf(m.u.fault.failure, sizeof(m.u.fault.failure), "%s", failure);
-	snprintf(m.u.fault.detail, sizeof(m.u.fault.detail), "%.511s", detail);
+	snprintf(m.u.fault.role, sizeof m.u.fault.role, "%s", role);
+	snprintf(m.u.fault.failure, sizeof m.u.fault.failure, "%s", failure);
+	snprintf(m.u.fault.detail, sizeof m.u.fault.detail, "%.511s", detail);
 	put(r, &m);
 }
 
@@ -108,8 +108,8 @@ void record_state(struct records *r, const struct msg_state *state)
 void record_note(struct records *r, int cell, const char *role, const char *text)
 {
 	struct msg m = { .t = MSG_NOTE, .u.note = { .cell = cell } };
-	snprintf(m.u.note.role, sizeof(m.u.note.role), "%s", role);
-	snprintf(m.u.note.text, sizeof(m.u.note.text), "%s", text);
+	snprintf(m.u.note.role, sizeof m.u.note.role, "%s", role);
+	snprintf(m.u.note.text, sizeof m.u.note.text, "%s", text);
 	put(r, &m);
 }
 

@@ -19,7 +19,7 @@ uint32_t runner_random(struct runner *r, uint32_t n)
 uint64_t runner_secret(const struct runner *r)
 {
 	uint64_t fresh;
-	if (r->ops->work || getrandom(&fresh, sizeof(fresh), 0) != sizeof(fresh))
+	if (r->ops->work || getrandom(&fresh, sizeof fresh, 0) != sizeof fresh)
 		return r->run->seed;
 	return fresh;
 }
@@ -51,7 +51,7 @@ const char *runner_pin(const struct runner *r, int i, const struct subject *subj
 void runner_at(struct runner *r, int i, const struct subject *subject, const char *step)
 {
 	r->at_cell = job_cell(r, i);
-	snprintf(r->at_role, sizeof(r->at_role), "%s", subject ? subject->role : "");
+	snprintf(r->at_role, sizeof r->at_role, "%s", subject ? subject->role : "");
 	record_at(r->records, r->at_cell, r->at_role, step);
 }
 
@@ -81,7 +81,7 @@ int runner_open(struct runner *r, const struct msg_run *run, struct records *rec
 {
 	int index, order[PROTOCOL_SUBJECTS_MAX];
 
-	memset(r, 0, sizeof(*r));
+	memset(r, 0, sizeof *r);
 	r->run = run;
 	r->records = records;
 	r->n_subjects = run->n_subjects;
@@ -98,7 +98,7 @@ int runner_open(struct runner *r, const struct msg_run *run, struct records *rec
 	for (int k = 0; k < run->n_subjects; k++) {
 		struct failure f = { 0 };
 		struct subject *u = &r->subject[order[k]];
-		snprintf(u->role, sizeof(u->role), "%s", run->subject[order[k]].role);
+		snprintf(u->role, sizeof u->role, "%s", run->subject[order[k]].role);
 		runner_at(r, -1, u, "load");
 		leftover_enter(r);
 		(void)subject_load(
@@ -120,5 +120,5 @@ void runner_close(struct runner *r)
 		subject_unload(&r->subject[i]);
 	if (r->ops)
 		r->ops->close(r->dev);
-	memset(r, 0, sizeof(*r));
+	memset(r, 0, sizeof *r);
 }

@@ -14,10 +14,10 @@ int failure_set(struct failure *f, const char *name, const char *format, ...)
 {
 	if (f->name[0])
 		return -1;
-	snprintf(f->name, sizeof(f->name), "%s", name);
+	snprintf(f->name, sizeof f->name, "%s", name);
 	va_list args;
 	va_start(args, format);
-	vsnprintf(f->detail, sizeof(f->detail), format, args);
+	vsnprintf(f->detail, sizeof f->detail, format, args);
 	va_end(args);
 	return -1;
 }
@@ -56,9 +56,9 @@ const char *subject_phase_name(uint32_t phase)
 
 int subject_load(struct subject *s, const char *role, const char *module, const char *provider, struct failure *f)
 {
-	memset(s, 0, sizeof(*s));
-	snprintf(s->role, sizeof(s->role), "%s", role);
-	snprintf(s->provider_name, sizeof(s->provider_name), "%s", provider);
+	memset(s, 0, sizeof *s);
+	snprintf(s->role, sizeof s->role, "%s", role);
+	snprintf(s->provider_name, sizeof s->provider_name, "%s", provider);
 	struct fw_err err = { 0 };
 	if (module_open(&s->module, module, &err) != 0)
 		return failure_set(f, "abi", "%.500s", err.text);
@@ -104,8 +104,8 @@ void subject_count(struct subject *s)
 	s->flops = case_flops(s->abi == &p->abi ? &p->cell : &p->forward_cell);
 	if (!s->provider->count)
 		return;
-	struct fw_io io = { .struct_size = sizeof(io), .n_slots = FW_ATTENTION_SLOTS, .slot = p->host_tensor };
-	struct fw_work work = { .struct_size = sizeof(work) };
+	struct fw_io io = { .struct_size = sizeof io, .n_slots = FW_ATTENTION_SLOTS, .slot = p->host_tensor };
+	struct fw_work work = { .struct_size = sizeof work };
 	if (s->provider->count(s->abi, s->config[0] ? s->config : NULL, &io, &work) != FW_OK)
 		return;
 	s->has_work = true;
@@ -123,11 +123,11 @@ int subject_plan(struct subject *s, struct problem *p, enum direction direction,
 	if (!s->provider)
 		return failure_set(f, err.code == ERR_NOT_FOUND ? "provider" : "unsupported", "%.500s", err.text);
 
-	struct fw_info info = { .struct_size = sizeof(info) };
+	struct fw_info info = { .struct_size = sizeof info };
 	char why[256] = "";
 	const char *pin = direction == p->cell.direction ? s->pin : NULL;
-	int status = s->provider->plan(s->abi, pin, p->ops->plan_index(p->dev), &s->plan, &info, why, sizeof(why));
-	why[sizeof(why) - 1] = '\0';
+	int status = s->provider->plan(s->abi, pin, p->ops->plan_index(p->dev), &s->plan, &info, why, sizeof why);
+	why[sizeof why - 1] = '\0';
 	if (status != FW_OK) {
 		s->plan = NULL;
 		return refused(s, pin ? "plan with a configuration that it chose before" : "plan", status, why, f);
@@ -139,7 +139,7 @@ int subject_plan(struct subject *s, struct problem *p, enum direction direction,
 	s->phases = info.phases;
 	s->workspace_bytes = info.workspace_bytes;
 	s->persist_bytes = info.persist_bytes;
-	snprintf(s->config, sizeof(s->config), "%s", info.config ? info.config : "");
+	snprintf(s->config, sizeof s->config, "%s", info.config ? info.config : "");
 	if (s->workspace_bytes && p->ops->alloc(p->dev, s->workspace_bytes, &s->workspace, &err) != 0)
 		return failure_device(f, p, &err);
 	if (s->persist_bytes && (p->ops->alloc(p->dev, s->persist_bytes, &s->persist, &err) != 0 ||
@@ -172,29 +172,29 @@ void subject_unplan(struct subject *s)
 int subject_plan_again(struct subject *s, struct failure *f)
 {
 	struct problem *p = s->problem;
-	char chosen[sizeof(s->config)];
-	memcpy(chosen, s->config, sizeof(chosen));
-	if (!chosen[0] || strlen(chosen) == sizeof(chosen) - 1)
+	char chosen[sizeof s->config];
+	memcpy(chosen, s->config, sizeof chosen);
+	if (!chosen[0] || strlen(chosen) == sizeof chosen - 1)
 		return failure_set(f, "abi",
 			"%.40s: says that it searches, and then needs a configuration of 1 to %zu bytes to be handed back",
-			s->provider->name, sizeof(chosen) - 2);
+			s->provider->name, sizeof chosen - 2);
 	subject_unplan(s);
 	s->pin = chosen;
-	int rc = subject_plan(s, p, p->cell.direction, f);
+	int result = subject_plan(s, p, p->cell.direction, f);
 	s->pin = NULL;
-	if (rc == 0 && strcmp(s->config, chosen) != 0)
-		rc = failure_set(f, "abi", "%.40s: plan was handed back `%.150s` and chose `%.150s`", s->provider->name, chosen,
-			s->config);
-	return rc;
+	if (result == 0 && strcmp(s->config, chosen) != 0)
+		result = failure_set(f, "abi", "%.40s: plan was handed back `%.150s` and chose `%.150s`", s->provider->name,
+			chosen, s->config);
+	return result;
 }
 
 int subject_bind(struct subject *s, struct failure *f)
 {
-	memcpy(s->tensor, s->problem->tensor, sizeof(s->tensor));
+	memcpy(s->tensor, s->problem->tensor, sizeof s->tensor);
 	for (int i = FW_DO; s->abi->direction == FW_FORWARD && i <= FW_DV; i++)
 		s->tensor[i] = (struct fw_tensor){ 0 };
 	struct fw_io io = {
-		.struct_size = sizeof(io),
+		.struct_size = sizeof io,
 		.n_slots = FW_ATTENTION_SLOTS,
 		.slot = s->tensor,
 		.workspace = s->workspace,
@@ -301,10 +301,10 @@ static int forward_on(struct subject *s, const struct arrangement *a, struct fai
 int subject_forward(struct subject *s, struct problem *p, struct failure *f)
 {
 	struct fw_err err = { 0 };
-	int rc = -1;
+	int result = -1;
 	if (subject_plan(s, p, DIRECTION_FORWARD, f) == 0 && subject_bind(s, f) == 0 && forward_on(s, &p->named, f) == 0 &&
 		(!p->varied || forward_on(s, &p->second, f) == 0))
-		rc = problem_restore(p, &err) == 0 ? 0 : failure_device(f, p, &err);
+		result = problem_restore(p, &err) == 0 ? 0 : failure_device(f, p, &err);
 	subject_unplan(s);
-	return rc;
+	return result;
 }

@@ -7,7 +7,7 @@ int verifier_open(
 	struct verifier *v, const struct problem *p, enum direction direction, uint64_t seed, double visits, struct failure *f)
 {
 	struct fw_err err = { 0 };
-	memset(v, 0, sizeof(*v));
+	memset(v, 0, sizeof *v);
 	v->problem = p;
 	v->ops = problem_reference_ops(p);
 	problem_reference_io(p, direction, &v->io);
@@ -26,7 +26,7 @@ void verifier_close(struct verifier *v)
 int verifier_result(const struct verifier *v, const char *after, struct accept_result *result, struct failure *f)
 {
 	struct fw_err err = { 0 };
-	memset(result, 0, sizeof(*result));
+	memset(result, 0, sizeof *result);
 	if (accept_check(&v->reference, v->ops, &v->io, result, &err) != 0)
 		return failure_device(f, v->problem, &err);
 	if (!result->ok)

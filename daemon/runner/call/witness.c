@@ -69,7 +69,7 @@ int witness_open(
 	struct witness *w, struct runner *r, struct problem *p, enum witness_change change, double visits, struct failure *f)
 {
 	struct fw_err err = { 0 };
-	memset(w, 0, sizeof(*w));
+	memset(w, 0, sizeof *w);
 	w->runner = r;
 	w->problem = p;
 	w->active = !r->ops->work;
@@ -89,7 +89,7 @@ void witness_close(struct witness *w)
 		w->runner->ops->release(w->runner->dev, w->copy[i]);
 	if (w->active)
 		verifier_close(&w->verifier);
-	memset(w, 0, sizeof(*w));
+	memset(w, 0, sizeof *w);
 }
 
 int witness_arrange(struct witness *w, struct fw_err *err)
@@ -231,7 +231,7 @@ static int is_wrong_or_late(struct witness *w, struct failure *f)
 		if (settle(w, &late_us, &other) != 0 || find_changed(w, &slot, &other) != 0)
 			return -1;
 	if (slot >= 0) {
-		memset(f, 0, sizeof(*f));
+		memset(f, 0, sizeof *f);
 		say_changed(f, slot);
 	}
 	return -1;

@@ -78,7 +78,7 @@ static void cpu_model(char *out, size_t size)
 	if (!f)
 		return;
 	char line[512];
-	while (fgets(line, sizeof(line), f)) {
+	while (fgets(line, sizeof line, f)) {
 		char *colon = strchr(line, ':');
 		if (strncmp(line, "model name", 10) != 0 || !colon)
 			continue;
@@ -102,9 +102,9 @@ static double core_flops(void)
 	char line[16384];
 	FILE *f = fopen("/proc/cpuinfo", "re");
 	bool seen = false;
-	while (f && !seen && fgets(line, sizeof(line), f)) {
+	while (f && !seen && fgets(line, sizeof line, f)) {
 		seen = strncmp(line, "flags", 5) == 0;
-		for (size_t i = 0; seen && i < sizeof(unit) / sizeof(unit[0]); i++)
+		for (size_t i = 0; seen && i < sizeof unit / sizeof unit[0]; i++)
 			if (strstr(line, unit[i].flag) && flops < unit[i].flops)
 				flops = unit[i].flops;
 	}
@@ -117,13 +117,13 @@ static int cpu_describe(int index, struct msg_device *out, struct fw_err *err)
 {
 	if (index != 0)
 		return err_set(err, ERR_NOT_FOUND, "no device cpu:%d", index);
-	memset(out, 0, sizeof(*out));
-	snprintf(out->kind, sizeof(out->kind), "cpu");
-	cpu_model(out->name, sizeof(out->name));
+	memset(out, 0, sizeof *out);
+	snprintf(out->kind, sizeof out->kind, "cpu");
+	cpu_model(out->name, sizeof out->name);
 	char hex[HASH_HEX];
 	hash_hex(out->name, strlen(out->name), hex);
-	snprintf(out->uuid, sizeof(out->uuid), "cpu-%.12s", hex);
-	snprintf(out->toolkit, sizeof(out->toolkit), "cpu");
+	snprintf(out->uuid, sizeof out->uuid, "cpu-%.12s", hex);
+	snprintf(out->toolkit, sizeof out->toolkit, "cpu");
 	out->cores = cpu_threads();
 	out->memory_bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
 	out->l2_bytes = (int64_t)cache_bytes();
@@ -148,7 +148,7 @@ static int cpu_open(int index, uint64_t seed, struct device **out, struct fw_err
 	(void)seed;
 	if (index != 0)
 		return err_set(err, ERR_NOT_FOUND, "no device cpu:%d", index);
-	struct device *d = calloc(1, sizeof(*d));
+	struct device *d = calloc(1, sizeof *d);
 	if (!d)
 		return err_set(err, ERR_FULL, "no memory for the cpu device");
 	d->threads = cpu_threads();
@@ -246,12 +246,12 @@ static int cpu_checksum(struct device *d, const void *data, size_t bytes, uint64
 {
 	(void)d, (void)err;
 	const uint64_t *word = data;
-	const int64_t n = (int64_t)(bytes / sizeof(*word));
+	const int64_t n = (int64_t)(bytes / sizeof *word);
 	uint64_t total = 0, rest = 0;
 #pragma omp parallel for reduction(+ : total) schedule(static) if (n > WORTH_THREADS)
 	for (int64_t i = 0; i < n; i++)
 		total += inputs_summand(word[i], (uint64_t)i);
-	memcpy(&rest, word + n, bytes % sizeof(*word));
+	memcpy(&rest, word + n, bytes % sizeof *word);
 	*sum = total + inputs_summand(rest, (uint64_t)n);
 	return 0;
 }

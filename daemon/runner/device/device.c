@@ -12,7 +12,7 @@ static const struct device_ops *const all_ops[] = {
 	&device_sim,
 };
 
-enum { N_OPS = sizeof(all_ops) / sizeof(all_ops[0]) };
+enum { N_OPS = sizeof all_ops / sizeof all_ops[0] };
 
 int device_list(struct msg_device *out, int max)
 {
@@ -37,7 +37,7 @@ int device_find(const char *name, const struct device_ops **ops, int *index, str
 
 	for (int i = 0; i < n; i++) {
 		char address[24];
-		snprintf(address, sizeof(address), "%.7s:%d", found[i].kind, found[i].index);
+		snprintf(address, sizeof address, "%.7s:%d", found[i].kind, found[i].index);
 		bool first = found[i].index == 0 && strcmp(name, found[i].kind) == 0;
 		if (first || strcmp(name, address) == 0 || strcmp(name, found[i].uuid) == 0) {
 			for (int k = 0; k < N_OPS; k++)
@@ -46,8 +46,8 @@ int device_find(const char *name, const struct device_ops **ops, int *index, str
 			*index = found[i].index;
 			return 0;
 		}
-		int wrote = snprintf(present + used, sizeof(present) - used, "%s%s", i ? ", " : "", address);
-		if (wrote > 0 && (size_t)wrote < sizeof(present) - used)
+		int wrote = snprintf(present + used, sizeof present - used, "%s%s", i ? ", " : "", address);
+		if (wrote > 0 && (size_t)wrote < sizeof present - used)
 			used += (size_t)wrote;
 	}
 	return err_set(err, ERR_NOT_FOUND, "no device '%s' here; there are: %s", name, present);

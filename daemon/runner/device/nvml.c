@@ -60,7 +60,7 @@ static struct {
 static void find(void *library, const char *name, void *function)
 {
 	void *symbol = dlsym(library, name);
-	memcpy(function, &symbol, sizeof(symbol));
+	memcpy(function, &symbol, sizeof symbol);
 }
 
 int nvml_open(void)
@@ -109,7 +109,7 @@ static void *device_of(const char *uuid)
 	void *device;
 	if (nvml.by_uuid(uuid, &device) != OK)
 		return NULL;
-	snprintf(nvml.uuid, sizeof(nvml.uuid), "%s", uuid);
+	snprintf(nvml.uuid, sizeof nvml.uuid, "%s", uuid);
 	nvml.device = device;
 	nvml.events = NULL;
 	return device;
@@ -180,11 +180,11 @@ static bool is_mps_server(unsigned pid)
 {
 	static const char server[] = "nvidia-cuda-mps-server";
 	char name[PATH_MAX] = "";
-	if (!nvml.process_name || nvml.process_name(pid, name, sizeof(name)) != OK)
+	if (!nvml.process_name || nvml.process_name(pid, name, sizeof name) != OK)
 		return false;
-	name[sizeof(name) - 1] = '\0';
+	name[sizeof name - 1] = '\0';
 	const char *slash = strrchr(name, '/');
-	return strncmp(slash ? slash + 1 : name, server, sizeof(server) - 1) == 0;
+	return strncmp(slash ? slash + 1 : name, server, sizeof server - 1) == 0;
 }
 
 int nvml_compute_pids(const char *uuid, unsigned *pid, int max)
@@ -194,7 +194,7 @@ int nvml_compute_pids(const char *uuid, unsigned *pid, int max)
 	unsigned n = NVML_PIDS_MAX;
 	int status = device && nvml.processes ? nvml.processes(device, &n, list) : -1;
 	if (status == INSUFFICIENT_SIZE) { /* who they are it does not say then, but that they are there */
-		memset(pid, 0, (size_t)max * sizeof(*pid));
+		memset(pid, 0, (size_t)max * sizeof *pid);
 		return max;
 	}
 	if (status != OK)

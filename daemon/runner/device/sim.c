@@ -50,10 +50,10 @@ static int sim_describe(int index, struct msg_device *out, struct fw_err *err)
 		return err_set(err, ERR_NOT_FOUND, "no device sim:%d", index);
 	if (device_cpu.describe(0, out, err) != 0)
 		return -1;
-	snprintf(out->kind, sizeof(out->kind), "sim");
-	snprintf(out->uuid, sizeof(out->uuid), "sim-0");
-	snprintf(out->name, sizeof(out->name), "simulated device");
-	snprintf(out->toolkit, sizeof(out->toolkit), "cpu");
+	snprintf(out->kind, sizeof out->kind, "sim");
+	snprintf(out->uuid, sizeof out->uuid, "sim-0");
+	snprintf(out->name, sizeof out->name, "simulated device");
+	snprintf(out->toolkit, sizeof out->toolkit, "cpu");
 	out->clock_max_mhz = 1980;
 	out->peak_tflops = out->peak_gb_s = 0; /* its times are made from work that modules claim */
 	return 0;
@@ -71,7 +71,7 @@ static int sim_open(int index, uint64_t seed, struct device **out, struct fw_err
 {
 	if (index != 0)
 		return err_set(err, ERR_NOT_FOUND, "no device sim:%d", index);
-	struct device *d = calloc(1, sizeof(*d));
+	struct device *d = calloc(1, sizeof *d);
 	if (!d)
 		return err_set(err, ERR_FULL, "no memory for the simulated device");
 	d->seed = seed;
@@ -236,7 +236,7 @@ static void sim_guard(struct device *d, struct msg_guard *out)
 	out->sm_mhz = d->call_mhz > 0 ? d->call_mhz : -1;
 	out->power_w = d->calls ? fmin(d->draw_w, LIMIT_W) : -1;
 	out->energy_j = d->energy_j;
-	snprintf(out->regime, sizeof(out->regime), "%s", d->draw_w < LIMIT_W ? "boost" : "power_limited");
+	snprintf(out->regime, sizeof out->regime, "%s", d->draw_w < LIMIT_W ? "boost" : "power_limited");
 }
 
 static double sim_energy_j(struct device *d)

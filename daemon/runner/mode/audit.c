@@ -39,7 +39,7 @@ static int batch(struct runner *r, int i, struct witness *w, struct audited *a, 
 	struct msg_audit m = { .cell = r->run->index[i], .calls = calls };
 	struct accept_result result;
 	struct fw_err err = { 0 };
-	memcpy(m.role, a->subject->role, sizeof(m.role));
+	memcpy(m.role, a->subject->role, sizeof m.role);
 	if (problem_restore(w->problem, &err) != 0 || problem_poison(w->problem, POISON_ANY(r), &err) != 0 ||
 		r->ops->wait(r->dev, &err) != 0)
 		return failure_device(f, w->problem, &err);
@@ -107,30 +107,30 @@ static int measure(struct runner *r, int i, struct problem *p, struct subject **
 {
 	struct audited a[PROTOCOL_SUBJECTS_MAX];
 	struct witness w = { 0 };
-	int rc = 0;
+	int result = 0;
 	leftover_enter(r);
 	*who = base_of(r);
 	if (p->cell.direction == DIRECTION_BACKWARD)
-		rc = subject_forward(*who, p, f);
+		result = subject_forward(*who, p, f);
 	*who = NULL;
-	if (rc == 0)
-		rc = witness_open(&w, r, p, WITNESS_FIRST, AUDIT_VISITS, f); /* copies are on the clock here */
-	for (int k = 0; rc == 0 && k < r->n_subjects; k++) {
+	if (result == 0)
+		result = witness_open(&w, r, p, WITNESS_FIRST, AUDIT_VISITS, f); /* copies are on the clock here */
+	for (int k = 0; result == 0 && k < r->n_subjects; k++) {
 		a[k] = (struct audited){ .subject = *who = &r->subject[k] };
-		rc = prepare(r, i, &w, &a[k], f);
+		result = prepare(r, i, &w, &a[k], f);
 	}
-	for (int pair = 0; rc == 0 && pair < MODE_AUDIT_PAIRS; pair++) {
+	for (int pair = 0; result == 0 && pair < MODE_AUDIT_PAIRS; pair++) {
 		for (int half = 0; half < 2; half++) {
-			for (int k = 0; rc == 0 && k < r->n_subjects; k++) {
+			for (int k = 0; result == 0 && k < r->n_subjects; k++) {
 				struct audited *at = &a[pair % 2 ? r->n_subjects - 1 - k : k];
 				int calls = at->calls * (half == pair % 2 ? 1 : LONG);
 				*who = at->subject;
-				rc = batch(r, i, &w, at, calls + (int)runner_random(r, (uint32_t)(at->calls / 4 + 1)), f);
+				result = batch(r, i, &w, at, calls + (int)runner_random(r, (uint32_t)(at->calls / 4 + 1)), f);
 			}
 		}
 	}
 	witness_close(&w);
-	return rc;
+	return result;
 }
 
 int mode_audit_run(struct runner *r)

@@ -19,17 +19,17 @@ enum { SUITE_BYTES_MAX = 1 << 20, USAGE = 2 };
 static int read_suite(const char *path, struct suite *out, struct fw_err *err)
 {
 	struct buf text;
-	int rc = -1, fd = open(path, O_RDONLY | O_CLOEXEC);
+	int result = -1, fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return err_sys(err, "%s", path);
 	buf_init(&text, SUITE_BYTES_MAX);
 	if (buf_read_fd(&text, fd) != 0 || text.failed)
 		err_sys(err, "%s", path);
 	else
-		rc = suite_parse(text.data, text.len, path, out, err);
+		result = suite_parse(text.data, text.len, path, out, err);
 	buf_fini(&text);
 	close(fd);
-	return rc;
+	return result;
 }
 
 static int compare_floats(const void *a, const void *b)
@@ -50,9 +50,9 @@ static int run_calls(struct runner *r, struct problem *p, const struct capture_o
 			r->ops->mark(r->dev, 0, &err) != 0)
 			return failure_device(f, p, &err);
 		range_push(p->cell.key, u->role, i < o->warmup ? "warm" : "all");
-		int rc = subject_enqueue(u, FW_ALL, f);
+		int result = subject_enqueue(u, FW_ALL, f);
 		range_pop();
-		if (rc != 0)
+		if (result != 0)
 			return -1;
 		if (r->ops->mark(r->dev, 1, &err) != 0)
 			return failure_device(f, p, &err);
@@ -69,11 +69,11 @@ static void tell(const struct subject *u, const struct cell *cell, const struct 
 {
 	char who[256];
 	printf("%s %s on %s: %d calls, ", cell->key, u->provider->name, o->device, o->calls);
-	if (profiled_by(who, sizeof(who))) {
+	if (profiled_by(who, sizeof who)) {
 		printf("no times: they would be those of %s\n", who);
 		return;
 	}
-	qsort(ms, (size_t)o->calls, sizeof(*ms), compare_floats);
+	qsort(ms, (size_t)o->calls, sizeof *ms, compare_floats);
 	float median = ms[o->calls / 2];
 	printf("median %.6g ms, least %.6g ms, %.4g TFLOP/s\n", (double)median, (double)ms[0],
 		case_flops(cell) / (double)median * 1e-9);
@@ -84,26 +84,26 @@ static int capture_cell(struct runner *r, const struct cell *cell, const struct 
 	struct subject *u = &r->subject[0];
 	struct fw_err err = { 0 };
 	struct problem p;
-	int rc = problem_open(&p, r->ops, r->dev, cell, &err);
-	if (rc != 0)
+	int result = problem_open(&p, r->ops, r->dev, cell, &err);
+	if (result != 0)
 		failure_set(f, "device", "%.500s", err.text);
-	if (rc == 0 && cell->direction == DIRECTION_BACKWARD)
-		rc = subject_forward(u, &p, f);
-	if (rc == 0)
-		rc = subject_plan(u, &p, cell->direction, f);
-	if (rc == 0)
-		rc = subject_bind(u, f);
-	u->pass_time = rc == 0 && r->ops->work;
-	if (rc == 0)
-		rc = run_calls(r, &p, o, ms, f);
-	if (rc == 0)
+	if (result == 0 && cell->direction == DIRECTION_BACKWARD)
+		result = subject_forward(u, &p, f);
+	if (result == 0)
+		result = subject_plan(u, &p, cell->direction, f);
+	if (result == 0)
+		result = subject_bind(u, f);
+	u->pass_time = result == 0 && r->ops->work;
+	if (result == 0)
+		result = run_calls(r, &p, o, ms, f);
+	if (result == 0)
 		tell(u, cell, o, ms);
 	r->lost = f->lost;
 	if (!r->lost) {
 		subject_unplan(u);
 		problem_close(&p);
 	}
-	return rc;
+	return result;
 }
 
 static int find_cell(const struct suite *suite, const char *key)
@@ -123,11 +123,11 @@ static int with_cell(struct cell *cell, const struct capture_options *o)
 	struct fw_err err = { 0 };
 	int rc = RUNNER_ERROR;
 
-	snprintf(run.device, sizeof(run.device), "%s", o->device);
-	snprintf(run.subject[0].role, sizeof(run.subject[0].role), "target");
-	snprintf(run.subject[0].module, sizeof(run.subject[0].module), "%s", o->module);
-	snprintf(run.subject[0].provider, sizeof(run.subject[0].provider), "%s", o->provider);
-	float *ms = calloc((size_t)o->calls, sizeof(*ms));
+	snprintf(run.device, sizeof run.device, "%s", o->device);
+	snprintf(run.subject[0].role, sizeof run.subject[0].role, "target");
+	snprintf(run.subject[0].module, sizeof run.subject[0].module, "%s", o->module);
+	snprintf(run.subject[0].provider, sizeof run.subject[0].provider, "%s", o->provider);
+	float *ms = calloc((size_t)o->calls, sizeof *ms);
 	if (!ms || records_init(&records, -1, 0, &err) != 0) {
 		free(ms);
 		return rc;

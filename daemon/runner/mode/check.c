@@ -57,9 +57,9 @@ static void report_work(struct checker *c, int i)
 		.phases = u->phases,
 		.tunes = (u->provider->flags & FW_TUNES) != 0,
 	};
-	snprintf(m.role, sizeof(m.role), "%s", u->role);
-	snprintf(m.provider, sizeof(m.provider), "%s", u->provider->name);
-	snprintf(m.config, sizeof(m.config), "%s", u->config);
+	snprintf(m.role, sizeof m.role, "%s", u->role);
+	snprintf(m.provider, sizeof m.provider, "%s", u->provider->name);
+	snprintf(m.config, sizeof m.config, "%s", u->config);
 	record_work(c->runner->records, &m);
 }
 
@@ -90,9 +90,9 @@ static void capture_node(void *arg, const struct device_node *node)
 		.shared_bytes = node->shared_bytes,
 		.sm = node->sm,
 	};
-	snprintf(m.role, sizeof(m.role), "%s", c->checker->subject->role);
-	snprintf(m.phase, sizeof(m.phase), "%s", subject_phase_name(c->phase));
-	snprintf(m.kernel, sizeof(m.kernel), "%s", node->kernel);
+	snprintf(m.role, sizeof m.role, "%s", c->checker->subject->role);
+	snprintf(m.phase, sizeof m.phase, "%s", subject_phase_name(c->phase));
+	snprintf(m.kernel, sizeof m.kernel, "%s", node->kernel);
 	if (node->symbol)
 		hash_hex(node->symbol, strlen(node->symbol), m.symbol_sha256);
 	record_node(c->checker->runner->records, &m);
@@ -146,14 +146,14 @@ static int note_more_times(struct checker *c, const struct subject_way *way, str
 static int watched_call(struct checker *c, struct problem *p, double visits, struct failure *f)
 {
 	struct witness w;
-	int rc = witness_open(&w, c->runner, p, WITNESS_OTHER_KV, visits, f);
-	if (rc == 0)
-		rc = witness_call(
+	int result = witness_open(&w, c->runner, p, WITNESS_OTHER_KV, visits, f);
+	if (result == 0)
+		result = witness_call(
 			&w, c->subject, POISON_PLAIN, c->runner->ops->clocks, "with other inputs on the same plan: ", f);
-	if (rc == 0)
+	if (result == 0)
 		note_time(c);
 	witness_close(&w);
-	return rc;
+	return result;
 }
 
 /* The problem becomes that of another mask, which the subject is not told of. */
@@ -166,8 +166,8 @@ static int change_mask(struct checker *c, struct problem *p, struct failure *f)
 	if (p->cell.direction == DIRECTION_FORWARD)
 		return 0;
 	struct subject forward = { .module = u->module };
-	memcpy(forward.role, u->role, sizeof(forward.role));
-	memcpy(forward.provider_name, u->provider_name, sizeof(forward.provider_name));
+	memcpy(forward.role, u->role, sizeof forward.role);
+	memcpy(forward.provider_name, u->provider_name, sizeof forward.provider_name);
 	return subject_forward(&forward, p, f);
 }
 
@@ -349,7 +349,7 @@ static void check_cell(struct checker *c, int i)
 
 	c->repeats = "";
 	c->alone_ms = c->alone_mhz = 0;
-	snprintf(m.role, sizeof(m.role), "%s", c->subject->role);
+	snprintf(m.role, sizeof m.role, "%s", c->subject->role);
 	int rc = problem_open(&p, r->ops, r->dev, cell, &err);
 	if (rc != 0) {
 		problem_close(&p);
@@ -362,9 +362,9 @@ static void check_cell(struct checker *c, int i)
 		rc = examine(c, i, &p, &result, &f);
 	if (cell->direction == DIRECTION_FORWARD) {
 		c->forward[i].known = true;
-		memcpy(c->forward[i].failure, f.name, sizeof(f.name));
+		memcpy(c->forward[i].failure, f.name, sizeof f.name);
 	}
-	memcpy(m.input_sha256, p.input_sha256, sizeof(m.input_sha256));
+	memcpy(m.input_sha256, p.input_sha256, sizeof m.input_sha256);
 	if (strcmp(f.name, "device") == 0) {
 		runner_fault(r, i, NULL, &f);
 	} else {
@@ -372,9 +372,9 @@ static void check_cell(struct checker *c, int i)
 		m.error_ratio = result.error_ratio;
 		m.alone_ms = rc == 0 ? c->alone_ms : 0;
 		m.alone_mhz = rc == 0 ? c->alone_mhz : 0;
-		snprintf(m.repeats, sizeof(m.repeats), "%s", rc == 0 ? c->repeats : "");
-		snprintf(m.failure, sizeof(m.failure), "%s", f.name);
-		snprintf(m.detail, sizeof(m.detail), "%s", rc != 0 ? f.detail : result.detail);
+		snprintf(m.repeats, sizeof m.repeats, "%s", rc == 0 ? c->repeats : "");
+		snprintf(m.failure, sizeof m.failure, "%s", f.name);
+		snprintf(m.detail, sizeof m.detail, "%s", rc != 0 ? f.detail : result.detail);
 		record_check(r->records, &m);
 		r->lost = r->lost || f.lost;
 	}

@@ -131,7 +131,7 @@ int mode_canary_run(const struct msg_run *run, struct records *records)
 		c.ops->release(c.dev, c.b);
 		c.ops->close(c.dev);
 	}
-	snprintf(state.detail, sizeof(state.detail), "%.399s", err.text);
+	snprintf(state.detail, sizeof state.detail, "%.399s", err.text);
 	record_state(records, &state);
 	return records->failed ? RUNNER_ERROR : 0;
 }
@@ -144,13 +144,13 @@ int mode_look_run(const struct msg_run *run, struct records *records)
 	const struct device_ops *ops;
 	struct fw_err err = { 0 };
 	int index;
-	snprintf(state.what, sizeof(state.what), "%s", run->mode);
+	snprintf(state.what, sizeof state.what, "%s", run->mode);
 	guard_unknown(&state.guard);
 	if (device_find(run->device, &ops, &index, &err) != 0) {
-		snprintf(state.detail, sizeof(state.detail), "%.399s", err.text);
+		snprintf(state.detail, sizeof state.detail, "%.399s", err.text);
 	} else {
 		if (ops->look)
-			ops->look(index, &state.guard, state.detail, sizeof(state.detail));
+			ops->look(index, &state.guard, state.detail, sizeof state.detail);
 		if (strcmp(ops->kind, "cuda") != 0)
 			guard_script_apply(run->guards, &now, &state.guard);
 		state.ok = state.guard.foreign <= 0;

@@ -36,7 +36,7 @@ static int drop(struct timing *t, struct subject *u, const struct failure *f)
 	for (int k = 0; k < t->n; k++) {
 		if (t->subject[k] != u)
 			continue;
-		memmove(&t->subject[k], &t->subject[k + 1], (size_t)(t->n - k - 1) * sizeof(t->subject[0]));
+		memmove(&t->subject[k], &t->subject[k + 1], (size_t)(t->n - k - 1) * sizeof t->subject[0]);
 		t->n--;
 		break;
 	}

@@ -51,10 +51,10 @@ static int read_line(int fd, struct lines *in, char **line, size_t *len, struct 
 	char chunk[16384];
 	for (;;) {
 		if (lines_next(in, line, len) == 1) {
-			explicit_bzero(chunk, sizeof(chunk));
+			explicit_bzero(chunk, sizeof chunk);
 			return 0;
 		}
-		ssize_t n = read(fd, chunk, sizeof(chunk));
+		ssize_t n = read(fd, chunk, sizeof chunk);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -78,12 +78,12 @@ static int take_task(int fd, struct msg *m, struct fw_err *err)
 
 	mallopt(M_PERTURB, WIPE); /* what is freed from here on is written over */
 	lines_init(&in, PROTOCOL_LINE_MAX);
-	int rc = read_line(fd, &in, &line, &len, err);
-	if (rc == 0)
-		rc = protocol_parse(line, len, m, err);
+	int result = read_line(fd, &in, &line, &len, err);
+	if (result == 0)
+		result = protocol_parse(line, len, m, err);
 	lines_fini(&in);
 	mallopt(M_PERTURB, 0);
-	if (rc != 0)
+	if (result != 0)
 		return -1;
 	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 	(void)!ftruncate(fd, 0); /* a task that somebody wrote by hand is in a file or a pipe, which has its own rules */
@@ -139,7 +139,7 @@ int task_run(int in_fd, int records_fd)
 	}
 	records.launch = m.u.run->launch;
 	records_seal(&records, m.u.run->seal);
-	explicit_bzero(m.u.run->seal, sizeof(m.u.run->seal));
+	explicit_bzero(m.u.run->seal, sizeof m.u.run->seal);
 	if (atexit(at_exit) == 0)
 		status = run_mode(m.u.run, &records, &err);
 	msg_fini(&m);
@@ -159,12 +159,12 @@ int task_list(void)
 	int status = RUNNER_ERROR;
 
 	m.u.hello.protocol = PROTOCOL_VERSION;
-	snprintf(m.u.hello.version, sizeof(m.u.hello.version), "%s", FW_VERSION);
-	snprintf(m.u.hello.isolation, sizeof(m.u.hello.isolation), "none");
+	snprintf(m.u.hello.version, sizeof m.u.hello.version, "%s", FW_VERSION);
+	snprintf(m.u.hello.isolation, sizeof m.u.hello.isolation, "none");
 	m.u.hello.n_devices = device_list(m.u.hello.device, PROTOCOL_DEVICES_MAX);
 	for (int i = 0; i < m.u.hello.n_devices; i++)
 		if (strcmp(m.u.hello.device[i].kind, "cuda") == 0)
-			cudnn_version(m.u.hello.device[i].cudnn, sizeof(m.u.hello.device[i].cudnn));
+			cudnn_version(m.u.hello.device[i].cudnn, sizeof m.u.hello.device[i].cudnn);
 	buf_init(&line, PROTOCOL_LINE_MAX);
 	protocol_write(&line, &m);
 	if (!line.failed && fwrite(line.data, 1, line.len, stdout) == line.len && fflush(stdout) == 0)

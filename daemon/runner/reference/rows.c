@@ -131,23 +131,23 @@ int reference_rows_compute(
 	size_t elements = (size_t)a->seqlen * (size_t)a->headdim;
 	struct row_inputs in = { 0 };
 	float *k = array(elements, sizeof *k), *v = array(elements, sizeof *v);
-	int group = a->nhq / a->nhk, status = 0;
+	int group = a->nhq / a->nhk, result = 0;
 
 	if (!k || !v)
-		status = err_set(err, ERR_FULL, "reference: out of memory");
-	if (status == 0)
-		status = read_rows(io, plan, &in, err);
-	for (int first = 0, end; status == 0 && first < plan->n_rows; first = end) {
+		result = err_set(err, ERR_FULL, "reference: out of memory");
+	if (result == 0)
+		result = read_rows(io, plan, &in, err);
+	for (int first = 0, end; result == 0 && first < plan->n_rows; first = end) {
 		int kv_head = plan->row[first].head / group;
 		for (end = first; end < plan->n_rows && plan->row[end].head / group == kv_head; end++)
 			continue;
 		load_head(io, FW_K, kv_head, k);
 		load_head(io, FW_V, kv_head, v);
 		if (compute_head_rows(plan, io, &in, first, end, k, v, out))
-			status = err_set(err, ERR_FULL, "reference: out of memory");
+			result = err_set(err, ERR_FULL, "reference: out of memory");
 	}
 	row_inputs_fini(&in);
 	free(k);
 	free(v);
-	return status;
+	return result;
 }

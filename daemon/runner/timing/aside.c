@@ -28,19 +28,19 @@ static int call_pass(struct timing *t, struct timing_pass *p, struct samples *x,
 			timing_say_at(t, u, "time");
 			range_push(t->problem->cell.key, u->role, "call");
 			double began = ops->host_us(dev);
-			int rc = subject_bind(u, f);
-			if (rc == 0)
-				rc = subject_enqueue(u, FW_ALL, f);
-			if (rc == 0)
-				rc = subject_wait(u, f);
+			int result = subject_bind(u, f);
+			if (result == 0)
+				result = subject_enqueue(u, FW_ALL, f);
+			if (result == 0)
+				result = subject_wait(u, f);
 			x->ms[who][round] = timing_at_least((float)((ops->host_us(dev) - began) * 1e-3));
 			range_pop();
-			if (rc == 0 && (ops->stamp(dev, calls, 1, &err) != 0 || ops->wait(dev, &err) != 0))
+			if (result == 0 && (ops->stamp(dev, calls, 1, &err) != 0 || ops->wait(dev, &err) != 0))
 				return failure_device(f, t->problem, &err);
-			x->mhz[who][round] = rc == 0 ? ops->clock_mhz(dev, calls) : 0;
-			if (rc == 0)
-				rc = watched ? timing_look(t, u, "after the timed calls: ", f) : timing_leave(t, u, f);
-			if (rc != 0)
+			x->mhz[who][round] = result == 0 ? ops->clock_mhz(dev, calls) : 0;
+			if (result == 0)
+				result = watched ? timing_look(t, u, "after the timed calls: ", f) : timing_leave(t, u, f);
+			if (result != 0)
 				return -1;
 		}
 	}
@@ -50,9 +50,9 @@ static int call_pass(struct timing *t, struct timing_pass *p, struct samples *x,
 int timing_call(struct timing *t, int rounds, unsigned how, struct failure *f)
 {
 	struct timing_pass pass = { .rounds = rounds, .how = how };
-	struct msg_cell *m = calloc(1, sizeof(*m));
-	struct samples *x = calloc(1, sizeof(*x));
-	int rc = -1;
+	struct msg_cell *m = calloc(1, sizeof *m);
+	struct samples *x = calloc(1, sizeof *x);
+	int result = -1;
 
 	if (!m || !x) {
 		failure_set(f, "device", "no memory for samples");
@@ -69,11 +69,11 @@ int timing_call(struct timing *t, int rounds, unsigned how, struct failure *f)
 		goto out;
 	}
 	timing_write_series(t, m, x, t->runner->ops->clocks, false);
-	rc = 0;
+	result = 0;
 out:
 	free(m);
 	free(x);
-	return rc;
+	return result;
 }
 
 /* Times of every phase. Shape: ms[phase bit][subject][round]; empty[round] between two marks with nothing between them. */
@@ -101,9 +101,9 @@ static int phase_round(struct timing *t, int round, struct phase_times *x, struc
 			if (!(u->phases & (1u << b)))
 				continue;
 			range_push(t->problem->cell.key, u->role, subject_phase_name(1u << b));
-			int rc = subject_enqueue(u, 1u << b, f);
+			int result = subject_enqueue(u, 1u << b, f);
 			range_pop();
-			if (rc != 0)
+			if (result != 0)
 				return -1;
 			if (ops->mark(dev, ++mark, &err) != 0)
 				return failure_device(f, t->problem, &err);
@@ -135,7 +135,7 @@ static void write_phase(struct timing *t, struct msg_cell *m, struct phase_times
 		if (!(t->subject[who]->phases & (1u << b)))
 			continue;
 		int k = number[who] = m->n_subjects++;
-		memcpy(m->role[k], t->subject[who]->role, sizeof(m->role[k]));
+		memcpy(m->role[k], t->subject[who]->role, sizeof m->role[k]);
 		m->ms[k] = x->ms[b][who];
 		for (int round = 0; round < rounds; round++)
 			m->ms[k][round] = timing_at_least(m->ms[k][round] - empty);
@@ -148,9 +148,9 @@ static void write_phase(struct timing *t, struct msg_cell *m, struct phase_times
 
 int timing_phase(struct timing *t, int rounds, struct failure *f)
 {
-	struct msg_cell *m = calloc(1, sizeof(*m));
-	struct phase_times *x = calloc(1, sizeof(*x));
-	int rc = -1;
+	struct msg_cell *m = calloc(1, sizeof *m);
+	struct phase_times *x = calloc(1, sizeof *x);
+	int result = -1;
 
 	if (!m || !x) {
 		failure_set(f, "device", "no memory for samples");
@@ -163,9 +163,9 @@ int timing_phase(struct timing *t, int rounds, struct failure *f)
 	float empty = stats_median(x->empty, rounds);
 	for (int b = 0; b < PHASES; b++)
 		write_phase(t, m, x, b, rounds, empty);
-	rc = 0;
+	result = 0;
 out:
 	free(m);
 	free(x);
-	return rc;
+	return result;
 }

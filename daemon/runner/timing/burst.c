@@ -163,7 +163,7 @@ static void write_record(struct timing *t, struct msg_cell *m, int first, struct
 	int n = m->n;
 	m->n_subjects = 2;
 	for (int s = 0; s < 2; s++) {
-		snprintf(m->role[s], sizeof(m->role[s]), "%s", role[s]);
+		snprintf(m->role[s], sizeof m->role[s], "%s", role[s]);
 		for (int i = 0; i < n; i++)
 			side[s].ms[i] = timing_at_least(side[s].ms[i]);
 		m->ms[s] = side[s].ms;
@@ -198,11 +198,11 @@ int burst_run(struct timing *t, double busy_since_us, struct failure *f)
 {
 	struct subject *base = with_role(t, "base"), *target = with_role(t, "target");
 	struct msg_guard guard;
-	struct msg_cell *m = calloc(1, sizeof(*m));
-	struct burst *b = calloc(BURSTS, sizeof(*b));
-	struct side *side = calloc(2, sizeof(*side));
+	struct msg_cell *m = calloc(1, sizeof *m);
+	struct burst *b = calloc(BURSTS, sizeof *b);
+	struct side *side = calloc(2, sizeof *side);
 	double energy_j[2];
-	int rc = -1;
+	int result = -1;
 
 	if (!m || !b || !side || !base || !target) {
 		failure_set(f, "device", base && target ? "no memory for samples" : "bursts need a base and a target");
@@ -233,10 +233,10 @@ int burst_run(struct timing *t, double busy_since_us, struct failure *f)
 	m->redo = redo;
 	m->guard = guard;
 	write_record(t, m, first, side, energy_j);
-	rc = 0;
+	result = 0;
 out:
 	free(m);
 	free(b);
 	free(side);
-	return rc;
+	return result;
 }

@@ -68,9 +68,9 @@ int timing_device(struct timing *t, int rounds, bool last, struct failure *f)
 {
 	const struct device_ops *ops = t->runner->ops;
 	struct timing_pass pass = { .rounds = rounds, .last = last };
-	struct msg_cell *m = calloc(1, sizeof(*m));
-	struct samples *x = calloc(1, sizeof(*x));
-	int rc = -1;
+	struct msg_cell *m = calloc(1, sizeof *m);
+	struct samples *x = calloc(1, sizeof *x);
+	int result = -1;
 
 	if (!m || !x) {
 		failure_set(f, "device", "no memory for samples");
@@ -83,9 +83,9 @@ int timing_device(struct timing *t, int rounds, bool last, struct failure *f)
 	m->redo = pass.redo;
 	m->guard = pass.guard;
 	timing_write_series(t, m, x, ops->clocks, ops->queues || ops->work); /* without a queue enqueue is the call */
-	rc = 0;
+	result = 0;
 out:
 	free(m);
 	free(x);
-	return rc;
+	return result;
 }

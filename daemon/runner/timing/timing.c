@@ -56,10 +56,10 @@ int timing_one(struct timing *t, struct subject *u, int c, float *host_us, struc
 		return failure_device(f, t->problem, &err);
 	range_push(t->problem->cell.key, u->role, "all");
 	double began = ops->host_us(dev);
-	int rc = subject_enqueue(u, FW_ALL, f);
+	int result = subject_enqueue(u, FW_ALL, f);
 	*host_us = (float)(ops->host_us(dev) - began);
 	range_pop();
-	if (rc != 0)
+	if (result != 0)
 		return -1;
 	if (ops->mark(dev, 2 * c + 1, &err) != 0 || ops->stamp(dev, c, 1, &err) != 0)
 		return failure_device(f, t->problem, &err);
@@ -108,13 +108,13 @@ int timing_warm(struct timing *t, double until_us, struct failure *f)
 void timing_begin_record(const struct timing *t, struct msg_cell *m, const char *series, const char *phase, int rounds)
 {
 	const struct msg_run *run = t->runner->run;
-	memset(m, 0, sizeof(*m));
+	memset(m, 0, sizeof *m);
 	m->launch = run->launch;
 	m->set = run->set;
 	m->cell = run->index[t->cell];
-	snprintf(m->series, sizeof(m->series), "%s", series);
-	snprintf(m->phase, sizeof(m->phase), "%s", phase);
-	memcpy(m->input_sha256, t->problem->input_sha256, sizeof(m->input_sha256));
+	snprintf(m->series, sizeof m->series, "%s", series);
+	snprintf(m->phase, sizeof m->phase, "%s", phase);
+	memcpy(m->input_sha256, t->problem->input_sha256, sizeof m->input_sha256);
 	m->n = rounds;
 	guard_unknown(&m->guard);
 }
@@ -125,7 +125,7 @@ void timing_write_order(const struct timing *t, struct msg_cell *m, const int *n
 	for (int round = 0; round < rounds; round++) {
 		for (int k = 0; k < t->n; k++) {
 			int who = number[timing_turn(t->n, t->start, round, k)];
-			if (who >= 0 && at + 1 < sizeof(m->order))
+			if (who >= 0 && at + 1 < sizeof m->order)
 				m->order[at++] = (char)('A' + who);
 		}
 	}
@@ -162,7 +162,7 @@ void timing_write_series(struct timing *t, struct msg_cell *m, struct samples *x
 	m->n_subjects = t->n;
 	for (int k = 0; k < t->n; k++) {
 		number[k] = k;
-		memcpy(m->role[k], t->subject[k]->role, sizeof(m->role[k]));
+		memcpy(m->role[k], t->subject[k]->role, sizeof m->role[k]);
 		m->ms[k] = x->ms[k];
 		m->mhz[k] = mhz ? x->mhz[k] : NULL;
 		m->host_us[k] = host_us ? x->host_us[k] : NULL;

@@ -126,7 +126,7 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 	case MSG_WORK:
 		keep(x, m->u.work.cell, m);
 		if (m->u.work.tunes &&
-			bench_pin(x->bench, (int)(x->subject - x->bench->subject), m->u.work.cell, m->u.work.config, err) < 0)
+			bench_pin(x->bench, (int)(x->subject - x->bench->subject), m->u.work.cell, m->u.work.config, err) != 0)
 			return -1;
 		return bench_send(x->bench, m, err);
 	case MSG_NODE:
@@ -166,7 +166,7 @@ static bool replay(struct examination *x, int cell, struct fw_err *err)
 	x->replay = true;
 	for (line = text.data; good && *line; line = next) {
 		next = strchr(line, '\n');
-		if (!next || protocol_parse(line, (size_t)(next - line), &m, NULL) < 0) {
+		if (!next || protocol_parse(line, (size_t)(next - line), &m, NULL) != 0) {
 			good = false;
 			break;
 		}
@@ -370,7 +370,7 @@ int acceptance_solo(struct bench *b, int subject, int cell, char failure[16], ch
 	struct runner_end end;
 
 	failure[0] = detail[0] = '\0';
-	if (runner_child_run(b, &task, &end, err) < 0)
+	if (runner_child_run(b, &task, &end, err) != 0)
 		return -1;
 	if (!s.failed && (end.failure[0] || !s.seen) && strcmp(end.role, b->subject[subject].role) == 0)
 		solo_failed(&s, end.failure[0] ? end.failure : "crash",

@@ -213,7 +213,7 @@ static int take_turns(struct turns *x, int *list, int n, struct fw_err *err)
 
 	while (n > 0 && !x->bench->lost) {
 		x->who = ORDER[x->launches % (int)(sizeof ORDER / sizeof *ORDER)];
-		if (launch(x, list, n, err) < 0)
+		if (launch(x, list, n, err) != 0)
 			return -1;
 		n = still_open(x, list, n, err);
 	}
@@ -223,17 +223,17 @@ static int take_turns(struct turns *x, int *list, int n, struct fw_err *err)
 int alone_run(struct bench *b, struct fw_err *err)
 {
 	struct turns x = { .bench = b, .of = calloc((size_t)b->n_cells + 1, sizeof *x.of) };
-	int *list = calloc((size_t)b->n_cells + 1, sizeof *list), n = 0, status = 0, i;
+	int *list = calloc((size_t)b->n_cells + 1, sizeof *list), n = 0, result = 0, i;
 
 	if (!x.of || !list) {
-		status = err_set(err, ERR_INTERNAL, "out of memory");
+		result = err_set(err, ERR_INTERNAL, "out of memory");
 	} else if (strcmp(b->subject[b->base].sha256, b->subject[b->target].sha256) != 0) {
 		for (i = 0; i < b->n_cells; i++)
 			if (is_suspect(b, i))
 				list[n++] = i;
-		status = take_turns(&x, list, n, err);
+		result = take_turns(&x, list, n, err);
 	}
 	free(x.of);
 	free(list);
-	return status;
+	return result;
 }

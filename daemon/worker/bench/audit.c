@@ -131,7 +131,7 @@ static int try_cells(struct auditor *x, const int *list, int n, int attempt, str
 		.deadline_s = b->limits.launch_s,
 		.record = take_record,
 		.arg = x };
-	int ends[2], status, i;
+	int ends[2], result, i;
 
 	for (i = 0; i < n; i++)
 		x->audit[list[i]] = (struct audit){ 0 };
@@ -140,10 +140,10 @@ static int try_cells(struct auditor *x, const int *list, int n, int attempt, str
 	task.go_fd = ends[0];
 	x->go = ends[1];
 	x->went_ns = 0;
-	status = runner_child_run(b, &task, how, err);
+	result = runner_child_run(b, &task, how, err);
 	close(ends[0]);
 	close(ends[1]);
-	return status;
+	return result;
 }
 
 static bool too_good(const struct bench *b, int cell)
@@ -203,7 +203,7 @@ static int audit_cells(struct auditor *x, int *list, int n, char (*why)[256], st
 	int attempt, i;
 
 	for (attempt = 0; attempt < AUDIT_TRIES && n > 0 && !x->bench->lost; attempt++) {
-		if ((attempt > 0 && launch_again(x->bench, list, n, err) < 0) || try_cells(x, list, n, attempt, &how, err) < 0)
+		if ((attempt > 0 && launch_again(x->bench, list, n, err) != 0) || try_cells(x, list, n, attempt, &how, err) != 0)
 			return -1;
 		n = doubtful(x, list, n, why);
 	}
@@ -221,20 +221,20 @@ static int audit_cells(struct auditor *x, int *list, int n, char (*why)[256], st
 int audit_run(struct bench *b, struct fw_err *err)
 {
 	struct auditor x = { .bench = b };
-	int *list = calloc((size_t)b->n_cells + 1, sizeof *list), n = 0, status = 0, i;
+	int *list = calloc((size_t)b->n_cells + 1, sizeof *list), n = 0, result = 0, i;
 	char(*why)[256] = calloc((size_t)b->n_cells + 1, sizeof *why);
 
 	x.audit = calloc((size_t)b->n_cells + 1, sizeof *x.audit);
 	if (!list || !why || !x.audit) {
-		status = err_set(err, ERR_INTERNAL, "out of memory");
+		result = err_set(err, ERR_INTERNAL, "out of memory");
 	} else if (strcmp(b->device.kind, "sim") != 0) {
 		for (i = 0; i < b->n_cells; i++)
 			if (too_good(b, i))
 				list[n++] = i;
-		status = audit_cells(&x, list, n, why, err);
+		result = audit_cells(&x, list, n, why, err);
 	}
 	free(x.audit);
 	free(why);
 	free(list);
-	return status;
+	return result;
 }

@@ -22,8 +22,8 @@ int bench_init(struct bench *b, const struct cell *cells, int n_cells, struct fw
 	b->cell = calloc((size_t)n_cells + 1, sizeof *b->cell);
 	if (!b->cell)
 		return err_set(err, ERR_INTERNAL, "out of memory");
-	if (proc_sibling("flopwatch-runner", b->runner, sizeof b->runner, err) < 0 ||
-		hash_file(b->runner, b->runner_sha, err) < 0) {
+	if (proc_sibling("flopwatch-runner", b->runner, sizeof b->runner, err) != 0 ||
+		hash_file(b->runner, b->runner_sha, err) != 0) {
 		bench_fini(b);
 		return -1;
 	}
@@ -215,7 +215,7 @@ int bench_add(struct bench *b, const struct msg_cell *m, struct fw_err *err)
 		c->discarded++;
 		return 0;
 	}
-	return bench_keep(c->launch, &c->n_launches, m, err) < 0 ? -1 : 1;
+	return bench_keep(c->launch, &c->n_launches, m, err) != 0 ? -1 : 1;
 }
 
 static struct launch_pairs pairs_of(const struct bench_launch *l)

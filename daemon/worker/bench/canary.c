@@ -35,7 +35,7 @@ static int ask(struct bench *b, const char *what, int number, int pass, struct m
 	struct runner_end end;
 
 	*state = (struct msg_state){ .ok = false };
-	if (runner_child_run(b, &task, &end, err) < 0)
+	if (runner_child_run(b, &task, &end, err) != 0)
 		return -1;
 	if (!state->what[0]) {
 		guard_unknown(&state->guard);
@@ -57,7 +57,8 @@ int canary_run(struct bench *b, struct msg_state *state, struct fw_err *err)
 	int i;
 
 	for (i = 0; i < TRIES; i++) {
-		if ((i > 0 && pump_sleep(b->peer, pause_ms(b, AGAIN_MS), err) < 0) || ask(b, "canary", i + 1, 0, state, err) < 0)
+		if ((i > 0 && pump_sleep(b->peer, pause_ms(b, AGAIN_MS), err) != 0) ||
+			ask(b, "canary", i + 1, 0, state, err) != 0)
 			return -1;
 		log_info("canary", "device=%s ok=%d err=%s", log_quote(b->device.uuid), state->ok, log_quote(state->detail));
 		if (state->ok)
@@ -105,8 +106,8 @@ int canary_guard(struct bench *b, int pass, struct msg_guard *out, struct fw_err
 	if (!can_tell(b))
 		return 0;
 	for (i = 0; i < TRIES; i++) {
-		if ((i > 0 && pump_sleep(b->peer, pause_ms(b, AGAIN_MS), err) < 0) ||
-			ask(b, "guard", b->launches, pass, &state, err) < 0)
+		if ((i > 0 && pump_sleep(b->peer, pause_ms(b, AGAIN_MS), err) != 0) ||
+			ask(b, "guard", b->launches, pass, &state, err) != 0)
 			return -1;
 		if (state.guard.foreign <= 0)
 			break; /* else a process that has just ended may still be listed */
@@ -151,7 +152,7 @@ int canary_wait_idle(struct bench *b, struct fw_err *err)
 	if (!can_tell(b))
 		return 1;
 	for (;;) {
-		if (ask(b, "idle", ++b->idle_looks, 0, &state, err) < 0)
+		if (ask(b, "idle", ++b->idle_looks, 0, &state, err) != 0)
 			return -1;
 		if (state.ok || state.guard.foreign <= 0) /* free, or nobody can tell */
 			return 1;
@@ -163,7 +164,7 @@ int canary_wait_idle(struct bench *b, struct fw_err *err)
 				return -1;
 			said_s = waited_s;
 		}
-		if (pump_sleep(b->peer, pause_ms(b, POLL_MS), err) < 0)
+		if (pump_sleep(b->peer, pause_ms(b, POLL_MS), err) != 0)
 			return -1;
 	}
 	snprintf(why, sizeof why, "not measured: %d other process%s still used the device after %.0f s", state.guard.foreign,

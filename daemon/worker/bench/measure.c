@@ -108,7 +108,7 @@ static int make_sure(struct bench *b, struct fw_err *err)
 {
 	int before = b->launches;
 
-	if (alone_run(b, err) < 0 || (!b->lost && audit_run(b, err) < 0))
+	if (alone_run(b, err) != 0 || (!b->lost && audit_run(b, err) != 0))
 		return -1;
 	return b->launches > before;
 }
@@ -119,19 +119,19 @@ int measure_run(struct bench *b, struct fw_err *err)
 	struct plan p = {
 		.cell = calloc(n, sizeof *p.cell), .spare = calloc(n, sizeof *p.spare), .burst = calloc(n, sizeof *p.burst)
 	};
-	int round, status = 1;
+	int round, result = 1;
 
 	p.order.cell = p.cell;
 	p.order.burst = p.burst;
 	if (!p.cell || !p.spare || !p.burst)
-		status = err_set(err, ERR_INTERNAL, "out of memory");
-	for (round = 0; status == 1 && round < ROUNDS_MAX && !b->lost; round++) {
-		status = launch_all(b, &p, err);
-		if (status == 0 && !b->lost)
-			status = make_sure(b, err);
+		result = err_set(err, ERR_INTERNAL, "out of memory");
+	for (round = 0; result == 1 && round < ROUNDS_MAX && !b->lost; round++) {
+		result = launch_all(b, &p, err);
+		if (result == 0 && !b->lost)
+			result = make_sure(b, err);
 	}
 	free(p.cell);
 	free(p.spare);
 	free(p.burst);
-	return status < 0 ? -1 : 0;
+	return result < 0 ? -1 : 0;
 }

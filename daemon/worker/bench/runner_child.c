@@ -143,7 +143,7 @@ static int on_records(void *arg, const char *data, size_t len, struct fw_err *er
 	int status;
 
 	c->bytes += len;
-	if (c->bytes > records_max_bytes || lines_feed(&c->lines, data, len, err) < 0) {
+	if (c->bytes > records_max_bytes || lines_feed(&c->lines, data, len, err) != 0) {
 		c->broken = true;
 		return err_set(err, ERR_PROTOCOL, "the runner sent more than %zu MiB of records", records_max_bytes >> 20);
 	}
@@ -153,7 +153,7 @@ static int on_records(void *arg, const char *data, size_t len, struct fw_err *er
 			c->broken = c->forged = true;
 			return err_set(err, ERR_PROTOCOL, "branch code wrote into the runner's records");
 		}
-		if (protocol_parse(record, n - (size_t)(record - line), &m, err) < 0) {
+		if (protocol_parse(record, n - (size_t)(record - line), &m, err) != 0) {
 			c->broken = true;
 			return -1;
 		}
@@ -353,7 +353,7 @@ static int run_with(
 	struct environment env;
 	struct proc_spec spec = { .env = env.list, .fd = { { task_fd, 0 } }, .n_fd = 1 };
 	struct sandbox_argv *v = malloc(sizeof *v);
-	int status, i;
+	int result, i;
 
 	if (!v)
 		return err_set(err, ERR_INTERNAL, "out of memory");
@@ -364,11 +364,11 @@ static int run_with(
 		spec.fd[spec.n_fd++] = (struct proc_fd){ t->go_fd, GO_FD };
 	sandbox_run(t->n_subjects > 0 ? b->sandbox : &open_air, v, b->runner, strcmp(b->device.kind, "cuda") == 0);
 	spec.argv = v->arg;
-	status = sandbox_end(v, err);
-	if (status == 0)
-		status = pump_run(&pump, &spec, how, err);
+	result = sandbox_end(v, err);
+	if (result == 0)
+		result = pump_run(&pump, &spec, how, err);
 	free(v);
-	return status;
+	return result;
 }
 
 int runner_child_run(struct bench *b, const struct runner_task *t, struct runner_end *end, struct fw_err *err)
@@ -377,25 +377,25 @@ int runner_child_run(struct bench *b, const struct runner_task *t, struct runner
 	int64_t started = clock_mono_ns();
 	struct fw_err e = { 0 };
 	struct proc_exit how;
-	int task_fd, status;
+	int task_fd, result;
 
 	*end = (struct runner_end){ .cell = -1 };
-	if (make_seal(c.seal, err) < 0)
+	if (make_seal(c.seal, err) != 0)
 		return -1;
 	task_fd = task_file(b, t, c.seal, err);
 	if (task_fd < 0)
 		return -1;
 	lines_init(&c.lines, PROTOCOL_LINE_MAX + SEAL_ROOM);
-	status = run_with(b, t, &c, task_fd, &how, &e);
+	result = run_with(b, t, &c, task_fd, &how, &e);
 	close(task_fd);
 	lines_fini(&c.lines);
 	end->wall_s = (double)(clock_mono_ns() - started) * 1e-9;
 	b->gpu_s += end->wall_s;
-	if (status < 0 && !c.broken)
+	if (result != 0 && !c.broken)
 		return err_set(err, e.code, "%s", e.text);
-	if (status == 0 && was_interrupted(&c, &how, err))
+	if (result == 0 && was_interrupted(&c, &how, err))
 		return -1;
-	classify(&c, &how, &e, status, t->deadline_s);
+	classify(&c, &how, &e, result, t->deadline_s);
 	return 0;
 }
 
@@ -405,7 +405,7 @@ static int read_devices(const struct buf *text, struct msg_device *out, int max,
 	struct msg m;
 	int n = 0;
 
-	if (protocol_parse(text->data, text->len, &m, err) < 0)
+	if (protocol_parse(text->data, text->len, &m, err) != 0)
 		return err_context(err, "flopwatch-runner --list");
 	if (m.t != MSG_HELLO)
 		n = err_set(err, ERR_PROTOCOL, "flopwatch-runner --list printed something else than a hello line");
@@ -430,13 +430,13 @@ int runner_child_devices(const struct sandbox *s, bool isolated, struct msg_devi
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	buf_init(&text, PROTOCOL_LINE_MAX);
 	buf_init(&errors, 4096);
-	if (proc_sibling("flopwatch-runner", runner, sizeof runner, err) < 0)
+	if (proc_sibling("flopwatch-runner", runner, sizeof runner, err) != 0)
 		goto out;
 	fill_environment(&env);
 	sandbox_run(isolated ? s : &open_air, v, runner, true);
 	sandbox_arg(v, "--list");
-	if (sandbox_end(v, err) < 0 ||
-		proc_run(&(struct proc_spec){ .argv = v->arg, .env = env.list }, NULL, &text, &errors, LIST_MS, &how, err) < 0)
+	if (sandbox_end(v, err) != 0 ||
+		proc_run(&(struct proc_spec){ .argv = v->arg, .env = env.list }, NULL, &text, &errors, LIST_MS, &how, err) != 0)
 		goto out;
 	errors.data[strcspn(errors.data, "\n")] = '\0';
 	if (how.status != 0 || text.failed)

@@ -111,7 +111,7 @@ int sustain_add(struct bench *b, const struct msg_cell *m, struct fw_err *err)
 
 	if (guard_discards(&m->guard, why))
 		return 0;
-	if (bench_keep(c->burst, &c->n_bursts, m, err) < 0)
+	if (bench_keep(c->burst, &c->n_bursts, m, err) != 0)
 		return -1;
 	bench_judge(b, m->cell);
 	int lean = draws_more(m, base, target);

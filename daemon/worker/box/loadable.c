@@ -122,13 +122,13 @@ static int hash_range(struct hash_state *s, const struct image *m, uint64_t from
 {
 	static const unsigned char none[CHUNK];
 	unsigned char *text = malloc(CHUNK);
-	int status = text ? 0 : err_set(err, ERR_INTERNAL, "out of memory");
+	int result = text ? 0 : err_set(err, ERR_INTERNAL, "out of memory");
 
-	while (len > 0 && status == 0) {
+	while (len > 0 && result == 0) {
 		size_t n = len < CHUNK ? (size_t)len : CHUNK;
 
 		if (!read_at(m, from, text, n)) {
-			status = err_sys(err, "read a built file");
+			result = err_sys(err, "read a built file");
 			break;
 		}
 		for (int i = 0; i < m->n_masks; i++) {
@@ -143,7 +143,7 @@ static int hash_range(struct hash_state *s, const struct image *m, uint64_t from
 		len -= n;
 	}
 	free(text);
-	return status;
+	return result;
 }
 
 /* For debuggers alone. */
@@ -162,13 +162,13 @@ static bool is_debug(const char *name)
 
 static int hash_image(struct hash_state *s, const struct image *m, struct fw_err *err)
 {
-	int status = 0;
+	int result = 0;
 
 	hash_update(s, "segments", 9);
 	hash_update(s, m->segment, m->head.e_phnum * sizeof m->segment[0]);
-	for (int i = 0; i < m->head.e_phnum && status == 0; i++)
-		status = hash_range(s, m, m->segment[i].p_offset, m->segment[i].p_filesz, err);
-	for (int i = 0; i < m->head.e_shnum && status == 0; i++) {
+	for (int i = 0; i < m->head.e_phnum && result == 0; i++)
+		result = hash_range(s, m, m->segment[i].p_offset, m->segment[i].p_filesz, err);
+	for (int i = 0; i < m->head.e_shnum && result == 0; i++) {
 		const Elf64_Shdr *section = &m->section[i];
 		const char *name = section->sh_name < m->names_len ? m->names + section->sh_name : "";
 
@@ -177,10 +177,10 @@ static int hash_image(struct hash_state *s, const struct image *m, struct fw_err
 			continue;
 		hash_update(s, name, strlen(name) + 1);
 		hash_update(s, &section->sh_size, sizeof section->sh_size);
-		status = hash_range(s, m, section->sh_offset, section->sh_size, err);
+		result = hash_range(s, m, section->sh_offset, section->sh_size, err);
 	}
 	hash_update(s, "appended", 9);
-	return status ? -1 : hash_range(s, m, m->end, m->size - m->end, err);
+	return result ? -1 : hash_range(s, m, m->end, m->size - m->end, err);
 }
 
 int loadable_hash(int fd, char hex[HASH_HEX], struct fw_err *err)
@@ -188,25 +188,25 @@ int loadable_hash(int fd, char hex[HASH_HEX], struct fw_err *err)
 	struct image *m = calloc(1, sizeof *m);
 	struct hash_state s;
 	struct stat st;
-	int status;
+	int result;
 
 	if (!m)
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	m->fd = fd;
-	status = fstat(fd, &st) < 0 ? err_sys(err, "read a built file") : 0;
-	m->size = status == 0 ? (uint64_t)st.st_size : 0;
+	result = fstat(fd, &st) < 0 ? err_sys(err, "read a built file") : 0;
+	m->size = result == 0 ? (uint64_t)st.st_size : 0;
 	hash_begin(&s);
-	if (status == 0 && open_image(m)) {
+	if (result == 0 && open_image(m)) {
 		hash_update(&s, "program", 8);
-		status = hash_image(&s, m, err);
-	} else if (status == 0) {
+		result = hash_image(&s, m, err);
+	} else if (result == 0) {
 		m->n_masks = 0;
 		hash_update(&s, "bytes", 6);
-		status = hash_range(&s, m, 0, m->size, err);
+		result = hash_range(&s, m, 0, m->size, err);
 	}
 	hash_end(&s, hex);
 	free(m->section);
 	free(m->names);
 	free(m);
-	return status;
+	return result;
 }

@@ -124,7 +124,7 @@ static int fill(struct peer *p, struct fw_err *err)
 		return 0;
 	if (n <= 0)
 		return cancel(p, ERR_CANCELLED, "the daemon ended the session", err);
-	if (lines_feed(&p->lines, chunk, (size_t)n, &wrong) < 0)
+	if (lines_feed(&p->lines, chunk, (size_t)n, &wrong) != 0)
 		return cancel(p, ERR_PROTOCOL, wrong.text, err);
 	return 1;
 }
@@ -144,14 +144,14 @@ int peer_attend(struct peer *p, const struct pollfd *fd, struct fw_err *err)
 	char *line;
 	size_t len;
 
-	if (check_signal(p, err) < 0)
+	if (check_signal(p, err) != 0)
 		return -1;
 	if (fd->revents && fill(p, err) < 0)
 		return -1;
 	while (p->in >= 0 && lines_next(&p->lines, &line, &len)) {
 		if (len == 0)
 			continue;
-		if (protocol_parse(line, len, &m, &wrong) < 0)
+		if (protocol_parse(line, len, &m, &wrong) != 0)
 			return cancel(p, ERR_PROTOCOL, wrong.text, err);
 		type = m.t;
 		msg_fini(&m);
@@ -172,7 +172,7 @@ static int wait_more(struct peer *p, int64_t deadline_ns, struct fw_err *err)
 		struct pollfd fd;
 		int wait_ms = -1;
 
-		if (check_signal(p, err) < 0 || ping(p, err) < 0)
+		if (check_signal(p, err) != 0 || ping(p, err) != 0)
 			return -1;
 		if (clock_mono_ns() >= deadline_ns)
 			return err_set(err, ERR_TIMEOUT, "the daemon sent nothing in time");
@@ -192,13 +192,13 @@ int peer_receive(struct peer *p, int64_t timeout_ms, struct msg *out, struct fw_
 
 	for (;;) {
 		if (!lines_next(&p->lines, &line, &len)) {
-			if (wait_more(p, deadline, err) < 0)
+			if (wait_more(p, deadline, err) != 0)
 				return -1;
 			continue;
 		}
 		if (len == 0)
 			continue;
-		if (protocol_parse(line, len, out, &wrong) < 0)
+		if (protocol_parse(line, len, out, &wrong) != 0)
 			return cancel(p, ERR_PROTOCOL, wrong.text, err);
 		if (out->t == MSG_PING)
 			continue;
@@ -231,11 +231,11 @@ int peer_payload(struct peer *p, int64_t bytes, int64_t timeout_ms, int fd, stru
 		size_t n = lines_payload(&p->lines, &data);
 
 		if (n == 0) {
-			if (wait_more(p, deadline, err) < 0)
+			if (wait_more(p, deadline, err) != 0)
 				return -1;
 			continue;
 		}
-		if (write_all(fd, data, n) < 0)
+		if (write_all(fd, data, n) != 0)
 			return err_sys(err, "store a tree");
 		bytes -= (int64_t)n;
 	}

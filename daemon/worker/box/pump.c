@@ -54,15 +54,15 @@ static int start(struct pump *p, const struct proc_spec *given, struct proc *chi
 {
 	struct proc_spec spec = *given;
 	int theirs[3] = { -1, -1, -1 };
-	int status = 0, i;
+	int result = 0, i;
 
 	for (i = 0; i < p->n_streams; i++)
 		p->stream[i].fd = -1;
-	for (i = 0; i < p->n_streams && status == 0; i++) {
+	for (i = 0; i < p->n_streams && result == 0; i++) {
 		int ends[2];
 
 		if (p->stream[i].socket ? socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) : pipe2(ends, O_CLOEXEC)) {
-			status = err_sys(err, p->stream[i].socket ? "socketpair" : "pipe");
+			result = err_sys(err, p->stream[i].socket ? "socketpair" : "pipe");
 			break;
 		}
 		p->stream[i].fd = ends[0];
@@ -72,16 +72,16 @@ static int start(struct pump *p, const struct proc_spec *given, struct proc *chi
 		if (p->merge_stderr && p->stream[i].child_fd == 1)
 			spec.fd[spec.n_fd++] = (struct proc_fd){ ends[1], 2 };
 	}
-	if (status == 0)
-		status = proc_spawn(&spec, child, err);
+	if (result == 0)
+		result = proc_spawn(&spec, child, err);
 	/* Best effort: a build that eats every core must not keep us from watching it. */
-	if (status == 0 && p->nice)
+	if (result == 0 && p->nice)
 		setpriority(PRIO_PROCESS, (id_t)child->pid, p->nice);
 	for (i = 0; i < p->n_streams; i++)
 		close_fd(&theirs[i]);
-	for (i = 0; i < p->n_streams && status < 0; i++)
+	for (i = 0; i < p->n_streams && result != 0; i++)
 		close_fd(&p->stream[i].fd);
-	return status;
+	return result;
 }
 
 /* Until the child ends (1), its deadline passes (0), or it must end (-1). */
@@ -110,7 +110,7 @@ static int attend(struct pump *p, struct proc *child, struct proc_exit *how, str
 			fd[2 + i] = (struct pollfd){ .fd = p->stream[i].fd, .events = POLLIN };
 		if (poll(fd, (nfds_t)(2 + p->n_streams), wait_ms) < 0)
 			memset(fd, 0, sizeof fd);
-		if (peer_attend(p->peer, &fd[0], err) < 0)
+		if (peer_attend(p->peer, &fd[0], err) != 0)
 			return -1;
 		for (i = 0; i < p->n_streams; i++)
 			if (fd[2 + i].revents && read_stream(&p->stream[i], err) < 0)
@@ -126,7 +126,7 @@ int pump_run(struct pump *p, const struct proc_spec *spec, struct proc_exit *how
 	int end;
 
 	*how = (struct proc_exit){ .status = -1 };
-	if (start(p, spec, &child, err) < 0)
+	if (start(p, spec, &child, err) != 0)
 		return -1;
 	end = attend(p, &child, how, err);
 	if (end <= 0)
@@ -151,7 +151,7 @@ int pump_sleep(struct peer *peer, int ms, struct fw_err *err)
 		peer_poll(peer, &fd, &wait_ms);
 		if (poll(&fd, 1, wait_ms) < 0)
 			fd.revents = 0;
-		if (peer_attend(peer, &fd, err) < 0)
+		if (peer_attend(peer, &fd, err) != 0)
 			return -1;
 	}
 	return 0;

@@ -397,7 +397,7 @@ int sandbox_open(struct sandbox *s, enum sandbox_want want, struct fw_err *err)
 		return 0;
 	}
 	find_cuda(s);
-	if (proc_sibling("bwrap", s->bwrap, sizeof s->bwrap, &e) < 0) {
+	if (proc_sibling("bwrap", s->bwrap, sizeof s->bwrap, &e) != 0) {
 		snprintf(s->why, sizeof s->why, "bubblewrap is not installed (package bubblewrap)");
 	} else {
 		buf_init(&said, 4096);
@@ -465,7 +465,7 @@ static int show_one(struct sandbox *s, const char *path, const char *cache, stru
 int sandbox_show(struct sandbox *s, const char *const *path, int n, const char *cache, struct fw_err *err)
 {
 	for (int i = 0; i < n; i++)
-		if (show_one(s, path[i], cache, err) < 0)
+		if (show_one(s, path[i], cache, err) != 0)
 			return err_context(err, "--read-only");
 	return 0;
 }

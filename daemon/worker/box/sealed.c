@@ -46,7 +46,7 @@ int sealed_copy(int fd, const char *name, char sha256[HASH_HEX], struct fw_err *
 	if (out < 0)
 		return -1;
 	/* hashed after sealing: from here on nobody can change it */
-	if (hash_fd(out, sha256, err) < 0 || lseek(out, 0, SEEK_SET) < 0) {
+	if (hash_fd(out, sha256, err) != 0 || lseek(out, 0, SEEK_SET) < 0) {
 		err_sys(err, "hash %s", name);
 		close(out);
 		return -1;

@@ -241,7 +241,7 @@ static int write_file(struct reader *r, const struct entry *e, int parent, const
 		size_t use = left < (int64_t)step ? (size_t)left : step;
 		size_t done = 0;
 
-		if (read_all(r, r->chunk, step, err) < 0)
+		if (read_all(r, r->chunk, step, err) != 0)
 			goto failed;
 		while (done < use) {
 			ssize_t n = write(fd, r->chunk + done, use - done);
@@ -266,7 +266,7 @@ failed:
 static int make_entry(struct reader *r, struct entry *e, struct fw_err *err)
 {
 	const char *base;
-	int parent, status = 0;
+	int parent, result = 0;
 
 	if (e->kind == 'd') {
 		parent = make_folders(r->root_fd, e->name, err);
@@ -279,15 +279,15 @@ static int make_entry(struct reader *r, struct entry *e, struct fw_err *err)
 	if (parent < 0)
 		return -1;
 	if (!*base)
-		status = err_set(err, ERR_INVALID, "has no name");
+		result = err_set(err, ERR_INVALID, "has no name");
 	else if (e->kind == 'f')
-		status = write_file(r, e, parent, base, err);
+		result = write_file(r, e, parent, base, err);
 	else if (symlinkat(e->target, parent, base) < 0)
-		status = errno == EEXIST ? err_set(err, ERR_INVALID, "appears twice") : err_sys(err, "make link");
+		result = errno == EEXIST ? err_set(err, ERR_INVALID, "appears twice") : err_sys(err, "make link");
 	else
 		utimensat(parent, base, (const struct timespec[2]){ fixed_time, fixed_time }, AT_SYMLINK_NOFOLLOW);
 	close(parent);
-	return status;
+	return result;
 }
 
 /* The archive was one file named "blob": `path`/blob becomes `path`. */
@@ -295,7 +295,7 @@ static int lift_blob(struct reader *r, struct fw_err *err)
 {
 	char path[PATH_SIZE] = "", from[PATH_SIZE + 16], aside[PATH_SIZE + 16];
 
-	if (clean_path(r->path, path, sizeof path, err) < 0 || !*path)
+	if (clean_path(r->path, path, sizeof path, err) != 0 || !*path)
 		return 0;
 	snprintf(from, sizeof from, "%s/blob", path);
 	snprintf(aside, sizeof aside, "%s.flopwatch-blob", path);
@@ -313,14 +313,14 @@ int unpack_tar(int tar_fd, int root_fd, const char *path, const struct unpack_li
 	char folder[PATH_SIZE] = "";
 	bool only_blob = false;
 	struct entry e;
-	int status = -1, fd;
+	int result = -1, fd;
 
 	if (path[0] == '/')
 		return err_set(err, ERR_INVALID, "input \"%.200s\" is an absolute path", path);
 	r.chunk = malloc(CHUNK);
 	if (!r.chunk)
 		return err_set(err, ERR_INTERNAL, "out of memory");
-	if (clean_path(path, folder, sizeof folder, err) < 0) {
+	if (clean_path(path, folder, sizeof folder, err) != 0) {
 		err_context(err, "input \"%.200s\"", path);
 		goto out;
 	}
@@ -329,20 +329,20 @@ int unpack_tar(int tar_fd, int root_fd, const char *path, const struct unpack_li
 		goto out;
 	close(fd);
 	for (;;) {
-		if (read_all(&r, header, sizeof header, err) < 0)
+		if (read_all(&r, header, sizeof header, err) != 0)
 			goto out;
 		if (memcmp(header, zero, sizeof header) == 0)
 			break;
-		if (read_header(&r, header, &e, err) < 0)
+		if (read_header(&r, header, &e, err) != 0)
 			goto out;
-		if (make_entry(&r, &e, err) < 0) {
+		if (make_entry(&r, &e, err) != 0) {
 			err_context(err, "archive entry \"%.200s\"", e.name);
 			goto out;
 		}
 		only_blob = r.entries == 1 && e.kind == 'f' && strncmp((const char *)header, "blob", 5) == 0;
 	}
-	status = only_blob ? lift_blob(&r, err) : 0;
+	result = only_blob ? lift_blob(&r, err) : 0;
 out:
 	free(r.chunk);
-	return status;
+	return result;
 }

@@ -35,7 +35,7 @@ static int empty_folder(struct removal *r, int fd, int depth);
 
 static int remove_entry(struct removal *r, int fd, const char *name, int depth)
 {
-	int child, status;
+	int child, result;
 
 	if (unlinkat(fd, name, 0) == 0 || errno == ENOENT)
 		return 0;
@@ -54,17 +54,17 @@ static int remove_entry(struct removal *r, int fd, const char *name, int depth)
 	child = open_folder(fd, name);
 	if (child < 0)
 		return -1;
-	status = empty_folder(r, child, depth + 1);
-	if (status == 0 && unlinkat(fd, name, AT_REMOVEDIR) < 0 && errno != ENOENT && errno != ENOTEMPTY)
-		status = -1;
-	return status;
+	result = empty_folder(r, child, depth + 1);
+	if (result == 0 && unlinkat(fd, name, AT_REMOVEDIR) < 0 && errno != ENOENT && errno != ENOTEMPTY)
+		result = -1;
+	return result;
 }
 
 /* Takes over `fd`. */
 static int empty_folder(struct removal *r, int fd, int depth)
 {
 	struct dirent *entry;
-	int status = 0;
+	int result = 0;
 	DIR *dir;
 
 	if (fchmod(fd, 0700) < 0 && errno != EPERM) {
@@ -76,19 +76,19 @@ static int empty_folder(struct removal *r, int fd, int depth)
 		close(fd);
 		return -1;
 	}
-	while (status == 0 && (errno = 0, entry = readdir(dir)))
+	while (result == 0 && (errno = 0, entry = readdir(dir)))
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			status = remove_entry(r, fd, entry->d_name, depth);
-	if (status == 0 && errno)
-		status = -1;
+			result = remove_entry(r, fd, entry->d_name, depth);
+	if (result == 0 && errno)
+		result = -1;
 	closedir(dir);
-	return status;
+	return result;
 }
 
 int workdir_remove(int parent_fd, const char *name, struct fw_err *err)
 {
 	struct removal r = { 0 };
-	int status = 0;
+	int result = 0;
 
 	if (unlinkat(parent_fd, name, 0) == 0 || errno == ENOENT)
 		return 0;
@@ -99,20 +99,20 @@ int workdir_remove(int parent_fd, const char *name, struct fw_err *err)
 	while (unlinkat(parent_fd, name, AT_REMOVEDIR) < 0 && errno != ENOENT) {
 		int fd = errno == ENOTEMPTY || errno == EEXIST ? openat(r.root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
-		if (fd < 0 || empty_folder(&r, fd, 0) < 0) {
-			status = err_sys(err, "remove folder %s", name);
+		if (fd < 0 || empty_folder(&r, fd, 0) != 0) {
+			result = err_sys(err, "remove folder %s", name);
 			break;
 		}
 	}
 	close(r.root);
-	return status;
+	return result;
 }
 
 int workdir_fresh(int parent_fd, const char *name, struct fw_err *err)
 {
 	int fd;
 
-	if (workdir_remove(parent_fd, name, err) < 0)
+	if (workdir_remove(parent_fd, name, err) != 0)
 		return -1;
 	if (mkdirat(parent_fd, name, 0700) < 0)
 		return err_sys(err, "make folder %s", name);
@@ -192,7 +192,7 @@ static int hash_entry(struct folder_hash *f, int fd, const char *name, int depth
 {
 	char target[4096], hex[HASH_HEX];
 	struct stat st;
-	int child, status;
+	int child, result;
 
 	if (fstatat(fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return err_sys(err, "%s of the built folder", name);
@@ -215,39 +215,39 @@ static int hash_entry(struct folder_hash *f, int fd, const char *name, int depth
 	child = openat(fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | (kind == 'd' ? O_DIRECTORY : 0));
 	if (child < 0)
 		return err_sys(err, "%s of the built folder", name);
-	status = kind == 'd' ? hash_below(f, child, depth + 1, err) : loadable_hash(child, hex, err);
+	result = kind == 'd' ? hash_below(f, child, depth + 1, err) : loadable_hash(child, hex, err);
 	close(child);
-	if (kind != 'd' && status == 0)
+	if (kind != 'd' && result == 0)
 		hash_update(&f->state, hex, HASH_HEX);
-	return status;
+	return result;
 }
 
 static int hash_below(struct folder_hash *f, int fd, int depth, struct fw_err *err)
 {
 	struct dirent **list;
-	int n = depth < DEPTH_MAX ? scandirat(fd, ".", &list, visible, by_bytes) : 0, status = 0, i;
+	int n = depth < DEPTH_MAX ? scandirat(fd, ".", &list, visible, by_bytes) : 0, result = 0, i;
 
 	if (depth >= DEPTH_MAX)
 		return err_set(err, ERR_INVALID, "the built folder is deeper than %d", DEPTH_MAX);
 	if (n < 0)
 		return err_sys(err, "the built folder");
 	for (i = 0; i < n; i++) {
-		if (status == 0)
-			status = hash_entry(f, fd, list[i]->d_name, depth, err);
+		if (result == 0)
+			result = hash_entry(f, fd, list[i]->d_name, depth, err);
 		free(list[i]);
 	}
 	free(list);
 	hash_update(&f->state, "", 1); /* the end of this folder */
-	return status;
+	return result;
 }
 
 static int hash_folder(struct folder_hash *f, int fd, char sha256[65], struct fw_err *err)
 {
 	hash_begin(&f->state);
-	int status = hash_below(f, fd, 0, err);
+	int result = hash_below(f, fd, 0, err);
 
 	hash_end(&f->state, sha256);
-	return status;
+	return result;
 }
 
 int workdir_hash(int fd, char sha256[65], struct fw_err *err)
@@ -260,9 +260,9 @@ int workdir_hash(int fd, char sha256[65], struct fw_err *err)
 int workdir_hash_made(int fd, char sha256[65], struct fw_err *err)
 {
 	struct folder_hash f = { .made_alone = true };
-	int status = hash_folder(&f, fd, sha256, err);
+	int result = hash_folder(&f, fd, sha256, err);
 
 	if (f.n_files == 0)
 		sha256[0] = '\0';
-	return status;
+	return result;
 }

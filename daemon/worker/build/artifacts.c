@@ -47,9 +47,9 @@ static int open_up(const struct build_context *c, int fd, struct fw_err *err)
 /* Every folder above the last part of `path`, met through no link. */
 static int make_parents(const struct build_context *c, int root, const char *path, struct fw_err *err)
 {
-	int fd = openat(root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), status = fd < 0 ? err_sys(err, "open a folder") : 0;
+	int fd = openat(root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), result = fd < 0 ? err_sys(err, "open a folder") : 0;
 
-	for (const char *slash; status == 0 && (slash = strchr(path, '/')); path = slash + 1) {
+	for (const char *slash; result == 0 && (slash = strchr(path, '/')); path = slash + 1) {
 		char part[PATH_SIZE];
 		int next = -1;
 
@@ -60,14 +60,14 @@ static int make_parents(const struct build_context *c, int root, const char *pat
 
 		if (made || errno == EEXIST)
 			next = openat(fd, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-		if (next < 0 || (made && open_up(c, next, err) < 0))
-			status = err_sys(err, "make folder %s of the benchmark", part);
+		if (next < 0 || (made && open_up(c, next, err) != 0))
+			result = err_sys(err, "make folder %s of the benchmark", part);
 		close(fd);
 		fd = next;
 	}
 	if (fd >= 0)
 		close(fd);
-	return status;
+	return result;
 }
 
 /* 1, 0 with `detail`, -1. */
@@ -98,39 +98,40 @@ static int keep_all(const struct build_context *c, const struct msg_subject *s, 
 	struct fw_err *err)
 {
 	char path[PATH_SIZE];
-	int status = open_up(c, to, err) < 0 ? -1 : 1;
+	int result = open_up(c, to, err) != 0 ? -1 : 1;
 
-	for (int i = 0; i < s->run.n_artifacts && status == 1; i++) {
+	for (int i = 0; i < s->run.n_artifacts && result == 1; i++) {
 		path_of(c, s, s->run.artifact[i], path);
-		status = move_one(c, from, to, path, s->run.artifact[i], detail, size, err);
+		result = move_one(c, from, to, path, s->run.artifact[i], detail, size, err);
 	}
-	for (int i = 0; i < s->run.n_outputs && status == 1; i++) {
+	for (int i = 0; i < s->run.n_outputs && result == 1; i++) {
 		path_of(c, s, s->run.output[i], path);
 		(void)make_parents(c, to, path, NULL); /* what stands in the way is told when the output is missing */
 	}
 	snprintf(path, sizeof path, "%s/", s->build.dir);
-	return status == 1 && make_parents(c, to, path, err) < 0 ? -1 : status;
+	return result == 1 && make_parents(c, to, path, err) != 0 ? -1 : result;
 }
 
 int artifacts_keep(const struct build_context *c, const struct msg_subject *s, const char *name, char *detail, size_t size,
 	struct fw_err *err)
 {
 	char aside[160];
-	int from = openat(c->cache->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), to, status;
+	int from = openat(c->cache->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), to, result;
 
 	snprintf(aside, sizeof aside, "%.128s-kept", name);
 	if (from < 0)
 		return err_sys(err, "folder %s of the cache", name);
 	to = workdir_fresh(c->cache->fd, aside, err);
-	status = to < 0 ? -1 : keep_all(c, s, from, to, detail, size, err);
+	result = to < 0 ? -1 : keep_all(c, s, from, to, detail, size, err);
 	close(from);
 	if (to >= 0)
 		close(to);
-	if (status == 1 && (workdir_remove(c->cache->fd, name, err) < 0 || renameat(c->cache->fd, aside, c->cache->fd, name) < 0))
-		status = err_sys(err, "folder %s of the cache", name);
-	if (status != 1)
+	if (result == 1 &&
+		(workdir_remove(c->cache->fd, name, err) != 0 || renameat(c->cache->fd, aside, c->cache->fd, name) < 0))
+		result = err_sys(err, "folder %s of the cache", name);
+	if (result != 1)
 		(void)workdir_remove(c->cache->fd, aside, NULL);
-	return status;
+	return result;
 }
 
 static void add_text(struct hash_state *h, const char *text)

@@ -195,7 +195,7 @@ static int run_in_sandbox(struct run *r, const struct msg_subject *s, const char
 	struct sandbox_environment environment;
 	struct proc_exit how;
 	struct fw_err e = { 0 };
-	int status;
+	int result;
 
 	if (!v)
 		return err_set(err, ERR_INTERNAL, "out of memory");
@@ -205,8 +205,8 @@ static int run_in_sandbox(struct run *r, const struct msg_subject *s, const char
 	sandbox_build(c->sandbox, v, job, s->build.dir);
 	for (; *command; command++)
 		sandbox_arg(v, *command);
-	status = sandbox_end(v, &e);
-	if (status == 0) {
+	result = sandbox_end(v, &e);
+	if (result == 0) {
 		struct proc_spec spec = { .argv = v->arg,
 			.env = environment.list,
 			.cwd = c->sandbox->active ? NULL : cwd,
@@ -214,18 +214,18 @@ static int run_in_sandbox(struct run *r, const struct msg_subject *s, const char
 			.address_space_bytes = memory_max_bytes,
 			.cpu_s = (int)timeout_s + 1 };
 
-		status = pump_run(&pump, &spec, &how, &e);
+		result = pump_run(&pump, &spec, &how, &e);
 		keyring_clear(c->sandbox);
 	}
 	free(v);
-	if (status < 0 && e.code == ERR_NOT_FOUND && !c->sandbox->active)
+	if (result != 0 && e.code == ERR_NOT_FOUND && !c->sandbox->active)
 		r->own_end = true; /* the command itself is missing: the build's own fault */
-	if (status < 0 && (r->own_end || e.code == ERR_INVALID)) {
+	if (result != 0 && (r->own_end || e.code == ERR_INVALID)) {
 		snprintf(out->detail, sizeof out->detail, "%.*s", (int)sizeof out->detail - 1, e.text);
 		out->exit = -1;
 		return 0;
 	}
-	if (status < 0)
+	if (result != 0)
 		return err_set(err, e.code, "%s", e.text);
 	how = sandbox_exit(c->sandbox, &how);
 	out->exit = how.status;
@@ -289,7 +289,7 @@ static int take_output(
 	struct run *r, const struct msg_subject *s, int job_fd, struct msg_build *out, int *module_fd, struct fw_err *err)
 {
 	const struct build_context *c = r->context;
-	int which = output_index(&s->build), fd, status;
+	int which = output_index(&s->build), fd, result;
 	char path[2 * MANIFEST_TEXT_SIZE + 24], shown[MANIFEST_TEXT_SIZE + 16], key[HASH_HEX], sha[HASH_HEX];
 	const char *strip[] = { "strip", "-s", "-R", ".note.gnu.build-id", "-R", ".comment", shown, NULL };
 
@@ -306,20 +306,20 @@ static int take_output(
 		return 0;
 	close(fd);
 	/* Hostile bytes meet the tool inside the sandbox; names, build id and compiler notes differ between equal builds. */
-	status = run_in_sandbox(r, s, strip, "strip of the output", STRIP_MS / 1000.0, out, err);
-	if (status == 0 && out->exit > 0)
+	result = run_in_sandbox(r, s, strip, "strip of the output", STRIP_MS / 1000.0, out, err);
+	if (result == 0 && out->exit > 0)
 		snprintf(out->detail, sizeof out->detail, "output %.160s is no shared object: strip refuses it, exit %d", shown,
 			out->exit);
-	if (status <= 0)
-		return status;
+	if (result <= 0)
+		return result;
 	fd = open_output(job_fd, path, out, shown);
 	if (fd < 0)
 		return 0;
-	status = cache_put_module(c->cache, fd, module_max_bytes, out->module_sha256, err);
+	result = cache_put_module(c->cache, fd, module_max_bytes, out->module_sha256, err);
 	close(fd);
-	fd = status == 0 ? cache_open_module(c->cache, out->module_sha256) : -1;
+	fd = result == 0 ? cache_open_module(c->cache, out->module_sha256) : -1;
 	if (fd < 0)
-		return status < 0 ? -1 : err_sys(err, "module %s in the cache", out->module_sha256);
+		return result < 0 ? -1 : err_sys(err, "module %s in the cache", out->module_sha256);
 	*module_fd = sealed_copy(fd, "module", sha, err);
 	close(fd);
 	if (*module_fd < 0)
@@ -327,28 +327,28 @@ static int take_output(
 	if (strcmp(sha, out->module_sha256) != 0)
 		return err_set(err, ERR_INTERNAL, "the cache changed module %s while it was read", out->module_sha256);
 	build_key(c, s, key);
-	return cache_put(c->cache->builds_fd, key, sha, strlen(sha), err) < 0 ? -1 : 1;
+	return cache_put(c->cache->builds_fd, key, sha, strlen(sha), err) != 0 ? -1 : 1;
 }
 
 /* A program of its own stays where it is; its hash is that of everything it can see. 1 done, 0 the build's fault, -1 ours. */
 static int take_program(struct run *r, const struct msg_subject *s, struct msg_build *out, struct fw_err *err)
 {
-	int status = s->run.n_artifacts == 0 ? 1 : artifacts_keep(r->context, s, r->folder, out->detail, sizeof out->detail, err);
+	int result = s->run.n_artifacts == 0 ? 1 : artifacts_keep(r->context, s, r->folder, out->detail, sizeof out->detail, err);
 	struct fw_err e = { 0 };
 	int fd;
 
-	if (status != 1)
-		return status;
+	if (result != 1)
+		return result;
 	fd = openat(r->context->cache->fd, r->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return err_sys(err, "folder of the %s", s->role);
-	status = workdir_hash(fd, out->module_sha256, &e);
+	result = workdir_hash(fd, out->module_sha256, &e);
 	close(fd);
-	if (status < 0 && e.code == ERR_INVALID) {
+	if (result < 0 && e.code == ERR_INVALID) {
 		snprintf(out->detail, sizeof out->detail, "%.*s", (int)sizeof out->detail - 1, e.text);
 		return 0;
 	}
-	if (status < 0)
+	if (result < 0)
 		return err_set(err, e.code, "%s", e.text);
 	artifacts_name(s, out->module_sha256);
 	return 1;
@@ -358,15 +358,15 @@ static int unpack_inputs(
 	const struct msg_subject *s, int job_fd, build_tree_fn *tree, void *arg, struct msg_build *out, struct fw_err *err)
 {
 	struct fw_err e = { 0 };
-	int i, fd, status;
+	int i, fd, result;
 
 	for (i = 0; i < s->n_inputs; i++) {
 		fd = tree(arg, s->input[i].oid, err);
 		if (fd < 0)
 			return -1;
-		status = unpack_tar(fd, job_fd, s->input[i].path, NULL, &e);
+		result = unpack_tar(fd, job_fd, s->input[i].path, NULL, &e);
 		close(fd);
-		if (status == 0)
+		if (result == 0)
 			continue;
 		if (e.code != ERR_INVALID)
 			return err_set(err, e.code, "input %s: %s", s->input[i].path, e.text);
@@ -386,26 +386,26 @@ static int make(struct run *r, const struct msg_subject *s, int job_fd, build_tr
 	char name[200], job[PATH_MAX + 136];
 	struct stat st;
 	double timeout_s = s->build.timeout_s > 0 && s->build.timeout_s < c->timeout_s ? s->build.timeout_s : c->timeout_s;
-	int i, status = unpack_inputs(s, job_fd, tree, arg, out, err);
+	int i, result = unpack_inputs(s, job_fd, tree, arg, out, err);
 
-	if (status <= 0)
-		return status;
+	if (result <= 0)
+		return result;
 	if (fstatat(job_fd, s->build.dir, &st, AT_SYMLINK_NOFOLLOW) < 0 || !S_ISDIR(st.st_mode)) {
 		snprintf(out->detail, sizeof out->detail, "folder %.180s of the build is not among its inputs", s->build.dir);
 		return 0;
 	}
 	snprintf(job, sizeof job, "%s/%s", c->cache->dir, r->folder);
-	if (c->sandbox->drops_root && workdir_give(job, SANDBOX_NOBODY, err) < 0)
+	if (c->sandbox->drops_root && workdir_give(job, SANDBOX_NOBODY, err) != 0)
 		return -1;
 	for (i = 0; i < s->build.n_command; i++) {
 		manifest_expand(s->build.command[i], c->device, word[i], sizeof word[i]);
 		command[i] = word[i];
 	}
 	command_text(c, s, name, sizeof name);
-	status = s->build.n_command == 0 ? 1 : run_in_sandbox(r, s, command, name, timeout_s, out, err);
-	if (status == 1 && s->run.name[0])
+	result = s->build.n_command == 0 ? 1 : run_in_sandbox(r, s, command, name, timeout_s, out, err);
+	if (result == 1 && s->run.name[0])
 		return take_program(r, s, out, err);
-	return status <= 0 ? status : take_output(r, s, job_fd, out, module_fd, err);
+	return result <= 0 ? result : take_output(r, s, job_fd, out, module_fd, err);
 }
 
 void build_side(const struct build_context *c, const struct msg_subject *s, char name[128])
@@ -441,36 +441,36 @@ int build_make(const struct build_context *c, const struct msg_subject *s, build
 		.threads_before = procs_threads() };
 	size_t keep = c->log_bytes > 0 && c->log_bytes < LOG_LINE_MAX ? (size_t)c->log_bytes : LOG_LINE_MAX;
 	int64_t started = clock_mono_ns();
-	int job_fd, status;
+	int job_fd, result;
 
 	*module_fd = -1;
 	begin(c, s, out);
-	if (room_for_build(c->cache->fd, c->cache->dir, err) < 0)
+	if (room_for_build(c->cache->fd, c->cache->dir, err) != 0)
 		return -1;
-	if (buildlog_init(&r.log, keep) < 0)
+	if (buildlog_init(&r.log, keep) != 0)
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	snprintf(r.folder, sizeof r.folder, "job");
 	if (s->run.name[0])
 		build_side(c, s, r.folder);
 	job_fd = workdir_fresh(c->cache->fd, r.folder, err);
-	status = job_fd < 0 ? -1 : make(&r, s, job_fd, tree, arg, out, module_fd, err);
+	result = job_fd < 0 ? -1 : make(&r, s, job_fd, tree, arg, out, module_fd, err);
 	if (job_fd >= 0)
 		close(job_fd);
-	bool stays = s->run.name[0] && status == 1, was_low = status == 0 && look_for_room(&r);
+	bool stays = s->run.name[0] && result == 1, was_low = result == 0 && look_for_room(&r);
 	struct room_usage took = was_low ? workdir_usage(c->cache->fd, r.folder) : (struct room_usage){ 0 };
-	if (!stays && workdir_remove(c->cache->fd, r.folder, status < 0 ? NULL : err) < 0)
-		status = -1;
-	if (was_low && status == 0)
-		status = blame_for_space(c, &r.full, took, out, err);
+	if (!stays && workdir_remove(c->cache->fd, r.folder, result < 0 ? NULL : err) != 0)
+		result = -1;
+	if (was_low && result == 0)
+		result = blame_for_space(c, &r.full, took, out, err);
 	buildlog_text(&r.log, &out->log);
 	buildlog_fini(&r.log);
 	out->duration_ms = (clock_mono_ns() - started) / 1000000;
-	snprintf(out->state, sizeof out->state, "%s", status == 1 ? "ok" : "failed");
-	if (status != 1) {
+	snprintf(out->state, sizeof out->state, "%s", result == 1 ? "ok" : "failed");
+	if (result != 1) {
 		out->module_sha256[0] = '\0';
 		if (*module_fd >= 0)
 			close(*module_fd);
 		*module_fd = -1;
 	}
-	return status < 0 ? -1 : 0;
+	return result < 0 ? -1 : 0;
 }

@@ -61,11 +61,11 @@ int cache_open(struct cache *c, const char *dir, struct fw_err *err)
 	char text[sizeof c->dir];
 
 	*c = (struct cache){ .fd = -1, .builds_fd = -1, .modules_fd = -1, .checks_fd = -1 };
-	if (!dir && default_dir(text, sizeof text, err) < 0)
+	if (!dir && default_dir(text, sizeof text, err) != 0)
 		return -1;
 	if (dir && (size_t)snprintf(text, sizeof text, "%s", dir) >= sizeof text)
 		return err_set(err, ERR_INVALID, "the cache's path is too long");
-	if (!*text || make_parents(text) < 0)
+	if (!*text || make_parents(text) != 0)
 		return err_sys(err, "cache %s cannot be made; give --cache DIR", text);
 	if (!realpath(text, c->dir)) /* the sandbox needs it absolute */
 		return err_sys(err, "cache %s", text);
@@ -102,14 +102,14 @@ void cache_close(struct cache *c)
 int cache_get(int folder_fd, const char *name, struct buf *out)
 {
 	int fd = openat(folder_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	int status;
+	int result;
 
 	if (fd < 0)
 		return 0;
-	status = buf_read_fd(out, fd);
+	result = buf_read_fd(out, fd);
 	futimens(fd, NULL);
 	close(fd);
-	return status == 0 && !out->failed;
+	return result == 0 && !out->failed;
 }
 
 static int write_all(int fd, const char *data, size_t len)
@@ -141,14 +141,14 @@ static int begin_file(int folder_fd, char tmp[64], struct fw_err *err)
 /* Takes over `fd`. */
 static int finish_file(int folder_fd, int fd, const char *tmp, const char *name, bool good, struct fw_err *err)
 {
-	int status = good ? 0 : -1;
+	int result = good ? 0 : -1;
 
 	if (good && (fsync(fd) < 0 || renameat(folder_fd, tmp, folder_fd, name) < 0 || fsync(folder_fd) < 0))
-		status = err_sys(err, "cache: write %.20s...", name);
+		result = err_sys(err, "cache: write %.20s...", name);
 	close(fd);
-	if (status < 0)
+	if (result != 0)
 		unlinkat(folder_fd, tmp, 0);
-	return status;
+	return result;
 }
 
 int cache_put(int folder_fd, const char *name, const void *data, size_t len, struct fw_err *err)
@@ -195,7 +195,7 @@ int cache_put_module(const struct cache *c, int fd, int64_t max_bytes, char sha2
 			err_sys(err, "read the module");
 		else if ((offset += n) > max_bytes)
 			err_set(err, ERR_INVALID, "larger than %lld MiB", (long long)(max_bytes >> 20));
-		else if (write_all(out, chunk, (size_t)n) < 0)
+		else if (write_all(out, chunk, (size_t)n) != 0)
 			err_sys(err, "cache: write a module");
 		else
 			good = true;

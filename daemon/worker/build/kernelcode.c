@@ -43,7 +43,7 @@ static int keep(void *arg, int sm, const char *symbol, const char code_sha256[HA
 	struct kernelcode *k = arg;
 	if (k->n == k->room) {
 		size_t room = k->room ? 2 * k->room : 64;
-		struct kernel *grown = room <= KERNELS_MAX ? reallocarray(k->kernel, room, sizeof(*grown)) : NULL;
+		struct kernel *grown = room <= KERNELS_MAX ? reallocarray(k->kernel, room, sizeof *grown) : NULL;
 		if (!grown)
 			return err_set(err, ERR_FULL, "a module with more than %zu kernels", k->n);
 		k->kernel = grown;
@@ -119,14 +119,14 @@ int kernelcode_each(int fd, kernelcode_fn *kernel, void *arg, struct fw_err *err
 	void *module = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (module == MAP_FAILED)
 		return err_sys(err, "the module");
-	int rc = fatbin_read(module, (size_t)st.st_size, take_entry, &w, err);
+	int result = fatbin_read(module, (size_t)st.st_size, take_entry, &w, err);
 	munmap(module, (size_t)st.st_size);
-	return rc;
+	return result;
 }
 
 int kernelcode_open(int fd, struct kernelcode **out, struct fw_err *err)
 {
-	struct kernelcode *k = calloc(1, sizeof(*k));
+	struct kernelcode *k = calloc(1, sizeof *k);
 	*out = NULL;
 	if (!k)
 		return err_set(err, ERR_FULL, "out of memory");
@@ -135,7 +135,7 @@ int kernelcode_open(int fd, struct kernelcode **out, struct fw_err *err)
 		return -1;
 	}
 	if (k->n)
-		qsort(k->kernel, k->n, sizeof(*k->kernel), by_name);
+		qsort(k->kernel, k->n, sizeof *k->kernel, by_name);
 	*out = k;
 	return 0;
 }

@@ -160,11 +160,11 @@ static int discover(struct command *m, struct cell **cells, struct fw_err *err)
 	if (status == 0)
 		status = collect(m, &reading[BASE], &reading[TARGET], message.u.found, err);
 	if (status == 1 && message.u.found->n > 0)
-		status = make_cells(m, message.u.found, cells, err) < 0 || bench_send(m->bench, &message, err) < 0 ? -1 : 1;
+		status = make_cells(m, message.u.found, cells, err) != 0 || bench_send(m->bench, &message, err) < 0 ? -1 : 1;
 	for (int side = m->n_sides - 1; side >= BASE && status == 1; side--)
 		if (!ran[side] && command_failed(m, side, &trouble[side], err) < 0)
 			status = -1;
-	if (status == 1 && ran[BASE] && ran[TARGET] && note_absent(m, &reading[BASE], &reading[TARGET], err) < 0)
+	if (status == 1 && ran[BASE] && ran[TARGET] && note_absent(m, &reading[BASE], &reading[TARGET], err) != 0)
 		status = -1;
 	for (int side = BASE; side < m->n_sides && status == 1; side++)
 		if (note_left(m, side, &reading[side], err) < 0)
@@ -184,7 +184,7 @@ static void hash_made(const struct command *m, int side, char sha256[HASH_HEX])
 	sha256[0] = '\0';
 	build_side(m->build, m->side[side], name);
 	fd = openat(m->build->cache->fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || workdir_hash_made(fd, sha256, NULL) < 0)
+	if (fd < 0 || workdir_hash_made(fd, sha256, NULL) != 0)
 		sha256[0] = '\0';
 	if (fd >= 0)
 		close(fd);
@@ -242,7 +242,7 @@ static int measure_processes(struct command *m, struct fw_err *err)
 	while (!b->lost && (n = measure_next(b, list, &set)) > 0) {
 		if (b->launches > 0 && b->gpu_s >= b->limits.budget_s)
 			break; /* what is open stays undecided, and says so */
-		if (command_launch(m, list, n, set, err) < 0 || give_up(b, list, n, err) < 0)
+		if (command_launch(m, list, n, set, err) < 0 || give_up(b, list, n, err) != 0)
 			return -1;
 	}
 	return 0;
@@ -255,7 +255,7 @@ int command_measure(
 	int status = 1, by_turns = 0;
 
 	*cells = NULL;
-	if (command_open(&m, ask, err) < 0)
+	if (command_open(&m, ask, err) != 0)
 		return -1;
 	if (note_sources_alone(&m, err) < 0)
 		return -1;

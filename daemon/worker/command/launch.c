@@ -137,10 +137,10 @@ static int run_round(struct taken *l, int round, struct fw_err *err)
 	for (int pass = 0;; pass++) {
 		guard_unknown(&guard);
 		guard_unknown(&after);
-		if (gpu && canary_guard(b, pass, &guard, err) < 0)
+		if (gpu && canary_guard(b, pass, &guard, err) != 0)
 			return -1;
 		ran = run_sides(l, round, err);
-		if (ran == 1 && gpu && canary_guard(b, pass, &after, err) < 0)
+		if (ran == 1 && gpu && canary_guard(b, pass, &after, err) != 0)
 			return -1;
 		guard_merge(&guard, &after);
 		guard.energy_j = -1; /* of whole processes, not of what they time */
@@ -239,7 +239,7 @@ static int finish(struct taken *l, const int *list, int n, struct fw_err *err)
 	struct bench *b = l->command->bench;
 
 	for (int i = 0; i < n; i++)
-		if (add_cell(l, list[i], err) < 0)
+		if (add_cell(l, list[i], err) != 0)
 			return -1;
 	if (canary_xid(b, l->guard.xid, err) < 0)
 		return -1;

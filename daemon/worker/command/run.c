@@ -105,7 +105,7 @@ static int run_process(struct bench *b, const struct build_context *c, const str
 	struct proc_exit how = { 0 };
 	struct fw_err e = { 0 };
 	struct room disk;
-	int status;
+	int result;
 
 	if (!program)
 		return err_set(err, ERR_INTERNAL, "out of memory");
@@ -116,16 +116,16 @@ static int run_process(struct bench *b, const struct build_context *c, const str
 		};
 		pump.n_streams = 3;
 	}
-	status = program_prepare(program, b, c, s, list != NULL, &e);
-	if (status == 0)
-		status = pump_run(&pump, &program->spec, &how, &e);
+	result = program_prepare(program, b, c, s, list != NULL, &e);
+	if (result == 0)
+		result = pump_run(&pump, &program->spec, &how, &e);
 	keyring_clear(c->sandbox);
 	free(program);
-	if (status < 0 && list && list->broken)
+	if (result != 0 && list && list->broken)
 		return blame(trouble, r, "protocol", e.text);
-	if (status < 0 && (r->too_much || (e.code == ERR_NOT_FOUND && !c->sandbox->active)))
+	if (result != 0 && (r->too_much || (e.code == ERR_NOT_FOUND && !c->sandbox->active)))
 		return blame(trouble, r, "abi", e.text);
-	if (status < 0)
+	if (result != 0)
 		return err_set(err, e.code, "%s", e.text);
 	how = sandbox_exit(c->sandbox, &how);
 	if (how.timed_out) {
@@ -161,7 +161,7 @@ static int read_output(
 							  : strerror(errno);
 	else if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		what = "is not a regular file";
-	else if (buf_read_fd(text, fd) < 0)
+	else if (buf_read_fd(text, fd) != 0)
 		what = strerror(errno);
 	else if (text->failed)
 		what = "is larger than 16 MiB";
@@ -176,27 +176,27 @@ static int read_output(
 /* Rows of several outputs become one reading. */
 static int join(struct reading *all, struct reading *more, const char *file, struct fw_err *err)
 {
-	int rc = 0;
+	int result = 0;
 
 	if (all->n_rows == 0) {
 		*all = *more;
 		memset(more, 0, sizeof *more);
 		return 0;
 	}
-	for (int i = 0; i < more->n_rows && rc == 0; i++) {
+	for (int i = 0; i < more->n_rows && result == 0; i++) {
 		const struct reading_row *row = &more->row[i];
 
-		rc = reading_find(all, row->key)
-			     ? err_set(err, ERR_INVALID, "%s: %s was already in another output", file, row->key)
-		     : row->failure[0] ? reading_fail(all, row->key, row->failure, file, err)
-				       : reading_add(all, row->key, row->median_ms, row->tflops, file, err);
-		if (rc == 0)
+		result = reading_find(all, row->key)
+				 ? err_set(err, ERR_INVALID, "%s: %s was already in another output", file, row->key)
+			 : row->failure[0] ? reading_fail(all, row->key, row->failure, file, err)
+					   : reading_add(all, row->key, row->median_ms, row->tflops, file, err);
+		if (result == 0)
 			all->row[all->n_rows - 1].median_ms = row->median_ms;
 	}
-	for (int i = 0; i < more->n_left && rc == 0; i++)
-		rc = reading_leave(all, more->left[i].key, err, "%s", more->left[i].why);
+	for (int i = 0; i < more->n_left && result == 0; i++)
+		result = reading_leave(all, more->left[i].key, err, "%s", more->left[i].why);
 	reading_fini(more);
-	return rc;
+	return result;
 }
 
 static int read_text(const struct msg_subject *s, const struct buf *text, const char *name, struct running *r,
@@ -241,7 +241,7 @@ int command_run(struct bench *b, const struct build_context *c, const struct msg
 	char side[128], path[3 * BENCHMARK_TEXT_SIZE];
 	int64_t started = clock_mono_ns();
 	struct running *r = calloc(1, sizeof *r);
-	int folder, status;
+	int folder, result;
 
 	memset(out, 0, sizeof *out);
 	memset(trouble, 0, sizeof *trouble);
@@ -259,16 +259,16 @@ int command_run(struct bench *b, const struct build_context *c, const struct msg
 		output_path(c, s, i, path);
 		forget_output(folder, path);
 	}
-	status = run_process(b, c, s, side, r, list, trouble, err);
+	result = run_process(b, c, s, side, r, list, trouble, err);
 	b->gpu_s += (double)(clock_mono_ns() - started) * 1e-9;
-	if (status == 1 && list && list->speaks)
-		status = turns_list_reading(list, out, err) < 0 ? -1 : 1;
-	else if (status == 1)
-		status = read_all(c, s, folder, r, out, trouble);
-	if (status != 1)
+	if (result == 1 && list && list->speaks)
+		result = turns_list_reading(list, out, err) != 0 ? -1 : 1;
+	else if (result == 1)
+		result = read_all(c, s, folder, r, out, trouble);
+	if (result != 1)
 		reading_fini(out);
 	close(folder);
 	buf_fini(&r->printed);
 	free(r);
-	return status;
+	return result;
 }

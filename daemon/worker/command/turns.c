@@ -212,10 +212,10 @@ static int run_guarded(struct turns_launch *l, struct turns_session *s, struct m
 
 		guard_unknown(guard);
 		guard_unknown(&after);
-		if (gpu && canary_guard(b, pass, guard, err) < 0)
+		if (gpu && canary_guard(b, pass, guard, err) != 0)
 			return -1;
 		ask(l, s);
-		if (turns_session_run(s, err) < 0 || (gpu && canary_guard(b, pass, &after, err) < 0))
+		if (turns_session_run(s, err) != 0 || (gpu && canary_guard(b, pass, &after, err) != 0))
 			return -1;
 		guard_merge(guard, &after);
 		guard->energy_j = -1; /* of whole processes, not of what they time */
@@ -232,7 +232,7 @@ static int run_session(struct turns_launch *l, int n, int n_sides, struct fw_err
 	struct command *m = l->all->command;
 	struct turns_session *s = calloc(1, sizeof *s);
 	struct msg_guard guard;
-	int redo = 0, status = -1;
+	int redo = 0, result = -1;
 
 	if (s)
 		*s = (struct turns_session){ .bench = m->bench,
@@ -249,15 +249,15 @@ static int run_session(struct turns_launch *l, int n, int n_sides, struct fw_err
 	for (int side = 0; side < n_sides; side++)
 		s->subject[side] = m->side[side];
 	if (run_guarded(l, s, &guard, &redo, err) == 0 && take_cells(l, s, &guard, redo, err) == 0)
-		status = take_trouble(l, s, err);
+		result = take_trouble(l, s, err);
 	forget_closed(l);
-	if (status >= 0 && canary_xid(m->bench, guard.xid, err) < 0)
-		status = -1;
-	if (status >= 0 && guard.foreign > 0 && !m->bench->lost && canary_wait_idle(m->bench, err) < 0)
-		status = -1;
+	if (result >= 0 && canary_xid(m->bench, guard.xid, err) < 0)
+		result = -1;
+	if (result >= 0 && guard.foreign > 0 && !m->bench->lost && canary_wait_idle(m->bench, err) < 0)
+		result = -1;
 	free(s->cell);
 	free(s);
-	return status;
+	return result;
 }
 
 /* ---- one launch ---------------------------------------------------------------------------------------------------------- */
@@ -267,9 +267,9 @@ static int run_sessions(struct turns_launch *l, struct fw_err *err)
 {
 	struct command *m = l->all->command;
 	struct bench *b = m->bench;
-	int status = 1, passes = 0;
+	int result = 1, passes = 0;
 
-	for (int n_sides = m->n_sides; n_sides >= COMMAND_ANCHOR && status == 1;) {
+	for (int n_sides = m->n_sides; n_sides >= COMMAND_ANCHOR && result == 1;) {
 		int n = next_chain(l, n_sides, err);
 
 		if (n < 0)
@@ -280,10 +280,10 @@ static int run_sessions(struct turns_launch *l, struct fw_err *err)
 		}
 		if (b->lost || (passes++ > 0 && b->gpu_s >= b->limits.budget_s))
 			break;
-		status = run_session(l, n, n_sides, err);
+		result = run_session(l, n, n_sides, err);
 		n_sides = n_sides < m->n_sides ? n_sides : m->n_sides;
 	}
-	return status < 0 ? -1 : 0;
+	return result < 0 ? -1 : 0;
 }
 
 static int launch(struct turns_launch *l, struct fw_err *err)
@@ -301,10 +301,10 @@ static int launch(struct turns_launch *l, struct fw_err *err)
 	}
 	if (command_announce(l->all->command, l->list, l->n, l->set, seed, err) < 0)
 		return -1;
-	int status = run_sessions(l, err);
+	int result = run_sessions(l, err);
 
 	b->set_begun[l->set] = true;
-	return status;
+	return result;
 }
 
 /* What to launch next: pairs first, then bursts, then launches for width alone. Returns the number of cells. */

@@ -41,7 +41,7 @@ int turns_child_start(struct turns_child *c, const struct bench *b, const struct
 	const struct msg_subject *s, struct fw_err *err)
 {
 	struct program *program = malloc(sizeof *program);
-	int talk[2] = { -1, -1 }, words[2] = { -1, -1 }, status = -1;
+	int talk[2] = { -1, -1 }, words[2] = { -1, -1 }, result = -1;
 	struct fw_err e = { 0 };
 
 	*c = (struct turns_child){ .subject = s, .lines_fd = -1, .words_fd = -1, .on_line = c->on_line, .arg = c->arg };
@@ -56,8 +56,8 @@ int turns_child_start(struct turns_child *c, const struct bench *b, const struct
 		program->spec.fd[1] = (struct proc_fd){ words[1], 2 };
 		program->spec.fd[2] = (struct proc_fd){ talk[1], PROGRAM_TURNS_FD };
 		program->spec.n_fd = 3;
-		status = proc_spawn(&program->spec, &c->proc, &e);
-		if (status < 0)
+		result = proc_spawn(&program->spec, &c->proc, &e);
+		if (result != 0)
 			err_set(err, e.code, "%s", e.text);
 	}
 	free(program);
@@ -65,7 +65,7 @@ int turns_child_start(struct turns_child *c, const struct bench *b, const struct
 	close_fd(&words[1]);
 	c->lines_fd = talk[0];
 	c->words_fd = words[0];
-	if (status < 0) {
+	if (result != 0) {
 		turns_child_end(c);
 		return -1;
 	}
@@ -140,7 +140,7 @@ static void take_lines(struct turns_child *c)
 	}
 	status = lines_feed(&c->lines, chunk, (size_t)n, &err);
 	while (status == 0 && lines_next(&c->lines, &text, &len)) {
-		status = turns_parse(text, len, &line, &err) < 0 || turns_hear(&c->side, &line, &err) < 0 ? -1 : 0;
+		status = turns_parse(text, len, &line, &err) != 0 || turns_hear(&c->side, &line, &err) != 0 ? -1 : 0;
 		if (status == 0 && line.word == TURNS_HELLO)
 			hello(c);
 		else if (status == 0)

@@ -76,7 +76,7 @@ static int answer(struct turns_list *l, struct fw_err *err)
 	bool is_new;
 	struct buf text;
 
-	if (begin_cell(l, &is_new, err) < 0)
+	if (begin_cell(l, &is_new, err) != 0)
 		return -1;
 	buf_init(&text, 256);
 	if (l->calls < CALLS && l->spent_ms < SPENT_MS_MAX && !l->cell[l->n - 1].failure[0]) {
@@ -86,10 +86,10 @@ static int answer(struct turns_list *l, struct fw_err *err)
 		turns_sent_on(&l->side);
 		turns_write_next(&text);
 	}
-	int status = send(l, &text, err);
+	int result = send(l, &text, err);
 
 	buf_fini(&text);
-	return status;
+	return result;
 }
 
 static void take_fact(struct turns_told *cell, const struct turns_line *line)
@@ -127,9 +127,9 @@ static int take(struct turns_list *l, const struct turns_line *line, struct fw_e
 		l->speaks = true;
 		buf_init(&text, 256);
 		turns_write_welcome(&text, true);
-		int status = send(l, &text, err);
+		int result = send(l, &text, err);
 		buf_fini(&text);
-		return status;
+		return result;
 	}
 	case TURNS_TURN:
 		return answer(l, err);
@@ -158,15 +158,15 @@ int turns_list_read(void *arg, const char *data, size_t len, struct fw_err *err)
 	struct turns_line line;
 	char *text;
 	size_t n;
-	int status = lines_feed(&l->lines, data, len, err);
+	int result = lines_feed(&l->lines, data, len, err);
 
-	while (status == 0 && lines_next(&l->lines, &text, &n)) {
-		status = turns_parse(text, n, &line, err) < 0 || turns_hear(&l->side, &line, err) < 0 ? -1 : 0;
-		if (status == 0)
-			status = take(l, &line, err);
+	while (result == 0 && lines_next(&l->lines, &text, &n)) {
+		result = turns_parse(text, n, &line, err) != 0 || turns_hear(&l->side, &line, err) != 0 ? -1 : 0;
+		if (result == 0)
+			result = take(l, &line, err);
 	}
-	l->broken = l->broken || status < 0;
-	return status;
+	l->broken = l->broken || result != 0;
+	return result;
 }
 
 int turns_list_reading(const struct turns_list *l, struct reading *out, struct fw_err *err)
@@ -177,11 +177,11 @@ int turns_list_reading(const struct turns_list *l, struct reading *out, struct f
 		const struct turns_told *cell = &l->cell[i];
 		const char *key = cell->key;
 		double tflops = cell->flops > 0 && cell->ms > 0 ? cell->flops / (cell->ms * 1e9) : NAN;
-		int status = cell->failure[0] || cell->ms <= 0
+		int result = cell->failure[0] || cell->ms <= 0
 				     ? reading_fail(out, key, cell->failure[0] ? cell->detail : "no call was made", "turns", err)
 				     : reading_add(out, key, cell->ms, tflops, "turns", err);
 
-		if (status < 0) {
+		if (result != 0) {
 			reading_fini(out);
 			return -1;
 		}

@@ -118,10 +118,10 @@ static int attend(struct turns_session *s, struct fw_err *err)
 		turns_child_poll(&s->child[k], &fd[1 + k * TURNS_CHILD_FDS]);
 	if (poll(fd, (nfds_t)(1 + s->n_sides * TURNS_CHILD_FDS), wait_ms) < 0)
 		memset(fd, 0, sizeof fd);
-	if (peer_attend(peer, &fd[0], err) < 0)
+	if (peer_attend(peer, &fd[0], err) != 0)
 		return -1;
 	for (int k = 0; k < s->n_sides; k++)
-		if (turns_child_attend(&s->child[k], &fd[1 + k * TURNS_CHILD_FDS], s->bench, s->build, err) < 0)
+		if (turns_child_attend(&s->child[k], &fd[1 + k * TURNS_CHILD_FDS], s->bench, s->build, err) != 0)
 			return -1;
 	watch_clocks(s);
 	return !in_trouble(s);
@@ -143,7 +143,7 @@ static int give(struct turns_session *s, int side, int warm, int calls, double *
 {
 	struct turns_child *c = &s->child[side];
 	double cpu_s[TURNS_SIDES_MAX] = { 0 };
-	int status = 1;
+	int result = 1;
 
 	for (int k = 0; k < s->n_sides; k++)
 		cpu_s[k] = k == side ? 0 : turns_child_cpu_s(&s->child[k]);
@@ -152,13 +152,13 @@ static int give(struct turns_session *s, int side, int warm, int calls, double *
 	turns_child_go(c, warm, calls);
 	int64_t began = c->since_ns;
 
-	while (status == 1 && c->side.state == TURNS_HOLDING)
-		status = attend(s, err);
+	while (result == 1 && c->side.state == TURNS_HOLDING)
+		result = attend(s, err);
 	note_rest(s, side, cpu_s, (double)(clock_mono_ns() - began) * 1e-9);
-	while (status == 1 && turns_holds(&c->side))
-		status = attend(s, err);
-	if (status != 1 || s->at->failed_side >= 0 || s->turn.n != calls)
-		return status < 0 ? -1 : 0;
+	while (result == 1 && turns_holds(&c->side))
+		result = attend(s, err);
+	if (result != 1 || s->at->failed_side >= 0 || s->turn.n != calls)
+		return result < 0 ? -1 : 0;
 	*turn_ms = (double)(s->turn.done_ns - began) * 1e-6;
 	s->at->turns_s += (double)(clock_mono_ns() - began) * 1e-9;
 	s->at->calls_s += s->turn.sum_ms * 1e-3 * (1 + (double)warm / calls);
@@ -183,13 +183,13 @@ static int take_pair(struct turns_session *s, int pair, struct fw_err *err)
 	bool cut = false;
 
 	for (int k = 0; k < s->n_sides; k++) {
-		int side = turns_session_side(s, pair, k), status = all_here(s);
+		int side = turns_session_side(s, pair, k), result = all_here(s);
 		double turn_ms;
 
-		if (status == 1)
-			status = give(s, side, at->warm, 1, &turn_ms, err);
-		if (status != 1)
-			return status;
+		if (result == 1)
+			result = give(s, side, at->warm, 1, &turn_ms, err);
+		if (result != 1)
+			return result;
 		at->ms[side][at->n] = s->turn.ms[0];
 		at->mhz[side][at->n] = s->turn.mhz[0];
 		at->host_us[side][at->n] = s->turn.host_us;
@@ -203,17 +203,17 @@ static int take_pair(struct turns_session *s, int pair, struct fw_err *err)
 /* Turns whose times do not count: one of each side to begin with, and without warm calls those that show what cannot be. */
 static int give_aside(struct turns_session *s, int rounds, int warm, struct fw_err *err)
 {
-	int status = 1;
+	int result = 1;
 
 	for (int i = 0; i < rounds; i++)
-		for (int k = 0; k < s->n_sides && status == 1; k++) {
+		for (int k = 0; k < s->n_sides && result == 1; k++) {
 			double turn_ms;
 
-			status = all_here(s) ? give(s, turns_session_side(s, i, k), warm, 1, &turn_ms, err) : 0;
-			if (status == 1)
+			result = all_here(s) ? give(s, turns_session_side(s, i, k), warm, 1, &turn_ms, err) : 0;
+			if (result == 1)
 				turns_bound(&s->at->seen[s->turn.side], s->turn.sum_ms, turn_ms);
 		}
-	return status;
+	return result;
 }
 
 /* The last calls of a burst, in order. */
@@ -234,23 +234,23 @@ static void keep_burst(struct turns_session *s, int half)
 static int take_bursts(struct turns_session *s, struct fw_err *err)
 {
 	struct turns_cell *at = s->at;
-	int calls = (int)fmin(BURST_CALLS_MAX, fmax(4, BURST_MS / fmax(at->alone_ms, 1e-3))), status = 1;
+	int calls = (int)fmin(BURST_CALLS_MAX, fmax(4, BURST_MS / fmax(at->alone_ms, 1e-3))), result = 1;
 
 	at->burst_first = s->first & 1;
 	at->n_burst = 2 * (calls < TURNS_BURST_KEPT ? calls : TURNS_BURST_KEPT);
-	for (int i = 0; i < BURSTS && status == 1; i++) {
+	for (int i = 0; i < BURSTS && result == 1; i++) {
 		int side = at->burst_first ^ (i == 1 || i == 2);
 		double turn_ms;
 
-		status = all_here(s) ? give(s, side, 0, calls, &turn_ms, err) : 0;
-		if (status == 1) {
+		result = all_here(s) ? give(s, side, 0, calls, &turn_ms, err) : 0;
+		if (result == 1) {
 			turns_bound(&at->seen[side], s->turn.sum_ms, turn_ms);
 			keep_burst(s, i >= BURSTS / 2);
 		}
 	}
-	if (status != 1)
+	if (result != 1)
 		at->n_burst = 0;
-	return status;
+	return result;
 }
 
 /* The core of all that we may use whose number the seed says. */
@@ -321,9 +321,9 @@ static int run_cell(struct turns_session *s, struct fw_err *err)
 /* Send everybody to the `i`-th cell. 1 all are there, 0 the session is over, -1; 2 somebody passed it by. */
 static int gather(struct turns_session *s, int i, struct fw_err *err)
 {
-	int status = 1;
+	int result = 1;
 
-	while (status == 1) {
+	while (result == 1) {
 		int here = 0;
 
 		for (int k = 0; k < s->n_sides; k++) {
@@ -339,9 +339,9 @@ static int gather(struct turns_session *s, int i, struct fw_err *err)
 		}
 		if (here == s->n_sides)
 			return 1;
-		status = attend(s, err);
+		result = attend(s, err);
 	}
-	return status;
+	return result;
 }
 
 static int tell(struct turns_session *s, int cell, struct fw_err *err)
@@ -362,7 +362,7 @@ static int run_cells(struct turns_session *s, struct fw_err *err)
 			continue;
 		s->at = &s->cell[i];
 		s->at->reached = true;
-		if (tell(s, s->at->cell, err) < 0 || run_cell(s, err) < 0)
+		if (tell(s, s->at->cell, err) < 0 || run_cell(s, err) != 0)
 			return -1;
 		status = !in_trouble(s);
 		s->at = NULL;
@@ -373,7 +373,7 @@ static int run_cells(struct turns_session *s, struct fw_err *err)
 int turns_session_run(struct turns_session *s, struct fw_err *err)
 {
 	int64_t began = clock_mono_ns();
-	int status = 0;
+	int result = 0;
 
 	s->trouble_side = s->trouble_cell = -1;
 	s->no_room = s->is_pinned = false;
@@ -384,14 +384,14 @@ int turns_session_run(struct turns_session *s, struct fw_err *err)
 		s->child[k] = (struct turns_child){ .on_line = on_line, .arg = s, .lines_fd = -1, .words_fd = -1 };
 		s->child[k].proc.pidfd = -1;
 	}
-	for (int k = 0; k < s->n_sides && status == 0; k++)
-		status = turns_child_start(&s->child[k], s->bench, s->build, s->subject[k], err);
-	if (status == 0)
-		status = run_cells(s, err);
+	for (int k = 0; k < s->n_sides && result == 0; k++)
+		result = turns_child_start(&s->child[k], s->bench, s->build, s->subject[k], err);
+	if (result == 0)
+		result = run_cells(s, err);
 	for (int k = 0; k < s->n_sides; k++)
 		turns_child_end(&s->child[k]);
 	(void)procs_end_all();
 	keyring_clear(s->build->sandbox);
 	s->bench->gpu_s += (double)(clock_mono_ns() - began) * 1e-9;
-	return status;
+	return result;
 }
