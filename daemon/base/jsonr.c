@@ -253,6 +253,14 @@ bool jsonr_item(struct jsonr *r)
 	return follows(r, ']');
 }
 
+static void take_name(struct jsonr *r, const struct jsonr_field *field, void *into)
+{
+	const char *text = NULL;
+	take_text(r, &text);
+	if (text)
+		field->name(text, into);
+}
+
 static void take(struct jsonr *r, const struct jsonr_field *field, void *into)
 {
 	void *to = (char *)into + field->offset;
@@ -277,6 +285,9 @@ static void take(struct jsonr *r, const struct jsonr_field *field, void *into)
 		return;
 	case JSONR_OBJECT:
 		jsonr_object(r, field->inner, into);
+		return;
+	case JSONR_NAME:
+		take_name(r, field, into);
 		return;
 	case JSONR_OTHER:
 		field->read(r, into);

@@ -31,6 +31,7 @@ enum jsonr_kind {
 	JSONR_WORDS,  /* const char *: a list of texts, with a space between them */
 	JSONR_SPAN,   /* struct jsonr_span */
 	JSONR_OBJECT, /* `inner` says what is taken from it, at offsets from the same struct */
+	JSONR_NAME,   /* `name` is told the text, and sets what it names; not told of another value */
 	JSONR_OTHER   /* `read` reads it */
 };
 
@@ -40,7 +41,8 @@ struct jsonr_field {
 	enum jsonr_kind kind;
 	size_t offset; /* in the struct */
 	const struct jsonr_field *inner;
-	void (*read)(struct jsonr *r, void *into); /* reads or steps over one value; `into` is the whole struct */
+	void (*name)(const char *text, void *into); /* `into` is the whole struct */
+	void (*read)(struct jsonr *r, void *into);  /* reads or steps over one value; `into` likewise */
 };
 
 /** Begin. Own: `room` has `len` bytes, and outlives every text that is read. */

@@ -23,7 +23,7 @@
 #include "flopwatchd/dispatch/queue.h"
 #include "flopwatchd/intake/watch.h"
 #include "flopwatchd/job/record.h"
-#include "flopwatchd/job/jobstate.h"
+#include "core/state/jobstate.h"
 #include "base/oid.h"
 
 enum { PRIORITY_ASKED = 10, ABBREVIATION_MIN = 7 };
@@ -110,7 +110,7 @@ static int read_providers(const struct control_request *r, struct store_job *job
 		job->branch[0] = 0;
 	}
 	if (strcmp(names[0], names[1]))
-		snprintf(job->kind, sizeof job->kind, "peer");
+		job->kind = JOBKIND_PEER;
 	return 0;
 }
 
@@ -189,7 +189,7 @@ static int insert_job(struct control *c, struct store_job *job, struct fw_err *e
 
 int control_enqueue(struct control *c, const struct control_request *request, int64_t *id, struct fw_err *err)
 {
-	struct store_job job = { .kind = "change", .origin = "api", .priority = PRIORITY_ASKED };
+	struct store_job job = { .kind = JOBKIND_CHANGE, .origin = "api", .priority = PRIORITY_ASKED };
 	if (read_request(c, request, &job, err) != 0 || insert_job(c, &job, err) != 0)
 		return -1;
 	*id = job.id;
@@ -307,7 +307,7 @@ static int choose_peers(struct control *c, const struct config_repo *repo, const
 int control_peer(struct control *c, const struct control_request *request, int64_t *jobs, int *n, struct fw_err *err)
 {
 	struct control_request r = *request;
-	struct store_job wish = { .kind = "peer", .origin = "api", .priority = PRIORITY_ASKED };
+	struct store_job wish = { .kind = JOBKIND_PEER, .origin = "api", .priority = PRIORITY_ASKED };
 	struct txn *g = queue_txn(c->queue);
 	struct peers peers;
 	if ((!r.repo || !r.repo[0]) && c->config->n_repos == 1)
@@ -358,7 +358,7 @@ int control_retry(struct control *c, int64_t job, int64_t *new_job, struct fw_er
 		return -1;
 	if (!jobstate_is_final(jobstate_from_name(row.state)))
 		return err_set(err, ERR_CONFLICT, "job %lld is still open: %s", (long long)job, row.state);
-	if (!strcmp(row.kind, "import"))
+	if (row.kind == JOBKIND_IMPORT)
 		return err_set(
 			err, ERR_CONFLICT, "job %lld holds imported figures; there is nothing to measure again", (long long)job);
 	if (config_repo_find(c->config, row.repo_name) < 0)
@@ -397,7 +397,7 @@ int control_import(
 int control_bisect(struct control *c, const struct control_request *request, int64_t *id, struct fw_err *err)
 {
 	struct txn *g = queue_txn(c->queue);
-	struct store_job job = { .kind = "bisect" };
+	struct store_job job = { .kind = JOBKIND_BISECT };
 	struct store_bisect b = { .origin = "api" };
 	if (!request->base || !request->base[0])
 		return err_set(err, ERR_INVALID, "a bisect needs a good commit");

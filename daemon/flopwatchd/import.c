@@ -48,7 +48,7 @@ static void name_figures(int64_t repo, const struct foreign_figures *f, char non
 static int put_job(struct db *db, int64_t repo, const struct foreign_figures *f, const char *nonce, int64_t now,
 	struct store_job *job, struct fw_err *err)
 {
-	*job = (struct store_job){ .repo = repo, .kind = "import", .origin = "import", .base_how = "given" };
+	*job = (struct store_job){ .repo = repo, .kind = JOBKIND_IMPORT, .origin = "import", .base_how = "given" };
 	snprintf(job->branch, sizeof job->branch, "%s", f->branch ? f->branch : "");
 	snprintf(job->target_sha, sizeof job->target_sha, "%s", f->commit);
 	snprintf(job->base_sha, sizeof job->base_sha, "%s", f->base && f->base[0] ? f->base : f->commit);
@@ -108,7 +108,7 @@ static int put_all(
 {
 	int64_t now = clock_utc_ms();
 	struct store_job job;
-	struct store_comparison c = { .repo = repo, .kind = "import", .verdict = VERDICT_UNDECIDED, .finished_at = now };
+	struct store_comparison c = { .repo = repo, .kind = JOBKIND_IMPORT, .verdict = VERDICT_UNDECIDED, .finished_at = now };
 	struct rule rule;
 	struct buf text;
 	if (put_job(db, repo, f, nonce, now, &job, err) != 0 || put_suite(db, f, &c.suite, err) != 0)

@@ -272,7 +272,7 @@ static int start_job(struct job *j, struct fw_err *err)
 	b->limits = ask->limits;
 	b->seed = ask->seed;
 	b->quick = ask->quick;
-	b->selfcheck = protocol_is_selfcheck(ask->kind);
+	b->selfcheck = jobkind_is_itself(ask->kind);
 	if (b->quick) {
 		b->rule.launches_max = 1;
 		b->rule.confirm = false;

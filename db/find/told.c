@@ -75,7 +75,7 @@ int find_told_suites(
 		row_copy(s, 1, suite->suite, sizeof suite->suite);
 		row_copy(s, 2, suite->verdict, sizeof suite->verdict);
 		row_copy(s, 3, suite->base_sha, sizeof suite->base_sha);
-		row_copy(s, 4, suite->kind, sizeof suite->kind);
+		suite->kind = jobkind_from_name(row_text(s, 4));
 	}
 	return result;
 }

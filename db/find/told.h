@@ -2,6 +2,7 @@
 #ifndef DB_FIND_TOLD_H
 #define DB_FIND_TOLD_H
 
+#include "core/state/jobkind.h"
 #include "db/sqlite/db.h"
 
 /** A job that ended beside the one that a transaction is about. */
@@ -24,7 +25,8 @@ int find_told_cells(struct db *db, int64_t comparison, const char *verdict, stru
 
 struct find_told_suite {
 	int64_t comparison;
-	char suite[64], verdict[16], base_sha[65], kind[16];
+	char suite[64], verdict[16], base_sha[65];
+	enum jobkind kind;
 };
 /** The newest whole comparison of a commit with each suite, by name. Shape: out[max]. */
 int find_told_suites(

@@ -34,7 +34,7 @@ static void read_job(struct stmt *s, struct store_job *out)
 	row_copy(s, 6, out->target_sha, sizeof out->target_sha);
 	row_copy(s, 7, out->base_sha, sizeof out->base_sha);
 	row_copy(s, 8, out->base_how, sizeof out->base_how);
-	row_copy(s, 9, out->kind, sizeof out->kind);
+	out->kind = jobkind_from_name(row_text(s, 9));
 	row_copy(s, 10, out->suite, sizeof out->suite);
 	row_copy(s, 11, out->device_kind, sizeof out->device_kind);
 	row_copy(s, 12, out->cells_glob, sizeof out->cells_glob);
@@ -112,7 +112,7 @@ int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct 
 	stmt_text(s, ":target", j->target_sha);
 	stmt_text(s, ":base", j->base_sha);
 	stmt_text(s, ":base_how", j->base_how);
-	stmt_text(s, ":kind", j->kind[0] ? j->kind : "change");
+	stmt_text(s, ":kind", jobkind_name(j->kind));
 	stmt_text(s, ":suite", j->suite);
 	stmt_text(s, ":device_kind", j->device_kind);
 	stmt_int(s, ":some_cells", j->cells_glob[0] != 0);
@@ -311,8 +311,8 @@ int store_job_next_unresolved(struct db *db, int64_t after_id, struct store_job 
 	return first_job(s, out, err);
 }
 
-int store_job_resolve(
-	struct db *db, int64_t id, const char *base_sha, const char *how, const char *kind, const char *suite, struct fw_err *err)
+int store_job_resolve(struct db *db, int64_t id, const char *base_sha, const char *how, enum jobkind kind, const char *suite,
+	struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"UPDATE job SET base_sha = :base, base_how = :how, kind = :kind, suite = :suite, state_why = '' WHERE id = :id "
@@ -324,7 +324,7 @@ int store_job_resolve(
 	stmt_int(s, ":id", id);
 	stmt_text(s, ":base", base_sha);
 	stmt_text(s, ":how", how);
-	stmt_text(s, ":kind", kind);
+	stmt_text(s, ":kind", jobkind_name(kind));
 	stmt_text(s, ":suite", suite);
 	return change_one(db, s, id, "is not queued any more", err);
 }

@@ -2,6 +2,7 @@
 #ifndef DB_STORE_JOB_H
 #define DB_STORE_JOB_H
 
+#include "core/state/jobkind.h"
 #include "db/sqlite/db.h"
 
 enum { STORE_JOB_CELLS_SIZE = 4096, STORE_JOB_NAME_SIZE = 256 };
@@ -15,7 +16,8 @@ struct store_job {
 	char branch[1024];                                                     /* percent-encoded; "" none */
 	char base_name[STORE_JOB_NAME_SIZE], target_name[STORE_JOB_NAME_SIZE]; /* as a person named the sides; "" nobody did */
 	char target_sha[65], base_sha[65];
-	char base_how[16], kind[16], suite[64], device_kind[8], origin[16];
+	enum jobkind kind;
+	char base_how[16], suite[64], device_kind[8], origin[16];
 	char base_provider[48], target_provider[48]; /* asked for by name; "": the module's default */
 	char peers[512];                             /* that the base's manifest names, as core/suite/peers.h writes them */
 	char cells_glob[STORE_JOB_CELLS_SIZE];       /* globs separated by spaces; "" all cells */
@@ -61,7 +63,7 @@ int store_job_next(struct db *db, const char *device_kind, const char *device_uu
 int store_job_wants_device(struct db *db, const char *device_uuid, struct fw_err *err);
 /** The oldest queued job above `after_id` whose base or suite is not resolved yet. 1, 0, -1. */
 int store_job_next_unresolved(struct db *db, int64_t after_id, struct store_job *out, struct fw_err *err);
-int store_job_resolve(struct db *db, int64_t id, const char *base_sha, const char *how, const char *kind, const char *suite,
+int store_job_resolve(struct db *db, int64_t id, const char *base_sha, const char *how, enum jobkind kind, const char *suite,
 	struct fw_err *err);
 /** queued -> sent: attempt + 1, nonce, device, started_at. Err: ERR_CONFLICT it is not queued any more. */
 int store_job_send(struct db *db, int64_t id, int64_t device, const char *nonce, int64_t now_ms, struct fw_err *err);

@@ -73,7 +73,7 @@ int store_comparison_insert(struct db *db, struct store_comparison *c, struct fw
 	stmt_int(s, ":job", c->job);
 	stmt_int(s, ":repo", c->repo);
 	stmt_text(s, ":branch", c->branch);
-	stmt_text(s, ":kind", c->kind);
+	stmt_text(s, ":kind", jobkind_name(c->kind));
 	stmt_text(s, ":base", c->base_sha);
 	stmt_text(s, ":base_how", c->base_how);
 	stmt_text(s, ":target", c->target_sha);
@@ -151,7 +151,7 @@ int store_comparison_get(struct db *db, int64_t id, struct store_comparison *out
 		.wall_s = row_double(s, 15),
 		.finished_at = row_int(s, 16) };
 	row_copy(s, 7, out->branch, sizeof out->branch);
-	row_copy(s, 8, out->kind, sizeof out->kind);
+	out->kind = jobkind_from_name(row_text(s, 8));
 	row_copy(s, 9, out->base_sha, sizeof out->base_sha);
 	row_copy(s, 10, out->base_how, sizeof out->base_how);
 	row_copy(s, 11, out->target_sha, sizeof out->target_sha);

@@ -14,7 +14,8 @@
 
 struct store_comparison {
 	int64_t id, job, repo, base_build, target_build, suite, environment; /* 0: none */
-	char branch[1024], kind[16], base_sha[65], base_how[16], target_sha[65], identical_by[8];
+	enum jobkind kind;
+	char branch[1024], base_sha[65], base_how[16], target_sha[65], identical_by[8];
 	const char *rule_json;
 	enum verdict verdict;
 	double gpu_s, wall_s;

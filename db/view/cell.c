@@ -118,7 +118,7 @@ int view_grid(struct db *db, const char *repo, const char *branch, const char *s
 				  .finished_at = row_int(s, 1),
 				  .target = row_text(s, 2),
 				  .subject = row_text(s, 3),
-				  .kind = row_text(s, 4),
+				  .kind = jobkind_from_name(row_text(s, 4)),
 				  .n = (int)row_int(s, 5),
 				  .key = row_text(s, 6),
 				  .group = row_text(s, 7),

@@ -33,7 +33,8 @@ int view_device_info(struct db *db, const char *uuid, view_info_fn *each, void *
 
 struct view_grid {
 	int64_t comparison, finished_at;
-	const char *target, *subject, *kind;
+	const char *target, *subject;
+	enum jobkind kind;
 	int n; /* place in the suite */
 	const char *key, *group, *mask, *direction, *verdict;
 	int seqlen, block;

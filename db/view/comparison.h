@@ -40,7 +40,8 @@ int view_commits(struct db *db, const char *prefix, int limit, view_commit_fn *e
 
 struct view_comparison {
 	int64_t id, job;
-	const char *repo, *branch, *kind, *suite, *verdict, *base, *base_how, *target, *subject; /* subject of the target */
+	enum jobkind kind;
+	const char *repo, *branch, *suite, *verdict, *base, *base_how, *target, *subject; /* subject of the target */
 	const char *identical_by, *device, *etag;
 	int cells, regressions, launches;
 	double worst_pct; /* lowest change of a timed cell */

@@ -115,7 +115,7 @@ static int each_job(struct stmt *s, view_job_fn *each, void *arg, struct fw_err 
 				  .subject = row_text(s, 5),
 				  .base = row_text(s, 6),
 				  .base_how = row_text(s, 7),
-				  .kind = row_text(s, 8),
+				  .kind = jobkind_from_name(row_text(s, 8)),
 				  .suite = row_text(s, 9),
 				  .device_kind = row_text(s, 10),
 				  .cells_glob = row_text(s, 11),

@@ -7,6 +7,7 @@
 #ifndef DB_VIEW_LIVE_H
 #define DB_VIEW_LIVE_H
 
+#include "core/state/jobkind.h"
 #include "db/store/page.h"
 
 /* ---- alerts ----------------------------------------------------------------------------------------------------------- */
@@ -39,7 +40,8 @@ int view_alert_events(struct db *db, int64_t alert, view_alert_event_fn *each, v
 
 struct view_job {
 	int64_t id, comparison;
-	const char *repo, *branch, *target, *subject, *base, *base_how, *kind, *suite, *device_kind, *cells_glob, *origin;
+	enum jobkind kind;
+	const char *repo, *branch, *target, *subject, *base, *base_how, *suite, *device_kind, *cells_glob, *origin;
 	const char *state, *state_why, *progress, *device, *verdict; /* device: uuid; verdict of its comparison */
 	const char *base_provider, *target_provider;                 /* asked for by name; "": the module's default */
 	/** What people call the sides: as they were asked for, a merge-base by the branch that it lies on; "" where nobody named them. */

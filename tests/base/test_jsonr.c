@@ -21,6 +21,7 @@ struct story {
 	bool yes, no;
 	struct jsonr_span list;
 	int items;
+	enum { UNTOLD, TAIL, OTHER } called, uncalled;
 };
 
 static void count_items(struct jsonr *r, void *into)
@@ -32,6 +33,17 @@ static void count_items(struct jsonr *r, void *into)
 		jsonr_value(r);
 }
 
+static void call(const char *text, void *into)
+{
+	((struct story *)into)->called = strcmp(text, "tail") == 0 ? TAIL : OTHER;
+}
+
+static void uncall(const char *text, void *into)
+{
+	(void)text;
+	((struct story *)into)->uncalled = OTHER;
+}
+
 #define FIELD(name, as, member)                                                                                                  \
 	{                                                                                                                        \
 		.key = name, .kind = as, .offset = offsetof(struct story, member)                                                \
@@ -41,6 +53,7 @@ static const struct jsonr_field fields[] = { FIELD("name", JSONR_TEXT, name), FI
 	FIELD("nothing", JSONR_TEXT, nothing), FIELD("words", JSONR_WORDS, words), FIELD("ratio", JSONR_NUMBER, ratio),
 	FIELD("absent", JSONR_NUMBER, absent), { .key = "deeper", .kind = JSONR_OBJECT, .inner = inner },
 	FIELD("count", JSONR_WHOLE, count), FIELD("id", JSONR_ID, id), FIELD("yes", JSONR_TRUE, yes), FIELD("no", JSONR_TRUE, no),
+	{ .key = "called", .kind = JSONR_NAME, .name = call }, { .key = "uncalled", .kind = JSONR_NAME, .name = uncall },
 	FIELD("list", JSONR_SPAN, list), { .key = "items", .kind = JSONR_OTHER, .read = count_items }, { .key = NULL } };
 
 static char room[4096];
@@ -86,6 +99,8 @@ static void write_story(struct buf *b)
 	jsonw_kv_int(&j, "count", -42);
 	jsonw_kv_bool(&j, "yes", true);
 	jsonw_kv_bool(&j, "no", false);
+	jsonw_kv_string(&j, "called", "tail");
+	jsonw_kv_int(&j, "uncalled", 1);
 	jsonw_key(&j, "list");
 	jsonw_array(&j);
 	jsonw_string(&j, "]");
@@ -123,6 +138,8 @@ static void test_reads_back(void **state)
 	assert_int_equal(s.count, -42);
 	assert_true(s.id == 9007199254740991 - 1);
 	assert_true(s.yes && !s.no);
+	assert_int_equal(s.called, TAIL);
+	assert_int_equal(s.uncalled, UNTOLD);
 	assert_int_equal(s.list.len, strlen("[\"]\",[]]"));
 	assert_int_equal(s.items, 5);
 	buf_fini(&b);

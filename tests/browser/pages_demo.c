@@ -50,7 +50,7 @@ static void add_commit(unsigned n, unsigned parent, const char *author, const ch
 
 static int64_t add_job(const char *branch, unsigned base, unsigned target, const char *how)
 {
-	struct store_job j = { .repo = story.f.repo, .kind = "change", .suite = "ffa", .origin = "push" };
+	struct store_job j = { .repo = story.f.repo, .kind = JOBKIND_CHANGE, .suite = "ffa", .origin = "push" };
 	snprintf(j.base_how, sizeof j.base_how, "%s", how);
 	snprintf(j.branch, sizeof j.branch, "%s", branch);
 	snprintf(j.base_sha, sizeof j.base_sha, "%s", sha_of(base));
@@ -65,7 +65,7 @@ static struct result *begin(const char *branch, unsigned base, unsigned target, 
 	plan_init(&plan);
 	struct msg_job *ask = &plan.ask;
 	ask->job = add_job(branch, base, target, how);
-	snprintf(ask->kind, sizeof ask->kind, "change");
+	ask->kind = JOBKIND_CHANGE;
 	ask->n_subjects = 2;
 	snprintf(ask->subject[0].role, PROTOCOL_ROLE_SIZE, "base");
 	snprintf(ask->subject[1].role, PROTOCOL_ROLE_SIZE, "target");
@@ -175,7 +175,7 @@ static void add_work(struct result *r, int i, int side, bool slower)
 /* The peer of this story knows no block masks. */
 static bool lacks(const struct result *r, int i)
 {
-	return strcmp(r->plan.ask.kind, "peer") == 0 && is_sparse(&r->plan.ask.cell[i]);
+	return r->plan.ask.kind == JOBKIND_PEER && is_sparse(&r->plan.ask.cell[i]);
 }
 
 static void refuse(struct result *r, int i)
@@ -288,7 +288,7 @@ static void measured_beside_peer(unsigned commit)
 	char text[160];
 	story.now_ms += HOUR_MS / 2;
 	struct result *r = begin("", commit, commit, "given");
-	snprintf(r->plan.ask.kind, sizeof r->plan.ask.kind, "peer");
+	r->plan.ask.kind = JOBKIND_PEER;
 	r->plan.ask.rule.confirm = false;
 	snprintf(r->plan.ask.subject[0].provider, sizeof r->plan.ask.subject[0].provider, "cudnn");
 	snprintf(text, sizeof text, "UPDATE job SET kind = 'peer', origin = 'idle', base_provider = 'cudnn' WHERE id = %lld",

@@ -134,9 +134,9 @@ static void in_a_file(void **state)
 static void words_beside_a_peer(void **state)
 {
 	(void)state;
-	assert_string_equal(peers_word("peer", "regression"), "slower");
-	assert_string_equal(peers_word("peer", "failed"), "failed");
-	assert_string_equal(peers_word("change", "regression"), "regression");
+	assert_string_equal(peers_word(JOBKIND_PEER, "regression"), "slower");
+	assert_string_equal(peers_word(JOBKIND_PEER, "failed"), "failed");
+	assert_string_equal(peers_word(JOBKIND_CHANGE, "regression"), "regression");
 }
 
 int main(void)

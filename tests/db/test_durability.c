@@ -110,7 +110,7 @@ static void interrupted_job_is_queued_once(void **state)
 			.repo = f->repo,
 			.suite = f->suite,
 			.environment = f->environment,
-			.kind = "change",
+			.kind = JOBKIND_CHANGE,
 			.rule_json = "{}",
 			.verdict = VERDICT_UNCHANGED };
 		if (db_open(f->path, false, &db, &why) || db_begin(db, &why) ||

@@ -38,13 +38,13 @@ static int64_t self_check(struct fixture *f, unsigned n, bool alarms)
 		.repo = f->repo,
 		.suite = f->suite,
 		.environment = f->environment,
-		.kind = "selfcheck",
+		.kind = JOBKIND_SELFCHECK,
 		.base_how = "given",
 		.rule_json = "{}",
 		.verdict = VERDICT_UNCHANGED,
 		.finished_at = 1000 + n };
 	if (n % 2)
-		snprintf(c.kind, sizeof c.kind, "calibrate");
+		c.kind = JOBKIND_CALIBRATE;
 	snprintf(c.base_sha, sizeof c.base_sha, "%s", fixture_sha(n));
 	snprintf(c.target_sha, sizeof c.target_sha, "%s", fixture_sha(n));
 	ok(store_comparison_insert(f->db, &c, &err));

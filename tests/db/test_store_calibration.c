@@ -158,7 +158,7 @@ static void figures_agree(void **state)
 	assert_true(s.row[1].comparisons == 1 && s.row[1].launches == 6 && s.row[1].blind && !s.row[0].blind);
 
 	plan_init(&plan);
-	snprintf(plan.ask.kind, sizeof plan.ask.kind, "change");
+	plan.ask.kind = JOBKIND_CHANGE;
 	plan.ask.n_cells = 2;
 	plan.ask.cell = calloc(2, sizeof *plan.ask.cell);
 	assert_non_null(plan.ask.cell);

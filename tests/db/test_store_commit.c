@@ -25,7 +25,8 @@ static int teardown(void **state)
 /** A job of commit 0xc0 by the plan `like` (0: the suite alone was asked for); VERDICT_NONE leaves it queued. */
 struct ask {
 	int64_t plan;
-	const char *branch, *suite, *kind, *base_how;
+	const char *branch, *suite, *base_how;
+	enum jobkind kind;
 	bool quick;
 	unsigned target;
 	enum verdict verdict;
@@ -33,9 +34,8 @@ struct ask {
 
 static int64_t put(struct fixture *f, struct ask a)
 {
-	struct store_job j = { .repo = f->repo, .plan = a.plan, .origin = "push", .quick = a.quick };
+	struct store_job j = { .repo = f->repo, .plan = a.plan, .origin = "push", .quick = a.quick, .kind = a.kind };
 	int64_t suite;
-	snprintf(j.kind, sizeof j.kind, "%s", a.kind ? a.kind : "change");
 	snprintf(j.base_how, sizeof j.base_how, "%s", a.base_how ? a.base_how : "merge-base");
 	snprintf(j.suite, sizeof j.suite, "%s", a.suite);
 	snprintf(j.branch, sizeof j.branch, "%s", a.branch);
@@ -53,7 +53,7 @@ static int64_t put(struct fixture *f, struct ask a)
 		.verdict = a.verdict,
 		.finished_at = 1000 + j.id };
 	snprintf(c.branch, sizeof c.branch, "%s", a.branch);
-	snprintf(c.kind, sizeof c.kind, "%s", j.kind);
+	c.kind = j.kind;
 	snprintf(c.base_how, sizeof c.base_how, "%s", j.base_how);
 	snprintf(c.base_sha, sizeof c.base_sha, "%s", j.base_sha);
 	snprintf(c.target_sha, sizeof c.target_sha, "%s", j.target_sha);
@@ -83,7 +83,8 @@ static const char *of_commit(struct fixture *f, const char *branch)
 
 static void other_kinds_do_not_count(void **state)
 {
-	static const char *const kinds[] = { "peer", "calibrate", "anchor", "verify", "backfill", "import", "bisect" };
+	static const enum jobkind kinds[] = { JOBKIND_PEER, JOBKIND_CALIBRATE, JOBKIND_ANCHOR, JOBKIND_VERIFY, JOBKIND_BACKFILL,
+		JOBKIND_IMPORT, JOBKIND_BISECT };
 	struct fixture *f = *state;
 	assert_string_equal(of_commit(f, NULL), "none:");
 	int64_t plan = put(f, (struct ask){ .branch = "topic", .suite = "gemm", .verdict = VERDICT_UNCHANGED });
@@ -92,7 +93,7 @@ static void other_kinds_do_not_count(void **state)
 	put(f, (struct ask){ .branch = "topic", .suite = "gemm", .quick = true, .verdict = VERDICT_REGRESSION });
 	put(f, (struct ask){ .branch = "", .suite = "gemm", .base_how = "given", .verdict = VERDICT_REGRESSION });
 	assert_string_equal(of_commit(f, NULL), "unchanged: gemm unchanged");
-	put(f, (struct ask){ plan, .branch = "topic", .suite = "second", .kind = "selfcheck", .verdict = VERDICT_NONE });
+	put(f, (struct ask){ plan, .branch = "topic", .suite = "second", .kind = JOBKIND_SELFCHECK, .verdict = VERDICT_NONE });
 	assert_string_equal(of_commit(f, NULL), "none: gemm unchanged, second -");
 }
 
@@ -116,7 +117,7 @@ static void a_plan_is_its_jobs(void **state)
 	struct fixture *f = *state;
 	struct commit_verdict v;
 	int64_t first = put(f, (struct ask){ .branch = "", .suite = "", .base_how = "given", .verdict = VERDICT_NONE });
-	ok(store_job_resolve(f->db, first, fixture_sha(0xb0), "given", "change", "gemm", &err));
+	ok(store_job_resolve(f->db, first, fixture_sha(0xb0), "given", JOBKIND_CHANGE, "gemm", &err));
 	int64_t second = put(
 		f, (struct ask){ first, .branch = "", .suite = "second", .base_how = "given", .verdict = VERDICT_REGRESSION });
 	put(f, (struct ask){ .branch = "", .suite = "third", .base_how = "given", .verdict = VERDICT_FAILED });

@@ -154,7 +154,7 @@ static void change_points(void **state)
 	assert_int_equal(store_change_is_open(f->db, e.id, key, &err), 1);
 	/* its job is under way, or not any more */
 	struct store_job job = {
-		.repo = f->repo, .kind = "verify", .origin = "trend", .change_point = c.id, .threshold_pct = 0.5
+		.repo = f->repo, .kind = JOBKIND_VERIFY, .origin = "trend", .change_point = c.id, .threshold_pct = 0.5
 	};
 	ok(store_job_insert(f->db, &job, 1, &err));
 	assert_true(job.threshold_pct > 0.49 && job.change_point == c.id);

@@ -50,7 +50,7 @@ static void insert_and_read_back(void **state)
 	struct fixture *f = *state;
 	struct store_job j = { .repo = f->repo,
 		.branch = "a%20b",
-		.kind = "selfcheck",
+		.kind = JOBKIND_SELFCHECK,
 		.suite = "ffa",
 		.device_kind = "cuda",
 		.cells_glob = "*/dense/*",
@@ -89,11 +89,11 @@ static void unresolved_jobs_do_not_run(void **state)
 	assert_int_equal(store_job_next_unresolved(f->db, 0, &found, &err), 1);
 	assert_int_equal(found.id, j.id);
 	assert_int_equal(store_job_next_unresolved(f->db, j.id, &found, &err), 0);
-	ok(store_job_resolve(f->db, j.id, fixture_sha(0), "merge-base", "change", "ffa", &err));
+	ok(store_job_resolve(f->db, j.id, fixture_sha(0), "merge-base", JOBKIND_CHANGE, "ffa", &err));
 	assert_int_equal(next(f), j.id);
 	assert_int_equal(store_job_next_unresolved(f->db, 0, &found, &err), 0);
 	ok(store_job_send(f->db, j.id, f->device, "n", 2, &err));
-	refused(ERR_CONFLICT, store_job_resolve(f->db, j.id, fixture_sha(0), "given", "change", "ffa", &err));
+	refused(ERR_CONFLICT, store_job_resolve(f->db, j.id, fixture_sha(0), "given", JOBKIND_CHANGE, "ffa", &err));
 }
 
 static void order_is_priority_then_longest_unserved(void **state)

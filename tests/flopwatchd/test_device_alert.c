@@ -151,7 +151,7 @@ static void another_device_takes_the_jobs(void **state)
 static void jobs_of_another_kind_do_not_wait_for_it(void **state)
 {
 	struct fixture *f = *state;
-	struct store_job j = { .repo = f->repo, .kind = "change", .suite = "ffa", .base_how = "given", .origin = "api" };
+	struct store_job j = { .repo = f->repo, .kind = JOBKIND_CHANGE, .suite = "ffa", .base_how = "given", .origin = "api" };
 	snprintf(j.device_kind, sizeof j.device_kind, "cuda");
 	hello(f, 1000);
 	ok(store_job_insert(f->db, &j, 1000, &err));

@@ -163,7 +163,7 @@ static void peers_are_asked_for_once_and_first(void **state)
 	assert_int_equal(jobs_for(f, "sim-0", "queued"), 0);
 	assert_int_equal(store_job_next_unresolved(f->db, 0, &job, &err), 0); /* nothing is left to find out */
 	assert_int_equal(store_job_next(f->db, "sim", "sim-0", "[]", &job, &err), 1);
-	assert_string_equal(job.kind, "peer");
+	assert_int_equal(job.kind, JOBKIND_PEER);
 	assert_string_equal(job.base_provider, "naive");
 	assert_string_equal(job.target_provider, "");
 	assert_string_equal(job.base_sha, job.target_sha);

@@ -25,7 +25,7 @@ static struct store_job new_job(void)
 {
 	struct store_job j = fixture_push("topic", "0123456789012345678901234567890123456789");
 	ok(db_begin(db, &err));
-	ok(store_job_resolve(db, j.id, j.target_sha, "self", "selfcheck", "tiny", &err));
+	ok(store_job_resolve(db, j.id, j.target_sha, "self", JOBKIND_SELFCHECK, "tiny", &err));
 	ok(store_job_send(db, j.id, 0, "n", 5, &err));
 	ok(store_job_get(db, j.id, &j, &err));
 	ok(db_commit(db, &err));

@@ -195,7 +195,7 @@ static void broken_sides_are_blamed_rightly(void **state)
 		fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'broken'"), 1); /* of the first, whose fault it is */
 
 	r = fixture_result(f, "main", 1, 5, 1); /* a commit against itself has nobody to inherit from */
-	snprintf(r->plan.ask.kind, sizeof r->plan.ask.kind, "selfcheck");
+	r->plan.ask.kind = JOBKIND_SELFCHECK;
 	fixture_build(r, "base", "failed", "");
 	fixture_build(r, "target", "failed", "");
 	out = judged(f, r, 8000);
@@ -245,7 +245,7 @@ static void what_a_side_does_not_do_is_no_trouble(void **state)
 	assert_string_equal(cell_of(f, out.comparison, 2).failure, "unsupported"); /* its base did it */
 	for (int k = 0; k < 2; k++) {                                              /* of a commit beside itself, too */
 		r = fixture_result(f, "main", 2, 3 + (unsigned)k, 2);
-		snprintf(r->plan.ask.kind, sizeof r->plan.ask.kind, "%s", k ? "selfcheck" : "change");
+		r->plan.ask.kind = k ? JOBKIND_SELFCHECK : JOBKIND_CHANGE;
 		fixture_measured(r, shift);
 		fixture_check(r, "base", 1, "unsupported", "");
 		fixture_check(r, "target", 1, "unsupported", "");
@@ -265,7 +265,7 @@ static void beside_a_peer_nobody_loses_a_function(void **state)
 	struct fixture *f = *state;
 	static const double shift[] = { 0, 0 };
 	struct result *r = fixture_result(f, "", 1, 2, 2);
-	snprintf(r->plan.ask.kind, sizeof r->plan.ask.kind, "peer");
+	r->plan.ask.kind = JOBKIND_PEER;
 	snprintf(r->plan.ask.subject[0].provider, sizeof r->plan.ask.subject[0].provider, "cudnn");
 	fixture_measured(r, shift);
 	fixture_check(r, "target", 0, "unsupported", "");

@@ -175,15 +175,15 @@ static void test_equal_inputs_are_identical(void **state)
 	plan_init(&p);
 	manifest_default(&m);
 	struct gitread_commit *c = commit_with("", NULL, OID);
-	snprintf(p.ask.kind, sizeof p.ask.kind, "change");
+	p.ask.kind = JOBKIND_CHANGE;
 	assert_int_equal(plan_subject(&p, 0, "base", c, &m, &err), 0);
 	assert_int_equal(plan_subject(&p, 1, "target", c, &m, &err), 0);
 	plan_compare(&p);
 	assert_true(p.identical);
-	snprintf(p.ask.kind, sizeof p.ask.kind, "selfcheck");
+	p.ask.kind = JOBKIND_SELFCHECK;
 	plan_compare(&p);
 	assert_false(p.identical);
-	snprintf(p.ask.kind, sizeof p.ask.kind, "change");
+	p.ask.kind = JOBKIND_CHANGE;
 	snprintf(p.ask.subject[1].build.command[0], sizeof p.ask.subject[1].build.command[0], "ninja");
 	plan_compare(&p);
 	assert_false(p.identical);

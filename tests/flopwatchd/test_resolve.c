@@ -27,7 +27,7 @@ static struct resolve_answer *resolve(const struct store_job *job)
 
 static struct store_job job_for(const char *branch, const char *sha)
 {
-	struct store_job j = { .id = 1, .repo = repo_id, .repo_name = "kernels", .kind = "change", .origin = "push" };
+	struct store_job j = { .id = 1, .repo = repo_id, .repo_name = "kernels", .kind = JOBKIND_CHANGE, .origin = "push" };
 	snprintf(j.branch, sizeof j.branch, "%s", branch);
 	snprintf(j.target_sha, sizeof j.target_sha, "%s", sha);
 	return j;
@@ -87,7 +87,7 @@ static void expect_base(const struct store_job *j, const char *sha, const char *
 		fail_msg("%s: %s", a->state, a->why);
 	assert_string_equal(a->base.sha, sha);
 	assert_string_equal(a->plan.base_how, how);
-	assert_string_equal(a->plan.ask.kind, kind);
+	assert_string_equal(jobkind_name(a->plan.ask.kind), kind);
 }
 
 static void test_the_first_commit_is_its_own_base(void **state)
@@ -401,7 +401,7 @@ static void test_suites_that_a_branch_misnames(void **state)
 	snprintf(j.suite, sizeof j.suite, "tiny"); /* who names one asks for no other */
 	expect_base(&j, one, "merge-base", "change");
 	j = job_for("topic", two);
-	snprintf(j.kind, sizeof j.kind, "bisect"); /* nor does a search among commits that are there already */
+	j.kind = JOBKIND_BISECT; /* nor does a search among commits that are there already */
 	expect_base(&j, one, "merge-base", "bisect");
 	gitrepo_write("w/etc/suites/tinny.yaml", FIXTURE_SUITE "seqlen: 3\n");
 	fixture_commit("3", "a suite with a mistake", two);

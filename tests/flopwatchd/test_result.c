@@ -16,7 +16,7 @@ static struct result *asked(void)
 	struct plan p;
 	plan_init(&p);
 	p.ask.n_subjects = 2;
-	snprintf(p.ask.kind, sizeof p.ask.kind, "change");
+	p.ask.kind = JOBKIND_CHANGE;
 	snprintf(p.ask.subject[0].role, sizeof p.ask.subject[0].role, "base");
 	snprintf(p.ask.subject[1].role, sizeof p.ask.subject[1].role, "target");
 	p.ask.n_cells = 3;
@@ -200,7 +200,7 @@ static void test_equal_modules_are_identical_except_in_a_selfcheck(void **state)
 			add(r, line, NULL);
 		}
 		if (selfcheck)
-			snprintf(r->plan.ask.kind, sizeof r->plan.ask.kind, "selfcheck");
+			r->plan.ask.kind = JOBKIND_SELFCHECK;
 		result_end(r);
 		assert_string_equal(r->identical_by, selfcheck ? "" : "module");
 		result_free(r);

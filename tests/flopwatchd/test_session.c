@@ -34,7 +34,7 @@ static void make_plan(struct plan *p)
 	p->ask.job = 12;
 	p->ask.attempt = 1;
 	snprintf(p->ask.nonce, sizeof p->ask.nonce, "%032d", 7);
-	snprintf(p->ask.kind, sizeof p->ask.kind, "change");
+	p->ask.kind = JOBKIND_CHANGE;
 	snprintf(p->ask.device, sizeof p->ask.device, "sim-1");
 	p->ask.n_subjects = 2;
 	for (int i = 0; i < 2; i++) {

@@ -117,7 +117,7 @@ static inline const char *fixture_sha(unsigned n)
 /** Queue a resolved job. Inside a transaction. */
 static inline int64_t fixture_job(struct fixture *f, const char *branch, unsigned base, unsigned target, int64_t now_ms)
 {
-	struct store_job j = { .repo = f->repo, .kind = "change", .base_how = "merge-base", .origin = "push" };
+	struct store_job j = { .repo = f->repo, .kind = JOBKIND_CHANGE, .base_how = "merge-base", .origin = "push" };
 	snprintf(j.branch, sizeof j.branch, "%s", branch);
 	snprintf(j.base_sha, sizeof j.base_sha, "%s", fixture_sha(base));
 	snprintf(j.target_sha, sizeof j.target_sha, "%s", fixture_sha(target));
@@ -134,7 +134,7 @@ static inline int64_t fixture_comparison(
 		.repo = f->repo,
 		.suite = f->suite,
 		.environment = f->environment,
-		.kind = "change",
+		.kind = JOBKIND_CHANGE,
 		.base_how = "merge-base",
 		.rule_json = "{}",
 		.verdict = verdict,

@@ -15,7 +15,7 @@ static inline struct result *fixture_result(struct fixture *f, const char *branc
 	plan_init(&plan);
 	struct msg_job *ask = &plan.ask;
 	ask->job = fixture_job(f, branch, base, target, 1000);
-	snprintf(ask->kind, sizeof ask->kind, "change");
+	ask->kind = JOBKIND_CHANGE;
 	ask->n_subjects = 2;
 	snprintf(ask->subject[0].role, PROTOCOL_ROLE_SIZE, "base");
 	snprintf(ask->subject[1].role, PROTOCOL_ROLE_SIZE, "target");

@@ -62,7 +62,7 @@ static void fill(struct run *run, const char *text)
 	struct store_comparison c = { .repo = f->repo,
 		.suite = f->suite,
 		.environment = f->environment,
-		.kind = "change",
+		.kind = JOBKIND_CHANGE,
 		.base_how = "merge-base",
 		.rule_json = "{}",
 		.verdict = VERDICT_FAILED,

@@ -26,7 +26,7 @@ static void write_comparison(void *arg, const struct view_comparison *row)
 	jsonw_kv_int(j, "job", row->job);
 	jsonw_kv_string(j, "repo", row->repo);
 	answer_branch(j, row->branch);
-	jsonw_kv_string(j, "kind", row->kind);
+	jsonw_kv_string(j, "kind", jobkind_name(row->kind));
 	jsonw_kv_string(j, "suite", row->suite);
 	jsonw_kv_string(j, "verdict", row->verdict);
 	jsonw_kv_string(j, "base", row->base);

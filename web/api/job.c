@@ -31,7 +31,7 @@ static void write_job(void *arg, const struct view_job *row)
 	answer_text(j, "base_how", row->base_how);
 	jsonw_kv_string(j, "target", row->target);
 	answer_text(j, "subject", row->subject);
-	jsonw_kv_string(j, "kind", row->kind);
+	jsonw_kv_string(j, "kind", jobkind_name(row->kind));
 	answer_text(j, "suite", row->suite);
 	answer_text(j, "cells", row->cells_glob);
 	answer_text(j, "base_provider", row->base_provider);

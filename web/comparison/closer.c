@@ -171,7 +171,7 @@ int closer_lines(struct db *db, const char *public_url, const struct comparison 
 	struct closer k = { .c = c, .cell = cell, .each = each, .arg = arg };
 	struct buf line;
 	where[0] = '\0';
-	if (!*cell->mask || strcmp(c->kind, "import") == 0)
+	if (!*cell->mask || c->kind == JOBKIND_IMPORT)
 		return 0;
 	buf_init(&k.json, LINE_MAX_BYTES);
 	buf_init(&line, LINE_MAX_BYTES);

@@ -34,6 +34,10 @@ const char *comparison_text(const json_t *object, const char *key)
 	{                                                                                                                        \
 		.key = name, .kind = JSONR_OBJECT, .inner = list                                                                 \
 	}
+#define NAME(name_, function)                                                                                                    \
+	{                                                                                                                        \
+		.key = name_, .kind = JSONR_NAME, .name = function                                                               \
+	}
 #define LAST                                                                                                                     \
 	{                                                                                                                        \
 		.key = NULL                                                                                                      \
@@ -128,7 +132,6 @@ static const struct comparison_cell no_cell = { .key = "",
 
 static const struct comparison no_comparison = { .repo = "",
 	.branch = "",
-	.kind = "",
 	.verdict = "",
 	.suite = "",
 	.identical_by = "",
@@ -174,8 +177,13 @@ static void read_cells(struct jsonr *r, void *into)
 	}
 }
 
+static void read_kind(const char *text, void *into)
+{
+	((struct comparison *)into)->kind = jobkind_from_name(text);
+}
+
 static const struct jsonr_field fields[] = { HEAD("repo", JSONR_TEXT, repo), HEAD("branch", JSONR_TEXT, branch),
-	HEAD("kind", JSONR_TEXT, kind), HEAD("suite", JSONR_TEXT, suite), HEAD("verdict", JSONR_TEXT, verdict),
+	NAME("kind", read_kind), HEAD("suite", JSONR_TEXT, suite), HEAD("verdict", JSONR_TEXT, verdict),
 	HEAD("identical_by", JSONR_TEXT, identical_by), HEAD("job", JSONR_ID, job), HEAD("quick", JSONR_TRUE, quick),
 	HEAD("finished_at", JSONR_TEXT, finished_at), HEAD("base_how", JSONR_TEXT, base_how), INNER("base", base_side),
 	INNER("target", target_side), INNER("environment", environment_fields), INNER("rule", rule_fields),

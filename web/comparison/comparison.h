@@ -53,7 +53,8 @@ struct comparison {
 	struct buf body; /* as stored */
 	char *room;      /* the texts below */
 	int64_t id, job;
-	const char *repo, *branch, *kind, *verdict, *suite, *identical_by, *base_how, *isolation, *finished_at;
+	enum jobkind kind;
+	const char *repo, *branch, *verdict, *suite, *identical_by, *base_how, *isolation, *finished_at;
 	struct comparison_side base, target;
 	struct {
 		const char *epoch, *device, *kind, *name, *driver, *toolkit, *cudnn, *timing; /* epoch "": nothing ran */

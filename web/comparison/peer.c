@@ -8,7 +8,7 @@
 
 bool comparison_is_beside_peer(const struct comparison *c)
 {
-	return strcmp(c->kind, "peer") == 0;
+	return c->kind == JOBKIND_PEER;
 }
 
 const struct comparison_peer *comparison_peer(const struct comparison_cell *cell, const char *provider)

@@ -247,7 +247,7 @@ static void flags(struct buf *out, const struct comparison_cell *cell)
 	}
 }
 
-static void verdict(struct buf *out, const char *kind, const struct comparison_cell *cell)
+static void verdict(struct buf *out, enum jobkind kind, const struct comparison_cell *cell)
 {
 	emit_raw(out, "<td>");
 	layout_verdict(out, peers_word(kind, cell->verdict));

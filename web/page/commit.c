@@ -52,9 +52,9 @@ static void comparison_row(void *arg, const struct view_comparison *row)
 	layout_change(out, isfinite(row->best_pct) ? row->best_pct : row->worst_pct);
 	emit_raw(out, "</td><td>");
 	emit_text(out, row->suite);
-	if (strcmp(row->kind, "change") != 0) {
+	if (row->kind != JOBKIND_CHANGE) {
 		emit_raw(out, " <small>");
-		emit_text(out, row->kind);
+		emit_text(out, jobkind_name(row->kind));
 		emit_raw(out, "</small>");
 	}
 	emit_raw(out, "</td><td>");

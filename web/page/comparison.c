@@ -143,7 +143,7 @@ static void sentence(struct buf *out, const struct comparison *c)
 			strcmp(c->identical_by, "tree") == 0 ? "are the same source tree"
 			: is_program(c)                      ? "run the same files in the same way"
 							     : "are the same compiled module");
-	else if (strcmp(c->verdict, "unchanged") == 0 && strcmp(c->kind, "selfcheck") == 0)
+	else if (strcmp(c->verdict, "unchanged") == 0 && c->kind == JOBKIND_SELFCHECK)
 		emit_rawf(out, "Beside itself none of %d cells differs; no other commit was compared with it", n_compared(c));
 	else if (strcmp(c->verdict, "unchanged") == 0)
 		emit_rawf(out, "None of %d cells lost more than its threshold", n_compared(c));
@@ -396,9 +396,9 @@ static void crumbs(struct buf *out, const struct comparison *c)
 		layout_branch(out, c->branch);
 		emit_raw(out, "</a>");
 	}
-	if (strcmp(c->kind, "change") != 0) {
+	if (c->kind != JOBKIND_CHANGE) {
 		emit_raw(out, ", a ");
-		emit_text(out, c->kind);
+		emit_text(out, jobkind_name(c->kind));
 	}
 	if (c->quick)
 		emit_raw(out, ", a quick look");

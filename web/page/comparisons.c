@@ -35,9 +35,9 @@ static void comparison_line(void *arg, const struct view_comparison *row)
 	layout_change(out, isfinite(row->best_pct) ? row->best_pct : row->worst_pct);
 	emit_raw(out, "</td><td>");
 	layout_branch(out, row->branch);
-	if (strcmp(row->kind, "change") != 0) {
+	if (row->kind != JOBKIND_CHANGE) {
 		emit_raw(out, " <small>");
-		emit_text(out, row->kind);
+		emit_text(out, jobkind_name(row->kind));
 		emit_raw(out, "</small>");
 	}
 	emit_raw(out, "</td><td class=w><span class=commit>");

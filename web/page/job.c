@@ -67,9 +67,9 @@ struct drawing {
 static void job_name(struct buf *out, const struct view_job *row)
 {
 	emit_text(out, row->repo);
-	if (strcmp(row->kind, "change") != 0 && *row->kind) {
+	if (row->kind != JOBKIND_CHANGE) {
 		emit_raw(out, " <span class=\"v plain\">");
-		emit_text(out, row->kind);
+		emit_text(out, jobkind_name(row->kind));
 		emit_raw(out, "</span>");
 	}
 	if (*row->branch) {

@@ -74,7 +74,7 @@ static void peer_cell(struct table *t, const json_t *cell)
 	table_cell(t, "%s", text);
 }
 
-static void verdict_cell(struct table *t, const char *kind, const json_t *cell)
+static void verdict_cell(struct table *t, enum jobkind kind, const json_t *cell)
 {
 	const char *failure = value_text(cell, "failure");
 	const json_t *flags = json_object_get(cell, "flags"), *flag;
@@ -107,7 +107,7 @@ static bool has_peers(const json_t *cells)
 	return false;
 }
 
-static void group_table(const json_t *cells, const char *kind, const char *group, const char *direction, FILE *out)
+static void group_table(const json_t *cells, enum jobkind kind, const char *group, const char *direction, FILE *out)
 {
 	static const char *const rates[] = { "cell", "~>base ms", "~>TFLOP/s", "~>target ms", ">TFLOP/s", ">change",
 		"~95 % interval", "~>launches", "verdict", "~peer" };
@@ -147,7 +147,7 @@ static void group_table(const json_t *cells, const char *kind, const char *group
 }
 
 /* One table for each group and direction that there is, in the order of the suite. */
-static void tables(const json_t *cells, const char *kind, FILE *out)
+static void tables(const json_t *cells, enum jobkind kind, FILE *out)
 {
 	const json_t *first[TABLES_MAX];
 	int n = 0;
@@ -383,7 +383,8 @@ void report_comparison(const json_t *comparison, FILE *out)
 	double gpu_s = value_number(comparison, "gpu_s");
 	size_t i;
 	json_t *cell;
-	bool beside_peer = strcmp(value_text(comparison, "kind"), "peer") == 0;
+	enum jobkind kind = jobkind_from_name(value_text(comparison, "kind"));
+	bool beside_peer = kind == JOBKIND_PEER;
 	const char *peer = value_text(json_object_get(comparison, "base"), "provider");
 	line(out, "comparison %lld  %s  %s  %.12s..%.12s  %s: %s%s%s", value_integer(comparison, "id"),
 		value_text(comparison, "repo"), value_text(comparison, "suite"),
@@ -394,9 +395,9 @@ void report_comparison(const json_t *comparison, FILE *out)
 			     : "the default provider",
 		*identical ? ", " : "", identity(identical, cells));
 	if (!*identical)
-		tables(cells, value_text(comparison, "kind"), out);
+		tables(cells, kind, out);
 	fputc('\n', out);
-	if (strcmp(value_text(comparison, "kind"), "selfcheck") == 0)
+	if (kind == JOBKIND_SELFCHECK)
 		line(out, "a commit beside itself: no other was compared with it; flopwatch log %lld says why",
 			value_integer(comparison, "job"));
 	line(out, "%lld launches, device held %.1f s%s%s", value_integer(comparison, "launches"), isnan(gpu_s) ? 0 : gpu_s,

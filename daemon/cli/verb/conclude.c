@@ -26,7 +26,7 @@ static bool has_pair(const json_t *comparison)
 	json_t *cell;
 	json_array_foreach(json_object_get(comparison, "cells"), i, cell)
 	{
-		const char *word = peers_word("peer", value_text(cell, "verdict"));
+		const char *word = peers_word(JOBKIND_PEER, value_text(cell, "verdict"));
 		if (strcmp(word, "no_pair") != 0 && strcmp(word, "rejected") != 0)
 			return true;
 	}
@@ -46,7 +46,7 @@ static int take(struct sum *s, long long comparison, bool alone, struct fw_err *
 		result = err_set(err, ERR_PROTOCOL, "the comparison is not JSON");
 	if (result == 0) {
 		const char *verdict = value_text(value, "verdict");
-		bool beside_peer = strcmp(value_text(value, "kind"), "peer") == 0;
+		bool beside_peer = jobkind_from_name(value_text(value, "kind")) == JOBKIND_PEER;
 		if (!s->o->json)
 			report_comparison(value, stdout);
 		else if (alone)

@@ -287,12 +287,14 @@ static int read_job(json_t *object, struct msg_job *job, struct fw_err *err)
 	static const char *const kinds[] = { "change", "selfcheck", "calibrate", "anchor", "verify", "backfill", "peer", "bisect",
 		NULL };
 	struct fields f, l;
+	char kind[16];
 
 	field_begin(&f, object, err, "job");
 	job->job = field_int(&f, "job", 0, INT64_MAX);
 	job->attempt = (int)field_int(&f, "attempt", 1, 1000);
 	field_token(&f, "nonce", FIELD_WORD, 1, job->nonce, sizeof job->nonce);
-	field_word(&f, "kind", kinds, job->kind, sizeof job->kind);
+	field_word(&f, "kind", kinds, kind, sizeof kind);
+	job->kind = jobkind_from_name(kind);
 	field_token(&f, "device", FIELD_WORD, 1, job->device, sizeof job->device);
 	job->seed = field_u64(&f, "seed");
 	job->quick = field_bool(&f, "quick");

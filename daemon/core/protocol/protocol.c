@@ -45,11 +45,6 @@ const char *protocol_name(enum msg_type t)
 	return (unsigned)t < NAMES ? names[t] : "unknown";
 }
 
-bool protocol_is_selfcheck(const char *kind)
-{
-	return strcmp(kind, "selfcheck") == 0 || strcmp(kind, "calibrate") == 0;
-}
-
 /* Parse one JSON text. jansson quotes the input in its messages, so what it says is made printable first. */
 static json_t *load(const char *text, size_t len, struct fw_err *err)
 {

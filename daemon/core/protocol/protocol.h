@@ -16,6 +16,7 @@
 #include "base/err.h"
 #include "base/jsonw.h"
 #include "core/case/case.h"
+#include "core/state/jobkind.h"
 #include "core/suite/manifest.h"
 #include "core/suite/readonly.h"
 #include "core/protocol/seal.h"
@@ -110,8 +111,8 @@ struct msg_job {
 	int64_t job;
 	int attempt;
 	char nonce[33];
-	char kind[16];   /* "change" "selfcheck" "calibrate" "anchor" "verify" "backfill" "peer" "bisect" */
-	char device[64]; /* uuid */
+	enum jobkind kind; /* not JOBKIND_IMPORT */
+	char device[64];   /* uuid */
 	uint64_t seed;
 	bool quick; /* one launch per cell, no confirming set: a look, not a verdict */
 	int n_subjects;
@@ -334,9 +335,6 @@ struct msg {
 
 /** The word of "t": "hello". */
 const char *protocol_name(enum msg_type t);
-
-/** Kinds of jobs that time a module beside itself: "selfcheck" "calibrate". Of all others equal modules are not timed. */
-bool protocol_is_selfcheck(const char *kind);
 
 /**
  * Read one line, with or without its LF. Text for people (detail, names, versions) is cleaned of control characters and cut

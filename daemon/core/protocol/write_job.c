@@ -154,7 +154,7 @@ void protocol_put_job(struct jsonw *j, const struct msg_job *m)
 	jsonw_kv_int(j, "job", m->job);
 	jsonw_kv_int(j, "attempt", m->attempt);
 	jsonw_kv_string(j, "nonce", m->nonce);
-	jsonw_kv_string(j, "kind", m->kind);
+	jsonw_kv_string(j, "kind", jobkind_name(m->kind));
 	jsonw_kv_string(j, "device", m->device);
 	protocol_put_u64(j, "seed", m->seed);
 	jsonw_kv_bool(j, "quick", m->quick);

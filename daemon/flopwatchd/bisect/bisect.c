@@ -18,7 +18,7 @@
 #include "flopwatchd/job/gitread.h"
 #include "flopwatchd/runtime/config.h"
 #include "flopwatchd/job/record.h"
-#include "flopwatchd/job/jobstate.h"
+#include "core/state/jobstate.h"
 
 enum { LOG_BYTES_MAX = 4 << 20, LOG_DEADLINE_MS = 60000, CULPRITS_BYTES_MAX = 1 << 20, AGAIN_MS = 5000 };
 
@@ -89,7 +89,7 @@ static int ask(struct bisects *b, const struct store_bisect *row, int base, int 
 {
 	struct db *db = b->txn->db;
 	struct store_job job = {
-		.repo = row->repo, .kind = "bisect", .origin = "bisect", .base_how = "given", .priority = BISECT_PRIORITY
+		.repo = row->repo, .kind = JOBKIND_BISECT, .origin = "bisect", .base_how = "given", .priority = BISECT_PRIORITY
 	};
 	char line[128];
 	snprintf(job.suite, sizeof job.suite, "%s", row->suite);

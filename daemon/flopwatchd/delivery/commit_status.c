@@ -13,7 +13,7 @@ enum { ENDED_MAX = 4096 }; /* as many as may wait, and more */
 
 bool status_is_told(const struct store_job *job)
 {
-	return (!strcmp(job->kind, "change") || !strcmp(job->kind, "selfcheck")) && !job->quick && !job->cells_glob[0] &&
+	return (job->kind == JOBKIND_CHANGE || job->kind == JOBKIND_SELFCHECK) && !job->quick && !job->cells_glob[0] &&
 	       job->branch[0];
 }
 

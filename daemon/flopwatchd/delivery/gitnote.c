@@ -69,7 +69,7 @@ static int write_text(
 		return -1;
 	for (int i = 0; i < n; i++) {
 		const struct find_told_suite *j = &judged[i];
-		bool self = !strcmp(j->kind, "selfcheck");
+		bool self = j->kind == JOBKIND_SELFCHECK;
 		buf_printf(text, "%s: %s%s%.12s, comparison %lld\n", j->suite, j->verdict,
 			self ? ", measured alone " : " against ", self ? "" : j->base_sha, (long long)j->comparison);
 		if (config->public_url[0])

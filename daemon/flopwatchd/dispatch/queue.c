@@ -18,7 +18,7 @@
 #include "flopwatchd/delivery/commit_status.h"
 #include "core/ask/worker.h"
 #include "flopwatchd/job/record.h"
-#include "flopwatchd/job/jobstate.h"
+#include "core/state/jobstate.h"
 
 enum {
 	RESOLVES_MAX = 4,
@@ -118,11 +118,11 @@ static int store_commits(struct queue *q, const struct store_job *job, const str
 static int add_other_suites(
 	struct queue *q, const struct store_job *job, const struct resolve_answer *a, int64_t now, struct fw_err *err)
 {
-	if (!strcmp(job->kind, "bisect")) /* one search, one suite */
+	if (job->kind == JOBKIND_BISECT) /* one search, one suite */
 		return 0;
 	for (int i = 1; i < a->n_suites; i++) {
 		/* a question of its own, perhaps about a commit that was measured long ago */
-		bool own = !strcmp(job->kind, "calibrate") || !strcmp(job->kind, "peer") || !strcmp(job->base_how, "given");
+		bool own = job->kind == JOBKIND_CALIBRATE || job->kind == JOBKIND_PEER || !strcmp(job->base_how, "given");
 		int there = own ? 0 : store_job_covers(q->txn.db, job, a->suite[i], err);
 		if (there < 0)
 			return -1;

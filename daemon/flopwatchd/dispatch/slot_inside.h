@@ -8,7 +8,7 @@
 #include "flopwatchd/dispatch/progress.h"
 #include "flopwatchd/dispatch/session.h"
 #include "flopwatchd/dispatch/slot.h"
-#include "flopwatchd/job/jobstate.h"
+#include "core/state/jobstate.h"
 
 enum phase {
 	PHASE_DOWN,     /* waits for its timer, then asks again */

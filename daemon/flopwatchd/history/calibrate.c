@@ -19,7 +19,7 @@ int calibrate_plan(struct db *db, struct plan *plan, int64_t repo, int64_t devic
 {
 	int64_t environment = 0;
 	struct rule *rule = &plan->ask.rule;
-	if (strcmp(plan->ask.kind, "calibrate") == 0) { /* none is over by its sign before that either */
+	if (plan->ask.kind == JOBKIND_CALIBRATE) { /* none is over by its sign before that either */
 		rule->launches_ok_min = most(rule->launches_ok_min, CALIBRATION_LAUNCHES_MIN);
 		rule->launches_regression_min = most(rule->launches_regression_min, CALIBRATION_LAUNCHES_MIN);
 	}
@@ -55,9 +55,8 @@ int calibrate_learn(struct db *db, const struct result *r, const struct store_co
 	const struct store_cell *cell, struct fw_err *err)
 {
 	struct launch_estimate e[STATS_LAUNCHES_MAX];
-	bool itself = protocol_is_selfcheck(r->plan.ask.kind);
-	bool equal =
-		strcmp(r->plan.ask.kind, "change") == 0 && cell->verdict == VERDICT_UNCHANGED && !(cell->flags & FLAG_BORDERLINE);
+	bool itself = jobkind_is_itself(r->plan.ask.kind);
+	bool equal = r->plan.ask.kind == JOBKIND_CHANGE && cell->verdict == VERDICT_UNCHANGED && !(cell->flags & FLAG_BORDERLINE);
 	struct store_scatter shown = { .comparison = c->id,
 		.repo = c->repo,
 		.environment = c->environment,
@@ -80,7 +79,7 @@ int calibrate_enqueue(struct db *db, const char *upstream, struct store_job *lik
 		return -1;
 	if (gone)
 		return err_set(err, ERR_NOT_FOUND, "there is no branch %.100s any more", upstream);
-	snprintf(like->kind, sizeof like->kind, "calibrate");
+	like->kind = JOBKIND_CALIBRATE;
 	snprintf(like->base_sha, sizeof like->base_sha, "%s", like->target_sha);
 	snprintf(like->base_how, sizeof like->base_how, "given");
 	return store_job_insert(db, like, now_ms, err) ||

@@ -30,14 +30,13 @@ int trend_enqueue(const struct trend *t, const struct store_epoch *e, struct sto
 }
 
 /** `step`: what is expected between the two. Half of it is the threshold: on one side of it they are equal, on the other they are not. */
-static int ask(const struct trend *t, const struct store_change *c, const struct store_epoch *e, const char *kind, int priority,
+static int ask(const struct trend *t, const struct store_change *c, const struct store_epoch *e, enum jobkind kind, int priority,
 	double step, const char *base, const char *target, const char *why, struct fw_err *err)
 {
 	struct store_job job = {
-		.priority = priority, .change_point = c->id, .threshold_pct = -stats_change_pct(fabs(step) / 2)
+		.kind = kind, .priority = priority, .change_point = c->id, .threshold_pct = -stats_change_pct(fabs(step) / 2)
 	};
-	snprintf(job.kind, sizeof job.kind, "%s", kind);
-	snprintf(job.origin, sizeof job.origin, "%s", strcmp(kind, "verify") == 0 ? "trend" : "backfill");
+	snprintf(job.origin, sizeof job.origin, "%s", kind == JOBKIND_VERIFY ? "trend" : "backfill");
 	snprintf(job.base_sha, sizeof job.base_sha, "%s", base);
 	snprintf(job.target_sha, sizeof job.target_sha, "%s", target);
 	snprintf(job.cells_glob, sizeof job.cells_glob, "%s", c->key);
@@ -94,8 +93,8 @@ int trend_verify(const struct trend *t, struct store_change *c, const struct sto
 	snprintf(why, sizeof why, "queued: the history shows a step of %+.2f %% near %.12s", stats_change_pct(c->step),
 		c->commit_sha);
 	return store_change_update(t->db, c, err) ||
-			       ask(t, c, e, "verify", PRIORITY_VERIFY, changepoint_step(s.x, s.n, first + 1), s.point[first].sha,
-				       s.point[first + 1].sha, why, err)
+			       ask(t, c, e, JOBKIND_VERIFY, PRIORITY_VERIFY, changepoint_step(s.x, s.n, first + 1),
+				       s.point[first].sha, s.point[first + 1].sha, why, err)
 		       ? -1
 		       : 0;
 }
@@ -128,7 +127,7 @@ static int place(const struct trend *t, struct store_change *c, const struct sto
 	snprintf(why, sizeof why, "queued: a step lies between %.12s and %.12s, and this commit was skipped", c->before_sha,
 		c->commit_sha);
 	return store_change_update(t->db, c, err) ||
-			       ask(t, c, e, "backfill", PRIORITY_BACKFILL, c->step, c->before_sha, middle, why, err)
+			       ask(t, c, e, JOBKIND_BACKFILL, PRIORITY_BACKFILL, c->step, c->before_sha, middle, why, err)
 		       ? -1
 		       : 0;
 }

@@ -85,7 +85,7 @@ static int tell(struct db *db, const struct result *r, const struct store_job *j
 static int measure_anchor(
 	struct db *db, const struct result *r, const struct store_job *job, const struct store_epoch *e, struct fw_err *err)
 {
-	struct store_job ask = { .repo = job->repo, .kind = "anchor", .origin = "epoch", .priority = PRIORITY_ANCHOR };
+	struct store_job ask = { .repo = job->repo, .kind = JOBKIND_ANCHOR, .origin = "epoch", .priority = PRIORITY_ANCHOR };
 	snprintf(ask.target_sha, sizeof ask.target_sha, "%s", e->anchor_sha);
 	snprintf(ask.base_sha, sizeof ask.base_sha, "%s", e->anchor_sha);
 	snprintf(ask.base_how, sizeof ask.base_how, "given");
@@ -133,7 +133,7 @@ int epoch_enter(struct db *db, const struct result *r, const struct store_job *j
 {
 	*out = (struct epoch){ .against = "", .clock_mhz = clock_of(r) };
 	/* beside a peer, base and target are one commit by two providers: nobody's place in the history */
-	if (!environment || !was_timed(r, "target") || strcmp(r->plan.ask.kind, "peer") == 0)
+	if (!environment || !was_timed(r, "target") || r->plan.ask.kind == JOBKIND_PEER)
 		return 0;
 	int found = store_epoch_find(db, job->repo, environment, &out->row, err);
 	if (found < 0)

@@ -40,7 +40,7 @@ static void take_target(void *arg, const struct store_peer_target *row)
 static int enqueue(struct db *db, struct store_job *job, const char *provider, int64_t now_ms, struct fw_err *err)
 {
 	char line[160];
-	snprintf(job->kind, sizeof job->kind, "peer");
+	job->kind = JOBKIND_PEER;
 	snprintf(job->base_sha, sizeof job->base_sha, "%s", job->target_sha);
 	snprintf(job->base_how, sizeof job->base_how, "given");
 	snprintf(job->base_provider, sizeof job->base_provider, "%s", provider);

@@ -274,7 +274,7 @@ void plan_compare(struct plan *p)
 	plan_inputs_hash(&p->ask.subject[0], "", base);
 	plan_inputs_hash(&p->ask.subject[1], "", target);
 	bool is_named = p->ask.subject[0].provider[0] || p->ask.subject[1].provider[0]; /* it may not exist */
-	p->identical = strcmp(base, target) == 0 && !is_named && !protocol_is_selfcheck(p->ask.kind);
+	p->identical = strcmp(base, target) == 0 && !is_named && !jobkind_is_itself(p->ask.kind);
 }
 
 bool plan_needs_worker(const struct plan *p)

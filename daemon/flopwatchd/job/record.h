@@ -7,7 +7,7 @@
 
 #include "flopwatchd/runtime/txn.h"
 #include "db/store/job.h"
-#include "flopwatchd/job/jobstate.h"
+#include "core/state/jobstate.h"
 
 /* Inside a transaction. */
 /** Move a job and tell: state, event "job.state" and (with a reason) a log line. Err: ERR_CONFLICT it has ended already. */

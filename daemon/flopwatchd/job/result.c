@@ -319,7 +319,7 @@ void result_end(struct result *r)
 {
 	int base = result_subject(r, "base"), target = result_subject(r, "target");
 	(void)result_name_cell(r, NULL); /* without memory for one cell the judge fails next */
-	if (base < 0 || target < 0 || r->identical_by[0] || protocol_is_selfcheck(r->plan.ask.kind))
+	if (base < 0 || target < 0 || r->identical_by[0] || jobkind_is_itself(r->plan.ask.kind))
 		return;
 	const char *a = r->build[base].module_sha256, *b = r->build[target].module_sha256;
 	bool is_named = r->plan.ask.subject[base].provider[0] || r->plan.ask.subject[target].provider[0];

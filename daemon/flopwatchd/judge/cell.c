@@ -377,7 +377,7 @@ static const struct msg_fault *outer_fault(const struct result *r, int cell, boo
 
 static bool is_beside_peer(const struct result *r)
 {
-	return strcmp(r->plan.ask.kind, "peer") == 0;
+	return r->plan.ask.kind == JOBKIND_PEER;
 }
 
 /** What a side is called: beside a peer by the provider that was asked for. */
@@ -413,7 +413,7 @@ static bool judge_trouble(const struct result *r, int i, const struct judge_time
 	find_trouble(r, "base", i, &base);
 	find_trouble(r, "target", i, &target);
 	/* A trouble of the base is never the target's fault, unless they are one commit. */
-	bool itself = protocol_is_selfcheck(r->plan.ask.kind);
+	bool itself = jobkind_is_itself(r->plan.ask.kind);
 	bool inherited = !itself && base.class[0] && strcmp(base.class, target.class) == 0;
 	if (judge_absence(r, i, &base, &target, c))
 		return true;

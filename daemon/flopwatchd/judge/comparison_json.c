@@ -348,7 +348,7 @@ static void write_head(void *arg, const struct view_comparison *c)
 	jsonw_kv_int(j, "id", c->id);
 	jsonw_kv_string(j, "repo", c->repo);
 	text_or_null(j, "branch", c->branch);
-	jsonw_kv_string(j, "kind", c->kind);
+	jsonw_kv_string(j, "kind", jobkind_name(c->kind));
 	jsonw_kv_string(j, "suite", c->suite);
 	jsonw_kv_string(j, "verdict", c->verdict);
 	text_or_null(j, "identical_by", c->identical_by);

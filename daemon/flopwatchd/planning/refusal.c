@@ -170,7 +170,7 @@ static const struct msg_check *find_unknown_provider(const struct result *r)
 /* Both programs ran, and none of what they write is asked for. */
 static bool lacks_rows(const struct result *r, const struct store_job *job)
 {
-	if (!job->cells_glob[0] || !plan_is_benchmark(&r->plan) || r->identical_by[0] || strcmp(job->kind, "bisect") == 0)
+	if (!job->cells_glob[0] || !plan_is_benchmark(&r->plan) || r->identical_by[0] || job->kind == JOBKIND_BISECT)
 		return false;
 	for (int i = 0; i < r->n_faults; i++)
 		if (r->fault[i].cell < 0)

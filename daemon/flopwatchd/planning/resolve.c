@@ -122,7 +122,7 @@ static int copy_suites(const char (*names)[64], int n, char out[8][64])
 /* A branch is judged by the suites of its base; those that it names itself have to be there, too, before they are. */
 static bool names_suites(const struct resolve *r)
 {
-	return !r->job.suite[0] && !r->repo->n_suites && (!r->job.kind[0] || !strcmp(r->job.kind, "change"));
+	return !r->job.suite[0] && !r->repo->n_suites && r->job.kind == JOBKIND_CHANGE;
 }
 
 /* Suites whose files a side is asked for: of the base the job's own, else the configured ones, else those of its manifest `m`. */
@@ -195,9 +195,8 @@ static void use_base(struct resolve *r, const char *sha, const char *how)
 	snprintf(r->base_sha, sizeof r->base_sha, "%s", sha);
 	snprintf(r->answer.plan.base_how, sizeof r->answer.plan.base_how, "%s", how);
 	bool self = !strcmp(how, "self") || (!strcmp(how, "given") && !strcmp(sha, r->job.target_sha));
-	bool is_itself = !strcmp(r->job.kind, "calibrate") || !strcmp(r->job.kind, "peer"); /* also on one commit */
-	const char *kind = self && !is_itself ? "selfcheck" : r->job.kind[0] ? r->job.kind : "change";
-	snprintf(r->answer.plan.ask.kind, sizeof r->answer.plan.ask.kind, "%s", kind);
+	bool is_itself = r->job.kind == JOBKIND_CALIBRATE || r->job.kind == JOBKIND_PEER; /* also on one commit */
+	r->answer.plan.ask.kind = self && !is_itself ? JOBKIND_SELFCHECK : r->job.kind;
 	ask_tree(r, &r->base, sha, have_base_tree);
 }
 
@@ -362,7 +361,7 @@ static void ask_base(struct resolve *r)
 static int look_at_line(struct resolve *r, struct fw_err *err)
 {
 	struct plan *p = &r->answer.plan;
-	bool fills = !strcmp(r->job.kind, "backfill") || !strcmp(r->job.kind, "anchor");
+	bool fills = r->job.kind == JOBKIND_BACKFILL || r->job.kind == JOBKIND_ANCHOR;
 	char upstream[sizeof p->line_branch];
 	if (gitread_encode(r->repo->upstream, upstream, sizeof upstream, err) != 0)
 		return -1;
@@ -479,7 +478,7 @@ static void complete(struct resolve *r)
 		snprintf(a->note, sizeof a->note, "all rows are measured: one run of a program of its own writes them all");
 	if (benchmark)
 		plan_benchmark(p, r->config, r->repo->name, benchmark, &r->target.manifest);
-	if (p->dropped && strcmp(p->ask.kind, "change") != 0) { /* whoever searches a change learns nothing from it */
+	if (p->dropped && p->ask.kind != JOBKIND_CHANGE) { /* whoever searches a change learns nothing from it */
 		plan_run(p, 1, &r->target.manifest, &err);
 		refuse(r, &err);
 		return;

@@ -15,7 +15,7 @@ void terms_set(struct plan *p, const struct store_job *job, bool is_benchmark)
 		p->ask.rule.launches_ok_min = p->ask.rule.launches_regression_min = p->ask.rule.launches_max;
 		p->ask.rule.confirm = false;
 	}
-	if (!strcmp(p->ask.kind, "peer")) /* how far behind, not whether somebody has to be called */
+	if (p->ask.kind == JOBKIND_PEER) /* how far behind, not whether somebody has to be called */
 		p->ask.rule.confirm = false;
 	for (int i = 0; i < p->ask.n_cells && job->threshold_pct > 0; i++)
 		p->ask.cell[i].threshold_pct = job->threshold_pct;

@@ -78,7 +78,7 @@ static int put_comparison(struct db *db, const struct result *r, const struct st
 		.wall_s = r->done.wall_s,
 		.finished_at = now_ms };
 	snprintf(c->branch, sizeof c->branch, "%s", job->branch);
-	snprintf(c->kind, sizeof c->kind, "%s", p->ask.kind);
+	c->kind = p->ask.kind;
 	snprintf(c->base_sha, sizeof c->base_sha, "%s", commit_of(r, "base"));
 	snprintf(c->base_how, sizeof c->base_how, "%s", p->base_how);
 	snprintf(c->target_sha, sizeof c->target_sha, "%s", commit_of(r, "target"));
@@ -225,7 +225,7 @@ static int finish(struct db *db, const struct config *config, const struct resul
 	out->comparison = c.id;
 	out->verdict = c.verdict;
 	/* Half a comparison neither accuses a commit nor clears one. */
-	bool whole = strcmp(c.kind, "change") == 0 && !r->plan.ask.quick && !job->cells_glob[0] && c.branch[0];
+	bool whole = c.kind == JOBKIND_CHANGE && !r->plan.ask.quick && !job->cells_glob[0] && c.branch[0];
 	if (judge_news_publish(db, config, news, r, job, &c, whole, now_ms, out, err) ||
 		(whole && again_note(db, config, job, &c, now_ms, err)) ||
 		trend_follow(db, config, job, &c, &epoch, now_ms, err) || status_verdict(db, config, job, &c, now_ms, err) ||

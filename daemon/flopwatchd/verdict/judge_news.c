@@ -136,7 +136,7 @@ static int tell_job(struct db *db, const struct config *config, const struct sto
 	jsonw_object(&j);
 	jsonw_kv_string(&j, "event", "job.done");
 	jsonw_kv_int(&j, "job", job->id);
-	jsonw_kv_string(&j, "kind", c->kind);
+	jsonw_kv_string(&j, "kind", jobkind_name(c->kind));
 	jsonw_kv_string(&j, "state", "done");
 	jsonw_kv_int(&j, "comparison", c->id);
 	jsonw_kv_string(&j, "verdict", verdict_name(c->verdict));

@@ -4,8 +4,8 @@
  * queued -> sent -> building -> checking -> measuring -> done | failed | cancelled | superseded | gone. A job that lost its
  * worker goes back to queued; what has ended stays ended.
  */
-#ifndef FLOPWATCHD_JOB_JOBSTATE_H
-#define FLOPWATCHD_JOB_JOBSTATE_H
+#ifndef CORE_STATE_JOBSTATE_H
+#define CORE_STATE_JOBSTATE_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
 /* jobstate.c - the table; nothing else in the daemon decides what may follow what. */
-#include "flopwatchd/job/jobstate.h"
+#include "core/state/jobstate.h"
 
 #include <string.h>
 

@@ -1,0 +1,27 @@
+/** jobkind.h - what a job is for, and with it its comparison: which base it has, who hears of it, what follows from it. */
+#ifndef CORE_STATE_JOBKIND_H
+#define CORE_STATE_JOBKIND_H
+
+#include <stdbool.h>
+
+enum jobkind {
+	JOBKIND_CHANGE,    /* what a commit changes */
+	JOBKIND_SELFCHECK, /* one commit against itself */
+	JOBKIND_ANCHOR,    /* a history's anchor, timed beside the one before it */
+	JOBKIND_VERIFY,    /* whether a change that the history suspects is one */
+	JOBKIND_BACKFILL,  /* a commit that a history has no point of */
+	JOBKIND_CALIBRATE, /* how much equal builds scatter */
+	JOBKIND_BISECT,    /* a step of a search */
+	JOBKIND_PEER,      /* a commit beside a provider that is a yardstick */
+	JOBKIND_IMPORT,    /* figures that somebody else measured */
+	JOBKIND_N
+};
+
+/** As in rows and JSON: "selfcheck"; "" for JOBKIND_N. */
+const char *jobkind_name(enum jobkind kind);
+/** JOBKIND_N for an unknown word. */
+enum jobkind jobkind_from_name(const char *name);
+/** Whether a module is timed beside itself. Of all others equal modules are not timed. */
+bool jobkind_is_itself(enum jobkind kind);
+
+#endif

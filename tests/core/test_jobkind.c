@@ -1,0 +1,35 @@
+/* The kinds of jobs: every word reads back, and what is none of them says so. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "core/state/jobkind.h"
+
+static void test_names_read_back(void **state)
+{
+	(void)state;
+	for (int k = 0; k < JOBKIND_N; k++)
+		assert_int_equal(jobkind_from_name(jobkind_name((enum jobkind)k)), k);
+	assert_string_equal(jobkind_name(JOBKIND_CALIBRATE), "calibrate");
+	assert_string_equal(jobkind_name(JOBKIND_N), "");
+	assert_int_equal(jobkind_from_name("party"), JOBKIND_N);
+	assert_int_equal(jobkind_from_name(""), JOBKIND_N);
+}
+
+static void test_a_module_is_timed_beside_itself_to_see_what_scatters(void **state)
+{
+	(void)state;
+	for (int k = 0; k < JOBKIND_N; k++)
+		assert_int_equal(jobkind_is_itself((enum jobkind)k), k == JOBKIND_SELFCHECK || k == JOBKIND_CALIBRATE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names_read_back),
+		cmocka_unit_test(test_a_module_is_timed_beside_itself_to_see_what_scatters),
+	};
+	return cmocka_run_group_tests_name("jobkind", tests, NULL, NULL);
+}
