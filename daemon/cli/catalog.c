@@ -166,6 +166,11 @@ const struct catalog_verb catalog_verbs[] = {
 		"flopwatch peer  # main beside the repository's peers\nflopwatch peer my-branch --provider cudnn\nflopwatch peer "
 		"show",
 		CATALOG_WORDS, "show" },
+	{ "init", 0, 1, verb_init, "init [FOLDER]", "look at a checkout and write its .flopwatch.yaml",
+		"Finds modules, programs with the kit, Google Benchmark, nvbench, hyperfine, Triton and PyTorch by what they include, "
+		"and how they are built by their Makefile or CMakeLists.txt. A file that is there is never overwritten. Status 4 where "
+		"nothing is known; needs no daemon.",
+		"", "flopwatch init  # then: flopwatch try", CATALOG_FILE, "" },
 	{ "doctor", 0, 0, verb_doctor, "doctor", "is everything there that measuring needs, and what to do if not",
 		"Looks at this machine and at the daemon: GPU and driver, nvcc, performance counters, sandbox, disk, clock, the "
 		"daemon, its repositories and its workers. Status 1 when something fails, else 0.",

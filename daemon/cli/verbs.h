@@ -53,6 +53,8 @@ int verb_token(struct client *c, const struct options *o);
 /** Where a verdict leaves the program: 0, 1, 3 or 7. */
 int verb_status_of_verdict(const char *verdict);
 
+/** init [FOLDER]; needs no daemon. */
+int verb_init(struct client *c, const struct options *o);
 int verb_bisect(struct client *c, const struct options *o);
 int verb_compare(struct client *c, const struct options *o);
 /** compare on two files; needs no daemon. */

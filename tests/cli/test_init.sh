@@ -1,0 +1,121 @@
+#!/bin/bash
+# flopwatch init: what it sees in a checkout, what it writes, and what it leaves alone.
+. "$(dirname "$0")/../lib/tap.sh"
+export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1
+new() { # an empty checkout, and we are in it
+	mkdir -p "$tmp/$1"
+	cd "$tmp/$1" || exit 1
+	git init -q -b main .
+}
+init() { # its answer in $body, its status in $status
+	body=$("$bin/flopwatch" init --json "$@" 2>"$tmp/errors")
+	status=$?
+}
+value() { # [benchmark] key: what the manifest says there, as it stands
+	awk -v name="${2:+$1}" -v key="${2:-$1}" '
+		!name { inside = 1 }
+		name && $0 ~ "^  [a-z_0-9-]+:$" { inside = $1 == name ":" }
+		inside && $1 == key ":" { sub(/^ *[a-z]+: /, ""); sub(/ #.*/, ""); print; exit }' .flopwatch.yaml
+}
+c_program='#include "flopwatch.h"\nint main(void) { FLOPWATCH("one", 1, 1) { } return 0; }\n'
+
+# ---- a Makefile
+new made
+mkdir src
+printf "$c_program" >src/sums.c
+printf 'DIR = out/bin\nall: $(DIR)/sums # both\n$(DIR)/%%: src/%%.c \\\n  Makefile\n\t@mkdir -p $(DIR)\n\tgcc -I"$$FLOPWATCH_KIT" -o $@ $< -lm\n' >Makefile
+init
+is "a program with the kit" "$status $(jq -r .kind <<<"$body")" "0 benchmarks"
+is "by the rule of the Makefile that builds it" "$(value command)" '[make, out/bin/sums]'
+is "runs from where that puts it" "$(value sums command)" '[./out/bin/sums]'
+ok "which is so" env FLOPWATCH_KIT="$root/daemon/kit" make out/bin/sums
+like "the file says why" "$(cat .flopwatch.yaml)" '# src/sums.c includes flopwatch.h'
+like "and who wrote it" "$(cat .flopwatch.yaml)" 'Written by .flopwatch init.'
+is "it opens nothing, so it is its artifact" "$(value sums artifacts)" '[out/bin/sums]'
+is "no GPU" "$(value sums gpu)" false
+before=$(cat .flopwatch.yaml)
+init
+is "what is there is left alone" "$status $(cat .flopwatch.yaml)" "1 $before"
+like "with what to do" "$(cat "$tmp/errors")" 'is there already, and is never overwritten: change it by hand and run flopwatch try'
+rm .flopwatch.yaml
+cd src || exit 1
+init
+is "from a folder inside, at the root" "$(jq -r .file <<<"$body")" "$(realpath "$tmp/made")/.flopwatch.yaml"
+
+# ---- a Makefile in a folder, for two kinds of device
+new module
+mkdir kernels
+cp "$root/kernels/fw_kernel.h" kernels
+printf '#include "fw_kernel.h"\nFW_EXPORT const struct fw_module *fw_entry(uint32_t abi) { (void)abi; return 0; }\n' >kernels/mine.c
+printf 'DEVICE ?= cpu\nO := build/$(DEVICE)\n$(O)/libmine.so: mine.c\n\tmkdir -p $(@D)\n\tgcc -shared -fPIC -o $@ mine.c\n' >kernels/Makefile
+init
+is "a module" "$status $(jq -r .kind <<<"$body")" "0 module"
+is "built for a device" "$(value command)" '[make, -C, kernels, "DEVICE={device}"]'
+is "and where it comes out" "$(value outputs)" '{attention: "kernels/build/{device}/libmine.so"}'
+ok "which is so" sh -c 'make -C kernels DEVICE=cpu && test -s kernels/build/cpu/libmine.so'
+is "with a suite that a CPU can do" "$(value suites)" '[demo]'
+rm .flopwatch.yaml
+mkdir -p etc/suites
+cp "$root/etc/suites/demo.yaml" etc/suites/small.yaml
+init
+is "or with its own" "$(value suites)" '[small]'
+
+# ---- CMake
+new cmake
+mkdir bench
+printf '#include <benchmark/benchmark.h>\nvoid f(benchmark::State &s) { for (auto _ : s) {} }\nBENCHMARK(f);\nBENCHMARK_MAIN();\n' >bench/speed.cc
+printf 'cmake_minimum_required(VERSION 3.10)\nproject(x CXX)\nadd_subdirectory(bench)\n' >CMakeLists.txt
+printf 'add_executable(speed_bench\n  speed.cc)\ntarget_link_libraries(speed_bench benchmark pthread)\n' >bench/CMakeLists.txt
+init
+is "Google Benchmark under CMake" "$(value speed reader)" google-benchmark
+is "in the folder of its target" "$(value speed command)" '[./build/bench/speed_bench, --benchmark_out=speed.json, --benchmark_out_format=json]'
+like "is configured and built" "$(value command)" 'cmake -S \. -B build -DCMAKE_BUILD_TYPE=Release && cmake --build build .*--target speed_bench'
+is "writes a file that is read" "$(value speed outputs)" '[speed.json]'
+
+# ---- a compiler alone
+new alone
+printf "$c_program" | sed '1i #include "mine.h"' >one.c
+printf 'void mine(void);\n' >mine.h
+printf '#include "mine.h"\nvoid mine(void) { }\n' >mine.c
+printf '#include <nvbench/nvbench.cuh>\nvoid f(nvbench::state &s) { }\nNVBENCH_BENCH(f);\n' >nv.cu
+init
+line=$(value command | jq -r '(. | sub("^\\[sh, -c, "; "") | sub("\\]$"; "") | fromjson)' -R)
+like "no rule: the compiler, with what belongs to it" "$line" '^gcc .*-o one one.c mine.c'
+ok "which is so" env FLOPWATCH_KIT="$root/daemon/kit" sh -c "$line"
+like "what is not understood is told" "$(cat .flopwatch.yaml)" '# Not in here: nv.cu includes nvbench'
+
+# ---- scripts
+new scripts
+mkdir bench src src/pack
+: >src/pack/__init__.py
+printf 'import triton\nfrom pack import x\ntriton.testing.do_bench(None)\n' >bench/soft.py
+printf 'import flopwatch\n' >turns.py
+printf 'import json\nprint(json.dumps({"cell": "a", "ms": [1]}))\n' >lines.py
+printf '#!/bin/bash\nhyperfine --warmup 3 --export-json out/h.json "sleep 0"\n' >whole.sh
+printf 'import flopwatch\n' >test_turns.py
+init
+is "all four, and no test" "$(sed -n 's/^  \([a-z_]*\):$/\1/p' .flopwatch.yaml | sort | paste -sd' ')" "lines soft turns whole"
+is "Triton's timers become cells, with its package" "$(value soft command)" \
+	'[sh, -c, "PYTHONPATH=src:$PYTHONPATH exec python3 -m flopwatch bench/soft.py"]'
+is "a script of the kit" "$(value turns command)" '[python3, turns.py]'
+is "hyperfine's file" "$(value whole command) $(value whole reader) $(value whole outputs)" '[bash, whole.sh] hyperfine [out/h.json]'
+
+# ---- a rule that runs a benchmark
+new rule
+printf 'bench:\n\thyperfine --export-json=times.json ./x\n' >Makefile
+init
+is "a rule that runs hyperfine" "$(value bench command) $(value bench reader) $(value bench outputs)" '[make, bench] hyperfine [times.json]'
+
+# ---- nothing
+new none
+cp "$root/tests/data/readers/nvbench.json" .
+init
+is "nothing that is known" "$status" 4
+like "says what would be" "$(cat "$tmp/errors")" 'nothing in .*/none is a benchmark that is known: no module'
+like "and what wrote the file that is there" "$(cat "$tmp/errors")" 'nvbench.json is what nvbench writes'
+ok "and writes nothing" test ! -e .flopwatch.yaml
+init "$tmp/nowhere"
+is "a folder that is not there" "$status" 1
+mkdir "$tmp/plain"
+printf 'import flopwatch\n' >"$tmp/plain/b.py"
+like "without git it says so" "$("$bin/flopwatch" init "$tmp/plain")" 'next: git init'
