@@ -21,7 +21,7 @@ static bool go_up(char *dir)
 	if (strcmp(dir, ".") == 0)
 		return false;
 	look_dir(dir, above, sizeof above);
-	strcpy(dir, above);
+	memcpy(dir, above, sizeof above);
 	return true;
 }
 
@@ -142,7 +142,8 @@ static int by_cmake(const struct look *l, const struct look_program *program, st
 		command_add(&step[0].command, configure[i]);
 	for (size_t i = 0; i < sizeof make / sizeof make[0]; i++)
 		command_add(&step[1].command, make[i]);
-	snprintf(step[1].why, sizeof step[1].why, "CMakeLists.txt in %.100s has the target %.60s, from %.100s", dir, name, program->path);
+	snprintf(step[1].why, sizeof step[1].why, "CMakeLists.txt in %.100s has the target %.60s, from %.100s", dir, name,
+		program->path);
 	if (top && strstr(top->text.data, "FetchContent"))
 		snprintf(step[0].why, sizeof step[0].why,
 			"FetchContent downloads, and builds have no network: have it found on the machine, or in the repository");
@@ -204,7 +205,8 @@ static int by_compiler(const struct look *l, const struct look_program *program,
 	*step = (struct builder_step){ 0 };
 	snprintf(file, COMMAND_WORD_SIZE, "%.*s%s", (int)(suffix - program->path), program->path, is_module ? ".so" : "");
 	if (look_is_there(l, file)) /* a folder of that name */
-		snprintf(file, COMMAND_WORD_SIZE, "%.*s.%s", (int)(suffix - program->path), program->path, is_module ? "module.so" : "out");
+		snprintf(file, COMMAND_WORD_SIZE, "%.*s.%s", (int)(suffix - program->path), program->path,
+			is_module ? "module.so" : "out");
 	command_add(c, is_cuda ? "nvcc" : strcmp(suffix, ".c") == 0 ? "gcc" : "g++");
 	command_add(c, "-O3");
 	if (is_cuda) {
@@ -228,12 +230,13 @@ static int by_compiler(const struct look *l, const struct look_program *program,
 	command_add(c, program->path);
 	add_neighbours(c, l, program);
 	add_libraries(c, program);
-	snprintf(step->why, sizeof step->why, "no Makefile or CMakeLists.txt names %.150s, so %.40s builds it alone", program->path,
-		c->word[0]);
+	snprintf(step->why, sizeof step->why, "no Makefile or CMakeLists.txt names %.150s, so %.40s builds it alone",
+		program->path, c->word[0]);
 	return 1;
 }
 
-int builder_find(const struct look *l, const struct look_program *program, struct builder_step *step, char file[COMMAND_WORD_SIZE])
+int builder_find(
+	const struct look *l, const struct look_program *program, struct builder_step *step, char file[COMMAND_WORD_SIZE])
 {
 	int n = by_make(l, program, step, file);
 

@@ -67,7 +67,8 @@ static void read_text(const struct look *l, const char *path, struct buf *out)
 	buf_init(out, TEXT_MAX);
 	if ((size_t)snprintf(whole, sizeof whole, "%s/%s", l->root, path) < sizeof whole)
 		fd = open(whole, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
-	bool is_read = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size < TEXT_MAX && buf_read_fd(out, fd) == 0;
+	bool is_read =
+		fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size < TEXT_MAX && buf_read_fd(out, fd) == 0;
 
 	if (fd >= 0)
 		close(fd);
@@ -155,8 +156,8 @@ static void take_file(struct look *l, const char *path, const char *name)
 /* What is built, fetched or hidden there belongs to nobody's benchmark. */
 static bool is_passed_over(const char *name)
 {
-	static const char *const names[] = { "build", "_build", "out", "node_modules", "third_party", "3rdparty", "external", "extern",
-		"vendor", "_deps", "__pycache__", "venv", "site-packages", "submodules", NULL };
+	static const char *const names[] = { "build", "_build", "out", "node_modules", "third_party", "3rdparty", "external",
+		"extern", "vendor", "_deps", "__pycache__", "venv", "site-packages", "submodules", NULL };
 
 	if (name[0] == '.')
 		return strcmp(name, ".flopwatch") != 0;

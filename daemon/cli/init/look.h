@@ -46,9 +46,9 @@ struct look {
 	int n_programs, n_builders, n_suites;
 	struct look_program program[LOOK_PROGRAMS_MAX];
 	struct look_builder builder[LOOK_BUILDERS_MAX];
-	char suite[LOOK_SUITES_MAX][64];                      /* of etc/suites or .flopwatch/suites */
-	char result[LOOK_PATH_SIZE], result_format[24];       /* a file that a benchmark once wrote; "" none */
-	bool is_cut;                                          /* there is more than is looked at */
+	char suite[LOOK_SUITES_MAX][64];                /* of etc/suites or .flopwatch/suites */
+	char result[LOOK_PATH_SIZE], result_format[24]; /* a file that a benchmark once wrote; "" none */
+	bool is_cut;                                    /* there is more than is looked at */
 };
 
 /** Look. Own: look_free, also after an error. Err: `root` cannot be read. */

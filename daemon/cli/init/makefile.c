@@ -209,8 +209,7 @@ static bool matches(const char *pattern, const char *need, const char *source, c
 	return !strchr(out, '?') && !strstr(out, ".o");
 }
 
-static bool rule_program(
-	const struct rule *r, const char *stem, const char *source, char *target, char *file, size_t size)
+static bool rule_program(const struct rule *r, const char *stem, const char *source, char *target, char *file, size_t size)
 {
 	char word[VALUE_SIZE], need[VALUE_SIZE], made[VALUE_SIZE];
 	const char *list = r->targets;

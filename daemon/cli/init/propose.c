@@ -73,8 +73,8 @@ static bool build(struct proposal *p, const struct look *l, const struct look_pr
 		if (!add_step(p, &step[i]))
 			n = 0;
 	if (n == 0)
-		note(p, "%s %s, but how to build it was not seen, or does not fit beside the others; say it in build.command", program->path,
-			program->why);
+		note(p, "%s %s, but how to build it was not seen, or does not fit beside the others; say it in build.command",
+			program->path, program->why);
 	return n > 0;
 }
 
@@ -135,8 +135,8 @@ static void package_folder(const struct look *l, const struct look_program *prog
 
 		if (!word)
 			continue;
-		snprintf(name, sizeof name, "%.*s", (int)strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"),
-			word);
+		snprintf(name, sizeof name, "%.*s",
+			(int)strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"), word);
 		for (size_t i = 0; name[0] && i < sizeof places / sizeof places[0]; i++) {
 			if (strcmp(places[i], dir) == 0)
 				continue;
@@ -169,8 +169,8 @@ static void add_python(struct proposal *p, const struct look *l, const struct lo
 	if (folder[0]) { /* the sandbox has a PYTHONPATH of its own, where the kit lies */
 		command_add(&b->command, "sh");
 		command_add(&b->command, "-c");
-		snprintf(line, sizeof line, "PYTHONPATH=%s:$PYTHONPATH exec python3 %s%.200s", folder, is_wrapped ? "-m flopwatch " : "",
-			program->path);
+		snprintf(line, sizeof line, "PYTHONPATH=%s:$PYTHONPATH exec python3 %s%.200s", folder,
+			is_wrapped ? "-m flopwatch " : "", program->path);
 		command_add(&b->command, line);
 	} else {
 		command_add(&b->command, "python3");
@@ -225,7 +225,8 @@ static void add_recipes(struct proposal *p, const struct look *l)
 			name_of(p, target, b->name);
 			command_add(&b->command, "make");
 			command_add(&b->command, target);
-			snprintf(b->why, sizeof b->why, "the rule %.100s of Makefile runs a benchmark with %s", target, ways[k].option);
+			snprintf(b->why, sizeof b->why, "the rule %.100s of Makefile runs a benchmark with %s", target,
+				ways[k].option);
 			p->n_benchmarks++;
 		}
 		makefile_free(m);
@@ -296,7 +297,8 @@ bool propose(const struct look *l, struct proposal *out)
 	bool found = out->module[0] || out->n_benchmarks;
 
 	if (l->result[0] && !found)
-		note(out, "%s is what %s writes, but not the program that wrote it was found: name it under benchmarks, with reader: %s",
+		note(out,
+			"%s is what %s writes, but not the program that wrote it was found: name it under benchmarks, with reader: %s",
 			l->result, l->result_format, l->result_format);
 	if (l->is_cut)
 		note(out, "the checkout is large, and not all of it was looked at");

@@ -25,7 +25,8 @@ static const struct sign python_signs[] = {
 	{ LOOK_KIT_PYTHON, "\nimport flopwatch", NULL, "imports flopwatch, so that it takes turns" },
 	{ LOOK_KIT_PYTHON, "\nfrom flopwatch import", NULL, "imports flopwatch, so that it takes turns" },
 	{ LOOK_TIMED_PYTHON, "triton", "do_bench", "times with triton.testing, which `python3 -m flopwatch` turns into cells" },
-	{ LOOK_TIMED_PYTHON, "triton.testing", "perf_report", "times with triton.testing, which `python3 -m flopwatch` turns into cells" },
+	{ LOOK_TIMED_PYTHON, "triton.testing", "perf_report",
+		"times with triton.testing, which `python3 -m flopwatch` turns into cells" },
 	{ LOOK_TIMED_PYTHON, "torch.utils.benchmark", "Timer",
 		"times with torch.utils.benchmark, which `python3 -m flopwatch` turns into cells" },
 	{ LOOK_LINES_PYTHON, "\"cell\"", "\"ms\"", "prints JSON with \"cell\" and \"ms\"" },
@@ -47,11 +48,11 @@ static bool is_one_of(const char *suffix, const char *const *list)
 
 static const struct sign *signs_of(const char *suffix)
 {
-	return is_one_of(suffix, c_suffixes)     ? c_signs
-	       : strcmp(suffix, ".py") == 0      ? python_signs
-	       : strcmp(suffix, ".sh") == 0      ? shell_signs
-	       : strcmp(suffix, ".bash") == 0    ? shell_signs
-						 : NULL;
+	return is_one_of(suffix, c_suffixes)  ? c_signs
+	       : strcmp(suffix, ".py") == 0   ? python_signs
+	       : strcmp(suffix, ".sh") == 0   ? shell_signs
+	       : strcmp(suffix, ".bash") == 0 ? shell_signs
+					      : NULL;
 }
 
 bool recognise_suffix(const char *suffix)
