@@ -31,7 +31,7 @@ if [ ! -e "$root/etc/flopwatch/flopwatchd.yml" ]; then # a configuration that is
 	put_text 640 etc/flopwatchd.yml /etc/flopwatch flopwatchd.yml
 fi
 put 644 README.md "$prefix/share/doc/flopwatch"
-put 644 ARCHITECTURE.md "$prefix/share/doc/flopwatch"
+for page in ARCHITECTURE.md CONTRIBUTING.md SECURITY.md LICENSE; do put 644 "$page" "$prefix/share/doc/flopwatch"; done
 for page in doc/*; do put 644 "$page" "$prefix/share/doc/flopwatch/doc"; done
 if command -v scdoc >/dev/null; then
 	for page in etc/man/*.scd; do

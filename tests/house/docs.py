@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-LINES_MAX = {"README.md": 150, "ARCHITECTURE.md": 100, "doc/STYLE.md": 80}
+LINES_MAX = {"README.md": 150, "ARCHITECTURE.md": 100, "doc/STYLE.md": 80, "CONTRIBUTING.md": 50, "SECURITY.md": 50}
 WIDTH_MAX = 120
 SHAPES = {"etc/suites/NAME.yaml", "foo.c", "tests/ROOM/test_NAME.c", "test_NAME.sh"}  # names that stand for others
 SOURCE = re.compile(r"[\w./*<>-]+\.(?:c|h|cu|sh|py|sql|md|txt|yaml|yml|js|svg)\b")
@@ -15,7 +15,7 @@ SOURCE = re.compile(r"[\w./*<>-]+\.(?:c|h|cu|sh|py|sql|md|txt|yaml|yml|js|svg)\b
 files = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True,
     check=True).stdout.split("\n")
 names = {pathlib.PurePath(path).name for path in files}
-pages = ["README.md", "ARCHITECTURE.md"] + sorted(path for path in files if fnmatch.fnmatch(path, "doc/*.md"))
+pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"] + sorted(path for path in files if fnmatch.fnmatch(path, "doc/*.md"))
 wrong = []
 
 
