@@ -26,7 +26,7 @@ say      = $(if $(V),,@echo "  $(1)  $(patsubst build/%,%,$(2))" && )
 
 # ---- CUDA, where a toolkit works -----------------------------------------------------------------------------------
 # Goals that install packages first, or build nothing, must not look before they run.
-ifneq ($(filter-out help clean format check-% test demo bench,$(or $(MAKECMDGOALS),all)),)
+ifneq ($(filter-out help clean format check-% test demo bench dist deb,$(or $(MAKECMDGOALS),all)),)
 include build/cuda.mak
 endif
 build/cuda.mak: etc/find-cuda.sh
@@ -61,7 +61,7 @@ BIN      := $(addprefix $(O)/bin/,$(PROGRAMS))
 STATIC   := $(if $(SANITIZE),-lnettle -lyaml -ljansson,-Wl$(comma)-Bstatic -lnettle -lyaml -ljansson -Wl$(comma)-Bdynamic)
 
 .PHONY: all
-all: $(BIN)
+all: $(BIN) ## the programs, into build/bin; what make does where nothing is named
 
 $(call lib,base):   $(call obj,$(BASE_SRC))
 $(call lib,core):   $(call obj,$(CORE_SRC))
@@ -171,7 +171,7 @@ screenshots: ## every page at two widths in two lights, under build/screenshots
 picture: ## doc/comparison.svg, drawn from a recorded comparison
 	@$(MAKE) --no-print-directory -j2 build/tests/web/test_picture
 	@PICTURE=doc/comparison.svg build/tests/web/test_picture
-.PHONY: demo bench gpu-bench gpu-verdicts gpu-demo gpu-check gpu-integrity gpu-modules gpu-turns bundle install clean help kernels-cpu
+.PHONY: demo bench gpu-bench gpu-verdicts gpu-demo gpu-check gpu-integrity gpu-modules gpu-turns bundle install clean help
 demo: ## a daemon, a pushed regression, a harmless push, a dashboard; DEMO_EXIT=1 ends by itself
 	@etc/install-dependencies.sh demo
 	@$(MAKE) --no-print-directory -j2 all
@@ -211,7 +211,16 @@ bundle: all ## build/bundle: programs with their libraries, for another machine
 	@etc/bundle.sh build/bundle
 install: all ## into DESTDIR, FHS places
 	@PREFIX=$(PREFIX) etc/install.sh
+
+# ---- taking it away ------------------------------------------------------------------------------------------------
+.PHONY: dist deb check-deb
+dist: ## build/dist/flopwatch-VERSION.tar.gz: the last commit, the same bytes each time
+	@VERSION=$(VERSION) etc/dist.sh
+deb: dist ## build/deb/flopwatch_VERSION_ARCH.deb, of that tarball; it measures on a GPU if it is built where a CUDA toolkit works
+	@VERSION=$(VERSION) etc/deb.sh
+check-deb: deb ## lintian on the package; in a bare Debian it is installed, starts and is purged. As root, with lintian and mmdebstrap
+	@tests/house/deb_in_bare_root.sh
 clean: ## remove build/
 	rm -rf build
 help: ## this list
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+	@sed -nE 's/^([a-z-]+):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
