@@ -81,13 +81,13 @@ static int copy_word(const char *what, const char *text, char *out, size_t size,
 	return 0;
 }
 
-static int check_kind(const struct control *c, const char *kind, struct fw_err *err)
+static int check_kind(const struct control *c, enum device_kind kind, struct fw_err *err)
 {
-	if (!kind[0] || queue_measures(c->queue, kind))
+	if (kind == DEVICE_ANY || queue_measures(c->queue, kind))
 		return 0;
 	return err_set(err, ERR_INVALID,
 		"no worker of this daemon measures on %s, so the job would wait for ever; see `workers` of its configuration",
-		kind);
+		device_kind_name(kind));
 }
 
 /* One side by its name is another question than a branch's own. Both sides of one commit, unless a base was given. */
@@ -123,8 +123,7 @@ static void keep_name(const char *text, char out[STORE_JOB_NAME_SIZE])
 
 static int read_request(struct control *c, const struct control_request *r, struct store_job *job, struct fw_err *err)
 {
-	char ignored[1024];
-	static const char *const kinds[] = { "", "cuda", "cpu", "sim" };
+	char ignored[1024], kind[8];
 	if (!r->repo || !r->repo[0] || !r->target || !r->target[0])
 		return err_set(err, ERR_INVALID, "a job needs a repo and a target");
 	if (find_repo(c, r->repo, &job->repo, err) != 0 ||
@@ -139,16 +138,14 @@ static int read_request(struct control *c, const struct control_request *r, stru
 		job->branch[0] = 0; /* a question of its own, not part of the branch's history */
 	}
 	if (copy_word("suite", r->suite, job->suite, sizeof job->suite, err) != 0 ||
-		copy_word("device_kind", r->device_kind, job->device_kind, sizeof job->device_kind, err) != 0 ||
+		copy_word("device_kind", r->device_kind, kind, sizeof kind, err) != 0 ||
 		copy_word("cells", r->cells_glob, job->cells_glob, sizeof job->cells_glob, err) != 0)
 		return -1;
 	if (strchr(job->suite, '/') || job->suite[0] == '.')
 		return err_set(err, ERR_INVALID, "suite %s is not a name; e.g. ffa", job->suite);
-	bool known = false;
-	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-		known = known || !strcmp(kinds[i], job->device_kind);
-	if (!known)
-		return err_set(err, ERR_INVALID, "device_kind %s is none of cuda, cpu, sim", job->device_kind);
+	job->device_kind = device_kind_from_name(kind);
+	if (job->device_kind == DEVICE_KINDS)
+		return err_set(err, ERR_INVALID, "device_kind %s is none of cuda, cpu, sim", kind);
 	if (check_kind(c, job->device_kind, err) != 0)
 		return -1;
 	job->quick = r->quick;
@@ -203,9 +200,11 @@ static int read_device(struct control *c, const char *text, struct store_job *jo
 	int64_t id;
 	if (!text || !*text)
 		return 0;
-	if (!strcmp(text, "cuda") || !strcmp(text, "cpu") || !strcmp(text, "sim"))
-		return check_kind(c, text, err) != 0 ? -1
-						     : copy_word("device", text, job->device_kind, sizeof job->device_kind, err);
+	enum device_kind kind = device_kind_from_name(text);
+	if (kind != DEVICE_KINDS) {
+		job->device_kind = kind;
+		return check_kind(c, kind, err);
+	}
 	if (copy_word("device", text, job->device_uuid, sizeof job->device_uuid, err) != 0)
 		return -1;
 	return store_device_get(c->db, job->device_uuid, &id, state, err);
@@ -252,8 +251,9 @@ int control_forget(struct control *c, const struct control_request *request, con
 		copy_word("cells", request->cells_glob, wish.cells_glob, sizeof wish.cells_glob, err) != 0 ||
 		read_device(c, request->device_kind, &wish, err) != 0)
 		return -1;
-	if (wish.device_kind[0])
-		return err_set(err, ERR_INVALID, "device %s is a kind; name one device by its uuid", wish.device_kind);
+	if (wish.device_kind != DEVICE_ANY)
+		return err_set(
+			err, ERR_INVALID, "device %s is a kind; name one device by its uuid", device_kind_name(wish.device_kind));
 	if (txn_begin(g, err) != 0 ||
 		txn_end(g, store_scatter_forget(c->db, wish.repo, wish.device_uuid, wish.cells_glob, n, err), err) != 0)
 		return -1;
@@ -288,12 +288,12 @@ static int choose_peers(struct control *c, const struct config_repo *repo, const
 	}
 	int n = 0;
 	for (int i = 0; i < out->n; i++) { /* [cudnn@cuda] has nothing to say where there is no GPU */
-		if (!out->of[i].device[0] || queue_measures(c->queue, out->of[i].device))
+		if (out->of[i].device == DEVICE_ANY || queue_measures(c->queue, out->of[i].device))
 			out->of[n++] = out->of[i];
 	}
 	if (n == 0 && out->n)
 		return err_set(err, ERR_INVALID, "no worker of this daemon measures on %s, which is where peer %s is",
-			out->of[0].device, out->of[0].provider);
+			device_kind_name(out->of[0].device), out->of[0].provider);
 	out->n = n;
 	if (out->n == 0)
 		return err_set(err, ERR_INVALID,
@@ -409,7 +409,7 @@ int control_bisect(struct control *c, const struct control_request *request, int
 	snprintf(b.good_sha, sizeof b.good_sha, "%s", job.base_sha);
 	snprintf(b.bad_sha, sizeof b.bad_sha, "%s", job.target_sha);
 	snprintf(b.suite, sizeof b.suite, "%s", job.suite);
-	snprintf(b.device_kind, sizeof b.device_kind, "%s", job.device_kind);
+	b.device_kind = job.device_kind;
 	snprintf(b.cells, sizeof b.cells, "%s", job.cells_glob);
 	if (txn_begin(g, err) != 0)
 		return -1;

@@ -309,7 +309,7 @@ int report_json(const struct bench *b, const char *suite, FILE *out)
 	side(&j, "target", &b->subject[b->target]);
 	jsonw_key(&j, "device");
 	jsonw_object(&j);
-	jsonw_kv_string(&j, "kind", b->device.kind);
+	jsonw_kv_string(&j, "kind", device_kind_name(b->device.kind));
 	jsonw_kv_string(&j, "uuid", b->device.uuid);
 	jsonw_kv_string(&j, "name", b->device.name);
 	jsonw_kv_string(&j, "driver", b->device.driver);

@@ -282,7 +282,7 @@ static int start_job(struct job *j, struct fw_err *err)
 		.sandbox = j->sandbox,
 		.timeout_s = ask->limits.build_s,
 		.log_bytes = ask->limits.log_bytes };
-	snprintf(j->build.device, sizeof j->build.device, "%s", strcmp(j->device->kind, "cuda") == 0 ? "cuda" : "cpu");
+	j->build.device = j->device->kind == DEVICE_CUDA ? DEVICE_CUDA : DEVICE_CPU;
 	command_sides(j->build.sides);
 	snprintf(j->build.toolchain, sizeof j->build.toolchain, "%s", j->device->toolkit);
 	return 0;

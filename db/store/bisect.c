@@ -31,7 +31,7 @@ static void read_bisect(struct stmt *s, struct store_bisect *out)
 	row_copy(s, 8, out->good_sha, sizeof out->good_sha);
 	row_copy(s, 9, out->bad_sha, sizeof out->bad_sha);
 	row_copy(s, 10, out->suite, sizeof out->suite);
-	row_copy(s, 11, out->device_kind, sizeof out->device_kind);
+	out->device_kind = device_kind_from_name(row_text(s, 11));
 	row_copy(s, 12, out->verdict, sizeof out->verdict);
 	row_copy(s, 13, out->cells, sizeof out->cells);
 	row_copy(s, 14, out->state, sizeof out->state);
@@ -74,7 +74,7 @@ int store_bisect_insert(struct db *db, struct store_bisect *b, int64_t now_ms, s
 	stmt_text(s, ":good", b->good_sha);
 	stmt_text(s, ":bad", b->bad_sha);
 	stmt_text(s, ":suite", b->suite);
-	stmt_text(s, ":device_kind", b->device_kind);
+	stmt_text(s, ":device_kind", device_kind_name(b->device_kind));
 	stmt_text(s, ":verdict", b->verdict);
 	stmt_int(s, ":comparison", b->comparison);
 	stmt_int(s, ":now", now_ms);
@@ -251,7 +251,7 @@ int store_bisect_points(struct db *db, const struct store_bisect *b, store_bisec
 	stmt_int(s, ":id", b->id);
 	stmt_int(s, ":repo", b->repo);
 	stmt_text(s, ":suite", b->suite);
-	stmt_text(s, ":kind", b->device_kind);
+	stmt_text(s, ":kind", device_kind_name(b->device_kind));
 	return each_point(s, each, arg, err);
 }
 

@@ -2,6 +2,7 @@
 #ifndef DB_STORE_BISECT_H
 #define DB_STORE_BISECT_H
 
+#include "core/state/device_kind.h"
 #include "core/verdict/verdict.h"
 #include "db/sqlite/db.h"
 #include "db/store/job.h"
@@ -9,7 +10,8 @@
 struct store_bisect {
 	int64_t id, repo, alert, comparison, job; /* 0: none */
 	char repo_name[128], origin[8], goal[16]; /* goal: regression broken; "" until both ends are measured */
-	char good_sha[65], bad_sha[65], suite[64], device_kind[8], verdict[16];
+	char good_sha[65], bad_sha[65], suite[64], verdict[16];
+	enum device_kind device_kind;
 	char cells[STORE_JOB_CELLS_SIZE]; /* globs; once the goal is known, keys */
 	char state[16], state_why[512];
 	int n_jobs;

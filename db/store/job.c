@@ -36,7 +36,7 @@ static void read_job(struct stmt *s, struct store_job *out)
 	row_copy(s, 8, out->base_how, sizeof out->base_how);
 	out->kind = jobkind_from_name(row_text(s, 9));
 	row_copy(s, 10, out->suite, sizeof out->suite);
-	row_copy(s, 11, out->device_kind, sizeof out->device_kind);
+	out->device_kind = device_kind_from_name(row_text(s, 11));
 	row_copy(s, 12, out->cells_glob, sizeof out->cells_glob);
 	row_copy(s, 13, out->origin, sizeof out->origin);
 	row_copy(s, 14, out->state, sizeof out->state);
@@ -114,7 +114,7 @@ int store_job_insert(struct db *db, struct store_job *j, int64_t now_ms, struct 
 	stmt_text(s, ":base_how", j->base_how);
 	stmt_text(s, ":kind", jobkind_name(j->kind));
 	stmt_text(s, ":suite", j->suite);
-	stmt_text(s, ":device_kind", j->device_kind);
+	stmt_text(s, ":device_kind", device_kind_name(j->device_kind));
 	stmt_int(s, ":some_cells", j->cells_glob[0] != 0);
 	stmt_int(s, ":quick", j->quick);
 	stmt_text(s, ":origin", j->origin);
@@ -258,7 +258,7 @@ int store_job_covers(struct db *db, const struct store_job *like, const char *su
 	stmt_int(s, ":repo", like->repo);
 	stmt_text(s, ":target", like->target_sha);
 	stmt_text(s, ":branch", like->branch);
-	stmt_text(s, ":device", like->device_kind);
+	stmt_text(s, ":device", device_kind_name(like->device_kind));
 	stmt_text(s, ":suite", suite);
 	stmt_text(s, ":origin", like->origin);
 	stmt_int(s, ":id", like->id);
@@ -278,7 +278,7 @@ int store_job_wants_device(struct db *db, const char *device_uuid, struct fw_err
 	return stmt_any(s, err);
 }
 
-int store_job_next(struct db *db, const char *device_kind, const char *device_uuid, const char *held, struct store_job *out,
+int store_job_next(struct db *db, enum device_kind kind, const char *device_uuid, const char *held, struct store_job *out,
 	struct fw_err *err)
 {
 	/* Each "served" is one look at the end of an index; NULL (never served) sorts before every time. */
@@ -294,7 +294,7 @@ int store_job_next(struct db *db, const char *device_kind, const char *device_uu
 		err);
 	if (!s)
 		return -1;
-	stmt_text(s, ":device_kind", device_kind);
+	stmt_text(s, ":device_kind", device_kind_name(kind));
 	stmt_text(s, ":device_uuid", device_uuid);
 	stmt_text(s, ":held", held);
 	return first_job(s, out, err);

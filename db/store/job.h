@@ -2,6 +2,7 @@
 #ifndef DB_STORE_JOB_H
 #define DB_STORE_JOB_H
 
+#include "core/state/device_kind.h"
 #include "core/state/jobkind.h"
 #include "db/sqlite/db.h"
 
@@ -17,7 +18,8 @@ struct store_job {
 	char base_name[STORE_JOB_NAME_SIZE], target_name[STORE_JOB_NAME_SIZE]; /* as a person named the sides; "" nobody did */
 	char target_sha[65], base_sha[65];
 	enum jobkind kind;
-	char base_how[16], suite[64], device_kind[8], origin[16];
+	char base_how[16], suite[64], origin[16];
+	enum device_kind device_kind;                /* that was asked for */
 	char base_provider[48], target_provider[48]; /* asked for by name; "": the module's default */
 	char peers[512];                             /* that the base's manifest names, as core/suite/peers.h writes them */
 	char cells_glob[STORE_JOB_CELLS_SIZE];       /* globs separated by spaces; "" all cells */
@@ -57,7 +59,7 @@ int store_job_covers(struct db *db, const struct store_job *like, const char *su
  * Jobs that ask for another kind of device, or for another device, are passed over, and those of repositories in `held`, a JSON array of ids.
  * 1 found, 0 none, -1.
  */
-int store_job_next(struct db *db, const char *device_kind, const char *device_uuid, const char *held, struct store_job *out,
+int store_job_next(struct db *db, enum device_kind kind, const char *device_uuid, const char *held, struct store_job *out,
 	struct fw_err *err);
 /** Whether a job runs on this device, or waits and may run on it. What waits for another device alone does not count. 1, 0, -1. */
 int store_job_wants_device(struct db *db, const char *device_uuid, struct fw_err *err);

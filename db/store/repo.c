@@ -262,7 +262,7 @@ int store_device_put(struct db *db, const struct msg_device *d, int64_t now_ms, 
 	int result = -1;
 	if (s) {
 		stmt_text(s, ":uuid", d->uuid);
-		stmt_text(s, ":kind", d->kind);
+		stmt_text(s, ":kind", device_kind_name(d->kind));
 		stmt_text(s, ":name", d->name);
 		stmt_text(s, ":driver", d->driver);
 		stmt_text(s, ":toolkit", d->toolkit);

@@ -11,8 +11,8 @@
 /* ---- builds ---------------------------------------------------------------------------------------------------------- */
 
 /** 1 and the id of the newest equal build, 0, -1. */
-static int find_build(struct db *db, const char *inputs_hash, const char *device_kind, const struct msg_build *b, int64_t *id,
-	struct fw_err *err)
+static int find_build(
+	struct db *db, const char *inputs_hash, enum device_kind kind, const struct msg_build *b, int64_t *id, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT id FROM build WHERE inputs_hash = :inputs AND toolchain = :toolchain AND device_kind = :kind AND "
@@ -22,16 +22,16 @@ static int find_build(struct db *db, const char *inputs_hash, const char *device
 		return -1;
 	stmt_text(s, ":inputs", inputs_hash);
 	stmt_text(s, ":toolchain", b->toolchain);
-	stmt_text(s, ":kind", device_kind);
+	stmt_text(s, ":kind", device_kind_name(kind));
 	stmt_text(s, ":module", b->module_sha256);
 	return stmt_first_int(s, id, err);
 }
 
-int store_build_put(struct db *db, const char *inputs_hash, const char *device_kind, const struct msg_build *b, int64_t now_ms,
+int store_build_put(struct db *db, const char *inputs_hash, enum device_kind kind, const struct msg_build *b, int64_t now_ms,
 	int64_t *id, struct fw_err *err)
 {
 	if (strcmp(b->state, "cached") == 0) {
-		int found = find_build(db, inputs_hash, device_kind, b, id, err);
+		int found = find_build(db, inputs_hash, kind, b, id, err);
 		if (found)
 			return found < 0 ? -1 : 0;
 	}
@@ -45,7 +45,7 @@ int store_build_put(struct db *db, const char *inputs_hash, const char *device_k
 		return -1;
 	stmt_text(s, ":inputs", inputs_hash);
 	stmt_text(s, ":toolchain", b->toolchain);
-	stmt_text(s, ":kind", device_kind);
+	stmt_text(s, ":kind", device_kind_name(kind));
 	stmt_text(s, ":module", b->module_sha256);
 	stmt_text(s, ":state", strcmp(b->state, "failed") == 0 ? "failed" : "ok");
 	stmt_int(s, ":exit", b->exit);

@@ -58,7 +58,7 @@ struct store_cell {
 };
 
 /** A build that said ok, cached or failed; a cached one that is stored already is found again by its inputs and module. */
-int store_build_put(struct db *db, const char *inputs_hash, const char *device_kind, const struct msg_build *b, int64_t now_ms,
+int store_build_put(struct db *db, const char *inputs_hash, enum device_kind kind, const struct msg_build *b, int64_t now_ms,
 	int64_t *id, struct fw_err *err);
 /** Sets c->id. Err: a second comparison of one job does not fit in. */
 int store_comparison_insert(struct db *db, struct store_comparison *c, struct fw_err *err);

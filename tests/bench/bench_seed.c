@@ -205,7 +205,7 @@ static void read_suite(struct world *w, const char *path)
 	must(suite_parse(text.data, text.len, path, &w->suite, &err));
 	suite_hash(&w->suite, sha);
 	must(store_suite_put(w->db, sha, w->suite.name, text.data, text.len, "installed", &w->suite_id, &err));
-	struct msg_device device = { .kind = "sim", .uuid = "sim-0", .name = "NVIDIA H200", .cores = 132 };
+	struct msg_device device = { .kind = DEVICE_SIM, .uuid = "sim-0", .name = "NVIDIA H200", .cores = 132 };
 	bool is_new;
 	must(store_device_put(w->db, &device, clock_utc_ms(), &w->device, &err));
 	must(store_environment_put(

@@ -86,19 +86,19 @@ static void scripts_say_when(void **state)
 	struct msg_guard g;
 	(void)state;
 	guard_unknown(&g);
-	assert_false(guard_script_apply(script, &(struct guard_moment){ "time", 1, 1, 0 }, &g));
+	assert_false(guard_script_apply(script, &(struct guard_moment){ GUARD_AT_TIME, 1, 1, 0 }, &g));
 	assert_int_equal(g.reasons, 0);
-	guard_script_apply(script, &(struct guard_moment){ "time", 2, 1, 2 }, &g);
+	guard_script_apply(script, &(struct guard_moment){ GUARD_AT_TIME, 2, 1, 2 }, &g);
 	assert_int_equal(g.reasons, 0);
-	guard_script_apply(script, &(struct guard_moment){ "time", 2, 1, 1 }, &g);
+	guard_script_apply(script, &(struct guard_moment){ GUARD_AT_TIME, 2, 1, 1 }, &g);
 	assert_int_equal(g.reasons, 0x20);
 	assert_true(g.temp_c > 93);
-	guard_script_apply(script, &(struct guard_moment){ "idle", 4, 0, 0 }, &g);
+	guard_script_apply(script, &(struct guard_moment){ GUARD_AT_IDLE, 4, 0, 0 }, &g);
 	assert_int_equal(g.foreign, -1);
-	guard_script_apply(script, &(struct guard_moment){ "idle", 3, 0, 0 }, &g);
+	guard_script_apply(script, &(struct guard_moment){ GUARD_AT_IDLE, 3, 0, 0 }, &g);
 	assert_int_equal(g.foreign, 2);
-	assert_true(guard_script_apply(script, &(struct guard_moment){ "canary", 1, 0, 0 }, &g));
-	assert_false(guard_script_apply("=\n\n x =1 launch\n", &(struct guard_moment){ "time", 1, 0, 0 }, &g));
+	assert_true(guard_script_apply(script, &(struct guard_moment){ GUARD_AT_CANARY, 1, 0, 0 }, &g));
+	assert_false(guard_script_apply("=\n\n x =1 launch\n", &(struct guard_moment){ GUARD_AT_TIME, 1, 0, 0 }, &g));
 }
 
 /* One launch of one cell on device sim under a script. */
@@ -109,7 +109,7 @@ static void launch(const char *script, struct run_result *r)
 	static struct cell cell[1];
 	static int index[1];
 	cell[0] = small_cell(FW_FULL, DIRECTION_FORWARD, 1, one);
-	struct msg_run run = small_run("launch", "sim", modules, 2, cell, index, 1);
+	struct msg_run run = small_run(RUN_LAUNCH, "sim", modules, 2, cell, index, 1);
 	run.phases = run.calls = false;
 	snprintf(run.guards, sizeof run.guards, "%s", script);
 	run_task(&run, r);
@@ -162,18 +162,19 @@ static void a_lost_context_ends_the_launch(void **state)
 static void questions_about_the_device(void **state)
 {
 	static const struct {
-		const char *mode, *device, *script;
+		enum run_mode mode;
+		const char *device, *script;
 		bool ok;
 	} row[] = {
-		{ "canary", "sim", "", true },
-		{ "canary", "cpu", "", true },
-		{ "canary", "sim", "at=canary lost=1", false },
-		{ "canary", "sim", "at=canary pass=1 xid=79", false },
-		{ "canary", "sim", "at=canary foreign=2", true }, /* who shares a device does not make it unfit */
-		{ "canary", "sim", "at=canary foreign=2 reasons=0x40", false },
-		{ "canary", "cuda:99", "", false },
-		{ "idle", "sim", "", true },
-		{ "idle", "cpu", "at=idle launch=1 foreign=3", false },
+		{ RUN_CANARY, "sim", "", true },
+		{ RUN_CANARY, "cpu", "", true },
+		{ RUN_CANARY, "sim", "at=canary lost=1", false },
+		{ RUN_CANARY, "sim", "at=canary pass=1 xid=79", false },
+		{ RUN_CANARY, "sim", "at=canary foreign=2", true }, /* who shares a device does not make it unfit */
+		{ RUN_CANARY, "sim", "at=canary foreign=2 reasons=0x40", false },
+		{ RUN_CANARY, "cuda:99", "", false },
+		{ RUN_IDLE, "sim", "", true },
+		{ RUN_IDLE, "cpu", "at=idle launch=1 foreign=3", false },
 	};
 	(void)state;
 	for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
@@ -184,7 +185,7 @@ static void questions_about_the_device(void **state)
 		assert_int_equal(r.status, 0);
 		assert_int_equal(r.n, 1);
 		assert_int_equal(r.record[0].t, MSG_STATE);
-		assert_string_equal(r.record[0].u.state.what, row[i].mode);
+		assert_int_equal(r.record[0].u.state.what, row[i].mode);
 		assert_int_equal(r.record[0].u.state.ok, row[i].ok);
 		run_result_fini(&r);
 	}
@@ -198,7 +199,7 @@ static void leftovers_are_named(void **state)
 	struct cell cell[] = { small_cell(FW_FULL, DIRECTION_FORWARD, 1, one) };
 	int index[1], rounding = 0;
 	(void)state;
-	struct msg_run run = small_run("launch", "sim", modules, 2, cell, index, 1);
+	struct msg_run run = small_run(RUN_LAUNCH, "sim", modules, 2, cell, index, 1);
 	run.phases = run.calls = false;
 	expect_leaks(true); /* that is what the module is there for */
 	run_task(&run, &r);
@@ -226,7 +227,7 @@ static void bursts_settle_at_clocks_of_their_own(void **state)
 	cell[0].attention.nhq = 8;
 	cell[0].attention.headdim = 64;
 	case_name(&cell[0]);
-	struct msg_run run = small_run("launch", "sim", modules, 2, cell, index, 1);
+	struct msg_run run = small_run(RUN_LAUNCH, "sim", modules, 2, cell, index, 1);
 	run.phases = run.calls = false;
 	run.burst = burst;
 	run_task(&run, &r);

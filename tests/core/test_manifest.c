@@ -28,7 +28,7 @@ static void defaults(void **state)
 	assert_true(m.timeout_s == 900);
 	assert_int_equal(m.peers.n, 1);
 	assert_string_equal(m.peers.of[0].provider, "cudnn");
-	assert_string_equal(m.peers.of[0].device, "cuda");
+	assert_int_equal(m.peers.of[0].device, DEVICE_CUDA);
 }
 
 static void a_whole_file(void **state)

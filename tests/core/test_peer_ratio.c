@@ -71,13 +71,13 @@ static void names_go_both_ways(void **state)
 	peers_parse("cudnn@cuda naive  hopper.v1", &p);
 	assert_int_equal(p.n, 3);
 	assert_string_equal(p.of[0].provider, "cudnn");
-	assert_string_equal(p.of[0].device, "cuda");
+	assert_int_equal(p.of[0].device, DEVICE_CUDA);
 	assert_string_equal(p.of[2].provider, "hopper.v1");
 	peers_write(&p, text);
 	assert_string_equal(text, "cudnn@cuda naive hopper.v1");
-	assert_int_equal(peers_next(&p, 0, "cpu"), 1);
-	assert_int_equal(peers_next(&p, 0, "cuda"), 0);
-	assert_int_equal(peers_next(&p, 3, "cuda"), 3);
+	assert_int_equal(peers_next(&p, 0, DEVICE_CPU), 1);
+	assert_int_equal(peers_next(&p, 0, DEVICE_CUDA), 0);
+	assert_int_equal(peers_next(&p, 3, DEVICE_CUDA), 3);
 	peers_parse("cudnn@gpu a/b", &p);
 	assert_int_equal(p.n, 0);
 	peers_write(&p, text);
@@ -95,7 +95,7 @@ static void all_that_fit_are_written(void **state)
 	for (int i = 0; i < PEERS_MAX; i++) {
 		memset(p.of[i].provider, 'a' + i, sizeof p.of[i].provider - 1);
 		p.of[i].provider[sizeof p.of[i].provider - 1] = 0;
-		strcpy(p.of[i].device, "cuda");
+		p.of[i].device = DEVICE_CUDA;
 	}
 	peers_write(&p, text);
 	peers_parse(text, &back);
@@ -105,7 +105,7 @@ static void all_that_fit_are_written(void **state)
 
 static void lists_of_a_file(const char *text, const char *peers, const char *mistake)
 {
-	struct peers p = { .n = 1, .of = { { "kept", "" } } };
+	struct peers p = { .n = 1, .of = { { "kept", DEVICE_ANY } } };
 	char line[PEERS_TEXT_SIZE];
 	struct yaml *y = yaml_new(text, strlen(text), "f");
 	peers_read(y, yaml_get(y, yaml_root(y), "peers"), &p);

@@ -16,13 +16,13 @@ static void hello(void **state)
 	COPY(in.u.hello.place.modules, "/var/cache/flopwatch-worker/modules");
 	in.u.hello.n_read_only = 1;
 	COPY(in.u.hello.read_only[0], "/opt/conda");
-	COPY(d[0].kind, "cuda");
+	d[0].kind = DEVICE_CUDA;
 	COPY(d[0].uuid, "GPU-12345678-1234-1234-1234-123456789abc");
 	COPY(d[0].name, "NVIDIA H200");
 	d[0].power_limit_w = 700;
 	d[0].cores = 132;
 	d[0].memory_bytes = INT64_C(150754820096);
-	COPY(d[1].kind, "cpu");
+	d[1].kind = DEVICE_CPU;
 	COPY(d[1].uuid, "cpu-ab12");
 	COPY(d[1].name, "line\nbreak \033[31m");
 	round_trip(&(struct msg){ .t = MSG_PING }, &out);
@@ -165,7 +165,7 @@ static void run(void **state)
 	struct msg in = { .t = MSG_RUN, .u.run = &body }, out;
 
 	(void)state;
-	COPY(body.mode, "launch");
+	body.mode = RUN_LAUNCH;
 	COPY(body.device, "cuda:0");
 	COPY(body.subject[0].role, "peer:cudnn");
 	COPY(body.subject[0].module, "/proc/self/fd/10");

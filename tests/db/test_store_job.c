@@ -30,7 +30,7 @@ static struct store_job job_of(struct fixture *f, int64_t id)
 static int64_t next(struct fixture *f)
 {
 	struct store_job j;
-	int r = store_job_next(f->db, "cpu", "", "[]", &j, &err);
+	int r = store_job_next(f->db, DEVICE_CPU, "", "[]", &j, &err);
 	assert_true(r >= 0);
 	return r ? j.id : 0;
 }
@@ -39,7 +39,7 @@ static int64_t next(struct fixture *f)
 static const char *serve(struct fixture *f, int64_t now_ms)
 {
 	static struct store_job j;
-	assert_int_equal(store_job_next(f->db, "cpu", "", "[]", &j, &err), 1);
+	assert_int_equal(store_job_next(f->db, DEVICE_CPU, "", "[]", &j, &err), 1);
 	ok(store_job_send(f->db, j.id, f->device, "nonce", now_ms, &err));
 	ok(store_job_state(f->db, j.id, "failed", "test", now_ms + 1, &err));
 	return j.branch;
@@ -52,7 +52,7 @@ static void insert_and_read_back(void **state)
 		.branch = "a%20b",
 		.kind = JOBKIND_SELFCHECK,
 		.suite = "ffa",
-		.device_kind = "cuda",
+		.device_kind = DEVICE_CUDA,
 		.cells_glob = "*/dense/*",
 		.origin = "api",
 		.quick = true,
@@ -66,7 +66,7 @@ static void insert_and_read_back(void **state)
 	struct store_job k = job_of(f, j.id);
 	assert_string_equal(k.branch, "a%20b");
 	assert_string_equal(k.cells_glob, "*/dense/*");
-	assert_string_equal(k.device_kind, "cuda");
+	assert_int_equal(k.device_kind, DEVICE_CUDA);
 	assert_true(k.quick);
 	assert_int_equal(k.priority, 10);
 	struct store_job some = { .repo = f->repo, .target_sha = "c0", .origin = "api", .cells_glob = " a/*  b/c " };
@@ -144,15 +144,18 @@ static void one_branch_cannot_starve_another(void **state)
 static void kind_of_device_is_respected(void **state)
 {
 	struct fixture *f = *state;
-	struct store_job j = {
-		.repo = f->repo, .branch = "main", .base_how = "given", .suite = "ffa", .device_kind = "cuda", .origin = "push"
-	};
+	struct store_job j = { .repo = f->repo,
+		.branch = "main",
+		.base_how = "given",
+		.suite = "ffa",
+		.device_kind = DEVICE_CUDA,
+		.origin = "push" };
 	snprintf(j.target_sha, sizeof j.target_sha, "%s", fixture_sha(1));
 	snprintf(j.base_sha, sizeof j.base_sha, "%s", fixture_sha(0));
 	ok(store_job_insert(f->db, &j, 1, &err));
 	assert_int_equal(next(f), 0);
 	struct store_job found;
-	assert_int_equal(store_job_next(f->db, "cuda", "", "[]", &found, &err), 1);
+	assert_int_equal(store_job_next(f->db, DEVICE_CUDA, "", "[]", &found, &err), 1);
 	assert_int_equal(found.id, j.id);
 }
 

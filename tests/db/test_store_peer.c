@@ -31,7 +31,7 @@ static int64_t build_of(struct fixture *f, const char *module)
 	struct msg_build b = { .state = "ok", .toolchain = "gcc" };
 	int64_t id;
 	snprintf(b.module_sha256, sizeof b.module_sha256, "%s", module);
-	ok(store_build_put(f->db, module, "cpu", &b, 1, &id, &err));
+	ok(store_build_put(f->db, module, DEVICE_CPU, &b, 1, &id, &err));
 	return id;
 }
 

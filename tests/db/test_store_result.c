@@ -26,7 +26,7 @@ static int64_t put_build(struct fixture *f, const char *how, const char *module,
 	snprintf(b.state, sizeof b.state, "%s", how);
 	snprintf(b.module_sha256, sizeof b.module_sha256, "%s", module);
 	snprintf(b.toolchain, sizeof b.toolchain, "%s", toolchain);
-	ok(store_build_put(f->db, "inputs", "cpu", &b, 9, &id, &err));
+	ok(store_build_put(f->db, "inputs", DEVICE_CPU, &b, 9, &id, &err));
 	return id;
 }
 

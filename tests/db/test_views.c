@@ -322,7 +322,7 @@ static void take_all_statements(struct fixture *f)
 	id = fixture_job(f, "main", 0, 500, 1);
 	ok(store_job_supersede(f->db, id, 1, &n, &err));
 	assert_int_equal(store_job_planned(f->db, f->repo, fixture_sha(3), &err), 1);
-	assert_int_equal(store_job_next(f->db, "cpu", "", "[]", &job, &err), 1);
+	assert_int_equal(store_job_next(f->db, DEVICE_CPU, "", "[]", &job, &err), 1);
 	assert_int_equal(store_job_next_unresolved(f->db, 0, &job, &err), 0);
 	ok(store_job_drop(f->db, f->repo, "main", "gone", "x", 1, &n, &err));
 	ok(store_job_waiting(f->db, &id, &err));

@@ -97,7 +97,7 @@ static void test_an_empty_file_is_the_installed_default(void **state)
 	assert_string_equal(c->worker[0].command[0], "flopwatch-worker");
 	assert_string_equal(c->worker[0].command[1], "serve");
 	assert_int_equal(c->worker[0].n_command, 2);
-	assert_string_equal(c->worker[0].device, "auto");
+	assert_int_equal(c->worker[0].device, DEVICE_ANY);
 	config_free(c);
 }
 
@@ -139,7 +139,7 @@ static void test_everything_set(void **state)
 	assert_int_equal(c->job_timeout_ms, 7200000);
 	assert_int_equal(c->queue_max, 7);
 	assert_int_equal(c->n_workers, 2);
-	assert_string_equal(c->worker[0].device, "sim");
+	assert_int_equal(c->worker[0].device, DEVICE_SIM);
 	assert_string_equal(c->worker[1].socket, "/run/flopwatch/worker.sock");
 	assert_int_equal(c->worker[1].n_command, 0);
 	assert_int_equal(c->n_repos, 2);

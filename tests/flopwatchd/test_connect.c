@@ -25,7 +25,7 @@ static int setup(void **state)
 	snprintf(config->sandbox, sizeof config->sandbox, "required");
 	snprintf(config->cache_dir, sizeof config->cache_dir, "/var/cache/x");
 	snprintf(config->worker[0].name, sizeof config->worker[0].name, "w");
-	snprintf(config->worker[0].device, sizeof config->worker[0].device, "sim");
+	config->worker[0].device = DEVICE_SIM;
 	return 0;
 }
 

@@ -139,7 +139,7 @@ static void test_cancel_and_retry(void **state)
 static void test_devices(void **state)
 {
 	(void)state;
-	struct msg_device d = { .kind = "sim", .uuid = "sim-1", .name = "s" };
+	struct msg_device d = { .kind = DEVICE_SIM, .uuid = "sim-1", .name = "s" };
 	int64_t id;
 	assert_int_equal(control_pause(&control, "sim-1", true, "me", &err), -1);
 	assert_int_equal(err.code, ERR_NOT_FOUND);

@@ -152,7 +152,7 @@ static void jobs_of_another_kind_do_not_wait_for_it(void **state)
 {
 	struct fixture *f = *state;
 	struct store_job j = { .repo = f->repo, .kind = JOBKIND_CHANGE, .suite = "ffa", .base_how = "given", .origin = "api" };
-	snprintf(j.device_kind, sizeof j.device_kind, "cuda");
+	j.device_kind = DEVICE_CUDA;
 	hello(f, 1000);
 	ok(store_job_insert(f->db, &j, 1000, &err));
 	assert_int_equal(look(f, 5 * LIMIT_MS), 0);

@@ -145,7 +145,7 @@ static void main_was_judged(struct fixture *f, const char *peers)
 	int64_t build, comparison;
 	ok(db_begin(f->db, &err));
 	comparison = fixture_comparison(f, "main", 6, 7, VERDICT_UNCHANGED, 900);
-	ok(store_build_put(f->db, "inputs", "cpu", &b, 900, &build, &err));
+	ok(store_build_put(f->db, "inputs", DEVICE_CPU, &b, 900, &build, &err));
 	struct stmt *s = db_stmt(f->db, "UPDATE comparison SET target_build = :build WHERE id = :id", &err);
 	stmt_int(s, ":build", build);
 	stmt_int(s, ":id", comparison);
@@ -162,7 +162,7 @@ static void peers_are_asked_for_once_and_first(void **state)
 	assert_int_equal(look(1000), 2); /* both that a simulated device has, and no calibration yet */
 	assert_int_equal(jobs_for(f, "sim-0", "queued"), 0);
 	assert_int_equal(store_job_next_unresolved(f->db, 0, &job, &err), 0); /* nothing is left to find out */
-	assert_int_equal(store_job_next(f->db, "sim", "sim-0", "[]", &job, &err), 1);
+	assert_int_equal(store_job_next(f->db, DEVICE_SIM, "sim-0", "[]", &job, &err), 1);
 	assert_int_equal(job.kind, JOBKIND_PEER);
 	assert_string_equal(job.base_provider, "naive");
 	assert_string_equal(job.target_provider, "");

@@ -201,18 +201,18 @@ static void test_the_inputs_hash_covers_all_that_makes_a_build(void **state)
 	snprintf(s->input[0].path, sizeof s->input[0].path, "kernels");
 	snprintf(s->input[0].oid, sizeof s->input[0].oid, "abc");
 	manifest_default(&s->build);
-	plan_inputs_hash(s, "cpu", plain);
+	plan_inputs_hash(s, DEVICE_CPU, plain);
 	snprintf(s->commit, sizeof s->commit, "another");
-	plan_inputs_hash(s, "cpu", other);
+	plan_inputs_hash(s, DEVICE_CPU, other);
 	assert_string_equal(plain, other);
-	plan_inputs_hash(s, "cuda", other);
+	plan_inputs_hash(s, DEVICE_CUDA, other);
 	assert_string_not_equal(plain, other);
 	snprintf(s->input[0].oid, sizeof s->input[0].oid, "abd");
-	plan_inputs_hash(s, "cpu", other);
+	plan_inputs_hash(s, DEVICE_CPU, other);
 	assert_string_not_equal(plain, other);
 	snprintf(s->input[0].oid, sizeof s->input[0].oid, "abc");
 	snprintf(s->build.output[0], sizeof s->build.output[0], "elsewhere.so");
-	plan_inputs_hash(s, "cpu", other);
+	plan_inputs_hash(s, DEVICE_CPU, other);
 	assert_string_not_equal(plain, other);
 	free(s);
 }

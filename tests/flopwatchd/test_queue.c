@@ -42,7 +42,6 @@ static void add_worker(const char *name, const char *script)
 	snprintf(w->command[0], sizeof w->command[0], "sh");
 	snprintf(w->command[1], sizeof w->command[1], "%.400s/%s", gitrepo_root, path);
 	w->n_command = 2;
-	snprintf(w->device, sizeof w->device, "auto");
 }
 
 static void begin(void)

@@ -24,7 +24,8 @@ struct talk {
 	bool send, cancel_on_word;
 	int hellos, words, ends;
 	enum session_end how;
-	char why[1024], kind[8];
+	char why[1024];
+	enum device_kind kind;
 	struct result *result;
 };
 
@@ -64,7 +65,7 @@ static void on_hello(void *arg, const struct msg_hello *h)
 	struct fw_err err = { 0 };
 	struct plan p;
 	t->hellos++;
-	snprintf(t->kind, sizeof t->kind, "%s", h->device[0].kind);
+	t->kind = h->device[0].kind;
 	if (!t->send) {
 		session_cancel(t->session);
 		return;
@@ -133,7 +134,7 @@ static void test_a_probe_ends_after_hello(void **state)
 	struct talk t = { 0 };
 	talk_to(&t, "echo Welcome; echo; echo '{}'; " HELLO "cat >/dev/null");
 	assert_int_equal(t.hellos, 1);
-	assert_string_equal(t.kind, "sim");
+	assert_int_equal(t.kind, DEVICE_SIM);
 	assert_int_equal(t.how, SESSION_CANCELLED);
 }
 

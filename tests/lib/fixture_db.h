@@ -46,7 +46,7 @@ struct fixture {
 
 static inline struct msg_device fixture_device(void)
 {
-	struct msg_device d = { .kind = "sim",
+	struct msg_device d = { .kind = DEVICE_SIM,
 		.uuid = "sim-0",
 		.name = "simulated",
 		.driver = "1",

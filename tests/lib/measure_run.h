@@ -79,7 +79,7 @@ static inline int open_bench(struct scene *s)
 	b->cache = &s->cache;
 	b->emit = count;
 	b->emit_arg = s;
-	snprintf(b->device.kind, sizeof b->device.kind, "sim");
+	b->device.kind = DEVICE_SIM;
 	rule_default(&b->rule, CELLS);
 	b->limits = (struct msg_limits){ .check_s = 30, .launch_s = 30, .budget_s = 600 };
 	return 0;

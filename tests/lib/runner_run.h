@@ -47,12 +47,12 @@ static inline struct cell small_cell(int32_t mask, enum direction direction, int
 }
 
 /* A run of `n_modules` modules (base, target, anchor) over cells; the caller may change it before run_task. */
-static inline struct msg_run small_run(const char *mode, const char *device, const char *const *module, int n_modules,
+static inline struct msg_run small_run(enum run_mode mode, const char *device, const char *const *module, int n_modules,
 	struct cell *cell, int *index, int n_cells)
 {
 	static const char *const role[] = { "base", "target", "anchor" };
 	struct msg_run run = { .launch = 1, .set = 1, .seed = 7, .n_subjects = n_modules, .n_cells = n_cells, .cell = cell };
-	snprintf(run.mode, sizeof run.mode, "%s", mode);
+	run.mode = mode;
 	snprintf(run.device, sizeof run.device, "%s", device);
 	for (int i = 0; i < n_modules; i++) {
 		snprintf(run.subject[i].role, sizeof run.subject[i].role, "%s", role[i]);

@@ -24,7 +24,7 @@ static void good_ones_pass(void **state)
 	};
 	int index[6], work = 0;
 	(void)state;
-	struct msg_run run = small_run("check", "cpu", modules, 1, cell, index, 6);
+	struct msg_run run = small_run(RUN_CHECK, "cpu", modules, 1, cell, index, 6);
 	run_task(&run, &r);
 	assert_int_equal(r.status, 0);
 	for (int i = 0; i < 6; i++) {
@@ -52,11 +52,11 @@ static void backward_alone_checks_its_forward(void **state)
 	const char *const good[] = { "good" }, *const nan[] = { "nan_result" };
 	int index[1];
 	(void)state;
-	struct msg_run run = small_run("check", "cpu", good, 1, cell, index, 1);
+	struct msg_run run = small_run(RUN_CHECK, "cpu", good, 1, cell, index, 1);
 	run_task(&run, &r);
 	assert_true(find_check(&r, index[0])->ok);
 	run_result_fini(&r);
-	run = small_run("check", "cpu", nan, 1, cell, index, 1);
+	run = small_run(RUN_CHECK, "cpu", nan, 1, cell, index, 1);
 	run_task(&run, &r);
 	assert_false(find_check(&r, index[0])->ok);
 	assert_non_null(strstr(find_check(&r, index[0])->detail, "forward"));
@@ -84,7 +84,7 @@ static void each_fault_has_its_class(void **state)
 	(void)state;
 	for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
 		const char *const modules[] = { bad[k].module };
-		struct msg_run run = small_run("check", "cpu", modules, 1, cell, index, 2);
+		struct msg_run run = small_run(RUN_CHECK, "cpu", modules, 1, cell, index, 2);
 		run_task(&run, &r);
 		assert_int_equal(r.status, 0);
 		const struct msg_check *c = find_check(&r, index[bad[k].cell]);
@@ -107,7 +107,7 @@ static void a_backward_is_not_tried_on_a_wrong_forward(void **state)
 	};
 	int index[2];
 	(void)state;
-	struct msg_run run = small_run("check", "cpu", modules, 1, cell, index, 2);
+	struct msg_run run = small_run(RUN_CHECK, "cpu", modules, 1, cell, index, 2);
 	run_task(&run, &r);
 	const struct msg_check *c = find_check(&r, index[1]);
 	assert_non_null(c);
@@ -123,7 +123,7 @@ static void an_unknown_provider_is_told(void **state)
 	struct cell cell[] = { small_cell(FW_FULL, DIRECTION_FORWARD, 1, one) };
 	int index[1];
 	(void)state;
-	struct msg_run run = small_run("check", "cpu", modules, 1, cell, index, 1);
+	struct msg_run run = small_run(RUN_CHECK, "cpu", modules, 1, cell, index, 1);
 	snprintf(run.subject[0].provider, sizeof run.subject[0].provider, "nonesuch");
 	run_task(&run, &r);
 	assert_int_equal(r.status, 0);
@@ -138,7 +138,7 @@ static void a_task_is_taken_away(void **state)
 	const char *const modules[] = { "good" };
 	struct cell cell[] = { small_cell(FW_FULL, DIRECTION_FORWARD, 1, one) };
 	int index[1], in = memfd_create("in", 0), records = memfd_create("records", 0), held = dup(in);
-	struct msg_run run = small_run("check", "cpu", modules, 1, cell, index, 1);
+	struct msg_run run = small_run(RUN_CHECK, "cpu", modules, 1, cell, index, 1);
 	struct msg m = { .t = MSG_RUN, .u.run = &run };
 	struct buf line;
 	char left[64];

@@ -141,7 +141,7 @@ static void names_find_devices(void **state)
 
 	(void)state;
 	assert_int_equal(ops->describe(0, &about, &err), 0);
-	assert_string_equal(about.kind, "cpu");
+	assert_int_equal(about.kind, DEVICE_CPU);
 	assert_int_equal(strlen(about.uuid), 16);
 	assert_memory_equal(about.uuid, "cpu-", 4);
 	assert_true(about.cores >= 1);

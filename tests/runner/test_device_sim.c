@@ -114,7 +114,7 @@ static void describes_itself(void **state)
 	(void)state;
 	assert_int_equal(ops->describe(0, &about, &err), 0);
 	assert_string_equal(about.uuid, "sim-0");
-	assert_string_equal(about.kind, "sim");
+	assert_int_equal(about.kind, DEVICE_SIM);
 	assert_int_equal(ops->describe(1, &about, &err), -1);
 }
 

@@ -73,7 +73,7 @@ static void a_launch_times_all_series(void **state)
 	};
 	int index[3];
 	(void)state;
-	struct msg_run run = small_run("launch", "sim", modules, 2, cell, index, 3);
+	struct msg_run run = small_run(RUN_LAUNCH, "sim", modules, 2, cell, index, 3);
 	run_task(&run, &r);
 	assert_int_equal(r.status, 0);
 	for (int i = 0; i < 3; i++) {
@@ -111,7 +111,7 @@ static void the_seed_decides_everything(void **state)
 	};
 	int index[3];
 	(void)state;
-	struct msg_run run = small_run("launch", "sim:0", modules, 3, cell, index, 3);
+	struct msg_run run = small_run(RUN_LAUNCH, "sim:0", modules, 3, cell, index, 3);
 	run_task(&run, &first);
 	run_task(&run, &again);
 	run.seed++;
@@ -132,7 +132,7 @@ static void the_cpu_is_timed_for_real(void **state)
 	struct cell cell[] = { small_cell(FW_CAUSAL, DIRECTION_FORWARD, 1, one) };
 	int index[1], said = 0;
 	(void)state;
-	struct msg_run run = small_run("launch", "cpu", modules, 2, cell, index, 1);
+	struct msg_run run = small_run(RUN_LAUNCH, "cpu", modules, 2, cell, index, 1);
 	run.phases = run.calls = false;
 	run_task(&run, &r);
 	assert_int_equal(r.status, 0);
@@ -159,7 +159,7 @@ static void a_wrong_side_is_named_and_not_timed(void **state)
 	(void)state;
 	for (int k = 0; k < 3; k++) {
 		const char *const modules[] = { "good", bad[k].module };
-		struct msg_run run = small_run("launch", "sim", modules, 2, cell, index, 1);
+		struct msg_run run = small_run(RUN_LAUNCH, "sim", modules, 2, cell, index, 1);
 		run_task(&run, &r);
 		assert_int_equal(r.status, 0);
 		int faults = 0;
@@ -184,7 +184,7 @@ static void an_anchor_that_fails_is_left_out(void **state)
 	struct cell cell[] = { small_cell(FW_FULL, DIRECTION_FORWARD, 1, one) };
 	int index[1];
 	(void)state;
-	struct msg_run run = small_run("launch", "sim", modules, 3, cell, index, 1);
+	struct msg_run run = small_run(RUN_LAUNCH, "sim", modules, 3, cell, index, 1);
 	run_task(&run, &r);
 	assert_int_equal(r.status, 0);
 	const struct msg_cell *device = find_series(&r, index[0], "device", "");
@@ -201,7 +201,7 @@ static void no_such_device(void **state)
 	struct cell cell[] = { small_cell(FW_FULL, DIRECTION_FORWARD, 1, one) };
 	int index[1];
 	(void)state;
-	struct msg_run run = small_run("check", "cuda:99", modules, 1, cell, index, 1);
+	struct msg_run run = small_run(RUN_CHECK, "cuda:99", modules, 1, cell, index, 1);
 	run_task(&run, &r);
 	assert_int_equal(r.status, 1);
 	assert_int_equal(r.record[r.n - 1].t, MSG_FAULT);

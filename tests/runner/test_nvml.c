@@ -42,7 +42,7 @@ static void listed_gpus_can_be_read(void **state)
 	assert_true(n >= 2); /* cpu and sim are everywhere */
 	for (int i = 0; i < n && nvml_open() == 0; i++) {
 		struct nvml_reading r;
-		if (strcmp(device[i].kind, "cuda") != 0)
+		if (device[i].kind != DEVICE_CUDA)
 			continue;
 		nvml_read(device[i].uuid, &r);
 		assert_true(r.temp_c > 0 && r.temp_c < 120);

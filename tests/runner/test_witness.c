@@ -35,7 +35,7 @@ static int watch(int late, int room, struct failure *f, int *copies, char *text,
 	const char *const modules[] = { "good" };
 	struct cell cell[] = { small_cell(FW_CAUSAL, DIRECTION_FORWARD, 1, one) };
 	int index[1], fd = memfd_create("records", 0);
-	struct msg_run run = small_run("check", "cpu", modules, 1, cell, index, 1);
+	struct msg_run run = small_run(RUN_CHECK, "cpu", modules, 1, cell, index, 1);
 	struct device_ops ops = device_cpu;
 	struct records records;
 	static struct runner runner;
@@ -119,7 +119,7 @@ static void draw_many(enum direction direction, int32_t tokens)
 	const char *const modules[] = { "good" };
 	struct cell cell[] = { small_cell(FW_FULL, direction, 1, &tokens) };
 	int index[1], seconds = 0;
-	struct msg_run run = small_run("check", "cpu", modules, 1, cell, index, 1);
+	struct msg_run run = small_run(RUN_CHECK, "cpu", modules, 1, cell, index, 1);
 	struct fw_err err = { 0 };
 	struct records records;
 	static struct runner runner;

@@ -96,7 +96,7 @@ static void fill(struct run *run, const char *text)
 	snprintf(c.branch, sizeof c.branch, "%s", branch);
 	snprintf(c.base_sha, sizeof c.base_sha, "%s", fixture_sha(0xb1));
 	snprintf(c.target_sha, sizeof c.target_sha, "%s", fixture_sha(0xb2));
-	ok(store_build_put(f->db, "1nputs", "sim", &build, 6500, &c.target_build, &err));
+	ok(store_build_put(f->db, "1nputs", DEVICE_SIM, &build, 6500, &c.target_build, &err));
 	ok(store_comparison_insert(f->db, &c, &err));
 	cell.comparison = c.id;
 	ok(store_cell_insert(f->db, &cell, &err));

@@ -48,7 +48,7 @@ static int open_scene(void **state, enum sandbox_want want)
 	s->context = (struct build_context){ .peer = &s->peer,
 		.cache = &s->cache,
 		.sandbox = &s->sandbox,
-		.device = "cpu",
+		.device = DEVICE_CPU,
 		.toolchain = "gcc test",
 		.timeout_s = 60,
 		.log_bytes = 2000 };
@@ -196,7 +196,7 @@ static void key_covers_what_can_change_the_result(void **state)
 	build_key(&s->context, &s->subject, key);
 	assert_string_not_equal(key, before);
 	snprintf(s->context.toolchain, sizeof s->context.toolchain, "gcc test");
-	snprintf(s->context.device, sizeof s->context.device, "cuda");
+	s->context.device = DEVICE_CUDA;
 	build_key(&s->context, &s->subject, key);
 	assert_string_not_equal(key, before);
 }

@@ -78,7 +78,7 @@ static void fast_until(struct scene *s, int launch)
 
 	snprintf(text, sizeof text, "if [ $launch -le %d ]; then timings 0.5; else timings 1.0; fi", launch);
 	runner_audited(s, "pass", text, "0.03", "0.03");
-	snprintf(s->bench.device.kind, sizeof s->bench.device.kind, "cpu");
+	s->bench.device.kind = DEVICE_CPU;
 	check_all(s);
 	s->bench.cell[0].open = s->bench.cell[2].open = false;
 	measure_all(s);

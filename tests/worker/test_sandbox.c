@@ -235,7 +235,7 @@ static void compilers_have_versions(void **state)
 	char text[96];
 
 	(void)state;
-	toolchain_describe("cpu", text, sizeof text);
+	toolchain_describe(DEVICE_CPU, text, sizeof text);
 	assert_true(strncmp(text, "gcc ", 4) == 0 && text[4] >= '1' && text[4] <= '9');
 	assert_null(strchr(text, '\n'));
 	toolchain_nvcc_version("Cuda compilation tools, release 13.0, V13.0.88\nBuild cuda_13.0.r13.0\n", text, sizeof text);

@@ -50,7 +50,7 @@ static void begin(void)
 	s.bench.n_cells = CELLS;
 	s.bench.cells = s.cell;
 	s.bench.cell = s.state;
-	snprintf(s.bench.device.kind, sizeof s.bench.device.kind, "cuda");
+	s.bench.device.kind = DEVICE_CUDA;
 	rule_default(&s.bench.rule, CELLS);
 }
 

@@ -404,11 +404,13 @@ static int read_pins(struct fields *f, struct msg_run *run)
 
 static int read_run(json_t *object, struct msg_run *run, struct fw_err *err)
 {
-	static const char *const modes[] = { "check", "launch", "capture", "audit", "idle", "guard", "canary", NULL };
 	struct fields f;
 
 	field_begin(&f, object, err, "run");
-	size_t least = field_word(&f, "mode", modes, run->mode, sizeof run->mode) < 3; /* of subjects and of cells */
+	int mode = field_word(&f, "mode", run_mode_names, NULL, 0);
+	size_t least = mode < RUN_AUDIT; /* of subjects and of cells */
+
+	run->mode = mode < 0 ? RUN_CHECK : (enum run_mode)mode;
 	field_token(&f, "device", FIELD_WORD, 1, run->device, sizeof run->device);
 	run->launch = (int)field_int(&f, "launch", 0, INT_MAX);
 	run->set = (int)field_int(&f, "set", 0, 2);

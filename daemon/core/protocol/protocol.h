@@ -16,9 +16,11 @@
 #include "base/err.h"
 #include "base/jsonw.h"
 #include "core/case/case.h"
+#include "core/state/device_kind.h"
 #include "core/state/jobkind.h"
 #include "core/suite/manifest.h"
 #include "core/suite/readonly.h"
+#include "core/state/run_mode.h"
 #include "core/protocol/seal.h"
 #include "core/stats/stats.h"
 #include "core/suite/suite.h"
@@ -55,7 +57,7 @@ enum msg_type {
 };
 
 struct msg_device {
-	char kind[8];  /* "cuda" "cpu" "sim" */
+	enum device_kind kind;
 	char uuid[64]; /* "GPU-..." or "cpu-<hash of model>" */
 	char name[96];
 	char driver[48];
@@ -252,9 +254,9 @@ struct msg_note {
 	char text[400];
 };
 
-/** How a device is: whether somebody else uses it (what "idle"), what else it says of itself ("guard"), whether it still computes and times rightly ("canary"). */
+/** How a device is. */
 struct msg_state {
-	char what[8];
+	enum run_mode what; /* RUN_IDLE, RUN_GUARD or RUN_CANARY */
 	bool ok;
 	struct msg_guard guard;
 	char detail[400]; /* what is wrong with it; "" when ok */
@@ -282,8 +284,8 @@ struct msg_pin {
 
 /** Worker to runner, on the runner's standard input: one process's whole task. */
 struct msg_run {
-	char mode[8];    /* "check" "launch" "capture" "audit"; "idle" "guard" "canary" have neither subjects nor cells */
-	char device[64]; /* uuid, or "cpu:0" "cuda:0" "sim:0" */
+	enum run_mode mode; /* from RUN_IDLE on with neither subjects nor cells */
+	char device[64];    /* uuid, or "cpu:0" "cuda:0" "sim:0" */
 	int launch, set;
 	int pass; /* mode guard: times of this launch that readings made void before */
 	uint64_t seed;

@@ -44,9 +44,7 @@ static int read_cell_or_none(struct fields *f)
 
 static void read_device(struct fields *f, struct msg_device *d)
 {
-	static const char *const kinds[] = { "cuda", "cpu", "sim", NULL };
-
-	field_word(f, "kind", kinds, d->kind, sizeof d->kind);
+	d->kind = (enum device_kind)(DEVICE_CUDA + field_word(f, "kind", device_kind_names + DEVICE_CUDA, NULL, 0));
 	field_token(f, "uuid", FIELD_WORD, 1, d->uuid, sizeof d->uuid);
 	field_text(f, "name", d->name, sizeof d->name);
 	field_text(f, "driver", d->driver, sizeof d->driver);
@@ -433,9 +431,7 @@ static int read_note(struct fields *f, struct msg_note *m)
 
 static int read_state(struct fields *f, struct msg_state *m)
 {
-	static const char *const whats[] = { "idle", "guard", "canary", NULL };
-
-	field_word(f, "what", whats, m->what, sizeof m->what);
+	m->what = (enum run_mode)(RUN_IDLE + field_word(f, "what", run_mode_names + RUN_IDLE, NULL, 0));
 	m->ok = field_bool(f, "ok");
 	field_text(f, "detail", m->detail, sizeof m->detail);
 	return read_guard(f, &m->guard);

@@ -46,7 +46,7 @@ static void put_hello(struct jsonw *j, const struct msg_hello *m)
 		const struct msg_device *d = &m->device[i];
 
 		jsonw_object(j);
-		jsonw_kv_string(j, "kind", d->kind);
+		jsonw_kv_string(j, "kind", device_kind_name(d->kind));
 		jsonw_kv_string(j, "uuid", d->uuid);
 		jsonw_kv_string(j, "name", d->name);
 		jsonw_kv_string(j, "driver", d->driver);
@@ -302,7 +302,7 @@ static void put_note(struct jsonw *j, const struct msg_note *m)
 
 static void put_state(struct jsonw *j, const struct msg_state *m)
 {
-	jsonw_kv_string(j, "what", m->what);
+	jsonw_kv_string(j, "what", run_mode_name(m->what));
 	jsonw_kv_bool(j, "ok", m->ok);
 	jsonw_key(j, "guard");
 	protocol_put_guard(j, &m->guard);

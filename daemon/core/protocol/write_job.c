@@ -183,7 +183,7 @@ void protocol_put_job(struct jsonw *j, const struct msg_job *m)
 
 void protocol_put_run(struct jsonw *j, const struct msg_run *m)
 {
-	jsonw_kv_string(j, "mode", m->mode);
+	jsonw_kv_string(j, "mode", run_mode_name(m->mode));
 	jsonw_kv_string(j, "device", m->device);
 	jsonw_kv_int(j, "launch", m->launch);
 	jsonw_kv_int(j, "set", m->set);

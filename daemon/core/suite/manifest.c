@@ -26,7 +26,7 @@ void manifest_default(struct manifest *m)
 		.n_suites = 1,
 		.suite = { "ffa" },
 		.timeout_s = TIMEOUT_DEFAULT_S,
-		.peers = { .n = 1, .of = { { .provider = "cudnn", .device = "cuda" } } },
+		.peers = { .n = 1, .of = { { .provider = "cudnn", .device = DEVICE_CUDA } } },
 	};
 }
 

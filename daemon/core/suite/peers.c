@@ -15,22 +15,18 @@ bool peers_is_provider(const char *text)
 /* Add what `word` names. NULL, or what is wrong with it. */
 static const char *add(struct peers *p, const char *word, size_t len)
 {
-	static const char *const kinds[] = { "", "cuda", "cpu", "sim" };
 	char text[PEERS_PROVIDER_SIZE + 8];
-	bool known = false;
 	if (len >= sizeof text)
 		return "is longer than a provider's name and a kind of device";
 	memcpy(text, word, len);
 	text[len] = 0;
 	char *at = strchr(text, '@');
-	const char *device = at ? at + 1 : "";
+	enum device_kind device = at ? device_kind_from_name(at + 1) : DEVICE_ANY;
 	if (at)
 		*at = 0;
 	if (!peers_is_provider(text))
 		return "is no provider; write its name as the module tells it, e.g. cudnn, or cudnn@cuda";
-	for (size_t i = at ? 1 : 0; i < sizeof kinds / sizeof kinds[0]; i++)
-		known = known || strcmp(kinds[i], device) == 0;
-	if (!known)
+	if (device == DEVICE_KINDS || (at && device == DEVICE_ANY))
 		return "names no kind of device after the @; it is cuda, cpu or sim";
 	for (int i = 0; i < p->n; i++)
 		if (strcmp(p->of[i].provider, text) == 0)
@@ -39,7 +35,7 @@ static const char *add(struct peers *p, const char *word, size_t len)
 		return "is one too many; at most 8 peers";
 	p->of[p->n].at = (struct yaml_place){ 0, 0 };
 	snprintf(p->of[p->n].provider, sizeof p->of[0].provider, "%.47s", text); /* no provider is longer */
-	snprintf(p->of[p->n].device, sizeof p->of[0].device, "%s", device);
+	p->of[p->n].device = device;
 	p->n++;
 	return NULL;
 }
@@ -74,7 +70,7 @@ void peers_write(const struct peers *p, char *text)
 	size_t used = 0;
 	text[0] = 0;
 	for (int i = 0; i < p->n; i++) {
-		const char *device = p->of[i].device;
+		const char *device = device_kind_name(p->of[i].device);
 		int n = snprintf(text + used, PEERS_TEXT_SIZE - used, "%s%s%s%s", i ? " " : "", p->of[i].provider,
 			device[0] ? "@" : "", device);
 		used += n > 0 ? (size_t)n : 0;
@@ -99,9 +95,9 @@ int peers_find(const struct peers *p, const char *provider)
 	return -1;
 }
 
-int peers_next(const struct peers *p, int i, const char *device_kind)
+int peers_next(const struct peers *p, int i, enum device_kind kind)
 {
-	while (i < p->n && p->of[i].device[0] && strcmp(p->of[i].device, device_kind) != 0)
+	while (i < p->n && p->of[i].device != DEVICE_ANY && p->of[i].device != kind)
 		i++;
 	return i;
 }

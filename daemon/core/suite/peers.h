@@ -7,6 +7,7 @@
 #define CORE_SUITE_PEERS_H
 
 #include "base/yaml.h"
+#include "core/state/device_kind.h"
 #include "core/state/jobkind.h"
 
 enum { PEERS_MAX = 8, PEERS_PROVIDER_SIZE = 48, PEERS_TEXT_SIZE = 512 };
@@ -15,7 +16,7 @@ struct peers {
 	int n;
 	struct {
 		char provider[PEERS_PROVIDER_SIZE];
-		char device[8];       /* "cuda" "cpu" "sim"; "" any */
+		enum device_kind device;
 		struct yaml_place at; /* where it is named; nowhere for one that was read back from a line */
 	} of[PEERS_MAX];
 };
@@ -35,7 +36,7 @@ void peers_parse(const char *text, struct peers *out);
 int peers_find(const struct peers *p, const char *provider);
 
 /** The first at or after `i` that exists on this kind of device; p->n: no more. */
-int peers_next(const struct peers *p, int i, const char *device_kind);
+int peers_next(const struct peers *p, int i, enum device_kind kind);
 
 /** How a cell's or comparison's verdict is called in a comparison of this kind: beside a peer nobody regresses, one is slower. */
 const char *peers_word(enum jobkind kind, const char *verdict);

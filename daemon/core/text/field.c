@@ -234,12 +234,14 @@ int field_word(struct fields *f, const char *key, const char *const *words, char
 	size_t len = 0;
 	const char *text = string_of(f, key, &len);
 
-	out[0] = 0;
+	if (out)
+		out[0] = 0;
 	if (!text)
 		return -1;
 	for (int i = 0; words[i]; i++)
 		if (strcmp(words[i], text) == 0) {
-			snprintf(out, size, "%s", words[i]);
+			if (out)
+				snprintf(out, size, "%s", words[i]);
 			return i;
 		}
 	char all[160];

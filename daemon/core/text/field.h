@@ -54,7 +54,7 @@ bool field_bool_or(struct fields *f, const char *key, bool absent);
 void field_token(struct fields *f, const char *key, enum field_set set, size_t min, char *out, size_t size);
 /** A required hex digest: 40 or 64 digits (git), or only 64 (`sha256`); empty where `may_be_empty`. Shape: out[65]. */
 void field_digest(struct fields *f, const char *key, bool sha256, bool may_be_empty, char out[65]);
-/** One of a NULL-ended list of words. Returns its position, -1 after a failure. */
+/** One of a NULL-ended list of words. Returns its position, -1 after a failure. Shape: out[size]; NULL where the position says it. */
 int field_word(struct fields *f, const char *key, const char *const *words, char *out, size_t size);
 /** Text for people: control characters become spaces, what does not fit is cut at a character. Absent: "". */
 void field_text(struct fields *f, const char *key, char *out, size_t size);

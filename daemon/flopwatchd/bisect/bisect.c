@@ -93,7 +93,7 @@ static int ask(struct bisects *b, const struct store_bisect *row, int base, int 
 	};
 	char line[128];
 	snprintf(job.suite, sizeof job.suite, "%s", row->suite);
-	snprintf(job.device_kind, sizeof job.device_kind, "%s", row->device_kind);
+	job.device_kind = row->device_kind;
 	snprintf(job.cells_glob, sizeof job.cells_glob, "%s", cells);
 	snprintf(line, sizeof line, "queued: bisect %lld looks at commits %d and %d of its range", (long long)row->id, base,
 		target);
@@ -345,7 +345,7 @@ int bisect_begin(struct db *db, const struct store_alert *a, const struct store_
 	snprintf(b.good_sha, sizeof b.good_sha, "%s", c->base_sha);
 	snprintf(b.bad_sha, sizeof b.bad_sha, "%s", c->target_sha);
 	snprintf(b.suite, sizeof b.suite, "%s", r->plan.suite_name);
-	snprintf(b.device_kind, sizeof b.device_kind, "%s", r->device.kind);
+	b.device_kind = r->device.kind;
 	snprintf(b.verdict, sizeof b.verdict, "%s", strcmp(a->kind, "broken") ? "regression" : "failed");
 	json_array_foreach(cells, i, cell)
 	{

@@ -30,11 +30,11 @@ int claim_device(const struct claim *c, struct msg_device *out, int64_t *id, str
 {
 	if (!c->hello->n_devices)
 		return 0;
-	const char *kind = strcmp(c->kind, "auto") ? c->kind : c->hello->device[0].kind;
+	enum device_kind kind = c->kind != DEVICE_ANY ? c->kind : c->hello->device[0].kind;
 	for (int i = 0; i < c->hello->n_devices; i++) {
 		const struct msg_device *d = &c->hello->device[i];
 		char state[16];
-		if (strcmp(d->kind, kind) != 0 || c->is_taken(c->arg, d->uuid))
+		if (d->kind != kind || c->is_taken(c->arg, d->uuid))
 			continue;
 		if (store_device_get(c->db, d->uuid, id, state, err) != 0)
 			return -1;

@@ -58,7 +58,7 @@ static int start(
 		argv[n++] = "--sandbox";
 		argv[n++] = c->sandbox;
 		argv[n++] = "--device";
-		argv[n++] = w->device;
+		argv[n++] = w->device == DEVICE_ANY ? "auto" : device_kind_name(w->device);
 		argv[n++] = "--cache";
 		argv[n++] = c->cache_dir;
 		for (int i = 0; i < c->n_read_only; i++) {

@@ -430,7 +430,7 @@ void queue_workers(const struct queue *q, worker_status_fn *each, void *to)
 	}
 }
 
-bool queue_measures(const struct queue *q, const char *kind)
+bool queue_measures(const struct queue *q, enum device_kind kind)
 {
 	for (int i = 0; i < q->n_slots; i++)
 		if (slot_measures(q->slot[i], kind))

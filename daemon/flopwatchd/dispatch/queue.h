@@ -34,7 +34,7 @@ struct worker_status;
 /** Each worker as it stands. */
 void queue_workers(const struct queue *q, void (*each)(void *to, const struct worker_status *worker), void *to);
 /** Whether any worker measures on this kind of device, or may for all that is known yet: a job for another would wait for ever. */
-bool queue_measures(const struct queue *q, const char *kind);
+bool queue_measures(const struct queue *q, enum device_kind kind);
 struct txn *queue_txn(struct queue *q);
 
 #endif

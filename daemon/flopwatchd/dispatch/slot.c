@@ -108,7 +108,7 @@ static const struct msg_device *find_device(const struct msg_hello *hello, const
 static uint64_t seed_of(const struct msg_device *d, int64_t job)
 {
 	uint64_t seed;
-	const char *fixed = strcmp(d->kind, "sim") == 0 ? getenv("FLOPWATCH_SIM_SEED") : NULL;
+	const char *fixed = d->kind == DEVICE_SIM ? getenv("FLOPWATCH_SIM_SEED") : NULL;
 	if (fixed)
 		return strtoull(fixed, NULL, 10) + (uint64_t)job * UINT64_C(0x9e3779b97f4a7c15);
 	if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed)
@@ -437,11 +437,11 @@ void slot_tell(const struct slot *s, struct worker_status *out)
 	};
 }
 
-bool slot_measures(const struct slot *s, const char *kind)
+bool slot_measures(const struct slot *s, enum device_kind kind)
 {
-	if (strcmp(s->worker->device, "auto") != 0)
-		return strcmp(s->worker->device, kind) == 0;
-	return !s->has_hello || (s->hello.n_devices && strcmp(s->hello.device[0].kind, kind) == 0);
+	if (s->worker->device != DEVICE_ANY)
+		return s->worker->device == kind;
+	return !s->has_hello || (s->hello.n_devices && s->hello.device[0].kind == kind);
 }
 
 bool slot_is_busy(const struct slot *s)

@@ -46,7 +46,7 @@ struct worker_status;
 void slot_tell(const struct slot *s, struct worker_status *out);
 /** Whether anything of it still runs. */
 /** Whether its worker measures on this kind of device, or may for all that is known yet. */
-bool slot_measures(const struct slot *s, const char *kind);
+bool slot_measures(const struct slot *s, enum device_kind kind);
 bool slot_is_busy(const struct slot *s);
 /** End its job as cancelled. Err: the database. */
 int slot_cancel(struct slot *s, const char *why, struct fw_err *err);

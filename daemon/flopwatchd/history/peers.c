@@ -14,7 +14,8 @@ enum { PRIORITY_PEER = -15, TARGETS_MAX = 32 };
 /* A row of store_peer_targets that outlives its callback. */
 struct target {
 	int64_t environment;
-	char sha[65], module[65], suite[64], uuid[64], kind[8], peers[PEERS_TEXT_SIZE];
+	char sha[65], module[65], suite[64], uuid[64], peers[PEERS_TEXT_SIZE];
+	enum device_kind kind;
 };
 
 struct targets {
@@ -33,7 +34,7 @@ static void take_target(void *arg, const struct store_peer_target *row)
 	snprintf(t->module, sizeof t->module, "%s", row->module_sha);
 	snprintf(t->suite, sizeof t->suite, "%s", row->suite);
 	snprintf(t->uuid, sizeof t->uuid, "%s", row->device_uuid);
-	snprintf(t->kind, sizeof t->kind, "%s", row->device_kind);
+	t->kind = device_kind_from_name(row->device_kind);
 	snprintf(t->peers, sizeof t->peers, "%s", row->peers);
 }
 
@@ -99,8 +100,8 @@ int peerjobs_ask(
 {
 	for (int i = 0; i < peers->n; i++) {
 		struct store_job job = *like;
-		if (peers->of[i].device[0] && !job.device_uuid[0] && !job.device_kind[0])
-			snprintf(job.device_kind, sizeof job.device_kind, "%s", peers->of[i].device);
+		if (!job.device_uuid[0] && job.device_kind == DEVICE_ANY)
+			job.device_kind = peers->of[i].device;
 		if (enqueue(db, &job, peers->of[i].provider, now_ms, err))
 			return -1;
 		jobs[i] = job.id;

@@ -235,7 +235,7 @@ void plan_benchmark(struct plan *p, const struct config *config, const char *rep
 
 /* ---- what makes two sides equal -------------------------------------------------------------------------------------------- */
 
-void plan_inputs_hash(const struct msg_subject *s, const char *device_kind, char hex[65])
+void plan_inputs_hash(const struct msg_subject *s, enum device_kind kind, char hex[65])
 {
 	struct hash_state h;
 	hash_begin(&h);
@@ -264,15 +264,15 @@ void plan_inputs_hash(const struct msg_subject *s, const char *device_kind, char
 		hash_update(&h, s->run.reader, strlen(s->run.reader) + 1);
 		hash_update(&h, s->run.unit, strlen(s->run.unit) + 1);
 	}
-	hash_update(&h, device_kind, strlen(device_kind) + 1);
+	hash_update(&h, device_kind_name(kind), strlen(device_kind_name(kind)) + 1);
 	hash_end(&h, hex);
 }
 
 void plan_compare(struct plan *p)
 {
 	char base[65], target[65];
-	plan_inputs_hash(&p->ask.subject[0], "", base);
-	plan_inputs_hash(&p->ask.subject[1], "", target);
+	plan_inputs_hash(&p->ask.subject[0], DEVICE_ANY, base);
+	plan_inputs_hash(&p->ask.subject[1], DEVICE_ANY, target);
 	bool is_named = p->ask.subject[0].provider[0] || p->ask.subject[1].provider[0]; /* it may not exist */
 	p->identical = strcmp(base, target) == 0 && !is_named && !jobkind_is_itself(p->ask.kind);
 }

@@ -72,6 +72,6 @@ void plan_compare(struct plan *p);
 bool plan_needs_worker(const struct plan *p);
 
 /** SHA-256 over a subject's input paths and oids, its build command and outputs, and the kind of device. Shape: hex[65]. */
-void plan_inputs_hash(const struct msg_subject *s, const char *device_kind, char hex[65]);
+void plan_inputs_hash(const struct msg_subject *s, enum device_kind kind, char hex[65]);
 
 #endif

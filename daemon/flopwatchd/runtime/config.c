@@ -20,7 +20,7 @@ void config_free(struct config *c)
 static bool same_worker(const struct config_worker *a, const struct config_worker *b)
 {
 	bool same = a->n_command == b->n_command && !strcmp(a->name, b->name) && !strcmp(a->socket, b->socket) &&
-		    !strcmp(a->device, b->device);
+		    a->device == b->device;
 	for (int i = 0; same && i < a->n_command; i++)
 		same = !strcmp(a->command[i], b->command[i]);
 	return same;

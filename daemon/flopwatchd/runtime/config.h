@@ -51,7 +51,7 @@ struct config_worker {
 	int n_command;
 	char command[CONFIG_LIST_MAX][512]; /* argument vector */
 	char socket[108];                   /* or a unix socket */
-	char device[8];                     /* "auto" "cuda" "cpu" "sim" */
+	enum device_kind device;            /* DEVICE_ANY: "auto" */
 };
 
 struct config_webhook {

@@ -328,6 +328,7 @@ static void read_worker(struct yaml *y, struct yaml_node *map, struct config *c)
 {
 	static const char *const devices[] = { "auto", "cuda", "cpu", "sim", NULL };
 	struct config_worker *w = &c->worker[c->n_workers];
+	char device[8] = "auto";
 	memset(w, 0, sizeof *w);
 	read_name(y, map, w->name, sizeof w->name);
 	for (int i = 0; w->name[0] && i < c->n_workers; i++)
@@ -338,8 +339,9 @@ static void read_worker(struct yaml *y, struct yaml_node *map, struct config *c)
 	bool has_command = yaml_get(y, map, "command"), has_socket = yaml_get(y, map, "socket");
 	if (has_command == has_socket)
 		yaml_mistake(y, map, "needs `command` or `socket`, and not both");
-	snprintf(w->device, sizeof w->device, "auto");
-	read_choice(y, map, "device", devices, "auto, cuda, cpu, sim", w->device, sizeof w->device);
+	read_choice(y, map, "device", devices, "auto, cuda, cpu, sim", device, sizeof device);
+	if (strcmp(device, "auto") != 0)
+		w->device = device_kind_from_name(device);
 	c->n_workers++;
 }
 
@@ -523,7 +525,6 @@ static void read_all(struct yaml *y, struct config *c)
 		snprintf(w->command[0], sizeof w->command[0], "flopwatch-worker");
 		snprintf(w->command[1], sizeof w->command[1], "serve");
 		w->n_command = 2;
-		snprintf(w->device, sizeof w->device, "auto");
 	}
 	if (yaml_is_map(yaml_get(y, root, "sandbox")))
 		read_shown(y, yaml_get(y, root, "sandbox"), c);

@@ -55,7 +55,7 @@ static int put_build(struct db *db, const struct result *r, const char *role, in
 	if (!b || !b->role[0] || strcmp(b->state, "start") == 0)
 		return 0;
 	/* `sim` runs what was built for the CPU */
-	const char *kind = strcmp(r->device.kind, "cuda") == 0 ? "cuda" : "cpu";
+	enum device_kind kind = r->device.kind == DEVICE_CUDA ? DEVICE_CUDA : DEVICE_CPU;
 	plan_inputs_hash(&r->plan.ask.subject[subject], kind, inputs);
 	return store_build_put(db, inputs, kind, b, now_ms, id, err);
 }

@@ -57,10 +57,10 @@ void runner_at(struct runner *r, int i, const struct subject *subject, const cha
 
 void runner_guard(struct runner *r, int i, int pass, struct msg_guard *out)
 {
-	struct guard_moment now = { .at = "time", .launch = r->run->launch, .cell = job_cell(r, i), .pass = pass };
+	struct guard_moment now = { .at = GUARD_AT_TIME, .launch = r->run->launch, .cell = job_cell(r, i), .pass = pass };
 	guard_unknown(out);
 	r->ops->guard(r->dev, out);
-	if (r->run->guards[0] && strcmp(r->ops->kind, "cuda") != 0 && guard_script_apply(r->run->guards, &now, out))
+	if (r->run->guards[0] && r->ops->kind != DEVICE_CUDA && guard_script_apply(r->run->guards, &now, out))
 		r->lost = true;
 }
 

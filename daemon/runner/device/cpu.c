@@ -118,7 +118,7 @@ static int cpu_describe(int index, struct msg_device *out, struct fw_err *err)
 	if (index != 0)
 		return err_set(err, ERR_NOT_FOUND, "no device cpu:%d", index);
 	memset(out, 0, sizeof *out);
-	snprintf(out->kind, sizeof out->kind, "cpu");
+	out->kind = DEVICE_CPU;
 	cpu_model(out->name, sizeof out->name);
 	char hex[HASH_HEX];
 	hash_hex(out->name, strlen(out->name), hex);
@@ -436,7 +436,7 @@ static void cpu_set_back(struct device *d, int which, int64_t value)
 }
 
 const struct device_ops device_cpu = {
-	.kind = "cpu",
+	.kind = DEVICE_CPU,
 	.abi_device = FW_CPU,
 	.describe = cpu_describe,
 	.open = cpu_open,

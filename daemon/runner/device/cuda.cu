@@ -60,7 +60,7 @@ static int cuda_describe(int index, struct msg_device *out, struct fw_err *err)
 	cudaDeviceProp prop;
 	TRY(cudaGetDeviceProperties(&prop, index), "cannot describe the device");
 	memset(out, 0, sizeof(*out));
-	snprintf(out->kind, sizeof(out->kind), "cuda");
+	out->kind = DEVICE_CUDA;
 	format_uuid(&prop.uuid, out->uuid, sizeof(out->uuid));
 	snprintf(out->name, sizeof(out->name), "%.95s", prop.name);
 	nvml_driver(out->driver, sizeof(out->driver));
@@ -422,7 +422,7 @@ static void cuda_set_back(struct device *d, int which, int64_t value)
 static struct device_ops make_ops(void)
 {
 	struct device_ops o = {};
-	o.kind = "cuda";
+	o.kind = DEVICE_CUDA;
 	o.abi_device = FW_CUDA;
 	o.clocks = true;
 	o.queues = true;

@@ -37,11 +37,11 @@ int device_find(const char *name, const struct device_ops **ops, int *index, str
 
 	for (int i = 0; i < n; i++) {
 		char address[24];
-		snprintf(address, sizeof address, "%.7s:%d", found[i].kind, found[i].index);
-		bool first = found[i].index == 0 && strcmp(name, found[i].kind) == 0;
+		snprintf(address, sizeof address, "%s:%d", device_kind_name(found[i].kind), found[i].index);
+		bool first = found[i].index == 0 && strcmp(name, device_kind_name(found[i].kind)) == 0;
 		if (first || strcmp(name, address) == 0 || strcmp(name, found[i].uuid) == 0) {
 			for (int k = 0; k < N_OPS; k++)
-				if (strcmp(all_ops[k]->kind, found[i].kind) == 0)
+				if (all_ops[k]->kind == found[i].kind)
 					*ops = all_ops[k];
 			*index = found[i].index;
 			return 0;

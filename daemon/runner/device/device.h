@@ -58,7 +58,7 @@ static inline unsigned char device_guard_byte(size_t i)
 }
 
 struct device_ops {
-	const char *kind;   /* "cuda" "cpu" "sim" */
+	enum device_kind kind;
 	int32_t abi_device; /* enum fw_device that providers must have */
 	bool clocks;        /* mhz of a call is known */
 	bool queues;        /* enqueue returns before the work is done */

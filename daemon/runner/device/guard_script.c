@@ -39,19 +39,21 @@ static bool in_range(const struct word *w, int n)
 
 static bool holds(const char *line, const struct guard_moment *when)
 {
+	static const char *const moments[] = { [GUARD_AT_TIME] = "time", [GUARD_AT_IDLE] = "idle", [GUARD_AT_CANARY] = "canary" };
+	const char *now = moments[when->at];
 	struct word w;
 	bool any_at = false;
 	for (const char *at = line; (at = next_word(at, &w));) {
 		if (is(&w, "at")) {
 			any_at = true;
-			if (strlen(when->at) != w.value_len || memcmp(when->at, w.value, w.value_len) != 0)
+			if (strlen(now) != w.value_len || memcmp(now, w.value, w.value_len) != 0)
 				return false;
 		} else if ((is(&w, "launch") && !in_range(&w, when->launch)) || (is(&w, "cell") && !in_range(&w, when->cell)) ||
 			   (is(&w, "pass") && !in_range(&w, when->pass))) {
 			return false;
 		}
 	}
-	return any_at || strcmp(when->at, "time") == 0;
+	return any_at || when->at == GUARD_AT_TIME;
 }
 
 static bool take(const char *line, struct msg_guard *g)

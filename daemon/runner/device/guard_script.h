@@ -12,9 +12,11 @@
 
 #include "core/protocol/protocol.h"
 
+enum guard_at { GUARD_AT_TIME, GUARD_AT_IDLE, GUARD_AT_CANARY };
+
 /** When a reading is taken. `cell` is the job's number, `pass` counts redos from 0. */
 struct guard_moment {
-	const char *at; /* "time" "idle" "canary" */
+	enum guard_at at;
 	int launch, cell, pass;
 };
 

@@ -50,7 +50,7 @@ static int sim_describe(int index, struct msg_device *out, struct fw_err *err)
 		return err_set(err, ERR_NOT_FOUND, "no device sim:%d", index);
 	if (device_cpu.describe(0, out, err) != 0)
 		return -1;
-	snprintf(out->kind, sizeof out->kind, "sim");
+	out->kind = DEVICE_SIM;
 	snprintf(out->uuid, sizeof out->uuid, "sim-0");
 	snprintf(out->name, sizeof out->name, "simulated device");
 	snprintf(out->toolkit, sizeof out->toolkit, "cpu");
@@ -255,7 +255,7 @@ static void sim_set_back(struct device *d, int which, int64_t value)
 }
 
 const struct device_ops device_sim = {
-	.kind = "sim",
+	.kind = DEVICE_SIM,
 	.abi_device = FW_CPU,
 	.clocks = true,
 	.describe = sim_describe,

@@ -116,7 +116,7 @@ static int find_cell(const struct suite *suite, const char *key)
 
 static int with_cell(struct cell *cell, const struct capture_options *o)
 {
-	struct msg_run run = { .mode = "capture", .n_subjects = 1, .n_cells = 1, .cell = cell, .index = (int[]){ 0 } };
+	struct msg_run run = { .mode = RUN_CAPTURE, .n_subjects = 1, .n_cells = 1, .cell = cell, .index = (int[]){ 0 } };
 	struct records records;
 	struct runner runner;
 	struct failure f = { 0 };

@@ -41,9 +41,9 @@ static void read_guard(struct canary *c, int pass, struct msg_guard *g)
 {
 	guard_unknown(g);
 	c->ops->guard(c->dev, g);
-	if (strcmp(c->ops->kind, "cuda") != 0)
-		c->lost |= guard_script_apply(
-			c->run->guards, &(struct guard_moment){ .at = "canary", .launch = c->run->launch, .pass = pass }, g);
+	if (c->ops->kind != DEVICE_CUDA)
+		c->lost |= guard_script_apply(c->run->guards,
+			&(struct guard_moment){ .at = GUARD_AT_CANARY, .launch = c->run->launch, .pass = pass }, g);
 }
 
 static int check_sums(struct canary *c, struct fw_err *err)
@@ -108,7 +108,7 @@ static int try_device(struct canary *c, struct msg_guard *guard, struct fw_err *
 	read_guard(c, 1, &after);
 	guard_merge(guard, &after);
 	/* Who shares a device disturbs its times and does not make it unfit; a CPU is shared with whatever else runs on it. */
-	bool shared = guard->foreign > 0 || strcmp(c->ops->kind, "cpu") == 0;
+	bool shared = guard->foreign > 0 || c->ops->kind == DEVICE_CPU;
 	after = *guard;
 	after.foreign = 0;
 	if (guard_discards(&after, why))
@@ -121,7 +121,7 @@ static int try_device(struct canary *c, struct msg_guard *guard, struct fw_err *
 int mode_canary_run(const struct msg_run *run, struct records *records)
 {
 	struct canary c = { .run = run };
-	struct msg_state state = { .what = "canary" };
+	struct msg_state state = { .what = RUN_CANARY };
 	struct fw_err err = { 0 };
 	int index;
 	guard_unknown(&state.guard);
@@ -138,20 +138,19 @@ int mode_canary_run(const struct msg_run *run, struct records *records)
 
 int mode_look_run(const struct msg_run *run, struct records *records)
 {
-	bool waits = strcmp(run->mode, "idle") == 0;
-	struct guard_moment now = { .at = waits ? "idle" : "time", .launch = run->launch, .cell = -1, .pass = run->pass };
-	struct msg_state state = { .ok = false };
+	struct guard_moment now = { .launch = run->launch, .cell = -1, .pass = run->pass };
+	struct msg_state state = { .what = run->mode };
 	const struct device_ops *ops;
 	struct fw_err err = { 0 };
 	int index;
-	snprintf(state.what, sizeof state.what, "%s", run->mode);
+	now.at = run->mode == RUN_IDLE ? GUARD_AT_IDLE : GUARD_AT_TIME;
 	guard_unknown(&state.guard);
 	if (device_find(run->device, &ops, &index, &err) != 0) {
 		snprintf(state.detail, sizeof state.detail, "%.399s", err.text);
 	} else {
 		if (ops->look)
 			ops->look(index, &state.guard, state.detail, sizeof state.detail);
-		if (strcmp(ops->kind, "cuda") != 0)
+		if (ops->kind != DEVICE_CUDA)
 			guard_script_apply(run->guards, &now, &state.guard);
 		state.ok = state.guard.foreign <= 0;
 	}

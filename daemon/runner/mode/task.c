@@ -99,16 +99,16 @@ static int run_mode(const struct msg_run *run, struct records *records, struct f
 {
 	struct runner runner;
 	volatile int status = RUNNER_ERROR; /* pthread_cleanup_push may be made of setjmp */
-	if (strcmp(run->mode, "idle") == 0 || strcmp(run->mode, "guard") == 0)
+	if (run->mode == RUN_IDLE || run->mode == RUN_GUARD)
 		return mode_look_run(run, records);
-	if (strcmp(run->mode, "canary") == 0)
+	if (run->mode == RUN_CANARY)
 		return mode_canary_run(run, records);
 	unfinished = &runner;
 	pthread_cleanup_push(at_thread_exit, NULL);
 	if (runner_open(&runner, run, records, err) == 0) {
-		status = strcmp(run->mode, "check") == 0   ? mode_check_run(&runner)
-			 : strcmp(run->mode, "audit") == 0 ? mode_audit_run(&runner)
-							   : mode_launch_run(&runner);
+		status = run->mode == RUN_CHECK   ? mode_check_run(&runner)
+			 : run->mode == RUN_AUDIT ? mode_audit_run(&runner)
+						  : mode_launch_run(&runner);
 	} else {
 		record_fault(records, -1, "device", "device", err->text);
 	}
@@ -132,7 +132,7 @@ int task_run(int in_fd, int records_fd)
 	}
 	if (take_task(in_fd, &m, &err) != 0)
 		goto out;
-	if (m.t != MSG_RUN || strcmp(m.u.run->mode, "capture") == 0) {
+	if (m.t != MSG_RUN || m.u.run->mode == RUN_CAPTURE) {
 		err_set(&err, ERR_PROTOCOL, "expected a run line with mode check, launch, audit, idle, guard or canary");
 		msg_fini(&m);
 		goto out;
@@ -163,7 +163,7 @@ int task_list(void)
 	snprintf(m.u.hello.isolation, sizeof m.u.hello.isolation, "none");
 	m.u.hello.n_devices = device_list(m.u.hello.device, PROTOCOL_DEVICES_MAX);
 	for (int i = 0; i < m.u.hello.n_devices; i++)
-		if (strcmp(m.u.hello.device[i].kind, "cuda") == 0)
+		if (m.u.hello.device[i].kind == DEVICE_CUDA)
 			cudnn_version(m.u.hello.device[i].cudnn, sizeof m.u.hello.device[i].cudnn);
 	buf_init(&line, PROTOCOL_LINE_MAX);
 	protocol_write(&line, &m);

@@ -39,7 +39,7 @@ static void entry_name(const struct examination *x, int cell, char name[HASH_HEX
 	add_text(&h, b->runner_sha);
 	add_text(&h, x->subject->sha256);
 	add_text(&h, x->subject->provider);
-	add_text(&h, b->device.kind);
+	add_text(&h, device_kind_name(b->device.kind));
 	add_text(&h, b->device.uuid);
 	add_text(&h, b->device.driver);
 	add_text(&h, b->cells[cell].key);
@@ -268,7 +268,7 @@ static int examine(struct examination *x, int subject, struct fw_err *err)
 		}
 	}
 	while (status == 0 && !x->all_failed && (n = remaining(x, list)) > 0) {
-		struct runner_task task = { .mode = "check",
+		struct runner_task task = { .mode = RUN_CHECK,
 			.seed = b->seed,
 			.n_subjects = 1,
 			.subject = { subject },
@@ -358,7 +358,7 @@ static int take_solo(void *arg, struct msg *m, struct fw_err *err)
 int acceptance_solo(struct bench *b, int subject, int cell, char failure[16], char detail[512], struct fw_err *err)
 {
 	struct solo s = { .failure = failure, .detail = detail };
-	struct runner_task task = { .mode = "check",
+	struct runner_task task = { .mode = RUN_CHECK,
 		.seed = b->seed,
 		.n_subjects = 1,
 		.subject = { subject },

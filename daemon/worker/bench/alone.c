@@ -142,7 +142,7 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 static int launch(struct turns *x, const int *list, int n, struct fw_err *err)
 {
 	struct bench *b = x->bench;
-	struct runner_task task = { .mode = "launch",
+	struct runner_task task = { .mode = RUN_LAUNCH,
 		.set = 1,
 		.seed = inputs_mix(b->seed ^ inputs_mix((uint64_t)x->launches + 0xa10e)),
 		.n_subjects = x->who == WHO_BOTH ? 2 : 1,

@@ -122,7 +122,7 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 static int try_cells(struct auditor *x, const int *list, int n, int attempt, struct runner_end *how, struct fw_err *err)
 {
 	struct bench *b = x->bench;
-	struct runner_task task = { .mode = "audit",
+	struct runner_task task = { .mode = RUN_AUDIT,
 		.seed = inputs_mix(b->seed ^ inputs_mix((uint64_t)attempt + 1)),
 		.n_subjects = 2,
 		.subject = { b->base, b->target },
@@ -227,7 +227,7 @@ int audit_run(struct bench *b, struct fw_err *err)
 	x.audit = calloc((size_t)b->n_cells + 1, sizeof *x.audit);
 	if (!list || !why || !x.audit) {
 		result = err_set(err, ERR_INTERNAL, "out of memory");
-	} else if (strcmp(b->device.kind, "sim") != 0) {
+	} else if (b->device.kind != DEVICE_SIM) {
 		for (i = 0; i < b->n_cells; i++)
 			if (too_good(b, i))
 				list[n++] = i;

@@ -23,7 +23,7 @@ static int take_state(void *arg, struct msg *m, struct fw_err *err)
 }
 
 /* One process. Its end without an answer is an answer too. */
-static int ask(struct bench *b, const char *what, int number, int pass, struct msg_state *state, struct fw_err *err)
+static int ask(struct bench *b, enum run_mode what, int number, int pass, struct msg_state *state, struct fw_err *err)
 {
 	struct runner_task task = { .mode = what,
 		.launch = number,
@@ -37,19 +37,19 @@ static int ask(struct bench *b, const char *what, int number, int pass, struct m
 	*state = (struct msg_state){ .ok = false };
 	if (runner_child_run(b, &task, &end, err) != 0)
 		return -1;
-	if (!state->what[0]) {
+	if (state->what != what) {
 		guard_unknown(&state->guard);
 		snprintf(state->detail, sizeof state->detail, "no answer: %.380s",
 			end.failure[0] ? end.detail : "the process ended too early");
 	}
-	snprintf(state->what, sizeof state->what, "%s", what);
+	state->what = what;
 	return 0;
 }
 
 /* Pause between two questions; nothing that a simulated device says changes with time. */
 static int pause_ms(const struct bench *b, int ms)
 {
-	return strcmp(b->device.kind, "sim") == 0 ? PAUSE_SIM_MS : ms;
+	return b->device.kind == DEVICE_SIM ? PAUSE_SIM_MS : ms;
 }
 
 int canary_run(struct bench *b, struct msg_state *state, struct fw_err *err)
@@ -58,7 +58,7 @@ int canary_run(struct bench *b, struct msg_state *state, struct fw_err *err)
 
 	for (i = 0; i < TRIES; i++) {
 		if ((i > 0 && pump_sleep(b->peer, pause_ms(b, AGAIN_MS), err) != 0) ||
-			ask(b, "canary", i + 1, 0, state, err) != 0)
+			ask(b, RUN_CANARY, i + 1, 0, state, err) != 0)
 			return -1;
 		log_info("canary", "device=%s ok=%d err=%s", log_quote(b->device.uuid), state->ok, log_quote(state->detail));
 		if (state->ok)
@@ -75,7 +75,7 @@ int canary_lost(struct bench *b, const char *why, struct fw_err *err)
 
 int canary_after(struct bench *b, const struct runner_end *end, struct fw_err *err)
 {
-	bool gpu = strcmp(b->device.kind, "cuda") == 0;
+	bool gpu = b->device.kind == DEVICE_CUDA;
 	bool abnormal = strcmp(end->failure, "crash") == 0 || strcmp(end->failure, "timeout") == 0;
 	struct msg_state state;
 	char why[480];
@@ -94,7 +94,7 @@ int canary_after(struct bench *b, const struct runner_end *end, struct fw_err *e
 /* Only a GPU has a driver to ask; tests say what others would read. */
 static bool can_tell(const struct bench *b)
 {
-	return strcmp(b->device.kind, "cuda") == 0 || getenv("FLOPWATCH_SIM_GUARD");
+	return b->device.kind == DEVICE_CUDA || getenv("FLOPWATCH_SIM_GUARD");
 }
 
 int canary_guard(struct bench *b, int pass, struct msg_guard *out, struct fw_err *err)
@@ -107,13 +107,13 @@ int canary_guard(struct bench *b, int pass, struct msg_guard *out, struct fw_err
 		return 0;
 	for (i = 0; i < TRIES; i++) {
 		if ((i > 0 && pump_sleep(b->peer, pause_ms(b, AGAIN_MS), err) != 0) ||
-			ask(b, "guard", b->launches, pass, &state, err) != 0)
+			ask(b, RUN_GUARD, b->launches, pass, &state, err) != 0)
 			return -1;
 		if (state.guard.foreign <= 0)
 			break; /* else a process that has just ended may still be listed */
 	}
 	*out = state.guard;
-	if (strcmp(b->device.kind, "cuda") == 0) { /* counted since the driver's start */
+	if (b->device.kind == DEVICE_CUDA) { /* counted since the driver's start */
 		errors = out->ecc;
 		out->ecc = b->guarded && errors > b->ecc ? errors - b->ecc : 0;
 		b->ecc = errors;
@@ -152,7 +152,7 @@ int canary_wait_idle(struct bench *b, struct fw_err *err)
 	if (!can_tell(b))
 		return 1;
 	for (;;) {
-		if (ask(b, "idle", ++b->idle_looks, 0, &state, err) != 0)
+		if (ask(b, RUN_IDLE, ++b->idle_looks, 0, &state, err) != 0)
 			return -1;
 		if (state.ok || state.guard.foreign <= 0) /* free, or nobody can tell */
 			return 1;

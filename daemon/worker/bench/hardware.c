@@ -14,10 +14,10 @@ static bool is_named(const struct msg_device *d, const char *name)
 {
 	char address[32];
 
-	snprintf(address, sizeof address, "%s:%d", d->kind, d->index);
+	snprintf(address, sizeof address, "%s:%d", device_kind_name(d->kind), d->index);
 	if (strcmp(name, "auto") == 0) /* simulated times are never an answer to an open question */
-		return strcmp(d->kind, "sim") != 0;
-	return strcmp(name, d->kind) == 0 || strcmp(name, address) == 0 || strcmp(name, d->uuid) == 0;
+		return d->kind != DEVICE_SIM;
+	return strcmp(name, device_kind_name(d->kind)) == 0 || strcmp(name, address) == 0 || strcmp(name, d->uuid) == 0;
 }
 
 static int count_gpus(const struct msg_device *d, int n)
@@ -25,7 +25,7 @@ static int count_gpus(const struct msg_device *d, int n)
 	int found = 0, i;
 
 	for (i = 0; i < n; i++)
-		found += strcmp(d[i].kind, "cuda") == 0;
+		found += d[i].kind == DEVICE_CUDA;
 	return found;
 }
 
@@ -85,7 +85,8 @@ const struct msg_device *hardware_find(const struct msg_hello *hello, const char
 
 		if (is_named(d, name))
 			return d;
-		n = snprintf(present + used, sizeof present - used, "%s%s:%d (%s)", used ? ", " : "", d->kind, d->index, d->uuid);
+		n = snprintf(present + used, sizeof present - used, "%s%s:%d (%s)", used ? ", " : "", device_kind_name(d->kind),
+			d->index, d->uuid);
 		if (n > 0 && (size_t)n < sizeof present - used)
 			used += (size_t)n;
 	}

@@ -243,7 +243,7 @@ static int run_launch(struct launch_state *state, struct runner_task *task, stru
 int launch_run(struct bench *b, const struct launch_order *o, char *why, size_t size, struct fw_err *err)
 {
 	struct launch_state state = { .bench = b, .launch = ++b->launches, .set = o->set, .suspect = -1 };
-	struct runner_task task = { .mode = "launch",
+	struct runner_task task = { .mode = RUN_LAUNCH,
 		.launch = state.launch,
 		.set = o->set,
 		.seed = inputs_mix(b->seed + (uint64_t)state.launch),

@@ -85,7 +85,7 @@ static const char *unfit(const struct child *c, const struct msg *m)
 			       ? "a `cell` record of another task"
 			       : NULL;
 	case MSG_AUDIT:
-		return strcmp(t->mode, "audit") != 0 || !in_task(t, m->u.audit.cell) || !role_in_task(c, m->u.audit.role)
+		return t->mode != RUN_AUDIT || !in_task(t, m->u.audit.cell) || !role_in_task(c, m->u.audit.role)
 			       ? "an `audit` record of another task"
 			       : NULL;
 	case MSG_FAULT:
@@ -99,7 +99,7 @@ static const char *unfit(const struct child *c, const struct msg *m)
 			       ? "a `note` record of another task"
 			       : NULL;
 	case MSG_STATE:
-		return strcmp(m->u.state.what, t->mode) != 0 ? "a `state` record of another task" : NULL;
+		return m->u.state.what != t->mode ? "a `state` record of another task" : NULL;
 	default:
 		return "a message that is none of a runner's";
 	}
@@ -231,12 +231,12 @@ static void read_guards(char *out, size_t size)
 
 static void fill_message(const struct bench *b, const struct runner_task *t, const char *seal, struct msg_run *run)
 {
-	bool gpu = strcmp(b->device.kind, "cuda") == 0, sim = strcmp(b->device.kind, "sim") == 0;
+	bool gpu = b->device.kind == DEVICE_CUDA, sim = b->device.kind == DEVICE_SIM;
 	int i;
 
-	snprintf(run->mode, sizeof run->mode, "%s", t->mode);
+	run->mode = t->mode;
 	snprintf(run->seal, sizeof run->seal, "%s", seal);
-	snprintf(run->device, sizeof run->device, "%.7s:%d", b->device.kind, b->device.index);
+	snprintf(run->device, sizeof run->device, "%s:%d", device_kind_name(b->device.kind), b->device.index);
 	run->launch = t->launch;
 	run->set = t->set;
 	run->pass = t->pass;
@@ -360,9 +360,9 @@ static int run_with(
 	fill_environment(&env);
 	for (i = 0; i < t->n_subjects; i++)
 		spec.fd[spec.n_fd++] = (struct proc_fd){ b->subject[t->subject[i]].fd, FIRST_MODULE_FD + i };
-	if (strcmp(t->mode, "audit") == 0)
+	if (t->mode == RUN_AUDIT)
 		spec.fd[spec.n_fd++] = (struct proc_fd){ t->go_fd, GO_FD };
-	sandbox_run(t->n_subjects > 0 ? b->sandbox : &open_air, v, b->runner, strcmp(b->device.kind, "cuda") == 0);
+	sandbox_run(t->n_subjects > 0 ? b->sandbox : &open_air, v, b->runner, b->device.kind == DEVICE_CUDA);
 	spec.argv = v->arg;
 	result = sandbox_end(v, err);
 	if (result == 0)

@@ -11,7 +11,7 @@
 typedef int runner_record_fn(void *arg, struct msg *m, struct fw_err *err);
 
 struct runner_task {
-	const char *mode; /* "check" "launch" "audit", "idle" "guard" "canary" without subjects and cells */
+	enum run_mode mode; /* from RUN_IDLE on without subjects and cells */
 	int launch, set;
 	int pass; /* guard: times that were void before */
 	uint64_t seed;

@@ -19,7 +19,7 @@ enum { AGREE = 2 }; /* launches of a sentinel that have to lean the same way */
 /* Whether bursts say anything here: the device has a clock that follows its power, and this is no quick look. */
 static bool is_possible(const struct bench *b)
 {
-	return !b->quick && strcmp(b->device.kind, "cpu") != 0;
+	return !b->quick && b->device.kind != DEVICE_CPU;
 }
 
 static bool is_sparse(const struct bench *b, int cell)

@@ -19,7 +19,7 @@ static void path_of(const struct build_context *c, const struct msg_subject *s, 
 {
 	char name[BENCHMARK_TEXT_SIZE + 16];
 
-	manifest_expand(item, c->device, name, sizeof name);
+	manifest_expand(item, device_kind_name(c->device), name, sizeof name);
 	snprintf(out, PATH_SIZE, "%s/%s", s->build.dir, name);
 }
 

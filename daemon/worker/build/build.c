@@ -67,7 +67,7 @@ void build_key(const struct build_context *c, const struct msg_subject *s, char 
 		add_text(&h, s->build.family[i]);
 		add_text(&h, s->build.output[i]);
 	}
-	add_text(&h, c->device);
+	add_text(&h, device_kind_name(c->device));
 	add_text(&h, c->toolchain);
 	add_text(&h, sandbox_isolation(c->sandbox));
 	for (i = 0; i < c->sandbox->n_shown; i++)
@@ -170,7 +170,7 @@ static void command_text(const struct build_context *c, const struct msg_subject
 
 	out[0] = '\0';
 	for (i = 0; i < s->build.n_command && used < size; i++) {
-		manifest_expand(s->build.command[i], c->device, word, sizeof word);
+		manifest_expand(s->build.command[i], device_kind_name(c->device), word, sizeof word);
 		n = snprintf(out + used, size - used, "%s%s", i ? " " : "", word);
 		used += n > 0 ? (size_t)n : 0;
 	}
@@ -299,7 +299,7 @@ static int take_output(
 			s->build.n_outputs ? "`" : "");
 		return 0;
 	}
-	manifest_expand(s->build.output[which], c->device, shown, sizeof shown);
+	manifest_expand(s->build.output[which], device_kind_name(c->device), shown, sizeof shown);
 	snprintf(path, sizeof path, "%s/%s", s->build.dir, shown);
 	fd = open_output(job_fd, path, out, shown);
 	if (fd < 0)
@@ -398,7 +398,7 @@ static int make(struct run *r, const struct msg_subject *s, int job_fd, build_tr
 	if (c->sandbox->drops_root && workdir_give(job, SANDBOX_NOBODY, err) != 0)
 		return -1;
 	for (i = 0; i < s->build.n_command; i++) {
-		manifest_expand(s->build.command[i], c->device, word[i], sizeof word[i]);
+		manifest_expand(s->build.command[i], device_kind_name(c->device), word[i], sizeof word[i]);
 		command[i] = word[i];
 	}
 	command_text(c, s, name, sizeof name);

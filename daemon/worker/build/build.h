@@ -19,7 +19,7 @@ struct build_context {
 	struct peer *peer;
 	const struct cache *cache;
 	const struct sandbox *sandbox;
-	char device[8]; /* "cuda" or "cpu": what {device} becomes */
+	enum device_kind device; /* DEVICE_CUDA or DEVICE_CPU: what {device} becomes */
 	char toolchain[96];
 	double timeout_s;  /* upper limit; the manifest may ask for less */
 	int64_t log_bytes; /* kept of what it prints */

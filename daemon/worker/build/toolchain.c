@@ -33,14 +33,14 @@ void toolchain_nvcc_version(const char *text, char *out, size_t size)
 		snprintf(out, size, "%.*s", (int)strspn(version + 3, "0123456789."), version + 3);
 }
 
-void toolchain_describe(const char *kind, char *out, size_t size)
+void toolchain_describe(enum device_kind kind, char *out, size_t size)
 {
 	char gcc[64], said[4096], nvcc[32] = "";
 	const char *const place = "/usr/local/cuda/bin/nvcc";
 
 	ask("gcc", "-dumpfullversion", gcc, sizeof gcc);
 	gcc[strcspn(gcc, "\n")] = '\0';
-	if (strcmp(kind, "cuda") == 0) {
+	if (kind == DEVICE_CUDA) {
 		ask(access(place, X_OK) == 0 ? place : "nvcc", "--version", said, sizeof said);
 		toolchain_nvcc_version(said, nvcc, sizeof nvcc);
 	}

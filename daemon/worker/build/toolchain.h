@@ -8,8 +8,10 @@
 
 #include <stddef.h>
 
-/** Ask each compiler once. `kind`: "cuda" or another. Shape: out[size]. */
-void toolchain_describe(const char *kind, char *out, size_t size);
+#include "core/state/device_kind.h"
+
+/** Ask each compiler of that kind of device once. Shape: out[size]. */
+void toolchain_describe(enum device_kind kind, char *out, size_t size);
 /** The version number in what `nvcc --version` prints ("13.0.88"), "" when it has none. */
 void toolchain_nvcc_version(const char *text, char *out, size_t size);
 

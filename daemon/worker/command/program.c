@@ -16,7 +16,7 @@ _Static_assert(PROGRAM_TURNS_FD == 3, "turns_env names it");
 int program_prepare(struct program *p, const struct bench *b, const struct build_context *c, const struct msg_subject *s,
 	bool turns, struct fw_err *err)
 {
-	bool gpu = s->run.gpu && strcmp(b->device.kind, "cuda") == 0;
+	bool gpu = s->run.gpu && b->device.kind == DEVICE_CUDA;
 	char side[128], word[BENCHMARK_TEXT_SIZE + 16];
 	const char *more[12] = { NULL };
 	int n = 0;
@@ -39,7 +39,7 @@ int program_prepare(struct program *p, const struct bench *b, const struct build
 	more[n] = NULL;
 	sandbox_benchmark(c->sandbox, &p->words, p->job, s->build.dir, gpu, more);
 	for (int i = 0; i < s->run.n_command; i++) {
-		manifest_expand(s->run.command[i], c->device, word, sizeof word);
+		manifest_expand(s->run.command[i], device_kind_name(c->device), word, sizeof word);
 		sandbox_arg(&p->words, word);
 	}
 	sandbox_environment(c->sandbox, more, &p->environment);

@@ -1,0 +1,17 @@
+/* run_mode.c - see run_mode.h. */
+#include "core/state/run_mode.h"
+
+const char *const run_mode_names[RUN_MODES + 1] = {
+	[RUN_CHECK] = "check",
+	[RUN_LAUNCH] = "launch",
+	[RUN_CAPTURE] = "capture",
+	[RUN_AUDIT] = "audit",
+	[RUN_IDLE] = "idle",
+	[RUN_GUARD] = "guard",
+	[RUN_CANARY] = "canary",
+};
+
+const char *run_mode_name(enum run_mode mode)
+{
+	return mode < RUN_MODES ? run_mode_names[mode] : "";
+}

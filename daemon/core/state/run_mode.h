@@ -1,0 +1,21 @@
+/** run_mode.h - what one process of the runner is for, as an enum and as the word in its `run` line. */
+#ifndef CORE_STATE_RUN_MODE_H
+#define CORE_STATE_RUN_MODE_H
+
+enum run_mode {
+	RUN_CHECK,   /* of subjects, in cells: are results right? */
+	RUN_LAUNCH,  /* time them */
+	RUN_CAPTURE, /* calls by themselves, for a profiler; only from the command line */
+	RUN_AUDIT,   /* time them by the clock of whoever waits for the process */
+	RUN_IDLE,    /* of the device alone, from here on: does somebody else use it? */
+	RUN_GUARD,   /* what it says of itself */
+	RUN_CANARY,  /* whether it still computes and times rightly */
+	RUN_MODES
+};
+
+/** "check" "launch" "capture" "audit" "idle" "guard" "canary". Shape: ends with NULL. Those from RUN_IDLE on name states of a device, too. */
+extern const char *const run_mode_names[RUN_MODES + 1];
+
+const char *run_mode_name(enum run_mode mode);
+
+#endif
