@@ -43,6 +43,8 @@ const struct catalog_option catalog_options[] = {
 		CATALOG_PERCENT, AT(threshold_pct) },
 	{ "time", "WHICH", "of a google-benchmark file: real (default) or cpu", CATALOG_WORDS, "real cpu", false, CATALOG_TEXT,
 		AT(time) },
+	{ "read-only", "DIR", "a folder that builds and programs may read in the sandbox, such as /opt/conda", CATALOG_FILE, "",
+		false, CATALOG_TEXT, AT(read_only) },
 	{ "scope", "SCOPE", "what a token allows: read, trigger or admin", CATALOG_WORDS, "read trigger admin", false,
 		CATALOG_TEXT, AT(scope) },
 	{ "browser", NULL, "open the address too, with xdg-open", CATALOG_NONE, "", false, CATALOG_FLAG, AT(browser) },
@@ -171,6 +173,13 @@ const struct catalog_verb catalog_verbs[] = {
 		"and how they are built by their Makefile or CMakeLists.txt. A file that is there is never overwritten. Status 4 where "
 		"nothing is known; needs no daemon.",
 		"", "flopwatch init  # then: flopwatch try", CATALOG_FILE, "" },
+	{ "try", 0, 1, verb_try, "try [FOLDER]", "build, check and launch the working tree once, without a daemon or a commit",
+		"Takes the files that a push would hold, tracked or new, as they are now, and has a worker of this machine do with them "
+		"what it does with a push: says which cells there are, how long a comparison would hold the device, what failed and where, "
+		"and what to do. Status 0 where every cell that is supported has a time, 1 where something failed, 7 where nothing is to compare.",
+		"suite cells device read-only",
+		"flopwatch try  # what would happen to this checkout\nflopwatch try --suite ffa-smoke --device cpu", CATALOG_FILE,
+		"" },
 	{ "doctor", 0, 0, verb_doctor, "doctor", "is everything there that measuring needs, and what to do if not",
 		"Looks at this machine and at the daemon: GPU and driver, nvcc, performance counters, sandbox, disk, clock, the "
 		"daemon, its repositories and its workers. Status 1 when something fails, else 0.",

@@ -24,6 +24,7 @@ struct options {
 	const char *format, *unit, *time, *commit, *base;                    /* NULL: not given */
 	const char *repo, *suite, *cells, *branch, *device, *state, *reason; /* NULL: not given */
 	const char *provider, *base_provider, *target_provider;              /* NULL: not given */
+	const char *read_only;                                               /* NULL: not given */
 	const char *color;
 	bool json, quick, progress, quiet, again, browser, help, version;
 	double threshold_pct; /* 0: not given */
@@ -55,6 +56,8 @@ int verb_status_of_verdict(const char *verdict);
 
 /** init [FOLDER]; needs no daemon. */
 int verb_init(struct client *c, const struct options *o);
+/** try [FOLDER]; needs no daemon. */
+int verb_try(struct client *c, const struct options *o);
 int verb_bisect(struct client *c, const struct options *o);
 int verb_compare(struct client *c, const struct options *o);
 /** compare on two files; needs no daemon. */

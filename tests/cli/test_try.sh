@@ -1,0 +1,120 @@
+#!/bin/bash
+# flopwatch try: the working tree, as it is, through the worker's own build, check and launch, without a daemon or a commit.
+. "$(dirname "$0")/../lib/tap.sh"
+export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 XDG_CACHE_HOME=$tmp/cache
+mkdir "$XDG_CACHE_HOME"
+new() { # an empty checkout, and we are in it
+	mkdir -p "$tmp/$1"
+	cd "$tmp/$1" || exit 1
+	git init -q -b main .
+}
+attempt() { # options: the answer in $body, the text of errors in $errors, the status in $status
+	body=$("$bin/flopwatch" try --json "$@" 2>"$tmp/errors")
+	status=$?
+	errors=$(cat "$tmp/errors")
+}
+of() { # filter on the first answer
+	jq -r ".[0] | $1" <<<"$body"
+}
+hints() { of '.hints | join(" | ")'; }
+
+# ---- a program that takes turns, written and built by init
+new program
+cp "$root/tests/turns/sums.c" .
+ok "init writes a manifest" "$bin/flopwatch" init
+attempt --device cpu
+is "try runs what it says, and nothing is committed" "$status $(git log --oneline 2>/dev/null | wc -l)" "0 0"
+is "its cells have times" "$(of '[.cells[] | .cell, (.ms > 0)] | map(tostring) | join(" ")')" "sum/20000 true dot/20000 true"
+is "it says what a comparison costs" "$(of '(.comparison_s > 0) and (.comparison_max_s >= .comparison_s)')" true
+is "on what it ran" "$(of .device.kind)" cpu
+like "for people as a table" "$("$bin/flopwatch" try --device cpu)" 'sum/20000 +[0-9.]+ ms.*'
+is "a name that the manifest does not have is a suite, which is not there" "$("$bin/flopwatch" try --suite none >"$tmp/out" 2>&1; echo $?) $(cat "$tmp/out")" \
+	"4 flopwatch: there is no suite none: not at etc/suites/none.yaml of the checkout, and none is installed"
+echo 'int x = y;' >>sums.c
+attempt --device cpu
+is "a build that fails" "$status $(of .build.state)" "1 failed"
+like "with what the compiler said" "$(of .build.log)" 'sums.c:[0-9:]+ error: .*undeclared here'
+is "is told without a hint where there is none" "$(hints)" ""
+git checkout -q . 2>/dev/null || cp "$root/tests/turns/sums.c" .
+
+# ---- hints
+mkdir include
+echo 'int three(void);' >include/three.h
+sed -i '1i #include "three.h"' sums.c
+sed -i 's/inputs: \[.\]/inputs: [sums.c]/; s/-I\. /-Iinclude /' .flopwatch.yaml
+attempt --device cpu
+is "a header outside the inputs" "$status $(hints)" \
+	'1 include/three.h did not travel: it lies outside `inputs`; name its folder, or the file, there'
+sed -i 's/inputs: .*/inputs: [.]/' .flopwatch.yaml
+echo '*.h' >.gitignore
+attempt --device cpu
+like "one that git ignores" "$(hints)" '^include/three.h did not travel: git ignores it'
+rm .gitignore
+attempt --device cpu
+is "and with it" "$status" 0
+sed -i 's,\./sums,./elsewhere/sums,; /artifacts:/d' .flopwatch.yaml
+attempt --device cpu
+like "a program that the build does not make" "$status $(hints)" '^1 elsewhere/sums is not in the tree, so the build has to make it'
+sed -i 's,\./elsewhere/sums,./sums,' .flopwatch.yaml
+sed -i 's/FLOPWATCH("dot/*(volatile int *)8 = 1; FLOPWATCH("dot/' sums.c
+attempt --device cpu
+like "one that crashes" "$status $(of '.faults[0].detail') $(hints)" '^1 .*SIGSEGV *$'
+printf 'import nowhere_at_all\n' >bench.py
+printf 'flopwatch: 1\nbenchmarks: {b: {command: [python3, bench.py], reader: flopwatch, gpu: false}}\n' >.flopwatch.yaml
+attempt --device cpu
+like "a package that the sandbox does not show" "$status $(hints)" '^1 Python finds no nowhere_at_all in the sandbox.*--read-only FOLDER'
+mkdir "$tmp/packages"
+printf 'import json\nprint(json.dumps({"cell": "c", "ms": [1, 1.5]}))\n' >"$tmp/packages/nowhere_at_all.py"
+printf 'import sys\nsys.path.append("%s")\nimport nowhere_at_all\n' "$tmp/packages" >bench.py
+attempt --device cpu --read-only "$tmp/packages"
+is "and with --read-only" "$status $(of '.cells[0].cell')" "0 c"
+printf 'print()\n' >bench.py
+attempt --device cpu
+is "a program that writes nothing" "$status" 1
+
+# ---- manifests
+printf 'flopwatch: 1\nbnch: {}\n' >.flopwatch.yaml
+attempt
+is "a mistake of the manifest" "$status $errors" "2 flopwatch: .flopwatch.yaml:2:1: bnch: unknown key; remove it"
+printf 'flopwatch: 1\ninputs: [nope]\nbenchmarks: {b: {command: [./b], reader: flopwatch}}\n' >.flopwatch.yaml
+attempt
+is "an input that is not there" "$status $errors" "2 flopwatch: .flopwatch.yaml: inputs name nope, which is not in the checkout"
+rm .flopwatch.yaml
+attempt
+like "no manifest" "$status $errors" '^4 .*has neither .flopwatch.yaml nor kernels.*run flopwatch init$'
+cd "$tmp" || exit 1
+attempt
+like "no checkout" "$status $errors" '^4 .*not inside a git checkout.*run git init'
+
+# ---- a module
+new module
+mkdir -p kernels etc/suites
+cp "$root/kernels/fw_kernel.h" kernels
+sed 's,kernels/fw_kernel.h,fw_kernel.h,' "$root/tests/modules/good.c" >kernels/good.c
+cat >etc/suites/tiny.yaml <<'YAML'
+suite: tiny
+family: attention
+common: {nhq: 2, nhk: 1, headdim: 64, dtype: bf16}
+dense: {seqlens: [64], masks: [full, causal]}
+directions: [forward]
+seed: 42
+threshold_pct: 1.5
+budget_s: 60
+YAML
+ok "init, of a module" "$bin/flopwatch" init
+attempt --device cpu
+is "checked and launched" "$status $(of '[.cells[] | .ms > 0 and .flops > 0] | all')" "0 true"
+attempt --device cpu --cells '*/causal/*'
+is "only some cells" "$status $(of '.cells | length')" "0 1"
+sed -i 's/^#define CANNOT 0/#define CANNOT (a->mask == FW_CAUSAL)/' kernels/good.c
+attempt --device cpu --cells '*/causal/*'
+is "nothing that it supports" "$status $(of '.cells[0].failure')" "7 unsupported"
+sed -i 's/sum > 0 ? o\[i\]/sum > 0 ? 2 * o[i]/' kernels/good.c
+attempt --device cpu --cells '*/full/*'
+is "a wrong result" "$status $(of '.cells[0].failure')" "1 wrong"
+sed -i 's/^static float dot(/void missing(void);\nstatic float dot(/; s/^	ON_PLAN();/	missing();/' kernels/good.c
+attempt --device cpu
+like "a module that cannot be loaded is called what the manifest calls it" "$status $(of '.faults[0].detail')" \
+	'^1 cannot load the module: kernels/good.so: undefined symbol: missing$'
+attempt --device GPU-none
+like "a device that is not here" "$status $errors" '^1 flopwatch: the worker does not start: .*no device "GPU-none" on this machine$'
