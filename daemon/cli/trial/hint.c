@@ -48,7 +48,8 @@ static void about_missing(const struct tree *t, const char *name, struct hints *
 	if (!tree_find(t, name, path, sizeof path))
 		return;
 	if (!tree_holds(t, path))
-		add(h, "%s did not travel: git ignores it, so that no push holds it; git add -f it, or let the build make it", path);
+		add(h, "%s did not travel: git ignores it, so that no push holds it; git add -f it, or let the build make it",
+			path);
 	else if (!travels(t, path))
 		add(h, "%s did not travel: it lies outside `inputs`; name its folder, or the file, there", path);
 	else
@@ -87,8 +88,10 @@ static void about_words(const struct tree *t, const struct outcome *o, const cha
 {
 	char word[256];
 
-	if (word_before(text, ": No such file or directory", word, sizeof word) || word_behind(text, "No rule to make target '", word, sizeof word) ||
-		word_behind(text, "cannot open source file \"", word, sizeof word) || word_behind(text, "can't open file '", word, sizeof word))
+	if (word_before(text, ": No such file or directory", word, sizeof word) ||
+		word_behind(text, "No rule to make target '", word, sizeof word) ||
+		word_behind(text, "cannot open source file \"", word, sizeof word) ||
+		word_behind(text, "can't open file '", word, sizeof word))
 		about_missing(t, word, h);
 	if (word_behind(text, "No module named '", word, sizeof word)) {
 		char file[270];
@@ -101,7 +104,8 @@ static void about_words(const struct tree *t, const struct outcome *o, const cha
 			word);
 	}
 	if (word_before(text, ": not found", word, sizeof word) || word_before(text, ": command not found", word, sizeof word))
-		add(h, "%s is not among what the sandbox shows, /usr and the kit: install it there, or show its folder with --read-only", word);
+		add(h, "%s is not among what the sandbox shows, /usr and the kit: install it there, or show its folder with --read-only",
+			word);
 	if (strstr(text, "Could not resolve host") || strstr(text, "Temporary failure in name resolution") ||
 		strstr(text, "Network is unreachable"))
 		add(h, "builds have no network: what they need lies in the repository or on the machine");
@@ -133,10 +137,11 @@ static void about_program(const struct tree *t, const struct outcome *o, const s
 	if (strcmp(o->build_state, "failed") == 0 || tree_holds(t, path))
 		return;
 	if (t->manifest.n_command == 0)
-		add(h, "%s is not in the tree, and nothing builds it: add it to git, or say in build.command how it is made", path);
+		add(h, "%s is not in the tree, and nothing builds it: add it to git, or say in build.command how it is made",
+			path);
 	else
-		add(h, "%s is not in the tree, so the build has to make it: in %s, by the name that benchmarks.%s.command runs", path,
-			t->manifest.dir, run->name);
+		add(h, "%s is not in the tree, so the build has to make it: in %s, by the name that benchmarks.%s.command runs",
+			path, t->manifest.dir, run->name);
 }
 
 void hint_all(const struct tree *t, const struct outcome *o, const struct benchmark *run, struct hints *out)
@@ -156,7 +161,8 @@ void hint_all(const struct tree *t, const struct outcome *o, const struct benchm
 	if (run && timed == 0)
 		about_program(t, o, run, out);
 	if (!run && timed == 0 && unsupported > 0 && strcmp(o->device.kind, "cuda") != 0)
-		add(out, "no provider of the module does these cells on %s; one for GPUs needs one, which is not here", o->device.name);
+		add(out, "no provider of the module does these cells on %s; one for GPUs needs one, which is not here",
+			o->device.name);
 	if (!o->is_sandboxed && o->device.kind[0])
 		add(out, "this machine has no sandbox (flopwatch doctor says why): a worker that has one shows a build less");
 }

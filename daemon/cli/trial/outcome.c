@@ -96,7 +96,8 @@ static void take_times(struct outcome *o, const struct msg_cell *m)
 	float sorted[PROTOCOL_SAMPLES_MAX];
 	bool decides = strcmp(m->series, "device") == 0 || strcmp(m->series, "process") == 0;
 
-	if (!c || m->n < 1 || m->n > PROTOCOL_SAMPLES_MAX || m->n_subjects < 1 || (!decides && !(strcmp(m->series, "call") == 0 && isnan(c->ms))))
+	if (!c || m->n < 1 || m->n > PROTOCOL_SAMPLES_MAX || m->n_subjects < 1 ||
+		(!decides && !(strcmp(m->series, "call") == 0 && isnan(c->ms))))
 		return;
 	memcpy(sorted, m->ms[0], (size_t)m->n * sizeof sorted[0]);
 	qsort(sorted, (size_t)m->n, sizeof sorted[0], ascending);

@@ -8,9 +8,9 @@ enum { OUTCOME_NOTES_MAX = 16, OUTCOME_FAULTS_MAX = 16, OUTCOME_TEXT_SIZE = 560 
 
 struct outcome_cell {
 	char key[CASE_KEY_SIZE];
-	double flops;         /* NAN unknown */
-	double ms;            /* median of the launch; NAN none */
-	char failure[16];     /* "" none */
+	double flops;     /* NAN unknown */
+	double ms;        /* median of the launch; NAN none */
+	char failure[16]; /* "" none */
 	char detail[512];
 };
 
@@ -18,10 +18,10 @@ struct outcome {
 	struct msg_device device; /* kind "": no hello came */
 	bool is_sandboxed;
 	char module[MANIFEST_TEXT_SIZE]; /* what the manifest calls it; "" a program */
-	char build_state[8]; /* of the target; "" not reached */
+	char build_state[8];             /* of the target; "" not reached */
 	char build_detail[256];
 	double build_s;
-	struct buf log;       /* of the build */
+	struct buf log; /* of the build */
 	int n_cells;
 	struct outcome_cell *cell;
 	int n_notes, n_faults;

@@ -86,7 +86,8 @@ void report_print(const struct report *r, bool is_quiet, FILE *out)
 	double least, most;
 
 	outcome_count(o, &timed, &unsupported, &failed);
-	fprintf(out, "%s, %s, on %s\n", r->name, r->run ? "a program of its own" : "modules", o->device.name[0] ? o->device.name : o->device.kind);
+	fprintf(out, "%s, %s, on %s\n", r->name, r->run ? "a program of its own" : "modules",
+		o->device.name[0] ? o->device.name : o->device.kind);
 	print_build(r, out);
 	if (o->n_cells && strcmp(o->build_state, "failed") != 0)
 		print_cells(o, out);
@@ -98,8 +99,9 @@ void report_print(const struct report *r, bool is_quiet, FILE *out)
 	for (int i = 0; i < r->hints->n; i++)
 		fprintf(out, "  hint: %s\n", r->hints->text[i]);
 	if (report_cost(r, &least, &most))
-		fprintf(out, "  %d of %d cells have a time; a comparison of two commits would hold %s for about %.0f s, at most %.0f s\n", timed,
-			o->n_cells, o->device.kind, ceil(least), ceil(most));
+		fprintf(out,
+			"  %d of %d cells have a time; a comparison of two commits would hold %s for about %.0f s, at most %.0f s\n",
+			timed, o->n_cells, o->device.kind, ceil(least), ceil(most));
 }
 
 static json_t *cells_json(const struct outcome *o)
@@ -108,8 +110,9 @@ static json_t *cells_json(const struct outcome *o)
 
 	for (int i = 0; i < o->n_cells; i++) {
 		const struct outcome_cell *c = &o->cell[i];
-		json_t *one = json_pack("{s:s, s:o, s:o, s:s*, s:s*}", "cell", c->key, "ms", isfinite(c->ms) ? json_real(c->ms) : json_null(),
-			"flops", isfinite(c->flops) ? json_real(c->flops) : json_null(), "failure", c->failure[0] ? c->failure : NULL,
+		json_t *one = json_pack("{s:s, s:o, s:o, s:s*, s:s*}", "cell", c->key, "ms",
+			isfinite(c->ms) ? json_real(c->ms) : json_null(), "flops",
+			isfinite(c->flops) ? json_real(c->flops) : json_null(), "failure", c->failure[0] ? c->failure : NULL,
 			"detail", c->detail[0] ? c->detail : NULL);
 
 		json_array_append_new(list, one);
@@ -129,12 +132,14 @@ json_t *report_json(const struct report *r)
 	for (int i = 0; i < r->hints->n; i++)
 		json_array_append_new(hints, json_string(r->hints->text[i]));
 	for (int i = 0; i < o->n_faults; i++)
-		json_array_append_new(faults, json_pack("{s:s, s:s}", "failure", o->fault[i].failure, "detail", o->fault[i].detail));
-	json_t *build = json_pack("{s:s, s:f, s:s, s:s}", "state", o->build_state, "duration_s", o->build_s, "detail", o->build_detail, "log",
-		o->log.data);
+		json_array_append_new(
+			faults, json_pack("{s:s, s:s}", "failure", o->fault[i].failure, "detail", o->fault[i].detail));
+	json_t *build = json_pack("{s:s, s:f, s:s, s:s}", "state", o->build_state, "duration_s", o->build_s, "detail",
+		o->build_detail, "log", o->log.data);
 
-	return json_pack("{s:s, s:s, s:{s:s, s:s, s:s}, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "suite", r->name, "kind", r->run ? "program" : "modules",
-		"device", "kind", o->device.kind, "uuid", o->device.uuid, "name", o->device.name, "build", build ? build : json_null(), "cells",
-		cells_json(o), "faults", faults, "notes", notes, "hints", hints, "comparison_s", is_timed ? json_real(least) : json_null(),
-		"comparison_max_s", is_timed ? json_real(most) : json_null());
+	return json_pack("{s:s, s:s, s:{s:s, s:s, s:s}, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "suite", r->name, "kind",
+		r->run ? "program" : "modules", "device", "kind", o->device.kind, "uuid", o->device.uuid, "name", o->device.name,
+		"build", build ? build : json_null(), "cells", cells_json(o), "faults", faults, "notes", notes, "hints", hints,
+		"comparison_s", is_timed ? json_real(least) : json_null(), "comparison_max_s",
+		is_timed ? json_real(most) : json_null());
 }

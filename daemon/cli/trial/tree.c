@@ -130,15 +130,17 @@ static int find_inputs(struct tree *t, struct fw_err *err)
 		snprintf(t->oid[i], sizeof t->oid[i], "%s", oid);
 		if (oid_is_whole(oid))
 			continue;
-		result = !t->has_manifest
-				 ? err_set(err, ERR_NOT_FOUND,
-					   "%s has neither .flopwatch.yaml nor %s, which would be built without one: run flopwatch init",
-					   t->root, m->input[i])
-			 : access(path, F_OK) == 0 ? err_set(err, ERR_INVALID,
-							     "%s: inputs name %s, which git ignores or which is empty, so that no push holds it",
-							     manifest_name, m->input[i])
-						   : err_set(err, ERR_INVALID, "%s: inputs name %s, which is not in the checkout",
-							     manifest_name, m->input[i]);
+		result =
+			!t->has_manifest
+				? err_set(err, ERR_NOT_FOUND,
+					  "%s has neither .flopwatch.yaml nor %s, which would be built without one: run flopwatch init",
+					  t->root, m->input[i])
+			: access(path, F_OK) == 0
+				? err_set(err, ERR_INVALID,
+					  "%s: inputs name %s, which git ignores or which is empty, so that no push holds it",
+					  manifest_name, m->input[i])
+				: err_set(err, ERR_INVALID, "%s: inputs name %s, which is not in the checkout", manifest_name,
+					  m->input[i]);
 	}
 	json_decref(answer);
 	return result;
@@ -211,7 +213,8 @@ int tree_suite(const struct tree *t, const char *name, struct buf *out, char fil
 	int fd = open_installed(name, file, 1024);
 
 	if (fd < 0)
-		return err_set(err, ERR_NOT_FOUND, "there is no suite %s: not at %s of the checkout, and none is installed", name, path[0]);
+		return err_set(err, ERR_NOT_FOUND, "there is no suite %s: not at %s of the checkout, and none is installed", name,
+			path[0]);
 	int result = buf_read_fd(out, fd) != 0 || out->failed ? err_set(err, ERR_INVALID, "%s cannot be read", file) : 0;
 
 	close(fd);

@@ -12,10 +12,10 @@
 #include "core/suite/manifest.h"
 
 struct tree {
-	char root[4096];      /* of the checkout */
-	char commit[65];      /* that stands for the files */
+	char root[4096]; /* of the checkout */
+	char commit[65]; /* that stands for the files */
 	bool has_manifest;
-	struct buf text;      /* of .flopwatch.yaml; empty without one */
+	struct buf text; /* of .flopwatch.yaml; empty without one */
 	struct manifest manifest;
 	char oid[MANIFEST_LIST_MAX][65]; /* of the manifest's inputs */
 };
