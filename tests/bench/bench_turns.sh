@@ -27,13 +27,13 @@ program one "#define MORE 5000
 $two"
 commit one first
 push one main
-await 400 all_ended "$(head_of one)"
+patience=400 await all_ended "$(head_of one)"
 branch one more main
 program one "#define MORE 5150
 $two"
 commit one "3 % more"
 push one more
-await 400 all_ended "$(head_of one)"
+patience=400 await all_ended "$(head_of one)"
 for how in turns processes; do
 	id=$(sql "SELECT k.id FROM comparison k JOIN job j ON j.id = k.job WHERE j.target_sha = '$(head_of one)' AND j.suite = '$how'")
 	api "comparisons/$id" | jq -r --arg how "$how" '(.cells[] | "bench \($how).\(.cell).change \(.change_pct) pct",

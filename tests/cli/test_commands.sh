@@ -75,12 +75,12 @@ ok "--json is the API's body" json '.verdict == "regression" and (.cells | lengt
 fails "a branch that is not there" 4 fw wait nothing-like-it
 branches_are() { [ "$(api branches | jq '.items | length')" = "$1" ]; }
 git -C "$tmp/kernels" branch again "$main"
-await 10 branches_are 4
+await branches_are 4
 run fw wait again --timeout 2 --quiet
 is "a new branch at a commit that was measured has its verdict" "$status" 0
 like "which is that of the commit" "$out" "^comparison [0-9]+  kernels  tiny  ${main:0:12}\.\."
 git -C "$tmp/kernels" branch -q -D again
-await 10 branches_are 3
+await branches_are 3
 fails "a job that is not there" 4 fw wait 999
 
 # ---- compare ----
@@ -226,7 +226,7 @@ fw resume sim-0
 fw wait "$waiting" --timeout 60 >"$tmp/waited" 2>"$tmp/steps"
 is "wait in a pipe ends with the verdict" $? 3
 seen_done() { grep -q "job.done job $waiting" "$tmp/watched"; }
-ok "watch in a pipe has a line an event" await 10 seen_done
+ok "watch in a pipe has a line an event" await seen_done
 like "with the step" "$(cat "$tmp/watched")" "^[0-9:]{8} job.state job $waiting ${slow:0:10} kernels (slow )?measuring"
 kill -INT "$watcher"
 wait "$watcher"
@@ -324,6 +324,6 @@ is "it is sound" "$(sqlite3 "$tmp/copy.db" 'PRAGMA integrity_check')" ok
 is "and holds what the daemon has" "$(sqlite3 "$tmp/copy.db" 'SELECT count(*) FROM comparison')" "$(sql 'SELECT count(*) FROM comparison')"
 is "for its owner alone" "$(stat -c %a "$tmp/copy.db")" 600
 nothing_left() { [ -z "$(find "$tmp" -name '*.part' -o -name 'backup*')" ]; }
-ok "and nothing is left behind" await 20 nothing_left
+ok "and nothing is left behind" await nothing_left
 fails "backup into a folder that is not there" 1 fw backup "$tmp/none/copy.db"
 like "says so" "$out" "cannot write $tmp/none/copy.db.part: No such file"

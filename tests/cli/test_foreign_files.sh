@@ -113,7 +113,7 @@ budget_s: 60
 YAML
 commit kernels "sparse cells, too"
 push kernels main
-await 60 job_ended "$(head_of kernels)"
+await job_ended "$(head_of kernels)"
 branch kernels team/slow main
 echo 1.05 >"$tmp/kernels/kernels/factor"
 git -C "$tmp/kernels" checkout -q slow -- etc
@@ -165,7 +165,7 @@ git -C "$tmp/kernels" checkout -q slow -- etc
 commit kernels "wider tiles"
 git -C "$tmp/kernels" push -q --force origin slow:refs/heads/base
 git -C "$tmp/kernels" push -q --force origin HEAD:refs/heads/tiles
-await 60 job_ended "$(head_of kernels)"
+await job_ended "$(head_of kernels)"
 is "a push is named by its branch, its merge-base by the branch that it lies on" "$(api "comparisons/$(job_field "$(job_of "$(head_of kernels)")" comparison)" | jq -c '[.base_how, .base.name, .target.name]')" '["merge-base","main","tiles"]'
 fw compare base tiles --timeout 100 --quiet >"$tmp/said"
 like "another configuration is named" "$(cat "$tmp/said")" '^configuration: NAIVE=1 -> BLOCK_M=128 BLOCK_N=96 STAGES=2 in 4 cells, first attention/dense/causal/'

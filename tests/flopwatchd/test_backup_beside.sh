@@ -50,7 +50,7 @@ is "what a killed daemon left is removed at the start" "$(left)" ""
 # ---- beside everything else ----
 close_gate
 begin "$tmp/copy.db"
-ok "a backup is begun" await 20 is_held
+ok "a backup is begun" await is_held
 ok "pages are answered meanwhile" curl -sf --max-time 20 -o "$tmp/page" "http://127.0.0.1:$(port)/jobs"
 branch kernels other main
 commit kernels "other"
@@ -66,13 +66,13 @@ is "and is answered" $? 0
 is "it is sound" "$(sqlite3 "$tmp/copy.db" 'PRAGMA integrity_check')" ok
 is "whole" "$(sqlite3 "$tmp/copy.db" 'SELECT sum(length(b)) FROM ballast')" 60000000
 is "a plain file" "$(sqlite3 "$tmp/copy.db" 'PRAGMA journal_mode')" delete
-ok "and nothing of it is left" await 20 nothing_left
+ok "and nothing of it is left" await nothing_left
 
 # ---- nobody waits for it ----
 begin "$tmp/none.db"
-ok "a backup is begun" await 20 is_held
+ok "a backup is begun" await is_held
 kill "$client"
-ok "when whoever asked goes, the copying ends" await 30 is_gone "$(cat "$tmp/held")"
+ok "when whoever asked goes, the copying ends" await is_gone "$(cat "$tmp/held")"
 no_gate
 ok "and another may begin" fw backup "$tmp/third.db"
 ok "of the same" cmp <(sqlite3 "$tmp/third.db" .schema) <(sqlite3 "$tmp/copy.db" .schema)
@@ -90,7 +90,7 @@ ok "with room it works" fw backup "$tmp/fourth.db"
 # ---- the end of the daemon ----
 close_gate
 begin "$tmp/none.db"
-ok "a backup is begun" await 20 is_held
+ok "a backup is begun" await is_held
 stop_daemon
 is "the daemon ends in order" $? 0
 wait "$client"

@@ -20,7 +20,7 @@ is_named() { # commit, kind
 	[ "$(sql "SELECT culprits <> '[]' FROM alert WHERE target_sha = '$1' AND kind = '$2'")" = 1 ]
 }
 named() { # commit, kind: every culprit as "subject(commits)"
-	await 30 is_named "$1" "$2"
+	await is_named "$1" "$2"
 	api "alerts?limit=500" | jq -r --arg sha "$1" --arg kind "$2" \
 		'.items[] | select(.target == $sha and .kind == $kind) | [.culprits[] | "\(.subject)(\(.commits))"] | join(" ")'
 }
@@ -135,7 +135,7 @@ push kernels long
 tip=$(head_of kernels)
 is "a branch regresses" "$(result_of "$tip")" "done regression"
 has_asked() { [ "$(sql "SELECT n_jobs FROM bisect WHERE bad_sha = '$tip'")" -ge "$1" ]; }
-await 20 has_asked 2
+await has_asked 2
 stop_daemon KILL
 start
 is "the daemon is killed in the middle of the search, and starts again" $? 0
@@ -151,7 +151,7 @@ is "in the one alert that is open for the branch" "$(sql "SELECT count(*) FROM a
 post devices/sim-0/pause >/dev/null
 id=$(post bisects "{\"repo\":\"kernels\",\"good\":\"$last\",\"bad\":\"long\"}" | jq .id)
 has_job_waiting() { [ -n "$(sql "SELECT job FROM bisect WHERE id = $id AND job IS NOT NULL")" ]; }
-await 10 has_job_waiting
+await has_job_waiting
 is "a search can be cancelled" "$(post "bisects/$id/cancel" | jq -r .state)" cancelled
 like "once" "$(post "bisects/$id/cancel" | jq -r .detail)" 'has ended already'
 is "and its job with it" "$(sql "SELECT count(*) FROM job WHERE kind = 'bisect' AND state NOT IN ('done', 'cancelled')")" 0
@@ -179,7 +179,7 @@ branch kernels quiet "$last"
 factor 1.21 "nobody measures it"
 push kernels quiet
 silent_is() { [ "$(sql "SELECT group_concat(state) FROM alert WHERE kind = 'silent'")" = "$1" ]; }
-await 20 silent_is open
+await silent_is open
 like "a device of which nothing is heard while jobs wait is an alert" "$(api 'alerts?state=open' | jq -r '.items[] | select(.kind == "silent") | .title')" 'device sim-0 has said nothing for [0-9]+ s, and 1 jobs wait'
 is "about the device" "$(api 'alerts?state=open' | jq -r '.items[] | select(.kind == "silent") | "\(.device) \(.repo)"')" "sim-0 null"
 like "the page shows it" "$(curl -s "http://127.0.0.1:$(port)/alerts")" 'sim-0 has said nothing'
@@ -187,7 +187,7 @@ like "and the command line" "$("$bin/flopwatch" alerts --state open)" 'silent +o
 stop_daemon
 write_config "workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]" "$repos" "limits: {silence: 1 s}"
 start
-await 20 silent_is resolved
+await silent_is resolved
 is "which ends when it is heard again" $? 0
 
 is "the database is sound" "$(sql 'PRAGMA foreign_key_check')" ""

@@ -7,7 +7,7 @@ fw() {
 	"$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"
 }
 calibrated() { # runs
-	fw calibrate --runs "$1" >"$tmp/queued" && await 60 no_job_is_open
+	fw calibrate --runs "$1" >"$tmp/queued" && await no_job_is_open
 }
 no_job_is_open() {
 	[ "$(sql "SELECT count(*) FROM job WHERE state IN ('queued','sent','building','checking','measuring')")" = 0 ]
@@ -16,7 +16,7 @@ main_is() { # work factor
 	echo "$1" >"$tmp/kernels/kernels/factor"
 	commit kernels "factor $1"
 	push kernels main
-	await 60 job_ended "$(head_of kernels)"
+	await job_ended "$(head_of kernels)"
 }
 
 new_repo kernels
@@ -30,10 +30,10 @@ cell=attention/dense/full/s64/hq2/hk1/d64/bf16/forward
 fails "without a branch there is nothing to calibrate" 4 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" calibrate
 push kernels main
 main=$(head_of kernels)
-await 60 job_ended "$main"
+await job_ended "$main"
 ok "calibrate queues two comparisons" fw calibrate
 is "of main with itself" "$(sql "SELECT DISTINCT kind || ' ' || (base_sha = target_sha) || ' ' || (target_sha = '$main') FROM job WHERE origin = 'api'")" "calibrate 1 1"
-await 60 no_job_is_open
+await no_job_is_open
 is "they are timed although both modules are equal" "$(sql "SELECT count(*) FROM comparison WHERE kind = 'calibrate' AND identical_by = '' AND verdict = 'unchanged'")" 2
 is "in at least six launches a cell" "$(sql "SELECT min(launches) >= 6 FROM cell c JOIN comparison p ON p.id = c.comparison WHERE p.kind = 'calibrate'")" 1
 is "the API tells each cell's scatter and what it can see" \
@@ -66,12 +66,12 @@ start_daemon
 idle_calibration_is_done() {
 	[ "$(sql "SELECT count(*) FROM job WHERE origin = 'idle' AND kind = 'calibrate' AND state = 'done'")" -ge 1 ]
 }
-ok "an idle device calibrates itself" await 60 idle_calibration_is_done
+ok "an idle device calibrates itself" await idle_calibration_is_done
 is "after everybody else" "$(sql "SELECT DISTINCT priority < 0 FROM job WHERE origin = 'idle'")" 1
 stop_daemon
 sed -i '/^calibrate/d' "$tmp/c.yml"
 start_daemon
-await 60 no_job_is_open
+await no_job_is_open
 
 # ---- a cell whose launches scatter by several per cent, because its speed depends on where it was loaded
 place="((((unsigned long)(void*)sequence_of>>12)*2654435761UL>>20)%64)" # base and target lie beside each other, and are to differ none the less
@@ -99,7 +99,7 @@ echo 1.03 >"$tmp/kernels/kernels/factor"
 commit kernels "a planted loss"
 push kernels planted
 planted=$(head_of kernels)
-await 60 job_ended "$planted"
+await job_ended "$planted"
 planted=$(sql "SELECT id FROM comparison WHERE target_sha = '$planted'")
 is "the cell is still remembered as blind below more than was lost" "$(sql "SELECT min(blind_pct) > 3.1 FROM cell WHERE comparison = $planted")" 1
 is "a planted loss is called, since both sets of launches are clear of the threshold" \
@@ -124,7 +124,7 @@ is "and the false alarms of the device are as they were" "$(api devices | jq -c 
 echo 1.2 >"$tmp/kernels/kernels/factor"
 commit kernels "another loss"
 push kernels planted
-await 60 job_ended "$(head_of kernels)"
+await job_ended "$(head_of kernels)"
 is "the next comparison takes the rule's own prior" "$(sql "SELECT group_concat(DISTINCT coalesce(nullif(tau0, 0), '-') || ' ' || blind_pct) FROM cell WHERE comparison = (SELECT max(id) FROM comparison)")" "- 0.0"
 stop_daemon
 is "the daemon ends in order" $? 0

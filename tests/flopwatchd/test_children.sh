@@ -40,7 +40,7 @@ pushed() { # $sha on a branch of its own, whose tree the worker has not seen
 	commit kernels "try $n"
 	push kernels "try$n"
 	sha=$(head_of kernels)
-	await 60 has_job "$sha"
+	await has_job "$sha"
 }
 log_of() { # of the commit's job, one line
 	api "jobs/$(job_of "$1")/log" | tr '\n' ' '
@@ -72,7 +72,7 @@ CASES
 post devices/sim-0/pause >/dev/null
 pushed
 resolved() { [ -n "$(job_field "$(job_of "$sha")" 'base // ""')" ]; }
-await 60 resolved
+await resolved
 rm -f "$tmp/done.tree"
 echo 'kill -KILL $$' >"$tmp/order.tree"
 post devices/sim-0/resume >/dev/null
@@ -92,7 +92,7 @@ is "main is slower" "$(result_of "$(head_of kernels)")" "done regression"
 echo 'kill -KILL $$' >"$tmp/order.log"
 searched=$(post bisects "{\"repo\":\"kernels\",\"good\":\"$good\",\"bad\":\"$(head_of kernels)\"}" | jq -r .id)
 over() { [[ "$(api "bisects/$searched" | jq -r .state)" =~ ^(done|failed|cancelled)$ ]]; }
-await 60 over
+await over
 is "a search whose list was killed goes on" "$(api "bisects/$searched" | jq -r .state)" done
 ok "after that child" test -e "$tmp/done.log"
 
@@ -101,12 +101,12 @@ from=$good
 echo 'kill -KILL $$' >"$tmp/always.tree"
 pushed
 waits() { [ "$(job_field "$(job_of "$sha")" state_why)" = "flopwatch-git: killed by SIGKILL" ]; }
-await 60 waits
+await waits
 is "while every child is killed the job waits" "$(job_field "$(job_of "$sha")" state)" queued
 : >"$tmp/tries"
 tries() { [ "$(wc -l <"$tmp/tries")" -ge 3 ]; }
 echo "echo >>$tmp/tries; kill -KILL \$\$" >"$tmp/always.tree"
-await 60 tries
+await tries
 is "and says why, once" "$(log_of "$sha" | grep -o 'killed by SIGKILL' | wc -l)" 1
 rm "$tmp/always.tree"
 is "until they live" "$(result_of "$sha")" "done improvement"
@@ -135,16 +135,16 @@ for signal in TERM KILL; do
 		AT_CALL="link 1 STOP" LD_PRELOAD=$tmp/at_call.so exec "$real/flopwatch-git" "\$@"
 	SH
 	pushed
-	await 60 test -e "$lock"
+	await test -e "$lock"
 	ok "a note is being written" test -e "$lock"
 	stop_daemon $signal
 	is "SIG$signal: the daemon has ended, the note not yet" "$?$(ls "$lock")" "$([ $signal = TERM ] && echo 0 || echo 137)$lock"
 	kill -CONT "$(cat "$tmp/writer")"
-	ok "it ends by itself" await 60 unlocked
-	await 60 noted
+	ok "it ends by itself" await unlocked
+	await noted
 	ok "and the note is there" noted
 	start_daemon
-	await 60 written
+	await written
 	ok "the next start has nothing in its way" written
 done
 ok "the repository is sound" git -C "$tmp/kernels.git" fsck

@@ -6,7 +6,7 @@
 mkdir "$tmp/r"
 python3 "$root/tests/lib/receiver.py" "$tmp/r" &
 on_exit kill $!
-await 10 test -f "$tmp/r/port"
+await test -f "$tmp/r/port"
 at=http://127.0.0.1:$(cat "$tmp/r/port")
 fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }
 page() { curl -s "http://127.0.0.1:$(port)/$1" | tr '\n' ' '; }
@@ -62,7 +62,7 @@ commit pair "gemm loses 9 %"
 lossy=$(head_of pair)
 push pair lossy
 lost() { [ "$(api "commits/$lossy/verdict" | jq -r '.suites[0].verdict')" = regression ]; }
-await 60 lost
+await lost
 verdict=$(api "commits/$lossy/verdict")
 is "what is lost is known at once" "$(jq -c '[.verdict, .final, .unfinished, .suite, (.suites | length)]' <<<"$verdict")" '["regression",false,["second"],"gemm",2]'
 held=$(jq '.suites[1].job' <<<"$verdict")
@@ -73,13 +73,13 @@ for what in lossy "${lossy:0:9}" "$lossy"; do
 	waiting[n]=$!
 done
 follows() { grep -q "^job $held: " "$tmp/err.1" && grep -q "^job $held: " "$tmp/err.2" && grep -q "^job $held: " "$tmp/err.3"; }
-ok "whoever waits waits for the second" await 30 follows
+ok "whoever waits waits for the second" await follows
 ok "and has not ended" kill -0 "${waiting[@]}"
 like "status names it" "$(fw status)" "^ +pair +lossy +${lossy:0:10} +regression +${lossy:0:10} +gemm, 1 of 2 +second "
 like "the overview too" "$(row lossy)" "regression.*/commits/$lossy\">gemm, 1 of 2 suites</a>.*waits for second<.*8\.[0-9]"
 like "the badge is red" "$(badge lossy)" 'regression -[89]\.[0-9] %'
-ok "the forge hears of gemm" await 20 says flopwatch/gemm "$lossy" '^failure regression: 1 of 1 cells, worst -8'
-ok "and the sum is pending" await 20 says flopwatch "$lossy" '^pending 1 of 2 suites ended: gemm regression -8\.[0-9]+ %, second is being measured$'
+ok "the forge hears of gemm" await says flopwatch/gemm "$lossy" '^failure regression: 1 of 1 cells, worst -8'
+ok "and the sum is pending" await says flopwatch "$lossy" '^pending 1 of 2 suites ended: gemm regression -8\.[0-9]+ %, second is being measured$'
 is "the commit page names both" "$(page "commits/$lossy" | grep -oE '<th scope=row>(gemm|second)</th>' | paste -sd' ')" "<th scope=row>gemm</th> <th scope=row>second</th>"
 touch "$tmp/go"
 for n in 1 2 3; do
@@ -101,7 +101,7 @@ everywhere() { # branch, commit, suite that lost, the other, per cent
 	like "$branch: badge" "$(badge "$branch")" "regression -$pct"
 	like "$branch: commit page" "$(page "commits/$sha")" "<h2>Verdict</h2><p class=lead><a href=\"/comparisons/[0-9]+\"><span class=\"v [a-z]+\"><i aria-hidden=true>.</i>regression</span>"
 	like "$branch: and its suites" "$(page "commits/$sha" | sed 's/.*<h2>Comparisons<.h2>//')" "<th scope=col>Suite.*>($other</td>.*>$suite|$suite</td>.*>$other)</td>"
-	ok "$branch: forge" await 20 says flopwatch "$sha" "^failure regression: $suite regression -$pct.*, $other unchanged$"
+	ok "$branch: forge" await says flopwatch "$sha" "^failure regression: $suite regression -$pct.*, $other unchanged$"
 	is "$branch: one status a suite" "$(said flopwatch/gemm "$sha" | cut -d' ' -f1) $(said flopwatch/second "$sha" | cut -d' ' -f1)" \
 		"$([ "$suite" = gemm ] && echo failure success || echo success failure)"
 	for what in "$branch" "${sha:0:8}" "$sha"; do
@@ -115,9 +115,9 @@ pending_only_before() { # commit: states of the sum, each once
 }
 is "the sum was pending until both had ended" "$(pending_only_before "$lossy")" "pending failure"
 noted() { git -C "$tmp/pair.git" notes --ref flopwatch show "$1" 2>/dev/null | grep -q "^verdict: $2"; }
-ok "the note says it first" await 20 noted "$lossy" 'regression$'
+ok "the note says it first" await noted "$lossy" 'regression$'
 heard() { jq -r 'select(.path == "/chat") | .body | fromjson | .text' "$tmp/r/got" | grep -qE "$1"; }
-ok "chat hears which suite is unchanged, and what the commit is" await 20 heard "^\*unchanged\* of suite second in pair lossy ${lossy:0:10}, the commit: regression"
+ok "chat hears which suite is unchanged, and what the commit is" await heard "^\*unchanged\* of suite second in pair lossy ${lossy:0:10}, the commit: regression"
 like "the feed names suites" "$(page comparisons.atom)" "regression: pair lossy ${lossy:0:12}, suite gemm<"
 
 # ---- the other way round: what ends first is well ----
@@ -128,7 +128,7 @@ commit pair "second loses 13 %"
 later=$(head_of pair)
 push pair later
 first_ended() { [ "$(api "commits/$later/verdict" | jq -r '.suites[0].verdict')" = unchanged ]; }
-await 60 first_ended
+await first_ended
 is "what is well so far is no verdict" "$(api "commits/$later/verdict" | jq -c '[.verdict, .final, .unfinished]')" '[null,false,["second"]]'
 is "nor on a badge" "$(badge later)" 'aria-label="flopwatch: being measured"'
 like "nor in status" "$(fw status)" "^ +pair +later +${later:0:10} +- +- +- +second "
@@ -168,13 +168,13 @@ commit pair "second is not let go on"
 halted=$(head_of pair)
 push pair halted
 half() { [ "$(api "commits/$halted/verdict" | jq -c '[.suites[]? | [.suite, .verdict]]')" = '[["gemm","unchanged"],["second",null]]' ]; }
-await 60 half
+await half
 fw cancel "$(api "commits/$halted/verdict" | jq '.suites[1].job')" >/dev/null
 run fw wait halted --timeout 100 --quiet
 is "a suite that was cancelled leaves it open" "$status" 7
 like "and is named" "$(cat "$tmp/errors")" '^flopwatch: second: job [0-9]+ is cancelled: cancelled by local$'
 like "in status" "$(fw status)" "^ +pair +halted +${halted:0:10} +undecided +${halted:0:10} +second, 1 of 2 +-"
-ok "the forge hears the same" await 20 says flopwatch "$halted" '^success undecided: gemm unchanged, second not measured: cancelled by local$|^success undecided: second not measured: cancelled by local, gemm unchanged$'
+ok "the forge hears the same" await says flopwatch "$halted" '^success undecided: gemm unchanged, second not measured: cancelled by local$|^success undecided: second not measured: cancelled by local, gemm unchanged$'
 
 branch pair broken main
 bench gemm 1.09
@@ -185,7 +185,7 @@ broken=$(head_of pair)
 run fw wait broken --timeout 100 --quiet
 is "a loss beside a failure stays a loss" "$status" 3
 is "though failed is the worse word" "$(api "commits/$broken/verdict" | jq -r .verdict)" failed
-ok "for the forge too" await 20 says flopwatch "$broken" '^failure failed: second failed, gemm regression -8'
+ok "for the forge too" await says flopwatch "$broken" '^failure failed: second failed, gemm regression -8'
 
 branch pair unplanned main
 echo 'speed: high' >>"$tmp/pair/.flopwatch.yaml"
@@ -197,7 +197,7 @@ is "a commit of which no plan can be made is an error" "$status" 1
 like "with the reason" "$(cat "$tmp/errors")" '^flopwatch: job [0-9]+ is failed: .*\.flopwatch\.yaml:[0-9]+:[0-9]+: .*speed'
 like "in status" "$(fw status)" "^ +pair +unplanned +${unplanned:0:10} +failed "
 like "on its badge" "$(badge unplanned)" 'failed'
-ok "and for the forge" await 20 says flopwatch "$unplanned" '^error not measured: .*speed'
+ok "and for the forge" await says flopwatch "$unplanned" '^error not measured: .*speed'
 
 # ---- a commit that another branch has, and one that main takes over ----
 git -C "$tmp/pair.git" branch again "$lossy"
@@ -207,7 +207,7 @@ git -C "$tmp/pair" checkout -q main
 git -C "$tmp/pair" merge -q --ff-only lossy
 push pair main
 took_over() { [ "$(api 'branches?repo=pair' | jq -r '.items[] | select(.name == "main") | .commit')" = "$lossy" ]; }
-await 20 took_over
+await took_over
 run fw wait main --timeout 100 --quiet
 is "main measures it for itself" "$status" 3
 is "with both suites" "$(sql "SELECT group_concat(suite) FROM (SELECT suite FROM job WHERE branch = 'main' AND target_sha = '$lossy' AND state = 'done' ORDER BY suite)")" "gemm,second"
@@ -232,6 +232,6 @@ is "nobody is called for a branch" "$(api alerts | jq '[.items[] | select(.kind 
 push pair main
 run fw wait "$(head_of pair)" --timeout 100 --quiet
 dropped() { [ "$(api alerts | jq -c '[.items[] | select(.kind == "vanished" or .kind == "broken") | [.kind, .target, [.cells[].cell]]]')" = "[[\"vanished\",\"$(head_of pair)\",[\"second/row\"]]]" ]; }
-ok "main's is told, once" await 20 dropped
+ok "main's is told, once" await dropped
 stop_daemon
 is "the daemon ends in order" $? 0

@@ -10,14 +10,14 @@ factor() { # work factor: a commit on main, pushed and judged, its cells at rest
 	echo "$1" >"$tmp/kernels/kernels/factor"
 	commit kernels "commit $n: $1"
 	push kernels main
-	await 60 job_ended "$(head_of kernels)"
+	await job_ended "$(head_of kernels)"
 }
 around() { # work factor, commits: so many, each a hundredth of a percent or two from the one before
 	local i
 	for ((i = 0; i < $2; i++)); do
 		factor "$(awk -v f="$1" -v n="$n" 'BEGIN { printf "%.4f", f + (n * 7 % 5 - 2) * 1e-4 }')"
 	done
-	await 60 nothing_is_open
+	await nothing_is_open
 }
 nothing_is_open() {
 	[ "$(sql "SELECT count(*) FROM job WHERE state IN ('queued','sent','building','checking','measuring')")" = 0 ]
@@ -46,7 +46,7 @@ start_daemon
 cell=attention/dense/full/s64/hq2/hk1/d64/bf16/forward
 push kernels main
 anchor=$(head_of kernels)
-await 60 job_ended "$anchor"
+await job_ended "$anchor"
 
 # ---- a step that is taken back ----
 around 1.0 9

@@ -11,7 +11,7 @@ factor() { # work factor, subject: a commit on main, pushed and judged
 	head_of kernels
 }
 judged() { # the commit's own comparison has ended
-	await 60 job_ended "$1"
+	await job_ended "$1"
 }
 nothing_is_open() {
 	[ "$(sql "SELECT count(*) FROM job WHERE state IN ('queued','sent','building','checking','measuring')")" = 0 ]
@@ -69,7 +69,7 @@ start_daemon
 for i in 4 5 6; do
 	judged "$(factor "1.01$((2 + i % 2))" "after $i")"
 done
-await 60 nothing_is_open
+await nothing_is_open
 is "the history finds it, and names the commit that was skipped" \
 	"$(sql "SELECT before_sha || ' ' || commit_sha || ' ' || state FROM change_point WHERE kind = 'step'")" "$before $step confirmed"
 is "two commits were compared directly, with half the step as threshold" \
@@ -91,7 +91,7 @@ done
 for i in 1 2 3 4; do
 	judged "$(factor "1.0$((330 + i))" "then still $i")"
 done
-await 60 nothing_is_open
+await nothing_is_open
 is "what was lost bit by bit is told once" "$(sql "SELECT count(*) FROM change_point WHERE kind = 'creep'")" 1
 is "as an alert of its own kind" "$(sql "SELECT count(*) FROM alert WHERE kind = 'creep' AND state = 'open'")" 1
 like "that names the anchor" "$(sql "SELECT title FROM alert WHERE kind = 'creep'")" "lost since the anchor ${anchor:0:12}, although no commit lost that much"
@@ -103,7 +103,7 @@ judged "$(factor 1.0340 "the suite is another from here on")"
 alerts=$(sql "SELECT count(*) FROM alert")
 last=$(factor 1.0341 "and used")
 judged "$last"
-await 60 nothing_is_open
+await nothing_is_open
 is "a new epoch keeps the anchor" "$(sql "SELECT count(*) || ' ' || count(DISTINCT anchor_sha) FROM epoch")" "2 1"
 is "which is measured in it" "$(sql "SELECT count(*) > 0 FROM ratio r JOIN epoch e ON e.id = r.epoch WHERE e.id = 2 AND r.target_sha = '$last'")" 1
 is "it is an event" "$(sql "SELECT count(*) FROM event WHERE kind = 'epoch.anchored'")" 2

@@ -27,7 +27,7 @@ anchor=$(head_of kernels)
 for us in 1.25 1.50 1.75 2.00 2.25 2.50 2.75; do
 	host_us $us
 done
-await 60 nothing_is_open
+await nothing_is_open
 is "no commit lost much" "$(sort -u "$tmp/verdicts")" "done unchanged"
 is "every one is a point of the history" "$(sql "SELECT count(*) >= 7 FROM ratio")" 1
 cell=attention/dense/full/s64/hq2/hk1/d64/bf16/forward

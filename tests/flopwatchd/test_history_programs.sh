@@ -40,7 +40,7 @@ step=$(head_of lines)
 for i in 1 2 3 4 5; do
 	takes 1.01$((2 + i % 2)) "after $i"
 done >>"$tmp/verdicts"
-await 60 nothing_is_open
+await nothing_is_open
 is "no commit lost its threshold" "$(sort -u "$tmp/verdicts")" "done unchanged"
 is "each is a point of the history" \
 	"$(api "history?repo=lines&branch=main&cell=sum" | jq '[.items[] | select(.anchor_change_pct != null)] | length')" 15

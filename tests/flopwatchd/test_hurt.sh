@@ -10,7 +10,7 @@ mkfifo "$tmp/pipe"
 exec 9<>"$tmp/pipe"
 "$bin/flopwatchd" --config "$tmp/c.yml" 2>&9 </dev/null &
 daemon_pid=$!
-await 20 daemon_is_up
+await daemon_is_up
 ask() { post jobs '{"repo":"kernels","target":"'"$main"'","base":"'"$main"'","cells":"'"$1"'","device_kind":"sim"}' -o "$tmp/answer" -w '%{http_code}'; }
 status_of() { curl -s -o "$tmp/answer" -w '%{http_code}' --max-time 20 "$@"; }
 asked() { status_of -H 'Content-Type: application/json' -d '{"repo":"kernels","target":"'"$main"'","base":"'"$second"'","cells":"'"$1"'"}' "http://127.0.0.1:$(port)/api/v1/jobs"; }
@@ -27,7 +27,7 @@ for _ in 1 2 3; do
 	commit kernels "more"
 	push kernels main
 	second=$(head_of kernels)
-	await 60 job_ended "$second"
+	await job_ended "$second"
 done
 is "and answers" "$(health)" 200
 cat <&9 >"$tmp/read" &
@@ -35,7 +35,7 @@ reader=$!
 post devices/sim-0/pause >/dev/null
 post "jobs/$(asked x >/dev/null; sql "SELECT max(id) FROM job")/cancel" >/dev/null
 told() { grep -qa 'ev=log.lost .*lines=' "$tmp/read"; }
-ok "who reads later is told what is missing" await 20 told
+ok "who reads later is told what is missing" await told
 stop_daemon
 kill $reader
 exec 9>&-
@@ -48,7 +48,7 @@ sqlite3 "$tmp/state/flopwatch.db" >"$tmp/held" 2>&1 <"$tmp/hold" &
 holder=$!
 exec 8>"$tmp/hold"
 printf '.timeout 20000\nBEGIN IMMEDIATE;\nSELECT 1;\n' >&8
-await 20 grep -q 1 "$tmp/held"
+await grep -q 1 "$tmp/held"
 posts=()
 for i in $(seq 12); do
 	asked "held$i" >"$tmp/post$i" 2>&1 &
@@ -62,7 +62,7 @@ like "in words" "$(cat "$tmp/answer")" 'another process holds the database'
 echo 'COMMIT;' >&8
 exec 8>&-
 wait $holder
-ok "when it is free all is well" await 20 healthy
+ok "when it is free all is well" await healthy
 is "and is stored" "$(asked free) $(sql "SELECT count(*) FROM job_cell WHERE word = 'free'")" "201 1"
 
 # ---- a folder that is taken away ----
@@ -73,7 +73,7 @@ is "what would go into a file that was taken away is refused" "$(asked gone)" 50
 like "in words" "$(cat "$tmp/answer")" "flopwatch.db was deleted or replaced in use"
 is "its health says so" "$(health)" 503
 mv "$tmp/away" "$tmp/state"
-ok "when it is back all is well" await 20 healthy
+ok "when it is back all is well" await healthy
 is "and is stored, once" "$(asked back) $(sql "SELECT count(*) FROM job_cell WHERE word IN ('gone', 'back')")" "201 1"
 cp -a "$tmp/state" "$tmp/copy"
 rm -rf "$tmp/state"
@@ -98,7 +98,7 @@ for page in $(seq 2 9 $((size / 4096 - 1))); do # a page of nothing, one at a ti
 	timeout 60 "$bin/flopwatchd" --config "$tmp/c.yml" >"$tmp/said" 2>&1 </dev/null &
 	daemon_pid=$!
 	ended() { ! kill -0 $daemon_pid 2>/dev/null || grep -q '^listening' "$tmp/said"; }
-	await 50 ended
+	await ended
 	if kill -0 $daemon_pid 2>/dev/null; then started+=" $page"; fi
 	stop_daemon
 	grep -qE 'flopwatchd: .*flopwatch.db: .*(damage|points to a row).*restore a backup' "$tmp/said" || unsaid+=" $page: $(tail -n 1 "$tmp/said")"
@@ -129,7 +129,7 @@ for how in empty zeros; do
 	if [ $how = empty ]; then : >"$file"; else head -c "$(stat -c %s "$file")" /dev/zero >"$file.0" && mv "$file.0" "$file"; fi
 	start_daemon || exit 1
 	sha=$(head_of kernels)
-	await 60 has_job "$sha"
+	await has_job "$sha"
 	like "a damaged file ($how) ends its job" "$(result_of "$sha") $(job_field "$(job_of "$sha")" attempt)" '^failed - [01]$'
 	like "under its own name" "$(why_of "$sha")" "$blob"
 	unlike "and is no interruption" "$(why_of "$sha")" interrupted

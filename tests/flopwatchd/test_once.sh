@@ -26,7 +26,7 @@ is "main is measured" "$(result_of "$main")" "done unchanged"
 commit kernels "the same again"
 push kernels main
 second=$(head_of kernels)
-await 60 job_ended "$second"
+await job_ended "$second"
 post devices/sim-0/pause >/dev/null
 
 # ---- once ----
@@ -91,11 +91,11 @@ echo 'sleep 1000' >"$tmp/kernels/kernels/recipe"
 commit kernels "builds for ever"
 push kernels endless
 endless=$(head_of kernels)
-await 60 has_job "$endless"
+await has_job "$endless"
 job=$(job_of "$endless")
 for attempt in 1 2 3; do
 	building() { job_is "$job" building && [ "$(job_field "$job" attempt)" = $attempt ]; }
-	ok "attempt $attempt" await 60 building
+	ok "attempt $attempt" await building
 	stop_daemon KILL
 	[ $attempt = 3 ] || start_daemon || exit 1
 done
@@ -111,10 +111,10 @@ echo "# waits" >>"$tmp/kernels/kernels/Makefile"
 commit kernels "waits"
 push kernels deleted
 deleted=$(head_of kernels)
-await 60 has_job "$deleted"
+await has_job "$deleted"
 waits() { [ -n "$(sql "SELECT 1 FROM outbox WHERE kind = 'status' AND subject LIKE '$deleted%' AND payload LIKE '%pending%'")" ]; }
-await 60 waits
+await waits
 git -C "$tmp/kernels" push -q origin :deleted
-await 60 job_is "$(job_of "$deleted")" gone
+await job_is "$(job_of "$deleted")" gone
 like "a job that goes with its branch is told, too" "$(sql "SELECT payload FROM outbox WHERE kind = 'status' AND subject LIKE '$deleted%' ORDER BY id DESC LIMIT 1")" '"state":"cancelled".*the branch was deleted'
 is "with its event" "$(sql "SELECT count(*) FROM event WHERE kind = 'job.state' AND payload ->> 'job' = $(job_of "$deleted") AND payload ->> 'state' = 'gone'")" 1

@@ -35,13 +35,13 @@ write_config
 start_daemon
 push kernels main
 main=$(head_of kernels)
-await 60 job_ended "$main"
+await job_ended "$main"
 first=$(comparison_of "$main")
 is "before a peer was timed nothing is said of one" "$(api "comparisons/$first" | jq -c '[.cells[].peers] | unique')" "[[]]"
 before=$(etag_of "$first")
 
 # ---- by itself
-ok "while nothing waits main is measured beside its peer" await 60 peers_done 1
+ok "while nothing waits main is measured beside its peer" await peers_done 1
 peer=$(sql "SELECT id FROM comparison WHERE kind = 'peer'")
 is "one commit by two providers, after everybody else, and of no branch" \
 	"$(sql "SELECT base_sha = target_sha, target_sha = '$main', base_provider, target_provider, origin, priority < -10, branch = '' FROM job WHERE kind = 'peer'")" \
@@ -99,7 +99,7 @@ is "and stands beside the peer over its base" "$(standing "$on_slow" full/.*/for
 is "with an interval and the base's own" "$(api "comparisons/$on_slow" | jq -c --arg c "$cell" '.cells[] | select(.cell == $c) | .peers[0] | [(.base_pct | round), .ci_low_pct < 75.5, .ci_high_pct > 74.5]')" "[90,true,true]"
 is "it has one alert" "$(sql "SELECT count(*) FROM alert")" 1
 ok "by hand" fw peer slow --provider yardstick
-await 60 peers_done 2
+await peers_done 2
 is "then it was timed beside it" "$(standing "$on_slow" full/.*/forward)" "yardstick paired 75"
 is "which calls nobody" "$(sql "SELECT count(*) FROM alert")" 1
 is "nor changes the branch" "$(api 'branches?repo=kernels' | jq -r '.items[] | select(.name == "slow") | .comparison')" "$on_slow"
@@ -111,7 +111,7 @@ is "another" "$(result_of "$(head_of kernels)")" "done regression"
 echo 1.8 >"$tmp/kernels/kernels/factor"
 commit kernels "slower still"
 push kernels other2
-await 60 job_ended "$(head_of kernels)"
+await job_ended "$(head_of kernels)"
 fw compare "$(git -C "$tmp/kernels" rev-parse HEAD~1)" "$(head_of kernels)" --quiet >"$tmp/out" 2>&1
 scaled=$(comparison_of "$(head_of kernels)")
 is "two commits that no peer knows are set beside it by their times" "$(standing "$scaled" full/.*/forward)" "yardstick scaled 50"
@@ -127,7 +127,7 @@ ok "the other way round" fw compare main main --target-provider yardstick --quie
 is "what only one of the two does is no failure either" "$(sql "SELECT count(*) FROM cell WHERE comparison = (SELECT max(id) FROM comparison) AND verdict IN ('failed', 'rejected')")" 0
 is "no yardstick for others" "$(api peers | jq '[.items[].comparison] | max')" "$(sql "SELECT max(id) - 1 FROM comparison")"
 fails "a provider that the module lacks cannot be set beside" 1 fw compare main main --base-provider nonesuch --quiet
-await 60 no_job_is_open
+await no_job_is_open
 
 # ---- once a module
 stop_daemon
@@ -137,7 +137,7 @@ n=$(sql "SELECT count(*) FROM job WHERE kind = 'peer'")
 calibrated() {
 	[ "$(sql "SELECT count(*) FROM job WHERE kind = 'calibrate' AND origin = 'idle'")" -ge 2 ]
 }
-ok "the daemon looks again and again" await 60 calibrated
+ok "the daemon looks again and again" await calibrated
 is "and asks for what it knows no second time" "$(sql "SELECT count(*) FROM job WHERE kind = 'peer'")" "$n"
 git -C "$tmp/kernels" checkout -q main
 echo '/* the same code */' >>"$tmp/kernels/kernels/good.c"
@@ -146,13 +146,13 @@ push kernels main
 judged() { # calibrations of the same commit come and go beside it
 	[ "$(comparison_of "$(head_of kernels)")" != "" ]
 }
-ok "a commit with the same module" await 60 judged
+ok "a commit with the same module" await judged
 is "is known" "$(standing "$(comparison_of "$(head_of kernels)")" full/.*/forward)" "yardstick paired 90"
 rounds=$(sql "SELECT count(*) FROM job WHERE kind = 'calibrate'")
 more() {
 	[ "$(sql "SELECT count(*) FROM job WHERE kind = 'calibrate'")" -ge $((rounds + 2)) ]
 }
-await 60 more
+await more
 is "and not asked for" "$(sql "SELECT count(*) FROM job WHERE kind = 'peer'")" "$n"
 echo 1.1 >"$tmp/kernels/kernels/factor"
 commit kernels "another module"
@@ -161,7 +161,7 @@ another=$(head_of kernels)
 known() {
 	[ "$(sql "SELECT count(*) FROM comparison WHERE kind = 'peer' AND target_sha = '$another'")" = 1 ]
 }
-ok "another module is" await 60 known
+ok "another module is" await known
 is "and stands beside it" "$(standing "$(sql "SELECT max(id) FROM comparison WHERE target_sha = '$another' AND kind = 'change'")" full/.*/forward)" "yardstick paired 82"
 stop_daemon
 

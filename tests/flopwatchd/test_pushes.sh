@@ -127,18 +127,18 @@ is "after a forced push" "$(result_of "$forced") $(job_field "$(job_of "$forced"
 
 # ---- asked for ----
 asked=$(post jobs "{\"repo\":\"kernels\",\"target\":\"slow\",\"base\":\"$third\",\"cells\":\"*/full/*\"}" | jq -r .id)
-await 60 job_is "$asked" done
+await job_is "$asked" done
 is "a job asked for: base given, some cells" "$(job_field "$asked" 'verdict + " " + .base_how + " " + .origin')" "regression given api"
 is "only those cells" "$(api "comparisons/$(job_field "$asked" comparison)" | jq '.cells | length')" 2
 again=$(post "jobs/$asked/retry" | jq -r .id)
-await 60 job_is "$again" done
+await job_is "$again" done
 is "and asked for again" "$(job_field "$again" 'origin + " " + .base')" "retry $third"
 like "an unknown branch is said" "$(post jobs '{"repo":"kernels","target":"nope"}' | jq -r .detail)" 'no branch or known commit nope'
 gone=$(post jobs "{\"repo\":\"kernels\",\"target\":\"$(printf '%040d' 1)\"}" | jq -r .id)
-await 20 job_is "$gone" gone
+await job_is "$gone" gone
 like "a commit that is not there is gone" "$(job_field "$gone" state_why)" 'is not in'
 asked=$(post jobs '{"repo":"kernels","target":"slow","suite":"nope"}' | jq -r .id)
-await 20 job_is "$asked" failed
+await job_is "$asked" failed
 like "a suite that is nowhere" "$(job_field "$asked" state_why)" 'there is no suite nope'
 
 # ---- pause, cancel, supersede ----
@@ -149,7 +149,7 @@ for n in 1 2 3; do
 	commit kernels "try $n"
 	push kernels busy
 	eval "busy$n=$(head_of kernels)"
-	await 10 has_job "$(head_of kernels)"
+	await has_job "$(head_of kernels)"
 done
 sleep 0.3
 is "nothing runs on a paused device" "$(job_field "$(job_of "$busy3")" state)" queued
@@ -164,9 +164,9 @@ echo 'sleep 1000' >"$tmp/kernels/kernels/recipe"
 commit kernels "builds for ever"
 push kernels busy
 endless=$(head_of kernels)
-await 10 has_job "$endless"
+await has_job "$endless"
 endless=$(job_of "$endless")
-await 20 job_is "$endless" building
+await job_is "$endless" building
 post "jobs/$endless/cancel" >/dev/null
 is "a running job is cancelled at once" "$(job_field "$endless" state)" cancelled
 branch kernels after main
@@ -180,12 +180,12 @@ is "and the worker is free again" "$(result_of "$(head_of kernels)")" "done impr
 new_repo more
 echo 'suites: [ffa]' >>"$tmp/c.yml"
 kill -HUP "$daemon_pid"
-await 10 grep -q 'config.kept' "$tmp/log"
+await grep -q 'config.kept' "$tmp/log"
 like "a wrong configuration is said and not taken" "$(cat "$tmp/log")" 'config.mistake .*c.yml:7:1: suites: unknown key'
 write_config 'workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]' \
 	"repos: [{name: kernels, url: $tmp/kernels.git}, {name: more, url: $tmp/more.git}]"
 kill -HUP "$daemon_pid"
-await 10 grep -q 'config.read' "$tmp/log"
+await grep -q 'config.read' "$tmp/log"
 push more main
 is "a repository that was added is watched" "$(result_of "$(head_of more)")" "done unchanged"
 
@@ -196,9 +196,9 @@ echo 1.2 >"$tmp/kernels/kernels/factor"
 commit kernels "builds for a while"
 push kernels busy2
 long=$(head_of kernels)
-await 10 has_job "$long"
+await has_job "$long"
 long=$(job_of "$long")
-await 20 job_is "$long" building
+await job_is "$long" building
 began=$(date +%s%N)
 stop_daemon
 is "SIGTERM ends it in order" $? 0
@@ -216,21 +216,21 @@ echo 1.25 >"$tmp/kernels/kernels/factor"
 commit kernels "finishes while nothing can be written"
 push kernels full
 full=$(head_of kernels)
-await 10 has_job "$full"
+await has_job "$full"
 full=$(job_of "$full")
-await 20 job_is "$full" building
-await 20 test -d "$tmp/cache/job/kernels"
+await job_is "$full" building
+await test -d "$tmp/cache/job/kernels"
 prlimit --pid "$daemon_pid" --fsize=1:unlimited # every write of a file fails from here on
 go() { touch "$tmp/cache/job/kernels/go" 2>/dev/null; grep -q 'db.down' "$tmp/log"; }
-await 60 go
-await 20 grep -q 'db.down' "$tmp/log"
+await go
+await grep -q 'db.down' "$tmp/log"
 is "/healthz says so" "$(curl -s -o "$tmp/health" -w '%{http_code}' "http://127.0.0.1:$(port)/healthz")" 503
 like "and why" "$(cat "$tmp/health")" 'cannot be written'
 sleep 2.5
 is "it is said once" "$(grep -c 'db.down' "$tmp/log")" 1
 unlike "pages go on" "$(api jobs)" '^$'
 prlimit --pid "$daemon_pid" --fsize=unlimited:unlimited
-await 60 job_is "$full" done
+await job_is "$full" done
 is "the result was kept and is stored when there is room" "$(job_field "$full" 'state + " " + .verdict + " " + (.attempt | tostring)')" "done improvement 1"
 is "/healthz is fine again" "$(curl -s -o "$tmp/health" -w '%{http_code}' "http://127.0.0.1:$(port)/healthz")" 200
 
@@ -260,8 +260,8 @@ echo 1.4 >"$tmp/kernels/kernels/factor"
 commit kernels "its worker never comes"
 push kernels unlucky
 unlucky=$(head_of kernels)
-await 10 has_job "$unlucky"
-await 10 grep -q 'worker.down.*before its hello' "$tmp/log"
+await has_job "$unlucky"
+await grep -q 'worker.down.*before its hello' "$tmp/log"
 is "a worker that never says hello costs no attempt" "$(job_field "$(job_of "$unlucky")" 'state + " " + (.attempt | tostring)')" "queued 0"
 like "the list of workers says why" "$(api workers | jq -c '.items[]')" '"name":"bad","state":"down","why":"the worker ended before its hello \(exit 3\)'
 like "so do the pages" "$(curl -s "http://127.0.0.1:$(port)/")" 'Worker <b>bad</b> is down and is tried again: the worker ended before its hello'
@@ -289,7 +289,7 @@ while True:
     line.close()
 ' "$tmp/worker.sock" "$bin/flopwatch-worker" serve --device sim --cache "$tmp/cache" 2>"$tmp/socket.log" &
 on_exit kill $!
-await 5 test -S "$tmp/worker.sock"
+await test -S "$tmp/worker.sock"
 write_config "workers: [{name: near, socket: $tmp/worker.sock}]" "repos: [{name: kernels, url: $tmp/kernels.git}]"
 start_daemon
 branch kernels socket main
@@ -336,13 +336,13 @@ for n in $(seq 12); do
 	stop_daemon KILL
 	start_daemon || break
 done
-for sha in "${shas[@]}"; do await 60 job_ended "$sha"; done
+for sha in "${shas[@]}"; do await job_ended "$sha"; done
 wanted=$(for sha in "${shas[@]}"; do echo "$sha"; done | sort)
 is "no push is lost over 12 kills" "$(sql "SELECT target_sha FROM job WHERE branch LIKE 'kill/%' ORDER BY 1")" "$wanted"
 is "every job ended with its result, or was interrupted three times" \
 	"$(sql "SELECT count(*) FROM job WHERE branch LIKE 'kill/%' AND NOT (state = 'done' OR (state = 'failed' AND attempt = 3 AND state_why LIKE 'interrupted%'))")" 0
 for job in $(sql "SELECT id FROM job WHERE branch LIKE 'kill/%' AND state = 'failed'"); do
-	await 60 job_is "$(post "jobs/$job/retry" | jq -r .id)" done
+	await job_is "$(post "jobs/$job/retry" | jq -r .id)" done
 done
 is "each has one comparison" "$(sql "SELECT target_sha FROM comparison WHERE branch LIKE 'kill/%' ORDER BY 1")" "$wanted"
 is "of four cells" "$(sql "SELECT DISTINCT (SELECT count(*) FROM cell WHERE comparison = c.id) FROM comparison c WHERE branch LIKE 'kill/%'")" 4

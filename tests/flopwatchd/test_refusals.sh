@@ -40,7 +40,7 @@ like "the overview tells it" "$(fw status)" "^WARNING kernels: $tmp/c.yml:8:[0-9
 repos "$kernels}"
 kill -HUP "$daemon_pid"
 reloaded() { [ "$(api repos | jq -r '.items[0] | .upstream + " " + .state')" = "main ok" ]; }
-ok "once it is mended" await 20 reloaded
+ok "once it is mended" await reloaded
 ok "main's job" fw retry "$(job_of "$first")"
 ok "and the branch's go on where they are asked to" fw retry "$(job_of "$slow")"
 is "main is measured" "$(result_of "$first")" "done unchanged"
@@ -52,7 +52,7 @@ stop_daemon
 rm -rf "$tmp/state"
 repos "$kernels, upstream: slow}"
 start_daemon || exit 1
-await 60 job_ended "$first"
+await job_ended "$first"
 is "an upstream that holds all of a branch is no base of it" "$(result_of "$first")" "cancelled -"
 like "which is told by name and place" "$(why_of "$first")" \
 	"^branch main holds no commit that its upstream slow \($tmp/c\.yml:8:[0-9]+: repos\[0\]\.upstream\) lacks, so it would be compared with itself"
@@ -61,7 +61,7 @@ git -C "$tmp/kernels" checkout -q --orphan foreign main
 commit kernels "no common history"
 push kernels foreign
 refused "nor is one that a branch has nothing in common with" "$(head_of kernels)" '^branch foreign has no commit in common with its upstream slow \(.*flopwatch compare COMMIT foreign'
-await 60 job_ended "$slow"
+await job_ended "$slow"
 stop_daemon
 rm -rf "$tmp/state"
 
@@ -76,9 +76,9 @@ commit lines "first"
 push lines main
 repos "$kernels, peers: [yardstick, nonesuch]}" "  - {name: lines, url: $tmp/lines.git}"
 start_daemon || exit 1
-await 60 job_ended "$first"
-await 60 job_ended "$slow"
-await 60 job_ended "$(head_of lines)"
+await job_ended "$first"
+await job_ended "$slow"
+await job_ended "$(head_of lines)"
 branch kernels typo main
 sed -i 's/suites: .*/suites: [tinny]/' "$tmp/kernels/.flopwatch.yaml"
 commit kernels "a suite that there is not"
@@ -121,7 +121,7 @@ ok "one that there is can be asked for on both" fw compare main words --repo ker
 ok "a peer that is named by hand" fw peer main --repo kernels --provider nonesuch
 fails "is refused, too" 1 fw wait "$(sql "SELECT max(id) FROM job")"
 idle_peers() { [ "$(sql "SELECT count(*) FROM job WHERE kind = 'peer' AND origin = 'idle' AND state IN ('done', 'failed')")" = 2 ]; }
-ok "those of the configuration are tried while idle" await 60 idle_peers
+ok "those of the configuration are tried while idle" await idle_peers
 is "the one that there is is measured" "$(sql "SELECT state FROM job WHERE origin = 'idle' AND base_provider = 'yardstick'")" "done"
 like "the other is told with its place" "$(sql "SELECT state || ': ' || state_why FROM job WHERE origin = 'idle' AND base_provider = 'nonesuch'")" \
 	"^failed: $tmp/c\.yml:8:[0-9]+: repos\[0\]\.peers\[1\]: base ${first:0:12}: the module has no provider 'nonesuch'"

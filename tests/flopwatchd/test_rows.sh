@@ -74,7 +74,7 @@ is "also on main" "$(pushed main)" "done unchanged: added 2, unchanged 2"
 factor 1.0004 "after it"
 is "the next one is compared in full" "$(pushed main)" "done unchanged: unchanged 4"
 is "the forward stays beside its anchor, which has no backward" "$(points "$(head_of kernels)")" "forward 2"
-await 60 nothing_is_open
+await nothing_is_open
 is "until here nobody was called on main" "$(sql "SELECT count(*) FROM alert WHERE branch = 'main'")" 0
 branch kernels lost full
 echo "$forward_only" >"$tmp/kernels/kernels/flags"

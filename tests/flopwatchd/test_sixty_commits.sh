@@ -18,7 +18,7 @@ harmless() { # this many
 }
 pushed() { # and judged
 	push kernels main
-	await 60 job_ended "$(head_of kernels)"
+	await job_ended "$(head_of kernels)"
 }
 nothing_is_open() {
 	[ "$(sql "SELECT (SELECT count(*) FROM job WHERE state IN ('queued','sent','building','checking','measuring')) + (SELECT count(*) FROM bisect WHERE state IN ('listing','measuring'))")" = 0 ]
@@ -44,7 +44,7 @@ harmless 3 && next 2.5 "slower C" && harmless 6 && pushed
 for i in 1 2 3 4 5 6 7 8; do next 0.27 "creeps" && pushed; done
 for i in 1 2 3 4 5 6 7 8; do harmless 1 && pushed; done
 is "sixty commits" "$(git -C "$tmp/kernels" rev-list --count main)" 60
-await 120 nothing_is_open
+await nothing_is_open
 is "everything came to an end" $? 0
 
 culprits() { # of the alerts of a kind: what each says, in order of commits

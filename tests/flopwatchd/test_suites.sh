@@ -16,7 +16,7 @@ is_idle() { # number of comparisons of the tip
 }
 pushed() {
 	push kernels main
-	await 60 is_idle "${1:-2}"
+	await is_idle "${1:-2}"
 }
 alerts() {
 	api alerts | jq -rc '.items[] | [.kind, .state, (.cells | group_by(.suite) | map("\(.[0].suite) \(length)") | join(", "))] | join(": ")'
@@ -75,13 +75,13 @@ is "it ends when a commit names the suite again" "$(news)" "vanished resolved"
 suites nosuch
 factor "1.0006"
 push kernels main
-await 60 has_failed
+await has_failed
 is "a commit of which no plan can be made is told" "$(news)" "broken open, vanished resolved"
 like "with the reason" "$(title_of broken)" '^cannot be measured: commit [0-9a-f]{12}: .flopwatch.yaml:4:10: suites\[0\]: there is no suite nosuch: '
 echo 'speed: high' >>"$tmp/kernels/.flopwatch.yaml"
 factor "1.0008"
 push kernels main
-await 60 has_failed
+await has_failed
 is "the next one that is wrong accuses nobody else" "$(news)" "broken open, vanished resolved"
 sed -i '/^speed/d' "$tmp/kernels/.flopwatch.yaml"
 suites "tiny, other"

@@ -35,7 +35,7 @@ is "lost it in bursts, not in pairs" "$(cell_of_tip '.cells[0] | [(.flags | inde
 id=$(job_field "$(job_of "$(head_of kernels)")" comparison)
 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" export "$id" "$tmp/ffa" >"$tmp/said"
 is "the exported files show that loss" "$(paste -d, "$tmp"/ffa/profile_dense_{main,hungry}.csv | awk -F, 'NR == 2 {printf "%.3f", 100 * ($4 / $20 - 1)}')" "$(cell_of_tip .cells[0].sustained.change_pct | xargs printf %.3f)"
-await 60 is_idle
+await is_idle
 alert=$(api alerts | jq -c '.items[0]')
 like "its alert tells the sustained loss" "$(jq -r .title <<<"$alert")" '^attention forward \(sustained\) -[78]\.[0-9] % in 1 cell$'
 is "as its worst and of its cell" "$(jq -c '[.worst_pct < -7, .cells[0].change_pct < -7, .cells[0].sustained]' <<<"$alert")" "[true,true,true]"
@@ -61,8 +61,8 @@ git -C "$tmp/kernels" checkout -q main
 git -C "$tmp/kernels" merge -q --ff-only "$hungry"
 push kernels main
 main_is_judged() { [ "$(sql "SELECT count(*) FROM job WHERE branch = 'main' AND target_sha = '$hungry' AND state = 'done'")" = 1 ]; }
-ok "main with that loss is judged" await 60 main_is_judged
-await 60 is_idle
+ok "main with that loss is judged" await main_is_judged
+await is_idle
 branch kernels lean main
 draws 700 "less again"
 push kernels lean

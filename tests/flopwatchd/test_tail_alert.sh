@@ -40,7 +40,7 @@ like "the table for spreadsheets" "$(api "comparisons/$id.csv" | sed -n 2p)" ",m
 like "the lines for a review" "$(api "comparisons/$id.md")" "\*\*regression\*\*, tail: $words.*, on average \\\\?-2\."
 flow export "$id" "$tmp/ffa" >"$tmp/said"
 is "the exported files show that loss" "$(paste -d, "$tmp"/ffa/profile_dense_{main,topic}.csv | awk -F, 'NR == 2 {printf "%.2f", 100 * ($4 / $20 - 1)}')" "$(jq -r '.cells[0].mean.change_pct' <<<"$body" | xargs printf %.2f)"
-await 60 is_idle
+await is_idle
 alert=$(api alerts | jq -c '.items[0]')
 like "its alert says how many calls take how much longer" "$(jq -r .title <<<"$alert")" "^attention forward \(slow calls\) -2\.[0-9] % in 2 cells: $words"
 like "of each cell" "$(jq -r '.cells[1].slow_calls' <<<"$alert")" "^$words"

@@ -7,7 +7,7 @@ mkdir "$tmp/r"
 python3 "$root/tests/lib/receiver.py" "$tmp/r" &
 receiver=$!
 on_exit kill "$receiver"
-await 10 test -f "$tmp/r/port"
+await test -f "$tmp/r/port"
 at=http://127.0.0.1:$(cat "$tmp/r/port")
 got() { # path: what it received, a JSON line each
 	jq -c --arg path "$1" 'select(.path == $path)' "$tmp/r/got" 2>/dev/null
@@ -42,14 +42,14 @@ start_daemon || exit 1
 
 main=$(head_of kernels)
 judged() { [ "$(sql "SELECT count(*) FROM comparison WHERE target_sha = '$1'")" = 3 ]; }
-await 60 judged "$main"
+await judged "$main"
 branch kernels slow main
 echo 1.05 >"$tmp/kernels/kernels/factor"
 commit kernels "slower & <b>"
 slow=$(head_of kernels)
 push kernels slow
 git -C "$tmp/kernels" push -q "$tmp/far.git" HEAD:refs/heads/slow
-await 60 judged "$slow"
+await judged "$slow"
 is "three repositories have their verdict" "$(sql "SELECT group_concat(verdict) FROM comparison WHERE target_sha = '$slow'")" "regression,regression,regression"
 
 # ---- a restart between the first attempts and the next ----
@@ -57,11 +57,11 @@ is "three repositories have their verdict" "$(sql "SELECT group_concat(verdict) 
 first_tries() {
 	[ "$(sql "SELECT count(*) FROM outbox WHERE kind = 'webhook' AND target IN ('flaky', 'busy') AND id NOT IN (SELECT outbox FROM outbox_attempt)")" = 0 ]
 }
-await 20 first_tries
+await first_tries
 stop_daemon KILL
 before=$(sql "SELECT group_concat(message_id) FROM (SELECT message_id FROM outbox WHERE kind = 'webhook' ORDER BY id)")
 start_daemon || exit 1
-await 75 none_left '"flaky", "stall", "late", "midway", "busy", "chat", "gone", "hub", "lab", "tea"'
+await none_left '"flaky", "stall", "late", "midway", "busy", "chat", "gone", "hub", "lab", "tea"'
 is "all that can be told is told" "$(deliveries '.state == "waiting" and (.target | IN("moved", "inside") | not)')" 0
 is "under the ids that were written with the verdict" "$(sql "SELECT group_concat(message_id) FROM (SELECT message_id FROM outbox WHERE kind = 'webhook' ORDER BY id)")" "$before"
 
@@ -133,7 +133,7 @@ commit kernels "faster"
 fast=$(head_of kernels)
 git -C "$tmp/kernels" push -q "$tmp/far.git" HEAD:refs/heads/fast
 noted() { git -C "$tmp/far.git" notes --ref flopwatch show "$1" >"$tmp/note" 2>&1; }
-await 60 noted "$fast"
+await noted "$fast"
 like "the next note is pushed on top" "$(cat "$tmp/note")" '^tiny: improvement against'
 is "and theirs is still there" "$(git -C "$tmp/far.git" notes --ref flopwatch show "$(git -C "$tmp/far.git" rev-parse "$slow^{tree}")")" "from a person"
 
@@ -154,12 +154,12 @@ is "and told to nobody" "$(written alert.accepted)" "$receivers"
 is "every receiver is owed one word of each" "$(written alert.acknowledged) $(written alert.invalid)" "$receivers $receivers"
 heard() { [ -n "$(told "$1")" ]; }
 for event in acknowledged accepted invalid; do
-	ok "alert.$event arrives" await 20 heard "alert.$event"
+	ok "alert.$event arrives" await heard "alert.$event"
 done
 hub=$(jq '.items[] | select(.repo == "hub") | .id' <<<"$alerts")
 is "it says who and why" "$(told alert.acknowledged)" "[$hub,\"acknowledged\",\"local\",\"I am on it\"]"
 heard_chat() { got /chat | jq -r '.body | fromjson | .text' | grep -q "^\*regression\* accepted"; }
-ok "Slack hears of it" await 20 heard_chat
+ok "Slack hears of it" await heard_chat
 like "in a sentence" "$(got /chat | jq -r '.body | fromjson | .text' | grep '^.regression. accepted')" \
 	"^\*regression\* accepted by local lab slow .* \(the &amp; price of &lt;safety&gt;\) <https://bench.example.org/alerts/[0-9]+\|look>"
 
@@ -170,7 +170,7 @@ ok "flopwatch deliveries" "$bin/flopwatch" --server "http://127.0.0.1:$(port)" d
 like "shows who was told" "$out" 'webhook +late +sent'
 ok "flopwatch redeliver" "$bin/flopwatch" --server "http://127.0.0.1:$(port)" redeliver "$id"
 more() { [ "$(got /late | wc -l)" -gt "$times" ]; }
-ok "sends it again" await 10 more
+ok "sends it again" await more
 is "under the same id" "$(got /late | ids | wc -l)" "$messages"
 fails "redeliver none" 4 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" redeliver 99999
 like "the page shows attempts and a button" "$(curl -s "http://127.0.0.1:$(port)/deliveries")" 'HTTP 302.*/redeliver'

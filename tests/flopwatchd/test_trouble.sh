@@ -24,7 +24,7 @@ another() { # a commit of its own content on main that is as fast as the one bef
 	commit kernels "main $n"
 	push kernels main
 	sha=$(head_of kernels)
-	await 60 has_job "$sha"
+	await has_job "$sha"
 }
 
 # ---- killed ----
@@ -68,17 +68,17 @@ is "no word of it is a verdict" "$(sql "SELECT count(*) FROM cell WHERE verdict 
 
 echo 'sleep 1000' >"$tmp/kernels/kernels/recipe"
 another
-await 60 job_is "$(job_of "$sha")" building
+await job_is "$(job_of "$sha")" building
 inside() { # make of the build
 	for make in $(pgrep -x make); do
 		[[ "$(readlink "/proc/$make/cwd")" = "$tmp"/cache/job/* ]] && return 0
 	done
 	return 1
 }
-await 60 inside
+await inside
 kill -KILL "$make"
 was_back() { [ "$(sql "SELECT count(*) FROM job_log WHERE line LIKE 'queued: make %killed by SIGKILL; for want of memory%(attempt 1 of 3)'")" = 1 ]; }
-ok "make is killed in the middle of a build: the job goes back" await 60 was_back
+ok "make is killed in the middle of a build: the job goes back" await was_back
 is "and nobody is accused" "$(comparisons "$sha")$(alerts)" 00
 post "jobs/$(job_of "$sha")/cancel" >/dev/null
 echo : >"$tmp/kernels/kernels/recipe"
@@ -100,24 +100,24 @@ worker_says() { [[ "$(api workers | jq -r '.items[0].state + ": " + .items[0].wh
 fill "$tmp/cache" 155M
 start_daemon
 another
-ok "while the disk of the cache is full the worker is down, and says why" await 60 worker_says '^down: only 5 MiB are free on the disk of .*/cache; jobs wait until 50 MiB and .* files are$'
+ok "while the disk of the cache is full the worker is down, and says why" await worker_says '^down: only 5 MiB are free on the disk of .*/cache; jobs wait until 50 MiB and .* files are$'
 is "the job waits" "$(job_field "$(job_of "$sha")" 'state + " " + (.attempt | tostring)')" "queued 0"
 rm "$tmp/cache/of-somebody-else"
 like "and is judged when there is room" "$(result_of "$sha") $(attempts "$sha")" "done (unchanged|identical) 1"
 
 echo 'touch began; until [ -e go ]; do sleep 0.05; done; head -c 1M /dev/zero >mine' >"$tmp/kernels/kernels/recipe"
 another
-await 60 test -e "$tmp/cache/job/kernels/began"
+await test -e "$tmp/cache/job/kernels/began"
 fill "$tmp/cache" 155M
-ok "a disk that fills in the middle of a build sends the job back" await 60 job_says "$sha" '^queued: only [0-9]+ MiB.* are free on the disk of .*/cache; the build took [0-9] MiB of it$'
+ok "a disk that fills in the middle of a build sends the job back" await job_says "$sha" '^queued: only [0-9]+ MiB.* are free on the disk of .*/cache; the build took [0-9] MiB of it$'
 is "without an attempt" "$(attempts "$sha")" 0
 is "and nobody is accused" "$(comparisons "$sha")$(alerts)" 00
 rm "$tmp/cache/of-somebody-else"
-await 120 test -e "$tmp/cache/job/kernels/began"
+await test -e "$tmp/cache/job/kernels/began"
 touch "$tmp/cache/job/kernels/go"
-await 60 test -e "$tmp/cache/job/kernels/mine" && touch "$tmp/cache/job/kernels/go"
+await test -e "$tmp/cache/job/kernels/mine" && touch "$tmp/cache/job/kernels/go"
 both() { touch "$tmp/cache/job/kernels/go" 2>/dev/null; job_ended "$sha"; }
-await 120 both
+await both
 like "it is judged when there is room" "$(result_of "$sha") $(attempts "$sha")" "done (unchanged|identical) 1"
 
 echo : >"$tmp/kernels/kernels/recipe"
@@ -131,7 +131,7 @@ for bomb in 'head -c 400M /dev/zero >big' 'exec 3>big; rm big; head -c 400M /dev
 	commit kernels "fills the disk"
 	push kernels "bomb$b"
 	bad=$(head_of kernels)
-	await 60 has_job "$bad"
+	await has_job "$bad"
 	is "a build that fills the disk itself is a result: $bomb" "$(result_of "$bad")" "done failed"
 	like "which says so" "$(api "jobs/$(job_of "$bad")/log")" 'build of target failed .*build took [0-9]+ MiB and [0-9]+ files of the disk of the cache, until it was full'
 	git -C "$tmp/kernels" checkout -q main
@@ -151,14 +151,14 @@ start_daemon
 head -c 90M /dev/urandom >"$tmp/kernels/kernels/weights"
 another
 waits() { [ "$(api "jobs/$(job_of "$sha")/log" | grep -cE 'queued: (write the archive|cannot make a temporary file).*No space left on device')" -gt 1 ]; }
-ok "a tree that the disk of the state has no room for: the job waits, and says why" await 60 waits
+ok "a tree that the disk of the state has no room for: the job waits, and says why" await waits
 mount -o remount,size=600m "$tmp/small"
 like "and is judged when there is room" "$(result_of "$sha") $(attempts "$sha")" "done (unchanged|identical) 1"
 mount -o remount,nr_inodes=$(($(df --output=iused "$tmp/small" | tail -n 1) + 20)) "$tmp/small"
 git -C "$tmp/kernels" rm -q --cached kernels/weights && rm "$tmp/kernels/kernels/weights"
 another
 sick() { [ "$(curl -s -o "$tmp/health" -w '%{http_code}' "http://127.0.0.1:$(port)/healthz")" = 503 ]; }
-ok "a disk without inodes is told" await 60 sick
+ok "a disk without inodes is told" await sick
 like "in words" "$(cat "$tmp/health")" 'less than 64 MiB or [0-9]+ files are free'
 is "the job waits" "$(job_field "$(job_of "$sha")" 'state + " " + (.attempt | tostring)')" "queued 0"
 mount -o remount,nr_inodes=0 "$tmp/small"

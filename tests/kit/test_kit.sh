@@ -77,7 +77,7 @@ YAML
 cp "$examples"/sums.* "$tmp/one"
 start_daemon
 verdicts() { # of a commit, once all its jobs have ended
-	await 400 all_ended "$1"
+	patience=400 await all_ended "$1"
 	sql "SELECT j.suite || ' ' || c.key || ' ' || c.verdict FROM job j JOIN comparison k ON k.job = j.id JOIN cell c ON c.comparison = k.id WHERE j.target_sha = '$1' ORDER BY 1" | paste -sd';'
 }
 all_ended() {

@@ -80,14 +80,14 @@ port() {
 	cat "$tmp/state/port" 2>/dev/null || echo 9 # of nobody
 }
 daemon_is_up() {
-	curl -sf -o "$tmp/health" --max-time 2 "http://127.0.0.1:$(port)/healthz"
+	curl -sf -o "$tmp/health" --max-time 20 "http://127.0.0.1:$(port)/healthz"
 }
 start_daemon() {
 	rm -f "$tmp/state/port"
 	# the log goes through a pipe, so that a limit on the daemon's files does not silence it
 	"$bin/flopwatchd" --config "$tmp/c.yml" > >(cat >>"$tmp/log") 2>&1 </dev/null &
 	daemon_pid=$!
-	await 20 daemon_is_up || { tail -n 5 "$tmp/log" | sed 's/^/# the daemon does not start: /'; return 1; }
+	await daemon_is_up || { tail -n 5 "$tmp/log" | sed 's/^/# the daemon does not start: /'; return 1; }
 }
 stop_daemon() { # its exit status, whatever the signal
 	local status
@@ -101,21 +101,13 @@ stop_daemon() { # its exit status, whatever the signal
 api() {
 	local path=$1
 	shift
-	curl -s --max-time 10 "http://127.0.0.1:$(port)/api/v1/$path" "$@"
+	curl -s --max-time 60 "http://127.0.0.1:$(port)/api/v1/$path" "$@"
 }
 post() { # path, JSON or nothing
 	api "$1" -X POST -H 'Content-Type: application/json' -d "${2:-{\}}"
 }
 job_field() {
 	api "jobs/$1" | jq -r ".$2"
-}
-await() {
-	local until=$((SECONDS + $1))
-	shift
-	until "$@"; do
-		[ $SECONDS -lt $until ] || return 1
-		sleep 0.05
-	done
 }
 job_of() { # the newest job of a commit, "" none
 	api "jobs?limit=500" | jq -r --arg sha "$1" '[.items[] | select(.target == $sha and .kind != "bisect")] | max_by(.id) | .id // ""'
@@ -130,7 +122,7 @@ job_is() { # id, state
 	[ "$(job_field "$1" state)" = "$2" ]
 }
 result_of() { # commit: state and verdict of its newest job, once it has ended
-	await 60 job_ended "$1"
+	await job_ended "$1"
 	api "jobs?limit=500" | jq -r --arg sha "$1" '[.items[] | select(.target == $sha and .kind != "bisect")] | max_by(.id) | .state + " " + (.verdict // "-")'
 }
 why_of() {

@@ -203,7 +203,7 @@ static inline struct answer ask_on(struct run *run, int fd, const char *request,
 	char piece[65536];
 	buf_init(&in, 64 << 20);
 	size_t sent = 0;
-	for (int64_t end_ns = clock_mono_ns() + INT64_C(20000000000);;) {
+	for (int64_t end_ns = clock_mono_ns() + INT64_C(120000000000);;) {
 		ssize_t n = sent < len ? send(fd, request + sent, len - sent, MSG_NOSIGNAL) : 0;
 		sent += n > 0 ? (size_t)n : 0;
 		http_run(run->http);

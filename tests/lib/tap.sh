@@ -7,6 +7,7 @@
 #   like  NAME TEXT REGEX        extended regular expression, anywhere
 #   unlike NAME TEXT REGEX
 #   skip  NAME WHY
+#   await COMMAND...             until it succeeds, however busy the machine is: $patience seconds end what will never come
 #
 # $bin holds the programs (FW_BIN, default build/bin), $tmp a folder that is removed at the end, $out what ok and fails saw last.
 # on_exit COMMAND... runs before the folder is removed (stop a daemon). Ends with exit 1 when a test failed.
@@ -28,6 +29,14 @@ tap_result() { # 0 or 1, name, details...
 	shift 2
 	printf '%s\n' "$@" | head -n 40 | sed 's/^/#   /'
 	return 1
+}
+patience=180
+await() {
+	local until=$((SECONDS + patience))
+	until "$@"; do
+		[ $SECONDS -lt $until ] || return 1
+		sleep 0.05
+	done
 }
 ok() {
 	local name=$1 status

@@ -35,7 +35,7 @@ C
 	printf '%s\n' "$2" >>"$tmp/$1/prog.c"
 }
 in_the_end() { # commit: as result_of, which a busy machine may keep waiting
-	await 400 job_ended "$1"
+	patience=400 await job_ended "$1"
 	result_of "$1"
 }
 on_main() {

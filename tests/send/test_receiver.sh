@@ -51,7 +51,7 @@ PY
 python3 "$tmp/receiver.py" "$tmp" &
 receiver=$!
 on_exit kill "$receiver"
-for _ in $(seq 100); do [ -f "$tmp/port" ] && break; sleep 0.05; done
+await test -f "$tmp/port"
 port=$(cat "$tmp/port")
 
 deliver() { # url, [allow_internal], [headers], [body]
@@ -70,7 +70,8 @@ stall=$!
 deliver "http://127.0.0.1:$port/drip" >"$tmp/drip" 2>&1 &
 drip=$!
 began=$SECONDS
-for _ in $(seq 100); do [ "$(got)" = 2 ] && break; sleep 0.05; done
+both_wait() { [ "$(got)" = 2 ]; }
+await both_wait
 
 ok "a delivery" deliver "http://127.0.0.1:$port/ok" true '{"Content-Type":"application/json","X-Id":"7"}' '{"text":"\"grün\" & more"}'
 like "says what the receiver said" "$out" '^\{"status":200,"duration_ms":[0-9]+,"retry_after_s":0\}$'
@@ -117,5 +118,5 @@ is "a receiver that never answers" $? 1
 wait "$drip"
 is "and one that never ends" $? 1
 took=$((SECONDS - began))
-ok "are given up after 15 s ($took s)" test "$took" -ge 14 -a "$took" -le 25
+ok "are given up after 15 s ($took s), no sooner" test "$took" -ge 14
 like "and said" "$(cat "$tmp/stall" "$tmp/drip")" 'timed out'

@@ -49,7 +49,7 @@ like "in words" "$out" 'access token'
 
 is "an admin that nobody vouched for is none now" "$(with fwt_planted "$server/api/v1/tokens")" 401
 is "nor is its session one" "$(status -b flopwatch_session=fwt_session "$server/alerts")" 303
-ok "the log says so" await 10 grep -q 'ev=token.revoked .*scope=admin n=1' "$tmp/log"
+ok "the log says so" await grep -q 'ev=token.revoked .*scope=admin n=1' "$tmp/log"
 is "who may only read, still may" "$(with fwt_older "$server/api/v1/repos")" 200
 
 # ---- the daemon's own, and those made with it ----
@@ -70,7 +70,7 @@ is "the command line by environment" "$(FLOPWATCH_TOKEN=$read_token "$bin/flopwa
 is "a reader starts nothing" "$(with "$read_token" -X POST -d '{"repo":"kernels","target":"main"}' "$server/api/v1/jobs")" 403
 like "and hears why" "$(cat "$tmp/body")" 'reader has scope read; this needs trigger'
 push kernels main
-await 20 test -n "$(sql "SELECT sha FROM git_commit LIMIT 1")"
+await test -n "$(sql "SELECT sha FROM git_commit LIMIT 1")"
 is "one who may, does" "$(with "$trigger_token" -H 'Content-Type: application/json' -d "{\"repo\":\"kernels\",\"target\":\"$(head_of kernels)\"}" "$server/api/v1/jobs" | cut -c1)" 2
 is "but is no admin" "$(with "$trigger_token" "$server/api/v1/tokens")" 403
 is "nor lets cells be forgotten" "$(with "$trigger_token" -X POST "$server/api/v1/calibration/forget")" 403
@@ -103,18 +103,18 @@ listen() { # file, curl arguments: events until somebody ends them
 }
 listen "$tmp/listener" -b "$tmp/jar" &
 listen "$tmp/other" -H "Authorization: Bearer $trigger_token" &
-await 10 grep -q '^retry' "$tmp/listener"
-await 10 grep -q '^retry' "$tmp/other"
+await grep -q '^retry' "$tmp/listener"
+await grep -q '^retry' "$tmp/other"
 is "a stranger logs out" "$(status -X POST "$server/logout")" 303
 is "or with a session out of thin air" "$(status -b flopwatch_session=fwt_00 -X POST "$server/logout")" 303
 is "then something happens" "$(with "$(cat "$file")" -X POST "$server/api/v1/devices/sim-0/pause")" 200
-ok "and whoever listened hears it" await 10 grep -q device.state "$tmp/listener"
+ok "and whoever listened hears it" await grep -q device.state "$tmp/listener"
 is "the log-out" "$(status -b "$tmp/jar" -X POST "$server/logout")" 303
 is "ends the session" "$(status -b "flopwatch_session=$session" "$server/alerts")" 303
-ok "and what it was listening to" await 10 grep -q 'ended with 0' "$tmp/listener"
+ok "and what it was listening to" await grep -q 'ended with 0' "$tmp/listener"
 is "it cannot listen again" "$(status -b "flopwatch_session=$session" "$server/api/v1/events")" 401
 listen "$tmp/other" -H "Authorization: Bearer $trigger_token" &
-ok "others can" await 10 grep -q '^retry' "$tmp/other"
+ok "others can" await grep -q '^retry' "$tmp/other"
 
 # ---- names of the host ----
 is "a name from the configuration" "$(with "$read_token" -H 'Host: gpu1.example.org' "$server/api/v1/repos")" 200

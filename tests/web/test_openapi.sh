@@ -58,13 +58,13 @@ push kernels main
 target=$(head_of kernels)
 is "main is slower" "$(result_of "$target")" "done regression"
 is_named() { [ "$(api alerts | jq '[.items[] | select(.branch == "main" and .culprits != [])] | length')" -ge 1 ]; }
-await 30 is_named
+await is_named
 is "and it is known who did it" "$(api alerts | jq -r '[.items[] | select(.branch == "main") | .culprits[].subject] | join(" ")')" "slower"
 no_job() { [ "$(api 'jobs?state=open' | jq '.items | length')" = 0 ]; }
-await 30 no_job
+await no_job
 job=$(job_of "$target")
 like "a peer is asked for" "$(post peers '{"repo": "kernels", "provider": "naive"}')" '"jobs":\[[0-9]+\]'
-await 60 no_job
+await no_job
 is "and stands beside main" "$(api "comparisons/$(job_field "$job" comparison)" | jq -c '[.cells[].peers[].basis] | unique')" '["paired"]'
 alert() { api alerts | jq --arg name "$1" '.items[] | select(.branch == $name) | .id'; }
 jq -n --arg base "$base" --arg target "$target" --argjson job "$job" --argjson comparison "$(job_field "$job" comparison)" \

@@ -39,13 +39,13 @@ write_config 'workers: [{name: cpu, command: [flopwatch-worker, serve], device: 
 start_daemon
 is "a daemon starts" $? 0
 push kernels main
-await 120 job_ended "$(head_of kernels)"
+await job_ended "$(head_of kernels)"
 pushed() { # module, verdict, class, reason: pushed to a branch of its own
 	branch kernels "$1" main
 	echo "$1" >"$tmp/kernels/kernels/module"
 	commit kernels "faster than ever"
 	push kernels "$1"
-	await 120 job_ended "$(head_of kernels)"
+	await job_ended "$(head_of kernels)"
 	is "push of $1: $2" "$(result_of "$(head_of kernels)")" "done $2"
 	api "comparisons/$(job_field "$(job_of "$(head_of kernels)")" comparison)" >"$tmp/json"
 	is "$1: the comparison and its cell say so" "$(jq -r '[.verdict, .cells[0].verdict, .cells[0].failure] | join(" ")' "$tmp/json")" "$2 $2 $3"

@@ -7,7 +7,7 @@ comparison_of() { # by commit
 	api "comparisons/$(job_field "$(job_of "$1")" comparison)"
 }
 run_to_end() { # a commit that was pushed: its comparison in $body
-	await 120 job_ended "$1"
+	await job_ended "$1"
 	body=$(comparison_of "$1")
 }
 holds() { # filter on $body
@@ -225,7 +225,7 @@ cat >>"$tmp/sums/.flopwatch.yaml" <<'YAML'
 YAML
 commit sums "a mistake in the manifest"
 push sums mistake
-await 60 job_ended "$(head_of sums)"
+await job_ended "$(head_of sums)"
 like "a mistake in the manifest has its place" "$(why_of "$(head_of sums)")" '\.flopwatch\.yaml:[0-9]+:[0-9]+: .*speed'
 is "nothing is left behind in the cache" "$(find "$tmp/cache" -maxdepth 1 -name 'side-*' | wc -l)" 0
 is "one comparison of all accuses" "$(api "comparisons?verdict=regression" | jq '.items | length')" 1

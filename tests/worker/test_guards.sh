@@ -144,7 +144,7 @@ echo "'-DCONFIG=\"SIM_HOST_US=60\"'" >"$tmp/kernels/kernels/flags"
 commit kernels "a slower host side"
 push kernels host2
 host2=$(post jobs "{\"repo\":\"kernels\",\"target\":\"$(head_of kernels)\",\"base\":\"$calls\"}" | jq -r .id)
-await 60 job_is "$host2" done
+await job_is "$host2" done
 is "then the same change is a regression" "$(job_field "$host2" verdict)" regression
 is "of series call" "$(api "comparisons/$(job_field "$host2" comparison)" | jq -r '[.cells[].series] | unique | join(" ")')" call
 
@@ -165,15 +165,15 @@ long=$(head_of kernels)
 echo "'-DCONFIG=\"SIM_POWER_W=900\"' -DPADDING" >"$tmp/kernels/kernels/flags"
 commit kernels "draws more power"
 push kernels hungry
-await 60 job_ended "$(head_of kernels)"
+await job_ended "$(head_of kernels)"
 hungry=$(post jobs "{\"repo\":\"kernels\",\"target\":\"$(head_of kernels)\",\"base\":\"$long\"}" | jq -r .id)
-await 60 job_is "$hungry" done
+await job_is "$hungry" done
 is "a hungrier branch" "$(job_field "$hungry" verdict)" regression
 is "in both directions, by its bursts" "$(api "comparisons/$(job_field "$hungry" comparison)" | jq -c '[.cells[] | select(.flags | index("sustained")) | .sustained.change_pct < -7 and .change_pct > -1.5]')" "[true,true]"
 
 # ---- verdicts again ----
 is_idle() { [ "$(sql "SELECT (SELECT count(*) FROM job WHERE state IN ('queued', 'sent', 'building', 'checking', 'measuring')) + (SELECT count(*) FROM bisect WHERE state IN ('listing', 'measuring'))")" = 0 ]; }
-await 60 is_idle
+await is_idle
 FLOPWATCH_SERVER="http://127.0.0.1:$(port)"
 export FLOPWATCH_SERVER
 before=$(sql 'SELECT group_concat(etag) FROM (SELECT etag FROM comparison ORDER BY id)')
@@ -220,26 +220,26 @@ echo 1.01 >"$tmp/kernels/kernels/factor"
 commit kernels "meets a broken device"
 push kernels lost
 lost=$(head_of kernels)
-await 30 device_is quarantined
+await device_is quarantined
 is "a device that does not recover is quarantined" "$(device_state)" quarantined
 like "with the reason" "$(api devices | jq -r '.items[] | select(.kind == "sim") | .state_why')" 'fails its canary: its context is lost'
 is "as an event" "$(sql "SELECT count(*) FROM event WHERE kind = 'device.state' AND payload ->> 'state' = 'quarantined'")" 1
-await 10 job_is "$(job_of "$lost")" queued
+await job_is "$(job_of "$lost")" queued
 is "its job waits" "$(job_field "$(job_of "$lost")" state)" queued
 quarantine_alerts() { api alerts | jq -r '[.items[] | select(.kind == "quarantined") | "\(.state) \(.title)"] | join("; ")'; }
 is_told() { quarantine_alerts | grep -q "$1"; }
-await 30 is_told '^open'
+await is_told '^open'
 like "an alert tells why, and that a job waits" "$(quarantine_alerts)" '^open device sim-0 is quarantined: .*fails its canary: its context is lost; 1 job waits$'
 ok "resume asks for a canary" "$bin/flopwatch" resume sim-0
 like "and says so" "$out" 'a canary tries it now'
 failed_again() { [ "$(sql "SELECT count(*) FROM event WHERE kind = 'device.state' AND payload ->> 'state' = 'quarantined'")" = 2 ]; }
-await 20 failed_again
+await failed_again
 is "which fails while the fault lasts" "$(device_state)" quarantined
 fails "it cannot be paused meanwhile" 1 "$bin/flopwatch" pause sim-0
 : >"$guards"
 ok "resume when the fault is gone" "$bin/flopwatch" resume sim-0
-await 20 device_is ok
+await device_is ok
 is "the canary passes and it is back" "$(device_state)" ok
 is "and the job is measured" "$(result_of "$lost")" "done unchanged"
-await 30 is_told '^resolved'
+await is_told '^resolved'
 like "the alert is over" "$(quarantine_alerts)" '^resolved device sim-0 '

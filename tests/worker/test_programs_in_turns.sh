@@ -108,7 +108,7 @@ branch one again main
 sed -i 's/ ? 330 : 300/ ? 331 : 301/' "$tmp/one/prog.c"
 commit one "again"
 push one again
-await 120 measures
+await measures
 stop_daemon KILL
 start_daemon
 is "a daemon that was killed in mid-turn measures again" "$(in_the_end "$(head_of one)")" "done unchanged"

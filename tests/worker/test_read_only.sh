@@ -36,7 +36,7 @@ push tools main
 
 write_config 'workers: [{name: cpu, command: [flopwatch-worker, serve], device: cpu}]' "repos: [{name: tools, url: $tmp/tools.git}]"
 start_daemon || exit 1
-await 60 job_ended "$(head_of tools)"
+await job_ended "$(head_of tools)"
 like "without it the toolchain is not there" "$(why_of "$(head_of tools)")$(api comparisons/1 | jq -r '.cells[0].reason')" 'a program was not found|exit 127|No such file'
 stop_daemon
 
@@ -48,10 +48,10 @@ start_daemon
 echo more >"$tmp/tools/README"
 commit tools "measured with it"
 push tools main
-await 60 job_ended "$(head_of tools)"
+await job_ended "$(head_of tools)"
 body=$(api "comparisons/$(job_field "$(job_of "$(head_of tools)")" comparison)")
 is "build and runs read it, and write and see nothing else" "$(jq -c '[.verdict, .cells[0].cell, .cells[0].target.median_ms]' <<<"$body")" '["unchanged","wait",1]'
-await 20 worker_is free
+await worker_is free
 is "the worker says what it shows" "$(api workers | jq -c '.items[0].read_only')" "[\"$tmp/toolchain\"]"
 like "so does doctor" "$(fw doctor)" "ok +worker +cpu is free, shows $tmp/toolchain"
 cat >>"$tmp/tools/.flopwatch.yaml" <<'YAML'
@@ -59,7 +59,7 @@ sandbox: {read_only: [/]}
 YAML
 commit tools "a branch asks for more"
 push tools main
-await 60 job_ended "$(head_of tools)"
+await job_ended "$(head_of tools)"
 like "a branch has no say in it" "$(why_of "$(head_of tools)")" '\.flopwatch\.yaml:[0-9]+:[0-9]+: sandbox: unknown key'
 stop_daemon
 
@@ -77,15 +77,15 @@ chmod 755 "$tmp/other-worker"
 write_config "sandbox: {read_only: [$tmp/toolchain]}" "workers: [{name: own, command: [$tmp/other-worker]}]" \
 	"repos: [{name: tools, url: $tmp/tools.git}]"
 start_daemon
-await 30 worker_is down
+await worker_is down
 fails "doctor fails where a worker does not show it" 1 fw doctor
 like "and says what to do" "$out" "fail +worker +own is down: it does not show $tmp/toolchain, which sandbox.read_only demands: start it with --read-only $tmp/toolchain"
 echo "--read-only $tmp/toolchain" >"$tmp/options"
-await 60 worker_is free
+await worker_is free
 ok "then it works" fw doctor
 stop_daemon
 echo "--read-only $tmp/nowhere" >"$tmp/options"
 start_daemon
-await 30 worker_is down
+await worker_is down
 like "a folder that is not there is told in the worker's words" "$(api workers | jq -r '.items[0].why')" "--read-only: $tmp/nowhere is no folder on this machine"
 stop_daemon

@@ -55,7 +55,7 @@ faults() { jq -rs '[.[] | select(.t == "fault") | .role + ":" + .class] | unique
 timed() { jq -rs '[.[] | select(.t == "cell" and .series == "device")] | length' "$said"; }
 all_ended() { ! pgrep -f "$tmp/bin/[f]lopwatch-runner" >/dev/null; }
 none_is_left() {
-	for _ in $(seq 100); do all_ended && return; sleep 0.1; done
+	await all_ended && return
 	pgrep -af "$tmp/bin/[f]lopwatch-runner"
 	return 1
 }
@@ -124,9 +124,12 @@ project many good "@for i in \$\$(seq 150); do sleep 1234.$$ & done; until [ -e 
 serve good many >"$tmp/many.out" 2>&1 &
 many=$!
 yields() { [ "$(pgrep -f "[s]leep 1234.$$" | xargs -r ps -o ni= -p | grep -c '^ *19$')" -ge 150 ]; }
-for _ in $(seq 600); do yields && break; sleep 0.1; done
-ok "a build of many processes gives way to all others" yields
-for _ in $(seq 100); do touch "$cache"/job/*/go 2>/dev/null && break; sleep 0.1; done
+ok "a build of many processes gives way to all others" await yields
+let_go() {
+	touch "$cache"/job/*/go 2>/dev/null
+	! jobs -rp | grep -qx $many
+}
+await let_go
 wait $many
 is "and is built all the same" $? 0
 ok "a missing output" serve --output build/nothing.so good slow
@@ -195,15 +198,14 @@ ok "what a crash left behind" serve good slow
 clean "after a crash"
 
 if [ "$sandbox" = bwrap ]; then
+	is_there() { pgrep -f "[s]leep 1234.$$" >/dev/null; }
+	builds_target() { grep -q '"role":"target","state":"start"' "$said" 2>/dev/null && is_there; }
 	serve good hanging >/dev/null 2>&1 &
-	for _ in $(seq 100); do
-		grep -q '"role":"target","state":"start"' "$said" 2>/dev/null && pgrep -f "[s]leep 1234.$$" >/dev/null && break
-		sleep 0.1
-	done
+	await builds_target
 	kill -KILL "$(cat "$said.pid")"
 	wait
-	for _ in $(seq 50); do pgrep -f "[s]leep 1234.$$" >/dev/null || break; sleep 0.1; done
-	is "a killed worker takes its build with it" "$(pgrep -fc "[s]leep 1234.$$")" 0
+	is_gone() { ! is_there; }
+	ok "a killed worker takes its build with it" await is_gone
 	ok "and the next one cleans up" serve good slow
 	clean "after a killed worker"
 fi
