@@ -109,8 +109,8 @@ static void about_words(const struct tree *t, const struct outcome *o, const cha
 	if (strstr(text, "Could not resolve host") || strstr(text, "Temporary failure in name resolution") ||
 		strstr(text, "Network is unreachable"))
 		add(h, "builds have no network: what they need lies in the repository or on the machine");
-	if (strcmp(o->device.kind, "cuda") != 0 && (strstr(text, "no CUDA-capable device") || strstr(text, "CUDA driver") ||
-							   strstr(text, "NVIDIA driver") || strstr(text, "libcuda")))
+	if (o->device.kind != DEVICE_CUDA && (strstr(text, "no CUDA-capable device") || strstr(text, "CUDA driver") ||
+						     strstr(text, "NVIDIA driver") || strstr(text, "libcuda")))
 		add(h, "there is no GPU on this machine: try it where the worker is, or say gpu: false of what needs none");
 	if (strstr(text, "nvcc") && (strstr(text, "not found") || strstr(text, "127")))
 		add(h, "nvcc is looked for in PATH and /usr/local/cuda/bin: install the CUDA toolkit, or show its folder with --read-only");
@@ -160,9 +160,9 @@ void hint_all(const struct tree *t, const struct outcome *o, const struct benchm
 		about_words(t, o, o->cell[i].detail, out);
 	if (run && timed == 0)
 		about_program(t, o, run, out);
-	if (!run && timed == 0 && unsupported > 0 && strcmp(o->device.kind, "cuda") != 0)
+	if (!run && timed == 0 && unsupported > 0 && o->device.kind != DEVICE_CUDA)
 		add(out, "no provider of the module does these cells on %s; one for GPUs needs one, which is not here",
 			o->device.name);
-	if (!o->is_sandboxed && o->device.kind[0])
+	if (!o->is_sandboxed && o->device.kind != DEVICE_ANY)
 		add(out, "this machine has no sandbox (flopwatch doctor says why): a worker that has one shows a build less");
 }

@@ -87,7 +87,7 @@ void report_print(const struct report *r, bool is_quiet, FILE *out)
 
 	outcome_count(o, &timed, &unsupported, &failed);
 	fprintf(out, "%s, %s, on %s\n", r->name, r->run ? "a program of its own" : "modules",
-		o->device.name[0] ? o->device.name : o->device.kind);
+		o->device.name[0] ? o->device.name : device_kind_name(o->device.kind));
 	print_build(r, out);
 	if (o->n_cells && strcmp(o->build_state, "failed") != 0)
 		print_cells(o, out);
@@ -101,7 +101,7 @@ void report_print(const struct report *r, bool is_quiet, FILE *out)
 	if (report_cost(r, &least, &most))
 		fprintf(out,
 			"  %d of %d cells have a time; a comparison of two commits would hold %s for about %.0f s, at most %.0f s\n",
-			timed, o->n_cells, o->device.kind, ceil(least), ceil(most));
+			timed, o->n_cells, device_kind_name(o->device.kind), ceil(least), ceil(most));
 }
 
 static json_t *cells_json(const struct outcome *o)
@@ -138,8 +138,8 @@ json_t *report_json(const struct report *r)
 		o->build_detail, "log", o->log.data);
 
 	return json_pack("{s:s, s:s, s:{s:s, s:s, s:s}, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "suite", r->name, "kind",
-		r->run ? "program" : "modules", "device", "kind", o->device.kind, "uuid", o->device.uuid, "name", o->device.name,
-		"build", build ? build : json_null(), "cells", cells_json(o), "faults", faults, "notes", notes, "hints", hints,
-		"comparison_s", is_timed ? json_real(least) : json_null(), "comparison_max_s",
+		r->run ? "program" : "modules", "device", "kind", device_kind_name(o->device.kind), "uuid", o->device.uuid,
+		"name", o->device.name, "build", build ? build : json_null(), "cells", cells_json(o), "faults", faults, "notes",
+		notes, "hints", hints, "comparison_s", is_timed ? json_real(least) : json_null(), "comparison_max_s",
 		is_timed ? json_real(most) : json_null());
 }

@@ -79,7 +79,8 @@ static const struct msg_device *choose(const struct msg_hello *h, const char *wa
 	for (int i = 0; i < h->n_devices; i++) {
 		const struct msg_device *d = &h->device[i];
 
-		if (wanted ? strcmp(d->kind, wanted) == 0 || strcmp(d->uuid, wanted) == 0 : strcmp(d->kind, "sim") != 0)
+		if (wanted ? strcmp(device_kind_name(d->kind), wanted) == 0 || strcmp(d->uuid, wanted) == 0
+			   : d->kind != DEVICE_SIM)
 			return d;
 	}
 	return NULL;
@@ -118,7 +119,7 @@ static int take(struct session *s, const struct msg *m, struct fw_err *err)
 		return 0;
 	if (m->t == MSG_HELLO)
 		return take_hello(s, &m->u.hello, err);
-	if (!s->out->device.kind[0])
+	if (s->out->device.kind == DEVICE_ANY)
 		return err_set(err, ERR_PROTOCOL, "%s", m->t == MSG_FAULT ? m->u.fault.detail : "the worker says no hello");
 	for (int i = 0; m->t == MSG_NEED && i < m->u.need.n; i++)
 		if (send_tree(s, m->u.need.oid[i], err) != 0)
@@ -158,7 +159,8 @@ static int converse(struct session *s, struct fw_err *err)
 		if (n <= 0) {
 			last_line(s, why, sizeof why);
 			return err_set(err, ERR_IO, "the worker %s%s%s",
-				s->out->device.kind[0] ? "ended in the middle" : "does not start", *why ? ": " : "", why);
+				s->out->device.kind != DEVICE_ANY ? "ended in the middle" : "does not start", *why ? ": " : "",
+				why);
 		}
 		if (lines_feed(&s->in, bytes, (size_t)n, err) != 0)
 			return -1;
