@@ -1,5 +1,5 @@
 /* main.c - flopwatch-git: the verbs table, the options, and one run. */
-#include <limits.h>
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,22 +25,25 @@ static const char USAGE[] =
 	"Branch names are percent-encoded, hashes are full. Exit: 0 done, 1 error, 2 usage,\n"
 	"3 what was asked for is not there, 75 the system or the other side said no, and may say yes later.\n";
 
+enum { OPTIONS_MAX = 6 };
+
 struct verb {
 	const char *name;
 	int (*run)(const struct verb_args *a, struct fw_err *err);
-	int cpu_s;           /* processor time */
-	const char *options; /* " a b " : may be given; "!a" must be */
+	int cpu_s; /* processor time */
+	int n_needed;
+	const char *option[OPTIONS_MAX]; /* the first n_needed must be given, the rest may be */
 };
 
 static const struct verb verbs[] = {
-	{ "tips", verb_tips, 20, " !--repo " },
-	{ "fetch", verb_fetch, 300, " !--url !--mirror --ssh-key " },
-	{ "base", verb_base, 20, " !--repo !--target --upstream --with --first-parents " },
-	{ "tree", verb_tree, 20, " !--repo !--commit --blob --oid " },
-	{ "tar", verb_tar, 60, " !--repo !--oid " },
-	{ "log", verb_log, 20, " !--repo !--from --count --first-parent " },
-	{ "note", verb_note, 60, " !--repo !--commit !--file --push --ssh-key " },
-	{ "snapshot", verb_snapshot, 60, " !--worktree " },
+	{ "tips", verb_tips, 20, 1, { "--repo" } },
+	{ "fetch", verb_fetch, 300, 2, { "--url", "--mirror", "--ssh-key" } },
+	{ "base", verb_base, 20, 2, { "--repo", "--target", "--upstream", "--with", "--first-parents" } },
+	{ "tree", verb_tree, 20, 2, { "--repo", "--commit", "--blob", "--oid" } },
+	{ "tar", verb_tar, 60, 2, { "--repo", "--oid" } },
+	{ "log", verb_log, 20, 2, { "--repo", "--from", "--count", "--first-parent" } },
+	{ "note", verb_note, 60, 3, { "--repo", "--commit", "--file", "--push", "--ssh-key" } },
+	{ "snapshot", verb_snapshot, 60, 1, { "--worktree" } },
 };
 
 static int usage(const char *what, const char *about)
@@ -68,7 +71,7 @@ static int add_path(const char **list, int *n, const char *path)
 	return 0;
 }
 
-/* Where the value of an option goes. */
+/* Where the value of an option goes. -1: it is no number, or one path too many. */
 static int set_option(struct verb_args *a, const struct verb *verb, const char *name, const char *value)
 {
 	struct {
@@ -84,6 +87,10 @@ static int set_option(struct verb_args *a, const struct verb *verb, const char *
 			*texts[i].place = value;
 			return 0;
 		}
+	if (strcmp(name, "--first-parent") == 0) {
+		a->first_parent = true;
+		return 0;
+	}
 	if (strcmp(name, "--first-parents") == 0)
 		return number(value, &a->first_parents);
 	if (strcmp(name, "--count") == 0)
@@ -97,59 +104,34 @@ static int set_option(struct verb_args *a, const struct verb *verb, const char *
 	return add_path(a->oids, &a->n_oids, value);
 }
 
-/* Whether the verb knows this option (whole words of its list). */
-static int takes(const struct verb *verb, const char *option)
+/* Only options of the verb, and only in full: what the beginning of a name means changes with the names. */
+static int parse(struct verb_args *a, const struct verb *verb, char **argv, int argc)
 {
-	const char *at = verb->options;
-	size_t len = strlen(option);
+	struct option known[OPTIONS_MAX + 1] = { 0 };
+	bool given[OPTIONS_MAX] = { false };
+	const char *word = argv[1];
+	int i, found;
 
-	if (strncmp(option, "--", 2) != 0 || strchr(option, ' '))
-		return 0;
-	while ((at = strstr(at, option)) != NULL) {
-		if ((at[-1] == ' ' || at[-1] == '!') && at[len] == ' ')
-			return 1;
-		at += len;
+	for (i = 0; i < OPTIONS_MAX && verb->option[i]; i++)
+		known[i] = (struct option){ .name = verb->option[i] + 2,
+			.has_arg = strcmp(verb->option[i], "--first-parent") == 0 ? no_argument : required_argument,
+			.val = i };
+	for (; (found = getopt_long(argc, argv, "+:", known, NULL)) != -1; word = argv[optind]) {
+		i = found == ':' ? optopt : found;
+		if (found == '?' || strcspn(word + 2, "=") != strlen(known[i].name))
+			return usage("unknown option", word);
+		if (found == ':')
+			return usage("no value after", word);
+		if (set_option(a, verb, verb->option[i], optarg) != 0)
+			return usage("bad or too many values of", verb->option[i]);
+		given[i] = true;
 	}
+	if (optind < argc)
+		return usage("unknown option", argv[optind]);
+	for (i = 0; i < verb->n_needed; i++)
+		if (!given[i])
+			return usage("missing", verb->option[i]);
 	return 0;
-}
-
-/* The first option that must be given and was not; NULL when all are there. */
-static const char *missing(const struct verb *verb, const char *const *argv, int argc, char *name, size_t size)
-{
-	const char *at = verb->options;
-	int i;
-
-	while ((at = strchr(at, '!')) != NULL) {
-		snprintf(name, size, "%.*s", (int)strcspn(at + 1, " "), at + 1);
-		for (i = 2; i < argc; i += 1 + (strcmp(argv[i], "--first-parent") != 0))
-			if (strcmp(argv[i], name) == 0)
-				break;
-		if (i >= argc)
-			return name;
-		at++;
-	}
-	return NULL;
-}
-
-static int parse(struct verb_args *a, const struct verb *verb, const char *const *argv, int argc)
-{
-	char name[32];
-	int i;
-
-	for (i = 2; i < argc; i++) {
-		if (!takes(verb, argv[i]))
-			return usage("unknown option", argv[i]);
-		if (strcmp(argv[i], "--first-parent") == 0) {
-			a->first_parent = true;
-			continue;
-		}
-		if (i + 1 >= argc)
-			return usage("no value after", argv[i]);
-		if (set_option(a, verb, argv[i], argv[i + 1]) < 0)
-			return usage("bad or too many values of", argv[i]);
-		i++;
-	}
-	return missing(verb, argv, argc, name, sizeof name) ? usage("missing", name) : 0;
 }
 
 /* What the caller has to know of an error: whether to look elsewhere, to try again, or to give up. */
@@ -190,7 +172,7 @@ int main(int argc, char **argv)
 			break;
 	if (i == sizeof verbs / sizeof verbs[0])
 		return usage("unknown verb", argv[1]);
-	status = parse(&args, &verbs[i], (const char *const *)argv, argc);
+	status = parse(&args, &verbs[i], argv + 1, argc - 1);
 	if (status)
 		return status;
 	status = limits_set(verbs[i].cpu_s, &err);

@@ -23,6 +23,29 @@ fails "missing option" 2 "$git_" tree --repo .
 like "it says which" "$out" 'missing --commit'
 fails "missing value" 2 "$git_" tips --repo
 fails "count is no number" 2 "$git_" log --repo . --from x --count 1x
+refuses() { # an error line, the words that it answers
+	local line="flopwatch-git: $1; see --help"
+	shift
+	fails "refused: $*" 2 "$git_" "$@"
+	is "with one line" "$out" "$line"
+}
+refuses "no verb given"
+refuses "unknown verb --repo" --repo . tips
+refuses "unknown option --force" tips --repo . --force
+refuses "unknown option --commit" tips --repo . --commit
+refuses "unknown option --rep" tips --rep
+refuses "unknown option --first" log --repo . --from x --first
+refuses "unknown option -r" tips -r .
+refuses "unknown option ." tips .
+refuses "unknown option more" tips --repo . more
+refuses "unknown option --first-parent=1" log --repo . --from x --first-parent=1
+refuses "no value after --repo" tips --repo
+refuses "missing --mirror" fetch --url x --ssh-key y
+refuses "missing --repo" log --first-parent --from x
+refuses "bad or too many values of --count" log --repo . --from x --count 100001
+refuses "bad or too many values of --first-parents" base --repo . --target x --first-parents 0
+refuses "bad or too many values of --oid" tree --repo . --commit x $(printf -- '--oid x %.0s' {1..65})
+refuses "bad or too many values of --count" log --repo=. --from=x --count=1x
 
 # ---- a repository with history ----
 git init -q -b main co && mkdir -p co/kernels/deep && cd co || exit 1
@@ -87,8 +110,10 @@ is "comes as it is" "$(j .subject)" 'first: <script>alert(1)</script>'
 
 ok "log" "$git_" log --repo co --from "$third" --count 10 --first-parent
 is "newest first" "$(j .commit | tr '\n' ' ')" "$third $first "
-ok "log with a count" "$git_" log --repo co --from "$third" --count 1
-is "stops there" "$(j .commit)" "$third"
+for count in "--count 1" --count=1; do
+	ok "log with $count" "$git_" log --repo=co --from "$third" $count
+	is "stops there" "$(j .commit)" "$third"
+done
 
 # ---- tar ----
 tree=$(git -C co rev-parse "$second:kernels")
