@@ -58,7 +58,7 @@ PROGRAMS := flopwatchd flopwatch-git flopwatch-worker flopwatch-runner flopwatch
 BIN      := $(addprefix $(O)/bin/,$(PROGRAMS))
 
 # Worker, runner and CLI carry these inside, so that a GPU host needs nothing installed.
-STATIC   := $(if $(SANITIZE),-lnettle -lyaml -ljansson,-Wl$(comma)-Bstatic -lnettle -lyaml -ljansson -Wl$(comma)-Bdynamic)
+STATIC   := $(if $(SANITIZE),-lnettle -lyaml -ljansson -llz4,-Wl$(comma)-Bstatic -lnettle -lyaml -ljansson -llz4 -Wl$(comma)-Bdynamic)
 
 .PHONY: all
 all: $(BIN) ## the programs, into build/bin; what make does where nothing is named
@@ -131,7 +131,7 @@ TEST_LIB = $(foreach l,git worker runner send cli flopwatchd web db core base,$(
 $(O)/tests/%: tests/%.c $(foreach l,$(LIBS),$(call lib,$(l)))
 	@mkdir -p $(@D)
 	$(call say,cc ,$<)$(CC) $(ALL_CFLAGS) $(CUDA_DEF) -Itests/lib -MMD -MP $(LINK) -o $@ $< -Wl,--start-group $(TEST_LIB) -Wl,--end-group \
-	  -lcmocka -lgit2 -lcurl -lsqlite3 -lz -lmicrohttpd -ljansson -lyaml -lnettle $(CUDA_LIB) $(if $(NVCC),-lstdc++) -fopenmp -ldl -lpthread -lm
+	  -lcmocka -lgit2 -lcurl -lsqlite3 -lz -lmicrohttpd -ljansson -lyaml -lnettle -llz4 $(CUDA_LIB) $(if $(NVCC),-lstdc++) -fopenmp -ldl -lpthread -lm
 
 # Modules that misbehave on purpose, and simple good ones, for the tests of worker and runner.
 MODULES  := $(patsubst tests/modules/%.c,build/tests/modules/%.so,$(sort $(wildcard tests/modules/*.c)))

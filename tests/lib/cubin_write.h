@@ -3,8 +3,10 @@
 #define TESTS_CUBIN_WRITE_H
 
 #include <elf.h>
+#include <lz4.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -124,17 +126,14 @@ static inline void fatbin_container(struct buf *out, const struct buf *entries)
 	buf_append(out, entries->data, entries->len);
 }
 
-/* LZ4 of anything: literals alone, or a run of one byte. */
-static inline void lz4_literals(struct buf *out, const void *data, size_t len)
+/* As nvcc packs device code. */
+static inline void lz4_pack(struct buf *out, const void *data, size_t len)
 {
-	size_t rest = len;
-	buf_putc(out, (char)(len < 15 ? len << 4 : 0xf0));
-	if (len >= 15) {
-		for (rest -= 15; rest >= 255; rest -= 255)
-			buf_putc(out, (char)0xff);
-		buf_putc(out, (char)rest);
-	}
-	buf_append(out, data, len);
+	int room = LZ4_compressBound((int)len);
+	char *packed = malloc((size_t)room);
+	if (packed)
+		buf_append(out, packed, (size_t)LZ4_compress_default(data, packed, (int)len, room));
+	free(packed);
 }
 
 #endif

@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/lz4.h"
 #include "core/machine/cubin.h"
 #include "core/machine/fatbin.h"
 #include "cubin_write.h"
@@ -264,7 +263,7 @@ static void module_add_packed(struct module *m, int sm, const struct recipe *r)
 	buf_init(&file, 1 << 20);
 	buf_init(&packed, 1 << 20);
 	write_cubin(&file, r);
-	lz4_literals(&packed, file.data, file.len);
+	lz4_pack(&packed, file.data, file.len);
 	fatbin_entry(&m->entries, FATBIN_KIND_CODE, sm, FLAG_LZ4, packed.data, packed.len, file.len);
 	buf_fini(&packed);
 	buf_fini(&file);
@@ -425,31 +424,77 @@ static void a_module_without_device_code_has_no_kernels(void **state)
 
 /* ---- LZ4 -------------------------------------------------------------------------------------------------------------- */
 
-static void unpacks(const char *packed, size_t len, const char *wanted)
+/* Whether the kernels are known of a module whose device code is this block. */
+static bool is_read(const struct buf *packed, size_t len, size_t full_len)
 {
-	char out[64];
-	size_t n = strlen(wanted);
-	assert_true(lz4_unpack(packed, len, out, n));
-	assert_memory_equal(out, wanted, n);
-	assert_false(lz4_unpack(packed, len, out, n + 1)); /* it fills exactly what it says */
-	assert_false(lz4_unpack(packed, len, out, n - 1));
-	for (int i = 0; i < (int)len; i++)
-		assert_false(lz4_unpack(packed, (size_t)i, out, n));
+	struct module m;
+	module_begin(&m);
+	fatbin_entry(&m.entries, FATBIN_KIND_CODE, 90, FLAG_LZ4, packed->data, len, full_len);
+	struct kernelcode *k = open_module(&m);
+	struct codes right = read_recipe(&usual);
+	const char *code = find(k, "alpha", 90);
+	if (*code)
+		assert_string_equal(code, code_of(&right, "alpha"));
+	kernelcode_free(k);
+	return *code;
 }
 
-static void blocks_of_lz4(void **state)
+static void a_block_fills_exactly_what_it_says(void **state)
 {
 	(void)state;
-	char out[64];
-	unpacks("\x50hello", 6, "hello");
-	unpacks("\x31xyz\x03\x00\x10!", 8, "xyzxyzxy!");                      /* overlaps what it writes */
-	unpacks("\x1fz\x01\x00\x05\x20ok", 8, "zzzzzzzzzzzzzzzzzzzzzzzzzok"); /* a long match: 15 + 5 + 4 */
-	unpacks("\xf0\x03"
-		"abcdefghijklmnopqr",
-		20, "abcdefghijklmnopqr");                         /* long literals */
-	assert_false(lz4_unpack("\x11z\x00\x00\x10!", 6, out, 7)); /* from nowhere */
-	assert_false(lz4_unpack("\x11z\x02\x00\x10!", 6, out, 7)); /* from before the beginning */
-	assert_false(lz4_unpack("", 0, out, 0));
+	struct buf file, packed;
+	buf_init(&file, 1 << 20);
+	buf_init(&packed, 1 << 20);
+	write_cubin(&file, &usual);
+	lz4_pack(&packed, file.data, file.len);
+	assert_true(packed.len > 0 && packed.len < file.len / 2);
+	assert_true(is_read(&packed, packed.len, file.len));
+	assert_false(is_read(&packed, packed.len, file.len + 1));
+	assert_false(is_read(&packed, packed.len, file.len - 1));
+	for (size_t len = 0; len < packed.len; len++)
+		assert_false(is_read(&packed, len, file.len));
+	buf_putc(&packed, '\0');
+	assert_false(is_read(&packed, packed.len, file.len));
+	buf_fini(&packed);
+	buf_fini(&file);
+}
+
+/* Device code as literals; behind it, where nobody looks, `match` and ten literals more. */
+static bool is_read_before(const char *match, size_t match_len, size_t n_matched)
+{
+	struct buf file, packed;
+	buf_init(&file, 1 << 20);
+	buf_init(&packed, 1 << 20);
+	write_cubin(&file, &usual);
+	buf_putc(&packed, (char)(0xf0 | match[0]));
+	size_t rest = file.len - 15;
+	for (; rest >= 255; rest -= 255)
+		buf_putc(&packed, (char)255);
+	buf_putc(&packed, (char)rest);
+	buf_append(&packed, file.data, file.len);
+	buf_append(&packed, match + 1, match_len - 1);
+	buf_append(&packed, "\xa0", 1);
+	buf_append(&packed, "0123456789", 10);
+	bool result = is_read(&packed, packed.len, file.len + n_matched + 10);
+	buf_fini(&packed);
+	buf_fini(&file);
+	return result;
+}
+
+/* The low half of a token, how far back the match begins, and what its length goes on with. */
+static void a_block_refers_to_nothing_beyond_itself(void **state)
+{
+	(void)state;
+	assert_true(is_read_before("\x04\x01\x00", 3, 8));
+	assert_true(is_read_before("\x0f\x01\x00\xff\x05", 5, 15 + 255 + 5 + 4));
+	assert_false(is_read_before("\x04\xff\xff", 3, 8));               /* from before its beginning */
+	assert_false(is_read_before("\x0f\x01\x00\xff\xff\x05", 6, 279)); /* more than there is room for */
+	assert_false(is_read_before("\x0f\x01\x00\xff\xff\xff\xff\xff\xff", 9, 279));
+	struct buf literals; /* more than there are */
+	buf_init(&literals, 64);
+	buf_puts(&literals, "\xf0\xff\xff\xff\xffliterals");
+	assert_false(is_read(&literals, literals.len, 4 * 255 + 15 + 'l'));
+	buf_fini(&literals);
 }
 
 int main(void)
@@ -466,7 +511,8 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_unpacked_is_not_known),
 		cmocka_unit_test(broken_modules_are_refused),
 		cmocka_unit_test(a_module_without_device_code_has_no_kernels),
-		cmocka_unit_test(blocks_of_lz4),
+		cmocka_unit_test(a_block_fills_exactly_what_it_says),
+		cmocka_unit_test(a_block_refers_to_nothing_beyond_itself),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

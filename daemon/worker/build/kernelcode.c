@@ -1,17 +1,19 @@
 /*
  * kernelcode.c - every piece of device code of a module is unpacked and read once; the answers are a sorted list.
  *
- * libzstd is looked for at run time: it is on every Debian and Ubuntu, and only modules that were packed with it need it.
+ * liblz4 is inside the program, since nvcc packs with it unless told otherwise. libzstd is looked for at run time: it is on every
+ * Debian and Ubuntu, and only modules that were packed with it need it.
  */
 #include "worker/build/kernelcode.h"
 
 #include <dlfcn.h>
+#include <limits.h>
+#include <lz4.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "base/lz4.h"
 #include "core/machine/cubin.h"
 #include "core/machine/fatbin.h"
 
@@ -73,6 +75,12 @@ static bool zstd_unpack(const void *in, size_t in_len, void *out, size_t out_len
 	if (library)
 		dlclose(library);
 	return good;
+}
+
+/* out_len: up to unpacked_max_bytes. */
+static bool lz4_unpack(const void *in, size_t in_len, void *out, size_t out_len)
+{
+	return in_len <= INT_MAX && LZ4_decompress_safe(in, out, (int)in_len, (int)out_len) == (int)out_len;
 }
 
 static bool unpack(const struct fatbin_entry *e, void *full)

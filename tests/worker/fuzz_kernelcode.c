@@ -2,16 +2,20 @@
  * fuzz_kernelcode.c - any bytes as a module and as a piece of device code: reading stays inside them, ends, and tells only whole hashes.
  *
  * As a test it changes a good module 20,000 times (fixed seed). To search, in bash:
- *   clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. -Itests \
- *     -o build/fuzz_kernelcode tests/core/fuzz_kernelcode.c daemon/core/{fatbin,cubin}.c daemon/base/{elf,lz4,hash,err,buf}.c -lnettle
+ *   clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. -Itests/lib \
+ *     -o build/fuzz_kernelcode tests/worker/fuzz_kernelcode.c daemon/worker/build/kernelcode.c daemon/core/machine/{fatbin,cubin}.c \
+ *     daemon/base/{elf,hash,err,buf}.c -llz4 -lnettle -lm
  *   mkdir -p build/corpus && build/fuzz_kernelcode -max_len=65536 build/corpus     # with a few of nvcc's .cubin files in it
  */
-#include "base/lz4.h"
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include "core/machine/cubin.h"
 #include "core/machine/fatbin.h"
 #include "core/case/inputs.h"
 #include "cubin_write.h"
 #include "fuzz_replay.h"
+#include "worker/build/kernelcode.h"
 
 static int take_function(void *arg, const char *symbol, const char code_sha256[HASH_HEX], struct fw_err *err)
 {
@@ -38,14 +42,28 @@ static void read_code(const void *data, size_t len)
 static int take_entry(void *arg, const struct fatbin_entry *e, struct fw_err *err)
 {
 	const unsigned char *module = arg;
-	static unsigned char full[1 << 16];
 	(void)err;
 	must(e->sm > 0 && (const unsigned char *)e->data >= module, "an entry outside of its module");
 	if (e->packing == FATBIN_PLAIN)
 		read_code(e->data, e->len);
-	else if (e->packing == FATBIN_LZ4 && e->full_len <= sizeof full && lz4_unpack(e->data, e->len, full, e->full_len))
-		read_code(full, e->full_len);
 	return 0;
+}
+
+static int take_kernel(void *arg, int sm, const char *symbol, const char code_sha256[HASH_HEX], struct fw_err *err)
+{
+	must(sm > 0, "a kernel of no architecture");
+	return take_function(arg, symbol, code_sha256, err);
+}
+
+/* The whole way, with what is packed. */
+static void read_file(const uint8_t *data, size_t size)
+{
+	struct fw_err err = { 0 };
+	int fd = memfd_create("module", MFD_CLOEXEC);
+	must(fd >= 0 && write(fd, data, size) == (ssize_t)size, "no file");
+	if (kernelcode_each(fd, take_kernel, NULL, &err) != 0)
+		must((err.code == ERR_INVALID || err.code == ERR_FULL) && err.text[0], "a refusal without words");
+	close(fd);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -58,6 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		must(err.code == ERR_INVALID && err.text[0], "a refusal without words");
 	free(copy);
 	read_code(data, size);
+	read_file(data, size);
 	return 0;
 }
 
@@ -89,7 +108,7 @@ static void write_module(struct buf *out)
 	buf_init(&entries, 1 << 16);
 	buf_init(&section, 1 << 16);
 	write_code(&code);
-	lz4_literals(&packed, code.data, code.len);
+	lz4_pack(&packed, code.data, code.len);
 	fatbin_entry(&entries, FATBIN_KIND_CODE, 90, 0, code.data, code.len, 0);
 	fatbin_entry(&entries, FATBIN_KIND_CODE, 80, 0x2011, packed.data, packed.len, code.len);
 	fatbin_container(&section, &entries);
