@@ -6,7 +6,6 @@
 
 #include "cli/output/plain.h"
 #include "cli/output/value.h"
-#include "core/verdict/verdict.h"
 
 int verb_fail(const struct fw_err *err)
 {
@@ -88,14 +87,14 @@ int verb_ask_jobs(struct client *c, const struct options *o, const char *path, c
 	return EXIT_OK;
 }
 
-int verb_status_of_verdict(const char *verdict)
+int verb_status_of_verdict(enum verdict verdict)
 {
-	if (strcmp(verdict, "regression") == 0)
+	if (verdict == VERDICT_REGRESSION)
 		return EXIT_REGRESSION;
-	bool compares_nothing = verdict_is_absence(verdict_from_name(verdict));
-	if (strcmp(verdict, "undecided") == 0 || compares_nothing)
+	bool compares_nothing = verdict_is_absence(verdict);
+	if (verdict == VERDICT_UNDECIDED || compares_nothing)
 		return EXIT_UNDECIDED;
-	if (strcmp(verdict, "failed") == 0 || strcmp(verdict, "rejected") == 0 || strcmp(verdict, "not_comparable") == 0)
+	if (verdict == VERDICT_FAILED || verdict == VERDICT_REJECTED || verdict == VERDICT_NOT_COMPARABLE)
 		return EXIT_ERROR;
 	return EXIT_OK;
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "cli/output/client.h"
+#include "core/verdict/verdict.h"
 
 enum exit_status {
 	EXIT_OK = 0,
@@ -52,7 +53,7 @@ int verb_ask_jobs(struct client *c, const struct options *o, const char *path, c
 /* token add NAME | list | revoke NAME */
 int verb_token(struct client *c, const struct options *o);
 /** Where a verdict leaves the program: 0, 1, 3 or 7. */
-int verb_status_of_verdict(const char *verdict);
+int verb_status_of_verdict(enum verdict verdict);
 
 /** init [FOLDER]; needs no daemon. */
 int verb_init(struct client *c, const struct options *o);

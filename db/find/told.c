@@ -33,7 +33,7 @@ int find_told_ended(
 	return result;
 }
 
-int find_told_cells(struct db *db, int64_t comparison, const char *verdict, struct find_told_cells *out, struct fw_err *err)
+int find_told_cells(struct db *db, int64_t comparison, enum verdict verdict, struct find_told_cells *out, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT (SELECT count(*) FROM cell WHERE comparison = :id), count(*) OVER (), decided_pct, key, reason FROM cell "
@@ -43,7 +43,7 @@ int find_told_cells(struct db *db, int64_t comparison, const char *verdict, stru
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", comparison);
-	stmt_text(s, ":verdict", verdict);
+	stmt_text(s, ":verdict", verdict_name(verdict));
 	int result = stmt_step(s, err);
 	if (result != 1)
 		return result;
@@ -73,7 +73,7 @@ int find_told_suites(
 		struct find_told_suite *suite = &out[(*n)++];
 		suite->comparison = row_int(s, 0);
 		row_copy(s, 1, suite->suite, sizeof suite->suite);
-		row_copy(s, 2, suite->verdict, sizeof suite->verdict);
+		suite->verdict = verdict_from_name(row_text(s, 2));
 		row_copy(s, 3, suite->base_sha, sizeof suite->base_sha);
 		suite->kind = jobkind_from_name(row_text(s, 4));
 	}
@@ -95,9 +95,9 @@ int find_told_each(struct db *db, int64_t comparison, int max, find_told_cell_fn
 	stmt_int(s, ":max", max);
 	while ((result = stmt_step(s, err)) == 1)
 		each(arg, &(struct find_told_cell){ .key = row_text(s, 0),
-				  .verdict = row_text(s, 1),
+				  .verdict = verdict_from_name(row_text(s, 1)),
 				  .failure = row_text(s, 2),
-				  .decided_by = row_text(s, 3),
+				  .decided_by = decider_from_name(row_text(s, 3)),
 				  .change_pct = row_double(s, 4),
 				  .ci_low_pct = row_double(s, 5),
 				  .ci_high_pct = row_double(s, 6),

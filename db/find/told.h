@@ -3,6 +3,7 @@
 #define DB_FIND_TOLD_H
 
 #include "core/state/jobkind.h"
+#include "core/verdict/verdict.h"
 #include "db/sqlite/db.h"
 
 /** A job that ended beside the one that a transaction is about. */
@@ -21,11 +22,12 @@ struct find_told_cells {
 	char key[160], reason[512];
 };
 /** 1, 0 no cell has this verdict, -1. */
-int find_told_cells(struct db *db, int64_t comparison, const char *verdict, struct find_told_cells *out, struct fw_err *err);
+int find_told_cells(struct db *db, int64_t comparison, enum verdict verdict, struct find_told_cells *out, struct fw_err *err);
 
 struct find_told_suite {
 	int64_t comparison;
-	char suite[64], verdict[16], base_sha[65];
+	char suite[64], base_sha[65];
+	enum verdict verdict;
 	enum jobkind kind;
 };
 /** The newest whole comparison of a commit with each suite, by name. Shape: out[max]. */
@@ -33,7 +35,9 @@ int find_told_suites(
 	struct db *db, int64_t repo, const char *sha, struct find_told_suite *out, int max, int *n, struct fw_err *err);
 
 struct find_told_cell {
-	const char *key, *verdict, *failure, *decided_by;
+	const char *key, *failure;
+	enum verdict verdict;
+	enum decider decided_by;
 	double change_pct, ci_low_pct, ci_high_pct, decided_pct;
 	double slow_share[2], slow_longer; /* as in struct view_cell */
 };

@@ -233,7 +233,7 @@ int view_peers(struct db *db, const char *repo, const char *device, int limit, v
 				  .device = row_text(s, 8),
 				  .device_kind = row_text(s, 9),
 				  .device_name = row_text(s, 10),
-				  .verdict = row_text(s, 11),
+				  .verdict = verdict_from_name(row_text(s, 11)),
 				  .cells = (int)row_int(s, 12),
 				  .current = row_int(s, 13) != 0,
 				  .timed = (int)row_int(s, 14),

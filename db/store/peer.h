@@ -7,6 +7,7 @@
 #ifndef DB_STORE_PEER_H
 #define DB_STORE_PEER_H
 
+#include "core/verdict/verdict.h"
 #include "db/sqlite/db.h"
 
 /* ---- what is to be measured -------------------------------------------------------------------------------------------- */
@@ -69,7 +70,8 @@ int store_peer_readers(struct db *db, int64_t peer, int64_t *ids, struct fw_err 
 
 struct view_peer {
 	int64_t comparison, job, finished_at;
-	const char *repo, *suite, *provider, *commit, *subject, *device, *device_kind, *device_name, *verdict;
+	const char *repo, *suite, *provider, *commit, *subject, *device, *device_kind, *device_name;
+	enum verdict verdict;
 	bool current;       /* newest of this repository, suite, device and provider */
 	int cells, timed;   /* of the suite; with figures */
 	double geomean_pct; /* of the peer's speed, over timed cells */

@@ -73,7 +73,7 @@ static int tell_branch(struct db *db, int64_t repo, struct view_branch *row, str
 		row->tip = &tip;
 		row->stands = v;
 		row->compared = is_known ? row->commit : sha;
-		row->verdict = v->verdict == VERDICT_NONE ? "" : verdict_name(v->verdict);
+		row->verdict = v->verdict;
 		row->suite = v->decides >= 0 ? v->suite[v->decides].job.suite : "";
 		row->comparison = v->decides >= 0 ? v->suite[v->decides].word.comparison : 0;
 		row->best_pct = v->best >= 0 ? v->suite[v->best].word.best_pct : NAN;

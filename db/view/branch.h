@@ -19,12 +19,12 @@ struct view_branch {
 	/* the tip as soon as it has a verdict, before that the newest push that has one */
 	const char *compared; /* commit; "" none */
 	const struct commit_verdict *stands;
-	const char *verdict; /* its verdict, "" none */
-	const char *suite;   /* that decides it, "" none */
-	int64_t comparison;  /* that decides it, 0 none */
-	double worst_pct;    /* lowest change of a timed cell of any suite */
-	double best_pct;     /* of an improvement the highest; NAN: it is none */
-	int64_t finished_at; /* last of its comparisons */
+	enum verdict verdict; /* its verdict */
+	const char *suite;    /* that decides it, "" none */
+	int64_t comparison;   /* that decides it, 0 none */
+	double worst_pct;     /* lowest change of a timed cell of any suite */
+	double best_pct;      /* of an improvement the highest; NAN: it is none */
+	int64_t finished_at;  /* last of its comparisons */
 };
 typedef void view_branch_fn(void *arg, const struct view_branch *row);
 /** Which rows of a repository. */

@@ -31,11 +31,11 @@ int view_around(struct db *db, int64_t comparison, struct view_around *out, stru
 	int result = stmt_step(s, err);
 	if (result == 1) {
 		row_copy(s, 0, out->etag, sizeof out->etag);
-		row_copy(s, 1, out->verdict, sizeof out->verdict);
+		out->verdict = verdict_from_name(row_text(s, 1));
 		out->previous = row_int(s, 2);
 		row_copy(s, 3, out->previous_base, sizeof out->previous_base);
 		row_copy(s, 4, out->previous_target, sizeof out->previous_target);
-		row_copy(s, 5, out->previous_verdict, sizeof out->previous_verdict);
+		out->previous_verdict = verdict_from_name(row_text(s, 5));
 		row_copy(s, 6, out->previous_epoch, sizeof out->previous_epoch);
 		row_copy(s, 7, out->previous_etag, sizeof out->previous_etag);
 		out->alert = row_int(s, 8);
@@ -124,7 +124,7 @@ int view_grid(struct db *db, const char *repo, const char *branch, const char *s
 				  .group = row_text(s, 7),
 				  .mask = row_text(s, 8),
 				  .direction = row_text(s, 9),
-				  .verdict = row_text(s, 10),
+				  .verdict = verdict_from_name(row_text(s, 10)),
 				  .seqlen = (int)row_int(s, 11),
 				  .block = (int)row_int(s, 12),
 				  .sparsity_ratio = row_double(s, 13),

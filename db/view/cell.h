@@ -11,9 +11,10 @@
 
 /** What lies around a comparison, and may change after it was finished. Ids 0 and texts "": there is none. */
 struct view_around {
-	char etag[65], verdict[24];
+	char etag[65];
+	enum verdict verdict, previous_verdict; /* the latter of `previous` */
 	int64_t previous, next; /* neighbours among those of its branch and suite; `previous` is what the push before it gave */
-	char previous_base[65], previous_target[65], previous_verdict[24], previous_epoch[65], previous_etag[65];
+	char previous_base[65], previous_target[65], previous_epoch[65], previous_etag[65];
 	int64_t alert; /* the newest of its target; 0 also for a comparison against a peer, which calls nobody */
 	char alert_state[16];
 };
@@ -35,8 +36,9 @@ struct view_grid {
 	int64_t comparison, finished_at;
 	const char *target, *subject;
 	enum jobkind kind;
+	enum verdict verdict;
 	int n; /* place in the suite */
-	const char *key, *group, *mask, *direction, *verdict;
+	const char *key, *group, *mask, *direction;
 	int seqlen, block;
 	double sparsity_ratio, tflops, target_median_ms, change_pct;
 };

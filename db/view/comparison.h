@@ -9,6 +9,7 @@
 #ifndef DB_VIEW_COMPARISON_H
 #define DB_VIEW_COMPARISON_H
 
+#include "core/verdict/verdict.h"
 #include "db/sqlite/db.h"
 #include "db/view/live.h"
 
@@ -41,7 +42,8 @@ int view_commits(struct db *db, const char *prefix, int limit, view_commit_fn *e
 struct view_comparison {
 	int64_t id, job;
 	enum jobkind kind;
-	const char *repo, *branch, *suite, *verdict, *base, *base_how, *target, *subject; /* subject of the target */
+	enum verdict verdict;
+	const char *repo, *branch, *suite, *base, *base_how, *target, *subject; /* subject of the target */
 	const char *identical_by, *device, *etag;
 	int cells, regressions, launches;
 	double worst_pct; /* lowest change of a timed cell */
@@ -75,14 +77,15 @@ int view_compare(struct db *db, const char *repo, const char *base, const char *
 struct view_cell {
 	int64_t id;
 	int n;
-	const char *key, *group, *mask, *direction, *input_sha, *verdict, *failure, *reason;
+	enum verdict verdict;
+	const char *key, *group, *mask, *direction, *input_sha, *failure, *reason;
 	int seqlen, block;
 	double sparsity_ratio, flops, threshold_pct, m, m_raw, se, beta, m_code, se_clock;
 	int launches, samples;
 	double base_median_ms, target_median_ms, base_tflops, target_tflops, change_pct, ci_low_pct, ci_high_pct, mde_pct;
-	int flags;              /* bits of core/verdict/flag.h */
-	const char *series;     /* the one that decides */
-	const char *decided_by; /* core/verdict/verdict.h: the name of an enum decider */
+	int flags;          /* bits of core/verdict/flag.h */
+	const char *series; /* the one that decides */
+	enum decider decided_by;
 	double decided_m;       /* log time ratio that the verdict stands for */
 	double tau0, nu0;       /* scatter of launches that was remembered, and how often it was seen; NAN: nothing was */
 	double blind_pct;       /* a loss below it had to be clear; 0: any */

@@ -124,7 +124,7 @@ int view_history(struct db *db, const struct view_scope *of, int limit, view_poi
 				  .change_pct = row_double(s, 7),
 				  .ci_low_pct = row_double(s, 8),
 				  .ci_high_pct = row_double(s, 9),
-				  .verdict = row_text(s, 10),
+				  .verdict = verdict_from_name(row_text(s, 10)),
 				  .borderline = (row_int(s, 11) & FLAG_BORDERLINE) != 0,
 				  .epoch = row_int(s, 12),
 				  .held_tflops = tflops(flops, row_double(s, 13)),

@@ -18,7 +18,7 @@ struct view_point {
 	double base_median_ms, median_ms, tflops, change_pct, ci_low_pct, ci_high_pct;
 	double held_tflops;                                              /* at the epoch's clock */
 	double anchor_change_pct, anchor_ci_low_pct, anchor_ci_high_pct; /* throughput against the anchor's */
-	const char *verdict;
+	enum verdict verdict;
 	bool borderline;
 };
 typedef void view_point_fn(void *arg, const struct view_point *row);

@@ -124,7 +124,7 @@ static int each_job(struct stmt *s, view_job_fn *each, void *arg, struct fw_err 
 				  .state_why = row_text(s, 14),
 				  .progress = row_text(s, 15),
 				  .device = row_text(s, 16),
-				  .verdict = row_text(s, 17),
+				  .verdict = verdict_from_name(row_text(s, 17)),
 				  .quick = row_int(s, 18) != 0,
 				  .priority = (int)row_int(s, 19),
 				  .attempt = (int)row_int(s, 20),

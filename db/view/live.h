@@ -8,6 +8,7 @@
 #define DB_VIEW_LIVE_H
 
 #include "core/state/jobkind.h"
+#include "core/verdict/verdict.h"
 #include "db/store/page.h"
 
 /* ---- alerts ----------------------------------------------------------------------------------------------------------- */
@@ -41,9 +42,10 @@ int view_alert_events(struct db *db, int64_t alert, view_alert_event_fn *each, v
 struct view_job {
 	int64_t id, comparison;
 	enum jobkind kind;
+	enum verdict verdict; /* of its comparison */
 	const char *repo, *branch, *target, *subject, *base, *base_how, *suite, *device_kind, *cells_glob, *origin;
-	const char *state, *state_why, *progress, *device, *verdict; /* device: uuid; verdict of its comparison */
-	const char *base_provider, *target_provider;                 /* asked for by name; "": the module's default */
+	const char *state, *state_why, *progress, *device; /* device: uuid */
+	const char *base_provider, *target_provider;       /* asked for by name; "": the module's default */
 	/** What people call the sides: as they were asked for, a merge-base by the branch that it lies on; "" where nobody named them. */
 	const char *base_name, *target_name;
 	bool quick;

@@ -131,14 +131,6 @@ static void in_a_file(void **state)
 	lists_of_a_file("peers: [a,b,c,d,e,f,g,h,i]\n", "a b c d e f g h", "is one too many");
 }
 
-static void words_beside_a_peer(void **state)
-{
-	(void)state;
-	assert_string_equal(peers_word(JOBKIND_PEER, "regression"), "slower");
-	assert_string_equal(peers_word(JOBKIND_PEER, "failed"), "failed");
-	assert_string_equal(peers_word(JOBKIND_CHANGE, "regression"), "regression");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -149,7 +141,6 @@ int main(void)
 		cmocka_unit_test(names_go_both_ways),
 		cmocka_unit_test(all_that_fit_are_written),
 		cmocka_unit_test(in_a_file),
-		cmocka_unit_test(words_beside_a_peer),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

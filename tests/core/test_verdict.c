@@ -361,10 +361,21 @@ static void clocks_save_launches(void **state)
 	assert_true(with.launches < without.launches * 0.8);
 }
 
+static void words_beside_a_peer(void **state)
+{
+	(void)state;
+	assert_string_equal(verdict_word(JOBKIND_PEER, VERDICT_REGRESSION), "slower");
+	assert_string_equal(verdict_word(JOBKIND_PEER, VERDICT_FAILED), "failed");
+	assert_string_equal(verdict_word(JOBKIND_PEER, VERDICT_ADDED), "no_pair");
+	assert_string_equal(verdict_word(JOBKIND_PEER, VERDICT_NONE), "none");
+	assert_string_equal(verdict_word(JOBKIND_CHANGE, VERDICT_REGRESSION), "regression");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(words),
+		cmocka_unit_test(words_beside_a_peer),
 		cmocka_unit_test(rows_of_one_side),
 		cmocka_unit_test(one_set),
 		cmocka_unit_test(two_sets),

@@ -143,7 +143,7 @@ struct line {
 static void see_branch(void *arg, const struct view_branch *row)
 {
 	struct line *l = arg;
-	snprintf(l->text, sizeof l->text, "%s of %s, %d of tip open, job %s, decided by %s", row->verdict,
+	snprintf(l->text, sizeof l->text, "%s of %s, %d of tip open, job %s, decided by %s", verdict_or_empty(row->verdict),
 		strcmp(row->compared, row->commit) == 0 ? "the tip"
 		: row->compared[0]                      ? row->compared + 38
 							: "none",

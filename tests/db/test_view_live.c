@@ -33,7 +33,7 @@ static void see_job(void *arg, const struct view_job *row)
 		s->first = row->id;
 	s->last = row->id;
 	snprintf(s->text, sizeof s->text, "%s %s %s %s %s %s %s %d", row->repo, row->branch, row->state, row->state_why,
-		row->progress, row->device, row->verdict, row->attempt);
+		row->progress, row->device, row->comparison ? verdict_name(row->verdict) : "", row->attempt);
 }
 
 static void jobs_by_state(void **state)

@@ -64,8 +64,8 @@ static void see_comparison(void *arg, const struct view_comparison *row)
 		s->first = row->id;
 	s->last = row->id;
 	s->number = row->worst_pct;
-	snprintf(s->text, sizeof s->text, "%s %s %s %s %s %d/%d %s", row->repo, row->branch, row->suite, row->verdict,
-		row->subject, row->regressions, row->cells, row->worst_cell);
+	snprintf(s->text, sizeof s->text, "%s %s %s %s %s %d/%d %s", row->repo, row->branch, row->suite,
+		verdict_name(row->verdict), row->subject, row->regressions, row->cells, row->worst_cell);
 }
 
 static void comparisons_page_by_page(void **state)
@@ -195,7 +195,7 @@ static void see_branch(void *arg, const struct view_branch *row)
 	s->n++;
 	s->last = row->comparison;
 	snprintf(s->text, sizeof s->text, "%s %s job %lld %s comparison %lld %s", row->name, row->subject, (long long)row->job,
-		row->job_state, (long long)row->comparison, row->verdict);
+		row->job_state, (long long)row->comparison, verdict_or_empty(row->verdict));
 }
 
 static void see_repo(void *arg, const struct view_repo *row)
@@ -236,7 +236,8 @@ struct history {
 	int n;
 	int64_t newest, oldest;
 	double change_pct, tflops, median_ms;
-	char commit[41], device[64], verdict[16];
+	char commit[41], device[64];
+	enum verdict verdict;
 };
 
 static void see_point(void *arg, const struct view_point *row)
@@ -249,7 +250,7 @@ static void see_point(void *arg, const struct view_point *row)
 		h->median_ms = row->median_ms;
 		snprintf(h->commit, sizeof h->commit, "%s", row->commit);
 		snprintf(h->device, sizeof h->device, "%s", row->device);
-		snprintf(h->verdict, sizeof h->verdict, "%s", row->verdict);
+		h->verdict = row->verdict;
 	}
 	h->oldest = row->comparison;
 }
@@ -277,7 +278,7 @@ static void history_is_newest_first_and_timed_only(void **state)
 	assert_int_equal(h.oldest, 2);
 	assert_string_equal(h.commit, fixture_sha(50));
 	assert_string_equal(h.device, "sim-0");
-	assert_string_equal(h.verdict, "regression");
+	assert_int_equal(h.verdict, VERDICT_REGRESSION);
 	assert_true(fabs(h.median_ms - 1.71 * 1.03) < 1e-9);
 	assert_true(fabs(h.tflops - 1.1e12 / (1.71 * 1.03) * 1e-9) < 1e-6);
 	assert_int_equal(history(f, NULL, "sim-0", 1000).n, 50);

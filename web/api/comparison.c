@@ -28,7 +28,7 @@ static void write_comparison(void *arg, const struct view_comparison *row)
 	answer_branch(j, row->branch);
 	jsonw_kv_string(j, "kind", jobkind_name(row->kind));
 	jsonw_kv_string(j, "suite", row->suite);
-	jsonw_kv_string(j, "verdict", row->verdict);
+	jsonw_kv_string(j, "verdict", verdict_name(row->verdict));
 	jsonw_kv_string(j, "base", row->base);
 	answer_text(j, "base_how", row->base_how);
 	jsonw_kv_string(j, "target", row->target);
@@ -159,7 +159,7 @@ static void csv_row(void *arg, const struct view_cell *row)
 	char words[EXPLAIN_SIZE];
 	emit_csv(out, row->key);
 	buf_putc(out, ',');
-	emit_csv(out, row->verdict);
+	emit_csv(out, verdict_name(row->verdict));
 	csv_number(out, row->base_median_ms);
 	csv_number(out, row->target_median_ms);
 	csv_number(out, row->base_tflops);
@@ -181,7 +181,7 @@ static void csv_row(void *arg, const struct view_cell *row)
 	csv_number(out, code_pct);
 	csv_number(out, row->change_pct - code_pct);
 	buf_putc(out, ',');
-	emit_csv(out, row->decided_by);
+	emit_csv(out, decider_name(row->decided_by));
 	csv_number(out, isfinite(row->mean_m) ? stats_change_pct(row->mean_m) : NAN);
 	buf_putc(out, ',');
 	explain_slow_calls(row->slow_share, row->slow_longer, words);

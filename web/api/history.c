@@ -37,7 +37,7 @@ static void point_row(void *arg, const struct view_point *row)
 	FIGURE(j, row, anchor_ci_low_pct);
 	FIGURE(j, row, anchor_ci_high_pct);
 	jsonw_literal(j, "verdict");
-	jsonw_string(j, row->verdict);
+	jsonw_string(j, verdict_name(row->verdict));
 	jsonw_literal(j, "borderline");
 	jsonw_bool(j, row->borderline);
 	jsonw_object_end(j);

@@ -45,7 +45,7 @@ static void write_job(void *arg, const struct view_job *row)
 	jsonw_kv_int(j, "attempt", row->attempt);
 	answer_text(j, "device", row->device);
 	answer_id(j, "comparison", row->comparison);
-	answer_text(j, "verdict", row->verdict);
+	answer_text(j, "verdict", row->comparison ? verdict_name(row->verdict) : "");
 	answer_time(j, "queued_at", row->queued_at);
 	answer_time(j, "started_at", row->started_at);
 	answer_time(j, "ended_at", row->ended_at);

@@ -19,7 +19,7 @@ static void peer_row(void *arg, const struct view_peer *row)
 	jsonw_kv_string(j, "commit", row->commit);
 	answer_text(j, "subject", row->subject);
 	jsonw_kv_string(j, "device", row->device);
-	jsonw_kv_string(j, "verdict", row->verdict);
+	jsonw_kv_string(j, "verdict", verdict_name(row->verdict));
 	jsonw_kv_bool(j, "current", row->current);
 	jsonw_kv_int(j, "cells", row->cells);
 	jsonw_kv_int(j, "timed", row->timed);

@@ -49,7 +49,7 @@ static void branch_row(void *arg, const struct view_branch *row)
 	jsonw_kv_string(j, "commit", row->commit);
 	answer_text(j, "subject", row->subject);
 	jsonw_kv_bool(j, "watched", row->watched);
-	answer_text(j, "verdict", row->verdict);
+	answer_text(j, "verdict", verdict_or_empty(row->verdict));
 	answer_text(j, "suite", row->suite);
 	answer_id(j, "comparison", row->comparison);
 	answer_text(j, "compared", row->compared);

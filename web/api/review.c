@@ -79,8 +79,9 @@ static void cell_line(void *arg, const struct view_cell *row)
 		double pct = peer ? peer->target_pct : NAN;
 		buf_printf(out, isfinite(pct) ? "%.1f | " : "– | ", pct);
 	}
-	const char *word = peers_word(review->c->kind, row->verdict);
-	buf_printf(out, strcmp(word, "regression") == 0 ? "**%s**" : "%s", word);
+	const char *word = verdict_word(review->c->kind, row->verdict);
+	bool is_loss = row->verdict == VERDICT_REGRESSION && review->c->kind != JOBKIND_PEER;
+	buf_printf(out, is_loss ? "**%s**" : "%s", word);
 	if (row->flags & FLAG_BORDERLINE)
 		buf_puts(out, ", borderline");
 	if (row->flags & FLAG_TAIL)
@@ -130,7 +131,7 @@ static void heading(void *arg, const struct view_comparison *row)
 	const struct review *review = arg;
 	struct buf *out = review->out;
 	const char *peer = comparison_is_beside_peer(review->c) ? review->c->base.provider : "";
-	buf_printf(out, "**flopwatch: %s**", peers_word(row->kind, row->verdict));
+	buf_printf(out, "**flopwatch: %s**", verdict_word(row->kind, row->verdict));
 	if (*peer)
 		buf_puts(out, " beside "), markdown_text(out, peer);
 	else if (row->regressions)
@@ -202,23 +203,24 @@ void api_comparison_svg(void *arg, struct http_request *r, struct http_response 
 /* ---- badge ------------------------------------------------------------------------------------------------------------ */
 
 static const struct {
-	const char *verdict, *sign, *colour;
+	const char *sign, *colour;
 } looks[] = {
-	{ "regression", "▼", "#b42318" },
-	{ "failed", "✕", "#b42318" },
-	{ "rejected", "✕", "#b42318" },
-	{ "undecided", "?", "#8a6100" },
-	{ "not_comparable", "?", "#8a6100" },
-	{ "improvement", "▲", "#1a7f37" },
-	{ "unchanged", "=", "#1a7f37" },
-	{ "identical", "=", "#1a7f37" },
-	{ "removed", "⊖", "#8a6100" },
-	{ "added", "⊕", "#8a6100" },
-	{ "unsupported", "∅", "#8a6100" },
+	[VERDICT_REGRESSION] = { "▼", "#b42318" },
+	[VERDICT_FAILED] = { "✕", "#b42318" },
+	[VERDICT_REJECTED] = { "✕", "#b42318" },
+	[VERDICT_UNDECIDED] = { "?", "#8a6100" },
+	[VERDICT_NOT_COMPARABLE] = { "?", "#8a6100" },
+	[VERDICT_IMPROVEMENT] = { "▲", "#1a7f37" },
+	[VERDICT_UNCHANGED] = { "=", "#1a7f37" },
+	[VERDICT_IDENTICAL] = { "=", "#1a7f37" },
+	[VERDICT_REMOVED] = { "⊖", "#8a6100" },
+	[VERDICT_ADDED] = { "⊕", "#8a6100" },
+	[VERDICT_UNSUPPORTED] = { "∅", "#8a6100" },
+	[VERDICT_NONE] = { "…", "#57606a" },
 };
 
 struct badge {
-	char verdict[24];
+	enum verdict verdict;
 	double worst_pct;
 	bool found, is_open;
 };
@@ -227,28 +229,22 @@ static void newest(void *arg, const struct view_branch *row)
 {
 	struct badge *badge = arg;
 	badge->found = true;
-	snprintf(badge->verdict, sizeof badge->verdict, "%s", row->verdict);
+	badge->verdict = row->verdict;
 	badge->worst_pct = row->worst_pct;
 	badge->is_open = row->tip->n_open > 0;
 }
 
 static void draw_badge(struct buf *out, const struct badge *badge)
 {
-	const char *sign = "…", *colour = "#57606a";
+	const char *sign = looks[badge->verdict].sign, *colour = looks[badge->verdict].colour;
 	char text[64];
-	for (size_t i = 0; i < sizeof looks / sizeof looks[0]; i++) {
-		if (strcmp(badge->verdict, looks[i].verdict) == 0) {
-			sign = looks[i].sign;
-			colour = looks[i].colour;
-		}
-	}
-	if (strcmp(badge->verdict, "regression") == 0 && isfinite(badge->worst_pct))
-		snprintf(text, sizeof text, "%s %.1f %%", badge->verdict, badge->worst_pct);
+	if (badge->verdict == VERDICT_REGRESSION && isfinite(badge->worst_pct))
+		snprintf(text, sizeof text, "%s %.1f %%", verdict_name(badge->verdict), badge->worst_pct);
 	else
 		snprintf(text, sizeof text, "%s",
-			badge->verdict[0] ? badge->verdict
-			: badge->is_open  ? "being measured"
-					  : "not yet measured");
+			badge->verdict != VERDICT_NONE ? verdict_name(badge->verdict)
+			: badge->is_open               ? "being measured"
+						       : "not yet measured");
 	const int left = 74, right = 30 + 7 * (int)strlen(text), width = left + right;
 	emit_rawf(out,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"20\" role=\"img\" aria-label=\"flopwatch: %s\">"

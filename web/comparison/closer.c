@@ -212,10 +212,10 @@ const struct comparison_cell *closer_worst(const struct comparison *c)
 	const struct comparison_cell *worst = NULL, *odd = NULL;
 	for (int i = 0; i < c->n_cells; i++) {
 		const struct comparison_cell *cell = &c->cell[i];
-		if (strcmp(cell->verdict, "regression") == 0 &&
+		if (cell->verdict == VERDICT_REGRESSION &&
 			(!worst || (isfinite(cell->change_pct) && !(cell->change_pct >= worst->change_pct))))
 			worst = cell;
-		if (!odd && strcmp(cell->verdict, "unchanged") != 0)
+		if (!odd && cell->verdict != VERDICT_UNCHANGED)
 			odd = cell;
 	}
 	return worst ? worst : odd ? odd : c->n_cells ? &c->cell[0] : NULL;

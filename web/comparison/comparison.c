@@ -77,8 +77,18 @@ static void read_peers(struct jsonr *r, void *into)
 	}
 }
 
-static const struct jsonr_field cell_fields[] = { CELL("cell", JSONR_TEXT, key), CELL("verdict", JSONR_TEXT, verdict),
-	CELL("borderline", JSONR_TRUE, borderline), CELL("flags", JSONR_WORDS, flags), CELL("decided_by", JSONR_TEXT, decided_by),
+static void read_cell_verdict(const char *text, void *into)
+{
+	((struct comparison_cell *)into)->verdict = verdict_from_name(text);
+}
+
+static void read_decider(const char *text, void *into)
+{
+	((struct comparison_cell *)into)->decided_by = decider_from_name(text);
+}
+
+static const struct jsonr_field cell_fields[] = { CELL("cell", JSONR_TEXT, key), NAME("verdict", read_cell_verdict),
+	CELL("borderline", JSONR_TRUE, borderline), CELL("flags", JSONR_WORDS, flags), NAME("decided_by", read_decider),
 	CELL("failure", JSONR_TEXT, failure), CELL("reason", JSONR_TEXT, reason), CELL("group", JSONR_TEXT, group),
 	CELL("mask", JSONR_TEXT, mask), CELL("direction", JSONR_TEXT, direction), CELL("seqlen", JSONR_WHOLE, seqlen),
 	CELL("block", JSONR_WHOLE, block), CELL("sparsity_ratio", JSONR_NUMBER, sparsity_ratio),
@@ -103,14 +113,13 @@ static const struct jsonr_field environment_fields[] = { HEAD("epoch", JSONR_TEX
 static const struct jsonr_field rule_fields[] = { HEAD("k", JSONR_NUMBER, rule_k), LAST };
 
 static const struct comparison_cell no_cell = { .key = "",
-	.verdict = "",
+	.verdict = VERDICT_NONE,
 	.group = "",
 	.mask = "",
 	.direction = "",
 	.failure = "",
 	.reason = "",
 	.flags = "",
-	.decided_by = "",
 	.base_provider = "",
 	.target_provider = "",
 	.base_config = "",
@@ -132,7 +141,7 @@ static const struct comparison_cell no_cell = { .key = "",
 
 static const struct comparison no_comparison = { .repo = "",
 	.branch = "",
-	.verdict = "",
+	.verdict = VERDICT_NONE,
 	.suite = "",
 	.identical_by = "",
 	.base_how = "",
@@ -182,8 +191,13 @@ static void read_kind(const char *text, void *into)
 	((struct comparison *)into)->kind = jobkind_from_name(text);
 }
 
+static void read_verdict(const char *text, void *into)
+{
+	((struct comparison *)into)->verdict = verdict_from_name(text);
+}
+
 static const struct jsonr_field fields[] = { HEAD("repo", JSONR_TEXT, repo), HEAD("branch", JSONR_TEXT, branch),
-	NAME("kind", read_kind), HEAD("suite", JSONR_TEXT, suite), HEAD("verdict", JSONR_TEXT, verdict),
+	NAME("kind", read_kind), HEAD("suite", JSONR_TEXT, suite), NAME("verdict", read_verdict),
 	HEAD("identical_by", JSONR_TEXT, identical_by), HEAD("job", JSONR_ID, job), HEAD("quick", JSONR_TRUE, quick),
 	HEAD("finished_at", JSONR_TEXT, finished_at), HEAD("base_how", JSONR_TEXT, base_how), INNER("base", base_side),
 	INNER("target", target_side), INNER("environment", environment_fields), INNER("rule", rule_fields),

@@ -31,8 +31,9 @@ struct comparison_cell {
 	struct jsonr_span text; /* the cell in the body */
 	json_t *json;           /* all of it, once it was opened */
 	int n;                  /* place in the suite */
-	const char *key, *verdict, *group, *mask, *direction, *failure, *reason;
-	const char *decided_by;
+	enum verdict verdict;
+	enum decider decided_by;
+	const char *key, *group, *mask, *direction, *failure, *reason;
 	const char *flags;                                                         /* words with spaces between */
 	const char *base_provider, *target_provider, *base_config, *target_config; /* that ran, and how */
 	int seqlen, block, launches, samples;
@@ -54,7 +55,8 @@ struct comparison {
 	char *room;      /* the texts below */
 	int64_t id, job;
 	enum jobkind kind;
-	const char *repo, *branch, *verdict, *suite, *identical_by, *base_how, *isolation, *finished_at;
+	enum verdict verdict;
+	const char *repo, *branch, *suite, *identical_by, *base_how, *isolation, *finished_at;
 	struct comparison_side base, target;
 	struct {
 		const char *epoch, *device, *kind, *name, *driver, *toolkit, *cudnn, *timing; /* epoch "": nothing ran */

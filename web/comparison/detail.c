@@ -402,7 +402,7 @@ static void what_decides(struct buf *out, const struct comparison *c, const stru
 	double k = c->rule_k, theta = stats_theta(cell->threshold_pct), m = -log1p(cell->change_pct / 100);
 	double total = c->launches, held_s = c->gpu_s;
 	double half = (log1p(cell->ci_high_pct / 100) - log1p(cell->ci_low_pct / 100)) / 2;
-	if (strcmp(cell->verdict, "undecided") != 0)
+	if (cell->verdict != VERDICT_UNDECIDED)
 		return;
 	emit_raw(out, "<p><b>What would decide it:</b> ");
 	int most = 200, needed = 0;

@@ -48,11 +48,11 @@ static const char *name_of(const struct comparison_side *side)
 	return *side->provider ? side->provider : "the default provider";
 }
 
-static int count(const struct comparison *c, const char *verdict)
+static int count(const struct comparison *c, enum verdict verdict)
 {
 	int n = 0;
 	for (int i = 0; i < c->n_cells; i++)
-		n += strcmp(c->cell[i].verdict, verdict) == 0;
+		n += c->cell[i].verdict == verdict;
 	return n;
 }
 
@@ -73,16 +73,16 @@ void comparison_peer_sentence(struct buf *out, const struct comparison *c)
 	emit_rawf(out, "%d cell%s ", c->n_cells, c->n_cells == 1 ? "" : "s");
 	emit_text(out, name_of(&c->target));
 	emit_raw(out, " has ");
-	known += count(c, "improvement") + count(c, "unchanged") + count(c, "regression");
-	clause(out, count(c, "improvement"), "faster", &begun);
-	clause(out, count(c, "unchanged") + count(c, "identical"), "level", &begun);
-	clause(out, count(c, "regression"), "slower", &begun);
-	clause(out, count(c, "undecided"), "undecided", &begun);
-	clause(out, count(c, "removed") + count(c, "added"), "that one of the two does not do", &begun);
-	clause(out, count(c, "unsupported"), "that neither does", &begun);
-	clause(out, count(c, "not_comparable"), "that fail in the other", &begun);
-	clause(out, count(c, "failed"), "that fail themselves", &begun);
-	clause(out, count(c, "rejected"), "whose times are not believed", &begun);
+	known += count(c, VERDICT_IMPROVEMENT) + count(c, VERDICT_UNCHANGED) + count(c, VERDICT_REGRESSION);
+	clause(out, count(c, VERDICT_IMPROVEMENT), "faster", &begun);
+	clause(out, count(c, VERDICT_UNCHANGED) + count(c, VERDICT_IDENTICAL), "level", &begun);
+	clause(out, count(c, VERDICT_REGRESSION), "slower", &begun);
+	clause(out, count(c, VERDICT_UNDECIDED), "undecided", &begun);
+	clause(out, count(c, VERDICT_REMOVED) + count(c, VERDICT_ADDED), "that one of the two does not do", &begun);
+	clause(out, count(c, VERDICT_UNSUPPORTED), "that neither does", &begun);
+	clause(out, count(c, VERDICT_NOT_COMPARABLE), "that fail in the other", &begun);
+	clause(out, count(c, VERDICT_FAILED), "that fail themselves", &begun);
+	clause(out, count(c, VERDICT_REJECTED), "whose times are not believed", &begun);
 	emit_raw(out, known ? "; nobody is called for it" : "; there is nothing to set beside it");
 }
 

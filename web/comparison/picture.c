@@ -89,7 +89,7 @@ static void put_words(struct buf *out, const char *word)
 static void head(const struct drawing *d)
 {
 	const struct comparison *c = d->c;
-	const char *word = peers_word(c->kind, c->verdict);
+	const char *word = verdict_word(c->kind, c->verdict);
 	emit_rawf(d->out, "<text class=\"h %s\" x=\"%d\" y=\"28\" font-size=\"15\">%s ", layout_tone(word), EDGE,
 		layout_sign(word));
 	put_words(d->out, word);
@@ -192,7 +192,7 @@ static void strip(const struct drawing *d, const struct comparison_cell *cell, c
 
 static void row(struct drawing *d, const struct comparison_cell *cell)
 {
-	const char *word = peers_word(d->c->kind, cell->verdict), *tone = layout_tone(word);
+	const char *word = verdict_word(d->c->kind, cell->verdict), *tone = layout_tone(word);
 	emit_raw(d->out, "<g><title>");
 	emit_text(d->out, cell->key);
 	emit_raw(d->out, "</title>");
@@ -225,7 +225,7 @@ void comparison_picture(struct buf *out, const struct comparison *c)
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\" "
 		"aria-label=\"comparison: ",
 		WIDTH, height, WIDTH, height);
-	put_words(out, peers_word(c->kind, c->verdict));
+	put_words(out, verdict_word(c->kind, c->verdict));
 	emit_rawf(out, "\"><style>%s</style>\n<rect width=\"%d\" height=\"%d\" fill=\"#fff\"/>", STYLE, WIDTH, height);
 	head(&d);
 	buf_putc(out, '\n');

@@ -24,17 +24,17 @@ void comparison_group(struct buf *out, const char *group)
 
 /* ---- which rows, in which order --------------------------------------------------------------------------------------- */
 
-static bool is_quiet(const char *verdict)
+static bool is_quiet(enum verdict verdict)
 {
-	return strcmp(verdict, "unchanged") == 0 || strcmp(verdict, "identical") == 0 || strcmp(verdict, "unsupported") == 0;
+	return verdict == VERDICT_UNCHANGED || verdict == VERDICT_IDENTICAL || verdict == VERDICT_UNSUPPORTED;
 }
 
 /* Every word stands somewhere in what the row shows. */
 static bool holds_words(const struct comparison_cell *cell, const char *words)
 {
 	char text[512];
-	snprintf(text, sizeof text, "%s %s %s %s keep %g block %d %s", cell->key, cell->verdict, cell->mask, cell->direction,
-		cell->sparsity_ratio, cell->block, cell->reason);
+	snprintf(text, sizeof text, "%s %s %s %s keep %g block %d %s", cell->key, verdict_name(cell->verdict), cell->mask,
+		cell->direction, cell->sparsity_ratio, cell->block, cell->reason);
 	for (const char *word = words + strspn(words, " "); *word; word += strspn(word, " ")) {
 		size_t len = strcspn(word, " ");
 		bool found = false;
@@ -49,7 +49,8 @@ static bool holds_words(const struct comparison_cell *cell, const char *words)
 
 static bool is_shown(const struct comparison_cell *cell, const struct comparison_view *view)
 {
-	if (strcmp(view->show, "changed") == 0 ? is_quiet(cell->verdict) : *view->show && strcmp(view->show, cell->verdict) != 0)
+	if (strcmp(view->show, "changed") == 0 ? is_quiet(cell->verdict)
+					       : *view->show && strcmp(view->show, verdict_name(cell->verdict)) != 0)
 		return false;
 	return !*view->find || holds_words(cell, view->find);
 }
@@ -68,7 +69,7 @@ static bool is_before(const struct comparison_cell *a, const struct comparison_c
 	bool falling = *sort == '-';
 	const char *by = sort + falling;
 	if (strcmp(by, "verdict") == 0) {
-		int order = strcmp(a->verdict, b->verdict);
+		int order = strcmp(verdict_name(a->verdict), verdict_name(b->verdict));
 		return order ? (order < 0) != falling : a->n < b->n;
 	}
 	double x = sort_value(a, by), y = sort_value(b, by);
@@ -111,8 +112,7 @@ static int worst_regression(const struct comparison *c)
 {
 	int worst = -1;
 	for (int i = 0; i < c->n_cells; i++)
-		if (strcmp(c->cell[i].verdict, "regression") == 0 &&
-			(worst < 0 || c->cell[i].change_pct < c->cell[worst].change_pct))
+		if (c->cell[i].verdict == VERDICT_REGRESSION && (worst < 0 || c->cell[i].change_pct < c->cell[worst].change_pct))
 			worst = i;
 	return worst;
 }
@@ -250,7 +250,7 @@ static void flags(struct buf *out, const struct comparison_cell *cell)
 static void verdict(struct buf *out, enum jobkind kind, const struct comparison_cell *cell)
 {
 	emit_raw(out, "<td>");
-	layout_verdict(out, peers_word(kind, cell->verdict));
+	layout_verdict(out, verdict_word(kind, cell->verdict));
 	if (*cell->failure) {
 		emit_raw(out, " ");
 		emit_text(out, cell->failure);
@@ -284,8 +284,8 @@ static void row(struct buf *out, const struct comparison *c, const struct shape 
 	number(out, cell->change_pct, "n");
 	layout_change(out, cell->change_pct);
 	emit_raw(out, "</td><td class=\"n w\">");
-	mark_interval(out, layout_tone(peers_word(c->kind, cell->verdict)), cell->change_pct, cell->ci_low_pct, cell->ci_high_pct,
-		cell->threshold_pct, s->scale_pct);
+	mark_interval(out, layout_tone(verdict_word(c->kind, cell->verdict)), cell->change_pct, cell->ci_low_pct,
+		cell->ci_high_pct, cell->threshold_pct, s->scale_pct);
 	if (isfinite(cell->ci_low_pct)) {
 		emit_raw(out, "\u2002");
 		layout_signed(out, cell->ci_low_pct, 2);

@@ -47,7 +47,7 @@ static void comparison_row(void *arg, const struct view_comparison *row)
 	struct buf *out = arg;
 	emit_rawf(
 		out, "<tr><th scope=row><a href=\"/comparisons/%lld\">%lld</a></th><td>", (long long)row->id, (long long)row->id);
-	layout_verdict(out, peers_word(row->kind, row->verdict));
+	layout_verdict(out, verdict_word(row->kind, row->verdict));
 	emit_raw(out, "</td><td class=n>");
 	layout_change(out, isfinite(row->best_pct) ? row->best_pct : row->worst_pct);
 	emit_raw(out, "</td><td>");

@@ -16,19 +16,19 @@
 
 /* ---- the sentence ----------------------------------------------------------------------------------------------------- */
 
-static int count(const struct comparison *c, const char *verdict)
+static int count(const struct comparison *c, enum verdict verdict)
 {
 	int n = 0;
 	for (int i = 0; i < c->n_cells; i++)
-		n += strcmp(c->cell[i].verdict, verdict) == 0;
+		n += c->cell[i].verdict == verdict;
 	return n;
 }
 
 /** The figures of bursts or of the mean call, where those decided; NULL: the pairs did. */
 static const json_t *decided(struct comparison_cell *cell)
 {
-	bool by_pairs = strcmp(cell->decided_by, "sustained") != 0 && strcmp(cell->decided_by, "mean") != 0;
-	return by_pairs ? NULL : json_object_get(comparison_open(cell), cell->decided_by);
+	bool by_pairs = cell->decided_by == DECIDER_PAIRS;
+	return by_pairs ? NULL : json_object_get(comparison_open(cell), decider_name(cell->decided_by));
 }
 
 /** The change that the verdict stands for. */
@@ -39,12 +39,11 @@ static double decided_pct(struct comparison_cell *cell)
 }
 
 /* Of the cells with this verdict the one that moved most. */
-static struct comparison_cell *first_of(const struct comparison *c, const char *verdict)
+static struct comparison_cell *first_of(const struct comparison *c, enum verdict verdict)
 {
 	struct comparison_cell *most = NULL;
 	for (int i = 0; i < c->n_cells; i++)
-		if (strcmp(c->cell[i].verdict, verdict) == 0 &&
-			(!most || fabs(decided_pct(&c->cell[i])) > fabs(decided_pct(most))))
+		if (c->cell[i].verdict == verdict && (!most || fabs(decided_pct(&c->cell[i])) > fabs(decided_pct(most))))
 			most = &c->cell[i];
 	return most;
 }
@@ -62,9 +61,9 @@ static void name_cell(struct buf *out, const struct comparison *c, const struct 
 static void moved_cell(struct buf *out, const struct comparison *c, struct comparison_cell *cell)
 {
 	layout_change(out, decided_pct(cell));
-	if (strcmp(cell->decided_by, "sustained") == 0)
+	if (cell->decided_by == DECIDER_BURSTS)
 		emit_raw(out, " in bursts, once clocks settle under its power draw,");
-	if (strcmp(cell->decided_by, "mean") == 0) {
+	if (cell->decided_by == DECIDER_MEAN) {
 		emit_raw(out, " on average, since ");
 		emit_text(out, comparison_text(decided(cell), "text"));
 		emit_raw(out, ",");
@@ -75,8 +74,8 @@ static void moved_cell(struct buf *out, const struct comparison *c, struct compa
 
 static void improvement_sentence(struct buf *out, const struct comparison *c)
 {
-	struct comparison_cell *best = first_of(c, "improvement");
-	emit_rawf(out, "%d of %d cells are faster by more than their threshold, and none lost", count(c, "improvement"),
+	struct comparison_cell *best = first_of(c, VERDICT_IMPROVEMENT);
+	emit_rawf(out, "%d of %d cells are faster by more than their threshold, and none lost", count(c, VERDICT_IMPROVEMENT),
 		c->n_cells);
 	if (!best)
 		return;
@@ -86,8 +85,8 @@ static void improvement_sentence(struct buf *out, const struct comparison *c)
 
 static void regression_sentence(struct buf *out, const struct comparison *c)
 {
-	struct comparison_cell *w = first_of(c, "regression");
-	emit_rawf(out, "%d of %d cells lost more than their threshold", count(c, "regression"), c->n_cells);
+	struct comparison_cell *w = first_of(c, VERDICT_REGRESSION);
+	emit_rawf(out, "%d of %d cells lost more than their threshold", count(c, VERDICT_REGRESSION), c->n_cells);
 	if (!w)
 		return;
 	const char *cause = decided(w) ? NULL : comparison_cause(w);
@@ -105,21 +104,24 @@ static void regression_sentence(struct buf *out, const struct comparison *c)
 /* Rows of which there was nothing to compare, after what is said of the others. */
 static void absences(struct buf *out, const struct comparison *c)
 {
-	static const char *const said[][2] = { { "removed", "removed" }, { "added", "added" },
-		{ "unsupported", "done by neither side" } };
+	static const struct {
+		enum verdict verdict;
+		const char *text;
+	} said[] = { { VERDICT_REMOVED, "removed" }, { VERDICT_ADDED, "added" },
+		{ VERDICT_UNSUPPORTED, "done by neither side" } };
 	int n_said = 0;
 	if (comparison_is_beside_peer(c))
 		return;
 	for (int i = 0; i < 3; i++) {
-		int n = count(c, said[i][0]);
+		int n = count(c, said[i].verdict);
 		if (n)
-			emit_rawf(out, "%s%d %s", n_said++ ? ", " : "; not compared: ", n, said[i][1]);
+			emit_rawf(out, "%s%d %s", n_said++ ? ", " : "; not compared: ", n, said[i].text);
 	}
 }
 
 static int n_compared(const struct comparison *c)
 {
-	return c->n_cells - count(c, "removed") - count(c, "added") - count(c, "unsupported");
+	return c->n_cells - count(c, VERDICT_REMOVED) - count(c, VERDICT_ADDED) - count(c, VERDICT_UNSUPPORTED);
 }
 
 /* Measured by a program of its own, or elsewhere. */
@@ -132,33 +134,34 @@ static bool is_program(const struct comparison *c)
 static void sentence(struct buf *out, const struct comparison *c)
 {
 	emit_raw(out, "<p class=lead>");
-	layout_verdict(out, peers_word(c->kind, c->verdict));
+	layout_verdict(out, verdict_word(c->kind, c->verdict));
 	emit_raw(out, " ");
 	if (comparison_is_beside_peer(c))
 		comparison_peer_sentence(out, c);
-	else if (strcmp(c->verdict, "regression") == 0)
+	else if (c->verdict == VERDICT_REGRESSION)
 		regression_sentence(out, c);
 	else if (*c->identical_by)
 		emit_rawf(out, "Both sides %s, so nothing was timed",
 			strcmp(c->identical_by, "tree") == 0 ? "are the same source tree"
 			: is_program(c)                      ? "run the same files in the same way"
 							     : "are the same compiled module");
-	else if (strcmp(c->verdict, "unchanged") == 0 && c->kind == JOBKIND_SELFCHECK)
+	else if (c->verdict == VERDICT_UNCHANGED && c->kind == JOBKIND_SELFCHECK)
 		emit_rawf(out, "Beside itself none of %d cells differs; no other commit was compared with it", n_compared(c));
-	else if (strcmp(c->verdict, "unchanged") == 0)
+	else if (c->verdict == VERDICT_UNCHANGED)
 		emit_rawf(out, "None of %d cells lost more than its threshold", n_compared(c));
-	else if (strcmp(c->verdict, "improvement") == 0)
+	else if (c->verdict == VERDICT_IMPROVEMENT)
 		improvement_sentence(out, c);
-	else if (strcmp(c->verdict, "undecided") == 0)
+	else if (c->verdict == VERDICT_UNDECIDED)
 		emit_rawf(out, "%d of %d cells could not be decided within the budget; open one to see what would decide it",
-			count(c, "undecided"), c->n_cells);
-	else if (strcmp(c->verdict, "failed") == 0)
-		emit_rawf(out, "%d of %d cells of the target failed, so they were not timed", count(c, "failed"), c->n_cells);
-	else if (strcmp(c->verdict, "rejected") == 0)
-		emit_rawf(out, "The measurement of %d of %d cells is not believed", count(c, "rejected"), c->n_cells);
-	else if (strcmp(c->verdict, "not_comparable") == 0)
+			count(c, VERDICT_UNDECIDED), c->n_cells);
+	else if (c->verdict == VERDICT_FAILED)
+		emit_rawf(
+			out, "%d of %d cells of the target failed, so they were not timed", count(c, VERDICT_FAILED), c->n_cells);
+	else if (c->verdict == VERDICT_REJECTED)
+		emit_rawf(out, "The measurement of %d of %d cells is not believed", count(c, VERDICT_REJECTED), c->n_cells);
+	else if (c->verdict == VERDICT_NOT_COMPARABLE)
 		emit_rawf(out, "%d of %d cells have nothing to be compared with; the reasons stand in their rows",
-			count(c, "not_comparable"), c->n_cells);
+			count(c, VERDICT_NOT_COMPARABLE), c->n_cells);
 	else
 		emit_raw(out, "There is nothing that both sides do");
 	absences(out, c);
@@ -264,7 +267,7 @@ static void run_facts(struct buf *out, const struct comparison *c)
 		const char *epoch = c->environment.epoch;
 		emit_rawf(out, "<a href=\"/comparisons/%lld\">%lld</a> ", (long long)c->around->previous,
 			(long long)c->around->previous);
-		layout_verdict(out, around->previous_verdict);
+		layout_verdict(out, verdict_name(around->previous_verdict));
 		if (!comparable)
 			emit_raw(out, "<br>had another base, so the two are not set against each other");
 		if (*epoch && *around->previous_epoch && strcmp(epoch, around->previous_epoch) != 0)
@@ -337,17 +340,16 @@ static void costs(struct buf *out, const struct comparison *c)
 
 static void tally(struct buf *out, const struct comparison *c, const struct comparison_view *view)
 {
-	static const char *const verdicts[] = { "failed", "rejected", "regression", "undecided", "not_comparable", "improvement",
-		"unchanged", "identical", "removed", "added", "unsupported" };
 	emit_rawf(out, "<nav class=tabs aria-label=\"Cells by verdict\"><a href=\"/comparisons/%lld\"%s>all %d</a>",
 		(long long)c->id, *view->show ? "" : " aria-current=true", c->n_cells);
-	for (size_t i = 0; i < sizeof verdicts / sizeof verdicts[0]; i++) {
-		int n = count(c, verdicts[i]);
+	for (unsigned v = 0; v < VERDICT_NONE; v++) {
+		const char *name = verdict_name((enum verdict)v);
+		int n = count(c, (enum verdict)v);
 		if (!n)
 			continue;
-		emit_rawf(out, "<a href=\"/comparisons/%lld?show=%s\"%s>", (long long)c->id, verdicts[i],
-			strcmp(view->show, verdicts[i]) == 0 ? " aria-current=true" : "");
-		for (const char *s = peers_word(c->kind, verdicts[i]); *s; s++)
+		emit_rawf(out, "<a href=\"/comparisons/%lld?show=%s\"%s>", (long long)c->id, name,
+			strcmp(view->show, name) == 0 ? " aria-current=true" : "");
+		for (const char *s = verdict_word(c->kind, (enum verdict)v); *s; s++)
 			buf_putc(out, *s == '_' ? ' ' : *s);
 		emit_rawf(out, " %d</a>", n);
 	}

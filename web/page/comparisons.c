@@ -30,7 +30,7 @@ static void comparison_line(void *arg, const struct view_comparison *row)
 	d->last = row->id;
 	emit_rawf(out, "<tr><th scope=row class=n><a href=\"/comparisons/%lld\">%lld</a></th><td><a href=\"/comparisons/%lld\">",
 		(long long)row->id, (long long)row->id, (long long)row->id);
-	layout_verdict(out, peers_word(row->kind, row->verdict));
+	layout_verdict(out, verdict_word(row->kind, row->verdict));
 	emit_raw(out, "</a></td><td class=n>");
 	layout_change(out, isfinite(row->best_pct) ? row->best_pct : row->worst_pct);
 	emit_raw(out, "</td><td>");

@@ -126,7 +126,7 @@ static void comparison_entry(void *arg, const struct view_comparison *row)
 		return;
 	snprintf(page, sizeof page, "/comparisons/%lld", (long long)row->id);
 	entry(f, "comparison", row->id, page, row->finished_at);
-	emit_text(out, row->verdict);
+	emit_text(out, verdict_name(row->verdict));
 	emit_raw(out, ": ");
 	place(out, row->repo, row->branch);
 	emit_rawf(out, " %.12s, suite ", row->target);

@@ -28,7 +28,7 @@ struct heat {
 		double sparsity_ratio;
 		struct {
 			double change_pct;
-			char verdict[16];
+			enum verdict verdict;
 		} at[COLUMNS_MAX];
 	} cell[CELLS_MAX];
 	int n_cells;
@@ -48,6 +48,8 @@ static int cell_of(struct heat *h, const struct view_grid *row)
 	h->cell[i].seqlen = row->seqlen;
 	h->cell[i].block = row->block;
 	h->cell[i].sparsity_ratio = row->sparsity_ratio;
+	for (int k = 0; k < COLUMNS_MAX; k++)
+		h->cell[i].at[k].verdict = VERDICT_NONE;
 	return i;
 }
 
@@ -64,36 +66,36 @@ static void take(void *arg, const struct view_grid *row)
 	if (i < 0)
 		return;
 	h->cell[i].at[h->n_columns - 1].change_pct = row->change_pct;
-	snprintf(h->cell[i].at[h->n_columns - 1].verdict, sizeof h->cell[0].at[0].verdict, "%.15s", row->verdict);
+	h->cell[i].at[h->n_columns - 1].verdict = row->verdict;
 }
 
 /* The verdict gives the colour, the size its strength; the sign or figure stands in the square, so that colour is never alone. */
-static void square(struct buf *out, const char *verdict, double pct)
+static void square(struct buf *out, enum verdict verdict, double pct)
 {
 	const char *class = "", *text = "";
 	char figure[16] = "";
 	double size = fabs(pct);
 	int strength = size < 2.5 ? 1 : size < 6 ? 2 : 3;
 	char tone[4] = "";
-	if (strcmp(verdict, "regression") == 0 || strcmp(verdict, "improvement") == 0) {
-		snprintf(tone, sizeof tone, "%c%d", *verdict == 'r' ? 'b' : 'g', strength);
+	if (verdict == VERDICT_REGRESSION || verdict == VERDICT_IMPROVEMENT) {
+		snprintf(tone, sizeof tone, "%c%d", verdict == VERDICT_REGRESSION ? 'b' : 'g', strength);
 		snprintf(figure, sizeof figure, "%s%.*f", pct < 0 ? "\u2212" : "+", size < 9.95 ? 1 : 0, size);
 		class = tone;
 		text = figure;
-	} else if (strcmp(verdict, "unchanged") == 0) {
+	} else if (verdict == VERDICT_UNCHANGED) {
 		text = "\u00b7";
-	} else if (strcmp(verdict, "identical") == 0) {
+	} else if (verdict == VERDICT_IDENTICAL) {
 		text = "\u2261";
-	} else if (strcmp(verdict, "removed") == 0) {
+	} else if (verdict == VERDICT_REMOVED) {
 		text = "\u2296";
-	} else if (strcmp(verdict, "added") == 0) {
+	} else if (verdict == VERDICT_ADDED) {
 		text = "\u2295";
-	} else if (strcmp(verdict, "unsupported") == 0) {
+	} else if (verdict == VERDICT_UNSUPPORTED) {
 		text = "\u2205";
-	} else if (strcmp(verdict, "failed") == 0 || strcmp(verdict, "rejected") == 0) {
+	} else if (verdict == VERDICT_FAILED || verdict == VERDICT_REJECTED) {
 		class = "b3";
 		text = "\u2715";
-	} else if (*verdict) {
+	} else if (verdict != VERDICT_NONE) {
 		class = "q";
 		text = "?";
 	}

@@ -99,7 +99,7 @@ static void table_row(struct buf *out, const struct view_point *row, bool flops)
 	emit_raw(out, "</td><td class=n>");
 	layout_change(out, row->change_pct);
 	emit_rawf(out, "</td><td><a href=\"/comparisons/%lld\">", (long long)row->comparison);
-	layout_verdict(out, row->verdict);
+	layout_verdict(out, verdict_name(row->verdict));
 	emit_raw(out, "</a></td></tr>\n");
 }
 
@@ -115,12 +115,12 @@ static void take_point(void *arg, const struct view_point *row)
 	set_interval(p, h->metric, row);
 	p->at = row->finished_at;
 	p->comparison = row->comparison;
-	p->is_loss = strcmp(row->verdict, "regression") == 0;
+	p->is_loss = row->verdict == VERDICT_REGRESSION;
 	clock_format(row->finished_at, at);
 	if (isfinite(row->change_pct))
 		snprintf(change, sizeof change, "%+.2f %%", row->change_pct);
 	snprintf(p->label, sizeof p->label, "%.10s: %.4g %s, %s, %.16s, %.16s", row->commit,
-		h->flops ? row->tflops : row->median_ms, h->flops ? "TFLOP/s" : "ms", change, row->verdict, at);
+		h->flops ? row->tflops : row->median_ms, h->flops ? "TFLOP/s" : "ms", change, verdict_name(row->verdict), at);
 	if (h->chart.n_lines == 1) {
 		h->losses += p->is_loss;
 		table_row(&h->table, row, h->flops);

@@ -190,7 +190,7 @@ static void ended_line(void *arg, const struct view_job *row)
 	emit_raw(out, "</td><td>");
 	if (row->comparison) {
 		emit_rawf(out, "<a href=\"/comparisons/%lld\">", (long long)row->comparison);
-		layout_verdict(out, peers_word(row->kind, row->verdict));
+		layout_verdict(out, verdict_word(row->kind, row->verdict));
 		emit_raw(out, "</a>");
 	} else {
 		layout_verdict(out, row->state);
@@ -324,7 +324,7 @@ static void job_facts(void *arg, const struct view_job *row)
 	emit_text(out, row->state_why);
 	if (row->comparison) {
 		emit_rawf(out, " <a href=\"/comparisons/%lld\">", (long long)row->comparison);
-		layout_verdict(out, peers_word(row->kind, row->verdict));
+		layout_verdict(out, verdict_word(row->kind, row->verdict));
 		emit_rawf(out, " comparison %lld</a>", (long long)row->comparison);
 	}
 	emit_raw(out, "</p>");

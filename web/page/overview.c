@@ -134,7 +134,7 @@ struct tile {
 	char key[256], mask[32], group[16], direction[16];
 	int seqlen, block;
 	double sparsity_ratio, tflops, ms, change_pct;
-	char verdict[24];
+	enum verdict verdict;
 	double point[GRID_POINTS]; /* newest first */
 	bool loss[GRID_POINTS];
 };
@@ -159,12 +159,12 @@ static struct tile *tile_of(struct grid *g, const struct view_grid *row)
 		.sparsity_ratio = row->sparsity_ratio,
 		.tflops = row->tflops,
 		.ms = row->target_median_ms,
-		.change_pct = row->change_pct };
+		.change_pct = row->change_pct,
+		.verdict = row->verdict };
 	snprintf(t->key, sizeof t->key, "%s", row->key);
 	snprintf(t->mask, sizeof t->mask, "%s", row->mask);
 	snprintf(t->group, sizeof t->group, "%s", row->group);
 	snprintf(t->direction, sizeof t->direction, "%s", row->direction);
-	snprintf(t->verdict, sizeof t->verdict, "%s", row->verdict);
 	for (int i = 0; i < GRID_POINTS; i++)
 		t->point[i] = NAN;
 	return t;
@@ -184,7 +184,7 @@ static void take_tile(void *arg, const struct view_grid *row)
 	if (!t || at >= GRID_POINTS)
 		return;
 	t->point[at] = isfinite(row->tflops) ? row->tflops : 1e3 / row->target_median_ms;
-	t->loss[at] = strcmp(row->verdict, "regression") == 0;
+	t->loss[at] = row->verdict == VERDICT_REGRESSION;
 	/* an identical push times nothing: the last figure that was measured still holds */
 	if (!isfinite(t->ms)) {
 		t->ms = row->target_median_ms;
@@ -225,7 +225,7 @@ static void draw_tile(struct buf *out, const struct tile *t, const char *repo, c
 	emit_raw(out, "</td><td class=\"n w\">");
 	layout_change(out, t->change_pct);
 	emit_raw(out, "</td><td class=w>");
-	layout_verdict(out, t->verdict);
+	layout_verdict(out, verdict_name(t->verdict));
 	emit_raw(out, "</td></tr>\n");
 }
 

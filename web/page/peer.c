@@ -94,7 +94,7 @@ static void cell_line(void *arg, const struct view_cell *row)
 			row->change_pct, 100 + row->change_pct, 100 + row->ci_low_pct, 100 + row->ci_high_pct);
 	else
 		emit_raw(out, "<td class=n>\u2013</td><td class=\"n w\">\u2013</td><td>");
-	layout_verdict(out, peers_word(JOBKIND_PEER, row->verdict));
+	layout_verdict(out, verdict_word(JOBKIND_PEER, row->verdict));
 	if (*row->reason) {
 		emit_raw(out, "<span class=why>");
 		emit_text(out, row->reason);

@@ -82,8 +82,8 @@ static void verdict_cell(struct table *t, enum jobkind kind, const json_t *cell)
 	size_t i, used = 0;
 	json_array_foreach(flags, i, flag) if (used < sizeof words) used +=
 		(size_t)snprintf(words + used, sizeof words - used, "%s%s", used ? ", " : " (", json_string_value(flag));
-	table_cell(t, "%s%s%s%s%s", peers_word(kind, value_text(cell, "verdict")), *failure ? ": " : "", failure, words,
-		used ? ")" : "");
+	table_cell(
+		t, "%s%s%s%s%s", verdict_word(kind, value_verdict(cell)), *failure ? ": " : "", failure, words, used ? ")" : "");
 }
 
 static bool has_flag(const json_t *cell, const char *name)
@@ -197,37 +197,38 @@ static double more_time_pct(const json_t *cell)
 /* One line for a cell that a person has to look at. */
 static void warning(const json_t *cell, FILE *out)
 {
-	const char *verdict = value_text(cell, "verdict"), *reason = value_text(cell, "reason"), *name = value_text(cell, "cell");
+	enum verdict verdict = value_verdict(cell);
+	const char *reason = value_text(cell, "reason"), *name = value_text(cell, "cell");
 	const char *failure = value_text(cell, "failure");
 	const json_t *bursts = json_object_get(cell, "sustained");
 	const char *parts = value_text(cell, "parts"), *why = value_text(bursts, "why");
 	char phase[128];
 	worst_phase(cell, phase, sizeof phase);
 	const json_t *mean = json_object_get(cell, "mean");
-	bool by_mean = strcmp(value_text(cell, "decided_by"), "mean") == 0;
+	bool by_mean = decider_from_name(value_text(cell, "decided_by")) == DECIDER_MEAN;
 	if (by_mean)
 		line(out, "%s%s %s %.2f %% TFLOP/s on average (threshold %.2f %%): %s; the typical call %+.2f %%%s",
-			strcmp(verdict, "improvement") == 0 ? "" : "WARNING ", name,
-			strcmp(verdict, "improvement") == 0 ? "gained" : "lost", fabs(value_number(mean, "change_pct")),
+			verdict == VERDICT_IMPROVEMENT ? "" : "WARNING ", name,
+			verdict == VERDICT_IMPROVEMENT ? "gained" : "lost", fabs(value_number(mean, "change_pct")),
 			value_number(cell, "threshold_pct"), value_text(mean, "text"), value_number(cell, "change_pct"),
 			json_is_true(json_object_get(cell, "borderline")) ? ", borderline" : "");
-	else if (has_flag(cell, "sustained") && strcmp(verdict, "improvement") == 0)
+	else if (has_flag(cell, "sustained") && verdict == VERDICT_IMPROVEMENT)
 		line(out, "%s gained %.2f %% TFLOP/s once clocks settle under its power draw (in pairs %+.2f %%)%s%s", name,
 			value_number(bursts, "change_pct"), value_number(cell, "change_pct"), *why ? ": " : "", why);
 	else if (has_flag(cell, "sustained"))
 		line(out, "WARNING %s lost %.2f %% TFLOP/s once clocks settle under its power draw (in pairs %+.2f %%)%s%s", name,
 			-value_number(bursts, "change_pct"), value_number(cell, "change_pct"), *why ? ": " : "", why);
-	else if (strcmp(verdict, "regression") == 0 && !has_flops(cell))
+	else if (verdict == VERDICT_REGRESSION && !has_flops(cell))
 		line(out, "WARNING %s takes %.2f %% more time (speed %+.2f %%, threshold %.2f %%)%s", name, more_time_pct(cell),
 			value_number(cell, "change_pct"), value_number(cell, "threshold_pct"),
 			json_is_true(json_object_get(cell, "borderline")) ? ", borderline" : "");
-	else if (strcmp(verdict, "regression") == 0)
+	else if (verdict == VERDICT_REGRESSION)
 		line(out, "WARNING %s lost %.2f %% TFLOP/s (threshold %.2f %%)%s%s%s%s", name, -value_number(cell, "change_pct"),
 			value_number(cell, "threshold_pct"), phase,
 			json_is_true(json_object_get(cell, "borderline")) ? ", borderline" : "", *parts ? ": " : "", parts);
-	else if (strcmp(verdict, "failed") == 0 || strcmp(verdict, "rejected") == 0 || strcmp(verdict, "not_comparable") == 0)
-		line(out, "WARNING %s %s: %s%s%s", name, verdict, failure, *reason && *failure ? ": " : "", reason);
-	else if (strcmp(verdict, "undecided") == 0)
+	else if (verdict == VERDICT_FAILED || verdict == VERDICT_REJECTED || verdict == VERDICT_NOT_COMPARABLE)
+		line(out, "WARNING %s %s: %s%s%s", name, verdict_name(verdict), failure, *reason && *failure ? ": " : "", reason);
+	else if (verdict == VERDICT_UNDECIDED)
 		line(out, "WARNING %s undecided: %s", name, *reason ? reason : "the interval did not clear the threshold");
 	if (has_flag(cell, "tail") && !json_is_object(mean)) /* of a comparison before means were judged */
 		line(out, "WARNING %s has more slow calls than its base", name);
@@ -286,16 +287,19 @@ static void tell_blindness(const json_t *comparison, FILE *out)
 /* Rows of which there was nothing to compare. */
 static void tell_absences(const json_t *cells, FILE *out)
 {
-	static const char *const said[][2] = { { "removed", "removed" }, { "added", "added" },
-		{ "unsupported", "done by neither side" } };
+	static const struct {
+		enum verdict verdict;
+		const char *text;
+	} said[] = { { VERDICT_REMOVED, "removed" }, { VERDICT_ADDED, "added" },
+		{ VERDICT_UNSUPPORTED, "done by neither side" } };
 	char text[160] = "";
 	size_t i, used = 0;
 	json_t *cell;
 	for (int k = 0; k < 3; k++) {
 		int n = 0;
-		json_array_foreach(cells, i, cell) n += strcmp(value_text(cell, "verdict"), said[k][0]) == 0;
+		json_array_foreach(cells, i, cell) n += value_verdict(cell) == said[k].verdict;
 		if (n)
-			used += (size_t)snprintf(text + used, sizeof text - used, "%s%d %s", used ? ", " : "", n, said[k][1]);
+			used += (size_t)snprintf(text + used, sizeof text - used, "%s%d %s", used ? ", " : "", n, said[k].text);
 	}
 	if (used)
 		line(out, "not compared: %s", text);
@@ -362,8 +366,8 @@ static void configurations(const json_t *cells, FILE *out)
 /* What is worth a warning although nobody is called: beside a peer being slower is not. */
 static bool is_trouble(const json_t *cell)
 {
-	const char *verdict = value_text(cell, "verdict");
-	return strcmp(verdict, "failed") == 0 || strcmp(verdict, "rejected") == 0 || strcmp(verdict, "not_comparable") == 0;
+	enum verdict verdict = value_verdict(cell);
+	return verdict == VERDICT_FAILED || verdict == VERDICT_REJECTED || verdict == VERDICT_NOT_COMPARABLE;
 }
 
 /* Why nothing was timed. Cells of modules have masks, programs of their own have files. */
@@ -418,6 +422,6 @@ void report_comparison(const json_t *comparison, FILE *out)
 	warn_of_costs(comparison, out);
 	if (build)
 		line(out, "flopwatch log %lld shows what the build printed", value_integer(comparison, "job"));
-	if (kernels && !beside_peer && strcmp(value_text(comparison, "verdict"), "regression") == 0)
+	if (kernels && !beside_peer && value_verdict(comparison) == VERDICT_REGRESSION)
 		line(out, "flopwatch closer %lld looks closer", value_integer(comparison, "id"));
 }

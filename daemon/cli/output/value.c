@@ -20,6 +20,11 @@ long long value_integer(const json_t *o, const char *key)
 	return (long long)json_integer_value(json_object_get(o, key));
 }
 
+enum verdict value_verdict(const json_t *o)
+{
+	return verdict_from_name(value_text(o, "verdict"));
+}
+
 const char *value_branch(const json_t *o)
 {
 	const char *shown = value_text(o, "branch_display");

@@ -4,12 +4,16 @@
 
 #include <jansson.h>
 
+#include "core/verdict/verdict.h"
+
 /** "" when absent. Own: `o`'s. */
 const char *value_text(const json_t *o, const char *key);
 /** NAN when absent. */
 double value_number(const json_t *o, const char *key);
 /** 0 when absent. */
 long long value_integer(const json_t *o, const char *key);
+/** VERDICT_NONE when absent. */
+enum verdict value_verdict(const json_t *o);
 /** Branch names have a form for people beside their key. */
 const char *value_branch(const json_t *o);
 

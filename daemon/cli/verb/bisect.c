@@ -152,7 +152,7 @@ static int conclude(const struct options *o, const json_t *bisect, struct fw_err
 	if (strcmp(state, "done") != 0)
 		return err_set(err, ERR_INVALID, "bisect %lld is %s: %s", value_integer(bisect, "id"), state,
 			value_text(bisect, "state_why"));
-	return verb_status_of_verdict(value_text(bisect, "verdict"));
+	return verb_status_of_verdict(value_verdict(bisect));
 }
 
 int verb_bisect(struct client *c, const struct options *o)

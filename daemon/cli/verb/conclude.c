@@ -26,8 +26,8 @@ static bool has_pair(const json_t *comparison)
 	json_t *cell;
 	json_array_foreach(json_object_get(comparison, "cells"), i, cell)
 	{
-		const char *word = peers_word(JOBKIND_PEER, value_text(cell, "verdict"));
-		if (strcmp(word, "no_pair") != 0 && strcmp(word, "rejected") != 0)
+		enum verdict verdict = value_verdict(cell);
+		if (!verdict_is_absence(verdict) && verdict != VERDICT_NOT_COMPARABLE && verdict != VERDICT_REJECTED)
 			return true;
 	}
 	return false;
@@ -45,15 +45,15 @@ static int take(struct sum *s, long long comparison, bool alone, struct fw_err *
 	if (result == 0 && !value)
 		result = err_set(err, ERR_PROTOCOL, "the comparison is not JSON");
 	if (result == 0) {
-		const char *verdict = value_text(value, "verdict");
+		enum verdict verdict = value_verdict(value);
 		bool beside_peer = jobkind_from_name(value_text(value, "kind")) == JOBKIND_PEER;
 		if (!s->o->json)
 			report_comparison(value, stdout);
 		else if (alone)
 			printf("%s\n", body.data);
 		if (!beside_peer)
-			s->lost = s->lost || value_integer(value, "regressions") > 0 || strcmp(verdict, "regression") == 0;
-		else if (strcmp(verdict, "failed") == 0 || !has_pair(value))
+			s->lost = s->lost || value_integer(value, "regressions") > 0 || verdict == VERDICT_REGRESSION;
+		else if (verdict == VERDICT_FAILED || !has_pair(value))
 			s->peer_status = verb_status_of_verdict(verdict);
 		s->beside_peers = s->beside_peers && beside_peer;
 		json_array_append(s->comparisons, value);
@@ -73,12 +73,13 @@ static void explain(const json_t *suite, bool alone, char *text, size_t size)
 
 static void print_suite(const json_t *suite, bool first)
 {
-	const char *verdict = value_text(suite, "verdict"), *name = value_text(suite, "suite");
-	double told = value_number(suite, strcmp(verdict, "improvement") == 0 ? "best_pct" : "worst_pct");
+	enum verdict verdict = value_verdict(suite);
+	const char *name = value_text(suite, "suite");
+	double told = value_number(suite, verdict == VERDICT_IMPROVEMENT ? "best_pct" : "worst_pct");
 	printf("%s", first ? ": " : ", ");
 	plain_print(stdout, *name ? name : "the plan");
-	printf(" %s", *verdict ? verdict : "not measured");
-	if ((strcmp(verdict, "regression") == 0 || strcmp(verdict, "improvement") == 0) && !isnan(told))
+	printf(" %s", verdict != VERDICT_NONE ? verdict_name(verdict) : "not measured");
+	if ((verdict == VERDICT_REGRESSION || verdict == VERDICT_IMPROVEMENT) && !isnan(told))
 		printf(" %+.2f %%", told);
 }
 
@@ -131,5 +132,5 @@ int conclude(struct client *c, const struct options *o, const json_t *verdict, s
 		return -1;
 	if (s.beside_peers)
 		return s.peer_status;
-	return s.lost ? EXIT_REGRESSION : verb_status_of_verdict(value_text(verdict, "verdict"));
+	return s.lost ? EXIT_REGRESSION : verb_status_of_verdict(value_verdict(verdict));
 }

@@ -27,7 +27,9 @@ static void describe(const char *kind, const json_t *data, char *text, size_t si
 {
 	char now[32];
 	const char *commit = value_text(data, "commit"), *target = value_text(data, "target");
-	const char *verdict = peers_word(jobkind_from_name(value_text(data, "kind")), value_text(data, "verdict")),
+	const char *verdict = *value_text(data, "verdict")
+				      ? verdict_word(jobkind_from_name(value_text(data, "kind")), value_verdict(data))
+				      : "",
 		   *why = value_text(data, "why"), *title = value_text(data, "title");
 	long long job = value_integer(data, "job"), comparison = value_integer(data, "comparison");
 	clock_format(clock_utc_ms(), now);

@@ -101,15 +101,3 @@ int peers_next(const struct peers *p, int i, enum device_kind kind)
 		i++;
 	return i;
 }
-
-const char *peers_word(enum jobkind kind, const char *verdict)
-{
-	static const struct {
-		const char *verdict, *word;
-	} beside[] = { { "regression", "slower" }, { "improvement", "faster" }, { "unchanged", "level" },
-		{ "not_comparable", "no_pair" }, { "removed", "no_pair" }, { "added", "no_pair" }, { "unsupported", "no_pair" } };
-	for (size_t i = 0; kind == JOBKIND_PEER && i < sizeof beside / sizeof beside[0]; i++)
-		if (strcmp(verdict, beside[i].verdict) == 0)
-			return beside[i].word;
-	return verdict;
-}

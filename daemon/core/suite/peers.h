@@ -8,7 +8,6 @@
 
 #include "base/yaml.h"
 #include "core/state/device_kind.h"
-#include "core/state/jobkind.h"
 
 enum { PEERS_MAX = 8, PEERS_PROVIDER_SIZE = 48, PEERS_TEXT_SIZE = 512 };
 
@@ -37,8 +36,5 @@ int peers_find(const struct peers *p, const char *provider);
 
 /** The first at or after `i` that exists on this kind of device; p->n: no more. */
 int peers_next(const struct peers *p, int i, enum device_kind kind);
-
-/** How a cell's or comparison's verdict is called in a comparison of this kind: beside a peer nobody regresses, one is slower. */
-const char *peers_word(enum jobkind kind, const char *verdict);
 
 #endif

@@ -6,11 +6,6 @@
 #include "base/clock.h"
 #include "core/text/branch.h"
 
-static const char *word_of(enum verdict v)
-{
-	return v == VERDICT_NONE ? "" : verdict_name(v);
-}
-
 static const struct commit_suite *at(const struct commit_verdict *v, int i)
 {
 	return i < 0 ? NULL : &v->suite[i];
@@ -60,7 +55,7 @@ static void write_suite(struct jsonw *j, const struct commit_suite *s)
 	jsonw_kv_int(j, "job", job->id);
 	jsonw_kv_string(j, "state", job->state);
 	text_or_null(j, "state_why", job->why);
-	text_or_null(j, "verdict", word_of(commit_verdict_of(s)));
+	text_or_null(j, "verdict", verdict_or_empty(commit_verdict_of(s)));
 	id_or_null(j, "comparison", word->comparison);
 	jsonw_kv_int(j, "cells", word->cells);
 	jsonw_kv_int(j, "regressions", word->regressions);
@@ -98,7 +93,7 @@ void commit_verdict_write(struct jsonw *j, const char *repo, const char *sha, co
 	jsonw_kv_string(j, "repo", repo);
 	jsonw_kv_string(j, "commit", sha);
 	write_branch(j, branch);
-	text_or_null(j, "verdict", word_of(v->verdict));
+	text_or_null(j, "verdict", verdict_or_empty(v->verdict));
 	jsonw_kv_bool(j, "final", v->is_final);
 	text_or_null(j, "suite", decides ? decides->job.suite : "");
 	id_or_null(j, "comparison", decides ? decides->word.comparison : 0);

@@ -33,6 +33,27 @@ const char *verdict_name(enum verdict v)
 	return (unsigned)v <= VERDICT_NONE ? names[v] : names[VERDICT_NONE];
 }
 
+const char *verdict_or_empty(enum verdict v)
+{
+	return v == VERDICT_NONE ? "" : verdict_name(v);
+}
+
+const char *verdict_word(enum jobkind kind, enum verdict v)
+{
+	static const char *const beside_peer[] = {
+		[VERDICT_REGRESSION] = "slower",
+		[VERDICT_NOT_COMPARABLE] = "no_pair",
+		[VERDICT_IMPROVEMENT] = "faster",
+		[VERDICT_UNCHANGED] = "level",
+		[VERDICT_REMOVED] = "no_pair",
+		[VERDICT_ADDED] = "no_pair",
+		[VERDICT_UNSUPPORTED] = "no_pair",
+		[VERDICT_NONE] = NULL,
+	};
+	const char *word = kind == JOBKIND_PEER && (unsigned)v <= VERDICT_NONE ? beside_peer[v] : NULL;
+	return word ? word : verdict_name(v);
+}
+
 enum verdict verdict_from_name(const char *name)
 {
 	for (unsigned v = 0; name && v < VERDICT_NONE; v++)

@@ -7,6 +7,7 @@
 #ifndef CORE_VERDICT_VERDICT_H
 #define CORE_VERDICT_VERDICT_H
 
+#include "core/state/jobkind.h"
 #include "core/verdict/flag.h"
 #include "core/stats/stats.h"
 
@@ -29,7 +30,12 @@ enum verdict {
 	VERDICT_NONE         /* no cells yet */
 };
 
+/** As in rows and JSON: "not_comparable". */
 const char *verdict_name(enum verdict v);
+/** The same, "" for VERDICT_NONE. */
+const char *verdict_or_empty(enum verdict v);
+/** How it is called in a comparison of this kind: beside a peer nobody regresses, one is slower. */
+const char *verdict_word(enum jobkind kind, enum verdict v);
 /** VERDICT_NONE for an unknown word. */
 enum verdict verdict_from_name(const char *name);
 /**

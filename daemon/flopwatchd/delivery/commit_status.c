@@ -93,7 +93,7 @@ static int describe(struct db *db, const struct store_comparison *c, char *text,
 {
 	const char *verdict = verdict_name(c->verdict);
 	struct find_told_cells cells;
-	int found = find_told_cells(db, c->id, verdict, &cells, err);
+	int found = find_told_cells(db, c->id, c->verdict, &cells, err);
 	snprintf(text, size, "%s", verdict);
 	if (found != 1)
 		return found;

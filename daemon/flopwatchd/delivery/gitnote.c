@@ -19,10 +19,10 @@ static void write_cell(void *arg, const struct find_told_cell *c)
 {
 	struct buf *text = arg;
 	char words[EXPLAIN_SIZE];
-	buf_printf(text, "  %s: %s", c->key, c->verdict);
+	buf_printf(text, "  %s: %s", c->key, verdict_name(c->verdict));
 	if (c->failure[0])
 		buf_printf(text, " (%s)", c->failure);
-	switch (decider_from_name(c->decided_by)) {
+	switch (c->decided_by) {
 	case DECIDER_BURSTS:
 		buf_printf(text, " %+.2f %% sustained, in pairs", c->decided_pct);
 		break;
@@ -70,7 +70,7 @@ static int write_text(
 	for (int i = 0; i < n; i++) {
 		const struct find_told_suite *j = &judged[i];
 		bool self = j->kind == JOBKIND_SELFCHECK;
-		buf_printf(text, "%s: %s%s%.12s, comparison %lld\n", j->suite, j->verdict,
+		buf_printf(text, "%s: %s%s%.12s, comparison %lld\n", j->suite, verdict_name(j->verdict),
 			self ? ", measured alone " : " against ", self ? "" : j->base_sha, (long long)j->comparison);
 		if (config->public_url[0])
 			buf_printf(text, "  %s/comparisons/%lld\n", config->public_url, (long long)j->comparison);

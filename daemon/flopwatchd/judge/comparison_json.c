@@ -215,11 +215,11 @@ static void write_cell(void *arg, const struct view_cell *c)
 	}
 	jsonw_object(j);
 	jsonw_kv_string(j, "cell", c->key);
-	jsonw_kv_string(j, "verdict", c->verdict);
+	jsonw_kv_string(j, "verdict", verdict_name(c->verdict));
 	jsonw_kv_bool(j, "borderline", (c->flags & FLAG_BORDERLINE) != 0);
 	write_flags(j, c);
 	jsonw_kv_string(j, "series", c->series);
-	jsonw_kv_string(j, "decided_by", c->decided_by[0] ? c->decided_by : "pairs");
+	jsonw_kv_string(j, "decided_by", c->decided_by == DECIDER_PAIRS ? "pairs" : decider_name(c->decided_by));
 	text_or_null(j, "failure", c->failure);
 	text_or_null(j, "reason", c->reason);
 	jsonw_kv_string(j, "group", c->group);
@@ -350,7 +350,7 @@ static void write_head(void *arg, const struct view_comparison *c)
 	text_or_null(j, "branch", c->branch);
 	jsonw_kv_string(j, "kind", jobkind_name(c->kind));
 	jsonw_kv_string(j, "suite", c->suite);
-	jsonw_kv_string(j, "verdict", c->verdict);
+	jsonw_kv_string(j, "verdict", verdict_name(c->verdict));
 	text_or_null(j, "identical_by", c->identical_by);
 	jsonw_kv_int(j, "job", c->job);
 	if (view_job(b->db, c->job, take_job, b, b->err))
