@@ -215,7 +215,7 @@ int store_cell_insert(struct db *db, struct store_cell *c, struct fw_err *err)
 	stmt_int(s, ":seqlen", c->seqlen);
 	stmt_int(s, ":block", c->block);
 	stmt_double(s, ":sparsity_ratio", c->sparsity_ratio);
-	stmt_text(s, ":series", c->series[0] ? c->series : "device");
+	stmt_text(s, ":series", series_name(c->series));
 	stmt_text(s, ":input_sha", c->input_sha);
 	stmt_double(s, ":flops", c->flops);
 	stmt_double(s, ":threshold_pct", c->threshold_pct);
@@ -292,7 +292,8 @@ int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store
 		.tau0 = row_double(s, CELL_tau0),
 		.nu0 = row_double(s, CELL_nu0),
 		.blind_pct = row_double(s, CELL_blind_pct),
-		.flags = (int)row_int(s, CELL_flags) };
+		.flags = (int)row_int(s, CELL_flags),
+		.series = series_from_name(row_text(s, CELL_series)) };
 	row_copy(s, CELL_key, out->key, sizeof out->key);
 	row_copy(s, CELL_input_sha, out->input_sha, sizeof out->input_sha);
 	row_copy(s, CELL_suite_group, out->group, sizeof out->group);
@@ -300,7 +301,6 @@ int store_cell_next(struct db *db, int64_t comparison, int after_n, struct store
 	row_copy(s, CELL_direction, out->direction, sizeof out->direction);
 	row_copy(s, CELL_failure, out->failure, sizeof out->failure);
 	row_copy(s, CELL_reason, out->reason, sizeof out->reason);
-	row_copy(s, CELL_series, out->series, sizeof out->series);
 	stmt_reset(s);
 	return 1;
 }

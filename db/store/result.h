@@ -52,9 +52,9 @@ struct store_cell {
 	double held_ms;            /* target's median at the epoch's clock; NAN: no clock is known */
 	double anchor_change_pct, anchor_ci_low_pct, anchor_ci_high_pct; /* throughput against the anchor's; NAN: none */
 	double tau0, nu0;                                                /* learned, as in struct cell; NAN: the rule's */
-	double blind_pct; /* cannot see its threshold, only losses above this; 0: sees */
-	int flags;        /* bits of core/verdict/flag.h */
-	char series[12];  /* that decides: "device" "call"; "" is device */
+	double blind_pct;   /* cannot see its threshold, only losses above this; 0: sees */
+	int flags;          /* bits of core/verdict/flag.h */
+	enum series series; /* that decides */
 };
 
 /** A build that said ok, cached or failed; a cached one that is stored already is found again by its inputs and module. */

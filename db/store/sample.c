@@ -43,14 +43,14 @@ static void bind_guard(struct stmt *s, const struct msg_guard *g)
 	stmt_text(s, ":regime", g->regime);
 }
 
-static int add_sample_kind(struct db *db, const char *series, const char *phase, const char *subject, struct fw_err *err)
+static int add_sample_kind(struct db *db, enum series series, const char *phase, const char *subject, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"INSERT INTO sample_kind (series, phase, subject) VALUES (:series, :phase, :subject) ON CONFLICT DO NOTHING",
 		err);
 	if (!s)
 		return -1;
-	stmt_text(s, ":series", series);
+	stmt_text(s, ":series", series_name(series));
 	stmt_text(s, ":phase", phase);
 	stmt_text(s, ":subject", subject);
 	return stmt_run(s, err);
@@ -73,7 +73,7 @@ static int put_sample(struct db *db, int64_t launch, int64_t cell, const struct 
 	bool target = strcmp(m->role[i], "target") == 0;
 	stmt_int(s, ":launch", launch);
 	stmt_int(s, ":cell", cell);
-	stmt_text(s, ":series", m->series);
+	stmt_text(s, ":series", series_name(m->series));
 	stmt_text(s, ":phase", m->phase);
 	stmt_text(s, ":subject", m->role[i]);
 	stmt_int(s, ":n", m->n);
@@ -124,7 +124,7 @@ static const float *floats_of(const struct buf *values, struct span span, int n)
 	return span.at >= 0 && span.n == n ? (const float *)(const void *)(values->data + span.at) : NULL;
 }
 
-int store_cell_launches(struct db *db, int64_t cell, const char *series, struct store_launches *out, struct fw_err *err)
+int store_cell_launches(struct db *db, int64_t cell, enum series series, struct store_launches *out, struct fw_err *err)
 {
 	memset(out, 0, sizeof *out);
 	buf_init(&out->values, 4 << 20);
@@ -141,7 +141,7 @@ int store_cell_launches(struct db *db, int64_t cell, const char *series, struct 
 	if (!s)
 		return -1;
 	stmt_int(s, ":cell", cell);
-	stmt_text(s, ":series", series);
+	stmt_text(s, ":series", series_name(series));
 	int result, n = 0;
 	while ((result = stmt_step(s, err)) == 1) {
 		if (n == STATS_LAUNCHES_MAX) {
@@ -198,7 +198,7 @@ int store_cell_launches(struct db *db, int64_t cell, const char *series, struct 
 }
 
 int store_sample_estimate(
-	struct db *db, int64_t cell, int64_t launch, const char *series, const struct launch_estimate *e, struct fw_err *err)
+	struct db *db, int64_t cell, int64_t launch, enum series series, const struct launch_estimate *e, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"UPDATE sample SET d = :d, q = :q, d_raw = :d_raw, z = :z, z_q = :z_q, beta = :beta, beta_q = :beta_q "
@@ -209,7 +209,7 @@ int store_sample_estimate(
 		return -1;
 	stmt_int(s, ":cell", cell);
 	stmt_int(s, ":launch", launch);
-	stmt_text(s, ":series", series);
+	stmt_text(s, ":series", series_name(series));
 	bind_estimate(s, e);
 	return stmt_run(s, err);
 }

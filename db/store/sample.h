@@ -22,10 +22,10 @@ struct store_launches {
 	struct buf values;
 };
 /** Err: ERR_INVALID rows that do not fit together. Own: buf_fini(&out->values) in any case. */
-int store_cell_launches(struct db *db, int64_t cell, const char *series, struct store_launches *out, struct fw_err *err);
+int store_cell_launches(struct db *db, int64_t cell, enum series series, struct store_launches *out, struct fw_err *err);
 /** Write anew what a stored launch says of a cell in one series. */
 int store_sample_estimate(
-	struct db *db, int64_t cell, int64_t launch, const char *series, const struct launch_estimate *e, struct fw_err *err);
+	struct db *db, int64_t cell, int64_t launch, enum series series, const struct launch_estimate *e, struct fw_err *err);
 /** Drop raw times of comparisons finished before `before`, keeping each launch's estimate; at most `limit` rows. *n counts them. */
 int store_samples_thin(struct db *db, int64_t before, int limit, int *n, struct fw_err *err);
 

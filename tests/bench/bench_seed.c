@@ -176,7 +176,7 @@ static void add_comparison(struct world *w, int64_t n)
 			struct msg_cell m = { .launch = l + 1,
 				.set = 1,
 				.cell = i,
-				.series = "device",
+				.series = SERIES_DEVICE,
 				.n_subjects = 2,
 				.role = { "base", "target" },
 				.n = PAIRS,

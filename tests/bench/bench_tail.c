@@ -103,7 +103,7 @@ static double play(struct scene *s, int cell, int launch, int set)
 	const struct samples_cell *c = &s->from->cell[cell];
 	struct deck *d = &s->deck[cell];
 	struct samples_launch l = c->launch[d->order[d->next++]];
-	struct msg_cell m = { .launch = launch, .set = set, .cell = cell, .series = "device", .n_subjects = 2, .n = l.n };
+	struct msg_cell m = { .launch = launch, .set = set, .cell = cell, .series = SERIES_DEVICE, .n_subjects = 2, .n = l.n };
 	struct fw_err err = { 0 };
 	double ms = 0;
 

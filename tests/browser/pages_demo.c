@@ -106,14 +106,14 @@ static double usual_ms(const struct cell *c)
 }
 
 static void add_timing(
-	struct result *r, int launch, int set, int i, const char *series, const char *phase, double share, double d)
+	struct result *r, int launch, int set, int i, enum series series, const char *phase, double share, double d)
 {
 	struct noise *n = &story.noise;
 	double ms = usual_ms(&r->plan.ask.cell[i]) * share, offset = 0.0004 * noise_normal(n);
 	struct msg m = { .t = MSG_CELL };
 	struct msg_cell *c = m.u.cell = calloc(1, sizeof *c);
 	*c = (struct msg_cell){ .launch = launch, .set = set, .cell = i, .n_subjects = 2, .n = PAIRS };
-	snprintf(c->series, sizeof c->series, "%s", series);
+	c->series = series;
 	snprintf(c->phase, sizeof c->phase, "%s", phase);
 	snprintf(c->input_sha256, sizeof c->input_sha256, "feed");
 	for (int s = 0; s < 2; s++) {
@@ -213,12 +213,12 @@ static void measured(struct result *r, double (*d)(const struct cell *), double 
 			       shift = loss + (loss != 0 ? launch_noise * noise_normal(&story.noise) : 0);
 			if ((set == 2 && loss <= 0.01) || lacks(r, i))
 				continue;
-			add_timing(r, launch, set, i, "device", "", 1, shift);
-			add_timing(r, launch, set, i, "phase", "prepare", 0.03, 0);
-			add_timing(r, launch, set, i, "phase", "run", 0.92, shift * 1.05);
-			add_timing(r, launch, set, i, "phase", "cast", 0.04, 0);
+			add_timing(r, launch, set, i, SERIES_DEVICE, "", 1, shift);
+			add_timing(r, launch, set, i, SERIES_PHASE, "prepare", 0.03, 0);
+			add_timing(r, launch, set, i, SERIES_PHASE, "run", 0.92, shift * 1.05);
+			add_timing(r, launch, set, i, SERIES_PHASE, "cast", 0.04, 0);
 			if (launch <= 2)
-				add_timing(r, launch, set, i, "call", "", 1.02, shift);
+				add_timing(r, launch, set, i, SERIES_CALL, "", 1.02, shift);
 		}
 	}
 }

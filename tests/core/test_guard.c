@@ -121,13 +121,13 @@ static void a_bad_pass_is_taken_again(void **state)
 	char why[GUARD_WHY_SIZE];
 	(void)state;
 	launch("pass=0-1 reasons=0x40", &r);
-	const struct msg_cell *m = find_series(&r, 10, "device", "");
+	const struct msg_cell *m = find_series(&r, 10, SERIES_DEVICE, "");
 	assert_non_null(m);
 	assert_int_equal(m->redo, 2);
 	assert_false(guard_discards(&m->guard, why));
 	run_result_fini(&r);
 	launch("reasons=0x40", &r); /* three times, then told as it is */
-	m = find_series(&r, 10, "device", "");
+	m = find_series(&r, 10, SERIES_DEVICE, "");
 	assert_int_equal(m->redo, 3);
 	assert_true(guard_discards(&m->guard, why));
 	run_result_fini(&r);
@@ -154,7 +154,7 @@ static void a_lost_context_ends_the_launch(void **state)
 	launch("lost=1", &r);
 	expect_leaks(false);
 	assert_int_equal(r.status, 3);
-	assert_null(find_series(&r, 10, "device", ""));
+	assert_null(find_series(&r, 10, SERIES_DEVICE, ""));
 	assert_int_equal(r.record[r.n - 1].t, MSG_FAULT);
 	run_result_fini(&r);
 }
@@ -211,7 +211,7 @@ static void leftovers_are_named(void **state)
 		rounding += strstr(r.record[i].u.note.text, "rounding mode") != NULL;
 	}
 	assert_int_equal(rounding, 1);
-	assert_non_null(find_series(&r, 10, "device", ""));
+	assert_non_null(find_series(&r, 10, SERIES_DEVICE, ""));
 	run_result_fini(&r);
 }
 
@@ -231,7 +231,7 @@ static void bursts_settle_at_clocks_of_their_own(void **state)
 	run.phases = run.calls = false;
 	run.burst = burst;
 	run_task(&run, &r);
-	const struct msg_cell *m = find_series(&r, 10, "sustained", "");
+	const struct msg_cell *m = find_series(&r, 10, SERIES_SUSTAINED, "");
 	assert_non_null(m);
 	assert_int_equal(m->n % 2, 0);
 	assert_int_equal(strlen(m->order), 2 * m->n);

@@ -316,7 +316,7 @@ static void samples(void **state)
 {
 	float base[] = { 1.1f, 0.3333333f, 3e-5f }, target[] = { 1.25f, 16777217.0f, 2.5f }, clock[] = { 1650.5f, 0, 1999 };
 	struct msg_cell body = {
-		.launch = 1, .set = 1, .cell = 5, .n_subjects = 2, .n = 3, .series = "device", .input_sha256 = SHA256
+		.launch = 1, .set = 1, .cell = 5, .n_subjects = 2, .n = 3, .series = SERIES_DEVICE, .input_sha256 = SHA256
 	};
 	struct msg in = { .t = MSG_CELL, .u.cell = &body }, out;
 
@@ -347,7 +347,7 @@ static void samples(void **state)
 static void bursts_of_a_program_name_no_inputs(void **state)
 {
 	float ms[] = { 1.5f, 1.25f };
-	struct msg_cell body = { .launch = 1, .set = 1, .cell = 5, .n_subjects = 2, .n = 2, .series = "sustained" };
+	struct msg_cell body = { .launch = 1, .set = 1, .cell = 5, .n_subjects = 2, .n = 2, .series = SERIES_SUSTAINED };
 	struct msg in = { .t = MSG_CELL, .u.cell = &body }, out;
 
 	(void)state;

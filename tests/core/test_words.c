@@ -9,6 +9,7 @@
 
 #include "core/state/device_kind.h"
 #include "core/state/run_mode.h"
+#include "core/state/series.h"
 #include "core/state/word.h"
 
 /* Every value has a word of its own, and the list ends behind the last. */
@@ -40,11 +41,21 @@ static void modes_of_the_runner(void **state)
 	assert_string_equal(run_mode_name(RUN_MODES), "");
 }
 
+static void series_of_times(void **state)
+{
+	(void)state;
+	assert_whole(series_names, SERIES_N);
+	assert_int_equal(series_from_name("sustained"), SERIES_SUSTAINED);
+	assert_int_equal(series_from_name(""), SERIES_DEVICE);
+	assert_int_equal(series_from_name("calls"), SERIES_DEVICE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kinds_of_devices),
 		cmocka_unit_test(modes_of_the_runner),
+		cmocka_unit_test(series_of_times),
 	};
 	return cmocka_run_group_tests_name("words", tests, NULL, NULL);
 }

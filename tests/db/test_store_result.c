@@ -108,7 +108,7 @@ static int64_t put_timings(struct fixture *f, struct result *r, bool clocks)
 	int64_t cell = fixture_cell(f, comparison, 0, "a/forward", 0, VERDICT_UNCHANGED);
 	for (int i = 1; i <= 3; i++) {
 		fixture_launch(r, i, i == 3 ? 2 : 1);
-		fixture_timing(r, &noise, i, i == 3 ? 2 : 1, 0, "device", "", 0.01, i == 2 ? 0x44 : 0);
+		fixture_timing(r, &noise, i, i == 3 ? 2 : 1, 0, SERIES_DEVICE, "", 0.01, i == 2 ? 0x44 : 0);
 		ok(store_launch_insert(f->db, comparison, i, i == 3 ? 2 : 1, 18446744073709551615u, &launch, &err));
 		struct launch_estimate e = { .set = 1, .n = 16, .d = 0.01 * i, .q = 1e-7, .d_raw = 0.02 * i };
 		ok(store_samples_insert(f->db, launch, cell, r->cell[i - 1], &e, &err));
@@ -123,7 +123,7 @@ static void samples_come_back_bit_for_bit(void **state)
 		struct result *r = fixture_result(f, "main", 1, 2, 1);
 		int64_t cell = put_timings(f, r, clocks);
 		struct store_launches l;
-		ok(store_cell_launches(f->db, cell, "device", &l, &err));
+		ok(store_cell_launches(f->db, cell, SERIES_DEVICE, &l, &err));
 		assert_int_equal(l.n, 3);
 		assert_true(l.raw);
 		for (int i = 0; i < 3; i++) {
@@ -155,19 +155,19 @@ static void thinning_keeps_the_estimates(void **state)
 	assert_int_equal(n, 0);
 	ok(store_samples_thin(f->db, 78, 100, &n, &err));
 	assert_int_equal(n, 6);
-	ok(store_cell_launches(f->db, cell, "device", &l, &err));
+	ok(store_cell_launches(f->db, cell, SERIES_DEVICE, &l, &err));
 	assert_int_equal(l.n, 3);
 	assert_false(l.raw);
 	assert_null(l.pairs[1].base_ms);
 	assert_true(l.estimate[2].d == 0.03 && l.estimate[2].q == 1e-7);
 	buf_fini(&l.values);
 	struct launch_estimate changed = { .d = 0.5, .q = 0.25, .d_raw = 0.125 };
-	ok(store_sample_estimate(f->db, cell, l.launch[0], "device", &changed, &err));
-	ok(store_cell_launches(f->db, cell, "device", &l, &err));
+	ok(store_sample_estimate(f->db, cell, l.launch[0], SERIES_DEVICE, &changed, &err));
+	ok(store_cell_launches(f->db, cell, SERIES_DEVICE, &l, &err));
 	assert_true(l.estimate[0].d == 0.5 && l.estimate[0].q == 0.25 && l.estimate[0].d_raw == 0.125);
 	buf_fini(&l.values);
 	ok(stmt_run(db_stmt(f->db, "UPDATE sample SET d = NULL", &err), &err));
-	refused(ERR_INVALID, store_cell_launches(f->db, cell, "device", &l, &err));
+	refused(ERR_INVALID, store_cell_launches(f->db, cell, SERIES_DEVICE, &l, &err));
 	buf_fini(&l.values);
 	result_free(r);
 }

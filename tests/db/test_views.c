@@ -434,7 +434,7 @@ static void take_live_statements(struct fixture *f)
 	ok(view_cells(f->db, 3, see_nothing_cell, NULL, &err));
 	ok(view_metrics(f->db, 1, see_nothing_metric, NULL, &err));
 	assert_int_equal(store_cell_next(f->db, 3, -1, &cell, &err), 1);
-	ok(store_cell_launches(f->db, cell.id, "device", &launches, &err));
+	ok(store_cell_launches(f->db, cell.id, SERIES_DEVICE, &launches, &err));
 	buf_fini(&launches.values);
 	ok(store_outbox_next_at(f->db, 0, &id, &err));
 }

@@ -17,7 +17,7 @@ static int64_t compared(struct fixture *f, unsigned target, bool noisy, bool qui
 	fixture_accepted(r);
 	for (int launch = 1; launch <= 12; launch++) {
 		fixture_launch(r, launch, 1);
-		fixture_timing(r, &noise, launch, 1, 0, "device", "", noisy ? launch % 2 ? 0.03 : -0.02 : 0, 0);
+		fixture_timing(r, &noise, launch, 1, 0, SERIES_DEVICE, "", noisy ? launch % 2 ? 0.03 : -0.02 : 0, 0);
 	}
 	struct judge_outcome out = judged(f, r, NOW_MS);
 	assert_int_equal(out.verdict, noisy ? VERDICT_UNDECIDED : VERDICT_UNCHANGED);

@@ -311,7 +311,7 @@ static void throttled_launches_are_not_believed(void **state)
 		for (int launch = 1; launch <= 8; launch++) {
 			bool hot = all || launch > 4;
 			fixture_launch(r, launch, 1);
-			fixture_timing(r, &noise, launch, 1, 0, "device", "", hot ? 0.2 : 0, hot ? 0x40 : 0x4);
+			fixture_timing(r, &noise, launch, 1, 0, SERIES_DEVICE, "", hot ? 0.2 : 0, hot ? 0x40 : 0x4);
 			for (int i = 0; i < 2 * r->cell[launch - 1]->n; i++)
 				held_s[!hot] += (double)r->cell[launch - 1]->ms[i % 2][i / 2] / 1e3;
 		}
@@ -349,7 +349,7 @@ static void what_is_clear_outweighs_what_is_remembered(void **state)
 		fixture_accepted(r);
 		for (int launch = 1; launch <= 8; launch++) {
 			fixture_launch(r, launch, launch > 4 ? 2 : 1);
-			fixture_timing(r, &noise, launch, launch > 4 ? 2 : 1, 0, "device", "", 0.1, 0);
+			fixture_timing(r, &noise, launch, launch > 4 ? 2 : 1, 0, SERIES_DEVICE, "", 0.1, 0);
 		}
 		struct judge_outcome out = judged(f, r, 5000);
 		struct store_cell c = cell_of(f, out.comparison, 0);
@@ -370,7 +370,7 @@ static void slow_calls_more_frequent_are_flagged(void **state)
 	fixture_accepted(r);
 	for (int launch = 1; launch <= 8; launch++) {
 		fixture_launch(r, launch, 1);
-		fixture_timing(r, &noise, launch, 1, 0, "device", "", 0, 0);
+		fixture_timing(r, &noise, launch, 1, 0, SERIES_DEVICE, "", 0, 0);
 		r->cell[launch - 1]->ms[1][3] *= 1.25f;
 		r->cell[launch - 1]->ms[1][9] *= 1.25f;
 	}

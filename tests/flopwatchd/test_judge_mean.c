@@ -18,7 +18,7 @@ static struct judge_outcome compare_tails(
 	for (int launch = 1; launch <= 6 * sets; launch++) {
 		fixture_launch(r, launch, launch > 6 ? 2 : 1);
 		for (int i = 0; i < CELLS; i++) {
-			fixture_timing(r, &noise, launch, launch > 6 ? 2 : 1, i, "device", "", shift, 0);
+			fixture_timing(r, &noise, launch, launch > 6 ? 2 : 1, i, SERIES_DEVICE, "", shift, 0);
 			struct msg_cell *m = r->cell[r->n_cells - 1];
 			for (int k = 0; k < m->n; k++)
 				if (side >= 0 && i < 3 && ++calls[i] % 10 == 0)

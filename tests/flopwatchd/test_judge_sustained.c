@@ -13,8 +13,8 @@ static void sustained_losses_are_called(void **state)
 		for (int launch = 1; launch <= 12; launch++) {
 			int set = launch > 6 ? 2 : 1;
 			fixture_launch(r, launch, set);
-			fixture_timing(r, &noise, launch, set, 0, "device", "", -0.002, 0);
-			fixture_timing(r, &noise, launch, set, 0, "sustained", "", 0.045, 0);
+			fixture_timing(r, &noise, launch, set, 0, SERIES_DEVICE, "", -0.002, 0);
+			fixture_timing(r, &noise, launch, set, 0, SERIES_SUSTAINED, "", 0.045, 0);
 		}
 		struct store_cell c = cell_of(f, judged(f, r, 5000).comparison, 0);
 		assert_int_equal(c.verdict, VERDICT_REGRESSION);
@@ -33,8 +33,8 @@ static struct judge_outcome compare_bursts(
 	for (int launch = 1; launch <= 12; launch++) {
 		int set = launch > 6 ? 2 : 1;
 		fixture_launch(r, launch, set);
-		fixture_timing(r, &noise, launch, set, 0, "device", "", pairs, 0);
-		fixture_timing(r, &noise, launch, set, 0, "sustained", "", bursts, 0);
+		fixture_timing(r, &noise, launch, set, 0, SERIES_DEVICE, "", pairs, 0);
+		fixture_timing(r, &noise, launch, set, 0, SERIES_SUSTAINED, "", bursts, 0);
 	}
 	return judged(f, r, now_ms);
 }
@@ -93,8 +93,8 @@ static void a_sustained_gain_is_an_improvement(void **state)
 	for (int launch = 1; launch <= 4; launch++) {
 		fixture_launch(r, launch, 1);
 		for (int i = 0; i < 3; i++) {
-			fixture_timing(r, &noise, launch, 1, i, "device", "", 0.0005 * i, 0);
-			fixture_timing(r, &noise, launch, 1, i, "sustained", "", bursts[i], 0);
+			fixture_timing(r, &noise, launch, 1, i, SERIES_DEVICE, "", 0.0005 * i, 0);
+			fixture_timing(r, &noise, launch, 1, i, SERIES_SUSTAINED, "", bursts[i], 0);
 		}
 	}
 	struct judge_outcome out = judged(f, r, 5000);

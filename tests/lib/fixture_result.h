@@ -127,7 +127,7 @@ static inline float *fixture_copy(const float *from, int n)
 }
 
 /** One record of 16 pairs whose target is `shift` slower (log). `reasons`: limit reasons of the clock. */
-static inline void fixture_timing(struct result *r, struct noise *noise, int launch, int set, int cell, const char *series,
+static inline void fixture_timing(struct result *r, struct noise *noise, int launch, int set, int cell, enum series series,
 	const char *phase, double shift, uint64_t reasons)
 {
 	enum { PAIRS = 16 };
@@ -142,7 +142,7 @@ static inline void fixture_timing(struct result *r, struct noise *noise, int lau
 	c->cell = cell;
 	c->n_subjects = 2;
 	c->n = PAIRS;
-	snprintf(c->series, sizeof c->series, "%s", series);
+	c->series = series;
 	snprintf(c->phase, sizeof c->phase, "%s", phase);
 	snprintf(c->input_sha256, sizeof c->input_sha256, "feed");
 	snprintf(c->role[0], PROTOCOL_ROLE_SIZE, "base");
@@ -166,12 +166,12 @@ static inline void fixture_measured(struct result *r, const double *shift)
 		int set = launch <= 6 ? 1 : 2;
 		fixture_launch(r, launch, set);
 		for (int i = 0; i < r->plan.ask.n_cells; i++) {
-			fixture_timing(r, &noise, launch, set, i, "device", "", shift[i], 0);
+			fixture_timing(r, &noise, launch, set, i, SERIES_DEVICE, "", shift[i], 0);
 			if (launch > 1)
 				continue;
-			fixture_timing(r, &noise, launch, set, i, "call", "", shift[i], 0);
-			fixture_timing(r, &noise, launch, set, i, "phase", "prepare", 0, 0);
-			fixture_timing(r, &noise, launch, set, i, "phase", "run", shift[i], 0);
+			fixture_timing(r, &noise, launch, set, i, SERIES_CALL, "", shift[i], 0);
+			fixture_timing(r, &noise, launch, set, i, SERIES_PHASE, "prepare", 0, 0);
+			fixture_timing(r, &noise, launch, set, i, SERIES_PHASE, "run", shift[i], 0);
 		}
 	}
 }

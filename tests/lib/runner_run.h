@@ -114,12 +114,11 @@ static inline const struct msg_check *find_check(const struct run_result *r, int
 	return NULL;
 }
 
-static inline const struct msg_cell *find_series(const struct run_result *r, int cell, const char *series, const char *phase)
+static inline const struct msg_cell *find_series(const struct run_result *r, int cell, enum series series, const char *phase)
 {
 	for (int i = 0; i < r->n; i++) {
 		const struct msg_cell *c = r->record[i].u.cell;
-		if (r->record[i].t == MSG_CELL && c->cell == cell && strcmp(c->series, series) == 0 &&
-			strcmp(c->phase, phase) == 0)
+		if (r->record[i].t == MSG_CELL && c->cell == cell && c->series == series && strcmp(c->phase, phase) == 0)
 			return c;
 	}
 	return NULL;

@@ -77,9 +77,9 @@ static void a_launch_times_all_series(void **state)
 	run_task(&run, &r);
 	assert_int_equal(r.status, 0);
 	for (int i = 0; i < 3; i++) {
-		const struct msg_cell *device = find_series(&r, index[i], "device", ""),
-				      *call = find_series(&r, index[i], "call", "");
-		const struct msg_cell *phase = find_series(&r, index[i], "phase", "run");
+		const struct msg_cell *device = find_series(&r, index[i], SERIES_DEVICE, ""),
+				      *call = find_series(&r, index[i], SERIES_CALL, "");
+		const struct msg_cell *phase = find_series(&r, index[i], SERIES_PHASE, "run");
 		assert_non_null(device);
 		assert_non_null(call);
 		assert_non_null(phase);
@@ -136,11 +136,11 @@ static void the_cpu_is_timed_for_real(void **state)
 	run.phases = run.calls = false;
 	run_task(&run, &r);
 	assert_int_equal(r.status, 0);
-	const struct msg_cell *device = find_series(&r, index[0], "device", "");
+	const struct msg_cell *device = find_series(&r, index[0], SERIES_DEVICE, "");
 	assert_non_null(device);
 	assert_null(device->mhz[0]);
-	assert_null(find_series(&r, index[0], "call", ""));
-	assert_null(find_series(&r, index[0], "phase", "run"));
+	assert_null(find_series(&r, index[0], SERIES_CALL, ""));
+	assert_null(find_series(&r, index[0], SERIES_PHASE, "run"));
 	for (int i = 0; i < r.n; i++) /* a death can be put on a side, call by call */
 		said += r.record[i].t == MSG_AT && strcmp(r.record[i].u.at.step, "time") == 0 && r.record[i].u.at.role[0];
 	assert_int_equal(said, 2 * device->n);
@@ -187,7 +187,7 @@ static void an_anchor_that_fails_is_left_out(void **state)
 	struct msg_run run = small_run(RUN_LAUNCH, "sim", modules, 3, cell, index, 1);
 	run_task(&run, &r);
 	assert_int_equal(r.status, 0);
-	const struct msg_cell *device = find_series(&r, index[0], "device", "");
+	const struct msg_cell *device = find_series(&r, index[0], SERIES_DEVICE, "");
 	assert_non_null(device);
 	assert_int_equal(device->n_subjects, 2);
 	run_result_fini(&r);

@@ -149,7 +149,7 @@ static void memory_yields_to_clear_launches(void **state)
 {
 	struct scene *s = *state;
 	float base[8], target[8];
-	struct msg_cell m = { .series = "device", .n_subjects = 2, .n = 8, .ms = { base, target } };
+	struct msg_cell m = { .series = SERIES_DEVICE, .n_subjects = 2, .n = 8, .ms = { base, target } };
 
 	snprintf(m.role[0], sizeof m.role[0], "base");
 	snprintf(m.role[1], sizeof m.role[1], "target");

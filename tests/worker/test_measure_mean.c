@@ -55,7 +55,7 @@ static void play(const int *list, int n, int set, int slow)
 	for (int i = 0; i < n; i++) {
 		float base[PAIRS], target[PAIRS];
 		struct msg_cell m = {
-			.launch = s.launch, .set = set, .cell = list[i], .series = "device", .n_subjects = 2, .n = PAIRS
+			.launch = s.launch, .set = set, .cell = list[i], .series = SERIES_DEVICE, .n_subjects = 2, .n = PAIRS
 		};
 		struct fw_err err = { 0 };
 		guard_unknown(&m.guard);

@@ -58,7 +58,7 @@ static void begin(void)
 static void add_pairs(int cell)
 {
 	float ms[PAIRS];
-	struct msg_cell m = { .launch = 1, .set = 1, .cell = cell, .series = "device", .n_subjects = 2, .n = PAIRS };
+	struct msg_cell m = { .launch = 1, .set = 1, .cell = cell, .series = SERIES_DEVICE, .n_subjects = 2, .n = PAIRS };
 	struct fw_err err = { 0 };
 	guard_unknown(&m.guard);
 	snprintf(m.role[0], sizeof m.role[0], "base");
@@ -76,7 +76,7 @@ static void add_timed(int cell, const float clock[2][2], const float time[2][2],
 	struct msg_cell m = { .launch = s.state[cell].n_bursts + 1,
 		.set = 1,
 		.cell = cell,
-		.series = "sustained",
+		.series = SERIES_SUSTAINED,
 		.n_subjects = 2,
 		.n = 2 * PER_BURST };
 	struct fw_err err = { 0 };

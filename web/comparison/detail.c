@@ -64,10 +64,16 @@ static double rate(double count, double ms, double unit)
 	return ms > 0 ? count / ms * 1e3 / unit : NAN;
 }
 
-/* What the time that decides is called. */
-static const char *time_of_series(const char *series)
+/* The one that decides. */
+static enum series series_of(const struct comparison_cell *cell)
 {
-	return strcmp(series, "call") == 0 ? "whole call" : strcmp(series, "process") == 0 ? "time" : "device time";
+	return series_from_name(comparison_text(cell->json, "series"));
+}
+
+/* What the time that decides is called. */
+static const char *time_of_series(enum series series)
+{
+	return series == SERIES_CALL ? "whole call" : series == SERIES_PROCESS ? "time" : "device time";
 }
 
 /* What a module tells beside its times. */
@@ -108,8 +114,7 @@ static void times(struct buf *out, const struct comparison *c, const struct comp
 	emit_raw(out, flops || !program ? "<div><h3>Throughput</h3>" : "<div><h3>Time</h3>");
 	layout_table(out, 4, columns);
 	double change = isfinite(cell->change_pct) ? cell->change_pct : derive_change_pct(cell->base_ms, cell->target_ms);
-	pair_row(out, time_of_series(comparison_text(cell->json, "series")), "ms", cell->base_ms, cell->target_ms, change, "",
-		"not timed");
+	pair_row(out, time_of_series(series_of(cell)), "ms", cell->base_ms, cell->target_ms, change, "", "not timed");
 	pair_row(out, "useful", "TFLOP/s", cell->base_tflops, cell->target_tflops, change, "%.1f",
 		program ? NULL : "its FLOPs or times are not known");
 	if (!program)
@@ -556,9 +561,8 @@ int comparison_detail(void *arg, struct buf *out, const struct comparison *c, st
 		phases(out, cell);
 	if (result == 0)
 		result = launches(db, out, cell, id, err);
-	const char *series = comparison_text(cell->json, "series");
 	if (result == 0)
-		result = strip_draw(out, db, id, *series ? series : "device", err);
+		result = strip_draw(out, db, id, series_of(cell), err);
 	emit_raw(out, "</div></div>");
 	if (result == 0 && !comparison_is_program(cell))
 		result = kernels(db, out, c, id, err);

@@ -50,7 +50,7 @@ static void frame(struct buf *out)
 	emit_rawf(out, "<path class=grid d=\"M%.1f %dV%d\"/>", x_of(SLOW), TOP, TOP + 2 * LANE);
 }
 
-int strip_draw(struct buf *out, struct db *db, int64_t id, const char *series, struct fw_err *err)
+int strip_draw(struct buf *out, struct db *db, int64_t id, enum series series, struct fw_err *err)
 {
 	struct store_launches l;
 	int result = store_cell_launches(db, id, series, &l, err);

@@ -4,9 +4,9 @@
 #ifndef WEB_HTML_STRIP_H
 #define WEB_HTML_STRIP_H
 
-#include "db/sqlite/db.h"
+#include "db/store/sample.h"
 
 /** Draw the calls of the series that decides; nothing where its samples were thinned. `id`: the cell's row. Err: the database. */
-int strip_draw(struct buf *out, struct db *db, int64_t id, const char *series, struct fw_err *err);
+int strip_draw(struct buf *out, struct db *db, int64_t id, enum series series, struct fw_err *err);
 
 #endif

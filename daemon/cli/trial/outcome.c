@@ -94,10 +94,10 @@ static void take_times(struct outcome *o, const struct msg_cell *m)
 {
 	struct outcome_cell *c = cell_of(o, m->cell);
 	float sorted[PROTOCOL_SAMPLES_MAX];
-	bool decides = strcmp(m->series, "device") == 0 || strcmp(m->series, "process") == 0;
+	bool decides = m->series == SERIES_DEVICE || m->series == SERIES_PROCESS;
 
 	if (!c || m->n < 1 || m->n > PROTOCOL_SAMPLES_MAX || m->n_subjects < 1 ||
-		(!decides && !(strcmp(m->series, "call") == 0 && isnan(c->ms))))
+		(!decides && !(m->series == SERIES_CALL && isnan(c->ms))))
 		return;
 	memcpy(sorted, m->ms[0], (size_t)m->n * sizeof sorted[0]);
 	qsort(sorted, (size_t)m->n, sizeof sorted[0], ascending);

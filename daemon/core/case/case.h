@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "core/state/series.h"
 #include "kernels/fw_kernel.h"
 
 enum { CASE_KEY_SIZE = 160, CASE_SEQS_MAX = 256 };
@@ -40,11 +41,10 @@ struct cell {
 	enum direction direction;
 	double threshold_pct; /* TFLOP/s loss that is a regression */
 	double flops;         /* of a call of a foreign benchmark (family "command"); 0 unknown */
-	char decide
-		[8]; /* series that decides: "device", "call" where host time is part of the promise, "process"; "" is device */
-	double tau0; /* scatter of launches that was learned, log ratio; 0: the rule's */
-	double nu0;  /* in how many launches it was seen; 0: tau0 comes beside what pairs say */
-	double blind_pct; /* equal builds scatter so much that a smaller loss has to be clear; 0: it sees its threshold */
+	enum series decide;   /* the series that decides: of calls where host time is part of the promise */
+	double tau0;          /* scatter of launches that was learned, log ratio; 0: the rule's */
+	double nu0;           /* in how many launches it was seen; 0: tau0 comes beside what pairs say */
+	double blind_pct;     /* equal builds scatter so much that a smaller loss has to be clear; 0: it sees its threshold */
 	struct attention_case attention;
 };
 

@@ -88,7 +88,7 @@ static int read_cell(json_t *object, const char *where, struct cell *c, int *ind
 	static const char *const masks[] = { "full", "causal", "varlen_full", "varlen_causal", "block_sparse", NULL };
 	static const char *const directions[] = { "forward", "backward", NULL };
 	static const char *const dtypes[] = { "bf16", NULL };
-	static const char *const decides[] = { "device", "call", NULL };
+	static const char *const decides[] = { [SERIES_DEVICE] = "device", [SERIES_CALL] = "call", NULL };
 	struct attention_case *a = &c->attention;
 	struct fw_err why = { 0 };
 	struct fields f;
@@ -114,7 +114,7 @@ static int read_cell(json_t *object, const char *where, struct cell *c, int *ind
 	a->sparsity_ratio = field_double(&f, "sparsity_ratio", 0, 1);
 	a->seed = field_u64(&f, "seed");
 	if (field_has(&f, "decide"))
-		field_word(&f, "decide", decides, c->decide, sizeof c->decide);
+		c->decide = field_word(&f, "decide", decides, NULL, 0) == SERIES_CALL ? SERIES_CALL : SERIES_DEVICE;
 	read_lengths(&f, a);
 	if (index)
 		*index = (int)field_int(&f, "i", 0, SUITE_CELLS_MAX - 1);

@@ -195,8 +195,8 @@ struct msg_guard {
 
 struct msg_cell {
 	int launch, set, cell, redo;
-	char series[12]; /* "device" "call" "phase" "sustained" "process" */
-	char phase[16];  /* "run", "prepare", ...; "" unless series is "phase" */
+	enum series series;
+	char phase[16]; /* "run", "prepare", ...; "" unless series is SERIES_PHASE */
 	char input_sha256[65];
 	int n_subjects;
 	char role[PROTOCOL_SUBJECTS_MAX][PROTOCOL_ROLE_SIZE];

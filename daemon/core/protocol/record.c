@@ -326,7 +326,6 @@ static int read_guard(struct fields *f, struct msg_guard *g)
 
 static int read_cell(struct fields *f, struct msg_cell *m)
 {
-	static const char *const series[] = { "device", "call", "phase", "sustained", "process", NULL };
 	const char *role;
 	json_t *list;
 
@@ -334,10 +333,11 @@ static int read_cell(struct fields *f, struct msg_cell *m)
 	m->set = (int)field_int(f, "set", 1, 2);
 	m->cell = read_cell_number(f);
 	m->redo = (int)field_int_or(f, "redo", 0, 1000, 0);
-	field_word(f, "series", series, m->series, sizeof m->series);
+	int series = field_word(f, "series", series_names, NULL, 0);
+	m->series = series < 0 ? SERIES_DEVICE : (enum series)series;
 	field_token(f, "phase", FIELD_WORD, 0, m->phase, sizeof m->phase);
 	/* programs of their own bring their inputs along; the worker holds the bursts of a module to those that were checked */
-	field_digest(f, "input_sha256", true, !strcmp(m->series, "process") || !strcmp(m->series, "sustained"), m->input_sha256);
+	field_digest(f, "input_sha256", true, series == SERIES_PROCESS || series == SERIES_SUSTAINED, m->input_sha256);
 	m->n = (int)field_int(f, "n", 1, PROTOCOL_SAMPLES_MAX);
 	json_t *ms = field_object(f, "ms");
 

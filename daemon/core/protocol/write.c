@@ -204,7 +204,7 @@ static void put_samples(struct jsonw *j, const struct msg_cell *m)
 	jsonw_kv_int(j, "launch", m->launch);
 	jsonw_kv_int(j, "set", m->set);
 	jsonw_kv_int(j, "cell", m->cell);
-	jsonw_kv_string(j, "series", m->series);
+	jsonw_kv_string(j, "series", series_name(m->series));
 	jsonw_kv_string(j, "phase", m->phase);
 	jsonw_kv_string(j, "input_sha256", m->input_sha256);
 	jsonw_kv_string(j, "order", m->order);

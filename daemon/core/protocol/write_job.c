@@ -65,8 +65,8 @@ static void put_cell(struct jsonw *j, const struct cell *c, int index)
 	jsonw_kv_string(j, "mask", c->mask);
 	jsonw_kv_string(j, "direction", direction_name(c->direction));
 	jsonw_kv_double(j, "threshold_pct", c->threshold_pct);
-	if (c->decide[0])
-		jsonw_kv_string(j, "decide", c->decide);
+	if (c->decide != SERIES_DEVICE)
+		jsonw_kv_string(j, "decide", series_name(c->decide));
 	if (c->tau0 > 0)
 		jsonw_kv_double(j, "tau0", c->tau0);
 	if (c->nu0 > 0)

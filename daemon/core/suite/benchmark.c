@@ -104,6 +104,6 @@ void benchmark_cell(const struct benchmark *b, const char *key, double flops, st
 	snprintf(out->key, sizeof out->key, "%s", key);
 	snprintf(out->case_key, sizeof out->case_key, "%s", key);
 	snprintf(out->group, sizeof out->group, "%.15s", b->name);
-	snprintf(out->decide, sizeof out->decide, "process");
+	out->decide = SERIES_PROCESS;
 	out->direction = DIRECTION_FORWARD;
 }

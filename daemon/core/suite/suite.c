@@ -27,7 +27,7 @@ struct draft {
 	enum direction direction[2];
 	int n_full, n_causal; /* 0: not given */
 	int32_t full[CASE_SEQS_MAX], causal[CASE_SEQS_MAX];
-	char decide[8]; /* "call" or "", of every cell */
+	enum series decide; /* of every cell */
 };
 
 static int read_ints(struct yaml *y, struct yaml_node *list, int max, int64_t most, int32_t *out)
@@ -179,7 +179,7 @@ static void add_case(struct draft *d, struct yaml_node *at, const struct attenti
 			return;
 		}
 		*c = (struct cell){ .direction = d->direction[i], .threshold_pct = s->threshold_pct, .attention = *a };
-		snprintf(c->decide, sizeof c->decide, "%s", d->decide);
+		c->decide = d->decide;
 		if (case_check(c, &why)) {
 			yaml_mistake(d->y, at, "%s", why.text);
 			return;
@@ -356,7 +356,7 @@ static void read_root(struct draft *d, struct yaml_node *root)
 	yaml_percent(d->y, yaml_get(d->y, root, "threshold_pct"), 0.01, 99, &d->suite->threshold_pct);
 	yaml_seconds(d->y, yaml_get(d->y, root, "budget_s"), 1, 86400, &d->suite->budget_s);
 	if (decide && read_word(d->y, decide, decides, "device or call") == 1)
-		snprintf(d->decide, sizeof d->decide, "call");
+		d->decide = SERIES_CALL;
 	read_common(d, root);
 	read_varlen(d, root);
 	read_directions(d, root);
@@ -471,7 +471,7 @@ void suite_hash(const struct suite *s, char hex[65])
 			(unsigned long long)a->seed);
 		for (int q = 0; q < a->n_seqs; q++)
 			hash_line(&h, "%d,", a->length[q]);
-		if (strcmp(c->decide, "call") == 0)
+		if (c->decide == SERIES_CALL)
 			hash_line(&h, " decide=call");
 		hash_line(&h, "\n");
 	}

@@ -35,10 +35,10 @@ static void find_phase(const struct result *r, int i, bool is_gain, char phase[1
 	phase[0] = 0;
 	for (int k = 0; k < r->n_cells; k++) {
 		const struct msg_cell *m = r->cell[k];
-		if (m->cell != i || strcmp(m->series, "phase") != 0)
+		if (m->cell != i || m->series != SERIES_PHASE)
 			continue;
-		double grown = judge_median(r, i, "phase", m->phase, "target", JUDGE_MS) -
-			       judge_median(r, i, "phase", m->phase, "base", JUDGE_MS);
+		double grown = judge_median(r, i, SERIES_PHASE, m->phase, "target", JUDGE_MS) -
+			       judge_median(r, i, SERIES_PHASE, m->phase, "base", JUDGE_MS);
 		if (is_gain)
 			grown = -grown;
 		if (grown > most) {

@@ -22,8 +22,7 @@ static bool was_timed(const struct result *r, const char *role)
 {
 	for (int i = 0; i < r->n_cells; i++)
 		for (int k = 0; k < r->cell[i]->n_subjects; k++)
-			if (strcmp(r->cell[i]->series, judge_series(r, r->cell[i]->cell)) == 0 &&
-				strcmp(r->cell[i]->role[k], role) == 0)
+			if (r->cell[i]->series == judge_series(r, r->cell[i]->cell) && strcmp(r->cell[i]->role[k], role) == 0)
 				return true;
 	return false;
 }
@@ -45,7 +44,7 @@ static double clock_of(const struct result *r)
 	float clock[SUITE_CELLS_MAX];
 	int n = 0;
 	for (int i = 0; i < r->plan.ask.n_cells && n < SUITE_CELLS_MAX; i++) {
-		double mhz = judge_median(r, i, "device", "", "target", JUDGE_MHZ);
+		double mhz = judge_median(r, i, SERIES_DEVICE, "", "target", JUDGE_MHZ);
 		if (mhz > 0)
 			clock[n++] = (float)mhz;
 	}

@@ -210,8 +210,7 @@ static int add_cell(struct result *r, struct msg *m, struct fw_err *err)
 			return -1;
 	for (int i = r->n_cells - 1; i >= 0; i--) {
 		struct msg_cell *old = r->cell[i];
-		if (old->launch != c->launch || old->cell != c->cell || strcmp(old->series, c->series) ||
-			strcmp(old->phase, c->phase))
+		if (old->launch != c->launch || old->cell != c->cell || old->series != c->series || strcmp(old->phase, c->phase))
 			continue;
 		if (c->redo <= old->redo)
 			return err_set(err, ERR_PROTOCOL, "cell %d of launch %d is there twice", c->cell, c->launch);

@@ -18,16 +18,16 @@ static int role_in(const struct msg_cell *m, const char *role)
 	return -1;
 }
 
-static bool is_series(const struct msg_cell *m, int cell, const char *series, const char *phase)
+static bool is_series(const struct msg_cell *m, int cell, enum series series, const char *phase)
 {
-	return m->cell == cell && strcmp(m->series, series) == 0 && strcmp(m->phase, phase) == 0;
+	return m->cell == cell && m->series == series && strcmp(m->phase, phase) == 0;
 }
 
 /* ---- timings --------------------------------------------------------------------------------------------------------- */
 
 /* `host`: the host's time of enqueue in place of the device's of the call. */
 static void collect(
-	const struct result *r, int cell, const char *series, const char *against, bool host, struct judge_launches *out)
+	const struct result *r, int cell, enum series series, const char *against, bool host, struct judge_launches *out)
 {
 	for (int i = 0; i < r->n_cells && out->n < STATS_LAUNCHES_MAX; i++) {
 		const struct msg_cell *m = r->cell[i];
@@ -51,24 +51,23 @@ void judge_timed_init(struct judge_timed *t)
 	memset(t, 0, sizeof *t);
 }
 
-const char *judge_series(const struct result *r, int cell)
+enum series judge_series(const struct result *r, int cell)
 {
-	const char *decide = r->plan.ask.cell[cell].decide;
-	return decide[0] ? decide : "device";
+	return r->plan.ask.cell[cell].decide;
 }
 
 /* Collect what a result has of a cell. Own: everything stays the result's. */
 static void collect_all(const struct result *r, int cell, struct judge_timed *out)
 {
-	const char *decides = judge_series(r, cell);
-	bool by_call = strcmp(decides, "call") == 0;
+	enum series decides = judge_series(r, cell);
+	bool by_call = decides == SERIES_CALL;
 	judge_timed_init(out);
 	collect(r, cell, decides, "base", false, &out->decides);
-	collect(r, cell, "sustained", "base", false, &out->bursts);
+	collect(r, cell, SERIES_SUSTAINED, "base", false, &out->bursts);
 	if (!by_call)
-		collect(r, cell, "call", "base", false, &out->call);
+		collect(r, cell, SERIES_CALL, "base", false, &out->call);
 	if (!by_call)
-		collect(r, cell, "device", "base", true, &out->host);
+		collect(r, cell, SERIES_DEVICE, "base", true, &out->host);
 }
 
 static bool timed(const struct launch_pairs *p)
@@ -460,7 +459,7 @@ void judge_cell(const struct result *r, int i, struct judge_timed *t, struct sto
 	snprintf(c->mask, sizeof c->mask, "%s", cell->mask);
 	if (strcmp(cell->family, BENCHMARK_FAMILY) != 0)
 		snprintf(c->direction, sizeof c->direction, "%s", direction_name(cell->direction));
-	snprintf(c->series, sizeof c->series, "%s", judge_series(r, i));
+	c->series = judge_series(r, i);
 	collect_all(r, i, t);
 	if (r->identical_by[0]) {
 		show_nothing(c);
@@ -483,7 +482,7 @@ void judge_cell(const struct result *r, int i, struct judge_timed *t, struct sto
 /* ---- other series ---------------------------------------------------------------------------------------------------- */
 
 double judge_median(
-	const struct result *r, int cell, const char *series, const char *phase, const char *role, enum judge_values which)
+	const struct result *r, int cell, enum series series, const char *phase, const char *role, enum judge_values which)
 {
 	float all[VALUES_MAX];
 	int n = 0;
@@ -500,7 +499,7 @@ double judge_median(
 	return n ? stats_median(all, n) : NAN;
 }
 
-struct judge_change judge_change(const struct result *r, int cell, const char *series, const char *phase)
+struct judge_change judge_change(const struct result *r, int cell, enum series series, const char *phase)
 {
 	struct judge_change out = { NAN, NAN, NAN };
 	struct launch_estimate launch[STATS_LAUNCHES_MAX];

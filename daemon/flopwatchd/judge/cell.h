@@ -35,8 +35,8 @@ struct judge_timed {
 
 /** Begin with nothing: no launches, no host times. */
 void judge_timed_init(struct judge_timed *t);
-/** Name of the series that decides a cell: "device" unless the suite, or a program of its own, says otherwise. Own: the result's. */
-const char *judge_series(const struct result *r, int cell);
+/** The series that decides a cell: the device's unless the suite, or a program of its own, says otherwise. */
+enum series judge_series(const struct result *r, int cell);
 
 /**
  * Fill the estimates of `t` and, in `c`, everything from `m` on. A cell without launches becomes undecided, one without a
@@ -59,7 +59,7 @@ void judge_cell(const struct result *r, int i, struct judge_timed *t, struct sto
 /** Middle of a series' values over all launches of one side. Shape: `role` "base" or "target". NAN: none. */
 enum judge_values { JUDGE_MS, JUDGE_MHZ, JUDGE_HOST_US };
 double judge_median(
-	const struct result *r, int cell, const char *series, const char *phase, const char *role, enum judge_values which);
+	const struct result *r, int cell, enum series series, const char *phase, const char *role, enum judge_values which);
 
 /** Change of throughput in percent with its 95 % interval; NAN where a side has no times, the ends also with one launch alone. */
 struct judge_change {
@@ -69,6 +69,6 @@ struct judge_change {
  * The paired change of one series (and phase) of a cell, launches combined as those of a verdict are, without taking clocks out.
  * Shape: all launches of the result.
  */
-struct judge_change judge_change(const struct result *r, int cell, const char *series, const char *phase);
+struct judge_change judge_change(const struct result *r, int cell, enum series series, const char *phase);
 
 #endif

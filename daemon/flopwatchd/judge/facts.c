@@ -34,10 +34,10 @@ static void put(struct sink *s, const char *prefix, const char *name, const char
 
 /** Medians of both sides and the paired change of one series. `scale` turns ms into `unit`. */
 static void put_series(
-	struct sink *s, const struct result *r, int i, const char *series, const char *phase, const char *unit, double scale)
+	struct sink *s, const struct result *r, int i, enum series series, const char *phase, const char *unit, double scale)
 {
 	char prefix[48], name[32];
-	snprintf(prefix, sizeof prefix, "%s%s%s", series, phase[0] ? "." : "", phase);
+	snprintf(prefix, sizeof prefix, "%s%s%s", series_name(series), phase[0] ? "." : "", phase);
 	for (int k = 0; k < 2; k++) {
 		snprintf(name, sizeof name, "%s_%s", sides[k], unit);
 		put(s, prefix, name, unit, scale * judge_median(r, i, series, phase, sides[k], JUDGE_MS));
@@ -53,12 +53,12 @@ static void put_phases(struct sink *s, const struct result *r, int i)
 {
 	for (int k = 0; k < r->n_cells; k++) {
 		const struct msg_cell *m = r->cell[k];
-		bool seen = m->cell != i || strcmp(m->series, "phase") != 0;
+		bool seen = m->cell != i || m->series != SERIES_PHASE;
 		for (int p = 0; p < k && !seen; p++)
-			seen = r->cell[p]->cell == i && strcmp(r->cell[p]->series, "phase") == 0 &&
+			seen = r->cell[p]->cell == i && r->cell[p]->series == SERIES_PHASE &&
 			       strcmp(r->cell[p]->phase, m->phase) == 0;
 		if (!seen)
-			put_series(s, r, i, "phase", m->phase, "ms", 1);
+			put_series(s, r, i, SERIES_PHASE, m->phase, "ms", 1);
 	}
 }
 
@@ -67,9 +67,9 @@ static void put_device_extras(struct sink *s, const struct result *r, int i)
 	for (int k = 0; k < 2; k++) {
 		char name[32];
 		snprintf(name, sizeof name, "%s_mhz", sides[k]);
-		put(s, "clock", name, "mhz", judge_median(r, i, "device", "", sides[k], JUDGE_MHZ));
+		put(s, "clock", name, "mhz", judge_median(r, i, SERIES_DEVICE, "", sides[k], JUDGE_MHZ));
 		snprintf(name, sizeof name, "%s_us", sides[k]);
-		put(s, "enqueue", name, "us", judge_median(r, i, "device", "", sides[k], JUDGE_HOST_US));
+		put(s, "enqueue", name, "us", judge_median(r, i, SERIES_DEVICE, "", sides[k], JUDGE_HOST_US));
 	}
 }
 
@@ -81,9 +81,9 @@ static void put_bursts(struct sink *s, const struct result *r, int i)
 		double sum_j = 0;
 		int n = 0;
 		snprintf(name, sizeof name, "%s_ms", sides[k]);
-		put(s, "sustained", name, "ms", judge_median(r, i, "sustained", "", sides[k], JUDGE_MS));
+		put(s, "sustained", name, "ms", judge_median(r, i, SERIES_SUSTAINED, "", sides[k], JUDGE_MS));
 		snprintf(name, sizeof name, "%s_mhz", sides[k]);
-		put(s, "sustained_clock", name, "mhz", judge_median(r, i, "sustained", "", sides[k], JUDGE_MHZ));
+		put(s, "sustained_clock", name, "mhz", judge_median(r, i, SERIES_SUSTAINED, "", sides[k], JUDGE_MHZ));
 		for (int c = 0; c < r->n_cells; c++)
 			for (int m = 0; r->cell[c]->cell == i && m < r->cell[c]->n_subjects; m++)
 				if (strcmp(r->cell[c]->role[m], sides[k]) == 0 && r->cell[c]->energy_j[m] > 0) {
@@ -299,7 +299,7 @@ int judge_facts(struct db *db, const struct result *r, int i, int64_t cell, stru
 {
 	struct sink s = { .db = db, .cell = cell, .err = err };
 	put_phases(&s, r, i);
-	put_series(&s, r, i, "call", "", "us", 1000);
+	put_series(&s, r, i, SERIES_CALL, "", "us", 1000);
 	put_bursts(&s, r, i);
 	put_device_extras(&s, r, i);
 	for (int k = 0; k < 2; k++)

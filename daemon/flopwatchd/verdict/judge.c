@@ -277,7 +277,7 @@ static void take_stored(const struct store_launches *stored, struct judge_launch
 	memcpy(l->guard, stored->guard, sizeof l->guard);
 }
 
-static int put_estimates(struct db *db, int64_t cell, const char *series, const struct store_launches *stored,
+static int put_estimates(struct db *db, int64_t cell, enum series series, const struct store_launches *stored,
 	const struct judge_launches *l, struct fw_err *err)
 {
 	for (int i = 0; i < l->n; i++)
@@ -305,15 +305,15 @@ static struct judge_launches *again_series(struct again *a, int k)
 	return k == 0 ? &a->timed.decides : k == 1 ? &a->timed.bursts : &a->timed.call;
 }
 
-static const char *series_again(const struct store_cell *c, int k)
+static enum series series_again(const struct store_cell *c, int k)
 {
-	return k == 2 ? "call" : k == 1 ? "sustained" : c->series[0] ? c->series : "device";
+	return k == 2 ? SERIES_CALL : k == 1 ? SERIES_SUSTAINED : c->series;
 }
 
 /** Read and judge. Own: again_fini, also after an error. */
 static int read_again(struct db *db, const struct rule *rule, struct store_cell *c, struct again *a, struct fw_err *err)
 {
-	bool by_call = strcmp(c->series, "call") == 0;
+	bool by_call = c->series == SERIES_CALL;
 	struct judge_timed *t = &a->timed;
 	memset(a, 0, sizeof *a);
 	judge_timed_init(t);

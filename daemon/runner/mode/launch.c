@@ -183,7 +183,7 @@ static void plan_aside(const struct timing *t, int rounds, struct aside *a)
 	const struct msg_run *run = t->runner->run;
 	bool pass = !run->only_bursts;
 	a->burst = run->burst && run->burst[t->cell];
-	a->decides = pass && strcmp(run->cell[t->cell].decide, "call") == 0;
+	a->decides = pass && run->cell[t->cell].decide == SERIES_CALL;
 	a->calls = pass && run->calls && !a->decides;
 	a->phases = pass && run->phases;
 	a->long_call = t->runner->ops->clocks && side_rounds(rounds) < FLAG_CALL_PAIRS_MIN;

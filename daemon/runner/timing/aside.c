@@ -59,7 +59,7 @@ int timing_call(struct timing *t, int rounds, unsigned how, struct failure *f)
 		goto out;
 	}
 	runner_at(t->runner, t->cell, NULL, "time");
-	timing_begin_record(t, m, "call", "", rounds);
+	timing_begin_record(t, m, SERIES_CALL, "", rounds);
 	if (how & TIMING_GUARDED) {
 		if (timing_guarded(t, call_pass, &pass, x, f) != 0)
 			goto out;
@@ -129,7 +129,7 @@ static int phase_round(struct timing *t, int round, struct phase_times *x, struc
 static void write_phase(struct timing *t, struct msg_cell *m, struct phase_times *x, int b, int rounds, float empty)
 {
 	int number[PROTOCOL_SUBJECTS_MAX];
-	timing_begin_record(t, m, "phase", subject_phase_name(1u << b), rounds);
+	timing_begin_record(t, m, SERIES_PHASE, subject_phase_name(1u << b), rounds);
 	for (int who = 0; who < t->n; who++) {
 		number[who] = -1;
 		if (!(t->subject[who]->phases & (1u << b)))

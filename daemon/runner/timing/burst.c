@@ -229,7 +229,7 @@ int burst_run(struct timing *t, double busy_since_us, struct failure *f)
 		again = guard_discards(&guard, why) && redo < REDO_MAX;
 		busy_since_us = t->runner->ops->host_us(t->runner->dev);
 	}
-	timing_begin_record(t, m, "sustained", "", gather(b, first, side, energy_j));
+	timing_begin_record(t, m, SERIES_SUSTAINED, "", gather(b, first, side, energy_j));
 	m->redo = redo;
 	m->guard = guard;
 	write_record(t, m, first, side, energy_j);

@@ -76,7 +76,7 @@ int timing_device(struct timing *t, int rounds, bool last, struct failure *f)
 		failure_set(f, "device", "no memory for samples");
 		goto out;
 	}
-	timing_begin_record(t, m, "device", "", rounds);
+	timing_begin_record(t, m, SERIES_DEVICE, "", rounds);
 	runner_at(t->runner, t->cell, NULL, "time");
 	if (timing_guarded(t, device_pass, &pass, x, f) != 0)
 		goto out;

@@ -105,14 +105,14 @@ int timing_warm(struct timing *t, double until_us, struct failure *f)
 	}
 }
 
-void timing_begin_record(const struct timing *t, struct msg_cell *m, const char *series, const char *phase, int rounds)
+void timing_begin_record(const struct timing *t, struct msg_cell *m, enum series series, const char *phase, int rounds)
 {
 	const struct msg_run *run = t->runner->run;
 	memset(m, 0, sizeof *m);
 	m->launch = run->launch;
 	m->set = run->set;
 	m->cell = run->index[t->cell];
-	snprintf(m->series, sizeof m->series, "%s", series);
+	m->series = series;
 	snprintf(m->phase, sizeof m->phase, "%s", phase);
 	memcpy(m->input_sha256, t->problem->input_sha256, sizeof m->input_sha256);
 	m->n = rounds;

@@ -75,7 +75,7 @@ int timing_guarded(struct timing *t, timing_pass_fn *run, struct timing_pass *p,
 /** A time that is one: what rounds to nothing becomes the least there is. */
 float timing_at_least(float ms);
 /** Fill what every record of this cell has. */
-void timing_begin_record(const struct timing *t, struct msg_cell *m, const char *series, const char *phase, int rounds);
+void timing_begin_record(const struct timing *t, struct msg_cell *m, enum series series, const char *phase, int rounds);
 /** Letters of m->order: subjects of the record, in its own numbering. `number[r]` -1: subject r is not in it. */
 void timing_write_order(const struct timing *t, struct msg_cell *m, const int *number, int rounds);
 /** A begun record of all subjects. */

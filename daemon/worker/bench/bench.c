@@ -170,9 +170,7 @@ int bench_role(const struct msg_cell *m, const char *role)
 
 bool bench_decides(const struct bench *b, const struct msg_cell *m)
 {
-	const char *decide = b->cells[m->cell].decide;
-
-	return strcmp(m->series, decide[0] ? decide : "device") == 0;
+	return m->series == b->cells[m->cell].decide;
 }
 
 int bench_keep(struct bench_launch *list, int *n_list, const struct msg_cell *m, struct fw_err *err)
@@ -305,7 +303,7 @@ const struct bench_trouble *bench_trouble(const struct bench *b, int cell)
 /* A row of a program of its own, or a cell of two providers: one side may do more than the other. */
 static bool may_differ(const struct bench *b, int cell)
 {
-	return strcmp(b->cells[cell].decide, "process") == 0 ||
+	return b->cells[cell].decide == SERIES_PROCESS ||
 	       strcmp(b->subject[b->base].provider, b->subject[b->target].provider) != 0;
 }
 

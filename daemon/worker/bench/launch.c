@@ -46,7 +46,7 @@ int launch_void(struct bench *b, int cell, const char *reason, struct fw_err *er
 static int take_timings(struct launch_state *l, const struct msg_cell *m, struct fw_err *err)
 {
 	struct bench *b = l->bench;
-	bool decides = bench_decides(b, m), sustained = strcmp(m->series, "sustained") == 0;
+	bool decides = bench_decides(b, m), sustained = m->series == SERIES_SUSTAINED;
 	char why[GUARD_WHY_SIZE];
 	bool disturbed = guard_discards(&m->guard, why);
 	int kept = decides ? bench_add(b, m, err) : sustained ? sustain_add(b, m, err) : 0;
@@ -122,7 +122,7 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 	if (m->t == MSG_NOTE && !is_news(b, &m->u.note)) {
 		return 0;
 	} else if (m->t == MSG_CELL) {
-		int impossible = strcmp(m->u.cell->series, "device") == 0 ? refuse_impossible(b, m->u.cell, err) : 0;
+		int impossible = m->u.cell->series == SERIES_DEVICE ? refuse_impossible(b, m->u.cell, err) : 0;
 
 		if (impossible) {
 			l->seen[m->u.cell->cell] = true;

@@ -184,7 +184,7 @@ static int fill_record(struct taken *l, int cell, struct msg_cell *c, struct fw_
 	*c = (struct msg_cell){ .launch = b->launches,
 		.set = l->set,
 		.cell = cell,
-		.series = "process",
+		.series = SERIES_PROCESS,
 		.n_subjects = n,
 		.n = ROUNDS,
 		.guard = l->guard,

@@ -58,7 +58,7 @@ static float *copy(const float *v, int n)
 }
 
 static struct msg *new_record(
-	const struct command *m, const struct turns_cell *c, const char *series, int n_sides, int set, int n, struct fw_err *err)
+	const struct command *m, const struct turns_cell *c, enum series series, int n_sides, int set, int n, struct fw_err *err)
 {
 	struct msg *message = calloc(1, sizeof *message);
 
@@ -73,7 +73,7 @@ static struct msg *new_record(
 	}
 	*message->u.cell =
 		(struct msg_cell){ .launch = m->bench->launches, .set = set, .cell = c->cell, .n_subjects = n_sides, .n = n };
-	snprintf(message->u.cell->series, sizeof message->u.cell->series, "%s", series);
+	message->u.cell->series = series;
 	for (int side = 0; side < n_sides; side++)
 		snprintf(message->u.cell->role[side], PROTOCOL_ROLE_SIZE, "%s", m->side[side]->role);
 	return message;
@@ -101,7 +101,7 @@ static int fill(struct msg_cell *r, int side, const float *ms, const float *mhz,
 static int record_pairs(struct command *m, const struct turns_session *s, const struct turns_cell *c, int set,
 	const struct msg_guard *guard, int redo, struct fw_err *err)
 {
-	struct msg *message = new_record(m, c, "process", s->n_sides, set, c->n, err);
+	struct msg *message = new_record(m, c, SERIES_PROCESS, s->n_sides, set, c->n, err);
 	struct bench *b = m->bench;
 	char why[GUARD_WHY_SIZE];
 	bool clocks = true, hosts = true;
@@ -134,7 +134,7 @@ static int record_pairs(struct command *m, const struct turns_session *s, const 
 static int record_bursts(
 	struct command *m, const struct turns_cell *c, int set, const struct msg_guard *guard, struct fw_err *err)
 {
-	struct msg *message = new_record(m, c, "sustained", COMMAND_ANCHOR, set, c->n_burst, err);
+	struct msg *message = new_record(m, c, SERIES_SUSTAINED, COMMAND_ANCHOR, set, c->n_burst, err);
 	bool clocks = all_told(c->burst_mhz[0], c->n_burst) && all_told(c->burst_mhz[1], c->n_burst);
 	int status = message ? 0 : -1, n = c->n_burst;
 
