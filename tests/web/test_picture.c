@@ -138,6 +138,7 @@ static void the_picture_in_the_readme_is_drawn_by_the_program(void **state)
 	free(body);
 	struct answer a = get(run, "/api/v1/comparisons/1.svg");
 	assert_int_equal(a.status, 200);
+	assert_string_equal(header_of(&a, "Cross-Origin-Resource-Policy"), "cross-origin"); /* pages of forges may show it */
 	const char *path = getenv("PICTURE");
 	FILE *file = fopen(path ? path : "doc/comparison.svg", path ? "we" : "re");
 	assert_non_null(file);

@@ -193,8 +193,10 @@ void api_comparison_svg(void *arg, struct http_request *r, struct http_response 
 		return;
 	response->type = "image/svg+xml; charset=utf-8";
 	int result = comparison_read(site->db, id, &alone, &c, &err);
-	if (result == 0)
+	if (result == 0) {
+		response->is_picture = true;
 		comparison_picture(&response->body, &c);
+	}
 	comparison_free(&c);
 	if (result != 0)
 		answer_error(r, response, &err);
