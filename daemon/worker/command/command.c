@@ -233,19 +233,47 @@ static int give_up(struct bench *b, const int *list, int n, struct fw_err *err)
 	return 0;
 }
 
+/* How many calls were left out, and where most of them. */
+static int note_settled(struct command *m, struct fw_err *err)
+{
+	struct msg message = { .t = MSG_NOTE, .u.note = { .cell = -1 } };
+	const struct bench *b = m->bench;
+	int calls = 0, cut = 0, cells = 0, most = 0;
+
+	for (int i = 0; i < b->n_cells; i++) {
+		calls += m->settled[i].calls;
+		cut += m->settled[i].cut;
+		cells += m->settled[i].cut > 0;
+		most = m->settled[i].cut > m->settled[most].cut ? i : most;
+	}
+	if (cut == 0)
+		return 0;
+	snprintf(message.u.note.text, sizeof message.u.note.text,
+		"processes took a while to settle: %d of %d calls, at the start of a process and further from its others than "
+		"those scatter, are left out, of %d of %d cells; most of %s, %d of %d",
+		cut, calls, cells, b->n_cells, b->cells[most].key, m->settled[most].cut, m->settled[most].calls);
+	return bench_send(m->bench, &message, err);
+}
+
 /* One after the other: launches of whole processes. */
 static int measure_processes(struct command *m, struct fw_err *err)
 {
 	struct bench *b = m->bench;
-	int list[SUITE_CELLS_MAX], n, set;
+	int list[SUITE_CELLS_MAX], n, set, result = 0;
 
-	while (!b->lost && (n = measure_next(b, list, &set)) > 0) {
+	m->settled = calloc((size_t)b->n_cells + 1, sizeof *m->settled);
+	if (!m->settled)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	while (result == 0 && !b->lost && (n = measure_next(b, list, &set)) > 0) {
 		if (b->launches > 0 && b->gpu_s >= b->limits.budget_s)
 			break; /* what is open stays undecided, and says so */
-		if (command_launch(m, list, n, set, err) < 0 || give_up(b, list, n, err) != 0)
-			return -1;
+		result = command_launch(m, list, n, set, err) < 0 || give_up(b, list, n, err) != 0 ? -1 : 0;
 	}
-	return 0;
+	if (result == 0)
+		result = note_settled(m, err);
+	free(m->settled);
+	m->settled = NULL;
+	return result;
 }
 
 int command_measure(

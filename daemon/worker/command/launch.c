@@ -173,6 +173,19 @@ static int sides_with(const struct taken *l, const char *key)
 	return all ? COMMAND_SIDES_MAX : COMMAND_ANCHOR;
 }
 
+/* What a process says of a cell: the median of its calls, but for those that it took to settle. */
+static float time_of(struct command *m, int cell, const struct reading_row *row)
+{
+	int cut = 0;
+	double ms = row->ms ? transient_median(row->ms, row->n, &cut) : row->median_ms;
+
+	if (m->settled) {
+		m->settled[cell].calls += row->n;
+		m->settled[cell].cut += cut;
+	}
+	return (float)ms;
+}
+
 /* The times of one cell. 1, 0 a side did not write its row, -1. */
 static int fill_record(struct taken *l, int cell, struct msg_cell *c, struct fw_err *err)
 {
@@ -205,9 +218,7 @@ static int fill_record(struct taken *l, int cell, struct msg_cell *c, struct fw_
 			if (timed != 1)
 				return timed;
 			c->order[at++] = (char)('A' + side);
-			const struct reading_row *row = reading_find(&l->reading[round][side], key);
-
-			c->ms[side][round] = (float)(row->ms ? transient_median(row->ms, row->n, NULL) : row->median_ms);
+			c->ms[side][round] = time_of(m, cell, reading_find(&l->reading[round][side], key));
 		}
 	}
 	return 1;

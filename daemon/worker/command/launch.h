@@ -11,6 +11,11 @@
 
 enum { COMMAND_BASE, COMMAND_TARGET, COMMAND_ANCHOR, COMMAND_SIDES_MAX };
 
+/** Calls of a cell in whole processes, and how many of them were left out because their process had not settled yet. */
+struct command_settled {
+	int calls, cut;
+};
+
 /** What runs in turns. */
 struct command {
 	struct bench *bench;
@@ -18,6 +23,7 @@ struct command {
 	int n_sides; /* 3 with an anchor that runs */
 	const struct msg_subject *side[COMMAND_SIDES_MAX];
 	struct turns_list list[COMMAND_SIDES_MAX]; /* what each told when it first ran, where it takes turns */
+	struct command_settled *settled;           /* settled[n_cells] while whole processes are measured, else NULL */
 };
 
 /** Find the sides of a job; an anchor only where it was built. Own: the job's. Err: base or target is missing. */
