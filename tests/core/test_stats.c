@@ -558,6 +558,34 @@ static void what_cannot_be_decided_is_known_early(void **state)
 	assert_false(stats_is_hopeless(&r, stats_theta(1.5), wild, 0, &se));
 }
 
+/* Clocks of calls make launches agree to hundredths of a percent; processes differ by more than their clocks. */
+static void a_clock_of_a_process_is_none_of_a_call(void **state)
+{
+	const float ms[8] = { 1, 1, 1, 1, 1, 1, 1, 1 }, mhz[8] = { 1500, 1500, 1500, 1500, 1500, 1500, 1500, 1500 };
+	double se[3];
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		struct launch_pairs launch[2];
+		struct launch_estimate e[2];
+		struct estimate all;
+		struct rule r;
+		double beta;
+
+		rule_default(&r, 1);
+		r.pairs_min = r.pairs_max = i == 2 ? 32 : 2; /* a program's rule; a module's */
+		for (int k = 0; k < 2; k++)
+			launch[k] = (struct launch_pairs){
+				.set = 1, .n = i == 0 ? 2 : 8, .base_ms = ms, .target_ms = ms, .base_mhz = mhz, .target_mhz = mhz
+			};
+		stats_launches(&r, launch, 2, e, &beta);
+		stats_combine(&r, e, 2, &all);
+		se[i] = all.se_code;
+	}
+	assert_true(se[0] > 4 * se[1]); /* whole processes; the same program by turns */
+	near(se[2], se[1], 1e-12);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -583,6 +611,7 @@ int main(void)
 		cmocka_unit_test(launches_cannot_tell_the_clock),
 		cmocka_unit_test(most_launches_must_agree),
 		cmocka_unit_test(a_quick_look),
+		cmocka_unit_test(a_clock_of_a_process_is_none_of_a_call),
 		cmocka_unit_test(what_cannot_be_decided_is_known_early),
 	};
 

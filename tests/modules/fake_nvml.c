@@ -26,6 +26,7 @@ EXPORT struct fake_nvml {
 	unsigned long long reasons, energy_mj, ecc;
 	int n_events;
 	unsigned long long event_kind[ROOM], event_data[ROOM];
+	unsigned sm_mhz, busy_pct; /* mhz 0: cannot be read */
 } fake_nvml;
 
 static int gpu, set;
@@ -44,6 +45,19 @@ EXPORT int nvmlDeviceGetHandleByUUID(const char *uuid, void **device)
 EXPORT int nvmlDeviceGetPowerUsage(void *device, unsigned *mw)
 {
 	*mw = 699500;
+	return device == &gpu ? OK : NOT_FOUND;
+}
+
+EXPORT int nvmlDeviceGetClockInfo(void *device, int kind, unsigned *mhz)
+{
+	*mhz = fake_nvml.sm_mhz;
+	return device == &gpu && kind == 1 && fake_nvml.sm_mhz ? OK : NOT_SUPPORTED;
+}
+
+EXPORT int nvmlDeviceGetUtilizationRates(void *device, unsigned pct[2])
+{
+	pct[0] = fake_nvml.busy_pct;
+	pct[1] = 0;
 	return device == &gpu ? OK : NOT_FOUND;
 }
 

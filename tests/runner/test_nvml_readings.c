@@ -19,6 +19,7 @@ static struct fake_nvml {
 	unsigned long long reasons, energy_mj, ecc;
 	int n_events;
 	unsigned long long event_kind[ROOM], event_data[ROOM];
+	unsigned sm_mhz, busy_pct;
 } * fake;
 
 static const char gpu[] = "GPU-fake";
@@ -63,6 +64,19 @@ static void missing_functions_leave_gaps(void **state)
 	assert_string_equal(version, "");
 	nvml_read("GPU-other", &r);
 	assert_true(r.power_w < 0 && r.reasons == -1);
+}
+
+static void a_clock_while_something_computes(void **state)
+{
+	(void)state;
+	assert_true(nvml_busy_mhz(gpu) < 0);
+	fake->busy_pct = 98;
+	assert_true(nvml_busy_mhz(gpu) < 0); /* cannot be read */
+	fake->sm_mhz = 1455;
+	assert_true(nvml_busy_mhz(gpu) == 1455);
+	fake->busy_pct = 20; /* what it idles at is nobody's clock */
+	assert_true(nvml_busy_mhz(gpu) < 0);
+	assert_true(nvml_busy_mhz("GPU-other") < 0);
 }
 
 static void processes_but_for_mps_servers(void **state)
@@ -115,6 +129,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(missing_functions_leave_gaps, forget),
+		cmocka_unit_test_setup(a_clock_while_something_computes, forget),
 		cmocka_unit_test_setup(processes_but_for_mps_servers, forget),
 		cmocka_unit_test_setup(ourselves_among_processes, forget),
 		cmocka_unit_test_setup(xids_since_the_last_look, forget),

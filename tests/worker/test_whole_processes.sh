@@ -28,3 +28,29 @@ is "by what it came to" "$(sql "SELECT base_median_ms BETWEEN 0.999 AND 1.001 FR
 like "how much is left out is said" "$(notes)" \
 	'took a while to settle: [0-9]+ of [0-9]+ calls, at the start of a process .* are left out, of 1 of 2 cells; most of warms/up, [0-9]+ of [0-9]+$'
 is "about half of them" "$(notes | sed -nE 's/.*most of warms.up, ([0-9]+) of ([0-9]+)$/\1 \2/p' | awk '{ print ($1 * 16 / $2 >= 4 && $1 * 16 / $2 <= 8) }')" 1
+stop_daemon TERM
+
+# ---- processes that the device ran at different clocks: what a process takes follows the clock of its turn, of four in a launch
+repository clocks <<SH
+runs=\$(cat "$tmp/runs" 2>/dev/null || echo 0)
+echo \$((runs + 1)) >"$tmp/runs"
+work=\$(cat work)
+[ \$((runs % 2)) = 0 ] && mhz=1500 || mhz=1400
+echo "{\"cell\":\"bound\",\"us\":[\$((1500 * work / mhz))]}"
+SH
+echo 100000 >"$tmp/clocks/work"
+printf '#!/bin/sh\nexport FLOPWATCH_SIM_GUARD=%s\nexec "%s" "$@"\n' "$tmp/guard" "$bin/flopwatch-worker" >"$tmp/worker"
+chmod +x "$tmp/worker"
+write_config "sandbox: none" "workers: [{name: cpu, command: [\"$tmp/worker\", serve], device: cpu}]" \
+	"repos: [{name: clocks, url: $tmp/clocks.git}]"
+printf 'at=clocks %s\n' "pass=0 sm_mhz=1500" "pass=1 sm_mhz=1400" "pass=2 sm_mhz=1500" "pass=3 sm_mhz=1400" >"$tmp/guard"
+start_daemon
+is "clocks that differ by 7 % from process to process" "$(on_main clocks first)" "done unchanged"
+is "are known of each" "$(sql "SELECT count(*) > 0 AND min(mhz IS NOT NULL) FROM sample s JOIN cell c ON c.id = s.cell WHERE c.comparison = $newest")" 1
+is "and taken out of it" "$(sql "SELECT abs(change_pct) < 0.1 AND ci_high_pct - ci_low_pct < 1.5 FROM cell WHERE comparison = $newest")" 1
+echo 103000 >"$tmp/clocks/work"
+is "3 % more work is found beside them" "$(on_main clocks more)" "done regression"
+: >"$tmp/guard"
+echo 103001 >"$tmp/clocks/work"
+is "without them nothing is" "$(on_main clocks again)" "done undecided"
+is "and none is made up" "$(sql "SELECT count(mhz) FROM sample s JOIN cell c ON c.id = s.cell WHERE c.comparison = $newest")" 0

@@ -256,7 +256,7 @@ struct msg_note {
 
 /** How a device is. */
 struct msg_state {
-	enum run_mode what; /* RUN_IDLE, RUN_GUARD or RUN_CANARY */
+	enum run_mode what; /* from RUN_IDLE on */
 	bool ok;
 	struct msg_guard guard;
 	char detail[400]; /* what is wrong with it; "" when ok */
@@ -287,7 +287,7 @@ struct msg_run {
 	enum run_mode mode; /* from RUN_IDLE on with neither subjects nor cells */
 	char device[64];    /* uuid, or "cpu:0" "cuda:0" "sim:0" */
 	int launch, set;
-	int pass; /* mode guard: times of this launch that readings made void before */
+	int pass; /* mode guard: times of this launch that readings made void before; clocks: processes before this one */
 	uint64_t seed;
 	char seal[SEAL_KEY + 1]; /* key that the process's lines are sealed with (seal.h); "": they are not */
 	int n_subjects;

@@ -9,6 +9,7 @@ const char *const run_mode_names[RUN_MODES + 1] = {
 	[RUN_IDLE] = "idle",
 	[RUN_GUARD] = "guard",
 	[RUN_CANARY] = "canary",
+	[RUN_CLOCKS] = "clocks",
 };
 
 const char *run_mode_name(enum run_mode mode)

@@ -12,7 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEDIAN_MAX = 4096, FITS = 3 };
+enum {
+	MEDIAN_MAX = 4096,
+	FITS = 3,
+	CALLS_MIN = 4 /* pairs of a launch that are calls; fewer are whole processes */
+};
 
 #define REST_SD                                                                                                                  \
 	0.001 /* of y - beta z, and as how many pairs this counts: seen on an H200 for calls above 1 ms, 0.0001 to 0.002 */
@@ -267,6 +271,7 @@ struct sums {
 	double d, q, raw, z, z_q;  /* means */
 	double scatter, z_scatter; /* squared distances from d and z */
 	double beta, beta_q;
+	int pairs; /* of the longest launch */
 	bool clocked;
 };
 
@@ -281,6 +286,7 @@ static struct sums sum_up(const struct launch_estimate *e, int n)
 		s.z += e[i].z / n;
 		s.z_q += e[i].z_q / n;
 		s.clocked = s.clocked && e[i].z_q > 0;
+		s.pairs = e[i].n > s.pairs ? e[i].n : s.pairs;
 	}
 	for (int i = 0; i < n; i++) {
 		s.scatter += (e[i].d - s.d) * (e[i].d - s.d);
@@ -292,10 +298,12 @@ static struct sums sum_up(const struct launch_estimate *e, int n)
 /*
  * Variance of a launch's estimate before its cell's launches are seen. What was learned is the whole of it, and holds unless the pairs of
  * this very comparison scatter far more: on recorded launches pairs that drift say up to twice the variance that launches then show.
+ * The clock of a whole process explains only part of what processes differ by: memory, and the order of what they do.
  */
 static double prior_variance(const struct rule *r, const struct sums *s)
 {
-	double tau0 = s->clocked ? r->tau0_clocked : r->tau0;
+	bool by_calls = r->pairs_max >= CALLS_MIN || s->pairs >= CALLS_MIN;
+	double tau0 = s->clocked && by_calls ? r->tau0_clocked : r->tau0;
 
 	return r->learned ? fmax(tau0 * tau0, s->q / 2) : tau0 * tau0 + s->q;
 }

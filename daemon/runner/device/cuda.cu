@@ -454,6 +454,7 @@ static struct device_ops make_ops(void)
 	o.profiler = cuda_profiler;
 	o.guard = cuda_guard;
 	o.look = cuda_look;
+	o.busy_mhz = nvml_busy_mhz;
 	o.energy_j = cuda_energy_j;
 	o.settings = cuda_settings;
 	o.set_back = cuda_set_back;

@@ -136,6 +136,8 @@ struct device_ops {
 	 * memory errors are counted from the driver's start. NULL: nobody can tell.
 	 */
 	void (*look)(int index, struct msg_guard *out, char *who, size_t size);
+	/** SM clock of the device of this uuid, which need not be open, while something computes on it; -1: nothing does. NULL: nobody can tell. */
+	double (*busy_mhz)(const char *uuid);
 	/** Energy used so far, any origin. -1: unknown. NULL: nobody can tell. Units: J. */
 	double (*energy_j)(struct device *);
 	/**

@@ -18,13 +18,18 @@ enum {
 	ECC_UNCORRECTED = 1,
 	ECC_VOLATILE = 0,
 	EVENT_XID = 8,
-	EVENTS_MAX = 64
+	EVENTS_MAX = 64,
+	BUSY_PCT = 50
 };
 
 struct process {
 	unsigned pid;
 	unsigned long long memory_bytes;
 	unsigned gpu_instance, compute_instance;
+};
+
+struct utilization {
+	unsigned gpu_pct, memory_pct;
 };
 
 struct event {
@@ -42,6 +47,7 @@ static struct {
 	int (*power_limit)(void *device, unsigned *mw);
 	int (*temperature)(void *device, int sensor, unsigned *c);
 	int (*clock)(void *device, int kind, unsigned *mhz);
+	int (*utilization)(void *device, struct utilization *out);
 	int (*clock_max)(void *device, int kind, unsigned *mhz);
 	int (*reasons)(void *device, unsigned long long *bits);
 	int (*processes)(void *device, unsigned *count, struct process *out);
@@ -78,6 +84,7 @@ int nvml_open(void)
 	find(library, "nvmlDeviceGetEnforcedPowerLimit", &nvml.power_limit);
 	find(library, "nvmlDeviceGetTemperature", &nvml.temperature);
 	find(library, "nvmlDeviceGetClockInfo", &nvml.clock);
+	find(library, "nvmlDeviceGetUtilizationRates", &nvml.utilization);
 	find(library, "nvmlDeviceGetMaxClockInfo", &nvml.clock_max);
 	find(library, "nvmlDeviceGetCurrentClocksEventReasons", &nvml.reasons);
 	if (!nvml.reasons) /* its name before driver 535 */
@@ -135,6 +142,17 @@ void nvml_read(const char *uuid, struct nvml_reading *out)
 		out->energy_j = (double)bits * 1e-3;
 	if (nvml.ecc && nvml.ecc(device, ECC_UNCORRECTED, ECC_VOLATILE, &bits) == OK)
 		out->ecc = (int64_t)(bits & INT64_MAX);
+}
+
+double nvml_busy_mhz(const char *uuid)
+{
+	void *device = device_of(uuid);
+	struct utilization busy;
+	unsigned mhz;
+	if (!device || !nvml.utilization || !nvml.clock || nvml.utilization(device, &busy) != OK || busy.gpu_pct < BUSY_PCT ||
+		nvml.clock(device, CLOCK_SM, &mhz) != OK)
+		return -1;
+	return mhz;
 }
 
 void nvml_limits(const char *uuid, double *power_w, double *sm_mhz)

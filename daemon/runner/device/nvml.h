@@ -27,6 +27,8 @@ int nvml_open(void);
 void nvml_driver(char *out, size_t size);
 /** Read the GPU with this UUID ("GPU-..."). Takes some 10 ms on an H200. */
 void nvml_read(const char *uuid, struct nvml_reading *out);
+/** SM clock while at least half of the driver's last look at it saw a kernel; -1: none did, or unknown. Units: MHz. Takes less than 1 ms. */
+double nvml_busy_mhz(const char *uuid);
 /** What it is held to. Units: W, MHz; -1 unknown. */
 void nvml_limits(const char *uuid, double *power_w, double *sm_mhz);
 /** Processes with a compute context on it, but for the servers of MPS, whose clients are listed too. Shape: pid[max]. Returns their number, -1 unknown. */

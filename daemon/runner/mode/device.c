@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "core/protocol/guard.h"
 #include "runner/device/device.h"
@@ -20,7 +21,8 @@ enum {
 	FILLS_QUEUED = 64, /* a GPU needs some 5 us for one, and its marks are half a microsecond apart at best */
 	PAIRS = 16,
 	TENSOR = 1,
-	TAIL_PAIRS = 4
+	TAIL_PAIRS = 4,
+	CLOCKS_APART_MS = 20
 };
 
 #define CANARY_SEED UINT64_C(20240229)
@@ -155,5 +157,31 @@ int mode_look_run(const struct msg_run *run, struct records *records)
 		state.ok = state.guard.foreign <= 0;
 	}
 	record_state(records, &state);
+	return records->failed ? RUNNER_ERROR : 0;
+}
+
+int mode_clocks_run(const struct msg_run *run, struct records *records)
+{
+	const struct timespec apart = { .tv_nsec = CLOCKS_APART_MS * 1000000l };
+	const struct guard_moment now = { .at = GUARD_AT_CLOCKS, .launch = run->launch, .cell = -1, .pass = run->pass };
+	struct msg_state state = { .what = RUN_CLOCKS, .ok = true };
+	const struct device_ops *ops;
+	struct msg_device about;
+	struct fw_err err = { 0 };
+	int index;
+	guard_unknown(&state.guard);
+	if (device_find(run->device, &ops, &index, &err) != 0 || (ops->busy_mhz && ops->describe(index, &about, &err) != 0)) {
+		fprintf(stderr, "flopwatch-runner: %s\n", err.text);
+		return RUNNER_ERROR;
+	}
+	if (!ops->busy_mhz)
+		guard_script_apply(run->guards, &now, &state.guard);
+	record_state(records, &state);
+	while (ops->busy_mhz && !records->failed) {
+		nanosleep(&apart, NULL);
+		state.guard.sm_mhz = ops->busy_mhz(about.uuid);
+		if (state.guard.sm_mhz > 0)
+			record_state(records, &state);
+	}
 	return records->failed ? RUNNER_ERROR : 0;
 }

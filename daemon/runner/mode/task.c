@@ -103,6 +103,8 @@ static int run_mode(const struct msg_run *run, struct records *records, struct f
 		return mode_look_run(run, records);
 	if (run->mode == RUN_CANARY)
 		return mode_canary_run(run, records);
+	if (run->mode == RUN_CLOCKS)
+		return mode_clocks_run(run, records);
 	unfinished = &runner;
 	pthread_cleanup_push(at_thread_exit, NULL);
 	if (runner_open(&runner, run, records, err) == 0) {
@@ -133,7 +135,7 @@ int task_run(int in_fd, int records_fd)
 	if (take_task(in_fd, &m, &err) != 0)
 		goto out;
 	if (m.t != MSG_RUN || m.u.run->mode == RUN_CAPTURE) {
-		err_set(&err, ERR_PROTOCOL, "expected a run line with mode check, launch, audit, idle, guard or canary");
+		err_set(&err, ERR_PROTOCOL, "expected a run line with mode check, launch, audit, idle, guard, canary or clocks");
 		msg_fini(&m);
 		goto out;
 	}

@@ -92,7 +92,7 @@ int canary_after(struct bench *b, const struct runner_end *end, struct fw_err *e
 }
 
 /* Only a GPU has a driver to ask; tests say what others would read. */
-static bool can_tell(const struct bench *b)
+bool canary_can_tell(const struct bench *b)
 {
 	return b->device.kind == DEVICE_CUDA || getenv("FLOPWATCH_SIM_GUARD");
 }
@@ -103,7 +103,7 @@ int canary_guard(struct bench *b, int pass, struct msg_guard *out, struct fw_err
 	int i, errors;
 
 	guard_unknown(out);
-	if (!can_tell(b))
+	if (!canary_can_tell(b))
 		return 0;
 	for (i = 0; i < TRIES; i++) {
 		if ((i > 0 && pump_sleep(b->peer, pause_ms(b, AGAIN_MS), err) != 0) ||
@@ -149,7 +149,7 @@ int canary_wait_idle(struct bench *b, struct fw_err *err)
 	struct msg_state state;
 	char why[200];
 
-	if (!can_tell(b))
+	if (!canary_can_tell(b))
 		return 1;
 	for (;;) {
 		if (ask(b, RUN_IDLE, ++b->idle_looks, 0, &state, err) != 0)

@@ -22,6 +22,8 @@ int canary_lost(struct bench *b, const char *why, struct fw_err *err);
 /** The driver reported this XID: where it means broken hardware, tell. 0 none. */
 int canary_xid(struct bench *b, int xid, struct fw_err *err);
 
+/** Whether the device says anything of itself. */
+bool canary_can_tell(const struct bench *b);
 /**
  * What the device says of itself now, from a process that is not on it; nothing known where nobody can tell. To be read before and after
  * times that other programs take, `pass` times of which were void before. Memory errors are those since the reading before.

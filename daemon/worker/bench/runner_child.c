@@ -4,10 +4,12 @@
  */
 #include "worker/bench/runner_child.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -397,6 +399,35 @@ int runner_child_run(struct bench *b, const struct runner_task *t, struct runner
 		return -1;
 	classify(&c, &how, &e, result, t->deadline_s);
 	return 0;
+}
+
+int runner_child_beside(struct bench *b, const struct runner_task *t, struct proc *child, int *fd, struct fw_err *err)
+{
+	static const struct sandbox open_air;
+	struct sandbox_argv *v = malloc(sizeof *v);
+	int ends[2] = { -1, -1 }, task_fd = v ? task_file(b, t, "", err) : err_set(err, ERR_INTERNAL, "out of memory"),
+	    result = -1;
+	struct environment env;
+
+	if (task_fd >= 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+		err_sys(err, "socketpair");
+	if (ends[0] >= 0) {
+		struct proc_spec spec = { .env = env.list, .fd = { { task_fd, 0 }, { ends[1], RECORD_FD } }, .n_fd = 2 };
+
+		fcntl(ends[0], F_SETFL, O_NONBLOCK);
+		fill_environment(&env);
+		sandbox_run(&open_air, v, b->runner, b->device.kind == DEVICE_CUDA);
+		spec.argv = v->arg;
+		result = sandbox_end(v, err) != 0 || proc_spawn(&spec, child, err) != 0 ? -1 : 0;
+		close(ends[1]);
+	}
+	if (result != 0 && ends[0] >= 0)
+		close(ends[0]);
+	*fd = result == 0 ? ends[0] : -1;
+	if (task_fd >= 0)
+		close(task_fd);
+	free(v);
+	return result;
 }
 
 /* The runner prints a hello line. */

@@ -5,6 +5,7 @@
 #ifndef WORKER_BENCH_RUNNER_CHILD_H
 #define WORKER_BENCH_RUNNER_CHILD_H
 
+#include "base/proc.h"
 #include "worker/bench/bench.h"
 
 /** Take one record (at, check, work, node, cell or fault), which belongs to the caller until it returns. Err: -1 ends the process. */
@@ -13,7 +14,7 @@ typedef int runner_record_fn(void *arg, struct msg *m, struct fw_err *err);
 struct runner_task {
 	enum run_mode mode; /* from RUN_IDLE on without subjects and cells */
 	int launch, set;
-	int pass; /* guard: times that were void before */
+	int pass; /* guard: times that were void before; clocks: processes before this one */
 	uint64_t seed;
 	int n_subjects;
 	int subject[PROTOCOL_SUBJECTS_MAX]; /* positions in the bench */
@@ -40,6 +41,12 @@ struct runner_end {
 
 /** Run one process. Adds its wall time to the bench. Err: -1 when cancelled, when it cannot be started, or the caller refused a record. */
 int runner_child_run(struct bench *b, const struct runner_task *t, struct runner_end *end, struct fw_err *err);
+
+/**
+ * Start one that goes on beside something else: only mode, launch, pass and seed of the task count. Its records are not sealed, since no branch
+ * code is in it, and come on `*fd`, which never blocks. Own: proc_end, close.
+ */
+int runner_child_beside(struct bench *b, const struct runner_task *t, struct proc *child, int *fd, struct fw_err *err);
 
 /**
  * Ask the runner which devices it sees. Shape: out[max]. Returns their number, -1 with `err`.

@@ -154,7 +154,7 @@ static int discover(struct command *m, struct cell **cells, struct fw_err *err)
 		status = command_tell(m, side, "check", err);
 		if (status == 0)
 			ran[side] = command_run(
-				m->bench, m->build, m->side[side], &m->list[side], &reading[side], &trouble[side], err);
+				m->bench, m->build, m->side[side], &m->list[side], NULL, &reading[side], &trouble[side], err);
 		status = ran[side] < 0 ? -1 : status;
 	}
 	if (status == 0)

@@ -19,7 +19,8 @@ struct taken {
 	int set, first, redo;                              /* who begins; rounds thrown away */
 	int n_ran[ROUNDS], ran[ROUNDS][COMMAND_SIDES_MAX]; /* sides in the order in which they ran */
 	struct reading reading[ROUNDS][COMMAND_SIDES_MAX];
-	struct msg_guard guard; /* of the rounds that were kept */
+	double mhz[ROUNDS][COMMAND_SIDES_MAX]; /* that its process ran at; 0: not known */
+	struct msg_guard guard;                /* of the rounds that were kept */
 };
 
 int command_open(struct command *m, const struct msg_job *ask, struct fw_err *err)
@@ -112,10 +113,13 @@ static int run_sides(struct taken *l, int round, struct fw_err *err)
 
 	for (int k = 0; k < n; k++) {
 		int side = turn(l, n, round, k);
+		struct command_clock clock = { .process = round * n + k };
 
 		if (command_tell(m, side, "time", err) < 0)
 			return -1;
-		ran = command_run(m->bench, m->build, m->side[side], NULL, &l->reading[round][side], &trouble, err);
+		ran = command_run(m->bench, m->build, m->side[side], NULL, m->side[side]->run.gpu ? &clock : NULL,
+			&l->reading[round][side], &trouble, err);
+		l->mhz[round][side] = clock.mhz;
 		if (ran < 0 || (ran == 0 && command_failed(m, side, &trouble, err) < 0))
 			return -1;
 		if (ran == 0 && side != COMMAND_ANCHOR)
@@ -173,6 +177,20 @@ static int sides_with(const struct taken *l, const char *key)
 	return all ? COMMAND_SIDES_MAX : COMMAND_ANCHOR;
 }
 
+/* The clocks of a side's processes, where all of them are known. */
+static int fill_clocks(const struct taken *l, int side, struct msg_cell *c, struct fw_err *err)
+{
+	for (int round = 0; round < ROUNDS; round++)
+		if (l->mhz[round][side] <= 0)
+			return 0;
+	c->mhz[side] = calloc(ROUNDS, sizeof(float));
+	if (!c->mhz[side])
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	for (int round = 0; round < ROUNDS; round++)
+		c->mhz[side][round] = (float)l->mhz[round][side];
+	return 0;
+}
+
 /* What a process says of a cell: the median of its calls, but for those that it took to settle. */
 static float time_of(struct command *m, int cell, const struct reading_row *row)
 {
@@ -207,6 +225,8 @@ static int fill_record(struct taken *l, int cell, struct msg_cell *c, struct fw_
 		c->ms[side] = calloc(ROUNDS, sizeof(float));
 		if (!c->ms[side])
 			return err_set(err, ERR_INTERNAL, "out of memory");
+		if (fill_clocks(l, side, c, err) != 0)
+			return -1;
 	}
 	for (int round = 0; round < ROUNDS; round++) {
 		for (int k = 0; k < l->n_ran[round]; k++) {

@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "core/reading/row.h"
+#include "worker/bench/clocks.h"
 #include "worker/box/keyring.h"
 #include "worker/box/lastwords.h"
 #include "worker/command/program.h"
@@ -21,7 +22,8 @@
 #include "worker/box/workdir.h"
 
 struct running {
-	struct buf printed; /* standard output, where that is what is read */
+	struct clocks clocks; /* while it runs, where they are asked for */
+	struct buf printed;   /* standard output, where that is what is read */
 	struct lastwords words;
 	bool reads_stdout, too_much;
 };
@@ -94,7 +96,8 @@ static int blame(struct command_trouble *t, const struct running *r, const char 
 
 /* 1 ended well, 0 not, -1 not its fault. */
 static int run_process(struct bench *b, const struct build_context *c, const struct msg_subject *s, const char *side,
-	struct running *r, struct turns_list *list, struct command_trouble *trouble, struct fw_err *err)
+	struct running *r, struct turns_list *list, struct command_clock *clock, struct command_trouble *trouble,
+	struct fw_err *err)
 {
 	struct pump pump = { .peer = c->peer,
 		.stream = { { .read = on_stdout, .arg = r, .child_fd = 1 }, { .read = on_stderr, .arg = r, .child_fd = 2 } },
@@ -117,8 +120,15 @@ static int run_process(struct bench *b, const struct build_context *c, const str
 		pump.n_streams = 3;
 	}
 	result = program_prepare(program, b, c, s, list != NULL, &e);
-	if (result == 0)
+	if (result == 0 && clock)
+		result = clocks_begin(&r->clocks, b, clock->process, &e);
+	if (result == 0) {
+		pump.tick = clock ? clocks_take : NULL;
+		pump.tick_arg = &r->clocks;
 		result = pump_run(&pump, &program->spec, &how, &e);
+		if (clock)
+			clock->mhz = clocks_end(&r->clocks);
+	}
 	keyring_clear(c->sandbox);
 	free(program);
 	if (result != 0 && list && list->broken)
@@ -236,7 +246,7 @@ static int read_all(const struct build_context *c, const struct msg_subject *s, 
 }
 
 int command_run(struct bench *b, const struct build_context *c, const struct msg_subject *s, struct turns_list *list,
-	struct reading *out, struct command_trouble *trouble, struct fw_err *err)
+	struct command_clock *clock, struct reading *out, struct command_trouble *trouble, struct fw_err *err)
 {
 	char side[128], path[3 * BENCHMARK_TEXT_SIZE];
 	int64_t started = clock_mono_ns();
@@ -259,7 +269,7 @@ int command_run(struct bench *b, const struct build_context *c, const struct msg
 		output_path(c, s, i, path);
 		forget_output(folder, path);
 	}
-	result = run_process(b, c, s, side, r, list, trouble, err);
+	result = run_process(b, c, s, side, r, list, clock, trouble, err);
 	b->gpu_s += (double)(clock_mono_ns() - started) * 1e-9;
 	if (result == 1 && list && list->speaks)
 		result = turns_list_reading(list, out, err) != 0 ? -1 : 1;

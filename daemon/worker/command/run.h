@@ -17,11 +17,18 @@ struct command_trouble {
 	char detail[512];
 };
 
+/** The clock that a process ran at. */
+struct command_clock {
+	int process; /* how many of its launch came before */
+	double mhz;  /* 0: not known */
+};
+
 /**
  * Run subject `s` once. 1: `out` holds what it wrote (own: reading_fini); 0: its own fault, told in `trouble`; -1: cancelled, or a
  * fault of ours. Adds its wall time to the bench. With a `list` (else NULL) it is offered turns: where it takes them, `out` is what it told there.
+ * `clock` (else NULL) gets the clock that it ran at.
  */
 int command_run(struct bench *b, const struct build_context *c, const struct msg_subject *s, struct turns_list *list,
-	struct reading *out, struct command_trouble *trouble, struct fw_err *err);
+	struct command_clock *clock, struct reading *out, struct command_trouble *trouble, struct fw_err *err);
 
 #endif
