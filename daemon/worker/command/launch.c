@@ -48,10 +48,24 @@ int command_tell(struct command *m, int side, const char *step, struct fw_err *e
 	return bench_send(m->bench, &at, err);
 }
 
+int command_drop_anchor(struct command *m, const char *why, struct fw_err *err)
+{
+	struct msg message = { .t = MSG_NOTE, .u.note = { .cell = -1 } };
+
+	if (m->n_sides <= COMMAND_ANCHOR)
+		return 0;
+	m->n_sides = COMMAND_ANCHOR;
+	snprintf(message.u.note.role, sizeof message.u.note.role, "%s", m->side[COMMAND_ANCHOR]->role);
+	snprintf(message.u.note.text, sizeof message.u.note.text,
+		"the anchor %.12s of the history takes no part, and without it this commit has no place there: %.280s",
+		m->side[COMMAND_ANCHOR]->commit, why);
+	return bench_send(m->bench, &message, err);
+}
+
 int command_failed(struct command *m, int side, const struct command_trouble *trouble, struct fw_err *err)
 {
-	if (side == COMMAND_ANCHOR)
-		m->n_sides = COMMAND_ANCHOR;
+	if (side == COMMAND_ANCHOR && command_drop_anchor(m, trouble->detail, err) != 0)
+		return -1;
 	return bench_fault(m->bench, -1, m->side[side]->role, trouble->failure, trouble->detail, err);
 }
 

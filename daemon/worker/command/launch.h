@@ -32,6 +32,8 @@ int command_open(struct command *m, const struct msg_job *ask, struct fw_err *er
 int command_tell(struct command *m, int side, const char *step, struct fw_err *err);
 /** Tell the daemon of a launch over the `n` listed cells. */
 int command_announce(struct command *m, const int *list, int n, int set, uint64_t seed, struct fw_err *err);
+/** Go on without the anchor, and note why. Nothing where it takes no part any more. */
+int command_drop_anchor(struct command *m, const char *why, struct fw_err *err);
 /** A side's process gave no times: its fault. An anchor that has one takes no further part. */
 int command_failed(struct command *m, int side, const struct command_trouble *trouble, struct fw_err *err);
 /**

@@ -25,6 +25,8 @@ struct all_turns {
 	int n_place[TURNS_SIDES_MAX];
 	int *missed;                 /* missed[n_cells]: sessions in which a side did not come to it */
 	int deaths[TURNS_SIDES_MAX]; /* cells in whose turns it died */
+	int n_without_anchor;        /* cells that the anchor has been left out of, */
+	char without_anchor[500];    /* and of the first one why */
 	bool no_room;
 	char no_room_why[512];
 	double turns_s, calls_s; /* over all pairs */
@@ -72,6 +74,19 @@ static int cell_of(const struct bench *b, const char *key)
 	return -1;
 }
 
+/* From now on base and target are alone in this cell. */
+static void leave_anchor_out(struct all_turns *a, int cell, const char *why)
+{
+	int *place = a->place + COMMAND_ANCHOR * a->n_cells, kept = 0;
+
+	for (int i = 0; i < a->n_place[COMMAND_ANCHOR]; i++)
+		if (place[i] != cell)
+			place[kept++] = place[i];
+	a->n_place[COMMAND_ANCHOR] = kept;
+	if (a->n_without_anchor++ == 0)
+		snprintf(a->without_anchor, sizeof a->without_anchor, "%s: %.300s", a->command->bench->cells[cell].key, why);
+}
+
 static int prepare(struct all_turns *a, struct fw_err *err)
 {
 	struct bench *b = a->command->bench;
@@ -83,9 +98,12 @@ static int prepare(struct all_turns *a, struct fw_err *err)
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	for (int side = 0; side < a->command->n_sides; side++)
 		for (int i = 0; i < a->command->list[side].n; i++) {
-			int cell = cell_of(b, a->command->list[side].cell[i].key);
+			const struct turns_told *told = &a->command->list[side].cell[i];
+			int cell = cell_of(b, told->key);
 
-			if (cell >= 0)
+			if (cell >= 0 && side == COMMAND_ANCHOR && told->failure[0])
+				leave_anchor_out(a, cell, told->detail);
+			else if (cell >= 0)
 				a->place[side * a->n_cells + a->n_place[side]++] = cell;
 		}
 	return 0;
@@ -145,8 +163,13 @@ static int take_cells(
 
 	for (int i = 0; i < s->n; i++) {
 		struct turns_cell *c = &s->cell[i];
-		int status = turns_judge(a->command, s, c, err);
+		char why[TURNS_TEXT_SIZE];
+		int status = turns_judge(a->command, s, c, why, err);
 
+		if (status == 2) {
+			leave_anchor_out(a, c->cell, why);
+			continue;
+		}
 		if (status == 1 && c->n >= PAIRS_MIN) {
 			l->timed++;
 			status = turns_record(a->command, s, c, l->set, guard, redo, err);
@@ -166,6 +189,21 @@ static int take_cells(
 	return 0;
 }
 
+/* It ended for want of the anchor, or for want of room beside it: what it did not come to comes without the anchor. */
+static int take_trouble_of_anchor(struct turns_launch *l, const struct turns_session *s, struct fw_err *err)
+{
+	struct all_turns *a = l->all;
+	bool is_breach = strcmp(s->trouble.failure, "protocol") == 0;
+
+	for (int i = 0; i < s->n; i++)
+		if (s->cell[i].cell == s->trouble_cell)
+			l->todo[s->trouble_cell] = s->cell[i].n < PAIRS_MIN;
+	if (s->no_room || s->trouble_cell < 0 || is_breach || a->deaths[COMMAND_ANCHOR]++ == DEATHS_MAX)
+		return command_drop_anchor(a->command, s->trouble.detail, err) != 0 ? -1 : 1;
+	leave_anchor_out(a, s->trouble_cell, s->trouble.detail);
+	return 1;
+}
+
 /* Somebody ended it. 1 the others go on, 0 nothing goes on by turns, -1. */
 static int take_trouble(struct turns_launch *l, struct turns_session *s, struct fw_err *err)
 {
@@ -175,8 +213,8 @@ static int take_trouble(struct turns_launch *l, struct turns_session *s, struct 
 
 	if (side < 0)
 		return 1;
-	if (side == COMMAND_ANCHOR)
-		return command_failed(m, side, &s->trouble, err) < 0 ? -1 : 1;
+	if (side == COMMAND_ANCHOR || (s->no_room && s->n_sides > COMMAND_ANCHOR))
+		return take_trouble_of_anchor(l, s, err);
 	if (s->no_room) {
 		a->no_room = true;
 		snprintf(a->no_room_why, sizeof a->no_room_why, "%.200s: %.300s", m->side[side]->role, s->trouble.detail);
@@ -374,7 +412,13 @@ static int note_end(struct all_turns *a, struct fw_err *err)
 			"%.3g ms",
 			a->n_turns, a->turns_s * 1e3 / a->n_turns, a->calls_s * 1e3 / a->n_turns,
 			(a->turns_s - a->calls_s) * 1e3 / a->n_turns);
-	return text[0] ? note(a->command->bench, text, err) : 0;
+	if (text[0] && note(a->command->bench, text, err) != 0)
+		return -1;
+	if (a->n_without_anchor == 0)
+		return 0;
+	snprintf(text, sizeof text, "the anchor of the history takes no part in %d of %d cells: %s", a->n_without_anchor,
+		a->n_cells, a->without_anchor);
+	return note(a->command->bench, text, err);
 }
 
 int turns_measure(struct command *m, struct fw_err *err)
@@ -391,11 +435,8 @@ int turns_measure(struct command *m, struct fw_err *err)
 
 	/* pairs of calls settle far closer than whole processes, and a launch of them costs little */
 	m->bench->rule.half_width_dense_pct = fmin(m->bench->rule.half_width_dense_pct, HALF_WIDTH_PCT);
-	if (m->n_sides > COMMAND_ANCHOR && !m->list[COMMAND_ANCHOR].speaks) {
-		m->n_sides = COMMAND_ANCHOR;
-		status = note(
-			m->bench, "the anchor of the history does not take turns, so this commit has no place beside it", err);
-	}
+	if (!m->list[COMMAND_ANCHOR].speaks)
+		status = command_drop_anchor(m, "it does not take turns, as base and target do", err);
 	if (status == 0 && (!l.list || !l.spare || !l.chain || !l.todo || !l.burst))
 		status = err_set(err, ERR_INTERNAL, "out of memory");
 	if (status == 0)

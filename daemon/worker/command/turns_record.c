@@ -11,21 +11,25 @@
 
 /* ---- what is believed ---------------------------------------------------------------------------------------------------- */
 
+/* An anchor is left out of the cell; one that goes on in the turns of others is left out of all. */
 static int refuse(struct command *m, int side, int cell, const char *failure, const char *why, struct fw_err *err)
 {
-	if (side == COMMAND_ANCHOR)
-		m->n_sides = COMMAND_ANCHOR;
-	return bench_fault(m->bench, cell, m->side[side]->role, failure, why, err) < 0 ? -1 : 0;
+	if (side != COMMAND_ANCHOR)
+		return bench_fault(m->bench, cell, m->side[side]->role, failure, why, err) < 0 ? -1 : 0;
+	return strcmp(failure, "escaped") == 0 && command_drop_anchor(m, why, err) != 0 ? -1 : 2;
 }
 
-int turns_judge(struct command *m, const struct turns_session *s, const struct turns_cell *c, struct fw_err *err)
-{
-	char why[TURNS_WHY_SIZE];
+_Static_assert((int)TURNS_WHY_SIZE <= (int)TURNS_TEXT_SIZE, "a reason of either kind fits");
 
+int turns_judge(struct command *m, const struct turns_session *s, const struct turns_cell *c, char *why, struct fw_err *err)
+{
+	why[0] = '\0';
 	if (!m->bench->cell[c->cell].open)
 		return 0;
-	if (c->failed_side >= 0)
-		return refuse(m, c->failed_side, c->cell, c->failure, c->detail, err);
+	if (c->failed_side >= 0) {
+		memcpy(why, c->detail, sizeof c->detail);
+		return refuse(m, c->failed_side, c->cell, c->failure, why, err);
+	}
 	for (int side = 0; side < s->n_sides; side++) {
 		if (turns_overstates(&c->seen[side], why))
 			return refuse(m, side, c->cell, "clock", why, err);

@@ -1,0 +1,68 @@
+#!/bin/bash
+# The anchor of a history takes turns beside base and target; where it cannot, these go on without it, and a note says why.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../lib/daemon.sh"
+. "$(dirname "$0")/../lib/turns.sh"
+
+sides() { # of each cell of the newest comparison, those that have samples
+	sql "SELECT key || ' ' || group_concat(subject) FROM (SELECT DISTINCT c.key, c.n, k.subject FROM sample s JOIN sample_kind k ON k.id = s.kind
+		JOIN cell c ON c.id = s.cell WHERE c.comparison = $newest AND k.series = 'process' ORDER BY c.n, k.subject) GROUP BY key ORDER BY key" | paste -sd';'
+}
+notes() {
+	api "comparisons/$(sql "SELECT $newest")" | jq -r '.notes[]? | "\(.role // ""): \(.text)"'
+}
+# what the first commit alone does, while $tmp/does says so
+first='static int does(const char *what) { char now[16] = ""; FILE *f = fopen("'$tmp'/does", "r"); if (f) { if (!fgets(now, 16, f)) now[0] = 0; fclose(f); } return strcmp(now, what) == 0; }
+static int timed(void) { return flopwatch_now.is_open && flopwatch_now.fd >= 0 && !flopwatch_now.is_list; }
+int main(void) {
+	if (does("mute")) { puts("{\"cell\":\"a\",\"ms\":1}"); return 0; }
+	if (does("broken")) { fprintf(stderr, "no such library\n"); return 3; }
+	flopwatch_open();
+	if (does("large") && timed()) { fprintf(stderr, "CUDA error: out of memory\n"); return 1; }
+	FLOPWATCH("a", 1e6, 0) work(1000);
+	FLOPWATCH("b", 1e6, 0) { work(1000); if (does("dies") && timed()) { fprintf(stderr, "row 7 is odd\n"); abort(); } }
+	if (does("leaves") && timed()) { fprintf(stderr, "enough\n"); return 4; }
+	FLOPWATCH("c", 1e6, 0) work(1000);
+	return 0; }'
+later='int main(void) { FLOPWATCH("a", 1e6, 0) work(1000); FLOPWATCH("b", 1e6, 0) work(1000); FLOPWATCH("c", 1e6, 0) work(1000); return 0; }'
+n=0
+beside() { # WORD: the anchor does this, while another commit of main is measured beside it
+	n=$((n + 1))
+	echo "// $n" >>"$tmp/one/prog.c"
+	printf '%s' "$1" >"$tmp/does"
+	on_main one "beside an anchor that is $1"
+}
+
+: >"$tmp/does"
+turns_repo one
+write_config "sandbox: none" "workers: [{name: cpu, command: [flopwatch-worker, serve], device: cpu}]" "repos: [{name: one, url: $tmp/one.git}]"
+start_daemon
+program one "$first"
+is "the first commit is measured" "$(on_main one first)" "done unchanged"
+is "and pinned" "$(sql "SELECT anchor_sha FROM epoch")" "$(head_of one)"
+program one "$later"
+on_main one "the base of what follows" >"$tmp/verdict"
+is "beside its anchor a commit is measured" "$(beside fine)" "done unchanged"
+all="a anchor,base,target;b anchor,base,target;c anchor,base,target" none="a base,target;b base,target;c base,target"
+is "with three sides in turns" "$(sides)" "$all"
+is "as any three sides are" "$(sql "SELECT min(length(call_order)) >= 24 FROM sample s JOIN cell c ON c.id = s.cell WHERE c.comparison = $newest AND call_order != ''")" 1
+unlike "nothing is to be said" "$(notes)" 'takes no part'
+is "the place in the history has its ratios" "$(sql "SELECT count(*) FROM ratio WHERE target_sha = '$(head_of one)'")" 3
+
+is "an anchor that dies in one cell" "$(beside dies)" "done unchanged"
+is "is left out of that cell" "$(sides)" "a anchor,base,target;b base,target;c anchor,base,target"
+like "which a note says, with its last words" "$(notes)" 'the anchor of the history takes no part in 1 of 3 cells: b: .*killed by SIGABRT; last words: "row 7 is odd"'
+is "one that ends between cells" "$(beside leaves)" "done unchanged"
+is "is left out of those that it did not come to" "$(sides)" "a anchor,base,target;b anchor,base,target;c base,target"
+like "and a note says why" "$(notes)" '^anchor: the anchor [0-9a-f]{12} of the history takes no part, .*ended with exit 4; last words: "enough"'
+is "one for which the device has no room" "$(beside large)" "done unchanged"
+is "leaves base and target" "$(sides)" "$none"
+like "which says so" "$(notes)" '^anchor: .*takes no part, .*out of memory'
+like "and they take turns" "$(notes)" 'programs took turns'
+is "one that takes no turns" "$(beside mute)" "done unchanged"
+is "is no side" "$(sides)" "$none"
+like "it is said" "$(notes)" '^anchor: .*takes no part, .*it does not take turns, as base and target do'
+is "one that does not run any more" "$(beside broken)" "done unchanged"
+is "is none either" "$(sides)" "$none"
+like "for what it said" "$(notes)" '^anchor: .*takes no part, .*ended with exit 3; last words: "no such library"'
+is "the next commit has its place again" "$(beside fine) $(sides)" "done unchanged $all"
