@@ -47,10 +47,23 @@ printf 'at=clocks %s\n' "pass=0 sm_mhz=1500" "pass=1 sm_mhz=1400" "pass=2 sm_mhz
 start_daemon
 is "clocks that differ by 7 % from process to process" "$(on_main clocks first)" "done unchanged"
 is "are known of each" "$(sql "SELECT count(*) > 0 AND min(mhz IS NOT NULL) FROM sample s JOIN cell c ON c.id = s.cell WHERE c.comparison = $newest")" 1
+api "comparisons/$(sql "SELECT $newest")" >"$tmp/comparison.json"
+"$root/tests/gpu/turns/figures.py" "$tmp/comparison.json" "$tmp/state/flopwatch.db" clocks >"$tmp/figures" 2>"$tmp/said"
+is "figures of it have every launch" "$(jq -c '[.cells[] | (.launches_pct | length) == .launches, .clocks]' "$tmp/figures") $(cat "$tmp/said")" "[true,true] "
+like "and say that clocks are known" "$("$root/tests/gpu/turns/figures.py" --sum "$tmp/figures")" 'clocks known$'
+"$root/tests/gpu/turns/figures.py" "$tmp/comparison.json" "$tmp/none.db" clocks >"$tmp/figures"
+like "whatever else cannot be read" "$("$root/tests/gpu/turns/figures.py" --sum "$tmp/figures")" 'clocks known$'
+like "which is said" "$("$root/tests/gpu/turns/figures.py" --sum "$tmp/figures")" '^not ok - clocks: what single launches say is not known: .*none.db: unable to open'
 is "and taken out of it" "$(sql "SELECT abs(change_pct) < 0.1 AND ci_high_pct - ci_low_pct < 1.5 FROM cell WHERE comparison = $newest")" 1
 echo 103000 >"$tmp/clocks/work"
-is "3 % more work is found beside them" "$(on_main clocks more)" "done regression"
+on_side() { # branches have no anchor, which would run between base and target
+	branch clocks "$1" main
+	echo "$2" >"$tmp/clocks/work"
+	commit clocks "$1"
+	push clocks "$1"
+	in_the_end "$(head_of clocks)"
+}
+is "3 % more work is found beside them" "$(on_side more 103000)" "done regression"
 : >"$tmp/guard"
-echo 103001 >"$tmp/clocks/work"
-is "without them nothing is" "$(on_main clocks again)" "done undecided"
+is "without them nothing is" "$(on_side again 103001)" "done undecided"
 is "and none is made up" "$(sql "SELECT count(mhz) FROM sample s JOIN cell c ON c.id = s.cell WHERE c.comparison = $newest")" 0

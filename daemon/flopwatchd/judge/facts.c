@@ -64,10 +64,12 @@ static void put_phases(struct sink *s, const struct result *r, int i)
 
 static void put_device_extras(struct sink *s, const struct result *r, int i)
 {
+	enum series clocked = judge_series(r, i) == SERIES_PROCESS ? SERIES_PROCESS : SERIES_DEVICE;
+
 	for (int k = 0; k < 2; k++) {
 		char name[32];
 		snprintf(name, sizeof name, "%s_mhz", sides[k]);
-		put(s, "clock", name, "mhz", judge_median(r, i, SERIES_DEVICE, "", sides[k], JUDGE_MHZ));
+		put(s, "clock", name, "mhz", judge_median(r, i, clocked, "", sides[k], JUDGE_MHZ));
 		snprintf(name, sizeof name, "%s_us", sides[k]);
 		put(s, "enqueue", name, "us", judge_median(r, i, SERIES_DEVICE, "", sides[k], JUDGE_HOST_US));
 	}

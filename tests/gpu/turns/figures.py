@@ -12,24 +12,24 @@ import sys
 
 
 def launches_of(database, comparison):
-    """For each cell the change of every launch, in percent: at equal clocks and as it is."""
-    found = {}
+    """For each cell the change of every launch, in percent: at equal clocks and as it is; and why they are not known, where they are not."""
+    found, why = {}, None
     try:
         db = sqlite3.connect("file:%s?mode=ro" % database, uri=True)
-        rows = db.execute("SELECT c.key, s.d, s.d_raw, s.mhz IS NOT NULL FROM sample s JOIN cell c ON c.id = s.cell JOIN sample_kind k ON k.id = s.kind "
+        rows = db.execute("SELECT c.key, s.d, s.d_raw FROM sample s JOIN cell c ON c.id = s.cell JOIN sample_kind k ON k.id = s.kind "
                           "WHERE c.comparison = ? AND k.series = 'process' AND k.subject = 'target' ORDER BY s.launch", (comparison,))
-        for key, d, raw, clocked in rows:
-            cell = found.setdefault(key, {"launches_pct": [], "raw_pct": [], "clocks": bool(clocked)})
+        for key, d, raw in rows:
+            cell = found.setdefault(key, {"launches_pct": [], "raw_pct": []})
             cell["launches_pct"].append(round(-100 * d, 4))
             cell["raw_pct"].append(round(-100 * raw, 4))
-    except (sqlite3.Error, TypeError) as problem:
-        print("figures.py: %s" % problem, file=sys.stderr)
-    return found
+    except (sqlite3.Error, TypeError) as problem:  # Python's SQLite may be too old for the tables of the daemon's
+        why = "%s: %s (SQLite %s)" % (database, problem, sqlite3.sqlite_version)
+    return found, why
 
 
 def figures(path, database, label):
     body = json.load(open(path))
-    launches = launches_of(database, body["id"])
+    launches, problem = launches_of(database, body["id"])
     notes = " ".join(note["text"] for note in body["notes"] or [])
     turn = re.search(r"(\d+) of them, each ([0-9.e-]+) ms for calls of ([0-9.e-]+) ms.* a turn cost ([0-9.e-]+) ms", notes)
     cells = []
@@ -39,11 +39,12 @@ def figures(path, database, label):
         cell["half_width_pct"] = (c["ci_high_pct"] - c["ci_low_pct"]) / 2 if c["ci_high_pct"] is not None else None
         cell["base_ms"], cell["target_ms"] = c["base"]["median_ms"], c["target"]["median_ms"]
         cell["reason"] = c["reason"]
+        cell["clocks"] = (c.get("clock") or {}).get("base_mhz") is not None
         cell.update(launches.get(c["cell"], {}))
         cells.append(cell)
     print(json.dumps({"what": label, "verdict": body["verdict"], "gpu_s": body["gpu_s"], "wall_s": body["wall_s"], "launches": body["launches"],
                       "device": body["environment"]["name"], "driver": body["environment"]["driver"], "isolation": body["isolation"],
-                      "turn_cost_ms": float(turn[4]) if turn else None, "turns": int(turn[1]) if turn else 0, "notes": notes, "cells": cells}))
+                      "turn_cost_ms": float(turn[4]) if turn else None, "turns": int(turn[1]) if turn else 0, "notes": notes, "problem": problem, "cells": cells}))
 
 
 def read(path):
@@ -87,6 +88,8 @@ def sum_up(path):
             told(lost == ["gemm/4096x5120x4096"], "%s: %s, %.1f s of the device" % (f["what"], words or "nothing", f["gpu_s"]))
         else:
             print("# %s: %s: %s, %.1f s of the device, %d launches" % (f["what"], f["verdict"], words or "all unchanged", f["gpu_s"], f["launches"]))
+        if f.get("problem"):
+            told(False, "%s: what single launches say is not known: %s" % (f["what"], f["problem"]))
         print("# %s: a turn cost %s ms beside its calls, the scrub included; clocks %s" % (f["what"], f["turn_cost_ms"],
               "known" if all(c.get("clocks") for c in f["cells"]) else "not known"))
 
