@@ -310,6 +310,41 @@ static void refused(const char *format, const char *text, const char *why)
 	assert_null(r.row);
 }
 
+/* Google Benchmark writes what is no JSON, and one such row is no reason to lose the others. */
+static void bare_numbers_that_are_none(void **state)
+{
+	static const char text[] =
+		"{\"context\":{\"load_avg\":[NaN, 1]},\"benchmarks\":[\n"
+		"{\"name\":\"a\",\"run_type\":\"iteration\",\"real_time\":5,\"items_per_second\":Infinity,\"note\":\"x: NaN, [inf\\\", NaN\"},\n"
+		"{\"name\":\"b\",\"run_type\":\"iteration\",\"real_time\":NaN},\n"
+		"{\"name\":\"c\",\"run_type\":\"iteration\",\"real_time\": -Infinity },\n"
+		"{\"name\":\"d\",\"run_type\":\"iteration\",\"real_time\":-nan},\n"
+		"{\"name\":\"e\",\"run_type\":\"iteration\",\"real_time\":6},\n"
+		"{\"name\":\"e\",\"run_type\":\"iteration\",\"real_time\":inf}]}";
+	struct fw_err err = { 0 };
+	char told[400];
+
+	(void)state;
+	if (parse("google-benchmark", "", text, sizeof text - 1, "out", &reading, &err) != 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(reading.n_rows, 1);
+	has("a", 1, 5e-6, NAN);
+	reading_tell_left(&reading, told, sizeof told);
+	assert_non_null(strstr(told, "4 rows were left out: "));
+	assert_non_null(strstr(told, "b (its real_time is NaN or infinite)"));
+	lacks("e", "its real_time is NaN or infinite");
+	/* what else is wrong keeps its place */
+	refused("google-benchmark",
+		"{\"benchmarks\":[\n{\"name\":\"a\",\"real_time\":NaN},\n{\"name\":\"b\",\"real_time\":\"NaN\"}]}",
+		"out: benchmarks[1].real_time");
+	refused("google-benchmark",
+		"{\"benchmarks\":[\n{\"name\":\"a\",\"real_time\":NaN},\n{\"name\":\"b\",\"real_time\":Nan1}]}", "out:3: ");
+	refused("google-benchmark", "{\"benchmarks\":[{\"name\":\"a\",\"real_time\":NaN NaN}]}", "near 'NaN'");
+	refused("google-benchmark", "{\"benchmarks\":[{\"name\":NaN,\"real_time\":1}]}", "benchmarks[0].name: is no text");
+	refused("google-benchmark", "NaN", "out:1: ");
+	refused("nvbench", "{\"benchmarks\":[NaN]}", "out:1: is no JSON");
+}
+
 static void mistakes_have_a_place(void **state)
 {
 	(void)state;
@@ -480,6 +515,7 @@ int main(void)
 		cmocka_unit_test_teardown(google_benchmark, tear_down),
 		cmocka_unit_test_teardown(google_benchmark_of_2018, tear_down),
 		cmocka_unit_test_teardown(google_benchmark_by_cpu_time, tear_down),
+		cmocka_unit_test_teardown(bare_numbers_that_are_none, tear_down),
 		cmocka_unit_test_teardown(one_bad_repetition, tear_down),
 		cmocka_unit_test_teardown(hyperfine, tear_down),
 		cmocka_unit_test_teardown(triton, tear_down),

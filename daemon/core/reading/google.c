@@ -3,8 +3,10 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "core/reading/bare.h"
 #include "core/reading/object.h"
 
 /* One item of the file. */
@@ -39,6 +41,8 @@ static int read_run(struct fields *f, struct run *r)
 	char type[32], run_name[OBJECT_NAME_SIZE], ignored[64];
 
 	field_text(f, "name", r->name, sizeof r->name);
+	if (bare_is(json_object_get(f->object, "name")))
+		field_fail(f, "name", "is no text");
 	field_text(f, "run_name", run_name, sizeof run_name);
 	field_text(f, "run_type", type, sizeof type);
 	field_text(f, "aggregate_name", r->statistic, sizeof r->statistic);
@@ -68,6 +72,8 @@ static int add_run(
 		field_text(f, "skip_message", why, sizeof why - 16);
 		return reading_leave(out, r->name, err, "skipped%s%s", why[0] ? ": " : "", why);
 	}
+	if (bare_is(json_object_get(f->object, time)))
+		return reading_leave(out, r->name, err, "its %s is NaN or infinite", time);
 	double value = field_double(f, time, 0, 1e15), unit_ms = reading_unit_ms(r->unit[0] ? r->unit : "ns");
 
 	if (!f->failed && unit_ms == 0)
@@ -105,9 +111,13 @@ int read_google(
 {
 	static const char *const wanted[] = { "", "median", "mean" };
 	const char *time = strcmp(how->time, "cpu") == 0 ? "cpu_time" : "real_time";
-	json_t *root = object_load(text, len, file, err);
+	char *copy = bare_replace(text, len);
+	json_t *root = copy ? object_load(copy, len, file, err) : NULL;
 	struct fields f;
 
+	if (!copy)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	free(copy);
 	if (!root)
 		return -1;
 	field_begin(&f, root, err, "file");
