@@ -20,8 +20,8 @@ for program in flopwatch-git flopwatch-worker flopwatch-runner flopwatch-send; d
 	put 755 "build/bin/$program" "$prefix/libexec/flopwatch"
 done
 put 644 kernels/fw_kernel.h "$prefix/include/flopwatch"
-for file in flopwatch.h flopwatch_benchmark.h; do put 644 "daemon/kit/$file" "$prefix/include/flopwatch"; done
-for file in flopwatch.h flopwatch_benchmark.h flopwatch.py; do put 644 "daemon/kit/$file" "$prefix/share/flopwatch/kit"; done
+for file in flopwatch.h flopwatch_benchmark.h flopwatch_nvbench.h; do put 644 "daemon/kit/$file" "$prefix/include/flopwatch"; done
+for file in flopwatch.h flopwatch_benchmark.h flopwatch_nvbench.h flopwatch.py; do put 644 "daemon/kit/$file" "$prefix/share/flopwatch/kit"; done
 for suite in etc/suites/*.yaml; do put 644 "$suite" "$prefix/share/flopwatch/suites"; done
 # systemd looks here whatever the prefix is
 for unit in systemd/*.service systemd/*.socket; do put_text 644 "$unit" /usr/lib/systemd/system "$(basename "$unit")"; done

@@ -52,6 +52,17 @@ done
 is "a search of a compiler is no cell" "$(grep -c searched "$tmp/said")" 0
 fails "without a script" 2 "$python" -m flopwatch
 
+# nvbench runs on GPUs alone: here what the header uses of it is played by a stand-in
+ok "g++ takes the header for nvbench" g++ -std=c++17 -O1 -Wall -Wextra -Wshadow -Werror -I"$kit" -I"$root/tests/turns/stand_in" -o "$tmp/nvbench" "$examples/sums_nvbench.cc"
+is "by itself it is as it was" "$("$tmp/nvbench" | paste -sd';')" "ran sum/Device=0 N=1000;ran sum/Device=0 N=2000;ran sum/Device=1 N=4000;results of 2 benchmarks"
+"$python" "$root/tests/lib/turns_alone.py" "$tmp/nvbench" >"$tmp/said" 2>"$tmp/printed"
+is "its states ask for turns" "$(grep '^turn' "$tmp/said" | sort | uniq -c | awk '{ print $1, $3 }' | paste -sd';')" \
+	"4 sum/Device=1_N=4000;4 sum/N=1000;4 sum/N=2000"
+is "each sample of a turn is a call, warm ones are none" "$(grep -c '^done [0-9.e+-]*' "$tmp/said")" 20
+is "its bytes are told" "$(grep '^fact bytes' "$tmp/said" | sort -u | paste -sd';')" "fact bytes 16000;fact bytes 4000"
+is "a state that is skipped says why" "$(grep '^fail' "$tmp/said" | sort -u)" "fail unsupported too many for this device"
+is "to its end" "$(tail -n 1 "$tmp/said")" "exit 0"
+
 if g++ -std=c++17 -O1 -Wall -Wextra -Werror -I"$kit" -o "$tmp/google" "$examples/sums_google.cc" -lbenchmark -lpthread 2>"$tmp/said"; then
 	like "Google Benchmark by itself is as it was" "$("$tmp/google" --benchmark_min_time=0.01 2>/dev/null)" '^BM_sum/32768 +[0-9.]+ ns'
 	"$python" "$root/tests/lib/turns_alone.py" "$tmp/google" >"$tmp/said" 2>&1
