@@ -124,7 +124,8 @@ class flopwatch_printer final : public nvbench::printer_base
 };
 
 /* Batches, where nvbench can be told to leave them out, would only cost time: nobody reads theirs. */
-template <class Benchmark> static inline auto flopwatch_nvbench_no_batches(Benchmark &b, int) -> decltype((void)b.set_skip_batched(true))
+template <class Benchmark>
+static inline auto flopwatch_nvbench_no_batches(Benchmark &b, int) -> decltype((void)b.set_skip_batched(true))
 {
 	b.set_skip_batched(true);
 }
