@@ -4,6 +4,7 @@
 
 #include "core/protocol/protocol.h"
 #include "core/stats/stats.h"
+#include "core/verdict/mean.h"
 #include "db/sqlite/db.h"
 
 int store_launch_insert(struct db *db, int64_t comparison, int n, int set, uint64_t seed, int64_t *id, struct fw_err *err);
@@ -28,5 +29,10 @@ int store_sample_estimate(
 	struct db *db, int64_t cell, int64_t launch, enum series series, const struct launch_estimate *e, struct fw_err *err);
 /** Drop raw times of comparisons finished before `before`, keeping each launch's estimate; at most `limit` rows. *n counts them. */
 int store_samples_thin(struct db *db, int64_t before, int limit, int *n, struct fw_err *err);
+
+/** What was counted of a cell's slow calls, which outlives its samples. A set without calls is left as it is. Shape: tail[MEAN_SETS]. */
+int store_slow_calls_put(struct db *db, int64_t cell, const struct tail *tail, struct fw_err *err);
+/** As kept; zeros where nothing was. Shape: tail[MEAN_SETS]. */
+int store_slow_calls_get(struct db *db, int64_t cell, struct tail *tail, struct fw_err *err);
 
 #endif

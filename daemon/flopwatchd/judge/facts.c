@@ -7,7 +7,7 @@
 
 #include "base/jsonw.h"
 #include "db/store/result.h"
-#include "db/store/slow_calls.h"
+#include "db/store/sample.h"
 #include "flopwatchd/judge/cell.h"
 
 enum { NODES_MAX_BYTES = 4 << 20, CHANGED_MAX = 4 };

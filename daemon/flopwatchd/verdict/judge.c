@@ -12,7 +12,6 @@
 #include "db/store/repo.h"
 #include "db/store/result.h"
 #include "db/store/sample.h"
-#include "db/store/slow_calls.h"
 #include "flopwatchd/history/epoch.h"
 #include "flopwatchd/delivery/gitnote.h"
 #include "flopwatchd/judge/groups.h"
