@@ -22,7 +22,6 @@
 #include "flopwatchd/history/peers.h"
 #include "flopwatchd/dispatch/queue.h"
 #include "flopwatchd/intake/watch.h"
-#include "flopwatchd/job/record.h"
 #include "core/state/jobstate.h"
 #include "base/oid.h"
 
@@ -174,7 +173,7 @@ static int insert_job(struct control *c, struct store_job *job, struct fw_err *e
 	if (result == 0)
 		result = store_job_insert(c->db, job, now, err);
 	if (result == 0)
-		result = job_tell(g, job, "job.queued", "queued", NULL, now, err);
+		result = store_job_tell(g->db, job, "job.queued", "queued", NULL, now, err);
 	if (result == 0)
 		result = store_job_log(c->db, job->id, now, "queued: asked for by a person", err);
 	if (txn_end(g, result, err) != 0)
@@ -230,7 +229,7 @@ int control_calibrate(struct control *c, const struct control_request *request, 
 		struct store_job job = wish;
 		result = calibrate_enqueue(c->db, upstream, &job, clock_utc_ms(), err);
 		if (result == 0)
-			result = job_tell(g, &job, "job.queued", "queued", NULL, clock_utc_ms(), err);
+			result = store_job_tell(g->db, &job, "job.queued", "queued", NULL, clock_utc_ms(), err);
 		jobs[i] = job.id;
 	}
 	if (txn_end(g, result, err) != 0)
@@ -333,7 +332,7 @@ int control_peer(struct control *c, const struct control_request *request, int64
 		struct store_job job;
 		result = store_job_get(c->db, jobs[i], &job, err);
 		if (result == 0)
-			result = job_tell(g, &job, "job.queued", "queued", NULL, now, err);
+			result = store_job_tell(g->db, &job, "job.queued", "queued", NULL, now, err);
 	}
 	if (txn_end(g, result, err) != 0)
 		return -1;

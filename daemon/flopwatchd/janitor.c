@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "db/store/event.h"
 #include "db/store/job.h"
 #include "db/store/outbox.h"
 #include "db/store/result.h"

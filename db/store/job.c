@@ -6,10 +6,12 @@
 #include "db/store/job.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "db/sqlite/words.h"
+#include "db/store/event.h"
 
 #define JOB_COLUMNS                                                                                                              \
 	"j.id, j.repo, j.device, (SELECT c.id FROM comparison c WHERE c.job = j.id), r.name, j.branch, j.target_sha, "           \
@@ -145,27 +147,37 @@ int store_job_get(struct db *db, int64_t id, struct store_job *out, struct fw_er
 	return result < 0 ? -1 : 0;
 }
 
-/* The state that a job has now, in the events and in its log. */
-static int tell_state(struct db *db, int64_t id, int64_t now_ms, struct fw_err *err)
+int store_job_tell(struct db *db, const struct store_job *job, const char *kind, const char *state, const char *why,
+	int64_t now_ms, struct fw_err *err)
 {
-	struct stmt *s = db_stmt(db,
-		"INSERT INTO event (at, kind, payload) SELECT :now, 'job.state', json_object('job', j.id, 'repo', r.name, "
-		"'branch', j.branch, 'commit', j.target_sha, 'state', j.state, 'why', j.state_why) FROM job j JOIN repo r ON "
-		"r.id = j.repo WHERE j.id = :id",
-		err);
-	if (!s)
+	struct store_event event;
+	struct jsonw *j = store_event_begin(&event, kind);
+	jsonw_kv_int(j, "job", job->id);
+	jsonw_kv_string(j, "repo", job->repo_name);
+	jsonw_kv_string(j, "branch", job->branch);
+	jsonw_kv_string(j, "commit", job->target_sha);
+	if (state)
+		jsonw_kv_string(j, "state", state);
+	if (why)
+		jsonw_kv_string(j, "why", why);
+	return store_event_end(&event, db, now_ms, err);
+}
+
+int store_job_tell_state(
+	struct db *db, const struct store_job *job, const char *state, const char *why, int64_t now_ms, struct fw_err *err)
+{
+	char line[1200];
+	snprintf(line, sizeof line, "%s: %s", state, why);
+	if (why[0] && store_job_log(db, job->id, now_ms, line, err) != 0)
 		return -1;
-	stmt_int(s, ":now", now_ms);
-	stmt_int(s, ":id", id);
-	if (stmt_run(s, err))
-		return -1;
-	s = db_stmt(db, "INSERT INTO job_log (job, at, line) SELECT id, :now, state || ': ' || state_why FROM job WHERE id = :id",
-		err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":now", now_ms);
-	stmt_int(s, ":id", id);
-	return stmt_run(s, err);
+	return store_job_tell(db, job, "job.state", state, why[0] ? why : NULL, now_ms, err);
+}
+
+/** Tell the state that a job has now. */
+static int tell_moved(struct db *db, int64_t id, int64_t now_ms, struct fw_err *err)
+{
+	struct store_job job;
+	return store_job_get(db, id, &job, err) != 0 ? -1 : store_job_tell_state(db, &job, job.state, job.state_why, now_ms, err);
 }
 
 /** Run an UPDATE that returns the ids of the jobs it moved, and tell of each. *n counts them. */
@@ -188,7 +200,7 @@ static int move_and_tell(struct db *db, struct stmt *s, int64_t now_ms, int *n, 
 		id[(*n)++] = row_int(s, 0);
 	}
 	for (int i = 0; i < *n && result == 0; i++)
-		result = tell_state(db, id[i], now_ms, err);
+		result = tell_moved(db, id[i], now_ms, err);
 	free(id);
 	return result;
 }
@@ -414,17 +426,6 @@ int store_job_log(struct db *db, int64_t id, int64_t now_ms, const char *line, s
 	return stmt_run(s, err);
 }
 
-int store_event(struct db *db, int64_t now_ms, const char *kind, const char *payload, int64_t *id, struct fw_err *err)
-{
-	struct stmt *s = db_stmt(db, "INSERT INTO event (at, kind, payload) VALUES (:at, :kind, :payload)", err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":at", now_ms);
-	stmt_text(s, ":kind", kind);
-	stmt_text(s, ":payload", payload);
-	return stmt_insert(s, id, err);
-}
-
 int store_delivery(struct db *db, const char *id, int64_t now_ms, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, "INSERT INTO webhook_seen (id, at) VALUES (:id, :at) ON CONFLICT (id) DO NOTHING", err);
@@ -433,26 +434,6 @@ int store_delivery(struct db *db, const char *id, int64_t now_ms, struct fw_err 
 	stmt_text(s, ":id", id);
 	stmt_int(s, ":at", now_ms);
 	return stmt_run(s, err) ? -1 : db_changes(db) > 0;
-}
-
-/* Run a DELETE over :before and :limit. */
-static int prune(struct db *db, const char *sql, int64_t before, int limit, int *n, struct fw_err *err)
-{
-	struct stmt *s = db_stmt(db, sql, err);
-	if (!s)
-		return -1;
-	stmt_int(s, ":before", before);
-	stmt_int(s, ":limit", limit);
-	return stmt_run_count(s, n, err);
-}
-
-int store_event_prune(struct db *db, int64_t before, int limit, int *n, struct fw_err *err)
-{
-	/* ids grow with time, so only the oldest rows have to be looked at */
-	return prune(db,
-		"DELETE FROM event WHERE id IN (SELECT id FROM (SELECT id, at FROM event ORDER BY id LIMIT :limit) WHERE at < "
-		":before)",
-		before, limit, n, err);
 }
 
 int store_delivery_prune(struct db *db, int64_t before, int kept, int limit, int *n, struct fw_err *err)

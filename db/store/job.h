@@ -77,15 +77,17 @@ int store_job_done(struct db *db, int64_t id, int64_t now_ms, struct fw_err *err
 /** At start: jobs left in sent..measuring go back to queued; those with attempt >= 3 become failed "interrupted". */
 int store_job_recover(struct db *db, int64_t now_ms, int *requeued, int *failed, struct fw_err *err);
 int store_job_log(struct db *db, int64_t id, int64_t now_ms, const char *line, struct fw_err *err);
+/** Event `kind` with {"job","repo","branch","commit"} and, where not NULL, "state" and "why". */
+int store_job_tell(struct db *db, const struct store_job *job, const char *kind, const char *state, const char *why,
+	int64_t now_ms, struct fw_err *err);
+/** Event "job.state" and, with a reason, a log line. */
+int store_job_tell_state(
+	struct db *db, const struct store_job *job, const char *state, const char *why, int64_t now_ms, struct fw_err *err);
 
-/** Append to `event`; its id. `payload` is JSON. */
-int store_event(struct db *db, int64_t now_ms, const char *kind, const char *payload, int64_t *id, struct fw_err *err);
 /** 1 when this mark of a delivery is new (and now stored), 0 when seen before, -1. */
 int store_delivery(struct db *db, const char *id, int64_t now_ms, struct fw_err *err);
 
-/** Delete events from before `before`; at most `limit`. *n counts them. */
-int store_event_prune(struct db *db, int64_t before, int limit, int *n, struct fw_err *err);
-/** Likewise what is remembered of deliveries; of later ones the newest `kept` stay. */
+/** Forget deliveries from before `before`, and of later ones all but the newest `kept`; at most `limit`. *n counts them. */
 int store_delivery_prune(struct db *db, int64_t before, int kept, int limit, int *n, struct fw_err *err);
 
 /** Back to queued, as if it had never been sent. Err: ERR_CONFLICT it has ended already. */

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "db/store/event.h"
 
 enum { KILLS = 100 };
 

@@ -1,6 +1,7 @@
 /* The queue: what runs next, what is superseded, what a restart does, what an ended job refuses. */
 #include "fixture_db.h"
 
+#include "db/store/event.h"
 #include "db/store/peer.h"
 
 static int setup(void **state)
@@ -211,6 +212,13 @@ static void gone_branches_drop_their_queue(void **state)
 	assert_string_equal(job_of(f, queued).state, "gone");
 	assert_string_equal(job_of(f, queued).state_why, "the branch was deleted");
 	assert_int_equal(job_of(f, queued).ended_at, 6);
+	char told[512];
+	snprintf(told, sizeof told,
+		"SELECT (SELECT payload FROM event ORDER BY id DESC LIMIT 1) = '{\"job\":%d,\"repo\":\"kernels\",\"branch\":\"topic\","
+		"\"commit\":\"%s\",\"state\":\"gone\",\"why\":\"the branch was deleted\"}' AND EXISTS (SELECT 1 FROM job_log "
+		"WHERE job = %d AND line = 'gone: the branch was deleted')",
+		(int)queued, fixture_sha(2), (int)queued);
+	assert_int_equal(fixture_number(f, told), 1);
 	assert_string_equal(job_of(f, running).state, "sent");
 	assert_string_equal(job_of(f, other).state, "queued");
 	assert_string_equal(job_of(f, asked.id).state, "queued");
@@ -322,6 +330,26 @@ static void restart_queues_again_and_gives_up_the_third_time(void **state)
 	assert_int_equal(job_of(f, waiting).attempt, 0);
 }
 
+static void an_event_is_one_object(void **state)
+{
+	struct fixture *f = *state;
+	struct store_event event;
+	struct jsonw *j = store_event_begin(&event, "device.state");
+	jsonw_kv_string(j, "device", "GPU \"0\"");
+	jsonw_kv_int(j, "n", 7);
+	ok(store_event_end(&event, f->db, 5, &err));
+	j = store_event_begin(&event, "device.state");
+	for (int i = 0; i < 2 << 10; i++) {
+		static const char large[1 << 10];
+		jsonw_key(j, "large");
+		jsonw_bytes(j, large, sizeof large);
+	}
+	refused(ERR_FULL, store_event_end(&event, f->db, 6, &err));
+	assert_int_equal(fixture_number(f, "SELECT count(*) = 1 AND sum(at = 5 AND kind = 'device.state' AND payload = "
+					   "'{\"device\":\"GPU \\\"0\\\"\",\"n\":7}') = 1 FROM event"),
+		1);
+}
+
 static void events_logs_and_deliveries(void **state)
 {
 	struct fixture *f = *state;
@@ -353,6 +381,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(sending_counts_attempts, setup, teardown),
 		cmocka_unit_test_setup_teardown(ended_jobs_stay_ended, setup, teardown),
 		cmocka_unit_test_setup_teardown(restart_queues_again_and_gives_up_the_third_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(an_event_is_one_object, setup, teardown),
 		cmocka_unit_test_setup_teardown(events_logs_and_deliveries, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

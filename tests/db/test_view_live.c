@@ -1,6 +1,7 @@
 /* Jobs, logs, devices, events and counts as people see them. */
 #include "fixture_db.h"
 
+#include "db/store/event.h"
 #include "db/view/live.h"
 
 static int setup(void **state)

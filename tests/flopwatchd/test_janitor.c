@@ -1,6 +1,7 @@
 /* What the janitor takes away, and what it must leave. */
 #include "fixture_db.h"
 
+#include "db/store/event.h"
 #include "flopwatchd/janitor.h"
 
 static const int64_t day_ms = INT64_C(24) * 3600 * 1000;

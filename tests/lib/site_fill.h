@@ -4,6 +4,7 @@
 
 #include "site_run.h"
 
+#include "db/store/event.h"
 #include "db/store/outbox.h"
 
 #define CELL "attention/dense/causal/s8192/hq64/hk8/d128/bf16/forward"

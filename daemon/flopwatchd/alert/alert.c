@@ -6,36 +6,37 @@
 
 #include "flopwatchd/alert/alert_cells.h"
 #include "base/clock.h"
-#include "base/jsonw.h"
-#include "db/store/job.h"
 #include "db/view/live.h"
 #include "db/store/outbox.h"
 #include "db/store/result.h"
 
 enum { MESSAGE_MAX = 1 << 20 };
 
-int alert_deliver(
-	struct db *db, const struct config *config, const char *kind, const struct buf *text, int64_t now_ms, struct fw_err *err)
+struct jsonw *alert_message(struct store_event *e, const char *kind)
 {
-	if (text->failed)
-		return err_set(err, ERR_FULL, "the message %s does not fit", kind);
-	if (store_event(db, now_ms, kind, text->data, NULL, err))
-		return -1;
-	bool is_alert = strncmp(kind, "alert.", 6) == 0;
-	for (int i = 0; config && i < config->n_webhooks; i++)
-		if ((is_alert || config->webhook[i].comparisons) &&
-			store_outbox_insert(db, "webhook", config->webhook[i].name, text->data, now_ms, err))
-			return -1;
-	return 0;
+	struct jsonw *j = store_event_begin(e, kind);
+	jsonw_kv_string(j, "event", kind);
+	return j;
+}
+
+int alert_deliver(struct db *db, const struct config *config, struct store_event *e, int64_t now_ms, struct fw_err *err)
+{
+	bool is_alert = strncmp(e->kind, "alert.", 6) == 0;
+	int result = store_event_write(e, db, now_ms, err);
+	for (int i = 0; config && i < config->n_webhooks && result == 0; i++)
+		if (is_alert || config->webhook[i].comparisons)
+			result = store_outbox_insert(db, "webhook", config->webhook[i].name, e->text.data, now_ms, err);
+	store_event_fini(e);
+	return result;
 }
 
 /* ---- the message ----------------------------------------------------------------------------------------------------- */
 
 struct message {
-	struct jsonw j;
+	const char *kind;
+	struct jsonw *j;
 	struct db *db;
 	const struct config *config;
-	const char *event;
 	int64_t comparison;       /* that this is about; 0: the one that opened the alert */
 	const char *who, *reason; /* who changed its state, and why; NULL: nobody did */
 	int64_t now_ms;
@@ -61,26 +62,24 @@ static void write_comparison(struct message *m, int64_t id)
 	buf_fini(&rule);
 	if (m->failed)
 		return;
-	jsonw_kv_string(&m->j, "base", c.base_sha);
-	jsonw_kv_int(&m->j, "comparison", id);
-	jsonw_kv_string(&m->j, "verdict", verdict_name(c.verdict));
+	jsonw_kv_string(m->j, "base", c.base_sha);
+	jsonw_kv_int(m->j, "comparison", id);
+	jsonw_kv_string(m->j, "verdict", verdict_name(c.verdict));
 }
 
 static void write_url(struct message *m, int64_t alert)
 {
 	char url[640];
 	snprintf(url, sizeof url, "%s/alerts/%lld", m->config->public_url, (long long)alert);
-	jsonw_kv_string(&m->j, "url", url);
+	jsonw_kv_string(m->j, "url", url);
 }
 
 static void write_alert(void *arg, const struct view_alert *a)
 {
 	struct message *m = arg;
-	struct jsonw *j = &m->j;
+	struct jsonw *j = m->j;
 	char at[32];
 	clock_format(m->now_ms, at);
-	jsonw_object(j);
-	jsonw_kv_string(j, "event", m->event);
 	jsonw_kv_string(j, "at", at);
 	jsonw_kv_int(j, "alert", a->id);
 	jsonw_kv_string(j, "kind", a->kind);
@@ -105,19 +104,16 @@ static void write_alert(void *arg, const struct view_alert *a)
 	write_json(j, "cells", a->cells_json);
 	write_json(j, "groups", a->groups_json);
 	write_json(j, "culprits", a->culprits_json);
-	jsonw_object_end(j);
 }
 
 static int tell(struct message *m, int64_t alert)
 {
-	struct buf text;
-	buf_init(&text, MESSAGE_MAX);
-	jsonw_init(&m->j, &text);
-	int result = view_alert(m->db, alert, write_alert, m, m->err);
-	if (result == 0)
-		result = m->failed ? -1 : alert_deliver(m->db, m->config, m->event, &text, m->now_ms, m->err);
-	buf_fini(&text);
-	return result;
+	struct store_event event;
+	m->j = alert_message(&event, m->kind);
+	if (view_alert(m->db, alert, write_alert, m, m->err) == 0 && !m->failed)
+		return alert_deliver(m->db, m->config, &event, m->now_ms, m->err);
+	store_event_fini(&event);
+	return -1;
 }
 
 /* ---- the steps ------------------------------------------------------------------------------------------------------- */
@@ -152,7 +148,7 @@ int alert_open(
 		return -1;
 	struct message m = { .db = db,
 		.config = config,
-		.event = *is_new ? "alert.opened" : "alert.extended",
+		.kind = *is_new ? "alert.opened" : "alert.extended",
 		.comparison = a->comparison,
 		.now_ms = now_ms,
 		.err = err };
@@ -164,7 +160,7 @@ int alert_resolve(struct db *db, const struct config *config, int64_t id, int64_
 {
 	struct message m = { .db = db,
 		.config = config,
-		.event = "alert.resolved",
+		.kind = "alert.resolved",
 		.comparison = comparison,
 		.who = "flopwatch",
 		.reason = reason,
@@ -176,11 +172,11 @@ int alert_resolve(struct db *db, const struct config *config, int64_t id, int64_
 int alert_change(struct db *db, const struct config *config, int64_t id, const char *state, const char *who, const char *reason,
 	int64_t now_ms, struct fw_err *err)
 {
-	char event[32];
+	char kind[32];
 	struct message m = {
-		.db = db, .config = config, .event = event, .who = who, .reason = reason, .now_ms = now_ms, .err = err
+		.db = db, .config = config, .kind = kind, .who = who, .reason = reason, .now_ms = now_ms, .err = err
 	};
-	snprintf(event, sizeof event, "alert.%s", state);
+	snprintf(kind, sizeof kind, "alert.%s", state);
 	return store_alert_change(db, id, state, who, reason, now_ms, err) ? -1 : tell(&m, id);
 }
 
@@ -189,6 +185,6 @@ int alert_name(struct db *db, const struct config *config, int64_t id, const cha
 {
 	if (store_alert_culprits(db, id, culprits_json, reason, now_ms, err))
 		return -1;
-	struct message m = { .db = db, .config = config, .event = "alert.named", .now_ms = now_ms, .err = err };
+	struct message m = { .db = db, .config = config, .kind = "alert.named", .now_ms = now_ms, .err = err };
 	return tell(&m, id);
 }

@@ -5,9 +5,9 @@
 #ifndef FLOPWATCHD_ALERT_ALERT_H
 #define FLOPWATCHD_ALERT_ALERT_H
 
-#include "base/buf.h"
 #include "flopwatchd/runtime/config.h"
 #include "db/store/alert.h"
+#include "db/store/event.h"
 
 /**
  * Open the alert `a` or bring it up to date (see store_alert_open for its keys and what people's answers mean). Fill at least
@@ -32,8 +32,9 @@ int alert_change(struct db *db, const struct config *config, int64_t id, const c
 int alert_name(struct db *db, const struct config *config, int64_t id, const char *culprits_json, const char *reason,
 	int64_t now_ms, struct fw_err *err);
 
-/** Store `text`, a JSON object, as event `kind`, and with a config as one outbox row a webhook. Err: ERR_FULL it did not fit. */
-int alert_deliver(
-	struct db *db, const struct config *config, const char *kind, const struct buf *text, int64_t now_ms, struct fw_err *err);
+/** Begin a message: an event that names itself, as webhooks carry it. Own: alert_deliver or store_event_fini. */
+struct jsonw *alert_message(struct store_event *e, const char *kind);
+/** End a message: an event, and with a config one outbox row a webhook. Err: ERR_FULL it does not fit. Own: `e` is finished. */
+int alert_deliver(struct db *db, const struct config *config, struct store_event *e, int64_t now_ms, struct fw_err *err);
 
 #endif

@@ -17,7 +17,6 @@
 #include "db/store/repo.h"
 #include "flopwatchd/job/gitread.h"
 #include "flopwatchd/runtime/config.h"
-#include "flopwatchd/job/record.h"
 #include "core/state/jobstate.h"
 
 enum { LOG_BYTES_MAX = 4 << 20, LOG_DEADLINE_MS = 60000, CULPRITS_BYTES_MAX = 1 << 20, AGAIN_MS = 5000 };
@@ -38,21 +37,15 @@ struct bisects {
 static int end(
 	struct bisects *b, const struct store_bisect *row, const char *state, const char *why, int64_t now, struct fw_err *err)
 {
-	struct buf text;
-	struct jsonw j;
+	struct store_event event;
 	if (store_bisect_state(b->txn->db, row->id, state, why, now, err) != 0)
 		return -1;
-	buf_init(&text, 1 << 16);
-	jsonw_init(&j, &text);
-	jsonw_object(&j);
-	jsonw_kv_string(&j, "event", "bisect.ended");
-	jsonw_kv_int(&j, "bisect", row->id);
-	jsonw_kv_string(&j, "repo", row->repo_name);
-	jsonw_kv_string(&j, "state", state);
-	jsonw_kv_string(&j, "why", why);
-	jsonw_object_end(&j);
-	int result = alert_deliver(b->txn->db, NULL, "bisect.ended", &text, now, err);
-	buf_fini(&text);
+	struct jsonw *j = alert_message(&event, "bisect.ended");
+	jsonw_kv_int(j, "bisect", row->id);
+	jsonw_kv_string(j, "repo", row->repo_name);
+	jsonw_kv_string(j, "state", state);
+	jsonw_kv_string(j, "why", why);
+	int result = alert_deliver(b->txn->db, NULL, &event, now, err);
 	log_info("bisect.ended", "bisect=%lld repo=%s state=%s why=%s", (long long)row->id, log_quote(row->repo_name), state,
 		log_quote(why));
 	return result;
@@ -101,7 +94,7 @@ static int ask(struct bisects *b, const struct store_bisect *row, int base, int 
 		store_bisect_sha(db, row->id, target, job.target_sha, err) != 0 || store_job_insert(db, &job, now, err) != 0 ||
 		store_job_log(db, job.id, now, line, err) != 0 || store_bisect_wait(db, row->id, job.id, base, target, err) != 0)
 		return -1;
-	return job_tell(b->txn, &job, "job.queued", "queued", NULL, now, err);
+	return store_job_tell(b->txn->db, &job, "job.queued", "queued", NULL, now, err);
 }
 
 static int ask_next(struct bisects *b, const struct store_bisect *row, const struct bisect_search *s, int base, int target,

@@ -8,7 +8,6 @@
 #include "base/clock.h"
 #include "base/hash.h"
 #include "db/store/repo.h"
-#include "flopwatchd/job/record.h"
 
 int claim_canary(const struct claim *c, struct msg_device *out, int64_t *id, struct fw_err *err)
 {
@@ -62,7 +61,7 @@ int claim_mark_sent(struct txn *g, const char *worker, const struct msg_device *
 	if (result == 0)
 		result = store_job_log(g->db, job->id, now, line, err);
 	if (result == 0)
-		result = job_tell(g, job, "job.state", "sent", NULL, now, err);
+		result = store_job_tell(g->db, job, "job.state", "sent", NULL, now, err);
 	if (result == 0)
 		result = store_job_get(g->db, job->id, job, err);
 	return txn_end(g, result, err);

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/jsonw.h"
 #include "base/log.h"
+#include "db/store/event.h"
 #include "db/store/job.h"
 
 enum { FLUSH_MS = 500, LINES_MAX = 256 << 10, LINE_MAX_BYTES = 900 };
@@ -192,29 +193,31 @@ static void write_progress(const struct progress *c, struct jsonw *j)
 	jsonw_object_end(j);
 }
 
+static int tell(const struct progress *c, const struct buf *progress, int64_t now, struct fw_err *err)
+{
+	struct store_event event;
+	struct jsonw *j = store_event_begin(&event, "job.progress");
+	jsonw_kv_int(j, "job", c->job.id);
+	jsonw_key(j, "progress");
+	jsonw_raw(j, progress->data, progress->len);
+	return store_event_end(&event, c->txn->db, now, err);
+}
+
 static int write_all(struct progress *c, int64_t now, struct fw_err *err)
 {
-	struct buf progress, event;
+	struct buf progress;
 	struct jsonw j;
 	char *rest = c->lines.data, *line;
 	while ((line = strsep(&rest, "\n")))
 		if (*line && store_job_log(c->txn->db, c->job.id, now, line, err) != 0)
 			return -1;
 	buf_init(&progress, 4096);
-	buf_init(&event, 8192);
 	jsonw_init(&j, &progress);
 	write_progress(c, &j);
-	jsonw_init(&j, &event);
-	jsonw_object(&j);
-	jsonw_kv_int(&j, "job", c->job.id);
-	jsonw_key(&j, "progress");
-	jsonw_raw(&j, progress.data, progress.len);
-	jsonw_object_end(&j);
-	int result = progress.failed || event.failed ? 0 : store_job_progress(c->txn->db, c->job.id, progress.data, err);
-	if (result == 0 && !event.failed)
-		result = store_event(c->txn->db, now, "job.progress", event.data, NULL, err);
+	int result = 0;
+	if (!progress.failed)
+		result = store_job_progress(c->txn->db, c->job.id, progress.data, err) || tell(c, &progress, now, err) ? -1 : 0;
 	buf_fini(&progress);
-	buf_fini(&event);
 	return result;
 }
 

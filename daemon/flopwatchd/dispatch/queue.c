@@ -167,7 +167,7 @@ static int write_resolved(struct queue *q, const struct store_job *job, struct r
 		a->suite[0], p->suite_origin);
 	if (store_job_log(q->txn.db, job->id, now, line, err) != 0)
 		return -1;
-	return job_tell(&q->txn, job, "job.resolved", "queued", NULL, now, err);
+	return store_job_tell(q->txn.db, job, "job.resolved", "queued", NULL, now, err);
 }
 
 static enum jobstate_event end_of(const char *state)

@@ -225,22 +225,15 @@ int trend_go_on(const struct trend *t, struct store_change *c, struct fw_err *er
 
 static int tell_event(const struct trend *t, const struct store_change *c, struct fw_err *err)
 {
-	struct buf text;
-	struct jsonw j;
-	buf_init(&text, MESSAGE_MAX);
-	jsonw_init(&j, &text);
-	jsonw_object(&j);
-	jsonw_kv_string(&j, "event", "change_point.confirmed");
-	jsonw_kv_int(&j, "change_point", c->id);
-	jsonw_kv_string(&j, "kind", c->kind);
-	jsonw_kv_string(&j, "cell", c->key);
-	jsonw_kv_string(&j, "before", c->before_sha);
-	jsonw_kv_string(&j, "commit", c->commit_sha);
-	jsonw_kv_figure(&j, "change_pct", stats_change_pct(c->step));
-	jsonw_object_end(&j);
-	int result = alert_deliver(t->db, NULL, "change_point.confirmed", &text, t->now_ms, err);
-	buf_fini(&text);
-	return result;
+	struct store_event event;
+	struct jsonw *j = alert_message(&event, "change_point.confirmed");
+	jsonw_kv_int(j, "change_point", c->id);
+	jsonw_kv_string(j, "kind", c->kind);
+	jsonw_kv_string(j, "cell", c->key);
+	jsonw_kv_string(j, "before", c->before_sha);
+	jsonw_kv_string(j, "commit", c->commit_sha);
+	jsonw_kv_figure(j, "change_pct", stats_change_pct(c->step));
+	return alert_deliver(t->db, NULL, &event, t->now_ms, err);
 }
 
 /** The cell as an alert holds it. */

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/jsonw.h"
 #include "core/verdict/peer_ratio.h"
+#include "flopwatchd/alert/alert.h"
 #include "flopwatchd/judge/cell.h"
 
-enum { EVENT_MAX = 1 << 16, PRIORITY_ANCHOR = -1 };
+enum { PRIORITY_ANCHOR = -1 };
 
 static const char *commit_of(const struct result *r, const char *role)
 {
@@ -56,28 +56,20 @@ static double clock_of(const struct result *r)
 static int tell(struct db *db, const struct result *r, const struct store_job *job, const struct store_epoch *e, bool carried,
 	struct fw_err *err)
 {
-	struct buf text;
-	struct jsonw j;
-	buf_init(&text, EVENT_MAX);
-	jsonw_init(&j, &text);
-	jsonw_object(&j);
-	jsonw_kv_string(&j, "event", "epoch.anchored");
-	jsonw_kv_int(&j, "epoch", e->id);
-	jsonw_kv_int(&j, "environment", e->environment);
-	jsonw_kv_string(&j, "repo", job->repo_name);
-	jsonw_kv_string(&j, "suite", e->suite);
-	jsonw_kv_string(&j, "device", r->device.uuid);
-	jsonw_kv_string(&j, "driver", r->device.driver);
-	jsonw_kv_string(&j, "toolkit", r->device.toolkit);
+	struct store_event event;
+	struct jsonw *j = alert_message(&event, "epoch.anchored");
+	jsonw_kv_int(j, "epoch", e->id);
+	jsonw_kv_int(j, "environment", e->environment);
+	jsonw_kv_string(j, "repo", job->repo_name);
+	jsonw_kv_string(j, "suite", e->suite);
+	jsonw_kv_string(j, "device", r->device.uuid);
+	jsonw_kv_string(j, "driver", r->device.driver);
+	jsonw_kv_string(j, "toolkit", r->device.toolkit);
 	if (r->device.cudnn[0])
-		jsonw_kv_string(&j, "cudnn", r->device.cudnn);
-	jsonw_kv_string(&j, "anchor", e->anchor_sha);
-	jsonw_kv_bool(&j, "carried", carried);
-	jsonw_object_end(&j);
-	int result = text.failed ? err_set(err, ERR_FULL, "the event of an epoch does not fit")
-				 : store_event(db, e->started_at, "epoch.anchored", text.data, NULL, err);
-	buf_fini(&text);
-	return result;
+		jsonw_kv_string(j, "cudnn", r->device.cudnn);
+	jsonw_kv_string(j, "anchor", e->anchor_sha);
+	jsonw_kv_bool(j, "carried", carried);
+	return alert_deliver(db, NULL, &event, e->started_at, err);
 }
 
 /** Have the anchor measured in an epoch that began without it. */

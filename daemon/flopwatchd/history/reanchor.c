@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/jsonw.h"
 #include "core/stats/stats.h"
 #include "db/find/range.h"
+#include "flopwatchd/alert/alert.h"
 
-enum { PRIORITY_REANCHOR = -3, PAUSE_COMMITS = 5, EVENT_MAX = 1 << 16 };
+enum { PRIORITY_REANCHOR = -3, PAUSE_COMMITS = 5 };
 
 int reanchor_ask(
 	const struct trend *t, const struct store_epoch *e, const char *key, const struct store_series *s, struct fw_err *err)
@@ -36,22 +36,14 @@ int reanchor_ask(
 
 static int tell(const struct trend *t, const struct store_epoch *e, const char *anchor, int64_t comparison, struct fw_err *err)
 {
-	struct buf text;
-	struct jsonw j;
-	buf_init(&text, EVENT_MAX);
-	jsonw_init(&j, &text);
-	jsonw_object(&j);
-	jsonw_kv_string(&j, "event", "epoch.reanchored");
-	jsonw_kv_int(&j, "epoch", e->id);
-	jsonw_kv_string(&j, "suite", e->suite);
-	jsonw_kv_string(&j, "from", e->anchor_sha);
-	jsonw_kv_string(&j, "anchor", anchor);
-	jsonw_kv_int(&j, "comparison", comparison);
-	jsonw_object_end(&j);
-	int result = text.failed ? err_set(err, ERR_FULL, "the event of an anchor does not fit")
-				 : store_event(t->db, t->now_ms, "epoch.reanchored", text.data, NULL, err);
-	buf_fini(&text);
-	return result;
+	struct store_event event;
+	struct jsonw *j = alert_message(&event, "epoch.reanchored");
+	jsonw_kv_int(j, "epoch", e->id);
+	jsonw_kv_string(j, "suite", e->suite);
+	jsonw_kv_string(j, "from", e->anchor_sha);
+	jsonw_kv_string(j, "anchor", anchor);
+	jsonw_kv_int(j, "comparison", comparison);
+	return alert_deliver(t->db, NULL, &event, t->now_ms, err);
 }
 
 /** The comparison's ratios stand against the epoch's first anchor already, errors added up: they are what the new one begins with. */

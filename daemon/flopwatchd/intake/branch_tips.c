@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/jsonw.h"
+#include "db/store/event.h"
 #include "db/store/job.h"
 #include "db/store/repo.h"
 #include "flopwatchd/delivery/commit_status.h"
@@ -187,25 +187,17 @@ static bool is_upstream(const struct config_repo *conf, const char *name)
 
 static int write_event(struct apply *a, const char *kind, const struct tip *t, int64_t job)
 {
-	struct buf text;
-	struct jsonw j;
-	int result;
+	struct store_event event;
+	struct jsonw *j = store_event_begin(&event, kind);
 
-	buf_init(&text, 64 << 10);
-	jsonw_init(&j, &text);
-	jsonw_object(&j);
-	jsonw_kv_string(&j, "repo", a->conf->name);
-	jsonw_kv_string(&j, "branch", t->name);
-	jsonw_kv_string(&j, "display", t->display);
-	jsonw_kv_string(&j, "commit", *t->sha ? t->sha : NULL);
-	jsonw_kv_string(&j, "before", *t->before ? t->before : NULL);
+	jsonw_kv_string(j, "repo", a->conf->name);
+	jsonw_kv_string(j, "branch", t->name);
+	jsonw_kv_string(j, "display", t->display);
+	jsonw_kv_string(j, "commit", *t->sha ? t->sha : NULL);
+	jsonw_kv_string(j, "before", *t->before ? t->before : NULL);
 	if (job)
-		jsonw_kv_int(&j, "job", job);
-	jsonw_object_end(&j);
-	result = text.failed ? err_set(a->err, ERR_FULL, "out of memory for an event")
-			     : store_event(a->db, a->now_ms, kind, text.data, NULL, a->err);
-	buf_fini(&text);
-	return result;
+		jsonw_kv_int(j, "job", job);
+	return store_event_end(&event, a->db, a->now_ms, a->err);
 }
 
 static int write_job(struct apply *a, const struct tip *t)

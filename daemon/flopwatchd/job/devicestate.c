@@ -2,29 +2,19 @@
 #include "flopwatchd/job/devicestate.h"
 
 #include "base/clock.h"
-#include "base/jsonw.h"
 #include "base/log.h"
+#include "db/store/event.h"
 #include "db/store/repo.h"
-#include "db/store/job.h"
-
-enum { EVENT_BYTES_MAX = 8192 };
 
 static int tell(struct txn *g, const char *uuid, const char *state, const char *why, const char *who, struct fw_err *err)
 {
-	struct buf text;
-	struct jsonw j;
-	buf_init(&text, EVENT_BYTES_MAX);
-	jsonw_init(&j, &text);
-	jsonw_object(&j);
-	jsonw_kv_string(&j, "device", uuid);
-	jsonw_kv_string(&j, "state", state);
-	jsonw_kv_string(&j, "why", why);
-	jsonw_kv_string(&j, "who", who);
-	jsonw_object_end(&j);
-	int result = text.failed ? err_set(err, ERR_INVALID, "the name is too long")
-				 : store_event(g->db, clock_utc_ms(), "device.state", text.data, NULL, err);
-	buf_fini(&text);
-	return result;
+	struct store_event event;
+	struct jsonw *j = store_event_begin(&event, "device.state");
+	jsonw_kv_string(j, "device", uuid);
+	jsonw_kv_string(j, "state", state);
+	jsonw_kv_string(j, "why", why);
+	jsonw_kv_string(j, "who", who);
+	return store_event_end(&event, g->db, clock_utc_ms(), err);
 }
 
 int devicestate_set(struct txn *g, const char *uuid, const char *state, const char *why, const char *who, struct fw_err *err)

@@ -16,9 +16,6 @@ int job_move(struct txn *g, const struct store_job *job, enum jobstate to, const
 int job_release(struct txn *g, const struct store_job *job, const char *why, int64_t now_ms, struct fw_err *err);
 /** A queued job waits for something of ours; told once, however often it is tried. */
 int job_wait(struct txn *g, const struct store_job *job, const char *why, int64_t now_ms, struct fw_err *err);
-/** Event `kind` with {"job","repo","branch","commit"} and, where not NULL, "state" and "why". */
-int job_tell(struct txn *g, const struct store_job *job, const char *kind, const char *state, const char *why, int64_t now_ms,
-	struct fw_err *err);
 
 /** job_move in a transaction of its own. */
 int job_move_now(struct txn *g, const struct store_job *job, enum jobstate to, const char *why, struct fw_err *err);

@@ -140,21 +140,14 @@ static void write_cost(struct jsonw *j, const struct result *r, const struct cos
 static int tell(struct db *db, const struct result *r, const struct store_job *job, int64_t comparison, const struct cost *c,
 	const struct grown *grown, int n, int64_t now_ms, struct fw_err *err)
 {
-	struct buf text;
-	struct jsonw j;
-	buf_init(&text, TEXT_BYTES_MAX);
-	jsonw_init(&j, &text);
-	jsonw_object(&j);
-	jsonw_kv_string(&j, "event", "cost.up");
-	jsonw_kv_int(&j, "comparison", comparison);
-	jsonw_kv_string(&j, "repo", job->repo_name);
-	jsonw_kv_string(&j, "branch", job->branch);
-	jsonw_kv_string(&j, "target", job->target_sha);
-	write_cost(&j, r, c, grown, n);
-	jsonw_object_end(&j);
-	int result = alert_deliver(db, NULL, "cost.up", &text, now_ms, err);
-	buf_fini(&text);
-	return result;
+	struct store_event event;
+	struct jsonw *j = alert_message(&event, "cost.up");
+	jsonw_kv_int(j, "comparison", comparison);
+	jsonw_kv_string(j, "repo", job->repo_name);
+	jsonw_kv_string(j, "branch", job->branch);
+	jsonw_kv_string(j, "target", job->target_sha);
+	write_cost(j, r, c, grown, n);
+	return alert_deliver(db, NULL, &event, now_ms, err);
 }
 
 /** For the comparison's body: [{"what","unit","cells"}]. */

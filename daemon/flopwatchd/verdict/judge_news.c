@@ -129,64 +129,50 @@ static int write_commit(struct db *db, const struct store_job *job, struct jsonw
 static int tell_job(struct db *db, const struct config *config, const struct store_job *job, const struct store_comparison *c,
 	const struct judge_news *n, int64_t now_ms, struct fw_err *err)
 {
-	struct buf text;
-	struct jsonw j;
-	buf_init(&text, NEWS_MAX);
-	jsonw_init(&j, &text);
-	jsonw_object(&j);
-	jsonw_kv_string(&j, "event", "job.done");
-	jsonw_kv_int(&j, "job", job->id);
-	jsonw_kv_string(&j, "kind", jobkind_name(c->kind));
-	jsonw_kv_string(&j, "state", "done");
-	jsonw_kv_int(&j, "comparison", c->id);
-	jsonw_kv_string(&j, "verdict", verdict_name(c->verdict));
-	jsonw_kv_int(&j, "regressions", n->regressions);
-	jsonw_kv_string(&j, "repo", job->repo_name);
-	jsonw_kv_string(&j, "branch", c->branch);
-	jsonw_kv_string(&j, "target", c->target_sha);
-	jsonw_kv_string(&j, "suite", job->suite);
-	if (status_is_told(job) && write_commit(db, job, &j, err) != 0) {
-		buf_fini(&text);
+	struct store_event event;
+	struct jsonw *j = alert_message(&event, "job.done");
+	jsonw_kv_int(j, "job", job->id);
+	jsonw_kv_string(j, "kind", jobkind_name(c->kind));
+	jsonw_kv_string(j, "state", "done");
+	jsonw_kv_int(j, "comparison", c->id);
+	jsonw_kv_string(j, "verdict", verdict_name(c->verdict));
+	jsonw_kv_int(j, "regressions", n->regressions);
+	jsonw_kv_string(j, "repo", job->repo_name);
+	jsonw_kv_string(j, "branch", c->branch);
+	jsonw_kv_string(j, "target", c->target_sha);
+	jsonw_kv_string(j, "suite", job->suite);
+	if (status_is_told(job) && write_commit(db, job, j, err) != 0) {
+		store_event_fini(&event);
 		return -1;
 	}
 	if (config && config->public_url[0]) {
 		char url[640];
 		snprintf(url, sizeof url, "%s/comparisons/%lld", config->public_url, (long long)c->id);
-		jsonw_kv_string(&j, "url", url);
+		jsonw_kv_string(j, "url", url);
 	}
-	jsonw_object_end(&j);
-	int result = alert_deliver(db, status_is_told(job) ? config : NULL, "job.done", &text, now_ms, err);
-	buf_fini(&text);
-	return result;
+	return alert_deliver(db, status_is_told(job) ? config : NULL, &event, now_ms, err);
 }
 
 /** Improvements are recorded, and nobody is called for them. */
 static int tell_better(struct db *db, struct judge_news *n, const struct store_job *job, const struct store_comparison *c,
 	int64_t now_ms, struct fw_err *err)
 {
-	struct buf text;
-	struct jsonw j;
+	struct store_event event;
 	const char *cells, *groups;
 	if (n->better.n == 0)
 		return 0;
 	if (alert_cells_end(&n->better, &cells, &groups, err))
 		return -1;
-	buf_init(&text, NEWS_MAX);
-	jsonw_init(&j, &text);
-	jsonw_object(&j);
-	jsonw_kv_string(&j, "event", "improvement.found");
-	jsonw_kv_int(&j, "comparison", c->id);
-	jsonw_kv_string(&j, "repo", job->repo_name);
-	jsonw_kv_string(&j, "branch", c->branch);
-	jsonw_kv_string(&j, "target", c->target_sha);
-	jsonw_key(&j, "cells");
-	jsonw_raw(&j, cells, strlen(cells));
-	jsonw_key(&j, "groups");
-	jsonw_raw(&j, groups, strlen(groups));
-	jsonw_object_end(&j);
-	int result = alert_deliver(db, NULL, "improvement.found", &text, now_ms, err);
-	buf_fini(&text);
-	return result;
+	struct jsonw *j = alert_message(&event, "improvement.found");
+	jsonw_kv_int(j, "comparison", c->id);
+	jsonw_kv_string(j, "repo", job->repo_name);
+	jsonw_kv_string(j, "branch", c->branch);
+	jsonw_kv_string(j, "target", c->target_sha);
+	jsonw_key(j, "cells");
+	jsonw_raw(j, cells, strlen(cells));
+	jsonw_key(j, "groups");
+	jsonw_raw(j, groups, strlen(groups));
+	return alert_deliver(db, NULL, &event, now_ms, err);
 }
 
 /* ---- alerts ---------------------------------------------------------------------------------------------------------- */
@@ -337,22 +323,15 @@ int judge_news_publish(struct db *db, const struct config *config, struct judge_
 
 int judge_news_epoch(struct db *db, const struct result *r, int64_t environment, int64_t now_ms, struct fw_err *err)
 {
-	struct buf text;
-	struct jsonw j;
-	buf_init(&text, NEWS_MAX);
-	jsonw_init(&j, &text);
-	jsonw_object(&j);
-	jsonw_kv_string(&j, "event", "epoch.started");
-	jsonw_kv_int(&j, "environment", environment);
-	jsonw_kv_string(&j, "device", r->device.uuid);
-	jsonw_kv_string(&j, "name", r->device.name);
-	jsonw_kv_string(&j, "driver", r->device.driver);
-	jsonw_kv_string(&j, "toolkit", r->device.toolkit);
+	struct store_event event;
+	struct jsonw *j = alert_message(&event, "epoch.started");
+	jsonw_kv_int(j, "environment", environment);
+	jsonw_kv_string(j, "device", r->device.uuid);
+	jsonw_kv_string(j, "name", r->device.name);
+	jsonw_kv_string(j, "driver", r->device.driver);
+	jsonw_kv_string(j, "toolkit", r->device.toolkit);
 	if (r->device.cudnn[0])
-		jsonw_kv_string(&j, "cudnn", r->device.cudnn);
-	jsonw_kv_string(&j, "suite", r->plan.suite_name);
-	jsonw_object_end(&j);
-	int result = alert_deliver(db, NULL, "epoch.started", &text, now_ms, err);
-	buf_fini(&text);
-	return result;
+		jsonw_kv_string(j, "cudnn", r->device.cudnn);
+	jsonw_kv_string(j, "suite", r->plan.suite_name);
+	return alert_deliver(db, NULL, &event, now_ms, err);
 }

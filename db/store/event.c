@@ -1,0 +1,57 @@
+/* event.c - an event is a row: when, of which kind, and an object as text. */
+#include "db/store/event.h"
+
+enum { EVENT_BYTES_MAX = 1 << 20 };
+
+struct jsonw *store_event_begin(struct store_event *e, const char *kind)
+{
+	e->kind = kind;
+	buf_init(&e->text, EVENT_BYTES_MAX);
+	jsonw_init(&e->json, &e->text);
+	jsonw_object(&e->json);
+	return &e->json;
+}
+
+int store_event_write(struct store_event *e, struct db *db, int64_t now_ms, struct fw_err *err)
+{
+	jsonw_object_end(&e->json);
+	return e->text.failed ? err_set(err, ERR_FULL, "the event %s does not fit", e->kind)
+			      : store_event(db, now_ms, e->kind, e->text.data, NULL, err);
+}
+
+void store_event_fini(struct store_event *e)
+{
+	buf_fini(&e->text);
+}
+
+int store_event_end(struct store_event *e, struct db *db, int64_t now_ms, struct fw_err *err)
+{
+	int result = store_event_write(e, db, now_ms, err);
+	store_event_fini(e);
+	return result;
+}
+
+int store_event(struct db *db, int64_t now_ms, const char *kind, const char *payload, int64_t *id, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "INSERT INTO event (at, kind, payload) VALUES (:at, :kind, :payload)", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":at", now_ms);
+	stmt_text(s, ":kind", kind);
+	stmt_text(s, ":payload", payload);
+	return stmt_insert(s, id, err);
+}
+
+int store_event_prune(struct db *db, int64_t before, int limit, int *n, struct fw_err *err)
+{
+	/* ids grow with time, so only the oldest rows have to be looked at */
+	struct stmt *s = db_stmt(db,
+		"DELETE FROM event WHERE id IN (SELECT id FROM (SELECT id, at FROM event ORDER BY id LIMIT :limit) WHERE at < "
+		":before)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":before", before);
+	stmt_int(s, ":limit", limit);
+	return stmt_run_count(s, n, err);
+}

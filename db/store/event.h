@@ -1,0 +1,31 @@
+/**
+ * event.h - what readers of /api/v1/events are told: every event is put together here and kept for a while. All calls: loop only;
+ * writes inside the caller's transaction.
+ */
+#ifndef DB_STORE_EVENT_H
+#define DB_STORE_EVENT_H
+
+#include "base/buf.h"
+#include "base/jsonw.h"
+#include "db/sqlite/db.h"
+
+struct store_event {
+	const char *kind; /* "job.state" */
+	struct buf text;
+	struct jsonw json; /* writes into text */
+};
+
+/** Begin an event: the caller fills the object that is open. Own: store_event_end or store_event_fini; borrows `kind`. */
+struct jsonw *store_event_begin(struct store_event *e, const char *kind);
+/** End the object and append it to `event`; e->text holds it on. Err: ERR_FULL it does not fit. */
+int store_event_write(struct store_event *e, struct db *db, int64_t now_ms, struct fw_err *err);
+void store_event_fini(struct store_event *e);
+/** store_event_write, then store_event_fini. */
+int store_event_end(struct store_event *e, struct db *db, int64_t now_ms, struct fw_err *err);
+
+/** Append to `event`; its id. `payload` is JSON. */
+int store_event(struct db *db, int64_t now_ms, const char *kind, const char *payload, int64_t *id, struct fw_err *err);
+/** Delete events from before `before`; at most `limit`. *n counts them. */
+int store_event_prune(struct db *db, int64_t before, int limit, int *n, struct fw_err *err);
+
+#endif
