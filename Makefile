@@ -133,6 +133,8 @@ $(O)/tests/%: tests/%.c $(foreach l,$(LIBS),$(call lib,$(l)))
 	$(call say,cc ,$<)$(CC) $(ALL_CFLAGS) $(CUDA_DEF) -Itests/lib -MMD -MP $(LINK) -o $@ $< -Wl,--start-group $(TEST_LIB) -Wl,--end-group \
 	  -lcmocka -lgit2 -lcurl -lsqlite3 -lz -lmicrohttpd -ljansson -lyaml -lnettle -llz4 $(CUDA_LIB) $(if $(NVCC),-lstdc++) -fopenmp -ldl -lpthread -lm
 
+$(O)/tests/bench/bench_page: LINK += -Wl,--wrap=emit_rawf
+
 # Modules that misbehave on purpose, and simple good ones, for the tests of worker and runner.
 MODULES  := $(patsubst tests/modules/%.c,build/tests/modules/%.so,$(sort $(wildcard tests/modules/*.c)))
 build/tests/modules/honest_openmp.so build/tests/modules/honest_settings.so build/tests/modules/cheat_omp.so: MODULE_FLAGS := -fopenmp

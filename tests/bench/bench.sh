@@ -10,7 +10,7 @@ work=$(mktemp -d)
 pid=
 trap '[ -z "$pid" ] || kill "$pid" 2>/dev/null || true; wait; rm -rf "$work"' EXIT
 
-make --no-print-directory -s build/tests/bench/bench_seed build/tests/bench/bench_rule build/tests/bench/bench_cover build/tests/bench/bench_tail build/tests/bench/bench_trend build/tests/bench/bench_load build/tests/modules/good.so build/tests/bench/bench_clock
+make --no-print-directory -s build/tests/bench/bench_seed build/tests/bench/bench_rule build/tests/bench/bench_cover build/tests/bench/bench_tail build/tests/bench/bench_trend build/tests/bench/bench_load build/tests/bench/bench_page build/tests/modules/good.so build/tests/bench/bench_clock
 
 target() { # name, comparison, bound: beside a figure, what it is meant to be
 	echo "bench $1 target $2 $3"
@@ -40,6 +40,10 @@ grep '^bench' "$work/seed.txt"
 cell=$(awk '/^cell/ { print $2 }' "$work/seed.txt")
 echo "bench store.comparison $(sqlite3 "$work/state/flopwatch.db" "SELECT sum(pgsize) / $n FROM dbstat") bytes" # with all that belongs to it
 target store.comparison 60000 bytes
+
+# ---- numbers on pages: ours beside printf's
+build/tests/bench/bench_page "$work/state/flopwatch.db" "$n" "$cell"
+target emit.history_gain 1.3 times
 
 # ---- a repository to push to
 git init -q --bare -b main "$work/kernels.git"

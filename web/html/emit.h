@@ -13,6 +13,7 @@
 void emit_raw(struct buf *out, const char *markup);
 /** printf for markup whose arguments are numbers or our own words only. */
 void emit_rawf(struct buf *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void emit_vrawf(struct buf *out, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 /** Text between tags. */
 void emit_text(struct buf *out, const char *text);
 /** Text inside a double-quoted attribute. */
