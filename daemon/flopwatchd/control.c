@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "flopwatchd/alert/alert.h"
+#include "flopwatchd/backup.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "flopwatchd/history/calibrate.h"
@@ -90,7 +91,7 @@ static int check_kind(const struct control *c, enum device_kind kind, struct fw_
 }
 
 /* One side by its name is another question than a branch's own. Both sides of one commit, unless a base was given. */
-static int read_providers(const struct control_request *r, struct store_job *job, struct fw_err *err)
+static int read_providers(const struct job_request *r, struct store_job *job, struct fw_err *err)
 {
 	const char *const names[] = { r->base_provider ? r->base_provider : "", r->target_provider ? r->target_provider : "" };
 	for (int i = 0; i < 2; i++)
@@ -120,7 +121,7 @@ static void keep_name(const char *text, char out[STORE_JOB_NAME_SIZE])
 	snprintf(out, STORE_JOB_NAME_SIZE, "%s", fits ? text : "");
 }
 
-static int read_request(struct control *c, const struct control_request *r, struct store_job *job, struct fw_err *err)
+static int read_request(struct control *c, const struct job_request *r, struct store_job *job, struct fw_err *err)
 {
 	char ignored[1024], kind[8];
 	if (!r->repo || !r->repo[0] || !r->target || !r->target[0])
@@ -183,7 +184,7 @@ static int insert_job(struct control *c, struct store_job *job, struct fw_err *e
 	return 0;
 }
 
-int control_enqueue(struct control *c, const struct control_request *request, int64_t *id, struct fw_err *err)
+int control_enqueue(struct control *c, const struct job_request *request, int64_t *id, struct fw_err *err)
 {
 	struct store_job job = { .kind = JOBKIND_CHANGE, .origin = "api", .priority = PRIORITY_ASKED };
 	if (read_request(c, request, &job, err) != 0 || insert_job(c, &job, err) != 0)
@@ -209,7 +210,7 @@ static int read_device(struct control *c, const char *text, struct store_job *jo
 	return store_device_get(c->db, job->device_uuid, &id, state, err);
 }
 
-int control_calibrate(struct control *c, const struct control_request *request, int runs, int64_t *jobs, struct fw_err *err)
+int control_calibrate(struct control *c, const struct job_request *request, int runs, int64_t *jobs, struct fw_err *err)
 {
 	struct store_job wish = { .origin = "api", .priority = PRIORITY_ASKED };
 	bool named = request->repo && request->repo[0];
@@ -238,7 +239,7 @@ int control_calibrate(struct control *c, const struct control_request *request, 
 	return 0;
 }
 
-int control_forget(struct control *c, const struct control_request *request, const char *who, int *n, struct fw_err *err)
+int control_forget(struct control *c, const struct job_request *request, const char *who, int *n, struct fw_err *err)
 {
 	struct store_job wish = { .origin = "api" };
 	struct txn *g = queue_txn(c->queue);
@@ -275,7 +276,7 @@ static int read_named(struct control *c, const struct config_repo *repo, int64_t
 	return found < 0 ? -1 : 0;
 }
 
-static int choose_peers(struct control *c, const struct config_repo *repo, const struct control_request *r,
+static int choose_peers(struct control *c, const struct config_repo *repo, const struct job_request *r,
 	const struct store_job *job, struct peers *out, struct fw_err *err)
 {
 	*out = repo->peers;
@@ -303,9 +304,9 @@ static int choose_peers(struct control *c, const struct config_repo *repo, const
 	return 0;
 }
 
-int control_peer(struct control *c, const struct control_request *request, int64_t *jobs, int *n, struct fw_err *err)
+int control_peer(struct control *c, const struct job_request *request, int64_t *jobs, int *n, struct fw_err *err)
 {
-	struct control_request r = *request;
+	struct job_request r = *request;
 	struct store_job wish = { .kind = JOBKIND_PEER, .origin = "api", .priority = PRIORITY_ASKED };
 	struct txn *g = queue_txn(c->queue);
 	struct peers peers;
@@ -393,7 +394,7 @@ int control_import(
 
 /* ---- searches ------------------------------------------------------------------------------------------------------------------------ */
 
-int control_bisect(struct control *c, const struct control_request *request, int64_t *id, struct fw_err *err)
+int control_bisect(struct control *c, const struct job_request *request, int64_t *id, struct fw_err *err)
 {
 	struct txn *g = queue_txn(c->queue);
 	struct store_job job = { .kind = JOBKIND_BISECT };
@@ -501,4 +502,26 @@ int control_secret(struct control *c, const char *repo, const char **secret, str
 int control_health(struct control *c, struct fw_err *err)
 {
 	return queue_health(c->queue, err);
+}
+
+void control_workers(const struct control *c, worker_status_fn *each, void *to)
+{
+	queue_workers(c->queue, each, to);
+}
+
+/* ---- a copy of the database ------------------------------------------------------------------------------------------------- */
+
+int control_backup(struct control *c, struct fw_err *err)
+{
+	return backup_begin(c->backup, err);
+}
+
+int control_backup_take(struct control *c, char *path, size_t size, struct fw_err *err)
+{
+	return backup_take(c->backup, path, size, err);
+}
+
+void control_backup_over(struct control *c)
+{
+	backup_over(c->backup);
 }

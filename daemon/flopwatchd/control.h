@@ -2,7 +2,7 @@
  * control.h - what the outside may ask of the running daemon: each call writes its rows and wakes whoever acts on them.
  *
  * Every call opens and commits its own transaction, so that it is durable when it returns 0. The web room knows nothing of
- * the daemon: main hands it these functions as pointers. Ctx: loop only, none blocks.
+ * the daemon: http_frontend.c hands it these functions as they are. Ctx: loop only, none blocks.
  */
 #ifndef FLOPWATCHD_CONTROL_H
 #define FLOPWATCHD_CONTROL_H
@@ -11,6 +11,9 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "core/ask/figures.h"
+#include "core/ask/job_request.h"
+#include "core/ask/worker.h"
 #include "flopwatchd/runtime/config.h"
 #include "db/sqlite/db.h"
 
@@ -26,24 +29,12 @@ struct control {
 	struct backup *backup;
 };
 
-struct control_request {
-	const char *repo;        /* name in the configuration */
-	const char *target;      /* commit (40 or 64 digits, or at least 7 that are unambiguous here) or branch */
-	const char *base;        /* likewise; NULL or "": found by the rules */
-	const char *suite;       /* NULL or "": as configured, else as the manifest says */
-	const char *device_kind; /* NULL or "": any */
-	const char *cells_glob;  /* NULL or "": all cells */
-	const char *base_provider, *target_provider; /* NULL or "": the module's default */
-	bool quick;
-};
-
 /** Queue a job. Err: ERR_NOT_FOUND unknown repo or branch, ERR_CONFLICT digits that begin several commits, ERR_INVALID what is wrong with the request, ERR_FULL queue_max. */
-int control_enqueue(struct control *c, const struct control_request *request, int64_t *job, struct fw_err *err);
+int control_enqueue(struct control *c, const struct job_request *request, int64_t *job, struct fw_err *err);
 /** Search for the culprit between request->base (good) and request->target (bad). Err: as control_enqueue. */
-int control_bisect(struct control *c, const struct control_request *request, int64_t *bisect, struct fw_err *err);
+int control_bisect(struct control *c, const struct job_request *request, int64_t *bisect, struct fw_err *err);
 /** End a search and the job that it waits for. Err: ERR_NOT_FOUND, ERR_CONFLICT it has ended already. */
 int control_bisect_cancel(struct control *c, int64_t bisect, const char *who, struct fw_err *err);
-struct foreign_figures;
 /**
  * Store figures that were measured elsewhere; the same again give the same comparison, `is_new` false. Err: ERR_NOT_FOUND unknown
  * repo, ERR_INVALID a commit that is no whole object name, a branch that is no name.
@@ -54,18 +45,18 @@ int control_import(
  * Queue `runs` comparisons of the upstream branch's tip with itself. Of `request` repo (may be missing where there is only one),
  * suite and device_kind count, which may name one device by its uuid. Shape: jobs[runs]. Err: as control_enqueue.
  */
-int control_calibrate(struct control *c, const struct control_request *request, int runs, int64_t *jobs, struct fw_err *err);
+int control_calibrate(struct control *c, const struct job_request *request, int runs, int64_t *jobs, struct fw_err *err);
 /**
  * Forget how launches scattered, of cells_glob's cells of repo (may be missing where there is only one) on the device whose uuid device_kind
  * is (missing: all). *n counts the cells. Err: ERR_NOT_FOUND unknown repo or device, ERR_INVALID.
  */
-int control_forget(struct control *c, const struct control_request *request, const char *who, int *n, struct fw_err *err);
+int control_forget(struct control *c, const struct job_request *request, const char *who, int *n, struct fw_err *err);
 /**
  * Queue request->target (missing: the upstream branch) beside its peers: request->base_provider, else those of the configuration, else
  * those that the manifest named when the upstream branch was compared last. Suite and device_kind as for control_calibrate.
  * Shape: jobs[PEERS_MAX], *n of them. Err: as control_enqueue, ERR_INVALID no peer is known.
  */
-int control_peer(struct control *c, const struct control_request *request, int64_t *jobs, int *n, struct fw_err *err);
+int control_peer(struct control *c, const struct job_request *request, int64_t *jobs, int *n, struct fw_err *err);
 /** End a job that is open. Err: ERR_NOT_FOUND, ERR_CONFLICT it has ended already. */
 int control_cancel(struct control *c, int64_t job, const char *who, struct fw_err *err);
 /** Queue an ended job's question again as a new job. Err: ERR_NOT_FOUND, ERR_CONFLICT it is still open. */
@@ -87,5 +78,13 @@ int control_poke(struct control *c, const char *repo, struct fw_err *err);
 int control_secret(struct control *c, const char *repo, const char **secret, struct fw_err *err);
 /** 0 when the daemon can store results; -1 with the reason (disk full, ...) while it cannot. */
 int control_health(struct control *c, struct fw_err *err);
+/** Each worker of the configuration, in its order. */
+void control_workers(const struct control *c, worker_status_fn *each, void *to);
+/** Begin to copy the database beside everything else. Err: as backup_begin. */
+int control_backup(struct control *c, struct fw_err *err);
+/** 1 it is being made, 0 it is whole and lies at `path`, -1 it failed. Err: as backup_take. */
+int control_backup_take(struct control *c, char *path, size_t size, struct fw_err *err);
+/** The copy was sent, or nobody waits for it any more. */
+void control_backup_over(struct control *c);
 
 #endif

@@ -8,12 +8,10 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "flopwatchd/backup.h"
 #include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "db/store/token.h"
-#include "flopwatchd/dispatch/queue.h"
 #include "web/answer/access.h"
 #include "web/comparison/cache.h"
 #include "web/site.h"
@@ -67,129 +65,28 @@ void http_frontend_wake(struct http_frontend *f)
 
 /* ---- actions -------------------------------------------------------------------------------------------------------------------------- */
 
-static struct control_request request_of(const struct site_request *r)
-{
-	return (struct control_request){
-		.repo = r->repo,
-		.target = r->target,
-		.base = r->base,
-		.suite = r->suite,
-		.device_kind = r->device_kind,
-		.cells_glob = r->cells_glob,
-		.base_provider = r->base_provider,
-		.target_provider = r->target_provider,
-		.quick = r->quick,
-	};
-}
-
-static int enqueue(void *arg, const struct site_request *r, int64_t *job, struct fw_err *err)
-{
-	struct control_request request = request_of(r);
-	return control_enqueue(arg, &request, job, err);
-}
-
-static int calibrate(void *arg, const struct site_request *r, int runs, int64_t *jobs, struct fw_err *err)
-{
-	struct control_request request = request_of(r);
-	return control_calibrate(arg, &request, runs, jobs, err);
-}
-
-static int forget(void *arg, const struct site_request *r, const char *who, int *n, struct fw_err *err)
-{
-	struct control_request request = request_of(r);
-	return control_forget(arg, &request, who, n, err);
-}
-
-static int peer(void *arg, const struct site_request *r, int64_t *jobs, int *n, struct fw_err *err)
-{
-	struct control_request request = request_of(r);
-	return control_peer(arg, &request, jobs, n, err);
-}
-
-static int bisect(void *arg, const struct site_request *r, int64_t *id, struct fw_err *err)
-{
-	struct control_request request = request_of(r);
-	return control_bisect(arg, &request, id, err);
-}
-
-static int import(void *arg, const struct foreign_figures *figures, int64_t *comparison, bool *is_new, struct fw_err *err)
-{
-	return control_import(arg, figures, comparison, is_new, err);
-}
-
-static int cancel_bisect(void *arg, int64_t id, const char *who, struct fw_err *err)
-{
-	return control_bisect_cancel(arg, id, who, err);
-}
-
-static int cancel(void *arg, int64_t job, const char *who, struct fw_err *err)
-{
-	return control_cancel(arg, job, who, err);
-}
-
-static int retry(void *arg, int64_t job, int64_t *new_job, struct fw_err *err)
-{
-	return control_retry(arg, job, new_job, err);
-}
-
-static int pause_device(void *arg, const char *uuid, bool paused, const char *who, struct fw_err *err)
-{
-	return control_pause(arg, uuid, paused, who, err);
-}
-
-static int judge(void *arg, int64_t comparison, bool *changed, struct fw_err *err)
-{
-	return control_judge(arg, comparison, changed, err);
-}
-
-static int redeliver(void *arg, int64_t delivery, struct fw_err *err)
-{
-	return control_redeliver(arg, delivery, err);
-}
-
-static int alert(void *arg, int64_t id, const char *state, const char *who, const char *reason, struct fw_err *err)
-{
-	return control_alert(arg, id, state, who, reason, err);
-}
-
-static int poke(void *arg, const char *repo, struct fw_err *err)
-{
-	return control_poke(arg, repo, err);
-}
-
-static int secret(void *arg, const char *repo, const char **out, struct fw_err *err)
-{
-	return control_secret(arg, repo, out, err);
-}
-
-static int health(void *arg, struct fw_err *err)
-{
-	return control_health(arg, err);
-}
-
-static void workers(void *arg, worker_status_fn *each, void *to)
-{
-	const struct control *c = arg;
-	queue_workers(c->queue, each, to);
-}
-
-static int backup(void *arg, struct fw_err *err)
-{
-	const struct control *c = arg;
-	return backup_begin(c->backup, err);
-}
-
-static int take_backup(void *arg, char *path, size_t size, struct fw_err *err)
-{
-	const struct control *c = arg;
-	return backup_take(c->backup, path, size, err);
-}
-
-static void backup_is_over(void *arg)
-{
-	const struct control *c = arg;
-	backup_over(c->backup);
-}
+static const struct site_actions actions = {
+	.enqueue = control_enqueue,
+	.calibrate = control_calibrate,
+	.forget = control_forget,
+	.cancel = control_cancel,
+	.retry = control_retry,
+	.pause = control_pause,
+	.poke = control_poke,
+	.secret = control_secret,
+	.health = control_health,
+	.bisect = control_bisect,
+	.import = control_import,
+	.cancel_bisect = control_bisect_cancel,
+	.judge = control_judge,
+	.redeliver = control_redeliver,
+	.alert = control_alert,
+	.workers = control_workers,
+	.peer = control_peer,
+	.backup = control_backup,
+	.backup_take = control_backup_take,
+	.backup_over = control_backup_over,
+};
 
 /* ---- starting -------------------------------------------------------------------------------------------------------------------------- */
 
@@ -257,9 +154,8 @@ int http_frontend_start(struct loop *l, const struct config *c, struct db *db, s
 	for (int i = 0; i < c->n_names; i++)
 		f->name[i] = c->name[i];
 	f->site.names = f->name;
-	f->site.act = (struct site_actions){ control, enqueue, calibrate, forget, cancel, retry, pause_device, poke, secret,
-		health, bisect, import, cancel_bisect, judge, redeliver, alert, workers, peer, backup, take_backup,
-		backup_is_over };
+	f->site.act = &actions;
+	f->site.control = control;
 	if ((c->needs_token && begin_access(f, c->state_dir, err) != 0) ||
 		site_start(&f->site, c->listen_host, c->listen_port, &f->http, err) != 0 ||
 		(c->listen_port == 0 && write_port(f, c->state_dir, err) != 0) ||

@@ -403,26 +403,33 @@ static void tell(const char *folder)
 
 /* ---- serving ---------------------------------------------------------------------------------------------------------- */
 
-static int no_enqueue(void *arg, const struct site_request *q, int64_t *job, struct fw_err *e)
+static int no_enqueue(struct control *c, const struct job_request *q, int64_t *job, struct fw_err *e)
 {
-	(void)arg, (void)q, (void)job;
+	(void)c, (void)q, (void)job;
 	return err_set(e, ERR_BUSY, "this is a demonstration; nothing is measured");
 }
-static int no_cancel(void *arg, int64_t job, const char *who, struct fw_err *e)
+static int no_cancel(struct control *c, int64_t job, const char *who, struct fw_err *e)
 {
-	(void)arg, (void)job, (void)who;
+	(void)c, (void)job, (void)who;
 	return err_set(e, ERR_BUSY, "this is a demonstration; nothing is measured");
 }
-static int no_retry(void *arg, int64_t job, int64_t *new_job, struct fw_err *e)
+static int no_retry(struct control *c, int64_t job, int64_t *new_job, struct fw_err *e)
 {
-	(void)arg, (void)job, (void)new_job;
+	(void)c, (void)job, (void)new_job;
 	return err_set(e, ERR_BUSY, "this is a demonstration; nothing is measured");
 }
-static int healthy(void *arg, struct fw_err *e)
+static int healthy(struct control *c, struct fw_err *e)
 {
-	(void)arg, (void)e;
+	(void)c, (void)e;
 	return 0;
 }
+
+static const struct site_actions actions = {
+	.enqueue = no_enqueue,
+	.cancel = no_cancel,
+	.retry = no_retry,
+	.health = healthy,
+};
 
 int main(int argc, char **argv)
 {
@@ -433,7 +440,7 @@ int main(int argc, char **argv)
 	struct http *http;
 	tell(argv[1]);
 	struct site site = { .db = story.f.db, .pages = page_cache_new() };
-	site.act = (struct site_actions){ .enqueue = no_enqueue, .cancel = no_cancel, .retry = no_retry, .health = healthy };
+	site.act = &actions;
 	ok(site_start(&site, "127.0.0.1", argc > 2 ? atoi(argv[2]) : 0, &http, &err));
 	printf("listening on http://127.0.0.1:%d\n", http_port(http));
 	fflush(stdout);

@@ -31,7 +31,7 @@ static int teardown(void **state)
 	return fixture_teardown(state);
 }
 
-static int64_t asked(struct control_request r)
+static int64_t asked(struct job_request r)
 {
 	int64_t id = 0;
 	r.repo = r.repo ? r.repo : "kernels";
@@ -39,7 +39,7 @@ static int64_t asked(struct control_request r)
 	return id;
 }
 
-static void refused(struct control_request r, enum err_code code, const char *why)
+static void refused(struct job_request r, enum err_code code, const char *why)
 {
 	int64_t id = 0;
 	err_clear(&err);
@@ -52,29 +52,29 @@ static void refused(struct control_request r, enum err_code code, const char *wh
 static void test_commits_by_hash_branch_and_abbreviation(void **state)
 {
 	(void)state;
-	asked((struct control_request){ .target = two });
+	asked((struct job_request){ .target = two });
 	assert_string_equal(
 		fixture_text("SELECT target_sha || branch || origin || priority FROM job WHERE id = 1") + 40, "api10");
-	asked((struct control_request){ .target = "main" });
+	asked((struct job_request){ .target = "main" });
 	assert_string_equal(fixture_text("SELECT target_sha FROM job WHERE id = 2"), two);
 	assert_string_equal(fixture_text("SELECT branch FROM job WHERE id = 2"), "main");
-	asked((struct control_request){ .target = "a<b" });
+	asked((struct job_request){ .target = "a<b" });
 	assert_string_equal(fixture_text("SELECT branch FROM job WHERE id = 3"), "a%3Cb");
-	asked((struct control_request){ .target = "a%3Cb" });
+	asked((struct job_request){ .target = "a%3Cb" });
 	assert_string_equal(fixture_text("SELECT target_sha FROM job WHERE id = 4"), one);
-	asked((struct control_request){ .target = "abcdef01" });
+	asked((struct job_request){ .target = "abcdef01" });
 	assert_string_equal(fixture_text("SELECT target_sha FROM job WHERE id = 5"), "abcdef0100000000000000000000000000000000");
-	refused((struct control_request){ .target = "abcdef0" }, ERR_CONFLICT,
+	refused((struct job_request){ .target = "abcdef0" }, ERR_CONFLICT,
 		"abcdef0 is the beginning of several commits; write more digits");
-	refused((struct control_request){ .target = "abcde" }, ERR_NOT_FOUND, "there is no branch or known commit abcde");
-	refused((struct control_request){ .target = "nope" }, ERR_NOT_FOUND, "there is no branch or known commit nope");
+	refused((struct job_request){ .target = "abcde" }, ERR_NOT_FOUND, "there is no branch or known commit abcde");
+	refused((struct job_request){ .target = "nope" }, ERR_NOT_FOUND, "there is no branch or known commit nope");
 	assert_int_equal(fixture_number("SELECT count(*) FROM event WHERE kind = 'job.queued'"), 5);
 }
 
 static void test_a_base_and_what_to_measure(void **state)
 {
 	(void)state;
-	asked((struct control_request){ .target = "main",
+	asked((struct job_request){ .target = "main",
 		.base = "a<b",
 		.suite = "ffa",
 		.device_kind = "cuda",
@@ -92,22 +92,22 @@ static void test_bad_questions(void **state)
 	char glob[STORE_JOB_CELLS_SIZE + 2];
 	memset(glob, '*', sizeof glob - 1);
 	glob[sizeof glob - 1] = 0;
-	refused((struct control_request){ .target = NULL }, ERR_INVALID, "a job needs a repo and a target");
-	refused((struct control_request){ .repo = "other", .target = two }, ERR_NOT_FOUND, "there is no repository other");
-	refused((struct control_request){ .target = two, .suite = "../etc/passwd" }, ERR_INVALID,
+	refused((struct job_request){ .target = NULL }, ERR_INVALID, "a job needs a repo and a target");
+	refused((struct job_request){ .repo = "other", .target = two }, ERR_NOT_FOUND, "there is no repository other");
+	refused((struct job_request){ .target = two, .suite = "../etc/passwd" }, ERR_INVALID,
 		"suite ../etc/passwd is not a name; e.g. ffa");
-	refused((struct control_request){ .target = two, .device_kind = "tpu" }, ERR_INVALID,
+	refused((struct job_request){ .target = two, .device_kind = "tpu" }, ERR_INVALID,
 		"device_kind tpu is none of cuda, cpu, sim");
-	refused((struct control_request){ .target = two, .cells_glob = glob }, ERR_INVALID, "cells is longer than 4095 bytes");
-	refused((struct control_request){ .target = two, .cells_glob = "a\nb" }, ERR_INVALID,
+	refused((struct job_request){ .target = two, .cells_glob = glob }, ERR_INVALID, "cells is longer than 4095 bytes");
+	refused((struct job_request){ .target = two, .cells_glob = "a\nb" }, ERR_INVALID,
 		"cells holds a character that cannot be there");
 	config->queue_max = 0;
-	refused((struct control_request){ .target = two }, ERR_FULL, "0 jobs wait already, and the limit is 0 (limits.queue)");
+	refused((struct job_request){ .target = two }, ERR_FULL, "0 jobs wait already, and the limit is 0 (limits.queue)");
 	int64_t jobs[8], search;
 	int n;
-	struct control_request peer = { .repo = "kernels", .target = two, .base_provider = "other" },
-			       search_of = { .repo = "kernels", .base = one, .target = two };
-	assert_int_equal(control_calibrate(&control, &(struct control_request){ .repo = "kernels" }, 3, jobs, &err), -1);
+	struct job_request peer = { .repo = "kernels", .target = two, .base_provider = "other" },
+			   search_of = { .repo = "kernels", .base = one, .target = two };
+	assert_int_equal(control_calibrate(&control, &(struct job_request){ .repo = "kernels" }, 3, jobs, &err), -1);
 	assert_int_equal(err.code, ERR_FULL);
 	err_clear(&err);
 	assert_int_equal(control_peer(&control, &peer, jobs, &n, &err), -1);
@@ -122,7 +122,7 @@ static void test_bad_questions(void **state)
 static void test_cancel_and_retry(void **state)
 {
 	(void)state;
-	int64_t id = asked((struct control_request){ .target = two, .base = one, .suite = "ffa" }), again = 0;
+	int64_t id = asked((struct job_request){ .target = two, .base = one, .suite = "ffa" }), again = 0;
 	assert_int_equal(control_retry(&control, id, &again, &err), -1);
 	assert_string_equal(err.text, "job 1 is still open: queued");
 	ok(control_cancel(&control, id, "me", &err));

@@ -19,8 +19,8 @@
 #include "flopwatchd/judge/comparison_json.h"
 #include "web/site.h"
 
-/** What the site asked of the daemon, and what the daemon is to answer. */
-struct asked {
+/** The daemon as these tests have it: what the site asked, and what is to be answered. */
+struct control {
 	char what[2048];      /* one line a call */
 	struct fw_err refuse; /* code set: every call fails so */
 	const char *secret;   /* of the repository "kernels" */
@@ -31,13 +31,13 @@ struct asked {
 
 struct run {
 	struct fixture *f;
-	struct asked asked;
+	struct control asked;
 	struct site site;
 	struct http *http;
 };
 
-static inline int note(struct asked *a, struct fw_err *e, const char *format, ...) __attribute__((format(printf, 3, 4)));
-static inline int note(struct asked *a, struct fw_err *e, const char *format, ...)
+static inline int note(struct control *a, struct fw_err *e, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static inline int note(struct control *a, struct fw_err *e, const char *format, ...)
 {
 	va_list args;
 	size_t len = strlen(a->what);
@@ -48,66 +48,64 @@ static inline int note(struct asked *a, struct fw_err *e, const char *format, ..
 }
 
 #define or_dash(text) ((text) && *(text) ? (text) : "-")
-static inline int act_enqueue(void *arg, const struct site_request *q, int64_t *job, struct fw_err *e)
+static inline int act_enqueue(struct control *a, const struct job_request *q, int64_t *job, struct fw_err *e)
 {
 	*job = 4711;
-	return note(arg, e, "enqueue %s %s %s %s %s %s %d\n", or_dash(q->repo), or_dash(q->base), or_dash(q->target),
+	return note(a, e, "enqueue %s %s %s %s %s %s %d\n", or_dash(q->repo), or_dash(q->base), or_dash(q->target),
 		or_dash(q->suite), or_dash(q->device_kind), or_dash(q->cells_glob), q->quick);
 }
-static inline int act_cancel(void *arg, int64_t job, const char *who, struct fw_err *e)
+static inline int act_cancel(struct control *a, int64_t job, const char *who, struct fw_err *e)
 {
-	return note(arg, e, "cancel %lld %s\n", (long long)job, who);
+	return note(a, e, "cancel %lld %s\n", (long long)job, who);
 }
-static inline int act_retry(void *arg, int64_t job, int64_t *new_job, struct fw_err *e)
+static inline int act_retry(struct control *a, int64_t job, int64_t *new_job, struct fw_err *e)
 {
 	*new_job = job + 1000;
-	return note(arg, e, "retry %lld\n", (long long)job);
+	return note(a, e, "retry %lld\n", (long long)job);
 }
-static inline int act_pause(void *arg, const char *uuid, bool paused, const char *who, struct fw_err *e)
+static inline int act_pause(struct control *a, const char *uuid, bool paused, const char *who, struct fw_err *e)
 {
-	return note(arg, e, "%s %s %s\n", paused ? "pause" : "resume", uuid, who);
+	return note(a, e, "%s %s %s\n", paused ? "pause" : "resume", uuid, who);
 }
-static inline int act_poke(void *arg, const char *repo, struct fw_err *e)
+static inline int act_poke(struct control *a, const char *repo, struct fw_err *e)
 {
-	return note(arg, e, "poke %s\n", repo);
+	return note(a, e, "poke %s\n", repo);
 }
-static inline int act_secret(void *arg, const char *repo, const char **secret, struct fw_err *e)
+static inline int act_secret(struct control *a, const char *repo, const char **secret, struct fw_err *e)
 {
-	struct asked *a = arg;
 	if (strcmp(repo, "kernels") != 0 || !a->secret)
 		return err_set(e, ERR_NOT_FOUND, "there is no webhook for %s", repo);
 	*secret = a->secret;
 	return 0;
 }
-static inline int act_health(void *arg, struct fw_err *e)
+static inline int act_health(struct control *a, struct fw_err *e)
 {
-	struct asked *a = arg;
 	return a->refuse.code ? err_set(e, a->refuse.code, "%s", a->refuse.text) : 0;
 }
 
-static inline int act_bisect(void *arg, const struct site_request *r, int64_t *id, struct fw_err *e)
+static inline int act_bisect(struct control *a, const struct job_request *r, int64_t *id, struct fw_err *e)
 {
 	*id = 5;
-	return note(arg, e, "bisect %s %s..%s suite=%s cells=%s\n", r->repo, r->base, r->target, r->suite ? r->suite : "",
+	return note(a, e, "bisect %s %s..%s suite=%s cells=%s\n", r->repo, r->base, r->target, r->suite ? r->suite : "",
 		r->cells_glob ? r->cells_glob : "");
 }
 static inline int act_import(
-	void *arg, const struct foreign_figures *figures, int64_t *comparison, bool *is_new, struct fw_err *e)
+	struct control *a, const struct foreign_figures *figures, int64_t *comparison, bool *is_new, struct fw_err *e)
 {
 	*comparison = 77;
 	*is_new = figures->n != 2;
-	return note(arg, e, "import %s %s %s %s %s %d %s %g %g\n", or_dash(figures->repo), or_dash(figures->branch),
+	return note(a, e, "import %s %s %s %s %s %d %s %g %g\n", or_dash(figures->repo), or_dash(figures->branch),
 		or_dash(figures->commit), or_dash(figures->base), or_dash(figures->name), figures->n, figures->row[0].cell,
 		figures->row[0].base_ms, figures->row[0].target_ms);
 }
-static inline int act_cancel_bisect(void *arg, int64_t id, const char *who, struct fw_err *e)
+static inline int act_cancel_bisect(struct control *a, int64_t id, const char *who, struct fw_err *e)
 {
-	return note(arg, e, "cancel bisect %lld %s\n", (long long)id, who);
+	return note(a, e, "cancel bisect %lld %s\n", (long long)id, who);
 }
 
-static inline int act_alert(void *arg, int64_t id, const char *state, const char *who, const char *reason, struct fw_err *e)
+static inline int act_alert(
+	struct control *a, int64_t id, const char *state, const char *who, const char *reason, struct fw_err *e)
 {
-	struct asked *a = arg;
 	if (db_begin(a->db, e) != 0)
 		return -1;
 	if (store_alert_change(a->db, id, state, who, reason, 9000, e) == 0)
@@ -116,24 +114,39 @@ static inline int act_alert(void *arg, int64_t id, const char *state, const char
 	return -1;
 }
 
-static inline int act_backup(void *arg, struct fw_err *e)
+static inline int act_backup(struct control *a, struct fw_err *e)
 {
-	return note(arg, e, "backup\n");
+	return note(a, e, "backup\n");
 }
-static inline int act_backup_take(void *arg, char *path, size_t size, struct fw_err *e)
+static inline int act_backup_take(struct control *a, char *path, size_t size, struct fw_err *e)
 {
-	struct asked *a = arg;
 	if (!a->backup_is_whole)
 		return a->refuse.code ? err_set(e, a->refuse.code, "%s", a->refuse.text) : 1;
 	snprintf(path, size, "%s", a->backup);
 	return 0;
 }
-static inline void act_backup_over(void *arg)
+static inline void act_backup_over(struct control *a)
 {
-	struct asked *a = arg;
 	unlink(a->backup);
 	note(a, NULL, "backup over\n");
 }
+
+static const struct site_actions actions = {
+	.enqueue = act_enqueue,
+	.cancel = act_cancel,
+	.retry = act_retry,
+	.pause = act_pause,
+	.poke = act_poke,
+	.secret = act_secret,
+	.health = act_health,
+	.bisect = act_bisect,
+	.import = act_import,
+	.cancel_bisect = act_cancel_bisect,
+	.alert = act_alert,
+	.backup = act_backup,
+	.backup_take = act_backup_take,
+	.backup_over = act_backup_over,
+};
 
 static inline int run_setup(void **state)
 {
@@ -145,21 +158,8 @@ static inline int run_setup(void **state)
 	fixture_ground(run->f);
 	run->site.db = run->asked.db = run->f->db;
 	snprintf(run->asked.backup, sizeof run->asked.backup, "%s/backup.download", run->f->folder);
-	run->site.act = (struct site_actions){ .arg = &run->asked,
-		.enqueue = act_enqueue,
-		.cancel = act_cancel,
-		.retry = act_retry,
-		.pause = act_pause,
-		.poke = act_poke,
-		.secret = act_secret,
-		.health = act_health,
-		.bisect = act_bisect,
-		.import = act_import,
-		.cancel_bisect = act_cancel_bisect,
-		.alert = act_alert,
-		.backup = act_backup,
-		.backup_take = act_backup_take,
-		.backup_over = act_backup_over };
+	run->site.control = &run->asked;
+	run->site.act = &actions;
 	ok(site_start(&run->site, "127.0.0.1", 0, &run->http, &err));
 	*state = run;
 	return 0;

@@ -130,7 +130,7 @@ static void change(struct site *site, struct http_request *r, struct http_respon
 		answer_problem(r, response, 400, "reason must be a text of at most 2000 bytes");
 	} else if (!write_is_readable(reason, "\r\n\t")) {
 		answer_problem(r, response, 400, "reason holds a character that cannot be seen; write it in plain text");
-	} else if (site->act.alert(site->act.arg, id, state, http_who(r), reason ? reason : "", &err) != 0) {
+	} else if (site->act->alert(site->control, id, state, http_who(r), reason ? reason : "", &err) != 0) {
 		answer_error(r, response, &err);
 	} else if (!write_back_to(r, response, answer_is_form(r) ? back_of(r) : "")) {
 		answer_state(response, id, state);

@@ -94,7 +94,7 @@ static void bisect_post(void *arg, struct http_request *r, struct http_response 
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	struct site_request wish = { 0 };
+	struct job_request wish = { 0 };
 	const struct write_key known[] = { { "repo", .text = &wish.repo }, { "good", .text = &wish.base },
 		{ "bad", .text = &wish.target }, { "suite", .text = &wish.suite }, { "device", .text = &wish.device_kind },
 		{ "cells", .text = &wish.cells_glob }, { 0 } };
@@ -104,7 +104,7 @@ static void bisect_post(void *arg, struct http_request *r, struct http_response 
 		return;
 	if (!wish.repo || !wish.base || !wish.target) {
 		answer_problem(r, response, 400, "repo, good and bad are needed");
-	} else if (site->act.bisect(site->act.arg, &wish, &id, &err) != 0) {
+	} else if (site->act->bisect(site->control, &wish, &id, &err) != 0) {
 		answer_error(r, response, &err);
 	} else {
 		answer_new(response, "bisects", id, "listing");
@@ -124,7 +124,7 @@ void api_bisect_cancel(void *arg, struct http_request *r, struct http_response *
 	int64_t id = answer_path_id(r, response, "bisect");
 	if (id < 0)
 		return;
-	if (site->act.cancel_bisect(site->act.arg, id, http_who(r), &err) != 0)
+	if (site->act->cancel_bisect(site->control, id, http_who(r), &err) != 0)
 		answer_error(r, response, &err);
 	else if (!write_back_to(r, response, "/bisects"))
 		answer_state(response, id, "cancelled");

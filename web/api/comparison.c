@@ -308,7 +308,7 @@ void api_comparison_judge(void *arg, struct http_request *r, struct http_respons
 	int64_t id = answer_path_id(r, response, "comparison");
 	if (id < 0)
 		return;
-	if (site->act.judge(site->act.arg, id, &changed, &err) != 0) {
+	if (site->act->judge(site->control, id, &changed, &err) != 0) {
 		answer_error(r, response, &err);
 		return;
 	}

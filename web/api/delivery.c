@@ -71,7 +71,7 @@ void api_redeliver(void *arg, struct http_request *r, struct http_response *resp
 	int64_t id = answer_path_id(r, response, "delivery");
 	if (id < 0)
 		return;
-	if (site->act.redeliver(site->act.arg, id, &err) != 0)
+	if (site->act->redeliver(site->control, id, &err) != 0)
 		answer_error(r, response, &err);
 	else if (!write_back_to(r, response, "/deliveries"))
 		answer_state(response, id, "waiting");

@@ -89,7 +89,7 @@ static void set_paused(struct site *site, struct http_request *r, struct http_re
 	struct fw_err err = { 0 };
 	struct jsonw j;
 	const char *uuid = http_segment(r, 0);
-	if (site->act.pause(site->act.arg, uuid, paused, http_who(r), &err) != 0) {
+	if (site->act->pause(site->control, uuid, paused, http_who(r), &err) != 0) {
 		answer_error(r, response, &err);
 		return;
 	}

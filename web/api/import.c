@@ -74,7 +74,7 @@ static void store(
 	struct jsonw j;
 	int64_t id;
 	bool is_new;
-	if (site->act.import(site->act.arg, figures, &id, &is_new, &err) != 0) {
+	if (site->act->import(site->control, figures, &id, &is_new, &err) != 0) {
 		answer_error(r, response, &err);
 		return;
 	}

@@ -155,7 +155,7 @@ static void job_post(void *arg, struct http_request *r, struct http_response *re
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	struct site_request wish = { 0 };
+	struct job_request wish = { 0 };
 	const struct write_key known[] = { { "repo", .text = &wish.repo }, { "base", .text = &wish.base },
 		{ "target", .text = &wish.target }, { "suite", .text = &wish.suite }, { "device", .text = &wish.device_kind },
 		{ "cells", .text = &wish.cells_glob }, { "base_provider", .text = &wish.base_provider },
@@ -166,7 +166,7 @@ static void job_post(void *arg, struct http_request *r, struct http_response *re
 		return;
 	if (!wish.repo || !wish.target) {
 		answer_problem(r, response, 400, "repo and target are needed");
-	} else if (site->act.enqueue(site->act.arg, &wish, &id, &err) != 0) {
+	} else if (site->act->enqueue(site->control, &wish, &id, &err) != 0) {
 		answer_error(r, response, &err);
 	} else {
 		answer_new(response, "jobs", id, "queued");
@@ -186,7 +186,7 @@ void api_job_cancel(void *arg, struct http_request *r, struct http_response *res
 	int64_t id = answer_path_id(r, response, "job");
 	if (id < 0)
 		return;
-	if (site->act.cancel(site->act.arg, id, http_who(r), &err) != 0)
+	if (site->act->cancel(site->control, id, http_who(r), &err) != 0)
 		answer_error(r, response, &err);
 	else if (!write_back_to(r, response, "/jobs"))
 		answer_state(response, id, "cancelled");
@@ -199,7 +199,7 @@ static void job_retry(void *arg, struct http_request *r, struct http_response *r
 	int64_t new_id, id = answer_path_id(r, response, "job");
 	if (id < 0)
 		return;
-	if (site->act.retry(site->act.arg, id, &new_id, &err) != 0) {
+	if (site->act->retry(site->control, id, &new_id, &err) != 0) {
 		answer_error(r, response, &err);
 	} else if (!write_back_to(r, response, "/jobs")) {
 		answer_new(response, "jobs", new_id, "queued");

@@ -46,7 +46,7 @@ static void peer_post(void *arg, struct http_request *r, struct http_response *r
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	struct site_request wish = { 0 };
+	struct job_request wish = { 0 };
 	const struct write_key known[] = { { "repo", .text = &wish.repo }, { "target", .text = &wish.target },
 		{ "provider", .text = &wish.base_provider }, { "suite", .text = &wish.suite },
 		{ "device", .text = &wish.device_kind }, { "cells", .text = &wish.cells_glob }, { 0 } };
@@ -55,7 +55,7 @@ static void peer_post(void *arg, struct http_request *r, struct http_response *r
 	json_t *root = write_take(r, response, known);
 	if (!root)
 		return;
-	if (site->act.peer(site->act.arg, &wish, jobs, &n, &err) != 0) {
+	if (site->act->peer(site->control, &wish, jobs, &n, &err) != 0) {
 		answer_error(r, response, &err);
 	} else {
 		answer_new_jobs(response, jobs, n);

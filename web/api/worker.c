@@ -27,7 +27,7 @@ void api_workers(void *arg, struct http_request *r, struct http_response *respon
 	struct jsonw j;
 	(void)r;
 	answer_items_begin(response, &j);
-	if (site->act.workers)
-		site->act.workers(site->act.arg, worker_row, &j);
+	if (site->act->workers)
+		site->act->workers(site->control, worker_row, &j);
 	answer_items_end(&j);
 }

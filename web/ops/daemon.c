@@ -107,7 +107,7 @@ void api_healthz(void *arg, struct http_request *r, struct http_response *respon
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	if (site->act.health(site->act.arg, &err) != 0) {
+	if (site->act->health(site->control, &err) != 0) {
 		answer_problem(r, response, 503, err.text);
 		return;
 	}
@@ -130,10 +130,10 @@ static void backup_later(void *arg, struct http_request *r, struct http_response
 	struct site *site = arg;
 	struct fw_err err = { 0 };
 	if (!response) {
-		site->act.backup_over(site->act.arg);
+		site->act->backup_over(site->control);
 		return;
 	}
-	int state = site->act.backup_take(site->act.arg, response->file, sizeof response->file, &err);
+	int state = site->act->backup_take(site->control, response->file, sizeof response->file, &err);
 	if (state < 0)
 		answer_error(r, response, &err);
 	else if (state > 0)
@@ -146,7 +146,7 @@ void api_backup(void *arg, struct http_request *r, struct http_response *respons
 {
 	struct site *site = arg;
 	struct fw_err err = { 0 };
-	if (site->act.backup(site->act.arg, &err) != 0)
+	if (site->act->backup(site->control, &err) != 0)
 		answer_error(r, response, &err);
 	else
 		response->later = backup_later;

@@ -130,7 +130,7 @@ static int look_once(struct site *site, const char *repo, const struct mark *mar
 	if (db_begin(site->db, err) != 0)
 		return -1;
 	int is_new = remember(site->db, repo, mark, err);
-	if (is_new == 1 && site->act.poke(site->act.arg, repo, err) == 0 && db_commit(site->db, err) == 0)
+	if (is_new == 1 && site->act->poke(site->control, repo, err) == 0 && db_commit(site->db, err) == 0)
 		return 1;
 	db_rollback(site->db);
 	return is_new == 0 ? 0 : -1;
@@ -141,7 +141,7 @@ void api_hook(void *arg, struct http_request *r, struct http_response *response)
 	struct site *site = arg;
 	struct fw_err err = { 0 };
 	const char *repo = http_segment(r, 0), *secret;
-	if (site->act.secret(site->act.arg, repo, &secret, &err) != 0) {
+	if (site->act->secret(site->control, repo, &secret, &err) != 0) {
 		answer_problem(r, response, 404, "no such repository, or it has no secret_file and so takes no webhooks");
 		return;
 	}

@@ -240,8 +240,8 @@ static void worker_banner(void *to, const struct worker_status *w)
 
 void page_worker_banners(struct site *site, struct buf *out)
 {
-	if (site->act.workers)
-		site->act.workers(site->act.arg, worker_banner, out);
+	if (site->act->workers)
+		site->act->workers(site->control, worker_banner, out);
 }
 
 void page_devices(void *arg, struct http_request *r, struct http_response *response)

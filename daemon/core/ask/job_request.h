@@ -1,0 +1,18 @@
+/** job_request.h - what somebody wants measured, as it is handed in. */
+#ifndef CORE_ASK_JOB_REQUEST_H
+#define CORE_ASK_JOB_REQUEST_H
+
+#include <stdbool.h>
+
+struct job_request {
+	const char *repo;        /* name in the configuration */
+	const char *target;      /* commit (40 or 64 digits, or at least 7 that are unambiguous here) or branch */
+	const char *base;        /* likewise; NULL or "": found by the rules */
+	const char *suite;       /* NULL or "": as configured, else as the manifest says */
+	const char *device_kind; /* NULL or "": any */
+	const char *cells_glob;  /* NULL or "": all cells */
+	const char *base_provider, *target_provider; /* NULL or "": the module's default */
+	bool quick;
+};
+
+#endif
