@@ -83,6 +83,7 @@ int view_commits(struct db *db, const char *prefix, int limit, view_commit_fn *e
 
 /* ---- comparisons ----------------------------------------------------------------------------------------------------- */
 
+/* CASE, since only it keeps SQLite from looking for the best cell where none can be. */
 #define COMPARISON_SELECT                                                                                                        \
 	"SELECT c.id, c.job, r.name, c.branch, c.kind, s.name, c.verdict, c.base_sha, c.base_how, c.target_sha, "                \
 	"coalesce(m.subject, ''), c.identical_by, coalesce(d.uuid, ''), c.etag, c.n_cells, c.n_regressions, c.worst_pct, "       \
@@ -91,8 +92,8 @@ int view_commits(struct db *db, const char *prefix, int limit, view_commit_fn *e
 	"FROM comparison c JOIN repo r ON r.id = c.repo JOIN suite s ON s.id = c.suite "                                         \
 	"LEFT JOIN git_commit m ON m.repo = c.repo AND m.sha = c.target_sha "                                                    \
 	"LEFT JOIN environment e ON e.id = c.environment LEFT JOIN device d ON d.id = e.device "                                 \
-	"LEFT JOIN cell k ON c.verdict = 'improvement' AND k.id = (SELECT b.id FROM cell b WHERE b.comparison = c.id AND "       \
-	"b.verdict = 'improvement' ORDER BY b.decided_pct DESC, b.n LIMIT 1) "
+	"LEFT JOIN cell k ON k.id = CASE c.verdict WHEN 'improvement' THEN (SELECT b.id FROM cell b WHERE b.comparison = c.id "  \
+	"AND b.verdict = 'improvement' ORDER BY b.decided_pct DESC, b.n LIMIT 1) END "
 #define NEWEST "c.id < :before ORDER BY c.id DESC LIMIT :limit"
 
 static int each_comparison(struct stmt *s, view_comparison_fn *each, void *arg, struct fw_err *err)

@@ -123,6 +123,32 @@ static void improvements_have_a_best_cell(void **state)
 	assert_true(isnan(s.number) && s.n == 2);
 }
 
+static int64_t cost_of_list(struct fixture *f)
+{
+	struct seen s = { 0 };
+	int64_t before = db_steps(f->db);
+	ok(view_comparisons(f->db, &(struct view_filter){ .limit = 100 }, see_comparison, &s, &err));
+	return db_steps(f->db) - before;
+}
+
+/* Where nothing improved there is no best cell to look for, so a list costs the same however many cells there are. */
+static void lists_read_no_cells_where_none_improved(void **state)
+{
+	struct fixture *f = *state;
+	fill(f, 20);
+	int64_t cost = cost_of_list(f);
+	ok(db_begin(f->db, &err));
+	for (int id = 1; id <= 20; id++) {
+		for (int n = 2; n < 20; n++) {
+			char key[8];
+			snprintf(key, sizeof key, "key%d", n);
+			fixture_cell(f, id, n, key, 0.001, VERDICT_UNCHANGED);
+		}
+	}
+	ok(db_commit(f->db, &err));
+	assert_int_equal(cost_of_list(f), cost);
+}
+
 static int count_with(struct fixture *f, struct view_filter filter)
 {
 	struct seen s = { 0 };
@@ -566,6 +592,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(metrics_are_named_once_and_keep_their_order, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(comparisons_page_by_page, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(improvements_have_a_best_cell, setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(lists_read_no_cells_where_none_improved, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(filters_combine, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(commits_are_found_by_prefix, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(branches_show_their_latest, setup, fixture_teardown),
