@@ -99,11 +99,9 @@ int view_grid(struct db *db, const char *repo, const char *branch, const char *s
 		"branch = "
 		":branch ORDER BY id DESC LIMIT :window) w JOIN suite t ON t.id = w.suite AND t.name = :suite ORDER BY w.id DESC "
 		"LIMIT :n) "
-		"SELECT c.id, c.finished_at, c.target_sha, coalesce(m.subject, ''), c.kind, x.n, x.key, x.suite_group, x.mask, "
-		"x.direction, x.verdict, x.seqlen, x.block, x.sparsity_ratio, x.flops, x.target_median_ms, x.change_pct "
-		"FROM newest w CROSS JOIN comparison c ON c.id = w.id "
-		"LEFT JOIN git_commit m ON m.repo = c.repo AND m.sha = c.target_sha CROSS JOIN cell x ON x.comparison = c.id "
-		"ORDER BY c.id DESC, x.n",
+		"SELECT x.comparison, x.target_sha, x.key, x.suite_group, x.mask, x.direction, x.seqlen, x.block, x.sparsity_ratio, "
+		"x.flops, x.target_median_ms, x.change_pct, x.verdict "
+		"FROM newest w CROSS JOIN cell x ON x.comparison = w.id ORDER BY x.comparison DESC, x.n",
 		err);
 	if (!s)
 		return -1;
@@ -115,22 +113,18 @@ int view_grid(struct db *db, const char *repo, const char *branch, const char *s
 	int result;
 	while ((result = stmt_step(s, err)) == 1)
 		each(arg, &(struct view_grid){ .comparison = row_int(s, 0),
-				  .finished_at = row_int(s, 1),
-				  .target = row_text(s, 2),
-				  .subject = row_text(s, 3),
-				  .kind = jobkind_from_name(row_text(s, 4)),
-				  .n = (int)row_int(s, 5),
-				  .key = row_text(s, 6),
-				  .group = row_text(s, 7),
-				  .mask = row_text(s, 8),
-				  .direction = row_text(s, 9),
-				  .verdict = verdict_from_name(row_text(s, 10)),
-				  .seqlen = (int)row_int(s, 11),
-				  .block = (int)row_int(s, 12),
-				  .sparsity_ratio = row_double(s, 13),
-				  .tflops = tflops(row_double(s, 14), row_double(s, 15)),
-				  .target_median_ms = row_double(s, 15),
-				  .change_pct = row_double(s, 16) });
+				  .target = row_text(s, 1),
+				  .key = row_text(s, 2),
+				  .group = row_text(s, 3),
+				  .mask = row_text(s, 4),
+				  .direction = row_text(s, 5),
+				  .seqlen = (int)row_int(s, 6),
+				  .block = (int)row_int(s, 7),
+				  .sparsity_ratio = row_double(s, 8),
+				  .tflops = tflops(row_double(s, 9), row_double(s, 10)),
+				  .target_median_ms = row_double(s, 10),
+				  .change_pct = row_double(s, 11),
+				  .verdict = verdict_from_name(row_text(s, 12)) });
 	return result;
 }
 

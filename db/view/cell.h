@@ -33,12 +33,9 @@ typedef void view_info_fn(void *arg, const char *info_json);
 int view_device_info(struct db *db, const char *uuid, view_info_fn *each, void *arg, struct fw_err *err);
 
 struct view_grid {
-	int64_t comparison, finished_at;
-	const char *target, *subject;
-	enum jobkind kind;
+	int64_t comparison;
 	enum verdict verdict;
-	int n; /* place in the suite */
-	const char *key, *group, *mask, *direction;
+	const char *target, *key, *group, *mask, *direction;
 	int seqlen, block;
 	double sparsity_ratio, tflops, target_median_ms, change_pct;
 };
