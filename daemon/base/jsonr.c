@@ -15,7 +15,7 @@ void jsonr_init(struct jsonr *r, const char *text, size_t len, char *room)
 /* The next character that is no space, NUL at the end. */
 static char next(struct jsonr *r)
 {
-	while (r->at < r->end && (*r->at == ' ' || *r->at == '\n' || *r->at == '\t' || *r->at == '\r'))
+	while (r->at < r->end && *r->at <= ' ' && (*r->at == ' ' || *r->at == '\n' || *r->at == '\t' || *r->at == '\r'))
 		r->at++;
 	return r->at < r->end ? *r->at : '\0';
 }
@@ -31,11 +31,12 @@ static void fail(struct jsonr *r)
 /* Behind the quote that ends the text which begins at `at`; NULL: there is none. */
 static const char *behind_text(const char *at, const char *end)
 {
-	for (at++; at < end; at++) {
-		if (*at == '"')
+	for (at++; (at = memchr(at, '"', (size_t)(end - at))); at++) {
+		const char *escapes = at;
+		while (escapes[-1] == '\\')
+			escapes--;
+		if ((at - escapes) % 2 == 0)
 			return at + 1;
-		if (*at == '\\')
-			at++;
 	}
 	return NULL;
 }
@@ -48,8 +49,13 @@ static bool is_end(char c)
 /* Behind the bracket that closes what opens at `at`. */
 static const char *behind_bracket(const char *at, const char *end)
 {
+	static const bool is_plain[256] = { [0 ... '!'] = true, ['#' ... 'Z'] = true, ['^' ... 'z'] = true };
 	for (int depth = 0; at < end;) {
 		char c = *at;
+		if (is_plain[(unsigned char)c]) {
+			at++;
+			continue;
+		}
 		if (c == '"') {
 			at = behind_text(at, end);
 			if (!at)

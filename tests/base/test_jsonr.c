@@ -82,6 +82,7 @@ static void write_story(struct buf *b)
 	jsonw_object(&j);
 	jsonw_kv_int(&j, "id", 9007199254740991 - 1);
 	jsonw_kv_string(&j, "unknown", "}]\\\"");
+	jsonw_kv_string(&j, "unknown too", "ends in one \\");
 	jsonw_kv_string(&j, "name", "line\nta\tb \"quoted\" \\ \x01 gr\u00fc\u00df");
 	jsonw_kv_null(&j, "nothing");
 	jsonw_key(&j, "words");
