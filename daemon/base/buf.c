@@ -31,8 +31,8 @@ void buf_clear(struct buf *b)
 		b->data[0] = '\0';
 }
 
-/* Room for `more` bytes and the NUL behind them. */
-static int reserve(struct buf *b, size_t more)
+/* Out of line, so that what asks for room stays short. */
+__attribute__((noinline)) static int grow(struct buf *b, size_t more)
 {
 	size_t want, cap;
 	char *data;
@@ -42,13 +42,13 @@ static int reserve(struct buf *b, size_t more)
 		return -1;
 	}
 	want = b->len + more + 1;
-	if (want <= b->cap)
-		return 0;
 	cap = b->cap > SIZE_MAX / 2 ? want : b->cap * 2;
 	if (cap < want)
 		cap = want;
 	if (cap < 64)
 		cap = 64;
+	if (cap - 1 > b->max)
+		cap = b->max + 1;
 	data = realloc(b->cap ? b->data : NULL, cap);
 	if (!data) {
 		b->failed = true;
@@ -58,6 +58,12 @@ static int reserve(struct buf *b, size_t more)
 	b->data[b->len] = '\0';
 	b->cap = cap;
 	return 0;
+}
+
+/* Room for `more` bytes and the NUL behind them. What is allocated never exceeds max, so there is one thing to ask. */
+static int reserve(struct buf *b, size_t more)
+{
+	return more < b->cap - b->len && !b->failed ? 0 : grow(b, more);
 }
 
 void buf_append(struct buf *b, const void *data, size_t len)

@@ -23,17 +23,16 @@ static int64_t scale(double v, int decimals)
 }
 
 /* From the right, with a point before the last `decimals` digits. */
-static size_t write_digits(char *out, int64_t scaled, int decimals, bool is_negative)
+static size_t write_digits(char *out, uint64_t scaled, int decimals, bool is_negative)
 {
 	char text[DECIMAL_MAX], *end = text + sizeof text, *s = end;
-	do {
+	for (int i = 0; i < decimals; i++, scaled /= 10)
 		*--s = (char)('0' + scaled % 10);
-		scaled /= 10;
-		if (decimals > 0 && --decimals == 0) {
-			*--s = '.';
-			decimals = -1;
-		}
-	} while (scaled || decimals > 0 || *s == '.');
+	if (decimals > 0)
+		*--s = '.';
+	do
+		*--s = (char)('0' + scaled % 10);
+	while (scaled /= 10);
 	if (is_negative)
 		*--s = '-';
 	memcpy(out, s, (size_t)(end - s));
@@ -45,7 +44,7 @@ size_t decimal_fixed(char *out, double v, int decimals)
 	if (!isfinite(v) || decimals < 0 || decimals > 9)
 		return 0;
 	int64_t scaled = scale(fabs(v), decimals);
-	return scaled < 0 ? 0 : write_digits(out, scaled, decimals, signbit(v));
+	return scaled < 0 ? 0 : write_digits(out, (uint64_t)scaled, decimals, signbit(v));
 }
 
 size_t decimal_general(char *out, double v, int digits)
@@ -64,7 +63,8 @@ size_t decimal_general(char *out, double v, int digits)
 	int64_t scaled = scale(a, decimals);
 	if (scaled < 0 || (decimals == 0 && scaled >= (int64_t)power[digits]))
 		return 0;
-	for (; decimals > 0 && scaled % 10 == 0; decimals--)
-		scaled /= 10;
-	return write_digits(out, scaled, decimals, v < 0);
+	uint64_t left = (uint64_t)scaled;
+	for (; decimals > 0 && left % 10 == 0; decimals--)
+		left /= 10;
+	return write_digits(out, left, decimals, v < 0);
 }

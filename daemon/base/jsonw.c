@@ -16,16 +16,21 @@ void jsonw_init(struct jsonw *j, struct buf *out)
 	*j = (struct jsonw){ .out = out };
 }
 
-/* What separates the next value from the one before. */
+/* Whether the next value is separated from the one before by a comma; asked once a value. */
+static bool is_comma_due(struct jsonw *j)
+{
+	bool due = !j->after_key && j->need_comma[j->depth];
+
+	if (!j->after_key)
+		j->need_comma[j->depth] = true;
+	j->after_key = false;
+	return due;
+}
+
 static void separate(struct jsonw *j)
 {
-	if (j->after_key) {
-		j->after_key = false;
-		return;
-	}
-	if (j->need_comma[j->depth])
+	if (is_comma_due(j))
 		buf_putc(j->out, ',');
-	j->need_comma[j->depth] = true;
 }
 
 static void open_level(struct jsonw *j, char c)
@@ -70,6 +75,16 @@ void jsonw_array_end(struct jsonw *j)
 	close_level(j, ']');
 }
 
+static bool is_plain(const char *text, size_t len)
+{
+	static const bool is[256] = { [' ' ... '!'] = true, ['#' ... '['] = true, [']' ... '~'] = true };
+	size_t i = 0;
+
+	while (i < len && is[(unsigned char)text[i]])
+		i++;
+	return i == len;
+}
+
 static void put_quoted(struct buf *b, const char *text, size_t len)
 {
 	size_t i, plain = 0;
@@ -108,48 +123,30 @@ static void put_quoted(struct buf *b, const char *text, size_t len)
 	buf_putc(b, '"');
 }
 
-/*
- * Text that needs no escapes goes out in one piece: keys and short strings are most of a long list.
- * `tail`: what follows the closing quote, NUL: nothing. Returns 0 when the text is not so simple.
- */
-static size_t plain_piece(const char *text, size_t len, bool comma, char tail, char piece[128])
-{
-	size_t n = 0;
-
-	if (len > 120)
-		return 0;
-	if (comma)
-		piece[n++] = ',';
-	piece[n++] = '"';
-	for (size_t i = 0; i < len; i++) {
-		if (text[i] < 0x20 || text[i] >= 0x7f || text[i] == '"' || text[i] == '\\')
-			return 0;
-		piece[n++] = text[i];
-	}
-	piece[n++] = '"';
-	if (tail)
-		piece[n++] = tail;
-	return n;
-}
-
-/* Separate, then the quoted text and its tail. */
+/* Separate, then the quoted text and its `tail`, NUL: none. Text that needs no escapes, which is nearly all, is written at once. */
 static void put_text(struct jsonw *j, const char *text, size_t len, char tail)
 {
-	char piece[128];
-	bool comma = !j->after_key && j->need_comma[j->depth];
-	size_t n = plain_piece(text, len, comma, tail, piece);
+	bool comma = is_comma_due(j);
+	char *begin = is_plain(text, len) ? buf_room(j->out, len + 2 + comma + (tail != '\0')) : NULL, *at = begin;
 
-	if (n) {
-		if (!j->after_key)
-			j->need_comma[j->depth] = true;
-		j->after_key = false;
-		buf_append(j->out, piece, n);
+	if (!begin) {
+		if (comma)
+			buf_putc(j->out, ',');
+		put_quoted(j->out, text, len);
+		if (tail)
+			buf_putc(j->out, tail);
 		return;
 	}
-	separate(j);
-	put_quoted(j->out, text, len);
+	if (comma)
+		*at++ = ',';
+	*at++ = '"';
+	if (len)
+		memcpy(at, text, len);
+	at += len;
+	*at++ = '"';
 	if (tail)
-		buf_putc(j->out, tail);
+		*at++ = tail;
+	buf_grown(j->out, (size_t)(at - begin));
 }
 
 void jsonw_key(struct jsonw *j, const char *key)

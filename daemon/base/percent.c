@@ -9,13 +9,16 @@ static bool is_plain(char c)
 
 void percent_encode(struct buf *out, const char *bytes, size_t len, const char *kept)
 {
+	size_t begin = 0; /* of what goes out as it is */
 	for (size_t i = 0; i < len; i++) {
 		char c = bytes[i];
 		if (is_plain(c) || (c && strchr(kept, c)))
-			buf_putc(out, c);
-		else
-			buf_printf(out, "%%%02X", (unsigned char)c);
+			continue;
+		buf_append(out, bytes + begin, i - begin);
+		buf_printf(out, "%%%02X", (unsigned char)c);
+		begin = i + 1;
 	}
+	buf_append(out, bytes + begin, len - begin);
 }
 
 static int hex_value(char c)
