@@ -252,10 +252,10 @@ static int read_since_previous(struct db *db, struct comparison *c, struct fw_er
 
 static void take_cores(void *arg, const char *info_json)
 {
-	struct comparison *c = arg;
-	json_t *info = json_loads(info_json, 0, NULL);
-	c->cores = (int)json_integer_value(json_object_get(info, "cores"));
-	json_decref(info);
+	static const struct jsonr_field info[] = { HEAD("cores", JSONR_WHOLE, cores), LAST };
+	struct jsonr r;
+	jsonr_init(&r, info_json, strlen(info_json), NULL); /* without texts, which need room */
+	jsonr_object(&r, info, arg);
 }
 
 int comparison_read(struct db *db, int64_t id, const struct view_around *around, struct comparison *out, struct fw_err *err)

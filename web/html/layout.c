@@ -250,7 +250,7 @@ void layout_sha(struct buf *out, const char *sha)
 {
 	emit_raw(out, "<code>");
 	char head[11];
-	snprintf(head, sizeof head, "%s", sha);
+	snprintf(head, sizeof head, "%.10s", sha);
 	emit_text(out, head);
 	emit_raw(out, "</code>");
 }
