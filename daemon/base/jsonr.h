@@ -45,7 +45,7 @@ struct jsonr_field {
 	void (*read)(struct jsonr *r, void *into);  /* reads or steps over one value; `into` likewise */
 };
 
-/** Begin. Own: `room` has `len` bytes, and outlives every text that is read. */
+/** Begin. Own: `room` has `len` bytes, and outlives every text that is read; NULL where no texts are asked for. */
 void jsonr_init(struct jsonr *r, const char *text, size_t len, char *room);
 /** Read an object into `into`; keys that are not in the list, and the whole of another kind of value, are stepped over. */
 void jsonr_object(struct jsonr *r, const struct jsonr_field *field, void *into);
