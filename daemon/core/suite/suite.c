@@ -166,31 +166,48 @@ static void read_directions(struct draft *d, struct yaml_node *root)
 			d->direction[d->n_directions++] = i ? DIRECTION_BACKWARD : DIRECTION_FORWARD;
 }
 
+/* Cells double whenever their number is a power of two: most suites have twenty, and each is more than a kilobyte. */
+static int keep_cell(struct suite *s, const struct cell *cell)
+{
+	if ((s->n_cells & (s->n_cells - 1)) == 0) {
+		struct cell *more = realloc(s->cell, (size_t)(s->n_cells ? 2 * s->n_cells : 1) * sizeof *more);
+
+		if (!more)
+			return -1;
+		s->cell = more;
+	}
+	s->cell[s->n_cells++] = *cell;
+	return 0;
+}
+
 /* Add one case in every direction. Impossible shapes are reported at `at`, once. */
 static void add_case(struct draft *d, struct yaml_node *at, const struct attention_case *a)
 {
 	for (int i = 0; i < d->n_directions; i++) {
 		struct suite *s = d->suite;
-		struct cell *c = &s->cell[s->n_cells];
+		struct cell c = {
+			.direction = d->direction[i], .threshold_pct = s->threshold_pct, .decide = d->decide, .attention = *a
+		};
 		struct fw_err why = { 0 };
 
 		if (s->n_cells == SUITE_CELLS_MAX) {
 			yaml_mistake(d->y, at, "the suite has more than %d cells", SUITE_CELLS_MAX);
 			return;
 		}
-		*c = (struct cell){ .direction = d->direction[i], .threshold_pct = s->threshold_pct, .attention = *a };
-		c->decide = d->decide;
-		if (case_check(c, &why)) {
+		if (case_check(&c, &why)) {
 			yaml_mistake(d->y, at, "%s", why.text);
 			return;
 		}
-		case_name(c);
+		case_name(&c);
 		for (int other = 0; other < s->n_cells; other++)
-			if (strcmp(s->cell[other].key, c->key) == 0) {
-				yaml_mistake(d->y, at, "%s appears twice", c->case_key);
+			if (strcmp(s->cell[other].key, c.key) == 0) {
+				yaml_mistake(d->y, at, "%s appears twice", c.case_key);
 				return;
 			}
-		s->n_cells++;
+		if (keep_cell(s, &c) != 0) {
+			yaml_mistake(d->y, at, "out of memory");
+			return;
+		}
 	}
 }
 
@@ -375,8 +392,8 @@ int suite_read(struct yaml *y, struct suite *out)
 	struct yaml_node *root = yaml_root(y);
 	struct draft *d = calloc(1, sizeof *d);
 
-	*out = (struct suite){ .threshold_pct = 1.5, .budget_s = 600, .cell = calloc(SUITE_CELLS_MAX, sizeof *out->cell) };
-	if (!d || !out->cell) {
+	*out = (struct suite){ .threshold_pct = 1.5, .budget_s = 600 };
+	if (!d) {
 		yaml_mistake(y, root, "out of memory");
 	} else if (yaml_is_map(root)) {
 		d->y = y;
