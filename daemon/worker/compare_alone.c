@@ -35,14 +35,14 @@ static int on_record(void *arg, const struct msg *m, struct fw_err *err)
 	if (m->t == MSG_FAULT && strcmp(m->u.fault.failure, "lost") == 0)
 		fprintf(stderr, "%snote: device: %s\n", p->shown ? "\r\033[K" : "", m->u.fault.detail);
 	if (m->t == MSG_NOTE)
-		fprintf(stderr, "%snote: %s%s%s\n", p->shown ? "\r\033[K" : "", m->u.note.role, *m->u.note.role ? ": " : "",
-			m->u.note.text);
+		fprintf(stderr, "%snote: %s%s%s\n", p->shown ? "\r\033[K" : "", role_name(m->u.note.role),
+			m->u.note.role != ROLE_NONE ? ": " : "", m->u.note.text);
 	if (!p->shown || m->t != MSG_AT || at->cell < 0 || at->cell >= p->bench->n_cells)
 		return 0;
 	if (p->launch)
 		fprintf(stderr, "\r\033[Klaunch %d: %s %s", p->launch, at->step, p->bench->cells[at->cell].key);
 	else
-		fprintf(stderr, "\r\033[Kcheck of %s: %s", at->role, p->bench->cells[at->cell].key);
+		fprintf(stderr, "\r\033[Kcheck of %s: %s", role_name(at->role), p->bench->cells[at->cell].key);
 	return 0;
 }
 
@@ -68,7 +68,7 @@ static int read_suite(const struct compare_alone_options *o, struct suite *suite
 	return result;
 }
 
-static int add_module(struct bench *b, const char *role, const char *provider, const char *path, struct fw_err *err)
+static int add_module(struct bench *b, enum role role, const char *provider, const char *path, struct fw_err *err)
 {
 	char sha[HASH_HEX];
 	int fd = sealed_open(path, sha, err);
@@ -124,9 +124,9 @@ static int compare(const struct compare_alone_options *o, const struct suite *su
 	b.limits = (struct msg_limits){
 		.check_s = 900, .launch_s = 600, .wait_s = 600, .budget_s = o->budget_s > 0 ? o->budget_s : suite->budget_s
 	};
-	status = add_module(&b, "base", o->provider_base, o->base, err);
+	status = add_module(&b, ROLE_BASE, o->provider_base, o->base, err);
 	if (status == 0)
-		status = add_module(&b, "target", o->provider_target, o->target, err);
+		status = add_module(&b, ROLE_TARGET, o->provider_target, o->target, err);
 	if (status == 0)
 		status = bench_ready(&b, err);
 	if (status == 0 && !bench_identical(&b)) {

@@ -182,7 +182,8 @@ static void warning(const struct bench *b, int cell, struct buf *out)
 	case VERDICT_FAILED:
 	case VERDICT_NOT_COMPARABLE:
 	case VERDICT_REJECTED:
-		buf_printf(out, "warning: %s: %s: %s %s: %s\n", key, verdict_name(f.verdict), t->role, t->failure, t->detail);
+		buf_printf(out, "warning: %s: %s: %s %s: %s\n", key, verdict_name(f.verdict), role_name(t->role), t->failure,
+			t->detail);
 		break;
 	default:
 		break;
@@ -289,7 +290,7 @@ static void cell_json(const struct bench *b, int cell, struct jsonw *j)
 	jsonw_kv_int(j, "launches", c->n_launches);
 	jsonw_kv_int(j, "samples", c->judgement.all.pairs);
 	jsonw_kv_string(j, "class", t ? t->failure : "");
-	jsonw_kv_string(j, "role", t ? t->role : "");
+	jsonw_kv_string(j, "role", t ? role_name(t->role) : "");
 	jsonw_kv_string(j, "detail", t ? t->detail : c->judgement.reason[0] ? c->judgement.reason : f.mean.reason);
 	jsonw_object_end(j);
 }

@@ -176,9 +176,9 @@ static int build_subject(struct job *j, const struct msg_subject *s, struct fw_e
 	status = send_build(j, &result, err); /* "cached", or "start" */
 	if (status == 0 && !kept) {
 		buf_fini(&result.log);
-		log_info("build.start", "job=%lld role=%s", (long long)j->ask->job, s->role);
+		log_info("build.start", "job=%lld role=%s", (long long)j->ask->job, role_name(s->role));
 		status = build_make(&j->build, s, open_tree, j, &result, &fd, err);
-		log_info("build.end", "job=%lld role=%s state=%s dur_ms=%lld err=%s", (long long)j->ask->job, s->role,
+		log_info("build.end", "job=%lld role=%s state=%s dur_ms=%lld err=%s", (long long)j->ask->job, role_name(s->role),
 			result.state, (long long)result.duration_ms, log_quote(result.detail));
 		if (status == 0)
 			status = send_build(j, &result, err);
@@ -208,10 +208,10 @@ static int build_all(struct job *j, struct fw_err *err)
 	if (result == 0)
 		result = fetch_trees(j, err);
 	for (i = 0; i < j->ask->n_subjects && result >= 0; i++) {
-		const char *role = j->ask->subject[i].role;
+		enum role role = j->ask->subject[i].role;
 
 		result = build_subject(j, &j->ask->subject[i], err);
-		if (result == 0 && (strcmp(role, "base") == 0 || strcmp(role, "target") == 0))
+		if (result == 0 && (role == ROLE_BASE || role == ROLE_TARGET))
 			built = 0;
 	}
 	if (j->trees_fd >= 0)
@@ -301,7 +301,7 @@ static int finish(struct job *j, int status, struct fw_err *why, struct fw_err *
 		return err_set(err, why->code, "%s", why->text);
 	/* a trouble of ours is told as such, and the job goes back to the daemon; nobody may be listening any more */
 	if (status < 0 && !j->peer->cancelled)
-		(void)bench_fault(&j->bench, -1, "worker", why->code == ERR_FULL ? "full" : "interrupted", why->text, NULL);
+		(void)bench_fault(&j->bench, -1, ROLE_WORKER, why->code == ERR_FULL ? "full" : "interrupted", why->text, NULL);
 	if (peer_send(j->peer, &m, NULL) != 0 && !j->peer->cancelled)
 		return err_set(err, ERR_IO, "the daemon is gone");
 	return status < 0 && !j->peer->cancelled ? err_set(err, why->code, "%s", why->text) : 0;
@@ -393,7 +393,7 @@ static int find_out(
 /* Instead of a hello: why there is none. Jobs stay where they are. */
 static int refuse(struct peer *peer, const struct fw_err *err)
 {
-	struct msg m = { .t = MSG_FAULT, .u.fault = { .cell = -1, .role = "worker", .failure = "full" } };
+	struct msg m = { .t = MSG_FAULT, .u.fault = { .cell = -1, .role = ROLE_WORKER, .failure = "full" } };
 
 	snprintf(m.u.fault.detail, sizeof m.u.fault.detail, "%.*s", (int)sizeof m.u.fault.detail - 1, err->text);
 	(void)peer_send(peer, &m, NULL);

@@ -70,12 +70,12 @@ static int put_sample(struct db *db, int64_t launch, int64_t cell, const struct 
 		err);
 	if (!s)
 		return -1;
-	bool target = strcmp(m->role[i], "target") == 0;
+	bool target = m->role[i] == ROLE_TARGET;
 	stmt_int(s, ":launch", launch);
 	stmt_int(s, ":cell", cell);
 	stmt_text(s, ":series", series_name(m->series));
 	stmt_text(s, ":phase", m->phase);
-	stmt_text(s, ":subject", m->role[i]);
+	stmt_text(s, ":subject", role_name(m->role[i]));
 	stmt_int(s, ":n", m->n);
 	stmt_blob(s, ":ms", m->ms[i], bytes);
 	stmt_blob(s, ":mhz", m->mhz[i], bytes);
@@ -95,7 +95,7 @@ int store_samples_insert(struct db *db, int64_t launch, int64_t cell, const stru
 	for (int i = 0; i < m->n_subjects; i++) {
 		if (put_sample(db, launch, cell, m, i, e, &n, err))
 			return -1;
-		if (n == 0 && (add_sample_kind(db, m->series, m->phase, m->role[i], err) ||
+		if (n == 0 && (add_sample_kind(db, m->series, m->phase, role_name(m->role[i]), err) ||
 				      put_sample(db, launch, cell, m, i, e, &n, err)))
 			return -1;
 	}

@@ -8,7 +8,7 @@
 #include "db/sqlite/db.h"
 
 int store_launch_insert(struct db *db, int64_t comparison, int n, int set, uint64_t seed, int64_t *id, struct fw_err *err);
-/** One row per subject of `m`. The launch's estimate `e` (NULL: none) stands on the row of role "target". */
+/** One row per subject of `m`. The launch's estimate `e` (NULL: none) stands on the row of ROLE_TARGET. */
 int store_samples_insert(struct db *db, int64_t launch, int64_t cell, const struct msg_cell *m, const struct launch_estimate *e,
 	struct fw_err *err);
 /** A stored cell's launches of one series, in their order: to judge again. */

@@ -108,7 +108,7 @@ static const struct samples_launch *next_launch(const struct samples *s, int cel
 static void launch(struct bench *b, const struct samples *s, struct drawn *drawn, const int *list, int n, int set, int slowed,
 	double slower, struct outcome *out)
 {
-	struct msg_cell m = { .set = set, .launch = ++b->launches, .n_subjects = 2, .role = { "base", "target" } };
+	struct msg_cell m = { .set = set, .launch = ++b->launches, .n_subjects = 2, .role = { ROLE_BASE, ROLE_TARGET } };
 	bool for_a_word = open_verdict(b);
 	struct fw_err err;
 	double calls = 0, gpu_s = warm_s;

@@ -178,7 +178,7 @@ static void add_comparison(struct world *w, int64_t n)
 				.cell = i,
 				.series = SERIES_DEVICE,
 				.n_subjects = 2,
-				.role = { "base", "target" },
+				.role = { ROLE_BASE, ROLE_TARGET },
 				.n = PAIRS,
 				.ms = { base, target } };
 			struct launch_estimate e = { .set = 1, .n = PAIRS, .d = row.m, .q = 1e-6, .d_raw = row.m };

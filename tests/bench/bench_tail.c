@@ -112,8 +112,8 @@ static double play(struct scene *s, int cell, int launch, int set)
 	if (s->plant == PLANT_BOTH_SIDES)
 		slow_down(s->plant, l.base_ms, l.n);
 	guard_unknown(&m.guard);
-	snprintf(m.role[0], sizeof m.role[0], "base");
-	snprintf(m.role[1], sizeof m.role[1], "target");
+	m.role[0] = ROLE_BASE;
+	m.role[1] = ROLE_TARGET;
 	m.ms[0] = l.base_ms;
 	m.ms[1] = l.target_ms;
 	m.mhz[0] = s->clocked ? l.base_mhz : NULL;

@@ -67,8 +67,8 @@ static struct result *begin(const char *branch, unsigned base, unsigned target, 
 	ask->job = add_job(branch, base, target, how);
 	ask->kind = JOBKIND_CHANGE;
 	ask->n_subjects = 2;
-	snprintf(ask->subject[0].role, PROTOCOL_ROLE_SIZE, "base");
-	snprintf(ask->subject[1].role, PROTOCOL_ROLE_SIZE, "target");
+	ask->subject[0].role = ROLE_BASE;
+	ask->subject[1].role = ROLE_TARGET;
 	snprintf(ask->subject[0].commit, 65, "%s", sha_of(base));
 	snprintf(ask->subject[1].commit, 65, "%s", sha_of(target));
 	ask->n_cells = story.suite.n_cells;
@@ -117,7 +117,7 @@ static void add_timing(
 	snprintf(c->phase, sizeof c->phase, "%s", phase);
 	snprintf(c->input_sha256, sizeof c->input_sha256, "feed");
 	for (int s = 0; s < 2; s++) {
-		snprintf(c->role[s], PROTOCOL_ROLE_SIZE, "%s", s ? "target" : "base");
+		c->role[s] = s ? ROLE_TARGET : ROLE_BASE;
 		c->ms[s] = calloc(PAIRS, sizeof(float));
 		c->mhz[s] = calloc(PAIRS, sizeof(float));
 		c->host_us[s] = calloc(PAIRS, sizeof(float));
@@ -139,14 +139,14 @@ static void add_timing(
 static void add_work(struct result *r, int i, int side, bool slower)
 {
 	const struct cell *c = &r->plan.ask.cell[i];
-	const char *role = side ? "target" : "base";
+	enum role role = side ? ROLE_TARGET : ROLE_BASE;
 	struct msg m = { .t = MSG_WORK,
 		.u.work = { .cell = i,
 			.flops_issued = case_flops(c) * 1.07,
 			.bytes_moved = 2.1e9,
 			.workspace_bytes = 64 << 20,
 			.blocks_kept = -1 } };
-	snprintf(m.u.work.role, PROTOCOL_ROLE_SIZE, "%s", role);
+	m.u.work.role = role;
 	const char *named = r->plan.ask.subject[side].provider;
 	snprintf(m.u.work.provider, sizeof m.u.work.provider, "%s", *named ? named : "hopper.v2");
 	snprintf(m.u.work.config, sizeof m.u.work.config, "tile 128x128 stages %d", side && slower ? 3 : 2);
@@ -161,7 +161,7 @@ static void add_work(struct result *r, int i, int side, bool slower)
 				.registers = k == 1 ? (side && slower ? 168 : 160) : 32,
 				.shared_bytes = k == 1 ? 213000 : 0,
 				.local_bytes = k == 1 && side && slower ? 48 : 0 } };
-		snprintf(node.u.node.role, PROTOCOL_ROLE_SIZE, "%s", role);
+		node.u.node.role = role;
 		snprintf(node.u.node.phase, sizeof node.u.node.phase, "%s", phases[k]);
 		snprintf(node.u.node.kernel, sizeof node.u.node.kernel, "%s", kernels[k]);
 		/* the last one is a library's: not in the module's file */
@@ -181,7 +181,7 @@ static bool lacks(const struct result *r, int i)
 static void refuse(struct result *r, int i)
 {
 	struct msg m = { .t = MSG_CHECK, .u.check = { .cell = i, .error_ratio = -1 } };
-	snprintf(m.u.check.role, sizeof m.u.check.role, "base");
+	m.u.check.role = ROLE_BASE;
 	snprintf(m.u.check.failure, sizeof m.u.check.failure, "unsupported");
 	snprintf(m.u.check.detail, sizeof m.u.check.detail, "no block masks");
 	fixture_add(r, &m);
@@ -194,13 +194,13 @@ static void measured(struct result *r, double (*d)(const struct cell *), double 
 	for (int s = 0; s < 2; s++) {
 		/* one commit, one module */
 		snprintf(module, sizeof module, "%.32s%.32s", r->plan.ask.subject[s].commit + 8, sha_of(7));
-		fixture_build(r, s ? "target" : "base", "ok", module);
+		fixture_build(r, s ? ROLE_TARGET : ROLE_BASE, "ok", module);
 		for (int i = 0; i < r->plan.ask.n_cells; i++) {
 			bool cannot = s == 0 && lacks(r, i);
 			if (cannot)
 				refuse(r, i);
 			else
-				fixture_check(r, s ? "target" : "base", i, "", "feed");
+				fixture_check(r, s ? ROLE_TARGET : ROLE_BASE, i, "", "feed");
 			if (!cannot)
 				add_work(r, i, s, d(&r->plan.ask.cell[i]) > 0.01);
 		}
@@ -349,11 +349,11 @@ static void branches(void)
 	add_commit(105, top, "Kim Osei", "one accumulator for both halves");
 	tip("kim/accumulator", "kim/accumulator", 105);
 	struct result *r = begin("kim/accumulator", top, 105, "merge-base");
-	fixture_build(r, "base", "ok", sha_of(700));
-	fixture_build(r, "target", "ok", sha_of(701));
+	fixture_build(r, ROLE_BASE, "ok", sha_of(700));
+	fixture_build(r, ROLE_TARGET, "ok", sha_of(701));
 	for (int i = 0; i < r->plan.ask.n_cells; i++) {
-		fixture_check(r, "base", i, "", "feed");
-		fixture_check(r, "target", i, "wrong", "feed");
+		fixture_check(r, ROLE_BASE, i, "", "feed");
+		fixture_check(r, ROLE_TARGET, i, "wrong", "feed");
 	}
 	finish(r);
 }

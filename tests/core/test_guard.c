@@ -207,7 +207,7 @@ static void leftovers_are_named(void **state)
 	for (int i = 0; i < r.n; i++) {
 		if (r.record[i].t != MSG_NOTE)
 			continue;
-		assert_string_equal(r.record[i].u.note.role, "target");
+		assert_int_equal(r.record[i].u.note.role, ROLE_TARGET);
 		rounding += strstr(r.record[i].u.note.text, "rounding mode") != NULL;
 	}
 	assert_int_equal(rounding, 1);

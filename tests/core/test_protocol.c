@@ -86,7 +86,7 @@ static void job(void **state)
 	assert_true(out.u.job->cell[0].tau0 == 0 && out.u.job->cell[0].blind_pct == 0);
 	assert_true(out.u.job->cell[1].tau0 == 0.004 && out.u.job->cell[1].blind_pct == 27.9);
 	assert_true(out.u.job->seed == body.seed);
-	assert_string_equal(out.u.job->subject[1].role, "target");
+	assert_int_equal(out.u.job->subject[1].role, ROLE_TARGET);
 	assert_string_equal(out.u.job->subject[1].provider, "hopper.v1");
 	assert_string_equal(out.u.job->subject[0].build.command[1], "DEVICE={device}");
 	assert_string_equal(out.u.job->subject[0].build.output[0], "build/{device}/libattention.so");
@@ -167,7 +167,7 @@ static void run(void **state)
 	(void)state;
 	body.mode = RUN_LAUNCH;
 	COPY(body.device, "cuda:0");
-	COPY(body.subject[0].role, "peer:cudnn");
+	body.subject[0].role = ROLE_ANCHOR;
 	COPY(body.subject[0].module, "/proc/self/fd/10");
 	rule_default(&body.rule, 1);
 	body.warm_s = 1.5;
@@ -178,7 +178,7 @@ static void run(void **state)
 	assert_true(out.u.run->phases);
 	assert_false(out.u.run->calls);
 	assert_string_equal(out.u.run->subject[0].module, "/proc/self/fd/10");
-	assert_string_equal(out.u.run->subject[0].role, "peer:cudnn");
+	assert_int_equal(out.u.run->subject[0].role, ROLE_ANCHOR);
 	assert_true(out.u.run->warm_s == 1.5);
 	assert_int_equal(out.u.run->n_pins, 1);
 	assert_int_equal(out.u.run->pin[0].cell, 17);
@@ -211,7 +211,7 @@ static void trees(void **state)
 static void build(void **state)
 {
 	struct msg in = { .t = MSG_BUILD,
-		.u.build = { .role = "base", .state = "ok", .duration_ms = 1200, .module_sha256 = SHA256 } },
+		.u.build = { .role = ROLE_BASE, .state = "ok", .duration_ms = 1200, .module_sha256 = SHA256 } },
 		   out;
 
 	(void)state;
@@ -243,7 +243,8 @@ static void build(void **state)
 	buf_fini(&in.u.build.log);
 	free(much);
 	/* started and failed builds name no module */
-	struct msg failed = { .t = MSG_BUILD, .u.build = { .role = "target", .state = "failed", .exit = 2, .detail = "exit 2" } };
+	struct msg failed = { .t = MSG_BUILD,
+		.u.build = { .role = ROLE_TARGET, .state = "failed", .exit = 2, .detail = "exit 2" } };
 
 	round_trip(&failed, &out);
 	assert_int_equal(out.u.build.exit, 2);
@@ -255,10 +256,10 @@ static void records(void **state)
 {
 	struct msg check = { .t = MSG_CHECK,
 		.u.check = {
-			.role = "target", .cell = 3, .failure = "wrong", .error_ratio = 3.25, .detail = "worst O[17,3,64]" } };
-	struct msg at = { .t = MSG_AT, .u.at = { .launch = 2, .cell = -1, .role = "base", .step = "load" } };
+			.role = ROLE_TARGET, .cell = 3, .failure = "wrong", .error_ratio = 3.25, .detail = "worst O[17,3,64]" } };
+	struct msg at = { .t = MSG_AT, .u.at = { .launch = 2, .cell = -1, .role = ROLE_BASE, .step = "load" } };
 	struct msg work = { .t = MSG_WORK,
-		.u.work = { .role = "base",
+		.u.work = { .role = ROLE_BASE,
 			.cell = 1,
 			.provider = "cpu",
 			.config = "B=64",
@@ -266,7 +267,7 @@ static void records(void **state)
 			.bytes_moved = -1,
 			.phases = 63 } };
 	struct msg node = { .t = MSG_NODE,
-		.u.node = { .role = "base",
+		.u.node = { .role = ROLE_BASE,
 			.phase = "run",
 			.kernel = "_Z3fwdv",
 			.grid = { 1, 2, 3 },
@@ -276,8 +277,9 @@ static void records(void **state)
 			.symbol_sha256 = SHA256,
 			.code_sha256 = SHA256 } };
 	struct msg fault = { .t = MSG_FAULT,
-		.u.fault = { .cell = -1, .role = "worker", .failure = "timeout", .detail = "stalled" } };
-	struct msg audit = { .t = MSG_AUDIT, .u.audit = { .cell = 7, .role = "target", .calls = 36, .done = true, .ms = 12.25 } };
+		.u.fault = { .cell = -1, .role = ROLE_WORKER, .failure = "timeout", .detail = "stalled" } };
+	struct msg audit = { .t = MSG_AUDIT,
+		.u.audit = { .cell = 7, .role = ROLE_TARGET, .calls = 36, .done = true, .ms = 12.25 } };
 	struct msg done = { .t = MSG_DONE, .u.done = { .gpu_s = 12.5, .wall_s = 30.125, .cancelled = true } };
 	struct msg_launch body = { .launch = 4, .set = 2, .seed = 99, .n_cells = 2, .cell = { 0, 399 } };
 	struct msg launch = { .t = MSG_LAUNCH, .u.launch = &body }, out;
@@ -321,8 +323,8 @@ static void samples(void **state)
 	struct msg in = { .t = MSG_CELL, .u.cell = &body }, out;
 
 	(void)state;
-	COPY(body.role[0], "base");
-	COPY(body.role[1], "target");
+	body.role[0] = ROLE_BASE;
+	body.role[1] = ROLE_TARGET;
 	COPY(body.order, "ABBAAB");
 	body.ms[0] = base;
 	body.ms[1] = target;
@@ -337,7 +339,7 @@ static void samples(void **state)
 	assert_memory_equal(out.u.cell->mhz[1], clock, sizeof clock);
 	assert_null(out.u.cell->host_us[0]);
 	assert_string_equal(out.u.cell->order, "ABBAAB");
-	assert_string_equal(out.u.cell->role[1], "target");
+	assert_int_equal(out.u.cell->role[1], ROLE_TARGET);
 	assert_int_equal(out.u.cell->guard.reasons, 4);
 	assert_true(out.u.cell->guard.power_w == 690.5);
 	msg_fini(&out);
@@ -351,8 +353,8 @@ static void bursts_of_a_program_name_no_inputs(void **state)
 	struct msg in = { .t = MSG_CELL, .u.cell = &body }, out;
 
 	(void)state;
-	COPY(body.role[0], "base");
-	COPY(body.role[1], "target");
+	body.role[0] = ROLE_BASE;
+	body.role[1] = ROLE_TARGET;
 	COPY(body.order, "ABBA");
 	body.ms[0] = ms;
 	body.ms[1] = ms;

@@ -53,6 +53,10 @@ static void wrong_records(void **state)
 		"build.modules.attention");
 	refuse("{\"t\":\"build\",\"role\":\"base\",\"state\":\"failed\",\"log_b64\":\"%%%\"}", "build.log_b64");
 	refuse("{\"t\":\"build\",\"role\":\"base one\",\"state\":\"start\"}", "build.role");
+	refuse("{\"t\":\"build\",\"role\":\"x\",\"state\":\"start\"}",
+		"build.role: must be one of \"base\" \"target\" \"anchor\" \"device\" \"worker\"");
+	refuse("{\"t\":\"fault\",\"cell\":0,\"role\":\"peer:x\",\"class\":\"crash\"}", "fault.role: must be one of");
+	refuse("{\"t\":\"fault\",\"cell\":0,\"role\":\"\",\"class\":\"crash\"}", "fault.role: must be one of");
 	refuse("{\"t\":\"check\",\"role\":\"base\",\"cell\":400,\"ok\":true,\"class\":\"\",\"input_sha256\":\"" SHA256 "\"}",
 		"check.cell: 400 is outside");
 	refuse("{\"t\":\"check\",\"role\":\"base\",\"cell\":0,\"ok\":true,\"class\":\"wrong\",\"input_sha256\":\"" SHA256 "\"}",
@@ -194,7 +198,7 @@ static void unknown_keys_are_ignored(void **state)
 /* Text is cut at a character, so that it stays UTF-8 and fits. */
 static void long_text_is_cut(void **state)
 {
-	struct msg in = { .t = MSG_FAULT, .u.fault = { .cell = 0, .role = "base", .failure = "crash" } }, out;
+	struct msg in = { .t = MSG_FAULT, .u.fault = { .cell = 0, .role = ROLE_BASE, .failure = "crash" } }, out;
 	struct fw_err err = { 0 };
 	struct buf line;
 

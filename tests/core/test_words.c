@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "core/state/device_kind.h"
+#include "core/state/role.h"
 #include "core/state/run_mode.h"
 #include "core/state/series.h"
 #include "core/state/word.h"
@@ -33,6 +34,16 @@ static void kinds_of_devices(void **state)
 	assert_string_equal(device_kind_name(DEVICE_KINDS), "");
 }
 
+static void roles(void **state)
+{
+	(void)state;
+	assert_whole(role_names, ROLES);
+	for (int i = 0; i < ROLES; i++)
+		assert_int_equal(role_from_name(role_name((enum role)i)), i);
+	assert_int_equal(role_from_name("peer:x"), ROLES);
+	assert_string_equal(role_name(ROLES), "");
+}
+
 static void modes_of_the_runner(void **state)
 {
 	(void)state;
@@ -54,6 +65,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(kinds_of_devices),
+		cmocka_unit_test(roles),
 		cmocka_unit_test(modes_of_the_runner),
 		cmocka_unit_test(series_of_times),
 	};

@@ -65,11 +65,11 @@ static bool is_null(const json_t *j, const char *key)
 	return json_is_null(json_object_get(j, key));
 }
 
-static void tell_work(struct result *r, const char *role, int cell, const char *config)
+static void tell_work(struct result *r, enum role role, int cell, const char *config)
 {
 	struct msg m = { .t = MSG_WORK,
 		.u.work = { .cell = cell, .flops_issued = -1, .bytes_moved = -1, .workspace_bytes = -1 } };
-	snprintf(m.u.work.role, sizeof m.u.work.role, "%s", role);
+	m.u.work.role = role;
 	snprintf(m.u.work.provider, sizeof m.u.work.provider, "hopper");
 	snprintf(m.u.work.config, sizeof m.u.work.config, "%s", config);
 	fixture_add(r, &m);
@@ -86,8 +86,8 @@ static void every_promised_key_is_there(void **state)
 	ok(store_commit_put(f->db, f->repo, &c, &err));
 	struct result *r = fixture_result(f, "feature/x", 1, 2, 4);
 	fixture_measured(r, shift);
-	tell_work(r, "base", 0, "BLOCK_M=128 STAGES=2");
-	tell_work(r, "target", 0, "BLOCK_M=64 \"STAGES\"=3");
+	tell_work(r, ROLE_BASE, 0, "BLOCK_M=128 STAGES=2");
+	tell_work(r, ROLE_TARGET, 0, "BLOCK_M=64 \"STAGES\"=3");
 	json_t *j = body_of(f, judged(f, r), &body);
 	assert_int_equal(number(j, "id"), 1);
 	assert_string_equal(text(j, "repo"), "kernels");
@@ -150,8 +150,8 @@ static void nothing_measured_is_null(void **state)
 	struct fixture *f = *state;
 	struct buf body;
 	struct result *r = fixture_result(f, "", 1, 2, 1);
-	fixture_build(r, "base", "ok", "aaaa");
-	fixture_build(r, "target", "failed", "");
+	fixture_build(r, ROLE_BASE, "ok", "aaaa");
+	fixture_build(r, ROLE_TARGET, "failed", "");
 	memset(&r->device, 0, sizeof r->device);
 	json_t *j = body_of(f, judged(f, r), &body);
 	const json_t *cell = json_array_get(json_object_get(j, "cells"), 0);

@@ -78,15 +78,14 @@ static void everything_is_stored(void **state)
 	ok(db_check(f->db, &err));
 }
 
-static void fixture_work(
-	struct result *r, const char *role, int cell, double flops, int64_t workspace, int nodes, int local_bytes)
+static void fixture_work(struct result *r, enum role role, int cell, double flops, int64_t workspace, int nodes, int local_bytes)
 {
 	struct msg m = { .t = MSG_WORK, .u.work = { .cell = cell, .flops_issued = flops, .workspace_bytes = workspace } };
-	snprintf(m.u.work.role, sizeof m.u.work.role, "%s", role);
+	m.u.work.role = role;
 	fixture_add(r, &m);
 	for (int i = 0; i < nodes; i++) {
 		struct msg n = { .t = MSG_NODE, .u.node = { .cell = cell, .local_bytes = local_bytes } };
-		snprintf(n.u.node.role, sizeof n.u.node.role, "%s", role);
+		n.u.node.role = role;
 		snprintf(n.u.node.phase, sizeof n.u.node.phase, "run");
 		snprintf(n.u.node.kernel, sizeof n.u.node.kernel, "attention_%d", i);
 		fixture_add(r, &n);
@@ -100,14 +99,14 @@ static void costs_that_no_clock_shows_are_events(void **state)
 	struct result *r = fixture_result(f, "main", 1, 2, 2);
 	fixture_measured(r, shift);
 	for (int i = 0; i < r->n_checks; i++) {
-		bool worse = strcmp(r->check[i].role, "target") == 0 && r->check[i].cell == 1;
+		bool worse = r->check[i].role == ROLE_TARGET && r->check[i].cell == 1;
 		r->check[i].error_ratio = worse ? 0.36 : 0.31;
 		snprintf(r->check[i].repeats, sizeof r->check[i].repeats, worse ? "differs" : "same");
 	}
-	fixture_work(r, "base", 0, 1e9, 1024, 1, 0);
-	fixture_work(r, "target", 0, 1e9, 1024, 1, 0);
-	fixture_work(r, "base", 1, 1e9, 1024, 1, 0);
-	fixture_work(r, "target", 1, 1.1e9, 2048, 2, 64);
+	fixture_work(r, ROLE_BASE, 0, 1e9, 1024, 1, 0);
+	fixture_work(r, ROLE_TARGET, 0, 1e9, 1024, 1, 0);
+	fixture_work(r, ROLE_BASE, 1, 1e9, 1024, 1, 0);
+	fixture_work(r, ROLE_TARGET, 1, 1.1e9, 2048, 2, 64);
 	struct judge_outcome out = judged(f, r, 5000);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM event WHERE kind = 'cost.up'"), 6);
 	assert_int_equal(
@@ -161,8 +160,8 @@ static void equal_modules_are_identical(void **state)
 {
 	struct fixture *f = *state;
 	struct result *r = fixture_result(f, "main", 1, 2, 2);
-	fixture_build(r, "base", "cached", "aaaa");
-	fixture_build(r, "target", "ok", "aaaa");
+	fixture_build(r, ROLE_BASE, "cached", "aaaa");
+	fixture_build(r, ROLE_TARGET, "ok", "aaaa");
 	result_end(r);
 	assert_int_equal(judged(f, r, 5000).verdict, VERDICT_IDENTICAL);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM comparison WHERE identical_by = 'module'"), 1);
@@ -172,8 +171,8 @@ static void broken_sides_are_blamed_rightly(void **state)
 {
 	struct fixture *f = *state;
 	struct result *r = fixture_result(f, "main", 1, 2, 2);
-	fixture_build(r, "base", "ok", "aaaa");
-	fixture_build(r, "target", "failed", "");
+	fixture_build(r, ROLE_BASE, "ok", "aaaa");
+	fixture_build(r, ROLE_TARGET, "failed", "");
 	struct judge_outcome out = judged(f, r, 5000);
 	assert_int_equal(out.verdict, VERDICT_FAILED);
 	assert_string_equal(cell_of(f, out.comparison, 0).failure, "build");
@@ -181,23 +180,23 @@ static void broken_sides_are_blamed_rightly(void **state)
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM build WHERE state = 'failed' AND exit_status = 2"), 1);
 
 	r = fixture_result(f, "main", 1, 3, 1);
-	fixture_build(r, "base", "failed", "");
-	fixture_build(r, "target", "ok", "bbbb");
+	fixture_build(r, ROLE_BASE, "failed", "");
+	fixture_build(r, ROLE_TARGET, "ok", "bbbb");
 	out = judged(f, r, 6000);
 	assert_int_equal(out.verdict, VERDICT_NOT_COMPARABLE);
 	assert_non_null(strstr(cell_of(f, out.comparison, 0).reason, "base build: make: exit 2"));
 
 	r = fixture_result(f, "main", 1, 4, 1); /* broken alike: inherited */
-	fixture_build(r, "base", "failed", "");
-	fixture_build(r, "target", "failed", "");
+	fixture_build(r, ROLE_BASE, "failed", "");
+	fixture_build(r, ROLE_TARGET, "failed", "");
 	assert_int_equal(judged(f, r, 7000).verdict, VERDICT_NOT_COMPARABLE);
 	assert_int_equal(
 		fixture_number(f, "SELECT count(*) FROM alert WHERE kind = 'broken'"), 1); /* of the first, whose fault it is */
 
 	r = fixture_result(f, "main", 1, 5, 1); /* a commit against itself has nobody to inherit from */
 	r->plan.ask.kind = JOBKIND_SELFCHECK;
-	fixture_build(r, "base", "failed", "");
-	fixture_build(r, "target", "failed", "");
+	fixture_build(r, ROLE_BASE, "failed", "");
+	fixture_build(r, ROLE_TARGET, "failed", "");
 	out = judged(f, r, 8000);
 	assert_int_equal(out.verdict, VERDICT_FAILED);
 	assert_string_equal(cell_of(f, out.comparison, 0).failure, "build");
@@ -209,10 +208,10 @@ static void failures_of_a_cell(void **state)
 	static const double shift[] = { 0, 0, 0, 0, 0.05 };
 	struct result *r = fixture_result(f, "main", 1, 2, 5);
 	fixture_measured(r, shift);
-	fixture_check(r, "target", 0, "wrong", "feed");
-	fixture_fault(r, "target", 1, "crash");
-	fixture_fault(r, "base", 2, "timeout");
-	fixture_fault(r, "device", 3, "device");
+	fixture_check(r, ROLE_TARGET, 0, "wrong", "feed");
+	fixture_fault(r, ROLE_TARGET, 1, "crash");
+	fixture_fault(r, ROLE_BASE, 2, "timeout");
+	fixture_fault(r, ROLE_DEVICE, 3, "device");
 	struct judge_outcome out = judged(f, r, 5000);
 	assert_int_equal(out.verdict, VERDICT_FAILED);
 	struct store_cell c = cell_of(f, out.comparison, 0);
@@ -233,10 +232,10 @@ static void what_a_side_does_not_do_is_no_trouble(void **state)
 	static const double shift[] = { 0, 0, 0, 0 };
 	struct result *r = fixture_result(f, "main", 1, 2, 4);
 	fixture_measured(r, shift);
-	fixture_check(r, "base", 0, "unsupported", "");
-	fixture_check(r, "target", 0, "unsupported", "");
-	fixture_check(r, "base", 1, "unsupported", "");
-	fixture_check(r, "target", 2, "unsupported", "");
+	fixture_check(r, ROLE_BASE, 0, "unsupported", "");
+	fixture_check(r, ROLE_TARGET, 0, "unsupported", "");
+	fixture_check(r, ROLE_BASE, 1, "unsupported", "");
+	fixture_check(r, ROLE_TARGET, 2, "unsupported", "");
 	struct judge_outcome out = judged(f, r, 5000);
 	assert_int_equal(out.verdict, VERDICT_FAILED);
 	assert_int_equal(cell_of(f, out.comparison, 0).verdict, VERDICT_UNSUPPORTED);
@@ -247,16 +246,16 @@ static void what_a_side_does_not_do_is_no_trouble(void **state)
 		r = fixture_result(f, "main", 2, 3 + (unsigned)k, 2);
 		r->plan.ask.kind = k ? JOBKIND_SELFCHECK : JOBKIND_CHANGE;
 		fixture_measured(r, shift);
-		fixture_check(r, "base", 1, "unsupported", "");
-		fixture_check(r, "target", 1, "unsupported", "");
+		fixture_check(r, ROLE_BASE, 1, "unsupported", "");
+		fixture_check(r, ROLE_TARGET, 1, "unsupported", "");
 		out = judged(f, r, 6000 + k);
 		assert_int_equal(out.verdict, VERDICT_UNCHANGED);
 		assert_int_equal(cell_of(f, out.comparison, 1).verdict, VERDICT_UNSUPPORTED);
 	}
 	r = fixture_result(f, "main", 2, 5, 1); /* nobody has seen that the target does it */
-	fixture_build(r, "base", "ok", "aaaa");
-	fixture_build(r, "target", "ok", "bbbb");
-	fixture_check(r, "base", 0, "unsupported", "");
+	fixture_build(r, ROLE_BASE, "ok", "aaaa");
+	fixture_build(r, ROLE_TARGET, "ok", "bbbb");
+	fixture_check(r, ROLE_BASE, 0, "unsupported", "");
 	assert_int_equal(judged(f, r, 7000).verdict, VERDICT_NOT_COMPARABLE);
 }
 
@@ -268,8 +267,8 @@ static void beside_a_peer_nobody_loses_a_function(void **state)
 	r->plan.ask.kind = JOBKIND_PEER;
 	snprintf(r->plan.ask.subject[0].provider, sizeof r->plan.ask.subject[0].provider, "cudnn");
 	fixture_measured(r, shift);
-	fixture_check(r, "target", 0, "unsupported", "");
-	fixture_check(r, "base", 1, "unsupported", "");
+	fixture_check(r, ROLE_TARGET, 0, "unsupported", "");
+	fixture_check(r, ROLE_BASE, 1, "unsupported", "");
 	struct judge_outcome out = judged(f, r, 5000);
 	assert_int_equal(out.verdict, VERDICT_REMOVED);
 	assert_int_equal(cell_of(f, out.comparison, 1).verdict, VERDICT_ADDED);
@@ -284,7 +283,7 @@ static void different_inputs_are_not_compared(void **state)
 	double shift = 0;
 	struct result *r = fixture_result(f, "main", 1, 2, 1);
 	fixture_measured(r, &shift);
-	fixture_check(r, "target", 0, "", "beef");
+	fixture_check(r, ROLE_TARGET, 0, "", "beef");
 	struct judge_outcome out = judged(f, r, 5000);
 	assert_int_equal(out.verdict, VERDICT_NOT_COMPARABLE);
 	assert_non_null(strstr(cell_of(f, out.comparison, 0).reason, "different inputs"));
@@ -478,11 +477,11 @@ static void judging_again_follows_the_rule(void **state)
 	refused(ERR_NOT_FOUND, judge_again(f->db, 4711, &changed, &err));
 }
 
-static void add_node(struct result *r, const char *role, const char *kernel, int registers, unsigned code)
+static void add_node(struct result *r, enum role role, const char *kernel, int registers, unsigned code)
 {
 	struct msg m = { .t = MSG_NODE,
 		.u.node = { .cell = 0, .phase = "run", .grid = { 132, 1, 1 }, .block = { 384, 1, 1 }, .registers = registers } };
-	snprintf(m.u.node.role, sizeof m.u.node.role, "%s", role);
+	m.u.node.role = role;
 	snprintf(m.u.node.kernel, sizeof m.u.node.kernel, "%s", kernel);
 	if (code)
 		snprintf(m.u.node.code_sha256, sizeof m.u.node.code_sha256, "%064x", code);
@@ -495,11 +494,11 @@ static void changed_kernels_are_named(void **state)
 	double shift = 0;
 	struct result *r = fixture_result(f, "main", 1, 2, 1);
 	fixture_measured(r, &shift);
-	static const char *const roles[] = { "base", "target" };
+	static const enum role roles[] = { ROLE_BASE, ROLE_TARGET };
 	for (int i = 0; i < 2; i++) {
 		struct msg m = { .t = MSG_WORK,
 			.u.work = { .cell = 0, .flops_issued = 2e12, .bytes_moved = -1, .blocks_kept = 7 } };
-		snprintf(m.u.work.role, sizeof m.u.work.role, "%s", roles[i]);
+		m.u.work.role = roles[i];
 		snprintf(m.u.work.provider, sizeof m.u.work.provider, "hopper");
 		fixture_add(r, &m);
 		add_node(r, roles[i], "forward", i ? 255 : 168, 0);

@@ -55,8 +55,8 @@ static void main_recovers_only_when_the_loss_is_made_up(void **state)
 static struct judge_outcome compare_broken(struct fixture *f, const char *branch, unsigned base, unsigned target, int64_t now_ms)
 {
 	struct result *r = fixture_result(f, branch, base, target, 1);
-	fixture_build(r, "base", "ok", "aaaa");
-	fixture_build(r, "target", "failed", "");
+	fixture_build(r, ROLE_BASE, "ok", "aaaa");
+	fixture_build(r, ROLE_TARGET, "failed", "");
 	return judged(f, r, now_ms);
 }
 
@@ -81,7 +81,7 @@ static void main_that_is_not_believed_is_told(void **state)
 	for (int i = 0; i < 3; i++) { /* a branch, main, and main beside a device that went wrong */
 		struct result *r = fixture_result(f, i ? "main" : "topic", 1, 2 + (unsigned)i, 1);
 		fixture_accepted(r);
-		fixture_fault(r, i == 2 ? "device" : "target", 0, i == 2 ? "device" : "forged");
+		fixture_fault(r, i == 2 ? ROLE_DEVICE : ROLE_TARGET, 0, i == 2 ? "device" : "forged");
 		assert_int_equal(judged(f, r, 5000).verdict, VERDICT_REJECTED);
 		assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert"), i > 0);
 	}
@@ -170,8 +170,8 @@ static void what_breaks_in_two_suites_is_mended_in_both(void **state)
 	static const char *const suites[] = { "ffa", "other" };
 	for (int i = 0; i < 2; i++) {
 		struct result *r = of_suite(fixture_result(f, "main", 1, 2, 1), suites[i]);
-		fixture_build(r, "base", "ok", "aaaa");
-		fixture_build(r, "target", "failed", "");
+		fixture_build(r, ROLE_BASE, "ok", "aaaa");
+		fixture_build(r, ROLE_TARGET, "failed", "");
 		assert_int_equal(judged(f, r, 5000).alert_is_new, i == 0);
 	}
 	assert_int_equal(fixture_number(f, "SELECT json_array_length(cells) FROM alert WHERE kind = 'broken'"), 2);

@@ -91,27 +91,27 @@ static void test_a_subject_needs_its_inputs(void **state)
 	plan_init(&p);
 	manifest_default(&m);
 	struct gitread_commit *c = commit_with(".flopwatch.yaml", "flopwatch: 1\n", OID);
-	assert_int_equal(plan_subject(&p, 1, "target", c, &m, &err), 0);
-	assert_string_equal(p.ask.subject[1].role, "target");
+	assert_int_equal(plan_subject(&p, 1, ROLE_TARGET, c, &m, &err), 0);
+	assert_int_equal(p.ask.subject[1].role, ROLE_TARGET);
 	assert_string_equal(p.ask.subject[1].commit, SHA);
 	assert_string_equal(p.ask.subject[1].input[0].oid, OID);
 	assert_int_equal(p.ask.n_subjects, 2);
 	snprintf(c->problem, sizeof c->problem, "kernels/x is a submodule");
-	assert_int_equal(plan_subject(&p, 1, "target", c, &m, &err), -1);
+	assert_int_equal(plan_subject(&p, 1, ROLE_TARGET, c, &m, &err), -1);
 	assert_string_equal(err.text, "commit aaaaaaaaaaaa: kernels/x is a submodule");
 	err_clear(&err);
 	c->problem[0] = c->oid[0].oid[0] = 0;
-	assert_int_equal(plan_subject(&p, 1, "target", c, &m, &err), -1);
+	assert_int_equal(plan_subject(&p, 1, ROLE_TARGET, c, &m, &err), -1);
 	assert_string_equal(err.text, "commit aaaaaaaaaaaa has no kernels, which its inputs name");
 	err_clear(&err);
 	c->blob[0].present = false;
-	assert_int_equal(plan_subject(&p, 1, "target", c, &m, &err), -1);
+	assert_int_equal(plan_subject(&p, 1, ROLE_TARGET, c, &m, &err), -1);
 	assert_string_equal(err.text,
 		"commit aaaaaaaaaaaa has neither .flopwatch.yaml, which says what is built and measured, nor "
 		"kernels, which would be built without one");
 	err_clear(&err);
 	c->n_oids = 0;
-	assert_int_equal(plan_subject(&p, 1, "target", c, &m, &err), -1);
+	assert_int_equal(plan_subject(&p, 1, ROLE_TARGET, c, &m, &err), -1);
 	assert_int_equal(err.code, ERR_INTERNAL);
 	gitread_commit_free(c);
 	plan_fini(&p);
@@ -176,8 +176,8 @@ static void test_equal_inputs_are_identical(void **state)
 	manifest_default(&m);
 	struct gitread_commit *c = commit_with("", NULL, OID);
 	p.ask.kind = JOBKIND_CHANGE;
-	assert_int_equal(plan_subject(&p, 0, "base", c, &m, &err), 0);
-	assert_int_equal(plan_subject(&p, 1, "target", c, &m, &err), 0);
+	assert_int_equal(plan_subject(&p, 0, ROLE_BASE, c, &m, &err), 0);
+	assert_int_equal(plan_subject(&p, 1, ROLE_TARGET, c, &m, &err), 0);
 	plan_compare(&p);
 	assert_true(p.identical);
 	p.ask.kind = JOBKIND_SELFCHECK;

@@ -17,8 +17,8 @@ static struct result *asked(void)
 	plan_init(&p);
 	p.ask.n_subjects = 2;
 	p.ask.kind = JOBKIND_CHANGE;
-	snprintf(p.ask.subject[0].role, sizeof p.ask.subject[0].role, "base");
-	snprintf(p.ask.subject[1].role, sizeof p.ask.subject[1].role, "target");
+	p.ask.subject[0].role = ROLE_BASE;
+	p.ask.subject[1].role = ROLE_TARGET;
 	p.ask.n_cells = 3;
 	p.ask.cell = calloc(3, sizeof *p.ask.cell);
 	assert_non_null(p.ask.cell);
@@ -86,7 +86,7 @@ static void test_messages_are_kept(void **state)
 		"{\"t\":\"build\",\"role\":\"target\",\"state\":\"failed\",\"exit\":2,\"log_b64\":\"aGk=\",\"detail\":\"make: "
 		"exit 2\"}",
 		NULL);
-	assert_string_equal(r->build[0].role, "");
+	assert_int_equal(r->build[0].role, ROLE_NONE);
 	assert_string_equal(r->build[1].state, "failed");
 	assert_int_equal(r->build[1].exit, 2);
 	assert_string_equal(r->build[1].log.data, "hi");
@@ -95,9 +95,9 @@ static void test_messages_are_kept(void **state)
 		"\",\"error_ratio\":"
 		"0.5}",
 		NULL);
-	assert_true(result_check(r, "base", 2)->ok);
-	assert_null(result_check(r, "base", 1));
-	assert_null(result_check(r, "target", 2));
+	assert_true(result_check(r, ROLE_BASE, 2)->ok);
+	assert_null(result_check(r, ROLE_BASE, 1));
+	assert_null(result_check(r, ROLE_TARGET, 2));
 	add(r, LAUNCH, NULL);
 	add(r, CELL("1", "2", "3,4", "0"), NULL);
 	assert_int_equal(r->n_launches, 1);
@@ -123,7 +123,7 @@ static void test_later_words_replace_earlier_ones(void **state)
 		"\"x\"}",
 		NULL);
 	assert_int_equal(r->n_checks, 1);
-	assert_string_equal(result_check(r, "base", 2)->failure, "wrong");
+	assert_string_equal(result_check(r, ROLE_BASE, 2)->failure, "wrong");
 	add(r, LAUNCH, NULL);
 	add(r, CELL("1", "0", "3,4", "0"), NULL);
 	add(r, CELL("1", "0", "5,6", "1"), NULL);
@@ -157,15 +157,16 @@ static void test_what_the_job_does_not_have_is_refused(void **state)
 		"check names cell 3 of 3");
 	add(r, "{\"t\":\"check\",\"role\":\"anchor\",\"cell\":0,\"ok\":true,\"class\":\"\",\"input_sha256\":\"" INPUTS "\"}",
 		"check names the role `anchor`, which the job does not have");
-	add(r, "{\"t\":\"build\",\"role\":\"x\",\"state\":\"start\"}", "build names the role `x`, which the job does not have");
+	add(r, "{\"t\":\"build\",\"role\":\"anchor\",\"state\":\"start\"}",
+		"build names the role `anchor`, which the job does not have");
 	add(r, CELL("1", "0", "3,4", "0"), "cell names launch 1, which has not begun");
 	add(r, LAUNCH, NULL);
 	add(r, LAUNCH, "launch 1 is there twice");
 	add(r, CELL("1", "0", "3,4", "0"), NULL);
 	add(r, CELL("1", "0", "3,4", "0"), "cell 0 of launch 1 is there twice");
 	add(r, CELL("1", "7", "3,4", "0"), "cell names cell 7 of 3");
-	add(r, "{\"t\":\"fault\",\"cell\":0,\"role\":\"peer:x\",\"class\":\"crash\",\"detail\":\"\"}",
-		"fault names the role `peer:x`, which the job does not have");
+	add(r, "{\"t\":\"fault\",\"cell\":0,\"role\":\"anchor\",\"class\":\"crash\",\"detail\":\"\"}",
+		"fault names the role `anchor`, which the job does not have");
 	result_free(r);
 }
 
@@ -176,10 +177,10 @@ static void test_faults_belong_to_a_cell_or_to_all(void **state)
 	add(r, "{\"t\":\"fault\",\"cell\":1,\"role\":\"target\",\"class\":\"crash\",\"detail\":\"one\"}", NULL);
 	add(r, "{\"t\":\"fault\",\"cell\":null,\"role\":\"base\",\"class\":\"abi\",\"detail\":\"all\"}", NULL);
 	add(r, "{\"t\":\"fault\",\"cell\":null,\"role\":\"device\",\"class\":\"device\",\"detail\":\"hot\"}", NULL);
-	assert_null(result_fault(r, "target", 0));
-	assert_string_equal(result_fault(r, "target", 1)->detail, "one");
-	assert_string_equal(result_fault(r, "base", 2)->detail, "all");
-	assert_string_equal(result_fault(r, "device", 0)->detail, "hot");
+	assert_null(result_fault(r, ROLE_TARGET, 0));
+	assert_string_equal(result_fault(r, ROLE_TARGET, 1)->detail, "one");
+	assert_string_equal(result_fault(r, ROLE_BASE, 2)->detail, "all");
+	assert_string_equal(result_fault(r, ROLE_DEVICE, 0)->detail, "hot");
 	result_free(r);
 }
 

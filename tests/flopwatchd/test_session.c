@@ -40,7 +40,7 @@ static void make_plan(struct plan *p)
 	p->ask.n_subjects = 2;
 	for (int i = 0; i < 2; i++) {
 		struct msg_subject *s = &p->ask.subject[i];
-		snprintf(s->role, sizeof s->role, "%s", i ? "target" : "base");
+		s->role = i ? ROLE_TARGET : ROLE_BASE;
 		snprintf(s->commit, sizeof s->commit, "%s", OID);
 		s->n_inputs = 1;
 		snprintf(s->input[0].path, sizeof s->input[0].path, "kernels");

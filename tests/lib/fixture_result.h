@@ -17,8 +17,8 @@ static inline struct result *fixture_result(struct fixture *f, const char *branc
 	ask->job = fixture_job(f, branch, base, target, 1000);
 	ask->kind = JOBKIND_CHANGE;
 	ask->n_subjects = 2;
-	snprintf(ask->subject[0].role, PROTOCOL_ROLE_SIZE, "base");
-	snprintf(ask->subject[1].role, PROTOCOL_ROLE_SIZE, "target");
+	ask->subject[0].role = ROLE_BASE;
+	ask->subject[1].role = ROLE_TARGET;
 	snprintf(ask->subject[0].commit, 65, "%s", fixture_sha(base));
 	snprintf(ask->subject[1].commit, 65, "%s", fixture_sha(target));
 	ask->n_cells = n_cells;
@@ -64,10 +64,10 @@ static inline void fixture_add(struct result *r, struct msg *m)
 	msg_fini(m);
 }
 
-static inline void fixture_build(struct result *r, const char *role, const char *state, const char *module)
+static inline void fixture_build(struct result *r, enum role role, const char *state, const char *module)
 {
 	struct msg m = { .t = MSG_BUILD };
-	snprintf(m.u.build.role, sizeof m.u.build.role, "%s", role);
+	m.u.build.role = role;
 	snprintf(m.u.build.state, sizeof m.u.build.state, "%s", state);
 	snprintf(m.u.build.module_sha256, sizeof m.u.build.module_sha256, "%s", module);
 	snprintf(m.u.build.toolchain, sizeof m.u.build.toolchain, "gcc 12.2.0");
@@ -79,20 +79,20 @@ static inline void fixture_build(struct result *r, const char *role, const char 
 	fixture_add(r, &m);
 }
 
-static inline void fixture_check(struct result *r, const char *role, int cell, const char *failure, const char *input)
+static inline void fixture_check(struct result *r, enum role role, int cell, const char *failure, const char *input)
 {
 	struct msg m = { .t = MSG_CHECK, .u.check = { .cell = cell, .ok = !failure[0], .error_ratio = 0.31 } };
-	snprintf(m.u.check.role, sizeof m.u.check.role, "%s", role);
+	m.u.check.role = role;
 	snprintf(m.u.check.failure, sizeof m.u.check.failure, "%s", failure);
 	snprintf(m.u.check.input_sha256, sizeof m.u.check.input_sha256, "%s", input);
 	snprintf(m.u.check.detail, sizeof m.u.check.detail, "worst O[17,3,64]: 0.123 for 0.124");
 	fixture_add(r, &m);
 }
 
-static inline void fixture_fault(struct result *r, const char *role, int cell, const char *failure)
+static inline void fixture_fault(struct result *r, enum role role, int cell, const char *failure)
 {
 	struct msg m = { .t = MSG_FAULT, .u.fault = { .cell = cell } };
-	snprintf(m.u.fault.role, sizeof m.u.fault.role, "%s", role);
+	m.u.fault.role = role;
 	snprintf(m.u.fault.failure, sizeof m.u.fault.failure, "%s", failure);
 	snprintf(m.u.fault.detail, sizeof m.u.fault.detail, "killed by SIGSEGV");
 	fixture_add(r, &m);
@@ -101,7 +101,7 @@ static inline void fixture_fault(struct result *r, const char *role, int cell, c
 /** Both sides built to different modules and every cell accepted. */
 static inline void fixture_accepted(struct result *r)
 {
-	static const char *const roles[] = { "base", "target" };
+	static const enum role roles[] = { ROLE_BASE, ROLE_TARGET };
 	for (int s = 0; s < 2; s++) {
 		fixture_build(r, roles[s], "ok", s ? "bbbb" : "aaaa");
 		for (int i = 0; i < r->plan.ask.n_cells; i++)
@@ -145,8 +145,8 @@ static inline void fixture_timing(struct result *r, struct noise *noise, int lau
 	c->series = series;
 	snprintf(c->phase, sizeof c->phase, "%s", phase);
 	snprintf(c->input_sha256, sizeof c->input_sha256, "feed");
-	snprintf(c->role[0], PROTOCOL_ROLE_SIZE, "base");
-	snprintf(c->role[1], PROTOCOL_ROLE_SIZE, "target");
+	c->role[0] = ROLE_BASE;
+	c->role[1] = ROLE_TARGET;
 	c->ms[0] = fixture_copy(l.base_ms, PAIRS);
 	c->ms[1] = fixture_copy(l.target_ms, PAIRS);
 	if (p.base_mhz) {

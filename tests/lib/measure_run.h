@@ -48,21 +48,21 @@ static inline int count(void *arg, const struct msg *m, struct fw_err *err)
 		s->fault = m->u.fault;
 	if (m->t == MSG_LAUNCH)
 		s->launch = *m->u.launch;
-	if (m->t == MSG_NODE && m->u.node.cell == 0 && m->u.node.role[0] == 't')
+	if (m->t == MSG_NODE && m->u.node.cell == 0 && m->u.node.role == ROLE_TARGET)
 		s->node[s->nodes++ % 2] = m->u.node;
 	return 0;
 }
 
-static inline int add_module(struct scene *s, const char *role, const char *content, size_t len)
+static inline int add_module(struct scene *s, enum role role, const char *content, size_t len)
 {
 	char sha[HASH_HEX];
-	int fd = sealed_once(role, content, len, &s->err);
+	int fd = sealed_once(role_name(role), content, len, &s->err);
 
 	hash_hex(content, len, sha);
 	return fd < 0 ? -1 : bench_subject(&s->bench, role, "", fd, sha, &s->err);
 }
 
-static inline int add_subject(struct scene *s, const char *role, const char *content)
+static inline int add_subject(struct scene *s, enum role role, const char *content)
 {
 	return add_module(s, role, content, strlen(content));
 }
@@ -91,7 +91,7 @@ static inline int start_bench(struct scene *s)
 
 	if (open_bench(s) != 0)
 		return -1;
-	return add_subject(s, "base", "b") != 0 || add_subject(s, "target", "t") != 0 ? -1 : bench_ready(b, &s->err);
+	return add_subject(s, ROLE_BASE, "b") != 0 || add_subject(s, ROLE_TARGET, "t") != 0 ? -1 : bench_ready(b, &s->err);
 }
 
 static inline int setup(void **state)

@@ -75,7 +75,7 @@ static inline void fill_job(struct msg_job *job, struct cell *cells)
 	for (int i = 0; i < 2; i++) {
 		struct msg_subject *s = &job->subject[i];
 
-		COPY(s->role, i ? "target" : "base");
+		s->role = i ? ROLE_TARGET : ROLE_BASE;
 		COPY(s->commit, OID);
 		s->n_inputs = 1;
 		COPY(s->input[0].path, "kernels");

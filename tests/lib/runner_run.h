@@ -50,12 +50,12 @@ static inline struct cell small_cell(int32_t mask, enum direction direction, int
 static inline struct msg_run small_run(enum run_mode mode, const char *device, const char *const *module, int n_modules,
 	struct cell *cell, int *index, int n_cells)
 {
-	static const char *const role[] = { "base", "target", "anchor" };
+	static const enum role role[] = { ROLE_BASE, ROLE_TARGET, ROLE_ANCHOR };
 	struct msg_run run = { .launch = 1, .set = 1, .seed = 7, .n_subjects = n_modules, .n_cells = n_cells, .cell = cell };
 	run.mode = mode;
 	snprintf(run.device, sizeof run.device, "%s", device);
 	for (int i = 0; i < n_modules; i++) {
-		snprintf(run.subject[i].role, sizeof run.subject[i].role, "%s", role[i]);
+		run.subject[i].role = role[i];
 		snprintf(run.subject[i].module, sizeof run.subject[i].module, "build/tests/modules/%s.so", module[i]);
 	}
 	for (int i = 0; i < n_cells; i++)

@@ -84,7 +84,7 @@ static void a_launch_times_all_series(void **state)
 		assert_non_null(call);
 		assert_non_null(phase);
 		assert_int_equal(device->n_subjects, 2);
-		assert_string_equal(device->role[0], "base");
+		assert_int_equal(device->role[0], ROLE_BASE);
 		assert_int_equal(strlen(device->input_sha256), 64);
 		assert_int_equal(device->n % 4, 0);
 		assert_int_equal(strlen(device->order), 2 * device->n);
@@ -142,7 +142,8 @@ static void the_cpu_is_timed_for_real(void **state)
 	assert_null(find_series(&r, index[0], SERIES_CALL, ""));
 	assert_null(find_series(&r, index[0], SERIES_PHASE, "run"));
 	for (int i = 0; i < r.n; i++) /* a death can be put on a side, call by call */
-		said += r.record[i].t == MSG_AT && strcmp(r.record[i].u.at.step, "time") == 0 && r.record[i].u.at.role[0];
+		said += r.record[i].t == MSG_AT && strcmp(r.record[i].u.at.step, "time") == 0 &&
+			r.record[i].u.at.role != ROLE_NONE;
 	assert_int_equal(said, 2 * device->n);
 	run_result_fini(&r);
 }
@@ -168,7 +169,7 @@ static void a_wrong_side_is_named_and_not_timed(void **state)
 			if (r.record[i].t != MSG_FAULT)
 				continue;
 			faults++;
-			assert_string_equal(r.record[i].u.fault.role, "target");
+			assert_int_equal(r.record[i].u.fault.role, ROLE_TARGET);
 			assert_string_equal(r.record[i].u.fault.failure, bad[k].failure);
 		}
 		assert_int_equal(faults, 1);

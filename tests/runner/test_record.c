@@ -36,14 +36,14 @@ static void what_is_written_can_be_read(void **state)
 	assert_int_equal(records_init(&r, fd[1], 7, &err), 0);
 	assert_true(fcntl(fd[1], F_GETFD) & FD_CLOEXEC); /* children of branch code do not get it */
 
-	record_at(&r, 4, "target", "time");
+	record_at(&r, 4, ROLE_TARGET, "time");
 	read_back(fd[0], &m);
 	assert_int_equal(m.t, MSG_AT);
 	assert_int_equal(m.u.at.launch, 7);
-	assert_string_equal(m.u.at.role, "target");
+	assert_int_equal(m.u.at.role, ROLE_TARGET);
 	msg_fini(&m);
 
-	record_at(&r, -1, "", "load");
+	record_at(&r, -1, ROLE_NONE, "load");
 	read_back(fd[0], &m);
 	assert_int_equal(m.u.at.cell, -1);
 	msg_fini(&m);
@@ -51,19 +51,19 @@ static void what_is_written_can_be_read(void **state)
 	char detail[2000];
 	memset(detail, 'x', sizeof detail - 1);
 	detail[sizeof detail - 1] = '\0';
-	record_fault(&r, 2, "base", "crash", detail);
+	record_fault(&r, 2, ROLE_BASE, "crash", detail);
 	read_back(fd[0], &m);
 	assert_int_equal(m.t, MSG_FAULT);
 	assert_int_equal(strlen(m.u.fault.detail), 511);
 	msg_fini(&m);
 
-	record_fault(&r, 2, "base", "wrong", "two\nlines \"quoted\"");
+	record_fault(&r, 2, ROLE_BASE, "wrong", "two\nlines \"quoted\"");
 	read_back(fd[0], &m);
 	assert_string_equal(m.u.fault.failure, "wrong");
 	msg_fini(&m);
 
 	float ms[] = { 1.25f, 0.1f };
-	struct msg_cell cell = { .launch = 7, .set = 1, .series = SERIES_DEVICE, .n_subjects = 1, .role = { "base" }, .n = 2 };
+	struct msg_cell cell = { .launch = 7, .set = 1, .series = SERIES_DEVICE, .n_subjects = 1, .role = { ROLE_BASE }, .n = 2 };
 	cell.ms[0] = ms;
 	memcpy(cell.order, "AA", 3);
 	snprintf(cell.input_sha256, sizeof cell.input_sha256, "%064d", 7);
@@ -93,7 +93,7 @@ static void sealed_lines_have_numbers(void **state)
 	records_seal(&r, key);
 	for (unsigned long long i = 0; i < 3; i++) {
 		struct msg m;
-		record_at(&r, (int)i, "target", "time");
+		record_at(&r, (int)i, ROLE_TARGET, "time");
 		ssize_t n = read(fd[0], line, sizeof line);
 		assert_true(n > 1 && line[n - 1] == '\n');
 		size_t len = (size_t)n - 1;
@@ -128,7 +128,7 @@ static void a_reader_that_left_is_noticed(void **state)
 	assert_int_equal(pipe(fd), 0);
 	assert_int_equal(records_init(&r, fd[1], 1, &err), 0);
 	close(fd[0]);
-	record_at(&r, 0, "base", "plan");
+	record_at(&r, 0, ROLE_BASE, "plan");
 	assert_true(r.failed);
 	records_fini(&r);
 	close(fd[1]);

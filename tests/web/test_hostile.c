@@ -46,7 +46,7 @@ static void fill(struct run *run, const char *text)
 	struct fixture *f = run->f;
 	const char *branch = encoded(text);
 	struct store_commit commit = { .committed_at = 5000 };
-	struct msg_build build = { .role = "target", .state = "failed", .exit = 2, .duration_ms = 1500 };
+	struct msg_build build = { .role = ROLE_TARGET, .state = "failed", .exit = 2, .duration_ms = 1500 };
 	struct msg_device device = fixture_device();
 	bool is_new;
 	snprintf(commit.sha, sizeof commit.sha, "%s", fixture_sha(0xb2));

@@ -52,7 +52,7 @@ static int open_scene(void **state, enum sandbox_want want)
 		.toolchain = "gcc test",
 		.timeout_s = 60,
 		.log_bytes = 2000 };
-	snprintf(s->subject.role, sizeof s->subject.role, "target");
+	s->subject.role = ROLE_TARGET;
 	s->subject.n_inputs = 1;
 	snprintf(s->subject.input[0].path, sizeof s->subject.input[0].path, "kernels");
 	snprintf(s->subject.input[0].oid, sizeof s->subject.input[0].oid, "%s", oid);
@@ -182,7 +182,7 @@ static void key_covers_what_can_change_the_result(void **state)
 
 	build_key(&s->context, &s->subject, before);
 	snprintf(other.commit, sizeof other.commit, "c0ffee");
-	snprintf(other.role, sizeof other.role, "base");
+	other.role = ROLE_BASE;
 	build_key(&s->context, &other, key);
 	assert_string_equal(key, before); /* neither commit nor role */
 	other.input[0].oid[0] = 'f';

@@ -136,11 +136,11 @@ static void a_cell_that_the_anchor_does_not_do_costs_it_no_other(void **state)
 	struct scene *s = *state;
 	struct bench *b = &s->bench;
 
-	assert_int_equal(add_subject(s, "anchor", "another"), 0);
-	bench_note(b, 1, "anchor", "unsupported", "not this one");
+	assert_int_equal(add_subject(s, ROLE_ANCHOR, "another"), 0);
+	bench_note(b, 1, ROLE_ANCHOR, "unsupported", "not this one");
 	assert_false(b->subject[b->n_subjects - 1].dropped);
 	assert_true(b->cell[1].open);
-	bench_note(b, 2, "anchor", "wrong", "O[1]");
+	bench_note(b, 2, ROLE_ANCHOR, "wrong", "O[1]");
 	assert_true(b->subject[b->n_subjects - 1].dropped);
 }
 
@@ -151,8 +151,8 @@ static void memory_yields_to_clear_launches(void **state)
 	float base[8], target[8];
 	struct msg_cell m = { .series = SERIES_DEVICE, .n_subjects = 2, .n = 8, .ms = { base, target } };
 
-	snprintf(m.role[0], sizeof m.role[0], "base");
-	snprintf(m.role[1], sizeof m.role[1], "target");
+	m.role[0] = ROLE_BASE;
+	m.role[1] = ROLE_TARGET;
 	guard_unknown(&m.guard);
 	for (int cell = 0; cell < 2; cell++) {
 		m.cell = cell;
@@ -220,8 +220,8 @@ static void the_code_of_kernels_is_read_from_the_module(void **state)
 	for (int again = 0; again < 2; again++) { /* the second time the records come from the cache */
 		bench_fini(&s->bench);
 		assert_int_equal(open_bench(s), 0);
-		assert_int_equal(add_subject(s, "base", "no ELF file"), 0);
-		assert_int_equal(add_module(s, "target", module.data, module.len), 0);
+		assert_int_equal(add_subject(s, ROLE_BASE, "no ELF file"), 0);
+		assert_int_equal(add_module(s, ROLE_TARGET, module.data, module.len), 0);
 		assert_int_equal(bench_ready(&s->bench, &s->err), 0);
 		s->nodes = 0;
 		check_all(s);
@@ -248,7 +248,7 @@ static void nothing_is_faster_than_the_device(void **state)
 	measure_all(s);
 	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_REJECTED);
 	assert_string_equal(bench_trouble(&s->bench, 0)->failure, "roofline");
-	assert_string_equal(bench_trouble(&s->bench, 0)->role, "target");
+	assert_int_equal(bench_trouble(&s->bench, 0)->role, ROLE_TARGET);
 	assert_non_null(strstr(bench_trouble(&s->bench, 0)->detail, "cannot do it in less than 0.9 ms"));
 	assert_int_equal(s->launches, 1);
 }

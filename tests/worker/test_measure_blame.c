@@ -182,7 +182,7 @@ static void a_launch_that_dies_is_blamed_by_solo_checks(void **state)
 	assert_int_equal(tmp_folder_write(&s->folder, "armed", "", 0644), 0);
 	measure_all(s);
 	/* the last `at` named the target; alone it was the base that died */
-	assert_string_equal(bench_trouble(&s->bench, 1)->role, "base");
+	assert_int_equal(bench_trouble(&s->bench, 1)->role, ROLE_BASE);
 	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "SIGBUS"));
 	assert_int_equal(s->faults, 1);
 	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNCHANGED);
@@ -225,7 +225,7 @@ static void a_fault_of_both_is_taken_apart(void **state)
 	check_all(s);
 	assert_int_equal(tmp_folder_write(&s->folder, "armed", "", 0644), 0);
 	measure_all(s);
-	assert_string_equal(bench_trouble(&s->bench, 2)->role, "target");
+	assert_int_equal(bench_trouble(&s->bench, 2)->role, ROLE_TARGET);
 	assert_string_equal(bench_trouble(&s->bench, 2)->failure, "oob");
 	assert_int_equal(s->faults, 1);
 }
@@ -238,7 +238,7 @@ static void a_base_that_fails_beside_the_target_is_not_blamed(void **state)
 	check_all(s);
 	measure_all(s);
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_REJECTED);
-	assert_string_equal(bench_trouble(&s->bench, 1)->role, "device");
+	assert_int_equal(bench_trouble(&s->bench, 1)->role, ROLE_DEVICE);
 	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "base: as told; alone both sides pass"));
 	assert_int_equal(bench_verdict(&s->bench, 0), VERDICT_UNCHANGED);
 }

@@ -59,8 +59,8 @@ static void play(const int *list, int n, int set, int slow)
 		};
 		struct fw_err err = { 0 };
 		guard_unknown(&m.guard);
-		snprintf(m.role[0], sizeof m.role[0], "base");
-		snprintf(m.role[1], sizeof m.role[1], "target");
+		m.role[0] = ROLE_BASE;
+		m.role[1] = ROLE_TARGET;
 		for (int k = 0; k < PAIRS; k++) {
 			base[k] = 2 + (float)((k + s.launch) % 5) / 1000;
 			target[k] = 2 + (float)((k * 3 + s.launch) % 5) / 1000;

@@ -26,7 +26,7 @@ static void a_base_that_is_slower_beside_the_target_is_no_yardstick(void **state
 	beside_and_alone(s, "0.9");
 	assert_int_equal(bench_verdict(&s->bench, 1), VERDICT_REJECTED);
 	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "slowed");
-	assert_string_equal(bench_trouble(&s->bench, 1)->role, "target");
+	assert_int_equal(bench_trouble(&s->bench, 1)->role, ROLE_TARGET);
 	assert_non_null(
 		strstr(bench_trouble(&s->bench, 1)->detail, "2 times the base's speed beside it, 1.11 times when each is alone"));
 	assert_int_equal(runs_of(s, "alone"), 12);
@@ -90,7 +90,7 @@ static void a_gain_that_no_other_clock_sees_is_forged(void **state)
 
 	fast_until(s, 1000);
 	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "clock");
-	assert_string_equal(bench_trouble(&s->bench, 1)->role, "target");
+	assert_int_equal(bench_trouble(&s->bench, 1)->role, ROLE_TARGET);
 	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "2 times the base's speed was reported"));
 	assert_int_equal(runs_of(s, "audit"), AUDIT_TRIES);
 	assert_true(s->launches >= s->bench.rule.launches_ok_min + AUDIT_TRIES - 1); /* one before each try but the first */
@@ -114,7 +114,7 @@ static void a_machine_that_is_another_since_is_told_not_the_target(void **state)
 	s->bench.rule.launches_ok_min = 12;
 	fast_until(s, 12);
 	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "device");
-	assert_string_equal(bench_trouble(&s->bench, 1)->role, "device");
+	assert_int_equal(bench_trouble(&s->bench, 1)->role, ROLE_DEVICE);
 	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "its last launch agrees with that clock"));
 }
 

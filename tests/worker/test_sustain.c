@@ -61,8 +61,8 @@ static void add_pairs(int cell)
 	struct msg_cell m = { .launch = 1, .set = 1, .cell = cell, .series = SERIES_DEVICE, .n_subjects = 2, .n = PAIRS };
 	struct fw_err err = { 0 };
 	guard_unknown(&m.guard);
-	snprintf(m.role[0], sizeof m.role[0], "base");
-	snprintf(m.role[1], sizeof m.role[1], "target");
+	m.role[0] = ROLE_BASE;
+	m.role[1] = ROLE_TARGET;
 	for (int k = 0; k < PAIRS; k++)
 		ms[k] = 2 + (float)(k % 3) / 1000;
 	m.ms[0] = m.ms[1] = ms;
@@ -81,8 +81,8 @@ static void add_timed(int cell, const float clock[2][2], const float time[2][2],
 		.n = 2 * PER_BURST };
 	struct fw_err err = { 0 };
 	guard_unknown(&m.guard);
-	snprintf(m.role[0], sizeof m.role[0], "base");
-	snprintf(m.role[1], sizeof m.role[1], "target");
+	m.role[0] = ROLE_BASE;
+	m.role[1] = ROLE_TARGET;
 	if (s.state[cell].n_launches == 0)
 		add_pairs(cell);
 	for (int i = 0; i < 2; i++) {

@@ -25,12 +25,12 @@ struct attempt {
 
 static void fill_subjects(struct attempt *a)
 {
-	static const char *const roles[] = { "base", "target" };
+	static const enum role roles[] = { ROLE_BASE, ROLE_TARGET };
 
 	for (int i = 0; i < 2; i++) {
 		struct msg_subject *s = &a->job->subject[i];
 
-		snprintf(s->role, sizeof s->role, "%s", roles[i]);
+		s->role = roles[i];
 		snprintf(s->commit, sizeof s->commit, "%s", a->tree->commit);
 		s->build = a->tree->manifest;
 		s->n_inputs = a->tree->manifest.n_inputs;

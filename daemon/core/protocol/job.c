@@ -267,12 +267,21 @@ static int read_build(struct fields *f, struct manifest *m)
 	return read_outputs(&b, m);
 }
 
+/* The role of somebody whose code is built or run. */
+static enum role read_side(struct fields *f)
+{
+	static const char *const sides[] = { "base", "target", "anchor", NULL };
+	int side = field_word(f, "role", sides, NULL, 0);
+
+	return side < 0 ? ROLE_NONE : (enum role)(ROLE_BASE + side);
+}
+
 static int read_subject(json_t *object, size_t at, struct msg_subject *s, struct fw_err *err)
 {
 	struct fields f;
 
 	field_begin(&f, object, err, "job.subjects[%zu]", at);
-	field_token(&f, "role", FIELD_WORD, 1, s->role, sizeof s->role);
+	s->role = read_side(&f);
 	field_digest(&f, "commit", false, true, s->commit);
 	field_token(&f, "provider", FIELD_WORD, 0, s->provider, sizeof s->provider);
 	if (f.failed || read_inputs(&f, s) || read_benchmark(&f, &s->run) || read_build(&f, &s->build))
@@ -310,8 +319,8 @@ static int read_job(json_t *object, struct msg_job *job, struct fw_err *err)
 		if (read_subject(json_array_get(subjects, i), i, s, err))
 			return -1;
 		for (size_t other = 0; other < i; other++)
-			if (strcmp(job->subject[other].role, s->role) == 0)
-				return field_fail(&f, "subjects", "role %s appears twice", s->role);
+			if (job->subject[other].role == s->role)
+				return field_fail(&f, "subjects", "role %s appears twice", role_name(s->role));
 	}
 	if (protocol_job_read_rule(rule, "job.rule", &job->rule, err))
 		return -1;
@@ -433,14 +442,14 @@ static int read_run(json_t *object, struct msg_run *run, struct fw_err *err)
 		struct fields s;
 
 		field_begin(&s, json_array_get(subjects, i), err, "run.subjects[%zu]", i);
-		field_token(&s, "role", FIELD_WORD, 1, run->subject[i].role, sizeof run->subject[i].role);
+		run->subject[i].role = read_side(&s);
 		field_token(&s, "module", FIELD_PATH, 1, run->subject[i].module, sizeof run->subject[i].module);
 		field_token(&s, "provider", FIELD_WORD, 0, run->subject[i].provider, sizeof run->subject[i].provider);
 		if (s.failed)
 			return -1;
 		for (size_t other = 0; other < i; other++)
-			if (strcmp(run->subject[other].role, run->subject[i].role) == 0)
-				return field_fail(&f, "subjects", "role %s appears twice", run->subject[i].role);
+			if (run->subject[other].role == run->subject[i].role)
+				return field_fail(&f, "subjects", "role %s appears twice", role_name(run->subject[i].role));
 		run->n_subjects++;
 	}
 	if (f.failed || protocol_job_read_rule(rule, "run.rule", &run->rule, err))

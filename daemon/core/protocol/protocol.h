@@ -20,6 +20,7 @@
 #include "core/state/jobkind.h"
 #include "core/suite/manifest.h"
 #include "core/suite/readonly.h"
+#include "core/state/role.h"
 #include "core/state/run_mode.h"
 #include "core/protocol/seal.h"
 #include "core/stats/stats.h"
@@ -30,7 +31,7 @@
 #define PROTOCOL_BANNER_MAX (64u << 10)  /* bytes skipped before hello */
 #define PROTOCOL_LOG_MAX    (640u << 10) /* bytes of a build log that travel, its end; their base64 fits a line */
 
-enum { PROTOCOL_SUBJECTS_MAX = 6, PROTOCOL_SAMPLES_MAX = 256, PROTOCOL_DEVICES_MAX = 16, PROTOCOL_ROLE_SIZE = 24 };
+enum { PROTOCOL_SUBJECTS_MAX = 6, PROTOCOL_SAMPLES_MAX = 256, PROTOCOL_DEVICES_MAX = 16 };
 
 enum msg_type {
 	MSG_HELLO,
@@ -91,7 +92,7 @@ struct msg_hello {
 
 /** One thing under test. In a job: sources to build. */
 struct msg_subject {
-	char role[PROTOCOL_ROLE_SIZE]; /* "base" "target" "anchor" "previous" "peer:<name>" */
+	enum role role; /* a side's */
 	char commit[65];
 	int n_inputs;
 	struct {
@@ -137,7 +138,7 @@ struct msg_tree {
 };
 
 struct msg_build {
-	char role[PROTOCOL_ROLE_SIZE];
+	enum role role;
 	char state[8]; /* "start" "cached" "ok" "failed" */
 	int exit, signal;
 	int64_t duration_ms;
@@ -148,7 +149,7 @@ struct msg_build {
 };
 
 struct msg_check {
-	char role[PROTOCOL_ROLE_SIZE];
+	enum role role;
 	int cell;
 	bool ok;
 	char failure
@@ -179,9 +180,9 @@ struct msg_launch {
 
 /** Where a process stands, so that its death can be blamed. */
 struct msg_at {
-	int launch, cell;              /* cell -1: none in particular */
-	char role[PROTOCOL_ROLE_SIZE]; /* "": none in particular */
-	char step[8];                  /* "load" "plan" "check" "warm" "time" "phase" */
+	int launch, cell; /* cell -1: none in particular */
+	enum role role;
+	char step[8]; /* "load" "plan" "check" "warm" "time" "phase" */
 };
 
 struct msg_guard {
@@ -199,7 +200,7 @@ struct msg_cell {
 	char phase[16]; /* "run", "prepare", ...; "" unless series is SERIES_PHASE */
 	char input_sha256[65];
 	int n_subjects;
-	char role[PROTOCOL_SUBJECTS_MAX][PROTOCOL_ROLE_SIZE];
+	enum role role[PROTOCOL_SUBJECTS_MAX];
 	int n;                                  /* samples of each subject */
 	float *ms[PROTOCOL_SUBJECTS_MAX];       /* ms[s][n]; owned by the message */
 	float *mhz[PROTOCOL_SUBJECTS_MAX];      /* mhz[s][n] or NULL */
@@ -212,7 +213,7 @@ struct msg_cell {
 
 /** What a module says it does for a cell, and what the runner saw of it. */
 struct msg_work {
-	char role[PROTOCOL_ROLE_SIZE];
+	enum role role;
 	int cell;
 	char provider[48], config[160];
 	double flops_issued, bytes_moved; /* -1 unknown */
@@ -223,7 +224,7 @@ struct msg_work {
 
 /** One node of a captured phase. */
 struct msg_node {
-	char role[PROTOCOL_ROLE_SIZE];
+	enum role role;
 	int cell;
 	char phase[16];
 	char kernel[256]; /* "memset" and "memcpy" for such nodes */
@@ -234,8 +235,8 @@ struct msg_node {
 };
 
 struct msg_fault {
-	int cell;                      /* -1: none in particular */
-	char role[PROTOCOL_ROLE_SIZE]; /* a subject's role, or "worker", "device" */
+	int cell; /* -1: none in particular */
+	enum role role;
 	char failure
 		[16]; /* "build" "abi" "unsupported" "crash" "wrong" "oob" "timeout" "device" "protocol" "reported" (by the program itself), or why it is not believed */
 	char detail[512];
@@ -249,8 +250,8 @@ struct msg_done {
 
 /** Something that people should know and that decides nothing: a wait, what a module left behind. */
 struct msg_note {
-	int cell;                      /* -1: none in particular */
-	char role[PROTOCOL_ROLE_SIZE]; /* whose doing; "" nobody's */
+	int cell;       /* -1: none in particular */
+	enum role role; /* whose doing */
 	char text[400];
 };
 
@@ -270,7 +271,7 @@ struct msg_canary {
 /** Runner to worker in an audit: a batch of calls is ready and waits for its go, or is done. */
 struct msg_audit {
 	int cell;
-	char role[PROTOCOL_ROLE_SIZE];
+	enum role role;
 	int calls;
 	bool done;
 	double ms; /* of a done one: device time of all its calls */
@@ -292,7 +293,7 @@ struct msg_run {
 	char seal[SEAL_KEY + 1]; /* key that the process's lines are sealed with (seal.h); "": they are not */
 	int n_subjects;
 	struct {
-		char role[PROTOCOL_ROLE_SIZE];
+		enum role role;
 		char module[128];
 		char provider[48];
 	} subject[PROTOCOL_SUBJECTS_MAX];

@@ -26,9 +26,11 @@ static const char *const failures[] = { "", "build", "abi", "unsupported", "prov
 
 static const char *const repeats[] = { "", "same", "differs", NULL };
 
-static void read_role(struct fields *f, bool may_be_empty, char out[PROTOCOL_ROLE_SIZE])
+static enum role read_role(struct fields *f, bool may_be_empty)
 {
-	field_token(f, "role", FIELD_WORD, may_be_empty ? 0 : 1, out, PROTOCOL_ROLE_SIZE);
+	int first = may_be_empty ? ROLE_NONE : ROLE_NONE + 1, at = field_word(f, "role", role_names + first, NULL, 0);
+
+	return at < 0 ? ROLE_NONE : (enum role)(first + at);
 }
 
 static int read_cell_number(struct fields *f)
@@ -138,7 +140,7 @@ static int read_build(struct fields *f, struct msg_build *m)
 {
 	static const char *const states[] = { "start", "cached", "ok", "failed", NULL };
 
-	read_role(f, false, m->role);
+	m->role = read_role(f, false);
 	int state = field_word(f, "state", states, m->state, sizeof m->state);
 	m->exit = (int)field_int_or(f, "exit", -1, 255, 0);
 	m->signal = (int)field_int_or(f, "signal", 0, 64, 0);
@@ -169,7 +171,7 @@ static int read_build(struct fields *f, struct msg_build *m)
 
 static int read_check(struct fields *f, struct msg_check *m)
 {
-	read_role(f, false, m->role);
+	m->role = read_role(f, false);
 	m->cell = read_cell_number(f);
 	m->ok = field_bool(f, "ok");
 	int failure = field_word(f, "class", failures, m->failure, sizeof m->failure);
@@ -209,7 +211,7 @@ static int read_at(struct fields *f, struct msg_at *m)
 
 	m->launch = (int)field_int(f, "launch", 0, INT_MAX);
 	m->cell = read_cell_or_none(f);
-	read_role(f, true, m->role);
+	m->role = read_role(f, true);
 	field_word(f, "step", steps, m->step, sizeof m->step);
 	return 0;
 }
@@ -245,7 +247,7 @@ static int read_column(struct fields *f, const char *key, const struct msg_cell 
 	json_t *column = field_object(f, key);
 
 	for (int s = 0; column && s < m->n_subjects; s++) {
-		json_t *list = json_object_get(column, m->role[s]);
+		json_t *list = json_object_get(column, role_name(m->role[s]));
 
 		if (list && !json_is_null(list) && read_floats(f, key, list, m->n, -1e-30, max, &out[s]))
 			return -1;
@@ -262,7 +264,7 @@ static int read_energy(struct fields *f, struct msg_cell *m)
 		return 0;
 	field_begin(&in, json_object_get(f->object, "energy_j"), f->err, "cell.energy_j");
 	for (int s = 0; s < m->n_subjects && !in.failed; s++)
-		m->energy_j[s] = field_double_or(&in, m->role[s], 0, 1e9, 0);
+		m->energy_j[s] = field_double_or(&in, role_name(m->role[s]), 0, 1e9, 0);
 	return in.failed ? -1 : 0;
 }
 
@@ -349,9 +351,9 @@ static int read_cell(struct fields *f, struct msg_cell *m)
 	{
 		int s = m->n_subjects;
 
-		if (!role[0] || strlen(role) >= PROTOCOL_ROLE_SIZE || !field_is(FIELD_WORD, role))
+		m->role[s] = role_from_name(role);
+		if (m->role[s] == ROLE_NONE || m->role[s] == ROLES)
 			return field_fail(f, "ms", "holds a name that is no role");
-		memcpy(m->role[s], role, strlen(role) + 1);
 		m->n_subjects++;
 		if (read_floats(f, "ms", list, m->n, 0, MS_MAX, &m->ms[s]))
 			return -1;
@@ -365,7 +367,7 @@ static int read_cell(struct fields *f, struct msg_cell *m)
 
 static int read_work(struct fields *f, struct msg_work *m)
 {
-	read_role(f, false, m->role);
+	m->role = read_role(f, false);
 	m->cell = read_cell_number(f);
 	field_text(f, "provider", m->provider, sizeof m->provider);
 	field_text(f, "config", m->config, sizeof m->config);
@@ -397,7 +399,7 @@ static int read_triple(struct fields *f, const char *key, int out[3])
 
 static int read_node(struct fields *f, struct msg_node *m)
 {
-	read_role(f, false, m->role);
+	m->role = read_role(f, false);
 	m->cell = read_cell_number(f);
 	field_token(f, "phase", FIELD_WORD, 0, m->phase, sizeof m->phase);
 	field_text(f, "kernel", m->kernel, sizeof m->kernel);
@@ -415,7 +417,7 @@ static int read_node(struct fields *f, struct msg_node *m)
 static int read_fault(struct fields *f, struct msg_fault *m)
 {
 	m->cell = read_cell_or_none(f);
-	read_role(f, false, m->role);
+	m->role = read_role(f, false);
 	field_word(f, "class", failures + 1, m->failure, sizeof m->failure);
 	field_text(f, "detail", m->detail, sizeof m->detail);
 	return 0;
@@ -424,7 +426,7 @@ static int read_fault(struct fields *f, struct msg_fault *m)
 static int read_note(struct fields *f, struct msg_note *m)
 {
 	m->cell = read_cell_or_none(f);
-	read_role(f, true, m->role);
+	m->role = read_role(f, true);
 	field_text(f, "text", m->text, sizeof m->text);
 	return 0;
 }
@@ -443,7 +445,7 @@ static int read_audit(struct fields *f, struct msg_audit *m)
 	char state[8];
 
 	m->cell = read_cell_number(f);
-	read_role(f, false, m->role);
+	m->role = read_role(f, false);
 	m->calls = (int)field_int(f, "calls", 1, 1000000);
 	m->done = field_word(f, "state", states, state, sizeof state) == 1;
 	m->ms = field_double_or(f, "ms", 0, MS_MAX, 0);

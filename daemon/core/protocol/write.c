@@ -68,16 +68,12 @@ static void put_hello(struct jsonw *j, const struct msg_hello *m)
 
 static void put_need(struct jsonw *j, const struct msg_need *m)
 {
-	jsonw_key(j, "trees");
-	jsonw_array(j);
-	for (int i = 0; i < m->n; i++)
-		jsonw_string(j, m->oid[i]);
-	jsonw_array_end(j);
+	protocol_put_texts(j, "trees", m->oid[0], sizeof m->oid[0], m->n);
 }
 
 static void put_build(struct jsonw *j, const struct msg_build *m)
 {
-	jsonw_kv_string(j, "role", m->role);
+	jsonw_kv_string(j, "role", role_name(m->role));
 	jsonw_kv_string(j, "state", m->state);
 	jsonw_kv_int(j, "exit", m->exit);
 	jsonw_kv_int(j, "signal", m->signal);
@@ -103,7 +99,7 @@ static void put_build(struct jsonw *j, const struct msg_build *m)
 
 static void put_check(struct jsonw *j, const struct msg_check *m)
 {
-	jsonw_kv_string(j, "role", m->role);
+	jsonw_kv_string(j, "role", role_name(m->role));
 	jsonw_kv_int(j, "cell", m->cell);
 	jsonw_kv_bool(j, "ok", m->ok);
 	jsonw_kv_string(j, "class", m->failure);
@@ -136,11 +132,7 @@ static void put_launch(struct jsonw *j, const struct msg_launch *m)
 	jsonw_kv_int(j, "launch", m->launch);
 	jsonw_kv_int(j, "set", m->set);
 	protocol_put_u64(j, "seed", m->seed);
-	jsonw_key(j, "cells");
-	jsonw_array(j);
-	for (int i = 0; i < m->n_cells; i++)
-		jsonw_int(j, m->cell[i]);
-	jsonw_array_end(j);
+	protocol_put_ints(j, "cells", m->cell, m->n_cells);
 }
 
 /* Columns that no subject has are left out. */
@@ -157,7 +149,7 @@ static void put_column(struct jsonw *j, const char *key, const struct msg_cell *
 	for (int s = 0; s < m->n_subjects; s++) {
 		if (!column[s])
 			continue;
-		jsonw_key(j, m->role[s]);
+		jsonw_key(j, role_name(m->role[s]));
 		jsonw_array(j);
 		for (int i = 0; i < m->n; i++)
 			jsonw_float(j, column[s][i]);
@@ -195,7 +187,7 @@ static void put_energy(struct jsonw *j, const struct msg_cell *m)
 	jsonw_key(j, "energy_j");
 	jsonw_object(j);
 	for (int s = 0; s < m->n_subjects; s++)
-		jsonw_kv_double(j, m->role[s], m->energy_j[s]);
+		jsonw_kv_double(j, role_name(m->role[s]), m->energy_j[s]);
 	jsonw_object_end(j);
 }
 
@@ -220,7 +212,7 @@ static void put_samples(struct jsonw *j, const struct msg_cell *m)
 
 static void put_work(struct jsonw *j, const struct msg_work *m)
 {
-	jsonw_kv_string(j, "role", m->role);
+	jsonw_kv_string(j, "role", role_name(m->role));
 	jsonw_kv_int(j, "cell", m->cell);
 	jsonw_kv_string(j, "provider", m->provider);
 	jsonw_kv_string(j, "config", m->config);
@@ -236,23 +228,14 @@ static void put_work(struct jsonw *j, const struct msg_work *m)
 		jsonw_kv_bool(j, "tunes", true);
 }
 
-static void put_triple(struct jsonw *j, const char *key, const int v[3])
-{
-	jsonw_key(j, key);
-	jsonw_array(j);
-	for (int i = 0; i < 3; i++)
-		jsonw_int(j, v[i]);
-	jsonw_array_end(j);
-}
-
 static void put_node(struct jsonw *j, const struct msg_node *m)
 {
-	jsonw_kv_string(j, "role", m->role);
+	jsonw_kv_string(j, "role", role_name(m->role));
 	jsonw_kv_int(j, "cell", m->cell);
 	jsonw_kv_string(j, "phase", m->phase);
 	jsonw_kv_string(j, "kernel", m->kernel);
-	put_triple(j, "grid", m->grid);
-	put_triple(j, "block", m->block);
+	protocol_put_ints(j, "grid", m->grid, 3);
+	protocol_put_ints(j, "block", m->block, 3);
 	jsonw_kv_int(j, "registers", m->registers);
 	jsonw_kv_int(j, "local_bytes", m->local_bytes);
 	jsonw_kv_int(j, "shared_bytes", m->shared_bytes);
@@ -274,14 +257,14 @@ static void put_at(struct jsonw *j, const struct msg_at *m)
 {
 	jsonw_kv_int(j, "launch", m->launch);
 	put_cell_number(j, m->cell);
-	jsonw_kv_string(j, "role", m->role);
+	jsonw_kv_string(j, "role", role_name(m->role));
 	jsonw_kv_string(j, "step", m->step);
 }
 
 static void put_fault(struct jsonw *j, const struct msg_fault *m)
 {
 	put_cell_number(j, m->cell);
-	jsonw_kv_string(j, "role", m->role);
+	jsonw_kv_string(j, "role", role_name(m->role));
 	jsonw_kv_string(j, "class", m->failure);
 	jsonw_kv_string(j, "detail", m->detail);
 }
@@ -296,7 +279,7 @@ static void put_done(struct jsonw *j, const struct msg_done *m)
 static void put_note(struct jsonw *j, const struct msg_note *m)
 {
 	put_cell_number(j, m->cell);
-	jsonw_kv_string(j, "role", m->role);
+	jsonw_kv_string(j, "role", role_name(m->role));
 	jsonw_kv_string(j, "text", m->text);
 }
 
@@ -312,7 +295,7 @@ static void put_state(struct jsonw *j, const struct msg_state *m)
 static void put_audit(struct jsonw *j, const struct msg_audit *m)
 {
 	put_cell_number(j, m->cell);
-	jsonw_kv_string(j, "role", m->role);
+	jsonw_kv_string(j, "role", role_name(m->role));
 	jsonw_kv_int(j, "calls", m->calls);
 	jsonw_kv_string(j, "state", m->done ? "done" : "ready");
 	jsonw_kv_double(j, "ms", m->ms);

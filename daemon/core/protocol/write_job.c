@@ -12,6 +12,15 @@ void protocol_put_u64(struct jsonw *j, const char *key, uint64_t v)
 	jsonw_kv_string(j, key, text);
 }
 
+void protocol_put_ints(struct jsonw *j, const char *key, const int *v, int n)
+{
+	jsonw_key(j, key);
+	jsonw_array(j);
+	for (int i = 0; i < n; i++)
+		jsonw_int(j, v[i]);
+	jsonw_array_end(j);
+}
+
 void protocol_put_texts(struct jsonw *j, const char *key, const char *rows, size_t size, int n)
 {
 	jsonw_key(j, key);
@@ -78,15 +87,21 @@ static void put_cell(struct jsonw *j, const struct cell *c, int index)
 	jsonw_kv_int(j, "nhk", a->nhk);
 	jsonw_kv_int(j, "headdim", a->headdim);
 	jsonw_kv_string(j, "dtype", "bf16"); /* case_check accepts no other */
-	jsonw_key(j, "lengths");
-	jsonw_array(j);
-	for (int i = 0; a->n_seqs > 1 && i < a->n_seqs; i++)
-		jsonw_int(j, a->length[i]);
-	jsonw_array_end(j);
+	protocol_put_ints(j, "lengths", a->length, a->n_seqs > 1 ? a->n_seqs : 0);
 	jsonw_kv_int(j, "block", a->block);
 	jsonw_kv_double(j, "sparsity_ratio", a->sparsity_ratio);
 	protocol_put_u64(j, "seed", a->seed);
 	jsonw_object_end(j);
+}
+
+/* Shape: index[n], or NULL. */
+static void put_cells(struct jsonw *j, const struct cell *cell, const int *index, int n)
+{
+	jsonw_key(j, "cells");
+	jsonw_array(j);
+	for (int i = 0; i < n; i++)
+		put_cell(j, &cell[i], index ? index[i] : -1);
+	jsonw_array_end(j);
 }
 
 void protocol_put_cell(struct jsonw *j, const struct cell *c)
@@ -117,7 +132,7 @@ static void put_benchmark(struct jsonw *j, const struct benchmark *b)
 static void put_subject(struct jsonw *j, const struct msg_subject *s)
 {
 	jsonw_object(j);
-	jsonw_kv_string(j, "role", s->role);
+	jsonw_kv_string(j, "role", role_name(s->role));
 	jsonw_kv_string(j, "commit", s->commit);
 	jsonw_key(j, "inputs");
 	jsonw_array(j);
@@ -131,11 +146,7 @@ static void put_subject(struct jsonw *j, const struct msg_subject *s)
 	jsonw_key(j, "build");
 	jsonw_object(j);
 	jsonw_kv_string(j, "dir", s->build.dir);
-	jsonw_key(j, "command");
-	jsonw_array(j);
-	for (int i = 0; i < s->build.n_command; i++)
-		jsonw_string(j, s->build.command[i]);
-	jsonw_array_end(j);
+	protocol_put_texts(j, "command", s->build.command[0], sizeof s->build.command[0], s->build.n_command);
 	jsonw_key(j, "outputs");
 	jsonw_object(j);
 	for (int i = 0; i < s->build.n_outputs; i++)
@@ -163,11 +174,7 @@ void protocol_put_job(struct jsonw *j, const struct msg_job *m)
 	for (int i = 0; i < m->n_subjects; i++)
 		put_subject(j, &m->subject[i]);
 	jsonw_array_end(j);
-	jsonw_key(j, "cells");
-	jsonw_array(j);
-	for (int i = 0; i < m->n_cells; i++)
-		put_cell(j, &m->cell[i], -1);
-	jsonw_array_end(j);
+	put_cells(j, m->cell, NULL, m->n_cells);
 	jsonw_key(j, "rule");
 	protocol_put_rule(j, &m->rule);
 	jsonw_key(j, "limits");
@@ -196,17 +203,13 @@ void protocol_put_run(struct jsonw *j, const struct msg_run *m)
 	jsonw_array(j);
 	for (int i = 0; i < m->n_subjects; i++) {
 		jsonw_object(j);
-		jsonw_kv_string(j, "role", m->subject[i].role);
+		jsonw_kv_string(j, "role", role_name(m->subject[i].role));
 		jsonw_kv_string(j, "module", m->subject[i].module);
 		jsonw_kv_string(j, "provider", m->subject[i].provider);
 		jsonw_object_end(j);
 	}
 	jsonw_array_end(j);
-	jsonw_key(j, "cells");
-	jsonw_array(j);
-	for (int i = 0; i < m->n_cells; i++)
-		put_cell(j, &m->cell[i], m->index[i]);
-	jsonw_array_end(j);
+	put_cells(j, m->cell, m->index, m->n_cells);
 	if (m->n_pins) {
 		jsonw_key(j, "pins");
 		jsonw_array(j);

@@ -13,6 +13,8 @@ void protocol_put_rule(struct jsonw *j, const struct rule *r);
 
 /** A number of 64 bits as text, because readers of JSON lose bits. */
 void protocol_put_u64(struct jsonw *j, const char *key, uint64_t v);
+/** A list of numbers. Shape: v[n]. */
+void protocol_put_ints(struct jsonw *j, const char *key, const int *v, int n);
 /** A list of texts. Shape: rows[n][size]. */
 void protocol_put_texts(struct jsonw *j, const char *key, const char *rows, size_t size, int n);
 

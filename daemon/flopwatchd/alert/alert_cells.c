@@ -37,8 +37,8 @@ static void find_phase(const struct result *r, int i, bool is_gain, char phase[1
 		const struct msg_cell *m = r->cell[k];
 		if (m->cell != i || m->series != SERIES_PHASE)
 			continue;
-		double grown = judge_median(r, i, SERIES_PHASE, m->phase, "target", JUDGE_MS) -
-			       judge_median(r, i, SERIES_PHASE, m->phase, "base", JUDGE_MS);
+		double grown = judge_median(r, i, SERIES_PHASE, m->phase, ROLE_TARGET, JUDGE_MS) -
+			       judge_median(r, i, SERIES_PHASE, m->phase, ROLE_BASE, JUDGE_MS);
 		if (is_gain)
 			grown = -grown;
 		if (grown > most) {
@@ -48,16 +48,16 @@ static void find_phase(const struct result *r, int i, bool is_gain, char phase[1
 	}
 }
 
-static bool is_in(const struct msg_node *n, int i, const char *role, const char *phase)
+static bool is_in(const struct msg_node *n, int i, enum role role, const char *phase)
 {
-	return n->cell == i && strcmp(n->role, role) == 0 && (!phase[0] || strcmp(n->phase, phase) == 0);
+	return n->cell == i && n->role == role && (!phase[0] || strcmp(n->phase, phase) == 0);
 }
 
 static bool base_has(const struct result *r, int i, const struct msg_node *n)
 {
 	for (int k = 0; k < r->n_nodes; k++) {
 		const struct msg_node *b = &r->node[k];
-		if (is_in(b, i, "base", n->phase) && strcmp(b->kernel, n->kernel) == 0 && b->registers == n->registers &&
+		if (is_in(b, i, ROLE_BASE, n->phase) && strcmp(b->kernel, n->kernel) == 0 && b->registers == n->registers &&
 			b->local_bytes == n->local_bytes && b->shared_bytes == n->shared_bytes && result_same_code(b, n))
 			return true;
 	}
@@ -70,7 +70,7 @@ static void find_kernel(const struct result *r, int i, const char *phase, char k
 	kernel[0] = 0;
 	for (int k = 0; k < r->n_nodes; k++) {
 		const struct msg_node *n = &r->node[k];
-		if (!is_in(n, i, "target", phase))
+		if (!is_in(n, i, ROLE_TARGET, phase))
 			continue;
 		bool changed = !base_has(r, i, n);
 		if (changed || !kernel[0])

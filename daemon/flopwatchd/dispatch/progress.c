@@ -62,7 +62,8 @@ void progress_for(struct progress *c, const struct store_job *job)
 	c->job = *job;
 	c->n_checked = c->launch = c->set = 0;
 	c->cell = -1;
-	c->role[0] = c->step[0] = 0;
+	c->role = ROLE_NONE;
+	c->step[0] = 0;
 	buf_clear(&c->lines);
 	c->is_dirty = false;
 }
@@ -95,15 +96,15 @@ void progress_end(struct progress *c)
 
 static void hear_build(struct progress *c, const struct msg_build *b)
 {
-	snprintf(c->role, sizeof c->role, "%s", b->role);
+	c->role = b->role;
 	snprintf(c->step, sizeof c->step, "build");
 	if (!strcmp(b->state, "start"))
-		say(c, "build of %s begins", b->role);
+		say(c, "build of %s begins", role_name(b->role));
 	else if (!strcmp(b->state, "failed"))
-		say(c, "build of %s failed after %.1f s: %s", b->role, (double)b->duration_ms / 1e3, b->detail);
+		say(c, "build of %s failed after %.1f s: %s", role_name(b->role), (double)b->duration_ms / 1e3, b->detail);
 	else
-		say(c, "build of %s %s: module %.12s", b->role, !strcmp(b->state, "cached") ? "was there already" : "done",
-			b->module_sha256);
+		say(c, "build of %s %s: module %.12s", role_name(b->role),
+			!strcmp(b->state, "cached") ? "was there already" : "done", b->module_sha256);
 }
 
 /* A program of its own has shown its rows: they are the cells from now on. */
@@ -119,14 +120,14 @@ static void hear_found(struct progress *c, const struct msg_found *m)
 
 static void hear_check(struct progress *c, const struct msg_check *m)
 {
-	snprintf(c->role, sizeof c->role, "%s", m->role);
+	c->role = m->role;
 	snprintf(c->step, sizeof c->step, "check");
 	c->cell = m->cell;
 	c->n_checked++;
 	if (m->ok)
 		mark_dirty(c);
 	else
-		say(c, "check of %s: %s is %s: %s", m->role, cell_key(c, m->cell), m->failure, m->detail);
+		say(c, "check of %s: %s is %s: %s", role_name(m->role), cell_key(c, m->cell), m->failure, m->detail);
 }
 
 static void hear_launch(struct progress *c, const struct msg_launch *m)
@@ -134,7 +135,7 @@ static void hear_launch(struct progress *c, const struct msg_launch *m)
 	c->launch = m->launch;
 	c->set = m->set;
 	c->cell = -1;
-	c->role[0] = 0;
+	c->role = ROLE_NONE;
 	snprintf(c->step, sizeof c->step, "launch");
 	say(c, "launch %d, set %d: %d cells", m->launch, m->set, m->n_cells);
 }
@@ -158,16 +159,16 @@ void progress_hear(struct progress *c, const struct msg *m)
 		break;
 	case MSG_AT:
 		c->cell = m->u.at.cell;
-		snprintf(c->role, sizeof c->role, "%s", m->u.at.role);
+		c->role = m->u.at.role;
 		snprintf(c->step, sizeof c->step, "%s", m->u.at.step);
 		mark_dirty(c);
 		break;
 	case MSG_NOTE:
-		say(c, "%s%s%s%s%s", m->u.note.role, m->u.note.role[0] ? ": " : "", m->u.note.text,
+		say(c, "%s%s%s%s%s", role_name(m->u.note.role), m->u.note.role != ROLE_NONE ? ": " : "", m->u.note.text,
 			m->u.note.cell >= 0 ? ", in " : "", m->u.note.cell >= 0 ? cell_key(c, m->u.note.cell) : "");
 		break;
 	case MSG_FAULT:
-		say(c, "fault of %s%s%s: %s: %s", m->u.fault.role, m->u.fault.cell >= 0 ? " in " : "",
+		say(c, "fault of %s%s%s: %s: %s", role_name(m->u.fault.role), m->u.fault.cell >= 0 ? " in " : "",
 			cell_key(c, m->u.fault.cell), m->u.fault.failure, m->u.fault.detail);
 		break;
 	case MSG_DONE:
@@ -186,7 +187,7 @@ static void write_progress(const struct progress *c, struct jsonw *j)
 	jsonw_kv_int(j, "launch", c->launch);
 	jsonw_kv_int(j, "set", c->set);
 	jsonw_kv_string(j, "cell", c->cell >= 0 ? cell_key(c, c->cell) : NULL);
-	jsonw_kv_string(j, "role", c->role[0] ? c->role : NULL);
+	jsonw_kv_string(j, "role", c->role != ROLE_NONE ? role_name(c->role) : NULL);
 	jsonw_kv_string(j, "step", c->step[0] ? c->step : NULL);
 	jsonw_kv_int(j, "checked", c->n_checked);
 	jsonw_kv_int(j, "checks", (int64_t)c->n_cells * c->n_subjects);

@@ -18,7 +18,8 @@ struct progress {
 	int n_cells, n_subjects;
 	char (*key)[CASE_KEY_SIZE];       /* key[n_cells] */
 	int n_checked, launch, set, cell; /* cell -1: none */
-	char role[PROTOCOL_ROLE_SIZE], step[16];
+	enum role role;
+	char step[16];
 	struct buf lines; /* '\n'-ended, waiting */
 	bool is_dirty;
 	struct loop_source *timer;

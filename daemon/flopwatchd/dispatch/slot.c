@@ -226,12 +226,12 @@ static void on_word(void *arg, const struct msg *m)
 		hear_canary(s, &m->u.state);
 	if (s->phase != PHASE_RUNNING)
 		return;
-	if (m->t == MSG_FAULT && strcmp(m->u.fault.role, "device") == 0 && strcmp(m->u.fault.failure, "lost") == 0) {
+	if (m->t == MSG_FAULT && m->u.fault.role == ROLE_DEVICE && strcmp(m->u.fault.failure, "lost") == 0) {
 		progress_hear(&s->progress, m);
 		quarantine(s, m->u.fault.detail);
 		return;
 	}
-	if (m->t == MSG_FAULT && strcmp(m->u.fault.role, "worker") == 0) {
+	if (m->t == MSG_FAULT && m->u.fault.role == ROLE_WORKER) {
 		progress_hear(&s->progress, m);
 		give_back(s, &m->u.fault);
 		return;

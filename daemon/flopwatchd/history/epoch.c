@@ -11,32 +11,32 @@
 
 enum { PRIORITY_ANCHOR = -1 };
 
-static const char *commit_of(const struct result *r, const char *role)
+static const char *commit_of(const struct result *r, enum role role)
 {
 	int subject = result_subject(r, role);
 	return subject >= 0 ? r->plan.ask.subject[subject].commit : "";
 }
 
 /** Whether this role was timed in the series that decides. */
-static bool was_timed(const struct result *r, const char *role)
+static bool was_timed(const struct result *r, enum role role)
 {
 	for (int i = 0; i < r->n_cells; i++)
 		for (int k = 0; k < r->cell[i]->n_subjects; k++)
-			if (r->cell[i]->series == judge_series(r, r->cell[i]->cell) && strcmp(r->cell[i]->role[k], role) == 0)
+			if (r->cell[i]->series == judge_series(r, r->cell[i]->cell) && r->cell[i]->role[k] == role)
 				return true;
 	return false;
 }
 
-static const char *const roles[] = { "base",
-	"anchor" }; /* that may run an anchor's build: of a commit measured against itself it is the base */
+static const enum role roles[] = { ROLE_BASE,
+	ROLE_ANCHOR }; /* that may run an anchor's build: of a commit measured against itself it is the base */
 
-/** The role that ran the anchor's build; "" none. */
-static const char *role_of(const struct result *r, const char *anchor)
+/** The role that ran the anchor's build. */
+static enum role role_of(const struct result *r, const char *anchor)
 {
 	for (int i = 0; i < 2; i++)
 		if (strcmp(commit_of(r, roles[i]), anchor) == 0 && was_timed(r, roles[i]))
 			return roles[i];
-	return "";
+	return ROLE_NONE;
 }
 
 static double clock_of(const struct result *r)
@@ -44,7 +44,7 @@ static double clock_of(const struct result *r)
 	float clock[SUITE_CELLS_MAX];
 	int n = 0;
 	for (int i = 0; i < r->plan.ask.n_cells && n < SUITE_CELLS_MAX; i++) {
-		double mhz = judge_median(r, i, SERIES_DEVICE, "", "target", JUDGE_MHZ);
+		double mhz = judge_median(r, i, SERIES_DEVICE, "", ROLE_TARGET, JUDGE_MHZ);
 		if (mhz > 0)
 			clock[n++] = (float)mhz;
 	}
@@ -94,27 +94,27 @@ static int begin(struct db *db, const struct result *r, const struct store_job *
 	char carried[65];
 	if (store_epoch_anchor(db, e->repo, e->suite, r->device_id, carried, err))
 		return -1;
-	bool keeps =
-		carried[0] && !(r->plan.anchor[0] && !role_of(r, carried)[0]); /* one that does not run any more is left behind */
-	const char *pinned = keeps ? carried : r->plan.on_line && was_timed(r, "base") ? commit_of(r, "base") : "";
+	bool keeps = carried[0] &&
+		     !(r->plan.anchor[0] && role_of(r, carried) == ROLE_NONE); /* one that does not run any more is left behind */
+	const char *pinned = keeps ? carried : r->plan.on_line && was_timed(r, ROLE_BASE) ? commit_of(r, ROLE_BASE) : "";
 	if (!pinned[0])
 		return 0;
 	snprintf(e->anchor_sha, sizeof e->anchor_sha, "%s", pinned);
 	if (store_epoch_insert(db, e, err) || tell(db, r, job, e, keeps, err))
 		return -1;
-	return role_of(r, pinned)[0] ? 0 : measure_anchor(db, r, job, e, err);
+	return role_of(r, pinned) != ROLE_NONE ? 0 : measure_anchor(db, r, job, e, err);
 }
 
 /** The role that stands for the anchor: the one of today, or for a job that began before it an earlier one. */
 static int choose_against(struct db *db, const struct result *r, struct epoch *e, struct fw_err *err)
 {
 	e->against = role_of(r, e->row.anchor_sha);
-	for (int i = 0; i < 2 && !e->against[0]; i++) {
+	for (int i = 0; i < 2 && e->against == ROLE_NONE; i++) {
 		const char *sha = commit_of(r, roles[i]);
 		int had = sha[0] && was_timed(r, roles[i]) ? store_epoch_had(db, &e->row, sha, err) : 0;
 		if (had < 0)
 			return -1;
-		e->against = had ? roles[i] : "";
+		e->against = had ? roles[i] : ROLE_NONE;
 	}
 	return 0;
 }
@@ -122,9 +122,9 @@ static int choose_against(struct db *db, const struct result *r, struct epoch *e
 int epoch_enter(struct db *db, const struct result *r, const struct store_job *job, int64_t environment, int64_t now_ms,
 	struct epoch *out, struct fw_err *err)
 {
-	*out = (struct epoch){ .against = "", .clock_mhz = clock_of(r) };
+	*out = (struct epoch){ .against = ROLE_NONE, .clock_mhz = clock_of(r) };
 	/* beside a peer, base and target are one commit by two providers: nobody's place in the history */
-	if (!environment || !was_timed(r, "target") || r->plan.ask.kind == JOBKIND_PEER)
+	if (!environment || !was_timed(r, ROLE_TARGET) || r->plan.ask.kind == JOBKIND_PEER)
 		return 0;
 	int found = store_epoch_find(db, job->repo, environment, &out->row, err);
 	if (found < 0)
@@ -158,8 +158,8 @@ int epoch_cell(struct db *db, const struct epoch *e, const struct result *r, int
 	if (!c->epoch)
 		return 0;
 	c->held_ms = peer_ratio_at_clock(c->target_median_ms, isfinite(c->beta) ? c->beta : 0,
-		judge_median(r, cell, judge_series(r, cell), "", "target", JUDGE_MHZ), e->row.held_mhz);
-	if (!e->against[0] || !judge_estimate(r, cell, e->against, &estimate))
+		judge_median(r, cell, judge_series(r, cell), "", ROLE_TARGET, JUDGE_MHZ), e->row.held_mhz);
+	if (e->against == ROLE_NONE || !judge_estimate(r, cell, e->against, &estimate))
 		return 0;
 	int known = store_chain_get(db, &e->row, commit_of(r, e->against), c->key, &anchor_x, &anchor_se, err);
 	if (known < 1)

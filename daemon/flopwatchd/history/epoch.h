@@ -15,7 +15,7 @@
 
 struct epoch {
 	struct store_epoch row; /* row.id 0: none, nothing of this result belongs to a history */
-	const char *against;    /* role that stands for the anchor in this result; "" none */
+	enum role against;      /* that stands for the anchor in this result */
 	double clock_mhz;       /* typical clock of this result; NAN unknown */
 };
 

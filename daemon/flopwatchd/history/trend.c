@@ -177,7 +177,7 @@ int trend_follow(struct db *db, const struct config *config, const struct store_
 	struct trend t = { .db = db, .config = config, .now_ms = now_ms };
 	if (job->change_point && trend_answer(&t, job, c, err))
 		return -1;
-	if (!e->against[0])
+	if (!e->against != ROLE_NONE)
 		return 0;
 	if (follow_cells(&t, c, e, err))
 		return -1;

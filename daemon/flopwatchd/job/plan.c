@@ -42,11 +42,11 @@ void plan_suite_paths(const char *name, char path[2][MANIFEST_TEXT_SIZE])
 }
 
 int plan_subject(
-	struct plan *p, int i, const char *role, const struct gitread_commit *c, const struct manifest *m, struct fw_err *err)
+	struct plan *p, int i, enum role role, const struct gitread_commit *c, const struct manifest *m, struct fw_err *err)
 {
 	struct msg_subject *s = &p->ask.subject[i];
 	memset(s, 0, sizeof *s);
-	snprintf(s->role, sizeof s->role, "%s", role);
+	s->role = role;
 	snprintf(s->commit, sizeof s->commit, "%s", c->commit.sha);
 	if (c->problem[0])
 		return err_set(err, ERR_INVALID, "commit %.12s: %s", c->commit.sha, c->problem);

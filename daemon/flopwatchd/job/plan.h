@@ -45,7 +45,7 @@ int plan_find_suite(const struct config *config, const struct gitread_commit *c,
 	char file[1024], bool *installed, struct fw_err *err);
 /** Fill subject `i`: role, commit, inputs, build. Err: ERR_INVALID the commit lacks an input, or has a bad one. */
 int plan_subject(
-	struct plan *p, int i, const char *role, const struct gitread_commit *c, const struct manifest *m, struct fw_err *err);
+	struct plan *p, int i, enum role role, const struct gitread_commit *c, const struct manifest *m, struct fw_err *err);
 /**
  * Fill cells, rule, limits and suite_*: suite `name` from the base's tree, else from config->suites_dir.
  * Err: ERR_NOT_FOUND nowhere, ERR_INVALID its mistakes, or no cell matches `cells_glob`.

@@ -40,26 +40,26 @@ void result_free(struct result *r)
 	free(r);
 }
 
-int result_subject(const struct result *r, const char *role)
+int result_subject(const struct result *r, enum role role)
 {
 	for (int i = 0; i < r->plan.ask.n_subjects; i++)
-		if (!strcmp(r->plan.ask.subject[i].role, role))
+		if (r->plan.ask.subject[i].role == role)
 			return i;
 	return -1;
 }
 
-const struct msg_check *result_check(const struct result *r, const char *role, int cell)
+const struct msg_check *result_check(const struct result *r, enum role role, int cell)
 {
 	for (int i = 0; i < r->n_checks; i++)
-		if (r->check[i].cell == cell && !strcmp(r->check[i].role, role))
+		if (r->check[i].cell == cell && r->check[i].role == role)
 			return &r->check[i];
 	return NULL;
 }
 
-const struct msg_fault *result_fault(const struct result *r, const char *role, int cell)
+const struct msg_fault *result_fault(const struct result *r, enum role role, int cell)
 {
 	for (int i = 0; i < r->n_faults; i++)
-		if ((r->fault[i].cell == cell || r->fault[i].cell < 0) && !strcmp(r->fault[i].role, role))
+		if ((r->fault[i].cell == cell || r->fault[i].cell < 0) && r->fault[i].role == role)
 			return &r->fault[i];
 	return NULL;
 }
@@ -92,11 +92,11 @@ static int check_cell(const struct result *r, int cell, bool none_allowed, const
 	return err_set(err, ERR_PROTOCOL, "%s names cell %d of %d", what, cell, r->plan.ask.n_cells);
 }
 
-static int check_role(const struct result *r, const char *role, const char *what, struct fw_err *err)
+static int check_role(const struct result *r, enum role role, const char *what, struct fw_err *err)
 {
 	if (result_subject(r, role) >= 0)
 		return 0;
-	return err_set(err, ERR_PROTOCOL, "%s names the role `%s`, which the job does not have", what, role);
+	return err_set(err, ERR_PROTOCOL, "%s names the role `%s`, which the job does not have", what, role_name(role));
 }
 
 static struct msg_launch *find_launch(const struct result *r, int number)
@@ -128,7 +128,7 @@ static int add_check(struct result *r, const struct msg_check *c, struct fw_err 
 	if (check_role(r, c->role, "check", err) != 0 || check_cell(r, c->cell, false, "check", err) != 0)
 		return -1;
 	for (int i = 0; i < r->n_checks; i++)
-		if (r->check[i].cell == c->cell && !strcmp(r->check[i].role, c->role)) {
+		if (r->check[i].cell == c->cell && r->check[i].role == c->role) {
 			r->check[i] = *c;
 			return 0;
 		}
@@ -139,11 +139,11 @@ static int add_check(struct result *r, const struct msg_check *c, struct fw_err 
 }
 
 /* A module that is asked again tells its nodes again. */
-static void drop_nodes(struct result *r, const char *role, int cell)
+static void drop_nodes(struct result *r, enum role role, int cell)
 {
 	int kept = 0;
 	for (int i = 0; i < r->n_nodes; i++)
-		if (r->node[i].cell != cell || strcmp(r->node[i].role, role) != 0)
+		if (r->node[i].cell != cell || r->node[i].role != role)
 			r->node[kept++] = r->node[i];
 	r->n_nodes = kept;
 }
@@ -153,7 +153,7 @@ static int add_work(struct result *r, const struct msg_work *w, struct fw_err *e
 	if (check_role(r, w->role, "work", err) != 0 || check_cell(r, w->cell, false, "work", err) != 0)
 		return -1;
 	for (int i = 0; i < r->n_works; i++)
-		if (r->work[i].cell == w->cell && !strcmp(r->work[i].role, w->role)) {
+		if (r->work[i].cell == w->cell && r->work[i].role == w->role) {
 			r->work[i] = *w;
 			drop_nodes(r, w->role, w->cell);
 			return 0;
@@ -229,7 +229,7 @@ static int add_cell(struct result *r, struct msg *m, struct fw_err *err)
 static int add_fault(struct result *r, const struct msg_fault *f, struct fw_err *err)
 {
 	bool is_subject = result_subject(r, f->role) >= 0;
-	if (!is_subject && strcmp(f->role, "worker") && strcmp(f->role, "device"))
+	if (!is_subject && f->role != ROLE_WORKER && f->role != ROLE_DEVICE)
 		return check_role(r, f->role, "fault", err);
 	if (check_cell(r, f->cell, true, "fault", err) != 0)
 		return -1;
@@ -316,7 +316,7 @@ int result_add(struct result *r, struct msg *m, struct fw_err *err)
 
 void result_end(struct result *r)
 {
-	int base = result_subject(r, "base"), target = result_subject(r, "target");
+	int base = result_subject(r, ROLE_BASE), target = result_subject(r, ROLE_TARGET);
 	(void)result_name_cell(r, NULL); /* without memory for one cell the judge fails next */
 	if (base < 0 || target < 0 || r->identical_by[0] || jobkind_is_itself(r->plan.ask.kind))
 		return;

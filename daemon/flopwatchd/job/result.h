@@ -27,7 +27,7 @@ struct result {
 
 	char identical_by[8]; /* "", "tree" (nothing was built), "module" (built alike; set by result_end) */
 
-	/* last word on each subject's build; build[i].role is "" when it was not heard of */
+	/* last word on each subject's build; build[i].role is ROLE_NONE when it was not heard of */
 	struct msg_build build[PROTOCOL_SUBJECTS_MAX];
 
 	int n_checks, n_works, n_nodes, n_launches, n_cells, n_faults, n_notes;
@@ -65,11 +65,11 @@ enum { RESULT_NOTES_MAX = 64 };
 #define RESULT_BYTES_MAX (256u << 20)
 
 /** Position of a role among the job's subjects, -1 if it has none such. */
-int result_subject(const struct result *r, const char *role);
+int result_subject(const struct result *r, enum role role);
 /** The check of (role, cell), NULL if none. */
-const struct msg_check *result_check(const struct result *r, const char *role, int cell);
+const struct msg_check *result_check(const struct result *r, enum role role, int cell);
 /** First fault that touches (cell, role): one of that cell or of no cell in particular. NULL if none. */
-const struct msg_fault *result_fault(const struct result *r, const char *role, int cell);
+const struct msg_fault *result_fault(const struct result *r, enum role role, int cell);
 
 /** Whether two kernels' compiled code is not known to differ. */
 bool result_same_code(const struct msg_node *a, const struct msg_node *b);

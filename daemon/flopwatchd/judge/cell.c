@@ -10,10 +10,10 @@
 
 enum { VALUES_MAX = 4096 }; /* as many as a median takes */
 
-static int role_in(const struct msg_cell *m, const char *role)
+static int role_in(const struct msg_cell *m, enum role role)
 {
 	for (int i = 0; i < m->n_subjects; i++)
-		if (strcmp(m->role[i], role) == 0)
+		if (m->role[i] == role)
 			return i;
 	return -1;
 }
@@ -27,11 +27,11 @@ static bool is_series(const struct msg_cell *m, int cell, enum series series, co
 
 /* `host`: the host's time of enqueue in place of the device's of the call. */
 static void collect(
-	const struct result *r, int cell, enum series series, const char *against, bool host, struct judge_launches *out)
+	const struct result *r, int cell, enum series series, enum role against, bool host, struct judge_launches *out)
 {
 	for (int i = 0; i < r->n_cells && out->n < STATS_LAUNCHES_MAX; i++) {
 		const struct msg_cell *m = r->cell[i];
-		int base = role_in(m, against), target = role_in(m, "target");
+		int base = role_in(m, against), target = role_in(m, ROLE_TARGET);
 		if (!is_series(m, cell, series, "") || base < 0 || target < 0 || m->n < 1)
 			continue;
 		bool clocks = !host && m->mhz[base] && m->mhz[target];
@@ -62,12 +62,12 @@ static void collect_all(const struct result *r, int cell, struct judge_timed *ou
 	enum series decides = judge_series(r, cell);
 	bool by_call = decides == SERIES_CALL;
 	judge_timed_init(out);
-	collect(r, cell, decides, "base", false, &out->decides);
-	collect(r, cell, SERIES_SUSTAINED, "base", false, &out->bursts);
+	collect(r, cell, decides, ROLE_BASE, false, &out->decides);
+	collect(r, cell, SERIES_SUSTAINED, ROLE_BASE, false, &out->bursts);
 	if (!by_call)
-		collect(r, cell, SERIES_CALL, "base", false, &out->call);
+		collect(r, cell, SERIES_CALL, ROLE_BASE, false, &out->call);
 	if (!by_call)
-		collect(r, cell, SERIES_DEVICE, "base", true, &out->host);
+		collect(r, cell, SERIES_DEVICE, ROLE_BASE, true, &out->host);
 }
 
 static bool timed(const struct launch_pairs *p)
@@ -150,7 +150,7 @@ static int sift(
 	return good->n;
 }
 
-bool judge_estimate(const struct result *r, int cell, const char *role, struct estimate *out)
+bool judge_estimate(const struct result *r, int cell, enum role role, struct estimate *out)
 {
 	struct judge_launches all = { .n = 0 }, good;
 	char why[GUARD_WHY_SIZE];
@@ -318,7 +318,7 @@ static void set_trouble(struct trouble *t, const char *class, const char *detail
 	snprintf(t->detail, sizeof t->detail, "%s", detail);
 }
 
-static void find_trouble(const struct result *r, const char *role, int cell, struct trouble *out)
+static void find_trouble(const struct result *r, enum role role, int cell, struct trouble *out)
 {
 	int subject = result_subject(r, role);
 	const struct msg_build *b = subject >= 0 ? &r->build[subject] : NULL;
@@ -343,7 +343,7 @@ static void fail_cell(struct store_cell *c, enum verdict v, const char *class)
 /** The inputs of both sides, where both told theirs; "" and true when nothing contradicts. */
 static bool same_inputs(const struct result *r, int cell, char sha[65])
 {
-	const struct msg_check *checks[] = { result_check(r, "base", cell), result_check(r, "target", cell) };
+	const struct msg_check *checks[] = { result_check(r, ROLE_BASE, cell), result_check(r, ROLE_TARGET, cell) };
 	sha[0] = 0;
 	for (int i = 0; i < 2; i++) {
 		const char *told = checks[i] ? checks[i]->input_sha256 : "";
@@ -367,7 +367,7 @@ static const struct msg_fault *outer_fault(const struct result *r, int cell, boo
 {
 	for (int i = 0; i < r->n_faults; i++) {
 		const struct msg_fault *f = &r->fault[i];
-		bool outer = strcmp(f->role, "worker") == 0 || strcmp(f->role, "device") == 0;
+		bool outer = f->role == ROLE_WORKER || f->role == ROLE_DEVICE;
 		if (outer && (f->cell == cell || (f->cell < 0 && !of_this_cell)))
 			return f;
 	}
@@ -380,11 +380,11 @@ static bool is_beside_peer(const struct result *r)
 }
 
 /** What a side is called: beside a peer by the provider that was asked for. */
-static const char *name_of(const struct result *r, const char *role)
+static const char *name_of(const struct result *r, enum role role)
 {
 	int subject = result_subject(r, role);
 	bool is_named = is_beside_peer(r) && subject >= 0 && r->plan.ask.subject[subject].provider[0];
-	return is_named ? r->plan.ask.subject[subject].provider : role;
+	return is_named ? r->plan.ask.subject[subject].provider : role_name(role);
 }
 
 /** A cell that a side does not do, which is no trouble of anybody's. */
@@ -392,15 +392,15 @@ static bool judge_absence(
 	const struct result *r, int i, const struct trouble *base, const struct trouble *target, struct store_cell *c)
 {
 	bool rows = plan_is_benchmark(&r->plan) || is_beside_peer(r); /* of two providers, too, one may do more than the other */
-	const struct msg_check *done = result_check(r, "target", i);
+	const struct msg_check *done = result_check(r, ROLE_TARGET, i);
 	enum verdict v = verdict_of_absence(base->class, target->class, rows);
 	if (v == VERDICT_NONE || (v == VERDICT_ADDED && !plan_is_benchmark(&r->plan) && !(done && done->ok)))
 		return false;
 	fail_cell(c, v, "");
 	snprintf(c->reason, sizeof c->reason, "%s: %.400s",
 		v == VERDICT_UNSUPPORTED ? "neither side does it"
-		: v == VERDICT_ADDED     ? name_of(r, "base")
-					 : name_of(r, "target"),
+		: v == VERDICT_ADDED     ? name_of(r, ROLE_BASE)
+					 : name_of(r, ROLE_TARGET),
 		v == VERDICT_ADDED ? base->detail : target->detail);
 	return true;
 }
@@ -409,8 +409,8 @@ static bool judge_absence(
 static bool judge_trouble(const struct result *r, int i, const struct judge_timed *t, struct store_cell *c)
 {
 	struct trouble base, target;
-	find_trouble(r, "base", i, &base);
-	find_trouble(r, "target", i, &target);
+	find_trouble(r, ROLE_BASE, i, &base);
+	find_trouble(r, ROLE_TARGET, i, &target);
 	/* A trouble of the base is never the target's fault, unless they are one commit. */
 	bool itself = jobkind_is_itself(r->plan.ask.kind);
 	bool inherited = !itself && base.class[0] && strcmp(base.class, target.class) == 0;
@@ -423,7 +423,7 @@ static bool judge_trouble(const struct result *r, int i, const struct judge_time
 	}
 	if (base.class[0]) {
 		fail_cell(c, VERDICT_NOT_COMPARABLE, "");
-		snprintf(c->reason, sizeof c->reason, "%s %s%s: %.400s", name_of(r, "base"), base.class,
+		snprintf(c->reason, sizeof c->reason, "%s %s%s: %.400s", name_of(r, ROLE_BASE), base.class,
 			inherited ? " (the target too)" : "", base.detail);
 		return true;
 	}
@@ -436,7 +436,7 @@ static bool judge_trouble(const struct result *r, int i, const struct judge_time
 	const struct msg_fault *fault = outer_fault(r, i, t->decides.n > 0);
 	if (fault) {
 		fail_cell(c, VERDICT_REJECTED, fault->failure);
-		snprintf(c->reason, sizeof c->reason, "%s: %.480s", fault->role, fault->detail);
+		snprintf(c->reason, sizeof c->reason, "%s: %.480s", role_name(fault->role), fault->detail);
 	}
 	return fault != NULL;
 }
@@ -482,7 +482,7 @@ void judge_cell(const struct result *r, int i, struct judge_timed *t, struct sto
 /* ---- other series ---------------------------------------------------------------------------------------------------- */
 
 double judge_median(
-	const struct result *r, int cell, enum series series, const char *phase, const char *role, enum judge_values which)
+	const struct result *r, int cell, enum series series, const char *phase, enum role role, enum judge_values which)
 {
 	float all[VALUES_MAX];
 	int n = 0;
@@ -507,7 +507,7 @@ struct judge_change judge_change(const struct result *r, int cell, enum series s
 	int launches = 0;
 	for (int i = 0; i < r->n_cells && launches < STATS_LAUNCHES_MAX; i++) {
 		const struct msg_cell *m = r->cell[i];
-		int base = role_in(m, "base"), target = role_in(m, "target"), n = 0;
+		int base = role_in(m, ROLE_BASE), target = role_in(m, ROLE_TARGET), n = 0;
 		double y[STATS_PAIRS_MAX];
 		if (!is_series(m, cell, series, phase) || base < 0 || target < 0)
 			continue;

@@ -51,15 +51,15 @@ void judge_timings(const struct rule *rule, bool sparse, struct judge_timed *t, 
 void judge_mean(const struct rule *rule, const struct judge_timed *t, const struct tail *group, struct store_cell *c);
 
 /** Time of the target against that of `role` in the series that decides, all believed launches together. False: they were not timed side by side. */
-bool judge_estimate(const struct result *r, int cell, const char *role, struct estimate *out);
+bool judge_estimate(const struct result *r, int cell, enum role role, struct estimate *out);
 
 /** Judge cell `i` of a result: fills `c` (but ids) and `t`. */
 void judge_cell(const struct result *r, int i, struct judge_timed *t, struct store_cell *c);
 
-/** Middle of a series' values over all launches of one side. Shape: `role` "base" or "target". NAN: none. */
+/** Middle of a series' values over all launches of one side. `role`: ROLE_BASE or ROLE_TARGET. NAN: none. */
 enum judge_values { JUDGE_MS, JUDGE_MHZ, JUDGE_HOST_US };
 double judge_median(
-	const struct result *r, int cell, enum series series, const char *phase, const char *role, enum judge_values which);
+	const struct result *r, int cell, enum series series, const char *phase, enum role role, enum judge_values which);
 
 /** Change of throughput in percent with its 95 % interval; NAN where a side has no times, the ends also with one launch alone. */
 struct judge_change {

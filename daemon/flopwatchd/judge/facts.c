@@ -12,7 +12,7 @@
 
 enum { NODES_MAX_BYTES = 4 << 20, CHANGED_MAX = 4 };
 
-static const char *const sides[] = { "base", "target" };
+static const enum role sides[] = { ROLE_BASE, ROLE_TARGET };
 
 /** Where metrics of one cell go; the first error ends it. */
 struct sink {
@@ -39,7 +39,7 @@ static void put_series(
 	char prefix[48], name[32];
 	snprintf(prefix, sizeof prefix, "%s%s%s", series_name(series), phase[0] ? "." : "", phase);
 	for (int k = 0; k < 2; k++) {
-		snprintf(name, sizeof name, "%s_%s", sides[k], unit);
+		snprintf(name, sizeof name, "%s_%s", role_name(sides[k]), unit);
 		put(s, prefix, name, unit, scale * judge_median(r, i, series, phase, sides[k], JUDGE_MS));
 	}
 	struct judge_change change = judge_change(r, i, series, phase);
@@ -68,9 +68,9 @@ static void put_device_extras(struct sink *s, const struct result *r, int i)
 
 	for (int k = 0; k < 2; k++) {
 		char name[32];
-		snprintf(name, sizeof name, "%s_mhz", sides[k]);
+		snprintf(name, sizeof name, "%s_mhz", role_name(sides[k]));
 		put(s, "clock", name, "mhz", judge_median(r, i, clocked, "", sides[k], JUDGE_MHZ));
-		snprintf(name, sizeof name, "%s_us", sides[k]);
+		snprintf(name, sizeof name, "%s_us", role_name(sides[k]));
 		put(s, "enqueue", name, "us", judge_median(r, i, SERIES_DEVICE, "", sides[k], JUDGE_HOST_US));
 	}
 }
@@ -82,17 +82,17 @@ static void put_bursts(struct sink *s, const struct result *r, int i)
 		char name[32];
 		double sum_j = 0;
 		int n = 0;
-		snprintf(name, sizeof name, "%s_ms", sides[k]);
+		snprintf(name, sizeof name, "%s_ms", role_name(sides[k]));
 		put(s, "sustained", name, "ms", judge_median(r, i, SERIES_SUSTAINED, "", sides[k], JUDGE_MS));
-		snprintf(name, sizeof name, "%s_mhz", sides[k]);
+		snprintf(name, sizeof name, "%s_mhz", role_name(sides[k]));
 		put(s, "sustained_clock", name, "mhz", judge_median(r, i, SERIES_SUSTAINED, "", sides[k], JUDGE_MHZ));
 		for (int c = 0; c < r->n_cells; c++)
 			for (int m = 0; r->cell[c]->cell == i && m < r->cell[c]->n_subjects; m++)
-				if (strcmp(r->cell[c]->role[m], sides[k]) == 0 && r->cell[c]->energy_j[m] > 0) {
+				if (r->cell[c]->role[m] == sides[k] && r->cell[c]->energy_j[m] > 0) {
 					sum_j += r->cell[c]->energy_j[m];
 					n++;
 				}
-		snprintf(name, sizeof name, "%s_j", sides[k]);
+		snprintf(name, sizeof name, "%s_j", role_name(sides[k]));
 		put(s, "energy", name, "j", n ? sum_j / n : NAN);
 	}
 }
@@ -121,31 +121,32 @@ static double known(double v) /* -1: unknown */
 	return v >= 0 ? v : NAN;
 }
 
-static const struct msg_work *work_of(const struct result *r, const char *role, int i)
+static const struct msg_work *work_of(const struct result *r, enum role role, int i)
 {
 	for (int k = 0; k < r->n_works; k++)
-		if (r->work[k].cell == i && strcmp(r->work[k].role, role) == 0)
+		if (r->work[k].cell == i && r->work[k].role == role)
 			return &r->work[k];
 	return NULL;
 }
 
-static void put_side(struct sink *s, const struct result *r, int i, const char *role)
+static void put_side(struct sink *s, const struct result *r, int i, enum role role)
 {
 	const struct msg_check *check = result_check(r, role, i);
 	const struct msg_work *w = work_of(r, role, i);
+	const char *side = role_name(role);
 	if (check)
-		put(s, role, "error_ratio", "ratio", known(check->error_ratio));
+		put(s, side, "error_ratio", "ratio", known(check->error_ratio));
 	if (check && check->repeats[0])
-		put(s, role, "repeatable", "count", strcmp(check->repeats, "same") == 0);
+		put(s, side, "repeatable", "count", strcmp(check->repeats, "same") == 0);
 	if (!w)
 		return;
-	put(s, role, "flops_issued", "count", known(w->flops_issued));
-	put(s, role, "bytes_moved", "bytes", known(w->bytes_moved));
-	put(s, role, "workspace_bytes", "bytes", known((double)w->workspace_bytes));
-	put(s, role, "tiles_total", "count", known((double)w->tiles_total));
-	put(s, role, "tiles_skipped", "count", known((double)w->tiles_skipped));
-	put(s, role, "tiles_partial", "count", known((double)w->tiles_partial));
-	put(s, role, "blocks_kept", "count", known((double)w->blocks_kept));
+	put(s, side, "flops_issued", "count", known(w->flops_issued));
+	put(s, side, "bytes_moved", "bytes", known(w->bytes_moved));
+	put(s, side, "workspace_bytes", "bytes", known((double)w->workspace_bytes));
+	put(s, side, "tiles_total", "count", known((double)w->tiles_total));
+	put(s, side, "tiles_skipped", "count", known((double)w->tiles_skipped));
+	put(s, side, "tiles_partial", "count", known((double)w->tiles_partial));
+	put(s, side, "blocks_kept", "count", known((double)w->blocks_kept));
 }
 
 /* ---- graph nodes ----------------------------------------------------------------------------------------------------- */
@@ -169,15 +170,15 @@ static void write_shape(struct jsonw *j, const struct msg_node *n)
 	jsonw_kv_string(j, "code_sha256", n->code_sha256[0] ? n->code_sha256 : NULL);
 }
 
-static bool is_node(const struct msg_node *n, int cell, const char *role)
+static bool is_node(const struct msg_node *n, int cell, enum role role)
 {
-	return n->cell == cell && strcmp(n->role, role) == 0;
+	return n->cell == cell && n->role == role;
 }
 
-static void write_nodes(struct jsonw *j, const struct result *r, int i, const char *role)
+static void write_nodes(struct jsonw *j, const struct result *r, int i, enum role role)
 {
 	const struct msg_work *w = work_of(r, role, i);
-	jsonw_key(j, role);
+	jsonw_key(j, role_name(role));
 	jsonw_object(j);
 	jsonw_kv_string(j, "provider", w ? w->provider : NULL);
 	jsonw_kv_string(j, "config", w ? w->config : NULL);
@@ -208,7 +209,7 @@ static bool same_shape(const struct msg_node *a, const struct msg_node *b)
 }
 
 /** The node of `role` that stands where node `k` does: same phase, same kernel, equally often before. NULL: none. */
-static const struct msg_node *counterpart(const struct result *r, int k, const char *role)
+static const struct msg_node *counterpart(const struct result *r, int k, enum role role)
 {
 	const struct msg_node *n = &r->node[k];
 	int nth = 0;
@@ -279,7 +280,7 @@ static void put_nodes(struct sink *s, const struct result *r, int i)
 {
 	struct buf text;
 	struct jsonw j;
-	if (s->failed || (!work_of(r, "base", i) && !work_of(r, "target", i)))
+	if (s->failed || (!work_of(r, ROLE_BASE, i) && !work_of(r, ROLE_TARGET, i)))
 		return;
 	buf_init(&text, NODES_MAX_BYTES);
 	jsonw_init(&j, &text);

@@ -162,7 +162,7 @@ void refusal_peer_place(const struct config_repo *repo, const struct manifest *m
 static const struct msg_check *find_unknown_provider(const struct result *r)
 {
 	for (int i = 0; i < r->n_checks; i++)
-		if (!r->check[i].ok && strcmp(r->check[i].failure, "provider") == 0 && strcmp(r->check[i].role, "anchor") != 0)
+		if (!r->check[i].ok && strcmp(r->check[i].failure, "provider") == 0 && r->check[i].role != ROLE_ANCHOR)
 			return &r->check[i];
 	return NULL;
 }
@@ -189,9 +189,9 @@ bool refusal_of_result(const struct result *r, const struct store_job *job, char
 	const struct msg_check *check = find_unknown_provider(r);
 	if (check) {
 		int subject = result_subject(r, check->role);
-		bool is_base = strcmp(check->role, "base") == 0;
-		snprintf(why, REFUSAL_SIZE, "%.400s%s %.12s: %.500s", is_base ? r->plan.provider_place : "", check->role,
-			r->plan.ask.subject[subject].commit, check->detail);
+		bool is_base = check->role == ROLE_BASE;
+		snprintf(why, REFUSAL_SIZE, "%.400s%s %.12s: %.500s", is_base ? r->plan.provider_place : "",
+			role_name(check->role), r->plan.ask.subject[subject].commit, check->detail);
 		return true;
 	}
 	if (!lacks_rows(r, job))

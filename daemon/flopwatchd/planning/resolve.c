@@ -400,7 +400,7 @@ static void have_anchor_tree(void *arg, const struct buf *out, const struct fw_e
 		got = take_tree(r, &r->anchor, out, have_anchor_tree, &err);
 	if (got == 0)
 		return;
-	if (got < 0 || plan_subject(&a->plan, 2, "anchor", r->anchor.commit, &r->anchor.manifest, &err) != 0 ||
+	if (got < 0 || plan_subject(&a->plan, 2, ROLE_ANCHOR, r->anchor.commit, &r->anchor.manifest, &err) != 0 ||
 		(plan_is_benchmark(&a->plan) && plan_run(&a->plan, 2, &r->anchor.manifest, &err) != 0)) {
 		a->plan.ask.n_subjects = 2;
 		snprintf(a->note, sizeof a->note, "not measured against the anchor: %.400s", err.text);
@@ -455,8 +455,8 @@ static void complete(struct resolve *r)
 	a->peers = r->base.manifest.peers;
 	note_suites(r, &r->base, &a->before);
 	note_suites(r, &r->target, &a->after);
-	if (plan_subject(p, 1, "target", r->target.commit, &r->target.manifest, &err) != 0 ||
-		plan_subject(p, 0, "base", r->base.commit, &r->base.manifest, &err) != 0) {
+	if (plan_subject(p, 1, ROLE_TARGET, r->target.commit, &r->target.manifest, &err) != 0 ||
+		plan_subject(p, 0, ROLE_BASE, r->base.commit, &r->base.manifest, &err) != 0) {
 		refuse(r, &err);
 		return;
 	}
@@ -524,7 +524,7 @@ static void have_base_tree(void *arg, const struct buf *out, const struct fw_err
 		return;
 	if (got > 0) { /* see now whether its inputs are there, while it can still be replaced */
 		struct plan *p = &r->answer.plan;
-		if (plan_subject(p, 0, "base", r->base.commit, &r->base.manifest, &err) == 0) {
+		if (plan_subject(p, 0, ROLE_BASE, r->base.commit, &r->base.manifest, &err) == 0) {
 			complete(r);
 			return;
 		}
@@ -555,7 +555,7 @@ static void have_target_tree(void *arg, const struct buf *out, const struct fw_e
 		give_up(r, "cancelled", "asked to be skipped by [skip flopwatch]");
 		return;
 	}
-	if (got < 0 || plan_subject(&r->answer.plan, 1, "target", r->target.commit, &r->target.manifest, &err) != 0) {
+	if (got < 0 || plan_subject(&r->answer.plan, 1, ROLE_TARGET, r->target.commit, &r->target.manifest, &err) != 0) {
 		refuse(r, &err);
 		return;
 	}

@@ -45,13 +45,13 @@ static int put_environment(struct db *db, const struct result *r, int64_t now_ms
 }
 
 /** Row of one side's build; 0 where nothing was built. */
-static int put_build(struct db *db, const struct result *r, const char *role, int64_t now_ms, int64_t *id, struct fw_err *err)
+static int put_build(struct db *db, const struct result *r, enum role role, int64_t now_ms, int64_t *id, struct fw_err *err)
 {
 	int subject = result_subject(r, role);
 	const struct msg_build *b = subject >= 0 ? &r->build[subject] : NULL;
 	char inputs[65];
 	*id = 0;
-	if (!b || !b->role[0] || strcmp(b->state, "start") == 0)
+	if (!b || b->role == ROLE_NONE || strcmp(b->state, "start") == 0)
 		return 0;
 	/* `sim` runs what was built for the CPU */
 	enum device_kind kind = r->device.kind == DEVICE_CUDA ? DEVICE_CUDA : DEVICE_CPU;
@@ -59,7 +59,7 @@ static int put_build(struct db *db, const struct result *r, const char *role, in
 	return store_build_put(db, inputs, kind, b, now_ms, id, err);
 }
 
-static const char *commit_of(const struct result *r, const char *role)
+static const char *commit_of(const struct result *r, enum role role)
 {
 	int subject = result_subject(r, role);
 	return subject >= 0 ? r->plan.ask.subject[subject].commit : "";
@@ -78,14 +78,14 @@ static int put_comparison(struct db *db, const struct result *r, const struct st
 		.finished_at = now_ms };
 	snprintf(c->branch, sizeof c->branch, "%s", job->branch);
 	c->kind = p->ask.kind;
-	snprintf(c->base_sha, sizeof c->base_sha, "%s", commit_of(r, "base"));
+	snprintf(c->base_sha, sizeof c->base_sha, "%s", commit_of(r, ROLE_BASE));
 	snprintf(c->base_how, sizeof c->base_how, "%s", p->base_how);
-	snprintf(c->target_sha, sizeof c->target_sha, "%s", commit_of(r, "target"));
+	snprintf(c->target_sha, sizeof c->target_sha, "%s", commit_of(r, ROLE_TARGET));
 	snprintf(c->identical_by, sizeof c->identical_by, "%s", r->identical_by);
 	if (store_suite_put(db, p->suite_sha, p->suite_name, p->suite_text.data ? p->suite_text.data : "", p->suite_text.len,
 		    p->suite_origin, &c->suite, err) ||
-		put_environment(db, r, now_ms, c, err) || put_build(db, r, "base", now_ms, &c->base_build, err) ||
-		put_build(db, r, "target", now_ms, &c->target_build, err))
+		put_environment(db, r, now_ms, c, err) || put_build(db, r, ROLE_BASE, now_ms, &c->base_build, err) ||
+		put_build(db, r, ROLE_TARGET, now_ms, &c->target_build, err))
 		return -1;
 	buf_init(&rule, 1 << 16);
 	protocol_write_rule(&rule, &p->ask.rule);
@@ -187,7 +187,7 @@ static int put_notes(struct db *db, const struct result *r, int64_t comparison, 
 		const struct msg_note *n = &r->note[i];
 		jsonw_object(&j);
 		jsonw_kv_string(&j, "cell", n->cell >= 0 ? r->plan.ask.cell[n->cell].key : NULL);
-		jsonw_kv_string(&j, "role", n->role);
+		jsonw_kv_string(&j, "role", role_name(n->role));
 		jsonw_kv_string(&j, "text", n->text);
 		jsonw_object_end(&j);
 	}

@@ -14,12 +14,12 @@ enum { TEXT_BYTES_MAX = 1 << 20 };
 #define ISSUED_GROWS 1.001 /* claims are printed and read again: more than the last digits */
 
 /** Number of one side in one cell, NAN where it is not known. */
-typedef double cost_fn(const struct result *r, int cell, const char *role);
+typedef double cost_fn(const struct result *r, int cell, enum role role);
 
-static const struct msg_work *work_of(const struct result *r, int cell, const char *role)
+static const struct msg_work *work_of(const struct result *r, int cell, enum role role)
 {
 	for (int k = 0; k < r->n_works; k++)
-		if (r->work[k].cell == cell && strcmp(r->work[k].role, role) == 0)
+		if (r->work[k].cell == cell && r->work[k].role == role)
 			return &r->work[k];
 	return NULL;
 }
@@ -30,13 +30,13 @@ static double known(double v) /* -1: unknown */
 }
 
 /** Kernels of a call, and their local memory. NAN without a graph: a CPU has none. */
-static double sum_nodes(const struct result *r, int cell, const char *role, bool bytes)
+static double sum_nodes(const struct result *r, int cell, enum role role, bool bytes)
 {
 	double sum = 0;
 	int n = 0;
 	for (int k = 0; k < r->n_nodes; k++) {
 		const struct msg_node *node = &r->node[k];
-		if (node->cell != cell || strcmp(node->role, role) != 0)
+		if (node->cell != cell || node->role != role)
 			continue;
 		n++;
 		sum += bytes ? (double)node->local_bytes : 1;
@@ -44,36 +44,36 @@ static double sum_nodes(const struct result *r, int cell, const char *role, bool
 	return n ? sum : NAN;
 }
 
-static double local_bytes(const struct result *r, int cell, const char *role)
+static double local_bytes(const struct result *r, int cell, enum role role)
 {
 	return sum_nodes(r, cell, role, true);
 }
 
-static double launches(const struct result *r, int cell, const char *role)
+static double launches(const struct result *r, int cell, enum role role)
 {
 	return sum_nodes(r, cell, role, false);
 }
 
-static double workspace_bytes(const struct result *r, int cell, const char *role)
+static double workspace_bytes(const struct result *r, int cell, enum role role)
 {
 	const struct msg_work *w = work_of(r, cell, role);
 	return w ? known((double)w->workspace_bytes) : NAN;
 }
 
-static double flops_issued(const struct result *r, int cell, const char *role)
+static double flops_issued(const struct result *r, int cell, enum role role)
 {
 	const struct msg_work *w = work_of(r, cell, role);
 	return w ? known(w->flops_issued) : NAN; /* the useful ones are the same on both sides */
 }
 
-static double error_ratio(const struct result *r, int cell, const char *role)
+static double error_ratio(const struct result *r, int cell, enum role role)
 {
 	const struct msg_check *c = result_check(r, role, cell);
 	return c && c->ok ? known(c->error_ratio) : NAN;
 }
 
 /** 1 where two calls on the same inputs gave different bits. */
-static double unrepeatable(const struct result *r, int cell, const char *role)
+static double unrepeatable(const struct result *r, int cell, enum role role)
 {
 	const struct msg_check *c = result_check(r, role, cell);
 	return c && c->repeats[0] ? strcmp(c->repeats, "differs") == 0 : NAN;
@@ -112,7 +112,7 @@ static int find_grown(const struct result *r, const struct cost *c, struct grown
 {
 	int n = 0;
 	for (int i = 0; i < r->plan.ask.n_cells; i++) {
-		double base = c->of(r, i, "base"), target = c->of(r, i, "target");
+		double base = c->of(r, i, ROLE_BASE), target = c->of(r, i, ROLE_TARGET);
 		if (isfinite(base) && isfinite(target) && target > base * c->grows)
 			out[n++] = (struct grown){ i, base, target };
 	}

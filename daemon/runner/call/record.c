@@ -64,18 +64,18 @@ static void put(struct records *r, const struct msg *m)
 	}
 }
 
-void record_at(struct records *r, int cell, const char *role, const char *step)
+void record_at(struct records *r, int cell, enum role role, const char *step)
 {
 	struct msg m = { .t = MSG_AT, .u.at = { .launch = r->launch, .cell = cell } };
-	snprintf(m.u.at.role, sizeof m.u.at.role, "%s", role);
+	m.u.at.role = role;
 	snprintf(m.u.at.step, sizeof m.u.at.step, "%s", step);
 	put(r, &m);
 }
 
-void record_fault(struct records *r, int cell, const char *role, const char *failure, const char *detail)
+void record_fault(struct records *r, int cell, enum role role, const char *failure, const char *detail)
 {
 	struct msg m = { .t = MSG_FAULT, .u.fault = { .cell = cell } };
-	snprintf(m.u.fault.role, sizeof m.u.fault.role, "%s", role);
+	m.u.fault.role = role;
 	snprintf(m.u.fault.failure, sizeof m.u.fault.failure, "%s", failure);
 	snprintf(m.u.fault.detail, sizeof m.u.fault.detail, "%.511s", detail);
 	put(r, &m);
@@ -105,10 +105,10 @@ void record_state(struct records *r, const struct msg_state *state)
 	put(r, &m);
 }
 
-void record_note(struct records *r, int cell, const char *role, const char *text)
+void record_note(struct records *r, int cell, enum role role, const char *text)
 {
 	struct msg m = { .t = MSG_NOTE, .u.note = { .cell = cell } };
-	snprintf(m.u.note.role, sizeof m.u.note.role, "%s", role);
+	m.u.note.role = role;
 	snprintf(m.u.note.text, sizeof m.u.note.text, "%s", text);
 	put(r, &m);
 }

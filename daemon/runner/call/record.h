@@ -27,16 +27,16 @@ int records_init(struct records *r, int fd, int launch, struct fw_err *err);
 void records_seal(struct records *r, const char *seal);
 void records_fini(struct records *r);
 
-/** Where this process is: written before every step that branch code could die in. `role` "" when no one subject is meant. */
-void record_at(struct records *r, int cell, const char *role, const char *step);
+/** Where this process is: written before every step that branch code could die in. `role` ROLE_NONE when no one subject is meant. */
+void record_at(struct records *r, int cell, enum role role, const char *step);
 /** Something failed. `cell` -1: no one cell. `detail` is cut to fit. */
-void record_fault(struct records *r, int cell, const char *role, const char *failure, const char *detail);
+void record_fault(struct records *r, int cell, enum role role, const char *failure, const char *detail);
 void record_check(struct records *r, const struct msg_check *check);
 void record_work(struct records *r, const struct msg_work *work);
 void record_node(struct records *r, const struct msg_node *node);
 void record_state(struct records *r, const struct msg_state *state);
-/** Something to know that decides nothing. `cell` -1: no one cell; `role` "": nobody's doing. */
-void record_note(struct records *r, int cell, const char *role, const char *text);
+/** Something to know that decides nothing. `cell` -1: no one cell; `role` ROLE_NONE: nobody's doing. */
+void record_note(struct records *r, int cell, enum role role, const char *text);
 void record_audit(struct records *r, const struct msg_audit *audit);
 /** Borrows the sample arrays. */
 void record_cell(struct records *r, struct msg_cell *cell);

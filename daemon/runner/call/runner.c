@@ -51,7 +51,7 @@ const char *runner_pin(const struct runner *r, int i, const struct subject *subj
 void runner_at(struct runner *r, int i, const struct subject *subject, const char *step)
 {
 	r->at_cell = job_cell(r, i);
-	snprintf(r->at_role, sizeof r->at_role, "%s", subject ? subject->role : "");
+	r->at_role = subject ? subject->role : ROLE_NONE;
 	record_at(r->records, r->at_cell, r->at_role, step);
 }
 
@@ -66,14 +66,14 @@ void runner_guard(struct runner *r, int i, int pass, struct msg_guard *out)
 
 void runner_fault(struct runner *r, int i, const struct subject *subject, const struct failure *f)
 {
-	record_fault(r->records, job_cell(r, i), subject ? subject->role : "device", f->name, f->detail);
+	record_fault(r->records, job_cell(r, i), subject ? subject->role : ROLE_DEVICE, f->name, f->detail);
 	r->lost = r->lost || f->lost;
 }
 
 void runner_error(struct runner *r, int i, const struct fw_err *err)
 {
 	struct fw_err broken = { 0 };
-	record_fault(r->records, job_cell(r, i), "device", "device", err->text);
+	record_fault(r->records, job_cell(r, i), ROLE_DEVICE, "device", err->text);
 	r->lost = r->lost || r->ops->wait(r->dev, &broken) != 0;
 }
 
@@ -98,7 +98,7 @@ int runner_open(struct runner *r, const struct msg_run *run, struct records *rec
 	for (int k = 0; k < run->n_subjects; k++) {
 		struct failure f = { 0 };
 		struct subject *u = &r->subject[order[k]];
-		snprintf(u->role, sizeof u->role, "%s", run->subject[order[k]].role);
+		u->role = run->subject[order[k]].role;
 		runner_at(r, -1, u, "load");
 		leftover_enter(r);
 		(void)subject_load(

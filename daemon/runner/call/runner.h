@@ -31,7 +31,7 @@ struct runner {
 	int64_t held[PROTOCOL_SUBJECTS_MAX]; /* bytes that each subject holds beside what it asked us for */
 	bool lost;                           /* nothing more can run in this process */
 	int at_cell;                         /* as in the last `at` record */
-	char at_role[PROTOCOL_ROLE_SIZE];
+	enum role at_role;
 };
 
 /**

@@ -54,10 +54,10 @@ const char *subject_phase_name(uint32_t phase)
 	}
 }
 
-int subject_load(struct subject *s, const char *role, const char *module, const char *provider, struct failure *f)
+int subject_load(struct subject *s, enum role role, const char *module, const char *provider, struct failure *f)
 {
 	memset(s, 0, sizeof *s);
-	snprintf(s->role, sizeof s->role, "%s", role);
+	s->role = role;
 	snprintf(s->provider_name, sizeof s->provider_name, "%s", provider);
 	struct fw_err err = { 0 };
 	if (module_open(&s->module, module, &err) != 0)

@@ -24,7 +24,7 @@ int failure_set(struct failure *f, const char *name, const char *format, ...) __
 int failure_device(struct failure *f, const struct problem *p, const struct fw_err *err);
 
 struct subject {
-	char role[PROTOCOL_ROLE_SIZE];
+	enum role role;
 	char provider_name[48]; /* "": the module's default */
 	const char *pin;        /* configuration that plan gets for the problem itself; NULL: it chooses. Own: the caller's */
 	struct module module;
@@ -47,7 +47,7 @@ struct subject {
 };
 
 /** Load the module. */
-int subject_load(struct subject *s, const char *role, const char *module, const char *provider, struct failure *f);
+int subject_load(struct subject *s, enum role role, const char *module, const char *provider, struct failure *f);
 /** Unplan and close the module. Accepts a zeroed subject. */
 void subject_unload(struct subject *s);
 

@@ -42,7 +42,7 @@ void witness_vary(struct runner *r, struct problem *p)
 	struct fw_err err = { 0 };
 	int32_t roll_k = draw_roll(r, p, 0);
 	if (p->cell.direction == DIRECTION_BACKWARD && arrange_vary(p, roll_k, draw_roll(r, p, roll_k), &err) != 0)
-		record_note(r->records, -1, "device",
+		record_note(r->records, -1, ROLE_DEVICE,
 			"no memory for a second K and V of backward: whether they are read in every call is not looked at");
 }
 
@@ -61,7 +61,7 @@ static void make_copies(struct witness *w)
 		w->copy[i] = NULL;
 	}
 	if (!room)
-		record_note(w->runner->records, -1, "device",
+		record_note(w->runner->records, -1, ROLE_DEVICE,
 			"no memory for copies of the results: whether they change after a call is not looked at");
 }
 
@@ -248,7 +248,7 @@ static int left_alone(struct witness *w, struct failure *f)
 		if (sum != w->belonging[i].sum)
 			return failure_set(f, "oob", "wrote into the %s of %s",
 				w->belonging[i].data == w->belonging[i].owner->persist ? "persistent workspace" : "workspace",
-				w->belonging[i].owner->role);
+				role_name(w->belonging[i].owner->role));
 	}
 	return 0;
 }

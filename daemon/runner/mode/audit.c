@@ -39,7 +39,7 @@ static int batch(struct runner *r, int i, struct witness *w, struct audited *a, 
 	struct msg_audit m = { .cell = r->run->index[i], .calls = calls };
 	struct accept_result result;
 	struct fw_err err = { 0 };
-	memcpy(m.role, a->subject->role, sizeof m.role);
+	m.role = a->subject->role;
 	if (problem_restore(w->problem, &err) != 0 || problem_poison(w->problem, POISON_ANY(r), &err) != 0 ||
 		r->ops->wait(r->dev, &err) != 0)
 		return failure_device(f, w->problem, &err);
@@ -98,7 +98,7 @@ static int prepare(struct runner *r, int i, struct witness *w, struct audited *a
 static struct subject *base_of(struct runner *r)
 {
 	for (int k = 0; k < r->n_subjects; k++)
-		if (strcmp(r->subject[k].role, "base") == 0)
+		if (r->subject[k].role == ROLE_BASE)
 			return &r->subject[k];
 	return &r->subject[0];
 }

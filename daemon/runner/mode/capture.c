@@ -49,7 +49,7 @@ static int run_calls(struct runner *r, struct problem *p, const struct capture_o
 		if (problem_restore(p, &err) != 0 || problem_poison(p, 0x55, &err) != 0 || r->ops->scrub(r->dev, &err) != 0 ||
 			r->ops->mark(r->dev, 0, &err) != 0)
 			return failure_device(f, p, &err);
-		range_push(p->cell.key, u->role, i < o->warmup ? "warm" : "all");
+		range_push(p->cell.key, role_name(u->role), i < o->warmup ? "warm" : "all");
 		int result = subject_enqueue(u, FW_ALL, f);
 		range_pop();
 		if (result != 0)
@@ -124,7 +124,7 @@ static int with_cell(struct cell *cell, const struct capture_options *o)
 	int rc = RUNNER_ERROR;
 
 	snprintf(run.device, sizeof run.device, "%s", o->device);
-	snprintf(run.subject[0].role, sizeof run.subject[0].role, "target");
+	run.subject[0].role = ROLE_TARGET;
 	snprintf(run.subject[0].module, sizeof run.subject[0].module, "%s", o->module);
 	snprintf(run.subject[0].provider, sizeof run.subject[0].provider, "%s", o->provider);
 	float *ms = calloc((size_t)o->calls, sizeof *ms);

@@ -57,7 +57,7 @@ static void report_work(struct checker *c, int i)
 		.phases = u->phases,
 		.tunes = (u->provider->flags & FW_TUNES) != 0,
 	};
-	snprintf(m.role, sizeof m.role, "%s", u->role);
+	m.role = u->role;
 	snprintf(m.provider, sizeof m.provider, "%s", u->provider->name);
 	snprintf(m.config, sizeof m.config, "%s", u->config);
 	record_work(c->runner->records, &m);
@@ -90,7 +90,7 @@ static void capture_node(void *arg, const struct device_node *node)
 		.shared_bytes = node->shared_bytes,
 		.sm = node->sm,
 	};
-	snprintf(m.role, sizeof m.role, "%s", c->checker->subject->role);
+	m.role = c->checker->subject->role;
 	snprintf(m.phase, sizeof m.phase, "%s", subject_phase_name(c->phase));
 	snprintf(m.kernel, sizeof m.kernel, "%s", node->kernel);
 	if (node->symbol)
@@ -166,7 +166,7 @@ static int change_mask(struct checker *c, struct problem *p, struct failure *f)
 	if (p->cell.direction == DIRECTION_FORWARD)
 		return 0;
 	struct subject forward = { .module = u->module };
-	memcpy(forward.role, u->role, sizeof forward.role);
+	forward.role = u->role;
 	memcpy(forward.provider_name, u->provider_name, sizeof forward.provider_name);
 	return subject_forward(&forward, p, f);
 }
@@ -349,7 +349,7 @@ static void check_cell(struct checker *c, int i)
 
 	c->repeats = "";
 	c->alone_ms = c->alone_mhz = 0;
-	snprintf(m.role, sizeof m.role, "%s", c->subject->role);
+	m.role = c->subject->role;
 	int rc = problem_open(&p, r->ops, r->dev, cell, &err);
 	if (rc != 0) {
 		problem_close(&p);

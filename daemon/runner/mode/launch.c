@@ -23,7 +23,7 @@ enum { SIDE_SHARE = 4, SIDE_MIN = 2, SIDE_MAX = 8 };
 
 static bool is_essential(const struct subject *u)
 {
-	return strcmp(u->role, "base") == 0 || strcmp(u->role, "target") == 0;
+	return u->role == ROLE_BASE || u->role == ROLE_TARGET;
 }
 
 /* Drop a subject that failed. Returns -1 when the cell has to end. */
@@ -48,7 +48,7 @@ static int drop(struct timing *t, struct subject *u, const struct failure *f)
 static struct subject *base_of(struct timing *t)
 {
 	for (int k = 0; k < t->n; k++)
-		if (strcmp(t->subject[k]->role, "base") == 0)
+		if (t->subject[k]->role == ROLE_BASE)
 			return t->subject[k];
 	return t->subject[0];
 }
@@ -160,7 +160,7 @@ static void fault_of_pass(struct timing *t, struct failure *f)
 		return;
 	}
 	for (int k = 0; !who && k < t->n; k++)
-		if (t->n == 1 || (!r->ops->queues && strcmp(r->at_role, t->subject[k]->role) == 0))
+		if (t->n == 1 || (!r->ops->queues && r->at_role == t->subject[k]->role))
 			who = t->subject[k];
 	runner_fault(t->runner, t->cell, who, f);
 }

@@ -28,7 +28,7 @@ static void end_unfinished(const char *detail)
 {
 	if (!unfinished)
 		return;
-	const char *role = unfinished->at_role[0] ? unfinished->at_role : "device";
+	enum role role = unfinished->at_role != ROLE_NONE ? unfinished->at_role : ROLE_DEVICE;
 	record_fault(unfinished->records, unfinished->at_cell, role, "crash", detail);
 	_exit(RUNNER_ERROR);
 }
@@ -112,7 +112,7 @@ static int run_mode(const struct msg_run *run, struct records *records, struct f
 			 : run->mode == RUN_AUDIT ? mode_audit_run(&runner)
 						  : mode_launch_run(&runner);
 	} else {
-		record_fault(records, -1, "device", "device", err->text);
+		record_fault(records, -1, ROLE_DEVICE, "device", err->text);
 	}
 	runner_close(&runner);
 	pthread_cleanup_pop(0);

@@ -26,7 +26,7 @@ static int call_pass(struct timing *t, struct timing_pass *p, struct samples *x,
 			if (timing_cold(t, u, &err) != 0 || ops->stamp(dev, calls, 0, &err) != 0 || ops->wait(dev, &err) != 0)
 				return failure_device(f, t->problem, &err);
 			timing_say_at(t, u, "time");
-			range_push(t->problem->cell.key, u->role, "call");
+			range_push(t->problem->cell.key, role_name(u->role), "call");
 			double began = ops->host_us(dev);
 			int result = subject_bind(u, f);
 			if (result == 0)
@@ -100,7 +100,7 @@ static int phase_round(struct timing *t, int round, struct phase_times *x, struc
 		for (int b = 0; b < PHASES; b++) {
 			if (!(u->phases & (1u << b)))
 				continue;
-			range_push(t->problem->cell.key, u->role, subject_phase_name(1u << b));
+			range_push(t->problem->cell.key, role_name(u->role), subject_phase_name(1u << b));
 			int result = subject_enqueue(u, 1u << b, f);
 			range_pop();
 			if (result != 0)
@@ -135,7 +135,7 @@ static void write_phase(struct timing *t, struct msg_cell *m, struct phase_times
 		if (!(t->subject[who]->phases & (1u << b)))
 			continue;
 		int k = number[who] = m->n_subjects++;
-		memcpy(m->role[k], t->subject[who]->role, sizeof m->role[k]);
+		m->role[k] = t->subject[who]->role;
 		m->ms[k] = x->ms[b][who];
 		for (int round = 0; round < rounds; round++)
 			m->ms[k][round] = timing_at_least(m->ms[k][round] - empty);

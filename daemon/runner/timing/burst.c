@@ -159,11 +159,11 @@ static int gather(const struct burst b[BURSTS], int first, struct side side[2], 
 
 static void write_record(struct timing *t, struct msg_cell *m, int first, struct side side[2], const double energy_j[2])
 {
-	static const char *const role[] = { "base", "target" };
+	static const enum role role[] = { ROLE_BASE, ROLE_TARGET };
 	int n = m->n;
 	m->n_subjects = 2;
 	for (int s = 0; s < 2; s++) {
-		snprintf(m->role[s], sizeof m->role[s], "%s", role[s]);
+		m->role[s] = role[s];
 		for (int i = 0; i < n; i++)
 			side[s].ms[i] = timing_at_least(side[s].ms[i]);
 		m->ms[s] = side[s].ms;
@@ -186,17 +186,17 @@ static int settle(struct timing *t, struct subject *const side[2], double until_
 	return 0;
 }
 
-static struct subject *with_role(struct timing *t, const char *role)
+static struct subject *with_role(struct timing *t, enum role role)
 {
 	for (int k = 0; k < t->n; k++)
-		if (strcmp(t->subject[k]->role, role) == 0)
+		if (t->subject[k]->role == role)
 			return t->subject[k];
 	return NULL;
 }
 
 int burst_run(struct timing *t, double busy_since_us, struct failure *f)
 {
-	struct subject *base = with_role(t, "base"), *target = with_role(t, "target");
+	struct subject *base = with_role(t, ROLE_BASE), *target = with_role(t, ROLE_TARGET);
 	struct msg_guard guard;
 	struct msg_cell *m = calloc(1, sizeof *m);
 	struct burst *b = calloc(BURSTS, sizeof *b);

@@ -54,7 +54,7 @@ int timing_one(struct timing *t, struct subject *u, int c, float *host_us, struc
 
 	if (timing_cold(t, u, &err) != 0 || ops->stamp(dev, c, 0, &err) != 0 || ops->mark(dev, 2 * c, &err) != 0)
 		return failure_device(f, t->problem, &err);
-	range_push(t->problem->cell.key, u->role, "all");
+	range_push(t->problem->cell.key, role_name(u->role), "all");
 	double began = ops->host_us(dev);
 	int result = subject_enqueue(u, FW_ALL, f);
 	*host_us = (float)(ops->host_us(dev) - began);
@@ -162,7 +162,7 @@ void timing_write_series(struct timing *t, struct msg_cell *m, struct samples *x
 	m->n_subjects = t->n;
 	for (int k = 0; k < t->n; k++) {
 		number[k] = k;
-		memcpy(m->role[k], t->subject[k]->role, sizeof m->role[k]);
+		m->role[k] = t->subject[k]->role;
 		m->ms[k] = x->ms[k];
 		m->mhz[k] = mhz ? x->mhz[k] : NULL;
 		m->host_us[k] = host_us ? x->host_us[k] : NULL;

@@ -174,13 +174,13 @@ static bool replay(struct examination *x, int cell, struct fw_err *err)
 		/* written for another job: role and number are this one's */
 		if (m.t == MSG_CHECK) {
 			m.u.check.cell = cell;
-			snprintf(m.u.check.role, sizeof m.u.check.role, "%s", x->subject->role);
+			m.u.check.role = x->subject->role;
 		} else if (m.t == MSG_WORK) {
 			m.u.work.cell = cell;
-			snprintf(m.u.work.role, sizeof m.u.work.role, "%s", x->subject->role);
+			m.u.work.role = x->subject->role;
 		} else if (m.t == MSG_NODE) {
 			m.u.node.cell = cell;
-			snprintf(m.u.node.role, sizeof m.u.node.role, "%s", x->subject->role);
+			m.u.node.role = x->subject->role;
 		} else {
 			good = false;
 		}
@@ -200,7 +200,7 @@ static int fail_cell(struct examination *x, int cell, const char *failure, const
 
 	m.u.check.cell = cell;
 	m.u.check.error_ratio = -1;
-	snprintf(m.u.check.role, sizeof m.u.check.role, "%s", x->subject->role);
+	m.u.check.role = x->subject->role;
 	snprintf(m.u.check.failure, sizeof m.u.check.failure, "%s", failure);
 	snprintf(m.u.check.detail, sizeof m.u.check.detail, "%s", detail);
 	return take_check(x, &m, err);
@@ -228,9 +228,9 @@ static int settle(struct examination *x, const struct runner_end *end, const int
 			culprit = list[i];
 	if (culprit < 0 || x->all_failed)
 		return 0;
-	if (strcmp(end->role, x->subject->role) != 0) { /* it died before branch code ran, or between cells */
+	if (end->role != x->subject->role) { /* it died before branch code ran, or between cells */
 		x->all_failed = true;
-		return bench_fault(x->bench, -1, "device", "device",
+		return bench_fault(x->bench, -1, ROLE_DEVICE, "device",
 			end->failure[0] ? end->detail : "the runner ended before it checked every cell", err);
 	}
 	if (end->failure[0] && end->cell < 0) { /* it does not even load */
@@ -349,7 +349,7 @@ static int take_solo(void *arg, struct msg *m, struct fw_err *err)
 		s->seen = true;
 		if (!m->u.check.ok)
 			solo_failed(s, m->u.check.failure, m->u.check.detail);
-	} else if (m->t == MSG_FAULT && strcmp(m->u.fault.role, "device") != 0) {
+	} else if (m->t == MSG_FAULT && m->u.fault.role != ROLE_DEVICE) {
 		solo_failed(s, m->u.fault.failure, m->u.fault.detail);
 	}
 	return 0;
@@ -372,7 +372,7 @@ int acceptance_solo(struct bench *b, int subject, int cell, char failure[16], ch
 	failure[0] = detail[0] = '\0';
 	if (runner_child_run(b, &task, &end, err) != 0)
 		return -1;
-	if (!s.failed && (end.failure[0] || !s.seen) && strcmp(end.role, b->subject[subject].role) == 0)
+	if (!s.failed && (end.failure[0] || !s.seen) && end.role == b->subject[subject].role)
 		solo_failed(&s, end.failure[0] ? end.failure : "crash",
 			end.failure[0] ? end.detail : "ended the process (exit 0) before its result");
 	return s.failed;

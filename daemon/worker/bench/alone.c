@@ -106,7 +106,7 @@ static struct bench_alone typical(const struct msg_cell *m, int side)
 /* What a launch says of the turn. False when a side is missing. */
 static bool take_times(struct alone_turn *turn, enum who who, const struct msg_cell *m)
 {
-	static const char *const ROLE[] = { [BENCH_BASE] = "base", [BENCH_TARGET] = "target" };
+	static const enum role ROLE[] = { [BENCH_BASE] = ROLE_BASE, [BENCH_TARGET] = ROLE_TARGET };
 	int side;
 
 	for (side = BENCH_BASE; side <= BENCH_TARGET; side++) {
@@ -181,7 +181,7 @@ static int say_slowed(struct turns *x, int cell, const double *turn, int n, stru
 
 	snprintf(text, sizeof text, "%.3g times the base's speed beside it, %.3g times when each is alone: the base is slowed",
 		exp(beside), exp(beside - mean_of(turn, n)));
-	return bench_fault(x->bench, cell, "target", "slowed", text, err);
+	return bench_fault(x->bench, cell, ROLE_TARGET, "slowed", text, err);
 }
 
 /* Of the listed cells keep those that are not clear yet. Returns their number, -1 error. */

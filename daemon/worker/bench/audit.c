@@ -91,7 +91,7 @@ static int take_batch(struct auditor *x, const struct msg_audit *m, struct fw_er
 {
 	int64_t now = clock_mono_ns();
 	struct audit *a = &x->audit[m->cell];
-	int side = strcmp(m->role, "target") == 0, at = a->n[side];
+	int side = m->role == ROLE_TARGET, at = a->n[side];
 
 	if (m->done != (x->went_ns != 0) || at >= 2 * AUDIT_PAIRS)
 		return err_set(err, ERR_PROTOCOL, "the runner sent a batch out of turn");
@@ -212,7 +212,8 @@ static int audit_cells(struct auditor *x, int *list, int n, char (*why)[256], st
 
 		snprintf(text, sizeof text, "%s%s%.200s%s", why[i], how.failure[0] ? ": " : "", how.failure[0] ? how.detail : "",
 			changed ? "; its last launch agrees with that clock: the machine is not what it was" : "");
-		if (bench_fault(x->bench, list[i], changed ? "device" : "target", changed ? "device" : "clock", text, err) < 0)
+		if (bench_fault(x->bench, list[i], changed ? ROLE_DEVICE : ROLE_TARGET, changed ? "device" : "clock", text, err) <
+			0)
 			return -1;
 	}
 	return 0;

@@ -49,7 +49,7 @@ void bench_fini(struct bench *b)
 	memset(b, 0, sizeof *b);
 }
 
-int bench_subject(struct bench *b, const char *role, const char *provider, int fd, const char *sha256, struct fw_err *err)
+int bench_subject(struct bench *b, enum role role, const char *provider, int fd, const char *sha256, struct fw_err *err)
 {
 	struct bench_subject *s = &b->subject[b->n_subjects];
 
@@ -58,7 +58,7 @@ int bench_subject(struct bench *b, const char *role, const char *provider, int f
 		return err_set(err, ERR_INVALID, "more than %d subjects", PROTOCOL_SUBJECTS_MAX);
 	}
 	*s = (struct bench_subject){ .fd = fd };
-	snprintf(s->role, sizeof s->role, "%s", role);
+	s->role = role;
 	snprintf(s->provider, sizeof s->provider, "%s", provider);
 	snprintf(s->sha256, sizeof s->sha256, "%s", sha256);
 	b->n_subjects++;
@@ -70,9 +70,9 @@ int bench_ready(struct bench *b, struct fw_err *err)
 	int i;
 
 	for (i = 0; i < b->n_subjects; i++) {
-		if (strcmp(b->subject[i].role, "base") == 0)
+		if (b->subject[i].role == ROLE_BASE)
 			b->base = i;
-		else if (strcmp(b->subject[i].role, "target") == 0)
+		else if (b->subject[i].role == ROLE_TARGET)
 			b->target = i;
 	}
 	if (b->base < 0 || b->target < 0)
@@ -117,22 +117,22 @@ int bench_send(struct bench *b, const struct msg *m, struct fw_err *err)
 	return b->emit ? b->emit(b->emit_arg, m, err) : 0;
 }
 
-static int side_of(const char *role)
+static int side_of(enum role role)
 {
-	if (strcmp(role, "base") == 0)
+	if (role == ROLE_BASE)
 		return BENCH_BASE;
-	if (strcmp(role, "target") == 0)
+	if (role == ROLE_TARGET)
 		return BENCH_TARGET;
-	return strcmp(role, "device") == 0 || strcmp(role, "worker") == 0 ? BENCH_OUTSIDE : -1;
+	return role == ROLE_DEVICE || role == ROLE_WORKER ? BENCH_OUTSIDE : -1;
 }
 
-void bench_note(struct bench *b, int cell, const char *role, const char *failure, const char *detail)
+void bench_note(struct bench *b, int cell, enum role role, const char *failure, const char *detail)
 {
 	int first = cell < 0 ? 0 : cell, last = cell < 0 ? b->n_cells - 1 : cell, side = side_of(role), i;
 
 	/* a further subject: the comparison goes on without it; a cell that it does not do is no trouble of the others */
 	for (i = 0; i < b->n_subjects && side < 0; i++)
-		if (strcmp(b->subject[i].role, role) == 0)
+		if (b->subject[i].role == role)
 			b->subject[i].dropped |= cell < 0 || strcmp(failure, "unsupported") != 0;
 	for (i = first; i <= last && side >= 0; i++) {
 		struct bench_trouble *t = &b->cell[i].trouble[side];
@@ -140,30 +140,30 @@ void bench_note(struct bench *b, int cell, const char *role, const char *failure
 		b->cell[i].open = false;
 		if (t->failure[0] || (cell < 0 && side == BENCH_OUTSIDE && b->cell[i].n_launches > 0))
 			continue;
-		snprintf(t->role, sizeof t->role, "%s", role);
+		t->role = role;
 		snprintf(t->failure, sizeof t->failure, "%s", failure);
 		snprintf(t->detail, sizeof t->detail, "%s", detail);
 	}
 }
 
-int bench_fault(struct bench *b, int cell, const char *role, const char *failure, const char *detail, struct fw_err *err)
+int bench_fault(struct bench *b, int cell, enum role role, const char *failure, const char *detail, struct fw_err *err)
 {
 	struct msg m = { .t = MSG_FAULT };
 
 	bench_note(b, cell, role, failure, detail);
 	m.u.fault.cell = cell;
-	snprintf(m.u.fault.role, sizeof m.u.fault.role, "%s", role);
+	m.u.fault.role = role;
 	snprintf(m.u.fault.failure, sizeof m.u.fault.failure, "%s", failure);
 	snprintf(m.u.fault.detail, sizeof m.u.fault.detail, "%s", detail);
 	return bench_send(b, &m, err);
 }
 
-int bench_role(const struct msg_cell *m, const char *role)
+int bench_role(const struct msg_cell *m, enum role role)
 {
 	int i;
 
 	for (i = 0; i < m->n_subjects; i++)
-		if (strcmp(m->role[i], role) == 0)
+		if (m->role[i] == role)
 			return i;
 	return -1;
 }
@@ -175,7 +175,7 @@ bool bench_decides(const struct bench *b, const struct msg_cell *m)
 
 int bench_keep(struct bench_launch *list, int *n_list, const struct msg_cell *m, struct fw_err *err)
 {
-	int base = bench_role(m, "base"), target = bench_role(m, "target");
+	int base = bench_role(m, ROLE_BASE), target = bench_role(m, ROLE_TARGET);
 	struct bench_launch *l = *n_list ? &list[*n_list - 1] : NULL;
 	size_t n = (size_t)(m->n < STATS_PAIRS_MAX ? m->n : STATS_PAIRS_MAX), bytes = n * sizeof(float);
 
@@ -207,7 +207,7 @@ int bench_add(struct bench *b, const struct msg_cell *m, struct fw_err *err)
 	struct bench_cell *c = &b->cell[m->cell];
 	char why[GUARD_WHY_SIZE];
 
-	if (bench_role(m, "base") < 0 || bench_role(m, "target") < 0)
+	if (bench_role(m, ROLE_BASE) < 0 || bench_role(m, ROLE_TARGET) < 0)
 		return err_set(err, ERR_PROTOCOL, "the runner sent timings without both sides");
 	if (guard_discards(&m->guard, why)) {
 		c->discarded++;

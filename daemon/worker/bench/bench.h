@@ -19,7 +19,7 @@
 typedef int bench_emit_fn(void *arg, const struct msg *m, struct fw_err *err);
 
 struct bench_subject {
-	char role[PROTOCOL_ROLE_SIZE];
+	enum role role;
 	char provider[48];
 	char sha256[HASH_HEX];
 	int fd;                  /* sealed module; closed by bench_fini */
@@ -37,7 +37,7 @@ struct bench_launch {
 
 /** The first thing that went wrong with one side. */
 struct bench_trouble {
-	char role[PROTOCOL_ROLE_SIZE];
+	enum role role;
 	char failure[16]; /* "": nothing */
 	char detail[512];
 };
@@ -113,7 +113,7 @@ struct bench {
 int bench_init(struct bench *b, const struct cell *cells, int n_cells, struct fw_err *err);
 void bench_fini(struct bench *b);
 /** Add a subject; takes over `fd`. */
-int bench_subject(struct bench *b, const char *role, const char *provider, int fd, const char *sha256, struct fw_err *err);
+int bench_subject(struct bench *b, enum role role, const char *provider, int fd, const char *sha256, struct fw_err *err);
 /** After all subjects: find base and target. Err: a side is missing. */
 int bench_ready(struct bench *b, struct fw_err *err);
 /** Base and target are the same module by its own choice of a provider, and this is no selfcheck: there is nothing to time. */
@@ -127,12 +127,12 @@ int bench_send(struct bench *b, const struct msg *m, struct fw_err *err);
  * Note what went wrong with a cell, close it, and send a fault record. Cell -1: with all; what is neither side's then spares
  * cells that were timed.
  */
-int bench_fault(struct bench *b, int cell, const char *role, const char *failure, const char *detail, struct fw_err *err);
+int bench_fault(struct bench *b, int cell, enum role role, const char *failure, const char *detail, struct fw_err *err);
 /** As bench_fault without sending: the record came from the runner and was passed on. */
-void bench_note(struct bench *b, int cell, const char *role, const char *failure, const char *detail);
+void bench_note(struct bench *b, int cell, enum role role, const char *failure, const char *detail);
 
 /** Place of a role among the subjects of a record; -1 none. */
-int bench_role(const struct msg_cell *m, const char *role);
+int bench_role(const struct msg_cell *m, enum role role);
 /** Whether a record is of the series that decides its cell. */
 bool bench_decides(const struct bench *b, const struct msg_cell *m);
 /** Append the timings of a record to a list; a second one of the same launch replaces the first. Shape: list[STATS_LAUNCHES_MAX]. */

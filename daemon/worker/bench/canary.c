@@ -70,7 +70,7 @@ int canary_run(struct bench *b, struct msg_state *state, struct fw_err *err)
 int canary_lost(struct bench *b, const char *why, struct fw_err *err)
 {
 	b->lost = true;
-	return bench_fault(b, -1, "device", "lost", why, err);
+	return bench_fault(b, -1, ROLE_DEVICE, "lost", why, err);
 }
 
 int canary_after(struct bench *b, const struct runner_end *end, struct fw_err *err)
@@ -136,7 +136,7 @@ static int say_waiting(struct bench *b, const struct msg_state *state, double wa
 {
 	struct msg m = { .t = MSG_NOTE, .u.note = { .cell = -1 } };
 
-	snprintf(m.u.note.role, sizeof m.u.note.role, "device");
+	m.u.note.role = ROLE_DEVICE;
 	snprintf(m.u.note.text, sizeof m.u.note.text, "waiting for %d other process%s on %.60s%s%.200s%s; %.0f of at most %.0f s",
 		state->guard.foreign, state->guard.foreign == 1 ? "" : "es", b->device.uuid, state->detail[0] ? " (" : "",
 		state->detail, state->detail[0] ? ")" : "", waited_s, b->limits.wait_s);
@@ -169,5 +169,5 @@ int canary_wait_idle(struct bench *b, struct fw_err *err)
 	}
 	snprintf(why, sizeof why, "not measured: %d other process%s still used the device after %.0f s", state.guard.foreign,
 		state.guard.foreign == 1 ? "" : "es", waited_s);
-	return bench_fault(b, -1, "device", "device", why, err) < 0 ? -1 : 0;
+	return bench_fault(b, -1, ROLE_DEVICE, "device", why, err) < 0 ? -1 : 0;
 }

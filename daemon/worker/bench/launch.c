@@ -29,14 +29,14 @@ struct launch_state {
 
 int launch_void(struct bench *b, int cell, const char *reason, struct fw_err *err)
 {
-	struct msg m = { .t = MSG_NOTE, .u.note = { .cell = cell, .role = "device" } };
+	struct msg m = { .t = MSG_NOTE, .u.note = { .cell = cell, .role = ROLE_DEVICE } };
 	char why[200];
 
 	if (b->cell[cell].discarded < DISCARDED_MAX)
 		return 0;
 	snprintf(why, sizeof why, "not measured: %s, in %d launches", reason, b->cell[cell].discarded);
 	if (b->cell[cell].n_launches == 0)
-		return bench_fault(b, cell, "device", "device", why, err);
+		return bench_fault(b, cell, ROLE_DEVICE, "device", why, err);
 	b->cell[cell].open = false;
 	snprintf(
 		m.u.note.text, sizeof m.u.note.text, "%s; it is judged by the %d launches before", why, b->cell[cell].n_launches);
@@ -74,7 +74,7 @@ static bool is_news(struct bench *b, const struct msg_note *note)
 	char gist[sizeof b->noted[0]];
 	int i;
 
-	snprintf(gist, sizeof gist, "%s %.*s", note->role, (int)strcspn(note->text, "0123456789"), note->text);
+	snprintf(gist, sizeof gist, "%s %.*s", role_name(note->role), (int)strcspn(note->text, "0123456789"), note->text);
 	for (i = 0; i < b->n_noted; i++)
 		if (strcmp(b->noted[i], gist) == 0)
 			return false;
@@ -89,10 +89,10 @@ static bool is_news(struct bench *b, const struct msg_note *note)
  */
 static bool is_suspicion(const struct msg_fault *f)
 {
-	if (strcmp(f->role, "device") == 0)
+	if (f->role == ROLE_DEVICE)
 		return strcmp(f->failure, "device") != 0;
-	return strcmp(f->role, "base") == 0 && (strcmp(f->failure, "wrong") == 0 || strcmp(f->failure, "oob") == 0 ||
-						       verdict_of_class(f->failure) == VERDICT_REJECTED);
+	return f->role == ROLE_BASE && (strcmp(f->failure, "wrong") == 0 || strcmp(f->failure, "oob") == 0 ||
+					       verdict_of_class(f->failure) == VERDICT_REJECTED);
 }
 
 /* A side whose typical call is faster than the device can be. 1 after a fault, else 0. */
@@ -147,8 +147,7 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 }
 
 /* Something failed while both sides ran: one check of each alone tells whose fault it was. */
-static int blame(
-	struct bench *b, int cell, const char *role, const char *what, const char *how, bool was_lost, struct fw_err *err)
+static int blame(struct bench *b, int cell, enum role role, const char *what, const char *how, bool was_lost, struct fw_err *err)
 {
 	char failure[16], detail[512], text[512];
 	int side[2] = { b->base, b->target }, i, status;
@@ -175,9 +174,8 @@ static int settle(struct launch_state *l, struct runner_end *end, const int *lis
 	if (l->suspect >= 0) {
 		char how[512];
 
-		snprintf(
-			how, sizeof how, "%s%.500s", strcmp(l->suspicion.role, "base") == 0 ? "base: " : "", l->suspicion.detail);
-		return blame(b, l->suspect, "device", l->suspicion.failure, how, end->lost, err);
+		snprintf(how, sizeof how, "%s%.500s", l->suspicion.role == ROLE_BASE ? "base: " : "", l->suspicion.detail);
+		return blame(b, l->suspect, ROLE_DEVICE, l->suspicion.failure, how, end->lost, err);
 	}
 	for (i = 0; i < n; i++)
 		if (!l->seen[list[i]] && b->cell[list[i]].open && (missing < 0 || list[i] == end->cell))
@@ -190,7 +188,7 @@ static int settle(struct launch_state *l, struct runner_end *end, const int *lis
 		snprintf(end->failure, sizeof end->failure, "crash");
 		snprintf(end->detail, sizeof end->detail, "ended the process (exit 0) before its timings");
 	}
-	if (strcmp(end->role, "worker") == 0)
+	if (end->role == ROLE_WORKER)
 		return 0; /* nobody was named: counted as an empty launch */
 	if (end->cell >= 0 && end->cell != missing)
 		return 0;

@@ -98,7 +98,7 @@ static int launch_all(struct bench *b, struct plan *p, struct fw_err *err)
 		status = launch_run(b, o, why, sizeof why, err);
 		empty = status == 0 ? empty + 1 : 0;
 		for (i = 0; i < o->n && empty == EMPTY_LAUNCHES_MAX && !o->only_bursts && status >= 0; i++)
-			status = bench_fault(b, o->cell[i], "device", "device", why, err);
+			status = bench_fault(b, o->cell[i], ROLE_DEVICE, "device", why, err);
 	}
 	return status < 0 ? -1 : 0;
 }

@@ -55,12 +55,12 @@ static bool in_task(const struct runner_task *t, int cell)
 	return false;
 }
 
-static bool role_in_task(const struct child *c, const char *role)
+static bool role_in_task(const struct child *c, enum role role)
 {
 	int i;
 
 	for (i = 0; i < c->task->n_subjects; i++)
-		if (strcmp(c->bench->subject[c->task->subject[i]].role, role) == 0)
+		if (c->bench->subject[c->task->subject[i]].role == role)
 			return true;
 	return false;
 }
@@ -72,7 +72,8 @@ static const char *unfit(const struct child *c, const struct msg *m)
 
 	switch (m->t) {
 	case MSG_AT:
-		return (m->u.at.cell >= 0 && !in_task(t, m->u.at.cell)) || (m->u.at.role[0] && !role_in_task(c, m->u.at.role))
+		return (m->u.at.cell >= 0 && !in_task(t, m->u.at.cell)) ||
+				       (m->u.at.role != ROLE_NONE && !role_in_task(c, m->u.at.role))
 			       ? "an `at` record of another task"
 			       : NULL;
 	case MSG_CHECK:
@@ -92,12 +93,12 @@ static const char *unfit(const struct child *c, const struct msg *m)
 			       : NULL;
 	case MSG_FAULT:
 		return (m->u.fault.cell >= 0 && !in_task(t, m->u.fault.cell)) ||
-				       (!role_in_task(c, m->u.fault.role) && strcmp(m->u.fault.role, "device") != 0)
+				       (!role_in_task(c, m->u.fault.role) && m->u.fault.role != ROLE_DEVICE)
 			       ? "a `fault` record of another task"
 			       : NULL;
 	case MSG_NOTE:
 		return (m->u.note.cell >= 0 && !in_task(t, m->u.note.cell)) ||
-				       (!role_in_task(c, m->u.note.role) && strcmp(m->u.note.role, "device") != 0)
+				       (!role_in_task(c, m->u.note.role) && m->u.note.role != ROLE_DEVICE)
 			       ? "a `note` record of another task"
 			       : NULL;
 	case MSG_STATE:
@@ -182,7 +183,7 @@ static void blame(struct child *c, const char *failure, const char *what)
 static bool was_interrupted(const struct child *c, const struct proc_exit *given, struct fw_err *err)
 {
 	struct proc_exit how = sandbox_exit(c->bench->sandbox, given);
-	bool began = c->last.role[0] || c->task->n_subjects == 0;
+	bool began = c->last.role != ROLE_NONE || c->task->n_subjects == 0;
 	char ended[64], said[200];
 
 	if (!proc_is_outside(&how) && (began || how.timed_out || how.status == 0 || how.status == EXIT_LOST))
@@ -200,7 +201,7 @@ static void classify(struct child *c, const struct proc_exit *given, struct fw_e
 	struct proc_exit how = sandbox_exit(c->bench->sandbox, given);
 	char text[160], ended[64];
 
-	snprintf(c->end->role, sizeof c->end->role, "%s", c->last.role[0] ? c->last.role : "worker");
+	c->end->role = c->last.role != ROLE_NONE ? c->last.role : ROLE_WORKER;
 	c->end->cell = c->last.cell;
 	if (status < 0) { /* the runner broke the protocol */
 		snprintf(text, sizeof text, "%.150s", e->text);
@@ -255,7 +256,7 @@ static void fill_message(const struct bench *b, const struct runner_task *t, con
 	for (i = 0; i < t->n_subjects; i++) {
 		const struct bench_subject *s = &b->subject[t->subject[i]];
 
-		snprintf(run->subject[i].role, sizeof run->subject[i].role, "%s", s->role);
+		run->subject[i].role = s->role;
 		snprintf(run->subject[i].provider, sizeof run->subject[i].provider, "%s", s->provider);
 		snprintf(run->subject[i].module, sizeof run->subject[i].module, "/proc/self/fd/%d", FIRST_MODULE_FD + i);
 	}

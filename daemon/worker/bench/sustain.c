@@ -105,7 +105,7 @@ static bool wants_second(const struct bench *b, int cell)
 
 int sustain_add(struct bench *b, const struct msg_cell *m, struct fw_err *err)
 {
-	int base = bench_role(m, "base"), target = bench_role(m, "target");
+	int base = bench_role(m, ROLE_BASE), target = bench_role(m, ROLE_TARGET);
 	struct bench_cell *c = &b->cell[m->cell];
 	char why[GUARD_WHY_SIZE];
 

@@ -78,7 +78,7 @@ void build_key(const struct build_context *c, const struct msg_subject *s, char 
 static void begin(const struct build_context *c, const struct msg_subject *s, struct msg_build *out)
 {
 	memset(out, 0, sizeof *out);
-	snprintf(out->role, sizeof out->role, "%s", s->role);
+	out->role = s->role;
 	snprintf(out->toolchain, sizeof out->toolchain, "%s", c->toolchain);
 	buf_init(&out->log, LOG_LINE_MAX + 256);
 }
@@ -235,7 +235,7 @@ static int run_in_sandbox(struct run *r, const struct msg_subject *s, const char
 	proc_describe(&how, ended);
 	if (proc_is_outside(&how))
 		return err_set(err, ERR_BUSY, "%.120s of the %s: %s; for want of memory, or by somebody on this machine", name,
-			s->role, ended);
+			role_name(s->role), ended);
 	if (how.timed_out)
 		snprintf(out->detail, sizeof out->detail, "%.120s: ran past %.6g s and was ended", name, timeout_s);
 	else
@@ -341,7 +341,7 @@ static int take_program(struct run *r, const struct msg_subject *s, struct msg_b
 		return result;
 	fd = openat(r->context->cache->fd, r->folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
-		return err_sys(err, "folder of the %s", s->role);
+		return err_sys(err, "folder of the %s", role_name(s->role));
 	result = workdir_hash(fd, out->module_sha256, &e);
 	close(fd);
 	if (result < 0 && e.code == ERR_INVALID) {
@@ -410,7 +410,7 @@ static int make(struct run *r, const struct msg_subject *s, int job_fd, build_tr
 
 void build_side(const struct build_context *c, const struct msg_subject *s, char name[128])
 {
-	snprintf(name, 128, "%s-%s", c->sides, s->role);
+	snprintf(name, 128, "%s-%s", c->sides, role_name(s->role));
 }
 
 /* A build failed on a full disk: was it the build that filled it? What it held is gone by now. 0 it was, -1 not. */

@@ -137,7 +137,7 @@ static int note_left(struct command *m, int side, const struct reading *r, struc
 
 	if (r->n_left == 0)
 		return 0;
-	snprintf(message.u.note.role, sizeof message.u.note.role, "%s", m->side[side]->role);
+	message.u.note.role = m->side[side]->role;
 	reading_tell_left(r, message.u.note.text, sizeof message.u.note.text);
 	return bench_send(m->bench, &message, err);
 }

@@ -25,13 +25,12 @@ struct taken {
 
 int command_open(struct command *m, const struct msg_job *ask, struct fw_err *err)
 {
-	static const char *const roles[COMMAND_SIDES_MAX] = { "base", "target", "anchor" };
+	static const enum role roles[COMMAND_SIDES_MAX] = { ROLE_BASE, ROLE_TARGET, ROLE_ANCHOR };
 
 	for (int side = 0; side < COMMAND_SIDES_MAX; side++)
 		for (int i = 0; i < ask->n_subjects; i++)
 			for (int k = 0; k < m->bench->n_subjects; k++)
-				if (strcmp(ask->subject[i].role, roles[side]) == 0 &&
-					strcmp(m->bench->subject[k].role, roles[side]) == 0)
+				if (ask->subject[i].role == roles[side] && m->bench->subject[k].role == roles[side])
 					m->side[side] = &ask->subject[i];
 	if (!m->side[COMMAND_BASE] || !m->side[COMMAND_TARGET])
 		return err_set(err, ERR_PROTOCOL, "a comparison needs a base and a target");
@@ -43,7 +42,7 @@ int command_tell(struct command *m, int side, const char *step, struct fw_err *e
 {
 	struct msg at = { .t = MSG_AT, .u.at = { .launch = m->bench->launches, .cell = -1 } };
 
-	snprintf(at.u.at.role, sizeof at.u.at.role, "%s", m->side[side]->role);
+	at.u.at.role = m->side[side]->role;
 	snprintf(at.u.at.step, sizeof at.u.at.step, "%s", step);
 	return bench_send(m->bench, &at, err);
 }
@@ -55,7 +54,7 @@ int command_drop_anchor(struct command *m, const char *why, struct fw_err *err)
 	if (m->n_sides <= COMMAND_ANCHOR)
 		return 0;
 	m->n_sides = COMMAND_ANCHOR;
-	snprintf(message.u.note.role, sizeof message.u.note.role, "%s", m->side[COMMAND_ANCHOR]->role);
+	message.u.note.role = m->side[COMMAND_ANCHOR]->role;
 	snprintf(message.u.note.text, sizeof message.u.note.text,
 		"the anchor %.12s of the history takes no part, and without it this commit has no place there: %.280s",
 		m->side[COMMAND_ANCHOR]->commit, why);
@@ -71,7 +70,7 @@ int command_failed(struct command *m, int side, const struct command_trouble *tr
 
 int command_timed(struct command *m, int side, int cell, const struct reading *r, const char *absent, struct fw_err *err)
 {
-	const char *key = m->bench->cells[cell].key, *why = reading_why(r, key), *role = m->side[side]->role;
+	const char *key = m->bench->cells[cell].key, *why = reading_why(r, key);
 	const struct reading_row *row = reading_find(r, key);
 	char detail[512];
 
@@ -82,7 +81,7 @@ int command_timed(struct command *m, int side, int cell, const struct reading *r
 		: why ? "the benchmark has no time for this row: "
 		      : "the benchmark does not write this row",
 		why ? why : "");
-	return bench_fault(m->bench, cell, role, row ? "reported" : absent, detail, err) < 0 ? -1 : 0;
+	return bench_fault(m->bench, cell, m->side[side]->role, row ? "reported" : absent, detail, err) < 0 ? -1 : 0;
 }
 
 int command_announce(struct command *m, const int *list, int n, int set, uint64_t seed, struct fw_err *err)
@@ -235,7 +234,7 @@ static int fill_record(struct taken *l, int cell, struct msg_cell *c, struct fw_
 		.guard = l->guard,
 		.redo = l->redo };
 	for (int side = 0; side < n; side++) {
-		snprintf(c->role[side], sizeof c->role[side], "%s", m->side[side]->role);
+		c->role[side] = m->side[side]->role;
 		c->ms[side] = calloc(ROUNDS, sizeof(float));
 		if (!c->ms[side])
 			return err_set(err, ERR_INTERNAL, "out of memory");

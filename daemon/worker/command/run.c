@@ -147,10 +147,10 @@ static int run_process(struct bench *b, const struct build_context *c, const str
 	proc_describe(&how, ended);
 	if (proc_is_outside(&how))
 		return err_set(err, ERR_BUSY, "the benchmark of the %s: %s; for want of memory, or by somebody on this machine",
-			s->role, ended);
+			role_name(s->role), ended);
 	if (room_look(c->cache->fd, &disk) && room_is_low(&disk) && !room_was_taken(&disk, workdir_usage(c->cache->fd, side))) {
 		room_text(&disk, c->cache->dir, what, sizeof what);
-		return err_set(err, ERR_FULL, "the benchmark of the %s %s while only %s", s->role, ended, what);
+		return err_set(err, ERR_FULL, "the benchmark of the %s %s while only %s", role_name(s->role), ended, what);
 	}
 	snprintf(what, sizeof what, "ended with %s", ended);
 	return blame(trouble, r, "crash", what);
@@ -261,7 +261,7 @@ int command_run(struct bench *b, const struct build_context *c, const struct msg
 	folder = openat(c->cache->fd, side, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (folder < 0) {
 		free(r);
-		return err_sys(err, "folder of the %s", s->role);
+		return err_sys(err, "folder of the %s", role_name(s->role));
 	}
 	buf_init(&r->printed, READING_BYTES_MAX + 1);
 	r->reads_stdout = s->run.n_outputs == 0;

@@ -51,7 +51,7 @@ bool turns_taken(const struct command *m)
 int turns_listed(struct command *m, int side, int cell, struct fw_err *err)
 {
 	const struct turns_told *told = turns_list_find(&m->list[side], m->bench->cells[cell].key);
-	const char *role = m->side[side]->role;
+	enum role role = m->side[side]->role;
 
 	if (told && !told->failure[0] && told->ms > 0)
 		return 1;
@@ -183,7 +183,7 @@ static int take_cells(
 		if (is_over || c->reached || c->missed)
 			l->todo[c->cell] = false;
 		if (c->missed && ++a->missed[c->cell] == MISSED_MAX &&
-			bench_fault(b, c->cell, "target", "abi", "listed, but not asked for once turns are given", err) < 0)
+			bench_fault(b, c->cell, ROLE_TARGET, "abi", "listed, but not asked for once turns are given", err) < 0)
 			return -1;
 	}
 	return 0;
@@ -217,7 +217,8 @@ static int take_trouble(struct turns_launch *l, struct turns_session *s, struct 
 		return take_trouble_of_anchor(l, s, err);
 	if (s->no_room) {
 		a->no_room = true;
-		snprintf(a->no_room_why, sizeof a->no_room_why, "%.200s: %.300s", m->side[side]->role, s->trouble.detail);
+		snprintf(a->no_room_why, sizeof a->no_room_why, "%.200s: %.300s", role_name(m->side[side]->role),
+			s->trouble.detail);
 		return 0;
 	}
 	bool is_breach = strcmp(s->trouble.failure, "protocol") == 0;
@@ -383,7 +384,7 @@ static int run_all(struct turns_launch *l, struct fw_err *err)
 			after += b->cell[i].open;
 		empty = l->timed > 0 || after < before ? 0 : empty + 1;
 		for (int i = 0; i < l->n && empty == EMPTY_LAUNCHES_MAX && status == 0; i++)
-			status = bench_fault(b, l->list[i], "device", "device", "sessions of turns bring no times", err);
+			status = bench_fault(b, l->list[i], ROLE_DEVICE, "device", "sessions of turns bring no times", err);
 	}
 	return status;
 }

@@ -50,7 +50,7 @@ int turns_child_start(struct turns_child *c, const struct bench *b, const struct
 	if (!program)
 		return err_set(err, ERR_INTERNAL, "out of memory");
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, talk) < 0 || pipe2(words, O_CLOEXEC) < 0) {
-		err_sys(err, "cannot talk to the benchmark of the %s", s->role);
+		err_sys(err, "cannot talk to the benchmark of the %s", role_name(s->role));
 	} else if (program_prepare(program, b, build, s, true, err) == 0) {
 		program->spec.fd[0] = (struct proc_fd){ words[1], 1 };
 		program->spec.fd[1] = (struct proc_fd){ words[1], 2 };
@@ -175,12 +175,13 @@ static int note_end(struct turns_child *c, const struct proc_exit *given, const 
 	}
 	if (proc_is_outside(&how))
 		return err_set(err, ERR_BUSY, "the benchmark of the %s: %s; for want of memory, or by somebody on this machine",
-			c->subject->role, ended);
+			role_name(c->subject->role), ended);
 	build_side(build, c->subject, side);
 	if (room_look(build->cache->fd, &disk) && room_is_low(&disk) &&
 		!room_was_taken(&disk, workdir_usage(build->cache->fd, side))) {
 		room_text(&disk, build->cache->dir, what, sizeof what);
-		return err_set(err, ERR_FULL, "the benchmark of the %s %s while only %s", c->subject->role, ended, what);
+		return err_set(
+			err, ERR_FULL, "the benchmark of the %s %s while only %s", role_name(c->subject->role), ended, what);
 	}
 	snprintf(what, sizeof what, "ended with %s", ended);
 	blame(c, "crash", what);

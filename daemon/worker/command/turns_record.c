@@ -79,7 +79,7 @@ static struct msg *new_record(
 		(struct msg_cell){ .launch = m->bench->launches, .set = set, .cell = c->cell, .n_subjects = n_sides, .n = n };
 	message->u.cell->series = series;
 	for (int side = 0; side < n_sides; side++)
-		snprintf(message->u.cell->role[side], PROTOCOL_ROLE_SIZE, "%s", m->side[side]->role);
+		message->u.cell->role[side] = m->side[side]->role;
 	return message;
 }
 
@@ -172,7 +172,7 @@ static int tell_work(struct command *m, int side, int cell, const struct turns_t
 			.bytes_moved = told->bytes > 0 ? told->bytes : -1,
 			.workspace_bytes = (int64_t)told->memory_bytes } };
 
-	snprintf(work.u.work.role, sizeof work.u.work.role, "%s", m->side[side]->role);
+	work.u.work.role = m->side[side]->role;
 	snprintf(work.u.work.config, sizeof work.u.work.config, "%.110s%sfirst call %.4g ms", told->config,
 		told->config[0] ? ", " : "", told->first_ms);
 	return bench_send(m->bench, &work, err);

@@ -1,0 +1,22 @@
+/** role.h - whose doing a record is about: a side of a job, or what is around them. */
+#ifndef CORE_STATE_ROLE_H
+#define CORE_STATE_ROLE_H
+
+enum role {
+	ROLE_NONE, /* nobody's in particular */
+	ROLE_BASE,
+	ROLE_TARGET,
+	ROLE_ANCHOR, /* a history's fixed build, timed beside both */
+	ROLE_DEVICE,
+	ROLE_WORKER,
+	ROLES
+};
+
+/** As in lines, rows and text: "" "base" "target" "anchor" "device" "worker". Shape: ends with NULL. */
+extern const char *const role_names[ROLES + 1];
+
+const char *role_name(enum role role);
+/** ROLES for an unknown word. */
+enum role role_from_name(const char *name);
+
+#endif
