@@ -55,7 +55,12 @@ is "a third one runs beside the anchor" "$(pushed main)" "done unchanged: unchan
 is "and has its place in the history" "$(points "$(head_of kernels)")" "forward 2"
 page=$(curl -s "http://127.0.0.1:$(port)/comparisons/$(sql "SELECT max(id) FROM comparison")")
 like "the page counts what was compared" "$page" 'None of 2 cells lost more than its threshold; not compared: 2 done by neither side\.'
-like "the review comment has the word" "$(api "comparisons/$(sql "SELECT max(id) FROM comparison").md")" 'unsupported: neither side does it'
+review=$(api "comparisons/$(sql "SELECT max(id) FROM comparison").md")
+like "the review comment has the word" "$review" 'unsupported: neither side does it'
+folded=$(sed -n '/<details>/,/<\/details>/p' <<<"$review")
+is "it folds what did not change, and nothing else" \
+	"$(grep -c '/forward` .* | unchanged |$' <<<"$review") $(grep -c '/forward` .* | unchanged |$' <<<"$folded") $(grep -c unsupported <<<"$folded")" "2 2 0"
+like "and says how much that is" "$folded" '^<details><summary>2 unchanged</summary>$'
 like "and the CSV" "$(api "comparisons/$(sql "SELECT max(id) FROM comparison").csv")" 'backward,unsupported,'
 branch kernels slow main
 factor 1.2 "slower"

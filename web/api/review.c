@@ -26,9 +26,11 @@ enum { SHOWN_MAX = 60 };
 struct review {
 	struct buf *out;
 	const struct comparison *c;
-	int n, left_out, n_peers;
-	bool apart; /* a change reads otherwise than its medians */
-	bool flops; /* those of a row are known; else it speaks of time */
+	int n, n_shown, left_out, n_peers;
+	int n_folded; /* cells to which nothing happened, which stand apart */
+	bool folded;  /* these are written, else the others */
+	bool apart;   /* a change reads otherwise than its medians */
+	bool flops;   /* those of a row are known; else it speaks of time */
 	const char *peer[COMPARISON_PEERS_MAX];
 };
 
@@ -49,12 +51,27 @@ static void interval(struct buf *out, double low_pct, double high_pct)
 		buf_puts(out, "–");
 }
 
+/* Whether a reader may be spared it: beside a peer nothing is. */
+static bool is_folded(const struct review *review, const struct view_cell *row)
+{
+	return review->c->kind != JOBKIND_PEER && (row->verdict == VERDICT_UNCHANGED || row->verdict == VERDICT_IDENTICAL);
+}
+
+static void count_folded(void *arg, const struct view_cell *row)
+{
+	struct review *review = arg;
+	review->n++;
+	review->n_folded += is_folded(review, row);
+}
+
 static void cell_line(void *arg, const struct view_cell *row)
 {
 	struct review *review = arg;
 	struct buf *out = review->out;
 	int n = review->n++;
-	if (n >= SHOWN_MAX) {
+	if (is_folded(review, row) != review->folded)
+		return;
+	if (review->n_shown++ >= SHOWN_MAX) {
 		review->left_out++;
 		return;
 	}
@@ -144,8 +161,29 @@ static void heading(void *arg, const struct view_comparison *row)
 	markdown_text(out, *row->device ? row->device : "no device");
 	buf_puts(out, ", suite ");
 	markdown_text(out, row->suite);
-	buf_printf(out, ", %d launches, %.0f s of device time\n\n", row->launches, row->gpu_s);
-	table_head(review);
+	buf_printf(out, ", %d launches, %.0f s of device time\n", row->launches, row->gpu_s);
+}
+
+/* What happened, then what did not, folded. */
+static int tables(struct db *db, int64_t id, struct review *review, struct fw_err *err)
+{
+	if (view_cells(db, id, count_folded, review, err) != 0)
+		return -1;
+	int n_cells = review->n, result = 0;
+	for (int part = 0; part < 2 && result == 0; part++) {
+		review->folded = part == 1;
+		review->n = review->n_shown = 0;
+		if ((review->folded ? review->n_folded : n_cells - review->n_folded) == 0)
+			continue;
+		if (review->folded)
+			buf_printf(review->out, "\n<details><summary>%d unchanged</summary>\n", review->n_folded);
+		buf_putc(review->out, '\n');
+		table_head(review);
+		result = view_cells(db, id, cell_line, review, err);
+		if (review->folded)
+			buf_puts(review->out, "\n</details>\n");
+	}
+	return result;
 }
 
 void api_comparison_md(void *arg, struct http_request *r, struct http_response *response)
@@ -163,11 +201,10 @@ void api_comparison_md(void *arg, struct http_request *r, struct http_response *
 	if (result == 0) {
 		review.n_peers = comparison_peers(&c, review.peer);
 		review.flops = comparison_has_flops(&c);
-		result = view_comparison(site->db, id, heading, &review, &err) ||
-					 view_cells(site->db, id, cell_line, &review, &err)
-				 ? -1
-				 : 0;
+		result = view_comparison(site->db, id, heading, &review, &err);
 	}
+	if (result == 0)
+		result = tables(site->db, id, &review, &err);
 	comparison_free(&c);
 	if (result != 0) {
 		answer_error(r, response, &err);
