@@ -23,6 +23,7 @@ put 644 kernels/fw_kernel.h "$prefix/include/flopwatch"
 for file in flopwatch.h flopwatch_benchmark.h flopwatch_nvbench.h; do put 644 "daemon/kit/$file" "$prefix/include/flopwatch"; done
 for file in flopwatch.h flopwatch_benchmark.h flopwatch_nvbench.h flopwatch.py; do put 644 "daemon/kit/$file" "$prefix/share/flopwatch/kit"; done
 for suite in etc/suites/*.yaml; do put 644 "$suite" "$prefix/share/flopwatch/suites"; done
+put 755 etc/ci/comment.sh "$prefix/share/flopwatch/ci"
 # systemd looks here whatever the prefix is
 for unit in systemd/*.service systemd/*.socket; do put_text 644 "$unit" /usr/lib/systemd/system "$(basename "$unit")"; done
 put_text 644 systemd/flopwatch.sysusers /usr/lib/sysusers.d flopwatch.conf

@@ -62,6 +62,29 @@ ok "what is undecided passes" open_action
 like "with a warning" "$out" '^::warning title=flopwatch::undecided'
 fails "unless it shall not" 7 open_action undecided=fail
 
+# ---- one comment at a review, whatever is pushed to it ----
+mkdir "$tmp/forge"
+said() { jq -r "$1" "$tmp/forge/comments.json"; }
+jq -n '[range(40) | {id: (. + 1), body: "I like it, <!-- flopwatch  -->"}]' >"$tmp/forge/comments.json"
+python3 "$root/tests/lib/forge.py" "$tmp/forge" &
+forge=$!
+on_exit kill "$forge"
+await test -s "$tmp/forge/port"
+reviewed() { GITHUB_API_URL=http://127.0.0.1:$(cat "$tmp/forge/port") GITHUB_REPOSITORY=team/kernels action review=7 github-token=secret timeout=300 "$@"; }
+ok "a harmless commit of a review passes" reviewed "commit=$words"
+unlike "nothing is wrong with its comment" "$out" '^::warning'
+is "which is written" "$(cat "$tmp/forge/requests")" "POST /repos/team/kernels/issues/7/comments Bearer secret"
+like "and says what was found" "$(said '.[-1].body')" '^\*\*flopwatch: identical\*\*'
+fails "a slower one that follows fails" 3 reviewed "commit=$slow"
+is "its comment takes the place of the first" "$(tail -n 1 "$tmp/forge/requests")" "PATCH /repos/team/kernels/issues/comments/41 Bearer secret"
+like "and says what was found" "$(said '.[-1].body')" '^\*\*flopwatch: regression\*\* in 4 of 4 cells, worst -[45]\.'
+is "all others are as they were" "$(said length) $(said '[.[] | select(.body == "I like it, <!-- flopwatch  -->")] | length')" "41 40"
+unlike "no token is in the log" "$out" secret
+ok "without a review" action "commit=$words" github-token=secret timeout=300
+is "nothing is written" "$(wc -l <"$tmp/forge/requests")" 2
+ok "a comment that cannot be written" reviewed "commit=$words" review=8
+like "is a warning, since the verdict is there" "$out" '^::warning title=flopwatch::the comment at #8 could not be written$'
+
 # ---- GitLab ----
 script=$(python3 -c '
 import sys, yaml
@@ -77,3 +100,6 @@ like "and shows its tables" "$out" 'verdict: identical'
 fails "a slower one fails" 3 gitlab CI_COMMIT_SHA="$slow" FLOPWATCH_REPOSITORY=kernels
 fails "of a merged result the branch's own commit counts" 3 gitlab CI_COMMIT_SHA=1234567890123456789012345678901234567890 CI_MERGE_REQUEST_SOURCE_BRANCH_SHA="$slow"
 fails "what nobody pushed fails" 4 gitlab CI_COMMIT_SHA=1234567890123456789012345678901234567890 FLOPWATCH_WAIT_S=1
+fails "at a merge request" 3 gitlab CI_COMMIT_SHA="$slow" CI_MERGE_REQUEST_IID=7 FORGE_TOKEN=secret FLOPWATCH_CI="$root/etc/ci" CI_PROJECT_ID=12 \
+	CI_API_V4_URL="http://127.0.0.1:$(cat "$tmp/forge/port")"
+is "the comment is written anew in its way" "$(tail -n 1 "$tmp/forge/requests")" "PUT /projects/12/merge_requests/7/notes/41 secret"

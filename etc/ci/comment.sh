@@ -1,0 +1,65 @@
+#!/bin/bash
+# One comment at a review says what flopwatch found of its newest commit: the first time it is written, later it is written anew. For GitHub,
+# Gitea and Forgejo (GITHUB_API_URL, GITHUB_REPOSITORY) and GitLab (CI_API_V4_URL, CI_PROJECT_ID), as their runners set them.
+#
+# FLOPWATCH_SERVER, FLOPWATCH_TOKEN, COMMIT, REPOSITORY: what is asked for, as `flopwatch wait` is. REVIEW: number of the pull or merge request.
+# FORGE_TOKEN: may comment there. Needs curl and jq.
+set -eu
+: "${FLOPWATCH_SERVER:?}" "${COMMIT:?}" "${REVIEW:?}" "${FORGE_TOKEN:?}"
+size_max=60000 # of a comment; GitHub takes 65536 characters
+marker="<!-- flopwatch ${REPOSITORY:-} -->"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# Secrets go through files of this process, never through its arguments, which others can read.
+ask() { # path, curl's options...: of the daemon
+	local path=$1
+	shift
+	curl -sSf --max-time 60 -H @<([ -z "${FLOPWATCH_TOKEN:-}" ] || printf 'Authorization: Bearer %s\n' "$FLOPWATCH_TOKEN") "$FLOPWATCH_SERVER$path" "$@"
+}
+forge() { # method, path, curl's options...
+	local method=$1 path=$2 header="Authorization: Bearer"
+	shift 2
+	[ -z "${CI_API_V4_URL:-}" ] || header="PRIVATE-TOKEN:"
+	curl -sSf --max-time 60 -X "$method" -H @<(printf '%s %s\n' "$header" "$FORGE_TOKEN") -H 'Content-Type: application/json' "$api$path" "$@"
+}
+if [ -n "${CI_API_V4_URL:-}" ]; then
+	api=$CI_API_V4_URL/projects/$CI_PROJECT_ID
+	comments=/merge_requests/$REVIEW/notes
+	mine=$comments change=PUT
+else
+	api=$GITHUB_API_URL/repos/$GITHUB_REPOSITORY
+	comments=/issues/$REVIEW/comments
+	mine=/issues/comments change=PATCH
+fi
+
+# ---- what is to be said: each suite's report, or why it has none ----
+ask "/api/v1/commits/$COMMIT/verdict" -G --data-urlencode "repo=${REPOSITORY:-}" >"$work/verdict"
+printf '%s\n' "$marker" >"$work/body"
+jq -r '.suites[] | [.comparison // 0, .job] | @tsv' "$work/verdict" >"$work/suites"
+while read -r comparison job; do
+	if [ "$comparison" = 0 ]; then
+		printf '**flopwatch: not measured**, job %s\n' "$job" >"$work/part"
+	else
+		ask "/api/v1/comparisons/$comparison.md" >"$work/part"
+	fi
+	if [ $(($(stat -c %s "$work/body") + $(stat -c %s "$work/part"))) -gt $size_max ]; then
+		head -n 1 "$work/part" >"$work/first" # its verdict still fits
+		mv "$work/first" "$work/part"
+	fi
+	{ cat "$work/part"; printf '\n'; } >>"$work/body"
+done <"$work/suites"
+jq -n --rawfile body "$work/body" '{body: $body}' >"$work/comment"
+
+# ---- where it was said before ----
+id=""
+for page in $(seq 50); do
+	forge GET "$comments?per_page=100&limit=50&page=$page" >"$work/comments"
+	id=$(jq -r --arg marker "$marker" '[.[] | select(.body | startswith($marker))][0].id // ""' "$work/comments")
+	if [ -n "$id" ] || [ "$(jq length "$work/comments")" = 0 ]; then break; fi
+done
+if [ -n "$id" ]; then
+	forge "$change" "$mine/$id" --data-binary "@$work/comment" >"$work/answer"
+else
+	forge POST "$comments" --data-binary "@$work/comment" >"$work/answer"
+fi
