@@ -42,6 +42,12 @@ cd src || exit 1
 init
 is "from a folder inside, at the root" "$(jq -r .file <<<"$body")" "$(realpath "$tmp/made")/.flopwatch.yaml"
 
+new named
+printf "$c_program" >sums.c
+printf 'bench: sums.c\n\tgcc -I"$$FLOPWATCH_KIT" -o $@ sums.c -lm\n' >Makefile
+init
+is "a program of another name, by its source" "$(value command) $(value sums command)" '[make, bench] [./bench]'
+
 # ---- a Makefile in a folder, for two kinds of device
 new module
 mkdir kernels

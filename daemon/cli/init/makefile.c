@@ -225,6 +225,15 @@ static bool rule_program(const struct rule *r, const char *stem, const char *sou
 			if (matches(word, need, source, target, size) && snprintf(file, size, "%s", target) > 0)
 				return true;
 	}
+	/* a target of another name that is made of this source, and is no object */
+	list = r->targets;
+	for (const char *needs = r->needs;
+		source && strstr(r->recipe.data, "-o ") && !strstr(r->recipe.data, "-c ") && next_word(&needs, need);)
+		if (strcmp(need, source) == 0 && next_word(&list, word) && !strpbrk(word, "?%")) {
+			snprintf(target, size, "%s", word);
+			snprintf(file, size, "%s", word);
+			return true;
+		}
 	/* `gcc -o build/sums`, under a target of another name */
 	list = r->targets;
 	for (const char *at = r->recipe.data; (at = strstr(at, "-o ")); at++) {

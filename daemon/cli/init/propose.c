@@ -102,7 +102,7 @@ static void add_compiled(struct proposal *p, const struct look *l, const struct 
 	snprintf(start, sizeof start, "./%s", file);
 	command_add(&b->command, start);
 	snprintf(b->why, sizeof b->why, "%.200s %.100s", program->path, program->why);
-	if (!reads_files(program))
+	if (!reads_files(program) && strcmp(p->step[p->n_steps - 1].word[0], "cmake") != 0) /* which may make libraries, too */
 		snprintf(b->artifact, sizeof b->artifact, "%s", file);
 	if (program->kind == LOOK_GOOGLE || program->kind == LOOK_KIT_GOOGLE) {
 		b->reader = "google-benchmark";

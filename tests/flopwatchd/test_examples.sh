@@ -1,0 +1,81 @@
+#!/bin/bash
+# Each of doc/examples, and the kit's programs, as somebody's first repository: init writes its manifest, try runs it, a daemon measures its push.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../lib/daemon.sh"
+export XDG_CACHE_HOME=$tmp/try-cache
+mkdir "$XDG_CACHE_HOME"
+
+example() { # name, files or folders: a checkout of them, with what init writes
+	local name=$1 file
+	shift
+	git init -q --bare -b main "$tmp/$name.git"
+	git init -q -b main "$tmp/$name"
+	git -C "$tmp/$name" remote add origin "$tmp/$name.git"
+	for file; do cp -r "$file" "$tmp/$name"; done
+	ok "init of $name" "$bin/flopwatch" init "$tmp/$name"
+}
+attempt() { # name, device
+	body=$("$bin/flopwatch" try --json --device "$2" "$tmp/$1")
+	status=$?
+}
+of() {
+	jq -r ".[0] | $1" <<<"$body"
+}
+says() { # name, key: what the manifest says there
+	sed -n "s/^ *$2: //p" "$tmp/$1/.flopwatch.yaml" | sed 's/ #.*//' | paste -sd' '
+}
+examples=$root/doc/examples
+
+example attention "$examples"/attention/* "$root/kernels/fw_kernel.h"
+example google "$examples"/google-benchmark/*
+example kit "$root/tests/turns/sums.c"
+example python "$root/tests/turns/sums.py"
+example kit_google "$root/tests/turns/sums_google.cc"
+sed -i 's/^BENCHMARK(BM_fails);//' "$tmp/kit_google/sums_google.cc" # which is there to fail
+pushed="attention google kit python kit_google"
+example hyperfine "$examples"/hyperfine/*
+if command -v hyperfine >/dev/null; then
+	pushed+=" hyperfine"
+else
+	skip "hyperfine" "it is not installed"
+fi
+is "hyperfine's script and its file" "$(says hyperfine command) $(says hyperfine reader) $(says hyperfine outputs)" "[sh, bench.sh] hyperfine [times.json]"
+
+# ---- what needs a GPU, or what this machine lacks
+example cuda "$examples"/cuda/*
+is "the CUDA kernel runs by turns" "$(says cuda command) $(says cuda reader)" "[make, build/transpose] [./build/transpose] flopwatch"
+if [ -n "$(sed -n 's/^NVCC := //p' "$root/build/cuda.mak")" ]; then
+	attempt cuda cpu
+	is "nvcc builds it" "$(of .build.state)" ok
+	if [ ! -e /proc/driver/nvidia/version ]; then
+		like "and try says what it lacks" "$status $(of '.hints | join(" ")')" '^1 there is no GPU on this machine'
+	fi
+else
+	skip "nvcc builds it" "there is no CUDA toolkit that works"
+fi
+example nvbench "$examples"/nvbench/*
+is "nvbench under CMake" "$(says nvbench reader) $(says nvbench outputs)" "nvbench [fill.json]"
+example triton "$examples"/triton/*
+is "Triton's script as it is" "$(says triton command) $(says triton reader)" "[python3, -m, flopwatch, softmax.py] flopwatch"
+example pytorch "$examples"/pytorch/*
+is "PyTorch's, too" "$(says pytorch command) $(says pytorch reader)" "[python3, -m, flopwatch, layernorm.py] flopwatch"
+for name in triton pytorch; do
+	ok "$name is Python" python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$tmp/$name/$(cd "$examples/$name" && ls)"
+done
+
+# ---- try, and a push of the same files
+for name in $pushed; do
+	attempt "$name" cpu
+	is "try of $name gives each cell a time" "$status $(of '[.cells[].ms > 0] | length > 0 and all')" "0 true"
+	commit "$name" "first"
+	push "$name" main
+done
+repos=$(for name in $pushed; do printf '{name: %s, url: %s}, ' "$name" "$tmp/$name.git"; done)
+write_config 'workers: [{name: cpu, command: [flopwatch-worker, serve], device: cpu}]' "repos: [${repos%, }]"
+start_daemon || exit 1
+for name in $pushed; do
+	await job_ended "$(head_of "$name")"
+	id=$(job_of "$(head_of "$name")")
+	is "the daemon measures the push of $name" "$(job_field "$id" state) $(api "comparisons/$(job_field "$id" comparison)" |
+		jq -r '[.cells[].base.median_ms > 0] | length > 0 and all')" "done true"
+done
