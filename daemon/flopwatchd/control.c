@@ -174,7 +174,7 @@ static int insert_job(struct control *c, struct store_job *job, struct fw_err *e
 	if (result == 0)
 		result = store_job_insert(c->db, job, now, err);
 	if (result == 0)
-		result = store_job_tell(g->db, job, "job.queued", "queued", NULL, now, err);
+		result = store_job_tell(g->db, job, "job.queued", JOBSTATE_QUEUED, NULL, now, err);
 	if (result == 0)
 		result = store_job_log(c->db, job->id, now, "queued: asked for by a person", err);
 	if (txn_end(g, result, err) != 0)
@@ -196,7 +196,7 @@ int control_enqueue(struct control *c, const struct job_request *request, int64_
 /* A kind of device, or one device by its uuid. */
 static int read_device(struct control *c, const char *text, struct store_job *job, struct fw_err *err)
 {
-	char state[16];
+	enum devicestate state;
 	int64_t id;
 	if (!text || !*text)
 		return 0;
@@ -207,7 +207,7 @@ static int read_device(struct control *c, const char *text, struct store_job *jo
 	}
 	if (copy_word("device", text, job->device_uuid, sizeof job->device_uuid, err) != 0)
 		return -1;
-	return store_device_get(c->db, job->device_uuid, &id, state, err);
+	return store_device_get(c->db, job->device_uuid, &id, &state, err);
 }
 
 int control_calibrate(struct control *c, const struct job_request *request, int runs, int64_t *jobs, struct fw_err *err)
@@ -230,7 +230,7 @@ int control_calibrate(struct control *c, const struct job_request *request, int 
 		struct store_job job = wish;
 		result = calibrate_enqueue(c->db, upstream, &job, clock_utc_ms(), err);
 		if (result == 0)
-			result = store_job_tell(g->db, &job, "job.queued", "queued", NULL, clock_utc_ms(), err);
+			result = store_job_tell(g->db, &job, "job.queued", JOBSTATE_QUEUED, NULL, clock_utc_ms(), err);
 		jobs[i] = job.id;
 	}
 	if (txn_end(g, result, err) != 0)
@@ -333,7 +333,7 @@ int control_peer(struct control *c, const struct job_request *request, int64_t *
 		struct store_job job;
 		result = store_job_get(c->db, jobs[i], &job, err);
 		if (result == 0)
-			result = store_job_tell(g->db, &job, "job.queued", "queued", NULL, now, err);
+			result = store_job_tell(g->db, &job, "job.queued", JOBSTATE_QUEUED, NULL, now, err);
 	}
 	if (txn_end(g, result, err) != 0)
 		return -1;
@@ -356,8 +356,8 @@ int control_retry(struct control *c, int64_t job, int64_t *new_job, struct fw_er
 	struct store_job row;
 	if (store_job_get(c->db, job, &row, err) != 0)
 		return -1;
-	if (!jobstate_is_final(jobstate_from_name(row.state)))
-		return err_set(err, ERR_CONFLICT, "job %lld is still open: %s", (long long)job, row.state);
+	if (!jobstate_is_final(row.state))
+		return err_set(err, ERR_CONFLICT, "job %lld is still open: %s", (long long)job, jobstate_name(row.state));
 	if (row.kind == JOBKIND_IMPORT)
 		return err_set(
 			err, ERR_CONFLICT, "job %lld holds imported figures; there is nothing to measure again", (long long)job);
@@ -442,15 +442,17 @@ int control_bisect_cancel(struct control *c, int64_t id, const char *who, struct
 int control_pause(struct control *c, const char *uuid, bool paused, const char *who, struct fw_err *err)
 {
 	struct txn *g = queue_txn(c->queue);
-	char before[16], why[256];
+	enum devicestate before;
+	char why[256];
 	int64_t id;
-	if (store_device_get(c->db, uuid, &id, before, err) != 0)
+	if (store_device_get(c->db, uuid, &id, &before, err) != 0)
 		return -1;
-	bool broken = strcmp(before, "quarantined") == 0 || strcmp(before, "canary") == 0;
+	bool broken = before == DEVICESTATE_QUARANTINED || before == DEVICESTATE_CANARY;
 	if (broken && paused)
-		return err_set(err, ERR_CONFLICT, "device %.64s is %s and gets no jobs", uuid, before);
+		return err_set(err, ERR_CONFLICT, "device %.64s is %s and gets no jobs", uuid, devicestate_name(before));
 	snprintf(why, sizeof why, "%s by %.200s", broken ? "a canary was asked for" : paused ? "paused" : "resumed", who);
-	if (devicestate_set(g, uuid, broken ? "canary" : paused ? "paused" : "ok", why, who, err) != 0)
+	enum devicestate to = broken ? DEVICESTATE_CANARY : paused ? DEVICESTATE_PAUSED : DEVICESTATE_OK;
+	if (devicestate_set(g, uuid, to, why, who, err) != 0)
 		return -1;
 	queue_wake(c->queue);
 	return 0;
@@ -464,7 +466,8 @@ int control_judge(struct control *c, int64_t comparison, bool *changed, struct f
 	return txn_end(g, judge_again(c->db, comparison, changed, err), err);
 }
 
-int control_alert(struct control *c, int64_t alert, const char *state, const char *who, const char *reason, struct fw_err *err)
+int control_alert(
+	struct control *c, int64_t alert, enum alertstate state, const char *who, const char *reason, struct fw_err *err)
 {
 	struct txn *g = queue_txn(c->queue);
 	if (txn_begin(g, err) != 0)

@@ -14,6 +14,7 @@
 #include "core/ask/figures.h"
 #include "core/ask/job_request.h"
 #include "core/ask/worker.h"
+#include "core/state/alertstate.h"
 #include "flopwatchd/runtime/config.h"
 #include "db/sqlite/db.h"
 
@@ -67,7 +68,8 @@ int control_retry(struct control *c, int64_t job, int64_t *new_job, struct fw_er
  */
 int control_pause(struct control *c, const char *uuid, bool paused, const char *who, struct fw_err *err);
 /** A person's step with an alert: acknowledged, accepted, resolved, invalid; webhooks hear of it. Err: as store_alert_change. */
-int control_alert(struct control *c, int64_t alert, const char *state, const char *who, const char *reason, struct fw_err *err);
+int control_alert(
+	struct control *c, int64_t alert, enum alertstate state, const char *who, const char *reason, struct fw_err *err);
 /** Send a delivery again, under its id. Err: ERR_NOT_FOUND. */
 int control_redeliver(struct control *c, int64_t delivery, struct fw_err *err);
 /** Judge a comparison again from its stored samples. `changed`: some verdict became another. Err: ERR_NOT_FOUND. */

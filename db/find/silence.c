@@ -63,7 +63,7 @@ static int each_over(struct stmt *s, struct find_silence_over *out, int *n, stru
 	while ((result = stmt_step(s, err)) == 1) {
 		struct find_silence_over *o = &out[(*n)++];
 		o->alert = row_int(s, 0);
-		row_copy(s, 1, o->state, sizeof o->state);
+		o->state = devicestate_from_name(row_text(s, 1));
 	}
 	return result;
 }

@@ -2,6 +2,7 @@
 #ifndef DB_FIND_SILENCE_H
 #define DB_FIND_SILENCE_H
 
+#include "core/state/devicestate.h"
 #include "db/sqlite/db.h"
 
 struct find_waiting {
@@ -20,7 +21,7 @@ int find_quarantined_devices(struct db *db, int64_t since, struct find_waiting *
 
 struct find_silence_over {
 	int64_t alert;
-	char state[16]; /* of the device */
+	enum devicestate state; /* of the device */
 };
 /** Alerts about silent devices that were heard since, or that are not in use. Shape: out[max]. */
 int find_silence_heard(struct db *db, struct find_silence_over *out, int max, int *n, struct fw_err *err);

@@ -27,7 +27,7 @@ int find_told_ended(
 		row_copy(s, 2, job->repo_name, sizeof job->repo_name);
 		row_copy(s, 3, job->sha, sizeof job->sha);
 		row_copy(s, 4, job->suite, sizeof job->suite);
-		row_copy(s, 5, job->state, sizeof job->state);
+		job->state = jobstate_from_name(row_text(s, 5));
 		row_copy(s, 6, job->why, sizeof job->why);
 	}
 	return result;

@@ -3,13 +3,15 @@
 #define DB_FIND_TOLD_H
 
 #include "core/state/jobkind.h"
+#include "core/state/jobstate.h"
 #include "core/verdict/verdict.h"
 #include "db/sqlite/db.h"
 
 /** A job that ended beside the one that a transaction is about. */
 struct find_told_job {
 	int64_t id, repo;
-	char repo_name[128], sha[65], suite[64], state[16], why[512];
+	char repo_name[128], sha[65], suite[64], why[512];
+	enum jobstate state;
 };
 /** Those that count, of a branch, that ended at `ended_at` without a verdict, newest first. `repo_name` "": of any. Shape: out[max]. */
 int find_told_ended(

@@ -6,8 +6,8 @@
 
 enum { CELLS_BYTES_MAX = 1 << 21 };
 
-static int add_event(
-	struct db *db, int64_t alert, int64_t now_ms, const char *who, const char *state, const char *reason, struct fw_err *err)
+static int add_event(struct db *db, int64_t alert, int64_t now_ms, const char *who, enum alertstate state, const char *reason,
+	struct fw_err *err)
 {
 	struct stmt *s = db_stmt(
 		db, "INSERT INTO alert_event (alert, at, who, state, reason) VALUES (:alert, :at, :who, :state, :reason)", err);
@@ -16,18 +16,18 @@ static int add_event(
 	stmt_int(s, ":alert", alert);
 	stmt_int(s, ":at", now_ms);
 	stmt_text(s, ":who", who);
-	stmt_text(s, ":state", state);
+	stmt_text(s, ":state", alertstate_name(state));
 	stmt_text(s, ":reason", reason);
 	return stmt_run(s, err);
 }
 
-static int set_state(struct db *db, int64_t id, const char *state, int64_t now_ms, struct fw_err *err)
+static int set_state(struct db *db, int64_t id, enum alertstate state, int64_t now_ms, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, "UPDATE alert SET state = :state, changed_at = :now WHERE id = :id", err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", id);
-	stmt_text(s, ":state", state);
+	stmt_text(s, ":state", alertstate_name(state));
 	stmt_int(s, ":now", now_ms);
 	return stmt_run(s, err);
 }
@@ -44,7 +44,7 @@ static int insert(struct db *db, struct store_alert *a, int64_t now_ms, struct f
 		err);
 	if (!s)
 		return -1;
-	stmt_text(s, ":kind", a->kind);
+	stmt_text(s, ":kind", alertkind_name(a->kind));
 	stmt_int(s, ":repo", a->repo);
 	stmt_int(s, ":device", a->device);
 	stmt_text(s, ":branch", a->branch);
@@ -58,8 +58,8 @@ static int insert(struct db *db, struct store_alert *a, int64_t now_ms, struct f
 	stmt_int(s, ":now", now_ms);
 	if (stmt_insert(s, &a->id, err))
 		return -1;
-	memcpy(a->state, "open", 5);
-	return add_event(db, a->id, now_ms, "flopwatch", "open", "", err);
+	a->state = ALERTSTATE_OPEN;
+	return add_event(db, a->id, now_ms, "flopwatch", ALERTSTATE_OPEN, "", err);
 }
 
 /** 1 and id and state of the alert of this commit that nobody has answered for, or of the device, 0, -1. One about a device that has ended is not opened again. */
@@ -77,11 +77,11 @@ static int find(struct db *db, struct store_alert *a, struct fw_err *err)
 		return -1;
 	stmt_int(s, ":owner", a->repo ? a->repo : a->device);
 	stmt_text(s, ":target", a->target_sha);
-	stmt_text(s, ":kind", a->kind);
+	stmt_text(s, ":kind", alertkind_name(a->kind));
 	int result = stmt_step(s, err);
 	if (result == 1) {
 		a->id = row_int(s, 0);
-		row_copy(s, 1, a->state, sizeof a->state);
+		a->state = alertstate_from_name(row_text(s, 1));
 		stmt_reset(s);
 	}
 	return result;
@@ -121,9 +121,9 @@ static int update(struct db *db, const struct store_alert *a, const char *cells,
 /* ---- opening --------------------------------------------------------------------------------------------------------- */
 
 struct gathered {
-	int due;          /* cells of `a` that nobody has answered for */
-	int64_t answered; /* the latest alert of the commit that somebody has; 0: none */
-	char state[16];   /* of that one */
+	int due;               /* cells of `a` that nobody has answered for */
+	int64_t answered;      /* the latest alert of the commit that somebody has; 0: none */
+	enum alertstate state; /* of that one */
 };
 
 /**
@@ -155,7 +155,7 @@ static int gather(struct db *db, struct store_alert *a, struct gathered *g, stru
 		return -1;
 	stmt_int(s, ":repo", a->repo);
 	stmt_text(s, ":target", a->target_sha);
-	stmt_text(s, ":kind", a->kind);
+	stmt_text(s, ":kind", alertkind_name(a->kind));
 	stmt_text(s, ":cells", a->cells_json);
 	stmt_int(s, ":comparison", a->comparison);
 	int result = stmt_step(s, err);
@@ -164,7 +164,7 @@ static int gather(struct db *db, struct store_alert *a, struct gathered *g, stru
 		a->n_kept = (int)row_int(s, 1);
 		a->n_news = (int)row_int(s, 2);
 		g->answered = row_int(s, 3);
-		row_copy(s, 4, g->state, sizeof g->state);
+		g->state = alertstate_from_name(row_text(s, 4));
 		buf_puts(due, row_text(s, 5));
 		buf_puts(all, row_text(s, 6));
 		stmt_reset(s);
@@ -182,9 +182,9 @@ static int extend(struct db *db, const struct store_alert *a, int64_t now_ms, st
 
 static int open_again(struct db *db, struct store_alert *a, int64_t now_ms, struct fw_err *err)
 {
-	memcpy(a->state, "open", 5);
-	return set_state(db, a->id, "open", now_ms, err) ||
-			       add_event(db, a->id, now_ms, "flopwatch", "open", "measured again, and it is still so", err)
+	a->state = ALERTSTATE_OPEN;
+	return set_state(db, a->id, ALERTSTATE_OPEN, now_ms, err) || add_event(db, a->id, now_ms, "flopwatch", ALERTSTATE_OPEN,
+									     "measured again, and it is still so", err)
 		       ? -1
 		       : 0;
 }
@@ -195,7 +195,7 @@ static int open_with(
 	int found = find(db, a, err);
 	if (found < 0)
 		return -1;
-	bool over = found && strcmp(a->state, "resolved") == 0;
+	bool over = found && a->state == ALERTSTATE_RESOLVED;
 	const char *ours = a->cells_json;
 	*is_new = !found || over;
 	a->cells_json = due;
@@ -212,15 +212,13 @@ int store_alert_open(struct db *db, struct store_alert *a, int64_t now_ms, bool 
 {
 	struct gathered g = { .due = 0 };
 	struct buf due, all;
-	if (!a->kind)
-		a->kind = "regression";
 	*is_new = false;
 	buf_init(&due, CELLS_BYTES_MAX);
 	buf_init(&all, CELLS_BYTES_MAX);
 	int result = gather(db, a, &g, &due, &all, err);
 	if (result == 0 && !g.due && g.answered) {
 		a->id = g.answered;
-		memcpy(a->state, g.state, sizeof a->state);
+		a->state = g.state;
 	} else if (result == 0) {
 		result = open_with(db, a, due.data, all.data, now_ms, is_new, err);
 	}
@@ -260,7 +258,7 @@ int store_alert_describe(
 	return stmt_run(s, err);
 }
 
-int store_alert_live(struct db *db, int64_t repo, const char *target_sha, const char *kind, int64_t *id, struct fw_err *err)
+int store_alert_live(struct db *db, int64_t repo, const char *target_sha, enum alertkind kind, int64_t *id, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT id FROM alert WHERE repo = :repo AND target_sha = :target AND kind = :kind AND "
@@ -270,7 +268,7 @@ int store_alert_live(struct db *db, int64_t repo, const char *target_sha, const 
 		return -1;
 	stmt_int(s, ":repo", repo);
 	stmt_text(s, ":target", target_sha);
-	stmt_text(s, ":kind", kind);
+	stmt_text(s, ":kind", alertkind_name(kind));
 	int result = stmt_step(s, err);
 	*id = result == 1 ? row_int(s, 0) : 0;
 	stmt_reset(s);
@@ -279,16 +277,13 @@ int store_alert_live(struct db *db, int64_t repo, const char *target_sha, const 
 
 /* ---- what people and searches say ------------------------------------------------------------------------------------- */
 
-static bool allowed(const char *from, const char *to)
+static bool allowed(enum alertstate from, enum alertstate to)
 {
-	if (strcmp(from, "open") != 0 && strcmp(from, "acknowledged") != 0)
-		return false;
-	return strcmp(to, "accepted") == 0 || strcmp(to, "resolved") == 0 || strcmp(to, "invalid") == 0 ||
-	       (strcmp(from, "open") == 0 && strcmp(to, "acknowledged") == 0);
+	return alertstate_is_live(from) && to > from && to < ALERTSTATE_N;
 }
 
 int store_alert_change(
-	struct db *db, int64_t id, const char *state, const char *who, const char *reason, int64_t now_ms, struct fw_err *err)
+	struct db *db, int64_t id, enum alertstate state, const char *who, const char *reason, int64_t now_ms, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, "SELECT state FROM alert WHERE id = :id", err);
 	if (!s)
@@ -299,14 +294,15 @@ int store_alert_change(
 		return err_set(err, ERR_NOT_FOUND, "there is no alert %lld", (long long)id);
 	if (result < 0)
 		return -1;
-	char from[16];
-	row_copy(s, 0, from, sizeof from);
+	enum alertstate from = alertstate_from_name(row_text(s, 0));
 	stmt_reset(s);
 	if (!allowed(from, state))
-		return err_set(err, ERR_CONFLICT, "alert %lld is %s and cannot become %s", (long long)id, from, state);
-	bool reason_due = strcmp(state, "accepted") == 0 || strcmp(state, "invalid") == 0;
+		return err_set(err, ERR_CONFLICT, "alert %lld is %s and cannot become %s", (long long)id, alertstate_name(from),
+			alertstate_name(state));
+	bool reason_due = state == ALERTSTATE_ACCEPTED || state == ALERTSTATE_INVALID;
 	if (reason_due && (!reason || !reason[0]))
-		return err_set(err, ERR_INVALID, "alert %lld: give a reason to call it %s", (long long)id, state);
+		return err_set(
+			err, ERR_INVALID, "alert %lld: give a reason to call it %s", (long long)id, alertstate_name(state));
 	return set_state(db, id, state, now_ms, err) || add_event(db, id, now_ms, who, state, reason ? reason : "", err) ? -1 : 0;
 }
 
@@ -314,17 +310,17 @@ int store_alert_culprits(
 	struct db *db, int64_t id, const char *culprits_json, const char *reason, int64_t now_ms, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, "UPDATE alert SET culprits = (" CULPRITS_WITH_OURS ") WHERE id = :id RETURNING state", err);
-	char state[16] = "";
+	enum alertstate state = ALERTSTATE_N;
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", id);
 	stmt_text(s, ":culprits", culprits_json);
 	int result;
 	while ((result = stmt_step(s, err)) == 1)
-		row_copy(s, 0, state, sizeof state);
+		state = alertstate_from_name(row_text(s, 0));
 	if (result < 0)
 		return -1;
-	if (!state[0])
+	if (state == ALERTSTATE_N)
 		return err_set(err, ERR_NOT_FOUND, "there is no alert %lld", (long long)id);
 	return add_event(db, id, now_ms, "flopwatch", state, reason, err);
 }
@@ -435,7 +431,7 @@ int store_alert_accepted(struct db *db, int64_t repo, const char *branch, const 
 	return result < 0 ? -1 : 0;
 }
 
-int store_alert_covers(struct db *db, int64_t repo, const char *branch, const char *kind, const char *suite, const char *cell,
+int store_alert_covers(struct db *db, int64_t repo, const char *branch, enum alertkind kind, const char *suite, const char *cell,
 	const char *target_sha, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
@@ -448,7 +444,7 @@ int store_alert_covers(struct db *db, int64_t repo, const char *branch, const ch
 		return -1;
 	stmt_int(s, ":repo", repo);
 	stmt_text(s, ":branch", branch);
-	stmt_text(s, ":kind", kind);
+	stmt_text(s, ":kind", alertkind_name(kind));
 	stmt_text(s, ":target", target_sha);
 	stmt_text(s, ":suite", suite);
 	stmt_text(s, ":cell", cell);

@@ -9,14 +9,17 @@
 #define DB_STORE_ALERT_H
 
 #include "base/buf.h"
+#include "core/state/alertkind.h"
+#include "core/state/alertstate.h"
 #include "db/sqlite/db.h"
 
 enum { STORE_ALERT_RECOVER_MAX = 64 };
 
 struct store_alert {
 	int64_t id, repo, device, comparison; /* 0: none */
-	const char *kind;                     /* regression creep broken vanished silent quarantined; NULL: regression */
-	char branch[1024], target_sha[65], state[16];
+	enum alertkind kind;
+	enum alertstate state; /* set by opening */
+	char branch[1024], target_sha[65];
 	const char *title;         /* NULL: "" */
 	const char *cells_json;    /* array of {"cell","suite","change_pct","borderline",...}; without a suite: of any */
 	const char *groups_json;   /* array of {"family","direction","phase","kernel","cells","worst_pct"}; NULL: [] */
@@ -40,14 +43,14 @@ int store_alert_cells(struct db *db, int64_t id, struct buf *out, struct fw_err 
 int store_alert_describe(
 	struct db *db, int64_t id, const char *title, const char *groups_json, double worst_pct, struct fw_err *err);
 /** The open or acknowledged alert of this commit and kind; 0: none. */
-int store_alert_live(struct db *db, int64_t repo, const char *target_sha, const char *kind, int64_t *id, struct fw_err *err);
+int store_alert_live(struct db *db, int64_t repo, const char *target_sha, enum alertkind kind, int64_t *id, struct fw_err *err);
 
 /**
  * Change state with who and why: open to acknowledged, accepted, resolved, invalid; acknowledged to the latter three.
  * Err: ERR_NOT_FOUND; ERR_CONFLICT another step, ERR_INVALID no reason where one is due (accepted, invalid).
  */
-int store_alert_change(
-	struct db *db, int64_t id, const char *state, const char *who, const char *reason, int64_t now_ms, struct fw_err *err);
+int store_alert_change(struct db *db, int64_t id, enum alertstate state, const char *who, const char *reason, int64_t now_ms,
+	struct fw_err *err);
 
 /**
  * Who did it, as JSON, in place of what was known of the same cells; others stay, and one range is named once. Noted among the
@@ -85,7 +88,7 @@ int store_alert_accepted(struct db *db, int64_t repo, const char *branch, const 
  * Whether a cell that fails (or is gone) on this branch is known to: an alert of `kind` holds it that is open, acknowledged or
  * accepted, about another commit than `target_sha`. 1, 0, -1.
  */
-int store_alert_covers(struct db *db, int64_t repo, const char *branch, const char *kind, const char *suite, const char *cell,
+int store_alert_covers(struct db *db, int64_t repo, const char *branch, enum alertkind kind, const char *suite, const char *cell,
 	const char *target_sha, struct fw_err *err);
 
 /** Whether a person called it not real. 1, 0 (also where there is none), -1. */

@@ -17,15 +17,13 @@ enum { PUSHES_MAX = 64 };
 	"j.id, j.plan, j.suite, j.device_kind, j.state, j.state_why, c.id, c.verdict, c.n_cells, c.n_regressions, c.worst_pct, " \
 	"c.worst_key, c.finished_at, b.decided_pct, coalesce(b.key, '') "
 
-static enum commit_end end_of(const char *state, bool is_judged)
+static enum commit_end end_of(enum jobstate state, bool is_judged)
 {
-	static const char *const open[] = { "queued", "sent", "building", "checking", "measuring" };
 	if (is_judged)
 		return COMMIT_JUDGED;
-	for (size_t i = 0; i < sizeof open / sizeof open[0]; i++)
-		if (strcmp(state, open[i]) == 0)
-			return COMMIT_OPEN;
-	return strcmp(state, "failed") == 0 ? COMMIT_FAILED : COMMIT_UNMEASURED;
+	if (!jobstate_is_final(state))
+		return COMMIT_OPEN;
+	return state == JOBSTATE_FAILED ? COMMIT_FAILED : COMMIT_UNMEASURED;
 }
 
 static void read_job(struct stmt *s, struct commit_job *job)
@@ -41,7 +39,7 @@ static void read_job(struct stmt *s, struct commit_job *job)
 		.best_pct = row_double(s, 13) };
 	row_copy(s, 2, job->suite, sizeof job->suite);
 	row_copy(s, 3, job->device_kind, sizeof job->device_kind);
-	row_copy(s, 4, job->state, sizeof job->state);
+	job->state = jobstate_from_name(row_text(s, 4));
 	row_copy(s, 5, job->why, sizeof job->why);
 	row_copy(s, 11, job->worst_key, sizeof job->worst_key);
 	row_copy(s, 14, job->best_key, sizeof job->best_key);

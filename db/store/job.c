@@ -41,7 +41,7 @@ static void read_job(struct stmt *s, struct store_job *out)
 	out->device_kind = device_kind_from_name(row_text(s, 11));
 	row_copy(s, 12, out->cells_glob, sizeof out->cells_glob);
 	row_copy(s, 13, out->origin, sizeof out->origin);
-	row_copy(s, 14, out->state, sizeof out->state);
+	out->state = jobstate_from_name(row_text(s, 14));
 	row_copy(s, 15, out->state_why, sizeof out->state_why);
 	row_copy(s, 16, out->nonce, sizeof out->nonce);
 	out->quick = row_int(s, 17) != 0;
@@ -147,7 +147,7 @@ int store_job_get(struct db *db, int64_t id, struct store_job *out, struct fw_er
 	return result < 0 ? -1 : 0;
 }
 
-int store_job_tell(struct db *db, const struct store_job *job, const char *kind, const char *state, const char *why,
+int store_job_tell(struct db *db, const struct store_job *job, const char *kind, enum jobstate state, const char *why,
 	int64_t now_ms, struct fw_err *err)
 {
 	struct store_event event;
@@ -156,18 +156,18 @@ int store_job_tell(struct db *db, const struct store_job *job, const char *kind,
 	jsonw_kv_string(j, "repo", job->repo_name);
 	jsonw_kv_string(j, "branch", job->branch);
 	jsonw_kv_string(j, "commit", job->target_sha);
-	if (state)
-		jsonw_kv_string(j, "state", state);
+	if (state != JOBSTATE_N)
+		jsonw_kv_string(j, "state", jobstate_name(state));
 	if (why)
 		jsonw_kv_string(j, "why", why);
 	return store_event_end(&event, db, now_ms, err);
 }
 
 int store_job_tell_state(
-	struct db *db, const struct store_job *job, const char *state, const char *why, int64_t now_ms, struct fw_err *err)
+	struct db *db, const struct store_job *job, enum jobstate state, const char *why, int64_t now_ms, struct fw_err *err)
 {
 	char line[1200];
-	snprintf(line, sizeof line, "%s: %s", state, why);
+	snprintf(line, sizeof line, "%s: %s", jobstate_name(state), why);
 	if (why[0] && store_job_log(db, job->id, now_ms, line, err) != 0)
 		return -1;
 	return store_job_tell(db, job, "job.state", state, why[0] ? why : NULL, now_ms, err);
@@ -221,7 +221,7 @@ int store_job_supersede(struct db *db, int64_t newer, int64_t now_ms, int *n, st
 	return move_and_tell(db, s, now_ms, n, err);
 }
 
-int store_job_drop(struct db *db, int64_t repo, const char *branch, const char *state, const char *why, int64_t now_ms, int *n,
+int store_job_drop(struct db *db, int64_t repo, const char *branch, enum jobstate state, const char *why, int64_t now_ms, int *n,
 	struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
@@ -232,7 +232,7 @@ int store_job_drop(struct db *db, int64_t repo, const char *branch, const char *
 		return -1;
 	stmt_int(s, ":repo", repo);
 	stmt_text(s, ":branch", branch);
-	stmt_text(s, ":state", state);
+	stmt_text(s, ":state", jobstate_name(state));
 	stmt_text(s, ":why", why);
 	stmt_int(s, ":now", now_ms);
 	return move_and_tell(db, s, now_ms, n, err);
@@ -357,7 +357,7 @@ int store_job_send(struct db *db, int64_t id, int64_t device, const char *nonce,
 	return change_one(db, s, id, "is not queued any more", err);
 }
 
-int store_job_state(struct db *db, int64_t id, const char *state, const char *why, int64_t now_ms, struct fw_err *err)
+int store_job_state(struct db *db, int64_t id, enum jobstate state, const char *why, int64_t now_ms, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"UPDATE job SET state = :state, state_why = :why, "
@@ -367,7 +367,7 @@ int store_job_state(struct db *db, int64_t id, const char *state, const char *wh
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", id);
-	stmt_text(s, ":state", state);
+	stmt_text(s, ":state", jobstate_name(state));
 	stmt_text(s, ":why", why ? why : "");
 	stmt_int(s, ":now", now_ms);
 	return change_one(db, s, id, "has ended already", err);

@@ -4,6 +4,7 @@
 
 #include "core/state/device_kind.h"
 #include "core/state/jobkind.h"
+#include "core/state/jobstate.h"
 #include "db/sqlite/db.h"
 
 enum { STORE_JOB_CELLS_SIZE = 4096, STORE_JOB_NAME_SIZE = 256 };
@@ -27,7 +28,8 @@ struct store_job {
 	double threshold_pct;                        /* in place of the suite's; not above 0: the suite's */
 	int64_t change_point;                        /* that asked for it; 0 none */
 	int64_t plan; /* first job of those that were asked for together; 0: this suite alone was */
-	char state[16], state_why[512];
+	enum jobstate state;
+	char state_why[512];
 	char nonce[33];
 	bool quick;
 	int priority, attempt;
@@ -43,7 +45,7 @@ int store_job_get(struct db *db, int64_t id, struct store_job *out, struct fw_er
  */
 int store_job_supersede(struct db *db, int64_t newer, int64_t now_ms, int *n, struct fw_err *err);
 /** A branch is gone: its queued jobs that a push asked for move to `state` with `why`. *n counts them. */
-int store_job_drop(struct db *db, int64_t repo, const char *branch, const char *state, const char *why, int64_t now_ms, int *n,
+int store_job_drop(struct db *db, int64_t repo, const char *branch, enum jobstate state, const char *why, int64_t now_ms, int *n,
 	struct fw_err *err);
 /** Number of queued jobs. */
 int store_job_waiting(struct db *db, int64_t *n, struct fw_err *err);
@@ -70,19 +72,19 @@ int store_job_resolve(struct db *db, int64_t id, const char *base_sha, const cha
 /** queued -> sent: attempt + 1, nonce, device, started_at. Err: ERR_CONFLICT it is not queued any more. */
 int store_job_send(struct db *db, int64_t id, int64_t device, const char *nonce, int64_t now_ms, struct fw_err *err);
 /** Move to another state; a final one sets ended_at. Err: ERR_CONFLICT it has ended already. */
-int store_job_state(struct db *db, int64_t id, const char *state, const char *why, int64_t now_ms, struct fw_err *err);
+int store_job_state(struct db *db, int64_t id, enum jobstate state, const char *why, int64_t now_ms, struct fw_err *err);
 int store_job_progress(struct db *db, int64_t id, const char *progress_json, struct fw_err *err);
 /** An open job has its result. Err: ERR_CONFLICT it has ended already. */
 int store_job_done(struct db *db, int64_t id, int64_t now_ms, struct fw_err *err);
 /** At start: jobs left in sent..measuring go back to queued; those with attempt >= 3 become failed "interrupted". */
 int store_job_recover(struct db *db, int64_t now_ms, int *requeued, int *failed, struct fw_err *err);
 int store_job_log(struct db *db, int64_t id, int64_t now_ms, const char *line, struct fw_err *err);
-/** Event `kind` with {"job","repo","branch","commit"} and, where not NULL, "state" and "why". */
-int store_job_tell(struct db *db, const struct store_job *job, const char *kind, const char *state, const char *why,
+/** Event `kind` with {"job","repo","branch","commit"}, "state" where it is not JOBSTATE_N and "why" where it is not NULL. */
+int store_job_tell(struct db *db, const struct store_job *job, const char *kind, enum jobstate state, const char *why,
 	int64_t now_ms, struct fw_err *err);
 /** Event "job.state" and, with a reason, a log line. */
 int store_job_tell_state(
-	struct db *db, const struct store_job *job, const char *state, const char *why, int64_t now_ms, struct fw_err *err);
+	struct db *db, const struct store_job *job, enum jobstate state, const char *why, int64_t now_ms, struct fw_err *err);
 
 /** 1 when this mark of a delivery is new (and now stored), 0 when seen before, -1. */
 int store_delivery(struct db *db, const char *id, int64_t now_ms, struct fw_err *err);

@@ -302,19 +302,19 @@ int store_device_place(struct db *db, int64_t device, const struct msg_place *pl
 	return result;
 }
 
-int store_device_state(struct db *db, int64_t device, const char *state, const char *why, int64_t now_ms, struct fw_err *err)
+int store_device_state(struct db *db, int64_t device, enum devicestate state, const char *why, int64_t now_ms, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, "UPDATE device SET state = :state, state_why = :why, state_at = :now WHERE id = :id", err);
 	if (!s)
 		return -1;
 	stmt_int(s, ":id", device);
-	stmt_text(s, ":state", state);
+	stmt_text(s, ":state", devicestate_name(state));
 	stmt_int(s, ":now", now_ms);
 	stmt_text(s, ":why", why ? why : "");
 	return stmt_run(s, err);
 }
 
-int store_device_get(struct db *db, const char *uuid, int64_t *id, char *state, struct fw_err *err)
+int store_device_get(struct db *db, const char *uuid, int64_t *id, enum devicestate *state, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db, "SELECT id, state FROM device WHERE uuid = :uuid", err);
 	if (!s)
@@ -326,7 +326,7 @@ int store_device_get(struct db *db, const char *uuid, int64_t *id, char *state, 
 	if (result < 0)
 		return -1;
 	*id = row_int(s, 0);
-	row_copy(s, 1, state, 16);
+	*state = devicestate_from_name(row_text(s, 1));
 	stmt_reset(s);
 	return 0;
 }

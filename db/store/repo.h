@@ -3,6 +3,7 @@
 #define DB_STORE_REPO_H
 
 #include "core/protocol/protocol.h"
+#include "core/state/devicestate.h"
 #include "db/sqlite/db.h"
 
 struct store_commit {
@@ -45,9 +46,10 @@ int store_suite_put(struct db *db, const char *sha, const char *name, const char
 int store_device_put(struct db *db, const struct msg_device *d, int64_t now_ms, int64_t *id, struct fw_err *err);
 /** Keep where its worker has what it built. */
 int store_device_place(struct db *db, int64_t device, const struct msg_place *place, struct fw_err *err);
-int store_device_state(struct db *db, int64_t device, const char *state, const char *why, int64_t now_ms, struct fw_err *err);
-/** State of a device by uuid. Shape: state[16]. ERR_NOT_FOUND. */
-int store_device_get(struct db *db, const char *uuid, int64_t *id, char *state, struct fw_err *err);
+int store_device_state(
+	struct db *db, int64_t device, enum devicestate state, const char *why, int64_t now_ms, struct fw_err *err);
+/** Row and state of a device by uuid. ERR_NOT_FOUND. */
+int store_device_get(struct db *db, const char *uuid, int64_t *id, enum devicestate *state, struct fw_err *err);
 /** The epoch's row, made when new (`is_new` set). Its hash covers every argument. */
 int store_environment_put(struct db *db, int64_t device, const struct msg_device *d, const char *suite_sha, const char *timing,
 	const char *isolation, int64_t now_ms, int64_t *id, bool *is_new, struct fw_err *err);

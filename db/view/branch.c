@@ -17,7 +17,7 @@ static int64_t job_to_show(const struct commit_verdict *tip, int64_t latest)
 		const struct commit_job *job = &tip->suite[i].job;
 		if (!commit_verdict_is_open(&tip->suite[i]))
 			continue;
-		if (strcmp(job->state, "queued") != 0)
+		if (job->state != JOBSTATE_QUEUED)
 			return job->id;
 		if (!waiting || job->id < waiting)
 			waiting = job->id;
@@ -28,14 +28,14 @@ static int64_t job_to_show(const struct commit_verdict *tip, int64_t latest)
 /** What a branch's line says of a job. */
 struct shown_job {
 	int64_t id;
-	char state[16];
+	enum jobstate state;
 	struct buf progress;
 };
 
 static int read_shown_job(struct db *db, int64_t id, struct shown_job *out, struct fw_err *err)
 {
 	out->id = id;
-	out->state[0] = 0;
+	out->state = JOBSTATE_N;
 	buf_clear(&out->progress);
 	if (!id)
 		return 0;
@@ -45,7 +45,7 @@ static int read_shown_job(struct db *db, int64_t id, struct shown_job *out, stru
 	stmt_int(s, ":id", id);
 	int result = stmt_step(s, err);
 	if (result == 1) {
-		row_copy(s, 0, out->state, sizeof out->state);
+		out->state = jobstate_from_name(row_text(s, 0));
 		buf_puts(&out->progress, row_text(s, 1));
 		stmt_reset(s);
 	}

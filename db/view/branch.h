@@ -13,9 +13,10 @@ struct view_branch {
 	const char *repo, *name, *display, *commit, *subject; /* name percent-encoded, display UTF-8 */
 	bool watched, gone;
 	int64_t seen_at;
-	int64_t job;                          /* one that is open for the tip, else the latest of the branch; 0 none */
-	const char *job_state, *job_progress; /* progress: JSON, "" none yet */
-	const struct commit_verdict *tip;     /* where the tip stands */
+	int64_t job;                      /* one that is open for the tip, else the latest of the branch; 0 none */
+	enum jobstate job_state;          /* JOBSTATE_N: no job */
+	const char *job_progress;         /* JSON, "" none yet */
+	const struct commit_verdict *tip; /* where the tip stands */
 	/* the tip as soon as it has a verdict, before that the newest push that has one */
 	const char *compared; /* commit; "" none */
 	const struct commit_verdict *stands;

@@ -39,7 +39,7 @@ int view_around(struct db *db, int64_t comparison, struct view_around *out, stru
 		row_copy(s, 6, out->previous_epoch, sizeof out->previous_epoch);
 		row_copy(s, 7, out->previous_etag, sizeof out->previous_etag);
 		out->alert = row_int(s, 8);
-		row_copy(s, 9, out->alert_state, sizeof out->alert_state);
+		out->alert_state = alertstate_from_name(row_text(s, 9));
 		out->next = row_int(s, 10);
 		stmt_reset(s);
 	}

@@ -219,6 +219,7 @@ int view_cell_alerts(struct db *db, const struct view_scope *of, view_cell_alert
 	stmt_text(s, ":branch", of->branch ? of->branch : "");
 	stmt_text(s, ":key", of->cell);
 	while ((result = stmt_step(s, err)) == 1)
-		each(arg, row_int(s, 0), row_text(s, 1), row_text(s, 2), row_text(s, 3));
+		each(arg, row_int(s, 0), alertkind_from_name(row_text(s, 1)), alertstate_from_name(row_text(s, 2)),
+			row_text(s, 3));
 	return result;
 }

@@ -45,7 +45,7 @@ typedef void view_change_fn(void *arg, const struct view_change *row);
 /** Change points of this cell, oldest first; candidates among them, dropped ones not. */
 int view_changes(struct db *db, const struct view_scope *of, view_change_fn *each, void *arg, struct fw_err *err);
 
-typedef void view_cell_alert_fn(void *arg, int64_t id, const char *kind, const char *state, const char *commit);
+typedef void view_cell_alert_fn(void *arg, int64_t id, enum alertkind kind, enum alertstate state, const char *commit);
 /** The newest alerts that hold this cell. */
 int view_cell_alerts(struct db *db, const struct view_scope *of, view_cell_alert_fn *each, void *arg, struct fw_err *err);
 

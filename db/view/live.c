@@ -25,12 +25,12 @@ static int each_alert(struct stmt *s, view_alert_fn *each, void *arg, struct fw_
 				  .branch = row_text(s, 3),
 				  .target = row_text(s, 4),
 				  .subject = row_text(s, 5),
-				  .state = row_text(s, 6),
+				  .state = alertstate_from_name(row_text(s, 6)),
 				  .cells_json = row_text(s, 7),
 				  .worst_pct = row_double(s, 8),
 				  .opened_at = row_int(s, 9),
 				  .changed_at = row_int(s, 10),
-				  .kind = row_text(s, 11),
+				  .kind = alertkind_from_name(row_text(s, 11)),
 				  .title = row_text(s, 12),
 				  .device = row_text(s, 13),
 				  .groups_json = row_text(s, 14),
@@ -83,9 +83,10 @@ int view_alert_events(struct db *db, int64_t alert, view_alert_event_fn *each, v
 	stmt_int(s, ":alert", alert);
 	int result;
 	while ((result = stmt_step(s, err)) == 1)
-		each(arg,
-			&(struct view_alert_event){
-				.at = row_int(s, 0), .who = row_text(s, 1), .state = row_text(s, 2), .reason = row_text(s, 3) });
+		each(arg, &(struct view_alert_event){ .at = row_int(s, 0),
+				  .who = row_text(s, 1),
+				  .state = alertstate_from_name(row_text(s, 2)),
+				  .reason = row_text(s, 3) });
 	return result;
 }
 
@@ -120,7 +121,7 @@ static int each_job(struct stmt *s, view_job_fn *each, void *arg, struct fw_err 
 				  .device_kind = row_text(s, 10),
 				  .cells_glob = row_text(s, 11),
 				  .origin = row_text(s, 12),
-				  .state = row_text(s, 13),
+				  .state = jobstate_from_name(row_text(s, 13)),
 				  .state_why = row_text(s, 14),
 				  .progress = row_text(s, 15),
 				  .device = row_text(s, 16),
@@ -227,7 +228,7 @@ int view_devices(struct db *db, view_device_fn *each, void *arg, struct fw_err *
 				  .uuid = row_text(s, 2),
 				  .kind = row_text(s, 3),
 				  .name = row_text(s, 4),
-				  .state = row_text(s, 5),
+				  .state = devicestate_from_name(row_text(s, 5)),
 				  .state_why = row_text(s, 6),
 				  .driver = row_text(s, 7),
 				  .toolkit = row_text(s, 8),

@@ -7,17 +7,23 @@
 #ifndef DB_VIEW_LIVE_H
 #define DB_VIEW_LIVE_H
 
+#include "core/state/alertkind.h"
+#include "core/state/alertstate.h"
+#include "core/state/devicestate.h"
 #include "core/state/jobkind.h"
+#include "core/state/jobstate.h"
 #include "core/verdict/verdict.h"
 #include "db/store/page.h"
 
 /* ---- alerts ----------------------------------------------------------------------------------------------------------- */
 
 struct view_alert {
-	int64_t id, comparison, bisect;     /* bisect: the latest search for its culprits, 0 none */
-	const char *kind, *title, *device;  /* device: uuid, of alerts about a device */
+	int64_t id, comparison, bisect; /* bisect: the latest search for its culprits, 0 none */
+	enum alertkind kind;
+	enum alertstate state;
+	const char *title, *device;         /* device: uuid, of alerts about a device */
 	const char *repo, *branch, *target; /* "" where it is about a device */
-	const char *subject, *state, *cells_json, *groups_json, *culprits_json;
+	const char *subject, *cells_json, *groups_json, *culprits_json;
 	double worst_pct;
 	int64_t opened_at, changed_at;
 };
@@ -31,7 +37,8 @@ int view_alert_of(struct db *db, const char *repo, const char *target, view_aler
 
 struct view_alert_event {
 	int64_t at;
-	const char *who, *state, *reason;
+	enum alertstate state;
+	const char *who, *reason;
 };
 typedef void view_alert_event_fn(void *arg, const struct view_alert_event *row);
 /** Oldest first. */
@@ -42,10 +49,11 @@ int view_alert_events(struct db *db, int64_t alert, view_alert_event_fn *each, v
 struct view_job {
 	int64_t id, comparison;
 	enum jobkind kind;
+	enum jobstate state;
 	enum verdict verdict; /* of its comparison */
 	const char *repo, *branch, *target, *subject, *base, *base_how, *suite, *device_kind, *cells_glob, *origin;
-	const char *state, *state_why, *progress, *device; /* device: uuid */
-	const char *base_provider, *target_provider;       /* asked for by name; "": the module's default */
+	const char *state_why, *progress, *device;   /* device: uuid */
+	const char *base_provider, *target_provider; /* asked for by name; "": the module's default */
 	/** What people call the sides: as they were asked for, a merge-base by the branch that it lies on; "" where nobody named them. */
 	const char *base_name, *target_name;
 	bool quick;
@@ -70,7 +78,8 @@ int view_log(struct db *db, int64_t job, int64_t after, int limit, view_log_fn *
 
 struct view_device {
 	int64_t id, seen_at;
-	const char *uuid, *kind, *name, *state, *state_why, *driver, *toolkit, *cudnn, *info_json;
+	enum devicestate state;
+	const char *uuid, *kind, *name, *state_why, *driver, *toolkit, *cudnn, *info_json;
 	int64_t job; /* the one it works on, 0 none */
 };
 typedef void view_device_fn(void *arg, const struct view_device *row);

@@ -16,10 +16,10 @@ static struct fw_err err;
 
 static struct commit_job job(int64_t id, int64_t plan, const char *suite, enum commit_end end)
 {
-	static const char *const states[] = { "measuring", "done", "failed", "superseded" };
+	static const enum jobstate states[] = { JOBSTATE_MEASURING, JOBSTATE_DONE, JOBSTATE_FAILED, JOBSTATE_SUPERSEDED };
 	struct commit_job j = { .id = id, .plan = plan, .end = end, .verdict = VERDICT_NONE, .worst_pct = NAN, .best_pct = NAN };
 	snprintf(j.suite, sizeof j.suite, "%s", suite);
-	snprintf(j.state, sizeof j.state, "%s", states[end]);
+	j.state = states[end];
 	return j;
 }
 

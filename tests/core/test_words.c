@@ -7,7 +7,10 @@
 
 #include <cmocka.h>
 
+#include "core/state/alertkind.h"
+#include "core/state/alertstate.h"
 #include "core/state/device_kind.h"
+#include "core/state/devicestate.h"
 #include "core/state/role.h"
 #include "core/state/run_mode.h"
 #include "core/state/series.h"
@@ -61,6 +64,31 @@ static void series_of_times(void **state)
 	assert_int_equal(series_from_name("calls"), SERIES_DEVICE);
 }
 
+static void states_of_devices(void **state)
+{
+	(void)state;
+	for (int i = 0; i < DEVICESTATE_N; i++)
+		assert_int_equal(devicestate_from_name(devicestate_name((enum devicestate)i)), i);
+	assert_int_equal(devicestate_from_name("quarantined"), DEVICESTATE_QUARANTINED);
+	assert_int_equal(devicestate_from_name("lost"), DEVICESTATE_N);
+	assert_string_equal(devicestate_name(DEVICESTATE_N), "");
+}
+
+static void kinds_and_states_of_alerts(void **state)
+{
+	(void)state;
+	for (int i = 0; i < ALERTKIND_N; i++)
+		assert_int_equal(alertkind_from_name(alertkind_name((enum alertkind)i)), i);
+	for (int i = 0; i < ALERTSTATE_N; i++) {
+		assert_int_equal(alertstate_from_name(alertstate_name((enum alertstate)i)), i);
+		assert_int_equal(alertstate_is_live((enum alertstate)i), i == ALERTSTATE_OPEN || i == ALERTSTATE_ACKNOWLEDGED);
+	}
+	assert_int_equal(alertkind_from_name("creep"), ALERTKIND_CREEP);
+	assert_int_equal(alertstate_from_name("invalid"), ALERTSTATE_INVALID);
+	assert_string_equal(alertkind_name(ALERTKIND_N), "");
+	assert_string_equal(alertstate_name(ALERTSTATE_N), "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -68,6 +96,8 @@ int main(void)
 		cmocka_unit_test(roles),
 		cmocka_unit_test(modes_of_the_runner),
 		cmocka_unit_test(series_of_times),
+		cmocka_unit_test(states_of_devices),
+		cmocka_unit_test(kinds_and_states_of_alerts),
 	};
 	return cmocka_run_group_tests_name("words", tests, NULL, NULL);
 }

@@ -33,7 +33,7 @@ static struct store_alert open_one(struct fixture *f, unsigned target, const cha
 	return a;
 }
 
-static void check_step(struct fixture *f, int64_t id, const char *to, const char *reason, enum err_code want)
+static void check_step(struct fixture *f, int64_t id, enum alertstate to, const char *reason, enum err_code want)
 {
 	if (want == ERR_NONE)
 		ok(store_alert_change(f->db, id, to, "anna", reason, 20, &err));
@@ -46,17 +46,17 @@ static void steps_go_one_way(void **state)
 	struct fixture *f = *state;
 	bool is_new;
 	int64_t id = open_one(f, 2, "[]", &is_new).id;
-	check_step(f, id, "open", "", ERR_CONFLICT);
-	check_step(f, id, "dancing", "", ERR_CONFLICT);
-	check_step(f, id, "acknowledged", "", ERR_NONE);
-	check_step(f, id, "acknowledged", "", ERR_CONFLICT);
-	check_step(f, id, "accepted", "", ERR_INVALID); /* why? */
-	check_step(f, id, "accepted", "numerics need it", ERR_NONE);
-	check_step(f, id, "resolved", "", ERR_CONFLICT);
+	check_step(f, id, ALERTSTATE_OPEN, "", ERR_CONFLICT);
+	check_step(f, id, ALERTSTATE_N, "", ERR_CONFLICT);
+	check_step(f, id, ALERTSTATE_ACKNOWLEDGED, "", ERR_NONE);
+	check_step(f, id, ALERTSTATE_ACKNOWLEDGED, "", ERR_CONFLICT);
+	check_step(f, id, ALERTSTATE_ACCEPTED, "", ERR_INVALID); /* why? */
+	check_step(f, id, ALERTSTATE_ACCEPTED, "numerics need it", ERR_NONE);
+	check_step(f, id, ALERTSTATE_RESOLVED, "", ERR_CONFLICT);
 	assert_non_null(strstr(err.text, "is accepted and cannot become resolved"));
-	check_step(f, 4711, "resolved", "", ERR_NOT_FOUND);
-	check_step(f, open_one(f, 3, "[]", &is_new).id, "invalid", NULL, ERR_INVALID);
-	check_step(f, open_one(f, 4, "[]", &is_new).id, "resolved", NULL, ERR_NONE);
+	check_step(f, 4711, ALERTSTATE_RESOLVED, "", ERR_NOT_FOUND);
+	check_step(f, open_one(f, 3, "[]", &is_new).id, ALERTSTATE_INVALID, NULL, ERR_INVALID);
+	check_step(f, open_one(f, 4, "[]", &is_new).id, ALERTSTATE_RESOLVED, NULL, ERR_NONE);
 }
 
 struct events {
@@ -68,7 +68,8 @@ static void see_event(void *arg, const struct view_alert_event *row)
 {
 	struct events *e = arg;
 	size_t used = strlen(e->text);
-	snprintf(e->text + used, sizeof e->text - used, "%s%s %s %s", e->n ? "; " : "", row->who, row->state, row->reason);
+	snprintf(e->text + used, sizeof e->text - used, "%s%s %s %s", e->n ? "; " : "", row->who, alertstate_name(row->state),
+		row->reason);
 	e->n++;
 }
 
@@ -78,8 +79,8 @@ static void every_step_is_told(void **state)
 	struct events e = { 0 };
 	bool is_new;
 	int64_t id = open_one(f, 2, "[]", &is_new).id;
-	check_step(f, id, "acknowledged", "", ERR_NONE);
-	check_step(f, id, "invalid", "clock was broken", ERR_NONE);
+	check_step(f, id, ALERTSTATE_ACKNOWLEDGED, "", ERR_NONE);
+	check_step(f, id, ALERTSTATE_INVALID, "clock was broken", ERR_NONE);
 	ok(view_alert_events(f->db, id, see_event, &e, &err));
 	assert_string_equal(e.text, "flopwatch open ; anna acknowledged ; anna invalid clock was broken");
 }
@@ -90,7 +91,7 @@ static void seen_again(void **state)
 	bool is_new;
 	struct store_alert a = open_one(f, 2, "[{\"cell\":\"x\"}]", &is_new);
 	assert_true(is_new);
-	assert_string_equal(a.state, "open");
+	assert_int_equal(a.state, ALERTSTATE_OPEN);
 	struct store_alert again = open_one(f, 2, "[{\"cell\":\"x\"},{\"cell\":\"y\"}]", &is_new);
 	assert_false(is_new);
 	assert_int_equal(again.id, a.id);
@@ -98,15 +99,15 @@ static void seen_again(void **state)
 	assert_int_equal(again.n_news, 1);
 	assert_int_equal(fixture_number(f, "SELECT json_array_length(cells) FROM alert"), 2);
 	assert_int_equal(fixture_number(f, "SELECT comparison FROM alert"), a.comparison); /* the one that opened it */
-	check_step(f, a.id, "resolved", "", ERR_NONE);
+	check_step(f, a.id, ALERTSTATE_RESOLVED, "", ERR_NONE);
 	open_one(f, 2, "[{\"cell\":\"y\"}]", &is_new); /* not over after all */
 	assert_true(is_new);
 	assert_int_equal(
 		fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'open' AND json_array_length(cells) = 1"), 1);
-	check_step(f, a.id, "accepted", "needed", ERR_NONE);
+	check_step(f, a.id, ALERTSTATE_ACCEPTED, "needed", ERR_NONE);
 	again = open_one(f, 2, "[{\"cell\":\"y\"}]", &is_new);
 	assert_false(is_new);
-	assert_string_equal(again.state, "accepted");
+	assert_int_equal(again.state, ALERTSTATE_ACCEPTED);
 	assert_int_equal(again.id, a.id);
 	again = open_one(f, 2, "[{\"cell\":\"y\"},{\"cell\":\"z\"}]", &is_new);
 	assert_true(is_new);
@@ -145,7 +146,7 @@ static void see_alert(void *arg, const struct view_alert *row)
 	struct list *l = arg;
 	l->n++;
 	l->last = row->id;
-	snprintf(l->subject, sizeof l->subject, "%s %s %s", row->repo, row->branch, row->state);
+	snprintf(l->subject, sizeof l->subject, "%s %s %s", row->repo, row->branch, alertstate_name(row->state));
 }
 
 static void lists_by_state(void **state)
@@ -155,7 +156,7 @@ static void lists_by_state(void **state)
 	bool is_new;
 	for (unsigned i = 2; i < 8; i++)
 		open_one(f, i, "[]", &is_new);
-	check_step(f, 3, "resolved", "", ERR_NONE);
+	check_step(f, 3, ALERTSTATE_RESOLVED, "", ERR_NONE);
 	ok(view_alerts(f->db, "open", 0, 10, see_alert, &l, &err));
 	assert_int_equal(l.n, 5);
 	assert_int_equal(l.last, 1);

@@ -147,7 +147,7 @@ static void see_branch(void *arg, const struct view_branch *row)
 		strcmp(row->compared, row->commit) == 0 ? "the tip"
 		: row->compared[0]                      ? row->compared + 38
 							: "none",
-		row->tip->n_open, row->job_state,
+		row->tip->n_open, jobstate_name(row->job_state),
 		row->stands->decides < 0 ? "-" : row->stands->suite[row->stands->decides].job.suite);
 }
 
@@ -167,7 +167,7 @@ static void a_branch_stands_where_its_last_whole_push_did(void **state)
 	assert_string_equal(of_branch(f, 0xd1), "regression of the tip, 0 of tip open, job done, decided by gemm");
 	push(f, 0xd2, VERDICT_UNCHANGED, VERDICT_IMPROVEMENT);
 	push(f, 0xd3, VERDICT_UNCHANGED, VERDICT_NONE); /* its second suite is not wanted any more */
-	ok(store_job_state(f->db, 6, "superseded", "by a test", 2, &err));
+	ok(store_job_state(f->db, 6, JOBSTATE_SUPERSEDED, "by a test", 2, &err));
 	push(f, 0xd4, VERDICT_UNCHANGED, VERDICT_NONE);
 	assert_string_equal(of_branch(f, 0xd4), "improvement of d2, 1 of tip open, job queued, decided by second");
 	put(f, (struct ask){

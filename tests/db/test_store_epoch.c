@@ -159,7 +159,7 @@ static void change_points(void **state)
 	ok(store_job_insert(f->db, &job, 1, &err));
 	assert_true(job.threshold_pct > 0.49 && job.change_point == c.id);
 	assert_int_equal(store_change_orphan(f->db, 0, &found, &err), 0);
-	ok(store_job_state(f->db, job.id, "failed", "no worker", 2, &err));
+	ok(store_job_state(f->db, job.id, JOBSTATE_FAILED, "no worker", 2, &err));
 	assert_int_equal(store_change_orphan(f->db, 0, &found, &err), 1);
 	assert_int_equal(found.id, c.id);
 	/* dropped: not again before there are more points */
@@ -179,13 +179,13 @@ static void change_points(void **state)
 }
 
 /** An alert of kind creep in this state. Returns its id. */
-static int64_t creep_alert(struct fixture *f, unsigned commit, const char *state)
+static int64_t creep_alert(struct fixture *f, unsigned commit, enum alertstate state)
 {
-	struct store_alert a = { .repo = f->repo, .kind = "creep", .title = "lost", .cells_json = "[]", .worst_pct = -2 };
+	struct store_alert a = { .repo = f->repo, .kind = ALERTKIND_CREEP, .title = "lost", .cells_json = "[]", .worst_pct = -2 };
 	bool is_new;
 	snprintf(a.target_sha, sizeof a.target_sha, "%s", fixture_sha(commit));
 	ok(store_alert_open(f->db, &a, 1, &is_new, &err));
-	if (strcmp(state, "open") != 0)
+	if (state != ALERTSTATE_OPEN)
 		ok(store_alert_change(f->db, a.id, state, "me", "so it is", 2, &err));
 	return a.id;
 }
@@ -206,13 +206,13 @@ static void accepted_creep_is_expected(void **state)
 	assert_int_equal(store_change_creep(f->db, &e, key, &found, &err), 0);
 	change(f, &e, "step", "confirmed", 3, 0.01);
 	c = change(f, &e, "creep", "confirmed", 5, 0.02);
-	c.alert = creep_alert(f, 5, "open");
+	c.alert = creep_alert(f, 5, ALERTSTATE_OPEN);
 	ok(store_change_update(f->db, &c, &err));
 	/* told, and nobody has answered */
 	assert_int_equal(store_change_creep(f->db, &e, key, &found, &err), 1);
 	assert_int_equal(found.id, c.id);
 	assert_true(fabs(explained(f, &e) - 0.01) < 1e-9);
-	ok(store_alert_change(f->db, c.alert, "accepted", "me", "worth it", 3, &err));
+	ok(store_alert_change(f->db, c.alert, ALERTSTATE_ACCEPTED, "me", "worth it", 3, &err));
 	assert_int_equal(store_change_creep(f->db, &e, key, &found, &err), 0);
 	assert_true(fabs(explained(f, &e) - 0.03) < 1e-9);
 	/* gone again: nothing of it is expected any more */
@@ -246,7 +246,7 @@ static void losses_last_until_they_end(void **state)
 	struct store_change c, found;
 	LINE(f, 9, 8, 7, 6, 5, 4, 3, 2, 1);
 	c = change(f, &e, "creep", "confirmed", 5, 0.02);
-	c.alert = creep_alert(f, 5, "open");
+	c.alert = creep_alert(f, 5, ALERTSTATE_OPEN);
 	c.level = 0.001;
 	ok(store_change_update(f->db, &c, &err));
 	change(f, &e, "step", "dropped", 6, 0.02);
@@ -260,7 +260,7 @@ static void losses_last_until_they_end(void **state)
 	ok(store_change_update(f->db, &c, &err));
 	assert_int_equal(store_change_lasting(f->db, &e, key, 0, &found, &err), 0);
 	assert_int_equal(store_change_alert_over(f->db, c.alert, &err), 1);
-	ok(store_alert_change(f->db, c.alert, "accepted", "me", "worth it", 3, &err));
+	ok(store_alert_change(f->db, c.alert, ALERTSTATE_ACCEPTED, "me", "worth it", 3, &err));
 	assert_int_equal(store_change_alert_over(f->db, c.alert, &err), 0);
 }
 

@@ -42,7 +42,7 @@ static const char *serve(struct fixture *f, int64_t now_ms)
 	static struct store_job j;
 	assert_int_equal(store_job_next(f->db, DEVICE_CPU, "", "[]", &j, &err), 1);
 	ok(store_job_send(f->db, j.id, f->device, "nonce", now_ms, &err));
-	ok(store_job_state(f->db, j.id, "failed", "test", now_ms + 1, &err));
+	ok(store_job_state(f->db, j.id, JOBSTATE_FAILED, "test", now_ms + 1, &err));
 	return j.branch;
 }
 
@@ -61,7 +61,7 @@ static void insert_and_read_back(void **state)
 	snprintf(j.target_sha, sizeof j.target_sha, "%s", fixture_sha(7));
 	ok(store_job_insert(f->db, &j, 123, &err));
 	assert_true(j.id > 0);
-	assert_string_equal(j.state, "queued");
+	assert_int_equal(j.state, JOBSTATE_QUEUED);
 	assert_string_equal(j.repo_name, "kernels");
 	assert_int_equal(j.queued_at, 123);
 	struct store_job k = job_of(f, j.id);
@@ -175,13 +175,13 @@ static void newer_tip_supersedes_queued_ones(void **state)
 	int64_t newest = fixture_job(f, "main", 0, 9, 7);
 	ok(store_job_supersede(f->db, newest, 8, &n, &err));
 	assert_int_equal(n, 1);
-	assert_string_equal(job_of(f, running).state, "sent");
-	assert_string_equal(job_of(f, old).state, "superseded");
+	assert_int_equal(job_of(f, running).state, JOBSTATE_SENT);
+	assert_int_equal(job_of(f, old).state, JOBSTATE_SUPERSEDED);
 	assert_int_equal(job_of(f, old).ended_at, 8);
-	assert_string_equal(job_of(f, elsewhere).state, "queued");
-	assert_string_equal(job_of(f, same).state, "queued");
-	assert_string_equal(job_of(f, asked.id).state, "queued");
-	assert_string_equal(job_of(f, newest).state, "queued");
+	assert_int_equal(job_of(f, elsewhere).state, JOBSTATE_QUEUED);
+	assert_int_equal(job_of(f, same).state, JOBSTATE_QUEUED);
+	assert_int_equal(job_of(f, asked.id).state, JOBSTATE_QUEUED);
+	assert_int_equal(job_of(f, newest).state, JOBSTATE_QUEUED);
 }
 
 static void commits_asked_for_do_not_supersede(void **state)
@@ -207,9 +207,9 @@ static void gone_branches_drop_their_queue(void **state)
 	ok(store_job_insert(f->db, &asked, 5, &err));
 	ok(store_job_waiting(f->db, &waiting, &err));
 	assert_int_equal(waiting, 3);
-	ok(store_job_drop(f->db, f->repo, "topic", "gone", "the branch was deleted", 6, &n, &err));
+	ok(store_job_drop(f->db, f->repo, "topic", JOBSTATE_GONE, "the branch was deleted", 6, &n, &err));
 	assert_int_equal(n, 1);
-	assert_string_equal(job_of(f, queued).state, "gone");
+	assert_int_equal(job_of(f, queued).state, JOBSTATE_GONE);
 	assert_string_equal(job_of(f, queued).state_why, "the branch was deleted");
 	assert_int_equal(job_of(f, queued).ended_at, 6);
 	char told[512];
@@ -219,9 +219,9 @@ static void gone_branches_drop_their_queue(void **state)
 		"WHERE job = %d AND line = 'gone: the branch was deleted')",
 		(int)queued, fixture_sha(2), (int)queued);
 	assert_int_equal(fixture_number(f, told), 1);
-	assert_string_equal(job_of(f, running).state, "sent");
-	assert_string_equal(job_of(f, other).state, "queued");
-	assert_string_equal(job_of(f, asked.id).state, "queued");
+	assert_int_equal(job_of(f, running).state, JOBSTATE_SENT);
+	assert_int_equal(job_of(f, other).state, JOBSTATE_QUEUED);
+	assert_int_equal(job_of(f, asked.id).state, JOBSTATE_QUEUED);
 	ok(store_job_waiting(f->db, &waiting, &err));
 	assert_int_equal(waiting, 2);
 }
@@ -238,7 +238,7 @@ static void plans_are_found(void **state)
 	int64_t id = fixture_job(f, "main", 0, 5, 1);
 	assert_int_equal(job_of(f, id).plan, id);
 	assert_int_equal(planned(f), 1);
-	ok(store_job_state(f->db, id, "cancelled", "by a test", 2, &err));
+	ok(store_job_state(f->db, id, JOBSTATE_CANCELLED, "by a test", 2, &err));
 	assert_int_equal(planned(f), 0);
 	struct store_job look = job_of(f, id);
 	look.quick = true;
@@ -266,10 +266,10 @@ static void suites_that_are_covered(void **state)
 	assert_int_equal(store_job_covers(f->db, &push, "ffa", &err), 1);
 	assert_int_equal(store_job_covers(f->db, &push, "mma", &err), 0);
 	assert_int_equal(store_job_covers(f->db, &topic, "ffa", &err), 0);
-	ok(store_job_state(f->db, id, "cancelled", "by a test", 2, &err));
+	ok(store_job_state(f->db, id, JOBSTATE_CANCELLED, "by a test", 2, &err));
 	assert_int_equal(store_job_covers(f->db, &push, "ffa", &err), 0);
 	/* what is done is not measured again for a push, but for a person who asks */
-	ok(store_job_state(f->db, done, "done", "", 3, &err));
+	ok(store_job_state(f->db, done, JOBSTATE_DONE, "", 3, &err));
 	snprintf(push.target_sha, sizeof push.target_sha, "%s", fixture_sha(6));
 	assert_int_equal(store_job_covers(f->db, &push, "ffa", &err), 1);
 	snprintf(asked.target_sha, sizeof asked.target_sha, "%s", fixture_sha(6));
@@ -287,7 +287,7 @@ static void sending_counts_attempts(void **state)
 	assert_int_equal(j.started_at, 50);
 	assert_int_equal(j.device, f->device);
 	assert_string_equal(j.nonce, "abc");
-	assert_string_equal(j.state, "sent");
+	assert_int_equal(j.state, JOBSTATE_SENT);
 	refused(ERR_CONFLICT, store_job_send(f->db, id, f->device, "abc", 51, &err));
 	ok(store_job_progress(f->db, id, "{\"launch\":2}", &err));
 	assert_int_equal(fixture_number(f, "SELECT progress ->> 'launch' FROM job WHERE id = 1"), 2);
@@ -297,15 +297,15 @@ static void ended_jobs_stay_ended(void **state)
 {
 	struct fixture *f = *state;
 	int64_t id = fixture_job(f, "main", 0, 1, 1);
-	ok(store_job_state(f->db, id, "cancelled", "by anna", 9, &err));
+	ok(store_job_state(f->db, id, JOBSTATE_CANCELLED, "by anna", 9, &err));
 	struct store_job j = job_of(f, id);
 	assert_int_equal(j.ended_at, 9);
 	assert_string_equal(j.state_why, "by anna");
-	refused(ERR_CONFLICT, store_job_state(f->db, id, "measuring", "", 10, &err));
+	refused(ERR_CONFLICT, store_job_state(f->db, id, JOBSTATE_MEASURING, "", 10, &err));
 	refused(ERR_CONFLICT, store_job_done(f->db, id, 10, &err));
-	refused(ERR_CONFLICT, store_job_state(f->db, 4711, "failed", "", 10, &err));
-	assert_string_equal(job_of(f, id).state, "cancelled");
-	refused(ERR_INTERNAL, store_job_state(f->db, fixture_job(f, "main", 0, 2, 1), "dancing", "", 10, &err));
+	refused(ERR_CONFLICT, store_job_state(f->db, 4711, JOBSTATE_FAILED, "", 10, &err));
+	assert_int_equal(job_of(f, id).state, JOBSTATE_CANCELLED);
+	refused(ERR_INTERNAL, store_job_state(f->db, fixture_job(f, "main", 0, 2, 1), JOBSTATE_N, "", 10, &err));
 }
 
 static void restart_queues_again_and_gives_up_the_third_time(void **state)
@@ -314,7 +314,7 @@ static void restart_queues_again_and_gives_up_the_third_time(void **state)
 	int requeued, failed;
 	int64_t id = fixture_job(f, "main", 0, 1, 1);
 	int64_t waiting = fixture_job(f, "dev", 0, 2, 1);
-	static const char *const lost_in[] = { "building", "measuring", "checking" };
+	static const enum jobstate lost_in[] = { JOBSTATE_BUILDING, JOBSTATE_MEASURING, JOBSTATE_CHECKING };
 	for (int attempt = 1; attempt <= 3; attempt++) {
 		ok(store_job_send(f->db, id, f->device, "n", attempt * 10, &err));
 		ok(store_job_state(f->db, id, lost_in[attempt - 1], "", attempt * 10 + 1, &err));
@@ -323,10 +323,10 @@ static void restart_queues_again_and_gives_up_the_third_time(void **state)
 		assert_int_equal(failed, attempt == 3);
 	}
 	struct store_job j = job_of(f, id);
-	assert_string_equal(j.state, "failed");
+	assert_int_equal(j.state, JOBSTATE_FAILED);
 	assert_memory_equal(j.state_why, "interrupted", 11);
 	assert_int_equal(j.ended_at, 32);
-	assert_string_equal(job_of(f, waiting).state, "queued");
+	assert_int_equal(job_of(f, waiting).state, JOBSTATE_QUEUED);
 	assert_int_equal(job_of(f, waiting).attempt, 0);
 }
 

@@ -117,20 +117,20 @@ static void devices_keep_their_pause(void **state)
 	struct fixture *f = *state;
 	struct msg_device d = fixture_device();
 	int64_t id;
-	char word[16];
-	ok(store_device_state(f->db, f->device, "paused", "by anna", 1, &err));
+	enum devicestate word;
+	ok(store_device_state(f->db, f->device, DEVICESTATE_PAUSED, "by anna", 1, &err));
 	snprintf(d.driver, sizeof d.driver, "2");
 	ok(store_device_put(f->db, &d, 99, &id, &err));
 	assert_int_equal(id, f->device);
-	ok(store_device_get(f->db, "sim-0", &id, word, &err));
-	assert_string_equal(word, "paused");
+	ok(store_device_get(f->db, "sim-0", &id, &word, &err));
+	assert_int_equal(word, DEVICESTATE_PAUSED);
 	assert_int_equal(
 		fixture_number(f, "SELECT count(*) FROM device WHERE driver = '2' AND seen_at = 99 AND info ->> 'cores' = 4"), 1);
-	ok(store_device_state(f->db, f->device, "absent", "", 1, &err));
+	ok(store_device_state(f->db, f->device, DEVICESTATE_ABSENT, "", 1, &err));
 	ok(store_device_put(f->db, &d, 100, &id, &err)); /* it is back */
-	ok(store_device_get(f->db, "sim-0", &id, word, &err));
-	assert_string_equal(word, "ok");
-	refused(ERR_NOT_FOUND, store_device_get(f->db, "GPU-none", &id, word, &err));
+	ok(store_device_get(f->db, "sim-0", &id, &word, &err));
+	assert_int_equal(word, DEVICESTATE_OK);
+	refused(ERR_NOT_FOUND, store_device_get(f->db, "GPU-none", &id, &word, &err));
 }
 
 static int64_t epoch(struct fixture *f, const struct msg_device *d, const char *suite, const char *isolation, bool *is_new)

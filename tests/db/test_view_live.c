@@ -33,8 +33,8 @@ static void see_job(void *arg, const struct view_job *row)
 	if (s->n++ == 0)
 		s->first = row->id;
 	s->last = row->id;
-	snprintf(s->text, sizeof s->text, "%s %s %s %s %s %s %s %d", row->repo, row->branch, row->state, row->state_why,
-		row->progress, row->device, row->comparison ? verdict_name(row->verdict) : "", row->attempt);
+	snprintf(s->text, sizeof s->text, "%s %s %s %s %s %s %s %d", row->repo, row->branch, jobstate_name(row->state),
+		row->state_why, row->progress, row->device, row->comparison ? verdict_name(row->verdict) : "", row->attempt);
 }
 
 static void jobs_by_state(void **state)
@@ -46,9 +46,9 @@ static void jobs_by_state(void **state)
 		ids[i] = fixture_job(f, "main", i, i + 1, 1);
 	int64_t done = fixture_comparison(f, "dev", 8, 9, VERDICT_IMPROVEMENT, 5);
 	ok(store_job_send(f->db, ids[0], f->device, "n", 2, &err));
-	ok(store_job_state(f->db, ids[0], "measuring", "", 3, &err));
+	ok(store_job_state(f->db, ids[0], JOBSTATE_MEASURING, "", 3, &err));
 	ok(store_job_progress(f->db, ids[0], "{\"launch\":3}", &err));
-	ok(store_job_state(f->db, ids[1], "cancelled", "by anna", 4, &err));
+	ok(store_job_state(f->db, ids[1], JOBSTATE_CANCELLED, "by anna", 4, &err));
 	ok(view_jobs(f->db, NULL, 0, 100, see_job, &s, &err));
 	assert_int_equal(s.n, 7);
 	assert_true(s.first > s.last);
@@ -134,7 +134,7 @@ static void see_device(void *arg, const struct view_device *row)
 	struct seen *s = arg;
 	s->n++;
 	s->last = row->job;
-	snprintf(s->text, sizeof s->text, "%s %s %s %s", row->uuid, row->kind, row->state, row->state_why);
+	snprintf(s->text, sizeof s->text, "%s %s %s %s", row->uuid, row->kind, devicestate_name(row->state), row->state_why);
 }
 
 static void devices_show_their_job(void **state)
@@ -146,7 +146,7 @@ static void devices_show_their_job(void **state)
 	assert_int_equal(s.last, 0);
 	int64_t id = fixture_job(f, "main", 0, 1, 1);
 	ok(store_job_send(f->db, id, f->device, "n", 2, &err));
-	ok(store_device_state(f->db, f->device, "paused", "by anna", 1, &err));
+	ok(store_device_state(f->db, f->device, DEVICESTATE_PAUSED, "by anna", 1, &err));
 	ok(view_devices(f->db, see_device, &s, &err));
 	assert_string_equal(s.text, "sim-0 sim paused by anna");
 	assert_int_equal(s.last, id);

@@ -221,7 +221,7 @@ static void see_branch(void *arg, const struct view_branch *row)
 	s->n++;
 	s->last = row->comparison;
 	snprintf(s->text, sizeof s->text, "%s %s job %lld %s comparison %lld %s", row->name, row->subject, (long long)row->job,
-		row->job_state, (long long)row->comparison, verdict_or_empty(row->verdict));
+		jobstate_name(row->job_state), (long long)row->comparison, verdict_or_empty(row->verdict));
 }
 
 static void see_repo(void *arg, const struct view_repo *row)
@@ -344,14 +344,14 @@ static void take_all_statements(struct fixture *f)
 	ok(store_alert_open(f->db, &alert, 1, &is_new, &err));
 	ok(store_alert_recovered(f->db, 12, ids, &n, &err));
 	ok(store_alert_older_tips(f->db, 12, ids, &n, &err));
-	assert_int_equal(store_alert_covers(f->db, f->repo, "main", "broken", "tiny", keys[0], "x", &err), 0);
+	assert_int_equal(store_alert_covers(f->db, f->repo, "main", ALERTKIND_BROKEN, "tiny", keys[0], "x", &err), 0);
 	ok(store_alert_accepted(f->db, f->repo, "main", fixture_sha(9), "tiny", keys[0], &accepted, &err));
 	id = fixture_job(f, "main", 0, 500, 1);
 	ok(store_job_supersede(f->db, id, 1, &n, &err));
 	assert_int_equal(store_job_planned(f->db, f->repo, fixture_sha(3), &err), 1);
 	assert_int_equal(store_job_next(f->db, DEVICE_CPU, "", "[]", &job, &err), 1);
 	assert_int_equal(store_job_next_unresolved(f->db, 0, &job, &err), 0);
-	ok(store_job_drop(f->db, f->repo, "main", "gone", "x", 1, &n, &err));
+	ok(store_job_drop(f->db, f->repo, "main", JOBSTATE_GONE, "x", 1, &n, &err));
 	ok(store_job_waiting(f->db, &id, &err));
 	ok(store_job_recover(f->db, 1, &n, &failed, &err));
 	ok(store_samples_thin(f->db, 1000000, 500, &n, &err));

@@ -73,15 +73,15 @@ static void silent_on_purpose(void **state)
 	struct fixture *f = *state;
 	hello(f, 1000);
 	int64_t job = fixture_job(f, "main", 1, 2, 1000);
-	ok(store_device_state(f->db, f->device, "paused", "by anna", 1, &err));
+	ok(store_device_state(f->db, f->device, DEVICESTATE_PAUSED, "by anna", 1, &err));
 	assert_int_equal(look(f, 5 * LIMIT_MS), 0);
-	ok(store_device_state(f->db, f->device, "ok", "", 1, &err));
+	ok(store_device_state(f->db, f->device, DEVICESTATE_OK, "", 1, &err));
 	ok(store_job_send(f->db, job, f->device, "n", 2000, &err)); /* a long job: it is busy */
 	fixture_job(f, "main", 2, 3, 2000);
 	assert_int_equal(look(f, 5 * LIMIT_MS), 0);
-	ok(store_job_state(f->db, job, "failed", "x", 3000, &err));
+	ok(store_job_state(f->db, job, JOBSTATE_FAILED, "x", 3000, &err));
 	assert_int_equal(look(f, 5 * LIMIT_MS), 1);
-	ok(store_device_state(f->db, f->device, "paused", "by anna", 1, &err));
+	ok(store_device_state(f->db, f->device, DEVICESTATE_PAUSED, "by anna", 1, &err));
 	assert_int_equal(look(f, 6 * LIMIT_MS), 1);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'resolved'"), 1);
 }
@@ -97,7 +97,7 @@ static void quarantined_while_jobs_wait(void **state)
 {
 	struct fixture *f = *state;
 	hello(f, 1000);
-	ok(store_device_state(f->db, f->device, "quarantined", "fails its canary", 1500, &err));
+	ok(store_device_state(f->db, f->device, DEVICESTATE_QUARANTINED, "fails its canary", 1500, &err));
 	assert_int_equal(look(f, 2000), 0); /* nothing waits for it */
 	int64_t job = fixture_job(f, "main", 1, 2, 2000);
 	assert_int_equal(look(f, 2100), 1); /* at once: no other can take it */
@@ -105,12 +105,12 @@ static void quarantined_while_jobs_wait(void **state)
 	assert_int_equal(
 		fixture_number(f, "SELECT title = 'device sim-0 is quarantined: fails its canary; 1 job waits' FROM alert"), 1);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM outbox WHERE payload ->> 'event' = 'alert.opened'"), 1);
-	ok(store_job_state(f->db, job, "cancelled", "by anna", 2300, &err));
+	ok(store_job_state(f->db, job, JOBSTATE_CANCELLED, "by anna", 2300, &err));
 	assert_int_equal(look(f, 2400), 1);
 	assert_int_equal(quarantined_alerts(f, "resolved"), 1);
 	fixture_job(f, "main", 2, 3, 2500);
 	assert_int_equal(look(f, 2600), 1); /* somebody waits again */
-	ok(store_device_state(f->db, f->device, "ok", "", 2700, &err));
+	ok(store_device_state(f->db, f->device, DEVICESTATE_OK, "", 2700, &err));
 	assert_int_equal(look(f, 2800), 1);
 	assert_int_equal(
 		fixture_number(f, "SELECT count(*) FROM alert_event WHERE state = 'resolved' AND reason = 'the device is back'"),
@@ -123,12 +123,12 @@ static void an_answered_quarantine_is_told_again_when_it_is_new(void **state)
 	struct fixture *f = *state;
 	hello(f, 1000);
 	fixture_job(f, "main", 1, 2, 1000);
-	ok(store_device_state(f->db, f->device, "quarantined", "fails its canary", 1500, &err));
+	ok(store_device_state(f->db, f->device, DEVICESTATE_QUARANTINED, "fails its canary", 1500, &err));
 	assert_int_equal(look(f, 2000), 1);
-	ok(store_alert_change(
-		f->db, fixture_number(f, "SELECT max(id) FROM alert"), "resolved", "anna", "ordered another", 2100, &err));
+	ok(store_alert_change(f->db, fixture_number(f, "SELECT max(id) FROM alert"), ALERTSTATE_RESOLVED, "anna",
+		"ordered another", 2100, &err));
 	assert_int_equal(look(f, 2200), 0);
-	ok(store_device_state(f->db, f->device, "quarantined", "its memory is broken", 2300, &err));
+	ok(store_device_state(f->db, f->device, DEVICESTATE_QUARANTINED, "its memory is broken", 2300, &err));
 	assert_int_equal(look(f, 2400), 1);
 }
 
@@ -140,7 +140,7 @@ static void another_device_takes_the_jobs(void **state)
 	snprintf(other.uuid, sizeof other.uuid, "sim-1");
 	hello(f, 1000);
 	ok(store_device_put(f->db, &other, 1000, &id, &err));
-	ok(store_device_state(f->db, f->device, "quarantined", "fails its canary", 1500, &err));
+	ok(store_device_state(f->db, f->device, DEVICESTATE_QUARANTINED, "fails its canary", 1500, &err));
 	fixture_job(f, "main", 1, 2, 2000);
 	assert_int_equal(look(f, 2100), 0);
 	ok(store_device_put(f->db, &other, 2 * LIMIT_MS, &id, &err));

@@ -132,7 +132,7 @@ static void paused_devices_are_left_alone(void **state)
 {
 	struct fixture *f = *state;
 	ok(db_begin(f->db, &err));
-	ok(store_device_state(f->db, f->device, "paused", "by hand", 1, &err));
+	ok(store_device_state(f->db, f->device, DEVICESTATE_PAUSED, "by hand", 1, &err));
 	ok(db_commit(f->db, &err));
 	assert_int_equal(look(1000), 1);
 	assert_int_equal(jobs_for(f, "sim-0", "queued"), 0);

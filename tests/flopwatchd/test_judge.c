@@ -389,7 +389,7 @@ static void ended_jobs_get_no_result(void **state)
 	struct judge_outcome out;
 	struct result *r = fixture_result(f, "main", 1, 2, 1);
 	fixture_measured(r, &shift);
-	ok(store_job_state(f->db, r->plan.ask.job, "cancelled", "by anna", 4000, &err));
+	ok(store_job_state(f->db, r->plan.ask.job, JOBSTATE_CANCELLED, "by anna", 4000, &err));
 	ok(db_commit(f->db, &err));
 	ok(db_begin(f->db, &err));
 	refused(ERR_CONFLICT, judge_finish(f->db, config, r, 5000, &out, &err));

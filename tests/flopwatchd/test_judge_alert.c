@@ -98,7 +98,7 @@ static void an_accepted_loss_is_the_new_level(void **state)
 {
 	struct fixture *f = *state;
 	struct judge_outcome out = compare(f, "topic", 1, 2, 0.04, 5000);
-	ok(store_alert_change(f->db, out.alert, "accepted", "anna", "numerics need it", 5500, &err));
+	ok(store_alert_change(f->db, out.alert, ALERTSTATE_ACCEPTED, "anna", "numerics need it", 5500, &err));
 	assert_int_equal(compare(f, "topic", 1, 3, 0.04, 6000).alert, 0);    /* the same loss, still against the same base */
 	assert_int_equal(compare(f, "topic", 1, 3, 0.05, 6500).alert, 0);    /* within the threshold of it */
 	assert_true(compare(f, "topic", 1, 4, 0.08, 7000).alert_is_new);     /* as much again */
@@ -183,7 +183,7 @@ static void a_loss_that_nobody_saw_is_not_answered(void **state)
 {
 	struct fixture *f = *state;
 	struct judge_outcome out = compare_suite(f, "ffa", "topic", 1, 2, 0.04, 5000), more;
-	ok(store_alert_change(f->db, out.alert, "accepted", "anna", "numerics need it", 5500, &err));
+	ok(store_alert_change(f->db, out.alert, ALERTSTATE_ACCEPTED, "anna", "numerics need it", 5500, &err));
 	assert_int_equal(compare_suite(f, "ffa", "topic", 1, 2, 0.04, 6000).alert, 0);
 	more = compare_suite(f, "other", "topic", 1, 2, 0.06, 6000); /* of the same commit */
 	assert_true(more.alert_is_new && more.alert != out.alert);
@@ -191,7 +191,7 @@ static void a_loss_that_nobody_saw_is_not_answered(void **state)
 					   "json_array_length(cells) = 1"),
 		1);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert WHERE state = 'accepted'"), 1);
-	ok(store_alert_change(f->db, more.alert, "resolved", "anna", "", 6500, &err));
+	ok(store_alert_change(f->db, more.alert, ALERTSTATE_RESOLVED, "anna", "", 6500, &err));
 	assert_true(compare_suite(f, "other", "topic", 1, 2, 0.06, 7000).alert_is_new);
 	assert_int_equal(fixture_number(f, "SELECT count(*) FROM alert"), 2);
 }

@@ -165,13 +165,13 @@ static void test_a_paused_device_gets_nothing(void **state)
 {
 	(void)state;
 	int64_t id;
-	char word[16];
+	enum devicestate word;
 	add_worker("w", HELLO WORK);
 	begin();
 	fixture_until("SELECT count(*) FROM device");
 	ok(db_begin(db, &err));
-	ok(store_device_get(db, "sim-1", &id, word, &err));
-	ok(store_device_state(db, id, "paused", "", 1, &err));
+	ok(store_device_get(db, "sim-1", &id, &word, &err));
+	ok(store_device_state(db, id, DEVICESTATE_PAUSED, "", 1, &err));
 	ok(db_commit(db, &err));
 	fixture_push("topic", topic());
 	queue_wake(queue);
@@ -180,7 +180,7 @@ static void test_a_paused_device_gets_nothing(void **state)
 	fixture_until("SELECT 1");
 	assert_string_equal(fixture_text("SELECT state FROM job"), "queued");
 	ok(db_begin(db, &err));
-	ok(store_device_state(db, id, "ok", "", 1, &err));
+	ok(store_device_state(db, id, DEVICESTATE_OK, "", 1, &err));
 	ok(db_commit(db, &err));
 	queue_wake(queue);
 	fixture_until(STATE_IS("done"));

@@ -83,8 +83,8 @@ static void judged(const char *branch, const char *sha, const char *verdict)
 static void expect_base(const struct store_job *j, const char *sha, const char *how, const char *kind)
 {
 	struct resolve_answer *a = resolve(j);
-	if (a->state[0])
-		fail_msg("%s: %s", a->state, a->why);
+	if (a->state != JOBSTATE_N)
+		fail_msg("%s: %s", jobstate_name(a->state), a->why);
 	assert_string_equal(a->base.sha, sha);
 	assert_string_equal(a->plan.base_how, how);
 	assert_string_equal(jobkind_name(a->plan.ask.kind), kind);
@@ -266,7 +266,7 @@ static void test_a_base_without_inputs_is_replaced(void **state)
 	assert_non_null(strstr(last.note, "has no kernels"));
 	snprintf(j.base_sha, sizeof j.base_sha, "%s", one); /* one that was asked for is not */
 	struct resolve_answer *a = resolve(&j);
-	assert_string_equal(a->state, "failed");
+	assert_int_equal(a->state, JOBSTATE_FAILED);
 	assert_non_null(strstr(a->why, "has no kernels"));
 }
 
@@ -289,7 +289,7 @@ static void test_suites(void **state)
 	assert_string_equal(a->plan.suite_name, "other");
 	snprintf(j.suite, sizeof j.suite, "nowhere"); /* and the job best */
 	a = resolve(&j);
-	assert_string_equal(a->state, "failed");
+	assert_int_equal(a->state, JOBSTATE_FAILED);
 	assert_non_null(strstr(a->why, "there is no suite nowhere"));
 	snprintf(j.suite, sizeof j.suite, "tiny");
 	snprintf(j.cells_glob, sizeof j.cells_glob, "*/backward");
@@ -304,20 +304,20 @@ static void test_jobs_that_end_here(void **state)
 	fixture_commit("1", "words [skip flopwatch] more", one);
 	struct store_job j = job_for("main", one);
 	struct resolve_answer *a = resolve(&j);
-	assert_string_equal(a->state, "cancelled");
+	assert_int_equal(a->state, JOBSTATE_CANCELLED);
 	assert_string_equal(a->why, "asked to be skipped by [skip flopwatch]");
 	assert_string_equal(a->target.sha, one);
 	snprintf(j.origin, sizeof j.origin, "api"); /* a person who asks gets an answer */
-	assert_string_equal(resolve(&j)->state, "");
+	assert_int_equal(resolve(&j)->state, JOBSTATE_N);
 	j = job_for("main", "0123456789012345678901234567890123456789");
 	a = resolve(&j);
-	assert_string_equal(a->state, "gone");
+	assert_int_equal(a->state, JOBSTATE_GONE);
 	assert_false(a->again);
 	gitrepo_write("w/.flopwatch.yaml", "flopwatch: 2\n");
 	fixture_commit("2", "mistaken", one);
 	j = job_for("main", one);
 	a = resolve(&j);
-	assert_string_equal(a->state, "failed");
+	assert_int_equal(a->state, JOBSTATE_FAILED);
 	assert_non_null(strstr(a->why, ".flopwatch.yaml:1:12"));
 	snprintf(j.repo_name, sizeof j.repo_name, "other");
 	struct resolve *r;
@@ -328,7 +328,7 @@ static void test_jobs_that_end_here(void **state)
 static void expect_end(const struct store_job *j, const char *state, const char *why)
 {
 	struct resolve_answer *a = resolve(j);
-	assert_string_equal(a->state, state);
+	assert_string_equal(jobstate_name(a->state), state);
 	if (!strstr(a->why, why))
 		fail_msg("%s", a->why);
 	assert_false(a->again);
@@ -346,7 +346,7 @@ static void test_a_base_that_git_cannot_find(void **state)
 	snprintf(config->repo[0].url, sizeof config->repo[0].url, "%.400s/shallow", gitrepo_root);
 	struct store_job j = job_for("main", two);
 	struct resolve_answer *a = resolve(&j);
-	assert_string_equal(a->state, "failed");
+	assert_int_equal(a->state, JOBSTATE_FAILED);
 	assert_non_null(strstr(a->why, "is a shallow clone, which ends at commit"));
 	GIT("shallow", "update-ref", "refs/heads/topic", two);
 	j = job_for("topic", two); /* nothing of the history is needed to see that */

@@ -104,7 +104,7 @@ static inline int act_cancel_bisect(struct control *a, int64_t id, const char *w
 }
 
 static inline int act_alert(
-	struct control *a, int64_t id, const char *state, const char *who, const char *reason, struct fw_err *e)
+	struct control *a, int64_t id, enum alertstate state, const char *who, const char *reason, struct fw_err *e)
 {
 	if (db_begin(a->db, e) != 0)
 		return -1;

@@ -91,7 +91,7 @@ static void fill(struct run *run, const char *text)
 	ok(store_tip_put(f->db, f->repo, branch, text, fixture_sha(0xb2), true, 4000, &err));
 	ok(store_repo_state(f->db, f->repo, "error", text, &err));
 	ok(store_device_put(f->db, &device, 2000, &f->device, &err));
-	ok(store_device_state(f->db, f->device, "paused", text, 1, &err));
+	ok(store_device_state(f->db, f->device, DEVICESTATE_PAUSED, text, 1, &err));
 	c.job = fixture_job(f, branch, 0xb1, 0xb2, 6000);
 	snprintf(c.branch, sizeof c.branch, "%s", branch);
 	snprintf(c.base_sha, sizeof c.base_sha, "%s", fixture_sha(0xb1));
@@ -129,9 +129,9 @@ static void fill(struct run *run, const char *text)
 	snprintf(alert.branch, sizeof alert.branch, "%s", branch);
 	snprintf(alert.target_sha, sizeof alert.target_sha, "%s", fixture_sha(0xb2));
 	ok(store_alert_open(f->db, &alert, 7000, &is_new, &err));
-	ok(store_alert_change(f->db, alert.id, "acknowledged", text, text, 7500, &err));
+	ok(store_alert_change(f->db, alert.id, ALERTSTATE_ACKNOWLEDGED, text, text, 7500, &err));
 	int64_t second = fixture_job(f, branch, 0xb1, 0xb3, 8000); /* ends with words of its own, and one that still runs */
-	ok(store_job_state(f->db, second, "failed", text, 8500, &err));
+	ok(store_job_state(f->db, second, JOBSTATE_FAILED, text, 8500, &err));
 	fixture_job(f, branch, 0xb1, 0xb4, 9000);
 	ok(db_commit(f->db, &err));
 	buf_fini(&build.log);

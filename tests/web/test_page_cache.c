@@ -68,7 +68,7 @@ static void test_stamp(void **state)
 	snprintf(alert.target_sha, sizeof alert.target_sha, "%s", fixture_sha(3));
 	ok(store_alert_open(f->db, &alert, 7000, &is_new, &err));
 	changed(f, id, stamp);
-	ok(store_alert_change(f->db, alert.id, "acknowledged", "ann", "seen", 8000, &err));
+	ok(store_alert_change(f->db, alert.id, ALERTSTATE_ACKNOWLEDGED, "ann", "seen", 8000, &err));
 	changed(f, id, stamp);
 
 	struct view_around around;

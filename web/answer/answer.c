@@ -281,9 +281,9 @@ int answer_device(struct db *db, struct http_request *r, struct http_response *r
 {
 	const char *device = http_query(r, "device");
 	struct fw_err err = { 0 };
-	char state[16];
+	enum devicestate state;
 	int64_t id;
-	if (!device || !*device || store_device_get(db, device, &id, state, &err) == 0)
+	if (!device || !*device || store_device_get(db, device, &id, &state, &err) == 0)
 		return 0;
 	answer_error(r, response, &err);
 	return -1;

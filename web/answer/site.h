@@ -5,6 +5,7 @@
 #include "core/ask/figures.h"
 #include "core/ask/job_request.h"
 #include "core/ask/worker.h"
+#include "core/state/alertstate.h"
 #include "db/sqlite/db.h"
 #include "web/http/http.h"
 
@@ -36,7 +37,8 @@ struct site_actions {
 	int (*judge)(struct control *c, int64_t comparison, bool *changed, struct fw_err *err);
 	int (*redeliver)(struct control *c, int64_t delivery, struct fw_err *err);
 	/** A person's step with an alert; `state` acknowledged, accepted, resolved or invalid, `reason` "" none. */
-	int (*alert)(struct control *c, int64_t id, const char *state, const char *who, const char *reason, struct fw_err *err);
+	int (*alert)(
+		struct control *c, int64_t id, enum alertstate state, const char *who, const char *reason, struct fw_err *err);
 	/** Each worker of the configuration, in its order. */
 	void (*workers)(const struct control *c, worker_status_fn *each, void *to);
 	/**

@@ -22,7 +22,7 @@ static void event_row(void *arg, const struct view_alert_event *row)
 	jsonw_object(j);
 	answer_time(j, "at", row->at);
 	jsonw_kv_string(j, "who", row->who);
-	jsonw_kv_string(j, "state", row->state);
+	jsonw_kv_string(j, "state", alertstate_name(row->state));
 	answer_text(j, "reason", row->reason);
 	jsonw_object_end(j);
 }
@@ -38,8 +38,8 @@ static void put_alert(struct jsonw *j, struct site *site, const struct view_aler
 	struct fw_err err = { 0 };
 	jsonw_object(j);
 	jsonw_kv_int(j, "id", row->id);
-	jsonw_kv_string(j, "kind", row->kind);
-	jsonw_kv_string(j, "state", row->state);
+	jsonw_kv_string(j, "kind", alertkind_name(row->kind));
+	jsonw_kv_string(j, "state", alertstate_name(row->state));
 	answer_text(j, "title", row->title);
 	answer_text(j, "repo", row->repo);
 	answer_branch(j, row->branch);
@@ -116,7 +116,7 @@ static const char *back_of(struct http_request *r)
 	return back ? access_next(back) : "/alerts";
 }
 
-static void change(struct site *site, struct http_request *r, struct http_response *response, const char *state)
+static void change(struct site *site, struct http_request *r, struct http_response *response, enum alertstate state)
 {
 	struct fw_err err = { 0 };
 	int64_t id = answer_path_id(r, response, "alert");
@@ -133,27 +133,27 @@ static void change(struct site *site, struct http_request *r, struct http_respon
 	} else if (site->act->alert(site->control, id, state, http_who(r), reason ? reason : "", &err) != 0) {
 		answer_error(r, response, &err);
 	} else if (!write_back_to(r, response, answer_is_form(r) ? back_of(r) : "")) {
-		answer_state(response, id, state);
+		answer_state(response, id, alertstate_name(state));
 	}
 	json_decref(root);
 }
 
 void api_alert_acknowledge(void *arg, struct http_request *r, struct http_response *response)
 {
-	change(arg, r, response, "acknowledged");
+	change(arg, r, response, ALERTSTATE_ACKNOWLEDGED);
 }
 
 void api_alert_accept(void *arg, struct http_request *r, struct http_response *response)
 {
-	change(arg, r, response, "accepted");
+	change(arg, r, response, ALERTSTATE_ACCEPTED);
 }
 
 void api_alert_resolve(void *arg, struct http_request *r, struct http_response *response)
 {
-	change(arg, r, response, "resolved");
+	change(arg, r, response, ALERTSTATE_RESOLVED);
 }
 
 void api_alert_invalidate(void *arg, struct http_request *r, struct http_response *response)
 {
-	change(arg, r, response, "invalid");
+	change(arg, r, response, ALERTSTATE_INVALID);
 }

@@ -47,7 +47,7 @@ static void device_row(void *arg, const struct view_device *row)
 	jsonw_kv_string(j, "uuid", row->uuid);
 	jsonw_kv_string(j, "kind", row->kind);
 	jsonw_kv_string(j, "name", row->name);
-	jsonw_kv_string(j, "state", row->state);
+	jsonw_kv_string(j, "state", devicestate_name(row->state));
 	answer_text(j, "state_why", row->state_why);
 	answer_text(j, "driver", row->driver);
 	answer_text(j, "toolkit", row->toolkit);
@@ -81,7 +81,7 @@ static void write_state(void *arg, const struct view_device *row)
 {
 	struct wanted *w = arg;
 	if (strcmp(row->uuid, w->uuid) == 0)
-		jsonw_kv_string(w->j, "state", row->state);
+		jsonw_kv_string(w->j, "state", devicestate_name(row->state));
 }
 
 static void set_paused(struct site *site, struct http_request *r, struct http_response *response, bool paused)

@@ -82,13 +82,13 @@ static void change_row(void *arg, const struct view_change *row)
 	jsonw_object_end(j);
 }
 
-static void alert_row(void *arg, int64_t id, const char *kind, const char *state, const char *commit)
+static void alert_row(void *arg, int64_t id, enum alertkind kind, enum alertstate state, const char *commit)
 {
 	struct jsonw *j = arg;
 	jsonw_object(j);
 	jsonw_kv_int(j, "id", id);
-	jsonw_kv_string(j, "kind", kind);
-	jsonw_kv_string(j, "state", state);
+	jsonw_kv_string(j, "kind", alertkind_name(kind));
+	jsonw_kv_string(j, "state", alertstate_name(state));
 	jsonw_kv_string(j, "commit", commit);
 	jsonw_object_end(j);
 }

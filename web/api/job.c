@@ -39,7 +39,7 @@ static void write_job(void *arg, const struct view_job *row)
 	jsonw_kv_bool(j, "quick", row->quick);
 	answer_text(j, "device_kind", row->device_kind);
 	jsonw_kv_string(j, "origin", row->origin);
-	jsonw_kv_string(j, "state", row->state);
+	jsonw_kv_string(j, "state", jobstate_name(row->state));
 	answer_text(j, "state_why", row->state_why);
 	write_progress(j, row->progress);
 	jsonw_kv_int(j, "attempt", row->attempt);
@@ -169,7 +169,7 @@ static void job_post(void *arg, struct http_request *r, struct http_response *re
 	} else if (site->act->enqueue(site->control, &wish, &id, &err) != 0) {
 		answer_error(r, response, &err);
 	} else {
-		answer_new(response, "jobs", id, "queued");
+		answer_new(response, "jobs", id, jobstate_name(JOBSTATE_QUEUED));
 	}
 	json_decref(root);
 }
@@ -189,7 +189,7 @@ void api_job_cancel(void *arg, struct http_request *r, struct http_response *res
 	if (site->act->cancel(site->control, id, http_who(r), &err) != 0)
 		answer_error(r, response, &err);
 	else if (!write_back_to(r, response, "/jobs"))
-		answer_state(response, id, "cancelled");
+		answer_state(response, id, jobstate_name(JOBSTATE_CANCELLED));
 }
 
 static void job_retry(void *arg, struct http_request *r, struct http_response *response)
@@ -202,7 +202,7 @@ static void job_retry(void *arg, struct http_request *r, struct http_response *r
 	if (site->act->retry(site->control, id, &new_id, &err) != 0) {
 		answer_error(r, response, &err);
 	} else if (!write_back_to(r, response, "/jobs")) {
-		answer_new(response, "jobs", new_id, "queued");
+		answer_new(response, "jobs", new_id, jobstate_name(JOBSTATE_QUEUED));
 	}
 }
 

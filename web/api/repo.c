@@ -62,7 +62,7 @@ static void branch_row(void *arg, const struct view_branch *row)
 	if (row->job) {
 		jsonw_object(j);
 		jsonw_kv_int(j, "id", row->job);
-		jsonw_kv_string(j, "state", row->job_state);
+		jsonw_kv_string(j, "state", jobstate_name(row->job_state));
 		jsonw_object_end(j);
 	} else {
 		jsonw_null(j);

@@ -47,7 +47,7 @@ void page_stamp(int64_t comparison, const struct view_around *around, bool logge
 	int len = snprintf(text, sizeof text, "%lld %s %s %lld %s %s %s %lld %lld %s %d " FW_VERSION " %s", (long long)comparison,
 		around->etag, verdict_name(around->verdict), (long long)around->previous, around->previous_etag,
 		verdict_name(around->previous_verdict), around->previous_epoch, (long long)around->next, (long long)around->alert,
-		around->alert_state, logged_in, asset_address("style.css"));
+		alertstate_name(around->alert_state), logged_in, asset_address("style.css"));
 	hash_hex(text, (size_t)len, hex);
 	memcpy(stamp, hex, PAGE_STAMP_MAX);
 }

@@ -77,7 +77,7 @@ static void suite_row(struct buf *out, const struct commit_suite *s)
 	emit_raw(out, "</td><td class=n>");
 	layout_change(out, !word->id ? NAN : isfinite(word->best_pct) ? word->best_pct : word->worst_pct);
 	emit_rawf(out, "</td><td><a href=\"/jobs/%lld\">job %lld</a> ", (long long)s->job.id, (long long)s->job.id);
-	layout_verdict(out, s->job.state);
+	layout_verdict(out, jobstate_name(s->job.state));
 	emit_raw(out, "</td><td class=wrap>");
 	emit_text(out, s->job.why);
 	emit_raw(out, "</td></tr>\n");

@@ -141,7 +141,7 @@ static void alert_event_line(void *arg, const struct view_alert_event *row)
 	emit_raw(out, "<li>");
 	layout_time(out, row->at);
 	emit_raw(out, " ");
-	layout_verdict(out, row->state);
+	layout_verdict(out, alertstate_name(row->state));
 	emit_raw(out, " by ");
 	emit_text(out, row->who);
 	if (*row->reason) {
@@ -172,12 +172,12 @@ static void next_steps(struct buf *out, int64_t id, bool alone)
 static void alert_head(struct buf *out, const struct view_alert *row, bool alone)
 {
 	emit_rawf(out, "<section class=card id=a%lld><h2>", (long long)row->id);
-	layout_verdict(out, row->state);
+	layout_verdict(out, alertstate_name(row->state));
 	if (alone)
 		emit_raw(out, " <small>");
 	else
 		emit_rawf(out, " <a href=\"/alerts/%lld\">Alert %lld</a> <small>", (long long)row->id, (long long)row->id);
-	emit_text(out, row->kind);
+	emit_text(out, alertkind_name(row->kind));
 	emit_raw(out, "</small> ");
 	if (isfinite(row->worst_pct))
 		layout_change(out, row->worst_pct);
@@ -225,19 +225,18 @@ static void alert_section(void *arg, const struct view_alert *row)
 	if (view_alert_events(page->site->db, row->id, alert_event_line, out, &err) != 0)
 		out->failed = true;
 	emit_raw(out, "</ol>");
-	if (strcmp(row->state, "open") == 0 || strcmp(row->state, "acknowledged") == 0)
+	if (alertstate_is_live(row->state))
 		next_steps(out, row->id, page->alone);
 	emit_raw(out, "</section>\n");
 }
 
 static void state_tabs(struct buf *out, const char *state)
 {
-	static const char *const states[] = { "open", "acknowledged", "accepted", "resolved", "invalid" };
 	emit_rawf(out, "<nav class=tabs aria-label=\"Alerts by state\"><a href=/alerts%s>all</a>",
 		state ? "" : " aria-current=true");
-	for (size_t i = 0; i < sizeof states / sizeof states[0]; i++)
-		emit_rawf(out, "<a href=\"/alerts?state=%s\"%s>%s</a>", states[i],
-			state && strcmp(state, states[i]) == 0 ? " aria-current=true" : "", states[i]);
+	for (enum alertstate one = 0; one < ALERTSTATE_N; one++)
+		emit_rawf(out, "<a href=\"/alerts?state=%s\"%s>%s</a>", alertstate_name(one),
+			state && strcmp(state, alertstate_name(one)) == 0 ? " aria-current=true" : "", alertstate_name(one));
 	emit_raw(out, "<a href=/bisects>searches for culprits</a></nav>\n");
 }
 

@@ -72,7 +72,7 @@ static void job_row(void *arg, const struct view_job *row)
 {
 	struct buf *out = arg;
 	emit_rawf(out, "<tr><th scope=row><a href=\"/jobs/%lld\">%lld</a></th><td>", (long long)row->id, (long long)row->id);
-	layout_verdict(out, row->state);
+	layout_verdict(out, jobstate_name(row->state));
 	emit_raw(out, "</td><td>");
 	emit_text(out, row->suite);
 	emit_raw(out, "</td><td>");
@@ -92,7 +92,7 @@ static void alert_banner(void *arg, const struct view_alert *row)
 	struct buf *out = arg;
 	emit_rawf(
 		out, "<p class=\"banner warn\"><a href=\"/alerts/%lld\">Alert %lld</a> ", (long long)row->id, (long long)row->id);
-	layout_verdict(out, row->state);
+	layout_verdict(out, alertstate_name(row->state));
 	emit_raw(out, " its worst cell: ");
 	layout_change(out, row->worst_pct);
 	emit_raw(out, "</p>\n");

@@ -257,7 +257,7 @@ static void run_facts(struct buf *out, const struct comparison *c)
 		strlen(at) > 15 ? at + 11 : "");
 	if (around->alert) {
 		emit_rawf(out, "<dt>Alert</dt><dd><a href=\"/alerts/%lld\">", (long long)around->alert);
-		layout_verdict(out, around->alert_state);
+		layout_verdict(out, alertstate_name(around->alert_state));
 		emit_raw(out, "</a></dd>");
 	}
 	emit_raw(out, "<dt>Last push</dt><dd>");

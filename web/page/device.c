@@ -121,7 +121,7 @@ static void device_card(void *arg, const struct view_device *row)
 	emit_raw(out, "<section class=card><h3>");
 	emit_text(out, row->name);
 	emit_raw(out, " ");
-	layout_verdict(out, row->state);
+	layout_verdict(out, devicestate_name(row->state));
 	emit_raw(out, "</h3><p class=dim>");
 	emit_text(out, row->kind);
 	emit_raw(out, " <code>");
@@ -154,11 +154,11 @@ static void device_card(void *arg, const struct view_device *row)
 	false_alarms(d, row->id, row->uuid);
 	last_seen_doing(d, row->id);
 	emit_raw(out, "</dl><div class=row>");
-	if (strcmp(row->state, "quarantined") == 0)
+	if (row->state == DEVICESTATE_QUARANTINED)
 		layout_button(out, "devices", row->uuid, "resume", "Try with a canary");
-	else if (strcmp(row->state, "paused") == 0)
+	else if (row->state == DEVICESTATE_PAUSED)
 		layout_button(out, "devices", row->uuid, "resume", "Resume");
-	else if (strcmp(row->state, "ok") == 0)
+	else if (row->state == DEVICESTATE_OK)
 		layout_button(out, "devices", row->uuid, "pause", "Pause");
 	emit_raw(out, "</div></section>\n");
 }

@@ -97,9 +97,9 @@ static void alert_entry(void *arg, const struct view_alert *row)
 		return;
 	snprintf(page, sizeof page, "/alerts/%lld", (long long)row->id);
 	entry(f, "alert", row->id, page, row->changed_at);
-	emit_text(out, row->kind);
+	emit_text(out, alertkind_name(row->kind));
 	emit_raw(out, " ");
-	emit_text(out, row->state);
+	emit_text(out, alertstate_name(row->state));
 	emit_raw(out, ": ");
 	if (*row->device)
 		emit_text(out, row->device);

@@ -196,12 +196,13 @@ static void take_change(void *arg, const struct view_change *row)
 			row->state);
 }
 
-static void take_alert(void *arg, int64_t id, const char *kind, const char *state, const char *commit)
+static void take_alert(void *arg, int64_t id, enum alertkind kind, enum alertstate state, const char *commit)
 {
 	struct history *h = arg;
 	struct chart_mark *m = new_mark(h, time_of(h, commit), "bad");
 	if (m)
-		snprintf(m->label, sizeof m->label, "alert %lld, %.16s, %.16s", (long long)id, kind, state);
+		snprintf(m->label, sizeof m->label, "alert %lld, %.16s, %.16s", (long long)id, alertkind_name(kind),
+			alertstate_name(state));
 }
 
 static int add_marks(struct site *site, struct history *h, const struct asked *a, struct fw_err *err)

@@ -14,18 +14,6 @@
 #include "web/page/page.h"
 #include "web/answer/site.h"
 
-static const char *const stages[] = { "queued", "sent", "building", "checking", "measuring" };
-enum { STAGES = sizeof stages / sizeof stages[0] };
-
-/* -1: the job has ended. */
-static int stage_of(const char *state)
-{
-	for (int i = 0; i < STAGES; i++)
-		if (strcmp(state, stages[i]) == 0)
-			return i;
-	return -1;
-}
-
 static void progress_text(struct buf *out, const json_t *p)
 {
 	const char *cell = json_string_value(json_object_get(p, "cell")), *step = json_string_value(json_object_get(p, "step"));
@@ -83,12 +71,11 @@ static void job_name(struct buf *out, const struct view_job *row)
 	emit_text(out, row->subject);
 }
 
-static void stage_list(struct buf *out, const char *state)
+static void stage_list(struct buf *out, enum jobstate state)
 {
-	int at = stage_of(state);
 	emit_raw(out, "<ol class=steps>");
-	for (int i = 0; i < STAGES; i++)
-		emit_rawf(out, "<li class=%s>%s</li>", i < at ? "past" : i == at ? "now" : "next", stages[i]);
+	for (enum jobstate at = JOBSTATE_QUEUED; !jobstate_is_final(at); at++)
+		emit_rawf(out, "<li class=%s>%s</li>", at < state ? "past" : at == state ? "now" : "next", jobstate_name(at));
 	emit_raw(out, "</ol>");
 }
 
@@ -97,7 +84,7 @@ static void progress_bar(struct buf *out, const struct view_job *row, const json
 {
 	json_int_t checked = json_integer_value(json_object_get(p, "checked")),
 		   checks = json_integer_value(json_object_get(p, "checks"));
-	if (strcmp(row->state, "checking") == 0 && checks > 0)
+	if (row->state == JOBSTATE_CHECKING && checks > 0)
 		emit_rawf(out, "<progress max=%lld value=%lld aria-label=\"checks done\"></progress>", (long long)checks,
 			(long long)checked);
 	else if (usual > 0)
@@ -112,14 +99,14 @@ static void running_card(void *arg, const struct view_job *row)
 	struct drawing *d = arg;
 	struct buf *out = d->out;
 	char id[24];
-	if (stage_of(row->state) < 1)
+	if (row->state == JOBSTATE_QUEUED || jobstate_is_final(row->state))
 		return;
 	json_t *p = *row->progress ? json_loads(row->progress, 0, NULL) : NULL;
 	double elapsed_s = row->started_at ? (double)(clock_utc_ms() - row->started_at) / 1000 : 0, usual = usual_s(d->site, row);
 	snprintf(id, sizeof id, "%lld", (long long)row->id);
 	d->n++;
 	emit_rawf(out, "<section class=card><h3><a href=\"/jobs/%s\">Job %s</a> ", id, id);
-	layout_verdict(out, row->state);
+	layout_verdict(out, jobstate_name(row->state));
 	emit_raw(out, "</h3><p>");
 	job_name(out, row);
 	emit_raw(out, "</p>");
@@ -181,19 +168,19 @@ static void ended_line(void *arg, const struct view_job *row)
 	struct buf *out = d->out;
 	d->last = row->id;
 	d->seen++;
-	if (d->skip_open && stage_of(row->state) >= 0)
+	if (d->skip_open && !jobstate_is_final(row->state))
 		return;
 	d->n++;
 	emit_rawf(out, "<tr><th scope=row><a href=\"/jobs/%lld\">%lld</a></th><td class=w>", (long long)row->id,
 		(long long)row->id);
-	layout_verdict(out, row->state);
+	layout_verdict(out, jobstate_name(row->state));
 	emit_raw(out, "</td><td>");
 	if (row->comparison) {
 		emit_rawf(out, "<a href=\"/comparisons/%lld\">", (long long)row->comparison);
 		layout_verdict(out, verdict_word(row->kind, row->verdict));
 		emit_raw(out, "</a>");
 	} else {
-		layout_verdict(out, row->state);
+		layout_verdict(out, jobstate_name(row->state));
 		emit_raw(out, "<span class=why>");
 		emit_text(out, row->state_why);
 		emit_raw(out, "</span>");
@@ -314,12 +301,12 @@ static void job_facts(void *arg, const struct view_job *row)
 	struct job_page *page = arg;
 	struct buf *out = page->out;
 	char id[24];
-	bool is_open = stage_of(row->state) >= 0;
+	bool is_open = !jobstate_is_final(row->state);
 	snprintf(id, sizeof id, "%lld", (long long)row->id);
 	page->comparison = row->comparison;
-	layout_live(out, "job", row->state);
+	layout_live(out, "job", jobstate_name(row->state));
 	emit_raw(out, "<p class=lead>");
-	layout_verdict(out, row->state);
+	layout_verdict(out, jobstate_name(row->state));
 	emit_raw(out, " ");
 	emit_text(out, row->state_why);
 	if (row->comparison) {

@@ -50,12 +50,12 @@ static void device_banner(void *arg, const struct view_device *row)
 {
 	struct devices *d = arg;
 	d->n++;
-	if (strcmp(row->state, "ok") == 0) {
+	if (row->state == DEVICESTATE_OK) {
 		d->well++;
 		return;
 	}
-	emit_rawf(d->out, "<p class=\"banner %s\" role=status>", strcmp(row->state, "quarantined") == 0 ? "" : "warn");
-	layout_verdict(d->out, row->state);
+	emit_rawf(d->out, "<p class=\"banner %s\" role=status>", row->state == DEVICESTATE_QUARANTINED ? "" : "warn");
+	layout_verdict(d->out, devicestate_name(row->state));
 	emit_raw(d->out, " <a href=/devices>");
 	emit_text(d->out, row->name);
 	emit_raw(d->out, "</a> ");
@@ -117,9 +117,9 @@ static void branch_line(void *arg, const struct view_branch *row)
 	emit_raw(out, " ");
 	emit_text(out, row->subject);
 	emit_raw(out, "</span></td><td class=w>");
-	if (row->job && strcmp(row->job_state, "done") != 0) {
+	if (row->job && row->job_state != JOBSTATE_DONE) {
 		emit_rawf(out, "<a href=\"/jobs/%lld\">job %lld</a> ", (long long)row->job, (long long)row->job);
-		layout_verdict(out, row->job_state);
+		layout_verdict(out, jobstate_name(row->job_state));
 		job_progress(
 			out, row->job, row->job_progress); /* in any state: a short job is over before the page is drawn again */
 	}

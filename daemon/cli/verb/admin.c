@@ -7,6 +7,7 @@
 #include "base/proc.h"
 #include "cli/output/value.h"
 #include "cli/verbs.h"
+#include "core/state/devicestate.h"
 
 enum { CHECK_TIMEOUT_MS = 10000 };
 
@@ -43,7 +44,7 @@ int verb_resume(struct client *c, const struct options *o)
 	json_t *answer = NULL;
 	if (client_post_step(c, "devices", o->arg[0], "resume", "", &answer, &err) != 0)
 		return verb_fail(&err);
-	if (strcmp(value_text(answer, "state"), "canary") == 0)
+	if (devicestate_from_name(value_text(answer, "state")) == DEVICESTATE_CANARY)
 		printf("it was quarantined: a canary tries it now; flopwatch devices shows the outcome\n");
 	json_decref(answer);
 	return EXIT_OK;

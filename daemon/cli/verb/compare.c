@@ -9,6 +9,7 @@
 #include "cli/verb/follow.h"
 #include "cli/verb/checkout.h"
 #include "cli/output/value.h"
+#include "core/state/jobstate.h"
 #include "cli/verbs.h"
 
 /* Store the uncommitted files as a commit beside the branches. Shape: sha[65]. */
@@ -89,10 +90,10 @@ static int ask(struct client *c, const struct options *o, const char *base, cons
 }
 
 /* What was asked for ended as `state` before anybody could look at it. */
-static bool has_ended_as(const json_t *verdict, const char *state)
+static bool has_ended_as(const json_t *verdict, enum jobstate state)
 {
 	const json_t *first = json_array_get(json_object_get(verdict, "suites"), 0);
-	return strcmp(value_text(first, "state"), state) == 0;
+	return jobstate_from_name(value_text(first, "state")) == state;
 }
 
 int verb_compare(struct client *c, const struct options *o)
@@ -113,7 +114,7 @@ int verb_compare(struct client *c, const struct options *o)
 		if (follow_verdict(c, o, path, follow_deadline(o), &verdict, &err) == 0)
 			status = conclude(c, o, verdict, &err);
 	}
-	if (status < 0 && strcmp(o->arg[1], ".") == 0 && has_ended_as(verdict, "gone"))
+	if (status < 0 && strcmp(o->arg[1], ".") == 0 && has_ended_as(verdict, JOBSTATE_GONE))
 		err_context(&err, "this checkout is not the one that the daemon reads; push a branch and name that instead of .");
 	json_decref(asked);
 	json_decref(verdict);

@@ -12,6 +12,7 @@
 #include "cli/output/plain.h"
 #include "cli/output/terminal.h"
 #include "cli/output/value.h"
+#include "core/state/devicestate.h"
 #include "cli/verbs.h"
 
 enum { ASK_MS = 20000, DISK_WARN_MIB = 4096, DISK_FAIL_MIB = 128, ANSWERS_MAX = 96 };
@@ -190,7 +191,7 @@ static void look_at_daemon_devices(struct doctor *d, const json_t *devices)
 	json_array_foreach(json_object_get(devices, "items"), i, device)
 	{
 		const char *state = value_text(device, "state");
-		bool good = strcmp(state, "ok") == 0;
+		bool good = devicestate_from_name(state) == DEVICESTATE_OK;
 		say(d, good ? OK : WARN, "device", good ? "" : "flopwatch resume DEVICE gives it jobs again", "%s is %s%s%s",
 			value_text(device, "uuid"), state, *value_text(device, "state_why") ? ": " : "",
 			value_text(device, "state_why"));

@@ -9,16 +9,13 @@
 #include "cli/verb/interrupt.h"
 #include "cli/output/plain.h"
 #include "cli/output/value.h"
+#include "core/state/jobstate.h"
 
 enum { PROGRESS_AFTER_NS = 1000000000, POLL_MS = 250, RESTART_POLLS = 80 };
 
-static bool is_final(const char *state)
+static enum jobstate state_of(const json_t *job)
 {
-	static const char *const final[] = { "done", "failed", "cancelled", "superseded", "gone" };
-	for (size_t i = 0; i < sizeof final / sizeof final[0]; i++)
-		if (strcmp(state, final[i]) == 0)
-			return true;
-	return false;
+	return jobstate_from_name(value_text(job, "state"));
 }
 
 int64_t follow_deadline(const struct options *o)
@@ -46,18 +43,18 @@ static int get_patiently(struct client *c, const char *path, json_t **out, struc
 /* One line about where a job is. */
 static void describe(const json_t *job, char *text, size_t size)
 {
-	const char *state = value_text(job, "state");
+	enum jobstate state = state_of(job);
 	const json_t *progress = json_object_get(job, "progress");
 	long long launch = value_integer(progress, "launch");
 	const char *cell = value_text(progress, "cell"), *role = value_text(progress, "role"),
 		   *step = value_text(progress, "step");
-	if (is_final(state))
-		snprintf(text, size, "%s", state);
-	else if (strcmp(state, "measuring") == 0 && launch)
+	if (jobstate_is_final(state))
+		snprintf(text, size, "%s", jobstate_name(state));
+	else if (state == JOBSTATE_MEASURING && launch)
 		snprintf(text, size, "measuring, launch %lld: %s", launch, cell);
 	else
-		snprintf(
-			text, size, "%s%s%s%s%s", state, *role ? " " : "", role, *cell || *step ? ": " : "", *cell ? cell : step);
+		snprintf(text, size, "%s%s%s%s%s", value_text(job, "state"), *role ? " " : "", role, *cell || *step ? ": " : "",
+			*cell ? cell : step);
 }
 
 /* What is said while one waits. */
@@ -94,7 +91,7 @@ static int follow_job(
 		json_t *job = NULL;
 		if (get_patiently(c, path, &job, err) != 0)
 			return -1;
-		bool ended = is_final(value_text(job, "state"));
+		bool ended = jobstate_is_final(state_of(job));
 		tell(t, job, id);
 		json_decref(job);
 		if (ended && t->terminal)
@@ -116,10 +113,10 @@ static long long find_open(const json_t *verdict)
 	json_t *suite;
 	json_array_foreach(json_object_get(verdict, "suites"), i, suite)
 	{
-		const char *state = value_text(suite, "state");
-		if (is_final(state))
+		enum jobstate state = state_of(suite);
+		if (jobstate_is_final(state))
 			continue;
-		if (strcmp(state, "queued") != 0)
+		if (state != JOBSTATE_QUEUED)
 			return value_integer(suite, "job");
 		if (!waiting)
 			waiting = value_integer(suite, "job");

@@ -7,6 +7,7 @@
 #include "cli/output/plain.h"
 #include "cli/output/table.h"
 #include "cli/output/value.h"
+#include "core/state/jobstate.h"
 #include "cli/verbs.h"
 
 static void add_limit(struct buf *path, int limit)
@@ -26,8 +27,8 @@ static void print_jobs(const json_t *items)
 	{
 		const json_t *progress = json_object_get(job, "progress");
 		const char *cell = value_text(progress, "cell");
-		bool running =
-			strcmp(value_text(job, "state"), "measuring") == 0 || strcmp(value_text(job, "state"), "checking") == 0;
+		enum jobstate state = jobstate_from_name(value_text(job, "state"));
+		bool running = state == JOBSTATE_MEASURING || state == JOBSTATE_CHECKING;
 		const char *ended = value_text(job, "ended_at"), *started = value_text(job, "started_at");
 		table_cell(&t, "%lld", value_integer(job, "id"));
 		table_cell(&t, "%s", value_text(job, "repo"));

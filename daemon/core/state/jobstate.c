@@ -1,7 +1,7 @@
 /* jobstate.c - the table; nothing else in the daemon decides what may follow what. */
 #include "core/state/jobstate.h"
 
-#include <string.h>
+#include "core/state/word.h"
 
 static const char *const names[JOBSTATE_N] = {
 	"queued",
@@ -43,7 +43,7 @@ enum jobstate jobstate_next(enum jobstate from, enum jobstate_event on)
 
 bool jobstate_is_final(enum jobstate s)
 {
-	return s >= JOBSTATE_DONE;
+	return s >= JOBSTATE_DONE && s < JOBSTATE_N;
 }
 
 const char *jobstate_name(enum jobstate s)
@@ -53,8 +53,5 @@ const char *jobstate_name(enum jobstate s)
 
 enum jobstate jobstate_from_name(const char *name)
 {
-	for (int i = 0; i < JOBSTATE_N; i++)
-		if (!strcmp(names[i], name))
-			return (enum jobstate)i;
-	return JOBSTATE_N;
+	return (enum jobstate)word_find(names, JOBSTATE_N, name);
 }

@@ -39,6 +39,7 @@ enum jobstate_event {
 
 /** State after `on`; `from` itself where the event changes nothing there. */
 enum jobstate jobstate_next(enum jobstate from, enum jobstate_event on);
+/** Not of JOBSTATE_N, which is no state. */
 bool jobstate_is_final(enum jobstate s);
 /** As in the database: "measuring". */
 const char *jobstate_name(enum jobstate s);

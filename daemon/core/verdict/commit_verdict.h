@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "core/state/jobstate.h"
 #include "core/verdict/verdict.h"
 
 enum commit_end {
@@ -24,7 +25,8 @@ struct commit_job {
 	int64_t plan;        /* first job of the plan that asked for it; 0: a person asked for this suite alone */
 	char suite[64];      /* or benchmark; "" not planned yet, or it could not be */
 	char device_kind[8]; /* that was asked for; "" any */
-	char state[16], why[512];
+	enum jobstate state;
+	char why[512];
 	enum commit_end end;
 	/* its comparison; 0 none */
 	int64_t comparison, finished_at;

@@ -53,7 +53,7 @@ static void write_suite(struct jsonw *j, const struct commit_suite *s)
 	text_or_null(j, "suite", job->suite);
 	text_or_null(j, "device_kind", job->device_kind);
 	jsonw_kv_int(j, "job", job->id);
-	jsonw_kv_string(j, "state", job->state);
+	jsonw_kv_string(j, "state", jobstate_name(job->state));
 	text_or_null(j, "state_why", job->why);
 	text_or_null(j, "verdict", verdict_or_empty(commit_verdict_of(s)));
 	id_or_null(j, "comparison", word->comparison);

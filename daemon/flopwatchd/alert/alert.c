@@ -82,8 +82,8 @@ static void write_alert(void *arg, const struct view_alert *a)
 	clock_format(m->now_ms, at);
 	jsonw_kv_string(j, "at", at);
 	jsonw_kv_int(j, "alert", a->id);
-	jsonw_kv_string(j, "kind", a->kind);
-	jsonw_kv_string(j, "state", a->state);
+	jsonw_kv_string(j, "kind", alertkind_name(a->kind));
+	jsonw_kv_string(j, "state", alertstate_name(a->state));
 	if (m->who) {
 		jsonw_kv_string(j, "by", m->who);
 		jsonw_kv_string(j, "reason", m->reason);
@@ -166,17 +166,17 @@ int alert_resolve(struct db *db, const struct config *config, int64_t id, int64_
 		.reason = reason,
 		.now_ms = now_ms,
 		.err = err };
-	return store_alert_change(db, id, "resolved", m.who, reason, now_ms, err) ? -1 : tell(&m, id);
+	return store_alert_change(db, id, ALERTSTATE_RESOLVED, m.who, reason, now_ms, err) ? -1 : tell(&m, id);
 }
 
-int alert_change(struct db *db, const struct config *config, int64_t id, const char *state, const char *who, const char *reason,
-	int64_t now_ms, struct fw_err *err)
+int alert_change(struct db *db, const struct config *config, int64_t id, enum alertstate state, const char *who,
+	const char *reason, int64_t now_ms, struct fw_err *err)
 {
 	char kind[32];
 	struct message m = {
 		.db = db, .config = config, .kind = kind, .who = who, .reason = reason, .now_ms = now_ms, .err = err
 	};
-	snprintf(kind, sizeof kind, "alert.%s", state);
+	snprintf(kind, sizeof kind, "alert.%s", alertstate_name(state));
 	return store_alert_change(db, id, state, who, reason, now_ms, err) ? -1 : tell(&m, id);
 }
 

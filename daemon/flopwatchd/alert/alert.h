@@ -25,8 +25,8 @@ int alert_resolve(struct db *db, const struct config *config, int64_t id, int64_
  * A person's step: acknowledged, accepted, resolved or invalid, told as "alert.acknowledged" and so on with `who` and `reason` ("" none).
  * Err: as store_alert_change.
  */
-int alert_change(struct db *db, const struct config *config, int64_t id, const char *state, const char *who, const char *reason,
-	int64_t now_ms, struct fw_err *err);
+int alert_change(struct db *db, const struct config *config, int64_t id, enum alertstate state, const char *who,
+	const char *reason, int64_t now_ms, struct fw_err *err);
 
 /** Say who did it (JSON as in the table) and tell "alert.named". `reason`: one line for the alert's history. */
 int alert_name(struct db *db, const struct config *config, int64_t id, const char *culprits_json, const char *reason,

@@ -80,18 +80,18 @@ static int find_back(struct db *db, struct found *out, int *n, struct fw_err *er
 	if (find_silence_back(db, over, AT_ONCE_MAX, n, err) != 0)
 		return -1;
 	for (int i = 0; i < *n; i++) {
-		const char *state = over[i].state;
+		enum devicestate state = over[i].state;
 		out[i].id = over[i].alert;
-		if (strcmp(state, "quarantined") == 0)
+		if (state == DEVICESTATE_QUARANTINED)
 			snprintf(out[i].title, sizeof out[i].title, "nothing waits for the device any more");
 		else
-			snprintf(
-				out[i].title, sizeof out[i].title, "the device is %s", strcmp(state, "ok") == 0 ? "back" : state);
+			snprintf(out[i].title, sizeof out[i].title, "the device is %s",
+				state == DEVICESTATE_OK ? "back" : devicestate_name(state));
 	}
 	return 0;
 }
 
-static int open_all(struct db *db, const struct config *config, const char *kind, const struct found *found, int n,
+static int open_all(struct db *db, const struct config *config, enum alertkind kind, const struct found *found, int n,
 	int64_t now_ms, struct fw_err *err)
 {
 	for (int i = 0; i < n; i++) {
@@ -101,7 +101,8 @@ static int open_all(struct db *db, const struct config *config, const char *kind
 		};
 		if (alert_open(db, config, &a, now_ms, &is_new, err) != 0)
 			return -1;
-		log_warning("device.alert", "alert=%lld kind=%s what=%s", (long long)a.id, kind, log_quote(found[i].title));
+		log_warning("device.alert", "alert=%lld kind=%s what=%s", (long long)a.id, alertkind_name(kind),
+			log_quote(found[i].title));
 	}
 	return 0;
 }
@@ -125,9 +126,9 @@ int device_alert_look(struct db *db, const struct config *config, int64_t now_ms
 	if (find_heard(db, found, &heard, err) != 0 || end_all(db, config, found, heard, now_ms, err) != 0 ||
 		find_back(db, found, &back, err) != 0 || end_all(db, config, found, back, now_ms, err) != 0 ||
 		find_silent(db, since, now_ms, found, &silent, err) != 0 ||
-		open_all(db, config, "silent", found, silent, now_ms, err) != 0 ||
+		open_all(db, config, ALERTKIND_SILENT, found, silent, now_ms, err) != 0 ||
 		find_quarantined(db, since, found, &quarantined, err) != 0 ||
-		open_all(db, config, "quarantined", found, quarantined, now_ms, err) != 0)
+		open_all(db, config, ALERTKIND_QUARANTINED, found, quarantined, now_ms, err) != 0)
 		return -1;
 	*changed = heard + back + silent + quarantined;
 	return 0;

@@ -94,7 +94,7 @@ static int ask(struct bisects *b, const struct store_bisect *row, int base, int 
 		store_bisect_sha(db, row->id, target, job.target_sha, err) != 0 || store_job_insert(db, &job, now, err) != 0 ||
 		store_job_log(db, job.id, now, line, err) != 0 || store_bisect_wait(db, row->id, job.id, base, target, err) != 0)
 		return -1;
-	return store_job_tell(b->txn->db, &job, "job.queued", "queued", NULL, now, err);
+	return store_job_tell(b->txn->db, &job, "job.queued", JOBSTATE_QUEUED, NULL, now, err);
 }
 
 static int ask_next(struct bisects *b, const struct store_bisect *row, const struct bisect_search *s, int base, int target,
@@ -264,8 +264,7 @@ static bool is_waiting(struct bisects *b, const struct store_bisect *row)
 {
 	struct fw_err err = { 0 };
 	struct store_job job;
-	return row->job && store_job_get(b->txn->db, row->job, &job, &err) == 0 &&
-	       !jobstate_is_final(jobstate_from_name(job.state));
+	return row->job && store_job_get(b->txn->db, row->job, &job, &err) == 0 && !jobstate_is_final(job.state);
 }
 
 static void turn(void *arg)
@@ -334,12 +333,13 @@ int bisect_begin(struct db *db, const struct store_alert *a, const struct store_
 	struct store_bisect b = { .repo = a->repo, .alert = a->id, .comparison = c->id, .origin = "alert" };
 	size_t i;
 	json_t *cell, *cells = json_loads(a->cells_json, 0, NULL);
-	snprintf(b.goal, sizeof b.goal, "%s", a->kind);
+	snprintf(b.goal, sizeof b.goal, "%s", alertkind_name(a->kind));
 	snprintf(b.good_sha, sizeof b.good_sha, "%s", c->base_sha);
 	snprintf(b.bad_sha, sizeof b.bad_sha, "%s", c->target_sha);
 	snprintf(b.suite, sizeof b.suite, "%s", r->plan.suite_name);
 	b.device_kind = r->device.kind;
-	snprintf(b.verdict, sizeof b.verdict, "%s", strcmp(a->kind, "broken") ? "regression" : "failed");
+	snprintf(b.verdict, sizeof b.verdict, "%s",
+		verdict_name(a->kind == ALERTKIND_BROKEN ? VERDICT_FAILED : VERDICT_REGRESSION));
 	json_array_foreach(cells, i, cell)
 	{
 		const char *key = json_string_value(json_object_get(cell, "cell"));

@@ -32,36 +32,31 @@ static int owe(struct db *db, const struct config_repo *repo, int64_t repo_id, c
 	return status_sum_owe(db, repo_id, repo->name, word->sha, now_ms, err);
 }
 
-int status_job(struct db *db, const struct config *config, const struct store_job *job, const char *suite, const char *state,
+int status_job(struct db *db, const struct config *config, const struct store_job *job, const char *suite, enum jobstate state,
 	const char *why, int64_t now_ms, struct fw_err *err)
 {
 	static const struct {
-		const char *job, *state, *text;
-	} words[] = {
-		{ "queued", "pending", "waits to be measured" },
-		{ "building", "running", "is being measured" },
-		{ "checking", "running", "is being measured" },
-		{ "measuring", "running", "is being measured" },
-		{ "failed", "error", "not measured" },
-		{ "cancelled", "cancelled", "cancelled" },
-		{ "superseded", "cancelled", "not measured" },
+		const char *state, *text; /* NULL: nothing is told */
+	} words[JOBSTATE_N] = {
+		[JOBSTATE_QUEUED] = { "pending", "waits to be measured" },
+		[JOBSTATE_BUILDING] = { "running", "is being measured" },
+		[JOBSTATE_CHECKING] = { "running", "is being measured" },
+		[JOBSTATE_MEASURING] = { "running", "is being measured" },
+		[JOBSTATE_FAILED] = { "error", "not measured" },
+		[JOBSTATE_CANCELLED] = { "cancelled", "cancelled" },
+		[JOBSTATE_SUPERSEDED] = { "cancelled", "not measured" },
 	};
 	const struct config_repo *repo = repo_of(config, job->repo_name);
 	char text[640], page[40];
 	if (!suite)
 		suite = job->suite;
-	if (!repo || !status_is_told(job))
+	if (!repo || !status_is_told(job) || state >= JOBSTATE_N || !words[state].state)
 		return 0;
-	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-		if (strcmp(words[i].job, state) != 0)
-			continue;
-		bool says_why = why[0] && strcmp(words[i].state, "running") != 0;
-		snprintf(text, sizeof text, "%s%s%s", words[i].text, says_why ? ": " : "", says_why ? why : "");
-		snprintf(page, sizeof page, "/jobs/%lld", (long long)job->id);
-		struct status_word word = { job->target_sha, suite, words[i].state, text, page };
-		return owe(db, repo, job->repo, &word, now_ms, err);
-	}
-	return 0;
+	bool says_why = why[0] && (state == JOBSTATE_QUEUED || jobstate_is_final(state));
+	snprintf(text, sizeof text, "%s%s%s", words[state].text, says_why ? ": " : "", says_why ? why : "");
+	snprintf(page, sizeof page, "/jobs/%lld", (long long)job->id);
+	struct status_word word = { job->target_sha, suite, words[state].state, text, page };
+	return owe(db, repo, job->repo, &word, now_ms, err);
 }
 
 int status_ended(struct db *db, const struct config *config, const struct config_repo *only, int64_t now_ms, struct fw_err *err)
@@ -78,7 +73,7 @@ int status_ended(struct db *db, const struct config *config, const struct config
 		snprintf(page, sizeof page, "/jobs/%lld", (long long)ended[i].id);
 		snprintf(text, sizeof text, "not measured: %s", newer ? "a newer push took its place" : ended[i].why);
 		struct status_word word = { ended[i].sha, ended[i].suite,
-			strcmp(ended[i].state, "failed") == 0 ? "error" : "cancelled", text, page };
+			ended[i].state == JOBSTATE_FAILED ? "error" : "cancelled", text, page };
 		if (repo)
 			result = owe(db, repo, ended[i].repo, &word, now_ms, err);
 	}

@@ -12,7 +12,7 @@
 /** Whether people are told of this job: a whole comparison of a branch's commit. */
 bool status_is_told(const struct store_job *job);
 /** The job moved to `state` (as jobs name it), with a reason or "". `suite` NULL: the job's. */
-int status_job(struct db *db, const struct config *config, const struct store_job *job, const char *suite, const char *state,
+int status_job(struct db *db, const struct config *config, const struct store_job *job, const char *suite, enum jobstate state,
 	const char *why, int64_t now_ms, struct fw_err *err);
 /**
  * Jobs that ended at `now_ms` beside the one that the transaction is about: superseded, dropped with their branch, given up. Of repository

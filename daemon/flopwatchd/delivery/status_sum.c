@@ -21,7 +21,7 @@ static void tell_suite(struct buf *out, const struct commit_suite *s)
 	if (s->job.suite[0])
 		buf_printf(out, "%s ", s->job.suite);
 	if (commit_verdict_is_open(s)) {
-		buf_puts(out, strcmp(s->job.state, "queued") == 0 ? "waits" : "is being measured");
+		buf_puts(out, s->job.state == JOBSTATE_QUEUED ? "waits" : "is being measured");
 	} else if (word->id && word->end == COMMIT_JUDGED) {
 		buf_puts(out, verdict_name(commit_verdict_of(s)));
 		if (is_timed && word->regressions)

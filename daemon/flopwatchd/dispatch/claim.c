@@ -12,12 +12,12 @@
 int claim_canary(const struct claim *c, struct msg_device *out, int64_t *id, struct fw_err *err)
 {
 	for (int i = 0; i < c->hello->n_devices; i++) {
-		char state[16];
+		enum devicestate state;
 		if (c->is_taken(c->arg, c->hello->device[i].uuid))
 			continue;
-		if (store_device_get(c->db, c->hello->device[i].uuid, id, state, err) != 0)
+		if (store_device_get(c->db, c->hello->device[i].uuid, id, &state, err) != 0)
 			return -1;
-		if (!strcmp(state, "canary")) {
+		if (state == DEVICESTATE_CANARY) {
 			*out = c->hello->device[i];
 			return 1;
 		}
@@ -32,12 +32,12 @@ int claim_device(const struct claim *c, struct msg_device *out, int64_t *id, str
 	enum device_kind kind = c->kind != DEVICE_ANY ? c->kind : c->hello->device[0].kind;
 	for (int i = 0; i < c->hello->n_devices; i++) {
 		const struct msg_device *d = &c->hello->device[i];
-		char state[16];
+		enum devicestate state;
 		if (d->kind != kind || c->is_taken(c->arg, d->uuid))
 			continue;
-		if (store_device_get(c->db, d->uuid, id, state, err) != 0)
+		if (store_device_get(c->db, d->uuid, id, &state, err) != 0)
 			return -1;
-		if (!strcmp(state, "ok")) {
+		if (state == DEVICESTATE_OK) {
 			*out = *d;
 			return 1;
 		}
@@ -61,7 +61,7 @@ int claim_mark_sent(struct txn *g, const char *worker, const struct msg_device *
 	if (result == 0)
 		result = store_job_log(g->db, job->id, now, line, err);
 	if (result == 0)
-		result = store_job_tell(g->db, job, "job.state", "sent", NULL, now, err);
+		result = store_job_tell(g->db, job, "job.state", JOBSTATE_SENT, NULL, now, err);
 	if (result == 0)
 		result = store_job_get(g->db, job->id, job, err);
 	return txn_end(g, result, err);

@@ -140,7 +140,7 @@ static int tell_forge(struct queue *q, const struct store_job *job, const char *
 	int at = config_repo_find(q->config, job->repo_name);
 	if (at >= 0 && status_ended(q->txn.db, q->config, &q->config->repo[at], now, err) != 0)
 		return -1;
-	return status_job(q->txn.db, q->config, job, suite, "queued", "", now, err);
+	return status_job(q->txn.db, q->config, job, suite, JOBSTATE_QUEUED, "", now, err);
 }
 
 /* For the day when nothing waits. */
@@ -167,14 +167,7 @@ static int write_resolved(struct queue *q, const struct store_job *job, struct r
 		a->suite[0], p->suite_origin);
 	if (store_job_log(q->txn.db, job->id, now, line, err) != 0)
 		return -1;
-	return store_job_tell(q->txn.db, job, "job.resolved", "queued", NULL, now, err);
-}
-
-static enum jobstate_event end_of(const char *state)
-{
-	if (!strcmp(state, "gone"))
-		return JOBSTATE_ON_GONE;
-	return !strcmp(state, "cancelled") ? JOBSTATE_ON_CANCEL : JOBSTATE_ON_FAIL;
+	return store_job_tell(q->txn.db, job, "job.resolved", JOBSTATE_QUEUED, NULL, now, err);
 }
 
 /* All that an answer means, inside one transaction. */
@@ -191,10 +184,8 @@ static int write_answer(
 		return -1;
 	if (!a->again && plan_news(q->txn.db, q->config, job, a, now, err) != 0)
 		return -1;
-	if (a->state[0]) {
-		enum jobstate to = jobstate_next(JOBSTATE_QUEUED, end_of(a->state));
-		return job_move(&q->txn, job, to, a->why, now, err);
-	}
+	if (a->state != JOBSTATE_N)
+		return job_move(&q->txn, job, a->state, a->why, now, err);
 	if (write_resolved(q, job, a, now, err) != 0)
 		return -1;
 	a->plan.ask.job = job->id;
@@ -208,7 +199,7 @@ static void on_answer(void *arg, struct resolve_answer *a)
 	struct store_job job = e->job;
 	struct judge_outcome outcome;
 	struct fw_err err = { 0 };
-	bool is_judged = !a->state[0] && !plan_needs_worker(&a->plan);
+	bool is_judged = a->state == JOBSTATE_N && !plan_needs_worker(&a->plan);
 	e->resolve = NULL;
 	e->job.id = 0;
 	if (a->again)
@@ -365,10 +356,9 @@ int queue_cancel(struct queue *q, int64_t job, const char *why, struct fw_err *e
 	for (int i = 0; i < q->n_slots; i++)
 		if (slot_job(q->slot[i]) == job)
 			return slot_cancel(q->slot[i], why, err);
-	enum jobstate from = jobstate_from_name(row.state);
-	if (jobstate_is_final(from))
-		return err_set(err, ERR_CONFLICT, "job %lld has ended already: %s", (long long)job, row.state);
-	return job_move_now(&q->txn, &row, jobstate_next(from, JOBSTATE_ON_CANCEL), why, err);
+	if (jobstate_is_final(row.state))
+		return err_set(err, ERR_CONFLICT, "job %lld has ended already: %s", (long long)job, jobstate_name(row.state));
+	return job_move_now(&q->txn, &row, jobstate_next(row.state, JOBSTATE_ON_CANCEL), why, err);
 }
 
 void queue_forget_plans(struct queue *q)

@@ -170,7 +170,7 @@ static void end_canary(struct slot *s, const char *why)
 		snprintf(text, sizeof text, "its canary passed");
 	else
 		snprintf(text, sizeof text, "its canary failed: %.600s", s->canary_why[0] ? s->canary_why : why);
-	devicestate_tell(s->host->txn, s->device.uuid, s->canary_ok ? "ok" : "quarantined", text);
+	devicestate_tell(s->host->txn, s->device.uuid, s->canary_ok ? DEVICESTATE_OK : DEVICESTATE_QUARANTINED, text);
 	slot_go_free(s);
 }
 
@@ -189,7 +189,7 @@ static void begin_canary(struct slot *s)
 /* The worker has found that the device does not recover. The job is not at fault, but may be what breaks it: it counts. */
 static void quarantine(struct slot *s, const char *why)
 {
-	devicestate_tell(s->host->txn, s->device.uuid, "quarantined", why);
+	devicestate_tell(s->host->txn, s->device.uuid, DEVICESTATE_QUARANTINED, why);
 	slot_lose_worker(s, why);
 }
 
@@ -320,9 +320,9 @@ static void on_plan(void *arg, struct resolve_answer *a)
 			slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, a->why);
 		return;
 	}
-	if (a->state[0]) {
-		enum jobstate_event on = !strcmp(a->state, "gone")        ? JOBSTATE_ON_GONE
-					 : !strcmp(a->state, "cancelled") ? JOBSTATE_ON_CANCEL
+	if (a->state != JOBSTATE_N) {
+		enum jobstate_event on = a->state == JOBSTATE_GONE        ? JOBSTATE_ON_GONE
+					 : a->state == JOBSTATE_CANCELLED ? JOBSTATE_ON_CANCEL
 									  : JOBSTATE_ON_FAIL;
 		slot_finish_job(s, DEBT_MOVE, on, a->why);
 		return;

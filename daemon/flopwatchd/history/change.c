@@ -259,7 +259,7 @@ int trend_alert(const struct trend *t, struct store_change *c, struct fw_err *er
 {
 	bool is_creep = strcmp(c->kind, "creep") == 0, is_new;
 	struct trend_range range;
-	const char *kind = is_creep ? "creep" : "regression";
+	enum alertkind kind = is_creep ? ALERTKIND_CREEP : ALERTKIND_REGRESSION;
 	struct store_alert a = { .repo = c->repo, .comparison = c->comparison, .kind = kind };
 	double pct = stats_change_pct(c->step);
 	char title[256];

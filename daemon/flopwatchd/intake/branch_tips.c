@@ -264,7 +264,7 @@ static int apply_moved(struct apply *a, const struct tip *t)
 	/* Nothing to measure at the new tip; what waits for older ones is not wanted either. */
 	if (!t->known)
 		return 0;
-	if (store_job_drop(a->db, a->repo, t->name, "superseded", "the branch moved on", a->now_ms, &dropped, a->err) < 0)
+	if (store_job_drop(a->db, a->repo, t->name, JOBSTATE_SUPERSEDED, "the branch moved on", a->now_ms, &dropped, a->err) < 0)
 		return -1;
 	return status_ended(a->db, NULL, a->conf, a->now_ms, a->err);
 }
@@ -274,7 +274,8 @@ static int apply_gone(struct apply *a, struct tip *t)
 	int dropped = 0;
 
 	if (store_tip_gone(a->db, a->repo, t->name, a->err) < 0 ||
-		store_job_drop(a->db, a->repo, t->name, "gone", "the branch was deleted", a->now_ms, &dropped, a->err) < 0 ||
+		store_job_drop(a->db, a->repo, t->name, JOBSTATE_GONE, "the branch was deleted", a->now_ms, &dropped, a->err) <
+			0 ||
 		(dropped && status_ended(a->db, NULL, a->conf, a->now_ms, a->err) < 0))
 		return -1;
 	snprintf(t->before, sizeof t->before, "%s", t->sha);

@@ -6,37 +6,38 @@
 #include "db/store/event.h"
 #include "db/store/repo.h"
 
-static int tell(struct txn *g, const char *uuid, const char *state, const char *why, const char *who, struct fw_err *err)
+static int tell(struct txn *g, const char *uuid, enum devicestate state, const char *why, const char *who, struct fw_err *err)
 {
 	struct store_event event;
 	struct jsonw *j = store_event_begin(&event, "device.state");
 	jsonw_kv_string(j, "device", uuid);
-	jsonw_kv_string(j, "state", state);
+	jsonw_kv_string(j, "state", devicestate_name(state));
 	jsonw_kv_string(j, "why", why);
 	jsonw_kv_string(j, "who", who);
 	return store_event_end(&event, g->db, clock_utc_ms(), err);
 }
 
-int devicestate_set(struct txn *g, const char *uuid, const char *state, const char *why, const char *who, struct fw_err *err)
+int devicestate_set(struct txn *g, const char *uuid, enum devicestate state, const char *why, const char *who, struct fw_err *err)
 {
-	char before[16];
+	enum devicestate before;
 	int64_t id;
 	if (txn_begin(g, err) != 0)
 		return -1;
-	int result = store_device_get(g->db, uuid, &id, before, err);
+	int result = store_device_get(g->db, uuid, &id, &before, err);
 	if (result == 0)
 		result = store_device_state(g->db, id, state, why, clock_utc_ms(), err);
 	if (result == 0)
 		result = tell(g, uuid, state, why, who, err);
 	if (txn_end(g, result, err) != 0)
 		return -1;
-	log_info("device.state", "device=%s state=%s why=%s", log_quote(uuid), state, log_quote(why));
+	log_info("device.state", "device=%s state=%s why=%s", log_quote(uuid), devicestate_name(state), log_quote(why));
 	return 0;
 }
 
-void devicestate_tell(struct txn *g, const char *uuid, const char *state, const char *why)
+void devicestate_tell(struct txn *g, const char *uuid, enum devicestate state, const char *why)
 {
 	struct fw_err err = { 0 };
 	if (devicestate_set(g, uuid, state, why, "flopwatchd", &err) != 0)
-		log_error("device.state", "device=%s state=%s err=%s", log_quote(uuid), state, log_quote(err.text));
+		log_error("device.state", "device=%s state=%s err=%s", log_quote(uuid), devicestate_name(state),
+			log_quote(err.text));
 }

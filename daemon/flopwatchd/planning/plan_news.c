@@ -22,7 +22,7 @@ static int is_news(const struct config *config, const struct store_job *job, str
 	return strcmp(upstream, job->branch) == 0;
 }
 
-static struct store_alert alert_of(const struct store_job *job, const char *kind, const char *title)
+static struct store_alert alert_of(const struct store_job *job, enum alertkind kind, const char *title)
 {
 	struct store_alert a = { .repo = job->repo, .kind = kind, .title = title, .cells_json = "[]", .worst_pct = NAN };
 	snprintf(a.branch, sizeof a.branch, "%s", job->branch);
@@ -50,7 +50,7 @@ static int tell_no_plan(struct db *db, const struct config *config, const struct
 	if (told)
 		return told < 0 ? -1 : 0;
 	snprintf(title, sizeof title, "cannot be measured: %s", why);
-	struct store_alert a = alert_of(job, "broken", title);
+	struct store_alert a = alert_of(job, ALERTKIND_BROKEN, title);
 	return alert_open(db, config, &a, now_ms, &is_new, err);
 }
 
@@ -87,8 +87,9 @@ static void add_unknown(void *arg, const char *key, int64_t comparison)
 {
 	struct gathering *g = arg;
 	const struct store_job *job = g->job;
-	int known =
-		g->rc ? 1 : store_alert_covers(g->db, job->repo, job->branch, "vanished", g->suite, key, job->target_sha, g->err);
+	int known = g->rc ? 1
+			  : store_alert_covers(
+				    g->db, job->repo, job->branch, ALERTKIND_VANISHED, g->suite, key, job->target_sha, g->err);
 	if (known < 0)
 		g->rc = -1;
 	else if (!known)
@@ -114,7 +115,7 @@ static int tell_lost(struct db *db, const struct config *config, const struct st
 		snprintf(title, sizeof title,
 			"suite %.64s is gone: .flopwatch.yaml does not name it any more, so %d cell%s measured", suite, gone.n,
 			gone.n == 1 ? " is not" : "s are not");
-		struct store_alert a = alert_of(job, "vanished", title);
+		struct store_alert a = alert_of(job, ALERTKIND_VANISHED, title);
 		result = alert_cells_end(&gone, &a.cells_json, &a.groups_json, err) ||
 					 alert_open(db, config, &a, now_ms, &is_new, err)
 				 ? -1
@@ -149,8 +150,8 @@ int plan_news(struct db *db, const struct config *config, const struct store_job
 	int64_t now_ms, struct fw_err *err)
 {
 	int news = is_news(config, job, err);
-	bool is_failed = strcmp(a->state, "failed") == 0;
-	if (news < 1 || (a->state[0] && !is_failed))
+	bool is_failed = a->state == JOBSTATE_FAILED;
+	if (news < 1 || (a->state != JOBSTATE_N && !is_failed))
 		return news < 0 ? -1 : 0;
 	for (int i = 0; i < a->before.n; i++) {
 		const char *name = a->before.name[i];

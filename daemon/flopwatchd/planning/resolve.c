@@ -69,7 +69,7 @@ static void finish(struct resolve *r)
 	resolve_free(r);
 }
 
-static void give_up(struct resolve *r, const char *state, const char *why)
+static void give_up(struct resolve *r, enum jobstate state, const char *why)
 {
 	r->answer.state = state;
 	snprintf(r->answer.why, sizeof r->answer.why, "%s", why);
@@ -88,13 +88,13 @@ static void git_failed(struct resolve *r, const struct fw_err *failed)
 {
 	r->answer.again = may_pass(failed);
 	r->answer.crashed = failed->code == ERR_INTERNAL;
-	give_up(r, failed->code == ERR_NOT_FOUND ? "gone" : "failed", failed->text);
+	give_up(r, failed->code == ERR_NOT_FOUND ? JOBSTATE_GONE : JOBSTATE_FAILED, failed->text);
 }
 
 static void refuse(struct resolve *r, const struct fw_err *err)
 {
 	r->answer.again = may_pass(err);
-	give_up(r, "failed", err->text);
+	give_up(r, JOBSTATE_FAILED, err->text);
 }
 
 static void ask_git(struct resolve *r, const char *const *args, child_fn *fn)
@@ -313,13 +313,13 @@ static void have_merge_base(void *arg, const struct buf *out, const struct fw_er
 	free(b);
 	if (!has_upstream) {
 		config_no_upstream(r->repo, why, sizeof why);
-		give_up(r, "failed", why);
+		give_up(r, JOBSTATE_FAILED, why);
 	} else if (!base[0]) {
 		refusal_unrelated(r->repo, &r->job, why);
-		give_up(r, "failed", why);
+		give_up(r, JOBSTATE_FAILED, why);
 	} else if (is_contained) {
 		refusal_contained(r->repo, &r->job, why);
-		give_up(r, "cancelled", why);
+		give_up(r, JOBSTATE_CANCELLED, why);
 	} else {
 		use_base(r, base, "merge-base");
 	}
@@ -461,7 +461,7 @@ static void complete(struct resolve *r)
 		return;
 	}
 	if (a->n_suites == 0) {
-		give_up(r, "failed", "no suite is named: neither by the configuration nor by .flopwatch.yaml of the base");
+		give_up(r, JOBSTATE_FAILED, "no suite is named: neither by the configuration nor by .flopwatch.yaml of the base");
 		return;
 	}
 	const struct benchmark *benchmark = manifest_benchmark(&r->base.manifest, a->suite[0]);
@@ -470,7 +470,7 @@ static void complete(struct resolve *r)
 	snprintf(p->ask.subject[0].provider, sizeof p->ask.subject[0].provider, "%s", r->job.base_provider);
 	snprintf(p->ask.subject[1].provider, sizeof p->ask.subject[1].provider, "%s", r->job.target_provider);
 	if (benchmark && (r->job.base_provider[0] || r->job.target_provider[0])) {
-		give_up(r, "failed", "a program of its own has no providers; they are ways of a module to compute a cell");
+		give_up(r, JOBSTATE_FAILED, "a program of its own has no providers; they are ways of a module to compute a cell");
 		return;
 	}
 
@@ -552,7 +552,7 @@ static void have_target_tree(void *arg, const struct buf *out, const struct fw_e
 	if (r->target.commit)
 		r->answer.target = r->target.commit->commit;
 	if (r->target.commit && is_skipped(r)) {
-		give_up(r, "cancelled", "asked to be skipped by [skip flopwatch]");
+		give_up(r, JOBSTATE_CANCELLED, "asked to be skipped by [skip flopwatch]");
 		return;
 	}
 	if (got < 0 || plan_subject(&r->answer.plan, 1, ROLE_TARGET, r->target.commit, &r->target.manifest, &err) != 0) {
@@ -584,7 +584,7 @@ int resolve_start(struct loop *l, struct db *db, const struct config *c, const s
 		return err_set(err, ERR_INTERNAL, "out of memory for a job");
 	*r = (struct resolve){ .loop = l, .db = db, .config = c, .repo = &c->repo[at], .job = *job, .fn = fn, .arg = arg };
 	plan_init(&r->answer.plan);
-	r->answer.state = "";
+	r->answer.state = JOBSTATE_N;
 	if (config_repo_path(c, r->repo, r->repo_path, sizeof r->repo_path, err) != 0 ||
 		loop_after(l, 0, begin, r, &r->start, err) != 0) {
 		resolve_free(r);

@@ -26,8 +26,8 @@ struct resolve_suites {
 };
 
 struct resolve_answer {
-	const char *state; /* "": the plan is good; else the job's final state: cancelled, failed, gone */
-	bool again;   /* state "failed" for a reason that may pass (no memory, a deadline, a child that was killed): try later */
+	enum jobstate state; /* JOBSTATE_N: the plan is good; else the job's final one: cancelled, failed, gone */
+	bool again;   /* it failed for a reason that may pass (no memory, a deadline, a child that was killed): try later */
 	bool crashed; /* and that reason is a crash of ours, which chance does not bring twice */
 	char why[1024];
 	char note[512];                   /* one line for the job's log, "" none */

@@ -80,7 +80,7 @@ static int is_newly_broken(
 	int upstream = is_upstream(db, c, err);
 	if (upstream != 1)
 		return upstream;
-	int known = store_alert_covers(db, c->repo, c->branch, "broken", suite, cell->key, c->target_sha, err);
+	int known = store_alert_covers(db, c->repo, c->branch, ALERTKIND_BROKEN, suite, cell->key, c->target_sha, err);
 	return known < 0 ? -1 : !known;
 }
 
@@ -133,7 +133,7 @@ static int tell_job(struct db *db, const struct config *config, const struct sto
 	struct jsonw *j = alert_message(&event, "job.done");
 	jsonw_kv_int(j, "job", job->id);
 	jsonw_kv_string(j, "kind", jobkind_name(c->kind));
-	jsonw_kv_string(j, "state", "done");
+	jsonw_kv_string(j, "state", jobstate_name(JOBSTATE_DONE));
 	jsonw_kv_int(j, "comparison", c->id);
 	jsonw_kv_string(j, "verdict", verdict_name(c->verdict));
 	jsonw_kv_int(j, "regressions", n->regressions);
@@ -194,7 +194,7 @@ static int open_alert(struct db *db, const struct config *config, struct store_a
 	return result;
 }
 
-static int open_cells(struct db *db, const struct config *config, const char *kind, struct alert_cells *cells,
+static int open_cells(struct db *db, const struct config *config, enum alertkind kind, struct alert_cells *cells,
 	const struct result *r, const struct store_comparison *c, bool search, int64_t now_ms, struct judge_outcome *out,
 	struct fw_err *err)
 {
@@ -218,7 +218,7 @@ static int retire_older(
 	char why[64];
 	if (upstream != 0)
 		return upstream < 0 ? -1 : 0;
-	if (store_alert_live(db, c->repo, c->target_sha, "regression", &alert, err))
+	if (store_alert_live(db, c->repo, c->target_sha, ALERTKIND_REGRESSION, &alert, err))
 		return -1;
 	if (!alert)
 		return 0;
@@ -262,7 +262,7 @@ static int open_gone(struct db *db, const struct config *config, const struct go
 	if (result == 0 && gone.n) {
 		snprintf(title, sizeof title, "%d cell%s gone from %s", gone.n, gone.n == 1 ? " is" : "s are", g->from);
 		struct store_alert a = {
-			.repo = c->repo, .comparison = c->id, .kind = "vanished", .title = title, .worst_pct = NAN
+			.repo = c->repo, .comparison = c->id, .kind = ALERTKIND_VANISHED, .title = title, .worst_pct = NAN
 		};
 		snprintf(a.branch, sizeof a.branch, "%s", c->branch);
 		snprintf(a.target_sha, sizeof a.target_sha, "%s", g->culprit);
@@ -313,8 +313,8 @@ int judge_news_publish(struct db *db, const struct config *config, struct judge_
 	if (!whole)
 		return 0;
 	if (open_vanished(db, config, r, c, now_ms, out, err) ||
-		(n->broken.n && open_cells(db, config, "broken", &n->broken, r, c, n->failures > 0, now_ms, out, err)) ||
-		(n->lost.n && open_cells(db, config, "regression", &n->lost, r, c, true, now_ms, out, err)) ||
+		(n->broken.n && open_cells(db, config, ALERTKIND_BROKEN, &n->broken, r, c, n->failures > 0, now_ms, out, err)) ||
+		(n->lost.n && open_cells(db, config, ALERTKIND_REGRESSION, &n->lost, r, c, true, now_ms, out, err)) ||
 		retire_older(db, config, c, now_ms, err) || judge_costs(db, r, job, c->id, now_ms, err) ||
 		tell_better(db, n, job, c, now_ms, err))
 		return -1;

@@ -1,0 +1,20 @@
+/** alertkind.h - what an alert is about: of a commit what it lost, of a device why jobs wait for it. */
+#ifndef CORE_STATE_ALERTKIND_H
+#define CORE_STATE_ALERTKIND_H
+
+enum alertkind {
+	ALERTKIND_REGRESSION,  /* cells became slower */
+	ALERTKIND_CREEP,       /* so did the history, a little at a time */
+	ALERTKIND_BROKEN,      /* cells fail, or nothing can be measured */
+	ALERTKIND_VANISHED,    /* cells are gone */
+	ALERTKIND_SILENT,      /* a device does not answer */
+	ALERTKIND_QUARANTINED, /* a device is not trusted */
+	ALERTKIND_N
+};
+
+/** As in rows and JSON; "" for ALERTKIND_N. */
+const char *alertkind_name(enum alertkind v);
+/** ALERTKIND_N for an unknown word. */
+enum alertkind alertkind_from_name(const char *name);
+
+#endif

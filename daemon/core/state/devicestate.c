@@ -1,0 +1,22 @@
+/* devicestate.c - the words. */
+#include "core/state/devicestate.h"
+
+#include "core/state/word.h"
+
+static const char *const names[DEVICESTATE_N] = {
+	[DEVICESTATE_OK] = "ok",
+	[DEVICESTATE_PAUSED] = "paused",
+	[DEVICESTATE_QUARANTINED] = "quarantined",
+	[DEVICESTATE_CANARY] = "canary",
+	[DEVICESTATE_ABSENT] = "absent",
+};
+
+const char *devicestate_name(enum devicestate v)
+{
+	return v < DEVICESTATE_N ? names[v] : "";
+}
+
+enum devicestate devicestate_from_name(const char *name)
+{
+	return (enum devicestate)word_find(names, DEVICESTATE_N, name);
+}
