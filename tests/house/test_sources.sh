@@ -21,6 +21,12 @@ shell_calls() { none '(^|[^a-z_>.])(system|popen|sprintf|vsprintf|strcpy|strcat|
 unfinished() { none 'TODO|FIXME|XXX' $(sources); }
 built_sql() { none '(printf|puts|append)[^;]*"(SELECT|INSERT|UPDATE|DELETE) ' $(git ls-files 'db/*.c' 'daemon/*.c' 'web/*.c'); }
 sql_elsewhere() { none -w db_stmt $(git ls-files 'daemon/*.[ch]' 'web/*.[ch]'); }
+# From the edge on these are enums (core/state, core/verdict). Other words of those lists, such as "failed", name several things.
+compared_words() {
+	local words='regression|improvement|undecided|not_comparable|unchanged|identical|rejected'
+	words+='|selfcheck|calibrate|backfill|queued|checking|superseded|acknowledged|resolved|quarantined|paused|canary'
+	none "strcmp\\([^;]*\"($words)\"" $(git ls-files 'daemon/*.c' 'db/*.c' 'web/*.c')
+}
 pairs() { # every .c but main.c has its header
 	local c
 	for c in $(git ls-files 'daemon/*.c' 'db/*.c' 'web/*.c'); do
@@ -40,6 +46,7 @@ check "no shell, no unbounded string calls" shell_calls
 check "nothing unfinished" unfinished
 check "SQL is constant text" built_sql
 check "SQL is written in db/ alone" sql_elsewhere
+check "states, kinds and verdicts are not compared as text" compared_words
 check "every file has a header" pairs
 check "pages that are read are short, and name what is there" tests/house/docs.py
 check "doc/schema.md draws db/schema.sql" tests/draw-schema.sh doc/schema.md
