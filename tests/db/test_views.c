@@ -1,12 +1,11 @@
 /* The read side: lists and their cursors, filters, history, and that no query reads a large table whole. */
-#include "fixture_db.h"
+#include "fixture_views.h"
 
 #include <math.h>
 
 #include "base/clock.h"
 #include "db/store/alert.h"
 #include "db/view/branch.h"
-#include "db/store/commit.h"
 #include "db/view/live.h"
 #include "db/store/outbox.h"
 #include "db/store/throttle.h"
@@ -14,42 +13,6 @@
 #include "db/view/cell.h"
 #include "db/store/sample.h"
 
-static const char *const keys[] = { "attention/dense/causal/s8192/forward", "attention/dense/causal/s8192/backward" };
-
-static void commit(struct fixture *f, unsigned n, const char *subject)
-{
-	struct store_commit c = { .author = "Ann", .committed_at = n };
-	snprintf(c.sha, sizeof c.sha, "%s", fixture_sha(n));
-	snprintf(c.tree, sizeof c.tree, "%s", fixture_sha(n + 1000000));
-	snprintf(c.subject, sizeof c.subject, "%s", subject);
-	ok(store_commit_put(f->db, f->repo, &c, &err));
-}
-
-/** `n` comparisons of main, commit i against i - 1, two cells each; every tenth a regression; every fifth of branch topic. */
-static void fill(struct fixture *f, unsigned n)
-{
-	ok(db_begin(f->db, &err));
-	for (unsigned i = 1; i <= n; i++) {
-		bool slow = i % 10 == 0;
-		enum verdict v = slow ? VERDICT_REGRESSION : VERDICT_UNCHANGED;
-		commit(f, i, "a subject");
-		int64_t id = fixture_comparison(f, i % 5 == 1 ? "topic" : "main", i - 1, i, v, 1000 + i);
-		for (int c = 0; c < 2; c++)
-			fixture_cell(f, id, c, keys[c], slow ? 0.03 : 0.0001 * i, v);
-		ok(store_comparison_verdict(f->db, id, v, &err));
-	}
-	ok(db_commit(f->db, &err));
-}
-
-static int setup(void **state)
-{
-	if (fixture_setup(state))
-		return -1;
-	fixture_ground(*state);
-	return 0;
-}
-
-/** What a list showed. */
 struct seen {
 	int n;
 	int64_t first, last;
@@ -534,62 +497,9 @@ static void long_history_comes_from_one_index(void **state)
 	assert_true(covered); /* what makes it fast, whatever this machine's speed */
 }
 
-static void bodies_and_artifacts_come_back(void **state)
-{
-	struct fixture *f = *state;
-	struct buf out;
-	char etag[65];
-	fill(f, 2);
-	buf_init(&out, 1 << 20);
-	ok(db_begin(f->db, &err));
-	ok(store_comparison_body(f->db, 2, "{\"id\":2}", 8, "e7a6", &err));
-	ok(store_artifact(f->db, "cell", 3, "nodes", "[1]", 3, &err));
-	ok(store_artifact(f->db, "cell", 3, "nodes", "[2]", 3, &err));
-	ok(store_metric(f->db, 3, "x", "ms", 1, &err));
-	ok(store_metric(f->db, 3, "x", "ms", NAN, &err));
-	ok(db_commit(f->db, &err));
-	ok(view_body(f->db, 2, &out, etag, &err));
-	assert_string_equal(out.data, "{\"id\":2}");
-	assert_string_equal(etag, "e7a6");
-	refused(ERR_NOT_FOUND, view_body(f->db, 99, &out, etag, &err));
-	buf_clear(&out);
-	ok(view_artifact(f->db, "cell", 3, "nodes", &out, &err));
-	assert_string_equal(out.data, "[2]");
-	refused(ERR_NOT_FOUND, view_artifact(f->db, "cell", 4, "nodes", &out, &err));
-	assert_int_equal(fixture_number(f, "SELECT count(*) FROM metric WHERE value = 1"), 1);
-	buf_fini(&out);
-}
-
-static void note_metric(void *arg, const char *name, const char *unit, double value)
-{
-	buf_printf(arg, "%s %s %g, ", name, unit, value);
-}
-
-/* Phases are shown as they ran, whatever other cells had first. */
-static void metrics_are_named_once_and_keep_their_order(void **state)
-{
-	struct fixture *f = *state;
-	struct buf out;
-	fill(f, 2);
-	buf_init(&out, 1 << 10);
-	ok(db_begin(f->db, &err));
-	ok(store_metric(f->db, 1, "phase.combine.base_ms", "ms", 1, &err));
-	ok(store_metric(f->db, 1, "phase.run.base_ms", "ms", 2, &err));
-	ok(store_metric(f->db, 2, "phase.run.base_ms", "ms", 3, &err));
-	ok(store_metric(f->db, 2, "phase.combine.base_ms", "ms", 4, &err));
-	ok(store_metric(f->db, 2, "phase.combine.base_ms", "us", 5, &err));
-	ok(store_metric(f->db, 2, "phase.run.base_ms", "ms", 6, &err)); /* judged again */
-	ok(db_commit(f->db, &err));
-	ok(view_metrics(f->db, 2, note_metric, &out, &err));
-	assert_string_equal(out.data, "phase.run.base_ms ms 6, phase.combine.base_ms ms 4, phase.combine.base_ms us 5, ");
-	assert_int_equal(fixture_number(f, "SELECT count(*) FROM metric_name"), 3);
-	buf_fini(&out);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(metrics_are_named_once_and_keep_their_order, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(comparisons_page_by_page, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(improvements_have_a_best_cell, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(lists_read_no_cells_where_none_improved, setup, fixture_teardown),
@@ -597,7 +507,6 @@ int main(void)
 		cmocka_unit_test_setup_teardown(commits_are_found_by_prefix, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(branches_show_their_latest, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(history_is_newest_first_and_timed_only, setup, fixture_teardown),
-		cmocka_unit_test_setup_teardown(bodies_and_artifacts_come_back, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(no_query_reads_a_large_table_whole, setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(long_history_comes_from_one_index, setup, fixture_teardown),
 	};
