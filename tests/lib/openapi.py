@@ -348,6 +348,7 @@ class Replay:
             if "413" in operation["responses"]:
                 self.expect("post", path, status=413, headers={"Content-Length": str(2 << 20)})
         job = self.once(v1 + "jobs", {"repo": repo, "target": facts["target"], "base": facts["base"], "quick": True}, facts)
+        self.expect("post", v1 + "jobs/{id}/cancel", body={}, id=job["id"])  # at once, or it has ended
         self.expect("post", v1 + "jobs", status=400, body={"repo": repo})
         self.expect("post", v1 + "jobs", status=400, body={"repo": repo, "target": facts["target"], "colour": "red"})
         self.expect("post", v1 + "jobs", status=404, body={"repo": "nobody", "target": facts["target"]})
@@ -360,7 +361,6 @@ class Replay:
                 a = ask(self.server, "GET", f"{v1}{query}?{quoted}&cell=x")
                 check(a.status in (200, 400, 404) and (a.status != 200 or json.loads(a.body).get("items", json.loads(a.body).get("points")) == []),
                       f"{query} of a branch with a name of {len(name)} is empty or refused", f"{a.status} {a.body[:200]}")
-        self.expect("post", v1 + "jobs/{id}/cancel", body={}, id=job["id"])
         self.expect("post", v1 + "jobs/{id}/cancel", status=409, body={}, id=facts["job"])
         other = self.once(v1 + "jobs/{id}/retry", {}, facts, id=facts["job"])
         self.expect("post", v1 + "jobs/{id}/retry", status=409, body={}, id=other["id"])

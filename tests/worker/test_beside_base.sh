@@ -22,8 +22,13 @@ forward good cheat_nice
 like "cheat_nice: a priority is set back, or its times are not believed" "$(cell '.role, .verdict, .class') $(cat "$tmp/err")" \
 	"(^target rejected slowed|nice value, which was set back)"
 
-# Nothing of this is left when a call is done. The base alone tells.
-caught cheat_saboteur good 'rejected slowed' "times the base's speed beside it, .* when each is alone: the base is slowed"
+# Nothing of this is left when a call is done. The base alone tells, unless the machine is too busy to accuse anybody: then once more.
+is_caught() {
+	forward good cheat_saboteur
+	[ "$(cell '.role, .verdict, .class')" = "target rejected slowed" ]
+}
+ok "cheat_saboteur is caught" await is_caught
+like "cheat_saboteur: the reason is named" "$(cell .detail)" "times the base's speed beside it, .* when each is alone: the base is slowed"
 
 # ---- honest ones that do the like of it ----
 for module in lists pool signal constructor child settings curious content timer; do
