@@ -40,7 +40,6 @@ static void decisions(void **state)
 	assert_false(b);
 }
 
-
 static void most_launches_must_agree(void **state)
 {
 	struct launch_estimate e[8];
