@@ -118,6 +118,27 @@ static void a_machine_that_is_another_since_is_told_not_the_target(void **state)
 	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "its last launch agrees with that clock"));
 }
 
+/* The device breaks in the launch that was to make sure. */
+static int lose_it(void *arg, const struct msg *m, struct fw_err *err)
+{
+	struct scene *s = arg;
+
+	if (m->t == MSG_LAUNCH && runs_of(s, "audit") == 1)
+		s->bench.lost = true;
+	return count(arg, m, err);
+}
+
+static void a_device_that_is_lost_accuses_nobody(void **state)
+{
+	struct scene *s = *state;
+
+	s->bench.emit = lose_it;
+	fast_until(s, 1000);
+	assert_int_equal(runs_of(s, "audit"), 1);
+	assert_string_equal(bench_trouble(&s->bench, 1)->failure, "device");
+	assert_non_null(strstr(bench_trouble(&s->bench, 1)->detail, "the device was lost before that was sure"));
+}
+
 int main(void)
 {
 #define T(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -129,6 +150,7 @@ int main(void)
 		T(a_gain_that_no_other_clock_sees_is_forged),
 		T(a_gain_that_is_gone_since_is_none_and_no_forgery),
 		T(a_machine_that_is_another_since_is_told_not_the_target),
+		T(a_device_that_is_lost_accuses_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

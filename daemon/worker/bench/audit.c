@@ -196,6 +196,14 @@ static bool has_changed(const struct auditor *x, int cell)
 	       audit_believes(&x->audit[cell], base_ms, target_ms, why, sizeof why);
 }
 
+/* What else than the target may explain a doubt; NULL nothing. */
+static const char *excuse(const struct auditor *x, int cell)
+{
+	if (x->bench->lost)
+		return "; the device was lost before that was sure";
+	return has_changed(x, cell) ? "; its last launch agrees with that clock: the machine is not what it was" : NULL;
+}
+
 static int audit_cells(struct auditor *x, int *list, int n, char (*why)[256], struct fw_err *err)
 {
 	struct runner_end how = { .cell = -1 };
@@ -203,17 +211,20 @@ static int audit_cells(struct auditor *x, int *list, int n, char (*why)[256], st
 	int attempt, i;
 
 	for (attempt = 0; attempt < AUDIT_TRIES && n > 0 && !x->bench->lost; attempt++) {
-		if ((attempt > 0 && launch_again(x->bench, list, n, err) != 0) || try_cells(x, list, n, attempt, &how, err) != 0)
+		if (attempt > 0 && launch_again(x->bench, list, n, err) != 0)
+			return -1;
+		if (x->bench->lost)
+			break;
+		if (try_cells(x, list, n, attempt, &how, err) != 0)
 			return -1;
 		n = doubtful(x, list, n, why);
 	}
 	for (i = 0; i < n; i++) {
-		bool changed = has_changed(x, list[i]);
+		const char *other = excuse(x, list[i]);
 
 		snprintf(text, sizeof text, "%s%s%.200s%s", why[i], how.failure[0] ? ": " : "", how.failure[0] ? how.detail : "",
-			changed ? "; its last launch agrees with that clock: the machine is not what it was" : "");
-		if (bench_fault(x->bench, list[i], changed ? ROLE_DEVICE : ROLE_TARGET, changed ? "device" : "clock", text, err) <
-			0)
+			other ? other : "");
+		if (bench_fault(x->bench, list[i], other ? ROLE_DEVICE : ROLE_TARGET, other ? "device" : "clock", text, err) < 0)
 			return -1;
 	}
 	return 0;
