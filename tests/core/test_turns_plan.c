@@ -103,10 +103,10 @@ static void work_that_goes_on_is_seen(void **state)
 	struct turns_seen a = turns(1, 2, 30), b = turns(1, 2, 30);
 
 	(void)state;
-	a.rest_s = b.rest_s = 0.12;
-	a.rest_cpu_s = 0.001;
+	a.rest.s = b.rest.s = 0.12;
+	a.rest.cpu_s = 0.001;
 	assert_false(turns_goes_on(&a, &b, why));
-	a.rest_cpu_s = 0.1;
+	a.rest.cpu_s = 0.1;
 	assert_true(turns_goes_on(&a, &b, why));
 	assert_false(turns_goes_on(&b, &a, why));
 	assert_non_null(strstr(why, "processor time"));
@@ -118,6 +118,30 @@ static void work_that_goes_on_is_seen(void **state)
 	assert_false(turns_goes_on(&untold, &late, why));
 }
 
+/* Twelve runnable threads on two cores: one of them that never rests gets a sixth of a core. */
+static void work_that_waits_for_a_core_is_seen(void **state)
+{
+	const struct turns_rest spinning = { 0.01, 0.0012, 0.0085 }, ticking = { 0.01, 0.0003, 0.0085 },
+				half = { 0.01, 0.0012, 0.004 };
+	char why[TURNS_WHY_SIZE] = "";
+	struct turns_seen spins = turns(1, 2, 0), ticks = turns(1, 2, 0), now_and_then = turns(1, 2, 0),
+			  unwatched = turns(1, 2, 0);
+	struct turns_seen other = turns(1, 2, 0);
+
+	(void)state;
+	for (int i = 0; i < 40; i++) {
+		turns_rest_note(&spins, &spinning, turns_is_restless(&spins));
+		turns_rest_note(&ticks, &ticking, true);
+		turns_rest_note(&now_and_then, &half, true);
+		turns_rest_note(&unwatched, &spinning, false);
+	}
+	assert_true(turns_goes_on(&spins, &other, why));
+	assert_non_null(strstr(why, "of waiting for it"));
+	assert_false(turns_goes_on(&ticks, &other, why));
+	assert_false(turns_goes_on(&now_and_then, &other, why));
+	assert_false(turns_goes_on(&unwatched, &other, why));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -126,6 +150,7 @@ int main(void)
 		cmocka_unit_test(a_call_is_no_longer_than_its_turn),
 		cmocka_unit_test(a_gain_is_heard),
 		cmocka_unit_test(work_that_goes_on_is_seen),
+		cmocka_unit_test(work_that_waits_for_a_core_is_seen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

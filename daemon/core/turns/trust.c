@@ -16,6 +16,9 @@ enum { PROOFS = 2 /* turns that have to say the same */, FEW = 4 /* turns that s
 #define AUDIBLE_MS     0.1 /* of a turn */
 #define REST_SHARE     0.2 /* of a core */
 #define REST_CPU_S     0.004
+#define RESTLESS_SHARE 0.02 /* of a core: then its queue is looked at, */
+#define CROWDED_SHARE  0.04 /* and this much of a core accuses */
+#define WANTED_SHARE   0.8  /* of one that wanted a core nearly all the time */
 #define IDLE_TIMES     4.0
 #define IDLE_APART_US  500.0
 #define QUANTILE_SHARE 10 /* the fastest tenth, which interruptions have not touched */
@@ -84,11 +87,46 @@ bool turns_gain_is_missing(const struct turns_seen *base, const struct turns_see
 	return true;
 }
 
+static void add(struct turns_rest *sum, const struct turns_rest *rest)
+{
+	sum->s += rest->s;
+	sum->cpu_s += rest->cpu_s;
+	sum->queued_s += rest->queued_s;
+}
+
+void turns_rest_note(struct turns_seen *s, const struct turns_rest *rest, bool is_watched)
+{
+	add(&s->rest, rest);
+	if (is_watched)
+		add(&s->watched, rest);
+}
+
+bool turns_is_restless(const struct turns_seen *s)
+{
+	return s->rest.s > 0 && s->rest.cpu_s > RESTLESS_SHARE * s->rest.s;
+}
+
+static bool computes(const struct turns_rest *r)
+{
+	return r->cpu_s > REST_CPU_S && r->cpu_s > REST_SHARE * r->s;
+}
+
+static bool never_rests(const struct turns_rest *r)
+{
+	return r->cpu_s > REST_CPU_S && r->cpu_s > CROWDED_SHARE * r->s && r->cpu_s + r->queued_s > WANTED_SHARE * r->s;
+}
+
 bool turns_goes_on(const struct turns_seen *side, const struct turns_seen *other, char *why)
 {
-	if (side->rest_s > 0 && side->rest_cpu_s > REST_CPU_S && side->rest_cpu_s > REST_SHARE * side->rest_s) {
+	if (computes(&side->rest)) {
 		snprintf(why, TURNS_WHY_SIZE, "computes while the other side has the turn: %.3g s of processor time in %.3g s",
-			side->rest_cpu_s, side->rest_s);
+			side->rest.cpu_s, side->rest.s);
+		return true;
+	}
+	if (never_rests(&side->watched)) {
+		snprintf(why, TURNS_WHY_SIZE,
+			"computes while the other side has the turn: %.3g s of processor time in %.3g s, and %.3g s of waiting for it",
+			side->watched.cpu_s, side->watched.s, side->watched.queued_s);
 		return true;
 	}
 	if (side->n < FEW || other->n < FEW)

@@ -19,8 +19,11 @@ struct turns_seen {
 	float idle_us[TURNS_SEEN_MAX];
 	int too_long;             /* turns in which calls are said to take longer than the turn, */
 	double said_ms, lived_ms; /* and what they said and were, of the worst of them */
-	double rest_cpu_s;        /* processor time that it used in the turns of others, */
-	double rest_s;            /* and how long those were */
+	struct turns_rest {
+		double s;        /* how long the turns of others were, */
+		double cpu_s;    /* processor time that it used in them, */
+		double queued_s; /* and time that its threads waited for a core; 0 where nobody looked */
+	} rest, watched;         /* all of them; those in which the queue was looked at */
 };
 
 /** Note a turn of one timed call. */
@@ -35,7 +38,14 @@ bool turns_overstates(const struct turns_seen *s, char *why);
  * included, have to become shorter by half of it. Changes too small to be seen beside a turn's own cost are believed.
  */
 bool turns_gain_is_missing(const struct turns_seen *base, const struct turns_seen *target, int calls, char *why);
-/** Whether a side computed on while the other one had the turn: its processor time, or a device that answers the other one late. */
+/** Note what a side did in a turn of another one. `is_watched`: its queue was looked at. */
+void turns_rest_note(struct turns_seen *s, const struct turns_rest *rest, bool is_watched);
+/** Whether a side uses so much of others' turns that its queue is worth a look: that costs a read for each of its threads. */
+bool turns_is_restless(const struct turns_seen *s);
+/**
+ * Whether a side computed on while the other one had the turn: its processor time, or a device that answers the other one late. On a busy machine a
+ * thread that never rests gets little of a core and waits for one all the rest of the time; both together give it away.
+ */
 bool turns_goes_on(const struct turns_seen *side, const struct turns_seen *other, char *why);
 
 #endif

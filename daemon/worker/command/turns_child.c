@@ -243,8 +243,8 @@ void turns_child_count(struct turns_child *c)
 	c->n_pids = c->runs ? procs_below(c->proc.pid, c->pid, TURNS_CHILD_PIDS) : 0;
 }
 
-/* The threads of a process. Returns their number; pins them where `cores` are given. */
-static int threads_of(pid_t pid, const cpu_set_t *cores)
+/* The threads of a process. Returns their number; `each` is called for every one where it is given. */
+static int threads_of(pid_t pid, void (*each)(pid_t thread, void *arg), void *arg)
 {
 	char path[64];
 	struct dirent *entry;
@@ -256,8 +256,8 @@ static int threads_of(pid_t pid, const cpu_set_t *cores)
 	while (dir && (entry = readdir(dir)))
 		if (isdigit((unsigned char)entry->d_name[0])) {
 			n++;
-			if (cores)
-				(void)sched_setaffinity((pid_t)strtol(entry->d_name, NULL, 10), sizeof *cores, cores);
+			if (each)
+				each((pid_t)strtol(entry->d_name, NULL, 10), arg);
 		}
 	if (dir)
 		closedir(dir);
@@ -267,15 +267,22 @@ static int threads_of(pid_t pid, const cpu_set_t *cores)
 bool turns_child_is_single(const struct turns_child *c)
 {
 	for (int i = 0; i < c->n_pids; i++)
-		if (threads_of(c->pid[i], NULL) > 1)
+		if (threads_of(c->pid[i], NULL, NULL) > 1)
 			return false;
 	return true;
 }
 
+static void pin(pid_t thread, void *cores)
+{
+	(void)sched_setaffinity(thread, sizeof(cpu_set_t), (const cpu_set_t *)cores);
+}
+
 void turns_child_pin(const struct turns_child *c, const cpu_set_t *cores)
 {
+	cpu_set_t set = *cores;
+
 	for (int i = 0; i < c->n_pids; i++)
-		(void)threads_of(c->pid[i], cores);
+		(void)threads_of(c->pid[i], pin, &set);
 }
 
 double turns_child_cpu_s(const struct turns_child *c)
@@ -289,5 +296,29 @@ double turns_child_cpu_s(const struct turns_child *c)
 		if (clock_getcpuclockid(c->pid[i], &clock) == 0 && clock_gettime(clock, &used) == 0)
 			s += (double)used.tv_sec + (double)used.tv_nsec * 1e-9;
 	}
+	return s;
+}
+
+static void add_queued(pid_t thread, void *sum_s)
+{
+	unsigned long long ran_ns, queued_ns;
+	char path[64];
+
+	snprintf(path, sizeof path, "/proc/%d/schedstat", (int)thread);
+	FILE *f = fopen(path, "re");
+
+	if (!f)
+		return;
+	if (fscanf(f, "%llu %llu", &ran_ns, &queued_ns) == 2)
+		*(double *)sum_s += (double)queued_ns * 1e-9;
+	fclose(f);
+}
+
+double turns_child_queued_s(const struct turns_child *c)
+{
+	double s = 0;
+
+	for (int i = 0; i < c->n_pids; i++)
+		(void)threads_of(c->pid[i], add_queued, &s);
 	return s;
 }

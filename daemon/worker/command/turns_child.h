@@ -59,6 +59,8 @@ bool turns_child_is_single(const struct turns_child *c);
 void turns_child_pin(const struct turns_child *c, const cpu_set_t *cores);
 /** Processor time of those, so far. Units: s. */
 double turns_child_cpu_s(const struct turns_child *c);
+/** Time that their threads were ready to run and waited for a core, so far; a file is read for each of them. Units: s. */
+double turns_child_queued_s(const struct turns_child *c);
 /** Kill it and close everything. Accepts one that was never started. */
 void turns_child_end(struct turns_child *c);
 

@@ -129,12 +129,31 @@ static int attend(struct turns_session *s, struct fw_err *err)
 
 /* ---- one turn ------------------------------------------------------------------------------------------------------------ */
 
-static void note_rest(struct turns_session *s, int side, const double *cpu_s, double turn_s)
+/* What the sides have used so far, of those that rest while `side` has its turn. */
+struct resting {
+	double cpu_s[TURNS_SIDES_MAX], queued_s[TURNS_SIDES_MAX];
+	bool is_watched[TURNS_SIDES_MAX];
+};
+
+static void look_at_rest(const struct turns_session *s, int side, struct resting *r)
 {
 	for (int k = 0; k < s->n_sides; k++)
 		if (k != side) {
-			s->at->seen[k].rest_cpu_s += turns_child_cpu_s(&s->child[k]) - cpu_s[k];
-			s->at->seen[k].rest_s += turn_s;
+			r->is_watched[k] = turns_is_restless(&s->at->seen[k]);
+			r->cpu_s[k] = turns_child_cpu_s(&s->child[k]);
+			r->queued_s[k] = r->is_watched[k] ? turns_child_queued_s(&s->child[k]) : 0;
+		}
+}
+
+static void note_rest(struct turns_session *s, int side, const struct resting *r, double turn_s)
+{
+	for (int k = 0; k < s->n_sides; k++)
+		if (k != side) {
+			struct turns_rest rest = { .s = turn_s, .cpu_s = turns_child_cpu_s(&s->child[k]) - r->cpu_s[k] };
+
+			if (r->is_watched[k])
+				rest.queued_s = turns_child_queued_s(&s->child[k]) - r->queued_s[k];
+			turns_rest_note(&s->at->seen[k], &rest, r->is_watched[k]);
 		}
 }
 
@@ -142,11 +161,10 @@ static void note_rest(struct turns_session *s, int side, const double *cpu_s, do
 static int give(struct turns_session *s, int side, int warm, int calls, double *turn_ms, struct fw_err *err)
 {
 	struct turns_child *c = &s->child[side];
-	double cpu_s[TURNS_SIDES_MAX] = { 0 };
+	struct resting resting = { 0 };
 	int result = 1;
 
-	for (int k = 0; k < s->n_sides; k++)
-		cpu_s[k] = k == side ? 0 : turns_child_cpu_s(&s->child[k]);
+	look_at_rest(s, side, &resting);
 	memset(&s->turn, 0, sizeof s->turn);
 	s->turn.side = side;
 	turns_child_go(c, warm, calls);
@@ -154,7 +172,7 @@ static int give(struct turns_session *s, int side, int warm, int calls, double *
 
 	while (result == 1 && c->side.state == TURNS_HOLDING)
 		result = attend(s, err);
-	note_rest(s, side, cpu_s, (double)(clock_mono_ns() - began) * 1e-9);
+	note_rest(s, side, &resting, (double)(clock_mono_ns() - began) * 1e-9);
 	while (result == 1 && turns_holds(&c->side))
 		result = attend(s, err);
 	if (result != 1 || s->at->failed_side >= 0 || s->turn.n != calls)
