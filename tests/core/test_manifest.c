@@ -112,7 +112,8 @@ static void programs(void **state)
 		"    unit: TFLOPS\n"
 		"    threshold_pct: 3\n"
 		"    timeout_s: 20\n"
-		"    budget_s: 90\n";
+		"    budget_s: 90\n"
+		"    pairs: 240\n";
 	struct manifest m;
 	struct fw_err err = { 0 };
 
@@ -131,8 +132,8 @@ static void programs(void **state)
 	assert_int_equal(sums->n_command, 2);
 	assert_string_equal(sums->output[0], "out.json");
 	assert_true(!sums->gpu && gemm->gpu);
-	assert_true(sums->threshold_pct == 1.5 && sums->timeout_s == 300 && sums->budget_s == 600);
-	assert_true(gemm->threshold_pct == 3 && gemm->timeout_s == 20 && gemm->budget_s == 90);
+	assert_true(sums->threshold_pct == 1.5 && sums->timeout_s == 300 && sums->budget_s == 600 && sums->pairs == 0);
+	assert_true(gemm->threshold_pct == 3 && gemm->timeout_s == 20 && gemm->budget_s == 90 && gemm->pairs == 240);
 	assert_int_equal(gemm->n_outputs, 0);
 	assert_string_equal(gemm->unit, "TFLOPS");
 	assert_int_equal(sums->n_artifacts, 2);

@@ -129,6 +129,7 @@ static void programs(void **state)
 		b->threshold_pct = 2.5;
 		b->timeout_s = 60;
 		b->budget_s = 120;
+		b->pairs = 240;
 		body->subject[i].build.n_command = 0; /* nothing to build */
 	}
 	round_trip(&in, &out);

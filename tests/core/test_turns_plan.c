@@ -50,11 +50,15 @@ static void cells_come_in_any_order(void **state)
 static void pairs_fill_a_budget(void **state)
 {
 	(void)state;
-	assert_int_equal(turns_pairs(7, 8), 60);
-	assert_int_equal(turns_pairs(20, 8), 24);
-	assert_int_equal(turns_pairs(1000, 8), 8);
-	assert_int_equal(turns_pairs(0.1, 1), 60);
-	assert_int_equal(turns_pairs(5, 200), 12);
+	assert_int_equal(turns_pairs(7, 8, 0), 60);
+	assert_int_equal(turns_pairs(20, 8, 0), 24);
+	assert_int_equal(turns_pairs(1000, 8, 0), 8);
+	assert_int_equal(turns_pairs(0.1, 1, 0), 60);
+	assert_int_equal(turns_pairs(5, 200, 0), 12);
+	assert_int_equal(turns_pairs(7, 8, 240), 240);
+	assert_int_equal(turns_pairs(11.6, 8, 240), 172);
+	assert_int_equal(turns_pairs(0.1, 1, 8), 8);
+	assert_int_equal(turns_pairs(100, 8, 240), 20);
 	assert_int_equal(turns_warm(1.5), 1);
 	assert_int_equal(turns_warm(25), 0);
 }

@@ -19,7 +19,7 @@ turns=$root/tests/gpu/turns limit=${LIMIT:-500}
 : >"$out/turns.jsonl"
 say() { echo "$*" | tee -a "$out/turns.txt"; }
 
-# NAME COMMAND...: the benchmark of a repository of that name, which holds the files of its folder
+# pairs=N NAME COMMAND...: the benchmark of a repository of that name, which holds the files of its folder
 repository() {
 	local name=$1
 	shift
@@ -27,7 +27,7 @@ repository() {
 	git init -q --bare -b main "$state/$name.git"
 	git init -q -b main "$state/work/$name"
 	git -C "$state/work/$name" remote add origin "$state/$name.git"
-	printf 'flopwatch: 1\nbenchmarks:\n  %s: {command: [%s], reader: flopwatch, timeout_s: 120, budget_s: 150}\n' "$name" "$(IFS=,; echo "$*")" \
+	printf 'flopwatch: 1\nbenchmarks:\n  %s: {command: [%s], reader: flopwatch, timeout_s: 120, budget_s: 150, pairs: %d}\n' "$name" "$(IFS=,; echo "$*")" "$pairs" \
 		>"$state/work/$name/.flopwatch.yaml"
 }
 # NAME BRANCH FILE TEXT [SECONDS]: a branch from main with one file changed; its verdict goes into the figures
@@ -73,9 +73,9 @@ torch() {
 	push torch more extra.py "EXTRA = 1"
 }
 
-repository gemm ./gemm
-repository triton "$python" -m flopwatch triton_bench.py
-repository torch "$python" module.py
+pairs=240 repository gemm ./gemm
+pairs=120 repository triton "$python" -m flopwatch triton_bench.py
+pairs=60 repository torch "$python" module.py
 cat >"$state/c.yml" <<YML
 state_dir: $state/state
 cache_dir: $state/cache

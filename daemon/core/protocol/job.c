@@ -241,6 +241,8 @@ static int read_benchmark(struct fields *f, struct benchmark *b)
 	b->threshold_pct = field_double(&r, "threshold_pct", 0.01, 99);
 	b->timeout_s = field_double(&r, "timeout_s", 0.001, SECONDS_MAX);
 	b->budget_s = field_double(&r, "budget_s", 0.001, SECONDS_MAX);
+	if (field_has(&r, "pairs"))
+		b->pairs = (int)field_int(&r, "pairs", BENCHMARK_TURNS_MIN, BENCHMARK_TURNS_MAX);
 	b->gpu = field_bool(&r, "gpu");
 	for (int i = 0; i < b->n_outputs && !r.failed; i++)
 		if (!field_is(FIELD_PATH, b->output[i]) || !manifest_path_ok(b->output[i]))

@@ -125,6 +125,8 @@ static void put_benchmark(struct jsonw *j, const struct benchmark *b)
 	jsonw_kv_double(j, "threshold_pct", b->threshold_pct);
 	jsonw_kv_double(j, "timeout_s", b->timeout_s);
 	jsonw_kv_double(j, "budget_s", b->budget_s);
+	if (b->pairs)
+		jsonw_kv_int(j, "pairs", b->pairs);
 	jsonw_kv_bool(j, "gpu", b->gpu);
 	jsonw_object_end(j);
 }

@@ -16,7 +16,7 @@
 
 #include "core/stats/clock.h"
 
-enum { STATS_PAIRS_MAX = 64, STATS_LAUNCHES_MAX = 32 };
+enum { STATS_PAIRS_MAX = 240, STATS_LAUNCHES_MAX = 32 };
 
 /** Constants of the procedure; they travel with the job and are stored with the result. */
 struct rule {

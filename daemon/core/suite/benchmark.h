@@ -19,7 +19,9 @@ enum {
 	BENCHMARK_OUTPUTS_MAX = 4,
 	BENCHMARK_ARTIFACTS_MAX = 8,
 	BENCHMARK_TEXT_SIZE = 256,
-	BENCHMARK_PAIRS = 2
+	BENCHMARK_PAIRS = 2,
+	BENCHMARK_TURNS_MIN = 8, /* that a manifest may ask for: pairs in a session of turns */
+	BENCHMARK_TURNS_MAX = STATS_PAIRS_MAX
 };
 
 /** Family of the cells of such a benchmark. */
@@ -39,6 +41,7 @@ struct benchmark {
 	double threshold_pct;               /* 1.5 */
 	double timeout_s;                   /* of one process; 300 */
 	double budget_s;                    /* of a comparison; 600 */
+	int pairs;                          /* of a cell in one session of turns, at most; 0 what is usual */
 	bool gpu;                           /* it may use the GPU of its device; true */
 };
 

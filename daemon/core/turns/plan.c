@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-enum { PAIRS_MAX = 60 };
-
 #define WARM_BELOW_MS  20
 #define CELL_BUDGET_MS 500
 #define ALL_BUDGET_MS  12000
@@ -77,16 +75,18 @@ int turns_warm(double call_ms)
 	return call_ms < WARM_BELOW_MS;
 }
 
-double turns_budget_ms(int n_cells)
+/* Who wants more pairs gives them the time. */
+double turns_budget_ms(int n_cells, int most)
 {
 	double share_ms = (double)ALL_BUDGET_MS / (n_cells > 0 ? n_cells : 1);
 
-	return share_ms < CELL_BUDGET_MS ? share_ms : CELL_BUDGET_MS;
+	return (share_ms < CELL_BUDGET_MS ? share_ms : CELL_BUDGET_MS) * (most > 0 ? most : TURNS_PAIRS) / TURNS_PAIRS;
 }
 
-int turns_pairs(double pair_ms, int n_cells)
+int turns_pairs(double pair_ms, int n_cells, int most)
 {
-	double pairs = turns_budget_ms(n_cells) / (pair_ms > 1e-3 ? pair_ms : 1e-3);
+	double pairs = turns_budget_ms(n_cells, most) / (pair_ms > 1e-3 ? pair_ms : 1e-3);
 
-	return pairs <= TURNS_PAIRS_MIN ? TURNS_PAIRS_MIN : pairs >= PAIRS_MAX ? PAIRS_MAX : (int)pairs / 4 * 4;
+	pairs = pairs < (most > 0 ? most : TURNS_PAIRS) ? pairs : (most > 0 ? most : TURNS_PAIRS);
+	return pairs <= TURNS_PAIRS_MIN ? TURNS_PAIRS_MIN : (int)pairs / 4 * 4;
 }

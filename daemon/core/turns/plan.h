@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-enum { TURNS_SIDES_MAX = 3, TURNS_PAIRS_MIN = 8 };
+enum { TURNS_SIDES_MAX = 3, TURNS_PAIRS_MIN = 8, TURNS_PAIRS = 60 /* where nobody asks for others */ };
 
 /** The cells of a side in the order in which it comes to them, each once. */
 struct turns_order {
@@ -20,9 +20,9 @@ int turns_chain(const struct turns_order *side, int n_sides, const bool *wanted,
 
 /** Calls of a cell that are not timed before each one that is: 1, 0 for long ones. Units: ms of a call. */
 int turns_warm(double call_ms);
-/** What pairs of a cell may take in one session of `n_cells` cells. */
-double turns_budget_ms(int n_cells);
-/** Pairs of a cell in one session of `n_cells` cells, a multiple of four from 8 to 60. Units: ms of all turns of a pair. */
-int turns_pairs(double pair_ms, int n_cells);
+/** What pairs of a cell may take in one session of `n_cells` cells, where a cell has `most` pairs; 0: TURNS_PAIRS of them. */
+double turns_budget_ms(int n_cells, int most);
+/** Pairs of a cell in one session of `n_cells` cells, a multiple of four from 8 to `most`; 0: TURNS_PAIRS. Units: ms of all turns of a pair. */
+int turns_pairs(double pair_ms, int n_cells, int most);
 
 #endif

@@ -191,6 +191,8 @@ static void describe(const struct benchmark *b, struct buf *out)
 	jsonw_kv_double(&j, "threshold_pct", b->threshold_pct);
 	jsonw_kv_double(&j, "timeout_s", b->timeout_s);
 	jsonw_kv_double(&j, "budget_s", b->budget_s);
+	if (b->pairs)
+		jsonw_kv_int(&j, "pairs", b->pairs);
 	jsonw_kv_bool(&j, "gpu", b->gpu);
 	jsonw_object_end(&j);
 }
@@ -207,6 +209,7 @@ int plan_run(struct plan *p, int i, const struct manifest *own, struct fw_err *e
 	run->threshold_pct = base->threshold_pct;
 	run->timeout_s = base->timeout_s;
 	run->budget_s = base->budget_s;
+	run->pairs = base->pairs;
 	run->gpu = base->gpu;
 	snprintf(run->time, sizeof run->time, "%s", base->time); /* a real time beside a CPU's would be no comparison */
 	return 0;

@@ -13,7 +13,7 @@
 
 #include "core/protocol/guard.h"
 
-enum { BURSTS = 4, KEPT_MAX = STATS_PAIRS_MAX / 2, REDO_MAX = 3, AHEAD_MIN = 2 };
+enum { BURSTS = 4, KEPT_MAX = 32, REDO_MAX = 3, AHEAD_MIN = 2 };
 
 #define BURST_US 0.4e6
 #define SETTLE_US                                                                                                                \

@@ -139,6 +139,7 @@ static double alone_ms(const struct command *m, int n_sides, int cell)
 static void ask(const struct turns_launch *l, struct turns_session *s)
 {
 	struct command *m = l->all->command;
+	int most = s->subject[COMMAND_BASE]->run.pairs;
 
 	for (int i = 0; i < s->n; i++) {
 		struct turns_cell *c = &s->cell[i];
@@ -147,8 +148,8 @@ static void ask(const struct turns_launch *l, struct turns_session *s)
 
 		*c = (struct turns_cell){ .cell = cell, .key = m->bench->cells[cell].key, .alone_ms = ms, .failed_side = -1 };
 		c->warm = turns_warm(ms);
-		c->pairs = l->only_bursts ? 0 : turns_pairs(s->n_sides * (1 + c->warm) * ms, l->n);
-		c->budget_ms = turns_budget_ms(l->n);
+		c->pairs = l->only_bursts ? 0 : turns_pairs(s->n_sides * (1 + c->warm) * ms, l->n, most);
+		c->budget_ms = turns_budget_ms(l->n, most);
 		c->burst = l->burst[cell];
 	}
 }
@@ -178,7 +179,7 @@ static int take_cells(
 			return -1;
 		a->turns_s += c->turns_s;
 		a->calls_s += c->calls_s;
-		a->n_turns += c->n * s->n_sides;
+		a->n_turns += c->turns;
 		/* what a death left out comes in another session, without the cell that it died of */
 		if (is_over || c->reached || c->missed)
 			l->todo[c->cell] = false;

@@ -178,8 +178,7 @@ static int give(struct turns_session *s, int side, int warm, int calls, double *
 	if (result != 1 || s->at->failed_side >= 0 || s->turn.n != calls)
 		return result < 0 ? -1 : 0;
 	*turn_ms = (double)(s->turn.done_ns - began) * 1e-6;
-	s->at->turns_s += (double)(clock_mono_ns() - began) * 1e-9;
-	s->at->calls_s += s->turn.sum_ms * 1e-3 * (1 + (double)warm / calls);
+	s->turn.all_s = (double)(clock_mono_ns() - began) * 1e-9;
 	return 1;
 }
 
@@ -211,6 +210,9 @@ static int take_pair(struct turns_session *s, int pair, struct fw_err *err)
 		at->ms[side][at->n] = s->turn.ms[0];
 		at->mhz[side][at->n] = s->turn.mhz[0];
 		at->host_us[side][at->n] = s->turn.host_us;
+		at->turns++;
+		at->turns_s += s->turn.all_s;
+		at->calls_s += s->turn.sum_ms * 1e-3 * (1 + at->warm);
 		cut = cut || s->turn.cut;
 		if (!s->turn.cut)
 			turns_see(&at->seen[side], (double)s->turn.ms[0], turn_ms, s->turn.idle_us);

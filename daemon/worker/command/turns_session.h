@@ -31,7 +31,8 @@ struct turns_cell {
 	float burst_ms[2][2 * TURNS_BURST_KEPT], burst_mhz[2][2 * TURNS_BURST_KEPT];
 	int failed_side; /* -1 none */
 	char failure[16], detail[TURNS_TEXT_SIZE];
-	double turns_s, calls_s; /* of all pairs: the turns, and what their calls are said to have taken */
+	int turns;               /* of all pairs, those that were taken again too: */
+	double turns_s, calls_s; /* how long, and what their calls are said to have taken */
 };
 
 struct turns_session {
@@ -52,7 +53,7 @@ struct turns_session {
 		int side, n, cut;
 		int64_t done_ns;
 		float ms[TURNS_BURST_KEPT], mhz[TURNS_BURST_KEPT], host_us; /* a ring */
-		double sum_ms, idle_us;
+		double sum_ms, idle_us, all_s;
 	} turn;
 	struct turns_cell *at; /* the cell whose turns are given; NULL none */
 	bool is_pinned;
