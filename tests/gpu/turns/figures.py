@@ -78,14 +78,14 @@ def sum_up(path):
         spreads = [max(c["launches_pct"]) - min(c["launches_pct"]) for c in f["cells"] if len(c.get("launches_pct") or []) > 1]
         words = ", ".join("%s %s %s" % (c["cell"], c["verdict"], "%+.3f %%" % c["change_pct"] if c["change_pct"] is not None else "-")
                           for c in f["cells"] if c["verdict"] != "unchanged")
-        if f["what"].startswith("gemm/equal"):
+        if f["what"] == "gemm/main" or f["what"].startswith("gemm/equal"):
             told(f["verdict"] == "unchanged", "%s: %s" % (f["what"], words or "all unchanged"))
             told(bool(widths) and max(widths) <= 0.3, "%s: half-width at most %.3f %%" % (f["what"], max(widths, default=9)))
             told(bool(spreads) and max(spreads) <= 0.1, "%s: launches within %.3f %% of each other" % (f["what"], max(spreads, default=9)))
             told(f["gpu_s"] <= 45, "%s: %.1f s of the device, %d launches" % (f["what"], f["gpu_s"], f["launches"]))
         elif f["what"] == "gemm/more":
             lost = [c["cell"] for c in f["cells"] if c["verdict"] == "regression"]
-            told(lost == ["gemm/4096x5120x4096"], "%s: %s, %.1f s of the device" % (f["what"], words or "nothing", f["gpu_s"]))
+            told(lost == ["gemm/4096x5120x2560"], "%s: %s, %.1f s of the device" % (f["what"], words or "nothing", f["gpu_s"]))
         else:
             print("# %s: %s: %s, %.1f s of the device, %d launches" % (f["what"], f["verdict"], words or "all unchanged", f["gpu_s"], f["launches"]))
         if f.get("problem"):
