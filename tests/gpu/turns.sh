@@ -54,8 +54,8 @@ gemm() {
 	"$state/work/gemm/gemm" >/dev/null 2>"$state/table" || { cat "$state/table"; return 1; }
 	say "$(cat "$state/table")"
 	push gemm main extra "none 0" 90
-	for i in 1 2 3 4; do push gemm "equal-$i" note "$i" 90; done
-	push gemm more extra "gemm/4096x5120x2560 0.02"
+	for i in 1 2 3 4 5; do push gemm "equal-$i" note "$i" 90; done
+	push gemm more extra "gemm/4096x5120x4096 0.02"
 }
 triton() {
 	cp "$turns"/{kernels,triton_bench,in_process}.py "$state/work/triton/"
@@ -73,7 +73,7 @@ torch() {
 	push torch more extra.py "EXTRA = 1"
 }
 
-pairs=180 repository gemm ./gemm
+pairs=240 repository gemm ./gemm
 pairs=120 repository triton "$python" -m flopwatch triton_bench.py
 pairs=60 repository torch "$python" module.py
 cat >"$state/c.yml" <<YML

@@ -85,7 +85,7 @@ def sum_up(path):
             told(f["gpu_s"] <= 45, "%s: %.1f s of the device, %d launches" % (f["what"], f["gpu_s"], f["launches"]))
         elif f["what"] == "gemm/more":
             lost = [c["cell"] for c in f["cells"] if c["verdict"] == "regression"]
-            told(lost == ["gemm/4096x5120x2560"], "%s: %s, %.1f s of the device" % (f["what"], words or "nothing", f["gpu_s"]))
+            told(lost == ["gemm/4096x5120x4096"], "%s: %s, %.1f s of the device" % (f["what"], words or "nothing", f["gpu_s"]))
         else:
             print("# %s: %s: %s, %.1f s of the device, %d launches" % (f["what"], f["verdict"], words or "all unchanged", f["gpu_s"], f["launches"]))
         if f.get("problem"):
