@@ -186,7 +186,9 @@ static void keep_near(const struct logs *l, double beta, struct logs *out)
 	}
 	double far = FAR * sqrt(fmax(variance, REST_SD * REST_SD));
 
-	*out = (struct logs){ .launches = l->launches, .clocked = l->clocked };
+	out->launches = l->launches;
+	out->clocked = l->clocked;
+	memset(out->n, 0, sizeof out->n);
 	for (int i = 0; i < l->launches; i++)
 		for (int j = 0; j < l->n[i]; j++) {
 			if (fabs(v[i][j] - middle[i]) > far)
