@@ -147,7 +147,7 @@ build/tests/modules/%.so: tests/modules/%.c tests/modules/good.c $(wildcard test
 	$(call say,cc ,$<)$(CC) -std=c17 -D_GNU_SOURCE -O2 -fPIC -shared -fvisibility=hidden -I. -o $@ $< $(MODULE_FLAGS) -lm
 
 .PHONY: test-programs modules
-test-programs: $(TESTS) $(FUZZ)
+test-programs: $(TESTS) $(FUZZ) $(O)/tests/browser/pages_demo
 modules: $(MODULES)
 
 .PHONY: test check-layers check-format check-words format

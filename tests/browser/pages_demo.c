@@ -403,20 +403,93 @@ static void tell(const char *folder)
 
 /* ---- serving ---------------------------------------------------------------------------------------------------------- */
 
-static int no_enqueue(struct control *c, const struct job_request *q, int64_t *job, struct fw_err *e)
+static int refuse_to(struct fw_err *e)
 {
-	(void)c, (void)q, (void)job;
 	return err_set(e, ERR_BUSY, "this is a demonstration; nothing is measured");
 }
-static int no_cancel(struct control *c, int64_t job, const char *who, struct fw_err *e)
+static int no_job(struct control *c, const struct job_request *q, int64_t *id, struct fw_err *e)
 {
-	(void)c, (void)job, (void)who;
-	return err_set(e, ERR_BUSY, "this is a demonstration; nothing is measured");
+	(void)c, (void)q, (void)id;
+	return refuse_to(e);
+}
+static int no_calibration(struct control *c, const struct job_request *q, int runs, int64_t *jobs, struct fw_err *e)
+{
+	(void)c, (void)q, (void)runs, (void)jobs;
+	return refuse_to(e);
+}
+static int no_forgetting(struct control *c, const struct job_request *q, const char *who, int *n, struct fw_err *e)
+{
+	(void)c, (void)q, (void)who, (void)n;
+	return refuse_to(e);
+}
+static int no_end(struct control *c, int64_t id, const char *who, struct fw_err *e)
+{
+	(void)c, (void)id, (void)who;
+	return refuse_to(e);
 }
 static int no_retry(struct control *c, int64_t job, int64_t *new_job, struct fw_err *e)
 {
 	(void)c, (void)job, (void)new_job;
-	return err_set(e, ERR_BUSY, "this is a demonstration; nothing is measured");
+	return refuse_to(e);
+}
+static int no_pause(struct control *c, const char *uuid, bool paused, const char *who, struct fw_err *e)
+{
+	(void)c, (void)uuid, (void)paused, (void)who;
+	return refuse_to(e);
+}
+static int no_poke(struct control *c, const char *repo, struct fw_err *e)
+{
+	(void)c, (void)repo;
+	return refuse_to(e);
+}
+static int no_secret(struct control *c, const char *repo, const char **secret, struct fw_err *e)
+{
+	(void)c, (void)secret;
+	return err_set(e, ERR_NOT_FOUND, "there is no webhook for %.100s", repo);
+}
+static int no_import(
+	struct control *c, const struct foreign_figures *figures, int64_t *comparison, bool *is_new, struct fw_err *e)
+{
+	(void)c, (void)figures, (void)comparison, (void)is_new;
+	return refuse_to(e);
+}
+static int no_judging(struct control *c, int64_t comparison, bool *changed, struct fw_err *e)
+{
+	(void)c, (void)comparison, (void)changed;
+	return refuse_to(e);
+}
+static int no_delivery(struct control *c, int64_t delivery, struct fw_err *e)
+{
+	(void)c, (void)delivery;
+	return refuse_to(e);
+}
+static int no_step(struct control *c, int64_t id, enum alertstate state, const char *who, const char *reason, struct fw_err *e)
+{
+	(void)c, (void)id, (void)state, (void)who, (void)reason;
+	return refuse_to(e);
+}
+static void no_workers(const struct control *c, worker_status_fn *each, void *to)
+{
+	(void)c, (void)each, (void)to;
+}
+static int no_peers(struct control *c, const struct job_request *q, int64_t *jobs, int *n, struct fw_err *e)
+{
+	(void)c, (void)q, (void)jobs, (void)n;
+	return refuse_to(e);
+}
+static int no_backup(struct control *c, struct fw_err *e)
+{
+	(void)c;
+	return refuse_to(e);
+}
+static int no_copy(struct control *c, char *path, size_t size, struct fw_err *e)
+{
+	(void)c, (void)path, (void)size;
+	return refuse_to(e);
+}
+static void no_copy_over(struct control *c)
+{
+	(void)c;
 }
 static int healthy(struct control *c, struct fw_err *e)
 {
@@ -425,10 +498,26 @@ static int healthy(struct control *c, struct fw_err *e)
 }
 
 static const struct site_actions actions = {
-	.enqueue = no_enqueue,
-	.cancel = no_cancel,
+	.enqueue = no_job,
+	.calibrate = no_calibration,
+	.forget = no_forgetting,
+	.cancel = no_end,
 	.retry = no_retry,
+	.pause = no_pause,
+	.poke = no_poke,
+	.secret = no_secret,
 	.health = healthy,
+	.bisect = no_job,
+	.import = no_import,
+	.cancel_bisect = no_end,
+	.judge = no_judging,
+	.redeliver = no_delivery,
+	.alert = no_step,
+	.workers = no_workers,
+	.peer = no_peers,
+	.backup = no_backup,
+	.backup_take = no_copy,
+	.backup_over = no_copy_over,
 };
 
 int main(int argc, char **argv)

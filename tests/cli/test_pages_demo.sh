@@ -1,0 +1,37 @@
+#!/bin/bash
+# The pages over a made-up story serve whoever looks, and refuse whoever asks for more: nothing that a person can type ends them.
+. "$(dirname "$0")/../lib/tap.sh"
+demo=$root/build/tests/browser/pages_demo
+[ -x "$demo" ] || { echo "# $demo is not built: make test-programs"; exit 1; }
+mkdir "$tmp/story"
+(cd "$root" && exec "$demo" "$tmp/story") >"$tmp/log" 2>&1 &
+demo_pid=$!
+on_exit kill "$demo_pid"
+listens() { grep -q '^listening' "$tmp/log"; }
+await listens || exit 1
+server=$(sed -n 's/^listening on //p' "$tmp/log")
+fw() { "$bin/flopwatch" --server "$server" "$@"; }
+refuses() { # name, command...
+	fails "$1" 1 fw "${@:2}"
+	is "$1: it says so" "$out" "flopwatch: this is a demonstration; nothing is measured"
+}
+
+ok "status" fw status
+like "tells the story" "$out" 'ada/three-stages'
+refuses "run" run main
+refuses "peer" peer main
+refuses "calibrate" calibrate
+refuses "calibrate forget" calibrate forget
+refuses "bisect" bisect main noor/swizzle
+refuses "cancel" cancel 1
+refuses "retry" retry 1
+refuses "pause" pause sim-0
+refuses "judge" judge --again 1
+refuses "an alert's step" alerts accept 1 --reason known
+refuses "redeliver" redeliver 1
+refuses "backup" backup "$tmp/copy.db"
+ok "which leaves no file" test ! -e "$tmp/copy.db" -a ! -e "$tmp/copy.db.part"
+printf '{"cell": "x", "ms": [1, 2]}\n' >"$tmp/theirs"
+refuses "import" import "$tmp/theirs" --repo kernels --commit "$(fw status --json | jq -r '.items[0].commit')"
+is "a webhook is of nobody" "$(curl -s -o /dev/null -w '%{http_code}' -X POST "$server/api/v1/hooks/kernels")" 404
+ok "and it still serves" fw status
