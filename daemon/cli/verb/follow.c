@@ -11,7 +11,10 @@
 #include "cli/output/value.h"
 #include "core/state/jobstate.h"
 
-enum { PROGRESS_AFTER_NS = 1000000000, POLL_MS = 250, RESTART_POLLS = 80 };
+/* In a pipe, a line is kept for ever by whoever collects logs. */
+static const int64_t progress_after_ns = INT64_C(1000000000), line_every_ns = INT64_C(10000000000);
+
+enum { POLL_MS = 250, RESTART_POLLS = 80 };
 
 static enum jobstate state_of(const json_t *job)
 {
@@ -60,7 +63,7 @@ static void describe(const json_t *job, char *text, size_t size)
 /* What is said while one waits. */
 struct telling {
 	bool terminal, lines;
-	int64_t quiet_until_ns;
+	int64_t quiet_until_ns, every_ns; /* every_ns: between lines; 0 each step has its own */
 	char last[512];
 };
 
@@ -78,6 +81,7 @@ static void tell(struct telling *t, const json_t *job, long long id)
 	else if (t->terminal)
 		fprintf(stderr, "\r\033[Kjob %lld: ", id), plain_print(stderr, text);
 	snprintf(t->last, sizeof t->last, "%s", text);
+	t->quiet_until_ns = clock_mono_ns() + t->every_ns;
 }
 
 /* Until job `id` has ended. */
@@ -128,7 +132,8 @@ int follow_verdict(struct client *c, const struct options *o, const char *path, 
 {
 	struct telling t = { .terminal = isatty(STDERR_FILENO) && !o->quiet && !o->progress };
 	t.lines = o->progress || (!t.terminal && !o->quiet);
-	t.quiet_until_ns = o->progress ? 0 : clock_mono_ns() + PROGRESS_AFTER_NS;
+	t.quiet_until_ns = o->progress ? 0 : clock_mono_ns() + progress_after_ns;
+	t.every_ns = o->progress || t.terminal ? 0 : line_every_ns;
 	interrupt_arm();
 	for (;;) {
 		json_t *verdict = NULL;
