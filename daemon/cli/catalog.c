@@ -90,7 +90,8 @@ const struct catalog_verb catalog_verbs[] = {
 		"tip or "
 		"of the commit, once all have ended; of a job that of what was asked for with it. 3 wherever one lost. A push "
 		"that "
-		"the daemon has not seen yet is waited for, five seconds or as long as --timeout says.",
+		"the daemon has not seen yet is waited for, five seconds or as long as --timeout says. A name that is in several "
+		"repositories wants --repo: status 2 says which they are.",
 		"repo timeout progress",
 		"flopwatch wait my-branch  # 0 no regression, 3 regression, 7 undecided\n"
 		"flopwatch wait \"$(git rev-parse HEAD)\" --timeout 900 --quiet  # in a hook",

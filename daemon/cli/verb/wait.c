@@ -11,7 +11,7 @@
 #include "cli/verbs.h"
 #include "base/oid.h"
 
-enum { COMMIT_MIN = 7, UNSEEN_NS = 1000000000, UNSEEN_S = 5 };
+enum { COMMIT_MIN = 7, UNSEEN_NS = 1000000000, UNSEEN_S = 5, NAMES_MAX = 1 << 15 };
 
 /* Where the verdict on `what` is asked for. */
 struct wanted {
@@ -45,12 +45,25 @@ static int keep_if_asked(struct client *c, struct wanted *w, struct fw_err *err)
 	return 0;
 }
 
+/* What to write instead. Err: ERR_CONFLICT, always. Shape: repos holds names, separated by commas. */
+static int ask_which(const struct wanted *w, const char *repos, struct fw_err *err)
+{
+	return err_set(err, ERR_CONFLICT, "%s is in several repositories: %s; say which one with --repo NAME", w->what, repos);
+}
+
+static int ask_for_digits(const struct wanted *w, struct fw_err *err)
+{
+	err_clear(err);
+	return err_set(err, ERR_CONFLICT, "several commits begin with %s; write more digits", w->what);
+}
+
 /* By the tip of a branch. */
 static int find_branch(struct client *c, struct wanted *w, struct fw_err *err)
 {
 	json_t *answer = NULL, *item, *found = NULL;
 	size_t i;
 	int n = 0;
+	struct buf repos;
 	buf_clear(&w->path);
 	buf_puts(&w->path, "/api/v1/branches");
 	client_query(&w->path, "branch", w->what);
@@ -60,8 +73,10 @@ static int find_branch(struct client *c, struct wanted *w, struct fw_err *err)
 	if (asked != 0 && (!w->repo || err->code != ERR_NOT_FOUND))
 		return -1;
 	err_clear(err);
+	buf_init(&repos, NAMES_MAX);
 	json_array_foreach(json_object_get(answer, "items"), i, item)
 	{
+		buf_printf(&repos, "%s%s", n ? ", " : "", value_text(item, "repo"));
 		bool here = strcmp(value_text(item, "repo"), w->here) == 0;
 		n = here ? 1 : n + 1;
 		found = item;
@@ -70,13 +85,44 @@ static int find_branch(struct client *c, struct wanted *w, struct fw_err *err)
 	}
 	int result = 0;
 	if (n > 1)
-		result =
-			err_set(err, ERR_INVALID, "%d repositories have a branch %s; say which one with --repo NAME", n, w->what);
+		result = ask_which(w, repos.data, err);
+	buf_fini(&repos);
 	if (n == 1) {
 		set_path(w, value_text(found, "commit"), value_text(found, "name"), value_text(found, "repo"));
 		result = keep_if_asked(c, w, err);
 	}
 	json_decref(answer);
+	return result;
+}
+
+/* The digits begin commits of several repositories, or several of one: name the repositories. */
+static int ask_which_of(struct client *c, struct wanted *w, struct fw_err *err)
+{
+	struct buf names;
+	json_t *repos = NULL, *repo;
+	size_t i;
+	int n = 0;
+	err_clear(err);
+	if (client_get(c, "/api/v1/repos", &repos, err) != 0)
+		return -1;
+	buf_init(&names, NAMES_MAX);
+	int result = 0;
+	json_array_foreach(json_object_get(repos, "items"), i, repo)
+	{
+		const char *name = value_text(repo, "name");
+		set_path(w, w->what, NULL, name);
+		result = keep_if_asked(c, w, err);
+		if (result != 0 && err->code != ERR_CONFLICT)
+			break;
+		if (result != 0 || w->path.len)
+			buf_printf(&names, "%s%s", n++ ? ", " : "", name);
+		err_clear(err);
+	}
+	if (err->code == ERR_NONE)
+		result = n > 1 ? ask_which(w, names.data, err) : ask_for_digits(w, err);
+	buf_clear(&w->path);
+	buf_fini(&names);
+	json_decref(repos);
 	return result;
 }
 
@@ -90,8 +136,10 @@ static int find_commit(struct client *c, struct wanted *w, struct fw_err *err)
 		err_clear(err);
 		set_path(w, w->what, NULL, w->here);
 		result = keep_if_asked(c, w, err);
+	} else if (result != 0 && err->code == ERR_CONFLICT && !w->repo) {
+		return ask_which_of(c, w, err);
 	}
-	return result;
+	return result != 0 && err->code == ERR_CONFLICT ? ask_for_digits(w, err) : result;
 }
 
 static int find_job(struct client *c, struct wanted *w, struct fw_err *err)
@@ -131,6 +179,11 @@ int verb_wait(struct client *c, const struct options *o)
 	while (result == 0 && !w.path.len && clock_mono_ns() < unseen_ns) {
 		nanosleep(&(struct timespec){ .tv_nsec = 100 * 1000 * 1000 }, NULL);
 		result = find(c, &w, &err);
+	}
+	if (result != 0 && err.code == ERR_CONFLICT) {
+		buf_fini(&w.path);
+		(void)verb_fail(&err);
+		return EXIT_USAGE; /* it could be answered, were it asked in full */
 	}
 	if (result == 0 && !w.path.len)
 		result = err_set(&err, ERR_NOT_FOUND, "no job for %s: it is no job number, watched branch or commit", w.what);

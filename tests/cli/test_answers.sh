@@ -1,0 +1,45 @@
+#!/bin/bash
+# What the command line answers where two repositories hold the same name, where a cell is none, and while one waits in a pipe.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../lib/daemon.sh"
+fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }
+
+new_repo kernels
+push kernels main
+git clone -q --bare "$tmp/kernels.git" "$tmp/others.git"
+sha=$(head_of kernels)
+write_config 'workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]' \
+	"repos: [{name: kernels, url: $tmp/kernels.git}, {name: others, url: $tmp/others.git}]"
+start_daemon || exit 1
+cd "$tmp" || exit 1
+
+for repo in kernels others; do
+	fw wait main --repo $repo --timeout 600 --quiet >"$tmp/waited" 2>"$tmp/steps"
+	is "main of $repo is judged" $? 0
+done
+is "and with --quiet there is no line" "$(wc -c <"$tmp/steps")" 0
+
+# ---- progress in a pipe ----
+branch kernels slow main
+echo 'sleep 3' >"$tmp/kernels/kernels/recipe"
+echo 1.06 >"$tmp/kernels/kernels/factor"
+commit kernels "slower, and longer to build"
+push kernels slow
+begun=$SECONDS
+fw wait slow --timeout 600 >"$tmp/waited" 2>"$tmp/steps"
+is "waiting in a pipe ends with the verdict" $? 3
+ok "there is a line" grep -qE '^job [0-9]+: (building|checking|measuring)' "$tmp/steps"
+ok "and at most one in ten seconds" test "$(wc -l <"$tmp/steps")" -le $(((SECONDS - begun) / 10 + 1))
+
+# ---- which of two repositories ----
+fails "a branch of both is asked about" 2 fw wait main
+is "in one line, with what to write" "$out" "flopwatch: main is in several repositories: kernels, others; say which one with --repo NAME"
+fails "so is a commit" 2 fw wait "$sha"
+is "likewise" "$out" "flopwatch: $sha is in several repositories: kernels, others; say which one with --repo NAME"
+ok "the answer is taken" fw wait main --repo others --quiet
+ok "for the commit, too" fw wait "${sha:0:12}" --repo kernels --quiet
+
+# ---- a cell that is none ----
+fails "history of a cell that is none" 4 fw history nope --repo kernels
+like "names it" "$out" '^flopwatch: .*nope'
+fails "also for a program" 4 fw history nope --repo kernels --json
