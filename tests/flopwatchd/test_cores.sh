@@ -32,9 +32,10 @@ print(','.join(out))")
 is "the daemon keeps to the cores that do not measure" "$(allowed "$daemon_pid")" "$rest"
 like "and says so" "$(cat "$tmp/log")" "ev=cores .*measure=$measure serve=$rest"
 cat >"$tmp/watch.py" <<'PY'
-"""Where the runners below process ARGV[1] may run, until it ends or says `done` in ARGV[2]."""
+"""Where the runners below process ARGV[1] may run, until there is a file ARGV[2]. ARGV[3] is written once it looks."""
 import os, sys, time
-seen, until = set(), time.monotonic() + 60
+seen, until = set(), time.monotonic() + 180
+open(sys.argv[3], "w").close()
 while time.monotonic() < until and not os.path.exists(sys.argv[2]):
     parent, name, cores = {}, {}, {}
     for pid in filter(str.isdigit, os.listdir("/proc")):
@@ -54,8 +55,9 @@ print(*sorted(seen), sep="\n")
 PY
 echo 1.001 >"$tmp/kernels/kernels/factor"
 commit kernels "another factor"
-python3 "$tmp/watch.py" "$daemon_pid" "$tmp/done" >"$tmp/seen" &
+python3 "$tmp/watch.py" "$daemon_pid" "$tmp/done" "$tmp/looks" >"$tmp/seen" &
 watcher=$!
+await test -e "$tmp/looks" || exit 1
 push kernels main
 is "a push is judged" "$(result_of "$(head_of kernels)")" "done unchanged"
 touch "$tmp/done"
