@@ -19,6 +19,16 @@ pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"] + sor
 wrong = []
 
 
+def anchors_of(text):
+    """Of headlines as forges make them, and those that are written out."""
+    prose = re.sub(r"^ *```.*?^ *```", "", text, flags=re.M | re.S)
+    found = set(re.findall(r'<a id="([^"]+)">', prose))
+    for headline in re.findall(r"^#+ (.*)$", prose, re.M):
+        words = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", headline).lower()
+        found.add(re.sub(r"[^\w -]", "", words).replace(" ", "-"))
+    return found
+
+
 def is_there(name):
     """From the root, from daemon/ (as includes have it), or from tests/; a name alone, anywhere."""
     if name in SHAPES or "<" in name or name.startswith("."):
@@ -36,9 +46,14 @@ for page in pages:
     for n, line in enumerate(lines, 1):
         if len(line) > WIDTH_MAX and not line.startswith("|"):
             wrong.append(f"{page}:{n}: {len(line)} characters, {WIDTH_MAX} are allowed")
-        for link in re.findall(r"\]\(([^)#]+)[^)]*\)", line):
-            if "://" not in link and not (ROOT / page).parent.joinpath(link).exists():
+        for link, anchor in re.findall(r"\]\(([^)#]*)(?:#([^)]*))?\)", line):
+            file = (ROOT / page).parent.joinpath(link) if link else ROOT / page
+            if "://" in link:
+                continue
+            if not file.exists():
                 wrong.append(f"{page}:{n}: there is no {link}")
+            elif anchor and file.suffix == ".md" and anchor not in anchors_of(file.read_text()):
+                wrong.append(f"{page}:{n}: {link} has no #{anchor}")
     prose = re.sub(r"^ *```.*?^ *```", "", text, flags=re.M | re.S)
     for quoted in re.findall(r"`([^`\n]+)`", prose):
         if " " in quoted or "{" in quoted or quoted.startswith("/"):

@@ -36,7 +36,7 @@ like "and says what there is" "$out" '"t":"hello"'
 
 # ---- man pages ----
 if command -v scdoc >/dev/null; then
-	for page in man1/flopwatch.1 man1/flopwatch-wait.1 man5/flopwatchd.yml.5 man8/flopwatchd.8 man8/flopwatch-worker.8 man8/flopwatch-runner.8 \
+	for page in man1/flopwatch.1 man1/flopwatch-wait.1 man5/flopwatchd.yml.5 man5/flopwatch.yaml.5 man8/flopwatchd.8 man8/flopwatch-worker.8 man8/flopwatch-runner.8 \
 		man8/flopwatch-git.8 man8/flopwatch-send.8; do
 		ok "$page is there" test -s "$dest/usr/share/man/$page"
 		if command -v man >/dev/null && command -v groff >/dev/null; then

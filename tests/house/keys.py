@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+"""Every key that the manifest's and the suites' readers ask for stands in doc/reference.md and in flopwatch.yaml(5), and those have no other;
+every key of the daemon's configuration stands in flopwatchd.yml(5). Prints what is not so; exit status 1 then."""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+# who reads, the headline in doc/reference.md, the headline in the man page
+PARTS = (("manifest.c", "## The manifest", "# THE MANIFEST"), ("benchmark.c", "### Of each benchmark", "# BENCHMARKS"), ("suite.c", "## Suites", "# SUITES"))
+wrong = []
+
+
+def keys_of(path):
+    """Keys asked for by name; read_name() is the one that passes on a name."""
+    text = (ROOT / path).read_text()
+    asked = re.findall(r"\byaml_get\((?:[^()]|\([^()]*\))*?, (\"\w+\"|\w+)\)", text)
+    if len(asked) != len(re.findall(r"\byaml_get\(", text)):
+        wrong.append(f"{path}: a key is asked for in a way that this script does not see")
+    named = re.findall(r"\bread_name\(\w+, \w+, \"(\w+)\"", text)
+    return {key.strip('"') for key in asked if key[0] == '"'} | set(named)
+
+
+def part_of(text, headline):
+    """From a headline to the next one of any level."""
+    lines = text.splitlines()
+    if headline not in lines:
+        wrong.append(f"there is no headline {headline}")
+        return ""
+    at = lines.index(headline) + 1
+    end = next((n for n in range(at, len(lines)) if lines[n].startswith("#")), len(lines))
+    return "\n".join(lines[at:end])
+
+
+page = (ROOT / "doc/reference.md").read_text()
+man = (ROOT / "etc/man/flopwatch.yaml.5.scd").read_text()
+for reader, in_page, in_man in PARTS:
+    source = f"daemon/core/suite/{reader}"
+    read = keys_of(source)
+    rows = re.findall(r"^\| (`[^|]+) \|", part_of(page, in_page), re.M)
+    told = {word for row in rows for path in re.findall(r"`([^`]+)`", row) for word in re.findall(r"\w+", path)}
+    shown = {word for name in re.findall(r"^\*([\w., *]+)\*", part_of(man, in_man), re.M) for word in re.findall(r"\w+", name)}
+    wrong += [f"doc/reference.md: {in_page[3:].strip('# ')} lacks {key}, which {source} reads" for key in sorted(read - told)]
+    wrong += [f"doc/reference.md: {key} is read by nobody in {source}" for key in sorted(told - read)]
+    wrong += [f"etc/man/flopwatch.yaml.5.scd: {in_man[2:]} lacks {key}, which {source} reads" for key in sorted(read - shown)]
+    wrong += [f"etc/man/flopwatch.yaml.5.scd: {key} is read by nobody in {source}" for key in sorted(shown - read)]
+man = (ROOT / "etc/man/flopwatchd.yml.5.scd").read_text()
+reader = (ROOT / "daemon/flopwatchd/runtime/config_read.c").read_text()
+for key in sorted(set(re.findall(r'\(y, \w+, "(\w+)"|^\t\t\{ "(\w+)", \d', reader, re.M)), key="".join):
+    key = "".join(key)
+    if not re.search(rf"\b{key}\b", man):
+        wrong.append(f"etc/man/flopwatchd.yml.5.scd: lacks {key}, which daemon/flopwatchd/runtime/config_read.c reads")
+print("\n".join(wrong), end="\n" if wrong else "")
+sys.exit(bool(wrong))
