@@ -75,16 +75,31 @@ static void test_progress_says_where_it_is(void **state)
 	progress_flush(&progress);
 	assert_string_equal(fixture_text("SELECT progress FROM job"),
 		"{\"launch\":0,\"set\":0,\"cell\":\"second/"
-		"forward\",\"role\":\"base\",\"step\":\"check\",\"checked\":1,\"checks\":4}");
+		"forward\",\"role\":\"base\",\"step\":\"check\",\"checked\":1,\"checks\":4,\"note\":null}");
 	hear("{\"t\":\"launch\",\"launch\":3,\"set\":2,\"seed\":\"7\",\"cells\":[0]}");
 	hear("{\"t\":\"at\",\"launch\":3,\"cell\":0,\"role\":\"target\",\"step\":\"time\"}");
 	progress_flush(&progress);
 	assert_string_equal(fixture_text("SELECT progress FROM job"),
 		"{\"launch\":3,\"set\":2,\"cell\":\"first/"
-		"forward\",\"role\":\"target\",\"step\":\"time\",\"checked\":1,\"checks\":4}");
+		"forward\",\"role\":\"target\",\"step\":\"time\",\"checked\":1,\"checks\":4,\"note\":null}");
 	assert_int_equal(fixture_number("SELECT count(*) FROM event WHERE kind = 'job.progress'"), 2);
 	progress_flush(&progress); /* nothing new, nothing written */
 	assert_int_equal(fixture_number("SELECT count(*) FROM event WHERE kind = 'job.progress'"), 2);
+}
+
+static void test_a_device_that_is_waited_for_is_named_until_the_next_step(void **state)
+{
+	(void)state;
+	const char *note = "SELECT coalesce(json_extract(progress, '$.note'), 'nothing') FROM job";
+	hear("{\"t\":\"note\",\"cell\":null,\"role\":\"device\",\"text\":\"waiting for 1 other process on sim-0\"}");
+	progress_flush(&progress);
+	assert_string_equal(fixture_text(note), "waiting for 1 other process on sim-0");
+	hear("{\"t\":\"note\",\"cell\":0,\"role\":\"target\",\"text\":\"a module's own\"}");
+	progress_flush(&progress);
+	assert_string_equal(fixture_text(note), "waiting for 1 other process on sim-0");
+	hear("{\"t\":\"launch\",\"launch\":1,\"set\":1,\"seed\":\"7\",\"cells\":[0]}");
+	progress_flush(&progress);
+	assert_string_equal(fixture_text(note), "nothing");
 }
 
 static void test_many_words_are_few_writes(void **state)
@@ -114,6 +129,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(test_words_become_lines),
 		CASE(test_progress_says_where_it_is),
+		CASE(test_a_device_that_is_waited_for_is_named_until_the_next_step),
 		CASE(test_many_words_are_few_writes),
 		CASE(test_the_end_writes_what_waits),
 	};

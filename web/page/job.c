@@ -16,7 +16,8 @@
 
 static void progress_text(struct buf *out, const json_t *p)
 {
-	const char *cell = json_string_value(json_object_get(p, "cell")), *step = json_string_value(json_object_get(p, "step"));
+	const char *cell = json_string_value(json_object_get(p, "cell")), *step = json_string_value(json_object_get(p, "step")),
+		   *note = json_string_value(json_object_get(p, "note"));
 	json_int_t launch = json_integer_value(json_object_get(p, "launch")), set = json_integer_value(json_object_get(p, "set"));
 	if (launch)
 		emit_rawf(out, "launch %lld%s ", (long long)launch, set == 2 ? " (confirming)" : "");
@@ -26,6 +27,11 @@ static void progress_text(struct buf *out, const json_t *p)
 	}
 	if (cell)
 		emit_text(out, cell);
+	if (note) {
+		emit_raw(out, " <b class=warn>");
+		emit_text(out, note);
+		emit_raw(out, "</b>");
+	}
 }
 
 /* How long such jobs take: seconds, 0 unknown. */

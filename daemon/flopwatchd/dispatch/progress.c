@@ -63,7 +63,7 @@ void progress_for(struct progress *c, const struct store_job *job)
 	c->n_checked = c->launch = c->set = 0;
 	c->cell = -1;
 	c->role = ROLE_NONE;
-	c->step[0] = 0;
+	c->step[0] = c->note[0] = 0;
 	buf_clear(&c->lines);
 	c->is_dirty = false;
 }
@@ -140,10 +140,22 @@ static void hear_launch(struct progress *c, const struct msg_launch *m)
 	say(c, "launch %d, set %d: %d cells", m->launch, m->set, m->n_cells);
 }
 
+/* The device alone may hold up a job for minutes, in which there is no other word. */
+static void hear_note(struct progress *c, const struct msg_note *m)
+{
+	bool of_device = m->role == ROLE_DEVICE && m->cell < 0;
+	if (of_device)
+		snprintf(c->note, sizeof c->note, "%s", m->text);
+	say(c, "%s%s%s%s%s", role_name(m->role), m->role != ROLE_NONE ? ": " : "", m->text, m->cell >= 0 ? ", in " : "",
+		m->cell >= 0 ? cell_key(c, m->cell) : "");
+}
+
 void progress_hear(struct progress *c, const struct msg *m)
 {
 	if (!c->job.id)
 		return;
+	if (m->t != MSG_NOTE)
+		c->note[0] = 0;
 	switch (m->t) {
 	case MSG_BUILD:
 		hear_build(c, &m->u.build);
@@ -164,8 +176,7 @@ void progress_hear(struct progress *c, const struct msg *m)
 		mark_dirty(c);
 		break;
 	case MSG_NOTE:
-		say(c, "%s%s%s%s%s", role_name(m->u.note.role), m->u.note.role != ROLE_NONE ? ": " : "", m->u.note.text,
-			m->u.note.cell >= 0 ? ", in " : "", m->u.note.cell >= 0 ? cell_key(c, m->u.note.cell) : "");
+		hear_note(c, &m->u.note);
 		break;
 	case MSG_FAULT:
 		say(c, "fault of %s%s%s: %s: %s", role_name(m->u.fault.role), m->u.fault.cell >= 0 ? " in " : "",
@@ -191,6 +202,7 @@ static void write_progress(const struct progress *c, struct jsonw *j)
 	jsonw_kv_string(j, "step", c->step[0] ? c->step : NULL);
 	jsonw_kv_int(j, "checked", c->n_checked);
 	jsonw_kv_int(j, "checks", (int64_t)c->n_cells * c->n_subjects);
+	jsonw_kv_string(j, "note", c->note[0] ? c->note : NULL);
 	jsonw_object_end(j);
 }
 

@@ -20,6 +20,8 @@ struct progress {
 	int n_checked, launch, set, cell; /* cell -1: none */
 	enum role role;
 	char step[16];
+	char note
+		[400]; /* what the worker said of the device since the last step, such as that it waits for other processes; "" nothing */
 	struct buf lines; /* '\n'-ended, waiting */
 	bool is_dirty;
 	struct loop_source *timer;
