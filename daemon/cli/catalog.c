@@ -128,8 +128,10 @@ const struct catalog_verb catalog_verbs[] = {
 		"", "flopwatch closer 17 | less", CATALOG_NONE, "" },
 	{ "history", 1, 1, verb_history, "history CELL", "one cell over time", "", "repo branch device limit",
 		"flopwatch history attention/dense/full/s8192/hq64/hk8/d128/bf16/forward --branch main", CATALOG_NONE, "" },
-	{ "jobs", 0, 0, verb_jobs, "jobs", "the queue and what ended lately", "", "state repo limit",
-		"flopwatch jobs --state open  # what waits and what runs", CATALOG_NONE, "" },
+	{ "jobs", 0, 0, verb_jobs, "jobs", "the queue and what ended lately, and why nothing moves",
+		"Below the table a line for whatever keeps jobs from coming or going on: a full queue, a repository that cannot be read, "
+		"a worker that is down, a device that is paused, in quarantine or used by other processes, a full disk.",
+		"state repo limit", "flopwatch jobs --state open  # what waits and what runs", CATALOG_NONE, "" },
 	{ "log", 1, 1, verb_log, "log JOB", "what happened to a job, and its build logs", "", "", "flopwatch log 12",
 		CATALOG_NONE, "" },
 	{ "cancel", 1, 1, verb_cancel, "cancel JOB", "end a job", "", "", "flopwatch cancel 12", CATALOG_NONE, "" },

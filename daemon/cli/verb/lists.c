@@ -1,4 +1,4 @@
-/* Verbs that show what the daemon knows: status, jobs, log, history, alerts, devices. */
+/* Verbs that show what the daemon knows: status, log, history, alerts, devices. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,54 +7,13 @@
 #include "cli/output/plain.h"
 #include "cli/output/table.h"
 #include "cli/output/value.h"
-#include "core/state/jobstate.h"
+#include "cli/verb/trouble.h"
 #include "cli/verbs.h"
 
 static void add_limit(struct buf *path, int limit)
 {
 	if (limit)
 		buf_printf(path, "%climit=%d", strchr(path->data, '?') ? '&' : '?', limit);
-}
-
-static void print_jobs(const json_t *items)
-{
-	static const char *const titles[] = { ">job", "~repo", "branch", "~base", "target", "~suite", "state", "~since", "~why" };
-	struct table t;
-	table_init(&t, 9, titles);
-	size_t i;
-	json_t *job;
-	json_array_foreach(items, i, job)
-	{
-		const json_t *progress = json_object_get(job, "progress");
-		const char *cell = value_text(progress, "cell");
-		enum jobstate state = jobstate_from_name(value_text(job, "state"));
-		bool running = state == JOBSTATE_MEASURING || state == JOBSTATE_CHECKING;
-		const char *ended = value_text(job, "ended_at"), *started = value_text(job, "started_at");
-		table_cell(&t, "%lld", value_integer(job, "id"));
-		table_cell(&t, "%s", value_text(job, "repo"));
-		table_cell(&t, "%s", value_branch(job));
-		table_cell(&t, "%.10s", value_text(job, "base"));
-		table_cell(&t, "%.10s", value_text(job, "target"));
-		table_cell(&t, "%s", value_text(job, "suite"));
-		table_cell(&t, "%s", value_text(job, "state"));
-		table_cell(&t, "%.19s", *ended ? ended : *started ? started : value_text(job, "queued_at"));
-		table_cell(&t, "%s", running && *cell ? cell : value_text(job, "state_why"));
-	}
-	table_print(&t, stdout);
-	table_fini(&t);
-}
-
-int verb_jobs(struct client *c, const struct options *o)
-{
-	struct buf path;
-	buf_init(&path, 4096);
-	buf_puts(&path, "/api/v1/jobs");
-	client_query(&path, "state", o->state);
-	client_query(&path, "repo", o->repo);
-	add_limit(&path, o->limit);
-	int status = verb_show(c, o, &path, print_jobs, NULL);
-	buf_fini(&path);
-	return status;
 }
 
 /* Which of several suites decides: "gemm, 1 of 2". */
@@ -112,30 +71,6 @@ static void print_branches(const json_t *items)
 	table_fini(&t);
 }
 
-static void print_repo_errors(const json_t *items)
-{
-	size_t i;
-	json_t *repo;
-	json_array_foreach(items, i, repo)
-	{
-		if (strcmp(value_text(repo, "state"), "error") == 0)
-			printf("WARNING %s: ", value_text(repo, "name")), plain_print(stdout, value_text(repo, "error")),
-				putchar('\n');
-	}
-}
-
-static void print_worker_errors(const json_t *items)
-{
-	size_t i;
-	json_t *worker;
-	json_array_foreach(items, i, worker)
-	{
-		if (strcmp(value_text(worker, "state"), "down") == 0)
-			printf("WARNING worker %s is down: ", value_text(worker, "name")),
-				plain_print(stdout, value_text(worker, "why")), putchar('\n');
-	}
-}
-
 static int show_branches(struct client *c, const struct options *o, const char *path)
 {
 	struct fw_err err = { 0 };
@@ -157,16 +92,9 @@ int verb_status(struct client *c, const struct options *o)
 	buf_puts(&path, "/api/v1/branches");
 	client_query(&path, "repo", o->repo);
 	int status = show_branches(c, o, path.data);
-	buf_clear(&path);
-	buf_puts(&path, "/api/v1/repos");
-	if (status == EXIT_OK && !o->json)
-		status = verb_show(c, o, &path, print_repo_errors, NULL);
-	json_t *workers = NULL;
-	struct fw_err ignored = { 0 }; /* a daemon of before has no such list */
-	if (status == EXIT_OK && !o->json && client_get(c, "/api/v1/workers", &workers, &ignored) == 0)
-		print_worker_errors(json_object_get(workers, "items"));
-	json_decref(workers);
 	buf_fini(&path);
+	if (status == EXIT_OK && !o->json)
+		trouble_broken(c, o->repo);
 	return status;
 }
 

@@ -1,0 +1,138 @@
+/* trouble.c - see trouble.h. */
+#include "cli/verb/trouble.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/output/plain.h"
+#include "cli/output/value.h"
+#include "core/state/devicestate.h"
+#include "core/state/jobstate.h"
+
+enum { LINE_BYTES = 4096 };
+
+static void warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void warn(const char *format, ...)
+{
+	char text[LINE_BYTES];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	fputs("WARNING ", stdout);
+	plain_print(stdout, text);
+	putchar('\n');
+}
+
+/* Own: the caller's; NULL where there is no such list, or no access to it. */
+static json_t *get(struct client *c, const char *path)
+{
+	struct fw_err ignored = { 0 };
+	json_t *answer = NULL;
+	return client_get(c, path, &answer, &ignored) == 0 ? answer : NULL;
+}
+
+void trouble_broken(struct client *c, const char *repo)
+{
+	json_t *repos = get(c, "/api/v1/repos"), *workers = get(c, "/api/v1/workers"), *item;
+	size_t i;
+	json_array_foreach(json_object_get(repos, "items"), i, item)
+	{
+		const char *name = value_text(item, "name");
+		if (strcmp(value_text(item, "state"), "error") == 0 && (!repo || strcmp(repo, name) == 0))
+			warn("%s: %s", name, value_text(item, "error"));
+	}
+	json_array_foreach(json_object_get(workers, "items"), i, item)
+	{
+		if (strcmp(value_text(item, "state"), "down") == 0)
+			warn("worker %s is down: %s", value_text(item, "name"), value_text(item, "why"));
+	}
+	json_decref(repos);
+	json_decref(workers);
+}
+
+/* ---- what waits ---------------------------------------------------------------------------------------------------------- */
+
+static void tell_health(struct client *c)
+{
+	struct fw_err err = { 0 };
+	struct buf text;
+	buf_init(&text, 1 << 16);
+	if (client_get_raw(c, "/healthz", &text, &err) != 0)
+		warn("no job begins: %s", err.text);
+	buf_fini(&text);
+}
+
+static void tell_workers(const json_t *workers)
+{
+	size_t i;
+	json_t *worker;
+	if (workers && json_array_size(json_object_get(workers, "items")) == 0)
+		warn("there is no worker: add one under workers: in flopwatchd.yml");
+	json_array_foreach(json_object_get(workers, "items"), i, worker)
+	{
+		if (strcmp(value_text(worker, "state"), "starting") == 0)
+			warn("worker %s is starting: it has not said yet what it measures on", value_text(worker, "name"));
+	}
+}
+
+static void tell_devices(const json_t *devices)
+{
+	size_t i;
+	json_t *device;
+	json_array_foreach(json_object_get(devices, "items"), i, device)
+	{
+		const char *uuid = value_text(device, "uuid"), *why = value_text(device, "state_why");
+		switch (devicestate_from_name(value_text(device, "state"))) {
+		case DEVICESTATE_PAUSED:
+			warn("device %s is paused (%s): it gets jobs again with flopwatch resume %s", uuid, why, uuid);
+			break;
+		case DEVICESTATE_QUARANTINED:
+			warn("device %s is quarantined (%s): flopwatch resume %s tries it", uuid, why, uuid);
+			break;
+		case DEVICESTATE_CANARY:
+			warn("device %s is being tried before it gets jobs again", uuid);
+			break;
+		case DEVICESTATE_ABSENT:
+			warn("device %s is absent: no worker has it now", uuid);
+			break;
+		case DEVICESTATE_OK:
+		case DEVICESTATE_N:
+			break;
+		}
+	}
+}
+
+/* Whom jobs wait for that have a device. */
+static void tell_jobs(const json_t *open)
+{
+	size_t i;
+	json_t *job;
+	json_array_foreach(open, i, job)
+	{
+		const char *note = value_text(json_object_get(job, "progress"), "note");
+		if (*note && jobstate_from_name(value_text(job, "state")) != JOBSTATE_QUEUED)
+			warn("job %lld: %s", value_integer(job, "id"), note);
+	}
+}
+
+void trouble_waiting(struct client *c, const json_t *open)
+{
+	bool waits = false;
+	size_t i;
+	json_t *job;
+	json_array_foreach(open, i, job)
+	{
+		waits = waits || jobstate_from_name(value_text(job, "state")) == JOBSTATE_QUEUED;
+	}
+	json_t *devices = waits ? get(c, "/api/v1/devices") : NULL, *workers = waits ? get(c, "/api/v1/workers") : NULL;
+	if (waits) {
+		tell_health(c);
+		tell_workers(workers);
+		tell_devices(devices);
+	}
+	tell_jobs(open);
+	json_decref(devices);
+	json_decref(workers);
+}
