@@ -185,7 +185,8 @@ const struct catalog_verb catalog_verbs[] = {
 		"" },
 	{ "doctor", 0, 0, verb_doctor, "doctor", "is everything there that measuring needs, and what to do if not",
 		"Looks at this machine and at the daemon: GPU and driver, nvcc, performance counters, sandbox, disk, clock, the "
-		"daemon, its repositories and its workers. Status 1 when something fails, else 0.",
+		"daemon, its repositories, why all of a repository's newest jobs failed, and its workers. Status 1 when something fails, "
+		"else 0.",
 		"", "flopwatch doctor  # a line a question: ok, warn or fail", CATALOG_NONE, "" },
 	{ "backup", 1, 1, verb_backup, "backup FILE", "copy the daemon's database", "", "",
 		"flopwatch backup flopwatch-$(date +%F).db", CATALOG_FILE, "" },

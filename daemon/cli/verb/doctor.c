@@ -13,6 +13,7 @@
 #include "cli/output/terminal.h"
 #include "cli/output/value.h"
 #include "core/state/devicestate.h"
+#include "cli/verb/failures.h"
 #include "cli/verbs.h"
 
 enum { ASK_MS = 20000, DISK_WARN_MIB = 4096, DISK_FAIL_MIB = 128, ANSWERS_MAX = 96 };
@@ -170,6 +171,27 @@ static void look_at_clock(struct doctor *d)
 
 /* ---- the daemon -------------------------------------------------------------------------------------------------------- */
 
+static const char *advice_for(const struct failures *f)
+{
+	if (!f->is_one)
+		return "flopwatch log JOB says of each what happened; flopwatch try does the same with a checkout here";
+	if (strcmp(f->class, "build") == 0)
+		return "builds run in a sandbox on the worker's machine, and what they need has to be there; flopwatch try builds a "
+		       "checkout alike";
+	if (strcmp(f->class, "no result") == 0)
+		return "look at .flopwatch.yaml, its suites and what the worker says; flopwatch log JOB holds all of it";
+	return "flopwatch log JOB holds all that was said; flopwatch try does the same with a checkout here";
+}
+
+static void look_at_jobs(struct doctor *d, const char *repo)
+{
+	struct failures f;
+	if (!failures_find(d->c, repo, &f))
+		return;
+	say(d, FAIL, "jobs", advice_for(&f), "%s: its last %d jobs all failed%s%s; the newest, job %lld: %s", repo, f.n,
+		f.is_one ? " alike, " : ", in several ways", f.is_one ? f.class : "", f.job, f.text);
+}
+
 static void look_at_repos(struct doctor *d, const json_t *repos)
 {
 	size_t i;
@@ -179,6 +201,7 @@ static void look_at_repos(struct doctor *d, const json_t *repos)
 		bool broken = strcmp(value_text(repo, "state"), "error") == 0;
 		say(d, broken ? FAIL : OK, "repository", broken ? "mend its url, key or permissions; flopwatch config check" : "",
 			"%s%s%s", value_text(repo, "name"), broken ? ": " : " is read", broken ? value_text(repo, "error") : "");
+		look_at_jobs(d, value_text(repo, "name"));
 	}
 	if (i == 0)
 		say(d, WARN, "repository", "add one under repos: in flopwatchd.yml", "none is watched");

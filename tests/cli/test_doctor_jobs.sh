@@ -1,0 +1,35 @@
+#!/bin/bash
+# The doctor sees that every job of a repository fails, and of what.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../lib/daemon.sh"
+fw() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" "$@"; }
+pushed() { # message: the outcome of what is in the tree
+	commit kernels "$1"
+	push kernels main
+	result_of "$(head_of kernels)"
+}
+
+new_repo kernels
+good=$(cat "$tmp/kernels/kernels/good.c")
+write_config
+start_daemon || exit 1
+echo 'echo there is no such compiler; exit 3' >"$tmp/kernels/kernels/recipe"
+is "a build breaks" "$(pushed "a new compiler")" "done failed"
+unlike "one job is no pattern" "$(fw doctor)" ' jobs '
+echo 'echo there is no such compiler; exit 4' >"$tmp/kernels/kernels/recipe"
+is "so does the next" "$(pushed "another compiler")" "done failed"
+fails "two are" 1 fw doctor
+like "told with the newest message" "$out" \
+	"^fail  jobs        kernels: its last [2-9] jobs all failed alike, build; the newest, job [0-9]+: make DEVICE=cpu: exit 2\$"
+like "and with what to do" "$out" '^ +-> builds run in a sandbox'
+fails "--json" 1 fw doctor --json
+ok "says it, too" jq -e '.checks[] | select(.what == "jobs" and .health == "fail") | .advice' <<<"$out"
+
+echo : >"$tmp/kernels/kernels/recipe"
+echo 'int nothing;' >"$tmp/kernels/kernels/good.c"
+is "a module that is none" "$(pushed "nothing in it")" "done failed"
+like "fails in another way" "$(fw doctor)" '^fail  jobs        kernels: its last [3-9] jobs all failed, in several ways; the newest, job [0-9]+: '
+
+echo "$good" >"$tmp/kernels/kernels/good.c"
+is "one that works" "$(pushed "it works" | cut -d' ' -f1)" done
+unlike "ends the pattern" "$(fw doctor)" ' jobs '
