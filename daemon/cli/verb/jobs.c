@@ -4,7 +4,7 @@
 
 #include "cli/output/table.h"
 #include "cli/output/value.h"
-#include "cli/verb/trouble.h"
+#include "cli/health/trouble.h"
 #include "cli/verbs.h"
 #include "core/state/jobstate.h"
 

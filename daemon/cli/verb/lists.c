@@ -7,7 +7,7 @@
 #include "cli/output/plain.h"
 #include "cli/output/table.h"
 #include "cli/output/value.h"
-#include "cli/verb/trouble.h"
+#include "cli/health/trouble.h"
 #include "cli/verbs.h"
 
 static void add_limit(struct buf *path, int limit)

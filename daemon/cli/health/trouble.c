@@ -1,5 +1,5 @@
 /* trouble.c - see trouble.h. */
-#include "cli/verb/trouble.h"
+#include "cli/health/trouble.h"
 
 #include <stdarg.h>
 #include <stdio.h>

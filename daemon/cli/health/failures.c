@@ -1,5 +1,5 @@
 /* failures.c - see failures.h. */
-#include "cli/verb/failures.h"
+#include "cli/health/failures.h"
 
 #include <stdio.h>
 #include <string.h>

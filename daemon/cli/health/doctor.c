@@ -13,7 +13,7 @@
 #include "cli/output/terminal.h"
 #include "cli/output/value.h"
 #include "core/state/devicestate.h"
-#include "cli/verb/failures.h"
+#include "cli/health/failures.h"
 #include "cli/verbs.h"
 
 enum { ASK_MS = 20000, DISK_WARN_MIB = 4096, DISK_FAIL_MIB = 128, ANSWERS_MAX = 96 };
