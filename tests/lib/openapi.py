@@ -31,6 +31,7 @@ def check(good, name, detail=""):
 # ---- the document ---------------------------------------------------------------------------------------------------
 
 METHODS = ("get", "post")
+HOOK = ("post", "/api/v1/hooks/{repo}")  # a forge writes its address, and may add to it
 
 
 def operations(document):
@@ -88,9 +89,11 @@ def mistakes(document, schema, value):
 def routes(site_c, folder):
     document = {part: json.load(open(f"{folder}/{part}.json", encoding="utf-8")) for part in ("info", "paths", "components")}
     table = {}
-    for method, path, scope in re.findall(r'{ "(GET|POST)", "([^"]+)", \w+, HTTP_(\w+) }', open(site_c).read()):
+    takes = {}
+    for method, path, scope, query in re.findall(r'{ "(GET|POST)", "([^"]+)", \w+, HTTP_(\w+),\s+(NULL|"[^"]*") }', open(site_c).read()):
         if path.startswith("/api/") or path in ("/healthz", "/metrics"):
             table[method.lower(), path] = scope.lower()
+            takes[method.lower(), path] = set(query.strip('"').split())
     described = {(m, p): o for m, p, o in operations(document)}
     check(len(table) > 20, "the table of routes is read")
     check(not set(table) - set(described), "every route is described", set(table) - set(described))
@@ -101,6 +104,12 @@ def routes(site_c, folder):
         if says != table.get(key, says):
             wrong.append((key, says, table[key]))
     check(not wrong, "scopes are those of the table", wrong)
+    wrong = []
+    for key, operation in described.items():
+        says = {q["name"] for q in parameters(document, operation) if q["in"] == "query"}
+        if key in takes and key != HOOK and says != takes[key]:
+            wrong.append((key, says ^ takes[key]))
+    check(not wrong, "and so are the arguments", wrong)
     ids = [o["operationId"] for o in described.values()]
     check(len(set(ids)) == len(ids), "every operation has a name of its own")
     wrong = [(m, p) for m, p, o in operations(document)
@@ -304,12 +313,21 @@ class Replay:
             for name in needed:
                 self.expect(method, path, urllib.parse.urlencode({k: v for k, v in needed.items() if k != name}), 400)
         self.expect("get", "/api/v1/comparisons", "branch=main", 400)
-        for path, query in (("branches", ""), ("calibration", ""), ("history", "&cell=x"), ("history.svg", "&cell=x"), ("badge.svg", ""), ("compare", f"&base={'0' * 40}&target={'1' * 40}")):
-            self.expect("get", "/api/v1/" + path, "repo=nobody" + query, 404)
-        for path in ("comparisons", "alerts", "bisects", "jobs", "peers"):
-            self.expect("get", "/api/v1/" + path, "repo=nobody", 404)
         self.expect("get", "/api/v1/calibration", "device=nobody", 404)
         self.expect("get", "/api/v1/badge.svg", f"repo={facts['repo']}&branch=nobody", 404)
+
+    def unknown(self, facts):
+        """What is not known is refused by every operation: passed over, it would look as if it had narrowed."""
+        for method, path, operation in operations(self.document):
+            segments = {n: {"id": 1, "sha": facts["target"], "file": "compare_dense"}.get(n, "x") for n in re.findall(r"{(\w+)}", path)}
+            query = {p["name"]: p for p in parameters(self.document, operation) if p["in"] == "query"}
+            needed = {n: self.value_of(facts, p, resolve(self.document, p["schema"]))[0] for n, p in query.items() if p.get("required")}
+            if (method, path) != HOOK:
+                problem = self.expect(method, path, urllib.parse.urlencode({**needed, "colour": "red"}), 400, **segments)
+                check(problem is not None and "no argument colour; it takes" in problem["detail"] and all(n in problem["detail"] for n in query),
+                      f"{method} {path} says which argument, and which there are", problem)
+            if "repo" in query:
+                self.expect(method, path, urllib.parse.urlencode({**needed, "repo": "nobody"}), 404, **segments)
 
     def index(self):
         """Everything that can be read stands in the index, which has two addresses."""
@@ -464,6 +482,7 @@ def replay(server, facts):
     r.pages(facts)
     r.gets_refused(facts)
     r.malformed(facts)
+    r.unknown(facts)
     r.index()
     r.posts(facts)
     r.forms(facts)

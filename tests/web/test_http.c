@@ -108,14 +108,14 @@ static int set_up(void **state)
 {
 	(void)state;
 	static const struct http_route routes[] = {
-		{ "GET", "/hello", hello, HTTP_OPEN },
-		{ "POST", "/things/{id}/echo", echo, HTTP_OPEN },
-		{ "GET", "/things/{id}.csv", export, HTTP_OPEN },
-		{ "GET", "/things/{id}", one, HTTP_OPEN },
-		{ "GET", "/events", events, HTTP_OPEN },
-		{ "GET", "/empty", empty, HTTP_OPEN },
-		{ "POST", "/guarded", echo, HTTP_ADMIN },
-		{ "GET", "/large", large, HTTP_OPEN },
+		{ "GET", "/hello", hello, HTTP_OPEN, "name" },
+		{ "POST", "/things/{id}/echo", echo, HTTP_OPEN, NULL },
+		{ "GET", "/things/{id}.csv", export, HTTP_OPEN, NULL },
+		{ "GET", "/things/{id}", one, HTTP_OPEN, NULL },
+		{ "GET", "/events", events, HTTP_OPEN, NULL },
+		{ "GET", "/empty", empty, HTTP_OPEN, NULL },
+		{ "POST", "/guarded", echo, HTTP_ADMIN, NULL },
+		{ "GET", "/large", large, HTTP_OPEN, NULL },
 	};
 	struct http_config config = { .host = "127.0.0.1", .route = routes, .n_route = 8, .no_route = refuse, .guard = guard };
 	struct fw_err err = { 0 };

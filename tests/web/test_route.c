@@ -83,6 +83,10 @@ static void test_pairs(void **state)
 	assert_string_equal(pairs_get(&p, "alone"), "");
 	assert_string_equal(pairs_get(&p, "a="), "\u00fc");
 	assert_string_equal(pairs_get(&p, "c"), "==");
+	assert_string_equal(pairs_unknown(&p, "a b empty c"), "alone");
+	assert_string_equal(pairs_unknown(&p, ""), "a");
+	assert_null(pairs_unknown(&p, "c a= alone empty b a"));
+	assert_string_equal(pairs_unknown(&p, "c a= alone emptyish b a"), "empty");
 	assert_null(pairs_get(&p, "missing"));
 	static const char *const bad[] = { "a=%", "a=%2", "a=%zz", "a=%2g", "%00=1", "a=%00" };
 	for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {

@@ -52,6 +52,19 @@ enum MHD_Result http_ask_again(struct http_request *r)
 	return response.later ? rest(r, &response) : http_send(r, &response);
 }
 
+/* By the handler, if the guard lets it and the route takes every argument: one that is passed over looks as if it had narrowed. */
+static void answer(struct http_request *r, struct http_response *response, const struct http_route *route)
+{
+	const struct http_config *config = &r->http->config;
+	const char *known;
+	if (route->scope != HTTP_OPEN && config->guard && !config->guard(config->arg, r, response, route->scope))
+		return;
+	if (http_unknown(r, &known))
+		http_refuse(r, response, 400);
+	else
+		route->handler(config->arg, r, response);
+}
+
 enum MHD_Result http_dispatch(struct http_request *r)
 {
 	struct http *h = r->http;
@@ -66,9 +79,7 @@ enum MHD_Result http_dispatch(struct http_request *r)
 		if (strcmp(h->route[i].method, method) == 0) {
 			response.status = 200;
 			r->route = i;
-			enum http_scope scope = h->route[i].scope;
-			if (scope == HTTP_OPEN || !h->config.guard || h->config.guard(h->config.arg, r, &response, scope))
-				h->route[i].handler(h->config.arg, r, &response);
+			answer(r, &response, &h->route[i]);
 			if (response.later)
 				return rest(r, &response);
 			judge_form(r, &response);

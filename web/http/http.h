@@ -53,6 +53,8 @@ struct http_route {
 	const char *path;
 	http_handler_fn *handler;
 	enum http_scope scope;
+	const char *
+		query; /* arguments it takes, separated by spaces; another is refused (400). NULL: whatever is not known is passed over */
 };
 
 struct http_config {
@@ -85,6 +87,8 @@ const char *http_path(const struct http_request *r);
 const char *http_segment(const struct http_request *r, int i);
 /** Decoded query argument, NULL if absent. */
 const char *http_query(const struct http_request *r, const char *name);
+/** The first query argument that the route does not take, NULL if there is none; *known is what it takes. */
+const char *http_unknown(const struct http_request *r, const char **known);
 const char *http_header(const struct http_request *r, const char *name);
 const char *http_cookie(const struct http_request *r, const char *name);
 /** Who asks, as the guard found out; "local" without one. */

@@ -1,6 +1,7 @@
 /* pairs.c - see pairs.h. */
 #include "web/http/pairs.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -49,5 +50,22 @@ const char *pairs_get(const struct pairs *p, const char *name)
 	for (int i = 0; i < p->n; i++)
 		if (strcmp(p->pair[i].name, name) == 0)
 			return p->pair[i].value;
+	return NULL;
+}
+
+static bool is_among(const char *name, const char *known)
+{
+	size_t len = strlen(name);
+	for (; *known; known += strcspn(known, " "), known += *known == ' ')
+		if (strcspn(known, " ") == len && memcmp(known, name, len) == 0)
+			return true;
+	return false;
+}
+
+const char *pairs_unknown(const struct pairs *p, const char *known)
+{
+	for (int i = 0; i < p->n; i++)
+		if (!is_among(p->pair[i].name, known))
+			return p->pair[i].name;
 	return NULL;
 }

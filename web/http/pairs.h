@@ -15,5 +15,7 @@ struct pairs {
 int pairs_split(struct pairs *p, char *text);
 /** The first value of a name, NULL if absent. */
 const char *pairs_get(const struct pairs *p, const char *name);
+/** The first name that is none of `known`, which are separated by spaces; NULL: every one is. */
+const char *pairs_unknown(const struct pairs *p, const char *known);
 
 #endif

@@ -135,6 +135,12 @@ const char *http_query(const struct http_request *r, const char *name)
 	return pairs_get(&r->query, name);
 }
 
+const char *http_unknown(const struct http_request *r, const char **known)
+{
+	*known = r->route < r->http->config.n_route ? r->http->route[r->route].query : NULL;
+	return *known ? pairs_unknown(&r->query, *known) : NULL;
+}
+
 const char *http_header(const struct http_request *r, const char *name)
 {
 	return MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, name);
