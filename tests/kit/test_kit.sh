@@ -37,10 +37,12 @@ for call in flopwatch.cell("k", flops=1e9, device="cuda"):
     with call:
         time.sleep(0.002)
 PY
-on_device "$python" "$tmp/device.py" >"$tmp/said"
+FAKE_CUDA_TELL=1 on_device "$python" "$tmp/device.py" >"$tmp/said" 2>"$tmp/printed"
 is "calls on a device have its clock" "$(grep -c '^done [0-9.]* host_us=[0-9.]* mhz=1500 idle_us=' "$tmp/said")" 10
 is "and facts" "$(grep -cE '^fact (flops 1e\+09|first_ms)' "$tmp/said")" 2
 is "and an end" "$(tail -n 1 "$tmp/said")" "exit 0"
+# two turns of one call; those of a third are enqueued one behind the other. 2 ms of host time: so long the device is never held up
+is "it is held up before a call alone" "$(tail -n 1 "$tmp/printed")" "held 2 times, 300 us at most"
 
 # ---- around scripts
 for script in triton_script timer_script; do

@@ -1,6 +1,7 @@
 /*
  * fake_cuda.c - as much of libcuda.so.1 as flopwatch.py asks for, on the host: events are the host's clock, and a launch of the stamp kernel
- * writes stamps that run at 1500 MHz. What is launched or written against the rules of the driver ends the program.
+ * writes stamps that run at 1500 MHz; one of the kernel that waits is counted, and with FAKE_CUDA_TELL told at the end. What is launched or
+ * written against the rules of the driver ends the program.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -13,7 +14,8 @@
 enum { SMS = 132, NO_CONTEXT = 201 };
 
 static int context, current;
-static const char stamp[] = "flopwatch_stamp";
+static const char stamp[] = "flopwatch_stamp", hold[] = "flopwatch_hold";
+static uint64_t holds, longest_ns;
 
 static int64_t now_ns(void)
 {
@@ -124,24 +126,32 @@ EXPORT int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t n)
 
 EXPORT int cuModuleLoadData(void **module, const char *image)
 {
-	must(strstr(image, ".version") && strstr(image, stamp), "no PTX");
+	must(strstr(image, ".version") && strstr(image, stamp) && strstr(image, hold), "no PTX");
 	*module = (void *)stamp;
 	return 0;
 }
 
 EXPORT int cuModuleGetFunction(void **function, void *module, const char *name)
 {
-	must(module == stamp && strcmp(name, stamp) == 0, "cuModuleGetFunction");
-	*function = module;
+	must(module == stamp && (strcmp(name, stamp) == 0 || strcmp(name, hold) == 0), "cuModuleGetFunction");
+	*function = strcmp(name, hold) == 0 ? (void *)hold : module;
 	return 0;
 }
 
 EXPORT int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
 	unsigned shared, void *stream, void **parameters, void **extra)
 {
-	must(function == stamp && gx == 2 * SMS && gy == 1 && gz == 1 && bx == 32 && by == 1 && bz == 1,
-		"a launch of another shape");
+	unsigned blocks = function == hold ? 1 : 2 * SMS, threads = function == hold ? 1 : 32;
+
+	must(gx == blocks && gy == 1 && gz == 1 && bx == threads && by == 1 && bz == 1, "a launch of another shape");
 	must(shared == 0 && stream == NULL && extra == NULL, "a launch with other arguments");
+	if (function == hold) {
+		uint64_t wait_ns = *(uint64_t *)parameters[0];
+
+		holds++;
+		longest_ns = wait_ns > longest_ns ? wait_ns : longest_ns;
+		return 0;
+	}
 	uint64_t *table = (uint64_t *)(uintptr_t) * (uint64_t *)parameters[0];
 	uint64_t ns = (uint64_t)now_ns();
 
@@ -150,6 +160,13 @@ EXPORT int cuLaunchKernel(void *function, unsigned gx, unsigned gy, unsigned gz,
 		table[2 * sm + 1] = ns;
 	}
 	return 0;
+}
+
+__attribute__((destructor)) static void tell(void)
+{
+	if (getenv("FAKE_CUDA_TELL"))
+		fprintf(stderr, "held %llu times, %llu us at most\n", (unsigned long long)holds,
+			(unsigned long long)(longest_ns / 1000));
 }
 
 EXPORT int cuStreamSynchronize(void *stream)
