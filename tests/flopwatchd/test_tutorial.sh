@@ -1,0 +1,64 @@
+#!/bin/bash
+# doc/tutorial.md, typed: every block of commands, in its order, with another folder and a free port.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../lib/daemon.sh"
+export XDG_CACHE_HOME=$tmp/try-cache
+mkdir "$XDG_CACHE_HOME"
+page=$root/doc/tutorial.md
+
+awk -v to="$tmp/step" '/^```sh$/ { n++; inside = 1; next } /^```$/ { inside = 0 } inside { print > (to "." n) }' "$page"
+sed -i "s|/tmp/first|$tmp/first|g; s|127.0.0.1:8451|127.0.0.1:0|; /^rm -rf /d; s|^kill %1|kill \$!|" "$tmp"/step.*
+
+set +u
+type_step() { # its number; the exit status is that of its last command
+	# shellcheck disable=SC1090
+	. "$tmp/step.$1"
+}
+is_step() { # number, word: the step holds it, so that a step that is put in between is seen here
+	ok "step $1 is the one with $2" grep -q -- "$2" "$tmp/step.$1"
+}
+shows() { # number: the output that stands behind the step
+	awk -v n="$1" '/^```sh$/ { k++ } k == n && /^```$/ { c++; next } k == n && c == 2' "$page"
+}
+
+export PATH=$bin:$PATH
+is_step 1 "build/bin"
+is_step 2 "git init"
+type_step 2
+is_step 3 "FLOPWATCH("
+type_step 3
+is_step 4 "flopwatch init"
+said=$(type_step 4)
+is "init says what the page shows" "$said" "$(shows 4 | sed "s|/tmp/first|$tmp/first|")"
+is_step 5 "flopwatch try"
+said=$(type_step 5)
+like "try gives both cells a time" "$said" '2 of 2 cells have a time'
+is_step 6 "flopwatchd --config"
+type_step 6 >"$tmp/said"
+daemon_pid=$!
+ok "the configuration is fine" grep -q 'fine; 1 repositories, 1 workers, 0 webhooks' "$tmp/said"
+await test -s "$tmp/first/state/port"
+export FLOPWATCH_SERVER=http://127.0.0.1:$(cat "$tmp/first/state/port")
+is_step 7 "wait main"
+said=$(type_step 7)
+status=$?
+like "main is measured beside itself" "$status $(tr '\n' ' ' <<<"$said")" '^(0|7) comparison 1 .*a commit beside itself'
+is_step 8 "wait doubles"
+type_step 8 >"$tmp/said"
+status=$?
+like "the slower push is no unchanged one" "$status $(tr '\n' ' ' <"$tmp/said")" '^(3|7) comparison 2 .*sum/100000'
+is_step 9 "wait comment"
+type_step 9 >"$tmp/said"
+like "a comment is identical" "$? $(tr '\n' ' ' <"$tmp/said")" '^0 comparison 3 .*verdict: identical'
+is_step 10 "flopwatch status"
+ok "the looks are answered" type_step 10
+like "with what the page shows" "$out" "comment .*identical"
+if [ "$status" = 3 ]; then
+	is_step 11 "alerts accept"
+	ok "the alert is accepted" type_step 11
+fi
+is_step 12 "kill"
+type_step 12
+wait "$daemon_pid"
+is "the daemon ends" "$?" 0
+daemon_pid=""

@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+"""doc/glossary.md is in order, each term has an anchor of its own, and every word that the program has for verdicts, flags, states, kinds, series
+and failures is in it. Prints what is not so; exit status 1 then."""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+CORE = ROOT / "daemon/core"
+# where the words are: a file, and what stands before the list
+LISTS = [(f"state/{name}.c", "names[") for name in ("alertkind", "devicestate", "jobkind", "jobstate", "series")]
+LISTS += [("verdict/verdict.c", "names["), ("verdict/verdict.c", "beside_peer["), ("verdict/flag.c", "words_of["), ("protocol/record.c", "failures[")]
+wrong = []
+
+page = (ROOT / "doc/glossary.md").read_text()
+entries = re.findall(r'^- <a id="([^"]+)"></a>\*\*([^*]+)\*\*', page, re.M)
+if len(entries) != len(re.findall(r"^- ", page, re.M)):
+    wrong.append("doc/glossary.md: an entry does not begin with its anchor and its term")
+order = [re.sub(r"[^a-z0-9]", "", term.lower()) for _, term in entries]
+wrong += [f"doc/glossary.md: {entries[i + 1][1]} stands behind {entries[i][1]}" for i in range(len(order) - 1) if order[i] >= order[i + 1]]
+wrong += [f"doc/glossary.md: {anchor} is the anchor of {term}" for anchor, term in entries if anchor != re.sub(r"[^a-z0-9]+", "-", term.lower()).strip("-")]
+said = set(re.findall(r"[a-z]+", page.lower())) | set(re.findall(r"`([^`]+)`", page.replace("\n ", "")))
+for file, before in LISTS:
+    text = (CORE / file).read_text()
+    begin = text.find(before)
+    words = re.findall(r'"(\w+)"', text[begin : text.find("};", begin)])
+    if begin < 0 or len(words) < 4:
+        wrong.append(f"daemon/core/{file}: there is no list {before}] of words")
+    for word in words:
+        parts = set(word.split("_"))
+        if word not in said and not parts <= said and word != "none":
+            wrong.append(f"doc/glossary.md: lacks {word} of daemon/core/{file}")
+print("\n".join(wrong), end="\n" if wrong else "")
+sys.exit(bool(wrong))
