@@ -14,7 +14,7 @@
 	"SELECT comparison, finished_at, target_sha, device, flops, base_median_ms, target_median_ms, change_pct, ci_low_pct, "  \
 	"ci_high_pct, verdict, flags, epoch, held_ms, anchor_change_pct, anchor_ci_low_pct, anchor_ci_high_pct "                 \
 	"FROM cell INDEXED BY cell_history WHERE key = :key AND repo = :repo AND "                                               \
-	"target_median_ms IS NOT NULL AND (:device = 0 OR device = :device) "
+	"target_median_ms IS NOT NULL AND (:device = 0 OR device = :device) AND finished_at >= :since AND finished_at < :until "
 
 /** The uuid of a device, remembered over the rows of one answer, since a history rarely has more than one. */
 struct device_name {
@@ -105,6 +105,8 @@ int view_history(struct db *db, const struct view_scope *of, int limit, view_poi
 	if (store_page_given(of->branch))
 		stmt_text(s, ":branch", of->branch);
 	stmt_int(s, ":device", device);
+	stmt_int(s, ":since", of->since);
+	stmt_int(s, ":until", of->until ? of->until : INT64_MAX);
 	stmt_int(s, ":limit", store_page_size(limit, VIEW_HISTORY_MAX));
 	struct device_name name = { 0 };
 	int result;

@@ -7,6 +7,7 @@
 /** What is asked for: `cell` is a key; branch and device (uuid) NULL or "" take any. */
 struct view_scope {
 	const char *repo, *branch, *cell, *device;
+	int64_t since, until; /* of points: from `since` on and before `until`, 0 open */
 };
 
 /** Err: ERR_NOT_FOUND a cell that was never measured there, on that branch or on that device: its empty history would say nothing of a mistyped name. */

@@ -3,6 +3,7 @@
 
 #include "db/store/event.h"
 #include "db/view/live.h"
+#include "db/view/seek.h"
 
 static int setup(void **state)
 {
@@ -35,6 +36,29 @@ static void see_job(void *arg, const struct view_job *row)
 	s->last = row->id;
 	snprintf(s->text, sizeof s->text, "%s %s %s %s %s %s %s %d", row->repo, row->branch, jobstate_name(row->state),
 		row->state_why, row->progress, row->device, row->comparison ? verdict_name(row->verdict) : "", row->attempt);
+}
+
+static bool is_left(int64_t id)
+{
+	return id % 3 != 0 && (id < 11 || id > 19);
+}
+
+/* From the id that is found on nobody is older, below it everybody is: at every time, in a list with gaps and in an empty one. */
+static void a_time_is_found_in_a_list(void **state)
+{
+	struct fixture *f = *state;
+	int64_t id;
+	ok(view_seek(f->db, VIEW_LIST_JOBS, 1, &id, &err));
+	assert_int_equal(id, 1);
+	for (int64_t i = 1; i <= 40; i++)
+		assert_int_equal(fixture_job(f, "main", (unsigned)i, (unsigned)i + 1, 1000 + 10 * i), i);
+	ok(db_script(f->db, "DELETE FROM job WHERE id % 3 = 0 OR id BETWEEN 11 AND 19", &err));
+	for (int64_t at = 990; at <= 1420; at += 5) {
+		ok(view_seek(f->db, VIEW_LIST_JOBS, at, &id, &err));
+		for (int64_t i = 1; i <= 40; i++)
+			if (is_left(i))
+				assert_int_equal(i >= id, 1000 + 10 * i >= at);
+	}
 }
 
 static void jobs_by_state(void **state)
@@ -179,6 +203,7 @@ static void counts_tell_every_state(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_time_is_found_in_a_list, setup, teardown),
 		cmocka_unit_test_setup_teardown(jobs_by_state, setup, teardown),
 		cmocka_unit_test_setup_teardown(logs_are_followed, setup, teardown),
 		cmocka_unit_test_setup_teardown(events_are_followed, setup, teardown),

@@ -10,6 +10,7 @@
 #include "db/store/outbox.h"
 #include "db/store/throttle.h"
 #include "db/view/history.h"
+#include "db/view/seek.h"
 #include "db/view/cell.h"
 #include "db/store/sample.h"
 
@@ -247,7 +248,8 @@ static void see_point(void *arg, const struct view_point *row)
 static struct history history(struct fixture *f, const char *branch, const char *device, int limit)
 {
 	struct history h = { 0 };
-	ok(view_history(f->db, &(struct view_scope){ "kernels", branch, keys[0], device }, limit, see_point, &h, &err));
+	ok(view_history(f->db, &(struct view_scope){ .repo = "kernels", .branch = branch, .cell = keys[0], .device = device },
+		limit, see_point, &h, &err));
 	return h;
 }
 
@@ -299,8 +301,10 @@ static void take_all_statements(struct fixture *f)
 	ok(view_commits(f->db, "00000", 10, see_commit, &s, &err));
 	ok(view_comparison(f->db, 3, see_comparison, &s, &err));
 	ok(view_compare(f->db, "kernels", fixture_sha(2), fixture_sha(3), NULL, &id, &err));
-	ok(view_history(f->db, &(struct view_scope){ "kernels", "main", keys[0], "sim-0" }, 10, see_point, &h, &err));
-	ok(view_history(f->db, &(struct view_scope){ "kernels", NULL, keys[0], NULL }, 10, see_point, &h, &err));
+	ok(view_history(f->db, &(struct view_scope){ .repo = "kernels", .branch = "main", .cell = keys[0], .device = "sim-0" },
+		10, see_point, &h, &err));
+	ok(view_history(f->db, &(struct view_scope){ .repo = "kernels", .branch = NULL, .cell = keys[0], .device = NULL }, 10,
+		see_point, &h, &err));
 	ok(db_begin(f->db, &err));
 	snprintf(alert.branch, sizeof alert.branch, "main");
 	snprintf(alert.target_sha, sizeof alert.target_sha, "%s", fixture_sha(10));
@@ -418,6 +422,8 @@ static void take_live_statements(struct fixture *f)
 	ok(view_devices(f->db, see_nothing_device, NULL, &err));
 	ok(view_events(f->db, 0, 10, see_nothing_news, NULL, &err));
 	ok(view_event_ends(f->db, &(int64_t){ 0 }, &id, &err));
+	for (enum view_list list = VIEW_LIST_COMPARISONS; list <= VIEW_LIST_DELIVERIES; list++)
+		ok(view_seek(f->db, list, 1, &id, &err));
 	ok(view_counts(f->db, see_nothing_count, NULL, &err));
 	ok(view_throttle(f->db, see_nothing_throttle, NULL, &err));
 	ok(view_cells(f->db, 3, see_nothing_cell, NULL, &err));

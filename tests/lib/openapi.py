@@ -242,7 +242,7 @@ class Replay:
 
     def value_of(self, facts, parameter, schema):
         known = {"repo": facts["repo"], "branch": facts["branch"], "base": facts["base"], "target": facts["target"],
-                 "cell": facts["cell"], "device": facts["device"], "limit": 1, "sha": facts["target"][:12], "suite": "tiny"}
+                 "cell": facts["cell"], "device": facts["device"], "limit": 1, "since": "2w", "until": "2999-01-01T00:00:00+01:00", "sha": facts["target"][:12], "suite": "tiny"}
         if parameter["name"] in known:
             return [known[parameter["name"]]]
         if "enum" in schema:
@@ -302,8 +302,10 @@ class Replay:
                     continue
                 if p.get("required"):
                     needed[p["name"]] = self.value_of(facts, p, schema)[0]
-                if "enum" in schema or schema.get("type") == "integer" or p["name"] == "cursor":
+                if "enum" in schema or schema.get("type") == "integer" or p["name"] in ("cursor", "since", "until"):
                     wrong.append((p["name"], "asleep"))
+                if p["name"] == "until":
+                    wrong += [(p["name"], "2026-02-30"), (p["name"], "7x")]
                 if schema.get("type") == "integer":
                     wrong += [(p["name"], 0), (p["name"], schema["maximum"] + 1)]
             if segments and "404" in operation["responses"]:

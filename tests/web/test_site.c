@@ -116,7 +116,7 @@ static void test_pages_refuse(void **state)
 		{ "/jobs/-1", 404, "a job is named by its number" },
 		/* an empty list would be taken for good news */
 		{ "/api/v1/comparisons?verdikt=regression", 400,
-			"no argument verdikt; it takes: repo branch verdict limit cursor" },
+			"no argument verdikt; it takes: repo branch verdict since until limit cursor" },
 		{ "/api/v1/repos?repo=kernels", 400, "no argument repo; it takes none" },
 		{ "/api/v1/comparisons?repo=unknown", 404, "there is no repository unknown" },
 		{ "/api/v1/alerts?repo=unknown", 404, "there is no repository unknown" },

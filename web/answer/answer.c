@@ -299,7 +299,8 @@ int answer_list_begin(
 		answer_problem(r, response, 400, "limit must be a whole number from 1 to 500");
 		return -1;
 	}
-	if (answer_cursor(r, response, before) != 0 || answer_repo(db, r, response) != 0)
+	if (answer_cursor(r, response, before) != 0 || period_read(r, response, &list->period) != 0 ||
+		answer_repo(db, r, response) != 0)
 		return -1;
 	list->repo = http_query(r, "repo");
 	list->limit = (int)limit;
@@ -308,9 +309,26 @@ int answer_list_begin(
 	return 0;
 }
 
-bool answer_list_take(struct answer_list *list, int64_t id, const char *repo)
+int answer_list_seek(struct db *db, struct http_request *r, struct http_response *response, const struct answer_list *list,
+	enum view_list rows, int64_t *before)
 {
-	bool wanted = !repo || !list->repo || strcmp(repo, list->repo) == 0;
+	struct fw_err err = { 0 };
+	int64_t end;
+	if (!list->period.until)
+		return 0;
+	if (view_seek(db, rows, list->period.until + PERIOD_SLACK_MS, &end, &err) != 0) {
+		answer_error(r, response, &err);
+		return -1;
+	}
+	if (!*before || end < *before)
+		*before = end;
+	return 0;
+}
+
+bool answer_list_take(struct answer_list *list, int64_t id, int64_t at, const char *repo)
+{
+	bool wanted = (!repo || !list->repo || strcmp(repo, list->repo) == 0) && period_holds(&list->period, at);
+	list->past |= at < list->period.since - PERIOD_SLACK_MS;
 	list->read++;
 	list->seen = id;
 	if (list->n == list->limit) {
@@ -324,10 +342,11 @@ bool answer_list_take(struct answer_list *list, int64_t id, const char *repo)
 
 bool answer_list_more(struct answer_list *list, int64_t *before)
 {
-	if (list->read < list->rows || list->more)
+	if (list->read < list->rows || list->more || list->past)
 		return false;
 	list->scanned += list->read;
 	list->read = 0;
+	list->rows = VIEW_ROWS_MAX; /* few of those that were read were wanted */
 	list->cut = list->scanned >= SCAN_MAX;
 	*before = list->seen;
 	return !list->cut;

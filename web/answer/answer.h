@@ -7,6 +7,8 @@
 #include "base/err.h"
 #include "base/jsonw.h"
 #include "db/sqlite/db.h"
+#include "db/view/seek.h"
+#include "web/answer/period.h"
 #include "web/http/http.h"
 
 /** Type application/json; a writer over the response's body. */
@@ -48,20 +50,31 @@ int answer_device(struct db *db, struct http_request *r, struct http_response *r
 struct answer_list {
 	struct jsonw j;
 	const char *repo; /* ?repo=, NULL: every one */
-	int limit, n;     /* objects wanted, objects written */
-	int rows;         /* to ask a view for at once: one more than wanted shows whether there are more */
-	int read;         /* rows of the page that was asked for last, written or not */
-	int scanned;      /* rows of the pages before it */
-	bool more;        /* a row was left over */
-	bool cut;         /* enough was looked at: the reader may go on from here */
-	int64_t seen;     /* id of the last row that was looked at */
-	int64_t last;     /* id of the last one that was not left over: the cursor */
+	struct period period;
+	int limit, n; /* objects wanted, objects written */
+	int rows;     /* to ask a view for at once: one more than wanted shows whether there are more */
+	int read;     /* rows of the page that was asked for last, written or not */
+	int scanned;  /* rows of the pages before it */
+	bool more;    /* a row was left over */
+	bool past;    /* rows are so old that none of the period follows */
+	bool cut;     /* enough was looked at: the reader may go on from here */
+	int64_t seen; /* id of the last row that was looked at */
+	int64_t last; /* id of the last one that was not left over: the cursor */
 };
-/** Read ?limit=, ?cursor= and ?repo= and begin. Err: -1 and the problem is written. Shape: *before gets the cursor, 0 none. */
+/** Read ?limit=, ?cursor=, ?since=, ?until= and ?repo= and begin. Err: -1 and the problem is written. Shape: *before gets the cursor, 0 none. */
 int answer_list_begin(
 	struct db *db, struct http_request *r, struct http_response *response, struct answer_list *list, int64_t *before);
-/** For each of the `rows` that the view gives: whether to write its object. `repo`: whose it is, NULL where the view has filtered. */
-bool answer_list_take(struct answer_list *list, int64_t id, const char *repo);
+/**
+ * Begin a list with a period where its rows may lie in it: *before becomes the id that view_seek gives. Err: -1 and the problem is
+ * written.
+ */
+int answer_list_seek(struct db *db, struct http_request *r, struct http_response *response, const struct answer_list *list,
+	enum view_list rows, int64_t *before);
+/**
+ * For each of the `rows` that the view gives: whether to write its object. `at`: its time, which rises with the ids (0 where the
+ * list has no period). `repo`: whose it is, NULL where the view has filtered.
+ */
+bool answer_list_take(struct answer_list *list, int64_t id, int64_t at, const char *repo);
 /** After a page of rows: whether another is needed to fill the list. Then *before is where it goes on. */
 bool answer_list_more(struct answer_list *list, int64_t *before);
 /** The end, or `err` as the answer where `result` (of the view) is not 0. */

@@ -65,7 +65,7 @@ static void put_alert(struct jsonw *j, struct site *site, const struct view_aler
 static void list_row(void *arg, const struct view_alert *row)
 {
 	struct reading *reading = arg;
-	if (answer_list_take(&reading->list, row->id, row->repo))
+	if (answer_list_take(&reading->list, row->id, row->opened_at, row->repo))
 		put_alert(&reading->list.j, reading->site, row);
 }
 
@@ -78,7 +78,8 @@ void api_alerts(void *arg, struct http_request *r, struct http_response *respons
 	int64_t before;
 	int result;
 	if (answer_choice(r, response, "state", API_ALERT_STATES, &state) != 0 ||
-		answer_list_begin(site->db, r, response, &reading.list, &before) != 0)
+		answer_list_begin(site->db, r, response, &reading.list, &before) != 0 ||
+		answer_list_seek(site->db, r, response, &reading.list, VIEW_LIST_ALERTS, &before) != 0)
 		return;
 	do
 		result = view_alerts(site->db, state, before, reading.list.rows, list_row, &reading, &err);

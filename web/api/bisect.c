@@ -56,7 +56,7 @@ static void write_bisect(void *arg, const struct view_bisect *row)
 static void list_row(void *arg, const struct view_bisect *row)
 {
 	struct answer_list *list = arg;
-	if (answer_list_take(list, row->id, row->repo))
+	if (answer_list_take(list, row->id, row->created_at, row->repo))
 		write_bisect(&list->j, row);
 }
 
@@ -67,7 +67,8 @@ void api_bisects(void *arg, struct http_request *r, struct http_response *respon
 	struct answer_list list;
 	int64_t before;
 	int result;
-	if (answer_list_begin(site->db, r, response, &list, &before) != 0)
+	if (answer_list_begin(site->db, r, response, &list, &before) != 0 ||
+		answer_list_seek(site->db, r, response, &list, VIEW_LIST_BISECTS, &before) != 0)
 		return;
 	do
 		result = view_bisects(site->db, before, list.rows, list_row, &list, &err);

@@ -51,7 +51,7 @@ static void write_comparison(void *arg, const struct view_comparison *row)
 static void list_row(void *arg, const struct view_comparison *row)
 {
 	struct answer_list *list = arg;
-	if (answer_list_take(list, row->id, NULL))
+	if (answer_list_take(list, row->id, row->finished_at, NULL))
 		write_comparison(&list->j, row);
 }
 
@@ -63,10 +63,15 @@ void api_comparisons(void *arg, struct http_request *r, struct http_response *re
 	char branch[BRANCH_KEY_MAX];
 	struct view_filter filter = { .repo = http_query(r, "repo"), .branch = scope_branch(r, branch) };
 	if (answer_choice(r, response, "verdict", API_VERDICTS, &filter.verdict) != 0 ||
-		answer_list_begin(site->db, r, response, &list, &filter.before) != 0)
+		answer_list_begin(site->db, r, response, &list, &filter.before) != 0 ||
+		answer_list_seek(site->db, r, response, &list, VIEW_LIST_COMPARISONS, &filter.before) != 0)
 		return;
-	filter.limit = list.rows;
-	answer_list_end(r, response, &list, view_comparisons(site->db, &filter, list_row, &list, &err), &err);
+	int result;
+	do {
+		filter.limit = list.rows;
+		result = view_comparisons(site->db, &filter, list_row, &list, &err);
+	} while (result == 0 && answer_list_more(&list, &filter.before));
+	answer_list_end(r, response, &list, result, &err);
 }
 
 /* ---- one comparison --------------------------------------------------------------------------------------------------- */

@@ -28,7 +28,7 @@ static void delivery_row(void *arg, const struct view_delivery *row)
 	struct reading *reading = arg;
 	struct jsonw *j = &reading->list.j;
 	struct fw_err err = { 0 };
-	if (!answer_list_take(&reading->list, row->id, NULL))
+	if (!answer_list_take(&reading->list, row->id, row->created_at, NULL))
 		return;
 	jsonw_object(j);
 	jsonw_kv_int(j, "id", row->id);
@@ -58,9 +58,13 @@ void api_deliveries(void *arg, struct http_request *r, struct http_response *res
 	const char *state;
 	int64_t before;
 	if (answer_choice(r, response, "state", API_DELIVERY_STATES, &state) != 0 ||
-		answer_list_begin(site->db, r, response, &reading.list, &before) != 0)
+		answer_list_begin(site->db, r, response, &reading.list, &before) != 0 ||
+		answer_list_seek(site->db, r, response, &reading.list, VIEW_LIST_DELIVERIES, &before) != 0)
 		return;
-	int result = view_deliveries(site->db, state, before, reading.list.rows, delivery_row, &reading, &err);
+	int result;
+	do
+		result = view_deliveries(site->db, state, before, reading.list.rows, delivery_row, &reading, &err);
+	while (result == 0 && answer_list_more(&reading.list, &before));
 	answer_list_end(r, response, &reading.list, result, &err);
 }
 

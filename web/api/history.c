@@ -123,6 +123,7 @@ void api_history(void *arg, struct http_request *r, struct http_response *respon
 	struct site *site = arg;
 	struct fw_err err = { 0 };
 	struct scope scope;
+	struct period period;
 	struct jsonw j;
 	const char *cell = http_query(r, "cell"), *limit_text = http_query(r, "limit");
 	int64_t limit = limit_text ? answer_number(limit_text) : POINTS_DEFAULT;
@@ -135,9 +136,14 @@ void api_history(void *arg, struct http_request *r, struct http_response *respon
 		answer_problem(r, response, 400, "limit must be a whole number from 1 to 10000");
 		return;
 	}
-	if (scope_read(site, r, response, &scope) != 0)
+	if (period_read(r, response, &period) != 0 || scope_read(site, r, response, &scope) != 0)
 		return;
-	struct view_scope of = { scope.repo, scope.branch, cell, http_query(r, "device") };
+	struct view_scope of = { .repo = scope.repo,
+		.branch = scope.branch,
+		.cell = cell,
+		.device = http_query(r, "device"),
+		.since = period.since,
+		.until = period.until };
 	if (view_cell_known(site->db, &of, &err) != 0) {
 		answer_error(r, response, &err);
 		return;

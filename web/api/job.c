@@ -57,7 +57,7 @@ static void write_job(void *arg, const struct view_job *row)
 static void list_row(void *arg, const struct view_job *row)
 {
 	struct answer_list *list = arg;
-	if (answer_list_take(list, row->id, row->repo))
+	if (answer_list_take(list, row->id, row->queued_at, row->repo))
 		write_job(&list->j, row);
 }
 
@@ -70,7 +70,8 @@ void api_jobs(void *arg, struct http_request *r, struct http_response *response)
 	int64_t before;
 	int result;
 	if (answer_choice(r, response, "state", API_JOB_STATES, &state) != 0 ||
-		answer_list_begin(site->db, r, response, &list, &before) != 0)
+		answer_list_begin(site->db, r, response, &list, &before) != 0 ||
+		answer_list_seek(site->db, r, response, &list, VIEW_LIST_JOBS, &before) != 0)
 		return;
 	do
 		result = view_jobs(site->db, state, before, list.rows, list_row, &list, &err);

@@ -40,7 +40,7 @@ static void branch_row(void *arg, const struct view_branch *row)
 {
 	struct answer_list *list = arg;
 	struct jsonw *j = &list->j;
-	if (!answer_list_take(list, row->id, NULL))
+	if (!answer_list_take(list, row->id, 0, NULL))
 		return;
 	jsonw_object(j);
 	jsonw_kv_string(j, "repo", row->repo);

@@ -155,13 +155,15 @@ void page_api(void *arg, struct http_request *r, struct http_response *response)
 	(void)arg, (void)r;
 	struct buf *out = &response->body;
 	layout_begin(response, "API", "");
-	emit_raw(out, "<p class=lead>Everything on these pages comes from the same addresses as JSON. The index is at <a "
-		      "href=\"/api/v1/\">/api/v1/</a>, the whole of it described as <a "
-		      "href=\"/api/v1/openapi.json\">OpenAPI</a>.</p><p>Lists are "
-		      "<code>{\"items\":[],\"next_cursor\":null}</code>: pass "
-		      "<code>cursor</code> on for the next page. Refusals are problem documents (RFC 9457). A finished "
-		      "comparison has an ETag. "
-		      "Times are UTC, and every number names its unit.</p>");
+	emit_raw(out,
+		"<p class=lead>Everything on these pages comes from the same addresses as JSON. The index is at <a "
+		"href=\"/api/v1/\">/api/v1/</a>, the whole of it described as <a "
+		"href=\"/api/v1/openapi.json\">OpenAPI</a>.</p><p>Lists are "
+		"<code>{\"items\":[],\"next_cursor\":null}</code>: pass "
+		"<code>cursor</code> on for the next page; what has a time takes <code>since</code> and <code>until</code> "
+		"(<code>2026-11-21T02:46:00Z</code>, <code>2026-11-21</code>, <code>7d</code>). Refusals are problem documents (RFC 9457). A finished "
+		"comparison has an ETag. "
+		"Times are UTC, and every number names its unit.</p>");
 	layout_table(out, 3, columns);
 	route(out, "GET", "/api/v1/repos", "what is watched");
 	route(out, "GET", "/api/v1/branches?repo=", "branches with verdict and job");

@@ -152,7 +152,7 @@ static int add_line(struct site *site, struct history *h, const struct asked *a,
 	branch_text(&name, branch);
 	snprintf(line->name, sizeof line->name, "%s", *branch ? name.data : "all branches");
 	buf_fini(&name);
-	struct view_scope of = { a->scope.repo, branch, a->cell, a->device };
+	struct view_scope of = { .repo = a->scope.repo, .branch = branch, .cell = a->cell, .device = a->device };
 	int result = view_history(site->db, &of, CHART_POINTS_MAX, take_point, h, err);
 	reverse(line);
 	return result;
@@ -207,7 +207,7 @@ static void take_alert(void *arg, int64_t id, enum alertkind kind, enum alertsta
 
 static int add_marks(struct site *site, struct history *h, const struct asked *a, struct fw_err *err)
 {
-	struct view_scope of = { a->scope.repo, a->scope.branch, a->cell, a->device };
+	struct view_scope of = { .repo = a->scope.repo, .branch = a->scope.branch, .cell = a->cell, .device = a->device };
 	return view_epochs(site->db, &of, take_epoch, h, err) || view_changes(site->db, &of, take_change, h, err) ||
 			       view_cell_alerts(site->db, &of, take_alert, h, err)
 		       ? -1
@@ -241,7 +241,7 @@ static void take_held(void *arg, const struct view_epoch *row)
 
 static int find_scale(struct site *site, struct history *h, const struct asked *a, struct fw_err *err)
 {
-	struct view_scope of = { a->scope.repo, a->scope.branch, a->cell, a->device };
+	struct view_scope of = { .repo = a->scope.repo, .branch = a->scope.branch, .cell = a->cell, .device = a->device };
 	struct peak p = { h, h->device };
 	h->scale = 1;
 	if (!is_metric(h->metric, "peak"))
@@ -465,7 +465,7 @@ static void look(void *arg, const struct view_point *row)
 /* Whether the FLOPs of a cell are known, as far as its last points say; true where there are none. */
 static int look_for_flops(struct site *site, const struct asked *a, bool *flops, struct fw_err *err)
 {
-	struct view_scope of = { a->scope.repo, a->scope.branch, a->cell, a->device };
+	struct view_scope of = { .repo = a->scope.repo, .branch = a->scope.branch, .cell = a->cell, .device = a->device };
 	struct known known = { false, false };
 	int result = view_history(site->db, &of, LOOKED_AT, look, &known, err);
 	*flops = known.flops || !known.times;

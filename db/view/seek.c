@@ -1,0 +1,41 @@
+#include "db/view/seek.h"
+
+static const char *const newest_up_to[] = {
+	[VIEW_LIST_COMPARISONS] = "SELECT id, finished_at FROM comparison WHERE id <= :id ORDER BY id DESC LIMIT 1",
+	[VIEW_LIST_JOBS] = "SELECT id, queued_at FROM job WHERE id <= :id ORDER BY id DESC LIMIT 1",
+	[VIEW_LIST_ALERTS] = "SELECT id, opened_at FROM alert WHERE id <= :id ORDER BY id DESC LIMIT 1",
+	[VIEW_LIST_BISECTS] = "SELECT id, created_at FROM bisect WHERE id <= :id ORDER BY id DESC LIMIT 1",
+	[VIEW_LIST_DELIVERIES] = "SELECT id, created_at FROM outbox WHERE id <= :id ORDER BY id DESC LIMIT 1",
+};
+
+/* The newest row up to `id`: 1 there is one, 0 none, -1 failed. */
+static int look(struct db *db, enum view_list list, int64_t id, int64_t *found, int64_t *at, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, newest_up_to[list], err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	int result = stmt_step(s, err);
+	if (result == 1) {
+		*found = row_int(s, 0);
+		*at = row_int(s, 1);
+		stmt_reset(s);
+	}
+	return result;
+}
+
+int view_seek(struct db *db, enum view_list list, int64_t at, int64_t *id, struct fw_err *err)
+{
+	int64_t older = 0, found = 0, when = 0; /* rows up to `older` are older, those from *id on are not */
+	int result = look(db, list, INT64_MAX, &found, &when, err);
+	*id = found + 1;
+	while (result >= 0 && *id - older > 1) {
+		int64_t middle = older + (*id - older) / 2;
+		result = look(db, list, middle, &found, &when, err);
+		if (result == 1 && when >= at)
+			*id = found;
+		else
+			older = middle;
+	}
+	return result < 0 ? -1 : 0;
+}
