@@ -1,5 +1,4 @@
 /* main.c - flopwatch-worker: arguments and start. */
-#include <fcntl.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +8,9 @@
 #include "base/cores.h"
 #include "base/log.h"
 #include "worker/compare_alone.h"
-#include "worker/build/kernelcode.h"
 #include "worker/box/peer.h"
 #include "worker/box/procs.h"
+#include "worker/machine/kernels.h"
 #include "worker/serve.h"
 
 enum { EXIT_ERROR = 1, EXIT_USAGE = 2 };
@@ -21,12 +20,12 @@ static const char usage[] =
 	"                             [--device auto|cuda|cpu|sim] [--cores auto|shared|LIST]\n"
 	"       flopwatch-worker compare --suite FILE --base A.so --target B.so [options]\n"
 	"       flopwatch-worker probe [--sandbox ...] [--device ...]\n"
-	"       flopwatch-worker kernels MODULE.so\n"
+	"       flopwatch-worker kernels MODULE.so [--json]\n"
 	"\n"
 	"serve    one job of flopwatchd over standard input and output\n"
 	"compare  check and time two modules of this machine, print the tables\n"
 	"probe    print what this worker offers and exit\n"
-	"kernels  print the CUDA kernels in a module, each with a hash of its compiled code\n"
+	"kernels  print the CUDA kernels in a module or cubin: a hash of the compiled code, registers, shared memory, stack, ...\n"
 	"\n"
 	"  --cache DIR        builds, modules and outcomes of checks\n"
 	"                     (default $XDG_CACHE_HOME/flopwatch, ~/.cache/flopwatch or, for root, /var/cache/flopwatch-worker)\n"
@@ -165,22 +164,19 @@ static int read_options(int argc, char **argv, struct arguments *a)
 	return -1;
 }
 
-static int print_kernel(void *arg, int sm, const char *symbol, const char code_sha256[HASH_HEX], struct fw_err *err)
-{
-	(void)arg;
-	return printf("sm_%d %s %s\n", sm, code_sha256, symbol) < 0 ? err_sys(err, "standard output") : 0;
-}
-
-static int print_kernels(const char *path)
+/* What `kernels` says, on standard output. */
+static int print_kernels(const char *path, bool as_json)
 {
 	struct fw_err err = { 0 };
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	int result = fd < 0 ? err_sys(&err, "cannot be read") : kernelcode_each(fd, print_kernel, NULL, &err);
-	if (fd >= 0)
-		close(fd);
-	if (result == 0 && fflush(stdout) == 0)
+	struct buf text;
+	buf_init(&text, KERNELS_OUTPUT_MAX);
+	int result = kernels_list(path, as_json, &text, &err);
+	if (result == 0 && (fwrite(text.data, 1, text.len, stdout) != text.len || fflush(stdout) != 0))
+		result = err_sys(&err, "standard output");
+	buf_fini(&text);
+	if (result == 0)
 		return 0;
-	fprintf(stderr, "flopwatch-worker: %s: %s\n", path, result ? err.text : "standard output is gone");
+	fprintf(stderr, "flopwatch-worker: %s\n", err.text);
 	return EXIT_ERROR;
 }
 
@@ -194,7 +190,7 @@ int main(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	if (optind + 2 == argc && strcmp(argv[optind], "kernels") == 0)
-		return print_kernels(argv[optind + 1]);
+		return print_kernels(argv[optind + 1], a.compare.json);
 	if (optind + 1 != argc)
 		return optind < argc ? wrong("unexpected argument ", argv[optind + 1])
 				     : wrong("which of serve, compare, probe, kernels?", "");

@@ -63,7 +63,7 @@ ok "and builds again" build again
 is "equal sources hash alike" "$(sort "$tmp/again")" "$(sort "$tmp/first")"
 ok "with debug names of lines" build lines -lineinfo
 ok "with another kernel and a variable" build more -DMORE
-is "which is found" "$(grep -c ' _Z5addedPf$' "$tmp/more")" 2
+is "which is found" "$(grep -c ' _Z5addedPf ' "$tmp/more")" 2
 ok "with another constant in a function that one kernel calls" build factor -DFACTOR=3.5f
 for sm in 80 90; do
 	for kernel in stays rows calls; do
@@ -85,3 +85,36 @@ fi
 ok "strip takes nothing from it" strip -s -R .comment "$tmp/first.so"
 ok "and it is read" "$bin/flopwatch-worker" kernels "$tmp/first.so"
 is "as before" "$out" "$(cat "$tmp/first")"
+
+# ptxas itself says what a kernel takes.
+cat >"$tmp/job/takes.cu" <<'CU'
+extern "C" __global__ void __launch_bounds__(256) small(float *p)
+{
+	__shared__ float s[1024];
+	s[threadIdx.x] = p[threadIdx.x];
+	__syncthreads();
+	p[threadIdx.x] = s[255 - threadIdx.x];
+}
+extern "C" __global__ void large(float *p, int n)
+{
+	float a[100];
+	for (int i = 0; i < 100; i++)
+		a[i] = p[i * n];
+	for (int i = 0; i < n; i++)
+		p[i] += a[(i * 7) % 100];
+}
+CU
+for sm in 80 90; do
+	"$nvcc" -arch=sm_$sm -Xptxas -v -cubin -o "$tmp/takes.cubin" "$tmp/job/takes.cu" >"$tmp/ptxas" 2>&1
+	ok "a cubin alone is read (sm_$sm)" "$bin/flopwatch-worker" kernels "$tmp/takes.cubin"
+	for kernel in small large; do
+		sed -n "/entry function '$kernel'/,/Compile time/p" "$tmp/ptxas" >"$tmp/said"
+		line=$(grep " $kernel " <<<"$out")
+		like "$kernel: registers" "$line" "  $(sed -n 's/.*Used \([0-9]*\) registers.*/\1/p' "$tmp/said") registers, "
+		like "$kernel: stack" "$line" " $(sed -n 's/ *\([0-9]*\) bytes stack frame.*/\1/p' "$tmp/said") B stack, "
+	done
+	like "shared memory and a bound of threads" "$(grep ' small ' <<<"$out")" ' 4096 B shared, .* at most 256 threads, 8 CTAs/SM \(warps\)$'
+	like "none" "$(grep ' large ' <<<"$out")" ' 0 B shared, .*, any number of threads$'
+done
+ok "as JSON" "$bin/flopwatch-worker" kernels --json "$tmp/takes.cubin"
+is "with null for what the file does not say" "$(jq -c '.kernels[] | select(.symbol == "large") | [.sm, .max_threads, .occupancy]' <<<"$out")" '[90,null,null]'

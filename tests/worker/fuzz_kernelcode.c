@@ -3,7 +3,7 @@
  *
  * As a test it changes a good module 20,000 times (fixed seed). To search, in bash:
  *   clang-14 -g -O1 -std=c17 -D_GNU_SOURCE -DFUZZ_SEARCH -fsanitize=fuzzer,address,undefined -Idaemon -I. -Itests/lib \
- *     -o build/fuzz_kernelcode tests/worker/fuzz_kernelcode.c daemon/worker/build/kernelcode.c daemon/core/machine/{fatbin,cubin}.c \
+ *     -o build/fuzz_kernelcode tests/worker/fuzz_kernelcode.c daemon/worker/build/kernelcode.c daemon/core/machine/{fatbin,cubin,resources,occupancy}.c \
  *     daemon/base/{elf,hash,err,buf}.c -llz4 -lnettle -lm
  *   mkdir -p build/corpus && build/fuzz_kernelcode -max_len=65536 build/corpus     # with a few of nvcc's .cubin files in it
  */
@@ -12,16 +12,25 @@
 
 #include "core/machine/cubin.h"
 #include "core/machine/fatbin.h"
+#include "core/machine/occupancy.h"
 #include "core/case/inputs.h"
 #include "cubin_write.h"
 #include "fuzz_replay.h"
 #include "worker/build/kernelcode.h"
 
-static int take_function(void *arg, const char *symbol, const char code_sha256[HASH_HEX], struct fw_err *err)
+static int take_function(void *arg, const struct cubin_function *f, struct fw_err *err)
 {
 	(void)arg, (void)err;
-	must(symbol[0] && strlen(symbol) < 1 << 24, "a function without a symbol");
-	must(strspn(code_sha256, "0123456789abcdef") == HASH_HEX - 1, "half a hash");
+	must(f->symbol[0] && strlen(f->symbol) < 1 << 24, "a function without a symbol");
+	must(strspn(f->code_sha256, "0123456789abcdef") == HASH_HEX - 1, "half a hash");
+	const struct resources *r = f->resources;
+	must(r->registers >= -1 && r->stack_bytes >= -1 && r->shared_bytes >= 0 && r->code_bytes >= 0, "resources below none");
+	must(r->constant_bytes >= 0 && r->parameter_bytes >= -1 && r->max_threads >= -1 && r->max_threads <= 1024,
+		"or beyond any");
+	struct occupancy o;
+	for (int sm = 60; sm < 130; sm++)
+		if (occupancy_of(sm, r, &o))
+			must(o.ctas >= 0 && o.ctas <= 32 && o.warps >= 0 && o.warps <= 64 && o.limit, "more blocks than fit");
 	return 0;
 }
 
@@ -49,10 +58,10 @@ static int take_entry(void *arg, const struct fatbin_entry *e, struct fw_err *er
 	return 0;
 }
 
-static int take_kernel(void *arg, int sm, const char *symbol, const char code_sha256[HASH_HEX], struct fw_err *err)
+static int take_kernel(void *arg, int sm, const struct cubin_function *f, struct fw_err *err)
 {
 	must(sm > 0, "a kernel of no architecture");
-	return take_function(arg, symbol, code_sha256, err);
+	return take_function(arg, f, err);
 }
 
 /* The whole way, with what is packed. */
@@ -89,6 +98,11 @@ static void write_code(struct buf *out)
 	elf_begin(&w);
 	int a = elf_add(&w, ".text._ZN36_GLOBAL__N__3c4aacd4_4_a_cu_73fc6ea71aE", SHT_PROGBITS, 3, body, sizeof body);
 	int b = elf_add(&w, ".text.b", SHT_PROGBITS, 3, body, sizeof body);
+	static const unsigned char info[] = { 4, 0x2f, 8, 0, 2, 0, 0, 0, 40, 0, 0, 0, 4, 0x12, 8, 0, 2, 0, 0, 0, 80, 0, 0, 0 };
+	static const unsigned char own[] = { 1, 0x5b, 0, 0, 4, 5, 12, 0, 128, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 3, 0x19, 16, 0, 2,
+		0x4c, 1, 0 };
+	elf_add(&w, ".nv.info", 0x70000000, 0, info, sizeof info);
+	elf_add(&w, ".nv.info.b", 0x70000000, b, own, sizeof own);
 	int constant = elf_add(&w, ".nv.constant2.b", SHT_PROGBITS, b, body, 16);
 	elf_add(&w, ".nv.shared.b", SHT_NOBITS, b, NULL, 1 << 20);
 	int of_a = elf_symbol(&w, "_ZN36_GLOBAL__N__3c4aacd4_4_a_cu_73fc6ea71aE", STT_FUNC, a);

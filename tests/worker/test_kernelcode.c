@@ -81,13 +81,13 @@ struct codes {
 	char symbol[8][200], code[8][HASH_HEX];
 };
 
-static int take(void *arg, const char *symbol, const char code_sha256[HASH_HEX], struct fw_err *err)
+static int take(void *arg, const struct cubin_function *f, struct fw_err *err)
 {
 	struct codes *c = arg;
 	(void)err;
 	assert_true(c->n < 8);
-	snprintf(c->symbol[c->n], sizeof c->symbol[0], "%s", symbol);
-	memcpy(c->code[c->n++], code_sha256, HASH_HEX);
+	snprintf(c->symbol[c->n], sizeof c->symbol[0], "%s", f->symbol);
+	memcpy(c->code[c->n++], f->code_sha256, HASH_HEX);
 	return 0;
 }
 

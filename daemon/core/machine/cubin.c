@@ -24,7 +24,8 @@ struct image {
 	uint32_t *queue;        /* text sections of the kernel at hand */
 	uint32_t *group;        /* sections of one text section, in order */
 	size_t n_queue;
-	uint64_t work; /* bytes that may still be hashed */
+	struct resources *resources; /* by section */
+	uint64_t work;               /* bytes that may still be hashed */
 	bool spent;
 };
 
@@ -256,13 +257,14 @@ static int read_functions(struct image *m, cubin_fn *function, void *arg, struct
 	list_owned(m);
 	for (size_t i = 1; i < m->elf.n_sections; i++) {
 		struct elf_section s;
-		char code[HASH_HEX];
+		struct cubin_function f = { .resources = &m->resources[i] };
 		if (!elf_section(&m->elf, i, &s) || !symbol_of(&s))
 			continue;
-		hash_function(m, (uint32_t)i, code);
+		f.symbol = symbol_of(&s);
+		hash_function(m, (uint32_t)i, f.code_sha256);
 		if (m->spent)
 			return err_set(err, ERR_FULL, "the device code refers to itself too often");
-		if (function(arg, symbol_of(&s), code, err) != 0)
+		if (function(arg, &f, err) != 0)
 			return -1;
 	}
 	return 0;
@@ -277,14 +279,18 @@ int cubin_read(const void *elf, size_t len, cubin_fn *function, void *arg, struc
 	if (n >= UINT32_MAX)
 		return err_set(err, ERR_FULL, "%zu sections of device code", n);
 	uint32_t *memory = calloc(5 * n + 1, sizeof *memory);
-	if (!memory)
+	m.resources = memory ? resources_read(&m.elf) : NULL;
+	if (!m.resources) {
+		free(memory);
 		return err_set(err, ERR_FULL, "no memory for %zu sections of device code", n);
+	}
 	m.first = memory;
 	m.next = m.first + n;
 	m.seen = m.next + n;
 	m.queue = m.seen + n;
 	m.group = m.queue + n;
 	int result = read_functions(&m, function, arg, err);
+	free(m.resources);
 	free(memory);
 	return result;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/elf.h"
+#include "core/machine/resources.h"
 
 #define CONTAINER_MAGIC 0xba55ed50u
 #define IS_LZ4          0x2000u
@@ -86,6 +87,7 @@ int fatbin_read(const void *module, size_t len, fatbin_fn *entry, void *arg, str
 	if (elf_open(&elf, module, len, err) != 0)
 		return -1;
 	size_t left = len;
+	bool has_containers = false;
 	for (size_t i = 0; i < elf.n_sections; i++) {
 		struct elf_section s;
 		if (!elf_section(&elf, i, &s) || !s.data || strcmp(s.name, ".nv_fatbin") != 0)
@@ -93,8 +95,10 @@ int fatbin_read(const void *module, size_t len, fatbin_fn *entry, void *arg, str
 		if (s.len > left) /* they may not lie upon each other: reading them would have no end */
 			return err_set(err, ERR_INVALID, "sections of device code overlap");
 		left -= s.len;
+		has_containers = true;
 		if (read_section(s.data, s.len, entry, arg, err) != 0)
 			return -1;
 	}
-	return 0;
+	struct fatbin_entry alone = { .sm = resources_architecture(&elf), .data = module, .len = len, .full_len = len };
+	return !has_containers && alone.sm > 0 ? entry(arg, &alone, err) : 0;
 }

@@ -24,7 +24,7 @@ struct fatbin_entry {
 /** Take one entry. Err: -1 ends the reading. */
 typedef int fatbin_fn(void *arg, const struct fatbin_entry *e, struct fw_err *err);
 
-/** All entries of a module, in order; none where it carries no device code. Err: ERR_INVALID it is broken. */
+/** All entries of a module, in order; none where it carries no device code. A file of device code alone is one entry. Err: ERR_INVALID it is broken. */
 int fatbin_read(const void *module, size_t len, fatbin_fn *entry, void *arg, struct fw_err *err);
 
 #endif

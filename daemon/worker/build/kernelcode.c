@@ -14,7 +14,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "core/machine/cubin.h"
 #include "core/machine/fatbin.h"
 
 enum { KERNELS_MAX = 1 << 16 };
@@ -31,16 +30,23 @@ struct kernelcode {
 	struct kernel *kernel;
 };
 
+/* Who takes the pieces, and what is left of the memory for them. */
+struct unpacking {
+	kernelcode_piece_fn *piece;
+	void *arg;
+	size_t unpacked_bytes;
+};
+
+/* Who takes the kernels. */
 struct walk {
 	kernelcode_fn *kernel;
 	void *arg;
-	size_t unpacked_bytes;
 	int sm; /* of the piece at hand */
 	int refused;
-	struct fw_err err; /* of whoever takes the kernels */
+	struct fw_err err;
 };
 
-static int keep(void *arg, int sm, const char *symbol, const char code_sha256[HASH_HEX], struct fw_err *err)
+static int keep(void *arg, int sm, const struct cubin_function *f, struct fw_err *err)
 {
 	struct kernelcode *k = arg;
 	if (k->n == k->room) {
@@ -52,16 +58,16 @@ static int keep(void *arg, int sm, const char *symbol, const char code_sha256[HA
 		k->room = room;
 	}
 	struct kernel *mine = &k->kernel[k->n++];
-	hash_hex(symbol, strlen(symbol), mine->symbol);
-	memcpy(mine->code, code_sha256, HASH_HEX);
+	hash_hex(f->symbol, strlen(f->symbol), mine->symbol);
+	memcpy(mine->code, f->code_sha256, HASH_HEX);
 	mine->sm = sm;
 	return 0;
 }
 
-static int take_function(void *arg, const char *symbol, const char code_sha256[HASH_HEX], struct fw_err *err)
+static int take_function(void *arg, const struct cubin_function *f, struct fw_err *err)
 {
 	struct walk *w = arg;
-	w->refused = w->kernel(w->arg, w->sm, symbol, code_sha256, &w->err);
+	w->refused = w->kernel(w->arg, w->sm, f, &w->err);
 	return w->refused ? err_set(err, w->err.code, "%s", w->err.text) : 0;
 }
 
@@ -90,23 +96,29 @@ static bool unpack(const struct fatbin_entry *e, void *full)
 }
 
 /* A piece that cannot be read leaves its own kernels unknown, no others. */
-static int take_entry(void *arg, const struct fatbin_entry *e, struct fw_err *err)
+static int take_piece(void *arg, int sm, const void *elf, size_t len, struct fw_err *err)
 {
 	struct walk *w = arg;
 	struct fw_err unread = { 0 };
-	w->sm = e->sm;
-	if (e->packing == FATBIN_PLAIN) {
-		(void)cubin_read(e->data, e->len, take_function, w, &unread);
-	} else if (e->full_len > 0 && e->full_len <= unpacked_max_bytes - w->unpacked_bytes) {
-		w->unpacked_bytes += e->full_len;
-		void *full = malloc(e->full_len);
-		if (!full)
-			return err_set(err, ERR_FULL, "no memory for %zu bytes of device code", e->full_len);
-		if (unpack(e, full))
-			(void)cubin_read(full, e->full_len, take_function, w, &unread);
-		free(full);
-	}
+	w->sm = sm;
+	(void)cubin_read(elf, len, take_function, w, &unread);
 	return w->refused ? err_set(err, w->err.code, "%s", w->err.text) : 0;
+}
+
+static int take_entry(void *arg, const struct fatbin_entry *e, struct fw_err *err)
+{
+	struct unpacking *u = arg;
+	if (e->packing == FATBIN_PLAIN)
+		return u->piece(u->arg, e->sm, e->data, e->len, err);
+	if (e->full_len == 0 || e->full_len > unpacked_max_bytes - u->unpacked_bytes)
+		return 0;
+	u->unpacked_bytes += e->full_len;
+	void *full = malloc(e->full_len);
+	if (!full)
+		return err_set(err, ERR_FULL, "no memory for %zu bytes of device code", e->full_len);
+	int result = unpack(e, full) ? u->piece(u->arg, e->sm, full, e->full_len, err) : 0;
+	free(full);
+	return result;
 }
 
 static int by_name(const void *a, const void *b)
@@ -116,9 +128,9 @@ static int by_name(const void *a, const void *b)
 	return order ? order : (x->sm > y->sm) - (x->sm < y->sm);
 }
 
-int kernelcode_each(int fd, kernelcode_fn *kernel, void *arg, struct fw_err *err)
+int kernelcode_pieces(int fd, kernelcode_piece_fn *piece, void *arg, struct fw_err *err)
 {
-	struct walk w = { .kernel = kernel, .arg = arg };
+	struct unpacking u = { .piece = piece, .arg = arg };
 	struct stat st;
 	if (fstat(fd, &st) != 0)
 		return err_sys(err, "the module");
@@ -127,9 +139,15 @@ int kernelcode_each(int fd, kernelcode_fn *kernel, void *arg, struct fw_err *err
 	void *module = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (module == MAP_FAILED)
 		return err_sys(err, "the module");
-	int result = fatbin_read(module, (size_t)st.st_size, take_entry, &w, err);
+	int result = fatbin_read(module, (size_t)st.st_size, take_entry, &u, err);
 	munmap(module, (size_t)st.st_size);
 	return result;
+}
+
+int kernelcode_each(int fd, kernelcode_fn *kernel, void *arg, struct fw_err *err)
+{
+	struct walk w = { .kernel = kernel, .arg = arg };
+	return kernelcode_pieces(fd, take_piece, &w, err);
 }
 
 int kernelcode_open(int fd, struct kernelcode **out, struct fw_err *err)

@@ -1,0 +1,15 @@
+/** kernels.h - `flopwatch-worker kernels`: what a module carries for GPUs. */
+#ifndef WORKER_MACHINE_KERNELS_H
+#define WORKER_MACHINE_KERNELS_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+
+enum { KERNELS_OUTPUT_MAX = 64 << 20 };
+
+/** Append a line for each kernel of the module or cubin at `path`, or one JSON object. Err: the file, or what is in it. */
+int kernels_list(const char *path, bool as_json, struct buf *out, struct fw_err *err);
+
+#endif
