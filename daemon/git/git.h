@@ -38,6 +38,8 @@ typedef int git_branch_fn(void *arg, const char *name, const char *commit, const
 int git_repo_branches(struct git_repo *r, git_branch_fn *each, void *arg, struct fw_err *err);
 /** Bring refs/heads/ of `url` into refs/heads/, dropping what is gone there, and point HEAD at its default branch. */
 int git_repo_fetch(struct git_repo *r, const char *url, const char *ssh_key, struct fw_err *err);
+/** As git_repo_branches, of a server and without fetching anything. */
+int git_server_branches(const char *url, const char *ssh_key, git_branch_fn *each, void *arg, struct fw_err *err);
 
 /** Commit of refs/heads/`branch`. Shape: sha[GIT_HEX]. Err: ERR_NOT_FOUND. */
 int git_repo_branch(struct git_repo *r, const char *branch, char *sha, struct fw_err *err);

@@ -82,6 +82,60 @@ static int follow_default_branch(struct git_repo *r, git_remote *remote, struct 
 	return rc < 0 && rc != GIT_ENOTFOUND ? git_lib_fail(err, rc, "set HEAD of %s", r->path) : 0;
 }
 
+/* As every connection of ours: with this key or none, by no proxy, and to nowhere else than was asked. */
+static int prepare(git_remote_connect_options *connect, struct transfer *t, const char *url)
+{
+	int rc = git_remote_connect_options_init(connect, GIT_REMOTE_CONNECT_OPTIONS_VERSION);
+
+	if (rc < 0)
+		return git_lib_fail(t->err, rc, "prepare to connect to %s", url);
+	connect->callbacks.credentials = on_credential;
+	connect->callbacks.transfer_progress = on_progress;
+	connect->callbacks.payload = t;
+	connect->proxy_opts.type = GIT_PROXY_NONE;
+	connect->follow_redirects = GIT_REMOTE_REDIRECT_NONE;
+	return 0;
+}
+
+static int tell_heads(git_remote *remote, const char *url, git_branch_fn *each, void *arg, struct fw_err *err)
+{
+	static const char branches[] = "refs/heads/";
+	const git_remote_head **head;
+	char commit[GIT_HEX];
+	size_t i, n;
+	int rc = git_remote_ls(&head, &n, remote), result = 0;
+
+	if (rc < 0)
+		return git_lib_fail(err, rc, "read the branches of %s", url);
+	for (i = 0; i < n && result == 0; i++) {
+		if (strncmp(head[i]->name, branches, sizeof branches - 1) != 0)
+			continue;
+		git_oid_tostr(commit, sizeof commit, &head[i]->oid);
+		result = each(arg, head[i]->name + sizeof branches - 1, commit, "", err);
+	}
+	return result;
+}
+
+int git_server_branches(const char *url, const char *ssh_key, git_branch_fn *each, void *arg, struct fw_err *err)
+{
+	git_remote_connect_options connect;
+	struct transfer t = { .ssh_key = ssh_key ? ssh_key : "", .err = err };
+	git_remote *remote = NULL;
+	int rc, result = -1;
+
+	if (prepare(&connect, &t, url) != 0)
+		return -1;
+	if ((rc = git_remote_create_detached(&remote, url)) < 0)
+		return git_lib_fail(err, rc, "prepare to connect to %s", url);
+	if ((rc = git_remote_connect_ext(remote, GIT_DIRECTION_FETCH, &connect)) < 0)
+		git_lib_fail(err, rc, "connect to %s", url);
+	else
+		result = tell_heads(remote, url, each, arg, err);
+	git_remote_disconnect(remote);
+	git_remote_free(remote);
+	return result;
+}
+
 int git_repo_fetch(struct git_repo *r, const char *url, const char *ssh_key, struct fw_err *err)
 {
 	git_remote_connect_options connect;
@@ -90,16 +144,12 @@ int git_repo_fetch(struct git_repo *r, const char *url, const char *ssh_key, str
 	git_remote *remote = NULL;
 	int rc, result = -1;
 
-	if ((rc = git_remote_connect_options_init(&connect, GIT_REMOTE_CONNECT_OPTIONS_VERSION)) < 0 ||
-		(rc = git_fetch_options_init(&fetch, GIT_FETCH_OPTIONS_VERSION)) < 0)
+	if (prepare(&connect, &t, url) != 0)
+		return -1;
+	if ((rc = git_fetch_options_init(&fetch, GIT_FETCH_OPTIONS_VERSION)) < 0)
 		return git_lib_fail(err, rc, "prepare to fetch from %s", url);
 	if (open_remote(r, url, &remote, err) != 0)
 		return -1;
-	connect.callbacks.credentials = on_credential;
-	connect.callbacks.transfer_progress = on_progress;
-	connect.callbacks.payload = &t;
-	connect.proxy_opts.type = GIT_PROXY_NONE;
-	connect.follow_redirects = GIT_REMOTE_REDIRECT_NONE;
 	fetch.callbacks = connect.callbacks;
 	fetch.proxy_opts = connect.proxy_opts;
 	fetch.follow_redirects = GIT_REMOTE_REDIRECT_NONE;

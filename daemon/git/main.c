@@ -14,6 +14,7 @@ static const char USAGE[] =
 	"flopwatch-git - every git operation of flopwatch, one a run; prints JSON lines\n"
 	"\n"
 	"  tips     --repo PATH                                   branches and their commits\n"
+	"  heads    --url URL [--ssh-key FILE]                    the same of a server, without fetching\n"
 	"  fetch    --url URL --mirror DIR [--ssh-key FILE]       make or update a bare mirror, then as tips\n"
 	"  base     --repo PATH --target SHA [--upstream NAME | --with SHA] [--first-parents N]\n"
 	"  tree     --repo PATH --commit SHA [--blob FILE]... [--oid FILE]...\n"
@@ -37,6 +38,7 @@ struct verb {
 
 static const struct verb verbs[] = {
 	{ "tips", verb_tips, 20, 1, { "--repo" } },
+	{ "heads", verb_heads, 20, 1, { "--url", "--ssh-key" } },
 	{ "fetch", verb_fetch, 300, 2, { "--url", "--mirror", "--ssh-key" } },
 	{ "base", verb_base, 20, 2, { "--repo", "--target", "--upstream", "--with", "--first-parents" } },
 	{ "tree", verb_tree, 20, 2, { "--repo", "--commit", "--blob", "--oid" } },

@@ -119,6 +119,21 @@ int verb_tips(const struct verb_args *a, struct fw_err *err)
 	return answer(a->repo, false, tips_body, a, err);
 }
 
+int verb_heads(const struct verb_args *a, struct fw_err *err)
+{
+	struct buf out;
+	int result;
+
+	if (url_check(a->url, err) != 0)
+		return -1;
+	buf_init(&out, OUTPUT_MAX);
+	result = git_server_branches(a->url, a->ssh_key, print_tip, &out, err);
+	if (result == 0)
+		result = print(&out, err);
+	buf_fini(&out);
+	return result;
+}
+
 int verb_fetch(const struct verb_args *a, struct fw_err *err)
 {
 	if (mirror_update(a->url, a->mirror, a->ssh_key, err) != 0)

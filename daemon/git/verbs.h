@@ -19,6 +19,7 @@ struct verb_args {
 };
 
 int verb_tips(const struct verb_args *a, struct fw_err *err);
+int verb_heads(const struct verb_args *a, struct fw_err *err);
 int verb_fetch(const struct verb_args *a, struct fw_err *err);
 int verb_base(const struct verb_args *a, struct fw_err *err);
 int verb_tree(const struct verb_args *a, struct fw_err *err);

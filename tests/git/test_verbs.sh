@@ -241,6 +241,10 @@ is "nothing of it was run" "$(ls ran 2>/dev/null)" ""
 # ---- fetch ----
 gcc -std=gnu17 -O1 -shared -fPIC -o at_call.so "$root/tests/lib/at_call.c" -ldl
 m=$tmp/mirror.git
+ok "heads" "$git_" heads --url "file://$tmp/bare.git"
+is "are the tips of a server" "$(sort <<<"$out")" "$("$git_" tips --repo "$tmp/bare.git" | sort)"
+fails "heads of nothing" 75 "$git_" heads --url "file://$tmp/nothing"
+fails "heads by a way that is none" 1 "$git_" heads --url http://example.org/x
 ok "first fetch" "$git_" fetch --url "$tmp/bare.git" --mirror "$m"
 is "it prints tips" "$(j .name | sort | tr '\n' ' ')" "island main topic "
 is "HEAD follows" "$(cat "$m/HEAD")" "ref: refs/heads/main"
