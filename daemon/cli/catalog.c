@@ -193,8 +193,11 @@ const struct catalog_verb catalog_verbs[] = {
 	{ "token", 1, 2, verb_token, "token add NAME\ntoken list\ntoken revoke NAME",
 		"who may ask, where the daemon wants to know", "add wants a --scope; the token is shown this once.", "scope",
 		"flopwatch token add alice --scope trigger", CATALOG_WORDS, "add list revoke" },
-	{ "config", 1, 2, verb_config, "config check [FILE]", "read a configuration and say what is wrong", "", "",
-		"flopwatch config check  # /etc/flopwatch/flopwatchd.yml", CATALOG_WORDS, "check" },
+	{ "config", 1, 2, verb_config, "config check [FILE]", "read a configuration, and look whether what it names is there",
+		"Every mistake with its place (status 2). Then, as the user who runs it and without changing anything: folders, suites, "
+		"programs, repositories and their upstream branches, workers and their devices; a line each, with what to do. Status 1 when "
+		"something fails.",
+		"", "flopwatch config check  # /etc/flopwatch/flopwatchd.yml", CATALOG_WORDS, "check" },
 	{ "completion", 1, 1, verb_completion, "completion bash|zsh|fish", "completions for a shell, to source or install", "",
 		"", "source <(flopwatch completion bash)", CATALOG_WORDS, "bash zsh fish" },
 	{ "help", 0, 1, verb_help, "help [VERB]", "this, or what a verb does and takes", "", "", "flopwatch help wait",

@@ -5,19 +5,21 @@
 
 #include "flopwatchd/backup.h"
 #include "base/log.h"
+#include "flopwatchd/look/look.h"
 #include "flopwatchd/runtime/config.h"
 #include "flopwatchd/server.h"
 
 static const char usage[] =
-	"usage: flopwatchd --config FILE [--check-config]\n"
+	"usage: flopwatchd --config FILE [--check-config | --look]\n"
 	"       flopwatchd --backup DATABASE FILE\n"
 	"  --config FILE   settings, see the commented flopwatchd.yml\n"
 	"  --check-config  say every mistake in FILE and exit\n"
+	"  --look          look whether what FILE names is there, a line of JSON each; `flopwatch config check` shows them\n"
 	"  --backup        copy DATABASE, in use or not, to FILE and exit; the daemon does it so for `flopwatch backup`\n"
 	"  --help, --version\n"
 	"Signals: HUP reads FILE again, TERM ends in order. Exit 0 done, 1 error, 2 usage or configuration.\n";
 
-enum { OPT_CHECK = 256, OPT_BACKUP, OPT_VERSION };
+enum { OPT_CHECK = 256, OPT_LOOK, OPT_BACKUP, OPT_VERSION };
 
 static int usage_error(const char *what, const char *word)
 {
@@ -25,14 +27,16 @@ static int usage_error(const char *what, const char *word)
 	return 2;
 }
 
-static int check_config(const char *path)
+static int check_config(const char *path, bool look)
 {
 	struct config *config = NULL;
 	struct fw_err err = { 0 };
 	struct buf mistakes;
 	buf_init(&mistakes, 1 << 20);
 	int result = config_read(path, &config, &mistakes, &err) == 0 ? 0 : 2;
-	if (result == 0)
+	if (result == 0 && look)
+		look_at_config(config);
+	else if (result == 0)
 		printf("%s: fine; %d repositories, %d workers, %d webhooks\n", path, config->n_repos, config->n_workers,
 			config->n_webhooks);
 	else
@@ -47,13 +51,14 @@ int main(int argc, char **argv)
 	static const struct option options[] = {
 		{ "config", required_argument, NULL, 'c' },
 		{ "check-config", no_argument, NULL, OPT_CHECK },
+		{ "look", no_argument, NULL, OPT_LOOK },
 		{ "backup", no_argument, NULL, OPT_BACKUP },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, OPT_VERSION },
 		{ 0 },
 	};
 	const char *path = NULL;
-	bool check = false, backup = false;
+	bool check = false, look = false, backup = false;
 	int option;
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "c:h", options, NULL)) != -1) {
@@ -63,6 +68,9 @@ int main(int argc, char **argv)
 			break;
 		case OPT_CHECK:
 			check = true;
+			break;
+		case OPT_LOOK:
+			look = true;
 			break;
 		case OPT_BACKUP:
 			backup = true;
@@ -83,8 +91,8 @@ int main(int argc, char **argv)
 		return usage_error("this belongs to no option: ", argv[optind]);
 	if (!path)
 		return usage_error("--config FILE is missing", "");
-	if (check)
-		return check_config(path);
+	if (check || look)
+		return check_config(path, look);
 	log_open("flopwatchd", getenv("FLOPWATCH_DEBUG") ? LOG_DEBUG : LOG_INFO);
 	return server_run(path);
 }

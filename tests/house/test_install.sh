@@ -29,8 +29,9 @@ is "and the units know it" "$(grep -ho '^ExecStart=[^ ]*' "$tmp/opt"/usr/lib/sys
 like "so does the configuration" "$(cat "$tmp/opt/etc/flopwatch/flopwatchd.yml")" '^suites_dir: /opt/flopwatch/share/flopwatch/suites '
 
 # ---- the installed programs ----
-ok "the CLI finds the daemon beside it" env PATH=/usr/bin:/bin "$dest/usr/bin/flopwatch" config check "$dest/etc/flopwatch/flopwatchd.yml"
-like "and the shipped configuration is good" "$out" 'fine; 0 repositories, 1 workers'
+out=$(env PATH=/usr/bin:/bin "$dest/usr/bin/flopwatch" config check "$dest/etc/flopwatch/flopwatchd.yml" 2>&1)
+like "the CLI finds the daemon beside it, and the shipped configuration is good" "$out" 'fine; 0 repositories, 1 workers'
+like "and so does the daemon the programs that it starts" "$out" "^ok    program     $dest/usr/.*/flopwatch-git\$"
 ok "the worker finds its runner" env PATH=/usr/bin:/bin "$dest/usr/libexec/flopwatch/flopwatch-worker" probe
 like "and says what there is" "$out" '"t":"hello"'
 

@@ -1,53 +1,23 @@
 /* doctor: is everything there that measuring needs. One question a function; each says ok, warn or fail, and what to do. */
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
 #include <sys/timex.h>
 #include <unistd.h>
 
-#include "base/jsonw.h"
 #include "base/proc.h"
-#include "cli/output/plain.h"
-#include "cli/output/terminal.h"
+#include "cli/health/answers.h"
+#include "cli/health/failures.h"
 #include "cli/output/value.h"
 #include "core/state/devicestate.h"
-#include "cli/health/failures.h"
 #include "cli/verbs.h"
 
-enum { ASK_MS = 20000, DISK_WARN_MIB = 4096, DISK_FAIL_MIB = 128, ANSWERS_MAX = 96 };
-
-enum health { OK, WARN, FAIL };
-static const char *const health_name[] = { "ok", "warn", "fail" };
-
-/* One answer: what was looked at, how it is, and what to do ("" nothing). */
-struct answer {
-	char what[64], text[400];
-	const char *advice;
-	enum health health;
-};
+enum { ASK_MS = 20000, DISK_WARN_MIB = 4096, DISK_FAIL_MIB = 128 };
 
 struct doctor {
 	struct client *c;
-	int n;
-	struct answer answer[ANSWERS_MAX];
+	struct answers answers;
 };
-
-static void say(struct doctor *d, enum health health, const char *what, const char *advice, const char *format, ...)
-	__attribute__((format(printf, 5, 6)));
-static void say(struct doctor *d, enum health health, const char *what, const char *advice, const char *format, ...)
-{
-	va_list args;
-	if (d->n == ANSWERS_MAX)
-		return;
-	struct answer *a = &d->answer[d->n++];
-	*a = (struct answer){ .advice = advice, .health = health };
-	snprintf(a->what, sizeof a->what, "%s", what);
-	va_start(args, format);
-	vsnprintf(a->text, sizeof a->text, format, args);
-	va_end(args);
-}
 
 /* Run a program; its output without its line ends' rest. False: it cannot be run, or failed. Shape: out is a buf. */
 static bool ask(const char *const *argv, struct buf *out)
@@ -73,7 +43,8 @@ static void look_at_devices(struct doctor *d)
 	if (proc_sibling("flopwatch-worker", program, sizeof program, &err) == 0 && ask(argv, &out))
 		hello = json_loadb(out.data, out.len, JSON_DISABLE_EOF_CHECK, NULL);
 	if (!hello) {
-		say(d, FAIL, "worker", "install flopwatch-worker beside this program", "flopwatch-worker does not answer");
+		answers_add(&d->answers, FAIL, "worker", "install flopwatch-worker beside this program",
+			"flopwatch-worker does not answer");
 		buf_fini(&out);
 		return;
 	}
@@ -82,16 +53,17 @@ static void look_at_devices(struct doctor *d)
 		const char *kind = value_text(device, "kind"), *driver = value_text(device, "driver");
 		cuda = cuda || strcmp(kind, "cuda") == 0;
 		if (strcmp(kind, "sim") != 0)
-			say(d, OK, strcmp(kind, "cuda") == 0 ? "GPU" : kind, "", "%s%s%s, %s", value_text(device, "name"),
-				*driver ? ", driver " : "", driver, value_text(device, "toolkit"));
+			answers_add(&d->answers, OK, strcmp(kind, "cuda") == 0 ? "GPU" : kind, "", "%s%s%s, %s",
+				value_text(device, "name"), *driver ? ", driver " : "", driver, value_text(device, "toolkit"));
 	}
 	if (!cuda && access("/proc/driver/nvidia/version", R_OK) == 0)
-		say(d, FAIL, "GPU", "run nvidia-smi; a driver that was updated needs its module loaded anew",
+		answers_add(&d->answers, FAIL, "GPU", "run nvidia-smi; a driver that was updated needs its module loaded anew",
 			"the driver is loaded, but no device answers");
 	else if (!cuda)
-		say(d, WARN, "GPU", "fine where another machine measures; else install the driver", "none on this machine");
+		answers_add(&d->answers, WARN, "GPU", "fine where another machine measures; else install the driver",
+			"none on this machine");
 	bool sandboxed = strcmp(value_text(hello, "isolation"), "bwrap") == 0;
-	say(d, sandboxed ? OK : WARN, "sandbox",
+	answers_add(&d->answers, sandboxed ? OK : WARN, "sandbox",
 		sandboxed ? "" : "install bubblewrap, and allow user namespaces (kernel.unprivileged_userns_clone, AppArmor)",
 		"%s",
 		sandboxed ? "bubblewrap works"
@@ -112,10 +84,11 @@ static void look_at_nvcc(struct doctor *d)
 	}
 	const char *release = found ? strstr(out.data, "release ") : NULL;
 	if (found)
-		say(d, OK, "nvcc", "", "%.*s", release ? (int)strcspn(release, "\n") : 5, release ? release : "found");
+		answers_add(&d->answers, OK, "nvcc", "", "%.*s", release ? (int)strcspn(release, "\n") : 5,
+			release ? release : "found");
 	else
-		say(d, WARN, "nvcc", "where CUDA kernels are built: install the CUDA toolkit, and put nvcc into PATH",
-			"not found");
+		answers_add(&d->answers, WARN, "nvcc",
+			"where CUDA kernels are built: install the CUDA toolkit, and put nvcc into PATH", "not found");
 	buf_fini(&out);
 }
 
@@ -131,11 +104,11 @@ static void look_at_counters(struct doctor *d)
 		closed = closed || strstr(line, "RmProfilingAdminOnly: 1");
 	fclose(f);
 	if (closed && geteuid() != 0)
-		say(d, WARN, "counters",
+		answers_add(&d->answers, WARN, "counters",
 			"for ncu: options nvidia NVreg_RestrictProfilingToAdminUsers=0 in /etc/modprobe.d, and reboot",
 			"the driver gives performance counters to root alone");
 	else
-		say(d, OK, "counters", "", "ncu may read them");
+		answers_add(&d->answers, OK, "counters", "", "ncu may read them");
 }
 
 static void look_at_disk(struct doctor *d)
@@ -146,7 +119,7 @@ static void look_at_disk(struct doctor *d)
 		if (statvfs(folders[i], &fs) != 0)
 			continue; /* not used here */
 		unsigned long long mib = (unsigned long long)fs.f_bavail * fs.f_frsize >> 20;
-		say(d,
+		answers_add(&d->answers,
 			mib < DISK_FAIL_MIB   ? FAIL
 			: mib < DISK_WARN_MIB ? WARN
 					      : OK,
@@ -163,10 +136,10 @@ static void look_at_clock(struct doctor *d)
 	struct timex clock = { .modes = 0 };
 	int state = adjtimex(&clock);
 	if (state == TIME_ERROR || (clock.status & STA_UNSYNC))
-		say(d, WARN, "clock", "start systemd-timesyncd or chrony; times of day and signatures depend on it",
-			"nobody sets it");
+		answers_add(&d->answers, WARN, "clock",
+			"start systemd-timesyncd or chrony; times of day and signatures depend on it", "nobody sets it");
 	else
-		say(d, OK, "clock", "", "synchronised");
+		answers_add(&d->answers, OK, "clock", "", "synchronised");
 }
 
 /* ---- the daemon -------------------------------------------------------------------------------------------------------- */
@@ -188,8 +161,8 @@ static void look_at_jobs(struct doctor *d, const char *repo)
 	struct failures f;
 	if (!failures_find(d->c, repo, &f))
 		return;
-	say(d, FAIL, "jobs", advice_for(&f), "%s: its last %d jobs all failed%s%s; the newest, job %lld: %s", repo, f.n,
-		f.is_one ? " alike, " : ", in several ways", f.is_one ? f.class : "", f.job, f.text);
+	answers_add(&d->answers, FAIL, "jobs", advice_for(&f), "%s: its last %d jobs all failed%s%s; the newest, job %lld: %s",
+		repo, f.n, f.is_one ? " alike, " : ", in several ways", f.is_one ? f.class : "", f.job, f.text);
 }
 
 static void look_at_repos(struct doctor *d, const json_t *repos)
@@ -199,12 +172,13 @@ static void look_at_repos(struct doctor *d, const json_t *repos)
 	json_array_foreach(json_object_get(repos, "items"), i, repo)
 	{
 		bool broken = strcmp(value_text(repo, "state"), "error") == 0;
-		say(d, broken ? FAIL : OK, "repository", broken ? "mend its url, key or permissions; flopwatch config check" : "",
-			"%s%s%s", value_text(repo, "name"), broken ? ": " : " is read", broken ? value_text(repo, "error") : "");
+		answers_add(&d->answers, broken ? FAIL : OK, "repository",
+			broken ? "mend its url, key or permissions; flopwatch config check" : "", "%s%s%s",
+			value_text(repo, "name"), broken ? ": " : " is read", broken ? value_text(repo, "error") : "");
 		look_at_jobs(d, value_text(repo, "name"));
 	}
 	if (i == 0)
-		say(d, WARN, "repository", "add one under repos: in flopwatchd.yml", "none is watched");
+		answers_add(&d->answers, WARN, "repository", "add one under repos: in flopwatchd.yml", "none is watched");
 }
 
 static void look_at_daemon_devices(struct doctor *d, const json_t *devices)
@@ -215,12 +189,13 @@ static void look_at_daemon_devices(struct doctor *d, const json_t *devices)
 	{
 		const char *state = value_text(device, "state");
 		bool good = devicestate_from_name(state) == DEVICESTATE_OK;
-		say(d, good ? OK : WARN, "device", good ? "" : "flopwatch resume DEVICE gives it jobs again", "%s is %s%s%s",
-			value_text(device, "uuid"), state, *value_text(device, "state_why") ? ": " : "",
+		answers_add(&d->answers, good ? OK : WARN, "device", good ? "" : "flopwatch resume DEVICE gives it jobs again",
+			"%s is %s%s%s", value_text(device, "uuid"), state, *value_text(device, "state_why") ? ": " : "",
 			value_text(device, "state_why"));
 	}
 	if (i == 0)
-		say(d, WARN, "device", "look at workers: in flopwatchd.yml; a device shows up when its worker has said hello",
+		answers_add(&d->answers, WARN, "device",
+			"look at workers: in flopwatchd.yml; a device shows up when its worker has said hello",
 			"the daemon has heard of none");
 }
 
@@ -246,7 +221,7 @@ static void look_at_workers(struct doctor *d, const json_t *workers)
 		bool down = strcmp(value_text(worker, "state"), "down") == 0;
 		char shown[200];
 		tell_shown(worker, shown, sizeof shown);
-		say(d, down ? FAIL : OK, "worker",
+		answers_add(&d->answers, down ? FAIL : OK, "worker",
 			down ? "mend its command or socket under workers: in flopwatchd.yml; it is tried again" : "",
 			"%s is %s%s%s%s", value_text(worker, "name"), value_text(worker, "state"), down ? ": " : "",
 			value_text(worker, "why"), shown);
@@ -261,7 +236,7 @@ static void look_at_warnings(struct doctor *d, char *health)
 	(void)strsep(&health, "\n");
 	while ((line = strsep(&health, "\n")))
 		if (strncmp(line, mark, sizeof mark - 1) == 0)
-			say(d, WARN, "daemon", "see `flopwatch deliveries`", "%s", line + sizeof mark - 1);
+			answers_add(&d->answers, WARN, "daemon", "see `flopwatch deliveries`", "%s", line + sizeof mark - 1);
 }
 
 static void look_at_daemon(struct doctor *d)
@@ -272,15 +247,15 @@ static void look_at_daemon(struct doctor *d)
 	buf_init(&text, 1 << 16);
 	if (client_get_raw(d->c, "/healthz", &text, &err) != 0) {
 		bool away = err.code == ERR_IO || err.code == ERR_TIMEOUT;
-		say(d, FAIL, "daemon",
+		answers_add(&d->answers, FAIL, "daemon",
 			away ? "start it: systemctl start flopwatchd; or say where it is with --server" : "see its journal", "%s",
 			err.text);
 	} else if (client_get(d->c, "/api/v1/repos", &repos, &err) != 0 ||
 		   client_get(d->c, "/api/v1/devices", &devices, &err) != 0) {
-		say(d, FAIL, "daemon", "show it an access token: --token-file FILE", "%s answers, but not to us: %s",
-			client_server(d->c), err.text);
+		answers_add(&d->answers, FAIL, "daemon", "show it an access token: --token-file FILE",
+			"%s answers, but not to us: %s", client_server(d->c), err.text);
 	} else {
-		say(d, OK, "daemon", "", "%s answers and can store results", client_server(d->c));
+		answers_add(&d->answers, OK, "daemon", "", "%s answers and can store results", client_server(d->c));
 		look_at_warnings(d, text.data);
 		look_at_repos(d, repos);
 		if (client_get(d->c, "/api/v1/workers", &workers, &err) == 0) /* a daemon of before has no such list */
@@ -295,64 +270,16 @@ static void look_at_daemon(struct doctor *d)
 
 /* ---- all of it --------------------------------------------------------------------------------------------------------- */
 
-static void print(const struct doctor *d)
-{
-	bool colors = terminal_colors(stdout);
-	for (int i = 0; i < d->n; i++) {
-		const struct answer *a = &d->answer[i];
-		const char *word = health_name[a->health];
-		printf("%s%-4s%s  %-10s  ", colors ? terminal_tone(word) : "", word, colors ? TERMINAL_PLAIN : "", a->what);
-		plain_print(stdout, a->text);
-		if (*a->advice)
-			printf("\n                  -> %s", a->advice);
-		putchar('\n');
-	}
-}
-
-static void print_json(const struct doctor *d, bool good)
-{
-	struct buf out;
-	struct jsonw j;
-	buf_init(&out, 1 << 20);
-	jsonw_init(&j, &out);
-	jsonw_object(&j);
-	jsonw_kv_bool(&j, "ok", good);
-	jsonw_key(&j, "checks");
-	jsonw_array(&j);
-	for (int i = 0; i < d->n; i++) {
-		const struct answer *a = &d->answer[i];
-		jsonw_object(&j);
-		jsonw_kv_string(&j, "what", a->what);
-		jsonw_kv_string(&j, "health", health_name[a->health]);
-		jsonw_kv_string(&j, "text", a->text);
-		jsonw_kv_string(&j, "advice", *a->advice ? a->advice : NULL);
-		jsonw_object_end(&j);
-	}
-	jsonw_array_end(&j);
-	jsonw_object_end(&j);
-	puts(out.data);
-	buf_fini(&out);
-}
-
 int verb_doctor(struct client *c, const struct options *o)
 {
-	struct doctor *d = calloc(1, sizeof *d);
-	bool good = true;
-	if (!d)
-		return EXIT_ERROR;
-	d->c = c;
-	look_at_devices(d);
-	look_at_nvcc(d);
-	look_at_counters(d);
-	look_at_disk(d);
-	look_at_clock(d);
-	look_at_daemon(d);
-	for (int i = 0; i < d->n; i++)
-		good = good && d->answer[i].health != FAIL;
-	if (o->json)
-		print_json(d, good);
-	else
-		print(d);
-	free(d);
+	struct doctor d = { .c = c };
+	look_at_devices(&d);
+	look_at_nvcc(&d);
+	look_at_counters(&d);
+	look_at_disk(&d);
+	look_at_clock(&d);
+	look_at_daemon(&d);
+	bool good = answers_print(&d.answers, o->json);
+	answers_fini(&d.answers);
 	return good ? EXIT_OK : EXIT_ERROR;
 }

@@ -1,15 +1,12 @@
-/* Verbs that change something: cancel, retry, pause, resume, backup; and config check, which runs the daemon's own reader. */
+/* Verbs that change something: cancel, retry, pause, resume, backup. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/proc.h"
 #include "cli/output/value.h"
 #include "cli/verbs.h"
 #include "core/state/devicestate.h"
-
-enum { CHECK_TIMEOUT_MS = 10000 };
 
 static int post(struct client *c, const char *collection, const char *id, const char *verb)
 {
@@ -79,35 +76,4 @@ int verb_backup(struct client *c, const struct options *o)
 		return EXIT_OK;
 	unlink(part);
 	return verb_fail_here(&err);
-}
-
-int verb_config(struct client *c, const struct options *o)
-{
-	(void)c;
-	struct fw_err err = { 0 };
-	char program[4096];
-	if (strcmp(o->arg[0], "check") != 0) {
-		fputs("flopwatch: write: flopwatch config check [FILE]\n", stderr);
-		return EXIT_USAGE;
-	}
-	if (proc_sibling("flopwatchd", program, sizeof program, &err) != 0)
-		return verb_fail_here(&err);
-	const char *argv[] = { program, "--config", o->n_arg == 2 ? o->arg[1] : "/etc/flopwatch/flopwatchd.yml", "--check-config",
-		NULL };
-	struct proc_spec spec = { .argv = argv };
-	struct buf out;
-	struct proc_exit how;
-	buf_init(&out, 1 << 20);
-	int result = proc_run(&spec, NULL, &out, &out, CHECK_TIMEOUT_MS, &how, &err);
-	bool good = result == 0 && how.status == 0;
-	fwrite(out.data, 1, out.len, good ? stdout : stderr);
-	if (result == 0 && how.status < 0) {
-		char text[64];
-		proc_describe(&how, text);
-		result = err_set(&err, ERR_INTERNAL, "%s: %s", program, text);
-	}
-	buf_fini(&out);
-	if (result != 0)
-		return verb_fail_here(&err);
-	return good ? EXIT_OK : how.status == 2 ? EXIT_USAGE : EXIT_ERROR;
 }

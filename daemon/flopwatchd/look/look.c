@@ -1,0 +1,147 @@
+/* look.c - folders, suites and programs; see look.h. */
+#include "flopwatchd/look/look.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/proc.h"
+#include "core/suite/suite.h"
+#include "flopwatchd/look/say.h"
+
+enum { SUITE_MAX_BYTES = 1 << 20, PATH_BYTES = 1024 };
+
+/* ---- folders --------------------------------------------------------------------------------------------------------------- */
+
+/* The folder, or the nearest above it that is there. Shape: out[PATH_BYTES]. */
+static void find_nearest(const char *path, char *out)
+{
+	struct stat st;
+	snprintf(out, PATH_BYTES, "%s", path);
+	while (stat(out, &st) != 0 && errno == ENOENT) {
+		char *slash = strrchr(out, '/');
+		if (!slash || slash == out)
+			snprintf(out, PATH_BYTES, "/");
+		else
+			*slash = '\0';
+		if (!strcmp(out, "/"))
+			return;
+	}
+}
+
+static void look_at_folder(const char *what, const char *path)
+{
+	char nearest[PATH_BYTES];
+	struct stat st;
+	const struct passwd *me = getpwuid(geteuid());
+	const char *who = me ? me->pw_name : "this user";
+	find_nearest(path, nearest);
+	bool is_there = !strcmp(nearest, path);
+	if (stat(nearest, &st) != 0 || !S_ISDIR(st.st_mode))
+		look_say(LOOK_FAIL, "folder", "name another folder, or move away what is in its place", "%s: %s is no folder",
+			what, nearest);
+	else if (access(nearest, W_OK | X_OK) != 0)
+		look_say(LOOK_FAIL, "folder",
+			"chown it to the daemon's user; or look as that user: sudo -u flopwatch flopwatch config check",
+			"%s: %s may not write %s%s", what, who, nearest, is_there ? "" : ", to make it there");
+	else
+		look_say(LOOK_OK, "folder", "", "%s: %s %s", what, path, is_there ? "is writable" : "will be made");
+}
+
+/* ---- suites ---------------------------------------------------------------------------------------------------------------- */
+
+static int is_suite(const struct dirent *entry)
+{
+	size_t len = strlen(entry->d_name);
+	return entry->d_name[0] != '.' && len > 5 && !strcmp(entry->d_name + len - 5, ".yaml");
+}
+
+static int read_suite(const char *path, struct fw_err *err)
+{
+	struct suite suite;
+	struct buf text;
+	char part[8192];
+	FILE *file = fopen(path, "re");
+	if (!file)
+		return err_sys(err, "cannot read %s", path);
+	buf_init(&text, SUITE_MAX_BYTES);
+	for (size_t n; (n = fread(part, 1, sizeof part, file)) > 0;)
+		buf_append(&text, part, n);
+	int result = ferror(file)  ? err_sys(err, "cannot read %s", path)
+		     : text.failed ? err_set(err, ERR_FULL, "%s: larger than %d bytes", path, SUITE_MAX_BYTES)
+				   : suite_parse(text.data, text.len, path, &suite, err);
+	if (result == 0)
+		suite_fini(&suite);
+	fclose(file);
+	buf_fini(&text);
+	return result;
+}
+
+/* A suite that the configuration names may be the repository's own, which is seen with its first push. */
+static void look_for_named(const struct config *c)
+{
+	char path[PATH_BYTES];
+	for (int i = 0; i < c->n_repos; i++)
+		for (int k = 0; k < c->repo[i].n_suites; k++) {
+			const char *name = c->repo[i].suite[k];
+			snprintf(path, sizeof path, "%s/%s.yaml", c->suites_dir, name);
+			if (*name && access(path, R_OK) != 0)
+				look_say(LOOK_WARN, "suite", "fine where the repository has it, as etc/suites/NAME.yaml",
+					"%s: suite %s is not in %s", c->repo[i].name, name, c->suites_dir);
+		}
+}
+
+static void look_at_suites(const struct config *c)
+{
+	struct dirent **entry;
+	int n = scandir(c->suites_dir, &entry, is_suite, alphasort), good = 0;
+	if (n < 0) {
+		look_say(LOOK_WARN, "suites", "fine where every repository brings its own; else set suites_dir", "%s: %s",
+			c->suites_dir, strerror(errno));
+		return;
+	}
+	for (int i = 0; i < n; i++) {
+		struct fw_err err = { 0 };
+		char path[PATH_BYTES];
+		snprintf(path, sizeof path, "%s/%s", c->suites_dir, entry[i]->d_name);
+		if (read_suite(path, &err) == 0)
+			good++;
+		else
+			look_say(LOOK_FAIL, "suite", "mend it; jobs that name it fail", "%s", err.text);
+		free(entry[i]);
+	}
+	free(entry);
+	look_say(LOOK_OK, "suites", "", "%d in %s can be read", good, c->suites_dir);
+	look_for_named(c);
+}
+
+/* ---- programs -------------------------------------------------------------------------------------------------------------- */
+
+static void look_at_programs(void)
+{
+	static const char *const names[] = { "flopwatch-git", "flopwatch-send" };
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+		struct fw_err err = { 0 };
+		char path[4096];
+		if (proc_sibling(names[i], path, sizeof path, &err) == 0)
+			look_say(LOOK_OK, "program", "", "%s", path);
+		else
+			look_say(LOOK_FAIL, "program", "install all of flopwatch in one place, or put it into PATH", "%s",
+				err.text);
+	}
+}
+
+void look_at_config(const struct config *c)
+{
+	look_at_folder("state_dir", c->state_dir);
+	look_at_folder("cache_dir", c->cache_dir);
+	look_at_suites(c);
+	look_at_programs();
+	look_at_repos(c);
+	look_at_workers(c);
+}

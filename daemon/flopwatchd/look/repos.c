@@ -1,0 +1,94 @@
+/* repos.c - repositories and their branches; see look.h. */
+#include "flopwatchd/look/look.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/proc.h"
+#include "flopwatchd/job/gitread.h"
+#include "flopwatchd/look/say.h"
+
+enum { ASK_MS = 60000, TIPS_MAX_BYTES = 64 << 20, ERRORS_MAX_BYTES = 1 << 16, NAME_BYTES = 1024 };
+
+/* What flopwatch-git prints of the branches. */
+static int read_branches(const struct config_repo *r, struct buf *out, struct fw_err *err)
+{
+	char program[4096];
+	struct proc_exit how;
+	struct buf errors;
+	int n = 1;
+	if (proc_sibling("flopwatch-git", program, sizeof program, err) != 0)
+		return -1;
+	const char *argv[8] = { program };
+	argv[n++] = r->is_local ? "tips" : "heads";
+	argv[n++] = r->is_local ? "--repo" : "--url";
+	argv[n++] = r->url;
+	if (!r->is_local && r->ssh_key[0]) {
+		argv[n++] = "--ssh-key";
+		argv[n++] = r->ssh_key;
+	}
+	struct proc_spec spec = { .argv = argv };
+	buf_init(&errors, ERRORS_MAX_BYTES);
+	int result = proc_run(&spec, NULL, out, &errors, ASK_MS, &how, err);
+	if (result == 0 && how.timed_out)
+		result = err_set(err, ERR_TIMEOUT, "it did not answer within %d s", ASK_MS / 1000);
+	else if (result == 0 && how.status != 0)
+		result = err_set(
+			err, ERR_INVALID, "%.*s", (int)strcspn(errors.data, "\n"), errors.len ? errors.data : "it failed");
+	else if (result == 0 && out->failed)
+		result = err_set(err, ERR_FULL, "it has more branches than can be read");
+	buf_fini(&errors);
+	return result;
+}
+
+/* How many branches there are, and whether one has this name, encoded. */
+static int count(char *lines, const char *wanted, bool *has_wanted)
+{
+	int n = 0;
+	char *line;
+	*has_wanted = false;
+	while ((line = strsep(&lines, "\n"))) {
+		json_t *tip = *line ? json_loads(line, 0, NULL) : NULL;
+		const char *name = json_string_value(json_object_get(tip, "name"));
+		n += name != NULL;
+		*has_wanted = *has_wanted || (name && !strcmp(name, wanted));
+		json_decref(tip);
+	}
+	return n;
+}
+
+static void look_at_repo(const struct config_repo *r)
+{
+	struct fw_err err = { 0 };
+	struct buf out;
+	char upstream[NAME_BYTES], why[NAME_BYTES];
+	bool has_upstream;
+	buf_init(&out, TIPS_MAX_BYTES);
+	if (read_branches(r, &out, &err) != 0 || gitread_encode(r->upstream, upstream, sizeof upstream, &err) != 0) {
+		look_say(LOOK_FAIL, "repository",
+			r->is_local ? "mend its url, or let the daemon's user read it"
+				    : "mend its url, its key, or the way to the server",
+			"%s: %s", r->name, err.text);
+		buf_fini(&out);
+		return;
+	}
+	int n = count(out.data, upstream, &has_upstream);
+	config_no_upstream(r, why, sizeof why);
+	if (n == 0)
+		look_say(LOOK_WARN, "repository", "push one", "%s can be read, but has no branch yet", r->name);
+	else if (!has_upstream)
+		look_say(LOOK_FAIL, "branch", "", "%s: %s", r->name, why);
+	else
+		look_say(LOOK_OK, "repository", "", "%s can be read: %d branch%s, %s among them", r->name, n, n == 1 ? "" : "es",
+			r->upstream);
+	buf_fini(&out);
+}
+
+void look_at_repos(const struct config *c)
+{
+	for (int i = 0; i < c->n_repos; i++)
+		look_at_repo(&c->repo[i]);
+	if (c->n_repos == 0)
+		look_say(LOOK_WARN, "repository", "add one under repos:", "none is watched");
+}

@@ -1,0 +1,149 @@
+/* workers.c - workers and their devices; see look.h. */
+#include "flopwatchd/look/look.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "core/protocol/protocol.h"
+#include "flopwatchd/dispatch/connect.h"
+#include "flopwatchd/look/say.h"
+
+enum { HELLO_MAX_BYTES = 1 << 20, ERRORS_MAX_BYTES = 1 << 16 };
+static const int64_t hello_ns = INT64_C(60000000000);
+
+/* Up to the end of the first line. 0, -1: there is none, and why. */
+static int read_line(int fd, struct buf *line, struct fw_err *err)
+{
+	int64_t end_ns = clock_mono_ns() + hello_ns;
+	char part[4096];
+	while (!memchr(line->data, '\n', line->len)) {
+		int64_t left_ms = (end_ns - clock_mono_ns()) / 1000000;
+		struct pollfd wait = { .fd = fd, .events = POLLIN };
+		int ready = left_ms > 0 ? poll(&wait, 1, (int)left_ms) : 0;
+		if (ready == 0)
+			return err_set(err, ERR_TIMEOUT, "it said nothing within %d s", (int)(hello_ns / 1000000000));
+		ssize_t n = ready > 0 ? read(fd, part, sizeof part) : -1;
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (n <= 0)
+			return err_set(err, ERR_IO, "it ended before it said what it measures on");
+		buf_append(line, part, (size_t)n);
+		if (line->failed)
+			return err_set(err, ERR_PROTOCOL, "it prints without end instead of saying what it measures on");
+	}
+	return 0;
+}
+
+/* What it printed beside the protocol says more than that it ended. Shape: the last line, "" none. */
+static void read_errors(int fd, char *last, size_t size)
+{
+	char part[4096];
+	struct buf text;
+	buf_init(&text, ERRORS_MAX_BYTES);
+	for (ssize_t n; fd >= 0 && (n = read(fd, part, sizeof part)) > 0 && !text.failed;)
+		buf_append(&text, part, (size_t)n);
+	while (text.len && text.data[text.len - 1] == '\n')
+		text.data[--text.len] = '\0';
+	const char *line = text.len ? strrchr(text.data, '\n') : NULL;
+	snprintf(last, size, "%s", line ? line + 1 : text.len ? text.data : "");
+	buf_fini(&text);
+}
+
+static int hear(const struct connection *to, struct msg *hello, struct fw_err *err)
+{
+	struct buf line;
+	char said[512];
+	buf_init(&line, HELLO_MAX_BYTES);
+	int result = read_line(to->fd, &line, err);
+	if (result == 0)
+		result = protocol_parse(line.data, strcspn(line.data, "\n"), hello, err);
+	if (result != 0) {
+		read_errors(to->errors_fd, said, sizeof said);
+		if (*said)
+			err_context(err, "%s", said);
+	} else if (hello->t != MSG_HELLO) {
+		msg_fini(hello);
+		result = err_set(err, ERR_PROTOCOL, "it said something else than what it measures on");
+	}
+	buf_fini(&line);
+	return result;
+}
+
+static void look_at_devices(const struct config *c, const struct config_worker *w, const struct msg_hello *hello)
+{
+	const struct msg_device *found = NULL;
+	for (int i = 0; i < hello->n_devices && !found; i++)
+		if (w->device == DEVICE_ANY || hello->device[i].kind == w->device)
+			found = &hello->device[i];
+	if (found)
+		look_say(LOOK_OK, "worker", "", "%s measures on %s %s (%s)", w->name, device_kind_name(found->kind), found->uuid,
+			found->name);
+	else
+		look_say(LOOK_FAIL, "device", "see nvidia-smi on its machine; or set another device",
+			"%s answers, but has no device of kind %s", w->name, device_kind_name(w->device));
+	if (!strcmp(c->sandbox, "auto") && strcmp(hello->isolation, "bwrap") != 0)
+		look_say(LOOK_WARN, "sandbox", "install bubblewrap there, and allow user namespaces",
+			"%s builds and runs branches without a sandbox", w->name);
+}
+
+static void add_word(struct config_worker *w, const char *word)
+{
+	if (w->n_command < CONFIG_LIST_MAX)
+		snprintf(w->command[w->n_command++], sizeof w->command[0], "%s", word);
+}
+
+/* A worker that serves makes its cache, perhaps as another user than the daemon's; one that is probed only speaks. */
+static void probe_instead(const struct config *c, struct config_worker *w)
+{
+	if (!w->n_command || strcmp(w->command[w->n_command - 1], "serve") != 0)
+		return;
+	w->n_command--;
+	add_word(w, "probe");
+	add_word(w, "--sandbox");
+	add_word(w, c->sandbox);
+	add_word(w, "--device");
+	add_word(w, w->device == DEVICE_ANY ? "auto" : device_kind_name(w->device));
+	for (int i = 0; i < c->n_read_only; i++) {
+		add_word(w, "--read-only");
+		add_word(w, c->read_only[i]);
+	}
+}
+
+static void look_at_worker(const struct config *c, const struct config_worker *configured)
+{
+	struct fw_err err = { 0 };
+	struct connection to;
+	struct msg hello = { 0 };
+	struct config_worker probed = *configured, *w = &probed;
+	probe_instead(c, w);
+	int result = connect_worker(c, w, &to, &err);
+	bool is_reached = result == 0;
+	if (is_reached) {
+		result = hear(&to, &hello, &err);
+		close(to.fd);
+		if (to.errors_fd >= 0)
+			close(to.errors_fd);
+		proc_end(&to.child);
+	}
+	if (result == 0) {
+		look_at_devices(c, w, &hello.u.hello);
+		msg_fini(&hello);
+	} else {
+		look_say(LOOK_FAIL, "worker",
+			w->socket[0] ? "start its service; and let the daemon's user reach the socket"
+				     : "mend its command; run it by hand to see what it says",
+			"%s%s%s", is_reached ? w->name : "", is_reached ? ": " : "", err.text);
+	}
+}
+
+void look_at_workers(const struct config *c)
+{
+	for (int i = 0; i < c->n_workers; i++)
+		look_at_worker(c, &c->worker[i]);
+	if (c->n_workers == 0)
+		look_say(LOOK_WARN, "worker", "add one under workers:", "there is none, so nothing is measured");
+}

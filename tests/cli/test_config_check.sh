@@ -1,0 +1,74 @@
+#!/bin/bash
+# `flopwatch config check` also looks whether what a configuration names is there, and changes nothing.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../lib/daemon.sh"
+check() {
+	"$bin/flopwatch" config check "$tmp/c.yml" "$@" >"$tmp/said" 2>&1
+}
+said() { # health, what, text
+	grep -qE -- "^$1 +$2 +$3" "$tmp/said" || { cat "$tmp/said"; return 1; }
+}
+lines() { # repos, workers, more...
+	write_config "repos: [$1]" "workers: [$2]" "${@:3}"
+}
+
+new_repo kernels
+push kernels main
+good_repo="{name: kernels, url: $tmp/kernels.git}"
+good_worker='{name: sim, command: [flopwatch-worker, serve], device: sim}'
+
+lines "$good_repo, {name: far, url: 'file://$tmp/kernels.git'}" "$good_worker"
+ok "all is there" check
+like "the file is fine" "$(cat "$tmp/said")" 'fine; 2 repositories, 1 workers'
+ok "folders that are not there yet" said ok folder "state_dir: $tmp/state will be made"
+ok "suites that can be read" said ok suites '[1-9][0-9]* in .*/etc/suites can be read'
+ok "programs" said ok program '.*/flopwatch-git'
+ok "a repository in place, with its branch" said ok repository 'kernels can be read: 1 branch, main among them'
+ok "one of a server" said ok repository 'far can be read: 1 branch, main among them'
+ok "a worker and its device" said ok worker 'sim measures on sim sim-0'
+ok "nothing was made" test ! -e "$tmp/state" -a ! -e "$tmp/cache"
+ok "--json" check --json
+ok "is JSON alone" jq -e '.ok and (.checks | length) >= 8 and all(.checks[]; .health != "fail")' "$tmp/said"
+
+lines "{name: gone, url: $tmp/gone}, {name: far, url: 'file://$tmp/gone'}" "$good_worker"
+fails "repositories that are not" 1 check
+ok "one in place" said fail repository "gone: .*$tmp/gone: no git repository there"
+ok "one of a server" said fail repository 'far: .*connect to file:'
+like "with what to do" "$(cat "$tmp/said")" '-> mend its url'
+
+lines "{name: kernels, url: $tmp/kernels.git, upstream: mian}" "$good_worker"
+fails "a branch that is not there" 1 check
+ok "is told with its place" said fail branch 'kernels: .*c.yml:5:[0-9]+: repos\[0\]\.upstream: there is no branch mian to compare others with; push it'
+
+git init -q --bare -b main "$tmp/empty.git"
+lines "{name: empty, url: $tmp/empty.git}" "$good_worker"
+ok "a repository without a branch is no mistake" check
+ok "but told" said warn repository 'empty can be read, but has no branch yet'
+
+lines "$good_repo" "{name: none, command: [$tmp/no-such-worker, serve]}, {name: mute, command: [sh, -c, 'echo no such host >&2; exit 1']}, {name: sock, socket: $tmp/none.sock}"
+fails "workers that do not answer" 1 check
+ok "a program that is none" said fail worker "worker none: .*$tmp/no-such-worker"
+ok "one that ends, with what it said" said fail worker 'mute: no such host: it ended before it said what it measures on'
+ok "a socket of nobody" said fail worker "worker sock: cannot reach $tmp/none.sock: No such file"
+printf '#!/bin/sh\nexec "%s" probe --device sim\n' "$bin/flopwatch-worker" >"$tmp/other"
+chmod +x "$tmp/other"
+lines "$good_repo" "{name: other, command: [$tmp/other], device: cuda}"
+fails "a worker without the device" 1 check
+ok "is told by the kind" said fail device 'other answers, but has no device of kind cuda'
+
+mkdir "$tmp/suites"
+cp "$root/etc/suites/demo.yaml" "$tmp/suites/good.yaml"
+echo 'suite: [' >"$tmp/suites/bad.yaml"
+lines "{name: kernels, url: $tmp/kernels.git, suites: [other]}" "$good_worker"
+sed -i "s,^suites_dir:.*,suites_dir: $tmp/suites," "$tmp/c.yml"
+fails "a suite that cannot be read" 1 check
+ok "is named" said fail suite "$tmp/suites/bad.yaml:"
+ok "the others are counted" said ok suites "1 in $tmp/suites can be read"
+ok "one that is the repository's own is asked about" said warn suite "kernels: suite other is not in $tmp/suites"
+
+touch "$tmp/file"
+lines "$good_repo" "$good_worker"
+sed -i "s,^state_dir:.*,state_dir: $tmp/file/state," "$tmp/c.yml"
+fails "a folder that cannot be" 1 check
+ok "is told with what is in its place" said fail folder "state_dir: $tmp/file.* is no folder"
+fails "a mistake in the file comes first" 2 "$bin/flopwatch" config check "$tmp/none.yml"
