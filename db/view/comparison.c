@@ -129,7 +129,7 @@ static int each_comparison(struct stmt *s, view_comparison_fn *each, void *arg, 
 	return result < 0 ? -1 : n;
 }
 
-enum { BY_REPO = 1, BY_BRANCH = 2, BY_VERDICT = 4, BY_TARGET = 8 };
+enum { BY_REPO = 1, BY_BRANCH = 2, BY_VERDICT = 4, BY_TARGET = 8, BY_REGRESSIONS = 16 };
 
 static const struct {
 	int filters;
@@ -142,13 +142,18 @@ static const struct {
 	{ BY_REPO | BY_VERDICT, COMPARISON_SELECT "WHERE c.repo = :repo AND c.verdict = :verdict AND " NEWEST },
 	{ BY_REPO | BY_BRANCH | BY_VERDICT,
 		COMPARISON_SELECT "WHERE c.repo = :repo AND c.branch = :branch AND c.verdict = :verdict AND " NEWEST },
+	{ BY_REGRESSIONS, COMPARISON_SELECT "WHERE c.n_regressions > 0 AND " NEWEST },
+	{ BY_REPO | BY_REGRESSIONS, COMPARISON_SELECT "WHERE c.repo = :repo AND c.n_regressions > 0 AND " NEWEST },
+	{ BY_REPO | BY_BRANCH | BY_REGRESSIONS,
+		COMPARISON_SELECT "WHERE c.repo = :repo AND c.branch = :branch AND c.n_regressions > 0 AND " NEWEST },
 	{ BY_REPO | BY_TARGET, COMPARISON_SELECT "WHERE c.repo = :repo AND c.target_sha = :target AND " NEWEST },
 };
 
 int view_comparisons(struct db *db, const struct view_filter *f, view_comparison_fn *each, void *arg, struct fw_err *err)
 {
 	int filters = (store_page_given(f->repo) ? BY_REPO : 0) | (store_page_given(f->branch) ? BY_BRANCH : 0) |
-		      (store_page_given(f->verdict) ? BY_VERDICT : 0) | (store_page_given(f->target) ? BY_TARGET : 0);
+		      (store_page_given(f->verdict) ? BY_VERDICT : 0) | (store_page_given(f->target) ? BY_TARGET : 0) |
+		      (f->has_regressions ? BY_REGRESSIONS : 0);
 	const char *sql = NULL;
 	for (size_t i = 0; i < sizeof comparison_lists / sizeof comparison_lists[0]; i++)
 		if (comparison_lists[i].filters == filters)

@@ -58,6 +58,7 @@ typedef void view_comparison_fn(void *arg, const struct view_comparison *row);
 /** Which rows; NULL or "" takes any. A branch needs its repo. `target` is a whole sha and needs its repo. */
 struct view_filter {
 	const char *repo, *branch, *verdict, *target;
+	bool has_regressions; /* cells that became slower, whatever else happened to others; not beside a verdict or target */
 	int64_t before;
 	int limit;
 };

@@ -293,7 +293,9 @@ static void take_all_statements(struct fixture *f)
 	double accepted;
 	struct view_filter filters[] = { { 0 }, { .repo = "kernels" }, { .repo = "kernels", .branch = "main" },
 		{ .verdict = "failed" }, { .repo = "kernels", .verdict = "failed" },
-		{ .repo = "kernels", .branch = "main", .verdict = "failed" }, { .repo = "kernels", .target = fixture_sha(3) } };
+		{ .repo = "kernels", .branch = "main", .verdict = "failed" }, { .repo = "kernels", .target = fixture_sha(3) },
+		{ .has_regressions = true }, { .repo = "kernels", .has_regressions = true },
+		{ .repo = "kernels", .branch = "main", .has_regressions = true } };
 	for (size_t i = 0; i < sizeof filters / sizeof filters[0]; i++)
 		ok(view_comparisons(f->db, &filters[i], see_comparison, &s, &err));
 	ok(view_repos(f->db, see_repo, &s, &err));

@@ -450,6 +450,7 @@ class Replay:
             a = ask(self.server, "GET", path, headers={"Accept": accept})
             check(a.status == 200 and a.type == kind and "Accept" in (a.headers["Vary"] or ""), f"{path} as {accept} is {kind}", a.type)
         self.expect("get", "/api/v1/comparisons/{id}", status=406, headers={"Accept": "image/png"}, id=facts["regression"])
+        self.expect("get", "/api/v1/report", status=406, headers={"Accept": "image/png"})
         for target in ("/api/v1/jobs", "/metrics"):
             a = ask(self.server, "GET", target, headers={"Accept": "image/png"})
             check(a.status == 406 and a.type == "application/problem+json", f"{target} as a picture is 406", a.status)

@@ -11,6 +11,7 @@
 #include "core/text/branch.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
+#include "web/http/media.h"
 
 void answer_json(struct http_response *response, struct jsonw *j)
 {
@@ -79,6 +80,14 @@ bool answer_is_form(const struct http_request *r)
 {
 	const char *type = http_header(r, "Content-Type");
 	return type && strncmp(type, "application/x-www-form-urlencoded", 33) == 0;
+}
+
+enum answer_form answer_form_wanted(const struct http_request *r)
+{
+	const char *accept = http_header(r, "Accept");
+	double json = media_quality(accept, "application/json"), csv = media_quality(accept, "text/csv"),
+	       markdown = media_quality(accept, "text/markdown");
+	return csv > json && csv >= markdown ? ANSWER_CSV : markdown > json ? ANSWER_MARKDOWN : ANSWER_JSON;
 }
 
 static bool is_for_programs(const struct http_request *r)
@@ -325,12 +334,17 @@ int answer_list_seek(struct db *db, struct http_request *r, struct http_response
 	return 0;
 }
 
+void answer_list_pass(struct answer_list *list, int64_t id)
+{
+	list->read++;
+	list->seen = id;
+}
+
 bool answer_list_take(struct answer_list *list, int64_t id, int64_t at, const char *repo)
 {
 	bool wanted = (!repo || !list->repo || strcmp(repo, list->repo) == 0) && period_holds(&list->period, at);
 	list->past |= at < list->period.since - PERIOD_SLACK_MS;
-	list->read++;
-	list->seen = id;
+	answer_list_pass(list, id);
 	if (list->n == list->limit) {
 		list->more |= wanted;
 		return false;

@@ -25,6 +25,11 @@ void answer_error(struct http_request *r, struct http_response *response, const 
 /** The body came from a form of a page, whose reader wants a page as answer. */
 bool answer_is_form(const struct http_request *r);
 
+/** What the same thing can be sent as. */
+enum answer_form { ANSWER_JSON, ANSWER_CSV, ANSWER_MARKDOWN };
+/** The form that the Accept header likes best, JSON where it does not care. */
+enum answer_form answer_form_wanted(const struct http_request *r);
+
 /** Times as RFC 3339; 0 is null. */
 void answer_time(struct jsonw *j, const char *key, int64_t utc_ms);
 /** "" and NULL are null. */
@@ -75,6 +80,8 @@ int answer_list_seek(struct db *db, struct http_request *r, struct http_response
  * list has no period). `repo`: whose it is, NULL where the view has filtered.
  */
 bool answer_list_take(struct answer_list *list, int64_t id, int64_t at, const char *repo);
+/** For a row that the view gives and the list does not want, in place of answer_list_take. */
+void answer_list_pass(struct answer_list *list, int64_t id);
 /** After a page of rows: whether another is needed to fill the list. Then *before is where it goes on. */
 bool answer_list_more(struct answer_list *list, int64_t *before);
 /** The end, or `err` as the answer where `result` (of the view) is not 0. */

@@ -17,6 +17,7 @@ http_handler_fn api_comparisons, api_comparison, api_comparison_csv, api_compari
 http_handler_fn api_badge, api_compare, api_commit;
 http_handler_fn api_commit_verdict, api_job_verdict;
 http_handler_fn api_comparison_judge;
+http_handler_fn api_report;
 http_handler_fn api_comparison_ffa, api_comparison_closer;
 http_handler_fn api_import_post;
 http_handler_fn api_history, api_history_svg;

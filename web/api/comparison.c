@@ -9,50 +9,20 @@
 #include "db/view/comparison.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
+#include "web/api/comparison_row.h"
 #include "web/comparison/peer.h"
 #include "web/html/emit.h"
-#include "web/http/media.h"
 #include "web/answer/scope.h"
 #include "web/answer/site.h"
 #include "core/verdict/commit_verdict_json.h"
 
 /* ---- lists ------------------------------------------------------------------------------------------------------------ */
 
-static void write_comparison(void *arg, const struct view_comparison *row)
-{
-	struct jsonw *j = arg;
-	jsonw_object(j);
-	jsonw_kv_int(j, "id", row->id);
-	jsonw_kv_int(j, "job", row->job);
-	jsonw_kv_string(j, "repo", row->repo);
-	answer_branch(j, row->branch);
-	jsonw_kv_string(j, "kind", jobkind_name(row->kind));
-	jsonw_kv_string(j, "suite", row->suite);
-	jsonw_kv_string(j, "verdict", verdict_name(row->verdict));
-	jsonw_kv_string(j, "base", row->base);
-	answer_text(j, "base_how", row->base_how);
-	jsonw_kv_string(j, "target", row->target);
-	answer_text(j, "subject", row->subject);
-	answer_text(j, "identical_by", row->identical_by);
-	answer_text(j, "device", row->device);
-	jsonw_kv_int(j, "cells", row->cells);
-	jsonw_kv_int(j, "regressions", row->regressions);
-	jsonw_kv_int(j, "launches", row->launches);
-	jsonw_kv_figure(j, "worst_pct", row->worst_pct);
-	answer_text(j, "worst_cell", row->worst_cell);
-	jsonw_kv_figure(j, "best_pct", row->best_pct);
-	answer_text(j, "best_cell", row->best_cell);
-	jsonw_kv_figure(j, "gpu_s", row->gpu_s);
-	jsonw_kv_figure(j, "wall_s", row->wall_s);
-	answer_time(j, "finished_at", row->finished_at);
-	jsonw_object_end(j);
-}
-
 static void list_row(void *arg, const struct view_comparison *row)
 {
 	struct answer_list *list = arg;
 	if (answer_list_take(list, row->id, row->finished_at, NULL))
-		write_comparison(&list->j, row);
+		comparison_row_write(&list->j, row);
 }
 
 void api_comparisons(void *arg, struct http_request *r, struct http_response *response)
@@ -96,14 +66,12 @@ static void send_body(struct site *site, struct http_request *r, struct http_res
 
 void api_comparison(void *arg, struct http_request *r, struct http_response *response)
 {
-	const char *accept = http_header(r, "Accept");
-	double json = media_quality(accept, "application/json"), csv = media_quality(accept, "text/csv"),
-	       markdown = media_quality(accept, "text/markdown");
-	if (csv > json && csv >= markdown) {
+	enum answer_form form = answer_form_wanted(r);
+	if (form == ANSWER_CSV) {
 		api_comparison_csv(arg, r, response);
 		return;
 	}
-	if (markdown > json) {
+	if (form == ANSWER_MARKDOWN) {
 		api_comparison_md(arg, r, response);
 		return;
 	}
@@ -128,14 +96,6 @@ void api_compare(void *arg, struct http_request *r, struct http_response *respon
 
 /* ---- as a table ------------------------------------------------------------------------------------------------------- */
 
-static void csv_number(struct buf *out, double v)
-{
-	if (isfinite(v))
-		buf_printf(out, ",%.6g", v);
-	else
-		buf_putc(out, ',');
-}
-
 /* A table under way; `c` knows what is said of peers. */
 struct csv {
 	struct buf *out;
@@ -149,9 +109,9 @@ static void csv_peers(struct csv *t, int n)
 {
 	for (int i = 0; i < t->n_peers; i++) {
 		const struct comparison_peer *peer = n < t->c->n_cells ? comparison_peer(&t->c->cell[n], t->peer[i]) : NULL;
-		csv_number(t->out, peer ? peer->target_pct : NAN);
-		csv_number(t->out, peer ? peer->ci_low_pct : NAN);
-		csv_number(t->out, peer ? peer->ci_high_pct : NAN);
+		emit_csv_number(t->out, peer ? peer->target_pct : NAN);
+		emit_csv_number(t->out, peer ? peer->ci_low_pct : NAN);
+		emit_csv_number(t->out, peer ? peer->ci_high_pct : NAN);
 		buf_putc(t->out, ',');
 		emit_csv(t->out, peer ? peer->basis : "");
 	}
@@ -165,14 +125,14 @@ static void csv_row(void *arg, const struct view_cell *row)
 	emit_csv(out, row->key);
 	buf_putc(out, ',');
 	emit_csv(out, verdict_name(row->verdict));
-	csv_number(out, row->base_median_ms);
-	csv_number(out, row->target_median_ms);
-	csv_number(out, row->base_tflops);
-	csv_number(out, row->target_tflops);
-	csv_number(out, row->change_pct);
-	csv_number(out, row->ci_low_pct);
-	csv_number(out, row->ci_high_pct);
-	csv_number(out, row->mde_pct);
+	emit_csv_number(out, row->base_median_ms);
+	emit_csv_number(out, row->target_median_ms);
+	emit_csv_number(out, row->base_tflops);
+	emit_csv_number(out, row->target_tflops);
+	emit_csv_number(out, row->change_pct);
+	emit_csv_number(out, row->ci_low_pct);
+	emit_csv_number(out, row->ci_high_pct);
+	emit_csv_number(out, row->mde_pct);
 	buf_printf(out, ",%.6g,%d,%d,%d,%d,", row->threshold_pct, row->launches, row->samples,
 		(row->flags & FLAG_BORDERLINE) != 0, (row->flags & FLAG_TAIL) != 0);
 	emit_csv(out, row->failure);
@@ -183,11 +143,11 @@ static void csv_row(void *arg, const struct view_cell *row)
 	buf_putc(out, ',');
 	emit_csv(out, t->n < t->c->n_cells ? t->c->cell[t->n].target_config : "");
 	double code_pct = isfinite(row->m_code) ? stats_change_pct(row->m_code) : NAN;
-	csv_number(out, code_pct);
-	csv_number(out, row->change_pct - code_pct);
+	emit_csv_number(out, code_pct);
+	emit_csv_number(out, row->change_pct - code_pct);
 	buf_putc(out, ',');
 	emit_csv(out, decider_name(row->decided_by));
-	csv_number(out, isfinite(row->mean_m) ? stats_change_pct(row->mean_m) : NAN);
+	emit_csv_number(out, isfinite(row->mean_m) ? stats_change_pct(row->mean_m) : NAN);
 	buf_putc(out, ',');
 	explain_slow_calls(row->slow_share, row->slow_longer, words);
 	emit_csv(out, words);
@@ -296,7 +256,7 @@ void api_commit(void *arg, struct http_request *r, struct http_response *respons
 	jsonw_array(&j);
 	if (result == 0 && reading.n == 1) {
 		struct view_filter filter = { .repo = reading.repo, .target = reading.sha, .limit = VIEW_LIMIT_DEFAULT };
-		result = view_comparisons(site->db, &filter, write_comparison, &j, &err);
+		result = view_comparisons(site->db, &filter, comparison_row_write, &j, &err);
 	}
 	jsonw_array_end(&j);
 	jsonw_object_end(&j);

@@ -34,23 +34,6 @@ struct review {
 	const char *peer[COMPARISON_PEERS_MAX];
 };
 
-/* "+1.20 %", or a dash where nothing is known. */
-static void signed_pct(struct buf *out, double pct)
-{
-	if (isfinite(pct))
-		buf_printf(out, "%+.2f %%", pct);
-	else
-		buf_puts(out, "–");
-}
-
-static void interval(struct buf *out, double low_pct, double high_pct)
-{
-	if (isfinite(low_pct) && isfinite(high_pct))
-		buf_printf(out, "%+.2f … %+.2f %%", low_pct, high_pct);
-	else
-		buf_puts(out, "–");
-}
-
 /* Whether a reader may be spared it: beside a peer nothing is. */
 static bool is_folded(const struct review *review, const struct view_cell *row)
 {
@@ -86,9 +69,9 @@ static void cell_line(void *arg, const struct view_cell *row)
 			row->target_median_ms);
 	else
 		buf_puts(out, "– | – | ");
-	signed_pct(out, row->change_pct);
+	markdown_change(out, row->change_pct);
 	buf_puts(out, " | ");
-	interval(out, row->ci_low_pct, row->ci_high_pct);
+	markdown_interval(out, row->ci_low_pct, row->ci_high_pct);
 	buf_puts(out, " | ");
 	for (int i = 0; i < review->n_peers; i++) {
 		const struct comparison_peer *peer =
@@ -152,7 +135,7 @@ static void heading(void *arg, const struct view_comparison *row)
 	if (*peer)
 		buf_puts(out, " beside "), markdown_text(out, peer);
 	else if (row->regressions)
-		buf_printf(out, " in %d of %d cells, worst ", row->regressions, row->cells), signed_pct(out, row->worst_pct);
+		buf_printf(out, " in %d of %d cells, worst ", row->regressions, row->cells), markdown_change(out, row->worst_pct);
 	else if (isfinite(row->best_pct))
 		buf_printf(out, ", best %+.2f %% of %d cells", row->best_pct, row->cells);
 	else

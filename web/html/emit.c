@@ -1,5 +1,6 @@
 #include "web/html/emit.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -231,4 +232,12 @@ void emit_csv(struct buf *out, const char *text)
 		buf_putc(out, '"');
 	}
 	buf_fini(&shown);
+}
+
+void emit_csv_number(struct buf *out, double v)
+{
+	if (isfinite(v))
+		buf_printf(out, ",%.6g", v);
+	else
+		buf_putc(out, ',');
 }

@@ -286,7 +286,7 @@ void layout_table_end(struct buf *out)
 
 void layout_next_address(struct buf *out, struct http_request *r, int64_t last)
 {
-	static const char *const filters[] = { "repo", "branch", "verdict", "state", "since", "until", "limit" };
+	static const char *const filters[] = { "repo", "branch", "verdict", "state", "since", "until", "format", "limit" };
 	buf_printf(out, "%s?cursor=%lld", http_path(r), (long long)last);
 	for (size_t i = 0; i < sizeof filters / sizeof filters[0]; i++) {
 		const char *value = http_query(r, filters[i]);

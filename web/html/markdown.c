@@ -1,6 +1,7 @@
 /* markdown.c - see markdown.h. */
 #include "web/html/markdown.h"
 
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 #include <strings.h>
@@ -59,4 +60,20 @@ void markdown_text(struct buf *out, const char *text)
 		at += gap + len;
 	}
 	buf_fini(&shown);
+}
+
+void markdown_change(struct buf *out, double pct)
+{
+	if (isfinite(pct))
+		buf_printf(out, "%+.2f %%", pct);
+	else
+		buf_puts(out, "–");
+}
+
+void markdown_interval(struct buf *out, double low_pct, double high_pct)
+{
+	if (isfinite(low_pct) && isfinite(high_pct))
+		buf_printf(out, "%+.2f … %+.2f %%", low_pct, high_pct);
+	else
+		buf_puts(out, "–");
 }

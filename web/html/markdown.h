@@ -11,5 +11,9 @@
 void markdown_code(struct buf *out, const char *text);
 /** A text on one line. Words that forges make links or mentions of by themselves stand as code. */
 void markdown_text(struct buf *out, const char *text);
+/** "+1.20 %", or a dash where nothing is known. */
+void markdown_change(struct buf *out, double pct);
+/** "-1.20 … +0.30 %", or a dash. */
+void markdown_interval(struct buf *out, double low_pct, double high_pct);
 
 #endif

@@ -25,6 +25,7 @@ void api_index(void *arg, struct http_request *r, struct http_response *response
 		{ "comparison_ffa", "/api/v1/comparisons/{id}/ffa/{file}.csv" },
 		{ "comparison_md", "/api/v1/comparisons/{id}.md" },
 		{ "comparison_svg", "/api/v1/comparisons/{id}.svg" },
+		{ "report", "/api/v1/report?repo=&branch=&verdict=&since=&until=&format=" },
 		{ "badge", "/api/v1/badge.svg?repo=&branch=" },
 		{ "compare", "/api/v1/compare?repo=&base=&target=" },
 		{ "history", "/api/v1/history?repo=&branch=&cell=&device=&since=&until=" },

@@ -173,6 +173,8 @@ void page_api(void *arg, struct http_request *r, struct http_response *response)
 	route(out, "GET", "/api/v1/comparisons/{id}",
 		"one, with every cell; <code>.csv</code> as a table, <code>.md</code> for a review, "
 		"<code>.svg</code> as a picture");
+	route(out, "GET", "/api/v1/report?since=7d&amp;verdict=regression",
+		"what commits changed, with the cells; <code>format=csv</code> or <code>md</code>");
 	route(out, "GET", "/api/v1/badge.svg?repo=&amp;branch=", "the latest verdict as a picture");
 	route(out, "GET", "/api/v1/compare?repo=&amp;base=&amp;target=", "the newest comparison of two commits");
 	route(out, "GET", "/api/v1/history?repo=&amp;branch=&amp;cell=&amp;device=", "one cell over time");

@@ -1,0 +1,252 @@
+/* What commits changed in a time, with the cells that did: for a mail, a sheet or a program. */
+#include <math.h>
+
+#include "base/clock.h"
+#include "core/verdict/flag.h"
+#include "web/answer/answer.h"
+#include "web/answer/scope.h"
+#include "web/answer/site.h"
+#include "web/api/api.h"
+#include "web/api/comparison_row.h"
+#include "web/html/emit.h"
+#include "web/html/markdown.h"
+
+enum { CELLS_MAX = 10000 /* that a page looks at */, TABLE_MAX = 32 << 20 /* bytes */ };
+
+struct report {
+	struct answer_list list;
+	struct db *db;
+	enum answer_form form;
+	enum verdict verdict; /* of the cells; VERDICT_NONE: whatever happened */
+	struct buf table;     /* what is sent, unless it is JSON */
+	int n_cells;
+	const struct view_comparison *of; /* of the cells that come */
+	int n_written;                    /* of these */
+	int result;
+	struct fw_err *err;
+};
+
+static bool is_wanted(const struct report *report, const struct view_cell *cell)
+{
+	if (report->verdict != VERDICT_NONE)
+		return cell->verdict == report->verdict;
+	return cell->verdict != VERDICT_UNCHANGED && cell->verdict != VERDICT_IDENTICAL;
+}
+
+static void json_cell(struct jsonw *j, const struct view_cell *cell)
+{
+	jsonw_object(j);
+	jsonw_kv_string(j, "cell", cell->key);
+	jsonw_kv_string(j, "verdict", verdict_name(cell->verdict));
+	jsonw_kv_figure(j, "base_median_ms", cell->base_median_ms);
+	jsonw_kv_figure(j, "target_median_ms", cell->target_median_ms);
+	jsonw_kv_figure(j, "change_pct", cell->change_pct);
+	jsonw_kv_figure(j, "ci_low_pct", cell->ci_low_pct);
+	jsonw_kv_figure(j, "ci_high_pct", cell->ci_high_pct);
+	jsonw_kv_bool(j, "borderline", (cell->flags & FLAG_BORDERLINE) != 0);
+	answer_text(j, "failure", cell->failure);
+	answer_text(j, "reason", cell->reason);
+	jsonw_object_end(j);
+}
+
+static const struct view_cell no_cell = { .key = "",
+	.failure = "",
+	.reason = "",
+	.verdict = VERDICT_NONE,
+	.base_median_ms = NAN,
+	.target_median_ms = NAN,
+	.change_pct = NAN,
+	.ci_low_pct = NAN,
+	.ci_high_pct = NAN };
+
+static void csv_line(struct buf *out, const struct view_comparison *of, const struct view_cell *cell)
+{
+	char at[32];
+	clock_format(of->finished_at, at);
+	buf_printf(out, "%s,%lld,", at, (long long)of->id);
+	const char *const texts[] = { of->repo, of->branch, of->base, of->target, of->subject, of->suite, of->device,
+		verdict_name(of->verdict), cell->key, verdict_or_empty(cell->verdict) };
+	for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+		if (i)
+			buf_putc(out, ',');
+		emit_csv(out, texts[i]);
+	}
+	emit_csv_number(out, cell->base_median_ms);
+	emit_csv_number(out, cell->target_median_ms);
+	emit_csv_number(out, cell->change_pct);
+	emit_csv_number(out, cell->ci_low_pct);
+	emit_csv_number(out, cell->ci_high_pct);
+	buf_putc(out, ',');
+	emit_csv(out, cell->failure);
+	buf_putc(out, ',');
+	emit_csv(out, cell->reason);
+	buf_puts(out, "\r\n");
+}
+
+static void markdown_branch(struct buf *out, const char *key)
+{
+	struct buf text;
+	buf_init(&text, 16 * BRANCH_KEY_MAX);
+	branch_text(&text, key);
+	markdown_text(out, text.data);
+	buf_fini(&text);
+}
+
+/* A day is enough for people; the commit only once. */
+static void markdown_line(struct buf *out, const struct view_comparison *of, const struct view_cell *cell, bool is_first)
+{
+	char at[32];
+	clock_format(of->finished_at, at);
+	if (is_first) {
+		buf_printf(out, "| %.10s | `%.10s` ", at, of->target);
+		markdown_text(out, of->subject);
+		buf_puts(out, " | ");
+		markdown_code(out, of->repo);
+		buf_putc(out, ' ');
+		markdown_branch(out, of->branch);
+		buf_puts(out, " | ");
+	} else {
+		buf_puts(out, "| | | | ");
+	}
+	if (*cell->key)
+		markdown_code(out, cell->key);
+	buf_puts(out, " | ");
+	markdown_change(out, cell->change_pct);
+	buf_puts(out, " | ");
+	markdown_interval(out, cell->ci_low_pct, cell->ci_high_pct);
+	buf_printf(out, " | %s |\n", verdict_word(of->kind, *cell->key ? cell->verdict : of->verdict));
+}
+
+static void write_cell(struct report *report, const struct view_cell *cell)
+{
+	if (report->form == ANSWER_CSV)
+		csv_line(&report->table, report->of, cell);
+	else if (report->form == ANSWER_MARKDOWN)
+		markdown_line(&report->table, report->of, cell, report->n_written == 0);
+	else
+		json_cell(&report->list.j, cell);
+	report->n_written++;
+}
+
+static void cell_row(void *arg, const struct view_cell *row)
+{
+	struct report *report = arg;
+	if (is_wanted(report, row))
+		write_cell(report, row);
+}
+
+/* What a person asked for or pushed; the rest is the daemon's own measuring. */
+static bool is_of_a_commit(enum jobkind kind)
+{
+	return kind == JOBKIND_CHANGE || kind == JOBKIND_IMPORT;
+}
+
+static void comparison_row(void *arg, const struct view_comparison *row)
+{
+	struct report *report = arg;
+	struct jsonw *j = &report->list.j;
+	if (report->result != 0 || !is_of_a_commit(row->kind)) {
+		answer_list_pass(&report->list, row->id);
+		return;
+	}
+	if (report->list.n > 0 && report->n_cells + row->cells > CELLS_MAX)
+		report->list.limit = report->list.n; /* the page is full */
+	if (!answer_list_take(&report->list, row->id, row->finished_at, NULL))
+		return;
+	report->n_cells += row->cells;
+	report->of = row;
+	report->n_written = 0;
+	jsonw_object(j);
+	jsonw_key(j, "comparison");
+	comparison_row_write(j, row);
+	jsonw_key(j, "cells");
+	jsonw_array(j);
+	report->result = view_cells(report->db, row->id, cell_row, report, report->err);
+	jsonw_array_end(j);
+	jsonw_object_end(j);
+	if (report->n_written == 0 && report->form != ANSWER_JSON)
+		write_cell(report, &no_cell); /* it failed before there were cells */
+}
+
+static void begin_table(struct report *report)
+{
+	if (report->form == ANSWER_CSV)
+		buf_puts(&report->table,
+			"finished_at,comparison,repo,branch,base,target,subject,suite,device,verdict,cell,cell_verdict,"
+			"base_median_ms,target_median_ms,change_pct,ci_low_pct,ci_high_pct,failure,reason\r\n");
+	else
+		buf_puts(&report->table,
+			"| day | commit | branch | cell | change | 95 % interval | verdict |\n|---|---|---|---|--:|--:|---|\n");
+}
+
+static void describe_period(struct buf *out, const struct period *p)
+{
+	char at[32];
+	if (p->since) {
+		clock_format(p->since, at);
+		buf_printf(out, " since %.16sZ", at);
+	}
+	if (p->until) {
+		clock_format(p->until, at);
+		buf_printf(out, " until %.16sZ", at);
+	}
+}
+
+/* The list is whole, with its cursor in the Link header: what is sent of it is the table. */
+static void send_table(struct http_response *response, struct report *report)
+{
+	struct buf *out = &response->body;
+	buf_clear(out);
+	if (report->form == ANSWER_CSV) {
+		response->type = "text/csv; charset=utf-8; header=present";
+	} else {
+		response->type = "text/markdown; charset=utf-8";
+		buf_printf(out, "**flopwatch: %d %s%s", report->list.n, verdict_or_empty(report->verdict),
+			report->verdict == VERDICT_NONE ? "" : " ");
+		buf_puts(out, report->list.n == 1 ? "comparison" : "comparisons");
+		describe_period(out, &report->list.period);
+		buf_printf(out, "**%s\n\n", response->link[0] ? ", and more before them" : "");
+	}
+	if (report->form == ANSWER_CSV || report->list.n)
+		buf_append(out, report->table.data, report->table.len);
+	out->failed |= report->table.failed;
+}
+
+static int read_form(struct http_request *r, struct http_response *response, enum answer_form *form)
+{
+	const char *format;
+	if (answer_choice(r, response, "format", "json csv md", &format) != 0)
+		return -1;
+	*form = !format ? answer_form_wanted(r) : *format == 'j' ? ANSWER_JSON : *format == 'c' ? ANSWER_CSV : ANSWER_MARKDOWN;
+	return 0;
+}
+
+void api_report(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct report report = { .db = site->db, .err = &err };
+	char branch[BRANCH_KEY_MAX];
+	struct view_filter filter = { .repo = http_query(r, "repo"), .branch = scope_branch(r, branch) };
+	int result;
+	if (read_form(r, response, &report.form) != 0 ||
+		answer_choice(r, response, "verdict", API_VERDICTS, &filter.verdict) != 0 ||
+		answer_list_begin(site->db, r, response, &report.list, &filter.before) != 0 ||
+		answer_list_seek(site->db, r, response, &report.list, VIEW_LIST_COMPARISONS, &filter.before) != 0)
+		return;
+	report.verdict = filter.verdict ? verdict_from_name(filter.verdict) : VERDICT_NONE;
+	filter.has_regressions = report.verdict == VERDICT_REGRESSION;
+	if (filter.has_regressions)
+		filter.verdict = NULL; /* one that also failed in other cells did not become faster by that */
+	buf_init(&report.table, TABLE_MAX);
+	begin_table(&report);
+	do {
+		filter.limit = report.list.rows;
+		result = view_comparisons(site->db, &filter, comparison_row, &report, &err);
+		result = result != 0 ? result : report.result;
+	} while (result == 0 && answer_list_more(&report.list, &filter.before));
+	answer_list_end(r, response, &report.list, result, &err);
+	if (result == 0 && report.form != ANSWER_JSON)
+		send_table(response, &report);
+	buf_fini(&report.table);
+}
