@@ -69,7 +69,7 @@ void write_manifest(const struct proposal *p, struct buf *out)
 {
 	buf_puts(out,
 		"# What flopwatch builds and measures here. Written by `flopwatch init` from what it saw; it is yours now.\n"
-		"# `flopwatch try` runs it once, without a daemon and without a commit. Every key: doc/guide.md of flopwatch.\n"
+		"# `flopwatch try` runs it once, without a daemon and without a commit. Every key: man flopwatch.yaml.\n"
 		"flopwatch: 1\n\n"
 		"# All that travels to the sandbox; what is not in it is not there. Fewer folders mean fewer builds.\n"
 		"inputs: [.]\n");
