@@ -124,6 +124,7 @@ static void test_pages_refuse(void **state)
 		{ "/api/v1/peers?repo=unknown", 404, "there is no repository unknown" },
 		{ "/api/v1/peers?device=unknown", 404, "no device unknown was ever seen" },
 		{ "/api/v1/calibration?device=unknown", 404, "no device unknown was ever seen" },
+		{ "/api/v1/cells?repo=unknown", 404, "there is no repository unknown" },
 		{ "/api/v1/history?repo=kernels&cell=unknown", 404, "kernels has no cell unknown" },
 		{ "/jobs?state=asleep", 400, "state must be one of" },
 		{ "/jobs?cursor=x", 400, "cursor must be" },

@@ -1,5 +1,6 @@
 /* History: one cell over time, straight from its index, and what explains it. */
 #include "base/clock.h"
+#include "db/view/cell.h"
 #include "db/view/history.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
@@ -153,6 +154,31 @@ void api_history(void *arg, struct http_request *r, struct http_response *respon
 	jsonw_kv_string(&j, "repo", scope.repo);
 	jsonw_kv_string(&j, "cell", cell);
 	if (write_lists(site, &j, &of, (int)limit, &err) != 0)
+		answer_error(r, response, &err);
+	else
+		answer_items_end(&j);
+}
+
+/* ---- which cells there are ------------------------------------------------------------------------------------------- */
+
+static void cell_row(void *arg, const char *key)
+{
+	struct jsonw *j = arg;
+	jsonw_object(j);
+	jsonw_kv_string(j, "cell", key);
+	jsonw_object_end(j);
+}
+
+void api_cells(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
+	struct scope scope;
+	struct jsonw j;
+	if (scope_read(site, r, response, &scope) != 0)
+		return;
+	answer_items_begin(response, &j);
+	if (view_cell_keys(site->db, scope.repo, NULL, cell_row, &j, &err) != 0)
 		answer_error(r, response, &err);
 	else
 		answer_items_end(&j);

@@ -28,6 +28,7 @@ void api_index(void *arg, struct http_request *r, struct http_response *response
 		{ "report", "/api/v1/report?repo=&branch=&verdict=&since=&until=&format=" },
 		{ "badge", "/api/v1/badge.svg?repo=&branch=" },
 		{ "compare", "/api/v1/compare?repo=&base=&target=" },
+		{ "cells", "/api/v1/cells?repo=" },
 		{ "history", "/api/v1/history?repo=&branch=&cell=&device=&since=&until=" },
 		{ "history_svg", "/api/v1/history.svg?repo=&branch=&cell=&device=" },
 		{ "alerts", "/api/v1/alerts?state=&repo=&since=&until=" },

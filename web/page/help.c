@@ -177,6 +177,7 @@ void page_api(void *arg, struct http_request *r, struct http_response *response)
 		"what commits changed, with the cells; <code>format=csv</code> or <code>md</code>");
 	route(out, "GET", "/api/v1/badge.svg?repo=&amp;branch=", "the latest verdict as a picture");
 	route(out, "GET", "/api/v1/compare?repo=&amp;base=&amp;target=", "the newest comparison of two commits");
+	route(out, "GET", "/api/v1/cells?repo=", "the keys of its newest comparisons' cells");
 	route(out, "GET", "/api/v1/history?repo=&amp;branch=&amp;cell=&amp;device=", "one cell over time");
 	route(out, "GET", "/api/v1/alerts?state=", "alerts with their life; <code>/alerts/{id}</code> one");
 	route(out, "GET", "/api/v1/jobs?state=", "the queue; <code>/jobs/{id}</code> one, <code>/jobs/{id}/log</code> its log");
