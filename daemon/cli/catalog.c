@@ -11,11 +11,12 @@
 #define AT(member) offsetof(struct options, member)
 
 const struct catalog_option catalog_options[] = {
-	{ "repo", "NAME", "the repository, where several are watched", CATALOG_NONE, "", false, CATALOG_TEXT, AT(repo) },
+	{ "repo", "NAME", "the repository, where several are watched", CATALOG_ASKED, "repos", false, CATALOG_TEXT, AT(repo) },
 	{ "suite", "NAME", "the suite, where a repository has several", CATALOG_NONE, "", false, CATALOG_TEXT, AT(suite) },
-	{ "cells", "GLOB", "only cells whose key fits: '*/causal/*/forward'", CATALOG_NONE, "", false, CATALOG_TEXT, AT(cells) },
-	{ "branch", "NAME", "of this branch", CATALOG_NONE, "", false, CATALOG_TEXT, AT(branch) },
-	{ "device", "UUID", "on this device, or kind of device: cuda, cpu, sim", CATALOG_NONE, "", false, CATALOG_TEXT,
+	{ "cells", "GLOB", "only cells whose key fits: '*/causal/*/forward'", CATALOG_ASKED, "cells", false, CATALOG_TEXT,
+		AT(cells) },
+	{ "branch", "NAME", "of this branch", CATALOG_ASKED, "branches", false, CATALOG_TEXT, AT(branch) },
+	{ "device", "UUID", "on this device, or kind of device: cuda, cpu, sim", CATALOG_ASKED, "devices", false, CATALOG_TEXT,
 		AT(device) },
 	{ "state", "STATE", "in this state", CATALOG_WORDS, JOB_STATES " acknowledged accepted resolved invalid waiting", false,
 		CATALOG_TEXT, AT(state) },
@@ -66,7 +67,7 @@ _Static_assert(sizeof catalog_options / sizeof *catalog_options <= CATALOG_OPTIO
 const struct catalog_verb catalog_verbs[] = {
 	{ "status", 0, 0, verb_status, "status", "branches, their verdicts and jobs",
 		"A verdict is the worst over all suites and benchmarks of the commit that stands beside it.", "repo",
-		"flopwatch status  # every watched branch with its tip and verdict", CATALOG_NONE, "" },
+		"flopwatch status  # every watched branch with its tip and verdict", CATALOG_NONE, "", NULL },
 	{ "compare", 2, 3, verb_compare, "compare BASE TARGET\ncompare FILE FILE [OUT.csv]",
 		"measure TARGET against BASE and print the tables",
 		"BASE and TARGET are branches or commits. A TARGET of \".\" is the uncommitted tree of the checkout around you, "
@@ -82,9 +83,9 @@ const struct catalog_verb catalog_verbs[] = {
 		"flopwatch compare main . --quick  # a first look at the uncommitted tree\n"
 		"flopwatch compare main main --base-provider hopper.v1  # one commit, two stages\n"
 		"flopwatch compare before.csv after.csv out.csv  # two files, no daemon",
-		CATALOG_FILE, "" },
+		CATALOG_FILE, "", "branches branches" },
 	{ "run", 1, 1, verb_run, "run TARGET", "queue a branch or commit against its base, and do not wait", "",
-		"repo suite cells device quick", "flopwatch run my-branch  # prints the job", CATALOG_NONE, "" },
+		"repo suite cells device quick", "flopwatch run my-branch  # prints the job", CATALOG_NONE, "", "branches" },
 	{ "wait", 1, 1, verb_wait, "wait BRANCH|COMMIT|JOB", "wait for all its suites and print the tables",
 		"For scripts and hooks: the exit status is the verdict, the worst over all suites and benchmarks of the branch's "
 		"tip or "
@@ -95,63 +96,64 @@ const struct catalog_verb catalog_verbs[] = {
 		"repo timeout progress",
 		"flopwatch wait my-branch  # 0 no regression, 3 regression, 7 undecided\n"
 		"flopwatch wait \"$(git rev-parse HEAD)\" --timeout 900 --quiet  # in a hook",
-		CATALOG_NONE, "" },
+		CATALOG_NONE, "", "branches" },
 	{ "watch", 0, 0, verb_watch, "watch", "follow jobs and alerts as they happen",
 		"On a terminal it redraws what is running; in a pipe it writes one line an event. Ends with Ctrl-C or after "
 		"--timeout.",
 		"repo timeout", "flopwatch watch  # what happens now\nflopwatch watch | tee log  # a line an event", CATALOG_NONE,
-		"" },
+		"", NULL },
 	{ "open", 0, 2, verb_open, "open [comparison|job|alert|commit|cell|device ID]", "print the address of a page",
 		"Without an argument that of the dashboard.", "repo branch browser",
 		"flopwatch open comparison 17  # http://127.0.0.1:8451/comparisons/17\n"
 		"flopwatch open cell attention/dense/full/s8192/hq64/hk8/d128/bf16/forward --browser",
-		CATALOG_WORDS, "comparison job alert commit cell device" },
+		CATALOG_WORDS, "comparison job alert commit cell device", NULL },
 	{ "bisect", 2, 3, verb_bisect, "bisect GOOD BAD [CELL]", "find the commit between two that lost",
 		"Along first parents; CELL is a pattern, default all. Ends with 3 where throughput was lost, with 1 where a "
 		"build or "
 		"result broke.",
 		"repo suite device timeout progress", "flopwatch bisect v1.4 main '*/causal/*'  # who slowed it down",
-		CATALOG_NONE, "" },
+		CATALOG_NONE, "", "branches branches cells" },
 	{ "import", 1, 2, verb_import, "import FILE [BASE_FILE]", "store what another benchmark wrote",
 		"As a comparison of kind import, whose cells are undecided by nature. The same again stores nothing.",
 		"repo commit base branch suite format unit time",
 		"flopwatch import after.json before.json --repo kernels --commit \"$(git rev-parse HEAD)\"  # with a base",
-		CATALOG_FILE, "" },
+		CATALOG_FILE, "", NULL },
 	{ "export", 1, 2, verb_export, "export COMPARISON [DIR]", "write a comparison as MagiAttention's CSV files",
 		"Named by what its sides were called. Only attention has these files.", "",
-		"flopwatch export 17 out  # profile_dense_main.csv and others", CATALOG_NONE, "" },
+		"flopwatch export 17 out  # profile_dense_main.csv and others", CATALOG_NONE, "", "comparisons" },
 	{ "closer", 1, 2, verb_closer, "closer COMPARISON [CELL]",
 		"lines to paste that look closer at a cell: ncu, nsys, run it alone",
 		"Of the worst cell, where none is named. They hold the device, the provider and the modules that were measured, "
 		"and run on the worker's "
 		"machine.",
-		"", "flopwatch closer 17 | less", CATALOG_NONE, "" },
+		"", "flopwatch closer 17 | less", CATALOG_NONE, "", "comparisons cells" },
 	{ "history", 1, 1, verb_history, "history CELL", "one cell over time", "", "repo branch device limit",
-		"flopwatch history attention/dense/full/s8192/hq64/hk8/d128/bf16/forward --branch main", CATALOG_NONE, "" },
+		"flopwatch history attention/dense/full/s8192/hq64/hk8/d128/bf16/forward --branch main", CATALOG_NONE, "",
+		"cells" },
 	{ "jobs", 0, 0, verb_jobs, "jobs", "the queue and what ended lately, and why nothing moves",
 		"Below the table a line for whatever keeps jobs from coming or going on: a full queue, a repository that cannot be read, "
 		"a worker that is down, a device that is paused, in quarantine or used by other processes, a full disk.",
-		"state repo limit", "flopwatch jobs --state open  # what waits and what runs", CATALOG_NONE, "" },
+		"state repo limit", "flopwatch jobs --state open  # what waits and what runs", CATALOG_NONE, "", NULL },
 	{ "log", 1, 1, verb_log, "log JOB", "what happened to a job, and its build logs", "", "", "flopwatch log 12",
-		CATALOG_NONE, "" },
-	{ "cancel", 1, 1, verb_cancel, "cancel JOB", "end a job", "", "", "flopwatch cancel 12", CATALOG_NONE, "" },
+		CATALOG_NONE, "", "jobs" },
+	{ "cancel", 1, 1, verb_cancel, "cancel JOB", "end a job", "", "", "flopwatch cancel 12", CATALOG_NONE, "", "jobs" },
 	{ "retry", 1, 1, verb_retry, "retry JOB", "queue the same comparison again", "", "", "flopwatch retry 12", CATALOG_NONE,
-		"" },
+		"", "jobs" },
 	{ "alerts", 0, 2, verb_alerts, "alerts\nalerts acknowledge|accept|resolve|invalidate ID", "losses that wait for a person",
 		"accept and invalidate want a --reason.", "state repo limit reason",
 		"flopwatch alerts --state open\nflopwatch alerts accept 3 --reason 'wider tiles, worth it'", CATALOG_WORDS,
-		"acknowledge accept resolve invalidate" },
+		"acknowledge accept resolve invalidate", "- alerts" },
 	{ "deliveries", 0, 0, verb_deliveries, "deliveries", "who was told what, and how each attempt ended", "", "state limit",
-		"flopwatch deliveries --state failed  # receivers that heard nothing", CATALOG_NONE, "" },
+		"flopwatch deliveries --state failed  # receivers that heard nothing", CATALOG_NONE, "", NULL },
 	{ "redeliver", 1, 1, verb_redeliver, "redeliver DELIVERY", "send it again, under the same id", "", "",
-		"flopwatch redeliver 42", CATALOG_NONE, "" },
-	{ "devices", 0, 0, verb_devices, "devices", "what measures", "", "", "flopwatch devices", CATALOG_NONE, "" },
+		"flopwatch redeliver 42", CATALOG_NONE, "", NULL },
+	{ "devices", 0, 0, verb_devices, "devices", "what measures", "", "", "flopwatch devices", CATALOG_NONE, "", NULL },
 	{ "pause", 1, 1, verb_pause, "pause DEVICE", "give a device no more jobs", "", "", "flopwatch pause GPU-1a2b",
-		CATALOG_NONE, "" },
+		CATALOG_NONE, "", "devices" },
 	{ "resume", 1, 1, verb_resume, "resume DEVICE", "give it jobs again; one that is quarantined is tried first", "", "",
-		"flopwatch resume GPU-1a2b", CATALOG_NONE, "" },
+		"flopwatch resume GPU-1a2b", CATALOG_NONE, "", "devices" },
 	{ "judge", 0, 1, verb_judge, "judge --again [COMPARISON]", "compute verdicts anew from stored samples",
-		"Of one comparison or of all history.", "again", "flopwatch judge --again 17", CATALOG_NONE, "" },
+		"Of one comparison or of all history.", "again", "flopwatch judge --again 17", CATALOG_NONE, "", "comparisons" },
 	{ "calibrate", 0, 1, verb_calibrate, "calibrate\ncalibrate show\ncalibrate forget",
 		"compare main with itself, to learn how much each cell scatters",
 		"show: what the last 30 days have shown of each cell, and the smallest loss that is called with it. forget: "
@@ -159,7 +161,7 @@ const struct catalog_verb catalog_verbs[] = {
 		"where a machine was busy.",
 		"repo suite device cells runs",
 		"flopwatch calibrate --runs 3\nflopwatch calibrate show\nflopwatch calibrate forget --cells '*/backward'",
-		CATALOG_WORDS, "show forget" },
+		CATALOG_WORDS, "show forget", NULL },
 	{ "peer", 0, 1, verb_peer, "peer [BRANCH|COMMIT]\npeer show",
 		"measure a branch beside its peers, such as NVIDIA's library",
 		"Queues one comparison a peer: the same commit by another provider of its module. The daemon does so by itself "
@@ -170,38 +172,40 @@ const struct catalog_verb catalog_verbs[] = {
 		"repo suite device cells provider",
 		"flopwatch peer  # main beside the repository's peers\nflopwatch peer my-branch --provider cudnn\nflopwatch peer "
 		"show",
-		CATALOG_WORDS, "show" },
+		CATALOG_WORDS, "show", "branches" },
 	{ "init", 0, 1, verb_init, "init [FOLDER]", "look at a checkout and write its .flopwatch.yaml",
 		"Finds modules, programs with the kit, Google Benchmark, nvbench, hyperfine, Triton and PyTorch by what they include, "
 		"and how they are built by their Makefile or CMakeLists.txt. A file that is there is never overwritten. Status 4 where "
 		"nothing is known; needs no daemon.",
-		"", "flopwatch init  # then: flopwatch try", CATALOG_FILE, "" },
+		"", "flopwatch init  # then: flopwatch try", CATALOG_FILE, "", NULL },
 	{ "try", 0, 1, verb_try, "try [FOLDER]", "build, check and launch the working tree once, without a daemon or a commit",
 		"Takes the files that a push would hold, tracked or new, as they are now, and has a worker of this machine do with them "
 		"what it does with a push: says which cells there are, how long a comparison would hold the device, what failed and where, "
 		"and what to do. Status 0 where every cell that is supported has a time, 1 where something failed, 7 where nothing is to compare.",
 		"suite cells device read-only",
 		"flopwatch try  # what would happen to this checkout\nflopwatch try --suite ffa-smoke --device cpu", CATALOG_FILE,
-		"" },
+		"", NULL },
 	{ "doctor", 0, 0, verb_doctor, "doctor", "is everything there that measuring needs, and what to do if not",
 		"Looks at this machine and at the daemon: GPU and driver, nvcc, performance counters, sandbox, disk, clock, the "
 		"daemon, its repositories, why all of a repository's newest jobs failed, and its workers. Status 1 when something fails, "
 		"else 0.",
-		"", "flopwatch doctor  # a line a question: ok, warn or fail", CATALOG_NONE, "" },
+		"", "flopwatch doctor  # a line a question: ok, warn or fail", CATALOG_NONE, "", NULL },
 	{ "backup", 1, 1, verb_backup, "backup FILE", "copy the daemon's database", "", "",
-		"flopwatch backup flopwatch-$(date +%F).db", CATALOG_FILE, "" },
+		"flopwatch backup flopwatch-$(date +%F).db", CATALOG_FILE, "", NULL },
 	{ "token", 1, 2, verb_token, "token add NAME\ntoken list\ntoken revoke NAME",
 		"who may ask, where the daemon wants to know", "add wants a --scope; the token is shown this once.", "scope",
-		"flopwatch token add alice --scope trigger", CATALOG_WORDS, "add list revoke" },
+		"flopwatch token add alice --scope trigger", CATALOG_WORDS, "add list revoke", NULL },
 	{ "config", 1, 2, verb_config, "config check [FILE]", "read a configuration, and look whether what it names is there",
 		"Every mistake with its place (status 2). Then, as the user who runs it and without changing anything: folders, suites, "
 		"programs, repositories and their upstream branches, workers and their devices; a line each, with what to do. Status 1 when "
 		"something fails.",
-		"", "flopwatch config check  # /etc/flopwatch/flopwatchd.yml", CATALOG_WORDS, "check" },
-	{ "completion", 1, 1, verb_completion, "completion bash|zsh|fish", "completions for a shell, to source or install", "",
-		"", "source <(flopwatch completion bash)", CATALOG_WORDS, "bash zsh fish" },
+		"", "flopwatch config check  # /etc/flopwatch/flopwatchd.yml", CATALOG_WORDS, "check", NULL },
+	{ "completion", 1, 1, verb_completion, "completion bash|zsh|fish", "completions for a shell, to source or install",
+		"They ask the daemon for names of branches, cells, alerts, jobs, comparisons, devices and repositories, for a second and a "
+		"half at most; without it they offer none.",
+		"repo", "source <(flopwatch completion bash)", CATALOG_WORDS, "bash zsh fish", NULL },
 	{ "help", 0, 1, verb_help, "help [VERB]", "this, or what a verb does and takes", "", "", "flopwatch help wait",
-		CATALOG_NONE, "" },
+		CATALOG_NONE, "", NULL },
 	{ 0 },
 };
 

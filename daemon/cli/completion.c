@@ -4,6 +4,9 @@
 
 #include "cli/catalog.h"
 #include "cli/help.h"
+#include "cli/names.h"
+
+enum { KIND_BYTES = 32 };
 
 static void verb_names(FILE *out)
 {
@@ -21,15 +24,27 @@ static void option_names(const struct catalog_verb *verb, FILE *out)
 		}
 }
 
-/* Options that may stand before the verb and are followed by a value, which is not the verb. */
+/* Options that are followed by a value, which is neither the verb nor an argument. */
 static void value_options(const char *between, FILE *out)
 {
 	const char *gap = "";
 	for (const struct catalog_option *o = catalog_options; o->name; o++)
-		if (o->value && o->everywhere) {
+		if (o->value) {
 			fprintf(out, "%s--%s", gap, o->name);
 			gap = between;
 		}
+}
+
+/* The kind of names that argument `at` of a verb, from 0, is asked for. False: none. Shape: kind[KIND_BYTES]. */
+static bool asked_at(const struct catalog_verb *verb, int at, char *kind)
+{
+	const char *word = verb->asks ? verb->asks : "";
+	for (; at > 0 && *word; at--) {
+		word += strcspn(word, " ");
+		word += strspn(word, " ");
+	}
+	snprintf(kind, KIND_BYTES, "%.*s", (int)strcspn(word, " "), word);
+	return *kind && strcmp(kind, "-") != 0;
 }
 
 /* ---- bash -------------------------------------------------------------------------------------------------------------- */
@@ -45,21 +60,57 @@ static void bash_values(FILE *out)
 			fputs("COMPREPLY=($(compgen -f -- \"$word\")); return ;;\n", out);
 		else if (o->kind == CATALOG_WORDS)
 			fprintf(out, "COMPREPLY=($(compgen -W '%s' -- \"$word\")); return ;;\n", o->words);
+		else if (o->kind == CATALOG_ASKED)
+			fprintf(out, "_flopwatch_ask %s; return ;;\n", o->words);
 		else
 			fputs("return ;;\n", out);
 	}
 	fputs("\tesac\n", out);
 }
 
+/* What the arguments of a verb may be, each by its place. */
+static void bash_arguments(const struct catalog_verb *v, FILE *out)
+{
+	char kind[KIND_BYTES];
+	for (int at = 0; at < v->max_arg; at++) {
+		if (at == 0 && v->kind == CATALOG_WORDS)
+			fprintf(out, "\t\t[[ $at == 0 ]] && COMPREPLY=($(compgen -W '%s' -- \"$word\"))\n", v->words);
+		if (asked_at(v, at, kind))
+			fprintf(out, "\t\t[[ $at == %d ]] && _flopwatch_ask %s\n", at, kind);
+	}
+	if (v->kind == CATALOG_FILE)
+		fputs("\t\tCOMPREPLY+=($(compgen -f -- \"$word\"))\n", out);
+	if (strcmp(v->name, "help") == 0) {
+		fputs("\t\tCOMPREPLY=($(compgen -W '", out);
+		verb_names(out);
+		fputs("' -- \"$word\"))\n", out);
+	}
+}
+
+static void bash_start(FILE *out)
+{
+	fputs("# bash completion of flopwatch; made by: flopwatch completion bash\n"
+	      "# Names of the kind $1 that the daemon knows and that begin as the word does: text, which bash must not read again.\n"
+	      "_flopwatch_ask() {\n\tlocal line\n\twhile IFS= read -r line; do\n"
+	      "\t\t[[ $line == \"$word\"* ]] && COMPREPLY+=(\"$(printf %q \"$line\")\")\n"
+	      "\tdone < <(\"${COMP_WORDS[0]}\" \"${given[@]}\" completion \"$1\" 2>/dev/null)\n}\n"
+	      "_flopwatch() {\n"
+	      "\tlocal word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} verb='' at=0 i option value given=()\n"
+	      "\tCOMPREPLY=()\n\tfor ((i = 1; i < COMP_CWORD; i++)); do\n\t\tcase ${COMP_WORDS[i]} in\n\t\t",
+		out);
+	value_options("|", out);
+	/* bash takes an address apart at its colons */
+	fputs(")\n\t\t\toption=${COMP_WORDS[i]} value=${COMP_WORDS[++i]}\n"
+	      "\t\t\twhile ((i + 2 < COMP_CWORD)) && [[ ${COMP_WORDS[i+1]} == : ]]; do value+=:${COMP_WORDS[i+2]}; ((i += 2)); done\n"
+	      "\t\t\t[[ $option == --server || $option == --token-file || $option == --repo ]] && given+=(\"$option\" \"$value\") ;;\n"
+	      "\t\t-*) ;;\n"
+	      "\t\t*) if [[ $verb ]]; then ((at++)); else verb=${COMP_WORDS[i]}; fi ;;\n\t\tesac\n\tdone\n",
+		out);
+}
+
 static void bash(FILE *out)
 {
-	fputs("# bash completion of flopwatch; made by: flopwatch completion bash\n_flopwatch() {\n"
-	      "\tlocal word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} verb='' i\n\tCOMPREPLY=()\n"
-	      "\tfor ((i = 1; i < COMP_CWORD; i++)); do\n\t\tcase ${COMP_WORDS[i]} in\n",
-		out);
-	fputs("\t\t", out);
-	value_options("|", out);
-	fputs(") ((i++)) ;;\n\t\t-*) ;;\n\t\t*) verb=${COMP_WORDS[i]}; break ;;\n\t\tesac\n\tdone\n", out);
+	bash_start(out);
 	bash_values(out);
 	fputs("\tcase $verb in\n\t'')\n\t\tif [[ $word == -* ]]; then COMPREPLY=($(compgen -W '", out);
 	option_names(NULL, out);
@@ -69,18 +120,9 @@ static void bash(FILE *out)
 	for (const struct catalog_verb *v = catalog_verbs; v->name; v++) {
 		fprintf(out, "\t%s)\n\t\tif [[ $word == -* ]]; then COMPREPLY=($(compgen -W '", v->name);
 		option_names(v, out);
-		fputs("' -- \"$word\"))\n", out);
-		if (v->kind == CATALOG_WORDS)
-			fprintf(out, "\t\telif [[ $previous == %s ]]; then COMPREPLY=($(compgen -W '%s' -- \"$word\"))\n",
-				v->name, v->words);
-		if (v->kind == CATALOG_FILE)
-			fputs("\t\telse COMPREPLY=($(compgen -f -- \"$word\"))\n", out);
-		if (strcmp(v->name, "help") == 0) {
-			fputs("\t\telse COMPREPLY=($(compgen -W '", out);
-			verb_names(out);
-			fputs("' -- \"$word\"))\n", out);
-		}
-		fputs("\t\tfi ;;\n", out);
+		fputs("' -- \"$word\")); return; fi\n", out);
+		bash_arguments(v, out);
+		fputs("\t\t;;\n", out);
 	}
 	fputs("\tesac\n}\ncomplete -F _flopwatch flopwatch\n", out);
 }
@@ -110,19 +152,50 @@ static void zsh_option(const struct catalog_option *o, FILE *out)
 		fputs("_files", out);
 	else if (o->kind == CATALOG_WORDS)
 		fprintf(out, "(%s)", o->words);
+	else if (o->kind == CATALOG_ASKED)
+		fprintf(out, "{_flopwatch_ask %s}", o->words);
 	fputs("'", out);
+}
+
+/* One argument by its place, from 0: words, names that are asked for, files. */
+static void zsh_argument(const struct catalog_verb *v, int at, FILE *out)
+{
+	char kind[KIND_BYTES];
+	bool has_words = at == 0 && v->kind == CATALOG_WORDS, is_asked = asked_at(v, at, kind);
+	if (!has_words && !is_asked)
+		return;
+	fprintf(out, " '%d: :{", at + 1);
+	if (has_words)
+		fprintf(out, "compadd -- %s; ", v->words);
+	if (is_asked)
+		fprintf(out, "_flopwatch_ask %s; ", kind);
+	fputs(v->kind == CATALOG_FILE ? "_files}'" : "}'", out);
+}
+
+static void zsh_start(FILE *out)
+{
+	fputs("#compdef flopwatch\n# made by: flopwatch completion zsh\n"
+	      "# Names of the kind $1 that the daemon knows.\n"
+	      "_flopwatch_ask() {\n\tlocal -a found\n"
+	      "\tfound=(${(f)\"$(command $flopwatch_asked completion $1 2>/dev/null)\"})\n\tcompadd -a found\n}\n"
+	      "_flopwatch_verbs() {\n\tlocal -a verbs\n\tverbs=(\n",
+		out);
 }
 
 static void zsh(FILE *out)
 {
-	fputs("#compdef flopwatch\n# made by: flopwatch completion zsh\n_flopwatch_verbs() {\n\tlocal -a verbs\n\tverbs=(\n",
-		out);
+	zsh_start(out);
 	for (const struct catalog_verb *v = catalog_verbs; v->name; v++) {
 		fprintf(out, "\t\t'%s:", v->name);
 		quoted(out, v->what, ":");
 		fputs("'\n", out);
 	}
-	fputs("\t)\n\t_describe verb verbs\n}\n_flopwatch() {\n\tlocal context state line\n\t_arguments -C", out);
+	fputs("\t)\n\t_describe verb verbs\n}\n_flopwatch() {\n"
+	      "\tlocal context state line\n\tlocal -i i\n\tlocal -a flopwatch_asked\n\tflopwatch_asked=(${(Q)words[1]})\n"
+	      "\tfor ((i = 2; i < CURRENT - 1; i++)); do\n"
+	      "\t\tcase $words[i] in --server|--token-file|--repo) flopwatch_asked+=($words[i] ${(Q)words[i+1]}) ;; esac\n\tdone\n"
+	      "\t_arguments -C",
+		out);
 	for (const struct catalog_option *o = catalog_options; o->name; o++)
 		if (o->everywhere)
 			zsh_option(o, out);
@@ -134,8 +207,8 @@ static void zsh(FILE *out)
 		for (const struct catalog_option *o = catalog_options; o->name; o++)
 			if (catalog_takes(v, o))
 				zsh_option(o, out);
-		if (v->kind == CATALOG_WORDS)
-			fprintf(out, " '1:word:(%s)'", v->words);
+		for (int at = 0; at < v->max_arg; at++)
+			zsh_argument(v, at, out);
 		if (strcmp(v->name, "help") == 0)
 			fputs(" '1:verb:_flopwatch_verbs'", out);
 		fputs(v->kind == CATALOG_FILE ? " '*:file:_files' ;;\n" : " ;;\n", out);
@@ -154,15 +227,16 @@ static void fish_option(const struct catalog_option *o, const char *when, FILE *
 		fputs(" -x", out); /* a value that is no file */
 	if (o->kind == CATALOG_WORDS)
 		fprintf(out, " -a '%s'", o->words);
+	else if (o->kind == CATALOG_ASKED)
+		fprintf(out, " -a '(__flopwatch_ask %s)'", o->words);
 	fputc('\n', out);
 }
 
-static void fish(FILE *out)
+static void fish_start(FILE *out)
 {
-	char when[128];
 	fputs("# made by: flopwatch completion fish\n"
-	      "# The verb on the command line, if there is one.\n"
-	      "function __flopwatch_verb\n"
+	      "# The verb on the command line, if there is one, and its arguments.\n"
+	      "function __flopwatch_words\n"
 	      "    set -l value no\n"
 	      "    for word in (commandline -opc)[2..-1]\n"
 	      "        if test $value = yes\n"
@@ -177,13 +251,48 @@ static void fish(FILE *out)
 	      "            case '-*'\n"
 	      "            case '*'\n"
 	      "                echo $word\n"
-	      "                return\n"
 	      "        end\n"
 	      "    end\n"
-	      "    return 1\n"
+	      "end\n"
+	      "function __flopwatch_verb\n"
+	      "    set -l words (__flopwatch_words)\n"
+	      "    test (count $words) -gt 0\n"
+	      "    and echo $words[1]\n"
+	      "end\n"
+	      "# Whether the next word is this argument, from 0, of this verb.\n"
+	      "function __flopwatch_at\n"
+	      "    set -l words (__flopwatch_words)\n"
+	      "    test (count $words) -eq (math $argv[2] + 1)\n"
+	      "    and test $words[1] = $argv[1]\n"
+	      "end\n"
+	      "# Names of a kind that the daemon knows.\n"
+	      "function __flopwatch_ask\n"
+	      "    set -l words (commandline -opc)\n"
+	      "    set -l given\n"
+	      "    for i in (seq 2 (math (count $words) - 1))\n"
+	      "        if contains -- $words[$i] --server --token-file --repo\n"
+	      "            set given $given $words[$i] $words[(math $i + 1)]\n"
+	      "        end\n"
+	      "    end\n"
+	      "    command $words[1] $given completion $argv[1] 2>/dev/null\n"
 	      "end\n"
 	      "complete -c flopwatch -f\n",
 		out);
+}
+
+static void fish_arguments(const struct catalog_verb *v, FILE *out)
+{
+	char kind[KIND_BYTES];
+	for (int at = 0; at < v->max_arg; at++)
+		if (asked_at(v, at, kind))
+			fprintf(out, "complete -c flopwatch -n '__flopwatch_at %s %d' -a '(__flopwatch_ask %s)'\n", v->name, at,
+				kind);
+}
+
+static void fish(FILE *out)
+{
+	char when[128];
+	fish_start(out);
 	for (const struct catalog_option *o = catalog_options; o->name; o++)
 		if (o->everywhere)
 			fish_option(o, "", out);
@@ -196,9 +305,10 @@ static void fish(FILE *out)
 			if (!o->everywhere && catalog_takes(v, o))
 				fish_option(o, when, out);
 		if (v->kind == CATALOG_WORDS)
-			fprintf(out, "complete -c flopwatch%s -a '%s'\n", when, v->words);
+			fprintf(out, "complete -c flopwatch -n '__flopwatch_at %s 0' -a '%s'\n", v->name, v->words);
 		if (v->kind == CATALOG_FILE)
 			fprintf(out, "complete -c flopwatch%s -F\n", when);
+		fish_arguments(v, out);
 		if (strcmp(v->name, "help") == 0) {
 			fprintf(out, "complete -c flopwatch%s -a '", when);
 			verb_names(out);
@@ -209,7 +319,6 @@ static void fish(FILE *out)
 
 int verb_completion(struct client *c, const struct options *o)
 {
-	(void)c;
 	const char *shell = o->arg[0];
 	if (strcmp(shell, "bash") == 0)
 		bash(stdout);
@@ -222,6 +331,8 @@ int verb_completion(struct client *c, const struct options *o)
 		help_man(catalog_find(shell + 4), stdout);
 	else if (strcmp(shell, "verbs") == 0)
 		verb_names(stdout), putchar('\n');
+	else if (names_is_kind(shell)) /* what the completions ask for */
+		names_print(c, o, shell);
 	else {
 		fputs("flopwatch: completions are for bash, zsh or fish\n", stderr);
 		return EXIT_USAGE;

@@ -14,6 +14,7 @@ struct client {
 	char server[256];
 	char bearer[256]; /* a header line, "" none */
 	CURL *curl;
+	long timeout_ms; /* of calls that answer in JSON */
 };
 
 int client_open(const char *server, const char *token, struct client **out, struct fw_err *err)
@@ -36,8 +37,14 @@ int client_open(const char *server, const char *token, struct client **out, stru
 	size_t len = strlen(c->server);
 	if (len && c->server[len - 1] == '/')
 		c->server[len - 1] = '\0';
+	c->timeout_ms = TIMEOUT_MS;
 	*out = c;
 	return 0;
+}
+
+void client_hurry(struct client *c, long timeout_ms)
+{
+	c->timeout_ms = timeout_ms;
 }
 
 void client_close(struct client *c)
@@ -225,7 +232,7 @@ int client_get_all(struct client *c, const char *path, json_t **out, struct fw_e
 int client_get_raw(struct client *c, const char *path, struct buf *out, struct fw_err *err)
 {
 	struct sink sink = { .text = out, .fd = -1 };
-	return call(c, "GET", path, "", &sink, TIMEOUT_MS, err);
+	return call(c, "GET", path, "", &sink, c->timeout_ms, err);
 }
 
 int client_post(struct client *c, const char *path, const char *body, json_t **out, struct fw_err *err)
@@ -233,7 +240,7 @@ int client_post(struct client *c, const char *path, const char *body, json_t **o
 	struct buf answer;
 	buf_init(&answer, ANSWER_MAX);
 	struct sink sink = { .text = &answer, .fd = -1 };
-	int result = call(c, "POST", path, body, &sink, TIMEOUT_MS, err);
+	int result = call(c, "POST", path, body, &sink, c->timeout_ms, err);
 	if (result == 0 && out)
 		result = as_json(&answer, out, err);
 	buf_fini(&answer);

@@ -21,6 +21,8 @@ struct client;
 int client_open(const char *server, const char *token, struct client **out, struct fw_err *err);
 /** A second connection to the same daemon. Own: client_close. */
 int client_again(const struct client *c, struct client **out, struct fw_err *err);
+/** Give every further call up after so long. Units: ms, above 0. */
+void client_hurry(struct client *c, long timeout_ms);
 /** Its address, without a slash at the end. Own: the client's. */
 const char *client_server(const struct client *c);
 /** Accepts NULL. */

@@ -1,0 +1,77 @@
+#!/bin/bash
+# Completions offer what the daemon knows: branches, cells, alerts and others; and nothing, in silence, where it is not there.
+. "$(dirname "$0")/../lib/tap.sh"
+. "$(dirname "$0")/../lib/daemon.sh"
+export PATH=$bin:$PATH
+
+new_repo kernels
+write_config
+start_daemon || exit 1
+push kernels main
+is "main is judged" "$(result_of "$(head_of kernels)")" "done unchanged"
+branch kernels 'team/slow$(id>evil)' main
+echo 1.06 >"$tmp/kernels/kernels/factor"
+commit kernels "slower"
+push kernels 'team/slow$(id>evil)'
+is "a branch is slower" "$(result_of "$(head_of kernels)")" "done regression"
+server=http://127.0.0.1:$(port)
+cell=attention/dense/full/s64/hq2/hk1/d64/bf16/forward
+cd "$tmp" || exit 1
+
+# ---- what there is to ask for ----
+names() { flopwatch --server "$server" completion "$@"; }
+is "branches" "$(names branches | sort | paste -sd' ')" 'main team/slow$(id>evil)'
+like "cells" "$(names cells | paste -sd' ')" "(^| )$cell( |\$)"
+is "of one repository" "$(names cells --repo kernels)" "$(names cells)"
+is "of one that is none" "$(names cells --repo other 2>&1)" ""
+is "alerts" "$(names alerts)" 1
+is "devices" "$(names devices)" sim-0
+is "repositories" "$(names repos)" kernels
+ok "nothing without a daemon" flopwatch --server http://127.0.0.1:1 completion branches
+is "and not a word about it" "$out" ""
+
+# ---- bash ----
+completes() { # words: what bash offers for the last one
+	bash -c 'source <(flopwatch completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _flopwatch; echo "${COMPREPLY[*]}"' bash flopwatch "$@"
+}
+is "bash: a branch" "$(completes --server "$server" wait ma)" main
+is "bash: an address as bash takes it apart" "$(completes --server http : //127.0.0.1 : "$(port)" wait ma)" main
+is "bash: what a shell would run stays text" "$(completes --server "$server" wait team)" 'team/slow\$\(id\>evil\)'
+is "bash: nothing was run" "$(ls "$tmp/evil" 2>&1 | grep -c 'No such')" 1
+is "bash: the second side" "$(completes --server "$server" compare main ma)" main
+is "bash: a cell, after an option" "$(completes --server "$server" history --limit 3 attention/dense/full/s64/hq2/hk1/d64/bf16/f)" "$cell"
+is "bash: a cell of an option" "$(completes --server "$server" compare --cells attention/dense/full/s64/hq2/hk1/d64/bf16/f)" "$cell"
+is "bash: an alert" "$(completes --server "$server" alerts accept '')" 1
+is "bash: a step comes before it" "$(completes --server "$server" alerts acc)" accept
+is "bash: a device" "$(completes --server "$server" pause s)" sim-0
+is "bash: a word beside branches" "$(completes --server "$server" peer '' | tr ' ' '\n' | grep -xE 'show|main' | sort | paste -sd' ')" "main show"
+is "bash: silence without a daemon" "$(completes --server http://127.0.0.1:1 wait ma 2>&1)" ""
+
+# ---- zsh, fish ----
+if command -v zsh >/dev/null; then
+	mkdir "$tmp/zsh"
+	flopwatch completion zsh >"$tmp/zsh/_flopwatch"
+	zsh_makes() { # words typed before Tab
+		FLOPWATCH_SERVER=$server timeout 60 zsh -f "$root/tests/lib/completes.zsh" "$tmp/zsh" <<<"flopwatch $*"
+	}
+	is "zsh: a branch" "$(zsh_makes wait mai)" "wait main"
+	is "zsh: what a shell would run stays text" "$(zsh_makes wait team)" 'wait team/slow$(id>evil)'
+	is "zsh: nothing was run" "$(ls "$tmp/evil" 2>&1 | grep -c 'No such')" 1
+	is "zsh: a cell" "$(zsh_makes history attention/dense/full/s64/hq2/hk1/d64/bf16/f)" "history $cell"
+	is "zsh: a device, of the server that is named" "$(zsh_makes --server "$server" pause si)" "--server $server pause sim-0"
+	is "zsh: a repository of an option" "$(zsh_makes jobs --repo ker)" "jobs --repo kernels"
+else
+	skip "zsh completes names" "zsh is not installed"
+fi
+if command -v fish >/dev/null; then
+	flopwatch completion fish >"$tmp/flopwatch.fish"
+	fish_offers() { # words: what fish offers for the last one
+		HOME=$tmp timeout 60 fish --no-config -c "source '$tmp/flopwatch.fish'; complete -C \$argv[1]" "flopwatch $*" | cut -f1 | paste -sd' '
+	}
+	is "fish: a branch" "$(fish_offers --server "$server" wait ma)" main
+	is "fish: an alert" "$(fish_offers --server "$server" alerts accept "''")" 1
+	is "fish: a cell of an option" "$(fish_offers --server "$server" run main --cells attention/dense/full/s64/hq2/hk1/d64/bf16/f)" "$cell"
+	is "fish: silence without a daemon" "$(fish_offers --server http://127.0.0.1:1 wait ma 2>&1)" ""
+else
+	skip "fish completes names" "fish is not installed"
+fi
