@@ -174,7 +174,7 @@ ok "sends it again" await more
 is "under the same id" "$(got /late | ids | wc -l)" "$messages"
 fails "redeliver none" 4 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" redeliver 99999
 like "the page shows attempts and a button" "$(curl -s "http://127.0.0.1:$(port)/deliveries")" 'HTTP 302.*/redeliver'
-is "its button leads back" "$(curl -s -o "$tmp/page" -w '%{http_code} %{redirect_url}' -X POST -H 'Content-Type: application/x-www-form-urlencoded' "http://127.0.0.1:$(port)/api/v1/deliveries/$id/redeliver")" "303 http://127.0.0.1:$(port)/deliveries"
+is "its button leads back" "$(curl -s -o "$tmp/page" -w '%{http_code} %{redirect_url}' -X POST -H 'Content-Type: application/x-www-form-urlencoded' -H 'Accept: text/html' "http://127.0.0.1:$(port)/api/v1/deliveries/$id/redeliver")" "303 http://127.0.0.1:$(port)/deliveries"
 
 # ---- feeds ----
 for feed in alerts comparisons; do

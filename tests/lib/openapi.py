@@ -423,7 +423,34 @@ class Replay:
         self.expect("post", v1 + "tokens", status=400, body={"name": "a b", "scope": "read"})
         self.expect("post", v1 + "tokens", status=400, body={"name": "d", "scope": "read"}, headers={"Idempotency-Key": "x"})
         self.expect("post", v1 + "backup", body={})
+        self.posted_forms(facts)
         self.hooks(facts)
+
+    def posted_forms(self, facts):
+        """A form is read and answered as JSON of the same keys is, down to what it is refused for."""
+        form = {"Content-Type": "application/x-www-form-urlencoded"}
+        for method, path, operation in operations(self.document):
+            if method != "post" or form["Content-Type"] not in operation.get("requestBody", {}).get("content", {}):
+                continue
+            segments = {n: facts["alert"] for n in re.findall(r"{(\w+)}", path)}
+            fields = {"colour": "red"}
+            as_json = self.expect("post", path, status=400, body=fields, **segments)
+            as_form = self.expect("post", path, status=400, body=urllib.parse.urlencode(fields).encode(), headers=form, **segments)
+            check(as_json is not None and as_json == as_form and "colour" in as_json["detail"], f"{path} refuses an unknown key alike", as_form)
+            self.expect("post", path, status=400, body=b"repo=a&repo=b", headers=form, **segments)
+            self.expect("post", path, status=400, body=b"repo=%zz", headers=form, **segments)
+        v1, send = "/api/v1/", lambda fields: urllib.parse.urlencode(fields).encode()
+        wish = {"repo": facts["repo"], "target": facts["target"], "base": facts["base"], "quick": "true", "suite": ""}
+        job = self.expect("post", v1 + "jobs", status=201, body=send(wish), headers=form)
+        if job:
+            row = self.expect("get", v1 + "jobs/{id}", id=job["id"])
+            check(row["quick"] and row["base"] == facts["base"], "a form's job is the one that was asked for", row)
+            self.expect("post", v1 + "jobs/{id}/cancel", body=b"", headers=form, id=job["id"])
+        jobs = self.expect("post", v1 + "calibrate", status=201, body=send({"repo": facts["repo"], "runs": "2"}), headers=form)
+        check(jobs is not None and len(jobs["jobs"]) == 2, "a form's numbers are numbers", jobs)
+        self.expect("post", v1 + "calibrate", status=400, body=send({"repo": facts["repo"], "runs": "two"}), headers=form)
+        self.expect("post", v1 + "jobs", status=400, body=send({**wish, "quick": "maybe"}), headers=form)
+        self.expect("post", v1 + "imports", status=415, body=send({"repo": facts["repo"]}), headers=form)
 
     def hooks(self, facts):
         path, body = "/api/v1/hooks/{repo}", b'{"ref":"refs/heads/main"}'

@@ -73,6 +73,10 @@ static void test_daemon_refuses(void **state)
 	}
 }
 
+/* As browsers send one: they would rather have a page. */
+#define PLAIN_FORM "Content-Type: application/x-www-form-urlencoded\r\n"
+#define PAGE_FORM  PLAIN_FORM "Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\n"
+
 static void test_job_and_device_verbs(void **state)
 {
 	struct run *run = *state;
@@ -90,7 +94,7 @@ static void test_job_and_device_verbs(void **state)
 	assert_true(json_is_true(json_object_get(root, "paused")));
 	json_decref(root);
 	/* from the page's own form: back to the page */
-	a = ask_with(run, "POST", "/api/v1/devices/sim-0/resume", "Content-Type: application/x-www-form-urlencoded\r\n", "", 0);
+	a = ask_with(run, "POST", "/api/v1/devices/sim-0/resume", PAGE_FORM, "", 0);
 	assert_int_equal(a.status, 303);
 	assert_string_equal(header_of(&a, "Location"), "/devices");
 	answer_free(&a);
@@ -161,14 +165,16 @@ static void test_alert_steps(void **state)
 	fill(run);
 	assert_problem(post(run, "/api/v1/alerts/99/accept", "{\"reason\":\"x\"}"), 404, "alert 99");
 	assert_problem(post(run, "/api/v1/alerts/x/accept", ""), 404, "an alert is named by its number");
-	assert_problem(post(run, "/api/v1/alerts/1/accept", "{\"reason\":7}"), 400, "reason must be a text");
+	assert_problem(post(run, "/api/v1/alerts/1/accept", "{\"reason\":7}"), 400, "key reason is not known, of another type");
+	assert_problem(post(run, "/api/v1/alerts/1/accept", "{\"reasn\":\"meant\"}"), 400, "key reasn is not known");
+	assert_problem(
+		ask_with(run, "POST", "/api/v1/alerts/1/accept", PLAIN_FORM, "reasn=meant", 11), 400, "key reasn is not known");
 	assert_problem(post(run, "/api/v1/alerts/1/accept", "{}"), 400, "reason");
 	assert_problem(post(run, "/api/v1/alerts/1/accept", "{\"reason\":\"meant \\u001b[2J\"}"), 400, "cannot be seen");
 	assert_problem(post(run, "/api/v1/alerts/1/accept", "{\"reason\":\"meant \\u202e\"}"), 400, "cannot be seen");
 	static const char *const forms[] = { "reason=a%1b%5b2J", "reason=a%e2%80%ae", "reason=a%ff" };
 	for (size_t i = 0; i < 3; i++) {
-		struct answer refused = ask_with(run, "POST", "/api/v1/alerts/1/accept",
-			"Content-Type: application/x-www-form-urlencoded\r\n", forms[i], strlen(forms[i]));
+		struct answer refused = ask_with(run, "POST", "/api/v1/alerts/1/accept", PAGE_FORM, forms[i], strlen(forms[i]));
 		assert_int_equal(refused.status, 400);
 		answer_free(&refused);
 	}
@@ -177,13 +183,11 @@ static void test_alert_steps(void **state)
 	json_t *root = json_of(&a);
 	assert_string_equal(text_at(root, "state"), "acknowledged");
 	json_decref(root);
-	a = ask_with(run, "POST", "/api/v1/alerts/1/invalidate", "Content-Type: application/x-www-form-urlencoded\r\n",
-		"reason=a+noisy%20neighbour", 26);
+	a = ask_with(run, "POST", "/api/v1/alerts/1/invalidate", PAGE_FORM, "reason=a+noisy%20neighbour", 26);
 	assert_int_equal(a.status, 303);
 	assert_string_equal(header_of(&a, "Location"), "/alerts");
 	answer_free(&a);
-	a = ask_with(run, "POST", "/api/v1/alerts/1/invalidate", "Content-Type: application/x-www-form-urlencoded\r\n",
-		"back=/alerts/1&reason=x", 23);
+	a = ask_with(run, "POST", "/api/v1/alerts/1/invalidate", PAGE_FORM, "back=/alerts/1&reason=x", 23);
 	assert_int_equal(a.status, 409); /* once is enough */
 	answer_free(&a);
 	root = get_json(run, "/api/v1/alerts?state=invalid&repo=kernels");
@@ -194,10 +198,17 @@ static void test_alert_steps(void **state)
 	json_decref(root);
 	/* a step that is none: a program reads a document, a person a page */
 	assert_problem(post(run, "/api/v1/alerts/1/acknowledge", ""), 409, "invalid");
-	a = ask_with(run, "POST", "/api/v1/alerts/1/acknowledge", "Content-Type: application/x-www-form-urlencoded\r\n", "", 0);
+	a = ask_with(run, "POST", "/api/v1/alerts/1/acknowledge", PAGE_FORM, "", 0);
 	assert_int_equal(a.status, 409);
 	assert_string_equal(header_of(&a, "Content-Type"), "text/html; charset=utf-8");
 	answer_free(&a);
+	/* a program's form is answered as its JSON is */
+	assert_problem(ask_with(run, "POST", "/api/v1/alerts/1/acknowledge", PLAIN_FORM, "", 0), 409, "invalid");
+	a = ask_with(run, "POST", "/api/v1/devices/sim-0/pause", PLAIN_FORM, "", 0);
+	assert_int_equal(a.status, 200);
+	root = json_of(&a);
+	assert_true(json_is_true(json_object_get(root, "paused")));
+	json_decref(root);
 	/* reading changes nothing */
 	a = get(run, "/api/v1/alerts/1/resolve");
 	assert_problem(a, 405, "Allow");

@@ -82,6 +82,12 @@ bool answer_is_form(const struct http_request *r)
 	return type && strncmp(type, "application/x-www-form-urlencoded", 33) == 0;
 }
 
+bool answer_wants_page(const struct http_request *r)
+{
+	const char *accept = http_header(r, "Accept");
+	return answer_is_form(r) && media_quality(accept, "text/html") > media_quality(accept, "application/json");
+}
+
 enum answer_form answer_form_wanted(const struct http_request *r)
 {
 	const char *accept = http_header(r, "Accept");
@@ -95,9 +101,7 @@ static bool is_for_programs(const struct http_request *r)
 	const char *path = http_path(r);
 	if (strcmp(path, "/metrics") == 0 || strcmp(path, "/healthz") == 0)
 		return true;
-	if (strncmp(path, "/api/v1/hooks/", 14) == 0) /* some forges send forms */
-		return true;
-	return strncmp(path, "/api/", 5) == 0 && !answer_is_form(r);
+	return strncmp(path, "/api/", 5) == 0 && !answer_wants_page(r);
 }
 
 void answer_problem(struct http_request *r, struct http_response *response, int status, const char *detail)

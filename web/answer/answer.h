@@ -22,8 +22,10 @@ void answer_problem(struct http_request *r, struct http_response *response, int 
 
 /** The status that an error deserves: not found 404, invalid 400, conflict 409, busy, full and timeout 503, else 500. */
 void answer_error(struct http_request *r, struct http_response *response, const struct fw_err *err);
-/** The body came from a form of a page, whose reader wants a page as answer. */
+/** The body is a form's. */
 bool answer_is_form(const struct http_request *r);
+/** It is, and who sent it would rather read a page than JSON: a browser, from one of our pages. */
+bool answer_wants_page(const struct http_request *r);
 
 /** What the same thing can be sent as. */
 enum answer_form { ANSWER_JSON, ANSWER_CSV, ANSWER_MARKDOWN };

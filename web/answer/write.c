@@ -17,23 +17,43 @@ bool write_is_json(struct http_request *r, struct http_response *response)
 	http_body(r, &len);
 	if (len == 0 || !type || answer_is_form(r) || strncasecmp(type, "application/json", 16) == 0)
 		return true;
-	answer_problem(r, response, 415, "send JSON, with Content-Type: application/json");
+	answer_problem(r, response, 415, "send JSON, with Content-Type: application/json, or a form");
 	return false;
 }
 
-json_t *write_read(struct http_request *r, struct http_response *response)
+/* Its fields as texts; of a form's reader nothing else can be known. */
+static json_t *read_form(struct http_request *r, struct http_response *response)
+{
+	json_t *root = json_object();
+	const char *name, *value;
+	int result;
+	for (int i = 0; (result = http_form_field(r, i, &name, &value)) == 1; i++)
+		if (*value && (json_object_get(root, name) || json_object_set_new(root, name, json_string(value)) != 0)) {
+			result = -1;
+			break;
+		}
+	if (result == 0)
+		return root;
+	json_decref(root);
+	answer_problem(r, response, 400, "the body is no form: it holds a field twice, or what is not UTF-8");
+	return NULL;
+}
+
+static json_t *read_object(struct http_request *r, struct http_response *response)
 {
 	size_t len;
 	const char *body = http_body(r, &len);
 	json_error_t where = { 0 };
 	if (!write_is_json(r, response))
 		return NULL;
-	if (len == 0 || answer_is_form(r))
+	if (len == 0)
 		return json_object();
 	if (len > OBJECT_MAX) {
 		answer_problem(r, response, 413, "an object is at most 64 KiB");
 		return NULL;
 	}
+	if (answer_is_form(r))
+		return read_form(r, response);
 	json_t *root = json_loadb(body, len, JSON_REJECT_DUPLICATES, &where);
 	if (json_is_object(root))
 		return root;
@@ -48,21 +68,27 @@ json_t *write_read(struct http_request *r, struct http_response *response)
 	return NULL;
 }
 
-static bool take(const struct write_key *key, const json_t *value)
+/* A form has nothing but texts. */
+static bool take(const struct write_key *key, const json_t *value, bool is_form)
 {
+	const char *text = is_form ? json_string_value(value) : NULL;
 	if (key->number) {
-		json_int_t v = json_is_integer(value) ? json_integer_value(value) : 0;
+		json_int_t v = text ? answer_number(text) : json_is_integer(value) ? json_integer_value(value) : 0;
 		*key->number = v >= 1 && v <= key->number_max ? (int)v : 0;
 		return *key->number != 0;
 	}
 	if (json_is_null(value))
 		return true;
+	if (key->flag && text) {
+		*key->flag = strcmp(text, "true") == 0 || strcmp(text, "on") == 0; /* on: a ticked box */
+		return *key->flag || strcmp(text, "false") == 0;
+	}
 	if (key->flag) {
 		*key->flag = json_is_true(value);
 		return json_is_boolean(value);
 	}
 	*key->text = json_string_value(value);
-	return *key->text && json_string_length(value) <= TEXT_MAX;
+	return *key->text && json_string_length(value) <= (key->text_max ? key->text_max : TEXT_MAX);
 }
 
 /* `key`: what `name` is among the known ones, the nameless end where it is none. */
@@ -75,7 +101,7 @@ static void refuse(struct http_request *r, struct http_response *response, const
 		key->number ? "out of range" : "too long");
 	for (const struct write_key *k = known; k->name; k++) {
 		buf_printf(&detail, "%s%s", k == known ? "" : ", ", k->name);
-		if (k->text && !k[1].text)
+		if (k->text && (!k[1].name || !k[1].text))
 			buf_puts(&detail, " (texts)");
 		else if (k->flag)
 			buf_puts(&detail, " (boolean)");
@@ -88,14 +114,14 @@ static void refuse(struct http_request *r, struct http_response *response, const
 
 json_t *write_take(struct http_request *r, struct http_response *response, const struct write_key *known)
 {
-	json_t *root = write_read(r, response), *value;
+	json_t *root = read_object(r, response), *value;
 	const char *name;
 	json_object_foreach(root, name, value)
 	{
 		const struct write_key *key = known;
 		while (key->name && strcmp(key->name, name) != 0)
 			key++;
-		if (key->name && take(key, value))
+		if (key->name && take(key, value, answer_is_form(r)))
 			continue;
 		refuse(r, response, name, key, known);
 		json_decref(root);
@@ -125,7 +151,7 @@ bool write_is_readable(const char *text, const char *keep)
 
 bool write_back_to(struct http_request *r, struct http_response *response, const char *page)
 {
-	if (!answer_is_form(r))
+	if (!answer_wants_page(r))
 		return false;
 	response->status = 303;
 	snprintf(response->location, sizeof response->location, "%s", page);

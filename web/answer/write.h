@@ -10,23 +10,18 @@
 /** Whether the body, if there is one, says that it is JSON or a form. False: the problem (415) is written. */
 bool write_is_json(struct http_request *r, struct http_response *response);
 
-/**
- * The body's JSON object; an empty body and a form are an empty object. Err: NULL and the problem is written.
- * Own: the caller's reference.
- */
-json_t *write_read(struct http_request *r, struct http_response *response);
-
 /** A key that a request's object may have. Its value goes to the one place that is given. */
 struct write_key {
 	const char *name;  /* NULL ends a list of them; texts stand first */
-	const char **text; /* at most 1023 bytes; what is too long for its purpose the daemon refuses */
+	const char **text; /* what is too long for its purpose the daemon refuses */
 	bool *flag;
 	int *number, number_max; /* from 1 */
+	size_t text_max;         /* bytes; 0: 1023 */
 };
 
 /**
- * write_read, and every value of the object into its place; what is absent (or null, of a text or flag) leaves its place as it
- * is. Own: the caller's reference; the texts are the object's. Err: NULL and the problem, which names a key that cannot be taken
+ * Read the body, a JSON object or the fields of a form, and put every value into its place; what is absent (or null, of a text or
+ * flag, or an empty field) leaves its place as it is. An empty body is an empty object. Own: the caller's reference; the texts are the object's. Err: NULL and the problem, which names a key that cannot be taken
  * and lists the known ones, is written.
  */
 json_t *write_take(struct http_request *r, struct http_response *response, const struct write_key *known);
@@ -37,7 +32,7 @@ const char *write_text(const json_t *root, const char *key, size_t max, const ch
 /** Valid UTF-8 without characters that hide or reorder what people read; those of `keep` (ASCII, e.g. "\n") may be there. NULL is. */
 bool write_is_readable(const char *text, const char *keep);
 
-/** The request came from a page's form: answer it with the way back to `page`. False: the caller answers as an API. */
+/** The reader of a page wants it back: answer it with the way back to `page`. False: the caller answers as an API. */
 bool write_back_to(struct http_request *r, struct http_response *response, const char *page);
 
 #endif

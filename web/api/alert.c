@@ -110,30 +110,21 @@ void api_alert(void *arg, struct http_request *r, struct http_response *response
 		answer_error(r, response, &err);
 }
 
-/* The page whose button it was: that of the alert says so, else the list's. */
-static const char *back_of(struct http_request *r)
-{
-	const char *back = http_form(r, "back");
-	return back ? access_next(back) : "/alerts";
-}
-
 static void change(struct site *site, struct http_request *r, struct http_response *response, enum alertstate state)
 {
 	struct fw_err err = { 0 };
 	int64_t id = answer_path_id(r, response, "alert");
-	json_t *root = id < 0 ? NULL : write_read(r, response);
+	const char *reason = NULL, *back = NULL; /* back: the page whose button it was */
+	const struct write_key known[] = { { "reason", .text = &reason, .text_max = REASON_MAX },
+		{ answer_wants_page(r) ? "back" : NULL, .text = &back }, { 0 } };
+	json_t *root = id < 0 ? NULL : write_take(r, response, known);
 	if (!root)
 		return;
-	const char *wrong = NULL, *reason = write_text(root, "reason", REASON_MAX, &wrong);
-	if (answer_is_form(r))
-		reason = http_form(r, "reason");
-	if (wrong || (reason && strlen(reason) > REASON_MAX)) {
-		answer_problem(r, response, 400, "reason must be a text of at most 2000 bytes");
-	} else if (!write_is_readable(reason, "\r\n\t")) {
+	if (!write_is_readable(reason, "\r\n\t")) {
 		answer_problem(r, response, 400, "reason holds a character that cannot be seen; write it in plain text");
 	} else if (site->act->alert(site->control, id, state, http_who(r), reason ? reason : "", &err) != 0) {
 		answer_error(r, response, &err);
-	} else if (!write_back_to(r, response, answer_is_form(r) ? back_of(r) : "")) {
+	} else if (!write_back_to(r, response, back ? access_next(back) : "/alerts")) {
 		answer_state(response, id, alertstate_name(state));
 	}
 	json_decref(root);

@@ -94,6 +94,10 @@ static void import_post(void *arg, struct http_request *r, struct http_response 
 	char why[256] = "";
 	if (!write_is_json(r, response))
 		return;
+	if (answer_is_form(r)) {
+		answer_problem(r, response, 415, "rows do not fit into a form; send JSON, with Content-Type: application/json");
+		return;
+	}
 	json_t *root = len <= BODY_BYTES_MAX ? json_loadb(body, len, JSON_REJECT_DUPLICATES, NULL) : NULL;
 	const json_t *rows = json_object_get(root, "rows");
 	struct foreign_figures figures = { .repo = write_text(root, "repo", TEXT_MAX, &wrong),

@@ -103,5 +103,7 @@ void http_each_count(const struct http_request *r, http_count_fn *each, void *ar
 const char *http_body(const struct http_request *r, size_t *len);
 /** Value of a form field of an application/x-www-form-urlencoded body, NULL if absent. Own: `r`'s until the handler returns. */
 const char *http_form(struct http_request *r, const char *name);
+/** Its i-th field: 1; 0 there are no more; -1 the body cannot be read as a form. Own: as http_form. */
+int http_form_field(struct http_request *r, int i, const char **name, const char **value);
 
 #endif

@@ -167,12 +167,28 @@ const char *http_body(const struct http_request *r, size_t *len)
 	return r->body.data;
 }
 
+/* A form that cannot be read has fewer fields than none. */
+static void read_form(struct http_request *r)
+{
+	if (r->form_text)
+		return;
+	r->form_text = strdup(r->body.data ? r->body.data : "");
+	if (!r->form_text || strlen(r->form_text) != r->body.len || pairs_split(&r->form, r->form_text) != 0)
+		r->form.n = -1;
+}
+
 const char *http_form(struct http_request *r, const char *name)
 {
-	if (!r->form_text) {
-		r->form_text = strdup(r->body.data ? r->body.data : "");
-		if (!r->form_text || pairs_split(&r->form, r->form_text) != 0)
-			r->form.n = 0;
-	}
+	read_form(r);
 	return pairs_get(&r->form, name);
+}
+
+int http_form_field(struct http_request *r, int i, const char **name, const char **value)
+{
+	read_form(r);
+	if (i >= r->form.n)
+		return r->form.n < 0 ? -1 : 0;
+	*name = r->form.pair[i].name;
+	*value = r->form.pair[i].value;
+	return 1;
 }

@@ -53,11 +53,12 @@ void api_token_post(void *arg, struct http_request *r, struct http_response *res
 			r, response, 400, "a new token takes no Idempotency-Key: an answer that holds a secret is not kept");
 		return;
 	}
-	json_t *root = write_read(r, response);
+	const char *name = NULL, *scope = NULL;
+	const struct write_key known[] = { { "name", .text = &name }, { "scope", .text = &scope }, { 0 } };
+	json_t *root = write_take(r, response, known);
 	if (!root)
 		return;
-	const char *wrong = NULL, *name = write_text(root, "name", 63, &wrong), *scope = write_text(root, "scope", 15, &wrong);
-	if (wrong || !name || !is_plain_name(name)) {
+	if (!name || !is_plain_name(name)) {
 		answer_problem(r, response, 400, "name must be 1 to 63 letters, digits, '-', '_' or '.'");
 	} else if (token_scope_of(scope) == TOKEN_NONE) {
 		answer_problem(r, response, 400, "scope must be read, trigger or admin");
