@@ -116,11 +116,18 @@ is "only the cell that was asked for" "$(api 'bisects?limit=1' | jq -c '.items[0
 branch kernels harmless "$first"
 for n in 1 2 3; do factor 1.0 "harmless-$n"; done
 push kernels harmless
-fails "as JSON" 3 "$bin/flopwatch" bisect "$first" "$last" '*/causal/*/forward' --json
+fails "as JSON" 3 "$bin/flopwatch" bisect "$first" "$last" '*/causal/*/forward' --json --quiet
 is "it is the API's answer" "$(jq -r '.culprits | length' <<<"$out")" 3
 is "and what was measured is not measured again" "$(jq .jobs <<<"$out")" 1
 ok "nothing lost ends with 0" "$bin/flopwatch" bisect "$first" harmless
 like "and says so" "$out" 'nothing to search: the bad end is (identical|unchanged) against the good one'
+post devices/sim-0/pause >"$tmp/answer"
+begun=$SECONDS
+"$bin/flopwatch" bisect "$first" "$last" '*/full/*/forward' --timeout 4 >"$tmp/answer" 2>"$tmp/steps"
+is "one that waits in a pipe ends with its time" $? 6
+ok "and says how it goes" grep -qE '^bisect [0-9]+: [0-9]+ commits: ' "$tmp/steps"
+ok "in a line in ten seconds at most" test "$(grep -c ^bisect "$tmp/steps")" -le $(((SECONDS - begun) / 10 + 1))
+post devices/sim-0/resume >"$tmp/answer"
 fails "ends in the wrong order" 1 "$bin/flopwatch" bisect "$last" "$first"
 like "are no range" "$out" 'is not among the [0-9]+ first parents of'
 fails "an unknown commit" 4 "$bin/flopwatch" bisect nowhere "$last"

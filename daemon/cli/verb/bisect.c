@@ -1,18 +1,17 @@
 /* bisect: ask for a search between two commits, follow it, print who did it. */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/jsonw.h"
 #include "cli/verb/checkout.h"
+#include "cli/verb/follow.h"
 #include "cli/output/plain.h"
 #include "cli/output/table.h"
 #include "cli/output/value.h"
 #include "cli/verbs.h"
 
-enum { POLL_MS = 250, RESTART_POLLS = 80 };
+enum { RESTART_POLLS = 80 };
 
 static int ask(struct client *c, const struct options *o, json_t **out, struct fw_err *err)
 {
@@ -59,23 +58,14 @@ static void describe(const json_t *bisect, char *text, size_t size)
 			value_integer(bisect, "jobs"));
 }
 
-static void show_progress(const struct options *o, long long id, const char *text)
-{
-	bool terminal = isatty(STDERR_FILENO) && !o->quiet && !o->progress;
-	if (!terminal && !o->progress)
-		return;
-	fprintf(stderr, "%sbisect %lld: ", terminal ? "\r\033[K" : "", id);
-	plain_print(stderr, text);
-	if (!terminal)
-		fputc('\n', stderr);
-}
-
 /* Wait until it has ended. Own: *out is the caller's. Err: ERR_TIMEOUT. */
 static int follow(struct client *c, const struct options *o, long long id, json_t **out, struct fw_err *err)
 {
-	int64_t end_ns = o->timeout_s ? clock_mono_ns() + (int64_t)o->timeout_s * 1000000000 : INT64_MAX;
-	char path[64], text[256], last[256] = "";
+	int64_t end_ns = follow_deadline(o);
+	struct follow_said said = follow_begin(o);
+	char path[64], text[256], what[32];
 	snprintf(path, sizeof path, "/api/v1/bisects/%lld", id);
+	snprintf(what, sizeof what, "bisect %lld", id);
 	for (int failures = 0;;) {
 		json_t *bisect = NULL;
 		int got = client_get(c, path, &bisect, err);
@@ -84,12 +74,9 @@ static int follow(struct client *c, const struct options *o, long long id, json_
 		if (got == 0) {
 			failures = 0;
 			describe(bisect, text, sizeof text);
-			if (strcmp(text, last) != 0)
-				show_progress(o, id, text);
-			snprintf(last, sizeof last, "%s", text);
+			follow_say(&said, what, text);
 			if (has_ended(bisect)) {
-				if (isatty(STDERR_FILENO) && !o->quiet && !o->progress)
-					fputs("\r\033[K", stderr);
+				follow_end(&said);
 				*out = bisect;
 				return 0;
 			}
@@ -98,7 +85,7 @@ static int follow(struct client *c, const struct options *o, long long id, json_
 		json_decref(bisect);
 		if (clock_mono_ns() > end_ns)
 			return err_set(err, ERR_TIMEOUT, "bisect %lld has not ended after %d s; it goes on", id, o->timeout_s);
-		nanosleep(&(struct timespec){ .tv_nsec = POLL_MS * 1000000 }, NULL);
+		follow_pause();
 	}
 }
 

@@ -62,48 +62,62 @@ static void describe(const json_t *job, char *text, size_t size)
 			*cell ? cell : step);
 }
 
-/* What is said while one waits. */
-struct telling {
-	bool terminal, lines;
-	int64_t quiet_until_ns, every_ns; /* every_ns: between lines; 0 each step has its own */
-	char last[512];
-};
-
-static void tell(struct telling *t, const json_t *job, long long id)
+struct follow_said follow_begin(const struct options *o)
 {
-	char text[512];
+	struct follow_said s = { .terminal = isatty(STDERR_FILENO) && !o->quiet && !o->progress };
+	s.lines = o->progress || (!s.terminal && !o->quiet);
+	s.quiet_until_ns = o->progress ? 0 : clock_mono_ns() + progress_after_ns;
+	s.every_ns = o->progress || s.terminal ? 0 : line_every_ns;
+	return s;
+}
+
+void follow_say(struct follow_said *s, const char *what, const char *text)
+{
+	if (strcmp(text, s->last) == 0 || clock_mono_ns() < s->quiet_until_ns)
+		return;
+	if (s->lines)
+		fprintf(stderr, "%s: ", what), plain_print(stderr, text), fputc('\n', stderr);
+	else if (s->terminal)
+		fprintf(stderr, "\r\033[K%s: ", what), plain_print(stderr, text);
+	snprintf(s->last, sizeof s->last, "%s", text);
+	s->quiet_until_ns = clock_mono_ns() + s->every_ns;
+}
+
+void follow_end(const struct follow_said *s)
+{
+	if (s->terminal)
+		fputs("\r\033[K", stderr);
+}
+
+static void tell(struct follow_said *s, const json_t *job, long long id)
+{
+	char text[512], what[32];
 	describe(job, text, sizeof text);
 	if (interrupt_came())
 		fprintf(stderr, "%sjob %lld goes on without us; Ctrl-C again stops waiting, flopwatch cancel %lld ends it\n",
-			t->terminal ? "\r\033[K" : "", id, id);
-	if (strcmp(text, t->last) == 0 || clock_mono_ns() < t->quiet_until_ns)
-		return;
-	if (t->lines)
-		fprintf(stderr, "job %lld: ", id), plain_print(stderr, text), fputc('\n', stderr);
-	else if (t->terminal)
-		fprintf(stderr, "\r\033[Kjob %lld: ", id), plain_print(stderr, text);
-	snprintf(t->last, sizeof t->last, "%s", text);
-	t->quiet_until_ns = clock_mono_ns() + t->every_ns;
+			s->terminal ? "\r\033[K" : "", id, id);
+	snprintf(what, sizeof what, "job %lld", id);
+	follow_say(s, what, text);
 }
 
 /* Until job `id` has ended. */
 static int follow_job(
-	struct client *c, const struct options *o, struct telling *t, long long id, int64_t end_ns, struct fw_err *err)
+	struct client *c, const struct options *o, struct follow_said *said, long long id, int64_t end_ns, struct fw_err *err)
 {
 	char path[64];
 	snprintf(path, sizeof path, "/api/v1/jobs/%lld", id);
-	t->last[0] = '\0';
+	said->last[0] = '\0';
 	for (;;) {
 		json_t *job = NULL;
 		if (get_patiently(c, path, &job, err) != 0)
 			return -1;
 		bool ended = jobstate_is_final(state_of(job));
-		tell(t, job, id);
+		tell(said, job, id);
 		json_decref(job);
-		if (ended && t->terminal)
-			fputs("\r\033[K", stderr);
-		if (ended)
+		if (ended) {
+			follow_end(said);
 			return 0;
+		}
 		if (clock_mono_ns() > end_ns)
 			return err_set(err, ERR_TIMEOUT, "job %lld has not ended after %d s; it goes on: flopwatch jobs", id,
 				o->timeout_s);
@@ -132,10 +146,7 @@ static long long find_open(const json_t *verdict)
 
 int follow_verdict(struct client *c, const struct options *o, const char *path, int64_t end_ns, json_t **out, struct fw_err *err)
 {
-	struct telling t = { .terminal = isatty(STDERR_FILENO) && !o->quiet && !o->progress };
-	t.lines = o->progress || (!t.terminal && !o->quiet);
-	t.quiet_until_ns = o->progress ? 0 : clock_mono_ns() + progress_after_ns;
-	t.every_ns = o->progress || t.terminal ? 0 : line_every_ns;
+	struct follow_said said = follow_begin(o);
 	interrupt_arm();
 	for (;;) {
 		json_t *verdict = NULL;
@@ -147,7 +158,7 @@ int follow_verdict(struct client *c, const struct options *o, const char *path, 
 			return 0;
 		}
 		json_decref(verdict);
-		if (follow_job(c, o, &t, open, end_ns, err) != 0)
+		if (follow_job(c, o, &said, open, end_ns, err) != 0)
 			return -1;
 	}
 }
