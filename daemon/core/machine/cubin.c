@@ -109,6 +109,22 @@ const char *cubin_plain_symbol(const char *symbol)
 	return end + 2 + n;
 }
 
+void cubin_steady_symbol(const char *symbol, struct buf *out)
+{
+	const char *from = cubin_plain_symbol(symbol), *file;
+	size_t file_len;
+	for (const char *p = strchr(from, '_'); p;) {
+		size_t mark = mark_at(p, &file, &file_len);
+		if (mark) {
+			buf_append(out, from, (size_t)(p - from));
+			buf_append(out, file, file_len);
+			from = p + mark;
+		}
+		p = strchr(p + (mark ? mark : 1), '_');
+	}
+	buf_puts(out, from);
+}
+
 /* The symbol of a text section; NULL: it is none of a function. */
 static const char *symbol_of(const struct elf_section *s)
 {

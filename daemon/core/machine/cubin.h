@@ -13,6 +13,7 @@
 
 #include <stddef.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/hash.h"
 #include "core/machine/resources.h"
@@ -22,6 +23,9 @@
  * front where device code is linked, which change with the file; without them it can be demangled and found again. Own: `symbol`'s.
  */
 const char *cubin_plain_symbol(const char *symbol);
+
+/** Append the symbol without the numbers of its file, which change when anything in the file does. */
+void cubin_steady_symbol(const char *symbol, struct buf *out);
 
 struct cubin_function {
 	const char *symbol; /* as the compiler mangled it; borrowed for the call, like all of this */
