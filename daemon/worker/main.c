@@ -11,9 +11,10 @@
 #include "worker/box/peer.h"
 #include "worker/box/procs.h"
 #include "worker/machine/kernels.h"
+#include "worker/machine/sassdiff_print.h"
 #include "worker/serve.h"
 
-enum { EXIT_ERROR = 1, EXIT_USAGE = 2 };
+enum { EXIT_ERROR = 1, EXIT_USAGE = 2, EXIT_DIFFERENT = 3, CODE_OUTPUT_MAX = 256 << 20 };
 
 static const char usage[] =
 	"usage: flopwatch-worker serve [--cache DIR] [--sandbox auto|required|none] [--read-only DIR]...\n"
@@ -21,11 +22,13 @@ static const char usage[] =
 	"       flopwatch-worker compare --suite FILE --base A.so --target B.so [options]\n"
 	"       flopwatch-worker probe [--sandbox ...] [--device ...]\n"
 	"       flopwatch-worker kernels MODULE.so [--json]\n"
+	"       flopwatch-worker sassdiff A.so B.so [--json]\n"
 	"\n"
 	"serve    one job of flopwatchd over standard input and output\n"
 	"compare  check and time two modules of this machine, print the tables\n"
 	"probe    print what this worker offers and exit\n"
 	"kernels  print the CUDA kernels in a module or cubin: a hash of the compiled code, registers, shared memory, stack, ...\n"
+	"sassdiff what differs in the machine code of two modules or cubins, kernel by kernel; instructions by nvdisasm\n"
 	"\n"
 	"  --cache DIR        builds, modules and outcomes of checks\n"
 	"                     (default $XDG_CACHE_HOME/flopwatch, ~/.cache/flopwatch or, for root, /var/cache/flopwatch-worker)\n"
@@ -43,7 +46,8 @@ static const char usage[] =
 	"  --help, --version\n"
 	"\n"
 	"exit status: 0 done, 1 error, 2 usage; compare: 0 no regression, 3 regression, 7 undecided or nothing to compare, 1 a "
-	"side is broken\n";
+	"side is broken;\n"
+	"             sassdiff: 0 the same code, 3 not\n";
 
 enum option_name {
 	OPT_CACHE = 256,
@@ -164,20 +168,23 @@ static int read_options(int argc, char **argv, struct arguments *a)
 	return -1;
 }
 
-/* What `kernels` says, on standard output. */
-static int print_kernels(const char *path, bool as_json)
+/* What `kernels` and `sassdiff` say, on standard output. Returns the exit status. */
+static int print_code(const char *const *path, bool want_difference, bool as_json)
 {
 	struct fw_err err = { 0 };
 	struct buf text;
-	buf_init(&text, KERNELS_OUTPUT_MAX);
-	int result = kernels_list(path, as_json, &text, &err);
-	if (result == 0 && (fwrite(text.data, 1, text.len, stdout) != text.len || fflush(stdout) != 0))
-		result = err_sys(&err, "standard output");
+	buf_init(&text, CODE_OUTPUT_MAX);
+	int status = EXIT_ERROR;
+	int result = want_difference ? sassdiff_show(path[0], path[1], as_json, &text, &err)
+				     : kernels_list(path[0], as_json, &text, &err);
+	if (result >= 0 && (fwrite(text.data, 1, text.len, stdout) != text.len || fflush(stdout) != 0))
+		err_sys(&err, "standard output");
+	else if (result >= 0)
+		status = want_difference && result == 0 ? EXIT_DIFFERENT : 0;
 	buf_fini(&text);
-	if (result == 0)
-		return 0;
-	fprintf(stderr, "flopwatch-worker: %s\n", err.text);
-	return EXIT_ERROR;
+	if (status == EXIT_ERROR)
+		fprintf(stderr, "flopwatch-worker: %s\n", err.text);
+	return status;
 }
 
 int main(int argc, char **argv)
@@ -190,10 +197,14 @@ int main(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	if (optind + 2 == argc && strcmp(argv[optind], "kernels") == 0)
-		return print_kernels(argv[optind + 1], a.compare.json);
+		return print_code((const char *const *)argv + optind + 1, false, a.compare.json);
+	if (optind + 3 == argc && strcmp(argv[optind], "sassdiff") == 0)
+		return print_code((const char *const *)argv + optind + 1, true, a.compare.json);
+	if (optind < argc && strcmp(argv[optind], "sassdiff") == 0)
+		return wrong("sassdiff needs two modules or cubins", "");
 	if (optind + 1 != argc)
 		return optind < argc ? wrong("unexpected argument ", argv[optind + 1])
-				     : wrong("which of serve, compare, probe, kernels?", "");
+				     : wrong("which of serve, compare, probe, kernels, sassdiff?", "");
 	verb = argv[optind];
 	log_open("flopwatch-worker", LOG_INFO);
 	peer_signals();

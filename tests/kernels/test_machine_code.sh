@@ -118,3 +118,22 @@ for sm in 80 90; do
 done
 ok "as JSON" "$bin/flopwatch-worker" kernels --json "$tmp/takes.cubin"
 is "with null for what the file does not say" "$(jq -c '.kernels[] | select(.symbol == "large") | [.sm, .max_threads, .occupancy]' <<<"$out")" '[90,null,null]'
+
+ok "two builds of the same are the same" "$bin/flopwatch-worker" sassdiff "$tmp/first.so" "$tmp/again.so"
+fails "another constant is not" 3 "$bin/flopwatch-worker" sassdiff "$tmp/first.so" "$tmp/factor.so"
+is "in one kernel for each architecture" "$(grep -E '^(same code|renamed|rescheduled|changed|differs|added|removed) ' <<<"$out" | grep -v '^same code' | sed -E 's/.*(sm_[0-9]+ [^ ]*).*/\1/')" \
+	"sm_80 _Z5callsPfi
+sm_90 _Z5callsPfi"
+fails "a kernel and a variable more" 3 "$bin/flopwatch-worker" sassdiff --json "$tmp/first.so" "$tmp/more.so"
+is "are one that was added, and a file's own kernel is found again" "$(jq -c '[.functions[] | select(.sm == 90) | .verdict] | sort' <<<"$out")" \
+	'["added","same code","same code","same code"]'
+fails "one module is too few" 2 "$bin/flopwatch-worker" sassdiff "$tmp/first.so"
+fails "a missing one is told" 1 "$bin/flopwatch-worker" sassdiff "$tmp/first.so" "$tmp/none.so"
+like "by name" "$out" 'none.so: '
+if command -v nvdisasm >/dev/null || [ -x "$(dirname "$(readlink -f "$nvcc")")/nvdisasm" ]; then
+	fails "with a disassembler" 3 "$bin/flopwatch-worker" sassdiff --json "$tmp/first.so" "$tmp/factor.so"
+	is "instructions are compared" "$(jq -c '[.note, (.functions[] | select(.verdict == "changed") | .sm, (.hunks | length > 0))]' <<<"$out")" \
+		'["",80,true,90,true]'
+else
+	skip "instructions of real modules" "there is no nvdisasm"
+fi

@@ -7,8 +7,6 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-enum { KERNELS_OUTPUT_MAX = 64 << 20 };
-
 /** Append a line for each kernel of the module or cubin at `path`, or one JSON object. Err: the file, or what is in it. */
 int kernels_list(const char *path, bool as_json, struct buf *out, struct fw_err *err);
 
