@@ -156,6 +156,14 @@ static void test_import_of_hidden_names(void **state)
 			rows[i]);
 		assert_problem(post(run, "/api/v1/imports", body), 400, "rows[1].");
 	}
+	/* nor keys that nobody reads */
+	static const char stray[] =
+		"{\"repo\":\"kernels\",\"commit\":\"c\",\"name\":\"n\",\"branche\":\"main\",\"rows\":[{\"cell\":\"a\",\"ms\":1}]}";
+	assert_problem(post(run, "/api/v1/imports", stray), 400,
+		"key branche is not known; known: repo, commit, base, branch, name, rows");
+	static const char row[] =
+		"{\"repo\":\"kernels\",\"commit\":\"c\",\"name\":\"n\",\"rows\":[{\"cell\":\"a\",\"ms\":1,\"unit\":\"s\"}]}";
+	assert_problem(post(run, "/api/v1/imports", row), 400, "rows[0].unit: a row is");
 	assert_string_equal(run->asked.what, "");
 }
 

@@ -17,6 +17,25 @@
 
 enum { TEXT_MAX = 1023, BODY_BYTES_MAX = 1 << 20, FAILURE_MAX = 400 };
 
+static const char *const figures_keys[] = { "repo", "commit", "base", "branch", "name", "rows", NULL };
+static const char *const row_keys[] = { "cell", "ms", "failure", "base_ms", "tflops", "base_tflops", NULL };
+
+/* The first key that is none of `known`, NULL: every one is. A mistyped "branch" would be figures of no branch. */
+static const char *unknown_key(json_t *object, const char *const *known)
+{
+	const char *key;
+	json_t *value;
+	json_object_foreach(object, key, value)
+	{
+		const char *const *word = known;
+		while (*word && strcmp(*word, key) != 0)
+			word++;
+		if (!*word)
+			return key;
+	}
+	return NULL;
+}
+
 /* A number of a row, 0 where it is absent; `*wrong` when it is none or below 0. */
 static double figure(const json_t *row, const char *key, const char **wrong)
 {
@@ -43,6 +62,8 @@ static int read_rows(const json_t *rows, struct foreign_row *out, char why[256])
 			.base_ms = figure(row, "base_ms", &wrong),
 			.target_tflops = figure(row, "tflops", &wrong),
 			.base_tflops = figure(row, "base_tflops", &wrong) };
+		if (!wrong)
+			wrong = unknown_key(row, row_keys);
 		if (!wrong && (!out[i].cell || !out[i].cell[0]))
 			wrong = "cell";
 		if (!wrong && !write_is_readable(out[i].cell, ""))
@@ -58,7 +79,7 @@ static int read_rows(const json_t *rows, struct foreign_row *out, char why[256])
 				wrong = "cell (it appears twice)";
 		if (wrong) {
 			snprintf(why, 256,
-				"rows[%zu].%s: a row is {\"cell\":text,\"ms\":number}, or \"failure\":text instead of ms, with "
+				"rows[%zu].%.60s: a row is {\"cell\":text,\"ms\":number}, or \"failure\":text instead of ms, with "
 				"base_ms, tflops and base_tflops where known",
 				i, wrong);
 			return -1;
@@ -87,6 +108,13 @@ static void store(
 	snprintf(response->location, sizeof response->location, "/api/v1/comparisons/%lld", (long long)id);
 }
 
+static void refuse_key(struct http_request *r, struct http_response *response, const char *key)
+{
+	char detail[160];
+	snprintf(detail, sizeof detail, "key %.60s is not known; known: repo, commit, base, branch, name, rows", key);
+	answer_problem(r, response, 400, detail);
+}
+
 static void import_post(void *arg, struct http_request *r, struct http_response *response)
 {
 	size_t len;
@@ -110,6 +138,8 @@ static void import_post(void *arg, struct http_request *r, struct http_response 
 	figures.row = row;
 	if (!json_is_object(root))
 		answer_problem(r, response, 400, "the body must be a JSON object of at most 1 MiB");
+	else if (unknown_key(root, figures_keys))
+		refuse_key(r, response, unknown_key(root, figures_keys));
 	else if (wrong || !figures.repo || !figures.commit || !figures.name)
 		answer_problem(r, response, 400, "repo, commit and name are needed; branch and base may be given; all are texts");
 	else if (figures.n < 1 || figures.n > SUITE_CELLS_MAX)
