@@ -13,6 +13,7 @@ static void test_names_read_back(void **state)
 	for (int k = 0; k < JOBKIND_N; k++)
 		assert_int_equal(jobkind_from_name(jobkind_name((enum jobkind)k)), k);
 	assert_string_equal(jobkind_name(JOBKIND_CALIBRATE), "calibrate");
+	assert_string_equal(jobkind_name(JOBKIND_PROFILE), "profile");
 	assert_string_equal(jobkind_name(JOBKIND_N), "");
 	assert_int_equal(jobkind_from_name("party"), JOBKIND_N);
 	assert_int_equal(jobkind_from_name(""), JOBKIND_N);

@@ -13,6 +13,7 @@ static const char *const names[JOBKIND_N] = {
 	[JOBKIND_BISECT] = "bisect",
 	[JOBKIND_PEER] = "peer",
 	[JOBKIND_IMPORT] = "import",
+	[JOBKIND_PROFILE] = "profile",
 };
 
 const char *jobkind_name(enum jobkind kind)

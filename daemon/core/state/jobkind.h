@@ -14,6 +14,7 @@ enum jobkind {
 	JOBKIND_BISECT,    /* a step of a search */
 	JOBKIND_PEER,      /* a commit beside a provider that is a yardstick */
 	JOBKIND_IMPORT,    /* figures that somebody else measured */
+	JOBKIND_PROFILE,   /* why a cell lost: counters and machine code of both sides; it is no comparison */
 	JOBKIND_N
 };
 
