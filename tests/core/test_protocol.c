@@ -394,6 +394,102 @@ static void rules(void **state)
 	assert_memory_equal(&out.clock, &in.clock, sizeof out.clock);
 }
 
+static void a_profile(void **state)
+{
+	struct evidence_value values[] = { { "dram__bytes_read.sum", 123456789012.0 }, { "gpu__time_duration.sum", 0.5 } };
+	struct msg kernel = { .t = MSG_KERNEL,
+		.u.kernel = { .cell = 2,
+			.role = ROLE_TARGET,
+			.repeat = 1,
+			.n = 3,
+			.phase = "run",
+			.kernel = "void forward<128>(args)",
+			.code_sha256 = SHA256,
+			.sm = 90,
+			.ms = 1.25,
+			.grid = { 132, 1, 1 },
+			.block = { 384, 1, 1 },
+			.registers = 168,
+			.ctas_per_sm = 1,
+			.n_values = 2,
+			.value = values } };
+	struct msg_code body = { .cell = 1,
+		.base = "forward",
+		.target = "",
+		.what = EVIDENCE_CODE_REMOVED,
+		.base_takes = { 168, 0, 1024, 2 },
+		.target_takes = { -1, -1, -1, -1 },
+		.n_opcodes = 1,
+		.opcode[0] = { "HGMMA.64x128x16.F32.BF16", 24, 48 },
+		.hunks = "@@ -1,2 +1,1 @@\n-\tMOV R1, R2 ;\n" };
+	struct msg code = { .t = MSG_CODE, .u.code = &body };
+	struct msg swap = { .t = MSG_COUNTERFACTUAL,
+		.u.counterfactual = {
+			.cell = 0, .config = "TILE=3 PARTS=2", .base_ms = 1, .target_ms = 1.125, .with_ms = 1.0625 } };
+	struct msg end = { .t = MSG_PROFILE,
+		.u.profile = { .cell = 0,
+			.path = EVIDENCE_CODE,
+			.why = "counters are for administrators here",
+			.tool = "CUPTI 130001",
+			.base_config = "TILE=3",
+			.target_config = "TILE=4",
+			.gpu_s = 0.25 } };
+	struct msg out;
+
+	(void)state;
+	round_trip(&kernel, &out);
+	assert_int_equal(out.u.kernel.n_values, 2);
+	assert_string_equal(out.u.kernel.value[0].metric, "dram__bytes_read.sum");
+	assert_true(out.u.kernel.value[0].value == 123456789012.0 && out.u.kernel.ms == 1.25);
+	assert_int_equal(out.u.kernel.role, ROLE_TARGET);
+	assert_int_equal(out.u.kernel.repeat, 1);
+	assert_int_equal(out.u.kernel.block[0], 384);
+	msg_fini(&out);
+	round_trip(&code, &out);
+	assert_int_equal(out.u.code->what, EVIDENCE_CODE_REMOVED);
+	assert_string_equal(out.u.code->hunks, body.hunks); /* its lines stay lines */
+	assert_int_equal(out.u.code->opcode[0].target, 48);
+	assert_int_equal(out.u.code->base_takes.shared_bytes, 1024);
+	assert_int_equal(out.u.code->target_takes.registers, -1);
+	msg_fini(&out);
+	round_trip(&swap, &out);
+	assert_true(out.u.counterfactual.with_ms == 1.0625);
+	round_trip(&end, &out);
+	assert_int_equal(out.u.profile.path, EVIDENCE_CODE);
+	assert_string_equal(out.u.profile.target_config, "TILE=4");
+}
+
+/* The widest record there can be is one line. */
+static void the_longest_profile_fits_a_line(void **state)
+{
+	struct msg_code *body = calloc(1, sizeof *body);
+	struct msg code = { .t = MSG_CODE, .u.code = body }, out;
+
+	(void)state;
+	assert_non_null(body);
+	memset(body->hunks, '\t', sizeof body->hunks - 1);
+	memset(body->base, '"', sizeof body->base - 1);
+	round_trip(&code, &out);
+	assert_int_equal(strlen(out.u.code->hunks), EVIDENCE_HUNKS_MAX);
+	msg_fini(&out);
+	struct evidence_value *values = calloc(EVIDENCE_VALUES_MAX, sizeof *values);
+
+	assert_non_null(values);
+	for (int i = 0; i < EVIDENCE_VALUES_MAX; i++) {
+		snprintf(values[i].metric, sizeof values[i].metric, "%076d.%d", 0, i % 100);
+		values[i].metric[0] = (char)('a' + i / 100);
+		values[i].value = 1.0 / (i + 3);
+	}
+	struct msg kernel = { .t = MSG_KERNEL,
+		.u.kernel = { .role = ROLE_BASE, .n_values = EVIDENCE_VALUES_MAX, .value = values } };
+
+	round_trip(&kernel, &out);
+	assert_int_equal(out.u.kernel.n_values, EVIDENCE_VALUES_MAX);
+	msg_fini(&out);
+	free(values);
+	free(body);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -408,6 +504,8 @@ int main(void)
 		cmocka_unit_test(samples),
 		cmocka_unit_test(bursts_of_a_program_name_no_inputs),
 		cmocka_unit_test(rules),
+		cmocka_unit_test(a_profile),
+		cmocka_unit_test(the_longest_profile_fits_a_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

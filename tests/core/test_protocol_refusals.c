@@ -264,11 +264,45 @@ static void too_long(void **state)
 	free(cells);
 }
 
+#define KERNEL                                                                                                                   \
+	"{\"t\":\"kernel\",\"cell\":0,\"role\":\"base\",\"repeat\":0,\"n\":0,\"phase\":\"\",\"code\":\"\",\"grid\":[1,1,1],"     \
+	"\"block\":[1,1,1],"
+#define CODE "{\"t\":\"code\",\"cell\":0,\"base\":\"\",\"target\":\"\",\"what\":\"changed\",\"hunks\":\"\","
+
+static void wrong_profiles(void **state)
+{
+	struct fw_err err = { 0 };
+	struct msg m;
+
+	(void)state;
+	assert_int_equal(
+		protocol_parse(KERNEL "\"values\":{\"a.sum\":1}}", strlen(KERNEL "\"values\":{\"a.sum\":1}}"), &m, &err), 0);
+	msg_fini(&m);
+	refuse(KERNEL "\"values\":[]}", "kernel.values: must be an object");
+	refuse(KERNEL "\"values\":{\"a b\":1}}", "kernel.values: holds a name");
+	refuse(KERNEL "\"values\":{\"a.sum\":\"1\"}}", "kernel.values.a.sum: must be a number");
+	refuse(KERNEL "\"values\":{\"a.sum\":1e31}}", "kernel.values.a.sum: 1e+31 is outside");
+	refuse(KERNEL "\"ctas_per_sm\":-1,\"values\":{}}", "kernel.ctas_per_sm");
+	refuse("{\"t\":\"kernel\",\"cell\":0,\"role\":\"anchor\"}", "kernel.role: must be one of \"base\" \"target\"");
+	refuse("{\"t\":\"kernel\",\"cell\":0,\"role\":\"base\",\"repeat\":2}", "kernel.repeat: 2 is outside");
+	refuse("{\"t\":\"kernel\",\"cell\":0,\"role\":\"base\",\"repeat\":0,\"n\":256}", "kernel.n: 256 is outside");
+	refuse(CODE "\"opcodes\":[[\"MOV\",1]]}", "code.opcodes: item 0 is no list");
+	refuse(CODE "\"opcodes\":[[\"MOV R1\",1,2]]}", "code.opcodes: item 0 is no list");
+	refuse(CODE "\"opcodes\":[[\"MOV\",1,-2]]}", "code.opcodes: item 0 has a count");
+	refuse(CODE "\"opcodes\":[1,2,3,4,5,6,7,8,9,10,11,12,13]}", "code.opcodes: has 13 items");
+	refuse(CODE "\"base_takes\":{\"registers\":-2},\"opcodes\":[]}", "code.base_takes.registers");
+	refuse("{\"t\":\"code\",\"cell\":0,\"what\":\"better\"}", "code.what: must be one of \"same\"");
+	refuse("{\"t\":\"counterfactual\",\"cell\":0,\"config\":\"\",\"base_ms\":1,\"target_ms\":1}", "counterfactual.with_ms");
+	refuse("{\"t\":\"profile\",\"cell\":0,\"path\":\"guess\"}", "profile.path: must be one of \"range\" \"ncu\"");
+	refuse("{\"t\":\"profile\",\"cell\":400,\"path\":\"code\"}", "profile.cell: 400 is outside");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(no_message),
 		cmocka_unit_test(wrong_records),
+		cmocka_unit_test(wrong_profiles),
 		cmocka_unit_test(wrong_samples),
 		cmocka_unit_test(wrong_jobs),
 		cmocka_unit_test(unknown_keys_are_ignored),

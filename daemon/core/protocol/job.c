@@ -296,7 +296,7 @@ static int read_subject(json_t *object, size_t at, struct msg_subject *s, struct
 static int read_job(json_t *object, struct msg_job *job, struct fw_err *err)
 {
 	static const char *const kinds[] = { "change", "selfcheck", "calibrate", "anchor", "verify", "backfill", "peer", "bisect",
-		NULL };
+		"profile", NULL };
 	struct fields f, l;
 	char kind[16];
 
@@ -436,6 +436,8 @@ static int read_run(json_t *object, struct msg_run *run, struct fw_err *err)
 	run->calls_n = (int)field_int_or(&f, "calls_n", 0, 1000000, 0);
 	run->warmup_n = (int)field_int_or(&f, "warmup_n", 0, 1000000, 0);
 	run->only_bursts = field_bool_or(&f, "only_bursts", false);
+	run->repeat = (int)field_int_or(&f, "repeat", 0, EVIDENCE_REPEATS - 1, 0);
+	run->counters = field_bool_or(&f, "counters", false);
 	read_guards(&f, run);
 	json_t *subjects = field_array(&f, "subjects", least, PROTOCOL_SUBJECTS_MAX);
 	json_t *rule = field_object(&f, "rule");

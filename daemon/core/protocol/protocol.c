@@ -12,6 +12,7 @@
 
 #include "core/text/field.h"
 #include "core/protocol/job.h"
+#include "core/protocol/profile.h"
 #include "core/protocol/record.h"
 
 static const char *const names[] = {
@@ -36,6 +37,10 @@ static const char *const names[] = {
 	[MSG_STATE] = "state",
 	[MSG_CANARY] = "canary",
 	[MSG_AUDIT] = "audit",
+	[MSG_KERNEL] = "kernel",
+	[MSG_CODE] = "code",
+	[MSG_COUNTERFACTUAL] = "counterfactual",
+	[MSG_PROFILE] = "profile",
 };
 
 enum { NAMES = sizeof names / sizeof names[0] };
@@ -163,6 +168,10 @@ void msg_fini(struct msg *m)
 		break;
 	case MSG_CELL:
 		free_samples(m->u.cell);
+		break;
+	case MSG_KERNEL:
+	case MSG_CODE:
+		protocol_profile_fini(m);
 		break;
 	default:
 		break;

@@ -22,6 +22,7 @@
 #include "core/suite/readonly.h"
 #include "core/state/role.h"
 #include "core/state/run_mode.h"
+#include "core/protocol/evidence.h"
 #include "core/protocol/seal.h"
 #include "core/stats/stats.h"
 #include "core/suite/suite.h"
@@ -54,7 +55,11 @@ enum msg_type {
 	MSG_NOTE,
 	MSG_STATE,
 	MSG_CANARY,
-	MSG_AUDIT
+	MSG_AUDIT,
+	MSG_KERNEL,
+	MSG_CODE,
+	MSG_COUNTERFACTUAL,
+	MSG_PROFILE
 };
 
 struct msg_device {
@@ -307,6 +312,8 @@ struct msg_run {
 	bool phases, calls;         /* also series phase and call */
 	int calls_n, warmup_n;      /* mode capture */
 	bool only_bursts;           /* no series but sustained */
+	int repeat;                 /* mode profile: the how manieth process of its role */
+	bool counters;              /* mode profile: read counters; else only name the kernels */
 	bool *burst;                /* burst[n_cells]: also series sustained; owned by the message */
 	char guards[2048];          /* devices sim and cpu: readings that a test wants to see (runner/device/guard_script.h) */
 };
@@ -333,6 +340,10 @@ struct msg {
 		struct msg_state state;
 		struct msg_canary canary;
 		struct msg_audit audit;
+		struct msg_kernel kernel;
+		struct msg_code *code; /* owned */
+		struct msg_counterfactual counterfactual;
+		struct msg_profile profile;
 	} u;
 };
 

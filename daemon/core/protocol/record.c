@@ -13,6 +13,7 @@
 
 #include "core/text/field.h"
 #include "core/protocol/guard.h"
+#include "core/protocol/profile.h"
 
 #define BYTES_MAX   (INT64_C(1) << 50)
 #define COUNT_MAX   (INT64_C(1) << 53)
@@ -505,6 +506,11 @@ static int read_body(struct fields *f, struct msg *out)
 	case MSG_CANARY:
 		field_token(f, "device", FIELD_WORD, 1, out->u.canary.device, sizeof out->u.canary.device);
 		return 0;
+	case MSG_KERNEL:
+	case MSG_CODE:
+	case MSG_COUNTERFACTUAL:
+	case MSG_PROFILE:
+		return protocol_profile_read(f, out);
 	case MSG_JOB: /* protocol_job.c reads these */
 	case MSG_RUN:
 	case MSG_PING:

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/jsonw.h"
+#include "core/protocol/profile.h"
 #include "core/protocol/write_job.h"
 
 static void put_cell_number(struct jsonw *j, int cell)
@@ -360,6 +361,12 @@ static void put_body(struct jsonw *j, const struct msg *m)
 		break;
 	case MSG_AUDIT:
 		put_audit(j, &m->u.audit);
+		break;
+	case MSG_KERNEL:
+	case MSG_CODE:
+	case MSG_COUNTERFACTUAL:
+	case MSG_PROFILE:
+		protocol_put_profile(j, m);
 		break;
 	case MSG_PING:
 	case MSG_CANCEL:

@@ -234,6 +234,10 @@ void protocol_put_run(struct jsonw *j, const struct msg_run *m)
 	jsonw_kv_int(j, "calls_n", m->calls_n);
 	jsonw_kv_int(j, "warmup_n", m->warmup_n);
 	jsonw_kv_bool(j, "only_bursts", m->only_bursts);
+	if (m->mode == RUN_PROFILE) {
+		jsonw_kv_int(j, "repeat", m->repeat);
+		jsonw_kv_bool(j, "counters", m->counters);
+	}
 	jsonw_key(j, "bursts");
 	jsonw_array(j);
 	for (int i = 0; m->burst && i < m->n_cells; i++)

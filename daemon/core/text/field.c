@@ -254,7 +254,8 @@ int field_word(struct fields *f, const char *key, const char *const *words, char
 	return -1;
 }
 
-void field_text(struct fields *f, const char *key, char *out, size_t size)
+/* Control characters but those of `keep` become spaces. */
+static void clean_text(struct fields *f, const char *key, const char *keep, char *out, size_t size)
 {
 	json_t *v = value_of(f, key);
 
@@ -274,8 +275,18 @@ void field_text(struct fields *f, const char *key, char *out, size_t size)
 			len--;
 	}
 	for (size_t i = 0; i < len; i++)
-		out[i] = (unsigned char)text[i] < 0x20 || text[i] == 0x7f ? ' ' : text[i];
+		out[i] = ((unsigned char)text[i] < 0x20 && !strchr(keep, text[i])) || text[i] == 0x7f ? ' ' : text[i];
 	out[len] = 0;
+}
+
+void field_text(struct fields *f, const char *key, char *out, size_t size)
+{
+	clean_text(f, key, "", out, size);
+}
+
+void field_lines(struct fields *f, const char *key, char *out, size_t size)
+{
+	clean_text(f, key, "\n\t", out, size);
 }
 
 json_t *field_array(struct fields *f, const char *key, size_t min, size_t max)

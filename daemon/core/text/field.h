@@ -59,6 +59,9 @@ int field_word(struct fields *f, const char *key, const char *const *words, char
 /** Text for people: control characters become spaces, what does not fit is cut at a character. Absent: "". */
 void field_text(struct fields *f, const char *key, char *out, size_t size);
 
+/** The same of several lines: LF and tabs stay. */
+void field_lines(struct fields *f, const char *key, char *out, size_t size);
+
 /** Array of min..max items; NULL after a failure. Own: borrowed. */
 json_t *field_array(struct fields *f, const char *key, size_t min, size_t max);
 /** Object; NULL after a failure. Own: borrowed. */
