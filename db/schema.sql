@@ -221,7 +221,7 @@ CREATE TABLE comparison (
 	-- long values last: lists then read one page a row and never the bodies
 	rule          TEXT    NOT NULL,                -- JSON: the constants used
 	body_len      INTEGER NOT NULL DEFAULT 0,      -- unpacked
-	body          BLOB    NOT NULL DEFAULT x''     -- the JSON that the API serves, packed by zlib
+	body          BLOB    NOT NULL DEFAULT x''     -- the JSON that the API serves, a frame of LZ4
 ) STRICT;
 CREATE INDEX comparison_by_repo ON comparison(repo);
 CREATE INDEX comparison_by_branch ON comparison(repo, branch);

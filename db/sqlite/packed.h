@@ -1,4 +1,4 @@
-/** packed.h - long texts in little room (zlib.h is included in packed.c alone). */
+/** packed.h - long texts in little room (lz4frame.h is included in packed.c alone). */
 #ifndef DB_STORE_PACKED_H
 #define DB_STORE_PACKED_H
 
