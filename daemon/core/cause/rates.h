@@ -1,0 +1,32 @@
+/**
+ * rates.h - what a GH100 does in a cycle, and so what share of a kernel's time each of its units is busy.
+ *
+ * Sources: CUDA C++ Programming Guide, table "throughput of native arithmetic instructions", compute capability 9.0 (results a cycle and
+ * multiprocessor: 128 FP32, 64 integer, 16 special functions); NVIDIA H100 white paper (4096 dense bf16 operations a cycle and
+ * multiprocessor, 4 schedulers, 32 load/store units, 128 bytes of shared memory a cycle). Where nothing measured them: DRAM at 90 % of what
+ * the maker says, which is what a copy reaches on an H200 (4.3 of 4.8 TB/s); L2 at 24 bytes a cycle and multiprocessor (an attention kernel
+ * was seen to pull 5.1 TB/s), reductions in L2 at 40 % of that.
+ */
+#ifndef CORE_CAUSE_RATES_H
+#define CORE_CAUSE_RATES_H
+
+#include "core/cause/cause.h"
+
+#define RATES_TENSOR    (1.0 / 128) /* m64n256k16: 2 * 64 * 256 * 16 operations */
+#define RATES_XU        0.5         /* warps' instructions a cycle and multiprocessor, as below */
+#define RATES_FMA       4.0
+#define RATES_ALU       2.0
+#define RATES_LSU       1.0
+#define RATES_ISSUE     4.0
+#define RATES_WAVEFRONT 1.0
+#define RATES_SECTOR    32.0 /* bytes */
+
+/** Everything known: `sms` and `mhz` of an H200 where the device does not say. */
+struct rates {
+	double sms, mhz;
+	double dram_bytes, l2_bytes, reduce_bytes; /* of the device in a millisecond */
+};
+
+struct rates rates_of(const struct cause_device *d);
+
+#endif

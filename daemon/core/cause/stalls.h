@@ -1,0 +1,49 @@
+/** stalls.h - what warps wait for instead of issuing, as parts of a kernel's time on both sides. */
+#ifndef CORE_CAUSE_STALLS_H
+#define CORE_CAUSE_STALLS_H
+
+#include "core/cause/pairing.h"
+
+enum stall {
+	STALL_BARRIER,
+	STALL_BRANCH_RESOLVING,
+	STALL_DISPATCH_STALL,
+	STALL_DRAIN,
+	STALL_GMMA,
+	STALL_IMC_MISS,
+	STALL_LG_THROTTLE,
+	STALL_LONG_SCOREBOARD,
+	STALL_MATH_PIPE_THROTTLE,
+	STALL_MEMBAR,
+	STALL_MIO_THROTTLE,
+	STALL_MISC,
+	STALL_NO_INSTRUCTION,
+	STALL_NOT_SELECTED,
+	STALL_SELECTED,
+	STALL_SHORT_SCOREBOARD,
+	STALL_SLEEPING,
+	STALL_TEX_THROTTLE,
+	STALL_WAIT,
+	STALLS
+};
+
+/** As in the names of metrics: "long_scoreboard". Shape: ends with NULL. */
+extern const char *const stall_names[STALLS + 1];
+
+/** "smsp__warps_issue_stalled_long_scoreboard.sum". Shape: out[STALL_METRIC_SIZE]. */
+enum { STALL_METRIC_SIZE = 80 };
+void stall_metric(enum stall s, char *out);
+
+struct stalls {
+	bool is_known;
+	struct {
+		double base, target; /* share of all */
+		double ms;           /* how much longer the kernel waits for that; 0 where it is noise, or grows as all do */
+	} of[STALLS];
+};
+
+void stalls_read(const struct pair *p, struct stalls *out);
+/** The sum of ms over some of them, of those that have the sign of `sign`. Shape: bit `1u << enum stall`. */
+double stalls_sum(const struct stalls *s, unsigned which, double sign);
+
+#endif
