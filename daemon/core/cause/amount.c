@@ -7,6 +7,8 @@
 
 #define NOISE_UNKNOWN 0.01 /* of a value that only one process of each side tells */
 #define NOISES        3    /* that a change has to be larger than */
+#define ONE           0.5  /* less is none of something that is counted */
+#define MANY          999  /* times as many, which say no more than both numbers do */
 
 double amount_value(const struct cause_kernel *k, const char *metric)
 {
@@ -91,13 +93,15 @@ void amount_more(double base, double target, const char *noun, char *out)
 
 	amount_count(base, was);
 	amount_count(target, is);
-	if (!(base > 0))
+	if (!(base >= ONE))
 		snprintf(out, AMOUNT_SIZE, "%.12s %.60s instead of none", is, noun);
-	else if (!(target > 0))
+	else if (!(target >= ONE))
 		snprintf(out, AMOUNT_SIZE, "no %.60s instead of %.12s", noun, was);
+	else if (change > MANY)
+		snprintf(out, AMOUNT_SIZE, "%.12s %.60s instead of %.12s", is, noun, was);
 	else if (change >= 1)
 		snprintf(out, AMOUNT_SIZE, "%.1f times the %.60s (%.12s instead of %.12s)", target / base, noun, is, was);
 	else
-		snprintf(out, AMOUNT_SIZE, "%.1f %% %s %.60s (%.12s instead of %.12s)", 100 * fabs(change), change > 0 ? "more" : "fewer",
-			noun, is, was);
+		snprintf(out, AMOUNT_SIZE, "%.1f %% %s %.60s (%.12s instead of %.12s)", 100 * fabs(change),
+			change > 0 ? "more" : "fewer", noun, is, was);
 }

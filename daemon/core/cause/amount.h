@@ -5,7 +5,7 @@
 #include "core/cause/pairing.h"
 
 struct amount {
-	bool is_known;               /* on both sides */
+	bool is_known;              /* on both sides */
 	double base, target, noise; /* means of the processes; the larger difference of two of one side */
 };
 

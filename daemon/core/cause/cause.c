@@ -12,13 +12,14 @@
 #define DIFFERENCE_LEAST 0.001 /* of a time: less is no difference */
 #define TELL_LEAST       0.03  /* of the difference */
 #define FOLLOWS_BELOW    0.1   /* part of its own cost that a finding has to find unexplained still */
+#define WAITS_BELOW      0.5   /* the same of a wait, which anything may cause */
 #define ENOUGH           0.5   /* of the difference */
 #define KERNEL_LEAST     0.1   /* of the difference: a kernel that changed by less is not asked what its machine code has */
 
-const char *const cause_kind_names[CAUSE_KINDS + 1] = { "extra_node", "missing_node", "config", "clock", "host", "tensor_instructions",
-	"exponentials", "instructions", "spills", "bank_conflicts", "shared_memory", "atomics", "l2_reads", "l2_writes", "dram_reads",
-	"dram_writes", "grid", "occupancy", "imbalance", "barrier", "tensor_wait", "memory_wait", "shared_wait", "wait", "machine_code",
-	"not_explained", NULL };
+const char *const cause_kind_names[CAUSE_KINDS + 1] = { "extra_node", "missing_node", "config", "clock", "host",
+	"tensor_instructions", "exponentials", "instructions", "spills", "bank_conflicts", "shared_memory", "atomics", "l2_reads",
+	"l2_writes", "dram_reads", "dram_writes", "grid", "occupancy", "imbalance", "barrier", "tensor_wait", "memory_wait",
+	"shared_wait", "wait", "machine_code", "not_explained", NULL };
 
 const char *const cause_confidence_names[CAUSE_CONFIDENCES + 1] = { "exact", "measured", "follows", "seen", "open", NULL };
 
@@ -134,7 +135,7 @@ static enum cause_confidence take(struct ranking *r, const struct finding *f, do
 	}
 	if (of_kernel)
 		left = fmin(left, r->left[index_of(r, f)]);
-	if (left < FOLLOWS_BELOW * own) {
+	if (left < (f->weight <= WEIGHT_WAIT ? WAITS_BELOW : FOLLOWS_BELOW) * own) {
 		*explained = own;
 		return CAUSE_FOLLOWS;
 	}
@@ -147,7 +148,9 @@ static enum cause_confidence take(struct ranking *r, const struct finding *f, do
 
 static struct cause told(const struct ranking *r, const struct finding *f, enum cause_confidence confidence, double explained)
 {
-	struct cause c = { .kind = f->kind, .confidence = confidence, .explained_ms = explained * r->found.sign, .of_ms = r->of_ms };
+	struct cause c = {
+		.kind = f->kind, .confidence = confidence, .explained_ms = explained * r->found.sign, .of_ms = r->of_ms
+	};
 
 	if (f->pair)
 		sentence_kernel(pair_name(f->pair), c.kernel);
@@ -165,7 +168,8 @@ static void tell_how(struct ranking *r, struct cause *first)
 	for (size_t i = 0; i < r->found.n; i++) {
 		const struct finding *f = &r->found.item[i];
 
-		if (f->kind == CAUSE_CONFIG || f->kind == CAUSE_CLOCK || f->kind == CAUSE_HOST || !f->pair || f->confidence == CAUSE_SEEN)
+		if (f->kind == CAUSE_CONFIG || f->kind == CAUSE_CLOCK || f->kind == CAUSE_HOST || !f->pair ||
+			f->confidence == CAUSE_SEEN)
 			continue;
 		sentence_kernel(pair_name(f->pair), kernel);
 		sentence_add_how(first, kernel, f->what);
@@ -174,8 +178,8 @@ static void tell_how(struct ranking *r, struct cause *first)
 }
 
 /* Those of one confidence behind `n` others; how many there are then. */
-static size_t append(const struct cause *from, size_t n_from, enum cause_confidence least, enum cause_confidence most, struct cause *out,
-	size_t n, size_t room)
+static size_t append(const struct cause *from, size_t n_from, enum cause_confidence least, enum cause_confidence most,
+	struct cause *out, size_t n, size_t room)
 {
 	for (size_t i = 0; i < n_from && n < room; i++)
 		if (from[i].confidence >= least && from[i].confidence <= most)
@@ -238,10 +242,9 @@ size_t cause_rank(const struct cause_evidence *e, struct cause *out, size_t room
 
 	if (r.all_left <= (1 - ENOUGH) * whole)
 		return n;
-	out[n] = (struct cause){ .kind = CAUSE_NOT_EXPLAINED,
-		.confidence = CAUSE_OPEN,
-		.explained_ms = r.all_left * r.found.sign,
-		.of_ms = r.of_ms };
-	sentence_write(&out[n], "", 0);
+	out[n] = (struct cause){
+		.kind = CAUSE_NOT_EXPLAINED, .confidence = CAUSE_OPEN, .explained_ms = r.all_left * r.found.sign, .of_ms = r.of_ms
+	};
+	sentence_write(&out[n], e->is_counted ? "" : ", and nothing was counted", 0);
 	return n + 1;
 }

@@ -9,12 +9,12 @@
 enum { FINDINGS_MAX = 96, FINDING_SIZE = 220 };
 
 /* How close a class of evidence stands to the code: what a finding explains counts that much beside another's. */
-#define WEIGHT_EXACT    2.0  /* counted or timed */
-#define WEIGHT_WORK     1.0  /* instructions, and what they alone bring about */
-#define WEIGHT_TRAFFIC  0.9  /* what reaches the caches behind them */
-#define WEIGHT_LAUNCH   0.8
-#define WEIGHT_WAIT     0.5  /* a wait that names its reason */
-#define WEIGHT_SYMPTOM  0.35 /* a wait that anything may cause */
+#define WEIGHT_EXACT   2.0 /* counted or timed */
+#define WEIGHT_WORK    1.0 /* instructions, and what they alone bring about */
+#define WEIGHT_TRAFFIC 0.9 /* what reaches the caches behind them */
+#define WEIGHT_LAUNCH  0.8
+#define WEIGHT_WAIT    0.5  /* a wait that names its reason */
+#define WEIGHT_SYMPTOM 0.35 /* a wait that anything may cause */
 
 struct finding {
 	enum cause_kind kind;

@@ -44,13 +44,14 @@ static void find_idle(const struct look *l, struct findings *f)
 	double ms = (l->pair->base_ms + l->pair->change_ms) * (1 - target) - l->pair->base_ms * (1 - base);
 
 	if (other_grid(l, &base_blocks, &target_blocks)) {
-		snprintf(what, sizeof what, "runs %.0f blocks instead of %.0f, and multiprocessors work for %.0f %% of its time instead of %.0f %%",
+		snprintf(what, sizeof what,
+			"runs %.0f blocks instead of %.0f, and multiprocessors work for %.0f %% of its time instead of %.0f %%",
 			target_blocks, base_blocks, 100 * target, 100 * base);
 		finding_add(f, CAUSE_GRID, l->pair, ms, WEIGHT_WORK, what);
 		return;
 	}
-	snprintf(what, sizeof what, "leaves multiprocessors without work for %.1f %% of its time instead of %.1f %%", 100 * (1 - target),
-		100 * (1 - base));
+	snprintf(what, sizeof what, "leaves multiprocessors without work for %.1f %% of its time instead of %.1f %%",
+		100 * (1 - target), 100 * (1 - base));
 	finding_add(f, CAUSE_IMBALANCE, l->pair, ms, WEIGHT_WAIT, what);
 }
 
@@ -67,15 +68,19 @@ static void find_occupancy(const struct look *l, struct findings *f)
 	double ms = l->pair->base_ms * (warps.base / warps.target - 1) * (1 - l->quantity.busiest);
 
 	if (other_grid(l, &base_blocks, &target_blocks)) {
-		snprintf(what, sizeof what, "runs %.0f blocks instead of %.0f, and keeps %.1f %% of the warps there are room for instead of %.1f %%",
+		snprintf(what, sizeof what,
+			"runs %.0f blocks instead of %.0f, and keeps %.1f %% of the warps there are room for instead of %.1f %%",
 			target_blocks, base_blocks, warps.target, warps.base);
 		finding_add(f, CAUSE_GRID, l->pair, ms, WEIGHT_LAUNCH, what);
 	} else if (base->ctas_per_sm > 0 && target->ctas_per_sm > 0 && base->ctas_per_sm != target->ctas_per_sm) {
-		snprintf(what, sizeof what, "fits %d blocks on a multiprocessor instead of %d (%d registers instead of %d, %d bytes of shared memory instead of %d)",
-			target->ctas_per_sm, base->ctas_per_sm, target->registers, base->registers, target->shared_bytes, base->shared_bytes);
+		snprintf(what, sizeof what,
+			"fits %d blocks on a multiprocessor instead of %d (%d registers instead of %d, %d bytes of shared memory instead of %d)",
+			target->ctas_per_sm, base->ctas_per_sm, target->registers, base->registers, target->shared_bytes,
+			base->shared_bytes);
 		finding_add(f, CAUSE_OCCUPANCY, l->pair, ms, WEIGHT_LAUNCH, what);
 	} else {
-		snprintf(what, sizeof what, "keeps %.1f %% of the warps there are room for instead of %.1f %%", warps.target, warps.base);
+		snprintf(what, sizeof what, "keeps %.1f %% of the warps there are room for instead of %.1f %%", warps.target,
+			warps.base);
 		finding_add(f, CAUSE_OCCUPANCY, l->pair, ms, WEIGHT_SYMPTOM, what);
 	}
 }

@@ -17,7 +17,8 @@ static const struct {
 	const char *noun;
 } groups[] = {
 	{ { "LDL", "STL" }, CAUSE_SPILLS, 1, "loads and stores of spilled registers" },
-	{ { "HGMMA", "QGMMA", "IGMMA", "BGMMA", "HMMA", "IMMA", "DMMA" }, CAUSE_TENSOR_INSTRUCTIONS, 0.95, "tensor instructions" },
+	{ { "HGMMA", "QGMMA", "IGMMA", "BGMMA", "HMMA", "IMMA", "DMMA" }, CAUSE_TENSOR_INSTRUCTIONS, 0.95,
+		"tensor instructions" },
 	{ { "BAR" }, CAUSE_BARRIER, 0.9, "barriers" },
 	{ { "MUFU" }, CAUSE_EXPONENTIALS, 0.9, "exponentials and other special functions" },
 	{ { "RED", "ATOMG", "ATOM", "UTMAREDG", "UBLKRED" }, CAUSE_ATOMICS, 0.85, "reductions" },
@@ -76,7 +77,8 @@ static void find_opcodes(const struct look *l, struct findings *f)
 			continue;
 		amount_more((double)base[g], (double)target[g], groups[g].noun, more);
 		snprintf(what, sizeof what, "has %s in its machine code", more);
-		finding_seen(f, groups[g].kind, l->pair, groups[g].telling * stands_out((double)base[g], (double)target[g]), what);
+		finding_seen(
+			f, groups[g].kind, l->pair, groups[g].telling * stands_out((double)base[g], (double)target[g]), what);
 		found = true;
 	}
 	if (found || strcmp(l->code->what, "same") == 0 || strcmp(l->code->what, "renamed") == 0)
@@ -102,11 +104,13 @@ static void find_launch(const struct look *l, struct findings *f)
 		finding_seen(f, CAUSE_GRID, l->pair, stands_out(was, is), what);
 	}
 	if (base->ctas_per_sm > 0 && target->ctas_per_sm > 0 && (target->ctas_per_sm - base->ctas_per_sm) * l->sign < 0) {
-		snprintf(what, sizeof what, "fits %d blocks on a multiprocessor instead of %d", target->ctas_per_sm, base->ctas_per_sm);
+		snprintf(what, sizeof what, "fits %d blocks on a multiprocessor instead of %d", target->ctas_per_sm,
+			base->ctas_per_sm);
 		finding_seen(f, CAUSE_OCCUPANCY, l->pair, stands_out(base->ctas_per_sm, target->ctas_per_sm), what);
 	}
 	if (base->local_bytes >= 0 && target->local_bytes >= 0 && (target->local_bytes - base->local_bytes) * l->sign > 0) {
-		snprintf(what, sizeof what, "keeps %d bytes a thread in local memory instead of %d, with %d registers instead of %d",
+		snprintf(what, sizeof what,
+			"keeps %d bytes a thread in local memory instead of %d, with %d registers instead of %d",
 			target->local_bytes, base->local_bytes, target->registers, base->registers);
 		finding_seen(f, CAUSE_SPILLS, l->pair, 1.1 * stands_out(base->local_bytes, target->local_bytes), what);
 	}

@@ -101,8 +101,8 @@ static bool alike(const struct cause_evidence *e, const struct cause_kernel *a, 
 }
 
 /* The same node in a side's other process: at the same place under the same name. */
-static void add_pair(const struct cause_evidence *e, struct pairing *out, const struct cause_kernel *base,
-	const struct cause_kernel *target)
+static void add_pair(
+	const struct cause_evidence *e, struct pairing *out, const struct cause_kernel *base, const struct cause_kernel *target)
 {
 	struct pair *p = &out->pair[out->n++];
 	const struct cause_kernel *of[2] = { base, target };

@@ -13,10 +13,12 @@ static const struct {
 	double weight;
 	unsigned waits; /* that more of them make */
 } pipes[] = {
-	{ QUANTITY_TENSOR, CAUSE_TENSOR_INSTRUCTIONS, "tensor instructions", WEIGHT_WORK, 1u << STALL_GMMA | 1u << STALL_MATH_PIPE_THROTTLE },
+	{ QUANTITY_TENSOR, CAUSE_TENSOR_INSTRUCTIONS, "tensor instructions", WEIGHT_WORK,
+		1u << STALL_GMMA | 1u << STALL_MATH_PIPE_THROTTLE },
 	{ QUANTITY_XU, CAUSE_EXPONENTIALS, "exponentials and other special functions", WEIGHT_WORK,
 		1u << STALL_MATH_PIPE_THROTTLE | 1u << STALL_MIO_THROTTLE | 1u << STALL_SHORT_SCOREBOARD | 1u << STALL_WAIT },
-	{ QUANTITY_FMA, CAUSE_INSTRUCTIONS, "floating-point instructions", WEIGHT_WORK, 1u << STALL_MATH_PIPE_THROTTLE | 1u << STALL_WAIT },
+	{ QUANTITY_FMA, CAUSE_INSTRUCTIONS, "floating-point instructions", WEIGHT_WORK,
+		1u << STALL_MATH_PIPE_THROTTLE | 1u << STALL_WAIT },
 	{ QUANTITY_ALU, CAUSE_INSTRUCTIONS, "integer and logic instructions", WEIGHT_WORK,
 		1u << STALL_MATH_PIPE_THROTTLE | 1u << STALL_WAIT },
 	{ QUANTITY_LSU, CAUSE_INSTRUCTIONS, "load and store instructions", WEIGHT_WORK,

@@ -5,8 +5,8 @@
 
 #include "core/cause/amount.h"
 
-#define TENSOR_BUSY  "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"
-#define LSU_BUSY     "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed"
+#define TENSOR_BUSY   "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_elapsed"
+#define LSU_BUSY      "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_elapsed"
 #define BUSIEST_LEAST 0.3 /* a kernel that keeps nothing busy waits, and more work does not cost it in proportion */
 #define LOCAL_SECTORS 4   /* of a warp's 32 words */
 
@@ -123,7 +123,9 @@ void quantities_read(const struct pair *p, const struct rates *r, struct quantit
 		of_one[i] = share_of_one(i, p, r);
 		if (i == QUANTITY_TENSOR && tensor.is_known && a.base > 0)
 			of_one[i] = tensor.base / 100 / a.base;
-		*c = (struct quantity_change){ .is_real = amount_differs(&a, known[i].floor), .base = a.base, .target = a.target };
+		*c = (struct quantity_change){
+			.is_real = amount_differs(&a, known[i].floor), .base = a.base, .target = a.target
+		};
 		c->own = c->is_real ? a.target - a.base : 0;
 		c->share = fmin(1, a.base * of_one[i]);
 		out->busiest = fmax(out->busiest, c->share);

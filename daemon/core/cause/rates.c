@@ -8,8 +8,8 @@
 #define H200_DRAM_GB_S  4800
 #define DRAM_REACHED    0.9
 #define L2_BYTES        24.0 /* a cycle and multiprocessor */
-#define REDUCE_REACHED  0.4
-#define BYTES_IN_MS(gb) ((gb) * 1e6)
+#define REDUCE_REACHED  0.5
+#define BYTES_IN_MS(gb) ((gb)*1e6)
 
 static double known(double v, double usual)
 {

@@ -5,7 +5,7 @@
  * multiprocessor: 128 FP32, 64 integer, 16 special functions); NVIDIA H100 white paper (4096 dense bf16 operations a cycle and
  * multiprocessor, 4 schedulers, 32 load/store units, 128 bytes of shared memory a cycle). Where nothing measured them: DRAM at 90 % of what
  * the maker says, which is what a copy reaches on an H200 (4.3 of 4.8 TB/s); L2 at 24 bytes a cycle and multiprocessor (an attention kernel
- * was seen to pull 5.1 TB/s), reductions in L2 at 40 % of that.
+ * was seen to pull 5.1 TB/s), reductions in L2 at half of that (one was seen to send 1.8 TB/s).
  */
 #ifndef CORE_CAUSE_RATES_H
 #define CORE_CAUSE_RATES_H

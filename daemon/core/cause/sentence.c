@@ -45,13 +45,13 @@ void sentence_ms(double ms, char *out)
 	snprintf(out, 16, fabs(ms) >= 999.5 ? "%.0f" : "%.3g", ms);
 }
 
-static void write_open(struct cause *c)
+static void write_open(struct cause *c, const char *why)
 {
 	char left[16], of[16];
 
 	sentence_ms(fabs(c->explained_ms), left);
 	sentence_ms(fabs(c->of_ms), of);
-	snprintf(c->sentence, sizeof c->sentence, "%s of %s ms are not explained", left, of);
+	snprintf(c->sentence, sizeof c->sentence, "%s of %s ms are not explained%.100s", left, of, why);
 }
 
 void sentence_write(struct cause *c, const char *what, double own_ms)
@@ -60,7 +60,7 @@ void sentence_write(struct cause *c, const char *what, double own_ms)
 	const char *space = c->kernel[0] ? " " : "", *saves = c->of_ms < 0 ? "saves " : "";
 
 	if (c->kind == CAUSE_NOT_EXPLAINED) {
-		write_open(c);
+		write_open(c, what);
 		return;
 	}
 	sentence_ms(fabs(c->explained_ms), explained);

@@ -14,8 +14,8 @@ void sentence_kernel(const char *name, char *out);
 void sentence_ms(double ms, char *out);
 
 /**
- * Write c->sentence from its other members. `what` has the kernel as its subject, or none where there is no kernel; `own_ms` is what
- * the kernel itself lost, 0 unknown.
+ * Write c->sentence from its other members. `what` has the kernel as its subject, or none where there is no kernel; of what is not
+ * explained it is what follows the figures. `own_ms` is what the kernel itself lost, 0 unknown.
  */
 void sentence_write(struct cause *c, const char *what, double own_ms);
 /** Of a configuration that is to blame: how it does that, "; KERNEL reads ...". */

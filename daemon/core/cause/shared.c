@@ -8,7 +8,8 @@ static const unsigned waits = 1u << STALL_SHORT_SCOREBOARD | 1u << STALL_MIO_THR
 
 void shared_find(const struct look *l, struct findings *f)
 {
-	const struct quantity_change *conflicts = &l->quantity.of[QUANTITY_CONFLICTS], *passes = &l->quantity.of[QUANTITY_WAVEFRONTS];
+	const struct quantity_change *conflicts = &l->quantity.of[QUANTITY_CONFLICTS],
+				     *passes = &l->quantity.of[QUANTITY_WAVEFRONTS];
 	char more[AMOUNT_SIZE], what[FINDING_SIZE];
 
 	amount_more(conflicts->base, conflicts->target, "bank conflicts in shared memory", more);

@@ -10,9 +10,9 @@
 #define FLOOR     0.003 /* of a kernel's time: no process repeats what it waits for better */
 #define OWN_LEAST 0.2   /* part of a wait's growth that goes beyond that of all waits */
 
-const char *const stall_names[STALLS + 1] = { "barrier", "branch_resolving", "dispatch_stall", "drain", "gmma", "imc_miss", "lg_throttle",
-	"long_scoreboard", "math_pipe_throttle", "membar", "mio_throttle", "misc", "no_instruction", "not_selected", "selected",
-	"short_scoreboard", "sleeping", "tex_throttle", "wait", NULL };
+const char *const stall_names[STALLS + 1] = { "barrier", "branch_resolving", "dispatch_stall", "drain", "gmma", "imc_miss",
+	"lg_throttle", "long_scoreboard", "math_pipe_throttle", "membar", "mio_throttle", "misc", "no_instruction",
+	"not_selected", "selected", "short_scoreboard", "sleeping", "tex_throttle", "wait", NULL };
 
 void stall_metric(enum stall s, char *out)
 {

@@ -30,8 +30,9 @@ void wait_find(const struct look *l, struct findings *f)
 				base += l->stalls.of[s].base;
 				target += l->stalls.of[s].target;
 			}
-		snprintf(what, sizeof what, "waits %s: %.1f %% of what its warps wait instead of %.1f %%", reasons[i].what, 100 * target,
-			100 * base);
-		finding_add(f, reasons[i].kind, l->pair, stalls_sum(&l->stalls, reasons[i].waits, f->sign), reasons[i].weight, what);
+		snprintf(what, sizeof what, "waits %s: %.1f %% of what its warps wait instead of %.1f %%", reasons[i].what,
+			100 * target, 100 * base);
+		finding_add(
+			f, reasons[i].kind, l->pair, stalls_sum(&l->stalls, reasons[i].waits, f->sign), reasons[i].weight, what);
 	}
 }
