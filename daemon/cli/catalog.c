@@ -37,7 +37,7 @@ const struct catalog_option catalog_options[] = {
 	{ "commit", "SHA", "the commit that was measured, in full", CATALOG_NONE, "", false, CATALOG_TEXT, AT(commit) },
 	{ "base", "SHA", "the commit it is compared with, in full", CATALOG_NONE, "", false, CATALOG_TEXT, AT(base) },
 	{ "format", "F", "what a file holds: " READING_FORMATS, CATALOG_WORDS,
-		"flopwatch ffa nvbench google-benchmark hyperfine triton torchao", false, CATALOG_TEXT, AT(format) },
+		"flopwatch ffa nvbench google-benchmark hyperfine triton torchao ncu", false, CATALOG_TEXT, AT(format) },
 	{ "unit", "U", "of a triton file whose columns do not say: ms us ns s TFLOPS GB/s", CATALOG_WORDS,
 		"ms us ns s TFLOPS GB/s", false, CATALOG_TEXT, AT(unit) },
 	{ "threshold", "PCT", "of two files: name rows that differ by more; default 1.5", CATALOG_NONE, "", false,

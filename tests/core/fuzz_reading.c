@@ -33,7 +33,7 @@ static void check(const struct reading *r)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const formats[] = { "flopwatch", "ffa", "nvbench", "google-benchmark", "hyperfine", "triton",
-		"torchao" };
+		"torchao", "ncu" };
 	const char *guess = reading_guess((const char *)data, size, "flops.csv");
 
 	must(!guess || reading_known(guess), "an unknown format is guessed");

@@ -257,6 +257,20 @@ static void torchao(void **state)
 		2e-9 * 1024 * 1024 * 1024 / 92.79);
 }
 
+static void ncu(void **state)
+{
+	(void)state;
+	sample("ncu.csv", "ncu", "");
+	assert_int_equal(reading.n_rows, 5);
+	has("dense_lists_kernel", 1, 0.003776, NAN);
+	has("void_v2_backward_kernel<128,_128,_1>", 1, 4.62384, NAN); /* thousands have commas */
+	reading_fini(&reading);
+	sample("ncu-details.csv", "ncu", "");
+	assert_int_equal(reading.n_rows, 2);
+	has("void_add<float>", 2, 1.23528, NAN); /* each launch is a time */
+	has("scale", 1, 0.0024, NAN);
+}
+
 static void torchao_training(void **state)
 {
 	static const char key[] = "ffn.w1/m16384/k8192/n3584/torch.bfloat16/i:dyn_ten,w:dyn_ten/compiled/use_fast_accum/pt_fp8";
@@ -384,6 +398,15 @@ static void mistakes_have_a_place(void **state)
 	refused("triton", "x,Triton\n1,2\n", "does not say what its numbers are; give a unit");
 	refused("triton", "x,Triton (furlongs)\n1,2\n", "the unit `furlongs` is unknown");
 	refused("triton", "Triton (ms)\n1\n", "begins with a column of results");
+	refused("ncu", "==PROF== Connected\n", "out: holds no table of ncu; let it write one with --csv");
+	refused("ncu", "\"ID\",\"Process ID\",\"Name\"\n", "out:1: has no column Kernel Name");
+	refused("ncu", "\"ID\",\"Process ID\",\"Kernel Name\",\"a__b.sum\"\n\"\",\"\",\"\",\"byte\"\n\"0\",\"1\",\"k\",\"5\"\n",
+		"out: has no times of kernels; let ncu collect them with --metrics gpu__time_duration.sum");
+	refused("ncu", "\"ID\",\"Process ID\",\"Kernel Name\",\"gpu__time_duration.sum\"\n\"0\",\"1\",\"k\",\"5\"\n",
+		"`` is no unit of time");
+	refused("ncu",
+		"x\n\"ID\",\"Process ID\",\"Kernel Name\",\"gpu__time_duration.sum\",\"a\",\"b\"\n\"0\",\"1\",\"k\",\"5\",\"6\"\n",
+		"out:3: has 5 cells, the header has 6");
 	refused("torchao", "name,time\na,1\n", "out:1: has no column that ends in inference_time_in_ms, time_sec or time_s");
 	refused("ffa", "seqlen,ffa\n1024,0\n", "out:2: column ffa: 0 TFLOP/s is no speed");
 	refused("ffa", "seqlen,ffa\n1024,x\n", "out:2: column ffa: `x` is no number");
@@ -520,6 +543,7 @@ int main(void)
 		cmocka_unit_test_teardown(hyperfine, tear_down),
 		cmocka_unit_test_teardown(triton, tear_down),
 		cmocka_unit_test_teardown(torchao, tear_down),
+		cmocka_unit_test_teardown(ncu, tear_down),
 		cmocka_unit_test_teardown(torchao_training, tear_down),
 		cmocka_unit_test(failures_show_all_they_are),
 		cmocka_unit_test(mistakes_have_a_place),

@@ -12,6 +12,7 @@
 #include "core/reading/google.h"
 #include "core/reading/hyperfine.h"
 #include "core/reading/lines.h"
+#include "core/reading/ncu.h"
 #include "core/reading/nvbench.h"
 #include "core/reading/torchao.h"
 #include "core/reading/triton.h"
@@ -27,6 +28,7 @@ static const struct format {
 	{ "hyperfine", read_hyperfine },
 	{ "triton", read_triton },
 	{ "torchao", read_torchao },
+	{ "ncu", read_ncu },
 };
 enum { N_FORMATS = sizeof formats / sizeof formats[0] };
 
@@ -89,6 +91,8 @@ const char *reading_guess(const char *text, size_t len, const char *file)
 			       ? "google-benchmark"
 			       : NULL;
 	}
+	if (begins_with_word(text, len, "\"ID\",\"Process ID\"") || begins_with_word(text, len, "==PROF=="))
+		return "ncu";
 	if (memmem(text, head, "latency_ms", 10) && memmem(text, head, "direction", 9))
 		return "ffa";
 	if (memmem(text, head, "inference_time_in_ms", 20) || memmem(text, head, ",ref_time_s", 11))

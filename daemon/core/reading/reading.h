@@ -2,7 +2,7 @@
  * reading.h - what a foreign benchmark wrote becomes rows: a cell's key and its times.
  *
  * Formats: "flopwatch" (JSON lines), "ffa" (CSV of MagiAttention: its profile, old and new columns, and flops.csv), "nvbench",
- * "google-benchmark", "hyperfine" (JSON), "triton" (CSV of perf_report), "torchao" (CSV of its benchmarks). A mistake names the
+ * "google-benchmark", "hyperfine" (JSON), "triton" (CSV of perf_report), "torchao" (CSV of its benchmarks), "ncu" (its --csv). A mistake names the
  * line or the JSON path, what is wrong there and what to do; what cannot be a whole file is refused whole. Pure: the text is
  * the caller's, nothing is opened.
  */
@@ -19,7 +19,7 @@ enum { READING_BYTES_MAX = 16 << 20, READING_ROWS_MAX = 4096, READING_VALUES_MAX
 enum { READING_WHY_SIZE = 160 };
 
 /** All formats, separated by ", ", for messages. */
-#define READING_FORMATS "flopwatch, ffa, nvbench, google-benchmark, hyperfine, triton, torchao"
+#define READING_FORMATS "flopwatch, ffa, nvbench, google-benchmark, hyperfine, triton, torchao, ncu"
 
 /** How a text is to be read. Own: all borrowed. */
 struct reading_how {

@@ -12,6 +12,8 @@ int table_header_read(struct csv *c, struct table_header *h, struct fw_err *err)
 		return -1;
 	if (got == 0)
 		return err_set(err, ERR_INVALID, "%s: is empty; its first line must name the columns", c->file);
+	if (c->n > TABLE_COLUMNS_MAX)
+		return err_set(err, ERR_INVALID, "%s:%d: more than %d columns", c->file, c->line, TABLE_COLUMNS_MAX);
 	h->n = c->n;
 	for (int i = 0; i < c->n; i++)
 		snprintf(h->name[i], TABLE_NAME_SIZE, "%s", c->cell[i]);

@@ -5,12 +5,12 @@
 #include "core/text/csv.h"
 #include "core/reading/row.h"
 
-enum { TABLE_KEY_SIZE = 2048, TABLE_NAME_SIZE = 160, TABLE_PLACE_SIZE = 1024 };
+enum { TABLE_COLUMNS_MAX = 64, TABLE_KEY_SIZE = 2048, TABLE_NAME_SIZE = 160, TABLE_PLACE_SIZE = 1024 };
 
 /** The header's names, kept while rows are read. The order of the columns is the writer's business. */
 struct table_header {
 	int n;
-	char name[CSV_COLUMNS_MAX][TABLE_NAME_SIZE];
+	char name[TABLE_COLUMNS_MAX][TABLE_NAME_SIZE];
 };
 
 /** Read the first row. Err: there is none. */

@@ -13,8 +13,8 @@ enum { UNIT_SIZE = 32 };
 
 struct triton_columns {
 	int n_x; /* leading columns that hold x values */
-	char line[CSV_COLUMNS_MAX][TABLE_NAME_SIZE];
-	char unit[CSV_COLUMNS_MAX][UNIT_SIZE];
+	char line[TABLE_COLUMNS_MAX][TABLE_NAME_SIZE];
+	char unit[TABLE_COLUMNS_MAX][UNIT_SIZE];
 };
 
 /* "Triton (TFLOPS)" into its two parts. */

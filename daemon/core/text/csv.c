@@ -80,7 +80,7 @@ int csv_next(struct csv *c, struct fw_err *err)
 		return 0;
 	for (;;) {
 		if (c->n == CSV_COLUMNS_MAX)
-			return wrong(c, "more than 64 columns", err);
+			return wrong(c, "more than 2048 columns", err);
 		start[c->n++] = c->bytes.len;
 		if (take_cell(c, err))
 			return -1;

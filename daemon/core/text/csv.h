@@ -12,7 +12,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-enum { CSV_COLUMNS_MAX = 64, CSV_ROW_BYTES_MAX = 64 << 10 };
+enum { CSV_COLUMNS_MAX = 2048, CSV_ROW_BYTES_MAX = 64 << 10 };
 
 struct csv {
 	const char *text, *file;
