@@ -102,6 +102,7 @@ struct msg_profile {
 	int passes;    /* replays of a call; 0: no counters */
 	char base_config[160], target_config[160];
 	double gpu_s;
+	bool tunes; /* runner to worker: the configuration was searched for */
 };
 
 #endif

@@ -251,6 +251,7 @@ static void read_profile(struct fields *f, struct msg_profile *m)
 	field_text(f, "base_config", m->base_config, sizeof m->base_config);
 	field_text(f, "target_config", m->target_config, sizeof m->target_config);
 	m->gpu_s = field_double_or(f, "gpu_s", 0, 1e9, 0);
+	m->tunes = field_bool_or(f, "tunes", false);
 }
 
 static void put_profile(struct jsonw *j, const struct msg_profile *m)
@@ -263,6 +264,8 @@ static void put_profile(struct jsonw *j, const struct msg_profile *m)
 	jsonw_kv_string(j, "base_config", m->base_config);
 	jsonw_kv_string(j, "target_config", m->target_config);
 	jsonw_kv_double(j, "gpu_s", m->gpu_s);
+	if (m->tunes)
+		jsonw_kv_bool(j, "tunes", true);
 }
 
 /* ---- all ---------------------------------------------------------------------------------------------------------------- */

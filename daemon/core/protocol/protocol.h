@@ -187,7 +187,7 @@ struct msg_launch {
 struct msg_at {
 	int launch, cell; /* cell -1: none in particular */
 	enum role role;
-	char step[8]; /* "load" "plan" "check" "warm" "time" "phase" */
+	char step[8]; /* "load" "plan" "check" "warm" "time" "phase" "count" */
 };
 
 struct msg_guard {

@@ -208,7 +208,7 @@ static int read_launch(struct fields *f, struct msg_launch *m)
 
 static int read_at(struct fields *f, struct msg_at *m)
 {
-	static const char *const steps[] = { "load", "plan", "check", "warm", "time", "phase", NULL };
+	static const char *const steps[] = { "load", "plan", "check", "warm", "time", "phase", "count", NULL };
 
 	m->launch = (int)field_int(f, "launch", 0, INT_MAX);
 	m->cell = read_cell_or_none(f);

@@ -119,6 +119,18 @@ void record_audit(struct records *r, const struct msg_audit *audit)
 	put(r, &m);
 }
 
+void record_kernel(struct records *r, const struct msg_kernel *kernel)
+{
+	struct msg m = { .t = MSG_KERNEL, .u.kernel = *kernel };
+	put(r, &m);
+}
+
+void record_profile(struct records *r, const struct msg_profile *profile)
+{
+	struct msg m = { .t = MSG_PROFILE, .u.profile = *profile };
+	put(r, &m);
+}
+
 void record_cell(struct records *r, struct msg_cell *cell)
 {
 	struct msg m = { .t = MSG_CELL, .u.cell = cell };

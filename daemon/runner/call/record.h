@@ -38,6 +38,9 @@ void record_state(struct records *r, const struct msg_state *state);
 /** Something to know that decides nothing. `cell` -1: no one cell; `role` ROLE_NONE: nobody's doing. */
 void record_note(struct records *r, int cell, enum role role, const char *text);
 void record_audit(struct records *r, const struct msg_audit *audit);
+/** Borrows the values. */
+void record_kernel(struct records *r, const struct msg_kernel *kernel);
+void record_profile(struct records *r, const struct msg_profile *profile);
 /** Borrows the sample arrays. */
 void record_cell(struct records *r, struct msg_cell *cell);
 

@@ -186,6 +186,12 @@ static void *cuda_stream(struct device *d)
 	return d->stream;
 }
 
+static void *cuda_context(struct device *d, int *driver_index)
+{
+	*driver_index = d->index;
+	return cuda_graph_context();
+}
+
 static int cuda_mark(struct device *d, int slot, struct fw_err *err)
 {
 	TRY(cudaEventRecord(d->event[slot], d->stream), "cannot record an event");
@@ -440,6 +446,7 @@ static struct device_ops make_ops(void)
 	o.fill_bytes = cuda_fill_bytes;
 	o.copy = cuda_copy;
 	o.scrub = cuda_scrub;
+	o.context = cuda_context;
 	o.stream = cuda_stream;
 	o.mark = cuda_mark;
 	o.stamp = cuda_stamp;

@@ -32,6 +32,7 @@ struct graph_functions {
 	CUresult(CUDAAPI *attribute)(int *, CUfunction_attribute, CUfunction);
 	CUresult(CUDAAPI *name)(const char **, CUfunction);
 	CUresult(CUDAAPI *function_of)(CUfunction *, CUkernel);
+	CUresult(CUDAAPI *occupancy)(int *, CUfunction, int, size_t);
 };
 
 static void *driver_function(const char *name, unsigned version)
@@ -52,6 +53,7 @@ static void find_graph_functions(struct graph_functions *g)
 	*(void **)&g->attribute = driver_function("cuFuncGetAttribute", 12000);
 	*(void **)&g->name = driver_function("cuFuncGetName", 12030);
 	*(void **)&g->function_of = driver_function("cuKernelGetFunction", 12000);
+	*(void **)&g->occupancy = driver_function("cuOccupancyMaxActiveBlocksPerMultiprocessor", 12000);
 }
 
 static int attribute_of(const struct graph_functions *g, CUfunction_attribute which, CUfunction function)
@@ -62,10 +64,11 @@ static int attribute_of(const struct graph_functions *g, CUfunction_attribute wh
 	return value;
 }
 
-static void report_other(const char *what, device_node_fn *report, void *arg)
+static void report_other(const char *what, bool is_kernel, device_node_fn *report, void *arg)
 {
 	struct device_node n = {};
 	n.kernel = what;
+	n.is_kernel = is_kernel;
 	report(arg, &n);
 }
 
@@ -74,7 +77,7 @@ static void report_kernel(const struct graph_functions *g, cudaGraphNode_t node,
 	CUDA_KERNEL_NODE_PARAMS p;
 	memset(&p, 0, sizeof(p));
 	if (!g->params || g->params((CUgraphNode)node, &p) != CUDA_SUCCESS) {
-		report_other("kernel", report, arg);
+		report_other("kernel", true, report, arg);
 		return;
 	}
 	CUfunction function = p.func;
@@ -87,6 +90,7 @@ static void report_kernel(const struct graph_functions *g, cudaGraphNode_t node,
 	const char *known = mangled ? cubin_plain_symbol(mangled) : "kernel";
 	char *plain = mangled ? abi::__cxa_demangle(known, NULL, NULL, &status) : NULL;
 	struct device_node n = {};
+	n.is_kernel = true;
 	n.kernel = status == 0 && plain ? plain : known;
 	n.symbol = mangled;
 	n.sm = attribute_of(g, CU_FUNC_ATTRIBUTE_BINARY_VERSION, function);
@@ -95,8 +99,20 @@ static void report_kernel(const struct graph_functions *g, cudaGraphNode_t node,
 	n.registers = attribute_of(g, CU_FUNC_ATTRIBUTE_NUM_REGS, function);
 	n.local_bytes = attribute_of(g, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, function);
 	n.shared_bytes = attribute_of(g, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, function) + (int)p.sharedMemBytes;
+	int threads = n.block[0] * n.block[1] * n.block[2];
+	if (!g->occupancy || !function ||
+		g->occupancy(&n.ctas_per_sm, function, threads, p.sharedMemBytes) != CUDA_SUCCESS)
+		n.ctas_per_sm = 0;
 	report(arg, &n);
 	free(plain);
+}
+
+void *cuda_graph_context(void)
+{
+	CUresult(CUDAAPI *current)(CUcontext *) = NULL;
+	CUcontext context = NULL;
+	*(void **)&current = driver_function("cuCtxGetCurrent", 12000);
+	return current && current(&context) == CUDA_SUCCESS ? context : NULL;
 }
 
 int cuda_graph_report(cudaGraph_t graph, device_node_fn *report, void *arg, struct fw_err *err)
@@ -119,13 +135,13 @@ int cuda_graph_report(cudaGraph_t graph, device_node_fn *report, void *arg, stru
 		if (type == cudaGraphNodeTypeKernel)
 			report_kernel(&functions, node[i], report, arg);
 		else if (type == cudaGraphNodeTypeMemset)
-			report_other("memset", report, arg);
+			report_other("memset", false, report, arg);
 		else if (type == cudaGraphNodeTypeMemcpy)
-			report_other("memcpy", report, arg);
+			report_other("memcpy", false, report, arg);
 		else if (type == cudaGraphNodeTypeHost)
-			report_other("host function", report, arg);
+			report_other("host function", false, report, arg);
 		else
-			report_other("other", report, arg);
+			report_other("other", false, report, arg);
 	}
 	free(node);
 	return e == cudaSuccess ? 0 : cuda_graph_fail(e, "cannot read the captured graph", err);

@@ -45,6 +45,8 @@ struct device_node {
 	const char *symbol; /* as the compiler mangled it; NULL: no kernel, or unknown */
 	int sm;             /* what its code was compiled for: 90; 0 unknown */
 	int grid[3], block[3], registers, local_bytes, shared_bytes;
+	int ctas_per_sm; /* blocks of it that fit on a multiprocessor together; 0 unknown */
+	bool is_kernel;  /* else the system copies, fills or calls the host */
 };
 typedef void device_node_fn(void *arg, const struct device_node *node);
 
@@ -94,6 +96,8 @@ struct device_ops {
 	/** Write over twice the last-level cache. */
 	int (*scrub)(struct device *, struct fw_err *err);
 
+	/** The context as the driver counts it, for tools that read its counters, and the number of its device. NULL: there is no such thing. */
+	void *(*context)(struct device *, int *driver_index);
 	/** The stream that enqueue gets: cudaStream_t, or NULL. */
 	void *(*stream)(struct device *);
 	/** Mark a moment on the stream with `slot` (0 .. DEVICE_MARKS_MAX - 1). */

@@ -17,6 +17,7 @@
 #include "runner/mode/check.h"
 #include "runner/mode/device.h"
 #include "runner/mode/launch.h"
+#include "runner/mode/profile.h"
 #include "runner/call/runner.h"
 
 enum { EXIT_NO_TASK = 2, WIPE = 0xa5 };
@@ -108,9 +109,10 @@ static int run_mode(const struct msg_run *run, struct records *records, struct f
 	unfinished = &runner;
 	pthread_cleanup_push(at_thread_exit, NULL);
 	if (runner_open(&runner, run, records, err) == 0) {
-		status = run->mode == RUN_CHECK   ? mode_check_run(&runner)
-			 : run->mode == RUN_AUDIT ? mode_audit_run(&runner)
-						  : mode_launch_run(&runner);
+		status = run->mode == RUN_CHECK     ? mode_check_run(&runner)
+			 : run->mode == RUN_AUDIT   ? mode_audit_run(&runner)
+			 : run->mode == RUN_PROFILE ? mode_profile_run(&runner)
+						    : mode_launch_run(&runner);
 	} else {
 		record_fault(records, -1, ROLE_DEVICE, "device", err->text);
 	}
@@ -135,7 +137,8 @@ int task_run(int in_fd, int records_fd)
 	if (take_task(in_fd, &m, &err) != 0)
 		goto out;
 	if (m.t != MSG_RUN || m.u.run->mode == RUN_CAPTURE) {
-		err_set(&err, ERR_PROTOCOL, "expected a run line with mode check, launch, audit, idle, guard, canary or clocks");
+		err_set(&err, ERR_PROTOCOL,
+			"expected a run line with mode check, launch, audit, profile, idle, guard, canary or clocks");
 		msg_fini(&m);
 		goto out;
 	}

@@ -1,0 +1,156 @@
+/*
+ * cupti.c - CUPTI through dlopen, like NVML. It loads libnvperf_host.so and libnvperf_target.so from the folder that it lies in, so it is
+ * opened by the name of its folder where that is known.
+ */
+#include "runner/counter/cupti.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+	bool tried;
+	struct cupti cupti;
+	struct fw_err why; /* not loaded: why not */
+} state;
+
+/* The newest first: it knows the older ones' GPUs. The range profiler came with CUDA 12.6. */
+static const char *const names[] = { "libcupti.so.13", "libcupti.so.12", "libcupti.so" };
+static const char *const folders[] = { "/usr/local/cuda/lib64", "/usr/local/cuda/lib", "/usr/local/cuda/extras/CUPTI/lib64",
+	"/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu" };
+enum { NAMES = sizeof names / sizeof names[0], FOLDERS = sizeof folders / sizeof folders[0] };
+
+static const struct {
+	const char *name;
+	size_t at;
+} functions[] = {
+#define FUNCTION(name, member)                                                                                                   \
+	{                                                                                                                        \
+		name, offsetof(struct cupti, member)                                                                             \
+	}
+	FUNCTION("cuptiGetVersion", version),
+	FUNCTION("cuptiProfilerInitialize", initialize),
+	FUNCTION("cuptiProfilerDeInitialize", finish),
+	FUNCTION("cuptiDeviceGetChipName", chip),
+	FUNCTION("cuptiProfilerGetCounterAvailability", availability),
+	FUNCTION("cuptiProfilerHostInitialize", host_open),
+	FUNCTION("cuptiProfilerHostDeinitialize", host_close),
+	FUNCTION("cuptiProfilerHostGetMetricProperties", metric),
+	FUNCTION("cuptiProfilerHostConfigAddMetrics", add_metrics),
+	FUNCTION("cuptiProfilerHostGetConfigImageSize", config_size),
+	FUNCTION("cuptiProfilerHostGetConfigImage", config),
+	FUNCTION("cuptiProfilerHostGetNumOfPasses", passes),
+	FUNCTION("cuptiProfilerHostEvaluateToGpuValues", values),
+	FUNCTION("cuptiRangeProfilerEnable", enable),
+	FUNCTION("cuptiRangeProfilerDisable", disable),
+	FUNCTION("cuptiRangeProfilerGetCounterDataSize", counter_size),
+	FUNCTION("cuptiRangeProfilerCounterDataImageInitialize", counter_image),
+	FUNCTION("cuptiRangeProfilerSetConfig", set),
+	FUNCTION("cuptiRangeProfilerStart", start),
+	FUNCTION("cuptiRangeProfilerStop", stop),
+	FUNCTION("cuptiRangeProfilerDecodeData", decode),
+	FUNCTION("cuptiRangeProfilerGetCounterDataInfo", info),
+#undef FUNCTION
+};
+enum { FUNCTIONS = sizeof functions / sizeof functions[0] };
+
+static void *open_in(const char *folder)
+{
+	char path[4096];
+	void *library = NULL;
+	for (int n = 0; n < NAMES && !library; n++) {
+		snprintf(path, sizeof path, "%s/%s", folder, names[n]);
+		library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	}
+	return library;
+}
+
+static void *open_library(void)
+{
+	const char *home = getenv("CUDA_HOME");
+	char folder[4000];
+	void *library = NULL;
+	for (int n = 0; n < NAMES && !library; n++)
+		library = dlopen(names[n], RTLD_NOW | RTLD_LOCAL);
+	if (!library && home && *home) {
+		snprintf(folder, sizeof folder, "%s/lib64", home);
+		library = open_in(folder);
+	}
+	for (int f = 0; f < FOLDERS && !library; f++)
+		library = open_in(folders[f]);
+	return library;
+}
+
+static int load(struct fw_err *err)
+{
+	void *library = open_library();
+	if (!library)
+		return err_set(err, ERR_UNSUPPORTED,
+			"libcupti is not installed, or not where it is looked for (the loader's folders, /usr/local/cuda): it comes with the CUDA "
+			"toolkit, package cuda-cupti");
+	for (int i = 0; i < FUNCTIONS; i++) {
+		void *symbol = dlsym(library, functions[i].name);
+		if (!symbol)
+			return err_set(err, ERR_UNSUPPORTED, "libcupti has no %s: install that of CUDA 12.6 or newer",
+				functions[i].name);
+		/* ISO C forbids the cast from an object pointer that dlsym needs */
+		memcpy((char *)&state.cupti + functions[i].at, &symbol, sizeof symbol);
+	}
+	return 0;
+}
+
+int cupti_open(const struct cupti **out, struct fw_err *err)
+{
+	if (!state.tried && load(&state.why) == 0)
+		state.why.code = ERR_NONE;
+	state.tried = true;
+	if (state.why.code != ERR_NONE)
+		return err_set(err, state.why.code, "%s", state.why.text);
+	*out = &state.cupti;
+	return 0;
+}
+
+void cupti_name(const struct cupti *c, char *out, size_t size)
+{
+	uint32_t version = 0;
+	if (c->version(&version) != 0)
+		version = 0;
+	snprintf(out, size, "CUPTI %u", version);
+}
+
+/* What people can do about it. The rest are mistakes of ours, or unknown. */
+static const struct {
+	int code;
+	const char *words;
+} sentences[] = {
+	{ 2, "the driver knows no such device" },
+	{ 8, "there is no memory left for counters on the device" },
+	{ 14, "CUPTI and the driver do not fit together: install the CUPTI of the driver's CUDA version, or a newer driver" },
+	{ 15, "CUPTI could not start: libnvperf_host.so and libnvperf_target.so have to lie beside libcupti, and the driver must not be older "
+	      "than it" },
+	{ 17, "this GPU has not all of the counters" },
+	{ 26, "somebody else reads the GPU's counters; where that is DCGM, `dcgmi profile --pause` stops it" },
+	{ 27, "counters of this GPU cannot be read by this CUPTI" },
+	{ 33, "this is a virtual GPU, whose counters cannot be read" },
+	{ 35, "the driver shows counters to administrators only: load it with NVreg_RestrictProfilingToAdminUsers=0 "
+	      "(/etc/modprobe.d), then reboot" },
+	{ 36, "another profiling interface of CUPTI is in use in this process" },
+	{ 38, "this GPU is too old for the range profiler" },
+	{ 39, "another tool (ncu, nsys or a sanitizer) is attached to this process: run it without that tool" },
+	{ 40, "this is a virtual GPU, and its host does not allow profiling: vGPU has to be set up with profiling enabled" },
+	{ 41, "the GPU is in confidential-computing mode, in which counters cannot be read" },
+	{ 42, "this is a mining GPU, whose counters cannot be read" },
+	{ 43, "the device is a MIG slice, whose counters cannot be read: use a whole GPU" },
+	{ 44, "the GPU is in an SLI group, whose counters cannot be read" },
+	{ 45, "counters cannot be read under the Windows Subsystem for Linux" },
+	{ 46, "CUPTI does not know this GPU: install a newer one" },
+};
+
+int cupti_fail(int code, const char *function, struct fw_err *err)
+{
+	for (size_t i = 0; i < sizeof sentences / sizeof sentences[0]; i++)
+		if (sentences[i].code == code)
+			return err_set(err, ERR_UNSUPPORTED, "%s (%s says %d)", sentences[i].words, function, code);
+	return err_set(err, ERR_UNSUPPORTED, "%s failed with error %d of CUPTI", function, code);
+}

@@ -1,0 +1,49 @@
+/**
+ * cupti.h - NVIDIA's library that reads a GPU's counters, where this machine has one. It is looked for when the first asks; a runner has to
+ * start, and time, without it.
+ */
+#ifndef RUNNER_COUNTER_CUPTI_H
+#define RUNNER_COUNTER_CUPTI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "runner/counter/cupti_abi.h"
+
+/** Its functions, all of which are there once cupti_open has returned 0. They return 0 or what cupti_fail puts into words. */
+struct cupti {
+	int (*version)(uint32_t *out);
+	int (*initialize)(struct cupti_plain *);
+	int (*finish)(struct cupti_plain *);
+	int (*chip)(struct cupti_chip *);
+	int (*availability)(struct cupti_availability *);
+	int (*host_open)(struct cupti_host *);
+	int (*host_close)(struct cupti_host_end *);
+	int (*metric)(struct cupti_metric *);
+	int (*add_metrics)(struct cupti_metrics *);
+	int (*config_size)(struct cupti_config_size *);
+	int (*config)(struct cupti_config *);
+	int (*passes)(struct cupti_passes *);
+	int (*values)(struct cupti_values *);
+	int (*enable)(struct cupti_enable *);
+	int (*disable)(struct cupti_on *);
+	int (*counter_size)(struct cupti_counter_size *);
+	int (*counter_image)(struct cupti_counter_image *);
+	int (*set)(struct cupti_setting *);
+	int (*start)(struct cupti_on *);
+	int (*stop)(struct cupti_stop *);
+	int (*decode)(struct cupti_decode *);
+	int (*info)(struct cupti_info *);
+};
+
+/** Load it, once a process. Err: ERR_UNSUPPORTED it is not installed or too old; the sentence says what to install. Own: never freed. */
+int cupti_open(const struct cupti **out, struct fw_err *err);
+/** "CUPTI 130001". Shape: out[size]. */
+void cupti_name(const struct cupti *c, char *out, size_t size);
+
+/** A sentence for people on what a function returned: who forbids it, and what to change. Returns -1. Err: ERR_UNSUPPORTED. */
+int cupti_fail(int code, const char *function, struct fw_err *err);
+
+#endif

@@ -1,0 +1,206 @@
+/*
+ * profile.c - calls by themselves, each from the same state: inputs restored, outputs poisoned, the cache displaced. The GPU counts a few
+ * things in each, until all are counted; range i of what it counted is kernel i of the call.
+ */
+#include "runner/mode/profile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/machine/metric.h"
+#include "runner/counter/counter.h"
+#include "runner/mode/launched.h"
+
+enum { POISON = 0x55, SPARE_RANGES = 16 };
+
+/* Longer calls are replayed only for the counters that need few replays. */
+#define LONG_CALL_MS 300.0
+
+struct profiled {
+	struct runner *runner;
+	struct subject *subject;
+	struct problem *problem;
+	int i; /* cell's place in the run */
+	struct launched kernels;
+	struct msg_profile about;
+	double call_ms;
+};
+
+/* One call as timed calls are, up to its enqueue. */
+static int settle_state(struct profiled *p, struct failure *f)
+{
+	const struct device_ops *ops = p->runner->ops;
+	struct device *dev = p->runner->dev;
+	struct fw_err err = { 0 };
+	if (problem_restore(p->problem, &err) != 0 || problem_poison(p->problem, POISON, &err) != 0 ||
+		ops->scrub(dev, &err) != 0 || ops->wait(dev, &err) != 0)
+		return failure_device(f, p->problem, &err);
+	return 0;
+}
+
+/* The first call, uncounted: it loads what loads late, and says how long a call is. */
+static int warm(struct profiled *p, struct failure *f)
+{
+	const struct device_ops *ops = p->runner->ops;
+	struct device *dev = p->runner->dev;
+	struct fw_err err = { 0 };
+	runner_at(p->runner, p->i, p->subject, "warm");
+	if (settle_state(p, f) != 0)
+		return -1;
+	if (ops->mark(dev, 0, &err) != 0)
+		return failure_device(f, p->problem, &err);
+	if (subject_enqueue(p->subject, FW_ALL, f) != 0)
+		return -1;
+	if (ops->mark(dev, 1, &err) != 0)
+		return failure_device(f, p->problem, &err);
+	if (subject_wait(p->subject, f) != 0)
+		return -1;
+	p->call_ms = (double)ops->elapsed_ms(dev, 0, 1);
+	return 0;
+}
+
+/* Kernels that the values of `c` belong to: with or without what the system copies and fills by kernels of its own. */
+static int give_values(struct profiled *p, const struct counter *c, struct fw_err *err)
+{
+	struct launched *l = &p->kernels;
+	bool with_others = c->ranges == (size_t)l->n;
+	double *value = calloc(c->schedule.n_names + 1, sizeof *value);
+	int result = 0;
+	size_t range = 0;
+	if (!value)
+		return err_set(err, ERR_FULL, "no memory for counters");
+	if (!with_others && c->ranges != (size_t)l->n_kernels)
+		result = err_set(err, ERR_UNSUPPORTED,
+			"the GPU counted %zu kernels where the call launches %d: whose counters they are is not known", c->ranges,
+			l->n_kernels);
+	for (int k = 0; result == 0 && k < l->n; k++) {
+		struct msg_kernel *node = &l->node[k];
+		if (!with_others && !l->is_kernel[k])
+			continue;
+		result = counter_read(c, range++, value, err);
+		node->value = result == 0 ? calloc(c->schedule.n_names + 1, sizeof *node->value) : NULL;
+		for (size_t m = 0; node->value && m < c->schedule.n_names; m++) {
+			struct evidence_value *v = &node->value[node->n_values++];
+			snprintf(v->metric, sizeof v->metric, "%s", c->schedule.name[m]);
+			v->value = value[m];
+			if (strcmp(v->metric, "gpu__time_duration.sum") == 0)
+				node->ms = value[m] * 1e-6;
+		}
+	}
+	free(value);
+	return result;
+}
+
+/* Returns -1 with `f` where the call failed, with `err` where its counters could not be read. */
+static int replay(struct profiled *p, struct counter *c, struct fw_err *err, struct failure *f)
+{
+	while (!c->is_done) {
+		if (settle_state(p, f) != 0)
+			return -1;
+		runner_at(p->runner, p->i, p->subject, "count");
+		if (counter_begin(c, err) != 0)
+			return -1;
+		if (subject_enqueue(p->subject, FW_ALL, f) != 0 || subject_wait(p->subject, f) != 0)
+			return -1;
+		if (counter_end(c, err) != 0)
+			return -1;
+	}
+	return counter_decode(c, err) == 0 ? give_values(p, c, err) : -1;
+}
+
+static int count(struct profiled *p, struct fw_err *err, struct failure *f)
+{
+	struct runner *r = p->runner;
+	struct counter c = { 0 };
+	int driver_index = 0;
+	if (!r->ops->context)
+		return err_set(err, ERR_UNSUPPORTED, "device %s has no counters", device_kind_name(r->ops->kind));
+	if (p->kernels.n == 0)
+		return err_set(err, ERR_UNSUPPORTED, "the call launches no kernel");
+	if (p->kernels.is_cut)
+		return err_set(err, ERR_UNSUPPORTED, "the call launches more than %d kernels", EVIDENCE_KERNELS_MAX);
+	void *context = r->ops->context(r->dev, &driver_index);
+	if (!context)
+		return err_set(err, ERR_UNSUPPORTED, "the driver does not tell its context");
+	runner_at(r, p->i, p->subject, "count");
+	int n = p->call_ms > LONG_CALL_MS ? METRICS_BASIC : METRICS;
+	int result = counter_open(&c, context, driver_index, (size_t)p->kernels.n + SPARE_RANGES, metric_names, (size_t)n, err);
+	if (result == 0)
+		result = replay(p, &c, err, f);
+	if (c.cupti)
+		cupti_name(c.cupti, p->about.tool, sizeof p->about.tool);
+	p->about.passes = result == 0 ? c.made : 0;
+	if (!f->lost) /* a lost context answers nothing */
+		counter_close(&c);
+	return result;
+}
+
+static void report(struct profiled *p, const char *why)
+{
+	struct runner *r = p->runner;
+	bool is_counted = p->about.passes > 0;
+	for (int k = 0; k < p->kernels.n; k++) {
+		if (!is_counted) {
+			p->kernels.node[k].n_values = 0;
+			p->kernels.node[k].ms = -1;
+		}
+		record_kernel(r->records, &p->kernels.node[k]);
+	}
+	p->about.path = is_counted ? EVIDENCE_RANGE : EVIDENCE_CODE;
+	snprintf(p->about.why, sizeof p->about.why, "%.399s", is_counted ? "" : why);
+	record_profile(r->records, &p->about);
+}
+
+static int profile_cell(struct profiled *p, struct failure *f)
+{
+	struct runner *r = p->runner;
+	struct subject *u = p->subject;
+	struct fw_err err = { 0 };
+	double from_us = r->ops->host_us(r->dev);
+	runner_at(r, p->i, u, "plan");
+	u->pin = NULL;
+	if (p->problem->cell.direction == DIRECTION_BACKWARD && subject_forward(u, p->problem, f) != 0)
+		return -1;
+	u->pin = runner_pin(r, p->i, u);
+	if (subject_plan(u, p->problem, p->problem->cell.direction, f) != 0 || subject_bind(u, f) != 0)
+		return -1;
+	p->about.tunes = (u->provider->flags & FW_TUNES) != 0;
+	snprintf(u->role == ROLE_BASE ? p->about.base_config : p->about.target_config, sizeof p->about.base_config, "%s",
+		u->config);
+	u->pass_time = r->ops->work != NULL;
+	if (warm(p, f) != 0)
+		return -1;
+	bool is_listed = launched_list(&p->kernels, r, p->i, u, &err) == 0;
+	if (is_listed && r->run->counters && count(p, &err, f) != 0 && f->name[0])
+		return -1;
+	if (is_listed && !r->run->counters)
+		err_set(&err, ERR_UNSUPPORTED, "nobody asked for counters");
+	p->about.gpu_s = (r->ops->host_us(r->dev) - from_us) * 1e-6;
+	report(p, err.text);
+	return 0;
+}
+
+int mode_profile_run(struct runner *r)
+{
+	if (r->n_subjects != 1 || !r->subject[0].loaded)
+		return 0; /* the fault record said it all */
+	for (int i = 0; i < r->run->n_cells && !r->lost && !r->records->failed; i++) {
+		struct problem problem;
+		struct profiled p = {
+			.runner = r, .subject = &r->subject[0], .problem = &problem, .i = i, .about = { .cell = r->run->index[i] }
+		};
+		struct failure f = { 0 };
+		struct fw_err err = { 0 };
+		if (problem_open(&problem, r->ops, r->dev, &r->run->cell[i], &err) != 0)
+			runner_error(r, i, &err);
+		else if (profile_cell(&p, &f) != 0)
+			runner_fault(r, i, p.subject, &f);
+		launched_free(&p.kernels);
+		if (r->lost)
+			break;
+		subject_unplan(p.subject);
+		problem_close(&problem);
+	}
+	return r->lost ? RUNNER_LOST : r->records->failed ? RUNNER_ERROR : 0;
+}

@@ -1,0 +1,202 @@
+/*
+ * Stands in for the library that reads a GPU's counters, where there is no GPU: once loaded, its soname answers for the real one. What it does
+ * is what a test wrote into `fake_cupti`. One chip, "GH100"; value m of range i is 1000 i + m.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/runner/counter/cupti_abi.h"
+
+#define EXPORT __attribute__((visibility("default")))
+
+enum { INVALID_PARAMETER = 1, INVALID_METRIC = 17 };
+
+EXPORT struct fake_cupti {
+	char fails[64]; /* the function that returns `code`; "" none */
+	int code;
+	int skip;       /* calls of it that go well before */
+	char hangs[64]; /* the function that never returns */
+	char lacks[80]; /* a metric that the chip does not have */
+	int passes, ranges, dropped;
+	int never_done;
+	/* what was asked of it */
+	int open, hosts, enabled, starts, metrics, add_calls;
+	int range_mode, replay_mode;
+} fake_cupti;
+
+static int n_names;
+
+static int says(const char *function, size_t size, size_t least)
+{
+	struct fake_cupti *f = &fake_cupti;
+	if (strcmp(f->hangs, function) == 0)
+		for (;;)
+			pause();
+	if (size < least)
+		return INVALID_PARAMETER;
+	return strcmp(f->fails, function) == 0 && f->skip-- <= 0 ? f->code : 0;
+}
+#define SAYS(name, type, last)                                                                                                   \
+	int code = says(name, p->size, CUPTI_SIZE(type, last));                                                                  \
+	if (code != 0)                                                                                                           \
+	return code
+
+EXPORT int cuptiGetVersion(uint32_t *out)
+{
+	*out = 130099;
+	return 0;
+}
+
+EXPORT int cuptiProfilerInitialize(struct cupti_plain *p)
+{
+	SAYS("Initialize", struct cupti_plain, none);
+	fake_cupti.open++;
+	return 0;
+}
+
+EXPORT int cuptiProfilerDeInitialize(struct cupti_plain *p)
+{
+	SAYS("DeInitialize", struct cupti_plain, none);
+	fake_cupti.open--;
+	return 0;
+}
+
+EXPORT int cuptiDeviceGetChipName(struct cupti_chip *p)
+{
+	SAYS("GetChipName", struct cupti_chip, chip);
+	p->chip = "GH100";
+	return 0;
+}
+
+EXPORT int cuptiProfilerGetCounterAvailability(struct cupti_availability *p)
+{
+	SAYS("GetCounterAvailability", struct cupti_availability, image);
+	if (p->image)
+		memset(p->image, 7, 100);
+	p->image_bytes = 100;
+	return 0;
+}
+
+EXPORT int cuptiProfilerHostInitialize(struct cupti_host *p)
+{
+	SAYS("HostInitialize", struct cupti_host, host);
+	p->host = &fake_cupti.hosts;
+	fake_cupti.hosts++;
+	return strcmp(p->chip, "GH100") == 0 && p->type == CUPTI_RANGE_PROFILER ? 0 : INVALID_PARAMETER;
+}
+
+EXPORT int cuptiProfilerHostDeinitialize(struct cupti_host_end *p)
+{
+	SAYS("HostDeinitialize", struct cupti_host_end, host);
+	fake_cupti.hosts--;
+	return 0;
+}
+
+EXPORT int cuptiProfilerHostGetMetricProperties(struct cupti_metric *p)
+{
+	SAYS("HostGetMetricProperties", struct cupti_metric, type);
+	return strcmp(p->name, fake_cupti.lacks) == 0 ? INVALID_METRIC : 0;
+}
+
+EXPORT int cuptiProfilerHostConfigAddMetrics(struct cupti_metrics *p)
+{
+	SAYS("HostConfigAddMetrics", struct cupti_metrics, n);
+	fake_cupti.metrics = n_names = (int)p->n;
+	fake_cupti.add_calls++;
+	return 0;
+}
+
+EXPORT int cuptiProfilerHostGetConfigImageSize(struct cupti_config_size *p)
+{
+	SAYS("HostGetConfigImageSize", struct cupti_config_size, image_bytes);
+	p->image_bytes = 64;
+	return 0;
+}
+
+EXPORT int cuptiProfilerHostGetConfigImage(struct cupti_config *p)
+{
+	SAYS("HostGetConfigImage", struct cupti_config, image);
+	memset(p->image, 9, 64);
+	return 0;
+}
+
+EXPORT int cuptiProfilerHostGetNumOfPasses(struct cupti_passes *p)
+{
+	SAYS("HostGetNumOfPasses", struct cupti_passes, n);
+	p->n = (size_t)fake_cupti.passes;
+	return 0;
+}
+
+EXPORT int cuptiProfilerHostEvaluateToGpuValues(struct cupti_values *p)
+{
+	SAYS("HostEvaluateToGpuValues", struct cupti_values, value);
+	for (size_t m = 0; m < p->n; m++)
+		p->value[m] = 1000.0 * (double)p->range + (double)m;
+	return (int)p->n == n_names && p->range < (size_t)fake_cupti.ranges ? 0 : INVALID_PARAMETER;
+}
+
+EXPORT int cuptiRangeProfilerEnable(struct cupti_enable *p)
+{
+	SAYS("RangeProfilerEnable", struct cupti_enable, profiler);
+	p->profiler = &fake_cupti.enabled;
+	fake_cupti.enabled++;
+	fake_cupti.starts = 0;
+	return p->context ? 0 : INVALID_PARAMETER;
+}
+
+EXPORT int cuptiRangeProfilerDisable(struct cupti_on *p)
+{
+	SAYS("RangeProfilerDisable", struct cupti_on, profiler);
+	fake_cupti.enabled--;
+	return 0;
+}
+
+EXPORT int cuptiRangeProfilerGetCounterDataSize(struct cupti_counter_size *p)
+{
+	SAYS("RangeProfilerGetCounterDataSize", struct cupti_counter_size, image_bytes);
+	p->image_bytes = 4096;
+	return (int)p->n == n_names && p->nodes_max >= p->ranges_max ? 0 : INVALID_PARAMETER;
+}
+
+EXPORT int cuptiRangeProfilerCounterDataImageInitialize(struct cupti_counter_image *p)
+{
+	SAYS("RangeProfilerCounterDataImageInitialize", struct cupti_counter_image, image);
+	memset(p->image, 0, p->image_bytes);
+	return 0;
+}
+
+EXPORT int cuptiRangeProfilerSetConfig(struct cupti_setting *p)
+{
+	SAYS("RangeProfilerSetConfig", struct cupti_setting, level);
+	fake_cupti.range_mode = p->range;
+	fake_cupti.replay_mode = p->replay;
+	return p->config[0] == 9 && p->levels == 1 ? 0 : INVALID_PARAMETER;
+}
+
+EXPORT int cuptiRangeProfilerStart(struct cupti_on *p)
+{
+	SAYS("RangeProfilerStart", struct cupti_on, profiler);
+	fake_cupti.starts++;
+	return 0;
+}
+
+EXPORT int cuptiRangeProfilerStop(struct cupti_stop *p)
+{
+	SAYS("RangeProfilerStop", struct cupti_stop, is_last);
+	p->is_last = fake_cupti.starts >= fake_cupti.passes && !fake_cupti.never_done;
+	return 0;
+}
+
+EXPORT int cuptiRangeProfilerDecodeData(struct cupti_decode *p)
+{
+	SAYS("RangeProfilerDecodeData", struct cupti_decode, dropped);
+	p->dropped = (size_t)fake_cupti.dropped;
+	return 0;
+}
+
+EXPORT int cuptiRangeProfilerGetCounterDataInfo(struct cupti_info *p)
+{
+	SAYS("RangeProfilerGetCounterDataInfo", struct cupti_info, ranges);
+	p->ranges = (size_t)fake_cupti.ranges;
+	return 0;
+}

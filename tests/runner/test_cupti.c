@@ -1,0 +1,111 @@
+/* The names of our counters and their replays against the real library, whose host half needs no GPU; skipped where it is not installed. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/machine/metric.h"
+#include "runner/counter/schedule.h"
+
+#if defined(FW_HAVE_CUDA) && __has_include(<cupti_range_profiler.h>) && __has_include(<cupti_target.h>)
+#define HAS_HEADERS
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wstrict-prototypes"
+#include <cupti_profiler_target.h>
+#include <cupti_range_profiler.h>
+#include <cupti_target.h>
+#pragma GCC diagnostic pop
+#endif
+
+/* NULL: not installed, which is printed. */
+static const struct cupti *library(void)
+{
+	const struct cupti *c;
+	struct fw_err err = { 0 };
+	if (cupti_open(&c, &err) == 0)
+		return c;
+	printf("# %s\n", err.text);
+	return NULL;
+}
+
+static void hopper_has_all_counters_in_few_replays(void **state)
+{
+	const struct cupti *c = library();
+	struct fw_err err = { 0 };
+	struct schedule s;
+	(void)state;
+	if (!c)
+		skip();
+	if (schedule_open(&s, c, "GH100", NULL, metric_names, METRICS_BASIC, &err) != 0)
+		fail_msg("%s", err.text);
+	assert_int_equal(s.n_names, METRICS_BASIC);
+	assert_int_equal(s.passes, 4);
+	schedule_close(&s);
+	if (schedule_open(&s, c, "GH100", NULL, metric_names, METRICS, &err) != 0)
+		fail_msg("%s", err.text);
+	for (size_t i = 0; i < s.n_names; i++)
+		assert_string_equal(s.name[i], metric_names[i]);
+	assert_int_equal(s.n_names, METRICS);
+	assert_int_equal(s.passes, 10);
+	schedule_close(&s);
+}
+
+static void names_that_do_not_exist_are_left_out(void **state)
+{
+	static const char *const name[] = { "sm__pipe_tensor_op_gmma_cycles_active.sum", "dram__bytes_read.sum" };
+	const struct cupti *c = library();
+	struct fw_err err = { 0 };
+	struct schedule s;
+	(void)state;
+	if (!c)
+		skip();
+	assert_int_equal(schedule_open(&s, c, "GH100", NULL, name, 2, &err), 0);
+	assert_int_equal(s.n_names, 1);
+	schedule_close(&s);
+	assert_int_equal(schedule_open(&s, c, "GH100", NULL, name, 1, &err), -1);
+	assert_non_null(strstr(err.text, "none of the counters"));
+	schedule_close(&s);
+	assert_int_equal(schedule_open(&s, c, "QX999", NULL, name, 2, &err), -1);
+	schedule_close(&s);
+}
+
+/* Our declarations are those of the toolkit. */
+static void structs_are_those_of_the_header(void **state)
+{
+	(void)state;
+#ifdef HAS_HEADERS
+#define SAME(type, last, theirs) assert_int_equal(CUPTI_SIZE(type, last), theirs##_STRUCT_SIZE)
+	SAME(struct cupti_plain, none, CUpti_Profiler_Initialize_Params);
+	SAME(struct cupti_chip, chip, CUpti_Device_GetChipName_Params);
+	SAME(struct cupti_availability, image, CUpti_Profiler_GetCounterAvailability_Params);
+	SAME(struct cupti_enable, profiler, CUpti_RangeProfiler_Enable_Params);
+	SAME(struct cupti_on, profiler, CUpti_RangeProfiler_Start_Params);
+	SAME(struct cupti_counter_size, image_bytes, CUpti_RangeProfiler_GetCounterDataSize_Params);
+	SAME(struct cupti_counter_image, image, CUpti_RangeProfiler_CounterDataImage_Initialize_Params);
+	SAME(struct cupti_setting, level, CUpti_RangeProfiler_SetConfig_Params);
+	SAME(struct cupti_stop, is_last, CUpti_RangeProfiler_Stop_Params);
+	SAME(struct cupti_decode, dropped, CUpti_RangeProfiler_DecodeData_Params);
+	SAME(struct cupti_info, ranges, CUpti_RangeProfiler_GetCounterDataInfo_Params);
+	assert_int_equal(offsetof(struct cupti_setting, range), offsetof(CUpti_RangeProfiler_SetConfig_Params, range));
+	assert_int_equal(offsetof(struct cupti_setting, pass), offsetof(CUpti_RangeProfiler_SetConfig_Params, passIndex));
+	assert_int_equal(CUPTI_AUTO_RANGE, CUPTI_AutoRange);
+	assert_int_equal(CUPTI_USER_REPLAY, CUPTI_UserReplay);
+#else
+	puts("# the toolkit's headers are not installed");
+	skip();
+#endif
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(hopper_has_all_counters_in_few_replays),
+		cmocka_unit_test(names_that_do_not_exist_are_left_out),
+		cmocka_unit_test(structs_are_those_of_the_header),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,299 @@
+/* Mode profile: kernels of a call with their counters, and every way of not getting them. The GPU is made of the CPU here. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "fake_cupti.h"
+#include "runner/mode/profile.h"
+#include "runner_run.h"
+
+static const int32_t one[] = { 48 };
+
+/* ---- a device with counters and graphs ---- */
+
+static int context_answer;
+static const struct device_node graph[] = {
+	{ .kernel = "memset" },
+	{ .kernel = "prepare",
+		.symbol = "_Z7preparev",
+		.sm = 90,
+		.grid = { 4, 1, 1 },
+		.block = { 128, 1, 1 },
+		.is_kernel = true },
+	{ .kernel = "run",
+		.symbol = "_Z3runv",
+		.sm = 90,
+		.grid = { 132, 1, 1 },
+		.registers = 168,
+		.ctas_per_sm = 1,
+		.is_kernel = true },
+};
+static const char *refused;
+static bool phases_differ;
+
+static void *context_of(struct device *d, int *driver_index)
+{
+	(void)d;
+	*driver_index = 0;
+	return &context_answer;
+}
+
+/* Forward has one phase: it holds all nodes, or fewer than the whole call. Backward has two, which then hold too many. */
+static int capture(struct device *d, int (*enqueue)(void *arg, void *stream), void *arg, device_node_fn *node, void *node_arg,
+	struct fw_err *err)
+{
+	static int calls;
+	(void)d;
+	if (refused)
+		return err_set(err, ERR_INVALID, "%s", refused);
+	assert_int_equal(enqueue(arg, NULL), 0);
+	int n = 3 - (phases_differ && calls++ % 2);
+	for (int i = 0; i < n; i++)
+		node(node_arg, &graph[i]);
+	return 0;
+}
+
+/* Run the mode. Records come back parsed. */
+static void profile(struct run_result *out, bool counters)
+{
+	static struct device_ops ops;
+	const char *const modules[] = { "good" };
+	struct cell cell[] = { small_cell(FW_FULL, DIRECTION_FORWARD, 1, one),
+		small_cell(FW_CAUSAL, DIRECTION_BACKWARD, 1, one) };
+	int index[2], fd = memfd_create("records", 0);
+	struct msg_run run = small_run(RUN_PROFILE, "cpu", modules, 1, cell, index, 2);
+	struct records records;
+	struct runner r;
+	struct fw_err err = { 0 };
+	run.counters = counters;
+	run.repeat = 1;
+	assert_int_equal(records_init(&records, fd, 0, &err), 0);
+	assert_int_equal(runner_open(&r, &run, &records, &err), 0);
+	ops = device_cpu;
+	ops.queues = true;
+	ops.context = context_of;
+	ops.capture = capture;
+	const struct device_ops *own = r.ops;
+	r.ops = &ops;
+	memset(out, 0, sizeof *out);
+	out->status = mode_profile_run(&r);
+	r.ops = own;
+	runner_close(&r);
+	records_fini(&records);
+	buf_init(&out->text, 1u << 20);
+	assert_true(lseek(fd, 0, SEEK_SET) == 0 && buf_read_fd(&out->text, fd) == 0);
+	for (char *at = out->text.data, *end; (end = strchr(at, '\n')); at = end + 1)
+		if (protocol_parse(at, (size_t)(end - at), &out->record[out->n++], &err) != 0)
+			fail_msg("%s", err.text);
+	close(fd);
+}
+
+static const struct msg_kernel *kernel(const struct run_result *r, int cell, int n)
+{
+	for (int i = 0; i < r->n; i++)
+		if (r->record[i].t == MSG_KERNEL && r->record[i].u.kernel.cell == cell && r->record[i].u.kernel.n == n)
+			return &r->record[i].u.kernel;
+	return NULL;
+}
+
+static const struct msg_profile *end_of(const struct run_result *r, int cell)
+{
+	for (int i = 0; i < r->n; i++)
+		if (r->record[i].t == MSG_PROFILE && r->record[i].u.profile.cell == cell)
+			return &r->record[i].u.profile;
+	return NULL;
+}
+
+/* ---- tests ---- */
+
+static int fresh(void **state)
+{
+	refused = NULL;
+	phases_differ = false;
+	return fresh_fake(state);
+}
+
+static struct run_result result;
+
+static int forget(void **state)
+{
+	(void)state;
+	run_result_fini(&result);
+	return 0;
+}
+
+static void range_i_is_kernel_i(void **state)
+{
+	(void)state;
+	profile(&result, true);
+	assert_int_equal(result.status, 0);
+	for (int c = 10; c < 12; c++) {
+		const struct msg_profile *end = end_of(&result, c);
+		assert_non_null(end);
+		assert_int_equal(end->path, EVIDENCE_RANGE);
+		assert_string_equal(end->why, "");
+		assert_string_equal(end->tool, "CUPTI 130099");
+		assert_int_equal(end->passes, 3);
+		assert_int_equal(kernel(&result, c, 0)->n_values, 0); /* a memset makes no range */
+		assert_int_equal(kernel(&result, c, 1)->n_values, 60);
+		assert_string_equal(kernel(&result, c, 1)->value[4].metric, "dram__bytes_read.sum");
+		assert_true(kernel(&result, c, 1)->value[4].value == 4);
+		assert_true(kernel(&result, c, 2)->value[4].value == 1004);
+		assert_true(kernel(&result, c, 2)->ms > 0.00099 && kernel(&result, c, 2)->ms < 0.00101); /* 1000 ns */
+		assert_string_equal(kernel(&result, c, 2)->kernel, "run");
+		assert_string_equal(kernel(&result, c, 2)->phase, c == 10 ? "run" : "");
+		assert_int_equal(kernel(&result, c, 2)->repeat, 1);
+		assert_int_equal(kernel(&result, c, 2)->ctas_per_sm, 1);
+		assert_int_equal(strlen(kernel(&result, c, 2)->symbol_sha256), 64);
+		assert_null(kernel(&result, c, 3));
+	}
+	assert_int_equal(fake->enabled, 0);
+}
+
+static void what_the_system_fills_by_a_kernel_may_be_counted_too(void **state)
+{
+	(void)state;
+	fake->ranges = 3;
+	profile(&result, true);
+	assert_int_equal(end_of(&result, 10)->path, EVIDENCE_RANGE);
+	assert_true(kernel(&result, 10, 0)->n_values == 60 && kernel(&result, 10, 2)->value[0].value == 2000);
+}
+
+static void a_range_too_many_or_too_few_voids_all(void **state)
+{
+	(void)state;
+	fake->ranges = 1;
+	profile(&result, true);
+	const struct msg_profile *end = end_of(&result, 10);
+	assert_int_equal(end->path, EVIDENCE_CODE);
+	assert_int_equal(end->passes, 0);
+	assert_non_null(strstr(end->why, "counted 1 kernels where the call launches 2"));
+	assert_int_equal(kernel(&result, 10, 1)->n_values, 0);
+	assert_true(kernel(&result, 10, 1)->ms < 0);
+	assert_string_equal(kernel(&result, 10, 2)->kernel, "run"); /* what is known stays */
+}
+
+static void counters_that_are_refused_leave_kernels_and_a_reason(void **state)
+{
+	(void)state;
+	fake_fails("RangeProfilerStart", 35);
+	profile(&result, true);
+	assert_int_equal(result.status, 0);
+	assert_int_equal(end_of(&result, 10)->path, EVIDENCE_CODE);
+	assert_non_null(strstr(end_of(&result, 11)->why, "NVreg_RestrictProfilingToAdminUsers=0"));
+	assert_int_equal(kernel(&result, 11, 2)->registers, 168);
+}
+
+static void nobody_has_to_ask_for_counters(void **state)
+{
+	(void)state;
+	profile(&result, false);
+	assert_int_equal(fake->starts, 0);
+	assert_int_equal(end_of(&result, 10)->path, EVIDENCE_CODE);
+	assert_non_null(kernel(&result, 10, 2));
+}
+
+static void phases_that_do_not_make_the_call_are_not_named(void **state)
+{
+	(void)state;
+	phases_differ = true;
+	profile(&result, true);
+	assert_int_equal(end_of(&result, 10)->path, EVIDENCE_RANGE);
+	assert_string_equal(kernel(&result, 10, 2)->phase, "");
+}
+
+static void a_call_that_cannot_be_captured_has_no_kernels(void **state)
+{
+	(void)state;
+	refused = "it allocates";
+	profile(&result, true);
+	assert_int_equal(end_of(&result, 10)->path, EVIDENCE_CODE);
+	assert_non_null(strstr(end_of(&result, 10)->why, "it allocates"));
+	assert_null(kernel(&result, 10, 0));
+}
+
+/* Whoever waits for the process ends it; until then every record before is written. */
+static void a_library_that_hangs_leaves_what_was_known(void **state)
+{
+	(void)state;
+	int records[2];
+	assert_int_equal(pipe(records), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		struct cell cell[] = { small_cell(FW_FULL, DIRECTION_FORWARD, 1, one) };
+		const char *const modules[] = { "good" };
+		int index[1];
+		struct msg_run run = small_run(RUN_PROFILE, "cpu", modules, 1, cell, index, 1);
+		struct device_ops ops = device_cpu;
+		struct records out;
+		struct runner r;
+		struct fw_err err = { 0 };
+		run.counters = true;
+		snprintf(fake->hangs, sizeof fake->hangs, "RangeProfilerStop");
+		if (records_init(&out, records[1], 0, &err) != 0 || runner_open(&r, &run, &out, &err) != 0)
+			_exit(1);
+		ops.queues = true;
+		ops.context = context_of;
+		ops.capture = capture;
+		r.ops = &ops;
+		_exit(mode_profile_run(&r));
+	}
+	close(records[1]);
+	char text[8192] = "";
+	size_t n = 0;
+	while (!strstr(text, "\"step\":\"count\"")) { /* that state, not a time, is waited for */
+		ssize_t got = read(records[0], text + n, sizeof text - 1 - n);
+		assert_true(got > 0);
+		n += (size_t)got;
+	}
+	kill(child, SIGKILL);
+	int status;
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFSIGNALED(status));
+	assert_null(strstr(text, "\"t\":\"profile\""));
+	close(records[0]);
+	memset(&result, 0, sizeof result);
+}
+
+static void devices_without_counters_say_so(void **state)
+{
+	static const char *const devices[] = { "cpu", "sim" };
+	const char *const modules[] = { "good" };
+	(void)state;
+	memset(&result, 0, sizeof result);
+	for (int d = 0; d < 2; d++) {
+		static struct run_result r;
+		struct cell cell[] = { small_cell(FW_FULL, DIRECTION_BACKWARD, 1, one) };
+		int index[1];
+		struct msg_run run = small_run(RUN_PROFILE, devices[d], modules, 1, cell, index, 1);
+		run.counters = true;
+		run_task(&run, &r);
+		assert_int_equal(r.status, 0);
+		const struct msg_profile *end = end_of(&r, 10);
+		assert_non_null(end);
+		assert_int_equal(end->path, EVIDENCE_CODE);
+		assert_non_null(strstr(end->why, "has no counters"));
+		run_result_fini(&r);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(range_i_is_kernel_i, fresh, forget),
+		cmocka_unit_test_setup_teardown(what_the_system_fills_by_a_kernel_may_be_counted_too, fresh, forget),
+		cmocka_unit_test_setup_teardown(a_range_too_many_or_too_few_voids_all, fresh, forget),
+		cmocka_unit_test_setup_teardown(counters_that_are_refused_leave_kernels_and_a_reason, fresh, forget),
+		cmocka_unit_test_setup_teardown(nobody_has_to_ask_for_counters, fresh, forget),
+		cmocka_unit_test_setup_teardown(phases_that_do_not_make_the_call_are_not_named, fresh, forget),
+		cmocka_unit_test_setup_teardown(a_call_that_cannot_be_captured_has_no_kernels, fresh, forget),
+		cmocka_unit_test_setup_teardown(a_library_that_hangs_leaves_what_was_known, fresh, forget),
+		cmocka_unit_test_setup_teardown(devices_without_counters_say_so, fresh, forget),
+	};
+	return cmocka_run_group_tests(tests, load_fake, NULL);
+}
