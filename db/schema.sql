@@ -130,15 +130,15 @@ CREATE TABLE job (
 	target_name     TEXT    NOT NULL DEFAULT '',
 	base_provider   TEXT    NOT NULL DEFAULT '',     -- "": the module's default; a comparison of two providers is of kind peer
 	target_provider TEXT    NOT NULL DEFAULT '',
-	kind            TEXT    NOT NULL DEFAULT 'change', -- change selfcheck anchor verify backfill calibrate bisect peer import
+	kind            TEXT    NOT NULL DEFAULT 'change', -- change selfcheck anchor verify backfill calibrate bisect peer import profile
 	suite           TEXT    NOT NULL DEFAULT '',     -- name; "" until resolved
 	device_kind     TEXT    NOT NULL DEFAULT '',     -- wanted kind; "" any
 	device_uuid     TEXT    NOT NULL DEFAULT '',     -- wanted device; "" any
 	threshold_pct   REAL,                            -- in place of the suite's; NULL: the suite's
 	quick           INTEGER NOT NULL DEFAULT 0,
 	some_cells      INTEGER NOT NULL DEFAULT 0,      -- only those that job_cell names
-	origin          TEXT    NOT NULL,                -- push api retry idle again
-	priority        INTEGER NOT NULL DEFAULT 0,      -- higher first; api 10, push 0
+	origin          TEXT    NOT NULL,                -- push api retry idle again alert
+	priority        INTEGER NOT NULL DEFAULT 0,      -- higher first; api 10, push 0, profile -6
 	plan            INTEGER NOT NULL DEFAULT 0,      -- first job of those asked for together; 0: this suite alone was asked for
 	change_point    INTEGER,                         -- the one that asked for it
 	again_of        INTEGER REFERENCES job(id),      -- the one that this asks again
@@ -561,6 +561,96 @@ CREATE TABLE bisect_job (
 	target_n      INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX bisect_job_by_bisect ON bisect_job(bisect);
+
+-- ---- why ------------------------------------------------------------------------------------------------------------
+
+-- What was asked for to find out why cells lost: one job, which makes no comparison and no verdict. Its cells are those of the job.
+CREATE TABLE profile (
+	id            INTEGER PRIMARY KEY,
+	job           INTEGER NOT NULL UNIQUE REFERENCES job(id),
+	comparison    INTEGER REFERENCES comparison(id), -- that it explains; NULL: these two sides were never compared
+	alert         INTEGER REFERENCES alert(id)     -- that asked for it; NULL: a person did
+) STRICT;
+CREATE INDEX profile_by_comparison ON profile(comparison) WHERE comparison IS NOT NULL;
+CREATE INDEX profile_by_alert ON profile(alert) WHERE alert IS NOT NULL;
+
+-- What came of one cell, written when the job ends. Most of it was said by processes that run a branch's code.
+CREATE TABLE profile_cell (
+	id            INTEGER PRIMARY KEY,
+	profile       INTEGER NOT NULL REFERENCES profile(id),
+	n             INTEGER NOT NULL,                -- order in the job
+	key           TEXT    NOT NULL,
+	state         TEXT    NOT NULL CHECK (state IN ('done','identical','unsupported','failed')),
+	why           TEXT    NOT NULL DEFAULT '',     -- why not done, or why nothing better than `path` could be read
+	path          TEXT    NOT NULL DEFAULT '',     -- range ncu activity code; "" not done
+	tool          TEXT    NOT NULL DEFAULT '',     -- "CUPTI 130001"
+	passes        INTEGER NOT NULL DEFAULT 0,      -- replays of a call
+	base_config   TEXT    NOT NULL DEFAULT '',
+	target_config TEXT    NOT NULL DEFAULT '',
+	base_ms       REAL,                            -- medians of the comparison; NULL: it has none
+	target_ms     REAL,
+	gpu_s         REAL    NOT NULL DEFAULT 0,
+	-- the target in the base's configuration, beside both as they are; NULL: not tried
+	with_config   TEXT,
+	with_base_ms  REAL,
+	with_target_ms REAL,
+	with_ms       REAL,
+	UNIQUE (profile, n)
+) STRICT;
+
+-- One kernel of one call, as one process of one side ran it.
+CREATE TABLE profile_kernel (
+	id            INTEGER PRIMARY KEY,
+	profile_cell  INTEGER NOT NULL REFERENCES profile_cell(id),
+	side          TEXT    NOT NULL,                -- base target
+	repeat        INTEGER NOT NULL,                -- which process of that side, from 0: what two of them differ in is noise
+	n             INTEGER NOT NULL,                -- place in launch order of a call
+	phase         TEXT    NOT NULL,
+	kernel        TEXT    NOT NULL,
+	code_sha      TEXT    NOT NULL,                -- of its machine code; "" unknown
+	ms            REAL,                            -- NULL: unknown
+	grid          TEXT    NOT NULL,                -- "132 1 1"
+	block         TEXT    NOT NULL,
+	registers     INTEGER NOT NULL,
+	local_bytes   INTEGER NOT NULL,
+	shared_bytes  INTEGER NOT NULL,
+	ctas_per_sm   INTEGER NOT NULL,                -- 0 unknown
+	UNIQUE (profile_cell, side, repeat, n)
+) STRICT;
+CREATE TABLE profile_value (
+	kernel        INTEGER NOT NULL REFERENCES profile_kernel(id),
+	name          INTEGER NOT NULL REFERENCES metric_name(id),
+	value         REAL    NOT NULL,
+	PRIMARY KEY (kernel, name)
+) STRICT, WITHOUT ROWID;
+
+-- What the machine code of one kernel differs in.
+CREATE TABLE profile_code (
+	id            INTEGER PRIMARY KEY,
+	profile_cell  INTEGER NOT NULL REFERENCES profile_cell(id),
+	base          TEXT    NOT NULL,                -- the kernel on each side; "" it is not there
+	target        TEXT    NOT NULL,
+	what          TEXT    NOT NULL,                -- same renamed rescheduled changed added removed differs
+	opcodes       TEXT    NOT NULL,                -- JSON: [[opcode, times in the base, times in the target]], the biggest difference first
+	base_takes    TEXT    NOT NULL,                -- JSON: registers, local_bytes, shared_bytes, ctas_per_sm; -1 unknown
+	target_takes  TEXT    NOT NULL,
+	hunks_len     INTEGER NOT NULL,                -- unpacked
+	hunks         BLOB    NOT NULL                 -- lines for people, packed by zlib
+) STRICT;
+CREATE INDEX profile_code_by_cell ON profile_code(profile_cell);
+
+-- What explains the difference of a cell, the most of it first.
+CREATE TABLE cause (
+	profile_cell  INTEGER NOT NULL REFERENCES profile_cell(id),
+	rank          INTEGER NOT NULL,
+	code          TEXT    NOT NULL,                -- instructions spills dram config ...
+	kernel        TEXT    NOT NULL,                -- "" none in particular
+	explained_ms  REAL    NOT NULL,
+	of_ms         REAL    NOT NULL,                -- the whole difference
+	confidence    REAL    NOT NULL,                -- 0 to 1
+	sentence      TEXT    NOT NULL,
+	PRIMARY KEY (profile_cell, rank)
+) STRICT, WITHOUT ROWID;
 
 -- ---- telling, and being asked ---------------------------------------------------------------------------------------
 

@@ -1,0 +1,299 @@
+/* store_profile.c - rows of profiles; see store_profile.h. */
+#include "db/profile/store_profile.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/jsonw.h"
+#include "db/sqlite/packed.h"
+
+enum { TEXT_MAX = 1 << 16 };
+
+static const char *const states[] = { "done", "identical", "unsupported", "failed" };
+
+/* ---- what was asked for ------------------------------------------------------------------------------------------------ */
+
+int store_profile_insert(struct db *db, struct store_profile *p, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(
+		db, "INSERT INTO profile (job, comparison, alert) VALUES (:job, nullif(:comparison, 0), nullif(:alert, 0))", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":job", p->job);
+	stmt_int(s, ":comparison", p->comparison);
+	stmt_int(s, ":alert", p->alert);
+	return stmt_insert(s, &p->id, err);
+}
+
+int store_profile_of_job(struct db *db, int64_t job, struct store_profile *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT id, job, comparison, alert FROM profile WHERE job = :job", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":job", job);
+	int result = stmt_step(s, err);
+	if (result == 1) {
+		*out = (struct store_profile){
+			.id = row_int(s, 0), .job = row_int(s, 1), .comparison = row_int(s, 2), .alert = row_int(s, 3)
+		};
+		stmt_reset(s);
+	}
+	return result;
+}
+
+int store_profile_asked(struct db *db, int64_t alert, int *cells, struct fw_err *err)
+{
+	int64_t n = 0;
+	struct stmt *s =
+		db_stmt(db, "SELECT count(*) FROM profile p JOIN job_cell w ON w.job = p.job WHERE p.alert = :alert", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":alert", alert);
+	if (stmt_first_int(s, &n, err) < 0)
+		return -1;
+	*cells = (int)n;
+	return 0;
+}
+
+int store_profile_comparison(struct db *db, int64_t repo, const char *base_sha, const char *target_sha, const char *base_provider,
+	const char *target_provider, const char *suite, int64_t *comparison, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT c.id FROM comparison c JOIN job j ON j.id = c.job JOIN suite t ON t.id = c.suite WHERE c.repo = :repo AND "
+		"c.target_sha = :target AND c.base_sha = :base AND c.environment IS NOT NULL AND c.kind <> 'import' AND "
+		"j.base_provider = :base_provider AND j.target_provider = :target_provider AND (:suite = '' OR t.name = :suite) "
+		"ORDER BY c.id DESC LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":repo", repo);
+	stmt_text(s, ":target", target_sha);
+	stmt_text(s, ":base", base_sha);
+	stmt_text(s, ":base_provider", base_provider);
+	stmt_text(s, ":target_provider", target_provider);
+	stmt_text(s, ":suite", suite);
+	return stmt_first_int(s, comparison, err);
+}
+
+int store_profile_read_comparison(struct db *db, int64_t comparison, struct store_profile_of *out, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT c.repo, r.name, c.base_sha, c.target_sha, t.name, j.base_provider, j.target_provider, coalesce(d.uuid, ''), "
+		"c.kind FROM comparison c JOIN repo r ON r.id = c.repo JOIN suite t ON t.id = c.suite JOIN job j ON j.id = c.job "
+		"LEFT JOIN environment e ON e.id = c.environment LEFT JOIN device d ON d.id = e.device WHERE c.id = :id",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", comparison);
+	int result = stmt_step(s, err);
+	if (result == 0)
+		return err_set(err, ERR_NOT_FOUND, "there is no comparison %lld", (long long)comparison);
+	if (result < 0)
+		return -1;
+	bool is_imported = strcmp(row_text(s, 8), "import") == 0;
+	out->repo = row_int(s, 0);
+	row_copy(s, 1, out->repo_name, sizeof out->repo_name);
+	row_copy(s, 2, out->base_sha, sizeof out->base_sha);
+	row_copy(s, 3, out->target_sha, sizeof out->target_sha);
+	row_copy(s, 4, out->suite, sizeof out->suite);
+	row_copy(s, 5, out->base_provider, sizeof out->base_provider);
+	row_copy(s, 6, out->target_provider, sizeof out->target_provider);
+	row_copy(s, 7, out->device_uuid, sizeof out->device_uuid);
+	stmt_reset(s);
+	if (is_imported)
+		return err_set(err, ERR_INVALID, "comparison %lld holds imported figures; there is nothing to look into",
+			(long long)comparison);
+	if (!out->device_uuid[0])
+		return err_set(err, ERR_INVALID, "nothing ran for comparison %lld, so there is nothing to look into",
+			(long long)comparison);
+	return 0;
+}
+
+/* ---- what came of it --------------------------------------------------------------------------------------------------- */
+
+int store_profile_cell_put(struct db *db, struct store_profile_cell *c, struct fw_err *err)
+{
+	static const struct msg_profile nothing;
+	const struct msg_profile *end = c->end ? c->end : &nothing;
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO profile_cell (profile, n, key, state, why, path, tool, passes, base_config, target_config, base_ms, "
+		"target_ms, gpu_s, with_config, with_base_ms, with_target_ms, with_ms) VALUES (:profile, :n, :key, :state, :why, "
+		":path, :tool, :passes, :base_config, :target_config, :base_ms, :target_ms, :gpu_s, :with_config, :with_base_ms, "
+		":with_target_ms, :with_ms)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":profile", c->profile);
+	stmt_int(s, ":n", c->n);
+	stmt_text(s, ":key", c->key);
+	stmt_text(s, ":state", states[c->state]);
+	stmt_text(s, ":why", c->why);
+	stmt_text(s, ":path", c->end ? evidence_path_names[end->path] : "");
+	stmt_text(s, ":tool", end->tool);
+	stmt_int(s, ":passes", end->passes);
+	stmt_text(s, ":base_config", end->base_config);
+	stmt_text(s, ":target_config", end->target_config);
+	stmt_double(s, ":base_ms", c->base_ms);
+	stmt_double(s, ":target_ms", c->target_ms);
+	stmt_double(s, ":gpu_s", end->gpu_s);
+	if (c->with) { /* unbound: NULL */
+		stmt_text(s, ":with_config", c->with->config);
+		stmt_double(s, ":with_base_ms", c->with->base_ms);
+		stmt_double(s, ":with_target_ms", c->with->target_ms);
+		stmt_double(s, ":with_ms", c->with->with_ms);
+	}
+	return stmt_insert(s, &c->id, err);
+}
+
+static int name_id(struct db *db, const char *metric, int64_t *id, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT id FROM metric_name WHERE name = :name AND unit = ''", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":name", metric);
+	int found = stmt_first_int(s, id, err);
+	if (found != 0)
+		return found < 0 ? -1 : 0;
+	s = db_stmt(db, "INSERT INTO metric_name (name, unit) VALUES (:name, '')", err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":name", metric);
+	return stmt_insert(s, id, err);
+}
+
+static int put_value(struct db *db, int64_t kernel, const struct evidence_value *v, struct fw_err *err)
+{
+	int64_t name;
+	if (name_id(db, v->metric, &name, err) != 0)
+		return -1;
+	struct stmt *s = db_stmt(db, "INSERT INTO profile_value (kernel, name, value) VALUES (:kernel, :name, :value)", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":kernel", kernel);
+	stmt_int(s, ":name", name);
+	stmt_double(s, ":value", v->value);
+	return stmt_run(s, err);
+}
+
+int store_profile_kernel_put(struct db *db, int64_t cell, const struct msg_kernel *k, struct fw_err *err)
+{
+	char grid[40], block[40];
+	int64_t id;
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO profile_kernel (profile_cell, side, repeat, n, phase, kernel, code_sha, ms, grid, block, registers, "
+		"local_bytes, shared_bytes, ctas_per_sm) VALUES (:cell, :side, :repeat, :n, :phase, :kernel, :code, :ms, :grid, "
+		":block, :registers, :local, :shared, :ctas)",
+		err);
+	if (!s)
+		return -1;
+	snprintf(grid, sizeof grid, "%d %d %d", k->grid[0], k->grid[1], k->grid[2]);
+	snprintf(block, sizeof block, "%d %d %d", k->block[0], k->block[1], k->block[2]);
+	stmt_int(s, ":cell", cell);
+	stmt_text(s, ":side", role_name(k->role));
+	stmt_int(s, ":repeat", k->repeat);
+	stmt_int(s, ":n", k->n);
+	stmt_text(s, ":phase", k->phase);
+	stmt_text(s, ":kernel", k->kernel);
+	stmt_text(s, ":code", k->code_sha256);
+	if (k->ms >= 0)
+		stmt_double(s, ":ms", k->ms);
+	stmt_text(s, ":grid", grid);
+	stmt_text(s, ":block", block);
+	stmt_int(s, ":registers", k->registers);
+	stmt_int(s, ":local", k->local_bytes);
+	stmt_int(s, ":shared", k->shared_bytes);
+	stmt_int(s, ":ctas", k->ctas_per_sm);
+	if (stmt_insert(s, &id, err) != 0)
+		return -1;
+	for (int i = 0; i < k->n_values; i++)
+		if (put_value(db, id, &k->value[i], err) != 0)
+			return -1;
+	return 0;
+}
+
+static void write_opcodes(struct buf *out, const struct msg_code *c)
+{
+	struct jsonw j;
+	jsonw_init(&j, out);
+	jsonw_array(&j);
+	for (int i = 0; i < c->n_opcodes; i++) {
+		jsonw_array(&j);
+		jsonw_string(&j, c->opcode[i].opcode);
+		jsonw_int(&j, c->opcode[i].base);
+		jsonw_int(&j, c->opcode[i].target);
+		jsonw_array_end(&j);
+	}
+	jsonw_array_end(&j);
+}
+
+static void write_takes(struct buf *out, const struct evidence_takes *t)
+{
+	struct jsonw j;
+	jsonw_init(&j, out);
+	jsonw_object(&j);
+	jsonw_kv_int(&j, "registers", t->registers);
+	jsonw_kv_int(&j, "local_bytes", t->local_bytes);
+	jsonw_kv_int(&j, "shared_bytes", t->shared_bytes);
+	jsonw_kv_int(&j, "ctas_per_sm", t->ctas_per_sm);
+	jsonw_object_end(&j);
+}
+
+int store_profile_code_put(struct db *db, int64_t cell, const struct msg_code *c, struct fw_err *err)
+{
+	struct buf opcodes, base, target, hunks;
+	size_t len = strlen(c->hunks);
+	buf_init(&opcodes, TEXT_MAX);
+	buf_init(&base, TEXT_MAX);
+	buf_init(&target, TEXT_MAX);
+	buf_init(&hunks, TEXT_MAX);
+	write_opcodes(&opcodes, c);
+	write_takes(&base, &c->base_takes);
+	write_takes(&target, &c->target_takes);
+	int result = pack(c->hunks, len, &hunks, err);
+	struct stmt *s = NULL;
+	if (result == 0 && (opcodes.failed || base.failed || target.failed))
+		result = err_set(err, ERR_FULL, "what differs in machine code does not fit");
+	if (result == 0)
+		s = db_stmt(db,
+			"INSERT INTO profile_code (profile_cell, base, target, what, opcodes, base_takes, target_takes, hunks_len, "
+			"hunks) VALUES (:cell, :base, :target, :what, :opcodes, :base_takes, :target_takes, :len, :hunks)",
+			err);
+	if (s) {
+		stmt_int(s, ":cell", cell);
+		stmt_text(s, ":base", c->base);
+		stmt_text(s, ":target", c->target);
+		stmt_text(s, ":what", evidence_code_names[c->what]);
+		stmt_text(s, ":opcodes", opcodes.data);
+		stmt_text(s, ":base_takes", base.data);
+		stmt_text(s, ":target_takes", target.data);
+		stmt_int(s, ":len", (int64_t)len);
+		stmt_blob(s, ":hunks", hunks.data, hunks.len);
+		result = stmt_run(s, err);
+	} else {
+		result = -1;
+	}
+	buf_fini(&opcodes);
+	buf_fini(&base);
+	buf_fini(&target);
+	buf_fini(&hunks);
+	return result;
+}
+
+int store_profile_cause_put(struct db *db, int64_t cell, const struct store_profile_cause *c, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"INSERT INTO cause (profile_cell, rank, code, kernel, explained_ms, of_ms, confidence, sentence) VALUES (:cell, "
+		":rank, :code, :kernel, :explained, :of, :confidence, :sentence)",
+		err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":cell", cell);
+	stmt_int(s, ":rank", c->rank);
+	stmt_text(s, ":code", c->code);
+	stmt_text(s, ":kernel", c->kernel);
+	stmt_double(s, ":explained", c->explained_ms);
+	stmt_double(s, ":of", c->of_ms);
+	stmt_double(s, ":confidence", c->confidence);
+	stmt_text(s, ":sentence", c->sentence);
+	return stmt_run(s, err);
+}
