@@ -6,6 +6,7 @@
 
 #include "flopwatchd/alert/alert_cells.h"
 #include "base/clock.h"
+#include "db/profile/view_profile.h"
 #include "db/view/live.h"
 #include "db/store/outbox.h"
 #include "db/store/result.h"
@@ -104,6 +105,8 @@ static void write_alert(void *arg, const struct view_alert *a)
 	write_json(j, "cells", a->cells_json);
 	write_json(j, "groups", a->groups_json);
 	write_json(j, "culprits", a->culprits_json);
+	jsonw_key(j, "why");
+	m->failed = m->failed ? m->failed : view_profile_why(m->db, a->id, 0, j, m->err);
 }
 
 static int tell(struct message *m, int64_t alert)
@@ -186,5 +189,14 @@ int alert_name(struct db *db, const struct config *config, int64_t id, const cha
 	if (store_alert_culprits(db, id, culprits_json, reason, now_ms, err))
 		return -1;
 	struct message m = { .db = db, .config = config, .kind = "alert.named", .now_ms = now_ms, .err = err };
+	return tell(&m, id);
+}
+
+int alert_explain(struct db *db, const struct config *config, int64_t id, int64_t now_ms, struct fw_err *err)
+{
+	int explained = view_profile_explains(db, id, err);
+	if (explained != 1)
+		return explained;
+	struct message m = { .db = db, .config = config, .kind = "alert.explained", .now_ms = now_ms, .err = err };
 	return tell(&m, id);
 }

@@ -32,6 +32,9 @@ int alert_change(struct db *db, const struct config *config, int64_t id, enum al
 int alert_name(struct db *db, const struct config *config, int64_t id, const char *culprits_json, const char *reason,
 	int64_t now_ms, struct fw_err *err);
 
+/** A profile that the alert asked for has ended: tell "alert.explained", where it is known now why. */
+int alert_explain(struct db *db, const struct config *config, int64_t id, int64_t now_ms, struct fw_err *err);
+
 /** Begin a message: an event that names itself, as webhooks carry it. Own: alert_deliver or store_event_fini. */
 struct jsonw *alert_message(struct store_event *e, const char *kind);
 /** End a message: an event, and with a config one outbox row a webhook. Err: ERR_FULL it does not fit. Own: `e` is finished. */

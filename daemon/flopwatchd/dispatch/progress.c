@@ -178,6 +178,16 @@ void progress_hear(struct progress *c, const struct msg *m)
 	case MSG_NOTE:
 		hear_note(c, &m->u.note);
 		break;
+	case MSG_KERNEL:
+		c->cell = m->u.kernel.cell;
+		c->role = m->u.kernel.role;
+		snprintf(c->step, sizeof c->step, "profile");
+		mark_dirty(c);
+		break;
+	case MSG_PROFILE:
+		say(c, "profile of %s by %s%s%s", cell_key(c, m->u.profile.cell), evidence_path_names[m->u.profile.path],
+			m->u.profile.why[0] ? ": " : "", m->u.profile.why);
+		break;
 	case MSG_FAULT:
 		say(c, "fault of %s%s%s: %s: %s", role_name(m->u.fault.role), m->u.fault.cell >= 0 ? " in " : "",
 			cell_key(c, m->u.fault.cell), m->u.fault.failure, m->u.fault.detail);

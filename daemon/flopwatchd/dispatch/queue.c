@@ -18,6 +18,7 @@
 #include "flopwatchd/delivery/commit_status.h"
 #include "core/ask/worker.h"
 #include "flopwatchd/job/record.h"
+#include "flopwatchd/profile/profile_finish.h"
 #include "core/state/jobstate.h"
 
 enum {
@@ -118,7 +119,7 @@ static int store_commits(struct queue *q, const struct store_job *job, const str
 static int add_other_suites(
 	struct queue *q, const struct store_job *job, const struct resolve_answer *a, int64_t now, struct fw_err *err)
 {
-	if (job->kind == JOBKIND_BISECT) /* one search, one suite */
+	if (job->kind == JOBKIND_BISECT || job->kind == JOBKIND_PROFILE) /* one question, one suite */
 		return 0;
 	for (int i = 1; i < a->n_suites; i++) {
 		/* a question of its own, perhaps about a commit that was measured long ago */
@@ -174,7 +175,7 @@ static int write_resolved(struct queue *q, const struct store_job *job, struct r
 static int write_answer(
 	struct queue *q, const struct store_job *job, struct resolve_answer *a, struct judge_outcome *outcome, struct fw_err *err)
 {
-	int64_t now = clock_utc_ms();
+	int64_t profile, now = clock_utc_ms();
 	bool is_ours = a->again && !(a->crashed && !strcmp(job->state_why, a->why));
 	if (is_ours)
 		return job_wait(&q->txn, job, a->why, now, err);
@@ -189,7 +190,11 @@ static int write_answer(
 	if (write_resolved(q, job, a, now, err) != 0)
 		return -1;
 	a->plan.ask.job = job->id;
-	return plan_needs_worker(&a->plan) ? 0 : judge_unrun(q->txn.db, q->config, &a->plan, now, outcome, err);
+	if (plan_needs_worker(&a->plan))
+		return 0;
+	if (job->kind == JOBKIND_PROFILE)
+		return profile_unrun(q->txn.db, q->config, &a->plan, now, &profile, err);
+	return judge_unrun(q->txn.db, q->config, &a->plan, now, outcome, err);
 }
 
 static void on_answer(void *arg, struct resolve_answer *a)
@@ -199,7 +204,7 @@ static void on_answer(void *arg, struct resolve_answer *a)
 	struct store_job job = e->job;
 	struct judge_outcome outcome;
 	struct fw_err err = { 0 };
-	bool is_judged = a->state == JOBSTATE_N && !plan_needs_worker(&a->plan);
+	bool is_judged = a->state == JOBSTATE_N && !plan_needs_worker(&a->plan) && job.kind != JOBKIND_PROFILE;
 	e->resolve = NULL;
 	e->job.id = 0;
 	if (a->again)
@@ -283,6 +288,20 @@ static void claim_all(struct queue *q)
 		}
 }
 
+/* One at a time, and not while another slot is about to be free: that one may be all that is needed. */
+static void make_way(struct queue *q)
+{
+	struct fw_err err = { 0 };
+	int made = 0;
+	for (int i = 0; i < q->n_slots; i++)
+		if (slot_is_leaving(q->slot[i]))
+			return;
+	for (int i = 0; i < q->n_slots && made == 0; i++)
+		made = slot_make_way(q->slot[i], &err);
+	if (made < 0)
+		complain(q, "queue.read", &err);
+}
+
 static void turn(void *arg)
 {
 	struct queue *q = arg;
@@ -298,6 +317,7 @@ static void turn(void *arg)
 	}
 	resolve_more(q);
 	claim_all(q);
+	make_way(q);
 }
 
 /* Work is taken up from the loop alone, never from inside whoever wakes the queue. */

@@ -13,6 +13,7 @@
 #include "flopwatchd/job/devicestate.h"
 #include "flopwatchd/planning/refusal.h"
 #include "core/ask/worker.h"
+#include "flopwatchd/job/profile_ask.h"
 #include "flopwatchd/job/record.h"
 
 enum { DOWN_FIRST_MS = 2000, DOWN_MOST_MS = 300000, LOST_PAUSE_MS = 1000 };
@@ -240,7 +241,7 @@ static void on_word(void *arg, const struct msg *m)
 		on = JOBSTATE_ON_BUILD;
 	else if (m->t == MSG_CHECK)
 		on = JOBSTATE_ON_CHECK;
-	else if (m->t == MSG_LAUNCH)
+	else if (m->t == MSG_LAUNCH || m->t == MSG_KERNEL || m->t == MSG_CODE || m->t == MSG_PROFILE)
 		on = JOBSTATE_ON_LAUNCH;
 	enum jobstate to = on == JOBSTATE_EVENTS ? s->state : jobstate_next(s->state, on);
 	if (to != s->state) {
@@ -466,6 +467,26 @@ void slot_release(struct slot *s, const char *why)
 		slot_finish_job(s, DEBT_RELEASE, JOBSTATE_ON_LOST, why);
 	else if (s->session)
 		session_cancel(s->session);
+}
+
+int slot_make_way(struct slot *s, struct fw_err *err)
+{
+	struct store_job next;
+	char why[64];
+	bool works = s->phase == PHASE_PLANNING || s->phase == PHASE_OPENING || s->phase == PHASE_RUNNING;
+	if (!works || s->job.kind != JOBKIND_PROFILE)
+		return 0;
+	int got = store_job_next(s->host->txn->db, s->device.kind, s->device.uuid, s->host->held(s->host->arg), &next, err);
+	if (got != 1 || next.priority < PROFILE_PRIORITY_YIELDS)
+		return got < 0 ? -1 : 0;
+	snprintf(why, sizeof why, "it made way for job %lld", (long long)next.id);
+	slot_release(s, why);
+	return 1;
+}
+
+bool slot_is_leaving(const struct slot *s)
+{
+	return s->phase == PHASE_LEAVING;
 }
 
 void slot_release_plan(struct slot *s, const char *why)

@@ -52,7 +52,11 @@ bool slot_is_busy(const struct slot *s);
 int slot_cancel(struct slot *s, const char *why, struct fw_err *err);
 /** Give its job back to the queue without counting the attempt, and tell the worker to end. */
 void slot_release(struct slot *s, const char *why);
-/** The same, but only for a job that the worker does not have yet. */
+/** The same of a profile, where something that people wait for could have its device. 1 it was given back, 0, -1. */
+int slot_make_way(struct slot *s, struct fw_err *err);
+/** Its job is over and its worker not yet: it will be free in a moment. */
+bool slot_is_leaving(const struct slot *s);
+/** slot_release, but only for a job that the worker does not have yet. */
 void slot_release_plan(struct slot *s, const char *why);
 
 #endif

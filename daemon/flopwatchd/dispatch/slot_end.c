@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "flopwatchd/dispatch/slot_inside.h"
 #include "flopwatchd/job/record.h"
+#include "flopwatchd/profile/profile_finish.h"
 #include "flopwatchd/verdict/judge.h"
 
 enum { STORE_AGAIN_MS = 5000 };
@@ -20,13 +21,16 @@ static int write_debt(struct slot *s, struct fw_err *err)
 {
 	struct txn *g = s->host->txn;
 	struct judge_outcome outcome;
-	int64_t now = clock_utc_ms();
+	int64_t profile = 0, now = clock_utc_ms();
 	int result = 0;
 	if (s->debt == DEBT_NONE)
 		return 0;
 	if (txn_begin(g, err) != 0)
 		return -1;
-	if (s->debt == DEBT_RESULT)
+	bool is_profile = s->job.kind == JOBKIND_PROFILE;
+	if (s->debt == DEBT_RESULT && is_profile)
+		result = profile_finish(g->db, s->host->config, s->result, now, &profile, err);
+	else if (s->debt == DEBT_RESULT)
 		result = judge_finish(g->db, s->host->config, s->result, now, &outcome, err);
 	else if (s->debt == DEBT_RELEASE)
 		result = job_release(g, &s->job, s->debt_why, now, err);
@@ -34,7 +38,10 @@ static int write_debt(struct slot *s, struct fw_err *err)
 		result = job_move(g, &s->job, s->debt_state, s->debt_why, now, err);
 	if (txn_end(g, result, err) != 0)
 		return -1;
-	if (s->debt == DEBT_RESULT)
+	if (s->debt == DEBT_RESULT && is_profile)
+		log_info("profile.done", "job=%lld repo=%s profile=%lld", (long long)s->job.id, log_quote(s->job.repo_name),
+			(long long)profile);
+	else if (s->debt == DEBT_RESULT)
 		log_info("job.done", "job=%lld repo=%s branch=%s comparison=%lld verdict=%s", (long long)s->job.id,
 			log_quote(s->job.repo_name), log_quote(s->job.branch), (long long)outcome.comparison,
 			verdict_name(outcome.verdict));

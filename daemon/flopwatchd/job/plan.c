@@ -282,5 +282,5 @@ void plan_compare(struct plan *p)
 
 bool plan_needs_worker(const struct plan *p)
 {
-	return !p->identical && !p->dropped;
+	return !p->identical && !p->dropped && !(p->ask.kind == JOBKIND_PROFILE && plan_is_benchmark(p));
 }

@@ -68,7 +68,7 @@ int plan_run(struct plan *p, int i, const struct manifest *own, struct fw_err *e
 bool plan_is_benchmark(const struct plan *p);
 /** Set `identical` from the subjects and ask.kind. */
 void plan_compare(struct plan *p);
-/** Something has to run: else what comes out is known already. */
+/** Something has to run: else what comes out is known already. Nothing is seen of a program of its own but its times, so no profile of one runs. */
 bool plan_needs_worker(const struct plan *p);
 
 /** SHA-256 over a subject's input paths and oids, its build command and outputs, and the kind of device. Shape: hex[65]. */

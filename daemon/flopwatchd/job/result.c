@@ -36,6 +36,7 @@ void result_free(struct result *r)
 	free(r->cell);
 	free(r->fault);
 	free(r->note);
+	profiled_fini(&r->profiled);
 	plan_fini(&r->plan);
 	free(r);
 }
@@ -285,9 +286,21 @@ static int add_note(struct result *r, const struct msg_note *n, struct fw_err *e
 	return mine ? 0 : -1;
 }
 
+static int add_profiled(struct result *r, struct msg *m, struct fw_err *err)
+{
+	if (r->plan.ask.kind != JOBKIND_PROFILE)
+		return err_set(err, ERR_PROTOCOL, "%s comes in a job that is no profile", protocol_name(m->t));
+	return profiled_add(&r->profiled, m, r->plan.ask.n_cells, err);
+}
+
 int result_add(struct result *r, struct msg *m, struct fw_err *err)
 {
 	switch (m->t) {
+	case MSG_KERNEL:
+	case MSG_CODE:
+	case MSG_COUNTERFACTUAL:
+	case MSG_PROFILE:
+		return add_profiled(r, m, err);
 	case MSG_BUILD:
 		return add_build(r, &m->u.build, err);
 	case MSG_CHECK:

@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "core/protocol/protocol.h"
 #include "flopwatchd/job/plan.h"
+#include "flopwatchd/job/profiled.h"
 
 struct result {
 	struct plan plan; /* owned */
@@ -39,6 +40,8 @@ struct result {
 	struct msg_fault *fault;
 	struct msg_note *note; /* at most RESULT_NOTES_MAX, the first ones */
 
+	struct profiled profiled; /* of a job of kind profile */
+
 	struct msg_done done; /* of the worker; zeros when nothing ran */
 	size_t bytes;         /* memory held, to refuse a worker that never stops */
 };
@@ -48,7 +51,8 @@ struct result *result_new(struct plan *plan);
 void result_free(struct result *r);
 
 /**
- * Take in one message of the worker: build, found, check, work, node, launch, cell, fault, done. Others are ignored.
+ * Take in one message of the worker: build, found, check, work, node, launch, cell, kernel, code, counterfactual, profile, fault, done. Others
+ * are ignored.
  * Own: takes over what `m` owns (and forgets it there).
  * Err: ERR_PROTOCOL an index, role or number that the job does not have; ERR_FULL more than RESULT_BYTES_MAX.
  */

@@ -195,7 +195,8 @@ static void use_base(struct resolve *r, const char *sha, const char *how)
 	snprintf(r->base_sha, sizeof r->base_sha, "%s", sha);
 	snprintf(r->answer.plan.base_how, sizeof r->answer.plan.base_how, "%s", how);
 	bool self = !strcmp(how, "self") || (!strcmp(how, "given") && !strcmp(sha, r->job.target_sha));
-	bool is_itself = r->job.kind == JOBKIND_CALIBRATE || r->job.kind == JOBKIND_PEER; /* also on one commit */
+	enum jobkind kind = r->job.kind;
+	bool is_itself = kind == JOBKIND_CALIBRATE || kind == JOBKIND_PEER || kind == JOBKIND_PROFILE; /* also on one commit */
 	r->answer.plan.ask.kind = self && !is_itself ? JOBKIND_SELFCHECK : r->job.kind;
 	ask_tree(r, &r->base, sha, have_base_tree);
 }

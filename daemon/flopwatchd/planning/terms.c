@@ -4,6 +4,27 @@
 #include <string.h>
 
 #include "flopwatchd/history/reanchor.h"
+#include "flopwatchd/job/profile_cells.h"
+
+/** A profile of more cells than it may have looks at the largest of each group and direction. */
+static void keep_largest(struct plan *p)
+{
+	struct profile_cells most = { .n = 0 };
+	char words[EVIDENCE_CELLS_MAX * CASE_KEY_SIZE];
+	int kept = 0;
+	if (p->ask.n_cells <= EVIDENCE_CELLS_MAX)
+		return;
+	for (int i = 0; i < p->ask.n_cells; i++) {
+		const struct cell *c = &p->ask.cell[i];
+		profile_cells_add(&most, c->key, c->group, direction_name(c->direction), case_flops(c));
+	}
+	profile_cells_choose(&most, EVIDENCE_CELLS_MAX);
+	profile_cells_words(&most, words, sizeof words);
+	for (int i = 0; i < p->ask.n_cells; i++)
+		if (suite_matches(p->ask.cell[i].key, words))
+			p->ask.cell[kept++] = p->ask.cell[i];
+	p->ask.n_cells = kept;
+}
 
 void terms_set(struct plan *p, const struct store_job *job, bool is_benchmark)
 {
@@ -15,6 +36,8 @@ void terms_set(struct plan *p, const struct store_job *job, bool is_benchmark)
 		p->ask.rule.launches_ok_min = p->ask.rule.launches_regression_min = p->ask.rule.launches_max;
 		p->ask.rule.confirm = false;
 	}
+	if (p->ask.kind == JOBKIND_PROFILE)
+		keep_largest(p);
 	if (p->ask.kind == JOBKIND_PEER) /* how far behind, not whether somebody has to be called */
 		p->ask.rule.confirm = false;
 	for (int i = 0; i < p->ask.n_cells && job->threshold_pct > 0; i++)

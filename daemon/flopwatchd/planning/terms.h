@@ -7,7 +7,7 @@
 #include "db/store/job.h"
 #include "flopwatchd/job/plan.h"
 
-/** Ctx: the plan has its kind, subjects and cells; `is_benchmark` where it is a program of its own. */
+/** A profile keeps EVIDENCE_CELLS_MAX cells. Ctx: the plan has its kind, subjects and cells; `is_benchmark` where it is a program of its own. */
 void terms_set(struct plan *p, const struct store_job *job, bool is_benchmark);
 
 #endif

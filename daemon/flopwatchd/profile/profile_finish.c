@@ -1,0 +1,164 @@
+/* profile_finish.c - see profile_finish.h. */
+#include "flopwatchd/profile/profile_finish.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "db/profile/store_profile.h"
+#include "db/store/event.h"
+#include "db/store/job.h"
+#include "db/store/result.h"
+#include "flopwatchd/alert/alert.h"
+
+enum { WHY_SIZE = 700 };
+
+/* ---- how a cell ended -------------------------------------------------------------------------------------------------- */
+
+static const char *failed_build(const struct result *r, char text[WHY_SIZE])
+{
+	for (int i = 0; i < r->plan.ask.n_subjects; i++)
+		if (strcmp(r->build[i].state, "failed") == 0) {
+			snprintf(text, WHY_SIZE, "the build of %s failed: %.255s", role_name(r->plan.ask.subject[i].role),
+				r->build[i].detail);
+			return text;
+		}
+	return NULL;
+}
+
+static bool is_refused(const struct result *r, int cell, char text[WHY_SIZE])
+{
+	for (int i = 0; i < r->n_checks; i++)
+		if (r->check[i].cell == cell && strcmp(r->check[i].failure, "unsupported") == 0) {
+			snprintf(text, WHY_SIZE, "%s does not do it: %.500s", role_name(r->check[i].role), r->check[i].detail);
+			return true;
+		}
+	for (int i = 0; i < r->n_faults; i++)
+		if (r->fault[i].cell == cell && strcmp(r->fault[i].failure, "unsupported") == 0) {
+			snprintf(text, WHY_SIZE, "%s does not do it: %.500s", role_name(r->fault[i].role), r->fault[i].detail);
+			return true;
+		}
+	return false;
+}
+
+static enum store_profile_state state_of(const struct result *r, int cell, char why[WHY_SIZE])
+{
+	const struct msg_profile *end = profiled_end(&r->profiled, cell);
+	why[0] = 0;
+	if (plan_is_benchmark(&r->plan)) {
+		snprintf(why, WHY_SIZE,
+			"a program of its own shows its times alone; counters and machine code are read of modules");
+		return STORE_PROFILE_UNSUPPORTED;
+	}
+	if (r->plan.identical || (!end && r->identical_by[0])) {
+		snprintf(why, WHY_SIZE, "both sides are built from the same files, or to the same module");
+		return STORE_PROFILE_IDENTICAL;
+	}
+	if (end) {
+		snprintf(why, WHY_SIZE, "%s", end->why);
+		return STORE_PROFILE_DONE;
+	}
+	if (is_refused(r, cell, why))
+		return STORE_PROFILE_UNSUPPORTED;
+	if (failed_build(r, why))
+		return STORE_PROFILE_FAILED;
+	for (int i = 0; i < r->n_faults; i++)
+		if (r->fault[i].cell == cell || r->fault[i].cell < 0) {
+			snprintf(why, WHY_SIZE, "%s: %s: %.500s", role_name(r->fault[i].role), r->fault[i].failure,
+				r->fault[i].detail);
+			return STORE_PROFILE_FAILED;
+		}
+	snprintf(why, WHY_SIZE, "the worker said nothing of it");
+	return STORE_PROFILE_FAILED;
+}
+
+/* ---- storing ----------------------------------------------------------------------------------------------------------- */
+
+/** The medians of the comparison that is explained; NAN where it has none. */
+static int read_medians(struct db *db, int64_t comparison, const char *key, struct store_profile_cell *out, struct fw_err *err)
+{
+	struct store_cell c = { .n = -1 };
+	int result = 0;
+	out->base_ms = out->target_ms = NAN;
+	while (comparison && (result = store_cell_next(db, comparison, c.n, &c, err)) == 1)
+		if (strcmp(c.key, key) == 0) {
+			out->base_ms = c.base_median_ms;
+			out->target_ms = c.target_median_ms;
+			return 0;
+		}
+	return result;
+}
+
+static int put_evidence(struct db *db, const struct profiled *p, int cell, int64_t row, struct fw_err *err)
+{
+	for (int i = 0; i < p->n_kernels; i++)
+		if (p->kernel[i].cell == cell && store_profile_kernel_put(db, row, &p->kernel[i], err) != 0)
+			return -1;
+	for (int i = 0; i < p->n_codes; i++)
+		if (p->code[i]->cell == cell && store_profile_code_put(db, row, p->code[i], err) != 0)
+			return -1;
+	return 0;
+}
+
+static int put_cell(struct db *db, const struct result *r, const struct store_profile *p, int i, struct fw_err *err)
+{
+	char why[WHY_SIZE];
+	struct store_profile_cell c = { .profile = p->id,
+		.n = i,
+		.key = r->plan.ask.cell[i].key,
+		.state = state_of(r, i, why),
+		.why = why,
+		.end = profiled_end(&r->profiled, i),
+		.with = profiled_with(&r->profiled, i) };
+	if (read_medians(db, p->comparison, c.key, &c, err) != 0 || store_profile_cell_put(db, &c, err) != 0)
+		return -1;
+	return c.end ? put_evidence(db, &r->profiled, i, c.id, err) : 0;
+}
+
+static int tell(struct db *db, const struct store_job *job, const struct store_profile *p, int64_t now_ms, struct fw_err *err)
+{
+	struct store_event event;
+	struct jsonw *j = store_event_begin(&event, "profile.done");
+	jsonw_kv_int(j, "profile", p->id);
+	jsonw_kv_int(j, "job", job->id);
+	if (p->comparison)
+		jsonw_kv_int(j, "comparison", p->comparison);
+	if (p->alert)
+		jsonw_kv_int(j, "alert", p->alert);
+	jsonw_kv_string(j, "repo", job->repo_name);
+	jsonw_kv_string(j, "target", job->target_sha);
+	return store_event_end(&event, db, now_ms, err);
+}
+
+int profile_finish(
+	struct db *db, const struct config *config, const struct result *r, int64_t now_ms, int64_t *profile, struct fw_err *err)
+{
+	struct store_job job;
+	struct store_profile p;
+	if (store_job_get(db, r->plan.ask.job, &job, err) != 0)
+		return -1;
+	int found = store_profile_of_job(db, job.id, &p, err);
+	if (found == 0)
+		err_set(err, ERR_INTERNAL, "job %lld is a profile of nothing", (long long)job.id);
+	if (found != 1)
+		return -1;
+	for (int i = 0; i < r->plan.ask.n_cells; i++)
+		if (put_cell(db, r, &p, i, err) != 0)
+			return err_context(err, "profile %lld", (long long)p.id);
+	*profile = p.id;
+	if (store_job_done(db, job.id, now_ms, err) != 0 || store_job_tell_state(db, &job, JOBSTATE_DONE, "", now_ms, err) != 0 ||
+		tell(db, &job, &p, now_ms, err) != 0)
+		return -1;
+	return p.alert ? alert_explain(db, config, p.alert, now_ms, err) : 0;
+}
+
+int profile_unrun(
+	struct db *db, const struct config *config, struct plan *plan, int64_t now_ms, int64_t *profile, struct fw_err *err)
+{
+	struct result *r = result_new(plan);
+	if (!r)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	int result = result_unrun(r, err) != 0 ? -1 : profile_finish(db, config, r, now_ms, profile, err);
+	result_free(r);
+	return result;
+}

@@ -1,0 +1,331 @@
+/* Profiles in the queue: they come last, give way to a push, never make a comparison, and what a worker says is stored at their end. */
+#include "fixture_daemon.h"
+
+#include "flopwatchd/dispatch/queue.h"
+#include "flopwatchd/job/profile_ask.h"
+
+#define HELLO                                                                                                                    \
+	"echo '{\"t\":\"hello\",\"protocol\":1,\"version\":\"0.1.0\",\"isolation\":\"none\",\"devices\":[{\"kind\":\"sim\","     \
+	"\"uuid\":\"sim-1\",\"name\":\"s\",\"driver\":\"\",\"toolkit\":\"x\"}]}'; read job || exit 0; "
+#define IF_PROFILE "case $job in *'\"kind\":\"profile\"'*) "
+#define DONE       "echo '{\"t\":\"done\",\"gpu_s\":2,\"wall_s\":3,\"cancelled\":false}'"
+#define KERNEL                                                                                                                   \
+	"echo '{\"t\":\"kernel\",\"cell\":0,\"role\":\"base\",\"repeat\":0,\"n\":0,\"phase\":\"run\",\"kernel\":\"forward\","    \
+	"\"code\":\"\",\"ms\":1.5,\"grid\":[132,1,1],\"block\":[384,1,1],\"registers\":168,\"local_bytes\":0,"                   \
+	"\"shared_bytes\":1024,\"ctas_per_sm\":1,\"values\":{\"dram__bytes_read.sum\":123.0}}'; "
+#define CODE                                                                                                                     \
+	"echo '{\"t\":\"code\",\"cell\":0,\"base\":\"forward\",\"target\":\"forward\",\"what\":\"changed\","                     \
+	"\"opcodes\":[[\"HGMMA\",24,48]],\"hunks\":\"+ HGMMA\",\"base_takes\":{\"registers\":168},\"target_takes\":{}}'; "
+#define END                                                                                                                      \
+	"echo '{\"t\":\"profile\",\"cell\":0,\"path\":\"code\",\"why\":\"counters need a GPU\",\"tool\":\"\",\"passes\":0,"      \
+	"\"base_config\":\"\",\"target_config\":\"\",\"gpu_s\":0.5}'; "
+/* the target does not build: the shortest result of a push there is */
+#define PUSH                                                                                                                     \
+	"echo '{\"t\":\"build\",\"role\":\"base\",\"state\":\"start\"}'; "                                                       \
+	"echo '{\"t\":\"build\",\"role\":\"target\",\"state\":\"failed\",\"exit\":2,\"signal\":0,\"duration_ms\":5,"             \
+	"\"modules\":{},\"toolchain\":\"x\",\"detail\":\"make: exit 2\",\"log_b64\":\"\"}'; " DONE
+
+static struct queue *queue;
+static char one[65], two[65];
+
+static int setup(void **state)
+{
+	queue = NULL;
+	if (fixture_setup(state) != 0)
+		return -1;
+	fixture_commit("1", "first", one);
+	GIT("w", "checkout", "-q", "-b", "topic");
+	fixture_commit("2", "topic", two);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	queue_stop(queue);
+	return fixture_teardown(state);
+}
+
+static void add_worker(const char *script)
+{
+	struct config_worker *w = &config->worker[config->n_workers++];
+	char name[16], path[32];
+	snprintf(name, sizeof name, "w%d", config->n_workers);
+	snprintf(path, sizeof path, "%s.sh", name);
+	gitrepo_write(path, script);
+	snprintf(w->name, sizeof w->name, "%s", name);
+	snprintf(w->command[0], sizeof w->command[0], "sh");
+	snprintf(w->command[1], sizeof w->command[1], "%.400s/%s", gitrepo_root, path);
+	w->n_command = 2;
+}
+
+static void begin(void)
+{
+	ok(queue_start(loop, config, db, NULL, NULL, &queue, &err));
+}
+
+/* Ask for a profile of topic against main. */
+static int64_t ask(const char *suite)
+{
+	struct store_job job = { .repo = repo_id, .origin = "api" };
+	struct store_profile p = { .job = 0 };
+	snprintf(job.base_sha, sizeof job.base_sha, "%s", one);
+	snprintf(job.target_sha, sizeof job.target_sha, "%s", two);
+	snprintf(job.suite, sizeof job.suite, "%s", suite);
+	ok(db_begin(db, &err));
+	ok(profile_ask(db, &job, &p, "queued: asked for by a person", clock_utc_ms(), &err));
+	ok(db_commit(db, &err));
+	return job.id;
+}
+
+#define STATE_IS(state) "SELECT count(*) FROM job WHERE kind = 'profile' AND state = '" state "'"
+
+static void test_what_a_worker_found_is_stored(void **state)
+{
+	(void)state;
+	add_worker(HELLO KERNEL CODE END DONE);
+	ask("tiny");
+	begin();
+	fixture_until(STATE_IS("done"));
+	assert_string_equal(fixture_text("SELECT state || ' ' || path || ': ' || why || ' ' || gpu_s FROM profile_cell"),
+		"done code: counters need a GPU 0.5");
+	assert_string_equal(fixture_text("SELECT side || repeat || n || ' ' || kernel || ' ' || ms || ' [' || grid || '] ' || "
+					 "registers FROM profile_kernel"),
+		"base00 forward 1.5 [132 1 1] 168");
+	assert_string_equal(
+		fixture_text("SELECT m.name || ' ' || v.value FROM profile_value v JOIN metric_name m ON m.id = v.name"),
+		"dram__bytes_read.sum 123.0");
+	assert_string_equal(fixture_text("SELECT what || ' ' || opcodes || ' ' || hunks_len FROM profile_code"),
+		"changed [[\"HGMMA\",24,48]] 7");
+	assert_int_equal(fixture_number("SELECT count(*) FROM comparison"), 0);
+	assert_int_equal(fixture_number("SELECT count(*) FROM outbox"), 0);
+	assert_int_equal(fixture_number("SELECT count(*) FROM event WHERE kind = 'profile.done'"), 1);
+	assert_int_equal(fixture_number("SELECT count(*) FROM job_log WHERE line LIKE 'profile of attention/%'"), 1);
+}
+
+static void test_the_suite_is_found_where_nobody_names_it(void **state)
+{
+	(void)state;
+	gitrepo_write("w/.flopwatch.yaml", "flopwatch: 1\nsuites: [tiny, other]\n");
+	gitrepo_write("w/etc/suites/other.yaml", FIXTURE_SUITE);
+	fixture_commit("1", "two suites", one);
+	fixture_commit("2", "slower", two);
+	add_worker(HELLO CODE END DONE);
+	ask("");
+	begin();
+	fixture_until(STATE_IS("done"));
+	assert_string_equal(fixture_text("SELECT suite || ' ' || base_how FROM job"), "tiny given");
+	assert_int_equal(fixture_number("SELECT count(*) FROM job"), 1); /* one question, one suite */
+}
+
+static void test_equal_sides_need_no_worker(void **state)
+{
+	(void)state;
+	gitrepo_write("w/README", "words\n");
+	fixture_commit("2", "words", one);
+	GIT("w", "commit", "-q", "--allow-empty", "-m", "nothing");
+	snprintf(two, sizeof two, "%.64s", GIT("w", "rev-parse", "HEAD"));
+	ask("");
+	begin();
+	fixture_until(STATE_IS("done"));
+	assert_string_equal(fixture_text("SELECT state || ' [' || path || ']' FROM profile_cell"), "identical []");
+	assert_int_equal(fixture_number("SELECT count(*) FROM comparison"), 0);
+}
+
+static void test_programs_are_not_profiled(void **state)
+{
+	(void)state;
+	gitrepo_write("w/.flopwatch.yaml",
+		"flopwatch: 1\ninputs: [kernels]\nbenchmarks:\n  gemm: {command: [cat, kernels/code], reader: flopwatch}\n");
+	fixture_commit("3", "a program", one);
+	fixture_commit("4", "a slower program", two);
+	ask("gemm");
+	add_worker(HELLO "kill -9 $$");
+	begin();
+	fixture_until("SELECT count(*) FROM job WHERE state IN ('done', 'failed')");
+	assert_string_equal(fixture_text("SELECT state || state_why FROM job"), "done");
+	assert_string_equal(fixture_text("SELECT key || ' ' || state FROM profile_cell"), "gemm unsupported");
+	assert_int_equal(fixture_number("SELECT count(*) FROM profile_cell WHERE why LIKE 'a program of its own%'"), 1);
+}
+
+static void test_a_push_goes_first(void **state)
+{
+	(void)state;
+	ask("tiny");
+	fixture_push("topic", two);
+	begin();
+	fixture_until("SELECT count(*) = 2 FROM job WHERE base_how <> ''");
+	add_worker(HELLO IF_PROFILE CODE END DONE ";; *) " PUSH ";; esac");
+	queue_stop(queue);
+	begin();
+	fixture_until(STATE_IS("done"));
+	assert_int_equal(fixture_number("SELECT (SELECT started_at FROM job WHERE kind = 'profile') >= (SELECT ended_at FROM job "
+					"WHERE kind = 'change')"),
+		1);
+}
+
+static void test_a_push_interrupts_a_profile(void **state)
+{
+	(void)state;
+	char script[4096];
+	snprintf(script, sizeof script,
+		HELLO IF_PROFILE "[ -e %.100s/was ] || { touch %.100s/was; " KERNEL "exec cat > /dev/null; }; " KERNEL END DONE
+				 ";; *) " PUSH ";; esac",
+		gitrepo_root, gitrepo_root);
+	add_worker(script);
+	ask("tiny");
+	begin();
+	fixture_until(STATE_IS("measuring"));
+	struct store_job push = fixture_push("topic", two);
+	queue_wake(queue);
+	fixture_until("SELECT count(*) FROM comparison WHERE verdict = 'failed'");
+	assert_int_equal(push.id, 2);
+	assert_int_equal(fixture_number("SELECT count(*) FROM job_log WHERE line = 'queued: it made way for job 2'"), 1);
+	fixture_until(STATE_IS("done"));
+	assert_int_equal(fixture_number("SELECT attempt FROM job WHERE kind = 'profile'"), 1); /* the first did not count */
+	assert_int_equal(fixture_number("SELECT count(*) FROM profile_kernel"), 1);
+}
+
+static void test_what_is_no_push_waits_for_a_profile(void **state)
+{
+	(void)state;
+	char script[4096];
+	snprintf(script, sizeof script,
+		HELLO IF_PROFILE "touch %.100s/began; while [ ! -e %.100s/go ]; do sleep 0.05; done; " END DONE ";; *) " PUSH
+				 ";; esac",
+		gitrepo_root, gitrepo_root);
+	add_worker(script);
+	ask("tiny");
+	begin();
+	fixture_until("SELECT count(*) FROM job_log WHERE line LIKE 'sent to%'");
+	struct store_job search = {
+		.repo = repo_id, .kind = JOBKIND_BISECT, .origin = "bisect", .base_how = "given", .priority = -5
+	};
+	snprintf(search.base_sha, sizeof search.base_sha, "%s", one);
+	snprintf(search.target_sha, sizeof search.target_sha, "%s", two);
+	snprintf(search.suite, sizeof search.suite, "tiny");
+	ok(db_begin(db, &err));
+	ok(store_job_insert(db, &search, clock_utc_ms(), &err));
+	ok(db_commit(db, &err));
+	queue_wake(queue);
+	gitrepo_write("go", "");
+	fixture_until(STATE_IS("done"));
+	assert_int_equal(fixture_number("SELECT count(*) FROM job_log WHERE line LIKE '%made way%'"), 0);
+	fixture_until("SELECT count(*) FROM job WHERE kind = 'bisect' AND state = 'done'");
+}
+
+static void test_another_free_device_takes_the_push(void **state)
+{
+	(void)state;
+	char script[4096];
+	snprintf(script, sizeof script,
+		HELLO IF_PROFILE "while [ ! -e %.100s/go ]; do sleep 0.05; done; " END DONE ";; *) touch %.100s/go; " PUSH
+				 ";; esac",
+		gitrepo_root, gitrepo_root);
+	add_worker(script);
+	ask("tiny");
+	begin();
+	fixture_until(STATE_IS("sent"));
+	queue_stop(queue);
+	fixture_until("SELECT 1");
+	ok(db_begin(db, &err));
+	int back, failed;
+	ok(store_job_recover(db, clock_utc_ms(), &back, &failed, &err));
+	ok(db_commit(db, &err));
+	assert_int_equal(back, 1);
+	gitrepo_write("other", "");
+	char other[4096], *at;
+	snprintf(other, sizeof other, "%s", script);
+	at = strstr(other, "sim-1");
+	at[4] = '2';
+	add_worker(other);
+	begin();
+	fixture_until("SELECT count(*) = 2 FROM device");
+	fixture_until(STATE_IS("sent"));
+	fixture_push("topic", two);
+	queue_wake(queue);
+	fixture_until(STATE_IS("done"));
+	assert_int_equal(fixture_number("SELECT count(*) FROM job_log WHERE line LIKE '%made way%'"), 0);
+}
+
+static void test_a_worker_that_is_lost(void **state)
+{
+	(void)state;
+	add_worker(HELLO KERNEL "kill -9 $$");
+	ask("tiny");
+	begin();
+	fixture_until(STATE_IS("failed"));
+	assert_int_equal(fixture_number("SELECT attempt FROM job"), 3);
+	assert_int_equal(
+		fixture_number("SELECT count(*) FROM profile_cell") + fixture_number("SELECT count(*) FROM profile_kernel"), 0);
+}
+
+static void test_lines_that_the_job_did_not_ask_for(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *said, *why;
+	} cases[] = {
+		{ KERNEL KERNEL, "%is there twice%" },
+		{ END KERNEL, "%whose profile has ended%" },
+		{ "echo '{\"t\":\"profile\",\"cell\":1,\"path\":\"code\"}'; ", "%names cell 1 of 1%" },
+		{ "echo '{\"t\":\"counterfactual\",\"cell\":0,\"config\":\"\",\"base_ms\":1e999,\"target_ms\":1,\"with_ms\":1}'; ",
+			"%" },
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		char script[4096], sql[256];
+		snprintf(script, sizeof script, HELLO "%s" DONE, cases[i].said);
+		config->n_workers = 0;
+		add_worker(script);
+		int64_t job = ask("tiny");
+		begin();
+		snprintf(sql, sizeof sql, "SELECT count(*) FROM job WHERE id = %lld AND state = 'failed' AND state_why LIKE '%s'",
+			(long long)job, cases[i].why);
+		fixture_until(sql);
+		queue_stop(queue);
+		queue = NULL;
+	}
+	assert_int_equal(fixture_number("SELECT count(*) FROM profile_cell"), 0);
+}
+
+static void test_a_push_has_no_kernels_to_tell_of(void **state)
+{
+	(void)state;
+	add_worker(HELLO KERNEL DONE);
+	fixture_push("topic", two);
+	begin();
+	fixture_until(
+		"SELECT count(*) FROM job WHERE state = 'failed' AND state_why LIKE '%kernel comes in a job that is no profile%'");
+}
+
+static void test_a_side_that_does_not_build(void **state)
+{
+	(void)state;
+	add_worker(HELLO PUSH);
+	ask("tiny");
+	begin();
+	fixture_until(STATE_IS("done"));
+	assert_string_equal(fixture_text("SELECT state || ': ' || why FROM profile_cell"),
+		"failed: the build of target failed: make: exit 2");
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	gitrepo_use_our_programs();
+	const struct CMUnitTest tests[] = {
+		CASE(test_what_a_worker_found_is_stored),
+		CASE(test_the_suite_is_found_where_nobody_names_it),
+		CASE(test_equal_sides_need_no_worker),
+		CASE(test_programs_are_not_profiled),
+		CASE(test_a_push_goes_first),
+		CASE(test_a_push_interrupts_a_profile),
+		CASE(test_what_is_no_push_waits_for_a_profile),
+		CASE(test_another_free_device_takes_the_push),
+		CASE(test_a_worker_that_is_lost),
+		CASE(test_lines_that_the_job_did_not_ask_for),
+		CASE(test_a_push_has_no_kernels_to_tell_of),
+		CASE(test_a_side_that_does_not_build),
+	};
+	return cmocka_run_group_tests_name("profile queue", tests, NULL, NULL);
+}
