@@ -177,7 +177,9 @@ static void warning(const struct bench *b, int cell, struct buf *out)
 		break;
 	case VERDICT_UNDECIDED:
 		buf_printf(out, "warning: %s: undecided: %s\n", key,
-			c->judgement.reason[0] ? c->judgement.reason : "not measured within the budget");
+			t                        ? t->detail
+			: c->judgement.reason[0] ? c->judgement.reason
+						 : "not measured within the budget");
 		break;
 	case VERDICT_FAILED:
 	case VERDICT_NOT_COMPARABLE:
@@ -265,8 +267,10 @@ static void cell_json(const struct bench *b, int cell, struct jsonw *j)
 	const struct bench_trouble *t = bench_trouble(b, cell);
 	char words[FLAG_WORDS_SIZE];
 	struct figures f;
+	bool blamed;
 
 	figures_of(b, cell, &f);
+	blamed = t && f.verdict != VERDICT_UNDECIDED; /* what is unsure is nobody's trouble */
 	jsonw_object(j);
 	jsonw_kv_string(j, "cell", b->cells[cell].key);
 	jsonw_kv_string(j, "verdict", verdict_name(f.verdict));
@@ -289,8 +293,8 @@ static void cell_json(const struct bench *b, int cell, struct jsonw *j)
 	jsonw_kv_double(j, "threshold_pct", b->cells[cell].threshold_pct);
 	jsonw_kv_int(j, "launches", c->n_launches);
 	jsonw_kv_int(j, "samples", c->judgement.all.pairs);
-	jsonw_kv_string(j, "class", t ? t->failure : "");
-	jsonw_kv_string(j, "role", t ? role_name(t->role) : "");
+	jsonw_kv_string(j, "class", blamed ? t->failure : "");
+	jsonw_kv_string(j, "role", blamed ? role_name(t->role) : "");
 	jsonw_kv_string(j, "detail", t ? t->detail : c->judgement.reason[0] ? c->judgement.reason : f.mean.reason);
 	jsonw_object_end(j);
 }

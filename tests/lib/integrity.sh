@@ -5,7 +5,8 @@
 #   backward BASE TARGET [OPTIONS...]     its backward cell alone
 #   cell EXPRESSION                       of the cell in $tmp/json, values on one line
 #   caught MODULE BASE "VERDICT CLASS" REASON [ROLE]
-#   believed BASE MODULE                  no accusation
+#   not_accused NAME                      the cell in $tmp/json is; and if it is, of what
+#   believed BASE MODULE                  no accusation of its forward cell
 #   believed_faster MODULE                beside a slow base, so that the supervisor's own clock has to agree
 worker=$bin/flopwatch-worker
 modules=$root/build/tests/modules
@@ -31,9 +32,13 @@ caught() {
 	like "$1 is caught" "$(cell '.role, .verdict, .class')" "^${5:-target} $3\$"
 	like "$1: the reason is named" "$(cell .detail)" "$4"
 }
+not_accused() {
+	like "$1" "$(cell '.verdict, .class')" '^(unchanged|improvement|regression|undecided) $' ||
+		cell '.role, .detail' | sed 's/^/#   /'
+}
 believed() {
 	forward "$1" "$2"
-	like "$2 is not accused" "$(cell '.verdict, .class')" '^(unchanged|improvement|regression|undecided) $'
+	not_accused "$2 is not accused"
 }
 believed_faster() {
 	forward plodding "$1"

@@ -36,4 +36,4 @@ for module in lists pool signal constructor child settings curious content timer
 	is "honest_$module: nothing is said of it" "$(grep -c '^note: target' "$tmp/err")" 0
 done
 backward good honest_recomputes
-like "honest_recomputes: a backward of its own mind is not accused" "$(cell '.verdict, .class')" '^(unchanged|improvement|regression|undecided) $'
+not_accused "honest_recomputes: a backward of its own mind is not accused"

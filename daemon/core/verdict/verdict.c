@@ -71,6 +71,11 @@ enum verdict verdict_of_class(const char *failure)
 	return VERDICT_FAILED;
 }
 
+enum verdict verdict_of_outside(const char *failure)
+{
+	return strcmp(failure, "unsure") == 0 ? VERDICT_UNDECIDED : VERDICT_REJECTED;
+}
+
 enum verdict verdict_worse(enum verdict a, enum verdict b)
 {
 	return a < b ? a : b;

@@ -44,6 +44,11 @@ enum verdict verdict_from_name(const char *name);
  * records itself, "slowed" the base is slower beside it than alone), failed for every other.
  */
 enum verdict verdict_of_class(const char *failure);
+/**
+ * The same of a trouble that is neither side's: "unsure" (what was measured contradicts itself, and so accuses nobody) leaves it
+ * undecided, every other rejected.
+ */
+enum verdict verdict_of_outside(const char *failure);
 /** First in the order above. */
 enum verdict verdict_worse(enum verdict a, enum verdict b);
 /**

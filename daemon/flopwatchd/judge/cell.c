@@ -435,7 +435,8 @@ static bool judge_trouble(const struct result *r, int i, const struct judge_time
 	}
 	const struct msg_fault *fault = outer_fault(r, i, t->decides.n > 0);
 	if (fault) {
-		fail_cell(c, VERDICT_REJECTED, fault->failure);
+		enum verdict v = verdict_of_outside(fault->failure);
+		fail_cell(c, v, v == VERDICT_UNDECIDED ? "" : fault->failure);
 		snprintf(c->reason, sizeof c->reason, "%s: %.480s", role_name(fault->role), fault->detail);
 	}
 	return fault != NULL;

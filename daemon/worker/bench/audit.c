@@ -196,12 +196,24 @@ static bool has_changed(const struct auditor *x, int cell)
 	       audit_believes(&x->audit[cell], base_ms, target_ms, why, sizeof why);
 }
 
-/* What else than the target may explain a doubt; NULL nothing. */
-static const char *excuse(const struct auditor *x, int cell)
+/* A doubt that stays is the target's, unless something else may explain it. 0, -1 error. */
+static int accuse(const struct auditor *x, int cell, const char *doubt, struct fw_err *err)
 {
-	if (x->bench->lost)
-		return "; the device was lost before that was sure";
-	return has_changed(x, cell) ? "; its last launch agrees with that clock: the machine is not what it was" : NULL;
+	enum role role = ROLE_TARGET;
+	const char *failure = "clock", *excuse = "";
+	char text[512];
+
+	if (x->bench->lost) {
+		role = ROLE_DEVICE;
+		failure = "device";
+		excuse = "; the device was lost before that was sure";
+	} else if (has_changed(x, cell)) {
+		role = ROLE_DEVICE;
+		failure = "unsure";
+		excuse = "; its last launch agrees with that clock: the machine is not what it was";
+	}
+	snprintf(text, sizeof text, "%.400s%s", doubt, excuse);
+	return bench_fault(x->bench, cell, role, failure, text, err) < 0 ? -1 : 0;
 }
 
 static int audit_cells(struct auditor *x, int *list, int n, char (*why)[256], struct fw_err *err)
@@ -220,11 +232,8 @@ static int audit_cells(struct auditor *x, int *list, int n, char (*why)[256], st
 		n = doubtful(x, list, n, why);
 	}
 	for (i = 0; i < n; i++) {
-		const char *other = excuse(x, list[i]);
-
-		snprintf(text, sizeof text, "%s%s%.200s%s", why[i], how.failure[0] ? ": " : "", how.failure[0] ? how.detail : "",
-			other ? other : "");
-		if (bench_fault(x->bench, list[i], other ? ROLE_DEVICE : ROLE_TARGET, other ? "device" : "clock", text, err) < 0)
+		snprintf(text, sizeof text, "%s%s%.200s", why[i], how.failure[0] ? ": " : "", how.failure[0] ? how.detail : "");
+		if (accuse(x, list[i], text, err) != 0)
 			return -1;
 	}
 	return 0;

@@ -326,7 +326,7 @@ enum verdict bench_verdict(const struct bench *b, int cell)
 	if (t == &c->trouble[BENCH_BASE])
 		return VERDICT_NOT_COMPARABLE;
 	if (t)
-		return VERDICT_REJECTED;
+		return verdict_of_outside(t->failure);
 	if (!c->judged)
 		return VERDICT_UNDECIDED;
 	bench_mean(b, cell, &mean);
