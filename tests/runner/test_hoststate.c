@@ -192,6 +192,43 @@ static int spares_what_has_ended(void)
 	return waitid(P_PID, (id_t)child, &about, WEXITED) == 0 && about.si_status == 7 ? 0 : 3;
 }
 
+/* A signal that another thread was chosen to take, and could not yet: the measuring thread does not see it as pending. */
+static void *set_back_while_it_waits(void *arg)
+{
+	struct hoststate s;
+	(void)arg;
+	hoststate_take(&s);
+	for (int i = 0; i < 200; i++) {
+		signal(SIGUSR1, nothing);
+		kill(getpid(), SIGUSR1); /* for the first thread, which hardly ever runs */
+		find(&s);
+	}
+	return NULL;
+}
+
+static int outlives_what_another_thread_takes(void)
+{
+	const struct sched_param none = { 0 };
+	pthread_attr_t usual;
+	pthread_t measuring;
+	cpu_set_t one;
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	if (sched_setaffinity(0, sizeof one, &one) != 0 || sched_setscheduler(0, SCHED_IDLE, &none) != 0)
+		return 1;
+	if (pthread_attr_init(&usual) != 0 || pthread_attr_setinheritsched(&usual, PTHREAD_EXPLICIT_SCHED) != 0)
+		return 2;
+	if (pthread_create(&measuring, &usual, set_back_while_it_waits, NULL) != 0)
+		return 3;
+	return pthread_join(measuring, NULL) == 0 ? 0 : 4;
+}
+
+static void a_signal_of_another_thread_is_dropped_too(void **state)
+{
+	(void)state;
+	assert_int_equal(as_a_runner(outlives_what_another_thread_takes), 0);
+}
+
 static void children_are_found(void **state)
 {
 	(void)state;
@@ -204,6 +241,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(handlers_and_masks_are_set_back),
 		cmocka_unit_test(a_signal_on_its_way_is_dropped_with_its_handler),
+		cmocka_unit_test(a_signal_of_another_thread_is_dropped_too),
 		cmocka_unit_test(timers_are_stopped),
 		cmocka_unit_test(the_thread_keeps_its_cores),
 		cmocka_unit_test(what_cannot_be_set_back_is_told),

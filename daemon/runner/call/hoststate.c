@@ -87,15 +87,13 @@ static bool same_handler(const struct sigaction *a, const struct sigaction *b)
 static void restore_signals(const struct hoststate *s, hoststate_changed_fn *changed, void *arg)
 {
 	struct sigaction now;
-	sigset_t blocked, pending;
+	sigset_t blocked;
 	char what[64];
 
 	for (int i = 1; i < HOSTSTATE_SIGNALS; i++) {
 		if (sigaction(i, NULL, &now) != 0 || same_handler(&now, &s->handler[i]))
 			continue;
-		/* what is on its way was meant for that handler */
-		if (sigpending(&pending) == 0 && sigismember(&pending, i) == 1)
-			(void)signal(i, SIG_IGN);
+		(void)signal(i, SIG_IGN); /* what is on its way, to whichever thread, was meant for that handler: this drops it */
 		snprintf(what, sizeof what, "the handler of signal %d", i);
 		changed(arg, what, sigaction(i, &s->handler[i], NULL) == 0);
 	}
