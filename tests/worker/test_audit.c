@@ -5,9 +5,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <string.h>
 
-#include "worker/bench/audit.h"
+#include "worker/bench/audit_belief.h"
 
 /* Batches whose calls take base_ms and target_ms here, and `share` of that by the device, with `noise` ms on some of them. */
 static struct audit batches(double base_ms, double target_ms, double share, double noise)
@@ -30,12 +31,12 @@ static void honest_ones_are_believed(void **state)
 	char why[256];
 	(void)state;
 	struct audit a = batches(1, 0.5, 1, 0);
-	assert_true(audit_believes(&a, 1, 0.5, why, sizeof why));
-	assert_true(audit_believes(&a, 1.3, 0.6, why, sizeof why)); /* cold calls take longer than warm ones */
-	a = batches(1, 0.5, 1, 50);                                 /* two bad pairs of five */
-	assert_true(audit_believes(&a, 1, 0.5, why, sizeof why));
+	assert_true(audit_believes(&a, log(1 / 0.5), why, sizeof why));
+	assert_true(audit_believes(&a, log(1.3 / 0.6), why, sizeof why)); /* cold calls take longer than warm ones */
+	a = batches(1, 0.5, 1, 50);                                       /* two bad pairs of five */
+	assert_true(audit_believes(&a, log(1 / 0.5), why, sizeof why));
 	a = batches(0.010, 0.005, 0.5, 0); /* launching costs the host more than the work takes */
-	assert_true(audit_believes(&a, 0.010, 0.005, why, sizeof why));
+	assert_true(audit_believes(&a, log(0.010 / 0.005), why, sizeof why));
 }
 
 static void a_clock_that_runs_slow_is_seen(void **state)
@@ -43,7 +44,7 @@ static void a_clock_that_runs_slow_is_seen(void **state)
 	char why[256];
 	(void)state;
 	struct audit a = batches(1, 0.5, 0.7, 0);
-	assert_false(audit_believes(&a, 1, 0.5, why, sizeof why));
+	assert_false(audit_believes(&a, log(1 / 0.5), why, sizeof why));
 	assert_non_null(strstr(why, "for a call of the base that took 1 ms by the supervisor's clock"));
 }
 
@@ -52,7 +53,7 @@ static void a_clock_that_was_forged_only_before_is_seen(void **state)
 	char why[256];
 	(void)state;
 	struct audit a = batches(1, 1, 1, 0);
-	assert_false(audit_believes(&a, 1, 0.25, why, sizeof why));
+	assert_false(audit_believes(&a, log(1 / 0.25), why, sizeof why));
 	assert_string_equal(why, "4 times the base's speed was reported, 1 times it is by the supervisor's clock");
 }
 
@@ -62,12 +63,58 @@ static void an_audit_that_did_not_happen_is_no_proof(void **state)
 	(void)state;
 	struct audit a = batches(1, 0.5, 1, 0);
 	a.n[1]--;
-	assert_false(audit_believes(&a, 1, 0.5, why, sizeof why));
+	assert_false(audit_believes(&a, log(1 / 0.5), why, sizeof why));
 	a = batches(1, 0.5, 1, 0);
 	a.batch[0][2][1].calls = a.batch[0][2][0].calls;
-	assert_false(audit_believes(&a, 1, 0.5, why, sizeof why));
+	assert_false(audit_believes(&a, log(1 / 0.5), why, sizeof why));
 	a = batches(1, 0, 1, 0);
-	assert_false(audit_believes(&a, 1, 0.5, why, sizeof why));
+	assert_false(audit_believes(&a, log(1 / 0.5), why, sizeof why));
+}
+
+/* AUDIT_TRIES audits of calls of base_ms and target_ms, each slope off by up to `noise` of itself. */
+static struct audit_pool pooled(double base_ms, double target_ms, double share, double noise)
+{
+	struct audit_pool pool = { .n = 0 };
+	unsigned state = 7;
+	for (int t = 0; t < AUDIT_TRIES; t++) {
+		struct audit a = batches(base_ms, target_ms, share, 0);
+		for (int i = 0; i < 4 * AUDIT_PAIRS; i++) {
+			struct audit_batch *b = &a.batch[i / 2 % 2][i / 4][i % 2];
+			double off = 1 + noise * ((double)((state = 1664525 * state + 1013904223) >> 8) / (1 << 23) - 1);
+			b->wall_ms *= off;
+			b->device_ms *= off;
+		}
+		audit_pool_add(&pool, &a);
+	}
+	return pool;
+}
+
+static void a_busy_machine_contradicts_nobody(void **state)
+{
+	(void)state;
+	/* nothing disturbs: half of the gain, no less */
+	struct audit_pool quiet = pooled(1, 0.7, 1, 0);
+	assert_false(audit_contradicts(&quiet, log(1.9)));
+	assert_true(audit_contradicts(&quiet, log(2.1)));
+	/* batches that lose up to two thirds to others: what a median has by chance is no proof */
+	struct audit_pool busy = pooled(1, 0.7, 1, 0.66);
+	assert_false(audit_contradicts(&busy, log(2.1)));
+	/* and yet a clock that says ten times as fast is seen through it, and one that loses most of its ticks */
+	struct audit_pool forged = pooled(1, 1, 1, 0.66);
+	assert_true(audit_contradicts(&forged, log(10)));
+	forged = pooled(1, 1, 0.3, 0.66);
+	assert_true(audit_contradicts(&forged, log(1.3)));
+}
+
+static void who_lets_no_audit_end_is_not_believed(void **state)
+{
+	struct audit_pool none = { .n = 0 };
+	struct audit broken = batches(1, 0.5, 1, 0);
+	(void)state;
+	broken.n[1]--;
+	audit_pool_add(&none, &broken);
+	assert_int_equal(none.n, 0);
+	assert_true(audit_contradicts(&none, log(2)));
 }
 
 int main(void)
@@ -77,6 +124,8 @@ int main(void)
 		cmocka_unit_test(a_clock_that_runs_slow_is_seen),
 		cmocka_unit_test(a_clock_that_was_forged_only_before_is_seen),
 		cmocka_unit_test(an_audit_that_did_not_happen_is_no_proof),
+		cmocka_unit_test(a_busy_machine_contradicts_nobody),
+		cmocka_unit_test(who_lets_no_audit_end_is_not_believed),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

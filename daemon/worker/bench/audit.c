@@ -1,4 +1,4 @@
-/* audit.c - goes and dones, slopes, and the faults that come of them. */
+/* audit.c - goes and dones, and the faults that come of them. */
 #include "worker/bench/audit.h"
 
 #include <math.h>
@@ -16,70 +16,11 @@
 /* One process's audit of some cells. */
 struct auditor {
 	struct bench *bench;
-	struct audit *audit; /* audit[n_cells of the bench] */
-	int go;              /* where goes are written */
-	int64_t went_ns;     /* of the batch that runs; 0: none does */
+	struct audit *audit; /* of this process. Shape: audit[n_cells of the bench], as the next */
+	struct audit_pool *pool;
+	int go;          /* where goes are written */
+	int64_t went_ns; /* of the batch that runs; 0: none does */
 };
-
-static double median(double *v, int n)
-{
-	float f[AUDIT_PAIRS];
-	int i;
-
-	for (i = 0; i < n; i++)
-		f[i] = (float)v[i];
-	return (double)stats_median(f, n);
-}
-
-/* Median over pairs of the time that one more call takes. */
-static void slopes(const struct audit_batch pair[AUDIT_PAIRS][2], double *wall_ms, double *device_ms)
-{
-	double wall[AUDIT_PAIRS], device[AUDIT_PAIRS];
-	int i;
-
-	for (i = 0; i < AUDIT_PAIRS; i++) {
-		const struct audit_batch *a = &pair[i][0], *b = &pair[i][1];
-
-		wall[i] = (b->wall_ms - a->wall_ms) / (b->calls - a->calls);
-		device[i] = (b->device_ms - a->device_ms) / (b->calls - a->calls);
-	}
-	*wall_ms = median(wall, AUDIT_PAIRS);
-	*device_ms = median(device, AUDIT_PAIRS);
-}
-
-bool audit_believes(const struct audit *a, double base_ms, double target_ms, char *why, size_t size)
-{
-	double wall[2], device[2], claimed = base_ms / target_ms, seen;
-	int side, i;
-
-	for (side = 0; side < 2; side++) {
-		if (a->n[side] != 2 * AUDIT_PAIRS) {
-			snprintf(why, size, "it could not be measured again by the supervisor's clock");
-			return false;
-		}
-		for (i = 0; i < AUDIT_PAIRS; i++)
-			if (a->batch[side][i][0].calls == a->batch[side][i][1].calls) {
-				snprintf(why, size, "its batches for the supervisor's clock were all of one size");
-				return false;
-			}
-		slopes(a->batch[side], &wall[side], &device[side]);
-	}
-	for (side = 0; side < 2; side++)
-		if (!(wall[side] > 0) || device[side] < AUDIT_CLOCK_SHARE * wall[side] - AUDIT_SLACK_MS) {
-			snprintf(why, size,
-				"the runner's clock counted %.4g ms for a call of the %s that took %.4g ms by the supervisor's "
-				"clock",
-				device[side], side ? "target" : "base", wall[side]);
-			return false;
-		}
-	seen = wall[0] / wall[1];
-	if (!(claimed > 0) || log(seen) < 0.5 * log(claimed)) {
-		snprintf(why, size, "%.3g times the base's speed was reported, %.3g times it is by the supervisor's clock",
-			claimed, seen);
-		return false;
-	}
-	return true;
-}
 
 static int say_go(struct auditor *x, struct fw_err *err)
 {
@@ -154,6 +95,12 @@ static bool too_good(const struct bench *b, int cell)
 	       stats_change_pct(c->judgement.all.m) >= AUDIT_CHANGE_PCT;
 }
 
+/* How many times faster the pairs have the target, as a log. */
+static double claim(const struct bench *b, int cell)
+{
+	return -b->cell[cell].judgement.all.m;
+}
+
 /* Of the listed cells keep those that are still in doubt; `why` [n] says why. */
 static int doubtful(struct auditor *x, int *list, int n, char (*why)[256])
 {
@@ -163,8 +110,8 @@ static int doubtful(struct auditor *x, int *list, int n, char (*why)[256])
 	for (i = 0; i < n; i++) {
 		int cell = list[i];
 
-		if (too_good(b, cell) && !audit_believes(&x->audit[cell], bench_median_ms(b, cell, false),
-						 bench_median_ms(b, cell, true), why[left], sizeof why[left]))
+		audit_pool_add(&x->pool[cell], &x->audit[cell]);
+		if (too_good(b, cell) && !audit_believes(&x->audit[cell], claim(b, cell), why[left], sizeof why[left]))
 			list[left++] = cell;
 	}
 	return left;
@@ -188,12 +135,10 @@ static bool has_changed(const struct auditor *x, int cell)
 {
 	const struct bench_cell *c = &x->bench->cell[cell];
 	const struct bench_launch *last = &c->launch[c->n_launches - 1];
-	double base_ms = (double)stats_median(last->values, last->n),
-	       target_ms = (double)stats_median(last->values + last->n, last->n);
+	double claimed = log((double)stats_median(last->values, last->n) / (double)stats_median(last->values + last->n, last->n));
 	char why[256];
 
-	return stats_change_pct(log(target_ms / base_ms)) < AUDIT_CHANGE_PCT ||
-	       audit_believes(&x->audit[cell], base_ms, target_ms, why, sizeof why);
+	return stats_change_pct(-claimed) < AUDIT_CHANGE_PCT || audit_believes(&x->audit[cell], claimed, why, sizeof why);
 }
 
 /* A doubt that stays is the target's, unless something else may explain it. 0, -1 error. */
@@ -211,6 +156,10 @@ static int accuse(const struct auditor *x, int cell, const char *doubt, struct f
 		role = ROLE_DEVICE;
 		failure = "unsure";
 		excuse = "; its last launch agrees with that clock: the machine is not what it was";
+	} else if (!audit_contradicts(&x->pool[cell], claim(x->bench, cell))) {
+		role = ROLE_DEVICE;
+		failure = "unsure";
+		excuse = "; by all audits together that is not sure: the machine is too busy";
 	}
 	snprintf(text, sizeof text, "%.400s%s", doubt, excuse);
 	return bench_fault(x->bench, cell, role, failure, text, err) < 0 ? -1 : 0;
@@ -246,7 +195,8 @@ int audit_run(struct bench *b, struct fw_err *err)
 	char(*why)[256] = calloc((size_t)b->n_cells + 1, sizeof *why);
 
 	x.audit = calloc((size_t)b->n_cells + 1, sizeof *x.audit);
-	if (!list || !why || !x.audit) {
+	x.pool = calloc((size_t)b->n_cells + 1, sizeof *x.pool);
+	if (!list || !why || !x.audit || !x.pool) {
 		result = err_set(err, ERR_INTERNAL, "out of memory");
 	} else if (b->device.kind != DEVICE_SIM) {
 		for (i = 0; i < b->n_cells; i++)
@@ -255,6 +205,7 @@ int audit_run(struct bench *b, struct fw_err *err)
 		result = audit_cells(&x, list, n, why, err);
 	}
 	free(x.audit);
+	free(x.pool);
 	free(why);
 	free(list);
 	return result;

@@ -1,0 +1,130 @@
+/* audit_belief.c - medians of slopes, and how sure they are. */
+#include "worker/bench/audit_belief.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "core/stats/stats.h"
+
+enum { SLOPES_MAX = AUDIT_TRIES * AUDIT_PAIRS };
+
+/* A median, and its standard error. */
+struct middle {
+	double at, se;
+};
+
+static double median(const double *v, int n)
+{
+	float f[SLOPES_MAX] = { 0 };
+	int i;
+
+	for (i = 0; i < n; i++)
+		f[i] = (float)v[i];
+	return (double)stats_median(f, n);
+}
+
+/* The error of a median is 1.25 times that of a mean, and 1.48 median deviations are a standard deviation, where slopes are normal. */
+static struct middle middle_of(const double *v, int n)
+{
+	struct middle m = { .at = median(v, n) };
+	double apart[SLOPES_MAX];
+	int i;
+
+	for (i = 0; i < n; i++)
+		apart[i] = fabs(v[i] - m.at);
+	m.se = 1.2533 * 1.4826 * median(apart, n) / sqrt(n);
+	return m;
+}
+
+/* Why an audit is none; NULL it is whole. */
+static const char *flaw(const struct audit *a)
+{
+	int side, i;
+
+	for (side = 0; side < 2; side++) {
+		if (a->n[side] != 2 * AUDIT_PAIRS)
+			return "it could not be measured again by the supervisor's clock";
+		for (i = 0; i < AUDIT_PAIRS; i++)
+			if (a->batch[side][i][0].calls == a->batch[side][i][1].calls)
+				return "its batches for the supervisor's clock were all of one size";
+	}
+	return NULL;
+}
+
+void audit_pool_add(struct audit_pool *pool, const struct audit *a)
+{
+	int side, i;
+
+	if (flaw(a) || pool->n + AUDIT_PAIRS > SLOPES_MAX)
+		return;
+	for (side = 0; side < 2; side++) {
+		for (i = 0; i < AUDIT_PAIRS; i++) {
+			const struct audit_batch *one = &a->batch[side][i][0], *other = &a->batch[side][i][1];
+			int calls = other->calls - one->calls;
+
+			pool->wall[side][pool->n + i] = (other->wall_ms - one->wall_ms) / calls;
+			pool->device[side][pool->n + i] = (other->device_ms - one->device_ms) / calls;
+		}
+	}
+	pool->n += AUDIT_PAIRS;
+}
+
+bool audit_believes(const struct audit *a, double claimed, char *why, size_t size)
+{
+	struct audit_pool slopes = { .n = 0 };
+	const char *none = flaw(a);
+	double wall[2], device;
+	int side;
+
+	if (none) {
+		snprintf(why, size, "%s", none);
+		return false;
+	}
+	audit_pool_add(&slopes, a);
+	for (side = 0; side < 2; side++) {
+		wall[side] = median(slopes.wall[side], slopes.n);
+		device = median(slopes.device[side], slopes.n);
+		if (wall[side] > 0 && device >= AUDIT_CLOCK_SHARE * wall[side] - AUDIT_SLACK_MS)
+			continue;
+		snprintf(why, size,
+			"the runner's clock counted %.4g ms for a call of the %s that took %.4g ms by the supervisor's clock",
+			device, side ? "target" : "base", wall[side]);
+		return false;
+	}
+	if (log(wall[0] / wall[1]) >= AUDIT_GAIN_SHARE * claimed)
+		return true;
+	snprintf(why, size, "%.3g times the base's speed was reported, %.3g times it is by the supervisor's clock", exp(claimed),
+		wall[0] / wall[1]);
+	return false;
+}
+
+/* The device counts less than its share of what passed here. */
+static bool counts_too_little(const double *wall, const double *device, int n)
+{
+	double missing[SLOPES_MAX];
+	struct middle m;
+	int i;
+
+	for (i = 0; i < n; i++)
+		missing[i] = AUDIT_CLOCK_SHARE * wall[i] - AUDIT_SLACK_MS - device[i];
+	m = middle_of(missing, n);
+	return m.at > AUDIT_ERRORS * m.se;
+}
+
+bool audit_contradicts(const struct audit_pool *pool, double claimed)
+{
+	struct middle wall[2];
+	int side;
+
+	if (pool->n == 0)
+		return true;
+	for (side = 0; side < 2; side++) {
+		if (counts_too_little(pool->wall[side], pool->device[side], pool->n))
+			return true;
+		wall[side] = middle_of(pool->wall[side], pool->n);
+		if (!(wall[side].at > 0))
+			return false;
+	}
+	return log(wall[0].at / wall[1].at) + AUDIT_ERRORS * hypot(wall[0].se / wall[0].at, wall[1].se / wall[1].at) <
+	       AUDIT_GAIN_SHARE * claimed;
+}
