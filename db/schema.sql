@@ -647,7 +647,7 @@ CREATE TABLE cause (
 	kernel        TEXT    NOT NULL,                -- "" none in particular
 	explained_ms  REAL    NOT NULL,
 	of_ms         REAL    NOT NULL,                -- the whole difference
-	confidence    REAL    NOT NULL,                -- 0 to 1
+	confidence    TEXT    NOT NULL,                -- exact measured follows seen open
 	sentence      TEXT    NOT NULL,
 	PRIMARY KEY (profile_cell, rank)
 ) STRICT, WITHOUT ROWID;

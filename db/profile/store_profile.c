@@ -293,7 +293,7 @@ int store_profile_cause_put(struct db *db, int64_t cell, const struct store_prof
 	stmt_text(s, ":kernel", c->kernel);
 	stmt_double(s, ":explained", c->explained_ms);
 	stmt_double(s, ":of", c->of_ms);
-	stmt_double(s, ":confidence", c->confidence);
+	stmt_text(s, ":confidence", c->confidence);
 	stmt_text(s, ":sentence", c->sentence);
 	return stmt_run(s, err);
 }

@@ -182,7 +182,7 @@ int view_profile_causes(struct db *db, int64_t cell, view_cause_fn *each, void *
 				  .sentence = row_text(s, 3),
 				  .explained_ms = row_double(s, 4),
 				  .of_ms = row_double(s, 5),
-				  .confidence = row_double(s, 6) });
+				  .confidence = row_text(s, 6) });
 	return result;
 }
 

@@ -59,8 +59,8 @@ int view_profile_cells(struct db *db, int64_t profile, view_profile_cell_fn *eac
 
 struct view_cause {
 	int rank;
-	const char *code, *kernel, *sentence;
-	double explained_ms, of_ms, confidence;
+	const char *code, *kernel, *confidence, *sentence; /* words of core/cause/cause.h */
+	double explained_ms, of_ms;
 };
 typedef void view_cause_fn(void *arg, const struct view_cause *row);
 /** By rank. `cell` is a view_profile_cell's id, here and below. */

@@ -59,7 +59,7 @@ static void put_cause(struct fixture *f, int64_t cell, int rank, const char *sen
 		.kernel = "forward",
 		.explained_ms = 0.4,
 		.of_ms = 0.5,
-		.confidence = 0.9,
+		.confidence = "measured",
 		.sentence = sentence };
 	ok(store_profile_cause_put(f->db, cell, &cause, &err));
 }
