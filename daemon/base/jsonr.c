@@ -4,6 +4,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 enum { DEPTH_MAX = 64, NUMBER_MAX = 48 };
 
@@ -13,7 +16,7 @@ void jsonr_init(struct jsonr *r, const char *text, size_t len, char *room)
 }
 
 /* The next character that is no space, NUL at the end. */
-static char next(struct jsonr *r)
+static inline char next(struct jsonr *r)
 {
 	while (r->at < r->end && *r->at <= ' ' && (*r->at == ' ' || *r->at == '\n' || *r->at == '\t' || *r->at == '\r'))
 		r->at++;
@@ -28,61 +31,108 @@ static void fail(struct jsonr *r)
 
 /* ---- stepping over ---------------------------------------------------------------------------------------------------- */
 
-/* Behind the quote that ends the text which begins at `at`; NULL: there is none. */
-static const char *behind_text(const char *at, const char *end)
+/* What a character means outside of texts. */
+enum meaning { NOTHING, QUOTE, OPENS, CLOSES, ENDS };
+static const unsigned char meaning_of[256] = { ['"'] = QUOTE,
+	['{'] = OPENS,
+	['['] = OPENS,
+	['}'] = CLOSES,
+	[']'] = CLOSES,
+	[','] = ENDS,
+	[' '] = ENDS,
+	['\n'] = ENDS,
+	['\t'] = ENDS,
+	['\r'] = ENDS };
+
+static inline enum meaning meaning(char c)
 {
-	for (at++; (at = memchr(at, '"', (size_t)(end - at))); at++) {
-		const char *escapes = at;
-		while (escapes[-1] == '\\')
-			escapes--;
-		if ((at - escapes) % 2 == 0)
-			return at + 1;
-	}
-	return NULL;
+	return (enum meaning)meaning_of[(unsigned char)c];
 }
 
-static bool is_end(char c)
+/*
+ * More than half of a comparison's body is stepped over at every page, sixteen characters at once where the machine can. Each
+ * passes what surely is none of its characters, and may stop before the first one.
+ */
+#ifdef __SSE2__
+static inline const char *pass(const char *at, const char *end, char a, char b, char c, char folded)
 {
-	return c == ',' || c == '}' || c == ']' || c == ' ' || c == '\n' || c == '\t' || c == '\r';
+	for (; end - at >= 16; at += 16) {
+		__m128i text = _mm_loadu_si128((const __m128i *)at), fold = _mm_or_si128(text, _mm_set1_epi8(folded));
+		__m128i found = _mm_or_si128(_mm_cmpeq_epi8(text, _mm_set1_epi8(a)),
+			_mm_or_si128(_mm_cmpeq_epi8(fold, _mm_set1_epi8(b)), _mm_cmpeq_epi8(fold, _mm_set1_epi8(c))));
+		unsigned bits = (unsigned)_mm_movemask_epi8(found);
+		if (bits)
+			return at + __builtin_ctz(bits);
+	}
+	return at;
+}
+#else
+static inline const char *pass(const char *at, const char *end, char a, char b, char c, char folded)
+{
+	(void)end, (void)a, (void)b, (void)c, (void)folded;
+	return at;
+}
+#endif
+
+/* Before the next quote or bracket; a square one and a curly one differ in one bit. */
+static inline const char *pass_plain(const char *at, const char *end)
+{
+	return pass(at, end, '"', '{', '}', '{' - '[');
+}
+
+/* Behind the quote that ends the text whose first character is at `at`; NULL: there is none. */
+static inline const char *behind_text(const char *at, const char *end)
+{
+	for (at = pass(at, end, '"', '\\', '\\', 0); at < end && *at != '"'; at++)
+		if (*at == '\\' && ++at == end)
+			break;
+	return at < end ? at + 1 : NULL;
 }
 
 /* Behind the bracket that closes what opens at `at`. */
 static const char *behind_bracket(const char *at, const char *end)
 {
-	static const bool is_plain[256] = { [0 ... '!'] = true, ['#' ... 'Z'] = true, ['^' ... 'z'] = true };
-	for (int depth = 0; at < end;) {
-		char c = *at;
-		if (is_plain[(unsigned char)c]) {
-			at++;
-			continue;
-		}
-		if (c == '"') {
+	for (int depth = 0; at < end; at = pass_plain(at, end)) {
+		switch (meaning(*at++)) {
+		case QUOTE:
 			at = behind_text(at, end);
 			if (!at)
 				return NULL;
-			continue;
+			break;
+		case OPENS:
+			if (++depth > DEPTH_MAX)
+				return NULL;
+			break;
+		case CLOSES:
+			if (--depth == 0)
+				return at;
+			break;
+		case NOTHING:
+		case ENDS:
+			break;
 		}
-		at++;
-		if ((c == '{' || c == '[') && ++depth > DEPTH_MAX)
-			return NULL;
-		if ((c == '}' || c == ']') && --depth == 0)
-			return at;
 	}
 	return NULL;
+}
+
+/* Behind a number, true, false or null. */
+static inline const char *behind_word(const char *at, const char *end)
+{
+	while (at < end && meaning(*at) < CLOSES)
+		at++;
+	return at;
 }
 
 struct jsonr_span jsonr_value(struct jsonr *r)
 {
 	char c = next(r);
 	const char *begin = r->at, *at = begin;
-	if (c == '"') {
-		at = behind_text(at, r->end);
-	} else if (c == '{' || c == '[') {
+	if (c == '"')
+		at = behind_text(at + 1, r->end);
+	else if (c == '{' || c == '[')
 		at = behind_bracket(at, r->end);
-	} else {
-		while (at < r->end && !is_end(*at))
-			at++;
-	}
+	else
+		at = behind_word(at, r->end);
 	if (!at || at == begin) {
 		fail(r);
 		return (struct jsonr_span){ "", 0 };
@@ -98,74 +148,75 @@ static int hex(char c)
 	return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* A \u and its digits as UTF-8. Halves of a pair, and NUL, cannot stand in a text: jsonw writes neither. */
-static char *put_code(char *to, const char *digits, const char *end)
+/* The digits of a \u as UTF-8. Halves of a pair, and NUL, cannot stand in a text: jsonw writes neither. */
+static void put_code(struct jsonr *r)
 {
-	int code = 0;
-	for (int i = 0; i < 4; i++) {
-		int v = digits + i < end ? hex(digits[i]) : -1;
+	int code = 0, n = 0;
+	for (; n < 4 && r->at < r->end && *r->at != '"'; n++) {
+		int v = hex(*r->at++);
 		code = v < 0 || code < 0 ? -1 : code * 16 + v;
 	}
-	if (code <= 0 || (code >= 0xd800 && code < 0xe000))
+	if (n < 4 || code <= 0 || (code >= 0xd800 && code < 0xe000))
 		code = 0xfffd;
 	if (code < 0x80) {
-		*to++ = (char)code;
+		*r->room++ = (char)code;
 	} else if (code < 0x800) {
-		*to++ = (char)(0xc0 | code >> 6);
-		*to++ = (char)(0x80 | (code & 63));
+		*r->room++ = (char)(0xc0 | code >> 6);
+		*r->room++ = (char)(0x80 | (code & 63));
 	} else {
-		*to++ = (char)(0xe0 | code >> 12);
-		*to++ = (char)(0x80 | (code >> 6 & 63));
-		*to++ = (char)(0x80 | (code & 63));
+		*r->room++ = (char)(0xe0 | code >> 12);
+		*r->room++ = (char)(0x80 | (code >> 6 & 63));
+		*r->room++ = (char)(0x80 | (code & 63));
 	}
-	return to;
 }
 
-/* What stands between the quotes, into the room, without a NUL behind it. */
-static void put_text(struct jsonr *r, struct jsonr_span span)
+/* What stands behind a backslash. */
+static void put_escaped(struct jsonr *r)
 {
-	const char *at = span.text + 1, *end = span.text + span.len - 1;
-	while (at < end) {
-		const char *escape = memchr(at, '\\', (size_t)(end - at)), *plain = escape ? escape : end;
-		memcpy(r->room, at, (size_t)(plain - at));
-		r->room += plain - at;
-		if (!escape || escape + 1 >= end)
-			return;
-		at = escape + 2;
-		switch (escape[1]) {
-		case 'u':
-			r->room = put_code(r->room, at, end);
-			at += end - at < 4 ? end - at : 4;
-			break;
-		case 'n':
-			*r->room++ = '\n';
-			break;
-		case 't':
-			*r->room++ = '\t';
-			break;
-		case 'r':
-			*r->room++ = '\r';
-			break;
-		case 'b':
-			*r->room++ = '\b';
-			break;
-		case 'f':
-			*r->room++ = '\f';
-			break;
-		default:
-			*r->room++ = escape[1];
-		}
+	static const char meant[256] = { ['n'] = '\n', ['t'] = '\t', ['r'] = '\r', ['b'] = '\b', ['f'] = '\f' };
+	if (r->at == r->end)
+		return;
+	char c = *r->at++, plain = meant[(unsigned char)c];
+	if (c == 'u')
+		put_code(r);
+	else
+		*r->room++ = plain ? plain : c;
+}
+
+/* The text that begins here, into the room, without a NUL behind it. False: the next value is none, and was stepped over. */
+static bool put_text(struct jsonr *r)
+{
+	if (next(r) != '"') {
+		jsonr_value(r);
+		return false;
 	}
+	const char *at = r->at + 1;
+	char *to = r->room;
+	for (; at < r->end && *at != '"'; at++) {
+		if (*at != '\\') {
+			*to++ = *at;
+			continue;
+		}
+		r->at = at + 1;
+		r->room = to;
+		put_escaped(r);
+		at = r->at - 1;
+		to = r->room;
+	}
+	r->at = at + 1;
+	r->room = to;
+	if (at == r->end)
+		fail(r);
+	return !r->failed;
 }
 
 static void take_text(struct jsonr *r, const char **into)
 {
-	struct jsonr_span span = jsonr_value(r);
-	if (span.len < 2 || *span.text != '"')
+	const char *begin = r->room;
+	if (!put_text(r))
 		return;
-	*into = r->room;
-	put_text(r, span);
 	*r->room++ = '\0';
+	*into = begin;
 }
 
 static void take_words(struct jsonr *r, const char **into)
@@ -174,40 +225,41 @@ static void take_words(struct jsonr *r, const char **into)
 	if (!jsonr_array(r))
 		return;
 	while (jsonr_item(r)) {
-		struct jsonr_span span = jsonr_value(r);
-		if (span.len < 2 || *span.text != '"')
-			continue;
-		if (r->room > begin)
+		bool is_text = next(r) == '"';
+		if (is_text && r->room > begin)
 			*r->room++ = ' ';
-		put_text(r, span);
+		put_text(r);
 	}
 	*r->room++ = '\0';
 	*into = begin;
 }
 
 /* Figures have few digits: a whole number below 2^53 over an exact power of ten is rounded once, as strtod would round it. */
-static double number(struct jsonr_span span)
+static double number(struct jsonr *r)
 {
+	enum { DIGITS_MAX = 15 };
 	static const double power[] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15 };
-	const char *at = span.text, *end = span.text + span.len;
-	bool is_negative = at < end && *at == '-', has_point = false;
+	bool is_negative = next(r) == '-';
+	const char *at = r->at + is_negative, *point = NULL, *first = at;
 	uint64_t digits = 0;
-	int n = 0, decimals = 0;
-	for (at += is_negative; at < end && n <= 15; at++) {
-		if (*at == '.' && !has_point) {
-			has_point = true;
-			continue;
-		}
-		if (*at < '0' || *at > '9')
+	for (; at < r->end && at - first <= DIGITS_MAX; at++) {
+		unsigned digit = (unsigned char)*at - (unsigned)'0';
+		if (digit <= 9)
+			digits = digits * 10 + digit;
+		else if (*at == '.' && !point)
+			point = at;
+		else
 			break;
-		digits = digits * 10 + (uint64_t)(*at - '0');
-		decimals += has_point;
-		n++;
 	}
-	if (at == end && n > 0 && n <= 15)
-		return (is_negative ? -1 : 1) * (double)digits / power[decimals];
+	long n = at - first - (point != NULL);
+	if (at < r->end && meaning(*at) >= CLOSES && n > 0 && n <= DIGITS_MAX) {
+		double v = (double)digits / power[point ? at - point - 1 : 0];
+		r->at = at;
+		return is_negative ? -v : v;
+	}
 	char text[NUMBER_MAX];
-	if (span.len >= sizeof text || !strchr("-0123456789", *span.text))
+	struct jsonr_span span = jsonr_value(r);
+	if (span.len >= sizeof text || span.len == 0 || !strchr("-0123456789", *span.text))
 		return NAN;
 	memcpy(text, span.text, span.len);
 	text[span.len] = '\0';
@@ -216,7 +268,7 @@ static double number(struct jsonr_span span)
 
 static void take_number(struct jsonr *r, enum jsonr_kind kind, void *into)
 {
-	double v = number(jsonr_value(r));
+	double v = number(r);
 	if (isnan(v))
 		return;
 	if (kind == JSONR_NUMBER)
@@ -240,7 +292,7 @@ bool jsonr_array(struct jsonr *r)
 }
 
 /* Past the comma before the next value, or the bracket behind the last. A comma too many is let pass. */
-static bool follows(struct jsonr *r, char close)
+static inline bool follows(struct jsonr *r, char close)
 {
 	char c = next(r);
 	if (c == ',') {
@@ -295,16 +347,31 @@ static void take(struct jsonr *r, const struct jsonr_field *field, void *into)
 	case JSONR_NAME:
 		take_name(r, field, into);
 		return;
+	case JSONR_SKIP:
+		jsonr_value(r);
+		return;
 	case JSONR_OTHER:
 		field->read(r, into);
 		return;
 	}
 }
 
+/* Past the key of `field` and its colon, if that is what stands here: nearly always, where a list has every key in its order. */
+static inline bool takes_key(struct jsonr *r, const struct jsonr_field *field)
+{
+	if (!field->key || next(r) != '"')
+		return false;
+	const char *at = r->at + 1;
+	size_t len = field->len;
+	if ((size_t)(r->end - at) < len + 2 || memcmp(at, field->key, len) != 0 || at[len] != '"' || at[len + 1] != ':')
+		return false;
+	r->at = at + len + 2;
+	return true;
+}
+
 static bool is_key(const struct jsonr_field *field, struct jsonr_span key)
 {
-	size_t len = key.len - 2;
-	return *field->key == key.text[1] && strncmp(field->key, key.text + 1, len) == 0 && field->key[len] == '\0';
+	return key.len == field->len + 2 && memcmp(field->key, key.text + 1, field->len) == 0;
 }
 
 /* The field of a key: from the one after the last found on, and round. */
@@ -319,6 +386,18 @@ static const struct jsonr_field *find(const struct jsonr_field *all, const struc
 	return NULL;
 }
 
+/* Past any other key. Returns its field, NULL of one that is not in the list, or where there is no key. */
+static const struct jsonr_field *seek_key(struct jsonr *r, const struct jsonr_field *all, const struct jsonr_field *from)
+{
+	struct jsonr_span key = jsonr_value(r);
+	if (key.len < 2 || *key.text != '"' || next(r) != ':') {
+		fail(r);
+		return NULL;
+	}
+	r->at++;
+	return find(all, from, key);
+}
+
 void jsonr_object(struct jsonr *r, const struct jsonr_field *field, void *into)
 {
 	const struct jsonr_field *from = field;
@@ -328,13 +407,9 @@ void jsonr_object(struct jsonr *r, const struct jsonr_field *field, void *into)
 	}
 	r->at++;
 	while (follows(r, '}')) {
-		struct jsonr_span key = jsonr_value(r);
-		if (key.len < 2 || *key.text != '"' || next(r) != ':') {
-			fail(r);
+		const struct jsonr_field *found = takes_key(r, from) ? from : seek_key(r, field, from);
+		if (r->failed)
 			return;
-		}
-		r->at++;
-		const struct jsonr_field *found = find(field, from, key);
 		if (!found) {
 			jsonr_value(r);
 			continue;

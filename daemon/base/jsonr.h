@@ -31,19 +31,23 @@ enum jsonr_kind {
 	JSONR_WORDS,  /* const char *: a list of texts, with a space between them */
 	JSONR_SPAN,   /* struct jsonr_span */
 	JSONR_OBJECT, /* `inner` says what is taken from it, at offsets from the same struct */
+	JSONR_SKIP,   /* stepped over: it stands in the list for what follows it to be found at once */
 	JSONR_NAME,   /* `name` is told the text, and sets what it names; not told of another value */
 	JSONR_OTHER   /* `read` reads it */
 };
 
 /** Which value goes where. Lists of fields are in the order in which they are written, which makes them found soonest. */
 struct jsonr_field {
-	const char *key; /* without characters that JSON escapes; NULL ends the list */
+	const char *key; /* by JSONR_KEY, without characters that JSON escapes; NULL ends the list */
+	size_t len;      /* of the key */
 	enum jsonr_kind kind;
 	size_t offset; /* in the struct */
 	const struct jsonr_field *inner;
 	void (*name)(const char *text, void *into); /* `into` is the whole struct */
 	void (*read)(struct jsonr *r, void *into);  /* reads or steps over one value; `into` likewise */
 };
+
+#define JSONR_KEY(name) .key = (name), .len = sizeof(name) - 1
 
 /** Begin. Own: `room` has `len` bytes, and outlives every text that is read; NULL where no texts are asked for. */
 void jsonr_init(struct jsonr *r, const char *text, size_t len, char *room);

@@ -16,15 +16,15 @@ struct said {
 
 #define SIDE(side)                                                                                                               \
 	{                                                                                                                        \
-		{ .key = "provider", .kind = JSONR_TEXT, .offset = offsetof(struct said, provider[side]) },                      \
-			{ .key = "config", .kind = JSONR_TEXT, .offset = offsetof(struct said, config[side]) },                  \
+		{ JSONR_KEY("provider"), .kind = JSONR_TEXT, .offset = offsetof(struct said, provider[side]) },                  \
+			{ JSONR_KEY("config"), .kind = JSONR_TEXT, .offset = offsetof(struct said, config[side]) },              \
 		{                                                                                                                \
 			.key = NULL                                                                                              \
 		}                                                                                                                \
 	}
 static const struct jsonr_field base_side[] = SIDE(RAN_BASE), target_side[] = SIDE(RAN_TARGET);
-static const struct jsonr_field sides[] = { { .key = "base", .kind = JSONR_OBJECT, .inner = base_side },
-	{ .key = "target", .kind = JSONR_OBJECT, .inner = target_side }, { .key = NULL } };
+static const struct jsonr_field sides[] = { { JSONR_KEY("base"), .kind = JSONR_OBJECT, .inner = base_side },
+	{ JSONR_KEY("target"), .kind = JSONR_OBJECT, .inner = target_side }, { .key = NULL } };
 
 static int read_said(const struct buf *text, struct ran *out, struct fw_err *err)
 {

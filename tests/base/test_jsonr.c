@@ -46,15 +46,15 @@ static void uncall(const char *text, void *into)
 
 #define FIELD(name, as, member)                                                                                                  \
 	{                                                                                                                        \
-		.key = name, .kind = as, .offset = offsetof(struct story, member)                                                \
+		JSONR_KEY(name), .kind = as, .offset = offsetof(struct story, member)                                            \
 	}
 static const struct jsonr_field inner[] = { FIELD("ms", JSONR_NUMBER, inner_ms), { .key = NULL } };
 static const struct jsonr_field fields[] = { FIELD("name", JSONR_TEXT, name), FIELD("missing", JSONR_TEXT, missing),
 	FIELD("nothing", JSONR_TEXT, nothing), FIELD("words", JSONR_WORDS, words), FIELD("ratio", JSONR_NUMBER, ratio),
-	FIELD("absent", JSONR_NUMBER, absent), { .key = "deeper", .kind = JSONR_OBJECT, .inner = inner },
+	FIELD("absent", JSONR_NUMBER, absent), { JSONR_KEY("deeper"), .kind = JSONR_OBJECT, .inner = inner },
 	FIELD("count", JSONR_WHOLE, count), FIELD("id", JSONR_ID, id), FIELD("yes", JSONR_TRUE, yes), FIELD("no", JSONR_TRUE, no),
-	{ .key = "called", .kind = JSONR_NAME, .name = call }, { .key = "uncalled", .kind = JSONR_NAME, .name = uncall },
-	FIELD("list", JSONR_SPAN, list), { .key = "items", .kind = JSONR_OTHER, .read = count_items }, { .key = NULL } };
+	{ JSONR_KEY("called"), .kind = JSONR_NAME, .name = call }, { JSONR_KEY("uncalled"), .kind = JSONR_NAME, .name = uncall },
+	FIELD("list", JSONR_SPAN, list), { JSONR_KEY("items"), .kind = JSONR_OTHER, .read = count_items }, { .key = NULL } };
 
 static char room[4096];
 

@@ -24,19 +24,23 @@ const char *comparison_text(const json_t *object, const char *key)
 /* Lists are in the order in which body.c writes. */
 #define CELL(name, as, member)                                                                                                   \
 	{                                                                                                                        \
-		.key = name, .kind = as, .offset = offsetof(struct comparison_cell, member)                                      \
+		JSONR_KEY(name), .kind = as, .offset = offsetof(struct comparison_cell, member)                                  \
 	}
 #define HEAD(name, as, member)                                                                                                   \
 	{                                                                                                                        \
-		.key = name, .kind = as, .offset = offsetof(struct comparison, member)                                           \
+		JSONR_KEY(name), .kind = as, .offset = offsetof(struct comparison, member)                                       \
 	}
 #define INNER(name, list)                                                                                                        \
 	{                                                                                                                        \
-		.key = name, .kind = JSONR_OBJECT, .inner = list                                                                 \
+		JSONR_KEY(name), .kind = JSONR_OBJECT, .inner = list                                                             \
 	}
 #define NAME(name_, function)                                                                                                    \
 	{                                                                                                                        \
-		.key = name_, .kind = JSONR_NAME, .name = function                                                               \
+		JSONR_KEY(name_), .kind = JSONR_NAME, .name = function                                                           \
+	}
+#define PASSED(name)                                                                                                             \
+	{                                                                                                                        \
+		JSONR_KEY(name), .kind = JSONR_SKIP                                                                              \
 	}
 #define LAST                                                                                                                     \
 	{                                                                                                                        \
@@ -53,7 +57,7 @@ static const struct jsonr_field cell_clock[] = { CELL("base_mhz", JSONR_NUMBER, 
 	CELL("target_mhz", JSONR_NUMBER, target_mhz), LAST };
 #define PEER(name, as, member)                                                                                                   \
 	{                                                                                                                        \
-		.key = name, .kind = as, .offset = offsetof(struct comparison_peer, member)                                      \
+		JSONR_KEY(name), .kind = as, .offset = offsetof(struct comparison_peer, member)                                  \
 	}
 static const struct jsonr_field peer_fields[] = { PEER("provider", JSONR_TEXT, provider),
 	PEER("comparison", JSONR_ID, comparison), PEER("commit", JSONR_TEXT, commit), PEER("basis", JSONR_TEXT, basis),
@@ -88,15 +92,20 @@ static void read_decider(const char *text, void *into)
 }
 
 static const struct jsonr_field cell_fields[] = { CELL("cell", JSONR_TEXT, key), NAME("verdict", read_cell_verdict),
-	CELL("borderline", JSONR_TRUE, borderline), CELL("flags", JSONR_WORDS, flags), NAME("decided_by", read_decider),
-	CELL("failure", JSONR_TEXT, failure), CELL("reason", JSONR_TEXT, reason), CELL("group", JSONR_TEXT, group),
-	CELL("mask", JSONR_TEXT, mask), CELL("direction", JSONR_TEXT, direction), CELL("seqlen", JSONR_WHOLE, seqlen),
-	CELL("block", JSONR_WHOLE, block), CELL("sparsity_ratio", JSONR_NUMBER, sparsity_ratio),
+	CELL("borderline", JSONR_TRUE, borderline), CELL("flags", JSONR_WORDS, flags), PASSED("series"),
+	NAME("decided_by", read_decider), CELL("failure", JSONR_TEXT, failure), CELL("reason", JSONR_TEXT, reason),
+	CELL("group", JSONR_TEXT, group), CELL("mask", JSONR_TEXT, mask), CELL("direction", JSONR_TEXT, direction),
+	CELL("seqlen", JSONR_WHOLE, seqlen), CELL("block", JSONR_WHOLE, block),
+	CELL("sparsity_ratio", JSONR_NUMBER, sparsity_ratio), PASSED("flops_useful"),
 	CELL("threshold_pct", JSONR_NUMBER, threshold_pct), INNER("base", cell_base), INNER("target", cell_target),
 	CELL("change_pct", JSONR_NUMBER, change_pct), CELL("ci_low_pct", JSONR_NUMBER, ci_low_pct),
-	CELL("ci_high_pct", JSONR_NUMBER, ci_high_pct), CELL("mde_pct", JSONR_NUMBER, mde_pct),
-	CELL("launches", JSONR_WHOLE, launches), CELL("samples", JSONR_WHOLE, samples), INNER("clock", cell_clock),
-	CELL("blocks_kept", JSONR_NUMBER, blocks_kept), { .key = "peers", .kind = JSONR_OTHER, .read = read_peers }, LAST };
+	CELL("ci_high_pct", JSONR_NUMBER, ci_high_pct), CELL("mde_pct", JSONR_NUMBER, mde_pct), PASSED("blind"),
+	PASSED("code_pct"), PASSED("clock_pct"), PASSED("clock_se_pct"), PASSED("parts"), PASSED("change_raw_pct"),
+	PASSED("beta"), CELL("launches", JSONR_WHOLE, launches), CELL("samples", JSONR_WHOLE, samples), PASSED("mean"),
+	PASSED("phases"), PASSED("call"), PASSED("sustained"), PASSED("slow_calls"), PASSED("enqueue"),
+	INNER("clock", cell_clock), PASSED("error_ratio"), PASSED("flops_issued"), PASSED("moved"), PASSED("workspace"),
+	CELL("blocks_kept", JSONR_NUMBER, blocks_kept), { JSONR_KEY("peers"), .kind = JSONR_OTHER, .read = read_peers },
+	PASSED("nodes"), LAST };
 
 #define SIDE(side)                                                                                                               \
 	{                                                                                                                        \
@@ -203,7 +212,7 @@ static const struct jsonr_field fields[] = { HEAD("repo", JSONR_TEXT, repo), HEA
 	INNER("target", target_side), INNER("environment", environment_fields), INNER("rule", rule_fields),
 	HEAD("launches", JSONR_WHOLE, launches), HEAD("gpu_s", JSONR_NUMBER, gpu_s), HEAD("wall_s", JSONR_NUMBER, wall_s),
 	HEAD("isolation", JSONR_TEXT, isolation), HEAD("notes", JSONR_SPAN, notes), HEAD("costs", JSONR_SPAN, costs),
-	HEAD("regressions", JSONR_WHOLE, regressions), { .key = "cells", .kind = JSONR_OTHER, .read = read_cells }, LAST };
+	HEAD("regressions", JSONR_WHOLE, regressions), { JSONR_KEY("cells"), .kind = JSONR_OTHER, .read = read_cells }, LAST };
 
 static int read_body(struct comparison *c, struct fw_err *err)
 {
