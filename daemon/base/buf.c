@@ -66,35 +66,15 @@ static int reserve(struct buf *b, size_t more)
 	return more < b->cap - b->len && !b->failed ? 0 : grow(b, more);
 }
 
-void buf_append(struct buf *b, const void *data, size_t len)
+void buf_append_grow(struct buf *b, const void *data, size_t len)
 {
-	if (reserve(b, len) != 0)
-		return;
-	if (len)
-		memcpy(b->data + b->len, data, len);
-	b->len += len;
-	b->data[b->len] = '\0';
+	if (reserve(b, len) == 0)
+		buf_append(b, data, len);
 }
 
-char *buf_room(struct buf *b, size_t len)
+char *buf_room_grow(struct buf *b, size_t len)
 {
 	return reserve(b, len) != 0 ? NULL : b->data + b->len;
-}
-
-void buf_grown(struct buf *b, size_t len)
-{
-	b->len += len;
-	b->data[b->len] = '\0';
-}
-
-void buf_puts(struct buf *b, const char *text)
-{
-	buf_append(b, text, strlen(text));
-}
-
-void buf_putc(struct buf *b, char c)
-{
-	buf_append(b, &c, 1);
 }
 
 void buf_vprintf(struct buf *b, const char *format, va_list args)

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 struct buf {
 	char *data; /* never NULL after buf_init */
@@ -25,12 +26,39 @@ void buf_init(struct buf *b, size_t max);
 void buf_fini(struct buf *b);
 /** Forget contents and failure, keep memory. */
 void buf_clear(struct buf *b);
-void buf_append(struct buf *b, const void *data, size_t len);
+/** Append where there is no room yet. */
+void buf_append_grow(struct buf *b, const void *data, size_t len);
+/** Here, so that a constant text is a few moves: a page is thousands of them. */
+static inline void buf_append(struct buf *b, const void *data, size_t len)
+{
+	if (b->failed || len >= b->cap - b->len) {
+		buf_append_grow(b, data, len);
+		return;
+	}
+	if (len)
+		memcpy(b->data + b->len, data, len);
+	b->len += len;
+	b->data[b->len] = '\0';
+}
 /** Room for `len` bytes behind the last one, to be written in place; NULL when they do not fit. Then say how many they became. */
-char *buf_room(struct buf *b, size_t len);
-void buf_grown(struct buf *b, size_t len);
-void buf_puts(struct buf *b, const char *text);
-void buf_putc(struct buf *b, char c);
+char *buf_room_grow(struct buf *b, size_t len);
+static inline char *buf_room(struct buf *b, size_t len)
+{
+	return b->failed || len >= b->cap - b->len ? buf_room_grow(b, len) : b->data + b->len;
+}
+static inline void buf_grown(struct buf *b, size_t len)
+{
+	b->len += len;
+	b->data[b->len] = '\0';
+}
+static inline void buf_puts(struct buf *b, const char *text)
+{
+	buf_append(b, text, strlen(text));
+}
+static inline void buf_putc(struct buf *b, char c)
+{
+	buf_append(b, &c, 1);
+}
 void buf_printf(struct buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void buf_vprintf(struct buf *b, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 /** Drop the first `n` bytes. */

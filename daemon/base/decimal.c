@@ -25,7 +25,8 @@ static int64_t scale(double v, int decimals)
 /* From the right, with a point before the last `decimals` digits. */
 static size_t write_digits(char *out, uint64_t scaled, int decimals, bool is_negative)
 {
-	char text[DECIMAL_MAX], *end = text + sizeof text, *s = end;
+	char text[2 * DECIMAL_MAX], *end = text + DECIMAL_MAX, *s = end;
+	memset(end, 0, DECIMAL_MAX);
 	for (int i = 0; i < decimals; i++, scaled /= 10)
 		*--s = (char)('0' + scaled % 10);
 	if (decimals > 0)
@@ -35,7 +36,7 @@ static size_t write_digits(char *out, uint64_t scaled, int decimals, bool is_neg
 	while (scaled /= 10);
 	if (is_negative)
 		*--s = '-';
-	memcpy(out, s, (size_t)(end - s));
+	memcpy(out, s, DECIMAL_MAX); /* as much whatever there is, which takes two moves and no call */
 	return (size_t)(end - s);
 }
 

@@ -175,7 +175,9 @@ int closer_lines(struct db *db, const char *public_url, const struct comparison 
 		return 0;
 	buf_init(&k.json, LINE_MAX_BYTES);
 	buf_init(&line, LINE_MAX_BYTES);
-	int has_cell = read_cell(db, &k, err), has_place = has_cell == 1 ? read_place(db, &k, err) : has_cell;
+	int has_place = read_place(db, &k, err);
+	if (has_place == 1) /* for nothing else is the suite read */
+		has_place = read_cell(db, &k, err);
 	if (has_place == 1)
 		say_where(&k, where);
 	if (has_place >= 0)

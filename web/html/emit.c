@@ -13,9 +13,11 @@
 /* How many characters at the beginning need neither escaping nor decoding, which is nearly always all of them. */
 static size_t plain_length(const char *text, size_t len)
 {
+	static const bool is_plain[256] = {
+		[' ' ... '!'] = true, ['#' ... '%'] = true, ['(' ... ';'] = true, ['='] = true, ['?' ... '~'] = true
+	};
 	size_t n = 0;
-	while (n < len && text[n] >= 0x20 && text[n] < 0x7f && text[n] != '&' && text[n] != '<' && text[n] != '>' &&
-		text[n] != '"' && text[n] != '\'')
+	while (n < len && is_plain[(unsigned char)text[n]])
 		n++;
 	return n;
 }
@@ -48,11 +50,6 @@ static void escape(struct buf *out, const char *text, bool attribute)
 		else
 			buf_append(out, text, len);
 	}
-}
-
-void emit_raw(struct buf *out, const char *markup)
-{
-	buf_puts(out, markup);
 }
 
 /* ---- markup with values ------------------------------------------------------------------------------------------------ */

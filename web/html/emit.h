@@ -10,7 +10,10 @@
 #include "base/buf.h"
 
 /** Markup that we wrote ourselves. */
-void emit_raw(struct buf *out, const char *markup);
+static inline void emit_raw(struct buf *out, const char *markup)
+{
+	buf_puts(out, markup);
+}
 /** printf for markup whose arguments are numbers or our own words only. */
 void emit_rawf(struct buf *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void emit_vrawf(struct buf *out, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
