@@ -46,6 +46,11 @@ static inline char *buf_room(struct buf *b, size_t len)
 {
 	return b->failed || len >= b->cap - b->len ? buf_room_grow(b, len) : b->data + b->len;
 }
+/** The same where that much is allocated already, which it nearly always is; NULL: append as usual. */
+static inline char *buf_spare(struct buf *b, size_t len)
+{
+	return b->failed || len >= b->cap - b->len ? NULL : b->data + b->len;
+}
 static inline void buf_grown(struct buf *b, size_t len)
 {
 	b->len += len;

@@ -23,12 +23,10 @@ int64_t clock_utc_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-/* `n` digits and what follows them. */
-static void digits(char *to, int n, int value, char after)
+static void two_digits(char *to, int value)
 {
-	for (int i = n - 1; i >= 0; i--, value /= 10)
-		to[i] = (char)('0' + value % 10);
-	to[n] = after;
+	to[0] = (char)('0' + value / 10);
+	to[1] = (char)('0' + value % 10);
 }
 
 /* Days since 1970-01-01 as a date of the Gregorian calendar. Source: H. Hinnant, "chrono-compatible low-level date algorithms". */
@@ -60,14 +58,16 @@ void clock_format(int64_t utc_ms, char text[32])
 		return;
 	}
 	seconds = (int)(rest / 1000);
-	digits(text, 4, (int)year, '-');
-	digits(text + 5, 2, month, '-');
-	digits(text + 8, 2, day, 'T');
-	digits(text + 11, 2, seconds / 3600, ':');
-	digits(text + 14, 2, seconds / 60 % 60, ':');
-	digits(text + 17, 2, seconds % 60, '.');
-	digits(text + 20, 3, (int)(rest % 1000), 'Z');
-	text[24] = '\0';
+	memcpy(text, "0000-00-00T00:00:00.000Z", 25);
+	two_digits(text, (int)year / 100);
+	two_digits(text + 2, (int)year % 100);
+	two_digits(text + 5, month);
+	two_digits(text + 8, day);
+	two_digits(text + 11, seconds / 3600);
+	two_digits(text + 14, seconds / 60 % 60);
+	two_digits(text + 17, seconds % 60);
+	text[20] = (char)('0' + rest % 1000 / 100);
+	two_digits(text + 21, (int)(rest % 100));
 }
 
 /* The other way round; same source. */

@@ -1,5 +1,6 @@
 #include "base/decimal.h"
 
+#include <endian.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,11 +23,62 @@ static int64_t scale(double v, int decimals)
 	return whole + (rest > 0.5);
 }
 
-/* From the right, with a point before the last `decimals` digits. */
-static size_t write_digits(char *out, uint64_t scaled, int decimals, bool is_negative)
+/* ---- up to eight digits, which nearly all have ------------------------------------------------------------------------- */
+
+enum { EIGHT = 8 };
+#define ASCII UINT64_C(0x3030303030303030)
+
+/* A byte a digit, the first one lowest, zeros in front: halves, pairs and digits are divided off beside each other. */
+static uint64_t eight_digits(uint32_t v)
 {
-	char text[2 * DECIMAL_MAX], *end = text + DECIMAL_MAX, *s = end;
-	memset(end, 0, DECIMAL_MAX);
+	uint64_t x = v / 10000 | (uint64_t)(v % 10000) << 32;
+	uint64_t hundreds = x * 10486 >> 20 & UINT64_C(0x0000007f0000007f);
+	x = hundreds | (x - 100 * hundreds) << 16;
+	uint64_t tens = x * 103 >> 10 & UINT64_C(0x000f000f000f000f);
+	return tens | (x - 10 * tens) << 8;
+}
+
+static void put_eight(char *out, uint64_t digits)
+{
+	digits = htole64(digits | ASCII);
+	memcpy(out, &digits, sizeof digits);
+}
+
+static int min(int a, int b)
+{
+	return a < b ? a : b;
+}
+
+/* A number below 10^8 with a point before the last `decimals` digits; `trims` its zeros behind the point. */
+static size_t write_eight(char *out, uint32_t scaled, int decimals, bool is_negative, bool trims)
+{
+	uint64_t x = eight_digits(scaled);
+	int first = x ? __builtin_ctzll(x) / EIGHT : EIGHT - 1;
+	int zeros = trims ? min(x ? __builtin_clzll(x) / EIGHT : EIGHT, decimals) : 0, end = EIGHT - zeros;
+	decimals -= zeros;
+	*out = '-';
+	out += is_negative;
+	if (decimals >= end) { /* nothing before the point */
+		memcpy(out, "0.000000", EIGHT);
+		put_eight(out + 2 + decimals - end, x);
+		return (size_t)(is_negative + 2 + decimals);
+	}
+	first = min(first, end - decimals - 1);
+	int whole = end - decimals - first;
+	put_eight(out, x >> EIGHT * first);
+	if (decimals == 0)
+		return (size_t)(is_negative + whole);
+	out[whole] = '.';
+	put_eight(out + whole + 1, x >> EIGHT * (end - decimals));
+	return (size_t)(is_negative + whole + 1 + decimals);
+}
+
+/* ---- more of them ------------------------------------------------------------------------------------------------------- */
+
+/* From the right, with a point before the last `decimals` digits. */
+static size_t write_many(char *out, uint64_t scaled, int decimals, bool is_negative)
+{
+	char text[DECIMAL_MAX], *end = text + sizeof text, *s = end;
 	for (int i = 0; i < decimals; i++, scaled /= 10)
 		*--s = (char)('0' + scaled % 10);
 	if (decimals > 0)
@@ -36,36 +88,45 @@ static size_t write_digits(char *out, uint64_t scaled, int decimals, bool is_neg
 	while (scaled /= 10);
 	if (is_negative)
 		*--s = '-';
-	memcpy(out, s, DECIMAL_MAX); /* as much whatever there is, which takes two moves and no call */
+	memcpy(out, s, (size_t)(end - s));
 	return (size_t)(end - s);
 }
+
+/* ---- as printf ---------------------------------------------------------------------------------------------------------- */
 
 size_t decimal_fixed(char *out, double v, int decimals)
 {
 	if (!isfinite(v) || decimals < 0 || decimals > 9)
 		return 0;
 	int64_t scaled = scale(fabs(v), decimals);
-	return scaled < 0 ? 0 : write_digits(out, (uint64_t)scaled, decimals, signbit(v));
+	if (scaled < 0)
+		return 0;
+	return scaled < 100000000 ? write_eight(out, (uint32_t)scaled, decimals, signbit(v), false)
+				  : write_many(out, (uint64_t)scaled, decimals, signbit(v));
+}
+
+/* The place of the first digit of a number from 10^-4 on and below 10^9. By sums, since branches would be guessed wrong. */
+static int exponent_of(double a)
+{
+	if (a < 1)
+		return -1 - (a * 1e1 < 1) - (a * 1e2 < 1) - (a * 1e3 < 1);
+	return (a >= 1e1) + (a >= 1e2) + (a >= 1e3) + (a >= 1e4) + (a >= 1e5) + (a >= 1e6) + (a >= 1e7) + (a >= 1e8);
 }
 
 size_t decimal_general(char *out, double v, int digits)
 {
 	double a = fabs(v);
-	int exponent = 0;
 	if (digits < 1 || digits > 9 || (a != 0 && !(a >= 1e-4 && a < power[digits])))
 		return 0;
 	if (a == 0)
-		return write_digits(out, 0, 0, signbit(v));
-	while (a >= power[exponent + 1])
-		exponent++;
-	while (exponent <= 0 && a * power[-exponent] < 1)
-		exponent--;
-	int decimals = digits - 1 - exponent;
+		return write_eight(out, 0, 0, signbit(v), false);
+	int decimals = digits - 1 - exponent_of(a);
 	int64_t scaled = scale(a, decimals);
 	if (scaled < 0 || (decimals == 0 && scaled >= (int64_t)power[digits]))
 		return 0;
-	uint64_t left = (uint64_t)scaled;
-	for (; decimals > 0 && left % 10 == 0; decimals--)
-		left /= 10;
-	return write_digits(out, left, decimals, v < 0);
+	if (scaled < 100000000)
+		return write_eight(out, (uint32_t)scaled, decimals, v < 0, true);
+	for (; decimals > 0 && scaled % 10 == 0; decimals--)
+		scaled /= 10;
+	return write_many(out, (uint64_t)scaled, decimals, v < 0);
 }

@@ -155,15 +155,6 @@ void jsonw_key(struct jsonw *j, const char *key)
 	j->after_key = true;
 }
 
-void jsonw_piece(struct jsonw *j, const char *piece, size_t len)
-{
-	size_t skip = j->need_comma[j->depth] ? 0 : 1;
-
-	j->need_comma[j->depth] = true;
-	buf_append(j->out, piece + skip, len - skip);
-	j->after_key = true;
-}
-
 void jsonw_string(struct jsonw *j, const char *text)
 {
 	if (text)
@@ -209,18 +200,44 @@ void jsonw_double(struct jsonw *j, double v)
 	buf_puts(j->out, text);
 }
 
+static void put_figure(struct buf *b, double v)
+{
+	char text[DECIMAL_MAX], *spare = buf_spare(b, DECIMAL_MAX);
+	size_t len = decimal_general(spare ? spare : text, v == 0 ? 0.0 : v, 7);
+
+	if (len && spare)
+		buf_grown(b, len);
+	else if (len)
+		buf_append(b, text, len);
+	else if (isfinite(v))
+		buf_printf(b, "%.7g", v);
+	else
+		buf_append(b, "null", 4);
+}
+
 void jsonw_figure(struct jsonw *j, double v)
 {
-	char text[DECIMAL_MAX];
-	size_t len = decimal_general(text, v == 0 ? 0.0 : v, 7);
-
 	separate(j);
-	if (len)
-		buf_append(j->out, text, len);
-	else if (isfinite(v))
-		buf_printf(j->out, "%.7g", v);
-	else
-		buf_append(j->out, "null", 4);
+	put_figure(j->out, v);
+}
+
+void jsonw_next_figure(struct jsonw *j, double v)
+{
+	j->after_key = false;
+	put_figure(j->out, v);
+}
+
+void jsonw_next_plain(struct jsonw *j, const char *text)
+{
+	size_t len = strlen(text);
+	char *at = buf_room(j->out, len + 2);
+
+	j->after_key = false;
+	if (!at)
+		return;
+	at[0] = at[len + 1] = '"';
+	memcpy(at + 1, text, len);
+	buf_grown(j->out, len + 2);
 }
 
 void jsonw_float(struct jsonw *j, float v)

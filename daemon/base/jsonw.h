@@ -40,10 +40,25 @@ void jsonw_null(struct jsonw *j);
 /** Text that already is one JSON value. */
 void jsonw_raw(struct jsonw *j, const char *text, size_t len);
 
-/** A key that is a literal of ours and needs no escapes: for long lists, whose keys are most of what is written. */
-#define jsonw_literal(j, key) jsonw_piece(j, ",\"" key "\":", sizeof(",\"" key "\":") - 1)
-/** `piece`: comma, quoted key, colon. Use jsonw_literal. */
-void jsonw_piece(struct jsonw *j, const char *piece, size_t len);
+/**
+ * Keys that are literals of ours and need no escapes, with their values: for long lists, whose keys are most of what is written. As in
+ * jsonw_key and what follows it; `text` needs no escapes either. After jsonw_literal any value may follow.
+ */
+#define jsonw_literal(j, key)             (jsonw_piece(j, ",\"" key "\":", sizeof(",\"" key "\":") - 1), (j)->after_key = true)
+#define jsonw_literal_figure(j, key, v)   (jsonw_literal(j, key), jsonw_next_figure(j, v))
+#define jsonw_literal_plain(j, key, text) (jsonw_literal(j, key), jsonw_next_plain(j, text))
+/** `piece`: comma, quoted key, colon. Use those above. */
+static inline void jsonw_piece(struct jsonw *j, const char *piece, size_t len)
+{
+	if (j->need_comma[j->depth]) {
+		buf_append(j->out, piece, len);
+		return;
+	}
+	j->need_comma[j->depth] = true;
+	buf_append(j->out, piece + 1, len - 1);
+}
+void jsonw_next_figure(struct jsonw *j, double v);
+void jsonw_next_plain(struct jsonw *j, const char *text);
 
 /* key and value in one call */
 void jsonw_kv_string(struct jsonw *j, const char *key, const char *text);

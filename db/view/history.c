@@ -13,8 +13,9 @@
 #define POINTS                                                                                                                   \
 	"SELECT comparison, finished_at, target_sha, device, flops, base_median_ms, target_median_ms, change_pct, ci_low_pct, "  \
 	"ci_high_pct, verdict, flags, epoch, held_ms, anchor_change_pct, anchor_ci_low_pct, anchor_ci_high_pct "                 \
-	"FROM cell INDEXED BY cell_history WHERE key = :key AND repo = :repo AND "                                               \
-	"target_median_ms IS NOT NULL AND (:device = 0 OR device = :device) AND finished_at >= :since AND finished_at < :until "
+	"FROM cell INDEXED BY cell_history WHERE key = :key AND repo = :repo AND target_median_ms IS NOT NULL "
+#define SOME   "AND (:device = 0 OR device = :device) AND finished_at >= :since AND finished_at < :until "
+#define NEWEST "ORDER BY comparison DESC LIMIT :limit"
 
 /** The uuid of a device, remembered over the rows of one answer, since a history rarely has more than one. */
 struct device_name {
@@ -91,22 +92,24 @@ int view_history(struct db *db, const struct view_scope *of, int limit, view_poi
 	int found = find_rows(db, of, &repo, &device, err);
 	if (found < 1)
 		return found;
-	struct stmt *s =
-		store_page_given(of->branch)
-			? db_stmt(db, POINTS "AND branch = :branch ORDER BY comparison DESC LIMIT :limit", err)
-			: db_stmt(db,
-				  POINTS "AND comparison NOT IN (SELECT id FROM comparison WHERE kind = 'peer' AND repo = "
-					 ":repo) ORDER BY comparison DESC LIMIT :limit",
-				  err);
+	bool has_branch = store_page_given(of->branch), wants_all = device == 0 && of->since == 0 && of->until == 0;
+	struct stmt *s = has_branch && wants_all ? db_stmt(db, POINTS "AND branch = :branch " NEWEST, err)
+			 : has_branch            ? db_stmt(db, POINTS SOME "AND branch = :branch " NEWEST, err)
+						 : db_stmt(db,
+							   POINTS SOME "AND comparison NOT IN (SELECT id FROM comparison WHERE kind = "
+										  "'peer' AND repo = :repo) " NEWEST,
+							   err);
 	if (!s)
 		return -1;
 	stmt_text(s, ":key", of->cell);
 	stmt_int(s, ":repo", repo);
-	if (store_page_given(of->branch))
+	if (has_branch)
 		stmt_text(s, ":branch", of->branch);
-	stmt_int(s, ":device", device);
-	stmt_int(s, ":since", of->since);
-	stmt_int(s, ":until", of->until ? of->until : INT64_MAX);
+	if (!has_branch || !wants_all) {
+		stmt_int(s, ":device", device);
+		stmt_int(s, ":since", of->since);
+		stmt_int(s, ":until", of->until ? of->until : INT64_MAX);
+	}
 	stmt_int(s, ":limit", store_page_size(limit, VIEW_HISTORY_MAX));
 	struct device_name name = { 0 };
 	int result;

@@ -10,7 +10,7 @@
 enum { POINTS_DEFAULT = 500 };
 
 /* Ten thousand of these make an answer, so keys go out as they are. */
-#define FIGURE(j, row, field) (jsonw_literal(j, #field), jsonw_figure(j, (row)->field))
+#define FIGURE(j, row, field) jsonw_literal_figure(j, #field, (row)->field)
 
 static void point_row(void *arg, const struct view_point *row)
 {
@@ -24,8 +24,7 @@ static void point_row(void *arg, const struct view_point *row)
 	jsonw_string(j, row->commit);
 	jsonw_literal(j, "device");
 	jsonw_string(j, row->device);
-	jsonw_literal(j, "finished_at");
-	jsonw_string(j, at);
+	jsonw_literal_plain(j, "finished_at", at);
 	FIGURE(j, row, median_ms);
 	FIGURE(j, row, base_median_ms);
 	FIGURE(j, row, tflops);
@@ -37,8 +36,7 @@ static void point_row(void *arg, const struct view_point *row)
 	FIGURE(j, row, anchor_change_pct);
 	FIGURE(j, row, anchor_ci_low_pct);
 	FIGURE(j, row, anchor_ci_high_pct);
-	jsonw_literal(j, "verdict");
-	jsonw_string(j, verdict_name(row->verdict));
+	jsonw_literal_plain(j, "verdict", verdict_name(row->verdict));
 	jsonw_literal(j, "borderline");
 	jsonw_bool(j, row->borderline);
 	jsonw_object_end(j);

@@ -57,7 +57,7 @@ const char *verdict_word(enum jobkind kind, enum verdict v)
 enum verdict verdict_from_name(const char *name)
 {
 	for (unsigned v = 0; name && v < VERDICT_NONE; v++)
-		if (strcmp(names[v], name) == 0)
+		if (*names[v] == *name && strcmp(names[v], name) == 0)
 			return (enum verdict)v;
 	return VERDICT_NONE;
 }
