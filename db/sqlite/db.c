@@ -239,7 +239,7 @@ static int run_plain(struct db *db, const char *file, int line, const char *sql,
 	return s ? stmt_run(s, err) : -1;
 }
 
-static const char sql_begin[] = "BEGIN IMMEDIATE", sql_commit[] = "COMMIT", sql_rollback[] = "ROLLBACK";
+static const char sql_look[] = "BEGIN", sql_begin[] = "BEGIN IMMEDIATE", sql_commit[] = "COMMIT", sql_rollback[] = "ROLLBACK";
 static const char sql_enter[] = "SAVEPOINT inside", sql_leave[] = "RELEASE inside", sql_undo[] = "ROLLBACK TO inside";
 
 /* A reader that was left in the middle would keep the transaction's snapshot. */
@@ -250,22 +250,37 @@ static void reset_all(struct db *db)
 			sqlite3_reset(s->handle);
 }
 
-int db_begin_at(struct db *db, const char *file, int line, struct fw_err *err)
+static int begin(struct db *db, const char *file, int line, const char *sql, struct fw_err *err)
 {
-	if (db->has_outer && !db->is_inside && db_in_transaction(db)) {
-		if (run_plain(db, file, line, sql_enter, err))
-			return -1;
-		db->is_inside = true;
-		return 0;
-	}
 	if (db_in_transaction(db))
 		return err_set(err, ERR_INTERNAL, "database: %s:%d begins a transaction inside the one of %s:%d", file, line,
 			db->begin_file ? db->begin_file : "?", db->begin_line);
-	if (run_plain(db, file, line, sql_begin, err))
+	if (run_plain(db, file, line, sql, err))
 		return -1;
 	db->begin_file = file;
 	db->begin_line = line;
 	return 0;
+}
+
+int db_begin_at(struct db *db, const char *file, int line, struct fw_err *err)
+{
+	if (!db->has_outer || db->is_inside || !db_in_transaction(db))
+		return begin(db, file, line, sql_begin, err);
+	if (run_plain(db, file, line, sql_enter, err))
+		return -1;
+	db->is_inside = true;
+	return 0;
+}
+
+int db_look_begin_at(struct db *db, const char *file, int line, struct fw_err *err)
+{
+	return begin(db, file, line, sql_look, err);
+}
+
+void db_look_end(struct db *db)
+{
+	if (db_in_transaction(db) && run_plain(db, db->begin_file, db->begin_line, sql_commit, NULL) != 0)
+		db_rollback(db);
 }
 
 int db_commit(struct db *db, struct fw_err *err)

@@ -38,6 +38,14 @@ int db_commit(struct db *db, struct fw_err *err);
 void db_rollback(struct db *db);
 
 /**
+ * What is read from here to db_look_end is one state of the database, and is locked once instead of once a statement. Nothing may be
+ * written in between.
+ */
+#define db_look_begin(db, err) db_look_begin_at(db, __FILE__, __LINE__, err)
+int db_look_begin_at(struct db *db, const char *file, int line, struct fw_err *err);
+void db_look_end(struct db *db);
+
+/**
  * A transaction around others: what is begun inside becomes part of it, so that it is stored with what comes after, or not at all. One at a
  * time; db_outer_end(keep) commits or rolls all of it back. Err: nothing was stored.
  */

@@ -14,6 +14,7 @@ struct stmt {
 	const char *text; /* the caller's pointer: the key */
 	const char *file;
 	int line;
+	bool only_reads;
 	struct stmt *next;
 };
 

@@ -45,7 +45,13 @@ struct stmt *db_stmt_at(struct db *db, const char *file, int line, const char *s
 		err_set(err, ERR_INTERNAL, "out of memory");
 		return NULL;
 	}
-	*s = (struct stmt){ .db = db, .handle = handle, .text = sql, .file = file, .line = line, .next = db->bucket[b] };
+	*s = (struct stmt){ .db = db,
+		.handle = handle,
+		.text = sql,
+		.file = file,
+		.line = line,
+		.only_reads = sqlite3_stmt_readonly(handle),
+		.next = db->bucket[b] };
 	db->bucket[b] = s;
 	return s;
 }
@@ -121,7 +127,7 @@ int db_check_place(struct db *db, struct fw_err *err)
 int stmt_step(struct stmt *s, struct fw_err *err)
 {
 	struct db *db = s->db;
-	bool begins_to_write = !db_in_transaction(db) && !sqlite3_stmt_busy(s->handle) && !sqlite3_stmt_readonly(s->handle);
+	bool begins_to_write = !s->only_reads && !db_in_transaction(db) && !sqlite3_stmt_busy(s->handle);
 	if (begins_to_write && db_check_place(db, err) != 0)
 		return -1;
 	errno = 0;

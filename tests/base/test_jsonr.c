@@ -188,9 +188,28 @@ static void test_broken(void **state)
 	buf_fini(&b);
 }
 
+/* What is stepped over ends where it ends, wherever in memory its quotes and brackets lie. */
+static void test_steps_over(void **state)
+{
+	static const char *const values[] = { "\"}]\\\"[{\"", "{\"a\":\"}\",\"b\":[[],{\"c\":\"\\\\\"}]}", "[\"]\",-1.5e3,null]",
+		"\"\\u00e9\\n\"", "true", "-12.5" };
+	char text[256];
+	bool failed;
+	(void)state;
+	for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+		for (int before = 0; before < 40; before++) {
+			int len = snprintf(text, sizeof text, "{\"unknown\":[%.*s%s,\"%.*s\"],\"count\":%d}", before,
+				"                                        ", values[i], before,
+				"........................................", before);
+			struct story s = read_story(text, (size_t)len, &failed);
+			assert_false(failed);
+			assert_int_equal(s.count, before);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(test_reads_back), cmocka_unit_test(test_numbers),
-		cmocka_unit_test(test_broken) };
+		cmocka_unit_test(test_broken), cmocka_unit_test(test_steps_over) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -161,6 +161,31 @@ static void an_outer_transaction_decides(void **state)
 	assert_int_equal(rows_of_t(f), 3);
 }
 
+/* Whatever is stored meanwhile, all that is read in one look is of one state. */
+static void a_look_sees_one_state(void **state)
+{
+	struct fixture *f = *state;
+	struct db *other;
+	ok(db_script(f->db, "CREATE TABLE t (a INTEGER) STRICT", &err));
+	ok(db_open(f->path, false, &other, &err));
+	ok(db_look_begin(f->db, &err));
+	assert_int_equal(rows_of_t(f), 0);
+	ok(stmt_run(db_stmt(other, "INSERT INTO t VALUES (1)", &err), &err));
+	assert_int_equal(rows_of_t(f), 0);
+	refused(ERR_INTERNAL, db_look_begin(f->db, &err));
+	refused(ERR_INTERNAL, db_begin(f->db, &err));
+	assert_non_null(strstr(err.text, "inside the one of"));
+	db_look_end(f->db);
+	assert_false(db_in_transaction(f->db));
+	assert_int_equal(rows_of_t(f), 1);
+	db_look_end(f->db);
+	db_close(other);
+	ok(db_begin(f->db, &err)); /* nothing of it is left */
+	ok(stmt_run(db_stmt(f->db, "INSERT INTO t VALUES (2)", &err), &err));
+	ok(db_commit(f->db, &err));
+	assert_int_equal(rows_of_t(f), 2);
+}
+
 static void rollback_ends_open_readers(void **state)
 {
 	struct fixture *f = *state;
@@ -381,6 +406,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(transactions_hold_or_vanish, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(a_file_that_was_deleted_takes_nothing, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(an_outer_transaction_decides, fixture_setup, fixture_teardown),
+		cmocka_unit_test_setup_teardown(a_look_sees_one_state, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(rollback_ends_open_readers, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(errors_say_where, fixture_setup, fixture_teardown),
 		cmocka_unit_test_setup_teardown(second_writer_waits_and_is_told, fixture_setup, fixture_teardown),

@@ -456,31 +456,41 @@ static int draw(struct site *site, struct http_response *response, int64_t id, c
 	return result;
 }
 
-void page_comparison(void *arg, struct http_request *r, struct http_response *response)
+static int answer(struct site *site, struct http_request *r, struct http_response *response, int64_t id, struct fw_err *err)
 {
-	struct site *site = arg;
-	struct fw_err err = { 0 };
 	struct comparison_view view = {
 		.show = asked(r, "show"), .find = asked(r, "q"), .sort = asked(r, "sort"), .open = asked(r, "open")
 	};
 	struct view_around around;
 	char stamp[PAGE_STAMP_MAX];
+	if (view_around(site->db, id, &around, err) != 0)
+		return -1;
+	page_stamp(id, &around, response->logged_in, stamp);
+	if (!is_plain(&view))
+		return draw(site, response, id, &around, &view, err);
+	if (page_cache_get(site->pages, id, stamp, &response->body)) {
+		response->type = "text/html; charset=utf-8";
+	} else {
+		if (draw(site, response, id, &around, &view, err) != 0)
+			return -1;
+		page_cache_put(site->pages, id, stamp, &response->body);
+	}
+	snprintf(response->etag, sizeof response->etag, "\"%s\"", stamp);
+	return 0;
+}
+
+void page_comparison(void *arg, struct http_request *r, struct http_response *response)
+{
+	struct site *site = arg;
+	struct fw_err err = { 0 };
 	int64_t id = answer_path_id(r, response, "comparison");
 	if (id < 0)
 		return;
-	if (view_around(site->db, id, &around, &err) != 0) {
-		answer_error(r, response, &err);
-		return;
+	int result = db_look_begin(site->db, &err);
+	if (result == 0) {
+		result = answer(site, r, response, id, &err);
+		db_look_end(site->db);
 	}
-	page_stamp(id, &around, response->logged_in, stamp);
-	if (is_plain(&view) && page_cache_get(site->pages, id, stamp, &response->body)) {
-		response->type = "text/html; charset=utf-8";
-	} else if (draw(site, response, id, &around, &view, &err) != 0) {
+	if (result != 0)
 		answer_error(r, response, &err);
-		return;
-	} else if (is_plain(&view)) {
-		page_cache_put(site->pages, id, stamp, &response->body);
-	}
-	if (is_plain(&view))
-		snprintf(response->etag, sizeof response->etag, "\"%s\"", stamp);
 }
