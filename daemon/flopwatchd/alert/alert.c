@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "flopwatchd/alert/alert_cells.h"
+#include "flopwatchd/alert/alert_profile.h"
 #include "base/clock.h"
 #include "db/profile/view_profile.h"
 #include "db/view/live.h"
@@ -155,7 +156,9 @@ int alert_open(
 		.comparison = a->comparison,
 		.now_ms = now_ms,
 		.err = err };
-	return *is_new || a->n_news ? tell(&m, a->id) : 0;
+	if (!*is_new && !a->n_news)
+		return 0;
+	return tell(&m, a->id) != 0 || alert_profile(db, config, a, now_ms, err) != 0 ? -1 : 0;
 }
 
 int alert_resolve(struct db *db, const struct config *config, int64_t id, int64_t comparison, const char *reason, int64_t now_ms,

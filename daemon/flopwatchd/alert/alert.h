@@ -12,7 +12,8 @@
 /**
  * Open the alert `a` or bring it up to date (see store_alert_open for its keys and what people's answers mean). Fill at least
  * kind, repo (or device), branch, target_sha, title and cells_json; sets a->id and a->state. `is_new`: it was not open before
- * this call, and "alert.opened" was told; where cells came to one that was, "alert.extended" was. `config` NULL: no webhook is.
+ * this call, and "alert.opened" was told; where cells came to one that was, "alert.extended" was. Either way a lost time is asked why
+ * (alert_profile.h). `config` NULL: neither a webhook is told nor anybody asked.
  */
 int alert_open(
 	struct db *db, const struct config *config, struct store_alert *a, int64_t now_ms, bool *is_new, struct fw_err *err);

@@ -72,6 +72,7 @@ void config_update(struct config *live, const struct config *fresh, char *restar
 	live->queue_max = fresh->queue_max;
 	live->calibrate_idle = fresh->calibrate_idle;
 	live->calibrate_every_ms = fresh->calibrate_every_ms;
+	live->profile = fresh->profile;
 }
 
 void config_place(const struct config_repo *r, struct yaml_place at, const char *setting, int item, char *text, size_t size)

@@ -442,6 +442,15 @@ static void read_calibrate(struct yaml *y, struct yaml_node *map, struct config 
 	yaml_finish(y, map);
 }
 
+/* `on` or `off`. */
+static void read_profile(struct yaml *y, struct yaml_node *root, struct config *c)
+{
+	static const char *const words[] = { "on", "off", NULL };
+	char word[4] = "on";
+	read_choice(y, root, "profile", words, "on, off", word, sizeof word);
+	c->profile = !strcmp(word, "on");
+}
+
 /* A worker that is this machine's: what it shows can be looked at here. */
 static bool has_local_worker(const struct config *c)
 {
@@ -512,6 +521,7 @@ static void read_all(struct yaml *y, struct config *c)
 	read_sandbox(y, root, c);
 	read_limits(y, yaml_get(y, root, "limits"), c);
 	read_calibrate(y, yaml_get(y, root, "calibrate"), c);
+	read_profile(y, root, c);
 	read_cores(y, yaml_get(y, root, "cores"), c);
 	read_section(y, root, "workers", CONFIG_WORKERS_MAX, c, read_worker);
 	read_section(y, root, "repos", CONFIG_REPOS_MAX, c, read_repo);

@@ -1,0 +1,68 @@
+/* alert_profile.c - see alert_profile.h. */
+#include "flopwatchd/alert/alert_profile.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <jansson.h>
+
+#include "db/store/result.h"
+#include "flopwatchd/job/profile_ask.h"
+#include "flopwatchd/job/profile_cells.h"
+
+static bool is_named(const json_t *cells, const char *key)
+{
+	size_t i;
+	json_t *cell;
+	json_array_foreach(cells, i, cell)
+	{
+		const char *name = json_string_value(json_object_get(cell, "cell"));
+		if (name && strcmp(name, key) == 0)
+			return true;
+	}
+	return false;
+}
+
+/** The alert's cells as its comparison measured them. */
+static int choose(struct db *db, const struct store_alert *a, int most, struct profile_cells *out, struct fw_err *err)
+{
+	struct store_cell c = { .n = -1 };
+	int result;
+	json_t *cells = json_loads(a->cells_json, 0, NULL);
+	memset(out, 0, sizeof *out);
+	while ((result = store_cell_next(db, a->comparison, c.n, &c, err)) == 1)
+		if (is_named(cells, c.key) && isfinite(c.target_median_ms))
+			profile_cells_add(out, c.key, c.group, c.direction, isfinite(c.decided_m) ? c.decided_m : c.m);
+	json_decref(cells);
+	profile_cells_choose(out, most);
+	return result;
+}
+
+int alert_profile(struct db *db, const struct config *config, const struct store_alert *a, int64_t now_ms, struct fw_err *err)
+{
+	struct profile_cells cells;
+	struct store_profile_of of;
+	struct store_profile p = { .comparison = a->comparison, .alert = a->id };
+	struct store_job job = { .origin = "alert" };
+	struct fw_err why = { 0 };
+	char line[96];
+	int asked;
+	bool is_loss = a->kind == ALERTKIND_REGRESSION || a->kind == ALERTKIND_CREEP;
+	if (!config || !config->profile || !is_loss || !a->comparison)
+		return 0;
+	if (store_profile_asked(db, a->id, &asked, err) != 0)
+		return -1;
+	if (asked >= EVIDENCE_CELLS_MAX)
+		return 0;
+	if (store_profile_read_comparison(db, a->comparison, &of, &why) != 0)
+		return why.code == ERR_INVALID ? 0 : err_set(err, why.code, "%s", why.text);
+	if (choose(db, a, EVIDENCE_CELLS_MAX - asked, &cells, err) != 0)
+		return -1;
+	if (cells.n == 0)
+		return 0;
+	profile_ask_like(&of, &job);
+	profile_cells_words(&cells, job.cells_glob, sizeof job.cells_glob);
+	snprintf(line, sizeof line, "queued: alert %lld asks why", (long long)a->id);
+	return profile_ask(db, &job, &p, line, now_ms, err);
+}
