@@ -52,7 +52,7 @@ int store_profile_code_put(struct db *db, int64_t cell, const struct msg_code *c
 
 /** Why a cell lost, or a part of it. */
 struct store_profile_cause {
-	int rank; /* 0 explains most */
+	int rank;                                          /* 0 explains most */
 	const char *code, *kernel, *confidence, *sentence; /* words of core/cause/cause.h */
 	double explained_ms, of_ms;
 };

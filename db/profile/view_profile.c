@@ -11,10 +11,10 @@ enum { HUNKS_MAX = 1 << 20 };
 
 /* ---- what was asked for ------------------------------------------------------------------------------------------------ */
 
-/* Of the cell that lost most the cause that explains most. */
+/* Of the cell that lost most the cause that explains most; that nothing does is no sentence. */
 #define SENTENCE                                                                                                                 \
-	"(SELECT k.sentence FROM profile_cell x JOIN cause k ON k.profile_cell = x.id WHERE x.profile = p.id "                   \
-	"ORDER BY coalesce(x.target_ms / x.base_ms, 0) DESC, x.n, k.rank LIMIT 1)"
+	"(SELECT k.sentence FROM profile_cell x JOIN cause k ON k.profile_cell = x.id WHERE x.profile = p.id AND "               \
+	"k.code <> 'not_explained' ORDER BY coalesce(x.target_ms / x.base_ms, 0) DESC, x.n, k.rank LIMIT 1)"
 
 #define PROFILE_SELECT                                                                                                           \
 	"SELECT p.id, p.job, p.comparison, p.alert, j.state, j.state_why, r.name, j.base_sha, j.target_sha, j.base_name, "       \

@@ -161,6 +161,11 @@ static void the_sentence_is_of_the_cell_that_lost_most(void **state)
 	put_cause(f, little, 0, "it reads more");
 	put_cause(f, much, 1, "and waits");
 	put_cause(f, much, 0, "it spills");
+	int64_t open = put_cell(f, id, 2, "attention/open", 1, 2); /* lost most, and nothing explains it */
+	struct store_profile_cause left = {
+		.code = "not_explained", .kernel = "", .confidence = "open", .sentence = "1 ms is not explained"
+	};
+	ok(store_profile_cause_put(f->db, open, &left, &err));
 	int64_t later = ask(f, 2, 0, ""); /* has nothing to say yet */
 	ok(db_commit(f->db, &err));
 	jsonw_init(&j, &out);

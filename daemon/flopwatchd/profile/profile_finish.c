@@ -10,6 +10,7 @@
 #include "db/store/job.h"
 #include "db/store/result.h"
 #include "flopwatchd/alert/alert.h"
+#include "flopwatchd/profile/profile_causes.h"
 
 enum { WHY_SIZE = 700 };
 
@@ -74,18 +75,14 @@ static enum store_profile_state state_of(const struct result *r, int cell, char 
 
 /* ---- storing ----------------------------------------------------------------------------------------------------------- */
 
-/** The medians of the comparison that is explained; NAN where it has none. */
-static int read_medians(struct db *db, int64_t comparison, const char *key, struct store_profile_cell *out, struct fw_err *err)
+/** The cell as the comparison that is explained timed it. 1, 0 there is none, -1. */
+static int find_timed(struct db *db, int64_t comparison, const char *key, struct store_cell *out, struct fw_err *err)
 {
-	struct store_cell c = { .n = -1 };
 	int result = 0;
-	out->base_ms = out->target_ms = NAN;
-	while (comparison && (result = store_cell_next(db, comparison, c.n, &c, err)) == 1)
-		if (strcmp(c.key, key) == 0) {
-			out->base_ms = c.base_median_ms;
-			out->target_ms = c.target_median_ms;
-			return 0;
-		}
+	out->n = -1;
+	while (comparison && (result = store_cell_next(db, comparison, out->n, out, err)) == 1)
+		if (strcmp(out->key, key) == 0)
+			return 1;
 	return result;
 }
 
@@ -103,6 +100,7 @@ static int put_evidence(struct db *db, const struct profiled *p, int cell, int64
 static int put_cell(struct db *db, const struct result *r, const struct store_profile *p, int i, struct fw_err *err)
 {
 	char why[WHY_SIZE];
+	struct store_cell timed;
 	struct store_profile_cell c = { .profile = p->id,
 		.n = i,
 		.key = r->plan.ask.cell[i].key,
@@ -110,9 +108,18 @@ static int put_cell(struct db *db, const struct result *r, const struct store_pr
 		.why = why,
 		.end = profiled_end(&r->profiled, i),
 		.with = profiled_with(&r->profiled, i) };
-	if (read_medians(db, p->comparison, c.key, &c, err) != 0 || store_profile_cell_put(db, &c, err) != 0)
+	int found = find_timed(db, p->comparison, c.key, &timed, err);
+	if (found < 0)
 		return -1;
-	return c.end ? put_evidence(db, &r->profiled, i, c.id, err) : 0;
+	c.base_ms = found ? timed.base_median_ms : NAN;
+	c.target_ms = found ? timed.target_median_ms : NAN;
+	if (store_profile_cell_put(db, &c, err) != 0)
+		return -1;
+	if (!c.end)
+		return 0;
+	if (put_evidence(db, &r->profiled, i, c.id, err) != 0)
+		return -1;
+	return profile_causes(db, r, i, found ? &timed : NULL, c.id, err);
 }
 
 static int tell(struct db *db, const struct store_job *job, const struct store_profile *p, int64_t now_ms, struct fw_err *err)

@@ -1,0 +1,176 @@
+/* profile_causes.c - see profile_causes.h. */
+#include "flopwatchd/profile/profile_causes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/cause/cause.h"
+#include "core/verdict/flag.h"
+#include "db/profile/store_profile.h"
+
+#define HALF_WIDTH 1.96 /* of an interval, in standard errors */
+
+/** Texts and lists that the evidence points into. */
+struct gathered {
+	struct cause_kernel *kernel;
+	struct cause_value *value;
+	struct cause_code *code;
+	struct cause_opcode *opcode;
+};
+
+static void gathered_free(struct gathered *g)
+{
+	free(g->kernel);
+	free(g->value);
+	free(g->code);
+	free(g->opcode);
+}
+
+static struct cause_takes takes_of(const struct evidence_takes *t)
+{
+	return (struct cause_takes){ .registers = t->registers,
+		.local_bytes = t->local_bytes,
+		.shared_bytes = t->shared_bytes,
+		.ctas_per_sm = t->ctas_per_sm };
+}
+
+static void add_kernel(struct cause_evidence *e, struct gathered *g, size_t *n_values, const struct msg_kernel *k)
+{
+	struct cause_kernel *to = &g->kernel[e->n_kernels++];
+	*to = (struct cause_kernel){ .of_target = k->role == ROLE_TARGET,
+		.repeat = k->repeat,
+		.n = k->n,
+		.phase = k->phase,
+		.name = k->kernel,
+		.code = k->code_sha256,
+		.ms = k->ms,
+		.registers = k->registers,
+		.local_bytes = k->local_bytes,
+		.shared_bytes = k->shared_bytes,
+		.ctas_per_sm = k->ctas_per_sm,
+		.n_values = (size_t)k->n_values,
+		.value = &g->value[*n_values] };
+	memcpy(to->grid, k->grid, sizeof to->grid);
+	memcpy(to->block, k->block, sizeof to->block);
+	for (int i = 0; i < k->n_values; i++)
+		g->value[(*n_values)++] = (struct cause_value){ .metric = k->value[i].metric, .value = k->value[i].value };
+}
+
+static void add_code(struct cause_evidence *e, struct gathered *g, const struct msg_code *c)
+{
+	struct cause_opcode *opcode = &g->opcode[e->n_codes * EVIDENCE_OPCODES_MAX];
+	for (int i = 0; i < c->n_opcodes; i++)
+		opcode[i] = (struct cause_opcode){
+			.opcode = c->opcode[i].opcode, .base = c->opcode[i].base, .target = c->opcode[i].target
+		};
+	g->code[e->n_codes++] = (struct cause_code){ .base = c->base,
+		.target = c->target,
+		.what = evidence_code_names[c->what],
+		.n_opcodes = (size_t)c->n_opcodes,
+		.opcode = opcode,
+		.base_takes = takes_of(&c->base_takes),
+		.target_takes = takes_of(&c->target_takes) };
+}
+
+/** Own: gathered_free, also after an error. */
+static int gather(const struct profiled *p, int cell, struct cause_evidence *e, struct gathered *g, struct fw_err *err)
+{
+	size_t n_values = 0;
+	g->kernel = calloc((size_t)p->n_kernels + 1, sizeof *g->kernel);
+	g->value = calloc((size_t)p->n_values + 1, sizeof *g->value);
+	g->code = calloc((size_t)p->n_codes + 1, sizeof *g->code);
+	g->opcode = calloc((size_t)(p->n_codes + 1) * EVIDENCE_OPCODES_MAX, sizeof *g->opcode);
+	if (!g->kernel || !g->value || !g->code || !g->opcode)
+		return err_set(err, ERR_INTERNAL, "out of memory for the evidence of a profile");
+	for (int i = 0; i < p->n_kernels; i++)
+		if (p->kernel[i].cell == cell)
+			add_kernel(e, g, &n_values, &p->kernel[i]);
+	for (int i = 0; i < p->n_codes; i++)
+		if (p->code[i]->cell == cell)
+			add_code(e, g, p->code[i]);
+	e->kernel = g->kernel;
+	e->code = g->code;
+	return 0;
+}
+
+/** What its verdict stands for: of bursts and slow calls what decided, else the pairs; and how much of that is the clock's. */
+static void take_times(struct cause_evidence *e, const struct store_cell *c)
+{
+	double m = isfinite(c->m) ? c->m : log(c->target_median_ms / c->base_median_ms), se = c->se;
+	e->base_ms = c->base_median_ms;
+	if (c->decider == DECIDER_BURSTS && isfinite(c->decided_m)) {
+		e->clock_ms = e->base_ms * (exp(c->decided_m) - exp(m));
+		m = c->decided_m;
+		se = c->decided_se;
+	} else if ((c->flags & FLAG_CLOCK) && isfinite(c->m_code)) {
+		e->clock_ms = e->base_ms * (exp(m) - exp(c->m_code));
+	}
+	e->target_ms = e->base_ms * exp(m);
+	e->noise_ms = isfinite(se) ? HALF_WIDTH * se * e->base_ms : 0;
+}
+
+/** A call's kernels by themselves, where nothing else timed it. 0: not all of them have a time. */
+static double call_ms(const struct cause_evidence *e, bool of_target)
+{
+	double sum = 0;
+	bool seen[CAUSE_REPEATS] = { false };
+	for (size_t i = 0; i < e->n_kernels; i++) {
+		const struct cause_kernel *k = &e->kernel[i];
+		if (k->of_target != of_target)
+			continue;
+		if (k->ms < 0)
+			return 0;
+		sum += k->ms;
+		seen[k->repeat] = true;
+	}
+	int processes = seen[0] + seen[1];
+	return processes ? sum / processes : 0;
+}
+
+static bool is_timed(const struct store_cell *c)
+{
+	return c && isfinite(c->base_median_ms) && isfinite(c->target_median_ms) && c->base_median_ms > 0 &&
+	       c->target_median_ms > 0;
+}
+
+static int put(struct db *db, const struct cause *cause, int rank, int64_t row, struct fw_err *err)
+{
+	const struct store_profile_cause c = { .rank = rank,
+		.code = cause_kind_names[cause->kind],
+		.kernel = cause->kernel,
+		.confidence = cause_confidence_names[cause->confidence],
+		.sentence = cause->sentence,
+		.explained_ms = cause->explained_ms,
+		.of_ms = cause->of_ms };
+	return store_profile_cause_put(db, row, &c, err);
+}
+
+int profile_causes(struct db *db, const struct result *r, int i, const struct store_cell *timed, int64_t row, struct fw_err *err)
+{
+	const struct msg_profile *end = profiled_end(&r->profiled, i);
+	const struct msg_counterfactual *with = profiled_with(&r->profiled, i);
+	struct gathered g = { .kernel = NULL };
+	struct cause causes[CAUSE_MAX];
+	struct cause_evidence e = { .is_counted = end->path == EVIDENCE_RANGE || end->path == EVIDENCE_NCU,
+		.base_config = end->base_config,
+		.target_config = end->target_config,
+		.device = { .sms = r->device.cores, .mhz = r->device.clock_max_mhz, .dram_gb_s = r->device.peak_gb_s } };
+	int result = gather(&r->profiled, i, &e, &g, err);
+	if (with) {
+		e.with_base_ms = with->base_ms;
+		e.with_target_ms = with->target_ms;
+		e.with_ms = with->with_ms;
+	}
+	if (result == 0 && is_timed(timed)) {
+		take_times(&e, timed);
+	} else if (result == 0) {
+		e.base_ms = call_ms(&e, false);
+		e.target_ms = call_ms(&e, true);
+	}
+	size_t n = result == 0 && e.base_ms > 0 && e.target_ms > 0 ? cause_rank(&e, causes, CAUSE_MAX) : 0;
+	for (size_t k = 0; k < n && result == 0; k++)
+		result = put(db, &causes[k], (int)k, row, err);
+	gathered_free(&g);
+	return result;
+}
