@@ -6,6 +6,7 @@
 #include "web/answer/answer.h"
 #include "web/api/api.h"
 #include "web/page/page.h"
+#include "web/profile/profile.h"
 
 static const struct http_route routes[] = {
 	{ "GET", "/", page_overview, HTTP_READ, NULL },
@@ -57,6 +58,10 @@ static const struct http_route routes[] = {
 	{ "GET", "/api/v1/alerts/{id}", api_alert, HTTP_READ, "" },
 	{ "GET", "/api/v1/bisects", api_bisects, HTTP_READ, "repo since until limit cursor" },
 	{ "GET", "/api/v1/bisects/{id}", api_bisect, HTTP_READ, "" },
+	{ "GET", "/api/v1/profiles", api_profiles, HTTP_READ, "alert comparison repo limit cursor" },
+	{ "GET", "/api/v1/profiles/{id}.csv", api_profile_csv, HTTP_READ, "" },
+	{ "GET", "/api/v1/profiles/{id}.md", api_profile_md, HTTP_READ, "" },
+	{ "GET", "/api/v1/profiles/{id}", api_profile, HTTP_READ, "" },
 	{ "GET", "/api/v1/jobs", api_jobs, HTTP_READ, "state repo since until limit cursor" },
 	{ "GET", "/api/v1/jobs/{id}", api_job, HTTP_READ, "" },
 	{ "GET", "/api/v1/jobs/{id}/log", api_job_log, HTTP_READ, "" },
@@ -76,6 +81,7 @@ static const struct http_route routes[] = {
 	{ "POST", "/api/v1/imports", api_import_post, HTTP_TRIGGER, "" },
 	{ "POST", "/api/v1/bisects", api_bisect_post, HTTP_TRIGGER, "" },
 	{ "POST", "/api/v1/bisects/{id}/cancel", api_bisect_cancel, HTTP_TRIGGER, "" },
+	{ "POST", "/api/v1/profiles", api_profile_post, HTTP_TRIGGER, "" },
 	{ "POST", "/api/v1/alerts/{id}/acknowledge", api_alert_acknowledge, HTTP_TRIGGER, "" },
 	{ "POST", "/api/v1/alerts/{id}/accept", api_alert_accept, HTTP_TRIGGER, "" },
 	{ "POST", "/api/v1/alerts/{id}/resolve", api_alert_resolve, HTTP_TRIGGER, "" },

@@ -113,6 +113,18 @@ const struct catalog_verb catalog_verbs[] = {
 		"result broke.",
 		"repo suite device timeout progress", "flopwatch bisect v1.4 main '*/causal/*'  # who slowed it down",
 		CATALOG_NONE, "", "branches branches cells" },
+	{ "profile", 1, 2, verb_profile, "profile BASE TARGET\nprofile ALERT\nprofile comparison COMPARISON",
+		"find out why cells lost, from counters and machine code",
+		"Runs the kernels of three cells at most once more on both sides, after everything else that waits, and prints what that shows, as why does: "
+		"the worst cells of the alert or comparison, or those that --cells names. The daemon does so by itself after an alert (profile: on).",
+		"repo suite cells device timeout progress base-provider target-provider",
+		"flopwatch profile main my-branch --cells '*/backward'  # of two commits\n"
+		"flopwatch profile 3  # of an alert\nflopwatch profile comparison 17",
+		CATALOG_WORDS, "alert comparison", "branches branches" },
+	{ "why", 1, 3, verb_why, "why ALERT [CELL]\nwhy comparison COMPARISON [CELL]",
+		"why cells lost: causes by the milliseconds that they explain, and the kernels of both sides",
+		"What the newest profile that knows it says. Status 7 while it is not done, 4 where nobody has asked.", "",
+		"flopwatch why 3\nflopwatch why comparison 17 --json", CATALOG_WORDS, "alert comparison", "alerts cells" },
 	{ "import", 1, 2, verb_import, "import FILE [BASE_FILE]", "store what another benchmark wrote",
 		"As a comparison of kind import, whose cells are undecided by nature. The same again stores nothing.",
 		"repo commit base branch suite format unit time",

@@ -85,6 +85,10 @@ int verb_backup(struct client *c, const struct options *o);
 int verb_calibrate(struct client *c, const struct options *o);
 /** peer [TARGET] | show */
 int verb_peer(struct client *c, const struct options *o);
+/** profile BASE TARGET | ALERT | comparison COMPARISON */
+int verb_profile(struct client *c, const struct options *o);
+/** why ALERT [CELL] | comparison COMPARISON [CELL] */
+int verb_why(struct client *c, const struct options *o);
 int verb_watch(struct client *c, const struct options *o);
 int verb_open(struct client *c, const struct options *o);
 int verb_doctor(struct client *c, const struct options *o);

@@ -1,5 +1,5 @@
 /* control.c - checks what was asked, writes it, wakes who acts on it. */
-#include "flopwatchd/control.h"
+#include "flopwatchd/control_inside.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -121,7 +121,7 @@ static void keep_name(const char *text, char out[STORE_JOB_NAME_SIZE])
 	snprintf(out, STORE_JOB_NAME_SIZE, "%s", fits ? text : "");
 }
 
-static int read_request(struct control *c, const struct job_request *r, struct store_job *job, struct fw_err *err)
+int control_read_request(struct control *c, const struct job_request *r, struct store_job *job, struct fw_err *err)
 {
 	char ignored[1024], kind[8];
 	if (!r->repo || !r->repo[0] || !r->target || !r->target[0])
@@ -152,8 +152,7 @@ static int read_request(struct control *c, const struct job_request *r, struct s
 	return read_providers(r, job, err);
 }
 
-/* Whether `more` jobs may wait beside those that do; ERR_FULL. Inside the transaction that queues them. */
-static int find_room(struct control *c, int more, struct fw_err *err)
+int control_find_room(struct control *c, int more, struct fw_err *err)
 {
 	int64_t waiting;
 	if (store_job_waiting(c->db, &waiting, err) != 0)
@@ -170,7 +169,7 @@ static int insert_job(struct control *c, struct store_job *job, struct fw_err *e
 	int64_t now = clock_utc_ms();
 	if (txn_begin(g, err) != 0)
 		return -1;
-	int result = find_room(c, 1, err);
+	int result = control_find_room(c, 1, err);
 	if (result == 0)
 		result = store_job_insert(c->db, job, now, err);
 	if (result == 0)
@@ -187,14 +186,13 @@ static int insert_job(struct control *c, struct store_job *job, struct fw_err *e
 int control_enqueue(struct control *c, const struct job_request *request, int64_t *id, struct fw_err *err)
 {
 	struct store_job job = { .kind = JOBKIND_CHANGE, .origin = "api", .priority = PRIORITY_ASKED };
-	if (read_request(c, request, &job, err) != 0 || insert_job(c, &job, err) != 0)
+	if (control_read_request(c, request, &job, err) != 0 || insert_job(c, &job, err) != 0)
 		return -1;
 	*id = job.id;
 	return 0;
 }
 
-/* A kind of device, or one device by its uuid. */
-static int read_device(struct control *c, const char *text, struct store_job *job, struct fw_err *err)
+int control_read_device(struct control *c, const char *text, struct store_job *job, struct fw_err *err)
 {
 	enum devicestate state;
 	int64_t id;
@@ -219,13 +217,13 @@ int control_calibrate(struct control *c, const struct job_request *request, int 
 	const char *name = named ? request->repo : c->config->repo[0].name;
 	if (find_repo(c, name, &wish.repo, err) != 0 ||
 		copy_word("suite", request->suite, wish.suite, sizeof wish.suite, err) != 0 ||
-		read_device(c, request->device_kind, &wish, err) != 0)
+		control_read_device(c, request->device_kind, &wish, err) != 0)
 		return -1;
 	struct txn *g = queue_txn(c->queue);
 	const char *upstream = c->config->repo[config_repo_find(c->config, name)].upstream;
 	if (txn_begin(g, err) != 0)
 		return -1;
-	int result = find_room(c, runs, err);
+	int result = control_find_room(c, runs, err);
 	for (int i = 0; i < runs && result == 0; i++) {
 		struct store_job job = wish;
 		result = calibrate_enqueue(c->db, upstream, &job, clock_utc_ms(), err);
@@ -249,7 +247,7 @@ int control_forget(struct control *c, const struct job_request *request, const c
 	const char *name = named ? request->repo : c->config->repo[0].name;
 	if (find_repo(c, name, &wish.repo, err) != 0 ||
 		copy_word("cells", request->cells_glob, wish.cells_glob, sizeof wish.cells_glob, err) != 0 ||
-		read_device(c, request->device_kind, &wish, err) != 0)
+		control_read_device(c, request->device_kind, &wish, err) != 0)
 		return -1;
 	if (wish.device_kind != DEVICE_ANY)
 		return err_set(
@@ -319,14 +317,14 @@ int control_peer(struct control *c, const struct job_request *request, int64_t *
 		r.target = c->config->repo[at].upstream;
 	r.base = NULL;
 	r.device_kind = NULL; /* may name one device, which read_request does not know */
-	if (read_request(c, &r, &wish, err) != 0 || read_device(c, request->device_kind, &wish, err) != 0 ||
+	if (control_read_request(c, &r, &wish, err) != 0 || control_read_device(c, request->device_kind, &wish, err) != 0 ||
 		choose_peers(c, &c->config->repo[at], &r, &wish, &peers, err) != 0)
 		return -1;
 	wish.branch[0] = 0;
 	if (txn_begin(g, err) != 0)
 		return -1;
 	int64_t now = clock_utc_ms();
-	int result = find_room(c, peers.n, err);
+	int result = control_find_room(c, peers.n, err);
 	if (result == 0)
 		result = peerjobs_ask(c->db, &wish, &peers, now, jobs, err);
 	for (int i = 0; i < peers.n && result == 0; i++) {
@@ -364,6 +362,8 @@ int control_retry(struct control *c, int64_t job, int64_t *new_job, struct fw_er
 	if (config_repo_find(c->config, row.repo_name) < 0)
 		return err_set(err, ERR_CONFLICT, "repository %s is not configured any more", row.repo_name);
 	snprintf(row.origin, sizeof row.origin, "retry");
+	if (row.kind == JOBKIND_PROFILE)
+		return control_profile_again(c, &row, new_job, err);
 	row.plan = 0;
 	row.priority = PRIORITY_ASKED;
 	if (insert_job(c, &row, err) != 0)
@@ -401,7 +401,7 @@ int control_bisect(struct control *c, const struct job_request *request, int64_t
 	struct store_bisect b = { .origin = "api" };
 	if (!request->base || !request->base[0])
 		return err_set(err, ERR_INVALID, "a bisect needs a good commit");
-	if (read_request(c, request, &job, err) != 0)
+	if (control_read_request(c, request, &job, err) != 0)
 		return -1;
 	if (!strcmp(job.base_sha, job.target_sha))
 		return err_set(err, ERR_INVALID, "good and bad are the same commit %.12s", job.base_sha);
@@ -413,7 +413,7 @@ int control_bisect(struct control *c, const struct job_request *request, int64_t
 	snprintf(b.cells, sizeof b.cells, "%s", job.cells_glob);
 	if (txn_begin(g, err) != 0)
 		return -1;
-	int result = find_room(c, 1, err);
+	int result = control_find_room(c, 1, err);
 	if (result == 0)
 		result = store_bisect_insert(c->db, &b, clock_utc_ms(), err);
 	if (txn_end(g, result, err) != 0)

@@ -34,6 +34,11 @@ struct control {
 int control_enqueue(struct control *c, const struct job_request *request, int64_t *job, struct fw_err *err);
 /** Search for the culprit between request->base (good) and request->target (bad). Err: as control_enqueue. */
 int control_bisect(struct control *c, const struct job_request *request, int64_t *bisect, struct fw_err *err);
+/**
+ * Ask why: of the worst cells of request->alert or request->comparison, of those that cells_glob names in the latter, or of base and target.
+ * *profile is its number. Err: as control_enqueue; ERR_INVALID nothing was timed that could be explained.
+ */
+int control_profile(struct control *c, const struct job_request *request, int64_t *profile, struct fw_err *err);
 /** End a search and the job that it waits for. Err: ERR_NOT_FOUND, ERR_CONFLICT it has ended already. */
 int control_bisect_cancel(struct control *c, int64_t bisect, const char *who, struct fw_err *err);
 /**

@@ -78,6 +78,7 @@ static const struct site_actions actions = {
 	.bisect = control_bisect,
 	.import = control_import,
 	.cancel_bisect = control_bisect_cancel,
+	.profile = control_profile,
 	.judge = control_judge,
 	.redeliver = control_redeliver,
 	.alert = control_alert,

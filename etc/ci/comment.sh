@@ -3,7 +3,8 @@
 # Gitea and Forgejo (GITHUB_API_URL, GITHUB_REPOSITORY) and GitLab (CI_API_V4_URL, CI_PROJECT_ID), as their runners set them.
 #
 # FLOPWATCH_SERVER, FLOPWATCH_TOKEN, COMMIT, REPOSITORY: what is asked for, as `flopwatch wait` is. REVIEW: number of the pull or merge request.
-# FORGE_TOKEN: may comment there. Needs curl and jq.
+# FORGE_TOKEN: may comment there. WHY_S: how long to wait for why it lost, where the daemon still looks; then the comment is written once
+# more; default 300. Needs curl and jq.
 set -eu
 : "${FLOPWATCH_SERVER:?}" "${COMMIT:?}" "${REVIEW:?}" "${FORGE_TOKEN:?}"
 size_max=60000 # of a comment; GitHub takes 65536 characters
@@ -34,32 +35,47 @@ else
 fi
 
 # ---- what is to be said: each suite's report, or why it has none ----
-ask "/api/v1/commits/$COMMIT/verdict" -G --data-urlencode "repo=${REPOSITORY:-}" >"$work/verdict"
-printf '%s\n' "$marker" >"$work/body"
-jq -r '.suites[] | [.comparison // 0, .job] | @tsv' "$work/verdict" >"$work/suites"
-while read -r comparison job; do
-	if [ "$comparison" = 0 ]; then
-		printf '**flopwatch: not measured**, job %s\n' "$job" >"$work/part"
-	else
-		ask "/api/v1/comparisons/$comparison.md" >"$work/part"
-	fi
-	if [ $(($(stat -c %s "$work/body") + $(stat -c %s "$work/part"))) -gt $size_max ]; then
-		head -n 1 "$work/part" >"$work/first" # its verdict still fits
-		mv "$work/first" "$work/part"
-	fi
-	{ cat "$work/part"; printf '\n'; } >>"$work/body"
-done <"$work/suites"
-jq -n --rawfile body "$work/body" '{body: $body}' >"$work/comment"
+gather() {
+	ask "/api/v1/commits/$COMMIT/verdict" -G --data-urlencode "repo=${REPOSITORY:-}" >"$work/verdict"
+	printf '%s\n' "$marker" >"$work/body"
+	jq -r '.suites[] | [.comparison // 0, .job] | @tsv' "$work/verdict" >"$work/suites"
+	while read -r comparison job; do
+		if [ "$comparison" = 0 ]; then
+			printf '**flopwatch: not measured**, job %s\n' "$job" >"$work/part"
+		else
+			ask "/api/v1/comparisons/$comparison.md" >"$work/part"
+		fi
+		if [ $(($(stat -c %s "$work/body") + $(stat -c %s "$work/part"))) -gt $size_max ]; then
+			head -n 1 "$work/part" >"$work/first" # its verdict still fits
+			mv "$work/first" "$work/part"
+		fi
+		{ cat "$work/part"; printf '\n'; } >>"$work/body"
+	done <"$work/suites"
+	jq -n --rawfile body "$work/body" '{body: $body}' >"$work/comment"
+}
 
-# ---- where it was said before ----
-id=""
-for page in $(seq 50); do
-	forge GET "$comments?per_page=100&limit=50&page=$page" >"$work/comments"
-	id=$(jq -r --arg marker "$marker" '[.[] | select(.body | startswith($marker))][0].id // ""' "$work/comments")
-	if [ -n "$id" ] || [ "$(jq length "$work/comments")" = 0 ]; then break; fi
+# ---- say it, in place of what was said before ----
+say() {
+	local id="" page
+	for page in $(seq 50); do
+		forge GET "$comments?per_page=100&limit=50&page=$page" >"$work/comments"
+		id=$(jq -r --arg marker "$marker" '[.[] | select(.body | startswith($marker))][0].id // ""' "$work/comments")
+		if [ -n "$id" ] || [ "$(jq length "$work/comments")" = 0 ]; then break; fi
+	done
+	if [ -n "$id" ]; then
+		forge "$change" "$mine/$id" --data-binary "@$work/comment" >"$work/answer"
+	else
+		forge POST "$comments" --data-binary "@$work/comment" >"$work/answer"
+	fi
+}
+gather
+say
+
+# ---- and why, once that is known ----
+end=$((SECONDS + ${WHY_S:-300}))
+while grep -q '^Why: being looked into$' "$work/body" && [ "$SECONDS" -lt "$end" ]; do
+	sleep 2
+	cp "$work/body" "$work/before"
+	gather
+	cmp -s "$work/body" "$work/before" || say
 done
-if [ -n "$id" ]; then
-	forge "$change" "$mine/$id" --data-binary "@$work/comment" >"$work/answer"
-else
-	forge POST "$comments" --data-binary "@$work/comment" >"$work/answer"
-fi

@@ -39,10 +39,18 @@ static const char *text(struct fixture *f, const char *sql)
 	return found;
 }
 
-static int64_t put(struct fixture *f, int64_t comparison, int n, const char *key, const char *group, const char *direction, double m)
+static int64_t put(
+	struct fixture *f, int64_t comparison, int n, const char *key, const char *group, const char *direction, double m)
 {
-	struct store_cell c = { .comparison = comparison, .n = n, .threshold_pct = 1.5, .m = m, .decided_m = m, .verdict = VERDICT_REGRESSION,
-		.base_median_ms = 1, .target_median_ms = 1 + m, .series = SERIES_DEVICE };
+	struct store_cell c = { .comparison = comparison,
+		.n = n,
+		.threshold_pct = 1.5,
+		.m = m,
+		.decided_m = m,
+		.verdict = VERDICT_REGRESSION,
+		.base_median_ms = 1,
+		.target_median_ms = 1 + m,
+		.series = SERIES_DEVICE };
 	snprintf(c.key, sizeof c.key, "%s", key);
 	snprintf(c.group, sizeof c.group, "%s", group);
 	snprintf(c.direction, sizeof c.direction, "%s", direction);
@@ -80,9 +88,9 @@ static void the_worst_of_each_group_and_direction(void **state)
 	struct fixture *f = *state;
 	raise_it(f, compare(f), ALERTKIND_REGRESSION, ALL);
 	assert_string_equal(text(f, WORDS), "2 5 3");
-	assert_string_equal(text(f,
-				    "SELECT kind || ' ' || origin || ' ' || priority || ' ' || suite || ' ' || device_uuid || ' ' || base_how || "
-				    "' [' || branch || '] ' || (base_sha < target_sha) FROM job ORDER BY id DESC"),
+	assert_string_equal(
+		text(f, "SELECT kind || ' ' || origin || ' ' || priority || ' ' || suite || ' ' || device_uuid || ' ' || base_how || "
+			"' [' || branch || '] ' || (base_sha < target_sha) FROM job ORDER BY id DESC"),
 		"profile alert -6 ffa sim-0 given [] 1");
 	assert_string_equal(text(f, "SELECT comparison || ' ' || alert FROM profile"), "1 1");
 	assert_string_equal(text(f, "SELECT count(*) FROM event WHERE kind = 'job.queued'"), "1");
@@ -100,7 +108,8 @@ static void an_alert_asks_of_three_cells_in_all(void **state)
 	struct fixture *f = *state;
 	int64_t id = compare(f);
 	raise_it(f, id, ALERTKIND_REGRESSION, "[{\"cell\":\"1\",\"suite\":\"ffa\"},{\"cell\":\"3\",\"suite\":\"ffa\"}]");
-	raise_it(f, id, ALERTKIND_REGRESSION, "[{\"cell\":\"1\",\"suite\":\"ffa\"},{\"cell\":\"3\",\"suite\":\"ffa\"}]"); /* says nothing new */
+	raise_it(f, id, ALERTKIND_REGRESSION,
+		"[{\"cell\":\"1\",\"suite\":\"ffa\"},{\"cell\":\"3\",\"suite\":\"ffa\"}]"); /* says nothing new */
 	assert_string_equal(text(f, "SELECT count(*) FROM profile"), "1");
 	raise_it(f, id, ALERTKIND_REGRESSION, ALL);
 	assert_string_equal(text(f, WORDS), "1 3 2");

@@ -3,7 +3,7 @@
 #   new_repo NAME             bare repository $tmp/NAME.git with a work tree $tmp/NAME and a first commit on main
 #   push NAME BRANCH          push HEAD of the work tree to BRANCH
 #   commit NAME MESSAGE       commit everything
-#   write_config [YAML...]    $tmp/c.yml: state, cache, port 0, one sim worker; lines given replace workers and repos
+#   write_config [YAML...]    $tmp/c.yml: state, cache, port 0, one sim worker, no profiles; lines given replace workers and repos
 #   start_daemon, stop_daemon [SIGNAL], daemon_is_up
 #   api PATH [curl options]   body of GET /api/v1/PATH
 #   job_field ID FIELD
@@ -74,6 +74,7 @@ write_config() {
 		else
 			printf '%s\n' "$@"
 		fi
+		[[ "$*" == *profile:* ]] || printf 'profile: off\n' # jobs of their own, which most tests do not count on
 	} >"$tmp/c.yml"
 }
 port() {
@@ -110,20 +111,20 @@ job_field() {
 	api "jobs/$1" | jq -r ".$2"
 }
 job_of() { # the newest job of a commit, "" none
-	api "jobs?limit=500" | jq -r --arg sha "$1" '[.items[] | select(.target == $sha and .kind != "bisect")] | max_by(.id) | .id // ""'
+	api "jobs?limit=500" | jq -r --arg sha "$1" '[.items[] | select(.target == $sha and (.kind | IN("bisect", "profile") | not))] | max_by(.id) | .id // ""'
 }
 has_job() {
 	[ -n "$(job_of "$1")" ]
 }
 job_ended() { # by commit
-	[[ "$(api "jobs?limit=500" | jq -r --arg sha "$1" '[.items[] | select(.target == $sha and .kind != "bisect")] | max_by(.id) | .state // ""')" =~ ^(done|failed|cancelled|superseded|gone)$ ]]
+	[[ "$(api "jobs?limit=500" | jq -r --arg sha "$1" '[.items[] | select(.target == $sha and (.kind | IN("bisect", "profile") | not))] | max_by(.id) | .state // ""')" =~ ^(done|failed|cancelled|superseded|gone)$ ]]
 }
 job_is() { # id, state
 	[ "$(job_field "$1" state)" = "$2" ]
 }
 result_of() { # commit: state and verdict of its newest job, once it has ended
 	await job_ended "$1"
-	api "jobs?limit=500" | jq -r --arg sha "$1" '[.items[] | select(.target == $sha and .kind != "bisect")] | max_by(.id) | .state + " " + (.verdict // "-")'
+	api "jobs?limit=500" | jq -r --arg sha "$1" '[.items[] | select(.target == $sha and (.kind | IN("bisect", "profile") | not))] | max_by(.id) | .state + " " + (.verdict // "-")'
 }
 why_of() {
 	job_field "$(job_of "$1")" state_why

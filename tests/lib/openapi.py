@@ -7,7 +7,7 @@
     openapi.py refuse  SERVER READ_TOKEN     401 without a token, 403 with one that may only read
 
 Prints one TAP line a check, without the plan. FACTS is JSON: {"repo","branch","base","target","regression","job","alert","alert2",
-"alert3","bisect","cell","device","secret"}.
+"alert3","bisect","profile","cell","device","secret"}.
 """
 import hashlib, hmac, http.client, json, re, socket, sys, urllib.error, urllib.parse, urllib.request
 import xml.etree.ElementTree
@@ -250,7 +250,7 @@ class Replay:
         return ["1"]
 
     def gets(self, facts):
-        ids = {"comparisons": facts["regression"], "jobs": facts["job"], "bisects": facts["bisect"], "alerts": facts["alert"]}
+        ids = {"comparisons": facts["regression"], "jobs": facts["job"], "bisects": facts["bisect"], "alerts": facts["alert"], "profiles": facts["profile"]}
         for method, path, operation in operations(self.document):
             if method != "get":
                 continue
@@ -273,7 +273,7 @@ class Replay:
 
     def pages(self, facts):
         """A list cut at every row is the same list, and its end is known."""
-        for path, key in (("/api/v1/comparisons", "id"), ("/api/v1/jobs", "id"), ("/api/v1/alerts", "id"), ("/api/v1/bisects", "id"), ("/api/v1/branches", "name")):
+        for path, key in (("/api/v1/comparisons", "id"), ("/api/v1/jobs", "id"), ("/api/v1/alerts", "id"), ("/api/v1/bisects", "id"), ("/api/v1/profiles", "id"), ("/api/v1/branches", "name")):
             whole = json.loads(ask(self.server, "GET", path + "?limit=500").body)["items"]
             rows, query = [], "?limit=1"
             for _ in range(len(whole) + 2):
@@ -390,6 +390,13 @@ class Replay:
         self.expect("post", v1 + "bisects", status=404, body={"repo": "nobody", "good": facts["base"], "bad": facts["target"]})
         self.expect("post", v1 + "bisects/{id}/cancel", body={}, id=search["id"])
         self.expect("post", v1 + "bisects/{id}/cancel", status=409, body={}, id=search["id"])
+        self.once(v1 + "profiles", {"repo": repo, "base": facts["base"], "target": facts["target"], "cells": "*/forward"}, facts)
+        self.expect("post", v1 + "profiles", body={"alert": facts["alert"]}, status=201)
+        self.expect("post", v1 + "profiles", body={"comparison": facts["regression"], "cells": facts["cell"]}, status=201)
+        self.expect("post", v1 + "profiles", body={"comparison": facts["regression"], "cells": "none"}, status=400)
+        self.expect("post", v1 + "profiles", body={"comparison": 999999}, status=404)
+        self.expect("post", v1 + "profiles", body={"alert": 1, "comparison": 1}, status=400)
+        self.expect("post", v1 + "profiles", body={"repo": repo}, status=400)
         self.once(v1 + "calibrate", {"repo": repo, "runs": 1}, facts)
         self.expect("post", v1 + "calibrate", status=400, body={"repo": repo, "runs": 0})
         self.expect("post", v1 + "calibrate", status=404, body={"repo": "nobody"})
@@ -477,6 +484,7 @@ class Replay:
             a = ask(self.server, "GET", path, headers={"Accept": accept})
             check(a.status == 200 and a.type == kind and "Accept" in (a.headers["Vary"] or ""), f"{path} as {accept} is {kind}", a.type)
         self.expect("get", "/api/v1/comparisons/{id}", status=406, headers={"Accept": "image/png"}, id=facts["regression"])
+        self.expect("get", "/api/v1/profiles/{id}", status=406, headers={"Accept": "image/png"}, id=facts["profile"])
         self.expect("get", "/api/v1/report", status=406, headers={"Accept": "image/png"})
         for target in ("/api/v1/jobs", "/metrics"):
             a = ask(self.server, "GET", target, headers={"Accept": "image/png"})
@@ -502,7 +510,7 @@ PROBLEM = {"$ref": "#/components/schemas/problem"}
 # What a test cannot bring about from outside.
 ELSEWHERE = {("get", "/healthz", 503), ("post", "/api/v1/jobs", 503), ("post", "/api/v1/calibrate", 503), ("post", "/api/v1/peers", 503),
              ("post", "/api/v1/tokens", 201), ("post", "/api/v1/tokens/{name}/revoke", 200),  # `tokens` does
-             ("post", "/api/v1/bisects", 503), ("post", "/api/v1/backup", 409), ("post", "/api/v1/backup", 503)}
+             ("post", "/api/v1/bisects", 503), ("post", "/api/v1/profiles", 409), ("post", "/api/v1/profiles", 503), ("post", "/api/v1/backup", 409), ("post", "/api/v1/backup", 503)}
 
 
 def replay(server, facts):

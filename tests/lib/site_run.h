@@ -89,6 +89,12 @@ static inline int act_bisect(struct control *a, const struct job_request *r, int
 	return note(a, e, "bisect %s %s..%s suite=%s cells=%s\n", r->repo, r->base, r->target, r->suite ? r->suite : "",
 		r->cells_glob ? r->cells_glob : "");
 }
+static inline int act_profile(struct control *a, const struct job_request *r, int64_t *id, struct fw_err *e)
+{
+	*id = 6;
+	return note(a, e, "profile %s %s..%s alert=%d comparison=%d cells=%s\n", or_dash(r->repo), or_dash(r->base),
+		or_dash(r->target), r->alert, r->comparison, r->cells_glob ? r->cells_glob : "");
+}
 static inline int act_import(
 	struct control *a, const struct foreign_figures *figures, int64_t *comparison, bool *is_new, struct fw_err *e)
 {
@@ -141,6 +147,7 @@ static const struct site_actions actions = {
 	.health = act_health,
 	.bisect = act_bisect,
 	.import = act_import,
+	.profile = act_profile,
 	.cancel_bisect = act_cancel_bisect,
 	.alert = act_alert,
 	.backup = act_backup,

@@ -36,7 +36,7 @@ echo "It's a Secret to Everybody" >"$tmp/secret"
 chmod 600 "$tmp/secret"
 write_config 'workers: [{name: sim, command: [flopwatch-worker, serve], device: sim}]' \
 	"repos: [{name: kernels, url: $tmp/kernels.git, secret_file: $tmp/secret}]" \
-	'webhooks: [{name: nobody, url: "http://127.0.0.1:1/"}]'
+	'webhooks: [{name: nobody, url: "http://127.0.0.1:1/"}]' 'profile: on'
 start_daemon || exit 1
 factor() { # factor, message
 	echo "$1" >"$tmp/kernels/kernels/factor"
@@ -68,9 +68,9 @@ await no_job
 is "and stands beside main" "$(api "comparisons/$(job_field "$job" comparison)" | jq -c '[.cells[].peers[].basis] | unique')" '["paired"]'
 alert() { api alerts | jq --arg name "$1" '.items[] | select(.branch == $name) | .id'; }
 jq -n --arg base "$base" --arg target "$target" --argjson job "$job" --argjson comparison "$(job_field "$job" comparison)" \
-	--argjson alert "$(alert main)" --argjson alert2 "$(alert other)" --argjson alert3 "$(alert third)" \
+	--argjson profile "$(api "profiles?alert=$(alert main)" | jq '.items[0].id')" --argjson alert "$(alert main)" --argjson alert2 "$(alert other)" --argjson alert3 "$(alert third)" \
 	--arg cell "$(api "comparisons/$(job_field "$job" comparison)" | jq -r '.cells[0].cell')" --arg secret "$(cat "$tmp/secret")" \
-	'{repo: "kernels", branch: "main", device: "sim-0", bisect: 1, $base, $target, $job, regression: $comparison, $alert, $alert2, $alert3,
+	'{repo: "kernels", branch: "main", device: "sim-0", bisect: 1, $profile, $base, $target, $job, regression: $comparison, $alert, $alert2, $alert3,
 	  $cell, $secret}' >"$tmp/facts"
 checks replay "http://127.0.0.1:$(port)" "$tmp/facts"
 stop_daemon

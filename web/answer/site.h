@@ -33,6 +33,8 @@ struct site_actions {
 	/** Store figures. `is_new` false: the same were stored before, as `comparison`. */
 	int (*import)(
 		struct control *c, const struct foreign_figures *figures, int64_t *comparison, bool *is_new, struct fw_err *err);
+	/** Ask why: of request->alert, of request->comparison, or of base and target. */
+	int (*profile)(struct control *c, const struct job_request *request, int64_t *id, struct fw_err *err);
 	int (*cancel_bisect)(struct control *c, int64_t id, const char *who, struct fw_err *err);
 	int (*judge)(struct control *c, int64_t comparison, bool *changed, struct fw_err *err);
 	int (*redeliver)(struct control *c, int64_t delivery, struct fw_err *err);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "db/profile/view_profile.h"
 #include "db/view/live.h"
 #include "web/answer/access.h"
 #include "web/answer/answer.h"
@@ -52,6 +53,9 @@ static void put_alert(struct jsonw *j, struct site *site, const struct view_aler
 	write_json(j, "culprits", row->culprits_json);
 	write_json(j, "groups", row->groups_json);
 	write_json(j, "cells", row->cells_json);
+	jsonw_key(j, "why");
+	if (view_profile_why(site->db, row->id, 0, j, &err) != 0)
+		j->out->failed = true;
 	answer_time(j, "opened_at", row->opened_at);
 	answer_time(j, "changed_at", row->changed_at);
 	jsonw_key(j, "events");

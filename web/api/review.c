@@ -7,6 +7,7 @@
 #include "core/verdict/flag.h"
 #include "core/suite/peers.h"
 #include "core/stats/stats.h"
+#include "db/profile/view_profile.h"
 #include "db/view/branch.h"
 #include "db/view/comparison.h"
 #include "web/answer/answer.h"
@@ -147,6 +148,16 @@ static void heading(void *arg, const struct view_comparison *row)
 	buf_printf(out, ", %d launches, %.0f s of device time\n", row->launches, row->gpu_s);
 }
 
+/* Why, where it is known, or that somebody looks. */
+static void why_line(void *arg, const struct view_profile *row)
+{
+	struct buf *out = arg;
+	if (*row->sentence)
+		buf_puts(out, "\nWhy: "), markdown_text(out, row->sentence), buf_putc(out, '\n');
+	else if (!jobstate_is_final(row->state))
+		buf_puts(out, "\nWhy: being looked into\n");
+}
+
 /* What happened, then what did not, folded. */
 static int tables(struct db *db, int64_t id, struct review *review, struct fw_err *err)
 {
@@ -186,6 +197,8 @@ void api_comparison_md(void *arg, struct http_request *r, struct http_response *
 		review.flops = comparison_has_flops(&c);
 		result = view_comparison(site->db, id, heading, &review, &err);
 	}
+	if (result == 0 && view_profile_of(site->db, 0, id, why_line, &response->body, &err) < 0)
+		result = -1;
 	if (result == 0)
 		result = tables(site->db, id, &review, &err);
 	comparison_free(&c);

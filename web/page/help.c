@@ -182,6 +182,8 @@ void page_api(void *arg, struct http_request *r, struct http_response *response)
 	route(out, "GET", "/api/v1/alerts?state=", "alerts with their life; <code>/alerts/{id}</code> one");
 	route(out, "GET", "/api/v1/jobs?state=", "the queue; <code>/jobs/{id}</code> one, <code>/jobs/{id}/log</code> its log");
 	route(out, "GET", "/api/v1/bisects", "searches for culprits; <code>/bisects/{id}</code> one");
+	route(out, "GET", "/api/v1/profiles?alert=&amp;comparison=",
+		"why cells lost; <code>/profiles/{id}</code> one, also as <code>.csv</code> and <code>.md</code>");
 	route(out, "GET", "/api/v1/devices", "what measures");
 	route(out, "GET", "/api/v1/calibration?repo=&amp;device=", "what equal builds have shown of each cell");
 	route(out, "POST", "/api/v1/calibration/forget", "begin anew: <code>{\"repo\", \"cells\", \"device\"}</code>");
@@ -190,6 +192,7 @@ void page_api(void *arg, struct http_request *r, struct http_response *response)
 	route(out, "POST", "/api/v1/jobs", "<code>{\"repo\", \"base\", \"target\", \"suite\"}</code>: measure two commits");
 	route(out, "POST", "/api/v1/peers",
 		"<code>{\"repo\", \"target\", \"provider\"}</code>: measure a commit beside its peers");
+	route(out, "POST", "/api/v1/profiles", "<code>{\"alert\"}</code> or <code>{\"comparison\"}</code>: ask why");
 	route(out, "POST", "/api/v1/jobs/{id}/cancel", "or <code>retry</code>");
 	route(out, "POST", "/api/v1/alerts/{id}/acknowledge",
 		"or <code>accept</code>, <code>resolve</code>, <code>invalidate</code>, with "

@@ -13,6 +13,7 @@ struct job_request {
 	const char *cells_glob;  /* NULL or "": all cells */
 	const char *base_provider, *target_provider; /* NULL or "": the module's default */
 	bool quick;
+	int alert, comparison; /* of a profile: whose sides and worst cells; 0: those that are named above */
 };
 
 #endif

@@ -9,7 +9,6 @@
 
 #include "db/store/result.h"
 #include "flopwatchd/job/profile_ask.h"
-#include "flopwatchd/job/profile_cells.h"
 
 static bool is_named(const json_t *cells, const char *key)
 {
@@ -24,14 +23,14 @@ static bool is_named(const json_t *cells, const char *key)
 	return false;
 }
 
-/** The alert's cells as its comparison measured them. */
-static int choose(struct db *db, const struct store_alert *a, int most, struct profile_cells *out, struct fw_err *err)
+int alert_profile_choose(
+	struct db *db, int64_t comparison, const char *cells_json, int most, struct profile_cells *out, struct fw_err *err)
 {
 	struct store_cell c = { .n = -1 };
 	int result;
-	json_t *cells = json_loads(a->cells_json, 0, NULL);
+	json_t *cells = json_loads(cells_json, 0, NULL);
 	memset(out, 0, sizeof *out);
-	while ((result = store_cell_next(db, a->comparison, c.n, &c, err)) == 1)
+	while ((result = store_cell_next(db, comparison, c.n, &c, err)) == 1)
 		if (is_named(cells, c.key) && isfinite(c.target_median_ms))
 			profile_cells_add(out, c.key, c.group, c.direction, isfinite(c.decided_m) ? c.decided_m : c.m);
 	json_decref(cells);
@@ -57,7 +56,7 @@ int alert_profile(struct db *db, const struct config *config, const struct store
 		return 0;
 	if (store_profile_read_comparison(db, a->comparison, &of, &why) != 0)
 		return why.code == ERR_INVALID ? 0 : err_set(err, why.code, "%s", why.text);
-	if (choose(db, a, EVIDENCE_CELLS_MAX - asked, &cells, err) != 0)
+	if (alert_profile_choose(db, a->comparison, a->cells_json, EVIDENCE_CELLS_MAX - asked, &cells, err) != 0)
 		return -1;
 	if (cells.n == 0)
 		return 0;

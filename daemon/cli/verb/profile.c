@@ -1,0 +1,127 @@
+/* profile.c - ask why: of an alert, of a comparison, or of two commits; wait for the answer and print it. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/jsonw.h"
+#include "cli/output/value.h"
+#include "cli/verb/checkout.h"
+#include "cli/verb/follow.h"
+#include "cli/verb/why.h"
+
+enum { RESTART_POLLS = 80 };
+
+static bool is_number(const char *text)
+{
+	return *text && strspn(text, "0123456789") == strlen(text) && strlen(text) < 10;
+}
+
+static void write_given(struct jsonw *j, const char *key, const char *text)
+{
+	if (text)
+		jsonw_kv_string(j, key, text);
+}
+
+/* Two commits of a repository. */
+static int write_sides(struct client *c, const struct options *o, struct jsonw *j, struct fw_err *err)
+{
+	char worktree[4096], repo[256];
+	bool inside = checkout_worktree(worktree, sizeof worktree, NULL) == 0;
+	if (checkout_repo(c, o, inside ? worktree : NULL, repo, sizeof repo, err) != 0)
+		return -1;
+	jsonw_kv_string(j, "repo", repo);
+	jsonw_kv_string(j, "base", o->arg[0]);
+	jsonw_kv_string(j, "target", o->arg[1]);
+	write_given(j, "suite", o->suite);
+	write_given(j, "device", o->device);
+	write_given(j, "cells", o->cells);
+	write_given(j, "base_provider", o->base_provider);
+	write_given(j, "target_provider", o->target_provider);
+	return 0;
+}
+
+static int ask(struct client *c, const struct options *o, const char *of, json_t **out, struct fw_err *err)
+{
+	struct buf body;
+	struct jsonw j;
+	int result = 0;
+	buf_init(&body, 65536);
+	jsonw_init(&j, &body);
+	jsonw_object(&j);
+	if (of) {
+		jsonw_kv_int(&j, of, strtol(o->arg[o->n_arg - 1], NULL, 10));
+		write_given(&j, "cells", o->cells);
+	} else {
+		result = write_sides(c, o, &j, err);
+	}
+	jsonw_object_end(&j);
+	if (result == 0)
+		result = client_post(c, "/api/v1/profiles", body.data, out, err);
+	buf_fini(&body);
+	return result;
+}
+
+static bool has_ended(const json_t *profile)
+{
+	static const char *const open[] = { "queued", "sent", "building", "checking", "measuring" };
+	for (size_t i = 0; i < sizeof open / sizeof open[0]; i++)
+		if (strcmp(value_text(profile, "state"), open[i]) == 0)
+			return false;
+	return true;
+}
+
+/* Wait until it has ended. Own: *out is the caller's. Err: ERR_TIMEOUT. */
+static int follow(struct client *c, const struct options *o, long long id, json_t **out, struct fw_err *err)
+{
+	int64_t end_ns = follow_deadline(o);
+	struct follow_said said = follow_begin(o);
+	char path[64], what[32];
+	snprintf(path, sizeof path, "/api/v1/profiles/%lld", id);
+	snprintf(what, sizeof what, "profile %lld", id);
+	for (int failures = 0;;) {
+		json_t *profile = NULL;
+		int got = client_get(c, path, &profile, err);
+		if (got != 0 && (err->code != ERR_IO || ++failures > RESTART_POLLS))
+			return -1;
+		if (got == 0) {
+			failures = 0;
+			follow_say(&said, what, value_text(profile, "state"));
+			if (has_ended(profile)) {
+				follow_end(&said);
+				*out = profile;
+				return 0;
+			}
+		}
+		err_clear(err); /* a daemon that restarts goes on with it */
+		json_decref(profile);
+		if (clock_mono_ns() > end_ns)
+			return err_set(err, ERR_TIMEOUT, "profile %lld has not ended after %d s; it goes on", id, o->timeout_s);
+		follow_pause();
+	}
+}
+
+int verb_profile(struct client *c, const struct options *o)
+{
+	struct fw_err err = { 0 };
+	json_t *asked = NULL, *profile = NULL;
+	const char *of = NULL;
+	int status = -1;
+	if (o->n_arg == 1)
+		of = "alert";
+	else if (is_number(o->arg[1]) && (strcmp(o->arg[0], "alert") == 0 || strcmp(o->arg[0], "comparison") == 0))
+		of = o->arg[0];
+	if (of && !is_number(o->arg[o->n_arg - 1])) {
+		fputs("flopwatch: profile takes two commits, the number of an alert, or the word comparison and its number\n",
+			stderr);
+		return EXIT_USAGE;
+	}
+	if (ask(c, o, of, &asked, &err) == 0 && follow(c, o, value_integer(asked, "id"), &profile, &err) == 0) {
+		status = why_print(o, profile, NULL);
+		if (status == EXIT_UNDECIDED) /* it ended without an answer */
+			status = EXIT_ERROR;
+	}
+	json_decref(asked);
+	json_decref(profile);
+	return status < 0 ? verb_fail(&err) : status;
+}
