@@ -1,43 +1,31 @@
 /**
- * range.h - names parts of a run for profilers: NVTX ranges "cell|subject|phase" where CUDA is built in with the NVTX
- * headers, else nothing.
+ * range.h - names parts of a run for profilers, by NVTX where CUDA is built in with its headers, else nothing.
  *
- * Header only: without a profiler attached a range costs a few nanoseconds.
+ * All ranges are in domain "flopwatch". A cell's range is called by its key, a registered string, so that tools can be told to look at it alone
+ * (`nsys -c nvtx -p 'KEY@flopwatch'`, `ncu --nvtx --nvtx-include 'flopwatch@KEY/'`, where each / of the key is written \/); its category
+ * is the subject, its payload says which call it is. Within it a phase has a range of its own, of category "phase". Without a profiler a range
+ * costs a few nanoseconds.
  */
 #ifndef RUNNER_CALL_RANGE_H
 #define RUNNER_CALL_RANGE_H
 
-#if defined(FW_HAVE_CUDA) && __has_include(<nvtx3/nvToolsExt.h>)
-#include <stdio.h>
+#include <stdint.h>
 
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wshadow"
-#pragma GCC diagnostic ignored "-Wstrict-prototypes"
-#pragma GCC diagnostic ignored "-Wmissing-prototypes"
-#pragma GCC diagnostic ignored "-Wpointer-arith"
-#include <nvtx3/nvToolsExt.h>
-#pragma GCC diagnostic pop
+#include "core/state/role.h"
 
-static inline void range_push(const char *cell, const char *subject, const char *phase)
-{
-	char name[320];
-	snprintf(name, sizeof name, "%s|%s|%s", cell, subject, phase);
-	nvtxRangePushA(name);
-}
+/** One call. The payload of its range are `launch`, `pass`, `call` and `seed`. */
+struct range_call {
+	const char *cell; /* key */
+	enum role role;
+	uint32_t launch, pass; /* pass 0: calls that warm up */
+	uint32_t call;
+	uint64_t seed;
+};
 
-static inline void range_pop(void)
-{
-	nvtxRangePop();
-}
-#else
-static inline void range_push(const char *cell, const char *subject, const char *phase)
-{
-	(void)cell, (void)subject, (void)phase;
-}
-
-static inline void range_pop(void)
-{
-}
-#endif
+void range_cell(const struct range_call *call);
+/** Within a cell's, or a call that is none of a cell's: "warm". */
+void range_phase(const char *phase);
+/** Ends the innermost. */
+void range_end(void);
 
 #endif

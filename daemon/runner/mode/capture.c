@@ -38,20 +38,46 @@ static int compare_floats(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The calls themselves: cold, one after the other, the measured ones inside the profiler'r range. */
+/* A profiler sees the phases apart; without one a call is enqueued as it is when it is timed. */
+static int enqueue(struct subject *u, bool is_profiled, struct failure *f)
+{
+	if (!is_profiled)
+		return subject_enqueue(u, FW_ALL, f);
+	int result = 0;
+	for (uint32_t bit = 1; bit < FW_ALL && result == 0; bit <<= 1) {
+		if (!(u->phases & bit))
+			continue;
+		range_phase(subject_phase_name(bit));
+		result = subject_enqueue(u, bit, f);
+		range_end();
+	}
+	return result;
+}
+
+/* The calls themselves: cold, one after the other, the measured ones inside the profiler's range. */
 static int run_calls(struct runner *r, struct problem *p, const struct capture_options *o, float *ms, struct failure *f)
 {
 	struct subject *u = &r->subject[0];
 	struct fw_err err = { 0 };
+	char who[256];
+	bool is_profiled = profiled_by(who, sizeof who);
 	for (int i = 0; i < o->warmup + o->calls; i++) {
 		if (i == o->warmup)
 			r->ops->profiler(r->dev, true);
 		if (problem_restore(p, &err) != 0 || problem_poison(p, 0x55, &err) != 0 || r->ops->scrub(r->dev, &err) != 0 ||
 			r->ops->mark(r->dev, 0, &err) != 0)
 			return failure_device(f, p, &err);
-		range_push(p->cell.key, role_name(u->role), i < o->warmup ? "warm" : "all");
-		int result = subject_enqueue(u, FW_ALL, f);
-		range_pop();
+		struct range_call call = { .cell = p->cell.key,
+			.role = u->role,
+			.pass = 1,
+			.call = (uint32_t)(i - o->warmup),
+			.seed = p->cell.attention.seed };
+		if (i < o->warmup)
+			range_phase("warm");
+		else
+			range_cell(&call);
+		int result = enqueue(u, is_profiled, f);
+		range_end();
 		if (result != 0)
 			return -1;
 		if (r->ops->mark(r->dev, 1, &err) != 0)

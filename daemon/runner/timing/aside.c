@@ -26,7 +26,7 @@ static int call_pass(struct timing *t, struct timing_pass *p, struct samples *x,
 			if (timing_cold(t, u, &err) != 0 || ops->stamp(dev, calls, 0, &err) != 0 || ops->wait(dev, &err) != 0)
 				return failure_device(f, t->problem, &err);
 			timing_say_at(t, u, "time");
-			range_push(t->problem->cell.key, role_name(u->role), "call");
+			timing_range(t, u, calls);
 			double began = ops->host_us(dev);
 			int result = subject_bind(u, f);
 			if (result == 0)
@@ -34,7 +34,7 @@ static int call_pass(struct timing *t, struct timing_pass *p, struct samples *x,
 			if (result == 0)
 				result = subject_wait(u, f);
 			x->ms[who][round] = timing_at_least((float)((ops->host_us(dev) - began) * 1e-3));
-			range_pop();
+			range_end();
 			if (result == 0 && (ops->stamp(dev, calls, 1, &err) != 0 || ops->wait(dev, &err) != 0))
 				return failure_device(f, t->problem, &err);
 			x->mhz[who][round] = result == 0 ? ops->clock_mhz(dev, calls) : 0;
@@ -100,9 +100,9 @@ static int phase_round(struct timing *t, int round, struct phase_times *x, struc
 		for (int b = 0; b < PHASES; b++) {
 			if (!(u->phases & (1u << b)))
 				continue;
-			range_push(t->problem->cell.key, role_name(u->role), subject_phase_name(1u << b));
+			range_phase(subject_phase_name(1u << b));
 			int result = subject_enqueue(u, 1u << b, f);
-			range_pop();
+			range_end();
 			if (result != 0)
 				return -1;
 			if (ops->mark(dev, ++mark, &err) != 0)

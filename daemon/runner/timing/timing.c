@@ -46,6 +46,17 @@ void timing_say_at(struct timing *t, const struct subject *u, const char *step)
 		runner_at(t->runner, t->cell, u, step);
 }
 
+void timing_range(const struct timing *t, const struct subject *u, int call)
+{
+	const struct msg_run *run = t->runner->run;
+	range_cell(&(struct range_call){ .cell = t->problem->cell.key,
+		.role = u->role,
+		.launch = (uint32_t)run->launch,
+		.pass = 1,
+		.call = (uint32_t)call,
+		.seed = run->seed });
+}
+
 int timing_one(struct timing *t, struct subject *u, int c, float *host_us, struct failure *f)
 {
 	const struct device_ops *ops = t->runner->ops;
@@ -54,11 +65,11 @@ int timing_one(struct timing *t, struct subject *u, int c, float *host_us, struc
 
 	if (timing_cold(t, u, &err) != 0 || ops->stamp(dev, c, 0, &err) != 0 || ops->mark(dev, 2 * c, &err) != 0)
 		return failure_device(f, t->problem, &err);
-	range_push(t->problem->cell.key, role_name(u->role), "all");
+	timing_range(t, u, c);
 	double began = ops->host_us(dev);
 	int result = subject_enqueue(u, FW_ALL, f);
 	*host_us = (float)(ops->host_us(dev) - began);
-	range_pop();
+	range_end();
 	if (result != 0)
 		return -1;
 	if (ops->mark(dev, 2 * c + 1, &err) != 0 || ops->stamp(dev, c, 1, &err) != 0)
