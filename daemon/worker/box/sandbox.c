@@ -272,35 +272,59 @@ void sandbox_environment(const struct sandbox *s, const char *const *more, struc
 	out->list[n] = NULL;
 }
 
-void sandbox_run(const struct sandbox *s, struct sandbox_argv *v, const char *program, bool gpu)
+/* A program's folder, and what a bundle keeps beside it. */
+static void show_program(struct sandbox_argv *v, const char *program)
 {
 	char folder[PATH_MAX], lib[PATH_MAX + 8], *slash;
 
+	if (below_usr(program))
+		return;
+	snprintf(folder, sizeof folder, "%s", program);
+	slash = strrchr(folder, '/');
+	if (slash && slash != folder)
+		*slash = '\0';
+	args(v, "--ro-bind", folder, folder);
+	snprintf(lib, sizeof lib, "%s/../lib", folder);
+	if (realpath(lib, folder))
+		args(v, "--ro-bind", folder, folder);
+}
+
+/* Everything before the command. `tool`: NULL none. */
+static void in_run(const struct sandbox *s, struct sandbox_argv *v, const char *tool, const char *program, bool gpu)
+{
 	begin(s, v, false);
-	if (s->active) {
-		snprintf(folder, sizeof folder, "%s", program);
-		slash = strrchr(folder, '/');
-		if (slash && slash != folder)
-			*slash = '\0';
-		if (!below_usr(program)) {
-			args(v, "--ro-bind", folder, folder);
-			snprintf(lib, sizeof lib, "%s/../lib", folder); /* a bundle keeps its libraries there */
-			if (realpath(lib, folder))
-				args(v, "--ro-bind", folder, folder);
-		}
-		if (gpu)
-			gpu_arguments(v);
-		args(v, "--setenv", "PATH", BUILD_PATH);
-		args(v, "--setenv", "LANG", "C.UTF-8");
-		args(v, "--setenv", "HOME", "/tmp");
-		args(v, "--setenv", "CUDA_CACHE_DISABLE", "1");
-		args(v, "--setenv", "CUDA_MODULE_LOADING", "EAGER");
-		args(v, "--setenv", "OMP_WAIT_POLICY", "passive");
-		if (getenv("FLOPWATCH_CPU_THREADS"))
-			args(v, "--setenv", "FLOPWATCH_CPU_THREADS", getenv("FLOPWATCH_CPU_THREADS"));
-		args(v, "--chdir", "/", NULL);
-		sandbox_arg(v, "--");
+	if (!s->active)
+		return;
+	show_program(v, program);
+	if (tool) {
+		show_program(v, tool);
+		args(v, "--ro-bind-try", "/opt/nvidia", "/opt/nvidia"); /* where NVIDIA's packages put what their scripts start */
 	}
+	if (gpu)
+		gpu_arguments(v);
+	args(v, "--setenv", "PATH", BUILD_PATH);
+	args(v, "--setenv", "LANG", "C.UTF-8");
+	args(v, "--setenv", "HOME", "/tmp");
+	args(v, "--setenv", "CUDA_CACHE_DISABLE", "1");
+	args(v, "--setenv", "CUDA_MODULE_LOADING", "EAGER");
+	args(v, "--setenv", "OMP_WAIT_POLICY", "passive");
+	if (getenv("FLOPWATCH_CPU_THREADS"))
+		args(v, "--setenv", "FLOPWATCH_CPU_THREADS", getenv("FLOPWATCH_CPU_THREADS"));
+	args(v, "--chdir", "/", NULL);
+	sandbox_arg(v, "--");
+}
+
+void sandbox_run(const struct sandbox *s, struct sandbox_argv *v, const char *program, bool gpu)
+{
+	in_run(s, v, NULL, program, gpu);
+	sandbox_arg(v, program);
+}
+
+void sandbox_run_under(const struct sandbox *s, struct sandbox_argv *v, const char *const *argv, const char *program, bool gpu)
+{
+	in_run(s, v, argv[0], program, gpu);
+	for (; *argv; argv++)
+		sandbox_arg(v, *argv);
 	sandbox_arg(v, program);
 }
 

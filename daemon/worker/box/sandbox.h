@@ -69,6 +69,8 @@ void sandbox_benchmark(
 	const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir, bool gpu, const char *const *more);
 /** Begin the vector for `program` of ours: its folder (and ../lib of a bundle) visible, /dev/nvidia* when `gpu`. Includes the program as first argument. */
 void sandbox_run(const struct sandbox *s, struct sandbox_argv *v, const char *program, bool gpu);
+/** The same for a program of this machine that starts `program`: `argv` (NULL-ended) with it behind, and its folder visible, too. */
+void sandbox_run_under(const struct sandbox *s, struct sandbox_argv *v, const char *const *argv, const char *program, bool gpu);
 void sandbox_arg(struct sandbox_argv *v, const char *arg);
 /** NULL-ended argv. Err: too many or too long arguments. */
 int sandbox_end(struct sandbox_argv *v, struct fw_err *err);

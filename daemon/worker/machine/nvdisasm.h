@@ -12,9 +12,6 @@
 
 #include "core/machine/sass.h"
 
-/** Find it: in PATH, else beside the nvcc that is in PATH, in $CUDA_HOME/bin or in /usr/local/cuda/bin. Shape: path[size]. */
-bool nvdisasm_find(char *path, size_t size);
-
 /** Take a piece of device code apart. Own: sass_fini. Err: it failed, took too long or printed too much. */
 int nvdisasm_run(const char *path, const void *elf, size_t len, struct sass *out, struct fw_err *err);
 

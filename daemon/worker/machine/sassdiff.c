@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/machine/nvdisasm.h"
+#include "worker/machine/cudatool.h"
 
 const char *sassdiff_word(enum sassdiff_verdict v)
 {
@@ -107,7 +107,7 @@ static int compare_all(struct sassdiff *d, struct fw_err *err)
 		if (d->pair[i].verdict != SASSDIFF_DIFFERS)
 			continue;
 		if (!is_sought)
-			has_nvdisasm = nvdisasm_find(nvdisasm, sizeof nvdisasm);
+			has_nvdisasm = cudatool_find("nvdisasm", nvdisasm, sizeof nvdisasm);
 		is_sought = true;
 		if (!has_nvdisasm)
 			snprintf(d->note, sizeof d->note,

@@ -116,21 +116,13 @@ static void print_opcodes(struct buf *out, const struct sassdelta *d)
 	buf_putc(out, '\n');
 }
 
-static void print_pair(struct buf *out, const struct sassdiff_pair *p)
+size_t sassdiff_print_hunks(const struct sassdiff_pair *p, size_t lines_max, struct buf *out)
 {
-	const struct sassdelta *d = &p->delta;
-	size_t lines = 0, left = HUNK_LINES_MAX;
-	buf_printf(out, "\nsm_%d ", either(p)->sm);
-	show(out, either(p)->symbol);
-	buf_printf(out, ": %s", sassdiff_word(p->verdict));
-	if (p->verdict == SASSDIFF_CHANGED)
-		buf_printf(out, ", instructions: %zu removed, %zu added", d->removed, d->added);
-	buf_putc(out, '\n');
-	print_opcodes(out, d);
-	if (!d->is_aligned)
+	size_t lines = 0, left = lines_max;
+	if (!p->delta.is_aligned)
 		buf_puts(out, "  too different to be laid side by side\n");
-	for (size_t i = 0; i < d->n_hunks; i++) {
-		const struct sassdelta_hunk *h = &d->hunk[i];
+	for (size_t i = 0; i < p->delta.n_hunks; i++) {
+		const struct sassdelta_hunk *h = &p->delta.hunk[i];
 		lines += h->base_n + h->target_n;
 		if (left == 0)
 			continue;
@@ -138,6 +130,20 @@ static void print_pair(struct buf *out, const struct sassdiff_pair *p)
 		print_lines(out, p, 0, h->base_from, h->base_n, &left);
 		print_lines(out, p, 1, h->target_from, h->target_n, &left);
 	}
+	return lines;
+}
+
+static void print_pair(struct buf *out, const struct sassdiff_pair *p)
+{
+	const struct sassdelta *d = &p->delta;
+	buf_printf(out, "\nsm_%d ", either(p)->sm);
+	show(out, either(p)->symbol);
+	buf_printf(out, ": %s", sassdiff_word(p->verdict));
+	if (p->verdict == SASSDIFF_CHANGED)
+		buf_printf(out, ", instructions: %zu removed, %zu added", d->removed, d->added);
+	buf_putc(out, '\n');
+	print_opcodes(out, d);
+	size_t lines = sassdiff_print_hunks(p, HUNK_LINES_MAX, out);
 	if (lines > HUNK_LINES_MAX)
 		buf_printf(out, "  and %zu lines more: --json has all\n", lines - HUNK_LINES_MAX);
 }

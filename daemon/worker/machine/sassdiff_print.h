@@ -7,6 +7,8 @@
 
 /** Of each function that changed, the hunks up to a few hundred lines. */
 void sassdiff_print(const struct sassdiff *d, struct buf *out);
+/** The hunks of one pair whose instructions were compared, up to `lines_max` lines of code. Returns how many there are. */
+size_t sassdiff_print_hunks(const struct sassdiff_pair *p, size_t lines_max, struct buf *out);
 /** Everything. */
 void sassdiff_print_json(const struct sassdiff *d, struct buf *out);
 
