@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "runner/mode/capture.h"
+#include "runner/mode/counters.h"
 #include "runner/mode/task.h"
 
 enum { RECORDS_FD = 3, EXIT_USAGE = 2, CALLS_MAX = 1000000 };
@@ -15,6 +16,8 @@ enum { RECORDS_FD = 3, EXIT_USAGE = 2, CALLS_MAX = 1000000 };
 static const char help[] =
 	"usage: flopwatch-runner                    one `run` line on stdin, records on descriptor 3\n"
 	"       flopwatch-runner --list             the devices of this machine, as a hello line\n"
+	"       flopwatch-runner --counters [--device cuda:0]\n"
+	"                                           whether its counters can be read here, as a profile line\n"
 	"       flopwatch-runner --capture CELL --module M.so [--suite FILE] [--calls N] [--warmup M]\n"
 	"                        [--device cuda:0] [--provider P]\n"
 	"                                           N calls between cudaProfilerStart and Stop, for ncu and nsys;\n"
@@ -46,6 +49,7 @@ int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "list", no_argument, NULL, 'l' },
+		{ "counters", no_argument, NULL, 'C' },
 		{ "capture", required_argument, NULL, 'c' },
 		{ "module", required_argument, NULL, 'm' },
 		{ "suite", required_argument, NULL, 's' },
@@ -58,12 +62,16 @@ int main(int argc, char **argv)
 		{ NULL, 0, NULL, 0 },
 	};
 	struct capture_options capture = { .device = "cpu", .provider = "", .calls = 10, .warmup = 3 };
-	int choice, list = 0;
+	int choice, list = 0, counters = 0;
+	const char *device = NULL;
 
 	while ((choice = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		switch (choice) {
 		case 'l':
 			list = 1;
+			break;
+		case 'C':
+			counters = 1;
 			break;
 		case 'c':
 			capture.cell = optarg;
@@ -83,7 +91,7 @@ int main(int argc, char **argv)
 				return usage_error("--warmup takes a number from 0 on");
 			break;
 		case 'd':
-			capture.device = optarg;
+			capture.device = device = optarg;
 			break;
 		case 'p':
 			capture.provider = optarg;
@@ -104,6 +112,8 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	if (list)
 		return task_list();
+	if (counters)
+		return mode_counters_run(device);
 	if (!capture.cell)
 		return task_run(STDIN_FILENO, RECORDS_FD);
 	if (!capture.module || (!capture.suite && capture.cell[0] != '{'))

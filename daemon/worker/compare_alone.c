@@ -1,9 +1,7 @@
 /* compare_alone.c - the shortest way from two shared objects to a verdict; also how the procedure is tried out by hand. */
 #include "worker/compare_alone.h"
 
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,9 +11,9 @@
 #include "worker/bench/hardware.h"
 #include "worker/bench/measure.h"
 #include "worker/report.h"
-#include "worker/box/sealed.h"
+#include "worker/two_modules.h"
 
-enum { SUITE_BYTES_MAX = 1 << 20, EXIT_REGRESSION = 3, EXIT_UNDECIDED = 7 };
+enum { EXIT_REGRESSION = 3, EXIT_UNDECIDED = 7 };
 
 /* On a terminal, one line that is written over. */
 struct progress {
@@ -44,36 +42,6 @@ static int on_record(void *arg, const struct msg *m, struct fw_err *err)
 	else
 		fprintf(stderr, "\r\033[Kcheck of %s: %s", role_name(at->role), p->bench->cells[at->cell].key);
 	return 0;
-}
-
-static int read_suite(const struct compare_alone_options *o, struct suite *suite, struct fw_err *err)
-{
-	int fd = open(o->suite, O_RDONLY | O_CLOEXEC), result;
-	struct buf text;
-
-	if (fd < 0)
-		return err_sys(err, "suite %s", o->suite);
-	buf_init(&text, SUITE_BYTES_MAX);
-	result = buf_read_fd(&text, fd);
-	close(fd);
-	if (result != 0 || text.failed)
-		result = err_set(err, ERR_INVALID, "suite %s cannot be read", o->suite);
-	else
-		result = suite_parse(text.data, text.len, o->suite, suite, err);
-	buf_fini(&text);
-	if (result == 0 && o->cells && suite_filter(suite, o->cells) == 0) {
-		suite_fini(suite);
-		return err_set(err, ERR_INVALID, "no cell of %s matches \"%s\"", o->suite, o->cells);
-	}
-	return result;
-}
-
-static int add_module(struct bench *b, enum role role, const char *provider, const char *path, struct fw_err *err)
-{
-	char sha[HASH_HEX];
-	int fd = sealed_open(path, sha, err);
-
-	return fd < 0 ? -1 : bench_subject(b, role, provider, fd, sha, err);
 }
 
 /* Equal arguments give equal inputs of the procedure. */
@@ -124,9 +92,9 @@ static int compare(const struct compare_alone_options *o, const struct suite *su
 	b.limits = (struct msg_limits){
 		.check_s = 900, .launch_s = 600, .wait_s = 600, .budget_s = o->budget_s > 0 ? o->budget_s : suite->budget_s
 	};
-	status = add_module(&b, ROLE_BASE, o->provider_base, o->base, err);
+	status = two_modules_add(&b, ROLE_BASE, o->provider_base, o->base, err);
 	if (status == 0)
-		status = add_module(&b, ROLE_TARGET, o->provider_target, o->target, err);
+		status = two_modules_add(&b, ROLE_TARGET, o->provider_target, o->target, err);
 	if (status == 0)
 		status = bench_ready(&b, err);
 	if (status == 0 && !bench_identical(&b)) {
@@ -154,7 +122,7 @@ int compare_alone_run(const struct compare_alone_options *o, struct fw_err *err)
 	struct suite suite;
 	int status = -1;
 
-	if (read_suite(o, &suite, err) != 0)
+	if (two_modules_suite(o->suite, o->cells, &suite, err) != 0)
 		return -1;
 	if (sandbox_open(&sandbox, o->sandbox, err) == 0 && sandbox_show(&sandbox, o->shown, o->n_shown, NULL, err) == 0 &&
 		hardware_hello(&sandbox, o->sandbox, o->device, &hello, err) == 0)

@@ -11,6 +11,7 @@
 #include "worker/box/peer.h"
 #include "worker/box/procs.h"
 #include "worker/machine/kernels.h"
+#include "worker/profile_alone.h"
 #include "worker/machine/sassdiff_print.h"
 #include "worker/serve.h"
 
@@ -20,12 +21,14 @@ static const char usage[] =
 	"usage: flopwatch-worker serve [--cache DIR] [--sandbox auto|required|none] [--read-only DIR]...\n"
 	"                             [--device auto|cuda|cpu|sim] [--cores auto|shared|LIST]\n"
 	"       flopwatch-worker compare --suite FILE --base A.so --target B.so [options]\n"
-	"       flopwatch-worker probe [--sandbox ...] [--device ...]\n"
+	"       flopwatch-worker profile --suite FILE --base A.so --target B.so [--cells GLOB] [--path range|ncu|code] [--json]\n"
+	"       flopwatch-worker probe [--sandbox ...] [--device ...] [--counters]\n"
 	"       flopwatch-worker kernels MODULE.so [--json]\n"
 	"       flopwatch-worker sassdiff A.so B.so [--json]\n"
 	"\n"
 	"serve    one job of flopwatchd over standard input and output\n"
 	"compare  check and time two modules of this machine, print the tables\n"
+	"profile  why two modules differ: counters of every kernel, machine code, configurations; times nothing by itself\n"
 	"probe    print what this worker offers and exit\n"
 	"kernels  print the CUDA kernels in a module or cubin: a hash of the compiled code, registers, shared memory, stack, ...\n"
 	"sassdiff what differs in the machine code of two modules or cubins, kernel by kernel; instructions by nvdisasm\n"
@@ -41,6 +44,8 @@ static const char usage[] =
 	"  --base-provider, --target-provider NAME   (default: the first that can)\n"
 	"  --cells GLOB       only cells whose key matches\n"
 	"  --budget-s N       device seconds it may take (default: the suite's)\n"
+	"  --path PATH        of profile: begin with this way of counting (default: range)\n"
+	"  --counters         of probe: whether counters can be read inside the sandbox, and what to change\n"
 	"  --quick            one launch a cell: a look, not a verdict\n"
 	"  --json             the result as JSON\n"
 	"  --help, --version\n"
@@ -63,6 +68,8 @@ enum option_name {
 	OPT_CELLS,
 	OPT_BUDGET,
 	OPT_QUICK,
+	OPT_PATH,
+	OPT_COUNTERS,
 	OPT_JSON,
 	OPT_HELP,
 	OPT_VERSION
@@ -82,6 +89,8 @@ static const struct option options[] = {
 	{ "cells", required_argument, NULL, OPT_CELLS },
 	{ "budget-s", required_argument, NULL, OPT_BUDGET },
 	{ "quick", no_argument, NULL, OPT_QUICK },
+	{ "counters", no_argument, NULL, OPT_COUNTERS },
+	{ "path", required_argument, NULL, OPT_PATH },
 	{ "json", no_argument, NULL, OPT_JSON },
 	{ "help", no_argument, NULL, OPT_HELP },
 	{ "version", no_argument, NULL, OPT_VERSION },
@@ -95,9 +104,21 @@ static int wrong(const char *what, const char *about)
 }
 
 struct arguments {
+	enum evidence_path path;
+	bool want_counters;
 	struct serve_options serve;
 	struct compare_alone_options compare;
 };
+
+static int read_path(const char *word, enum evidence_path *out)
+{
+	for (int i = 0; i < EVIDENCE_PATHS; i++)
+		if (strcmp(evidence_path_names[i], word) == 0 && i != EVIDENCE_ACTIVITY) {
+			*out = (enum evidence_path)i;
+			return 0;
+		}
+	return -1;
+}
 
 /* -1: go on; else the exit status. */
 static int read_options(int argc, char **argv, struct arguments *a)
@@ -154,6 +175,13 @@ static int read_options(int argc, char **argv, struct arguments *a)
 		case OPT_QUICK:
 			a->compare.quick = true;
 			break;
+		case OPT_PATH:
+			if (read_path(optarg, &a->path) != 0)
+				return wrong("--path is range, ncu or code, not ", optarg);
+			break;
+		case OPT_COUNTERS:
+			a->want_counters = true;
+			break;
 		case OPT_JSON:
 			a->compare.json = true;
 			break;
@@ -204,7 +232,7 @@ int main(int argc, char **argv)
 		return wrong("sassdiff needs two modules or cubins", "");
 	if (optind + 1 != argc)
 		return optind < argc ? wrong("unexpected argument ", argv[optind + 1])
-				     : wrong("which of serve, compare, probe, kernels, sassdiff?", "");
+				     : wrong("which of serve, compare, profile, probe, kernels, sassdiff?", "");
 	verb = argv[optind];
 	log_open("flopwatch-worker", LOG_INFO);
 	peer_signals();
@@ -216,7 +244,11 @@ int main(int argc, char **argv)
 	if (strcmp(verb, "serve") == 0) {
 		status = serve_run(&a.serve, STDIN_FILENO, STDOUT_FILENO, &err);
 	} else if (strcmp(verb, "probe") == 0) {
-		status = serve_probe(&a.serve, STDOUT_FILENO, &err);
+		status = a.want_counters ? profile_alone_probe(&a.compare, &err) : serve_probe(&a.serve, STDOUT_FILENO, &err);
+	} else if (strcmp(verb, "profile") == 0) {
+		if (!a.compare.suite || !a.compare.base || !a.compare.target)
+			return wrong("profile needs --suite, --base and --target", "");
+		status = profile_alone_run(&a.compare, a.path, &err);
 	} else if (strcmp(verb, "compare") == 0) {
 		if (!a.compare.suite || !a.compare.base || !a.compare.target)
 			return wrong("compare needs --suite, --base and --target", "");

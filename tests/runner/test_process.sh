@@ -157,6 +157,26 @@ alone() { # the environment, what the line must hold
 }
 ok "a cell as JSON needs no suite" alone "" "^$cell .* 2 calls, median"
 ok "of a cell that is none the place is told" usage "cell.mask: " --capture '{"key":"x"}' --module "$modules/good.so"
+# A tool that NVTX hands ranges to. It is asked only where the runner is built with CUDA's headers.
+ranges() {
+	rm -f "$tmp/ranges"
+	alone "FAKE_NVTX=$tmp/ranges NVTX_INJECTION64_PATH=$PWD/$modules/fake_nvtx.so $1" "2 calls" && cat "$tmp/ranges"
+}
+if ranges "" >"$tmp/plain" && [ -s "$tmp/plain" ]; then
+	ok "a call is a range of its cell's, by a registered name and with a payload" is "$(sed -n 3,4p "$tmp/plain")" \
+		"push flopwatch target $cell registered 42.0.1.0
+pop"
+	ok "calls that warm up are none of the cell's" is "$(head -n 1 "$tmp/plain")" "push flopwatch phase warm plain"
+	ranges NV_COMPUTE_PROFILER_TEST=1 >"$tmp/profiled"
+	ok "under a profiler phases are ranges within" is "$(tail -n 4 "$tmp/profiled" | tr '\n' ' ')" \
+		"push flopwatch target $cell registered 42.0.1.1 push flopwatch phase run plain pop pop "
+else
+	n=$((n + 1))
+	echo "ok $n - ranges of NVTX # SKIP the runner is built without CUDA's headers"
+fi
+counters() { "$runner" --counters "$@" | jq -r '"\(.t) \(.path) \(.why)"'; }
+ok "a device without counters says so" is "$(counters --device cpu)" "profile code device cpu has no counters"
+ok "and one that is not there" grep -q "^profile code no device 'cuda:63' here" <<<"$(counters --device cuda:63)"
 no_times() { alone "$1" "2 calls, no times: they would be those of $2"'$' && ! grep -q median "$tmp/out"; }
 ok "under ncu there are no times" no_times NV_NSIGHT_INJECTION_PORT_BASE=49152 'ncu (NV_NSIGHT_INJECTION_PORT_BASE)'
 ok "nor under nsys" no_times NSYS_PROFILING_SESSION_ID=7 'nsys (NSYS_PROFILING_SESSION_ID)'

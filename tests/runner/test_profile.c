@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include "fake_cupti.h"
+#include "runner/mode/counters.h"
 #include "runner/mode/profile.h"
 #include "runner_run.h"
 
@@ -282,6 +283,34 @@ static void devices_without_counters_say_so(void **state)
 	}
 }
 
+/* What `flopwatch-runner --counters` asks. */
+static void a_device_is_tried_with_one_counter(void **state)
+{
+	struct device_ops ops = device_cpu;
+	struct device *dev = NULL;
+	struct fw_err err = { 0 };
+	struct msg_profile p;
+	(void)state;
+	memset(&result, 0, sizeof result);
+	assert_int_equal(device_cpu.open(0, 0, &dev, &err), 0);
+	ops.context = context_of;
+	counters_try(&ops, dev, &p);
+	assert_int_equal(p.path, EVIDENCE_RANGE);
+	assert_string_equal(p.why, "");
+	assert_string_equal(p.tool, "CUPTI 130099");
+	assert_int_equal(fake->metrics, 1);
+	assert_int_equal(fake->open + fake->hosts + fake->enabled, 0);
+	fake_fails("RangeProfilerEnable", 26);
+	counters_try(&ops, dev, &p);
+	assert_int_equal(p.path, EVIDENCE_CODE);
+	assert_non_null(strstr(p.why, "dcgmi profile --pause"));
+	fresh(NULL);
+	fake->ranges = 0;
+	counters_try(&ops, dev, &p);
+	assert_non_null(strstr(p.why, "counted nothing where a kernel ran"));
+	device_cpu.close(dev);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -293,6 +322,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(phases_that_do_not_make_the_call_are_not_named, fresh, forget),
 		cmocka_unit_test_setup_teardown(a_call_that_cannot_be_captured_has_no_kernels, fresh, forget),
 		cmocka_unit_test_setup_teardown(a_library_that_hangs_leaves_what_was_known, fresh, forget),
+		cmocka_unit_test_setup_teardown(a_device_is_tried_with_one_counter, fresh, forget),
 		cmocka_unit_test_setup_teardown(devices_without_counters_say_so, fresh, forget),
 	};
 	return cmocka_run_group_tests(tests, load_fake, NULL);

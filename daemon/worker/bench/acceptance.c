@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "worker/bench/canary.h"
-#include "worker/build/kernelcode.h"
 #include "worker/bench/runner_child.h"
 
 enum { ENTRY_MAX = 256 << 10 };
@@ -101,20 +100,6 @@ static int take_check(struct examination *x, const struct msg *m, struct fw_err 
 	return bench_send(b, m, err);
 }
 
-/* What the runner says of a node is its testimony; what its kernel's code is stands in the sealed module. */
-static void name_code(struct bench_subject *s, struct msg_node *n)
-{
-	struct fw_err unread = { 0 };
-
-	n->code_sha256[0] = '\0';
-	if (n->symbol_sha256[0] && !s->code_read)
-		(void)kernelcode_open(s->fd, &s->code, &unread); /* then the code of its kernels is not known */
-	s->code_read = s->code_read || n->symbol_sha256[0];
-	if (n->symbol_sha256[0] && s->code)
-		(void)kernelcode_find(s->code, n->symbol_sha256, n->sm, n->code_sha256);
-	n->symbol_sha256[0] = '\0';
-}
-
 static int take_record(void *arg, struct msg *m, struct fw_err *err)
 {
 	struct examination *x = arg;
@@ -131,7 +116,8 @@ static int take_record(void *arg, struct msg *m, struct fw_err *err)
 		return bench_send(x->bench, m, err);
 	case MSG_NODE:
 		if (!x->replay)
-			name_code(x->subject, &m->u.node);
+			bench_code(x->subject, m->u.node.symbol_sha256, m->u.node.sm, m->u.node.code_sha256);
+		m->u.node.symbol_sha256[0] = '\0';
 		keep(x, m->u.node.cell, m);
 		return bench_send(x->bench, m, err);
 	case MSG_FAULT:

@@ -112,6 +112,18 @@ int bench_pin(struct bench *b, int subject, int cell, const char *config, struct
 	return 0;
 }
 
+void bench_code(struct bench_subject *s, const char *symbol_sha256, int sm, char code_sha256[HASH_HEX])
+{
+	struct fw_err unread = { 0 };
+
+	code_sha256[0] = '\0';
+	if (symbol_sha256[0] && !s->code_read)
+		(void)kernelcode_open(s->fd, &s->code, &unread); /* then the code of its kernels is not known */
+	s->code_read = s->code_read || symbol_sha256[0];
+	if (symbol_sha256[0] && s->code)
+		(void)kernelcode_find(s->code, symbol_sha256, sm, code_sha256);
+}
+
 int bench_send(struct bench *b, const struct msg *m, struct fw_err *err)
 {
 	return b->emit ? b->emit(b->emit_arg, m, err) : 0;

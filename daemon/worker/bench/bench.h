@@ -122,6 +122,9 @@ bool bench_identical(const struct bench *b);
 /** Keep what a provider found by searching, in place of what was kept before: from now on it is handed back. */
 int bench_pin(struct bench *b, int subject, int cell, const char *config, struct fw_err *err);
 
+/** The hash of a kernel's code, which stands in the sealed module; "" where it cannot be read there. What a runner says of it is testimony. */
+void bench_code(struct bench_subject *s, const char *symbol_sha256, int sm, char code_sha256[HASH_HEX]);
+
 int bench_send(struct bench *b, const struct msg *m, struct fw_err *err);
 /**
  * Note what went wrong with a cell, close it, and send a fault record. Cell -1: with all; what is neither side's then spares

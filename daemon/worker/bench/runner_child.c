@@ -87,6 +87,12 @@ static const char *unfit(const struct child *c, const struct msg *m)
 		return !in_task(t, m->u.cell->cell) || m->u.cell->launch != t->launch || m->u.cell->set != t->set
 			       ? "a `cell` record of another task"
 			       : NULL;
+	case MSG_KERNEL:
+		return t->mode != RUN_PROFILE || !in_task(t, m->u.kernel.cell) || !role_in_task(c, m->u.kernel.role)
+			       ? "a `kernel` record of another task"
+			       : NULL;
+	case MSG_PROFILE:
+		return t->mode != RUN_PROFILE || !in_task(t, m->u.profile.cell) ? "a `profile` record of another task" : NULL;
 	case MSG_AUDIT:
 		return t->mode != RUN_AUDIT || !in_task(t, m->u.audit.cell) || !role_in_task(c, m->u.audit.role)
 			       ? "an `audit` record of another task"
@@ -248,6 +254,8 @@ static void fill_message(const struct bench *b, const struct runner_task *t, con
 	run->phases = t->phases;
 	run->calls = t->calls;
 	run->only_bursts = t->only_bursts;
+	run->repeat = t->repeat;
+	run->counters = t->counters;
 	if (!gpu)
 		read_guards(run->guards, sizeof run->guards);
 	run->warm_s = gpu ? 1.5 : sim ? 0 : 0.2;
@@ -400,6 +408,49 @@ int runner_child_run(struct bench *b, const struct runner_task *t, struct runner
 		return -1;
 	classify(&c, &how, &e, result, t->deadline_s);
 	return 0;
+}
+
+/* What it prints may be large; the end of it is what counts for nothing. */
+static int on_output(void *arg, const char *data, size_t len, struct fw_err *err)
+{
+	struct buf *out = arg;
+
+	buf_append(out, data, len);
+	return out->failed ? err_set(err, ERR_FULL, "more than %zu bytes were printed", out->max) : 0;
+}
+
+int runner_child_under(struct bench *b, const struct runner_task *t, const char *const *argv, const char *const *runner_argv,
+	struct buf *out, struct proc_exit *how, struct fw_err *err)
+{
+	struct pump pump = { .peer = b->peer,
+		.stream = { { .read = on_output, .arg = out, .child_fd = 1 } },
+		.n_streams = 1,
+		.merge_stderr = true,
+		.deadline_ms = (int64_t)(t->deadline_s * 1000) };
+	struct environment env;
+	struct proc_spec spec = { .env = env.list };
+	struct sandbox_argv *v = malloc(sizeof *v);
+	int64_t started = clock_mono_ns();
+	struct proc_exit given;
+	int result, i;
+
+	if (!v)
+		return err_set(err, ERR_INTERNAL, "out of memory");
+	fill_environment(&env);
+	for (i = 0; i < t->n_subjects; i++)
+		spec.fd[spec.n_fd++] = (struct proc_fd){ b->subject[t->subject[i]].fd, FIRST_MODULE_FD + i };
+	sandbox_run_under(b->sandbox, v, argv, b->runner, b->device.kind == DEVICE_CUDA);
+	for (; *runner_argv; runner_argv++)
+		sandbox_arg(v, *runner_argv);
+	spec.argv = v->arg;
+	result = sandbox_end(v, err);
+	if (result == 0)
+		result = pump_run(&pump, &spec, &given, err);
+	if (result == 0)
+		*how = sandbox_exit(b->sandbox, &given);
+	b->gpu_s += (double)(clock_mono_ns() - started) * 1e-9;
+	free(v);
+	return result;
 }
 
 int runner_child_beside(struct bench *b, const struct runner_task *t, struct proc *child, int *fd, struct fw_err *err)

@@ -8,7 +8,7 @@
 #include "base/proc.h"
 #include "worker/bench/bench.h"
 
-/** Take one record (at, check, work, node, cell or fault), which belongs to the caller until it returns. Err: -1 ends the process. */
+/** Take one record (at, check, work, node, cell, kernel, profile or fault), which belongs to the caller until it returns. Err: -1 ends the process. */
 typedef int runner_record_fn(void *arg, struct msg *m, struct fw_err *err);
 
 struct runner_task {
@@ -23,7 +23,9 @@ struct runner_task {
 	bool phases, calls, only_bursts;
 	const bool *burst; /* burst[n_cells]: also in bursts; NULL none */
 	double deadline_s;
-	int go_fd; /* audit: where the runner reads its goes */
+	int repeat;    /* profile: the how manieth process of its role */
+	bool counters; /* profile: read counters */
+	int go_fd;     /* audit: where the runner reads its goes */
 	runner_record_fn *record;
 	void *arg;
 };
@@ -41,6 +43,14 @@ struct runner_end {
 
 /** Run one process. Adds its wall time to the bench. Err: -1 when cancelled, when it cannot be started, or the caller refused a record. */
 int runner_child_run(struct bench *b, const struct runner_task *t, struct runner_end *end, struct fw_err *err);
+
+/**
+ * Run another program of this machine around the runner: `argv` is what it is called with, up to the runner, and what the runner is called with
+ * behind it, both NULL-ended. Module k of the task is /proc/self/fd/(10 + k) there. `out` gets what they print, errors too; `how` how it ended.
+ * Adds its wall time to the bench. Err: -1 when cancelled or when it cannot be started.
+ */
+int runner_child_under(struct bench *b, const struct runner_task *t, const char *const *argv, const char *const *runner_argv,
+	struct buf *out, struct proc_exit *how, struct fw_err *err);
 
 /**
  * Start one that goes on beside something else: only mode, launch, pass and seed of the task count. Its records are not sealed, since no branch

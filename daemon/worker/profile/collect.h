@@ -1,0 +1,18 @@
+/** collect.h - the runner's processes of a profile: each counts one side's calls of all cells; none of them times anything. */
+#ifndef WORKER_PROFILE_COLLECT_H
+#define WORKER_PROFILE_COLLECT_H
+
+#include "worker/profile/kept.h"
+
+/** What one process may take, hung kernels included: 30 s, or less where a launch may only take that. */
+double collect_deadline_s(const struct bench *b);
+
+/**
+ * Processes base, target, target, base over the cells; one that a process cannot count is not tried by the next, and says why. Err: cancelled,
+ * no runner.
+ */
+int collect_counters(struct kept *k, struct fw_err *err);
+/** For cells of which a side's kernels are not known: ask without counters. */
+int collect_kernels(struct kept *k, struct fw_err *err);
+
+#endif

@@ -1,0 +1,226 @@
+/* ncu.c - the same metrics under the same names; its kernel replay saves and restores memory by itself. */
+#include "worker/profile/ncu.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/jsonw.h"
+#include "core/machine/metric.h"
+#include "core/reading/ncu_table.h"
+#include "worker/bench/runner_child.h"
+#include "worker/machine/cudatool.h"
+#include "worker/profile/collect.h"
+
+enum { OUTPUT_MAX = 16 << 20, NAMES_SIZE = 8192, CELL_MAX = 64 << 10, VERSION_MS = 10000 };
+
+struct tool {
+	char path[4096], name[64]; /* name: "ncu 2025.3.1" */
+	char metrics[NAMES_SIZE];
+};
+
+/* ---- what it printed --------------------------------------------------------------------------------------------------- */
+
+struct table {
+	struct kept_process *process;
+	int n_kernels;
+	int node[EVIDENCE_KERNELS_MAX]; /* of kernel i; what only copies or fills is no launch of ncu's */
+	int launches;
+	bool differs;
+};
+
+static bool is_ours(const char *metric)
+{
+	for (int i = 0; i < METRICS; i++)
+		if (strcmp(metric_names[i], metric) == 0)
+			return true;
+	return false;
+}
+
+static int take_value(void *arg, const struct ncu_value *v, struct fw_err *err)
+{
+	struct table *t = arg;
+	t->launches = v->launch + 1;
+	if (v->launch >= t->n_kernels)
+		return 0;
+	struct msg_kernel *k = &t->process->kernel[t->node[v->launch]];
+	t->differs = t->differs || memcmp(k->grid, v->grid, sizeof k->grid) != 0;
+	if (!is_ours(v->metric) || k->n_values == METRICS)
+		return 0;
+	if (!k->value)
+		k->value = calloc(METRICS, sizeof *k->value);
+	if (!k->value)
+		return err_set(err, ERR_INTERNAL, "out of memory for counters");
+	for (int i = 0; i < k->n_values; i++)
+		if (strcmp(k->value[i].metric, v->metric) == 0)
+			return 0;
+	snprintf(k->value[k->n_values].metric, sizeof k->value[0].metric, "%s", v->metric);
+	k->value[k->n_values++].value = v->value;
+	if (strcmp(v->metric, "gpu__time_duration.sum") == 0)
+		k->ms = v->value * 1e-6; /* base units: ns */
+	return 0;
+}
+
+static void forget_values(struct kept_process *p)
+{
+	for (int i = 0; i < p->n; i++) {
+		free(p->kernel[i].value);
+		p->kernel[i].value = NULL;
+		p->kernel[i].n_values = 0;
+		p->kernel[i].ms = -1;
+	}
+}
+
+/* Its own words where it failed. */
+static void tell_error(const char *text, char *why, size_t size)
+{
+	const char *line = strstr(text, "==ERROR==");
+	if (strstr(text, "ERR_NVGPUCTRPERM")) {
+		snprintf(why, size,
+			"the driver shows counters to administrators only (ERR_NVGPUCTRPERM): load it with "
+			"NVreg_RestrictProfilingToAdminUsers=0 (/etc/modprobe.d), then reboot");
+		return;
+	}
+	if (line)
+		line += sizeof "==ERROR==" - 1;
+	snprintf(why, size, "%.*s", line ? (int)strcspn(line + strspn(line, " "), "\r\n") : 19,
+		line ? line + strspn(line, " ") : "it printed no table");
+}
+
+bool ncu_take(struct kept_process *p, const char *text, size_t len, char *why, size_t size)
+{
+	struct table t = { .process = p };
+	struct fw_err err = { 0 };
+	for (int i = 0; i < p->n; i++)
+		if (p->kernel[i].grid[0] > 0)
+			t.node[t.n_kernels++] = i;
+	bool good = ncu_table_each(text, len, "its output", take_value, &t, &err) == 0;
+	if (!good && t.launches == 0)
+		tell_error(text, why, size);
+	else if (!good)
+		snprintf(why, size, "%.300s", err.text);
+	else if (t.launches != t.n_kernels || t.differs)
+		snprintf(why, size, "it counted %d launches where the call has %d%s", t.launches, t.n_kernels,
+			t.launches == t.n_kernels ? ", of other sizes" : "");
+	good = good && t.launches == t.n_kernels && !t.differs;
+	if (!good)
+		forget_values(p);
+	return good;
+}
+
+/* ---- running it -------------------------------------------------------------------------------------------------------- */
+
+static bool find_tool(struct tool *t)
+{
+	struct fw_err err = { 0 };
+	struct proc_exit how;
+	struct buf said;
+	if (!cudatool_find("ncu", t->path, sizeof t->path))
+		return false;
+	size_t used = 0;
+	for (int i = 0; i < METRICS; i++)
+		used += (size_t)snprintf(t->metrics + used, sizeof t->metrics - used, "%s%s", i ? "," : "", metric_names[i]);
+	buf_init(&said, 4096);
+	const char *argv[] = { t->path, "--version", NULL };
+	bool known = proc_run(&(struct proc_spec){ .argv = argv }, NULL, &said, NULL, VERSION_MS, &how, &err) == 0;
+	const char *version = known ? strstr(said.data, "Version ") : NULL;
+	snprintf(t->name, sizeof t->name, "ncu%s%.*s", version ? " " : "", version ? (int)strcspn(version + 8, " \r\n(") : 0,
+		version ? version + 8 : "");
+	buf_fini(&said);
+	return true;
+}
+
+/* 1 counted, 0 not, with `why`; -1 error. */
+static int count(struct kept *k, struct kept_cell *c, const struct tool *tool, int side, int repeat, char *why, size_t size,
+	struct fw_err *err)
+{
+	struct bench *b = k->bench;
+	int subject = side ? b->target : b->base;
+	char device[32];
+	struct proc_exit how;
+	struct buf cell, said;
+	struct jsonw j;
+	buf_init(&cell, CELL_MAX);
+	buf_init(&said, OUTPUT_MAX);
+	jsonw_init(&j, &cell);
+	protocol_put_cell(&j, &b->cells[c->cell]);
+	snprintf(device, sizeof device, "%s:%d", device_kind_name(b->device.kind), b->device.index);
+	const char *argv[] = { tool->path, "--profile-from-start", "off", "--clock-control", "none", "--cache-control", "none",
+		"--csv", "--page", "raw", "--print-units", "base", "--metrics", tool->metrics, NULL };
+	const char *runner_argv[] = { "--capture", cell.data, "--module", "/proc/self/fd/10", "--device", device, "--calls", "1",
+		"--warmup", "1", "--provider", b->subject[subject].provider, NULL };
+	double before_s = b->gpu_s;
+	struct runner_task task = { .n_subjects = 1, .subject = { subject }, .deadline_s = collect_deadline_s(b) };
+	int result = runner_child_under(b, &task, argv, runner_argv, &said, &how, err);
+	c->gpu_s += b->gpu_s - before_s;
+	if (result == 0 && how.timed_out)
+		snprintf(why, size, "it did not end within %g s", task.deadline_s);
+	else if (result == 0)
+		result = ncu_take(&c->process[side][repeat], said.data, said.len, why, size);
+	buf_fini(&cell);
+	buf_fini(&said);
+	return result;
+}
+
+static int count_cell(struct kept *k, struct kept_cell *c, const struct tool *tool, struct fw_err *err)
+{
+	static const struct {
+		int side, repeat;
+	} order[] = { { 0, 0 }, { 1, 0 }, { 1, 1 }, { 0, 1 } };
+	char why[KEPT_WHY_SIZE] = "";
+	for (size_t o = 0; o < sizeof order / sizeof order[0]; o++) {
+		int side = order[o].side, repeat = order[o].repeat;
+		struct kept_process *p = &c->process[side][repeat];
+		if (repeat == 0)
+			forget_values(p);
+		else if (kept_copy(p, &c->process[side][0], repeat, err) != 0)
+			return -1;
+		int result = count(k, c, tool, side, repeat, why, sizeof why, err);
+		if (result < 0)
+			return -1;
+		if (result == 0) {
+			kept_why(c, "ncu: %s", why);
+			return 0;
+		}
+		p->is_counted = true;
+		snprintf(p->tool, sizeof p->tool, "%s", tool->name);
+	}
+	return 0;
+}
+
+/* What a process counted before another failed to is of no use. */
+static void reset(struct kept_cell *c)
+{
+	for (int side = 0; side < KEPT_SIDES; side++)
+		for (int repeat = 0; repeat < EVIDENCE_REPEATS; repeat++) {
+			c->process[side][repeat].is_counted = false;
+			c->process[side][repeat].passes = 0;
+		}
+}
+
+int ncu_counters(struct kept *k, struct fw_err *err)
+{
+	struct tool *tool = NULL;
+	int result = 0;
+	for (int i = 0; i < k->n && result == 0; i++) {
+		struct kept_cell *c = &k->cell[i];
+		if (kept_is_counted(c))
+			continue;
+		reset(c);
+		if (k->bench->device.kind != DEVICE_CUDA || c->is_hung || k->bench->lost || c->process[0][0].n == 0 ||
+			c->process[1][0].n == 0)
+			continue;
+		if (!tool) {
+			tool = calloc(1, sizeof *tool);
+			if (!tool)
+				return err_set(err, ERR_INTERNAL, "out of memory");
+			if (!find_tool(tool))
+				break;
+		}
+		result = count_cell(k, c, tool, err);
+		if (result == 0 && !kept_is_counted(c))
+			reset(c);
+	}
+	free(tool);
+	return result;
+}

@@ -1,0 +1,19 @@
+/** ncu.h - counters by Nsight Compute around `flopwatch-runner --capture`, where the runner cannot read them itself. */
+#ifndef WORKER_PROFILE_NCU_H
+#define WORKER_PROFILE_NCU_H
+
+#include "worker/profile/kept.h"
+
+/**
+ * Count the cells that nobody has counted yet and whose kernels are known: base, target, target, base, a process each. What keeps it from
+ * that is added to the cell's reason. Err: cancelled, out of memory.
+ */
+int ncu_counters(struct kept *k, struct fw_err *err);
+
+/**
+ * What ncu printed about one call, given to the kernels of that process: launch i of its table is kernel i of the call. False: they are not
+ * the same launches, or there is no table; `why` says so. Shape: why[size].
+ */
+bool ncu_take(struct kept_process *p, const char *text, size_t len, char *why, size_t size);
+
+#endif

@@ -1,0 +1,91 @@
+/* profile.c - the order of a profile. Times come last and from a process of their own, where nothing counts. */
+#include "worker/profile/profile.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "worker/bench/canary.h"
+#include "worker/profile/collect.h"
+#include "worker/profile/difference.h"
+#include "worker/profile/ncu.h"
+#include "worker/profile/swap.h"
+
+static int send_kernels(struct bench *b, struct kept_cell *c, bool is_counted, struct fw_err *err)
+{
+	for (int repeat = 0; repeat < EVIDENCE_REPEATS; repeat++)
+		for (int side = 0; side < KEPT_SIDES; side++) {
+			struct kept_process *p = &c->process[side][repeat];
+			for (int i = 0; i < p->n; i++) {
+				struct msg m = { .t = MSG_KERNEL, .u.kernel = p->kernel[i] }; /* borrows its values */
+				m.u.kernel.symbol_sha256[0] = '\0';
+				if (!is_counted) {
+					m.u.kernel.n_values = 0;
+					m.u.kernel.ms = -1;
+				}
+				if (bench_send(b, &m, err) != 0)
+					return -1;
+			}
+		}
+	return 0;
+}
+
+static int send_end(struct bench *b, const struct kept_cell *c, const char *code_note, struct fw_err *err)
+{
+	const struct kept_process *base = &c->process[0][0], *target = &c->process[1][0];
+	bool is_counted = kept_is_counted(c);
+	struct msg m = { .t = MSG_PROFILE, .u.profile = { .cell = c->cell, .gpu_s = c->gpu_s } };
+	struct msg_profile *p = &m.u.profile;
+	bool by_ncu = is_counted && strncmp(base->tool, "ncu", 3) == 0;
+	p->path = !is_counted ? EVIDENCE_CODE : by_ncu ? EVIDENCE_NCU : EVIDENCE_RANGE;
+	p->passes = is_counted ? base->passes : 0;
+	if (is_counted)
+		snprintf(p->tool, sizeof p->tool, "%s", base->tool);
+	if (p->path != EVIDENCE_RANGE)
+		snprintf(p->why, sizeof p->why, "%s", c->why);
+	if (!is_counted && code_note[0]) {
+		size_t used = strlen(p->why);
+		snprintf(p->why + used, sizeof p->why - used, "%s%s", used ? "; " : "", code_note);
+	}
+	snprintf(p->base_config, sizeof p->base_config, "%s", base->config);
+	snprintf(p->target_config, sizeof p->target_config, "%s", target->config);
+	return bench_send(b, &m, err);
+}
+
+static int send_cell(struct bench *b, struct kept_cell *c, struct difference *d, struct fw_err *err)
+{
+	struct msg swap = { .t = MSG_COUNTERFACTUAL, .u.counterfactual = c->swap };
+	if (send_kernels(b, c, kept_is_counted(c), err) != 0 || difference_send(d, b, c, err) != 0)
+		return -1;
+	if (c->has_swap && bench_send(b, &swap, err) != 0)
+		return -1;
+	return send_end(b, c, d->note, err);
+}
+
+static int collect(struct kept *k, enum evidence_path best, struct fw_err *err)
+{
+	for (int i = 0; i < k->n && best != EVIDENCE_RANGE; i++)
+		kept_why(&k->cell[i], "counters were %s", best == EVIDENCE_NCU ? "asked for by ncu" : "not asked for");
+	if (best == EVIDENCE_RANGE && collect_counters(k, err) != 0)
+		return -1;
+	if (collect_kernels(k, err) != 0)
+		return -1;
+	return best <= EVIDENCE_NCU ? ncu_counters(k, err) : 0;
+}
+
+int profile_run(struct bench *b, const int *cell, int n, enum evidence_path best, struct fw_err *err)
+{
+	struct difference d = { 0 };
+	struct kept k;
+	kept_init(&k, b, cell, n);
+	int idle = canary_wait_idle(b, err);
+	int result = idle < 0 ? -1 : collect(&k, idle ? best : EVIDENCE_CODE, err);
+	if (result == 0)
+		result = swap_run(&k, err);
+	if (result == 0)
+		result = difference_open(&d, b, err);
+	for (int i = 0; i < k.n && result == 0; i++)
+		result = send_cell(b, &k.cell[i], &d, err);
+	difference_close(&d);
+	kept_free(&k);
+	return result;
+}

@@ -1,0 +1,107 @@
+/* swap.c - a launch like any other, in which the target stands twice: the second one, as "anchor", is handed the base's configuration. */
+#include "worker/profile/swap.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "core/protocol/guard.h"
+#include "core/stats/stats.h"
+#include "worker/bench/canary.h"
+#include "worker/bench/runner_child.h"
+
+#define DEADLINE_S 60.0
+
+static const char *config_of(const struct kept_cell *c, int side)
+{
+	return c->process[side][0].config;
+}
+
+static bool differs(const struct kept_cell *c)
+{
+	return config_of(c, 0)[0] && config_of(c, 1)[0] && strcmp(config_of(c, 0), config_of(c, 1)) != 0;
+}
+
+static int note(struct bench *b, int cell, const char *what, const char *why, struct fw_err *err)
+{
+	struct msg m = { .t = MSG_NOTE, .u.note = { .cell = cell, .role = ROLE_TARGET } };
+	snprintf(m.u.note.text, sizeof m.u.note.text, "%s: %.300s", what, why);
+	return bench_send(b, &m, err);
+}
+
+static int take_times(struct kept *k, const struct msg_cell *m, struct fw_err *err)
+{
+	struct kept_cell *c = kept_find(k, m->cell);
+	int base = bench_role(m, ROLE_BASE), target = bench_role(m, ROLE_TARGET), with = bench_role(m, ROLE_ANCHOR);
+	char why[GUARD_WHY_SIZE];
+	if (!c || m->series != SERIES_DEVICE)
+		return 0;
+	if (base < 0 || target < 0 || with < 0)
+		return err_set(err, ERR_PROTOCOL, "the runner sent timings without all three");
+	if (guard_discards(&m->guard, why))
+		return note(k->bench, m->cell, "with the base's configuration it was not timed", why, err);
+	c->has_swap = true;
+	c->swap = (struct msg_counterfactual){ .cell = m->cell,
+		.base_ms = (double)stats_median(m->ms[base], m->n),
+		.target_ms = (double)stats_median(m->ms[target], m->n),
+		.with_ms = (double)stats_median(m->ms[with], m->n) };
+	snprintf(c->swap.config, sizeof c->swap.config, "%s", config_of(c, 0));
+	return 0;
+}
+
+static int take_record(void *arg, struct msg *m, struct fw_err *err)
+{
+	struct kept *k = arg;
+	if (m->t == MSG_CELL)
+		return take_times(k, m->u.cell, err);
+	if (m->t == MSG_FAULT)
+		return note(
+			k->bench, m->u.fault.cell, "with the base's configuration it cannot be timed", m->u.fault.detail, err);
+	return m->t == MSG_AT ? bench_send(k->bench, m, err) : 0;
+}
+
+/* The target once more. Returns its place among the subjects, -1. */
+static int add_again(struct bench *b, struct fw_err *err)
+{
+	const struct bench_subject *target = &b->subject[b->target];
+	int fd = fcntl(target->fd, F_DUPFD_CLOEXEC, 3);
+	if (fd < 0)
+		return err_sys(err, "the target's module");
+	return bench_subject(b, ROLE_ANCHOR, target->provider, fd, target->sha256, err) != 0 ? -1 : b->n_subjects - 1;
+}
+
+int swap_run(struct kept *k, struct fw_err *err)
+{
+	struct bench *b = k->bench;
+	int list[EVIDENCE_CELLS_MAX], n = 0, again = -1;
+	for (int i = 0; i < k->n; i++)
+		if (differs(&k->cell[i]))
+			list[n++] = k->cell[i].cell;
+	if (n == 0 || b->lost)
+		return 0;
+	for (int i = 0; i < b->n_subjects; i++)
+		if (b->subject[i].role == ROLE_ANCHOR)
+			again = i;
+	if (again < 0)
+		again = add_again(b, err);
+	if (again < 0)
+		return -1;
+	for (int i = 0; i < n; i++)
+		if (bench_pin(b, again, list[i], config_of(kept_find(k, list[i]), 0), err) != 0)
+			return -1;
+	struct runner_task task = { .mode = RUN_LAUNCH,
+		.launch = 1,
+		.set = 1,
+		.seed = b->seed,
+		.n_subjects = 3,
+		.subject = { b->base, b->target, again },
+		.n_cells = n,
+		.cell = list,
+		.deadline_s = DEADLINE_S,
+		.record = take_record,
+		.arg = k };
+	struct runner_end end;
+	if (runner_child_run(b, &task, &end, err) != 0 || canary_after(b, &end, err) != 0)
+		return -1;
+	return end.failure[0] ? note(b, -1, "with the base's configuration it was not timed", end.detail, err) : 0;
+}

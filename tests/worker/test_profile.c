@@ -1,0 +1,488 @@
+/*
+ * A profile from the worker's side: four processes and what is believed of them, ncu where they cannot count, machine code always, and the
+ * target with its base's configuration. Runner, ncu and nvdisasm are scripts.
+ */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <signal.h>
+
+#include "cubin_write.h"
+#include "tmp_folder.h"
+#include "worker/box/procs.h"
+#include "worker/box/sealed.h"
+#include "worker/profile/ncu.h"
+#include "worker/profile/profile.h"
+
+enum { CELLS = 2, RECORDS_MAX = 200 };
+
+static struct scene {
+	struct tmp_folder folder;
+	struct sandbox sandbox;
+	struct peer peer;
+	struct cell cell[CELLS];
+	struct bench bench;
+	struct fw_err err;
+	int n;
+	char *record[RECORDS_MAX]; /* lines, as they were sent */
+	char cancel_at[40];        /* text of a record at which the daemon calls the job off */
+} scene;
+
+/* ---- modules ----------------------------------------------------------------------------------------------------------- */
+
+static void add_function(struct elf_write *w, const char *symbol, char code)
+{
+	char name[100], body[256];
+	memset(body, code, sizeof body);
+	snprintf(name, sizeof name, ".text.%s", symbol);
+	int text = elf_add(w, name, SHT_PROGBITS, 0, body, sizeof body);
+	int entry = elf_symbol(w, symbol, STT_FUNC, text);
+	((Elf64_Sym *)(void *)w->symbols.data)[entry].st_other = 0x10;
+}
+
+/* "same" is the same in both, "core" is not; each has a kernel of a shape of its own, of one name for people. */
+static int add_module(enum role role, bool is_new)
+{
+	struct elf_write w;
+	struct buf file;
+	uint32_t flags = 90 << 8;
+	char sha[HASH_HEX];
+	buf_init(&file, 1 << 20);
+	elf_begin(&w);
+	add_function(&w, "same", 's');
+	add_function(&w, "core", is_new ? 'C' : 'c');
+	add_function(&w, is_new ? "shape_64" : "shape_128", is_new ? 'X' : 'x');
+	elf_add(&w, ".label", SHT_PROGBITS, 0, is_new ? "this is new" : "this is old", 12);
+	elf_end(&w, &file);
+	file.data[EI_ABIVERSION] = 8;
+	memcpy(file.data + offsetof(Elf64_Ehdr, e_flags), &flags, sizeof flags);
+	int fd = sealed_once(role_name(role), file.data, file.len, &scene.err);
+	hash_hex(file.data, file.len, sha);
+	buf_fini(&file);
+	return fd < 0 ? -1 : bench_subject(&scene.bench, role, "", fd, sha, &scene.err);
+}
+
+static const char old_text[] = "\t.section\t.text.core,\"ax\"\n/*0000*/ HGMMA.64x128x16.F32.BF16 R4, R2 ;\n/*0010*/ EXIT ;\n"
+			       "\t.section\t.text.shape_128,\"ax\"\n/*0000*/ MOV R1, R2 ;\n/*0010*/ EXIT ;\n";
+static const char new_text[] =
+	"\t.section\t.text.core,\"ax\"\n/*0000*/ HGMMA.64x128x16.F32.BF16 R4, R2 ;\n/*0010*/ HGMMA.64x128x16.F32.BF16 R4, R2 ;\n"
+	"/*0020*/ EXIT ;\n"
+	"\t.section\t.text.shape_64,\"ax\"\n/*0000*/ MOV R1, R2 ;\n/*0010*/ FADD R1, R1, 1 ;\n/*0020*/ EXIT ;\n";
+
+/* ---- the runner -------------------------------------------------------------------------------------------------------- */
+
+/* `body` is Python, run once per process that profiles: run, role, repeat, counters, cells; say(t, ...), kernel(cell, n, symbol, ...), end(cell, ...). */
+static const char runner_head[] =
+	"#!/usr/bin/env python3\n"
+	"import hashlib, hmac, json, os, sys, time\n"
+	"here = os.path.dirname(os.path.abspath(__file__))\n"
+	"def log(what): open(here + '/runs', 'a').write(what + '\\n')\n"
+	"if sys.argv[1:2] == ['--capture']:\n"
+	"    print('what the runner says'); sys.exit(0)\n"
+	"run = json.loads(sys.stdin.readline())\n"
+	"out, number = os.fdopen(3, 'w', buffering=1), 0\n"
+	"def say(t, **more):\n"
+	"    global number\n"
+	"    text = '%d %s' % (number, json.dumps({'t': t, **more}))\n"
+	"    number += 1\n"
+	"    out.write(hmac.new(run['seal'].encode(), text.encode(), 'sha256').hexdigest()[:32] + ' ' + text + '\\n')\n"
+	"if run['mode'] in ('idle', 'canary', 'guard'):\n"
+	"    say('state', what=run['mode'], ok=True, detail=''); sys.exit(0)\n"
+	"if run['mode'] == 'launch':\n"
+	"    log('launch ' + ' '.join(s['role'] for s in run['subjects']) + ' ' + ' '.join(p['config'] for p in run['pins']))\n"
+	"    for c in run['cells']:\n"
+	"        say('cell', launch=run['launch'], set=run['set'], cell=c['i'], series='device', phase='', input_sha256='0' * 64, n=4, order='',\n"
+	"            ms={'base': [1, 1, 1, 1], 'target': [1.5, 1.5, 1.5, 9], 'anchor': [1.25] * 4}, redo=0)\n"
+	"    sys.exit(0)\n"
+	"role, repeat, counters = run['subjects'][0]['role'], run['repeat'], run['counters']\n"
+	"cells = [c['i'] for c in run['cells']]\n"
+	"config = 'TILE=3 PARTS=2' if role == 'base' else 'TILE=3 PARTS=1'\n"
+	"log('%s %d %s %s' % (role, repeat, 'counters' if counters else 'kernels', cells))\n"
+	"def kernel(cell, n, symbol, name, values={}, **more):\n"
+	"    say('kernel', **{'cell': cell, 'role': role, 'repeat': repeat, 'n': n, 'phase': 'run', 'kernel': name, 'code': '',\n"
+	"        'symbol_sha256': hashlib.sha256(symbol.encode()).hexdigest(), 'sm': 90, 'ms': 1, 'grid': [132, 1, 1], 'block': [128, 1, 1],\n"
+	"        'registers': 168, 'local_bytes': 0, 'shared_bytes': 1024, 'ctas_per_sm': 1, 'values': values, **more})\n"
+	"def kernels(cell, values):\n"
+	"    say('at', launch=0, cell=cell, role=role, step='count')\n"
+	"    kernel(cell, 0, 'same', 'same()', values)\n"
+	"    kernel(cell, 1, 'core', 'core()', values)\n"
+	"    kernel(cell, 2, 'shape_64' if role == 'target' else 'shape_128', 'shape<64>()' if role == 'target' else 'shape<128>()', values)\n"
+	"    if role == 'target': kernel(cell, 3, 'extra', 'extra()', values)\n"
+	"def end(cell, path, why='', **more):\n"
+	"    say('profile', cell=cell, path=path, why=why, tool='CUPTI 130001', passes=10 if path == 'range' else 0, gpu_s=0.5,\n"
+	"        base_config=config if role == 'base' else '', target_config=config if role == 'target' else '', **more)\n"
+	"counted = {'dram__bytes_read.sum': 100 + repeat}\n";
+
+static void runner(const char *body)
+{
+	struct buf text;
+	buf_init(&text, 1 << 16);
+	buf_puts(&text, runner_head);
+	buf_puts(&text, body);
+	assert_int_equal(tmp_folder_write(&scene.folder, "flopwatch-runner", text.data, 0755), 0);
+	buf_fini(&text);
+}
+
+static const char *runs(void)
+{
+	static char text[4096];
+	return tmp_folder_read(&scene.folder, "runs", text, sizeof text);
+}
+
+/* ---- the scene --------------------------------------------------------------------------------------------------------- */
+
+static int keep(void *arg, const struct msg *m, struct fw_err *err)
+{
+	struct scene *s = arg;
+	struct buf line;
+	(void)err;
+	buf_init(&line, PROTOCOL_LINE_MAX);
+	protocol_write(&line, m);
+	assert_true(s->n < RECORDS_MAX && !line.failed);
+	if (s->cancel_at[0] && strstr(line.data, s->cancel_at))
+		raise(SIGTERM);
+	s->record[s->n++] = line.data;
+	return 0;
+}
+
+static int set_up(void **state)
+{
+	char path[300];
+	(void)state;
+	memset(&scene, 0, sizeof scene);
+	if (tmp_folder_open(&scene.folder) != 0)
+		return -1;
+	for (int i = 0; i < CELLS; i++) {
+		scene.cell[i] = (struct cell){ .threshold_pct = 1.5,
+			.attention = { .mask = i ? FW_CAUSAL : FW_FULL,
+				.seqlen = 64,
+				.nhq = 2,
+				.nhk = 1,
+				.headdim = 64,
+				.dtype = FW_BF16,
+				.n_seqs = 1,
+				.length = { 64 },
+				.seed = 1 } };
+		case_name(&scene.cell[i]);
+	}
+	runner("");
+	if (tmp_folder_write(&scene.folder, "nvdisasm",
+		    "#!/bin/sh\nfor side in old new; do grep -q \"this is $side\" \"$2\" && exec cat \"${0%/*}/$side.sass\"; done; exit 8\n",
+		    0755) != 0 ||
+		tmp_folder_write(&scene.folder, "old.sass", old_text, 0644) != 0 ||
+		tmp_folder_write(&scene.folder, "new.sass", new_text, 0644) != 0)
+		return -1;
+	snprintf(path, sizeof path, "%s:/usr/bin:/bin", scene.folder.path);
+	setenv("PATH", path, 1);
+	peer_init(&scene.peer, -1, -1);
+	struct bench *b = &scene.bench;
+	if (bench_init(b, scene.cell, CELLS, &scene.err) != 0)
+		return -1;
+	snprintf(b->runner, sizeof b->runner, "%s/flopwatch-runner", scene.folder.path);
+	b->peer = &scene.peer;
+	b->sandbox = &scene.sandbox;
+	b->emit = keep;
+	b->emit_arg = &scene;
+	b->device.kind = DEVICE_CUDA;
+	rule_default(&b->rule, CELLS);
+	b->limits = (struct msg_limits){ .check_s = 30, .launch_s = 30, .budget_s = 600, .wait_s = 5 };
+	return add_module(ROLE_BASE, false) != 0 || add_module(ROLE_TARGET, true) != 0 ? -1 : bench_ready(b, &scene.err);
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	for (int i = 0; i < scene.n; i++)
+		free(scene.record[i]);
+	bench_fini(&scene.bench);
+	peer_fini(&scene.peer);
+	tmp_folder_close(&scene.folder);
+	return 0;
+}
+
+static int profile(enum evidence_path best)
+{
+	static const int list[CELLS] = { 0, 1 };
+	return profile_run(&scene.bench, list, CELLS, best, &scene.err);
+}
+
+/* The n-th record that holds all of these texts (NULL-ended); NULL. */
+static const char *find(int n, ...)
+{
+	for (int i = 0; i < scene.n; i++) {
+		bool all = true;
+		va_list texts;
+		va_start(texts, n);
+		for (const char *text; all && (text = va_arg(texts, const char *));)
+			all = strstr(scene.record[i], text) != NULL;
+		va_end(texts);
+		if (all && n-- == 0)
+			return scene.record[i];
+	}
+	return NULL;
+}
+#define HAS(...)     assert_non_null(find(0, __VA_ARGS__, NULL))
+#define HAS_NOT(...) assert_null(find(0, __VA_ARGS__, NULL))
+
+/* ---- tests ------------------------------------------------------------------------------------------------------------- */
+
+static void each_side_is_counted_twice(void **state)
+{
+	(void)state;
+	runner("for c in cells: kernels(c, counted); end(c, 'range')\n");
+	assert_int_equal(profile(EVIDENCE_RANGE), 0);
+	assert_string_equal(runs(),
+		"base 0 counters [0, 1]\ntarget 0 counters [0, 1]\ntarget 1 counters [0, 1]\nbase 1 counters [0, 1]\n"
+		"launch base target anchor TILE=3 PARTS=2 TILE=3 PARTS=2\n");
+	HAS("\"t\":\"kernel\"", "\"cell\":1", "\"role\":\"target\"", "\"repeat\":1", "\"n\":2",
+		"\"values\":{\"dram__bytes_read.sum\":101}");
+	assert_null(find(14, "\"t\":\"kernel\"", "\"cell\":0", NULL)); /* 3 of base and 4 of target, twice */
+	HAS("\"t\":\"profile\"", "\"cell\":1", "\"path\":\"range\"", "\"why\":\"\"", "\"passes\":10", "\"tool\":\"CUPTI 130001\"",
+		"\"base_config\":\"TILE=3 PARTS=2\"", "\"target_config\":\"TILE=3 PARTS=1\"", "\"gpu_s\":2");
+	assert_non_null(strstr(scene.record[scene.n - 1], "\"t\":\"profile\"")); /* the last line of a cell */
+	assert_non_null(strstr(scene.record[scene.n - 1], "\"cell\":1"));
+	const char *core = find(0, "\"t\":\"kernel\"", "\"kernel\":\"core()\"", NULL);
+	assert_null(strstr(core, "symbol_sha256")); /* its code's hash is what the worker read in the sealed module */
+	assert_null(strstr(core, "\"code\":\"\""));
+}
+
+static void machine_code_says_what_differs(void **state)
+{
+	(void)state;
+	runner("for c in cells: kernels(c, counted); end(c, 'range')\n");
+	assert_int_equal(profile(EVIDENCE_RANGE), 0);
+	HAS("\"t\":\"code\"", "\"base\":\"same()\"", "\"target\":\"same()\"", "\"what\":\"same\"");
+	HAS("\"t\":\"code\"", "\"base\":\"core()\"", "\"what\":\"changed\"", "[\"HGMMA.64x128x16.F32.BF16\",1,2]",
+		"\"registers\":168,\"local_bytes\":0,\"shared_bytes\":1024,\"ctas_per_sm\":1", "@@ -");
+	/* another shape of the same kernel */
+	HAS("\"t\":\"code\"", "\"base\":\"shape<128>()\"", "\"target\":\"shape<64>()\"", "\"what\":\"changed\"",
+		"[\"FADD\",0,1]");
+	HAS("\"t\":\"code\"", "\"base\":\"\"", "\"target\":\"extra()\"", "\"what\":\"added\"");
+	assert_null(find(4, "\"t\":\"code\"", "\"cell\":0", NULL));
+}
+
+static void the_loss_is_looked_for_in_the_configuration(void **state)
+{
+	(void)state;
+	runner("for c in cells: kernels(c, counted); end(c, 'range')\n");
+	assert_int_equal(profile(EVIDENCE_RANGE), 0);
+	HAS("\"t\":\"counterfactual\"", "\"cell\":0", "\"config\":\"TILE=3 PARTS=2\"", "\"base_ms\":1,", "\"target_ms\":1.5,",
+		"\"with_ms\":1.25");
+	HAS("\"t\":\"counterfactual\"", "\"cell\":1");
+}
+
+static void equal_configurations_need_no_such_run(void **state)
+{
+	(void)state;
+	runner("config = 'TILE=3'\nfor c in cells: kernels(c, counted); end(c, 'range')\n");
+	assert_int_equal(profile(EVIDENCE_RANGE), 0);
+	assert_null(strstr(runs(), "launch"));
+	HAS_NOT("\"t\":\"counterfactual\"");
+}
+
+static void a_configuration_that_was_searched_for_is_handed_back(void **state)
+{
+	(void)state;
+	runner("for p in run.get('pins', []): log('pinned ' + p['config'])\n"
+	       "config += ' SEEN=%d' % repeat if not run.get('pins') else ''\n"
+	       "for c in cells: kernels(c, counted); end(c, 'range', tunes=True)\n");
+	assert_int_equal(profile(EVIDENCE_RANGE), 0);
+	assert_ptr_equal(
+		strstr(runs(), "base 0 counters [0, 1]\ntarget 0 counters [0, 1]\n"
+			       "target 1 counters [0, 1]\npinned TILE=3 PARTS=1 SEEN=0\npinned TILE=3 PARTS=1 SEEN=0\n"
+			       "base 1 counters [0, 1]\npinned TILE=3 PARTS=2 SEEN=0\npinned TILE=3 PARTS=2 SEEN=0\nlaunch "),
+		runs());
+}
+
+static void counters_that_are_refused_are_not_asked_for_again(void **state)
+{
+	(void)state;
+	runner("for c in cells: kernels(c, {}); end(c, 'code', 'the driver shows counters to administrators only')\n");
+	assert_int_equal(profile(EVIDENCE_RANGE), 0);
+	assert_ptr_equal(strstr(runs(), "base 0 counters [0, 1]\ntarget 0 kernels [0, 1]\nlaunch"), runs());
+	HAS("\"t\":\"profile\"", "\"cell\":0", "\"path\":\"code\"", "administrators only", "\"passes\":0");
+	HAS("\"t\":\"code\"", "\"base\":\"core()\"", "\"what\":\"changed\""); /* that is known all the same */
+	HAS("\"t\":\"kernel\"", "\"role\":\"target\"", "\"ms\":-1", "\"values\":{}");
+}
+
+static void one_cell_may_be_counted_and_another_not(void **state)
+{
+	(void)state;
+	runner("for c in cells:\n"
+	       "    bad = c == 0 and role == 'target' and counters\n"
+	       "    kernels(c, {} if bad else counted); end(c, 'code' if bad else 'range', 'the GPU counted 1 kernels' if bad else '')\n");
+	assert_int_equal(profile(EVIDENCE_RANGE), 0);
+	HAS("\"t\":\"profile\"", "\"cell\":0", "\"path\":\"code\"", "counted 1 kernels");
+	HAS("\"t\":\"profile\"", "\"cell\":1", "\"path\":\"range\"");
+	assert_non_null(strstr(runs(), "target 1 counters [1]\nbase 1 counters [1]\n"));
+	/* half of a comparison is none */
+	HAS_NOT("\"t\":\"kernel\"", "\"cell\":0", "dram__bytes_read");
+}
+
+static void a_process_that_dies_costs_its_cell(void **state)
+{
+	(void)state;
+	runner("for c in cells:\n"
+	       "    say('at', launch=0, cell=c, role=role, step='count')\n"
+	       "    if c == 0 and role == 'target' and counters: os.kill(os.getpid(), 11)\n"
+	       "    kernels(c, counted); end(c, 'range' if counters else 'code')\n");
+	assert_int_equal(profile(EVIDENCE_RANGE), 0);
+	HAS("\"t\":\"profile\"", "\"cell\":0", "\"path\":\"code\"", "target: crash: killed by SIGSEGV in step count");
+	HAS("\"t\":\"profile\"", "\"cell\":1", "\"path\":\"range\"");
+	HAS("\"t\":\"kernel\"", "\"cell\":0", "\"role\":\"target\"", "\"kernel\":\"core()\"");
+}
+
+static void kernels_that_hang_when_they_are_counted_are_given_up(void **state)
+{
+	(void)state;
+	scene.bench.limits.launch_s = 10; /* of which only the one that hangs takes all */
+	runner("for c in cells:\n"
+	       "    say('at', launch=0, cell=c, role=role, step='count')\n"
+	       "    if c == 1 and counters: time.sleep(600)\n"
+	       "    kernels(c, counted); end(c, 'range' if counters else 'code')\n");
+	assert_int_equal(tmp_folder_write(&scene.folder, "ncu", "#!/bin/sh\necho ncu >>${0%/*}/runs\n", 0755), 0);
+	assert_int_equal(profile(EVIDENCE_RANGE), 0);
+	HAS("\"t\":\"profile\"", "\"cell\":0", "\"path\":\"range\"");
+	HAS("\"t\":\"profile\"", "\"cell\":1", "\"path\":\"code\"", "base: timeout: did not end within 10 s in step count",
+		"kernels that wait for each other cannot be counted");
+	HAS("\"t\":\"code\"", "\"cell\":1", "\"base\":\"core()\"", "\"what\":\"changed\"");
+	assert_null(strstr(runs(), "ncu")); /* it runs them one by one, too */
+}
+
+static void a_side_that_never_runs_is_told(void **state)
+{
+	(void)state;
+	runner("if role == 'target':\n    say('fault', cell=None, role=role, **{'class': 'abi'}, detail='no entry'); sys.exit(0)\n"
+	       "for c in cells: kernels(c, counted); end(c, 'range')\n");
+	assert_int_equal(profile(EVIDENCE_RANGE), 0);
+	HAS("\"t\":\"profile\"", "\"cell\":1", "\"path\":\"code\"", "target: abi: no entry");
+}
+
+static void whoever_forges_is_not_believed(void **state)
+{
+	(void)state;
+	runner("if role == 'target':\n"
+	       "    out.write('{\"t\":\"profile\",\"cell\":0,\"path\":\"range\",\"target_config\":\"forged\"}\\n'); time.sleep(600)\n"
+	       "for c in cells: kernels(c, counted); end(c, 'range')\n");
+	assert_int_equal(profile(EVIDENCE_RANGE), 0);
+	HAS("\"t\":\"profile\"", "\"cell\":0", "\"path\":\"code\"", "forged: branch code wrote into the runner's records");
+	HAS_NOT("\"target_config\":\"forged\"");
+}
+
+/* ---- ncu --------------------------------------------------------------------------------------------------------------- */
+
+#define REFUSED "for c in cells: kernels(c, {}); end(c, 'code', 'no libcupti')\n"
+
+/* What it is called with, then a table of so many launches for the role of the module. */
+static void ncu(const char *table)
+{
+	struct buf text;
+	buf_init(&text, 1 << 16);
+	buf_printf(&text,
+		"#!/usr/bin/env python3\n"
+		"import os, sys\n"
+		"a = sys.argv[1:]\n"
+		"if a == ['--version']: print('NVIDIA (R) Nsight Compute\\nVersion 2025.3.1.0 (build 1)'); sys.exit(0)\n"
+		"at = [i for i, x in enumerate(a) if x.endswith('/flopwatch-runner')][0]\n"
+		"assert a[:at][0:6] == ['--profile-from-start', 'off', '--clock-control', 'none', '--cache-control', 'none'], a\n"
+		"assert '--csv' in a[:at] and 'dram__bytes_read.sum' in a[a.index('--metrics') + 1].split(','), a\n"
+		"assert a[at + 1] == '--capture' and a[at + 2].startswith('{') and a[at + 3:at + 5] == ['--module', '/proc/self/fd/10'], a\n"
+		"is_new = b'this is new' in open('/proc/self/fd/10', 'rb').read()\n"
+		"open('%s/runs', 'a').write('ncu %%s\\n' %% ('target' if is_new else 'base'))\n"
+		"print('==PROF== Connected to process 1')\n"
+		"os.system(a[at] + ' --capture x')\n"
+		"def table(n, grid='(132, 1, 1)'):\n"
+		"    print('\"ID\",\"Process ID\",\"Kernel Name\",\"Grid Size\",\"dram__bytes_read.sum\",\"gpu__time_duration.sum\",\"launch__x\"')\n"
+		"    print('\"\",\"\",\"\",\"\",\"byte\",\"ns\",\"\"')\n"
+		"    for i in range(n): print('\"%%d\",\"1\",\"k\",\"%%s\",\"1,234,%%03d\",\"2,000,000\",\"5\"' %% (i, grid, i))\n"
+		"%s",
+		scene.folder.path, table);
+	assert_int_equal(tmp_folder_write(&scene.folder, "ncu", text.data, 0755), 0);
+	buf_fini(&text);
+}
+
+static void ncu_counts_where_the_runner_cannot(void **state)
+{
+	(void)state;
+	runner(REFUSED);
+	ncu("table(4 if is_new else 3)\n");
+	assert_int_equal(profile(EVIDENCE_RANGE), 0);
+	HAS("\"t\":\"profile\"", "\"cell\":0", "\"path\":\"ncu\"", "\"tool\":\"ncu 2025.3.1.0\"", "no libcupti");
+	HAS("\"t\":\"kernel\"", "\"role\":\"base\"", "\"repeat\":1", "\"n\":2", "\"dram__bytes_read.sum\":1234002", "\"ms\":2");
+	HAS("\"t\":\"kernel\"", "\"role\":\"target\"", "\"repeat\":0", "\"n\":3");
+	HAS_NOT("launch__x"); /* the same names as elsewhere, and no others */
+	assert_non_null(strstr(runs(), "ncu base\nncu target\nncu target\nncu base\n"));
+}
+
+static void ncu_that_fails_says_why(void **state)
+{
+	static const struct {
+		const char *table, *words;
+	} cases[] = {
+		{ "print('==ERROR== ERR_NVGPUCTRPERM - The user does not have permission'); sys.exit(1)\n",
+			"no libcupti; ncu: the driver shows counters to administrators only (ERR_NVGPUCTRPERM)" },
+		{ "print('==ERROR== Failed to connect.'); sys.exit(1)\n", "ncu: Failed to connect." },
+		{ "sys.exit(1)\n", "ncu: it printed no table" },
+		{ "table(2)\n", "ncu: it counted 2 launches where the call has 3" },
+		{ "table(3, '(1, 1, 1)')\n", "it counted 3 launches where the call has 3, of other sizes" },
+	};
+	(void)state;
+	runner(REFUSED);
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		ncu(cases[i].table);
+		assert_int_equal(profile(EVIDENCE_RANGE), 0);
+		HAS("\"t\":\"profile\"", "\"path\":\"code\"", cases[i].words);
+		HAS_NOT("\"values\":{\"");
+	}
+}
+
+static void other_devices_have_no_ncu(void **state)
+{
+	(void)state;
+	runner(REFUSED);
+	ncu("table(3)\n");
+	scene.bench.device.kind = DEVICE_SIM;
+	assert_int_equal(profile(EVIDENCE_RANGE), 0);
+	assert_null(strstr(runs(), "ncu"));
+	HAS("\"t\":\"profile\"", "\"path\":\"code\"");
+}
+
+/* ---- who may end it ---------------------------------------------------------------------------------------------------- */
+
+static void a_push_ends_it_at_once(void **state)
+{
+	(void)state;
+	peer_signals();
+	runner("kernels(cells[0], counted)\ntime.sleep(600)\n");
+	snprintf(scene.cancel_at, sizeof scene.cancel_at, "\"step\":\"count\"");
+	assert_int_equal(profile(EVIDENCE_RANGE), -1);
+	assert_int_equal(scene.err.code, ERR_CANCELLED);
+	HAS_NOT("\"t\":\"profile\"");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(each_side_is_counted_twice, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(machine_code_says_what_differs, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(the_loss_is_looked_for_in_the_configuration, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(equal_configurations_need_no_such_run, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_configuration_that_was_searched_for_is_handed_back, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(counters_that_are_refused_are_not_asked_for_again, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(one_cell_may_be_counted_and_another_not, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_process_that_dies_costs_its_cell, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(kernels_that_hang_when_they_are_counted_are_given_up, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_side_that_never_runs_is_told, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(whoever_forges_is_not_believed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(ncu_counts_where_the_runner_cannot, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(ncu_that_fails_says_why, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(other_devices_have_no_ncu, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_push_ends_it_at_once, set_up, tear_down),
+	};
+	procs_adopt();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
