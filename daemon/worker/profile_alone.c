@@ -132,7 +132,7 @@ static int ask_runner(const struct sandbox *sandbox, const struct msg_device *de
 	buf_init(&errors, 4096);
 	snprintf(name, sizeof name, "%s:%d", device_kind_name(device->kind), device->index);
 	if (proc_sibling("flopwatch-runner", runner, sizeof runner, err) == 0) {
-		sandbox_run(sandbox, v, runner, device->kind == DEVICE_CUDA);
+		sandbox_count(sandbox, v, runner, device->kind == DEVICE_CUDA);
 		sandbox_arg(v, "--counters");
 		sandbox_arg(v, "--device");
 		sandbox_arg(v, name);

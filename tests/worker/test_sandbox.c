@@ -244,6 +244,40 @@ static void compilers_have_versions(void **state)
 	assert_string_equal(text, "");
 }
 
+/* The driver believes only who has it outside of user namespaces. */
+static void who_counts_keeps_one_capability(void **state)
+{
+	struct sandbox s = { .active = true, .bwrap = "/usr/bin/bwrap", .drops_root = true, .keeps_counters = true };
+	struct sandbox_argv *v = calloc(1, sizeof *v);
+	struct fw_err err = { 0 };
+	struct proc_exit how;
+	struct buf said;
+
+	(void)state;
+	sandbox_run(&s, v, "/bin/sh", false);
+	assert_true(position(v, "--unshare-all") > 0); /* nobody else does */
+	assert_int_equal(position(v, "CAP_PERFMON"), -1);
+	sandbox_count(&s, v, "/bin/sh", false);
+	assert_int_equal(position(v, "--unshare-all"), -1);
+	assert_true(
+		position(v, "--unshare-net") > 0 && has_pair(v, "--cap-drop", "ALL") && has_pair(v, "--cap-add", "CAP_PERFMON"));
+	if (geteuid() != 0 || access("/usr/bin/setpriv", X_OK) != 0 || sandbox_open(&s, SANDBOX_AUTO, &err) != 0 ||
+		!s.drops_root) {
+		puts("# needs root, setpriv and bubblewrap");
+		free(v);
+		skip();
+	}
+	s.keeps_counters = true;
+	buf_init(&said, 4096);
+	sandbox_count(&s, v, "/bin/sh", false);
+	sandbox_arg(v, "-c");
+	sandbox_arg(v, "id -u; grep -E '^Cap(Prm|Eff|Bnd)' /proc/self/status | cut -f2 | sort -u");
+	assert_int_equal(proc_run(&(struct proc_spec){ .argv = v->arg }, NULL, &said, &said, 60000, &how, &err), 0);
+	assert_string_equal(said.data, "65534\n0000004000000000\n");
+	buf_fini(&said);
+	free(v);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -255,6 +289,7 @@ int main(void)
 		cmocka_unit_test(too_many_arguments_are_an_error),
 		cmocka_unit_test(required_without_bubblewrap_says_so),
 		cmocka_unit_test(a_program_runs_inside),
+		cmocka_unit_test(who_counts_keeps_one_capability),
 		cmocka_unit_test(compilers_have_versions),
 	};
 

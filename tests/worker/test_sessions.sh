@@ -153,6 +153,20 @@ ok "module hang_run" serve --limit check_s=2 good hang_run
 is "hang_run: the target ran out of time" "$(checks target)" "timeout timeout"
 ok "hang_run: nothing is left" none_is_left
 
+# ---- a profile ----
+paths() { jq -rs '[.[] | select(.t == "profile") | .path] | join(" ")' "$said"; }
+ok "a profile" serve --kind profile good slow
+is "has its end for each cell, and nothing is checked or timed" "$(paths), $(checks base)$(checks target)$(timed)" "code code, 0"
+is "builds come first, and done last" "$(jq -rs '[.[] | select(.t != "at" and .t != "need") | .t] | (.[0], .[1], .[-1])' "$said" | tr '\n' ' ')" "hello build done "
+ok "of two equal builds, too" serve --kind profile good same
+is "for both cells" "$(paths)" "code code"
+ok "beside a module that hangs" serve --kind profile --limit launch_s=2 good hang_run
+like "it says who" "$(jq -rs '[.[] | select(.t == "profile") | .why] | join("; ")' "$said")" 'target: timeout: did not end within 2 s in step plan'
+ok "hang_run in a profile: nothing is left" none_is_left
+ok "a profile that is called off" serve --kind profile --cancel-at '"role":"target","step":"warm"' good hang_run
+is "ends at once, without a word of what it found" "$(jq -rs 'last | .t + " " + (.cancelled | tostring)' "$said")$(paths)" "done true"
+ok "and nothing is left of it" none_is_left
+
 # ---- keyrings ----
 keys() { python3 - "$1" <<'PYTHON'
 import ctypes, os, platform, sys

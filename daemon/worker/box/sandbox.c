@@ -290,11 +290,15 @@ static void show_program(struct sandbox_argv *v, const char *program)
 }
 
 /* Everything before the command. `tool`: NULL none. */
-static void in_run(const struct sandbox *s, struct sandbox_argv *v, const char *tool, const char *program, bool gpu)
+static void in_run(const struct sandbox *s, struct sandbox_argv *v, const char *tool, const char *program, bool gpu, bool counts)
 {
-	begin(s, v, false);
+	bool with_perfmon = counts && s->keeps_counters;
+
+	begin(s, v, with_perfmon);
 	if (!s->active)
 		return;
+	if (with_perfmon)
+		args(v, "--cap-add", "CAP_PERFMON", NULL);
 	show_program(v, program);
 	if (tool) {
 		show_program(v, tool);
@@ -312,17 +316,28 @@ static void in_run(const struct sandbox *s, struct sandbox_argv *v, const char *
 		args(v, "--setenv", "FLOPWATCH_CPU_THREADS", getenv("FLOPWATCH_CPU_THREADS"));
 	args(v, "--chdir", "/", NULL);
 	sandbox_arg(v, "--");
+	if (with_perfmon) {
+		args(v, setpriv, "--reuid=65534", "--regid=65534");
+		args(v, "--clear-groups", "--inh-caps=-all,+perfmon", "--ambient-caps=-all,+perfmon");
+		args(v, "--bounding-set=-all,+perfmon", NULL, NULL);
+	}
 }
 
 void sandbox_run(const struct sandbox *s, struct sandbox_argv *v, const char *program, bool gpu)
 {
-	in_run(s, v, NULL, program, gpu);
+	in_run(s, v, NULL, program, gpu, false);
+	sandbox_arg(v, program);
+}
+
+void sandbox_count(const struct sandbox *s, struct sandbox_argv *v, const char *program, bool gpu)
+{
+	in_run(s, v, NULL, program, gpu, true);
 	sandbox_arg(v, program);
 }
 
 void sandbox_run_under(const struct sandbox *s, struct sandbox_argv *v, const char *const *argv, const char *program, bool gpu)
 {
-	in_run(s, v, argv[0], program, gpu);
+	in_run(s, v, argv[0], program, gpu, true);
 	for (; *argv; argv++)
 		sandbox_arg(v, *argv);
 	sandbox_arg(v, program);
@@ -387,8 +402,10 @@ static void find_kit(struct sandbox *s)
 	}
 }
 
+enum run_as { AS_BUILD, AS_RUN, AS_COUNT };
+
 /* Run /usr/bin/true as branch code would run. `said`: what was printed if it fails. */
-static bool works(struct sandbox *s, bool as_build, struct buf *said, struct fw_err *err)
+static bool works(struct sandbox *s, enum run_as as, struct buf *said, struct fw_err *err)
 {
 	struct sandbox_argv *v = malloc(sizeof *v);
 	struct proc_exit how = { .status = -1 };
@@ -397,16 +414,31 @@ static bool works(struct sandbox *s, bool as_build, struct buf *said, struct fw_
 	if (!v)
 		return false;
 	buf_clear(said);
-	if (as_build) {
+	if (as == AS_BUILD) {
 		sandbox_build(s, v, "/usr", "bin");
 		sandbox_arg(v, "/usr/bin/true");
 	} else {
-		sandbox_run(s, v, "/usr/bin/true", false);
+		in_run(s, v, NULL, "/usr/bin/true", false, as == AS_COUNT);
+		sandbox_arg(v, "/usr/bin/true");
 	}
 	good = sandbox_end(v, err) == 0 &&
 	       proc_run(&(struct proc_spec){ .argv = v->arg }, NULL, said, said, TRY_MS, &how, err) == 0 && how.status == 0;
 	free(v);
 	return good;
+}
+
+/* As the driver was loaded; it asks for CAP_PERFMON then, or CAP_SYS_ADMIN before version 565. */
+static bool counters_are_closed(void)
+{
+	FILE *f = fopen("/proc/driver/nvidia/params", "re");
+	char line[256];
+	bool closed = false;
+
+	while (f && fgets(line, sizeof line, f))
+		closed = closed || strncmp(line, "RmProfilingAdminOnly: 1", 23) == 0;
+	if (f)
+		fclose(f);
+	return closed;
 }
 
 int sandbox_open(struct sandbox *s, enum sandbox_want want, struct fw_err *err)
@@ -426,11 +458,13 @@ int sandbox_open(struct sandbox *s, enum sandbox_want want, struct fw_err *err)
 	} else {
 		buf_init(&said, 4096);
 		s->active = true;
-		s->active = works(s, false, &said, &e);
+		s->active = works(s, AS_RUN, &said, &e);
 		if (!s->active)
 			explain(s, e.text[0] ? e.text : said.data);
 		s->drops_root = s->active && geteuid() == 0 && access(setpriv, X_OK) == 0;
-		s->drops_root = s->drops_root && works(s, true, &said, &e);
+		s->drops_root = s->drops_root && works(s, AS_BUILD, &said, &e);
+		s->keeps_counters = s->drops_root && counters_are_closed();
+		s->keeps_counters = s->keeps_counters && works(s, AS_COUNT, &said, &e);
 		buf_fini(&said);
 	}
 	if (!s->active && want == SANDBOX_REQUIRED)

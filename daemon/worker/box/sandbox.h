@@ -24,6 +24,7 @@ enum { SANDBOX_NOBODY = 65534, SANDBOX_SPARE = 200 /* processes beyond those of 
 struct sandbox {
 	bool active;
 	bool drops_root; /* builds run as SANDBOX_NOBODY, because we are root; the work folder must be given to it */
+	bool keeps_counters; /* the driver shows a GPU's counters to administrators only, and we are root: who counts gets CAP_PERFMON */
 	char bwrap[PATH_MAX];
 	char cuda[PATH_MAX]; /* CUDA toolkit folder with links resolved, when it is outside /usr; "" else */
 	char why[256];       /* not active: what is missing */
@@ -69,7 +70,12 @@ void sandbox_benchmark(
 	const struct sandbox *s, struct sandbox_argv *v, const char *job_dir, const char *dir, bool gpu, const char *const *more);
 /** Begin the vector for `program` of ours: its folder (and ../lib of a bundle) visible, /dev/nvidia* when `gpu`. Includes the program as first argument. */
 void sandbox_run(const struct sandbox *s, struct sandbox_argv *v, const char *program, bool gpu);
-/** The same for a program of this machine that starts `program`: `argv` (NULL-ended) with it behind, and its folder visible, too. */
+/**
+ * The same for a process that reads the GPU's counters. With keeps_counters it runs as SANDBOX_NOBODY without a user namespace, in which
+ * the driver would not believe it, and of all capabilities has CAP_PERFMON.
+ */
+void sandbox_count(const struct sandbox *s, struct sandbox_argv *v, const char *program, bool gpu);
+/** That for a program of this machine that starts `program`: `argv` (NULL-ended) with it behind, and its folder visible, too. */
 void sandbox_run_under(const struct sandbox *s, struct sandbox_argv *v, const char *const *argv, const char *program, bool gpu);
 void sandbox_arg(struct sandbox_argv *v, const char *arg);
 /** NULL-ended argv. Err: too many or too long arguments. */
