@@ -23,6 +23,9 @@ ok "of other formats, too" "$bin/flopwatch" compare "$data/nvbench.json" "$data/
 is "with the columns that all have" "$(head -n 1 "$tmp/nv.csv")" "cell,base_ms,target_ms,base_tflops,target_tflops,change_pct"
 fails "two branches have no third file" 2 "$bin/flopwatch" compare main other "$tmp/out.csv"
 like "which is said" "$out" 'is written from two files, but main and other are not both files here'
+sed 's/4,623,840/4,723,840/' "$data/ncu.csv" >"$tmp/slower.ncu.csv"
+fails "two exports of ncu" 7 "$bin/flopwatch" compare "$data/ncu.csv" "$tmp/slower.ncu.csv"
+like "are compared kernel by kernel" "$out" 'void_v2_backward_kernel<128,_128,_1> +4\.62384 +4\.72384 +-2\.12 %'
 fails "a folder that is not there" 1 "$bin/flopwatch" compare "$data/nvbench.json" "$data/nvbench.json" "$tmp/no/nv.csv"
 ok "equal files end with 0" "$bin/flopwatch" compare "$data/nvbench.json" "$data/nvbench.json"
 head -n 3 "$data/ffa-dense.csv" >"$tmp/fewer.csv"
