@@ -1,7 +1,7 @@
 /* range.c - handles are made when the first range begins: only then has a tool been loaded that could give them. */
 #include "runner/call/range.h"
 
-#if defined(FW_HAVE_CUDA) && __has_include(<nvtx3/nvToolsExtPayload.h>)
+#if defined(FW_HAVE_CUDA) && __has_include(<nvtx3/nvToolsExt.h>)
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -14,7 +14,10 @@
 #pragma GCC diagnostic ignored "-Wpointer-arith"
 #pragma GCC diagnostic ignored "-Wunused-function"
 #include <nvtx3/nvToolsExt.h>
+#if __has_include(<nvtx3/nvToolsExtPayload.h>) /* CUDA 12.4 and newer */
+#define HAS_PAYLOADS
 #include <nvtx3/nvToolsExtPayload.h>
+#endif
 #pragma GCC diagnostic pop
 
 enum { KEY_SIZE = 512, CATEGORY_PHASE = ROLES + 1 };
@@ -33,6 +36,7 @@ static struct {
 	char key[KEY_SIZE];
 } state;
 
+#ifdef HAS_PAYLOADS
 static uint64_t make_schema(nvtxDomainHandle_t domain)
 {
 	static const nvtxPayloadSchemaEntry_t entries[] = {
@@ -54,6 +58,16 @@ static uint64_t make_schema(nvtxDomainHandle_t domain)
 	return nvtxPayloadSchemaRegister(domain, &schema);
 }
 
+/* `data` has to live until the event is told. */
+static void attach(nvtxEventAttributes_t *a, nvtxPayloadData_t *data, const struct payload *payload)
+{
+	*data = (nvtxPayloadData_t){ .schemaId = state.schema, .size = sizeof *payload, .payload = payload };
+	a->payloadType = NVTX_PAYLOAD_TYPE_EXT;
+	a->reserved0 = 1; /* one payload */
+	a->payload.ullValue = (uint64_t)(uintptr_t)data;
+}
+#endif
+
 static void make(void)
 {
 	state.is_made = true;
@@ -61,7 +75,9 @@ static void make(void)
 	for (int role = ROLE_NONE + 1; role < ROLES; role++)
 		nvtxDomainNameCategoryA(state.domain, (uint32_t)role, role_name((enum role)role));
 	nvtxDomainNameCategoryA(state.domain, CATEGORY_PHASE, "phase");
+#ifdef HAS_PAYLOADS
 	state.schema = make_schema(state.domain);
+#endif
 }
 
 static nvtxEventAttributes_t attributes(uint32_t category)
@@ -78,14 +94,14 @@ void range_cell(const struct range_call *call)
 		snprintf(state.key, sizeof state.key, "%s", call->cell);
 		state.cell = nvtxDomainRegisterStringA(state.domain, state.key);
 	}
-	struct payload payload = { .seed = call->seed, .launch = call->launch, .pass = call->pass, .call = call->call };
-	nvtxPayloadData_t data = { .schemaId = state.schema, .size = sizeof payload, .payload = &payload };
 	nvtxEventAttributes_t a = attributes((uint32_t)call->role);
 	a.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
 	a.message.registered = state.cell;
-	a.payloadType = NVTX_PAYLOAD_TYPE_EXT;
-	a.reserved0 = 1; /* one payload */
-	a.payload.ullValue = (uint64_t)(uintptr_t)&data;
+#ifdef HAS_PAYLOADS
+	struct payload payload = { .seed = call->seed, .launch = call->launch, .pass = call->pass, .call = call->call };
+	nvtxPayloadData_t data;
+	attach(&a, &data, &payload);
+#endif
 	nvtxDomainRangePushEx(state.domain, &a);
 }
 

@@ -95,6 +95,7 @@ static int phase_round(struct timing *t, int round, struct phase_times *x, struc
 		int who = timing_turn(t->n, t->start, round, k), mark = 2 + who * (PHASES + 1);
 		struct subject *u = t->subject[who];
 		timing_say_at(t, u, "phase");
+		timing_range(t, u, round);
 		if (timing_cold(t, u, &err) != 0 || ops->mark(dev, mark, &err) != 0)
 			return failure_device(f, t->problem, &err);
 		for (int b = 0; b < PHASES; b++) {
@@ -108,6 +109,7 @@ static int phase_round(struct timing *t, int round, struct phase_times *x, struc
 			if (ops->mark(dev, ++mark, &err) != 0)
 				return failure_device(f, t->problem, &err);
 		}
+		range_end();
 		if (timing_leave(t, u, f) != 0)
 			return -1;
 	}
