@@ -274,6 +274,21 @@ static void who_counts_keeps_one_capability(void **state)
 	sandbox_arg(v, "id -u; grep -E '^Cap(Prm|Eff|Bnd)' /proc/self/status | cut -f2 | sort -u");
 	assert_int_equal(proc_run(&(struct proc_spec){ .argv = v->arg }, NULL, &said, &said, 60000, &how, &err), 0);
 	assert_string_equal(said.data, "65534\n0000004000000000\n");
+	/* also of a program that lies where nobody else has a way to, as one of a bundle does */
+	char folder[] = "/tmp/flopwatch-closed-XXXXXX", program[64];
+	assert_non_null(mkdtemp(folder));
+	snprintf(program, sizeof program, "%s/bin", folder);
+	assert_int_equal(mkdir(program, 0755), 0);
+	snprintf(program, sizeof program, "%s/bin/true", folder);
+	FILE *script = fopen(program, "we");
+	assert_true(script && fputs("#!/bin/sh\necho ran\n", script) >= 0 && fclose(script) == 0 && chmod(program, 0755) == 0);
+	buf_clear(&said);
+	sandbox_count(&s, v, program, false);
+	assert_int_equal(proc_run(&(struct proc_spec){ .argv = v->arg }, NULL, &said, &said, 60000, &how, &err), 0);
+	assert_string_equal(said.data, "ran\n");
+	unlink(program);
+	*strrchr(program, '/') = '\0';
+	assert_int_equal(rmdir(program) | rmdir(folder), 0);
 	buf_fini(&said);
 	free(v);
 }

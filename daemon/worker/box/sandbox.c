@@ -283,10 +283,10 @@ static void show_program(struct sandbox_argv *v, const char *program)
 	slash = strrchr(folder, '/');
 	if (slash && slash != folder)
 		*slash = '\0';
-	args(v, "--ro-bind", folder, folder);
+	show_folder(v, folder);
 	snprintf(lib, sizeof lib, "%s/../lib", folder);
 	if (realpath(lib, folder))
-		args(v, "--ro-bind", folder, folder);
+		show_folder(v, folder);
 }
 
 /* Everything before the command. `tool`: NULL none. */
