@@ -62,16 +62,19 @@ post "comparisons/$id/judge" >"$tmp/answer"
 mkdir "$tmp/profilers" && PATH=$tmp/profilers:$PATH
 cat >"$tmp/profilers/ncu" <<'STUB'
 #!/bin/bash
-[ "$1 $2 $3 $4 $5 $6" = "--set full --profile-from-start off -f -o" ] || { echo "ncu: $*"; exit 9; }
-echo "report $7"
-shift 7
+[ "$1 $2 $3 $4 $5 $6 $7 $8" = "--set full --clock-control none --cache-control none --nvtx --nvtx-include" ] && [ "${10} ${11}" = "-f -o" ] ||
+	{ echo "ncu: $*"; exit 9; }
+echo "filter $9"
+echo "report ${12}"
+shift 12
 NV_NSIGHT_INJECTION_PORT_BASE=49152 exec "$@"
 STUB
 cat >"$tmp/profilers/nsys" <<'STUB'
 #!/bin/bash
-[ "$1 $2 $3 $4 $5 $6 $7 $8 $9" = "profile -c cudaProfilerApi --capture-range-end=stop -t cuda,nvtx --force-overwrite true -o" ] || { echo "nsys: $*"; exit 9; }
-echo "report ${10}"
-shift 10
+[ "$1 $2 $3 $4 $6 $7 $8 $9 ${10} ${11}" = "profile -c nvtx -p --capture-range-end=stop -t cuda,nvtx --force-overwrite true -o" ] || { echo "nsys: $*"; exit 9; }
+echo "range $5"
+echo "report ${12}"
+shift 12
 NSYS_PROFILING_SESSION_ID=1 exec "$@"
 STUB
 chmod +x "$tmp/profilers/"*
@@ -82,6 +85,8 @@ ok "the line for ncu, pasted" pasted "$(block 'the counters of its kernels')"
 is "makes a report of either side" "$(grep ^report <<<"$out" | tr '\n' ' ')" "report flopwatch-$id-c$(api "comparisons/$id" | jq "[.cells[].cell] | index(\"$worst\")")-base report flopwatch-$id-c$(api "comparisons/$id" | jq "[.cells[].cell] | index(\"$worst\")")-target "
 is "whose times are none" "$(grep -c 'on sim-0: 1 calls, no times: they would be those of ncu (NV_NSIGHT_INJECTION_PORT_BASE)' <<<"$out")" 2
 unlike "so that none is printed" "$out" 'median'
+is "ncu looks at this cell's ranges alone" "$(grep -c "^filter flopwatch@${worst//\//\\\\/}/\$" <<<"$out")" 2
 ok "the line for nsys" pasted "$(block 'its timeline')"
-is "likewise" "$(grep -c 'on sim-0: 3 calls, no times: they would be those of nsys (NSYS_PROFILING_SESSION_ID)' <<<"$out")" 2
+is "likewise" "$(grep -c 'on sim-0: 1 calls, no times: they would be those of nsys (NSYS_PROFILING_SESSION_ID)' <<<"$out")" 2
+is "which begins at this cell's first range" "$(grep -c "^range $worst@flopwatch\$" <<<"$out")" 2
 stop_daemon

@@ -8,7 +8,7 @@
 #include "core/suite/suite.h"
 #include "db/view/comparison.h"
 
-enum { SUITE_MAX = 1 << 20, PLACE_MAX = 1 << 16, LINE_MAX_BYTES = 64 << 10 };
+enum { FILTER_SIZE = 640, BEFORE_SIZE = 2048, SUITE_MAX = 1 << 20, PLACE_MAX = 1 << 16, LINE_MAX_BYTES = 64 << 10 };
 
 /* What the lines are made of. */
 struct closer {
@@ -138,6 +138,21 @@ static void run_side(const struct closer *k, const struct comparison_side *side,
 	option(line, "--capture", k->json.data);
 }
 
+/*
+ * The ranges of the cell's calls, as ncu and nsys are told of them (runner/call/range.h): to ncu a / in a name would end it.
+ * Shape: filter[FILTER_SIZE].
+ */
+static void ncu_filter(const char *key, char filter[FILTER_SIZE])
+{
+	size_t n = (size_t)snprintf(filter, FILTER_SIZE, "flopwatch@");
+	for (; *key && n + 4 < FILTER_SIZE; key++) {
+		if (*key == '/')
+			filter[n++] = '\\';
+		filter[n++] = *key;
+	}
+	snprintf(filter + n, FILTER_SIZE - n, "/");
+}
+
 /* Both sides, under a profiler whose option for the name of its report is `report_option`; "" none. */
 static void run_both(const struct closer *k, const char *what, const char *program, const char *report_option, const char *counts,
 	struct buf *line)
@@ -147,7 +162,7 @@ static void run_both(const struct closer *k, const char *what, const char *progr
 		k->cell->target_provider };
 	bool alike = strcmp(sides[0]->module_sha256, sides[1]->module_sha256) == 0 && strcmp(providers[0], providers[1]) == 0;
 	for (int i = alike ? 1 : 0; i < 2; i++) {
-		char before[256] = "";
+		char before[BEFORE_SIZE] = "";
 		if (!is_kept(sides[i]))
 			continue;
 		if (*program)
@@ -163,6 +178,26 @@ static void say_where(const struct closer *k, char where[CLOSER_WHERE_SIZE])
 	const char *as = k->is_system ? "root" : *k->user ? k->user : "";
 	snprintf(
 		where, CLOSER_WHERE_SIZE, "on %.63s%s%.33s", *k->host ? k->host : "the worker's machine", *as ? ", as " : "", as);
+}
+
+/* Clocks and caches as they are when it is timed. */
+static void profile_both(const struct closer *k, struct buf *line)
+{
+	char filter[FILTER_SIZE], range[FILTER_SIZE];
+	struct buf program;
+	buf_init(&program, BEFORE_SIZE);
+	ncu_filter(k->cell->key, filter);
+	snprintf(range, sizeof range, "%.600s@flopwatch", k->cell->key);
+	buf_puts(&program, "ncu --set full --clock-control none --cache-control none --nvtx");
+	option(&program, "--nvtx-include", filter);
+	buf_puts(&program, " -f");
+	run_both(k, "the counters of its kernels", program.data, "-o", "--calls 1 --warmup 20", line);
+	buf_clear(&program);
+	buf_puts(&program, "nsys profile -c nvtx");
+	option(&program, "-p", range);
+	buf_puts(&program, " --capture-range-end=stop -t cuda,nvtx --force-overwrite true");
+	run_both(k, "its timeline", program.data, "-o", "--calls 1 --warmup 20", line);
+	buf_fini(&program);
 }
 
 int closer_lines(struct db *db, const char *public_url, const struct comparison *c, const struct comparison_cell *cell,
@@ -185,11 +220,7 @@ int closer_lines(struct db *db, const char *public_url, const struct comparison 
 	if (has_place == 1) {
 		run_both(&k, "run its calls alone", "", "", "--calls 30 --warmup 20", &line);
 		if (strcmp(c->environment.kind, "cuda") == 0) {
-			run_both(&k, "the counters of its kernels", "ncu --set full --profile-from-start off -f", "-o",
-				"--calls 1 --warmup 20", &line);
-			run_both(&k, "its timeline",
-				"nsys profile -c cudaProfilerApi --capture-range-end=stop -t cuda,nvtx --force-overwrite true",
-				"-o", "--calls 3 --warmup 20", &line);
+			profile_both(&k, &line);
 		}
 	}
 	json_decref(k.place);
