@@ -211,7 +211,7 @@ like "where --color always gives them" "$(fw status --color always)" "$esc\[31mr
 fails "--color sometimes" 2 fw status --color sometimes
 fw pause sim-0
 waiting=$(fw run slow --json | jq -r .id)
-out=$(on_terminal 100 --interrupts 2 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" wait "$waiting")
+out=$(on_terminal 100 --interrupts 2 "job $waiting" "$bin/flopwatch" --server "http://127.0.0.1:$(port)" wait "$waiting")
 is "the second Ctrl-C ends it with 130" "$(tail -n 1 <<<"$out")" "exit 130"
 like "the first says what happens" "$out" "job $waiting goes on without us; Ctrl-C again stops waiting, flopwatch cancel $waiting ends it"
 ok "the job goes on" job_is "$waiting" queued
@@ -219,9 +219,7 @@ ok "the job goes on" job_is "$waiting" queued
 # ---- watch ----
 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" watch --timeout 60 >"$tmp/watched" 2>&1 &
 watcher=$!
-on_terminal 100 --interrupts 1 "$bin/flopwatch" --server "http://127.0.0.1:$(port)" watch >"$tmp/watched.terminal" 2>&1 &
-watcher2=$!
-sleep 1
+on_terminal 100 --interrupts 1 "1 open job" "$bin/flopwatch" --server "http://127.0.0.1:$(port)" watch >"$tmp/watched.terminal" 2>&1
 fw resume sim-0
 fw wait "$waiting" --timeout 60 >"$tmp/waited" 2>"$tmp/steps"
 is "wait in a pipe ends with the verdict" $? 3
@@ -230,7 +228,6 @@ ok "watch in a pipe has a line an event" await seen_done
 like "with the step" "$(cat "$tmp/watched")" "^[0-9:]{8} job.state job $waiting ${slow:0:10} kernels (slow )?measuring"
 kill -INT "$watcher"
 wait "$watcher"
-wait "$watcher2"
 like "watch on a terminal draws the queue" "$(cat "$tmp/watched.terminal")" '1 open job, [0-9]+ open alert'
 is "and ends with Ctrl-C" "$(tail -n 1 "$tmp/watched.terminal")" "exit 0"
 

@@ -352,9 +352,9 @@ is "nothing in it hangs loose" "$(sql 'PRAGMA foreign_key_check')" ""
 is "no job is left open" "$(sql "SELECT count(*) FROM job WHERE state NOT IN ('done','failed','cancelled','superseded','gone')")" 0
 
 # ---- at rest ----
-sleep 1
+no_children() { [ "$(pgrep -c -P "$daemon_pid" flopwatch)" = 0 ]; }
+ok "no child of ours is left" await no_children
 ok "resident size is below 20 MB ($(awk '/VmRSS/ {print $2}' "/proc/$daemon_pid/status") KiB)" test "$(awk '/VmRSS/ {print $2}' "/proc/$daemon_pid/status")" -lt 20480
-is "no child of ours is left" "$(pgrep -c -P "$daemon_pid" flopwatch)" 0
 stop_daemon
 is "it ends in order" $? 0
 unlike "nothing went wrong unseen" "$(cat "$tmp/log")" 'ERROR: AddressSanitizer|runtime error'

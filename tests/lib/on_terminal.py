@@ -1,6 +1,6 @@
 """Run a command on a pseudo terminal and print what it shows there, then "exit STATUS".
 
-usage: on_terminal.py COLUMNS [--interrupts N] COMMAND...    Ctrl-C N times, the first after 2.5 s, then one a second
+usage: on_terminal.py COLUMNS [--interrupts N AFTER] COMMAND...    Ctrl-C N times, the first once AFTER is shown, then one a second
 """
 import fcntl
 import os
@@ -11,20 +11,20 @@ import sys
 import termios
 import time
 
-columns, command, interrupts = int(sys.argv[1]), sys.argv[2:], 0
+columns, command, interrupts, after = int(sys.argv[1]), sys.argv[2:], 0, b""
 if command[0] == "--interrupts":
-    interrupts, command = int(command[1]), command[2:]
+    interrupts, after, command = int(command[1]), command[2].encode(), command[3:]
 pid, terminal = pty.fork()
 if pid == 0:
     fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     os.environ.setdefault("TERM", "xterm")
     os.environ.pop("COLUMNS", None)
     os.execvp(command[0], command)
-shown, due, end = b"", time.monotonic() + 2.5, time.monotonic() + 60
+shown, due, end = b"", 0, time.monotonic() + 180
 while time.monotonic() < end:
-    if interrupts and time.monotonic() >= due:
+    if interrupts and after in shown and time.monotonic() >= due:
         os.write(terminal, b"\x03")
-        interrupts, due = interrupts - 1, due + 1
+        interrupts, due = interrupts - 1, time.monotonic() + 1
     if not select.select([terminal], [], [], 0.1)[0]:
         continue
     try:
