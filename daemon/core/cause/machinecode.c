@@ -21,7 +21,7 @@ static const struct {
 		"tensor instructions" },
 	{ { "BAR" }, CAUSE_BARRIER, 0.9, "barriers" },
 	{ { "MUFU" }, CAUSE_EXPONENTIALS, 0.9, "exponentials and other special functions" },
-	{ { "RED", "ATOMG", "ATOM", "UTMAREDG", "UBLKRED" }, CAUSE_ATOMICS, 0.85, "reductions" },
+	{ { "RED", "REDG", "ATOMG", "ATOM", "UTMAREDG", "UBLKRED" }, CAUSE_ATOMICS, 0.85, "reductions" },
 	{ { "WARPGROUP" }, CAUSE_TENSOR_WAIT, 0.8, "waits for tensor instructions" },
 	{ { "STG", "UTMASTG" }, CAUSE_L2_WRITES, 0.7, "stores" },
 	{ { "LDG", "UTMALDG" }, CAUSE_L2_READS, 0.6, "loads" },

@@ -197,7 +197,7 @@ static void time_pair(struct pair *p, double mhz)
 		p->change_ms = target - base;
 		p->is_timed = true;
 	}
-	if (!p->is_timed)
+	if (!p->is_timed || !isfinite(p->base_ms) || !isfinite(p->change_ms))
 		p->base_ms = p->change_ms = noise = 0;
 	p->slack_ms = NOISES * fmax(noise, TIME_FLOOR * p->base_ms);
 }

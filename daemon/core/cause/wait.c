@@ -1,7 +1,10 @@
 /* wait.c - what warps wait for: the last in a row of causes, and the only trace that some leave. */
 #include <stdio.h>
+#include <string.h>
 
 #include "core/cause/classes.h"
+
+#define GREW 1.5 /* waits a product, where they are serial */
 
 static const struct {
 	enum cause_kind kind;
@@ -19,8 +22,51 @@ static const struct {
 	{ CAUSE_WAIT, 1u << STALL_WAIT, WEIGHT_SYMPTOM, "for the instruction before" },
 };
 
+/* Instructions that begin with `word`. Shape: of[base, target]. Those that both sides have alike are not listed. */
+static void count(const struct cause_code *code, const char *word, long of[2])
+{
+	of[0] = of[1] = 0;
+	for (size_t i = 0; i < code->n_opcodes; i++)
+		if (code->opcode[i].opcode && strncmp(code->opcode[i].opcode, word, strlen(word)) == 0) {
+			of[0] += code->opcode[i].base;
+			of[1] += code->opcode[i].target;
+		}
+}
+
+/*
+ * Products of the tensor cores that the compiler makes wait for each other: where it runs out of registers, or where something touches an
+ * accumulator too early (C7510 to C7518 in ptxas's log). Then a wait stands behind every product in the machine code, and who waits for
+ * this group does so at a barrier, so its waits count, too.
+ */
+static void find_serial(const struct look *l, struct findings *f)
+{
+	int few = l->sign > 0 ? 0 : 1;
+	long waits[2], products[2];
+	double grew;
+	char what[FINDING_SIZE];
+
+	if (!l->code)
+		return;
+	count(l->code, "WARPGROUP.DEPBAR", waits);
+	count(l->code, "HGMMA", products);
+	if (waits[few] <= 0)
+		return;
+	grew = (double)waits[!few] / (double)waits[few];
+	if (products[few] > 0 && products[!few] > 0)
+		grew *= (double)products[few] / (double)products[!few];
+	if (grew < GREW)
+		return;
+	snprintf(what, sizeof what,
+		"waits for tensor products one by one: %ld waits for them in its machine code instead of %ld (ptxas may say why: C7510 to "
+		"C7518)",
+		waits[1], waits[0]);
+	finding_add(f, CAUSE_TENSOR_WAIT, l->pair, stalls_sum(&l->stalls, 1u << STALL_GMMA | 1u << STALL_BARRIER, f->sign),
+		WEIGHT_LAUNCH, what);
+}
+
 void wait_find(const struct look *l, struct findings *f)
 {
+	find_serial(l, f);
 	for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {
 		double base = 0, target = 0;
 		char what[FINDING_SIZE];
