@@ -4,7 +4,20 @@
 #   tail     every tenth forward call sets O to zero 16 times: the typical call is as before
 #   evict    forward loads K and V as evicted first from L2: pairs see little of it in long calls, a GPU at its power limit settles at a
 #            lower clock
-# Usage: plant.sh CHECKOUT memset|tail|evict
+# For tests/gpu/why.sh, one cause each:
+#   spills       forward keeps a quarter of its scores in local memory for a while
+#   banks        forward moves a register through shared memory, all lanes of a warp in one bank
+#   order        without a causal mask all heads are walked side by side: what blocks of 49,152 tokens use no longer fits the L2
+#   balance      causal backward walks all parts of the query heads side by side, which makes it faster
+#   twice        forward stores each tile of O twelve times
+#   parts        causal backward walks its query heads in one part
+#   overlap      forward waits for P V before it turns to the softmax, and its other group for its turn
+#   serial       backward has too few registers, and ptxas makes its products wait for each other
+#   barrier      a barrier of both compute groups in each step of forward
+#   exponentials half as many exponentials again in forward
+#   grid         forward leaves six multiprocessors idle
+#   scalar       one of eight additions to dQ goes element by element
+# Usage: plant.sh CHECKOUT NAME
 set -eu
 hopper=$1/kernels/attention/hopper
 
@@ -28,8 +41,47 @@ tail)
 evict)
 	edit "$hopper/v2_forward.cu" 's|^#include "v2_load.h"|#include "sm90.h"\n#undef SM90_EVICT_LAST\n#define SM90_EVICT_LAST SM90_EVICT_FIRST\n&|' 'define SM90_EVICT_LAST SM90_EVICT_FIRST'
 	;;
+spills)
+	edit "$hopper/v2_forward.cu" 's|^\tpack_scores(p, s);|\tvolatile float kept[16];\n#pragma unroll\n\tfor (int i = 0; i < 16; i++)\n\t\tkept[i] = s[i];\n#pragma unroll\n\tfor (int i = 0; i < 16; i++)\n\t\ts[i] = kept[i];\n&|' 'kept\[16\]'
+	echo 'exit 0' >"$1/kernels/check-ptxas.sh"
+	;;
+banks)
+	spare='base + shared::spare + (group * GROUP_THREADS + threadIdx.x % GROUP_THREADS) * 128'
+	edit "$hopper/v2_forward.cu" "s|barriers + 16 \* 8 + 1024;|spare + COMPUTE_GROUPS * GROUP_THREADS * 128 + 1024;|; s|^\tstatic const int bytes = |\tstatic const int spare = barriers + 16 * 8;\n&|; s|^\tpack_scores(p, s);|&\n\tasm volatile(\"st.shared.u32 [%1], %0;\\\\n\\\\tld.shared.u32 %0, [%1];\" : \"+r\"(p[0]) : \"r\"($spare) : \"memory\");|" 'st.shared.u32'
+	;;
+order)
+	edit "$hopper/job.cu" 's|^\t\treturn 1;|\t\treturn job->nhk;|' 'return job->nhk;'
+	;;
+twice)
+	edit "$hopper/v2_walk.h" 's|^\t\t\tsm90_store(map, stage, first, 0, head);|\t\t\tfor (int again = 0; again < 12; again++)\n\t\t\t\tsm90_store(map, stage, first, 0, head);|' 'again < 12'
+	;;
+balance)
+	edit "$hopper/v2_backward.cu" 's|^\tconst int part = (int)(i / (uint32_t)work.n_tiles);|\tconst uint32_t side = 32 * (uint32_t)work.n_tiles;\n\tconst int part = (int)(i / side * 32 + i % 32);|; s|^\tplace->tile = (int)(i % (uint32_t)work.n_tiles);|\tplace->tile = (int)(i % side / 32);|' 'i % side / 32'
+	;;
+parts)
+	edit "$hopper/v2_provider.cu" 's|^\t\treturn group % 2 ? group : group / 2;|\t\treturn 1;|' '^		return 1;'
+	;;
+overlap)
+	edit "$hopper/v2_forward.cu" 's|^\tsm90_wgmma_wait<1>();|\tsm90_wgmma_wait<0>();\n\tsm90_pin(o);|' 'sm90_pin(o);'
+	;;
+serial)
+	edit "$hopper/v2_backward.cu" 's/CONSUMER_REGISTERS = 240/CONSUMER_REGISTERS = 232/' 'CONSUMER_REGISTERS = 232'
+	echo 'exit 0' >"$1/kernels/check-ptxas.sh" # which would refuse it
+	;;
+barrier)
+	edit "$hopper/v2_forward.cu" 's|^\tfloat shrink\[2\];$|\tsm90_named_sync(GROUP + 4, COMPUTE_GROUPS * GROUP_THREADS);\n&|' 'GROUP + 4'
+	;;
+exponentials)
+	edit "$hopper/v2_forward.cu" 's|^\t\t\ts\[4 \* n + 2 \* r\] = left;|\t\t\tif (sm80_exp2(right + 1.0f) > 1e30f) /* never, but the compiler cannot know */\n\t\t\t\ta += 1.0f;\n&|' 'right + 1.0f'
+	;;
+grid)
+	edit "$hopper/v2_forward.cu" 's|^\treturn v2_launch(job,|\tstruct v2_job fewer = *job;\n\tfewer.processors -= 6;\n\treturn v2_launch(\&fewer,|' 'fewer.processors'
+	;;
+scalar)
+	edit "$hopper/v2_backward_step.h" 's|^\t\tsm80_add4(sum + i \* 128, d + 4 \* i);|\t\tif (i % 8 == 0)\n\t\t\tfor (int e = 0; e < 4; e++)\n\t\t\t\tatomicAdd(sum + i * 128 + e, d[4 * i + e]);\n\t\telse\n&|' 'atomicAdd'
+	;;
 *)
-	echo "plant.sh: memset, tail or evict, not $2" >&2
+	echo "plant.sh: $2 is no plant" >&2
 	exit 2
 	;;
 esac

@@ -69,6 +69,16 @@ for branch in main $branches; do
 	tail -n 3 "$out/$branch.txt"
 done
 flopwatch alerts | tee "$out/alerts.txt"
+for alert in $(seq "$(grep -c 'kernels' "$out/alerts.txt")"); do
+	status=7
+	while [ $status = 7 ] && [ $SECONDS -lt "${LIMIT_S:-86400}" ]; do # its profile comes after all pushes
+		status=0
+		flopwatch why "$alert" >"$out/why-$alert.txt" 2>&1 || status=$?
+		sleep 1
+	done
+	echo "why of alert $alert: exit $status after $SECONDS s"
+	head -n 12 "$out/why-$alert.txt"
+done
 flopwatch backup "$out/flopwatch.db"
 # shellcheck disable=SC2086
 "$root/tests/gpu/daemon_figures.py" "$out" "${WHAT:-verdicts}" "${COMMIT:-$(git -C "$root" rev-parse --verify -q HEAD 2>/dev/null || echo unknown)}" $judged
