@@ -55,14 +55,14 @@ static size_t write_eight(char *out, uint32_t scaled, int decimals, bool is_nega
 	uint64_t x = eight_digits(scaled);
 	int first = x ? __builtin_ctzll(x) / EIGHT : EIGHT - 1;
 	int zeros = trims ? min(x ? __builtin_clzll(x) / EIGHT : EIGHT, decimals) : 0, end = EIGHT - zeros;
-	decimals -= zeros;
 	*out = '-';
 	out += is_negative;
-	if (decimals >= end) { /* nothing before the point */
+	if (decimals >= EIGHT) { /* nothing before the point */
 		memcpy(out, "0.000000", EIGHT);
-		put_eight(out + 2 + decimals - end, x);
-		return (size_t)(is_negative + 2 + decimals);
+		put_eight(out + 2 + decimals - EIGHT, x);
+		return (size_t)(is_negative + 2 + decimals - zeros);
 	}
+	decimals -= zeros;
 	first = min(first, end - decimals - 1);
 	int whole = end - decimals - first;
 	put_eight(out, x >> EIGHT * first);
