@@ -9,7 +9,7 @@
 static const double power[] = { 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12 };
 
 /* v as a whole number of 10^-decimals, halves to even. -1: that takes more than a double holds. */
-static int64_t scale(double v, int decimals)
+static inline int64_t scale(double v, int decimals)
 {
 	double scaled = v * power[decimals];
 	if (!(scaled < 0x1p52))
@@ -29,7 +29,7 @@ enum { EIGHT = 8 };
 #define ASCII UINT64_C(0x3030303030303030)
 
 /* A byte a digit, the first one lowest, zeros in front: halves, pairs and digits are divided off beside each other. */
-static uint64_t eight_digits(uint32_t v)
+static inline uint64_t eight_digits(uint32_t v)
 {
 	uint64_t x = v / 10000 | (uint64_t)(v % 10000) << 32;
 	uint64_t hundreds = x * 10486 >> 20 & UINT64_C(0x0000007f0000007f);
@@ -38,19 +38,20 @@ static uint64_t eight_digits(uint32_t v)
 	return tens | (x - 10 * tens) << 8;
 }
 
-static void put_eight(char *out, uint64_t digits)
+static inline void put_eight(char *out, uint64_t digits)
 {
 	digits = htole64(digits | ASCII);
 	memcpy(out, &digits, sizeof digits);
 }
 
-static int min(int a, int b)
+static inline int min(int a, int b)
 {
 	return a < b ? a : b;
 }
 
 /* A number below 10^8 with a point before the last `decimals` digits; `trims` its zeros behind the point. */
-static size_t write_eight(char *out, uint32_t scaled, int decimals, bool is_negative, bool trims)
+static inline __attribute__((always_inline)) size_t write_eight(
+	char *out, uint32_t scaled, int decimals, bool is_negative, bool trims)
 {
 	uint64_t x = eight_digits(scaled);
 	int first = x ? __builtin_ctzll(x) / EIGHT : EIGHT - 1;
@@ -105,12 +106,14 @@ size_t decimal_fixed(char *out, double v, int decimals)
 				  : write_many(out, (uint64_t)scaled, decimals, signbit(v));
 }
 
-/* The place of the first digit of a number from 10^-4 on and below 10^9. By sums, since branches would be guessed wrong. */
-static int exponent_of(double a)
+/* The place of the first digit of a number from 10^-4 on and below 10^9: by its binary exponent, which leaves two to choose from. */
+static inline int exponent_of(double a)
 {
-	if (a < 1)
-		return -1 - (a * 1e1 < 1) - (a * 1e2 < 1) - (a * 1e3 < 1);
-	return (a >= 1e1) + (a >= 1e2) + (a >= 1e3) + (a >= 1e4) + (a >= 1e5) + (a >= 1e6) + (a >= 1e7) + (a >= 1e8);
+	static const double from[] = { 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9 };
+	uint64_t bits;
+	memcpy(&bits, &a, sizeof bits);
+	int binary = (int)(bits >> 52) - 1023, lower = binary * 1233 >> 12; /* 1233 / 4096: log10(2) */
+	return lower + (a >= from[lower + 1 + 5]);
 }
 
 size_t decimal_general(char *out, double v, int digits)

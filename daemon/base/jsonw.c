@@ -75,14 +75,28 @@ void jsonw_array_end(struct jsonw *j)
 	close_level(j, ']');
 }
 
+/* Eight at a time: the high bit of each that is a control character, a quote, a backslash, or not of ASCII. */
+static uint64_t odd_ones(uint64_t eight)
+{
+	const uint64_t one = UINT64_C(0x0101010101010101), high = one << 7;
+	uint64_t quote = eight ^ one * '"', backslash = eight ^ one * '\\';
+
+	return (((eight - one * ' ') | (quote - one) | (backslash - one) | (eight + one)) | eight) & high;
+}
+
 static bool is_plain(const char *text, size_t len)
 {
 	static const bool is[256] = { [' ' ... '!'] = true, ['#' ... '['] = true, [']' ... '~'] = true };
-	size_t i = 0;
+	uint64_t eight;
 
-	while (i < len && is[(unsigned char)text[i]])
-		i++;
-	return i == len;
+	for (; len >= sizeof eight; text += sizeof eight, len -= sizeof eight) {
+		memcpy(&eight, text, sizeof eight);
+		if (odd_ones(eight))
+			break; /* or only looks odd, beside one that is: then each is looked at */
+	}
+	while (len && is[(unsigned char)*text])
+		text++, len--;
+	return len == 0;
 }
 
 static void put_quoted(struct buf *b, const char *text, size_t len)

@@ -86,6 +86,12 @@ static double tflops(double flops, double ms)
 	return ms > 0 && flops > 0 ? flops / ms * 1e-9 : NAN;
 }
 
+/* Most rows say what the one before them said. */
+static enum verdict verdict_after(enum verdict last, const char *name)
+{
+	return strcmp(verdict_name(last), name) == 0 ? last : verdict_from_name(name);
+}
+
 int view_history(struct db *db, const struct view_scope *of, int limit, view_point_fn *each, void *arg, struct fw_err *err)
 {
 	int64_t repo, device;
@@ -112,6 +118,7 @@ int view_history(struct db *db, const struct view_scope *of, int limit, view_poi
 	}
 	stmt_int(s, ":limit", store_page_size(limit, VIEW_HISTORY_MAX));
 	struct device_name name = { 0 };
+	enum verdict verdict = VERDICT_UNCHANGED;
 	int result;
 	while ((result = stmt_step(s, err)) == 1) {
 		if (name_device(db, &name, row_int(s, 3), err)) {
@@ -119,6 +126,7 @@ int view_history(struct db *db, const struct view_scope *of, int limit, view_poi
 			return -1;
 		}
 		double flops = row_double(s, 4);
+		verdict = verdict_after(verdict, row_text(s, 10));
 		each(arg, &(struct view_point){ .comparison = row_int(s, 0),
 				  .finished_at = row_int(s, 1),
 				  .commit = row_text(s, 2),
@@ -129,7 +137,7 @@ int view_history(struct db *db, const struct view_scope *of, int limit, view_poi
 				  .change_pct = row_double(s, 7),
 				  .ci_low_pct = row_double(s, 8),
 				  .ci_high_pct = row_double(s, 9),
-				  .verdict = verdict_from_name(row_text(s, 10)),
+				  .verdict = verdict,
 				  .borderline = (row_int(s, 11) & FLAG_BORDERLINE) != 0,
 				  .epoch = row_int(s, 12),
 				  .held_tflops = tflops(flops, row_double(s, 13)),
