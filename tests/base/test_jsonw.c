@@ -105,6 +105,63 @@ static void any_bytes_stay_valid(void **state)
 	buf_fini(&b);
 }
 
+/* Whatever stands wherever in a text that is otherwise plain. */
+static void each_character_at_each_place(void **state)
+{
+	struct buf b;
+	struct jsonw j;
+
+	(void)state;
+	buf_init(&b, 1000);
+	for (int c = 1; c < 128; c++)
+		for (size_t place = 0; place < 20; place++) {
+			char text[21] = "aaaaaaaaaaaaaaaaaaaa";
+			text[place] = (char)c;
+			buf_clear(&b);
+			jsonw_init(&j, &b);
+			jsonw_array(&j);
+			jsonw_string(&j, text);
+			jsonw_array_end(&j);
+			json_t *back = json_loadb(b.data, b.len, 0, NULL);
+			assert_non_null(back);
+			assert_string_equal(json_string_value(json_array_get(back, 0)), text);
+			json_decref(back);
+		}
+	buf_fini(&b);
+}
+
+/* Keys of long lists write what the others write, with memory to spare and with none. */
+static void literals_are_keys(void **state)
+{
+	static const double figures[] = { 3.18, -0.0, 0.0004927793, 1e-9, 2.199023e12, NAN, 9999999.5 };
+	struct jsonw j;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
+		struct buf ours, plain;
+		buf_init(&ours, 1000);
+		buf_init(&plain, 1000);
+		jsonw_init(&j, &ours);
+		jsonw_object(&j);
+		jsonw_literal_figure(&j, "first", figures[i]);
+		jsonw_literal_plain(&j, "at", "2026-11-23T04:05:06.789Z");
+		jsonw_literal(&j, "n");
+		jsonw_int(&j, 7);
+		jsonw_literal_figure(&j, "last", figures[i]);
+		jsonw_object_end(&j);
+		jsonw_init(&j, &plain);
+		jsonw_object(&j);
+		jsonw_kv_figure(&j, "first", figures[i]);
+		jsonw_kv_string(&j, "at", "2026-11-23T04:05:06.789Z");
+		jsonw_kv_int(&j, "n", 7);
+		jsonw_kv_figure(&j, "last", figures[i]);
+		jsonw_object_end(&j);
+		assert_string_equal(ours.data, plain.data);
+		buf_fini(&ours);
+		buf_fini(&plain);
+	}
+}
+
 static void numbers_read_back_equal(void **state)
 {
 	static const double doubles[] = { 0, -0.0, 1, 0.1, 1.0 / 3, 9999.9, 1e300, 5e-324, DBL_MAX, -2.2250738585072014e-308,
@@ -202,7 +259,8 @@ static void figures_have_seven_digits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(structure), cmocka_unit_test(strings_escape),
-		cmocka_unit_test(any_bytes_stay_valid), cmocka_unit_test(numbers_read_back_equal),
+		cmocka_unit_test(any_bytes_stay_valid), cmocka_unit_test(each_character_at_each_place),
+		cmocka_unit_test(literals_are_keys), cmocka_unit_test(numbers_read_back_equal),
 		cmocka_unit_test(nesting_mistakes_fail), cmocka_unit_test(figures_have_seven_digits) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
