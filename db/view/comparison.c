@@ -211,6 +211,21 @@ int view_body(struct db *db, int64_t id, struct buf *body, char *etag, struct fw
 	return store_page_one(result, "comparison", id, err);
 }
 
+int view_body_tag(struct db *db, int64_t id, size_t *len, char *etag, struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db, "SELECT etag, body_len FROM comparison WHERE id = :id", err);
+	if (!s)
+		return -1;
+	stmt_int(s, ":id", id);
+	int result = stmt_step(s, err);
+	if (result == 1) {
+		row_copy(s, 0, etag, 65);
+		*len = (size_t)row_int(s, 1);
+		stmt_reset(s);
+	}
+	return store_page_one(result, "comparison", id, err);
+}
+
 int view_compare(
 	struct db *db, const char *repo, const char *base, const char *target, const char *suite, int64_t *id, struct fw_err *err)
 {

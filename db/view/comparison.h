@@ -68,6 +68,8 @@ int view_comparisons(struct db *db, const struct view_filter *f, view_comparison
 int view_comparison(struct db *db, int64_t id, view_comparison_fn *each, void *arg, struct fw_err *err);
 /** The stored body and its ETag. Shape: etag[65]. ERR_NOT_FOUND. */
 int view_body(struct db *db, int64_t id, struct buf *body, char *etag, struct fw_err *err);
+/** Its ETag and length alone, without reading it. Shape: etag[65]. Units: *len in bytes. ERR_NOT_FOUND. */
+int view_body_tag(struct db *db, int64_t id, size_t *len, char *etag, struct fw_err *err);
 /**
  * Latest comparison of two commits (whole shas) with a suite, not against a peer. `suite` NULL or "": of those with each suite the one that
  * says the worst. ERR_NOT_FOUND.

@@ -255,11 +255,13 @@ static void test_api_body(void **state)
 {
 	struct run *run = *state;
 	int64_t id = fill(run);
-	char path[128], etag[512], condition[600];
+	char path[128], etag[512], condition[600], length[24];
 	snprintf(path, sizeof path, "/api/v1/comparisons/%lld", (long long)id);
 	struct answer a = get(run, path);
 	assert_int_equal(a.status, 200);
 	snprintf(etag, sizeof etag, "%s", header_of(&a, "ETag"));
+	snprintf(length, sizeof length, "%zu", a.body_len);
+	assert_string_equal(header_of(&a, "Content-Length"), length);
 	assert_int_equal(strlen(etag), 66);
 	json_t *root = json_of(&a);
 	assert_int_equal(int_at(root, "id"), id);
@@ -271,9 +273,21 @@ static void test_api_body(void **state)
 	assert_int_equal(a.status, 304);
 	assert_int_equal(a.body_len, 0);
 	assert_string_equal(header_of(&a, "ETag"), etag);
+	assert_string_equal(header_of(&a, "Content-Length"), length); /* of what is spared */
+	answer_free(&a);
+	a = ask_with(run, "HEAD", path, condition, NULL, 0);
+	assert_int_equal(a.status, 304);
+	assert_string_equal(header_of(&a, "Content-Length"), length);
+	answer_free(&a);
+	snprintf(condition, sizeof condition, "If-None-Match: %s\r\nAccept: text/html\r\n", etag);
+	a = ask_with(run, "GET", path, condition, NULL, 0);
+	assert_int_equal(a.status, 406);
+	assert_true(a.body_len > 0);
 	answer_free(&a);
 	a = ask_with(run, "GET", path, "If-None-Match: \"other\"\r\n", NULL, 0);
 	assert_int_equal(a.status, 200);
+	snprintf(condition, sizeof condition, "%zu", a.body_len);
+	assert_string_equal(condition, length);
 	answer_free(&a);
 	snprintf(path, sizeof path, "/api/v1/compare?repo=kernels&base=%s&target=%s", fixture_sha(0xb1), fixture_sha(0xb2));
 	a = get(run, path);

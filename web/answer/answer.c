@@ -110,6 +110,7 @@ void answer_problem(struct http_request *r, struct http_response *response, int 
 		detail = default_detail(status);
 	response->status = status;
 	response->stream = NULL;
+	response->spared = 0;
 	response->etag[0] = response->location[0] = response->link[0] = '\0';
 	response->cache = NULL;
 	buf_clear(&response->body);

@@ -48,16 +48,33 @@ void api_comparisons(void *arg, struct http_request *r, struct http_response *re
 
 enum { VERSION_MIN = 10 }; /* digits of a body's hash in ?v= */
 
+/* What is not sent again need not be unpacked. */
+static int read_body(
+	struct db *db, struct http_request *r, struct http_response *response, int64_t id, char etag[65], struct fw_err *err)
+{
+	size_t len = 0;
+	bool asks = http_header(r, "If-None-Match") != NULL;
+	int result = asks ? view_body_tag(db, id, &len, etag, err) : view_body(db, id, &response->body, etag, err);
+	if (result != 0)
+		return -1;
+	snprintf(response->etag, sizeof response->etag, "\"%s\"", etag);
+	if (!asks)
+		return 0;
+	if (!http_knows(r, response->etag))
+		return view_body(db, id, &response->body, etag, err);
+	response->spared = len;
+	return 0;
+}
+
 static void send_body(struct site *site, struct http_request *r, struct http_response *response, int64_t id)
 {
 	struct fw_err err = { 0 };
 	char etag[65];
-	if (view_body(site->db, id, &response->body, etag, &err) != 0) {
+	if (read_body(site->db, r, response, id, etag, &err) != 0) {
 		answer_error(r, response, &err);
 		return;
 	}
 	response->type = "application/json; charset=utf-8";
-	snprintf(response->etag, sizeof response->etag, "\"%s\"", etag);
 	/* a verdict may be reached again over stored samples, so only an address that names these very bytes is kept for ever */
 	const char *version = http_query(r, "v");
 	if (version && strlen(version) >= VERSION_MIN && strncmp(etag, version, strlen(version)) == 0)

@@ -23,6 +23,7 @@ struct http_response {
 	const char *type;   /* Content-Type, a constant */
 	struct buf body;    /* what is sent; of a stream, what it begins with */
 	char etag[80];      /* with quotes; "" none. A matching If-None-Match becomes 304 by itself */
+	size_t spared;      /* bytes of a body that http_knows spares, and that was not written; 0: it was */
 	const char *cache;  /* Cache-Control; NULL: no-cache */
 	char location[256]; /* "" none */
 	char allow[64];     /* with 405 */
@@ -90,6 +91,8 @@ const char *http_query(const struct http_request *r, const char *name);
 /** The first query argument that the route does not take, NULL if there is none; *known is what it takes. */
 const char *http_unknown(const struct http_request *r, const char **known);
 const char *http_header(const struct http_request *r, const char *name);
+/** Whether whoever asks has what `etag` names, quotes included: the answer is 304, and its body is not sent. */
+bool http_knows(const struct http_request *r, const char *etag);
 const char *http_cookie(const struct http_request *r, const char *name);
 /** Who asks, as the guard found out; "local" without one. */
 const char *http_who(const struct http_request *r);

@@ -146,6 +146,12 @@ const char *http_header(const struct http_request *r, const char *name)
 	return MHD_lookup_connection_value(r->connection, MHD_HEADER_KIND, name);
 }
 
+bool http_knows(const struct http_request *r, const char *etag)
+{
+	const char *known = http_header(r, "If-None-Match");
+	return known && *etag && (strcmp(known, "*") == 0 || strstr(known, etag));
+}
+
 const char *http_cookie(const struct http_request *r, const char *name)
 {
 	return MHD_lookup_connection_value(r->connection, MHD_COOKIE_KIND, name);

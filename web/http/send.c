@@ -31,15 +31,14 @@ static struct MHD_Response *file_response(const char *path)
 
 static bool is_not_modified(const struct http_request *r, const struct http_response *response)
 {
-	const char *known = http_header(r, "If-None-Match");
-	return known && response->etag[0] && response->status == 200 &&
-	       (strcmp(known, "*") == 0 || strstr(known, response->etag));
+	return response->status == 200 && http_knows(r, response->etag);
 }
 
 void http_refuse(struct http_request *r, struct http_response *response, int status)
 {
 	response->status = status;
 	response->stream = NULL;
+	response->spared = 0;
 	response->etag[0] = response->link[0] = response->file[0] = '\0';
 	buf_clear(&response->body);
 	r->http->config.no_route(r->http->config.arg, r, response);
@@ -60,6 +59,13 @@ static void begin_phase(struct http_request *r, const struct http_response *resp
 	c->since_ns = clock_mono_ns();
 }
 
+/* libmicrohttpd asks for none of it: a 304 has no body. */
+static ssize_t read_nothing(void *arg, uint64_t at, char *to, size_t max)
+{
+	(void)arg, (void)at, (void)to, (void)max;
+	return MHD_CONTENT_READER_END_WITH_ERROR;
+}
+
 /* Takes the response's body. NULL: out of memory, or no such file. */
 static struct MHD_Response *make(struct http_request *r, struct http_response *response)
 {
@@ -68,8 +74,9 @@ static struct MHD_Response *make(struct http_request *r, struct http_response *r
 		m = stream_response(r, response);
 	} else if (response->file[0]) {
 		m = file_response(response->file);
+	} else if (response->spared) { /* a 304 carries the length of what it spares */
+		m = MHD_create_response_from_callback(response->spared, 1024, read_nothing, NULL, NULL);
 	} else {
-		/* a 304 carries the length of what it spares, so it is given the same bytes */
 		bool is_owned = response->body.cap > 0; /* an empty buf points to memory that nobody may free */
 		size_t len = response->body.len;
 		m = MHD_create_response_from_buffer(
@@ -122,6 +129,8 @@ enum MHD_Result http_send(struct http_request *r, struct http_response *response
 {
 	if (response->body.failed)
 		http_refuse(r, response, 500);
+	if (response->spared && !is_not_modified(r, response))
+		http_refuse(r, response, 500); /* never without what was spared */
 	if (!has_room(r, response))
 		http_refuse(r, response, 503);
 	begin_phase(r, response);
