@@ -212,7 +212,7 @@ void profile_report_print(const struct profile_report *r, const char *cell, stru
 	if (end->path == EVIDENCE_RANGE || end->path == EVIDENCE_NCU)
 		buf_printf(out, "counted by %s", end->tool);
 	else
-		buf_puts(out, "not counted");
+		buf_puts(out, end->path == EVIDENCE_ACTIVITY ? "timed, not counted" : "not counted");
 	if (end->passes)
 		buf_printf(out, ", %d replays of a call", end->passes);
 	if (end->why[0]) {

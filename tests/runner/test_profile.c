@@ -35,7 +35,7 @@ static const struct device_node graph[] = {
 		.is_kernel = true },
 };
 static const char *refused;
-static bool phases_differ;
+static bool phases_differ, is_one_kernel;
 
 static void *context_of(struct device *d, int *driver_index)
 {
@@ -53,8 +53,8 @@ static int capture(struct device *d, int (*enqueue)(void *arg, void *stream), vo
 	if (refused)
 		return err_set(err, ERR_INVALID, "%s", refused);
 	assert_int_equal(enqueue(arg, NULL), 0);
-	int n = 3 - (phases_differ && calls++ % 2);
-	for (int i = 0; i < n; i++)
+	int n = is_one_kernel ? 1 : 3 - (phases_differ && calls++ % 2);
+	for (int i = is_one_kernel ? 2 : 0, end = i + n; i < end; i++)
 		node(node_arg, &graph[i]);
 	return 0;
 }
@@ -115,7 +115,7 @@ static const struct msg_profile *end_of(const struct run_result *r, int cell)
 static int fresh(void **state)
 {
 	refused = NULL;
-	phases_differ = false;
+	phases_differ = is_one_kernel = false;
 	return fresh_fake(state);
 }
 
@@ -188,6 +188,20 @@ static void counters_that_are_refused_leave_kernels_and_a_reason(void **state)
 	assert_int_equal(end_of(&result, 10)->path, EVIDENCE_CODE);
 	assert_non_null(strstr(end_of(&result, 11)->why, "NVreg_RestrictProfilingToAdminUsers=0"));
 	assert_int_equal(kernel(&result, 11, 2)->registers, 168);
+}
+
+static void a_kernel_that_is_alone_in_its_phase_is_timed(void **state)
+{
+	(void)state;
+	is_one_kernel = true;
+	fake_fails("RangeProfilerStart", 35);
+	profile(&result, true);
+	const struct msg_profile *end = end_of(&result, 10);
+	assert_int_equal(end->path, EVIDENCE_ACTIVITY);
+	assert_non_null(strstr(end->why, "NVreg_RestrictProfilingToAdminUsers=0"));
+	assert_true(kernel(&result, 10, 0)->ms > 0 && kernel(&result, 10, 0)->n_values == 0);
+	assert_int_equal(end_of(&result, 11)->path, EVIDENCE_CODE); /* whose phases do not make the call */
+	assert_true(kernel(&result, 11, 0)->ms < 0);
 }
 
 static void nobody_has_to_ask_for_counters(void **state)
@@ -318,6 +332,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_the_system_fills_by_a_kernel_may_be_counted_too, fresh, forget),
 		cmocka_unit_test_setup_teardown(a_range_too_many_or_too_few_voids_all, fresh, forget),
 		cmocka_unit_test_setup_teardown(counters_that_are_refused_leave_kernels_and_a_reason, fresh, forget),
+		cmocka_unit_test_setup_teardown(a_kernel_that_is_alone_in_its_phase_is_timed, fresh, forget),
 		cmocka_unit_test_setup_teardown(nobody_has_to_ask_for_counters, fresh, forget),
 		cmocka_unit_test_setup_teardown(phases_that_do_not_make_the_call_are_not_named, fresh, forget),
 		cmocka_unit_test_setup_teardown(a_call_that_cannot_be_captured_has_no_kernels, fresh, forget),

@@ -18,7 +18,7 @@
 #include "worker/profile/ncu.h"
 #include "worker/profile/profile.h"
 
-enum { CELLS = 2, RECORDS_MAX = 200 };
+enum { CELLS = 2, RECORDS_MAX = 600 };
 
 static struct scene {
 	struct tmp_folder folder;
@@ -303,10 +303,25 @@ static void counters_that_are_refused_are_not_asked_for_again(void **state)
 	(void)state;
 	runner("for c in cells: kernels(c, {}); end(c, 'code', 'the driver shows counters to administrators only')\n");
 	assert_int_equal(profile(EVIDENCE_RANGE), 0);
-	assert_ptr_equal(strstr(runs(), "base 0 counters [0, 1]\ntarget 0 kernels [0, 1]\nlaunch"), runs());
+	assert_ptr_equal(
+		strstr(runs(),
+			"base 0 counters [0, 1]\ntarget 0 kernels [0, 1]\ntarget 1 kernels [0, 1]\nbase 1 kernels [0, 1]\nlaunch"),
+		runs());
 	HAS("\"t\":\"profile\"", "\"cell\":0", "\"path\":\"code\"", "administrators only", "\"passes\":0");
 	HAS("\"t\":\"code\"", "\"base\":\"core()\"", "\"what\":\"changed\""); /* that is known all the same */
 	HAS("\"t\":\"kernel\"", "\"role\":\"target\"", "\"ms\":-1", "\"values\":{}");
+}
+
+static void times_are_better_than_nothing(void **state)
+{
+	(void)state;
+	runner("for c in cells:\n"
+	       "    kernels(c, {}); end(c, 'activity' if c == 0 or role == 'base' else 'code', 'no libcupti')\n");
+	assert_int_equal(profile(EVIDENCE_RANGE), 0);
+	HAS("\"t\":\"profile\"", "\"cell\":0", "\"path\":\"activity\"", "no libcupti");
+	HAS("\"t\":\"kernel\"", "\"cell\":0", "\"role\":\"target\"", "\"repeat\":1", "\"ms\":1,");
+	HAS("\"t\":\"profile\"", "\"cell\":1", "\"path\":\"code\"");
+	HAS_NOT("\"t\":\"kernel\"", "\"cell\":1", "\"ms\":1,"); /* of one side alone they say nothing */
 }
 
 static void one_cell_may_be_counted_and_another_not(void **state)
@@ -473,6 +488,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(equal_configurations_need_no_such_run, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_configuration_that_was_searched_for_is_handed_back, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(counters_that_are_refused_are_not_asked_for_again, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(times_are_better_than_nothing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(one_cell_may_be_counted_and_another_not, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_process_that_dies_costs_its_cell, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(kernels_that_hang_when_they_are_counted_are_given_up, set_up, tear_down),

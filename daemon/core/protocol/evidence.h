@@ -85,7 +85,7 @@ struct msg_counterfactual {
 enum evidence_path {
 	EVIDENCE_RANGE,    /* counters by the range profiler in the runner */
 	EVIDENCE_NCU,      /* counters by ncu around it */
-	EVIDENCE_ACTIVITY, /* times of kernels alone */
+	EVIDENCE_ACTIVITY, /* times of kernels alone: of those that are alone in their phase */
 	EVIDENCE_CODE,     /* machine code alone */
 	EVIDENCE_PATHS
 };

@@ -12,7 +12,8 @@
 #include "runner/counter/counter.h"
 #include "runner/mode/launched.h"
 
-enum { POISON = 0x55, SPARE_RANGES = 16 };
+enum { POISON = 0x55, SPARE_RANGES = 16, PHASES = 16, PHASE_CALLS = 5 };
+_Static_assert(FW_ALL < 1 << PHASES, "phases have a place each");
 
 /* Longer calls are replayed only for the counters that need few replays. */
 #define LONG_CALL_MS 300.0
@@ -25,6 +26,7 @@ struct profiled {
 	struct launched kernels;
 	struct msg_profile about;
 	double call_ms;
+	bool is_timed; /* of a kernel at least */
 };
 
 /* One call as timed calls are, up to its enqueue. */
@@ -136,18 +138,84 @@ static int count(struct profiled *p, struct fw_err *err, struct failure *f)
 	return result;
 }
 
+static int compare_floats(const void *a, const void *b)
+{
+	float x = *(const float *)a, y = *(const float *)b;
+	return (x > y) - (x < y);
+}
+
+/* The only node of a phase; NULL: there are several, or none. */
+static struct msg_kernel *only_kernel(struct launched *l, const char *phase)
+{
+	struct msg_kernel *found = NULL;
+	for (int k = 0; k < l->n; k++) {
+		if (strcmp(l->node[k].phase, phase) != 0)
+			continue;
+		if (found || !l->is_kernel[k])
+			return NULL;
+		found = &l->node[k];
+	}
+	return found;
+}
+
+/* Without counters, what anybody may know: how long a phase takes, and with it the kernel that is alone in it. */
+static int time_phases(struct profiled *p, struct failure *f)
+{
+	const struct device_ops *ops = p->runner->ops;
+	struct device *dev = p->runner->dev;
+	float ms[PHASES][PHASE_CALLS];
+	for (int call = 0; call < PHASE_CALLS; call++) {
+		struct fw_err err = { 0 };
+		int mark = 0;
+		if (settle_state(p, f) != 0)
+			return -1;
+		runner_at(p->runner, p->i, p->subject, "phase");
+		if (ops->mark(dev, mark, &err) != 0)
+			return failure_device(f, p->problem, &err);
+		for (uint32_t bit = 1; bit < FW_ALL; bit <<= 1) {
+			if (!(p->subject->phases & bit))
+				continue;
+			if (subject_enqueue(p->subject, bit, f) != 0)
+				return -1;
+			if (ops->mark(dev, ++mark, &err) != 0)
+				return failure_device(f, p->problem, &err);
+		}
+		if (subject_wait(p->subject, f) != 0)
+			return -1;
+		for (int m = 0; m < mark; m++)
+			ms[m][call] = ops->elapsed_ms(dev, m, m + 1);
+	}
+	int m = 0;
+	for (uint32_t bit = 1; bit < FW_ALL; bit <<= 1) {
+		if (!(p->subject->phases & bit))
+			continue;
+		struct msg_kernel *alone = only_kernel(&p->kernels, subject_phase_name(bit));
+		qsort(ms[m], PHASE_CALLS, sizeof ms[m][0], compare_floats);
+		if (alone) {
+			alone->ms = (double)ms[m][PHASE_CALLS / 2];
+			p->is_timed = true;
+		}
+		m++;
+	}
+	return 0;
+}
+
+/* What an attempt left behind that came to nothing. */
+static void forget_counters(struct launched *l)
+{
+	for (int k = 0; k < l->n; k++) {
+		l->node[k].n_values = 0;
+		l->node[k].ms = -1;
+	}
+}
+
 static void report(struct profiled *p, const char *why)
 {
 	struct runner *r = p->runner;
 	bool is_counted = p->about.passes > 0;
-	for (int k = 0; k < p->kernels.n; k++) {
-		if (!is_counted) {
-			p->kernels.node[k].n_values = 0;
-			p->kernels.node[k].ms = -1;
-		}
+	for (int k = 0; k < p->kernels.n; k++)
 		record_kernel(r->records, &p->kernels.node[k]);
-	}
-	p->about.path = is_counted ? EVIDENCE_RANGE : EVIDENCE_CODE;
+	p->about.path = is_counted ? EVIDENCE_RANGE : p->is_timed ? EVIDENCE_ACTIVITY : EVIDENCE_CODE;
 	snprintf(p->about.why, sizeof p->about.why, "%.399s", is_counted ? "" : why);
 	record_profile(r->records, &p->about);
 }
@@ -176,6 +244,10 @@ static int profile_cell(struct profiled *p, struct failure *f)
 		return -1;
 	if (is_listed && !r->run->counters)
 		err_set(&err, ERR_UNSUPPORTED, "nobody asked for counters");
+	if (p->about.passes == 0)
+		forget_counters(&p->kernels);
+	if (is_listed && p->about.passes == 0 && r->ops->queues && time_phases(p, f) != 0)
+		return -1;
 	p->about.gpu_s = (r->ops->host_us(r->dev) - from_us) * 1e-6;
 	report(p, err.text);
 	return 0;

@@ -35,6 +35,7 @@ static int take_end(struct turn *t, struct kept_cell *c, const struct msg_profil
 	snprintf(p->tool, sizeof p->tool, "%s", m->tool);
 	p->is_there = true;
 	p->is_counted = t->counters && m->path == EVIDENCE_RANGE;
+	p->is_timed = m->path == EVIDENCE_ACTIVITY;
 	p->passes = m->passes;
 	c->gpu_s += m->gpu_s;
 	if (t->counters && !p->is_counted)
@@ -152,13 +153,18 @@ int collect_counters(struct kept *k, struct fw_err *err)
 	return 0;
 }
 
-int collect_kernels(struct kept *k, struct fw_err *err)
+int collect_kernels(struct kept *k, int repeat, struct fw_err *err)
 {
 	for (int side = 0; side < KEPT_SIDES; side++) {
-		struct turn t = { .kept = k, .side = side };
+		struct turn t = { .kept = k, .side = repeat ? !side : side, .repeat = repeat };
 		bool want[EVIDENCE_CELLS_MAX];
-		for (int i = 0; i < k->n; i++)
-			want[i] = !k->cell[i].process[side][0].is_there;
+		for (int i = 0; i < k->n; i++) {
+			struct kept_cell *c = &k->cell[i];
+			struct kept_process *p = &c->process[t.side][repeat];
+			want[i] = !kept_is_counted(c) && (!p->is_there || p->is_counted);
+			if (want[i])
+				kept_clear(p); /* counted, where another process was not: that is no comparison */
+		}
 		if (run_turn(&t, want, err) != 0)
 			return -1;
 	}

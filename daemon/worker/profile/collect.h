@@ -12,7 +12,7 @@ double collect_deadline_s(const struct bench *b);
  * no runner.
  */
 int collect_counters(struct kept *k, struct fw_err *err);
-/** For cells of which a side's kernels are not known: ask without counters. */
-int collect_kernels(struct kept *k, struct fw_err *err);
+/** For cells that are not counted and of which a side's kernels are not known from process `repeat`: ask without counters. */
+int collect_kernels(struct kept *k, int repeat, struct fw_err *err);
 
 #endif

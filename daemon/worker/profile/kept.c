@@ -102,3 +102,12 @@ bool kept_is_counted(const struct kept_cell *c)
 				return false;
 	return true;
 }
+
+bool kept_is_timed(const struct kept_cell *c)
+{
+	for (int side = 0; side < KEPT_SIDES; side++)
+		for (int repeat = 0; repeat < EVIDENCE_REPEATS; repeat++)
+			if (!c->process[side][repeat].is_timed)
+				return false;
+	return true;
+}

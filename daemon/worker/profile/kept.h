@@ -8,7 +8,7 @@ enum { KEPT_SIDES = 2, KEPT_WHY_SIZE = 400 };
 
 /** One process of one side, about one cell. */
 struct kept_process {
-	bool is_there, is_counted; /* its kernels are known; their counters too */
+	bool is_there, is_counted, is_timed; /* its kernels are known; their counters too; or times alone */
 	int passes, n;
 	struct msg_kernel *kernel; /* kernel[n], with their values */
 	char config[160], tool[64];
@@ -44,7 +44,8 @@ int kept_copy(struct kept_process *to, const struct kept_process *from, int repe
 void kept_clear(struct kept_process *p);
 /** Add a reason, once. */
 void kept_why(struct kept_cell *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/** Whether all four processes counted the cell. */
+/** Whether all four processes counted the cell; or at least timed its kernels. */
 bool kept_is_counted(const struct kept_cell *c);
+bool kept_is_timed(const struct kept_cell *c);
 
 #endif

@@ -131,8 +131,8 @@ static bool find_tool(struct tool *t)
 }
 
 /* 1 counted, 0 not, with `why`; -1 error. */
-static int count(struct kept *k, struct kept_cell *c, const struct tool *tool, int side, int repeat, char *why, size_t size,
-	struct fw_err *err)
+static int count(struct kept *k, struct kept_cell *c, const struct tool *tool, int side, struct kept_process *p, char *why,
+	size_t size, struct fw_err *err)
 {
 	struct bench *b = k->bench;
 	int subject = side ? b->target : b->base;
@@ -156,46 +156,40 @@ static int count(struct kept *k, struct kept_cell *c, const struct tool *tool, i
 	if (result == 0 && how.timed_out)
 		snprintf(why, size, "it did not end within %g s", task.deadline_s);
 	else if (result == 0)
-		result = ncu_take(&c->process[side][repeat], said.data, said.len, why, size);
+		result = ncu_take(p, said.data, said.len, why, size);
 	buf_fini(&cell);
 	buf_fini(&said);
 	return result;
 }
 
+/* All four, or nothing of it is taken. */
 static int count_cell(struct kept *k, struct kept_cell *c, const struct tool *tool, struct fw_err *err)
 {
 	static const struct {
 		int side, repeat;
 	} order[] = { { 0, 0 }, { 1, 0 }, { 1, 1 }, { 0, 1 } };
+	struct kept_process got[KEPT_SIDES][EVIDENCE_REPEATS] = { 0 };
 	char why[KEPT_WHY_SIZE] = "";
-	for (size_t o = 0; o < sizeof order / sizeof order[0]; o++) {
+	int result = 1;
+	for (size_t o = 0; o < sizeof order / sizeof order[0] && result == 1; o++) {
 		int side = order[o].side, repeat = order[o].repeat;
-		struct kept_process *p = &c->process[side][repeat];
-		if (repeat == 0)
-			forget_values(p);
-		else if (kept_copy(p, &c->process[side][0], repeat, err) != 0)
-			return -1;
-		int result = count(k, c, tool, side, repeat, why, sizeof why, err);
-		if (result < 0)
-			return -1;
-		if (result == 0) {
-			kept_why(c, "ncu: %s", why);
-			return 0;
-		}
-		p->is_counted = true;
+		struct kept_process *p = &got[side][repeat];
+		result = kept_copy(p, &c->process[side][0], repeat, err);
+		if (result == 0)
+			result = count(k, c, tool, side, p, why, sizeof why, err);
+		p->is_counted = result == 1;
 		snprintf(p->tool, sizeof p->tool, "%s", tool->name);
 	}
-	return 0;
-}
-
-/* What a process counted before another failed to is of no use. */
-static void reset(struct kept_cell *c)
-{
+	if (result == 0)
+		kept_why(c, "ncu: %s", why);
 	for (int side = 0; side < KEPT_SIDES; side++)
 		for (int repeat = 0; repeat < EVIDENCE_REPEATS; repeat++) {
-			c->process[side][repeat].is_counted = false;
-			c->process[side][repeat].passes = 0;
+			struct kept_process *old = result == 1 ? &c->process[side][repeat] : &got[side][repeat];
+			kept_clear(old);
+			if (result == 1)
+				*old = got[side][repeat];
 		}
+	return result < 0 ? -1 : 0;
 }
 
 int ncu_counters(struct kept *k, struct fw_err *err)
@@ -206,7 +200,6 @@ int ncu_counters(struct kept *k, struct fw_err *err)
 		struct kept_cell *c = &k->cell[i];
 		if (kept_is_counted(c))
 			continue;
-		reset(c);
 		if (k->bench->device.kind != DEVICE_CUDA || c->is_hung || k->bench->lost || c->process[0][0].n == 0 ||
 			c->process[1][0].n == 0)
 			continue;
@@ -218,8 +211,6 @@ int ncu_counters(struct kept *k, struct fw_err *err)
 				break;
 		}
 		result = count_cell(k, c, tool, err);
-		if (result == 0 && !kept_is_counted(c))
-			reset(c);
 	}
 	free(tool);
 	return result;

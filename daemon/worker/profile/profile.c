@@ -10,18 +10,20 @@
 #include "worker/profile/ncu.h"
 #include "worker/profile/swap.h"
 
-static int send_kernels(struct bench *b, struct kept_cell *c, bool is_counted, struct fw_err *err)
+static int send_kernels(struct bench *b, struct kept_cell *c, struct fw_err *err)
 {
+	bool is_counted = kept_is_counted(c), is_timed = is_counted || kept_is_timed(c);
+
 	for (int repeat = 0; repeat < EVIDENCE_REPEATS; repeat++)
 		for (int side = 0; side < KEPT_SIDES; side++) {
 			struct kept_process *p = &c->process[side][repeat];
 			for (int i = 0; i < p->n; i++) {
 				struct msg m = { .t = MSG_KERNEL, .u.kernel = p->kernel[i] }; /* borrows its values */
 				m.u.kernel.symbol_sha256[0] = '\0';
-				if (!is_counted) {
+				if (!is_counted)
 					m.u.kernel.n_values = 0;
+				if (!is_timed)
 					m.u.kernel.ms = -1;
-				}
 				if (bench_send(b, &m, err) != 0)
 					return -1;
 			}
@@ -36,7 +38,7 @@ static int send_end(struct bench *b, const struct kept_cell *c, const char *code
 	struct msg m = { .t = MSG_PROFILE, .u.profile = { .cell = c->cell, .gpu_s = c->gpu_s } };
 	struct msg_profile *p = &m.u.profile;
 	bool by_ncu = is_counted && strncmp(base->tool, "ncu", 3) == 0;
-	p->path = !is_counted ? EVIDENCE_CODE : by_ncu ? EVIDENCE_NCU : EVIDENCE_RANGE;
+	p->path = by_ncu ? EVIDENCE_NCU : is_counted ? EVIDENCE_RANGE : kept_is_timed(c) ? EVIDENCE_ACTIVITY : EVIDENCE_CODE;
 	p->passes = is_counted ? base->passes : 0;
 	if (is_counted)
 		snprintf(p->tool, sizeof p->tool, "%s", base->tool);
@@ -54,7 +56,7 @@ static int send_end(struct bench *b, const struct kept_cell *c, const char *code
 static int send_cell(struct bench *b, struct kept_cell *c, struct difference *d, struct fw_err *err)
 {
 	struct msg swap = { .t = MSG_COUNTERFACTUAL, .u.counterfactual = c->swap };
-	if (send_kernels(b, c, kept_is_counted(c), err) != 0 || difference_send(d, b, c, err) != 0)
+	if (send_kernels(b, c, err) != 0 || difference_send(d, b, c, err) != 0)
 		return -1;
 	if (c->has_swap && bench_send(b, &swap, err) != 0)
 		return -1;
@@ -67,9 +69,10 @@ static int collect(struct kept *k, enum evidence_path best, struct fw_err *err)
 		kept_why(&k->cell[i], "counters were %s", best == EVIDENCE_NCU ? "asked for by ncu" : "not asked for");
 	if (best == EVIDENCE_RANGE && collect_counters(k, err) != 0)
 		return -1;
-	if (collect_kernels(k, err) != 0)
+	if (collect_kernels(k, 0, err) != 0 || (best <= EVIDENCE_NCU && ncu_counters(k, err) != 0))
 		return -1;
-	return best <= EVIDENCE_NCU ? ncu_counters(k, err) : 0;
+	/* how far equal processes are apart, in time at least */
+	return k->bench->device.kind == DEVICE_CUDA ? collect_kernels(k, 1, err) : 0;
 }
 
 int profile_run(struct bench *b, const int *cell, int n, enum evidence_path best, struct fw_err *err)
