@@ -4,6 +4,7 @@
  * the times are device `sim`'s. Usage: pages_demo FOLDER [PORT]; prints "listening on http://..." and serves until killed.
  */
 #include "fixture_result.h"
+#include "profile_put.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -88,6 +89,8 @@ static struct result *begin(const char *branch, unsigned base, unsigned target, 
 	r->device.memory_bytes = INT64_C(141) << 30;
 	r->device.l2_bytes = 50 << 20;
 	r->device.clock_max_mhz = 1980;
+	r->device.peak_tflops = 989;
+	r->device.peak_gb_s = 4800;
 	snprintf(r->isolation, sizeof r->isolation, "bwrap");
 	return r;
 }
@@ -270,6 +273,48 @@ static void tip(const char *key, const char *display, unsigned n)
 	ok(store_tip_put(story.f.db, story.f.repo, key, display, sha_of(n), true, story.now_ms, &err));
 }
 
+/* What a profile of one cell found out: the counters of a recorded shape, for the times of this story. */
+static void explain(int64_t profile, int n, const struct cell *c, const char *file, double d)
+{
+	struct profile_case *told = profile_case_new(file);
+	double factor = usual_ms(c) / told->e.base_ms; /* as if it had as much more to do */
+	for (size_t i = 0, kernel = 0; i < told->n_lines; i++) {
+		struct msg_kernel *k = &told->line[i].u.kernel;
+		if (told->line[i].t != MSG_KERNEL)
+			continue;
+		told->kernel[kernel].ms = k->ms *= factor;
+		for (int v = 0; v < k->n_values; v++)
+			if (!strstr(k->value[v].metric, "pct_of") && !strstr(k->value[v].metric, "ctas"))
+				told->value[kernel][v].value = k->value[v].value *= factor;
+		kernel++;
+	}
+	profile_cell_put(&story.f, profile, n, c->key, told, usual_ms(c), usual_ms(c) * exp(d));
+	profile_case_free(told);
+}
+
+static int64_t last_comparison(void)
+{
+	int64_t id = 0;
+	struct stmt *s = db_stmt(story.f.db, "SELECT max(id) FROM comparison", &err);
+	assert_non_null(s);
+	assert_int_equal(stmt_first_int(s, &id, &err), 1);
+	return id;
+}
+
+/* Why the sparse backward lost, for the alert of its comparison. */
+static void explained(int64_t alert)
+{
+	static const char *const files[] = { "tests/data/profiles/02-register-cap.jsonl",
+		"tests/data/profiles/06-other-parts.jsonl" };
+	int n = 0;
+	int64_t profile = profile_ask(&story.f, last_comparison(), alert, "done", "");
+	for (int i = 0; i < story.suite.n_cells && n < 2; i++) {
+		const struct cell *c = &story.suite.cell[i];
+		if (is_sparse(c) && c->direction == DIRECTION_BACKWARD)
+			explain(profile, n, c, files[n], sparse_backward(c)), n++;
+	}
+}
+
 static int64_t judged(const char *branch, unsigned base, unsigned target, const char *how, double (*d)(const struct cell *),
 	double launch_noise)
 {
@@ -336,7 +381,7 @@ static void branches(void)
 	story.now_ms += HOUR_MS;
 	add_commit(102, 101, "Ada Brandt", "backward: three stages, smaller tiles");
 	tip("ada/three-stages", "ada/three-stages", 102);
-	judged("ada/three-stages", top, 102, "merge-base", sparse_backward, 0.0004);
+	explained(judged("ada/three-stages", top, 102, "merge-base", sparse_backward, 0.0004));
 	story.now_ms += HOUR_MS;
 	add_commit(103, top, "Noor Haddad", "forward: swizzle the key tiles");
 	tip("noor/swizzle", "noor/swizzle", 103);
@@ -508,6 +553,7 @@ static const struct site_actions actions = {
 	.secret = no_secret,
 	.health = healthy,
 	.bisect = no_job,
+	.profile = no_job,
 	.import = no_import,
 	.cancel_bisect = no_end,
 	.judge = no_judging,

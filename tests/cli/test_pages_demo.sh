@@ -23,6 +23,7 @@ refuses "peer" peer main
 refuses "calibrate" calibrate
 refuses "calibrate forget" calibrate forget
 refuses "bisect" bisect main noor/swizzle
+refuses "profile" profile main noor/swizzle
 refuses "cancel" cancel 1
 refuses "retry" retry 1
 refuses "pause" pause sim-0
@@ -34,4 +35,6 @@ ok "which leaves no file" test ! -e "$tmp/copy.db" -a ! -e "$tmp/copy.db.part"
 printf '{"cell": "x", "ms": [1, 2]}\n' >"$tmp/theirs"
 refuses "import" import "$tmp/theirs" --repo kernels --commit "$(fw status --json | jq -r '.items[0].commit')"
 is "a webhook is of nobody" "$(curl -s -o /dev/null -w '%{http_code}' -X POST "$server/api/v1/hooks/kernels")" 404
+ok "why an alert was opened" fw why 3
+like "is told" "$out" 'spilled registers'
 ok "and it still serves" fw status

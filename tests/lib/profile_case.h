@@ -90,7 +90,7 @@ static inline double profile_case_number(const struct profile_case *c, const cha
 
 static inline void profile_case_line(struct profile_case *c, const char *text, size_t len)
 {
-	struct fw_err err = { 0 };
+	struct fw_err wrong = { 0 };
 
 	if (!c->verdict) {
 		c->verdict = json_loadb(text, len, 0, NULL);
@@ -100,8 +100,8 @@ static inline void profile_case_line(struct profile_case *c, const char *text, s
 	}
 	struct msg *m = &c->line[c->n_lines++];
 
-	if (c->n_lines == PROFILE_CASE_LINES || protocol_parse(text, len, m, &err) != 0)
-		profile_case_stop(c, err.text[0] ? err.text : "too many lines");
+	if (c->n_lines == PROFILE_CASE_LINES || protocol_parse(text, len, m, &wrong) != 0)
+		profile_case_stop(c, wrong.text[0] ? wrong.text : "too many lines");
 	if (m->t == MSG_KERNEL) {
 		profile_case_kernel(c, &m->u.kernel);
 	} else if (m->t == MSG_CODE) {

@@ -36,7 +36,7 @@ PUSH
 passed() { # name, script, arguments...
 	local name=$1 status line
 	shift
-	timeout -k 5 270 node "$root/tests/browser/$1" "http://127.0.0.1:$(port)" "${@:2}" >"$tmp/browser.log" 2>&1
+	timeout -k 5 270 node "$root/tests/browser/$1" "${server:-http://127.0.0.1:$(port)}" "${@:2}" >"$tmp/browser.log" 2>&1
 	status=$?
 	while IFS= read -r line; do
 		case "$line" in
@@ -50,3 +50,12 @@ passed() { # name, script, arguments...
 passed live live.mjs "$tmp/push.sh"
 passed pages pages.mjs
 stop_daemon
+
+# Why: over a made-up story, since no device of a test has counters.
+mkdir "$tmp/story"
+(cd "$root" && exec build/tests/browser/pages_demo "$tmp/story") >"$tmp/demo.log" 2>&1 &
+demo_pid=$!
+on_exit kill "$demo_pid"
+listens() { grep -q '^listening' "$tmp/demo.log"; }
+await listens || exit 1
+server=$(sed -n 's/^listening on //p' "$tmp/demo.log") passed why why.mjs

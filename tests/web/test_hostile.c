@@ -6,6 +6,7 @@
 
 #include "base/jsonw.h"
 #include "base/utf8.h"
+#include "db/profile/store_profile.h"
 
 static const char *const harmless = "text";
 static const char *const payloads[] = {
@@ -39,6 +40,45 @@ static char *encoded(const char *bytes) /* every byte: the worst key that there 
 	for (; *bytes; bytes++)
 		len += (size_t)snprintf(key + len, sizeof key - len, "%%%02X", (unsigned char)*bytes);
 	return key;
+}
+
+/* What a profile of the cell tells in words of its own. */
+static void fill_profile(struct fixture *f, int64_t comparison, int64_t alert, const char *text)
+{
+	struct store_job job = { .repo = f->repo, .kind = JOBKIND_PROFILE, .origin = "alert", .base_how = "given" };
+	struct store_profile p = { .comparison = comparison, .alert = alert };
+	struct msg_profile end = { .path = EVIDENCE_RANGE, .passes = 4 };
+	struct evidence_value value = { "dram__bytes_read.sum", 1e6 };
+	struct msg_code *code = calloc(1, sizeof *code);
+	assert_non_null(code);
+	snprintf(job.base_sha, sizeof job.base_sha, "%s", fixture_sha(0xb1));
+	snprintf(job.target_sha, sizeof job.target_sha, "%s", fixture_sha(0xb2));
+	snprintf(end.why, sizeof end.why, "%s", text);
+	snprintf(end.tool, sizeof end.tool, "%s", text);
+	snprintf(end.base_config, sizeof end.base_config, "TILE=2");
+	ok(store_job_insert(f->db, &job, 7600, &err));
+	p.job = job.id;
+	ok(store_profile_insert(f->db, &p, &err));
+	ok(store_job_done(f->db, job.id, 7700, &err));
+	struct store_profile_cell cell = { .profile = p.id, .key = CELL, .why = text, .end = &end, .base_ms = 1, .target_ms = 2 };
+	ok(store_profile_cell_put(f->db, &cell, &err));
+	for (int side = 0; side < 2; side++) {
+		struct msg_kernel k = { .role = side ? ROLE_TARGET : ROLE_BASE, .ms = 1 + side, .n_values = 1, .value = &value };
+		snprintf(k.kernel, sizeof k.kernel, "%s", text);
+		snprintf(k.phase, sizeof k.phase, "%s", text);
+		ok(store_profile_kernel_put(f->db, cell.id, &k, &err));
+	}
+	*code = (struct msg_code){ .what = EVIDENCE_CODE_CHANGED, .n_opcodes = 1 };
+	snprintf(code->base, sizeof code->base, "%s", text);
+	snprintf(code->target, sizeof code->target, "%s", text);
+	snprintf(code->opcode[0].opcode, sizeof code->opcode[0].opcode, "%s", text);
+	snprintf(code->hunks, sizeof code->hunks, "%s", text);
+	ok(store_profile_code_put(f->db, cell.id, code, &err));
+	free(code);
+	const struct store_profile_cause cause = {
+		.code = text, .kernel = text, .sentence = text, .explained_ms = 0.5, .of_ms = 1, .confidence = text
+	};
+	ok(store_profile_cause_put(f->db, cell.id, &cause, &err));
 }
 
 static void fill(struct run *run, const char *text)
@@ -130,6 +170,7 @@ static void fill(struct run *run, const char *text)
 	snprintf(alert.target_sha, sizeof alert.target_sha, "%s", fixture_sha(0xb2));
 	ok(store_alert_open(f->db, &alert, 7000, &is_new, &err));
 	ok(store_alert_change(f->db, alert.id, ALERTSTATE_ACKNOWLEDGED, text, text, 7500, &err));
+	fill_profile(f, c.id, alert.id, text);
 	int64_t second = fixture_job(f, branch, 0xb1, 0xb3, 8000); /* ends with words of its own, and one that still runs */
 	ok(store_job_state(f->db, second, JOBSTATE_FAILED, text, 8500, &err));
 	fixture_job(f, branch, 0xb1, 0xb4, 9000);
@@ -188,7 +229,7 @@ static void assert_clean_text(const char *target, const char *text, size_t len)
 }
 
 static const char *const pages[] = { "/", "/comparisons", "/comparisons/1", "/history?cell=" CELL, "/jobs", "/jobs/1", "/jobs/2",
-	"/jobs/3", "/alerts", "/devices", "/comparisons?repo=kernels&verdict=regression" };
+	"/jobs/3", "/alerts", "/alerts/1", "/devices", "/comparisons?repo=kernels&verdict=regression" };
 enum { N_PAGE = sizeof pages / sizeof pages[0] };
 
 static void draw(const char *text, struct buf *skeletons)

@@ -1,11 +1,12 @@
 /* Drawn pages in memory: a page's stamp changes with all that the page shows, and what is kept stays within its bytes. */
-#include "fixture_db.h"
+#include "profile_put.h"
 
 #include <stdlib.h>
 
 #include "db/store/alert.h"
 #include "db/store/result.h"
 #include "web/comparison/cache.h"
+#include "web/why/why.h"
 
 static const char key[] = "attention/dense/causal/s8192/forward";
 
@@ -28,8 +29,10 @@ static int64_t add(struct fixture *f, const char *branch, unsigned base, unsigne
 static void stamp_of(struct fixture *f, int64_t id, bool logged_in, char *stamp)
 {
 	struct view_around around;
+	char profile[WHY_STAMP_SIZE];
 	ok(view_around(f->db, id, &around, &err));
-	page_stamp(id, &around, logged_in, stamp);
+	ok(why_stamp(f->db, id, profile, &err));
+	page_stamp(id, &around, profile, logged_in, stamp);
 }
 
 /* The stamp is another one than before, and the same when it is asked for again. */
@@ -69,6 +72,10 @@ static void test_stamp(void **state)
 	ok(store_alert_open(f->db, &alert, 7000, &is_new, &err));
 	changed(f, id, stamp);
 	ok(store_alert_change(f->db, alert.id, ALERTSTATE_ACKNOWLEDGED, "ann", "seen", 8000, &err));
+	changed(f, id, stamp);
+	(void)profile_ask(f, id, alert.id, "queued", "");
+	changed(f, id, stamp);
+	ok(db_script(f->db, "UPDATE job SET state = 'done', ended_at = 11 WHERE kind = 'profile'", &err));
 	changed(f, id, stamp);
 
 	struct view_around around;

@@ -19,8 +19,8 @@ struct page_cache;
 struct page_cache *page_cache_new(void);
 void page_cache_free(struct page_cache *cache);
 
-/** What a comparison's page depends on, as a hash; `logged_in`: it offers to log out. Shape: stamp[PAGE_STAMP_MAX]. */
-void page_stamp(int64_t comparison, const struct view_around *around, bool logged_in, char *stamp);
+/** What a comparison's page depends on, as a hash; `profile`: how its profile stands; `logged_in`: it offers to log out. Shape: stamp[PAGE_STAMP_MAX]. */
+void page_stamp(int64_t comparison, const struct view_around *around, const char *profile, bool logged_in, char *stamp);
 
 /** Append the page drawn for this stamp. False: it is not there. */
 bool page_cache_get(struct page_cache *cache, int64_t id, const char *stamp, struct buf *out);

@@ -7,6 +7,7 @@
 #include "core/verdict/flag.h"
 #include "core/stats/stats.h"
 #include "web/comparison/closer.h"
+#include "web/comparison/explained.h"
 #include "web/comparison/peer.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
@@ -553,6 +554,8 @@ int comparison_detail(void *arg, struct buf *out, const struct comparison *c, st
 	emit_raw(out, "\">History</a></div>");
 	how_sure(out, c, cell);
 	what_decides(out, c, cell);
+	if (explained_cell(db, out, c, cell, err) != 0)
+		return -1;
 	emit_raw(out, "<div class=\"cards wide\">");
 	times(out, c, cell);
 	int result = few_calls(db, out, id, err);

@@ -7,6 +7,7 @@
 #include "db/view/comparison.h"
 #include "web/answer/answer.h"
 #include "web/api/api.h"
+#include "web/comparison/explained.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 #include "web/page/page.h"
@@ -219,8 +220,12 @@ static void alert_section(void *arg, const struct view_alert *row)
 	page->last = row->id;
 	alert_head(out, row, page->alone);
 	alert_culprits(out, row);
+	if (!page->alone && explained_line(page->site->db, out, row->id, &err) != 0)
+		out->failed = true;
 	alert_groups(out, row);
 	alert_cells(out, row);
+	if (page->alone && explained_alert(page->site->db, out, row->id, row->comparison, &err) != 0)
+		out->failed = true;
 	emit_raw(out, "<ol class=life>");
 	if (view_alert_events(page->site->db, row->id, alert_event_line, out, &err) != 0)
 		out->failed = true;
@@ -250,7 +255,7 @@ void page_alerts(void *arg, struct http_request *r, struct http_response *respon
 	if (answer_choice(r, response, "state", API_ALERT_STATES, &state) != 0 || answer_cursor(r, response, &before) != 0)
 		return;
 	layout_begin(response, "Alerts", "alerts");
-	layout_follow(page.out, "alert.");
+	layout_follow(page.out, "alert. profile.");
 	state_tabs(page.out, state);
 	layout_live(page.out, "alerts", "The alerts changed");
 	if (view_alerts(site->db, state, before, ROWS, alert_section, &page, &err) != 0) {
@@ -276,7 +281,7 @@ void page_alert(void *arg, struct http_request *r, struct http_response *respons
 	snprintf(title, sizeof title, "Alert %lld", (long long)id);
 	snprintf(data, sizeof data, "/api/v1/alerts/%lld", (long long)id);
 	layout_begin(response, title, "alerts");
-	layout_follow(page.out, "alert.");
+	layout_follow(page.out, "alert. profile.");
 	emit_raw(page.out, "<p><a href=/alerts>All alerts</a></p>");
 	layout_live(page.out, "alert", "The alert changed");
 	if (view_alert(page.site->db, id, alert_section, &page, &err) != 0) {

@@ -13,6 +13,7 @@
 #include "web/page/page.h"
 #include "web/comparison/cache.h"
 #include "web/answer/site.h"
+#include "web/why/why.h"
 
 /* ---- the sentence ----------------------------------------------------------------------------------------------------- */
 
@@ -431,7 +432,7 @@ static int draw(struct site *site, struct http_response *response, int64_t id, c
 		snprintf(title, sizeof title, "Comparison %lld", (long long)id);
 		snprintf(data, sizeof data, "/api/v1/comparisons/%lld", (long long)id);
 		layout_begin(response, title, "comparisons");
-		layout_follow(out, "alert. job.done");
+		layout_follow(out, "alert. job.done profile.");
 		crumbs(out, &c);
 		sentence(out, &c);
 		emit_raw(out, "<div class=cards>");
@@ -462,10 +463,10 @@ static int answer(struct site *site, struct http_request *r, struct http_respons
 		.show = asked(r, "show"), .find = asked(r, "q"), .sort = asked(r, "sort"), .open = asked(r, "open")
 	};
 	struct view_around around;
-	char stamp[PAGE_STAMP_MAX];
-	if (view_around(site->db, id, &around, err) != 0)
+	char stamp[PAGE_STAMP_MAX], profile[WHY_STAMP_SIZE];
+	if (view_around(site->db, id, &around, err) != 0 || why_stamp(site->db, id, profile, err) != 0)
 		return -1;
-	page_stamp(id, &around, response->logged_in, stamp);
+	page_stamp(id, &around, profile, response->logged_in, stamp);
 	if (!is_plain(&view))
 		return draw(site, response, id, &around, &view, err);
 	if (page_cache_get(site->pages, id, stamp, &response->body)) {

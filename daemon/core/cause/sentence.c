@@ -38,6 +38,14 @@ void sentence_kernel(const char *name, char *out)
 		end = name + strlen(name);
 	}
 	snprintf(out, CAUSE_NAME_SIZE, "%.*s", (int)(end - from), from);
+	sentence_plain(out);
+}
+
+void sentence_plain(char *text)
+{
+	for (; *text; text++)
+		if (*text < ' ' || *text > '~')
+			*text = '?';
 }
 
 void sentence_ms(double ms, char *out)

@@ -10,6 +10,9 @@
  */
 void sentence_kernel(const char *name, char *out);
 
+/** Everything but ASCII that prints becomes "?": what is cut anywhere stays text. */
+void sentence_plain(char *text);
+
 /** "2.1", "0.0456", "1234". Shape: out[16]. */
 void sentence_ms(double ms, char *out);
 

@@ -4,6 +4,7 @@
 
 #include "core/cause/classes.h"
 #include "core/cause/config_delta.h"
+#include "core/cause/sentence.h"
 
 void setting_find(const struct cause_evidence *e, struct findings *f)
 {
@@ -14,6 +15,7 @@ void setting_find(const struct cause_evidence *e, struct findings *f)
 	if (!delta[0])
 		return;
 	snprintf(what, sizeof what, "%.*s", FINDING_SIZE - 1, delta);
+	sentence_plain(what);
 	if (!(e->with_base_ms > 0) || !(e->with_target_ms > 0) || !(e->with_ms > 0)) {
 		finding_seen(f, CAUSE_CONFIG, NULL, 2, what);
 		return;

@@ -1,0 +1,277 @@
+/* The screen that says why: on the opened cell and on the alert, with counters and without, and while nobody knows yet. */
+#include "site_run.h"
+
+#include "profile_put.h"
+#include "web/why/traffic.h"
+
+#define CELL "attention/dense/causal/s8192/hq64/hk8/d128/bf16/backward"
+
+static int64_t comparison(struct fixture *f)
+{
+	ok(db_begin(f->db, &err));
+	int64_t id = fixture_comparison(f, "main", 0xa1, 0xb1, VERDICT_REGRESSION, 6000);
+	fixture_cell(f, id, 0, CELL, 0.031, VERDICT_REGRESSION);
+	ok(store_comparison_verdict(f->db, id, VERDICT_REGRESSION, &err));
+	ok(body_store(f->db, id, &err));
+	ok(db_commit(f->db, &err));
+	ok(db_script(f->db, "UPDATE device SET info = json_set(info, '$.peak_tflops', 989, '$.peak_gb_s', 4800, '$.cores', 132)",
+		&err));
+	return id;
+}
+
+static int64_t alert_of(struct fixture *f, int64_t comparison)
+{
+	struct store_alert alert = {
+		.repo = f->repo, .branch = "main", .comparison = comparison, .cells_json = "[]", .worst_pct = -3
+	};
+	bool is_new;
+
+	snprintf(alert.target_sha, sizeof alert.target_sha, "%s", fixture_sha(0xb1));
+	ok(store_alert_open(f->db, &alert, 7000, &is_new, &err));
+	return alert.id;
+}
+
+static struct profile_case *case_of(const char *name)
+{
+	char path[128];
+
+	snprintf(path, sizeof path, "tests/data/profiles/%s.jsonl", name);
+	return profile_case_new(path);
+}
+
+static void put(struct fixture *f, int64_t comparison, int64_t alert, struct profile_case *c)
+{
+	profile_cell_put(f, profile_ask(f, comparison, alert, "done", ""), 0, CELL, c, 0, 0);
+	profile_case_free(c);
+}
+
+static void shows(const char *page, const char *text)
+{
+	if (!strstr(page, text))
+		fail_msg("the page lacks '%s'", text);
+}
+
+static void hides(const char *page, const char *text)
+{
+	if (strstr(page, text))
+		fail_msg("the page has '%s'", text);
+}
+
+/* The table under a heading, up to its end. Own: the caller's to free. */
+static char *table(const char *page, const char *heading)
+{
+	const char *start = strstr(page, heading), *end = start ? strstr(start, "</table>") : NULL;
+
+	if (!end)
+		fail_msg("there is no table under '%s'", heading);
+	return strndup(start, (size_t)(end - start));
+}
+
+static void everything_of_a_profile_is_on_the_opened_cell(void **state)
+{
+	struct run *run = *state;
+	int64_t id = comparison(run->f);
+	char *part;
+
+	put(run->f, id, 0, case_of("02-register-cap"));
+	struct answer a = get(run, "/comparisons/1");
+
+	assert_int_equal(a.status, 200);
+	shows(a.body, "<h3>Why</h3>");
+	shows(a.body,
+		"<b>Why:</b> v2_backward_kernel&lt;128, 128, 1&gt; executes 11.9 times the loads and stores of spilled registers");
+	part = table(a.body, ">How sure<");
+	shows(part,
+		"with 216 registers instead of 240: 0.36 of 0.36 ms</span></th><td class=n>0.36 <span class=dim>of 0.36</span></td>");
+	shows(part, "<td>measured</td>");
+	shows(part, "<td>follows</td>");
+	free(part);
+	part = table(a.body, "Kernels of a call");
+	shows(part, "<code>cast_kernel&lt;__nv_bfloat16&gt;</code> <span class=dim>cast</span>");
+	shows(part, "240\u00a0\u2192\u00a0<b>216</b>");
+	shows(part, "24\u00a0\u2192\u00a0<b>184</b>");
+	shows(part, "<td>changed</td>");
+	shows(part, "<td>same</td>");
+	free(part);
+	part = table(a.body, "Memory traffic");
+	shows(part, "<td>base</td>");
+	shows(part, "<td>target</td>");
+	shows(part, "<th scope=row>all</th>");
+	shows(part, "48.6 GB"); /* L2 of the base's backward kernel */
+	free(part);
+	part = table(a.body, "Hit rates and use");
+	shows(part, "<td class=n>97.3</td>");
+	free(part);
+	part = table(a.body, "What warps wait for");
+	shows(part, "long_scoreboard");
+	shows(part, "<svg class=wait");
+	free(part);
+	shows(a.body, "<svg class=\"chart roofline\"");
+	shows(a.body, ">DRAM, 4.8 TB/s</text>");
+	shows(a.body, "<path class=arrow d=\"M");
+	shows(a.body, "peak 989 TFLOP/s");
+	shows(a.body, "<code>LDL</code> 6 \u2192 46");
+	shows(a.body, "<summary>All values as they were read</summary>");
+	shows(a.body, "smsp__inst_executed_op_local_ld.sum 2900000 2900000 4.4e+07 4.4e+07");
+	hides(a.body, "Counters were denied");
+	answer_free(&a);
+}
+
+static void a_configuration_is_shown_key_by_key(void **state)
+{
+	struct run *run = *state;
+	int64_t id = comparison(run->f);
+
+	put(run->f, id, 0, case_of("06-other-parts"));
+	struct answer a = get(run, "/comparisons/1");
+
+	shows(a.body,
+		"<b>Why:</b> PARTS 2 -&gt; 1: 0.217 of 0.22 ms; with the base's configuration the loss is gone; v2_backward_kernel");
+	shows(a.body, "<th scope=row><code>PARTS</code></th><td><code>2</code></td><td><code>1</code></td>");
+	hides(a.body, "<code>STAGES</code>");
+	shows(a.body, "The target in the base\u2019s configuration takes 8.87");
+	answer_free(&a);
+}
+
+static void without_counters_it_says_why_and_what_to_do(void **state)
+{
+	struct run *run = *state;
+	int64_t id = comparison(run->f);
+	struct profile_case *c = case_of("08-barrier-a-step");
+
+	c->e.is_counted = false;
+	for (size_t i = 0; i < c->n_lines; i++) {
+		if (c->line[i].t == MSG_KERNEL)
+			c->line[i].u.kernel.n_values = 0;
+		if (c->line[i].t != MSG_PROFILE)
+			continue;
+		c->line[i].u.profile.path = EVIDENCE_CODE;
+		snprintf(c->line[i].u.profile.why, sizeof c->line[i].u.profile.why,
+			"the driver keeps <counters> to administrators");
+	}
+	for (size_t i = 0; i < c->e.n_kernels; i++)
+		c->kernel[i].n_values = 0;
+	put(run->f, id, 0, c);
+	struct answer a = get(run, "/comparisons/1");
+
+	shows(a.body, "Counters were denied:</b> the driver keeps &lt;counters&gt; to administrators");
+	shows(a.body, "Remedy:");
+	shows(a.body, "flopwatch doctor");
+	shows(a.body, "<th scope=row>barrier<span class=why>");
+	shows(a.body, " ms slower</span></th><td class=n>\u2013</td>");
+	hides(a.body, "Memory traffic");
+	hides(a.body, "Roofline");
+	hides(a.body, "All values");
+	answer_free(&a);
+}
+
+static void peers_stand_below_both_sides(void **state)
+{
+	struct run *run = *state;
+	struct fixture *f = run->f;
+	int64_t id = comparison(f);
+
+	put(f, id, 0, case_of("03-swizzle-removed"));
+	int64_t beside = fixture_comparison(f, "main", 0xb1, 0xb1, VERDICT_REGRESSION, 6500);
+	put(f, beside, 0, case_of("04-tile-order"));
+	struct screen_facts facts = { .n_peers = 1 };
+	struct why ours, theirs;
+	struct buf out;
+
+	assert_int_equal(why_read(f->db, &(struct why_of){ .comparison = id, .key = CELL }, &ours, &err), 1);
+	assert_int_equal(why_read(f->db, &(struct why_of){ .comparison = beside, .key = CELL }, &theirs, &err), 1);
+	facts.peer[0].provider = "cudnn";
+	facts.peer[0].why = &theirs;
+	buf_init(&out, 1 << 20);
+	traffic_draw(&out, &ours, &facts);
+	shows(out.data, "<td>peer, cudnn</td><th scope=row class=wrap><code>v2_forward_kernel&lt;128&gt;</code></th>");
+	assert_true(strstr(out.data, "<td>target</td>") < strstr(out.data, "<td>peer, cudnn</td>"));
+	buf_fini(&out);
+	why_fini(&ours);
+	why_fini(&theirs);
+}
+
+static void an_alert_has_the_sentence_and_the_screen(void **state)
+{
+	struct run *run = *state;
+	int64_t id = comparison(run->f), alert = alert_of(run->f, id);
+	struct answer a = get(run, "/alerts/1");
+
+	hides(a.body, "Why:");
+	answer_free(&a);
+	put(run->f, id, alert, case_of("03-swizzle-removed"));
+	a = get(run, "/alerts/1");
+	shows(a.body, "<summary>Why, in " CELL "</summary>");
+	shows(a.body, "bank conflicts in shared memory (202 M instead of 84");
+	shows(a.body, "<svg class=\"chart roofline\"");
+	answer_free(&a);
+	a = get(run, "/alerts"); /* the list has the sentence alone */
+	shows(a.body, "<b>Why:</b> v2_backward_kernel");
+	hides(a.body, "Memory traffic");
+	answer_free(&a);
+}
+
+static void a_profile_without_a_result_says_how_it_stands(void **state)
+{
+	struct run *run = *state;
+	struct fixture *f = run->f;
+	int64_t id = comparison(f), alert = alert_of(f, id);
+	struct answer a;
+
+	profile_ask(f, id, alert, "measuring", "");
+	a = get(run, "/comparisons/1");
+	shows(a.body, "<b>Why:</b> a profile is under way, <a href=\"/jobs/");
+	answer_free(&a);
+	a = get(run, "/alerts/1");
+	shows(a.body, "a profile is under way");
+	answer_free(&a);
+	ok(db_script(
+		f->db, "UPDATE job SET state = 'failed', state_why = 'its worker <went> away' WHERE kind = 'profile'", &err));
+	a = get(run, "/comparisons/1");
+	shows(a.body, "ended without one: its worker &lt;went&gt; away.");
+	answer_free(&a);
+	a = get(run, "/alerts/1");
+	shows(a.body, "ended without one: its worker &lt;went&gt; away.");
+	answer_free(&a);
+}
+
+static void what_a_branch_wrote_is_text(void **state)
+{
+	struct run *run = *state;
+	int64_t id = comparison(run->f);
+	struct profile_case *c = case_of("06-other-parts");
+
+	for (size_t i = 0; i < c->n_lines; i++) {
+		struct msg *m = &c->line[i];
+
+		if (m->t == MSG_KERNEL)
+			snprintf(m->u.kernel.kernel, sizeof m->u.kernel.kernel, "\"><script>k</script>");
+		if (m->t == MSG_CODE)
+			snprintf(m->u.code->hunks, sizeof m->u.code->hunks, "</pre><script>h</script>");
+		if (m->t == MSG_PROFILE)
+			snprintf(m->u.profile.target_config, sizeof m->u.profile.target_config, "<script>=<b> PARTS=</code>");
+	}
+	put(run->f, id, 0, c);
+	struct answer a = get(run, "/comparisons/1");
+
+	shows(a.body, "&lt;/pre&gt;&lt;script&gt;h&lt;/script&gt;");
+	hides(a.body, "<script>k");
+	hides(a.body, "<script>h");
+	shows(a.body, "<code>&lt;script&gt;</code></th><td><code>none</code></td><td><code>&lt;b&gt;</code></td>");
+	answer_free(&a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(everything_of_a_profile_is_on_the_opened_cell, run_setup, run_teardown),
+		cmocka_unit_test_setup_teardown(a_configuration_is_shown_key_by_key, run_setup, run_teardown),
+		cmocka_unit_test_setup_teardown(without_counters_it_says_why_and_what_to_do, run_setup, run_teardown),
+		cmocka_unit_test_setup_teardown(peers_stand_below_both_sides, run_setup, run_teardown),
+		cmocka_unit_test_setup_teardown(an_alert_has_the_sentence_and_the_screen, run_setup, run_teardown),
+		cmocka_unit_test_setup_teardown(a_profile_without_a_result_says_how_it_stands, run_setup, run_teardown),
+		cmocka_unit_test_setup_teardown(what_a_branch_wrote_is_text, run_setup, run_teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,115 @@
+/* code.c - see code.h. */
+#include "web/why/code.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/cause/amount.h"
+#include "web/html/emit.h"
+#include "web/why/tables.h"
+
+static bool is_same(const struct cause_code *c)
+{
+	return strcmp(c->what, "same") == 0;
+}
+
+static void takes(struct buf *out, const char *name, int base, int target)
+{
+	if (base >= 0 && target >= 0 && base != target)
+		emit_rawf(out, ", %s %d \u2192 %d", name, base, target);
+}
+
+static void kernel(struct buf *out, const struct cause_code *c, const char *hunks)
+{
+	emit_raw(out, "<details class=card><summary>");
+	tables_name(out, *c->target ? c->target : c->base);
+	emit_raw(out, ": ");
+	emit_text(out, c->what);
+	if (strcmp(c->what, "added") != 0 && strcmp(c->what, "removed") != 0) {
+		takes(out, "registers", c->base_takes.registers, c->target_takes.registers);
+		takes(out, "local bytes", c->base_takes.local_bytes, c->target_takes.local_bytes);
+		takes(out, "CTAs/SM", c->base_takes.ctas_per_sm, c->target_takes.ctas_per_sm);
+	}
+	emit_raw(out, "</summary>");
+	if (c->n_opcodes) {
+		emit_raw(out, "<ul>");
+		for (size_t i = 0; i < c->n_opcodes; i++) {
+			emit_raw(out, "<li><code>");
+			emit_text(out, c->opcode[i].opcode);
+			emit_rawf(out, "</code> %ld \u2192 %ld</li>", c->opcode[i].base, c->opcode[i].target);
+		}
+		emit_raw(out, "</ul>");
+	}
+	if (*hunks) {
+		emit_raw(out, "<pre class=log tabindex=0>");
+		emit_text(out, hunks);
+		emit_raw(out, "</pre>");
+	} else {
+		emit_raw(out, "<p><small>There are no lines to show.</small></p>");
+	}
+	emit_raw(out, "</details>\n");
+}
+
+void code_draw(struct buf *out, const struct why *w)
+{
+	size_t same = 0;
+
+	if (w->evidence.n_codes == 0)
+		return;
+	emit_raw(out, "<h3>Machine code</h3>");
+	for (size_t i = 0; i < w->evidence.n_codes; i++) {
+		const struct cause_code *c = &w->evidence.code[i];
+
+		same += is_same(c);
+		if (!is_same(c))
+			kernel(out, c, w->code[i].hunks);
+	}
+	if (same == w->evidence.n_codes)
+		emit_raw(out, "<p>The same on both sides.</p>\n");
+	else if (same > 0)
+		emit_rawf(out, "<p><small>%zu other kernel%s the same on both sides.</small></p>\n", same,
+			same == 1 ? " is" : "s are");
+}
+
+/* ---- values ------------------------------------------------------------------------------------------------------------- */
+
+static void value(struct buf *out, const struct cause_kernel *k, const char *metric)
+{
+	double v = amount_value(k, metric);
+
+	if (isfinite(v))
+		emit_rawf(out, " %.7g", v);
+	else
+		emit_raw(out, " -");
+}
+
+static void values(struct buf *out, const struct pair *p)
+{
+	const struct cause_kernel *any = pair_kernel(p, 1) && pair_kernel(p, 1)->n_values ? pair_kernel(p, 1) : pair_kernel(p, 0);
+
+	if (!any || any->n_values == 0)
+		return;
+	emit_raw(out, "<h3>");
+	tables_name(out, pair_name(p));
+	emit_raw(out, "</h3><pre class=log tabindex=0>");
+	for (size_t i = 0; i < any->n_values; i++) {
+		emit_text(out, any->value[i].metric);
+		for (int side = 0; side < 2; side++)
+			for (int repeat = 0; repeat < CAUSE_REPEATS; repeat++)
+				value(out, p->at[side][repeat], any->value[i].metric);
+		emit_raw(out, "\n");
+	}
+	emit_raw(out, "</pre>");
+}
+
+void code_raw(struct buf *out, const struct why *w)
+{
+	if (!w->evidence.is_counted)
+		return;
+	emit_raw(out,
+		"<details><summary>All values as they were read</summary><p><small>The base\u2019s two processes, then the target\u2019s; "
+		"what two processes of one side differ in is noise.</small></p>");
+	for (size_t i = 0; i < w->pairing.n; i++)
+		values(out, &w->pairing.pair[i]);
+	emit_raw(out, "</details>\n");
+}

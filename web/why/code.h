@@ -1,0 +1,13 @@
+/** code.h - what differs in machine code, and the values as they were read. */
+#ifndef WEB_WHY_CODE_H
+#define WEB_WHY_CODE_H
+
+#include "base/buf.h"
+#include "web/why/why.h"
+
+/** Opcodes whose number differs, and hunks to unfold, a kernel at a time; those whose code is the same are named together. */
+void code_draw(struct buf *out, const struct why *w);
+/** Every value of every kernel, folded. */
+void code_raw(struct buf *out, const struct why *w);
+
+#endif

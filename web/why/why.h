@@ -1,0 +1,66 @@
+/**
+ * why.h - what a profile found out about one cell, read for showing: causes, kernels with their counters, machine code.
+ *
+ * Most of it was said by processes that ran a branch's code: it is shown as text and decides nothing.
+ */
+#ifndef WEB_WHY_WHY_H
+#define WEB_WHY_WHY_H
+
+#include <stdint.h>
+
+#include "core/cause/cause.h"
+#include "core/cause/pairing.h"
+#include "core/state/jobstate.h"
+#include "db/sqlite/db.h"
+
+struct why_cause {
+	enum cause_kind kind; /* CAUSE_KINDS: a word of another version */
+	const char *word, *confidence, *kernel, *sentence;
+	double explained_ms, of_ms;
+};
+
+/** The machine code of one kernel; evidence.code[] has it at the same place. */
+struct why_code {
+	const char *hunks;
+};
+
+/** How a profile stands. Texts are "" where there is none. */
+struct why_head {
+	int64_t profile, job, comparison;
+	enum jobstate state;
+	const char *state_why, *base_provider, *target_provider;
+};
+
+struct why {
+	struct why_head head;
+	const char *key, *state, *why, *path, *tool; /* state: done identical unsupported failed */
+	int passes;
+	double gpu_s, base_ms, target_ms; /* of the comparison; NAN unknown */
+	const char *with_config;          /* "": the target was not tried with the base's configuration */
+	size_t n_causes;
+	struct why_cause *cause;
+	struct cause_evidence evidence; /* kernels, code, configurations: base_config, ... */
+	struct why_code *code;
+	struct pairing pairing;
+	/* internal */
+	struct why_kept *kept;
+};
+
+/** What is read of: an alert's profile, or where that is 0 a comparison's. */
+struct why_of {
+	int64_t alert, comparison;
+	const char *key; /* the cell; NULL: the `n`th of the profile */
+	int n;
+};
+
+/** Read one cell. 1; 0 there is no profile, or not of this cell (out->head then says how the profile stands; head.profile 0: none); -1. Own: why_fini, always. */
+int why_read(struct db *db, const struct why_of *of, struct why *out, struct fw_err *err);
+/** The first cause of an alert's profile alone, its sentence; and how the profile stands. 1, 0 nobody asked for one, -1. Own: as above. */
+int why_read_line(struct db *db, int64_t alert, struct why *out, struct fw_err *err);
+void why_fini(struct why *w);
+
+/** What a drawn page depends on of a comparison's profile. Shape: out[WHY_STAMP_SIZE]; "" none. */
+enum { WHY_STAMP_SIZE = 64 };
+int why_stamp(struct db *db, int64_t comparison, char *out, struct fw_err *err);
+
+#endif
