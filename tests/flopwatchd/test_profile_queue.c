@@ -1,6 +1,7 @@
 /* Profiles in the queue: they come last, give way to a push, never make a comparison, and what a worker says is stored at their end. */
 #include "fixture_daemon.h"
 
+#include "db/store/alert.h"
 #include "flopwatchd/dispatch/queue.h"
 #include "flopwatchd/job/profile_ask.h"
 
@@ -247,6 +248,46 @@ static void test_another_free_device_takes_the_push(void **state)
 	assert_int_equal(fixture_number("SELECT count(*) FROM job_log WHERE line LIKE '%made way%'"), 0);
 }
 
+#define RAN(role, repeat, n, kernel, ms)                                                                                         \
+	"echo '{\"t\":\"kernel\",\"cell\":0,\"role\":\"" role "\",\"repeat\":" repeat ",\"n\":" n                                \
+	",\"phase\":\"run\",\"kernel\":\"" kernel "\",\"code\":\"\",\"ms\":" ms                                                  \
+	",\"grid\":[1,1,1],\"block\":[1,1,1],\"values\":{}}'; "
+
+/* The target runs a kernel more: what that is costs nothing to say, and the alert and its webhook hear of it. */
+static void test_the_alert_is_told_why(void **state)
+{
+	(void)state;
+	struct store_alert a = {
+		.repo = repo_id, .branch = "topic", .kind = ALERTKIND_REGRESSION, .cells_json = "[]", .worst_pct = -30
+	};
+	struct store_job job = { .repo = repo_id, .origin = "alert", .suite = "tiny" };
+	bool is_new;
+	snprintf(a.target_sha, sizeof a.target_sha, "%s", two);
+	snprintf(job.base_sha, sizeof job.base_sha, "%s", one);
+	snprintf(job.target_sha, sizeof job.target_sha, "%s", two);
+	snprintf(config->webhook[0].name, sizeof config->webhook[0].name, "bot");
+	config->n_webhooks = 1;
+	ok(db_begin(db, &err));
+	ok(store_alert_open(db, &a, 1, &is_new, &err));
+	struct store_profile p = { .alert = a.id };
+	ok(profile_ask(db, &job, &p, "queued", 1, &err));
+	ok(db_commit(db, &err));
+	add_worker(HELLO RAN("base", "0", "0", "forward", "1.0") RAN("base", "1", "0", "forward", "1.0")
+			RAN("target", "0", "0", "forward", "1.0") RAN("target", "0", "1", "memset", "0.5")
+				RAN("target", "1", "0", "forward", "1.0") RAN("target", "1", "1", "memset", "0.5") END DONE);
+	begin();
+	fixture_until(STATE_IS("done"));
+	assert_string_equal(
+		fixture_text("SELECT code || ' ' || confidence || ' ' || round(explained_ms, 3) || ' of ' || round(of_ms, 3) "
+			     "FROM cause ORDER BY rank"),
+		"extra_node exact 0.5 of 0.5");
+	assert_int_equal(
+		fixture_number("SELECT count(*) FROM outbox WHERE target = 'bot' AND payload ->> 'event' = 'alert.explained' AND "
+			       "payload ->> '$.why.sentence' = (SELECT sentence FROM cause WHERE rank = 0)"),
+		1);
+	assert_int_equal(fixture_number("SELECT count(*) FROM event WHERE kind = 'alert.explained'"), 1);
+}
+
 static void test_a_worker_that_is_lost(void **state)
 {
 	(void)state;
@@ -322,6 +363,7 @@ int main(void)
 		CASE(test_a_push_interrupts_a_profile),
 		CASE(test_what_is_no_push_waits_for_a_profile),
 		CASE(test_another_free_device_takes_the_push),
+		CASE(test_the_alert_is_told_why),
 		CASE(test_a_worker_that_is_lost),
 		CASE(test_lines_that_the_job_did_not_ask_for),
 		CASE(test_a_push_has_no_kernels_to_tell_of),

@@ -82,9 +82,9 @@ function putProgress(event) {
 	for (const place of document.querySelectorAll(`[data-progress="${job}"]`)) place.textContent = words;
 }
 
-const kinds = ["job.queued", "job.state", "job.progress", "job.done", "alert.opened", "alert.extended", "alert.named", "alert.acknowledged", "alert.accepted",
+const kinds = ["job.queued", "job.state", "job.progress", "job.done", "alert.opened", "alert.extended", "alert.named", "alert.explained", "alert.acknowledged", "alert.accepted",
 	"alert.invalid", "alert.resolved",
-	"bisect.ended", "device.state", "branch.moved", "branch.gone", "epoch.started", "epoch.anchored", "epoch.reanchored", "resync"];
+	"bisect.ended", "profile.done", "device.state", "branch.moved", "branch.gone", "epoch.started", "epoch.anchored", "epoch.reanchored", "resync"];
 
 function open() {
 	if (source) return;

@@ -113,6 +113,8 @@ static void slack_body(const json_t *m, struct buf *out)
 	if (json_is_number(worst))
 		buf_printf(&text, ", worst %+.2f %%", json_number_value(worst));
 	slack_commit(&text, m);
+	if (*text_of(json_object_get(m, "why"), "sentence"))
+		buf_puts(&text, ". Why: "), slack_text(&text, text_of(json_object_get(m, "why"), "sentence"));
 	if (*text_of(m, "reason"))
 		buf_puts(&text, " ("), slack_text(&text, text_of(m, "reason")), buf_putc(&text, ')');
 	if (*text_of(m, "url"))
