@@ -1,0 +1,148 @@
+/* Profiles over HTTP: JSON, CSV and Markdown of what a branch's processes said, however it is called; and asking for one. */
+#include "site_fill.h"
+
+#include "db/profile/store_profile.h"
+
+#define HOSTILE "fwd<b>|`x`\",=1"
+
+/* The regression's alert with a profile whose kernels and machine code have names that mean something elsewhere. */
+static void put(struct run *run)
+{
+	struct fixture *f = run->f;
+	static struct msg_code code = { .base = HOSTILE,
+		.target = HOSTILE,
+		.what = EVIDENCE_CODE_CHANGED,
+		.n_opcodes = 1,
+		.opcode = { { "HGMMA", 24, 48 } },
+		.hunks = "+ HGMMA\n</details>\n```\n" };
+	const struct msg_profile end = { .path = EVIDENCE_CODE, .why = "counters need a GPU" };
+	struct evidence_value value = { "dram__bytes_read.sum", 123 };
+	struct msg_kernel k = { .kernel = HOSTILE, .phase = "run", .ms = 1.5, .registers = 168, .n_values = 1, .value = &value };
+	struct store_job job = {
+		.repo = f->repo, .kind = JOBKIND_PROFILE, .origin = "alert", .base_how = "given", .suite = "ffa"
+	};
+	int64_t comparison = fill(run);
+	snprintf(job.base_sha, sizeof job.base_sha, "%s", fixture_sha(0xb1));
+	snprintf(job.target_sha, sizeof job.target_sha, "%s", fixture_sha(0xb2));
+	ok(db_begin(f->db, &err));
+	ok(store_job_insert(f->db, &job, 8000, &err));
+	struct store_profile p = { .job = job.id, .comparison = comparison, .alert = 1 };
+	ok(store_profile_insert(f->db, &p, &err));
+	struct store_profile_cell c = { .profile = p.id,
+		.key = CELL,
+		.state = STORE_PROFILE_DONE,
+		.why = end.why,
+		.end = &end,
+		.base_ms = 1.66,
+		.target_ms = 1.71 };
+	ok(store_profile_cell_put(f->db, &c, &err));
+	for (int i = 0; i < 4; i++) {
+		k.role = i % 2 ? ROLE_TARGET : ROLE_BASE;
+		k.repeat = i / 2;
+		k.ms = i % 2 ? 1.5 + i : 1 + i; /* 1 and 3, 2.5 and 4.5 */
+		k.registers = i % 2 ? 200 : 168;
+		ok(store_profile_kernel_put(f->db, c.id, &k, &err));
+	}
+	ok(store_profile_code_put(f->db, c.id, &code, &err));
+	struct store_profile_cause cause = { .code = "tensor_instructions",
+		.kernel = HOSTILE,
+		.confidence = "measured",
+		.sentence = "twice the products @everyone <i>",
+		.explained_ms = 0.04,
+		.of_ms = 0.05 };
+	ok(store_profile_cause_put(f->db, c.id, &cause, &err));
+	ok(store_job_done(f->db, job.id, 9000, &err));
+	ok(db_commit(f->db, &err));
+}
+
+static void test_as_json(void **state)
+{
+	struct run *run = *state;
+	put(run);
+	json_t *root = get_json(run, "/api/v1/profiles/1"), *cell = json_array_get(json_object_get(root, "cells"), 0);
+	assert_string_equal(text_at(root, "state"), "done");
+	assert_string_equal(text_at(cell, "why"), "counters need a GPU");
+	assert_int_equal(json_array_size(json_object_get(cell, "processes")), 4);
+	json_t *kernels = json_object_get(cell, "kernels"), *kernel = json_array_get(kernels, 0);
+	assert_int_equal(json_array_size(kernels), 1); /* both sides and processes of one kernel */
+	assert_string_equal(text_at(kernel, "kernel"), HOSTILE);
+	assert_true(json_number_value(json_object_get(json_object_get(kernel, "base"), "ms")) == 2);
+	assert_true(json_number_value(json_object_get(json_object_get(kernel, "target"), "ms")) == 3.5);
+	assert_true(json_is_null(json_object_get(kernel, "same_code")));
+	assert_string_equal(text_at(json_array_get(json_object_get(cell, "code"), 0), "hunks"), "+ HGMMA\n</details>\n```\n");
+	json_decref(root);
+	root = get_json(run, "/api/v1/alerts/1");
+	assert_string_equal(text_at(json_object_get(root, "why"), "sentence"), "twice the products @everyone <i>");
+	assert_string_equal(text_at(json_object_get(root, "why"), "href"), "/api/v1/profiles/1");
+	json_decref(root);
+	static const char *const lists[] = { "?alert=1", "?comparison=2", "?repo=kernels", "" };
+	for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+		char path[64];
+		snprintf(path, sizeof path, "/api/v1/profiles%s", lists[i]);
+		root = get_json(run, path);
+		assert_int_equal(json_array_size(json_object_get(root, "items")), 1);
+		json_decref(root);
+	}
+	root = get_json(run, "/api/v1/profiles?comparison=1");
+	assert_int_equal(json_array_size(json_object_get(root, "items")), 0);
+	json_decref(root);
+	assert_problem(get(run, "/api/v1/profiles/2"), 404, "there is no profile 2");
+	assert_problem(get(run, "/api/v1/profiles?alert=1&comparison=2"), 400, "not both");
+}
+
+static void assert_holds(struct run *run, const char *path, const char *text)
+{
+	struct answer a = get(run, path);
+	assert_int_equal(a.status, 200);
+	if (!strstr(a.body, text))
+		fail_msg("%s does not hold %s: %.3000s", path, text, a.body);
+	answer_free(&a);
+}
+
+static void test_as_tables(void **state)
+{
+	struct run *run = *state;
+	put(run);
+	assert_holds(
+		run, "/api/v1/profiles/1.csv", "cell,side,repeat,n,phase,kernel,code_sha,metric,value\r\n" CELL ",base,0,0,run,");
+	assert_holds(run, "/api/v1/profiles/1.csv", ",\"fwd<b>|`x`\"\",=1\",,dram__bytes_read.sum,123\r\n");
+	assert_holds(run, "/api/v1/profiles/1.md", "1.66 ms → 1.71 ms, read by code: counters need a GPU\n");
+	assert_holds(run, "/api/v1/profiles/1.md", " | 2 | 3.5 | 168 → 200 | 0 | 0 | 0 | not known |\n");
+	assert_holds(run, "/api/v1/profiles/1.md", "\n    + HGMMA\n    </details>\n    ```\n");
+	assert_holds(run, "/api/v1/comparisons/2.md", "\nWhy: twice the products ");
+	struct answer a = get(run, "/api/v1/profiles/1.md");
+	assert_null(strstr(a.body, "<i>"));
+	assert_null(strstr(a.body, " @everyone"));
+	answer_free(&a);
+}
+
+static void test_asking(void **state)
+{
+	struct run *run = *state;
+	struct answer a = post(run, "/api/v1/profiles", "{\"alert\":1}");
+	assert_int_equal(a.status, 201);
+	assert_string_equal(header_of(&a, "Location"), "/api/v1/profiles/6");
+	answer_free(&a);
+	assert_string_equal(run->asked.what, "profile - -..- alert=1 comparison=0 cells=\n");
+	run->asked.what[0] = '\0';
+	a = post(run, "/api/v1/profiles", "{\"repo\":\"r\",\"base\":\"a\",\"target\":\"b\",\"cells\":\"*/forward\"}");
+	assert_int_equal(a.status, 201);
+	answer_free(&a);
+	assert_string_equal(run->asked.what, "profile r a..b alert=0 comparison=0 cells=*/forward\n");
+	run->asked.what[0] = '\0';
+	static const char *const wrong[] = { "{}", "{\"alert\":1,\"comparison\":2}", "{\"repo\":\"r\",\"target\":\"b\"}",
+		"{\"comparison\":2,\"target\":\"b\"}", "{\"alert\":0}", "{\"alert\":\"x\"}" };
+	for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+		assert_problem(post(run, "/api/v1/profiles", wrong[i]), 400, "");
+	assert_string_equal(run->asked.what, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_as_json, run_setup, run_teardown),
+		cmocka_unit_test_setup_teardown(test_as_tables, run_setup, run_teardown),
+		cmocka_unit_test_setup_teardown(test_asking, run_setup, run_teardown),
+	};
+	return cmocka_run_group_tests_name("profiles over HTTP", tests, NULL, NULL);
+}
