@@ -163,6 +163,11 @@ static void without_counters_it_says_why_and_what_to_do(void **state)
 	hides(a.body, "Roofline");
 	hides(a.body, "All values");
 	answer_free(&a);
+	ok(db_script(run->f->db, "UPDATE profile_cell SET why = 'it is a processor'; UPDATE job SET ended_at = 10", &err));
+	a = get(run, "/comparisons/1");
+	shows(a.body, "Nothing was counted:</b> it is a processor.");
+	hides(a.body, "NVreg_");
+	answer_free(&a);
 }
 
 static void peers_stand_below_both_sides(void **state)

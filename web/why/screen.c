@@ -85,20 +85,21 @@ void screen_line(struct buf *out, const struct why *w)
 	emit_raw(out, ".</p>\n");
 }
 
-/* Counters that nobody may read: why, and what to do. */
-static void denied(struct buf *out, const struct why *w)
+/* Why nothing was counted, and what to do about it. */
+static void uncounted(struct buf *out, const struct why *w)
 {
-	bool is_timed = strcmp(w->path, "activity") == 0;
+	bool is_denied = strstr(w->why, "administrators"), is_timed = strcmp(w->path, "activity") == 0;
 
 	if (w->evidence.is_counted)
 		return;
-	emit_raw(out, "<p class=\"banner warn\"><b>Counters were denied:</b> ");
+	emit_rawf(out, "<p class=\"banner warn\"><b>%s:</b> ", is_denied ? "Counters were denied" : "Nothing was counted");
 	emit_text(out, *w->why ? w->why : "the worker did not say why");
-	emit_rawf(out,
-		". What follows comes from %smachine code and launches alone, so no cause has its milliseconds. <b>Remedy:</b> "
-		"<code>flopwatch doctor</code> tries it and says what to change; mostly the driver leaves counters to administrators "
-		"until its module is loaded with <code>NVreg_RestrictProfilingToAdminUsers=0</code>.</p>\n",
+	emit_rawf(out, ". What follows comes from %smachine code and launches alone, so hardly a cause has its milliseconds. ",
 		is_timed ? "times of kernels, " : "");
+	emit_raw(out, "<b>Remedy:</b> <code>flopwatch doctor</code> tries it and says what to change");
+	emit_raw(out, is_denied ? "; mostly the driver leaves counters to administrators until its module is loaded with "
+				  "<code>NVreg_RestrictProfilingToAdminUsers=0</code>.</p>\n"
+				: ".</p>\n");
 }
 
 static void bar(struct buf *out, const struct why_cause *c)
@@ -202,7 +203,7 @@ void screen_draw(struct buf *out, const struct why *w, const struct screen_facts
 	screen_line(out, w);
 	if (strcmp(w->state, "done") != 0)
 		return;
-	denied(out, w);
+	uncounted(out, w);
 	causes(out, w);
 	configurations(out, w);
 	tables_kernels(out, w);

@@ -199,6 +199,7 @@ static void time_pair(struct pair *p, double mhz)
 	}
 	if (!p->is_timed || !isfinite(p->base_ms) || !isfinite(p->change_ms))
 		p->base_ms = p->change_ms = noise = 0;
+	p->run_ms = p->base_ms;
 	p->slack_ms = NOISES * fmax(noise, TIME_FLOOR * p->base_ms);
 }
 

@@ -15,7 +15,7 @@ struct pair {
 	bool is_timed;                                   /* on every side that has it */
 	double base_ms, change_ms; /* in the verdict's milliseconds; base_ms is the target's of a node that only the target has */
 	double slack_ms;           /* change_ms may be off by that: three times what equal processes differ by */
-	double cycles;             /* of the base */
+	double cycles, run_ms;     /* of the base, as the profiler saw it */
 };
 
 struct pairing {

@@ -64,7 +64,7 @@ static double share_of_one(enum quantity q, const struct pair *p, const struct r
 		return RATES_SECTOR / (r->l2_bytes * ms);
 	case QUANTITY_DRAM_READS:
 	case QUANTITY_DRAM_WRITES:
-		return 1 / (r->dram_bytes * ms);
+		return 1 / (r->dram_bytes * p->run_ms);
 	default:
 		return each_sm / RATES_ISSUE;
 	}

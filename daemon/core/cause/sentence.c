@@ -9,6 +9,22 @@
 
 enum { ARGUMENTS_MAX = 40 };
 
+/* "f<128, (int)1>" becomes "f<128, 1>": a demangler says the type of each number. */
+static void drop_casts(char *name)
+{
+	char *to = name;
+
+	for (const char *at = name; *at; at++) {
+		const char *close = *at == '(' ? strchr(at, ')') : NULL;
+
+		if (close && at > name && (close[1] == '-' || (close[1] >= '0' && close[1] <= '9')))
+			at = close;
+		else
+			*to++ = *at;
+	}
+	*to = '\0';
+}
+
 void sentence_kernel(const char *name, char *out)
 {
 	const char *from = name, *end = name + strlen(name), *arguments = NULL;
@@ -38,6 +54,7 @@ void sentence_kernel(const char *name, char *out)
 		end = name + strlen(name);
 	}
 	snprintf(out, CAUSE_NAME_SIZE, "%.*s", (int)(end - from), from);
+	drop_casts(out);
 	sentence_plain(out);
 }
 
