@@ -148,14 +148,11 @@ int explained_alert(struct db *db, struct buf *out, int64_t alert, int64_t compa
 
 int explained_line(struct db *db, struct buf *out, int64_t alert, struct fw_err *err)
 {
-	struct explained *x = calloc(1, sizeof *x);
-
-	if (!x)
-		return err_set(err, ERR_FULL, "out of memory for a profile");
-	int found = why_read_line(db, alert, &x->why, err);
+	struct why why;
+	int found = why_read_line(db, alert, &why, err);
 
 	if (found == 1)
-		screen_line(out, &x->why);
-	forget(x);
+		screen_line(out, &why);
+	why_fini(&why);
 	return found < 0 ? -1 : 0;
 }
