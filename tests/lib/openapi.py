@@ -367,8 +367,10 @@ class Replay:
                 self.expect("post", path, status=415, body=b"<a/>", headers={"Content-Type": "application/xml"}, **segments)
             if "413" in operation["responses"]:
                 self.expect("post", path, status=413, headers={"Content-Length": str(2 << 20)})
+        pause, resume = (f"{v1}devices/{{uuid}}/{verb}" for verb in ("pause", "resume"))
+        self.expect("post", pause, body={}, uuid=facts["device"])  # what is asked for stays as it is
         job = self.once(v1 + "jobs", {"repo": repo, "target": facts["target"], "base": facts["base"], "quick": True}, facts)
-        self.expect("post", v1 + "jobs/{id}/cancel", body={}, id=job["id"])  # at once, or it has ended
+        self.expect("post", v1 + "jobs/{id}/cancel", body={}, id=job["id"])
         self.expect("post", v1 + "jobs", status=400, body={"repo": repo})
         self.expect("post", v1 + "jobs", status=400, body={"repo": repo, "target": facts["target"], "colour": "red"})
         self.expect("post", v1 + "jobs", status=404, body={"repo": "nobody", "target": facts["target"]})
@@ -424,14 +426,13 @@ class Replay:
         for verb in ("acknowledge", "accept", "resolve", "invalidate"):
             change("alert", verb, 409, reason="again")
             change("alert", verb, 400, reason=5)
-        for verb in ("pause", "resume"):
-            self.expect("post", f"{v1}devices/{{uuid}}/{verb}", body={}, uuid=facts["device"])
         self.expect("post", v1 + "tokens", status=409, body={"name": "ci", "scope": "read"})  # nobody vouches for it here
         self.expect("post", v1 + "tokens", status=400, body={"name": "a b", "scope": "read"})
         self.expect("post", v1 + "tokens", status=400, body={"name": "d", "scope": "read"}, headers={"Idempotency-Key": "x"})
         self.expect("post", v1 + "backup", body={})
         self.posted_forms(facts)
         self.hooks(facts)
+        self.expect("post", resume, body={}, uuid=facts["device"])
 
     def posted_forms(self, facts):
         """A form is read and answered as JSON of the same keys is, down to what it is refused for."""
