@@ -4,7 +4,7 @@
 
 #include "web/html/emit.h"
 
-enum { BAR_WIDTH = 132, BAR_HEIGHT = 18, BAR_EDGE = 4 };
+enum { BAR_WIDTH = 132, BAR_EDGE = 4 };
 
 static double bar_x(double pct, double scale_pct)
 {
@@ -17,8 +17,8 @@ void mark_interval(struct buf *out, const char *tone, double change_pct, double 
 {
 	if (!isfinite(change_pct) || !(scale_pct > 0))
 		return;
-	emit_rawf(out, "<svg class=\"iv %s\" viewBox=\"0 0 %d %d\" aria-hidden=true><path class=z d=\"M%.1f 1V17\"/>", tone,
-		BAR_WIDTH, BAR_HEIGHT, BAR_WIDTH / 2.0);
+	_Static_assert(BAR_WIDTH == 132, "spelled out below, as is its half: a page has many of these");
+	emit_rawf(out, "<svg class=\"iv %s\" viewBox=\"0 0 132 18\" aria-hidden=true><path class=z d=\"M66.0 1V17\"/>", tone);
 	if (isfinite(threshold_pct))
 		emit_rawf(out, "<path class=t d=\"M%.1f 3V15M%.1f 3V15\"/>", bar_x(-threshold_pct, scale_pct),
 			bar_x(threshold_pct, scale_pct));

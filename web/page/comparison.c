@@ -424,6 +424,7 @@ static bool is_plain(const struct comparison_view *view)
 static int draw(struct site *site, struct http_response *response, int64_t id, const struct view_around *around,
 	const struct comparison_view *view, struct fw_err *err)
 {
+	enum { USUAL_BYTES = 40 << 10 }; /* room at once, instead of growing to it by copies */
 	struct comparison c;
 	struct buf *out = &response->body;
 	char title[64], data[64];
@@ -431,6 +432,7 @@ static int draw(struct site *site, struct http_response *response, int64_t id, c
 	if (result == 0) {
 		snprintf(title, sizeof title, "Comparison %lld", (long long)id);
 		snprintf(data, sizeof data, "/api/v1/comparisons/%lld", (long long)id);
+		buf_room(out, USUAL_BYTES);
 		layout_begin(response, title, "comparisons");
 		layout_follow(out, "alert. job.done profile.");
 		crumbs(out, &c);
