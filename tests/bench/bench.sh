@@ -118,7 +118,7 @@ load() { # name, path, header; "{1-9}" in the path is another number at every re
 }
 json=/api/v1/comparisons/$((n / 2))
 load http.comparison "/api/v1/comparisons/{1-$n}"
-target http.comparison_p99 2 ms
+target http.comparison_p99 1.5 ms
 target http.comparison_rate 20000 per_s
 load http.comparison_hot "$json"
 load http.not_modified "$json" "If-None-Match: $(curl -s -o /dev/null -D - "$server$json" | tr -d '\r' | sed -n 's/^ETag: //p')"
@@ -139,7 +139,7 @@ import statistics, sys
 ms = [1000 * float(line) for line in sys.stdin]
 print('bench http.history_10000 %.6g ms' % statistics.median(ms))
 print('bench http.history_10000_max %.6g ms' % max(ms))"
-target http.history_10000 10 ms
+target http.history_10000 8 ms
 echo "bench http.history_points $(curl -s "$server$history" | grep -o '"comparison":' | wc -l) count"
 
 # ---- the first page with everything that it asks for, modules of its scripts included, as it travels
