@@ -121,7 +121,7 @@ struct fw_attention {
 	int32_t headdim, headdim_v;   /* elements */
 	int32_t dtype;                /* enum fw_dtype of Q K V O and their gradients */
 	int32_t mask;                 /* enum fw_mask */
-	int32_t block_q, block_k;     /* tokens a mask block; 0 unless FW_BLOCKS */
+	int32_t block_q, block_k;     /* tokens a mask block, not always as many of both; 0 unless FW_BLOCKS */
 	int32_t total_q, total_k;     /* tokens over all sequences */
 	int32_t n_seqs, max_q, max_k; /* n_seqs 1: CU_Q and CU_K may be NULL */
 	int64_t max_blocks;           /* upper bound of kept blocks over all key heads; 0 unless FW_BLOCKS */

@@ -64,6 +64,14 @@ static void keys(void **state)
 	assert_string_equal(c.group, "block_sparse");
 	assert_string_equal(c.mask, "block_sparse");
 	assert_string_equal(c.family, "attention");
+	c.attention.pattern = PATTERN_BANDED;
+	case_name(&c);
+	assert_string_equal(c.key, "attention/block_sparse/banded/s49152/r0.1/b64/hq64/hk8/d128/bf16/backward");
+	assert_string_equal(c.group, "block_sparse");
+	assert_string_equal(c.mask, "banded");
+	c.attention.pattern = PATTERN_RANDOM_TOKENS;
+	case_name(&c);
+	assert_string_equal(c.mask, "random_tokens");
 	c = varlen(FW_FULL);
 	case_name(&c);
 	assert_string_equal(c.case_key, "attention/dense/varlen_full/s12/hq64/hk8/d128/bf16");
@@ -98,6 +106,22 @@ static void areas_are_exact(void **state)
 	c = sparse(6400, 0.29, 64); /* 0.29 * 100 is a hair below 29 in doubles */
 	assert_int_equal(case_kept_blocks(&c.attention), 29);
 	assert_int_equal(case_kept_blocks(&cases[0].attention), 0);
+	for (int pattern = 0; pattern < PATTERNS; pattern++) {
+		uint32_t bits[2 * 16 * 32] = { 0 };
+		struct attention_case *a = &c.attention;
+
+		c = sparse(1024, 0.3, 64);
+		a->pattern = (enum pattern)pattern;
+		a->nhk = 2;
+		case_block_bits(a, 5, bits);
+		int kept = 0, key_blocks = case_key_blocks(a);
+
+		for (int w = 0; w < 2 * 16 * ((key_blocks + 31) / 32); w++)
+			kept += __builtin_popcount(bits[w]);
+		assert_int_equal(key_blocks, pattern == PATTERN_RANDOM_TOKENS ? 1024 : 16);
+		assert_int_equal(kept, 2 * 16 * case_kept_blocks(a));
+		assert_true(case_area(a) == (double)kept / 2 * 64 * case_key_block(a));
+	}
 }
 
 static void flops_of_one_call(void **state)
@@ -129,6 +153,12 @@ static void problem_of_the_abi(void **state)
 	assert_int_equal(a.max_blocks, (int64_t)8 * 768 * 384);
 	assert_int_equal(a.block_q, 64);
 	assert_true(fabs(a.scale - 1 / sqrt(128.0)) < 1e-15);
+	c = sparse(8192, 0.5, 64);
+	c.attention.pattern = PATTERN_RANDOM_TOKENS;
+	case_problem(&c, &a, &p);
+	assert_int_equal(a.block_q, 64);
+	assert_int_equal(a.block_k, 1);
+	assert_int_equal(a.max_blocks, (int64_t)8 * 128 * 4096);
 	c = varlen(FW_CAUSAL);
 	case_problem(&c, &a, &p);
 	assert_int_equal(a.n_seqs, 3);
@@ -203,6 +233,15 @@ static void impossible_sizes(void **state)
 	refuse(sparse(1024, NAN, 64), "sparsity ratio");
 	refuse(sparse(1024, 0.05, 64), "less than one of 16 blocks");
 	refuse(sparse(1 << 17, 0.5, 1), "more than");
+	c = sparse(32768, 0.5, 64);
+	c.attention.pattern = PATTERN_RANDOM_TOKENS;
+	refuse(c, "random tokens are drawn of at most 16384, not of seqlen 32768");
+	c = sparse(1024, 0.5, 64);
+	c.attention.pattern = PATTERNS;
+	refuse(c, "pattern 4 is unknown");
+	c = dense(FW_FULL, 128);
+	c.attention.pattern = PATTERN_BANDED;
+	refuse(c, "dense case has no block size, sparsity ratio or pattern");
 }
 
 static void possible_sizes(void **state)

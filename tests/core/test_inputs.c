@@ -11,6 +11,7 @@
 
 #include "base/hash.h"
 #include "core/case/inputs.h"
+#include "core/case/pattern.h"
 #include "kernels/fw_kernel.h"
 
 static const struct {
@@ -19,6 +20,9 @@ static const struct {
 	{ "fill_q_seed42_1m", "4c92664c94cd57154ecccd92450c15b0e172ee28017703206b8ef2df936f93db" },
 	{ "blocks_seed42_384_keep38", "2cd8b1661ba976fe9fc4b76a9c305e5f4ceffd4944bbc5acd7e58f1854f0715f" },
 	{ "blocks_seed42_768_keep76", "46e4e60d747525afaf3aee0c753cf986c127059384ed83ab3d8d6b02c243f5f5" },
+	{ "banded_seed42_384_keep38", "94330b51b63950fb68f41b165d8a741c813f8f1e5066d6138892592dee01b1f4" },
+	{ "strided_seed42_384_keep38", "4a59787b89bcd13cb41fab0f7a2e88c891b6adc9a85833c473c0ecbaf6201676" },
+	{ "random_tokens_seed42_8x512_keep51", "0c40433ac8a8bb23e8fb4a861cf14f4dbaddba8565f9e5f9bc8c07f3ee756856" },
 };
 
 enum { MILLION = 1 << 20 };
@@ -36,16 +40,16 @@ static void fill_is_golden(void **state)
 	free(v);
 }
 
-static void check_blocks(int blocks, int keep, const char *hash)
+static void check_blocks(enum pattern pattern, int rows, int blocks, int keep, const char *hash)
 {
-	size_t words = ((size_t)blocks + 31) / 32, n = 8 * (size_t)blocks * words;
+	size_t words = ((size_t)blocks + 31) / 32, n = 8 * (size_t)rows * words;
 	uint32_t *bits = malloc(n * sizeof *bits);
 	char hex[HASH_HEX];
 
 	assert_non_null(bits);
 	memset(bits, 0xff, n * sizeof *bits); /* what was there must not matter */
-	inputs_block_bits(42, 8, blocks, blocks, keep, bits);
-	for (size_t row = 0; row < 8 * (size_t)blocks; row++) {
+	pattern_bits(pattern, 42, 8, rows, blocks, keep, bits);
+	for (size_t row = 0; row < 8 * (size_t)rows; row++) {
 		int kept = 0;
 
 		for (size_t w = 0; w < words; w++)
@@ -60,8 +64,65 @@ static void check_blocks(int blocks, int keep, const char *hash)
 static void blocks_are_golden(void **state)
 {
 	(void)state;
-	check_blocks(384, 38, golden[1].hash);
-	check_blocks(768, 76, golden[2].hash);
+	check_blocks(PATTERN_UNIFORM, 384, 384, 38, golden[1].hash);
+	check_blocks(PATTERN_UNIFORM, 768, 768, 76, golden[2].hash);
+	check_blocks(PATTERN_BANDED, 384, 384, 38, golden[3].hash);
+	check_blocks(PATTERN_STRIDED, 384, 384, 38, golden[4].hash);
+	check_blocks(PATTERN_RANDOM_TOKENS, 8, 512, 51, golden[5].hash);
+}
+
+static bool is_kept(const uint32_t *bits, int row, int block)
+{
+	return bits[2 * row + block / 32] >> (block % 32) & 1;
+}
+
+/* 40 blocks of which each row keeps 8. */
+static void patterns_lie_as_they_are_named(void **state)
+{
+	uint32_t bits[40 * 2];
+
+	(void)state;
+	for (uint64_t seed = 0; seed < 50; seed++) {
+		pattern_bits(PATTERN_BANDED, seed, 1, 40, 40, 8, bits);
+		for (int row = 0; row < 40; row++) {
+			int borders = 0;
+
+			for (int block = 1; block < 40; block++)
+				borders += is_kept(bits, row, block) != is_kept(bits, row, block - 1);
+			assert_in_range(borders, 1, 2); /* one run */
+			assert_true(is_kept(bits, row, row) || (row > 0 && is_kept(bits, row, row - 1)));
+		}
+		pattern_bits(PATTERN_STRIDED, seed, 1, 40, 40, 8, bits);
+		for (int row = 0; row < 40; row++)
+			for (int block = 0; block < 40; block++) {
+				assert_int_equal(is_kept(bits, row, block), is_kept(bits, row, (block + 5) % 40));
+				assert_int_equal(is_kept(bits, row, block), is_kept(bits, (row + 1) % 40, (block + 1) % 40));
+			}
+	}
+}
+
+/* Few rows and few blocks, where little is left to draw. */
+static void every_pattern_keeps_what_it_shall(void **state)
+{
+	(void)state;
+	for (int pattern = 0; pattern < PATTERNS; pattern++)
+		for (int blocks = 1; blocks <= 40; blocks++)
+			for (int keep = 1; keep <= blocks; keep++) {
+				uint32_t bits[3 * 2];
+				int words = (blocks + 31) / 32;
+
+				memset(bits, 0xff, sizeof bits);
+				pattern_bits((enum pattern)pattern, 7, 1, 3, blocks, keep, bits);
+				for (int row = 0; row < 3; row++) {
+					int kept = 0;
+
+					for (int w = 0; w < words; w++)
+						kept += __builtin_popcount(bits[row * words + w]);
+					assert_int_equal(kept, keep);
+					if (blocks % 32)
+						assert_int_equal(bits[row * words + words - 1] >> (blocks % 32), 0);
+				}
+			}
 }
 
 /* Any window of a tensor is the same elements, so that a GPU may make them in any order. */
@@ -158,6 +219,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(fill_is_golden),
 		cmocka_unit_test(blocks_are_golden),
+		cmocka_unit_test(patterns_lie_as_they_are_named),
+		cmocka_unit_test(every_pattern_keeps_what_it_shall),
 		cmocka_unit_test(windows_agree),
 		cmocka_unit_test(tensors_and_seeds_differ),
 		cmocka_unit_test(looks_normal),

@@ -60,6 +60,17 @@ static void one_cell(void **state)
 	assert_int_equal(protocol_parse_cell(text.data, text.len, &out, &err), 0);
 	assert_string_equal(out.key, in.key);
 	assert_memory_equal(&out.attention, &in.attention, sizeof in.attention);
+	for (int pattern = 0; pattern < PATTERNS; pattern++) {
+		in = a_cell(true);
+		in.attention.pattern = (enum pattern)pattern;
+		case_name(&in);
+		buf_clear(&text);
+		jsonw_init(&j, &text);
+		protocol_put_cell(&j, &in);
+		assert_int_equal(protocol_parse_cell(text.data, text.len, &out, &err), 0);
+		assert_string_equal(out.key, in.key);
+		assert_int_equal(out.attention.pattern, pattern);
+	}
 	assert_int_equal(protocol_parse_cell("{\"key\":\"attention/x\"}", 21, &out, &err), -1);
 	assert_non_null(strstr(err.text, "cell.mask: "));
 	err_clear(&err);

@@ -121,6 +121,33 @@ static void thresholds_and_directions(void **state)
 	suite_fini(&s);
 }
 
+static void patterns_of_block_masks(void **state)
+{
+	static const char *const masks[] = { "block_sparse", "banded", "strided", "random_tokens" };
+	struct suite s, named;
+	char hex[65], named_hex[65];
+
+	(void)state;
+	parse(HEAD "block_sparse: {seqlens: [512], sparsity_ratios: [0.5], block_sizes: [64], "
+		   "pattern: [uniform, banded, strided, random_tokens]}\ndirections: [forward]\n",
+		&s);
+	assert_int_equal(s.n_cells, 4);
+	for (int i = 0; i < 4; i++) {
+		assert_string_equal(s.cell[i].mask, masks[i]);
+		assert_int_equal(s.cell[i].attention.pattern, i);
+	}
+	assert_string_equal(s.cell[0].key, "attention/block_sparse/s512/r0.5/b64/hq8/hk2/d64/bf16/forward");
+	assert_string_equal(s.cell[3].key, "attention/block_sparse/random_tokens/s512/r0.5/b64/hq8/hk2/d64/bf16/forward");
+	suite_fini(&s);
+	parse(HEAD "block_sparse: {seqlens: [512], sparsity_ratios: [0.5], block_sizes: [64]}\n", &s);
+	parse(HEAD "block_sparse: {seqlens: [512], sparsity_ratios: [0.5], block_sizes: [64], pattern: [uniform]}\n", &named);
+	suite_hash(&s, hex);
+	suite_hash(&named, named_hex);
+	assert_string_equal(hex, named_hex); /* uniform is what masks without a pattern always were */
+	suite_fini(&s);
+	suite_fini(&named);
+}
+
 static void filter_keeps_order(void **state)
 {
 	struct suite s;
@@ -214,6 +241,12 @@ static void mistakes(void **state)
 	mistake(HEAD "block_sparse: {seqlens: [1024], sparsity_ratios: [0.01], block_sizes: [64]}\n",
 		"less than one of 16 blocks");
 	mistake(HEAD "block_sparse: {seqlens: [64], sparsity_ratios: [0.5], block_sizes: [128]}\n", "does not fit");
+	mistake(HEAD "block_sparse: {seqlens: [64], sparsity_ratios: [0.5], block_sizes: [32], pattern: [diagonal]}\n",
+		"use uniform, banded, strided or random_tokens");
+	mistake(HEAD "block_sparse: {seqlens: [64], sparsity_ratios: [0.5], block_sizes: [32], pattern: banded}\n",
+		"must be a list of uniform");
+	mistake(HEAD "block_sparse: {seqlens: [64], sparsity_ratios: [0.5], block_sizes: [32], pattern: [banded, banded]}\n",
+		"appears twice");
 	mistake(HEAD "dense: {seqlens: [128], masks: [full]}\ndirections: [sideways]\n", "forward or backward");
 	mistake(HEAD "dense: {seqlens: [128], masks: [full]}\nthreshold_pct: 0\n", "threshold_pct");
 	mistake(HEAD "dense: {seqlens: [128], masks: [full]}\nthresholds: [{cell: '*/nope', pct: 2}]\n", "matches no cell");
@@ -250,6 +283,7 @@ int main(void)
 		cmocka_unit_test(ffa_is_twenty_cells),
 		cmocka_unit_test(small_suites_fit_a_cpu),
 		cmocka_unit_test(thresholds_and_directions),
+		cmocka_unit_test(patterns_of_block_masks),
 		cmocka_unit_test(filter_keeps_order),
 		cmocka_unit_test(hash_is_of_the_cells),
 		cmocka_unit_test(mistakes),

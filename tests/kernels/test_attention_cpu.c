@@ -360,6 +360,18 @@ static void a_second_mask_on_the_same_plan(void **state)
 	run_fini(&r);
 }
 
+static void every_pattern(void **state)
+{
+	(void)state;
+	for (int pattern = 0; pattern < PATTERNS; pattern++) {
+		struct attention_run r;
+		run_init(&r, FW_BLOCKS, 384, NULL, 1, 4, 2, 64, 64, 0.34);
+		run_pattern(&r, (enum pattern)pattern);
+		check(&r, NULL, 0);
+		run_fini(&r);
+	}
+}
+
 static struct fw_work work_of(struct attention_run *r)
 {
 	struct fw_attention a;
@@ -537,6 +549,7 @@ int main(void)
 		cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
 		cmocka_unit_test(phases_one_by_one_and_a_refilled_workspace),
 		cmocka_unit_test(a_second_mask_on_the_same_plan),
+		cmocka_unit_test(every_pattern),
 		cmocka_unit_test(counts_are_exact),
 		cmocka_unit_test(refuses_what_it_cannot_do),
 		cmocka_unit_test(structs_of_an_older_caller),

@@ -28,6 +28,19 @@ static inline size_t run_bytes(const struct attention_run *r, int slot)
 	return (size_t)reference_slot_elements(&r->cell, slot) * (slot == FW_LSE ? sizeof(float) : sizeof(uint16_t));
 }
 
+/* Other places for the kept blocks of a block mask. */
+static inline void run_pattern(struct attention_run *r, enum pattern pattern)
+{
+	struct attention_case *a = &r->cell.attention;
+	a->pattern = pattern;
+	case_name(&r->cell);
+	free(r->bits);
+	r->bits_bytes =
+		(size_t)a->nhk * (size_t)(a->seqlen / a->block) * (size_t)((case_key_blocks(a) + 31) / 32) * sizeof(uint32_t);
+	r->bits = calloc(1, r->bits_bytes);
+	case_block_bits(a, a->seed, r->bits);
+}
+
 /* `length` NULL: one sequence of `seqlen`; else `n_seqs` lengths that add up to it. `block` 0 unless FW_BLOCKS. */
 static inline void run_init(struct attention_run *r, int mask, int seqlen, const int *length, int n_seqs, int nhq, int nhk,
 	int headdim, int block, double ratio)
@@ -58,12 +71,8 @@ static inline void run_init(struct attention_run *r, int mask, int seqlen, const
 		if (slot == FW_Q || slot == FW_K || slot == FW_V || slot == FW_DO)
 			inputs_fill(a->seed, (uint32_t)slot, 0, bytes / sizeof(uint16_t), r->buffer[slot]);
 	}
-	if (mask == FW_BLOCKS) {
-		int blocks = seqlen / block;
-		r->bits_bytes = (size_t)nhk * (size_t)blocks * (size_t)((blocks + 31) / 32) * sizeof(uint32_t);
-		r->bits = calloc(1, r->bits_bytes);
-		inputs_block_bits(a->seed, nhk, blocks, blocks, case_kept_blocks(a), r->bits);
-	}
+	if (mask == FW_BLOCKS)
+		run_pattern(r, PATTERN_UNIFORM);
 }
 
 static inline void run_fini(struct attention_run *r)

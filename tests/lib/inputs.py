@@ -5,7 +5,9 @@ Import it beside a ctypes script to give a kernel library the same bits the runn
 
     tests/lib/inputs.py hash        golden hashes, "name sha256" a line
     tests/lib/inputs.py fill SEED TENSOR FIRST COUNT    bf16 bits, little-endian, on stdout
-    tests/lib/inputs.py blocks SEED HEADS Q_BLOCKS K_BLOCKS KEEP    mask words, little-endian u32, on stdout
+    tests/lib/inputs.py blocks SEED HEADS Q_BLOCKS K_BLOCKS KEEP [PATTERN]    mask words, little-endian u32, on stdout
+
+Patterns are those of daemon/core/case/pattern.h; random_tokens is uniform with key blocks of one token.
 """
 import array
 import hashlib
@@ -70,13 +72,26 @@ def kept_blocks(seed, head, q_block, k_blocks, keep):
     return place[:keep]
 
 
-def block_bits(seed, heads, q_blocks, k_blocks, keep):
+def placed_blocks(pattern, seed, head, q_block, q_blocks, k_blocks, keep):
+    """Key blocks that a row keeps where a rule places them."""
+    draw = stream(seed, BLOCK_STREAM + head)
+    diagonal = q_block * k_blocks // q_blocks
+    if pattern == "banded":
+        first = diagonal - draw % (min(keep, k_blocks - keep) + 1)
+        first = min(max(first, 0), k_blocks - keep)
+        return range(first, first + keep)
+    if pattern == "strided":
+        return [(diagonal + draw % k_blocks + j * k_blocks // keep) % k_blocks for j in range(keep)]
+    return kept_blocks(seed, head, q_block, k_blocks, keep)
+
+
+def block_bits(seed, heads, q_blocks, k_blocks, keep, pattern="uniform"):
     """Words of FW_BLOCK_BITS: [heads][q_blocks][ceil(k_blocks / 32)]."""
     words = []
     for head in range(heads):
         for q in range(q_blocks):
             row = 0
-            for block in kept_blocks(seed, head, q, k_blocks, keep):
+            for block in placed_blocks(pattern, seed, head, q, q_blocks, k_blocks, keep):
                 row |= 1 << block
             words += [row >> 32 * w & 0xFFFFFFFF for w in range((k_blocks + 31) // 32)]
     return words
@@ -90,6 +105,9 @@ def golden():
     yield "fill_q_seed42_1m", little_endian(fill(42, Q, 0, 1 << 20), "H")
     yield "blocks_seed42_384_keep38", little_endian(block_bits(42, 8, 384, 384, 38), "I")
     yield "blocks_seed42_768_keep76", little_endian(block_bits(42, 8, 768, 768, 76), "I")
+    yield "banded_seed42_384_keep38", little_endian(block_bits(42, 8, 384, 384, 38, "banded"), "I")
+    yield "strided_seed42_384_keep38", little_endian(block_bits(42, 8, 384, 384, 38, "strided"), "I")
+    yield "random_tokens_seed42_8x512_keep51", little_endian(block_bits(42, 8, 8, 512, 51, "random_tokens"), "I")
 
 
 def main(words):
@@ -98,8 +116,8 @@ def main(words):
             print(name, hashlib.sha256(data).hexdigest())
     elif len(words) == 5 and words[0] == "fill":
         sys.stdout.buffer.write(little_endian(fill(*map(int, words[1:])), "H"))
-    elif len(words) == 6 and words[0] == "blocks":
-        sys.stdout.buffer.write(little_endian(block_bits(*map(int, words[1:])), "I"))
+    elif len(words) in (6, 7) and words[0] == "blocks":
+        sys.stdout.buffer.write(little_endian(block_bits(*map(int, words[1:6]), *words[6:]), "I"))
     else:
         print(__doc__, file=sys.stderr)
         return 2

@@ -45,6 +45,37 @@ static void good_ones_pass(void **state)
 	run_result_fini(&r);
 }
 
+static void every_pattern_is_right_and_a_wrong_one_is_seen(void **state)
+{
+	static struct run_result r;
+	static const int32_t rows[] = { 64 };
+	const char *const good[] = { "good" }, *const one_mask[] = { "one_mask" };
+	struct cell cell[2 * PATTERNS];
+	int index[2 * PATTERNS];
+	(void)state;
+	for (int i = 0; i < 2 * PATTERNS; i++) {
+		cell[i] = small_cell(FW_BLOCKS, i % 2 ? DIRECTION_BACKWARD : DIRECTION_FORWARD, 1, rows);
+		cell[i].attention.pattern = (enum pattern)(i / 2);
+		case_name(&cell[i]);
+	}
+	struct msg_run run = small_run(RUN_CHECK, "cpu", good, 1, cell, index, 2 * PATTERNS);
+	run_task(&run, &r);
+	assert_int_equal(r.status, 0);
+	for (int i = 0; i < 2 * PATTERNS; i++)
+		if (!find_check(&r, index[i]) || !find_check(&r, index[i])->ok)
+			fail_msg(
+				"%s: %s", cell[i].key, find_check(&r, index[i]) ? find_check(&r, index[i])->detail : "no record");
+	run_result_fini(&r);
+	/* keeps the lists of the first mask that it saw */
+	run = small_run(RUN_CHECK, "cpu", one_mask, 1, cell, index, 2 * PATTERNS);
+	run_task(&run, &r);
+	for (int i = 0; i < 2 * PATTERNS; i += 2) {
+		assert_false(find_check(&r, index[i])->ok);
+		assert_non_null(strstr(find_check(&r, index[i])->detail, "another mask"));
+	}
+	run_result_fini(&r);
+}
+
 static void backward_alone_checks_its_forward(void **state)
 {
 	static struct run_result r;
@@ -179,6 +210,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(good_ones_pass),
+		cmocka_unit_test(every_pattern_is_right_and_a_wrong_one_is_seen),
 		cmocka_unit_test(backward_alone_checks_its_forward),
 		cmocka_unit_test(each_fault_has_its_class),
 		cmocka_unit_test(a_backward_is_not_tried_on_a_wrong_forward),

@@ -178,6 +178,22 @@ static void second_masks_have_equal_sizes(void **state)
 	assert_memory_equal(p.slot[FW_BLOCK_BITS].data, p.bits, sizeof bits);
 	problem_close(&p);
 
+	for (int i = 0; i < PATTERNS * 40; i++) { /* whatever a pattern leaves to be drawn */
+		struct cell c = small_cell(FW_BLOCKS, DIRECTION_FORWARD, 1, one);
+		uint32_t before[8];
+		c.attention.pattern = (enum pattern)(i % PATTERNS);
+		c.attention.seed = (uint64_t)i;
+		case_name(&c);
+		assert_int_equal(problem_open(&p, ops, dev, &c, &err), 0);
+		assert_true(p.bits_bytes <= sizeof before);
+		memcpy(before, p.bits, p.bits_bytes);
+		assert_true(problem_has_second_mask(&p));
+		assert_int_equal(problem_second_mask(&p, &err), 0);
+		assert_memory_not_equal(p.bits, before, p.bits_bytes);
+		assert_memory_equal(p.slot[FW_BLOCK_BITS].data, p.bits, p.bits_bytes);
+		problem_close(&p);
+	}
+
 	make(&p, FW_CAUSAL, DIRECTION_FORWARD, 2, two);
 	assert_true(problem_has_second_mask(&p));
 	assert_int_equal(problem_second_mask(&p, &err), 0);

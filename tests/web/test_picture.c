@@ -15,7 +15,7 @@ struct story {
 /* What the key says, as the daemon's own body has it. */
 static json_t *cell_of(const char *key)
 {
-	char mask[32] = "blocks";
+	char mask[32] = "block_sparse";
 	int seqlen = 0, block = 0;
 	double keep = 0;
 	const char *direction = strrchr(key, '/');

@@ -67,10 +67,10 @@ static double latency(const struct view_cell *c, const struct figures *f, int si
 	return ms > 0 ? ms : -1;
 }
 
-/* Only cells of attention are rows of these files. */
+/* Only cells of attention are rows of these files, which know no pattern but the uniform one. */
 static bool is_row(const struct view_cell *c, bool sparse)
 {
-	return *c->mask && strcmp(c->group, sparse ? "block_sparse" : "dense") == 0;
+	return sparse ? strcmp(c->mask, "block_sparse") == 0 : *c->mask && strcmp(c->group, "dense") == 0;
 }
 
 static void take_cell(void *arg, const struct view_cell *c)

@@ -140,6 +140,10 @@ static void case_name(struct buf *out, const struct comparison_cell *cell)
 	char name[NAME_MAX_BYTES + 1];
 	size_t len = strlen(cell->key);
 	if (cell->block) {
+		if (*cell->mask && strcmp(cell->mask, "block_sparse") != 0) {
+			put_words(out, cell->mask);
+			emit_raw(out, ", ");
+		}
 		emit_rawf(out, "keep %g, block %d, %d", cell->sparsity_ratio, cell->block, cell->seqlen);
 		return;
 	}

@@ -71,8 +71,9 @@ static double blocks_of(const struct comparison_cell *cell)
 {
 	if (isfinite(cell->blocks_kept) && cell->blocks_kept > 0)
 		return cell->blocks_kept;
-	double columns = cell->block ? floor((double)cell->seqlen / cell->block) : 0;
-	return columns * floor(cell->sparsity_ratio * columns);
+	double rows = cell->block ? floor((double)cell->seqlen / cell->block) : 0;
+	double columns = strcmp(cell->mask, "random_tokens") == 0 ? cell->seqlen : rows;
+	return rows * floor(cell->sparsity_ratio * columns);
 }
 
 static void fit_line(struct buf *out, const double *x, const double *ms, int n)
@@ -99,7 +100,7 @@ static void fits(struct buf *out, const struct comparison *c)
 		bool is_first = like->block > 0;
 		for (int k = 0; k < c->n_cells && is_first; k++) {
 			const struct comparison_cell *cell = &c->cell[k];
-			if (cell->block != like->block || cell->seqlen != like->seqlen ||
+			if (cell->block != like->block || strcmp(cell->mask, like->mask) != 0 || cell->seqlen != like->seqlen ||
 				strcmp(cell->direction, like->direction) != 0)
 				continue;
 			is_first = k >= i;
@@ -121,7 +122,12 @@ static void fits(struct buf *out, const struct comparison *c)
 				"ms</th><th "
 				"scope=col class=n>b, ns</th></tr></thead><tbody>\n");
 		begun = true;
-		emit_rawf(out, "<tr><th scope=row>block %d, ", like->block);
+		emit_raw(out, "<tr><th scope=row>");
+		if (*like->mask && strcmp(like->mask, "block_sparse") != 0) {
+			emit_text(out, like->mask);
+			emit_raw(out, ", ");
+		}
+		emit_rawf(out, "block %d, ", like->block);
 		emit_text(out, like->direction);
 		emit_rawf(out, "<span class=dim>, %d cells</span></th>", n);
 		fit_line(out, x, base, n);

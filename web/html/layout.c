@@ -338,12 +338,13 @@ void layout_cell_link(struct buf *out, const char *repo, const char *branch, con
 
 void layout_case(struct buf *out, const char *key, const char *mask, int seqlen, int block, double sparsity_ratio)
 {
+	bool is_named =
+		block ? *mask && strcmp(mask, "block_sparse") != 0 : *mask && seqlen; /* uniform blocks go without saying */
+	for (const char *s = mask; is_named && *s; s++)
+		buf_putc(out, *s == '_' ? ' ' : *s);
 	if (block)
-		emit_rawf(out, "keep %g, block %d", sparsity_ratio, block);
-	else if (*mask && seqlen)
-		for (const char *s = mask; *s; s++)
-			buf_putc(out, *s == '_' ? ' ' : *s);
-	else
+		emit_rawf(out, "%skeep %g, block %d", is_named ? ", " : "", sparsity_ratio, block);
+	else if (!is_named)
 		emit_text(out, key);
 	if (seqlen)
 		emit_rawf(out, "<span class=\"dim w\">, %d</span>", seqlen);

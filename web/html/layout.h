@@ -52,7 +52,7 @@ void layout_older(struct buf *out, struct http_request *r, int rows, int limit, 
 void layout_button(struct buf *out, const char *collection, const char *id, const char *verb, const char *label);
 /** Link to a cell's history, named by the cell. */
 void layout_cell_link(struct buf *out, const char *repo, const char *branch, const char *cell);
-/** A cell without what its whole table shares: "causal 8192", "keep 0.1, block 64"; its key where the words are not known. */
+/** A cell without what its whole table shares: "causal 8192", "keep 0.1, block 64", "banded, keep 0.1, block 64"; its key where the words are not known. */
 void layout_case(struct buf *out, const char *key, const char *mask, int seqlen, int block, double sparsity_ratio);
 /** A command to copy. */
 void layout_command(struct buf *out, const char *command);

@@ -39,7 +39,7 @@ static const char *dtype_name(int32_t dtype)
 static const char *mask_name(const struct attention_case *a)
 {
 	if (a->mask == FW_BLOCKS)
-		return "block_sparse";
+		return a->pattern == PATTERN_UNIFORM ? "block_sparse" : pattern_names[a->pattern];
 	if (a->mask == FW_CAUSAL)
 		return a->n_seqs > 1 ? "varlen_causal" : "causal";
 	return a->n_seqs > 1 ? "varlen_full" : "full";
@@ -49,24 +49,42 @@ void case_name(struct cell *c)
 {
 	const struct attention_case *a = &c->attention;
 	const char *dtype = dtype_name(a->dtype);
+	/* uniform masks were there before patterns were, and histories hang on their keys */
+	bool has_pattern = a->mask == FW_BLOCKS && a->pattern != PATTERN_UNIFORM;
 
 	snprintf(c->family, sizeof c->family, "attention");
 	snprintf(c->group, sizeof c->group, "%s", a->mask == FW_BLOCKS ? "block_sparse" : "dense");
 	snprintf(c->mask, sizeof c->mask, "%s", mask_name(a));
 	if (a->mask == FW_BLOCKS)
-		snprintf(c->case_key, sizeof c->case_key, "attention/block_sparse/s%d/r%g/b%d/hq%d/hk%d/d%d/%s", a->seqlen,
-			a->sparsity_ratio, a->block, a->nhq, a->nhk, a->headdim, dtype);
+		snprintf(c->case_key, sizeof c->case_key, "attention/block_sparse%s%s/s%d/r%g/b%d/hq%d/hk%d/d%d/%s",
+			has_pattern ? "/" : "", has_pattern ? pattern_names[a->pattern] : "", a->seqlen, a->sparsity_ratio,
+			a->block, a->nhq, a->nhk, a->headdim, dtype);
 	else
 		snprintf(c->case_key, sizeof c->case_key, "attention/dense/%s/s%d/hq%d/hk%d/d%d/%s", c->mask, a->seqlen, a->nhq,
 			a->nhk, a->headdim, dtype);
 	snprintf(c->key, sizeof c->key, "%.*s/%s", (int)sizeof c->case_key - 10, c->case_key, direction_name(c->direction));
 }
 
+int case_key_block(const struct attention_case *a)
+{
+	if (a->mask != FW_BLOCKS)
+		return 0;
+	return a->pattern == PATTERN_RANDOM_TOKENS ? 1 : a->block;
+}
+
+int case_key_blocks(const struct attention_case *a)
+{
+	int block = case_key_block(a);
+
+	return block > 0 ? a->seqlen / block : 0;
+}
+
 int case_kept_blocks(const struct attention_case *a)
 {
-	if (a->mask != FW_BLOCKS || a->block <= 0)
+	int blocks = case_key_blocks(a);
+
+	if (blocks == 0)
 		return 0;
-	int blocks = a->seqlen / a->block;
 	/* 0.29 * 100 is 28.999999999999996: a person who writes 0.29 means 29 */
 	int kept = (int)floor(a->sparsity_ratio * blocks + 1e-9);
 
@@ -75,12 +93,17 @@ int case_kept_blocks(const struct attention_case *a)
 	return kept < 1 ? 1 : kept;
 }
 
+void case_block_bits(const struct attention_case *a, uint64_t seed, uint32_t *bits)
+{
+	pattern_bits(a->pattern, seed, a->nhk, a->seqlen / a->block, case_key_blocks(a), case_kept_blocks(a), bits);
+}
+
 double case_area(const struct attention_case *a)
 {
 	double area = 0;
 
 	if (a->mask == FW_BLOCKS)
-		return (double)a->seqlen * case_kept_blocks(a) * a->block;
+		return (double)a->seqlen * case_kept_blocks(a) * case_key_block(a);
 	for (int i = 0; i < a->n_seqs; i++) {
 		double s = a->length[i];
 
@@ -128,7 +151,7 @@ void case_problem(const struct cell *c, struct fw_attention *out_attention, stru
 		.dtype = a->dtype,
 		.mask = a->mask,
 		.block_q = a->block,
-		.block_k = a->block,
+		.block_k = case_key_block(a),
 		.total_q = a->seqlen,
 		.total_k = a->seqlen,
 		.n_seqs = a->n_seqs,
@@ -152,15 +175,21 @@ static int check_blocks(const struct attention_case *a, struct fw_err *err)
 	if (a->seqlen % a->block != 0)
 		return err_set(err, ERR_INVALID, "seqlen %d is no multiple of block size %d; use %d or %d", a->seqlen, a->block,
 			a->seqlen / a->block * a->block, (a->seqlen / a->block + 1) * a->block);
-	if (a->seqlen / a->block > INPUTS_BLOCKS_MAX)
+	if (a->pattern < PATTERN_UNIFORM || a->pattern >= PATTERNS)
+		return err_set(err, ERR_INVALID, "pattern %d is unknown", (int)a->pattern);
+	int blocks = case_key_blocks(a);
+
+	if (blocks > INPUTS_BLOCKS_MAX && a->pattern == PATTERN_RANDOM_TOKENS)
+		return err_set(err, ERR_INVALID, "random tokens are drawn of at most %d, not of seqlen %d; use a shorter one",
+			INPUTS_BLOCKS_MAX, a->seqlen);
+	if (blocks > INPUTS_BLOCKS_MAX)
 		return err_set(err, ERR_INVALID, "seqlen %d in blocks of %d gives more than %d blocks a row; use larger blocks",
 			a->seqlen, a->block, INPUTS_BLOCKS_MAX);
 	if (!(a->sparsity_ratio > 0 && a->sparsity_ratio <= 1))
 		return err_set(
 			err, ERR_INVALID, "sparsity ratio %g is the share that is kept: above 0, at most 1", a->sparsity_ratio);
-	if (a->sparsity_ratio * (a->seqlen / a->block) + 1e-9 < 1)
-		return err_set(err, ERR_INVALID, "sparsity ratio %g keeps less than one of %d blocks", a->sparsity_ratio,
-			a->seqlen / a->block);
+	if (a->sparsity_ratio * blocks + 1e-9 < 1)
+		return err_set(err, ERR_INVALID, "sparsity ratio %g keeps less than one of %d blocks", a->sparsity_ratio, blocks);
 	return 0;
 }
 
@@ -206,8 +235,8 @@ int case_check(const struct cell *c, struct fw_err *err)
 	if (check_lengths(a, err))
 		return -1;
 	if (a->mask != FW_BLOCKS)
-		return a->block || a->sparsity_ratio != 0
-			       ? err_set(err, ERR_INVALID, "a dense case has no block size and no sparsity ratio")
+		return a->block || a->sparsity_ratio != 0 || a->pattern != PATTERN_UNIFORM
+			       ? err_set(err, ERR_INVALID, "a dense case has no block size, sparsity ratio or pattern")
 			       : 0;
 	if (a->n_seqs != 1)
 		return err_set(err, ERR_INVALID, "a block-sparse case is one sequence, not %d", a->n_seqs);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "core/case/pattern.h"
 #include "core/state/series.h"
 #include "kernels/fw_kernel.h"
 
@@ -27,8 +28,9 @@ struct attention_case {
 	int32_t dtype;                 /* enum fw_dtype; FW_BF16 */
 	int32_t n_seqs;                /* 1 unless varlen */
 	int32_t length[CASE_SEQS_MAX]; /* tokens of each sequence; their sum is seqlen */
-	int32_t block;                 /* tokens a mask block; 0 unless FW_BLOCKS */
-	double sparsity_ratio;         /* density kept, 0 < ratio <= 1; 0 unless FW_BLOCKS */
+	int32_t block;         /* tokens a mask block, of queries and, but for random tokens, of keys; 0 unless FW_BLOCKS */
+	enum pattern pattern;  /* where kept blocks lie; PATTERN_UNIFORM unless FW_BLOCKS */
+	double sparsity_ratio; /* density kept, 0 < ratio <= 1; 0 unless FW_BLOCKS */
 	uint64_t seed;
 };
 
@@ -37,7 +39,7 @@ struct cell {
 	char case_key[CASE_KEY_SIZE];
 	char family[16]; /* "attention" */
 	char group[16];  /* "dense" or "block_sparse": the table it is shown in */
-	char mask[16];   /* "full" "causal" "varlen_full" "varlen_causal" "block_sparse" */
+	char mask[16];   /* "full" "causal" "varlen_full" "varlen_causal"; "block_sparse" (uniform), or its pattern */
 	enum direction direction;
 	double threshold_pct; /* TFLOP/s loss that is a regression */
 	double flops;         /* of a call of a foreign benchmark (family "command"); 0 unknown */
@@ -65,8 +67,20 @@ double case_flops(const struct cell *c);
  */
 double case_bytes(const struct cell *c);
 
-/** Kept key blocks in each row of query blocks: floor(ratio * blocks), at least 1. 0 unless FW_BLOCKS. */
+/** Tokens of a key block: those of a query block, of random tokens 1. 0 unless FW_BLOCKS. */
+int case_key_block(const struct attention_case *a);
+
+/** Key blocks that a row of query blocks could keep. 0 unless FW_BLOCKS. */
+int case_key_blocks(const struct attention_case *a);
+
+/** Kept key blocks in each row of query blocks: floor(ratio * key blocks), at least 1. 0 unless FW_BLOCKS. */
 int case_kept_blocks(const struct attention_case *a);
+
+/**
+ * The mask under `seed`, by its pattern.
+ * Shape: bits[nhk][seqlen / block][(key blocks + 31) / 32], the layout of FW_BLOCK_BITS.
+ */
+void case_block_bits(const struct attention_case *a, uint64_t seed, uint32_t *bits);
 
 /** The kernel ABI's view: sizes of `a`. `scale` is 1/sqrt(headdim). Own: `out` borrows nothing. */
 void case_problem(const struct cell *c, struct fw_attention *out_attention, struct fw_problem *out);

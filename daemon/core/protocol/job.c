@@ -85,7 +85,9 @@ static void read_lengths(struct fields *f, struct attention_case *a)
 /* The fields make the key; the key that came must be the same, or sender and receiver mean different work. */
 static int read_cell(json_t *object, const char *where, struct cell *c, int *index, struct fw_err *err)
 {
-	static const char *const masks[] = { "full", "causal", "varlen_full", "varlen_causal", "block_sparse", NULL };
+	enum { MASK_BLOCKS = 4 }; /* the patterns, uniform first */
+	static const char *const masks[] = { "full", "causal", "varlen_full", "varlen_causal", [MASK_BLOCKS] = "block_sparse",
+		"banded", "strided", "random_tokens", NULL };
 	static const char *const directions[] = { "forward", "backward", NULL };
 	static const char *const dtypes[] = { "bf16", NULL };
 	static const char *const decides[] = { [SERIES_DEVICE] = "device", [SERIES_CALL] = "call", NULL };
@@ -104,7 +106,8 @@ static int read_cell(json_t *object, const char *where, struct cell *c, int *ind
 	c->tau0 = field_double_or(&f, "tau0", 0, 1, 0);
 	c->nu0 = field_double_or(&f, "nu0", 0, 1e6, 0);
 	c->blind_pct = field_double_or(&f, "blind_pct", 0, 100, 0);
-	a->mask = which == 4 ? FW_BLOCKS : which == 1 || which == 3 ? FW_CAUSAL : FW_FULL;
+	a->mask = which >= MASK_BLOCKS ? FW_BLOCKS : which == 1 || which == 3 ? FW_CAUSAL : FW_FULL;
+	a->pattern = which >= MASK_BLOCKS ? (enum pattern)(which - MASK_BLOCKS) : PATTERN_UNIFORM;
 	a->dtype = FW_BF16;
 	a->seqlen = (int32_t)field_int(&f, "seqlen", 1, INT32_MAX);
 	a->nhq = (int32_t)field_int(&f, "nhq", 1, INT32_MAX);

@@ -288,6 +288,26 @@ static void read_dense(struct draft *d, struct yaml_node *root)
 	yaml_finish(d->y, map);
 }
 
+/* Without a list every mask is uniform. Shape: out[PATTERNS]. Returns how many. */
+static int read_patterns(struct yaml *y, struct yaml_node *list, enum pattern *out)
+{
+	int n = 0;
+
+	if (!list)
+		return 1;
+	if (!yaml_is_list(list) || yaml_count(list) < 1 || yaml_count(list) > PATTERNS) {
+		yaml_mistake(y, list, "must be a list of uniform, banded, strided and random_tokens");
+		return 0;
+	}
+	for (int i = 0; i < yaml_count(list); i++) {
+		int which = read_word(y, yaml_item(y, list, i), pattern_names, "uniform, banded, strided or random_tokens");
+
+		if (which >= 0)
+			out[n++] = (enum pattern)which;
+	}
+	return n;
+}
+
 static void read_block_sparse(struct draft *d, struct yaml_node *root)
 {
 	struct yaml_node *map = yaml_get(d->y, root, "block_sparse");
@@ -301,7 +321,9 @@ static void read_block_sparse(struct draft *d, struct yaml_node *root)
 		return;
 	}
 	struct yaml_node *seqlens = yaml_get(d->y, map, "seqlens"), *ratios = yaml_get(d->y, map, "sparsity_ratios");
-	struct yaml_node *blocks = yaml_get(d->y, map, "block_sizes");
+	struct yaml_node *blocks = yaml_get(d->y, map, "block_sizes"), *patterns = yaml_get(d->y, map, "pattern");
+	enum pattern pattern[PATTERNS] = { PATTERN_UNIFORM };
+	int n_patterns = read_patterns(d->y, patterns, pattern);
 	int n_seqlens = read_ints(d->y, seqlens, LIST_MAX, 1 << 20, seqlen);
 	int n_ratios = read_doubles(d->y, ratios, ratio);
 	int n_blocks = read_ints(d->y, blocks, LIST_MAX, 1 << 20, block);
@@ -311,13 +333,15 @@ static void read_block_sparse(struct draft *d, struct yaml_node *root)
 	require(d->y, map, blocks, "block_sizes");
 	for (int s = 0; s < n_seqlens; s++)
 		for (int r = 0; r < n_ratios; r++)
-			for (int b = 0; b < n_blocks; b++) {
-				struct attention_case a = start_case(d, FW_BLOCKS, seqlen[s]);
+			for (int b = 0; b < n_blocks; b++)
+				for (int p = 0; p < n_patterns; p++) {
+					struct attention_case a = start_case(d, FW_BLOCKS, seqlen[s]);
 
-				a.block = block[b];
-				a.sparsity_ratio = ratio[r];
-				add_case(d, yaml_item(d->y, blocks, b), &a);
-			}
+					a.block = block[b];
+					a.sparsity_ratio = ratio[r];
+					a.pattern = pattern[p];
+					add_case(d, yaml_item(d->y, blocks, b), &a);
+				}
 	yaml_finish(d->y, map);
 }
 

@@ -5,7 +5,8 @@
 
 int reference_mask_room(const struct attention_case *a)
 {
-	return a->mask == FW_BLOCKS ? (a->seqlen + a->block - 1) / a->block : 1;
+	int keys = case_key_blocks(a), rows = a->mask == FW_BLOCKS ? a->seqlen / a->block : 0;
+	return a->mask != FW_BLOCKS ? 1 : keys > rows ? keys : rows;
 }
 
 static struct reference_range sequence_of(const struct reference_io *io, int token)
@@ -21,19 +22,20 @@ static struct reference_range sequence_of(const struct reference_io *io, int tok
 
 static bool block_kept(const struct reference_io *io, int kv_head, int q_block, int k_block)
 {
-	int blocks = reference_mask_room(&io->cell->attention), words = (blocks + 31) / 32;
-	const uint32_t *row = io->block_bits + ((int64_t)kv_head * blocks + q_block) * words;
+	const struct attention_case *a = &io->cell->attention;
+	int words = (case_key_blocks(a) + 31) / 32;
+	const uint32_t *row = io->block_bits + ((int64_t)kv_head * (a->seqlen / a->block) + q_block) * words;
 	return row[k_block / 32] >> (k_block % 32) & 1u;
 }
 
 static int kept_blocks(const struct reference_io *io, int kv_head, int block, bool of_key, struct reference_range *out)
 {
 	const struct attention_case *a = &io->cell->attention;
-	int blocks = reference_mask_room(a), n = 0;
-	for (int other = 0; other < blocks; other++) {
+	int tokens = of_key ? a->block : case_key_block(a), n = 0;
+	for (int other = 0; other < a->seqlen / tokens; other++) {
 		if (!block_kept(io, kv_head, of_key ? other : block, of_key ? block : other))
 			continue;
-		int begin = other * a->block, end = begin + a->block < a->seqlen ? begin + a->block : a->seqlen;
+		int begin = other * tokens, end = begin + tokens;
 		if (n > 0 && out[n - 1].end == begin)
 			out[n - 1].end = end;
 		else
@@ -57,7 +59,7 @@ int reference_mask_rows(const struct reference_io *io, int kv_head, int key, str
 {
 	const struct attention_case *a = &io->cell->attention;
 	if (a->mask == FW_BLOCKS)
-		return kept_blocks(io, kv_head, key / a->block, true, out);
+		return kept_blocks(io, kv_head, key / case_key_block(a), true, out);
 	out[0] = sequence_of(io, key);
 	if (a->mask == FW_CAUSAL)
 		out[0].begin = key;

@@ -1,0 +1,53 @@
+/* pattern.c - masks that are laid out by a rule; tests/lib/inputs.py is an independent second version. */
+#include "core/case/pattern.h"
+
+#include <string.h>
+
+#include "core/case/inputs.h"
+
+const char *const pattern_names[PATTERNS + 1] = { "uniform", "banded", "strided", "random_tokens", NULL };
+
+static void lay_band(uint64_t draw, int diagonal, int k_blocks, int keep, uint32_t *row)
+{
+	int room = k_blocks - keep, most_before = keep < room ? keep : room;
+	int first = diagonal - (int)(draw % (uint64_t)(most_before + 1));
+
+	first = first < 0 ? 0 : first > room ? room : first;
+	for (int block = first; block < first + keep; block++)
+		row[block / 32] |= UINT32_C(1) << (block % 32);
+}
+
+static void lay_strides(uint64_t draw, int diagonal, int k_blocks, int keep, uint32_t *row)
+{
+	int turn = (int)(draw % (uint64_t)k_blocks);
+
+	for (int j = 0; j < keep; j++) {
+		int block = (diagonal + turn + (int)((int64_t)j * k_blocks / keep)) % k_blocks;
+
+		row[block / 32] |= UINT32_C(1) << (block % 32);
+	}
+}
+
+void pattern_bits(enum pattern pattern, uint64_t seed, int nhk, int q_blocks, int k_blocks, int keep, uint32_t *bits)
+{
+	size_t words = ((size_t)k_blocks + 31) / 32;
+
+	if (pattern != PATTERN_BANDED && pattern != PATTERN_STRIDED) {
+		inputs_block_bits(seed, nhk, q_blocks, k_blocks, keep, bits);
+		return;
+	}
+	memset(bits, 0, (size_t)nhk * (size_t)q_blocks * words * sizeof *bits);
+	for (int head = 0; head < nhk; head++) {
+		uint64_t draw = inputs_stream(seed, INPUTS_BLOCK_STREAM + (uint32_t)head);
+
+		for (int q = 0; q < q_blocks; q++) {
+			uint32_t *row = bits + ((size_t)head * (size_t)q_blocks + (size_t)q) * words;
+			int diagonal = (int)((int64_t)q * k_blocks / q_blocks);
+
+			if (pattern == PATTERN_BANDED)
+				lay_band(draw, diagonal, k_blocks, keep, row);
+			else
+				lay_strides(draw, diagonal, k_blocks, keep, row);
+		}
+	}
+}

@@ -1,0 +1,33 @@
+/**
+ * pattern.h - where the kept blocks of a sparse mask lie. How many a row keeps is the same for every pattern, so that patterns
+ * differ in what can be skipped and read again, never in useful work.
+ */
+#ifndef CORE_CASE_PATTERN_H
+#define CORE_CASE_PATTERN_H
+
+#include <stdint.h>
+
+/**
+ * Of every row of query blocks:
+ *   UNIFORM        any key blocks, drawn without replacement (inputs_block_bits)
+ *   BANDED         neighbouring key blocks at the diagonal: a window that slides, stopped at both ends
+ *   STRIDED        key blocks at equal distances, which move along with the diagonal and go around
+ *   RANDOM_TOKENS  any key tokens, drawn one by one: a mask block is as wide as one token
+ */
+enum pattern { PATTERN_UNIFORM, PATTERN_BANDED, PATTERN_STRIDED, PATTERN_RANDOM_TOKENS, PATTERNS };
+
+/** "uniform" "banded" "strided" "random_tokens", then NULL. */
+extern const char *const pattern_names[PATTERNS + 1];
+
+/**
+ * Block mask in which each (kv head, query block) row keeps exactly `keep` of `k_blocks` key blocks. With
+ * draw = stream(seed, 64 + kv head) of inputs.h and diagonal = query block * k_blocks / q_blocks:
+ *   BANDED         blocks first .. first + keep - 1, first = diagonal - draw % (min(keep, k_blocks - keep) + 1), at least 0 and at
+ *                  most k_blocks - keep
+ *   STRIDED        blocks (diagonal + draw % k_blocks + j * k_blocks / keep) % k_blocks for j of 0 .. keep - 1
+ *   others         inputs_block_bits
+ * Shape: bits[nhk][q_blocks][(k_blocks + 31) / 32]; 1 <= keep <= k_blocks <= INPUTS_BLOCKS_MAX.
+ */
+void pattern_bits(enum pattern pattern, uint64_t seed, int nhk, int q_blocks, int k_blocks, int keep, uint32_t *bits);
+
+#endif
