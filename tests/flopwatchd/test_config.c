@@ -481,9 +481,29 @@ static void test_the_installed_example_is_right(void **state)
 
 #define CASE(name) cmocka_unit_test(name)
 
+static void test_profiles_are_on_unless_said_otherwise(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text;
+		bool profile;
+	} cases[] = { { "repos: []\n", true }, { "profile: on\n", true }, { "profile: off\n", false } };
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		struct config *c = good(cases[i].text), *live = good("repos: []\n");
+		char restart[256];
+		assert_int_equal(c->profile, cases[i].profile);
+		config_update(live, c, restart, sizeof restart); /* a reload takes it */
+		assert_int_equal(live->profile, cases[i].profile);
+		config_free(c);
+		config_free(live);
+	}
+	bad("profile: sometimes\n", "1:10: profile: is not one of on, off\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_profiles_are_on_unless_said_otherwise),
 		CASE(test_an_empty_file_is_the_installed_default),
 		CASE(test_everything_set),
 		CASE(test_all_mistakes_at_once),

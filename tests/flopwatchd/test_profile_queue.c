@@ -118,6 +118,24 @@ static void test_the_suite_is_found_where_nobody_names_it(void **state)
 	assert_int_equal(fixture_number("SELECT count(*) FROM job"), 1); /* one question, one suite */
 }
 
+static void test_the_largest_cell_of_each_table_and_direction(void **state)
+{
+	(void)state;
+	gitrepo_write("w/etc/suites/big.yaml",
+		"suite: big\nfamily: attention\ncommon: {nhq: 2, nhk: 1, headdim: 64, dtype: bf16}\n"
+		"dense: {seqlens: [64, 128], masks: [full, causal]}\ndirections: [forward, backward]\nseed: 1\n");
+	fixture_commit("1", "a larger suite", one);
+	fixture_commit("2", "slower", two);
+	add_worker(HELLO DONE);
+	ask("big");
+	begin();
+	fixture_until(STATE_IS("done"));
+	assert_string_equal(
+		fixture_text("SELECT group_concat(substr(key, 1, 26) || ' ' || state || ': ' || why, ', ') FROM profile_cell"),
+		"attention/dense/full/s128/ failed: the worker said nothing of it, attention/dense/full/s128/ failed: the worker said "
+		"nothing of it");
+}
+
 static void test_equal_sides_need_no_worker(void **state)
 {
 	(void)state;
@@ -357,6 +375,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		CASE(test_what_a_worker_found_is_stored),
 		CASE(test_the_suite_is_found_where_nobody_names_it),
+		CASE(test_the_largest_cell_of_each_table_and_direction),
 		CASE(test_equal_sides_need_no_worker),
 		CASE(test_programs_are_not_profiled),
 		CASE(test_a_push_goes_first),

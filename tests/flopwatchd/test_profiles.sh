@@ -102,6 +102,31 @@ flopwatch profile comparison "$comparison" --cells '*/forward' --json >"$tmp/sai
 is "of a comparison's cells" "$(jq -c '[.comparison == '"$comparison"', (.cells | length)]' "$tmp/said")" '[true,1]'
 like "a comparison that has no such cell is refused" "$(post profiles "{\"comparison\": $comparison, \"cells\": \"none\"}")" 'timed no cell that matches none'
 
+like "one is asked again" "$(post "jobs/$(profile_job slow)/retry" | jq -r .state)" '^queued$'
+is "as a profile of the same" "$(sql "SELECT count(*) FROM profile WHERE alert = $(alert_of slow) AND comparison = $comparison")" 2
+await is_idle
+is "which is done, too" "$(sql "SELECT group_concat(DISTINCT state) FROM job WHERE kind = 'profile'")" done
+
+# ---- the comment at a review is written once more ----
+mkdir "$tmp/forge"
+echo '[]' >"$tmp/forge/comments.json"
+python3 "$root/tests/lib/forge.py" "$tmp/forge" &
+on_exit kill $!
+await test -s "$tmp/forge/port"
+touch "$tmp/hold"
+slow_branch review 1.07
+is "a review's commit is slower" "$(result_of "$(head_of kernels)")" "done regression"
+FLOPWATCH_SERVER=http://127.0.0.1:$(port) COMMIT=$(head_of kernels) REPOSITORY=kernels REVIEW=7 FORGE_TOKEN=secret GITHUB_REPOSITORY=team/kernels \
+	GITHUB_API_URL=http://127.0.0.1:$(cat "$tmp/forge/port") bash "$root/etc/ci/comment.sh" >"$tmp/comment.log" 2>&1 &
+comment=$!
+is_said() { jq -e ".[-1].body $1" "$tmp/forge/comments.json" >"$tmp/said"; }
+await is_said '| contains("Why: being looked into")'
+rm -f "$tmp/hold"
+wait "$comment"
+is "the comment is written" $? 0
+is "twice, at one place" "$(cut -d' ' -f1 "$tmp/forge/requests" | paste -sd' ')" "POST PATCH"
+ok "and looks no more" is_said '| contains("being looked into") | not'
+
 # ---- a worker that is lost every time ----
 touch "$tmp/die"
 slow_branch slower 1.09
