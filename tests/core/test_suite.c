@@ -148,6 +148,30 @@ static void patterns_of_block_masks(void **state)
 	suite_fini(&named);
 }
 
+static void sparse_lengths_have_a_dense_case(void **state)
+{
+	struct suite s;
+
+	(void)state;
+	parse(HEAD "dense: {seqlens: [512], masks: [full]}\nblock_sparse: {seqlens: [512, 1024], sparsity_ratios: [0.5], "
+		   "block_sizes: [64], dense_reference: true}\ndirections: [forward]\n",
+		&s);
+	assert_int_equal(s.n_cells, 4);
+	assert_string_equal(s.cell[0].case_key, "attention/dense/full/s512/hq8/hk2/d64/bf16");
+	assert_string_equal(s.cell[1].case_key, "attention/dense/full/s1024/hq8/hk2/d64/bf16");
+	assert_string_equal(s.cell[2].mask, "block_sparse");
+	suite_fini(&s);
+	parse(HEAD "block_sparse: {seqlens: [512], sparsity_ratios: [0.5], block_sizes: [64], dense_reference: false}\n", &s);
+	assert_int_equal(s.n_cells, 2);
+	suite_fini(&s);
+	parse(HEAD "block_sparse:\n  - {seqlens: [512], sparsity_ratios: [0.25], block_sizes: [64], dense_reference: true}\n"
+		   "  - {seqlens: [512, 1024], sparsity_ratios: [0.5], block_sizes: [128], dense_reference: true}\n"
+		   "directions: [forward]\n",
+		&s);
+	assert_int_equal(s.n_cells, 5); /* the dense case of 512 tokens once */
+	suite_fini(&s);
+}
+
 static void filter_keeps_order(void **state)
 {
 	struct suite s;
@@ -243,6 +267,10 @@ static void mistakes(void **state)
 	mistake(HEAD "block_sparse: {seqlens: [64], sparsity_ratios: [0.5], block_sizes: [128]}\n", "does not fit");
 	mistake(HEAD "block_sparse: {seqlens: [64], sparsity_ratios: [0.5], block_sizes: [32], pattern: [diagonal]}\n",
 		"use uniform, banded, strided or random_tokens");
+	mistake(HEAD "block_sparse: {seqlens: [64], sparsity_ratios: [0.5], block_sizes: [32], dense_reference: yes}\n",
+		"dense_reference");
+	mistake(HEAD "block_sparse: []\n", "list of 1 to 32 mappings");
+	mistake(HEAD "block_sparse: [64]\n", "block_sparse[0]: must be a mapping of seqlens");
 	mistake(HEAD "block_sparse: {seqlens: [64], sparsity_ratios: [0.5], block_sizes: [32], pattern: banded}\n",
 		"must be a list of uniform");
 	mistake(HEAD "block_sparse: {seqlens: [64], sparsity_ratios: [0.5], block_sizes: [32], pattern: [banded, banded]}\n",
@@ -284,6 +312,7 @@ int main(void)
 		cmocka_unit_test(small_suites_fit_a_cpu),
 		cmocka_unit_test(thresholds_and_directions),
 		cmocka_unit_test(patterns_of_block_masks),
+		cmocka_unit_test(sparse_lengths_have_a_dense_case),
 		cmocka_unit_test(filter_keeps_order),
 		cmocka_unit_test(hash_is_of_the_cells),
 		cmocka_unit_test(mistakes),

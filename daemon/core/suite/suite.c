@@ -288,6 +288,18 @@ static void read_dense(struct draft *d, struct yaml_node *root)
 	yaml_finish(d->y, map);
 }
 
+/* The full mask that sparse ones of this length are held against, unless it is there already. */
+static void add_dense_reference(struct draft *d, struct yaml_node *at, int32_t seqlen)
+{
+	struct attention_case a = start_case(d, FW_FULL, seqlen);
+
+	for (int i = 0; i < d->suite->n_cells; i++)
+		if (d->suite->cell[i].attention.mask == FW_FULL && d->suite->cell[i].attention.n_seqs == 1 &&
+			d->suite->cell[i].attention.seqlen == seqlen)
+			return;
+	add_case(d, at, &a);
+}
+
 /* Without a list every mask is uniform. Shape: out[PATTERNS]. Returns how many. */
 static int read_patterns(struct yaml *y, struct yaml_node *list, enum pattern *out)
 {
@@ -308,21 +320,22 @@ static int read_patterns(struct yaml *y, struct yaml_node *list, enum pattern *o
 	return n;
 }
 
-static void read_block_sparse(struct draft *d, struct yaml_node *root)
+static void read_sparse_map(struct draft *d, struct yaml_node *map)
 {
-	struct yaml_node *map = yaml_get(d->y, root, "block_sparse");
 	int32_t seqlen[LIST_MAX], block[LIST_MAX];
 	double ratio[LIST_MAX];
 
-	if (!map)
-		return;
 	if (!yaml_is_map(map)) {
-		yaml_mistake(d->y, map, "must be a mapping of seqlens, sparsity_ratios and block_sizes");
+		yaml_mistake(d->y, map, "must be a mapping of seqlens, sparsity_ratios and block_sizes, or a list of such");
 		return;
 	}
 	struct yaml_node *seqlens = yaml_get(d->y, map, "seqlens"), *ratios = yaml_get(d->y, map, "sparsity_ratios");
 	struct yaml_node *blocks = yaml_get(d->y, map, "block_sizes"), *patterns = yaml_get(d->y, map, "pattern");
 	enum pattern pattern[PATTERNS] = { PATTERN_UNIFORM };
+	struct yaml_node *reference = yaml_get(d->y, map, "dense_reference");
+	bool want_dense = false;
+
+	yaml_bool(d->y, reference, &want_dense);
 	int n_patterns = read_patterns(d->y, patterns, pattern);
 	int n_seqlens = read_ints(d->y, seqlens, LIST_MAX, 1 << 20, seqlen);
 	int n_ratios = read_doubles(d->y, ratios, ratio);
@@ -331,6 +344,8 @@ static void read_block_sparse(struct draft *d, struct yaml_node *root)
 	require(d->y, map, seqlens, "seqlens");
 	require(d->y, map, ratios, "sparsity_ratios");
 	require(d->y, map, blocks, "block_sizes");
+	for (int s = 0; s < n_seqlens && want_dense; s++)
+		add_dense_reference(d, yaml_item(d->y, seqlens, s), seqlen[s]);
 	for (int s = 0; s < n_seqlens; s++)
 		for (int r = 0; r < n_ratios; r++)
 			for (int b = 0; b < n_blocks; b++)
@@ -343,6 +358,23 @@ static void read_block_sparse(struct draft *d, struct yaml_node *root)
 					add_case(d, yaml_item(d->y, blocks, b), &a);
 				}
 	yaml_finish(d->y, map);
+}
+
+/* One mapping, or several whose lists belong to each other. */
+static void read_block_sparse(struct draft *d, struct yaml_node *root)
+{
+	struct yaml_node *sparse = yaml_get(d->y, root, "block_sparse");
+
+	if (!sparse)
+		return;
+	if (!yaml_is_list(sparse)) {
+		read_sparse_map(d, sparse);
+		return;
+	}
+	if (yaml_count(sparse) < 1 || yaml_count(sparse) > LIST_MAX)
+		yaml_mistake(d->y, sparse, "must be a list of 1 to %d mappings", LIST_MAX);
+	for (int i = 0; i < yaml_count(sparse) && i < LIST_MAX; i++)
+		read_sparse_map(d, yaml_item(d->y, sparse, i));
 }
 
 static void read_thresholds(struct draft *d, struct yaml_node *root)
