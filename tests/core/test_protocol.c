@@ -277,6 +277,11 @@ static void records(void **state)
 			.config = "B=64",
 			.flops_issued = 1.5e15,
 			.bytes_moved = -1,
+			.workspace_bytes = 4096,
+			.persist_bytes = 512,
+			.tensor_bytes = INT64_C(1) << 40,
+			.mask_blocks = 800,
+			.mask_kept = 80,
 			.phases = 63 } };
 	struct msg node = { .t = MSG_NODE,
 		.u.node = { .role = ROLE_BASE,

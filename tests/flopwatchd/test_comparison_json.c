@@ -145,6 +145,68 @@ static void every_promised_key_is_there(void **state)
 	buf_fini(&body);
 }
 
+static void tell_mask(struct result *r, enum role role, int cell, int64_t claimed)
+{
+	struct msg m = { .t = MSG_WORK,
+		.u.work = { .cell = cell,
+			.flops_issued = -1,
+			.bytes_moved = 1e6,
+			.tiles_total = 1024,
+			.tiles_skipped = 800,
+			.tiles_partial = 32,
+			.blocks_kept = claimed,
+			.workspace_bytes = 100,
+			.persist_bytes = 20,
+			.tensor_bytes = 3000,
+			.mask_blocks = 4096,
+			.mask_kept = 819 } };
+	m.u.work.role = role;
+	snprintf(m.u.work.provider, sizeof m.u.work.provider, "hopper");
+	fixture_add(r, &m);
+}
+
+static void masks_stand_beside_claims_and_dense_cases(void **state)
+{
+	struct fixture *f = *state;
+	static const double shift[4] = { 0 };
+	struct buf body;
+	struct result *r = fixture_result(f, "feature/x", 1, 2, 4);
+	struct cell *dense = &r->plan.ask.cell[1];
+	dense->attention.mask = FW_FULL;
+	dense->attention.seqlen = dense->attention.length[0] = 4096;
+	case_name(dense);
+	fixture_measured(r, shift);
+	tell_mask(r, ROLE_BASE, 3, 819);
+	tell_mask(r, ROLE_TARGET, 3, 800);
+	json_t *j = body_of(f, judged(f, r), &body);
+	const json_t *cells = json_object_get(j, "cells"), *full = json_array_get(cells, 1), *sparse = json_array_get(cells, 3);
+	assert_true(is_null(full, "sparsity") && is_null(full, "over_dense") && is_null(full, "peak"));
+	const json_t *sparsity = json_object_get(sparse, "sparsity"), *base = json_object_get(sparsity, "base"),
+		     *target = json_object_get(sparsity, "target");
+	assert_int_equal(number(sparsity, "blocks"), 4096);
+	assert_int_equal(number(sparsity, "masked"), 4096 - 819);
+	assert_string_equal(text(base, "text"), "fully masked blocks 3277/4096 (80 %), tiles skipped 800/1024, partial 3.12 %");
+	assert_true(is_null(base, "contradiction"));
+	assert_int_equal(number(target, "blocks_kept"), 800);
+	assert_string_equal(text(target, "contradiction"), "says it keeps 800 blocks, the mask keeps 819");
+	assert_int_equal(number(json_object_get(sparse, "peak"), "target_bytes"), 3120);
+	const json_t *over = json_object_get(sparse, "over_dense");
+	double expected =
+		number(json_object_get(full, "base"), "median_ms") / number(json_object_get(sparse, "base"), "median_ms");
+	assert_true(fabs(number(over, "base") / expected - 1) < 1e-5);
+	assert_true(fabs(number(over, "ideal") - 64.0 / 12) < 1e-4); /* 0.2 keeps 12 of 64 blocks */
+	const json_t *lines = json_object_get(j, "long_over_short"), *line = json_array_get(lines, 0);
+	assert_int_equal(json_array_size(lines), 1); /* causal at 1024 and 3072 tokens; the others have one length */
+	assert_string_equal(text(line, "mask"), "causal");
+	assert_int_equal(number(line, "shortest"), 1024);
+	assert_int_equal(number(line, "longest"), 3072);
+	expected = number(json_object_get(json_array_get(cells, 2), "target"), "tflops") /
+		   number(json_object_get(json_array_get(cells, 0), "target"), "tflops");
+	assert_true(fabs(number(line, "target") / expected - 1) < 1e-5);
+	json_decref(j);
+	buf_fini(&body);
+}
+
 static void nothing_measured_is_null(void **state)
 {
 	struct fixture *f = *state;
@@ -211,6 +273,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(every_promised_key_is_there, setup, teardown),
+		cmocka_unit_test_setup_teardown(masks_stand_beside_claims_and_dense_cases, setup, teardown),
 		cmocka_unit_test_setup_teardown(nothing_measured_is_null, setup, teardown),
 		cmocka_unit_test_setup_teardown(twenty_cells_stay_small, setup, teardown),
 		cmocka_unit_test_setup_teardown(equal_rows_give_equal_bytes, setup, teardown),

@@ -40,6 +40,14 @@ static void good_ones_pass(void **state)
 		work++;
 		assert_true(r.record[i].u.work.flops_issued > 0);
 		assert_true(r.record[i].u.work.phases & FW_RUN);
+		const struct msg_work *w = &r.record[i].u.work;
+		bool blocks = w->cell == index[4] || w->cell == index[5];
+		assert_int_equal(w->mask_blocks, blocks ? 3 * 3 : 0); /* 48 tokens in blocks of 16, half of them kept */
+		assert_int_equal(w->mask_kept, blocks ? 3 : 0);
+		int64_t query = 48 * 2 * 16 * 2, key = query / 2, lse = 48 * 2 * 4, bits = 3 * 4;
+		bool backward = w->cell % 2 == 1, varlen = w->cell == index[2] || w->cell == index[3];
+		assert_int_equal(w->tensor_bytes, query * (backward ? 4 : 2) + key * (backward ? 4 : 2) + lse +
+							  (blocks ? bits : 0) + (varlen ? 2 * 3 * 4 : 0));
 	}
 	assert_int_equal(work, 6);
 	run_result_fini(&r);

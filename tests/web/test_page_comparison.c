@@ -113,10 +113,66 @@ static void a_change_explains_itself(void **state)
 	answer_free(&a);
 }
 
+static int64_t insert_cell(struct fixture *f, int64_t comparison, int n, const char *key, const char *mask, int block, int seqlen)
+{
+	struct store_cell c = { .comparison = comparison,
+		.n = n,
+		.group = "dense",
+		.direction = "forward",
+		.seqlen = seqlen,
+		.block = block,
+		.sparsity_ratio = block ? 0.1 : 0,
+		.flops = seqlen * (block ? 1e8 : 1e9),
+		.threshold_pct = 1.5,
+		.launches = 4,
+		.base_median_ms = block ? 0.5 : 1,
+		.target_median_ms = block ? 0.4 : 1,
+		.verdict = VERDICT_UNCHANGED };
+	snprintf(c.key, sizeof c.key, "%s", key);
+	snprintf(c.mask, sizeof c.mask, "%s", mask);
+	ok(store_cell_insert(f->db, &c, &err));
+	return c.id;
+}
+
+/* A cell that is opened says what its mask leaves out, whose claim cannot be, and what sparsity and length are worth. */
+static void masks_are_reported(void **state)
+{
+	static const struct {
+		const char *name;
+		double value;
+	} metrics[] = { { "target.mask_blocks", 800 }, { "target.mask_kept", 80 }, { "target.blocks_kept", 90 },
+		{ "target.tiles_total", 56320 }, { "target.tiles_skipped", 51200 }, { "target.tiles_partial", 1690 },
+		{ "base.blocks_kept", 80 }, { "target.peak_bytes", 3.5e6 } };
+	struct run *run = *state;
+	struct fixture *f = run->f;
+	ok(db_begin(f->db, &err));
+	int64_t id = fixture_comparison(f, "main", 0xa1, 0xb1, VERDICT_UNCHANGED, 6000);
+	insert_cell(f, id, 0, "d/512", "full", 0, 512);
+	insert_cell(f, id, 1, "d/8192", "full", 0, 8192);
+	int64_t cell = insert_cell(f, id, 2, "s/8192", "banded", 64, 8192);
+	for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++)
+		ok(store_metric(f->db, cell, metrics[i].name, "count", metrics[i].value, &err));
+	ok(store_comparison_verdict(f->db, id, VERDICT_UNCHANGED, &err));
+	ok(body_store(f->db, id, &err));
+	ok(db_commit(f->db, &err));
+	struct answer a = get(run, "/comparisons/1?open=2");
+	assert_int_equal(a.status, 200);
+	assert_non_null(strstr(a.body, "Target: fully masked blocks 720/800 (90 %), tiles skipped 51200/56320, partial 3 %."));
+	assert_non_null(strstr(a.body, "<b>Target says it keeps 90 blocks, the mask keeps 80.</b>"));
+	assert_non_null(strstr(a.body, "Base: fully masked blocks 720/800 (90 %)."));
+	assert_null(strstr(a.body, "<b>Base"));
+	assert_non_null(strstr(a.body, "banded, keep 0.1, block 64"));
+	assert_non_null(strstr(a.body, ", forward</th><td class=n>2.00</td><td class=n>2.50</td><td class=n>10.00</td>"));
+	assert_non_null(strstr(a.body, "<td class=n>8192 / 512</td><td class=n>16.00</td><td class=n>16.00</td>"));
+	assert_non_null(strstr(a.body, "tensors and workspace, measured"));
+	answer_free(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(kernels_are_compared_one_by_one, run_setup, run_teardown),
+		cmocka_unit_test_setup_teardown(masks_are_reported, run_setup, run_teardown),
 		cmocka_unit_test_setup_teardown(a_change_explains_itself, run_setup, run_teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,6 +53,8 @@ static const struct jsonr_field cell_base[] = { CELL("median_ms", JSONR_NUMBER, 
 static const struct jsonr_field cell_target[] = { CELL("median_ms", JSONR_NUMBER, target_ms),
 	CELL("tflops", JSONR_NUMBER, target_tflops), CELL("provider", JSONR_TEXT, target_provider),
 	CELL("configuration", JSONR_TEXT, target_config), LAST };
+static const struct jsonr_field cell_over_dense[] = { CELL("base", JSONR_NUMBER, base_over_dense),
+	CELL("target", JSONR_NUMBER, target_over_dense), CELL("ideal", JSONR_NUMBER, ideal_over_dense), LAST };
 static const struct jsonr_field cell_clock[] = { CELL("base_mhz", JSONR_NUMBER, base_mhz),
 	CELL("target_mhz", JSONR_NUMBER, target_mhz), LAST };
 #define PEER(name, as, member)                                                                                                   \
@@ -104,8 +106,8 @@ static const struct jsonr_field cell_fields[] = { CELL("cell", JSONR_TEXT, key),
 	PASSED("beta"), CELL("launches", JSONR_WHOLE, launches), CELL("samples", JSONR_WHOLE, samples), PASSED("mean"),
 	PASSED("phases"), PASSED("call"), PASSED("sustained"), PASSED("slow_calls"), PASSED("enqueue"),
 	INNER("clock", cell_clock), PASSED("error_ratio"), PASSED("flops_issued"), PASSED("moved"), PASSED("workspace"),
-	CELL("blocks_kept", JSONR_NUMBER, blocks_kept), { JSONR_KEY("peers"), .kind = JSONR_OTHER, .read = read_peers },
-	PASSED("nodes"), LAST };
+	CELL("blocks_kept", JSONR_NUMBER, blocks_kept), PASSED("peak"), PASSED("sparsity"), INNER("over_dense", cell_over_dense),
+	{ JSONR_KEY("peers"), .kind = JSONR_OTHER, .read = read_peers }, PASSED("nodes"), LAST };
 
 #define SIDE(side)                                                                                                               \
 	{                                                                                                                        \
@@ -146,6 +148,9 @@ static const struct comparison_cell no_cell = { .key = "",
 	.base_mhz = NAN,
 	.target_mhz = NAN,
 	.blocks_kept = NAN,
+	.base_over_dense = NAN,
+	.target_over_dense = NAN,
+	.ideal_over_dense = NAN,
 	.since_previous_pct = NAN };
 
 static const struct comparison no_comparison = { .repo = "",
@@ -163,7 +168,8 @@ static const struct comparison no_comparison = { .repo = "",
 	.wall_s = NAN,
 	.rule_k = NAN,
 	.notes = { "", 0 },
-	.costs = { "", 0 } };
+	.costs = { "", 0 },
+	.long_over_short = { "", 0 } };
 
 /* The body's list of cells; the ones after COMPARISON_CELLS_MAX are left out. */
 static void read_cells(struct jsonr *r, void *into)
@@ -212,7 +218,8 @@ static const struct jsonr_field fields[] = { HEAD("repo", JSONR_TEXT, repo), HEA
 	INNER("target", target_side), INNER("environment", environment_fields), INNER("rule", rule_fields),
 	HEAD("launches", JSONR_WHOLE, launches), HEAD("gpu_s", JSONR_NUMBER, gpu_s), HEAD("wall_s", JSONR_NUMBER, wall_s),
 	HEAD("isolation", JSONR_TEXT, isolation), HEAD("notes", JSONR_SPAN, notes), HEAD("costs", JSONR_SPAN, costs),
-	HEAD("regressions", JSONR_WHOLE, regressions), { JSONR_KEY("cells"), .kind = JSONR_OTHER, .read = read_cells }, LAST };
+	HEAD("long_over_short", JSONR_SPAN, long_over_short), HEAD("regressions", JSONR_WHOLE, regressions),
+	{ JSONR_KEY("cells"), .kind = JSONR_OTHER, .read = read_cells }, LAST };
 
 static int read_body(struct comparison *c, struct fw_err *err)
 {

@@ -39,6 +39,7 @@ struct comparison_cell {
 	int seqlen, block, launches, samples;
 	double sparsity_ratio, threshold_pct, base_ms, target_ms, base_tflops, target_tflops;
 	double change_pct, ci_low_pct, ci_high_pct, mde_pct, base_mhz, target_mhz, blocks_kept;
+	double base_over_dense, target_over_dense, ideal_over_dense; /* speed beside the full mask of its length; NAN none */
 	bool borderline;
 	int n_peers;
 	struct comparison_peer peer[COMPARISON_PEERS_MAX];
@@ -64,7 +65,7 @@ struct comparison {
 	} environment;
 	double gpu_s, wall_s, rule_k;
 	bool quick;
-	struct jsonr_span notes, costs;
+	struct jsonr_span notes, costs, long_over_short;
 	const struct chip *chip; /* NULL: not known */
 	int cores;               /* of the device, 0 unknown */
 	int regressions, launches, n_cells;

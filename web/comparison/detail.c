@@ -9,6 +9,7 @@
 #include "web/comparison/closer.h"
 #include "web/comparison/explained.h"
 #include "web/comparison/peer.h"
+#include "web/comparison/sparse.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 #include "web/html/mark.h"
@@ -86,8 +87,8 @@ static void module_rows(struct buf *out, const struct comparison *c, const struc
 	double peak_target = comparison_peak_pct(c, cell->target_tflops, cell->target_mhz);
 	pair_row(out, "issued", "TFLOP/s", rate(issued_base, cell->base_ms, 1e12), rate(issued_target, cell->target_ms, 1e12),
 		NAN, "%.1f", "the module does not count them");
-	pair_row(out, "memory", "GB/s", rate(moved_base, cell->base_ms, 1e9), rate(moved_target, cell->target_ms, 1e9), NAN,
-		"%.0f", "the module does not count bytes");
+	pair_row(out, "memory, as it says", "GB/s", rate(moved_base, cell->base_ms, 1e9),
+		rate(moved_target, cell->target_ms, 1e9), NAN, "%.0f", "the module does not count bytes");
 	pair_row(out, "SM clock", "MHz", cell->base_mhz, cell->target_mhz, NAN, "%.0f", "the device shows no clock of a call");
 	pair_row(out, "of peak at that clock", "%", peak_base, peak_target, NAN, "%.1f", "this device\u2019s peak is not known");
 	comparison_peer_rows(out, cell);
@@ -105,6 +106,9 @@ static void module_rows(struct buf *out, const struct comparison *c, const struc
 		of_side(cell, "error_ratio", "target"), NAN, "", "not checked");
 	pair_row(out, "workspace", "MB", of_side(cell, "workspace", "base_bytes") / 1e6,
 		of_side(cell, "workspace", "target_bytes") / 1e6, NAN, "", "not said");
+	pair_row(out, "tensors and workspace, measured", "MB", of_side(cell, "peak", "base_bytes") / 1e6,
+		of_side(cell, "peak", "target_bytes") / 1e6, NAN, "%.1f", "not counted");
+	pair_row(out, "beside its dense case", "times as fast", cell->base_over_dense, cell->target_over_dense, NAN, "", NULL);
 }
 
 /* Its card stays open for what there is to say of the figures. */
@@ -121,6 +125,7 @@ static void times(struct buf *out, const struct comparison *c, const struct comp
 	if (!program)
 		module_rows(out, c, cell);
 	layout_table_end(out);
+	comparison_sparsity(out, cell);
 	if (comparison_is_paired_apart(cell)) {
 		emit_raw(out, "<p><small>The change is the middle of paired ratios, each call beside its neighbour of the other "
 			      "side; the quotient "

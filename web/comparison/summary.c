@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "web/comparison/table.h"
+#include "web/comparison/sparse.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
 
@@ -144,6 +145,8 @@ void comparison_summary(struct buf *out, const struct comparison *c)
 	buf_init(&part, 1 << 20);
 	totals(&part, c);
 	fits(&part, c);
+	comparison_beside_dense(&part, c);
+	comparison_lengths(&part, c);
 	if (part.len) {
 		emit_raw(out, "<section><h2>In sum <small>without a verdict</small></h2><div class=\"cards wide\">");
 		buf_append(out, part.data, part.len);

@@ -146,6 +146,76 @@ static void group_table(const json_t *cells, enum jobkind kind, const char *grou
 	table_fini(&t);
 }
 
+static bool is_sparse(const json_t *cell)
+{
+	return json_is_object(json_object_get(cell, "sparsity"));
+}
+
+static void times_as_fast(struct table *t, const json_t *over, const char *side)
+{
+	double times = value_number(over, side);
+	if (isnan(times))
+		table_cell(t, "-");
+	else
+		table_cell(t, "%.2f", times);
+}
+
+/* What masks leave out, and what that is worth. A side that says what cannot be is named. */
+static void sparse_table(const json_t *cells, FILE *out)
+{
+	static const char *const columns[] = { "cell", "target", "~>base, times as fast as dense", ">target", ">1/density" };
+	struct table t;
+	bool any = false;
+	size_t i;
+	json_t *cell;
+	json_array_foreach(cells, i, cell) any = any || is_sparse(cell);
+	if (!any)
+		return;
+	table_init(&t, 5, columns);
+	json_array_foreach(cells, i, cell)
+	{
+		const json_t *over = json_object_get(cell, "over_dense");
+		if (!is_sparse(cell))
+			continue;
+		table_cell(&t, "%s", value_text(cell, "cell"));
+		table_cell(&t, "%s", value_text(json_object_get(json_object_get(cell, "sparsity"), "target"), "text"));
+		times_as_fast(&t, over, "base");
+		times_as_fast(&t, over, "target");
+		times_as_fast(&t, over, "ideal");
+	}
+	fputc('\n', out);
+	line(out, "what masks leave out");
+	table_print(&t, out);
+	table_fini(&t);
+	json_array_foreach(cells, i, cell) for (int side = 0; side < 2; side++)
+	{
+		const char *name = side ? "target" : "base";
+		const char *text = value_text(json_object_get(json_object_get(cell, "sparsity"), name), "contradiction");
+		if (*text)
+			line(out, "WARNING %s: the %s %s", value_text(cell, "cell"), name, text);
+	}
+}
+
+static void tell_lengths(const json_t *comparison, FILE *out)
+{
+	size_t i;
+	const json_t *row;
+	json_array_foreach(json_object_get(comparison, "long_over_short"), i, row)
+	{
+		char kept[64] = "", times[2][16] = { "-", "-" };
+		double over[2] = { value_number(row, "base"), value_number(row, "target") };
+		for (int side = 0; side < 2; side++)
+			if (!isnan(over[side]))
+				snprintf(times[side], sizeof times[side], "%.2f", over[side]);
+		if (value_integer(row, "block"))
+			snprintf(kept, sizeof kept, " keep %g block %lld", value_number(row, "sparsity_ratio"),
+				(long long)value_integer(row, "block"));
+		line(out, "long over short: %s%s %s, TFLOP/s at %lld over %lld tokens: base %s, target %s",
+			value_text(row, "mask"), kept, value_text(row, "direction"), (long long)value_integer(row, "longest"),
+			(long long)value_integer(row, "shortest"), times[0], times[1]);
+	}
+}
+
 /* One table for each group and direction that there is, in the order of the suite. */
 static void tables(const json_t *cells, enum jobkind kind, FILE *out)
 {
@@ -398,8 +468,11 @@ void report_comparison(const json_t *comparison, FILE *out)
 		: *peer      ? peer
 			     : "the default provider",
 		*identical ? ", " : "", identity(identical, cells));
-	if (!*identical)
+	if (!*identical) {
 		tables(cells, kind, out);
+		sparse_table(cells, out);
+		tell_lengths(comparison, out);
+	}
 	fputc('\n', out);
 	if (kind == JOBKIND_SELFCHECK)
 		line(out, "a commit beside itself: no other was compared with it; flopwatch log %lld says why",

@@ -379,6 +379,10 @@ static int read_work(struct fields *f, struct msg_work *m)
 	m->tiles_partial = field_int_or(f, "tiles_partial", -1, COUNT_MAX, 0);
 	m->blocks_kept = field_int_or(f, "blocks_kept", -1, COUNT_MAX, 0);
 	m->workspace_bytes = field_int_or(f, "workspace_bytes", 0, BYTES_MAX, 0);
+	m->persist_bytes = field_int_or(f, "persist_bytes", 0, BYTES_MAX, 0);
+	m->tensor_bytes = field_int_or(f, "tensor_bytes", 0, BYTES_MAX, 0);
+	m->mask_blocks = field_int_or(f, "mask_blocks", 0, COUNT_MAX, 0);
+	m->mask_kept = field_int_or(f, "mask_kept", 0, COUNT_MAX, 0);
 	m->phases = (uint32_t)field_int_or(f, "phases", 0, UINT32_MAX, 0);
 	m->tunes = field_bool_or(f, "tunes", false);
 	return 0;

@@ -224,6 +224,12 @@ static void put_work(struct jsonw *j, const struct msg_work *m)
 	jsonw_kv_int(j, "tiles_partial", m->tiles_partial);
 	jsonw_kv_int(j, "blocks_kept", m->blocks_kept);
 	jsonw_kv_int(j, "workspace_bytes", m->workspace_bytes);
+	jsonw_kv_int(j, "persist_bytes", m->persist_bytes);
+	jsonw_kv_int(j, "tensor_bytes", m->tensor_bytes);
+	if (m->mask_blocks) {
+		jsonw_kv_int(j, "mask_blocks", m->mask_blocks);
+		jsonw_kv_int(j, "mask_kept", m->mask_kept);
+	}
 	jsonw_kv_int(j, "phases", m->phases);
 	if (m->tunes)
 		jsonw_kv_bool(j, "tunes", true);

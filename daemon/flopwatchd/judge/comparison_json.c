@@ -26,6 +26,15 @@
 enum { BODY_MAX = 8 << 20 };
 
 /** Shared by all callbacks of one body. */
+enum { BESIDE_MAX = 400 }; /* cells of a suite */
+
+/* What is known of a cell before any is written, because cells are told beside each other. Shape: ms and tflops of base and target. */
+struct beside {
+	char mask[16], direction[16];
+	int seqlen, block;
+	double sparsity_ratio, flops, ms[2], tflops[2];
+};
+
 struct body {
 	struct db *db;
 	struct jsonw j;
@@ -35,6 +44,8 @@ struct body {
 	struct buf name[2];   /* what people call base and target; empty: nothing */
 	int n_sources;        /* comparisons against peers that say something about this one */
 	struct store_peer_source source[STORE_PEER_SOURCES_MAX];
+	int n_beside;
+	struct beside beside[BESIDE_MAX];
 	struct fw_err *err;
 	int failed;
 };
@@ -203,6 +214,85 @@ static void write_mean(struct jsonw *j, const struct view_cell *c)
 	jsonw_object_end(j);
 }
 
+static void take_beside(void *arg, const struct view_cell *c)
+{
+	struct body *b = arg;
+	if (c->seqlen <= 0 || b->n_beside == BESIDE_MAX)
+		return;
+	struct beside *d = &b->beside[b->n_beside++];
+	*d = (struct beside){ .seqlen = c->seqlen,
+		.block = c->block,
+		.sparsity_ratio = c->sparsity_ratio,
+		.flops = c->flops,
+		.ms = { c->base_median_ms, c->target_median_ms },
+		.tflops = { c->base_tflops, c->target_tflops } };
+	snprintf(d->mask, sizeof d->mask, "%s", c->mask);
+	snprintf(d->direction, sizeof d->direction, "%s", c->direction);
+}
+
+/* Cells that differ in nothing but their length. */
+static bool is_like(const struct beside *a, const struct beside *b)
+{
+	return strcmp(a->mask, b->mask) == 0 && strcmp(a->direction, b->direction) == 0 && a->block == b->block &&
+	       a->sparsity_ratio == b->sparsity_ratio;
+}
+
+/* Of every mask with several lengths: the throughput of the longest over that of the shortest. */
+static void write_long_over_short(struct body *b)
+{
+	struct jsonw *j = &b->j;
+	jsonw_key(j, "long_over_short");
+	jsonw_array(j);
+	for (int i = 0; i < b->n_beside; i++) {
+		const struct beside *shortest = &b->beside[i], *longest = shortest;
+		bool is_first = true;
+		for (int k = 0; k < b->n_beside && is_first; k++) {
+			const struct beside *other = &b->beside[k];
+			if (!is_like(other, &b->beside[i]))
+				continue;
+			is_first = k >= i;
+			shortest = other->seqlen < shortest->seqlen ? other : shortest;
+			longest = other->seqlen > longest->seqlen ? other : longest;
+		}
+		if (!is_first || shortest == longest)
+			continue;
+		double over[2] = { longest->tflops[0] / shortest->tflops[0], longest->tflops[1] / shortest->tflops[1] };
+		if (!isfinite(over[0]) && !isfinite(over[1]))
+			continue;
+		jsonw_object(j);
+		jsonw_kv_string(j, "mask", shortest->mask);
+		jsonw_kv_string(j, "direction", shortest->direction);
+		jsonw_kv_int(j, "block", shortest->block);
+		jsonw_kv_figure(j, "sparsity_ratio", shortest->sparsity_ratio);
+		jsonw_kv_int(j, "shortest", shortest->seqlen);
+		jsonw_kv_int(j, "longest", longest->seqlen);
+		jsonw_kv_figure(j, "base", over[0]);
+		jsonw_kv_figure(j, "target", over[1]);
+		jsonw_object_end(j);
+	}
+	jsonw_array_end(j);
+}
+
+/* How much faster a sparse cell is than the full mask of its length beside it, which its density would make `ideal`. */
+static void write_over_dense(struct body *b, const struct view_cell *c)
+{
+	const struct beside *d = NULL;
+	for (int i = 0; i < b->n_beside && c->block; i++)
+		if (b->beside[i].seqlen == c->seqlen && strcmp(b->beside[i].mask, "full") == 0 &&
+			strcmp(b->beside[i].direction, c->direction) == 0)
+			d = &b->beside[i];
+	if (!d) {
+		jsonw_kv_null(&b->j, "over_dense");
+		return;
+	}
+	jsonw_key(&b->j, "over_dense");
+	jsonw_object(&b->j);
+	jsonw_kv_figure(&b->j, "base", d->ms[0] / c->base_median_ms);
+	jsonw_kv_figure(&b->j, "target", d->ms[1] / c->target_median_ms);
+	jsonw_kv_figure(&b->j, "ideal", d->flops / c->flops);
+	jsonw_object_end(&b->j);
+}
+
 static void write_cell(void *arg, const struct view_cell *c)
 {
 	struct body *b = arg;
@@ -245,7 +335,8 @@ static void write_cell(void *arg, const struct view_cell *c)
 	jsonw_kv_int(j, "launches", c->launches);
 	jsonw_kv_int(j, "samples", c->samples);
 	write_mean(j, c);
-	figures_write(j, &f);
+	figures_write(j, &f, c->flops);
+	write_over_dense(b, c);
 	write_peers(b, c);
 	write_artifact(b, "nodes", "cell", c->id, "nodes_changed");
 	jsonw_object_end(j);
@@ -385,10 +476,13 @@ int body_comparison(struct db *db, int64_t comparison, struct buf *out, struct f
 	int result = store_comparison_get(db, comparison, &row, &rule, err);
 	if (result == 0 && (b.n_sources = store_peer_sources(db, comparison, b.source, err)) < 0)
 		result = -1;
+	if (result == 0)
+		result = view_cells(db, comparison, take_beside, &b, err);
 	if (result == 0) {
 		struct head head = { .b = &b, .repo = row.repo, .rule = row.rule_json };
 		jsonw_object(&b.j);
 		result = view_comparison(db, comparison, write_head, &head, err);
+		write_long_over_short(&b);
 		jsonw_key(&b.j, "cells");
 		jsonw_array(&b.j);
 		if (result == 0)

@@ -147,6 +147,12 @@ static void put_side(struct sink *s, const struct result *r, int i, enum role ro
 	put(s, side, "tiles_skipped", "count", known((double)w->tiles_skipped));
 	put(s, side, "tiles_partial", "count", known((double)w->tiles_partial));
 	put(s, side, "blocks_kept", "count", known((double)w->blocks_kept));
+	if (w->tensor_bytes > 0)
+		put(s, side, "peak_bytes", "bytes", (double)(w->tensor_bytes + w->workspace_bytes + w->persist_bytes));
+	if (w->mask_blocks > 0) {
+		put(s, side, "mask_blocks", "count", (double)w->mask_blocks);
+		put(s, side, "mask_kept", "count", (double)w->mask_kept);
+	}
 }
 
 /* ---- graph nodes ----------------------------------------------------------------------------------------------------- */

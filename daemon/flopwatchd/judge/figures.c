@@ -24,6 +24,11 @@ static const struct figures no_figures = { .call_base_us = NAN,
 	.workspace_base = NAN,
 	.workspace_target = NAN,
 	.kept = NAN,
+	.peak_base = NAN,
+	.peak_target = NAN,
+	.mask = { NAN, NAN, NAN },
+	.claim_base = { NAN, NAN, NAN, NAN, NAN },
+	.claim_target = { NAN, NAN, NAN, NAN, NAN },
 	.slow_base_pct = NAN,
 	.slow_target_pct = NAN,
 	.sustained = { NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN } };
@@ -83,6 +88,19 @@ static void take_metric(void *arg, const char *name, const char *unit, double va
 		{ "base.workspace_bytes", &f->workspace_base },
 		{ "target.workspace_bytes", &f->workspace_target },
 		{ "target.blocks_kept", &f->kept },
+		{ "base.peak_bytes", &f->peak_base },
+		{ "target.peak_bytes", &f->peak_target },
+		{ "base.mask_blocks", &f->mask.blocks },
+		{ "base.mask_kept", &f->mask.kept },
+		{ "target.mask_blocks", &f->mask.blocks },
+		{ "target.mask_kept", &f->mask.kept },
+		{ "base.tiles_total", &f->claim_base.tiles_total },
+		{ "base.tiles_skipped", &f->claim_base.tiles_skipped },
+		{ "base.tiles_partial", &f->claim_base.tiles_partial },
+		{ "base.blocks_kept", &f->claim_base.blocks_kept },
+		{ "target.tiles_total", &f->claim_target.tiles_total },
+		{ "target.tiles_skipped", &f->claim_target.tiles_skipped },
+		{ "target.tiles_partial", &f->claim_target.tiles_partial },
 		{ "slow_calls.base_pct", &f->slow_base_pct },
 		{ "slow_calls.target_pct", &f->slow_target_pct },
 		{ "sustained.base_ms", &f->sustained.base_ms },
@@ -126,6 +144,44 @@ static void pair(struct jsonw *j, const char *key, const char *unit, double base
 	jsonw_object_end(j);
 }
 
+static void write_claim(
+	struct jsonw *j, const char *key, const struct sparsity_mask *mask, struct sparsity_claim claim, double issued)
+{
+	char text[EXPLAIN_SIZE], contradiction[EXPLAIN_SIZE];
+	claim.flops_issued = issued;
+	sparsity_words(mask, &claim, text);
+	sparsity_contradiction(mask, &claim, contradiction);
+	jsonw_key(j, key);
+	jsonw_object(j);
+	jsonw_kv_figure(j, "blocks_kept", claim.blocks_kept);
+	jsonw_kv_figure(j, "tiles_total", claim.tiles_total);
+	jsonw_kv_figure(j, "tiles_skipped", claim.tiles_skipped);
+	jsonw_kv_figure(j, "tiles_partial", claim.tiles_partial);
+	jsonw_kv_string(j, "text", text);
+	jsonw_kv_string(j, "contradiction", contradiction[0] ? contradiction : NULL);
+	jsonw_object_end(j);
+}
+
+/* What the mask leaves out, beside what each side says it skipped. */
+static void write_sparsity(struct jsonw *j, const struct figures *f, double flops)
+{
+	struct sparsity_mask mask = f->mask;
+	if (!isfinite(mask.blocks)) {
+		jsonw_kv_null(j, "sparsity");
+		return;
+	}
+	mask.flops_useful = flops;
+	struct sparsity_claim target = f->claim_target;
+	target.blocks_kept = f->kept;
+	jsonw_key(j, "sparsity");
+	jsonw_object(j);
+	jsonw_kv_figure(j, "blocks", mask.blocks);
+	jsonw_kv_figure(j, "masked", mask.blocks - mask.kept);
+	write_claim(j, "base", &mask, f->claim_base, f->issued_base);
+	write_claim(j, "target", &mask, target, f->issued_target);
+	jsonw_object_end(j);
+}
+
 static void write_sustained(struct jsonw *j, const struct figures *f)
 {
 	if (!isfinite(f->sustained.change_pct)) {
@@ -151,7 +207,7 @@ static void write_sustained(struct jsonw *j, const struct figures *f)
 	jsonw_object_end(j);
 }
 
-void figures_write(struct jsonw *j, const struct figures *f)
+void figures_write(struct jsonw *j, const struct figures *f, double flops)
 {
 	jsonw_key(j, "phases");
 	jsonw_array(j);
@@ -185,4 +241,6 @@ void figures_write(struct jsonw *j, const struct figures *f)
 	pair(j, "moved", "_bytes", f->bytes_base, f->bytes_target);
 	pair(j, "workspace", "_bytes", f->workspace_base, f->workspace_target);
 	jsonw_kv_figure(j, "blocks_kept", f->kept);
+	pair(j, "peak", "_bytes", f->peak_base, f->peak_target);
+	write_sparsity(j, f, flops);
 }

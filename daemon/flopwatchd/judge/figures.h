@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include "base/jsonw.h"
+#include "core/verdict/sparsity.h"
 #include "db/sqlite/db.h"
 
 enum { FIGURES_PHASES_MAX = 32 };
@@ -25,6 +26,9 @@ struct figures {
 	double bytes_base, bytes_target;
 	double workspace_base, workspace_target;
 	double kept; /* blocks of a sparse mask, as the target counted them */
+	double peak_base, peak_target;
+	struct sparsity_mask mask; /* as the runner counted it, the same of both sides */
+	struct sparsity_claim claim_base, claim_target;
 	double slow_base_pct, slow_target_pct;
 	struct {
 		double base_ms, target_ms, change_pct, ci_low_pct, ci_high_pct, launches;
@@ -34,7 +38,7 @@ struct figures {
 
 /** From the metrics of a cell's row; NAN where there is none. */
 int figures_read(struct db *db, int64_t cell, struct figures *out, struct fw_err *err);
-/** Members of the object that is open. */
-void figures_write(struct jsonw *j, const struct figures *f);
+/** Members of the object that is open. `flops` useful of a call, NAN unknown. */
+void figures_write(struct jsonw *j, const struct figures *f, double flops);
 
 #endif

@@ -241,6 +241,24 @@ int problem_second_mask(struct problem *p, struct fw_err *err)
 	return upload_masks(p, err);
 }
 
+int64_t problem_kept_blocks(const struct problem *p, int64_t *blocks)
+{
+	const struct attention_case *a = &p->cell.attention;
+	int64_t kept = 0;
+	*blocks = p->bits ? (int64_t)a->nhk * (a->seqlen / a->block) * case_key_blocks(a) : 0;
+	for (size_t i = 0; i < p->bits_bytes / sizeof *p->bits; i++)
+		kept += __builtin_popcount(p->bits[i]);
+	return kept;
+}
+
+int64_t problem_tensor_bytes(const struct problem *p)
+{
+	int64_t bytes = 0;
+	for (int i = 0; i < FW_ATTENTION_SLOTS; i++)
+		bytes += p->slot[i].use != PROBLEM_UNUSED ? (int64_t)p->slot[i].bytes : 0;
+	return bytes;
+}
+
 int problem_restore(struct problem *p, struct fw_err *err)
 {
 	return arrange_inputs(p, &p->named, err);

@@ -61,6 +61,11 @@ int problem_second_mask(struct problem *p, struct fw_err *err);
 /** Whether there is another mask of these sizes. */
 bool problem_has_second_mask(const struct problem *p);
 
+/** Kept blocks of the mask as it is now, counted bit by bit, and how many there could be, over all key heads; 0 without a block mask. */
+int64_t problem_kept_blocks(const struct problem *p, int64_t *blocks);
+/** Bytes of the tensors that a call reads and writes. */
+int64_t problem_tensor_bytes(const struct problem *p);
+
 /** Asynchronous: inputs as they were. */
 int problem_restore(struct problem *p, struct fw_err *err);
 /** Asynchronous: every byte of every output. 0xff makes NaN of bf16 and fp32. */

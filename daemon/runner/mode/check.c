@@ -44,6 +44,7 @@ struct checker {
 static void report_work(struct checker *c, int i)
 {
 	struct subject *u = c->subject;
+	int64_t mask_blocks, mask_kept = problem_kept_blocks(u->problem, &mask_blocks); /* before a module is handed the mask */
 	subject_count(u);
 	struct msg_work m = {
 		.cell = c->runner->run->index[i],
@@ -54,6 +55,10 @@ static void report_work(struct checker *c, int i)
 		.tiles_partial = u->has_work ? u->work.tiles_partial : -1,
 		.blocks_kept = u->has_work ? u->work.blocks_kept : -1,
 		.workspace_bytes = (int64_t)u->workspace_bytes,
+		.persist_bytes = (int64_t)u->persist_bytes,
+		.tensor_bytes = problem_tensor_bytes(u->problem),
+		.mask_blocks = mask_blocks,
+		.mask_kept = mask_kept,
 		.phases = u->phases,
 		.tunes = (u->provider->flags & FW_TUNES) != 0,
 	};
