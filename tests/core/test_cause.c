@@ -8,6 +8,7 @@
 #include <glob.h>
 #include <math.h>
 
+#include "core/cause/complaint.h"
 #include "core/cause/sentence.h"
 #include "noise.h"
 #include "profile_case.h"
@@ -393,6 +394,89 @@ static void a_configuration_says_how_it_costs(void **state)
 	profile_case_free(c);
 }
 
+/* ptxas's own words of what it did to a kernel that lost. */
+static size_t rank_with(struct profile_case *c, const struct cause_complaint *said, struct cause *of)
+{
+	c->e.complaint = said;
+	c->e.n_complaints = 1;
+	size_t n = cause_rank(&c->e, of, CAUSE_MAX);
+
+	is_sound(&c->e, of, n);
+	return n;
+}
+
+static bool tells(const struct cause *of, size_t n, enum cause_kind kind, const char *words)
+{
+	for (size_t i = 0; i < n; i++)
+		if (of[i].kind == kind && strstr(of[i].sentence, words))
+			return true;
+	return false;
+}
+
+static void what_ptxas_says_is_named(void **state)
+{
+	struct cause of[CAUSE_MAX];
+	struct profile_case *c = profile_case_new("tests/data/profiles/h200-2026-11-23-serial.jsonl");
+	struct cause_complaint serial = { .is_worse = true,
+		.is_serial = true,
+		.code = "C7512",
+		.kernel = "v2_backward_kernel<128, 128, 1>",
+		.what = "wgmma is serialised for want of registers" };
+
+	(void)state;
+	assert_true(rank_with(c, &serial, of) > 0);
+	assert_int_equal(of[0].kind, CAUSE_TENSOR_WAIT);
+	assert_non_null(strstr(of[0].sentence, "instead of 4; ptxas says C7512: wgmma is serialised for want of registers"));
+	serial.kernel = "v2_backward_kernel<64, 128, 1>"; /* which this cell does not run */
+	assert_false(tells(of, rank_with(c, &serial, of), CAUSE_TENSOR_WAIT, "C7512"));
+	serial.kernel = "v2_backward_kernel<...>";
+	serial.is_worse = false; /* it is gone: no reason for a loss */
+	assert_false(tells(of, rank_with(c, &serial, of), CAUSE_TENSOR_WAIT, "C7512"));
+	serial.is_worse = true;
+	c->e.is_counted = false; /* without counters, without opcodes */
+	c->e.n_codes = 0;
+	for (size_t k = 0; k < c->e.n_kernels; k++)
+		c->kernel[k].n_values = 0;
+	assert_true(rank_with(c, &serial, of) > 0);
+	assert_int_equal(of[0].kind, CAUSE_TENSOR_WAIT);
+	assert_non_null(strstr(of[0].sentence, "one by one: ptxas says C7512"));
+	profile_case_free(c);
+
+	struct cause_complaint spill = { .is_worse = true,
+		.is_spill = true,
+		.code = "",
+		.kernel = "v2_forward_kernel<128>",
+		.what = "spills of 64 bytes by stores and 64 by loads instead of none, with 168 registers" };
+
+	c = profile_case_new("tests/data/profiles/h200-2026-11-23-spills.jsonl");
+	assert_true(rank_with(c, &spill, of) > 0);
+	assert_int_equal(of[0].kind, CAUSE_SPILLS);
+	assert_non_null(strstr(of[0].sentence, "; ptxas: spills of 64 bytes by stores"));
+	profile_case_free(c);
+}
+
+static void names_in_logs_are_those_of_profilers(void **state)
+{
+	static const struct {
+		const char *kernel, *logged;
+		bool is_same;
+	} names[] = {
+		{ "void v2_backward_kernel<128, 128, (queries)1>(v2_job)", "v2_backward_kernel<128, 128, 1>", true },
+		{ "void v2_backward_kernel<128, 128, (queries)1>(v2_job)", "v2_backward_kernel<128, 64, 1>", false },
+		{ "void v2_backward_kernel<128, 128, (queries)1>(v2_job)", "v2_backward_kernel<...>", true },
+		{ "void v2_backward(v2_job)", "v2_backward_kernel<...>", false },
+		{ "(anonymous namespace)::hidden(float*)", "hidden", true },
+		{ "void a::b::f<c<int> >(float*, g<int>)", "a::b::f<c<int>>", true },
+		{ "memset", "", false },
+		{ "f(", "f", true },
+		{ "f<(", "f<1>", false },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		assert_int_equal(complaint_names(names[i].kernel, names[i].logged), names[i].is_same);
+}
+
 static void kernels_have_short_names(void **state)
 {
 	static const char *const names[][2] = {
@@ -428,6 +512,8 @@ int main(void)
 		cmocka_unit_test(a_gain_has_the_same_causes),
 		cmocka_unit_test(clock_and_host_have_their_part),
 		cmocka_unit_test(a_configuration_says_how_it_costs),
+		cmocka_unit_test(what_ptxas_says_is_named),
+		cmocka_unit_test(names_in_logs_are_those_of_profilers),
 		cmocka_unit_test(kernels_have_short_names),
 	};
 

@@ -101,6 +101,14 @@ struct cause_code {
 	struct cause_takes base_takes, target_takes;
 };
 
+/** What the assembler complained of while it built one side and not, or less, while it built the other. */
+struct cause_complaint {
+	bool is_worse;            /* of the target; else of the base */
+	bool is_serial, is_spill; /* what it is about; another kind explains nothing */
+	const char *code;         /* "C7512"; "" none */
+	const char *kernel, *what;
+};
+
 struct cause_device {
 	int sms;
 	double mhz, dram_gb_s, l2_gb_s; /* measured, or what its maker says; 0: usual ones are taken (rates.h) */
@@ -115,9 +123,10 @@ struct cause_evidence {
 	const char *base_config, *target_config;
 	double with_base_ms, with_target_ms, with_ms; /* both sides, and the target with the base's configuration; 0: not tried */
 	struct cause_device device;
-	size_t n_kernels, n_codes;
+	size_t n_kernels, n_codes, n_complaints;
 	const struct cause_kernel *kernel;
 	const struct cause_code *code;
+	const struct cause_complaint *complaint;
 };
 
 struct cause {

@@ -19,6 +19,8 @@ void shared_find(const struct look *l, struct findings *f);
 void traffic_find(const struct look *l, struct findings *f);
 void launch_find(const struct look *l, struct findings *f);
 void wait_find(const struct look *l, struct findings *f);
+/** Whether machine code or ptxas show that its products became serial, or ceased to be; in words (wait.c). */
+bool wait_serial(const struct look *l, char what[FINDING_SIZE]);
 /** What machine code and launches tell without counters (machinecode.c). */
 void machinecode_find(const struct look *l, struct findings *f);
 

@@ -6,6 +6,7 @@
 
 #include "core/cause/amount.h"
 #include "core/cause/classes.h"
+#include "core/cause/complaint.h"
 
 #define GREW_MOST 2.0 /* beyond three times as many more do not stand out more */
 
@@ -54,12 +55,12 @@ static double stands_out(double base, double target)
 	return of > 0 ? fmin(GREW_MOST, fabs(target - base) / of) : GREW_MOST;
 }
 
-static void find_opcodes(const struct look *l, struct findings *f)
+static void find_opcodes(const struct look *l, bool is_serial, struct findings *f)
 {
 	long base[GROUPS] = { 0 }, target[GROUPS] = { 0 };
 	const struct cause_opcode *most = NULL;
 	char more[AMOUNT_SIZE], what[FINDING_SIZE];
-	bool found = false;
+	bool found = is_serial;
 
 	for (size_t i = 0; i < l->code->n_opcodes; i++) {
 		const struct cause_opcode *o = &l->code->opcode[i];
@@ -73,7 +74,7 @@ static void find_opcodes(const struct look *l, struct findings *f)
 		}
 	}
 	for (int g = 0; g < GROUPS; g++) {
-		if ((double)(target[g] - base[g]) * l->sign <= 0)
+		if ((double)(target[g] - base[g]) * l->sign <= 0 || (groups[g].kind == CAUSE_TENSOR_WAIT && is_serial))
 			continue;
 		amount_more((double)base[g], (double)target[g], groups[g].noun, more);
 		snprintf(what, sizeof what, "has %s in its machine code", more);
@@ -118,7 +119,12 @@ static void find_launch(const struct look *l, struct findings *f)
 
 void machinecode_find(const struct look *l, struct findings *f)
 {
+	const struct cause_complaint *c = complaint_of(l->e, l->pair, l->sign, true);
+	char what[FINDING_SIZE];
+
 	find_launch(l, f);
+	if (c && wait_serial(l, what))
+		finding_seen(f, CAUSE_TENSOR_WAIT, l->pair, GREW_MOST, what);
 	if (l->code && l->code->what)
-		find_opcodes(l, f);
+		find_opcodes(l, c != NULL, f);
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "core/cause/classes.h"
+#include "core/cause/complaint.h"
 
 #define GREW 1.5 /* waits a product, where they are serial */
 
@@ -38,30 +39,52 @@ static void count(const struct cause_code *code, const char *word, long of[2])
  * accumulator too early (C7510 to C7518 in ptxas's log). Then a wait stands behind every product in the machine code, and who waits for
  * this group does so at a barrier, so its waits count, too.
  */
-static void find_serial(const struct look *l, struct findings *f)
+static bool is_serial(const struct look *l, long waits[2])
 {
 	int few = l->sign > 0 ? 0 : 1;
-	long waits[2], products[2];
+	long products[2];
 	double grew;
-	char what[FINDING_SIZE];
 
 	if (!l->code)
-		return;
+		return false;
 	count(l->code, "WARPGROUP.DEPBAR", waits);
 	count(l->code, "HGMMA", products);
 	if (waits[few] <= 0)
-		return;
+		return false;
 	grew = (double)waits[!few] / (double)waits[few];
 	if (products[few] > 0 && products[!few] > 0)
 		grew *= (double)products[few] / (double)products[!few];
-	if (grew < GREW)
-		return;
-	snprintf(what, sizeof what,
-		"waits for tensor products one by one: %ld waits for them in its machine code instead of %ld (ptxas may say why: C7510 to "
-		"C7518)",
-		waits[1], waits[0]);
-	finding_add(f, CAUSE_TENSOR_WAIT, l->pair, stalls_sum(&l->stalls, 1u << STALL_GMMA | 1u << STALL_BARRIER, f->sign),
-		WEIGHT_LAUNCH, what);
+	return grew >= GREW;
+}
+
+bool wait_serial(const struct look *l, char what[FINDING_SIZE])
+{
+	const struct cause_complaint *c = complaint_of(l->e, l->pair, l->sign, true);
+	long waits[2] = { 0, 0 };
+	bool is_seen = is_serial(l, waits);
+	int used;
+
+	if (!is_seen && !c)
+		return false;
+	used = snprintf(
+		what, FINDING_SIZE, "waits %s", l->sign > 0 ? "for tensor products one by one: " : "less for tensor products: ");
+	if (is_seen)
+		used += snprintf(what + used, FINDING_SIZE - (size_t)used,
+			"%ld waits for them in its machine code instead of %ld%s", waits[1], waits[0],
+			c ? "; " : " (ptxas may say why: C7510 to C7518)");
+	if (c)
+		snprintf(what + used, FINDING_SIZE - (size_t)used, "ptxas %s%s%.8s: %.70s", l->sign > 0 ? "says" : "says no more",
+			*c->code ? " " : "", c->code, c->what);
+	return true;
+}
+
+static void find_serial(const struct look *l, struct findings *f)
+{
+	char what[FINDING_SIZE];
+
+	if (wait_serial(l, what))
+		finding_add(f, CAUSE_TENSOR_WAIT, l->pair,
+			stalls_sum(&l->stalls, 1u << STALL_GMMA | 1u << STALL_BARRIER, f->sign), WEIGHT_LAUNCH, what);
 }
 
 void wait_find(const struct look *l, struct findings *f)
