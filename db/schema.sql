@@ -639,6 +639,18 @@ CREATE TABLE profile_code (
 ) STRICT;
 CREATE INDEX profile_code_by_cell ON profile_code(profile_cell);
 
+-- What ptxas complained of while it built one side, and not, or less, while it built the other: read out of the builds' logs.
+CREATE TABLE profile_complaint (
+	profile       INTEGER NOT NULL REFERENCES profile(id),
+	n             INTEGER NOT NULL,                -- serial products first
+	change        TEXT    NOT NULL CHECK (change IN ('new','more','fewer','gone')),
+	kind          TEXT    NOT NULL,                -- serial setmaxnreg spills other
+	code          TEXT    NOT NULL,                -- C7512; "" none
+	kernel        TEXT    NOT NULL,                -- "" the line names none
+	what          TEXT    NOT NULL,
+	PRIMARY KEY (profile, n)
+) STRICT, WITHOUT ROWID;
+
 -- What explains the difference of a cell, the most of it first.
 CREATE TABLE cause (
 	profile_cell  INTEGER NOT NULL REFERENCES profile_cell(id),

@@ -57,6 +57,29 @@ int store_build_put(struct db *db, const char *inputs_hash, enum device_kind kin
 	return stmt_insert(s, id, err);
 }
 
+int store_build_log(struct db *db, const char *inputs_hash, enum device_kind kind, const struct msg_build *b, struct buf *log,
+	struct fw_err *err)
+{
+	struct stmt *s = db_stmt(db,
+		"SELECT log FROM build WHERE inputs_hash = :inputs AND toolchain = :toolchain AND device_kind = :kind AND module_sha = "
+		":module AND state = 'ok' AND length(log) > 0 ORDER BY id DESC LIMIT 1",
+		err);
+	if (!s)
+		return -1;
+	stmt_text(s, ":inputs", inputs_hash);
+	stmt_text(s, ":toolchain", b->toolchain);
+	stmt_text(s, ":kind", device_kind_name(kind));
+	stmt_text(s, ":module", b->module_sha256);
+	int result = stmt_step(s, err);
+	if (result != 1)
+		return result;
+	size_t len;
+	const void *text = row_blob(s, 0, &len);
+	buf_append(log, text, len);
+	stmt_reset(s);
+	return log->failed ? err_set(err, ERR_FULL, "a stored build's log does not fit") : 1;
+}
+
 /* ---- comparisons ----------------------------------------------------------------------------------------------------- */
 
 int store_comparison_insert(struct db *db, struct store_comparison *c, struct fw_err *err)

@@ -60,6 +60,9 @@ struct store_cell {
 /** A build that said ok, cached or failed; a cached one that is stored already is found again by its inputs and module. */
 int store_build_put(struct db *db, const char *inputs_hash, enum device_kind kind, const struct msg_build *b, int64_t now_ms,
 	int64_t *id, struct fw_err *err);
+/** Append what an equal build printed, the newest that printed anything. 1, 0 none is stored, -1. */
+int store_build_log(struct db *db, const char *inputs_hash, enum device_kind kind, const struct msg_build *b, struct buf *log,
+	struct fw_err *err);
 /** Sets c->id. Err: a second comparison of one job does not fit in. */
 int store_comparison_insert(struct db *db, struct store_comparison *c, struct fw_err *err);
 int store_comparison_body(struct db *db, int64_t id, const void *body, size_t len, const char *etag, struct fw_err *err);

@@ -35,8 +35,7 @@ static void read_file(struct ptxaslog *l, const char *path)
 static const struct ptxaslog_function *function(const struct ptxaslog *l, int architecture, const char *symbol)
 {
 	for (size_t i = 0; i < l->n_functions; i++)
-		if (l->function[i].architecture == architecture &&
-			strcmp(ptxaslog_symbol(l, l->function[i].symbol), symbol) == 0)
+		if (l->function[i].architecture == architecture && strcmp(ptxaslog_symbol(l, l->function[i].symbol), symbol) == 0)
 			return &l->function[i];
 	return NULL;
 }
@@ -88,12 +87,15 @@ static void two_builds_differ_in_what_ptxas_says(void **state)
 	read_file(&base, "tests/data/ptxas/backward.log");
 	read_file(&target, "tests/data/ptxas/backward-232-registers.log");
 	assert_int_equal(ptxasdelta(&base, &target, c, PTXASDELTA_MAX), 12);
-	assert_string_equal(line(&c[0]), "new serial C7512 [v2_backward_kernel<128, 128, 1>] wgmma is serialised for want of registers");
-	assert_string_equal(line(&c[6]), "more spills  [v2_backward_kernel<128, 128, 1>] spills of 104 bytes by stores and 104 by loads "
-					 "instead of 88 and 88, with 168 registers");
+	assert_string_equal(
+		line(&c[0]), "new serial C7512 [v2_backward_kernel<128, 128, 1>] wgmma is serialised for want of registers");
+	assert_string_equal(line(&c[6]),
+		"more spills  [v2_backward_kernel<128, 128, 1>] spills of 104 bytes by stores and 104 by loads "
+		"instead of 88 and 88, with 168 registers");
 	assert_int_equal(c[6].architecture, 90);
 	assert_int_equal(ptxasdelta(&target, &base, c, PTXASDELTA_MAX), 12);
-	assert_string_equal(line(&c[0]), "gone serial C7512 [v2_backward_kernel<128, 128, 1>] wgmma is serialised for want of registers");
+	assert_string_equal(
+		line(&c[0]), "gone serial C7512 [v2_backward_kernel<128, 128, 1>] wgmma is serialised for want of registers");
 	assert_int_equal(c[6].how, PTXAS_FEWER);
 	assert_int_equal(ptxasdelta(&base, &target, c, 2), 2);
 	ptxaslog_fini(&base);
@@ -114,7 +116,8 @@ static void lines_that_name_no_kernel_count(void **state)
 	snprintf(text, sizeof text, "%s%s", ignored, ignored);
 	read_text(&twice, text);
 	assert_int_equal(ptxasdelta(&base, &target, c, 4), 1);
-	assert_string_equal(line(&c[0]), "new setmaxnreg C7508 [] setmaxnreg is ignored to maintain minimum register requirements");
+	assert_string_equal(
+		line(&c[0]), "new setmaxnreg C7508 [] setmaxnreg is ignored to maintain minimum register requirements");
 	assert_int_equal(ptxasdelta(&target, &twice, c, 4), 1);
 	assert_string_equal(line(&c[0]),
 		"more setmaxnreg C7508 [] setmaxnreg is ignored to maintain minimum register requirements (2 times instead of 1)");
@@ -138,9 +141,11 @@ static void what_a_log_does_not_hold_is_no_difference(void **state)
 	(void)state;
 	read_text(&quiet, "cc -o module.o\n");
 	read_text(&cut, "ptxas info\n[... 4096 bytes left out ...]\n");
-	read_text(&spills, HEAD "    8 bytes stack frame, 8 bytes spill stores, 4 bytes spill loads\nptxas info    : Used 24 registers, x\n"
-				"ptxas warning : (C7510) wgmma.mma_async instructions are serialized due to a new reason in the function '_Z1kPf'\n");
-	read_text(&clean, HEAD "    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\nptxas info    : Used 32 registers, x\n");
+	read_text(&spills, HEAD
+		"    8 bytes stack frame, 8 bytes spill stores, 4 bytes spill loads\nptxas info    : Used 24 registers, x\n"
+		"ptxas warning : (C7510) wgmma.mma_async instructions are serialized due to a new reason in the function '_Z1kPf'\n");
+	read_text(&clean, HEAD
+		"    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\nptxas info    : Used 32 registers, x\n");
 	/* another compilation's line in between: whose these are is not known */
 	read_text(&other, HEAD "cc -o other.o\n    8 bytes stack frame, 8 bytes spill stores, 8 bytes spill loads\n");
 	assert_int_equal(ptxasdelta(&quiet, &spills, c, 4), 1);

@@ -11,6 +11,7 @@ flopwatch() { "$bin/flopwatch" --server "http://127.0.0.1:$(port)" --quiet "$@";
 slow_branch() { # name, factor: a slower branch, pushed
 	branch kernels "$1" main
 	echo "$2" >"$tmp/kernels/kernels/factor"
+	[ -z "${recipe-}" ] || cp "$recipe" "$tmp/kernels/kernels/recipe"
 	commit kernels "slower: $1"
 	push kernels "$1"
 }
@@ -52,7 +53,10 @@ is "main is judged" "$(result_of "$(head_of kernels)")" "done unchanged"
 
 # ---- an alert asks, and a push goes first ----
 touch "$tmp/hold"
-slow_branch slow 1.06
+cat >"$tmp/recipe" <<'LOG'
+echo "ptxas info    : (C7512) Potential Performance Loss: wgmma.mma_async instructions are serialized due to insufficient register resources for the function '_Z4gemmILi128EEvPf'" >&2
+LOG
+recipe=$tmp/recipe slow_branch slow 1.06
 slow=$(head_of kernels)
 is "a slower branch is" "$(result_of "$slow")" "done regression"
 await test -e "$tmp/held"
@@ -82,6 +86,8 @@ id=$(api "profiles?alert=$(alert_of slow)" | jq '.items[0].id')
 is "each cell has an end" "$(api "profiles/$id" | jq -c '[.cells[] | [.state, .path]] | unique')" '[["done","code"]]'
 is "with the medians of the comparison" "$(api "profiles/$id" | jq -c '[.cells[] | .target_ms > .base_ms] | unique')" '[true]'
 is "and why nothing better was read" "$(api "profiles/$id" | jq -r '[.cells[].why != null] | unique[]')" true
+is "what ptxas says of the target alone is read out of the logs" "$(api "profiles/$id" | jq -c '.complaints[] | [.change, .kind, .code, .kernel]')" '["new","serial","C7512","gemm<128>"]'
+like "and shown" "$(flopwatch why "$(alert_of slow)")" 'ptxas, new: \(C7512\) wgmma is serialised for want of registers in gemm<128>'
 like "as a table" "$(api "profiles/$id.csv" | head -n 1)" '^cell,side,repeat,n,phase,kernel,code_sha,metric,value'
 like "as a comment" "$(api "profiles/$id.md")" '^\*\*flopwatch: why\*\*'
 is "what the commit deserves is what it was" "$(api "commits/$slow/verdict?repo=kernels")" "$verdict"

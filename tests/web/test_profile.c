@@ -1,6 +1,7 @@
 /* Profiles over HTTP: JSON, CSV and Markdown of what a branch's processes said, however it is called; and asking for one. */
 #include "site_fill.h"
 
+#include "db/profile/complaint.h"
 #include "db/profile/store_profile.h"
 
 #define HOSTILE "fwd<b>|`x`\",=1"
@@ -51,6 +52,10 @@ static void put(struct run *run)
 		.explained_ms = 0.04,
 		.of_ms = 0.05 };
 	ok(store_profile_cause_put(f->db, c.id, &cause, &err));
+	ok(store_profile_complaint_put(f->db, p.id,
+		&(struct profile_complaint){
+			.change = "new", .kind = "serial", .code = "C7512", .kernel = HOSTILE, .what = "for <i> want" },
+		&err));
 	ok(store_job_done(f->db, job.id, 9000, &err));
 	ok(db_commit(f->db, &err));
 }
@@ -63,6 +68,11 @@ static void test_as_json(void **state)
 	assert_string_equal(text_at(root, "state"), "done");
 	assert_string_equal(text_at(cell, "why"), "counters need a GPU");
 	assert_int_equal(json_array_size(json_object_get(cell, "processes")), 4);
+	json_t *said = json_array_get(json_object_get(root, "complaints"), 0);
+	assert_string_equal(text_at(said, "change"), "new");
+	assert_string_equal(text_at(said, "kind"), "serial");
+	assert_string_equal(text_at(said, "code"), "C7512");
+	assert_string_equal(text_at(said, "kernel"), HOSTILE);
 	json_t *kernels = json_object_get(cell, "kernels"), *kernel = json_array_get(kernels, 0);
 	assert_int_equal(json_array_size(kernels), 1); /* both sides and processes of one kernel */
 	assert_string_equal(text_at(kernel, "kernel"), HOSTILE);
@@ -109,6 +119,7 @@ static void test_as_tables(void **state)
 	assert_holds(run, "/api/v1/profiles/1.md", "1.66 ms → 1.71 ms, read by code: counters need a GPU\n");
 	assert_holds(run, "/api/v1/profiles/1.md", " | 2 | 3.5 | 168 → 200 | 0 | 0 | 0 | not known |\n");
 	assert_holds(run, "/api/v1/profiles/1.md", "\n    + HGMMA\n    </details>\n    ```\n");
+	assert_holds(run, "/api/v1/profiles/1.md", "\n- new: (C7512) for ");
 	assert_holds(run, "/api/v1/comparisons/2.md", "\nWhy: twice the products ");
 	struct answer a = get(run, "/api/v1/profiles/1.md");
 	assert_null(strstr(a.body, "<i>"));

@@ -1,6 +1,7 @@
 /* The screen that says why: on the opened cell and on the alert, with counters and without, and while nobody knows yet. */
 #include "site_run.h"
 
+#include "db/profile/complaint.h"
 #include "profile_put.h"
 #include "web/why/traffic.h"
 
@@ -130,6 +131,29 @@ static void a_configuration_is_shown_key_by_key(void **state)
 	shows(a.body, "<th scope=row><code>PARTS</code></th><td><code>2</code></td><td><code>1</code></td>");
 	hides(a.body, "<code>STAGES</code>");
 	shows(a.body, "The target in the base\u2019s configuration takes 8.87");
+	answer_free(&a);
+}
+
+static void what_ptxas_says_of_its_kernels_is_shown(void **state)
+{
+	static const struct profile_complaint said[] = {
+		{ 0, "new", "serial", "C7512", "v2_backward_kernel<128, 128, 1>", "wgmma is serialised for want of registers" },
+		{ 1, "new", "serial", "C7512", "v2_backward_kernel<64, 64, 1>", "wgmma is serialised for want of registers" },
+		{ 2, "more", "setmaxnreg", "C7508", "", "setmaxnreg is ignored; <why>" },
+	};
+	struct run *run = *state;
+	int64_t id = comparison(run->f);
+
+	put(run->f, id, 0, case_of("02-register-cap"));
+	for (size_t i = 0; i < sizeof said / sizeof said[0]; i++)
+		ok(store_profile_complaint_put(run->f->db, 1, &said[i], &err));
+	struct answer a = get(run, "/comparisons/1");
+
+	shows(a.body,
+		"<li>new: (C7512) wgmma is serialised for want of registers in <code>v2_backward_kernel&lt;128, 128, 1&gt;</code></li>");
+	shows(a.body, "<li>more: (C7508) setmaxnreg is ignored; &lt;why&gt;</li>");
+	shows(a.body, "1 more about kernels that this cell does not run");
+	hides(a.body, "64, 64, 1");
 	answer_free(&a);
 }
 
@@ -271,6 +295,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(everything_of_a_profile_is_on_the_opened_cell, run_setup, run_teardown),
 		cmocka_unit_test_setup_teardown(a_configuration_is_shown_key_by_key, run_setup, run_teardown),
+		cmocka_unit_test_setup_teardown(what_ptxas_says_of_its_kernels_is_shown, run_setup, run_teardown),
 		cmocka_unit_test_setup_teardown(without_counters_it_says_why_and_what_to_do, run_setup, run_teardown),
 		cmocka_unit_test_setup_teardown(peers_stand_below_both_sides, run_setup, run_teardown),
 		cmocka_unit_test_setup_teardown(an_alert_has_the_sentence_and_the_screen, run_setup, run_teardown),

@@ -83,6 +83,8 @@ void api_profile(void *arg, struct http_request *r, struct http_response *respon
 	jsonw_object(&j);
 	int result = view_profile(site->db, id, one_row, &j, &err);
 	if (result == 0)
+		result = profile_json_complaints(site->db, id, &j, &err);
+	if (result == 0)
 		result = profile_json_cells(site->db, id, &j, &err);
 	jsonw_object_end(&j);
 	if (result != 0)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "db/profile/complaint.h"
 #include "web/answer/answer.h"
 #include "web/profile/kernels.h"
 
@@ -29,6 +30,27 @@ void profile_json_row(struct jsonw *j, const struct view_profile *row)
 	answer_time(j, "queued_at", row->queued_at);
 	answer_time(j, "started_at", row->started_at);
 	answer_time(j, "ended_at", row->ended_at);
+}
+
+static void complaint_row(void *arg, const struct profile_complaint *row)
+{
+	struct jsonw *j = arg;
+	jsonw_object(j);
+	jsonw_kv_string(j, "change", row->change);
+	jsonw_kv_string(j, "kind", row->kind);
+	answer_text(j, "code", row->code);
+	answer_text(j, "kernel", row->kernel);
+	jsonw_kv_string(j, "what", row->what);
+	jsonw_object_end(j);
+}
+
+int profile_json_complaints(struct db *db, int64_t profile, struct jsonw *j, struct fw_err *err)
+{
+	jsonw_key(j, "complaints");
+	jsonw_array(j);
+	int result = view_profile_complaints(db, profile, complaint_row, j, err);
+	jsonw_array_end(j);
+	return result;
 }
 
 /* ---- one cell ------------------------------------------------------------------------------------------------------------ */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "db/profile/complaint.h"
 #include "web/answer/answer.h"
 #include "web/answer/site.h"
 #include "web/html/emit.h"
@@ -94,6 +95,20 @@ static void md_head(void *arg, const struct view_profile *row)
 		markdown_text(t->out, row->sentence), buf_putc(t->out, '\n');
 	else if (row->state != JOBSTATE_DONE)
 		buf_printf(t->out, "Profile %lld is %s.\n", (long long)row->id, jobstate_name(row->state));
+}
+
+static void md_complaint(void *arg, const struct profile_complaint *row)
+{
+	struct table *t = arg;
+	if (row->n == 0)
+		buf_puts(t->out, "\nWhat ptxas says of one build and not of the other:\n\n");
+	buf_printf(t->out, "- %s: ", row->change);
+	if (*row->code)
+		buf_putc(t->out, '('), markdown_text(t->out, row->code), buf_puts(t->out, ") ");
+	markdown_text(t->out, row->what);
+	if (*row->kernel)
+		buf_puts(t->out, " in "), markdown_code(t->out, row->kernel);
+	buf_putc(t->out, '\n');
 }
 
 static void md_cause(void *arg, const struct view_cause *row)
@@ -206,7 +221,8 @@ void api_profile_md(void *arg, struct http_request *r, struct http_response *res
 	if (id < 0)
 		return;
 	response->type = "text/markdown; charset=utf-8";
-	if (view_profile(site->db, id, md_head, &t, &err) != 0 || view_profile_cells(site->db, id, md_cell, &t, &err) != 0 ||
-		t.result != 0)
+	if (view_profile(site->db, id, md_head, &t, &err) != 0 ||
+		view_profile_complaints(site->db, id, md_complaint, &t, &err) != 0 ||
+		view_profile_cells(site->db, id, md_cell, &t, &err) != 0 || t.result != 0)
 		answer_error(r, response, &err);
 }

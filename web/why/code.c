@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/cause/amount.h"
+#include "core/cause/complaint.h"
 #include "web/html/emit.h"
 #include "web/why/tables.h"
 
@@ -69,6 +70,49 @@ void code_draw(struct buf *out, const struct why *w)
 	else if (same > 0)
 		emit_rawf(out, "<p><small>%zu other kernel%s the same on both sides.</small></p>\n", same,
 			same == 1 ? " is" : "s are");
+}
+
+/* ---- what the assembler said -------------------------------------------------------------------------------------------- */
+
+static bool is_launched(const struct why *w, const char *kernel)
+{
+	for (size_t i = 0; i < w->evidence.n_kernels; i++)
+		if (w->evidence.kernel[i].name && complaint_names(w->evidence.kernel[i].name, kernel))
+			return true;
+	return !*kernel;
+}
+
+static void complaint(struct buf *out, const struct why_complaint *c)
+{
+	emit_raw(out, "<li>");
+	emit_text(out, c->change);
+	emit_raw(out, *c->code ? ": (" : ": ");
+	emit_text(out, c->code);
+	emit_raw(out, *c->code ? ") " : "");
+	emit_text(out, c->what);
+	if (*c->kernel) {
+		emit_raw(out, " in <code>");
+		emit_text(out, c->kernel);
+		emit_raw(out, "</code>");
+	}
+	emit_raw(out, "</li>\n");
+}
+
+void code_complaints(struct buf *out, const struct why *w)
+{
+	size_t others = 0;
+
+	if (w->n_complaints == 0)
+		return;
+	emit_raw(out, "<h3>What ptxas says</h3><ul class=ptxas>");
+	for (size_t i = 0; i < w->n_complaints; i++)
+		if (is_launched(w, w->complaint[i].kernel))
+			complaint(out, &w->complaint[i]);
+		else
+			others++;
+	if (others > 0)
+		emit_rawf(out, "<li class=dim>%zu more about kernels that this cell does not run</li>", others);
+	emit_raw(out, "</ul>\n");
 }
 
 /* ---- values ------------------------------------------------------------------------------------------------------------- */

@@ -7,6 +7,8 @@
 
 /** Opcodes whose number differs, and hunks to unfold, a kernel at a time; those whose code is the same are named together. */
 void code_draw(struct buf *out, const struct why *w);
+/** What ptxas says of one build and not of the other about kernels of this cell; the rest is counted. */
+void code_complaints(struct buf *out, const struct why *w);
 /** Every value of every kernel, folded. */
 void code_raw(struct buf *out, const struct why *w);
 

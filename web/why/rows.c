@@ -249,6 +249,21 @@ void rows_take_code(void *arg, const struct view_profile_code *row)
 	w->evidence.n_codes++;
 }
 
+void rows_take_complaint(void *arg, const struct profile_complaint *row)
+{
+	struct rows *r = arg;
+	struct why *w = r->w;
+	struct why_complaint *list = grow(r, w->complaint, w->n_complaints, sizeof *list, CODES_MAX);
+
+	if (!list)
+		return;
+	w->complaint = list;
+	list[w->n_complaints++] = (struct why_complaint){ .change = rows_text(r, row->change),
+		.code = rows_text(r, row->code),
+		.kernel = rows_text(r, row->kernel),
+		.what = rows_text(r, row->what) };
+}
+
 int rows_read_values(struct rows *r, size_t at, struct fw_err *err)
 {
 	struct values values = { .r = r };

@@ -24,6 +24,11 @@ struct why_code {
 	const char *hunks;
 };
 
+/** What ptxas says of one build and not of the other: words of db/profile/complaint.h. */
+struct why_complaint {
+	const char *change, *code, *kernel, *what;
+};
+
 /** How a profile stands. Texts are "" where there is none. */
 struct why_head {
 	int64_t profile, job, comparison;
@@ -41,6 +46,8 @@ struct why {
 	struct why_cause *cause;
 	struct cause_evidence evidence; /* kernels, code, configurations: base_config, ... */
 	struct why_code *code;
+	size_t n_complaints;
+	struct why_complaint *complaint;
 	struct pairing pairing;
 	/* internal */
 	struct why_kept *kept;

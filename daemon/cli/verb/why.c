@@ -99,6 +99,25 @@ static void print_cell(const json_t *cell)
 		print_kernels(json_object_get(cell, "kernels"));
 }
 
+static void print_complaints(const json_t *complaints)
+{
+	size_t i;
+	json_t *row;
+	json_array_foreach(complaints, i, row)
+	{
+		const char *code = value_text(row, "code"), *kernel = value_text(row, "kernel");
+		fputs("ptxas, ", stdout);
+		plain_print(stdout, value_text(row, "change"));
+		fputs(*code ? ": (" : ": ", stdout);
+		plain_print(stdout, code);
+		fputs(*code ? ") " : "", stdout);
+		plain_print(stdout, value_text(row, "what"));
+		fputs(*kernel ? " in " : "", stdout);
+		plain_print(stdout, kernel);
+		putchar('\n');
+	}
+}
+
 int why_print(const struct options *o, const json_t *profile, const char *cell)
 {
 	const char *state = value_text(profile, "state"), *why = value_text(profile, "state_why");
@@ -118,6 +137,7 @@ int why_print(const struct options *o, const json_t *profile, const char *cell)
 		plain_print(stdout, why);
 	}
 	putchar('\n');
+	print_complaints(json_object_get(profile, "complaints"));
 	json_array_foreach(json_object_get(profile, "cells"), i, row) if (!cell || strcmp(cell, value_text(row, "cell")) == 0)
 	{
 		print_cell(row);

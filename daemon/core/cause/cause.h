@@ -2,7 +2,7 @@
  * cause.h - why a kernel became slower, or faster: what counters, machine code, configurations and the comparison itself say, each in the
  * milliseconds that it accounts for. Pure; it reads nothing and decides no verdict.
  *
- * What a class of evidence predicts is in a file of its own (node, setting, given, pipe, spill, shared, traffic, launch, stall, machinecode).
+ * What a class of evidence predicts is in a file of its own (node, given, pipe, spill, shared, traffic, launch, stall, machinecode).
  * It counts where it is larger than three times what equal processes differ by, and explains at most what its kernel lost. Evidence
  * that stands closer to the code comes before what follows from it: more products before the loads that feed them, more instructions before
  * the waits for them.

@@ -7,7 +7,7 @@
 /* of the call */
 /** Nodes that only one side has (node.c). Units: `left_ms` what is not explained by kernels of both sides, signed. */
 void node_find(const struct pairing *p, double left_ms, struct findings *f);
-/** A configuration that differs, by how the target runs with the base's (setting.c). */
+/** A configuration that differs, by how the target runs with the base's (given.c). */
 void setting_find(const struct cause_evidence *e, struct findings *f);
 /** The clock's part and the host's, which the comparison has measured (given.c). */
 void given_find(const struct cause_evidence *e, struct findings *f);

@@ -1,7 +1,13 @@
-/* given.c - what the comparison has measured itself: how much of the difference a clock makes, and how much the host. */
+/*
+ * given.c - what was measured and is not predicted: how much of the difference a clock makes, how much the host, and how much the target gets
+ * back with the base's configuration.
+ */
+#include <math.h>
 #include <stdio.h>
 
 #include "core/cause/classes.h"
+#include "core/cause/config_delta.h"
+#include "core/cause/sentence.h"
 
 void given_find(const struct cause_evidence *e, struct findings *f)
 {
@@ -12,4 +18,24 @@ void given_find(const struct cause_evidence *e, struct findings *f)
 		       : "the device runs at a higher clock under the target");
 	finding_exact(f, CAUSE_HOST, NULL, e->host_ms,
 		slower ? "the host takes longer to hand the work over" : "the host takes less time to hand the work over");
+}
+
+void setting_find(const struct cause_evidence *e, struct findings *f)
+{
+	char delta[CONFIG_DELTA_SIZE], what[FINDING_SIZE];
+	double lost = e->with_target_ms - e->with_base_ms, back = e->with_target_ms - e->with_ms;
+
+	config_delta_text(e->base_config, e->target_config, delta);
+	if (!delta[0])
+		return;
+	snprintf(what, sizeof what, "%.*s", FINDING_SIZE - 1, delta);
+	sentence_plain(what);
+	if (!(e->with_base_ms > 0) || !(e->with_target_ms > 0) || !(e->with_ms > 0)) {
+		finding_seen(f, CAUSE_CONFIG, NULL, 2, what);
+		return;
+	}
+	/* the run was one of its own: of its difference the same share is the configuration's as of the verdict's */
+	double of = e->target_ms - e->base_ms, share = lost * of > 0 ? back / lost : NAN;
+
+	finding_exact(f, CAUSE_CONFIG, NULL, isfinite(share) ? of * fmin(share, 1) : back, what);
 }

@@ -100,8 +100,8 @@ static void write_spills(const struct ptxaslog_function *base, const struct ptxa
 			used += snprintf(
 				out + used, PTXASDELTA_WHAT_SIZE - (size_t)used, " instead of %ld", known(base->stack_bytes));
 	} else {
-		used = snprintf(out, PTXASDELTA_WHAT_SIZE, "spills of %ld bytes by stores and %ld by loads", known(target->store_bytes),
-			known(target->load_bytes));
+		used = snprintf(out, PTXASDELTA_WHAT_SIZE, "spills of %ld bytes by stores and %ld by loads",
+			known(target->store_bytes), known(target->load_bytes));
 		if (spilled(base) > 0)
 			used += snprintf(out + used, PTXASDELTA_WHAT_SIZE - (size_t)used, " instead of %ld and %ld",
 				known(base->store_bytes), known(base->load_bytes));
@@ -143,8 +143,7 @@ static void compare_spills(struct list *l, int wanted)
 			base = &nobody;
 		if (!base || direction(base, target) != wanted)
 			continue;
-		struct ptxas_change *to =
-			add(l, how_of(base, target), PTXAS_SPILLS, ptxaslog_mangled(l->of[1], target->symbol));
+		struct ptxas_change *to = add(l, how_of(base, target), PTXAS_SPILLS, ptxaslog_mangled(l->of[1], target->symbol));
 
 		if (!to)
 			return;

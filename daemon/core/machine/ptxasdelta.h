@@ -20,10 +20,11 @@ extern const char *const ptxas_change_names[PTXAS_CHANGES + 1];
 struct ptxas_change {
 	enum ptxas_change_how how;
 	enum ptxas_kind kind;
-	char code[8];                    /* "C7512"; "" none */
-	char kernel[SYMBOLNAME_SIZE];    /* as people write it; "" the line names none */
-	int architecture;                /* 90 for sm_90a; 0 not known */
-	char what[PTXASDELTA_WHAT_SIZE]; /* "wgmma is serialised for want of registers", "spills of 104 bytes by stores and ..." */
+	char code[8];                 /* "C7512"; "" none */
+	char kernel[SYMBOLNAME_SIZE]; /* as people write it; "" the line names none */
+	int architecture;             /* 90 for sm_90a; 0 not known */
+	char what
+		[PTXASDELTA_WHAT_SIZE]; /* "wgmma is serialised for want of registers", "spills of 104 bytes by stores and ..." */
 };
 
 /**

@@ -116,8 +116,7 @@ static int add_complaint(struct reading *r, const struct ptxaslog_complaint *c, 
 		l->symbols.len = before;
 		return 0;
 	}
-	struct ptxaslog_complaint *list =
-		grow(l->complaint, l->n_complaints, PTXASLOG_COMPLAINTS_MAX, sizeof *list, r, &result);
+	struct ptxaslog_complaint *list = grow(l->complaint, l->n_complaints, PTXASLOG_COMPLAINTS_MAX, sizeof *list, r, &result);
 
 	if (!list)
 		return result;
@@ -248,7 +247,8 @@ static int read_function(struct reading *r, struct span line)
 		return 0;
 	}
 	if (find(line, "Function properties for ", &behind))
-		return begin_function(r, until(begins(behind, "'") ? (struct span){ behind.at + 1, behind.len - 1 } : behind, " ':\r"));
+		return begin_function(
+			r, until(begins(behind, "'") ? (struct span){ behind.at + 1, behind.len - 1 } : behind, " ':\r"));
 	if (find(line, "Registers are spilled to local memory in function '", &behind)) {
 		if (begin_function(r, until(behind, "'")) != 0)
 			return -1;

@@ -17,6 +17,7 @@ struct gathered {
 	struct cause_value *value;
 	struct cause_code *code;
 	struct cause_opcode *opcode;
+	struct cause_complaint complaint[COMPLAINTS_MAX];
 };
 
 static void gathered_free(struct gathered *g)
@@ -94,6 +95,21 @@ static int gather(const struct profiled *p, int cell, struct cause_evidence *e, 
 	return 0;
 }
 
+static void add_complaints(struct cause_evidence *e, struct gathered *g, const struct complaints *said)
+{
+	for (size_t i = 0; i < said->n; i++) {
+		const struct ptxas_change *c = &said->change[i];
+		g->complaint[e->n_complaints++] =
+			(struct cause_complaint){ .is_worse = c->how == PTXAS_NEW || c->how == PTXAS_MORE,
+				.is_serial = c->kind == PTXAS_SERIAL,
+				.is_spill = c->kind == PTXAS_SPILLS,
+				.code = c->code,
+				.kernel = c->kernel,
+				.what = c->what };
+	}
+	e->complaint = g->complaint;
+}
+
 /** What its verdict stands for: of bursts and slow calls what decided, else the pairs; and how much of that is the clock's. */
 static void take_times(struct cause_evidence *e, const struct store_cell *c)
 {
@@ -146,7 +162,8 @@ static int put(struct db *db, const struct cause *cause, int rank, int64_t row, 
 	return store_profile_cause_put(db, row, &c, err);
 }
 
-int profile_causes(struct db *db, const struct result *r, int i, const struct store_cell *timed, int64_t row, struct fw_err *err)
+int profile_causes(struct db *db, const struct result *r, int i, const struct store_cell *timed, const struct complaints *said,
+	int64_t row, struct fw_err *err)
 {
 	const struct msg_profile *end = profiled_end(&r->profiled, i);
 	const struct msg_counterfactual *with = profiled_with(&r->profiled, i);
@@ -157,6 +174,7 @@ int profile_causes(struct db *db, const struct result *r, int i, const struct st
 		.target_config = end->target_config,
 		.device = { .sms = r->device.cores, .mhz = r->device.clock_max_mhz, .dram_gb_s = r->device.peak_gb_s } };
 	int result = gather(&r->profiled, i, &e, &g, err);
+	add_complaints(&e, &g, said);
 	if (with) {
 		e.with_base_ms = with->base_ms;
 		e.with_target_ms = with->target_ms;

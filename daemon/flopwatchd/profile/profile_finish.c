@@ -97,7 +97,8 @@ static int put_evidence(struct db *db, const struct profiled *p, int cell, int64
 	return 0;
 }
 
-static int put_cell(struct db *db, const struct result *r, const struct store_profile *p, int i, struct fw_err *err)
+static int put_cell(struct db *db, const struct result *r, const struct store_profile *p, const struct complaints *said, int i,
+	struct fw_err *err)
 {
 	char why[WHY_SIZE];
 	struct store_cell timed;
@@ -119,7 +120,19 @@ static int put_cell(struct db *db, const struct result *r, const struct store_pr
 		return 0;
 	if (put_evidence(db, &r->profiled, i, c.id, err) != 0)
 		return -1;
-	return profile_causes(db, r, i, found ? &timed : NULL, c.id, err);
+	return profile_causes(db, r, i, found ? &timed : NULL, said, c.id, err);
+}
+
+static int put_cells(struct db *db, const struct result *r, const struct store_profile *p, struct fw_err *err)
+{
+	struct complaints said;
+	int result = complaints_read(db, r, &said, err);
+	if (result == 0)
+		result = complaints_put(db, p->id, &said, err);
+	for (int i = 0; i < r->plan.ask.n_cells && result == 0; i++)
+		result = put_cell(db, r, p, &said, i, err);
+	complaints_fini(&said);
+	return result;
 }
 
 static int tell(struct db *db, const struct store_job *job, const struct store_profile *p, int64_t now_ms, struct fw_err *err)
@@ -149,9 +162,8 @@ int profile_finish(
 		err_set(err, ERR_INTERNAL, "job %lld is a profile of nothing", (long long)job.id);
 	if (found != 1)
 		return -1;
-	for (int i = 0; i < r->plan.ask.n_cells; i++)
-		if (put_cell(db, r, &p, i, err) != 0)
-			return err_context(err, "profile %lld", (long long)p.id);
+	if (put_cells(db, r, &p, err) != 0)
+		return err_context(err, "profile %lld", (long long)p.id);
 	*profile = p.id;
 	if (store_job_done(db, job.id, now_ms, err) != 0 || store_job_tell_state(db, &job, JOBSTATE_DONE, "", now_ms, err) != 0 ||
 		tell(db, &job, &p, now_ms, err) != 0)
