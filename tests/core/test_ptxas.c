@@ -78,6 +78,26 @@ static void what_ptxas_prints_is_read(void **state)
 	ptxaslog_fini(&l);
 }
 
+/* As kernels/check-ptxas.sh passes them on. */
+static void a_source_may_stand_before_a_line(void **state)
+{
+	struct ptxaslog l;
+
+	(void)state;
+	read_text(&l, "v2.cu: ptxas info    : Compiling entry function '" BACKWARD "' for 'sm_90a'\n"
+		      "v2.cu: ptxas info    : Function properties for " BACKWARD "\r\n"
+		      "v2.cu:     64 bytes stack frame, 88 bytes spill stores, 92 bytes spill loads\n"
+		      "v2.cu: ptxas info    : Used 168 registers, used 2 barriers, 64 bytes cumulative stack size\n");
+	const struct ptxaslog_function *f = function(&l, 90, BACKWARD);
+
+	assert_non_null(f);
+	assert_int_equal(f->stack_bytes, 64);
+	assert_int_equal(f->store_bytes, 88);
+	assert_int_equal(f->load_bytes, 92);
+	assert_int_equal(f->registers, 168);
+	ptxaslog_fini(&l);
+}
+
 static void two_builds_differ_in_what_ptxas_says(void **state)
 {
 	static struct ptxas_change c[PTXASDELTA_MAX];
@@ -212,6 +232,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_ptxas_prints_is_read),
+		cmocka_unit_test(a_source_may_stand_before_a_line),
 		cmocka_unit_test(two_builds_differ_in_what_ptxas_says),
 		cmocka_unit_test(lines_that_name_no_kernel_count),
 		cmocka_unit_test(what_a_log_does_not_hold_is_no_difference),

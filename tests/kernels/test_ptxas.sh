@@ -27,6 +27,8 @@ like "which is named" "$out" '_Z1kPf.*176 bytes of stack'
 ok "but not in a backward one" "$check" attention/hopper/v2_backward.cu "$tmp/log"
 ok "nor before v2" "$check" attention/hopper/v1_forward.cu "$tmp/log"
 say "$properties" '    0 bytes stack frame, 0 bytes spill stores, 8 bytes spill loads'
+ok "nor does a spilled register in a backward one" "$check" attention/hopper/v2_backward.cu "$tmp/log"
+like "which is shown as ptxas says it, for who reads logs" "$out" "v2_backward.cu: $properties"
 fails "a spilled register fails too" 1 "$check" attention/hopper/v10_forward_wide.cu "$tmp/log"
 
 nvcc=$("$root/etc/find-cuda.sh" 2>/dev/null | sed -n 's/^NVCC := //p')
