@@ -238,7 +238,10 @@ static void impossible_sizes(void **state)
 	refuse(c, "random tokens are drawn of at most 16384, not of seqlen 32768");
 	c = sparse(1024, 0.5, 64);
 	c.attention.pattern = PATTERNS;
-	refuse(c, "pattern 4 is unknown");
+	refuse(c, "pattern 5 is unknown");
+	c = sparse(1024, 0.32, 64);
+	c.attention.pattern = PATTERN_BIGBIRD;
+	refuse(c, "at least one that is drawn; sparsity ratio 0.32 keeps 5 of 16");
 	c = dense(FW_FULL, 128);
 	c.attention.pattern = PATTERN_BANDED;
 	refuse(c, "dense case has no block size, sparsity ratio or pattern");

@@ -22,6 +22,7 @@ static const struct {
 	{ "blocks_seed42_768_keep76", "46e4e60d747525afaf3aee0c753cf986c127059384ed83ab3d8d6b02c243f5f5" },
 	{ "banded_seed42_384_keep38", "94330b51b63950fb68f41b165d8a741c813f8f1e5066d6138892592dee01b1f4" },
 	{ "strided_seed42_384_keep38", "4a59787b89bcd13cb41fab0f7a2e88c891b6adc9a85833c473c0ecbaf6201676" },
+	{ "bigbird_seed42_128_keep16", "ad4c649f2b2bafb76bb37664117e59f8227a1411466e12e7079f28b291f20e9c" },
 	{ "random_tokens_seed42_8x512_keep51", "0c40433ac8a8bb23e8fb4a861cf14f4dbaddba8565f9e5f9bc8c07f3ee756856" },
 };
 
@@ -68,7 +69,8 @@ static void blocks_are_golden(void **state)
 	check_blocks(PATTERN_UNIFORM, 768, 768, 76, golden[2].hash);
 	check_blocks(PATTERN_BANDED, 384, 384, 38, golden[3].hash);
 	check_blocks(PATTERN_STRIDED, 384, 384, 38, golden[4].hash);
-	check_blocks(PATTERN_RANDOM_TOKENS, 8, 512, 51, golden[5].hash);
+	check_blocks(PATTERN_BIGBIRD, 128, 128, 16, golden[5].hash);
+	check_blocks(PATTERN_RANDOM_TOKENS, 8, 512, 51, golden[6].hash);
 }
 
 static bool is_kept(const uint32_t *bits, int row, int block)
@@ -91,6 +93,11 @@ static void patterns_lie_as_they_are_named(void **state)
 				borders += is_kept(bits, row, block) != is_kept(bits, row, block - 1);
 			assert_in_range(borders, 1, 2); /* one run */
 			assert_true(is_kept(bits, row, row) || (row > 0 && is_kept(bits, row, row - 1)));
+		}
+		pattern_bits(PATTERN_BIGBIRD, seed, 1, 40, 40, 8, bits);
+		for (int row = 0; row < 40; row++) {
+			assert_true(is_kept(bits, row, 0) && is_kept(bits, row, 39) && is_kept(bits, row, row));
+			assert_true((row == 0 || is_kept(bits, row, row - 1)) && (row == 39 || is_kept(bits, row, row + 1)));
 		}
 		pattern_bits(PATTERN_STRIDED, seed, 1, 40, 40, 8, bits);
 		for (int row = 0; row < 40; row++)

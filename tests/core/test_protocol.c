@@ -63,6 +63,7 @@ static void one_cell(void **state)
 	for (int pattern = 0; pattern < PATTERNS; pattern++) {
 		in = a_cell(true);
 		in.attention.pattern = (enum pattern)pattern;
+		in.attention.sparsity_ratio = 0.5;
 		case_name(&in);
 		buf_clear(&text);
 		jsonw_init(&j, &text);

@@ -80,6 +80,62 @@ static void ffa_is_twenty_cells(void **state)
 	assert_null(s.cell);
 }
 
+static double seconds_of_useful_work(const struct suite *s, double tflops)
+{
+	double flops = 0;
+
+	for (int i = 0; i < s->n_cells; i++)
+		flops += case_flops(&s->cell[i]);
+	return flops / tflops * 1e-12;
+}
+
+static int count(const struct suite *s, const char *glob)
+{
+	int n = 0;
+
+	for (int i = 0; i < s->n_cells; i++)
+		n += suite_matches(s->cell[i].key, glob);
+	return n;
+}
+
+/* What stands in doc/suites.md of them: how many cells, of what, and that their budget holds 300 rounds of them. */
+static void suites_of_public_systems(void **state)
+{
+	static const struct {
+		const char *file;
+		int n_cells;
+	} files[] = { { "bubble", 126 }, { "ws", 32 }, { "ws-2x16x64", 32 }, { "traffic", 16 }, { "ffa-nearly-dense", 4 } };
+	char path[64];
+	struct suite s;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+		snprintf(path, sizeof path, "etc/suites/%s.yaml", files[i].file);
+		load(path, &s);
+		assert_string_equal(s.name, files[i].file);
+		assert_int_equal(s.n_cells, files[i].n_cells);
+		assert_true(seconds_of_useful_work(&s, 300) < s.budget_s / 300);
+		suite_fini(&s);
+	}
+	load("etc/suites/bubble.yaml", &s);
+	assert_int_equal(count(&s, "attention/dense/full/*"), 6);
+	for (int pattern = 1; pattern <= PATTERN_RANDOM_TOKENS; pattern++) {
+		snprintf(path, sizeof path, "attention/block_sparse/%s/*", pattern_names[pattern]);
+		assert_int_equal(count(&s, path), 30);
+	}
+	assert_int_equal(count(&s, "*/s512/*"), 42);
+	suite_fini(&s);
+	load("etc/suites/ws-2x16x64.yaml", &s);
+	for (int i = 0; i < s.n_cells; i++)
+		assert_true(s.cell[i].attention.n_seqs == 2 && s.cell[i].attention.length[0] == s.cell[i].attention.length[1]);
+	assert_int_equal(s.cell[0].attention.length[0], 128);
+	assert_string_equal(s.cell[0].case_key, "attention/dense/varlen_full/s256/hq16/hk16/d64/bf16");
+	suite_fini(&s);
+	load("etc/suites/traffic.yaml", &s);
+	assert_int_equal(count(&s, "*/bigbird/*"), 8);
+	suite_fini(&s);
+}
+
 static void small_suites_fit_a_cpu(void **state)
 {
 	static const char *const files[] = { "etc/suites/ffa-smoke.yaml", "etc/suites/demo.yaml" };
@@ -266,7 +322,7 @@ static void mistakes(void **state)
 		"less than one of 16 blocks");
 	mistake(HEAD "block_sparse: {seqlens: [64], sparsity_ratios: [0.5], block_sizes: [128]}\n", "does not fit");
 	mistake(HEAD "block_sparse: {seqlens: [64], sparsity_ratios: [0.5], block_sizes: [32], pattern: [diagonal]}\n",
-		"use uniform, banded, strided or random_tokens");
+		"use uniform, banded, strided, random_tokens or bigbird");
 	mistake(HEAD "block_sparse: {seqlens: [64], sparsity_ratios: [0.5], block_sizes: [32], dense_reference: yes}\n",
 		"dense_reference");
 	mistake(HEAD "block_sparse: []\n", "list of 1 to 32 mappings");
@@ -275,6 +331,8 @@ static void mistakes(void **state)
 		"must be a list of uniform");
 	mistake(HEAD "block_sparse: {seqlens: [64], sparsity_ratios: [0.5], block_sizes: [32], pattern: [banded, banded]}\n",
 		"appears twice");
+	mistake(HEAD "dense: {seqlens: [1048576], masks: [full], batch: 2}\n", "seqlen 2097152 is outside");
+	mistake(HEAD "dense: {seqlens: [128], masks: [full], batch: 0}\n", "dense.batch");
 	mistake(HEAD "dense: {seqlens: [128], masks: [full]}\ndirections: [sideways]\n", "forward or backward");
 	mistake(HEAD "dense: {seqlens: [128], masks: [full]}\nthreshold_pct: 0\n", "threshold_pct");
 	mistake(HEAD "dense: {seqlens: [128], masks: [full]}\nthresholds: [{cell: '*/nope', pct: 2}]\n", "matches no cell");
@@ -309,6 +367,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ffa_is_twenty_cells),
+		cmocka_unit_test(suites_of_public_systems),
 		cmocka_unit_test(small_suites_fit_a_cpu),
 		cmocka_unit_test(thresholds_and_directions),
 		cmocka_unit_test(patterns_of_block_masks),

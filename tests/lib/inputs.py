@@ -82,6 +82,11 @@ def placed_blocks(pattern, seed, head, q_block, q_blocks, k_blocks, keep):
         return range(first, first + keep)
     if pattern == "strided":
         return [(diagonal + draw % k_blocks + j * k_blocks // keep) % k_blocks for j in range(keep)]
+    if pattern == "bigbird":
+        placed = [0, k_blocks - 1, diagonal, diagonal - 1, diagonal + 1]
+        kept = list(dict.fromkeys(block for block in placed if 0 <= block < k_blocks))[:keep]
+        drawn = kept_blocks(seed, head, q_block, k_blocks, k_blocks)
+        return kept + [block for block in drawn if block not in kept][: keep - len(kept)]
     return kept_blocks(seed, head, q_block, k_blocks, keep)
 
 
@@ -107,6 +112,7 @@ def golden():
     yield "blocks_seed42_768_keep76", little_endian(block_bits(42, 8, 768, 768, 76), "I")
     yield "banded_seed42_384_keep38", little_endian(block_bits(42, 8, 384, 384, 38, "banded"), "I")
     yield "strided_seed42_384_keep38", little_endian(block_bits(42, 8, 384, 384, 38, "strided"), "I")
+    yield "bigbird_seed42_128_keep16", little_endian(block_bits(42, 8, 128, 128, 16, "bigbird"), "I")
     yield "random_tokens_seed42_8x512_keep51", little_endian(block_bits(42, 8, 8, 512, 51, "random_tokens"), "I")
 
 

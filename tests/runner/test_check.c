@@ -56,7 +56,7 @@ static void good_ones_pass(void **state)
 static void every_pattern_is_right_and_a_wrong_one_is_seen(void **state)
 {
 	static struct run_result r;
-	static const int32_t rows[] = { 64 };
+	static const int32_t rows[] = { 192 };
 	const char *const good[] = { "good" }, *const one_mask[] = { "one_mask" };
 	struct cell cell[2 * PATTERNS];
 	int index[2 * PATTERNS];

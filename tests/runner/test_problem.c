@@ -160,7 +160,7 @@ static int ones(const struct problem *p)
 
 static void second_masks_have_equal_sizes(void **state)
 {
-	const int32_t one[] = { 64 }, two[] = { 10, 6 }, same[] = { 8, 8 };
+	const int32_t one[] = { 64 }, many[] = { 192 }, two[] = { 10, 6 }, same[] = { 8, 8 };
 	struct problem p;
 	struct fw_err err = { 0 };
 	uint32_t bits[4];
@@ -179,8 +179,8 @@ static void second_masks_have_equal_sizes(void **state)
 	problem_close(&p);
 
 	for (int i = 0; i < PATTERNS * 40; i++) { /* whatever a pattern leaves to be drawn */
-		struct cell c = small_cell(FW_BLOCKS, DIRECTION_FORWARD, 1, one);
-		uint32_t before[8];
+		struct cell c = small_cell(FW_BLOCKS, DIRECTION_FORWARD, 1, many);
+		uint32_t before[12 * 6];
 		c.attention.pattern = (enum pattern)(i % PATTERNS);
 		c.attention.seed = (uint64_t)i;
 		case_name(&c);

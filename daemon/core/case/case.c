@@ -190,6 +190,11 @@ static int check_blocks(const struct attention_case *a, struct fw_err *err)
 			err, ERR_INVALID, "sparsity ratio %g is the share that is kept: above 0, at most 1", a->sparsity_ratio);
 	if (a->sparsity_ratio * blocks + 1e-9 < 1)
 		return err_set(err, ERR_INVALID, "sparsity ratio %g keeps less than one of %d blocks", a->sparsity_ratio, blocks);
+	if (a->pattern == PATTERN_BIGBIRD && case_kept_blocks(a) <= PATTERN_BIGBIRD_PLACED)
+		return err_set(err, ERR_INVALID,
+			"a BigBird mask keeps the first block, the last, three at the diagonal and at least one that is drawn; "
+			"sparsity ratio %g keeps %d of %d",
+			a->sparsity_ratio, case_kept_blocks(a), blocks);
 	return 0;
 }
 

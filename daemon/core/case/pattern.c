@@ -1,11 +1,12 @@
 /* pattern.c - masks that are laid out by a rule; tests/lib/inputs.py is an independent second version. */
 #include "core/case/pattern.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "core/case/inputs.h"
 
-const char *const pattern_names[PATTERNS + 1] = { "uniform", "banded", "strided", "random_tokens", NULL };
+const char *const pattern_names[PATTERNS + 1] = { "uniform", "banded", "strided", "random_tokens", "bigbird", NULL };
 
 static void lay_band(uint64_t draw, int diagonal, int k_blocks, int keep, uint32_t *row)
 {
@@ -28,11 +29,43 @@ static void lay_strides(uint64_t draw, int diagonal, int k_blocks, int keep, uin
 	}
 }
 
+static int keep_block(int block, int k_blocks, uint32_t *row)
+{
+	uint32_t bit = UINT32_C(1) << (block & 31);
+
+	if (block < 0 || block >= k_blocks || (row[block / 32] & bit))
+		return 0;
+	row[block / 32] |= bit;
+	return 1;
+}
+
+/* `number` begins the row's draws, the same that inputs_block_bits makes. */
+static void lay_bigbird(uint64_t number, int diagonal, int k_blocks, int keep, uint32_t *row)
+{
+	const int placed[PATTERN_BIGBIRD_PLACED] = { 0, k_blocks - 1, diagonal, diagonal - 1, diagonal + 1 };
+	uint16_t place[INPUTS_BLOCKS_MAX];
+	int kept = 0;
+
+	for (int i = 0; i < PATTERN_BIGBIRD_PLACED && kept < keep; i++)
+		kept += keep_block(placed[i], k_blocks, row);
+	for (int i = 0; i < k_blocks; i++)
+		place[i] = (uint16_t)i;
+	for (int j = 0; kept < keep; j++) {
+		int r = j + (int)(inputs_mix(number + (uint64_t)j * INPUTS_INCREMENT) % (uint64_t)(k_blocks - j));
+		uint16_t chosen = place[r];
+
+		place[r] = place[j];
+		place[j] = chosen;
+		kept += keep_block(chosen, k_blocks, row);
+	}
+}
+
 void pattern_bits(enum pattern pattern, uint64_t seed, int nhk, int q_blocks, int k_blocks, int keep, uint32_t *bits)
 {
 	size_t words = ((size_t)k_blocks + 31) / 32;
 
-	if (pattern != PATTERN_BANDED && pattern != PATTERN_STRIDED) {
+	assert(k_blocks > 0 && k_blocks <= INPUTS_BLOCKS_MAX && keep <= k_blocks);
+	if (pattern == PATTERN_UNIFORM || pattern == PATTERN_RANDOM_TOKENS) {
 		inputs_block_bits(seed, nhk, q_blocks, k_blocks, keep, bits);
 		return;
 	}
@@ -46,6 +79,8 @@ void pattern_bits(enum pattern pattern, uint64_t seed, int nhk, int q_blocks, in
 
 			if (pattern == PATTERN_BANDED)
 				lay_band(draw, diagonal, k_blocks, keep, row);
+			else if (pattern == PATTERN_BIGBIRD)
+				lay_bigbird(inputs_mix(draw + (uint64_t)q * INPUTS_INCREMENT), diagonal, k_blocks, keep, row);
 			else
 				lay_strides(draw, diagonal, k_blocks, keep, row);
 		}

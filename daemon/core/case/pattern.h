@@ -13,10 +13,13 @@
  *   BANDED         neighbouring key blocks at the diagonal: a window that slides, stopped at both ends
  *   STRIDED        key blocks at equal distances, which move along with the diagonal and go around
  *   RANDOM_TOKENS  any key tokens, drawn one by one: a mask block is as wide as one token
+ *   BIGBIRD        the first and the last key block, a window of three at the diagonal, the rest drawn
  */
-enum pattern { PATTERN_UNIFORM, PATTERN_BANDED, PATTERN_STRIDED, PATTERN_RANDOM_TOKENS, PATTERNS };
+enum pattern { PATTERN_UNIFORM, PATTERN_BANDED, PATTERN_STRIDED, PATTERN_RANDOM_TOKENS, PATTERN_BIGBIRD, PATTERNS };
 
-/** "uniform" "banded" "strided" "random_tokens", then NULL. */
+enum { PATTERN_BIGBIRD_PLACED = 5 }; /* blocks of a row that are not drawn */
+
+/** "uniform" "banded" "strided" "random_tokens" "bigbird", then NULL. */
 extern const char *const pattern_names[PATTERNS + 1];
 
 /**
@@ -25,6 +28,8 @@ extern const char *const pattern_names[PATTERNS + 1];
  *   BANDED         blocks first .. first + keep - 1, first = diagonal - draw % (min(keep, k_blocks - keep) + 1), at least 0 and at
  *                  most k_blocks - keep
  *   STRIDED        blocks (diagonal + draw % k_blocks + j * k_blocks / keep) % k_blocks for j of 0 .. keep - 1
+ *   BIGBIRD        of 0, k_blocks - 1, diagonal, diagonal - 1, diagonal + 1 the first `keep` that there are, each once, then what
+ *                  inputs_block_bits draws in its order, but for those that are kept already
  *   others         inputs_block_bits
  * Shape: bits[nhk][q_blocks][(k_blocks + 31) / 32]; 1 <= keep <= k_blocks <= INPUTS_BLOCKS_MAX.
  */

@@ -87,7 +87,7 @@ static int read_cell(json_t *object, const char *where, struct cell *c, int *ind
 {
 	enum { MASK_BLOCKS = 4 }; /* the patterns, uniform first */
 	static const char *const masks[] = { "full", "causal", "varlen_full", "varlen_causal", [MASK_BLOCKS] = "block_sparse",
-		"banded", "strided", "random_tokens", NULL };
+		"banded", "strided", "random_tokens", "bigbird", NULL };
 	static const char *const directions[] = { "forward", "backward", NULL };
 	static const char *const dtypes[] = { "bf16", NULL };
 	static const char *const decides[] = { [SERIES_DEVICE] = "device", [SERIES_CALL] = "call", NULL };

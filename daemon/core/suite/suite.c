@@ -252,6 +252,15 @@ static int use_lengths(struct draft *d, struct yaml_node *at, struct attention_c
 	return 0;
 }
 
+/* Equally long sequences beside each other, each of the tokens that `a` has. Lengths that are too much are refused with the case. */
+static void use_batch(struct attention_case *a, int32_t batch)
+{
+	for (int32_t i = 0; i < batch; i++)
+		a->length[i] = a->seqlen;
+	a->n_seqs = batch;
+	a->seqlen *= batch;
+}
+
 static void read_dense(struct draft *d, struct yaml_node *root)
 {
 	static const char *const words[] = { "full", "causal", "varlen_full", "varlen_causal", NULL };
@@ -266,7 +275,9 @@ static void read_dense(struct draft *d, struct yaml_node *root)
 	}
 	struct yaml_node *seqlens = yaml_get(d->y, map, "seqlens"), *masks = yaml_get(d->y, map, "masks");
 	int n = read_ints(d->y, seqlens, LIST_MAX, 1 << 20, seqlen);
+	int64_t batch = 1;
 
+	yaml_int(d->y, yaml_get(d->y, map, "batch"), 1, CASE_SEQS_MAX, &batch);
 	require(d->y, map, seqlens, "seqlens");
 	require(d->y, map, masks, "masks");
 	if (masks && (!yaml_is_list(masks) || yaml_count(masks) < 1 || yaml_count(masks) > LIST_MAX)) {
@@ -282,6 +293,8 @@ static void read_dense(struct draft *d, struct yaml_node *root)
 				continue;
 			struct attention_case a = start_case(d, which & 1 ? FW_CAUSAL : FW_FULL, seqlen[s]);
 
+			if (which < 2)
+				use_batch(&a, (int32_t)batch);
 			if (which < 2 || use_lengths(d, at, &a) == 0)
 				add_case(d, yaml_item(d->y, seqlens, s), &a);
 		}
@@ -308,11 +321,12 @@ static int read_patterns(struct yaml *y, struct yaml_node *list, enum pattern *o
 	if (!list)
 		return 1;
 	if (!yaml_is_list(list) || yaml_count(list) < 1 || yaml_count(list) > PATTERNS) {
-		yaml_mistake(y, list, "must be a list of uniform, banded, strided and random_tokens");
+		yaml_mistake(y, list, "must be a list of uniform, banded, strided, random_tokens and bigbird");
 		return 0;
 	}
 	for (int i = 0; i < yaml_count(list); i++) {
-		int which = read_word(y, yaml_item(y, list, i), pattern_names, "uniform, banded, strided or random_tokens");
+		int which =
+			read_word(y, yaml_item(y, list, i), pattern_names, "uniform, banded, strided, random_tokens or bigbird");
 
 		if (which >= 0)
 			out[n++] = (enum pattern)which;
