@@ -6,12 +6,30 @@ static void remember_mask(struct fw_plan *p);
 #define BEFORE_ENQUEUE(p) remember_mask(p)
 #include "good.c"
 
+/* Plans hold on to their copies until the module is closed. */
+struct copy {
+	struct copy *next;
+	max_align_t data[];
+};
+static struct copy *copies;
+
 static void *copy_of(const void *data, size_t bytes)
 {
-	void *copy = data ? malloc(bytes) : NULL;
-	if (copy)
-		memcpy(copy, data, bytes);
-	return copy;
+	struct copy *copy = data ? malloc(sizeof *copy + bytes) : NULL;
+	if (!copy)
+		return NULL;
+	copy->next = copies;
+	copies = copy;
+	return memcpy(copy->data, data, bytes);
+}
+
+__attribute__((destructor)) static void free_copies(void)
+{
+	while (copies) {
+		struct copy *next = copies->next;
+		free(copies);
+		copies = next;
+	}
 }
 
 static void remember_mask(struct fw_plan *p)
