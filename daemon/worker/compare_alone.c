@@ -18,6 +18,7 @@ enum { EXIT_REGRESSION = 3, EXIT_UNDECIDED = 7 };
 /* On a terminal, one line that is written over. */
 struct progress {
 	const struct bench *bench;
+	const struct compare_alone_options *options;
 	bool shown;
 	int launch;
 };
@@ -27,7 +28,9 @@ static int on_record(void *arg, const struct msg *m, struct fw_err *err)
 	struct progress *p = arg;
 	const struct msg_at *at = &m->u.at;
 
-	(void)err;
+	if (m->t == MSG_WORK)
+		return two_modules_chose(m->u.work.role, p->bench->cells[m->u.work.cell].key,
+			m->u.work.role == ROLE_BASE ? p->options->config_base : p->options->config_target, m->u.work.config, err);
 	if (m->t == MSG_LAUNCH)
 		p->launch = m->u.launch->launch;
 	if (m->t == MSG_FAULT && strcmp(m->u.fault.failure, "lost") == 0)
@@ -72,7 +75,7 @@ static int compare(const struct compare_alone_options *o, const struct suite *su
 {
 	struct peer alone;
 	struct bench b;
-	struct progress progress = { .bench = &b, .shown = isatty(STDERR_FILENO) };
+	struct progress progress = { .bench = &b, .options = o, .shown = isatty(STDERR_FILENO) };
 	int status;
 
 	if (bench_init(&b, suite->cell, suite->n_cells, err) != 0)
@@ -92,9 +95,9 @@ static int compare(const struct compare_alone_options *o, const struct suite *su
 	b.limits = (struct msg_limits){
 		.check_s = 900, .launch_s = 600, .wait_s = 600, .budget_s = o->budget_s > 0 ? o->budget_s : suite->budget_s
 	};
-	status = two_modules_add(&b, ROLE_BASE, o->provider_base, o->base, err);
+	status = two_modules_add(&b, ROLE_BASE, o->provider_base, o->config_base, o->base, err);
 	if (status == 0)
-		status = two_modules_add(&b, ROLE_TARGET, o->provider_target, o->target, err);
+		status = two_modules_add(&b, ROLE_TARGET, o->provider_target, o->config_target, o->target, err);
 	if (status == 0)
 		status = bench_ready(&b, err);
 	if (status == 0 && !bench_identical(&b)) {

@@ -12,6 +12,7 @@
 struct compare_alone_options {
 	const char *suite, *base, *target;           /* files */
 	const char *provider_base, *provider_target; /* "" the module's default */
+	const char *config_base, *config_target;     /* handed to the provider's plan of every cell; "" it chooses */
 	const char *device;                          /* "auto" */
 	const char *cells;                           /* glob, NULL all */
 	bool quick, json;

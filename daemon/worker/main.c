@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "worker/compare_alone.h"
 #include "worker/box/peer.h"
+#include "worker/bench/bench.h"
 #include "worker/box/procs.h"
 #include "worker/machine/kernels.h"
 #include "worker/profile_alone.h"
@@ -42,6 +43,7 @@ static const char usage[] =
 	"  --suite FILE       the cells to compare on\n"
 	"  --base, --target   modules with the ABI of fw_kernel.h\n"
 	"  --base-provider, --target-provider NAME   (default: the first that can)\n"
+	"  --base-config, --target-config CONFIG     (default: what the provider chooses)\n"
 	"  --cells GLOB       only cells whose key matches\n"
 	"  --budget-s N       device seconds it may take (default: the suite's)\n"
 	"  --path PATH        of profile: begin with this way of counting (default: range)\n"
@@ -65,6 +67,8 @@ enum option_name {
 	OPT_TARGET,
 	OPT_BASE_PROVIDER,
 	OPT_TARGET_PROVIDER,
+	OPT_BASE_CONFIG,
+	OPT_TARGET_CONFIG,
 	OPT_CELLS,
 	OPT_BUDGET,
 	OPT_QUICK,
@@ -86,6 +90,8 @@ static const struct option options[] = {
 	{ "target", required_argument, NULL, OPT_TARGET },
 	{ "base-provider", required_argument, NULL, OPT_BASE_PROVIDER },
 	{ "target-provider", required_argument, NULL, OPT_TARGET_PROVIDER },
+	{ "base-config", required_argument, NULL, OPT_BASE_CONFIG },
+	{ "target-config", required_argument, NULL, OPT_TARGET_CONFIG },
 	{ "cells", required_argument, NULL, OPT_CELLS },
 	{ "budget-s", required_argument, NULL, OPT_BUDGET },
 	{ "quick", no_argument, NULL, OPT_QUICK },
@@ -164,6 +170,12 @@ static int read_options(int argc, char **argv, struct arguments *a)
 		case OPT_TARGET_PROVIDER:
 			a->compare.provider_target = optarg;
 			break;
+		case OPT_BASE_CONFIG:
+		case OPT_TARGET_CONFIG:
+			if (strlen(optarg) >= sizeof((struct bench_pin *)0)->config)
+				return wrong("a configuration is longer than any that a provider tells: ", optarg);
+			*(c == OPT_BASE_CONFIG ? &a->compare.config_base : &a->compare.config_target) = optarg;
+			break;
 		case OPT_CELLS:
 			a->compare.cells = optarg;
 			break;
@@ -217,7 +229,8 @@ static int print_code(const char *const *path, bool want_difference, bool as_jso
 
 int main(int argc, char **argv)
 {
-	struct arguments a = { .serve = { .device = "auto" }, .compare = { .provider_base = "", .provider_target = "" } };
+	struct arguments a = { .serve = { .device = "auto" },
+		.compare = { .provider_base = "", .provider_target = "", .config_base = "", .config_target = "" } };
 	struct fw_err err = { 0 };
 	const char *verb;
 	int status = read_options(argc, argv, &a);

@@ -17,6 +17,7 @@ enum { PROBE_MS = 30000 };
 
 struct sink {
 	const struct bench *bench;
+	const struct compare_alone_options *options;
 	bool as_json, shown;
 	struct profile_report report;
 	struct buf line;
@@ -28,6 +29,15 @@ static int flush(struct sink *s, struct fw_err *err)
 
 	buf_clear(&s->line);
 	return good ? 0 : err_sys(err, "standard output");
+}
+
+static int chose(const struct sink *s, enum role role, const struct msg *m, struct fw_err *err)
+{
+	const struct msg_profile *p = &m->u.profile;
+	bool is_base = role == ROLE_BASE;
+
+	return two_modules_chose(role, s->bench->cells[p->cell].key,
+		is_base ? s->options->config_base : s->options->config_target, is_base ? p->base_config : p->target_config, err);
 }
 
 static int on_record(void *arg, const struct msg *m, struct fw_err *err)
@@ -42,6 +52,8 @@ static int on_record(void *arg, const struct msg *m, struct fw_err *err)
 			m->u.note.role != ROLE_NONE ? ": " : "", m->u.note.text);
 	if (m->t == MSG_FAULT)
 		fprintf(stderr, "%snote: %s: %s\n", s->shown ? "\r\033[K" : "", role_name(m->u.fault.role), m->u.fault.detail);
+	if (m->t == MSG_PROFILE && (chose(s, ROLE_BASE, m, err) != 0 || chose(s, ROLE_TARGET, m, err) != 0))
+		return -1;
 	if (m->t != MSG_KERNEL && m->t != MSG_CODE && m->t != MSG_COUNTERFACTUAL && m->t != MSG_PROFILE)
 		return 0;
 	if (s->shown)
@@ -64,7 +76,7 @@ static int run(const struct compare_alone_options *o, enum evidence_path path, c
 {
 	struct peer alone;
 	struct bench b;
-	struct sink sink = { .bench = &b, .as_json = o->json, .shown = isatty(STDERR_FILENO) };
+	struct sink sink = { .bench = &b, .options = o, .as_json = o->json, .shown = isatty(STDERR_FILENO) };
 	int result;
 
 	if (bench_init(&b, suite->cell, suite->n_cells, err) != 0)
@@ -79,9 +91,9 @@ static int run(const struct compare_alone_options *o, enum evidence_path path, c
 	b.seed = 1;
 	rule_default(&b.rule, suite->n_cells);
 	b.limits = (struct msg_limits){ .check_s = 900, .launch_s = 600, .wait_s = 600, .budget_s = suite->budget_s };
-	result = two_modules_add(&b, ROLE_BASE, o->provider_base, o->base, err);
+	result = two_modules_add(&b, ROLE_BASE, o->provider_base, o->config_base, o->base, err);
 	if (result == 0)
-		result = two_modules_add(&b, ROLE_TARGET, o->provider_target, o->target, err);
+		result = two_modules_add(&b, ROLE_TARGET, o->provider_target, o->config_target, o->target, err);
 	if (result == 0)
 		result = bench_ready(&b, err);
 	for (int from = 0; from < suite->n_cells && result == 0; from += EVIDENCE_CELLS_MAX) {

@@ -2,6 +2,7 @@
 #include "worker/two_modules.h"
 
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "worker/box/sealed.h"
@@ -30,10 +31,22 @@ int two_modules_suite(const char *path, const char *glob, struct suite *suite, s
 	return result;
 }
 
-int two_modules_add(struct bench *b, enum role role, const char *provider, const char *path, struct fw_err *err)
+int two_modules_add(
+	struct bench *b, enum role role, const char *provider, const char *config, const char *path, struct fw_err *err)
 {
 	char sha[HASH_HEX];
 	int fd = sealed_open(path, sha, err);
+	int result = fd < 0 ? -1 : bench_subject(b, role, provider, fd, sha, err);
 
-	return fd < 0 ? -1 : bench_subject(b, role, provider, fd, sha, err);
+	for (int i = 0; *config && i < b->n_cells && result == 0; i++)
+		result = bench_pin(b, b->n_subjects - 1, i, config, err);
+	return result;
+}
+
+int two_modules_chose(enum role role, const char *cell, const char *config, const char *chosen, struct fw_err *err)
+{
+	if (!*config || strcmp(config, chosen) == 0)
+		return 0;
+	return err_set(err, ERR_INVALID, "%s: its provider was handed the configuration `%s` for %s and chose `%s`",
+		role_name(role), config, cell, chosen);
 }

@@ -272,8 +272,13 @@ static int module_plan(const struct fw_problem *problem, const char *config, int
 	(void)index;
 	int status = module_can(problem, why, why_size);
 	const char *chosen = CHOOSE(config);
-	if (status != FW_OK || !chosen)
-		return status != FW_OK ? status : FW_INVALID;
+	if (status != FW_OK)
+		return status;
+	if (!chosen) {
+		if (why_size)
+			snprintf(why, why_size, "there is no %s", config ? config : "configuration");
+		return FW_UNSUPPORTED;
+	}
 	ON_PLAN();
 	struct fw_plan *p = calloc(1, sizeof *p);
 	if (!p)

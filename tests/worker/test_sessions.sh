@@ -265,6 +265,19 @@ like "is identical" "$out" '^identical: '
 is "compare: what providers searched for is timed in all launches" "$(jq -c '[.cells[] | .launches >= 2 and .verdict != "undecided" and .ci_high_pct - .ci_low_pct < 1] | unique' "$tmp/tuned")" '[true]'
 fails "compare: one that forgets it" 1 compare --base "$modules/good.so" --target "$modules/forgetful_tuner.so"
 like "is told so" "$out" 'abi: naive: plan was handed back `TILE=[0-7]` and chose `TILE=[0-7]`'
+# a configuration by hand: two of one module beside each other
+tiles() { compare --base "$modules/honest_tuner.so" --target "$modules/honest_tuner.so" --cells '*full*/forward' "$@"; }
+fails "compare: another configuration of the same module" 3 tiles --base-config TILE=0 --target-config TILE=4 --json
+is "is another speed" "$(jq -r '.cells[] | .verdict, (.change_pct < -6)' <<<"$out" | tr '\n' ' ')" "regression true "
+ok "compare: the same one on both sides" tiles --base-config TILE=3 --target-config TILE=3
+fails "compare: one that its provider does not take" 1 tiles --base-config TILE=0 --target-config TILE=9
+like "is told in one line" "$out" 'target unsupported: naive: plan with the configuration that it was handed is not supported: there is no TILE=9'
+fails "compare: one that its provider does not heed" 2 compare --base "$modules/good.so" --target "$modules/good.so" --base-config TILE=1
+like "is one line" "$out" '^flopwatch-worker: base: its provider was handed the configuration `TILE=1` for attention/[^ ]* and chose `'
+fails "compare: one of 160 bytes" 2 tiles --base-config "$(printf '%0160d' 0)"
+"$worker" profile --suite "$tmp/tiny.yaml" --device sim --base "$modules/honest_tuner.so" --target "$modules/honest_tuner.so" --cells '*full*/forward' \
+	--base-config TILE=0 --target-config TILE=4 --json >"$tmp/profiled" 2>"$tmp/log"
+is "profile: hands them over, too" "$(jq -c 'select(.t == "profile") | [.base_config, .target_config]' "$tmp/profiled")" '["TILE=0","TILE=4"]'
 fails "compare: a wrong target" 1 compare --base "$modules/good.so" --target "$modules/wrong_result.so" --cells '*full*/forward'
 like "says what is wrong" "$out" 'warning: .*full.*failed: target wrong: '
 ok "compare: one cell, quick" compare --base "$modules/good.so" --target "$tmp/other.so" --cells '*causal*forward' --quick --json

@@ -130,7 +130,7 @@ int subject_plan(struct subject *s, struct problem *p, enum direction direction,
 	why[sizeof why - 1] = '\0';
 	if (status != FW_OK) {
 		s->plan = NULL;
-		return refused(s, pin ? "plan with a configuration that it chose before" : "plan", status, why, f);
+		return refused(s, pin ? "plan with the configuration that it was handed" : "plan", status, why, f);
 	}
 	if (!s->plan)
 		return failure_set(f, "abi", "%.40s: plan returned FW_OK but no plan", s->provider->name);

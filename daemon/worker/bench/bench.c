@@ -89,7 +89,8 @@ bool bench_identical(const struct bench *b)
 	const struct bench_subject *base = &b->subject[b->base], *target = &b->subject[b->target];
 
 	/* whether there is such a provider only a check tells */
-	return !b->selfcheck && strcmp(base->sha256, target->sha256) == 0 && !base->provider[0] && !target->provider[0];
+	return !b->selfcheck && strcmp(base->sha256, target->sha256) == 0 && !base->provider[0] && !target->provider[0] &&
+	       b->n_pins == 0;
 }
 
 int bench_pin(struct bench *b, int subject, int cell, const char *config, struct fw_err *err)

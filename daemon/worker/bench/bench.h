@@ -42,7 +42,7 @@ struct bench_trouble {
 	char detail[512];
 };
 
-/** A configuration that a subject's provider searched for, at its check. */
+/** A configuration that a subject's provider is handed: what it searched for at its check, or what a person wants of it. */
 struct bench_pin {
 	int subject, cell;
 	char config[160];
