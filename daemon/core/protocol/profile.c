@@ -65,20 +65,6 @@ static int read_values(struct fields *f, struct msg_kernel *m)
 	return 0;
 }
 
-static int read_triple(struct fields *f, const char *key, int out[3])
-{
-	json_t *list = field_array(f, key, 3, 3);
-
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		json_t *v = json_array_get(list, i);
-
-		if (!json_is_integer(v) || json_integer_value(v) < 0 || json_integer_value(v) > INT_MAX)
-			return field_fail(f, key, "item %zu is no size", i);
-		out[i] = (int)json_integer_value(v);
-	}
-	return list ? 0 : -1;
-}
-
 static int read_cell_number(struct fields *f)
 {
 	return (int)field_int(f, "cell", 0, SUITE_CELLS_MAX - 1);
@@ -103,7 +89,7 @@ static int read_kernel(struct fields *f, struct msg_kernel *m)
 	m->local_bytes = (int)field_int_or(f, "local_bytes", 0, INT_MAX, 0);
 	m->shared_bytes = (int)field_int_or(f, "shared_bytes", 0, INT_MAX, 0);
 	m->ctas_per_sm = (int)field_int_or(f, "ctas_per_sm", 0, 4096, 0);
-	if (read_triple(f, "grid", m->grid) != 0 || read_triple(f, "block", m->block) != 0)
+	if (field_sizes(f, "grid", m->grid, 3) != 0 || field_sizes(f, "block", m->block, 3) != 0)
 		return -1;
 	return read_values(f, m);
 }

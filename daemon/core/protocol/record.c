@@ -388,20 +388,6 @@ static int read_work(struct fields *f, struct msg_work *m)
 	return 0;
 }
 
-static int read_triple(struct fields *f, const char *key, int out[3])
-{
-	json_t *list = field_array(f, key, 3, 3);
-
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		json_t *v = json_array_get(list, i);
-
-		if (!json_is_integer(v) || json_integer_value(v) < 0 || json_integer_value(v) > INT_MAX)
-			return field_fail(f, key, "item %zu is no size", i);
-		out[i] = (int)json_integer_value(v);
-	}
-	return 0;
-}
-
 static int read_node(struct fields *f, struct msg_node *m)
 {
 	m->role = read_role(f, false);
@@ -416,7 +402,7 @@ static int read_node(struct fields *f, struct msg_node *m)
 		field_digest(f, "symbol_sha256", true, false, m->symbol_sha256);
 	if (field_has(f, "code_sha256"))
 		field_digest(f, "code_sha256", true, false, m->code_sha256);
-	return read_triple(f, "grid", m->grid) || read_triple(f, "block", m->block) ? -1 : 0;
+	return field_sizes(f, "grid", m->grid, 3) != 0 || field_sizes(f, "block", m->block, 3) != 0 ? -1 : 0;
 }
 
 static int read_fault(struct fields *f, struct msg_fault *m)

@@ -3,6 +3,7 @@
  */
 #include "core/text/field.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -304,6 +305,20 @@ json_t *field_array(struct fields *f, const char *key, size_t min, size_t max)
 		return NULL;
 	}
 	return v;
+}
+
+int field_sizes(struct fields *f, const char *key, int *out, size_t n)
+{
+	json_t *list = field_array(f, key, n, n);
+
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		json_t *v = json_array_get(list, i);
+
+		if (!json_is_integer(v) || json_integer_value(v) < 0 || json_integer_value(v) > INT_MAX)
+			return field_fail(f, key, "item %zu is no size", i);
+		out[i] = (int)json_integer_value(v);
+	}
+	return list ? 0 : -1;
 }
 
 json_t *field_object(struct fields *f, const char *key)

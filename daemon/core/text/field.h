@@ -64,6 +64,8 @@ void field_lines(struct fields *f, const char *key, char *out, size_t size);
 
 /** Array of min..max items; NULL after a failure. Own: borrowed. */
 json_t *field_array(struct fields *f, const char *key, size_t min, size_t max);
+/** Array of `n` integers from 0 on. Shape: out[n]. 0, -1 after a failure. */
+int field_sizes(struct fields *f, const char *key, int *out, size_t n);
 /** Object; NULL after a failure. Own: borrowed. */
 json_t *field_object(struct fields *f, const char *key);
 
