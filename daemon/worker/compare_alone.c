@@ -18,7 +18,7 @@ enum { EXIT_REGRESSION = 3, EXIT_UNDECIDED = 7 };
 /* On a terminal, one line that is written over. */
 struct progress {
 	const struct bench *bench;
-	const struct compare_alone_options *options;
+	const struct two_modules_options *options;
 	bool shown;
 	int launch;
 };
@@ -70,14 +70,15 @@ static int status_of(const struct bench *b)
 	return v == VERDICT_FAILED || v == VERDICT_REJECTED || v == VERDICT_NOT_COMPARABLE || v == VERDICT_NONE;
 }
 
-static int compare(const struct compare_alone_options *o, const struct suite *suite, const struct sandbox *sandbox,
-	const struct msg_device *device, struct fw_err *err)
+static int compare(const struct two_modules_options *o, const struct suite *suite, const struct sandbox *sandbox,
+	const struct msg_device *device, void *arg, struct fw_err *err)
 {
 	struct peer alone;
 	struct bench b;
 	struct progress progress = { .bench = &b, .options = o, .shown = isatty(STDERR_FILENO) };
 	int status;
 
+	(void)arg;
 	if (bench_init(&b, suite->cell, suite->n_cells, err) != 0)
 		return -1;
 	peer_init(&alone, -1, -1);
@@ -95,11 +96,7 @@ static int compare(const struct compare_alone_options *o, const struct suite *su
 	b.limits = (struct msg_limits){
 		.check_s = 900, .launch_s = 600, .wait_s = 600, .budget_s = o->budget_s > 0 ? o->budget_s : suite->budget_s
 	};
-	status = two_modules_add(&b, ROLE_BASE, o->provider_base, o->config_base, o->base, err);
-	if (status == 0)
-		status = two_modules_add(&b, ROLE_TARGET, o->provider_target, o->config_target, o->target, err);
-	if (status == 0)
-		status = bench_ready(&b, err);
+	status = two_modules_add(&b, o, err);
 	if (status == 0 && !bench_identical(&b)) {
 		b.seed = seed_of(&b);
 		status = acceptance_run(&b, err);
@@ -117,21 +114,7 @@ static int compare(const struct compare_alone_options *o, const struct suite *su
 	return status;
 }
 
-int compare_alone_run(const struct compare_alone_options *o, struct fw_err *err)
+int compare_alone_run(const struct two_modules_options *o, struct fw_err *err)
 {
-	const struct msg_device *device = NULL;
-	struct sandbox sandbox;
-	struct msg_hello hello;
-	struct suite suite;
-	int status = -1;
-
-	if (two_modules_suite(o->suite, o->cells, &suite, err) != 0)
-		return -1;
-	if (sandbox_open(&sandbox, o->sandbox, err) == 0 && sandbox_show(&sandbox, o->shown, o->n_shown, NULL, err) == 0 &&
-		hardware_hello(&sandbox, o->sandbox, o->device, &hello, err) == 0)
-		device = hardware_find(&hello, o->device, err);
-	if (device)
-		status = compare(o, &suite, &sandbox, device, err);
-	suite_fini(&suite);
-	return status;
+	return two_modules_run(o, compare, NULL, err);
 }

@@ -113,7 +113,7 @@ struct arguments {
 	enum evidence_path path;
 	bool want_counters;
 	struct serve_options serve;
-	struct compare_alone_options compare;
+	struct two_modules_options compare;
 };
 
 static int read_path(const char *word, enum evidence_path *out)

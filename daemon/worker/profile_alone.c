@@ -17,7 +17,7 @@ enum { PROBE_MS = 30000 };
 
 struct sink {
 	const struct bench *bench;
-	const struct compare_alone_options *options;
+	const struct two_modules_options *options;
 	bool as_json, shown;
 	struct profile_report report;
 	struct buf line;
@@ -71,9 +71,11 @@ static int on_record(void *arg, const struct msg *m, struct fw_err *err)
 	return flush(s, err);
 }
 
-static int run(const struct compare_alone_options *o, enum evidence_path path, const struct suite *suite,
-	const struct sandbox *sandbox, const struct msg_device *device, struct fw_err *err)
+/* `arg`: the best path that is tried. */
+static int run(const struct two_modules_options *o, const struct suite *suite, const struct sandbox *sandbox,
+	const struct msg_device *device, void *arg, struct fw_err *err)
 {
+	const enum evidence_path *path = arg;
 	struct peer alone;
 	struct bench b;
 	struct sink sink = { .bench = &b, .options = o, .as_json = o->json, .shown = isatty(STDERR_FILENO) };
@@ -91,11 +93,7 @@ static int run(const struct compare_alone_options *o, enum evidence_path path, c
 	b.seed = 1;
 	rule_default(&b.rule, suite->n_cells);
 	b.limits = (struct msg_limits){ .check_s = 900, .launch_s = 600, .wait_s = 600, .budget_s = suite->budget_s };
-	result = two_modules_add(&b, ROLE_BASE, o->provider_base, o->config_base, o->base, err);
-	if (result == 0)
-		result = two_modules_add(&b, ROLE_TARGET, o->provider_target, o->config_target, o->target, err);
-	if (result == 0)
-		result = bench_ready(&b, err);
+	result = two_modules_add(&b, o, err);
 	for (int from = 0; from < suite->n_cells && result == 0; from += EVIDENCE_CELLS_MAX) {
 		int list[EVIDENCE_CELLS_MAX], n = 0;
 
@@ -103,7 +101,7 @@ static int run(const struct compare_alone_options *o, enum evidence_path path, c
 			list[n] = from + n;
 			n++;
 		}
-		result = profile_run(&b, list, n, path, err);
+		result = profile_run(&b, list, n, *path, err);
 	}
 	profile_report_clear(&sink.report);
 	buf_fini(&sink.line);
@@ -112,23 +110,9 @@ static int run(const struct compare_alone_options *o, enum evidence_path path, c
 	return result;
 }
 
-int profile_alone_run(const struct compare_alone_options *o, enum evidence_path path, struct fw_err *err)
+int profile_alone_run(const struct two_modules_options *o, enum evidence_path path, struct fw_err *err)
 {
-	const struct msg_device *device = NULL;
-	struct sandbox sandbox;
-	struct msg_hello hello;
-	struct suite suite;
-	int result = -1;
-
-	if (two_modules_suite(o->suite, o->cells, &suite, err) != 0)
-		return -1;
-	if (sandbox_open(&sandbox, o->sandbox, err) == 0 && sandbox_show(&sandbox, o->shown, o->n_shown, NULL, err) == 0 &&
-		hardware_hello(&sandbox, o->sandbox, o->device, &hello, err) == 0)
-		device = hardware_find(&hello, o->device, err);
-	if (device)
-		result = run(o, path, &suite, &sandbox, device, err);
-	suite_fini(&suite);
-	return result;
+	return two_modules_run(o, run, &path, err);
 }
 
 static int ask_runner(const struct sandbox *sandbox, const struct msg_device *device, struct buf *said, struct fw_err *err)
@@ -163,7 +147,7 @@ static int ask_runner(const struct sandbox *sandbox, const struct msg_device *de
 	return result;
 }
 
-int profile_alone_probe(const struct compare_alone_options *o, struct fw_err *err)
+int profile_alone_probe(const struct two_modules_options *o, struct fw_err *err)
 {
 	const struct msg_device *device = NULL;
 	struct sandbox sandbox;

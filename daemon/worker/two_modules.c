@@ -5,11 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "worker/bench/hardware.h"
 #include "worker/box/sealed.h"
 
 enum { SUITE_BYTES_MAX = 1 << 20 };
 
-int two_modules_suite(const char *path, const char *glob, struct suite *suite, struct fw_err *err)
+/* Own: suite_fini. */
+static int read_suite(const char *path, const char *glob, struct suite *suite, struct fw_err *err)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), result;
 	struct buf text;
@@ -31,8 +33,27 @@ int two_modules_suite(const char *path, const char *glob, struct suite *suite, s
 	return result;
 }
 
-int two_modules_add(
-	struct bench *b, enum role role, const char *provider, const char *config, const char *path, struct fw_err *err)
+int two_modules_run(const struct two_modules_options *o, two_modules_fn *run, void *arg, struct fw_err *err)
+{
+	const struct msg_device *device = NULL;
+	struct sandbox sandbox;
+	struct msg_hello hello;
+	struct suite suite;
+	int result = -1;
+
+	if (read_suite(o->suite, o->cells, &suite, err) != 0)
+		return -1;
+	if (sandbox_open(&sandbox, o->sandbox, err) == 0 && sandbox_show(&sandbox, o->shown, o->n_shown, NULL, err) == 0 &&
+		hardware_hello(&sandbox, o->sandbox, o->device, &hello, err) == 0)
+		device = hardware_find(&hello, o->device, err);
+	if (device)
+		result = run(o, &suite, &sandbox, device, arg, err);
+	suite_fini(&suite);
+	return result;
+}
+
+/* `config` is what the provider is handed for every cell; "" it chooses. */
+static int add(struct bench *b, enum role role, const char *provider, const char *config, const char *path, struct fw_err *err)
 {
 	char sha[HASH_HEX];
 	int fd = sealed_open(path, sha, err);
@@ -41,6 +62,14 @@ int two_modules_add(
 	for (int i = 0; *config && i < b->n_cells && result == 0; i++)
 		result = bench_pin(b, b->n_subjects - 1, i, config, err);
 	return result;
+}
+
+int two_modules_add(struct bench *b, const struct two_modules_options *o, struct fw_err *err)
+{
+	if (add(b, ROLE_BASE, o->provider_base, o->config_base, o->base, err) != 0 ||
+		add(b, ROLE_TARGET, o->provider_target, o->config_target, o->target, err) != 0)
+		return -1;
+	return bench_ready(b, err);
 }
 
 int two_modules_chose(enum role role, const char *cell, const char *config, const char *chosen, struct fw_err *err)

@@ -4,12 +4,32 @@
 
 #include "core/suite/suite.h"
 #include "worker/bench/bench.h"
+#include "worker/box/sandbox.h"
 
-/** Read a suite's file; of its cells those that match `glob` (NULL: all). Err: ERR_INVALID none does. Own: suite_fini. */
-int two_modules_suite(const char *path, const char *glob, struct suite *suite, struct fw_err *err);
-/** Add the module at `path` to the bench; `config` is what its provider is handed for every cell, "" it chooses. */
-int two_modules_add(
-	struct bench *b, enum role role, const char *provider, const char *config, const char *path, struct fw_err *err);
+struct two_modules_options {
+	const char *suite, *base, *target;           /* files */
+	const char *provider_base, *provider_target; /* "" the module's default */
+	const char *config_base, *config_target;     /* handed to the provider's plan of every cell; "" it chooses */
+	const char *device;                          /* "auto" */
+	const char *cells;                           /* glob, NULL all */
+	bool quick, json;
+	double budget_s; /* 0: the suite's */
+	enum sandbox_want sandbox;
+	int n_shown; /* folders that the modules may read */
+	const char *const *shown;
+};
+
+/** What is done with both, on a device of the sandbox. */
+typedef int two_modules_fn(const struct two_modules_options *o, const struct suite *suite, const struct sandbox *sandbox,
+	const struct msg_device *device, void *arg, struct fw_err *err);
+
+/**
+ * Read the suite (of its cells those that match), open the sandbox, find the device, and call `run` with them. Returns what it returns.
+ * Err: ERR_INVALID no cell matches; the sandbox's, the device's.
+ */
+int two_modules_run(const struct two_modules_options *o, two_modules_fn *run, void *arg, struct fw_err *err);
+/** Add both modules to a bench that has all else: their providers are handed the configurations. */
+int two_modules_add(struct bench *b, const struct two_modules_options *o, struct fw_err *err);
 /** What a provider chose where it was handed `config`. Err: ERR_INVALID another. */
 int two_modules_chose(enum role role, const char *cell, const char *config, const char *chosen, struct fw_err *err);
 
