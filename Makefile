@@ -138,7 +138,7 @@ $(O)/tests/bench/bench_page: LINK += -Wl,--wrap=emit_rawf
 # Modules that misbehave on purpose, and simple good ones, for the tests of worker and runner.
 MODULES  := $(patsubst tests/modules/%.c,build/tests/modules/%.so,$(sort $(wildcard tests/modules/*.c)))
 build/tests/modules/honest_openmp.so build/tests/modules/honest_settings.so build/tests/modules/cheat_omp.so: MODULE_FLAGS := -fopenmp
-build/tests/modules/cheat_task.so: MODULE_FLAGS := -Idaemon daemon/runner/reference/reference.c daemon/core/case/case.c daemon/core/case/inputs.c daemon/base/err.c
+build/tests/modules/cheat_task.so: MODULE_FLAGS := -Idaemon daemon/runner/reference/reference.c daemon/core/case/case.c daemon/core/case/pattern.c daemon/core/case/inputs.c daemon/base/err.c
 build/tests/modules/fake_cudnn.so: MODULE_FLAGS := -Wl,-soname,libcudnn.so.9
 build/tests/modules/fake_nvml.so: MODULE_FLAGS := -Wl,-soname,libnvidia-ml.so.1
 build/tests/modules/fake_cupti.so: MODULE_FLAGS := -Wl,-soname,libcupti.so.13

@@ -3,7 +3,9 @@
 # every cell is accepted and timed, and what a provider does not do is unsupported, with its reason.
 . "$(dirname "$0")/../lib/tap.sh"
 worker=$bin/flopwatch-worker
-module=$root/build/tests/kernels-plain/libattention.so
+module=$tmp/kernels/build/cpu/libattention.so
+cp -r "$root/kernels" "$tmp/kernels"
+make -s -C "$tmp/kernels" DEVICE=cpu || exit 1
 cp "$module" "$tmp/other.so" && printf x >>"$tmp/other.so" # the same code, which is yet another file
 reduced() { # suite, common, cells
 	sed "s/^common: .*/common: {$2, dtype: bf16}/" "$root/etc/suites/$1.yaml" >"$tmp/$1.yaml"
