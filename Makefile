@@ -144,7 +144,7 @@ build/tests/modules/fake_nvml.so: MODULE_FLAGS := -Wl,-soname,libnvidia-ml.so.1
 build/tests/modules/fake_cupti.so: MODULE_FLAGS := -Wl,-soname,libcupti.so.13
 build/tests/modules/fake_cupti.so: daemon/runner/counter/cupti_abi.h
 build/tests/modules/long_tail.so: tests/modules/long.c
-build/tests/modules/%.so: tests/modules/%.c tests/modules/good.c $(wildcard tests/modules/*.h) kernels/fw_kernel.h
+build/tests/modules/%.so: tests/modules/%.c tests/modules/good.c $(wildcard tests/modules/*.h kernels/fw_*.h)
 	@mkdir -p $(@D)
 	$(call say,cc ,$<)$(CC) -std=c17 -D_GNU_SOURCE -O2 -fPIC -shared -fvisibility=hidden -I. -o $@ $< $(MODULE_FLAGS) -lm
 
@@ -199,14 +199,14 @@ gpu-demo: bundle ## the daemon builds and judges real pushes on this GPU
 gpu-check: build/gpu/attention_check ## every CUDA provider against the fp64 reference, on this GPU
 	@$(MAKE) --no-print-directory -C kernels DEVICE=cuda
 	@build/gpu/attention_check kernels/build/cuda/libattention.so
-build/gpu/attention_check: tests/gpu/attention_check.cu $(wildcard tests/gpu/*.cuh) daemon/core/case/inputs.h kernels/fw_kernel.h
+build/gpu/attention_check: tests/gpu/attention_check.cu $(wildcard tests/gpu/*.cuh) daemon/core/case/inputs.h $(wildcard kernels/fw_*.h)
 	@[ -n "$(NVCC)" ] || { echo "no CUDA toolkit that compiles a program was found" >&2; exit 1; }
 	@mkdir -p $(@D)
 	$(call say,nvcc,$<)$(NVCC) -O3 -std=c++17 $(NVCC_ARCH) -Idaemon -I. -Xcompiler -fopenmp$(if $(filter x86_64,$(shell uname -m)),$(comma)-march=x86-64-v3) -o $@ $< -ldl
 gpu-integrity: bundle gpu-modules ## modules that cheat on this GPU are caught, honest ones are not, and what changing K and V costs. BASE=module
 	@MODULES=build/gpu/modules tests/gpu/integrity.sh build/bundle build/gpu-integrity
 gpu-modules: $(patsubst tests/gpu/modules/%.cu,build/gpu/modules/%.so,$(wildcard tests/gpu/modules/*.cu)) ## the modules of gpu-integrity, which need no GPU to be built
-build/gpu/modules/%.so: tests/gpu/modules/%.cu $(wildcard tests/gpu/modules/*.cuh) tests/modules/forgery.h kernels/fw_kernel.h
+build/gpu/modules/%.so: tests/gpu/modules/%.cu $(wildcard tests/gpu/modules/*.cuh) tests/modules/forgery.h $(wildcard kernels/fw_*.h)
 	@[ -n "$(NVCC)" ] || { echo "no CUDA toolkit that compiles a program was found" >&2; exit 1; }
 	@mkdir -p $(@D)
 	$(call say,nvcc,$<)$(NVCC) -O2 -std=c++17 $(NVCC_ARCH) -I. -Xcompiler -fPIC$(comma)-fvisibility=hidden$(comma)-Wall -shared -o $@ $<

@@ -58,7 +58,10 @@ enum fw_linear_phase {
 };
 
 /** Their names, lowest bit first. */
-#define FW_LINEAR_PHASE_NAMES { "quantise_weight", "normalise", "quantise_activation", "run", "reduce", "activate" }
+#define FW_LINEAR_PHASE_NAMES                                                                                                    \
+	{                                                                                                                        \
+		"quantise_weight", "normalise", "quantise_activation", "run", "reduce", "activate"                               \
+	}
 
 /**
  * Buffers. Row-major unless strides say otherwise (stride[0] between rows, stride[1] 1); all bf16.

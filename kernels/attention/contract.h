@@ -4,7 +4,7 @@
 #ifndef ATTENTION_CONTRACT_H
 #define ATTENTION_CONTRACT_H
 
-#include "fw_kernel.h"
+#include "fw_attention.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -29,9 +29,9 @@ __attribute__((format(printf, 4, 5))) static inline int contract_say(
 static inline struct fw_attention contract_attention(const struct fw_problem *problem)
 {
 	struct fw_attention a;
-	const size_t size = problem->attention->struct_size;
+	const struct fw_attention *given = fw_attention_of(problem);
 	memset(&a, 0, sizeof a);
-	memcpy(&a, problem->attention, size < sizeof a ? size : sizeof a);
+	memcpy(&a, given, given->struct_size < sizeof a ? given->struct_size : sizeof a);
 	return a;
 }
 

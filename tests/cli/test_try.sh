@@ -89,8 +89,8 @@ like "no checkout" "$status $errors" '^4 .*not inside a git checkout.*run git in
 # ---- a module
 new module
 mkdir -p kernels etc/suites
-cp "$root/kernels/fw_kernel.h" kernels
-sed 's,kernels/fw_kernel.h,fw_kernel.h,' "$root/tests/modules/good.c" >kernels/good.c
+cp "$root/kernels/fw_kernel.h" "$root/kernels/fw_attention.h" kernels
+sed 's,kernels/fw_attention.h,fw_attention.h,' "$root/tests/modules/good.c" >kernels/good.c
 cat >etc/suites/tiny.yaml <<'YAML'
 suite: tiny
 family: attention

@@ -146,8 +146,8 @@ static void problem_of_the_abi(void **state)
 	assert_int_equal(p.struct_size, sizeof p);
 	assert_int_equal(p.family, FW_ATTENTION);
 	assert_int_equal(p.direction, FW_BACKWARD);
-	assert_ptr_equal(p.attention, &a);
-	assert_null(p.linear);
+	assert_ptr_equal(p.shape, &a);
+	assert_int_equal(p.shape_size, sizeof a);
 	assert_int_equal(a.struct_size, sizeof a);
 	assert_int_equal(a.total_q, 49152);
 	assert_int_equal(a.max_blocks, (int64_t)8 * 768 * 384);

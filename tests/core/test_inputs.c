@@ -12,7 +12,7 @@
 #include "base/hash.h"
 #include "core/case/inputs.h"
 #include "core/case/pattern.h"
-#include "kernels/fw_kernel.h"
+#include "kernels/fw_attention.h"
 
 static const struct {
 	const char *name, *hash;

@@ -26,7 +26,7 @@ says() { # name, key: what the manifest says there
 }
 examples=$root/doc/examples
 
-example attention "$examples"/attention/* "$root/kernels/fw_kernel.h"
+example attention "$examples"/attention/* "$root/kernels/fw_kernel.h" "$root/kernels/fw_attention.h"
 example google "$examples"/google-benchmark/*
 example kit "$root/tests/turns/sums.c"
 example python "$root/tests/turns/sums.py"

@@ -7,7 +7,7 @@
 #ifndef GPU_ATTENTION_REFERENCE_CUH
 #define GPU_ATTENTION_REFERENCE_CUH
 
-#include "kernels/fw_kernel.h"
+#include "kernels/fw_attention.h"
 #include "core/case/inputs.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 #ifndef GPU_ATTENTION_SETUP_CUH
 #define GPU_ATTENTION_SETUP_CUH
 
-#include "kernels/fw_kernel.h"
+#include "kernels/fw_attention.h"
 #include "core/case/inputs.h"
 #include "attention_reference.cuh"
 
@@ -141,7 +141,8 @@ static void make_setup(struct setup *u, const struct problem &p, int64_t max_blo
 		u->direction[i].struct_size = sizeof u->direction[i];
 		u->direction[i].family = FW_ATTENTION;
 		u->direction[i].direction = i ? FW_BACKWARD : FW_FORWARD;
-		u->direction[i].attention = &u->attention;
+		u->direction[i].shape = &u->attention;
+		u->direction[i].shape_size = sizeof u->attention;
 	}
 	const size_t wide_q = (size_t)u->total_q * p.nhq * p.d * 2, wide_k = (size_t)u->total_k * p.nhk * p.d * 2;
 	memset(u->tensor, 0, sizeof u->tensor);

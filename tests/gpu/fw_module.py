@@ -1,4 +1,4 @@
-"""A flopwatch kernel module through ctypes: the structs of kernels/fw_kernel.h, and an attention problem that can be run.
+"""A flopwatch kernel module through ctypes: the structs of kernels/fw_kernel.h and fw_attention.h, and an attention problem that can be run.
 
 Memory is the caller's: addresses come in as integers. Nothing here needs a GPU, so the same code drives a module for CPUs.
 tests/kernels/test_module_ctypes.sh compares every size and offset with what a C compiler says.
@@ -6,7 +6,7 @@ tests/kernels/test_module_ctypes.sh compares every size and offset with what a C
 import ctypes
 from ctypes import POINTER, Structure, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 
-ABI = 1
+ABI = 2
 OK, UNSUPPORTED, INVALID, FAILED = range(4)
 CPU, CUDA = 1, 2
 ATTENTION = 1
@@ -32,7 +32,7 @@ class Attention(Structure):
 
 class Problem(Structure):
     _fields_ = [("struct_size", c_uint32), ("family", c_int32), ("direction", c_int32), ("flags", c_int32),
-                ("attention", POINTER(Attention)), ("linear", c_void_p)]
+                ("shape", c_void_p), ("shape_size", c_uint32)]
 
 
 class Info(Structure):
@@ -112,7 +112,8 @@ class AttentionProblem:
         self.attention = Attention(ctypes.sizeof(Attention), nhq, nhk, headdim, headdim, BF16, mask, block, block, total_q, total_k,
                                    len(lengths), max(lengths), max(lengths) if total_q == total_k else total_k, max_blocks,
                                    headdim ** -0.5 if scale is None else scale)
-        self.problem = Problem(ctypes.sizeof(Problem), ATTENTION, direction, flags, ctypes.pointer(self.attention), None)
+        self.problem = Problem(ctypes.sizeof(Problem), ATTENTION, direction, flags, ctypes.cast(ctypes.pointer(self.attention), c_void_p),
+                               ctypes.sizeof(Attention))
 
     def why_not(self, provider):
         """"" when the provider can, else its reason."""
@@ -137,7 +138,7 @@ class Plan:
         self.config = (info.config or b"").decode()
 
     def bind(self, addresses, workspace=None, persist=None):
-        """`addresses`: {slot: address}. Tensors are row-major as fw_kernel.h describes them."""
+        """`addresses`: {slot: address}. Tensors are row-major as fw_attention.h describes them."""
         a = self.problem.attention
         self.tensors = (Tensor * SLOTS)()
         for slot, address in addresses.items():

@@ -172,9 +172,11 @@ static void run_unequal(const struct fw_provider *which, int total_q, int total_
 	}
 	slot[FW_LSE] = (struct fw_tensor){ out[FW_LSE], { total_q, 1, 0 }, FW_F32, 0 };
 	for (int direction = FW_FORWARD; direction <= FW_BACKWARD; direction++) {
-		struct fw_problem p = {
-			.struct_size = sizeof p, .family = FW_ATTENTION, .direction = direction, .attention = &a
-		};
+		struct fw_problem p = { .struct_size = sizeof p,
+			.family = FW_ATTENTION,
+			.direction = direction,
+			.shape = &a,
+			.shape_size = sizeof a };
 		struct fw_info info = { .struct_size = sizeof info };
 		struct fw_plan *plan;
 		char why[200];

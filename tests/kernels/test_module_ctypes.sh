@@ -7,7 +7,7 @@ export PYTHONDONTWRITEBYTECODE=1
 ok "peers.py checks itself" $peers --self-check
 mirror=$(grep '^struct ' <<<"$out")
 {
-	printf '#include "kernels/fw_kernel.h"\n#include <stdio.h>\nint main(void)\n{\n'
+	printf '#include "kernels/fw_attention.h"\n#include <stdio.h>\nint main(void)\n{\n'
 	while read -r _ name _ fields; do
 		printf 'printf("struct %s %%zu", sizeof(struct %s));\n' "$name" "$name"
 		for field in $fields; do
@@ -21,7 +21,7 @@ ok "a C program prints the layout" gcc -I"$root" -o "$tmp/layout" "$tmp/layout.c
 is "structs lie where the compiler puts them" "$mirror" "$("$tmp/layout")"
 is "eight structs were compared" "$(wc -l <<<"$mirror")" 8
 members() { # struct of the header -> its number of members
-	awk -v s="struct $1 {" '$0 == s { on = 1; next } on && /^};/ { exit } on' "$root/kernels/fw_kernel.h" |
+	awk -v s="struct $1 {" '$0 == s { on = 1; next } on && /^};/ { exit } on' "$root/kernels/fw_kernel.h" "$root/kernels/fw_attention.h" |
 		sed 's,/\*.*,,; /^[[:space:]]*\*/d' | tr -d '\n' | sed 's/\*\///g' | tr ';' '\n' | grep -E '[a-z_]' | awk -F, '/\(\*/ { n++; next } { n += NF } END { print n }'
 }
 for name in fw_tensor fw_attention fw_problem fw_info fw_io fw_work; do

@@ -10,7 +10,7 @@
 
 #include "core/case/case.h"
 #include "core/case/inputs.h"
-#include "kernels/fw_kernel.h"
+#include "kernels/fw_attention.h"
 #include "runner/reference/reference.h"
 
 enum { GUARD_BYTES = 256 };

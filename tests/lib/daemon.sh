@@ -22,7 +22,7 @@ new_repo() {
 	git init -q --bare -b main "$dir.git"
 	git init -q -b main "$dir"
 	mkdir -p "$dir/kernels" "$dir/etc/suites"
-	cp "$root/kernels/fw_kernel.h" "$root/tests/modules/good.c" "$dir/kernels"
+	cp "$root/kernels/fw_kernel.h" "$root/kernels/fw_attention.h" "$root/tests/modules/good.c" "$dir/kernels"
 	echo 1.0 >"$dir/kernels/factor"
 	echo : >"$dir/kernels/recipe"
 	: >"$dir/kernels/flags"

@@ -18,7 +18,7 @@ MASK = (1 << 64) - 1
 INCREMENT = 0x9E3779B97F4A7C15
 TENSOR_FACTOR = 0xD1342543DE82EF95
 BLOCK_STREAM = 64
-Q, K, V, O, LSE, DO = range(6)  # slot numbers of kernels/fw_kernel.h
+Q, K, V, O, LSE, DO = range(6)  # slot numbers of kernels/fw_attention.h
 
 
 def mix(x):

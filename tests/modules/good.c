@@ -5,7 +5,10 @@
  * and replace one of the hooks below, so that each misbehaves in exactly one way. WORK_FACTOR scales the claimed work:
  * device `sim` takes its times from it. With YARDSTICK_FACTOR there is a second provider, to be a peer.
  */
-#include "kernels/fw_kernel.h"
+#ifndef ATTENTION_OF /* a module of ABI 1 brings a header of its own */
+#include "kernels/fw_attention.h"
+#define ATTENTION_OF(problem) fw_attention_of(problem)
+#endif
 
 #include <float.h>
 #include <math.h>
@@ -32,6 +35,9 @@
 #endif
 #ifndef MODULE_ABI
 #define MODULE_ABI FW_ABI
+#endif
+#ifndef SERVES /* whether fw_entry answers this ABI of its host */
+#define SERVES(host_abi) ((host_abi) > 0)
 #endif
 #ifndef ON_PLAN /* at the start of plan */
 #define ON_PLAN() ((void)0)
@@ -246,9 +252,9 @@ static void run(struct fw_plan *p, uint32_t phases)
 
 static int module_can(const struct fw_problem *problem, char *why, size_t why_size)
 {
-	const struct fw_attention *a = problem->attention;
+	const struct fw_attention *a = ATTENTION_OF(problem);
 	const char *reason = NULL;
-	if (problem->family != FW_ATTENTION || !a)
+	if (!a)
 		reason = "only attention";
 	else if (problem->direction != FW_FORWARD && problem->direction != FW_BACKWARD)
 		reason = "only forward and backward";
@@ -283,7 +289,7 @@ static int module_plan(const struct fw_problem *problem, const char *config, int
 	struct fw_plan *p = calloc(1, sizeof *p);
 	if (!p)
 		return FW_FAILED;
-	p->a = *problem->attention;
+	p->a = *ATTENTION_OF(problem);
 	p->direction = problem->direction;
 	info->phases = FW_RUN | (p->direction == FW_BACKWARD ? FW_PREPROCESS : 0);
 	info->once = 0;
@@ -318,7 +324,7 @@ static int module_enqueue(struct fw_plan *p, uint32_t phases, void *stream)
 static int module_count(const struct fw_problem *problem, const char *config, const struct fw_io *host, struct fw_work *out)
 {
 	(void)config;
-	const struct fw_attention *a = problem->attention;
+	const struct fw_attention *a = ATTENTION_OF(problem);
 	const int32_t *cu_q = host->slot[FW_CU_Q].data, *cu_k = host->slot[FW_CU_K].data;
 	const uint32_t *bits = host->slot[FW_BLOCK_BITS].data;
 	double pairs = 0;
@@ -384,7 +390,7 @@ static const struct fw_provider provider = {
 static int yardstick_can(const struct fw_problem *problem, char *why, size_t why_size)
 {
 	int status = module_can(problem, why, why_size);
-	if (status != FW_OK || problem->direction != FW_BACKWARD || problem->attention->mask != FW_CAUSAL)
+	if (status != FW_OK || problem->direction != FW_BACKWARD || ATTENTION_OF(problem)->mask != FW_CAUSAL)
 		return status;
 	if (why_size)
 		snprintf(why, why_size, "no causal backward");
@@ -427,8 +433,7 @@ static const struct fw_module module = {
 #ifndef NO_ENTRY
 FW_EXPORT const struct fw_module *fw_entry(uint32_t host_abi)
 {
-	(void)host_abi;
-	return &module;
+	return SERVES(host_abi) ? &module : NULL;
 }
 #else
 FW_EXPORT const struct fw_module *entry_of_another_name(void)

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "kernels/fw_kernel.h"
+#include "kernels/fw_attention.h"
 
 static const char *const tiles[8] = { "TILE=0", "TILE=1", "TILE=2", "TILE=3", "TILE=4", "TILE=5", "TILE=6", "TILE=7" };
 

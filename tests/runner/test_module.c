@@ -47,6 +47,56 @@ static void a_good_one(void **state)
 	module_close(&m);
 }
 
+/* It is accepted, counted and timed beside one of today's. */
+static void one_of_abi_1(void **state)
+{
+	static const char *const both[] = { "good", "abi_1" }, *const old[] = { "abi_1" };
+	const int32_t length[] = { 24, 8 };
+	struct cell c[2] = { small_cell(FW_CAUSAL, DIRECTION_FORWARD, 2, length),
+		small_cell(FW_CAUSAL, DIRECTION_BACKWARD, 2, length) };
+	static struct run_result result;
+	struct module m;
+	struct fw_err err = { 0 };
+	int index[2];
+
+	(void)state;
+	assert_int_equal(module_open(&m, "build/tests/modules/abi_1.so", &err), 0);
+	assert_int_equal(m.abi, 1);
+	module_close(&m);
+	struct msg_run run = small_run(RUN_CHECK, "cpu", old, 1, c, index, 2);
+
+	run_task(&run, &result);
+	assert_int_equal(result.status, 0);
+	for (int i = 0; i < 2; i++) {
+		const struct msg_check *check = find_check(&result, index[i]);
+
+		assert_non_null(check);
+		assert_true(check->ok);
+	}
+	run_result_fini(&result);
+	run = small_run(RUN_LAUNCH, "cpu", both, 2, c, index, 2);
+	run_task(&run, &result);
+	assert_int_equal(result.status, 0);
+	for (int i = 0; i < 2; i++)
+		assert_non_null(find_series(&result, index[i], SERIES_DEVICE, ""));
+	run_result_fini(&result);
+}
+
+/* ABI 1 has attention alone. */
+static void abi_1_has_no_other_family(void **state)
+{
+	struct module m;
+	struct fw_problem p = { .struct_size = sizeof p, .family = 2, .direction = FW_FORWARD };
+	struct fw_err err = { 0 };
+	char why[100] = "";
+
+	(void)state;
+	assert_int_equal(module_open(&m, "build/tests/modules/abi_1.so", &err), 0);
+	assert_int_equal(module_can(&m, &m.provider[0], &p, why, sizeof why), FW_UNSUPPORTED);
+	assert_non_null(strstr(why, "ABI 1"));
+	module_close(&m);
+}
+
 static void by_descriptor(void **state)
 {
 	struct module m;
@@ -86,6 +136,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_good_one),
+		cmocka_unit_test(one_of_abi_1),
+		cmocka_unit_test(abi_1_has_no_other_family),
 		cmocka_unit_test(by_descriptor),
 		cmocka_unit_test(refused),
 	};

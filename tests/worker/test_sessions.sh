@@ -35,7 +35,7 @@ project() { # folder, module, recipe lines...
 	local dir=$tmp/$1 module=$2 recipe
 	shift 2
 	mkdir -p "$dir"
-	cp "$root/kernels/fw_kernel.h" "$root/tests/modules/good.c" "$dir"
+	cp "$root/kernels/fw_kernel.h" "$root/kernels/fw_attention.h" "$root/tests/modules/good.c" "$dir"
 	[ "$module" = good ] || cp "$root/tests/modules/$module.c" "$root/tests/modules/tuner.h" "$dir"
 	{
 		printf 'all:\n'

@@ -164,7 +164,8 @@ void case_problem(const struct cell *c, struct fw_attention *out_attention, stru
 		.struct_size = sizeof *out,
 		.family = FW_ATTENTION,
 		.direction = (int32_t)c->direction,
-		.attention = out_attention,
+		.shape = out_attention,
+		.shape_size = sizeof *out_attention,
 	};
 }
 

@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "core/case/pattern.h"
 #include "core/state/series.h"
-#include "kernels/fw_kernel.h"
+#include "kernels/fw_attention.h"
 
 enum { CASE_KEY_SIZE = 160, CASE_SEQS_MAX = 256 };
 

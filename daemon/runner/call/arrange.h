@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "kernels/fw_kernel.h"
+#include "kernels/fw_attention.h"
 
 struct problem;
 

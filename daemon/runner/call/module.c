@@ -9,13 +9,62 @@
 static const size_t provider_least = offsetof(struct fw_provider, enqueue) + sizeof(((struct fw_provider *)0)->enqueue);
 static const size_t module_least = offsetof(struct fw_module, provider) + sizeof(((struct fw_module *)0)->provider);
 
+enum { ABI_1 = 1, ABI_1_FAMILIES = 2 };
+
+/* struct fw_problem of ABI 1: each family had a pointer of its own to its sizes, the others are NULL. */
+struct problem_abi_1 {
+	uint32_t struct_size;
+	int32_t family, direction, flags;
+	const void *shape[ABI_1_FAMILIES]; /* of families 1 and 2 */
+};
+
+/* The problem as a module's ABI has it, in `old` where that is 1; NULL: there is no such problem in its ABI. */
+static const struct fw_problem *problem_for(const struct module *m, const struct fw_problem *problem, struct problem_abi_1 *old)
+{
+	if (m->abi == FW_ABI)
+		return problem;
+	if (problem->family != 1) /* the sizes of family 2 are others today */
+		return NULL;
+	*old = (struct problem_abi_1){ sizeof *old, problem->family, problem->direction, problem->flags, { problem->shape } };
+	return (const struct fw_problem *)(const void *)old;
+}
+
+int module_can(const struct module *m, const struct fw_provider *p, const struct fw_problem *problem, char *why, size_t why_size)
+{
+	struct problem_abi_1 old;
+	const struct fw_problem *theirs = problem_for(m, problem, &old);
+
+	if (theirs)
+		return p->can(theirs, why, why_size);
+	snprintf(why, why_size, "is of ABI %u, which has no such problem", m->abi);
+	return FW_UNSUPPORTED;
+}
+
+int module_plan(const struct module *m, const struct fw_provider *p, const struct fw_problem *problem, const char *config,
+	int index, struct fw_plan **plan, struct fw_info *info, char *why, size_t why_size)
+{
+	struct problem_abi_1 old;
+	const struct fw_problem *theirs = problem_for(m, problem, &old);
+
+	return theirs ? p->plan(theirs, config, index, plan, info, why, why_size) : FW_UNSUPPORTED;
+}
+
+int module_count(const struct module *m, const struct fw_provider *p, const struct fw_problem *problem, const char *config,
+	const struct fw_io *host, struct fw_work *work)
+{
+	struct problem_abi_1 old;
+	const struct fw_problem *theirs = problem_for(m, problem, &old);
+
+	return theirs ? p->count(theirs, config, host, work) : FW_UNSUPPORTED;
+}
+
 static int read_provider(struct module *m, const struct fw_provider *from, const char *path, struct fw_err *err)
 {
 	if (!from)
 		return err_set(err, ERR_INVALID, "%s: provider %d is NULL", path, m->n);
 	if (from->struct_size < provider_least)
 		return err_set(err, ERR_INVALID, "%s: provider %d has struct_size %u, less than the %zu that ABI %u needs", path,
-			m->n, from->struct_size, provider_least, FW_ABI);
+			m->n, from->struct_size, provider_least, m->abi);
 	struct fw_provider *to = &m->provider[m->n];
 	memset(to, 0, sizeof *to);
 	memcpy(to, from, from->struct_size < sizeof *to ? from->struct_size : sizeof *to);
@@ -46,14 +95,17 @@ int module_open(struct module *m, const char *path, struct fw_err *err)
 		goto fail;
 	}
 	const struct fw_module *table = entry(FW_ABI);
+	if (!table)
+		table = entry(ABI_1);
 	if (!table) {
 		err_set(err, ERR_INVALID, "%s: fw_entry(%u) returned NULL: it does not serve this ABI", path, FW_ABI);
 		goto fail;
 	}
-	if (table->abi != FW_ABI) {
+	if (table->abi != FW_ABI && table->abi != ABI_1) {
 		err_set(err, ERR_INVALID, "%s: built for ABI %u, this is ABI %u", path, table->abi, FW_ABI);
 		goto fail;
 	}
+	m->abi = table->abi;
 	if (table->struct_size < module_least) {
 		err_set(err, ERR_INVALID, "%s: fw_module.struct_size is %u, less than %zu", path, table->struct_size,
 			module_least);
@@ -106,7 +158,7 @@ const struct fw_provider *module_choose(
 		} else if (p->family != problem->family) {
 			snprintf(why, sizeof why, "is of another family");
 		} else {
-			int status = p->can(problem, why, sizeof why);
+			int status = module_can(m, p, problem, why, sizeof why);
 			if (status == FW_OK)
 				return p;
 			why[sizeof why - 1] = '\0';

@@ -16,17 +16,26 @@ enum { MODULE_PROVIDERS_MAX = 32 };
 
 struct module {
 	void *handle; /* of dlopen */
+	uint32_t abi; /* FW_ABI, or 1 */
 	int n;
 	struct fw_provider provider[MODULE_PROVIDERS_MAX]; /* copies; members that the library's table lacks are 0 */
 };
 
 /**
- * Load a shared object for itself (RTLD_LOCAL), all symbols now. `path` may be /proc/self/fd/N.
+ * Load a shared object for itself (RTLD_LOCAL), all symbols now. `path` may be /proc/self/fd/N. One that does not serve our ABI is
+ * asked for ABI 1.
  * Err: ERR_INVALID it does not load, has no fw_entry, another ABI or a broken table. Own: module_close.
  */
 int module_open(struct module *m, const char *path, struct fw_err *err);
 /** Accepts a zeroed module. */
 void module_close(struct module *m);
+
+/** can, plan and count of a provider of `m`, which gets the problem as its ABI has it. Err: FW_UNSUPPORTED its ABI has no such problem. */
+int module_can(const struct module *m, const struct fw_provider *p, const struct fw_problem *problem, char *why, size_t why_size);
+int module_plan(const struct module *m, const struct fw_provider *p, const struct fw_problem *problem, const char *config,
+	int index, struct fw_plan **plan, struct fw_info *info, char *why, size_t why_size);
+int module_count(const struct module *m, const struct fw_provider *p, const struct fw_problem *problem, const char *config,
+	const struct fw_io *host, struct fw_work *work);
 
 /**
  * The provider called `name`, or with "" the first that can solve the problem on this kind of device. NULL with `err`:

@@ -106,7 +106,7 @@ void subject_count(struct subject *s)
 		return;
 	struct fw_io io = { .struct_size = sizeof io, .n_slots = FW_ATTENTION_SLOTS, .slot = p->host_tensor };
 	struct fw_work work = { .struct_size = sizeof work };
-	if (s->provider->count(s->abi, s->config[0] ? s->config : NULL, &io, &work) != FW_OK)
+	if (module_count(&s->module, s->provider, s->abi, s->config[0] ? s->config : NULL, &io, &work) != FW_OK)
 		return;
 	s->has_work = true;
 	s->work = work;
@@ -126,7 +126,8 @@ int subject_plan(struct subject *s, struct problem *p, enum direction direction,
 	struct fw_info info = { .struct_size = sizeof info };
 	char why[256] = "";
 	const char *pin = direction == p->cell.direction ? s->pin : NULL;
-	int status = s->provider->plan(s->abi, pin, p->ops->plan_index(p->dev), &s->plan, &info, why, sizeof why);
+	int status =
+		module_plan(&s->module, s->provider, s->abi, pin, p->ops->plan_index(p->dev), &s->plan, &info, why, sizeof why);
 	why[sizeof why - 1] = '\0';
 	if (status != FW_OK) {
 		s->plan = NULL;

@@ -87,7 +87,7 @@ int subject_call(struct subject *s, const struct subject_way *way, struct failur
 /** Plan, bind, run and unplan a forward on a backward problem, then take its O and LSE as inputs; twice where the problem is varied. */
 int subject_forward(struct subject *s, struct problem *p, struct failure *f);
 
-/** "run", "prepare", ... of one bit of enum fw_phase. */
+/** "run", "prepare", ... of one bit of the phases. */
 const char *subject_phase_name(uint32_t phase);
 
 #endif

@@ -19,7 +19,7 @@
 
 #include "base/err.h"
 #include "core/case/case.h"
-#include "kernels/fw_kernel.h"
+#include "kernels/fw_attention.h"
 
 /**
  * Where one cell's tensors are. Layouts are those of fw_kernel.h, without gaps (Q (total_q, nhq, d), LSE (nhq, total_q), ...).

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fw_kernel.h"
+#include "fw_attention.h"
 
 struct fw_plan {
 	struct fw_attention a;
@@ -56,7 +56,7 @@ static void one_query(const struct fw_plan *p, int head, int query)
 
 static int can(const struct fw_problem *problem, char *why, size_t why_size)
 {
-	const struct fw_attention *a = problem->attention;
+	const struct fw_attention *a = fw_attention_of(problem);
 	if (problem->family == FW_ATTENTION && problem->direction == FW_FORWARD && a->dtype == FW_BF16 && a->n_seqs == 1 &&
 		(a->mask == FW_FULL || a->mask == FW_CAUSAL) && a->headdim <= 256 && a->headdim == a->headdim_v)
 		return FW_OK;
@@ -72,7 +72,7 @@ static int plan(const struct fw_problem *problem, const char *config, int index,
 		return FW_UNSUPPORTED;
 	if (!(*out = calloc(1, sizeof **out)))
 		return FW_FAILED;
-	(*out)->a = *problem->attention;
+	(*out)->a = *fw_attention_of(problem);
 	info->phases = FW_RUN;
 	info->config = "PLAIN=1";
 	return FW_OK;
@@ -96,7 +96,7 @@ static int enqueue(struct fw_plan *p, uint32_t phases, void *stream)
 
 static int count(const struct fw_problem *problem, const char *config, const struct fw_io *host, struct fw_work *out)
 {
-	const struct fw_attention *a = problem->attention;
+	const struct fw_attention *a = fw_attention_of(problem);
 	double pairs = a->mask == FW_CAUSAL ? a->total_q * (a->total_q + 1.0) / 2 : (double)a->total_q * a->total_k;
 	(void)config, (void)host;
 	out->flops_issued = 4 * pairs * a->nhq * a->headdim;

@@ -77,7 +77,7 @@ static const struct attention_passes *choose(const char *config)
 int task_attention(const struct fw_problem *problem, struct fw_attention *a, char *why, size_t why_size)
 {
 	memset(a, 0, sizeof *a);
-	if (!problem || problem->family != FW_ATTENTION || !problem->attention)
+	if (!problem || !fw_attention_of(problem))
 		return contract_say(FW_UNSUPPORTED, why, why_size, "cpu: only attention");
 	*a = contract_attention(problem);
 	if (problem->direction != FW_FORWARD && problem->direction != FW_BACKWARD)

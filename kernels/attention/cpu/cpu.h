@@ -6,7 +6,7 @@
 
 #include "attention/cpu/lists.h"
 #include "attention/cpu/tile.h"
-#include "fw_kernel.h"
+#include "fw_attention.h"
 
 /**
  * One problem with its addresses.

@@ -7,7 +7,7 @@
 #ifndef ATTENTION_CPU_LISTS_H
 #define ATTENTION_CPU_LISTS_H
 
-#include "fw_kernel.h"
+#include "fw_attention.h"
 
 /** Consecutive tokens [begin, end). */
 struct range {

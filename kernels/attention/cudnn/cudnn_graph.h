@@ -9,7 +9,7 @@
 
 #include "attention/cudnn/cudnn_api.h"
 
-#include "fw_kernel.h"
+#include "fw_attention.h"
 
 enum { CUDNN_DESCRIPTORS_MAX = 128 };
 

@@ -10,7 +10,7 @@ static const int64_t l2_share_bytes = 32 << 20; /* what the heads of one section
 
 int job_can(const struct stage *stage, const struct fw_problem *problem, char *why, size_t size)
 {
-	if (!problem || problem->family != FW_ATTENTION || !problem->attention)
+	if (!problem || !fw_attention_of(problem))
 		return contract_say(FW_UNSUPPORTED, why, size, "only attention");
 	const struct fw_attention a = contract_attention(problem);
 	if (problem->direction != FW_FORWARD && problem->direction != FW_BACKWARD)

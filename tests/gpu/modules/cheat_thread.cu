@@ -1,5 +1,5 @@
 /* Once it is timed, returns at once: a thread of the host starts the work later, on a stream of its own. */
-#include "kernels/fw_kernel.h"
+#include "kernels/fw_attention.h"
 #include "tests/modules/forgery.h"
 
 #include <cuda_runtime.h>

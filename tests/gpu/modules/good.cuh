@@ -3,7 +3,7 @@
  * kernels that are measured. The modules beside this file include it and replace one of the hooks below; tests/modules/good.c
  * is the same for the CPU.
  */
-#include "kernels/fw_kernel.h"
+#include "kernels/fw_attention.h"
 
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
@@ -213,9 +213,9 @@ static inline void run(struct fw_plan *p, uint32_t phases, cudaStream_t stream)
 
 static int module_can(const struct fw_problem *problem, char *why, size_t why_size)
 {
-	const struct fw_attention *a = problem->attention;
+	const struct fw_attention *a = fw_attention_of(problem);
 	const char *reason = NULL;
-	if (problem->family != FW_ATTENTION || !a || a->dtype != FW_BF16)
+	if (!a || a->dtype != FW_BF16)
 		reason = "only attention in bf16";
 	else if (a->mask == FW_BLOCKS || a->n_seqs > 1 || a->total_q != a->total_k)
 		reason = "only one sequence, full or causal";
@@ -238,7 +238,7 @@ static int module_plan(const struct fw_problem *problem, const char *, int, stru
 	struct fw_plan *p = (struct fw_plan *)calloc(1, sizeof(*p));
 	if (!p)
 		return FW_FAILED;
-	p->a = *problem->attention;
+	p->a = *fw_attention_of(problem);
 	p->direction = problem->direction;
 	info->phases = FW_RUN | (p->direction == FW_BACKWARD ? FW_PREPROCESS : 0);
 	info->workspace_bytes = (uint64_t)p->a.nhq * (uint64_t)p->a.total_q * sizeof(float);

@@ -2,7 +2,7 @@
  * keeps.cuh - attention on copies of K and V in device memory of its own, and a backward whose softmax is there: fine when that
  * is made in every call (KEEP 0), stale when only the first call on a plan makes it (KEEP 1).
  */
-#include "kernels/fw_kernel.h"
+#include "kernels/fw_attention.h"
 
 #include <cuda_runtime.h>
 

@@ -1,0 +1,80 @@
+/**
+ * fw_attention.h - the family of attention: O = softmax(scale Q K^T) V under a mask, and its gradients.
+ */
+#ifndef FW_ATTENTION_H
+#define FW_ATTENTION_H
+
+#include "fw_kernel.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define FW_ATTENTION 1
+
+/**
+ * FW_CAUSAL is aligned at the bottom right: row i of a sequence sees key j when j <= i + len_k - len_q.
+ * FW_BLOCKS keeps the (query block, key block) pairs whose bit is set in FW_BLOCK_BITS, whole blocks, no causal part.
+ */
+enum fw_mask { FW_FULL = 1, FW_CAUSAL = 2, FW_BLOCKS = 3 };
+
+/**
+ * Parts of one call:
+ *   RANGE_MERGE  turn sequence offsets or block bits into work lists
+ *   PREPARE      zero accumulators, set tickets
+ *   PREPROCESS   backward: row sums of dO*O, rescaled LSE
+ *   RUN          the main kernel
+ *   FILL         rows that no work item covers
+ *   CAST         accumulators to the output type
+ */
+enum fw_attention_phase { FW_RANGE_MERGE = 1, FW_PREPARE = 2, FW_PREPROCESS = 4, FW_RUN = 8, FW_FILL = 16, FW_CAST = 32 };
+
+/**
+ * Buffers. The work depends on CU_Q, CU_K and BLOCK_BITS (fw_provider.count).
+ * Shape: Q, O, DO, DQ (total_q, nhq, d); K, V, DK, DV (total_k, nhk, d), row-major unless strides say otherwise;
+ *        LSE (nhq, total_q) fp32; CU_Q, CU_K int32 [n_seqs + 1], ascending from 0 to total_q / total_k;
+ *        BLOCK_BITS u32 [nhk][ceil(total_q / block_q)][ceil(ceil(total_k / block_k) / 32)], bit j of word w = key block 32w + j.
+ * Query head h reads key head h / (nhq / nhk). LSE is the natural logarithm of the row's sum of exp(scale * q.k).
+ * Forward reads Q K V and writes O LSE. Backward reads Q K V O LSE DO and writes DQ DK DV. A row that sees no key: O 0,
+ * LSE -inf, gradients 0.
+ */
+enum fw_attention_slot {
+	FW_Q,
+	FW_K,
+	FW_V,
+	FW_O,
+	FW_LSE,
+	FW_DO,
+	FW_DQ,
+	FW_DK,
+	FW_DV,
+	FW_CU_Q,
+	FW_CU_K,
+	FW_BLOCK_BITS,
+	FW_ATTENTION_SLOTS
+};
+
+/** Sizes only. Offsets and block bits are device data, so building lists is on the clock and one plan serves every mask of these sizes. */
+struct fw_attention {
+	uint32_t struct_size;
+	int32_t nhq, nhk;             /* heads; nhq is a multiple of nhk */
+	int32_t headdim, headdim_v;   /* elements */
+	int32_t dtype;                /* enum fw_dtype of Q K V O and their gradients */
+	int32_t mask;                 /* enum fw_mask */
+	int32_t block_q, block_k;     /* tokens a mask block, not always as many of both; 0 unless FW_BLOCKS */
+	int32_t total_q, total_k;     /* tokens over all sequences */
+	int32_t n_seqs, max_q, max_k; /* n_seqs 1: CU_Q and CU_K may be NULL */
+	int64_t max_blocks;           /* upper bound of kept blocks over all key heads; 0 unless FW_BLOCKS */
+	double scale;                 /* factor on q.k before the exponential */
+};
+
+/** The sizes of a problem of this family, NULL of another. */
+static inline const struct fw_attention *fw_attention_of(const struct fw_problem *problem)
+{
+	return problem->family == FW_ATTENTION ? (const struct fw_attention *)problem->shape : NULL;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif
