@@ -1,29 +1,11 @@
 /**
- * contract.h - what every attention provider needs to keep the contract of fw_kernel.h: structs of other sizes, words for a refusal.
+ * contract.h - what every attention provider needs beside common/contract.h: the sizes of a problem.
  */
 #ifndef ATTENTION_CONTRACT_H
 #define ATTENTION_CONTRACT_H
 
+#include "common/contract.h"
 #include "fw_attention.h"
-
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
-enum { CONTRACT_ALIGNMENT = 256, CONTRACT_TEXT_BYTES = 256 };
-
-/** Say why in words, where there is room for words. Returns `status`. */
-__attribute__((format(printf, 4, 5))) static inline int contract_say(
-	int status, char *why, size_t why_size, const char *format, ...)
-{
-	if (why && why_size > 0) {
-		va_list arguments;
-		va_start(arguments, format);
-		vsnprintf(why, why_size, format, arguments);
-		va_end(arguments);
-	}
-	return status;
-}
 
 /** The sizes of a problem. The caller's struct may be older and shorter: what it leaves out reads as 0. */
 static inline struct fw_attention contract_attention(const struct fw_problem *problem)
@@ -33,18 +15,6 @@ static inline struct fw_attention contract_attention(const struct fw_problem *pr
 	memset(&a, 0, sizeof a);
 	memcpy(&a, given, given->struct_size < sizeof a ? given->struct_size : sizeof a);
 	return a;
-}
-
-/** How much of an answer a caller has room for. Units: bytes; `wanted` is the struct_size that the caller set, 0: as ours. */
-static inline uint32_t contract_answer_bytes(uint32_t wanted, size_t ours)
-{
-	return wanted && wanted < ours ? wanted : (uint32_t)ours;
-}
-
-/** Units: bytes; the next multiple of what workspaces are aligned to. */
-static inline int64_t contract_align(int64_t bytes)
-{
-	return (bytes + CONTRACT_ALIGNMENT - 1) / CONTRACT_ALIGNMENT * CONTRACT_ALIGNMENT;
 }
 
 #endif

@@ -7,7 +7,7 @@
  * A block has a slot and a head; row % 16 = 8 h + g.
  */
 #include "job.h"
-#include "sm80.h"
+#include "hopper/sm80.h"
 
 #include <math_constants.h>
 

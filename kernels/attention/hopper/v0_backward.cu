@@ -9,7 +9,7 @@
  *
  * Thread (x, y) of 16 x 16: row = 4 y + i, column = 64 n + 4 x + e, accumulator grad_k[i][n], element e.
  */
-#include "launch.h"
+#include "hopper/launch.h"
 #include "v0.h"
 
 #include <math_constants.h>

@@ -8,7 +8,7 @@
  *
  * Thread (x, y) of 16 x 16: row = 4 y + i, column = 64 n + 4 x + e, accumulator out[i][n], element e.
  */
-#include "launch.h"
+#include "hopper/launch.h"
 #include "v0.h"
 
 #include <math_constants.h>

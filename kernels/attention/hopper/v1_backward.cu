@@ -14,8 +14,8 @@
  * P = exp2(S c - LSE), dS = P (dP - delta) go to shared memory. Then dV += P^T dO, dK += dS^T Q (each warp 32 keys x half of the
  * columns) and dQ = dS K.
  */
-#include "launch.h"
-#include "sm80.h"
+#include "hopper/launch.h"
+#include "hopper/sm80.h"
 #include "v1.h"
 
 #include <math_constants.h>

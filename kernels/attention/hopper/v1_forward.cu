@@ -9,8 +9,8 @@
  *
  * Lane 4 g + t: row = 32 warp + 16 m + 8 h + g, column = 8 n + 2 t + e, accumulator out[m][n][2 h + e].
  */
-#include "launch.h"
-#include "sm80.h"
+#include "hopper/launch.h"
+#include "hopper/sm80.h"
 #include "v1.h"
 
 #include <math_constants.h>

@@ -6,7 +6,7 @@
 #ifndef ATTENTION_HOPPER_V2_H
 #define ATTENTION_HOPPER_V2_H
 
-#include "launch.h"
+#include "hopper/launch.h"
 #include "stage.h"
 
 #include <cuda.h>

@@ -7,7 +7,7 @@
 #define ATTENTION_HOPPER_V2_BACKWARD_STEP_H
 
 #include "v2.h"
-#include "sm90.h"
+#include "hopper/sm90.h"
 
 #include <math_constants.h>
 

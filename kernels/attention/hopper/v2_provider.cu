@@ -3,6 +3,8 @@
  */
 #include "v2.h"
 
+#include "hopper/tensor_map.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -120,24 +122,8 @@ static cudaError_t lists(const struct job *job, cudaStream_t stream)
 	return e == cudaSuccess && job->passes == 2 ? lists_build(&v2_of(job)->rows, stream) : e;
 }
 
-typedef CUresult (*encode_tiled)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *, const cuuint64_t *,
-	const cuuint32_t *, const cuuint32_t *, CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion,
-	CUtensorMapFloatOOBfill);
-
-/* From the driver that is loaded anyway, so that a module links to no libcuda. */
-static encode_tiled find_encode(void)
-{
-	void *function = NULL;
-	cudaDriverEntryPointQueryResult found;
-	if (cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &found) !=
-			cudaSuccess ||
-		found != cudaDriverEntryPointSuccess)
-		return NULL;
-	return (encode_tiled)function;
-}
-
 /* View (token, head, d) as (64 columns, token, panel, head), boxes of `rows` tokens and `panels` panels. */
-static int make_map(CUtensorMap *map, encode_tiled encode, const struct tensor *tensor, const struct job *job, int tokens,
+static int make_map(CUtensorMap *map, tensor_map_encode_fn encode, const struct tensor *tensor, const struct job *job, int tokens,
 	int heads, int rows, int panels, const char *name, char *why, size_t size)
 {
 	const cuuint64_t dims[4] = { 64, (cuuint64_t)tokens, (cuuint64_t)(job->headdim / 64), (cuuint64_t)heads };
@@ -161,7 +147,7 @@ static int bound(struct job *job, char *why, size_t size)
 		cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device) != cudaSuccess)
 		return contract_say(FW_FAILED, why, size, "the current device does not answer");
 	wide->processors = processors;
-	const encode_tiled encode = find_encode();
+	const tensor_map_encode_fn encode = tensor_map_encode();
 	if (!encode)
 		return contract_say(FW_UNSUPPORTED, why, size, "the driver has no cuTensorMapEncodeTiled");
 	const struct room room = room_of(job);

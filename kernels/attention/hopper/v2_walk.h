@@ -8,7 +8,7 @@
 #ifndef ATTENTION_HOPPER_V2_WALK_H
 #define ATTENTION_HOPPER_V2_WALK_H
 
-#include "sm90.h"
+#include "hopper/sm90.h"
 #include "v2.h"
 
 #include <math_constants.h>

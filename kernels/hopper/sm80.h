@@ -8,8 +8,8 @@
  * Fragments of mma.m16n8k16, lane = 4 g + t: A holds rows g, g + 8 and columns 2t, 2t + 1, + 8; B rows 2t, 2t + 1, + 8 and
  * column g; C rows g, g + 8 and columns 2t, 2t + 1.
  */
-#ifndef ATTENTION_HOPPER_SM80_H
-#define ATTENTION_HOPPER_SM80_H
+#ifndef HOPPER_SM80_H
+#define HOPPER_SM80_H
 
 #include <cuda_bf16.h>
 #include <stdint.h>

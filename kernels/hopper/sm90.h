@@ -5,10 +5,10 @@
  * the 128-byte swizzle that TMA writes and wgmma reads, one panel after the other, every panel 1024-byte aligned. One such tile
  * can be read along its rows (K-major) and across them (MN-major), so nothing is stored twice.
  */
-#ifndef ATTENTION_HOPPER_SM90_H
-#define ATTENTION_HOPPER_SM90_H
+#ifndef HOPPER_SM90_H
+#define HOPPER_SM90_H
 
-#include "sm80.h"
+#include "hopper/sm80.h"
 
 #include <cuda.h>
 

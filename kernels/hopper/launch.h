@@ -1,8 +1,8 @@
 /**
  * launch.h - how the host starts a main kernel: its shared memory, its grid, its only parameter.
  */
-#ifndef ATTENTION_HOPPER_LAUNCH_H
-#define ATTENTION_HOPPER_LAUNCH_H
+#ifndef HOPPER_LAUNCH_H
+#define HOPPER_LAUNCH_H
 
 #include <cuda_runtime.h>
 
