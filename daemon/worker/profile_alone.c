@@ -17,7 +17,6 @@ enum { PROBE_MS = 30000 };
 
 struct sink {
 	const struct bench *bench;
-	const struct two_modules_options *options;
 	bool as_json, shown;
 	struct profile_report report;
 	struct buf line;
@@ -29,15 +28,6 @@ static int flush(struct sink *s, struct fw_err *err)
 
 	buf_clear(&s->line);
 	return good ? 0 : err_sys(err, "standard output");
-}
-
-static int chose(const struct sink *s, enum role role, const struct msg *m, struct fw_err *err)
-{
-	const struct msg_profile *p = &m->u.profile;
-	bool is_base = role == ROLE_BASE;
-
-	return two_modules_chose(role, s->bench->cells[p->cell].key,
-		is_base ? s->options->config_base : s->options->config_target, is_base ? p->base_config : p->target_config, err);
 }
 
 static int on_record(void *arg, const struct msg *m, struct fw_err *err)
@@ -52,8 +42,6 @@ static int on_record(void *arg, const struct msg *m, struct fw_err *err)
 			m->u.note.role != ROLE_NONE ? ": " : "", m->u.note.text);
 	if (m->t == MSG_FAULT)
 		fprintf(stderr, "%snote: %s: %s\n", s->shown ? "\r\033[K" : "", role_name(m->u.fault.role), m->u.fault.detail);
-	if (m->t == MSG_PROFILE && (chose(s, ROLE_BASE, m, err) != 0 || chose(s, ROLE_TARGET, m, err) != 0))
-		return -1;
 	if (m->t != MSG_KERNEL && m->t != MSG_CODE && m->t != MSG_COUNTERFACTUAL && m->t != MSG_PROFILE)
 		return 0;
 	if (s->shown)
@@ -78,7 +66,7 @@ static int run(const struct two_modules_options *o, const struct suite *suite, c
 	const enum evidence_path *path = arg;
 	struct peer alone;
 	struct bench b;
-	struct sink sink = { .bench = &b, .options = o, .as_json = o->json, .shown = isatty(STDERR_FILENO) };
+	struct sink sink = { .bench = &b, .as_json = o->json, .shown = isatty(STDERR_FILENO) };
 	int result;
 
 	if (bench_init(&b, suite->cell, suite->n_cells, err) != 0)

@@ -71,11 +71,3 @@ int two_modules_add(struct bench *b, const struct two_modules_options *o, struct
 		return -1;
 	return bench_ready(b, err);
 }
-
-int two_modules_chose(enum role role, const char *cell, const char *config, const char *chosen, struct fw_err *err)
-{
-	if (!*config || strcmp(config, chosen) == 0)
-		return 0;
-	return err_set(err, ERR_INVALID, "%s: its provider was handed the configuration `%s` for %s and chose `%s`",
-		role_name(role), config, cell, chosen);
-}

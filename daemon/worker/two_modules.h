@@ -30,7 +30,5 @@ typedef int two_modules_fn(const struct two_modules_options *o, const struct sui
 int two_modules_run(const struct two_modules_options *o, two_modules_fn *run, void *arg, struct fw_err *err);
 /** Add both modules to a bench that has all else: their providers are handed the configurations. */
 int two_modules_add(struct bench *b, const struct two_modules_options *o, struct fw_err *err);
-/** What a provider chose where it was handed `config`. Err: ERR_INVALID another. */
-int two_modules_chose(enum role role, const char *cell, const char *config, const char *chosen, struct fw_err *err);
 
 #endif

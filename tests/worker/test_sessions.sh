@@ -264,7 +264,7 @@ like "is identical" "$out" '^identical: '
 "$worker" compare --suite "$tmp/tiny.yaml" --device sim --base "$modules/honest_tuner.so" --target "$tmp/tuner.so" --json >"$tmp/tuned" 2>"$tmp/log"
 is "compare: what providers searched for is timed in all launches" "$(jq -c '[.cells[] | .launches >= 2 and .verdict != "undecided" and .ci_high_pct - .ci_low_pct < 1] | unique' "$tmp/tuned")" '[true]'
 fails "compare: one that forgets it" 1 compare --base "$modules/good.so" --target "$modules/forgetful_tuner.so"
-like "is told so" "$out" 'abi: naive: plan was handed back `TILE=[0-7]` and chose `TILE=[0-7]`'
+like "is told so" "$out" 'abi: naive: plan was handed the configuration `TILE=[0-7]` and chose `TILE=[0-7]`'
 # a configuration by hand: two of one module beside each other
 tiles() { compare --base "$modules/honest_tuner.so" --target "$modules/honest_tuner.so" --cells '*full*/forward' "$@"; }
 fails "compare: another configuration of the same module" 3 tiles --base-config TILE=0 --target-config TILE=4 --json
@@ -272,12 +272,22 @@ is "is another speed" "$(jq -r '.cells[] | .verdict, (.change_pct < -6)' <<<"$ou
 ok "compare: the same one on both sides" tiles --base-config TILE=3 --target-config TILE=3
 fails "compare: one that its provider does not take" 1 tiles --base-config TILE=0 --target-config TILE=9
 like "is told in one line" "$out" 'target unsupported: naive: plan with the configuration that it was handed is not supported: there is no TILE=9'
-fails "compare: one that its provider does not heed" 2 compare --base "$modules/good.so" --target "$modules/good.so" --base-config TILE=1
-like "is one line" "$out" '^flopwatch-worker: base: its provider was handed the configuration `TILE=1` for attention/[^ ]* and chose `'
+fails "compare: one that its provider does not heed" 1 compare --base "$modules/good.so" --target "$modules/good.so" --base-config TILE=1
+like "is told cell by cell" "$out" 'not_comparable: base abi: naive: plan was handed the configuration `TILE=1` and chose `NAIVE=1`'
 fails "compare: one of 160 bytes" 2 tiles --base-config "$(printf '%0160d' 0)"
 "$worker" profile --suite "$tmp/tiny.yaml" --device sim --base "$modules/honest_tuner.so" --target "$modules/honest_tuner.so" --cells '*full*/forward' \
 	--base-config TILE=0 --target-config TILE=4 --json >"$tmp/profiled" 2>"$tmp/log"
 is "profile: hands them over, too" "$(jq -c 'select(.t == "profile") | [.base_config, .target_config]' "$tmp/profiled")" '["TILE=0","TILE=4"]'
+# what a configuration does is told of a target that runs it, and of no other
+swapped() { # BASE TARGET
+	"$worker" profile --suite "$tmp/tiny.yaml" --device sim --base "$modules/$1.so" --target "$modules/$2.so" --cells '*full*/forward' --json >"$tmp/swapped" 2>"$tmp/log" || return
+	printf '%s %s' "$(jq -s '[.[] | select(.t == "counterfactual")] | length' "$tmp/swapped")" "$(grep -c 'with the base' "$tmp/log")"
+}
+is "profile: a target that heeds its base's configuration is timed with it" "$(jq -c 'select(.t == "counterfactual") | [.config, .with_ms < .target_ms]' "$tmp/profiled")" '["TILE=0",true]'
+is "profile: one that ignores it is not" "$(swapped honest_tuner good)" "0 1"
+like "and it is told" "$(cat "$tmp/log")" 'target: with the base.s configuration it cannot be timed: naive: plan was handed the configuration `TILE=[0-7]` and chose `NAIVE=1`'
+is "profile: one that refuses it is not" "$(swapped good honest_tuner)" "0 1"
+like "which is told" "$(cat "$tmp/log")" 'target: with the base.s configuration it cannot be timed: its provider does not take it'
 fails "compare: a wrong target" 1 compare --base "$modules/good.so" --target "$modules/wrong_result.so" --cells '*full*/forward'
 like "says what is wrong" "$out" 'warning: .*full.*failed: target wrong: '
 ok "compare: one cell, quick" compare --base "$modules/good.so" --target "$tmp/other.so" --cells '*causal*forward' --quick --json

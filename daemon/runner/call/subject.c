@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "runner/call/heed.h"
 #include "runner/device/sim_traits.h"
 
 /* sim: share of a call's time that each phase other than the main kernel takes. */
@@ -141,6 +142,9 @@ int subject_plan(struct subject *s, struct problem *p, enum direction direction,
 	s->workspace_bytes = info.workspace_bytes;
 	s->persist_bytes = info.persist_bytes;
 	snprintf(s->config, sizeof s->config, "%s", info.config ? info.config : "");
+	if (pin && !heed_all(pin, s->config))
+		return failure_set(f, "abi", "%.40s: plan was handed the configuration `%.150s` and chose `%.150s`",
+			s->provider->name, pin, s->config);
 	if (s->workspace_bytes && p->ops->alloc(p->dev, s->workspace_bytes, &s->workspace, &err) != 0)
 		return failure_device(f, p, &err);
 	if (s->persist_bytes && (p->ops->alloc(p->dev, s->persist_bytes, &s->persist, &err) != 0 ||
@@ -184,8 +188,8 @@ int subject_plan_again(struct subject *s, struct failure *f)
 	int result = subject_plan(s, p, p->cell.direction, f);
 	s->pin = NULL;
 	if (result == 0 && strcmp(s->config, chosen) != 0)
-		result = failure_set(f, "abi", "%.40s: plan was handed back `%.150s` and chose `%.150s`", s->provider->name,
-			chosen, s->config);
+		result = failure_set(f, "abi", "%.40s: plan was handed the configuration `%.150s` and chose `%.150s`",
+			s->provider->name, chosen, s->config);
 	return result;
 }
 

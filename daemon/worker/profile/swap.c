@@ -12,6 +12,11 @@
 
 #define DEADLINE_S 60.0
 
+struct swapping {
+	struct kept *kept;
+	bool is_told[EVIDENCE_CELLS_MAX]; /* of kept->cell[i]: why it has none */
+};
+
 static const char *config_of(const struct kept_cell *c, int side)
 {
 	return c->process[side][0].config;
@@ -29,17 +34,30 @@ static int note(struct bench *b, int cell, const char *what, const char *why, st
 	return bench_send(b, &m, err);
 }
 
-static int take_times(struct kept *k, const struct msg_cell *m, struct fw_err *err)
+/* Why a cell has none, once; `cell` -1: all of them. */
+static int tell(struct swapping *s, int cell, const char *what, const char *why, struct fw_err *err)
 {
-	struct kept_cell *c = kept_find(k, m->cell);
+	struct kept_cell *c = kept_find(s->kept, cell);
+	if (c && s->is_told[c - s->kept->cell])
+		return 0;
+	if (c)
+		s->is_told[c - s->kept->cell] = true;
+	return note(s->kept->bench, cell, what, why, err);
+}
+
+static int take_times(struct swapping *s, const struct msg_cell *m, struct fw_err *err)
+{
+	struct kept_cell *c = kept_find(s->kept, m->cell);
 	int base = bench_role(m, ROLE_BASE), target = bench_role(m, ROLE_TARGET), with = bench_role(m, ROLE_ANCHOR);
 	char why[GUARD_WHY_SIZE];
 	if (!c || m->series != SERIES_DEVICE)
 		return 0;
-	if (base < 0 || target < 0 || with < 0)
-		return err_set(err, ERR_PROTOCOL, "the runner sent timings without all three");
+	if (base < 0 || target < 0)
+		return err_set(err, ERR_PROTOCOL, "the runner sent timings without both sides");
+	if (with < 0) /* a runner does not tell what such a subject does not support */
+		return tell(s, m->cell, "with the base's configuration it cannot be timed", "its provider does not take it", err);
 	if (guard_discards(&m->guard, why))
-		return note(k->bench, m->cell, "with the base's configuration it was not timed", why, err);
+		return tell(s, m->cell, "with the base's configuration it was not timed", why, err);
 	c->has_swap = true;
 	c->swap = (struct msg_counterfactual){ .cell = m->cell,
 		.base_ms = (double)stats_median(m->ms[base], m->n),
@@ -51,13 +69,12 @@ static int take_times(struct kept *k, const struct msg_cell *m, struct fw_err *e
 
 static int take_record(void *arg, struct msg *m, struct fw_err *err)
 {
-	struct kept *k = arg;
+	struct swapping *s = arg;
 	if (m->t == MSG_CELL)
-		return take_times(k, m->u.cell, err);
+		return take_times(s, m->u.cell, err);
 	if (m->t == MSG_FAULT)
-		return note(
-			k->bench, m->u.fault.cell, "with the base's configuration it cannot be timed", m->u.fault.detail, err);
-	return m->t == MSG_AT ? bench_send(k->bench, m, err) : 0;
+		return tell(s, m->u.fault.cell, "with the base's configuration it cannot be timed", m->u.fault.detail, err);
+	return m->t == MSG_AT ? bench_send(s->kept->bench, m, err) : 0;
 }
 
 /* The target once more. Returns its place among the subjects, -1. */
@@ -89,6 +106,7 @@ int swap_run(struct kept *k, struct fw_err *err)
 	for (int i = 0; i < n; i++)
 		if (bench_pin(b, again, list[i], config_of(kept_find(k, list[i]), 0), err) != 0)
 			return -1;
+	struct swapping s = { .kept = k };
 	struct runner_task task = { .mode = RUN_LAUNCH,
 		.launch = 1,
 		.set = 1,
@@ -99,7 +117,7 @@ int swap_run(struct kept *k, struct fw_err *err)
 		.cell = list,
 		.deadline_s = DEADLINE_S,
 		.record = take_record,
-		.arg = k };
+		.arg = &s };
 	struct runner_end end;
 	if (runner_child_run(b, &task, &end, err) != 0 || canary_after(b, &end, err) != 0)
 		return -1;

@@ -1,0 +1,28 @@
+/* heed.c - see heed.h. */
+#include "runner/call/heed.h"
+
+#include <string.h>
+
+static const char separators[] = " ,;\t\n";
+
+static bool holds(const char *text, const char *word, size_t len)
+{
+	for (text += strspn(text, separators); *text; text += strspn(text, separators)) {
+		size_t n = strcspn(text, separators);
+		if (n == len && memcmp(text, word, len) == 0)
+			return true;
+		text += n;
+	}
+	return false;
+}
+
+bool heed_all(const char *asked, const char *chosen)
+{
+	for (asked += strspn(asked, separators); *asked; asked += strspn(asked, separators)) {
+		size_t n = strcspn(asked, separators);
+		if (!holds(chosen, asked, n))
+			return false;
+		asked += n;
+	}
+	return true;
+}

@@ -1,0 +1,28 @@
+/* Whether a plan runs what it was handed: every word of it, in whatever order. */
+#include "runner/call/heed.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static void all_words_that_were_asked_for_have_to_be_there(void **state)
+{
+	(void)state;
+	assert_true(heed_all("TILE=3", "TILE=3"));
+	assert_true(heed_all("TILE=3 PARTS=2", "PARTS=2 STAGES=4,TILE=3"));
+	assert_true(heed_all("", "TILE=3"));
+	assert_true(heed_all("  ", ""));
+	assert_false(heed_all("TILE=3", ""));
+	assert_false(heed_all("TILE=3", "TILE=32"));
+	assert_false(heed_all("TILE=32", "TILE=3"));
+	assert_false(heed_all("TILE=3 PARTS=2", "TILE=3 PARTS=1"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(all_words_that_were_asked_for_have_to_be_there) };
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
