@@ -387,7 +387,7 @@ CREATE TABLE artifact (
 	id            INTEGER PRIMARY KEY,
 	owner_kind    TEXT    NOT NULL,                -- cell comparison device
 	owner         INTEGER NOT NULL,
-	kind          TEXT    NOT NULL,                -- nodes nodes_changed notes costs place
+	kind          TEXT    NOT NULL,                -- nodes nodes_changed tried notes costs place
 	sha           TEXT    NOT NULL,
 	bytes         BLOB    NOT NULL,
 	UNIQUE (owner_kind, owner, kind)
@@ -587,6 +587,8 @@ CREATE TABLE profile_cell (
 	passes        INTEGER NOT NULL DEFAULT 0,      -- replays of a call
 	base_config   TEXT    NOT NULL DEFAULT '',
 	target_config TEXT    NOT NULL DEFAULT '',
+	base_tried    TEXT    NOT NULL DEFAULT 'null', -- JSON: {"of", "list": [{"config", "ms"}]} that the provider tried before it chose
+	target_tried  TEXT    NOT NULL DEFAULT 'null',
 	base_ms       REAL,                            -- medians of the comparison; NULL: it has none
 	target_ms     REAL,
 	gpu_s         REAL    NOT NULL DEFAULT 0,

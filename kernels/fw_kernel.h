@@ -64,7 +64,8 @@ enum fw_problem_flag { FW_DETERMINISTIC = 1, FW_FAST_ACCUM = 2 };
  *   FW_JIT    compiles in plan. Nothing that it compiled is kept from one process to the next; code that is not
  *             in the library's file is not compared with the base's
  *   FW_TUNES  searches in plan. It searches when it is checked; what it found is handed back to it (fw_info.config) in every process
- *             that times it, so that all launches run one configuration, of 1 to 158 printable bytes, and it must then choose that one
+ *             that times it, so that all launches run one configuration, of 1 to 158 printable bytes, and it must then choose that one.
+ *             What it tried, and what that took, it tells by fw_info.candidate
  *   FW_SYNCS  enqueue synchronises. It is not captured into a graph, so its kernels are not listed; waiting is part of its time
  */
 enum fw_provider_flag { FW_JIT = 1, FW_TUNES = 2, FW_SYNCS = 4 };
@@ -89,7 +90,13 @@ struct fw_problem {
 
 struct fw_plan; /* the library's own */
 
-/** What plan decided. Own: config lives as long as the plan. */
+/** A configuration that plan tried. This struct does not grow. */
+struct fw_candidate {
+	const char *config;
+	double ms; /* of a call; 0: it was not timed, because it does not run, or because plan times nothing */
+};
+
+/** What plan decided. Own: config and candidates live as long as the plan. */
 struct fw_info {
 	uint32_t struct_size;
 	uint32_t phases; /* those of the family that exist for this problem */
@@ -98,6 +105,9 @@ struct fw_info {
 	uint64_t workspace_bytes; /* 256-aligned scratch; anyone may overwrite it between two whole calls */
 	uint64_t persist_bytes;   /* 256-aligned; kept between calls */
 	const char *config; /* "BLOCK_M=128 BLOCK_N=128 STAGES=2", shown beside figures; handed back to plan it pins the choice */
+	const struct fw_candidate
+		*candidate;    /* candidate[n_candidates] that were tried, the chosen one among them; shown, never trusted */
+	uint64_t n_candidates; /* 0: none was, or they are not told */
 };
 
 struct fw_io {

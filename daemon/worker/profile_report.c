@@ -7,7 +7,7 @@
 
 #include "base/utf8.h"
 
-enum { WIDTH = 44, HUNK_LINES = 40 };
+enum { WIDTH = 44, HUNK_LINES = 40, TRIED_SHOWN = 8 };
 
 /* Times the difference within a side that one between the sides has to be. */
 #define APART 3.0
@@ -205,6 +205,22 @@ static void print_code(const struct msg_code *c, struct buf *out)
 		print_hunks(c->hunks, out);
 }
 
+static void print_tried(const char *side, const struct tried *t, const char *chosen, struct buf *out)
+{
+	if (t->n == 0)
+		return;
+	buf_printf(out, "the %s tried %d configurations:", side, t->of);
+	for (int i = 0; i < t->n && i < TRIED_SHOWN; i++) {
+		buf_puts(out, i ? ", " : " ");
+		show(out, t->config[i].config, 0);
+		if (t->config[i].ms > 0)
+			buf_printf(out, " %.4g ms", t->config[i].ms);
+		if (strcmp(t->config[i].config, chosen) == 0)
+			buf_puts(out, " (chosen)");
+	}
+	buf_puts(out, t->n > TRIED_SHOWN ? ", ...\n" : "\n");
+}
+
 void profile_report_print(const struct profile_report *r, const char *cell, struct buf *out)
 {
 	const struct msg_profile *end = &r->end;
@@ -227,6 +243,8 @@ void profile_report_print(const struct profile_report *r, const char *cell, stru
 		show(out, end->target_config, 0);
 		buf_putc(out, '\n');
 	}
+	print_tried("base", &end->base_tried, end->base_config, out);
+	print_tried("target", &end->target_tried, end->target_config, out);
 	if (r->has_swap)
 		buf_printf(out, "base %.5g ms, target %.5g ms, target with the base's configuration %.5g ms\n", r->swap.base_ms,
 			r->swap.target_ms, r->swap.with_ms);

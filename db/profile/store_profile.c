@@ -111,18 +111,32 @@ int store_profile_read_comparison(struct db *db, int64_t comparison, struct stor
 
 /* ---- what came of it --------------------------------------------------------------------------------------------------- */
 
+/* Own: buf_fini. */
+static void write_tried(struct buf *out, const struct tried *t)
+{
+	struct jsonw j;
+	buf_init(out, TEXT_MAX);
+	jsonw_init(&j, out);
+	tried_write(&j, t);
+}
+
 int store_profile_cell_put(struct db *db, struct store_profile_cell *c, struct fw_err *err)
 {
 	static const struct msg_profile nothing;
 	const struct msg_profile *end = c->end ? c->end : &nothing;
+	struct buf base_tried, target_tried;
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO profile_cell (profile, n, key, state, why, path, tool, passes, base_config, target_config, base_ms, "
-		"target_ms, gpu_s, with_config, with_base_ms, with_target_ms, with_ms) VALUES (:profile, :n, :key, :state, :why, "
-		":path, :tool, :passes, :base_config, :target_config, :base_ms, :target_ms, :gpu_s, :with_config, :with_base_ms, "
-		":with_target_ms, :with_ms)",
+		"INSERT INTO profile_cell (profile, n, key, state, why, path, tool, passes, base_config, target_config, base_tried, "
+		"target_tried, base_ms, target_ms, gpu_s, with_config, with_base_ms, with_target_ms, with_ms) VALUES (:profile, :n, "
+		":key, :state, :why, :path, :tool, :passes, :base_config, :target_config, :base_tried, :target_tried, :base_ms, "
+		":target_ms, :gpu_s, :with_config, :with_base_ms, :with_target_ms, :with_ms)",
 		err);
 	if (!s)
 		return -1;
+	write_tried(&base_tried, &end->base_tried);
+	write_tried(&target_tried, &end->target_tried);
+	stmt_text(s, ":base_tried", base_tried.data);
+	stmt_text(s, ":target_tried", target_tried.data);
 	stmt_int(s, ":profile", c->profile);
 	stmt_int(s, ":n", c->n);
 	stmt_text(s, ":key", c->key);
@@ -142,7 +156,10 @@ int store_profile_cell_put(struct db *db, struct store_profile_cell *c, struct f
 		stmt_double(s, ":with_target_ms", c->with->target_ms);
 		stmt_double(s, ":with_ms", c->with->with_ms);
 	}
-	return stmt_insert(s, &c->id, err);
+	int result = stmt_insert(s, &c->id, err);
+	buf_fini(&base_tried);
+	buf_fini(&target_tried);
+	return result;
 }
 
 static int name_id(struct db *db, const char *metric, int64_t *id, struct fw_err *err)

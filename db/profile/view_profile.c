@@ -137,7 +137,7 @@ int view_profile_cells(struct db *db, int64_t profile, view_profile_cell_fn *eac
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT id, n, key, state, why, path, tool, base_config, target_config, with_config, passes, base_ms, target_ms, "
-		"gpu_s, with_base_ms, with_target_ms, with_ms FROM profile_cell WHERE profile = :profile ORDER BY n",
+		"gpu_s, with_base_ms, with_target_ms, with_ms, base_tried, target_tried FROM profile_cell WHERE profile = :profile ORDER BY n",
 		err);
 	int result;
 	if (!s)
@@ -161,7 +161,9 @@ int view_profile_cells(struct db *db, int64_t profile, view_profile_cell_fn *eac
 				  .gpu_s = row_double(s, 13),
 				  .with_base_ms = row_double(s, 14),
 				  .with_target_ms = row_double(s, 15),
-				  .with_ms = row_double(s, 16) });
+				  .with_ms = row_double(s, 16),
+				  .base_tried_json = row_text(s, 17),
+				  .target_tried_json = row_text(s, 18) });
 	return result;
 }
 

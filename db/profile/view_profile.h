@@ -48,6 +48,7 @@ struct view_profile_cell {
 	int n;
 	const char *key, *state; /* done identical unsupported failed */
 	const char *why, *path, *tool, *base_config, *target_config, *with_config;
+	const char *base_tried_json, *target_tried_json; /* as core/protocol/tried.h writes them; "null" none */
 	int passes;
 	double base_ms, target_ms, gpu_s;
 	bool has_with; /* the target was timed in the base's configuration: */

@@ -283,7 +283,8 @@ static void records(void **state)
 			.tensor_bytes = INT64_C(1) << 40,
 			.mask_blocks = 800,
 			.mask_kept = 80,
-			.phases = 63 } };
+			.phases = 63,
+			.tried = { .of = 212, .n = 2, .config = (struct tried_config[]){ { "B=64", 0.5 }, { "B=32", 0 } } } } };
 	struct msg node = { .t = MSG_NODE,
 		.u.node = { .role = ROLE_BASE,
 			.phase = "run",
@@ -312,6 +313,11 @@ static void records(void **state)
 	round_trip(&work, &out);
 	assert_true(out.u.work.flops_issued == 1.5e15);
 	assert_true(out.u.work.bytes_moved == -1);
+	assert_int_equal(out.u.work.tried.of, 212);
+	assert_int_equal(out.u.work.tried.n, 2);
+	assert_string_equal(out.u.work.tried.config[0].config, "B=64");
+	assert_true(out.u.work.tried.config[0].ms == 0.5 && out.u.work.tried.config[1].ms == 0);
+	msg_fini(&out);
 	round_trip(&node, &out);
 	assert_int_equal(out.u.node.grid[2], 3);
 	assert_int_equal(out.u.node.sm, 90);
@@ -450,7 +456,8 @@ static void a_profile(void **state)
 			.tool = "CUPTI 130001",
 			.base_config = "TILE=3",
 			.target_config = "TILE=4",
-			.gpu_s = 0.25 } };
+			.gpu_s = 0.25,
+			.target_tried = { .of = 1, .n = 1, .config = (struct tried_config[]){ { "TILE=4", 0.5 } } } } };
 	struct msg out;
 
 	(void)state;
@@ -474,6 +481,9 @@ static void a_profile(void **state)
 	round_trip(&end, &out);
 	assert_int_equal(out.u.profile.path, EVIDENCE_CODE);
 	assert_string_equal(out.u.profile.target_config, "TILE=4");
+	assert_int_equal(out.u.profile.base_tried.n, 0);
+	assert_string_equal(out.u.profile.target_tried.config[0].config, "TILE=4");
+	msg_fini(&out);
 }
 
 /* The widest record there can be is one line. */

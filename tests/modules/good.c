@@ -27,6 +27,9 @@
 #ifndef CHOOSE /* the configuration that plan settles on, given the one it was handed; NULL refuses */
 #define CHOOSE(config) CONFIG
 #endif
+#ifndef TELL /* what plan adds to its answer */
+#define TELL(info, config) ((void)0)
+#endif
 #ifndef FLAGS /* of the provider */
 #define FLAGS 0
 #endif
@@ -296,6 +299,7 @@ static int module_plan(const struct fw_problem *problem, const char *config, int
 	info->workspace_bytes = SPARE_BYTES + (uint64_t)p->a.nhq * (uint64_t)p->a.total_q * sizeof(float);
 	info->persist_bytes = PERSIST_BYTES;
 	info->config = chosen;
+	TELL(info, config);
 	*out = p;
 	return FW_OK;
 }

@@ -171,6 +171,76 @@ static void an_unknown_provider_is_told(void **state)
 	run_result_fini(&r);
 }
 
+static const struct msg_work *work_told(const struct run_result *r)
+{
+	for (int i = 0; i < r->n; i++)
+		if (r->record[i].t == MSG_WORK)
+			return &r->record[i].u.work;
+	return NULL;
+}
+
+static void what_a_search_tried_is_told(void **state)
+{
+	static struct run_result r;
+	const char *const tuner[] = { "honest_tuner" }, *const older[] = { "older_info" }, *const boastful[] = { "boastful" };
+	struct cell cell[] = { small_cell(FW_FULL, DIRECTION_FORWARD, 1, one) };
+	int index[1];
+	(void)state;
+	struct msg_run run = small_run(RUN_CHECK, "cpu", tuner, 1, cell, index, 1);
+	run_task(&run, &r);
+	assert_true(find_check(&r, index[0])->ok);
+	const struct tried *t = &work_told(&r)->tried;
+	assert_int_equal(t->of, 9);
+	assert_int_equal(t->n, 9);
+	assert_string_equal(t->config[0].config, "TILE=0"); /* the fastest first, what does not run last */
+	assert_true(t->config[0].ms == 1 && t->config[7].ms == 1.14);
+	assert_string_equal(t->config[8].config, "TILE=8");
+	assert_true(t->config[8].ms == 0);
+	run_result_fini(&r);
+	/* a library of an earlier header has no such field, and runs as before */
+	run = small_run(RUN_CHECK, "cpu", older, 1, cell, index, 1);
+	run_task(&run, &r);
+	assert_true(find_check(&r, index[0])->ok);
+	assert_int_equal(work_told(&r)->tried.n, 0);
+	run_result_fini(&r);
+	run = small_run(RUN_CHECK, "cpu", boastful, 1, cell, index, 1);
+	run_task(&run, &r);
+	assert_true(find_check(&r, index[0])->ok);
+	t = &work_told(&r)->tried;
+	assert_int_equal(t->of, TRIED_OF_MAX);
+	assert_int_equal(t->n, TRIED_MAX);
+	assert_string_equal(t->config[0].config, "");
+	assert_true(t->config[0].ms == 1 && t->config[1].ms == 6);
+	assert_null(strchr(t->config[1].config, '\033'));
+	run_result_fini(&r);
+}
+
+static void a_search_is_not_told_of_one_that_is_pinned(void **state)
+{
+	static struct run_result r;
+	const char *const tuner[] = { "honest_tuner" };
+	struct cell cell[] = { small_cell(FW_FULL, DIRECTION_FORWARD, 1, one), small_cell(FW_CAUSAL, DIRECTION_FORWARD, 1, one) };
+	int index[2];
+	(void)state;
+	struct msg_run run = small_run(RUN_CHECK, "cpu", tuner, 1, cell, index, 2);
+	struct msg_pin pin = { .cell = index[1], .config = "TILE=5" };
+	run.n_pins = 1;
+	run.pin = &pin;
+	run_task(&run, &r);
+	int told = 0;
+	for (int i = 0; i < r.n; i++) {
+		const struct msg_work *w = &r.record[i].u.work;
+		if (r.record[i].t != MSG_WORK)
+			continue;
+		told++;
+		assert_int_equal(w->tried.n, w->cell == index[1] ? 0 : 9);
+		if (w->cell == index[1])
+			assert_string_equal(w->config, "TILE=5");
+	}
+	assert_int_equal(told, 2);
+	run_result_fini(&r);
+}
+
 /* Whoever holds the task by another number, as the sandbox's first process does, holds an empty file. */
 static void a_task_is_taken_away(void **state)
 {
@@ -223,6 +293,8 @@ int main(void)
 		cmocka_unit_test(each_fault_has_its_class),
 		cmocka_unit_test(a_backward_is_not_tried_on_a_wrong_forward),
 		cmocka_unit_test(an_unknown_provider_is_told),
+		cmocka_unit_test(what_a_search_tried_is_told),
+		cmocka_unit_test(a_search_is_not_told_of_one_that_is_pinned),
 		cmocka_unit_test(a_task_is_taken_away),
 		cmocka_unit_test(nonsense_is_no_task),
 	};

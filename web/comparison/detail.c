@@ -9,6 +9,7 @@
 #include "web/comparison/closer.h"
 #include "web/comparison/explained.h"
 #include "web/comparison/peer.h"
+#include "web/comparison/searched.h"
 #include "web/comparison/sparse.h"
 #include "web/html/emit.h"
 #include "web/html/layout.h"
@@ -356,7 +357,7 @@ static void config_line(struct buf *out, const char *side, const json_t *nodes)
 	emit_raw(out, "</code></dd>");
 }
 
-static void draw_kernels(struct buf *out, const struct comparison *c, const json_t *sides)
+static void draw_kernels(struct buf *out, const struct comparison *c, const struct comparison_cell *cell, const json_t *sides)
 {
 	static const char *const columns[] = { "Kernel", ">Grid", ">Block", ">Registers", "~>Local bytes", "~>Shared bytes",
 		"~>CTAs/SM", "Same code?" };
@@ -369,6 +370,7 @@ static void draw_kernels(struct buf *out, const struct comparison *c, const json
 	config_line(out, "Base runs", base);
 	config_line(out, "Target runs", target);
 	emit_raw(out, "</dl>");
+	searched_draw(out, cell);
 	if (json_array_size(nodes) == 0) {
 		emit_rawf(out,
 			"<p><small>No kernels are known: only a CUDA graph shows them. What is compared here is the module as a "
@@ -385,7 +387,8 @@ static void draw_kernels(struct buf *out, const struct comparison *c, const json
 		emit_rawf(out, "<p><small>The first %d of %zu.</small></p>", NODES_SHOWN, json_array_size(nodes));
 }
 
-static int kernels(struct db *db, struct buf *out, const struct comparison *c, int64_t id, struct fw_err *err)
+static int kernels(struct db *db, struct buf *out, const struct comparison *c, const struct comparison_cell *cell, int64_t id,
+	struct fw_err *err)
 {
 	struct buf text;
 	struct fw_err why = { 0 };
@@ -397,7 +400,7 @@ static int kernels(struct db *db, struct buf *out, const struct comparison *c, i
 		return err_set(err, why.code, "%s", why.text);
 	emit_raw(out, "<div><h3>Kernels</h3>");
 	if (sides)
-		draw_kernels(out, c, sides);
+		draw_kernels(out, c, cell, sides);
 	else
 		emit_raw(out, "<p><small>Neither side said what it runs.</small></p>");
 	emit_raw(out, "</div>");
@@ -573,7 +576,7 @@ int comparison_detail(void *arg, struct buf *out, const struct comparison *c, st
 		result = strip_draw(out, db, id, series_of(cell), err);
 	emit_raw(out, "</div></div>");
 	if (result == 0 && !comparison_is_program(cell))
-		result = kernels(db, out, c, id, err);
+		result = kernels(db, out, c, cell, id, err);
 	if (result == 0)
 		result = commands(site, out, c, cell, err);
 	return result;

@@ -211,6 +211,8 @@ static void cell_row(void *arg, const struct view_profile_cell *row)
 	jsonw_kv_double(j, "gpu_s", row->gpu_s);
 	answer_text(j, "base_config", row->base_config);
 	answer_text(j, "target_config", row->target_config);
+	write_raw(j, "base_tried", row->base_tried_json);
+	write_raw(j, "target_tried", row->target_tried_json);
 	write_with(j, row);
 	jsonw_key(j, "causes");
 	jsonw_array(j);

@@ -9,6 +9,8 @@
 #include "cli/output/table.h"
 #include "cli/output/value.h"
 
+enum { TRIED_SHOWN = 8 };
+
 /* ---- one profile --------------------------------------------------------------------------------------------------------- */
 
 static void print_causes(const json_t *causes)
@@ -76,6 +78,36 @@ static void print_kernels(const json_t *kernels)
 	table_fini(&t);
 }
 
+/* What a provider tried before it chose, as it tells: "TILE=0 1 ms". */
+static void print_tried(const json_t *cell, const char *side)
+{
+	char key[32];
+	size_t i;
+	const json_t *one;
+	snprintf(key, sizeof key, "%s_tried", side);
+	const json_t *tried = json_object_get(cell, key), *list = json_object_get(tried, "list");
+	if (json_array_size(list) == 0)
+		return;
+	snprintf(key, sizeof key, "%s_config", side);
+	printf("the %s tried %lld configurations:", side, value_integer(tried, "of"));
+	json_array_foreach(list, i, one)
+	{
+		const char *config = value_text(one, "config");
+		double ms = value_number(one, "ms");
+		if (i == TRIED_SHOWN) {
+			printf(", ... %zu more in --json", json_array_size(list) - i);
+			break;
+		}
+		fputs(i ? ", " : " ", stdout);
+		plain_print(stdout, config);
+		if (isfinite(ms))
+			printf(" %.4g ms", ms);
+		if (strcmp(config, value_text(cell, key)) == 0)
+			fputs(" (chosen)", stdout);
+	}
+	putchar('\n');
+}
+
 static void print_cell(const json_t *cell)
 {
 	const char *state = value_text(cell, "state"), *why = value_text(cell, "why"), *path = value_text(cell, "path");
@@ -93,6 +125,8 @@ static void print_cell(const json_t *cell)
 		plain_print(stdout, why);
 	}
 	putchar('\n');
+	print_tried(cell, "base");
+	print_tried(cell, "target");
 	if (json_array_size(json_object_get(cell, "causes")))
 		print_causes(json_object_get(cell, "causes"));
 	if (json_array_size(json_object_get(cell, "kernels")))

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "core/protocol/tried.h"
 #include "core/state/role.h"
 
 enum {
@@ -102,7 +103,8 @@ struct msg_profile {
 	int passes;    /* replays of a call; 0: no counters */
 	char base_config[160], target_config[160];
 	double gpu_s;
-	bool tunes; /* runner to worker: the configuration was searched for */
+	bool tunes;                            /* runner to worker: the configuration was searched for */
+	struct tried base_tried, target_tried; /* owned by the message */
 };
 
 #endif

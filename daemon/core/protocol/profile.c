@@ -226,7 +226,7 @@ static void put_counterfactual(struct jsonw *j, const struct msg_counterfactual 
 	jsonw_kv_double(j, "with_ms", m->with_ms);
 }
 
-static void read_profile(struct fields *f, struct msg_profile *m)
+static int read_profile(struct fields *f, struct msg_profile *m)
 {
 	m->cell = read_cell_number(f);
 	int path = field_word(f, "path", evidence_path_names, NULL, 0);
@@ -238,6 +238,9 @@ static void read_profile(struct fields *f, struct msg_profile *m)
 	field_text(f, "target_config", m->target_config, sizeof m->target_config);
 	m->gpu_s = field_double_or(f, "gpu_s", 0, 1e9, 0);
 	m->tunes = field_bool_or(f, "tunes", false);
+	if (tried_read(f, "base_tried", &m->base_tried) != 0)
+		return -1;
+	return tried_read(f, "target_tried", &m->target_tried);
 }
 
 static void put_profile(struct jsonw *j, const struct msg_profile *m)
@@ -252,6 +255,14 @@ static void put_profile(struct jsonw *j, const struct msg_profile *m)
 	jsonw_kv_double(j, "gpu_s", m->gpu_s);
 	if (m->tunes)
 		jsonw_kv_bool(j, "tunes", true);
+	if (m->base_tried.n) {
+		jsonw_key(j, "base_tried");
+		tried_write(j, &m->base_tried);
+	}
+	if (m->target_tried.n) {
+		jsonw_key(j, "target_tried");
+		tried_write(j, &m->target_tried);
+	}
 }
 
 /* ---- all ---------------------------------------------------------------------------------------------------------------- */
@@ -266,10 +277,9 @@ int protocol_profile_read(struct fields *f, struct msg *out)
 			return err_set(f->err, ERR_INTERNAL, "out of memory for a record");
 		return read_code(f, out->u.code);
 	}
-	if (out->t == MSG_COUNTERFACTUAL)
-		read_counterfactual(f, &out->u.counterfactual);
-	else
-		read_profile(f, &out->u.profile);
+	if (out->t == MSG_PROFILE)
+		return read_profile(f, &out->u.profile);
+	read_counterfactual(f, &out->u.counterfactual);
 	return 0;
 }
 
@@ -279,6 +289,10 @@ void protocol_profile_fini(struct msg *m)
 		free(m->u.kernel.value);
 	if (m->t == MSG_CODE)
 		free(m->u.code);
+	if (m->t == MSG_PROFILE) {
+		tried_fini(&m->u.profile.base_tried);
+		tried_fini(&m->u.profile.target_tried);
+	}
 }
 
 void protocol_put_profile(struct jsonw *j, const struct msg *m)

@@ -169,8 +169,12 @@ void msg_fini(struct msg *m)
 	case MSG_CELL:
 		free_samples(m->u.cell);
 		break;
+	case MSG_WORK:
+		tried_fini(&m->u.work.tried);
+		break;
 	case MSG_KERNEL:
 	case MSG_CODE:
+	case MSG_PROFILE:
 		protocol_profile_fini(m);
 		break;
 	default:

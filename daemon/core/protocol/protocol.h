@@ -24,6 +24,7 @@
 #include "core/state/run_mode.h"
 #include "core/protocol/evidence.h"
 #include "core/protocol/seal.h"
+#include "core/protocol/tried.h"
 #include "core/stats/stats.h"
 #include "core/suite/suite.h"
 
@@ -227,7 +228,8 @@ struct msg_work {
 		tensor_bytes; /* the runner's: what it allocated for the module, and for the tensors of a call; 0 unknown */
 	int64_t mask_blocks, mask_kept; /* the runner's count of a block mask, over all key heads; 0 there is none */
 	uint32_t phases;
-	bool tunes; /* the configuration was searched for: it is handed back in every later process */
+	bool tunes;         /* the configuration was searched for: it is handed back in every later process */
+	struct tried tried; /* owned by the message */
 };
 
 /** One node of a captured phase. */

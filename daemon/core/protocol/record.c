@@ -385,7 +385,7 @@ static int read_work(struct fields *f, struct msg_work *m)
 	m->mask_kept = field_int_or(f, "mask_kept", 0, COUNT_MAX, 0);
 	m->phases = (uint32_t)field_int_or(f, "phases", 0, UINT32_MAX, 0);
 	m->tunes = field_bool_or(f, "tunes", false);
-	return 0;
+	return tried_read(f, "tried", &m->tried);
 }
 
 static int read_node(struct fields *f, struct msg_node *m)

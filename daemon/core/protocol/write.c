@@ -233,6 +233,10 @@ static void put_work(struct jsonw *j, const struct msg_work *m)
 	jsonw_kv_int(j, "phases", m->phases);
 	if (m->tunes)
 		jsonw_kv_bool(j, "tunes", true);
+	if (m->tried.n) {
+		jsonw_key(j, "tried");
+		tried_write(j, &m->tried);
+	}
 }
 
 static void put_node(struct jsonw *j, const struct msg_node *m)

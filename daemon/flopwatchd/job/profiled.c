@@ -102,6 +102,7 @@ int profiled_add(struct profiled *p, struct msg *m, int n_cells, struct fw_err *
 		if (check_cell(p, m->u.profile.cell, n_cells, "profile", err) != 0)
 			return -1;
 		p->end[p->n_ends++] = m->u.profile;
+		m->u.profile.base_tried = m->u.profile.target_tried = (struct tried){ 0 };
 		return 0;
 	default:
 		return 0;
@@ -114,6 +115,10 @@ void profiled_fini(struct profiled *p)
 		free(p->kernel[i].value);
 	for (int i = 0; i < p->n_codes; i++)
 		free(p->code[i]);
+	for (int i = 0; i < p->n_ends; i++) {
+		tried_fini(&p->end[i].base_tried);
+		tried_fini(&p->end[i].target_tried);
+	}
 	free(p->kernel);
 	free(p->code);
 	memset(p, 0, sizeof *p);

@@ -29,6 +29,8 @@ void result_free(struct result *r)
 		struct msg m = { .t = MSG_CELL, .u.cell = r->cell[i] };
 		msg_fini(&m);
 	}
+	for (int i = 0; i < r->n_works; i++)
+		tried_fini(&r->work[i].tried);
 	free(r->check);
 	free(r->work);
 	free(r->node);
@@ -149,20 +151,25 @@ static void drop_nodes(struct result *r, enum role role, int cell)
 	r->n_nodes = kept;
 }
 
-static int add_work(struct result *r, const struct msg_work *w, struct fw_err *err)
+static int add_work(struct result *r, struct msg_work *w, struct fw_err *err)
 {
 	if (check_role(r, w->role, "work", err) != 0 || check_cell(r, w->cell, false, "work", err) != 0)
 		return -1;
 	for (int i = 0; i < r->n_works; i++)
 		if (r->work[i].cell == w->cell && r->work[i].role == w->role) {
+			tried_fini(&r->work[i].tried);
 			r->work[i] = *w;
+			w->tried = (struct tried){ 0 };
 			drop_nodes(r, w->role, w->cell);
 			return 0;
 		}
-	struct msg_work *mine = grow(r, (void **)&r->work, &r->n_works, sizeof *w, 0, err);
-	if (mine)
-		*mine = *w;
-	return mine ? 0 : -1;
+	struct msg_work *mine =
+		grow(r, (void **)&r->work, &r->n_works, sizeof *w, (size_t)w->tried.n * sizeof *w->tried.config, err);
+	if (!mine)
+		return -1;
+	*mine = *w;
+	w->tried = (struct tried){ 0 };
+	return 0;
 }
 
 static int add_node(struct result *r, const struct msg_node *n, struct fw_err *err)

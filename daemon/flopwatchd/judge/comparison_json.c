@@ -324,6 +324,7 @@ static void write_cell(void *arg, const struct view_cell *c)
 	jsonw_kv_figure(j, "threshold_pct", c->threshold_pct);
 	write_side(j, "base", c->base_median_ms, c->base_tflops, &ran, RAN_BASE);
 	write_side(j, "target", c->target_median_ms, c->target_tflops, &ran, RAN_TARGET);
+	write_artifact(b, "tried", "cell", c->id, "tried");
 	jsonw_kv_figure(j, "change_pct", c->change_pct);
 	jsonw_kv_figure(j, "ci_low_pct", c->ci_low_pct);
 	jsonw_kv_figure(j, "ci_high_pct", c->ci_high_pct);

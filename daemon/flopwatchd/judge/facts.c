@@ -10,7 +10,7 @@
 #include "db/store/sample.h"
 #include "flopwatchd/judge/cell.h"
 
-enum { NODES_MAX_BYTES = 4 << 20, CHANGED_MAX = 4 };
+enum { NODES_MAX_BYTES = 4 << 20, TRIED_MAX_BYTES = 1 << 18, CHANGED_MAX = 4 };
 
 static const enum role sides[] = { ROLE_BASE, ROLE_TARGET };
 
@@ -304,6 +304,27 @@ static void put_nodes(struct sink *s, const struct result *r, int i)
 	buf_fini(&text);
 }
 
+/* What providers tried before they chose, where one of them says so. */
+static void put_tried(struct sink *s, const struct result *r, int i)
+{
+	const struct msg_work *w[] = { work_of(r, ROLE_BASE, i), work_of(r, ROLE_TARGET, i) };
+	static const struct tried none;
+	struct buf text;
+	struct jsonw j;
+	if (s->failed || !((w[0] && w[0]->tried.n) || (w[1] && w[1]->tried.n)))
+		return;
+	buf_init(&text, TRIED_MAX_BYTES);
+	jsonw_init(&j, &text);
+	jsonw_object(&j);
+	for (int k = 0; k < 2; k++) {
+		jsonw_key(&j, role_name(sides[k]));
+		tried_write(&j, w[k] ? &w[k]->tried : &none);
+	}
+	jsonw_object_end(&j);
+	s->failed = put_artifact(s, "tried", &text);
+	buf_fini(&text);
+}
+
 int judge_facts(struct db *db, const struct result *r, int i, int64_t cell, struct fw_err *err)
 {
 	struct sink s = { .db = db, .cell = cell, .err = err };
@@ -314,5 +335,6 @@ int judge_facts(struct db *db, const struct result *r, int i, int64_t cell, stru
 	for (int k = 0; k < 2; k++)
 		put_side(&s, r, i, sides[k]);
 	put_nodes(&s, r, i);
+	put_tried(&s, r, i);
 	return s.failed;
 }

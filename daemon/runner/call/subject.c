@@ -3,10 +3,15 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "runner/call/heed.h"
 #include "runner/device/sim_traits.h"
+
+/* Configurations that are looked at; who tries more tells the first of them. */
+enum { CANDIDATES_MAX = 4096 };
+#define CANDIDATE_MS_MAX 1e6
 
 /* sim: share of a call's time that each phase other than the main kernel takes. */
 #define SIM_SIDE_PHASE 0.02
@@ -70,6 +75,7 @@ int subject_load(struct subject *s, enum role role, const char *module, const ch
 void subject_unload(struct subject *s)
 {
 	subject_unplan(s);
+	tried_fini(&s->tried);
 	module_close(&s->module);
 	s->loaded = false;
 }
@@ -96,6 +102,33 @@ static int check_info(struct subject *s, const struct fw_info *info, struct fail
 	if (info->workspace_bytes > (uint64_t)1 << 37 || info->persist_bytes > (uint64_t)1 << 37)
 		return failure_set(f, "abi", "%.40s: plan asks for %llu + %llu bytes of workspace", s->provider->name,
 			(unsigned long long)info->workspace_bytes, (unsigned long long)info->persist_bytes);
+	return 0;
+}
+
+/* What it says of its search. Times that are none count as not known. */
+static int take_tried(struct subject *s, const struct fw_info *info, struct failure *f)
+{
+	/* a library of an earlier header wrote less, and says so */
+	bool is_told = info->struct_size >= sizeof *info && info->candidate && info->n_candidates;
+	size_t n = is_told && info->n_candidates < CANDIDATES_MAX ? (size_t)info->n_candidates : is_told ? CANDIDATES_MAX : 0;
+	tried_fini(&s->tried);
+	if (n == 0)
+		return 0;
+	s->tried.config = calloc(n, sizeof *s->tried.config);
+	if (!s->tried.config)
+		return failure_set(f, "device", "out of memory for %zu configurations", n);
+	for (size_t i = 0; i < n; i++) {
+		struct tried_config *c = &s->tried.config[i];
+		const char *config = info->candidate[i].config;
+		double ms = info->candidate[i].ms;
+		snprintf(c->config, sizeof c->config, "%s", config ? config : "");
+		c->ms = ms > 0 && ms < CANDIDATE_MS_MAX ? ms : 0;
+	}
+	s->tried.n = (int)n;
+	s->tried.of = info->n_candidates < TRIED_OF_MAX ? (int)info->n_candidates : TRIED_OF_MAX;
+	tried_sort(&s->tried);
+	if (s->tried.n > TRIED_MAX)
+		s->tried.n = TRIED_MAX;
 	return 0;
 }
 
@@ -142,6 +175,8 @@ int subject_plan(struct subject *s, struct problem *p, enum direction direction,
 	s->workspace_bytes = info.workspace_bytes;
 	s->persist_bytes = info.persist_bytes;
 	snprintf(s->config, sizeof s->config, "%s", info.config ? info.config : "");
+	if (direction == p->cell.direction && take_tried(s, &info, f) != 0)
+		return -1;
 	if (pin && !heed_all(pin, s->config))
 		return failure_set(f, "abi", "%.40s: plan was handed the configuration `%.150s` and chose `%.150s`",
 			s->provider->name, pin, s->config);
@@ -183,10 +218,14 @@ int subject_plan_again(struct subject *s, struct failure *f)
 		return failure_set(f, "abi",
 			"%.40s: says that it searches, and then needs a configuration of 1 to %zu bytes to be handed back",
 			s->provider->name, sizeof chosen - 2);
+	struct tried tried = s->tried; /* the first time; nothing is searched for now */
+	s->tried = (struct tried){ 0 };
 	subject_unplan(s);
 	s->pin = chosen;
 	int result = subject_plan(s, p, p->cell.direction, f);
 	s->pin = NULL;
+	tried_fini(&s->tried);
+	s->tried = tried;
 	if (result == 0 && strcmp(s->config, chosen) != 0)
 		result = failure_set(f, "abi", "%.40s: plan was handed the configuration `%.150s` and chose `%.150s`",
 			s->provider->name, chosen, s->config);

@@ -40,7 +40,8 @@ struct subject {
 	void *workspace, *persist;
 	struct fw_tensor tensor[FW_ATTENTION_SLOTS]; /* what bind gets */
 	char config[160];
-	bool has_work; /* count answered */
+	struct tried tried; /* before it chose that; owned, till the next plan for the problem itself */
+	bool has_work;      /* count answered */
 	struct fw_work work;
 	double flops;   /* issued; useful ones where count is silent */
 	bool pass_time; /* sim: enqueue only lets time pass */

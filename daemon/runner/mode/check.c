@@ -61,6 +61,7 @@ static void report_work(struct checker *c, int i)
 		.mask_kept = mask_kept,
 		.phases = u->phases,
 		.tunes = (u->provider->flags & FW_TUNES) != 0,
+		.tried = u->tried, /* borrowed */
 	};
 	m.role = u->role;
 	snprintf(m.provider, sizeof m.provider, "%s", u->provider->name);

@@ -236,6 +236,7 @@ static int profile_cell(struct profiled *p, struct failure *f)
 	p->about.tunes = (u->provider->flags & FW_TUNES) != 0;
 	snprintf(u->role == ROLE_BASE ? p->about.base_config : p->about.target_config, sizeof p->about.base_config, "%s",
 		u->config);
+	*(u->role == ROLE_BASE ? &p->about.base_tried : &p->about.target_tried) = u->tried; /* borrowed */
 	u->pass_time = r->ops->work != NULL;
 	if (warm(p, f) != 0)
 		return -1;

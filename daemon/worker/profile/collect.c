@@ -27,12 +27,18 @@ static int subject_of(const struct bench *b, int side)
 	return side ? b->target : b->base;
 }
 
-static int take_end(struct turn *t, struct kept_cell *c, const struct msg_profile *m, struct fw_err *err)
+static int take_end(struct turn *t, struct kept_cell *c, struct msg_profile *m, struct fw_err *err)
 {
 	struct bench *b = t->kept->bench;
 	struct kept_process *p = &c->process[t->side][t->repeat];
 	snprintf(p->config, sizeof p->config, "%s", t->side ? m->target_config : m->base_config);
 	snprintf(p->tool, sizeof p->tool, "%s", m->tool);
+	struct tried *tried = t->side ? &m->target_tried : &m->base_tried;
+	if (tried->n) {
+		tried_fini(&c->tried[t->side]);
+		c->tried[t->side] = *tried;
+		*tried = (struct tried){ 0 };
+	}
 	p->is_there = true;
 	p->is_counted = t->counters && m->path == EVIDENCE_RANGE;
 	p->is_timed = m->path == EVIDENCE_ACTIVITY;

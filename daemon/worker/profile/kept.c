@@ -24,9 +24,11 @@ void kept_clear(struct kept_process *p)
 void kept_free(struct kept *k)
 {
 	for (int i = 0; i < k->n; i++)
-		for (int side = 0; side < KEPT_SIDES; side++)
+		for (int side = 0; side < KEPT_SIDES; side++) {
 			for (int repeat = 0; repeat < EVIDENCE_REPEATS; repeat++)
 				kept_clear(&k->cell[i].process[side][repeat]);
+			tried_fini(&k->cell[i].tried[side]);
+		}
 	*k = (struct kept){ 0 };
 }
 

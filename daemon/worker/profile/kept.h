@@ -20,6 +20,7 @@ struct kept_cell {
 	char why[KEPT_WHY_SIZE]; /* why counters are not known, reason by reason; "" they are */
 	bool is_hung;            /* kernels that are counted do not end */
 	double gpu_s;
+	struct tried tried[KEPT_SIDES]; /* of the process that searched; owned */
 	bool has_swap;
 	struct msg_counterfactual swap;
 };

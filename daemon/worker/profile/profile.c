@@ -35,7 +35,8 @@ static int send_end(struct bench *b, const struct kept_cell *c, const char *code
 {
 	const struct kept_process *base = &c->process[0][0], *target = &c->process[1][0];
 	bool is_counted = kept_is_counted(c);
-	struct msg m = { .t = MSG_PROFILE, .u.profile = { .cell = c->cell, .gpu_s = c->gpu_s } };
+	struct msg m = { .t = MSG_PROFILE,
+		.u.profile = { .cell = c->cell, .gpu_s = c->gpu_s, .base_tried = c->tried[0], .target_tried = c->tried[1] } };
 	struct msg_profile *p = &m.u.profile;
 	bool by_ncu = is_counted && strncmp(base->tool, "ncu", 3) == 0;
 	p->path = by_ncu ? EVIDENCE_NCU : is_counted ? EVIDENCE_RANGE : kept_is_timed(c) ? EVIDENCE_ACTIVITY : EVIDENCE_CODE;

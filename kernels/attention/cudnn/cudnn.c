@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOKENS_MAX = 1 << 24 };
+enum { TOKENS_MAX = 1 << 24, CONFIG_SIZE = 64 };
 
 struct fw_plan {
 	struct cudnn_graph graph;
@@ -24,7 +24,8 @@ struct fw_plan {
 	cudnn_descriptor pack; /* of the last bind */
 	float scale, one;      /* what the graph takes by value */
 	int64_t row_sums_at, grad_q_at, cudnn_at, workspace_bytes;
-	char config[64];
+	char config[CONFIG_SIZE], tried[CUDNN_TRIED_MAX][CONFIG_SIZE];
+	struct fw_candidate candidate[CUDNN_TRIED_MAX]; /* of `tried`; none was timed */
 	char error[CONTRACT_TEXT_BYTES];
 };
 
@@ -108,6 +109,14 @@ static int plan(const struct fw_problem *problem, const char *config, int index,
 	snprintf(p->config, sizeof p->config, "CUDNN=%zu ENGINE=%d", api->version(), (int)p->graph.engine);
 
 	struct fw_info answer = { .phases = FW_RUN, .workspace_bytes = (uint64_t)p->workspace_bytes, .config = p->config };
+	if (p->graph.n_tried > 1) {
+		for (int i = 0; i < p->graph.n_tried; i++) {
+			snprintf(p->tried[i], CONFIG_SIZE, "CUDNN=%zu ENGINE=%d", api->version(), (int)p->graph.tried[i]);
+			p->candidate[i].config = p->tried[i];
+		}
+		answer.candidate = p->candidate;
+		answer.n_candidates = (uint64_t)p->graph.n_tried;
+	}
 	answer.struct_size = contract_answer_bytes(info->struct_size, sizeof answer);
 	memcpy(info, &answer, answer.struct_size);
 	*out = p;

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CONFIGS_MAX = 8, OPERATIONS_MAX = 24 };
+enum { CONFIGS_MAX = CUDNN_TRIED_MAX / 2 /* of either heuristic */, OPERATIONS_MAX = 24 };
 
 static bool ok(struct cudnn_graph *g, int status, const char *what)
 {
@@ -276,6 +276,8 @@ static bool compile(struct cudnn_graph *g, cudnn_descriptor operations, int mode
 			g->api->get(engine, CUDNN_ENGINE_INDEX, CUDNN_TYPE_INT64, 1, &one, &index);
 		if (wanted >= 0 && index != wanted)
 			continue;
+		if (index >= 0 && g->n_tried < CUDNN_TRIED_MAX)
+			g->tried[g->n_tried++] = index;
 		if (g->handle)
 			cudnn_graph_set(g, plan, CUDNN_PLAN_HANDLE, CUDNN_TYPE_HANDLE, 1, &g->handle);
 		set_descriptor(g, plan, CUDNN_PLAN_CONFIG, configs[i]);

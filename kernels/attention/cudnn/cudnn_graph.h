@@ -11,7 +11,7 @@
 
 #include "fw_attention.h"
 
-enum { CUDNN_DESCRIPTORS_MAX = 128 };
+enum { CUDNN_DESCRIPTORS_MAX = 128, CUDNN_TRIED_MAX = 16 };
 
 /** Names of tensors that have an address: those of the kernel ABI by slot, and these. */
 enum cudnn_name {
@@ -31,7 +31,9 @@ struct cudnn_graph {
 	cudnn_descriptor plan;
 	int64_t workspace_bytes; /* of cuDNN alone */
 	int64_t engine;          /* the number of the engine that cuDNN chose */
-	char error[256];         /* the first failure, "" if none */
+	int n_tried;
+	int64_t tried[CUDNN_TRIED_MAX]; /* engines that were compiled in turn until one took it, that one last */
+	char error[256];                /* the first failure, "" if none */
 };
 
 /**
