@@ -14,7 +14,7 @@ struct tried_config {
 
 /** Zeros are none. */
 struct tried {
-	int of, n; /* how many were tried; how many of these are told */
+	int of, n;                   /* how many were tried; how many of these are told */
 	struct tried_config *config; /* config[n], the fastest first, then those without a time; owned */
 };
 
