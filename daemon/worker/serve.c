@@ -171,6 +171,7 @@ static int send_build(struct job *j, struct msg_build *b, struct fw_err *err)
 static int build_subject(struct job *j, const struct msg_subject *s, struct fw_err *err)
 {
 	struct msg_build result;
+	char file[MANIFEST_TEXT_SIZE + 16];
 	int fd, kept, status;
 
 	kept = build_lookup(&j->build, s, &result, &fd);
@@ -192,7 +193,8 @@ static int build_subject(struct job *j, const struct msg_subject *s, struct fw_e
 			status = bench_fault(&j->bench, -1, s->role, "build", result.detail, err);
 		return status < 0 ? -1 : 0;
 	}
-	return bench_subject(&j->bench, s->role, s->provider, fd, result.module_sha256, err) != 0 ? -1 : 1;
+	build_output(&j->build, s, file, sizeof file);
+	return bench_subject(&j->bench, s->role, s->provider, file, fd, result.module_sha256, err) != 0 ? -1 : 1;
 }
 
 /* All subjects. 1 both sides are there, 0 one of them failed to build, -1 error. */

@@ -57,7 +57,7 @@ static int add(struct bench *b, enum role role, const char *provider, const char
 {
 	char sha[HASH_HEX];
 	int fd = sealed_open(path, sha, err);
-	int result = fd < 0 ? -1 : bench_subject(b, role, provider, fd, sha, err);
+	int result = fd < 0 ? -1 : bench_subject(b, role, provider, path, fd, sha, err);
 
 	for (int i = 0; *config && i < b->n_cells && result == 0; i++)
 		result = bench_pin(b, b->n_subjects - 1, i, config, err);

@@ -59,7 +59,7 @@ static inline int add_module(struct scene *s, enum role role, const char *conten
 	int fd = sealed_once(role_name(role), content, len, &s->err);
 
 	hash_hex(content, len, sha);
-	return fd < 0 ? -1 : bench_subject(&s->bench, role, "", fd, sha, &s->err);
+	return fd < 0 ? -1 : bench_subject(&s->bench, role, "", "libattention.so", fd, sha, &s->err);
 }
 
 static inline int add_subject(struct scene *s, enum role role, const char *content)

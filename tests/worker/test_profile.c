@@ -63,7 +63,7 @@ static int add_module(enum role role, bool is_new)
 	int fd = sealed_once(role_name(role), file.data, file.len, &scene.err);
 	hash_hex(file.data, file.len, sha);
 	buf_fini(&file);
-	return fd < 0 ? -1 : bench_subject(&scene.bench, role, "", fd, sha, &scene.err);
+	return fd < 0 ? -1 : bench_subject(&scene.bench, role, "", "libattention.so", fd, sha, &scene.err);
 }
 
 static const char old_text[] = "\t.section\t.text.core,\"ax\"\n/*0000*/ HGMMA.64x128x16.F32.BF16 R4, R2 ;\n/*0010*/ EXIT ;\n"

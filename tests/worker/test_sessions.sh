@@ -145,9 +145,35 @@ for case in no_entry:abi wrong_abi:abi crash_plan:crash crash_run:crash exit_run
 	project "$name" "$name"
 	ok "module $name" serve good "$name"
 	like "$name: is the target's fault, class $class" "$(checks target) $(faults)" "(^| |:)$class"
+	unlike "$name: its module is called what its manifest calls it" "$(jq -rs '[.[].detail // ""] | join(" ")' "$said")" '/proc/self/fd'
 	unlike "$name: the base is not blamed" "$(faults)" 'base:'
 	is "$name: nothing is timed" "$(timed) $(done_)" "0 1"
 done
+
+# ---- where a crash was ----
+crash_place() { jq -rs '[.[] | select(.class == "crash") | .detail] | first' "$said"; }
+project nested good
+cat >"$tmp/nested/inner.h" <<'INNER'
+static __attribute__((noinline)) void write_rows(int *volatile *where)
+{
+	**where = 1; /* line 3 */
+	__asm__ volatile("" ::: "memory");
+}
+static __attribute__((noinline)) void all_rows(int *volatile *where)
+{
+	write_rows(where); /* line 8 */
+	__asm__ volatile("" ::: "memory");
+}
+INNER
+sed -i '1i #include "inner.h"\nstatic int *volatile nowhere = (int *)8;\n#define BEFORE_ENQUEUE(p) all_rows(\&nowhere)' "$tmp/nested/good.c"
+ok "a module that dies deep inside" serve good nested
+like "is told by function, file and line, from the build before it was stripped" "$(crash_place)" \
+	'killed by SIGSEGV at write_rows \(inner\.h:3[:0-9]*\), called from all_rows \(inner\.h:8[:0-9]*\), called from [a-z_]+ \(good\.c:[:0-9]+\) in step check'
+project bare good
+cp "$tmp/nested/good.c" "$tmp/nested/inner.h" "$tmp/bare"
+sed -i 's/-O1 -g/-O1 -s/' "$tmp/bare/Makefile"
+ok "one that its own build stripped" serve good bare
+like "is told by its place in the file" "$(crash_place)" 'killed by SIGSEGV at offset 0x[0-9a-f]+ of the module in step check$'
 project hang_run hang_run
 ok "module hang_run" serve --limit check_s=2 good hang_run
 is "hang_run: the target ran out of time" "$(checks target)" "timeout timeout"

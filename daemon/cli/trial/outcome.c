@@ -21,19 +21,6 @@ void outcome_fini(struct outcome *o)
 	o->cell = NULL;
 }
 
-/* Modules are handed on as open files: what they are called there says nothing to people. */
-static void name_module(const struct outcome *o, const char *detail, char *out, size_t size)
-{
-	static const char handed_on[] = "/proc/self/fd/";
-	const char *at = o->module[0] ? strstr(detail, handed_on) : NULL;
-	size_t digits = at ? strspn(at + strlen(handed_on), "0123456789") : 0;
-
-	if (at)
-		snprintf(out, size, "%.*s%s%s", (int)(at - detail), detail, o->module, at + strlen(handed_on) + digits);
-	else
-		snprintf(out, size, "%s", detail);
-}
-
 static int make_cells(struct outcome *o, int n, struct fw_err *err)
 {
 	free(o->cell);
@@ -75,12 +62,12 @@ static struct outcome_cell *cell_of(struct outcome *o, int i)
 }
 
 /* The first reason stays: what follows from it says less. */
-static void take_failure(const struct outcome *o, struct outcome_cell *c, const char *failure, const char *detail)
+static void take_failure(struct outcome_cell *c, const char *failure, const char *detail)
 {
 	if (c->failure[0])
 		return;
 	snprintf(c->failure, sizeof c->failure, "%s", failure);
-	name_module(o, detail, c->detail, sizeof c->detail);
+	snprintf(c->detail, sizeof c->detail, "%s", detail);
 }
 
 static int ascending(const void *a, const void *b)
@@ -109,19 +96,16 @@ static void take_fault(struct outcome *o, const struct msg_fault *f)
 	struct outcome_cell *c = cell_of(o, f->cell);
 
 	if (c) {
-		take_failure(o, c, f->failure, f->detail);
+		take_failure(c, f->failure, f->detail);
 		return;
 	}
-	char detail[OUTCOME_TEXT_SIZE];
-
-	name_module(o, f->detail, detail, sizeof detail);
 	for (int i = 0; i < o->n_faults; i++)
-		if (strcmp(o->fault[i].detail, detail) == 0)
+		if (strcmp(o->fault[i].detail, f->detail) == 0)
 			return;
 	if (o->n_faults == OUTCOME_FAULTS_MAX)
 		return;
 	snprintf(o->fault[o->n_faults].failure, sizeof o->fault[0].failure, "%s", f->failure);
-	snprintf(o->fault[o->n_faults++].detail, sizeof o->fault[0].detail, "%s", detail);
+	snprintf(o->fault[o->n_faults++].detail, sizeof o->fault[0].detail, "%s", f->detail);
 }
 
 static void take_note(struct outcome *o, const struct msg_note *n)
@@ -160,7 +144,7 @@ int outcome_hear(struct outcome *o, const struct msg *m, struct fw_err *err)
 		return take_found(o, m->u.found, err);
 	case MSG_CHECK:
 		if ((c = cell_of(o, m->u.check.cell)) && !m->u.check.ok)
-			take_failure(o, c, m->u.check.failure, m->u.check.detail);
+			take_failure(c, m->u.check.failure, m->u.check.detail);
 		return 0;
 	case MSG_LAUNCH:
 		if (o->launches++ == 0)

@@ -17,8 +17,7 @@ struct outcome_cell {
 struct outcome {
 	struct msg_device device; /* kind DEVICE_ANY: no hello came */
 	bool is_sandboxed;
-	char module[MANIFEST_TEXT_SIZE]; /* what the manifest calls it; "" a program */
-	char build_state[8];             /* of the target; "" not reached */
+	char build_state[8]; /* of the target; "" not reached */
 	char build_detail[256];
 	double build_s;
 	struct buf log; /* of the build */

@@ -105,9 +105,6 @@ static int attempt(struct attempt *a, const char *name, json_t *list, struct fw_
 	int status = -1;
 
 	outcome_init(&outcome);
-	if (!a->run && a->tree->manifest.n_outputs)
-		manifest_expand(a->tree->manifest.output[0], o->device && strcmp(o->device, "cuda") == 0 ? "cuda" : "cpu",
-			outcome.module, sizeof outcome.module);
 	fill_job(a);
 	struct session_ask ask = { .tree = a->tree,
 		.device = o->device,

@@ -8,6 +8,7 @@
 #include "core/protocol/guard.h"
 #include "core/case/inputs.h"
 #include "runner/device/guard_script.h"
+#include "runner/call/crash.h"
 #include "runner/call/leftover.h"
 
 uint32_t runner_random(struct runner *r, uint32_t n)
@@ -93,6 +94,7 @@ int runner_open(struct runner *r, const struct msg_run *run, struct records *rec
 	if (r->ops->open(index, run->seed, &r->dev, err) != 0)
 		return err_context(err, "device %s", run->device);
 	r->random = inputs_mix(runner_secret(r));
+	crash_watch();
 	hoststate_take(&r->host);
 	runner_shuffle(r, order, run->n_subjects);
 	for (int k = 0; k < run->n_subjects; k++) {

@@ -49,7 +49,8 @@ void bench_fini(struct bench *b)
 	memset(b, 0, sizeof *b);
 }
 
-int bench_subject(struct bench *b, enum role role, const char *provider, int fd, const char *sha256, struct fw_err *err)
+int bench_subject(
+	struct bench *b, enum role role, const char *provider, const char *file, int fd, const char *sha256, struct fw_err *err)
 {
 	struct bench_subject *s = &b->subject[b->n_subjects];
 
@@ -61,6 +62,7 @@ int bench_subject(struct bench *b, enum role role, const char *provider, int fd,
 	s->role = role;
 	snprintf(s->provider, sizeof s->provider, "%s", provider);
 	snprintf(s->sha256, sizeof s->sha256, "%s", sha256);
+	snprintf(s->file, sizeof s->file, "%s", file);
 	b->n_subjects++;
 	return 0;
 }

@@ -22,6 +22,7 @@ struct bench_subject {
 	enum role role;
 	char provider[48];
 	char sha256[HASH_HEX];
+	char file[PATH_MAX];     /* what people call it */
 	int fd;                  /* sealed module; closed by bench_fini */
 	struct kernelcode *code; /* of that module, once it was asked for; freed by bench_fini */
 	bool code_read;
@@ -112,8 +113,9 @@ struct bench {
 /** Start empty: no subjects, cells `cells`. Err: out of memory, no runner program. Own: bench_fini. */
 int bench_init(struct bench *b, const struct cell *cells, int n_cells, struct fw_err *err);
 void bench_fini(struct bench *b);
-/** Add a subject; takes over `fd`. */
-int bench_subject(struct bench *b, enum role role, const char *provider, int fd, const char *sha256, struct fw_err *err);
+/** Add a subject, which people call `file`; takes over `fd`. */
+int bench_subject(
+	struct bench *b, enum role role, const char *provider, const char *file, int fd, const char *sha256, struct fw_err *err);
 /** After all subjects: find base and target. Err: a side is missing. */
 int bench_ready(struct bench *b, struct fw_err *err);
 /** Base and target are the same module by its own choice of a provider, and this is no selfcheck: there is nothing to time. */

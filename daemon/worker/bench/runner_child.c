@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/proc.h"
+#include "worker/bench/crashplace.h"
 #include "worker/box/lastwords.h"
 #include "worker/box/pump.h"
 #include "worker/box/sealed.h"
@@ -125,6 +126,26 @@ static bool of_other_inputs(const struct child *c, const struct msg *m)
 	return *known && strcmp(known, m->u.cell->input_sha256) != 0;
 }
 
+/* Modules are handed on as open files: what they are called there says nothing to people. Shape: detail[size]. */
+static void name_modules(const struct child *c, char *detail, size_t size)
+{
+	static const char handed_on[] = "/proc/self/fd/";
+	const char *at = strstr(detail, handed_on);
+	char *end;
+
+	if (!at)
+		return;
+	long module = strtol(at + strlen(handed_on), &end, 10) - FIRST_MODULE_FD;
+	if (module < 0 || module >= c->task->n_subjects)
+		return;
+	char *rest = strdup(end);
+	size_t before = (size_t)(at - detail);
+	if (!rest)
+		return;
+	snprintf(detail + before, size - before, "%.160s%s", c->bench->subject[c->task->subject[module]].file, rest);
+	free(rest);
+}
+
 static int take(struct child *c, struct msg *m, struct fw_err *err)
 {
 	const char *wrong = unfit(c, m);
@@ -138,6 +159,10 @@ static int take(struct child *c, struct msg *m, struct fw_err *err)
 	}
 	if (m->t == MSG_AT)
 		c->last = m->u.at;
+	else if (m->t == MSG_FAULT)
+		name_modules(c, m->u.fault.detail, sizeof m->u.fault.detail);
+	else if (m->t == MSG_CHECK)
+		name_modules(c, m->u.check.detail, sizeof m->u.check.detail);
 	c->end->records++;
 	return c->task->record(c->task->arg, m, err);
 }
@@ -220,9 +245,15 @@ static void classify(struct child *c, const struct proc_exit *given, struct fw_e
 	} else if (how.status == EXIT_LOST) {
 		c->end->lost = true;
 	} else if (how.status != 0) {
+		struct crashplace place;
+		char where[CRASHPLACE_SIZE], died[sizeof where + sizeof ended + 8];
+
 		proc_describe(&how, ended);
-		snprintf(text, sizeof text, how.signal ? "%s" : "ended the process (%s)", ended);
-		blame(c, "crash", text);
+		crashplace_take(&place, &c->words);
+		crashplace_tell(c->bench, c->task->subject, c->task->n_subjects, &place, where);
+		snprintf(died, sizeof died, how.signal ? "%s%s%s" : "ended the process (%s)", ended, where[0] ? " at " : "",
+			where);
+		blame(c, "crash", died);
 	}
 }
 

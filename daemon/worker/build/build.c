@@ -25,8 +25,11 @@
 #include "worker/box/unpack.h"
 #include "worker/box/workdir.h"
 
+static const char bare_suffix[] = ".bare";
+
 enum { PRINT_MAX = 64 << 20, PROCESS_MANY = 100, STRIP_MS = 60000, TICK_MS = 10, LOOK_MS = 100, LOG_LINE_MAX = 700 << 10 };
 
+static const int64_t names_max_bytes = 64 << 20; /* beyond that a crash is told without its lines */
 static const int64_t module_max_bytes = 256ll << 20, file_max_bytes = 2ll << 30, memory_max_bytes = 32ll << 30;
 
 struct run {
@@ -284,38 +287,53 @@ static int output_index(const struct manifest *m)
 	return -1;
 }
 
+void build_output(const struct build_context *c, const struct msg_subject *s, char *out, size_t size)
+{
+	int which = output_index(&s->build);
+
+	if (which < 0)
+		*out = '\0';
+	else
+		manifest_expand(s->build.output[which], device_kind_name(c->device), out, size);
+}
+
 /* Strip the output, keep it, seal it. 1 done, 0 the build's fault, -1 ours. */
 static int take_output(
 	struct run *r, const struct msg_subject *s, int job_fd, struct msg_build *out, int *module_fd, struct fw_err *err)
 {
 	const struct build_context *c = r->context;
-	int which = output_index(&s->build), fd, result;
+	int fd, result;
 	char path[2 * MANIFEST_TEXT_SIZE + 24], shown[MANIFEST_TEXT_SIZE + 16], key[HASH_HEX], sha[HASH_HEX];
-	const char *strip[] = { "strip", "-s", "-R", ".note.gnu.build-id", "-R", ".comment", shown, NULL };
+	char bare[sizeof shown + sizeof bare_suffix], bare_path[sizeof path + sizeof bare_suffix];
+	const char *strip[] = { "strip", "-s", "-R", ".note.gnu.build-id", "-R", ".comment", "-o", bare, shown, NULL };
 
-	if (which < 0) {
+	if (output_index(&s->build) < 0) {
 		snprintf(out->detail, sizeof out->detail, "the manifest names no module of family attention%s%.15s%s",
 			s->build.n_outputs ? "; its outputs are of `" : "", s->build.n_outputs ? s->build.family[0] : "",
 			s->build.n_outputs ? "`" : "");
 		return 0;
 	}
-	manifest_expand(s->build.output[which], device_kind_name(c->device), shown, sizeof shown);
+	build_output(c, s, shown, sizeof shown);
 	snprintf(path, sizeof path, "%s/%s", s->build.dir, shown);
+	snprintf(bare, sizeof bare, "%s%s", shown, bare_suffix);
+	snprintf(bare_path, sizeof bare_path, "%s%s", path, bare_suffix);
 	fd = open_output(job_fd, path, out, shown);
 	if (fd < 0)
 		return 0;
-	close(fd);
 	/* Hostile bytes meet the tool inside the sandbox; names, build id and compiler notes differ between equal builds. */
 	result = run_in_sandbox(r, s, strip, "strip of the output", STRIP_MS / 1000.0, out, err);
 	if (result == 0 && out->exit > 0)
 		snprintf(out->detail, sizeof out->detail, "output %.160s is no shared object: strip refuses it, exit %d", shown,
 			out->exit);
-	if (result <= 0)
-		return result;
-	fd = open_output(job_fd, path, out, shown);
-	if (fd < 0)
-		return 0;
-	result = cache_put_module(c->cache, fd, module_max_bytes, out->module_sha256, err);
+	int bare_fd = result > 0 ? open_output(job_fd, bare_path, out, bare) : -1;
+	if (bare_fd < 0) {
+		close(fd);
+		return result < 0 ? -1 : 0;
+	}
+	result = cache_put_module(c->cache, bare_fd, module_max_bytes, out->module_sha256, err);
+	if (result == 0)
+		cache_put_names(c->cache, out->module_sha256, fd, names_max_bytes);
+	close(bare_fd);
 	close(fd);
 	fd = result == 0 ? cache_open_module(c->cache, out->module_sha256) : -1;
 	if (fd < 0)

@@ -39,6 +39,9 @@ void build_key(const struct build_context *c, const struct msg_subject *s, char 
  */
 int build_lookup(const struct build_context *c, const struct msg_subject *s, struct msg_build *out, int *module_fd);
 
+/** The module that a side's build makes, as its manifest calls it; "" it names none. */
+void build_output(const struct build_context *c, const struct msg_subject *s, char *out, size_t size);
+
 /** Name, below the cache, of the folder in which a side that is a program of its own is built and run. Shape: name[128]. */
 void build_side(const struct build_context *c, const struct msg_subject *s, char name[128]);
 

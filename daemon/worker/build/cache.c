@@ -60,7 +60,7 @@ int cache_open(struct cache *c, const char *dir, struct fw_err *err)
 {
 	char text[sizeof c->dir];
 
-	*c = (struct cache){ .fd = -1, .builds_fd = -1, .modules_fd = -1, .checks_fd = -1 };
+	*c = (struct cache){ .fd = -1, .builds_fd = -1, .modules_fd = -1, .names_fd = -1, .checks_fd = -1 };
 	if (!dir && default_dir(text, sizeof text, err) != 0)
 		return -1;
 	if (dir && (size_t)snprintf(text, sizeof text, "%s", dir) >= sizeof text)
@@ -76,7 +76,8 @@ int cache_open(struct cache *c, const char *dir, struct fw_err *err)
 	}
 	c->builds_fd = open_folder(c, "builds", err);
 	c->modules_fd = c->builds_fd < 0 ? -1 : open_folder(c, "modules", err);
-	c->checks_fd = c->modules_fd < 0 ? -1 : open_folder(c, "checks", err);
+	c->names_fd = c->modules_fd < 0 ? -1 : open_folder(c, "names", err);
+	c->checks_fd = c->names_fd < 0 ? -1 : open_folder(c, "checks", err);
 	if (c->checks_fd < 0) {
 		cache_close(c);
 		return -1;
@@ -95,6 +96,7 @@ void cache_close(struct cache *c)
 {
 	close_fd(&c->builds_fd);
 	close_fd(&c->modules_fd);
+	close_fd(&c->names_fd);
 	close_fd(&c->checks_fd);
 	close_fd(&c->fd);
 }
@@ -170,54 +172,86 @@ void cache_forget(int folder_fd, const char *name)
 	unlinkat(folder_fd, name, 0);
 }
 
-int cache_put_module(const struct cache *c, int fd, int64_t max_bytes, char sha256[HASH_HEX], struct fw_err *err)
+/* 1 copied, 0 larger than that, -1 failed. */
+static int copy_file(int out, int fd, int64_t max_bytes, struct hash_state *hash, struct fw_err *err)
 {
-	char tmp[64], name[80], *chunk = malloc(1 << 16);
-	int out = chunk ? begin_file(c->modules_fd, tmp, err) : -1;
-	struct hash_state hash;
+	char *chunk = malloc(1 << 16);
 	int64_t offset = 0;
-	bool good = true;
+	int result = chunk ? 1 : err_set(err, ERR_INTERNAL, "out of memory");
 
-	if (out < 0) {
-		free(chunk);
-		return err_set(err, ERR_INTERNAL, "out of memory");
-	}
-	hash_begin(&hash);
-	while (good) {
+	while (result == 1) {
 		ssize_t n = pread(fd, chunk, 1 << 16, offset);
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n == 0)
 			break;
-		good = false;
 		if (n < 0)
-			err_sys(err, "read the module");
+			result = err_sys(err, "read the module");
 		else if ((offset += n) > max_bytes)
-			err_set(err, ERR_INVALID, "larger than %lld MiB", (long long)(max_bytes >> 20));
+			result = 0;
 		else if (write_all(out, chunk, (size_t)n) != 0)
-			err_sys(err, "cache: write a module");
+			result = err_sys(err, "cache: write a module");
 		else
-			good = true;
-		if (good)
-			hash_update(&hash, chunk, (size_t)n);
+			hash_update(hash, chunk, (size_t)n);
 	}
 	free(chunk);
-	hash_end(&hash, sha256);
-	snprintf(name, sizeof name, "%s.so", sha256);
-	return finish_file(c->modules_fd, out, tmp, name, good, err);
+	return result;
 }
 
-int cache_open_module(const struct cache *c, const char *sha256)
+int cache_put_module(const struct cache *c, int fd, int64_t max_bytes, char sha256[HASH_HEX], struct fw_err *err)
+{
+	char tmp[64], name[80];
+	int out = begin_file(c->modules_fd, tmp, err);
+	struct hash_state hash;
+
+	if (out < 0)
+		return -1;
+	hash_begin(&hash);
+	int result = copy_file(out, fd, max_bytes, &hash, err);
+	if (result == 0)
+		err_set(err, ERR_INVALID, "larger than %lld MiB", (long long)(max_bytes >> 20));
+	hash_end(&hash, sha256);
+	snprintf(name, sizeof name, "%s.so", sha256);
+	return finish_file(c->modules_fd, out, tmp, name, result == 1, err);
+}
+
+static int open_kept(int folder_fd, const char *sha256)
 {
 	char name[80];
 	int fd;
 
 	snprintf(name, sizeof name, "%.64s.so", sha256);
-	fd = openat(c->modules_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	fd = openat(folder_fd, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd >= 0)
 		futimens(fd, NULL);
 	return fd;
+}
+
+int cache_open_module(const struct cache *c, const char *sha256)
+{
+	return open_kept(c->modules_fd, sha256);
+}
+
+void cache_put_names(const struct cache *c, const char *sha256, int fd, int64_t max_bytes)
+{
+	char tmp[64], name[80], unused[HASH_HEX];
+	struct fw_err err = { 0 };
+	int out = begin_file(c->names_fd, tmp, &err);
+	struct hash_state hash;
+
+	if (out < 0)
+		return;
+	hash_begin(&hash);
+	int result = copy_file(out, fd, max_bytes, &hash, &err);
+	hash_end(&hash, unused);
+	snprintf(name, sizeof name, "%.64s.so", sha256);
+	finish_file(c->names_fd, out, tmp, name, result == 1, &err);
+}
+
+int cache_open_names(const struct cache *c, const char *sha256)
+{
+	return open_kept(c->names_fd, sha256);
 }
 
 int cache_lock(const struct cache *c, const char *name, struct fw_err *err)
@@ -297,5 +331,6 @@ void cache_trim(const struct cache *c, int keep)
 {
 	trim_folder(c->builds_fd, keep);
 	trim_folder(c->modules_fd, keep);
+	trim_folder(c->names_fd, keep);
 	trim_folder(c->checks_fd, 40 * keep); /* one file a cell */
 }

@@ -1,5 +1,6 @@
 /**
- * cache.h - what a worker keeps between jobs: builds/<key>, modules/<sha256>.so, checks/<key>, and the folder a job works in.
+ * cache.h - what a worker keeps between jobs: builds/<key>, modules/<sha256>.so, names/<sha256>.so (the same with names and lines),
+ * checks/<key>, and the folder a job works in.
  *
  * Every file is written beside its place, synced and renamed, so that a crash leaves a whole file or none. Two locks keep
  * workers that share a cache apart: one for building, one per device for measuring.
@@ -18,7 +19,7 @@
 struct cache {
 	char dir[PATH_MAX];
 	int fd; /* of dir; -1: closed */
-	int builds_fd, modules_fd, checks_fd;
+	int builds_fd, modules_fd, names_fd, checks_fd;
 };
 
 /**
@@ -37,6 +38,10 @@ void cache_forget(int folder_fd, const char *name);
 int cache_put_module(const struct cache *c, int fd, int64_t max_bytes, char sha256[HASH_HEX], struct fw_err *err);
 /** Descriptor of a kept module, -1 when there is none; notes that it was used. Own: close. */
 int cache_open_module(const struct cache *c, const char *sha256);
+/** Keep `fd` beside module `sha256`, of which it has the names and lines. Not kept when it is larger. Units: max_bytes. */
+void cache_put_names(const struct cache *c, const char *sha256, int fd, int64_t max_bytes);
+/** Descriptor of that, -1 when there is none. Own: close. */
+int cache_open_names(const struct cache *c, const char *sha256);
 
 /** Try to take lock `name`. Returns its descriptor (close to release) or -1 with ERR_BUSY while somebody else has it. */
 int cache_lock(const struct cache *c, const char *name, struct fw_err *err);

@@ -84,7 +84,8 @@ static int add_again(struct bench *b, struct fw_err *err)
 	int fd = fcntl(target->fd, F_DUPFD_CLOEXEC, 3);
 	if (fd < 0)
 		return err_sys(err, "the target's module");
-	return bench_subject(b, ROLE_ANCHOR, target->provider, fd, target->sha256, err) != 0 ? -1 : b->n_subjects - 1;
+	return bench_subject(b, ROLE_ANCHOR, target->provider, target->file, fd, target->sha256, err) != 0 ? -1
+													   : b->n_subjects - 1;
 }
 
 int swap_run(struct kept *k, struct fw_err *err)
