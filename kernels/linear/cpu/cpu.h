@@ -1,0 +1,37 @@
+/**
+ * cpu.h - what the files of the CPU provider share: its passes over memory.
+ */
+#ifndef LINEAR_CPU_H
+#define LINEAR_CPU_H
+
+#include "linear/sides.h"
+
+/** What happens to a sum before it is rounded. Shape: bias bf16 [columns] or NULL. */
+struct epilogue {
+	const uint16_t *bias;
+	int activation; /* enum fw_linear_activation */
+};
+
+/** Units: floats of scratch a thread. */
+enum { PRODUCT_SCRATCH = (48 + 64) * 256 + 48 * 64 };
+
+/** One instruction set's copy of: out[row * out_stride + column] = epilogue(left right^T). Shape: scratch [threads][PRODUCT_SCRATCH]. */
+typedef void product_fn(const struct side *left, const struct side *right, int32_t depth, const struct epilogue *epilogue,
+	uint16_t *out, int64_t out_stride, float *scratch, int threads);
+
+product_fn product_base;
+#ifdef __x86_64__
+product_fn product_v3; /* AVX2 and FMA */
+product_fn product_v4; /* AVX-512 */
+#endif
+
+/**
+ * Round a tensor as `operand` says. X and W are read as they lie in memory, whichever way they are multiplied.
+ * Shape: to bf16 as many rows and columns as the tensor, packed; factor [operand->rows], unused by 4-bit values, which carry theirs.
+ */
+void quantise(const struct operand *operand, const struct contract_matrix *from, uint16_t *to, float *factor, int threads);
+
+/** Prologue LAYERNORM. Shape: x (m, k), to (m, k) packed. */
+void normalise(const struct contract_matrix *x, int32_t m, int32_t k, uint16_t *to, int threads);
+
+#endif

@@ -1,0 +1,87 @@
+/*
+ * left right^T in tiles of 48 x 64, summed in fp32 along depth. Compiled once for each instruction set (ISA).
+ *
+ * Both sides pass through a thread's scratch, widened and turned so that what is multiplied lies side by side; so it does not matter
+ * which way a side is read. Each element of the result is one thread's, summed in one order.
+ */
+#include "linear/cpu/cpu.h"
+#include "linear/rounding.h"
+
+#include <omp.h>
+
+enum { TILE_ROWS = 48, TILE_COLUMNS = 64, TILE_DEPTH = 256, STEP_ROWS = 6, STEP_COLUMNS = 16 };
+_Static_assert((TILE_ROWS + TILE_COLUMNS) * TILE_DEPTH + TILE_ROWS * TILE_COLUMNS == PRODUCT_SCRATCH, "as cpu.h says");
+
+typedef float lanes __attribute__((vector_size(STEP_COLUMNS * sizeof(float)), aligned(4)));
+
+#define ISA_JOIN2(name, isa) name##_##isa
+#define ISA_JOIN(name, isa)  ISA_JOIN2(name, isa)
+
+/* Rows from `first` on, `depth` of them from `d` on: to[panel][d][row in panel], zeros past the last row. */
+static void pack(const struct side *s, int32_t first, int32_t d, int depth, int tile, int panel, float *to)
+{
+	for (int row = 0; row < tile; row++) {
+		float *const column = to + row / panel * panel * depth + row % panel;
+		const uint16_t *const from = s->value + (first + row) * s->row_step + d * s->depth_step;
+		for (int i = 0; i < depth; i++)
+			column[i * panel] = first + row < s->rows ? rounding_widen(from[i * s->depth_step]) : 0.0f;
+	}
+}
+
+/* sums (STEP_ROWS x STEP_COLUMNS of a tile) += what two panels give. */
+static void step(const float *left, const float *right, int depth, float *sums)
+{
+	lanes sum[STEP_ROWS];
+	for (int i = 0; i < STEP_ROWS; i++)
+		sum[i] = *(const lanes *)(sums + i * TILE_COLUMNS);
+	for (int d = 0; d < depth; d++) {
+		const lanes b = *(const lanes *)(right + d * STEP_COLUMNS);
+		for (int i = 0; i < STEP_ROWS; i++)
+			sum[i] += left[d * STEP_ROWS + i] * b;
+	}
+	for (int i = 0; i < STEP_ROWS; i++)
+		*(lanes *)(sums + i * TILE_COLUMNS) = sum[i];
+}
+
+static void finish(const struct side *left, const struct side *right, int32_t row, int32_t column, const struct epilogue *e,
+	const float *sums, uint16_t *out, int64_t out_stride)
+{
+	for (int i = 0; i < TILE_ROWS && row + i < left->rows; i++)
+		for (int j = 0; j < TILE_COLUMNS && column + j < right->rows; j++) {
+			float v = sums[i * TILE_COLUMNS + j];
+			if (left->factor)
+				v *= left->factor[row + i];
+			if (right->factor)
+				v *= right->factor[column + j];
+			if (e->bias)
+				v += rounding_widen(e->bias[column + j]);
+			out[(row + i) * out_stride + column + j] = rounding_bf16(rounding_activate(e->activation, v));
+		}
+}
+
+void ISA_JOIN(product, ISA)(const struct side *left, const struct side *right, int32_t depth, const struct epilogue *epilogue,
+	uint16_t *out, int64_t out_stride, float *scratch, int threads)
+{
+	const int32_t across = (right->rows + TILE_COLUMNS - 1) / TILE_COLUMNS;
+	const int64_t tiles = (int64_t)((left->rows + TILE_ROWS - 1) / TILE_ROWS) * across;
+#pragma omp parallel num_threads(threads)
+	{
+		float *const mine = scratch + (int64_t)omp_get_thread_num() * PRODUCT_SCRATCH;
+		float *const a = mine, *const b = a + TILE_ROWS * TILE_DEPTH, *const sums = b + TILE_COLUMNS * TILE_DEPTH;
+#pragma omp for schedule(dynamic)
+		for (int64_t tile = 0; tile < tiles; tile++) {
+			const int32_t row = (int32_t)(tile / across) * TILE_ROWS,
+				      column = (int32_t)(tile % across) * TILE_COLUMNS;
+			memset(sums, 0, TILE_ROWS * TILE_COLUMNS * sizeof *sums);
+			for (int32_t d = 0; d < depth; d += TILE_DEPTH) {
+				const int part = depth - d < TILE_DEPTH ? depth - d : TILE_DEPTH;
+				pack(left, row, d, part, TILE_ROWS, STEP_ROWS, a);
+				pack(right, column, d, part, TILE_COLUMNS, STEP_COLUMNS, b);
+				for (int i = 0; i < TILE_ROWS && row + i < left->rows; i += STEP_ROWS)
+					for (int j = 0; j < TILE_COLUMNS; j += STEP_COLUMNS)
+						step(a + i * part, b + j * part, part, sums + i * TILE_COLUMNS + j);
+			}
+			finish(left, right, row, column, epilogue, sums, out, out_stride);
+		}
+	}
+}

@@ -1,0 +1,98 @@
+/*
+ * Rounding of whole tensors: what two passes over memory do, one to learn what shares a scale, one to round.
+ */
+#include "linear/cpu/cpu.h"
+#include "linear/rounding.h"
+
+#include <math.h>
+
+/* Rows and columns of the tensor in memory. */
+static int32_t tensor_rows(const struct operand *o)
+{
+	return o->is_transposed ? o->depth : o->rows;
+}
+
+static int32_t tensor_columns(const struct operand *o)
+{
+	return o->is_transposed ? o->rows : o->depth;
+}
+
+static float at(const struct contract_matrix *m, int64_t row, int64_t column)
+{
+	return rounding_widen(((const uint16_t *)m->data)[row * m->stride + column]);
+}
+
+/* factor[row of this side] = the largest magnitude in it. */
+static void largest(const struct operand *o, const struct contract_matrix *from, float *factor, int threads)
+{
+#pragma omp parallel for num_threads(threads) schedule(static)
+	for (int32_t row = 0; row < o->rows; row++) {
+		float amax = 0.0f;
+		for (int32_t d = 0; d < o->depth; d++)
+			amax = fmaxf(amax, fabsf(o->is_transposed ? at(from, d, row) : at(from, row, d)));
+		factor[row] = amax;
+	}
+}
+
+static void quantise_8bit(const struct operand *o, const struct contract_matrix *from, uint16_t *to, float *factor, int threads)
+{
+	const int32_t rows = tensor_rows(o), columns = tensor_columns(o);
+	largest(o, from, factor, threads);
+	if (o->as.scaling == FW_LINEAR_BY_TENSOR) {
+		float amax = 0.0f;
+		for (int32_t i = 0; i < o->rows; i++)
+			amax = fmaxf(amax, factor[i]);
+		for (int32_t i = 0; i < o->rows; i++)
+			factor[i] = amax;
+	}
+	for (int32_t i = 0; i < o->rows; i++)
+		factor[i] = rounding_scale(&o->as, factor[i]);
+#pragma omp parallel for num_threads(threads) schedule(static)
+	for (int32_t row = 0; row < rows; row++)
+		for (int32_t column = 0; column < columns; column++)
+			to[(int64_t)row * columns + column] = rounding_bf16(
+				rounding_8bit(o->as.dtype, at(from, row, column), factor[o->is_transposed ? column : row]));
+}
+
+/* Groups run along the rows of W in memory, in both directions. */
+static void quantise_4bit(const struct operand *o, const struct contract_matrix *from, uint16_t *to, int threads)
+{
+	const int32_t rows = tensor_rows(o), columns = tensor_columns(o), group = o->as.group;
+#pragma omp parallel for num_threads(threads) schedule(static)
+	for (int32_t row = 0; row < rows; row++)
+		for (int32_t first = 0; first < columns; first += group) {
+			float min = at(from, row, first), max = min;
+			for (int32_t i = 1; i < group; i++) {
+				min = fminf(min, at(from, row, first + i));
+				max = fmaxf(max, at(from, row, first + i));
+			}
+			const struct rounding_group g = rounding_group(min, max);
+			for (int32_t i = 0; i < group; i++)
+				to[(int64_t)row * columns + first + i] =
+					rounding_bf16((rounding_4bit(&g, at(from, row, first + i)) - 8.0f) * g.scale + g.zero);
+		}
+}
+
+void quantise(const struct operand *operand, const struct contract_matrix *from, uint16_t *to, float *factor, int threads)
+{
+	if (operand->as.dtype == FW_I4)
+		quantise_4bit(operand, from, to, threads);
+	else
+		quantise_8bit(operand, from, to, factor, threads);
+}
+
+void normalise(const struct contract_matrix *x, int32_t m, int32_t k, uint16_t *to, int threads)
+{
+#pragma omp parallel for num_threads(threads) schedule(static)
+	for (int32_t row = 0; row < m; row++) {
+		double sum = 0, squares = 0;
+		for (int32_t i = 0; i < k; i++)
+			sum += (double)at(x, row, i);
+		const double mean = sum / k;
+		for (int32_t i = 0; i < k; i++)
+			squares += ((double)at(x, row, i) - mean) * ((double)at(x, row, i) - mean);
+		const double inverse = 1.0 / sqrt(squares / k + 1e-5);
+		for (int32_t i = 0; i < k; i++)
+			to[(int64_t)row * k + i] = rounding_bf16((float)(((double)at(x, row, i) - mean) * inverse));
+	}
+}

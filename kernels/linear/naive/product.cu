@@ -1,0 +1,64 @@
+/**
+ * product.cu - the product of provider "naive": tiles of 32 x 32 in shared memory, fp32 on the CUDA cores.
+ *
+ * 256 threads as 16 x 16, each two rows by two columns, 16 apart:
+ *
+ *     out[row + 16 i][column + 16 j] += left[..][d] right[..][d]
+ */
+#include "linear/naive/naive.h"
+#include "linear/rounding.h"
+
+enum { TILE = 32, HALF = TILE / 2, THREADS = HALF * HALF, DEPTH = 32 };
+
+/* A tile of a side, widened: to[row][d], zeros past its ends. Neighbouring threads read neighbours in memory. */
+static __device__ void load(float (*to)[DEPTH + 1], const struct side &side, int32_t first, int32_t d, int32_t depth)
+{
+	const bool is_transposed = side.row_step == 1 && side.depth_step != 1;
+	for (int i = threadIdx.x; i < TILE * DEPTH; i += THREADS) {
+		const int row = is_transposed ? i % TILE : i / DEPTH, k = is_transposed ? i / TILE : i % DEPTH;
+		const bool is_inside = first + row < side.rows && d + k < depth;
+		to[row][k] =
+			is_inside ? rounding_widen(side.value[(first + row) * side.row_step + (d + k) * side.depth_step]) : 0.0f;
+	}
+}
+
+static __global__ void __launch_bounds__(THREADS) product_kernel(const struct side left, const struct side right,
+	const int32_t depth, const struct naive_result result, const int32_t across)
+{
+	__shared__ float a[TILE][DEPTH + 1], b[TILE][DEPTH + 1];
+	const int x = threadIdx.x % HALF, y = threadIdx.x / HALF;
+	const int32_t row = (int32_t)(blockIdx.x / across) * TILE, column = (int32_t)(blockIdx.x % across) * TILE;
+	float sum[2][2] = { { 0.0f, 0.0f }, { 0.0f, 0.0f } };
+	for (int32_t d = 0; d < depth; d += DEPTH) {
+		load(a, left, row, d, depth);
+		load(b, right, column, d, depth);
+		__syncthreads();
+		for (int k = 0; k < DEPTH; k++)
+			for (int i = 0; i < 2; i++)
+				for (int j = 0; j < 2; j++)
+					sum[i][j] += a[y + HALF * i][k] * b[x + HALF * j][k];
+		__syncthreads();
+	}
+	for (int i = 0; i < 2; i++)
+		for (int j = 0; j < 2; j++) {
+			const int32_t r = row + y + HALF * i, c = column + x + HALF * j;
+			if (r >= left.rows || c >= right.rows)
+				continue;
+			float v = sum[i][j];
+			if (left.factor)
+				v *= left.factor[r];
+			if (right.factor)
+				v *= right.factor[c];
+			if (result.bias)
+				v += rounding_widen(result.bias[c]);
+			result.out[r * result.stride + c] = rounding_bf16(rounding_activate(result.activation, v));
+		}
+}
+
+cudaError_t naive_product(
+	const struct side *left, const struct side *right, int32_t depth, const struct naive_result *result, cudaStream_t stream)
+{
+	const int64_t across = (right->rows + TILE - 1) / TILE, down = (left->rows + TILE - 1) / TILE;
+	product_kernel<<<(unsigned)(across * down), THREADS, 0, stream>>>(*left, *right, depth, *result, (int32_t)across);
+	return cudaGetLastError();
+}

@@ -1,0 +1,19 @@
+/**
+ * providers.h - every provider of the linear family there is. module.c lists the ones that the built device can use.
+ */
+#ifndef LINEAR_PROVIDERS_H
+#define LINEAR_PROVIDERS_H
+
+#include "fw_kernel.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+extern const struct fw_provider linear_cpu;   /* "cpu", cpu/cpu.c */
+extern const struct fw_provider linear_naive; /* "naive", naive/: fp32 on the CUDA cores, any shape and recipe */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

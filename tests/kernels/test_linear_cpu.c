@@ -1,0 +1,498 @@
+/* The linear family's CPU kernels, built as a branch's are, against a reference in fp64: every recipe, direction and activation. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <dlfcn.h>
+#include <stdio.h>
+
+#include "base/proc.h"
+#include "linear_reference.h"
+
+#ifdef __SANITIZE_ADDRESS__
+#define VARIANT "san"
+#define EXTRA   "EXTRA=-O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined"
+#else
+#define VARIANT "plain"
+#define EXTRA   "EXTRA="
+#endif
+#define LIBRARY "../build/tests/linear-" VARIANT "/liblinear.so"
+
+static const struct fw_provider *cpu;
+
+static int build_and_load(void **state)
+{
+	(void)state;
+	const char *const argv[] = { "make", "-s", "-C", "kernels", "DEVICE=cpu", "O=../build/tests/linear-" VARIANT, EXTRA,
+		LIBRARY, NULL };
+	struct proc_spec spec = { .argv = argv };
+	struct proc_exit how;
+	struct fw_err err = { 0 };
+	struct buf log;
+	buf_init(&log, 1 << 20);
+	if (proc_run(&spec, NULL, &log, &log, 240000, &how, &err) != 0 || how.status != 0) {
+		fprintf(stderr, "make -C kernels failed: %s%s\n", err.text, log.data);
+		return -1;
+	}
+	buf_fini(&log);
+	void *library = dlopen(LIBRARY + 3, RTLD_NOW | RTLD_LOCAL);
+	if (!library) {
+		fprintf(stderr, "%s\n", dlerror());
+		return -1;
+	}
+	const struct fw_module *(*entry)(uint32_t) = (const struct fw_module *(*)(uint32_t))dlsym(library, "fw_entry");
+	const struct fw_module *m = entry(FW_ABI);
+	cpu = m->provider[0];
+	return m->abi == FW_ABI && m->n_providers == 1 && entry(FW_ABI + 1) == NULL ? 0 : -1;
+}
+
+/* ---- one problem in host memory ---- */
+
+enum { GUARD = 64 };                  /* elements behind every tensor, and what they hold */
+static const uint16_t guard = 0x7fc1; /* a NaN, so that what is read there is seen */
+
+struct run {
+	struct fw_linear_shape shape;
+	int direction, flags;
+	uint16_t *tensor[FW_LINEAR_N_SLOTS];
+	int64_t elements[FW_LINEAR_N_SLOTS];
+	void *workspace, *persist;
+	struct fw_plan *plan;
+	struct fw_info info;
+};
+
+static struct fw_linear_operand as(int dtype, int scaling, int group, int flags)
+{
+	return (struct fw_linear_operand){ .dtype = dtype, .scaling = scaling, .group = group, .flags = flags };
+}
+
+static struct fw_linear_shape shape(int m, int n, int k)
+{
+	return (struct fw_linear_shape){ .struct_size = sizeof(struct fw_linear_shape), .m = m, .n = n, .k = k };
+}
+
+static struct fw_problem problem(const struct run *r)
+{
+	return (struct fw_problem){ .struct_size = sizeof(struct fw_problem),
+		.family = FW_LINEAR,
+		.direction = r->direction,
+		.flags = r->flags,
+		.shape = &r->shape,
+		.shape_size = sizeof r->shape };
+}
+
+/* Numbers of the size that weights and activations have, every row larger than the one before, and one far out. */
+static void fill(uint16_t *to, int64_t rows, int64_t columns, uint32_t seed)
+{
+	uint32_t state = seed * 2654435761u + 1;
+	for (int64_t i = 0; i < rows * columns; i++) {
+		double sum = 0;
+		for (int j = 0; j < 4; j++) {
+			state = state * 1664525u + 1013904223u;
+			sum += (double)(state >> 8) / (1 << 24) - 0.5;
+		}
+		const float v = (float)(sum * (1 + 0.25 * (double)(i / columns % 7)) * (i % 1009 == 5 ? 30 : 1));
+		uint32_t bits;
+		memcpy(&bits, &v, sizeof bits);
+		to[i] = (uint16_t)((bits + 0x8000) >> 16);
+	}
+}
+
+static void start(struct run *r, struct fw_linear_shape s, int direction)
+{
+	memset(r, 0, sizeof *r);
+	r->shape = s;
+	r->direction = direction;
+	const int64_t rows[] = { s.m, s.n, 1, s.m, s.m, s.m, s.n }, columns[] = { s.k, s.k, s.n, s.n, s.n, s.k, s.k };
+	for (int slot = 0; slot < FW_LINEAR_N_SLOTS; slot++) {
+		r->elements[slot] = rows[slot] * columns[slot];
+		r->tensor[slot] = malloc((size_t)(r->elements[slot] + GUARD) * sizeof(uint16_t));
+		fill(r->tensor[slot], rows[slot], columns[slot], (uint32_t)slot + 1);
+		for (int i = 0; i < GUARD; i++)
+			r->tensor[slot][r->elements[slot] + i] = guard;
+	}
+}
+
+static void release(struct run *r)
+{
+	cpu->destroy(r->plan);
+	free(r->workspace);
+	free(r->persist);
+	r->plan = NULL;
+	r->workspace = r->persist = NULL;
+}
+
+static void finish(struct run *r)
+{
+	release(r);
+	for (int slot = 0; slot < FW_LINEAR_N_SLOTS; slot++) {
+		for (int i = 0; i < GUARD; i++)
+			assert_int_equal(r->tensor[slot][r->elements[slot] + i], guard);
+		free(r->tensor[slot]);
+	}
+}
+
+static int out_slot(const struct run *r)
+{
+	return r->direction == FW_FORWARD ? FW_LINEAR_Y : r->direction == FW_DGRAD ? FW_LINEAR_DX : FW_LINEAR_DW;
+}
+
+static void poison(struct run *r)
+{
+	for (int64_t i = 0; i < r->elements[out_slot(r)]; i++)
+		r->tensor[out_slot(r)][i] = guard;
+}
+
+/* Plan and bind. */
+static void ready(struct run *r, const char *config, int threads)
+{
+	const struct fw_problem p = problem(r);
+	char why[200] = "";
+	r->info.struct_size = sizeof r->info;
+	if (cpu->plan(&p, config, threads, &r->plan, &r->info, why, sizeof why) != FW_OK)
+		fail_msg("plan: %s", why);
+	r->workspace = aligned_alloc(256, r->info.workspace_bytes + 256);
+	r->persist = aligned_alloc(256, r->info.persist_bytes + 256);
+	memset(r->workspace, 0xff, r->info.workspace_bytes);
+	memset(r->persist, 0xff, r->info.persist_bytes);
+	struct fw_tensor slot[FW_LINEAR_N_SLOTS] = { 0 };
+	for (int i = 0; i < FW_LINEAR_N_SLOTS; i++)
+		slot[i] = (struct fw_tensor){ .data = r->tensor[i], .dtype = FW_BF16 };
+	const struct fw_io io = { .struct_size = sizeof io,
+		.n_slots = FW_LINEAR_N_SLOTS,
+		.slot = slot,
+		.workspace = r->workspace,
+		.persist = r->persist };
+	assert_int_equal(cpu->bind(r->plan, &io), FW_OK);
+}
+
+static void run_it(struct run *r, const char *config, int threads)
+{
+	release(r);
+	ready(r, config, threads);
+	poison(r);
+	assert_int_equal(cpu->enqueue(r->plan, FW_ALL, NULL), FW_OK);
+}
+
+/* Every element of the result. */
+static void judge(const struct run *r, const char *what)
+{
+	const struct linear_tensors t = { r->tensor[FW_LINEAR_X], r->tensor[FW_LINEAR_W], r->tensor[FW_LINEAR_BIAS],
+		r->tensor[FW_LINEAR_DY] };
+	struct linear_side left, right;
+	linear_sides(&r->shape, r->direction, &t, &left, &right);
+	const size_t depth = (size_t)left.depth;
+	double *a = malloc(depth * sizeof *a), *b = malloc((size_t)right.rows * depth * sizeof *b);
+	for (int column = 0; column < right.rows; column++)
+		linear_row(&right, column, b + (size_t)column * depth);
+	for (int row = 0; row < left.rows; row++) {
+		linear_row(&left, row, a);
+		for (int column = 0; column < right.rows; column++) {
+			const double bias = r->shape.bias ? linear_widen(t.bias[column]) : 0;
+			const double got = linear_widen(r->tensor[out_slot(r)][(int64_t)row * right.rows + column]);
+			double wanted;
+			if (!linear_is_right(
+				    a, b + (size_t)column * depth, left.depth, bias, r->shape.activation, 1e-6, got, &wanted))
+				fail_msg("%s, (%d, %d, %d): row %d, column %d is %g and should be %g", what, r->shape.m,
+					r->shape.n, r->shape.k, row, column, got, wanted);
+		}
+	}
+	free(a);
+	free(b);
+}
+
+static void check(struct fw_linear_shape s, int direction, const char *what)
+{
+	struct run r;
+	start(&r, s, direction);
+	run_it(&r, NULL, 0);
+	judge(&r, what);
+	finish(&r);
+}
+
+/* ---- recipes ---- */
+
+struct recipe {
+	const char *name;
+	struct fw_linear_operand x, w, dy;
+};
+
+#define TENSOR FW_LINEAR_BY_TENSOR
+#define ROW    FW_LINEAR_BY_ROW
+#define POWER  FW_LINEAR_POWER_OF_TWO
+#define INT4(group)                                                                                                              \
+	{ 0, 0, 0, 0 }, { FW_I4, FW_LINEAR_BY_GROUP, group, FW_LINEAR_ASYMMETRIC },                                              \
+	{                                                                                                                        \
+		0, 0, 0, 0                                                                                                       \
+	}
+
+static const struct recipe recipes[] = {
+	{ .name = "baseline" },
+	{ .name = "int8wo", .w = { FW_I8, ROW, 0, 0 } },
+	{ .name = "int4wo-32", INT4(32) },
+	{ .name = "int4wo-64", INT4(64) },
+	{ .name = "float8wo", .w = { FW_E4M3, ROW, 0, 0 } },
+	{ .name = "float8dq-tensor", { FW_E4M3, TENSOR, 0, 0 }, { FW_E4M3, TENSOR, 0, 0 }, { FW_E5M2, TENSOR, 0, 0 } },
+	{ .name = "float8dq-row", { FW_E4M3, ROW, 0, 0 }, { FW_E4M3, ROW, 0, 0 }, { FW_E5M2, ROW, 0, 0 } },
+	{ .name = "powers of two", { FW_E4M3, ROW, 0, POWER }, { FW_E4M3, ROW, 0, POWER }, { FW_E4M3, ROW, 0, POWER } },
+};
+enum { N_RECIPES = sizeof recipes / sizeof recipes[0] };
+
+static struct fw_linear_shape with(const struct recipe *recipe, int m, int n, int k)
+{
+	struct fw_linear_shape s = shape(m, n, k);
+	s.x = recipe->x;
+	s.w = recipe->w;
+	s.dy = recipe->dy;
+	return s;
+}
+
+static void every_recipe_in_every_direction(void **state)
+{
+	(void)state;
+	static const int directions[] = { FW_FORWARD, FW_DGRAD, FW_WGRAD };
+	for (int i = 0; i < N_RECIPES; i++)
+		for (int j = 0; j < 3; j++)
+			check(with(&recipes[i], 50, 70, 128), directions[j], recipes[i].name);
+}
+
+static void odd_sizes(void **state)
+{
+	(void)state;
+	static const int sizes[][3] = { { 1, 1, 1 }, { 1, 65, 7 }, { 3, 17, 63 }, { 49, 64, 257 }, { 47, 1, 300 },
+		{ 97, 129, 5 } };
+	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+		for (int j = 0; j < N_RECIPES; j++) {
+			const int k = recipes[j].w.group ? recipes[j].w.group * (1 + (int)i % 3) : sizes[i][2];
+			for (int direction = FW_FORWARD; direction <= FW_WGRAD; direction++)
+				if (direction != FW_BACKWARD)
+					check(with(&recipes[j], sizes[i][0], sizes[i][1], k), direction, recipes[j].name);
+		}
+}
+
+static void groups_of_other_sizes(void **state)
+{
+	(void)state;
+	for (int group = 128; group <= 256; group *= 2) {
+		struct fw_linear_shape s = shape(5, 20, 512);
+		s.w = as(FW_I4, FW_LINEAR_BY_GROUP, group, FW_LINEAR_ASYMMETRIC);
+		check(s, FW_FORWARD, "a wide group");
+	}
+	struct fw_linear_shape s = shape(5, 20, 9);
+	s.w = as(FW_I4, FW_LINEAR_BY_GROUP, 3, FW_LINEAR_ASYMMETRIC);
+	check(s, FW_FORWARD, "a group of 3");
+}
+
+static void layernorm_bias_and_every_activation(void **state)
+{
+	(void)state;
+	for (int activation = 0; activation < FW_LINEAR_N_ACTIVATIONS; activation++)
+		for (int i = 0; i < N_RECIPES; i++) {
+			struct fw_linear_shape s = with(&recipes[i], 9, 33, 64);
+			s.activation = activation;
+			s.bias = activation % 2;
+			s.prologue = activation % 3 ? FW_LINEAR_LAYERNORM : FW_LINEAR_NO_PROLOGUE;
+			check(s, FW_FORWARD, recipes[i].name);
+		}
+}
+
+static void values_that_are_hard_to_round(void **state)
+{
+	(void)state;
+	for (int i = 0; i < N_RECIPES; i++) {
+		struct run r;
+		start(&r, with(&recipes[i], 8, 12, 64), FW_FORWARD);
+		uint16_t *const x = r.tensor[FW_LINEAR_X], *const w = r.tensor[FW_LINEAR_W];
+		memset(x, 0, 64 * sizeof *x); /* a row of nothing */
+		memset(w, 0, 64 * sizeof *w);
+		for (int k = 0; k < 64; k++) {
+			w[64 + k] = 0x3f80;                                    /* a row of ones, a group without a range */
+			w[128 + k] = (uint16_t)(k % 2 ? 0x42ff : 0xc2ff);      /* -127.5 and 127.5: q is -128 and 127 */
+			w[192 + k] = (uint16_t)(0x3f00 + k);                   /* 0.5 and a bit */
+			w[256 + k] = (uint16_t)(k == 3 ? 0x43e0 : 0x3c00 + k); /* 448 beside what an e4m3 has no bits for */
+			x[64 + k] = (uint16_t)(k == 9 ? 0x7000 : 0x0100 + k);  /* 1e29 beside almost nothing */
+		}
+		x[128 + 3] = 0; /* and the 448 left out */
+		run_it(&r, NULL, 0);
+		judge(&r, recipes[i].name);
+		finish(&r);
+	}
+}
+
+static void rounding_to_127_5_is_to_even(void **state)
+{
+	(void)state;
+	struct run r;
+	struct fw_linear_shape s = shape(1, 1, 4);
+	s.w = as(FW_I8, ROW, 0, 0);
+	start(&r, s, FW_FORWARD);
+	const uint16_t w[] = { 0x42ff, 0x3fc0, 0x4020, 0xc2ff }; /* 127.5 1.5 2.5 -127.5: scale 1, q 127 2 2 -128 */
+	const uint16_t x[] = { 0x3f80, 0x4120, 0x42c8, 0 };      /* 1 10 100 0 */
+	memcpy(r.tensor[FW_LINEAR_W], w, sizeof w);
+	memcpy(r.tensor[FW_LINEAR_X], x, sizeof x);
+	run_it(&r, NULL, 0);
+	assert_true(linear_widen(r.tensor[FW_LINEAR_Y][0]) == 348); /* 127 + 20 + 200 = 347, whose nearest bf16 is 348 (even) */
+	finish(&r);
+}
+
+static void any_number_of_threads_and_every_call_give_the_same_bits(void **state)
+{
+	(void)state;
+	for (int i = 0; i < N_RECIPES; i++) {
+		struct run r;
+		start(&r, with(&recipes[i], 100, 130, 320), FW_FORWARD);
+		const size_t bytes = (size_t)r.elements[FW_LINEAR_Y] * sizeof(uint16_t);
+		run_it(&r, NULL, 1);
+		void *const first = malloc(bytes);
+		memcpy(first, r.tensor[FW_LINEAR_Y], bytes);
+		for (int threads = 1; threads <= 5; threads++) {
+			run_it(&r, NULL, threads);
+			assert_memory_equal(r.tensor[FW_LINEAR_Y], first, bytes);
+		}
+		free(first);
+		finish(&r);
+	}
+}
+
+static void weights_are_rounded_once_and_the_rest_in_every_call(void **state)
+{
+	(void)state;
+	for (int i = 0; i < N_RECIPES; i++) {
+		struct run r;
+		struct fw_linear_shape s = with(&recipes[i], 20, 30, 64);
+		s.prologue = FW_LINEAR_LAYERNORM;
+		start(&r, s, FW_FORWARD);
+		ready(&r, NULL, 0);
+		const bool rounds_w = recipes[i].w.dtype != 0, rounds_x = recipes[i].x.dtype != 0;
+		assert_int_equal(r.info.once, rounds_w ? FW_LINEAR_QUANTISE_WEIGHT : 0);
+		assert_int_equal(r.info.phases, FW_LINEAR_NORMALISE | FW_LINEAR_RUN | (rounds_w ? FW_LINEAR_QUANTISE_WEIGHT : 0) |
+							(rounds_x ? FW_LINEAR_QUANTISE_ACTIVATION : 0));
+		assert_int_equal(cpu->enqueue(r.plan, r.info.once, NULL), FW_OK);
+		for (int call = 0; call < 2; call++) { /* another X each time, and the workspace is anybody's in between */
+			fill(r.tensor[FW_LINEAR_X], 20, 64, 100 + (uint32_t)call);
+			memset(r.workspace, 0x11, r.info.workspace_bytes);
+			poison(&r);
+			for (uint32_t phase = 1; phase <= FW_LINEAR_ACTIVATE; phase <<= 1)
+				if (!(phase & r.info.once))
+					assert_int_equal(cpu->enqueue(r.plan, phase, NULL), FW_OK);
+			judge(&r, recipes[i].name);
+		}
+		finish(&r);
+	}
+}
+
+static void every_instruction_set(void **state)
+{
+	(void)state;
+	static const char *const configs[] = { "ISA=base", "ISA=v3", "ISA=v4" };
+	int ran = 0;
+	for (int i = 0; i < 3; i++) {
+		struct run r;
+		start(&r, shape(49, 66, 300), FW_FORWARD);
+		const struct fw_problem p = problem(&r);
+		r.info.struct_size = sizeof r.info;
+		const int status = cpu->plan(&p, configs[i], 1, &r.plan, &r.info, NULL, 0);
+		if (status == FW_OK) {
+			assert_string_equal(r.info.config, configs[i]);
+			run_it(&r, configs[i], 2);
+			judge(&r, configs[i]);
+			ran++;
+		} else {
+			assert_int_equal(status, FW_UNSUPPORTED);
+		}
+		finish(&r);
+	}
+	assert_true(ran >= 1);
+}
+
+static void rows_may_lie_apart(void **state)
+{
+	(void)state;
+	struct run r, apart;
+	const struct fw_linear_shape s = with(&recipes[1], 6, 10, 40);
+	start(&r, s, FW_FORWARD);
+	run_it(&r, NULL, 0);
+	start(&apart, shape(6, 55, 55), FW_FORWARD); /* room for rows of 55 */
+	apart.shape = s;
+	ready(&apart, NULL, 0);
+	struct fw_tensor slot[FW_LINEAR_N_SLOTS] = { 0 };
+	for (int i = 0; i < FW_LINEAR_N_SLOTS; i++)
+		slot[i] = (struct fw_tensor){ .data = apart.tensor[i], .dtype = FW_BF16, .stride = { 55, 1, 0 } };
+	for (int row = 0; row < 10; row++) {
+		memcpy(apart.tensor[FW_LINEAR_W] + row * 55, r.tensor[FW_LINEAR_W] + row * 40, 80);
+		if (row < 6)
+			memcpy(apart.tensor[FW_LINEAR_X] + row * 55, r.tensor[FW_LINEAR_X] + row * 40, 80);
+	}
+	const struct fw_io io = { sizeof io, FW_LINEAR_N_SLOTS, slot, apart.workspace, apart.persist };
+	assert_int_equal(cpu->bind(apart.plan, &io), FW_OK);
+	assert_int_equal(cpu->enqueue(apart.plan, FW_ALL, NULL), FW_OK);
+	for (int row = 0; row < 6; row++)
+		assert_memory_equal(apart.tensor[FW_LINEAR_Y] + row * 55, r.tensor[FW_LINEAR_Y] + row * 10, 20);
+	slot[FW_LINEAR_X].stride[1] = 2;
+	assert_int_equal(cpu->bind(apart.plan, &io), FW_UNSUPPORTED);
+	assert_non_null(strstr(cpu->error(apart.plan), "X"));
+	slot[FW_LINEAR_X] = (struct fw_tensor){ 0 };
+	assert_int_equal(cpu->bind(apart.plan, &io), FW_INVALID);
+	assert_int_equal(cpu->enqueue(apart.plan, FW_ALL, NULL), FW_INVALID);
+	finish(&apart);
+	finish(&r);
+}
+
+static void refused(struct fw_linear_shape s, int direction, const char *because)
+{
+	struct run r = { .shape = s, .direction = direction };
+	const struct fw_problem p = problem(&r);
+	char why[200] = "";
+	assert_int_equal(cpu->can(&p, why, sizeof why), FW_UNSUPPORTED);
+	if (!strstr(why, because))
+		fail_msg("\"%s\" does not say \"%s\"", why, because);
+	assert_int_equal(cpu->plan(&p, NULL, 0, &r.plan, &r.info, NULL, 0), FW_UNSUPPORTED);
+	assert_null(r.plan);
+}
+
+static void what_cannot_be_computed_is_refused_with_its_reason(void **state)
+{
+	(void)state;
+	struct fw_linear_shape s = shape(4, 8, 100);
+	s.w = as(FW_I4, FW_LINEAR_BY_GROUP, 32, FW_LINEAR_ASYMMETRIC);
+	refused(s, FW_FORWARD, "k = 100 is not a multiple of the group of 32");
+	s.k = 96;
+	s.w.flags = 0;
+	refused(s, FW_FORWARD, "asymmetric");
+	refused(shape(0, 8, 8), FW_FORWARD, "at least 1");
+	refused(shape(65536, 8, 65536), FW_FORWARD, "2^31");
+	refused(shape(4, 8, 8), FW_BACKWARD, "only forward, dgrad and wgrad");
+	s = shape(4, 8, 8);
+	s.bias = 1;
+	refused(s, FW_DGRAD, "without prologue, activation and bias");
+	s = shape(4, 8, 8);
+	s.activation = FW_LINEAR_N_ACTIVATIONS;
+	refused(s, FW_FORWARD, "activation");
+	s = shape(4, 8, 8);
+	s.x = as(FW_I4, FW_LINEAR_BY_GROUP, 4, FW_LINEAR_ASYMMETRIC);
+	refused(s, FW_FORWARD, "only W");
+	s.x = as(FW_E4M3, FW_LINEAR_BY_GROUP, 4, 0);
+	refused(s, FW_FORWARD, "by tensor or by row");
+	s.x = as(FW_BF16, ROW, 0, 0);
+	refused(s, FW_FORWARD, "has no scale");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_recipe_in_every_direction),
+		cmocka_unit_test(odd_sizes),
+		cmocka_unit_test(groups_of_other_sizes),
+		cmocka_unit_test(layernorm_bias_and_every_activation),
+		cmocka_unit_test(values_that_are_hard_to_round),
+		cmocka_unit_test(rounding_to_127_5_is_to_even),
+		cmocka_unit_test(any_number_of_threads_and_every_call_give_the_same_bits),
+		cmocka_unit_test(weights_are_rounded_once_and_the_rest_in_every_call),
+		cmocka_unit_test(every_instruction_set),
+		cmocka_unit_test(rows_may_lie_apart),
+		cmocka_unit_test(what_cannot_be_computed_is_refused_with_its_reason),
+	};
+	return cmocka_run_group_tests(tests, build_and_load, NULL);
+}
