@@ -441,6 +441,7 @@ static int read_run(json_t *object, struct msg_run *run, struct fw_err *err)
 	run->only_bursts = field_bool_or(&f, "only_bursts", false);
 	run->repeat = (int)field_int_or(&f, "repeat", 0, EVIDENCE_REPEATS - 1, 0);
 	run->counters = field_bool_or(&f, "counters", false);
+	run->samples = field_bool_or(&f, "samples", false);
 	read_guards(&f, run);
 	json_t *subjects = field_array(&f, "subjects", least, PROTOCOL_SUBJECTS_MAX);
 	json_t *rule = field_object(&f, "rule");

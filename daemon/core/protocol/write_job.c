@@ -237,6 +237,7 @@ void protocol_put_run(struct jsonw *j, const struct msg_run *m)
 	if (m->mode == RUN_PROFILE) {
 		jsonw_kv_int(j, "repeat", m->repeat);
 		jsonw_kv_bool(j, "counters", m->counters);
+		jsonw_kv_bool(j, "samples", m->samples);
 	}
 	jsonw_key(j, "bursts");
 	jsonw_array(j);
