@@ -585,6 +585,7 @@ CREATE TABLE profile_cell (
 	path          TEXT    NOT NULL DEFAULT '',     -- range ncu activity code; "" not done
 	tool          TEXT    NOT NULL DEFAULT '',     -- "CUPTI 130001"
 	passes        INTEGER NOT NULL DEFAULT 0,      -- replays of a call
+	stalls_why    TEXT    NOT NULL DEFAULT '',     -- why it is not known where warps wait; "" it is, or nothing was counted either
 	base_config   TEXT    NOT NULL DEFAULT '',
 	target_config TEXT    NOT NULL DEFAULT '',
 	base_tried    TEXT    NOT NULL DEFAULT 'null', -- JSON: {"of", "list": [{"config", "ms"}]} that the provider tried before it chose
@@ -636,6 +637,10 @@ CREATE TABLE profile_code (
 	opcodes       TEXT    NOT NULL,                -- JSON: [[opcode, times in the base, times in the target]], the biggest difference first
 	base_takes    TEXT    NOT NULL,                -- JSON: registers, local_bytes, shared_bytes, ctas_per_sm; -1 unknown
 	target_takes  TEXT    NOT NULL,
+	-- JSON: {samples, lines: [[offset, samples, what most of them waited for, how many those are, instruction]]}, the most first; NULL:
+	-- that side was not sampled
+	base_stalls   TEXT,
+	target_stalls TEXT,
 	hunks_len     INTEGER NOT NULL,                -- unpacked
 	hunks         BLOB    NOT NULL                 -- lines for people, packed by zlib
 ) STRICT;

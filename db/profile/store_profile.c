@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/jsonw.h"
+#include "core/protocol/stalls.h"
 #include "db/sqlite/packed.h"
 
 enum { TEXT_MAX = 1 << 16 };
@@ -126,10 +127,10 @@ int store_profile_cell_put(struct db *db, struct store_profile_cell *c, struct f
 	const struct msg_profile *end = c->end ? c->end : &nothing;
 	struct buf base_tried, target_tried;
 	struct stmt *s = db_stmt(db,
-		"INSERT INTO profile_cell (profile, n, key, state, why, path, tool, passes, base_config, target_config, base_tried, "
-		"target_tried, base_ms, target_ms, gpu_s, with_config, with_base_ms, with_target_ms, with_ms) VALUES (:profile, :n, "
-		":key, :state, :why, :path, :tool, :passes, :base_config, :target_config, :base_tried, :target_tried, :base_ms, "
-		":target_ms, :gpu_s, :with_config, :with_base_ms, :with_target_ms, :with_ms)",
+		"INSERT INTO profile_cell (profile, n, key, state, why, path, tool, passes, stalls_why, base_config, target_config, "
+		"base_tried, target_tried, base_ms, target_ms, gpu_s, with_config, with_base_ms, with_target_ms, with_ms) VALUES "
+		"(:profile, :n, :key, :state, :why, :path, :tool, :passes, :stalls_why, :base_config, :target_config, :base_tried, "
+		":target_tried, :base_ms, :target_ms, :gpu_s, :with_config, :with_base_ms, :with_target_ms, :with_ms)",
 		err);
 	if (!s)
 		return -1;
@@ -145,6 +146,7 @@ int store_profile_cell_put(struct db *db, struct store_profile_cell *c, struct f
 	stmt_text(s, ":path", c->end ? evidence_path_names[end->path] : "");
 	stmt_text(s, ":tool", end->tool);
 	stmt_int(s, ":passes", end->passes);
+	stmt_text(s, ":stalls_why", end->stalls_why);
 	stmt_text(s, ":base_config", end->base_config);
 	stmt_text(s, ":target_config", end->target_config);
 	stmt_double(s, ":base_ms", c->base_ms);
@@ -255,25 +257,38 @@ static void write_takes(struct buf *out, const struct evidence_takes *t)
 	jsonw_object_end(&j);
 }
 
+static void write_hot(struct buf *out, const struct evidence_hot *h)
+{
+	struct jsonw j;
+	jsonw_init(&j, out);
+	if (h->samples)
+		protocol_stalls_put_hot(&j, h);
+}
+
 int store_profile_code_put(struct db *db, int64_t cell, const struct msg_code *c, struct fw_err *err)
 {
-	struct buf opcodes, base, target, hunks;
+	struct buf opcodes, base, target, hunks, stalls[2];
 	size_t len = strlen(c->hunks);
 	buf_init(&opcodes, TEXT_MAX);
 	buf_init(&base, TEXT_MAX);
 	buf_init(&target, TEXT_MAX);
 	buf_init(&hunks, TEXT_MAX);
+	for (int side = 0; side < 2; side++) {
+		buf_init(&stalls[side], TEXT_MAX);
+		write_hot(&stalls[side], &c->hot[side]);
+	}
 	write_opcodes(&opcodes, c);
 	write_takes(&base, &c->base_takes);
 	write_takes(&target, &c->target_takes);
 	int result = pack(c->hunks, len, &hunks, err);
 	struct stmt *s = NULL;
-	if (result == 0 && (opcodes.failed || base.failed || target.failed))
+	if (result == 0 && (opcodes.failed || base.failed || target.failed || stalls[0].failed || stalls[1].failed))
 		result = err_set(err, ERR_FULL, "what differs in machine code does not fit");
 	if (result == 0)
 		s = db_stmt(db,
-			"INSERT INTO profile_code (profile_cell, base, target, what, opcodes, base_takes, target_takes, hunks_len, "
-			"hunks) VALUES (:cell, :base, :target, :what, :opcodes, :base_takes, :target_takes, :len, :hunks)",
+			"INSERT INTO profile_code (profile_cell, base, target, what, opcodes, base_takes, target_takes, base_stalls, "
+			"target_stalls, hunks_len, hunks) VALUES (:cell, :base, :target, :what, :opcodes, :base_takes, :target_takes, "
+			"nullif(:base_stalls, ''), nullif(:target_stalls, ''), :len, :hunks)",
 			err);
 	if (s) {
 		stmt_int(s, ":cell", cell);
@@ -283,6 +298,8 @@ int store_profile_code_put(struct db *db, int64_t cell, const struct msg_code *c
 		stmt_text(s, ":opcodes", opcodes.data);
 		stmt_text(s, ":base_takes", base.data);
 		stmt_text(s, ":target_takes", target.data);
+		stmt_text(s, ":base_stalls", stalls[0].data);
+		stmt_text(s, ":target_stalls", stalls[1].data);
 		stmt_int(s, ":len", (int64_t)len);
 		stmt_blob(s, ":hunks", hunks.data, hunks.len);
 		result = stmt_run(s, err);
@@ -293,6 +310,8 @@ int store_profile_code_put(struct db *db, int64_t cell, const struct msg_code *c
 	buf_fini(&base);
 	buf_fini(&target);
 	buf_fini(&hunks);
+	buf_fini(&stalls[0]);
+	buf_fini(&stalls[1]);
 	return result;
 }
 

@@ -137,7 +137,7 @@ int view_profile_cells(struct db *db, int64_t profile, view_profile_cell_fn *eac
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT id, n, key, state, why, path, tool, base_config, target_config, with_config, passes, base_ms, target_ms, "
-		"gpu_s, with_base_ms, with_target_ms, with_ms, base_tried, target_tried FROM profile_cell WHERE profile = :profile ORDER BY n",
+		"gpu_s, with_base_ms, with_target_ms, with_ms, base_tried, target_tried, stalls_why FROM profile_cell WHERE profile = :profile ORDER BY n",
 		err);
 	int result;
 	if (!s)
@@ -163,7 +163,8 @@ int view_profile_cells(struct db *db, int64_t profile, view_profile_cell_fn *eac
 				  .with_target_ms = row_double(s, 15),
 				  .with_ms = row_double(s, 16),
 				  .base_tried_json = row_text(s, 17),
-				  .target_tried_json = row_text(s, 18) });
+				  .target_tried_json = row_text(s, 18),
+				  .stalls_why = row_text(s, 19) });
 	return result;
 }
 
@@ -234,7 +235,8 @@ int view_profile_values(struct db *db, int64_t kernel, view_profile_value_fn *ea
 int view_profile_codes(struct db *db, int64_t cell, view_profile_code_fn *each, void *arg, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
-		"SELECT base, target, what, opcodes, base_takes, target_takes, hunks_len, hunks FROM profile_code WHERE "
+		"SELECT base, target, what, opcodes, base_takes, target_takes, hunks_len, hunks, base_stalls, target_stalls FROM "
+		"profile_code WHERE "
 		"profile_cell = :cell ORDER BY id",
 		err);
 	struct buf text;
@@ -258,6 +260,8 @@ int view_profile_codes(struct db *db, int64_t cell, view_profile_code_fn *each, 
 				  .opcodes_json = row_text(s, 3),
 				  .base_takes_json = row_text(s, 4),
 				  .target_takes_json = row_text(s, 5),
+				  .base_stalls_json = row_text(s, 8),
+				  .target_stalls_json = row_text(s, 9),
 				  .hunks = text.data });
 	}
 	buf_fini(&text);
