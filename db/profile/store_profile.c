@@ -56,23 +56,24 @@ int store_profile_asked(struct db *db, int64_t alert, int *cells, struct fw_err 
 	return 0;
 }
 
-int store_profile_comparison(struct db *db, int64_t repo, const char *base_sha, const char *target_sha, const char *base_provider,
-	const char *target_provider, const char *suite, int64_t *comparison, struct fw_err *err)
+int store_profile_comparison(struct db *db, const struct store_profile_of *of, int64_t *comparison, struct fw_err *err)
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT c.id FROM comparison c JOIN job j ON j.id = c.job JOIN suite t ON t.id = c.suite WHERE c.repo = :repo AND "
 		"c.target_sha = :target AND c.base_sha = :base AND c.environment IS NOT NULL AND c.kind <> 'import' AND "
-		"j.base_provider = :base_provider AND j.target_provider = :target_provider AND (:suite = '' OR t.name = :suite) "
-		"ORDER BY c.id DESC LIMIT 1",
+		"j.base_provider = :base_provider AND j.target_provider = :target_provider AND j.base_config = :base_config AND "
+		"j.target_config = :target_config AND (:suite = '' OR t.name = :suite) ORDER BY c.id DESC LIMIT 1",
 		err);
 	if (!s)
 		return -1;
-	stmt_int(s, ":repo", repo);
-	stmt_text(s, ":target", target_sha);
-	stmt_text(s, ":base", base_sha);
-	stmt_text(s, ":base_provider", base_provider);
-	stmt_text(s, ":target_provider", target_provider);
-	stmt_text(s, ":suite", suite);
+	stmt_int(s, ":repo", of->repo);
+	stmt_text(s, ":target", of->target_sha);
+	stmt_text(s, ":base", of->base_sha);
+	stmt_text(s, ":base_provider", of->base_provider);
+	stmt_text(s, ":target_provider", of->target_provider);
+	stmt_text(s, ":base_config", of->base_config);
+	stmt_text(s, ":target_config", of->target_config);
+	stmt_text(s, ":suite", of->suite);
 	return stmt_first_int(s, comparison, err);
 }
 
@@ -80,7 +81,7 @@ int store_profile_read_comparison(struct db *db, int64_t comparison, struct stor
 {
 	struct stmt *s = db_stmt(db,
 		"SELECT c.repo, r.name, c.base_sha, c.target_sha, t.name, j.base_provider, j.target_provider, coalesce(d.uuid, ''), "
-		"c.kind FROM comparison c JOIN repo r ON r.id = c.repo JOIN suite t ON t.id = c.suite JOIN job j ON j.id = c.job "
+		"c.kind, j.base_config, j.target_config FROM comparison c JOIN repo r ON r.id = c.repo JOIN suite t ON t.id = c.suite JOIN job j ON j.id = c.job "
 		"LEFT JOIN environment e ON e.id = c.environment LEFT JOIN device d ON d.id = e.device WHERE c.id = :id",
 		err);
 	if (!s)
@@ -100,6 +101,8 @@ int store_profile_read_comparison(struct db *db, int64_t comparison, struct stor
 	row_copy(s, 5, out->base_provider, sizeof out->base_provider);
 	row_copy(s, 6, out->target_provider, sizeof out->target_provider);
 	row_copy(s, 7, out->device_uuid, sizeof out->device_uuid);
+	row_copy(s, 9, out->base_config, sizeof out->base_config);
+	row_copy(s, 10, out->target_config, sizeof out->target_config);
 	stmt_reset(s);
 	if (is_imported)
 		return err_set(err, ERR_INVALID, "comparison %lld holds imported figures; there is nothing to look into",

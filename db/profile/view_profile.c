@@ -16,11 +16,11 @@ enum { HUNKS_MAX = 1 << 20 };
 	"(SELECT k.sentence FROM profile_cell x JOIN cause k ON k.profile_cell = x.id WHERE x.profile = p.id AND "               \
 	"k.code <> 'not_explained' ORDER BY coalesce(x.target_ms / x.base_ms, 0) DESC, x.n, k.rank LIMIT 1)"
 
-#define PROFILE_SELECT                                                                                                           \
-	"SELECT p.id, p.job, p.comparison, p.alert, j.state, j.state_why, r.name, j.base_sha, j.target_sha, j.base_name, "       \
-	"j.target_name, j.base_provider, j.target_provider, j.suite, " WORDS_TEXT("job_cell", "job",                             \
-		"j.id") ", coalesce(d.uuid, j.device_uuid), j.origin, coalesce(" SENTENCE                                        \
-			", ''), j.queued_at, j.started_at, j.ended_at FROM profile p JOIN job j ON j.id = p.job "                \
+#define PROFILE_SELECT                                                                                                                            \
+	"SELECT p.id, p.job, p.comparison, p.alert, j.state, j.state_why, r.name, j.base_sha, j.target_sha, j.base_name, "                        \
+	"j.target_name, j.base_provider, j.target_provider, j.suite, " WORDS_TEXT("job_cell", "job",                                              \
+		"j.id") ", coalesce(d.uuid, j.device_uuid), j.origin, coalesce(" SENTENCE                                                         \
+			", ''), j.queued_at, j.started_at, j.ended_at, j.base_config, j.target_config FROM profile p JOIN job j ON j.id = p.job " \
 			"JOIN repo r ON r.id = j.repo LEFT JOIN device d ON d.id = j.device "
 
 static int each_profile(struct stmt *s, view_profile_fn *each, void *arg, struct fw_err *err)
@@ -48,7 +48,9 @@ static int each_profile(struct stmt *s, view_profile_fn *each, void *arg, struct
 				  .sentence = row_text(s, 17),
 				  .queued_at = row_int(s, 18),
 				  .started_at = row_int(s, 19),
-				  .ended_at = row_int(s, 20) });
+				  .ended_at = row_int(s, 20),
+				  .base_config = row_text(s, 21),
+				  .target_config = row_text(s, 22) });
 	}
 	return result < 0 ? -1 : n;
 }

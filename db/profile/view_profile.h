@@ -15,6 +15,7 @@ struct view_profile {
 	int64_t id, job, comparison, alert;
 	enum jobstate state; /* of its job */
 	const char *state_why, *repo, *base, *target, *base_name, *target_name, *base_provider, *target_provider, *suite;
+	const char *base_config, *target_config;  /* that a person wants; "": the provider chooses */
 	const char *cells_glob, *device, *origin; /* device: uuid, once there is one */
 	const char *sentence; /* the first cause of the cell that lost most; "" none is known (yet), or none explains it */
 	int64_t queued_at, started_at, ended_at;

@@ -23,6 +23,8 @@ void profile_json_row(struct jsonw *j, const struct view_profile *row)
 	jsonw_kv_string(j, "target", row->target);
 	answer_text(j, "base_provider", row->base_provider);
 	answer_text(j, "target_provider", row->target_provider);
+	answer_text(j, "base_config", row->base_config);
+	answer_text(j, "target_config", row->target_config);
 	answer_text(j, "suite", row->suite);
 	answer_text(j, "asked_cells", row->cells_glob);
 	answer_text(j, "device", row->device);

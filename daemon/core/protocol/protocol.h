@@ -108,6 +108,7 @@ struct msg_subject {
 	} input[MANIFEST_LIST_MAX];
 	struct manifest build; /* only dir, command, outputs, timeout_s are used */
 	char provider[48];     /* "": the module's default */
+	char config[160];      /* handed to the provider's plan of every cell; "": it chooses */
 	struct benchmark run;  /* a program of its own that is measured instead of a module; run.name "": none */
 };
 

@@ -157,6 +157,8 @@ static void put_subject(struct jsonw *j, const struct msg_subject *s)
 	jsonw_kv_double(j, "timeout_s", s->build.timeout_s);
 	jsonw_object_end(j);
 	jsonw_kv_string(j, "provider", s->provider);
+	if (s->config[0])
+		jsonw_kv_string(j, "config", s->config);
 	if (s->run.name[0])
 		put_benchmark(j, &s->run);
 	jsonw_object_end(j);
